@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "apply.h"
+
+#include "../base/log.h"
+#include "child.h"
+#include "verbs.h"
+
+/*
+ * How long a verb may take. A VF may cost the kernel 120 s when its firmware is slow, and 0.6 s when all is
+ * well: drivers/net/ethernet/mellanox/mlx5/core/lib/tout.c; loading a driver probes its devices.
+ */
+static const struct {
+	int (*run)(struct work *w, const struct action *a);
+	uint64_t base_usec, each_usec; /* each: for one of the number in "to" or "from" */
+} verbs[] = {
+	[VERB_WAIT] = { NULL, 0, 0 },
+	[VERB_LOAD_MODULE] = { apply_load_module, 150 * USEC_PER_SEC, 0 },
+	[VERB_BIND_DRIVER] = { apply_bind_driver, 130 * USEC_PER_SEC, 0 },
+	[VERB_SET_NETNS_MODE] = { apply_set_netns_mode, 10 * USEC_PER_SEC, 0 },
+	[VERB_SET_NUM_VFS] = { apply_set_num_vfs, 120 * USEC_PER_SEC, 600 * USEC_PER_MSEC },
+	[VERB_SET_LINK_UP] = { apply_set_link_up, 30 * USEC_PER_SEC, 0 },
+	[VERB_SET_MTU] = { apply_set_mtu, 30 * USEC_PER_SEC, 0 },
+	[VERB_SET_METRIC] = { apply_set_metric, 10 * USEC_PER_SEC, 0 },
+	[VERB_ENSURE_KUBELET] = { apply_ensure_kubelet, 30 * USEC_PER_SEC, 0 },
+	[VERB_WRITE_PLUGIN] = { apply_write_plugin, 30 * USEC_PER_SEC, 0 },
+	[VERB_REMOVE_PLUGIN] = { apply_remove_plugin, 30 * USEC_PER_SEC, 0 },
+};
+_Static_assert(ELEMENTSOF(verbs) == _VERB_N, "a line for every verb");
+
+static uint64_t deadline_of(const struct action *a)
+{
+	uint64_t from = strtoul(a->from, NULL, 10), to = strtoul(a->to, NULL, 10);
+
+	return verbs[a->verb].base_usec + MAX(from, to) * verbs[a->verb].each_usec;
+}
+
+struct job {
+	struct work work;
+	const struct action *action;
+};
+
+static int run_job(void *userdata, char *error)
+{
+	struct job *job = userdata;
+
+	/* The parent's sockets have its answers in flight: this process opens its own. */
+	netlink_done(&job->work.doors->route);
+	netlink_done(&job->work.doors->rdma);
+	job->work.error = error;
+	return verbs[job->action->verb].run(&job->work, job->action);
+}
+
+int apply_plan(struct doors *d, const struct node *n, const char *document,
+	       const struct apply_hooks *hooks, struct plan *p)
+{
+	int n_tried = 0;
+
+	for (size_t i = 0; i < p->n_actions; i++) {
+		struct action *a = &p->actions[i];
+		struct job job = { { .doors = d, .node = n, .document = document }, a };
+
+		if (a->class != CLASS_CHANGE || a->is_done)
+			continue;
+
+		hooks->on_start(hooks->userdata, a, deadline_of(a));
+		a->result = child_call(run_job, &job, deadline_of(a), a->error, sizeof(a->error));
+		a->is_done = true;
+		hooks->on_end(hooks->userdata, a);
+		n_tried++;
+	}
+	return n_tried;
+}

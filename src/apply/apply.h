@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Apply: runs a plan in its order, notes each result in it, goes on after a failure, decides nothing.
+ *
+ * Each change runs in a child process of its own with a deadline, since a driver may never come back from
+ * a write. A child that does not end when killed is left behind (it is stuck in the kernel) and its
+ * action has -ETIMEDOUT.
+ */
+#pragma once
+
+#include "../doors/doors.h"
+#include "../model/plan.h"
+
+/* What the verbs get beside their action. */
+struct work {
+	struct doors *doors;     /* the child's own */
+	const struct node *node; /* as it was observed for the plan */
+	const char *document;    /* the plugin's configuration, or NULL */
+	char *error;             /* the verb's own words for a failure, 192 bytes, may stay empty */
+};
+
+struct apply_hooks {
+	/* Called before each action; @deadline_usec is how long it may take. */
+	void (*on_start)(void *userdata, const struct action *a, uint64_t deadline_usec);
+	void (*on_end)(void *userdata, const struct action *a); /* with its result */
+	void *userdata;
+};
+
+/* Runs every open change of @p. Return: how many were tried. Results are in the actions. */
+int apply_plan(struct doors *d, const struct node *n, const char *document,
+	       const struct apply_hooks *hooks, struct plan *p);

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kubelet.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+#include "../doors/yaml.h"
+#include "../model/plan.h"
+#include "../observe/kubelet.h"
+
+#define MAX_NUMA_NODES 8 /* of the kubelet: maxAllowableNUMANodes in pkg/kubelet/cm/topologymanager */
+#define MAX_LINKS      40 /* as the kernel */
+#define MAX_TRIES      3
+#define LABEL          "security.selinux"
+
+/* The file to be edited. */
+struct target {
+	int folder, file;        /* owned */
+	char name[NAME_MAX + 1]; /* in the folder; no link */
+	struct stat st;          /* when it was read */
+	char *text;              /* owned */
+	size_t size;
+};
+
+static void target_done(struct target *t)
+{
+	closep(&t->folder);
+	closep(&t->file);
+	free(t->text);
+}
+
+/* Opens the folder of @path, which is cut there; @name is what was behind. */
+static int open_folder(const struct fs *fs, char *path, char *name, size_t name_size)
+{
+	char *slash = strrchr(path, '/');
+
+	if (!copy(name, name_size, slash ? slash + 1 : path))
+		return -ENAMETOOLONG;
+	if (is_empty(name) || streq(name, ".") || streq(name, ".."))
+		return -EISDIR;
+
+	*(slash ? slash : path) = '\0';
+	return fs_open(fs, *path ? path : ".", O_RDONLY | O_DIRECTORY);
+}
+
+/* Follows links as the kernel would, but inside the root, and stops at the file itself. */
+static int open_target(const struct fs *fs, const char *path, struct target *t)
+{
+	char at[PATH_MAX], link[PATH_MAX];
+
+	if (!COPY(at, path + strspn(path, "/")))
+		return -ENAMETOOLONG;
+
+	for (int i = 0; i < MAX_LINKS; i++) {
+		_cleanup_(closep) int folder = -EBADF;
+		char next[PATH_MAX];
+		ssize_t n;
+
+		folder = open_folder(fs, at, t->name, sizeof(t->name));
+		if (folder < 0)
+			return folder;
+
+		n = readlinkat(folder, t->name, link, sizeof(link) - 1);
+		if (n < 0 && errno == EINVAL) { /* no link */
+			t->folder = TAKE_FD(folder);
+			return 0;
+		}
+		if (n < 0)
+			return -errno;
+		link[n] = '\0';
+
+		if ((size_t)snprintf(next, sizeof(next), "%s%s%s", *link == '/' ? "" : at,
+				     *link == '/' || !*at ? "" : "/", link + strspn(link, "/")) >=
+		    sizeof(next))
+			return -ENAMETOOLONG;
+		COPY(at, next);
+	}
+
+	return -ELOOP;
+}
+
+static int read_target(struct target *t)
+{
+	size_t n = 0;
+
+	t->file = openat(t->folder, t->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (t->file < 0 || fstat(t->file, &t->st) < 0)
+		return -errno;
+	if (!S_ISREG(t->st.st_mode))
+		return -EINVAL;
+	if (t->st.st_size > (off_t)YAML_MAX_BYTES)
+		return -EFBIG;
+
+	t->size = (size_t)t->st.st_size;
+	t->text = malloc(t->size + 1);
+	if (!t->text)
+		return -ENOMEM;
+
+	while (n < t->size) {
+		ssize_t got = read(t->file, t->text + n, t->size - n);
+
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		if (got == 0)
+			return -EAGAIN; /* somebody is writing it */
+		n += got > 0 ? (size_t)got : 0;
+	}
+
+	return 0;
+}
+
+/* The name in the folder still means the file that was opened. */
+static bool is_named(int folder, const char *name, int fd)
+{
+	struct stat a, b;
+
+	return fstatat(folder, name, &a, AT_SYMLINK_NOFOLLOW) >= 0 && fstat(fd, &b) >= 0 &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static bool is_unchanged(const struct target *t)
+{
+	struct stat now;
+
+	return is_named(t->folder, t->name, t->file) && fstat(t->file, &now) >= 0 &&
+	       now.st_size == t->st.st_size && now.st_mtim.tv_sec == t->st.st_mtim.tv_sec &&
+	       now.st_mtim.tv_nsec == t->st.st_mtim.tv_nsec &&
+	       now.st_ctim.tv_sec == t->st.st_ctim.tv_sec &&
+	       now.st_ctim.tv_nsec == t->st.st_ctim.tv_nsec;
+}
+
+/* Waits for the few milliseconds of another kubelet-ensure; not for what others could have locked. */
+static int lock(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (flock(fd, LOCK_EX | (st.st_mode & 077 ? LOCK_NB : 0)) < 0)
+		return -errno; /* EWOULDBLOCK is EAGAIN */
+	return 0;
+}
+
+/* Takes away a temporary file that a crash left behind, once nobody works on it any more. */
+static int remove_temporary(int folder, const char *name)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	int r;
+
+	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd >= 0) {
+		r = lock(fd);
+		if (r < 0)
+			return r;
+		if (!is_named(folder, name, fd)) /* it has become the file, or is another one */
+			return 0;
+	}
+
+	return unlinkat(folder, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* Only who has its lock removes or renames the temporary file: two at once do not mix. */
+static int open_temporary(int folder, const char *name)
+{
+	for (int i = 0; i < MAX_TRIES; i++) {
+		_cleanup_(closep) int fd = -EBADF;
+		int r;
+
+		fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd < 0 && errno != EEXIST)
+			return -errno;
+
+		r = fd < 0 ? remove_temporary(folder, name) : lock(fd);
+		if (r < 0)
+			return r;
+		if (fd >= 0 && is_named(folder, name, fd))
+			return TAKE_FD(fd);
+	}
+
+	return -EAGAIN;
+}
+
+/* Owner first: a change of owner may take mode bits back. */
+static int copy_attributes(int from, const struct stat *st, int to)
+{
+	char label[512];
+	ssize_t n;
+
+	if (fchown(to, st->st_uid, st->st_gid) < 0 || fchmod(to, st->st_mode & 07777) < 0)
+		return -errno;
+
+	n = fgetxattr(from, LABEL, label, sizeof(label));
+	if (n < 0)
+		return errno == ENODATA || errno == ENOTSUP ? 0 : -errno;
+	if (fsetxattr(to, LABEL, label, (size_t)n, 0) < 0 && errno != ENOTSUP)
+		return -errno;
+	return 0;
+}
+
+static int write_all(int fd, const char *text, size_t size)
+{
+	while (size > 0) {
+		ssize_t n = write(fd, text, size);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		text += MAX(n, 0);
+		size -= (size_t)MAX(n, 0);
+	}
+
+	return 0;
+}
+
+/* -EAGAIN: somebody else changed the file. */
+static int replace(const struct target *t, const char *text, size_t size)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	char temporary[NAME_MAX + 1];
+	int r;
+
+	/* Never "*.conf": where the file lies in a folder of drop-ins, the kubelet would read it. */
+	if ((size_t)snprintf(temporary, sizeof(temporary), ".%s.rdma-provision.tmp", t->name) >=
+	    sizeof(temporary))
+		return -ENAMETOOLONG;
+	fd = open_temporary(t->folder, temporary);
+	if (fd < 0)
+		return fd;
+
+	r = write_all(fd, text, size);
+	if (r >= 0)
+		r = copy_attributes(t->file, &t->st, fd);
+	if (r >= 0 && fsync(fd) < 0)
+		r = -errno;
+	if (r >= 0 && (!is_unchanged(t) || !is_named(t->folder, temporary, fd)))
+		r = -EAGAIN;
+	if (r >= 0 && renameat(t->folder, temporary, t->folder, t->name) < 0)
+		r = -errno;
+	if (r < 0) {
+		if (is_named(t->folder, temporary, fd))
+			unlinkat(t->folder, temporary, 0);
+		return r;
+	}
+
+	return fsync(t->folder) < 0 ? -errno : 0;
+}
+
+static int edit(const struct fs *fs, const char *path, const char *policy)
+{
+	_cleanup_(target_done) struct target t = { .folder = -EBADF, .file = -EBADF };
+	_cleanup_(freep) char *text = NULL;
+	size_t size;
+	int r;
+
+	r = open_target(fs, path, &t);
+	if (r >= 0)
+		r = read_target(&t);
+	if (r >= 0)
+		r = yaml_set(t.text, t.size, KUBELET_POLICY_KEY, policy, &text, &size);
+	if (r <= 0)
+		return r;
+
+	return replace(&t, text, size);
+}
+
+static bool is_refusal(int r)
+{
+	switch (r) {
+	case -EBUSY: /* a bind mount */
+	case -EROFS:
+	case -EPERM: /* immutable */
+	case -EACCES:
+	case -EAGAIN:
+	case -ENOENT: /* just removed */
+	case -ENODATA:
+	case -EFBIG:
+	case -EILSEQ:
+	case -EPROTONOSUPPORT:
+	case -EBADMSG:
+	case -EMEDIUMTYPE:
+	case -EOPNOTSUPP:
+	case -EUCLEAN:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void refuse(struct kubelet_result *res, enum reason reason, const char *detail)
+{
+	res->outcome = KUBELET_REFUSED;
+	res->reason = reason;
+	COPY(res->detail, detail);
+}
+
+static void refuse_errno(struct kubelet_result *res, int r)
+{
+	char detail[sizeof(res->detail) + 128];
+
+	snprintf(detail, sizeof(detail), "%s: %s", res->path,
+		 r == -EAGAIN ? "is being written by somebody else" : yaml_problem(r));
+	refuse(res, REASON_KUBELET_FILE_REFUSED, detail);
+}
+
+/* Return: true when there is something to change. */
+static bool decide(const struct kubelet *k, enum topology_policy want, uint32_t n_numa_nodes,
+		   struct kubelet_result *res)
+{
+	*res = (struct kubelet_result){ .from = k->policy, .to = want };
+	COPY(res->path, k->path);
+	COPY(res->detail, k->detail);
+
+	if (k->policy >= want) /* UNSET is below all */
+		return false;
+	if (n_numa_nodes > MAX_NUMA_NODES) {
+		refuse(res, REASON_KUBELET_NUMA_NODES, "");
+		snprintf(res->detail, sizeof(res->detail), "%" PRIu32 " NUMA nodes", n_numa_nodes);
+		return false;
+	}
+	if (k->refusal != REASON_NONE) {
+		refuse(res, k->refusal, k->detail);
+		return false;
+	}
+
+	return true;
+}
+
+static int look_again(const struct fs *fs, enum topology_policy want, struct kubelet_result *res)
+{
+	struct kubelet k = {};
+	int r;
+
+	r = observe_kubelet(fs, &k);
+	if (r < 0)
+		return r;
+
+	if (k.policy == want && k.refusal == REASON_NONE) {
+		res->outcome = KUBELET_CHANGED;
+		COPY(res->detail, k.detail);
+	} else {
+		refuse(res, REASON_KUBELET_FILE_REFUSED, k.detail); /* somebody changed it at once */
+	}
+	return 0;
+}
+
+int kubelet_ensure(const struct fs *fs, enum topology_policy want, uint32_t n_numa_nodes,
+		   struct kubelet_result *ret)
+{
+	struct kubelet_result res = {};
+	int r = -EAGAIN;
+
+	for (int i = 0; i < MAX_TRIES && r == -EAGAIN; i++) {
+		struct kubelet k = {};
+
+		if (want != TOPOLOGY_POLICY_UNSET) {
+			r = observe_kubelet(fs, &k);
+			if (r < 0)
+				return r;
+		}
+		if (!decide(&k, want, n_numa_nodes, &res)) {
+			*ret = res;
+			return 0;
+		}
+		r = edit(fs, k.path, topology_policy_name(want));
+	}
+
+	if (r >= 0) {
+		r = look_again(fs, want, &res);
+	} else if (is_refusal(r)) {
+		refuse_errno(&res, r);
+		r = 0;
+	}
+	if (r < 0)
+		return r;
+
+	*ret = res;
+	return 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Verbs: one function for each verb that changes something, in files named as in plan/; for apply.c only.
+ *
+ * They run in a child process that has its own doors. Return: 0 or -errno, with words in work->error
+ * where strerror() would not do.
+ */
+#pragma once
+
+#include "apply.h"
+
+int apply_load_module(struct work *w, const struct action *a);
+int apply_bind_driver(struct work *w, const struct action *a);
+int apply_set_netns_mode(struct work *w, const struct action *a);
+int apply_set_num_vfs(struct work *w, const struct action *a);
+int apply_set_link_up(struct work *w, const struct action *a);
+int apply_set_mtu(struct work *w, const struct action *a);
+int apply_set_metric(struct work *w, const struct action *a);
+int apply_ensure_kubelet(struct work *w, const struct action *a);
+int apply_write_plugin(struct work *w, const struct action *a);
+int apply_remove_plugin(struct work *w, const struct action *a);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Util: all the macros and tiny inline functions there are.
+ *
+ * Nothing here touches the node; what does is a door.
+ */
+#pragma once
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ELEMENTSOF(x)     (sizeof(x) / sizeof((x)[0]))
+#define _cleanup_(f)      __attribute__((cleanup(f)))
+#define _printf_(a, b)    __attribute__((format(printf, a, b)))
+#define _unused_          __attribute__((unused))
+#define MIN(a, b)         ((a) < (b) ? (a) : (b))
+#define MAX(a, b)         ((a) > (b) ? (a) : (b))
+#define USEC_PER_SEC      UINT64_C(1000000)
+#define USEC_PER_MSEC     UINT64_C(1000)
+#define NSEC_PER_USEC     UINT64_C(1000)
+#define streq(a, b)       (strcmp((a), (b)) == 0)
+
+/* Marks the one place where a pointer or descriptor changes hands. */
+#define TAKE(p)                                                                                    \
+	({                                                                                         \
+		__typeof__(p) _taken = (p);                                                        \
+		(p) = (__typeof__(p))0;                                                            \
+		_taken;                                                                            \
+	})
+#define TAKE_FD(fd)                                                                                \
+	({                                                                                         \
+		int _taken = (fd);                                                                 \
+		(fd) = -EBADF;                                                                     \
+		_taken;                                                                            \
+	})
+
+/* Appends one zeroed element to an array with its own count: NULL when there is no memory. */
+#define APPEND(array, n)                                                                           \
+	((__typeof__(array))append_raw((void **)&(array), &(n), sizeof(*(array))))
+
+static inline void *append_raw(void **array, size_t *n, size_t size)
+{
+	/* Grows at every power of two, so that the count alone tells the room there is. */
+	if ((*n & (*n - 1)) == 0) {
+		size_t room = *n == 0 ? 1 : *n * 2;
+		void *grown = reallocarray(*array, room, size);
+
+		if (!grown)
+			return NULL;
+		*array = grown;
+	}
+
+	return memset((char *)*array + size * (*n)++, 0, size);
+}
+
+static inline void freep(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline void closep(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void closedirp(DIR **d)
+{
+	if (*d)
+		closedir(*d);
+}
+
+static inline void fclosep(FILE **f)
+{
+	if (*f)
+		fclose(*f);
+}
+
+static inline bool is_prefix(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+/* What follows @prefix in @s, or NULL. */
+static inline const char *after(const char *s, const char *prefix)
+{
+	return is_prefix(s, prefix) ? s + strlen(prefix) : NULL;
+}
+
+static inline bool is_empty(const char *s)
+{
+	return !s || !*s;
+}
+
+/* Copies what fits, always ends in NUL: true when nothing was cut. */
+static inline bool copy(char *to, size_t size, const char *from)
+{
+	size_t n = strlen(from);
+
+	if (n >= size) {
+		memcpy(to, from, size - 1);
+		to[size - 1] = '\0';
+		return false;
+	}
+
+	memcpy(to, from, n + 1);
+	return true;
+}
+#define COPY(to, from) copy((to), sizeof(to), (from))

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "capture.h"
+
+#include "config/config.h"
+#include "doors/tar.h"
+#include "observe/answers.h"
+
+#define ZERO_GID "0000:0000:0000:0000:0000:0000:0000:0000"
+
+struct record {
+	enum record_kind kind;
+	char *path; /* owned */
+	char *data; /* owned */
+	size_t size;
+};
+
+struct recorder {
+	struct record *records; /* owned */
+	size_t n_records;
+	int error; /* -ENOMEM */
+};
+
+static void recorder_done(struct recorder *rec)
+{
+	for (size_t i = 0; i < rec->n_records; i++) {
+		free(rec->records[i].path);
+		free(rec->records[i].data);
+	}
+	free(rec->records);
+}
+
+/* A table of 1,024 GIDs is read for the few that are set; an absent slot is read as an empty one. */
+static bool is_empty_gid(const char *path, const char *data, size_t size)
+{
+	return strstr(path, "/gids/") && size >= strlen(ZERO_GID) &&
+	       memcmp(data, ZERO_GID, strlen(ZERO_GID)) == 0;
+}
+
+static void on_read(void *userdata, enum record_kind kind, const char *path, const char *data,
+		    size_t size)
+{
+	struct recorder *rec = userdata;
+	struct record *record;
+
+	if (rec->error < 0 || (kind == RECORD_FILE && is_empty_gid(path, data, size)))
+		return;
+
+	record = APPEND(rec->records, rec->n_records);
+	if (!record) {
+		rec->error = -ENOMEM;
+		return;
+	}
+	record->kind = kind;
+	record->path = strdup(path);
+	record->data = malloc(size + 1);
+	if (!record->path || !record->data) {
+		rec->error = -ENOMEM;
+		return;
+	}
+	if (size > 0)
+		memcpy(record->data, data, size);
+	record->data[size] = '\0';
+	record->size = size;
+}
+
+/* By path; of what was read twice, the later look last. */
+static int compare_records(const void *a, const void *b)
+{
+	const struct record *x = *(struct record *const *)a, *y = *(struct record *const *)b;
+	int r = strcmp(x->path, y->path);
+
+	return r != 0 ? r : (x > y) - (x < y);
+}
+
+static int write_record(struct tar *tar, const struct record *record)
+{
+	switch (record->kind) {
+	case RECORD_FILE:
+		return tar_add_file(tar, record->path, record->data, record->size);
+	case RECORD_LINK:
+		return tar_add_link(tar, record->path, record->data);
+	default:
+		return tar_add_folder(tar, record->path);
+	}
+}
+
+static int write_archive(const struct recorder *rec, const char *answers, int fd)
+{
+	_cleanup_(freep) struct record **sorted = NULL;
+	struct tar tar = { .fd = fd };
+	int r;
+
+	sorted = reallocarray(NULL, rec->n_records + 1, sizeof(*sorted));
+	if (!sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < rec->n_records; i++)
+		sorted[i] = &rec->records[i];
+	qsort(sorted, rec->n_records, sizeof(*sorted), compare_records);
+
+	r = tar_add_file(&tar, ANSWERS_PATH, answers, strlen(answers));
+	for (size_t i = 0; i < rec->n_records && r >= 0; i++)
+		if (i + 1 == rec->n_records || !streq(sorted[i]->path, sorted[i + 1]->path))
+			r = write_record(&tar, sorted[i]);
+	return r < 0 ? r : tar_end(&tar);
+}
+
+int capture(struct doors *d, const char *config_file, int fd)
+{
+	_cleanup_(recorder_done) struct recorder rec = {};
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(freep) char *answers = NULL;
+	int r;
+
+	d->fs.on_read = on_read;
+	d->fs.userdata = &rec;
+	r = run_load_config(d, config_file, &c);
+	if (r >= 0)
+		r = run_plan(d, &c, false, NULL, &n, &p);
+	d->fs.on_read = NULL;
+	if (r >= 0)
+		r = rec.error;
+	if (r >= 0)
+		r = answers_write(&n, &answers);
+	return r < 0 ? r : write_archive(&rec, answers, fd);
+}

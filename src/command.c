@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command.h"
+
+#include "apply/kubelet.h"
+#include "base/log.h"
+#include "capture.h"
+#include "config/config.h"
+#include "early.h"
+#include "output/actions.h"
+#include "output/tree.h"
+#include "report/report.h"
+#include "run.h"
+#include "wait.h"
+#include "watch.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#define EXIT_CODE_CHANGES 2 /* of plan */
+#define STATE_PATH	  "run/rdma-provision/state.json"
+#define MAX_STATE_BYTES	  (16u << 20)
+
+/* What most verbs need, released together. */
+struct session {
+	struct doors doors;
+	struct config config;
+};
+
+static void session_done(struct session *s)
+{
+	config_done(&s->config);
+	run_close(&s->doors);
+}
+
+static int session_open(const struct command *cmd, struct session *ret)
+{
+	int r;
+
+	r = run_open(cmd->root, &ret->doors);
+	if (r < 0) {
+		*ret = (struct session){ .doors.fs.root = -EBADF };
+		return log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+	}
+	return run_load_config(&ret->doors, cmd->config, &ret->config);
+}
+
+/* Prints the whole of a document, or says that nobody took it. */
+static int print(const char *text)
+{
+	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF) {
+		log_error_errno(-errno, "The output cannot be written");
+		return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}
+
+int command_run(const struct command *cmd)
+{
+	return watch_service(cmd->config) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int command_early(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
+
+	return session_open(cmd, &s) < 0 || early(&s.doors, &s.config) < 0 ? EXIT_FAILURE
+									    : EXIT_SUCCESS;
+}
+
+int command_plan(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	r = session_open(cmd, &s);
+	if (r < 0 || s.config.is_invalid)
+		return EXIT_FAILURE;
+
+	r = run_plan(&s.doors, &s.config, false, NULL, &n, &p);
+	if (r >= 0)
+		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
+	if (r < 0 || print(text) != EXIT_SUCCESS)
+		return EXIT_FAILURE;
+	return p.n_actions > 0 ? EXIT_CODE_CHANGES : EXIT_SUCCESS;
+}
+
+int command_apply(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
+	int r;
+
+	r = session_open(cmd, &s);
+	if (r < 0 || s.config.is_invalid)
+		return EXIT_FAILURE;
+
+	r = watch_apply(&s.doors, &s.config);
+	return r < 0 ? EXIT_FAILURE : r;
+}
+
+static int terminal_width(void)
+{
+	struct winsize size = {};
+
+	if (!isatty(STDOUT_FILENO))
+		return 0;
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 ? 0 : size.ws_col;
+}
+
+/* The state as the service left it; without one, as a look now shows it. */
+static int read_state(const struct command *cmd, struct session *s, char **ret)
+{
+	size_t size;
+	int r;
+
+	r = fs_read_all(&s->doors.fs, STATE_PATH, MAX_STATE_BYTES, false, ret, &size);
+	if (r != -ENOENT)
+		return r < 0 ? log_error_errno(r, "/" STATE_PATH) : 0;
+
+	log_info("No pass has run in this boot; this is what a look shows now.");
+	r = run_load_config(&s->doors, cmd->config, &s->config);
+	return r < 0 ? r : run_state(&s->doors, &s->config, ret);
+}
+
+int command_status(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
+	_cleanup_(freep) char *state = NULL, *tree = NULL;
+	enum node_state now;
+	bool colour;
+	int r;
+
+	r = run_open(cmd->root, &s.doors);
+	if (r < 0) {
+		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+		return EXIT_FAILURE;
+	}
+
+	r = read_state(cmd, &s, &state);
+	colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"); /* no-color.org */
+	if (r >= 0 && !cmd->is_json)
+		r = output_tree(state, colour, terminal_width(), &tree);
+	if (r < 0 || print(cmd->is_json ? state : tree) != EXIT_SUCCESS)
+		return EXIT_FAILURE;
+
+	if (wait_read_state(&s.doors.fs, &now) < 0 || now == NODE_STARTING)
+		return EXIT_CODE_NOT_YET;
+	return now == NODE_READY ? EXIT_SUCCESS : EXIT_CODE_DEGRADED;
+}
+
+int command_check(const struct command *cmd)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	const char *file = cmd->argument ? cmd->argument : cmd->config;
+	int r;
+
+	r = fs_open_root(cmd->root, &fs);
+	if (r < 0) {
+		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+		return EXIT_FAILURE;
+	}
+
+	r = config_load(&fs, file, &c, &errors);
+	if (r < 0 && r != -EINVAL) {
+		log_error_errno(r, "The configuration cannot be read");
+		return EXIT_FAILURE;
+	}
+	for (size_t i = 0; i < errors.n_items; i++)
+		log_error("%s", errors.items[i].text);
+	if (r < 0 || errors.n_unknown > 0)
+		return EXIT_FAILURE;
+
+	return print("The configuration is valid.\n");
+}
+
+int command_wait(const struct command *cmd)
+{
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	enum node_state state;
+	int r;
+
+	r = fs_open_root(NULL, &fs);
+	if (r >= 0)
+		r = wait_state(&fs, cmd->timeout_usec, &state);
+	if (r == -ETIMEDOUT) {
+		log_info("The node is not ready yet.");
+		return EXIT_CODE_NOT_YET;
+	}
+	if (r < 0) {
+		log_error_errno(r, "The state cannot be waited for");
+		return EXIT_FAILURE;
+	}
+	return state == NODE_READY ? EXIT_SUCCESS : EXIT_CODE_DEGRADED;
+}
+
+int command_gate(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
+	enum node_state state = NODE_STARTING;
+	enum gate_mode gate;
+	bool is_open;
+
+	/* Whatever is wrong with the configuration itself is the service's to tell. */
+	if (session_open(cmd, &s) < 0)
+		return EXIT_SUCCESS;
+
+	gate = s.config.kubelet.gate;
+	if (gate != GATE_OFF && wait_read_state(&s.doors.fs, &state) < 0)
+		state = NODE_STARTING;
+	is_open = gate == GATE_OFF || state == NODE_READY ||
+		  (gate == GATE_DEGRADED && state == NODE_DEGRADED);
+	if (!is_open)
+		log_error("The kubelet is held back: Gate=%s and the node is %s; see \"rdma-provision status\"",
+			  gate_mode_name(gate), node_state_name(state));
+	return is_open ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static uint32_t count_numa_nodes(const struct fs *fs)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	uint32_t n = 0;
+
+	if (fs_list(fs, "sys/devices/system/node", &names) < 0)
+		return 0;
+	for (size_t i = 0; i < names.n_names; i++) {
+		const char *number = after(names.names[i], "node");
+
+		n += number && *number >= '0' && *number <= '9';
+	}
+	return n;
+}
+
+int command_kubelet_ensure(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
+	const int failure = cmd->is_strict ? EXIT_FAILURE : EXIT_SUCCESS;
+	struct kubelet_result result = {};
+	int r;
+
+	/* Never keeps a kubelet from starting that would have started. */
+	if (session_open(cmd, &s) < 0)
+		return failure;
+
+	r = kubelet_ensure(&s.doors.fs, s.config.kubelet.topology_policy,
+			   count_numa_nodes(&s.doors.fs), &result);
+	if (r < 0) {
+		log_error_errno(r, "kubelet: %s", result.path[0] ? result.path : "configuration");
+		return failure;
+	}
+
+	switch (result.outcome) {
+	case KUBELET_CHANGED:
+		log_notice("%s: topologyManagerPolicy %s -> %s", result.path,
+			   topology_policy_name(result.from), topology_policy_name(result.to));
+		return EXIT_SUCCESS;
+	case KUBELET_REFUSED:
+		log_warning("kubelet: %s%s%s. %s", reason_meaning(result.reason),
+			    result.detail[0] ? ": " : "", result.detail,
+			    reason_advice(result.reason));
+		return failure;
+	default:
+		return EXIT_SUCCESS;
+	}
+}
+
+int command_capture(const struct command *cmd)
+{
+	const char *path = cmd->argument ? cmd->argument : "rdma-provision-capture.tar";
+	const bool is_stdout = streq(path, "-");
+	_cleanup_(closep) int fd = -EBADF;
+	struct doors d = {};
+	int r;
+
+	r = run_open(cmd->root, &d);
+	if (r < 0) {
+		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+		return EXIT_FAILURE;
+	}
+
+	fd = is_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+		       : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	r = fd < 0 ? -errno : capture(&d, cmd->config, fd);
+	run_close(&d);
+	if (r < 0) {
+		log_error_errno(r, "%s", path);
+		if (!is_stdout && fd >= 0)
+			unlink(path);
+		return EXIT_FAILURE;
+	}
+
+	if (!is_stdout)
+		log_info("%s: unpack it into a folder and use --root=FOLDER with plan or status", path);
+	return EXIT_SUCCESS;
+}

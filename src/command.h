@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Command: the functions behind the verbs of the command line; the table of them is in main.c.
+ *
+ * Each returns the exit code of the program.
+ */
+#pragma once
+
+#include "base/util.h"
+
+/* What stood on the command line. */
+struct command {
+	const char *root;       /* --root, NULL: the running system */
+	const char *config;     /* --config, NULL: the folders */
+	const char *argument;   /* what followed the verb, or NULL */
+	uint64_t timeout_usec;  /* --timeout, UINT64_MAX: for ever */
+	bool is_json, is_strict;
+};
+
+int command_run(const struct command *cmd);
+int command_early(const struct command *cmd);
+int command_plan(const struct command *cmd);
+int command_apply(const struct command *cmd);
+int command_status(const struct command *cmd);
+int command_check(const struct command *cmd);
+int command_wait(const struct command *cmd);
+int command_gate(const struct command *cmd);
+int command_kubelet_ensure(const struct command *cmd);
+int command_capture(const struct command *cmd);

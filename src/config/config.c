@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include "files.h"
+#include "reader.h"
+#include "settings.h"
+
+#define DEVICES_MAX 256
+
+/* What the files say of one setting in one section. */
+struct said {
+	char *text;       /* owned; NULL: not said, or taken back by "Key=" */
+	const char *file; /* of the last file that says something, owned by the files; NULL: none */
+	unsigned line;
+	unsigned order; /* counts up over all files */
+};
+
+/* All settings of one section; of [Device] and the sections that are there once, in one. */
+struct layer {
+	char name[sizeof(
+		((struct device_config *)0)->name)]; /* of [Device NAME]; empty: the first */
+	struct said said[N_SETTINGS];
+};
+
+struct merge {
+	struct layer *layers; /* owned; the first is no [Device NAME] */
+	size_t n_layers;
+	struct config_errors *errors;
+	unsigned order;
+
+	/* while reading a file */
+	const char *file;
+	const char *section; /* as in the table; NULL: an unknown one */
+	size_t layer;
+};
+
+static void merge_done(struct merge *m)
+{
+	for (size_t i = 0; i < m->n_layers; i++)
+		for (size_t k = 0; k < N_SETTINGS; k++)
+			free(m->layers[i].said[k].text);
+	free(m->layers);
+}
+
+#define malformed(m, line, ...) config_errors_add((m)->errors, false, (m)->file, line, __VA_ARGS__)
+#define unknown(m, line, ...)   config_errors_add((m)->errors, true, (m)->file, line, __VA_ARGS__)
+
+static const char *table_section(const char *name)
+{
+	for (size_t i = 0; i < N_SETTINGS; i++)
+		if (streq(settings[i].section, name))
+			return settings[i].section;
+
+	return NULL;
+}
+
+/* Calls for each section of the table once, as its keys stand together. */
+static bool is_first_of_section(size_t i)
+{
+	return i == 0 || !streq(settings[i].section, settings[i - 1].section);
+}
+
+static int unknown_section(struct merge *m, const char *section, unsigned line)
+{
+	struct nearest nearest = { .word = section };
+	char buf[QUOTED_LEN];
+
+	for (size_t i = 0; i < N_SETTINGS; i++)
+		nearest_offer(&nearest, settings[i].section);
+	if (nearest.best)
+		return unknown(m, line, "[%s]: unknown section, did you mean [%s]?",
+			       quoted(section, buf), nearest.best);
+
+	return unknown(m, line,
+		       "[%s]: unknown section: accepted: [RDMA], [Device], [Device NAME], [Route], "
+		       "[Kubelet], [DevicePlugin], [Service]",
+		       quoted(section, buf));
+}
+
+static int unknown_key(struct merge *m, const char *name, unsigned line)
+{
+	struct nearest nearest = { .word = name };
+	char accepted[256] = "", buf[QUOTED_LEN];
+
+	for (size_t i = 0; i < N_SETTINGS; i++) {
+		size_t n = strlen(accepted);
+
+		if (streq(settings[i].name, name))
+			return unknown(m, line, "%s= in [%s]: unknown key, it belongs in [%s]",
+				       name, m->section, settings[i].section);
+		if (!streq(settings[i].section, m->section))
+			continue;
+
+		nearest_offer(&nearest, settings[i].name);
+		snprintf(accepted + n, sizeof(accepted) - n, "%s%s=", n > 0 ? ", " : "",
+			 settings[i].name);
+	}
+
+	if (nearest.best)
+		return unknown(m, line, "%s= in [%s]: unknown key, did you mean %s=?",
+			       quoted(name, buf), m->section, nearest.best);
+	return unknown(m, line, "%s= in [%s]: unknown key: accepted: %s", quoted(name, buf),
+		       m->section, accepted);
+}
+
+/* Finds or adds [Device @name]. */
+static int open_device(struct merge *m, const char *name, unsigned line)
+{
+	char buf[QUOTED_LEN];
+	struct layer *layer;
+
+	if (name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")])
+		return malformed(m, line,
+				 "[Device %s]: accepted: a name of letters, digits, \"_\", \"-\" "
+				 "and \".\"",
+				 quoted(name, buf));
+
+	m->section = table_section("Device");
+	for (m->layer = 1; m->layer < m->n_layers; m->layer++)
+		if (streq(m->layers[m->layer].name, name))
+			return 0;
+
+	if (m->n_layers > DEVICES_MAX) {
+		m->section = NULL;
+		return malformed(m, line, "[Device %s]: accepted: at most %d sections of this kind",
+				 name, DEVICES_MAX);
+	}
+
+	layer = APPEND(m->layers, m->n_layers);
+	if (!layer)
+		return -ENOMEM;
+	COPY(layer->name, name); /* the reader lets no longer ones pass */
+	return 0;
+}
+
+static int open_section(struct merge *m, const char *section, unsigned line)
+{
+	const char *name = after(section, "Device");
+
+	m->section = NULL;
+	m->layer = 0;
+	if (name && (*name == ' ' || *name == '\t'))
+		return open_device(m, name + strspn(name, " \t"), line);
+
+	m->section = table_section(section);
+	return m->section ? 0 : unknown_section(m, section, line);
+}
+
+static int set(struct merge *m, const struct setting *s, const char *value, unsigned line)
+{
+	struct said *said = &m->layers[m->layer].said[s - settings];
+	char buf[QUOTED_LEN];
+	int r;
+
+	if (said->file == m->file)
+		return malformed(m, line,
+				 "%s=%s: set in line %u already: accepted: each key once in a "
+				 "section of a file",
+				 s->name, quoted(value, buf), said->line);
+
+	r = *value ? setting_check(s, value) : 0;
+	if (r == -EINVAL)
+		return malformed(m, line, "%s=%s: accepted: %s", s->name, quoted(value, buf),
+				 s->accepted);
+	if (r < 0)
+		return r;
+
+	free(said->text);
+	*said = (struct said){ NULL, m->file, line, ++m->order };
+	if (!*value)
+		return 0;
+
+	said->text = strdup(value);
+	return said->text ? 0 : -ENOMEM;
+}
+
+static int on_key(void *userdata, const char *section, const char *name, const char *value,
+		  unsigned line)
+{
+	struct merge *m = userdata;
+	const struct setting *s;
+
+	if (!name)
+		return open_section(m, section, line);
+	if (!m->section)
+		return 0;
+
+	s = setting_find(m->section, name);
+	return s ? set(m, s, value, line) : unknown_key(m, name, line);
+}
+
+/* Who says it for this section: itself, [Device], or nobody. */
+static const struct said *said_of(const struct merge *m, size_t layer, const struct setting *s)
+{
+	const struct said *own = &m->layers[layer].said[s - settings];
+	const struct said *general = &m->layers[0].said[s - settings];
+
+	if (own->text)
+		return own;
+	return general->text ? general : NULL;
+}
+
+static int fill(const struct merge *m, size_t layer, bool is_device, void *base)
+{
+	for (size_t i = 0; i < N_SETTINGS; i++) {
+		const struct said *said;
+		int r;
+
+		if (setting_is_device(&settings[i]) != is_device)
+			continue;
+
+		said = said_of(m, layer, &settings[i]);
+		r = setting_parse(&settings[i], said ? said->text : settings[i].fallback, base);
+		if (r < 0)
+			return r;
+	}
+
+	return 0;
+}
+
+static const struct said *later(const struct said *a, const struct said *b)
+{
+	return b && b->order > a->order ? b : a;
+}
+
+/* [Device] says it, the section itself does not. */
+static bool is_general(const struct merge *m, const struct said *said)
+{
+	return said >= m->layers[0].said && said < m->layers[0].said + N_SETTINGS;
+}
+
+#define malformed_at(m, said, ...)                                                                 \
+	config_errors_add((m)->errors, false, (said)->file, (said)->line, __VA_ARGS__)
+
+/* VirtualFunctions= and Count= of one section: do they mean the same? */
+static int check_count(const struct merge *m, size_t layer, struct device_config *d)
+{
+	const struct setting *c = setting_find("Device", "Count");
+	const struct said *mode = said_of(m, layer, setting_find("Device", "VirtualFunctions"));
+	const struct said *count = said_of(m, layer, c);
+
+	if (d->mode == VF_MODE_SHARED_MULTI && !count)
+		return malformed_at(m, mode,
+				    "VirtualFunctions=shared-multi without Count= in [Device %s]: "
+				    "accepted: with Count=, %s",
+				    d->name, c->accepted);
+
+	if (d->mode == VF_MODE_SHARED && count && d->count != 1)
+		return malformed_at(m, later(mode, count),
+				    "Count=%s with VirtualFunctions=shared in [Device %s]: "
+				    "accepted: Count=1 or none, or VirtualFunctions=shared-multi",
+				    count->text, d->name);
+
+	if (d->mode == VF_MODE_EXCLUSIVE && count) {
+		if (!is_general(m, count) || is_general(m, mode))
+			return malformed_at(
+				m, later(mode, count),
+				"Count=%s with VirtualFunctions=exclusive in [Device %s]: "
+				"accepted: no Count=, for exclusive means no VFs",
+				count->text, d->name);
+		d->count = COUNT_UNSET;
+	}
+
+	return 0;
+}
+
+static int check_netns(const struct merge *m, const struct config *c)
+{
+	const struct said *mode = said_of(m, 0, setting_find("RDMA", "NetnsMode"));
+	const struct said *type = said_of(m, 0, setting_find("DevicePlugin", "Type"));
+	const struct said *at;
+
+	if (c->rdma.netns_mode != NETNS_MODE_EXCLUSIVE || c->plugin.type != PLUGIN_RDMA_SHARED)
+		return 0;
+
+	at = later(mode, type);
+	return config_errors_add(m->errors, false, at->file, at->line,
+				 "NetnsMode=exclusive with Type=rdma-shared: accepted: "
+				 "NetnsMode=shared or keep, for pods in other network namespaces "
+				 "cannot use the devices of this one");
+}
+
+static int check_is_meant(const struct merge *m)
+{
+	const struct said *match = said_of(m, 0, setting_find("Device", "Match"));
+
+	if (!match || m->n_layers > 1)
+		return 0;
+
+	return config_errors_add(
+		m->errors, false, match->file, match->line,
+		"Match= in [Device], which has only defaults for others: accepted: "
+		"a section with a name, for example [Device nic]");
+}
+
+static int build(const struct merge *m, struct config *c)
+{
+	int r;
+
+	r = fill(m, 0, false, c);
+	if (r >= 0)
+		r = check_netns(m, c);
+	if (r >= 0)
+		r = check_is_meant(m);
+
+	for (size_t i = 1; i < m->n_layers && r >= 0; i++) {
+		struct device_config *d = APPEND(c->devices, c->n_devices);
+
+		if (!d)
+			return -ENOMEM;
+		COPY(d->name, m->layers[i].name);
+		r = fill(m, i, true, d);
+		if (r >= 0)
+			r = check_count(m, i, d);
+	}
+
+	return r;
+}
+
+static void put_hash(const char *text, char hash[static 17])
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+
+	snprintf(hash, 17, "%016llx", (unsigned long long)h);
+}
+
+static int finish(struct config *c, const struct config_errors *errors)
+{
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	r = config_text(c, &text);
+	if (r < 0)
+		return r;
+
+	put_hash(text, c->hash);
+	c->has_unknown = errors->n_unknown > 0;
+	if (c->has_unknown)
+		COPY(c->problem, config_errors_first(errors));
+	return 0;
+}
+
+/* -E2BIG has ended the reading of what is malformed anyway. */
+static int merge_files(struct merge *m, const struct config_files *files, struct config *ret)
+{
+	_cleanup_(config_done) struct config c = {};
+	int r = 0;
+
+	for (size_t i = 0; i < files->n_items && r >= 0; i++) {
+		m->file = files->items[i].path;
+		m->section = NULL;
+		if (files->items[i].size > 0)
+			r = reader_parse(m->file, files->items[i].data, files->items[i].size,
+					 m->errors, on_key, m);
+	}
+	/* What is malformed is not merged: what it leads to would be reported as well. */
+	if (r >= 0 && m->errors->n_malformed == 0)
+		r = build(m, &c);
+	if (r >= 0 && m->errors->n_malformed == 0)
+		r = finish(&c, m->errors);
+	if (r < 0 && r != -E2BIG)
+		return r;
+	if (m->errors->n_malformed > 0)
+		return -EINVAL;
+
+	*ret = c;
+	c = (struct config){};
+	return 0;
+}
+
+static int merge(const struct config_files *files, struct config *ret, struct config_errors *errors)
+{
+	_cleanup_(merge_done) struct merge m = { .errors = errors };
+
+	return APPEND(m.layers, m.n_layers) ? merge_files(&m, files, ret) : -ENOMEM;
+}
+
+int config_load(const struct fs *fs, const char *only_file, struct config *ret,
+		struct config_errors *errors)
+{
+	_cleanup_(config_files_done) struct config_files files = {};
+	int r;
+
+	r = only_file ? config_files_load_one(fs, only_file, &files, errors)
+		      : config_files_load(fs, &files, errors);
+	if (r == -E2BIG)
+		return -EINVAL;
+	return r < 0 ? r : merge(&files, ret, errors);
+}
+
+int config_parse_text(const char *file, const char *text, size_t size, struct config *ret,
+		      struct config_errors *errors)
+{
+	_cleanup_(freep) char *path = strdup(file);
+	/* Neither is written to. */
+	struct config_file item = { path, (char *)(uintptr_t)text, size };
+
+	if (!path)
+		return -ENOMEM;
+	return merge(&(struct config_files){ &item, 1 }, ret, errors);
+}
+
+int config_load_default(struct config *ret)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+
+	return config_parse_text("", "", 0, ret, &errors);
+}
+
+int config_load_last_good(const struct fs *fs, struct config *ret)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(freep) char *text = NULL;
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, LAST_GOOD_PATH, FILE_MAX_BYTES, false, &text, &size);
+	return r < 0 ? r : config_parse_text("/" LAST_GOOD_PATH, text, size, ret, &errors);
+}
+
+/* The keys of the section that begins at setting @first and differ from the defaults. */
+static int put_section(FILE *f, const char *name, size_t first, const void *base)
+{
+	bool has_header = false;
+
+	for (size_t i = first; i < N_SETTINGS && (i == first || !is_first_of_section(i)); i++) {
+		_cleanup_(freep) char *value = NULL;
+		int r;
+
+		r = setting_format(&settings[i], base, &value);
+		if (r < 0)
+			return r;
+		if (streq(value, settings[i].fallback))
+			continue;
+
+		if (!has_header && !setting_is_device(&settings[i]))
+			fprintf(f, "[%s]\n", name);
+		has_header = true;
+		fprintf(f, "%s=%s\n", settings[i].name, value);
+	}
+
+	return 0;
+}
+
+static int put_all(FILE *f, const struct config *c)
+{
+	for (size_t i = 0; i < N_SETTINGS; i++) {
+		int r = 0;
+
+		if (!is_first_of_section(i))
+			continue;
+		if (!setting_is_device(&settings[i]))
+			r = put_section(f, settings[i].section, i, c);
+
+		/* One that says nothing is there all the same: names and their order count. */
+		for (size_t k = 0; setting_is_device(&settings[i]) && k < c->n_devices && r >= 0;
+		     k++) {
+			fprintf(f, "[Device %s]\n", c->devices[k].name);
+			r = put_section(f, c->devices[k].name, i, &c->devices[k]);
+		}
+		if (r < 0)
+			return r;
+	}
+
+	return 0;
+}
+
+int config_text(const struct config *c, char **ret)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f;
+	int r;
+
+	f = open_memstream(&text, &size);
+	if (!f)
+		return -ENOMEM;
+
+	r = put_all(f, c);
+	if (ferror(f))
+		r = -ENOMEM;
+	if (fclose(f) != 0)
+		r = -ENOMEM;
+	if (r < 0) {
+		free(text);
+		return r;
+	}
+
+	*ret = text;
+	return 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Settings: the one table of everything that can be configured.
+ *
+ * The parser, "check", "set", completion and the manual are fed from it. A key that does nothing is
+ * not in it. Files, sections and merging are not its business.
+ */
+#pragma once
+
+#include "../model/config.h"
+
+#define N_SETTINGS 15
+
+struct setting {
+	const char *section, *name;
+	size_t offset; /* in struct config; of "Device" in struct device_config */
+	const struct setting_type *type;
+	uint64_t min, max;    /* of numbers; seconds of time spans; the values of enumerations */
+	const char *fallback; /* what holds when it is not set, as text; may be empty */
+	const char *accepted; /* completes "accepted: " */
+	const char *help;     /* one line, without a full stop */
+};
+
+/* In the order of the manual and of config_text(); the keys of a section stand together. */
+extern const struct setting settings[N_SETTINGS];
+
+bool setting_is_device(const struct setting *s); /* of [Device] and each [Device NAME] */
+
+/* By exact names, "Device" for every [Device NAME]; NULL: there is none. */
+const struct setting *setting_find(const char *section, const char *name);
+
+/**
+ * setting_parse() - text to the field of a setting
+ * @value: as in a file, without blanks around it; the fallback text is always valid
+ * @base:  struct config or struct device_config; a string in it that is owned is released first
+ *
+ * Return: 0, -EINVAL when this is not what is accepted, or -ENOMEM.
+ */
+int setting_parse(const struct setting *s, const char *value, void *base);
+
+int setting_check(const struct setting *s, const char *value); /* the same, keeping nothing */
+
+/* The field as text in its one canonical form, which setting_parse() reads; 0 or -ENOMEM. */
+int setting_format(const struct setting *s, const void *base, char **ret);
+
+/*
+ * What the types are made of, for others who read the same forms. Numbers are decimal, without sign
+ * or leading zeros. Booleans as systemd: yes, true, on, 1 and so on. Time spans as systemd.time(7),
+ * to the microsecond: "300", "0.5", "1min 30s"; units us, ms, s, min, h, d and their long names.
+ */
+int parse_number(const char *value, uint64_t min, uint64_t max, uint64_t *ret);
+int parse_boolean(const char *value, bool *ret);
+int parse_span(const char *value, uint64_t *ret_usec);
+
+/**
+ * parse_match() - the globs of Match= in canonical form
+ * @ret: words with one blank between; hexadecimal digits of pci: and id: in lower case, as in
+ * sysfs; owned; NULL for an empty @value
+ *
+ * Each word is one of
+ *     pci:0000:41:00.0       PCI address
+ *     id:15b3:101e           vendor and device, four hexadecimal digits each
+ *     driver:mlx5_core       the driver bound, or the one its modalias resolves to
+ *     netdev:ens1f0          name of the network interface
+ *     ibdev:mlx5_0           name of the RDMA device
+ * with *, ? and [...] in all of them: fnmatch(3). A glob for id: has a colon between its two parts.
+ */
+int parse_match(const char *value, char **ret);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Doors: every open handle on the world, opened by run.c and passed down.
+ *
+ * Is a bag, not a layer: it has no functions but open and close. Handles that may not be needed are
+ * opened by the door itself at first use (see each header).
+ */
+#pragma once
+
+#include "fs.h"
+#include "module.h"
+#include "netlink.h"
+
+struct doors {
+	struct fs fs;
+	struct netlink route;  /* NETLINK_ROUTE; not opened below --root */
+	struct netlink rdma;   /* NETLINK_RDMA; opened at first use, for opening it loads ib_core */
+	struct modules modules;
+};

@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+/* Of linux/openat2.h, which the oldest supported systems do not have. */
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+#define IN_ROOT        0x10 /* RESOLVE_IN_ROOT */
+#define NO_MAGIC_LINKS 0x02 /* RESOLVE_NO_MAGICLINKS */
+
+/* Of a device or a FIFO in the place of a file: do not wait for it, do not become its terminal. */
+#define CAUTIOUS (O_NONBLOCK | O_NOCTTY)
+
+int fs_open_root(const char *path, struct fs *ret)
+{
+	/* "--root=$UNSET" must not mean the running system. */
+	if (path && !*path)
+		return -EINVAL;
+
+	*ret = (struct fs){ .is_live = !path || !path[strspn(path, "/")] };
+	ret->root = open(path ? path : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return ret->root < 0 ? -errno : 0;
+}
+
+void fs_done(struct fs *fs)
+{
+	/* Descriptor 0 in a struct that was never filled is not ours: a root is never opened as 0.
+	 */
+	if (fs->root > 0)
+		close(fs->root);
+	*fs = (struct fs){ .root = -EBADF };
+}
+
+static int open_in_root(int root, const char *path, int flags, mode_t mode)
+{
+	const struct {
+		uint64_t flags, mode, resolve;
+	} how = { (uint64_t)flags, mode, IN_ROOT | NO_MAGIC_LINKS };
+
+	/* EAGAIN: something was renamed while ".." was looked at. */
+	for (int tries = 0; tries < 16; tries++) {
+		long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+		if (fd >= 0 || errno != EAGAIN)
+			return (int)fd;
+	}
+
+	return -1;
+}
+
+int fs_open(const struct fs *fs, const char *path, int flags)
+{
+	const mode_t mode = flags & O_CREAT ? 0600 : 0;
+	int fd = -1;
+
+	if (*path == '/')
+		return -EINVAL;
+
+	flags |= O_CLOEXEC;
+	if (!fs->is_live) {
+		fd = open_in_root(fs->root, path, flags, mode);
+		if (fd < 0 && errno != ENOSYS &&
+		    errno != EPERM) /* EPERM: of an old seccomp filter */
+			return -errno;
+	}
+	if (fd < 0)
+		fd = openat(fs->root, path, flags, mode);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int check_regular(int fd, struct stat *ret)
+{
+	if (fstat(fd, ret) < 0)
+		return -errno;
+	if (S_ISDIR(ret->st_mode))
+		return -EISDIR;
+	return S_ISREG(ret->st_mode) ? 0 : -EINVAL; /* files of sysfs and procfs are regular */
+}
+
+static int open_regular(const struct fs *fs, const char *path, int flags)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	struct stat st;
+	int r;
+
+	fd = fs_open(fs, path, flags | CAUTIOUS);
+	if (fd < 0)
+		return fd == -ENXIO ? -EINVAL : fd; /* a socket, or a FIFO nobody reads */
+
+	r = check_regular(fd, &st);
+	return r < 0 ? r : TAKE_FD(fd);
+}
+
+/* Until the end or until there is no more room: how many bytes. */
+static ssize_t read_up_to(int fd, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	while (n < size) {
+		ssize_t got = read(fd, buf + n, size - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		n += (size_t)got;
+	}
+
+	return (ssize_t)n;
+}
+
+int fs_read(const struct fs *fs, const char *path, char *buf, size_t size)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	ssize_t n;
+
+	fd = open_regular(fs, path, O_RDONLY);
+	if (fd < 0)
+		return fd;
+
+	n = read_up_to(fd, buf, size);
+	if (n < 0)
+		return (int)n;
+	if ((size_t)n >= size)
+		return -EMSGSIZE;
+
+	fs_record(fs, RECORD_FILE, path, buf, (size_t)n);
+	buf[n] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	return 0;
+}
+
+int fs_read_u32(const struct fs *fs, const char *path, uint32_t *ret)
+{
+	unsigned long long value;
+	char buf[64], *end;
+	int r;
+
+	r = fs_read(fs, path, buf, sizeof(buf));
+	if (r < 0)
+		return r == -EMSGSIZE ? -EINVAL : r;
+	if (*buf < '0' || *buf > '9') /* strtoull() takes blanks and signs */
+		return -EINVAL;
+
+	errno = 0;
+	value = strtoull(buf, &end, 0);
+	if (*end)
+		return -EINVAL;
+	if (errno == ERANGE || value > UINT32_MAX)
+		return -ERANGE;
+
+	*ret = (uint32_t)value;
+	return 0;
+}
+
+int fs_read_all(const struct fs *fs, const char *path, size_t max, bool secret, char **ret,
+		size_t *ret_size)
+{
+	_cleanup_(freep) char *data = NULL;
+	_cleanup_(closep) int fd = -EBADF;
+	size_t size = 0, room = 0;
+
+	assert(max < SIZE_MAX);
+	fd = open_regular(fs, path, O_RDONLY);
+	if (fd < 0)
+		return fd;
+
+	/* Files of procfs tell no size. One byte more than allowed is asked for, and one is for the
+	 * NUL. */
+	while (size == room) {
+		ssize_t n;
+		char *grown;
+
+		if (size > max)
+			return -EFBIG;
+
+		room = MIN(MAX(room * 2, 4096), max + 1);
+		grown = realloc(data, room + 1);
+		if (!grown)
+			return -ENOMEM;
+		data = grown;
+
+		n = read_up_to(fd, data + size, room - size);
+		if (n < 0)
+			return (int)n;
+		size += (size_t)n;
+	}
+
+	data[size] = '\0';
+	if (!secret)
+		fs_record(fs, RECORD_FILE, path, data, size);
+	*ret = TAKE(data);
+	*ret_size = size;
+	return 0;
+}
+
+/* The target of the link itself; its own ones may not be followed. */
+static int read_link(const struct fs *fs, const char *path, char *buf, size_t size)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	ssize_t n;
+
+	fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
+	if (fd < 0)
+		return fd;
+
+	n = readlinkat(fd, "", buf, size);
+	if (n < 0)
+		return -errno; /* ENOENT as well when it is no link */
+	if ((size_t)n >= size)
+		return -EMSGSIZE;
+
+	buf[n] = '\0';
+	return 0;
+}
+
+int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size)
+{
+	char target[PATH_MAX];
+	int r;
+
+	r = read_link(fs, path, target, sizeof(target));
+	if (r < 0)
+		return r;
+	if (!copy(buf, size, target))
+		return -EMSGSIZE;
+
+	fs_record(fs, RECORD_LINK, path, target, strlen(target));
+	return 0;
+}
+
+int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t size)
+{
+	char target[PATH_MAX];
+	const char *slash;
+	int r;
+
+	r = fs_read_link(fs, path, target, sizeof(target));
+	if (r < 0)
+		return r;
+
+	slash = strrchr(target, '/');
+	return copy(buf, size, slash ? slash + 1 : target) ? 0 : -EMSGSIZE;
+}
+
+/* Removes the last component of "a/b". */
+static void cut_last(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	*(slash ? slash : path) = '\0';
+}
+
+/*
+ * Tells the recorder every link that leads to @path, and where that is: a captured tree has the
+ * same links in the same places, and nothing has to be both a link and a folder.
+ */
+static int record_way(const struct fs *fs, const char *path, bool follow, char ret[PATH_MAX])
+{
+	char rest[PATH_MAX], target[PATH_MAX];
+	int n_links = 0;
+
+	if (!COPY(rest, path))
+		return -ENAMETOOLONG;
+
+	*ret = '\0';
+	for (size_t at = strspn(rest, "/"); rest[at]; at += strspn(rest + at, "/")) {
+		const char *name = rest + at;
+		const size_t length = strcspn(name, "/"), have = strlen(ret);
+		char next[PATH_MAX];
+
+		at += length;
+		if (length == 1 && *name == '.')
+			continue;
+		if (length == 2 && is_prefix(name, "..")) {
+			cut_last(ret);
+			continue;
+		}
+
+		if (have + length + 2 > PATH_MAX)
+			return -ENAMETOOLONG;
+		snprintf(ret + have, PATH_MAX - have, "%s%.*s", have > 0 ? "/" : "", (int)length,
+			 name);
+
+		if ((!rest[at] && !follow) || read_link(fs, ret, target, sizeof(target)) < 0)
+			continue;
+		if (++n_links > 40) /* as the kernel's MAXSYMLINKS */
+			return -ELOOP;
+
+		fs->on_read(fs->userdata, RECORD_LINK, ret, target, strlen(target));
+		if (*target == '/')
+			*ret = '\0';
+		else
+			cut_last(ret);
+		if ((size_t)snprintf(next, sizeof(next), "%s%s", target, rest + at) >= sizeof(next))
+			return -ENAMETOOLONG;
+		COPY(rest, next);
+		at = 0;
+	}
+
+	return 0;
+}
+
+void fs_record(const struct fs *fs, enum record_kind kind, const char *path, const char *data,
+	       size_t size)
+{
+	char way[PATH_MAX];
+
+	if (!fs->on_read)
+		return;
+
+	/* What cannot be walked a second time has changed meanwhile: as it was asked for, then. */
+	if (record_way(fs, path, kind != RECORD_LINK, way) < 0)
+		COPY(way, path);
+	fs->on_read(fs->userdata, kind, *way ? way : ".", data, size);
+}
+
+/* What is there, when it is not a file that somebody reads anyway. */
+static int record_entry(const struct fs *fs, const char *path, bool with_files)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	char target[PATH_MAX];
+	struct stat st;
+
+	fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
+	if (fd < 0)
+		return fd;
+	if (!fs->on_read)
+		return 0;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+
+	if (S_ISLNK(st.st_mode))
+		return fs_read_link(fs, path, target, sizeof(target));
+	if (S_ISDIR(st.st_mode))
+		fs_record(fs, RECORD_FOLDER, path, NULL, 0);
+	else if (with_files || !S_ISREG(st.st_mode))
+		fs_record(fs, RECORD_FILE, path, "", 0);
+	return 0;
+}
+
+bool fs_exists(const struct fs *fs, const char *path)
+{
+	return record_entry(fs, path, true) >= 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int read_names(DIR *d, struct fs_names *names)
+{
+	const struct dirent *entry;
+
+	while (errno = 0, entry = readdir(d)) {
+		char **name;
+
+		if (streq(entry->d_name, ".") || streq(entry->d_name, ".."))
+			continue;
+		name = APPEND(names->names, names->n_names);
+		if (name)
+			*name = strdup(entry->d_name);
+		if (!name || !*name)
+			return -ENOMEM;
+	}
+	if (errno != 0)
+		return -errno;
+
+	if (names->n_names > 0)
+		qsort(names->names, names->n_names, sizeof(*names->names), compare_names);
+	return 0;
+}
+
+/* The names alone may be all that is asked for: links to VFs are counted so. */
+static void record_list(const struct fs *fs, const char *path, const struct fs_names *names)
+{
+	char child[PATH_MAX];
+
+	fs_record(fs, RECORD_FOLDER, path, NULL, 0);
+	for (size_t i = 0; i < names->n_names; i++)
+		if ((size_t)snprintf(child, sizeof(child), "%s/%s", path, names->names[i]) <
+		    sizeof(child))
+			record_entry(fs, child, false);
+}
+
+int fs_list(const struct fs *fs, const char *path, struct fs_names *ret)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	_cleanup_(closedirp) DIR *d = NULL;
+	int fd, r;
+
+	fd = fs_open(fs, path, O_RDONLY | O_DIRECTORY);
+	if (fd < 0)
+		return fd;
+	d = fdopendir(fd);
+	if (!d) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+
+	r = read_names(d, &names);
+	if (r < 0)
+		return r;
+	if (fs->on_read)
+		record_list(fs, path, &names);
+
+	*ret = names;
+	names = (struct fs_names){};
+	return 0;
+}
+
+void fs_names_done(struct fs_names *n)
+{
+	for (size_t i = 0; i < n->n_names; i++)
+		free(n->names[i]);
+	free(n->names);
+	*n = (struct fs_names){};
+}
+
+int fs_write_attribute(const struct fs *fs, const char *path, const char *value)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	const size_t size = strlen(value);
+	ssize_t n;
+
+	if (!fs->is_live)
+		return -EROFS;
+
+	fd = open_regular(fs, path, O_WRONLY);
+	if (fd < 0)
+		return fd;
+
+	/* Never twice: the kernel may have acted on it already. */
+	n = write(fd, value, size);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == size ? 0 : -EIO;
+}
+
+/* The folder of @path, opened, and the name in it. */
+static int open_parent(const struct fs *fs, const char *path, const char **ret_name)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char folder[PATH_MAX] = ".";
+
+	if (is_empty(name) || streq(name, ".") || streq(name, "..") || *path == '/')
+		return -EINVAL;
+	if (slash && (size_t)(slash - path) >= sizeof(folder))
+		return -ENAMETOOLONG;
+	if (slash) {
+		memcpy(folder, path, (size_t)(slash - path));
+		folder[slash - path] = '\0';
+	}
+
+	*ret_name = name;
+	return fs_open(fs, folder, O_RDONLY | O_DIRECTORY);
+}
+
+static int make_folder(const struct fs *fs, const char *path)
+{
+	_cleanup_(closep) int parent = -EBADF, made = -EBADF;
+	const char *name;
+
+	parent = open_parent(fs, path, &name);
+	if (parent < 0)
+		return parent;
+	if (mkdirat(parent, name, 0755) < 0) {
+		if (errno != EEXIST)
+			return -errno;
+		/* Somebody was faster, or it is a link to nothing. */
+		made = fs_open(fs, path, O_PATH | O_DIRECTORY);
+		return MIN(made, 0);
+	}
+
+	/* Whatever the umask is. */
+	made = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (made < 0 || fchmod(made, 0755) < 0 || fsync(parent) < 0)
+		return -errno;
+	return 0;
+}
+
+int fs_make_folders(const struct fs *fs, const char *path)
+{
+	char part[PATH_MAX];
+
+	if (!COPY(part, path))
+		return -ENAMETOOLONG;
+
+	for (size_t end = 0; path[end];) {
+		_cleanup_(closep) int fd = -EBADF;
+		int r = 0;
+
+		end += strspn(path + end, "/");
+		end += strcspn(path + end, "/");
+		part[end] = '\0';
+
+		fd = fs_open(fs, part, O_PATH | O_DIRECTORY);
+		if (fd < 0)
+			r = fd == -ENOENT ? make_folder(fs, part) : fd;
+		if (r < 0)
+			return r;
+		part[end] = path[end];
+	}
+
+	return 0;
+}
+
+static bool is_equal(int folder, const char *name, const char *data, size_t size)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	char buf[4096];
+	struct stat st;
+	size_t at = 0;
+
+	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | CAUTIOUS | O_CLOEXEC);
+	if (fd < 0 || check_regular(fd, &st) < 0 || (uint64_t)st.st_size != size)
+		return false;
+
+	while (at < size) {
+		ssize_t n = read_up_to(fd, buf, MIN(sizeof(buf), size - at));
+
+		if (n <= 0 || memcmp(buf, data + at, (size_t)n) != 0)
+			return false;
+		at += (size_t)n;
+	}
+
+	return true;
+}
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size > 0) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		data += n;
+		size -= (size_t)n;
+	}
+
+	return 0;
+}
+
+/* A new file with these bytes, on the disk when this returns. */
+static int write_new(int folder, const char *name, const char *data, size_t size, mode_t mode)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	int r;
+
+	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+
+	r = write_all(fd, data, size);
+	if (r < 0)
+		return r;
+	if (fchmod(fd, mode) < 0 || fsync(fd) < 0)
+		return -errno;
+	return 0;
+}
+
+static int open_parent_made(const struct fs *fs, const char *path, const char **ret_name)
+{
+	_cleanup_(freep) char *folder = NULL;
+	int fd, r;
+
+	fd = open_parent(fs, path, ret_name);
+	if (fd != -ENOENT)
+		return fd;
+
+	folder = strdup(path);
+	if (!folder)
+		return -ENOMEM;
+	cut_last(folder);
+	r = fs_make_folders(fs, folder);
+	return r < 0 ? r : open_parent(fs, path, ret_name);
+}
+
+int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
+{
+	_cleanup_(closep) int folder = -EBADF;
+	char temporary[NAME_MAX + 1];
+	const char *name;
+	int r;
+
+	folder = open_parent_made(fs, path, &name);
+	if (folder < 0)
+		return folder;
+	if (is_equal(folder, name, data, size))
+		return 0;
+	if ((size_t)snprintf(temporary, sizeof(temporary), ".%s.tmp", name) >= sizeof(temporary))
+		return -ENAMETOOLONG;
+
+	/* One that a crash left behind. */
+	if (unlinkat(folder, temporary, 0) < 0 && errno != ENOENT)
+		return -errno;
+
+	r = write_new(folder, temporary, data, size, mode);
+	if (r >= 0 && renameat(folder, temporary, folder, name) < 0)
+		r = -errno;
+	if (r < 0) {
+		unlinkat(folder, temporary, 0);
+		return r;
+	}
+
+	return fsync(folder) < 0 ? -errno : 1;
+}
+
+int fs_remove(const struct fs *fs, const char *path)
+{
+	_cleanup_(closep) int folder = -EBADF;
+	const char *name;
+
+	folder = open_parent(fs, path, &name);
+	if (folder < 0)
+		return folder == -ENOENT ? 0 : folder;
+	if (unlinkat(folder, name, 0) < 0)
+		return errno == ENOENT ? 0 : -errno;
+
+	return fsync(folder) < 0 ? -errno : 0;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fs: the door to files, all below one folder, so that a captured tree is a node.
+ *
+ * Paths are relative to that folder and never begin with "/". Below a --root other than "/" the
+ * kernel keeps links inside it (openat2 with RESOLVE_IN_ROOT; before 5.6 links may lead outside).
+ * A recorder, when set, is told every file, link and folder that was read: "capture" is a look at
+ * the node with the recorder on. It is told where things really are, and each link on the way
+ * there, so that a path below a link is never recorded; of a folder that was listed, it is told the
+ * links and folders in it as well. It may be told the same thing twice, and of a file once without
+ * and once with its bytes.
+ */
+#pragma once
+
+#include "../base/util.h"
+
+enum record_kind {
+	RECORD_FILE,
+	RECORD_LINK,
+	RECORD_FOLDER,
+};
+
+struct fs {
+	int root;     /* O_PATH of the folder; owned */
+	bool is_live; /* the root is "/": the kernel behind it is the running one */
+	void (*on_read)(void *userdata, enum record_kind kind, const char *path, const char *data,
+			size_t size);
+	void *userdata;
+};
+
+int fs_open_root(const char *path, struct fs *ret); /* NULL or "/": the running system */
+void fs_done(struct fs *fs);
+
+/*
+ * Opens a file below the root with these open(2) flags; O_CLOEXEC is added, O_CREAT makes it 0600.
+ * Return: fd or -errno.
+ */
+int fs_open(const struct fs *fs, const char *path, int flags);
+
+/*
+ * One line of sysfs or procfs, without its newline. -EMSGSIZE: no room, the value may be cut short.
+ * A file in /dev, a FIFO or a folder in its place gives -EISDIR or -EINVAL, never a wait.
+ */
+int fs_read(const struct fs *fs, const char *path, char *buf, size_t size);
+int fs_read_u32(const struct fs *fs, const char *path,
+		uint32_t *ret); /* any base; -EINVAL, -ERANGE */
+
+/*
+ * A whole regular file of at most @max bytes, NUL appended (it may hold others), not recorded when
+ * @secret: the caller records what may be seen, by fs_record(). -EFBIG above @max.
+ */
+int fs_read_all(const struct fs *fs, const char *path, size_t max, bool secret, char **ret,
+		size_t *ret_size);
+void fs_record(const struct fs *fs, enum record_kind kind, const char *path, const char *data,
+	       size_t size);
+
+/* The last component of a symbolic link's target: "igb" of ".../driver". -ENOENT: no such link. */
+int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t size);
+
+/* The whole target of a symbolic link. */
+int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size);
+
+bool fs_exists(const struct fs *fs,
+	       const char *path); /* recorded as what it is: link, folder or empty file */
+
+/* The names in a folder without "." and "..", sorted by bytes. Release with fs_names_done(). */
+struct fs_names {
+	char **names; /* owned */
+	size_t n_names;
+};
+int fs_list(const struct fs *fs, const char *path, struct fs_names *ret);
+void fs_names_done(struct fs_names *n);
+
+/* Writes into an existing kernel file (sysfs) in one write(2). Live roots only. */
+int fs_write_attribute(const struct fs *fs, const char *path, const char *value);
+
+/*
+ * Replaces a file: temporary beside it (".NAME.tmp"), fsync, rename, fsync of the folder, which is
+ * made when missing. Equal bytes are not written, whatever the mode is. A link in the last
+ * component is replaced, not followed; one planted as the temporary file is not followed either.
+ * Return: 1 when written, 0 when it was equal, or -errno with the old file still whole.
+ */
+int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
+int fs_remove(const struct fs *fs, const char *path); /* and fsync of the folder; 0 when absent */
+int fs_make_folders(const struct fs *fs, const char *path); /* every missing part, mode 0755 */

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "link.h"
+
+#include <linux/if.h>
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+
+#define ATTEMPTS 5 /* at a dump that changes while it is read */
+
+enum {                               /* newer than the oldest headers */
+	ATTR_IFLA_PERM_ADDRESS = 54, /* 5.6 */
+	ATTR_IFA_PROTO = 11,         /* 5.18 */
+};
+
+struct links {
+	struct netdev *netdevs; /* owned */
+	size_t n;
+};
+
+struct addresses {
+	struct address *addresses; /* owned */
+	size_t n;
+};
+
+static void links_done(struct links *l)
+{
+	free(l->netdevs);
+}
+
+static void addresses_done(struct addresses *a)
+{
+	free(a->addresses);
+}
+
+static uint32_t get_u32(const struct nlattr *a, uint32_t otherwise)
+{
+	return a ? nla_get_u32(a) : otherwise;
+}
+
+/* "aa:bb:..."; empty when there is none, or none of a length anybody uses */
+static void format_mac(const struct nlattr *a, char *ret, size_t size)
+{
+	const uint8_t *bytes = a ? nla_data(a) : NULL;
+	size_t n = a ? (size_t)nla_len(a) : 0;
+
+	if (n * 3 > size)
+		return;
+	for (size_t i = 0; i < n; i++)
+		snprintf(ret + i * 3, size - i * 3, "%02x%s", bytes[i], i + 1 < n ? ":" : "");
+}
+
+static void read_kind(struct nlattr *linkinfo, char *ret, size_t size)
+{
+	struct nlattr *tb[IFLA_INFO_MAX + 1];
+
+	if (linkinfo && nla_parse_nested(tb, IFLA_INFO_MAX, linkinfo, NULL) >= 0 &&
+	    tb[IFLA_INFO_KIND])
+		nla_strlcpy(ret, tb[IFLA_INFO_KIND], size);
+}
+
+static int on_link(struct nlmsghdr *h, void *userdata)
+{
+	static const struct nla_policy policy[ATTR_IFLA_PERM_ADDRESS + 1] = {
+		[IFLA_IFNAME] = { .type = NLA_STRING }, [IFLA_MTU] = { .type = NLA_U32 },
+		[IFLA_MAX_MTU] = { .type = NLA_U32 },   [IFLA_MASTER] = { .type = NLA_U32 },
+		[IFLA_LINK] = { .type = NLA_U32 },      [IFLA_LINKINFO] = { .type = NLA_NESTED },
+	};
+	struct nlattr *tb[ATTR_IFLA_PERM_ADDRESS + 1];
+	struct links *links = userdata;
+	const struct ifinfomsg *i;
+	struct netdev *d;
+
+	if (h->nlmsg_type != RTM_NEWLINK)
+		return 0;
+	if (nlmsg_parse(h, sizeof(*i), tb, ATTR_IFLA_PERM_ADDRESS, policy) < 0 || !tb[IFLA_IFNAME])
+		return -EBADMSG;
+
+	d = APPEND(links->netdevs, links->n);
+	if (!d)
+		return -ENOMEM;
+
+	i = nlmsg_data(h);
+	d->ifindex = i->ifi_index;
+	d->is_up = i->ifi_flags & IFF_UP;
+	d->has_carrier = i->ifi_flags & IFF_LOWER_UP;
+	nla_strlcpy(d->name, tb[IFLA_IFNAME], sizeof(d->name));
+	format_mac(tb[IFLA_ADDRESS], d->mac, sizeof(d->mac));
+	format_mac(tb[ATTR_IFLA_PERM_ADDRESS], d->perm_mac, sizeof(d->perm_mac));
+	read_kind(tb[IFLA_LINKINFO], d->kind, sizeof(d->kind));
+	d->mtu = get_u32(tb[IFLA_MTU], 0);
+	d->max_mtu = get_u32(tb[IFLA_MAX_MTU], 0);
+	d->master = get_u32(tb[IFLA_MASTER], 0);
+
+	/* With a netns ID the index is one of that namespace, and means nothing here. */
+	if (!tb[IFLA_LINK_NETNSID] && get_u32(tb[IFLA_LINK], 0) != d->ifindex)
+		d->link = get_u32(tb[IFLA_LINK], 0);
+	return 0;
+}
+
+static int compare_netdevs(const void *a, const void *b)
+{
+	const struct netdev *x = a, *y = b;
+
+	return x->ifindex < y->ifindex ? -1 : x->ifindex > y->ifindex;
+}
+
+/* Without RTEXT_FILTER_VF: with it mlx5 asks its firmware about each VF, one after the other. */
+static int list_once(struct netlink *nl, struct netdev **ret, size_t *ret_n)
+{
+	_cleanup_(links_done) struct links links = {};
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	struct ifinfomsg i = { .ifi_family = AF_UNSPEC };
+	int r;
+
+	m = nlmsg_alloc_simple(RTM_GETLINK, NLM_F_DUMP);
+	if (!m || nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO) < 0 ||
+	    nla_put_u32(m, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS) < 0)
+		return -ENOMEM;
+
+	r = netlink_dump(nl, TAKE(m), on_link, &links);
+	if (r < 0)
+		return r;
+
+	if (links.n > 0)
+		qsort(links.netdevs, links.n, sizeof(*links.netdevs), compare_netdevs);
+	*ret = TAKE(links.netdevs);
+	*ret_n = links.n;
+	return 0;
+}
+
+int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n)
+{
+	int r = -EAGAIN;
+
+	for (unsigned i = 0; i < ATTEMPTS && r == -EAGAIN; i++)
+		r = list_once(nl, ret, ret_n);
+
+	return r;
+}
+
+/* Return: 1 when it is an address of ours to look at, 0 when not, or -EBADMSG. */
+static int parse_address(struct nlmsghdr *h, struct nlattr *tb[static ATTR_IFA_PROTO + 1],
+			 struct address *ret)
+{
+	static const struct nla_policy policy[ATTR_IFA_PROTO + 1] = {
+		[IFA_FLAGS] = { .type = NLA_U32 },
+		[IFA_RT_PRIORITY] = { .type = NLA_U32 },
+	};
+	const struct nlattr *local, *peer;
+	const struct ifaddrmsg *i;
+	int bytes;
+
+	if (h->nlmsg_type != RTM_NEWADDR)
+		return 0;
+	if (nlmsg_parse(h, sizeof(*i), tb, ATTR_IFA_PROTO, policy) < 0)
+		return -EBADMSG;
+
+	i = nlmsg_data(h);
+	if (i->ifa_family != AF_INET && i->ifa_family != AF_INET6)
+		return 0;
+
+	/* IPv6 names the address itself IFA_ADDRESS, unless it has a peer. */
+	local = tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS];
+	peer = tb[IFA_ADDRESS] ? tb[IFA_ADDRESS] : tb[IFA_LOCAL];
+	bytes = i->ifa_family == AF_INET ? 4 : 16;
+	if (!local || nla_len(local) != bytes || nla_len(peer) != bytes)
+		return -EBADMSG;
+
+	*ret = (struct address){
+		.ifindex = i->ifa_index,
+		.family = i->ifa_family,
+		.prefix_len = i->ifa_prefixlen,
+		.scope = i->ifa_scope,
+		.metric = get_u32(tb[IFA_RT_PRIORITY], 0),
+		.flags = get_u32(tb[IFA_FLAGS], i->ifa_flags),
+	};
+	memcpy(ret->local, nla_data(local), bytes);
+	memcpy(ret->peer, nla_data(peer), bytes);
+	return 1;
+}
+
+static int on_address(struct nlmsghdr *h, void *userdata)
+{
+	struct nlattr *tb[ATTR_IFA_PROTO + 1];
+	struct addresses *list = userdata;
+	struct address parsed, *a;
+	int r;
+
+	r = parse_address(h, tb, &parsed);
+	if (r <= 0)
+		return r;
+
+	a = APPEND(list->addresses, list->n);
+	if (!a)
+		return -ENOMEM;
+
+	*a = parsed;
+	return 0;
+}
+
+/* By insertion, for that keeps the kernel's order inside a netdev: the primary address comes first.
+ */
+static void sort_addresses(struct address *a, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct address moved = a[i];
+		size_t to = i;
+
+		while (to > 0 && a[to - 1].ifindex > moved.ifindex)
+			to--;
+		memmove(a + to + 1, a + to, (i - to) * sizeof(*a));
+		a[to] = moved;
+	}
+}
+
+static int dump_addresses(struct netlink *nl, int family,
+			  int (*on_message)(struct nlmsghdr *h, void *userdata), void *userdata)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	struct ifaddrmsg i = { .ifa_family = family };
+
+	m = nlmsg_alloc_simple(RTM_GETADDR, NLM_F_DUMP);
+	if (!m || nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO) < 0)
+		return -ENOMEM;
+
+	return netlink_dump(nl, TAKE(m), on_message, userdata);
+}
+
+static int list_addresses_once(struct netlink *nl, struct address **ret, size_t *ret_n)
+{
+	_cleanup_(addresses_done) struct addresses list = {};
+	int r;
+
+	r = dump_addresses(nl, AF_UNSPEC, on_address, &list);
+	if (r < 0)
+		return r;
+
+	sort_addresses(list.addresses, list.n);
+	*ret = TAKE(list.addresses);
+	*ret_n = list.n;
+	return 0;
+}
+
+int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n)
+{
+	int r = -EAGAIN;
+
+	for (unsigned i = 0; i < ATTEMPTS && r == -EAGAIN; i++)
+		r = list_addresses_once(nl, ret, ret_n);
+
+	return r;
+}
+
+/* RTM_SETLINK, unlike RTM_NEWLINK, can never make a link. */
+static struct nl_msg *set_link(const struct ifinfomsg *i)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+
+	m = nlmsg_alloc_simple(RTM_SETLINK, 0);
+	if (!m || nlmsg_append(m, (void *)i, sizeof(*i), NLMSG_ALIGNTO) < 0)
+		return NULL;
+
+	return TAKE(m);
+}
+
+int link_set_up(struct netlink *nl, uint32_t ifindex)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+
+	m = set_link(&(struct ifinfomsg){
+		.ifi_index = ifindex, .ifi_flags = IFF_UP, .ifi_change = IFF_UP });
+	if (!m)
+		return -ENOMEM;
+
+	return netlink_ask(nl, TAKE(m));
+}
+
+int link_set_mtu(struct netlink *nl, uint32_t ifindex, uint32_t mtu)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+
+	m = set_link(&(struct ifinfomsg){ .ifi_index = ifindex });
+	if (!m || nla_put_u32(m, IFLA_MTU, mtu) < 0)
+		return -ENOMEM;
+
+	return netlink_ask(nl, TAKE(m));
+}
+
+/* An address found again, and the request made of it. */
+struct change {
+	const struct address *wanted;
+	uint32_t metric;
+	struct nl_msg *request; /* owned; NULL: not found */
+};
+
+static void change_done(struct change *c)
+{
+	nlmsg_free(c->request);
+}
+
+static bool is_same(const struct address *a, const struct address *b)
+{
+	return a->family == b->family && a->ifindex == b->ifindex &&
+	       a->prefix_len == b->prefix_len &&
+	       memcmp(a->local, b->local, sizeof(a->local)) == 0 &&
+	       memcmp(a->peer, b->peer, sizeof(a->peer)) == 0;
+}
+
+static int put_change(struct nl_msg *m, const struct address *a, uint32_t metric,
+		      struct nlattr *tb[static ATTR_IFA_PROTO + 1])
+{
+	static const int kept[] = { IFA_LOCAL, IFA_ADDRESS,   IFA_BROADCAST,
+				    IFA_LABEL, IFA_CACHEINFO, ATTR_IFA_PROTO };
+	/* All others are the kernel's: it would clear these if they were not sent again. */
+	uint32_t flags = a->flags & (IFA_F_NODAD | IFA_F_HOMEADDRESS | IFA_F_MANAGETEMPADDR |
+				     IFA_F_NOPREFIXROUTE | IFA_F_MCAUTOJOIN);
+	struct ifaddrmsg i = {
+		.ifa_family = a->family,
+		.ifa_prefixlen = a->prefix_len,
+		.ifa_flags = flags & 0xff,
+		.ifa_scope = a->scope,
+		.ifa_index = a->ifindex,
+	};
+
+	if (nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO) < 0)
+		return -ENOMEM;
+	for (size_t k = 0; k < ELEMENTSOF(kept); k++)
+		if (tb[kept[k]] &&
+		    nla_put(m, kept[k], nla_len(tb[kept[k]]), nla_data(tb[kept[k]])) < 0)
+			return -ENOMEM;
+	if (nla_put_u32(m, IFA_FLAGS, flags) < 0 || nla_put_u32(m, IFA_RT_PRIORITY, metric) < 0)
+		return -ENOMEM;
+
+	return 0;
+}
+
+static int on_address_to_change(struct nlmsghdr *h, void *userdata)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	struct nlattr *tb[ATTR_IFA_PROTO + 1];
+	struct change *c = userdata;
+	struct address a;
+	int r;
+
+	r = parse_address(h, tb, &a);
+	if (r <= 0)
+		return r;
+	if (c->request || !is_same(&a, c->wanted))
+		return 0;
+	if (a.family == AF_INET6 && !(a.flags & IFA_F_PERMANENT))
+		return -EOPNOTSUPP;
+
+	m = nlmsg_alloc_simple(RTM_NEWADDR, NLM_F_REPLACE);
+	if (!m || put_change(m, &a, c->metric, tb) < 0)
+		return -ENOMEM;
+
+	c->request = TAKE(m);
+	return 0;
+}
+
+/*
+ * An address deleted between the two requests would come back by the second: the kernel knows no
+ * "only if it is there" (it ignores the absence of NLM_F_CREATE). Nothing is done in between.
+ */
+static int set_metric_once(struct netlink *nl, const struct address *address, uint32_t metric)
+{
+	_cleanup_(change_done) struct change c = { .wanted = address, .metric = metric };
+	int r;
+
+	r = dump_addresses(nl, address->family, on_address_to_change, &c);
+	if (r < 0)
+		return r;
+	if (!c.request)
+		return -EADDRNOTAVAIL;
+
+	return netlink_ask(nl, TAKE(c.request));
+}
+
+int link_set_metric(struct netlink *nl, const struct address *address, uint32_t metric)
+{
+	int r = -EAGAIN;
+
+	for (unsigned i = 0; i < ATTEMPTS && r == -EAGAIN; i++)
+		r = set_metric_once(nl, address, metric);
+
+	return r;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Link: network devices and their addresses over rtnetlink.
+ *
+ * Lists only what the caller's network namespace shows.
+ */
+#pragma once
+
+#include "../model/node.h"
+#include "netlink.h"
+
+/* All links, by ifindex; pci is left empty (sysfs tells it). Outputs are owned by the caller. */
+int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n);
+
+/* IPv4 and IPv6, by ifindex; those of one netdev in the kernel's order, the primary one first. */
+int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n);
+
+int link_set_up(struct netlink *nl, uint32_t ifindex);
+int link_set_mtu(struct netlink *nl, uint32_t ifindex, uint32_t mtu);
+
+/*
+ * Sets the metric of an existing address (IFA_RT_PRIORITY), as "ip address change" does: the kernel
+ * moves its own prefix route in place. Everything else the address has is read again and sent back
+ * as it is: flags, label, broadcast, scope, remaining lifetimes.
+ *
+ * The address is known by family, netdev, local, peer and prefix length. An IPv6 address that will
+ * expire (no IFA_F_PERMANENT: SLAAC, DHCPv6) is refused: for it the kernel adds a second prefix
+ * route and keeps the first, even after the address is gone.
+ *
+ * Return: 0, -EADDRNOTAVAIL when the address is gone, -EOPNOTSUPP as said, or -errno.
+ *
+ * Source: inet_rtm_newaddr() in net/ipv4/devinet.c, inet6_addr_modify() in net/ipv6/addrconf.c
+ */
+int link_set_metric(struct netlink *nl, const struct address *address, uint32_t metric);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Manager: systemd over D-Bus, by its private socket so that no bus daemon is needed (as systemctl
+ * does for root), else the system bus.
+ */
+#pragma once
+
+#include "../base/util.h"
+
+/*
+ * Starts a unit and waits for the end of its job.
+ * Return: 0 when done (or nothing was to do), -ENOENT no such unit, -EHOSTDOWN no systemd to ask,
+ * -ETIMEDOUT, or -EIO: the unit failed (its journal tells why); ret_result, when not NULL, holds
+ * the job's result word.
+ */
+int manager_start_unit(const char *unit, uint64_t timeout_usec, char *ret_result, size_t size);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tar.h"
+
+#define BLOCK_BYTES 512
+
+/* ustar of POSIX.1-1988, as in pax(1p). Numbers are octal digits. */
+struct header {
+	char name[100], mode[8], uid[8], gid[8], size[12], mtime[12], checksum[8];
+	char type;
+	char target[100];
+	char magic[8]; /* "ustar", NUL, "00" */
+	char user[32], group[32], major[8], minor[8], prefix[155], padding[12];
+};
+_Static_assert(sizeof(struct header) == BLOCK_BYTES, "a header is one block");
+
+enum {
+	TYPE_FILE = '0',
+	TYPE_LINK = '2',
+	TYPE_FOLDER = '5',
+	TYPE_PAX = 'x',
+};
+
+static int write_all(int fd, const void *data, size_t size)
+{
+	const char *at = data;
+
+	while (size > 0) {
+		ssize_t n = write(fd, at, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		at += n;
+		size -= (size_t)n;
+	}
+
+	return 0;
+}
+
+static int write_padded(int fd, const char *data, size_t size)
+{
+	static const char zeroes[BLOCK_BYTES];
+	int r;
+
+	r = write_all(fd, data, size);
+	return r < 0 ? r : write_all(fd, zeroes, (BLOCK_BYTES - size % BLOCK_BYTES) % BLOCK_BYTES);
+}
+
+static void put_octal(char *to, size_t size, uint64_t value)
+{
+	to[size - 1] = '\0';
+	for (size_t i = size - 1; i-- > 0; value >>= 3)
+		to[i] = (char)('0' + (value & 7));
+}
+
+/* Names that fill their field have no NUL; longer ones are cut here and whole in the pax header. */
+static void put_name(char *to, size_t size, const char *name)
+{
+	memcpy(to, name, strnlen(name, size));
+}
+
+static int write_header(int fd, char type, unsigned mode, const char *path, const char *target,
+			size_t size)
+{
+	struct header h = { .type = type, .magic = "ustar\00000", .user = "root", .group = "root" };
+	const unsigned char *byte = (const unsigned char *)&h;
+	unsigned sum = 0;
+
+	if ((uint64_t)size >> 33) /* 11 octal digits */
+		return -EFBIG;
+
+	put_name(h.name, sizeof(h.name), path);
+	put_name(h.target, sizeof(h.target), target);
+	put_octal(h.mode, sizeof(h.mode), mode);
+	put_octal(h.uid, sizeof(h.uid), 0);
+	put_octal(h.gid, sizeof(h.gid), 0);
+	put_octal(h.size, sizeof(h.size), size);
+	put_octal(h.mtime, sizeof(h.mtime), 0);
+	put_octal(h.major, sizeof(h.major), 0);
+	put_octal(h.minor, sizeof(h.minor), 0);
+
+	/* Summed up as if the sum itself were blanks. */
+	memset(h.checksum, ' ', sizeof(h.checksum));
+	for (size_t i = 0; i < sizeof(h); i++)
+		sum += byte[i];
+	put_octal(h.checksum, sizeof(h.checksum) - 1, sum);
+
+	return write_all(fd, &h, sizeof(h));
+}
+
+/* "LENGTH KEY=VALUE\n", where the length counts its own digits. */
+static int append_record(char **records, size_t *size, const char *key, const char *value)
+{
+	const size_t rest = strlen(key) + strlen(value) + 3;
+	size_t length = rest + 1;
+	char *grown;
+
+	while (length != rest + (size_t)snprintf(NULL, 0, "%zu", length))
+		length++;
+
+	grown = realloc(*records, *size + length + 1);
+	if (!grown)
+		return -ENOMEM;
+	*records = grown;
+
+	snprintf(grown + *size, length + 1, "%zu %s=%s\n", length, key, value);
+	*size += length;
+	return 0;
+}
+
+static int write_pax(int fd, const char *path, const char *target)
+{
+	_cleanup_(freep) char *records = NULL;
+	size_t size = 0;
+	int r = 0;
+
+	if (strlen(path) > sizeof(((struct header *)0)->name))
+		r = append_record(&records, &size, "path", path);
+	if (r >= 0 && strlen(target) > sizeof(((struct header *)0)->target))
+		r = append_record(&records, &size, "linkpath", target);
+	if (r < 0 || size == 0)
+		return r;
+
+	r = write_header(fd, TYPE_PAX, 0644, "pax-header", "", size);
+	return r < 0 ? r : write_padded(fd, records, size);
+}
+
+static int add(struct tar *t, char type, unsigned mode, const char *path, const char *target,
+	       const char *data, size_t size)
+{
+	int r;
+
+	if (is_empty(path))
+		return -EINVAL;
+
+	r = write_pax(t->fd, path, target);
+	if (r >= 0)
+		r = write_header(t->fd, type, mode, path, target, size);
+	return r < 0 ? r : write_padded(t->fd, data, size);
+}
+
+int tar_add_file(struct tar *t, const char *path, const char *data, size_t size)
+{
+	return add(t, TYPE_FILE, 0644, path, "", data, size);
+}
+
+int tar_add_link(struct tar *t, const char *path, const char *target)
+{
+	return add(t, TYPE_LINK, 0777, path, target, NULL, 0);
+}
+
+int tar_add_folder(struct tar *t, const char *path)
+{
+	return add(t, TYPE_FOLDER, 0755, path, "", NULL, 0);
+}
+
+int tar_end(struct tar *t)
+{
+	static const char zeroes[2 * BLOCK_BYTES];
+
+	return write_all(t->fd, zeroes, sizeof(zeroes));
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "uevent.h"
+
+#include <libudev.h>
+
+#define BUFFER_BYTES (8 * 1024 * 1024) /* a node's worth of VFs that appear at once */
+
+static const char *const subsystems[] = {
+	"pci", "net", "infiniband", "infiniband_verbs", "infiniband_mad", "module",
+};
+
+static int start(struct udev_monitor *monitor)
+{
+	int r;
+
+	for (size_t i = 0; i < ELEMENTSOF(subsystems); i++) {
+		r = udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystems[i], NULL);
+		if (r < 0)
+			return r;
+	}
+
+	/* Without CAP_NET_ADMIN it stays as it is: events that do not fit are reported as lost. */
+	(void)udev_monitor_set_receive_buffer_size(monitor, BUFFER_BYTES);
+	return udev_monitor_enable_receiving(monitor);
+}
+
+int uevents_open(struct uevents *u)
+{
+	struct uevents new = {};
+	struct udev *udev;
+	int r;
+
+	udev = udev_new();
+	if (!udev)
+		return -ENOMEM;
+
+	errno = ENOMEM;
+	new.monitor = udev_monitor_new_from_netlink(udev, "udev");
+	if (!new.monitor) {
+		r = -errno;
+		udev_unref(udev);
+		return r;
+	}
+
+	r = start(new.monitor);
+	if (r < 0) {
+		uevents_done(&new);
+		return r;
+	}
+
+	*u = new;
+	return 0;
+}
+
+void uevents_done(struct uevents *u)
+{
+	if (u->monitor) {
+		/* The monitor points to it without a reference of its own. */
+		struct udev *udev = udev_monitor_get_udev(u->monitor);
+
+		udev_monitor_unref(u->monitor);
+		udev_unref(udev);
+	}
+	*u = (struct uevents){};
+}
+
+int uevents_fd(const struct uevents *u)
+{
+	return udev_monitor_get_fd(u->monitor);
+}
+
+int uevents_drain(struct uevents *u)
+{
+	bool is_lost = false;
+	int n = 0;
+
+	for (;;) {
+		struct udev_device *device;
+
+		errno = 0; /* older libudev leaves it alone when only other subsystems' events were
+			      there */
+		device = udev_monitor_receive_device(u->monitor);
+		if (device) {
+			udev_device_unref(device);
+			n++;
+			continue;
+		}
+		if (errno != ENOBUFS)
+			break; /* what is left behind a malformed message wakes the loop again */
+		is_lost = true;
+	}
+
+	return is_lost ? -ENOBUFS : n;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Uevent: learns that something changed; facts are read elsewhere.
+ *
+ * Listens to udev's own group ("udev"), so that what is announced has its nodes and its final name,
+ * for the subsystems pci, net, infiniband, infiniband_verbs, infiniband_mad, module.
+ */
+#pragma once
+
+#include "../base/util.h"
+
+struct udev_monitor;
+
+struct uevents {
+	struct udev_monitor *monitor; /* owned */
+};
+
+int uevents_open(struct uevents *u);
+void uevents_done(struct uevents *u);
+int uevents_fd(const struct uevents *u); /* owned by @u */
+
+/* Takes all that is there. Return: how many, or -errno; -ENOBUFS: some were lost, look at everything. */
+int uevents_drain(struct uevents *u);

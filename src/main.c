@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Main: the table of verbs and the reading of the command line. Nothing else.
+ */
+#include "base/log.h"
+#include "command.h"
+#include "config/problem.h"
+#include "config/settings.h"
+
+#include <getopt.h>
+
+#define EXIT_USAGE EXIT_FAILURE
+
+enum {
+	TAKES_ROOT = 1 << 0,
+	TAKES_CONFIG = 1 << 1,
+	TAKES_JSON = 1 << 2,
+	TAKES_TIMEOUT = 1 << 3,
+	TAKES_STRICT = 1 << 4,
+};
+
+static const struct {
+	const char *name, *argument, *help; /* argument: of at most one, "" when there is none */
+	int (*run)(const struct command *cmd);
+	unsigned takes;
+	const char *more; /* for "VERB --help" */
+} verbs[] = {
+	{ "run", "", "the service: passes until the node is finished, then follows hotplug", command_run,
+	  TAKES_CONFIG, "Started by rdma-provision.service; SIGHUP reads the configuration again.\n" },
+	{ "early", "", "what must precede the drivers: the RDMA netns mode", command_early,
+	  TAKES_CONFIG, "Started by rdma-provision-early.service. Writes only below /run/modprobe.d.\n" },
+	{ "plan", "", "print every change that would be made, in order, and make none", command_plan,
+	  TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
+	  "Exit code: 0 nothing to do, 2 there is something, 1 error.\n" },
+	{ "apply", "", "make the changes, wait for the devices, and look again", command_apply,
+	  TAKES_CONFIG, "Exit code: 0 finished, 3 degraded, 1 error.\n" },
+	{ "status", "", "draw the node: NUMA nodes, NICs, VFs, RDMA devices, and what is wrong",
+	  command_status, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
+	  "Exit code: 0 ready, 3 degraded, 4 not yet, 1 error.\n" },
+	{ "check", "[FILE]", "is the configuration valid? An unknown key is an error here",
+	  command_check, TAKES_ROOT | TAKES_CONFIG, "Exit code: 0 valid, 1 not.\n" },
+	{ "wait", "", "block until the node is ready or degraded", command_wait, TAKES_TIMEOUT,
+	  "Exit code: 0 ready, 3 degraded, 4 the time is over, 1 error.\n" },
+	{ "gate", "", "for the kubelet's ExecStartPre=: fails as [Kubelet] Gate= says", command_gate,
+	  TAKES_ROOT | TAKES_CONFIG,
+	  "Gate=off never fails, degraded fails only while starting, strict unless ready.\n"
+	  "Exit code: 0 go on, 1 hold the kubelet back.\n" },
+	{ "kubelet-ensure", "", "make sure of topologyManagerPolicy in the kubelet's configuration",
+	  command_kubelet_ensure, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
+	  "The only writer of kubelet files; with --root it edits files below that folder.\n"
+	  "Exit code: 0 always, 1 with --strict when it could not be done.\n" },
+	{ "capture", "[FILE]", "write the facts that are read, as a tar that --root takes unpacked",
+	  command_capture, TAKES_ROOT | TAKES_CONFIG,
+	  "FILE is rdma-provision-capture.tar unless given; \"-\" is standard output.\n"
+	  "Exit code: 0 or 1.\n" },
+};
+
+static const struct {
+	const char *name, *help;
+	unsigned takes; /* 0: every verb has it */
+	int has_value, letter;
+} options[] = {
+	{ "root", "=DIR       look at a captured or mounted tree instead of the running system",
+	  TAKES_ROOT, required_argument, 'r' },
+	{ "config", "=FILE     read this file alone instead of the configuration folders", TAKES_CONFIG,
+	  required_argument, 'c' },
+	{ "json", "            print JSON for programs", TAKES_JSON, no_argument, 'j' },
+	{ "timeout", "=SEC     give up after this time (\"90\", \"5min\"); without it: never",
+	  TAKES_TIMEOUT, required_argument, 't' },
+	{ "strict", "          fail when it could not be done", TAKES_STRICT, no_argument, 's' },
+	{ "debug", "           log every value that is read", 0, no_argument, 'd' },
+	{ "help", "            this text, or with a verb its own", 0, no_argument, 'h' },
+	{ "version", "         print the version", 0, no_argument, 'v' },
+};
+
+static int print_help(void)
+{
+	printf("rdma-provision VERB [OPTIONS]\n\n"
+	       "Turns this host into a finished Kubernetes RDMA node.\n\n");
+	for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
+		printf("  %s %-*s %s\n", verbs[i].name, (int)(14 - strlen(verbs[i].name)),
+		       verbs[i].argument, verbs[i].help);
+	printf("\n");
+	for (size_t i = 0; i < ELEMENTSOF(options); i++)
+		printf("  --%s%s\n", options[i].name, options[i].help);
+	printf("\nManual: rdma-provision(8). Configuration: /etc/rdma-provision/rdma-provision.conf\n");
+	return EXIT_SUCCESS;
+}
+
+static int print_verb_help(size_t verb)
+{
+	printf("rdma-provision %s%s%s [OPTIONS]\n\n%s.\n%s\n", verbs[verb].name,
+	       verbs[verb].argument[0] ? " " : "", verbs[verb].argument, verbs[verb].help,
+	       verbs[verb].more);
+	for (size_t i = 0; i < ELEMENTSOF(options); i++)
+		if (options[i].takes & verbs[verb].takes)
+			printf("  --%s%s\n", options[i].name, options[i].help);
+	return EXIT_SUCCESS;
+}
+
+/* Return: the verb's row, or ELEMENTSOF(verbs) with the nearest one suggested. */
+static size_t find_verb(const char *name)
+{
+	struct nearest nearest = { .word = name };
+
+	for (size_t i = 0; i < ELEMENTSOF(verbs); i++) {
+		if (streq(verbs[i].name, name))
+			return i;
+		nearest_offer(&nearest, verbs[i].name);
+	}
+
+	log_error("%s: there is no such verb%s%s%s; \"rdma-provision --help\" lists them", name,
+		  nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
+		  nearest.best ? "?" : "");
+	return ELEMENTSOF(verbs);
+}
+
+struct line {
+	struct command command;
+	unsigned given; /* options with a bit in TAKES_* */
+	bool is_help, is_version;
+};
+
+static int read_option(int letter, const char *value, struct line *line)
+{
+	switch (letter) {
+	case 'r':
+		line->command.root = value;
+		break;
+	case 'c':
+		line->command.config = value;
+		break;
+	case 'j':
+		line->command.is_json = true;
+		break;
+	case 't':
+		if (parse_span(value, &line->command.timeout_usec) < 0) {
+			log_error("--timeout=%s: accepted: a time in seconds, or with a unit such as \"5min\"",
+				  value);
+			return -EINVAL;
+		}
+		break;
+	case 's':
+		line->command.is_strict = true;
+		break;
+	case 'd':
+		log_set_level(LOG_LEVEL_DEBUG);
+		break;
+	case 'h':
+		line->is_help = true;
+		break;
+	case 'v':
+		line->is_version = true;
+		break;
+	default:
+		return -EINVAL; /* getopt_long() has said what is wrong */
+	}
+
+	for (size_t i = 0; i < ELEMENTSOF(options); i++)
+		if (options[i].letter == letter)
+			line->given |= options[i].takes;
+	return 0;
+}
+
+static int read_options(int argc, char **argv, struct line *line)
+{
+	struct option longs[ELEMENTSOF(options) + 1] = {};
+	int letter, r;
+
+	for (size_t i = 0; i < ELEMENTSOF(options); i++)
+		longs[i] = (struct option){ options[i].name, options[i].has_value, NULL,
+					    options[i].letter };
+	while ((letter = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
+		r = read_option(letter, optarg, line);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int check_line(size_t verb, int n_arguments, const struct line *line)
+{
+	unsigned foreign = line->given & ~verbs[verb].takes;
+
+	for (size_t i = 0; i < ELEMENTSOF(options) && foreign; i++)
+		if (options[i].takes & foreign) {
+			log_error("%s does not take --%s", verbs[verb].name, options[i].name);
+			return -EINVAL;
+		}
+	if (n_arguments > (verbs[verb].argument[0] ? 1 : 0)) {
+		log_error("%s takes %s", verbs[verb].name,
+			  verbs[verb].argument[0] ? "one argument at most" : "no argument");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct line line = { .command.timeout_usec = UINT64_MAX };
+	size_t verb;
+
+	if (read_options(argc, argv, &line) < 0)
+		return EXIT_USAGE;
+	if (line.is_version) {
+		printf("rdma-provision " VERSION "\n");
+		return EXIT_SUCCESS;
+	}
+	if (optind >= argc) {
+		print_help();
+		return line.is_help ? EXIT_SUCCESS : EXIT_USAGE;
+	}
+
+	verb = find_verb(argv[optind]);
+	if (verb == ELEMENTSOF(verbs))
+		return EXIT_USAGE;
+	if (line.is_help)
+		return print_verb_help(verb);
+	if (check_line(verb, argc - optind - 1, &line) < 0)
+		return EXIT_USAGE;
+
+	line.command.argument = argv[optind + 1];
+	return verbs[verb].run(&line.command);
+}

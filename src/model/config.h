@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Config: what was asked for. Plain data, filled by config/ and read by everybody.
+ *
+ * Every field says "leave it alone" when zero.
+ */
+#pragma once
+
+#include "../base/util.h"
+
+enum vf_mode {
+	VF_MODE_KEEP,
+	VF_MODE_EXCLUSIVE,    /* no VFs: the PF itself is handed out */
+	VF_MODE_SHARED,       /* exactly one VF for each PF */
+	VF_MODE_SHARED_MULTI, /* Count= VFs for each PF */
+	_VF_MODE_N
+};
+
+enum netns_mode {
+	NETNS_MODE_KEEP,
+	NETNS_MODE_SHARED,
+	NETNS_MODE_EXCLUSIVE,
+	_NETNS_MODE_N
+};
+
+enum topology_policy { /* in order of strictness */
+	TOPOLOGY_POLICY_UNSET,
+	TOPOLOGY_POLICY_NONE, /* never asked for, but met in kubelet files */
+	TOPOLOGY_POLICY_BEST_EFFORT,
+	TOPOLOGY_POLICY_RESTRICTED,
+	TOPOLOGY_POLICY_SINGLE_NUMA_NODE,
+	_TOPOLOGY_POLICY_N
+};
+
+enum gate_mode {
+	GATE_OFF,
+	GATE_DEGRADED,
+	GATE_STRICT,
+	_GATE_N
+};
+
+enum plugin_type {
+	PLUGIN_NONE,
+	PLUGIN_RDMA_SHARED, /* k8s-rdma-shared-dev-plugin */
+	_PLUGIN_N
+};
+
+#define COUNT_UNSET UINT32_MAX /* Count= was not given */
+#define COUNT_MAX   (UINT32_MAX - 1) /* Count=max */
+
+/* One [Device NAME] section, the defaults of [Device] already in it. */
+struct device_config {
+	char name[64];
+	char *match; /* owned; blank-separated globs, or NULL: matches nothing */
+	enum vf_mode mode;
+	uint32_t count;  /* VFs for each PF, COUNT_UNSET or COUNT_MAX */
+	uint32_t mtu;    /* bytes, 0: leave alone */
+	uint32_t expect; /* PFs that must appear before the node is ready, 0: those that are there */
+};
+
+struct config {
+	struct {
+		enum netns_mode netns_mode;
+	} rdma;
+	struct device_config *devices; /* owned, in the order of the files: the first match wins */
+	size_t n_devices;
+	struct {
+		bool manage;
+		uint32_t metric;
+	} route;
+	struct {
+		enum topology_policy topology_policy;
+		enum gate_mode gate;
+	} kubelet;
+	struct {
+		enum plugin_type type;
+		char resource[128]; /* "rdma/hca" */
+		uint32_t shares;
+	} plugin;
+	struct {
+		uint64_t ready_timeout_usec, settle_usec;
+	} service;
+
+	char hash[17];       /* of the merged text, hex */
+	bool is_invalid;     /* the files are malformed: this is the last good one, or empty */
+	bool is_last_good;   /* the last good one it is */
+	bool has_unknown;    /* a key or section this version does not know was skipped */
+	char problem[512];   /* the first error or unknown key, as shown to the user */
+};
+
+void config_done(struct config *c);

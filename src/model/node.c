@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "node.h"
+
+static void ibdev_done(struct ibdev *d)
+{
+	for (size_t i = 0; i < d->n_ports; i++)
+		free(d->ports[i].gids);
+	free(d->ports);
+}
+
+void node_done(struct node *n)
+{
+	for (size_t i = 0; i < n->n_ibdevs; i++)
+		ibdev_done(&n->ibdevs[i]);
+
+	free(n->pcis);
+	free(n->netdevs);
+	free(n->addresses);
+	free(n->routes);
+	free(n->ibdevs);
+	free(n->modules);
+	free(n->plugin_file);
+	free(n->memories);
+	*n = (struct node){};
+}
+
+/* bsearch() wants no NULL, not even of no elements. */
+static const void *find(const void *key, const void *array, size_t n, size_t size,
+			int (*compare)(const void *key, const void *element))
+{
+	return n > 0 ? bsearch(key, array, n, size, compare) : NULL;
+}
+
+static int compare_pci(const void *key, const void *element)
+{
+	return strcmp(key, ((const struct pci *)element)->address);
+}
+
+static int compare_memory(const void *key, const void *element)
+{
+	return strcmp(key, ((const struct memory *)element)->pci);
+}
+
+static int compare_netdev(const void *key, const void *element)
+{
+	const uint32_t a = *(const uint32_t *)key, b = ((const struct netdev *)element)->ifindex;
+
+	return (a > b) - (a < b);
+}
+
+const struct pci *node_pci(const struct node *n, const char *address)
+{
+	return find(address, n->pcis, n->n_pcis, sizeof(*n->pcis), compare_pci);
+}
+
+const struct memory *node_memory(const struct node *n, const char *pci)
+{
+	return find(pci, n->memories, n->n_memories, sizeof(*n->memories), compare_memory);
+}
+
+const struct netdev *node_netdev(const struct node *n, uint32_t ifindex)
+{
+	return find(&ifindex, n->netdevs, n->n_netdevs, sizeof(*n->netdevs), compare_netdev);
+}
+
+const struct netdev *node_netdev_of(const struct node *n, const char *pci)
+{
+	if (is_empty(pci)) /* or every virtual one would be of it */
+		return NULL;
+
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		if (streq(n->netdevs[i].pci, pci))
+			return &n->netdevs[i];
+
+	return NULL;
+}
+
+const struct netdev *node_netdev_named(const struct node *n, const char *name)
+{
+	if (is_empty(name))
+		return NULL;
+
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		if (streq(n->netdevs[i].name, name))
+			return &n->netdevs[i];
+
+	return NULL;
+}
+
+/* A virtual one (rxe) has no function of its own: it is where its netdev is. */
+static bool is_of(const struct node *n, const struct ibdev *d, const char *pci)
+{
+	const struct netdev *netdev;
+
+	if (*d->pci)
+		return streq(d->pci, pci);
+
+	netdev = node_netdev_named(n, d->netdev);
+	return netdev && streq(netdev->pci, pci);
+}
+
+const struct ibdev *node_ibdev_of(const struct node *n, const char *pci)
+{
+	const struct ibdev *virtual = NULL;
+
+	if (is_empty(pci))
+		return NULL;
+
+	for (size_t i = 0; i < n->n_ibdevs; i++) {
+		if (!is_of(n, &n->ibdevs[i], pci))
+			continue;
+		if (*n->ibdevs[i].pci) /* the hardware's own goes first */
+			return &n->ibdevs[i];
+		if (!virtual)
+			virtual = &n->ibdevs[i];
+	}
+
+	return virtual;
+}
+
+/* libkmod and modprobe take both, the kernel shows '_' only. */
+static bool is_same_module(const char *a, const char *b)
+{
+	for (; *a && *b; a++, b++)
+		if ((*a == '-' ? '_' : *a) != (*b == '-' ? '_' : *b))
+			return false;
+
+	return *a == *b;
+}
+
+const struct module *node_module(const struct node *n, const char *name)
+{
+	for (size_t i = 0; i < n->n_modules; i++)
+		if (is_same_module(n->modules[i].name, name))
+			return &n->modules[i];
+
+	return NULL;
+}
+
+const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_index)
+{
+	if (is_empty(physfn))
+		return NULL;
+
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (streq(n->pcis[i].physfn, physfn) && n->pcis[i].vf_index == vf_index)
+			return &n->pcis[i];
+
+	return NULL;
+}

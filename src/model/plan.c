@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan.h"
+
+/* A number that is no member has no name: it may have come over a pipe. */
+#define NAME(table, i) ((size_t)(i) < ELEMENTSOF(table) ? (table)[i] : "")
+
+void plan_done(struct plan *p)
+{
+	free(p->actions);
+	free(p->devices);
+	free(p->reasons);
+	*p = (struct plan){};
+}
+
+const char *step_name(enum step s)
+{
+	static const char *const names[] = {
+		[STEP_DRIVER] = "driver", [STEP_NETNS] = "netns", [STEP_VF] = "vf",
+		[STEP_LINK] = "link",     [STEP_ROUTE] = "route", [STEP_KUBELET] = "kubelet",
+		[STEP_PLUGIN] = "plugin",
+	};
+	_Static_assert(ELEMENTSOF(names) == _STEP_N, "a name for every step");
+
+	return NAME(names, s);
+}
+
+const char *class_name(enum class c)
+{
+	static const char *const names[] = {
+		[CLASS_CHANGE] = "change",         [CLASS_REFUSED] = "refused",
+		[CLASS_WAITING] = "waiting",       [CLASS_NEEDS_REBOOT] = "needs-reboot",
+		[CLASS_IMPOSSIBLE] = "impossible",
+	};
+	_Static_assert(ELEMENTSOF(names) == _CLASS_N, "a name for every class");
+
+	return NAME(names, c);
+}
+
+static const struct {
+	const char *name;
+	bool is_numeric;
+} verbs[] = {
+	[VERB_WAIT] = { "wait", false },
+	[VERB_LOAD_MODULE] = { "load-module", false },
+	[VERB_BIND_DRIVER] = { "bind-driver", false },
+	[VERB_SET_NETNS_MODE] = { "set-netns-mode", false },
+	[VERB_SET_NUM_VFS] = { "set-num-vfs", true },
+	[VERB_SET_LINK_UP] = { "set-link-up", false },
+	[VERB_SET_MTU] = { "set-mtu", true },
+	[VERB_SET_METRIC] = { "set-metric", true },
+	[VERB_ENSURE_KUBELET] = { "ensure-kubelet", false },
+	[VERB_WRITE_PLUGIN] = { "write-plugin", false },
+	[VERB_REMOVE_PLUGIN] = { "remove-plugin", false },
+};
+_Static_assert(ELEMENTSOF(verbs) == _VERB_N, "a line for every verb");
+
+const char *verb_name(enum verb v)
+{
+	return (size_t)v < ELEMENTSOF(verbs) ? verbs[v].name : "";
+}
+
+bool is_numeric(enum verb v)
+{
+	return (size_t)v < ELEMENTSOF(verbs) && verbs[v].is_numeric;
+}
+
+const char *node_state_name(enum node_state s)
+{
+	static const char *const names[] = {
+		[NODE_STARTING] = "starting",
+		[NODE_READY] = "ready",
+		[NODE_DEGRADED] = "degraded",
+	};
+	_Static_assert(ELEMENTSOF(names) == _NODE_STATE_N, "a name for every state");
+
+	return NAME(names, s);
+}
+
+const char *vf_mode_name(enum vf_mode m)
+{
+	static const char *const names[] = {
+		[VF_MODE_KEEP] = "keep",
+		[VF_MODE_EXCLUSIVE] = "exclusive",
+		[VF_MODE_SHARED] = "shared",
+		[VF_MODE_SHARED_MULTI] = "shared-multi",
+	};
+	_Static_assert(ELEMENTSOF(names) == _VF_MODE_N, "a name for every mode");
+
+	return NAME(names, m);
+}
+
+const char *netns_mode_name(enum netns_mode m)
+{
+	static const char *const names[] = {
+		[NETNS_MODE_KEEP] = "keep",
+		[NETNS_MODE_SHARED] = "shared",
+		[NETNS_MODE_EXCLUSIVE] = "exclusive",
+	};
+	_Static_assert(ELEMENTSOF(names) == _NETNS_MODE_N, "a name for every mode");
+
+	return NAME(names, m);
+}
+
+const char *topology_policy_name(enum topology_policy p)
+{
+	static const char *const names[] = {
+		[TOPOLOGY_POLICY_UNSET] = "", /* the kubelet has no such value: nothing is said */
+		[TOPOLOGY_POLICY_NONE] = "none",
+		[TOPOLOGY_POLICY_BEST_EFFORT] = "best-effort",
+		[TOPOLOGY_POLICY_RESTRICTED] = "restricted",
+		[TOPOLOGY_POLICY_SINGLE_NUMA_NODE] = "single-numa-node",
+	};
+	_Static_assert(ELEMENTSOF(names) == _TOPOLOGY_POLICY_N, "a name for every policy");
+
+	return NAME(names, p);
+}
+
+const char *gate_mode_name(enum gate_mode g)
+{
+	static const char *const names[] = {
+		[GATE_OFF] = "off",
+		[GATE_DEGRADED] = "degraded",
+		[GATE_STRICT] = "strict",
+	};
+	_Static_assert(ELEMENTSOF(names) == _GATE_N, "a name for every mode");
+
+	return NAME(names, g);
+}
+
+const char *plugin_type_name(enum plugin_type t)
+{
+	static const char *const names[] = {
+		[PLUGIN_NONE] = "none",
+		[PLUGIN_RDMA_SHARED] = "rdma-shared",
+	};
+	_Static_assert(ELEMENTSOF(names) == _PLUGIN_N, "a name for every type");
+
+	return NAME(names, t);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plan: what has to change on this node, in which order, and what each device is worth.
+ *
+ * Plain data, made by plan/, run by apply/, told by report/ and output/.
+ */
+#pragma once
+
+#include "node.h"
+
+enum step { /* one for each file of plan/, in the order of the mission */
+	STEP_DRIVER,
+	STEP_NETNS,
+	STEP_VF,
+	STEP_LINK,
+	STEP_ROUTE,
+	STEP_KUBELET,
+	STEP_PLUGIN,
+	_STEP_N
+};
+
+enum class {
+	CLASS_CHANGE,
+	CLASS_REFUSED,      /* unsafe */
+	CLASS_WAITING,      /* for a device, a port, an address */
+	CLASS_NEEDS_REBOOT, /* safe only when nothing runs */
+	CLASS_IMPOSSIBLE,   /* the hardware or the kernel cannot */
+	_CLASS_N
+};
+
+enum verb {
+	VERB_WAIT,            /* target: a PCI address or empty; nothing to do but wait */
+	VERB_LOAD_MODULE,     /* target: the module */
+	VERB_BIND_DRIVER,     /* target: PCI address of an unbound VF; to: the driver */
+	VERB_SET_NETNS_MODE,  /* from, to: "shared", "exclusive" */
+	VERB_SET_NUM_VFS,     /* target: PCI address of the PF; from, to: VFs */
+	VERB_SET_LINK_UP,     /* target: PCI address; detail: the netdev's name */
+	VERB_SET_MTU,         /* target: PCI address; from, to: bytes */
+	VERB_SET_METRIC,      /* target: PCI address; from, to: metric of the address */
+	VERB_ENSURE_KUBELET,  /* target: the kubelet's file; from, to: policies */
+	VERB_WRITE_PLUGIN,    /* target: path of the plugin configuration */
+	VERB_REMOVE_PLUGIN,   /* the same path, when no plugin is asked for any more */
+	_VERB_N
+};
+
+struct action {
+	enum step step;
+	enum verb verb;
+	enum class class;
+	enum reason reason;      /* why it is no change; REASON_NONE for a change */
+	char target[256];        /* PCI address, module or path, as the verb says; empty: the whole node */
+	char from[48], to[48];   /* as shown; numbers in decimal; empty: not meant */
+	uint32_t ifindex;        /* of the netdev meant, for the link and route verbs */
+	size_t address;          /* VERB_SET_METRIC: index into node.addresses */
+	char detail[256];        /* more for people: names, users, limits; may be empty */
+
+	/* set by apply */
+	bool is_done;            /* it was tried */
+	int result;              /* 0 or -errno */
+	char error[192];         /* what the door had to say; empty: strerror() says it */
+};
+
+/* One function of a managed NIC: what it is worth. */
+struct device {
+	const struct pci *pci;            /* of the node */
+	const struct netdev *netdev;      /* of the node, or NULL */
+	const struct ibdev *ibdev;        /* of the node, or NULL */
+	const struct device_config *config; /* of the configuration: the section that matched its PF */
+	char netdev_name[IFNAME_LEN];     /* of a device in a pod: as it was last seen here */
+	char ibdev_name[IBDEV_LEN];
+	bool is_vf;
+	bool is_handed_out;
+	bool is_usable;
+	bool is_in_pod;
+	enum reason reason;               /* why not usable, or REASON_IN_POD */
+	char detail[192];                 /* names and numbers for the reason */
+};
+
+struct plan {
+	struct action *actions; /* owned */
+	size_t n_actions;
+
+	struct device *devices; /* owned; each managed PF, followed by its VFs; by PCI address of the PF */
+	size_t n_devices;
+	uint32_t n_missing;     /* PFs that Expect= asks for and that are not there */
+	enum node_state state;
+
+	/* Deviations without an action of their own: hints, never items of the plan. */
+	struct {
+		enum reason reason;
+		char target[256], detail[256];
+	} *reasons; /* owned */
+	size_t n_reasons;
+};
+
+void plan_done(struct plan *p);
+
+const char *step_name(enum step s);   /* "driver" */
+const char *class_name(enum class c); /* "needs-reboot" */
+const char *verb_name(enum verb v);   /* "set-num-vfs" */
+bool is_numeric(enum verb v);         /* from and to are numbers: so in JSON too */
+const char *node_state_name(enum node_state s);
+const char *vf_mode_name(enum vf_mode m);
+const char *netns_mode_name(enum netns_mode m);
+const char *topology_policy_name(enum topology_policy p);
+const char *gate_mode_name(enum gate_mode g);
+const char *plugin_type_name(enum plugin_type t);

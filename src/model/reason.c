@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reason.h"
+
+static const struct {
+	const char *code, *meaning, *advice;
+} reasons[] = {
+	[REASON_NONE] = { "", "", "" },
+
+	[REASON_CONFIG_INVALID] = {
+		"config-invalid",
+		"The configuration is malformed and is not used",
+		"Correct the line that is named, then \"rdma-provision check\" and \"systemctl "
+		"reload rdma-provision\".",
+	},
+	[REASON_CONFIG_UNKNOWN] = {
+		"config-unknown",
+		"The configuration has a key or section this version does not know",
+		"Correct its name or remove it (\"rdma-provision check\" names the nearest one), "
+		"or install the version that knows it.",
+	},
+
+	[REASON_MODULE_MISSING] = {
+		"module-missing",
+		"A kernel module that is needed is not installed for the running kernel",
+		"Install the package that has it for this kernel (see uname -r): the kernel's "
+		"extra modules, rdma-core or the vendor's driver; after a kernel update rebuild "
+		"it (dkms autoinstall).",
+	},
+	[REASON_MODULE_BLACKLISTED] = {
+		"module-blacklisted",
+		"A kernel module that is needed is blacklisted",
+		"Find the line with \"modprobe --showconfig | grep blacklist\" or on the kernel "
+		"command line, remove it, rebuild the initramfs if it is in there, then "
+		"\"rdma-provision apply\".",
+	},
+	[REASON_NO_DRIVER] = {
+		"no-driver",
+		"The function is bound to no driver",
+		"Look for the driver's error with \"dmesg\" and the PCI address; a function that "
+		"is bound to vfio-pci or to nothing on purpose should not match any [Device] "
+		"section.",
+	},
+
+	[REASON_NETNS_BUSY] = {
+		"netns-busy",
+		"The RDMA namespace mode cannot change while other network namespaces exist",
+		"Reboot: rdma-provision-early sets it before any other namespace exists; an "
+		"initramfs that loads ib_core must be rebuilt first.",
+	},
+
+	[REASON_NO_SRIOV] = {
+		"no-sriov",
+		"The function offers no SR-IOV",
+		"Enable SR-IOV in the card's firmware (mlx5: mstconfig SRIOV_EN=1 and "
+		"NUM_OF_VFS) and in the BIOS, then power cycle; where neither can be had use "
+		"VirtualFunctions=exclusive.",
+	},
+	[REASON_TOO_MANY_VFS] = {
+		"too-many-vfs",
+		"More virtual functions are asked for than the card has",
+		"Lower Count= to sriov_totalvfs or use Count=max; on mlx5 raise NUM_OF_VFS in "
+		"the firmware (mstconfig) and power cycle.",
+	},
+	[REASON_VF_IN_USE] = {
+		"vf-in-use",
+		"The number of virtual functions cannot change while one of them is in use",
+		"Drain the node and reboot: the number is set at boot, before anything runs; or "
+		"end the users that are named, then \"rdma-provision apply\".",
+	},
+	[REASON_VF_COUNT_UNSUPPORTED] = {
+		"vf-count-unsupported",
+		"The card or its driver cannot make this number of virtual functions",
+		"Look in \"dmesg\" for the PCI address: \"not enough MMIO resources\" wants "
+		"pci=realloc or a larger MMIO window in the BIOS; else use another Count=, or "
+		"VirtualFunctions=exclusive when the driver makes none.",
+	},
+	[REASON_PCI_STUCK] = {
+		"pci-stuck",
+		"A write to a PCI function never came back, so no other is made in this boot",
+		"Save \"dmesg\" and \"rdma-provision capture\" for the vendor, then drain and "
+		"reboot the node; if it happens again the card's firmware or hardware is faulty.",
+	},
+	[REASON_PF_IN_LAG] = {
+		"pf-in-lag",
+		"The card is in a bond that is or becomes a RoCE LAG, which virtual functions end",
+		"Use VirtualFunctions=exclusive for bonded cards, so that the bond's RDMA device "
+		"is handed out, or take the card out of the bond and reboot.",
+	},
+
+	[REASON_NO_DEVICES] = {
+		"no-devices",
+		"No device of this node matches any [Device] section",
+		"Compare Match= with \"lspci -nn\" and the names in /sys/class/net and "
+		"/sys/class/infiniband; it matches physical functions only.",
+	},
+	[REASON_VFS_MISSING] = {
+		"vfs-missing",
+		"The physical function has fewer virtual functions than asked for",
+		"See the actions of \"rdma-provision plan\" for why they cannot be made, and "
+		"\"dmesg\" for the PCI address.",
+	},
+	[REASON_DEVICES_MISSING] = {
+		"devices-missing",
+		"Fewer cards are there than Expect= asks for",
+		"See with \"lspci\" whether the card is on the bus: if not, reseat or attach it; "
+		"if it is, Match= or Expect= is wrong.",
+	},
+	[REASON_NO_NETDEV] = {
+		"no-netdev",
+		"The function has no network device",
+		"Look in \"dmesg\" for the PCI address: the driver failed in its probe, or has "
+		"no network part; for eRDMA see whether the network interface is attached and "
+		"not in a pod.",
+	},
+	[REASON_NO_IBDEV] = {
+		"no-ibdev",
+		"The function has no RDMA device",
+		"Load the driver's RDMA part (mlx5_ib, erdma, irdma) and look in \"dmesg\": "
+		"symbol errors mean that it was built for another RDMA stack.",
+	},
+	[REASON_VERBS_FAILED] = {
+		"verbs-failed",
+		"libibverbs cannot open the RDMA device",
+		"Install the user-space provider that fits the driver (ibverbs-providers, or the "
+		"vendor's rdma-core; eRDMA needs 43 or newer) and try \"ibv_devinfo -d\" with "
+		"the device.",
+	},
+	[REASON_NO_UVERBS] = {
+		"no-uverbs",
+		"The RDMA device has no uverbs character device",
+		"Load ib_uverbs (\"modprobe ib_uverbs\") and see that udev makes "
+		"/dev/infiniband/uverbsN.",
+	},
+	[REASON_NO_UMAD] = {
+		"no-umad",
+		"The RDMA device has no umad character device, which the device plugin asks for",
+		"Load ib_umad (\"modprobe ib_umad\"); eRDMA has one only in compat mode with a "
+		"driver built with MAD: iWARP devices cannot be handed out by this plugin.",
+	},
+	[REASON_NO_RDMA_CM] = {
+		"no-rdma-cm",
+		"/dev/infiniband/rdma_cm is not there, which the device plugin asks for",
+		"Load rdma_ucm (\"modprobe rdma_ucm\"); if it is not found install the kernel's "
+		"extra modules.",
+	},
+	[REASON_PORT_DOWN] = {
+		"port-down",
+		"The RDMA port is not ACTIVE",
+		"Check cable, transceiver and switch port (\"ethtool\" with the netdev; "
+		"InfiniBand: is a subnet manager running); a virtual function also needs its "
+		"physical function up.",
+	},
+	[REASON_NO_GID] = {
+		"no-gid",
+		"The RDMA port has no RoCE v2 GID of its own network device",
+		"Give the network device an address and bring it up; if it has one, see whether "
+		"its GID belongs to a bond above it in "
+		"/sys/class/infiniband/*/ports/*/gid_attrs/ndevs.",
+	},
+	[REASON_IN_POD] = {
+		"in-pod",
+		"The device is in the network namespace of a pod",
+		"Nothing to do: it comes back when the pod ends.",
+	},
+
+	[REASON_MTU_TOO_LARGE] = {
+		"mtu-too-large",
+		"The MTU asked for is larger than the network device allows",
+		"Lower MTU= to the maxmtu that \"ip -d link show\" tells for the device, and to "
+		"what the switches carry.",
+	},
+	[REASON_MTU_UNDER_VFS] = {
+		"mtu-under-vfs",
+		"The MTU is never lowered below virtual functions that exist",
+		"Raise MTU= to what the device has now, or drain the node and reboot: the MTU is "
+		"set before the virtual functions are made.",
+	},
+
+	[REASON_KUBELET_FILE_REFUSED] = {
+		"kubelet-file-refused",
+		"The kubelet's configuration file cannot be edited safely",
+		"Set topologyManagerPolicy in the file by hand, or let the tool that writes the "
+		"file set it; it was left as it is.",
+	},
+	[REASON_KUBELET_FLAG_WINS] = {
+		"kubelet-flag-wins",
+		"A flag on the kubelet's command line wins over its configuration file",
+		"Remove --topology-manager-policy from the kubelet's unit, its drop-ins or its "
+		"environment file, then restart the kubelet.",
+	},
+	[REASON_KUBELET_NUMA_NODES] = {
+		"kubelet-numa-nodes",
+		"The kubelet refuses a topology policy with more than 8 NUMA nodes",
+		"Leave TopologyManagerPolicy= empty here, reduce NUMA nodes in the BIOS (NPS, "
+		"SNC), or set the kubelet's option max-allowable-numa-nodes yourself.",
+	},
+	[REASON_KUBELET_NO_FILE] = {
+		"kubelet-no-file",
+		"No configuration file of the kubelet was found",
+		"Join the node first (kubeadm writes /var/lib/kubelet/config.yaml): the policy "
+		"is set at the kubelet's next start.",
+	},
+
+	[REASON_NOT_READY] = {
+		"not-ready",
+		"The node is not finished, so nothing is written for the device plugin yet",
+		"Wait: \"rdma-provision wait\" comes back when the node is ready, or degraded "
+		"after ReadyTimeoutSec=.",
+	},
+	[REASON_NETNS_EXCLUSIVE] = {
+		"netns-exclusive",
+		"The device plugin exits in the RDMA namespace mode \"exclusive\"",
+		"Set [RDMA] NetnsMode=shared and reboot, or [DevicePlugin] Type=none.",
+	},
+
+	[REASON_ACTION_FAILED] = {
+		"action-failed",
+		"A change was tried and failed",
+		"Look in \"journalctl -u rdma-provision\" and \"dmesg\" at that time, remove the "
+		"cause, then \"rdma-provision apply\".",
+	},
+	[REASON_ACTION_TIMEOUT] = {
+		"action-timeout",
+		"A change did not come back in time",
+		"The driver or the firmware hangs: save \"dmesg\" and \"rdma-provision capture\" "
+		"for the vendor, then drain and reboot the node.",
+	},
+	[REASON_WORKER_DIED] = {
+		"worker-died",
+		"The worker process of a pass ended before it was done",
+		"Look in \"journalctl -u rdma-provision\" for its signal and \"coredumpctl "
+		"list\"; the next pass starts afresh, \"systemctl reload rdma-provision\" starts "
+		"it now.",
+	},
+};
+_Static_assert(ELEMENTSOF(reasons) == _REASON_N, "a line for every reason");
+
+/* The number may come from another process: one that is none has no words. */
+static size_t row(enum reason r)
+{
+	return (unsigned)r < _REASON_N ? (size_t)r : (size_t)REASON_NONE;
+}
+
+const char *reason_code(enum reason r)
+{
+	return reasons[row(r)].code;
+}
+
+const char *reason_meaning(enum reason r)
+{
+	return reasons[row(r)].meaning;
+}
+
+const char *reason_advice(enum reason r)
+{
+	return reasons[row(r)].advice;
+}
+
+enum reason reason_from_code(const char *code)
+{
+	for (size_t i = 0; i < ELEMENTSOF(reasons); i++)
+		if (streq(reasons[i].code, code))
+			return (enum reason)i;
+
+	return REASON_NONE;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "answers.h"
+
+#include "../model/plan.h"
+
+#include <arpa/inet.h>
+#include <jansson.h>
+
+static const char *const module_states[_MODULE_STATE_N] = {
+	[MODULE_MISSING] = "missing",	  [MODULE_BLACKLISTED] = "blacklisted",
+	[MODULE_AVAILABLE] = "available", [MODULE_LOADED] = "loaded",
+	[MODULE_BUILTIN] = "builtin",
+};
+
+/* Adds @item, which is taken, to @array. False when there is no memory. */
+static bool add(json_t *array, json_t *item)
+{
+	return item && json_array_append_new(array, item) == 0;
+}
+
+static bool write_links(const struct node *n, json_t *links)
+{
+	for (size_t i = 0; i < n->n_netdevs; i++) {
+		const struct netdev *d = &n->netdevs[i];
+
+		if (!add(links, json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:b,s:b}", "ifindex",
+					  (int)d->ifindex, "name", d->name, "mac", d->mac,
+					  "perm_mac", d->perm_mac, "kind", d->kind, "mtu",
+					  (int)d->mtu, "max_mtu", (int)d->max_mtu, "master",
+					  (int)d->master, "link", (int)d->link, "up", (int)d->is_up,
+					  "carrier", (int)d->has_carrier)))
+			return false;
+	}
+	return true;
+}
+
+static void format_prefix(int family, const uint8_t *bytes, uint32_t len, char *ret, size_t size)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+
+	inet_ntop(family, bytes, text, sizeof(text));
+	snprintf(ret, size, "%s/%" PRIu32, text, len);
+}
+
+static bool write_addresses(const struct node *n, json_t *addresses)
+{
+	char local[64], peer[64];
+
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+
+		format_prefix(a->family, a->local, a->prefix_len, local, sizeof(local));
+		format_prefix(a->family, a->peer, a->prefix_len, peer, sizeof(peer));
+		if (!add(addresses,
+			 json_pack("{s:i,s:s,s:s,s:I,s:I,s:i}", "ifindex", (int)a->ifindex,
+				   "address", local, "peer", peer, "metric", (json_int_t)a->metric,
+				   "flags", (json_int_t)a->flags, "scope", (int)a->scope)))
+			return false;
+	}
+	return true;
+}
+
+static bool write_routes(const struct node *n, json_t *routes)
+{
+	char dst[64];
+
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *t = &n->routes[i];
+
+		format_prefix(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
+		if (!add(routes, json_pack("{s:s,s:i,s:I,s:i,s:i,s:i}", "dst", dst, "ifindex",
+					   (int)t->ifindex, "metric", (json_int_t)t->metric,
+					   "protocol", (int)t->protocol, "scope", (int)t->scope,
+					   "type", (int)t->type)))
+			return false;
+	}
+	return true;
+}
+
+static bool write_rdma(const struct node *n, json_t *rdma)
+{
+	for (size_t i = 0; i < n->n_ibdevs; i++) {
+		const struct ibdev *b = &n->ibdevs[i];
+
+		if (!add(rdma, json_pack("{s:s,s:I,s:s,s:I,s:i}", "name", b->name, "index",
+					 (json_int_t)b->index, "netdev", b->netdev, "contexts",
+					 (json_int_t)b->n_contexts, "verbs", b->verbs)))
+			return false;
+	}
+	return true;
+}
+
+static bool write_modules(const struct node *n, json_t *modules, json_t *modalias)
+{
+	for (size_t i = 0; i < n->n_modules; i++)
+		if (json_object_set_new(modules, n->modules[i].name,
+					json_string(module_states[n->modules[i].state])) < 0)
+			return false;
+
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (n->pcis[i].module[0] &&
+		    json_object_set_new(modalias, n->pcis[i].modalias,
+					json_string(n->pcis[i].module)) < 0)
+			return false;
+	return true;
+}
+
+int answers_write(const struct node *n, char **ret)
+{
+	json_auto_t *root = NULL;
+	json_t *links, *addresses, *routes, *rdma, *modules, *modalias;
+
+	root = json_pack("{s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "netns_mode",
+			 netns_mode_name(n->netns_mode), "links", links = json_array(), "addresses",
+			 addresses = json_array(), "routes", routes = json_array(), "rdma",
+			 rdma = json_array(), "modules", modules = json_object(), "modalias",
+			 modalias = json_object());
+	if (!root || !write_links(n, links) || !write_addresses(n, addresses) ||
+	    !write_routes(n, routes) || !write_rdma(n, rdma) ||
+	    !write_modules(n, modules, modalias))
+		return -ENOMEM;
+
+	*ret = json_dumps(root, JSON_INDENT(1));
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* Where the reader stands, for the message. */
+struct place {
+	const char *list;
+	size_t index;
+	const char *key;
+};
+
+static const char *get_text(json_t *item, const char *key)
+{
+	const char *text = json_string_value(json_object_get(item, key));
+
+	return text ? text : "";
+}
+
+static uint32_t get_number(json_t *item, const char *key, uint32_t absent)
+{
+	json_t *j = json_object_get(item, key);
+	json_int_t value = json_integer_value(j);
+
+	return json_is_integer(j) && value >= 0 && value <= UINT32_MAX ? (uint32_t)value : absent;
+}
+
+/* "10.0.0.0/24" to family, bytes and length. */
+static bool parse_prefix(const char *text, int *ret_family, uint8_t *ret, uint32_t *ret_len)
+{
+	const char *slash = strchr(text, '/');
+	char address[INET6_ADDRSTRLEN], *end;
+	unsigned long len;
+
+	if (!slash || (size_t)(slash - text) >= sizeof(address))
+		return false;
+	memcpy(address, text, (size_t)(slash - text));
+	address[slash - text] = '\0';
+
+	*ret_family = strchr(address, ':') ? AF_INET6 : AF_INET;
+	len = strtoul(slash + 1, &end, 10);
+	*ret_len = (uint32_t)len;
+	return end != slash + 1 && !*end && len <= (*ret_family == AF_INET ? 32 : 128) &&
+	       inet_pton(*ret_family, address, ret) == 1;
+}
+
+static int read_link(json_t *item, struct node *n)
+{
+	struct netdev *d = APPEND(n->netdevs, n->n_netdevs);
+
+	if (!d)
+		return -ENOMEM;
+	d->ifindex = get_number(item, "ifindex", 0);
+	d->mtu = get_number(item, "mtu", 0);
+	d->max_mtu = get_number(item, "max_mtu", 0);
+	d->master = get_number(item, "master", 0);
+	d->link = get_number(item, "link", 0);
+	d->is_up = json_is_true(json_object_get(item, "up"));
+	d->has_carrier = json_is_true(json_object_get(item, "carrier"));
+	if (!COPY(d->name, get_text(item, "name")) || !COPY(d->mac, get_text(item, "mac")) ||
+	    !COPY(d->perm_mac, get_text(item, "perm_mac")) ||
+	    !COPY(d->kind, get_text(item, "kind")) || !d->name[0] || d->ifindex == 0)
+		return -EINVAL;
+	return 0;
+}
+
+static int read_address(json_t *item, struct node *n)
+{
+	struct address *a = APPEND(n->addresses, n->n_addresses);
+	const char *peer = get_text(item, "peer");
+	uint32_t len;
+	int family;
+
+	if (!a)
+		return -ENOMEM;
+	a->ifindex = get_number(item, "ifindex", 0);
+	a->metric = get_number(item, "metric", 0);
+	a->flags = get_number(item, "flags", 0);
+	a->scope = (uint8_t)get_number(item, "scope", 0);
+	if (!parse_prefix(get_text(item, "address"), &a->family, a->local, &a->prefix_len))
+		return -EINVAL;
+	if (!peer[0])
+		memcpy(a->peer, a->local, sizeof(a->peer));
+	else if (!parse_prefix(peer, &family, a->peer, &len) || family != a->family)
+		return -EINVAL;
+	return 0;
+}
+
+static int read_route(json_t *item, struct node *n)
+{
+	struct route *t = APPEND(n->routes, n->n_routes);
+
+	if (!t)
+		return -ENOMEM;
+	t->ifindex = get_number(item, "ifindex", 0);
+	t->metric = get_number(item, "metric", 0);
+	t->protocol = (uint8_t)get_number(item, "protocol", 0);
+	t->scope = (uint8_t)get_number(item, "scope", 0);
+	t->type = (uint8_t)get_number(item, "type", 1);
+	return parse_prefix(get_text(item, "dst"), &t->family, t->dst, &t->prefix_len) ? 0 : -EINVAL;
+}
+
+static int read_ibdev(json_t *item, struct node *n)
+{
+	struct ibdev *b = APPEND(n->ibdevs, n->n_ibdevs);
+
+	if (!b)
+		return -ENOMEM;
+	b->index = get_number(item, "index", UINT32_MAX);
+	b->n_contexts = get_number(item, "contexts", UINT32_MAX);
+	b->verbs = (int)json_integer_value(json_object_get(item, "verbs"));
+	return COPY(b->name, get_text(item, "name")) && b->name[0] &&
+			       COPY(b->netdev, get_text(item, "netdev"))
+		       ? 0
+		       : -EINVAL;
+}
+
+static int compare_netdev(const void *a, const void *b)
+{
+	const struct netdev *x = a, *y = b;
+
+	return x->ifindex < y->ifindex ? -1 : x->ifindex > y->ifindex;
+}
+
+static int compare_module(const void *a, const void *b)
+{
+	return strcmp(((const struct module *)a)->name, ((const struct module *)b)->name);
+}
+
+static int read_modules(json_t *root, struct node *n, struct place *at)
+{
+	json_t *value;
+	const char *key, *text;
+
+	at->list = "modules";
+	json_object_foreach(json_object_get(root, "modules"), key, value) {
+		struct module *m = APPEND(n->modules, n->n_modules);
+		size_t state = 0;
+
+		if (!m)
+			return -ENOMEM;
+		text = json_string_value(value);
+		while (text && state < _MODULE_STATE_N && !streq(text, module_states[state]))
+			state++;
+		at->key = key;
+		if (!text || state == _MODULE_STATE_N || !COPY(m->name, key))
+			return -EINVAL;
+		m->state = (enum module_state)state;
+	}
+	if (n->n_modules > 0)
+		qsort(n->modules, n->n_modules, sizeof(*n->modules), compare_module);
+
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		struct pci *pci = &n->pcis[i];
+
+		text = get_text(json_object_get(root, "modalias"), pci->modalias);
+		if (pci->modalias[0] && !pci->driver[0])
+			COPY(pci->module, text);
+	}
+	return 0;
+}
+
+static int read_lists(json_t *root, struct node *n, struct place *at)
+{
+	static const struct {
+		const char *name;
+		int (*read)(json_t *item, struct node *n);
+	} lists[] = {
+		{ "links", read_link },
+		{ "addresses", read_address },
+		{ "routes", read_route },
+		{ "rdma", read_ibdev },
+	};
+	json_t *item;
+	int r;
+
+	for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
+		at->list = lists[i].name;
+		json_array_foreach(json_object_get(root, lists[i].name), at->index, item) {
+			r = lists[i].read(item, n);
+			if (r < 0)
+				return r;
+		}
+	}
+
+	if (n->n_netdevs > 0)
+		qsort(n->netdevs, n->n_netdevs, sizeof(*n->netdevs), compare_netdev);
+	return 0;
+}
+
+int answers_read(const char *text, struct node *n, char *problem, size_t size)
+{
+	json_auto_t *root = NULL;
+	struct place at = { .key = "" };
+	json_error_t error;
+	const char *mode;
+	int r;
+
+	root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+	if (!root || !json_is_object(root)) {
+		snprintf(problem, size, ANSWERS_PATH ":%d: %s", root ? 1 : error.line,
+			 root ? "an object is expected" : error.text);
+		return -EINVAL;
+	}
+
+	mode = get_text(root, "netns_mode");
+	for (enum netns_mode m = NETNS_MODE_KEEP; m < _NETNS_MODE_N; m++)
+		if (streq(mode, netns_mode_name(m)))
+			n->netns_mode = m;
+
+	r = read_lists(root, n, &at);
+	if (r >= 0)
+		r = read_modules(root, n, &at);
+	if (r == -EINVAL)
+		snprintf(problem, size, ANSWERS_PATH ": %s: entry %zu %s: a value is malformed",
+			 at.list, at.index, at.key);
+	return r;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net.h"
+
+#include "../doors/link.h"
+#include "../doors/route.h"
+
+#include <ctype.h>
+#include <net/if.h>
+
+/* "0000:3b:00.0": hexadecimal groups of 4 to 8, 2, 2 and 1 digits. */
+static bool is_pci_address(const char *s, size_t len)
+{
+	static const char separators[] = "::.";
+	static const size_t most[] = { 8, 2, 2, 1 }, least[] = { 4, 2, 2, 1 };
+	size_t group = 0, n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (isxdigit((unsigned char)s[i])) {
+			if (++n > most[group])
+				return false;
+		} else if (group < 3 && s[i] == separators[group] && n >= least[group]) {
+			group++;
+			n = 0;
+		} else {
+			return false;
+		}
+	}
+
+	return group == 3 && n == 1;
+}
+
+bool parse_pci_of_path(const char *path, char *ret, size_t size)
+{
+	bool found = false;
+
+	while (*path) {
+		size_t len = strcspn(path, "/");
+
+		if (len < size && is_pci_address(path, len)) {
+			memcpy(ret, path, len);
+			ret[len] = '\0';
+			found = true;
+		}
+		path += len;
+		path += *path == '/';
+	}
+
+	return found;
+}
+
+/*
+ * The link of a netdev in /sys/class/net leads through its PCI function also where another device
+ * stands between (virtio); its "device" link names only the nearest.
+ */
+static int find_pci(const struct fs *fs, struct netdev *nd)
+{
+	char path[64], target[512];
+	int r;
+
+	snprintf(path, sizeof(path), "sys/class/net/%s", nd->name);
+	r = fs_read_link(fs, path, target, sizeof(target));
+	if (r == -EINVAL) { /* a plain folder, in trees made by hand */
+		snprintf(path, sizeof(path), "sys/class/net/%s/device", nd->name);
+		r = fs_read_link(fs, path, target, sizeof(target));
+	}
+	if (r == -ENOENT || r == -ENODEV)
+		return 0; /* virtual, renamed or gone just now */
+	if (r < 0)
+		return r;
+
+	parse_pci_of_path(target, nd->pci, sizeof(nd->pci));
+	return 0;
+}
+
+/* What sysfs alone tells of a link. */
+static int observe_sysfs_link(const struct fs *fs, const char *name, struct node *n)
+{
+	struct netdev nd = {}, *slot;
+	char path[96];
+	uint32_t flags = 0;
+	int r;
+
+	if (!COPY(nd.name, name))
+		return 0; /* no netdev has such a name */
+
+	snprintf(path, sizeof(path), "sys/class/net/%s/ifindex", name);
+	r = fs_read_u32(fs, path, &nd.ifindex);
+	if (r < 0)
+		return r == -ENOENT || r == -ENOTDIR ? 0 : r; /* bonding_masters is a file */
+
+	snprintf(path, sizeof(path), "sys/class/net/%s/mtu", name);
+	if (fs_read_u32(fs, path, &nd.mtu) < 0)
+		nd.mtu = 0;
+	snprintf(path, sizeof(path), "sys/class/net/%s/address", name);
+	if (fs_read(fs, path, nd.mac, sizeof(nd.mac)) < 0)
+		nd.mac[0] = '\0';
+	snprintf(path, sizeof(path), "sys/class/net/%s/flags", name);
+	if (fs_read_u32(fs, path, &flags) >= 0)
+		nd.is_up = flags & IFF_UP;
+
+	slot = APPEND(n->netdevs, n->n_netdevs);
+	if (!slot)
+		return -ENOMEM;
+	*slot = nd;
+	return 0;
+}
+
+static int compare_netdev(const void *a, const void *b)
+{
+	const struct netdev *x = a, *y = b;
+
+	return x->ifindex < y->ifindex ? -1 : x->ifindex > y->ifindex;
+}
+
+static int observe_sysfs_links(const struct fs *fs, struct node *n)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	int r;
+
+	r = fs_list(fs, "sys/class/net", &names);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+
+	for (size_t i = 0; i < names.n_names && r >= 0; i++)
+		r = observe_sysfs_link(fs, names.names[i], n);
+	if (r < 0)
+		return r;
+
+	if (n->n_netdevs > 0)
+		qsort(n->netdevs, n->n_netdevs, sizeof(*n->netdevs), compare_netdev);
+	return 0;
+}
+
+static int observe_live(struct doors *d, struct node *n)
+{
+	int r;
+
+	r = netlink_open(&d->route);
+	if (r >= 0)
+		r = link_list(&d->route, &n->netdevs, &n->n_netdevs);
+	if (r >= 0)
+		r = link_list_addresses(&d->route, &n->addresses, &n->n_addresses);
+	if (r >= 0)
+		r = route_list(&d->route, &n->routes, &n->n_routes);
+	return r;
+}
+
+int observe_net(struct doors *d, struct node *n)
+{
+	int r = 0;
+
+	if (d->fs.is_live)
+		r = observe_live(d, n);
+	else if (n->n_netdevs == 0)
+		r = observe_sysfs_links(&d->fs, n);
+
+	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++)
+		r = find_pci(&d->fs, &n->netdevs[i]);
+	return r;
+}

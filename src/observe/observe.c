@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "observe.h"
+
+#include "../base/log.h"
+#include "../doors/verbs.h"
+#include "answers.h"
+#include "kubelet.h"
+#include "module.h"
+#include "net.h"
+#include "pci.h"
+#include "rdma.h"
+
+#define MAX_ANSWERS_BYTES (64u << 20) /* a node with full Internet routes */
+#define MAX_STATE_BYTES	  (16u << 20)
+#define MAX_PLUGIN_BYTES  (1u << 20)
+
+/* A tree that was captured, or written by hand, has its answers beside its files. */
+static int read_answers(const struct fs *fs, struct node *n)
+{
+	_cleanup_(freep) char *text = NULL;
+	char problem[256] = "";
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, ANSWERS_PATH, MAX_ANSWERS_BYTES, false, &text, &size);
+	if (r == -ENOENT)
+		return 0;
+	if (r >= 0)
+		r = answers_read(text, n, problem, sizeof(problem));
+	if (r < 0)
+		log_error_errno(r, "%s", problem[0] ? problem : ANSWERS_PATH);
+	return r;
+}
+
+static void count_numa_nodes(const struct fs *fs, struct node *n)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+
+	n->n_numa_nodes = 0;
+	if (fs_list(fs, "sys/devices/system/node", &names) < 0)
+		return; /* a kernel without NUMA */
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		const char *number = after(names.names[i], "node");
+
+		n->n_numa_nodes += number && *number >= '0' && *number <= '9';
+	}
+}
+
+/* Files that may be absent or unreadable for this user: what they would tell stays unknown. */
+static void read_optional(const struct fs *fs, const char *path, char *ret, size_t size)
+{
+	if (fs_read(fs, path, ret, size) < 0)
+		ret[0] = '\0';
+}
+
+static int observe_outputs(const struct fs *fs, const char *plugin_path, struct node *n)
+{
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, plugin_path, MAX_PLUGIN_BYTES, false, &n->plugin_file, &size);
+	return r == -ENOENT ? 0 : r;
+}
+
+static int recall(const struct fs *fs,
+		  int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
+		  struct node *n)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+
+	r = parse_memory(text, n->boot_id, n);
+	if (r < 0 && r != -ENOMEM) {
+		log_debug_errno(r, STATE_PATH ": not used");
+		r = 0;
+	}
+	return r;
+}
+
+int observe_node(struct doors *d,
+		 int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
+		 struct node *ret)
+{
+	_cleanup_(node_done) struct node n = {};
+	int r;
+
+	read_optional(&d->fs, "proc/sys/kernel/osrelease", n.kernel, sizeof(n.kernel));
+	read_optional(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
+	count_numa_nodes(&d->fs, &n);
+
+	r = recall(&d->fs, parse_memory, &n);
+	if (r >= 0)
+		r = observe_pci(&d->fs, &n);
+	if (r >= 0 && !d->fs.is_live)
+		r = read_answers(&d->fs, &n);
+	if (r >= 0)
+		r = observe_net(d, &n);
+	if (r >= 0)
+		r = observe_rdma(d, &n);
+	if (r >= 0)
+		r = observe_modules(d, &n);
+	if (r >= 0)
+		r = observe_kubelet(&d->fs, &n.kubelet);
+	if (r >= 0)
+		r = observe_outputs(&d->fs, "run/rdma-provision/device-plugin/config.json", &n);
+	if (r < 0)
+		return r;
+
+	*ret = n;
+	n = (struct node){};
+	return 0;
+}
+
+int observe_verbs(const struct doors *d, const struct plan *p, struct node *n)
+{
+	int n_tried = 0;
+
+	if (!d->fs.is_live)
+		return 0;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		struct ibdev *ib;
+
+		if (!p->devices[i].is_handed_out || !p->devices[i].ibdev ||
+		    !p->devices[i].ibdev->uverbs[0] || p->devices[i].ibdev->verbs != 1)
+			continue;
+
+		ib = &n->ibdevs[p->devices[i].ibdev - n->ibdevs];
+		ib->verbs = verbs_try(ib->name);
+		log_debug("%s: libibverbs: %s", ib->name, ib->verbs < 0 ? strerror(-ib->verbs) : "opened");
+		/* Somebody who may not open it learns nothing about it. */
+		if (ib->verbs == -EACCES || ib->verbs == -EPERM)
+			ib->verbs = 1;
+		else
+			n_tried++;
+	}
+	return n_tried;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Observe: doors to struct node. Looks, changes nothing, decides nothing.
+ */
+#pragma once
+
+#include "../doors/doors.h"
+#include "../model/plan.h"
+
+#define STATE_PATH "run/rdma-provision/state.json"
+
+/*
+ * Everything the plan needs, in one look. What this boot's earlier passes found is taken from
+ * @state_json by @parse_memory (of output/state.h, which writes it), when it is of this boot.
+ * Return: 0 or -errno; release @ret with node_done().
+ */
+int observe_node(struct doors *d,
+		 int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
+		 struct node *ret);
+
+/*
+ * Opens, with libibverbs, each handed-out device of the plan that was not opened before in this boot, and
+ * notes the result in the node. Return: how many were tried.
+ */
+int observe_verbs(const struct doors *d, const struct plan *p, struct node *n);

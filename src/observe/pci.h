@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pci: every PCI function that is not a bridge, from sysfs.
+ *
+ * Never reads sriov_numvfs: that waits for a write in flight (sriov_numvfs_show() in
+ * drivers/pci/iov.c takes the device lock since 5.5). VFs are counted by their virtfn* links.
+ */
+#pragma once
+
+#include "../doors/fs.h"
+#include "../model/node.h"
+
+/* Fills node.pcis but module. A machine without PCI has none. Return: 0 or -errno. */
+int observe_pci(const struct fs *fs, struct node *n);

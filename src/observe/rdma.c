@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rdma.h"
+
+#include "../doors/rdma.h"
+#include "net.h"
+
+#define CLASS_FOLDER "sys/class/infiniband"
+#define ZERO_GID     "0000:0000:0000:0000:0000:0000:0000:0000"
+
+/* The word of "4: ACTIVE" or "1: CA". */
+static void keep_word(char *text)
+{
+	char *colon = strstr(text, ": ");
+
+	if (colon)
+		memmove(text, colon + 2, strlen(colon + 2) + 1);
+}
+
+/* Text that may be absent, unreadable now, or longer than anything sensible: it stays empty then. */
+static void read_text(const struct fs *fs, const char *path, char *ret, size_t size)
+{
+	if (fs_read(fs, path, ret, size) < 0)
+		ret[0] = '\0';
+}
+
+static int compare_gid(const void *a, const void *b)
+{
+	const struct gid *x = a, *y = b;
+
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int observe_gids(const struct fs *fs, const char *folder, struct port *port)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char path[192];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/gids", folder);
+	r = fs_list(fs, path, &names);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		struct gid gid = {}, *slot;
+
+		gid.index = (uint32_t)strtoul(names.names[i], NULL, 10);
+		snprintf(path, sizeof(path), "%s/gids/%s", folder, names.names[i]);
+		read_text(fs, path, gid.gid, sizeof(gid.gid));
+		if (!gid.gid[0] || streq(gid.gid, ZERO_GID))
+			continue; /* an empty slot; its attributes give EINVAL */
+
+		snprintf(path, sizeof(path), "%s/gid_attrs/types/%s", folder, names.names[i]);
+		read_text(fs, path, gid.type, sizeof(gid.type));
+		snprintf(path, sizeof(path), "%s/gid_attrs/ndevs/%s", folder, names.names[i]);
+		read_text(fs, path, gid.netdev, sizeof(gid.netdev));
+
+		slot = APPEND(port->gids, port->n_gids);
+		if (!slot)
+			return -ENOMEM;
+		*slot = gid;
+	}
+
+	if (port->n_gids > 0)
+		qsort(port->gids, port->n_gids, sizeof(*port->gids), compare_gid);
+	return 0;
+}
+
+static int observe_port(const struct fs *fs, const char *ibdev, const char *number,
+			struct port *port)
+{
+	char folder[128], path[160];
+
+	port->number = (uint32_t)strtoul(number, NULL, 10);
+	snprintf(folder, sizeof(folder), CLASS_FOLDER "/%s/ports/%s", ibdev, number);
+
+	snprintf(path, sizeof(path), "%s/state", folder);
+	read_text(fs, path, port->state, sizeof(port->state));
+	keep_word(port->state);
+	snprintf(path, sizeof(path), "%s/link_layer", folder);
+	read_text(fs, path, port->link_layer, sizeof(port->link_layer));
+	snprintf(path, sizeof(path), "%s/rate", folder);
+	read_text(fs, path, port->rate, sizeof(port->rate));
+
+	return observe_gids(fs, folder, port);
+}
+
+static int observe_ports(const struct fs *fs, struct ibdev *ib)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char path[128];
+	int r;
+
+	snprintf(path, sizeof(path), CLASS_FOLDER "/%s/ports", ib->name);
+	r = fs_list(fs, path, &names);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+
+	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
+		struct port *port = APPEND(ib->ports, ib->n_ports);
+
+		r = port ? observe_port(fs, ib->name, names.names[i], port) : -ENOMEM;
+	}
+	return r;
+}
+
+/* "5054:00ff:feaa:0001" of 52:54:00:aa:00:01: EUI-64 with the universal bit turned over. */
+static bool is_guid_of_mac(const char *guid, const char *mac)
+{
+	unsigned m[6];
+	char made[24], *end;
+
+	for (size_t i = 0; i < 6; i++) {
+		m[i] = (unsigned)strtoul(mac, &end, 16);
+		if (end != mac + 2 || (*end != ':' && *end != '\0'))
+			return false;
+		mac = end + (*end == ':');
+	}
+
+	snprintf(made, sizeof(made), "%02x%02x:%02xff:fe%02x:%02x%02x", (m[0] ^ 2) & 0xff,
+		 m[1] & 0xff, m[2] & 0xff, m[3] & 0xff, m[4] & 0xff, m[5] & 0xff);
+	return streq(guid, made);
+}
+
+static const struct netdev *find_by_guid(const struct node *n, const char *guid)
+{
+	for (size_t i = 0; i < n->n_netdevs; i++) {
+		const struct netdev *nd = &n->netdevs[i];
+		const char *mac = nd->perm_mac[0] ? nd->perm_mac : nd->mac;
+
+		if (mac[0] && is_guid_of_mac(guid, mac))
+			return nd;
+	}
+	return NULL;
+}
+
+static void find_netdev(const struct node *n, struct ibdev *ib)
+{
+	const struct pci *pci = node_pci(n, ib->pci);
+	const struct netdev *nd;
+
+	for (size_t p = 0; p < ib->n_ports && !ib->netdev[0]; p++)
+		for (size_t g = 0; g < ib->ports[p].n_gids && !ib->netdev[0]; g++)
+			COPY(ib->netdev, ib->ports[p].gids[g].netdev);
+
+	nd = ib->netdev[0] ? NULL : node_netdev_of(n, ib->pci);
+	if (!ib->netdev[0] && !nd && pci && streq(pci->driver, "erdma"))
+		nd = find_by_guid(n, ib->node_guid);
+	if (nd)
+		COPY(ib->netdev, nd->name);
+}
+
+static int observe_ibdev(const struct fs *fs, const struct node *n, struct ibdev *ib)
+{
+	char path[128], target[512];
+	const struct netdev *nd;
+	int r;
+
+	snprintf(path, sizeof(path), CLASS_FOLDER "/%s/device", ib->name);
+	r = fs_read_link(fs, path, target, sizeof(target));
+	if (r >= 0)
+		parse_pci_of_path(target, ib->pci, sizeof(ib->pci));
+	else if (r != -ENOENT && r != -EINVAL)
+		return r;
+
+	snprintf(path, sizeof(path), CLASS_FOLDER "/%s/node_guid", ib->name);
+	read_text(fs, path, ib->node_guid, sizeof(ib->node_guid));
+	snprintf(path, sizeof(path), CLASS_FOLDER "/%s/node_type", ib->name);
+	read_text(fs, path, ib->node_type, sizeof(ib->node_type));
+	keep_word(ib->node_type);
+
+	r = observe_ports(fs, ib);
+	if (r < 0)
+		return r;
+
+	if (!ib->pci[0] && !ib->netdev[0]) { /* rxe and siw name their netdev here */
+		snprintf(path, sizeof(path), CLASS_FOLDER "/%s/parent", ib->name);
+		read_text(fs, path, ib->netdev, sizeof(ib->netdev));
+	}
+	find_netdev(n, ib);
+
+	nd = node_netdev_named(n, ib->netdev);
+	if (!ib->pci[0] && nd)
+		COPY(ib->pci, nd->pci);
+	return 0;
+}
+
+/* Gives each ibdev the name of its character device: "uverbs0", "umad0". */
+static int observe_nodes(const struct fs *fs, struct node *n, const char *class, const char *prefix,
+			 size_t member)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char path[128], ibdev[IBDEV_LEN];
+	int r;
+
+	r = fs_list(fs, class, &names);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		if (!is_prefix(names.names[i], prefix))
+			continue;
+		/* The attribute is live; names and udev links may be of before a rename. */
+		snprintf(path, sizeof(path), "%s/%s/ibdev", class, names.names[i]);
+		read_text(fs, path, ibdev, sizeof(ibdev));
+		snprintf(path, sizeof(path), "dev/infiniband/%s", names.names[i]);
+		if (!ibdev[0] || !fs_exists(fs, path))
+			continue;
+
+		for (size_t k = 0; k < n->n_ibdevs; k++)
+			if (streq(n->ibdevs[k].name, ibdev))
+				copy((char *)&n->ibdevs[k] + member, sizeof(n->ibdevs[k].uverbs),
+				     names.names[i]);
+	}
+	return 0;
+}
+
+static struct ibdev *find_ibdev(struct ibdev *ibdevs, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (streq(ibdevs[i].name, name))
+			return &ibdevs[i];
+	return NULL;
+}
+
+/*
+ * What netlink, live or recorded, told of an ibdev. One that it did not tell of has an unknown number
+ * of users, and that is never zero.
+ */
+static void take_answer(const struct node *n, struct ibdev *ib, struct ibdev *answers,
+			size_t n_answers)
+{
+	const struct ibdev *a = find_ibdev(answers, n_answers, ib->name);
+
+	ib->index = a ? a->index : UINT32_MAX;
+	ib->n_contexts = a ? a->n_contexts : UINT32_MAX;
+	ib->verbs = a ? a->verbs : 1;
+	if (a)
+		COPY(ib->netdev, a->netdev);
+
+	/* Opened before in this boot: an index is not given twice before its numbers wrap around. */
+	for (size_t i = 0; i < n->n_memories && ib->index != UINT32_MAX; i++)
+		if (n->memories[i].was_usable && n->memories[i].index == ib->index &&
+		    streq(n->memories[i].ibdev, ib->name))
+			ib->verbs = 0;
+}
+
+static int list_live(struct doors *d, struct node *n, struct ibdev **ret, size_t *ret_n)
+{
+	int r;
+
+	r = netlink_open(&d->rdma);
+	if (r < 0)
+		return r == -EPROTONOSUPPORT ? 0 : r;
+
+	r = rdma_get_netns_mode(&d->rdma, &n->netns_mode);
+	if (r < 0 && r != -EOPNOTSUPP && r != -EINVAL) /* old kernels have no such mode */
+		return r;
+
+	r = rdma_list(&d->rdma, ret, ret_n);
+	for (size_t i = 0; i < *ret_n && r >= 0; i++)
+		(*ret)[i].verbs = 1;
+	return r;
+}
+
+int observe_rdma(struct doors *d, struct node *n)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	_cleanup_(freep) struct ibdev *answers = NULL;
+	size_t n_answers = 0;
+	int r;
+
+	/* Recorded answers stand in node.ibdevs until the facts of sysfs take their place. */
+	answers = TAKE(n->ibdevs);
+	n_answers = n->n_ibdevs;
+	n->n_ibdevs = 0;
+
+	n->has_rdma_cm = fs_exists(&d->fs, "dev/infiniband/rdma_cm");
+	r = fs_list(&d->fs, CLASS_FOLDER, &names);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+
+	if (d->fs.is_live) {
+		r = list_live(d, n, &answers, &n_answers);
+		if (r < 0)
+			return r;
+	}
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		struct ibdev *ib = APPEND(n->ibdevs, n->n_ibdevs);
+
+		if (!ib)
+			return -ENOMEM;
+		if (!COPY(ib->name, names.names[i])) {
+			n->n_ibdevs--;
+			continue;
+		}
+		take_answer(n, ib, answers, n_answers);
+		r = observe_ibdev(&d->fs, n, ib);
+		if (r < 0)
+			return r;
+	}
+
+	r = observe_nodes(&d->fs, n, "sys/class/infiniband_verbs", "uverbs",
+			  offsetof(struct ibdev, uverbs));
+	if (r >= 0)
+		r = observe_nodes(&d->fs, n, "sys/class/infiniband_mad", "umad",
+				  offsetof(struct ibdev, umad));
+	return r;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Actions: the plan as people and programs read it, in the order of execution.
+ *
+ * Only what the plan is before it is run: results are told by report/ and in state.json.
+ */
+#pragma once
+
+#include "../model/plan.h"
+
+/**
+ * output_actions_json() - the document of "plan --json"
+ * @p:    the plan
+ * @ret:  {"actions":[{"step","verb","target","from","to","class","code","advice","detail"}]}, one
+ * action on each line; "from" and "to" are numbers where the verb counts something and there is
+ * one, otherwise text, empty when not meant; "target" is empty for the whole node
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int output_actions_json(const struct plan *p, char **ret);
+
+/**
+ * output_actions_text() - one line for each action, as "plan" prints
+ * @p:    the plan
+ * @ret:  "0000:41:00.0: set-num-vfs 0 -> 4" for a change; what is none goes on with its class,
+ * code, meaning, detail and advice; empty for an empty plan
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int output_actions_text(const struct plan *p, char **ret);

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state.h"
+
+#include "document.h"
+#include "plugin.h"
+
+#define SCHEMA       1
+#define MAX_BYTES    (16 * 1024 * 1024) /* 4,000 functions with full GID tables are less */
+#define MAX_MEMORIES 65536
+
+/* Reasons */
+
+static bool has_reason(const json_t *list, const char *code, const char *target)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *reason = json_array_get(list, i);
+
+		if (streq(document_get_text(reason, "code"), code) &&
+		    streq(document_get_text(reason, "target"), target))
+			return true;
+	}
+
+	return false;
+}
+
+static int add_reason(json_t *list, enum reason reason, const char *target, const char *detail)
+{
+	json_t *object;
+
+	if (reason == REASON_NONE || has_reason(list, reason_code(reason), target))
+		return 0;
+
+	object = json_pack("{s:s, s:o, s:s, s:s, s:o}", "code", reason_code(reason), "target",
+			   document_text(target), "advice", reason_advice(reason), "meaning",
+			   reason_meaning(reason), "detail", document_text(detail));
+	return json_array_append_new(list, object) < 0 ? -ENOMEM : 0;
+}
+
+static int add_config_reasons(json_t *list, const struct config *c)
+{
+	if (c->is_invalid)
+		return add_reason(list, REASON_CONFIG_INVALID, "", c->problem);
+	if (c->has_unknown)
+		return add_reason(list, REASON_CONFIG_UNKNOWN, "", c->problem);
+
+	return 0;
+}
+
+static int add_failure(json_t *list, const struct action *a)
+{
+	const char *cause = *a->error ? a->error : strerror(-a->result);
+	char detail[512];
+
+	snprintf(detail, sizeof(detail), "%s %s%s%s: %s", verb_name(a->verb), a->from,
+		 *a->from && *a->to ? " -> " : "", a->to, cause);
+	if (!*a->from && !*a->to)
+		snprintf(detail, sizeof(detail), "%s: %s", verb_name(a->verb), cause);
+
+	return add_reason(list,
+			  a->result == -ETIMEDOUT ? REASON_ACTION_TIMEOUT : REASON_ACTION_FAILED,
+			  a->target, detail);
+}
+
+static int add_reasons(json_t *list, const struct config *c, const struct plan *p)
+{
+	int r = add_config_reasons(list, c);
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		const struct device *d = &p->devices[i];
+
+		if (d->is_handed_out && !d->is_usable)
+			r = add_reason(list, d->reason, d->pci->address, d->detail);
+	}
+
+	for (size_t i = 0; i < p->n_actions && r >= 0; i++) {
+		const struct action *a = &p->actions[i];
+
+		if (a->class != CLASS_CHANGE)
+			r = add_reason(list, a->reason, a->target, a->detail);
+		if (r >= 0 && a->is_done && a->result < 0)
+			r = add_failure(list, a);
+	}
+
+	for (size_t i = 0; i < p->n_reasons && r >= 0; i++)
+		r = add_reason(list, p->reasons[i].reason, p->reasons[i].target,
+			       p->reasons[i].detail);
+
+	return r;
+}
+
+/* Devices */
+
+static json_t *make_gids(const struct port *p)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; i < p->n_gids; i++) {
+		const struct gid *g = &p->gids[i];
+		json_t *gid = json_pack("{s:I, s:o, s:o, s:o}", "index", (json_int_t)g->index,
+					"gid", document_text(g->gid), "type",
+					document_text(g->type), "netdev", document_text(g->netdev));
+
+		if (json_array_append_new(list, gid) < 0)
+			return NULL;
+	}
+
+	return TAKE(list);
+}
+
+static json_t *make_ports(const struct ibdev *d)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; d && i < d->n_ports; i++) {
+		const struct port *p = &d->ports[i];
+		json_t *port = json_pack("{s:I, s:o, s:o, s:o, s:o}", "port", (json_int_t)p->number,
+					 "state", document_text(p->state), "link_layer",
+					 document_text(p->link_layer), "rate",
+					 document_text(p->rate), "gids", make_gids(p));
+
+		if (json_array_append_new(list, port) < 0)
+			return NULL;
+	}
+
+	return TAKE(list);
+}
+
+static const char *netdev_name(const struct device *d)
+{
+	return d->netdev ? d->netdev->name : d->netdev_name;
+}
+
+static const char *ibdev_name(const struct device *d)
+{
+	return d->ibdev ? d->ibdev->name : d->ibdev_name;
+}
+
+/* clang-format off */
+static json_t *make_device(const struct device *d)
+{
+	return json_pack("{s:o, s:o, s:i, s:o, s:o, s:I, s:o, s:s, s:o, s:b, s:b, s:b, s:s}",
+			 "pci", document_text(d->pci->address),
+			 "driver", document_text(d->pci->driver),
+			 "numa_node", d->pci->numa_node,
+			 "netdev", document_text(netdev_name(d)),
+			 "ibdev", document_text(ibdev_name(d)),
+			 "mtu", d->netdev ? (json_int_t)d->netdev->mtu : (json_int_t)0,
+			 "ports", make_ports(d->ibdev),
+			 "mode", d->config ? vf_mode_name(d->config->mode) : "",
+			 "section", document_text(d->config ? d->config->name : ""),
+			 "handed_out", d->is_handed_out,
+			 "usable", d->is_usable,
+			 "in_pod", d->is_in_pod,
+			 "code", reason_code(d->reason));
+}
+/* clang-format on */
+
+static json_t *make_devices(const struct plan *p)
+{
+	json_auto_t *list = json_array();
+	json_t *vfs = NULL; /* of the PF that was last met: its VFs follow it */
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+		json_t *device = make_device(d);
+
+		if (json_array_append_new(d->is_vf && vfs ? vfs : list, device) < 0)
+			return NULL;
+		if (d->is_vf)
+			continue;
+
+		vfs = json_array();
+		if (document_add_number(device, "total_vfs", d->pci->total_vfs) < 0 ||
+		    json_object_set_new(device, "vfs", vfs) < 0)
+			return NULL;
+	}
+
+	return TAKE(list);
+}
+
+/* Plugin and kubelet */
+
+static json_t *make_left_out(const struct plan *p)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+
+		if (!d->is_handed_out || !d->is_usable || output_plugin_has(p, d))
+			continue;
+		if (json_array_append_new(list, document_text(d->pci->address)) < 0)
+			return NULL;
+	}
+
+	return TAKE(list);
+}
+
+static json_t *make_plugin(const struct config *c, const struct node *n, const struct plan *p)
+{
+	_cleanup_(freep) char *text = NULL;
+	json_int_t n_devices = 0;
+
+	if (c->plugin.type == PLUGIN_NONE)
+		return json_pack("{s:s, s:s, s:b, s:i, s:[]}", "type",
+				 plugin_type_name(PLUGIN_NONE), "path", "", "written", 0, "devices",
+				 0, "left_out");
+
+	if (output_plugin(c, p, &text) < 0)
+		return NULL;
+	for (size_t i = 0; i < p->n_devices; i++)
+		n_devices += output_plugin_has(p, &p->devices[i]);
+
+	return json_pack("{s:s, s:s, s:b, s:I, s:o}", "type", plugin_type_name(c->plugin.type),
+			 "path", "/" PLUGIN_CONFIG_PATH, "written",
+			 text && n->plugin_file && streq(text, n->plugin_file), "devices",
+			 n_devices, "left_out", make_left_out(p));
+}
+
+static json_t *make_kubelet(const struct kubelet *k)
+{
+	return json_pack("{s:s, s:o, s:s, s:o}", "policy", topology_policy_name(k->policy), "path",
+			 document_text(k->path), "code", reason_code(k->refusal), "detail",
+			 document_text(k->detail));
+}
+
+/* Memory */
+
+/* The index tells that this very ibdev was opened, so that it need not be again. */
+static json_int_t opened_index(const struct device *d, const struct memory *m)
+{
+	uint32_t index = UINT32_MAX;
+
+	if (d->ibdev && d->ibdev->verbs == 0)
+		index = d->ibdev->index;
+	else if (m && (!d->ibdev || (d->ibdev->verbs > 0 && d->ibdev->index == m->index)))
+		index = m->index;
+
+	return index == UINT32_MAX ? -1 : (json_int_t)index;
+}
+
+static const char *first(const char *a, const char *b, const char *c)
+{
+	return *a ? a : *b ? b : c;
+}
+
+static json_t *make_memory_of(const struct node *n, const struct device *d)
+{
+	const struct memory *m = node_memory(n, d->pci->address);
+	const char *ibdev = first(d->ibdev ? d->ibdev->name : "", d->ibdev_name, m ? m->ibdev : "");
+	const char *netdev = first(d->netdev ? d->netdev->name : "",
+				   d->is_in_pod ? d->netdev_name : "", m ? m->netdev : "");
+
+	return json_pack("{s:o, s:o, s:o, s:I, s:b}", "pci", document_text(d->pci->address),
+			 "ibdev", document_text(ibdev), "netdev", document_text(netdev), "index",
+			 opened_index(d, m), "usable", d->is_usable || (m && m->was_usable));
+}
+
+static const char *find_stuck(const struct node *n, const struct plan *p)
+{
+	if (*n->stuck)
+		return n->stuck;
+
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+
+		if ((a->verb == VERB_SET_NUM_VFS || a->verb == VERB_BIND_DRIVER) && a->is_done &&
+		    a->result == -ETIMEDOUT)
+			return a->target;
+	}
+
+	return "";
+}
+
+static json_t *make_memory(const struct node *n, const struct plan *p)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (json_array_append_new(list, make_memory_of(n, &p->devices[i])) < 0)
+			return NULL;
+
+	return json_pack("{s:O, s:b, s:o}", "devices", list, "settled",
+			 n->was_settled || p->state != NODE_STARTING, "stuck",
+			 document_text(find_stuck(n, p)));
+}
+
+int output_state(const struct config *c, const struct node *n, const struct plan *p, char **ret)
+{
+	json_auto_t *document = NULL, *reasons = json_array();
+	int r;
+
+	r = add_reasons(reasons, c, p);
+	if (r < 0)
+		return r;
+
+	/* clang-format off */
+	document = json_pack("{s:i, s:o, s:o, s:s, s:O, s:o, s:o, s:o, s:o}",
+			     "schema", SCHEMA,
+			     "boot_id", document_text(n->boot_id),
+			     "config_hash", document_text(c->hash),
+			     "state", node_state_name(p->state),
+			     "reasons", reasons,
+			     "devices", make_devices(p),
+			     "plugin", make_plugin(c, n, p),
+			     "kubelet", make_kubelet(&n->kubelet),
+			     "memory", make_memory(n, p));
+	/* clang-format on */
+
+	return document ? document_print(document, ret) : -ENOMEM;
+}
+
+/* The way back */
+
+/* Names become parts of paths: none may lead elsewhere. */
+static bool parse_name(const json_t *value, char *ret, size_t size, bool may_be_empty)
+{
+	const char *s = json_string_value(value);
+
+	if (!s || (!*s && !may_be_empty) || streq(s, ".") || streq(s, ".."))
+		return false;
+	for (const char *p = s; *p; p++)
+		if (*p <= ' ' || *p > '~' || *p == '/')
+			return false;
+
+	return copy(ret, size, s);
+}
+
+static int parse_memory(const json_t *value, struct memory *ret)
+{
+	const json_t *index = json_object_get(value, "index");
+	const json_t *usable = json_object_get(value, "usable");
+	struct memory m = {};
+
+	if (!parse_name(json_object_get(value, "pci"), m.pci, sizeof(m.pci), false) ||
+	    !parse_name(json_object_get(value, "ibdev"), m.ibdev, sizeof(m.ibdev), true) ||
+	    !parse_name(json_object_get(value, "netdev"), m.netdev, sizeof(m.netdev), true) ||
+	    !json_is_integer(index) || json_integer_value(index) < -1 ||
+	    json_integer_value(index) >= UINT32_MAX || !json_is_boolean(usable))
+		return -EINVAL;
+
+	m.index = json_integer_value(index) < 0 ? UINT32_MAX : (uint32_t)json_integer_value(index);
+	m.was_usable = json_is_true(usable);
+	*ret = m;
+	return 0;
+}
+
+static int by_pci(const void *a, const void *b)
+{
+	return strcmp(((const struct memory *)a)->pci, ((const struct memory *)b)->pci);
+}
+
+static int parse_memories(const json_t *list, struct memory **ret, size_t *ret_n)
+{
+	_cleanup_(freep) struct memory *memories = NULL;
+	const size_t n = json_array_size(list);
+
+	if (!json_is_array(list) || n > MAX_MEMORIES)
+		return -EINVAL;
+
+	memories = calloc(n + 1, sizeof(*memories));
+	if (!memories)
+		return -ENOMEM;
+
+	for (size_t i = 0; i < n; i++) {
+		int r = parse_memory(json_array_get(list, i), &memories[i]);
+
+		if (r < 0)
+			return r;
+	}
+
+	qsort(memories, n, sizeof(*memories), by_pci);
+	for (size_t i = 1; i < n; i++)
+		if (streq(memories[i - 1].pci, memories[i].pci))
+			return -EINVAL;
+
+	*ret = TAKE(memories);
+	*ret_n = n;
+	return 0;
+}
+
+static int parse_state(const json_t *value, enum node_state *ret)
+{
+	for (int s = 0; s < _NODE_STATE_N && json_is_string(value); s++)
+		if (streq(json_string_value(value), node_state_name((enum node_state)s))) {
+			*ret = (enum node_state)s;
+			return 0;
+		}
+
+	return -EINVAL;
+}
+
+int output_parse_memory(const char *json, const char *boot_id, struct node *n)
+{
+	json_auto_t *document = NULL;
+	const json_t *memory, *settled;
+	struct node seen = {};
+	size_t size = strnlen(json, MAX_BYTES + 1);
+	int r;
+
+	if (size > MAX_BYTES)
+		return -EINVAL;
+	document = json_loadb(json, size, JSON_REJECT_DUPLICATES, NULL);
+	if (!json_is_object(document) || !json_is_integer(json_object_get(document, "schema")) ||
+	    document_get_number(document, "schema") != SCHEMA ||
+	    !json_is_string(json_object_get(document, "boot_id")))
+		return -EINVAL;
+	if (!streq(document_get_text(document, "boot_id"), boot_id))
+		return 0;
+
+	memory = json_object_get(document, "memory");
+	settled = json_object_get(memory, "settled");
+	if (!json_is_boolean(settled) ||
+	    !parse_name(json_object_get(memory, "stuck"), seen.stuck, sizeof(seen.stuck), true) ||
+	    !parse_name(json_object_get(document, "config_hash"), seen.last_hash,
+			sizeof(seen.last_hash), true))
+		return -EINVAL;
+
+	r = parse_state(json_object_get(document, "state"), &seen.last_state);
+	if (r >= 0)
+		r = parse_memories(json_object_get(memory, "devices"), &seen.memories,
+				   &seen.n_memories);
+	if (r < 0)
+		return r;
+
+	free(n->memories);
+	n->memories = seen.memories;
+	n->n_memories = seen.n_memories;
+	n->last_state = seen.last_state;
+	COPY(n->last_hash, seen.last_hash);
+	COPY(n->stuck, seen.stuck);
+	n->was_settled = json_is_true(settled);
+	return 0;
+}

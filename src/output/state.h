@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * State: state.json, what this service tells of a node, and what its next pass must know of this
+ * one.
+ *
+ * Pure text, both ways. It has no time stamps: a finished node gives equal bytes at every pass.
+ *
+ * {
+ *   "schema": 1,
+ *   "boot_id", "config_hash",
+ *   "state": "starting", "ready" or "degraded",
+ *   "reasons": [ { "code", "target", "advice", "meaning", "detail" } ],
+ *   "devices": [ {                                each PF that is managed
+ *       "pci", "driver", "numa_node": -1 when none is told, "netdev", "ibdev",
+ *       "mtu": of the netdev, 0 without one,
+ *       "ports": [ { "port", "state", "link_layer", "rate",
+ *                    "gids": [ { "index", "gid", "type", "netdev" } ] } ],
+ *       "mode": "keep", "exclusive", "shared" or "shared-multi", "section": NAME of [Device NAME],
+ *       "handed_out", "usable", "in_pod", "code": why not usable, or "in-pod",
+ *       "total_vfs",
+ *       "vfs": [ the same without the last two ] } ],
+ *   "plugin": { "type", "path", "written": the file has what it should have, "devices": how many
+ * are in it, "left_out": [ usable functions that the plugin's file has no words for ] }, "kubelet":
+ * { "policy": in force at its next start, "path", "code", "detail" }, "memory": { "devices": [ {
+ * "pci", "ibdev", "netdev", "index", "usable" } ], "settled", "stuck" }
+ * }
+ *
+ * A text that is not known is "". A target "" is the whole node. "memory" is for this service
+ * alone.
+ */
+#pragma once
+
+#include "../model/plan.h"
+
+/**
+ * output_state() - all of state.json
+ * @c:    what was asked for
+ * @n:    the node as it was last seen
+ * @p:    the plan for it; what was tried of it and failed becomes a reason
+ * @ret:  the text
+ *
+ * Reasons come in this order, each code once for a target: configuration, devices that are handed
+ * out and not usable, actions, hints.
+ *
+ * Memory: a function was usable when it is, or was before in this boot. Names of what is not seen
+ * now are kept. "index" is of the ibdev that libibverbs opened, -1 for none. "stuck" is the target
+ * of a PCI write that ended in -ETIMEDOUT, kept until the next boot.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int output_state(const struct config *c, const struct node *n, const struct plan *p, char **ret);
+
+/**
+ * output_parse_memory() - what an earlier pass of this boot left for this one
+ * @json:     a text of output_state(), or anything at all
+ * @boot_id:  of the present boot: nothing is taken from another
+ * @n:        memories (sorted), last_state, last_hash, was_settled and stuck are filled
+ *
+ * Return: 0, also for another boot; -EINVAL for what is no such text, -ENOMEM: then @n is as it
+ * was.
+ */
+int output_parse_memory(const char *json, const char *boot_id, struct node *n);

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tree.h"
+
+#include <arpa/inet.h>
+
+#include "document.h"
+
+enum column {
+	COLUMN_PCI, /* with the branches before it */
+	COLUMN_IBDEV,
+	COLUMN_NETDEV,
+	COLUMN_DRIVER,
+	COLUMN_PORT,
+	COLUMN_RATE,
+	COLUMN_WORTH,
+	_COLUMN_N
+};
+
+#define CELL_LEN 192
+#define GAP      2
+
+enum colour {
+	COLOUR_NONE,
+	COLOUR_GREEN,
+	COLOUR_YELLOW,
+	COLOUR_RED,
+	COLOUR_BOLD,
+};
+
+struct row {
+	json_int_t numa_node;
+	char cells[_COLUMN_N][CELL_LEN];
+	const char *mark;
+	enum colour colour;  /* of mark, address and worth */
+	size_t branch_bytes; /* at the start of the first cell: never coloured */
+};
+
+struct tree {
+	const json_t *state;
+	FILE *f;
+	bool has_colour;
+	int width;
+	struct row *rows; /* owned */
+	size_t n_rows;
+	int widths[_COLUMN_N]; /* 0: the column is left out */
+};
+
+static void tree_done(struct tree *t)
+{
+	free(t->rows);
+}
+
+static const char *sgr(const struct tree *t, enum colour c)
+{
+	static const char *const sequences[] = {
+		[COLOUR_NONE] = "",           [COLOUR_GREEN] = "\033[32m",
+		[COLOUR_YELLOW] = "\033[33m", [COLOUR_RED] = "\033[1;31m",
+		[COLOUR_BOLD] = "\033[1m",
+	};
+
+	return t->has_colour ? sequences[c] : "";
+}
+
+static const char *reset(const struct tree *t, enum colour c)
+{
+	return t->has_colour && c != COLOUR_NONE ? "\033[0m" : "";
+}
+
+/* Columns of a text: all letters here are one wide. */
+static int columns(const char *s)
+{
+	int n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xC0) != 0x80; /* bytes within a letter */
+
+	return n;
+}
+
+/* A text of the document, in which nothing moves the cursor. */
+static const char *get(const json_t *object, const char *key, char *buf, size_t size)
+{
+	copy(buf, size, document_get_text(object, key));
+	for (char *p = buf; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7F ||
+		    ((unsigned char)p[0] == 0xC2 && (unsigned char)p[1] < 0xA0))
+			*p = '?';
+
+	return buf;
+}
+
+#define TEXT_LEN         512
+#define GET(object, key) get((object), (key), (char[TEXT_LEN]){ 0 }, TEXT_LEN)
+
+static bool is_v2(const json_t *gid)
+{
+	return strstr(document_get_text(gid, "type"), "v2") != NULL;
+}
+
+/* "0000:...:ffff:0a00:0002" is "10.0.0.2" for people. */
+static bool parse_gid(const json_t *gid, struct in6_addr *ret)
+{
+	return inet_pton(AF_INET6, document_get_text(gid, "gid"), ret) == 1;
+}
+
+static void format_gid(const json_t *gids, char *buf, size_t size)
+{
+	const json_t *best = NULL;
+	struct in6_addr address;
+	char text[INET6_ADDRSTRLEN];
+
+	for (size_t i = 0; i < json_array_size(gids); i++) {
+		const json_t *gid = json_array_get(gids, i);
+
+		if (!is_v2(gid) || !parse_gid(gid, &address))
+			continue;
+		if (!best)
+			best = gid;
+		if (IN6_IS_ADDR_V4MAPPED(&address)) {
+			best = gid;
+			break;
+		}
+	}
+
+	*buf = '\0';
+	if (!best || !parse_gid(best, &address))
+		return;
+	if (IN6_IS_ADDR_V4MAPPED(&address))
+		inet_ntop(AF_INET, address.s6_addr + 12, text, sizeof(text));
+	else
+		inet_ntop(AF_INET6, &address, text, sizeof(text));
+	snprintf(buf, size, "gid %lld %s", (long long)document_get_number(best, "index"), text);
+}
+
+static void fill_port(struct row *row, const json_t *device)
+{
+	const json_t *port = json_array_get(json_object_get(device, "ports"), 0);
+	char *rate = row->cells[COLUMN_RATE];
+
+	get(port, "state", row->cells[COLUMN_PORT], CELL_LEN);
+
+	/* "400 Gb/sec (4X NDR)": the number is what people look for. */
+	get(port, "rate", rate, CELL_LEN);
+	rate[strcspn(rate, "(")] = '\0';
+	for (size_t n = strlen(rate); n > 0 && rate[n - 1] == ' '; n--)
+		rate[n - 1] = '\0';
+	if (strlen(rate) > 4 && streq(rate + strlen(rate) - 4, "/sec"))
+		rate[strlen(rate) - 2] = '\0';
+}
+
+static void fill_worth(struct row *row, const json_t *device)
+{
+	const json_t *port = json_array_get(json_object_get(device, "ports"), 0);
+	const size_t n_vfs = json_array_size(json_object_get(device, "vfs"));
+	const char *code = GET(device, "code");
+	char *worth = row->cells[COLUMN_WORTH];
+
+	row->mark = "·";
+	if (document_get_flag(device, "handed_out")) {
+		const bool usable = document_get_flag(device, "usable");
+
+		row->mark = usable ? "✓" : "✗";
+		row->colour = usable ? COLOUR_GREEN : COLOUR_RED;
+		if (*code)
+			snprintf(worth, CELL_LEN, "%s", code);
+		else
+			format_gid(json_object_get(port, "gids"), worth, CELL_LEN);
+	} else if (n_vfs > 0)
+		snprintf(worth, CELL_LEN, "%zu of %lld VFs, %.40s%s%.100s", n_vfs,
+			 (long long)document_get_number(device, "total_vfs"), GET(device, "mode"),
+			 *code ? ", " : "", code);
+	else
+		snprintf(worth, CELL_LEN, "%s", *code ? code : "not handed out");
+}
+
+static int add_row(struct tree *t, const json_t *device, const char *branch, json_int_t numa_node)
+{
+	struct row *row = APPEND(t->rows, t->n_rows);
+
+	if (!row)
+		return -ENOMEM;
+
+	row->numa_node = numa_node;
+	row->branch_bytes = strlen(branch);
+	fill_port(row, device);
+	fill_worth(row, device);
+	get(device, "ibdev", row->cells[COLUMN_IBDEV], CELL_LEN);
+	get(device, "netdev", row->cells[COLUMN_NETDEV], CELL_LEN);
+	get(device, "driver", row->cells[COLUMN_DRIVER], CELL_LEN);
+	snprintf(row->cells[COLUMN_PCI], CELL_LEN, "%s%s %.64s", branch, row->mark,
+		 GET(device, "pci"));
+	return 0;
+}
+
+static json_int_t numa_of(const json_t *device)
+{
+	return json_object_get(device, "numa_node") ? document_get_number(device, "numa_node") : -1;
+}
+
+static int add_pf(struct tree *t, const json_t *pf, bool is_last)
+{
+	const json_t *vfs = json_object_get(pf, "vfs");
+	const size_t n_vfs = json_array_size(vfs);
+	int r;
+
+	r = add_row(t, pf, is_last ? "└─ " : "├─ ", numa_of(pf));
+	for (size_t i = 0; i < n_vfs && r >= 0; i++) {
+		char branch[32];
+
+		snprintf(branch, sizeof(branch), "%s%s", is_last ? "   " : "│  ",
+			 i + 1 == n_vfs ? "└─ " : "├─ ");
+		r = add_row(t, json_array_get(vfs, i), branch, numa_of(pf));
+	}
+
+	return r;
+}
+
+static int add_numa_node(struct tree *t, const json_t *devices, json_int_t numa_node)
+{
+	size_t last = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < json_array_size(devices); i++)
+		if (numa_of(json_array_get(devices, i)) == numa_node)
+			last = i;
+	for (size_t i = 0; i <= last && r >= 0; i++)
+		if (numa_of(json_array_get(devices, i)) == numa_node)
+			r = add_pf(t, json_array_get(devices, i), i == last);
+
+	return r;
+}
+
+/* The next larger NUMA node; those without one, -1, come last. */
+static bool next_numa_node(const json_t *devices, json_int_t *node)
+{
+	json_int_t best = -1;
+	bool has_none = false;
+
+	for (size_t i = 0; i < json_array_size(devices); i++) {
+		json_int_t n = numa_of(json_array_get(devices, i));
+
+		has_none = has_none || n < 0;
+		if (n > *node && (best < 0 || n < best))
+			best = n;
+	}
+
+	*node = best;
+	return best >= 0 || has_none;
+}
+
+static int add_rows(struct tree *t)
+{
+	const json_t *devices = json_object_get(t->state, "devices");
+	json_int_t node = -1;
+	int r = 0;
+
+	while (r >= 0 && next_numa_node(devices, &node)) {
+		r = add_numa_node(t, devices, node);
+		if (node < 0)
+			break;
+	}
+
+	return r;
+}
+
+static void measure(struct tree *t)
+{
+	static const enum column spare[] = { COLUMN_RATE, COLUMN_DRIVER };
+	int total = 0;
+
+	for (size_t i = 0; i < t->n_rows; i++)
+		for (size_t c = 0; c < _COLUMN_N; c++)
+			t->widths[c] = MAX(t->widths[c], columns(t->rows[i].cells[c]));
+
+	for (size_t c = 0; c < _COLUMN_N; c++)
+		total += t->widths[c] > 0 ? t->widths[c] + GAP : 0;
+	for (size_t i = 0; i < ELEMENTSOF(spare) && t->width > 0 && total - GAP > t->width; i++) {
+		total -= t->widths[spare[i]] > 0 ? t->widths[spare[i]] + GAP : 0;
+		t->widths[spare[i]] = 0;
+	}
+}
+
+/* Blanks before a cell, not after it: lines do not end in them. */
+static void draw_row(const struct tree *t, const struct row *row)
+{
+	int pad = 0;
+
+	for (size_t c = 0; c < _COLUMN_N; c++) {
+		const char *cell = row->cells[c];
+		const bool is_verdict = c == COLUMN_WORTH || c == COLUMN_PCI;
+		const enum colour colour = is_verdict ? row->colour : COLOUR_NONE;
+		const size_t plain = c == COLUMN_PCI ? row->branch_bytes : 0;
+
+		if (t->widths[c] == 0)
+			continue;
+		if (*cell)
+			fprintf(t->f, "%*s%.*s%s%s%s", pad, "", (int)plain, cell, sgr(t, colour),
+				cell + plain, reset(t, colour));
+		pad = (*cell ? 0 : pad) + t->widths[c] - columns(cell) + GAP;
+	}
+	fputc('\n', t->f);
+}
+
+static void draw_rows(const struct tree *t)
+{
+	for (size_t i = 0; i < t->n_rows; i++) {
+		const struct row *row = &t->rows[i];
+
+		if (i == 0 || row->numa_node != t->rows[i - 1].numa_node) {
+			if (row->numa_node < 0)
+				fputs("NUMA node not told\n", t->f);
+			else
+				fprintf(t->f, "NUMA node %lld\n", (long long)row->numa_node);
+		}
+		draw_row(t, row);
+	}
+
+	if (t->n_rows == 0)
+		fputs("No device of this node is managed.\n", t->f);
+}
+
+static void count(const json_t *devices, size_t *n, size_t *n_usable)
+{
+	for (size_t i = 0; i < json_array_size(devices); i++) {
+		const json_t *device = json_array_get(devices, i);
+
+		if (document_get_flag(device, "handed_out")) {
+			*n += 1;
+			*n_usable += document_get_flag(device, "usable");
+		}
+		if (json_object_get(device, "vfs"))
+			count(json_object_get(device, "vfs"), n, n_usable);
+	}
+}
+
+static void draw_head(const struct tree *t)
+{
+	const char *state = GET(t->state, "state");
+	const enum colour colour = streq(state, "ready")      ? COLOUR_GREEN
+				   : streq(state, "degraded") ? COLOUR_RED
+							      : COLOUR_YELLOW;
+	const size_t n_reasons = json_array_size(json_object_get(t->state, "reasons"));
+	size_t n = 0, n_usable = 0;
+
+	count(json_object_get(t->state, "devices"), &n, &n_usable);
+	fprintf(t->f, "%s%s%s: %zu of %zu devices usable, ", sgr(t, colour), state,
+		reset(t, colour), n_usable, n);
+	if (n_reasons == 0)
+		fputs("nothing to report", t->f);
+	else
+		fprintf(t->f, "%zu reason%s", n_reasons, n_reasons == 1 ? "" : "s");
+	fprintf(t->f, " (boot %.8s)\n\n", GET(t->state, "boot_id"));
+}
+
+static void draw_plugin(const struct tree *t)
+{
+	const json_t *plugin = json_object_get(t->state, "plugin");
+	const json_t *left_out = json_object_get(plugin, "left_out");
+	const char *type = GET(plugin, "type");
+
+	fprintf(t->f, "\nDevice plugin  %s", *type ? type : "none");
+	if (*GET(plugin, "path"))
+		fprintf(t->f, ", %lld devices, %s %s",
+			(long long)document_get_number(plugin, "devices"), GET(plugin, "path"),
+			document_get_flag(plugin, "written") ? "written" : "not written");
+	if (json_array_size(left_out) > 0)
+		fprintf(t->f, ", %zu left out: the plugin's file has no words for them",
+			json_array_size(left_out));
+	fputc('\n', t->f);
+}
+
+static void draw_kubelet(const struct tree *t)
+{
+	const json_t *kubelet = json_object_get(t->state, "kubelet");
+	const char *policy = GET(kubelet, "policy"), *path = GET(kubelet, "path");
+	const char *code = GET(kubelet, "code"), *detail = GET(kubelet, "detail");
+
+	fprintf(t->f, "Kubelet        topology policy %s", *policy ? policy : "not known");
+	if (*path)
+		fprintf(t->f, ", %s", path);
+	if (*code)
+		fprintf(t->f, ", %s%s%s", code, *detail ? ": " : "", detail);
+	fputc('\n', t->f);
+}
+
+/* Folds between words; each line starts in the same column. */
+static void draw_sentence(const struct tree *t, const char *lead, const char *text)
+{
+	const int indent = columns(lead);
+	int at = indent;
+
+	fputs(lead, t->f);
+	while (*text) {
+		const int n = (int)strcspn(text, " ");
+		char word[TEXT_LEN * 2 + 8];
+
+		snprintf(word, sizeof(word), "%.*s", n, text);
+		if (t->width > 0 && at > indent && at + 1 + columns(word) > t->width) {
+			fprintf(t->f, "\n%*s", indent, "");
+			at = indent;
+		}
+		if (at > indent)
+			at += fprintf(t->f, " ");
+		fputs(word, t->f);
+		at += columns(word);
+		text += n + strspn(text + n, " ");
+	}
+	fputc('\n', t->f);
+}
+
+static void draw_reasons(const struct tree *t)
+{
+	const json_t *reasons = json_object_get(t->state, "reasons");
+
+	for (size_t i = 0; i < json_array_size(reasons); i++) {
+		const json_t *reason = json_array_get(reasons, i);
+		const char *target = GET(reason, "target"), *detail = GET(reason, "detail");
+		char sentence[TEXT_LEN * 2 + 8];
+
+		fprintf(t->f, "\n%s%s%s  %s\n", sgr(t, COLOUR_BOLD), *target ? target : "node",
+			reset(t, COLOUR_BOLD), GET(reason, "code"));
+		snprintf(sentence, sizeof(sentence), "%s%s%s", GET(reason, "meaning"),
+			 *detail ? ": " : "", detail);
+		draw_sentence(t, "  ", sentence);
+		draw_sentence(t, "  → ", GET(reason, "advice"));
+	}
+}
+
+static int draw(struct tree *t)
+{
+	int r;
+
+	r = add_rows(t);
+	if (r < 0)
+		return r;
+
+	measure(t);
+	draw_head(t);
+	draw_rows(t);
+	draw_plugin(t);
+	draw_kubelet(t);
+	draw_reasons(t);
+	return 0;
+}
+
+int output_tree(const char *state_json, bool colour, int width, char **ret)
+{
+	json_auto_t *state = json_loads(state_json, 0, NULL);
+	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
+	_cleanup_(
+		tree_done) struct tree t = { .state = state, .has_colour = colour, .width = width };
+	size_t size = 0;
+	int r;
+
+	if (!json_is_object(state) || !json_is_string(json_object_get(state, "state")))
+		return -EINVAL;
+
+	t.f = open_memstream(&text, &size);
+	if (!t.f)
+		return -errno;
+
+	r = draw(&t);
+	if (ferror(t.f))
+		r = -ENOMEM;
+	if (fclose(t.f) != 0)
+		r = -ENOMEM;
+	if (r < 0)
+		return r;
+
+	*ret = TAKE(text);
+	return 0;
+}

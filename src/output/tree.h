@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tree: state.json as a picture that a person reads in ten seconds.
+ *
+ * Pure text to text. The input may be anything: members that are missing or of another type count
+ * as empty, and no control character of it reaches the terminal.
+ */
+#pragma once
+
+#include "../base/util.h"
+
+/**
+ * output_tree() - draw the node
+ * @state_json:  the text of output_state()
+ * @colour:      with escape sequences for a terminal
+ * @width:       columns there are, 0: no limit; rate and driver are left out where the rows are
+ * wider, and sentences are folded
+ * @ret:         the text: NUMA node, PF, VF; plugin, kubelet; reasons with advice
+ *
+ * A row is: mark, PCI address, ibdev, netdev, driver, state and rate of the first port, and what it
+ * is worth: the index and address of its first RoCE v2 GID (IPv4 goes first), the reason code, or
+ * how many VFs it has. The marks: "✓" usable, "✗" handed out and not usable, "·" not handed out.
+ *
+ * Return: 0, -EINVAL for what is no such text, -ENOMEM.
+ */
+int output_tree(const char *state_json, bool colour, int width, char **ret);

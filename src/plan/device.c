@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "steps.h"
+
+#include <fnmatch.h>
+
+#define CLASS_NETWORK 0x02
+#define ID_ERDMA_VENDOR 0x1ded /* drivers/infiniband/hw/erdma/erdma_main.c */
+#define ID_ERDMA_DEVICE 0x107f
+
+static const struct netdev *netdev_of(const struct node *n, const struct pci *pci)
+{
+	const struct netdev *nd = node_netdev_of(n, pci->address);
+	const struct ibdev *ib;
+
+	if (nd)
+		return nd;
+
+	/* eRDMA: the RDMA function and the netdev are two PCI devices. */
+	ib = node_ibdev_of(n, pci->address);
+	return ib ? node_netdev_named(n, ib->netdev) : NULL;
+}
+
+static void driver_name(const struct pci *pci, char *ret, size_t size)
+{
+	/* An unbound function matches the driver that its modalias resolves to. */
+	copy(ret, size, pci->driver[0] ? pci->driver : pci->module);
+}
+
+/* Does one word of Match= ("driver:mlx5_core") fit? @kind is set to its kind. */
+static bool is_word_match(const char *word, size_t len, const struct node *n, const struct pci *pci,
+			  size_t *kind)
+{
+	static const char *const kinds[] = { "pci:", "id:", "driver:", "netdev:", "ibdev:" };
+	const struct netdev *nd = netdev_of(n, pci);
+	const struct ibdev *ib = node_ibdev_of(n, pci->address);
+	char values[ELEMENTSOF(kinds)][IBDEV_LEN] = {};
+	char pattern[256];
+
+	if (len >= sizeof(pattern))
+		return false;
+	memcpy(pattern, word, len);
+	pattern[len] = '\0';
+
+	COPY(values[0], pci->address);
+	snprintf(values[1], sizeof(values[1]), "%04x:%04x", pci->vendor, pci->device);
+	driver_name(pci, values[2], sizeof(values[2]));
+	COPY(values[3], nd ? nd->name : "");
+	COPY(values[4], ib ? ib->name : "");
+
+	for (size_t i = 0; i < ELEMENTSOF(kinds); i++) {
+		const char *glob = after(pattern, kinds[i]);
+
+		if (!glob)
+			continue;
+		*kind = i;
+		return values[i][0] && fnmatch(glob, values[i], 0) == 0;
+	}
+
+	*kind = 0;
+	return false;
+}
+
+/* Words of the same kind are alternatives; every kind that is named has to fit. */
+bool is_match(const char *match, const struct node *n, const struct pci *pci)
+{
+	unsigned named = 0, fits = 0;
+
+	for (const char *word = match; word && *word;) {
+		size_t len = strcspn(word, " \t"), kind = 0;
+		bool fit;
+
+		if (len > 0) {
+			fit = is_word_match(word, len, n, pci, &kind);
+			named |= 1u << kind;
+			fits |= fit ? 1u << kind : 0;
+		}
+		word += len;
+		word += strspn(word, " \t");
+	}
+
+	return named != 0 && fits == named;
+}
+
+/* What could be a NIC: a glob such as pci:* must not reach disks. */
+static bool is_nic(const struct node *n, const struct pci *pci)
+{
+	return pci->class >> 16 == CLASS_NETWORK || streq(pci->driver, "erdma") ||
+	       streq(pci->module, "erdma") ||
+	       (pci->vendor == ID_ERDMA_VENDOR && pci->device == ID_ERDMA_DEVICE) ||
+	       node_ibdev_of(n, pci->address);
+}
+
+static const struct device_config *section_of(const struct config *c, const struct node *n,
+					      const struct pci *pci)
+{
+	for (size_t i = 0; i < c->n_devices; i++)
+		if (is_match(c->devices[i].match, n, pci))
+			return &c->devices[i];
+	return NULL;
+}
+
+static bool is_gid_ready(const struct device *d, const struct port *port)
+{
+	const char *netdev = d->netdev_name;
+
+	for (size_t i = 0; i < port->n_gids; i++)
+		if (streq(port->gids[i].type, "RoCE v2") && netdev[0] &&
+		    streq(port->gids[i].netdev, netdev))
+			return true;
+	return false;
+}
+
+/* The best reason over all ports: one good port makes a device usable. */
+static enum reason judge_ports(struct device *d)
+{
+	enum reason worst = REASON_PORT_DOWN;
+	const struct ibdev *ib = d->ibdev;
+
+	for (size_t i = 0; i < ib->n_ports; i++) {
+		const struct port *port = &ib->ports[i];
+
+		snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 " is %s", ib->name,
+			 port->number, port->state[0] ? port->state : "unreadable");
+		if (!streq(port->state, "ACTIVE"))
+			continue;
+		/* InfiniBand has its GID from the fabric; iWARP has one that is no address. */
+		if (!streq(port->link_layer, "Ethernet") || streq(ib->node_type, "RNIC") ||
+		    is_gid_ready(d, port)) {
+			d->detail[0] = '\0';
+			return REASON_NONE;
+		}
+		worst = REASON_NO_GID;
+		snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 ", netdev %s", ib->name,
+			 port->number, d->netdev_name[0] ? d->netdev_name : "not known");
+	}
+	return worst;
+}
+
+/* The definition of a usable device, each condition in the order in which a driver fulfils them. */
+static enum reason judge(const struct config *c, const struct node *n, struct device *d)
+{
+	const struct ibdev *ib = d->ibdev;
+
+	if (!d->pci->driver[0]) {
+		snprintf(d->detail, sizeof(d->detail), "%s",
+			 d->pci->module[0] ? d->pci->module : "no module claims it");
+		return REASON_NO_DRIVER;
+	}
+	if (!ib)
+		return REASON_NO_IBDEV;
+	if (!ib->uverbs[0])
+		return REASON_NO_UVERBS;
+	if (!n->has_rdma_cm)
+		return REASON_NO_RDMA_CM;
+	/* iWARP has no management datagrams, but the shared plugin drops a device without umad. */
+	if (!ib->umad[0] && (!streq(ib->node_type, "RNIC") || c->plugin.type == PLUGIN_RDMA_SHARED))
+		return REASON_NO_UMAD;
+	if (ib->verbs < 0) {
+		snprintf(d->detail, sizeof(d->detail), "%s: %s", ib->name, strerror(-ib->verbs));
+		return REASON_VERBS_FAILED;
+	}
+	return judge_ports(d);
+}
+
+/*
+ * A bound function whose netdev left for another namespace after it was usable in this boot; in exclusive
+ * netns mode its ibdev alone may have left.
+ */
+static bool is_in_pod(const struct node *n, const struct device *d, const struct memory *m)
+{
+	if (!m || !m->was_usable || !d->pci->driver[0])
+		return false;
+	if (m->netdev[0] && !d->netdev)
+		return true;
+	return !d->ibdev && n->netns_mode == NETNS_MODE_EXCLUSIVE;
+}
+
+static int add_device(const struct config *c, const struct node *n, struct plan *p,
+		      const struct pci *pci, const struct device_config *dc, bool is_handed_out)
+{
+	const struct memory *m = node_memory(n, pci->address);
+	struct device *d = APPEND(p->devices, p->n_devices);
+
+	if (!d)
+		return -ENOMEM;
+	d->pci = pci;
+	d->netdev = netdev_of(n, pci);
+	d->ibdev = node_ibdev_of(n, pci->address);
+	d->config = dc;
+	d->is_vf = pci->physfn[0];
+	d->is_handed_out = is_handed_out;
+	/* The GIDs of a bonded port belong to the bond: what the ibdev calls its netdev counts. */
+	COPY(d->netdev_name, d->ibdev && d->ibdev->netdev[0] ? d->ibdev->netdev
+			     : d->netdev		     ? d->netdev->name
+							     : "");
+	COPY(d->ibdev_name, d->ibdev ? d->ibdev->name : "");
+
+	if (is_in_pod(n, d, m)) {
+		COPY(d->netdev_name, m->netdev);
+		COPY(d->ibdev_name, m->ibdev);
+		d->is_in_pod = d->is_usable = true;
+		d->reason = REASON_IN_POD;
+		return 0;
+	}
+
+	d->reason = judge(c, n, d);
+	d->is_usable = d->reason == REASON_NONE;
+	return 0;
+}
+
+static int add_vfs(const struct config *c, const struct node *n, struct plan *p,
+		   const struct pci *pf, const struct device_config *dc, bool is_handed_out)
+{
+	for (uint32_t i = 0, found = 0; found < pf->num_vfs && i < pf->total_vfs; i++) {
+		const struct pci *vf = node_vf(n, pf->address, i);
+		int r;
+
+		if (!vf)
+			continue;
+		found++;
+		r = add_device(c, n, p, vf, dc, is_handed_out);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Expect= counts the PFs of each section. */
+static void count_missing(const struct config *c, struct plan *p)
+{
+	for (size_t i = 0; i < c->n_devices; i++) {
+		uint32_t n_there = 0;
+
+		for (size_t k = 0; k < p->n_devices; k++)
+			n_there += !p->devices[k].is_vf && p->devices[k].config == &c->devices[i];
+		if (n_there < c->devices[i].expect)
+			p->n_missing += c->devices[i].expect - n_there;
+	}
+}
+
+int plan_devices(const struct config *c, const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *pci = &n->pcis[i];
+		const struct device_config *dc;
+		bool has_our_vfs;
+		int r;
+
+		if (pci->physfn[0] || !is_nic(n, pci))
+			continue;
+		dc = section_of(c, n, pci);
+		if (!dc)
+			continue;
+
+		has_our_vfs = pci->num_vfs > 0 &&
+			      (dc->mode == VF_MODE_SHARED || dc->mode == VF_MODE_SHARED_MULTI);
+		r = add_device(c, n, p, pci, dc, !has_our_vfs);
+		if (r >= 0)
+			r = add_vfs(c, n, p, pci, dc, has_our_vfs);
+		if (r < 0)
+			return r;
+	}
+
+	count_missing(c, p);
+	return 0;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "steps.h"
+
+static int want_up(struct plan *p, const struct device *d)
+{
+	struct action *a;
+
+	if (d->netdev->is_up)
+		return 0;
+
+	a = plan_add(p, STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, d->pci->address);
+	if (!a)
+		return -ENOMEM;
+	a->ifindex = d->netdev->ifindex;
+	COPY(a->detail, d->netdev->name);
+	return 0;
+}
+
+static int want_mtu(struct plan *p, const struct device *d)
+{
+	const struct netdev *nd = d->netdev;
+	uint32_t want = d->config->mtu;
+	struct action *a;
+
+	if (want == 0 || want == nd->mtu)
+		return 0;
+
+	if (nd->max_mtu && want > nd->max_mtu)
+		a = plan_add_reason(p, STEP_LINK, VERB_SET_MTU, CLASS_IMPOSSIBLE, d->pci->address,
+				    REASON_MTU_TOO_LARGE);
+	else if (want < nd->mtu && d->pci->num_vfs > 0)
+		a = plan_add_reason(p, STEP_LINK, VERB_SET_MTU, CLASS_REFUSED, d->pci->address,
+				    REASON_MTU_UNDER_VFS);
+	else
+		a = plan_add(p, STEP_LINK, VERB_SET_MTU, CLASS_CHANGE, d->pci->address);
+	if (!a)
+		return -ENOMEM;
+
+	a->ifindex = nd->ifindex;
+	snprintf(a->from, sizeof(a->from), "%" PRIu32, nd->mtu);
+	snprintf(a->to, sizeof(a->to), "%" PRIu32, want);
+	if (a->reason == REASON_MTU_TOO_LARGE)
+		snprintf(a->detail, sizeof(a->detail), "%s takes at most %" PRIu32, nd->name,
+			 nd->max_mtu);
+	else
+		COPY(a->detail, nd->name);
+	return 0;
+}
+
+static int plan_links(struct plan *p, bool of_vfs)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		const struct device *d = &p->devices[i];
+
+		if (d->is_vf != of_vfs || !d->netdev || d->is_in_pod)
+			continue;
+		/* VFs that are not ours to hand out are not ours to bring up. */
+		if (d->is_vf && !d->is_handed_out)
+			continue;
+
+		r = want_mtu(p, d);
+		if (r >= 0)
+			r = want_up(p, d);
+	}
+	return r;
+}
+
+/* A PF is up before its VFs are made: some drivers give VFs no link otherwise. */
+int plan_link_pf(const struct config *c _unused_, const struct node *n _unused_, struct plan *p)
+{
+	return plan_links(p, false);
+}
+
+int plan_link_vf(const struct config *c _unused_, const struct node *n _unused_, struct plan *p)
+{
+	return plan_links(p, true);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan.h"
+
+#include "steps.h"
+
+bool is_open_change(const struct action *a)
+{
+	return a->class == CLASS_CHANGE && !a->is_done;
+}
+
+struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,
+			const char *target)
+{
+	struct action *a = APPEND(p->actions, p->n_actions);
+
+	if (!a)
+		return NULL;
+	a->step = step;
+	a->verb = verb;
+	a->class = class;
+	COPY(a->target, target);
+	return a;
+}
+
+struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, enum class class,
+			       const char *target, enum reason reason)
+{
+	struct action *a = plan_add(p, step, verb, class, target);
+
+	if (a)
+		a->reason = reason;
+	return a;
+}
+
+int plan_add_hint(struct plan *p, enum reason reason, const char *target, const char *detail)
+{
+	__typeof__(p->reasons) hint = APPEND(p->reasons, p->n_reasons);
+
+	if (!hint)
+		return -ENOMEM;
+	hint->reason = reason;
+	COPY(hint->target, target);
+	COPY(hint->detail, detail);
+	return 0;
+}
+
+/* A second plan that still wants what was tried shows what failed. */
+static void mark_tried(const struct plan *tried, struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		struct action *a = &p->actions[i];
+
+		for (size_t k = 0; k < tried->n_actions; k++) {
+			const struct action *t = &tried->actions[k];
+
+			if (a->class != CLASS_CHANGE || a->verb != t->verb || !t->is_done ||
+			    a->ifindex != t->ifindex || !streq(a->target, t->target) ||
+			    !streq(a->to, t->to))
+				continue;
+
+			a->is_done = true;
+			a->result = t->result < 0 ? t->result : -EIO;
+			COPY(a->error, t->result < 0 ? t->error
+						     : "the kernel accepted it, but it did not take effect");
+		}
+	}
+}
+
+int plan_make(const struct config *c, const struct node *n, const struct plan *tried, bool settled,
+	      int (*document)(const struct config *c, const struct plan *p, char **ret),
+	      struct plan *ret)
+{
+	static int (*const steps[])(const struct config *c, const struct node *n, struct plan *p) = {
+		plan_devices, plan_driver,  plan_netns, plan_link_pf,
+		plan_vf,      plan_link_vf, plan_route, plan_kubelet,
+	};
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(freep) char *text = NULL;
+	int r = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(steps) && r >= 0; i++)
+		r = steps[i](c, n, &p);
+	if (r >= 0 && tried)
+		mark_tried(tried, &p);
+	if (r >= 0)
+		r = plan_state(c, n, settled, &p);
+	if (r >= 0)
+		r = document(c, &p, &text);
+	if (r >= 0)
+		r = plan_plugin(c, n, &p, text);
+	if (r >= 0 && tried)
+		mark_tried(tried, &p);
+	if (r < 0)
+		return r;
+
+	*ret = p;
+	p = (struct plan){};
+	return 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plan: what has to change on this node, and in which order.
+ *
+ * Pure: it compares what was asked for with what was seen, and opens nothing. Each step of the mission is a
+ * file of its own; they are called in the order of execution, which is the mission's but for one thing:
+ * a PF is brought up and raised in MTU before its VFs are made.
+ */
+#pragma once
+
+#include "../model/plan.h"
+
+/**
+ * plan_make() - list the steps from what is to what should be
+ * @c:        what was asked for
+ * @n:        what the kernel showed
+ * @tried:    actions that were tried since this pass began, or NULL: what they did not achieve is listed
+ *            as failed, not as something to try again
+ * @settled:  the time to wait for devices (ReadyTimeoutSec=) is over: the node is degraded, not starting
+ * @document: makes the plugin's configuration from devices (of output/plugin.h); the text it gives is
+ *            owned by the caller, NULL when there is nothing to write
+ * @ret:      the steps, none if all is well; release with plan_done(). Points into @c and @n
+ *
+ * Return: 0, or -ENOMEM. What cannot be done is an item of the list, not an error.
+ */
+int plan_make(const struct config *c, const struct node *n, const struct plan *tried, bool settled,
+	      int (*document)(const struct config *c, const struct plan *p, char **ret),
+	      struct plan *ret);
+
+/* A change that was not tried yet in this pass. */
+bool is_open_change(const struct action *a);
+
+/* One row appended, all but step, verb and class empty; NULL when there is no memory. */
+struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,
+			const char *target);
+/* The same for what cannot be done now. */
+struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, enum class class,
+			       const char *target, enum reason reason);
+/* A deviation without an action of its own. */
+int plan_add_hint(struct plan *p, enum reason reason, const char *target, const char *detail);

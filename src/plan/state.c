@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "steps.h"
+
+/* Will something in this plan change the device, so that it is too early to say what it lacks? */
+static bool is_changing(const struct plan *p, const struct device *d)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+
+		if (!is_open_change(a))
+			continue;
+		if (a->verb == VERB_LOAD_MODULE || streq(a->target, d->pci->address) ||
+		    streq(a->target, d->pci->physfn))
+			return true;
+	}
+	return false;
+}
+
+static enum step step_of(enum reason reason)
+{
+	switch (reason) {
+	case REASON_PORT_DOWN:
+	case REASON_NO_GID:
+		return STEP_LINK;
+	default:
+		return STEP_DRIVER;
+	}
+}
+
+static int wait_for_device(struct plan *p, const struct device *d)
+{
+	struct action *a;
+
+	if (!d->is_handed_out || d->is_usable || is_changing(p, d))
+		return 0;
+
+	/* The same obstacle may stand there already as the reason why its VFs cannot be made. */
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (p->actions[i].reason == d->reason &&
+		    streq(p->actions[i].target, d->pci->address))
+			return 0;
+
+	a = plan_add_reason(p, step_of(d->reason), VERB_WAIT, CLASS_WAITING, d->pci->address,
+			    d->reason);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->detail, d->detail);
+	return 0;
+}
+
+static int wait_for_missing(const struct config *c, struct plan *p)
+{
+	struct action *a;
+
+	if (p->n_missing > 0) {
+		a = plan_add_reason(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "",
+				    REASON_DEVICES_MISSING);
+		if (!a)
+			return -ENOMEM;
+		snprintf(a->detail, sizeof(a->detail), "%" PRIu32 " more expected", p->n_missing);
+	} else if (p->n_devices == 0 && c->plugin.type != PLUGIN_NONE) {
+		a = plan_add_reason(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_NO_DEVICES);
+		if (!a)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Are there as many usable VFs as this PF was asked for? */
+static bool has_all_vfs(const struct plan *p, size_t pf)
+{
+	const struct device *d = &p->devices[pf];
+	uint32_t want = wanted_vfs(d->config, d->pci), usable = 0;
+
+	if (d->config->mode != VF_MODE_SHARED && d->config->mode != VF_MODE_SHARED_MULTI)
+		return true;
+
+	for (size_t i = pf + 1; i < p->n_devices && p->devices[i].is_vf; i++)
+		usable += p->devices[i].is_usable;
+	return want > 0 && usable >= want;
+}
+
+static bool is_complete(const struct config *c, const struct plan *p)
+{
+	if (p->n_missing > 0 || (p->n_devices == 0 && c->plugin.type != PLUGIN_NONE))
+		return false;
+
+	for (size_t i = 0; i < p->n_devices; i++)
+		if ((p->devices[i].is_handed_out && !p->devices[i].is_usable) ||
+		    (!p->devices[i].is_vf && !has_all_vfs(p, i)))
+			return false;
+	return true;
+}
+
+int plan_state(const struct config *c, const struct node *n, bool settled, struct plan *p)
+{
+	int r;
+
+	r = wait_for_missing(c, p);
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		r = wait_for_device(p, &p->devices[i]);
+	if (r < 0)
+		return r;
+
+	/* Without a last good configuration an invalid one stands for an empty one: nothing to wait for. */
+	if (is_complete(c, p))
+		p->state = c->has_unknown || c->is_invalid ? NODE_DEGRADED : NODE_READY;
+	else
+		p->state = settled || n->was_settled ? NODE_DEGRADED : NODE_STARTING;
+	return 0;
+}

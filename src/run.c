@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run.h"
+
+#include "apply/apply.h"
+#include "base/log.h"
+#include "config/config.h"
+#include "observe/observe.h"
+#include "output/plugin.h"
+#include "output/state.h"
+#include "plan/plan.h"
+#include "report/report.h"
+
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <sys/stat.h>
+
+#define LOCK_PATH	"run/rdma-provision/lock"
+#define MAX_ROUNDS	16 /* a step opens the next: modules, VFs, drivers, links, addresses, files */
+
+int run_open(const char *root, struct doors *ret)
+{
+	struct doors d = { .fs = { .root = -EBADF },
+			   .route = { .protocol = NETLINK_ROUTE },
+			   .rdma = { .protocol = NETLINK_RDMA } };
+	char release[128] = "", *folder = NULL;
+	int r;
+
+	r = fs_open_root(root, &d.fs);
+	if (r < 0)
+		return r;
+
+	if (!d.fs.is_live) {
+		if (fs_read(&d.fs, "proc/sys/kernel/osrelease", release, sizeof(release)) < 0)
+			release[0] = '\0';
+		if (asprintf(&folder, "%s/lib/modules/%s", root, release) < 0)
+			folder = NULL;
+		if (!folder) {
+			fs_done(&d.fs);
+			return -ENOMEM;
+		}
+	}
+
+	r = modules_open(&d.modules, folder);
+	free(folder);
+	if (r < 0) {
+		fs_done(&d.fs);
+		return r;
+	}
+
+	*ret = d;
+	return 0;
+}
+
+void run_close(struct doors *d)
+{
+	modules_done(&d->modules);
+	netlink_done(&d->route);
+	netlink_done(&d->rdma);
+	fs_done(&d->fs);
+}
+
+int run_load_config(struct doors *d, const char *file, struct config *ret)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	struct config c = {};
+	const char *problem;
+	int r;
+
+	r = config_load(&d->fs, file, &c, &errors);
+	for (size_t i = 0; i < errors.n_items; i++)
+		if (errors.items[i].is_unknown)
+			log_warning("%s", errors.items[i].text);
+		else
+			log_error("%s", errors.items[i].text);
+	if (r < 0 && r != -EINVAL)
+		return log_error_errno(r, "The configuration cannot be read");
+
+	if (r == -EINVAL) {
+		r = config_load_last_good(&d->fs, &c);
+		if (r == -ENOENT)
+			r = config_parse_text("defaults", "", 0, &c, &errors);
+		if (r < 0)
+			return log_error_errno(r, "The last good configuration cannot be read");
+		c.is_invalid = true;
+	}
+
+	problem = config_errors_first(&errors);
+	if (problem)
+		COPY(c.problem, problem);
+	*ret = c;
+	return 0;
+}
+
+int run_plan(struct doors *d, const struct config *c, bool is_settled, const struct plan *tried,
+	     struct node *ret_node, struct plan *ret)
+{
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	int r;
+
+	r = observe_node(d, output_parse_memory, &n);
+	if (r < 0)
+		return log_error_errno(r, "The node cannot be observed");
+
+	r = plan_make(c, &n, tried, is_settled, output_plugin, &p);
+	if (r >= 0 && observe_verbs(d, &p, &n) > 0) {
+		/* What libibverbs said may change the verdict. */
+		plan_done(&p);
+		p = (struct plan){};
+		r = plan_make(c, &n, tried, is_settled, output_plugin, &p);
+	}
+	if (r < 0)
+		return r;
+
+	/* The plan points into the arrays of the node, which keep their place. */
+	*ret_node = n;
+	*ret = p;
+	n = (struct node){};
+	p = (struct plan){};
+	return 0;
+}
+
+/* Held by this process alone: a child that gets stuck must not keep it (hence no flock). */
+static int lock(const struct fs *fs)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int r;
+
+	fd = fs_open(fs, LOCK_PATH, O_RDWR | O_CREAT);
+	if (fd == -ENOENT) {
+		r = fs_make_folders(fs, "run/rdma-provision");
+		if (r < 0)
+			return r;
+		fd = fs_open(fs, LOCK_PATH, O_RDWR | O_CREAT);
+	}
+	if (fd < 0)
+		return fd;
+
+	if (fcntl(fd, F_SETLK, &whole) < 0) {
+		if (errno != EAGAIN && errno != EACCES)
+			return -errno;
+		log_info("Another pass is running, waiting for its end");
+		while (fcntl(fd, F_SETLKW, &whole) < 0)
+			if (errno != EINTR)
+				return -errno;
+	}
+
+	return TAKE_FD(fd);
+}
+
+static int save_last_good(const struct fs *fs, const struct config *c)
+{
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	if (c->is_invalid)
+		return 0;
+	r = config_text(c, &text);
+	if (r < 0)
+		return r;
+
+	r = fs_replace(fs, LAST_GOOD_PATH, text, strlen(text), 0600);
+	return r < 0 ? r : 0;
+}
+
+struct progress {
+	const struct pass *pass;
+	struct plan *tried;
+};
+
+static void on_start(void *userdata, const struct action *a, uint64_t deadline_usec)
+{
+	const struct progress *progress = userdata;
+
+	if (progress->pass->on_start)
+		progress->pass->on_start(progress->pass->userdata, a, deadline_usec);
+}
+
+/* Remembers what was tried, so that the next round's plan can tell what failed. */
+static void on_end(void *userdata, const struct action *a)
+{
+	const struct progress *progress = userdata;
+	struct action *slot = APPEND(progress->tried->actions, progress->tried->n_actions);
+
+	report_action(a);
+	if (slot)
+		*slot = *a;
+}
+
+static bool has_open_changes(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (is_open_change(&p->actions[i]))
+			return true;
+	return false;
+}
+
+static void note_stuck(const struct plan *tried, struct node *n)
+{
+	for (size_t i = 0; i < tried->n_actions; i++)
+		if (tried->actions[i].verb == VERB_SET_NUM_VFS &&
+		    tried->actions[i].result == -ETIMEDOUT)
+			COPY(n->stuck, tried->actions[i].target);
+}
+
+/* Applies one plan. Return: how many changes were tried, all of them remembered, or -errno. */
+static int apply_round(struct doors *d, const struct pass *pass, const struct node *n,
+		       struct plan *tried, struct plan *p)
+{
+	struct progress progress = { pass, tried };
+	struct apply_hooks hooks = { on_start, on_end, &progress };
+	_cleanup_(freep) char *document = NULL;
+	size_t n_before = tried->n_actions;
+	int r, n_tried;
+
+	r = output_plugin(pass->config, p, &document);
+	if (r < 0)
+		return r;
+
+	n_tried = apply_plan(d, n, document, &hooks, p);
+	/* What is not remembered would be tried for ever. */
+	return tried->n_actions == n_before + (size_t)n_tried ? n_tried : -ENOMEM;
+}
+
+static void summarise(const struct plan *p, struct pass_result *ret)
+{
+	uint32_t n_out = 0, n_usable = 0;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		n_out += p->devices[i].is_handed_out;
+		n_usable += p->devices[i].is_handed_out && p->devices[i].is_usable;
+	}
+	for (size_t i = 0; i < p->n_actions; i++)
+		ret->n_waiting += p->actions[i].class == CLASS_WAITING;
+
+	snprintf(ret->summary, sizeof(ret->summary), "%s: %" PRIu32 " of %" PRIu32 " devices usable%s",
+		 node_state_name(p->state), n_usable, n_out, p->n_missing ? ", some missing" : "");
+}
+
+static int finish(const struct fs *fs, const struct pass *pass, const struct node *n,
+		  const struct plan *p, struct pass_result *ret)
+{
+	_cleanup_(freep) char *state = NULL;
+	int r;
+
+	r = output_state(pass->config, n, p, &state);
+	if (r < 0)
+		return r;
+	r = report_state(fs, pass->config, n, p, state);
+	if (r < 0)
+		log_error_errno(r, "The state cannot be written below /run/rdma-provision");
+
+	ret->state = p->state;
+	ret->is_settled = n->was_settled;
+	ret->exit_code = report_exit_code(p);
+	summarise(p, ret);
+	return r;
+}
+
+int run_pass(struct doors *d, const struct pass *pass, struct pass_result *ret)
+{
+	_cleanup_(plan_done) struct plan tried = {};
+	_cleanup_(closep) int lock_fd = -EBADF;
+	struct pass_result result = {};
+	int r;
+
+	lock_fd = lock(&d->fs);
+	if (lock_fd < 0)
+		return log_error_errno(lock_fd, "/" LOCK_PATH);
+
+	r = save_last_good(&d->fs, pass->config);
+	if (r < 0 && pass->is_first) /* "/var" may be read-only or not there yet */
+		log_warning_errno(r, "/" LAST_GOOD_PATH ": not kept");
+
+	for (int round = 0;; round++) {
+		_cleanup_(node_done) struct node n = {};
+		_cleanup_(plan_done) struct plan p = {};
+
+		r = run_plan(d, pass->config, pass->is_settled, &tried, &n, &p);
+		if (r < 0)
+			return r;
+
+		if (!has_open_changes(&p) || round == MAX_ROUNDS) {
+			note_stuck(&tried, &n);
+			r = finish(&d->fs, pass, &n, &p, &result);
+			break;
+		}
+
+		r = apply_round(d, pass, &n, &tried, &p);
+		if (r < 0)
+			return r;
+		result.n_changes += r;
+	}
+	if (r < 0)
+		return r;
+
+	*ret = result;
+	return 0;
+}
+
+int run_state(struct doors *d, const struct config *c, char **ret)
+{
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	int r;
+
+	r = run_plan(d, c, false, NULL, &n, &p);
+	return r < 0 ? r : output_state(c, &n, &p, ret);
+}

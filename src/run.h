@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Run: one pass, config and node to plan to apply to observe again to report. The only file that sees
+ * every stage.
+ */
+#pragma once
+
+#include "doors/doors.h"
+#include "model/plan.h"
+
+/* What a pass is told, beside the configuration. */
+struct pass {
+	const struct config *config;
+	bool is_settled; /* ReadyTimeoutSec= is over */
+	bool is_first;   /* not a repetition: problems are worth a line */
+	/* Called before each change; may be NULL. */
+	void (*on_start)(void *userdata, const struct action *a, uint64_t deadline_usec);
+	void *userdata;
+};
+
+struct pass_result {
+	enum node_state state;
+	int exit_code;       /* of "apply" */
+	int n_changes;       /* tried */
+	uint32_t n_waiting;  /* items that wait for a device, a port, an address */
+	bool is_settled;     /* this boot was ready or degraded before */
+	char summary[192];   /* one line for people */
+};
+
+int run_open(const char *root, struct doors *ret); /* NULL: the running system */
+void run_close(struct doors *d);
+
+/*
+ * Loads the configuration of the root, or @file alone. Problems are logged. A malformed file set gives
+ * the last good configuration, or an empty one, with is_invalid set.
+ * Return: 0 or -errno.
+ */
+int run_load_config(struct doors *d, const char *file, struct config *ret);
+
+/* Observes and plans, changing nothing; release both. Libibverbs is tried where that is due. */
+int run_plan(struct doors *d, const struct config *c, bool is_settled, const struct plan *tried,
+	     struct node *ret_node, struct plan *ret);
+
+/* A whole pass under the lock of the service (/run/rdma-provision/lock). Live roots only. */
+int run_pass(struct doors *d, const struct pass *pass, struct pass_result *ret);
+
+/* The document of "status --json", made by looking now. */
+int run_state(struct doors *d, const struct config *c, char **ret);

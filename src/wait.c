@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wait.h"
+
+#include "observe/observe.h"
+#include "output/state.h"
+
+#include <poll.h>
+#include <sys/inotify.h>
+#include <time.h>
+
+#define MAX_STATE_BYTES (16u << 20)
+
+int wait_read_state(const struct fs *fs, enum node_state *ret)
+{
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(freep) char *text = NULL;
+	size_t size;
+	int r;
+
+	r = fs_read(fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
+	if (r >= 0)
+		r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
+	if (r >= 0)
+		r = output_parse_memory(text, n.boot_id, &n);
+	if (r < 0)
+		return r == -EINVAL ? -ENOENT : r;
+	if (!n.last_hash[0]) /* of another boot */
+		return -ENOENT;
+
+	*ret = n.last_state;
+	return 0;
+}
+
+static uint64_t now_usec(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * USEC_PER_SEC + (uint64_t)ts.tv_nsec / NSEC_PER_USEC;
+}
+
+/* Watches the folder of the state file, or the one above until it exists. */
+static int watch_folders(int inotify)
+{
+	if (inotify_add_watch(inotify, "/run/rdma-provision", IN_MOVED_TO | IN_DELETE_SELF) >= 0)
+		return 0;
+	if (errno != ENOENT)
+		return -errno;
+	return inotify_add_watch(inotify, "/run", IN_CREATE | IN_ONLYDIR) < 0 ? -errno : 0;
+}
+
+static int wait_event(int inotify, uint64_t until)
+{
+	char buf[4096];
+	struct pollfd p = { .fd = inotify, .events = POLLIN };
+	uint64_t now = now_usec();
+	int r, timeout;
+
+	if (until <= now)
+		return -ETIMEDOUT;
+	timeout = until == UINT64_MAX
+			  ? -1
+			  : (int)MIN((until - now) / USEC_PER_MSEC + 1, UINT64_C(3600000));
+	r = poll(&p, 1, timeout);
+	if (r < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (r > 0 && read(inotify, buf, sizeof(buf)) < 0 && errno != EAGAIN)
+		return -errno;
+	return 0;
+}
+
+int wait_state(const struct fs *fs, uint64_t timeout_usec, enum node_state *ret)
+{
+	_cleanup_(closep) int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	uint64_t now = now_usec();
+	uint64_t until = timeout_usec > UINT64_MAX - now ? UINT64_MAX : now + timeout_usec;
+	int r;
+
+	if (inotify < 0)
+		return -errno;
+
+	for (;;) {
+		/* Watch first, look then: a change in between wakes us. */
+		r = watch_folders(inotify);
+		if (r < 0)
+			return r;
+		r = wait_read_state(fs, ret);
+		if (r < 0 && r != -ENOENT)
+			return r;
+		if (r >= 0 && *ret != NODE_STARTING)
+			return 0;
+		r = wait_event(inotify, until);
+		if (r < 0)
+			return r;
+	}
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "worker.h"
+
+#include "base/log.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+void worker_describe(const struct action *a, char *ret, size_t size)
+{
+	const char *target = a->target[0] ? a->target : "the node";
+
+	switch (a->verb) {
+	case VERB_SET_NUM_VFS:
+		if (streq(a->to, "0"))
+			snprintf(ret, size, "removing %s VFs of %s", a->from, target);
+		else
+			snprintf(ret, size, "creating %s VFs on %s", a->to, target);
+		break;
+	case VERB_LOAD_MODULE:
+		snprintf(ret, size, "loading %s", target);
+		break;
+	default:
+		snprintf(ret, size, "%s: %s%s%s", target, verb_name(a->verb), a->to[0] ? " " : "",
+			 a->to);
+	}
+}
+
+static void on_start(void *userdata, const struct action *a, uint64_t deadline_usec)
+{
+	struct worker_message m = { .kind = WORKER_STARTS, .deadline_usec = deadline_usec };
+	const int *fd = userdata;
+
+	worker_describe(a, m.text, sizeof(m.text));
+	/* Nobody listens any more: the service is being stopped, and so are we. */
+	if (write(*fd, &m, sizeof(m)) < 0)
+		log_debug_errno(-errno, "Progress cannot be told");
+}
+
+static int work(const struct pass *pass, struct pass_result *ret)
+{
+	struct doors d = {};
+	int r;
+
+	r = run_open(NULL, &d);
+	if (r < 0)
+		return r;
+	r = run_pass(&d, pass, ret);
+	run_close(&d);
+	return r;
+}
+
+_Noreturn static void run_worker(const struct pass *pass, pid_t parent, int fd)
+{
+	struct worker_message m = { .kind = WORKER_ENDS };
+	sigset_t none;
+
+	/* The service blocks the signals that it reads from a descriptor. */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EXIT_FAILURE);
+
+	m.error = work(pass, &m.result);
+	copy(m.text, sizeof(m.text), m.result.summary);
+	_exit(write(fd, &m, sizeof(m)) == sizeof(m) ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+int worker_start(const struct config *c, bool is_settled, bool is_first, struct worker *ret)
+{
+	const pid_t parent = getpid();
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	if (fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0) {
+		int r = -errno;
+
+		close(fds[0]);
+		close(fds[1]);
+		return r;
+	}
+
+	pid = fork();
+	if (pid < 0) {
+		int r = -errno;
+
+		close(fds[0]);
+		close(fds[1]);
+		return r;
+	}
+	if (pid == 0) {
+		struct pass pass = { c, is_settled, is_first, on_start, &fds[1] };
+
+		run_worker(&pass, parent, fds[1]);
+	}
+
+	close(fds[1]);
+	ret->pid = pid;
+	ret->pipe = fds[0];
+	return 0;
+}
+
+int worker_read(struct worker *w, struct worker_message *ret)
+{
+	ssize_t n = read(w->pipe, ret, sizeof(*ret));
+
+	if (n == (ssize_t)sizeof(*ret)) {
+		ret->text[sizeof(ret->text) - 1] = '\0';
+		return 1;
+	}
+	if (n == 0)
+		return -EPIPE;
+	if (n > 0)
+		return -EIO;
+	return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Worker: a pass of the service in a child process, which tells its progress and its result over a pipe.
+ *
+ * The main process makes no call that can wait for a driver; this one may. It ends with its pass, and
+ * what the next one must know is in state.json.
+ */
+#pragma once
+
+#include "run.h"
+
+#include <sys/types.h>
+
+enum worker_message_kind {
+	WORKER_STARTS, /* an action begins: text, deadline_usec */
+	WORKER_ENDS,   /* the pass is over: error, result */
+};
+
+/* Smaller than PIPE_BUF: messages arrive whole. */
+struct worker_message {
+	enum worker_message_kind kind;
+	uint64_t deadline_usec; /* how long the action may take */
+	int error;              /* of the pass as a whole: -errno */
+	struct pass_result result;
+	char text[192];
+};
+
+struct worker {
+	pid_t pid; /* 0: none is running */
+	int pipe;  /* owned; to read messages from, non-blocking */
+};
+
+int worker_start(const struct config *c, bool is_settled, bool is_first, struct worker *ret);
+
+/* The next message. Return: 1, 0 when there is none now, -EPIPE when the worker is gone, or -errno. */
+int worker_read(struct worker *w, struct worker_message *ret);
+
+/* "creating 4 VFs on 0000:41:00.0", for STATUS= and for people who wait. */
+void worker_describe(const struct action *a, char *ret, size_t size);
