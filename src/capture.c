@@ -29,7 +29,8 @@ static void recorder_done(struct recorder *rec)
 	free(rec->records);
 }
 
-/* A table of 1,024 GIDs is read for the few that are set; an absent slot is read as an empty one. */
+/* A table of 1,024 GIDs is read for the few that are set; an absent slot is read as an empty one.
+ */
 static bool is_empty_gid(const char *path, const char *data, size_t size)
 {
 	return strstr(path, "/gids/") && size >= strlen(ZERO_GID) &&
@@ -63,12 +64,17 @@ static void on_read(void *userdata, enum record_kind kind, const char *path, con
 	record->size = size;
 }
 
-/* By path; of what was read twice, the later look last. */
+/*
+ * By path. Of what was met twice the last one counts: a file that was read goes before one of which
+ * only the presence was asked, and a later look before an earlier one.
+ */
 static int compare_records(const void *a, const void *b)
 {
 	const struct record *x = *(struct record *const *)a, *y = *(struct record *const *)b;
 	int r = strcmp(x->path, y->path);
 
+	if (r == 0)
+		r = (x->size > 0) - (y->size > 0);
 	return r != 0 ? r : (x > y) - (x < y);
 }
 

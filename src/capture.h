@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Capture: a look at the node with the recorder on, as an archive that --root accepts once unpacked.
+ * Capture: a look at the node with the recorder on, as an archive that --root accepts once
+ * unpacked.
  *
- * Holds exactly what the stages read: files and links as they were read, and the answers of netlink, libkmod and
- * libibverbs (observe/answers.h). Empty GIDs are left out.
+ * Holds exactly what the stages read: files and links as they were read, and the answers of
+ * netlink, libkmod and libibverbs (observe/answers.h). Empty GIDs are left out.
  */
 #pragma once
 

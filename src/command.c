@@ -4,8 +4,8 @@
 #include "apply/kubelet.h"
 #include "base/log.h"
 #include "capture.h"
-#include "config/config.h"
 #include "early.h"
+#include "model/paths.h"
 #include "output/actions.h"
 #include "output/tree.h"
 #include "report/report.h"
@@ -18,8 +18,7 @@
 #include <sys/stat.h>
 
 #define EXIT_CODE_CHANGES 2 /* of plan */
-#define STATE_PATH	  "run/rdma-provision/state.json"
-#define MAX_STATE_BYTES	  (16u << 20)
+#define MAX_STATE_BYTES   (16u << 20)
 
 /* What most verbs need, released together. */
 struct session {
@@ -65,7 +64,7 @@ int command_early(const struct command *cmd)
 	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
 
 	return session_open(cmd, &s) < 0 || early(&s.doors, &s.config) < 0 ? EXIT_FAILURE
-									    : EXIT_SUCCESS;
+									   : EXIT_SUCCESS;
 }
 
 int command_plan(const struct command *cmd)
@@ -153,29 +152,19 @@ int command_status(const struct command *cmd)
 
 int command_check(const struct command *cmd)
 {
-	_cleanup_(config_errors_done) struct config_errors errors = {};
-	_cleanup_(config_done) struct config c = {};
-	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 	const char *file = cmd->argument ? cmd->argument : cmd->config;
+	struct doors d = {};
 	int r;
 
-	r = fs_open_root(cmd->root, &fs);
+	r = run_open(cmd->root, &d);
 	if (r < 0) {
 		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
 		return EXIT_FAILURE;
 	}
 
-	r = config_load(&fs, file, &c, &errors);
-	if (r < 0 && r != -EINVAL) {
-		log_error_errno(r, "The configuration cannot be read");
-		return EXIT_FAILURE;
-	}
-	for (size_t i = 0; i < errors.n_items; i++)
-		log_error("%s", errors.items[i].text);
-	if (r < 0 || errors.n_unknown > 0)
-		return EXIT_FAILURE;
-
-	return print("The configuration is valid.\n");
+	r = run_check(&d, file);
+	run_close(&d);
+	return r < 0 ? EXIT_FAILURE : print("The configuration is valid.\n");
 }
 
 int command_wait(const struct command *cmd)
@@ -215,7 +204,8 @@ int command_gate(const struct command *cmd)
 	is_open = gate == GATE_OFF || state == NODE_READY ||
 		  (gate == GATE_DEGRADED && state == NODE_DEGRADED);
 	if (!is_open)
-		log_error("The kubelet is held back: Gate=%s and the node is %s; see \"rdma-provision status\"",
+		log_error("The kubelet is held back: Gate=%s and the node is %s; see "
+			  "\"rdma-provision status\"",
 			  gate_mode_name(gate), node_state_name(state));
 	return is_open ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -294,6 +284,7 @@ int command_capture(const struct command *cmd)
 	}
 
 	if (!is_stdout)
-		log_info("%s: unpack it into a folder and use --root=FOLDER with plan or status", path);
+		log_info("%s: unpack it into a folder and use --root=FOLDER with plan or status",
+			 path);
 	return EXIT_SUCCESS;
 }

@@ -10,10 +10,10 @@
 
 /* What stood on the command line. */
 struct command {
-	const char *root;       /* --root, NULL: the running system */
-	const char *config;     /* --config, NULL: the folders */
-	const char *argument;   /* what followed the verb, or NULL */
-	uint64_t timeout_usec;  /* --timeout, UINT64_MAX: for ever */
+	const char *root;      /* --root, NULL: the running system */
+	const char *config;    /* --config, NULL: the folders */
+	const char *argument;  /* what followed the verb, or NULL */
+	uint64_t timeout_usec; /* --timeout, UINT64_MAX: for ever */
 	bool is_json, is_strict;
 };
 

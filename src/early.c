@@ -3,8 +3,7 @@
 
 #include "base/log.h"
 #include "doors/rdma.h"
-
-#define OPTIONS_PATH "run/modprobe.d/zz-rdma-provision.conf"
+#include "model/paths.h"
 
 /* netns_mode: drivers/infiniband/core/device.c: true is shared. */
 static int write_options(const struct fs *fs, enum netns_mode mode)
@@ -13,13 +12,13 @@ static int write_options(const struct fs *fs, enum netns_mode mode)
 	int r;
 
 	if (mode == NETNS_MODE_KEEP)
-		return fs_remove(fs, OPTIONS_PATH);
+		return fs_remove(fs, MODPROBE_PATH);
 
 	snprintf(text, sizeof(text),
 		 "# Written by rdma-provision-early.service: [RDMA] NetnsMode=\n"
 		 "options ib_core netns_mode=%d\n",
 		 mode == NETNS_MODE_SHARED);
-	r = fs_replace(fs, OPTIONS_PATH, text, strlen(text), 0644);
+	r = fs_replace(fs, MODPROBE_PATH, text, strlen(text), 0644);
 	return r < 0 ? r : 0;
 }
 
@@ -50,7 +49,7 @@ int early(struct doors *d, const struct config *c)
 
 	r = write_options(&d->fs, c->rdma.netns_mode);
 	if (r < 0)
-		return log_error_errno(r, "/" OPTIONS_PATH);
+		return log_error_errno(r, "/" MODPROBE_PATH);
 	if (c->rdma.netns_mode == NETNS_MODE_KEEP)
 		return 0;
 

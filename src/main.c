@@ -25,12 +25,14 @@ static const struct {
 	unsigned takes;
 	const char *more; /* for "VERB --help" */
 } verbs[] = {
-	{ "run", "", "the service: passes until the node is finished, then follows hotplug", command_run,
-	  TAKES_CONFIG, "Started by rdma-provision.service; SIGHUP reads the configuration again.\n" },
+	{ "run", "", "the service: passes until the node is finished, then follows hotplug",
+	  command_run, TAKES_CONFIG,
+	  "Started by rdma-provision.service; SIGHUP reads the configuration again.\n" },
 	{ "early", "", "what must precede the drivers: the RDMA netns mode", command_early,
-	  TAKES_CONFIG, "Started by rdma-provision-early.service. Writes only below /run/modprobe.d.\n" },
-	{ "plan", "", "print every change that would be made, in order, and make none", command_plan,
-	  TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
+	  TAKES_CONFIG,
+	  "Started by rdma-provision-early.service. Writes only below /run/modprobe.d.\n" },
+	{ "plan", "", "print every change that would be made, in order, and make none",
+	  command_plan, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
 	  "Exit code: 0 nothing to do, 2 there is something, 1 error.\n" },
 	{ "apply", "", "make the changes, wait for the devices, and look again", command_apply,
 	  TAKES_CONFIG, "Exit code: 0 finished, 3 degraded, 1 error.\n" },
@@ -41,8 +43,8 @@ static const struct {
 	  command_check, TAKES_ROOT | TAKES_CONFIG, "Exit code: 0 valid, 1 not.\n" },
 	{ "wait", "", "block until the node is ready or degraded", command_wait, TAKES_TIMEOUT,
 	  "Exit code: 0 ready, 3 degraded, 4 the time is over, 1 error.\n" },
-	{ "gate", "", "for the kubelet's ExecStartPre=: fails as [Kubelet] Gate= says", command_gate,
-	  TAKES_ROOT | TAKES_CONFIG,
+	{ "gate", "", "for the kubelet's ExecStartPre=: fails as [Kubelet] Gate= says",
+	  command_gate, TAKES_ROOT | TAKES_CONFIG,
 	  "Gate=off never fails, degraded fails only while starting, strict unless ready.\n"
 	  "Exit code: 0 go on, 1 hold the kubelet back.\n" },
 	{ "kubelet-ensure", "", "make sure of topologyManagerPolicy in the kubelet's configuration",
@@ -62,8 +64,8 @@ static const struct {
 } options[] = {
 	{ "root", "=DIR       look at a captured or mounted tree instead of the running system",
 	  TAKES_ROOT, required_argument, 'r' },
-	{ "config", "=FILE     read this file alone instead of the configuration folders", TAKES_CONFIG,
-	  required_argument, 'c' },
+	{ "config", "=FILE     read this file alone instead of the configuration folders",
+	  TAKES_CONFIG, required_argument, 'c' },
 	{ "json", "            print JSON for programs", TAKES_JSON, no_argument, 'j' },
 	{ "timeout", "=SEC     give up after this time (\"90\", \"5min\"); without it: never",
 	  TAKES_TIMEOUT, required_argument, 't' },
@@ -83,7 +85,8 @@ static int print_help(void)
 	printf("\n");
 	for (size_t i = 0; i < ELEMENTSOF(options); i++)
 		printf("  --%s%s\n", options[i].name, options[i].help);
-	printf("\nManual: rdma-provision(8). Configuration: /etc/rdma-provision/rdma-provision.conf\n");
+	printf("\nManual: rdma-provision(8). Configuration: "
+	       "/etc/rdma-provision/rdma-provision.conf\n");
 	return EXIT_SUCCESS;
 }
 
@@ -135,7 +138,8 @@ static int read_option(int letter, const char *value, struct line *line)
 		break;
 	case 't':
 		if (parse_span(value, &line->command.timeout_usec) < 0) {
-			log_error("--timeout=%s: accepted: a time in seconds, or with a unit such as \"5min\"",
+			log_error("--timeout=%s: accepted: a time in seconds, or with a unit such "
+				  "as \"5min\"",
 				  value);
 			return -EINVAL;
 		}

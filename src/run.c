@@ -4,6 +4,7 @@
 #include "apply/apply.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "model/paths.h"
 #include "observe/observe.h"
 #include "output/plugin.h"
 #include "output/state.h"
@@ -14,8 +15,7 @@
 #include <linux/netlink.h>
 #include <sys/stat.h>
 
-#define LOCK_PATH	"run/rdma-provision/lock"
-#define MAX_ROUNDS	16 /* a step opens the next: modules, VFs, drivers, links, addresses, files */
+#define MAX_ROUNDS 16 /* a step opens the next: modules, VFs, drivers, links, addresses, files */
 
 int run_open(const char *root, struct doors *ret)
 {
@@ -59,6 +59,45 @@ void run_close(struct doors *d)
 	fs_done(&d->fs);
 }
 
+/* A file named on the command line is one of the caller's system, whatever --root says. */
+static int load_file(const struct fs *fs, const char *file, struct config *ret,
+		     struct config_errors *errors)
+{
+	_cleanup_(fs_done) struct fs here = { .root = -EBADF };
+	_cleanup_(freep) char *folder = NULL, *path = NULL;
+	int r;
+
+	if (!file)
+		return config_load(fs, NULL, ret, errors);
+
+	folder = get_current_dir_name();
+	if (asprintf(&path, "%s/%s", file[0] == '/' || !folder ? "" : folder, file) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	r = fs_open_root(NULL, &here);
+	if (r < 0)
+		return r;
+	here.on_read = fs->on_read;
+	here.userdata = fs->userdata;
+	return config_load(&here, path + strspn(path, "/") - 1, ret, errors);
+}
+
+/* What a malformed configuration leaves: the one that was good before, or none. */
+static int load_instead(const struct fs *fs, struct config *ret)
+{
+	int r;
+
+	r = config_load_last_good(fs, ret);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 && r != -ENOENT)
+		log_error_errno(r, "/" LAST_GOOD_PATH ": not used");
+	else if (r == 0)
+		log_warning("Going on with the last good configuration, /" LAST_GOOD_PATH);
+	return r < 0 ? config_load_default(ret) : 0;
+}
+
 int run_load_config(struct doors *d, const char *file, struct config *ret)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
@@ -66,21 +105,17 @@ int run_load_config(struct doors *d, const char *file, struct config *ret)
 	const char *problem;
 	int r;
 
-	r = config_load(&d->fs, file, &c, &errors);
+	r = load_file(&d->fs, file, &c, &errors);
 	for (size_t i = 0; i < errors.n_items; i++)
-		if (errors.items[i].is_unknown)
-			log_warning("%s", errors.items[i].text);
-		else
-			log_error("%s", errors.items[i].text);
+		log_line(errors.items[i].is_unknown ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "%s",
+			 errors.items[i].text);
 	if (r < 0 && r != -EINVAL)
 		return log_error_errno(r, "The configuration cannot be read");
 
 	if (r == -EINVAL) {
-		r = config_load_last_good(&d->fs, &c);
-		if (r == -ENOENT)
-			r = config_parse_text("defaults", "", 0, &c, &errors);
+		r = load_instead(&d->fs, &c);
 		if (r < 0)
-			return log_error_errno(r, "The last good configuration cannot be read");
+			return log_error_errno(r, "The configuration cannot be read");
 		c.is_invalid = true;
 	}
 
@@ -89,6 +124,20 @@ int run_load_config(struct doors *d, const char *file, struct config *ret)
 		COPY(c.problem, problem);
 	*ret = c;
 	return 0;
+}
+
+int run_check(struct doors *d, const char *file)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {};
+	int r;
+
+	r = load_file(&d->fs, file, &c, &errors);
+	for (size_t i = 0; i < errors.n_items; i++)
+		log_error("%s", errors.items[i].text);
+	if (r < 0 && r != -EINVAL)
+		return log_error_errno(r, "The configuration cannot be read");
+	return r < 0 || errors.n_unknown > 0 ? -EINVAL : 0;
 }
 
 int run_plan(struct doors *d, const struct config *c, bool is_settled, const struct plan *tried,
@@ -129,7 +178,7 @@ static int lock(const struct fs *fs)
 
 	fd = fs_open(fs, LOCK_PATH, O_RDWR | O_CREAT);
 	if (fd == -ENOENT) {
-		r = fs_make_folders(fs, "run/rdma-provision");
+		r = fs_make_folders(fs, RUN_FOLDER);
 		if (r < 0)
 			return r;
 		fd = fs_open(fs, LOCK_PATH, O_RDWR | O_CREAT);
@@ -234,8 +283,9 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 	for (size_t i = 0; i < p->n_actions; i++)
 		ret->n_waiting += p->actions[i].class == CLASS_WAITING;
 
-	snprintf(ret->summary, sizeof(ret->summary), "%s: %" PRIu32 " of %" PRIu32 " devices usable%s",
-		 node_state_name(p->state), n_usable, n_out, p->n_missing ? ", some missing" : "");
+	snprintf(ret->summary, sizeof(ret->summary),
+		 "%s: %" PRIu32 " of %" PRIu32 " devices usable%s", node_state_name(p->state),
+		 n_usable, n_out, p->n_missing ? ", some missing" : "");
 }
 
 static int finish(const struct fs *fs, const struct pass *pass, const struct node *n,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Run: one pass, config and node to plan to apply to observe again to report. The only file that sees
- * every stage.
+ * Run: one pass, config and node to plan to apply to observe again to report. The only file that
+ * sees every stage.
  */
 #pragma once
 
@@ -20,22 +20,25 @@ struct pass {
 
 struct pass_result {
 	enum node_state state;
-	int exit_code;       /* of "apply" */
-	int n_changes;       /* tried */
-	uint32_t n_waiting;  /* items that wait for a device, a port, an address */
-	bool is_settled;     /* this boot was ready or degraded before */
-	char summary[192];   /* one line for people */
+	int exit_code;      /* of "apply" */
+	int n_changes;      /* tried */
+	uint32_t n_waiting; /* items that wait for a device, a port, an address */
+	bool is_settled;    /* this boot was ready or degraded before */
+	char summary[192];  /* one line for people */
 };
 
 int run_open(const char *root, struct doors *ret); /* NULL: the running system */
 void run_close(struct doors *d);
 
 /*
- * Loads the configuration of the root, or @file alone. Problems are logged. A malformed file set gives
- * the last good configuration, or an empty one, with is_invalid set.
- * Return: 0 or -errno.
+ * Loads the configuration of the root, or @file alone. Problems are logged. A malformed file set
+ * gives the last good configuration, or an empty one, with is_invalid set. Return: 0 or -errno.
  */
 int run_load_config(struct doors *d, const char *file, struct config *ret);
+
+/* Is the configuration valid? Problems are logged, unknown keys are errors: 0, -EINVAL or -errno.
+ */
+int run_check(struct doors *d, const char *file);
 
 /* Observes and plans, changing nothing; release both. Libibverbs is tried where that is due. */
 int run_plan(struct doors *d, const struct config *c, bool is_settled, const struct plan *tried,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wait.h"
 
-#include "observe/observe.h"
+#include "model/paths.h"
 #include "output/state.h"
 
 #include <poll.h>

@@ -15,27 +15,27 @@
 
 #define STORM_USEC (5 * USEC_PER_SEC) /* a storm of events cannot put a pass off for longer */
 /* The kernel gives no event for GIDs and for the state of a port: looks at growing intervals. */
-#define LOOK_FIRST_USEC	(50 * USEC_PER_MSEC)
-#define LOOK_LAST_USEC	(2 * USEC_PER_SEC)
+#define LOOK_FIRST_USEC (50 * USEC_PER_MSEC)
+#define LOOK_LAST_USEC  (2 * USEC_PER_SEC)
 /* Beyond all deadlines that are told: for the worker's own way to its first action. */
-#define MARGIN_USEC	(60 * USEC_PER_SEC)
+#define MARGIN_USEC (60 * USEC_PER_SEC)
 
 struct watch {
-	struct doors *doors;    /* of "apply": passes run here; NULL: in a worker */
-	const char *file;       /* --config */
+	struct doors *doors; /* of "apply": passes run here; NULL: in a worker */
+	const char *file;    /* --config */
 	struct config config;
 	sd_event *event;
 	struct uevents uevents;
 	struct netlink events;
 	sd_event_source *settle, *deadline, *look, *worker_io, *worker_end;
 	struct worker worker;
-	uint64_t storm_usec;    /* since when events put the next pass off; 0: none is due */
-	uint64_t look_usec;     /* the next interval */
-	bool is_again;          /* something happened while a pass was running */
-	bool is_settled;        /* the time to wait is over */
+	uint64_t storm_usec; /* since when events put the next pass off; 0: none is due */
+	uint64_t look_usec;  /* the next interval */
+	bool is_again;       /* something happened while a pass was running */
+	bool is_settled;     /* the time to wait is over */
 	bool is_first;
-	bool is_ready;          /* READY=1 was sent */
-	bool has_result;        /* of the present worker */
+	bool is_ready;   /* READY=1 was sent */
+	bool has_result; /* of the present worker */
 	struct pass_result result;
 };
 
@@ -121,8 +121,8 @@ static int on_result(struct watch *w)
 	return r;
 }
 
-static int on_worker_message(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
-			     void *userdata)
+static int on_worker_message(sd_event_source *s _unused_, int fd _unused_,
+			     uint32_t revents _unused_, void *userdata)
 {
 	struct watch *w = userdata;
 	struct worker_message m;
@@ -303,7 +303,9 @@ static int add_signals(struct watch *w)
 	static const struct {
 		int signal;
 		sd_event_signal_handler_t handler;
-	} signals[] = { { SIGTERM, on_terminate }, { SIGINT, on_terminate }, { SIGHUP, on_reload } };
+	} signals[] = { { SIGTERM, on_terminate },
+			{ SIGINT, on_terminate },
+			{ SIGHUP, on_reload } };
 	sigset_t mask;
 	int r = 0;
 
@@ -393,8 +395,9 @@ int watch_service(const char *file)
 
 int watch_apply(struct doors *d, const struct config *c)
 {
-	struct watch w = { .doors = d, .config = *c, .is_first = true,
-			   .look_usec = LOOK_FIRST_USEC };
+	struct watch w = {
+		.doors = d, .config = *c, .is_first = true, .look_usec = LOOK_FIRST_USEC
+	};
 	struct pass pass = { c, false, true, on_start, NULL };
 	int r;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Worker: a pass of the service in a child process, which tells its progress and its result over a pipe.
+ * Worker: a pass of the service in a child process, which tells its progress and its result over a
+ * pipe.
  *
- * The main process makes no call that can wait for a driver; this one may. It ends with its pass, and
- * what the next one must know is in state.json.
+ * The main process makes no call that can wait for a driver; this one may. It ends with its pass,
+ * and what the next one must know is in state.json.
  */
 #pragma once
 
@@ -32,7 +33,8 @@ struct worker {
 
 int worker_start(const struct config *c, bool is_settled, bool is_first, struct worker *ret);
 
-/* The next message. Return: 1, 0 when there is none now, -EPIPE when the worker is gone, or -errno. */
+/* The next message. Return: 1, 0 when there is none now, -EPIPE when the worker is gone, or -errno.
+ */
 int worker_read(struct worker *w, struct worker_message *ret);
 
 /* "creating 4 VFs on 0000:41:00.0", for STATUS= and for people who wait. */

@@ -6,8 +6,9 @@
 #include "verbs.h"
 
 /*
- * How long a verb may take. A VF may cost the kernel 120 s when its firmware is slow, and 0.6 s when all is
- * well: drivers/net/ethernet/mellanox/mlx5/core/lib/tout.c; loading a driver probes its devices.
+ * How long a verb may take. A VF may cost the kernel 120 s when its firmware is slow, and 0.6 s
+ * when all is well: drivers/net/ethernet/mellanox/mlx5/core/lib/tout.c; loading a driver probes its
+ * devices.
  */
 static const struct {
 	int (*run)(struct work *w, const struct action *a);
@@ -42,12 +43,19 @@ struct job {
 static int run_job(void *userdata, char *error)
 {
 	struct job *job = userdata;
+	int r;
 
 	/* The parent's sockets have its answers in flight: this process opens its own. */
 	netlink_done(&job->work.doors->route);
 	netlink_done(&job->work.doors->rdma);
 	job->work.error = error;
-	return verbs[job->action->verb].run(&job->work, job->action);
+	r = verbs[job->action->verb].run(&job->work, job->action);
+	/* The kernel's own words, where it has some. */
+	if (r < 0 && !error[0])
+		copy(error, CHILD_ERROR_LEN,
+		     job->work.doors->rdma.error[0] ? job->work.doors->rdma.error
+						    : job->work.doors->route.error);
+	return r;
 }
 
 int apply_plan(struct doors *d, const struct node *n, const char *document,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Apply: runs a plan in its order, notes each result in it, goes on after a failure, decides nothing.
+ * Apply: runs a plan in its order, notes each result in it, goes on after a failure, decides
+ * nothing.
  *
- * Each change runs in a child process of its own with a deadline, since a driver may never come back from
- * a write. A child that does not end when killed is left behind (it is stuck in the kernel) and its
- * action has -ETIMEDOUT.
+ * Each change runs in a child process of its own with a deadline, since a driver may never come
+ * back from a write. A child that does not end when killed is left behind (it is stuck in the
+ * kernel) and its action has -ETIMEDOUT.
  */
 #pragma once
 

@@ -27,7 +27,8 @@ _Noreturn static void run_child(pid_t parent, int fd, int (*call)(void *userdata
 	struct answer answer = {};
 	sigset_t none;
 
-	/* The service blocks the signals it reads from a descriptor; this process has to die of them. */
+	/* The service blocks the signals it reads from a descriptor; this process has to die of
+	 * them. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

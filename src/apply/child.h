@@ -14,8 +14,8 @@
  * @deadline_usec: after which the child is killed
  * @ret_error:     its words, empty when it had none
  *
- * The child dies with its parent (PR_SET_PDEATHSIG); a write that the kernel has begun it still ends.
- * Return: what @call returned, -ETIMEDOUT, -EIO when the child died, or -errno of fork().
+ * The child dies with its parent (PR_SET_PDEATHSIG); a write that the kernel has begun it still
+ * ends. Return: what @call returned, -ETIMEDOUT, -EIO when the child died, or -errno of fork().
  */
 int child_call(int (*call)(void *userdata, char *error), void *userdata, uint64_t deadline_usec,
 	       char *ret_error, size_t size);

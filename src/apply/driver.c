@@ -9,7 +9,8 @@ static const struct {
 	{ ENOEXEC, "built for another kernel or damaged (vermagic, symbol versions)" },
 	{ ENOENT, "not found, or it needs a symbol that the loaded modules do not have" },
 	{ EKEYREJECTED, "its signature is not accepted" },
-	{ EPERM, "forbidden: blacklist, module_blacklist= on the kernel command line, or lockdown" },
+	{ EPERM,
+	  "forbidden: blacklist, module_blacklist= on the kernel command line, or lockdown" },
 	{ EINVAL, "a parameter in modprobe.d has a value it does not accept" },
 	{ ENODEV, "it finds no device of its own" },
 	{ EADDRINUSE, "a port it reserves is taken" },
@@ -36,7 +37,8 @@ int apply_bind_driver(struct work *w, const struct action *a)
 	char path[320], driver[MODULE_LEN];
 	int r;
 
-	/* Reports success also when nothing was bound: drivers_probe_store() in drivers/base/bus.c. */
+	/* Reports success also when nothing was bound: drivers_probe_store() in drivers/base/bus.c.
+	 */
 	r = fs_write_attribute(&w->doors->fs, "sys/bus/pci/drivers_probe", a->target);
 	if (r < 0)
 		return r;
@@ -44,6 +46,7 @@ int apply_bind_driver(struct work *w, const struct action *a)
 	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/driver", a->target);
 	r = fs_read_link_name(&w->doors->fs, path, driver, sizeof(driver));
 	if (r == -ENOENT)
-		copy(w->error, sizeof(a->error), "no driver took it (sriov_drivers_autoprobe off?)");
+		copy(w->error, sizeof(a->error),
+		     "no driver took it (sriov_drivers_autoprobe off?)");
 	return r;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kubelet.h"
 
+#include "../model/paths.h"
+
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -12,10 +14,11 @@
 #include "../model/plan.h"
 #include "../observe/kubelet.h"
 
-#define MAX_NUMA_NODES 8 /* of the kubelet: maxAllowableNUMANodes in pkg/kubelet/cm/topologymanager */
-#define MAX_LINKS      40 /* as the kernel */
-#define MAX_TRIES      3
-#define LABEL          "security.selinux"
+#define MAX_NUMA_NODES                                                                             \
+	8            /* of the kubelet: maxAllowableNUMANodes in pkg/kubelet/cm/topologymanager */
+#define MAX_LINKS 40 /* as the kernel */
+#define MAX_TRIES 3
+#define LABEL     "security.selinux"
 
 /* The file to be edited. */
 struct target {
@@ -74,8 +77,8 @@ static int open_target(const struct fs *fs, const char *path, struct target *t)
 		link[n] = '\0';
 
 		if ((size_t)snprintf(next, sizeof(next), "%s%s%s", *link == '/' ? "" : at,
-				     *link == '/' || !*at ? "" : "/", link + strspn(link, "/")) >=
-		    sizeof(next))
+				     *link == '/' || !*at ? "" : "/",
+				     link + strspn(link, "/")) >= sizeof(next))
 			return -ENAMETOOLONG;
 		COPY(at, next);
 	}
@@ -87,7 +90,8 @@ static int read_target(struct target *t)
 {
 	size_t n = 0;
 
-	t->file = openat(t->folder, t->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	t->file = openat(t->folder, t->name,
+			 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (t->file < 0 || fstat(t->file, &t->st) < 0)
 		return -errno;
 	if (!S_ISREG(t->st.st_mode))
@@ -133,57 +137,38 @@ static bool is_unchanged(const struct target *t)
 	       now.st_ctim.tv_nsec == t->st.st_ctim.tv_nsec;
 }
 
-/* Waits for the few milliseconds of another kubelet-ensure; not for what others could have locked. */
-static int lock(int fd)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (flock(fd, LOCK_EX | (st.st_mode & 077 ? LOCK_NB : 0)) < 0)
-		return -errno; /* EWOULDBLOCK is EAGAIN */
-	return 0;
-}
-
-/* Takes away a temporary file that a crash left behind, once nobody works on it any more. */
-static int remove_temporary(int folder, const char *name)
+/*
+ * One kubelet-ensure edits at a time; another one waits these few milliseconds. The lock is a file
+ * that only root can open: a lock on the temporary file, which gets the mode of the real one, could
+ * be held by anybody who can read that.
+ */
+static int lock(const struct fs *fs)
 {
 	_cleanup_(closep) int fd = -EBADF;
 	int r;
 
-	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT)
-		return 0;
-	if (fd >= 0) {
-		r = lock(fd);
-		if (r < 0)
-			return r;
-		if (!is_named(folder, name, fd)) /* it has become the file, or is another one */
-			return 0;
-	}
+	r = fs_make_folders(fs, RUN_FOLDER);
+	if (r < 0)
+		return r;
+	fd = fs_open(fs, RUN_FOLDER "/kubelet.lock", O_RDWR | O_CREAT | O_NOFOLLOW);
+	if (fd < 0)
+		return fd;
 
-	return unlinkat(folder, name, 0) < 0 && errno != ENOENT ? -errno : 0;
+	while (flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return TAKE_FD(fd);
 }
 
-/* Only who has its lock removes or renames the temporary file: two at once do not mix. */
+/* Under the lock one that is there already was left by a crash, or planted. */
 static int open_temporary(int folder, const char *name)
 {
-	for (int i = 0; i < MAX_TRIES; i++) {
-		_cleanup_(closep) int fd = -EBADF;
-		int r;
+	int fd;
 
-		fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd < 0 && errno != EEXIST)
-			return -errno;
-
-		r = fd < 0 ? remove_temporary(folder, name) : lock(fd);
-		if (r < 0)
-			return r;
-		if (fd >= 0 && is_named(folder, name, fd))
-			return TAKE_FD(fd);
-	}
-
-	return -EAGAIN;
+	if (unlinkat(folder, name, 0) < 0 && errno != ENOENT)
+		return -errno;
+	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd;
 }
 
 /* Owner first: a change of owner may take mode bits back. */
@@ -224,7 +209,8 @@ static int replace(const struct target *t, const char *text, size_t size)
 	char temporary[NAME_MAX + 1];
 	int r;
 
-	/* Never "*.conf": where the file lies in a folder of drop-ins, the kubelet would read it. */
+	/* Never "*.conf": where the file lies in a folder of drop-ins, the kubelet would read it.
+	 */
 	if ((size_t)snprintf(temporary, sizeof(temporary), ".%s.rdma-provision.tmp", t->name) >=
 	    sizeof(temporary))
 		return -ENAMETOOLONG;
@@ -237,13 +223,12 @@ static int replace(const struct target *t, const char *text, size_t size)
 		r = copy_attributes(t->file, &t->st, fd);
 	if (r >= 0 && fsync(fd) < 0)
 		r = -errno;
-	if (r >= 0 && (!is_unchanged(t) || !is_named(t->folder, temporary, fd)))
+	if (r >= 0 && !is_unchanged(t))
 		r = -EAGAIN;
 	if (r >= 0 && renameat(t->folder, temporary, t->folder, t->name) < 0)
 		r = -errno;
 	if (r < 0) {
-		if (is_named(t->folder, temporary, fd))
-			unlinkat(t->folder, temporary, 0);
+		unlinkat(t->folder, temporary, 0);
 		return r;
 	}
 
@@ -343,7 +328,8 @@ static int look_again(const struct fs *fs, enum topology_policy want, struct kub
 		res->outcome = KUBELET_CHANGED;
 		COPY(res->detail, k.detail);
 	} else {
-		refuse(res, REASON_KUBELET_FILE_REFUSED, k.detail); /* somebody changed it at once */
+		refuse(res, REASON_KUBELET_FILE_REFUSED,
+		       k.detail); /* somebody changed it at once */
 	}
 	return 0;
 }
@@ -351,10 +337,12 @@ static int look_again(const struct fs *fs, enum topology_policy want, struct kub
 int kubelet_ensure(const struct fs *fs, enum topology_policy want, uint32_t n_numa_nodes,
 		   struct kubelet_result *ret)
 {
+	_cleanup_(closep) int locked = -EBADF;
 	struct kubelet_result res = {};
 	int r = -EAGAIN;
 
-	for (int i = 0; i < MAX_TRIES && r == -EAGAIN; i++) {
+	/* The first look needs no lock: most of the time there is nothing to do. */
+	for (int i = 0; i <= MAX_TRIES && r == -EAGAIN; i++) {
 		struct kubelet k = {};
 
 		if (want != TOPOLOGY_POLICY_UNSET) {
@@ -366,7 +354,14 @@ int kubelet_ensure(const struct fs *fs, enum topology_policy want, uint32_t n_nu
 			*ret = res;
 			return 0;
 		}
-		r = edit(fs, k.path, topology_policy_name(want));
+
+		if (locked < 0) {
+			locked = lock(fs);
+			r = locked < 0 ? locked
+				       : -EAGAIN; /* another one may have done it meanwhile */
+		} else {
+			r = edit(fs, k.path, topology_policy_name(want));
+		}
 	}
 
 	if (r >= 0) {

@@ -2,8 +2,8 @@
 /*
  * Kubelet: makes sure of the topology manager policy in the kubelet's configuration file.
  *
- * The only writer of kubelet files, run by the verb kubelet-ensure before every start of the kubelet.
- * It starts and restarts nothing, and lowers no policy. A finished node is only read.
+ * The only writer of kubelet files, run by the verb kubelet-ensure before every start of the
+ * kubelet. It starts and restarts nothing, and lowers no policy. A finished node is only read.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 enum kubelet_outcome {
 	KUBELET_SATISFIED, /* nothing asked for, or the policy is at least as strict */
 	KUBELET_CHANGED,
-	KUBELET_REFUSED,   /* nothing was touched: see reason */
+	KUBELET_REFUSED, /* nothing was touched: see reason */
 	_KUBELET_OUTCOME_N
 };
 
@@ -32,10 +32,11 @@ struct kubelet_result {
  * @n_numa_nodes: of the machine; above 8 the kubelet refuses to start with a policy
  * @ret:          what came of it
  *
- * The file keeps owner, mode, SELinux label and every other byte; a symbolic link to it stays one. It
- * is replaced by a temporary ".NAME.rdma-provision.tmp" beside it. When somebody else writes it
- * meanwhile, the edit starts anew, three times at most. A file that cannot be replaced (bind mount,
- * read-only or immutable) is a refusal.
+ * The file keeps owner, mode, SELinux label and every other byte; a symbolic link to it stays one.
+ * It is replaced by a temporary ".NAME.rdma-provision.tmp" beside it. When somebody else writes it
+ * meanwhile, the edit starts anew, three times at most. Two of us at once take turns, by the lock
+ * run/rdma-provision/kubelet.lock, which is only touched when there is something to change. A file
+ * that cannot be replaced (bind mount, read-only or immutable) is a refusal.
  *
  * Return: 0, or -errno with the old file still whole: -ENOMEM, -ENOSPC, -EIO.
  */

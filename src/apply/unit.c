@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unit: asks systemd for what this process may not do itself. Kubelet files have one writer, which is
- * run by a unit of its own with the rights for it.
+ * Unit: asks systemd for what this process may not do itself. Kubelet files have one writer, which
+ * is run by a unit of its own with the rights for it.
  */
 #include "../doors/manager.h"
 #include "verbs.h"
 
-#define KUBELET_UNIT	 "rdma-provision-kubelet.service"
+#define KUBELET_UNIT      "rdma-provision-kubelet.service"
 #define UNIT_TIMEOUT_USEC (25 * USEC_PER_SEC) /* below the deadline of the verb */
 
 int apply_ensure_kubelet(struct work *w, const struct action *a)

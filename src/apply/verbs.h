@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Verbs: one function for each verb that changes something, in files named as in plan/; for apply.c only.
+ * Verbs: one function for each verb that changes something, in files named as in plan/; for apply.c
+ * only.
  *
- * They run in a child process that has its own doors. Return: 0 or -errno, with words in work->error
- * where strerror() would not do.
+ * They run in a child process that has its own doors. Return: 0 or -errno, with words in
+ * work->error where strerror() would not do.
  */
 #pragma once
 

@@ -3,8 +3,8 @@
  * Log: lines for people, on stderr, with a "<3>" priority prefix under the journal.
  *
  * Is not a file, not syslog. Level: error = someone must act; warning = usable, but not as asked;
- * notice = one line per change made; info = what a person at a terminal wants to know; debug = every
- * value read. The level is the only global of the program.
+ * notice = one line per change made; info = what a person at a terminal wants to know; debug =
+ * every value read. The level is the only global of the program.
  */
 #pragma once
 
@@ -24,11 +24,11 @@ void log_line(enum log_level level, const char *format, ...) _printf_(2, 3);
 /* Adds ": <text of the errno>"; @r is a negative errno and is returned, for "return log_..." */
 int log_line_errno(enum log_level level, int r, const char *format, ...) _printf_(3, 4);
 
-#define log_error(...)           log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
-#define log_warning(...)         log_line(LOG_LEVEL_WARNING, __VA_ARGS__)
-#define log_notice(...)          log_line(LOG_LEVEL_NOTICE, __VA_ARGS__)
-#define log_info(...)            log_line(LOG_LEVEL_INFO, __VA_ARGS__)
-#define log_debug(...)           log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
-#define log_error_errno(r, ...)  log_line_errno(LOG_LEVEL_ERROR, (r), __VA_ARGS__)
+#define log_error(...)            log_line(LOG_LEVEL_ERROR, __VA_ARGS__)
+#define log_warning(...)          log_line(LOG_LEVEL_WARNING, __VA_ARGS__)
+#define log_notice(...)           log_line(LOG_LEVEL_NOTICE, __VA_ARGS__)
+#define log_info(...)             log_line(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_debug(...)            log_line(LOG_LEVEL_DEBUG, __VA_ARGS__)
+#define log_error_errno(r, ...)   log_line_errno(LOG_LEVEL_ERROR, (r), __VA_ARGS__)
 #define log_warning_errno(r, ...) log_line_errno(LOG_LEVEL_WARNING, (r), __VA_ARGS__)
-#define log_debug_errno(r, ...)  log_line_errno(LOG_LEVEL_DEBUG, (r), __VA_ARGS__)
+#define log_debug_errno(r, ...)   log_line_errno(LOG_LEVEL_DEBUG, (r), __VA_ARGS__)

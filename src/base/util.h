@@ -17,16 +17,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ELEMENTSOF(x)     (sizeof(x) / sizeof((x)[0]))
-#define _cleanup_(f)      __attribute__((cleanup(f)))
-#define _printf_(a, b)    __attribute__((format(printf, a, b)))
-#define _unused_          __attribute__((unused))
-#define MIN(a, b)         ((a) < (b) ? (a) : (b))
-#define MAX(a, b)         ((a) > (b) ? (a) : (b))
-#define USEC_PER_SEC      UINT64_C(1000000)
-#define USEC_PER_MSEC     UINT64_C(1000)
-#define NSEC_PER_USEC     UINT64_C(1000)
-#define streq(a, b)       (strcmp((a), (b)) == 0)
+#define ELEMENTSOF(x)  (sizeof(x) / sizeof((x)[0]))
+#define _cleanup_(f)   __attribute__((cleanup(f)))
+#define _printf_(a, b) __attribute__((format(printf, a, b)))
+#define _unused_       __attribute__((unused))
+#define MIN(a, b)      ((a) < (b) ? (a) : (b))
+#define MAX(a, b)      ((a) > (b) ? (a) : (b))
+#define USEC_PER_SEC   UINT64_C(1000000)
+#define USEC_PER_MSEC  UINT64_C(1000)
+#define NSEC_PER_USEC  UINT64_C(1000)
+#define streq(a, b)    (strcmp((a), (b)) == 0)
 
 /* Marks the one place where a pointer or descriptor changes hands. */
 #define TAKE(p)                                                                                    \
@@ -43,8 +43,7 @@
 	})
 
 /* Appends one zeroed element to an array with its own count: NULL when there is no memory. */
-#define APPEND(array, n)                                                                           \
-	((__typeof__(array))append_raw((void **)&(array), &(n), sizeof(*(array))))
+#define APPEND(array, n) ((__typeof__(array))append_raw((void **)&(array), &(n), sizeof(*(array))))
 
 static inline void *append_raw(void **array, size_t *n, size_t size)
 {

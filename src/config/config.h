@@ -30,10 +30,8 @@
 
 #include "../doors/fs.h"
 #include "../model/config.h"
+#include "../model/paths.h"
 #include "problem.h"
-
-#define LAST_GOOD_PATH                                                                             \
-	"var/lib/rdma-provision/last-good.conf" /* config_text() of it; below the root */
 
 /**
  * config_load() - read, check and merge the configuration

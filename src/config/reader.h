@@ -11,7 +11,7 @@
  * - inih cuts the names of sections at 49 bytes: longer ones are refused here.
  * - inih does not tell of a section without keys: each header is followed by a line "@=12".
  *
- * Syntax, as systemd.syntax(7): "# " or ";" begin a comment at the beginning of a line only; a
+ * Syntax, as systemd.syntax(7): "#" or ";" begin a comment at the beginning of a line only; a
  * backslash at the end of a line continues it on the next, comments between are skipped; blanks
  * around names and values mean nothing; quotes are not special. A byte order mark and CRLF are
  * accepted. The line of a continued value is its first.

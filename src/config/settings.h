@@ -42,27 +42,3 @@ int setting_check(const struct setting *s, const char *value); /* the same, keep
 
 /* The field as text in its one canonical form, which setting_parse() reads; 0 or -ENOMEM. */
 int setting_format(const struct setting *s, const void *base, char **ret);
-
-/*
- * What the types are made of, for others who read the same forms. Numbers are decimal, without sign
- * or leading zeros. Booleans as systemd: yes, true, on, 1 and so on. Time spans as systemd.time(7),
- * to the microsecond: "300", "0.5", "1min 30s"; units us, ms, s, min, h, d and their long names.
- */
-int parse_number(const char *value, uint64_t min, uint64_t max, uint64_t *ret);
-int parse_boolean(const char *value, bool *ret);
-int parse_span(const char *value, uint64_t *ret_usec);
-
-/**
- * parse_match() - the globs of Match= in canonical form
- * @ret: words with one blank between; hexadecimal digits of pci: and id: in lower case, as in
- * sysfs; owned; NULL for an empty @value
- *
- * Each word is one of
- *     pci:0000:41:00.0       PCI address
- *     id:15b3:101e           vendor and device, four hexadecimal digits each
- *     driver:mlx5_core       the driver bound, or the one its modalias resolves to
- *     netdev:ens1f0          name of the network interface
- *     ibdev:mlx5_0           name of the RDMA device
- * with *, ? and [...] in all of them: fnmatch(3). A glob for id: has a colon between its two parts.
- */
-int parse_match(const char *value, char **ret);

@@ -13,7 +13,7 @@
 
 struct doors {
 	struct fs fs;
-	struct netlink route;  /* NETLINK_ROUTE; not opened below --root */
-	struct netlink rdma;   /* NETLINK_RDMA; opened at first use, for opening it loads ib_core */
+	struct netlink route; /* NETLINK_ROUTE; not opened below --root */
+	struct netlink rdma;  /* NETLINK_RDMA; opened at first use, for opening it loads ib_core */
 	struct modules modules;
 };

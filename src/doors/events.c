@@ -19,7 +19,8 @@ int events_open(struct netlink *nl)
 	if (r < 0)
 		return r;
 
-	nl_socket_set_buffer_size(nl->sock, BUFFER_BYTES, 0); /* less means lost events, which are told */
+	nl_socket_set_buffer_size(nl->sock, BUFFER_BYTES,
+				  0); /* less means lost events, which are told */
 	for (size_t i = 0; i < ELEMENTSOF(groups); i++)
 		if (nl_socket_add_membership(nl->sock, groups[i]) < 0)
 			return errno ? -errno : -EIO;

@@ -11,5 +11,6 @@
 int events_open(struct netlink *nl);
 int events_fd(const struct netlink *nl); /* owned by @nl */
 
-/* Takes all that is there. Return: how many, or -errno; -ENOBUFS: some were lost, look at everything. */
+/* Takes all that is there. Return: how many, or -errno; -ENOBUFS: some were lost, look at
+ * everything. */
 int events_drain(struct netlink *nl);

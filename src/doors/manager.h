@@ -9,8 +9,8 @@
 
 /*
  * Starts a unit and waits for the end of its job.
- * Return: 0 when done (or nothing was to do), -ENOENT no such unit, -EHOSTDOWN no systemd to ask,
- * -ETIMEDOUT, or -EIO: the unit failed (its journal tells why); ret_result, when not NULL, holds
- * the job's result word.
+ * Return: 0 when done (or nothing was to do), -ENOENT no such unit, -ERFKILL it is masked,
+ * -EHOSTDOWN no systemd to ask, -ETIMEDOUT, or -EIO: the unit failed (its journal tells why);
+ * ret_result, when not NULL, holds the job's result word.
  */
 int manager_start_unit(const char *unit, uint64_t timeout_usec, char *ret_result, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tar: writes an archive that tar(1) reads, in the POSIX ustar format with pax headers for names over
- * 100 bytes. All owners are root, all times zero: equal nodes give equal archives.
+ * Tar: writes an archive that tar(1) reads, in the POSIX ustar format with pax headers for names
+ * over 100 bytes. All owners are root, all times zero: equal nodes give equal archives.
  */
 #pragma once
 

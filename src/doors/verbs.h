@@ -2,7 +2,8 @@
 /*
  * Verbs: can libibverbs open this ibdev? The provider is there and its ABI fits.
  *
- * The context is closed at once. Never called by the service's main process: libibverbs keeps memory.
+ * The context is closed at once. Never called by the service's main process: libibverbs keeps
+ * memory.
  */
 #pragma once
 

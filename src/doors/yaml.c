@@ -65,7 +65,8 @@ static size_t byte_of(struct reader *rd, const yaml_mark_t *mark)
 	for (; rd->at_index < mark->index && rd->at_byte < rd->size; rd->at_index++)
 		do
 			rd->at_byte++;
-		while (rd->at_byte < rd->size && ((unsigned char)rd->text[rd->at_byte] & 0xC0) == 0x80);
+		while (rd->at_byte < rd->size &&
+		       ((unsigned char)rd->text[rd->at_byte] & 0xC0) == 0x80);
 
 	return rd->at_byte;
 }
@@ -117,7 +118,8 @@ static int check_text(const char *text, size_t size)
 			return -EILSEQ;
 	}
 
-	/* The kubelet's own test for JSON; no blank beyond ASCII is worth a wider one: it is no YAML. */
+	/* The kubelet's own test for JSON; no blank beyond ASCII is worth a wider one: it is no
+	 * YAML. */
 	while (first < size && strchr(" \t\r\n", text[first]))
 		first++;
 	if (first < size && text[first] == '{')
@@ -139,10 +141,10 @@ struct entry {
 };
 
 struct document {
-	const char *key;                     /* asked for */
-	struct entry kind, version, entry;   /* the last of each */
+	const char *key;                   /* asked for */
+	struct entry kind, version, entry; /* the last of each */
 	size_t n_kinds, n_versions, n_entries;
-	char *blank;                         /* not owned: where values of the key are overwritten; NULL: nowhere */
+	char *blank; /* not owned: where values of the key are overwritten; NULL: nowhere */
 };
 
 static bool is_text(const yaml_event_t *e, const char *text)
@@ -291,8 +293,8 @@ static int read_start(struct reader *rd, yaml_event_t *ret)
 }
 
 /*
- * A document that nothing ends must be followed by another or by the end of the file: lines that are
- * indented less than the first key would else be lost without a word.
+ * A document that nothing ends must be followed by another or by the end of the file: lines that
+ * are indented less than the first key would else be lost without a word.
  */
 static int read_end(struct reader *rd)
 {
@@ -310,8 +312,9 @@ static int read_end(struct reader *rd)
 
 static bool is_word(const struct entry *e, const char *text)
 {
-	return e->is_scalar && !e->is_marked && e->length == strlen(text) && streq(e->value, text) &&
-	       e->style != YAML_LITERAL_SCALAR_STYLE && e->style != YAML_FOLDED_SCALAR_STYLE;
+	return e->is_scalar && !e->is_marked && e->length == strlen(text) &&
+	       streq(e->value, text) && e->style != YAML_LITERAL_SCALAR_STYLE &&
+	       e->style != YAML_FOLDED_SCALAR_STYLE;
 }
 
 static int read_document(const char *text, size_t size, struct document *d)
@@ -423,7 +426,8 @@ static int splice_new(const char *text, size_t size, const struct document *d, c
 			}
 
 	n = (size_t)snprintf(ret->text, sizeof(ret->text), "%s%.*s%s: %s", eol,
-			     (int)MIN(d->kind.key - line, sizeof(ret->text)), text + line, d->key, value);
+			     (int)MIN(d->kind.key - line, sizeof(ret->text)), text + line, d->key,
+			     value);
 	ret->from = ret->to = end;
 	ret->is_new_key = true;
 	ret->event = d->kind.event;
@@ -445,8 +449,8 @@ static int splice_value(const struct document *d, const char *value, struct spli
 		quote = "\"";
 
 	/* An absent value is marked directly behind the colon. */
-	snprintf(ret->text, sizeof(ret->text), "%s%s%s%s", e->start == e->end ? " " : "", quote, value,
-		 quote);
+	snprintf(ret->text, sizeof(ret->text), "%s%s%s%s", e->start == e->end ? " " : "", quote,
+		 value, quote);
 	ret->from = e->start;
 	ret->to = e->end;
 	ret->event = e->event;
@@ -466,7 +470,8 @@ static bool is_same(const yaml_event_t *a, const yaml_event_t *b)
 	switch (a->type) {
 	case YAML_SCALAR_EVENT:
 		return a->data.scalar.length == b->data.scalar.length &&
-		       memcmp(a->data.scalar.value, b->data.scalar.value, a->data.scalar.length) == 0 &&
+		       memcmp(a->data.scalar.value, b->data.scalar.value, a->data.scalar.length) ==
+			       0 &&
 		       a->data.scalar.style == b->data.scalar.style &&
 		       is_same_word(a->data.scalar.anchor, b->data.scalar.anchor) &&
 		       is_same_word(a->data.scalar.tag, b->data.scalar.tag);
@@ -494,8 +499,9 @@ static int expect(struct reader *rd, const char *text)
 	r = reader_next(rd, &e);
 	if (r == -ENOMEM)
 		return r;
-	return r >= 0 && e.type == YAML_SCALAR_EVENT && !is_marked(&e) && is_text(&e, text) ? 0 :
-											      -EUCLEAN;
+	return r >= 0 && e.type == YAML_SCALAR_EVENT && !is_marked(&e) && is_text(&e, text)
+		       ? 0
+		       : -EUCLEAN;
 }
 
 /* -EUCLEAN unless @b's document has every event of @a's, but for what the splice is about. */
@@ -580,7 +586,8 @@ int yaml_set(const char *text, size_t size, const char *key, const char *value, 
 
 	is_there = d.n_entries > 0 && is_understood(&d.entry) && streq(d.entry.value, value);
 	if (!is_there) {
-		r = d.n_entries > 0 ? splice_value(&d, value, &s) : splice_new(text, size, &d, value, &s);
+		r = d.n_entries > 0 ? splice_value(&d, value, &s)
+				    : splice_new(text, size, &d, value, &s);
 		if (r < 0)
 			return r;
 	}
@@ -637,7 +644,8 @@ const char *yaml_problem(int r)
 		{ -EPROTONOSUPPORT, "is JSON, which is not edited" },
 		{ -EBADMSG, "is not valid YAML" },
 		{ -EMEDIUMTYPE, "is not a " KIND " of " API_VERSION },
-		{ -EOPNOTSUPP, "uses YAML that is not edited: aliases, tags, complex keys, blocks" },
+		{ -EOPNOTSUPP,
+		  "uses YAML that is not edited: aliases, tags, complex keys, blocks" },
 		{ -EUCLEAN, "would not read as meant after the edit" },
 	};
 

@@ -4,8 +4,8 @@
  * KubeletConfiguration (kubelet.config.k8s.io/v1beta1) without touching another byte.
  *
  * Is not a general YAML library and keeps no tree. Nobody else includes <yaml.h>. It reads what the
- * kubelet reads: the first document only, the last of two equal keys. What could be read in two ways
- * is refused:
+ * kubelet reads: the first document only, the last of two equal keys. What could be read in two
+ * ways is refused:
  *
  *   -ENODATA         empty, or comments only
  *   -EFBIG           more than YAML_MAX_BYTES
@@ -13,10 +13,9 @@
  *   -EPROTONOSUPPORT JSON
  *   -EBADMSG         not YAML
  *   -EMEDIUMTYPE     not a KubeletConfiguration of v1beta1, or "kind" or "apiVersion" not told once
- *   -EOPNOTSUPP      an alias anywhere; at the top level a "? key", tag, anchor, merge key or {...};
- *                    directives; a value of several lines or parts where a word is meant
- *   -EUCLEAN         the edited text would not read as meant (yaml_set() only)
- *   -ENOMEM
+ *   -EOPNOTSUPP      an alias anywhere; at the top level a "? key", tag, anchor, merge key or
+ * {...}; directives; a value of several lines or parts where a word is meant -EUCLEAN         the
+ * edited text would not read as meant (yaml_set() only) -ENOMEM
  */
 #pragma once
 

@@ -45,7 +45,7 @@ enum plugin_type {
 	_PLUGIN_N
 };
 
-#define COUNT_UNSET UINT32_MAX /* Count= was not given */
+#define COUNT_UNSET UINT32_MAX       /* Count= was not given */
 #define COUNT_MAX   (UINT32_MAX - 1) /* Count=max */
 
 /* One [Device NAME] section, the defaults of [Device] already in it. */
@@ -53,9 +53,10 @@ struct device_config {
 	char name[64];
 	char *match; /* owned; blank-separated globs, or NULL: matches nothing */
 	enum vf_mode mode;
-	uint32_t count;  /* VFs for each PF, COUNT_UNSET or COUNT_MAX */
-	uint32_t mtu;    /* bytes, 0: leave alone */
-	uint32_t expect; /* PFs that must appear before the node is ready, 0: those that are there */
+	uint32_t count; /* VFs for each PF, COUNT_UNSET or COUNT_MAX */
+	uint32_t mtu;   /* bytes, 0: leave alone */
+	uint32_t
+		expect; /* PFs that must appear before the node is ready, 0: those that are there */
 };
 
 struct config {
@@ -81,11 +82,11 @@ struct config {
 		uint64_t ready_timeout_usec, settle_usec;
 	} service;
 
-	char hash[17];       /* of the merged text, hex */
-	bool is_invalid;     /* the files are malformed: this is the last good one, or empty */
-	bool is_last_good;   /* the last good one it is */
-	bool has_unknown;    /* a key or section this version does not know was skipped */
-	char problem[512];   /* the first error or unknown key, as shown to the user */
+	char hash[17];     /* of the merged text, hex */
+	bool is_invalid;   /* the files are malformed: this is the last good one, or empty */
+	bool is_last_good; /* the last good one it is */
+	bool has_unknown;  /* a key or section this version does not know was skipped */
+	char problem[512]; /* the first error or unknown key, as shown to the user */
 };
 
 void config_done(struct config *c);

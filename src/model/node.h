@@ -2,8 +2,8 @@
 /*
  * Node: what the kernel shows, and what this service remembers of the present boot.
  *
- * Plain data: names are stored by value because the kernel bounds their length; arrays are owned and
- * sorted by their first field, so that the same node always gives the same struct.
+ * Plain data: names are stored by value because the kernel bounds their length; arrays are owned
+ * and sorted by their first field, so that the same node always gives the same struct.
  */
 #pragma once
 
@@ -20,27 +20,28 @@
 struct pci {
 	char address[PCI_LEN];
 	uint16_t vendor, device;
-	uint32_t class;           /* 24 bits, 0x020000: Ethernet */
-	int numa_node;            /* -1: none told */
-	char driver[MODULE_LEN];  /* bound to; empty: unbound */
-	char modalias[128];       /* "pci:v00008086d..." */
-	char module[MODULE_LEN];  /* what libkmod finds for the modalias; only looked up when unbound */
-	char physfn[PCI_LEN];     /* of a VF: its PF; empty: no VF */
-	uint32_t vf_index;        /* of a VF: N of its virtfnN */
-	bool has_sriov;           /* sriov_totalvfs is there */
-	uint32_t total_vfs;       /* sriov_totalvfs */
-	uint32_t num_vfs;         /* virtfn* links: reading sriov_numvfs waits for a write in flight */
+	uint32_t class;          /* 24 bits, 0x020000: Ethernet */
+	int numa_node;           /* -1: none told */
+	char driver[MODULE_LEN]; /* bound to; empty: unbound */
+	char modalias[128];      /* "pci:v00008086d..." */
+	char module[MODULE_LEN]; /* what libkmod finds for the modalias; only looked up when unbound
+				  */
+	char physfn[PCI_LEN];    /* of a VF: its PF; empty: no VF */
+	uint32_t vf_index;       /* of a VF: N of its virtfnN */
+	bool has_sriov;          /* sriov_totalvfs is there */
+	uint32_t total_vfs;      /* sriov_totalvfs */
+	uint32_t num_vfs; /* virtfn* links: reading sriov_numvfs waits for a write in flight */
 };
 
 struct address {
 	uint32_t ifindex;
-	int family;               /* AF_INET, AF_INET6 */
-	uint8_t local[16];        /* network order, 4 bytes for AF_INET */
-	uint8_t peer[16];         /* IFA_ADDRESS: differs from local on point-to-point links only */
+	int family;        /* AF_INET, AF_INET6 */
+	uint8_t local[16]; /* network order, 4 bytes for AF_INET */
+	uint8_t peer[16];  /* IFA_ADDRESS: differs from local on point-to-point links only */
 	uint32_t prefix_len;
-	uint32_t metric;          /* IFA_RT_PRIORITY; 0: the kernel's default */
-	uint32_t flags;           /* IFA_F_*: man 7 rtnetlink */
-	uint8_t scope;            /* RT_SCOPE_* */
+	uint32_t metric; /* IFA_RT_PRIORITY; 0: the kernel's default */
+	uint32_t flags;  /* IFA_F_*: man 7 rtnetlink */
+	uint8_t scope;   /* RT_SCOPE_* */
 };
 
 /* A route of the main table to a prefix; multipath next hops and other tables are left out. */
@@ -48,59 +49,62 @@ struct route {
 	int family;
 	uint8_t dst[16];
 	uint32_t prefix_len;
-	uint32_t ifindex;         /* RTA_OIF, 0: none */
-	uint32_t metric;          /* RTA_PRIORITY */
+	uint32_t ifindex;              /* RTA_OIF, 0: none */
+	uint32_t metric;               /* RTA_PRIORITY */
 	uint8_t protocol, scope, type; /* RTPROT_*, RT_SCOPE_*, RTN_* */
 };
 
 struct netdev {
 	uint32_t ifindex;
 	char name[IFNAME_LEN];
-	char pci[PCI_LEN];        /* its function; empty: virtual */
+	char pci[PCI_LEN]; /* its function; empty: virtual */
 	char mac[MAC_LEN];
-	char perm_mac[MAC_LEN];   /* IFLA_PERM_ADDRESS; empty: not told */
-	char kind[16];            /* IFLA_INFO_KIND: "bond", "vlan"; empty: plain */
-	uint32_t mtu, max_mtu;    /* bytes; max_mtu 0: not told */
-	uint32_t master;          /* ifindex, 0: none */
-	uint32_t link;            /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
-	bool is_up;               /* IFF_UP */
-	bool has_carrier;         /* IFF_LOWER_UP */
+	char perm_mac[MAC_LEN]; /* IFLA_PERM_ADDRESS; empty: not told */
+	char kind[16];          /* IFLA_INFO_KIND: "bond", "vlan"; empty: plain */
+	uint32_t mtu, max_mtu;  /* bytes; max_mtu 0: not told */
+	uint32_t master;        /* ifindex, 0: none */
+	uint32_t link;    /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
+	bool is_up;       /* IFF_UP */
+	bool has_carrier; /* IFF_LOWER_UP */
 };
 
 struct gid {
 	uint32_t index;
-	char gid[40];             /* "fe80:0000:...", as in sysfs */
-	char type[16];            /* "RoCE v2", "IB/RoCE v1" */
-	char netdev[IFNAME_LEN];  /* of gid_attrs/ndevs; empty: not readable here */
+	char gid[40];            /* "fe80:0000:...", as in sysfs */
+	char type[16];           /* "RoCE v2", "IB/RoCE v1" */
+	char netdev[IFNAME_LEN]; /* of gid_attrs/ndevs; empty: not readable here */
 };
 
 struct port {
 	uint32_t number;
-	char state[16];           /* "ACTIVE", "DOWN": the word of sysfs' "4: ACTIVE" */
-	char link_layer[16];      /* "Ethernet", "InfiniBand" */
-	char rate[48];            /* "400 Gb/sec (4X NDR)" */
-	struct gid *gids;         /* owned; only those that are not zero */
+	char state[16];      /* "ACTIVE", "DOWN": the word of sysfs' "4: ACTIVE" */
+	char link_layer[16]; /* "Ethernet", "InfiniBand" */
+	char rate[48];       /* "400 Gb/sec (4X NDR)" */
+	struct gid *gids;    /* owned; only those that are not zero */
 	size_t n_gids;
 };
 
 struct ibdev {
 	char name[IBDEV_LEN];
-	uint32_t index;           /* RDMA_NLDEV_ATTR_DEV_INDEX: stable over renames, unique in a boot; UINT32_MAX: not known */
-	char pci[PCI_LEN];        /* of its device link; empty: virtual (rxe) */
-	char netdev[IFNAME_LEN];  /* its own netdev: kernel.md 1.4's order; empty: not visible here */
-	char node_guid[24];       /* "xxxx:xxxx:xxxx:xxxx" */
-	char node_type[16];       /* "CA", "RNIC" */
-	char uverbs[32], umad[32]; /* names of the character devices; empty: none, or no node in /dev */
-	uint32_t n_contexts;      /* open user contexts; UINT32_MAX: not known, which is never zero */
-	int verbs;                /* of libibverbs: 0 could be opened, -errno, or 1: not tried */
-	struct port *ports;       /* owned */
+	uint32_t index;    /* RDMA_NLDEV_ATTR_DEV_INDEX: stable over renames, unique in a boot;
+			      UINT32_MAX: not known */
+	char pci[PCI_LEN]; /* of its device link; empty: virtual (rxe) */
+	char netdev[IFNAME_LEN]; /* its own netdev: kernel.md 1.4's order; empty: not visible here
+				  */
+	char node_guid[24];      /* "xxxx:xxxx:xxxx:xxxx" */
+	char node_type[16];      /* "CA", "RNIC" */
+	char uverbs[32],
+		umad[32];    /* names of the character devices; empty: none, or no node in /dev */
+	uint32_t n_contexts; /* open user contexts; UINT32_MAX: not known, which is never zero */
+	int verbs;           /* of libibverbs: 0 could be opened, -errno, or 1: not tried */
+	struct port *ports;  /* owned */
 	size_t n_ports;
 };
 
 enum module_state {
 	MODULE_MISSING,
 	MODULE_BLACKLISTED,
-	MODULE_AVAILABLE,         /* on disk, not loaded */
+	MODULE_AVAILABLE, /* on disk, not loaded */
 	MODULE_LOADED,
 	MODULE_BUILTIN,
 	_MODULE_STATE_N
@@ -113,11 +117,12 @@ struct module {
 
 /* The kubelet's configuration, as far as it is understood. */
 struct kubelet {
-	bool is_there;            /* a kubelet is installed or configured on this node */
-	char path[256];           /* of the file that decides; empty: none found */
-	enum topology_policy policy; /* in force at the kubelet's next start; UNSET: not understood */
-	enum reason refusal;      /* why the file cannot be edited; REASON_NONE: it can */
-	char detail[256];         /* file, line and value that decide, for people */
+	bool is_there;  /* a kubelet is installed or configured on this node */
+	char path[256]; /* of the file that decides; empty: none found */
+	enum topology_policy
+		policy;      /* in force at the kubelet's next start; UNSET: not understood */
+	enum reason refusal; /* why the file cannot be edited; REASON_NONE: it can */
+	char detail[256];    /* file, line and value that decide, for people */
 };
 
 /* What this boot's earlier passes found; from state.json. */
@@ -125,7 +130,7 @@ struct memory {
 	char pci[PCI_LEN];
 	char ibdev[IBDEV_LEN];
 	char netdev[IFNAME_LEN];
-	uint32_t index;           /* of the ibdev when it was last opened by libibverbs */
+	uint32_t index; /* of the ibdev when it was last opened by libibverbs */
 	bool was_usable;
 };
 
@@ -137,35 +142,36 @@ enum node_state {
 };
 
 struct node {
-	char kernel[128];         /* release, as uname -r */
+	char kernel[128]; /* release, as uname -r */
 	char boot_id[40];
 	uint32_t n_numa_nodes;
-	enum netns_mode netns_mode; /* of the RDMA subsystem; KEEP: not known, no RDMA subsystem yet */
-	bool has_rdma_cm;         /* /dev/infiniband/rdma_cm */
+	enum netns_mode
+		netns_mode; /* of the RDMA subsystem; KEEP: not known, no RDMA subsystem yet */
+	bool has_rdma_cm;   /* /dev/infiniband/rdma_cm */
 
-	struct pci *pcis;         /* owned, by address */
+	struct pci *pcis; /* owned, by address */
 	size_t n_pcis;
-	struct netdev *netdevs;   /* owned, by ifindex */
+	struct netdev *netdevs; /* owned, by ifindex */
 	size_t n_netdevs;
 	struct address *addresses; /* owned, by ifindex */
 	size_t n_addresses;
-	struct route *routes;     /* owned, in the kernel's order */
+	struct route *routes; /* owned, in the kernel's order */
 	size_t n_routes;
-	struct ibdev *ibdevs;     /* owned, by name */
+	struct ibdev *ibdevs; /* owned, by name */
 	size_t n_ibdevs;
-	struct module *modules;   /* owned, by name */
+	struct module *modules; /* owned, by name */
 	size_t n_modules;
 
 	struct kubelet kubelet;
-	char *plugin_file;        /* owned; its content, NULL: absent */
+	char *plugin_file; /* owned; its content, NULL: absent */
 
 	/* from state.json, all empty when it is of another boot */
-	struct memory *memories;  /* owned, by PCI address */
+	struct memory *memories; /* owned, by PCI address */
 	size_t n_memories;
 	enum node_state last_state;
-	char last_hash[17];       /* the configuration of that state */
-	bool was_settled;         /* the boot was ready or degraded before: the time to wait is over */
-	char stuck[PCI_LEN];      /* a write to this function never came back: no PCI writes this boot */
+	char last_hash[17];  /* the configuration of that state */
+	bool was_settled;    /* the boot was ready or degraded before: the time to wait is over */
+	char stuck[PCI_LEN]; /* a write to this function never came back: no PCI writes this boot */
 };
 
 void node_done(struct node *n);
@@ -176,7 +182,8 @@ const struct netdev *node_netdev(const struct node *n, uint32_t ifindex);
 const struct netdev *node_netdev_of(const struct node *n, const char *pci); /* the first */
 const struct netdev *node_netdev_named(const struct node *n, const char *name);
 const struct ibdev *node_ibdev_of(const struct node *n, const char *pci); /* the first */
-const struct module *node_module(const struct node *n, const char *name); /* '-' and '_' are equal */
+const struct module *node_module(const struct node *n,
+				 const char *name); /* '-' and '_' are equal */
 const struct memory *node_memory(const struct node *n, const char *pci);
 
 /* The VFs of a PF are the functions that name it as physfn: calls in order of their index. */

@@ -29,17 +29,17 @@ enum class {
 };
 
 enum verb {
-	VERB_WAIT,            /* target: a PCI address or empty; nothing to do but wait */
-	VERB_LOAD_MODULE,     /* target: the module */
-	VERB_BIND_DRIVER,     /* target: PCI address of an unbound VF; to: the driver */
-	VERB_SET_NETNS_MODE,  /* from, to: "shared", "exclusive" */
-	VERB_SET_NUM_VFS,     /* target: PCI address of the PF; from, to: VFs */
-	VERB_SET_LINK_UP,     /* target: PCI address; detail: the netdev's name */
-	VERB_SET_MTU,         /* target: PCI address; from, to: bytes */
-	VERB_SET_METRIC,      /* target: PCI address; from, to: metric of the address */
-	VERB_ENSURE_KUBELET,  /* target: the kubelet's file; from, to: policies */
-	VERB_WRITE_PLUGIN,    /* target: path of the plugin configuration */
-	VERB_REMOVE_PLUGIN,   /* the same path, when no plugin is asked for any more */
+	VERB_WAIT,           /* target: a PCI address or empty; nothing to do but wait */
+	VERB_LOAD_MODULE,    /* target: the module */
+	VERB_BIND_DRIVER,    /* target: PCI address of an unbound VF; to: the driver */
+	VERB_SET_NETNS_MODE, /* from, to: "shared", "exclusive" */
+	VERB_SET_NUM_VFS,    /* target: PCI address of the PF; from, to: VFs */
+	VERB_SET_LINK_UP,    /* target: PCI address; detail: the netdev's name */
+	VERB_SET_MTU,        /* target: PCI address; from, to: bytes */
+	VERB_SET_METRIC,     /* target: PCI address; from, to: metric of the address */
+	VERB_ENSURE_KUBELET, /* target: the kubelet's file; from, to: policies */
+	VERB_WRITE_PLUGIN,   /* target: path of the plugin configuration */
+	VERB_REMOVE_PLUGIN,  /* the same path, when no plugin is asked for any more */
 	_VERB_N
 };
 
@@ -47,42 +47,44 @@ struct action {
 	enum step step;
 	enum verb verb;
 	enum class class;
-	enum reason reason;      /* why it is no change; REASON_NONE for a change */
-	char target[256];        /* PCI address, module or path, as the verb says; empty: the whole node */
-	char from[48], to[48];   /* as shown; numbers in decimal; empty: not meant */
-	uint32_t ifindex;        /* of the netdev meant, for the link and route verbs */
-	size_t address;          /* VERB_SET_METRIC: index into node.addresses */
-	char detail[256];        /* more for people: names, users, limits; may be empty */
+	enum reason reason; /* why it is no change; REASON_NONE for a change */
+	char target[256]; /* PCI address, module or path, as the verb says; empty: the whole node */
+	char from[48], to[48]; /* as shown; numbers in decimal; empty: not meant */
+	uint32_t ifindex;      /* of the netdev meant, for the link and route verbs */
+	size_t address;        /* VERB_SET_METRIC: index into node.addresses */
+	char detail[256];      /* more for people: names, users, limits; may be empty */
 
 	/* set by apply */
-	bool is_done;            /* it was tried */
-	int result;              /* 0 or -errno */
-	char error[192];         /* what the door had to say; empty: strerror() says it */
+	bool is_done;    /* it was tried */
+	int result;      /* 0 or -errno */
+	char error[192]; /* what the door had to say; empty: strerror() says it */
 };
 
 /* One function of a managed NIC: what it is worth. */
 struct device {
-	const struct pci *pci;            /* of the node */
-	const struct netdev *netdev;      /* of the node, or NULL */
-	const struct ibdev *ibdev;        /* of the node, or NULL */
-	const struct device_config *config; /* of the configuration: the section that matched its PF */
-	char netdev_name[IFNAME_LEN];     /* of a device in a pod: as it was last seen here */
+	const struct pci *pci;       /* of the node */
+	const struct netdev *netdev; /* of the node, or NULL */
+	const struct ibdev *ibdev;   /* of the node, or NULL */
+	const struct device_config
+		*config;              /* of the configuration: the section that matched its PF */
+	char netdev_name[IFNAME_LEN]; /* of a device in a pod: as it was last seen here */
 	char ibdev_name[IBDEV_LEN];
 	bool is_vf;
 	bool is_handed_out;
 	bool is_usable;
 	bool is_in_pod;
-	enum reason reason;               /* why not usable, or REASON_IN_POD */
-	char detail[192];                 /* names and numbers for the reason */
+	enum reason reason; /* why not usable, or REASON_IN_POD */
+	char detail[192];   /* names and numbers for the reason */
 };
 
 struct plan {
 	struct action *actions; /* owned */
 	size_t n_actions;
 
-	struct device *devices; /* owned; each managed PF, followed by its VFs; by PCI address of the PF */
+	struct device *
+		devices; /* owned; each managed PF, followed by its VFs; by PCI address of the PF */
 	size_t n_devices;
-	uint32_t n_missing;     /* PFs that Expect= asks for and that are not there */
+	uint32_t n_missing; /* PFs that Expect= asks for and that are not there */
 	enum node_state state;
 
 	/* Deviations without an action of their own: hints, never items of the plan. */

@@ -57,7 +57,7 @@ enum reason {
 	_REASON_N
 };
 
-const char *reason_code(enum reason r);    /* "vf-in-use"; "" for REASON_NONE */
-const char *reason_meaning(enum reason r); /* one line */
-const char *reason_advice(enum reason r);  /* what to do about it, one line */
+const char *reason_code(enum reason r);         /* "vf-in-use"; "" for REASON_NONE */
+const char *reason_meaning(enum reason r);      /* one line */
+const char *reason_advice(enum reason r);       /* what to do about it, one line */
 enum reason reason_from_code(const char *code); /* REASON_NONE when unknown */

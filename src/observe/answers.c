@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 static const char *const module_states[_MODULE_STATE_N] = {
-	[MODULE_MISSING] = "missing",	  [MODULE_BLACKLISTED] = "blacklisted",
+	[MODULE_MISSING] = "missing",     [MODULE_BLACKLISTED] = "blacklisted",
 	[MODULE_AVAILABLE] = "available", [MODULE_LOADED] = "loaded",
 	[MODULE_BUILTIN] = "builtin",
 };
@@ -23,12 +23,12 @@ static bool write_links(const struct node *n, json_t *links)
 	for (size_t i = 0; i < n->n_netdevs; i++) {
 		const struct netdev *d = &n->netdevs[i];
 
-		if (!add(links, json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:b,s:b}", "ifindex",
-					  (int)d->ifindex, "name", d->name, "mac", d->mac,
-					  "perm_mac", d->perm_mac, "kind", d->kind, "mtu",
-					  (int)d->mtu, "max_mtu", (int)d->max_mtu, "master",
-					  (int)d->master, "link", (int)d->link, "up", (int)d->is_up,
-					  "carrier", (int)d->has_carrier)))
+		if (!add(links,
+			 json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:b,s:b}", "ifindex",
+				   (int)d->ifindex, "name", d->name, "mac", d->mac, "perm_mac",
+				   d->perm_mac, "kind", d->kind, "mtu", (int)d->mtu, "max_mtu",
+				   (int)d->max_mtu, "master", (int)d->master, "link", (int)d->link,
+				   "up", (int)d->is_up, "carrier", (int)d->has_carrier)))
 			return false;
 	}
 	return true;
@@ -68,10 +68,10 @@ static bool write_routes(const struct node *n, json_t *routes)
 		const struct route *t = &n->routes[i];
 
 		format_prefix(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
-		if (!add(routes, json_pack("{s:s,s:i,s:I,s:i,s:i,s:i}", "dst", dst, "ifindex",
-					   (int)t->ifindex, "metric", (json_int_t)t->metric,
-					   "protocol", (int)t->protocol, "scope", (int)t->scope,
-					   "type", (int)t->type)))
+		if (!add(routes,
+			 json_pack("{s:s,s:i,s:I,s:i,s:i,s:i}", "dst", dst, "ifindex",
+				   (int)t->ifindex, "metric", (json_int_t)t->metric, "protocol",
+				   (int)t->protocol, "scope", (int)t->scope, "type", (int)t->type)))
 			return false;
 	}
 	return true;
@@ -98,9 +98,8 @@ static bool write_modules(const struct node *n, json_t *modules, json_t *modalia
 			return false;
 
 	for (size_t i = 0; i < n->n_pcis; i++)
-		if (n->pcis[i].module[0] &&
-		    json_object_set_new(modalias, n->pcis[i].modalias,
-					json_string(n->pcis[i].module)) < 0)
+		if (n->pcis[i].module[0] && json_object_set_new(modalias, n->pcis[i].modalias,
+								json_string(n->pcis[i].module)) < 0)
 			return false;
 	return true;
 }
@@ -218,7 +217,8 @@ static int read_route(json_t *item, struct node *n)
 	t->protocol = (uint8_t)get_number(item, "protocol", 0);
 	t->scope = (uint8_t)get_number(item, "scope", 0);
 	t->type = (uint8_t)get_number(item, "type", 1);
-	return parse_prefix(get_text(item, "dst"), &t->family, t->dst, &t->prefix_len) ? 0 : -EINVAL;
+	return parse_prefix(get_text(item, "dst"), &t->family, t->dst, &t->prefix_len) ? 0
+										       : -EINVAL;
 }
 
 static int read_ibdev(json_t *item, struct node *n)
@@ -254,7 +254,8 @@ static int read_modules(json_t *root, struct node *n, struct place *at)
 	const char *key, *text;
 
 	at->list = "modules";
-	json_object_foreach(json_object_get(root, "modules"), key, value) {
+	json_object_foreach(json_object_get(root, "modules"), key, value)
+	{
 		struct module *m = APPEND(n->modules, n->n_modules);
 		size_t state = 0;
 
@@ -297,7 +298,8 @@ static int read_lists(json_t *root, struct node *n, struct place *at)
 
 	for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
 		at->list = lists[i].name;
-		json_array_foreach(json_object_get(root, lists[i].name), at->index, item) {
+		json_array_foreach(json_object_get(root, lists[i].name), at->index, item)
+		{
 			r = lists[i].read(item, n);
 			if (r < 0)
 				return r;

@@ -2,8 +2,8 @@
 /*
  * Answers: what netlink, libkmod and libibverbs answered, as a file of a captured tree.
  *
- * Is only what files cannot hold; everything else of a capture is the files themselves. The format is
- * JSON that a person can write by hand: see tests/nodes/README.md. Sources of the numbers:
+ * Is only what files cannot hold; everything else of a capture is the files themselves. The format
+ * is JSON that a person can write by hand: see tests/nodes/README.md. Sources of the numbers:
  * rtnetlink(7) for flags, protocol, scope and type.
  */
 #pragma once
@@ -16,8 +16,8 @@
 int answers_write(const struct node *n, char **ret);
 
 /*
- * Fills netdevs, addresses, routes, ibdevs (name, index, netdev, n_contexts and verbs), modules, netns_mode,
- * and the module of each function in node.pcis whose modalias is known.
- * Return: 0, -ENOMEM, or -EINVAL with the place in @problem.
+ * Fills netdevs, addresses, routes, ibdevs (name, index, netdev, n_contexts and verbs), modules,
+ * netns_mode, and the module of each function in node.pcis whose modalias is known. Return: 0,
+ * -ENOMEM, or -EINVAL with the place in @problem.
  */
 int answers_read(const char *text, struct node *n, char *problem, size_t size);

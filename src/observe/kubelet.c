@@ -11,11 +11,13 @@
 #define DEFAULT_FILE "/var/lib/kubelet/config.yaml"
 #define MAX_TEXT     ((size_t)256 * 1024)      /* of a unit or an environment file */
 #define MAX_CMDLINE  ((size_t)2 * 1024 * 1024) /* as the kernel's default limit */
-#define BLANKS       " \t\r\n\\" /* a backslash only before a newline, elsewhere it is no value we take */
+
+/* A backslash only before a newline; elsewhere it is in no value we take. */
+#define BLANKS " \t\r\n\\"
 
 /* In systemd's order of precedence: systemd.unit(5). */
 static const char *const unit_folders[] = {
-	"etc/systemd/system",	  "run/systemd/system", "usr/local/lib/systemd/system",
+	"etc/systemd/system",     "run/systemd/system", "usr/local/lib/systemd/system",
 	"usr/lib/systemd/system", "lib/systemd/system",
 };
 
@@ -230,7 +232,8 @@ static size_t line_end(const char *text, size_t at, size_t size)
 	return end ? (size_t)(end - text) : size;
 }
 
-/* A line with those that continue it; in units comments may stand between them: systemd.syntax(7). */
+/* A line with those that continue it; in units comments may stand between them: systemd.syntax(7).
+ */
 static size_t whole_line_end(struct page *p, size_t at)
 {
 	for (;;) {
@@ -311,12 +314,13 @@ static int add_env_file(struct look *l, const struct page *p, size_t from, size_
 	if (!file)
 		return -ENOMEM;
 	if (to - from >= sizeof(file->path) || text[from] != '/')
-		note_problem(l, "/%s:%" PRIu32 ": EnvironmentFile= is not understood", p->path, line);
+		note_problem(l, "/%s:%" PRIu32 ": EnvironmentFile= is not understood", p->path,
+			     line);
 	else
 		memcpy(file->path, text + from, to - from);
 	if (file->path[strcspn(file->path, "$%*?[\\\"' ")])
-		note_problem(l, "/%s:%" PRIu32 ": EnvironmentFile=%s is not understood", p->path, line,
-			     file->path);
+		note_problem(l, "/%s:%" PRIu32 ": EnvironmentFile=%s is not understood", p->path,
+			     line, file->path);
 	return 0;
 }
 
@@ -415,9 +419,9 @@ static int look_at_unit(struct look *l, const char *path)
 
 static int look_at_env_file(struct look *l, const char *path, bool is_used)
 {
-	_cleanup_(page_done) struct page p = {
-		.path = path + 1, .source = SOURCE_ENV_FILE, .is_used = is_used
-	};
+	_cleanup_(page_done) struct page p = { .path = path + 1,
+					       .source = SOURCE_ENV_FILE,
+					       .is_used = is_used };
 	int r;
 
 	r = page_open(l, &p, MAX_TEXT);
@@ -434,7 +438,8 @@ static int compare_drop_in(const void *a, const void *b)
 	return strcmp(((const struct drop_in *)a)->name, ((const struct drop_in *)b)->name);
 }
 
-static int list_drop_ins(const struct fs *fs, const char *folder, struct drop_in **drop_ins, size_t *n)
+static int list_drop_ins(const struct fs *fs, const char *folder, struct drop_in **drop_ins,
+			 size_t *n)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char path[128];
@@ -562,7 +567,9 @@ static int scan_cmdline(struct look *l, struct page *p)
 static int look_at_process(struct look *l, const char *pid)
 {
 	char path[64];
-	_cleanup_(page_done) struct page p = { .path = path, .source = SOURCE_PROCESS, .is_used = true };
+	_cleanup_(page_done) struct page p = { .path = path,
+					       .source = SOURCE_PROCESS,
+					       .is_used = true };
 	const char *name;
 	int r;
 
@@ -631,8 +638,8 @@ static const struct flag *last_flag(const struct look *l, enum flag_kind kind)
 
 	/* A file that can be edited says more than a process. */
 	for (size_t i = 0; i < l->n_flags; i++)
-		if (l->flags[i].kind == kind &&
-		    (!last || last->source == SOURCE_PROCESS || l->flags[i].source != SOURCE_PROCESS))
+		if (l->flags[i].kind == kind && (!last || last->source == SOURCE_PROCESS ||
+						 l->flags[i].source != SOURCE_PROCESS))
 			last = &l->flags[i];
 	return last;
 }
@@ -653,8 +660,8 @@ static bool decide_by_flag(const struct look *l, struct kubelet *k)
 
 	COPY(k->path, f->file);
 	k->policy = is_clear ? policy_from(f->value) : TOPOLOGY_POLICY_UNSET;
-	refuse(k, REASON_KUBELET_FLAG_WINS, "%s: --%s=%s%s", f->where,
-	       flag_names[FLAG_POLICY], f->value, is_clear ? "" : ", and others that differ");
+	refuse(k, REASON_KUBELET_FLAG_WINS, "%s: --%s=%s%s", f->where, flag_names[FLAG_POLICY],
+	       f->value, is_clear ? "" : ", and others that differ");
 	return true;
 }
 
@@ -687,8 +694,9 @@ static const struct flag *config_flag(const struct look *l, struct kubelet *k)
 
 	/* The unit was changed since that kubelet started. */
 	if (process && file && !is_told)
-		refuse(k, REASON_KUBELET_FILE_REFUSED, "%s: --config=%s, but the kubelet runs with %s",
-		       file->where, file->value, process->value);
+		refuse(k, REASON_KUBELET_FILE_REFUSED,
+		       "%s: --config=%s, but the kubelet runs with %s", file->where, file->value,
+		       process->value);
 	if (l->is_running && !process)
 		refuse(k, REASON_KUBELET_FILE_REFUSED, "the running kubelet has no --config");
 
@@ -712,8 +720,8 @@ static bool find_file(const struct look *l, struct kubelet *k)
 	if (k->refusal != REASON_NONE)
 		return false;
 	if (f && !is_plain_path(f->value)) {
-		refuse(k, REASON_KUBELET_FILE_REFUSED, "%s: --config=%s is not understood", f->where,
-		       f->value);
+		refuse(k, REASON_KUBELET_FILE_REFUSED, "%s: --config=%s is not understood",
+		       f->where, f->value);
 		return false;
 	}
 
@@ -746,7 +754,8 @@ static int record_refused(const struct fs *fs, const char *path, int why)
 
 	for (size_t i = 0; i < ELEMENTSOF(stand_ins); i++)
 		if (stand_ins[i].r == why)
-			fs_record(fs, RECORD_FILE, path, stand_ins[i].text, strlen(stand_ins[i].text));
+			fs_record(fs, RECORD_FILE, path, stand_ins[i].text,
+				  strlen(stand_ins[i].text));
 
 	if (why == -EISDIR)
 		fs_record(fs, RECORD_FOLDER, path, NULL, 0);
@@ -793,8 +802,8 @@ static int decide_by_value(struct kubelet *k, const char *text, size_t size)
 	if (r > 0)
 		snprintf(line, sizeof(line), ":%" PRIu32, v.line);
 	refuse(k, k->policy == TOPOLOGY_POLICY_UNSET ? REASON_KUBELET_FILE_REFUSED : REASON_NONE,
-	       "%s%s: " KUBELET_POLICY_KEY "%s%s%s", k->path, line, r > 0 ? ": " : " is not set", v.text,
-	       k->policy == TOPOLOGY_POLICY_UNSET ? " is not a policy" : "");
+	       "%s%s: " KUBELET_POLICY_KEY "%s%s%s", k->path, line, r > 0 ? ": " : " is not set",
+	       v.text, k->policy == TOPOLOGY_POLICY_UNSET ? " is not a policy" : "");
 	if (k->refusal != REASON_NONE)
 		return 0;
 
@@ -851,7 +860,7 @@ int observe_kubelet(const struct fs *fs, struct kubelet *ret)
 	if (r < 0)
 		return r;
 
-	k.is_there = l.has_unit || l.is_running;
+	k.is_there = l.has_unit || l.is_running || l.n_flags > 0;
 	if (!decide_by_flag(&l, &k) && find_file(&l, &k)) {
 		r = look_at_file(fs, &k);
 		if (r < 0)

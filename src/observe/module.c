@@ -35,9 +35,9 @@ static int look(struct doors *d, struct node *n, const char *name)
 	for (char *c = module.name; *c; c++)
 		*c = *c == '-' ? '_' : *c; /* as the kernel spells it */
 
-	known = n->n_modules > 0 ? bsearch(&module, n->modules, n->n_modules, sizeof(module),
-					   compare_module)
-				 : NULL;
+	known = n->n_modules > 0
+			? bsearch(&module, n->modules, n->n_modules, sizeof(module), compare_module)
+			: NULL;
 	if (is_loaded(&d->fs, module.name, &module.state)) {
 		if (known) {
 			((struct module *)known)->state = module.state;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Net: links, addresses and routes of the caller's network namespace, each link with its PCI function.
+ * Net: links, addresses and routes of the caller's network namespace, each link with its PCI
+ * function.
  *
- * A captured tree answers from its recorded answers (answers.h); a tree without them, such as a mounted
- * image or a plain copy of /sys, gives what sysfs tells: links only.
+ * A captured tree answers from its recorded answers (answers.h); a tree without them, such as a
+ * mounted image or a plain copy of /sys, gives what sysfs tells: links only.
  */
 #pragma once
 
@@ -13,5 +14,6 @@
 /* Fills node.netdevs (unless recorded ones are there already), .addresses and .routes. */
 int observe_net(struct doors *d, struct node *n);
 
-/* The PCI function in a sysfs device path: its last component that is one. False when there is none. */
+/* The PCI function in a sysfs device path: its last component that is one. False when there is
+ * none. */
 bool parse_pci_of_path(const char *path, char *ret, size_t size);

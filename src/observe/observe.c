@@ -3,6 +3,7 @@
 
 #include "../base/log.h"
 #include "../doors/verbs.h"
+#include "../model/paths.h"
 #include "answers.h"
 #include "kubelet.h"
 #include "module.h"
@@ -11,7 +12,7 @@
 #include "rdma.h"
 
 #define MAX_ANSWERS_BYTES (64u << 20) /* a node with full Internet routes */
-#define MAX_STATE_BYTES	  (16u << 20)
+#define MAX_STATE_BYTES   (16u << 20)
 #define MAX_PLUGIN_BYTES  (1u << 20)
 
 /* A tree that was captured, or written by hand, has its answers beside its files. */
@@ -54,12 +55,12 @@ static void read_optional(const struct fs *fs, const char *path, char *ret, size
 		ret[0] = '\0';
 }
 
-static int observe_outputs(const struct fs *fs, const char *plugin_path, struct node *n)
+static int observe_outputs(const struct fs *fs, struct node *n)
 {
 	size_t size;
 	int r;
 
-	r = fs_read_all(fs, plugin_path, MAX_PLUGIN_BYTES, false, &n->plugin_file, &size);
+	r = fs_read_all(fs, PLUGIN_CONFIG_PATH, MAX_PLUGIN_BYTES, false, &n->plugin_file, &size);
 	return r == -ENOENT ? 0 : r;
 }
 
@@ -108,7 +109,7 @@ int observe_node(struct doors *d,
 	if (r >= 0)
 		r = observe_kubelet(&d->fs, &n.kubelet);
 	if (r >= 0)
-		r = observe_outputs(&d->fs, "run/rdma-provision/device-plugin/config.json", &n);
+		r = observe_outputs(&d->fs, &n);
 	if (r < 0)
 		return r;
 
@@ -133,7 +134,8 @@ int observe_verbs(const struct doors *d, const struct plan *p, struct node *n)
 
 		ib = &n->ibdevs[p->devices[i].ibdev - n->ibdevs];
 		ib->verbs = verbs_try(ib->name);
-		log_debug("%s: libibverbs: %s", ib->name, ib->verbs < 0 ? strerror(-ib->verbs) : "opened");
+		log_debug("%s: libibverbs: %s", ib->name,
+			  ib->verbs < 0 ? strerror(-ib->verbs) : "opened");
 		/* Somebody who may not open it learns nothing about it. */
 		if (ib->verbs == -EACCES || ib->verbs == -EPERM)
 			ib->verbs = 1;

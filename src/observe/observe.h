@@ -7,8 +7,6 @@
 #include "../doors/doors.h"
 #include "../model/plan.h"
 
-#define STATE_PATH "run/rdma-provision/state.json"
-
 /*
  * Everything the plan needs, in one look. What this boot's earlier passes found is taken from
  * @state_json by @parse_memory (of output/state.h, which writes it), when it is of this boot.
@@ -19,7 +17,7 @@ int observe_node(struct doors *d,
 		 struct node *ret);
 
 /*
- * Opens, with libibverbs, each handed-out device of the plan that was not opened before in this boot, and
- * notes the result in the node. Return: how many were tried.
+ * Opens, with libibverbs, each handed-out device of the plan that was not opened before in this
+ * boot, and notes the result in the node. Return: how many were tried.
  */
 int observe_verbs(const struct doors *d, const struct plan *p, struct node *n);

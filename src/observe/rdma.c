@@ -16,10 +16,13 @@ static void keep_word(char *text)
 		memmove(text, colon + 2, strlen(colon + 2) + 1);
 }
 
-/* Text that may be absent, unreadable now, or longer than anything sensible: it stays empty then. */
+/* Text that may be absent, unreadable now, or longer than anything sensible: it stays empty then.
+ */
 static void read_text(const struct fs *fs, const char *path, char *ret, size_t size)
 {
-	if (fs_read(fs, path, ret, size) < 0)
+	char line[128]; /* @ret has room for the text, but not for the newline that comes with it */
+
+	if (fs_read(fs, path, line, sizeof(line)) < 0 || !copy(ret, size, line))
 		ret[0] = '\0';
 }
 
@@ -224,8 +227,8 @@ static struct ibdev *find_ibdev(struct ibdev *ibdevs, size_t n, const char *name
 }
 
 /*
- * What netlink, live or recorded, told of an ibdev. One that it did not tell of has an unknown number
- * of users, and that is never zero.
+ * What netlink, live or recorded, told of an ibdev. One that it did not tell of has an unknown
+ * number of users, and that is never zero.
  */
 static void take_answer(const struct node *n, struct ibdev *ib, struct ibdev *answers,
 			size_t n_answers)
@@ -238,7 +241,8 @@ static void take_answer(const struct node *n, struct ibdev *ib, struct ibdev *an
 	if (a)
 		COPY(ib->netdev, a->netdev);
 
-	/* Opened before in this boot: an index is not given twice before its numbers wrap around. */
+	/* Opened before in this boot: an index is not given twice before its numbers wrap around.
+	 */
 	for (size_t i = 0; i < n->n_memories && ib->index != UINT32_MAX; i++)
 		if (n->memories[i].was_usable && n->memories[i].index == ib->index &&
 		    streq(n->memories[i].ibdev, ib->name))

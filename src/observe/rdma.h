@@ -2,8 +2,8 @@
 /*
  * Rdma: ibdevs with their ports, GIDs and character devices.
  *
- * Facts come from sysfs; index, users and netdev from netlink, live or recorded. The netlink socket is
- * opened only where the kernel has an RDMA subsystem already: opening it would load ib_core.
+ * Facts come from sysfs; index, users and netdev from netlink, live or recorded. The netlink socket
+ * is opened only where the kernel has an RDMA subsystem already: opening it would load ib_core.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 /*
  * Fills node.ibdevs, .netns_mode and .has_rdma_cm; wants node.netdevs and node.memories.
  *
- * An ibdev's netdev is, first that is known: what netlink says, the netdev of its GIDs, the netdev of its
- * own PCI function, and for eRDMA the one whose permanent MAC makes its node GUID
+ * An ibdev's netdev is, first that is known: what netlink says, the netdev of its GIDs, the netdev
+ * of its own PCI function, and for eRDMA the one whose permanent MAC makes its node GUID
  * (drivers/infiniband/hw/erdma/erdma_main.c: addrconf_addr_eui48). A virtual ibdev (rxe) takes the
  * PCI function of its netdev.
  */

@@ -23,9 +23,8 @@
  */
 #pragma once
 
+#include "../model/paths.h"
 #include "../model/plan.h"
-
-#define PLUGIN_CONFIG_PATH "run/rdma-provision/device-plugin/config.json" /* below the root */
 
 /**
  * output_plugin() - the plugin's config.json

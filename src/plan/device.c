@@ -3,7 +3,7 @@
 
 #include <fnmatch.h>
 
-#define CLASS_NETWORK 0x02
+#define CLASS_NETWORK   0x02
 #define ID_ERDMA_VENDOR 0x1ded /* drivers/infiniband/hw/erdma/erdma_main.c */
 #define ID_ERDMA_DEVICE 0x107f
 
@@ -81,13 +81,32 @@ bool is_match(const char *match, const struct node *n, const struct pci *pci)
 	return named != 0 && fits == named;
 }
 
+static bool is_erdma(const struct pci *pci)
+{
+	return pci->vendor == ID_ERDMA_VENDOR && pci->device == ID_ERDMA_DEVICE;
+}
+
+/* The function of an eRDMA device's netdev has nothing of its own: netdev:eth1 means the other. */
+static bool is_netdev_of_erdma(const struct node *n, const struct pci *pci)
+{
+	const struct netdev *nd = node_netdev_of(n, pci->address);
+
+	for (size_t i = 0; nd && i < n->n_ibdevs; i++) {
+		const struct pci *owner = node_pci(n, n->ibdevs[i].pci);
+
+		if (owner && owner != pci && is_erdma(owner) &&
+		    streq(n->ibdevs[i].netdev, nd->name))
+			return true;
+	}
+	return false;
+}
+
 /* What could be a NIC: a glob such as pci:* must not reach disks. */
 static bool is_nic(const struct node *n, const struct pci *pci)
 {
-	return pci->class >> 16 == CLASS_NETWORK || streq(pci->driver, "erdma") ||
-	       streq(pci->module, "erdma") ||
-	       (pci->vendor == ID_ERDMA_VENDOR && pci->device == ID_ERDMA_DEVICE) ||
-	       node_ibdev_of(n, pci->address);
+	if (node_ibdev_of(n, pci->address) || is_erdma(pci))
+		return true;
+	return pci->class >> 16 == CLASS_NETWORK && !is_netdev_of_erdma(n, pci);
 }
 
 static const struct device_config *section_of(const struct config *c, const struct node *n,
@@ -99,19 +118,51 @@ static const struct device_config *section_of(const struct config *c, const stru
 	return NULL;
 }
 
-static bool is_gid_ready(const struct device *d, const struct port *port)
+static const struct netdev *bond_of(const struct node *n, const struct netdev *nd)
 {
-	const char *netdev = d->netdev_name;
+	const struct netdev *master = nd && nd->master ? node_netdev(n, nd->master) : NULL;
 
-	for (size_t i = 0; i < port->n_gids; i++)
-		if (streq(port->gids[i].type, "RoCE v2") && netdev[0] &&
-		    streq(port->gids[i].netdev, netdev))
+	return master && streq(master->kind, "bond") ? master : NULL;
+}
+
+/*
+ * Both ports of a mlx5 NIC in one bond are one ibdev, below one of them: the other is nothing by
+ * itself. "mlx5_bond_%d" in drivers/infiniband/hw/mlx5/main.c
+ */
+static bool is_part_of_lag(const struct node *n, const struct pci *pci)
+{
+	const struct netdev *bond = bond_of(n, node_netdev_of(n, pci->address));
+	size_t slot = strcspn(pci->address, ".") + 1;
+
+	if (!bond || !streq(pci->driver, "mlx5_core") || node_ibdev_of(n, pci->address))
+		return false;
+
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		if (n->netdevs[i].master == bond->ifindex &&
+		    strncmp(n->netdevs[i].pci, pci->address, slot) == 0 &&
+		    node_ibdev_of(n, n->netdevs[i].pci))
 			return true;
 	return false;
 }
 
+/* The GIDs of a bonded port are of the bond, also where netlink tells of its slave. */
+static bool is_gid_ready(const struct node *n, const struct device *d, const struct port *port)
+{
+	const struct netdev *bond = bond_of(n, d->netdev);
+
+	for (size_t i = 0; i < port->n_gids; i++) {
+		const struct gid *gid = &port->gids[i];
+
+		if (streq(gid->type, "RoCE v2") && gid->netdev[0] &&
+		    (streq(gid->netdev, d->netdev_name) ||
+		     (bond && streq(gid->netdev, bond->name))))
+			return true;
+	}
+	return false;
+}
+
 /* The best reason over all ports: one good port makes a device usable. */
-static enum reason judge_ports(struct device *d)
+static enum reason judge_ports(const struct node *n, struct device *d)
 {
 	enum reason worst = REASON_PORT_DOWN;
 	const struct ibdev *ib = d->ibdev;
@@ -125,7 +176,7 @@ static enum reason judge_ports(struct device *d)
 			continue;
 		/* InfiniBand has its GID from the fabric; iWARP has one that is no address. */
 		if (!streq(port->link_layer, "Ethernet") || streq(ib->node_type, "RNIC") ||
-		    is_gid_ready(d, port)) {
+		    is_gid_ready(n, d, port)) {
 			d->detail[0] = '\0';
 			return REASON_NONE;
 		}
@@ -159,12 +210,12 @@ static enum reason judge(const struct config *c, const struct node *n, struct de
 		snprintf(d->detail, sizeof(d->detail), "%s: %s", ib->name, strerror(-ib->verbs));
 		return REASON_VERBS_FAILED;
 	}
-	return judge_ports(d);
+	return judge_ports(n, d);
 }
 
 /*
- * A bound function whose netdev left for another namespace after it was usable in this boot; in exclusive
- * netns mode its ibdev alone may have left.
+ * A bound function whose netdev left for another namespace after it was usable in this boot; in
+ * exclusive netns mode its ibdev alone may have left.
  */
 static bool is_in_pod(const struct node *n, const struct device *d, const struct memory *m)
 {
@@ -191,7 +242,7 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 	d->is_handed_out = is_handed_out;
 	/* The GIDs of a bonded port belong to the bond: what the ibdev calls its netdev counts. */
 	COPY(d->netdev_name, d->ibdev && d->ibdev->netdev[0] ? d->ibdev->netdev
-			     : d->netdev		     ? d->netdev->name
+			     : d->netdev                     ? d->netdev->name
 							     : "");
 	COPY(d->ibdev_name, d->ibdev ? d->ibdev->name : "");
 
@@ -254,7 +305,7 @@ int plan_devices(const struct config *c, const struct node *n, struct plan *p)
 
 		has_our_vfs = pci->num_vfs > 0 &&
 			      (dc->mode == VF_MODE_SHARED || dc->mode == VF_MODE_SHARED_MULTI);
-		r = add_device(c, n, p, pci, dc, !has_our_vfs);
+		r = add_device(c, n, p, pci, dc, !has_our_vfs && !is_part_of_lag(n, pci));
 		if (r >= 0)
 			r = add_vfs(c, n, p, pci, dc, has_our_vfs);
 		if (r < 0)

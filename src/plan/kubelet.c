@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "steps.h"
 
-/* The kubelet exits above this with any policy: pkg/kubelet/cm/topologymanager/topology_manager.go */
+/* The kubelet exits above this with any policy: pkg/kubelet/cm/topologymanager/topology_manager.go
+ */
 #define MAX_NUMA_NODES 8
 
 int plan_kubelet(const struct config *c, const struct node *n, struct plan *p)
@@ -15,7 +16,8 @@ int plan_kubelet(const struct config *c, const struct node *n, struct plan *p)
 
 	if (n->n_numa_nodes > MAX_NUMA_NODES)
 		return plan_add_hint(p, REASON_KUBELET_NUMA_NODES, "kubelet", "");
-	/* Before "kubeadm join" there is no file; kubelet-ensure looks at every start of the kubelet. */
+	/* Before "kubeadm join" there is no file; kubelet-ensure looks at every start of the
+	 * kubelet. */
 	if (k->refusal == REASON_KUBELET_NO_FILE)
 		return plan_add_hint(p, REASON_KUBELET_NO_FILE, "kubelet", k->detail);
 

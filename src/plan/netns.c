@@ -5,7 +5,8 @@ int plan_netns(const struct config *c, const struct node *n, struct plan *p)
 {
 	struct action *a;
 
-	/* Without an RDMA subsystem yet, the option that "early" wrote decides when it is loaded. */
+	/* Without an RDMA subsystem yet, the option that "early" wrote decides when it is loaded.
+	 */
 	if (c->rdma.netns_mode == NETNS_MODE_KEEP || n->netns_mode == NETNS_MODE_KEEP ||
 	    c->rdma.netns_mode == n->netns_mode)
 		return 0;

@@ -60,8 +60,9 @@ static void mark_tried(const struct plan *tried, struct plan *p)
 
 			a->is_done = true;
 			a->result = t->result < 0 ? t->result : -EIO;
-			COPY(a->error, t->result < 0 ? t->error
-						     : "the kernel accepted it, but it did not take effect");
+			COPY(a->error,
+			     t->result < 0 ? t->error
+					   : "the kernel accepted it, but it did not take effect");
 		}
 	}
 }
@@ -70,7 +71,8 @@ int plan_make(const struct config *c, const struct node *n, const struct plan *t
 	      int (*document)(const struct config *c, const struct plan *p, char **ret),
 	      struct plan *ret)
 {
-	static int (*const steps[])(const struct config *c, const struct node *n, struct plan *p) = {
+	static int (*const steps[])(const struct config *c, const struct node *n,
+				    struct plan *p) = {
 		plan_devices, plan_driver,  plan_netns, plan_link_pf,
 		plan_vf,      plan_link_vf, plan_route, plan_kubelet,
 	};

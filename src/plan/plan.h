@@ -2,9 +2,9 @@
 /*
  * Plan: what has to change on this node, and in which order.
  *
- * Pure: it compares what was asked for with what was seen, and opens nothing. Each step of the mission is a
- * file of its own; they are called in the order of execution, which is the mission's but for one thing:
- * a PF is brought up and raised in MTU before its VFs are made.
+ * Pure: it compares what was asked for with what was seen, and opens nothing. Each step of the
+ * mission is a file of its own; they are called in the order of execution, which is the mission's
+ * but for one thing: a PF is brought up and raised in MTU before its VFs are made.
  */
 #pragma once
 
@@ -14,11 +14,12 @@
  * plan_make() - list the steps from what is to what should be
  * @c:        what was asked for
  * @n:        what the kernel showed
- * @tried:    actions that were tried since this pass began, or NULL: what they did not achieve is listed
- *            as failed, not as something to try again
- * @settled:  the time to wait for devices (ReadyTimeoutSec=) is over: the node is degraded, not starting
- * @document: makes the plugin's configuration from devices (of output/plugin.h); the text it gives is
- *            owned by the caller, NULL when there is nothing to write
+ * @tried:    actions that were tried since this pass began, or NULL: what they did not achieve is
+ * listed as failed, not as something to try again
+ * @settled:  the time to wait for devices (ReadyTimeoutSec=) is over: the node is degraded, not
+ * starting
+ * @document: makes the plugin's configuration from devices (of output/plugin.h); the text it gives
+ * is owned by the caller, NULL when there is nothing to write
  * @ret:      the steps, none if all is well; release with plan_done(). Points into @c and @n
  *
  * Return: 0, or -ENOMEM. What cannot be done is an item of the list, not an error.

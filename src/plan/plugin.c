@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "../model/paths.h"
 #include "steps.h"
 
-#define PLUGIN_PATH "/run/rdma-provision/device-plugin/config.json"
+#define PLUGIN_PATH "/" PLUGIN_CONFIG_PATH
 
 /* Last is last: nothing is written while something before it is still to be done. */
 static bool is_last(const struct plan *p)
@@ -16,7 +17,8 @@ int plan_plugin(const struct config *c, const struct node *n, struct plan *p, co
 {
 	struct action *a = NULL;
 
-	if (c->plugin.type == PLUGIN_NONE || (is_last(p) && p->state == NODE_DEGRADED && !document)) {
+	if (c->plugin.type == PLUGIN_NONE ||
+	    (is_last(p) && p->state == NODE_DEGRADED && !document)) {
 		if (!n->plugin_file || c->is_invalid)
 			return 0;
 		a = plan_add(p, STEP_PLUGIN, VERB_REMOVE_PLUGIN, CLASS_CHANGE, PLUGIN_PATH);

@@ -31,6 +31,10 @@ static bool has_prefix_route(const struct address *a)
 {
 	uint32_t bits = a->family == AF_INET ? 32 : 128;
 
+	/* The prefix route of an IPv6 address with a lifetime is not moved but doubled by the
+	 * kernel: inet6_addr_modify() in net/ipv6/addrconf.c */
+	if (a->family == AF_INET6 && !(a->flags & IFA_F_PERMANENT))
+		return false;
 	return a->scope == RT_SCOPE_UNIVERSE && a->prefix_len < bits && a->prefix_len > 0 &&
 	       !(a->flags & (IFA_F_SECONDARY | IFA_F_NOPREFIXROUTE));
 }
@@ -97,8 +101,9 @@ static int want_metric(const struct node *n, struct plan *p, const struct device
 }
 
 /*
- * How many managed netdevs before this one have an address in the same prefix: devices are in the order
- * of their PCI addresses, so each rail keeps its rank. A netdev that two devices share counts once.
+ * How many managed netdevs before this one have an address in the same prefix: devices are in the
+ * order of their PCI addresses, so each rail keeps its rank. A netdev that two devices share counts
+ * once.
  */
 static uint32_t rank_of(const struct node *n, const struct plan *p, const struct device *d,
 			const struct address *a)

@@ -59,7 +59,8 @@ static int wait_for_missing(const struct config *c, struct plan *p)
 			return -ENOMEM;
 		snprintf(a->detail, sizeof(a->detail), "%" PRIu32 " more expected", p->n_missing);
 	} else if (p->n_devices == 0 && c->plugin.type != PLUGIN_NONE) {
-		a = plan_add_reason(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "", REASON_NO_DEVICES);
+		a = plan_add_reason(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "",
+				    REASON_NO_DEVICES);
 		if (!a)
 			return -ENOMEM;
 	}
@@ -102,7 +103,8 @@ int plan_state(const struct config *c, const struct node *n, bool settled, struc
 	if (r < 0)
 		return r;
 
-	/* Without a last good configuration an invalid one stands for an empty one: nothing to wait for. */
+	/* Without a last good configuration an invalid one stands for an empty one: nothing to wait
+	 * for. */
 	if (is_complete(c, p))
 		p->state = c->has_unknown || c->is_invalid ? NODE_DEGRADED : NODE_READY;
 	else

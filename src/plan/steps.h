@@ -11,8 +11,8 @@
 /*
  * Which functions are managed, which of them are handed out, and what each is worth.
  *
- * Where a PF has VFs of ours, the VFs are handed out; otherwise the PF. The first [Device NAME] section
- * that matches a PF owns it.
+ * Where a PF has VFs of ours, the VFs are handed out; otherwise the PF. The first [Device NAME]
+ * section that matches a PF owns it.
  */
 int plan_devices(const struct config *c, const struct node *n, struct plan *p);
 bool is_match(const char *match, const struct node *n, const struct pci *pci);
@@ -23,7 +23,8 @@ int plan_netns(const struct config *c, const struct node *n, struct plan *p);
 /* A VF count changes only through zero, so 4 to 8 takes two steps: sriov_numvfs_store() in
  * drivers/pci/iov.c. Nothing that is in use is ever destroyed. */
 int plan_vf(const struct config *c, const struct node *n, struct plan *p);
-uint32_t wanted_vfs(const struct device_config *dc, const struct pci *pf); /* UINT32_MAX: leave alone */
+uint32_t wanted_vfs(const struct device_config *dc,
+		    const struct pci *pf); /* UINT32_MAX: leave alone */
 
 int plan_link_pf(const struct config *c, const struct node *n, struct plan *p);
 int plan_link_vf(const struct config *c, const struct node *n, struct plan *p);
@@ -31,7 +32,8 @@ int plan_link_vf(const struct config *c, const struct node *n, struct plan *p);
 /*
  * The metric of the prefix routes of managed netdevs: the larger of Metric= and one more than the
  * highest metric of any route to that prefix that is not ours; several of ours in one prefix get
- * successive ones in the order of their PCI addresses. The same on every run, since ours do not count.
+ * successive ones in the order of their PCI addresses. The same on every run, since ours do not
+ * count.
  */
 int plan_route(const struct config *c, const struct node *n, struct plan *p);
 

@@ -73,8 +73,9 @@ static struct action *add_change(struct plan *p, enum class class, enum reason r
 }
 
 /*
- * mlx5 refuses a RoCE LAG once legacy VFs exist, and making them on a bonded port takes a running one
- * apart: mlx5_lag_check_prereq() and mlx5_eswitch_enable() in drivers/net/ethernet/mellanox/mlx5/core.
+ * mlx5 refuses a RoCE LAG once legacy VFs exist, and making them on a bonded port takes a running
+ * one apart: mlx5_lag_check_prereq() and mlx5_eswitch_enable() in
+ * drivers/net/ethernet/mellanox/mlx5/core.
  */
 static bool is_in_lag(const struct node *n, const struct pci *pf)
 {

@@ -2,11 +2,10 @@
 #include "report.h"
 
 #include "../base/log.h"
+#include "../model/paths.h"
 
 #define SD_JOURNAL_SUPPRESS_LOCATION
 #include <systemd/sd-journal.h>
-
-#define STATE_PATH "run/rdma-provision/state.json"
 
 /* Under the journal with fields to search by, else as a line on stderr. */
 static void tell(enum log_level level, const char *target, const char *code, const char *text)
@@ -32,7 +31,7 @@ void report_action(const struct action *a)
 			 a->error[0] ? " (" : "", a->error, a->error[0] ? ")" : "");
 
 	tell(a->result < 0 ? LOG_LEVEL_ERROR : LOG_LEVEL_NOTICE, target,
-	     reason_code(a->result == 0		   ? REASON_NONE
+	     reason_code(a->result == 0            ? REASON_NONE
 			 : a->result == -ETIMEDOUT ? REASON_ACTION_TIMEOUT
 						   : REASON_ACTION_FAILED),
 	     text);

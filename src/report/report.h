@@ -9,15 +9,14 @@
 #include "../doors/fs.h"
 #include "../model/plan.h"
 
-#define READY_PATH "run/rdma-provision/ready"
-
 /* Exit codes of apply, status and wait. */
 enum {
 	EXIT_CODE_DEGRADED = 3,
 	EXIT_CODE_NOT_YET = 4,
 };
 
-/* One line for an action that was tried: a notice for a change made, an error for one that failed. */
+/* One line for an action that was tried: a notice for a change made, an error for one that failed.
+ */
 void report_action(const struct action *a);
 
 /*

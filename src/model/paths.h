@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Paths: the files this service owns, below the root and hence without "/".
+ *
+ * What is in /run is of this boot alone, so nobody reads yesterday's truth.
+ */
+#pragma once
+
+#define RUN_FOLDER         "run/rdma-provision"
+#define LOCK_PATH          "run/rdma-provision/lock" /* held for one pass */
+#define STATE_PATH         "run/rdma-provision/state.json"
+#define READY_PATH         "run/rdma-provision/ready" /* there only while the node is ready */
+#define PLUGIN_CONFIG_PATH "run/rdma-provision/device-plugin/config.json"
+#define LAST_GOOD_PATH     "var/lib/rdma-provision/last-good.conf"
+#define MODPROBE_PATH      "run/modprobe.d/zz-rdma-provision.conf"

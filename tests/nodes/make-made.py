@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the trees made-*/root: nodes made by hand, from facts, of machines that were not at hand.
+
+Only root/ is written; what is expected of it (plan.json, state.json) is checked by a person.
+"""
+
+import json
+import os
+import shutil
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+IFA_F_PERMANENT = 128
+RTPROT_KERNEL, RTPROT_BOOT = 2, 3
+SCOPE_UNIVERSE, SCOPE_LINK = 0, 253
+RTN_UNICAST = 1
+
+
+def eui64(mac):
+    """The interface identifier of a MAC: ff:fe in the middle, the universal bit turned over."""
+    m = [int(part, 16) for part in mac.split(':')]
+    return [m[0] ^ 2, m[1], m[2], 0xFF, 0xFE, m[3], m[4], m[5]]
+
+
+def groups(octets):
+    """As sysfs writes GUIDs and GIDs."""
+    text = ''.join('%02x' % o for o in octets)
+    return ':'.join(text[i:i + 4] for i in range(0, len(text), 4))
+
+
+def default_gid(mac):
+    return groups([0xFE, 0x80] + [0] * 6 + eui64(mac))
+
+
+def ipv4_gid(address):
+    return groups([0] * 10 + [0xFF, 0xFF] + [int(part) for part in address.split('.')])
+
+
+class Tree:
+    def __init__(self, name):
+        self.root = os.path.join(HERE, name, 'root')
+        shutil.rmtree(self.root, ignore_errors=True)
+        self.folders = {}  # of PCI functions, by address
+        self.answers = {'schema': 1, 'netns_mode': 'shared', 'links': [], 'addresses': [],
+                        'routes': [], 'rdma': [], 'modules': {}, 'modalias': {}}
+        self.n_uverbs = 0
+
+    def file(self, path, text):
+        path = os.path.join(self.root, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, 'w', encoding='ascii') as f:
+            f.write(text)
+
+    def link(self, path, target):
+        """A relative link, as sysfs has them; both paths are below the root."""
+        full = os.path.join(self.root, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        os.symlink(os.path.relpath(target, os.path.dirname(path)), full)
+
+    def system(self, kernel, boot, n_numa_nodes, modules):
+        self.file('proc/sys/kernel/osrelease', kernel + '\n')
+        self.file('proc/sys/kernel/random/boot_id', '00000000-0000-4000-8000-%012d\n' % boot)
+        for i in range(n_numa_nodes):
+            self.file('sys/devices/system/node/node%d/cpulist' % i, '%d-%d\n' % (i * 32, i * 32 + 31))
+        for name in modules:
+            self.file('sys/module/%s/initstate' % name, 'live\n')
+            self.answers['modules'][name] = 'loaded'
+        self.file('dev/infiniband/rdma_cm', '')
+
+    def function(self, parent, address, vendor, device, pci_class, driver, numa_node, total_vfs=None):
+        folder = 'sys/devices/%s/%s' % (parent, address)
+        self.folders[address] = folder
+        self.link('sys/bus/pci/devices/' + address, folder)
+        self.file(folder + '/vendor', '0x%04x\n' % vendor)
+        self.file(folder + '/device', '0x%04x\n' % device)
+        self.file(folder + '/class', '0x%06x\n' % pci_class)
+        self.file(folder + '/modalias', 'pci:v%08Xd%08Xsv%08Xsd%08Xbc%02Xsc%02Xi%02X\n' % (
+            vendor, device, vendor, 1, pci_class >> 16, pci_class >> 8 & 0xFF, pci_class & 0xFF))
+        self.file(folder + '/numa_node', '%d\n' % numa_node)
+        self.link(folder + '/driver', 'sys/bus/pci/drivers/' + driver)
+        if total_vfs is not None:
+            self.file(folder + '/sriov_totalvfs', '%d\n' % total_vfs)
+
+    def netdev(self, ifindex, name, mac, address=None, below='', **more):
+        folder = (self.folders[address] + below if address else 'sys/devices/virtual') + '/net/' + name
+        self.link('sys/class/net/' + name, folder)
+        link = {'ifindex': ifindex, 'name': name, 'mac': mac, 'perm_mac': mac if address else '',
+                'kind': '', 'mtu': 1500, 'max_mtu': 9978, 'master': 0, 'link': 0, 'up': True,
+                'carrier': True}
+        link.update(more)
+        self.answers['links'].append(link)
+        if link['up'] and not link['master']:
+            self.address(ifindex, link_local(mac), 64, SCOPE_LINK)
+
+    def address(self, ifindex, address, prefix_len, scope=SCOPE_UNIVERSE):
+        text = '%s/%d' % (address, prefix_len)
+        self.answers['addresses'].append({'ifindex': ifindex, 'address': text, 'peer': text,
+                                          'metric': 0, 'flags': IFA_F_PERMANENT, 'scope': scope})
+
+    def route(self, dst, ifindex, protocol=RTPROT_KERNEL, scope=SCOPE_LINK, metric=0):
+        self.answers['routes'].append({'dst': dst, 'ifindex': ifindex, 'metric': metric,
+                                       'protocol': protocol, 'scope': scope, 'type': RTN_UNICAST})
+
+    def ipv4(self, ifindex, address, prefix_len, prefix):
+        self.address(ifindex, address, prefix_len)
+        self.route('%s/%d' % (prefix, prefix_len), ifindex)
+
+    def ibdev(self, name, address, guid, netdev, gids, rate, state='4: ACTIVE',
+              node_type='1: CA', has_umad=True):
+        """gids: (index, GID, type, netdev of the GID); a slot that is not set has no files here."""
+        folder = '%s/infiniband/%s' % (self.folders[address], name)
+        self.link('sys/class/infiniband/' + name, folder)
+        os.makedirs(os.path.join(self.root, folder))
+        os.symlink('../../../' + address, os.path.join(self.root, folder, 'device'))
+        self.file(folder + '/node_guid', guid + '\n')
+        self.file(folder + '/node_type', node_type + '\n')
+        port = folder + '/ports/1'
+        self.file(port + '/state', state + '\n')
+        self.file(port + '/link_layer', 'Ethernet\n')
+        self.file(port + '/rate', rate + '\n')
+        for index, gid, gid_type, gid_netdev in gids:
+            self.file('%s/gids/%d' % (port, index), gid + '\n')
+            if gid_type:
+                self.file('%s/gid_attrs/types/%d' % (port, index), gid_type + '\n')
+            if gid_netdev:
+                self.file('%s/gid_attrs/ndevs/%d' % (port, index), gid_netdev + '\n')
+        self.characters(name, address, has_umad)
+        self.answers['rdma'].append({'name': name, 'index': len(self.answers['rdma']),
+                                     'netdev': netdev, 'contexts': 0, 'verbs': 0})
+
+    def characters(self, name, address, has_umad):
+        classes = [('infiniband_verbs', 'uverbs')] + [('infiniband_mad', 'umad')] * has_umad
+        for kind, prefix in classes:
+            node = '%s%d' % (prefix, self.n_uverbs)
+            folder = '%s/%s/%s' % (self.folders[address], kind, node)
+            self.link('sys/class/%s/%s' % (kind, node), folder)
+            self.file(folder + '/ibdev', name + '\n')
+            self.file('dev/infiniband/' + node, '')
+        self.n_uverbs += 1
+
+    def kubelet(self, policy):
+        """As kubeadm lays it out."""
+        self.file('usr/lib/systemd/system/kubelet.service',
+                  '[Service]\nExecStart=/usr/bin/kubelet\nRestart=always\n')
+        self.file('usr/lib/systemd/system/kubelet.service.d/10-kubeadm.conf',
+                  '[Service]\n'
+                  'Environment="KUBELET_CONFIG_ARGS=--config=/var/lib/kubelet/config.yaml"\n'
+                  'ExecStart=\n'
+                  'ExecStart=/usr/bin/kubelet $KUBELET_CONFIG_ARGS\n')
+        self.file('var/lib/kubelet/config.yaml',
+                  'apiVersion: kubelet.config.k8s.io/v1beta1\n'
+                  'kind: KubeletConfiguration\n'
+                  'topologyManagerPolicy: %s\n' % policy)
+
+    def config(self, text):
+        self.file('etc/rdma-provision/rdma-provision.conf', text)
+
+    def done(self):
+        # As "capture" writes them, but one item a line, which is easier to read and to compare.
+        parts = []
+        for key, value in self.answers.items():
+            if isinstance(value, list):
+                items = ',\n  '.join(json.dumps(item) for item in value)
+                parts.append('%s: [\n  %s\n ]' % (json.dumps(key), items))
+            else:
+                parts.append('%s: %s' % (json.dumps(key), json.dumps(value)))
+        self.file('rdma-provision-answers.json', '{\n ' + ',\n '.join(parts) + '\n}\n')
+
+
+def link_local(mac):
+    """The link-local address of a MAC, as inet_ntop() writes it."""
+    i = eui64(mac)
+    return 'fe80::' + ':'.join('%x' % (i[k] << 8 | i[k + 1]) for k in range(0, 8, 2))
+
+
+RDMA_MODULES = ['ib_umad', 'ib_uverbs', 'rdma_ucm']
+
+
+def virtio_nic(t, address, n, ifindex, name, mac, **more):
+    t.function('pci0000:00', address, 0x1AF4, 0x1041, 0x020000, 'virtio-pci', -1)
+    t.netdev(ifindex, name, mac, address, '/virtio%d' % n, max_mtu=65535, **more)
+
+
+def ecs_erdma():
+    """Two eRDMA ENIs beside a primary one; all three in one vSwitch, hence one prefix."""
+    t = Tree('made-ecs-erdma')
+    t.system('5.10.134-17.3.al8.x86_64', 1, 1, RDMA_MODULES)
+    virtio_nic(t, '0000:00:05.0', 2, 2, 'eth0', '00:16:3e:10:00:00')
+    t.ipv4(2, '192.168.0.10', 20, '192.168.0.0')
+    t.route('0.0.0.0/0', 2, RTPROT_BOOT, SCOPE_UNIVERSE)
+    for i in range(2):
+        mac, ip, name = '00:16:3e:10:00:0%d' % (i + 1), '192.168.0.%d' % (11 + i), 'eth%d' % (i + 1)
+        virtio_nic(t, '0000:00:0%d.0' % (6 + i), 3 + i, 3 + i, name, mac)
+        t.ipv4(3 + i, ip, 20, '192.168.0.0')
+        address = '0000:00:0%d.0' % (8 + i)
+        t.function('pci0000:00', address, 0x1DED, 0x107F, 0x000000, 'erdma', -1)
+        t.ibdev('erdma_%d' % i, address, groups(eui64(mac)), name,
+                [(0, default_gid(mac), 'RoCE v2', name), (1, ipv4_gid(ip), 'RoCE v2', name)],
+                '100 Gb/sec (4X EDR)')
+    t.config('[Device erdma]\n'
+             'Match=driver:erdma\n'
+             'Expect=2\n'
+             '\n'
+             '[Route]\n'
+             'Manage=yes\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=rdma-shared\n'
+             'Resource=aliyun/erdma\n')
+    t.done()
+
+
+def mlx5_nic(t, port, address, numa_node, device, ifindex, name, total_vfs, **more):
+    bus = address[5:7]
+    parent = 'pci0000:%02x/0000:%02x:01.0' % (int(bus, 16) - 1, int(bus, 16) - 1)
+    t.function(parent, address, 0x15B3, device, 0x020000, 'mlx5_core', numa_node, total_vfs)
+    mac = 'b8:ce:f6:%s:00:%02x' % (bus, port)
+    t.netdev(ifindex, name, more.pop('mac', mac), address, perm_mac=mac, **more)
+    return mac, groups([0xB8, 0xCE, 0xF6, 0x03, 0x00, int(bus, 16), 0x00, port])
+
+
+def mlx5_gids(mac, ip, netdev):
+    """Default GIDs first, then those of the address, each as v1 and as v2."""
+    gids = [default_gid(mac)] + ([ipv4_gid(ip)] if ip else [])
+    return [(2 * i + k, gid, kind, netdev) for i, gid in enumerate(gids)
+            for k, kind in enumerate(['IB/RoCE v1', 'RoCE v2'])]
+
+
+def lingjun_8xmlx5():
+    """Four NICs of two ports on two NUMA nodes; both ports of the first are bond0."""
+    t = Tree('made-lingjun-8xmlx5')
+    t.system('5.10.134-16.3.al8.x86_64', 2, 2, RDMA_MODULES)
+    bond_mac = 'b8:ce:f6:17:00:00'
+    for nic, bus in enumerate(['17', '65', '98', 'd6']):
+        for port in range(2):
+            n = 2 * nic + port
+            address, name, ip = '0000:%s:00.%d' % (bus, port), 'eth%d' % (n + 1), '10.20.%d.2' % (n + 1)
+            bonded = {'master': 20, 'mac': bond_mac} if nic == 0 else {}
+            mac, guid = mlx5_nic(t, port, address, nic // 2, 0x1021, 3 + n, name, 8, mtu=4200, **bonded)
+            if nic == 0:
+                continue
+            t.ipv4(3 + n, ip, 24, '10.20.%d.0' % (n + 1))
+            t.ibdev('mlx5_%d' % n, address, guid, name, mlx5_gids(mac, ip, name), '200 Gb/sec (4X HDR)')
+    # One ibdev for both ports, below the first; its GIDs are of the bond, its netdev is a slave.
+    t.netdev(20, 'bond0', bond_mac, kind='bond', mtu=4200, max_mtu=65535)
+    t.ipv4(20, '10.20.1.2', 24, '10.20.1.0')
+    t.ibdev('mlx5_bond_0', '0000:17:00.0', 'b8ce:f603:0017:0000', 'eth1',
+            mlx5_gids(bond_mac, '10.20.1.2', 'bond0'), '200 Gb/sec (4X HDR)')
+    t.kubelet('restricted')
+    t.config('[Device rail]\n'
+             'Match=driver:mlx5_core\n'
+             'VirtualFunctions=shared-multi\n'
+             'Count=4\n'
+             'MTU=4200\n'
+             'Expect=8\n'
+             '\n'
+             '[Kubelet]\n'
+             'TopologyManagerPolicy=best-effort\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=rdma-shared\n')
+    t.done()
+
+
+def vke_4pf():
+    """Four NICs of one port, no VFs yet; the last was never brought up."""
+    t = Tree('made-vke-4pf')
+    t.system('5.10.0', 3, 2, RDMA_MODULES)
+    virtio_nic(t, '0000:00:05.0', 1, 2, 'eth0', '00:16:3e:20:00:00')
+    t.ipv4(2, '172.16.0.10', 24, '172.16.0.0')
+    t.route('0.0.0.0/0', 2, RTPROT_BOOT, SCOPE_UNIVERSE)
+    for n, bus in enumerate(['41', '65', 'a1', 'c5']):
+        address, name = '0000:%s:00.0' % bus, 'eth%d' % (n + 1)
+        is_up, ip = n < 3, '10.30.%d.2' % (n + 1)
+        mac, guid = mlx5_nic(t, 0, address, n // 2, 0x101B, 3 + n, name, 16, up=is_up, carrier=is_up)
+        if is_up:
+            t.ipv4(3 + n, ip, 24, '10.30.%d.0' % (n + 1))
+        t.ibdev('mlx5_%d' % n, address, guid, name, mlx5_gids(mac, ip if is_up else None, name),
+                '200 Gb/sec (4X HDR)', state='4: ACTIVE' if is_up else '1: DOWN')
+    t.kubelet('none')
+    t.config('[Device rdma]\n'
+             'Match=driver:mlx5_core\n'
+             'VirtualFunctions=shared-multi\n'
+             'Count=4\n'
+             'MTU=4200\n'
+             '\n'
+             '[Kubelet]\n'
+             'TopologyManagerPolicy=best-effort\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=rdma-shared\n'
+             'Resource=vke.volcengine.com/rdma\n')
+    t.done()
+
+
+ecs_erdma()
+lingjun_8xmlx5()
+vke_4pf()

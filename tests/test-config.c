@@ -1,0 +1,1004 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "../src/config/config.h"
+#include "../src/config/files.h"
+#include "../src/config/parse.h"
+#include "../src/config/reader.h"
+#include "../src/config/settings.h"
+
+#define NIC  "[Device a]\nMatch=driver:x\n"
+#define MAIN "etc/rdma-provision/rdma-provision.conf"
+
+/* A root of its own for each test. */
+struct place {
+	char root[64];
+	struct fs fs;
+};
+
+static int set_up(void **state)
+{
+	struct place *p = calloc(1, sizeof(*p));
+
+	assert_non_null(p);
+	snprintf(p->root, sizeof(p->root), "/tmp/test-config-XXXXXX");
+	assert_non_null(mkdtemp(p->root));
+	assert_int_equal(fs_open_root(p->root, &p->fs), 0);
+	*state = p;
+	return 0;
+}
+
+static void remove_tree(int at, const char *name)
+{
+	_cleanup_(closedirp) DIR *d = NULL;
+	struct dirent *e;
+	int fd;
+
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0) {
+		unlinkat(at, name, 0);
+		return;
+	}
+
+	d = fdopendir(fd);
+	assert_non_null(d);
+	while ((e = readdir(d)))
+		if (!streq(e->d_name, ".") && !streq(e->d_name, ".."))
+			remove_tree(fd, e->d_name);
+	unlinkat(at, name, AT_REMOVEDIR);
+}
+
+static int tear_down(void **state)
+{
+	struct place *p = *state;
+
+	remove_tree(AT_FDCWD, p->root);
+	fs_done(&p->fs);
+	free(p);
+	return 0;
+}
+
+static void make_folder_of(const struct place *p, const char *path)
+{
+	char folder[256];
+
+	snprintf(folder, sizeof(folder), "%s", path);
+	*strrchr(folder, '/') = '\0';
+	assert_int_equal(fs_make_folders(&p->fs, folder), 0);
+}
+
+static void put_bytes(const struct place *p, const char *path, const char *data, size_t size)
+{
+	int fd;
+
+	make_folder_of(p, path);
+	fd = openat(p->fs.root, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, size), size);
+	close(fd);
+}
+
+static void put(const struct place *p, const char *path, const char *text)
+{
+	put_bytes(p, path, text, strlen(text));
+}
+
+static void put_link(const struct place *p, const char *path, const char *target)
+{
+	make_folder_of(p, path);
+	assert_int_equal(symlinkat(target, p->fs.root, path), 0);
+}
+
+static int parse_bytes(const char *text, size_t size, struct config *c,
+		       struct config_errors *errors)
+{
+	return config_parse_text("/f", text, size, c, errors);
+}
+
+static void assert_valid(const char *text, size_t size, struct config *c)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+
+	if (parse_bytes(text, size, c, &errors) != 0 || errors.n_items > 0)
+		fail_msg("%s\nis refused: %s", text, config_errors_first(&errors));
+}
+
+static void assert_refused(const char *text, size_t size, const char *problem)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	struct config c = { .n_devices = 77 };
+
+	if (parse_bytes(text, size, &c, &errors) != -EINVAL)
+		fail_msg("accepted, but should be refused with %s", problem);
+	assert_int_equal(c.n_devices, 77); /* written on success only */
+	assert_string_equal(config_errors_first(&errors), problem);
+	assert_int_equal(errors.n_malformed, 1); /* and nothing that only follows from it */
+}
+
+static void no_file_changes_nothing(void **state)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {}, d = {};
+	_cleanup_(freep) char *text = NULL;
+	struct place *p = *state;
+
+	assert_int_equal(config_load(&p->fs, NULL, &c, &errors), 0);
+	assert_int_equal(c.rdma.netns_mode, NETNS_MODE_KEEP);
+	assert_int_equal(c.n_devices, 0);
+	assert_false(c.route.manage);
+	assert_int_equal(c.route.metric, 200);
+	assert_int_equal(c.kubelet.topology_policy, TOPOLOGY_POLICY_UNSET);
+	assert_int_equal(c.kubelet.gate, GATE_OFF);
+	assert_int_equal(c.plugin.type, PLUGIN_NONE);
+	assert_string_equal(c.plugin.resource, "rdma/hca");
+	assert_int_equal(c.plugin.shares, 1000);
+	assert_int_equal(c.service.ready_timeout_usec, 300 * USEC_PER_SEC);
+	assert_int_equal(c.service.settle_usec, USEC_PER_SEC / 2);
+	assert_int_equal(config_text(&c, &text), 0);
+	assert_string_equal(text, "");
+	assert_string_equal(c.hash, "cbf29ce484222325"); /* FNV-1a of nothing */
+
+	assert_int_equal(config_load_default(&d), 0);
+	assert_string_equal(d.hash, c.hash);
+}
+
+static void every_setting_reads_its_own_default_and_text(void **state _unused_)
+{
+	for (size_t i = 0; i < N_SETTINGS; i++) {
+		_cleanup_(freep) char *text = NULL;
+		struct device_config device = { .match = NULL };
+		struct config config = {};
+		void *base = setting_is_device(&settings[i]) ? (void *)&device : (void *)&config;
+
+		assert_int_equal(setting_parse(&settings[i], settings[i].fallback, base), 0);
+		assert_int_equal(setting_format(&settings[i], base, &text), 0);
+		assert_string_equal(text, settings[i].fallback);
+		assert_ptr_equal(setting_find(settings[i].section, settings[i].name), &settings[i]);
+		assert_true(strlen(settings[i].help) > 0 && !strchr(settings[i].help, '\n'));
+		free(device.match);
+	}
+}
+
+static void every_value_is_accepted_in_its_range_only(void **state _unused_)
+{
+	static const struct {
+		const char *section, *name, *value, *canonical; /* NULL: refused */
+	} cases[] = {
+		{ "RDMA", "NetnsMode", "shared", "shared" },
+		{ "RDMA", "NetnsMode", "Shared", NULL },
+		{ "RDMA", "NetnsMode", "", NULL },
+		{ "Device", "VirtualFunctions", "shared-multi", "shared-multi" },
+		{ "Device", "VirtualFunctions", "multi", NULL },
+		{ "Device", "Count", "1", "1" },
+		{ "Device", "Count", "65535", "65535" },
+		{ "Device", "Count", "max", "max" },
+		{ "Device", "Count", "0", NULL },
+		{ "Device", "Count", "65536", NULL },
+		{ "Device", "Count", "-1", NULL },
+		{ "Device", "Count", "+1", NULL },
+		{ "Device", "Count", "08", NULL },
+		{ "Device", "Count", "0x8", NULL },
+		{ "Device", "Count", "8 VFs", NULL },
+		{ "Device", "Count", "8.0", NULL },
+		{ "Device", "Count", "18446744073709551617", NULL },
+		{ "Device", "Count", "4294967297", NULL },
+		{ "Device", "MTU", "0", "0" },
+		{ "Device", "MTU", "67", NULL },
+		{ "Device", "MTU", "68", "68" },
+		{ "Device", "MTU", "65535", "65535" },
+		{ "Device", "MTU", "65536", NULL },
+		{ "Device", "Expect", "65535", "65535" },
+		{ "Device", "Expect", "65536", NULL },
+		{ "Route", "Manage", "yes", "yes" },
+		{ "Route", "Manage", "TRUE", "yes" },
+		{ "Route", "Manage", "1", "yes" },
+		{ "Route", "Manage", "off", "no" },
+		{ "Route", "Manage", "maybe", NULL },
+		{ "Route", "Metric", "0", NULL },
+		{ "Route", "Metric", "1", "1" },
+		{ "Route", "Metric", "2147483647", "2147483647" },
+		{ "Route", "Metric", "2147483648", NULL },
+		{ "Kubelet", "TopologyManagerPolicy", "best-effort", "best-effort" },
+		{ "Kubelet", "TopologyManagerPolicy", "single-numa-node", "single-numa-node" },
+		{ "Kubelet", "TopologyManagerPolicy", "", "" },
+		{ "Kubelet", "TopologyManagerPolicy", "none", NULL },
+		{ "Kubelet", "Gate", "strict", "strict" },
+		{ "Kubelet", "Gate", "yes", NULL },
+		{ "DevicePlugin", "Type", "rdma-shared", "rdma-shared" },
+		{ "DevicePlugin", "Type", "sriov", NULL },
+		{ "DevicePlugin", "Resource", "rdma/hca_shared", "rdma/hca_shared" },
+		{ "DevicePlugin", "Resource", "example.com/A1", "example.com/A1" },
+		{ "DevicePlugin", "Resource", "rdma/hca-shared", NULL },
+		{ "DevicePlugin", "Resource", "rdma/hca.shared", NULL },
+		{ "DevicePlugin", "Resource", "rdma/_hca", NULL },
+		{ "DevicePlugin", "Resource", "rdma/", NULL },
+		{ "DevicePlugin", "Resource", "/hca", NULL },
+		{ "DevicePlugin", "Resource", "hca", NULL },
+		{ "DevicePlugin", "Resource", "rdma/a/b", NULL },
+		{ "DevicePlugin", "Resource", "RDMA/hca", NULL },
+		{ "DevicePlugin", "Resource", "rdma./hca", NULL },
+		{ "DevicePlugin", "Resource", "a..b/hca", NULL },
+		{ "DevicePlugin", "Resource", "-a/hca", NULL },
+		{ "DevicePlugin", "Shares", "0", NULL },
+		{ "DevicePlugin", "Shares", "2147483647", "2147483647" },
+		{ "Service", "ReadyTimeoutSec", "5min", "300" },
+		{ "Service", "ReadyTimeoutSec", "1d", "86400" },
+		{ "Service", "ReadyTimeoutSec", "86400.1", NULL },
+		{ "Service", "ReadyTimeoutSec", "infinity", NULL },
+		{ "Service", "ReadyTimeoutSec", "-1", NULL },
+		{ "Service", "SettleSec", "0", "0" },
+		{ "Service", "SettleSec", "500ms", "0.5" },
+		{ "Service", "SettleSec", "1us", "0.000001" },
+		{ "Service", "SettleSec", "10.25", "10.25" },
+		{ "Service", "SettleSec", "61", NULL },
+		{ "Device", "Match", "  driver:mlx5_core\tpci:0000:3B:00.0 ",
+		  "driver:mlx5_core pci:0000:3b:00.0" },
+		{ "Device", "Match", "id:15B3:101e id:8086:*", "id:15b3:101e id:8086:*" },
+		{ "Device", "Match", "pci:*:41:00.[01]", "pci:*:41:00.[01]" },
+		{ "Device", "Match", "netdev:ens?f* ibdev:mlx5_*", "netdev:ens?f* ibdev:mlx5_*" },
+		{ "Device", "Match", "pci:10000:01:00.0", "pci:10000:01:00.0" },
+		{ "Device", "Match", "pci:41:00.0", NULL },
+		{ "Device", "Match", "pci:0000:41:00:0", NULL },
+		{ "Device", "Match", "pci:mlx5*", NULL },
+		{ "Device", "Match", "id:15b3", NULL },
+		{ "Device", "Match", "id:0x15b3:*", NULL },
+		{ "Device", "Match", "id:15b:*", NULL },
+		{ "Device", "Match", "id:*:", NULL },
+		{ "Device", "Match", "driver:", NULL },
+		{ "Device", "Match", "driver:../x", NULL },
+		{ "Device", "Match", "netdev:ens[1", NULL },
+		{ "Device", "Match", "netdev:ens1]", NULL },
+		{ "Device", "Match", "mac:00:11:22:33:44:55", NULL },
+		{ "Device", "Match", "Driver:x", NULL },
+		{ "Device", "Match", "mlx5_0", NULL },
+		{ "Device", "Match", "driver:a,driver:b:c", NULL },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		const struct setting *s = setting_find(cases[i].section, cases[i].name);
+		_cleanup_(freep) char *text = NULL;
+		struct device_config device = {};
+		struct config config = {};
+		void *base;
+		int r;
+
+		assert_non_null(s);
+		base = setting_is_device(s) ? (void *)&device : (void *)&config;
+		r = setting_parse(s, cases[i].value, base);
+		if (r != (cases[i].canonical ? 0 : -EINVAL))
+			fail_msg("%s=%s gives %d", cases[i].name, cases[i].value, r);
+		if (r == 0) {
+			assert_int_equal(setting_format(s, base, &text), 0);
+			assert_string_equal(text, cases[i].canonical);
+		}
+		free(device.match);
+	}
+}
+
+static void time_spans_are_those_of_systemd(void **state _unused_)
+{
+	static const struct {
+		const char *value;
+		int result;
+		uint64_t usec;
+	} cases[] = {
+		{ "300", 0, 300000000 },
+		{ "0.5", 0, 500000 },
+		{ "1min 30s", 0, 90000000 },
+		{ "1min30s", 0, 90000000 },
+		{ "2 h", 0, 7200000000 },
+		{ "0.0000019", 0, 1 },
+		{ "1.5min", 0, 90000000 },
+		{ "250 msec", 0, 250000 },
+		{ "", -EINVAL, 0 },
+		{ "s", -EINVAL, 0 },
+		{ "1.", -EINVAL, 0 },
+		{ ".5", -EINVAL, 0 },
+		{ "5 fortnights", -EINVAL, 0 },
+		{ "1 -1", -EINVAL, 0 },
+		{ "5S", -EINVAL, 0 },
+		{ "99999999999999999999", -EINVAL, 0 },
+		{ "18446744073710", -EINVAL, 0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		uint64_t usec = 0;
+
+		if (parse_span(cases[i].value, &usec) != cases[i].result)
+			fail_msg("\"%s\"", cases[i].value);
+		assert_int_equal(usec, cases[i].usec);
+	}
+}
+
+static void bad_input_is_refused_with_file_line_key_and_value(void **state _unused_)
+{
+#define T(text) text, sizeof(text) - 1
+	static const struct {
+		const char *text;
+		size_t size;
+		const char *problem;
+	} cases[] = {
+		{ T("# x\n\n" NIC "Count=8 VFs\n"),
+		  "/f:5: Count=8 VFs: accepted: a number from 1 to 65535, or \"max\"" },
+		{ T("[Route]\nMetric=99999999999999999999\n"),
+		  "/f:2: Metric=99999999999999999999: accepted: a number from 1 to 2147483647" },
+		{ T("[Route]\nManage=no # not\n"), "/f:2: Manage=no # not: accepted: yes or no" },
+		{ T("[Route]\nManage=no ; not\n"), "/f:2: Manage=no ; not: accepted: yes or no" },
+		{ T("[Route]\nManage=\"no\"\n"), "/f:2: Manage=\"no\": accepted: yes or no" },
+		{ T("[Route]\nMetric=1\n\nMetric=2\n"),
+		  "/f:4: Metric=2: set in line 2 already: accepted: each key once in a section of "
+		  "a file" },
+		{ T(NIC "[Route]\n[Device a]\nMatch=\n"),
+		  "/f:5: Match=: set in line 2 already: accepted: each key once in a section of a "
+		  "file" },
+		{ T("Manage=yes\n[Route]\n"), "/f:1: Manage=yes: text before the first section: "
+					      "accepted: a line with a section "
+					      "first, for example [Device]" },
+		{ T("[Route]\nManage=y\0es\n"), "/f:2: a NUL byte: accepted: text in UTF-8" },
+		{ T("#\0\n"), "/f:1: a NUL byte: accepted: text in UTF-8" },
+		{ T("[Route]\nManage=\xff\n"), "/f:2: invalid UTF-8: accepted: text in UTF-8" },
+		{ T("[Route]\nManage=\xc0\xaf\n"), "/f:2: invalid UTF-8: accepted: text in UTF-8" },
+		{ T("[Route]\nManage=\xed\xa0\x80\n"),
+		  "/f:2: invalid UTF-8: accepted: text in UTF-8" },
+		{ T("[Route]\nManage=\xe2\x82"), "/f:2: invalid UTF-8: accepted: text in UTF-8" },
+		{ T("[Route]\nManage=\x1b[31m\n"),
+		  "/f:2: a control character: accepted: text in UTF-8" },
+		{ T("[Route]\rManage=yes\r"),
+		  "/f:1: a control character: accepted: text in UTF-8" },
+		{ T("[Route]\nManage=j\xc3\xa4\n"), "/f:2: Manage=j\xc3\xa4: accepted: yes or no" },
+		{ T("[Route\nManage=yes\n"),
+		  "/f:1: [Route: accepted: a section as [SECTION] or [SECTION NAME], alone in its "
+		  "line" },
+		{ T("[Route] # x\n"),
+		  "/f:1: [Route] # x: accepted: a section as [SECTION] or [SECTION NAME], alone in "
+		  "its line" },
+		{ T("[]\n"), "/f:1: []: accepted: the name of a section, at most 49 bytes without "
+			     "brackets, colons and semicolons" },
+		{ T("[Device a23456789012345678901234567890123456789012]\n[Device "
+		    "a234567890123456789012345678901234567890123]\n"),
+		  "/f:2: [Device a234567890123456789012345678901234567890123]: accepted: the name "
+		  "of "
+		  "a section, at most 49 bytes without brackets, colons and semicolons" },
+		{ T("[Device a/b]\n"), "/f:1: [Device a/b]: accepted: a name of letters, digits, "
+				       "\"_\", \"-\" and \".\"" },
+		{ T("[Device a b]\n"), "/f:1: [Device a b]: accepted: a name of letters, digits, "
+				       "\"_\", \"-\" and \".\"" },
+		{ T("[Route]\nManage\n"), "/f:2: Manage: accepted: KEY=VALUE, [SECTION], or a "
+					  "comment that begins with # or ;" },
+		{ T("[Route]\nManage: yes\n"), "/f:2: Manage: yes: accepted: KEY=VALUE, [SECTION], "
+					       "or a comment that begins with # or ;" },
+		{ T("[Route]\n=yes\n"), "/f:2: =yes: accepted: KEY=VALUE, [SECTION], or a comment "
+					"that begins with # or ;" },
+		{ T("[Route]\n@=1\n"), "/f:2: @=1: accepted: KEY=VALUE, [SECTION], or a comment "
+				       "that begins with # or ;" },
+		{ T("[Route]\nMetric=\\\n\\\n many\n"),
+		  "/f:2: Metric=many: accepted: a number from 1 to 2147483647" },
+		{ T("[Device]\nMatch=driver:x\n"),
+		  "/f:2: Match= in [Device], which has only defaults for others: accepted: a "
+		  "section with a name, for example [Device nic]" },
+		{ T(NIC "Match2=1\nMatch=mac:00\n"),
+		  "/f:4: Match=mac:00: set in line 2 already: accepted: each key once in a section "
+		  "of a file" },
+		{ T("[Device a]\nMatch=mac:00\n"),
+		  "/f:2: Match=mac:00: accepted: blank-separated globs such as pci:0000:41:00.0, "
+		  "id:15b3:101e, driver:mlx5_core, netdev:ens1* or ibdev:mlx5_*" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+		assert_refused(cases[i].text, cases[i].size, cases[i].problem);
+}
+
+static void keys_that_contradict_each_other_are_refused_where_the_later_is(void **state _unused_)
+{
+	static const struct {
+		const char *text, *problem; /* NULL: accepted */
+		uint32_t count;
+	} cases[] = {
+		{ NIC "VirtualFunctions=shared\nCount=2\n",
+		  "/f:4: Count=2 with VirtualFunctions=shared in [Device a]: accepted: Count=1 or "
+		  "none, or VirtualFunctions=shared-multi",
+		  0 },
+		{ "[Device]\nCount=max\n" NIC "VirtualFunctions=shared\n",
+		  "/f:5: Count=max with VirtualFunctions=shared in [Device a]: accepted: Count=1 "
+		  "or "
+		  "none, or VirtualFunctions=shared-multi",
+		  0 },
+		{ NIC "VirtualFunctions=shared\nCount=1\n", NULL, 1 },
+		{ NIC "VirtualFunctions=shared\n", NULL, COUNT_UNSET },
+		{ NIC "VirtualFunctions=shared-multi\n",
+		  "/f:3: VirtualFunctions=shared-multi without Count= in [Device a]: accepted: "
+		  "with "
+		  "Count=, a number from 1 to 65535, or \"max\"",
+		  0 },
+		{ "[Device]\nCount=3\n" NIC "VirtualFunctions=shared-multi\n", NULL, 3 },
+		{ NIC "Count=2\nVirtualFunctions=exclusive\n",
+		  "/f:4: Count=2 with VirtualFunctions=exclusive in [Device a]: accepted: no "
+		  "Count=, "
+		  "for exclusive means no VFs",
+		  0 },
+		{ "[Device]\nCount=2\nVirtualFunctions=exclusive\n" NIC,
+		  "/f:3: Count=2 with VirtualFunctions=exclusive in [Device a]: accepted: no "
+		  "Count=, "
+		  "for exclusive means no VFs",
+		  0 },
+		{ "[Device]\nCount=2\n" NIC "VirtualFunctions=exclusive\n", NULL, COUNT_UNSET },
+		{ NIC "Count=2\n", NULL, 2 },
+		{ "[RDMA]\nNetnsMode=exclusive\n[DevicePlugin]\nType=rdma-shared\n",
+		  "/f:4: NetnsMode=exclusive with Type=rdma-shared: accepted: NetnsMode=shared or "
+		  "keep, for pods in other network namespaces cannot use the devices of this one",
+		  0 },
+		{ "[DevicePlugin]\nType=rdma-shared\n[RDMA]\nNetnsMode=exclusive\n",
+		  "/f:4: NetnsMode=exclusive with Type=rdma-shared: accepted: NetnsMode=shared or "
+		  "keep, for pods in other network namespaces cannot use the devices of this one",
+		  0 },
+		/* What follows from a malformed value is not told as well. */
+		{ NIC "VirtualFunctions=shared-multi\nCount=none\n",
+		  "/f:4: Count=none: accepted: a number from 1 to 65535, or \"max\"", 0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(config_done) struct config c = {};
+		const size_t size = strlen(cases[i].text);
+
+		if (cases[i].problem) {
+			assert_refused(cases[i].text, size, cases[i].problem);
+			continue;
+		}
+		assert_valid(cases[i].text, size, &c);
+		assert_int_equal(c.devices[0].count, cases[i].count);
+	}
+}
+
+static void unknown_names_are_skipped_and_the_nearest_is_told(void **state _unused_)
+{
+	static const struct {
+		const char *text, *problem;
+	} cases[] = {
+		{ "[Routes]\nMetric=7\n",
+		  "/f:1: [Routes]: unknown section, did you mean [Route]?" },
+		{ "[route]\n", "/f:1: [route]: unknown section, did you mean [Route]?" },
+		{ "[Weather]\nRain=1\nRain=2\n",
+		  "/f:1: [Weather]: unknown section: accepted: [RDMA], [Device], [Device NAME], "
+		  "[Route], [Kubelet], [DevicePlugin], [Service]" },
+		{ "[Route nic]\n", "/f:1: [Route nic]: unknown section, did you mean [Route]?" },
+		{ NIC "Cuont=4\n", "/f:3: Cuont= in [Device]: unknown key, did you mean Count=?" },
+		{ NIC "count=4\n", "/f:3: count= in [Device]: unknown key, did you mean Count=?" },
+		{ "[Device]\nMetric=4\n",
+		  "/f:2: Metric= in [Device]: unknown key, it belongs in [Route]" },
+		{ "[Route]\nColour=red\n",
+		  "/f:2: Colour= in [Route]: unknown key: accepted: Manage=, Metric=" },
+		{ "[Route]\n\xc2\x9b=1\n",
+		  "/f:2: \\xc2\\x9b= in [Route]: unknown key: accepted: Manage=, Metric=" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(config_errors_done) struct config_errors errors = {};
+		_cleanup_(config_done) struct config c = {};
+
+		assert_int_equal(parse_bytes(cases[i].text, strlen(cases[i].text), &c, &errors), 0);
+		assert_int_equal(errors.n_items, 1);
+		assert_true(errors.items[0].is_unknown);
+		assert_string_equal(errors.items[0].text, cases[i].problem);
+		assert_true(c.has_unknown);
+		assert_string_equal(c.problem, cases[i].problem);
+		assert_int_equal(c.route.metric, 200);
+	}
+}
+
+static void any_number_of_unknown_keys_is_not_malformed(void **state _unused_)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {};
+	char text[8192] = "[Route]\nMetric=7\n";
+	size_t n = strlen(text);
+
+	for (unsigned i = 0; i < 300; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "Future%u=1\n", i);
+	assert_int_equal(parse_bytes(text, n, &c, &errors), 0);
+	assert_int_equal(errors.n_unknown, 300);
+	assert_int_equal(errors.n_items, PROBLEMS_MAX);
+	assert_int_equal(c.route.metric, 7);
+}
+
+static void all_that_is_wrong_is_told_at_once_but_not_without_end(void **state _unused_)
+{
+	_cleanup_(config_errors_done) struct config_errors few = {}, many = {};
+	_cleanup_(freep) char *garbage = malloc(FILE_MAX_BYTES);
+	static const char text[] = "[Route]\nMetric=x\nnot\nNew=1\nManage=2\n";
+	struct config c;
+	uint32_t seed = 1;
+
+	assert_int_equal(parse_bytes(text, sizeof(text) - 1, &c, &few), -EINVAL);
+	assert_int_equal(few.n_malformed, 3);
+	assert_int_equal(few.n_unknown, 1);
+
+	assert_non_null(garbage);
+	for (size_t i = 0; i < FILE_MAX_BYTES; i++) {
+		seed = seed * 1664525 + 1013904223;
+		garbage[i] = (char)(seed >> 24);
+	}
+	assert_int_equal(parse_bytes(garbage, FILE_MAX_BYTES, &c, &many), -EINVAL);
+	assert_int_equal(many.n_malformed, PROBLEMS_MAX);
+	assert_int_equal(many.n_items, PROBLEMS_MAX);
+}
+
+static void lines_of_4_kib_are_read_whole_and_longer_ones_refused(void **state _unused_)
+{
+	_cleanup_(config_done) struct config c = {};
+	char text[LINE_MAX_BYTES + 64] = "[Device a]\nMatch=", *value = text + strlen(text);
+	char comment[LINE_MAX_BYTES + 3];
+
+	/* Of 4096 bytes: "Match=", 255 words of 15 bytes with their blanks, one of 10. */
+	for (unsigned i = 0; i < 255; i++)
+		sprintf(value + (size_t)i * 16, "driver:%08u ", i);
+	strcat(text, "driver:end");
+	assert_int_equal(strlen(value) + strlen("Match="), LINE_MAX_BYTES);
+
+	assert_valid(text, strlen(text), &c);
+	assert_string_equal(c.devices[0].match, value);
+
+	strcat(text, "s\n");
+	assert_refused(text, strlen(text),
+		       "/f:2: a line of 4097 bytes: accepted: at most 4096 bytes");
+
+	memset(comment, '#', LINE_MAX_BYTES + 1);
+	strcpy(comment + LINE_MAX_BYTES + 1, "\n");
+	assert_refused(comment, strlen(comment),
+		       "/f:1: a line of 4097 bytes: accepted: at most 4096 bytes");
+
+	/* Also when it is continuing that makes it long: one byte less for the end of the line. */
+	strcpy(text + strlen(text) - 1, "s\n");
+	memcpy(value + 2000, "\\\n", 2);
+	assert_refused(text, strlen(text),
+		       "/f:3: a line of 4097 bytes: accepted: at most 4096 bytes");
+}
+
+static void what_editors_and_systemd_write_is_accepted(void **state _unused_)
+{
+	static const struct {
+		const char *text;
+		const char *match; /* of the first device */
+	} cases[] = {
+		{ "[Device a]\r\nMatch=driver:x\r\n", "driver:x" },
+		{ "\xef\xbb\xbf[Device a]\nMatch=driver:x", "driver:x" },
+		{ "  [Device \t a ]  \n  Match \t=  driver:x  \n", "driver:x" },
+		{ "[Device a]\n# x\n ; x\n\n\nMatch=driver:x\n", "driver:x" },
+		{ "# latin 1: \xe4\n[Device a]\nMatch=driver:x\n", "driver:x" },
+		{ "[Device a]\nMatch=driver:x \\\n  driver:y\n", "driver:x driver:y" },
+		{ "[Device a]\nMatch=driver:x \\\n# x\n  driver:y \\\r\n\n", "driver:x driver:y" },
+		{ "[Device a]\nMatch=driver:x\\", "driver:x" },
+		{ "[Device a]\nMatch=\n", NULL },
+		{ "[Device a]\nMatch=netdev:a=b;c#d\n", "netdev:a=b;c#d" },
+		{ "[Device a]\nMatch=netdev:a ;\n", "" }, /* refused: no comments behind values */
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(config_errors_done) struct config_errors errors = {};
+		_cleanup_(config_done) struct config c = {};
+
+		if (cases[i].match && !*cases[i].match) {
+			assert_int_equal(
+				parse_bytes(cases[i].text, strlen(cases[i].text), &c, &errors),
+				-EINVAL);
+			continue;
+		}
+
+		assert_valid(cases[i].text, strlen(cases[i].text), &c);
+		assert_int_equal(c.n_devices, 1);
+		assert_string_equal(c.devices[0].name, "a");
+		if (cases[i].match)
+			assert_string_equal(c.devices[0].match, cases[i].match);
+		else
+			assert_null(c.devices[0].match);
+	}
+}
+
+static void sections_inherit_whatever_the_order_and_keep_their_own(void **state _unused_)
+{
+	static const char text[] =
+		"[Device b]\nMTU=\nCount=2\n"
+		"[Device]\nMatch=driver:x\nMTU=9000\nExpect=4\n"
+		"[Device a]\nMTU=0\nMatch=driver:y\n[Device c]\n[Device b]\nExpect=1\n";
+	_cleanup_(config_done) struct config c = {};
+	static const struct device_config want[] = {
+		{ .name = "b", .match = (char *)"driver:x", .mtu = 9000, .count = 2, .expect = 1 },
+		{ .name = "a", .match = (char *)"driver:y", .count = COUNT_UNSET, .expect = 4 },
+		{ .name = "c",
+		  .match = (char *)"driver:x",
+		  .mtu = 9000,
+		  .count = COUNT_UNSET,
+		  .expect = 4 },
+	};
+
+	assert_valid(text, sizeof(text) - 1, &c);
+	assert_int_equal(c.n_devices, ELEMENTSOF(want));
+	for (size_t i = 0; i < ELEMENTSOF(want); i++) {
+		assert_string_equal(c.devices[i].name, want[i].name);
+		assert_string_equal(c.devices[i].match, want[i].match);
+		assert_int_equal(c.devices[i].mtu, want[i].mtu);
+		assert_int_equal(c.devices[i].count, want[i].count);
+		assert_int_equal(c.devices[i].expect, want[i].expect);
+	}
+}
+
+static void sections_of_devices_have_a_limit(void **state _unused_)
+{
+	for (unsigned n = 256; n <= 257; n++) {
+		_cleanup_(config_done) struct config c = {};
+		char text[8192];
+		size_t at = 0;
+
+		for (unsigned i = 0; i < n; i++)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "[Device n%u]\n", i);
+		if (n > 256) {
+			assert_refused(text, at,
+				       "/f:257: [Device n256]: accepted: at most 256 sections of "
+				       "this kind");
+			continue;
+		}
+		assert_valid(text, at, &c);
+		assert_int_equal(c.n_devices, n);
+	}
+}
+
+static void the_canonical_text_reads_as_the_same_configuration(void **state _unused_)
+{
+	static const char text[] =
+		"[Service]\nSettleSec=250ms\n[Device]\nCount=8\nVirtualFunctions=shared-multi\n"
+		"[Device b]\nMatch=id:15B3:*  driver:x\n[Route]\nMetric=200\nManage=1\n"
+		"[Device a]\nVirtualFunctions=exclusive\nMatch=pci:0000:AF:00.0\n[Device z]\n"
+		"[Kubelet]\nTopologyManagerPolicy=restricted\n";
+	static const char want[] =
+		"[Device b]\nMatch=id:15b3:* driver:x\nVirtualFunctions=shared-multi\nCount=8\n"
+		"[Device a]\nMatch=pci:0000:af:00.0\nVirtualFunctions=exclusive\n"
+		"[Device z]\nVirtualFunctions=shared-multi\nCount=8\n[Route]\nManage=yes\n"
+		"[Kubelet]\nTopologyManagerPolicy=restricted\n[Service]\nSettleSec=0.25\n";
+	_cleanup_(config_done) struct config c = {}, again = {};
+	_cleanup_(freep) char *once = NULL, *twice = NULL;
+
+	assert_valid(text, sizeof(text) - 1, &c);
+	assert_int_equal(config_text(&c, &once), 0);
+	assert_string_equal(once, want);
+
+	assert_valid(once, strlen(once), &again);
+	assert_int_equal(config_text(&again, &twice), 0);
+	assert_string_equal(twice, want);
+	assert_string_equal(again.hash, c.hash);
+	assert_int_equal(strlen(c.hash), 16);
+}
+
+static void files_override_key_by_key_in_the_order_of_systemd(void **state)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {};
+	struct place *p = *state;
+
+	put(p, "etc/rdma-provision/rdma-provision.conf", "[Route]\nMetric=1\n" NIC);
+	put(p, "usr/lib/rdma-provision/rdma-provision.conf", "malformed, and not read");
+	put(p, "usr/lib/rdma-provision/rdma-provision.conf.d/10-x.conf",
+	    "[Route]\nMetric=10\nManage=yes\n[DevicePlugin]\nShares=10\n[Device b]\n");
+	put(p, "run/rdma-provision/rdma-provision.conf.d/20-x.conf",
+	    "[Route]\nMetric=20\n[Device a]\nMTU=20\n[DevicePlugin]\nShares=\n");
+	put(p, "run/rdma-provision/rdma-provision.conf.d/05-x.conf",
+	    "[Route]\nMetric=5\n[Device]\nMTU=5000\n");
+	/* Hidden by rank, by a link, by an empty file, by their names. */
+	put(p, "usr/local/lib/rdma-provision/rdma-provision.conf.d/20-x.conf", "malformed");
+	put(p, "usr/lib/rdma-provision/rdma-provision.conf.d/30-x.conf", "malformed");
+	put_link(p, "etc/rdma-provision/rdma-provision.conf.d/30-x.conf", "/dev/null");
+	put(p, "usr/lib/rdma-provision/rdma-provision.conf.d/40-x.conf", "malformed");
+	put(p, "run/rdma-provision/rdma-provision.conf.d/40-x.conf", "");
+	put(p, "etc/rdma-provision/rdma-provision.conf.d/.50-x.conf", "malformed");
+	put(p, "etc/rdma-provision/rdma-provision.conf.d/50-x.conf~", "malformed");
+	put(p, "etc/rdma-provision/rdma-provision.conf.d/README", "malformed");
+
+	assert_int_equal(config_load(&p->fs, NULL, &c, &errors), -EINVAL);
+	assert_int_equal(errors.n_items, 1); /* MTU=20 */
+	put(p, "run/rdma-provision/rdma-provision.conf.d/20-x.conf",
+	    "[Route]\nMetric=20\n[Device a]\nMTU=1500\n[DevicePlugin]\nShares=\n");
+	config_errors_done(&errors);
+
+	assert_int_equal(config_load(&p->fs, NULL, &c, &errors), 0);
+	assert_int_equal(errors.n_items, 0);
+	assert_int_equal(c.route.metric, 20);
+	assert_true(c.route.manage);
+	assert_int_equal(c.plugin.shares, 1000);
+	assert_int_equal(c.n_devices, 2);
+	assert_string_equal(c.devices[0].name, "a");
+	assert_int_equal(c.devices[0].mtu, 1500);
+	assert_string_equal(c.devices[1].name, "b");
+	assert_int_equal(c.devices[1].mtu, 5000);
+}
+
+static void a_problem_names_the_file_it_is_in(void **state)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	struct place *p = *state;
+	struct config c;
+
+	put(p, MAIN, "[DevicePlugin]\nType=rdma-shared\n[Route]\nMetric=1\n");
+	put(p, "usr/lib/rdma-provision/rdma-provision.conf.d/a.conf",
+	    "# x\n\n[RDMA]\nNetnsMode=exclusive\n[Route]\nMetric=2\n");
+
+	assert_int_equal(config_load(&p->fs, NULL, &c, &errors), -EINVAL);
+	assert_int_equal(errors.n_items, 1);
+	assert_non_null(
+		after(errors.items[0].text,
+		      "/usr/lib/rdma-provision/rdma-provision.conf.d/a.conf:4: NetnsMode="));
+}
+
+static void a_main_file_that_is_a_link_to_null_hides_the_others(void **state)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {};
+	struct place *p = *state;
+
+	put(p, "usr/lib/rdma-provision/rdma-provision.conf", "[Route]\nMetric=1\n");
+	put_link(p, MAIN, "../../dev/null");
+	assert_int_equal(config_load(&p->fs, NULL, &c, &errors), 0);
+	assert_int_equal(c.route.metric, 200);
+}
+
+static void what_cannot_be_read_is_an_error_with_its_name(void **state)
+{
+	static const struct {
+		const char *path, *problem;
+	} cases[] = {
+		{ MAIN, "/" MAIN ": a folder: accepted: " },
+		{ MAIN ".d/x.conf", "/" MAIN ".d/x.conf: a folder: accepted: " },
+		{ MAIN, "/" MAIN ": a link to /nowhere, which does not exist: accepted: " },
+		{ MAIN ".d/x.conf",
+		  "/" MAIN ".d/x.conf: a link to /nowhere, which does not exist: accepted: " },
+		{ MAIN, "/" MAIN ": too large: accepted: " },
+		{ MAIN, "/" MAIN ": no regular file: accepted: " },
+		{ MAIN, "/" MAIN ": Too many levels of symbolic links: accepted: " },
+		{ MAIN ".d", "/" MAIN ".d: Not a directory: accepted: a readable folder" },
+	};
+	_cleanup_(freep) char *large = calloc(1, FILE_MAX_BYTES + 1);
+	struct place *p = *state;
+
+	assert_non_null(large);
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(config_errors_done) struct config_errors errors = {};
+		struct config c;
+
+		make_folder_of(p, cases[i].path);
+		switch (i) {
+		case 0 ... 1:
+			assert_int_equal(mkdirat(p->fs.root, cases[i].path, 0755), 0);
+			break;
+		case 2 ... 3:
+			put_link(p, cases[i].path, "/nowhere");
+			break;
+		case 4:
+			put_bytes(p, cases[i].path, large, FILE_MAX_BYTES + 1);
+			break;
+		case 5:
+			assert_int_equal(mkfifoat(p->fs.root, cases[i].path, 0644), 0);
+			break;
+		case 6:
+			put_link(p, cases[i].path, "rdma-provision.conf");
+			break;
+		default:
+			put(p, cases[i].path, "");
+		}
+
+		assert_int_equal(config_load(&p->fs, NULL, &c, &errors), -EINVAL);
+		assert_int_equal(errors.n_items, 1);
+		if (!is_prefix(errors.items[0].text, cases[i].problem))
+			fail_msg("%s", errors.items[0].text);
+		remove_tree(p->fs.root, "etc");
+	}
+}
+
+static void a_file_without_permission_is_an_error(void **state)
+{
+	struct place *p = *state;
+	int status;
+	pid_t pid;
+
+	put(p, MAIN, "");
+	assert_int_equal(fchmodat(p->fs.root, MAIN, 0, 0), 0);
+	assert_int_equal(chmod(p->root, 0755), 0);
+
+	/* Root may read everything: ask as nobody, in a child that cannot come back. */
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		_cleanup_(config_errors_done) struct config_errors errors = {};
+		const char *problem;
+		struct config c;
+		bool is_told;
+
+		if (geteuid() == 0 && setuid(65534) < 0)
+			_exit(2);
+		if (config_load(&p->fs, NULL, &c, &errors) != -EINVAL)
+			_exit(3);
+		problem = config_errors_first(&errors);
+		is_told = is_prefix(problem, "/" MAIN ": Permission denied: accepted: ");
+		config_errors_done(&errors);
+		_exit(is_told ? 0 : 4);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+static void one_file_alone_replaces_all_others(void **state)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {};
+	struct place *p = *state;
+
+	put(p, MAIN, "malformed");
+	put(p, "tmp/my", "[Route]\nMetric=9\n");
+	assert_int_equal(config_load(&p->fs, "/tmp/my", &c, &errors), 0);
+	assert_int_equal(c.route.metric, 9);
+
+	assert_int_equal(config_load(&p->fs, "/tmp/mine", &c, &errors), -EINVAL);
+	assert_true(is_prefix(config_errors_first(&errors),
+			      "/tmp/mine: No such file or directory: accepted: "));
+}
+
+static void the_shipped_configuration_changes_nothing_and_shows_every_key(void **state _unused_)
+{
+	static const char path[] = "conf/rdma-provision.conf";
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {}, none = {};
+	_cleanup_(freep) char *text = NULL;
+	struct fs here;
+	size_t size;
+
+	if (fs_open_root(".", &here) < 0 || !fs_exists(&here, path)) {
+		print_message("not started in the source folder\n");
+		skip();
+	}
+	assert_int_equal(config_load(&here, path, &c, &errors), 0);
+	assert_int_equal(errors.n_items, 0);
+	assert_int_equal(config_load_default(&none), 0);
+	assert_string_equal(c.hash, none.hash);
+	assert_int_equal(c.n_devices, 0);
+
+	assert_int_equal(fs_read_all(&here, path, FILE_MAX_BYTES, false, &text, &size), 0);
+	for (size_t i = 0; i < N_SETTINGS; i++) {
+		char line[128];
+
+		snprintf(line, sizeof(line), "\n#%s=%s\n", settings[i].name, settings[i].fallback);
+		if (!strstr(text, line))
+			fail_msg("%s is not shown", line);
+	}
+	fs_done(&here);
+}
+
+static void the_last_good_configuration_is_the_text_of_it(void **state)
+{
+	static const char text[] = "[Device]\nMTU=9000\n" NIC;
+	_cleanup_(config_done) struct config c = {}, good = {};
+	_cleanup_(freep) char *canonical = NULL;
+	struct place *p = *state;
+
+	assert_int_equal(config_load_last_good(&p->fs, &good), -ENOENT);
+	assert_valid(text, sizeof(text) - 1, &c);
+	assert_int_equal(config_text(&c, &canonical), 0);
+
+	put(p, LAST_GOOD_PATH, canonical);
+	assert_int_equal(config_load_last_good(&p->fs, &good), 0);
+	assert_int_equal(good.devices[0].mtu, 9000);
+	assert_string_equal(good.hash, c.hash);
+
+	config_done(&good);
+	put(p, LAST_GOOD_PATH, "malformed");
+	assert_int_equal(config_load_last_good(&p->fs, &good), -EINVAL);
+}
+
+/* The lines "# /path" of systemd-analyze, which are its names of files, one below the other. */
+static bool cat_config(const char *root, char *buf, size_t size)
+{
+	char option[128];
+	size_t n = 0;
+	int fds[2];
+	pid_t pid;
+
+	snprintf(option, sizeof(option), "--root=%s", root);
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		dup2(fds[1], STDOUT_FILENO);
+		close(fds[0]);
+		execlp("systemd-analyze", "systemd-analyze", option, "cat-config", "--no-pager",
+		       CONFIG_NAME, NULL);
+		_exit(127);
+	}
+
+	close(fds[1]);
+	for (ssize_t got = 1; got > 0 && n < size - 1; n += (size_t)MAX(got, 0))
+		got = read(fds[0], buf + n, size - 1 - n);
+	buf[n] = '\0';
+	close(fds[0]);
+
+	int status;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status == 0;
+}
+
+static void the_files_are_those_systemd_shows(void **state)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_files_done) struct config_files files = {};
+	static const char *const folders[] = { "etc", "run", "usr/local/lib", "usr/lib" };
+	struct place *p = *state;
+	char shown[65536], *rest = NULL;
+	size_t n = 0;
+
+	/* Every drop-in in every set of folders but none: 15 of them. */
+	for (unsigned set = 1; set < 16; set++)
+		for (unsigned i = 0; i < ELEMENTSOF(folders); i++) {
+			char path[256];
+
+			if (!(set & 1U << i))
+				continue;
+			snprintf(path, sizeof(path), "%s/" CONFIG_NAME ".d/%u0-x.conf", folders[i],
+				 16 - set);
+			if (set % 5 == 0 && i == 0)
+				put_link(p, path, "/dev/null");
+			else
+				put(p, path, set % 3 == 0 && i == 1 ? "" : "[Route]\n");
+		}
+	put(p, "run/" CONFIG_NAME, "[Route]\n");
+	put(p, "usr/lib/" CONFIG_NAME, "[Route]\n");
+
+	if (!cat_config(p->root, shown, sizeof(shown)))
+		skip(); /* not there, or too old for --root */
+
+	assert_int_equal(config_files_load(&p->fs, &files, &errors), 0);
+	assert_int_equal(errors.n_items, 0);
+	for (char *line = strtok_r(shown, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		if (!is_prefix(line, "# "))
+			continue;
+		assert_true(n < files.n_items);
+		assert_string_equal(after(line + 2, p->root), files.items[n++].path);
+	}
+	assert_int_equal(n, files.n_items);
+	assert_int_equal(n, 16);
+}
+
+#define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		test(no_file_changes_nothing),
+		cmocka_unit_test(every_setting_reads_its_own_default_and_text),
+		cmocka_unit_test(every_value_is_accepted_in_its_range_only),
+		cmocka_unit_test(time_spans_are_those_of_systemd),
+		cmocka_unit_test(bad_input_is_refused_with_file_line_key_and_value),
+		cmocka_unit_test(keys_that_contradict_each_other_are_refused_where_the_later_is),
+		cmocka_unit_test(unknown_names_are_skipped_and_the_nearest_is_told),
+		cmocka_unit_test(any_number_of_unknown_keys_is_not_malformed),
+		cmocka_unit_test(all_that_is_wrong_is_told_at_once_but_not_without_end),
+		cmocka_unit_test(lines_of_4_kib_are_read_whole_and_longer_ones_refused),
+		cmocka_unit_test(what_editors_and_systemd_write_is_accepted),
+		cmocka_unit_test(sections_inherit_whatever_the_order_and_keep_their_own),
+		cmocka_unit_test(sections_of_devices_have_a_limit),
+		cmocka_unit_test(the_canonical_text_reads_as_the_same_configuration),
+		test(files_override_key_by_key_in_the_order_of_systemd),
+		test(a_problem_names_the_file_it_is_in),
+		test(a_main_file_that_is_a_link_to_null_hides_the_others),
+		test(what_cannot_be_read_is_an_error_with_its_name),
+		test(a_file_without_permission_is_an_error),
+		test(one_file_alone_replaces_all_others),
+		cmocka_unit_test(the_shipped_configuration_changes_nothing_and_shows_every_key),
+		test(the_last_good_configuration_is_the_text_of_it),
+		test(the_files_are_those_systemd_shows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/model/plan.h"
+
+static void every_reason_has_a_code_a_meaning_and_advice(_unused_ void **state)
+{
+	for (int i = REASON_NONE + 1; i < _REASON_N; i++) {
+		const enum reason r = (enum reason)i;
+
+		assert_true(*reason_code(r));
+		assert_true(*reason_meaning(r));
+		assert_true(*reason_advice(r));
+
+		/* Meaning goes on with a detail, advice is a sentence; both are one line. */
+		assert_true(reason_meaning(r)[strlen(reason_meaning(r)) - 1] != '.');
+		assert_true(reason_advice(r)[strlen(reason_advice(r)) - 1] == '.');
+		assert_null(strchr(reason_meaning(r), '\n'));
+		assert_null(strchr(reason_advice(r), '\n'));
+	}
+}
+
+static void reason_codes_are_lower_case_words_and_unique(_unused_ void **state)
+{
+	for (int i = REASON_NONE + 1; i < _REASON_N; i++) {
+		const char *code = reason_code((enum reason)i);
+
+		assert_int_equal(strspn(code, "abcdefghijklmnopqrstuvwxyz-"), strlen(code));
+		assert_int_equal(reason_from_code(code), i); /* the first with that code */
+	}
+}
+
+static void what_is_no_reason_has_no_words(_unused_ void **state)
+{
+	assert_string_equal(reason_code(REASON_NONE), "");
+	assert_string_equal(reason_code((enum reason)_REASON_N), "");
+	assert_string_equal(reason_advice((enum reason) - 1), "");
+	assert_int_equal(reason_from_code("no-such-code"), REASON_NONE);
+	assert_int_equal(reason_from_code(""), REASON_NONE);
+}
+
+static const char *step(int i)
+{
+	return step_name((enum step)i);
+}
+static const char *class(int i)
+{
+	return class_name((enum class)i);
+}
+static const char *verb(int i)
+{
+	return verb_name((enum verb)i);
+}
+static const char *node_state(int i)
+{
+	return node_state_name((enum node_state)i);
+}
+static const char *vf_mode(int i)
+{
+	return vf_mode_name((enum vf_mode)i);
+}
+static const char *netns_mode(int i)
+{
+	return netns_mode_name((enum netns_mode)i);
+}
+static const char *policy(int i)
+{
+	return topology_policy_name((enum topology_policy)i);
+}
+static const char *gate(int i)
+{
+	return gate_mode_name((enum gate_mode)i);
+}
+static const char *plugin(int i)
+{
+	return plugin_type_name((enum plugin_type)i);
+}
+
+static void every_enum_has_names_and_what_is_no_member_has_none(_unused_ void **state)
+{
+	static const struct {
+		const char *(*name)(int i);
+		int n, sample;
+		const char *expected;
+	} cases[] = {
+		{ step, _STEP_N, STEP_KUBELET, "kubelet" },
+		{ class, _CLASS_N, CLASS_NEEDS_REBOOT, "needs-reboot" },
+		{ verb, _VERB_N, VERB_SET_NUM_VFS, "set-num-vfs" },
+		{ node_state, _NODE_STATE_N, NODE_DEGRADED, "degraded" },
+		{ vf_mode, _VF_MODE_N, VF_MODE_SHARED_MULTI, "shared-multi" },
+		{ netns_mode, _NETNS_MODE_N, NETNS_MODE_EXCLUSIVE, "exclusive" },
+		{ policy, _TOPOLOGY_POLICY_N, TOPOLOGY_POLICY_BEST_EFFORT, "best-effort" },
+		{ gate, _GATE_N, GATE_STRICT, "strict" },
+		{ plugin, _PLUGIN_N, PLUGIN_RDMA_SHARED, "rdma-shared" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		assert_string_equal(cases[i].name(cases[i].sample), cases[i].expected);
+		assert_string_equal(cases[i].name(cases[i].n), "");
+		assert_string_equal(cases[i].name(-1), "");
+		for (int j = 0; j < cases[i].n; j++) {
+			assert_non_null(cases[i].name(j));
+			for (int k = 0; k < j; k++)
+				assert_string_not_equal(cases[i].name(j), cases[i].name(k));
+		}
+	}
+}
+
+static void verbs_that_count_are_numeric(_unused_ void **state)
+{
+	for (int v = 0; v < _VERB_N; v++)
+		assert_int_equal(is_numeric((enum verb)v), v == VERB_SET_NUM_VFS ||
+								   v == VERB_SET_MTU ||
+								   v == VERB_SET_METRIC);
+}
+
+static struct pci pcis[] = {
+	{ .address = "0000:41:00.0" },
+	{ .address = "0000:41:10.0", .physfn = "0000:41:00.0", .vf_index = 1 },
+	{ .address = "0000:41:10.2", .physfn = "0000:41:00.0", .vf_index = 0 },
+	{ .address = "0000:c1:00.0" },
+};
+static struct netdev netdevs[] = {
+	{ .ifindex = 1, .name = "lo" },
+	{ .ifindex = 4, .name = "ens1", .pci = "0000:41:00.0" },
+	{ .ifindex = 9, .name = "ens1b", .pci = "0000:41:00.0" },
+	{ .ifindex = 12, .name = "ens2", .pci = "0000:c1:00.0" },
+};
+static struct ibdev ibdevs[] = {
+	{ .name = "a_soft", .netdev = "ens1" }, /* virtual, above the same netdev */
+	{ .name = "mlx5_0", .pci = "0000:41:00.0", .netdev = "ens1" },
+	{ .name = "rxe0", .netdev = "ens2" },
+	{ .name = "rxe1", .netdev = "lo" },
+};
+static struct module modules[] = { { .name = "ib_umad" }, { .name = "rdma_ucm" } };
+static struct memory memories[] = { { .pci = "0000:41:00.0" }, { .pci = "0000:c1:00.0" } };
+static const struct node node = {
+	.pcis = pcis,
+	.n_pcis = ELEMENTSOF(pcis),
+	.netdevs = netdevs,
+	.n_netdevs = ELEMENTSOF(netdevs),
+	.ibdevs = ibdevs,
+	.n_ibdevs = ELEMENTSOF(ibdevs),
+	.modules = modules,
+	.n_modules = ELEMENTSOF(modules),
+	.memories = memories,
+	.n_memories = ELEMENTSOF(memories),
+};
+
+static void searches_find_each_element_and_nothing_else(_unused_ void **state)
+{
+	for (size_t i = 0; i < ELEMENTSOF(pcis); i++)
+		assert_ptr_equal(node_pci(&node, pcis[i].address), &pcis[i]);
+	for (size_t i = 0; i < ELEMENTSOF(netdevs); i++) {
+		assert_ptr_equal(node_netdev(&node, netdevs[i].ifindex), &netdevs[i]);
+		assert_ptr_equal(node_netdev_named(&node, netdevs[i].name), &netdevs[i]);
+	}
+	for (size_t i = 0; i < ELEMENTSOF(memories); i++)
+		assert_ptr_equal(node_memory(&node, memories[i].pci), &memories[i]);
+
+	assert_null(node_pci(&node, "0000:41:00.1"));
+	assert_null(node_netdev(&node, 5));
+	assert_null(node_netdev_named(&node, "ens"));
+	assert_null(node_netdev_named(&node, ""));
+	assert_null(node_memory(&node, ""));
+}
+
+static void a_function_finds_its_first_netdev_its_ibdev_and_its_vfs(_unused_ void **state)
+{
+	assert_ptr_equal(node_netdev_of(&node, "0000:41:00.0"), &netdevs[1]);
+	assert_null(node_netdev_of(&node, "")); /* not the virtual ones */
+
+	assert_ptr_equal(node_ibdev_of(&node, "0000:41:00.0"), &ibdevs[1]);
+	assert_ptr_equal(node_ibdev_of(&node, "0000:c1:00.0"), &ibdevs[2]);
+	assert_null(node_ibdev_of(&node, "0000:41:10.0"));
+	assert_null(node_ibdev_of(&node, ""));
+
+	assert_ptr_equal(node_vf(&node, "0000:41:00.0", 0), &pcis[2]);
+	assert_ptr_equal(node_vf(&node, "0000:41:00.0", 1), &pcis[1]);
+	assert_null(node_vf(&node, "0000:41:00.0", 2));
+	assert_null(node_vf(&node, "", 0)); /* not the physical ones */
+}
+
+static void a_module_is_found_by_either_spelling(_unused_ void **state)
+{
+	assert_ptr_equal(node_module(&node, "ib_umad"), &modules[0]);
+	assert_ptr_equal(node_module(&node, "rdma-ucm"), &modules[1]);
+	assert_null(node_module(&node, "rdma"));
+	assert_null(node_module(&node, "rdma_ucm2"));
+}
+
+static void an_empty_node_has_nothing_and_is_emptied_again(_unused_ void **state)
+{
+	struct node n = {};
+	struct plan p = {};
+
+	assert_null(node_pci(&n, "0000:41:00.0"));
+	assert_null(node_netdev(&n, 1));
+	assert_null(node_memory(&n, "0000:41:00.0"));
+	node_done(&n);
+	plan_done(&p);
+
+	n.ibdevs = calloc(1, sizeof(*n.ibdevs));
+	n.n_ibdevs = 1;
+	n.ibdevs[0].ports = calloc(1, sizeof(*n.ibdevs[0].ports));
+	n.ibdevs[0].n_ports = 1;
+	n.ibdevs[0].ports[0].gids = calloc(1, sizeof(struct gid));
+	n.ibdevs[0].ports[0].n_gids = 1;
+	node_done(&n); /* the sanitizer tells what is left */
+	assert_int_equal(n.n_ibdevs, 0);
+	node_done(&n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_reason_has_a_code_a_meaning_and_advice),
+		cmocka_unit_test(reason_codes_are_lower_case_words_and_unique),
+		cmocka_unit_test(what_is_no_reason_has_no_words),
+		cmocka_unit_test(every_enum_has_names_and_what_is_no_member_has_none),
+		cmocka_unit_test(verbs_that_count_are_numeric),
+		cmocka_unit_test(searches_find_each_element_and_nothing_else),
+		cmocka_unit_test(a_function_finds_its_first_netdev_its_ibdev_and_its_vfs),
+		cmocka_unit_test(a_module_is_found_by_either_spelling),
+		cmocka_unit_test(an_empty_node_has_nothing_and_is_emptied_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

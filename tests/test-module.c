@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <endian.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "../src/doors/module.h"
+
+/*
+ * A made module tree. Its indexes are what depmod(8) writes, but flatter: one branch for the first
+ * letter, one leaf below it, hence no two keys of an index may begin with the same letter. All
+ * numbers are big endian; see libkmod-index.c of kmod for the format.
+ */
+struct entry {
+	const char *key, *value;
+};
+
+static const struct entry dep[] = {
+	{ "ib_uverbs", "kernel/ib_uverbs.ko:" },
+	{ "mlx5_core", "kernel/mlx5_core.ko: kernel/ib_uverbs.ko" },
+	{ "nouveau", "kernel/nouveau.ko:" },
+	{ "rdma_ucm", "kernel/rdma_ucm.ko:" },
+	{ "switched_off", "kernel/switched_off.ko:" },
+	{ "user_mad", "kernel/user_mad.ko:" },
+	{ NULL, NULL },
+};
+static const struct entry alias[] = {
+	{ "nouveau:*", "nouveau" },
+	{ "pci:v000015B3d*sv*sd*bc*sc*i*", "mlx5_core" },
+	{ NULL, NULL },
+};
+static const struct entry builtin[] = { { "ext4", "kernel/ext4.ko" }, { NULL, NULL } };
+static const struct entry none[] = { { NULL, NULL } };
+
+static const struct {
+	const char *name;
+	const struct entry *entries;
+} indexes[] = {
+	{ "modules.dep.bin", dep },
+	{ "modules.alias.bin", alias },
+	{ "modules.builtin.bin", builtin },
+	{ "modules.symbols.bin", none },
+	{ "modules.builtin.alias.bin", none },
+};
+
+#define MAGIC        0xB007F457
+#define VERSION      0x00020001
+#define HAS_PREFIX   0x80000000
+#define HAS_VALUES   0x40000000
+#define HAS_CHILDREN 0x20000000
+#define FIRST        'a'
+#define LAST         'z'
+
+static char root[] = "/tmp/test-module-XXXXXX";
+static char folder[64];
+
+struct image {
+	char bytes[4096];
+	size_t size;
+};
+
+static void put_u32(struct image *im, uint32_t value)
+{
+	value = htobe32(value);
+	memcpy(im->bytes + im->size, &value, sizeof(value));
+	im->size += sizeof(value);
+}
+
+static void put_text(struct image *im, const char *text)
+{
+	memcpy(im->bytes + im->size, text, strlen(text) + 1);
+	im->size += strlen(text) + 1;
+}
+
+static uint32_t put_leaf(struct image *im, const struct entry *e)
+{
+	const uint32_t at = (uint32_t)im->size | HAS_PREFIX | HAS_VALUES;
+
+	put_text(im, e->key + 1);
+	put_u32(im, 1); /* one value, of priority 0 */
+	put_u32(im, 0);
+	put_text(im, e->value);
+	return at;
+}
+
+static void put_file(const char *path, const char *data, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, size), size);
+	close(fd);
+}
+
+static void put_index(const char *name, const struct entry *entries)
+{
+	uint32_t leaves[LAST - FIRST + 1] = {};
+	struct image im = {}, start = {};
+	char path[128];
+
+	im.size = 3 * sizeof(uint32_t);
+	for (const struct entry *e = entries; e->key; e++) {
+		assert_int_equal(leaves[*e->key - FIRST], 0);
+		leaves[*e->key - FIRST] = put_leaf(&im, e);
+	}
+
+	put_u32(&start, MAGIC);
+	put_u32(&start, VERSION);
+	put_u32(&start, (uint32_t)im.size | HAS_CHILDREN);
+	memcpy(im.bytes, start.bytes, start.size);
+	im.bytes[im.size++] = FIRST;
+	im.bytes[im.size++] = LAST;
+	for (size_t i = 0; i < ELEMENTSOF(leaves); i++)
+		put_u32(&im, leaves[i]);
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	put_file(path, im.bytes, im.size);
+}
+
+static void put_config(const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/etc/modprobe.d/test.conf", root);
+	put_file(path, text, strlen(text));
+}
+
+static void make_folders(const char *path)
+{
+	char part[128];
+
+	for (const char *slash = path; (slash = strchr(slash + 1, '/'));) {
+		snprintf(part, sizeof(part), "%.*s", (int)(slash - path), path);
+		assert_true(mkdir(part, 0755) == 0 || errno == EEXIST);
+	}
+}
+
+static int set_up(_unused_ void **state)
+{
+	char path[128];
+
+	if (!mkdtemp(root))
+		return -1;
+	snprintf(folder, sizeof(folder), "%s/usr/lib/modules/6.1.0-made", root);
+	snprintf(path, sizeof(path), "%s/", folder);
+	make_folders(path);
+	snprintf(path, sizeof(path), "%s/etc/modprobe.d/", root);
+	make_folders(path);
+
+	for (size_t i = 0; i < ELEMENTSOF(indexes); i++)
+		put_index(indexes[i].name, indexes[i].entries);
+	put_config("blacklist nouveau\n"
+		   "install switched_off /bin/false\n"
+		   "alias another_name rdma_ucm\n"
+		   "alias net-pf-99 off\n");
+	return 0;
+}
+
+static void remove_tree(int at, const char *name)
+{
+	_cleanup_(closedirp) DIR *d = NULL;
+	struct dirent *e;
+	int fd;
+
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0) {
+		unlinkat(at, name, 0);
+		return;
+	}
+
+	d = fdopendir(fd);
+	assert_non_null(d);
+	while ((e = readdir(d)))
+		if (!streq(e->d_name, ".") && !streq(e->d_name, ".."))
+			remove_tree(dirfd(d), e->d_name);
+	unlinkat(at, name, AT_REMOVEDIR);
+}
+
+static int tear_down(_unused_ void **state)
+{
+	remove_tree(AT_FDCWD, root);
+	return 0;
+}
+
+static void a_modalias_finds_its_module(_unused_ void **state)
+{
+	static const struct {
+		const char *modalias, *name;
+		int r;
+	} cases[] = {
+		{ "pci:v000015B3d00001017sv000015B3sd00000001bc02sc00i00", "mlx5_core", 0 },
+		{ "nouveau:anything", "nouveau", 0 }, /* blacklisted, which is not asked */
+		{ "rdma_ucm", "rdma_ucm", 0 },
+		{ "another_name", "rdma_ucm", 0 },
+		{ "pci:v00001DED0000107Fsv*", NULL, -ENOENT },
+		{ "", NULL, -ENOENT },
+	};
+	struct modules m;
+
+	assert_int_equal(modules_open(&m, folder), 0);
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		char name[MODULE_LEN] = "untouched";
+
+		assert_int_equal(module_resolve(&m, cases[i].modalias, name, sizeof(name)),
+				 cases[i].r);
+		if (cases[i].r == 0)
+			assert_string_equal(name, cases[i].name);
+	}
+	modules_done(&m);
+}
+
+static void a_module_is_there_or_says_why_not(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		enum module_state state;
+	} cases[] = {
+		{ "rdma_ucm", MODULE_AVAILABLE },
+		{ "mlx5_core", MODULE_AVAILABLE },
+		{ "mlx5-core", MODULE_AVAILABLE },
+		{ "nouveau", MODULE_BLACKLISTED },
+		{ "switched_off", MODULE_BLACKLISTED }, /* by an install command */
+		{ "ext4", MODULE_BUILTIN },
+		{ "erdma", MODULE_MISSING },
+		{ "net-pf-99", MODULE_MISSING }, /* alias ... off */
+	};
+	struct modules m;
+
+	assert_int_equal(modules_open(&m, folder), 0);
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		enum module_state found = _MODULE_STATE_N;
+
+		assert_int_equal(module_look(&m, cases[i].name, &found), 0);
+		if (found != cases[i].state)
+			print_error("%s\n", cases[i].name);
+		assert_int_equal(found, cases[i].state);
+	}
+	modules_done(&m);
+}
+
+static void a_changed_configuration_is_seen(_unused_ void **state)
+{
+	const struct timespec times[] = { { 1, 0 }, { 1, 0 } };
+	enum module_state found;
+	char path[128];
+	struct modules m;
+
+	assert_int_equal(modules_open(&m, folder), 0);
+	assert_int_equal(module_look(&m, "user_mad", &found), 0);
+	assert_int_equal(found, MODULE_AVAILABLE);
+
+	snprintf(path, sizeof(path), "%s/etc/modprobe.d/later.conf", root);
+	put_file(path, "blacklist user_mad\n", 19);
+	snprintf(path, sizeof(path), "%s/etc/modprobe.d", root);
+	assert_int_equal(utimensat(AT_FDCWD, path, times, 0),
+			 0); /* whatever the clock's grain is */
+
+	assert_int_equal(module_look(&m, "user_mad", &found), 0);
+	assert_int_equal(found, MODULE_BLACKLISTED);
+	modules_done(&m);
+}
+
+static void a_tree_without_modules_has_none(_unused_ void **state)
+{
+	static const char *const folders[] = { "/absent/lib/modules/1", "1", "" };
+	enum module_state found;
+	char name[MODULE_LEN];
+	struct modules m;
+
+	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
+		assert_int_equal(modules_open(&m, folders[i]), 0);
+		assert_int_equal(module_look(&m, "rdma_ucm", &found), 0);
+		assert_int_equal(found, MODULE_MISSING);
+		assert_int_equal(module_resolve(&m, "pci:v000015B3d00001017", name, sizeof(name)),
+				 -ENOENT);
+		modules_done(&m);
+	}
+}
+
+static void nothing_is_loaded_out_of_another_tree(_unused_ void **state)
+{
+	struct modules m;
+
+	assert_int_equal(modules_open(&m, folder), 0);
+	assert_int_equal(module_load(&m, "rdma_ucm"), -EROFS);
+	modules_done(&m);
+}
+
+static void the_running_kernel_answers(_unused_ void **state)
+{
+	enum module_state found = _MODULE_STATE_N;
+	struct utsname u;
+	char path[128];
+	struct modules m;
+
+	assert_int_equal(uname(&u), 0);
+	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep.bin", u.release);
+	if (access(path, R_OK) < 0) {
+		print_message("skipped: %s cannot be read\n", path);
+		skip();
+	}
+
+	assert_int_equal(modules_open(&m, NULL), 0);
+	assert_int_equal(module_look(&m, "no_module_of_this_name", &found), 0);
+	assert_int_equal(found, MODULE_MISSING);
+	assert_int_equal(module_load(&m, "no_module_of_this_name"), -ENOENT);
+	modules_done(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_modalias_finds_its_module),
+		cmocka_unit_test(a_module_is_there_or_says_why_not),
+		cmocka_unit_test(a_changed_configuration_is_seen),
+		cmocka_unit_test(a_tree_without_modules_has_none),
+		cmocka_unit_test(nothing_is_loaded_out_of_another_tree),
+		cmocka_unit_test(the_running_kernel_answers),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,793 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "../src/output/actions.h"
+#include "../src/output/plugin.h"
+#include "../src/output/state.h"
+#include "../src/output/tree.h"
+
+#define BOOT          "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
+#define NO_INDEX      UINT32_MAX
+#define SET(to, from) snprintf((to), sizeof(to), "%s", (from))
+
+/* One PF with two VFs, and a card without any: the plan hands out the VFs and the second card. */
+struct machine {
+	struct config config;
+	struct device_config sections[2];
+	struct node node;
+	struct pci pcis[4];
+	struct netdev netdevs[4];
+	struct ibdev ibdevs[4];
+	struct port ports[4];
+	struct gid gids[2];
+	struct device devices[4];
+	struct plan plan;
+};
+
+static void add_function(struct machine *m, size_t i, const char *pci, const char *netdev,
+			 const char *ibdev)
+{
+	SET(m->pcis[i].address, pci);
+	SET(m->pcis[i].driver, "mlx5_core");
+	m->pcis[i].vendor = 0x15b3;
+	m->pcis[i].device = 0x101e;
+	m->pcis[i].numa_node = 0;
+	m->netdevs[i] = (struct netdev){ .ifindex = (uint32_t)i + 2, .mtu = 1500 };
+	SET(m->netdevs[i].name, netdev);
+	SET(m->netdevs[i].pci, pci);
+	m->ports[i] = (struct port){ 1, "ACTIVE", "Ethernet", "400 Gb/sec (4X NDR)", m->gids, 2 };
+	m->ibdevs[i] = (struct ibdev){ .index = (uint32_t)i,
+				       .uverbs = "uverbs0",
+				       .umad = "umad0",
+				       .ports = &m->ports[i],
+				       .n_ports = 1 };
+	SET(m->ibdevs[i].name, ibdev);
+	SET(m->ibdevs[i].pci, pci);
+	m->devices[i] = (struct device){ .pci = &m->pcis[i],
+					 .netdev = &m->netdevs[i],
+					 .ibdev = &m->ibdevs[i],
+					 .config = &m->sections[0],
+					 .is_handed_out = true,
+					 .is_usable = true };
+}
+
+static void make_machine(struct machine *m)
+{
+	*m = (struct machine){};
+	m->sections[0] = (struct device_config){ .name = "rail", .mode = VF_MODE_SHARED_MULTI };
+	m->sections[1] = (struct device_config){ .name = "storage", .mode = VF_MODE_EXCLUSIVE };
+	m->gids[0] =
+		(struct gid){ 1, "fe80:0000:0000:0000:5054:00ff:fe12:3456", "RoCE v2", "ens1" };
+	m->gids[1] =
+		(struct gid){ 3, "0000:0000:0000:0000:0000:ffff:0a00:0002", "RoCE v2", "ens1" };
+
+	add_function(m, 0, "0000:41:00.0", "ens1", "mlx5_0");
+	add_function(m, 1, "0000:41:00.2", "ens1v0", "mlx5_2");
+	add_function(m, 2, "0000:41:00.3", "ens1v1", "mlx5_3");
+	add_function(m, 3, "0000:c1:00.0", "ens2", "mlx5_1");
+	m->pcis[0].total_vfs = 8;
+	m->pcis[3].numa_node = 1;
+	m->devices[0].is_handed_out = false;
+	m->devices[1].is_vf = m->devices[2].is_vf = true;
+	m->devices[3].config = &m->sections[1];
+
+	SET(m->config.plugin.resource, "rdma/hca");
+	SET(m->config.hash, "00112233445566ff");
+	m->config.plugin.type = PLUGIN_RDMA_SHARED;
+	m->config.plugin.shares = 1000;
+	SET(m->node.boot_id, BOOT);
+	m->plan = (struct plan){ .devices = m->devices, .n_devices = 4, .state = NODE_READY };
+}
+
+/* eRDMA: the function has no netdev of its own. */
+static void make_erdma(struct machine *m, size_t i)
+{
+	m->pcis[i].vendor = 0x1ded;
+	m->pcis[i].device = 0x107f;
+	SET(m->pcis[i].driver, "erdma");
+	SET(m->netdevs[i].pci, "0000:00:05.0");
+}
+
+static void lose(struct device *d, enum reason reason)
+{
+	d->is_usable = false;
+	d->reason = reason;
+}
+
+static json_t *selectors_of(const char *text)
+{
+	json_auto_t *document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	json_t *list = json_object_get(document, "configList");
+
+	assert_int_equal(json_array_size(list), 1); /* names of resources must be unique */
+	return json_incref(json_object_get(json_array_get(list, 0), "selectors"));
+}
+
+/* "ens1v0 ens1v1" for a list of a text; "" when there is none. */
+static void join(const json_t *selectors, const char *key, char *buf, size_t size)
+{
+	const json_t *list = json_object_get(selectors, key);
+	size_t n = 0;
+
+	*buf = '\0';
+	for (size_t i = 0; i < json_array_size(list); i++)
+		n += (size_t)snprintf(buf + n, size - n, "%s%s", i ? " " : "",
+				      json_string_value(json_array_get(list, i)));
+}
+
+static void plugin_file_is_what_the_plugin_reads(_unused_ void **state)
+{
+	static const char expected[] = "{\n"
+				       "  \"periodicUpdateInterval\": 60,\n"
+				       "  \"configList\": [\n"
+				       "    {\n"
+				       "      \"resourceName\": \"hca\",\n"
+				       "      \"resourcePrefix\": \"rdma\",\n"
+				       "      \"rdmaHcaMax\": 1000,\n"
+				       "      \"selectors\": {\n"
+				       "        \"ifNames\": [\n"
+				       "          \"ens1v0\",\n"
+				       "          \"ens1v1\",\n"
+				       "          \"ens2\"\n"
+				       "        ]\n"
+				       "      }\n"
+				       "    }\n"
+				       "  ]\n"
+				       "}\n";
+	_cleanup_(freep) char *text = NULL;
+	struct machine m;
+
+	make_machine(&m);
+	assert_int_equal(output_plugin(&m.config, &m.plan, &text), 0);
+	assert_string_equal(text, expected);
+}
+
+static void plugin_selects_what_is_usable_and_nothing_else(_unused_ void **state)
+{
+	enum {
+		LOST = 1,       /* the first VF is not usable */
+		POD = 2,        /* the second VF is in a pod */
+		ERDMA = 4,      /* the second card is an eRDMA */
+		ONLY_ERDMA = 8, /* all cards are */
+		DEAF = 16,      /* the lost one has no umad, so that the plugin drops it */
+		ERDMA_POD = 32, /* the netdev of the second eRDMA is in a pod */
+	};
+	static const struct {
+		int what;
+		const char *names, *vendors, *devices, *drivers;
+		size_t n_expressed;
+	} cases[] = {
+		{ 0, "ens1v0 ens1v1 ens2", "", "", "", 3 },
+		{ LOST, "ens1v1 ens2", "", "", "", 2 },
+		{ POD, "ens1v0 ens1v1 ens2", "", "", "", 3 },
+		{ LOST | POD, "ens1v1 ens2", "", "", "", 2 },
+		/* Both kinds do not fit into one entry. */
+		{ ERDMA, "ens1v0 ens1v1", "", "", "", 2 },
+		{ ONLY_ERDMA | DEAF, "", "1ded", "107f", "erdma", 2 },
+		/* By ids the plugin would take the one that is not usable as well. */
+		{ ONLY_ERDMA | LOST, NULL, "", "", "", 0 },
+		{ ONLY_ERDMA | ERDMA_POD, "", "1ded", "107f", "erdma", 2 },
+		{ ONLY_ERDMA | LOST | DEAF, "", "1ded", "107f", "erdma", 1 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(freep) char *text = NULL;
+		json_auto_t *selectors = NULL;
+		char list[256];
+		size_t n = 0;
+		struct machine m;
+
+		make_machine(&m);
+		if (cases[i].what & LOST)
+			lose(&m.devices[1], REASON_PORT_DOWN);
+		if (cases[i].what & POD) {
+			m.devices[2].netdev = NULL;
+			m.devices[2].is_in_pod = true;
+			SET(m.devices[2].netdev_name, "ens1v1");
+		}
+		if (cases[i].what & ERDMA)
+			make_erdma(&m, 3);
+		if (cases[i].what & ONLY_ERDMA) {
+			m.plan.n_devices = 2;
+			m.devices[0].is_handed_out = true;
+			make_erdma(&m, 0);
+			make_erdma(&m, 1);
+		}
+		if (cases[i].what & ERDMA_POD) {
+			m.devices[1].netdev = NULL;
+			m.devices[1].is_in_pod = true;
+			SET(m.devices[1].netdev_name, "eth1");
+		}
+		if (cases[i].what & DEAF)
+			*m.ibdevs[1].umad = '\0';
+
+		assert_int_equal(output_plugin(&m.config, &m.plan, &text), 0);
+		for (size_t j = 0; j < m.plan.n_devices; j++)
+			n += output_plugin_has(&m.plan, &m.devices[j]);
+		assert_int_equal(n, cases[i].n_expressed);
+
+		if (!cases[i].names) {
+			assert_null(text);
+			continue;
+		}
+		selectors = selectors_of(text);
+		join(selectors, "ifNames", list, sizeof(list));
+		assert_string_equal(list, cases[i].names);
+		join(selectors, "vendors", list, sizeof(list));
+		assert_string_equal(list, cases[i].vendors);
+		join(selectors, "deviceIDs", list, sizeof(list));
+		assert_string_equal(list, cases[i].devices);
+		join(selectors, "drivers", list, sizeof(list));
+		assert_string_equal(list, cases[i].drivers);
+	}
+}
+
+static void resource_is_split_at_its_last_slash(_unused_ void **state)
+{
+	static const struct {
+		const char *resource, *prefix, *name;
+	} cases[] = {
+		{ "rdma/hca", "rdma", "hca" },
+		{ "hca", "", "hca" },
+		{ "vke.volcengine.com/rdma", "vke.volcengine.com", "rdma" },
+		{ "a/b/c", "a/b", "c" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(freep) char *text = NULL;
+		char expected[256];
+		struct machine m;
+
+		make_machine(&m);
+		SET(m.config.plugin.resource, cases[i].resource);
+		assert_int_equal(output_plugin(&m.config, &m.plan, &text), 0);
+		snprintf(expected, sizeof(expected),
+			 "\"resourceName\": \"%s\",\n      \"resourcePrefix\": \"%s\"",
+			 cases[i].name, cases[i].prefix);
+		assert_non_null(strstr(text, expected));
+	}
+}
+
+static void no_usable_device_gives_no_plugin_file(_unused_ void **state)
+{
+	struct machine m;
+	char *text = (char *)"as it was";
+
+	make_machine(&m);
+	for (size_t i = 0; i < m.plan.n_devices; i++)
+		lose(&m.devices[i], REASON_NO_GID);
+	assert_int_equal(output_plugin(&m.config, &m.plan, &text), 0);
+	assert_null(text);
+
+	m.plan.n_devices = 0;
+	assert_int_equal(output_plugin(&m.config, &m.plan, &text), 0);
+	assert_null(text);
+}
+
+static struct action actions[] = {
+	{ STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, .target = "0000:41:00.0", .from = "0",
+	  .to = "4" },
+	{ STEP_DRIVER, VERB_LOAD_MODULE, CLASS_CHANGE, .target = "ib_umad" },
+	{ STEP_VF, VERB_BIND_DRIVER, CLASS_CHANGE, .target = "0000:41:00.2", .to = "mlx5_core" },
+	{ STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, .target = "0000:41:00.0", .detail = "ens1" },
+	{ STEP_NETNS, VERB_SET_NETNS_MODE, CLASS_CHANGE, .from = "shared", .to = "exclusive" },
+	{ STEP_VF, VERB_SET_NUM_VFS, CLASS_NEEDS_REBOOT, REASON_VF_IN_USE, "0000:c1:00.0", "4", "2",
+	  .detail = "ens2v1 is in another namespace" },
+	{ STEP_LINK, VERB_WAIT, CLASS_WAITING, REASON_PORT_DOWN, .target = "0000:c1:00.0" },
+};
+
+static void plan_text_is_one_line_for_each_action(_unused_ void **state)
+{
+	static const char *const expected[] = {
+		"0000:41:00.0: set-num-vfs 0 -> 4\n",         "ib_umad: load-module\n",
+		"0000:41:00.2: bind-driver mlx5_core\n",      "0000:41:00.0: set-link-up (ens1)\n",
+		"node: set-netns-mode shared -> exclusive\n",
+	};
+	_cleanup_(freep) char *text = NULL;
+	struct plan p = { .actions = actions, .n_actions = ELEMENTSOF(actions) };
+	char line[1024];
+	const char *rest;
+
+	assert_int_equal(output_actions_text(&p, &text), 0);
+	rest = text;
+	for (size_t i = 0; i < ELEMENTSOF(expected); i++) {
+		rest = after(rest, expected[i]);
+		assert_non_null(rest);
+	}
+
+	snprintf(line, sizeof(line),
+		 "0000:c1:00.0: set-num-vfs 4 -> 2: needs-reboot (vf-in-use): %s: ens2v1 is in "
+		 "another "
+		 "namespace. %s\n"
+		 "0000:c1:00.0: wait: waiting (port-down): %s. %s\n",
+		 reason_meaning(REASON_VF_IN_USE), reason_advice(REASON_VF_IN_USE),
+		 reason_meaning(REASON_PORT_DOWN), reason_advice(REASON_PORT_DOWN));
+	assert_string_equal(rest, line);
+}
+
+static void plan_json_has_numbers_where_the_verb_counts(_unused_ void **state)
+{
+	_cleanup_(freep) char *text = NULL;
+	struct plan p = { .actions = actions, .n_actions = ELEMENTSOF(actions) };
+	json_auto_t *document = NULL;
+	const json_t *list;
+
+	assert_int_equal(output_actions_json(&p, &text), 0);
+	assert_true(is_prefix(text,
+			      "{\"actions\":[\n"
+			      "  {\"step\": \"vf\", \"verb\": \"set-num-vfs\", \"target\": "
+			      "\"0000:41:00.0\", \"from\": 0, \"to\": 4, \"class\": \"change\", "
+			      "\"code\": \"\", \"advice\": \"\", \"detail\": \"\"},\n"));
+	assert_string_equal(text + strlen(text) - 5, "}\n]}\n");
+
+	document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	list = json_object_get(document, "actions");
+	assert_int_equal(json_array_size(list), ELEMENTSOF(actions));
+	for (size_t i = 0; i < ELEMENTSOF(actions); i++) {
+		const json_t *a = json_array_get(list, i);
+
+		assert_int_equal(json_is_integer(json_object_get(a, "to")),
+				 is_numeric(actions[i].verb));
+		assert_string_equal(json_string_value(json_object_get(a, "code")),
+				    reason_code(actions[i].reason));
+	}
+}
+
+static void an_empty_plan_is_an_empty_list_and_no_line(_unused_ void **state)
+{
+	_cleanup_(freep) char *json = NULL, *text = NULL;
+	struct plan p = {};
+
+	assert_int_equal(output_actions_json(&p, &json), 0);
+	assert_string_equal(json, "{\"actions\":[]}\n");
+	assert_int_equal(output_actions_text(&p, &text), 0);
+	assert_string_equal(text, "");
+}
+
+static void odd_text_never_spoils_a_document(_unused_ void **state)
+{
+	static const struct {
+		enum verb verb;
+		const char *from, *target, *expected;
+	} cases[] = {
+		{ VERB_ENSURE_KUBELET, "4", "t", "\"from\": \"4\"" },
+		{ VERB_SET_MTU, "4", "t", "\"from\": 4" },
+		{ VERB_SET_NUM_VFS, "none", "t", "\"from\": \"none\"" },
+		{ VERB_SET_NUM_VFS, "", "t", "\"from\": \"\"" },
+		{ VERB_SET_NUM_VFS, "99999999999999999999999", "t",
+		  "\"from\": \"99999999999999999999999\"" },
+		{ VERB_SET_NUM_VFS, " 4", "t", "\"from\": \" 4\"" },
+		{ VERB_SET_NUM_VFS, "4",
+		  "a\xff"
+		  "b",
+		  "\"target\": \"a?b\"" },
+		{ VERB_SET_NUM_VFS, "4", "\"\n", "\"target\": \"\\\"\\n\"" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(freep) char *text = NULL;
+		struct action a = { .verb = cases[i].verb };
+		struct plan p = { .actions = &a, .n_actions = 1 };
+
+		SET(a.from, cases[i].from);
+		SET(a.target, cases[i].target);
+		assert_int_equal(output_actions_json(&p, &text), 0);
+		assert_non_null(strstr(text, cases[i].expected));
+	}
+}
+
+static json_t *state_of(struct machine *m)
+{
+	_cleanup_(freep) char *text = NULL, *again = NULL;
+	json_t *document;
+
+	assert_int_equal(output_state(&m->config, &m->node, &m->plan, &text), 0);
+	assert_int_equal(output_state(&m->config, &m->node, &m->plan, &again), 0);
+	assert_string_equal(text, again);
+
+	document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(document);
+	return document;
+}
+
+/* Member of a member: "devices", 0, "vfs", 1, "pci" is "devices/0/vfs/1/pci". */
+static const json_t *at(const json_t *value, const char *path)
+{
+	while (*path) {
+		const size_t n = strcspn(path, "/");
+		char word[32];
+
+		snprintf(word, sizeof(word), "%.*s", (int)n, path);
+		value = json_is_array(value) ? json_array_get(value, strtoul(word, NULL, 10))
+					     : json_object_get(value, word);
+		path += n + (path[n] == '/');
+	}
+
+	return value;
+}
+
+static void state_has_every_fact_in_its_place(_unused_ void **state)
+{
+	static const struct {
+		const char *path, *expected;
+	} cases[] = {
+		{ "schema", "1" },
+		{ "boot_id", "\"" BOOT "\"" },
+		{ "config_hash", "\"00112233445566ff\"" },
+		{ "state", "\"ready\"" },
+		{ "reasons", "[]" },
+		{ "devices/0/pci", "\"0000:41:00.0\"" },
+		{ "devices/0/total_vfs", "8" },
+		{ "devices/0/handed_out", "false" },
+		{ "devices/0/section", "\"rail\"" },
+		{ "devices/0/vfs/1/pci", "\"0000:41:00.3\"" },
+		{ "devices/0/vfs/1/netdev", "\"ens1v1\"" },
+		{ "devices/0/vfs/1/ports/0/port", "1" },
+		{ "devices/0/vfs/1/ports/0/gids/1/index", "3" },
+		{ "devices/0/vfs/1/mtu", "1500" },
+		{ "devices/0/vfs/1/usable", "true" },
+		{ "devices/0/vfs/1/vfs", NULL },
+		{ "devices/0/vfs/2", NULL },
+		{ "devices/1/numa_node", "1" },
+		{ "devices/1/mode", "\"exclusive\"" },
+		{ "devices/1/vfs", "[]" },
+		{ "devices/2", NULL },
+		{ "plugin",
+		  "{\"type\": \"rdma-shared\", \"path\": \"/run/rdma-provision/device-plugin/"
+		  "config.json\", \"written\": false, \"devices\": 3, \"left_out\": []}" },
+		{ "kubelet",
+		  "{\"policy\": \"\", \"path\": \"\", \"code\": \"\", \"detail\": \"\"}" },
+	};
+	struct machine m;
+	json_auto_t *document = NULL;
+
+	make_machine(&m);
+	document = state_of(&m);
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		const json_t *value = at(document, cases[i].path);
+		_cleanup_(freep) char *text = json_dumps(value, JSON_ENCODE_ANY);
+
+		if (!cases[i].expected)
+			assert_null(value);
+		else
+			assert_string_equal(text, cases[i].expected);
+	}
+}
+
+static void plugin_is_written_when_the_file_is_what_it_should_be(_unused_ void **state)
+{
+	_cleanup_(freep) char *text = NULL;
+	struct machine m;
+	json_auto_t *same = NULL, *other = NULL, *none = NULL;
+
+	make_machine(&m);
+	make_erdma(&m, 3);
+	assert_int_equal(output_plugin(&m.config, &m.plan, &text), 0);
+	m.node.plugin_file = text;
+	same = state_of(&m);
+	assert_true(json_is_true(at(same, "plugin/written")));
+	assert_string_equal(json_string_value(at(same, "plugin/left_out/0")), "0000:c1:00.0");
+
+	m.config.plugin.shares++;
+	other = state_of(&m);
+	assert_true(json_is_false(at(other, "plugin/written")));
+
+	m.config.plugin.type = PLUGIN_NONE;
+	none = state_of(&m);
+	assert_true(json_is_false(at(none, "plugin/written")));
+	assert_int_equal(json_array_size(at(none, "plugin/left_out")), 0);
+}
+
+static void reasons_are_in_order_and_told_once(_unused_ void **state)
+{
+	static const struct {
+		const char *code, *target, *detail;
+	} expected[] = {
+		{ "config-unknown", "", "50-new.conf:3: Colour" },
+		{ "port-down", "0000:c1:00.0", "port 1 is DOWN" },
+		{ "action-timeout", "0000:41:00.0", "set-num-vfs 0 -> 4: Connection timed out" },
+		{ "action-failed", "ib_umad", "load-module: no such module" },
+		{ "vf-in-use", "0000:c1:00.0", "ens2v1 is in another namespace" },
+		{ "kubelet-no-file", "", "" },
+	};
+	struct action tried[ELEMENTSOF(actions)];
+	struct machine m;
+	json_auto_t *document = NULL;
+	const json_t *list;
+
+	make_machine(&m);
+	memcpy(tried, actions, sizeof(tried));
+	tried[0].is_done = tried[1].is_done = tried[2].is_done = true;
+	tried[0].result = -ETIMEDOUT;
+	tried[1].result = -ENOENT;
+	SET(tried[1].error, "no such module");
+	m.config.has_unknown = true;
+	SET(m.config.problem, "50-new.conf:3: Colour");
+	lose(&m.devices[0], REASON_NO_IBDEV); /* not handed out: nobody misses it */
+	lose(&m.devices[3], REASON_PORT_DOWN);
+	SET(m.devices[3].detail, "port 1 is DOWN");
+	m.devices[1].is_in_pod = true;
+	m.devices[1].reason = REASON_IN_POD;
+	m.plan.actions = tried;
+	m.plan.n_actions = ELEMENTSOF(tried);
+	m.plan.reasons = calloc(1, sizeof(*m.plan.reasons));
+	m.plan.reasons[0].reason = REASON_KUBELET_NO_FILE;
+	m.plan.n_reasons = 1;
+
+	document = state_of(&m);
+	free(m.plan.reasons);
+	list = at(document, "reasons");
+	assert_int_equal(json_array_size(list), ELEMENTSOF(expected));
+	for (size_t i = 0; i < ELEMENTSOF(expected); i++) {
+		const json_t *r = json_array_get(list, i);
+
+		assert_string_equal(json_string_value(at(r, "code")), expected[i].code);
+		assert_string_equal(json_string_value(at(r, "target")), expected[i].target);
+		assert_string_equal(json_string_value(at(r, "detail")), expected[i].detail);
+		assert_string_equal(json_string_value(at(r, "advice")),
+				    reason_advice(reason_from_code(expected[i].code)));
+	}
+	assert_string_equal(json_string_value(at(document, "memory/stuck")), "0000:41:00.0");
+}
+
+static void memory_comes_back_as_it_was_written(_unused_ void **state)
+{
+	_cleanup_(freep) char *text = NULL;
+	_cleanup_(node_done) struct node next = {};
+	static const struct memory expected[] = {
+		{ "0000:41:00.0", "mlx5_0", "ens1", 0, true },
+		{ "0000:41:00.2", "mlx5_2", "ens1v0", NO_INDEX, false },
+		{ "0000:41:00.3", "mlx5_3", "ens1v1", 2, true },
+		{ "0000:c1:00.0", "mlx5_1", "ens2", 3, true },
+	};
+	struct memory before[] = { { "0000:41:00.3", "mlx5_3", "ens1v1", 2, true } };
+	struct machine m;
+
+	make_machine(&m);
+	m.node.memories = before;
+	m.node.n_memories = 1;
+	SET(m.node.stuck, "0000:41:00.0");
+	lose(&m.devices[1], REASON_VERBS_FAILED); /* never was usable, never was opened */
+	m.ibdevs[1].verbs = -ENOSYS;
+	m.devices[2].netdev = NULL; /* all of it is in a pod */
+	m.devices[2].ibdev = NULL;
+	lose(&m.devices[2], REASON_NO_IBDEV);
+	make_erdma(&m, 3);
+
+	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
+	assert_int_equal(output_parse_memory(text, BOOT, &next), 0);
+	assert_int_equal(next.n_memories, ELEMENTSOF(expected));
+	for (size_t i = 0; i < ELEMENTSOF(expected); i++) {
+		assert_string_equal(next.memories[i].pci, expected[i].pci);
+		assert_string_equal(next.memories[i].ibdev, expected[i].ibdev);
+		assert_string_equal(next.memories[i].netdev, expected[i].netdev);
+		assert_int_equal(next.memories[i].index, expected[i].index);
+		assert_int_equal(next.memories[i].was_usable, expected[i].was_usable);
+	}
+	assert_int_equal(next.last_state, NODE_READY);
+	assert_string_equal(next.last_hash, "00112233445566ff");
+	assert_string_equal(next.stuck, "0000:41:00.0");
+	assert_true(next.was_settled);
+}
+
+static void settled_is_once_ready_or_degraded_in_this_boot(_unused_ void **state)
+{
+	static const struct {
+		bool before;
+		enum node_state state;
+		bool after;
+	} cases[] = {
+		{ false, NODE_STARTING, false },
+		{ false, NODE_READY, true },
+		{ false, NODE_DEGRADED, true },
+		{ true, NODE_STARTING, true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct machine m;
+		json_auto_t *document = NULL;
+
+		make_machine(&m);
+		m.node.was_settled = cases[i].before;
+		m.plan.state = cases[i].state;
+		document = state_of(&m);
+		assert_int_equal(json_is_true(at(document, "memory/settled")), cases[i].after);
+	}
+}
+
+#define HEAD(boot)                                                                                 \
+	"{\"schema\":1,\"boot_id\":\"" boot "\",\"config_hash\":\"00\",\"state\":\"ready\","
+#define DEVICE(pci, ibdev, index, usable)                                                          \
+	"{\"pci\":" pci ",\"ibdev\":" ibdev ",\"netdev\":\"\",\"index\":" index                    \
+	",\"usable\":" usable "}"
+#define MEMORY(devices, settled, stuck)                                                            \
+	"\"memory\":{\"devices\":[" devices "],\"settled\":" settled ",\"stuck\":" stuck "}}"
+#define GOOD DEVICE("\"0000:41:00.0\"", "\"mlx5_0\"", "3", "true")
+
+static void memory_of_another_boot_or_malformed_is_not_taken(_unused_ void **state)
+{
+	static const struct {
+		const char *json;
+		int result;
+		size_t n;
+	} cases[] = {
+		{ HEAD(BOOT) MEMORY(GOOD, "true", "\"\""), 0, 1 },
+		{ HEAD(BOOT) MEMORY("", "true", "\"\""), 0, 0 },
+		{ HEAD("other") MEMORY(GOOD, "true", "\"\""), 0, 0 },
+		{ "", -EINVAL, 0 },
+		{ "[]", -EINVAL, 0 },
+		{ "{}", -EINVAL, 0 },
+		{ "{\"schema\":2,\"boot_id\":\"" BOOT "\"}", -EINVAL, 0 },
+		{ "{\"schema\":1,\"boot_id\":7}", -EINVAL, 0 },
+		{ HEAD(BOOT) "\"memory\":[]}", -EINVAL, 0 },
+		{ HEAD(BOOT) MEMORY(GOOD, "1", "\"\""), -EINVAL, 0 },
+		{ HEAD(BOOT) MEMORY(GOOD, "true", "null"), -EINVAL, 0 },
+		{ HEAD(BOOT) MEMORY(GOOD, "true", "\"0000:41:00.0 and more\""), -EINVAL, 0 },
+		{ HEAD(BOOT) MEMORY(GOOD "," GOOD, "true", "\"\""), -EINVAL, 0 },
+		{ HEAD(BOOT) MEMORY("7", "true", "\"\""), -EINVAL, 0 },
+		{ HEAD(BOOT) MEMORY(DEVICE("\"\"", "\"\"", "3", "true"), "true", "\"\""), -EINVAL,
+		  0 },
+		{ HEAD(BOOT) MEMORY(DEVICE("\"a\"", "\"..\"", "3", "true"), "true", "\"\""),
+		  -EINVAL, 0 },
+		{ HEAD(BOOT) MEMORY(DEVICE("\"a\"", "\"../x\"", "3", "true"), "true", "\"\""),
+		  -EINVAL, 0 },
+		{ HEAD(BOOT) MEMORY(DEVICE("\"a\"", "\"\"", "-2", "true"), "true", "\"\""), -EINVAL,
+		  0 },
+		{ HEAD(BOOT) MEMORY(DEVICE("\"a\"", "\"\"", "4294967295", "true"), "true", "\"\""),
+		  -EINVAL, 0 },
+		{ HEAD(BOOT) MEMORY(DEVICE("\"a\"", "\"\"", "3", "\"yes\""), "true", "\"\""),
+		  -EINVAL, 0 },
+		{ HEAD(BOOT) MEMORY(DEVICE("\"0000:41:00.0:0000\"", "\"\"", "3", "true"), "true",
+				    "\"\""),
+		  -EINVAL, 0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(node_done) struct node n = {};
+
+		assert_int_equal(output_parse_memory(cases[i].json, BOOT, &n), cases[i].result);
+		assert_int_equal(n.n_memories, cases[i].n);
+		assert_int_equal(n.was_settled,
+				 cases[i].result == 0 && strstr(cases[i].json, BOOT));
+	}
+}
+
+static void every_cut_of_a_state_is_refused(_unused_ void **state)
+{
+	_cleanup_(freep) char *text = NULL;
+	struct machine m;
+
+	make_machine(&m);
+	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
+	for (size_t n = strlen(text) - 2; n > 0; n -= MIN(n, (size_t)7)) {
+		_cleanup_(node_done) struct node next = {};
+		char *tree = NULL;
+
+		text[n] = '\0';
+		assert_int_equal(output_parse_memory(text, BOOT, &next), -EINVAL);
+		assert_int_equal(output_tree(text, true, 80, &tree), -EINVAL);
+	}
+}
+
+static void tree_is_read_in_ten_seconds(_unused_ void **state)
+{
+	static const char expected[] =
+		"degraded: 2 of 3 devices usable, 1 reason (boot 1b4e28ba)\n"
+		"\n"
+		"NUMA node 0\n"
+		"└─ · 0000:41:00.0     mlx5_0  ens1    mlx5_core  ACTIVE  400 Gb/s  2 of 8 VFs, "
+		"shared-multi\n"
+		"   ├─ ✓ 0000:41:00.2  mlx5_2  ens1v0  mlx5_core  ACTIVE  400 Gb/s  gid 3 "
+		"10.0.0.2\n"
+		"   └─ ✓ 0000:41:00.3  mlx5_3  ens1v1  mlx5_core  ACTIVE  400 Gb/s  gid 3 "
+		"10.0.0.2\n"
+		"NUMA node 1\n"
+		"└─ ✗ 0000:c1:00.0             ens2    mlx5_core                    no-ibdev\n"
+		"\n"
+		"Device plugin  rdma-shared, 2 devices, "
+		"/run/rdma-provision/device-plugin/config.json not written\n"
+		"Kubelet        topology policy best-effort, /var/lib/kubelet/config.yaml\n"
+		"\n"
+		"0000:c1:00.0  no-ibdev\n"
+		"  The function has no RDMA device: mlx5_ib is not loaded\n";
+	_cleanup_(freep) char *json = NULL, *text = NULL;
+	struct machine m;
+
+	make_machine(&m);
+	m.plan.state = NODE_DEGRADED;
+	m.devices[3].ibdev = NULL;
+	lose(&m.devices[3], REASON_NO_IBDEV);
+	SET(m.devices[3].detail, "mlx5_ib is not loaded");
+	m.node.kubelet.policy = TOPOLOGY_POLICY_BEST_EFFORT;
+	SET(m.node.kubelet.path, "/var/lib/kubelet/config.yaml");
+	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &json), 0);
+	assert_int_equal(output_tree(json, false, 100, &text), 0);
+	assert_memory_equal(text, expected, MIN(strlen(text), strlen(expected)));
+	assert_true(strlen(text) > strlen(expected));
+	assert_true(is_prefix(text + strlen(expected), "  → "));
+}
+
+/* Letters of a line, not bytes. */
+static int columns(const char *line, size_t n)
+{
+	int columns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		columns += (line[i] & 0xC0) != 0x80;
+	return columns;
+}
+
+static void tree_rows_and_sentences_fit_the_width(_unused_ void **state)
+{
+	static const int widths[] = { 70, 80, 90, 100 };
+
+	for (size_t i = 0; i < ELEMENTSOF(widths); i++) {
+		_cleanup_(freep) char *json = NULL, *text = NULL;
+		struct machine m;
+
+		make_machine(&m);
+		m.config.plugin.type = PLUGIN_NONE; /* its path is never folded */
+		for (size_t d = 1; d < 4; d++)
+			lose(&m.devices[d], (enum reason)(REASON_VERBS_FAILED + d));
+		assert_int_equal(output_state(&m.config, &m.node, &m.plan, &json), 0);
+		assert_int_equal(output_tree(json, false, widths[i], &text), 0);
+		for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+			const size_t n = strcspn(line, "\n");
+
+			assert_true(columns(line, n) <= widths[i]);
+			assert_true(n == 0 || line[n - 1] != ' ');
+		}
+	}
+}
+
+static void colour_and_control_characters_come_from_us_only(_unused_ void **state)
+{
+	static const char json[] =
+		"{\"state\":\"\\u001b[2Jready\",\"devices\":[{\"pci\":\"a\\u009b2Jb\\n\",\"handed_"
+		"out\":true,"
+		"\"usable\":true,\"numa_node\":\"x\",\"ports\":7,\"vfs\":[3]},null],"
+		"\"reasons\":[{\"code\":\"c\\r\",\"advice\":5}],\"plugin\":[]}";
+	_cleanup_(freep) char *plain = NULL, *coloured = NULL;
+
+	assert_int_equal(output_tree(json, false, 80, &plain), 0);
+	assert_null(strchr(plain, '\033'));
+	assert_null(strchr(plain, '\r'));
+	assert_null(strstr(plain, "\xc2\x9b"));
+	assert_non_null(strstr(plain, "?[2Jready"));
+
+	assert_int_equal(output_tree(json, true, 80, &coloured), 0);
+	assert_non_null(strstr(coloured, "\033[32m"));
+	assert_null(strstr(coloured, "\033[2J"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plugin_file_is_what_the_plugin_reads),
+		cmocka_unit_test(plugin_selects_what_is_usable_and_nothing_else),
+		cmocka_unit_test(resource_is_split_at_its_last_slash),
+		cmocka_unit_test(no_usable_device_gives_no_plugin_file),
+		cmocka_unit_test(plan_text_is_one_line_for_each_action),
+		cmocka_unit_test(plan_json_has_numbers_where_the_verb_counts),
+		cmocka_unit_test(an_empty_plan_is_an_empty_list_and_no_line),
+		cmocka_unit_test(odd_text_never_spoils_a_document),
+		cmocka_unit_test(state_has_every_fact_in_its_place),
+		cmocka_unit_test(plugin_is_written_when_the_file_is_what_it_should_be),
+		cmocka_unit_test(reasons_are_in_order_and_told_once),
+		cmocka_unit_test(memory_comes_back_as_it_was_written),
+		cmocka_unit_test(settled_is_once_ready_or_degraded_in_this_boot),
+		cmocka_unit_test(memory_of_another_boot_or_malformed_is_not_taken),
+		cmocka_unit_test(every_cut_of_a_state_is_refused),
+		cmocka_unit_test(tree_is_read_in_ten_seconds),
+		cmocka_unit_test(tree_rows_and_sentences_fit_the_width),
+		cmocka_unit_test(colour_and_control_characters_come_from_us_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1822 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+
+#include "../src/plan/plan.h"
+
+#define KUBELET_FILE "/var/lib/kubelet/config.yaml"
+#define PLUGIN_FILE  "/run/rdma-provision/device-plugin/config.json"
+#define FIRST        "0000:41:00.0" /* the first PF; its VFs are .1 to .7 */
+#define SECOND       "0000:42:00.0"
+
+/* A node of cards that are all well, and a configuration that wants nothing: each test spoils one
+ * thing. */
+struct scene {
+	struct config config;
+	struct device_config sections[3];
+	struct node node;
+	struct pci pcis[16];
+	struct netdev netdevs[24];
+	struct ibdev ibdevs[16];
+	struct port ports[2 * 16];
+	struct gid gids[2 * 16];
+	struct address addresses[4];
+	struct route routes[4];
+	struct module modules[6];
+	struct memory memories[16];
+	const struct plan *tried;
+	bool is_settled;
+};
+
+static int compare_pci(const void *a, const void *b)
+{
+	return strcmp(((const struct pci *)a)->address, ((const struct pci *)b)->address);
+}
+
+static int compare_netdev(const void *a, const void *b)
+{
+	const struct netdev *x = a, *y = b;
+
+	return (x->ifindex > y->ifindex) - (x->ifindex < y->ifindex);
+}
+
+static struct pci *find_pci(struct scene *s, const char *address)
+{
+	struct pci *pci = (struct pci *)node_pci(&s->node, address);
+
+	assert_non_null(pci);
+	return pci;
+}
+
+static struct netdev *netdev_of(struct scene *s, const char *address)
+{
+	struct netdev *nd = (struct netdev *)node_netdev_of(&s->node, address);
+
+	assert_non_null(nd);
+	return nd;
+}
+
+static struct ibdev *ibdev_of(struct scene *s, const char *address)
+{
+	struct ibdev *ib = (struct ibdev *)node_ibdev_of(&s->node, address);
+
+	assert_non_null(ib);
+	return ib;
+}
+
+static struct netdev *add_netdev(struct scene *s, uint32_t ifindex, const char *name,
+				 const char *address)
+{
+	assert_true(s->node.n_netdevs < ELEMENTSOF(s->netdevs));
+	s->netdevs[s->node.n_netdevs] =
+		(struct netdev){ .ifindex = ifindex, .mtu = 1500, .max_mtu = 9978, .is_up = true };
+	COPY(s->netdevs[s->node.n_netdevs].name, name);
+	COPY(s->netdevs[s->node.n_netdevs++].pci, address);
+	qsort(s->netdevs, s->node.n_netdevs, sizeof(*s->netdevs), compare_netdev);
+	return (struct netdev *)node_netdev(&s->node, ifindex);
+}
+
+/* An RDMA device with one good port. */
+static void add_ibdev(struct scene *s, const char *name, const char *address, const char *netdev)
+{
+	size_t i = s->node.n_ibdevs++;
+	struct ibdev *ib = &s->ibdevs[i];
+
+	assert_true(i < ELEMENTSOF(s->ibdevs));
+	*ib = (struct ibdev){ .index = (uint32_t)i,
+			      .node_type = "CA",
+			      .uverbs = "uverbs0",
+			      .umad = "umad0",
+			      .ports = &s->ports[2 * i],
+			      .n_ports = 1 };
+	COPY(ib->name, name);
+	COPY(ib->pci, address);
+	COPY(ib->netdev, netdev);
+	s->ports[2 * i] = (struct port){ .number = 1,
+					 .state = "ACTIVE",
+					 .link_layer = "Ethernet",
+					 .gids = &s->gids[2 * i],
+					 .n_gids = 1 };
+	s->gids[2 * i] = (struct gid){ .index = 1, .type = "RoCE v2" };
+	COPY(s->gids[2 * i].netdev, netdev);
+}
+
+static struct pci *add_pci(struct scene *s, const char *address, const char *driver)
+{
+	assert_true(s->node.n_pcis < ELEMENTSOF(s->pcis));
+	s->pcis[s->node.n_pcis] =
+		(struct pci){ .vendor = 0x15b3, .device = 0x1021, .class = 0x020000 };
+	COPY(s->pcis[s->node.n_pcis].driver, driver);
+	COPY(s->pcis[s->node.n_pcis++].address, address);
+	qsort(s->pcis, s->node.n_pcis, sizeof(*s->pcis), compare_pci);
+	return find_pci(s, address);
+}
+
+static void add_card(struct scene *s, unsigned n)
+{
+	char address[PCI_LEN], netdev[IFNAME_LEN], ibdev[IBDEV_LEN];
+	struct pci *pf;
+
+	snprintf(address, sizeof(address), "0000:4%u:00.0", n + 1);
+	snprintf(netdev, sizeof(netdev), "eth%u", n + 1);
+	snprintf(ibdev, sizeof(ibdev), "mlx5_%u", n);
+	pf = add_pci(s, address, "mlx5_core");
+	pf->has_sriov = true;
+	pf->total_vfs = 7;
+	add_netdev(s, 10 * (n + 1), netdev, address);
+	add_ibdev(s, ibdev, address, netdev);
+}
+
+/* VFs of the first card, as good as itself. */
+static void add_vfs(struct scene *s, uint32_t n)
+{
+	find_pci(s, FIRST)->num_vfs = n;
+	for (uint32_t i = 0; i < n; i++) {
+		char address[PCI_LEN], netdev[IFNAME_LEN], ibdev[IBDEV_LEN];
+		struct pci *vf;
+
+		snprintf(address, sizeof(address), "0000:41:00.%" PRIu32, i + 1);
+		snprintf(netdev, sizeof(netdev), "eth1v%" PRIu32, i);
+		snprintf(ibdev, sizeof(ibdev), "mlx5_v%" PRIu32, i);
+		vf = add_pci(s, address, "mlx5_core");
+		COPY(vf->physfn, FIRST);
+		vf->vf_index = i;
+		add_netdev(s, 11 + i, netdev, address);
+		add_ibdev(s, ibdev, address, netdev);
+	}
+}
+
+static void set_module(struct scene *s, const char *name, enum module_state state)
+{
+	struct module *m = (struct module *)node_module(&s->node, name);
+
+	if (!m) {
+		m = &s->modules[s->node.n_modules++];
+		COPY(m->name, name);
+	}
+	m->state = state;
+}
+
+/* "ret" has to stay where it is: it points into itself. */
+static void set_scene(struct scene *ret, unsigned n_cards)
+{
+	static const char *const modules[] = { "ib_umad", "ib_uverbs", "mlx5_core", "rdma_ucm" };
+
+	*ret = (struct scene){};
+	ret->sections[0] = (struct device_config){ .name = "rail",
+						   .count = COUNT_UNSET,
+						   .match = (char *)"driver:mlx5_core" };
+	ret->config.devices = ret->sections;
+	ret->config.n_devices = 1;
+	ret->config.route.metric = 200;
+	ret->node = (struct node){ .n_numa_nodes = 2,
+				   .netns_mode = NETNS_MODE_SHARED,
+				   .has_rdma_cm = true,
+				   .pcis = ret->pcis,
+				   .netdevs = ret->netdevs,
+				   .addresses = ret->addresses,
+				   .routes = ret->routes,
+				   .ibdevs = ret->ibdevs,
+				   .modules = ret->modules,
+				   .memories = ret->memories };
+	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
+		set_module(ret, modules[i], MODULE_LOADED);
+	for (unsigned i = 0; i < n_cards; i++)
+		add_card(ret, i);
+}
+
+static void drop_netdev(struct scene *s, const char *address)
+{
+	size_t i = (size_t)(netdev_of(s, address) - s->netdevs);
+
+	memmove(&s->netdevs[i], &s->netdevs[i + 1],
+		(--s->node.n_netdevs - i) * sizeof(*s->netdevs));
+}
+
+static void drop_ibdev(struct scene *s, const char *address)
+{
+	size_t i = (size_t)(ibdev_of(s, address) - s->ibdevs);
+
+	memmove(&s->ibdevs[i], &s->ibdevs[i + 1], (--s->node.n_ibdevs - i) * sizeof(*s->ibdevs));
+}
+
+static void remember(struct scene *s, const char *address, bool was_usable)
+{
+	struct memory *m = &s->memories[s->node.n_memories++];
+
+	*m = (struct memory){ .ibdev = "mlx5_was", .netdev = "was0", .was_usable = was_usable };
+	COPY(m->pci, address);
+}
+
+/* The devices that a plugin would get: "0000:41:00.0 0000:42:00.0 ". */
+static int make_document(const struct config *c, const struct plan *p, char **ret)
+{
+	char text[512] = "";
+
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_handed_out && p->devices[i].is_usable)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s ",
+				 p->devices[i].pci->address);
+	if (!*text || c->plugin.type == PLUGIN_NONE) {
+		*ret = NULL;
+		return 0;
+	}
+	*ret = strdup(text);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void make_plan(struct scene *s, struct plan *ret)
+{
+	assert_int_equal(
+		plan_make(&s->config, &s->node, s->tried, s->is_settled, make_document, ret), 0);
+}
+
+/* One line for each action: "set-num-vfs TARGET 0->4", and what else than a change it is. */
+static void describe(const struct plan *p, char *ret, size_t size)
+{
+	*ret = '\0';
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+		char *at = ret + strlen(ret);
+
+		snprintf(at, size - strlen(ret), "%s%s %s", i ? "\n" : "", verb_name(a->verb),
+			 a->target);
+		if (*a->from || *a->to)
+			snprintf(at + strlen(at), size - strlen(ret), " %s->%s", a->from, a->to);
+		if (a->class != CLASS_CHANGE)
+			snprintf(at + strlen(at), size - strlen(ret), " %s %s",
+				 class_name(a->class), reason_code(a->reason));
+		if (a->is_done)
+			snprintf(at + strlen(at), size - strlen(ret), " failed");
+
+		/* A change has no reason, and all else has one. */
+		assert_int_equal(a->class == CLASS_CHANGE, a->reason == REASON_NONE);
+	}
+}
+
+/* The name of the row goes along, so that a difference tells where it is. */
+static void assert_plan(struct scene *s, const char *row, const char *expected)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	char text[2048], is[2560], should[2560];
+
+	make_plan(s, &p);
+	describe(&p, text, sizeof(text));
+	snprintf(is, sizeof(is), "%s:\n%s", row, text);
+	snprintf(should, sizeof(should), "%s:\n%s", row, expected);
+	assert_string_equal(is, should);
+}
+
+static void assert_state(struct scene *s, const char *row, enum node_state expected)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	char is[256], should[256];
+
+	make_plan(s, &p);
+	snprintf(is, sizeof(is), "%s: %s", row, node_state_name(p.state));
+	snprintf(should, sizeof(should), "%s: %s", row, node_state_name(expected));
+	assert_string_equal(is, should);
+}
+
+static void a_finished_node_has_an_empty_plan_and_is_ready(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s, 2);
+	assert_plan(&s, "two cards", "");
+	assert_state(&s, "two cards", NODE_READY);
+	set_scene(&s, 0);
+	assert_plan(&s, "no card", "");
+	assert_state(&s, "no card", NODE_READY);
+}
+
+/* --- virtual functions --- */
+
+static void no_sriov(struct scene *s)
+{
+	find_pci(s, FIRST)->has_sriov = false;
+	find_pci(s, FIRST)->total_vfs = 0;
+}
+static void none_in_firmware(struct scene *s)
+{
+	find_pci(s, FIRST)->total_vfs = 0;
+}
+static void unbound(struct scene *s)
+{
+	*find_pci(s, FIRST)->driver = '\0';
+	COPY(find_pci(s, FIRST)->module, "mlx5_core");
+}
+static void stuck(struct scene *s)
+{
+	COPY(s->node.stuck, "0000:99:00.0");
+}
+static void bonded(struct scene *s)
+{
+	COPY(add_netdev(s, 90, "bond0", "")->kind, "bond");
+	netdev_of(s, FIRST)->master = 90;
+}
+static void bridged(struct scene *s)
+{
+	COPY(add_netdev(s, 90, "br0", "")->kind, "bridge");
+	netdev_of(s, FIRST)->master = 90;
+}
+static void bonded_igb(struct scene *s)
+{
+	bonded(s);
+	COPY(find_pci(s, FIRST)->driver, "igb");
+	s->sections[0].match = (char *)"pci:*";
+}
+
+static void vf_counts_change_only_through_zero_and_within_limits(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		enum vf_mode mode;
+		uint32_t count, have;
+		void (*spoil)(struct scene *s);
+		const char *expected;
+	} rows[] = {
+		{ "0 to N", VF_MODE_SHARED_MULTI, 4, 0, NULL, "set-num-vfs " FIRST " 0->4" },
+		{ "N to N", VF_MODE_SHARED_MULTI, 4, 4, NULL, "" },
+		{ "N to M", VF_MODE_SHARED_MULTI, 6, 4, NULL,
+		  "set-num-vfs " FIRST " 4->0\nset-num-vfs " FIRST " 0->6" },
+		{ "M to N", VF_MODE_SHARED_MULTI, 4, 6, NULL,
+		  "set-num-vfs " FIRST " 6->0\nset-num-vfs " FIRST " 0->4" },
+		{ "all", VF_MODE_SHARED_MULTI, 7, 0, NULL, "set-num-vfs " FIRST " 0->7" },
+		{ "max", VF_MODE_SHARED_MULTI, COUNT_MAX, 0, NULL, "set-num-vfs " FIRST " 0->7" },
+		{ "max is there", VF_MODE_SHARED_MULTI, COUNT_MAX, 7, NULL, "" },
+		{ "keep none", VF_MODE_KEEP, COUNT_UNSET, 0, NULL, "" },
+		{ "keep some", VF_MODE_KEEP, COUNT_UNSET, 4, NULL, "" },
+		{ "exclusive has none", VF_MODE_EXCLUSIVE, COUNT_UNSET, 0, NULL, "" },
+		{ "exclusive ends them", VF_MODE_EXCLUSIVE, COUNT_UNSET, 4, NULL,
+		  "set-num-vfs " FIRST " 4->0" },
+		{ "shared is one", VF_MODE_SHARED, COUNT_UNSET, 0, NULL,
+		  "set-num-vfs " FIRST " 0->1" },
+		{ "shared is there", VF_MODE_SHARED, COUNT_UNSET, 1, NULL, "" },
+		{ "shared of many", VF_MODE_SHARED, COUNT_UNSET, 4, NULL,
+		  "set-num-vfs " FIRST " 4->0\nset-num-vfs " FIRST " 0->1" },
+
+		{ "8 of 7", VF_MODE_SHARED_MULTI, 8, 0, NULL,
+		  "set-num-vfs " FIRST " 0->8 impossible too-many-vfs" },
+		{ "8 of 7 keeps those there", VF_MODE_SHARED_MULTI, 8, 4, NULL,
+		  "set-num-vfs " FIRST " 4->8 impossible too-many-vfs" },
+		{ "no SR-IOV", VF_MODE_SHARED_MULTI, 4, 0, no_sriov,
+		  "set-num-vfs " FIRST " 0->4 impossible no-sriov" },
+		{ "no SR-IOV, exclusive", VF_MODE_EXCLUSIVE, COUNT_UNSET, 0, no_sriov, "" },
+		{ "no VFs in the firmware", VF_MODE_SHARED_MULTI, 4, 0, none_in_firmware,
+		  "set-num-vfs " FIRST " 0->4 impossible no-sriov" },
+		{ "max of none", VF_MODE_SHARED_MULTI, COUNT_MAX, 0, none_in_firmware,
+		  "set-num-vfs " FIRST " 0->1 impossible no-sriov" },
+		{ "another card is stuck", VF_MODE_SHARED_MULTI, 4, 0, stuck,
+		  "set-num-vfs " FIRST " 0->4 waiting pci-stuck" },
+		{ "stuck, but nothing to do", VF_MODE_SHARED_MULTI, 4, 4, stuck, "" },
+		{ "unbound PF", VF_MODE_SHARED_MULTI, 4, 0, unbound,
+		  "set-num-vfs " FIRST " 0->4 waiting no-driver" },
+		{ "in a bond", VF_MODE_SHARED_MULTI, 4, 0, bonded,
+		  "set-num-vfs " FIRST " 0->4 refused pf-in-lag" },
+		{ "in a bond, none asked for", VF_MODE_EXCLUSIVE, COUNT_UNSET, 0, bonded, "" },
+		{ "in a bridge", VF_MODE_SHARED_MULTI, 4, 0, bridged,
+		  "set-num-vfs " FIRST " 0->4" },
+		{ "a bond of others than mlx5", VF_MODE_SHARED_MULTI, 4, 0, bonded_igb,
+		  "set-num-vfs " FIRST " 0->4" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.sections[0].mode = rows[i].mode;
+		s.sections[0].count = rows[i].count;
+		add_vfs(&s, rows[i].have);
+		if (rows[i].spoil)
+			rows[i].spoil(&s);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+#define VF "0000:41:00.2" /* one in the middle */
+
+static void netdev_left(struct scene *s)
+{
+	drop_netdev(s, VF);
+}
+static void ibdev_left(struct scene *s)
+{
+	remember(s, VF, true);
+	s->node.netns_mode = NETNS_MODE_EXCLUSIVE;
+	drop_ibdev(s, VF);
+}
+static void has_contexts(struct scene *s)
+{
+	ibdev_of(s, VF)->n_contexts = 1;
+}
+static void has_unknown_contexts(struct scene *s)
+{
+	ibdev_of(s, VF)->n_contexts = UINT32_MAX;
+}
+static void is_enslaved(struct scene *s)
+{
+	COPY(add_netdev(s, 90, "team0", "")->kind, "team");
+	netdev_of(s, VF)->master = 90;
+}
+static void has_vlan(struct scene *s)
+{
+	add_netdev(s, 90, "vlan5", "")->link = netdev_of(s, VF)->ifindex;
+}
+static void has_vfio(struct scene *s)
+{
+	drop_netdev(s, VF);
+	drop_ibdev(s, VF);
+	COPY(find_pci(s, VF)->driver, "vfio-pci");
+}
+static void pf_has_contexts(struct scene *s)
+{
+	ibdev_of(s, FIRST)->n_contexts = 3; /* the PF stays */
+}
+
+static void vfs_that_are_in_use_wait_for_a_reboot(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*spoil)(struct scene *s);
+		bool is_used, is_usable;
+	} rows[] = {
+		{ "netdev in another namespace", netdev_left, true, true },
+		{ "ibdev in another namespace", ibdev_left, true, true },
+		{ "open context", has_contexts, true, true },
+		{ "unknown number of contexts", has_unknown_contexts, true, true },
+		{ "in a team", is_enslaved, true, true },
+		{ "a VLAN above it", has_vlan, true, true },
+		{ "given to a virtual machine", has_vfio, true, false },
+		{ "only the PF is in use", pf_has_contexts, false, true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		for (int step = 0; step < 3; step++) {
+			char expected[512];
+			struct scene s;
+
+			set_scene(&s, 1);
+			add_vfs(&s, 3);
+			rows[i].spoil(&s);
+			/* as many as there are, more, none */
+			s.sections[0].mode = step == 2 ? VF_MODE_EXCLUSIVE : VF_MODE_SHARED_MULTI;
+			s.sections[0].count = step == 2 ? COUNT_UNSET : step == 1 ? 5 : 3;
+
+			*expected = '\0';
+			if (step > 0 && rows[i].is_used)
+				snprintf(expected, sizeof(expected),
+					 "set-num-vfs " FIRST " 3->%d needs-reboot vf-in-use",
+					 step == 1 ? 5 : 0);
+			else if (step > 0)
+				snprintf(expected, sizeof(expected), "set-num-vfs " FIRST " 3->0%s",
+					 step == 1 ? "\nset-num-vfs " FIRST " 0->5" : "");
+			if (step < 2 && !rows[i].is_usable)
+				snprintf(expected + strlen(expected),
+					 sizeof(expected) - strlen(expected),
+					 "%swait " VF " waiting no-ibdev", *expected ? "\n" : "");
+			assert_plan(&s, rows[i].name, expected);
+		}
+	}
+}
+
+static void one_card_that_cannot_does_not_keep_the_others(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s, 2);
+	s.sections[0].mode = VF_MODE_SHARED_MULTI;
+	s.sections[0].count = 4;
+	no_sriov(&s);
+	assert_plan(&s, "first without SR-IOV",
+		    "set-num-vfs " FIRST " 0->4 impossible no-sriov\nset-num-vfs " SECOND " 0->4");
+}
+
+/* --- matching --- */
+
+/* mlx5, an unbound ice, a disk, and eRDMA with the virtio function of its netdev. */
+static void set_mixed_scene(struct scene *s)
+{
+	struct pci *pci;
+
+	set_scene(s, 1);
+	pci = add_pci(s, "0000:42:00.0", "");
+	COPY(pci->module, "ice");
+	pci->vendor = 0x8086;
+	pci->device = 0x1592;
+	pci = add_pci(s, "0000:43:00.0", "nvme");
+	pci->class = 0x010802;
+	pci = add_pci(s, "0000:44:00.0", "erdma");
+	pci->vendor = 0x1ded;
+	pci->device = 0x107f;
+	pci->class = 0;
+	pci = add_pci(s, "0000:45:00.0", "virtio-pci");
+	pci->vendor = 0x1af4;
+	pci->device = 0x1041;
+	add_netdev(s, 90, "eth9", "0000:45:00.0");
+	add_ibdev(s, "erdma_0", "0000:44:00.0", "eth9");
+}
+
+/* "41:rail 44:second ": the bus of each managed PF and its section. */
+static void assert_managed(struct scene *s, const char *row, const char *expected)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	char is[512], should[512];
+
+	make_plan(s, &p);
+	snprintf(is, sizeof(is), "%s: ", row);
+	for (size_t i = 0; i < p.n_devices; i++)
+		if (!p.devices[i].is_vf)
+			snprintf(is + strlen(is), sizeof(is) - strlen(is), "%.2s:%s ",
+				 p.devices[i].pci->address + 5, p.devices[i].config->name);
+	snprintf(should, sizeof(should), "%s: %s", row, expected);
+	assert_string_equal(is, should);
+}
+
+static void match_words_of_a_kind_are_alternatives_and_kinds_add_up(_unused_ void **state)
+{
+	static const struct {
+		const char *match, *expected;
+	} rows[] = {
+		{ "pci:0000:41:00.0", "41:rail " },
+		{ "pci:*", "41:rail 42:rail 44:rail " }, /* no disk */
+		{ "pci:0000:4[12]:00.?", "41:rail 42:rail " },
+		{ "pci:0000:41:00", "" },
+		{ "pci:0000:43:00.0", "" },
+		{ "id:15b3:1021", "41:rail " },
+		{ "id:15b3:*", "41:rail " },
+		{ "id:1ded:107f", "44:rail " },
+		{ "driver:mlx5_core", "41:rail " },
+		{ "driver:mlx5", "" },
+		{ "driver:ice", "42:rail " }, /* what would drive it */
+		{ "driver:nvme", "" },
+		{ "driver:erdma", "44:rail " },
+		{ "netdev:eth1", "41:rail " },
+		{ "netdev:eth9", "44:rail " }, /* the RDMA function, not that of the netdev */
+		{ "netdev:eth*", "41:rail 44:rail " },
+		{ "netdev:*", "41:rail 44:rail " }, /* without a netdev there is none to match */
+		{ "ibdev:mlx5_*", "41:rail " },
+		{ "ibdev:erdma_?", "44:rail " },
+		{ "pci:0000:41:00.0 pci:0000:42:00.0", "41:rail 42:rail " },
+		{ "driver:ice driver:mlx5_core", "41:rail 42:rail " },
+		{ "driver:mlx5_core netdev:eth1", "41:rail " },
+		{ "driver:mlx5_core netdev:eth2", "" },
+		{ "driver:ice driver:mlx5_core id:15b3:*", "41:rail " },
+		{ "netdev:eth2 driver:mlx5_core netdev:eth1", "41:rail " },
+		{ "id:8086:* netdev:*", "" },
+		{ " \tdriver:mlx5_core\t ", "41:rail " },
+		{ "mac:*", "" },
+		{ "*", "" },
+		{ "", "" },
+		{ " ", "" },
+		{ NULL, "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_mixed_scene(&s);
+		s.sections[0].match = (char *)rows[i].match;
+		assert_managed(&s, rows[i].match ? rows[i].match : "none", rows[i].expected);
+	}
+}
+
+static void the_first_section_that_matches_owns_a_card(_unused_ void **state)
+{
+	struct scene s;
+
+	set_mixed_scene(&s);
+	s.config.n_devices = 3;
+	s.sections[0] = (struct device_config){ .name = "first", .match = (char *)"id:1ded:*" };
+	s.sections[1] = (struct device_config){ .name = "second", .match = (char *)"pci:*" };
+	s.sections[2] = (struct device_config){ .name = "third", .match = (char *)"pci:*" };
+	assert_managed(&s, "three sections", "41:second 42:second 44:first ");
+	s.config.n_devices = 0;
+	assert_managed(&s, "no section", "");
+}
+
+static void vfs_go_with_their_pf_and_are_never_matched(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct scene s;
+
+	set_scene(&s, 2);
+	add_vfs(&s, 2);
+	s.sections[0].mode = VF_MODE_SHARED_MULTI;
+	s.sections[0].count = 2;
+	s.sections[0].match = (char *)"pci:0000:41:00.0 pci:0000:41:00.1";
+	make_plan(&s, &p);
+
+	assert_int_equal(p.n_devices, 3);
+	for (size_t i = 0; i < p.n_devices; i++) {
+		assert_int_equal(p.devices[i].is_vf, i > 0);
+		assert_int_equal(p.devices[i].is_handed_out, i > 0);
+	}
+	plan_done(&p);
+
+	/* without their PF they are nobody's */
+	s.sections[0].match = (char *)"pci:0000:41:00.1 netdev:eth1v0";
+	make_plan(&s, &p);
+	assert_int_equal(p.n_devices, 0);
+}
+
+static void the_pf_is_handed_out_unless_there_are_vfs_of_ours(_unused_ void **state)
+{
+	static const struct {
+		enum vf_mode mode;
+		uint32_t count, have;
+		bool is_pf_out, is_vf_out;
+	} rows[] = {
+		{ VF_MODE_KEEP, COUNT_UNSET, 0, true, false },
+		{ VF_MODE_KEEP, COUNT_UNSET, 2, true, false }, /* somebody else's VFs */
+		{ VF_MODE_EXCLUSIVE, COUNT_UNSET, 2, true, false },
+		{ VF_MODE_SHARED, COUNT_UNSET, 0, true, false },
+		{ VF_MODE_SHARED, COUNT_UNSET, 1, false, true },
+		{ VF_MODE_SHARED_MULTI, 2, 2, false, true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 1);
+		add_vfs(&s, rows[i].have);
+		s.sections[0].mode = rows[i].mode;
+		s.sections[0].count = rows[i].count;
+		make_plan(&s, &p);
+		assert_int_equal(p.n_devices, 1 + rows[i].have);
+		assert_int_equal(p.devices[0].is_handed_out, rows[i].is_pf_out);
+		for (size_t k = 1; k < p.n_devices; k++)
+			assert_int_equal(p.devices[k].is_handed_out, rows[i].is_vf_out);
+	}
+}
+
+/* --- links --- */
+
+static void mtu_is_raised_everywhere_and_never_lowered_under_vfs(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t want, have, max, n_vfs;
+		const char *expected;
+	} rows[] = {
+		{ "not asked for", 0, 1500, 9978, 0, "" },
+		{ "is there", 1500, 1500, 9978, 0, "" },
+		{ "raised", 4200, 1500, 9978, 0, "set-mtu " FIRST " 1500->4200" },
+		{ "raised to the limit", 9978, 1500, 9978, 0, "set-mtu " FIRST " 1500->9978" },
+		{ "above the limit", 9979, 1500, 9978, 0,
+		  "set-mtu " FIRST " 1500->9979 impossible mtu-too-large" },
+		{ "no limit told", 9979, 1500, 0, 0, "set-mtu " FIRST " 1500->9979" },
+		{ "lowered", 1500, 4200, 9978, 0, "set-mtu " FIRST " 4200->1500" },
+		{ "PF first, then VFs", 4200, 1500, 9978, 2,
+		  "set-mtu " FIRST " 1500->4200\nset-mtu 0000:41:00.1 1500->4200\n"
+		  "set-mtu 0000:41:00.2 1500->4200" },
+		{ "VFs follow", 4200, 4200, 9978, 2,
+		  "set-mtu 0000:41:00.1 1500->4200\nset-mtu 0000:41:00.2 1500->4200" },
+		{ "not lowered under VFs", 1500, 4200, 9978, 2,
+		  "set-mtu " FIRST " 4200->1500 refused mtu-under-vfs" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 1);
+		add_vfs(&s, rows[i].n_vfs);
+		s.sections[0].mode = rows[i].n_vfs ? VF_MODE_SHARED_MULTI : VF_MODE_KEEP;
+		s.sections[0].count = rows[i].n_vfs ? rows[i].n_vfs : COUNT_UNSET;
+		s.sections[0].mtu = rows[i].want;
+		netdev_of(&s, FIRST)->mtu = rows[i].have;
+		netdev_of(&s, FIRST)->max_mtu = rows[i].max;
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+static void a_pf_is_up_before_its_vfs_are_made_and_vfs_of_ours_follow(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		enum vf_mode mode;
+		uint32_t have;
+		const char *down, *expected;
+	} rows[] = {
+		{ "PF", VF_MODE_KEEP, 0, FIRST, "set-link-up " FIRST },
+		{ "PF before VFs", VF_MODE_SHARED_MULTI, 0, FIRST,
+		  "set-link-up " FIRST "\nset-num-vfs " FIRST " 0->2" },
+		{ "PF under VFs", VF_MODE_SHARED_MULTI, 2, FIRST, "set-link-up " FIRST },
+		{ "VF of ours", VF_MODE_SHARED_MULTI, 2, VF, "set-link-up " VF },
+		{ "VF of others", VF_MODE_KEEP, 2, VF, "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 1);
+		add_vfs(&s, rows[i].have);
+		s.sections[0].mode = rows[i].mode;
+		s.sections[0].count = rows[i].mode == VF_MODE_KEEP ? COUNT_UNSET : 2;
+		netdev_of(&s, rows[i].down)->is_up = false;
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+/* --- routes --- */
+
+static struct address *add_address(struct scene *s, uint32_t ifindex, const char *local,
+				   uint32_t prefix_len)
+{
+	struct address *a = &s->addresses[s->node.n_addresses++];
+
+	assert_true(s->node.n_addresses <= ELEMENTSOF(s->addresses));
+	*a = (struct address){ .ifindex = ifindex,
+			       .prefix_len = prefix_len,
+			       .family = strchr(local, ':') ? AF_INET6 : AF_INET,
+			       .flags = IFA_F_PERMANENT,
+			       .scope = RT_SCOPE_UNIVERSE };
+	assert_int_equal(inet_pton(a->family, local, a->local), 1);
+	memcpy(a->peer, a->local, sizeof(a->peer));
+	return a;
+}
+
+static void add_route(struct scene *s, const char *dst, uint32_t prefix_len, uint32_t ifindex,
+		      uint32_t metric, uint8_t protocol)
+{
+	struct route *t = &s->routes[s->node.n_routes++];
+
+	assert_true(s->node.n_routes <= ELEMENTSOF(s->routes));
+	*t = (struct route){ .prefix_len = prefix_len,
+			     .ifindex = ifindex,
+			     .metric = metric,
+			     .protocol = protocol,
+			     .scope = RT_SCOPE_LINK,
+			     .type = RTN_UNICAST,
+			     .family = strchr(dst, ':') ? AF_INET6 : AF_INET };
+	assert_int_equal(inet_pton(t->family, dst, t->dst), 1);
+}
+
+#define RAIL1 10 /* ifindex of the first card's netdev */
+#define RAIL2 20
+#define OTHER 90 /* of nobody's card */
+
+static void foreign(struct scene *s, uint32_t metric)
+{
+	add_route(s, "10.0.0.0", 24, OTHER, metric, RTPROT_KERNEL);
+}
+static void foreign_0(struct scene *s)
+{
+	foreign(s, 0);
+}
+static void foreign_100(struct scene *s)
+{
+	foreign(s, 100);
+}
+static void foreign_199(struct scene *s)
+{
+	foreign(s, 199);
+}
+static void foreign_200(struct scene *s)
+{
+	foreign(s, 200);
+}
+static void foreign_1024(struct scene *s)
+{
+	foreign(s, 100);
+	foreign(s, 1024);
+	foreign(s, 300);
+}
+static void foreign_longer(struct scene *s)
+{
+	add_route(s, "10.0.0.0", 25, OTHER, 1024, RTPROT_KERNEL);
+	add_route(s, "10.0.1.0", 24, OTHER, 1024, RTPROT_KERNEL);
+	add_route(s, "0.0.0.0", 0, OTHER, 1024, RTPROT_BOOT);
+}
+static void foreign_last(struct scene *s)
+{
+	foreign(s, UINT32_MAX);
+}
+static void own_5000(struct scene *s)
+{
+	add_route(s, "10.0.0.0", 24, RAIL1, 5000, RTPROT_KERNEL);
+	s->addresses[0].metric = 5000;
+}
+static void static_300(struct scene *s)
+{
+	add_route(s, "10.0.0.0", 24, RAIL1, 300, RTPROT_STATIC);
+}
+static void is_200(struct scene *s)
+{
+	s->addresses[0].metric = 200;
+	add_route(s, "10.0.0.0", 24, RAIL1, 200, RTPROT_KERNEL);
+}
+static void rail2(struct scene *s)
+{
+	add_address(s, RAIL2, "10.0.0.3", 24);
+}
+static void rail2_elsewhere(struct scene *s)
+{
+	add_address(s, RAIL2, "10.0.1.3", 24);
+}
+static void rail2_again(struct scene *s)
+{
+	is_200(s);
+	rail2(s);
+	s->addresses[1].metric = 201;
+	add_route(s, "10.0.0.0", 24, RAIL2, 201, RTPROT_KERNEL);
+}
+static void rail2_swapped(struct scene *s)
+{
+	rail2(s);
+	s->addresses[0].metric = 201;
+	s->addresses[1].metric = 200;
+}
+static void rail2_foreign(struct scene *s)
+{
+	rail2(s);
+	foreign_1024(s);
+}
+static void rail2_unmanaged(struct scene *s)
+{
+	rail2(s);
+	add_route(s, "10.0.0.0", 24, RAIL2, 200, RTPROT_KERNEL);
+	s->sections[0].match = (char *)"netdev:eth1";
+}
+static void is_host(struct scene *s)
+{
+	s->addresses[0].prefix_len = 32;
+}
+static void is_link_local(struct scene *s)
+{
+	s->addresses[0].scope = RT_SCOPE_LINK;
+}
+static void is_secondary(struct scene *s)
+{
+	s->addresses[0].flags |= IFA_F_SECONDARY;
+}
+static void has_no_prefix_route(struct scene *s)
+{
+	s->addresses[0].flags |= IFA_F_NOPREFIXROUTE;
+}
+static void is_elsewhere(struct scene *s)
+{
+	s->addresses[0].ifindex = OTHER;
+}
+static void is_ipv6(struct scene *s)
+{
+	s->node.n_addresses = 0;
+	add_address(s, RAIL1, "fd00:1::2", 64);
+}
+static void is_ipv6_foreign(struct scene *s)
+{
+	is_ipv6(s);
+	add_route(s, "fd00:1::", 64, OTHER, 256, RTPROT_KERNEL);
+}
+static void is_ipv6_finished(struct scene *s)
+{
+	is_ipv6_foreign(s);
+	s->addresses[0].metric = 257;
+}
+static void is_ipv6_host(struct scene *s)
+{
+	is_ipv6(s);
+	s->addresses[0].prefix_len = 128;
+}
+static void has_peer(struct scene *s)
+{
+	assert_int_equal(inet_pton(AF_INET, "10.9.0.1", s->addresses[0].peer), 1);
+	foreign_1024(s);
+	add_route(s, "10.9.0.0", 24, OTHER, 400, RTPROT_KERNEL);
+}
+static void metric_500(struct scene *s)
+{
+	s->config.route.metric = 500;
+	foreign_100(s);
+}
+static void not_managed(struct scene *s)
+{
+	s->config.route.manage = false;
+	foreign_1024(s);
+}
+
+static void
+prefix_routes_rank_below_everybody_elses_and_the_same_on_every_run(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+		const char *expected;
+	} rows[] = {
+		{ "alone", NULL, "set-metric " FIRST " 0->200" },
+		{ "below 0", foreign_0, "set-metric " FIRST " 0->200" },
+		{ "below 100", foreign_100, "set-metric " FIRST " 0->200" },
+		{ "below 199", foreign_199, "set-metric " FIRST " 0->200" },
+		{ "below 200", foreign_200, "set-metric " FIRST " 0->201" },
+		{ "below the highest", foreign_1024, "set-metric " FIRST " 0->1025" },
+		{ "other prefixes do not count", foreign_longer, "set-metric " FIRST " 0->200" },
+		{ "nothing is below the last", foreign_last, "set-metric " FIRST " 0->200" },
+		{ "our own does not count", own_5000, "set-metric " FIRST " 5000->200" },
+		{ "what others put on our card counts", static_300, "set-metric " FIRST " 0->301" },
+		{ "Metric=500", metric_500, "set-metric " FIRST " 0->500" },
+		{ "finished", is_200, "" },
+		{ "two rails", rail2, "set-metric " FIRST " 0->200\nset-metric " SECOND " 0->201" },
+		{ "two rails, two prefixes", rail2_elsewhere,
+		  "set-metric " FIRST " 0->200\nset-metric " SECOND " 0->200" },
+		{ "two rails, finished", rail2_again, "" },
+		{ "two rails, swapped", rail2_swapped,
+		  "set-metric " FIRST " 201->200\nset-metric " SECOND " 200->201" },
+		{ "two rails below another", rail2_foreign,
+		  "set-metric " FIRST " 0->1025\nset-metric " SECOND " 0->1026" },
+		{ "the second is not managed", rail2_unmanaged, "set-metric " FIRST " 0->201" },
+		{ "prefix of the peer", has_peer, "set-metric " FIRST " 0->401" },
+		{ "a single host has no prefix route", is_host, "" },
+		{ "link-local", is_link_local, "" },
+		{ "secondary", is_secondary, "" },
+		{ "no prefix route", has_no_prefix_route, "" },
+		{ "of nobody's card", is_elsewhere, "" },
+		{ "IPv6 begins at 256", is_ipv6, "set-metric " FIRST " 256->200" },
+		{ "IPv6 below 256", is_ipv6_foreign, "set-metric " FIRST " 256->257" },
+		{ "IPv6 finished", is_ipv6_finished, "" },
+		{ "IPv6 host", is_ipv6_host, "" },
+		{ "Manage=no", not_managed, "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 2);
+		s.config.route.manage = true;
+		add_netdev(&s, OTHER, "eth9", "");
+		add_address(&s, RAIL1, "10.0.0.2", 24);
+		if (rows[i].set)
+			rows[i].set(&s);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+static void a_metric_names_its_address_and_its_netdev(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct scene s;
+
+	set_scene(&s, 2);
+	s.config.route.manage = true;
+	add_address(&s, RAIL1, "10.0.0.2", 32);
+	add_address(&s, RAIL2, "10.0.1.2", 24);
+	make_plan(&s, &p);
+	assert_int_equal(p.n_actions, 1);
+	assert_int_equal(p.actions[0].address, 1);
+	assert_int_equal(p.actions[0].ifindex, RAIL2);
+	assert_int_equal(p.actions[0].step, STEP_ROUTE);
+}
+
+/* --- kubelet --- */
+
+static void the_kubelets_policy_is_raised_never_lowered_and_refusals_are_told(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		bool is_missing;
+		enum topology_policy want, have;
+		enum reason refusal;
+		uint32_t n_numa_nodes;
+		const char *expected;
+		enum reason hint;
+	} rows[] = {
+		{ "raised", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_NONE, REASON_NONE, 2,
+		  "ensure-kubelet " KUBELET_FILE " none->best-effort", REASON_NONE },
+		{ "raised further", 0, TOPOLOGY_POLICY_SINGLE_NUMA_NODE, TOPOLOGY_POLICY_RESTRICTED,
+		  REASON_NONE, 2, "ensure-kubelet " KUBELET_FILE " restricted->single-numa-node",
+		  REASON_NONE },
+		{ "is there", 0, TOPOLOGY_POLICY_RESTRICTED, TOPOLOGY_POLICY_RESTRICTED,
+		  REASON_NONE, 2, "", REASON_NONE },
+		{ "stricter is kept", 0, TOPOLOGY_POLICY_BEST_EFFORT,
+		  TOPOLOGY_POLICY_SINGLE_NUMA_NODE, REASON_NONE, 2, "", REASON_NONE },
+		{ "not asked for", 0, TOPOLOGY_POLICY_UNSET, TOPOLOGY_POLICY_NONE, REASON_NONE, 2,
+		  "", REASON_NONE },
+		{ "no kubelet", 1, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_UNSET, REASON_NONE,
+		  2, "", REASON_NONE },
+		{ "8 NUMA nodes", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_NONE, REASON_NONE,
+		  8, "ensure-kubelet " KUBELET_FILE " none->best-effort", REASON_NONE },
+		{ "9 NUMA nodes", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_NONE, REASON_NONE,
+		  9, "", REASON_KUBELET_NUMA_NODES },
+		{ "no file yet", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_UNSET,
+		  REASON_KUBELET_NO_FILE, 2, "", REASON_KUBELET_NO_FILE },
+		{ "a flag wins", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_NONE,
+		  REASON_KUBELET_FLAG_WINS, 2,
+		  "ensure-kubelet " KUBELET_FILE " none->best-effort refused kubelet-flag-wins",
+		  REASON_NONE },
+		{ "a flag that is strict enough", 0, TOPOLOGY_POLICY_BEST_EFFORT,
+		  TOPOLOGY_POLICY_RESTRICTED, REASON_KUBELET_FLAG_WINS, 2, "", REASON_NONE },
+		{ "not understood", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_UNSET,
+		  REASON_KUBELET_FILE_REFUSED, 2,
+		  "ensure-kubelet " KUBELET_FILE " ->best-effort refused kubelet-file-refused",
+		  REASON_NONE },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.config.kubelet.topology_policy = rows[i].want;
+		s.node.n_numa_nodes = rows[i].n_numa_nodes;
+		s.node.kubelet = (struct kubelet){ .is_there = !rows[i].is_missing,
+						   .path = KUBELET_FILE,
+						   .policy = rows[i].have,
+						   .refusal = rows[i].refusal };
+		assert_plan(&s, rows[i].name, rows[i].expected);
+		make_plan(&s, &p);
+		assert_int_equal(p.n_reasons, rows[i].hint != REASON_NONE);
+		if (p.n_reasons > 0)
+			assert_int_equal(p.reasons[0].reason, rows[i].hint);
+		assert_int_equal(p.state, NODE_READY); /* the kubelet is no device */
+	}
+}
+
+/* --- driver and netns --- */
+
+static void modules_that_are_not_there_are_loaded_or_told(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *module;
+		enum module_state state;
+		const char *expected;
+	} rows[] = {
+		{ "loaded", "ib_umad", MODULE_LOADED, "" },
+		{ "built in", "ib_umad", MODULE_BUILTIN, "" },
+		{ "available", "ib_umad", MODULE_AVAILABLE, "load-module ib_umad" },
+		{ "uverbs", "ib_uverbs", MODULE_AVAILABLE, "load-module ib_uverbs" },
+		{ "rdma_cm", "rdma_ucm", MODULE_AVAILABLE, "load-module rdma_ucm" },
+		{ "missing", "ib_umad", MODULE_MISSING,
+		  "load-module ib_umad impossible module-missing" },
+		{ "blacklisted", "rdma_ucm", MODULE_BLACKLISTED,
+		  "load-module rdma_ucm refused module-blacklisted" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 1);
+		set_module(&s, rows[i].module, rows[i].state);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+		s.config.n_devices = 0;
+		assert_plan(&s, "nothing is managed", "");
+	}
+}
+
+static void what_drives_an_unbound_function_is_loaded_but_only_vfs_are_bound(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *unbound, *module;
+		enum module_state state;
+		const char *expected;
+	} rows[] = {
+		{ "PF, to be loaded", FIRST, "mlx5_core", MODULE_AVAILABLE,
+		  "load-module mlx5_core" },
+		{ "PF, loaded", FIRST, "mlx5_core", MODULE_LOADED, "" },
+		{ "PF, missing", FIRST, "mlx5_core", MODULE_MISSING,
+		  "load-module mlx5_core impossible module-missing" },
+		{ "VF, to be loaded", VF, "mlx5_core", MODULE_AVAILABLE, "load-module mlx5_core" },
+		{ "VF, loaded", VF, "mlx5_core", MODULE_LOADED, "bind-driver " VF " ->mlx5_core" },
+		{ "VF, blacklisted", VF, "mlx5_core", MODULE_BLACKLISTED,
+		  "load-module mlx5_core refused module-blacklisted\n"
+		  "wait " VF " waiting no-driver" },
+		{ "VF, nobody drives it", VF, "", MODULE_LOADED, "wait " VF " waiting no-driver" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 1);
+		add_vfs(&s, 2);
+		s.sections[0].mode = VF_MODE_SHARED_MULTI;
+		s.sections[0].count = 2;
+		*find_pci(&s, rows[i].unbound)->driver = '\0';
+		COPY(find_pci(&s, rows[i].unbound)->module, rows[i].module);
+		set_module(&s, "mlx5_core", rows[i].state);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+static void an_unbound_pf_that_is_handed_out_is_a_reason(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s, 2);
+	unbound(&s);
+	assert_plan(&s, "loaded", "wait " FIRST " waiting no-driver");
+	set_module(&s, "mlx5_core", MODULE_AVAILABLE);
+	*find_pci(&s, SECOND)->driver = '\0';
+	COPY(find_pci(&s, SECOND)->module, "mlx5_core");
+	assert_plan(&s, "two of one module", "load-module mlx5_core");
+}
+
+static void the_netns_mode_is_changed_where_it_is_known_and_differs(_unused_ void **state)
+{
+	static const struct {
+		enum netns_mode want, have;
+		const char *expected;
+	} rows[] = {
+		{ NETNS_MODE_KEEP, NETNS_MODE_SHARED, "" },
+		{ NETNS_MODE_SHARED, NETNS_MODE_SHARED, "" },
+		{ NETNS_MODE_EXCLUSIVE, NETNS_MODE_EXCLUSIVE, "" },
+		{ NETNS_MODE_EXCLUSIVE, NETNS_MODE_SHARED, "set-netns-mode  shared->exclusive" },
+		{ NETNS_MODE_SHARED, NETNS_MODE_EXCLUSIVE, "set-netns-mode  exclusive->shared" },
+		{ NETNS_MODE_EXCLUSIVE, NETNS_MODE_KEEP, "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.config.rdma.netns_mode = rows[i].want;
+		s.node.netns_mode = rows[i].have;
+		assert_plan(&s, netns_mode_name(rows[i].want), rows[i].expected);
+	}
+}
+
+/* --- devices and state --- */
+
+static struct port *first_port(struct scene *s)
+{
+	return ibdev_of(s, FIRST)->ports;
+}
+static void lost_ibdev(struct scene *s)
+{
+	drop_ibdev(s, FIRST);
+}
+static void lost_uverbs(struct scene *s)
+{
+	*ibdev_of(s, FIRST)->uverbs = '\0';
+}
+static void lost_umad(struct scene *s)
+{
+	*ibdev_of(s, FIRST)->umad = '\0';
+}
+static void iwarp(struct scene *s)
+{
+	lost_umad(s);
+	COPY(ibdev_of(s, FIRST)->node_type, "RNIC");
+	*first_port(s)->gids[0].netdev = '\0';
+	*first_port(s)->gids[0].type = '\0';
+}
+static void iwarp_for_plugin(struct scene *s)
+{
+	iwarp(s);
+	s->config.plugin.type = PLUGIN_RDMA_SHARED;
+}
+static void lost_rdma_cm(struct scene *s)
+{
+	s->node.has_rdma_cm = false;
+}
+static void no_provider(struct scene *s)
+{
+	ibdev_of(s, FIRST)->verbs = -ENOSYS;
+}
+static void not_opened_yet(struct scene *s)
+{
+	ibdev_of(s, FIRST)->verbs = 1;
+}
+static void port_down(struct scene *s)
+{
+	COPY(first_port(s)->state, "DOWN");
+}
+static void port_unreadable(struct scene *s)
+{
+	*first_port(s)->state = '\0';
+}
+static void no_ports(struct scene *s)
+{
+	ibdev_of(s, FIRST)->n_ports = 0;
+}
+static void gid_v1(struct scene *s)
+{
+	COPY(first_port(s)->gids[0].type, "IB/RoCE v1");
+}
+static void gid_of_another(struct scene *s)
+{
+	COPY(first_port(s)->gids[0].netdev, "macvlan0");
+}
+static void gid_of_bond(struct scene *s)
+{
+	bonded(s);
+	COPY(first_port(s)->gids[0].netdev, "bond0");
+}
+static void gid_of_bridge(struct scene *s)
+{
+	bridged(s);
+	COPY(first_port(s)->gids[0].netdev, "br0");
+}
+static void no_gids(struct scene *s)
+{
+	first_port(s)->n_gids = 0;
+}
+static void infiniband(struct scene *s)
+{
+	no_gids(s);
+	COPY(first_port(s)->link_layer, "InfiniBand");
+}
+static void second_port_is_good(struct scene *s)
+{
+	struct ibdev *ib = ibdev_of(s, FIRST);
+
+	ib->ports[1] = ib->ports[0];
+	ib->ports[1].number = 2;
+	ib->n_ports = 2;
+	COPY(ib->ports[0].state, "DOWN");
+}
+static void no_numa_node(struct scene *s)
+{
+	find_pci(s, FIRST)->numa_node = -1;
+}
+
+static void a_device_is_usable_when_every_condition_holds(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*spoil)(struct scene *s);
+		enum reason reason;
+	} rows[] = {
+		{ "unbound", unbound, REASON_NO_DRIVER },
+		{ "no ibdev", lost_ibdev, REASON_NO_IBDEV },
+		{ "no uverbs", lost_uverbs, REASON_NO_UVERBS },
+		{ "no rdma_cm", lost_rdma_cm, REASON_NO_RDMA_CM },
+		{ "no umad", lost_umad, REASON_NO_UMAD },
+		{ "iWARP needs no umad and no GID", iwarp, REASON_NONE },
+		{ "the shared plugin drops iWARP", iwarp_for_plugin, REASON_NO_UMAD },
+		{ "libibverbs cannot open it", no_provider, REASON_VERBS_FAILED },
+		{ "libibverbs was not asked yet", not_opened_yet, REASON_NONE },
+		{ "port down", port_down, REASON_PORT_DOWN },
+		{ "port unreadable", port_unreadable, REASON_PORT_DOWN },
+		{ "no ports", no_ports, REASON_PORT_DOWN },
+		{ "no GIDs", no_gids, REASON_NO_GID },
+		{ "RoCE v1 only", gid_v1, REASON_NO_GID },
+		{ "GID of another netdev", gid_of_another, REASON_NO_GID },
+		{ "GID of its bond", gid_of_bond, REASON_NONE },
+		{ "GID of a bridge above", gid_of_bridge, REASON_NO_GID },
+		{ "InfiniBand needs no GID of a netdev", infiniband, REASON_NONE },
+		{ "one good port of two", second_port_is_good, REASON_NONE },
+		{ "no NUMA", no_numa_node, REASON_NONE },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		char is[128], should[128];
+		struct scene s;
+
+		set_scene(&s, 1);
+		rows[i].spoil(&s);
+		make_plan(&s, &p);
+		snprintf(is, sizeof(is), "%s: %s", rows[i].name, reason_code(p.devices[0].reason));
+		snprintf(should, sizeof(should), "%s: %s", rows[i].name,
+			 reason_code(rows[i].reason));
+		assert_string_equal(is, should);
+		assert_int_equal(p.devices[0].is_usable, rows[i].reason == REASON_NONE);
+		assert_int_equal(p.state,
+				 rows[i].reason == REASON_NONE ? NODE_READY : NODE_STARTING);
+		/* what it waits for is an item of the plan */
+		if (rows[i].reason != REASON_NONE) {
+			assert_int_equal(p.actions[0].class, CLASS_WAITING);
+			assert_int_equal(p.actions[0].reason, rows[i].reason);
+			assert_string_equal(p.actions[0].target, FIRST);
+		}
+	}
+}
+
+/* mlx5_bond_0 is both ports of a NIC. */
+static void the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct scene s;
+
+	set_scene(&s, 1);
+	gid_of_bond(&s);
+	add_pci(&s, "0000:41:00.1", "mlx5_core");
+	add_netdev(&s, 11, "eth2", "0000:41:00.1")->master = 90;
+	s.sections[0].expect = 2;
+	assert_plan(&s, "both in the bond", "");
+	assert_state(&s, "both in the bond", NODE_READY);
+	make_plan(&s, &p);
+	assert_true(p.devices[0].is_handed_out);
+	assert_false(p.devices[1].is_handed_out);
+
+	netdev_of(&s, "0000:41:00.1")->master = 0;
+	assert_plan(&s, "not in the bond", "wait 0000:41:00.1 waiting no-ibdev");
+
+	/* a bond of two NICs is no LAG */
+	set_scene(&s, 2);
+	gid_of_bond(&s);
+	netdev_of(&s, SECOND)->master = 90;
+	drop_ibdev(&s, SECOND);
+	assert_plan(&s, "of another NIC", "wait " SECOND " waiting no-ibdev");
+}
+
+static void expects_3(struct scene *s)
+{
+	s->sections[0].expect = 3;
+}
+static void expects_2(struct scene *s)
+{
+	s->sections[0].expect = 2;
+}
+static void expects_1(struct scene *s)
+{
+	s->sections[0].expect = 1;
+}
+static void expects_in_second(struct scene *s)
+{
+	s->sections[0].expect = 2;
+	s->sections[1] =
+		(struct device_config){ .name = "b", .match = (char *)"id:8086:*", .expect = 2 };
+	s->config.n_devices = 2;
+}
+static void unknown_key(struct scene *s)
+{
+	s->config.has_unknown = true;
+}
+static void invalid(struct scene *s)
+{
+	s->config.is_invalid = s->config.is_last_good = true;
+}
+static void wants_vfs(struct scene *s)
+{
+	s->sections[0].mode = VF_MODE_SHARED_MULTI;
+	s->sections[0].count = 2;
+	s->sections[0].match = (char *)"pci:" FIRST;
+}
+static void has_vfs(struct scene *s)
+{
+	wants_vfs(s);
+	add_vfs(s, 2);
+}
+static void has_too_few_vfs(struct scene *s)
+{
+	wants_vfs(s);
+	add_vfs(s, 2);
+	s->sections[0].count = 4;
+	has_contexts(s);
+}
+static void has_bad_vf(struct scene *s)
+{
+	has_vfs(s);
+	COPY(ibdev_of(s, VF)->ports->state, "DOWN");
+}
+static void has_bad_pf(struct scene *s)
+{
+	has_vfs(s);
+	port_down(s);
+}
+static void manages_nothing(struct scene *s)
+{
+	s->config.n_devices = 0;
+}
+static void plugin_without_cards(struct scene *s)
+{
+	s->config.n_devices = 0;
+	s->config.plugin.type = PLUGIN_RDMA_SHARED;
+}
+static void wants_vfs_in_bond(struct scene *s)
+{
+	wants_vfs(s);
+	bonded(s);
+}
+
+static void the_state_follows_from_the_devices_and_the_time(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+		enum node_state before, after; /* the time to wait for devices is over */
+	} rows[] = {
+		{ "all is well", expects_2, NODE_READY, NODE_READY },
+		{ "more than expected", expects_1, NODE_READY, NODE_READY },
+		{ "one is missing", expects_3, NODE_STARTING, NODE_DEGRADED },
+		{ "missing of another section", expects_in_second, NODE_STARTING, NODE_DEGRADED },
+		{ "port down", port_down, NODE_STARTING, NODE_DEGRADED },
+		{ "no VFs yet", wants_vfs, NODE_STARTING, NODE_DEGRADED },
+		{ "VFs", has_vfs, NODE_READY, NODE_READY },
+		{ "too few VFs, in use", has_too_few_vfs, NODE_STARTING, NODE_DEGRADED },
+		{ "a VF that is not usable", has_bad_vf, NODE_STARTING, NODE_DEGRADED },
+		{ "the PF below VFs is not handed out", has_bad_pf, NODE_READY, NODE_READY },
+		{ "VFs refused", wants_vfs_in_bond, NODE_STARTING, NODE_DEGRADED },
+		{ "unknown key", unknown_key, NODE_DEGRADED, NODE_DEGRADED },
+		{ "malformed configuration", invalid, NODE_DEGRADED, NODE_DEGRADED },
+		{ "nothing is managed", manages_nothing, NODE_READY, NODE_READY },
+		{ "nothing for the plugin", plugin_without_cards, NODE_STARTING, NODE_DEGRADED },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 2);
+		rows[i].set(&s);
+		assert_state(&s, rows[i].name, rows[i].before);
+		s.is_settled = true;
+		assert_state(&s, rows[i].name, rows[i].after);
+		s.is_settled = false;
+		s.node.was_settled = true; /* in an earlier pass of this boot */
+		assert_state(&s, rows[i].name, rows[i].after);
+	}
+}
+
+static void what_is_missing_is_an_item_of_the_plan(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct scene s;
+
+	set_scene(&s, 2);
+	expects_in_second(&s);
+	s.sections[0].expect = 3;
+	assert_plan(&s, "one and two", "wait  waiting devices-missing");
+	make_plan(&s, &p);
+	assert_int_equal(p.n_missing, 3);
+	plan_done(&p);
+
+	set_scene(&s, 2);
+	plugin_without_cards(&s);
+	assert_plan(&s, "no card",
+		    "wait  waiting no-devices\nwrite-plugin " PLUGIN_FILE " waiting not-ready");
+}
+
+/* --- in a pod --- */
+
+static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		bool was_usable, has_netdev, has_ibdev, is_bound;
+		enum netns_mode netns_mode;
+		bool is_in_pod;
+		enum reason reason;
+	} rows[] = {
+		{ "both left", 1, 0, 0, 1, NETNS_MODE_EXCLUSIVE, true, REASON_IN_POD },
+		{ "netdev left", 1, 0, 1, 1, NETNS_MODE_SHARED, true, REASON_IN_POD },
+		{ "ibdev left", 1, 1, 0, 1, NETNS_MODE_EXCLUSIVE, true, REASON_IN_POD },
+		{ "an ibdev cannot leave in shared mode", 1, 1, 0, 1, NETNS_MODE_SHARED, false,
+		  REASON_NO_IBDEV },
+		{ "never was usable", 0, 0, 0, 1, NETNS_MODE_EXCLUSIVE, false, REASON_NO_IBDEV },
+		{ "lost its driver", 1, 0, 0, 0, NETNS_MODE_EXCLUSIVE, false, REASON_NO_DRIVER },
+		{ "came back", 1, 1, 1, 1, NETNS_MODE_EXCLUSIVE, false, REASON_NONE },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		const struct device *d;
+		struct scene s;
+
+		set_scene(&s, 1);
+		has_vfs(&s);
+		s.sections[0].mtu = 1500;
+		s.node.netns_mode = rows[i].netns_mode;
+		remember(&s, VF, rows[i].was_usable);
+		if (!rows[i].has_netdev)
+			drop_netdev(&s, VF);
+		if (!rows[i].has_ibdev)
+			drop_ibdev(&s, VF);
+		if (!rows[i].is_bound)
+			*find_pci(&s, VF)->driver = '\0';
+		make_plan(&s, &p);
+
+		d = &p.devices[2];
+		assert_string_equal(d->pci->address, VF);
+		assert_int_equal(d->is_in_pod, rows[i].is_in_pod);
+		assert_int_equal(d->reason, rows[i].reason);
+		assert_int_equal(d->is_usable, rows[i].is_in_pod || rows[i].reason == REASON_NONE);
+		assert_int_equal(p.state, d->is_usable ? NODE_READY : NODE_STARTING);
+		if (!rows[i].is_in_pod)
+			continue;
+		assert_int_equal(p.n_actions, 0);
+		assert_string_equal(d->netdev_name, "was0");
+		assert_string_equal(d->ibdev_name, "mlx5_was");
+	}
+}
+
+static void what_is_in_a_pod_is_never_touched_and_stays_in_the_outputs(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s, 1);
+	has_vfs(&s);
+	remember(&s, VF, true);
+	s.node.netns_mode = NETNS_MODE_EXCLUSIVE;
+	drop_ibdev(&s, VF);
+	s.sections[0].mtu = 4200;
+	netdev_of(&s, FIRST)->mtu = 4200;
+	netdev_of(&s, VF)->is_up = false;
+	s.config.route.manage = true;
+	add_address(&s, netdev_of(&s, VF)->ifindex, "10.0.0.2", 24);
+	assert_plan(&s, "only the other VF", "set-mtu 0000:41:00.1 1500->4200");
+}
+
+/* --- plugin --- */
+
+#define BOTH FIRST " " SECOND " "
+
+static void first_down(struct scene *s)
+{
+	port_down(s);
+}
+static void both_down(struct scene *s)
+{
+	port_down(s);
+	COPY(ibdev_of(s, SECOND)->ports->state, "DOWN");
+}
+static void link_down(struct scene *s)
+{
+	netdev_of(s, SECOND)->is_up = false;
+}
+static void exclusive_netns(struct scene *s)
+{
+	s->node.netns_mode = NETNS_MODE_EXCLUSIVE;
+}
+static void no_plugin(struct scene *s)
+{
+	s->config.plugin.type = PLUGIN_NONE;
+}
+static void no_plugin_invalid(struct scene *s)
+{
+	no_plugin(s);
+	s->config.is_invalid = true;
+}
+
+static void the_plugin_is_told_last_and_only_of_a_ready_or_degraded_node(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+		bool is_settled;
+		const char *file, *expected;
+	} rows[] = {
+		{ "ready", NULL, false, NULL, "write-plugin " PLUGIN_FILE },
+		{ "written", NULL, false, BOTH, "" },
+		{ "changed", NULL, false, SECOND " ", "write-plugin " PLUGIN_FILE },
+		{ "starting", first_down, false, NULL,
+		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE
+		  " waiting not-ready" },
+		{ "starting keeps the file", first_down, false, BOTH,
+		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE
+		  " waiting not-ready" },
+		{ "degraded", first_down, true, NULL,
+		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE },
+		{ "degraded, one left out", first_down, true, BOTH,
+		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE },
+		{ "degraded, written", first_down, true, SECOND " ",
+		  "wait " FIRST " waiting port-down" },
+		{ "none is usable", both_down, true, NULL,
+		  "wait " FIRST " waiting port-down\nwait " SECOND " waiting port-down" },
+		{ "none is usable any more", both_down, true, BOTH,
+		  "wait " FIRST " waiting port-down\nwait " SECOND " waiting port-down\n"
+		  "remove-plugin " PLUGIN_FILE },
+		{ "a change before it", link_down, false, NULL,
+		  "set-link-up " SECOND "\nwrite-plugin " PLUGIN_FILE " waiting not-ready" },
+		{ "a change before it, degraded", link_down, true, NULL,
+		  "set-link-up " SECOND "\nwrite-plugin " PLUGIN_FILE " waiting not-ready" },
+		{ "what is refused does not hold it back", wants_vfs_in_bond, true, NULL,
+		  "set-num-vfs " FIRST " 0->2 refused pf-in-lag\nwrite-plugin " PLUGIN_FILE },
+		{ "exclusive mode", exclusive_netns, false, NULL,
+		  "write-plugin " PLUGIN_FILE " refused netns-exclusive" },
+		{ "no plugin", no_plugin, false, NULL, "" },
+		{ "no plugin any more", no_plugin, false, BOTH, "remove-plugin " PLUGIN_FILE },
+		{ "not on account of a mistake", no_plugin_invalid, false, BOTH, "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 2);
+		s.config.plugin.type = PLUGIN_RDMA_SHARED;
+		s.node.plugin_file = (char *)rows[i].file;
+		s.is_settled = rows[i].is_settled;
+		if (rows[i].set)
+			rows[i].set(&s);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+/* --- what was tried --- */
+
+static void try_all(struct plan *p, int result)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		if (!is_open_change(&p->actions[i]))
+			continue;
+		p->actions[i].is_done = true;
+		p->actions[i].result = result;
+		if (result < 0)
+			COPY(p->actions[i].error, "the door says no");
+	}
+}
+
+static void what_was_tried_and_is_still_wanted_has_failed(_unused_ void **state)
+{
+	static const int results[] = { 0, -ENOMEM, -ETIMEDOUT };
+
+	for (size_t i = 0; i < ELEMENTSOF(results); i++) {
+		_cleanup_(plan_done) struct plan before = {}, after = {};
+		struct scene s;
+
+		set_scene(&s, 2);
+		wants_vfs(&s);
+		link_down(&s);
+		s.sections[0].match = (char *)"driver:mlx5_core";
+		s.config.plugin.type = PLUGIN_RDMA_SHARED;
+		make_plan(&s, &before);
+		assert_int_equal(before.n_actions, 4); /* up, two counts, the plugin waits */
+		try_all(&before, results[i]);
+
+		s.tried = &before;
+		make_plan(&s, &after);
+		for (size_t k = 0; k < 3; k++) {
+			assert_true(after.actions[k].is_done);
+			assert_false(is_open_change(&after.actions[k]));
+			assert_int_equal(after.actions[k].result,
+					 results[i] < 0 ? results[i] : -EIO);
+			assert_string_equal(
+				after.actions[k].error,
+				results[i] < 0
+					? "the door says no"
+					: "the kernel accepted it, but it did not take effect");
+		}
+		/* what waits was not tried */
+		assert_int_equal(after.actions[3].class, CLASS_WAITING);
+		assert_false(after.actions[3].is_done);
+	}
+}
+
+static void what_failed_does_not_hold_back_the_rest(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan before = {};
+	struct scene s;
+
+	set_scene(&s, 2);
+	link_down(&s);
+	s.config.plugin.type = PLUGIN_RDMA_SHARED;
+	make_plan(&s, &before);
+	try_all(&before, -EIO);
+	s.tried = &before;
+	assert_plan(&s, "link", "set-link-up " SECOND " failed\nwrite-plugin " PLUGIN_FILE);
+}
+
+static void a_write_of_the_plugin_that_failed_is_not_tried_again(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan before = {}, after = {};
+	struct scene s;
+
+	set_scene(&s, 1);
+	s.config.plugin.type = PLUGIN_RDMA_SHARED;
+	make_plan(&s, &before);
+	assert_int_equal(before.n_actions, 1);
+	try_all(&before, -ENOSPC);
+	s.tried = &before;
+	assert_plan(&s, "disk full", "write-plugin " PLUGIN_FILE " failed");
+	make_plan(&s, &after);
+	assert_false(is_open_change(&after.actions[0]));
+}
+
+static void only_the_same_change_counts_as_tried(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan before = {};
+	struct scene s;
+
+	/* 4 to 6 ended at 0: the second half is to be tried, the first half is no failure */
+	set_scene(&s, 1);
+	wants_vfs(&s);
+	add_vfs(&s, 4);
+	s.sections[0].count = 6;
+	make_plan(&s, &before);
+	assert_int_equal(before.n_actions, 2);
+	before.actions[0].is_done = true;
+
+	set_scene(&s, 1);
+	wants_vfs(&s);
+	s.sections[0].count = 6;
+	s.tried = &before;
+	assert_plan(&s, "second half", "set-num-vfs " FIRST " 0->6");
+
+	/* another count, another card and another netdev of the same card are other changes */
+	before.actions[1].is_done = true;
+	s.sections[0].count = 5;
+	assert_plan(&s, "another count", "set-num-vfs " FIRST " 0->5");
+	s.sections[0].count = 6;
+	assert_plan(&s, "the same", "set-num-vfs " FIRST " 0->6 failed");
+	COPY(before.actions[1].target, SECOND);
+	assert_plan(&s, "another card", "set-num-vfs " FIRST " 0->6");
+}
+
+/* --- the order --- */
+
+static void the_order_is_that_of_the_mission(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s, 2);
+	wants_vfs(&s);
+	add_vfs(&s, 2);
+	s.sections[1] = (struct device_config){ .name = "second",
+						.match = (char *)"pci:" SECOND,
+						.mode = VF_MODE_SHARED,
+						.count = 1,
+						.mtu = 4200 };
+	s.config.n_devices = 2;
+	s.config.rdma.netns_mode = NETNS_MODE_SHARED;
+	s.node.netns_mode = NETNS_MODE_EXCLUSIVE;
+	s.config.route.manage = true;
+	s.config.kubelet.topology_policy = TOPOLOGY_POLICY_RESTRICTED;
+	s.config.plugin.type = PLUGIN_NONE;
+	s.node.plugin_file = (char *)"old";
+	s.node.kubelet = (struct kubelet){ .is_there = true,
+					   .path = KUBELET_FILE,
+					   .policy = TOPOLOGY_POLICY_NONE };
+	set_module(&s, "rdma_ucm", MODULE_AVAILABLE);
+	netdev_of(&s, SECOND)->is_up = false;
+	netdev_of(&s, VF)->is_up = false;
+	add_address(&s, RAIL2, "10.0.0.2", 24);
+	assert_plan(&s, "everything at once",
+		    "load-module rdma_ucm\n"
+		    "set-netns-mode  exclusive->shared\n"
+		    "set-mtu " SECOND " 1500->4200\n"
+		    "set-link-up " SECOND "\n"
+		    "set-num-vfs " SECOND " 0->1\n"
+		    "set-link-up " VF "\n"
+		    "set-metric " SECOND " 0->200\n"
+		    "ensure-kubelet " KUBELET_FILE " none->restricted\n"
+		    "remove-plugin " PLUGIN_FILE);
+}
+
+static void every_action_is_of_the_step_of_its_verb(_unused_ void **state)
+{
+	static const enum step steps[_VERB_N] = {
+		[VERB_LOAD_MODULE] = STEP_DRIVER,   [VERB_BIND_DRIVER] = STEP_DRIVER,
+		[VERB_SET_NETNS_MODE] = STEP_NETNS, [VERB_SET_NUM_VFS] = STEP_VF,
+		[VERB_SET_LINK_UP] = STEP_LINK,     [VERB_SET_MTU] = STEP_LINK,
+		[VERB_SET_METRIC] = STEP_ROUTE,     [VERB_ENSURE_KUBELET] = STEP_KUBELET,
+		[VERB_WRITE_PLUGIN] = STEP_PLUGIN,  [VERB_REMOVE_PLUGIN] = STEP_PLUGIN,
+	};
+	_cleanup_(plan_done) struct plan p = {};
+	struct scene s;
+
+	set_scene(&s, 2);
+	has_vfs(&s);
+	s.sections[0].match = (char *)"driver:mlx5_core";
+	s.sections[0].mtu = 4200;
+	s.config.rdma.netns_mode = NETNS_MODE_SHARED;
+	s.node.netns_mode = NETNS_MODE_EXCLUSIVE;
+	s.config.route.manage = true;
+	s.config.kubelet.topology_policy = TOPOLOGY_POLICY_RESTRICTED;
+	s.config.plugin.type = PLUGIN_RDMA_SHARED;
+	s.node.kubelet = (struct kubelet){ .is_there = true, .policy = TOPOLOGY_POLICY_NONE };
+	set_module(&s, "rdma_ucm", MODULE_AVAILABLE);
+	netdev_of(&s, SECOND)->is_up = false;
+	add_address(&s, RAIL2, "10.0.0.2", 24);
+	make_plan(&s, &p);
+
+	assert_int_equal(p.n_actions, 11);
+	for (size_t i = 0; i < p.n_actions; i++)
+		assert_int_equal(p.actions[i].step, steps[p.actions[i].verb]);
+	assert_int_equal(p.actions[p.n_actions - 1].verb, VERB_WRITE_PLUGIN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_finished_node_has_an_empty_plan_and_is_ready),
+		cmocka_unit_test(vf_counts_change_only_through_zero_and_within_limits),
+		cmocka_unit_test(vfs_that_are_in_use_wait_for_a_reboot),
+		cmocka_unit_test(one_card_that_cannot_does_not_keep_the_others),
+		cmocka_unit_test(match_words_of_a_kind_are_alternatives_and_kinds_add_up),
+		cmocka_unit_test(the_first_section_that_matches_owns_a_card),
+		cmocka_unit_test(vfs_go_with_their_pf_and_are_never_matched),
+		cmocka_unit_test(the_pf_is_handed_out_unless_there_are_vfs_of_ours),
+		cmocka_unit_test(mtu_is_raised_everywhere_and_never_lowered_under_vfs),
+		cmocka_unit_test(a_pf_is_up_before_its_vfs_are_made_and_vfs_of_ours_follow),
+		cmocka_unit_test(
+			prefix_routes_rank_below_everybody_elses_and_the_same_on_every_run),
+		cmocka_unit_test(a_metric_names_its_address_and_its_netdev),
+		cmocka_unit_test(the_kubelets_policy_is_raised_never_lowered_and_refusals_are_told),
+		cmocka_unit_test(modules_that_are_not_there_are_loaded_or_told),
+		cmocka_unit_test(what_drives_an_unbound_function_is_loaded_but_only_vfs_are_bound),
+		cmocka_unit_test(an_unbound_pf_that_is_handed_out_is_a_reason),
+		cmocka_unit_test(the_netns_mode_is_changed_where_it_is_known_and_differs),
+		cmocka_unit_test(a_device_is_usable_when_every_condition_holds),
+		cmocka_unit_test(the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own),
+		cmocka_unit_test(the_state_follows_from_the_devices_and_the_time),
+		cmocka_unit_test(what_is_missing_is_an_item_of_the_plan),
+		cmocka_unit_test(a_function_that_left_after_it_was_usable_is_in_a_pod),
+		cmocka_unit_test(what_is_in_a_pod_is_never_touched_and_stays_in_the_outputs),
+		cmocka_unit_test(the_plugin_is_told_last_and_only_of_a_ready_or_degraded_node),
+		cmocka_unit_test(what_was_tried_and_is_still_wanted_has_failed),
+		cmocka_unit_test(what_failed_does_not_hold_back_the_rest),
+		cmocka_unit_test(a_write_of_the_plugin_that_failed_is_not_tried_again),
+		cmocka_unit_test(only_the_same_change_counts_as_tried),
+		cmocka_unit_test(the_order_is_that_of_the_mission),
+		cmocka_unit_test(every_action_is_of_the_step_of_its_verb),
+	};
+
+	return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+}

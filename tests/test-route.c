@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <netlink/netlink.h>
+#include <netlink/socket.h>
+
+#include "../src/doors/route.h"
+#include "netns.h"
+
+static struct netlink nl = { .protocol = NETLINK_ROUTE };
+static uint32_t one, two;
+
+struct routes {
+	struct route *all; /* owned */
+	size_t n;
+};
+
+static void routes_done(struct routes *l)
+{
+	free(l->all);
+}
+
+/* Of the nth route to a prefix of this family; NULL: there is none */
+static const struct route *find(const struct routes *l, const char *dst, uint32_t prefix_len,
+				size_t nth)
+{
+	uint8_t bytes[16];
+	int family = netns_parse(dst, bytes) == 4 ? AF_INET : AF_INET6;
+
+	for (size_t i = 0; i < l->n; i++)
+		if (l->all[i].family == family && l->all[i].prefix_len == prefix_len &&
+		    memcmp(l->all[i].dst, bytes, 16) == 0 && nth-- == 0)
+			return &l->all[i];
+	return NULL;
+}
+
+static int setup(_unused_ void **state)
+{
+	static const struct netns_address addresses[] = {
+		{ "10.1.0.2", .prefix_len = 24 },
+		{ "fd00:1::2", .prefix_len = 64, .flags = IFA_F_NODAD },
+		{ "10.2.0.2", .prefix_len = 24, .metric = 77 },
+		{ "fd00:2::2", .prefix_len = 64, .flags = IFA_F_NODAD },
+	};
+
+	if (netns_add_veth(&nl, "one", "two") < 0)
+		return -1;
+
+	one = if_nametoindex("one");
+	two = if_nametoindex("two");
+	if (netns_up(&nl, one) < 0 || netns_up(&nl, two) < 0)
+		return -1;
+
+	for (size_t i = 0; i < ELEMENTSOF(addresses); i++)
+		if (netns_add_address(&nl, i < 2 ? one : two, &addresses[i]) < 0)
+			return -1;
+	return 0;
+}
+
+static int teardown(_unused_ void **state)
+{
+	return netns_delete(&nl, one);
+}
+
+static void a_namespace_without_routes_gives_none(_unused_ void **state)
+{
+	_cleanup_(routes_done) struct routes l = {};
+
+	assert_int_equal(route_list(&nl, &l.all, &l.n), 0);
+	assert_int_equal(l.n, 0);
+}
+
+static void prefix_routes_of_the_kernel_are_told(_unused_ void **state)
+{
+	static const struct {
+		const char *dst;
+		uint32_t prefix_len, metric;
+		const uint32_t *ifindex;
+	} cases[] = {
+		{ "10.1.0.0", 24, 0, &one },
+		{ "10.2.0.0", 24, 77, &two },
+		{ "fd00:1::", 64, 256, &one },
+		{ "fd00:2::", 64, 256, &two },
+	};
+	_cleanup_(routes_done) struct routes l = {};
+
+	assert_int_equal(route_list(&nl, &l.all, &l.n), 0);
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		const struct route *r = find(&l, cases[i].dst, cases[i].prefix_len, 0);
+
+		assert_non_null(r);
+		assert_int_equal(r->ifindex, *cases[i].ifindex);
+		assert_int_equal(r->metric, cases[i].metric);
+		assert_int_equal(r->protocol, RTPROT_KERNEL);
+		assert_int_equal(r->type, RTN_UNICAST);
+		assert_int_equal(r->scope,
+				 r->family == AF_INET ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE);
+		assert_null(find(&l, cases[i].dst, cases[i].prefix_len, 1));
+	}
+}
+
+static void routes_of_others_are_told(_unused_ void **state)
+{
+	struct netns_route given[] = {
+		{ "192.0.2.0", 24, .oif = one, .metric = 50, .protocol = RTPROT_BOOT,
+		  .scope = RT_SCOPE_LINK },
+		{ "192.0.2.0", 24, .oif = two, .metric = 60, .protocol = RTPROT_STATIC,
+		  .scope = RT_SCOPE_LINK },
+		{ "198.51.100.0", 24, .type = RTN_BLACKHOLE, .metric = 5 },
+		{ "fd99::", 48, .oif = one, .metric = 50, .gateways = { "fd00:1::1" } },
+		{ .gateways = { "10.1.0.1" }, .oif = one, .metric = 10 },
+		{ .gateways = { "fd00:1::1" }, .oif = one, .metric = 11 },
+	};
+	_cleanup_(routes_done) struct routes l = {};
+	const struct route *r;
+
+	for (size_t i = 0; i < ELEMENTSOF(given); i++)
+		assert_int_equal(netns_add_route(&nl, &given[i]), 0);
+	assert_int_equal(route_list(&nl, &l.all, &l.n), 0);
+
+	for (unsigned i = 0; i < 2; i++) {
+		r = find(&l, "192.0.2.0", 24, i);
+		assert_non_null(r);
+		assert_int_equal(r->ifindex, i == 0 ? one : two);
+		assert_int_equal(r->metric, i == 0 ? 50 : 60);
+		assert_int_equal(r->protocol, i == 0 ? RTPROT_BOOT : RTPROT_STATIC);
+	}
+
+	r = find(&l, "198.51.100.0", 24, 0);
+	assert_non_null(r);
+	assert_int_equal(r->type, RTN_BLACKHOLE);
+	assert_int_equal(r->ifindex, 0);
+
+	r = find(&l, "fd99::", 48, 0);
+	assert_non_null(r);
+	assert_int_equal(r->metric, 50);
+
+	r = find(&l, "0.0.0.0", 0, 0);
+	assert_non_null(r);
+	assert_int_equal(r->metric, 10);
+	r = find(&l, "::", 0, 0);
+	assert_non_null(r);
+	assert_int_equal(r->metric, 11);
+
+	/* A blackhole has no netdev to go away with. */
+	assert_int_equal(netns_delete_route(&nl, &given[2]), 0);
+}
+
+static void other_tables_are_left_out(_unused_ void **state)
+{
+	struct netns_route given[] = {
+		{ "203.0.113.0", 24, .table = 100, .oif = one, .scope = RT_SCOPE_LINK },
+		{ "fd98::", 48, .table = 100, .oif = one },
+	};
+	_cleanup_(routes_done) struct routes l = {};
+
+	for (size_t i = 0; i < ELEMENTSOF(given); i++)
+		assert_int_equal(netns_add_route(&nl, &given[i]), 0);
+
+	assert_int_equal(route_list(&nl, &l.all, &l.n), 0);
+	assert_null(find(&l, "203.0.113.0", 24, 0));
+	assert_null(find(&l, "fd98::", 48, 0));
+	assert_null(find(&l, "10.1.0.2", 32, 0)); /* table local */
+	assert_null(find(&l, "fd00:1::2", 128, 0));
+}
+
+static void a_multipath_route_gives_one_entry_for_each_hop(_unused_ void **state)
+{
+	struct netns_route given[] = {
+		{ "192.0.2.0", 24, .oif = one, .oif2 = two, .gateways = { "10.1.0.1", "10.2.0.1" },
+		  .metric = 9 },
+		{ "fd99::", 48, .oif = one, .oif2 = two, .gateways = { "fd00:1::1", "fd00:2::1" },
+		  .metric = 9 },
+	};
+	_cleanup_(routes_done) struct routes l = {};
+
+	for (size_t i = 0; i < ELEMENTSOF(given); i++)
+		assert_int_equal(netns_add_route(&nl, &given[i]), 0);
+
+	assert_int_equal(route_list(&nl, &l.all, &l.n), 0);
+	for (size_t i = 0; i < ELEMENTSOF(given); i++) {
+		const struct route *a = find(&l, given[i].dst, given[i].prefix_len, 0);
+		const struct route *b = find(&l, given[i].dst, given[i].prefix_len, 1);
+
+		assert_non_null(a);
+		assert_non_null(b);
+		assert_null(find(&l, given[i].dst, given[i].prefix_len, 2));
+		assert_int_equal(a->metric, 9);
+		assert_int_equal(b->metric, 9);
+		assert_int_equal(MIN(a->ifindex, b->ifindex), MIN(one, two));
+		assert_int_equal(MAX(a->ifindex, b->ifindex), MAX(one, two));
+	}
+}
+
+static void ipv4_comes_before_ipv6(_unused_ void **state)
+{
+	_cleanup_(routes_done) struct routes l = {};
+
+	assert_int_equal(route_list(&nl, &l.all, &l.n), 0);
+	assert_in_range(l.n, 4, UINT32_MAX);
+	for (size_t i = 1; i < l.n; i++)
+		assert_false(l.all[i - 1].family == AF_INET6 && l.all[i].family == AF_INET);
+}
+
+/* Without the kernel's own filter all tables come, and the door has to sort them out. */
+static void a_kernel_that_does_not_filter_gives_the_same(_unused_ void **state)
+{
+	_cleanup_(netlink_done) struct netlink plain = { .protocol = NETLINK_ROUTE };
+	struct netns_route other = { "203.0.113.0", 24, .table = 100, .oif = one,
+				     .scope = RT_SCOPE_LINK };
+	_cleanup_(routes_done) struct routes a = {}, b = {};
+
+	assert_int_equal(netns_add_route(&nl, &other), 0);
+	assert_int_equal(netlink_open(&plain), 0);
+	assert_int_equal(setsockopt(nl_socket_get_fd(plain.sock), SOL_NETLINK,
+				    NETLINK_GET_STRICT_CHK, &(int){ 0 }, sizeof(int)),
+			 0);
+
+	assert_int_equal(route_list(&nl, &a.all, &a.n), 0);
+	assert_int_equal(route_list(&plain, &b.all, &b.n), 0);
+	assert_int_equal(a.n, b.n);
+	assert_memory_equal(a.all, b.all, a.n * sizeof(*a.all));
+}
+
+#define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_namespace_without_routes_gives_none),
+		test(prefix_routes_of_the_kernel_are_told),
+		test(routes_of_others_are_told),
+		test(other_tables_are_left_out),
+		test(a_multipath_route_gives_one_entry_for_each_hop),
+		test(ipv4_comes_before_ipv6),
+		test(a_kernel_that_does_not_filter_gives_the_same),
+	};
+	int r;
+
+	r = netns_begin(&nl, "one", "two");
+	if (r != 0)
+		return r;
+	if (netns_delete(&nl, if_nametoindex("one")) < 0)
+		return EXIT_FAILURE;
+
+	r = cmocka_run_group_tests(tests, NULL, NULL);
+	netlink_done(&nl);
+	return r;
+}

@@ -1,0 +1,339 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""One test node: boots a disk in QEMU and runs scenarios in it. Started by "run", which has the manual.
+
+Two conversations: QMP with QEMU, and a line protocol with guest/usr/lib/test-node/runner over a
+virtio-serial port. Both are socket pairs, so nothing is left in the file system. A reboot, a crash and
+the first boot are the same thing here: a new QEMU on the same disk with the same cards in it.
+"""
+import ctypes
+import json
+import os
+import re
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+START = float(os.environ.get("VM_START", time.time()))
+BOOT_SECONDS = 300     # power on to the runner's hello; seldom more than 25
+SHUTDOWN_SECONDS = 150 # systemd gives a stopping service 90
+SLOTS = {              # slot: NUMA node, physical slot number, last byte of the MAC, in the node from the start
+    "pf0": (0, 1, 0x10, True), "0a": (0, 2, 0x20, False), "0b": (0, 3, 0x30, False),
+    "pf1": (1, 11, 0x40, True), "1a": (1, 12, 0x50, False), "1b": (1, 13, 0x60, False),
+}
+KERNEL_TROUBLE = re.compile(r"WARNING: |\bBUG: |kernel BUG at|\bOops\b|general protection fault|"
+                            r"Kernel panic|blocked for more than")
+KERNEL_EXPECTED = re.compile(r"topology_sane")
+CMDLINE = ("console=ttyS0 loglevel=5 root=/dev/vda rw mitigations=off nokaslr no_timer_check nowatchdog "
+           "rcupdate.rcu_cpu_stall_suppress=1 random.trust_cpu=on apparmor=0 audit=0 panic=-1 "
+           "selinux=0 fsck.mode=skip systemd.show_status=no")
+
+
+def say(text):
+    print("[%4ds] %s" % (time.time() - START, text), flush=True)
+
+
+class Dead(Exception):
+    """The node is gone or gives no answer."""
+
+
+class Lines:
+    """A socket read by lines, with a deadline."""
+
+    def __init__(self, sock):
+        self.sock, self.buf = sock, b""
+
+    def read(self, deadline):
+        while b"\n" not in self.buf:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([self.sock], [], [], left)[0]:
+                raise Dead("no answer in time")
+            try:
+                more = self.sock.recv(65536)
+            except ConnectionError:
+                more = b""
+            if not more:
+                raise EOFError
+            self.buf += more
+        line, self.buf = self.buf.split(b"\n", 1)
+        return line.decode(errors="replace").rstrip("\r")
+
+    def write(self, text):
+        self.sock.sendall(text.encode() + b"\n")
+
+
+class Qemu:
+    """A running QEMU."""
+
+    def __init__(self, image, disk, share, serial, cards):
+        guest, guest_far = socket.socketpair()
+        qmp, qmp_far = socket.socketpair()
+        args = [
+            "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+            "-machine", "q35,usb=off,sata=off,smbus=off,vmport=off",
+            "-accel", "tcg,thread=multi,tb-size=512", "-cpu", os.environ.get("VM_CPU", "max,la57=off,svm=off"),
+            "-smp", "2,sockets=2", "-m", "1536M",
+            "-object", "memory-backend-ram,id=m0,size=768M", "-numa", "node,nodeid=0,cpus=0,memdev=m0",
+            "-object", "memory-backend-ram,id=m1,size=768M", "-numa", "node,nodeid=1,cpus=1,memdev=m1",
+            "-kernel", image + "/vmlinuz", "-initrd", image + "/initrd",
+            "-append", CMDLINE + " " + os.environ.get("VM_CMDLINE", ""),
+            "-chardev", "file,id=serial,append=on,path=" + serial, "-serial", "chardev:serial",
+            # unsafe: the host's page cache outlives QEMU, so what the guest synced survives a killed
+            # QEMU; what it did not write yet is lost with its memory. The disk is raw for that reason.
+            "-drive", "if=none,id=disk,format=raw,cache=unsafe,aio=threads,file=" + disk,
+            "-device", "virtio-blk-pci,bus=pcie.0,drive=disk",
+            "-fsdev", "local,id=share,security_model=none,path=" + share,
+            "-device", "virtio-9p-pci,bus=pcie.0,fsdev=share,mount_tag=host",
+            "-device", "virtio-serial-pci,bus=pcie.0",
+            "-chardev", "socket,id=guest,fd=%d" % guest_far.fileno(),
+            "-device", "virtserialport,chardev=guest,name=host",
+            "-chardev", "socket,id=qmp,fd=%d" % qmp_far.fileno(), "-mon", "chardev=qmp,mode=control",
+            "-device", "pxb-pcie,id=numa0,bus=pcie.0,bus_nr=64,numa_node=0",
+            "-device", "pxb-pcie,id=numa1,bus=pcie.0,bus_nr=128,numa_node=1",
+        ]
+        for slot, (numa, number, mac, _) in SLOTS.items():
+            # An empty port reserves what an igb and its VFs need.
+            args += ["-device", "pcie-root-port,id=port-%s,bus=numa%d,chassis=%d,slot=%d,"
+                     "mem-reserve=4M,pref64-reserve=4M" % (slot, numa, number, number)]
+        for slot in sorted(cards):
+            # no traffic leaves the node: the backend is there to give the card a link
+            args += ["-netdev", "user,id=net-%s,restrict=on,ipv6=off" % slot, "-device", ",".join("%s=%s" % item for item in self.card(slot).items())]
+
+        def die_with_us():
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+        self.process = subprocess.Popen(args, pass_fds=(guest_far.fileno(), qmp_far.fileno()),
+                                        stdin=subprocess.DEVNULL, preexec_fn=die_with_us)
+        guest_far.close()
+        qmp_far.close()
+        self.guest, self.qmp = Lines(guest), Lines(qmp)
+        self.gone = set()  # ids of cards that left, said in between other answers
+        try:
+            self.qmp.read(time.monotonic() + 30)
+        except EOFError:
+            raise Dead("QEMU does not start")
+        self.command("qmp_capabilities")
+
+    @staticmethod
+    def card(slot):
+        return {"driver": "igb", "id": "card-" + slot, "bus": "port-" + slot, "netdev": "net-" + slot,
+                "mac": "52:54:00:00:00:%02x" % SLOTS[slot][2]}
+
+    def command(self, name, **arguments):
+        self.qmp.write(json.dumps({"execute": name, "arguments": arguments}))
+        while True:
+            message = json.loads(self.qmp.read(time.monotonic() + 60))
+            self.note(message)
+            if "error" in message:
+                raise ValueError(message["error"]["desc"])
+            if "return" in message:
+                return message["return"]
+
+    def note(self, message):
+        if message.get("event") == "DEVICE_DELETED" and "device" in message["data"]:
+            self.gone.add(message["data"]["device"])
+
+    def wait_gone(self, device, seconds):
+        deadline = time.monotonic() + seconds
+        while device not in self.gone:
+            self.note(json.loads(self.qmp.read(deadline)))
+        self.gone.discard(device)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Node:
+    """A disk, what is plugged in, and the QEMU that runs on it, if any."""
+
+    def __init__(self, image, disk, out):
+        self.image, self.disk, self.out = image, disk, out
+        self.serial = out + "/serial.log"
+        self.serial_seen = 0
+        self.cards = {slot for slot in SLOTS if SLOTS[slot][3]}
+        self.qemu = None
+        open(self.serial, "w").close()
+
+    def boot(self):
+        begin = time.time()
+        self.qemu = Qemu(self.image, self.disk, self.out, self.serial, self.cards)
+        try:
+            hello = self.answer("hello", BOOT_SECONDS)
+        except Dead as e:
+            raise Dead("does not boot: %s" % e)
+        say("node up after %.0f s (%s s of its own clock)" % (time.time() - begin, hello))
+
+    def answer(self, *verbs, seconds=None, on_line=None):
+        """The next request of the guest that is one of verbs; other lines go to on_line."""
+        if isinstance(verbs[-1], (int, float)):
+            verbs, seconds = verbs[:-1], verbs[-1]
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                line = self.qemu.guest.read(deadline)
+            except EOFError:
+                raise Dead("QEMU ended, exit status %s" % self.qemu.process.wait())
+            if line.startswith("@@"):
+                verb, _, rest = line[2:].partition(" ")
+                if verb in verbs:
+                    return rest if len(verbs) == 1 else (verb, rest)
+                line = "unexpected: " + line
+            if on_line:
+                on_line(line)
+
+    def tell(self, text):
+        try:
+            self.qemu.guest.write(text)
+        except OSError:
+            raise Dead("QEMU ended")
+
+    def off(self):
+        if self.qemu:
+            self.qemu.kill()
+        self.qemu = None
+
+    def reboot(self):
+        self.tell("reboot")
+        deadline = time.monotonic() + SHUTDOWN_SECONDS
+        try:
+            while True:
+                self.qemu.guest.read(deadline)
+        except EOFError:
+            self.off()
+        except Dead:
+            raise Dead("does not shut down within %d s" % SHUTDOWN_SECONDS)
+
+    def hotplug(self, what, slot):
+        if slot not in SLOTS or (what == "add") == (slot in self.cards):
+            return "slot %s is unknown, taken or empty" % slot
+        try:
+            if what == "add":
+                self.qemu.command("netdev_add", type="user", id="net-" + slot, restrict=True, ipv6=False)
+                self.qemu.command("device_add", **Qemu.card(slot))
+                self.cards.add(slot)
+            else:
+                self.qemu.command("device_del", id="card-" + slot)
+                self.qemu.wait_gone("card-" + slot, 90)
+                self.qemu.command("netdev_del", id="net-" + slot)
+                self.cards.discard(slot)
+        except (ValueError, Dead) as e:
+            return str(e)
+        return "ok"
+
+    def kernel_log(self):
+        """What the serial console got since the last call."""
+        with open(self.serial, errors="replace") as f:
+            f.seek(self.serial_seen)
+            text = f.read()
+            self.serial_seen = f.tell()
+        return text.splitlines()
+
+
+class Scenario:
+    def __init__(self, path):
+        self.name = os.path.basename(path)
+        self.n_passed = self.n_failed = 0
+        self.allowed = []
+        text = open(path).read()
+        self.timeout = int(self.declared(text, "timeout", "300"))
+        self.start = self.declared(text, "start", "late")
+
+    @staticmethod
+    def declared(text, key, default):
+        m = re.search(r"^# %s: (\S+)" % key, text, re.M)
+        return m.group(1) if m else default
+
+    def line(self, text):
+        if text.startswith("ok - "):
+            self.n_passed += 1
+        elif text.startswith("FAILED - "):
+            self.n_failed += 1
+        say("%s: %s" % (self.name, text))
+
+    def fail(self, text):
+        self.line("FAILED - " + text)
+
+    def run(self, node):
+        begin, phase = time.time(), 1
+        say("%s: begins" % self.name)
+        try:
+            while self.run_phase(node, phase):
+                phase += 1
+        except Dead as e:
+            self.fail("the node in phase %d: %s" % (phase, e))
+            node.off()
+        self.judge_kernel(node)
+        if self.n_passed + self.n_failed == 0:
+            self.fail("it checked nothing")
+        if node.qemu and (self.n_failed or os.environ.get("VM_KEEP")):
+            try:
+                node.tell("collect " + self.name)
+                node.answer("collected", 120)
+            except Dead as e:
+                say("%s: the state of the node cannot be had: %s" % (self.name, e))
+                node.off()
+        say("%s: %d passed, %d failed in %.0f s" % (self.name, self.n_passed, self.n_failed,
+                                                  time.time() - begin))
+
+    def run_phase(self, node, phase):
+        """True if there may be another phase."""
+        if not node.qemu:
+            node.boot()
+        node.tell("run %s %d %d %s" % (self.name, phase, self.timeout, self.start))
+        # The guest ends a phase that takes too long. Should it not manage to, its kernel is stuck.
+        deadline = time.monotonic() + 2 * self.timeout + 90
+        while True:
+            verb, rest = node.answer("done", "crash", "hotplug", "allow",
+                                     seconds=deadline - time.monotonic(), on_line=self.line)
+            if verb == "hotplug":
+                node.tell(node.hotplug(*rest.split()))
+            elif verb == "allow":
+                self.allowed.append(re.compile(rest))
+                node.tell("ok")
+            elif verb == "crash":
+                say("%s: phase %d ends in a crash" % (self.name, phase))
+                node.off()
+                return True
+            elif rest == "0":
+                return True
+            elif rest == "10":
+                say("%s: phase %d ends in a reboot" % (self.name, phase))
+                node.reboot()
+                return True
+            elif rest == "9" and phase > 1:
+                return False
+            else:
+                self.fail("phase %d: %s" % (phase, {
+                    "9": "there is none", "124": "not finished within %d s" % self.timeout,
+                    "137": "not finished within %d s, killed" % self.timeout,
+                }.get(rest, "ended early, exit status " + rest)))
+                return False
+
+    def judge_kernel(self, node):
+        for text in node.kernel_log():
+            if KERNEL_TROUBLE.search(text) and not KERNEL_EXPECTED.search(text) and \
+                    not any(regex.search(text) for regex in self.allowed):
+                self.fail("the kernel says: " + text)
+
+
+def main():
+    image, disk, out, totals = sys.argv[1:5]
+    scenarios = [Scenario(path) for path in sys.argv[5:]]
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit(130))
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+    node = Node(image, disk, out)
+    try:
+        for scenario in scenarios:
+            scenario.run(node)
+            with open(totals, "a") as f:
+                print(scenario.name, scenario.n_passed, scenario.n_failed, file=f)
+    finally:
+        node.off()
+
+
+main()
