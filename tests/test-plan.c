@@ -122,7 +122,7 @@ static struct pci *add_pci(struct scene *s, const char *address, const char *dri
 
 static void add_card(struct scene *s, unsigned n)
 {
-	char address[PCI_LEN], netdev[IFNAME_LEN], ibdev[IBDEV_LEN];
+	char address[32], netdev[32], ibdev[32];
 	struct pci *pf;
 
 	snprintf(address, sizeof(address), "0000:4%u:00.0", n + 1);
@@ -140,7 +140,7 @@ static void add_vfs(struct scene *s, uint32_t n)
 {
 	find_pci(s, FIRST)->num_vfs = n;
 	for (uint32_t i = 0; i < n; i++) {
-		char address[PCI_LEN], netdev[IFNAME_LEN], ibdev[IBDEV_LEN];
+		char address[32], netdev[32], ibdev[32];
 		struct pci *vf;
 
 		snprintf(address, sizeof(address), "0000:41:00.%" PRIu32, i + 1);
@@ -447,43 +447,56 @@ static void vfs_that_are_in_use_wait_for_a_reboot(_unused_ void **state)
 	static const struct {
 		const char *name;
 		void (*spoil)(struct scene *s);
-		bool is_used, is_usable;
+		const char *user; /* empty: nobody */
+		bool is_usable;
 	} rows[] = {
-		{ "netdev in another namespace", netdev_left, true, true },
-		{ "ibdev in another namespace", ibdev_left, true, true },
-		{ "open context", has_contexts, true, true },
-		{ "unknown number of contexts", has_unknown_contexts, true, true },
-		{ "in a team", is_enslaved, true, true },
-		{ "a VLAN above it", has_vlan, true, true },
-		{ "given to a virtual machine", has_vfio, true, false },
-		{ "only the PF is in use", pf_has_contexts, false, true },
+		{ "netdev elsewhere", netdev_left, "its netdev in another network namespace",
+		  true },
+		{ "ibdev elsewhere", ibdev_left, "mlx5_was in another network namespace", true },
+		{ "open context", has_contexts, "(mlx5_v1) has 1 open context", true },
+		{ "unknown contexts", has_unknown_contexts, "cannot be counted", true },
+		{ "in a team", is_enslaved, "belongs to a bridge, bond or team", true },
+		{ "a VLAN above it", has_vlan, "carries vlan5", true },
+		{ "of a virtual machine", has_vfio, "is bound to vfio-pci", false },
+		{ "only the PF is in use", pf_has_contexts, "", true },
+	};
+	static const struct {
+		enum vf_mode mode;
+		uint32_t count;
+		const char *used, *unused;
+	} wishes[] = {
+		{ VF_MODE_SHARED_MULTI, 3, "", "" },
+		{ VF_MODE_SHARED_MULTI, 5, "set-num-vfs " FIRST " 3->5 needs-reboot vf-in-use\n",
+		  "set-num-vfs " FIRST " 3->0\nset-num-vfs " FIRST " 0->5\n" },
+		{ VF_MODE_EXCLUSIVE, COUNT_UNSET,
+		  "set-num-vfs " FIRST " 3->0 needs-reboot vf-in-use\n",
+		  "set-num-vfs " FIRST " 3->0\n" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		for (int step = 0; step < 3; step++) {
+		for (size_t k = 0; k < ELEMENTSOF(wishes); k++) {
+			_cleanup_(plan_done) struct plan p = {};
 			char expected[512];
 			struct scene s;
 
 			set_scene(&s, 1);
 			add_vfs(&s, 3);
 			rows[i].spoil(&s);
-			/* as many as there are, more, none */
-			s.sections[0].mode = step == 2 ? VF_MODE_EXCLUSIVE : VF_MODE_SHARED_MULTI;
-			s.sections[0].count = step == 2 ? COUNT_UNSET : step == 1 ? 5 : 3;
-
-			*expected = '\0';
-			if (step > 0 && rows[i].is_used)
-				snprintf(expected, sizeof(expected),
-					 "set-num-vfs " FIRST " 3->%d needs-reboot vf-in-use",
-					 step == 1 ? 5 : 0);
-			else if (step > 0)
-				snprintf(expected, sizeof(expected), "set-num-vfs " FIRST " 3->0%s",
-					 step == 1 ? "\nset-num-vfs " FIRST " 0->5" : "");
-			if (step < 2 && !rows[i].is_usable)
-				snprintf(expected + strlen(expected),
-					 sizeof(expected) - strlen(expected),
-					 "%swait " VF " waiting no-ibdev", *expected ? "\n" : "");
+			s.sections[0].mode = wishes[k].mode;
+			s.sections[0].count = wishes[k].count;
+			/* VFs of other modes than ours are not handed out and not waited for */
+			snprintf(expected, sizeof(expected), "%s%s",
+				 *rows[i].user ? wishes[k].used : wishes[k].unused,
+				 rows[i].is_usable || wishes[k].mode == VF_MODE_EXCLUSIVE
+					 ? ""
+					 : "wait " VF " waiting no-ibdev\n");
+			if (*expected)
+				expected[strlen(expected) - 1] = '\0';
 			assert_plan(&s, rows[i].name, expected);
+
+			make_plan(&s, &p);
+			if (*rows[i].user && *wishes[k].used)
+				assert_non_null(strstr(p.actions[0].detail, rows[i].user));
 		}
 	}
 }
@@ -601,6 +614,22 @@ static void the_first_section_that_matches_owns_a_card(_unused_ void **state)
 	assert_managed(&s, "three sections", "41:second 42:second 44:first ");
 	s.config.n_devices = 0;
 	assert_managed(&s, "no section", "");
+}
+
+static void erdma_is_a_nic_whatever_its_class_and_before_its_driver_is_loaded(_unused_ void **state)
+{
+	struct pci *pci;
+	struct scene s;
+
+	set_mixed_scene(&s);
+	drop_ibdev(&s, "0000:44:00.0");
+	pci = find_pci(&s, "0000:44:00.0");
+	*pci->driver = '\0';
+	COPY(pci->module, "erdma");
+	set_module(&s, "erdma", MODULE_AVAILABLE);
+	s.sections[0].match = (char *)"driver:erdma";
+	assert_managed(&s, "unbound", "44:rail ");
+	assert_plan(&s, "unbound", "load-module erdma");
 }
 
 static void vfs_go_with_their_pf_and_are_never_matched(_unused_ void **state)
@@ -841,6 +870,11 @@ static void rail2_foreign(struct scene *s)
 	rail2(s);
 	foreign_1024(s);
 }
+static void rail2_alone(struct scene *s)
+{
+	rail2(s);
+	s->addresses[0].flags |= IFA_F_NOPREFIXROUTE;
+}
 static void rail2_unmanaged(struct scene *s)
 {
 	rail2(s);
@@ -932,6 +966,8 @@ prefix_routes_rank_below_everybody_elses_and_the_same_on_every_run(_unused_ void
 		  "set-metric " FIRST " 201->200\nset-metric " SECOND " 200->201" },
 		{ "two rails below another", rail2_foreign,
 		  "set-metric " FIRST " 0->1025\nset-metric " SECOND " 0->1026" },
+		{ "a rail without a route has no rank", rail2_alone,
+		  "set-metric " SECOND " 0->200" },
 		{ "the second is not managed", rail2_unmanaged, "set-metric " FIRST " 0->201" },
 		{ "prefix of the peer", has_peer, "set-metric " FIRST " 0->401" },
 		{ "a single host has no prefix route", is_host, "" },
@@ -1355,6 +1391,11 @@ static void has_vfs(struct scene *s)
 	wants_vfs(s);
 	add_vfs(s, 2);
 }
+static void has_vfs_but_too_few_cards(struct scene *s)
+{
+	has_vfs(s);
+	s->sections[0].expect = 2;
+}
 static void has_too_few_vfs(struct scene *s)
 {
 	wants_vfs(s);
@@ -1401,6 +1442,7 @@ static void the_state_follows_from_the_devices_and_the_time(_unused_ void **stat
 		{ "port down", port_down, NODE_STARTING, NODE_DEGRADED },
 		{ "no VFs yet", wants_vfs, NODE_STARTING, NODE_DEGRADED },
 		{ "VFs", has_vfs, NODE_READY, NODE_READY },
+		{ "VFs are no cards", has_vfs_but_too_few_cards, NODE_STARTING, NODE_DEGRADED },
 		{ "too few VFs, in use", has_too_few_vfs, NODE_STARTING, NODE_DEGRADED },
 		{ "a VF that is not usable", has_bad_vf, NODE_STARTING, NODE_DEGRADED },
 		{ "the PF below VFs is not handed out", has_bad_pf, NODE_READY, NODE_READY },
@@ -1531,6 +1573,11 @@ static void link_down(struct scene *s)
 {
 	netdev_of(s, SECOND)->is_up = false;
 }
+static void both_down_one_to_be_raised(struct scene *s)
+{
+	both_down(s);
+	link_down(s);
+}
 static void exclusive_netns(struct scene *s)
 {
 	s->node.netns_mode = NETNS_MODE_EXCLUSIVE;
@@ -1577,6 +1624,9 @@ static void the_plugin_is_told_last_and_only_of_a_ready_or_degraded_node(_unused
 		  "set-link-up " SECOND "\nwrite-plugin " PLUGIN_FILE " waiting not-ready" },
 		{ "a change before it, degraded", link_down, true, NULL,
 		  "set-link-up " SECOND "\nwrite-plugin " PLUGIN_FILE " waiting not-ready" },
+		{ "none is usable yet", both_down_one_to_be_raised, true, BOTH,
+		  "set-link-up " SECOND "\nwait " FIRST
+		  " waiting port-down\nwrite-plugin " PLUGIN_FILE " waiting not-ready" },
 		{ "what is refused does not hold it back", wants_vfs_in_bond, true, NULL,
 		  "set-num-vfs " FIRST " 0->2 refused pf-in-lag\nwrite-plugin " PLUGIN_FILE },
 		{ "exclusive mode", exclusive_netns, false, NULL,
@@ -1709,6 +1759,36 @@ static void only_the_same_change_counts_as_tried(_unused_ void **state)
 	assert_plan(&s, "another card", "set-num-vfs " FIRST " 0->6");
 }
 
+static void a_netdev_that_was_made_anew_is_another(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan before = {};
+	struct scene s;
+
+	set_scene(&s, 2);
+	link_down(&s);
+	make_plan(&s, &before);
+	try_all(&before, 0);
+	s.tried = &before;
+	assert_plan(&s, "the same", "set-link-up " SECOND " failed");
+	netdev_of(&s, SECOND)->ifindex = 77;
+	assert_plan(&s, "made anew", "set-link-up " SECOND);
+}
+
+static void what_is_refused_now_is_no_failure(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan before = {};
+	struct scene s;
+
+	set_scene(&s, 1);
+	wants_vfs(&s);
+	make_plan(&s, &before);
+	try_all(&before, -EBUSY);
+	s.tried = &before;
+	assert_plan(&s, "tried", "set-num-vfs " FIRST " 0->2 failed");
+	bonded(&s);
+	assert_plan(&s, "bonded since", "set-num-vfs " FIRST " 0->2 refused pf-in-lag");
+}
+
 /* --- the order --- */
 
 static void the_order_is_that_of_the_mission(_unused_ void **state)
@@ -1791,6 +1871,7 @@ int main(void)
 		cmocka_unit_test(one_card_that_cannot_does_not_keep_the_others),
 		cmocka_unit_test(match_words_of_a_kind_are_alternatives_and_kinds_add_up),
 		cmocka_unit_test(the_first_section_that_matches_owns_a_card),
+		cmocka_unit_test(erdma_is_a_nic_whatever_its_class_and_before_its_driver_is_loaded),
 		cmocka_unit_test(vfs_go_with_their_pf_and_are_never_matched),
 		cmocka_unit_test(the_pf_is_handed_out_unless_there_are_vfs_of_ours),
 		cmocka_unit_test(mtu_is_raised_everywhere_and_never_lowered_under_vfs),
@@ -1814,6 +1895,8 @@ int main(void)
 		cmocka_unit_test(what_failed_does_not_hold_back_the_rest),
 		cmocka_unit_test(a_write_of_the_plugin_that_failed_is_not_tried_again),
 		cmocka_unit_test(only_the_same_change_counts_as_tried),
+		cmocka_unit_test(a_netdev_that_was_made_anew_is_another),
+		cmocka_unit_test(what_is_refused_now_is_no_failure),
 		cmocka_unit_test(the_order_is_that_of_the_mission),
 		cmocka_unit_test(every_action_is_of_the_step_of_its_verb),
 	};
