@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "command.h"
 #include "config/problem.h"
-#include "config/settings.h"
+#include "config/parse.h"
 
 #include <getopt.h>
 
@@ -207,7 +207,7 @@ int main(int argc, char **argv)
 	if (read_options(argc, argv, &line) < 0)
 		return EXIT_USAGE;
 	if (line.is_version) {
-		printf("rdma-provision " VERSION "\n");
+		printf("rdma-provision " PROJECT_VERSION "\n");
 		return EXIT_SUCCESS;
 	}
 	if (optind >= argc) {

@@ -107,7 +107,7 @@ static void a_pair_of_links_is_told_whole(_unused_ void **state)
 	assert_string_equal(d->kind, "veth");
 	assert_string_equal(d->pci, "");
 	assert_string_equal(d->perm_mac, "");
-	assert_int_equal(strlen(d->mac), 17);
+	assert_int_equal(strnlen(d->mac, sizeof(d->mac)), 17);
 	assert_int_equal(d->mtu, 4000);
 	assert_int_equal(d->max_mtu, 65535);
 	assert_int_equal(d->link, two);
