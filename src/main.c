@@ -4,8 +4,8 @@
  */
 #include "base/log.h"
 #include "command.h"
-#include "config/problem.h"
 #include "config/parse.h"
+#include "config/problem.h"
 
 #include <getopt.h>
 

@@ -46,7 +46,7 @@ static const struct netdev *find(const struct links *l, uint32_t ifindex)
 		if (l->all[i].ifindex == ifindex)
 			return &l->all[i];
 	fail_msg("no link %u", ifindex);
-	return NULL;
+	abort(); /* fail_msg() does not come back, which the compiler is not told */
 }
 
 static const struct address *find_address(const struct addresses *a, const char *local)

@@ -22,7 +22,7 @@ static int want_mtu(struct plan *p, const struct device *d)
 	uint32_t want = d->config->mtu;
 	struct action *a;
 
-	if (want == 0 || want == nd->mtu)
+	if (want == 0 || want == nd->mtu || nd->master) /* a bond decides for its ports */
 		return 0;
 
 	if (nd->max_mtu && want > nd->max_mtu)

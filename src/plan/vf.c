@@ -15,6 +15,11 @@ uint32_t wanted_vfs(const struct device_config *dc, const struct pci *pf)
 	}
 }
 
+static bool is_infiniband(const struct pci *pci)
+{
+	return pci->class >> 8 == 0x0207;
+}
+
 /* Who holds this VF? Empty: nobody. What cannot be known counts as a user. */
 static void find_user(const struct node *n, const struct pci *vf, char *ret, size_t size)
 {
@@ -25,7 +30,8 @@ static void find_user(const struct node *n, const struct pci *vf, char *ret, siz
 	ret[0] = '\0';
 	if (is_prefix(vf->driver, "vfio"))
 		snprintf(ret, size, "%s is bound to %s", vf->address, vf->driver);
-	else if (vf->driver[0] && !nd)
+	else if (vf->driver[0] && !nd &&
+		 !(is_infiniband(vf) && ib)) /* ib_ipoib makes it, if loaded */
 		snprintf(ret, size, "%s has its netdev in another network namespace", vf->address);
 	else if (m && m->was_usable && vf->driver[0] && !ib)
 		snprintf(ret, size, "%s has its ibdev %s in another network namespace", vf->address,
