@@ -696,6 +696,7 @@ static void mtu_is_raised_everywhere_and_never_lowered_under_vfs(_unused_ void *
 		const char *name;
 		uint32_t want, have, max, n_vfs;
 		const char *expected;
+		uint32_t vfs_have;
 	} rows[] = {
 		{ "not asked for", 0, 1500, 9978, 0, "" },
 		{ "is there", 1500, 1500, 9978, 0, "" },
@@ -712,6 +713,12 @@ static void mtu_is_raised_everywhere_and_never_lowered_under_vfs(_unused_ void *
 		  "set-mtu 0000:41:00.1 1500->4200\nset-mtu 0000:41:00.2 1500->4200" },
 		{ "not lowered under VFs", 1500, 4200, 9978, 2,
 		  "set-mtu " FIRST " 4200->1500 refused mtu-under-vfs" },
+		{ "nor the VFs with it", 1500, 4200, 9978, 1,
+		  "set-mtu " FIRST " 4200->1500 refused mtu-under-vfs\n"
+		  "set-mtu 0000:41:00.1 4200->1500 refused mtu-under-vfs",
+		  4200 },
+		{ "VFs made under a PF that was lowered", 1400, 1400, 9978, 1,
+		  "set-mtu 0000:41:00.1 1500->1400" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -724,6 +731,8 @@ static void mtu_is_raised_everywhere_and_never_lowered_under_vfs(_unused_ void *
 		s.sections[0].mtu = rows[i].want;
 		netdev_of(&s, FIRST)->mtu = rows[i].have;
 		netdev_of(&s, FIRST)->max_mtu = rows[i].max;
+		if (rows[i].vfs_have)
+			netdev_of(&s, VF)->mtu = rows[i].vfs_have;
 		assert_plan(&s, rows[i].name, rows[i].expected);
 	}
 }

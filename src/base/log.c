@@ -1,13 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "log.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
+#include <sys/stat.h>
 
 static enum log_level max_level = LOG_LEVEL_INFO;
 
 void log_set_level(enum log_level level)
 {
 	max_level = level;
+}
+
+/* A script started by systemd has the variable as well, wherever its output goes: systemd.exec(5) */
+bool log_is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	char own[48];
+	struct stat st;
+
+	if (!stream || fstat(STDERR_FILENO, &st) < 0)
+		return false;
+	snprintf(own, sizeof(own), "%ju:%ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
+	return streq(own, stream);
 }
 
 /* sd-daemon(3) */
@@ -19,12 +34,11 @@ static const char *const prefixes[] = {
 /* One write for one line: workers and the service share the descriptor. */
 static void log_write(enum log_level level, const char *text, const char *cause)
 {
-	const bool journal = getenv("JOURNAL_STREAM") != NULL; /* set by systemd: systemd.exec(5) */
 	char line[1024];
 	int n;
 
-	n = snprintf(line, sizeof(line), "%s%s%s%s\n", journal ? prefixes[level] : "", text,
-		     cause ? ": " : "", cause ? cause : "");
+	n = snprintf(line, sizeof(line), "%s%s%s%s\n", log_is_journal() ? prefixes[level] : "",
+		     text, cause ? ": " : "", cause ? cause : "");
 	if (n < 0)
 		return;
 	if ((size_t)n >= sizeof(line)) {

@@ -16,7 +16,18 @@ static int want_up(struct plan *p, const struct device *d)
 	return 0;
 }
 
-static int want_mtu(struct plan *p, const struct device *d)
+/* Whoever uses the VFs counts on what there is: a PF is not lowered under them, nor they with it. */
+static bool is_kept_by_vfs(const struct node *n, const struct device *d, uint32_t want)
+{
+	const struct netdev *pf = d->is_vf ? node_netdev_of(n, d->pci->physfn) : NULL;
+
+	if (want >= d->netdev->mtu)
+		return false;
+	/* VFs just made may have more than a PF that was lowered before. */
+	return d->is_vf ? pf && pf->mtu > want : d->pci->num_vfs > 0;
+}
+
+static int want_mtu(const struct node *n, struct plan *p, const struct device *d)
 {
 	const struct netdev *nd = d->netdev;
 	uint32_t want = d->config->mtu;
@@ -28,7 +39,7 @@ static int want_mtu(struct plan *p, const struct device *d)
 	if (nd->max_mtu && want > nd->max_mtu)
 		a = plan_add_reason(p, STEP_LINK, VERB_SET_MTU, CLASS_IMPOSSIBLE, d->pci->address,
 				    REASON_MTU_TOO_LARGE);
-	else if (want < nd->mtu && d->pci->num_vfs > 0)
+	else if (is_kept_by_vfs(n, d, want))
 		a = plan_add_reason(p, STEP_LINK, VERB_SET_MTU, CLASS_REFUSED, d->pci->address,
 				    REASON_MTU_UNDER_VFS);
 	else
@@ -47,7 +58,7 @@ static int want_mtu(struct plan *p, const struct device *d)
 	return 0;
 }
 
-static int plan_links(struct plan *p, bool of_vfs)
+static int plan_links(const struct node *n, struct plan *p, bool of_vfs)
 {
 	int r = 0;
 
@@ -60,7 +71,7 @@ static int plan_links(struct plan *p, bool of_vfs)
 		if (d->is_vf && !d->is_handed_out)
 			continue;
 
-		r = want_mtu(p, d);
+		r = want_mtu(n, p, d);
 		if (r >= 0)
 			r = want_up(p, d);
 	}
@@ -68,12 +79,12 @@ static int plan_links(struct plan *p, bool of_vfs)
 }
 
 /* A PF is up before its VFs are made: some drivers give VFs no link otherwise. */
-int plan_link_pf(const struct config *c _unused_, const struct node *n _unused_, struct plan *p)
+int plan_link_pf(const struct config *c _unused_, const struct node *n, struct plan *p)
 {
-	return plan_links(p, false);
+	return plan_links(n, p, false);
 }
 
-int plan_link_vf(const struct config *c _unused_, const struct node *n _unused_, struct plan *p)
+int plan_link_vf(const struct config *c _unused_, const struct node *n, struct plan *p)
 {
-	return plan_links(p, true);
+	return plan_links(n, p, true);
 }

@@ -10,7 +10,7 @@
 /* Under the journal with fields to search by, else as a line on stderr. */
 static void tell(enum log_level level, const char *target, const char *code, const char *text)
 {
-	if (!getenv("JOURNAL_STREAM") ||
+	if (!log_is_journal() ||
 	    sd_journal_send("MESSAGE=%s", text, "PRIORITY=%i", (int)level, "RDMA_TARGET=%s", target,
 			    "RDMA_CODE=%s", code, "SYSLOG_IDENTIFIER=rdma-provision", NULL) < 0)
 		log_line(level, "%s", text);
