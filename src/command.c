@@ -6,7 +6,9 @@
 #include "capture.h"
 #include "early.h"
 #include "model/paths.h"
+#include "observe/observe.h"
 #include "output/actions.h"
+#include "output/state.h"
 #include "output/tree.h"
 #include "report/report.h"
 #include "run.h"
@@ -18,7 +20,6 @@
 #include <sys/stat.h>
 
 #define EXIT_CODE_CHANGES 2 /* of plan */
-#define MAX_STATE_BYTES   (16u << 20)
 
 /* What most verbs need, released together. */
 struct session {
@@ -96,7 +97,7 @@ int command_apply(const struct command *cmd)
 	if (r < 0 || s.config.is_invalid)
 		return EXIT_FAILURE;
 
-	r = watch_apply(&s.doors, &s.config);
+	r = watch_apply(&s.doors, &s.config, cmd->config);
 	return r < 0 ? EXIT_FAILURE : r;
 }
 
@@ -139,13 +140,17 @@ int command_status(const struct command *cmd)
 	}
 
 	r = read_state(cmd, &s, &state);
+	if (r >= 0 && output_read_state(state, &now) < 0) {
+		log_error("/" STATE_PATH ": is damaged; the next pass of the service replaces it");
+		return EXIT_FAILURE;
+	}
 	colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"); /* no-color.org */
 	if (r >= 0 && !cmd->is_json)
 		r = output_tree(state, colour, terminal_width(), &tree);
 	if (r < 0 || print(cmd->is_json ? state : tree) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
 
-	if (wait_read_state(&s.doors.fs, &now) < 0 || now == NODE_STARTING)
+	if (output_read_state(state, &now) < 0 || now == NODE_STARTING)
 		return EXIT_CODE_NOT_YET;
 	return now == NODE_READY ? EXIT_SUCCESS : EXIT_CODE_DEGRADED;
 }
@@ -210,21 +215,6 @@ int command_gate(const struct command *cmd)
 	return is_open ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-static uint32_t count_numa_nodes(const struct fs *fs)
-{
-	_cleanup_(fs_names_done) struct fs_names names = {};
-	uint32_t n = 0;
-
-	if (fs_list(fs, "sys/devices/system/node", &names) < 0)
-		return 0;
-	for (size_t i = 0; i < names.n_names; i++) {
-		const char *number = after(names.names[i], "node");
-
-		n += number && *number >= '0' && *number <= '9';
-	}
-	return n;
-}
-
 int command_kubelet_ensure(const struct command *cmd)
 {
 	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
@@ -237,7 +227,7 @@ int command_kubelet_ensure(const struct command *cmd)
 		return failure;
 
 	r = kubelet_ensure(&s.doors.fs, s.config.kubelet.topology_policy,
-			   count_numa_nodes(&s.doors.fs), &result);
+			   observe_numa_nodes(&s.doors.fs), &result);
 	if (r < 0) {
 		log_error_errno(r, "kubelet: %s", result.path[0] ? result.path : "configuration");
 		return failure;
@@ -263,23 +253,31 @@ int command_capture(const struct command *cmd)
 	const char *path = cmd->argument ? cmd->argument : "rdma-provision-capture.tar";
 	const bool is_stdout = streq(path, "-");
 	_cleanup_(closep) int fd = -EBADF;
+	_cleanup_(freep) char *temporary = NULL;
 	struct doors d = {};
 	int r;
 
+	if (asprintf(&temporary, "%s.tmp", path) < 0) {
+		temporary = NULL;
+		return EXIT_FAILURE;
+	}
 	r = run_open(cmd->root, &d);
 	if (r < 0) {
 		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
 		return EXIT_FAILURE;
 	}
 
-	fd = is_stdout ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-		       : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	fd = is_stdout
+		     ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+		     : open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	r = fd < 0 ? -errno : capture(&d, cmd->config, fd);
 	run_close(&d);
+	if (r >= 0 && !is_stdout && rename(temporary, path) < 0)
+		r = -errno;
 	if (r < 0) {
-		log_error_errno(r, "%s", path);
+		log_error_errno(r, "%s", fd < 0 ? temporary : path);
 		if (!is_stdout && fd >= 0)
-			unlink(path);
+			unlink(temporary);
 		return EXIT_FAILURE;
 	}
 

@@ -30,7 +30,8 @@ int run_open(const char *root, struct doors *ret)
 		return r;
 
 	if (!d.fs.is_live) {
-		if (fs_read(&d.fs, "proc/sys/kernel/osrelease", release, sizeof(release)) < 0)
+		if (fs_read(&d.fs, "proc/sys/kernel/osrelease", release, sizeof(release)) < 0 ||
+		    strchr(release, '/')) /* it becomes part of a path */
 			release[0] = '\0';
 		if (asprintf(&folder, "%s/lib/modules/%s", root, release) < 0)
 			folder = NULL;
@@ -151,6 +152,8 @@ int run_plan(struct doors *d, const struct config *c, bool is_settled, const str
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be observed");
 
+	if (tried && plan_stuck(tried)[0])
+		COPY(n.stuck, plan_stuck(tried));
 	r = plan_make(c, &n, tried, is_settled, output_plugin, &p);
 	if (r >= 0 && observe_verbs(d, &p, &n) > 0) {
 		/* What libibverbs said may change the verdict. */
@@ -237,20 +240,31 @@ static void on_end(void *userdata, const struct action *a)
 		*slot = *a;
 }
 
-static bool has_open_changes(const struct plan *p)
+/* What failed before in this boot, with the same configuration, has failed: events do not try it
+ * again. */
+static int recall_failures(const struct config *c, const struct node *n, struct plan *tried)
 {
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (is_open_change(&p->actions[i]))
-			return true;
-	return false;
-}
+	if (!streq(n->last_hash, c->hash))
+		return 0;
 
-static void note_stuck(const struct plan *tried, struct node *n)
-{
-	for (size_t i = 0; i < tried->n_actions; i++)
-		if (tried->actions[i].verb == VERB_SET_NUM_VFS &&
-		    tried->actions[i].result == -ETIMEDOUT)
-			COPY(n->stuck, tried->actions[i].target);
+	for (size_t i = 0; i < n->n_failures; i++) {
+		const struct failure *f = &n->failures[i];
+		struct action *a = APPEND(tried->actions, tried->n_actions);
+
+		if (!a)
+			return -ENOMEM;
+		a->class = CLASS_CHANGE;
+		a->is_done = true;
+		a->verb = _VERB_N;
+		for (enum verb v = 0; v < _VERB_N; v++)
+			if (streq(f->verb, verb_name(v)))
+				a->verb = v;
+		a->result = f->result;
+		COPY(a->target, f->target);
+		COPY(a->to, f->to);
+		COPY(a->error, f->error);
+	}
+	return 0;
 }
 
 /* Applies one plan. Return: how many changes were tried, all of them remembered, or -errno. */
@@ -280,37 +294,84 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 		n_out += p->devices[i].is_handed_out;
 		n_usable += p->devices[i].is_handed_out && p->devices[i].is_usable;
 	}
-	for (size_t i = 0; i < p->n_actions; i++)
+	for (size_t i = 0; i < p->n_actions; i++) {
 		ret->n_waiting += p->actions[i].class == CLASS_WAITING;
+		ret->n_failed += p->actions[i].is_done && p->actions[i].result < 0;
+	}
 
 	snprintf(ret->summary, sizeof(ret->summary),
 		 "%s: %" PRIu32 " of %" PRIu32 " devices usable%s", node_state_name(p->state),
 		 n_usable, n_out, p->n_missing ? ", some missing" : "");
 }
 
-static int finish(const struct fs *fs, const struct pass *pass, const struct node *n,
-		  const struct plan *p, struct pass_result *ret)
+static int write_state(const struct fs *fs, const struct config *c, const struct node *n,
+		       const struct plan *p)
 {
-	_cleanup_(freep) char *state = NULL;
+	_cleanup_(freep) char *state = NULL, *before = NULL;
+	bool is_news = true;
+	size_t size;
 	int r;
 
-	r = output_state(pass->config, n, p, &state);
+	r = output_state(c, n, p, &state);
 	if (r < 0)
 		return r;
-	r = report_state(fs, pass->config, n, p, state);
-	if (r < 0)
-		log_error_errno(r, "The state cannot be written below /run/rdma-provision");
 
-	ret->state = p->state;
-	ret->is_settled = n->was_settled;
-	ret->exit_code = report_exit_code(p);
-	summarise(p, ret);
-	return r;
+	/* While the node was starting nothing was told. */
+	if (n->last_state != NODE_STARTING &&
+	    fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &before, &size) >= 0)
+		is_news = !output_has_same_reasons(before, state);
+	r = report_state(fs, c, n, p, state, is_news);
+	return r < 0 ? log_error_errno(r, "The state cannot be written to /" STATE_PATH) : 0;
+}
+
+/* Before the changes of a new configuration, nobody may take the state of the old one for this
+ * one's. */
+static int write_first_state(const struct fs *fs, const struct config *c, const struct node *n,
+			     const struct plan *p)
+{
+	return streq(n->last_hash, c->hash) ? 0 : write_state(fs, c, n, p);
+}
+
+/* Rounds of plan and apply, until there is nothing to do that was not tried. */
+static int run_rounds(struct doors *d, const struct pass *pass, struct pass_result *ret)
+{
+	_cleanup_(plan_done) struct plan tried = {};
+	int r;
+
+	for (int round = 0;; round++) {
+		_cleanup_(node_done) struct node n = {};
+		_cleanup_(plan_done) struct plan p = {};
+
+		r = run_plan(d, pass->config, pass->is_settled, round > 0 ? &tried : NULL, &n, &p);
+		if (r >= 0 && round == 0 && !pass->is_retry && n.n_failures > 0) {
+			plan_done(&p);
+			r = recall_failures(pass->config, &n, &tried);
+			if (r >= 0)
+				r = plan_make(pass->config, &n, &tried, pass->is_settled,
+					      output_plugin, &p);
+		}
+		if (r < 0)
+			return r;
+
+		if (!has_open_changes(&p) || round == MAX_ROUNDS) {
+			r = write_state(&d->fs, pass->config, &n, &p);
+			ret->state = p.state;
+			ret->exit_code = report_exit_code(&p);
+			summarise(&p, ret);
+			return r;
+		}
+
+		r = write_first_state(&d->fs, pass->config, &n, &p);
+		if (r >= 0)
+			r = apply_round(d, pass, &n, &tried, &p);
+		if (r < 0)
+			return r;
+		ret->n_changes += r;
+	}
 }
 
 int run_pass(struct doors *d, const struct pass *pass, struct pass_result *ret)
 {
-	_cleanup_(plan_done) struct plan tried = {};
 	_cleanup_(closep) int lock_fd = -EBADF;
 	struct pass_result result = {};
 	int r;
@@ -319,34 +380,31 @@ int run_pass(struct doors *d, const struct pass *pass, struct pass_result *ret)
 	if (lock_fd < 0)
 		return log_error_errno(lock_fd, "/" LOCK_PATH);
 
-	r = save_last_good(&d->fs, pass->config);
+	r = pass->is_kept ? save_last_good(&d->fs, pass->config) : 0;
 	if (r < 0 && pass->is_first) /* "/var" may be read-only or not there yet */
 		log_warning_errno(r, "/" LAST_GOOD_PATH ": not kept");
 
-	for (int round = 0;; round++) {
-		_cleanup_(node_done) struct node n = {};
-		_cleanup_(plan_done) struct plan p = {};
-
-		r = run_plan(d, pass->config, pass->is_settled, &tried, &n, &p);
-		if (r < 0)
-			return r;
-
-		if (!has_open_changes(&p) || round == MAX_ROUNDS) {
-			note_stuck(&tried, &n);
-			r = finish(&d->fs, pass, &n, &p, &result);
-			break;
-		}
-
-		r = apply_round(d, pass, &n, &tried, &p);
-		if (r < 0)
-			return r;
-		result.n_changes += r;
-	}
+	r = run_rounds(d, pass, &result);
 	if (r < 0)
 		return r;
 
 	*ret = result;
 	return 0;
+}
+
+int run_report_failure(const struct config *c, const char *problem)
+{
+	_cleanup_(plan_done) struct plan p = { .state = NODE_DEGRADED };
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	struct node n = {};
+	int r;
+
+	r = fs_open_root(NULL, &fs);
+	if (r >= 0)
+		r = fs_read(&fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
+	if (r >= 0)
+		r = plan_add_hint(&p, REASON_WORKER_DIED, "", problem);
+	return r < 0 ? r : write_state(&fs, c, &n, &p);
 }
 
 int run_state(struct doors *d, const struct config *c, char **ret)

@@ -12,6 +12,8 @@
 struct pass {
 	const struct config *config;
 	bool is_settled; /* ReadyTimeoutSec= is over */
+	bool is_retry;   /* also try again what failed before in this boot */
+	bool is_kept;    /* the configuration is that of the node: keep it as the last good one */
 	bool is_first;   /* not a repetition: problems are worth a line */
 	/* Called before each change; may be NULL. */
 	void (*on_start)(void *userdata, const struct action *a, uint64_t deadline_usec);
@@ -23,7 +25,7 @@ struct pass_result {
 	int exit_code;      /* of "apply" */
 	int n_changes;      /* tried */
 	uint32_t n_waiting; /* items that wait for a device, a port, an address */
-	bool is_settled;    /* this boot was ready or degraded before */
+	int n_failed;       /* changes that failed now or before and are still wanted */
 	char summary[192];  /* one line for people */
 };
 
@@ -46,6 +48,12 @@ int run_plan(struct doors *d, const struct config *c, bool is_settled, const str
 
 /* A whole pass under the lock of the service (/run/rdma-provision/lock). Live roots only. */
 int run_pass(struct doors *d, const struct pass *pass, struct pass_result *ret);
+
+/*
+ * For when passes themselves fail: writes a degraded state that says so. Observes nothing.
+ * Return: 0 or -errno.
+ */
+int run_report_failure(const struct config *c, const char *problem);
 
 /* The document of "status --json", made by looking now. */
 int run_state(struct doors *d, const struct config *c, char **ret);

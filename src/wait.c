@@ -6,9 +6,6 @@
 
 #include <poll.h>
 #include <sys/inotify.h>
-#include <time.h>
-
-#define MAX_STATE_BYTES (16u << 20)
 
 int wait_read_state(const struct fs *fs, enum node_state *ret)
 {
@@ -31,14 +28,6 @@ int wait_read_state(const struct fs *fs, enum node_state *ret)
 	return 0;
 }
 
-static uint64_t now_usec(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * USEC_PER_SEC + (uint64_t)ts.tv_nsec / NSEC_PER_USEC;
-}
-
 /* Watches the folder of the state file, or the one above until it exists. */
 static int watch_folders(int inotify)
 {
@@ -46,7 +35,13 @@ static int watch_folders(int inotify)
 		return 0;
 	if (errno != ENOENT)
 		return -errno;
-	return inotify_add_watch(inotify, "/run", IN_CREATE | IN_ONLYDIR) < 0 ? -errno : 0;
+	if (inotify_add_watch(inotify, "/run", IN_CREATE | IN_ONLYDIR) < 0)
+		return -errno;
+	/* It may have been made between the two. */
+	if (inotify_add_watch(inotify, "/run/rdma-provision", IN_MOVED_TO | IN_DELETE_SELF) < 0 &&
+	    errno != ENOENT)
+		return -errno;
+	return 0;
 }
 
 static int wait_event(int inotify, uint64_t until)

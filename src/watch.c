@@ -14,10 +14,16 @@
 #include <systemd/sd-event.h>
 
 #define STORM_USEC (5 * USEC_PER_SEC) /* a storm of events cannot put a pass off for longer */
-/* The kernel gives no event for GIDs and for the state of a port: looks at growing intervals. */
+/*
+ * The kernel gives no event for GIDs, nor for the state of a port without a netdev: while something
+ * is waited for, looks at growing intervals.
+ */
 #define LOOK_FIRST_USEC (50 * USEC_PER_MSEC)
-#define LOOK_LAST_USEC  (2 * USEC_PER_SEC)
-/* Beyond all deadlines that are told: for the worker's own way to its first action. */
+#define LOOK_LAST_USEC  (60 * USEC_PER_SEC)
+/* What failed is tried again at growing intervals, whatever happens meanwhile. */
+#define RETRY_FIRST_USEC (10 * USEC_PER_SEC)
+#define RETRY_LAST_USEC  (600 * USEC_PER_SEC)
+/* Beyond the deadlines of actions: how long a worker may look at the node. */
 #define MARGIN_USEC (60 * USEC_PER_SEC)
 
 struct watch {
@@ -27,25 +33,20 @@ struct watch {
 	sd_event *event;
 	struct uevents uevents;
 	struct netlink events;
-	sd_event_source *settle, *deadline, *look, *worker_io, *worker_end;
+	sd_event_source *settle, *deadline, *look, *retry, *worker_io, *worker_end, *worker_limit;
 	struct worker worker;
 	uint64_t storm_usec; /* since when events put the next pass off; 0: none is due */
-	uint64_t look_usec;  /* the next interval */
-	bool is_again;       /* something happened while a pass was running */
-	bool is_settled;     /* the time to wait is over */
+	uint64_t look_usec, retry_usec; /* the next intervals */
+	bool is_again;                  /* something happened while a pass was running */
+	bool is_settled;                /* the time to wait is over */
 	bool is_first;
-	bool is_ready;   /* READY=1 was sent */
-	bool has_result; /* of the present worker */
+	bool is_retry;     /* the next pass tries again what failed */
+	bool is_reloading; /* RELOADING=1 was sent */
+	bool is_ready;     /* READY=1 was sent */
+	bool has_result;   /* of the present worker */
+	int error;         /* of its pass as a whole */
 	struct pass_result result;
 };
-
-static uint64_t now_usec(struct watch *w)
-{
-	uint64_t now = 0;
-
-	sd_event_now(w->event, CLOCK_MONOTONIC, &now);
-	return now;
-}
 
 static int start_pass(struct watch *w);
 
@@ -66,7 +67,7 @@ static int arm(sd_event_source *timer, uint64_t when)
 /* Something changed: remember it, and look once it has been quiet. */
 static int look_soon(struct watch *w)
 {
-	uint64_t now = now_usec(w), when = now + w->config.service.settle_usec;
+	uint64_t now = now_usec(), when = now + w->config.service.settle_usec;
 
 	w->look_usec = LOOK_FIRST_USEC;
 	if (w->worker.pid) {
@@ -89,36 +90,96 @@ static void tell_status(struct watch *w, const char *text, uint64_t extend_usec)
 		sd_notifyf(false, "STATUS=%s", text);
 }
 
+static int tell_ready(struct watch *w)
+{
+	if (!w->is_ready)
+		sd_notify(false, "READY=1");
+	w->is_ready = w->is_settled = true;
+	return sd_event_source_set_enabled(w->deadline, SD_EVENT_OFF);
+}
+
+/* What is to be done without an event. */
+static int arm_timers(struct watch *w)
+{
+	const struct pass_result *res = &w->result;
+	int r = 0;
+
+	if (res->n_waiting > 0) {
+		r = arm(w->look, now_usec() + w->look_usec);
+		w->look_usec = MIN(w->look_usec * 2, LOOK_LAST_USEC);
+	}
+	if (r >= 0 && res->n_failed > 0) {
+		r = arm(w->retry, now_usec() + w->retry_usec);
+		w->retry_usec = MIN(w->retry_usec * 2, RETRY_LAST_USEC);
+	} else {
+		w->retry_usec = RETRY_FIRST_USEC;
+	}
+	return r;
+}
+
 /* A pass is over: say so, and see what has to be looked at again. */
 static int on_result(struct watch *w)
 {
 	const struct pass_result *res = &w->result;
 	int r = 0;
 
-	w->is_first = false;
-	tell_status(w, res->summary, w->config.service.ready_timeout_usec);
-
 	/* "apply" waits for what its own changes bring, also on a node that was degraded before. */
 	if (w->doors && (res->exit_code == 0 || res->n_waiting == 0 || w->is_settled))
 		return sd_event_exit(w->event, res->exit_code);
 
-	if (!w->doors && res->state != NODE_STARTING) {
-		if (!w->is_ready)
-			sd_notify(false, "READY=1");
-		w->is_ready = true;
-		w->is_settled = true;
-		r = sd_event_source_set_enabled(w->deadline, SD_EVENT_OFF);
-	}
+	tell_status(w, res->summary, w->config.service.ready_timeout_usec);
+	if (w->is_reloading && !w->is_again)
+		sd_notify(false, "READY=1"); /* the new configuration is in force */
+	w->is_reloading = w->is_reloading && w->is_again;
+	if (!w->doors && res->state != NODE_STARTING)
+		r = tell_ready(w);
+	if (r < 0)
+		return r;
 
-	if (r >= 0 && w->is_again) {
+	if (w->is_again) {
 		w->is_again = false;
 		return look_soon(w);
 	}
-	if (r >= 0 && res->n_waiting > 0 && w->look_usec <= LOOK_LAST_USEC) {
-		r = arm(w->look, now_usec(w) + w->look_usec);
-		w->look_usec *= 2;
+	w->is_first = false;
+	return arm_timers(w);
+}
+
+/*
+ * A pass that gave no result: it died, was stuck, or could not look at the node. Whoever waits for
+ * the node is not kept waiting beyond the time that is theirs.
+ */
+static int on_failure(struct watch *w, const char *problem)
+{
+	int r = 0;
+
+	log_error("A pass failed (%s), trying again in %" PRIu64 " s", problem,
+		  w->retry_usec / USEC_PER_SEC);
+	if (w->doors)
+		return -EIO;
+
+	w->is_again = false;
+	if (w->is_settled) {
+		r = run_report_failure(&w->config, problem);
+		if (r >= 0)
+			tell_status(w, "degraded: passes fail, see the journal", 0);
+		if (w->is_reloading)
+			sd_notify(false, "READY=1");
+		w->is_reloading = false;
+		r = tell_ready(w);
 	}
+	if (r >= 0)
+		r = arm(w->retry, now_usec() + w->retry_usec);
+	w->retry_usec = MIN(w->retry_usec * 2, RETRY_LAST_USEC);
 	return r;
+}
+
+static void forget_worker(struct watch *w)
+{
+	w->worker_io = sd_event_source_unref(w->worker_io);
+	w->worker_end = sd_event_source_unref(w->worker_end);
+	sd_event_source_set_enabled(w->worker_limit, SD_EVENT_OFF);
+	close(TAKE_FD(w->worker.pipe));
+	w->worker.pid = 0;
 }
 
 static int on_worker_message(sd_event_source *s _unused_, int fd _unused_,
@@ -131,9 +192,13 @@ static int on_worker_message(sd_event_source *s _unused_, int fd _unused_,
 	while ((r = worker_read(&w->worker, &m)) > 0) {
 		if (m.kind == WORKER_STARTS) {
 			tell_status(w, m.text, m.deadline_usec);
+			r = arm(w->worker_limit, now_usec() + m.deadline_usec + MARGIN_USEC);
+			if (r < 0)
+				return leave_on_error(w, r);
 			continue;
 		}
-		w->has_result = m.error >= 0;
+		w->has_result = true;
+		w->error = m.error;
 		w->result = m.result;
 	}
 	if (r < 0)
@@ -144,41 +209,63 @@ static int on_worker_message(sd_event_source *s _unused_, int fd _unused_,
 static int on_worker_end(sd_event_source *s _unused_, const siginfo_t *si, void *userdata)
 {
 	struct watch *w = userdata;
-	int r;
+	char problem[64];
 
 	/* What it wrote last may still be in the pipe. */
 	if (w->worker_io)
 		on_worker_message(NULL, -1, 0, w);
-	w->worker_io = sd_event_source_unref(w->worker_io);
-	w->worker_end = sd_event_source_unref(w->worker_end);
-	close(TAKE_FD(w->worker.pipe));
-	w->worker.pid = 0;
+	forget_worker(w);
 
-	if (w->has_result)
+	if (w->has_result && w->error >= 0)
 		return leave_on_error(w, on_result(w));
 
-	log_error("A pass ended without a result (%s %d), trying again",
-		  si->si_code == CLD_EXITED ? "exit code" : "signal", si->si_status);
-	w->look_usec = MIN(w->look_usec * 2, STORM_USEC);
-	r = arm(w->look, now_usec(w) + w->look_usec);
-	return leave_on_error(w, r);
+	if (w->has_result)
+		snprintf(problem, sizeof(problem), "%s", strerror(-w->error));
+	else
+		snprintf(problem, sizeof(problem), "its process ended by %s %d",
+			 si->si_code == CLD_EXITED ? "exit code" : "signal", si->si_status);
+	return leave_on_error(w, on_failure(w, problem));
+}
+
+/* A process stuck in the kernel does not die; it is left behind, and the loop goes on. */
+static int on_worker_limit(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
+{
+	struct watch *w = userdata;
+
+	if (!w->worker.pid)
+		return 0;
+	kill(w->worker.pid, SIGKILL);
+	forget_worker(w);
+	return leave_on_error(w, on_failure(w, "it did not come back in its time"));
+}
+
+static struct pass make_pass(struct watch *w)
+{
+	return (struct pass){
+		.config = &w->config,
+		.is_settled = w->is_settled,
+		.is_retry = w->doors || w->is_retry || w->is_first,
+		.is_kept = !w->file,
+		.is_first = w->is_first,
+	};
 }
 
 static int start_worker(struct watch *w)
 {
+	struct pass pass = make_pass(w);
 	int r;
 
-	w->has_result = false;
+	w->has_result = w->is_retry = false;
 	w->result = (struct pass_result){};
-	r = worker_start(&w->config, w->is_settled, w->is_first, &w->worker);
+	r = worker_start(&pass, &w->worker);
 	if (r < 0)
-		return log_error_errno(r, "A pass cannot be started");
+		return on_failure(w, strerror(-r));
 
 	r = sd_event_add_io(w->event, &w->worker_io, w->worker.pipe, EPOLLIN, on_worker_message, w);
 	if (r >= 0)
 		r = sd_event_add_child(w->event, &w->worker_end, w->worker.pid, WEXITED,
 				       on_worker_end, w);
-	return r;
+	return r < 0 ? r : arm(w->worker_limit, now_usec() + MARGIN_USEC);
 }
 
 static void on_start(void *userdata _unused_, const struct action *a,
@@ -192,13 +279,14 @@ static void on_start(void *userdata _unused_, const struct action *a,
 
 static int start_pass(struct watch *w)
 {
-	struct pass pass = { &w->config, w->is_settled, w->is_first, on_start, NULL };
+	struct pass pass = make_pass(w);
 	int r;
 
 	w->storm_usec = 0;
 	if (!w->doors)
 		return w->worker.pid ? 0 : start_worker(w);
 
+	pass.on_start = on_start;
 	r = run_pass(w->doors, &pass, &w->result);
 	return r < 0 ? r : on_result(w);
 }
@@ -207,6 +295,15 @@ static int on_settled(sd_event_source *s _unused_, uint64_t usec _unused_, void 
 {
 	struct watch *w = userdata;
 
+	return leave_on_error(w, start_pass(w));
+}
+
+static int on_retry(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
+{
+	struct watch *w = userdata;
+
+	w->is_retry = true;
+	w->is_again = w->worker.pid != 0;
 	return leave_on_error(w, start_pass(w));
 }
 
@@ -278,23 +375,33 @@ static int load_config(struct watch *w)
 	return 0;
 }
 
+/* The new configuration is in force after the next pass, and READY=1 says so then. */
 static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
 		     void *userdata)
 {
 	struct watch *w = userdata;
+	char hash[sizeof(w->config.hash)];
 	int r;
 
-	if (w->is_ready)
-		sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now_usec(w));
+	if (w->is_ready) {
+		sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now_usec());
+		w->is_reloading = true;
+	}
+
+	COPY(hash, w->config.hash);
 	r = load_config(w);
 	if (r < 0)
 		log_error_errno(r, "The configuration is kept as it was");
 	w->is_first = true;
-	r = look_soon(w);
+	w->retry_usec = RETRY_FIRST_USEC;
+	if (!streq(hash, w->config.hash)) { /* with a time to wait of its own */
+		w->is_settled = false;
+		r = arm(w->deadline, now_usec() + w->config.service.ready_timeout_usec);
+	}
+	if (r >= 0)
+		r = look_soon(w);
 	if (r >= 0 && !w->worker.pid)
-		r = arm(w->settle, now_usec(w));
-	if (w->is_ready)
-		sd_notify(false, "READY=1");
+		r = arm(w->settle, now_usec());
 	return leave_on_error(w, r);
 }
 
@@ -348,9 +455,13 @@ static int open_watch(struct watch *w)
 	if (r >= 0)
 		r = add_timer(w, &w->look, on_settled);
 	if (r >= 0)
+		r = add_timer(w, &w->retry, on_retry);
+	if (r >= 0)
+		r = add_timer(w, &w->worker_limit, on_worker_limit);
+	if (r >= 0)
 		r = add_timer(w, &w->deadline, on_deadline);
 	if (r >= 0)
-		r = arm(w->deadline, now_usec(w) + w->config.service.ready_timeout_usec);
+		r = arm(w->deadline, now_usec() + w->config.service.ready_timeout_usec);
 	return r < 0 ? log_error_errno(r, "Events cannot be subscribed to") : 0;
 }
 
@@ -358,7 +469,9 @@ static void close_watch(struct watch *w)
 {
 	sd_event_source_unref(w->settle);
 	sd_event_source_unref(w->look);
+	sd_event_source_unref(w->retry);
 	sd_event_source_unref(w->deadline);
+	sd_event_source_unref(w->worker_limit);
 	sd_event_source_unref(w->worker_io);
 	sd_event_source_unref(w->worker_end);
 	uevents_done(&w->uevents);
@@ -370,7 +483,10 @@ static void close_watch(struct watch *w)
 
 int watch_service(const char *file)
 {
-	struct watch w = { .file = file, .is_first = true, .look_usec = LOOK_FIRST_USEC };
+	struct watch w = { .file = file,
+			   .is_first = true,
+			   .look_usec = LOOK_FIRST_USEC,
+			   .retry_usec = RETRY_FIRST_USEC };
 	int r;
 
 	r = load_config(&w);
@@ -393,13 +509,17 @@ int watch_service(const char *file)
 	return r;
 }
 
-int watch_apply(struct doors *d, const struct config *c)
+int watch_apply(struct doors *d, const struct config *c, const char *file)
 {
 	struct watch w = {
 		.doors = d, .config = *c, .is_first = true, .look_usec = LOOK_FIRST_USEC
 	};
-	struct pass pass = { c, false, true, on_start, NULL };
+	struct pass pass;
 	int r;
+
+	w.file = file;
+	pass = make_pass(&w);
+	pass.on_start = on_start;
 
 	/* A finished node is told by one look, without subscribing to anything. */
 	r = run_pass(d, &pass, &w.result);

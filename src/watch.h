@@ -20,4 +20,4 @@ int watch_service(const char *file);
  * up, at most ReadyTimeoutSec=; a node that was settled before and needs no change is not waited
  * for. Return: an exit code (report.h), or -errno.
  */
-int watch_apply(struct doors *d, const struct config *c);
+int watch_apply(struct doors *d, const struct config *c, const char *file);

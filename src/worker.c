@@ -64,11 +64,10 @@ _Noreturn static void run_worker(const struct pass *pass, pid_t parent, int fd)
 		_exit(EXIT_FAILURE);
 
 	m.error = work(pass, &m.result);
-	copy(m.text, sizeof(m.text), m.result.summary);
 	_exit(write(fd, &m, sizeof(m)) == sizeof(m) ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-int worker_start(const struct config *c, bool is_settled, bool is_first, struct worker *ret)
+int worker_start(const struct pass *pass, struct worker *ret)
 {
 	const pid_t parent = getpid();
 	int fds[2];
@@ -93,9 +92,11 @@ int worker_start(const struct config *c, bool is_settled, bool is_first, struct 
 		return r;
 	}
 	if (pid == 0) {
-		struct pass pass = { c, is_settled, is_first, on_start, &fds[1] };
+		struct pass mine = *pass;
 
-		run_worker(&pass, parent, fds[1]);
+		mine.on_start = on_start;
+		mine.userdata = &fds[1];
+		run_worker(&mine, parent, fds[1]);
 	}
 
 	close(fds[1]);

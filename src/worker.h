@@ -23,7 +23,7 @@ struct worker_message {
 	uint64_t deadline_usec; /* how long the action may take */
 	int error;              /* of the pass as a whole: -errno */
 	struct pass_result result;
-	char text[192];
+	char text[192]; /* of WORKER_STARTS */
 };
 
 struct worker {
@@ -31,7 +31,7 @@ struct worker {
 	int pipe;  /* owned; to read messages from, non-blocking */
 };
 
-int worker_start(const struct config *c, bool is_settled, bool is_first, struct worker *ret);
+int worker_start(const struct pass *pass, struct worker *ret); /* its hook is the worker's own */
 
 /* The next message. Return: 1, 0 when there is none now, -EPIPE when the worker is gone, or -errno.
  */

@@ -75,6 +75,9 @@ int apply_plan(struct doors *d, const struct node *n, const char *document,
 		a->is_done = true;
 		hooks->on_end(hooks->userdata, a);
 		n_tried++;
+		/* No more writes to PCI functions in this boot: the next plan leaves them out. */
+		if (plan_stuck(p)[0])
+			break;
 	}
 	return n_tried;
 }

@@ -27,6 +27,7 @@ struct apply_hooks {
 	void *userdata;
 };
 
-/* Runs every open change of @p. Return: how many were tried. Results are in the actions. */
+/* Runs the open changes of @p, up to one that gets stuck (plan_stuck()). Return: how many were
+ * tried. Results are in the actions. */
 int apply_plan(struct doors *d, const struct node *n, const char *document,
 	       const struct apply_hooks *hooks, struct plan *p);

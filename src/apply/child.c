@@ -6,20 +6,11 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 
 struct answer {
 	int result;
 	char error[CHILD_ERROR_LEN];
 };
-
-static uint64_t now_usec(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * USEC_PER_SEC + (uint64_t)ts.tv_nsec / NSEC_PER_USEC;
-}
 
 _Noreturn static void run_child(pid_t parent, int fd, int (*call)(void *userdata, char *error),
 				void *userdata)

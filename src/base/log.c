@@ -12,7 +12,7 @@ void log_set_level(enum log_level level)
 	max_level = level;
 }
 
-/* A script started by systemd has the variable as well, wherever its output goes: systemd.exec(5) */
+/* The variable is set for scripts as well, wherever their output goes: systemd.exec(5) */
 bool log_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");

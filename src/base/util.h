@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define ELEMENTSOF(x)  (sizeof(x) / sizeof((x)[0]))
@@ -77,10 +78,12 @@ static inline void closedirp(DIR **d)
 		closedir(*d);
 }
 
-static inline void fclosep(FILE **f)
+static inline uint64_t now_usec(void) /* CLOCK_MONOTONIC */
 {
-	if (*f)
-		fclose(*f);
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * USEC_PER_SEC + (uint64_t)ts.tv_nsec / NSEC_PER_USEC;
 }
 
 static inline bool is_prefix(const char *s, const char *prefix)

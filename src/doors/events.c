@@ -2,6 +2,9 @@
 #include "events.h"
 
 #include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
 #include <sys/socket.h>
@@ -32,20 +35,73 @@ int events_fd(const struct netlink *nl)
 	return nl_socket_get_fd(nl->sock);
 }
 
-/* How many messages of one datagram matter. */
-static int count_messages(const char *buf, ssize_t size)
+/* veth, bridge, macvlan and so on have a kind; a card has none. */
+static bool is_card(struct nlmsghdr *h)
 {
+	struct nlattr *attrs[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1];
+	const char *kind;
+
+	if (nlmsg_parse(h, sizeof(struct ifinfomsg), attrs, IFLA_MAX, NULL) < 0)
+		return true; /* not understood: look */
+	if (!attrs[IFLA_LINKINFO] ||
+	    nla_parse_nested(info, IFLA_INFO_MAX, attrs[IFLA_LINKINFO], NULL) < 0 ||
+	    !info[IFLA_INFO_KIND])
+		return true;
+
+	kind = nla_data(info[IFLA_INFO_KIND]);
+	return streq(kind, "bond");
+}
+
+/* The kernel names the device of a card in sysfs; a bond has its ports there. */
+static bool is_address_of_card(const struct nlmsghdr *h)
+{
+	const struct ifaddrmsg *address = NLMSG_DATA(h);
+	char name[IF_NAMESIZE], path[64];
+
+	if (!if_indextoname(address->ifa_index, name))
+		return true; /* gone: its link tells */
+	snprintf(path, sizeof(path), "/sys/class/net/%s/device", name);
+	if (access(path, F_OK) == 0)
+		return true;
+	snprintf(path, sizeof(path), "/sys/class/net/%s/bonding", name);
+	return access(path, F_OK) == 0;
+}
+
+/* Only a prefix can be one that a managed NIC is in as well. */
+static bool is_prefix_route(const struct nlmsghdr *h)
+{
+	const struct rtmsg *route = NLMSG_DATA(h);
+	unsigned bits = route->rtm_family == AF_INET ? 32 : 128;
+
+	return route->rtm_table == RT_TABLE_MAIN && route->rtm_dst_len > 0 &&
+	       route->rtm_dst_len < bits;
+}
+
+static bool matters(struct nlmsghdr *h)
+{
+	switch (h->nlmsg_type) {
+	case RTM_NEWLINK:
+	case RTM_DELLINK:
+		return is_card(h);
+	case RTM_NEWADDR:
+	case RTM_DELADDR:
+		return is_address_of_card(h);
+	case RTM_NEWROUTE:
+	case RTM_DELROUTE:
+		return is_prefix_route(h);
+	default:
+		return false;
+	}
+}
+
+/* How many messages of one datagram matter. */
+static int count_messages(char *buf, int size)
+{
+	struct nlmsghdr *h = (struct nlmsghdr *)buf;
 	int n = 0;
 
-	for (const struct nlmsghdr *h = (const void *)buf; NLMSG_OK(h, size);
-	     h = NLMSG_NEXT(h, size)) {
-		const struct rtmsg *route = NLMSG_DATA(h);
-
-		if ((h->nlmsg_type == RTM_NEWROUTE || h->nlmsg_type == RTM_DELROUTE) &&
-		    route->rtm_table != RT_TABLE_MAIN)
-			continue;
-		n++;
-	}
+	for (; nlmsg_ok(h, size); h = nlmsg_next(h, &size))
+		n += matters(h);
 	return n;
 }
 
@@ -63,6 +119,6 @@ int events_drain(struct netlink *nl)
 			return n;
 		if (size < 0)
 			return -errno;
-		n += count_messages(buf, size);
+		n += count_messages(buf, (int)size);
 	}
 }

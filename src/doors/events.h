@@ -2,7 +2,9 @@
 /*
  * Events: rtnetlink's announcements of links, addresses and routes: something changed, look again.
  *
- * Routes count only when they are of the main table: the local table changes with every address.
+ * What pods bring and take all day does not count: links of a kind that is made by software (but
+ * bonds, which carry RDMA ports), addresses of such links, routes to single hosts, default routes,
+ * and routes of other tables than main.
  */
 #pragma once
 

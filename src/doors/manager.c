@@ -2,7 +2,6 @@
 #include "manager.h"
 
 #include <systemd/sd-bus.h>
-#include <time.h>
 
 #define SYSTEMD      "org.freedesktop.systemd1"
 #define SYSTEMD_PATH "/org/freedesktop/systemd1"
@@ -12,14 +11,6 @@ struct job {
 	const char *path; /* NULL: not started yet */
 	char result[32];  /* empty: not finished */
 };
-
-static uint64_t now_usec(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * USEC_PER_SEC + (uint64_t)t.tv_nsec / NSEC_PER_USEC;
-}
 
 static uint64_t left_usec(uint64_t deadline)
 {

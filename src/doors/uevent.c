@@ -69,6 +69,16 @@ int uevents_fd(const struct uevents *u)
 	return udev_monitor_get_fd(u->monitor);
 }
 
+/* The network devices of pods come and go all day; those made by software tell by rtnetlink. */
+static bool matters(struct udev_device *device)
+{
+	const char *subsystem = udev_device_get_subsystem(device);
+	const char *path = udev_device_get_devpath(device);
+
+	return !subsystem || !path || !streq(subsystem, "net") ||
+	       !is_prefix(path, "/devices/virtual/");
+}
+
 int uevents_drain(struct uevents *u)
 {
 	bool is_lost = false;
@@ -81,8 +91,8 @@ int uevents_drain(struct uevents *u)
 			      there */
 		device = udev_monitor_receive_device(u->monitor);
 		if (device) {
+			n += matters(device);
 			udev_device_unref(device);
-			n++;
 			continue;
 		}
 		if (errno != ENOBUFS)

@@ -84,7 +84,6 @@ struct config {
 
 	char hash[17];     /* of the merged text, hex */
 	bool is_invalid;   /* the files are malformed: this is the last good one, or empty */
-	bool is_last_good; /* the last good one it is */
 	bool has_unknown;  /* a key or section this version does not know was skipped */
 	char problem[512]; /* the first error or unknown key, as shown to the user */
 };

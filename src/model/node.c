@@ -21,6 +21,7 @@ void node_done(struct node *n)
 	free(n->modules);
 	free(n->plugin_file);
 	free(n->memories);
+	free(n->failures);
 	*n = (struct node){};
 }
 

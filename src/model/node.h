@@ -134,6 +134,14 @@ struct memory {
 	bool was_usable;
 };
 
+/* A change of this boot that failed, so that events do not try it again and again. */
+struct failure {
+	char verb[24]; /* verb_name() */
+	char target[256], to[48];
+	int result; /* -errno */
+	char error[192];
+};
+
 enum node_state {
 	NODE_STARTING,
 	NODE_READY,
@@ -169,8 +177,10 @@ struct node {
 	struct memory *memories; /* owned, by PCI address */
 	size_t n_memories;
 	enum node_state last_state;
-	char last_hash[17];  /* the configuration of that state */
-	bool was_settled;    /* the boot was ready or degraded before: the time to wait is over */
+	char last_hash[17];       /* the configuration of that state */
+	bool was_settled;         /* with that configuration the time to wait was over before */
+	struct failure *failures; /* owned; of that configuration */
+	size_t n_failures;
 	char stuck[PCI_LEN]; /* a write to this function never came back: no PCI writes this boot */
 };
 

@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#define MAX_STATE_BYTES (16u << 20)
+
 #define RUN_FOLDER         "run/rdma-provision"
 #define LOCK_PATH          "run/rdma-provision/lock" /* held for one pass */
 #define STATE_PATH         "run/rdma-provision/state.json"

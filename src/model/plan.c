@@ -12,6 +12,31 @@ void plan_done(struct plan *p)
 	*p = (struct plan){};
 }
 
+bool is_open_change(const struct action *a)
+{
+	return a->class == CLASS_CHANGE && !a->is_done;
+}
+
+bool has_open_changes(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (is_open_change(&p->actions[i]))
+			return true;
+	return false;
+}
+
+const char *plan_stuck(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+
+		if ((a->verb == VERB_SET_NUM_VFS || a->verb == VERB_BIND_DRIVER) && a->is_done &&
+		    a->result == -ETIMEDOUT)
+			return a->target;
+	}
+	return "";
+}
+
 const char *step_name(enum step s)
 {
 	static const char *const names[] = {
@@ -136,4 +161,15 @@ const char *plugin_type_name(enum plugin_type t)
 	_Static_assert(ELEMENTSOF(names) == _PLUGIN_N, "a name for every type");
 
 	return NAME(names, t);
+}
+
+enum reason action_failure(const struct action *a)
+{
+	if (!a->is_done || a->result >= 0)
+		return REASON_NONE;
+	if (a->result == -ETIMEDOUT)
+		return REASON_ACTION_TIMEOUT;
+	if (a->result == -EBUSY && a->verb == VERB_SET_NETNS_MODE)
+		return REASON_NETNS_BUSY;
+	return REASON_ACTION_FAILED;
 }

@@ -97,10 +97,19 @@ struct plan {
 
 void plan_done(struct plan *p);
 
+/* A change that was not tried yet in this pass. */
+bool is_open_change(const struct action *a);
+bool has_open_changes(const struct plan *p);
+
+/* The target of a write to a PCI function that never came back, or "". */
+const char *plan_stuck(const struct plan *p);
+
 const char *step_name(enum step s);   /* "driver" */
 const char *class_name(enum class c); /* "needs-reboot" */
 const char *verb_name(enum verb v);   /* "set-num-vfs" */
 bool is_numeric(enum verb v);         /* from and to are numbers: so in JSON too */
+/* Why an action that was tried failed; REASON_NONE: it did not. */
+enum reason action_failure(const struct action *a);
 const char *node_state_name(enum node_state s);
 const char *vf_mode_name(enum vf_mode m);
 const char *netns_mode_name(enum netns_mode m);

@@ -67,13 +67,6 @@ static const struct {
 		"Drain the node and reboot: the number is set at boot, before anything runs; or "
 		"end the users that are named, then \"rdma-provision apply\".",
 	},
-	[REASON_VF_COUNT_UNSUPPORTED] = {
-		"vf-count-unsupported",
-		"The card or its driver cannot make this number of virtual functions",
-		"Look in \"dmesg\" for the PCI address: \"not enough MMIO resources\" wants "
-		"pci=realloc or a larger MMIO window in the BIOS; else use another Count=, or "
-		"VirtualFunctions=exclusive when the driver makes none.",
-	},
 	[REASON_PCI_STUCK] = {
 		"pci-stuck",
 		"A write to a PCI function never came back, so no other is made in this boot",
@@ -92,12 +85,6 @@ static const struct {
 		"No device of this node matches any [Device] section",
 		"Compare Match= with \"lspci -nn\" and the names in /sys/class/net and "
 		"/sys/class/infiniband; it matches physical functions only.",
-	},
-	[REASON_VFS_MISSING] = {
-		"vfs-missing",
-		"The physical function has fewer virtual functions than asked for",
-		"See the actions of \"rdma-provision plan\" for why they cannot be made, and "
-		"\"dmesg\" for the PCI address.",
 	},
 	[REASON_DEVICES_MISSING] = {
 		"devices-missing",

@@ -12,7 +12,6 @@
 #include "rdma.h"
 
 #define MAX_ANSWERS_BYTES (64u << 20) /* a node with full Internet routes */
-#define MAX_STATE_BYTES   (16u << 20)
 #define MAX_PLUGIN_BYTES  (1u << 20)
 
 /* A tree that was captured, or written by hand, has its answers beside its files. */
@@ -33,19 +32,20 @@ static int read_answers(const struct fs *fs, struct node *n)
 	return r;
 }
 
-static void count_numa_nodes(const struct fs *fs, struct node *n)
+uint32_t observe_numa_nodes(const struct fs *fs)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
+	uint32_t n = 0;
 
-	n->n_numa_nodes = 0;
 	if (fs_list(fs, "sys/devices/system/node", &names) < 0)
-		return; /* a kernel without NUMA */
+		return 0; /* a kernel without NUMA */
 
 	for (size_t i = 0; i < names.n_names; i++) {
 		const char *number = after(names.names[i], "node");
 
-		n->n_numa_nodes += number && *number >= '0' && *number <= '9';
+		n += number && *number >= '0' && *number <= '9';
 	}
+	return n;
 }
 
 /* Files that may be absent or unreadable for this user: what they would tell stays unknown. */
@@ -61,7 +61,9 @@ static int observe_outputs(const struct fs *fs, struct node *n)
 	int r;
 
 	r = fs_read_all(fs, PLUGIN_CONFIG_PATH, MAX_PLUGIN_BYTES, false, &n->plugin_file, &size);
-	return r == -ENOENT ? 0 : r;
+	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+		log_debug_errno(r, "/" PLUGIN_CONFIG_PATH ": not ours, will be replaced");
+	return r == -ENOMEM ? r : 0;
 }
 
 static int recall(const struct fs *fs,
@@ -74,7 +76,7 @@ static int recall(const struct fs *fs,
 
 	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
 	if (r < 0)
-		return r == -ENOENT ? 0 : r;
+		return r == -ENOMEM ? r : 0; /* absent, or nothing that we wrote */
 
 	r = parse_memory(text, n->boot_id, n);
 	if (r < 0 && r != -ENOMEM) {
@@ -93,7 +95,7 @@ int observe_node(struct doors *d,
 
 	read_optional(&d->fs, "proc/sys/kernel/osrelease", n.kernel, sizeof(n.kernel));
 	read_optional(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
-	count_numa_nodes(&d->fs, &n);
+	n.n_numa_nodes = observe_numa_nodes(&d->fs);
 
 	r = recall(&d->fs, parse_memory, &n);
 	if (r >= 0)

@@ -16,6 +16,8 @@ int observe_node(struct doors *d,
 		 int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
 		 struct node *ret);
 
+uint32_t observe_numa_nodes(const struct fs *fs); /* 0: the kernel tells of none */
+
 /*
  * Opens, with libibverbs, each handed-out device of the plan that was not opened before in this
  * boot, and notes the result in the node. Return: how many were tried.

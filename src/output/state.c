@@ -56,9 +56,7 @@ static int add_failure(json_t *list, const struct action *a)
 	if (!*a->from && !*a->to)
 		snprintf(detail, sizeof(detail), "%s: %s", verb_name(a->verb), cause);
 
-	return add_reason(list,
-			  a->result == -ETIMEDOUT ? REASON_ACTION_TIMEOUT : REASON_ACTION_FAILED,
-			  a->target, detail);
+	return add_reason(list, action_failure(a), a->target, detail);
 }
 
 static int add_reasons(json_t *list, const struct config *c, const struct plan *p)
@@ -77,7 +75,7 @@ static int add_reasons(json_t *list, const struct config *c, const struct plan *
 
 		if (a->class != CLASS_CHANGE)
 			r = add_reason(list, a->reason, a->target, a->detail);
-		if (r >= 0 && a->is_done && a->result < 0)
+		if (r >= 0 && action_failure(a) != REASON_NONE)
 			r = add_failure(list, a);
 	}
 
@@ -256,20 +254,22 @@ static json_t *make_memory_of(const struct node *n, const struct device *d)
 			 opened_index(d, m), "usable", d->is_usable || (m && m->was_usable));
 }
 
-static const char *find_stuck(const struct node *n, const struct plan *p)
+static json_t *make_failures(const struct plan *p)
 {
-	if (*n->stuck)
-		return n->stuck;
+	json_auto_t *list = json_array();
 
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 
-		if ((a->verb == VERB_SET_NUM_VFS || a->verb == VERB_BIND_DRIVER) && a->is_done &&
-		    a->result == -ETIMEDOUT)
-			return a->target;
+		if (a->class == CLASS_CHANGE && a->is_done && a->result < 0 &&
+		    json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:i, s:o}", "verb",
+							  verb_name(a->verb), "target",
+							  document_text(a->target), "to",
+							  document_text(a->to), "result", a->result,
+							  "error", document_text(a->error))) < 0)
+			return NULL;
 	}
-
-	return "";
+	return json_incref(list);
 }
 
 static json_t *make_memory(const struct node *n, const struct plan *p)
@@ -280,9 +280,10 @@ static json_t *make_memory(const struct node *n, const struct plan *p)
 		if (json_array_append_new(list, make_memory_of(n, &p->devices[i])) < 0)
 			return NULL;
 
-	return json_pack("{s:O, s:b, s:o}", "devices", list, "settled",
-			 n->was_settled || p->state != NODE_STARTING, "stuck",
-			 document_text(find_stuck(n, p)));
+	return json_pack("{s:O, s:b, s:o, s:o}", "devices", list, "settled",
+			 p->state != NODE_STARTING, "stuck",
+			 document_text(*n->stuck ? n->stuck : plan_stuck(p)), "failures",
+			 make_failures(p));
 }
 
 int output_state(const struct config *c, const struct node *n, const struct plan *p, char **ret)
@@ -379,6 +380,39 @@ static int parse_memories(const json_t *list, struct memory **ret, size_t *ret_n
 	return 0;
 }
 
+static int parse_failure(const json_t *value, struct failure *ret)
+{
+	json_int_t result = document_get_number(value, "result");
+
+	if (result >= 0 || result < -4095 || /* MAX_ERRNO */
+	    !copy(ret->verb, sizeof(ret->verb), document_get_text(value, "verb")) ||
+	    !copy(ret->target, sizeof(ret->target), document_get_text(value, "target")) ||
+	    !copy(ret->to, sizeof(ret->to), document_get_text(value, "to")) ||
+	    !copy(ret->error, sizeof(ret->error), document_get_text(value, "error")))
+		return -EINVAL;
+	ret->result = (int)result;
+	return 0;
+}
+
+/* What is missing or malformed is tried again, which does no harm. */
+static int parse_failures(const json_t *list, struct failure **ret, size_t *ret_n)
+{
+	_cleanup_(freep) struct failure *failures = NULL;
+	const size_t n = json_array_size(list);
+	size_t n_good = 0;
+
+	failures = calloc(n + 1, sizeof(*failures));
+	if (!failures || n > MAX_MEMORIES)
+		return failures ? -EINVAL : -ENOMEM;
+
+	for (size_t i = 0; i < n; i++)
+		n_good += parse_failure(json_array_get(list, i), &failures[n_good]) >= 0;
+
+	*ret = TAKE(failures);
+	*ret_n = n_good;
+	return 0;
+}
+
 static int parse_state(const json_t *value, enum node_state *ret)
 {
 	for (int s = 0; s < _NODE_STATE_N && json_is_string(value); s++)
@@ -420,9 +454,17 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n)
 	if (r >= 0)
 		r = parse_memories(json_object_get(memory, "devices"), &seen.memories,
 				   &seen.n_memories);
-	if (r < 0)
+	if (r >= 0)
+		r = parse_failures(json_object_get(memory, "failures"), &seen.failures,
+				   &seen.n_failures);
+	if (r < 0) {
+		free(seen.memories);
 		return r;
+	}
 
+	free(n->failures);
+	n->failures = seen.failures;
+	n->n_failures = seen.n_failures;
 	free(n->memories);
 	n->memories = seen.memories;
 	n->n_memories = seen.n_memories;
@@ -431,4 +473,19 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n)
 	COPY(n->stuck, seen.stuck);
 	n->was_settled = json_is_true(settled);
 	return 0;
+}
+
+int output_read_state(const char *json, enum node_state *ret)
+{
+	json_auto_t *document = json_loads(json, 0, NULL);
+
+	return parse_state(json_object_get(document, "state"), ret);
+}
+
+bool output_has_same_reasons(const char *a, const char *b)
+{
+	json_auto_t *x = json_loads(a, 0, NULL), *y = json_loads(b, 0, NULL);
+	json_t *of_x = json_object_get(x, "reasons"), *of_y = json_object_get(y, "reasons");
+
+	return of_x && of_y && json_equal(of_x, of_y);
 }

@@ -22,7 +22,8 @@
  *   "plugin": { "type", "path", "written": the file has what it should have, "devices": how many
  * are in it, "left_out": [ usable functions that the plugin's file has no words for ] }, "kubelet":
  * { "policy": in force at its next start, "path", "code", "detail" }, "memory": { "devices": [ {
- * "pci", "ibdev", "netdev", "index", "usable" } ], "settled", "stuck" }
+ * "pci", "ibdev", "netdev", "index", "usable" } ], "settled", "stuck",
+ *               "failures": [ { "verb", "target", "to", "result", "error" } ] }
  * }
  *
  * A text that is not known is "". A target "" is the whole node. "memory" is for this service
@@ -60,3 +61,9 @@ int output_state(const struct config *c, const struct node *n, const struct plan
  * was.
  */
 int output_parse_memory(const char *json, const char *boot_id, struct node *n);
+
+/* The state that a text of output_state() tells, whatever boot it is of. Return: 0 or -EINVAL. */
+int output_read_state(const char *json, enum node_state *ret);
+
+/* Do two texts of output_state() have equal reasons? False when one is no such text. */
+bool output_has_same_reasons(const char *a, const char *b);

@@ -41,8 +41,9 @@ static int want_binding(const struct node *n, struct plan *p, const struct devic
 	const struct pci *pf = node_pci(n, d->pci->physfn);
 
 	/* Not what this plan removes and makes anew. */
-	if (!d->is_vf || !d->is_handed_out || !pf || wanted_vfs(d->config, pf) != pf->num_vfs ||
-	    !m || (m->state != MODULE_LOADED && m->state != MODULE_BUILTIN))
+	if (n->stuck[0] || !d->is_vf || !d->is_handed_out || !pf ||
+	    wanted_vfs(d->config, pf) != pf->num_vfs || !m ||
+	    (m->state != MODULE_LOADED && m->state != MODULE_BUILTIN))
 		return 0;
 
 	a = plan_add(p, STEP_DRIVER, VERB_BIND_DRIVER, CLASS_CHANGE, d->pci->address);

@@ -16,7 +16,7 @@ static int want_up(struct plan *p, const struct device *d)
 	return 0;
 }
 
-/* Whoever uses the VFs counts on what there is: a PF is not lowered under them, nor they with it. */
+/* Users of VFs count on what there is: a PF is not lowered under them, nor they with it. */
 static bool is_kept_by_vfs(const struct node *n, const struct device *d, uint32_t want)
 {
 	const struct netdev *pf = d->is_vf ? node_netdev_of(n, d->pci->physfn) : NULL;
@@ -33,7 +33,7 @@ static int want_mtu(const struct node *n, struct plan *p, const struct device *d
 	uint32_t want = d->config->mtu;
 	struct action *a;
 
-	if (want == 0 || want == nd->mtu || nd->master) /* a bond decides for its ports */
+	if (want == 0 || want == nd->mtu)
 		return 0;
 
 	if (nd->max_mtu && want > nd->max_mtu)
@@ -58,6 +58,16 @@ static int want_mtu(const struct node *n, struct plan *p, const struct device *d
 	return 0;
 }
 
+/* A VF that this plan removes. */
+static bool is_leaving(const struct plan *p, const struct device *d)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (p->actions[i].verb == VERB_SET_NUM_VFS && p->actions[i].class == CLASS_CHANGE &&
+		    streq(p->actions[i].target, d->pci->physfn))
+			return true;
+	return false;
+}
+
 static int plan_links(const struct node *n, struct plan *p, bool of_vfs)
 {
 	int r = 0;
@@ -67,8 +77,9 @@ static int plan_links(const struct node *n, struct plan *p, bool of_vfs)
 
 		if (d->is_vf != of_vfs || !d->netdev || d->is_in_pod)
 			continue;
-		/* VFs that are not ours to hand out are not ours to bring up. */
-		if (d->is_vf && !d->is_handed_out)
+		/* VFs that are not ours to hand out are not ours to bring up; a bond has its ports.
+		 */
+		if ((d->is_vf && (!d->is_handed_out || is_leaving(p, d))) || d->netdev->master)
 			continue;
 
 		r = want_mtu(n, p, d);

@@ -3,11 +3,6 @@
 
 #include "steps.h"
 
-bool is_open_change(const struct action *a)
-{
-	return a->class == CLASS_CHANGE && !a->is_done;
-}
-
 struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,
 			const char *target)
 {
@@ -44,6 +39,16 @@ int plan_add_hint(struct plan *p, enum reason reason, const char *target, const 
 	return 0;
 }
 
+/*
+ * A file of ours that was written is there. When it is wanted again within one pass, devices became
+ * usable meanwhile, and what is to be in it is another text.
+ */
+static bool is_written(const struct action *tried)
+{
+	return tried->result >= 0 &&
+	       (tried->verb == VERB_WRITE_PLUGIN || tried->verb == VERB_REMOVE_PLUGIN);
+}
+
 /* A second plan that still wants what was tried shows what failed. */
 static void mark_tried(const struct plan *tried, struct plan *p)
 {
@@ -55,7 +60,9 @@ static void mark_tried(const struct plan *tried, struct plan *p)
 
 			if (a->class != CLASS_CHANGE || a->verb != t->verb || !t->is_done ||
 			    a->ifindex != t->ifindex || !streq(a->target, t->target) ||
-			    !streq(a->to, t->to))
+			    !streq(a->to, t->to) || is_written(t) ||
+			    /* a netdev has several addresses */
+			    (a->verb == VERB_SET_METRIC && !streq(a->detail, t->detail)))
 				continue;
 
 			a->is_done = true;
@@ -94,6 +101,10 @@ int plan_make(const struct config *c, const struct node *n, const struct plan *t
 		mark_tried(tried, &p);
 	if (r < 0)
 		return r;
+
+	/* Ready is what nothing has to be done to. */
+	if (p.state == NODE_READY && has_open_changes(&p))
+		p.state = is_settled(c, n, settled) ? NODE_DEGRADED : NODE_STARTING;
 
 	*ret = p;
 	p = (struct plan){};

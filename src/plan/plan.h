@@ -28,9 +28,6 @@ int plan_make(const struct config *c, const struct node *n, const struct plan *t
 	      int (*document)(const struct config *c, const struct plan *p, char **ret),
 	      struct plan *ret);
 
-/* A change that was not tried yet in this pass. */
-bool is_open_change(const struct action *a);
-
 /* One row appended, all but step, verb and class empty; NULL when there is no memory. */
 struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,
 			const char *target);

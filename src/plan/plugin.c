@@ -4,21 +4,12 @@
 
 #define PLUGIN_PATH "/" PLUGIN_CONFIG_PATH
 
-/* Last is last: nothing is written while something before it is still to be done. */
-static bool is_last(const struct plan *p)
-{
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (is_open_change(&p->actions[i]))
-			return false;
-	return true;
-}
-
 int plan_plugin(const struct config *c, const struct node *n, struct plan *p, const char *document)
 {
 	struct action *a = NULL;
 
 	if (c->plugin.type == PLUGIN_NONE ||
-	    (is_last(p) && p->state == NODE_DEGRADED && !document)) {
+	    (!has_open_changes(p) && p->state == NODE_DEGRADED && !document)) {
 		if (!n->plugin_file || c->is_invalid)
 			return 0;
 		a = plan_add(p, STEP_PLUGIN, VERB_REMOVE_PLUGIN, CLASS_CHANGE, PLUGIN_PATH);
@@ -28,7 +19,7 @@ int plan_plugin(const struct config *c, const struct node *n, struct plan *p, co
 	if (n->netns_mode == NETNS_MODE_EXCLUSIVE && c->plugin.type == PLUGIN_RDMA_SHARED)
 		a = plan_add_reason(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, CLASS_REFUSED, PLUGIN_PATH,
 				    REASON_NETNS_EXCLUSIVE);
-	else if (!is_last(p) || p->state == NODE_STARTING || !document)
+	else if (has_open_changes(p) || p->state == NODE_STARTING || !document)
 		a = plan_add_reason(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, CLASS_WAITING, PLUGIN_PATH,
 				    REASON_NOT_READY);
 	else if (!n->plugin_file || !streq(n->plugin_file, document))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "steps.h"
 
+#include <arpa/inet.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
@@ -80,6 +81,15 @@ static uint32_t base_metric(const struct config *c, const struct node *n, const 
 	return base;
 }
 
+/* "ens1v0 10.0.0.2/24" */
+static void describe(const struct address *a, const char *netdev, char *ret, size_t size)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+
+	inet_ntop(a->family, a->local, text, sizeof(text));
+	snprintf(ret, size, "%s %s/%" PRIu32, netdev, text, a->prefix_len);
+}
+
 static int want_metric(const struct node *n, struct plan *p, const struct device *d, size_t address,
 		       uint32_t want)
 {
@@ -96,7 +106,7 @@ static int want_metric(const struct node *n, struct plan *p, const struct device
 	a->address = address;
 	snprintf(a->from, sizeof(a->from), "%" PRIu32, metric_of(have));
 	snprintf(a->to, sizeof(a->to), "%" PRIu32, want);
-	COPY(a->detail, d->netdev->name);
+	describe(have, d->netdev->name, a->detail, sizeof(a->detail));
 	return 0;
 }
 

@@ -93,6 +93,12 @@ static bool is_complete(const struct config *c, const struct plan *p)
 	return true;
 }
 
+/* A new configuration has its own time to wait. */
+bool is_settled(const struct config *c, const struct node *n, bool settled)
+{
+	return settled || (n->was_settled && streq(n->last_hash, c->hash));
+}
+
 int plan_state(const struct config *c, const struct node *n, bool settled, struct plan *p)
 {
 	int r;
@@ -108,6 +114,6 @@ int plan_state(const struct config *c, const struct node *n, bool settled, struc
 	if (is_complete(c, p))
 		p->state = c->has_unknown || c->is_invalid ? NODE_DEGRADED : NODE_READY;
 	else
-		p->state = settled || n->was_settled ? NODE_DEGRADED : NODE_STARTING;
+		p->state = is_settled(c, n, settled) ? NODE_DEGRADED : NODE_STARTING;
 	return 0;
 }

@@ -40,6 +40,7 @@ int plan_route(const struct config *c, const struct node *n, struct plan *p);
 int plan_kubelet(const struct config *c, const struct node *n, struct plan *p);
 
 /* The items that say what the devices wait for, and the state of the node that follows. */
+bool is_settled(const struct config *c, const struct node *n, bool settled);
 int plan_state(const struct config *c, const struct node *n, bool settled, struct plan *p);
 
 int plan_plugin(const struct config *c, const struct node *n, struct plan *p, const char *document);

@@ -20,6 +20,27 @@ static bool is_infiniband(const struct pci *pci)
 	return pci->class >> 8 == 0x0207;
 }
 
+/*
+ * A macvlan, ipvlan or VLAN above the VF may be in a pod, where its link is not seen from here. Its
+ * addresses are GIDs of the VF's ibdev all the same: net/core/dev.c tells the RDMA core of all
+ * uppers, drivers/infiniband/core/roce_gid_mgmt.c.
+ */
+static void find_upper_gid(const struct node *n, const struct pci *vf, const struct ibdev *ib,
+			   char *ret, size_t size)
+{
+	for (size_t p = 0; p < ib->n_ports; p++)
+		for (size_t g = 0; g < ib->ports[p].n_gids; g++) {
+			const struct gid *gid = &ib->ports[p].gids[g];
+
+			if (is_prefix(gid->type, "RoCE") && !streq(gid->netdev, ib->netdev) &&
+			    !node_netdev_named(n, gid->netdev))
+				snprintf(ret, size,
+					 "%s (%s) has the GID %s of a netdev above it, %s",
+					 vf->address, ib->name, gid->gid,
+					 gid->netdev[0] ? gid->netdev : "in another namespace");
+		}
+}
+
 /* Who holds this VF? Empty: nobody. What cannot be known counts as a user. */
 static void find_user(const struct node *n, const struct pci *vf, char *ret, size_t size)
 {
@@ -45,6 +66,8 @@ static void find_user(const struct node *n, const struct pci *vf, char *ret, siz
 	else if (ib && ib->n_contexts > 0)
 		snprintf(ret, size, "%s (%s) has %" PRIu32 " open contexts", vf->address, ib->name,
 			 ib->n_contexts);
+	if (!ret[0] && ib)
+		find_upper_gid(n, vf, ib, ret, size);
 	if (ret[0] || !nd)
 		return;
 

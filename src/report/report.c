@@ -31,10 +31,7 @@ void report_action(const struct action *a)
 			 a->error[0] ? " (" : "", a->error, a->error[0] ? ")" : "");
 
 	tell(a->result < 0 ? LOG_LEVEL_ERROR : LOG_LEVEL_NOTICE, target,
-	     reason_code(a->result == 0            ? REASON_NONE
-			 : a->result == -ETIMEDOUT ? REASON_ACTION_TIMEOUT
-						   : REASON_ACTION_FAILED),
-	     text);
+	     reason_code(action_failure(a)), text);
 }
 
 static void tell_reason(enum reason reason, const char *target, const char *detail)
@@ -74,7 +71,7 @@ static int write_ready(const struct fs *fs, const struct config *c, const struct
 }
 
 int report_state(const struct fs *fs, const struct config *c, const struct node *n,
-		 const struct plan *p, const char *state_json)
+		 const struct plan *p, const char *state_json, bool is_news)
 {
 	int r;
 
@@ -89,7 +86,7 @@ int report_state(const struct fs *fs, const struct config *c, const struct node 
 	if (r < 0)
 		return r;
 	/* While starting, what is still missing is no news. */
-	if (r > 0 && p->state != NODE_STARTING)
+	if (is_news && p->state != NODE_STARTING)
 		tell_deviations(c, p);
 
 	return p->state == NODE_READY ? write_ready(fs, c, n, p) : 0;

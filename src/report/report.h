@@ -21,11 +21,11 @@ void report_action(const struct action *a);
 
 /*
  * Writes state.json and, for a ready node only, the ready file ("BOOT_ID CONFIG_HASH\n"); both only
- * when they differ. When the state changed, each deviation is logged as a warning.
+ * when they differ. With @is_news each deviation is logged as a warning.
  * Return: 0 or -errno.
  */
 int report_state(const struct fs *fs, const struct config *c, const struct node *n,
-		 const struct plan *p, const char *state_json);
+		 const struct plan *p, const char *state_json, bool is_news);
 
 /* 0, or EXIT_CODE_*: a ready node with open items is not finished either. */
 int report_exit_code(const struct plan *p);
