@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
-#include "apply/kubelet.h"
 #include "base/log.h"
 #include "capture.h"
 #include "early.h"
+#include "kubelet.h"
 #include "model/paths.h"
 #include "observe/observe.h"
 #include "output/actions.h"

@@ -58,34 +58,40 @@ static const struct {
 };
 
 static const struct {
-	const char *name, *help;
+	const char *name, *value, *help;
 	unsigned takes; /* 0: every verb has it */
 	int has_value, letter;
 } options[] = {
-	{ "root", "=DIR       look at a captured or mounted tree instead of the running system",
+	{ "root", "=DIR", "look at a captured or mounted tree instead of the running system",
 	  TAKES_ROOT, required_argument, 'r' },
-	{ "config", "=FILE     read this file alone instead of the configuration folders",
+	{ "config", "=FILE", "read this file alone instead of the configuration folders",
 	  TAKES_CONFIG, required_argument, 'c' },
-	{ "json", "            print JSON for programs", TAKES_JSON, no_argument, 'j' },
-	{ "timeout", "=SEC     give up after this time (\"90\", \"5min\"); without it: never",
+	{ "json", "", "print JSON for programs", TAKES_JSON, no_argument, 'j' },
+	{ "timeout", "=SEC", "give up after this time (\"90\", \"5min\"); without it: never",
 	  TAKES_TIMEOUT, required_argument, 't' },
-	{ "strict", "          fail when it could not be done", TAKES_STRICT, no_argument, 's' },
-	{ "debug", "           log every value that is read", 0, no_argument, 'd' },
-	{ "help", "            this text, or with a verb its own", 0, no_argument, 'h' },
-	{ "version", "         print the version", 0, no_argument, 'v' },
+	{ "strict", "", "fail when it could not be done", TAKES_STRICT, no_argument, 's' },
+	{ "debug", "", "log what is done", 0, no_argument, 'd' },
+	{ "help", "", "this text, or with a verb its own", 0, no_argument, 'h' },
+	{ "version", "", "print the version", 0, no_argument, 'v' },
 };
+
+static void print_option(size_t i)
+{
+	printf("  --%s%-*s  %s\n", options[i].name, (int)(12 - strlen(options[i].name)),
+	       options[i].value, options[i].help);
+}
 
 static int print_help(void)
 {
-	printf("rdma-provision VERB [OPTIONS]\n\n"
-	       "Turns this host into a finished Kubernetes RDMA node.\n\n");
+	printf("rdma-provision VERB [OPTIONS]: makes a finished Kubernetes RDMA node of this "
+	       "host\n\n");
 	for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
 		printf("  %s %-*s %s\n", verbs[i].name, (int)(14 - strlen(verbs[i].name)),
 		       verbs[i].argument, verbs[i].help);
 	printf("\n");
 	for (size_t i = 0; i < ELEMENTSOF(options); i++)
-		printf("  --%s%s\n", options[i].name, options[i].help);
-	printf("\nManual: rdma-provision(8). Configuration: "
+		print_option(i);
+	printf("Manual: rdma-provision(8); configuration: "
 	       "/etc/rdma-provision/rdma-provision.conf\n");
 	return EXIT_SUCCESS;
 }
@@ -97,7 +103,7 @@ static int print_verb_help(size_t verb)
 	       verbs[verb].more);
 	for (size_t i = 0; i < ELEMENTSOF(options); i++)
 		if (options[i].takes & verbs[verb].takes)
-			printf("  --%s%s\n", options[i].name, options[i].help);
+			print_option(i);
 	return EXIT_SUCCESS;
 }
 

@@ -22,8 +22,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "../src/apply/kubelet.h"
 #include "../src/doors/yaml.h"
+#include "../src/kubelet.h"
 #include "../src/observe/kubelet.h"
 
 #define FILE_PATH "var/lib/kubelet/config.yaml"

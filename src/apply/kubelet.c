@@ -12,12 +12,8 @@
 
 #include "../doors/yaml.h"
 #include "../model/plan.h"
-#include "../observe/kubelet.h"
 
-#define MAX_NUMA_NODES                                                                             \
-	8            /* of the kubelet: maxAllowableNUMANodes in pkg/kubelet/cm/topologymanager */
 #define MAX_LINKS 40 /* as the kernel */
-#define MAX_TRIES 3
 #define LABEL     "security.selinux"
 
 /* The file to be edited. */
@@ -142,7 +138,7 @@ static bool is_unchanged(const struct target *t)
  * that only root can open: a lock on the temporary file, which gets the mode of the real one, could
  * be held by anybody who can read that.
  */
-static int lock(const struct fs *fs)
+int kubelet_lock(const struct fs *fs)
 {
 	_cleanup_(closep) int fd = -EBADF;
 	int r;
@@ -235,7 +231,7 @@ static int replace(const struct target *t, const char *text, size_t size)
 	return fsync(t->folder) < 0 ? -errno : 0;
 }
 
-static int edit(const struct fs *fs, const char *path, const char *policy)
+int kubelet_edit(const struct fs *fs, const char *path, const char *policy)
 {
 	_cleanup_(target_done) struct target t = { .folder = -EBADF, .file = -EBADF };
 	_cleanup_(freep) char *text = NULL;
@@ -253,7 +249,7 @@ static int edit(const struct fs *fs, const char *path, const char *policy)
 	return replace(&t, text, size);
 }
 
-static bool is_refusal(int r)
+bool kubelet_is_refusal(int r)
 {
 	switch (r) {
 	case -EBUSY: /* a bind mount */
@@ -274,105 +270,4 @@ static bool is_refusal(int r)
 	default:
 		return false;
 	}
-}
-
-static void refuse(struct kubelet_result *res, enum reason reason, const char *detail)
-{
-	res->outcome = KUBELET_REFUSED;
-	res->reason = reason;
-	COPY(res->detail, detail);
-}
-
-static void refuse_errno(struct kubelet_result *res, int r)
-{
-	char detail[sizeof(res->detail) + 128];
-
-	snprintf(detail, sizeof(detail), "%s: %s", res->path,
-		 r == -EAGAIN ? "is being written by somebody else" : yaml_problem(r));
-	refuse(res, REASON_KUBELET_FILE_REFUSED, detail);
-}
-
-/* Return: true when there is something to change. */
-static bool decide(const struct kubelet *k, enum topology_policy want, uint32_t n_numa_nodes,
-		   struct kubelet_result *res)
-{
-	*res = (struct kubelet_result){ .from = k->policy, .to = want };
-	COPY(res->path, k->path);
-	COPY(res->detail, k->detail);
-
-	if (k->policy >= want) /* UNSET is below all */
-		return false;
-	if (n_numa_nodes > MAX_NUMA_NODES) {
-		refuse(res, REASON_KUBELET_NUMA_NODES, "");
-		snprintf(res->detail, sizeof(res->detail), "%" PRIu32 " NUMA nodes", n_numa_nodes);
-		return false;
-	}
-	if (k->refusal != REASON_NONE) {
-		refuse(res, k->refusal, k->detail);
-		return false;
-	}
-
-	return true;
-}
-
-static int look_again(const struct fs *fs, enum topology_policy want, struct kubelet_result *res)
-{
-	struct kubelet k = {};
-	int r;
-
-	r = observe_kubelet(fs, &k);
-	if (r < 0)
-		return r;
-
-	if (k.policy == want && k.refusal == REASON_NONE) {
-		res->outcome = KUBELET_CHANGED;
-		COPY(res->detail, k.detail);
-	} else {
-		refuse(res, REASON_KUBELET_FILE_REFUSED,
-		       k.detail); /* somebody changed it at once */
-	}
-	return 0;
-}
-
-int kubelet_ensure(const struct fs *fs, enum topology_policy want, uint32_t n_numa_nodes,
-		   struct kubelet_result *ret)
-{
-	_cleanup_(closep) int locked = -EBADF;
-	struct kubelet_result res = {};
-	int r = -EAGAIN;
-
-	/* The first look needs no lock: most of the time there is nothing to do. */
-	for (int i = 0; i <= MAX_TRIES && r == -EAGAIN; i++) {
-		struct kubelet k = {};
-
-		if (want != TOPOLOGY_POLICY_UNSET) {
-			r = observe_kubelet(fs, &k);
-			if (r < 0)
-				return r;
-		}
-		if (!decide(&k, want, n_numa_nodes, &res)) {
-			*ret = res;
-			return 0;
-		}
-
-		if (locked < 0) {
-			locked = lock(fs);
-			r = locked < 0 ? locked
-				       : -EAGAIN; /* another one may have done it meanwhile */
-		} else {
-			r = edit(fs, k.path, topology_policy_name(want));
-		}
-	}
-
-	if (r >= 0) {
-		r = look_again(fs, want, &res);
-	} else if (is_refusal(r)) {
-		refuse_errno(&res, r);
-		r = 0;
-	}
-	if (r < 0)
-		return r;
-
-	*ret = res;
-	return 0;
 }

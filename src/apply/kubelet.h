@@ -1,44 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubelet: makes sure of the topology manager policy in the kubelet's configuration file.
+ * Kubelet: edits the topology manager policy in a kubelet's configuration file.
  *
- * The only writer of kubelet files, run by the verb kubelet-ensure before every start of the
- * kubelet. It starts and restarts nothing, and lowers no policy. A finished node is only read.
+ * The only writer of kubelet files. Whether something is to be edited is the plan's business.
  */
 #pragma once
 
 #include "../doors/fs.h"
 #include "../model/node.h"
 
-enum kubelet_outcome {
-	KUBELET_SATISFIED, /* nothing asked for, or the policy is at least as strict */
-	KUBELET_CHANGED,
-	KUBELET_REFUSED, /* nothing was touched: see reason */
-	_KUBELET_OUTCOME_N
-};
-
-struct kubelet_result {
-	enum kubelet_outcome outcome;
-	enum reason reason;            /* why refused */
-	enum topology_policy from, to; /* as observed, and as asked for */
-	char path[256];                /* of the file that decides; empty: none */
-	char detail[256];              /* for people */
-};
-
 /**
- * kubelet_ensure() - observe, decide, edit, observe again
- * @fs:           the node, or a folder: there files are edited just the same
- * @want:         what is asked for; UNSET: nothing, no file is even read
- * @n_numa_nodes: of the machine; above 8 the kubelet refuses to start with a policy
- * @ret:          what came of it
+ * kubelet_edit() - one scalar, and every other byte as it was
+ * @fs:     the node, or a folder: there files are edited just the same
+ * @path:   absolute below the root; a symbolic link to the file stays one
+ * @policy: the new value
  *
- * The file keeps owner, mode, SELinux label and every other byte; a symbolic link to it stays one.
- * It is replaced by a temporary ".NAME.rdma-provision.tmp" beside it. When somebody else writes it
- * meanwhile, the edit starts anew, three times at most. Two of us at once take turns, by the lock
- * run/rdma-provision/kubelet.lock, which is only touched when there is something to change. A file
- * that cannot be replaced (bind mount, read-only or immutable) is a refusal.
+ * The file keeps owner, mode and SELinux label. It is replaced by a temporary
+ * ".NAME.rdma-provision.tmp" beside it.
  *
- * Return: 0, or -errno with the old file still whole: -ENOMEM, -ENOSPC, -EIO.
+ * Return: 0; -EAGAIN when somebody else wrote the file meanwhile; what kubelet_is_refusal() knows;
+ * or -ENOMEM, -ENOSPC, -EIO. The old file is still whole then.
  */
-int kubelet_ensure(const struct fs *fs, enum topology_policy want, uint32_t n_numa_nodes,
-		   struct kubelet_result *ret);
+int kubelet_edit(const struct fs *fs, const char *path, const char *policy);
+
+/* Is this error a property of the file (bind mount, read-only, not understood), not a fault of
+ * ours? */
+bool kubelet_is_refusal(int r);
+
+/* One edit at a time. Return: a descriptor that holds the lock until it is closed, or -errno. */
+int kubelet_lock(const struct fs *fs);

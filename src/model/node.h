@@ -115,6 +115,8 @@ struct module {
 	enum module_state state;
 };
 
+#define KUBELET_POLICY_KEY "topologyManagerPolicy"
+
 /* The kubelet's configuration, as far as it is understood. */
 struct kubelet {
 	bool is_there;  /* a kubelet is installed or configured on this node */

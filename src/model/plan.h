@@ -97,6 +97,15 @@ struct plan {
 
 void plan_done(struct plan *p);
 
+/* One row appended, all but step, verb and class empty; NULL when there is no memory. */
+struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,
+			const char *target);
+/* The same for what cannot be done now. */
+struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, enum class class,
+			       const char *target, enum reason reason);
+/* A deviation without an action of its own. */
+int plan_add_hint(struct plan *p, enum reason reason, const char *target, const char *detail);
+
 /* A change that was not tried yet in this pass. */
 bool is_open_change(const struct action *a);
 bool has_open_changes(const struct plan *p);

@@ -13,7 +13,6 @@
 #include "../model/node.h"
 
 /* The top-level key, and the word for what the file does not say. */
-#define KUBELET_POLICY_KEY "topologyManagerPolicy"
 
 /**
  * observe_kubelet() - look for the kubelet and its policy

@@ -10,12 +10,15 @@ int plan_kubelet(const struct config *c, const struct node *n, struct plan *p)
 	const struct kubelet *k = &n->kubelet;
 	enum topology_policy want = c->kubelet.topology_policy;
 	struct action *a;
+	char detail[32];
 
 	if (want == TOPOLOGY_POLICY_UNSET || !k->is_there || k->policy >= want)
 		return 0; /* a stricter value of the operator is never lowered */
 
-	if (n->n_numa_nodes > MAX_NUMA_NODES)
-		return plan_add_hint(p, REASON_KUBELET_NUMA_NODES, "kubelet", "");
+	if (n->n_numa_nodes > MAX_NUMA_NODES) {
+		snprintf(detail, sizeof(detail), "%" PRIu32 " NUMA nodes", n->n_numa_nodes);
+		return plan_add_hint(p, REASON_KUBELET_NUMA_NODES, "kubelet", detail);
+	}
 	/* Before "kubeadm join" there is no file; kubelet-ensure looks at every start of the
 	 * kubelet. */
 	if (k->refusal == REASON_KUBELET_NO_FILE)

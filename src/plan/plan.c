@@ -3,42 +3,6 @@
 
 #include "steps.h"
 
-struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,
-			const char *target)
-{
-	struct action *a = APPEND(p->actions, p->n_actions);
-
-	if (!a)
-		return NULL;
-	a->step = step;
-	a->verb = verb;
-	a->class = class;
-	COPY(a->target, target);
-	return a;
-}
-
-struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, enum class class,
-			       const char *target, enum reason reason)
-{
-	struct action *a = plan_add(p, step, verb, class, target);
-
-	if (a)
-		a->reason = reason;
-	return a;
-}
-
-int plan_add_hint(struct plan *p, enum reason reason, const char *target, const char *detail)
-{
-	__typeof__(p->reasons) hint = APPEND(p->reasons, p->n_reasons);
-
-	if (!hint)
-		return -ENOMEM;
-	hint->reason = reason;
-	COPY(hint->target, target);
-	COPY(hint->detail, detail);
-	return 0;
-}
-
 /*
  * A file of ours that was written is there. When it is wanted again within one pass, devices became
  * usable meanwhile, and what is to be in it is another text.

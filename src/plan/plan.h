@@ -27,12 +27,3 @@
 int plan_make(const struct config *c, const struct node *n, const struct plan *tried, bool settled,
 	      int (*document)(const struct config *c, const struct plan *p, char **ret),
 	      struct plan *ret);
-
-/* One row appended, all but step, verb and class empty; NULL when there is no memory. */
-struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,
-			const char *target);
-/* The same for what cannot be done now. */
-struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, enum class class,
-			       const char *target, enum reason reason);
-/* A deviation without an action of its own. */
-int plan_add_hint(struct plan *p, enum reason reason, const char *target, const char *detail);
