@@ -173,7 +173,7 @@ int run_plan(struct doors *d, const struct config *c, bool is_settled, const str
 }
 
 /* Held by this process alone: a child that gets stuck must not keep it (hence no flock). */
-static int lock(const struct fs *fs)
+static int lock(const struct fs *fs, const struct pass *pass)
 {
 	_cleanup_(closep) int fd = -EBADF;
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -192,7 +192,10 @@ static int lock(const struct fs *fs)
 	if (fcntl(fd, F_SETLK, &whole) < 0) {
 		if (errno != EAGAIN && errno != EACCES)
 			return -errno;
-		log_info("Another pass is running, waiting for its end");
+		if (pass->on_wait)
+			pass->on_wait(pass->userdata);
+		else
+			log_info("Another pass is running, waiting for its end");
 		while (fcntl(fd, F_SETLKW, &whole) < 0)
 			if (errno != EINTR)
 				return -errno;
@@ -376,7 +379,7 @@ int run_pass(struct doors *d, const struct pass *pass, struct pass_result *ret)
 	struct pass_result result = {};
 	int r;
 
-	lock_fd = lock(&d->fs);
+	lock_fd = lock(&d->fs, pass);
 	if (lock_fd < 0)
 		return log_error_errno(lock_fd, "/" LOCK_PATH);
 

@@ -17,6 +17,7 @@ struct pass {
 	bool is_first;   /* not a repetition: problems are worth a line */
 	/* Called before each change; may be NULL. */
 	void (*on_start)(void *userdata, const struct action *a, uint64_t deadline_usec);
+	void (*on_wait)(void *userdata); /* another pass holds the lock; may be NULL */
 	void *userdata;
 };
 

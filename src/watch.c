@@ -136,11 +136,11 @@ static int on_result(struct watch *w)
 	if (r < 0)
 		return r;
 
+	w->is_first = false;
 	if (w->is_again) {
 		w->is_again = false;
 		return look_soon(w);
 	}
-	w->is_first = false;
 	return arm_timers(w);
 }
 
@@ -244,7 +244,7 @@ static struct pass make_pass(struct watch *w)
 	return (struct pass){
 		.config = &w->config,
 		.is_settled = w->is_settled,
-		.is_retry = w->doors || w->is_retry || w->is_first,
+		.is_retry = w->doors || w->is_retry,
 		.is_kept = !w->file,
 		.is_first = w->is_first,
 	};
@@ -392,7 +392,7 @@ static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo 
 	r = load_config(w);
 	if (r < 0)
 		log_error_errno(r, "The configuration is kept as it was");
-	w->is_first = true;
+	w->is_first = w->is_retry = true;
 	w->retry_usec = RETRY_FIRST_USEC;
 	if (!streq(hash, w->config.hash)) { /* with a time to wait of its own */
 		w->is_settled = false;
@@ -485,6 +485,7 @@ int watch_service(const char *file)
 {
 	struct watch w = { .file = file,
 			   .is_first = true,
+			   .is_retry = true,
 			   .look_usec = LOOK_FIRST_USEC,
 			   .retry_usec = RETRY_FIRST_USEC };
 	int r;

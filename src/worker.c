@@ -38,6 +38,18 @@ static void on_start(void *userdata, const struct action *a, uint64_t deadline_u
 		log_debug_errno(-errno, "Progress cannot be told");
 }
 
+/* A pass of the command line may be making VFs, PF by PF. */
+static void on_wait(void *userdata)
+{
+	struct worker_message m = { .kind = WORKER_STARTS,
+				    .deadline_usec = 3600 * USEC_PER_SEC,
+				    .text = "waiting for another pass to end" };
+	const int *fd = userdata;
+
+	if (write(*fd, &m, sizeof(m)) < 0)
+		log_debug_errno(-errno, "Progress cannot be told");
+}
+
 static int work(const struct pass *pass, struct pass_result *ret)
 {
 	struct doors d = {};
@@ -95,6 +107,7 @@ int worker_start(const struct pass *pass, struct worker *ret)
 		struct pass mine = *pass;
 
 		mine.on_start = on_start;
+		mine.on_wait = on_wait;
 		mine.userdata = &fds[1];
 		run_worker(&mine, parent, fds[1]);
 	}
