@@ -83,7 +83,7 @@ static void tell_status(struct watch *w, const char *text, uint64_t extend_usec)
 {
 	if (w->doors)
 		return;
-	if (extend_usec && !w->is_ready)
+	if (extend_usec && (!w->is_ready || w->is_reloading))
 		sd_notifyf(false, "STATUS=%s\nEXTEND_TIMEOUT_USEC=%" PRIu64, text,
 			   extend_usec + MARGIN_USEC);
 	else

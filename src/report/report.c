@@ -7,12 +7,17 @@
 #define SD_JOURNAL_SUPPRESS_LOCATION
 #include <systemd/sd-journal.h>
 
-/* Under the journal with fields to search by, else as a line on stderr. */
+/*
+ * Under the journal with fields to search by, else as a line on stderr. A worker may have ended
+ * before the journal looks whose process it was: OBJECT_SYSTEMD_UNIT= has "journalctl -u" show the
+ * line all the same.
+ */
 static void tell(enum log_level level, const char *target, const char *code, const char *text)
 {
 	if (!log_is_journal() ||
 	    sd_journal_send("MESSAGE=%s", text, "PRIORITY=%i", (int)level, "RDMA_TARGET=%s", target,
-			    "RDMA_CODE=%s", code, "SYSLOG_IDENTIFIER=rdma-provision", NULL) < 0)
+			    "RDMA_CODE=%s", code, "SYSLOG_IDENTIFIER=rdma-provision",
+			    "OBJECT_SYSTEMD_UNIT=rdma-provision.service", NULL) < 0)
 		log_line(level, "%s", text);
 }
 
