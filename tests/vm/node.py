@@ -18,7 +18,7 @@ import sys
 import time
 
 START = float(os.environ.get("VM_START", time.time()))
-BOOT_SECONDS = 300     # power on to the runner's hello; seldom more than 25
+BOOT_SECONDS = 180     # power on to the runner's hello; seldom more than 25
 SHUTDOWN_SECONDS = 150 # systemd gives a stopping service 90
 SLOTS = {              # slot: NUMA node, physical slot number, last byte of the MAC, in the node from the start
     "pf0": (0, 1, 0x10, True), "0a": (0, 2, 0x20, False), "0b": (0, 3, 0x30, False),
@@ -164,7 +164,15 @@ class Node:
         try:
             hello = self.answer("hello", BOOT_SECONDS)
         except Dead as e:
-            raise Dead("does not boot: %s" % e)
+            # Seen once in some hundred boots, on a host with five emulations on two processors: the guest
+            # stopped among its first messages, idle. It has to be told, and it has to be no habit.
+            say("does not boot: %s; once more" % e)
+            self.off()
+            self.qemu = Qemu(self.image, self.disk, self.out, self.serial, self.cards)
+            try:
+                hello = self.answer("hello", BOOT_SECONDS)
+            except Dead as again:
+                raise Dead("does not boot: %s" % again)
         say("node up after %.0f s (%s s of its own clock)" % (time.time() - begin, hello))
 
     def answer(self, *verbs, seconds=None, on_line=None):
