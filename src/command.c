@@ -88,6 +88,23 @@ int command_plan(const struct command *cmd)
 	return p.n_actions > 0 ? EXIT_CODE_CHANGES : EXIT_SUCCESS;
 }
 
+/* With --json: the state as it was left. */
+static int print_state(const struct command *cmd, const struct fs *fs)
+{
+	_cleanup_(freep) char *state = NULL;
+	size_t size;
+	int r;
+
+	if (!cmd->is_json)
+		return EXIT_SUCCESS;
+	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &state, &size);
+	if (r < 0) {
+		log_error_errno(r, "/" STATE_PATH);
+		return EXIT_FAILURE;
+	}
+	return print(state);
+}
+
 int command_apply(const struct command *cmd)
 {
 	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
@@ -98,7 +115,7 @@ int command_apply(const struct command *cmd)
 		return EXIT_FAILURE;
 
 	r = watch_apply(&s.doors, &s.config, cmd->config);
-	return r < 0 ? EXIT_FAILURE : r;
+	return r < 0 || print_state(cmd, &s.doors.fs) != EXIT_SUCCESS ? EXIT_FAILURE : r;
 }
 
 static int terminal_width(void)
@@ -158,6 +175,7 @@ int command_status(const struct command *cmd)
 int command_check(const struct command *cmd)
 {
 	const char *file = cmd->argument ? cmd->argument : cmd->config;
+	_cleanup_(freep) char *json = NULL;
 	struct doors d = {};
 	int r;
 
@@ -167,9 +185,13 @@ int command_check(const struct command *cmd)
 		return EXIT_FAILURE;
 	}
 
-	r = run_check(&d, file);
+	r = run_check(&d, file, cmd->is_json ? &json : NULL);
 	run_close(&d);
-	return r < 0 ? EXIT_FAILURE : print("The configuration is valid.\n");
+	if (json && print(json) != EXIT_SUCCESS)
+		return EXIT_FAILURE;
+	if (r < 0)
+		return EXIT_FAILURE;
+	return json ? EXIT_SUCCESS : print("The configuration is valid.\n");
 }
 
 int command_wait(const struct command *cmd)
@@ -183,12 +205,15 @@ int command_wait(const struct command *cmd)
 		r = wait_state(&fs, cmd->timeout_usec, &state);
 	if (r == -ETIMEDOUT) {
 		log_info("The node is not ready yet.");
+		print_state(cmd, &fs);
 		return EXIT_CODE_NOT_YET;
 	}
 	if (r < 0) {
 		log_error_errno(r, "The state cannot be waited for");
 		return EXIT_FAILURE;
 	}
+	if (print_state(cmd, &fs) != EXIT_SUCCESS)
+		return EXIT_FAILURE;
 	return state == NODE_READY ? EXIT_SUCCESS : EXIT_CODE_DEGRADED;
 }
 

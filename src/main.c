@@ -35,13 +35,19 @@ static const struct {
 	  command_plan, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
 	  "Exit code: 0 nothing to do, 2 there is something, 1 error.\n" },
 	{ "apply", "", "make the changes, wait for the devices, and look again", command_apply,
-	  TAKES_CONFIG, "Exit code: 0 finished, 3 degraded, 1 error.\n" },
+	  TAKES_CONFIG | TAKES_JSON,
+	  "With --json it prints the state in the end, as status does.\n"
+	  "Exit code: 0 finished, 3 degraded, 1 error.\n" },
 	{ "status", "", "draw the node: NUMA nodes, NICs, VFs, RDMA devices, and what is wrong",
 	  command_status, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
 	  "Exit code: 0 ready, 3 degraded, 4 not yet, 1 error.\n" },
 	{ "check", "[FILE]", "is the configuration valid? An unknown key is an error here",
-	  command_check, TAKES_ROOT | TAKES_CONFIG, "Exit code: 0 valid, 1 not.\n" },
-	{ "wait", "", "block until the node is ready or degraded", command_wait, TAKES_TIMEOUT,
+	  command_check, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
+	  "With --json: {\"valid\": ..., \"problems\": [...]}.\n"
+	  "Exit code: 0 valid, 1 not.\n" },
+	{ "wait", "", "block until the node is ready or degraded", command_wait,
+	  TAKES_TIMEOUT | TAKES_JSON,
+	  "With --json it prints the state in the end, as status does.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 the time is over, 1 error.\n" },
 	{ "gate", "", "for the kubelet's ExecStartPre=: fails as [Kubelet] Gate= says",
 	  command_gate, TAKES_ROOT | TAKES_CONFIG,

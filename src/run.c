@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "model/paths.h"
 #include "observe/observe.h"
+#include "output/check.h"
 #include "output/plugin.h"
 #include "output/state.h"
 #include "plan/plan.h"
@@ -127,17 +128,32 @@ int run_load_config(struct doors *d, const char *file, struct config *ret)
 	return 0;
 }
 
-int run_check(struct doors *d, const char *file)
+static int make_check_document(const struct config_errors *errors, char **ret)
+{
+	const char *texts[2 * PROBLEMS_MAX] = {};
+	size_t n = 0;
+
+	for (; n < errors->n_items && n < ELEMENTSOF(texts); n++)
+		texts[n] = errors->items[n].text;
+	return output_check(texts, n, ret);
+}
+
+int run_check(struct doors *d, const char *file, char **ret_json)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config c = {};
-	int r;
+	int r, r_json = 0;
 
 	r = load_file(&d->fs, file, &c, &errors);
-	for (size_t i = 0; i < errors.n_items; i++)
-		log_error("%s", errors.items[i].text);
 	if (r < 0 && r != -EINVAL)
 		return log_error_errno(r, "The configuration cannot be read");
+
+	for (size_t i = 0; i < errors.n_items && !ret_json; i++)
+		log_error("%s", errors.items[i].text);
+	if (ret_json)
+		r_json = make_check_document(&errors, ret_json);
+	if (r_json < 0)
+		return r_json;
 	return r < 0 || errors.n_unknown > 0 ? -EINVAL : 0;
 }
 

@@ -39,9 +39,12 @@ void run_close(struct doors *d);
  */
 int run_load_config(struct doors *d, const char *file, struct config *ret);
 
-/* Is the configuration valid? Problems are logged, unknown keys are errors: 0, -EINVAL or -errno.
+/*
+ * Is the configuration valid? Unknown keys are errors. Problems are logged, or with @ret_json given
+ * as the document of "check --json". Return: 0, -EINVAL when it is not valid, or another -errno
+ * without a document.
  */
-int run_check(struct doors *d, const char *file);
+int run_check(struct doors *d, const char *file, char **ret_json);
 
 /* Observes and plans, changing nothing; release both. Libibverbs is tried where that is due. */
 int run_plan(struct doors *d, const struct config *c, bool is_settled, const struct plan *tried,

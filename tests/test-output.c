@@ -8,6 +8,7 @@
 #include <jansson.h>
 
 #include "../src/output/actions.h"
+#include "../src/output/check.h"
 #include "../src/output/plugin.h"
 #include "../src/output/state.h"
 #include "../src/output/tree.h"
@@ -769,6 +770,32 @@ static void colour_and_control_characters_come_from_us_only(_unused_ void **stat
 	assert_null(strstr(coloured, "\033[2J"));
 }
 
+static void a_configuration_is_valid_or_its_problems_are_listed(_unused_ void **state)
+{
+	static const char *const problems[] = { "/etc/x:2: Count=8 VFs: accepted: a number",
+						"b\xff" };
+	static const struct {
+		size_t n_problems;
+		const char *expected;
+	} cases[] = {
+		{ 0, "{\"valid\": true, \"problems\": []}" },
+		{ 1, "{\"valid\": false, \"problems\": [\"/etc/x:2: Count=8 VFs: accepted: a "
+		     "number\"]}" },
+		{ 2, "{\"valid\": false, \"problems\": [\"/etc/x:2: Count=8 VFs: accepted: a "
+		     "number\", "
+		     "\"b?\"]}" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		json_auto_t *expected = json_loads(cases[i].expected, 0, NULL), *made = NULL;
+		_cleanup_(freep) char *text = NULL;
+
+		assert_int_equal(output_check(problems, cases[i].n_problems, &text), 0);
+		made = json_loads(text, 0, NULL);
+		assert_true(json_equal(made, expected));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -790,6 +817,7 @@ int main(void)
 		cmocka_unit_test(tree_is_read_in_ten_seconds),
 		cmocka_unit_test(tree_rows_and_sentences_fit_the_width),
 		cmocka_unit_test(colour_and_control_characters_come_from_us_only),
+		cmocka_unit_test(a_configuration_is_valid_or_its_problems_are_listed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
