@@ -102,18 +102,25 @@ static int tell_ready(struct watch *w)
 static int arm_timers(struct watch *w)
 {
 	const struct pass_result *res = &w->result;
-	int r = 0;
+	int r = 0, armed;
 
 	if (res->n_waiting > 0) {
 		r = arm(w->look, now_usec() + w->look_usec);
 		w->look_usec = MIN(w->look_usec * 2, LOOK_LAST_USEC);
 	}
-	if (r >= 0 && res->n_failed > 0) {
-		r = arm(w->retry, now_usec() + w->retry_usec);
-		w->retry_usec = MIN(w->retry_usec * 2, RETRY_LAST_USEC);
-	} else {
+	if (r < 0)
+		return r;
+
+	if (res->n_failed == 0) {
 		w->retry_usec = RETRY_FIRST_USEC;
+		return sd_event_source_set_enabled(w->retry, SD_EVENT_OFF);
 	}
+	/* Events do not put it off. */
+	r = sd_event_source_get_enabled(w->retry, &armed);
+	if (r < 0 || armed != SD_EVENT_OFF)
+		return MIN(r, 0);
+	r = arm(w->retry, now_usec() + w->retry_usec);
+	w->retry_usec = MIN(w->retry_usec * 2, RETRY_LAST_USEC);
 	return r;
 }
 
