@@ -312,6 +312,7 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 	for (size_t i = 0; i < p->n_devices; i++) {
 		n_out += p->devices[i].is_handed_out;
 		n_usable += p->devices[i].is_handed_out && p->devices[i].is_usable;
+		ret->n_lost += p->devices[i].is_lost;
 	}
 	for (size_t i = 0; i < p->n_actions; i++) {
 		ret->n_waiting += p->actions[i].class == CLASS_WAITING;

@@ -26,8 +26,9 @@ struct pass_result {
 	int exit_code;      /* of "apply" */
 	int n_changes;      /* tried */
 	uint32_t n_waiting; /* items that wait for a device, a port, an address */
-	int n_failed;       /* changes that failed now or before and are still wanted */
-	char summary[192];  /* one line for people */
+	uint32_t n_lost;   /* devices that another look, SettleSec= later, has to confirm as lost */
+	int n_failed;      /* changes that failed now or before and are still wanted */
+	char summary[192]; /* one line for people */
 };
 
 int run_open(const char *root, struct doors *ret); /* NULL: the running system */

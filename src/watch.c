@@ -102,10 +102,12 @@ static int tell_ready(struct watch *w)
 static int arm_timers(struct watch *w)
 {
 	const struct pass_result *res = &w->result;
+	const uint64_t settle_usec = w->config.service.settle_usec;
 	int r = 0, armed;
 
-	if (res->n_waiting > 0) {
-		r = arm(w->look, now_usec() + w->look_usec);
+	if (res->n_waiting > 0 || res->n_lost > 0) {
+		r = arm(w->look, now_usec() + (res->n_lost > 0 ? MAX(w->look_usec, settle_usec)
+							       : w->look_usec));
 		w->look_usec = MIN(w->look_usec * 2, LOOK_LAST_USEC);
 	}
 	if (r < 0)

@@ -1549,6 +1549,35 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 	}
 }
 
+static void what_was_usable_is_lost_only_when_a_second_look_says_so(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		bool was_usable, was_lost, is_there, is_lost;
+	} rows[] = {
+		{ "never was usable", 0, 0, 0, 0 }, { "gone for the first time", 1, 0, 0, 1 },
+		{ "still gone", 1, 1, 0, 0 },       { "there", 1, 0, 1, 0 },
+		{ "there again", 1, 1, 1, 0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 1);
+		has_vfs(&s);
+		remember(&s, VF, rows[i].was_usable);
+		s.memories[0].was_lost = rows[i].was_lost;
+		if (!rows[i].is_there)
+			drop_ibdev(&s, VF);
+		make_plan(&s, &p);
+
+		assert_string_equal(p.devices[2].pci->address, VF);
+		assert_int_equal(p.devices[2].is_lost, rows[i].is_lost);
+		assert_int_equal(p.devices[2].is_usable, rows[i].is_there);
+	}
+}
+
 static void what_is_in_a_pod_is_never_touched_and_stays_in_the_outputs(_unused_ void **state)
 {
 	struct scene s;
@@ -1913,6 +1942,7 @@ int main(void)
 		cmocka_unit_test(the_state_follows_from_the_devices_and_the_time),
 		cmocka_unit_test(what_is_missing_is_an_item_of_the_plan),
 		cmocka_unit_test(a_function_that_left_after_it_was_usable_is_in_a_pod),
+		cmocka_unit_test(what_was_usable_is_lost_only_when_a_second_look_says_so),
 		cmocka_unit_test(what_is_in_a_pod_is_never_touched_and_stays_in_the_outputs),
 		cmocka_unit_test(the_plugin_is_told_last_and_only_of_a_ready_or_degraded_node),
 		cmocka_unit_test(what_was_tried_and_is_still_wanted_has_failed),

@@ -132,8 +132,9 @@ struct memory {
 	char pci[PCI_LEN];
 	char ibdev[IBDEV_LEN];
 	char netdev[IFNAME_LEN];
-	uint32_t index; /* of the ibdev when it was last opened by libibverbs */
-	bool was_usable;
+	uint32_t index;  /* of the ibdev when it was last opened by libibverbs */
+	bool was_usable; /* at any look of this boot */
+	bool was_lost;   /* usable before, but not at the last look */
 };
 
 /* A change of this boot that failed, so that events do not try it again and again. */

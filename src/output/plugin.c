@@ -7,7 +7,7 @@
 
 static bool is_offered(const struct device *d)
 {
-	return d->is_handed_out && d->is_usable;
+	return d->is_handed_out && (d->is_usable || d->is_lost);
 }
 
 /* drivers/infiniband/hw/erdma/erdma_main.c: its netdev is a function of its own. */
@@ -19,7 +19,7 @@ static bool is_erdma(const struct pci *f)
 /* The netdev the plugin finds below the function itself; empty: none. */
 static const char *own_name(const struct device *d)
 {
-	if (d->is_in_pod)
+	if (d->is_in_pod || d->is_lost)
 		return is_erdma(d->pci) ? "" : d->netdev_name;
 	if (d->netdev && streq(d->netdev->pci, d->pci->address))
 		return d->netdev->name;

@@ -249,9 +249,10 @@ static json_t *make_memory_of(const struct node *n, const struct device *d)
 	const char *netdev = first(d->netdev ? d->netdev->name : "",
 				   d->is_in_pod ? d->netdev_name : "", m ? m->netdev : "");
 
-	return json_pack("{s:o, s:o, s:o, s:I, s:b}", "pci", document_text(d->pci->address),
+	return json_pack("{s:o, s:o, s:o, s:I, s:b, s:b}", "pci", document_text(d->pci->address),
 			 "ibdev", document_text(ibdev), "netdev", document_text(netdev), "index",
-			 opened_index(d, m), "usable", d->is_usable || (m && m->was_usable));
+			 opened_index(d, m), "usable", d->is_usable || (m && m->was_usable), "lost",
+			 !d->is_usable && m && m->was_usable);
 }
 
 static json_t *make_failures(const struct plan *p)
@@ -342,6 +343,7 @@ static int parse_memory(const json_t *value, struct memory *ret)
 
 	m.index = json_integer_value(index) < 0 ? UINT32_MAX : (uint32_t)json_integer_value(index);
 	m.was_usable = json_is_true(usable);
+	m.was_lost = json_is_true(json_object_get(value, "lost"));
 	*ret = m;
 	return 0;
 }
