@@ -24,6 +24,7 @@ SLOTS = {              # slot: NUMA node, physical slot number, last byte of the
     "pf0": (0, 1, 0x10, True), "0a": (0, 2, 0x20, False), "0b": (0, 3, 0x30, False),
     "pf1": (1, 11, 0x40, True), "1a": (1, 12, 0x50, False), "1b": (1, 13, 0x60, False),
 }
+ABORTED = 75           # exit status
 KERNEL_TROUBLE = re.compile(r"WARNING: |\bBUG: |kernel BUG at|\bOops\b|general protection fault|"
                             r"Kernel panic|blocked for more than")
 KERNEL_EXPECTED = re.compile(r"topology_sane")
@@ -34,6 +35,10 @@ CMDLINE = ("console=ttyS0 loglevel=5 root=/dev/vda rw mitigations=off nokaslr no
 
 def say(text):
     print("[%4ds] %s" % (time.time() - START, text), flush=True)
+
+
+class Aborted(Exception):
+    """QEMU failed an assertion of its own, as in iotlb_to_section() when VFs come and go (QEMU 10)."""
 
 
 class Dead(Exception):
@@ -184,7 +189,7 @@ class Node:
             try:
                 line = self.qemu.guest.read(deadline)
             except EOFError:
-                raise Dead("QEMU ended, exit status %s" % self.qemu.process.wait())
+                self.ended()
             if line.startswith("@@"):
                 verb, _, rest = line[2:].partition(" ")
                 if verb in verbs:
@@ -197,7 +202,13 @@ class Node:
         try:
             self.qemu.guest.write(text)
         except OSError:
-            raise Dead("QEMU ended")
+            self.ended()
+
+    def ended(self):
+        status = self.qemu.process.wait()
+        if status == -signal.SIGABRT:
+            raise Aborted()
+        raise Dead("QEMU ended, exit status %s" % status)
 
     def off(self):
         if self.qemu:
@@ -329,6 +340,7 @@ class Scenario:
 
 
 def main():
+    """The exit status is ABORTED when the emulator itself failed: nothing that was seen counts."""
     image, disk, out, totals = sys.argv[1:5]
     scenarios = [Scenario(path) for path in sys.argv[5:]]
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -340,6 +352,8 @@ def main():
             scenario.run(node)
             with open(totals, "a") as f:
                 print(scenario.name, scenario.n_passed, scenario.n_failed, file=f)
+    except Aborted:
+        sys.exit(ABORTED)
     finally:
         node.off()
 
