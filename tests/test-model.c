@@ -113,10 +113,10 @@ static void every_enum_has_names_and_what_is_no_member_has_none(_unused_ void **
 
 static void verbs_that_count_are_numeric(_unused_ void **state)
 {
-	for (int v = 0; v < _VERB_N; v++)
-		assert_int_equal(is_numeric((enum verb)v), v == VERB_SET_NUM_VFS ||
-								   v == VERB_SET_MTU ||
-								   v == VERB_SET_METRIC);
+	for (enum verb v = 0; v < _VERB_N; v++)
+		assert_int_equal(is_numeric(v), v == VERB_SET_NUM_VFS || v == VERB_SET_AUTOPROBE ||
+							v == VERB_SET_VF_TRUST ||
+							v == VERB_SET_MTU || v == VERB_SET_METRIC);
 }
 
 static struct pci pcis[] = {

@@ -50,3 +50,13 @@ int apply_bind_driver(struct work *w, const struct action *a)
 		     "no driver took it (sriov_drivers_autoprobe off?)");
 	return r;
 }
+
+int apply_reload_module(struct work *w _unused_, const struct action *a _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int apply_rebind_driver(struct work *w _unused_, const struct action *a _unused_)
+{
+	return -EOPNOTSUPP;
+}

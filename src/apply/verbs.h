@@ -11,9 +11,17 @@
 #include "apply.h"
 
 int apply_load_module(struct work *w, const struct action *a);
+int apply_reload_module(struct work *w, const struct action *a);
 int apply_bind_driver(struct work *w, const struct action *a);
 int apply_set_netns_mode(struct work *w, const struct action *a);
 int apply_set_num_vfs(struct work *w, const struct action *a);
+int apply_write_rules(struct work *w, const struct action *a);
+int apply_set_autoprobe(struct work *w, const struct action *a);
+int apply_set_vf_mac(struct work *w, const struct action *a);
+int apply_set_vf_guid(struct work *w, const struct action *a);
+int apply_set_vf_trust(struct work *w, const struct action *a);
+int apply_set_vf_link(struct work *w, const struct action *a);
+int apply_rebind_driver(struct work *w, const struct action *a);
 int apply_set_link_up(struct work *w, const struct action *a);
 int apply_set_mtu(struct work *w, const struct action *a);
 int apply_set_metric(struct work *w, const struct action *a);

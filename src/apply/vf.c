@@ -28,3 +28,28 @@ int apply_set_num_vfs(struct work *w, const struct action *a)
 			copy(w->error, sizeof(a->error), numvfs_errors[i].words);
 	return r;
 }
+
+int apply_set_autoprobe(struct work *w _unused_, const struct action *a _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int apply_set_vf_mac(struct work *w _unused_, const struct action *a _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int apply_set_vf_guid(struct work *w _unused_, const struct action *a _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int apply_set_vf_trust(struct work *w _unused_, const struct action *a _unused_)
+{
+	return -EOPNOTSUPP;
+}
+
+int apply_set_vf_link(struct work *w _unused_, const struct action *a _unused_)
+{
+	return -EOPNOTSUPP;
+}

@@ -66,6 +66,20 @@ static int format_count(const struct setting *s, const void *field, char **ret)
 	return format_u32(s, field, ret);
 }
 
+static int parse_ports(const struct setting *s, const char *value, void *field)
+{
+	if (*value)
+		return parse_u32(s, value, field);
+
+	*(uint32_t *)field = 0;
+	return 0;
+}
+
+static int format_ports(const struct setting *s, const void *field, char **ret)
+{
+	return *(const uint32_t *)field ? format_u32(s, field, ret) : format_word("", ret);
+}
+
 static int parse_bool(const struct setting *s _unused_, const char *value, void *field)
 {
 	return parse_boolean(value, field);
@@ -207,6 +221,10 @@ static int format_enum(const struct setting *s, const void *field, char **ret)
 	}                                                                                          \
 	_Static_assert(sizeof(type) == sizeof(unsigned), "enumerations are stored as unsigned")
 
+WORD(driver_mode_name, enum driver_mode);
+WORD(peermem_mode_name, enum peermem_mode);
+WORD(trust_name, enum trust);
+WORD(identity_name, enum identity);
 WORD(vf_mode_name, enum vf_mode);
 WORD(netns_mode_name, enum netns_mode);
 WORD(topology_policy_name, enum topology_policy);
@@ -216,10 +234,16 @@ WORD(plugin_type_name, enum plugin_type);
 static const struct setting_type type_u32 = { parse_u32, format_u32, NULL };
 static const struct setting_type type_mtu = { parse_mtu, format_u32, NULL };
 static const struct setting_type type_count = { parse_count, format_count, NULL };
+static const struct setting_type type_ports = { parse_ports, format_ports, NULL };
 static const struct setting_type type_bool = { parse_bool, format_bool, NULL };
 static const struct setting_type type_usec = { parse_usec, format_usec, NULL };
 static const struct setting_type type_globs = { parse_globs, format_globs, NULL };
 static const struct setting_type type_resource = { parse_resource, format_resource, NULL };
+static const struct setting_type type_driver_mode = { parse_enum, format_enum,
+						      word_driver_mode_name };
+static const struct setting_type type_peermem = { parse_enum, format_enum, word_peermem_mode_name };
+static const struct setting_type type_trust = { parse_enum, format_enum, word_trust_name };
+static const struct setting_type type_identity = { parse_enum, format_enum, word_identity_name };
 static const struct setting_type type_vf_mode = { parse_enum, format_enum, word_vf_mode_name };
 static const struct setting_type type_netns = { parse_enum, format_enum, word_netns_mode_name };
 static const struct setting_type type_policy = { parse_enum, format_enum,
@@ -235,6 +259,15 @@ static const struct setting_type type_plugin = { parse_enum, format_enum, word_p
 
 /* clang-format off */
 const struct setting settings[N_SETTINGS] = {
+	{ "Driver", "Mode", FIELD(enum driver_mode, driver.mode), &type_driver_mode,
+	  0, _DRIVER_MODE_N - 1, "keep", "keep, auto, default, compat or ofed",
+	  "The driver mode of eRDMA and the driver stack of others; keep leaves drivers alone" },
+	{ "Driver", "NvidiaPeermem", FIELD(enum peermem_mode, driver.peermem), &type_peermem,
+	  0, _PEERMEM_N - 1, "auto", "auto, yes or no",
+	  "Load nvidia_peermem once GPU and RDMA drivers are there, as well as it goes" },
+	{ "Driver", "ReservePortsBase", FIELD(uint32_t, driver.reserve_ports_base), &type_ports,
+	  1024, 65520, "", "a port from 1024 to 65520, or nothing for the driver's own (30608)",
+	  "The first of the 16 TCP ports that eRDMA reserves in compat and ofed mode" },
 	{ "RDMA", "NetnsMode", FIELD(enum netns_mode, rdma.netns_mode), &type_netns,
 	  0, _NETNS_MODE_N - 1, "keep", "keep, shared or exclusive",
 	  "Whether all network namespaces share RDMA devices, or each sees its own only" },
@@ -251,6 +284,12 @@ const struct setting settings[N_SETTINGS] = {
 	{ "Device", "MTU", DEVICE(uint32_t, mtu), &type_mtu,
 	  68, 65535, "0", "a number of bytes from 68 to 65535, or 0 to leave it alone",
 	  "Bytes of the largest packet, raised on NICs and their VFs, never lowered under VFs" },
+	{ "Device", "Trust", DEVICE(enum trust, trust), &type_trust,
+	  0, _TRUST_N - 1, "keep", "keep, yes or no",
+	  "Whether VFs may change their MAC and receive all packets" },
+	{ "Device", "Identity", DEVICE(enum identity, identity), &type_identity,
+	  0, _IDENTITY_N - 1, "derived", "derived or keep",
+	  "Derive the MAC or GUID of a VF that has none from its NIC's, the same at each boot" },
 	{ "Device", "Expect", DEVICE(uint32_t, expect), &type_u32,
 	  0, 65535, "0", "a number from 0 to 65535",
 	  "NICs that must have appeared before the node is ready; 0: those that are there" },

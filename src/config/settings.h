@@ -9,7 +9,7 @@
 
 #include "../model/config.h"
 
-#define N_SETTINGS 15
+#define N_SETTINGS 20
 
 struct setting {
 	const char *section, *name;

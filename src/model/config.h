@@ -16,6 +16,35 @@ enum vf_mode {
 	_VF_MODE_N
 };
 
+enum driver_mode {
+	DRIVER_MODE_KEEP,    /* drivers and their parameters are left alone */
+	DRIVER_MODE_AUTO,    /* ofed where an NVIDIA GPU and its stack are, else default */
+	DRIVER_MODE_DEFAULT, /* eRDMA: compat_mode=N */
+	DRIVER_MODE_COMPAT,  /* eRDMA: compat_mode=Y */
+	DRIVER_MODE_OFED,    /* eRDMA: compat_mode=Y; others must be of an OFED/DOCA stack */
+	_DRIVER_MODE_N
+};
+
+enum peermem_mode {
+	PEERMEM_AUTO, /* where the driver mode in force asks for it and a GPU is there */
+	PEERMEM_YES,
+	PEERMEM_NO,
+	_PEERMEM_N
+};
+
+enum trust {
+	TRUST_KEEP,
+	TRUST_OFF,
+	TRUST_ON,
+	_TRUST_N
+};
+
+enum identity {
+	IDENTITY_DERIVED, /* an unset admin MAC or GUID of a VF is derived from its PF's */
+	IDENTITY_KEEP,
+	_IDENTITY_N
+};
+
 enum netns_mode {
 	NETNS_MODE_KEEP,
 	NETNS_MODE_SHARED,
@@ -53,13 +82,20 @@ struct device_config {
 	char name[64];
 	char *match; /* owned; blank-separated globs, or NULL: matches nothing */
 	enum vf_mode mode;
-	uint32_t count; /* VFs for each PF, COUNT_UNSET or COUNT_MAX */
-	uint32_t mtu;   /* bytes, 0: leave alone */
+	uint32_t count;   /* VFs for each PF, COUNT_UNSET or COUNT_MAX */
+	uint32_t mtu;     /* bytes, 0: leave alone */
+	enum trust trust; /* of the VFs */
+	enum identity identity;
 	uint32_t
 		expect; /* PFs that must appear before the node is ready, 0: those that are there */
 };
 
 struct config {
+	struct {
+		enum driver_mode mode;
+		enum peermem_mode peermem;
+		uint32_t reserve_ports_base; /* first of 16 TCP ports; 0: the driver's own, 30608 */
+	} driver;
 	struct {
 		enum netns_mode netns_mode;
 	} rdma;

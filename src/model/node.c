@@ -13,6 +13,14 @@ void node_done(struct node *n)
 	for (size_t i = 0; i < n->n_ibdevs; i++)
 		ibdev_done(&n->ibdevs[i]);
 
+	for (size_t i = 0; i < n->n_modules; i++)
+		free(n->modules[i].parameters);
+
+	free(n->vf_infos);
+	free(n->users);
+	free(n->options);
+	free(n->netnses);
+	free(n->listeners);
 	free(n->pcis);
 	free(n->netdevs);
 	free(n->addresses);
@@ -52,6 +60,51 @@ static int compare_netdev(const void *key, const void *element)
 const struct pci *node_pci(const struct node *n, const char *address)
 {
 	return find(address, n->pcis, n->n_pcis, sizeof(*n->pcis), compare_pci);
+}
+
+const struct vf_info *node_vf_info(const struct node *n, const char *pf, uint32_t index)
+{
+	for (size_t i = 0; i < n->n_vf_infos; i++)
+		if (n->vf_infos[i].index == index && streq(n->vf_infos[i].pf, pf))
+			return &n->vf_infos[i];
+	return NULL;
+}
+
+const struct user *node_user(const struct node *n, const char *target, size_t *i)
+{
+	for (; *i < n->n_users; ++*i)
+		if (streq(n->users[*i].target, target))
+			return &n->users[(*i)++];
+	return NULL;
+}
+
+const char *use_name(enum use u)
+{
+	static const char *const names[] = {
+		[USE_CONTEXT] = "open-context",
+		[USE_QP] = "qp",
+		[USE_CM_ID] = "cm-id",
+		[USE_KERNEL] = "kernel-user",
+		[USE_NETDEV_NETNS] = "netdev-in-netns",
+		[USE_IBDEV_NETNS] = "ibdev-in-netns",
+		[USE_VFIO] = "vfio",
+		[USE_KVM] = "kvm",
+		[USE_MASTER] = "enslaved",
+		[USE_UPPER] = "upper-netdev",
+		[USE_MODULE] = "module",
+		[USE_UNKNOWN] = "unknown",
+	};
+	_Static_assert(ELEMENTSOF(names) == _USE_N, "a name for every use");
+
+	return (size_t)u < ELEMENTSOF(names) ? names[u] : "";
+}
+
+const struct parameter *module_parameter(const struct module *m, const char *name)
+{
+	for (size_t i = 0; m && i < m->n_parameters; i++)
+		if (streq(m->parameters[i].name, name))
+			return &m->parameters[i];
+	return NULL;
 }
 
 const struct memory *node_memory(const struct node *n, const char *pci)

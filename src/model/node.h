@@ -30,7 +30,11 @@ struct pci {
 	uint32_t vf_index;       /* of a VF: N of its virtfnN */
 	bool has_sriov;          /* sriov_totalvfs is there */
 	uint32_t total_vfs;      /* sriov_totalvfs */
-	uint32_t num_vfs; /* virtfn* links: reading sriov_numvfs waits for a write in flight */
+	uint32_t num_vfs;   /* virtfn* links: reading sriov_numvfs waits for a write in flight */
+	bool has_autoprobe; /* sriov_drivers_autoprobe is there */
+	bool autoprobe;     /* its value */
+	char health[64];  /* devlink health reporters in error state, "fw fw_fatal"; empty: none */
+	char eswitch[16]; /* devlink eswitch mode: "legacy", "switchdev"; empty: not told */
 };
 
 struct address {
@@ -66,6 +70,17 @@ struct netdev {
 	uint32_t link;    /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
 	bool is_up;       /* IFF_UP */
 	bool has_carrier; /* IFF_LOWER_UP */
+};
+
+/* What a PF's driver tells of one of its VFs: IFLA_VFINFO_LIST. */
+struct vf_info {
+	char pf[PCI_LEN]; /* of the PF; sorted by it and by index */
+	uint32_t index;
+	char mac[MAC_LEN];  /* admin MAC, "00:00:00:00:00:00" when it was never set */
+	int trust;          /* 0, 1; -1: not told */
+	int link_state;     /* IFLA_VF_LINK_STATE_*; -1: not told */
+	char node_guid[24]; /* InfiniBand; empty: not told */
+	char port_guid[24];
 };
 
 struct gid {
@@ -110,9 +125,90 @@ enum module_state {
 	_MODULE_STATE_N
 };
 
-struct module {
+struct parameter {
 	char name[MODULE_LEN];
+	char type[16];  /* "bool", as the module file says (parmtype); empty: the file has none */
+	char value[64]; /* in force (/sys/module/X/parameters); empty: not loaded or not readable */
+};
+
+struct module {
+	char name[MODULE_LEN]; /* '_' for '-' */
 	enum module_state state;
+
+	/* Of the file on disk; empty where there is none. kernel.md 8 */
+	char path[256];
+	char version[64], srcversion[32];
+	bool is_intree; /* the file says intree=Y */
+
+	/* Of the one that is loaded. */
+	char loaded_version[64], loaded_srcversion[32];
+	bool is_out_of_tree; /* /sys/module/X/taint has O */
+	uint32_t refcnt;     /* UINT32_MAX: not known, which is never zero */
+	char holders[256];   /* blank-separated */
+
+	struct parameter *parameters; /* owned; by name; those of the file and those in force */
+	size_t n_parameters;
+};
+
+/* One way in which a function, its ibdev or its netdev is used by somebody who is not us. */
+enum use {
+	USE_CONTEXT,      /* a process has an open uverbs context */
+	USE_QP,           /* a QP of a process */
+	USE_CM_ID,        /* a cm_id of a process */
+	USE_KERNEL,       /* a kernel user (smc, nvme, ...): detail has its name */
+	USE_NETDEV_NETNS, /* its netdev is in another network namespace */
+	USE_IBDEV_NETNS,  /* its ibdev is */
+	USE_VFIO,         /* an open vfio group, or bound to vfio */
+	USE_KVM,          /* assigned to a virtual machine */
+	USE_MASTER,       /* enslaved to a bridge, bond or team */
+	USE_UPPER,        /* a macvlan, ipvlan or VLAN above it with addresses in use */
+	USE_MODULE,       /* of a module: its holders or references */
+	USE_UNKNOWN,      /* it could not be told, which is never "not used" */
+	_USE_N
+};
+
+struct user {
+	char target[MODULE_LEN]; /* PCI address of the function, or name of the module */
+	enum use use;
+	uint32_t pid;       /* 0: none or not known */
+	char command[32];   /* comm of the process; empty: not known */
+	char container[80]; /* container or unit as its cgroup tells; empty: neither */
+	char detail[128];   /* names: ibdev, netdev, namespace */
+};
+
+/* One option of a module, or one line that keeps it from what we want, with where it was said. */
+enum option_source {
+	OPTION_MODPROBE, /* a line of modprobe.d */
+	OPTION_CMDLINE,  /* MODULE.PARAMETER=VALUE on the kernel's command line */
+	OPTION_LOAD,     /* a module named in modules-load.d, or by modules_load= */
+	_OPTION_SOURCE_N
+};
+
+struct option {
+	char module[MODULE_LEN];
+	char name[MODULE_LEN]; /* of the parameter; empty for OPTION_LOAD */
+	char value[64];        /* empty: said without "=" */
+	enum option_source source;
+	char file[256]; /* "/etc/modprobe.d/erdma.conf", "/proc/cmdline" */
+	uint32_t line;  /* from 1; 0 for the command line */
+};
+
+/* A network namespace other than the first one, with who holds it. */
+struct netns {
+	uint64_t inode;
+	uint32_t pid;     /* one of its processes, the oldest; 0: none, a mount holds it */
+	char command[32]; /* of that process */
+	char unit[96];    /* unit or container of that process */
+	char name[64];    /* of /run/netns; empty: none */
+};
+
+/* A socket that listens (TCP) or is bound (UDP) on a port that a driver would take. */
+struct listener {
+	bool is_udp;
+	uint16_t port;
+	uint64_t netns; /* inode; 0: the first namespace */
+	uint32_t pid;   /* 0: not known */
+	char command[32], container[80];
 };
 
 #define KUBELET_POLICY_KEY "topologyManagerPolicy"
@@ -173,6 +269,20 @@ struct node {
 	struct module *modules; /* owned, by name */
 	size_t n_modules;
 
+	struct vf_info *vf_infos; /* owned */
+	size_t n_vf_infos;
+	struct user *users; /* owned, by target */
+	size_t n_users;
+	struct option *options; /* owned, in the order in which they count: the last wins */
+	size_t n_options;
+	struct netns *netnses; /* owned, by inode */
+	size_t n_netnses;
+	struct listener *listeners; /* owned, by port */
+	size_t n_listeners;
+	uint16_t local_ports[2];     /* ip_local_port_range, first and last; 0: not known */
+	bool is_dkms_building;       /* dkms.service is activating */
+	char cmdline_blacklist[256]; /* module_blacklist= of the kernel, comma-separated */
+
 	struct kubelet kubelet;
 	char *plugin_file; /* owned; its content, NULL: absent */
 
@@ -197,6 +307,11 @@ const struct netdev *node_netdev_named(const struct node *n, const char *name);
 const struct ibdev *node_ibdev_of(const struct node *n, const char *pci); /* the first */
 const struct module *node_module(const struct node *n,
 				 const char *name); /* '-' and '_' are equal */
+const struct vf_info *node_vf_info(const struct node *n, const char *pf, uint32_t index);
+/* The users of one target from number @i on: the next one, or NULL. */
+const struct user *node_user(const struct node *n, const char *target, size_t *i);
+const char *use_name(enum use u); /* "open-context" */
+const struct parameter *module_parameter(const struct module *m, const char *name);
 const struct memory *node_memory(const struct node *n, const char *pci);
 
 /* The VFs of a PF are the functions that name it as physfn: calls in order of their index. */

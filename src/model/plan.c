@@ -61,6 +61,19 @@ bool has_open_changes(const struct plan *p)
 	return false;
 }
 
+bool is_destructive(const struct action *a)
+{
+	switch (a->verb) {
+	case VERB_RELOAD_MODULE:
+	case VERB_REBIND_DRIVER:
+		return true;
+	case VERB_SET_NUM_VFS:
+		return !streq(a->from, "0");
+	default:
+		return false;
+	}
+}
+
 const char *plan_stuck(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {
@@ -103,9 +116,18 @@ static const struct {
 } verbs[] = {
 	[VERB_WAIT] = { "wait", false },
 	[VERB_LOAD_MODULE] = { "load-module", false },
+	[VERB_RELOAD_MODULE] = { "reload-module", false },
+	[VERB_SET_OPTION] = { "set-option", false },
 	[VERB_BIND_DRIVER] = { "bind-driver", false },
 	[VERB_SET_NETNS_MODE] = { "set-netns-mode", false },
 	[VERB_SET_NUM_VFS] = { "set-num-vfs", true },
+	[VERB_WRITE_RULES] = { "write-rules", false },
+	[VERB_SET_AUTOPROBE] = { "set-autoprobe", true },
+	[VERB_SET_VF_MAC] = { "set-vf-mac", false },
+	[VERB_SET_VF_GUID] = { "set-vf-guid", false },
+	[VERB_SET_VF_TRUST] = { "set-vf-trust", true },
+	[VERB_SET_VF_LINK] = { "set-vf-link", false },
+	[VERB_REBIND_DRIVER] = { "rebind-driver", false },
 	[VERB_SET_LINK_UP] = { "set-link-up", false },
 	[VERB_SET_MTU] = { "set-mtu", true },
 	[VERB_SET_METRIC] = { "set-metric", true },
@@ -135,6 +157,53 @@ const char *node_state_name(enum node_state s)
 	_Static_assert(ELEMENTSOF(names) == _NODE_STATE_N, "a name for every state");
 
 	return NAME(names, s);
+}
+
+const char *driver_mode_name(enum driver_mode m)
+{
+	static const char *const names[] = {
+		[DRIVER_MODE_KEEP] = "keep",       [DRIVER_MODE_AUTO] = "auto",
+		[DRIVER_MODE_DEFAULT] = "default", [DRIVER_MODE_COMPAT] = "compat",
+		[DRIVER_MODE_OFED] = "ofed",
+	};
+	_Static_assert(ELEMENTSOF(names) == _DRIVER_MODE_N, "a name for every mode");
+
+	return NAME(names, m);
+}
+
+const char *peermem_mode_name(enum peermem_mode m)
+{
+	static const char *const names[] = {
+		[PEERMEM_AUTO] = "auto",
+		[PEERMEM_YES] = "yes",
+		[PEERMEM_NO] = "no",
+	};
+	_Static_assert(ELEMENTSOF(names) == _PEERMEM_N, "a name for every mode");
+
+	return NAME(names, m);
+}
+
+const char *trust_name(enum trust t)
+{
+	static const char *const names[] = {
+		[TRUST_KEEP] = "keep",
+		[TRUST_OFF] = "no",
+		[TRUST_ON] = "yes",
+	};
+	_Static_assert(ELEMENTSOF(names) == _TRUST_N, "a name for every value");
+
+	return NAME(names, t);
+}
+
+const char *identity_name(enum identity i)
+{
+	static const char *const names[] = {
+		[IDENTITY_DERIVED] = "derived",
+		[IDENTITY_KEEP] = "keep",
+	};
+	_Static_assert(ELEMENTSOF(names) == _IDENTITY_N, "a name for every value");
+
+	return NAME(names, i);
 }
 
 const char *vf_mode_name(enum vf_mode m)

@@ -31,9 +31,18 @@ enum class {
 enum verb {
 	VERB_WAIT,           /* target: a PCI address or empty; nothing to do but wait */
 	VERB_LOAD_MODULE,    /* target: the module */
+	VERB_RELOAD_MODULE,  /* target: the module; from, to: its options, "compat_mode=Y" */
+	VERB_SET_OPTION,     /* never a change: who asks for the opposite; target: the module */
 	VERB_BIND_DRIVER,    /* target: PCI address of an unbound VF; to: the driver */
 	VERB_SET_NETNS_MODE, /* from, to: "shared", "exclusive" */
 	VERB_SET_NUM_VFS,    /* target: PCI address of the PF; from, to: VFs */
+	VERB_WRITE_RULES,    /* target: path of the generated udev rules */
+	VERB_SET_AUTOPROBE,  /* target: PCI address of the PF; from, to: 0, 1 */
+	VERB_SET_VF_MAC,     /* target: PCI address of the VF; from, to: MACs */
+	VERB_SET_VF_GUID,    /* target: PCI address of the VF; to: node and port GUID */
+	VERB_SET_VF_TRUST,   /* target: PCI address of the VF; from, to: 0, 1 */
+	VERB_SET_VF_LINK,    /* target: PCI address of the VF; to: "auto" */
+	VERB_REBIND_DRIVER,  /* target: PCI address of a VF, unbound and bound once */
 	VERB_SET_LINK_UP,    /* target: PCI address; detail: the netdev's name */
 	VERB_SET_MTU,        /* target: PCI address; from, to: bytes */
 	VERB_SET_METRIC,     /* target: PCI address; from, to: metric of the address */
@@ -53,6 +62,7 @@ struct action {
 	uint32_t ifindex;      /* of the netdev meant, for the link and route verbs */
 	size_t address;        /* VERB_SET_METRIC: index into node.addresses */
 	char detail[256];      /* more for people: names, users, limits; may be empty */
+	char advice[384];      /* what to do about it; empty: reason_advice() says it */
 
 	/* set by apply */
 	bool is_done;    /* it was tried */
@@ -112,6 +122,9 @@ int plan_add_hint(struct plan *p, enum reason reason, const char *target, const 
 bool is_open_change(const struct action *a);
 bool has_open_changes(const struct plan *p);
 
+/* Takes away what somebody may be using: looked at once more right before it is done. */
+bool is_destructive(const struct action *a);
+
 /* The target of a write to a PCI function that never came back, or "". */
 const char *plan_stuck(const struct plan *p);
 
@@ -122,6 +135,10 @@ bool is_numeric(enum verb v);         /* from and to are numbers: so in JSON too
 /* Why an action that was tried failed; REASON_NONE: it did not. */
 enum reason action_failure(const struct action *a);
 const char *node_state_name(enum node_state s);
+const char *driver_mode_name(enum driver_mode m);
+const char *peermem_mode_name(enum peermem_mode m);
+const char *trust_name(enum trust t);
+const char *identity_name(enum identity i);
 const char *vf_mode_name(enum vf_mode m);
 const char *netns_mode_name(enum netns_mode m);
 const char *topology_policy_name(enum topology_policy p);
