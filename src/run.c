@@ -171,6 +171,13 @@ int run_plan(struct doors *d, const struct config *c, bool is_settled, const str
 	if (tried && plan_stuck(tried)[0])
 		COPY(n.stuck, plan_stuck(tried));
 	r = plan_make(c, &n, tried, is_settled, output_plugin, &p);
+	if (r >= 0 && d->fs.is_live && needs_users(&p)) {
+		plan_done(&p);
+		p = (struct plan){};
+		r = observe_users(d, &n);
+		if (r >= 0)
+			r = plan_make(c, &n, tried, is_settled, output_plugin, &p);
+	}
 	if (r >= 0 && observe_verbs(d, &p, &n) > 0) {
 		/* What libibverbs said may change the verdict. */
 		plan_done(&p);

@@ -271,6 +271,8 @@ struct node {
 
 	struct vf_info *vf_infos; /* owned */
 	size_t n_vf_infos;
+	/* A look into processes costs time: it is made only before something is taken away. */
+	bool has_users;     /* users, netnses and listeners were looked at */
 	struct user *users; /* owned, by target */
 	size_t n_users;
 	struct option *options; /* owned, in the order in which they count: the last wins */

@@ -74,6 +74,16 @@ bool is_destructive(const struct action *a)
 	}
 }
 
+bool needs_users(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (is_open_change(&p->actions[i]) &&
+		    (is_destructive(&p->actions[i]) || p->actions[i].verb == VERB_LOAD_MODULE ||
+		     p->actions[i].verb == VERB_SET_NETNS_MODE))
+			return true;
+	return false;
+}
+
 const char *plan_stuck(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {

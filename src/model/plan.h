@@ -125,6 +125,9 @@ bool has_open_changes(const struct plan *p);
 /* Takes away what somebody may be using: looked at once more right before it is done. */
 bool is_destructive(const struct action *a);
 
+/* Does an open change depend on who uses what: node.users, netnses, listeners? */
+bool needs_users(const struct plan *p);
+
 /* The target of a write to a PCI function that never came back, or "". */
 const char *plan_stuck(const struct plan *p);
 

@@ -23,3 +23,9 @@ uint32_t observe_numa_nodes(const struct fs *fs); /* 0: the kernel tells of none
  * boot, and notes the result in the node. Return: how many were tried.
  */
 int observe_verbs(const struct doors *d, const struct plan *p, struct node *n);
+
+/*
+ * Looks into processes: fills users, netnses and listeners of the node anew, and sets has_users.
+ * Live roots only; a captured one has them in its answers. Return: 0 or -errno.
+ */
+int observe_users(const struct doors *d, struct node *n);
