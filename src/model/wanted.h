@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wanted: the driver mode in force, and the module options that follow from it.
+ *
+ * Pure, and asked by everybody who has to agree: plan/ compares it with what is loaded, apply/
+ * passes it when it loads, early and bake write it to modprobe.d. Facts: which parameters there
+ * are, and that none of them can be changed at run time, is in kernel/src/erdma_main.c and
+ * erdma_compat.c of the out-of-tree erdma driver, and in drivers/infiniband/core/device.c
+ * (ib_core.netns_mode); the in-tree erdma has none.
+ */
+#pragma once
+
+#include "node.h"
+
+#define ERDMA_MODULE     "erdma"
+#define ERDMA_COMPAT     "compat_mode"        /* bool */
+#define ERDMA_PORTS      "reserve_ports_base" /* ushort */
+#define ERDMA_PORTS_BASE 30608                /* the driver's own, 0x7790 */
+#define ERDMA_N_PORTS    16
+#define CORE_MODULE      "ib_core"
+#define CORE_NETNS       "netns_mode" /* bool: shared */
+#define NVIDIA_MODULE    "nvidia"
+#define PEERMEM_MODULE   "nvidia_peermem"
+
+struct wanted_option {
+	char module[MODULE_LEN];
+	char name[MODULE_LEN];
+	char value[16]; /* "Y", "N", "0", "1" or a decimal number */
+};
+
+struct wanted {
+	struct wanted_option options[4]; /* by module, in the order in which they are written */
+	size_t n_options;
+};
+
+/* What "auto" stands for: ofed with a GPU and its driver, else default. Others stand for
+ * themselves.
+ */
+enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool has_nvidia_module);
+
+bool is_gpu(const struct pci *pci);                /* of NVIDIA: vendor 10de, class 03xx */
+bool node_has_gpu(const struct node *n);           /* node.pcis is enough */
+bool node_has_nvidia_module(const struct node *n); /* loaded, built in or installed */
+enum driver_mode node_driver_mode(const struct config *c, const struct node *n);
+
+/*
+ * The options that are wanted: @mode is the resolved one (never auto). Nothing of erdma with keep;
+ * nothing of ib_core with NetnsMode=keep. Whether the module has such a parameter is not asked
+ * here.
+ */
+void wanted_options(const struct config *c, enum driver_mode mode, struct wanted *ret);
+
+/* The value, or NULL when this parameter is nobody's wish. */
+const char *wanted_value(const struct wanted *w, const char *module, const char *name);
+
+/*
+ * The options of one module as modprobe.d and modprobe take them: "compat_mode=Y
+ * reserve_ports_base=31000". Return: false, and "", when there is none.
+ */
+bool wanted_text(const struct wanted *w, const char *module, char *ret, size_t size);
+
+/*
+ * Does the kernel read both as the same? Y, 1 and on are one bool, 0x7790 and 30608 one number; a
+ * bool without a value is true. @type is that of the parameter ("bool", "ushort"), empty: not
+ * known. Source: param_set_bool(), kstrtobool(), lib/kstrtox.c
+ */
+bool is_same_value(const char *type, const char *a, const char *b);
+
+/* One of the files of modprobe.d that this service writes: what stands in it is no contradiction.
+ */
+bool is_own_option_file(const char *path);
