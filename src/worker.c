@@ -21,6 +21,9 @@ void worker_describe(const struct action *a, char *ret, size_t size)
 	case VERB_LOAD_MODULE:
 		snprintf(ret, size, "loading %s", target);
 		break;
+	case VERB_RELOAD_MODULE:
+		snprintf(ret, size, "reloading %s with %s", target, a->to);
+		break;
 	default:
 		snprintf(ret, size, "%s: %s%s%s", target, verb_name(a->verb), a->to[0] ? " " : "",
 			 a->to);

@@ -493,7 +493,7 @@ static void reasons_are_in_order_and_told_once(_unused_ void **state)
 		{ "config-unknown", "", "50-new.conf:3: Colour" },
 		{ "port-down", "0000:c1:00.0", "port 1 is DOWN" },
 		{ "action-timeout", "0000:41:00.0", "set-num-vfs 0 -> 4: Connection timed out" },
-		{ "action-failed", "ib_umad", "load-module: no such module" },
+		{ "module-symbol", "ib_umad", "load-module: no such module" },
 		{ "netns-busy", "", "set-netns-mode shared -> exclusive: Device or resource busy" },
 		{ "vf-in-use", "0000:c1:00.0", "ens2v1 is in another namespace" },
 		{ "kubelet-no-file", "", "" },

@@ -137,6 +137,8 @@ struct module {
 
 	/* Of the file on disk; empty where there is none. kernel.md 8 */
 	char path[256];
+	bool has_info; /* the file was opened and could be read: only then the next ones count, and
+			  a parameter without a type is one that the file does not have */
 	char version[64], srcversion[32];
 	bool is_intree; /* the file says intree=Y */
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "wanted.h"
+
 /* A number that is no member has no name: it may have come over a pipe. */
 #define NAME(table, i) ((size_t)(i) < ELEMENTSOF(table) ? (table)[i] : "")
 
@@ -74,13 +76,32 @@ bool is_destructive(const struct action *a)
 	}
 }
 
-bool needs_users(const struct plan *p)
+bool is_best_effort(const struct action *a)
+{
+	return a->verb == VERB_LOAD_MODULE && streq(a->target, PEERMEM_MODULE);
+}
+
+bool has_needed_changes(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++)
-		if (is_open_change(&p->actions[i]) &&
-		    (is_destructive(&p->actions[i]) || p->actions[i].verb == VERB_LOAD_MODULE ||
-		     p->actions[i].verb == VERB_SET_NETNS_MODE))
+		if (is_open_change(&p->actions[i]) && !is_best_effort(&p->actions[i]))
 			return true;
+	return false;
+}
+
+bool needs_users(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+		const bool is_of_others = is_destructive(a) || a->verb == VERB_SET_NETNS_MODE;
+
+		if (is_open_change(a) && (is_of_others || a->verb == VERB_LOAD_MODULE))
+			return true;
+		/* Who is there, or who came in between: to be named. */
+		if (is_of_others &&
+		    (a->class == CLASS_NEEDS_REBOOT || (a->is_done && a->result == -EBUSY)))
+			return true;
+	}
 	return false;
 }
 
@@ -278,6 +299,35 @@ const char *plugin_type_name(enum plugin_type t)
 	return NAME(names, t);
 }
 
+/* What the kernel's answer to loading a module means: finit_module(2), kernel/module/main.c. */
+static enum reason load_failure(const struct action *a)
+{
+	static const struct {
+		int error;
+		enum reason reason;
+	} failures[] = {
+		{ ENOEXEC, REASON_MODULE_VERMAGIC },
+		{ ENOENT, REASON_MODULE_SYMBOL }, /* the file is there, or it is ENOPKG */
+		{ ENOPKG, REASON_MODULE_MISSING },
+		{ EKEYREJECTED, REASON_MODULE_SIGNATURE },
+		{ ENOKEY, REASON_MODULE_SIGNATURE },
+		{ EBADMSG, REASON_MODULE_SIGNATURE },
+		{ EPERM, REASON_MODULE_FORBIDDEN },
+		{ EINVAL, REASON_MODULE_PARAMETER },
+		{ ENODEV, REASON_MODULE_NO_DEVICE },
+		{ EADDRINUSE, REASON_MODULE_PORT_TAKEN },
+		{ EPROTO, REASON_PARAMETER_MISMATCH }, /* of apply/: what was read back differs */
+		{ EBUSY, REASON_DRIVER_IN_USE },
+	};
+
+	if (is_best_effort(a))
+		return REASON_PEERMEM_FAILED;
+	for (size_t i = 0; i < ELEMENTSOF(failures); i++)
+		if (-a->result == failures[i].error)
+			return failures[i].reason;
+	return REASON_ACTION_FAILED;
+}
+
 enum reason action_failure(const struct action *a)
 {
 	if (!a->is_done || a->result >= 0)
@@ -286,5 +336,12 @@ enum reason action_failure(const struct action *a)
 		return REASON_ACTION_TIMEOUT;
 	if (a->result == -EBUSY && a->verb == VERB_SET_NETNS_MODE)
 		return REASON_NETNS_BUSY;
+	if (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE)
+		return load_failure(a);
 	return REASON_ACTION_FAILED;
+}
+
+const char *action_advice(const struct action *a)
+{
+	return a->advice[0] ? a->advice : reason_advice(a->reason);
 }

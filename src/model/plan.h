@@ -122,10 +122,17 @@ int plan_add_hint(struct plan *p, enum reason reason, const char *target, const 
 bool is_open_change(const struct action *a);
 bool has_open_changes(const struct plan *p);
 
+/* What changes no state when it fails, and what nobody waits for: nvidia_peermem. */
+bool is_best_effort(const struct action *a);
+bool has_needed_changes(const struct plan *p); /* open ones beside those */
+
 /* Takes away what somebody may be using: looked at once more right before it is done. */
 bool is_destructive(const struct action *a);
 
-/* Does an open change depend on who uses what: node.users, netnses, listeners? */
+/*
+ * Does the plan depend on who uses what: node.users, netnses, listeners? Open changes may, and what
+ * waits for a reboot because it is in use has to say by whom.
+ */
 bool needs_users(const struct plan *p);
 
 /* The target of a write to a PCI function that never came back, or "". */
@@ -137,6 +144,8 @@ const char *verb_name(enum verb v);   /* "set-num-vfs" */
 bool is_numeric(enum verb v);         /* from and to are numbers: so in JSON too */
 /* Why an action that was tried failed; REASON_NONE: it did not. */
 enum reason action_failure(const struct action *a);
+/* What to do about an action that is no change: its own advice, or that of its reason. */
+const char *action_advice(const struct action *a);
 const char *node_state_name(enum node_state s);
 const char *driver_mode_name(enum driver_mode m);
 const char *peermem_mode_name(enum peermem_mode m);

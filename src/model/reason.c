@@ -40,6 +40,128 @@ static const struct {
 		"is bound to vfio-pci or to nothing on purpose should not match any [Device] "
 		"section.",
 	},
+	[REASON_DKMS_BUILDING] = {
+		"dkms-building",
+		"A kernel module that is needed is still being built by DKMS",
+		"Nothing to do: it is loaded when it is there; after ReadyTimeoutSec= look in "
+		"\"journalctl -u dkms\" and \"dkms status\".",
+	},
+	[REASON_MODULE_VERMAGIC] = {
+		"module-vermagic",
+		"The module was built for another kernel, or its file is damaged",
+		"\"dmesg\" has the line with \"version magic\" or \"symbol version\": build it for "
+		"the running kernel (dkms autoinstall) or install the package for it.",
+	},
+	[REASON_MODULE_SYMBOL] = {
+		"module-symbol",
+		"The module needs a symbol that the loaded modules do not have",
+		"\"dmesg\" has the line with \"Unknown symbol\": it was built against another RDMA "
+		"stack; build it against the one in use (kernel or OFED/DOCA), then "
+		"\"depmod\" and \"rdma-provision apply\".",
+	},
+	[REASON_MODULE_SIGNATURE] = {
+		"module-signature",
+		"The kernel does not accept the module's signature",
+		"Secure Boot is on: sign the module with a key the machine knows (mokutil "
+		"--import), or install the distribution's own.",
+	},
+	[REASON_MODULE_FORBIDDEN] = {
+		"module-forbidden",
+		"The kernel forbids the module",
+		"Look for module_blacklist= on the kernel command line, for lockdown in "
+		"/sys/kernel/security/lockdown and for kernel.modules_disabled; remove what is "
+		"not meant, and reboot.",
+	},
+	[REASON_MODULE_PARAMETER] = {
+		"module-parameter",
+		"The module does not accept the value of one of its parameters",
+		"\"dmesg\" names the parameter; compare the lines that \"modprobe --showconfig\" "
+		"has for it with \"modinfo\", and correct the file.",
+	},
+	[REASON_MODULE_NO_DEVICE] = {
+		"module-no-device",
+		"The module found no device of its own and refused to be loaded",
+		"See with \"lspci -nn\" whether the card is there and bound to nobody else, and "
+		"look in \"dmesg\" for the driver's words.",
+	},
+	[REASON_MODULE_PORT_TAKEN] = {
+		"module-port-taken",
+		"A port that the driver reserves when it is loaded is taken",
+		"Look with \"ss -lntup\", in every network namespace: eRDMA in compat mode takes 16 "
+		"TCP ports from 30608 (ReservePortsBase= moves them), built with MAD also UDP "
+		"4791, which rdma_rxe takes as well.",
+	},
+	[REASON_PARAMETER_MISSING] = {
+		"parameter-missing",
+		"The installed driver has not the parameter that this mode needs",
+		"The in-tree erdma knows no compat_mode: install the vendor's driver (DKMS) for "
+		"the running kernel, or set [Driver] Mode=default.",
+	},
+	[REASON_PARAMETER_MISMATCH] = {
+		"parameter-mismatch",
+		"The driver was loaded, but its parameter has not the value that was asked for",
+		"Compare /sys/module/erdma/parameters with \"modinfo erdma\" and \"dmesg\"; if "
+		"another file sets it, \"rdma-provision plan\" names that.",
+	},
+	[REASON_DRIVER_IN_USE] = {
+		"driver-in-use",
+		"The driver is in the wrong mode, and cannot be reloaded while it is in use",
+		"Drain the node and reboot: the mode is set before anything runs; or end the "
+		"users that are named, then \"rdma-provision apply\".",
+	},
+	[REASON_DRIVER_BUILTIN] = {
+		"driver-builtin",
+		"The driver is built into the kernel, where its parameters cannot be changed",
+		"Set MODULE.PARAMETER=VALUE on the kernel command line and reboot.",
+	},
+	[REASON_OPTION_CONFLICT] = {
+		"option-conflict",
+		"Somebody else's module option asks for the opposite",
+		"Remove the line that is named, and rebuild the initramfs if it is in there.",
+	},
+	[REASON_NOT_OFED] = {
+		"not-ofed",
+		"Mode=ofed is asked for, but the driver is not of an OFED or DOCA stack",
+		"Install DOCA-OFED or MLNX_OFED for the running kernel and reboot, or set [Driver] "
+		"Mode=default; GPUDirect also works with the kernel's own driver and dmabuf.",
+	},
+	[REASON_SMC_WITH_OFED] = {
+		"smc-with-ofed",
+		"The module smc is loaded in driver mode ofed, which cannot be used together",
+		"Keep smc from being loaded (modules-load.d, tools of smc-tools) or set [Driver] "
+		"Mode=default or compat.",
+	},
+	[REASON_PORTS_BUSY] = {
+		"ports-busy",
+		"A TCP port that eRDMA reserves in compat mode is taken by somebody else",
+		"Set [Driver] ReservePortsBase= to the first of 16 free ports, or end who is named "
+		"and run \"rdma-provision apply\"; at boot the driver comes first.",
+	},
+	[REASON_PORTS_EPHEMERAL] = {
+		"ports-ephemeral",
+		"The TCP ports that eRDMA reserves are also given to outgoing connections",
+		"Set [Driver] ReservePortsBase= outside of net.ipv4.ip_local_port_range, or name "
+		"the 16 ports in net.ipv4.ip_local_reserved_ports.",
+	},
+	[REASON_PORTS_NODEPORT] = {
+		"ports-nodeport",
+		"The TCP ports that eRDMA reserves lie in the range of Kubernetes' NodePorts",
+		"Set [Driver] ReservePortsBase= outside of 30000 to 32767 (and of "
+		"net.ipv4.ip_local_port_range), or no Service gets these NodePorts on this node.",
+	},
+	[REASON_ROCE_PORT_BUSY] = {
+		"roce-port-busy",
+		"UDP port 4791, which eRDMA built with MAD takes in compat mode, is taken",
+		"Unload rdma_rxe (\"rdma link delete\", \"modprobe -r rdma_rxe\") or end who is "
+		"named: both cannot be on one node.",
+	},
+	[REASON_PEERMEM_FAILED] = {
+		"peermem-failed",
+		"nvidia_peermem is not loaded, so GPUDirect RDMA works with dmabuf only",
+		"Unknown symbol: the NVIDIA driver was built against another RDMA stack, reinstall "
+		"it after OFED; NCCL 2.27 and newer do without it, with dmabuf. "
+		"NvidiaPeermem=no ends this.",
+	},
 
 	[REASON_NETNS_BUSY] = {
 		"netns-busy",

@@ -22,12 +22,12 @@ static json_t *value(enum verb verb, const char *text)
 
 static json_t *make_action(const struct action *a)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:s, s:o}", "step",
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:o, s:o}", "step",
 			 step_name(a->step), "verb", verb_name(a->verb), "target",
 			 document_text(a->target), "from", value(a->verb, a->from), "to",
 			 value(a->verb, a->to), "class", class_name(a->class), "code",
-			 reason_code(a->reason), "advice", reason_advice(a->reason), "detail",
-			 document_text(a->detail));
+			 reason_code(a->reason), "advice", document_text(action_advice(a)),
+			 "detail", document_text(a->detail));
 }
 
 static int print_json(FILE *f, const struct plan *p)
@@ -68,7 +68,7 @@ static int print_text(FILE *f, const struct plan *p)
 		if (a->class != CLASS_CHANGE)
 			fprintf(f, ": %s (%s): %s%s%s. %s", class_name(a->class),
 				reason_code(a->reason), reason_meaning(a->reason),
-				*a->detail ? ": " : "", a->detail, reason_advice(a->reason));
+				*a->detail ? ": " : "", a->detail, action_advice(a));
 		fputc('\n', f);
 	}
 

@@ -23,17 +23,23 @@ static bool has_reason(const json_t *list, const char *code, const char *target)
 	return false;
 }
 
-static int add_reason(json_t *list, enum reason reason, const char *target, const char *detail)
+static int add_advised(json_t *list, enum reason reason, const char *target, const char *detail,
+		       const char *advice)
 {
 	json_t *object;
 
 	if (reason == REASON_NONE || has_reason(list, reason_code(reason), target))
 		return 0;
 
-	object = json_pack("{s:s, s:o, s:s, s:s, s:o}", "code", reason_code(reason), "target",
-			   document_text(target), "advice", reason_advice(reason), "meaning",
+	object = json_pack("{s:s, s:o, s:o, s:s, s:o}", "code", reason_code(reason), "target",
+			   document_text(target), "advice", document_text(advice), "meaning",
 			   reason_meaning(reason), "detail", document_text(detail));
 	return json_array_append_new(list, object) < 0 ? -ENOMEM : 0;
+}
+
+static int add_reason(json_t *list, enum reason reason, const char *target, const char *detail)
+{
+	return add_advised(list, reason, target, detail, reason_advice(reason));
 }
 
 static int add_config_reasons(json_t *list, const struct config *c)
@@ -74,7 +80,7 @@ static int add_reasons(json_t *list, const struct config *c, const struct plan *
 		const struct action *a = &p->actions[i];
 
 		if (a->class != CLASS_CHANGE)
-			r = add_reason(list, a->reason, a->target, a->detail);
+			r = add_advised(list, a->reason, a->target, a->detail, action_advice(a));
 		if (r >= 0 && action_failure(a) != REASON_NONE)
 			r = add_failure(list, a);
 	}
@@ -262,7 +268,7 @@ static json_t *make_failures(const struct plan *p)
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 
-		if (a->class == CLASS_CHANGE && a->is_done && a->result < 0 &&
+		if (a->is_done && a->result < 0 &&
 		    json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:i, s:o}", "verb",
 							  verb_name(a->verb), "target",
 							  document_text(a->target), "to",

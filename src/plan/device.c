@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "mode.h"
 #include "steps.h"
 
 #include <fnmatch.h>
 
-#define CLASS_NETWORK   0x02
-#define ID_ERDMA_VENDOR 0x1ded /* drivers/infiniband/hw/erdma/erdma_main.c */
-#define ID_ERDMA_DEVICE 0x107f
+#define CLASS_NETWORK 0x02
 
 static const struct netdev *netdev_of(const struct node *n, const struct pci *pci)
 {
@@ -79,11 +78,6 @@ bool is_match(const char *match, const struct node *n, const struct pci *pci)
 	}
 
 	return named != 0 && fits == named;
-}
-
-static bool is_erdma(const struct pci *pci)
-{
-	return pci->vendor == ID_ERDMA_VENDOR && pci->device == ID_ERDMA_DEVICE;
 }
 
 /* The function of an eRDMA device's netdev has nothing of its own: netdev:eth1 means the other. */

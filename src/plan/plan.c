@@ -13,6 +13,16 @@ static bool is_written(const struct action *tried)
 	       (tried->verb == VERB_WRITE_PLUGIN || tried->verb == VERB_REMOVE_PLUGIN);
 }
 
+/* Was it kept from being done by somebody who came in between, which a reboot would mend? */
+static void settle_busy(struct action *a)
+{
+	if (a->verb != VERB_SET_NETNS_MODE || a->result != -EBUSY)
+		return;
+	a->class = CLASS_NEEDS_REBOOT;
+	a->reason = action_failure(a);
+	COPY(a->detail, a->error);
+}
+
 /* A second plan that still wants what was tried shows what failed. */
 static void mark_tried(const struct plan *tried, struct plan *p)
 {
@@ -34,6 +44,8 @@ static void mark_tried(const struct plan *tried, struct plan *p)
 			COPY(a->error,
 			     t->result < 0 ? t->error
 					   : "the kernel accepted it, but it did not take effect");
+			settle_busy(a);
+			break;
 		}
 	}
 }
@@ -67,7 +79,7 @@ int plan_make(const struct config *c, const struct node *n, const struct plan *t
 		return r;
 
 	/* Ready is what nothing has to be done to. */
-	if (p.state == NODE_READY && has_open_changes(&p))
+	if (p.state == NODE_READY && has_needed_changes(&p))
 		p.state = is_settled(c, n, settled) ? NODE_DEGRADED : NODE_STARTING;
 
 	*ret = p;

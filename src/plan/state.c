@@ -7,10 +7,10 @@ static bool is_changing(const struct plan *p, const struct device *d)
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 
-		if (!is_open_change(a))
+		if (!is_open_change(a) || is_best_effort(a))
 			continue;
-		if (a->verb == VERB_LOAD_MODULE || streq(a->target, d->pci->address) ||
-		    streq(a->target, d->pci->physfn))
+		if (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE ||
+		    streq(a->target, d->pci->address) || streq(a->target, d->pci->physfn))
 			return true;
 	}
 	return false;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "users.h"
 
+#include "mode.h"
+
 static bool is_infiniband(const struct pci *pci)
 {
 	return pci->class >> 8 == 0x0207;
@@ -27,18 +29,38 @@ static void find_upper_gid(const struct node *n, const struct pci *vf, const str
 		}
 }
 
+/* Its netdev, if it is seen here. */
+static const struct netdev *netdev_of(const struct node *n, const struct pci *pci,
+				      const struct ibdev *ib)
+{
+	const struct netdev *nd = node_netdev_of(n, pci->address);
+
+	/* eRDMA: the netdev is of another function, and its ibdev alone knows which. */
+	return !nd && ib && is_erdma(pci) ? node_netdev_named(n, ib->netdev) : nd;
+}
+
+/* Has a bound function no netdev here, though it must have one somewhere? */
+static bool is_netdev_away(const struct node *n, const struct pci *pci, const struct ibdev *ib,
+			   const struct netdev *nd)
+{
+	if (!pci->driver[0] || nd)
+		return false;
+	if (is_erdma(pci)) /* without an ibdev there is nothing to use, if no ibdev can be away */
+		return ib || n->netns_mode != NETNS_MODE_SHARED;
+	return !(is_infiniband(pci) && ib); /* ib_ipoib makes it, if loaded */
+}
+
 /* What links, names and counts tell, also where nobody looked into processes. */
 static void find_sign(const struct node *n, const struct pci *vf, char *ret, size_t size)
 {
-	const struct netdev *nd = node_netdev_of(n, vf->address);
 	const struct ibdev *ib = node_ibdev_of(n, vf->address);
+	const struct netdev *nd = netdev_of(n, vf, ib);
 	const struct memory *m = node_memory(n, vf->address);
 
 	ret[0] = '\0';
 	if (is_prefix(vf->driver, "vfio"))
 		snprintf(ret, size, "%s is bound to %s", vf->address, vf->driver);
-	else if (vf->driver[0] && !nd &&
-		 !(is_infiniband(vf) && ib)) /* ib_ipoib makes it, if loaded */
+	else if (is_netdev_away(n, vf, ib, nd))
 		snprintf(ret, size, "%s has its netdev in another network namespace", vf->address);
 	else if (m && m->was_usable && vf->driver[0] && !ib)
 		snprintf(ret, size, "%s has its ibdev %s in another network namespace", vf->address,
@@ -97,5 +119,70 @@ bool users_of_vfs(const struct node *n, const struct pci *pf, char *ret, size_t 
 		if (vf)
 			users_of_function(n, vf, ret, size);
 	}
+	return ret[0];
+}
+
+void list_add(char *list, size_t size, const char *item)
+{
+	static const char separator[] = "; ", more[] = "; ...";
+	const size_t used = strlen(list);
+	const char *between = used > 0 ? separator : "";
+
+	if (used >= strlen(more) && streq(list + used - strlen(more), more))
+		return;
+	/* Room for the sign is kept, unless there is nothing before it. */
+	if (used > 0 && used + strlen(between) + strlen(item) + strlen(more) >= size)
+		snprintf(list + used, size - used, "%s", more);
+	else
+		snprintf(list + used, size - used, "%s%s", between, item);
+}
+
+static bool list_users(const struct node *n, const char *target, char *ret, size_t size)
+{
+	const struct user *u;
+	bool is_any = false;
+	char item[256];
+
+	for (size_t i = 0; (u = node_user(n, target, &i)); is_any = true) {
+		put_user(u, item, sizeof(item));
+		list_add(ret, size, item);
+	}
+	return is_any;
+}
+
+/* What counts and links of the module tell. */
+static void list_module(const struct module *m, bool is_explained, char *ret, size_t size)
+{
+	char item[MODULE_LEN + sizeof(m->holders) + 32];
+
+	if (m->holders[0]) {
+		snprintf(item, sizeof(item), "%s is used by %s", m->name, m->holders);
+		list_add(ret, size, item);
+	} else if (m->refcnt == UINT32_MAX) {
+		snprintf(item, sizeof(item), "the references to %s cannot be counted", m->name);
+		list_add(ret, size, item);
+	} else if (m->refcnt > 0 && !is_explained) {
+		snprintf(item, sizeof(item), "%s has %" PRIu32 " references", m->name, m->refcnt);
+		list_add(ret, size, item);
+	}
+}
+
+bool users_of_driver(const struct node *n, const char *driver, char *ret, size_t size)
+{
+	const struct module *m = node_module(n, driver);
+	char item[256];
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *pci = &n->pcis[i];
+
+		if (!streq(pci->driver, driver) || list_users(n, pci->address, ret, size))
+			continue;
+		find_sign(n, pci, item, sizeof(item));
+		if (item[0])
+			list_add(ret, size, item);
+	}
+	if (!list_users(n, driver, ret, size) && m && m->state == MODULE_LOADED)
+		list_module(m, ret[0], ret, size);
 	return ret[0];
 }

@@ -14,3 +14,14 @@
 bool users_of_function(const struct node *n, const struct pci *pci, char *ret, size_t size);
 /* The same over all VFs of a PF. */
 bool users_of_vfs(const struct node *n, const struct pci *pf, char *ret, size_t size);
+
+/*
+ * Everybody who uses a driver, as a list of as many as there is room for: the users of each
+ * function that is bound to it, those of the module, its holders and references. eRDMA's ibdevs
+ * have their netdev on another function: that one counts. Source: a reference is held by open
+ * uverbs contexts only (uverbs_main.c), so that none does not mean that nobody uses it.
+ */
+bool users_of_driver(const struct node *n, const char *driver, char *ret, size_t size);
+
+/* One more of a list of people's words: "a; b". "; ..." in the end: not all of them had room. */
+void list_add(char *list, size_t size, const char *item);

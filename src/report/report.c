@@ -35,17 +35,25 @@ void report_action(const struct action *a)
 		snprintf(text + n, sizeof(text) - (size_t)n, ": %s%s%s%s", strerror(-a->result),
 			 a->error[0] ? " (" : "", a->error, a->error[0] ? ")" : "");
 
-	tell(a->result < 0 ? LOG_LEVEL_ERROR : LOG_LEVEL_NOTICE, target,
-	     reason_code(action_failure(a)), text);
+	tell(a->result >= 0      ? LOG_LEVEL_NOTICE
+	     : is_best_effort(a) ? LOG_LEVEL_WARNING
+				 : LOG_LEVEL_ERROR,
+	     target, reason_code(action_failure(a)), text);
+}
+
+static void tell_advised(enum reason reason, const char *target, const char *detail,
+			 const char *advice)
+{
+	char text[1280];
+
+	snprintf(text, sizeof(text), "%s: %s%s%s. %s", target[0] ? target : "node",
+		 reason_meaning(reason), detail[0] ? ": " : "", detail, advice);
+	tell(LOG_LEVEL_WARNING, target, reason_code(reason), text);
 }
 
 static void tell_reason(enum reason reason, const char *target, const char *detail)
 {
-	char text[1024];
-
-	snprintf(text, sizeof(text), "%s: %s%s%s. %s", target[0] ? target : "node",
-		 reason_meaning(reason), detail[0] ? ": " : "", detail, reason_advice(reason));
-	tell(LOG_LEVEL_WARNING, target, reason_code(reason), text);
+	tell_advised(reason, target, detail, reason_advice(reason));
 }
 
 static void tell_deviations(const struct config *c, const struct plan *p)
@@ -55,8 +63,8 @@ static void tell_deviations(const struct config *c, const struct plan *p)
 			    "configuration", c->problem);
 	for (size_t i = 0; i < p->n_actions; i++)
 		if (p->actions[i].class != CLASS_CHANGE && p->actions[i].reason != REASON_NOT_READY)
-			tell_reason(p->actions[i].reason, p->actions[i].target,
-				    p->actions[i].detail);
+			tell_advised(p->actions[i].reason, p->actions[i].target,
+				     p->actions[i].detail, action_advice(&p->actions[i]));
 	for (size_t i = 0; i < p->n_reasons; i++)
 		tell_reason(p->reasons[i].reason, p->reasons[i].target, p->reasons[i].detail);
 }
@@ -99,5 +107,8 @@ int report_state(const struct fs *fs, const struct config *c, const struct node 
 
 int report_exit_code(const struct plan *p)
 {
-	return p->state == NODE_READY && p->n_actions == 0 ? EXIT_SUCCESS : EXIT_CODE_DEGRADED;
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (!is_best_effort(&p->actions[i]))
+			return EXIT_CODE_DEGRADED;
+	return p->state == NODE_READY ? EXIT_SUCCESS : EXIT_CODE_DEGRADED;
 }

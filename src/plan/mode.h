@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Mode: what each driver mode asks of each family of devices, as one table. For plan/ only, pure.
+ *
+ * The options that follow are in model/wanted.h. Beside the table, every mode wants the modules of
+ * the RDMA character devices, keep as well.
+ */
+#pragma once
+
+#include "../model/wanted.h"
+
+enum family {
+	FAMILY_ERDMA, /* has modes of its own: parameters of its driver */
+	FAMILY_OTHER, /* mlx5 and all others: the driver that the modalias gives */
+	_FAMILY_N
+};
+
+struct duty {
+	bool sets_options; /* the driver's parameters are compared, and the driver is reloaded */
+	bool wants_ofed;  /* the driver must be of an OFED or DOCA stack; it is told, not changed */
+	bool refuses_smc; /* OFED's smc is not the one that smc-tools knows */
+	bool wants_peermem; /* NvidiaPeermem=auto means yes, where a GPU is */
+};
+
+/* 1ded:107f, or whatever the driver of that name is bound to or claims. */
+bool is_erdma(const struct pci *pci);
+enum family family_of(const struct pci *pci);
+const struct duty *duty_of(enum driver_mode mode, enum family family); /* @mode: never auto */

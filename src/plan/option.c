@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "option.h"
+
+#define SMC_MODULE "smc"
+
+/* As the kernel spells it; files may have '-'. */
+static void spell(const char *module, char *ret, size_t size)
+{
+	copy(ret, size, module);
+	for (char *c = ret; *c; c++)
+		*c = *c == '-' ? '_' : *c;
+}
+
+/* Only one parameter of ours is a number, and that is told by its digits. */
+static const char *type_of(const char *name)
+{
+	return streq(name, ERDMA_PORTS) ? "ushort" : "bool";
+}
+
+static void put_place(const struct option *o, char *ret, size_t size)
+{
+	if (o->source == OPTION_CMDLINE)
+		snprintf(ret, size, "the kernel command line");
+	else if (o->line > 0)
+		snprintf(ret, size, "line %" PRIu32 " of %.180s", o->line, o->file);
+	else
+		snprintf(ret, size, "%s", o->file);
+}
+
+static bool is_overruled(const struct node *n, size_t i)
+{
+	for (size_t k = i + 1; k < n->n_options; k++)
+		if (is_own_option_file(n->options[k].file) &&
+		    streq(n->options[k].module, n->options[i].module) &&
+		    streq(n->options[k].name, n->options[i].name))
+			return true;
+	return false;
+}
+
+static struct action *add_conflict(struct plan *p, const struct option *o, const char *module)
+{
+	struct action *a;
+	char place[208];
+
+	a = plan_add_reason(p, STEP_DRIVER, VERB_SET_OPTION, CLASS_REFUSED, module,
+			    REASON_OPTION_CONFLICT);
+	if (!a)
+		return NULL;
+
+	put_place(o, place, sizeof(place));
+	if (o->source == OPTION_CMDLINE)
+		snprintf(a->advice, sizeof(a->advice),
+			 "Remove %s.%.24s=%.20s from %s (the boot loader's configuration) and "
+			 "reboot.",
+			 module, o->name, o->value, place);
+	else if (o->source == OPTION_LOAD)
+		snprintf(a->advice, sizeof(a->advice),
+			 "Remove %s from %s, or set [Driver] Mode=default or compat.", module,
+			 place);
+	else
+		snprintf(
+			a->advice, sizeof(a->advice),
+			"Remove %.24s=%.20s from %s, and rebuild the initramfs if it has that file "
+			"(\"dracut --force\" or \"update-initramfs -u\").",
+			o->name, o->value, place);
+	return a;
+}
+
+static int plan_option(const struct node *n, struct plan *p, size_t i, const char *module,
+		       const char *want)
+{
+	const struct option *o = &n->options[i];
+	struct action *a = add_conflict(p, o, module);
+	char place[208];
+
+	if (!a)
+		return -ENOMEM;
+	snprintf(a->from, sizeof(a->from), "%.24s=%.20s", o->name, o->value);
+	snprintf(a->to, sizeof(a->to), "%.24s=%.20s", o->name, want);
+	put_place(o, place, sizeof(place));
+	snprintf(a->detail, sizeof(a->detail), "%s%s", place,
+		 is_overruled(n, i) ? ", overruled by a file of rdma-provision" : "");
+	return 0;
+}
+
+int plan_options(const struct node *n, struct plan *p, const struct wanted *w, bool refuses_smc)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n->n_options && r >= 0; i++) {
+		const struct option *o = &n->options[i];
+		char module[MODULE_LEN];
+		const char *want;
+
+		spell(o->module, module, sizeof(module));
+		if (is_own_option_file(o->file))
+			continue;
+		if (o->source == OPTION_LOAD) {
+			struct action *a = NULL;
+
+			if (!refuses_smc || !streq(module, SMC_MODULE))
+				continue;
+			a = add_conflict(p, o, module);
+			if (!a)
+				return -ENOMEM;
+			put_place(o, a->detail, sizeof(a->detail));
+			continue;
+		}
+		want = wanted_value(w, module, o->name);
+		if (want && !is_same_value(type_of(o->name), o->value, want))
+			r = plan_option(n, p, i, module, want);
+	}
+	return r;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Option: who else sets the options of our modules, and to what? For plan/ only, pure.
+ *
+ * What is loaded by this service gets its options last, and they win. What systemd-modules-load,
+ * udev or an initramfs load gets what modprobe.d and the kernel command line say, in kmod's order.
+ */
+#pragma once
+
+#include "../model/plan.h"
+#include "../model/wanted.h"
+
+/*
+ * A refused VERB_SET_OPTION for each line that asks for something else than what is wanted, with
+ * its file and line in the advice, also where a file of ours comes later and wins.
+ * @refuses_smc: a line that loads smc is one of them.
+ * Return: 0 or -ENOMEM.
+ */
+int plan_options(const struct node *n, struct plan *p, const struct wanted *w, bool refuses_smc);

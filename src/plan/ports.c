@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ports.h"
+
+#include "mode.h"
+#include "stack.h"
+#include "users.h"
+
+#define NODEPORT_FIRST 30000 /* --service-node-port-range of kube-apiserver */
+#define NODEPORT_LAST  32767
+#define ROCE_PORT      4791 /* ROCE_V2_UDP_DPORT in include/rdma/ib_verbs.h */
+#define RXE_MODULE     "rdma_rxe"
+
+static uint32_t to_port(const char *value)
+{
+	unsigned long port;
+	char *end;
+
+	errno = 0;
+	port = strtoul(value, &end, 0);
+	return errno == 0 && end != value && !*end && port <= UINT16_MAX ? (uint32_t)port : 0;
+}
+
+uint32_t ports_base(const struct node *n, const struct wanted *w)
+{
+	const char *value = wanted_value(w, ERDMA_MODULE, ERDMA_PORTS);
+	uint32_t base = value ? to_port(value) : 0;
+
+	for (size_t i = 0; !value && i < n->n_options; i++) {
+		const struct option *o = &n->options[i];
+
+		if (o->source != OPTION_LOAD && streq(o->module, ERDMA_MODULE) &&
+		    streq(o->name, ERDMA_PORTS) && to_port(o->value) > 0)
+			base = to_port(o->value); /* the last wins */
+	}
+	return base > 0 ? base : ERDMA_PORTS_BASE;
+}
+
+static bool is_in_range(uint32_t port, uint32_t base)
+{
+	return port >= base && port < base + ERDMA_N_PORTS;
+}
+
+/* In compat mode the driver has sockets of its own, which go when it is unloaded. */
+static bool is_held_by_driver(const struct node *n, const struct listener *l)
+{
+	const struct module *m = node_module(n, ERDMA_MODULE);
+	const struct parameter *compat = module_parameter(m, ERDMA_COMPAT);
+	const struct parameter *base = module_parameter(m, ERDMA_PORTS);
+
+	if (l->pid > 0 || !m || m->state != MODULE_LOADED || !compat ||
+	    !is_same_value("bool", compat->value, "Y") || !compat->value[0])
+		return false;
+	return is_in_range(l->port,
+			   base && to_port(base->value) ? to_port(base->value) : ERDMA_PORTS_BASE);
+}
+
+static void put_listener(const struct listener *l, char *ret, size_t size)
+{
+	char who[64], where[48] = "";
+
+	if (l->pid > 0)
+		snprintf(who, sizeof(who), "%s (pid %" PRIu32 ")",
+			 l->command[0] ? l->command : "a process", l->pid);
+	else
+		snprintf(who, sizeof(who), "a process that is not seen");
+	if (l->netns > 0)
+		snprintf(where, sizeof(where), ", network namespace %" PRIu64, l->netns);
+	snprintf(ret, size, "%s %u: %s%s%s%s", l->is_udp ? "UDP" : "TCP", l->port, who,
+		 l->container[0] ? " in " : "", l->container, where);
+}
+
+bool ports_clash(const struct node *n, uint32_t base, char *ret, size_t size)
+{
+	char item[256];
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < n->n_listeners; i++) {
+		const struct listener *l = &n->listeners[i];
+
+		if (l->is_udp || !is_in_range(l->port, base) || is_held_by_driver(n, l))
+			continue;
+		put_listener(l, item, sizeof(item));
+		list_add(ret, size, item);
+	}
+	return ret[0];
+}
+
+int ports_hints(const struct node *n, struct plan *p, uint32_t base)
+{
+	const uint32_t last = base + ERDMA_N_PORTS - 1;
+	const uint16_t *local = n->local_ports;
+	char detail[96];
+	int r = 0;
+
+	if (local[1] > 0 && base <= local[1] && last >= local[0]) {
+		snprintf(detail, sizeof(detail),
+			 "%" PRIu32 " to %" PRIu32 ", and ip_local_port_range is %u to %u", base,
+			 last, local[0], local[1]);
+		r = plan_add_hint(p, REASON_PORTS_EPHEMERAL, ERDMA_MODULE, detail);
+	}
+	if (r >= 0 && base <= NODEPORT_LAST && last >= NODEPORT_FIRST) {
+		snprintf(detail, sizeof(detail), "%" PRIu32 " to %" PRIu32, base, last);
+		r = plan_add_hint(p, REASON_PORTS_NODEPORT, ERDMA_MODULE, detail);
+	}
+	return r;
+}
+
+/*
+ * What the driver was built with cannot be read before it is loaded. Its build turns MAD on by
+ * itself where OFED is installed (configure-dkms.sh), and an ibdev of a build with MAD has a umad
+ * device.
+ */
+static bool is_mad_build(const struct node *n)
+{
+	char evidence[256];
+
+	if (stack_of(n, CORE_MODULE, evidence, sizeof(evidence)) == STACK_OFED)
+		return true;
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct ibdev *ib = node_ibdev_of(n, n->pcis[i].address);
+
+		if (ib && ib->umad[0] && streq(n->pcis[i].driver, ERDMA_MODULE))
+			return true;
+	}
+	return false;
+}
+
+int ports_hint_roce(const struct node *n, struct plan *p)
+{
+	const struct module *rxe = node_module(n, RXE_MODULE);
+	char detail[256] = "";
+
+	if (!is_mad_build(n))
+		return 0;
+
+	if (rxe && (rxe->state == MODULE_LOADED || rxe->state == MODULE_BUILTIN))
+		list_add(detail, sizeof(detail), RXE_MODULE " is loaded");
+	for (size_t i = 0; i < n->n_listeners; i++) {
+		char item[256];
+
+		if (!n->listeners[i].is_udp || n->listeners[i].port != ROCE_PORT)
+			continue;
+		put_listener(&n->listeners[i], item, sizeof(item));
+		list_add(detail, sizeof(detail), item);
+	}
+	return detail[0] ? plan_add_hint(p, REASON_ROCE_PORT_BUSY, ERDMA_MODULE, detail) : 0;
+}

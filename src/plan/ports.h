@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ports: those that eRDMA takes in compat mode. For plan/ only, pure.
+ *
+ * 16 TCP ports in every network namespace, from reserve_ports_base on: when one is taken the module
+ * is not loaded (EADDRINUSE). Built with MAD it takes UDP 4791 of the first namespace as well.
+ * Source: erdma_port_init() and sw_net_init() in erdma_compat.c of the out-of-tree driver.
+ */
+#pragma once
+
+#include "../model/plan.h"
+#include "../model/wanted.h"
+
+/* The first port that the driver takes when it is loaded now: of what is wanted, else of
+ * modprobe.d, else its own. */
+uint32_t ports_base(const struct node *n, const struct wanted *w);
+
+/*
+ * Who has one of the ports, as far as namespaces were seen: "TCP 30610: nginx (pid 44)". What the
+ * driver itself holds (in compat mode, to be reloaded) does not count. Return: is there anybody?
+ */
+bool ports_clash(const struct node *n, uint32_t base, char *ret, size_t size);
+
+/* What the range lies in: local ports, NodePorts. Hints. Return: 0 or -ENOMEM. */
+int ports_hints(const struct node *n, struct plan *p, uint32_t base);
+
+/* Before it is loaded in compat mode, and only for what looks like a build with MAD. A hint. */
+int ports_hint_roce(const struct node *n, struct plan *p);
