@@ -243,6 +243,7 @@ static int save_last_good(const struct fs *fs, const struct config *c)
 }
 
 struct progress {
+	struct doors *doors;
 	const struct pass *pass;
 	struct plan *tried;
 };
@@ -293,12 +294,60 @@ static int recall_failures(const struct config *c, const struct node *n, struct 
 	return 0;
 }
 
+/* The same change in a plan that was made anew, or what stands in its place. */
+static const struct action *find_again(const struct plan *p, const struct action *a)
+{
+	const struct action *found = NULL;
+
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *b = &p->actions[i];
+
+		if (b->verb != a->verb || !streq(b->target, a->target))
+			continue;
+		if (is_open_change(b) && streq(b->from, a->from) && streq(b->to, a->to))
+			return b;
+		if (!found || b->class != CLASS_CHANGE)
+			found = b;
+	}
+	return found;
+}
+
+/*
+ * Between look and write somebody may have come. What is taken away from somebody cannot be given
+ * back, so the whole look is made again right before, with the same result or not at all.
+ */
+static int recheck(void *userdata, const struct action *a, char *words, size_t size)
+{
+	const struct progress *progress = userdata;
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	const struct action *now;
+	int r;
+
+	r = run_plan(progress->doors, progress->pass->config, progress->pass->is_settled,
+		     progress->tried, &n, &p);
+	if (r < 0) {
+		snprintf(words, size, "the node could not be looked at again right before");
+		return r;
+	}
+
+	now = find_again(&p, a);
+	if (now && is_open_change(now) && streq(now->from, a->from) && streq(now->to, a->to))
+		return 0;
+	if (now && now->class != CLASS_CHANGE)
+		snprintf(words, size, "came in between: %s",
+			 now->detail[0] ? now->detail : reason_meaning(now->reason));
+	else
+		snprintf(words, size, "the node changed in between, it is not wanted any more");
+	return -EBUSY;
+}
+
 /* Applies one plan. Return: how many changes were tried, all of them remembered, or -errno. */
 static int apply_round(struct doors *d, const struct pass *pass, const struct node *n,
 		       struct plan *tried, struct plan *p)
 {
-	struct progress progress = { pass, tried };
-	struct apply_hooks hooks = { on_start, on_end, &progress };
+	struct progress progress = { d, pass, tried };
+	struct apply_hooks hooks = { on_start, on_end, recheck, &progress };
 	_cleanup_(freep) char *document = NULL;
 	size_t n_before = tried->n_actions;
 	int r, n_tried;
@@ -323,7 +372,8 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 	}
 	for (size_t i = 0; i < p->n_actions; i++) {
 		ret->n_waiting += p->actions[i].class == CLASS_WAITING;
-		ret->n_failed += p->actions[i].is_done && p->actions[i].result < 0;
+		ret->n_failed += p->actions[i].is_done && p->actions[i].result < 0 &&
+				 !is_best_effort(&p->actions[i]);
 	}
 
 	snprintf(ret->summary, sizeof(ret->summary),

@@ -80,7 +80,12 @@ int apply_plan(struct doors *d, const struct node *n, const char *document,
 			continue;
 
 		hooks->on_start(hooks->userdata, a, deadline_of(a));
-		a->result = child_call(run_job, &job, deadline_of(a), a->error, sizeof(a->error));
+		a->result = hooks->recheck && is_destructive(a)
+				    ? hooks->recheck(hooks->userdata, a, a->error, sizeof(a->error))
+				    : 0;
+		if (a->result >= 0)
+			a->result = child_call(run_job, &job, deadline_of(a), a->error,
+					       sizeof(a->error));
 		a->is_done = true;
 		hooks->on_end(hooks->userdata, a);
 		n_tried++;

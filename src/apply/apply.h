@@ -24,6 +24,12 @@ struct apply_hooks {
 	/* Called before each action; @deadline_usec is how long it may take. */
 	void (*on_start)(void *userdata, const struct action *a, uint64_t deadline_usec);
 	void (*on_end)(void *userdata, const struct action *a); /* with its result */
+	/*
+	 * Called right before an action that is destructive (is_destructive()): does a fresh look
+	 * still give it? Return: 0, or -errno with words: then it is not run, and that is its
+	 * result. NULL: nobody asks.
+	 */
+	int (*recheck)(void *userdata, const struct action *a, char *words, size_t size);
 	void *userdata;
 };
 
