@@ -60,6 +60,14 @@ static const char *node_state(int i)
 {
 	return node_state_name((enum node_state)i);
 }
+static const char *driver_mode(int i)
+{
+	return driver_mode_name((enum driver_mode)i);
+}
+static const char *peermem(int i)
+{
+	return peermem_mode_name((enum peermem_mode)i);
+}
 static const char *vf_mode(int i)
 {
 	return vf_mode_name((enum vf_mode)i);
@@ -92,6 +100,8 @@ static void every_enum_has_names_and_what_is_no_member_has_none(_unused_ void **
 		{ class, _CLASS_N, CLASS_NEEDS_REBOOT, "needs-reboot" },
 		{ verb, _VERB_N, VERB_SET_NUM_VFS, "set-num-vfs" },
 		{ node_state, _NODE_STATE_N, NODE_DEGRADED, "degraded" },
+		{ driver_mode, _DRIVER_MODE_N, DRIVER_MODE_OFED, "ofed" },
+		{ peermem, _PEERMEM_N, PEERMEM_YES, "yes" },
 		{ vf_mode, _VF_MODE_N, VF_MODE_SHARED_MULTI, "shared-multi" },
 		{ netns_mode, _NETNS_MODE_N, NETNS_MODE_EXCLUSIVE, "exclusive" },
 		{ policy, _TOPOLOGY_POLICY_N, TOPOLOGY_POLICY_BEST_EFFORT, "best-effort" },

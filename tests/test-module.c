@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <elf.h>
 #include <endian.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -22,12 +23,20 @@ struct entry {
 };
 
 static const struct entry dep[] = {
+	{ "another_first", "kernel/another_first.ko:" },
+	{ "compressed", "kernel/compressed.ko.xz:" },
+	{ "damaged", "kernel/damaged.ko:" },
+	{ "foreign", "kernel/foreign.ko:" },
 	{ "ib_uverbs", "kernel/ib_uverbs.ko:" },
+	{ "kept_by_admin", "kernel/kept_by_admin.ko:" },
 	{ "mlx5_core", "kernel/mlx5_core.ko: kernel/ib_uverbs.ko" },
 	{ "nouveau", "kernel/nouveau.ko:" },
+	{ "overridden", "kernel/overridden.ko:" },
+	{ "packaged", "kernel/packaged.ko:" },
 	{ "rdma_ucm", "kernel/rdma_ucm.ko:" },
 	{ "switched_off", "kernel/switched_off.ko:" },
 	{ "user_mad", "kernel/user_mad.ko:" },
+	{ "vendor_rdma", "extra/vendor_rdma.ko:" },
 	{ NULL, NULL },
 };
 static const struct entry alias[] = {
@@ -131,6 +140,53 @@ static void put_config(const char *text)
 	put_file(path, text, strlen(text));
 }
 
+/* What packages write, where they write it. */
+static void put_packaged_config(const char *text)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/usr/lib/modprobe.d/zz-packaged.conf", root);
+	put_file(path, text, strlen(text));
+}
+
+/* The least that is a module file: an ELF object with .modinfo, whose items end in NUL. */
+static void put_module(const char *name, const char *info, size_t info_size)
+{
+	static const char names[] = "\0.modinfo\0.shstrtab";
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Shdr sections[3];
+		char bytes[1024];
+	} file = {};
+	char path[160];
+
+	assert_true(info_size + sizeof(names) <= sizeof(file.bytes));
+	memcpy(file.header.e_ident, ELFMAG, SELFMAG);
+	file.header.e_ident[EI_CLASS] = ELFCLASS64;
+	file.header.e_ident[EI_DATA] = htole16(1) == 1 ? ELFDATA2LSB : ELFDATA2MSB;
+	file.header.e_ident[EI_VERSION] = EV_CURRENT;
+	file.header.e_type = ET_REL;
+	file.header.e_version = EV_CURRENT;
+	file.header.e_ehsize = sizeof(file.header);
+	file.header.e_shoff = sizeof(file.header);
+	file.header.e_shentsize = sizeof(file.sections[0]);
+	file.header.e_shnum = ELEMENTSOF(file.sections);
+	file.header.e_shstrndx = 2;
+	file.sections[1] = (Elf64_Shdr){ .sh_name = 1,
+					 .sh_type = SHT_PROGBITS,
+					 .sh_offset = offsetof(__typeof__(file), bytes),
+					 .sh_size = info_size };
+	file.sections[2] = (Elf64_Shdr){ .sh_name = 10,
+					 .sh_type = SHT_STRTAB,
+					 .sh_offset = offsetof(__typeof__(file), bytes) + info_size,
+					 .sh_size = sizeof(names) };
+	memcpy(file.bytes, info, info_size);
+	memcpy(file.bytes + info_size, names, sizeof(names));
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	put_file(path, (const char *)&file, sizeof(file));
+}
+
 static void make_folders(const char *path)
 {
 	char part[128];
@@ -152,13 +208,26 @@ static int set_up(_unused_ void **state)
 	make_folders(path);
 	snprintf(path, sizeof(path), "%s/etc/modprobe.d/", root);
 	make_folders(path);
+	snprintf(path, sizeof(path), "%s/usr/lib/modprobe.d/", root);
+	make_folders(path);
+	snprintf(path, sizeof(path), "%s/kernel/", folder);
+	make_folders(path);
+	snprintf(path, sizeof(path), "%s/extra/", folder);
+	make_folders(path);
 
 	for (size_t i = 0; i < ELEMENTSOF(indexes); i++)
 		put_index(indexes[i].name, indexes[i].entries);
 	put_config("blacklist nouveau\n"
 		   "install switched_off /bin/false\n"
+		   "install overridden /bin/false\n"
+		   "install kept_by_admin modprobe -i kept_by_admin && logger kept_by_admin\n"
 		   "alias another_name rdma_ucm\n"
 		   "alias net-pf-99 off\n");
+	put_packaged_config("install packaged /sbin/modprobe --ignore-install packaged "
+			    "$CMDLINE_OPTS && /usr/libexec/setup.sh\n"
+			    "install overridden modprobe -i overridden\n"
+			    "install foreign modprobe -i rdma_ucm\n"
+			    "install another_first /bin/true; modprobe -i another_first\n");
 	return 0;
 }
 
@@ -225,7 +294,12 @@ static void a_module_is_there_or_says_why_not(_unused_ void **state)
 		{ "mlx5_core", MODULE_AVAILABLE },
 		{ "mlx5-core", MODULE_AVAILABLE },
 		{ "nouveau", MODULE_BLACKLISTED },
-		{ "switched_off", MODULE_BLACKLISTED }, /* by an install command */
+		{ "switched_off", MODULE_BLACKLISTED },  /* by an install command */
+		{ "packaged", MODULE_AVAILABLE },        /* the distribution's own inserts it */
+		{ "overridden", MODULE_BLACKLISTED },    /* by the administrator */
+		{ "kept_by_admin", MODULE_BLACKLISTED }, /* which is not the distribution's */
+		{ "foreign", MODULE_BLACKLISTED },       /* inserts another one */
+		{ "another_first", MODULE_BLACKLISTED }, /* does something else before */
 		{ "ext4", MODULE_BUILTIN },
 		{ "erdma", MODULE_MISSING },
 		{ "net-pf-99", MODULE_MISSING }, /* alias ... off */
@@ -240,6 +314,105 @@ static void a_module_is_there_or_says_why_not(_unused_ void **state)
 		if (found != cases[i].state)
 			print_error("%s\n", cases[i].name);
 		assert_int_equal(found, cases[i].state);
+	}
+	modules_done(&m);
+}
+
+#define ITEMS(text) text, sizeof(text) /* with the NUL at the end */
+
+static void a_file_says_what_it_is(_unused_ void **state)
+{
+	struct module module = { .name = "vendor_rdma" };
+	const struct parameter *p;
+	struct modules m;
+
+	put_module("extra/vendor_rdma.ko",
+		   ITEMS("version=0.2.37\0srcversion=ABCDEF\0license=GPL\0"
+			 "parm=compat_mode:Compatible mode, yes: or no\0"
+			 "parmtype=compat_mode:bool\0parmtype=base:ushort\0parm=said_only:x\0"
+			 "parm=:nameless\0parm=no_colon\0vermagic=6.1.0-made SMP"));
+	/* What is in force stays. */
+	p = APPEND(module.parameters, module.n_parameters);
+	COPY(((struct parameter *)p)->name, "compat_mode");
+	COPY(((struct parameter *)p)->value, "N");
+
+	assert_int_equal(modules_open(&m, folder), 0);
+	assert_int_equal(module_read(&m, false, &module), 0);
+	assert_string_equal(module.path, "/usr/lib/modules/6.1.0-made/extra/vendor_rdma.ko");
+	assert_false(module.has_info);
+	assert_int_equal(module.n_parameters, 1);
+
+	assert_int_equal(module_read(&m, true, &module), 0);
+	assert_true(module.has_info);
+	assert_string_equal(module.version, "0.2.37");
+	assert_string_equal(module.srcversion, "ABCDEF");
+	assert_false(module.is_intree);
+	assert_int_equal(module.n_parameters, 3);
+	assert_string_equal(module.parameters[0].name, "base");
+	assert_string_equal(module.parameters[0].type, "ushort");
+	p = module_parameter(&module, "compat_mode");
+	assert_string_equal(p->type, "bool");
+	assert_string_equal(p->value, "N");
+	assert_string_equal(module_parameter(&module, "said_only")->type, "");
+	free(module.parameters);
+
+	module = (struct module){ .name = "user_mad" };
+	put_module("kernel/user_mad.ko", ITEMS("intree=Y\0description=\xff"));
+	assert_int_equal(module_read(&m, true, &module), 0);
+	assert_true(module.has_info);
+	assert_true(module.is_intree);
+	assert_int_equal(module.n_parameters, 0);
+	modules_done(&m);
+}
+
+static void a_compressed_file_is_read(_unused_ void **state)
+{
+	struct module module = { .name = "compressed" };
+	char command[256];
+	struct modules m;
+
+	put_module("kernel/compressed.ko", ITEMS("intree=Y\0parmtype=netns_mode:bool"));
+	snprintf(command, sizeof(command), "xz --check=crc32 %s/kernel/compressed.ko 2>&1", folder);
+	if (system(command) != 0) {
+		print_message("skipped: no xz here\n");
+		skip();
+	}
+
+	assert_int_equal(modules_open(&m, folder), 0);
+	assert_int_equal(module_read(&m, true, &module), 0);
+	assert_true(module.has_info);
+	assert_true(module.is_intree);
+	assert_string_equal(module_parameter(&module, "netns_mode")->type, "bool");
+	free(module.parameters);
+	modules_done(&m);
+}
+
+static void nothing_is_known_of_a_file_that_cannot_be_read(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		int r;
+	} cases[] = {
+		{ "damaged", 0 },     /* a path and nothing else */
+		{ "nouveau", 0 },     /* in modules.dep only */
+		{ "erdma", -ENOENT }, /* not even there */
+		{ "ext4", -ENOENT },  /* built in */
+	};
+	struct modules m;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/kernel/damaged.ko", folder);
+	put_file(path, "\177ELF and no more", 16);
+
+	assert_int_equal(modules_open(&m, folder), 0);
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct module module = {};
+
+		COPY(module.name, cases[i].name);
+		assert_int_equal(module_read(&m, true, &module), cases[i].r);
+		assert_false(module.has_info);
+		assert_int_equal(module.n_parameters, 0);
+		assert_int_equal(module.path[0] != '\0', cases[i].r == 0);
 	}
 	modules_done(&m);
 }
@@ -289,6 +462,8 @@ static void nothing_is_loaded_out_of_another_tree(_unused_ void **state)
 
 	assert_int_equal(modules_open(&m, folder), 0);
 	assert_int_equal(module_load(&m, "rdma_ucm"), -EROFS);
+	assert_int_equal(module_load_with(&m, "rdma_ucm", "a=b"), -EROFS);
+	assert_int_equal(module_remove(&m, "rdma_ucm"), -EROFS);
 	modules_done(&m);
 }
 
@@ -310,6 +485,7 @@ static void the_running_kernel_answers(_unused_ void **state)
 	assert_int_equal(module_look(&m, "no_module_of_this_name", &found), 0);
 	assert_int_equal(found, MODULE_MISSING);
 	assert_int_equal(module_load(&m, "no_module_of_this_name"), -ENOENT);
+	assert_int_equal(module_load_with(&m, "no_module_of_this_name", "a=b"), -ENOENT);
 	modules_done(&m);
 }
 
@@ -318,6 +494,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_modalias_finds_its_module),
 		cmocka_unit_test(a_module_is_there_or_says_why_not),
+		cmocka_unit_test(a_file_says_what_it_is),
+		cmocka_unit_test(a_compressed_file_is_read),
+		cmocka_unit_test(nothing_is_known_of_a_file_that_cannot_be_read),
 		cmocka_unit_test(a_changed_configuration_is_seen),
 		cmocka_unit_test(a_tree_without_modules_has_none),
 		cmocka_unit_test(nothing_is_loaded_out_of_another_tree),

@@ -540,6 +540,52 @@ static void reasons_are_in_order_and_told_once(_unused_ void **state)
 	assert_string_equal(json_string_value(at(document, "memory/stuck")), "0000:41:00.0");
 }
 
+static void an_action_with_advice_of_its_own_tells_that(_unused_ void **state)
+{
+	static const char own[] = "Remove compat_mode=N from line 3 of /etc/modprobe.d/a.conf.";
+	_cleanup_(freep) char *text = NULL, *plan = NULL;
+	struct action refused = { STEP_DRIVER,          VERB_SET_OPTION,
+				  CLASS_REFUSED,        REASON_OPTION_CONFLICT,
+				  .target = "erdma",    .from = "compat_mode=N",
+				  .to = "compat_mode=Y" };
+	json_auto_t *document = NULL, *actions_document = NULL;
+	struct machine m;
+
+	SET(refused.advice, own);
+	make_machine(&m);
+	m.plan.actions = &refused;
+	m.plan.n_actions = 1;
+	document = state_of(&m);
+	assert_string_equal(json_string_value(at(document, "reasons/0/code")), "option-conflict");
+	assert_string_equal(json_string_value(at(document, "reasons/0/advice")), own);
+
+	assert_int_equal(output_actions_text(&m.plan, &text), 0);
+	assert_true(is_prefix(text, "erdma: set-option compat_mode=N -> compat_mode=Y: refused "));
+	assert_non_null(strstr(text, own));
+	assert_null(strstr(text, reason_advice(REASON_OPTION_CONFLICT)));
+
+	assert_int_equal(output_actions_json(&m.plan, &plan), 0);
+	actions_document = json_loads(plan, 0, NULL);
+	assert_string_equal(json_string_value(at(actions_document, "actions/0/advice")), own);
+}
+
+static void what_somebody_came_in_between_of_is_remembered_as_failed(_unused_ void **state)
+{
+	struct action busy = { STEP_NETNS,        VERB_SET_NETNS_MODE, CLASS_NEEDS_REBOOT,
+			       REASON_NETNS_BUSY, .to = "exclusive",   .is_done = true,
+			       .result = -EBUSY };
+	json_auto_t *document = NULL;
+	struct machine m;
+
+	make_machine(&m);
+	m.plan.actions = &busy;
+	m.plan.n_actions = 1;
+	document = state_of(&m);
+	assert_int_equal(json_array_size(at(document, "reasons")), 1);
+	assert_int_equal(json_array_size(at(document, "memory/failures")), 1);
+	assert_string_equal(json_string_value(at(document, "memory/failures/0/to")), "exclusive");
+}
+
 static void memory_comes_back_as_it_was_written(_unused_ void **state)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -805,6 +851,8 @@ int main(void)
 		cmocka_unit_test(no_usable_device_gives_no_plugin_file),
 		cmocka_unit_test(plan_text_is_one_line_for_each_action),
 		cmocka_unit_test(plan_json_has_numbers_where_the_verb_counts),
+		cmocka_unit_test(an_action_with_advice_of_its_own_tells_that),
+		cmocka_unit_test(what_somebody_came_in_between_of_is_remembered_as_failed),
 		cmocka_unit_test(an_empty_plan_is_an_empty_list_and_no_line),
 		cmocka_unit_test(odd_text_never_spoils_a_document),
 		cmocka_unit_test(state_has_every_fact_in_its_place),

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "../model/wanted.h"
 #include "verbs.h"
+
+#define ERROR_LEN sizeof(((struct action *)0)->error)
 
 /* What the kernel's answer to loading a module means: finit_module(2), kernel/module/main.c. */
 static const struct {
@@ -7,29 +10,176 @@ static const struct {
 	const char *words;
 } load_errors[] = {
 	{ ENOEXEC, "built for another kernel or damaged (vermagic, symbol versions)" },
-	{ ENOENT, "not found, or it needs a symbol that the loaded modules do not have" },
+	{ ENOENT, "it needs a symbol that the loaded modules do not have: it was built against "
+		  "another RDMA stack" },
+	{ ENOPKG, "not found, nor a file of it" },
 	{ EKEYREJECTED, "its signature is not accepted" },
-	{ EPERM,
-	  "forbidden: blacklist, module_blacklist= on the kernel command line, or lockdown" },
-	{ EINVAL, "a parameter in modprobe.d has a value it does not accept" },
+	{ ENOKEY, "its signature is of a key that is not known" },
+	{ EBADMSG, "its signature is damaged" },
+	{ EPERM, "forbidden: blacklist or install command in modprobe.d, module_blacklist= on the "
+		 "kernel command line, or lockdown" },
+	{ EINVAL, "one of its parameters has a value it does not accept" },
 	{ ENODEV, "it finds no device of its own" },
 	{ EADDRINUSE, "a port it reserves is taken" },
 };
 
-int apply_load_module(struct work *w, const struct action *a)
+static void put_words(struct work *w, int error)
+{
+	for (size_t i = 0; i < ELEMENTSOF(load_errors); i++)
+		if (-error == load_errors[i].error)
+			copy(w->error, ERROR_LEN, load_errors[i].words);
+	/* The kernel's own list forbids also what is only needed by the module. */
+	if (error == -EPERM && w->node->cmdline_blacklist[0])
+		snprintf(w->error, ERROR_LEN,
+			 "forbidden: module_blacklist=%.100s is on the kernel "
+			 "command line",
+			 w->node->cmdline_blacklist);
+}
+
+/* What is in force of "NAME=VALUE ..."? -EPROTO: not what was asked for, with words. */
+static int read_back(struct work *w, const char *module, const char *options)
+{
+	char option[64], path[192], value[64];
+
+	for (const char *o = options; *o;) {
+		const size_t len = strcspn(o, " ");
+		char *equals;
+
+		snprintf(option, sizeof(option), "%.*s", (int)len, o);
+		o += len + strspn(o + len, " ");
+		equals = strchr(option, '=');
+		if (!equals)
+			continue;
+		*equals = '\0';
+
+		snprintf(path, sizeof(path), "sys/module/%s/parameters/%s", module, option);
+		if (fs_read(&w->doors->fs, path, value, sizeof(value)) < 0) {
+			snprintf(w->error, ERROR_LEN,
+				 "%s is loaded, but has no parameter %s: asked for was %s", module,
+				 option, equals + 1);
+			return -EPROTO;
+		}
+		if (!is_same_value("", value, equals + 1)) {
+			snprintf(w->error, ERROR_LEN,
+				 "%s is loaded, but with %s=%s: asked for was %s", module, option,
+				 value, equals + 1);
+			return -EPROTO;
+		}
+	}
+	return 0;
+}
+
+/* The modules that are known to the door at this moment, not at the time of the look. */
+static int look_for_file(struct work *w, const char *module)
+{
+	enum module_state state;
+	int r;
+
+	r = module_look(&w->doors->modules, module, &state);
+	if (r < 0)
+		return r;
+	return state == MODULE_MISSING ? -ENOPKG : state == MODULE_BLACKLISTED ? -EPERM : 0;
+}
+
+/* @options: none when empty. Return: 0, or -errno as action_failure() knows them, with words. */
+static int load(struct work *w, const char *module, const char *options)
 {
 	char path[320];
 	int r;
 
-	r = module_load(&w->doors->modules, a->target);
-	for (size_t i = 0; i < ELEMENTSOF(load_errors) && r < 0; i++)
-		if (-r == load_errors[i].error)
-			copy(w->error, sizeof(a->error), load_errors[i].words);
+	r = options[0] ? module_load_with(&w->doors->modules, module, options)
+		       : module_load(&w->doors->modules, module);
+	if (r == -EEXIST) /* somebody was faster: with which options is to be seen */
+		r = 0;
+	if (r == -ENOENT && look_for_file(w, module) == -ENOPKG)
+		r = -ENOPKG;
+	if (r < 0) {
+		put_words(w, r);
+		return r;
+	}
+
+	snprintf(path, sizeof(path), "sys/module/%s", module);
+	if (!fs_exists(&w->doors->fs, path)) {
+		copy(w->error, ERROR_LEN, "it was accepted, but is not there");
+		return -EIO;
+	}
+	return read_back(w, module, options);
+}
+
+/* For which devices nvidia_peermem is tried is no option of it. */
+static const char *options_of(const struct action *a)
+{
+	return is_best_effort(a) ? "" : a->to;
+}
+
+int apply_load_module(struct work *w, const struct action *a)
+{
+	return load(w, a->target, options_of(a));
+}
+
+static int unload(struct work *w, const char *module)
+{
+	int r;
+
+	r = module_remove(&w->doors->modules, module);
+	if (r == -ENOENT) /* somebody was faster */
+		return 0;
+	if (r == -EAGAIN) {
+		copy(w->error, ERROR_LEN, "the kernel says that it is in use");
+		return -EBUSY;
+	}
+	if (r < 0)
+		snprintf(w->error, ERROR_LEN, "it cannot be unloaded: %s", strerror(-r));
+	return r == -EBUSY ? -EIO : r; /* no exit function, or half gone: no user of it */
+}
+
+/* After the new mode could not be had: the one before. Appends to the words what became of it. */
+static void restore(struct work *w, const struct action *a)
+{
+	char words[ERROR_LEN], *cause = w->error;
+	size_t n;
+	int r;
+
+	/* Cut, so that there is room for what became of it. */
+	n = (size_t)snprintf(words, sizeof(words), "%.120s; ",
+			     cause[0] ? cause : "it cannot be loaded");
+	cause[0] = '\0';
+
+	r = unload(w, a->target); /* loaded, but not as it was asked for */
+	if (r >= 0)
+		r = load(w, a->target, a->from);
+	if (r < 0)
+		snprintf(words + n, sizeof(words) - n,
+			 "the previous mode could not be restored: %s",
+			 cause[0] ? cause : strerror(-r));
+	else
+		snprintf(words + n, sizeof(words) - n, "%s",
+			 a->from[0] ? "the previous mode was restored"
+				    : "it was loaded again without options, as it was");
+	copy(w->error, ERROR_LEN, words);
+}
+
+/*
+ * Nobody depends on eRDMA's driver, and what it depends on stays: it goes and comes back alone.
+ * What is known to fail is not even begun, for the way back is the same one.
+ */
+int apply_reload_module(struct work *w, const struct action *a)
+{
+	int r;
+
+	r = look_for_file(w, a->target);
+	if (r < 0) {
+		put_words(w, r);
+		return r;
+	}
+	r = unload(w, a->target);
 	if (r < 0)
 		return r;
 
-	snprintf(path, sizeof(path), "sys/module/%s", a->target);
-	return fs_exists(&w->doors->fs, path) ? 0 : -ENOENT;
+	r = load(w, a->target, a->to);
+	if (r < 0)
+		restore(w, a);
+	return r;
 }
 
 int apply_bind_driver(struct work *w, const struct action *a)
@@ -49,11 +199,6 @@ int apply_bind_driver(struct work *w, const struct action *a)
 		copy(w->error, sizeof(a->error),
 		     "no driver took it (sriov_drivers_autoprobe off?)");
 	return r;
-}
-
-int apply_reload_module(struct work *w _unused_, const struct action *a _unused_)
-{
-	return -EOPNOTSUPP;
 }
 
 int apply_rebind_driver(struct work *w _unused_, const struct action *a _unused_)

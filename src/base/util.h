@@ -117,3 +117,11 @@ static inline bool copy(char *to, size_t size, const char *from)
 	return true;
 }
 #define COPY(to, from) copy((to), sizeof(to), (from))
+
+/* Text that others chose, made fit for a terminal and for JSON: anything but printable ASCII
+ * becomes '?'. */
+static inline void make_printable(char *s)
+{
+	for (; *s; s++)
+		*s = *s < ' ' || *s > '~' ? '?' : *s;
+}

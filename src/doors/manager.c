@@ -160,3 +160,46 @@ int manager_start_unit(const char *unit, uint64_t timeout_usec, char *ret_result
 		copy(ret_result, size, job.result);
 	return streq(job.result, "done") || streq(job.result, "skipped") ? 0 : -EIO;
 }
+
+static int get_state(sd_bus *bus, const char *unit, uint64_t timeout_usec, char *ret, size_t size)
+{
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
+	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_(freep) char *state = NULL;
+	const char *path;
+	int r;
+
+	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, SYSTEMD_PATH, MANAGER, "GetUnit");
+	if (r >= 0)
+		r = sd_bus_message_append(m, "s", unit);
+	if (r >= 0)
+		r = sd_bus_call(bus, m, MAX(timeout_usec, UINT64_C(1)), &error, &reply);
+	if (r < 0 && sd_bus_error_has_name(&error, SYSTEMD ".NoSuchUnit"))
+		return -ENOENT;
+	if (r >= 0)
+		r = sd_bus_message_read(reply, "o", &path);
+	if (r >= 0)
+		r = sd_bus_get_property_string(bus, SYSTEMD, path, SYSTEMD ".Unit", "ActiveState",
+					       NULL, &state);
+	if (r < 0)
+		return r;
+
+	return copy(ret, size, state) ? 0 : -EMSGSIZE;
+}
+
+int manager_unit_state(const char *unit, uint64_t timeout_usec, char *ret, size_t size)
+{
+	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *private = NULL, *bus = NULL;
+	int r = -EHOSTDOWN;
+
+	/* Whether one is let in there shows at the first question. */
+	if (open_private(&private) >= 0)
+		r = get_state(private, unit, timeout_usec, ret, size);
+	if (r >= 0 || r == -ENOENT || r == -ETIMEDOUT)
+		return r;
+
+	if (sd_bus_open_system(&bus) < 0)
+		return -EHOSTDOWN;
+	r = get_state(bus, unit, timeout_usec, ret, size);
+	return r < 0 && r != -ENOENT && r != -ETIMEDOUT ? -EHOSTDOWN : r;
+}

@@ -14,3 +14,10 @@
  * ret_result, when not NULL, holds the job's result word.
  */
 int manager_start_unit(const char *unit, uint64_t timeout_usec, char *ret_result, size_t size);
+
+/*
+ * The word of a unit's ActiveState: "active", "activating", "failed".
+ * Return: 0, -ENOENT: systemd knows no such unit, or never had a reason to load it, -EHOSTDOWN,
+ * -ETIMEDOUT.
+ */
+int manager_unit_state(const char *unit, uint64_t timeout_usec, char *ret, size_t size);

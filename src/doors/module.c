@@ -9,6 +9,7 @@ static const char *const config_folders[] = {
 	"etc/modprobe.d",     "run/modprobe.d", "usr/local/lib/modprobe.d",
 	"usr/lib/modprobe.d", "lib/modprobe.d",
 };
+#define FIRST_OF_PACKAGES 3 /* from here on they belong to the distribution */
 
 static void ctx_unrefp(struct kmod_ctx **ctx)
 {
@@ -64,22 +65,24 @@ static size_t root_length(const char *folder)
 	return n;
 }
 
-static int open_ctx(const char *folder, struct kmod_ctx **ret)
+/* With the folders of modprobe.d from the @first on. */
+static int open_ctx(const char *folder, size_t first, struct kmod_ctx **ret)
 {
 	char paths[ELEMENTSOF(config_folders)][PATH_MAX];
 	const char *config[ELEMENTSOF(config_folders) + 1] = {};
 
-	for (size_t i = 0; folder && i < ELEMENTSOF(config_folders); i++) {
-		int n = snprintf(paths[i], sizeof(paths[i]), "%.*s/%s", (int)root_length(folder),
-				 folder, config_folders[i]);
+	for (size_t i = first; i < ELEMENTSOF(config_folders); i++) {
+		int n = snprintf(paths[i], sizeof(paths[i]), "%.*s/%s",
+				 folder ? (int)root_length(folder) : 0, folder ? folder : "",
+				 config_folders[i]);
 
 		if (n < 0 || (size_t)n >= sizeof(paths[i]))
 			return -ENAMETOOLONG;
-		config[i] = paths[i];
+		config[i - first] = paths[i];
 	}
 
 	errno = ENOMEM;
-	*ret = kmod_new(folder, folder ? config : NULL);
+	*ret = kmod_new(folder, folder || first > 0 ? config : NULL);
 	if (!*ret)
 		return -errno;
 
@@ -95,7 +98,7 @@ static int refresh(struct modules *m)
 
 	ctx_unrefp(&m->ctx);
 	m->ctx = NULL;
-	return open_ctx(m->folder, &m->ctx);
+	return open_ctx(m->folder, 0, &m->ctx);
 }
 
 /* An alias or a name; modules.dep, modules.builtin and "alias" lines are looked into. */
@@ -145,6 +148,81 @@ static int is_filtered(struct modules *m, enum kmod_filter filter, const struct 
 	return r < 0 ? r : !left;
 }
 
+/* The next blank-separated word: its start, or NULL at the end. */
+static const char *next_word(const char **text, size_t *ret_length)
+{
+	const char *word = *text + strspn(*text, " \t");
+
+	*ret_length = strcspn(word, " \t");
+	*text = word + *ret_length;
+	return *ret_length > 0 ? word : NULL;
+}
+
+static bool is_word(const char *word, size_t length, const char *text)
+{
+	return strlen(text) == length && strncmp(word, text, length) == 0;
+}
+
+/* Both spellings, '-' and '_', are the same module. */
+static bool is_name(const char *word, size_t length, const char *name)
+{
+	if (strlen(name) != length)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if ((word[i] == '-' ? '_' : word[i]) != (name[i] == '-' ? '_' : name[i]))
+			return false;
+	return true;
+}
+
+/* "/sbin/modprobe --ignore-install NAME $CMDLINE_OPTS", and whatever comes after it on success. */
+static bool is_inserting(const char *command, const char *name)
+{
+	bool is_ignoring = false, is_named = false;
+	size_t length = 0;
+	const char *word;
+
+	word = next_word(&command, &length);
+	for (size_t i = 0; word && i < length; i++)
+		if (word[i] == '/') {
+			word += i + 1;
+			length -= i + 1;
+			i = SIZE_MAX; /* becomes 0 */
+		}
+	if (!word || !is_word(word, length, "modprobe"))
+		return false;
+
+	while ((word = next_word(&command, &length)) && !is_word(word, length, "&&")) {
+		if (is_word(word, length, "-i") || is_word(word, length, "--ignore-install"))
+			is_ignoring = true;
+		else if (!is_named && is_name(word, length, name))
+			is_named = true;
+		else if (!is_word(word, length, "$CMDLINE_OPTS") && !is_word(word, length, "-q") &&
+			 !is_word(word, length, "--quiet"))
+			return false;
+	}
+	return is_ignoring && is_named;
+}
+
+/*
+ * May its install command be passed over? libkmod does not tell which file a command is from: it is
+ * the distribution's when the distribution's folders alone give the same.
+ */
+static bool is_passable(struct modules *m, const struct kmod_module *module)
+{
+	_cleanup_(module_unrefp) struct kmod_module *packaged = NULL;
+	_cleanup_(ctx_unrefp) struct kmod_ctx *ctx = NULL;
+	const char *command = kmod_module_get_install_commands(module), *theirs;
+
+	if (!command || !is_inserting(command, kmod_module_get_name(module)))
+		return false;
+	if (open_ctx(m->folder, FIRST_OF_PACKAGES, &ctx) < 0 ||
+	    kmod_module_new_from_name(ctx, kmod_module_get_name(module), &packaged) < 0)
+		return false;
+
+	theirs = kmod_module_get_install_commands(packaged);
+	return theirs && streq(theirs, command);
+}
+
 int module_look(struct modules *m, const char *name, enum module_state *ret)
 {
 	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
@@ -177,38 +255,166 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 	r = is_filtered(m, KMOD_FILTER_BLACKLIST, list);
 	if (r < 0)
 		return r;
-	*ret = r > 0 || kmod_module_get_install_commands(found) ? MODULE_BLACKLISTED
-								: MODULE_AVAILABLE;
+	*ret = r > 0 || (kmod_module_get_install_commands(found) && !is_passable(m, found))
+		       ? MODULE_BLACKLISTED
+		       : MODULE_AVAILABLE;
 	return 0;
 }
 
-/*
- * "install NAME /bin/false" is how hardened images switch a module off, and other commands mean
- * that inserting it is not enough: to go past them is as wrong as to run them.
- */
-static int on_install_command(_unused_ struct kmod_module *m, _unused_ const char *command,
-			      _unused_ void *userdata)
+static void info_freep(struct kmod_list **list)
 {
-	return -EPERM;
+	kmod_module_info_free_list(*list);
 }
 
-static int is_in_kernel(struct modules *m, const char *name)
+static int compare_parameter(const void *a, const void *b)
+{
+	return strcmp(((const struct parameter *)a)->name, ((const struct parameter *)b)->name);
+}
+
+/*
+ * "compat_mode:description" of parm, "compat_mode:bool" of parmtype; one may come without the
+ * other. A name that the kernel could not have is left out: nobody can set it.
+ */
+static int add_parameter(struct module *module, const char *text, bool with_type)
+{
+	const char *colon = strchr(text, ':');
+	char name[MODULE_LEN];
+	struct parameter *p;
+
+	if (!colon || colon == text || (size_t)(colon - text) >= sizeof(name))
+		return 0;
+	memcpy(name, text, (size_t)(colon - text));
+	name[colon - text] = '\0';
+
+	p = (struct parameter *)module_parameter(module, name);
+	if (!p) {
+		p = APPEND(module->parameters, module->n_parameters);
+		if (!p)
+			return -ENOMEM;
+		COPY(p->name, name);
+	}
+	if (with_type)
+		COPY(p->type, colon + 1);
+	make_printable(p->name);
+	make_printable(p->type);
+	return 0;
+}
+
+static int read_info(const struct kmod_module *found, struct module *ret)
+{
+	_cleanup_(info_freep) struct kmod_list *list = NULL;
+	struct kmod_list *item;
+	int r = 0;
+
+	if (kmod_module_get_info(found, &list) < 0)
+		return 0;
+
+	kmod_list_foreach(item, list)
+	{
+		const char *key = kmod_module_info_get_key(item);
+		const char *value = kmod_module_info_get_value(item);
+
+		if (streq(key, "version"))
+			COPY(ret->version, value);
+		else if (streq(key, "srcversion"))
+			COPY(ret->srcversion, value);
+		else if (streq(key, "intree"))
+			ret->is_intree = streq(value, "Y");
+		else if (streq(key, "parm") || streq(key, "parmtype"))
+			r = add_parameter(ret, value, streq(key, "parmtype"));
+		if (r < 0)
+			return r;
+	}
+
+	make_printable(ret->version);
+	make_printable(ret->srcversion);
+	if (ret->n_parameters > 0)
+		qsort(ret->parameters, ret->n_parameters, sizeof(*ret->parameters),
+		      compare_parameter);
+	ret->has_info = true;
+	return 0;
+}
+
+/* How much of a path is the root of the tree: libkmod makes a relative folder absolute. */
+static size_t root_of_path(const struct modules *m, const char *path)
+{
+	const char *folder = m->folder ? kmod_get_dirname(m->ctx) : NULL;
+
+	return folder && is_prefix(path, folder) ? root_length(folder) : 0;
+}
+
+int module_read(struct modules *m, bool with_info, struct module *ret)
+{
+	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
+	const char *path;
+	int r;
+
+	r = refresh(m);
+	if (r >= 0)
+		r = kmod_module_new_from_name(m->ctx, ret->name, &found);
+	if (r < 0)
+		return r;
+
+	path = kmod_module_get_path(found); /* of modules.dep */
+	if (!path)
+		return -ENOENT;
+	COPY(ret->path, path + root_of_path(m, path));
+	return with_info ? read_info(found, ret) : 0;
+}
+
+/* One module_load(), for libkmod's callback. */
+struct loading {
+	struct modules *modules;
+	const char *name, *options; /* options for the module of that name alone; may be NULL */
+	bool was_passed_over;
+};
+
+static int insert(struct kmod_module *m, const struct loading *l)
+{
+	const char *configured = kmod_module_get_options(m), *own = NULL;
+	_cleanup_(freep) char *options = NULL;
+	int r;
+
+	if (streq(kmod_module_get_name(m), l->name))
+		own = l->options;
+	if (asprintf(&options, "%s%s%s", configured ? configured : "", configured && own ? " " : "",
+		     own ? own : "") < 0) {
+		options = NULL;
+		return -ENOMEM;
+	}
+
+	r = kmod_module_insert_module(m, 0, options);
+	return r == -EEXIST && !own ? 0 : r; /* somebody was faster */
+}
+
+/* In place of the command: of the module itself, or of one that it needs. */
+static int on_install_command(struct kmod_module *m, _unused_ const char *command, void *userdata)
+{
+	struct loading *l = userdata;
+
+	if (!is_passable(l->modules, m))
+		return -EPERM;
+
+	l->was_passed_over = true;
+	return insert(m, l);
+}
+
+/* KMOD_MODULE_*, or -ENOENT: not in the kernel. */
+static int init_state(struct modules *m, const char *name)
 {
 	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
 	int r;
 
 	r = kmod_module_new_from_name(m->ctx, name, &module);
-	if (r < 0)
-		return r;
-
-	r = kmod_module_get_initstate(module);
-	return r == KMOD_MODULE_LIVE || r == KMOD_MODULE_BUILTIN;
+	return r < 0 ? r : kmod_module_get_initstate(module);
 }
 
-int module_load(struct modules *m, const char *name)
+static int load(struct modules *m, const char *name, const char *options)
 {
 	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
 	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
+	struct loading l = { m, NULL, options, false };
+	unsigned flags = KMOD_PROBE_APPLY_BLACKLIST;
 	int r;
 
 	if (m->folder) /* of another system */
@@ -216,17 +422,47 @@ int module_load(struct modules *m, const char *name)
 
 	/* One that is loaded needs no file and no permission. */
 	r = refresh(m);
-	if (r >= 0)
-		r = is_in_kernel(m, name);
-	if (r != 0)
-		return MIN(r, 0);
+	if (r < 0)
+		return r;
+	r = init_state(m, name);
+	if (r == KMOD_MODULE_LIVE || r == KMOD_MODULE_BUILTIN)
+		return options ? -EEXIST : 0;
+	if (r == KMOD_MODULE_GOING)
+		return -EBUSY;
 
 	r = look_up(m, name, &list);
 	if (r < 0)
 		return r;
 
 	found = kmod_module_get_module(list);
-	r = kmod_module_probe_insert_module(found, KMOD_PROBE_APPLY_BLACKLIST, NULL,
-					    on_install_command, NULL, NULL);
-	return r > 0 ? -EPERM : r;
+	l.name = kmod_module_get_name(found);
+	flags |= options ? KMOD_PROBE_FAIL_ON_LOADED : 0;
+	r = kmod_module_probe_insert_module(found, flags, options, on_install_command, &l, NULL);
+	if (r > 0)
+		return -EPERM;
+	return r < 0 ? r : l.was_passed_over;
+}
+
+int module_load(struct modules *m, const char *name)
+{
+	return load(m, name, NULL);
+}
+
+int module_load_with(struct modules *m, const char *name, const char *options)
+{
+	return load(m, name, options);
+}
+
+int module_remove(struct modules *m, const char *name)
+{
+	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
+	int r;
+
+	if (m->folder)
+		return -EROFS;
+
+	r = refresh(m);
+	if (r >= 0)
+		r = kmod_module_new_from_name(m->ctx, name, &module);
+	return r < 0 ? r : kmod_module_remove_module(module, 0);
 }

@@ -2,10 +2,20 @@
 /*
  * Module: the door to kernel modules, over libkmod.
  *
- * Nobody else includes <libkmod.h>. "install" commands of modprobe.d are not run: a module that has
- * one counts as blacklisted. Of another tree than the running kernel's, /etc/modprobe.d and the
- * like beside it are read; but modprobe.blacklist= is always taken from the running kernel's
+ * Nobody else includes <libkmod.h>. Of another tree than the running kernel's, /etc/modprobe.d and
+ * the like beside it are read; but modprobe.blacklist= is always taken from the running kernel's
  * command line, by libkmod.
+ *
+ * "install" commands of modprobe.d are never run: libkmod would give them to a shell, and this
+ * program starts none. Instead:
+ * - A command of the distribution that begins by inserting the very module, as in
+ *   "install mlx4_core /sbin/modprobe --ignore-install mlx4_core $CMDLINE_OPTS && ...": the module
+ *   is inserted with its options, what follows is left out, and the caller is told (1). The
+ *   distribution's are those in /usr/lib/modprobe.d and /lib/modprobe.d, where packages put them;
+ *   /etc, /run and /usr/local belong to the administrator.
+ * - Any other command: the module counts as blacklisted. "install NAME /bin/false" is how hardened
+ *   images switch a module off, and a command that does something else first means that inserting
+ *   it is not enough: to go past them is as wrong as to run them.
  */
 #pragma once
 
@@ -33,11 +43,44 @@ int module_resolve(struct modules *m, const char *modalias, char *ret, size_t si
 int module_look(struct modules *m, const char *name, enum module_state *ret);
 
 /*
+ * Whether modprobe.d names a file for it and what that file says of itself: fills path, and, when
+ * it could be read, has_info, version, srcversion, is_intree and the parameters with their types
+ * ("parm" and "parmtype" of modinfo; "charp" and "array of int" as they stand there). Parameters
+ * that @ret has already, those in force, keep their values. With @with_info false the file is not
+ * opened: path alone.
+ *
+ * Compressed files are read as far as this libkmod can (kmod_features): one that it cannot read, or
+ * that is damaged, gives has_info false, for nothing is known about its parameters then.
+ * Return: 0, or -ENOENT: no such file (built in, or not installed).
+ */
+int module_read(struct modules *m, bool with_info, struct module *ret);
+
+/*
  * Loads it with its dependencies and options, as modprobe does; respects blacklists.
- * Return: 0 also when it was loaded already; -ENOENT no such module or an unknown symbol, -EPERM
+ * Return: 0 also when it was loaded already, 1 when an install command of the distribution was
+ * passed over; -ENOENT no such module or an unknown symbol, -EPERM
  * blacklisted (by modprobe.d, or the kernel's module_blacklist=, or lockdown), -ENOEXEC built for
  * another kernel, -EKEYREJECTED signature, -EINVAL parameter value, -ENODEV, -EADDRINUSE from its
- * init, -EROFS with a folder, whose modules are not the running kernel's. Source:
- * kmod_module_probe_insert_module() in libkmod
+ * init, -EBUSY it is just being removed, -EROFS with a folder, whose modules are not the running
+ * kernel's. One that is just being loaded by somebody else (initstate "coming") is waited for by
+ * the kernel. Source: kmod_module_probe_insert_module() in libkmod, add_unformed_module() in
+ * kernel/module/main.c
  */
 int module_load(struct modules *m, const char *name);
+
+/*
+ * The same with options after those of modprobe.d, so that these win: "compat_mode=Y". To a module
+ * that is loaded they would be lost without a word, hence -EEXIST then. A parameter that the module
+ * does not have is ignored by the kernel: look at module_read() before, and at
+ * /sys/module/NAME/parameters after.
+ */
+int module_load_with(struct modules *m, const char *name, const char *options);
+
+/*
+ * Removes this one module, none that it depends on; never waits for users (O_NONBLOCK).
+ * Return: 0; -ENOENT it is not loaded, or built in; -EAGAIN it is in use: references or holders;
+ * -EBUSY it is in the middle of being loaded or removed, or it has no exit function; -EPERM no
+ * CAP_SYS_MODULE, or modules are locked (kernel.modules_disabled); -EROFS with a folder.
+ * Source: delete_module(2)
+ */
+int module_remove(struct modules *m, const char *name);

@@ -317,11 +317,12 @@ static enum reason load_failure(const struct action *a)
 		{ ENODEV, REASON_MODULE_NO_DEVICE },
 		{ EADDRINUSE, REASON_MODULE_PORT_TAKEN },
 		{ EPROTO, REASON_PARAMETER_MISMATCH }, /* of apply/: what was read back differs */
-		{ EBUSY, REASON_DRIVER_IN_USE },
 	};
 
 	if (is_best_effort(a))
 		return REASON_PEERMEM_FAILED;
+	if (a->result == -EBUSY && a->verb == VERB_RELOAD_MODULE)
+		return REASON_DRIVER_IN_USE;
 	for (size_t i = 0; i < ELEMENTSOF(failures); i++)
 		if (-a->result == failures[i].error)
 			return failures[i].reason;

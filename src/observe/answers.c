@@ -90,11 +90,41 @@ static bool write_rdma(const struct node *n, json_t *rdma)
 	return true;
 }
 
+/* Without a file, the word for the state is all there is. */
+static json_t *pack_module(const struct module *m)
+{
+	json_t *item, *types;
+
+	if (!m->path[0])
+		return json_string(module_states[m->state]);
+
+	item = json_pack("{s:s,s:s}", "state", module_states[m->state], "path", m->path);
+	if (!item || !m->has_info)
+		return item;
+
+	types = json_object();
+	if (json_object_set_new(item, "version", json_string(m->version)) < 0 ||
+	    json_object_set_new(item, "srcversion", json_string(m->srcversion)) < 0 ||
+	    json_object_set_new(item, "intree", json_boolean(m->is_intree)) < 0 ||
+	    json_object_set_new(item, "parameters", types) < 0) {
+		json_decref(item);
+		return NULL;
+	}
+	for (size_t i = 0; i < m->n_parameters; i++)
+		if (m->parameters[i].type[0] &&
+		    json_object_set_new(types, m->parameters[i].name,
+					json_string(m->parameters[i].type)) < 0) {
+			json_decref(item);
+			return NULL;
+		}
+	return item;
+}
+
 static bool write_modules(const struct node *n, json_t *modules, json_t *modalias)
 {
 	for (size_t i = 0; i < n->n_modules; i++)
-		if (json_object_set_new(modules, n->modules[i].name,
-					json_string(module_states[n->modules[i].state])) < 0)
+		if (json_object_set_new(modules, n->modules[i].name, pack_module(&n->modules[i])) <
+		    0)
 			return false;
 
 	for (size_t i = 0; i < n->n_pcis; i++)
@@ -114,6 +144,9 @@ int answers_write(const struct node *n, char **ret)
 			 addresses = json_array(), "routes", routes = json_array(), "rdma",
 			 rdma = json_array(), "modules", modules = json_object(), "modalias",
 			 modalias = json_object());
+	if (root && n->is_dkms_building &&
+	    json_object_set_new(root, "dkms_building", json_true()) < 0)
+		return -ENOMEM;
 	if (!root || !write_links(n, links) || !write_addresses(n, addresses) ||
 	    !write_routes(n, routes) || !write_rdma(n, rdma) ||
 	    !write_modules(n, modules, modalias))
@@ -243,41 +276,87 @@ static int compare_netdev(const void *a, const void *b)
 	return x->ifindex < y->ifindex ? -1 : x->ifindex > y->ifindex;
 }
 
+static int compare_parameter(const void *a, const void *b)
+{
+	return strcmp(((const struct parameter *)a)->name, ((const struct parameter *)b)->name);
+}
+
 static int compare_module(const void *a, const void *b)
 {
 	return strcmp(((const struct module *)a)->name, ((const struct module *)b)->name);
 }
 
+static int read_state(const char *text, enum module_state *ret)
+{
+	for (enum module_state s = MODULE_MISSING; s < _MODULE_STATE_N; s++)
+		if (text && streq(text, module_states[s])) {
+			*ret = s;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+/* A word, as the first captures have it and as one writes it by hand, or an object. */
+static int read_module(json_t *value, struct module *m)
+{
+	json_t *types = json_object_get(value, "parameters"), *type;
+	const char *name;
+
+	if (json_is_string(value))
+		return read_state(json_string_value(value), &m->state);
+
+	m->is_intree = json_is_true(json_object_get(value, "intree"));
+	m->has_info = json_is_object(types);
+	if (read_state(get_text(value, "state"), &m->state) < 0 ||
+	    !COPY(m->path, get_text(value, "path")) ||
+	    !COPY(m->version, get_text(value, "version")) ||
+	    !COPY(m->srcversion, get_text(value, "srcversion")))
+		return -EINVAL;
+
+	json_object_foreach(types, name, type)
+	{
+		struct parameter *p = APPEND(m->parameters, m->n_parameters);
+
+		if (!p)
+			return -ENOMEM;
+		if (!json_is_string(type) || !COPY(p->name, name) ||
+		    !COPY(p->type, json_string_value(type)))
+			return -EINVAL;
+	}
+	if (m->n_parameters > 0)
+		qsort(m->parameters, m->n_parameters, sizeof(*m->parameters), compare_parameter);
+	return 0;
+}
+
 static int read_modules(json_t *root, struct node *n, struct place *at)
 {
 	json_t *value;
-	const char *key, *text;
+	const char *key;
+	int r;
 
 	at->list = "modules";
 	json_object_foreach(json_object_get(root, "modules"), key, value)
 	{
 		struct module *m = APPEND(n->modules, n->n_modules);
-		size_t state = 0;
 
 		if (!m)
 			return -ENOMEM;
-		text = json_string_value(value);
-		while (text && state < _MODULE_STATE_N && !streq(text, module_states[state]))
-			state++;
 		at->key = key;
-		if (!text || state == _MODULE_STATE_N || !COPY(m->name, key))
-			return -EINVAL;
-		m->state = (enum module_state)state;
+		m->refcnt = UINT32_MAX;
+		r = COPY(m->name, key) ? read_module(value, m) : -EINVAL;
+		if (r < 0)
+			return r;
 	}
 	if (n->n_modules > 0)
 		qsort(n->modules, n->n_modules, sizeof(*n->modules), compare_module);
 
+	n->is_dkms_building = json_is_true(json_object_get(root, "dkms_building"));
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		struct pci *pci = &n->pcis[i];
 
-		text = get_text(json_object_get(root, "modalias"), pci->modalias);
 		if (pci->modalias[0] && !pci->driver[0])
-			COPY(pci->module, text);
+			COPY(pci->module,
+			     get_text(json_object_get(root, "modalias"), pci->modalias));
 	}
 	return 0;
 }

@@ -1,8 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "module.h"
 
+#include "../base/log.h"
+#include "../doors/manager.h"
+#include "cmdline.h"
+
+#define CLASS_NETWORK     0x02
+#define ASK_MANAGER_USEC  (2 * USEC_PER_SEC)
+#define MODULE_BLACKLIST  "module_blacklist="
+#define MODULE_BLACKLIST2 "module-blacklist="
+
 /* Sorted, as node.modules has to be. */
 const char *const rdma_modules[3] = { "ib_umad", "ib_uverbs", "rdma_ucm" };
+
+/* Of these it matters also that they are not there. */
+static const char *const other_modules[] = {
+	"erdma",  "ib_core",        "mlx5_core", "mlx5_ib", "mlx_compat",
+	"nvidia", "nvidia_peermem", "rdma_rxe",  "smc",
+};
+
+static bool is_erdma(const struct pci *pci)
+{
+	return (pci->vendor == 0x1ded && pci->device == 0x107f) || streq(pci->driver, "erdma");
+}
+
+static bool is_nic(const struct node *n, const struct pci *pci)
+{
+	return pci->class >> 16 == CLASS_NETWORK || pci->has_sriov || pci->physfn[0] ||
+	       is_erdma(pci) || node_ibdev_of(n, pci->address);
+}
+
+/* As the kernel spells module names. */
+static void copy_name(char ret[static MODULE_LEN], const char *name)
+{
+	copy(ret, MODULE_LEN, name);
+	for (char *c = ret; *c; c++)
+		*c = *c == '-' ? '_' : *c;
+}
 
 /* What /sys/module tells: a folder without initstate is built in. */
 static bool is_loaded(const struct fs *fs, const char *name, enum module_state *ret)
@@ -20,32 +54,125 @@ static bool is_loaded(const struct fs *fs, const char *name, enum module_state *
 	return fs_exists(fs, path);
 }
 
+/* Text that is absent, closed to us or longer than anything sensible stays empty. */
+static void read_text(const struct fs *fs, const char *module, const char *file, char *ret,
+		      size_t size)
+{
+	char path[256], line[256];
+
+	snprintf(path, sizeof(path), "sys/module/%s/%s", module, file);
+	if (fs_read(fs, path, line, sizeof(line)) < 0 || !copy(ret, size, line))
+		ret[0] = '\0';
+	make_printable(ret);
+}
+
+static int read_holders(const struct fs *fs, struct module *m)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char path[128];
+	size_t n = 0;
+	int r;
+
+	snprintf(path, sizeof(path), "sys/module/%s/holders", m->name);
+	r = fs_list(fs, path, &names);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0; /* built in, or just going: refcnt counts them too */
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		const size_t length = strlen(names.names[i]) + (n > 0);
+
+		if (n + length >= sizeof(m->holders))
+			break; /* enough to be told */
+		if (n > 0)
+			m->holders[n] = ' ';
+		copy(m->holders + n + (n > 0), sizeof(m->holders) - n - (n > 0), names.names[i]);
+		n += length;
+	}
+	make_printable(m->holders);
+	return 0;
+}
+
+static int compare_parameter(const void *a, const void *b)
+{
+	return strcmp(((const struct parameter *)a)->name, ((const struct parameter *)b)->name);
+}
+
+static int read_parameters(const struct fs *fs, struct module *m)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char path[128], file[128];
+	int r;
+
+	snprintf(path, sizeof(path), "sys/module/%s/parameters", m->name);
+	r = fs_list(fs, path, &names);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		struct parameter *p = (struct parameter *)module_parameter(m, names.names[i]);
+
+		if (strlen(names.names[i]) >= sizeof(p->name))
+			continue;
+		if (!p)
+			p = APPEND(m->parameters, m->n_parameters);
+		if (!p)
+			return -ENOMEM;
+		COPY(p->name, names.names[i]);
+		make_printable(p->name);
+		snprintf(file, sizeof(file), "parameters/%s", names.names[i]);
+		read_text(fs, m->name, file, p->value, sizeof(p->value));
+	}
+	if (m->n_parameters > 0)
+		qsort(m->parameters, m->n_parameters, sizeof(*m->parameters), compare_parameter);
+	return 0;
+}
+
+/* Of one that is in the kernel: kernel/module/sysfs.c, kernel/params.c. */
+static int read_loaded(const struct fs *fs, struct module *m)
+{
+	char path[128], taint[16];
+	int r;
+
+	read_text(fs, m->name, "version", m->loaded_version, sizeof(m->loaded_version));
+	read_text(fs, m->name, "srcversion", m->loaded_srcversion, sizeof(m->loaded_srcversion));
+	read_text(fs, m->name, "taint", taint, sizeof(taint));
+	m->is_out_of_tree = strchr(taint, 'O');
+
+	snprintf(path, sizeof(path), "sys/module/%s/refcnt", m->name);
+	if (fs_read_u32(fs, path, &m->refcnt) < 0)
+		m->refcnt = UINT32_MAX;
+
+	r = read_holders(fs, m);
+	return r < 0 ? r : read_parameters(fs, m);
+}
+
 static int compare_module(const void *a, const void *b)
 {
 	return strcmp(((const struct module *)a)->name, ((const struct module *)b)->name);
 }
 
+static struct module *find(const struct node *n, const char *name)
+{
+	struct module key;
+
+	copy_name(key.name, name);
+	return n->n_modules > 0
+		       ? bsearch(&key, n->modules, n->n_modules, sizeof(key), compare_module)
+		       : NULL;
+}
+
+/* Makes sure that a module is in node.modules, with its state. */
 static int look(struct doors *d, struct node *n, const char *name)
 {
 	struct module module = {}, *slot;
-	const struct module *known;
 	int r;
 
-	COPY(module.name, name);
-	for (char *c = module.name; *c; c++)
-		*c = *c == '-' ? '_' : *c; /* as the kernel spells it */
+	if (find(n, name))
+		return 0;
 
-	known = n->n_modules > 0
-			? bsearch(&module, n->modules, n->n_modules, sizeof(module), compare_module)
-			: NULL;
-	if (is_loaded(&d->fs, module.name, &module.state)) {
-		if (known) {
-			((struct module *)known)->state = module.state;
-			return 0;
-		}
-	} else if (known) {
-		return 0; /* recorded */
-	} else {
+	copy_name(module.name, name);
+	module.refcnt = UINT32_MAX;
+	if (!is_loaded(&d->fs, module.name, &module.state)) {
 		r = module_look(&d->modules, module.name, &module.state);
 		if (r < 0)
 			return r;
@@ -59,29 +186,163 @@ static int look(struct doors *d, struct node *n, const char *name)
 	return 0;
 }
 
+int observe_driver_module(const struct fs *fs, const struct pci *pci, char *ret, size_t size)
+{
+	char path[128], name[MODULE_LEN];
+	int r;
+
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/driver/module", pci->address);
+	r = fs_read_link_name(fs, path, name, sizeof(name));
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) /* a driver that is built in has no such link */
+		copy_name(name, pci->driver);
+	return copy(ret, size, name) ? 0 : -EMSGSIZE;
+}
+
+/* A driver at work is in the kernel, whatever libkmod finds. */
+static int look_driver(struct doors *d, struct node *n, const struct pci *pci)
+{
+	char name[MODULE_LEN];
+	struct module *m;
+	int r;
+
+	r = observe_driver_module(&d->fs, pci, name, sizeof(name));
+	if (r >= 0)
+		r = look(d, n, name);
+	if (r < 0)
+		return r;
+
+	m = find(n, name);
+	if (m && m->state != MODULE_LOADED && m->state != MODULE_BUILTIN)
+		m->state = d->fs.is_live ? MODULE_BUILTIN : MODULE_LOADED;
+	return 0;
+}
+
+/* Finds the module of an unbound function; that nobody drives it is a fact, not a failure. */
+static int look_unbound(struct doors *d, struct node *n, struct pci *pci)
+{
+	int r = 0;
+
+	if (!pci->modalias[0])
+		return 0;
+	if (!pci->module[0])
+		r = module_resolve(&d->modules, pci->modalias, pci->module, sizeof(pci->module));
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	return look(d, n, pci->module);
+}
+
+/* What is asked of the file of a module. */
+enum need {
+	NEED_NOTHING,
+	NEED_PATH,
+	NEED_INFO,
+};
+
+static enum need need_of(const struct doors *d, const struct node *n, const struct module *m)
+{
+	enum need need = NEED_NOTHING;
+	char name[MODULE_LEN];
+
+	if (m->has_info || m->path[0]) /* recorded */
+		return NEED_NOTHING;
+
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *pci = &n->pcis[i];
+
+		if (is_erdma(pci) && streq(m->name, "erdma"))
+			return NEED_INFO;
+		if (!pci->driver[0] && streq(pci->module, m->name))
+			return NEED_INFO;
+		if (need == NEED_NOTHING && pci->driver[0] && is_nic(n, pci) &&
+		    observe_driver_module(&d->fs, pci, name, sizeof(name)) >= 0 &&
+		    streq(name, m->name))
+			need = NEED_PATH;
+	}
+	return need;
+}
+
+static int read_facts(struct doors *d, const struct node *n, struct module *m)
+{
+	enum module_state state;
+	enum need need;
+	int r = 0;
+
+	if (is_loaded(&d->fs, m->name, &state)) {
+		m->state = state;
+		r = read_loaded(&d->fs, m);
+	} else {
+		m->refcnt = UINT32_MAX;
+	}
+
+	need = r >= 0 && m->state != MODULE_MISSING && m->state != MODULE_BUILTIN ? need_of(d, n, m)
+										  : NEED_NOTHING;
+	if (need == NEED_NOTHING)
+		return r;
+
+	r = module_read(&d->modules, need == NEED_INFO, m);
+	return r == -ENOENT ? 0 : r; /* loaded, and its file was removed since */
+}
+
+/* The last one counts, as with every parameter of the kernel's core. */
+static int on_word(void *userdata, const char *word)
+{
+	const char *list = after(word, MODULE_BLACKLIST);
+	struct node *n = userdata;
+	char *comma;
+
+	if (!list)
+		list = after(word, MODULE_BLACKLIST2);
+	if (list && !COPY(n->cmdline_blacklist, list)) {
+		comma = strrchr(n->cmdline_blacklist, ','); /* half a name is another one */
+		*(comma ? comma : n->cmdline_blacklist) = '\0';
+	}
+	make_printable(n->cmdline_blacklist);
+	return 0;
+}
+
+/* Systemd is asked only where there is such a unit at all. */
+static bool is_dkms_building(const struct fs *fs)
+{
+	static const char *const paths[] = {
+		"usr/lib/systemd/system/dkms.service",
+		"lib/systemd/system/dkms.service",
+		"etc/systemd/system/dkms.service",
+	};
+	bool is_installed = false;
+	char state[32];
+	int r;
+
+	for (size_t i = 0; i < ELEMENTSOF(paths) && !is_installed; i++)
+		is_installed = fs_exists(fs, paths[i]);
+	if (!is_installed)
+		return false;
+
+	r = manager_unit_state("dkms.service", ASK_MANAGER_USEC, state, sizeof(state));
+	if (r < 0 && r != -ENOENT) /* no systemd here: nothing is started by it either */
+		log_debug_errno(r, "dkms.service: its state cannot be asked for");
+	return r >= 0 && streq(state, "activating");
+}
+
 int observe_modules(struct doors *d, struct node *n)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(rdma_modules) && r >= 0; i++)
 		r = look(d, n, rdma_modules[i]);
-
-	for (size_t i = 0; i < n->n_pcis && r >= 0; i++) {
-		struct pci *pci = &n->pcis[i];
-
-		if (pci->driver[0] || !pci->modalias[0])
-			continue;
-		if (!pci->module[0]) {
-			r = module_resolve(&d->modules, pci->modalias, pci->module,
-					   sizeof(pci->module));
-			if (r == -ENOENT) { /* nobody drives it: a fact, not a failure */
-				r = 0;
-				continue;
-			}
-		}
-		if (r >= 0)
-			r = look(d, n, pci->module);
-	}
-
+	for (size_t i = 0; i < ELEMENTSOF(other_modules) && r >= 0; i++)
+		r = look(d, n, other_modules[i]);
+	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
+		if (!n->pcis[i].driver[0])
+			r = look_unbound(d, n, &n->pcis[i]);
+		else if (is_nic(n, &n->pcis[i]))
+			r = look_driver(d, n, &n->pcis[i]);
+	for (size_t i = 0; i < n->n_modules && r >= 0; i++)
+		r = read_facts(d, n, &n->modules[i]);
+	if (r >= 0)
+		r = cmdline_read(&d->fs, on_word, n);
+	if (r >= 0 && d->fs.is_live)
+		n->is_dkms_building = is_dkms_building(&d->fs);
 	return r;
 }

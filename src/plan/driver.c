@@ -205,7 +205,8 @@ static void judge_erdma(const struct node *n, const struct wanted *w, const stru
 		forbid(n, a);
 	} else if (is_loaded && users_of_driver(n, ERDMA_MODULE, a->detail, sizeof(a->detail))) {
 		set_class(a, CLASS_NEEDS_REBOOT, REASON_DRIVER_IN_USE);
-	} else if (e->is_compat && ports_clash(n, ports_base(n, w), a->detail, sizeof(a->detail))) {
+	} else if (e->is_compat &&
+		   ports_clash(n, ports_base(n, w, false), a->detail, sizeof(a->detail))) {
 		set_class(a, CLASS_REFUSED, REASON_PORTS_BUSY);
 	}
 }
@@ -230,7 +231,7 @@ static int plan_erdma(const struct node *n, struct plan *p, const struct wanted 
 	}
 
 	if (e.is_compat && !e.missing)
-		r = ports_hints(n, p, ports_base(n, w));
+		r = ports_hints(n, p, ports_base(n, w, e.is_right));
 	if (r >= 0 && e.is_compat && a && a->class == CLASS_CHANGE)
 		r = ports_hint_roce(n, p);
 	return r;
@@ -268,7 +269,10 @@ static int hint_stack(const struct node *n, struct plan *p, const struct pci *pc
 	}
 }
 
-/* Every mode but keep: what the managed devices of each family ask for. */
+/*
+ * What the managed devices of each family ask for, which is nothing with keep. Return: 1 when one
+ * asks for nvidia_peermem, else 0, or -ENOMEM.
+ */
 static int plan_mode(const struct config *c, const struct node *n, struct plan *p)
 {
 	const enum driver_mode mode = node_driver_mode(c, n);
@@ -295,7 +299,7 @@ static int plan_mode(const struct config *c, const struct node *n, struct plan *
 		r = hint_smc(n, p);
 	if (r >= 0)
 		r = plan_options(n, p, &wanted, has_erdma && erdma->refuses_smc);
-	return r < 0 ? r : (wants_peermem ? 1 : 0);
+	return r < 0 ? r : wants_peermem;
 }
 
 /* The driver of a function that has none; eRDMA's comes with its mode. */

@@ -16,7 +16,8 @@ static bool is_written(const struct action *tried)
 /* Was it kept from being done by somebody who came in between, which a reboot would mend? */
 static void settle_busy(struct action *a)
 {
-	if (a->verb != VERB_SET_NETNS_MODE || a->result != -EBUSY)
+	if ((a->verb != VERB_SET_NETNS_MODE && a->verb != VERB_RELOAD_MODULE) ||
+	    a->result != -EBUSY)
 		return;
 	a->class = CLASS_NEEDS_REBOOT;
 	a->reason = action_failure(a);

@@ -20,10 +20,21 @@ static uint32_t to_port(const char *value)
 	return errno == 0 && end != value && !*end && port <= UINT16_MAX ? (uint32_t)port : 0;
 }
 
-uint32_t ports_base(const struct node *n, const struct wanted *w)
+/* 0: it does not say. */
+static uint32_t base_in_force(const struct node *n)
+{
+	const struct parameter *p = module_parameter(node_module(n, ERDMA_MODULE), ERDMA_PORTS);
+
+	return p ? to_port(p->value) : 0;
+}
+
+uint32_t ports_base(const struct node *n, const struct wanted *w, bool in_force)
 {
 	const char *value = wanted_value(w, ERDMA_MODULE, ERDMA_PORTS);
 	uint32_t base = value ? to_port(value) : 0;
+
+	if (in_force && base_in_force(n) > 0)
+		return base_in_force(n);
 
 	for (size_t i = 0; !value && i < n->n_options; i++) {
 		const struct option *o = &n->options[i];
@@ -45,13 +56,12 @@ static bool is_held_by_driver(const struct node *n, const struct listener *l)
 {
 	const struct module *m = node_module(n, ERDMA_MODULE);
 	const struct parameter *compat = module_parameter(m, ERDMA_COMPAT);
-	const struct parameter *base = module_parameter(m, ERDMA_PORTS);
+	const uint32_t base = base_in_force(n);
 
 	if (l->pid > 0 || !m || m->state != MODULE_LOADED || !compat ||
 	    !is_same_value("bool", compat->value, "Y") || !compat->value[0])
 		return false;
-	return is_in_range(l->port,
-			   base && to_port(base->value) ? to_port(base->value) : ERDMA_PORTS_BASE);
+	return is_in_range(l->port, base > 0 ? base : ERDMA_PORTS_BASE);
 }
 
 static void put_listener(const struct listener *l, char *ret, size_t size)

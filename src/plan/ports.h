@@ -11,9 +11,11 @@
 #include "../model/plan.h"
 #include "../model/wanted.h"
 
-/* The first port that the driver takes when it is loaded now: of what is wanted, else of
- * modprobe.d, else its own. */
-uint32_t ports_base(const struct node *n, const struct wanted *w);
+/*
+ * The first port that the driver takes when it is loaded now: what is wanted, else of modprobe.d,
+ * else its own. With @in_force: the one that a loaded driver says it has.
+ */
+uint32_t ports_base(const struct node *n, const struct wanted *w, bool in_force);
 
 /*
  * Who has one of the ports, as far as namespaces were seen: "TCP 30610: nginx (pid 44)". What the

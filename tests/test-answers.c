@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/observe/answers.h"
+#include "../src/observe/cmdline.h"
+#include "../src/observe/module.h"
+#include "tree.h"
+
+/* A machine with a bound eRDMA function and nothing else. */
+static void make_machine(struct tree *t, struct doors *ret)
+{
+	char folder[64];
+
+	tree_make(t);
+	snprintf(folder, sizeof(folder), "%s/lib/modules/6.1.0-made", t->root);
+	*ret = (struct doors){ .fs = t->fs };
+	assert_int_equal(modules_open(&ret->modules, folder), 0);
+}
+
+static struct module *add_module(struct node *n, const char *name)
+{
+	struct module *m = APPEND(n->modules, n->n_modules);
+
+	if (!m)
+		abort();
+	COPY(m->name, name);
+	return m;
+}
+
+static void add_function(struct node *n, const char *driver)
+{
+	struct pci *pci = APPEND(n->pcis, n->n_pcis);
+
+	if (!pci)
+		abort();
+	COPY(pci->address, "0000:00:08.0");
+	COPY(pci->driver, driver);
+	pci->vendor = 0x1ded;
+	pci->device = 0x107f;
+}
+
+static void what_is_loaded_is_read_from_sysfs(_unused_ void **state)
+{
+	_cleanup_(node_done) struct node n = {};
+	const struct module *m;
+	struct doors d;
+	struct tree t;
+
+	make_machine(&t, &d);
+	add_function(&n, "erdma");
+	tree_file(&t, "sys/module/erdma/initstate", "live\n");
+	tree_file(&t, "sys/module/erdma/version", "0.2.37\n");
+	tree_file(&t, "sys/module/erdma/srcversion", "ABCDEF\n");
+	tree_file(&t, "sys/module/erdma/taint", "OE\n");
+	tree_file(&t, "sys/module/erdma/refcnt", "3\n");
+	tree_file(&t, "sys/module/erdma/holders/smc/name", "");
+	tree_file(&t, "sys/module/erdma/holders/another/name", "");
+	tree_file(&t, "sys/module/erdma/parameters/compat_mode", "N\n");
+	tree_file(&t, "sys/module/erdma/parameters/a_list",
+		  "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26\n");
+	tree_file(&t, "sys/module/ib_core/parameters/netns_mode", "Y\n"); /* built in */
+	tree_file(&t, "sys/module/ib_uverbs/initstate", "going\n");
+	tree_file(&t, "proc/cmdline",
+		  "quiet module_blacklist=a,b password=secret \"module-blacklist=smc,nvidia\" "
+		  "ib_core.netns_mode=0 -- module_blacklist=init\n");
+
+	assert_int_equal(observe_modules(&d, &n), 0);
+	m = node_module(&n, "erdma");
+	assert_int_equal(m->state, MODULE_LOADED);
+	assert_string_equal(m->loaded_version, "0.2.37");
+	assert_string_equal(m->loaded_srcversion, "ABCDEF");
+	assert_true(m->is_out_of_tree);
+	assert_int_equal(m->refcnt, 3);
+	assert_string_equal(m->holders, "another smc");
+	assert_int_equal(m->n_parameters, 2);
+	assert_string_equal(module_parameter(m, "compat_mode")->value, "N");
+	assert_string_equal(module_parameter(m, "a_list")->value, "");
+	assert_false(m->has_info);
+
+	m = node_module(&n, "ib_core");
+	assert_int_equal(m->state, MODULE_BUILTIN);
+	assert_string_equal(module_parameter(m, "netns_mode")->value, "Y");
+	assert_int_equal(m->refcnt, UINT32_MAX);
+	assert_int_equal(node_module(&n, "ib_uverbs")->state, MODULE_MISSING);
+	assert_int_equal(node_module(&n, "nvidia")->state, MODULE_MISSING);
+	assert_string_equal(n.cmdline_blacklist, "smc,nvidia");
+
+	modules_done(&d.modules);
+	tree_remove(&t);
+}
+
+static void a_driver_at_work_is_loaded_whatever_is_missing(_unused_ void **state)
+{
+	_cleanup_(node_done) struct node n = {};
+	struct doors d;
+	struct tree t;
+
+	make_machine(&t, &d);
+	add_function(&n, "some-driver");
+	tree_link(&t, "sys/bus/pci/devices/0000:00:08.0/driver", "../../drivers/some-driver");
+	tree_link(&t, "sys/bus/pci/drivers/some-driver/module", "../../../../module/its_module");
+
+	assert_int_equal(observe_modules(&d, &n), 0);
+	assert_null(node_module(&n, "some_driver"));
+	assert_int_equal(node_module(&n, "its_module")->state, MODULE_LOADED);
+	assert_int_equal(node_module(&n, "its_module")->refcnt, UINT32_MAX);
+
+	modules_done(&d.modules);
+	tree_remove(&t);
+}
+
+struct recorded {
+	char text[256];
+};
+
+static void on_read(void *userdata, enum record_kind kind, const char *path, const char *data,
+		    size_t size)
+{
+	struct recorded *rec = userdata;
+
+	if (kind == RECORD_FILE && streq(path, "proc/cmdline"))
+		snprintf(rec->text, sizeof(rec->text), "%.*s", (int)size, data);
+}
+
+static int count_word(void *userdata, _unused_ const char *word)
+{
+	++*(int *)userdata;
+	return 0;
+}
+
+static void of_the_command_line_only_modules_are_recorded(_unused_ void **state)
+{
+	struct recorded rec = {};
+	struct tree t;
+	int n = 0;
+
+	tree_make(&t);
+	assert_int_equal(cmdline_read(&t.fs, count_word, &n), 0);
+	assert_int_equal(n, 0);
+
+	tree_file(&t, "proc/cmdline",
+		  "BOOT_IMAGE=/vmlinuz rd.luks.key=secret erdma.compat_mode=Y mlx5-core.x=\"a b\" "
+		  "modprobe.blacklist=nouveau smcx.y=1\n");
+	t.fs.on_read = on_read;
+	t.fs.userdata = &rec;
+	assert_int_equal(cmdline_read(&t.fs, count_word, &n), 0);
+	assert_int_equal(n, 3);
+	assert_string_equal(rec.text, "erdma.compat_mode=Y \"mlx5-core.x=a b\" "
+				      "modprobe.blacklist=nouveau\n");
+	tree_remove(&t);
+}
+
+static void answers_of_modules_come_back(_unused_ void **state)
+{
+	_cleanup_(node_done) struct node n = {}, back = {};
+	_cleanup_(freep) char *text = NULL;
+	struct parameter *p;
+	struct module *m;
+	char problem[256];
+
+	m = add_module(&n, "erdma");
+	COPY(m->path, "/lib/modules/1/extra/erdma.ko.xz");
+	COPY(m->version, "0.2.37");
+	COPY(m->srcversion, "ABC");
+	m->has_info = true;
+	m->state = MODULE_AVAILABLE;
+	p = APPEND(m->parameters, m->n_parameters);
+	if (!p)
+		abort();
+	COPY(p->name, "compat_mode");
+	COPY(p->type, "bool");
+	m = add_module(&n, "igb");
+	COPY(m->path, "/lib/modules/1/kernel/igb.ko");
+	m->state = MODULE_LOADED;
+	m->is_intree = true; /* counts only with has_info */
+	add_module(&n, "smc");
+	n.is_dkms_building = true;
+
+	assert_int_equal(answers_write(&n, &text), 0);
+	assert_int_equal(answers_read(text, &back, problem, sizeof(problem)), 0);
+	assert_int_equal(back.n_modules, 3);
+	assert_true(back.is_dkms_building);
+	assert_string_equal(back.modules[0].name, "erdma");
+	assert_int_equal(back.modules[0].state, MODULE_AVAILABLE);
+	assert_string_equal(back.modules[0].path, n.modules[0].path);
+	assert_string_equal(back.modules[0].version, "0.2.37");
+	assert_string_equal(back.modules[0].srcversion, "ABC");
+	assert_true(back.modules[0].has_info);
+	assert_false(back.modules[0].is_intree);
+	assert_string_equal(module_parameter(&back.modules[0], "compat_mode")->type, "bool");
+	assert_int_equal(back.modules[0].refcnt, UINT32_MAX);
+	assert_string_equal(back.modules[1].path, n.modules[1].path);
+	assert_int_equal(back.modules[1].state, MODULE_LOADED);
+	assert_false(back.modules[1].has_info);
+	assert_int_equal(back.modules[2].state, MODULE_MISSING);
+	assert_string_equal(back.modules[2].path, "");
+}
+
+static void malformed_answers_name_the_place(_unused_ void **state)
+{
+	static const struct {
+		const char *text, *place;
+	} cases[] = {
+		{ "{\"modules\":{\"smc\":\"good\"}}", "smc" },
+		{ "{\"modules\":{\"smc\":{\"path\":\"/x\"}}}", "smc" },
+		{ "{\"modules\":{\"smc\":[]}}", "smc" },
+		{ "{\"modules\":{\"smc\":{\"state\":\"loaded\",\"parameters\":{\"a\":1}}}}",
+		  "smc" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(node_done) struct node n = {};
+		char problem[256] = "";
+
+		assert_int_equal(answers_read(cases[i].text, &n, problem, sizeof(problem)),
+				 -EINVAL);
+		assert_non_null(strstr(problem, cases[i].place));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_loaded_is_read_from_sysfs),
+		cmocka_unit_test(a_driver_at_work_is_loaded_whatever_is_missing),
+		cmocka_unit_test(of_the_command_line_only_modules_are_recorded),
+		cmocka_unit_test(answers_of_modules_come_back),
+		cmocka_unit_test(malformed_answers_name_the_place),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

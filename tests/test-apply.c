@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <linux/netlink.h>
+#include <sys/stat.h>
+
+#include "../src/apply/apply.h"
+
+/* A system without any module, of which nothing can be changed. */
+struct place {
+	char path[64], folder[96];
+	struct doors doors;
+};
+
+static int make_place(void **state)
+{
+	static struct place place;
+
+	place = (struct place){ .path = "/tmp/test-apply.XXXXXX" };
+	if (!mkdtemp(place.path))
+		return -1;
+	snprintf(place.folder, sizeof(place.folder), "%s/lib/modules/6.1", place.path);
+	place.doors = (struct doors){ .route = { .protocol = NETLINK_ROUTE },
+				      .rdma = { .protocol = NETLINK_RDMA } };
+	*state = &place;
+	return fs_open_root(place.path, &place.doors.fs) < 0 ||
+	       modules_open(&place.doors.modules, place.folder) < 0;
+}
+
+static int remove_place(void **state)
+{
+	struct place *place = *state;
+
+	modules_done(&place->doors.modules);
+	fs_done(&place->doors.fs);
+	return rmdir(place->path);
+}
+
+/* What the hooks were asked, and what they say. */
+struct hearing {
+	int answer, n_started, n_asked, n_ended;
+};
+
+static void on_start(void *userdata, const struct action *a _unused_,
+		     uint64_t deadline_usec _unused_)
+{
+	((struct hearing *)userdata)->n_started++;
+}
+
+static void on_end(void *userdata, const struct action *a)
+{
+	assert_true(a->is_done);
+	((struct hearing *)userdata)->n_ended++;
+}
+
+static int recheck(void *userdata, const struct action *a, char *words, size_t size)
+{
+	struct hearing *h = userdata;
+
+	assert_true(is_destructive(a));
+	h->n_asked++;
+	if (h->answer < 0)
+		snprintf(words, size, "came in between: python3 (pid 7)");
+	return h->answer;
+}
+
+static void what_takes_something_away_is_asked_about_right_before(void **state)
+{
+	static const struct {
+		const char *name;
+		enum verb verb;
+		const char *from, *to;
+		int answer, n_asked, result;
+		const char *words;
+	} rows[] = {
+		{ "VFs are removed, somebody came", VERB_SET_NUM_VFS, "4", "0", -EBUSY, 1, -EBUSY,
+		  "came in between: python3 (pid 7)" },
+		{ "the look failed", VERB_SET_NUM_VFS, "4", "0", -EIO, 1, -EIO,
+		  "came in between: python3 (pid 7)" },
+		{ "VFs are removed", VERB_SET_NUM_VFS, "4", "0", 0, 1, -EROFS, "" },
+		{ "VFs are made", VERB_SET_NUM_VFS, "0", "4", -EBUSY, 0, -EROFS, "" },
+		{ "reload, somebody came", VERB_RELOAD_MODULE, "compat_mode=N", "compat_mode=Y",
+		  -EBUSY, 1, -EBUSY, "came in between: python3 (pid 7)" },
+		/* What cannot be loaded again is not unloaded. */
+		{ "reload without a file", VERB_RELOAD_MODULE, "compat_mode=N", "compat_mode=Y", 0,
+		  1, -ENOPKG, "not found, nor a file of it" },
+		{ "load", VERB_LOAD_MODULE, "", "compat_mode=Y", -EBUSY, 0, -EROFS, "" },
+	};
+	struct place *place = *state;
+	const struct node node = {};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct action a = { .verb = rows[i].verb, .target = "erdma" };
+		struct plan p = { .actions = &a, .n_actions = 1 };
+		struct hearing h = { .answer = rows[i].answer };
+		const struct apply_hooks hooks = { on_start, on_end, recheck, &h };
+
+		COPY(a.from, rows[i].from);
+		COPY(a.to, rows[i].to);
+		assert_int_equal(apply_plan(&place->doors, &node, NULL, &hooks, &p), 1);
+		assert_int_equal(h.n_started, 1);
+		assert_int_equal(h.n_ended, 1);
+		assert_int_equal(h.n_asked, rows[i].n_asked);
+		if (a.result != rows[i].result || !streq(a.error, rows[i].words))
+			fail_msg("%s: %s (%s)", rows[i].name, strerror(-a.result), a.error);
+	}
+}
+
+static void nobody_has_to_ask(void **state)
+{
+	struct place *place = *state;
+	struct action a = { .verb = VERB_SET_NUM_VFS, .target = "x", .from = "4", .to = "0" };
+	struct plan p = { .actions = &a, .n_actions = 1 };
+	const struct node node = {};
+	struct hearing h = {};
+	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
+
+	assert_int_equal(apply_plan(&place->doors, &node, NULL, &hooks, &p), 1);
+	assert_int_equal(a.result, -EROFS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_takes_something_away_is_asked_about_right_before),
+		cmocka_unit_test(nobody_has_to_ask),
+	};
+
+	return cmocka_run_group_tests_name("apply", tests, make_place, remove_place);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tree: a small root of files and links for tests of what is read below --root.
+ */
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "../src/doors/fs.h"
+
+struct tree {
+	char root[32];
+	struct fs fs;
+};
+
+static inline void tree_make(struct tree *t)
+{
+	COPY(t->root, "/tmp/test-tree-XXXXXX");
+	assert_non_null(mkdtemp(t->root));
+	assert_int_equal(fs_open_root(t->root, &t->fs), 0);
+}
+
+static inline void tree_path(const struct tree *t, const char *path, char *ret, size_t size)
+{
+	assert_true((size_t)snprintf(ret, size, "%s/%s", t->root, path) < size);
+	for (char *slash = ret; (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		assert_true(mkdir(ret, 0755) == 0 || errno == EEXIST);
+		*slash = '/';
+	}
+}
+
+static inline void tree_file(const struct tree *t, const char *path, const char *text)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	char full[512];
+
+	tree_path(t, path, full, sizeof(full));
+	fd = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+}
+
+static inline void tree_link(const struct tree *t, const char *path, const char *target)
+{
+	char full[512];
+
+	tree_path(t, path, full, sizeof(full));
+	assert_int_equal(symlink(target, full), 0);
+}
+
+static inline void tree_remove_at(int at, const char *name)
+{
+	_cleanup_(closedirp) DIR *d = NULL;
+	struct dirent *e;
+	int fd;
+
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0) {
+		unlinkat(at, name, 0);
+		return;
+	}
+
+	d = fdopendir(fd);
+	assert_non_null(d);
+	while ((e = readdir(d)))
+		if (!streq(e->d_name, ".") && !streq(e->d_name, ".."))
+			tree_remove_at(dirfd(d), e->d_name);
+	unlinkat(at, name, AT_REMOVEDIR);
+}
+
+static inline void tree_remove(struct tree *t)
+{
+	fs_done(&t->fs);
+	tree_remove_at(AT_FDCWD, t->root);
+}
