@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "doors/tar.h"
 #include "observe/answers.h"
+#include "observe/observe.h"
 
 #define ZERO_GID "0000:0000:0000:0000:0000:0000:0000:0000"
 
@@ -127,6 +128,8 @@ int capture(struct doors *d, const char *config_file, int fd)
 	r = run_load_config(d, config_file, &c);
 	if (r >= 0)
 		r = run_plan(d, &c, false, NULL, &n, &p);
+	if (r >= 0 && !n.has_users) /* which a plan of another configuration may ask for */
+		r = observe_users(d, &n);
 	d->fs.on_read = NULL;
 	if (r >= 0)
 		r = rec.error;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
+#include "bake.h"
 #include "base/log.h"
 #include "capture.h"
 #include "early.h"
@@ -172,6 +173,22 @@ int command_status(const struct command *cmd)
 	return now == NODE_READY ? EXIT_SUCCESS : EXIT_CODE_DEGRADED;
 }
 
+int command_explain(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
+	_cleanup_(freep) char *text = NULL;
+
+	if (!cmd->argument) {
+		log_error("explain takes a PCI address, netdev or RDMA device, as \"status\" shows "
+			  "them");
+		return EXIT_FAILURE;
+	}
+	if (session_open(cmd, &s) < 0 ||
+	    run_explain(&s.doors, &s.config, cmd->argument, cmd->is_json, &text) < 0)
+		return EXIT_FAILURE;
+	return print(text);
+}
+
 int command_check(const struct command *cmd)
 {
 	const char *file = cmd->argument ? cmd->argument : cmd->config;
@@ -271,6 +288,18 @@ int command_kubelet_ensure(const struct command *cmd)
 	default:
 		return EXIT_SUCCESS;
 	}
+}
+
+int command_bake(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
+	int r;
+
+	r = session_open(cmd, &s);
+	if (r < 0 || (s.config.is_invalid && !cmd->is_undo))
+		return EXIT_FAILURE;
+	return (cmd->is_undo ? bake_undo(&s.doors) : bake(&s.doors, &s.config)) < 0 ? EXIT_FAILURE
+										    : EXIT_SUCCESS;
 }
 
 int command_capture(const struct command *cmd)

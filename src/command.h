@@ -14,7 +14,7 @@ struct command {
 	const char *config;    /* --config, NULL: the folders */
 	const char *argument;  /* what followed the verb, or NULL */
 	uint64_t timeout_usec; /* --timeout, UINT64_MAX: for ever */
-	bool is_json, is_strict;
+	bool is_json, is_strict, is_undo;
 };
 
 int command_run(const struct command *cmd);
@@ -22,8 +22,10 @@ int command_early(const struct command *cmd);
 int command_plan(const struct command *cmd);
 int command_apply(const struct command *cmd);
 int command_status(const struct command *cmd);
+int command_explain(const struct command *cmd);
 int command_check(const struct command *cmd);
 int command_wait(const struct command *cmd);
 int command_gate(const struct command *cmd);
 int command_kubelet_ensure(const struct command *cmd);
+int command_bake(const struct command *cmd);
 int command_capture(const struct command *cmd);

@@ -8,8 +8,16 @@
 #include "run.h"
 
 /*
- * Writes the option that gives ib_core its netns mode at its first load, or removes it when the
- * mode is to be kept; then sets the mode by netlink, for an ib_core that was loaded in the
- * initramfs. Return: 0 or -errno.
+ * Writes the options that give erdma and ib_core the mode that is asked for at their first load,
+ * whether a device is there or not, and removes them when nothing is asked for. "auto" is told by
+ * the PCI functions and modules there are now. A module that is loaded already, from the
+ * initramfs, gets a line in the log and is left to the service; but the netns mode is set by
+ * netlink, which is opened for nothing else.
+ *
+ * A file baked into /etc hides ours of the same name in /run. When it says something else, because
+ * the configuration has changed since, a second one in /run, which comes after both, has the
+ * options. With nothing asked for, the baked file is left as it is: "bake --undo" removes it.
+ *
+ * Return: 0 or -errno.
  */
 int early(struct doors *d, const struct config *c);

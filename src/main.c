@@ -17,6 +17,7 @@ enum {
 	TAKES_JSON = 1 << 2,
 	TAKES_TIMEOUT = 1 << 3,
 	TAKES_STRICT = 1 << 4,
+	TAKES_UNDO = 1 << 5,
 };
 
 static const struct {
@@ -28,8 +29,8 @@ static const struct {
 	{ "run", "", "the service: passes until the node is finished, then follows hotplug",
 	  command_run, TAKES_CONFIG,
 	  "Started by rdma-provision.service; SIGHUP reads the configuration again.\n" },
-	{ "early", "", "what must precede the drivers: the RDMA netns mode", command_early,
-	  TAKES_CONFIG,
+	{ "early", "", "what must precede the drivers: their options, the RDMA netns mode",
+	  command_early, TAKES_CONFIG,
 	  "Started by rdma-provision-early.service. Writes only below /run/modprobe.d.\n" },
 	{ "plan", "", "print every change that would be made, in order, and make none",
 	  command_plan, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
@@ -41,6 +42,10 @@ static const struct {
 	{ "status", "", "draw the node: NUMA nodes, NICs, VFs, RDMA devices, and what is wrong",
 	  command_status, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
 	  "Exit code: 0 ready, 3 degraded, 4 not yet, 1 error.\n" },
+	{ "explain", "DEVICE", "why this PCI address, netdev or RDMA device is or is not usable",
+	  command_explain, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
+	  "Looks now: section, driver and where its parameters come from, port, GIDs, verdict.\n"
+	  "Exit code: 0 explained, 1 there is no such device.\n" },
 	{ "check", "[FILE]", "is the configuration valid? An unknown key is an error here",
 	  command_check, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
 	  "With --json: {\"valid\": ..., \"problems\": [...]}.\n"
@@ -57,6 +62,10 @@ static const struct {
 	  command_kubelet_ensure, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
 	  "The only writer of kubelet files; with --root it edits files below that folder.\n"
 	  "Exit code: 0 always, 1 with --strict when it could not be done.\n" },
+	{ "bake", "", "image build: write the module options into modprobe.d of the image",
+	  command_bake, TAKES_ROOT | TAKES_CONFIG | TAKES_UNDO,
+	  "Tells what is contrary to them, and whether an initramfs has to be made anew.\n"
+	  "Exit code: 0, or 1 when the file cannot be written.\n" },
 	{ "capture", "[FILE]", "write the facts that are read, as a tar that --root takes unpacked",
 	  command_capture, TAKES_ROOT | TAKES_CONFIG,
 	  "FILE is rdma-provision-capture.tar unless given; \"-\" is standard output.\n"
@@ -76,6 +85,7 @@ static const struct {
 	{ "timeout", "=SEC", "give up after this time (\"90\", \"5min\"); without it: never",
 	  TAKES_TIMEOUT, required_argument, 't' },
 	{ "strict", "", "fail when it could not be done", TAKES_STRICT, no_argument, 's' },
+	{ "undo", "", "remove what the verb wrote", TAKES_UNDO, no_argument, 'u' },
 	{ "debug", "", "log what is done", 0, no_argument, 'd' },
 	{ "help", "", "this text, or with a verb its own", 0, no_argument, 'h' },
 	{ "version", "", "print the version", 0, no_argument, 'v' },
@@ -158,6 +168,9 @@ static int read_option(int letter, const char *value, struct line *line)
 		break;
 	case 's':
 		line->command.is_strict = true;
+		break;
+	case 'u':
+		line->command.is_undo = true;
 		break;
 	case 'd':
 		log_set_level(LOG_LEVEL_DEBUG);

@@ -4,9 +4,11 @@
 #include "apply/apply.h"
 #include "base/log.h"
 #include "config/config.h"
+#include "config/problem.h"
 #include "model/paths.h"
 #include "observe/observe.h"
 #include "output/check.h"
+#include "output/explain.h"
 #include "output/plugin.h"
 #include "output/state.h"
 #include "plan/plan.h"
@@ -492,4 +494,46 @@ int run_state(struct doors *d, const struct config *c, char **ret)
 
 	r = run_plan(d, c, false, NULL, &n, &p);
 	return r < 0 ? r : output_state(c, &n, &p, ret);
+}
+
+static int refuse_name(const struct node *n, const char *name)
+{
+	struct nearest nearest = { .word = name };
+	char shown[QUOTED_LEN];
+	const char *candidate;
+
+	for (size_t i = 0; (candidate = output_explain_name(n, i)); i++)
+		nearest_offer(&nearest, candidate);
+	log_error(
+		"%s: no PCI function, netdev or RDMA device on a PCI function has that name%s%s%s",
+		quoted(name, shown), nearest.best ? ", did you mean " : "",
+		nearest.best ? nearest.best : "", nearest.best ? "?" : "");
+	return -ENODEV;
+}
+
+int run_explain(struct doors *d, const struct config *c, const char *name, bool is_json, char **ret)
+{
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(freep) char *json = NULL;
+	const struct pci *pci;
+	int r;
+
+	r = run_plan(d, c, false, NULL, &n, &p);
+	if (r < 0)
+		return r;
+	pci = output_explain_find(&n, &p, name);
+	if (!pci)
+		return refuse_name(&n, name);
+
+	/* A person waits for this: a look into processes is not too much. */
+	if (d->fs.is_live && !n.has_users)
+		r = observe_users(d, &n);
+	if (r >= 0)
+		r = output_explain_json(c, &n, &p, pci, &json);
+	if (r >= 0 && !is_json)
+		r = output_explain_text(json, ret);
+	else if (r >= 0)
+		*ret = TAKE(json);
+	return r < 0 ? log_error_errno(r, "%s", name) : 0;
 }

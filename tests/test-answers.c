@@ -201,6 +201,63 @@ static void answers_of_modules_come_back(_unused_ void **state)
 	assert_string_equal(back.modules[2].path, "");
 }
 
+static void answers_of_users_come_back(_unused_ void **state)
+{
+	_cleanup_(node_done) struct node n = {}, back = {}, none = {};
+	_cleanup_(freep) char *text = NULL, *nobody = NULL;
+	struct user users[] = {
+		{ "0000:00:08.0", USE_CONTEXT, 4711, "train", "docker-0123456789ab", "erdma_0" },
+		{ "erdma", USE_UNKNOWN, 0, "", "", "its references cannot be read" },
+	};
+	struct netns netnses[] = { { 4026532001, 12, "pause", "a.service", "blue" } };
+	struct listener listeners[] = { { true, 4791, 0, 0, "", "" },
+					{ false, 30608, 4026532001, 13, "web", "crio-0" } };
+	char problem[256];
+
+	assert_int_equal(answers_write(&n, &nobody), 0);
+	assert_null(strstr(nobody, "users"));
+	assert_int_equal(answers_read(nobody, &none, problem, sizeof(problem)), 0);
+	assert_false(none.has_users);
+
+	n = (struct node){ .has_users = true,
+			   .users = users,
+			   .n_users = ELEMENTSOF(users),
+			   .netnses = netnses,
+			   .n_netnses = ELEMENTSOF(netnses),
+			   .listeners = listeners,
+			   .n_listeners = ELEMENTSOF(listeners),
+			   .local_ports = { 32768, 60999 } };
+	assert_int_equal(answers_write(&n, &text), 0);
+	n = (struct node){};
+	assert_int_equal(answers_read(text, &back, problem, sizeof(problem)), 0);
+	assert_true(back.has_users);
+	assert_int_equal(back.n_users, ELEMENTSOF(users));
+	assert_int_equal(back.n_netnses, ELEMENTSOF(netnses));
+	assert_int_equal(back.n_listeners, ELEMENTSOF(listeners));
+	for (size_t i = 0; i < ELEMENTSOF(users); i++) {
+		assert_string_equal(back.users[i].target, users[i].target);
+		assert_int_equal(back.users[i].use, users[i].use);
+		assert_int_equal(back.users[i].pid, users[i].pid);
+		assert_string_equal(back.users[i].command, users[i].command);
+		assert_string_equal(back.users[i].container, users[i].container);
+		assert_string_equal(back.users[i].detail, users[i].detail);
+	}
+	assert_true(back.netnses[0].inode == netnses[0].inode);
+	assert_int_equal(back.netnses[0].pid, 12);
+	assert_string_equal(back.netnses[0].command, "pause");
+	assert_string_equal(back.netnses[0].unit, "a.service");
+	assert_string_equal(back.netnses[0].name, "blue");
+	assert_true(back.listeners[0].is_udp);
+	assert_int_equal(back.listeners[0].port, 4791);
+	assert_int_equal(back.listeners[1].port, 30608);
+	assert_true(back.listeners[1].netns == netnses[0].inode);
+	assert_int_equal(back.listeners[1].pid, 13);
+	assert_string_equal(back.listeners[1].command, "web");
+	assert_string_equal(back.listeners[1].container, "crio-0");
+	assert_int_equal(back.local_ports[0], 32768);
+	assert_int_equal(back.local_ports[1], 60999);
+}
+
 static void malformed_answers_name_the_place(_unused_ void **state)
 {
 	static const struct {
@@ -230,6 +287,7 @@ int main(void)
 		cmocka_unit_test(a_driver_at_work_is_loaded_whatever_is_missing),
 		cmocka_unit_test(of_the_command_line_only_modules_are_recorded),
 		cmocka_unit_test(answers_of_modules_come_back),
+		cmocka_unit_test(answers_of_users_come_back),
 		cmocka_unit_test(malformed_answers_name_the_place),
 	};
 

@@ -6,8 +6,13 @@
 #include <netlink/msg.h>
 #include <rdma/rdma_netlink.h>
 
-#define ATTEMPTS        5                   /* at a dump that changes while it is read */
-#define RDMA_ATTR_COUNT RDMA_NLDEV_ATTR_MAX /* "always the end": one more than the last */
+#define ATTEMPTS 5 /* at a dump that changes while it is read */
+/* Of newer headers than the oldest supported systems have; the numbers are ABI. */
+#define CMD_RES_CTX_GET    22
+#define ATTR_RES_CTX       86
+#define ATTR_RES_CTX_ENTRY 87
+/* "Always the end": one more than the last. */
+#define RDMA_ATTR_COUNT MAX((int)RDMA_NLDEV_ATTR_MAX, ATTR_RES_CTX_ENTRY + 1)
 
 struct ibdevs {
 	struct ibdev *ibdevs; /* owned */
@@ -168,6 +173,131 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 	for (unsigned i = 0; i < ATTEMPTS && r == -EAGAIN; i++)
 		r = list_once(nl, ret, ret_n);
 
+	return r;
+}
+
+static const struct {
+	int command, table, entry;
+} resources[] = {
+	[RDMA_CONTEXTS] = { CMD_RES_CTX_GET, ATTR_RES_CTX, ATTR_RES_CTX_ENTRY },
+	[RDMA_QPS] = { RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP,
+		       RDMA_NLDEV_ATTR_RES_QP_ENTRY },
+	[RDMA_CM_IDS] = { RDMA_NLDEV_CMD_RES_CM_ID_GET, RDMA_NLDEV_ATTR_RES_CM_ID,
+			  RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY },
+};
+
+static int add_holder(struct nlattr *entry, struct rdma_holder **holders, size_t *n)
+{
+	static const struct nla_policy policy[RDMA_ATTR_COUNT] = {
+		[RDMA_NLDEV_ATTR_RES_PID] = { .type = NLA_U32 },
+		[RDMA_NLDEV_ATTR_RES_KERN_NAME] = { .type = NLA_STRING },
+	};
+	struct nlattr *tb[RDMA_ATTR_COUNT];
+	struct rdma_holder found = { .n = 1 }, *slot;
+
+	if (nla_parse_nested(tb, RDMA_ATTR_COUNT - 1, entry, policy) < 0)
+		return -EBADMSG;
+
+	/* Neither: of a process that is a zombie, or of another PID namespace. */
+	if (tb[RDMA_NLDEV_ATTR_RES_PID])
+		found.pid = nla_get_u32(tb[RDMA_NLDEV_ATTR_RES_PID]);
+	else if (tb[RDMA_NLDEV_ATTR_RES_KERN_NAME])
+		nla_strlcpy(found.kernel, tb[RDMA_NLDEV_ATTR_RES_KERN_NAME], sizeof(found.kernel));
+
+	for (size_t i = 0; i < *n; i++)
+		if ((*holders)[i].pid == found.pid && streq((*holders)[i].kernel, found.kernel)) {
+			(*holders)[i].n++;
+			return 0;
+		}
+
+	slot = APPEND(*holders, *n);
+	if (!slot)
+		return -ENOMEM;
+	*slot = found;
+	return 0;
+}
+
+int rdma_add_holders(struct nlmsghdr *h, enum rdma_resource what, struct rdma_holder **holders,
+		     size_t *n)
+{
+	struct nlattr *tb[RDMA_ATTR_COUNT], *entry;
+	int r, left;
+
+	r = parse(h, tb);
+	if (r < 0 || !tb[resources[what].table]) /* a device without any */
+		return r;
+
+	nla_for_each_nested(entry, tb[resources[what].table], left)
+	{
+		if (nla_type(entry) != resources[what].entry)
+			continue;
+		r = add_holder(entry, holders, n);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+struct holders {
+	enum rdma_resource what;
+	struct rdma_holder *holders; /* owned */
+	size_t n;
+};
+
+static void holders_done(struct holders *l)
+{
+	free(l->holders);
+}
+
+static int on_holders(struct nlmsghdr *h, void *userdata)
+{
+	struct holders *list = userdata;
+
+	return rdma_add_holders(h, list->what, &list->holders, &list->n);
+}
+
+static int list_holders_once(struct netlink *nl, uint32_t index, enum rdma_resource what,
+			     struct rdma_holder **ret, size_t *ret_n)
+{
+	_cleanup_(holders_done) struct holders list = { .what = what };
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	int r;
+
+	m = request(resources[what].command, NLM_F_DUMP);
+	if (!m || nla_put_u32(m, RDMA_NLDEV_ATTR_DEV_INDEX, index) < 0)
+		return -ENOMEM;
+
+	r = netlink_dump(nl, TAKE(m), on_holders, &list);
+	if (r < 0)
+		return r;
+
+	*ret = TAKE(list.holders);
+	*ret_n = list.n;
+	return 0;
+}
+
+/* Is the ibdev still there? The kernel says -EINVAL both of an unknown command and of an unknown
+ * device: rdma_nl_rcv_msg() and ib_device_get_by_index() in drivers/infiniband/core. */
+static bool is_there(struct netlink *nl, uint32_t index)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+
+	m = request(RDMA_NLDEV_CMD_GET, 0);
+	if (!m || nla_put_u32(m, RDMA_NLDEV_ATTR_DEV_INDEX, index) < 0)
+		return true;
+	return netlink_ask(nl, TAKE(m)) >= 0;
+}
+
+int rdma_list_holders(struct netlink *nl, uint32_t index, enum rdma_resource what,
+		      struct rdma_holder **ret, size_t *ret_n)
+{
+	int r = -EAGAIN;
+
+	for (unsigned i = 0; i < ATTEMPTS && r == -EAGAIN; i++)
+		r = list_holders_once(nl, index, what, ret, ret_n);
+
+	if (r == -EINVAL)
+		return is_there(nl, index) ? -EOPNOTSUPP : -ENODEV;
 	return r;
 }
 

@@ -18,6 +18,34 @@
  */
 int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n);
 
+/* Who holds resources of one kind on one ibdev; a process, or a part of the kernel. */
+struct rdma_holder {
+	uint32_t pid;    /* 0: of the kernel, or a process that is gone or not ours to see */
+	char kernel[32]; /* RES_KERN_NAME: "ib_core", "smc"; empty: of a process */
+	uint32_t n;      /* how many */
+};
+
+enum rdma_resource {
+	RDMA_CONTEXTS, /* open uverbs contexts: since Linux 5.14, -EOPNOTSUPP before */
+	RDMA_QPS,
+	RDMA_CM_IDS,
+};
+
+/*
+ * The holders of one kind of resource of the ibdev with this index, each once.
+ * Return: 0; -ENODEV it is gone; -EOPNOTSUPP, the kernel has no such list; or -errno.
+ * Source: res_get_common_dumpit() and fill_res_name_pid() in drivers/infiniband/core/nldev.c
+ */
+int rdma_list_holders(struct netlink *nl, uint32_t index, enum rdma_resource what,
+		      struct rdma_holder **ret, size_t *ret_n);
+
+/*
+ * One message of such a list, added to @*holders: for rdma_list_holders() and the test of what it
+ * makes of malformed ones. Return: 0, -EBADMSG or -ENOMEM.
+ */
+int rdma_add_holders(struct nlmsghdr *h, enum rdma_resource what, struct rdma_holder **holders,
+		     size_t *n);
+
 /* NETNS_MODE_SHARED or _EXCLUSIVE. -EOPNOTSUPP, -EINVAL: a kernel that has no such mode. */
 int rdma_get_netns_mode(struct netlink *nl, enum netns_mode *ret);
 

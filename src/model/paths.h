@@ -14,4 +14,9 @@
 #define READY_PATH         "run/rdma-provision/ready" /* there only while the node is ready */
 #define PLUGIN_CONFIG_PATH "run/rdma-provision/device-plugin/config.json"
 #define LAST_GOOD_PATH     "var/lib/rdma-provision/last-good.conf"
-#define MODPROBE_PATH      "run/modprobe.d/zz-rdma-provision.conf"
+
+/* Options of modules. The first of them hides the second, so there is a third: wanted.h knows all.
+ */
+#define MODPROBE_BAKED_PATH "etc/modprobe.d/zz-rdma-provision.conf" /* of an image, by "bake" */
+#define MODPROBE_PATH       "run/modprobe.d/zz-rdma-provision.conf" /* of this boot, by "early" */
+#define MODPROBE_LAST_PATH  "run/modprobe.d/zzz-rdma-provision.conf"

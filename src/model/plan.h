@@ -61,7 +61,7 @@ struct action {
 	char from[48], to[48]; /* as shown; numbers in decimal; empty: not meant */
 	uint32_t ifindex;      /* of the netdev meant, for the link and route verbs */
 	size_t address;        /* VERB_SET_METRIC: index into node.addresses */
-	char detail[256];      /* more for people: names, users, limits; may be empty */
+	char detail[512];      /* more for people: names, users, limits; may be empty */
 	char advice[384];      /* what to do about it; empty: reason_advice() says it */
 
 	/* set by apply */

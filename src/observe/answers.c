@@ -134,6 +134,64 @@ static bool write_modules(const struct node *n, json_t *modules, json_t *modalia
 	return true;
 }
 
+static bool write_users(const struct node *n, json_t *users)
+{
+	for (size_t i = 0; i < n->n_users; i++) {
+		const struct user *u = &n->users[i];
+
+		if (!add(users,
+			 json_pack("{s:s,s:s,s:I,s:s,s:s,s:s}", "target", u->target, "use",
+				   use_name(u->use), "pid", (json_int_t)u->pid, "command",
+				   u->command, "container", u->container, "detail", u->detail)))
+			return false;
+	}
+	return true;
+}
+
+static bool write_netnses(const struct node *n, json_t *netnses)
+{
+	for (size_t i = 0; i < n->n_netnses; i++) {
+		const struct netns *ns = &n->netnses[i];
+
+		if (!add(netnses, json_pack("{s:I,s:I,s:s,s:s,s:s}", "inode", (json_int_t)ns->inode,
+					    "pid", (json_int_t)ns->pid, "command", ns->command,
+					    "unit", ns->unit, "name", ns->name)))
+			return false;
+	}
+	return true;
+}
+
+static bool write_listeners(const struct node *n, json_t *listeners)
+{
+	for (size_t i = 0; i < n->n_listeners; i++) {
+		const struct listener *l = &n->listeners[i];
+
+		if (!add(listeners, json_pack("{s:b,s:i,s:I,s:I,s:s,s:s}", "udp", (int)l->is_udp,
+					      "port", (int)l->port, "netns", (json_int_t)l->netns,
+					      "pid", (json_int_t)l->pid, "command", l->command,
+					      "container", l->container)))
+			return false;
+	}
+	return true;
+}
+
+/* The lists are there only when somebody looked: none and not known are not the same. */
+static bool write_look(const struct node *n, json_t *root)
+{
+	json_t *users = json_array(), *netnses = json_array(), *listeners = json_array();
+
+	/* json_object_set_new() takes NULL as a failure. */
+	if (json_object_set_new(root, "users", users) < 0 ||
+	    json_object_set_new(root, "netnses", netnses) < 0 ||
+	    json_object_set_new(root, "listeners", listeners) < 0)
+		return false;
+	return write_users(n, users) && write_netnses(n, netnses) &&
+	       write_listeners(n, listeners) &&
+	       json_object_set_new(
+		       root, "local_ports",
+		       json_pack("[i,i]", (int)n->local_ports[0], (int)n->local_ports[1])) >= 0;
+}
+
 int answers_write(const struct node *n, char **ret)
 {
 	json_auto_t *root = NULL;
@@ -146,6 +204,8 @@ int answers_write(const struct node *n, char **ret)
 			 modalias = json_object());
 	if (root && n->is_dkms_building &&
 	    json_object_set_new(root, "dkms_building", json_true()) < 0)
+		return -ENOMEM;
+	if (root && n->has_users && !write_look(n, root))
 		return -ENOMEM;
 	if (!root || !write_links(n, links) || !write_addresses(n, addresses) ||
 	    !write_routes(n, routes) || !write_rdma(n, rdma) ||
@@ -269,6 +329,87 @@ static int read_ibdev(json_t *item, struct node *n)
 		       : -EINVAL;
 }
 
+static uint64_t get_inode(json_t *item, const char *key)
+{
+	json_int_t value = json_integer_value(json_object_get(item, key));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static int read_user(json_t *item, struct node *n)
+{
+	struct user *u = APPEND(n->users, n->n_users);
+	const char *use = get_text(item, "use");
+	int known = 0;
+
+	if (!u)
+		return -ENOMEM;
+	while (known < _USE_N && !streq(use, use_name((enum use)known)))
+		known++;
+	u->use = (enum use)known;
+	u->pid = get_number(item, "pid", 0);
+	return known < _USE_N && COPY(u->target, get_text(item, "target")) && u->target[0] &&
+			       COPY(u->command, get_text(item, "command")) &&
+			       COPY(u->container, get_text(item, "container")) &&
+			       COPY(u->detail, get_text(item, "detail"))
+		       ? 0
+		       : -EINVAL;
+}
+
+static int read_netns(json_t *item, struct node *n)
+{
+	struct netns *ns = APPEND(n->netnses, n->n_netnses);
+
+	if (!ns)
+		return -ENOMEM;
+	ns->inode = get_inode(item, "inode");
+	ns->pid = get_number(item, "pid", 0);
+	return ns->inode > 0 && COPY(ns->command, get_text(item, "command")) &&
+			       COPY(ns->unit, get_text(item, "unit")) &&
+			       COPY(ns->name, get_text(item, "name"))
+		       ? 0
+		       : -EINVAL;
+}
+
+static int read_listener(json_t *item, struct node *n)
+{
+	struct listener *l = APPEND(n->listeners, n->n_listeners);
+	const uint32_t port = get_number(item, "port", 0);
+
+	if (!l)
+		return -ENOMEM;
+	l->is_udp = json_is_true(json_object_get(item, "udp"));
+	l->port = (uint16_t)port;
+	l->netns = get_inode(item, "netns");
+	l->pid = get_number(item, "pid", 0);
+	return port > 0 && port <= UINT16_MAX && COPY(l->command, get_text(item, "command")) &&
+			       COPY(l->container, get_text(item, "container"))
+		       ? 0
+		       : -EINVAL;
+}
+
+/* Two numbers; anything else leaves the range unknown. */
+static void read_local_ports(json_t *ports, uint16_t ret[static 2])
+{
+	const json_int_t first = json_integer_value(json_array_get(ports, 0));
+	const json_int_t last = json_integer_value(json_array_get(ports, 1));
+
+	if (first > 0 && first <= last && last <= UINT16_MAX) {
+		ret[0] = (uint16_t)first;
+		ret[1] = (uint16_t)last;
+	}
+}
+
+static int compare_user(const void *a, const void *b)
+{
+	const struct user *x = a, *y = b;
+	int r = strcmp(x->target, y->target);
+
+	if (r == 0)
+		r = (x->use > y->use) - (x->use < y->use);
+	return r != 0 ? r : (x->pid > y->pid) - (x->pid < y->pid);
+}
+
 static int compare_netdev(const void *a, const void *b)
 {
 	const struct netdev *x = a, *y = b;
@@ -367,10 +508,10 @@ static int read_lists(json_t *root, struct node *n, struct place *at)
 		const char *name;
 		int (*read)(json_t *item, struct node *n);
 	} lists[] = {
-		{ "links", read_link },
-		{ "addresses", read_address },
-		{ "routes", read_route },
-		{ "rdma", read_ibdev },
+		{ "links", read_link },         { "addresses", read_address },
+		{ "routes", read_route },       { "rdma", read_ibdev },
+		{ "users", read_user },         { "netnses", read_netns },
+		{ "listeners", read_listener },
 	};
 	json_t *item;
 	int r;
@@ -387,6 +528,10 @@ static int read_lists(json_t *root, struct node *n, struct place *at)
 
 	if (n->n_netdevs > 0)
 		qsort(n->netdevs, n->n_netdevs, sizeof(*n->netdevs), compare_netdev);
+	if (n->n_users > 0)
+		qsort(n->users, n->n_users, sizeof(*n->users), compare_user);
+	n->has_users = json_is_array(json_object_get(root, "users"));
+	read_local_ports(json_object_get(root, "local_ports"), n->local_ports);
 	return 0;
 }
 

@@ -200,7 +200,10 @@ int observe_driver_module(const struct fs *fs, const struct pci *pci, char *ret,
 	return copy(ret, size, name) ? 0 : -EMSGSIZE;
 }
 
-/* A driver at work is in the kernel, whatever libkmod finds. */
+/*
+ * A driver at work is in the kernel, whatever libkmod finds. Of its file only the path is looked
+ * up, and that it has none is no error: it may be built in, or removed since.
+ */
 static int look_driver(struct doors *d, struct node *n, const struct pci *pci)
 {
 	char name[MODULE_LEN];
@@ -216,7 +219,25 @@ static int look_driver(struct doors *d, struct node *n, const struct pci *pci)
 	m = find(n, name);
 	if (m && m->state != MODULE_LOADED && m->state != MODULE_BUILTIN)
 		m->state = d->fs.is_live ? MODULE_BUILTIN : MODULE_LOADED;
-	return 0;
+	if (m && m->state == MODULE_LOADED && !m->path[0])
+		r = module_read(&d->modules, false, m);
+	return r == -ENOENT ? 0 : r;
+}
+
+/* Drivers that were looked at already: hundreds of VFs have the same. */
+struct drivers {
+	char names[16][MODULE_LEN]; /* what does not fit is looked at again */
+	size_t n;
+};
+
+static bool is_news(struct drivers *seen, const char *driver)
+{
+	for (size_t i = 0; i < seen->n; i++)
+		if (streq(seen->names[i], driver))
+			return false;
+	if (seen->n < ELEMENTSOF(seen->names))
+		COPY(seen->names[seen->n++], driver);
+	return true;
 }
 
 /* Finds the module of an unbound function; that nobody drives it is a fact, not a failure. */
@@ -233,40 +254,22 @@ static int look_unbound(struct doors *d, struct node *n, struct pci *pci)
 	return look(d, n, pci->module);
 }
 
-/* What is asked of the file of a module. */
-enum need {
-	NEED_NOTHING,
-	NEED_PATH,
-	NEED_INFO,
-};
-
-static enum need need_of(const struct doors *d, const struct node *n, const struct module *m)
+/* May something hang on what the file says? See module.h. */
+static bool needs_info(const struct node *n, const struct module *m)
 {
-	enum need need = NEED_NOTHING;
-	char name[MODULE_LEN];
+	if (m->has_info || m->state == MODULE_MISSING || m->state == MODULE_BUILTIN)
+		return false;
 
-	if (m->has_info || m->path[0]) /* recorded */
-		return NEED_NOTHING;
-
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *pci = &n->pcis[i];
-
-		if (is_erdma(pci) && streq(m->name, "erdma"))
-			return NEED_INFO;
-		if (!pci->driver[0] && streq(pci->module, m->name))
-			return NEED_INFO;
-		if (need == NEED_NOTHING && pci->driver[0] && is_nic(n, pci) &&
-		    observe_driver_module(&d->fs, pci, name, sizeof(name)) >= 0 &&
-		    streq(name, m->name))
-			need = NEED_PATH;
-	}
-	return need;
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if ((is_erdma(&n->pcis[i]) && streq(m->name, "erdma")) ||
+		    (!n->pcis[i].driver[0] && streq(n->pcis[i].module, m->name)))
+			return true;
+	return false;
 }
 
 static int read_facts(struct doors *d, const struct node *n, struct module *m)
 {
 	enum module_state state;
-	enum need need;
 	int r = 0;
 
 	if (is_loaded(&d->fs, m->name, &state)) {
@@ -275,13 +278,10 @@ static int read_facts(struct doors *d, const struct node *n, struct module *m)
 	} else {
 		m->refcnt = UINT32_MAX;
 	}
-
-	need = r >= 0 && m->state != MODULE_MISSING && m->state != MODULE_BUILTIN ? need_of(d, n, m)
-										  : NEED_NOTHING;
-	if (need == NEED_NOTHING)
+	if (r < 0 || !needs_info(n, m))
 		return r;
 
-	r = module_read(&d->modules, need == NEED_INFO, m);
+	r = module_read(&d->modules, true, m);
 	return r == -ENOENT ? 0 : r; /* loaded, and its file was removed since */
 }
 
@@ -327,6 +327,7 @@ static bool is_dkms_building(const struct fs *fs)
 
 int observe_modules(struct doors *d, struct node *n)
 {
+	struct drivers seen = {};
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(rdma_modules) && r >= 0; i++)
@@ -336,7 +337,7 @@ int observe_modules(struct doors *d, struct node *n)
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (!n->pcis[i].driver[0])
 			r = look_unbound(d, n, &n->pcis[i]);
-		else if (is_nic(n, &n->pcis[i]))
+		else if (is_nic(n, &n->pcis[i]) && is_news(&seen, n->pcis[i].driver))
 			r = look_driver(d, n, &n->pcis[i]);
 	for (size_t i = 0; i < n->n_modules && r >= 0; i++)
 		r = read_facts(d, n, &n->modules[i]);

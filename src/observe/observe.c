@@ -6,6 +6,7 @@
 #include "../model/paths.h"
 #include "answers.h"
 #include "kubelet.h"
+#include "modprobe.h"
 #include "module.h"
 #include "net.h"
 #include "pci.h"
@@ -108,6 +109,8 @@ int observe_node(struct doors *d,
 		r = observe_rdma(d, &n);
 	if (r >= 0)
 		r = observe_modules(d, &n);
+	if (r >= 0)
+		r = observe_options(&d->fs, &n);
 	if (r >= 0)
 		r = observe_kubelet(&d->fs, &n.kubelet);
 	if (r >= 0)

@@ -25,7 +25,9 @@ uint32_t observe_numa_nodes(const struct fs *fs); /* 0: the kernel tells of none
 int observe_verbs(const struct doors *d, const struct plan *p, struct node *n);
 
 /*
- * Looks into processes: fills users, netnses and listeners of the node anew, and sets has_users.
- * Live roots only; a captured one has them in its answers. Return: 0 or -errno.
+ * Looks into processes and RDMA resources: fills users, netnses, listeners and local_ports of the
+ * node anew, and sets has_users; see users.h. Wants the rest of the node as observe_node() leaves
+ * it. Live roots only: a captured one has them in its answers, and is left as it is. Return: 0 or
+ * -errno, nothing is known then.
  */
-int observe_users(const struct doors *d, struct node *n);
+int observe_users(struct doors *d, struct node *n);

@@ -1,8 +1,425 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "users.h"
+
+#include "listener.h"
+#include "module.h"
+#include "namespace.h"
+#include "net.h"
 #include "observe.h"
 
-int observe_users(const struct doors *d, struct node *n)
+#define VERBS_FOLDER "sys/class/infiniband_verbs"
+
+/* A device node that a process may have open, and the function that it means. */
+struct watched {
+	char path[48]; /* "infiniband/uverbs0", without the "/dev/" that a container may not have */
+	char pci[PCI_LEN];
+	char name[IBDEV_LEN]; /* for people */
+	enum use use;
+};
+
+struct look {
+	const struct fs *fs;
+	const struct processes *processes;
+	struct node *n;
+	struct watched *watched; /* owned */
+	size_t n_watched;
+	struct sockets sockets;
+	size_t n_closed; /* processes that may not be looked into */
+
+	/* of the process that is being walked */
+	size_t first_user; /* in node.users */
+	bool has_kvm;
+};
+
+static void look_done(struct look *l)
 {
-	n->has_users = d->fs.is_live;
+	free(l->watched);
+	sockets_done(&l->sockets);
+}
+
+/* The user of that kind, made when it is not there yet; NULL: no memory. */
+static struct user *add_user(const struct fs *fs, const struct processes *p, const char *target,
+			     enum use use, uint32_t pid, const char *detail, struct node *n)
+{
+	const struct process *process = p ? processes_find(p, pid) : NULL;
+	struct user *u;
+
+	for (size_t i = 0; i < n->n_users; i++) {
+		u = &n->users[i];
+		if (u->pid == pid && u->use == use && streq(u->target, target) &&
+		    (pid > 0 || streq(u->detail, detail)))
+			return u;
+	}
+
+	u = APPEND(n->users, n->n_users);
+	if (!u)
+		return NULL;
+	COPY(u->target, target);
+	u->use = use;
+	u->pid = pid;
+	COPY(u->detail, detail);
+	if (process)
+		COPY(u->command, process->command);
+	if (pid > 0)
+		process_container(fs, pid, u->container, sizeof(u->container));
+	return u;
+}
+
+static int watch(struct look *l, const char *folder, const char *node, const char *pci,
+		 const char *name, enum use use)
+{
+	struct watched *w = APPEND(l->watched, l->n_watched);
+
+	if (!w)
+		return -ENOMEM;
+	snprintf(w->path, sizeof(w->path), "%s/%.*s", folder, 30, node);
+	COPY(w->pci, pci);
+	COPY(w->name, name);
+	w->use = use;
+	return 0;
+}
+
+/*
+ * The uverbs node of an ibdev is in this class also while the ibdev is in another network
+ * namespace: the class knows none. uverbs_main.c in drivers/infiniband/core.
+ */
+static int watch_verbs(struct look *l)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char path[128], target[512], ibdev[IBDEV_LEN];
+	int r;
+
+	r = fs_list(l->fs, VERBS_FOLDER, &names);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+
+	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
+		char pci[PCI_LEN] = "";
+
+		if (!is_prefix(names.names[i], "uverbs"))
+			continue;
+		snprintf(path, sizeof(path), VERBS_FOLDER "/%s/ibdev", names.names[i]);
+		if (fs_read(l->fs, path, ibdev, sizeof(ibdev)) < 0)
+			COPY(ibdev, names.names[i]);
+		snprintf(path, sizeof(path), VERBS_FOLDER "/%s", names.names[i]);
+		if (fs_read_link(l->fs, path, target, sizeof(target)) >= 0)
+			parse_pci_of_path(target, pci, sizeof(pci));
+		/* A virtual one is where its netdev is. */
+		for (size_t k = 0; k < l->n->n_ibdevs && !pci[0]; k++)
+			if (streq(l->n->ibdevs[k].name, ibdev))
+				COPY(pci, l->n->ibdevs[k].pci);
+		if (pci[0])
+			r = watch(l, "infiniband", names.names[i], pci, ibdev, USE_CONTEXT);
+	}
+	return r;
+}
+
+/* "/dev/vfio/12" of its group, also without an IOMMU, and "/dev/vfio/devices/vfio3" of itself. */
+static int watch_vfio(struct look *l, const struct pci *pci)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char path[128], group[16], node[32];
+	int r;
+
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/iommu_group", pci->address);
+	r = fs_read_link_name(l->fs, path, group, sizeof(group));
+	if (r >= 0) {
+		r = watch(l, "vfio", group, pci->address, "", USE_VFIO);
+		snprintf(node, sizeof(node), "noiommu-%s", group);
+		if (r >= 0)
+			r = watch(l, "vfio", node, pci->address, "", USE_VFIO);
+	}
+	if (r == -ENOMEM)
+		return r;
+
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/vfio-dev", pci->address);
+	r = fs_list(l->fs, path, &names);
+	for (size_t i = 0; i < names.n_names && r >= 0; i++)
+		r = watch(l, "vfio/devices", names.names[i], pci->address, "", USE_VFIO);
+	return r == -ENOMEM ? r : 0;
+}
+
+/* Is "/somewhere/dev/infiniband/uverbs0", perhaps unlinked since, that node? */
+static bool is_node(const char *text, const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t length = strlen(text);
+	const size_t n = strlen(path);
+
+	if (length > strlen(deleted) && streq(text + length - strlen(deleted), deleted))
+		length -= strlen(deleted);
+	return length > n && text[length - n - 1] == '/' &&
+	       strncmp(text + length - n, path, n) == 0;
+}
+
+static int on_path(struct look *l, const struct process *p, const char *text)
+{
+	if (is_node(text, "dev/kvm"))
+		l->has_kvm = true;
+	if (is_our_process(l->processes, p->pid))
+		return 0;
+
+	for (size_t i = 0; i < l->n_watched; i++) {
+		const struct watched *w = &l->watched[i];
+
+		if (is_node(text, w->path) && !add_user(l->fs, l->processes, w->pci, w->use, p->pid,
+							w->name[0] ? w->name : w->path, l->n))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int on_link(void *userdata, const struct process *p, const char *text)
+{
+	struct look *l = userdata;
+	uint64_t inode;
+
+	if (*text == '/')
+		return on_path(l, p, text);
+	if (parse_inode(text, "socket", &inode))
+		listeners_claim(l->fs, &l->sockets, p, inode, l->n);
+	else if (parse_inode(text, "net", &inode))
+		return namespace_add_open(l->fs, l->processes, p, inode, l->n);
+	return 0;
+}
+
+static int walk(struct look *l, struct processes *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n && r >= 0; i++) {
+		l->first_user = l->n->n_users;
+		l->has_kvm = false;
+		r = process_walk(l->fs, &p->items[i], on_link, l);
+		l->n_closed += p->items[i].is_closed;
+		for (size_t k = l->first_user; k < l->n->n_users && l->has_kvm; k++)
+			if (l->n->users[k].use == USE_VFIO)
+				l->n->users[k].use = USE_KVM;
+	}
+	return r;
+}
+
+static int add_unknown_contexts(struct look *l)
+{
+	char detail[128];
+
+	for (size_t i = 0; i < l->n->n_ibdevs && l->n_closed > 0; i++) {
+		const struct ibdev *ib = &l->n->ibdevs[i];
+
+		if (!ib->pci[0] || ib->n_contexts != UINT32_MAX)
+			continue;
+		snprintf(detail, sizeof(detail), "%s, processes that may not be looked into: %zu",
+			 ib->name, l->n_closed);
+		if (!add_user(l->fs, NULL, ib->pci, USE_UNKNOWN, 0, detail, l->n))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* May a reload mean this module? */
+static bool is_driver(const struct fs *fs, const struct node *n, const struct module *m)
+{
+	char name[MODULE_LEN];
+
+	if (streq(m->name, "erdma"))
+		return true;
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (n->pcis[i].driver[0] &&
+		    observe_driver_module(fs, &n->pcis[i], name, sizeof(name)) >= 0 &&
+		    streq(name, m->name))
+			return true;
+	return false;
+}
+
+static int add_of_modules(const struct fs *fs, struct node *n)
+{
+	for (size_t i = 0; i < n->n_modules; i++) {
+		const struct module *m = &n->modules[i];
+		enum use use = USE_MODULE;
+		char detail[128];
+
+		if (m->state != MODULE_LOADED || (m->refcnt == 0 && !m->holders[0]) ||
+		    !is_driver(fs, n, m))
+			continue;
+		if (m->holders[0]) {
+			snprintf(detail, sizeof(detail), "held by %.100s", m->holders);
+		} else if (m->refcnt == UINT32_MAX) {
+			use = USE_UNKNOWN;
+			COPY(detail, "its references cannot be read");
+		} else {
+			snprintf(detail, sizeof(detail), "%" PRIu32 " references", m->refcnt);
+		}
+		if (!add_user(fs, NULL, m->name, use, 0, detail, n))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int users_look(const struct fs *fs, struct processes *p, struct node *n)
+{
+	_cleanup_(look_done) struct look l = { .fs = fs, .processes = p, .n = n };
+	int r;
+
+	r = observe_namespaces(fs, p, n);
+	if (r >= 0)
+		r = observe_listeners(fs, p, n, &l.sockets);
+	if (r >= 0)
+		r = watch_verbs(&l);
+	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
+		if (is_prefix(n->pcis[i].driver, "vfio"))
+			r = watch_vfio(&l, &n->pcis[i]);
+	if (r >= 0)
+		r = walk(&l, p);
+	if (r >= 0)
+		r = add_unknown_contexts(&l);
+	if (r >= 0)
+		r = add_of_modules(fs, n);
+	listeners_sort(n);
+	return r;
+}
+
+/* The RDMA driver that comes with a PCI driver of another name. */
+static const struct {
+	const char *driver, *rdma;
+} providers[] = {
+	{ "bnxt_en", "bnxt_re" },   { "cxgb4", "iw_cxgb4" },    { "hns3", "hns_roce_hw_v2" },
+	{ "i40e", "irdma" },        { "ice", "irdma" },         { "mana", "mana_ib" },
+	{ "mlx4_core", "mlx4_ib" }, { "mlx5_core", "mlx5_ib" }, { "qede", "qedr" },
+};
+
+/* Does this part of the kernel come and go with the device, so that it never is in the way? */
+static bool is_of_device(const struct node *n, const struct ibdev *ib, const char *kernel)
+{
+	const struct pci *pci = node_pci(n, ib->pci);
+
+	if (streq(kernel, "ib_core") || streq(kernel, "rdma_rxe") || streq(kernel, "siw"))
+		return true;
+	if (pci && streq(pci->driver, kernel))
+		return true;
+	for (size_t i = 0; i < ELEMENTSOF(providers) && pci; i++)
+		if (streq(providers[i].driver, pci->driver) && streq(providers[i].rdma, kernel))
+			return true;
+	return false;
+}
+
+/* One QP of each IPoIB netdev; more of them than netdevs means that some are elsewhere. */
+static bool is_own_ipoib(const struct node *n, const struct ibdev *ib, const struct rdma_holder *h)
+{
+	uint32_t n_netdevs = 0;
+
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		n_netdevs += streq(n->netdevs[i].pci, ib->pci);
+	return streq(h->kernel, "ib_ipoib") && h->n <= n_netdevs;
+}
+
+static const struct {
+	enum use use;
+	const char *word;
+} kinds[] = {
+	[RDMA_CONTEXTS] = { USE_CONTEXT, "contexts" },
+	[RDMA_QPS] = { USE_QP, "QPs" },
+	[RDMA_CM_IDS] = { USE_CM_ID, "cm_ids" },
+};
+
+int users_add_holders(const struct fs *fs, const struct processes *p, const struct ibdev *ib,
+		      enum rdma_resource what, const struct rdma_holder *holders, size_t n_holders,
+		      struct node *n)
+{
+	for (size_t i = 0; i < n_holders; i++) {
+		const struct rdma_holder *h = &holders[i];
+		char detail[128];
+
+		if (h->kernel[0] ? is_of_device(n, ib, h->kernel) || is_own_ipoib(n, ib, h)
+				 : h->pid > 0 && is_our_process(p, h->pid))
+			continue;
+
+		snprintf(detail, sizeof(detail), "%s: %" PRIu32 " %s%s%s%s", ib->name, h->n,
+			 kinds[what].word, h->kernel[0] ? " of " : "", h->kernel,
+			 h->kernel[0] || h->pid > 0 ? "" : " of a process that cannot be seen");
+		make_printable(detail);
+		if (!add_user(fs, p, ib->pci, h->kernel[0] ? USE_KERNEL : kinds[what].use, h->pid,
+			      detail, n))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int ask(struct doors *d, const struct fs *fs, const struct processes *p,
+	       const struct ibdev *ib, enum rdma_resource what, struct node *n)
+{
+	_cleanup_(freep) struct rdma_holder *holders = NULL;
+	size_t n_holders = 0;
+	char detail[128];
+	int r;
+
+	r = rdma_list_holders(&d->rdma, ib->index, what, &holders, &n_holders);
+	if (r == -ENOMEM)
+		return r;
+	if (r == -ENODEV || r == -ENOENT) /* gone since */
+		return 0;
+	if (r < 0 && what == RDMA_CONTEXTS) /* they were counted, which is enough */
+		return 0;
+	if (r < 0) {
+		snprintf(detail, sizeof(detail), "%s: its %s cannot be listed: %s", ib->name,
+			 kinds[what].word, strerror(-r));
+		return add_user(fs, NULL, ib->pci, USE_UNKNOWN, 0, detail, n) ? 0 : -ENOMEM;
+	}
+	return users_add_holders(fs, p, ib, what, holders, n_holders, n);
+}
+
+static int compare_user(const void *a, const void *b)
+{
+	const struct user *x = a, *y = b;
+	int r = strcmp(x->target, y->target);
+
+	if (r == 0)
+		r = (x->use > y->use) - (x->use < y->use);
+	if (r == 0)
+		r = (x->pid > y->pid) - (x->pid < y->pid);
+	return r != 0 ? r : strcmp(x->detail, y->detail);
+}
+
+void users_sort(struct node *n)
+{
+	if (n->n_users > 0)
+		qsort(n->users, n->n_users, sizeof(*n->users), compare_user);
+}
+
+static void forget(struct node *n)
+{
+	free(TAKE(n->users));
+	free(TAKE(n->netnses));
+	free(TAKE(n->listeners));
+	n->n_users = n->n_netnses = n->n_listeners = 0;
+	n->has_users = false;
+}
+
+int observe_users(struct doors *d, struct node *n)
+{
+	_cleanup_(processes_done) struct processes p = {};
+	struct fs fs = d->fs;
+	int r;
+
+	if (!fs.is_live)
+		return 0;
+
+	forget(n);
+	fs.on_read = NULL; /* what was found is recorded, not the files of every process */
+	r = processes_list(&fs, &p);
+	if (r >= 0)
+		r = users_look(&fs, &p, n);
+	for (size_t i = 0; i < n->n_ibdevs && r >= 0; i++) {
+		const struct ibdev *ib = &n->ibdevs[i];
+
+		if (!ib->pci[0] || ib->index == UINT32_MAX) /* its users count as not known */
+			continue;
+		for (enum rdma_resource what = RDMA_CONTEXTS; what <= RDMA_CM_IDS && r >= 0; what++)
+			r = ask(d, &fs, &p, ib, what, n);
+	}
+	if (r < 0)
+		return r;
+
+	users_sort(n);
+	n->has_users = true;
 	return 0;
 }

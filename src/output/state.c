@@ -111,7 +111,7 @@ static json_t *make_gids(const struct port *p)
 	return TAKE(list);
 }
 
-static json_t *make_ports(const struct ibdev *d)
+json_t *output_ports(const struct ibdev *d)
 {
 	json_auto_t *list = json_array();
 
@@ -149,7 +149,7 @@ static json_t *make_device(const struct device *d)
 			 "netdev", document_text(netdev_name(d)),
 			 "ibdev", document_text(ibdev_name(d)),
 			 "mtu", d->netdev ? (json_int_t)d->netdev->mtu : (json_int_t)0,
-			 "ports", make_ports(d->ibdev),
+			 "ports", output_ports(d->ibdev),
 			 "mode", d->config ? vf_mode_name(d->config->mode) : "",
 			 "section", document_text(d->config ? d->config->name : ""),
 			 "handed_out", d->is_handed_out,

@@ -65,5 +65,9 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n);
 /* The state that a text of output_state() tells, whatever boot it is of. Return: 0 or -EINVAL. */
 int output_read_state(const char *json, enum node_state *ret);
 
+/* "ports" of one device; none for NULL. Return: NULL when there is no memory. */
+struct json_t;
+struct json_t *output_ports(const struct ibdev *d);
+
 /* Do two texts of output_state() have equal reasons? False when one is no such text. */
 bool output_has_same_reasons(const char *a, const char *b);

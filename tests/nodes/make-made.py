@@ -68,6 +68,16 @@ class Tree:
             self.answers['modules'][name] = 'loaded'
         self.file('dev/infiniband/rdma_cm', '')
 
+    def module(self, name, version, srcversion, taint, refcnt, **parameters):
+        folder = 'sys/module/' + name
+        self.file(folder + '/initstate', 'live\n')
+        self.file(folder + '/version', version + '\n')
+        self.file(folder + '/srcversion', srcversion + '\n')
+        self.file(folder + '/taint', taint + '\n')
+        self.file(folder + '/refcnt', '%d\n' % refcnt)
+        for parameter, value in parameters.items():
+            self.file('%s/parameters/%s' % (folder, parameter), value + '\n')
+
     def function(self, parent, address, vendor, device, pci_class, driver, numa_node, total_vfs=None):
         folder = 'sys/devices/%s/%s' % (parent, address)
         self.folders[address] = folder
@@ -182,10 +192,10 @@ def virtio_nic(t, address, n, ifindex, name, mac, **more):
     t.netdev(ifindex, name, mac, address, '/virtio%d' % n, max_mtu=65535, **more)
 
 
-def ecs_erdma():
+def ecs_erdma(name, boot, is_compat, driver=''):
     """Two eRDMA ENIs beside a primary one; all three in one vSwitch, hence one prefix."""
-    t = Tree('made-ecs-erdma')
-    t.system('5.10.134-17.3.al8.x86_64', 1, 1, RDMA_MODULES)
+    t = Tree(name)
+    t.system('5.10.134-17.3.al8.x86_64', boot, 1, RDMA_MODULES)
     virtio_nic(t, '0000:00:05.0', 2, 2, 'eth0', '00:16:3e:10:00:00')
     t.ipv4(2, '192.168.0.10', 20, '192.168.0.0')
     t.route('0.0.0.0/0', 2, RTPROT_BOOT, SCOPE_UNIVERSE)
@@ -195,10 +205,13 @@ def ecs_erdma():
         t.ipv4(3 + i, ip, 20, '192.168.0.0')
         address = '0000:00:0%d.0' % (8 + i)
         t.function('pci0000:00', address, 0x1DED, 0x107F, 0x000000, 'erdma', -1)
-        t.ibdev('erdma_%d' % i, address, groups(eui64(mac)), name,
-                [(0, default_gid(mac), 'RoCE v2', name), (1, ipv4_gid(ip), 'RoCE v2', name)],
-                '100 Gb/sec (4X EDR)')
-    t.config('[Device erdma]\n'
+        gids = [(0, default_gid(mac), 'RoCE v2', name), (1, ipv4_gid(ip), 'RoCE v2', name)]
+        if not is_compat:  # iWARP: one GID, which is the MAC and no address
+            gids = [(0, groups([int(part, 16) for part in mac.split(':')] + [0] * 10), 'IB/RoCE v1', name)]
+        t.ibdev('erdma_%d' % i, address, groups(eui64(mac)), name, gids, '100 Gb/sec (4X EDR)',
+                node_type='1: CA' if is_compat else '4: RNIC', has_umad=is_compat)
+    t.config(driver +
+             '[Device erdma]\n'
              'Match=driver:erdma\n'
              'Expect=2\n'
              '\n'
@@ -208,7 +221,35 @@ def ecs_erdma():
              '[DevicePlugin]\n'
              'Type=rdma-shared\n'
              'Resource=aliyun/erdma\n')
-    t.done()
+    return t
+
+
+def ecs_erdma_in_use():
+    """The same in standard mode, asked for compat, while a container has erdma_0 open."""
+    t = ecs_erdma('made-ecs-erdma-in-use', 4, False, '[Driver]\nMode=compat\n\n')
+    t.module('erdma', '0.2.37', 'E2A1F5C0D3B4968712AB3CD', 'OE', 1, compat_mode='N', legacy_mode='N',
+             reserve_ports_base='30608', vector_num='32')
+    t.answers['modules']['erdma'] = {
+        'state': 'loaded', 'path': '/lib/modules/5.10.134-17.3.al8.x86_64/extra/erdma.ko.xz',
+        'version': '0.2.37', 'srcversion': 'E2A1F5C0D3B4968712AB3CD', 'intree': False,
+        'parameters': {'compat_mode': 'bool', 'legacy_mode': 'bool', 'reserve_ports_base': 'ushort',
+                       'vector_num': 'uint'}}
+    t.answers['rdma'][0]['contexts'] = 1
+    pod = 'cri-containerd-5f0c1ab2d3e4 of pod 0d6c8a52-7b1e-4f3d-9a60-2f1e8c4b7d95'
+    train = {'pid': 48213, 'command': 'all_reduce_perf', 'container': pod}
+    t.answers['users'] = [
+        {'target': '0000:00:08.0', 'use': 'open-context', **train, 'detail': 'erdma_0'},
+        {'target': '0000:00:08.0', 'use': 'qp', **train, 'detail': 'erdma_0: 4 QPs'},
+        {'target': 'erdma', 'use': 'module', 'pid': 0, 'command': '', 'container': '',
+         'detail': '1 references'}]
+    t.answers['netnses'] = [
+        {'inode': 4026532441, 'pid': 48101, 'command': 'pause', 'unit': pod.replace('5f0c1ab2d3e4', '77aa01c2b3d4'),
+         'name': 'cni-3e1c5b1a-8a0f-2b57-9d9e-64f0b6b8c1d2'}]
+    t.answers['listeners'] = [
+        {'udp': False, 'port': 10250, 'netns': 0, 'pid': 1312, 'command': 'kubelet',
+         'container': 'kubelet.service'}]
+    t.answers['local_ports'] = [32768, 60999]
+    return t
 
 
 def mlx5_nic(t, port, address, numa_node, device, ifindex, name, total_vfs, **more):
@@ -294,6 +335,7 @@ def vke_4pf():
     t.done()
 
 
-ecs_erdma()
+ecs_erdma('made-ecs-erdma', 1, True).done()
+ecs_erdma_in_use().done()
 lingjun_8xmlx5()
 vke_4pf()

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bake: the module options of a configuration into an image, for drivers that are loaded before
+ * rdma-provision-early.service can write them: by the initramfs.
+ */
+#pragma once
+
+#include "doors/doors.h"
+#include "model/config.h"
+
+/*
+ * Writes /etc/modprobe.d/zz-rdma-provision.conf below the root, as "early" would write it to /run;
+ * or removes it, when nothing is asked for. Mode=auto is told by the machine that boots, so of that
+ * nothing is written. Then tells in the log what is contrary to it, with file and line, and what
+ * has to be done about an initramfs.
+ *
+ * Return: 0; -EEXIST when a file of that name is somebody else's; or another -errno of the file.
+ */
+int bake(const struct doors *d, const struct config *c);
+
+/* Removes that file again; the same errors, none when there is none. */
+int bake_undo(const struct doors *d);

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "process.h"
+
+#include <ctype.h>
+
+#define MAX_CGROUP_BYTES 65536u
+#define ID_DIGITS        12 /* of a container's id: what its tools print */
+#define LEAST_ID_DIGITS  32 /* what is shorter is a name */
+
+bool parse_inode(const char *text, const char *kind, uint64_t *ret)
+{
+	const char *rest = after(text, kind);
+	unsigned long long value;
+	char *end;
+
+	if (!rest || rest[0] != ':' || rest[1] != '[' || !isdigit((unsigned char)rest[2]))
+		return false;
+	errno = 0;
+	value = strtoull(rest + 2, &end, 10);
+	if (errno != 0 || !streq(end, "]"))
+		return false;
+
+	*ret = value;
+	return true;
+}
+
+static bool parse_pid(const char *text, uint32_t *ret)
+{
+	unsigned long value;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno != 0 || *end || value > INT32_MAX)
+		return false;
+
+	*ret = (uint32_t)value;
+	return true;
+}
+
+static uint64_t read_netns(const struct fs *fs, const char *process)
+{
+	char path[64], text[64];
+	uint64_t inode;
+
+	snprintf(path, sizeof(path), "proc/%s/ns/net", process);
+	if (fs_read_link(fs, path, text, sizeof(text)) < 0 || !parse_inode(text, "net", &inode))
+		return 0;
+	return inode;
+}
+
+/* "PID (comm) STATE PPID ...", the start is field 22: proc(5). The comm may hold anything. */
+static bool parse_stat(char *text, struct process *p)
+{
+	char *open = strchr(text, '('), *close = strrchr(text, ')'), *field;
+
+	if (!open || !close || close < open)
+		return false;
+	*close = '\0';
+	COPY(p->command, open + 1);
+	make_printable(p->command);
+
+	field = close + 1;
+	for (int i = 3; i <= 22; i++) {
+		field += strspn(field, " ");
+		if (!*field)
+			return false;
+		if (i == 4)
+			p->parent = (uint32_t)strtoul(field, NULL, 10);
+		if (i == 22)
+			p->start = strtoull(field, NULL, 10);
+		field += strcspn(field, " ");
+	}
+	return true;
+}
+
+static int compare_process(const void *a, const void *b)
+{
+	const struct process *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+int processes_list(const struct fs *fs, struct processes *ret)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	_cleanup_(processes_done) struct processes list = {};
+	char path[64], stat[1024];
+	int r;
+
+	r = fs_list(fs, "proc", &names);
+	if (r < 0)
+		return r;
+
+	if (fs_read_link(fs, "proc/self", stat, sizeof(stat)) < 0 || !parse_pid(stat, &list.self))
+		list.self = 0;
+	list.netns = read_netns(fs, "self");
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		struct process p = {}, *slot;
+
+		if (!parse_pid(names.names[i], &p.pid))
+			continue;
+		snprintf(path, sizeof(path), "proc/%s/stat", names.names[i]);
+		/* Gone meanwhile, or something that is no process. */
+		if (fs_read(fs, path, stat, sizeof(stat)) < 0 || !parse_stat(stat, &p))
+			continue;
+		p.netns = read_netns(fs, names.names[i]);
+
+		slot = APPEND(list.items, list.n);
+		if (!slot)
+			return -ENOMEM;
+		*slot = p;
+	}
+
+	if (list.n > 0)
+		qsort(list.items, list.n, sizeof(*list.items), compare_process);
+	*ret = list;
+	TAKE(list.items); /* the array changes hands with the struct */
+	return 0;
+}
+
+void processes_done(struct processes *p)
+{
+	free(p->items);
+	*p = (struct processes){};
+}
+
+const struct process *processes_find(const struct processes *p, uint32_t pid)
+{
+	const struct process key = { .pid = pid };
+
+	return p->n > 0 ? bsearch(&key, p->items, p->n, sizeof(key), compare_process) : NULL;
+}
+
+bool is_our_process(const struct processes *p, uint32_t pid)
+{
+	/* Parents seen at different moments may form a circle. */
+	for (size_t i = 0; i <= p->n && pid != 0; i++) {
+		const struct process *found;
+
+		if (pid == p->self)
+			return true;
+		found = processes_find(p, pid);
+		pid = found ? found->parent : 0;
+	}
+	return false;
+}
+
+int process_walk(const struct fs *fs, struct process *p,
+		 int (*on_link)(void *userdata, const struct process *p, const char *text),
+		 void *userdata)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char path[64], text[512];
+	int r;
+
+	snprintf(path, sizeof(path), "proc/%" PRIu32 "/fd", p->pid);
+	r = fs_list(fs, path, &names);
+	if (r < 0) {
+		p->is_closed = r == -EACCES || r == -EPERM;
+		return r == -ENOMEM ? r : 0;
+	}
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		if (snprintf(path, sizeof(path), "proc/%" PRIu32 "/fd/%s", p->pid,
+			     names.names[i]) >= (int)sizeof(path))
+			continue;
+		r = fs_read_link(fs, path, text, sizeof(text));
+		if (r == -EACCES || r == -EPERM) {
+			p->is_closed = true;
+			return 0;
+		}
+		if (r < 0) /* closed meanwhile, or a path too long for a device */
+			continue;
+		r = on_link(userdata, p, text);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+struct part {
+	const char *text;
+	size_t length;
+};
+
+static bool is_id(const char *s, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if (!isxdigit((unsigned char)s[i]))
+			return false;
+	return length >= LEAST_ID_DIGITS;
+}
+
+/* Where "-ID" or ":ID" or the whole of it is the id of a container. */
+static bool find_id(struct part p, struct part *ret_runtime, const char **ret_id)
+{
+	static const char scope[] = ".scope";
+	size_t at;
+
+	if (p.length > strlen(scope) &&
+	    strncmp(p.text + p.length - strlen(scope), scope, strlen(scope)) == 0)
+		p.length -= strlen(scope);
+
+	for (at = p.length; at > 0 && p.text[at - 1] != '-' && p.text[at - 1] != ':'; at--)
+		;
+	if (!is_id(p.text + at, p.length - at))
+		return false;
+
+	*ret_id = p.text + at;
+	*ret_runtime = (struct part){ p.text, at > 0 ? at - 1 : 0 };
+	/* "kubepods-podX.slice:cri-containerd:ID" */
+	for (size_t i = ret_runtime->length; i > 0; i--)
+		if (p.text[i - 1] == ':') {
+			*ret_runtime = (struct part){ p.text + i, ret_runtime->length - i };
+			break;
+		}
+	return true;
+}
+
+/* "pod1b2f..." or "kubepods-burstable-pod1b2f_....slice": the pod's uid, or nothing. */
+static struct part find_pod(struct part p)
+{
+	for (size_t i = 0; i + 3 < p.length; i++) {
+		size_t n = 0;
+
+		if ((i > 0 && p.text[i - 1] != '-') || strncmp(p.text + i, "pod", 3) != 0)
+			continue;
+		while (i + 3 + n < p.length && (isxdigit((unsigned char)p.text[i + 3 + n]) ||
+						strchr("_-", p.text[i + 3 + n])))
+			n++;
+		if (n >= LEAST_ID_DIGITS)
+			return (struct part){ p.text + i + 3, MIN(n, (size_t)36) };
+	}
+	return (struct part){};
+}
+
+static void put_container(struct part runtime, struct part above, const char *id, struct part pod,
+			  char *ret, size_t size)
+{
+	char uid[48] = "";
+
+	/* "/docker/ID": the folder names the runtime; those of kubepods name the pod. */
+	if (runtime.length == 0 && above.length > 0 && pod.length == 0)
+		runtime = above;
+	if (runtime.length == 0)
+		runtime = (struct part){ "container", strlen("container") };
+
+	if (pod.length > 0)
+		snprintf(uid, sizeof(uid), " of pod %.*s", (int)pod.length, pod.text);
+	for (char *c = uid; *c; c++) /* systemd's slices have '_' for '-' */
+		*c = *c == '_' ? '-' : *c;
+	snprintf(ret, size, "%.*s-%.*s%s", (int)MIN(runtime.length, (size_t)20), runtime.text,
+		 ID_DIGITS, id, uid);
+}
+
+static bool has_suffix(struct part p, const char *suffix)
+{
+	const size_t n = strlen(suffix);
+
+	return p.length > n && strncmp(p.text + p.length - n, suffix, n) == 0;
+}
+
+/* The last container in a path, or the last unit. */
+static void parse_path(struct part path, char *container, char *unit, size_t size)
+{
+	struct part above = {}, pod = {};
+
+	for (size_t at = 0; at < path.length;) {
+		struct part p = { path.text + at, 0 }, runtime, found;
+		const char *id;
+
+		while (at + p.length < path.length && p.text[p.length] != '/')
+			p.length++;
+		at += p.length + 1;
+		if (p.length == 0)
+			continue;
+
+		found = find_pod(p);
+		if (found.length > 0)
+			pod = found;
+		if (find_id(p, &runtime, &id))
+			put_container(runtime, above, id, pod, container, size);
+		if (has_suffix(p, ".service") || has_suffix(p, ".scope"))
+			snprintf(unit, size, "%.*s", (int)p.length, p.text);
+		above = p;
+	}
+}
+
+void parse_cgroup(const char *text, char *ret, size_t size)
+{
+	char container[80] = "", unit[80] = "", ignored[80];
+
+	/* "HIERARCHY:CONTROLLERS:PATH" */
+	while (*text) {
+		const size_t length = strcspn(text, "\n");
+		const char *first = memchr(text, ':', length), *second = NULL;
+
+		if (first)
+			second = memchr(first + 1, ':', length - (size_t)(first + 1 - text));
+		if (second) {
+			const struct part path = { second + 1,
+						   length - (size_t)(second + 1 - text) };
+			const bool is_systemd =
+				second == first + 1 || is_prefix(first + 1, "name=systemd:");
+
+			parse_path(path, container, is_systemd ? unit : ignored, sizeof(unit));
+		}
+		text += length + (text[length] != '\0');
+	}
+
+	make_printable(container);
+	make_printable(unit);
+	copy(ret, size, container[0] ? container : unit);
+}
+
+void process_container(const struct fs *fs, uint32_t pid, char *ret, size_t size)
+{
+	_cleanup_(freep) char *text = NULL;
+	char path[64];
+	size_t n;
+
+	ret[0] = '\0';
+	snprintf(path, sizeof(path), "proc/%" PRIu32 "/cgroup", pid);
+	if (fs_read_all(fs, path, MAX_CGROUP_BYTES, true, &text, &n) >= 0)
+		parse_cgroup(text, ret, size);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Users: who uses a function or a module, and which namespaces and ports are taken.
+ *
+ * What node.pcis, netdevs and ibdevs tell by themselves is not repeated here: plan/users.c reads it
+ * there (bound to vfio, enslaved, something above it, its netdev or ibdev gone to another
+ * namespace, a count of contexts that is not zero or not known). This adds what takes a look into
+ * processes and into the resources of the RDMA core:
+ *
+ * - USE_CONTEXT: the processes that have /dev/infiniband/uverbsN open, by the texts of their
+ *   descriptors and, since Linux 5.14, by netlink. The texts only give names to what is counted by
+ *   netlink (ibdev.n_contexts): a node of another name, or a descriptor in flight, is missed here
+ *   but not there.
+ * - USE_QP, USE_CM_ID: of processes. USE_KERNEL: QPs and cm_ids of the kernel, but not those that
+ *   go with the device: of ib_core (GSI, SMI), of the driver itself, and one QP of ib_ipoib for
+ *   each netdev of the function that is in this namespace.
+ * - USE_VFIO, USE_KVM: the processes that have the function's vfio group or device open; KVM when
+ *   the same one has /dev/kvm.
+ * - USE_MODULE: holders and references of loaded modules that drive a function here, and of erdma.
+ *   Nothing is subtracted, for nothing tells whose reference it is.
+ * - USE_UNKNOWN: QPs or cm_ids of an ibdev that cannot be listed; a loaded module whose references
+ *   cannot be read; and, only for an ibdev whose contexts netlink does not count, a process whose
+ *   descriptors may not be seen. Where netlink counts them, such a process hides nothing.
+ *
+ * This process and those that it started are no users.
+ */
+#pragma once
+
+#include "../doors/doors.h"
+#include "../doors/rdma.h"
+#include "../model/node.h"
+#include "process.h"
+
+/*
+ * The part of observe_users() that takes no netlink: descriptors, modules, namespaces and
+ * listeners. @fs may be of any tree. Return: 0 or -errno.
+ */
+int users_look(const struct fs *fs, struct processes *p, struct node *n);
+
+/* What netlink said of one kind of resource of one ibdev, as users. Return: 0 or -ENOMEM. */
+int users_add_holders(const struct fs *fs, const struct processes *p, const struct ibdev *ib,
+		      enum rdma_resource what, const struct rdma_holder *holders, size_t n_holders,
+		      struct node *n);
+void users_sort(struct node *n);

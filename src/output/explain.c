@@ -1,0 +1,730 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain.h"
+
+#include "../model/wanted.h"
+#include "document.h"
+#include "state.h"
+
+#include <stdarg.h>
+
+#define LABEL_WIDTH 14
+
+/* Finding it */
+
+static bool is_named(const struct device *d, const char *name)
+{
+	return (d->netdev && streq(d->netdev->name, name)) || streq(d->netdev_name, name) ||
+	       (d->ibdev && streq(d->ibdev->name, name)) || streq(d->ibdev_name, name);
+}
+
+const struct pci *output_explain_find(const struct node *n, const struct plan *p, const char *name)
+{
+	const struct netdev *nd = node_netdev_named(n, name);
+
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const char *rest = after(n->pcis[i].address, "0000:");
+
+		if (streq(n->pcis[i].address, name) || (rest && streq(rest, name)))
+			return &n->pcis[i];
+	}
+	if (!*name)
+		return NULL;
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (is_named(&p->devices[i], name))
+			return p->devices[i].pci;
+	for (size_t i = 0; i < n->n_ibdevs; i++)
+		if (n->ibdevs[i].pci[0] &&
+		    (streq(n->ibdevs[i].name, name) || streq(n->ibdevs[i].netdev, name)))
+			return node_pci(n, n->ibdevs[i].pci);
+	return nd ? node_pci(n, nd->pci) : NULL;
+}
+
+const char *output_explain_name(const struct node *n, size_t i)
+{
+	if (i < n->n_ibdevs)
+		return n->ibdevs[i].name;
+	i -= n->n_ibdevs;
+	if (i < n->n_netdevs)
+		return n->netdevs[i].name;
+	i -= n->n_netdevs;
+	return i < n->n_pcis ? n->pcis[i].address : NULL;
+}
+
+/* What is known of it */
+
+struct facts {
+	const struct config *config;
+	const struct node *node;
+	const struct plan *plan;
+	const struct pci *pci;
+	const struct device *device; /* NULL: it is not managed */
+	const struct netdev *netdev;
+	const struct ibdev *ibdev;
+	const struct module *module;
+	char module_name[MODULE_LEN];
+};
+
+static void gather(struct facts *f)
+{
+	const struct pci *pci = f->pci;
+
+	for (size_t i = 0; i < f->plan->n_devices; i++)
+		if (f->plan->devices[i].pci == pci)
+			f->device = &f->plan->devices[i];
+
+	f->ibdev = node_ibdev_of(f->node, pci->address);
+	f->netdev = f->device ? f->device->netdev : node_netdev_of(f->node, pci->address);
+	COPY(f->module_name, pci->driver[0] ? pci->driver : pci->module);
+	for (char *c = f->module_name; *c; c++)
+		*c = *c == '-' ? '_' : *c;
+	f->module = f->module_name[0] ? node_module(f->node, f->module_name) : NULL;
+}
+
+static json_t *make_sections(const struct config *c)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; i < c->n_devices; i++) {
+		const char *match = c->devices[i].match;
+
+		if (json_array_append_new(
+			    list, json_pack("{s:o, s:o}", "name", document_text(c->devices[i].name),
+					    "match", document_text(match ? match : ""))) < 0)
+			return NULL;
+	}
+	return TAKE(list);
+}
+
+static json_int_t wanted_vfs(const struct facts *f)
+{
+	const struct device_config *dc = f->device ? f->device->config : NULL;
+
+	switch (dc ? dc->mode : VF_MODE_KEEP) {
+	case VF_MODE_EXCLUSIVE:
+		return 0;
+	case VF_MODE_SHARED:
+		return 1;
+	case VF_MODE_SHARED_MULTI:
+		return dc->count == COUNT_MAX ? f->pci->total_vfs : dc->count;
+	default:
+		return -1;
+	}
+}
+
+static json_t *make_vfs(const struct facts *f)
+{
+	if (f->pci->physfn[0] || !f->pci->has_sriov)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I}", "wanted", wanted_vfs(f), "present",
+			 (json_int_t)f->pci->num_vfs, "possible", (json_int_t)f->pci->total_vfs);
+}
+
+/* Best evidence first: what is loaded is what counts. */
+static const char *origin(const struct module *m, const char **ret_evidence)
+{
+	static const char *const folders[] = { "/extra/", "/updates/", "/weak-updates/" };
+
+	*ret_evidence = "";
+	if (!m)
+		return "";
+	if (m->state == MODULE_LOADED && m->is_out_of_tree) {
+		*ret_evidence = "it taints the kernel with O";
+		return "out-of-tree";
+	}
+	if (m->state == MODULE_BUILTIN) {
+		*ret_evidence = "it is built in";
+		return "in-tree";
+	}
+	/* Where not even the references are known, no taint was read. */
+	if (m->state == MODULE_LOADED && m->refcnt != UINT32_MAX) {
+		*ret_evidence = "it does not taint the kernel with O";
+		return "in-tree";
+	}
+	if (m->has_info) {
+		*ret_evidence =
+			m->is_intree ? "its file says intree=Y" : "its file does not say intree=Y";
+		return m->is_intree ? "in-tree" : "out-of-tree";
+	}
+	for (size_t i = 0; i < ELEMENTSOF(folders); i++)
+		if (strstr(m->path, folders[i])) {
+			*ret_evidence = "its folder";
+			return "out-of-tree";
+		}
+	return "";
+}
+
+static bool differs(const char *a, const char *b)
+{
+	return *a && *b && !streq(a, b);
+}
+
+static bool is_stale(const struct module *m)
+{
+	return m && m->state == MODULE_LOADED &&
+	       (differs(m->srcversion, m->loaded_srcversion) ||
+		differs(m->version, m->loaded_version));
+}
+
+static const struct option *last_option(const struct node *n, const char *module, const char *name)
+{
+	for (size_t i = n->n_options; i > 0; i--) {
+		const struct option *o = &n->options[i - 1];
+
+		if (o->source != OPTION_LOAD && streq(o->module, module) && streq(o->name, name))
+			return o;
+	}
+	return NULL;
+}
+
+static json_t *make_parameter(const struct facts *f, const struct parameter *q)
+{
+	const struct option *o = last_option(f->node, f->module_name, q->name);
+	const char *source = "default";
+
+	if (!*q->value)
+		source = "";
+	else if (o && is_same_value(q->type, o->value, q->value))
+		source = o->source == OPTION_CMDLINE   ? "command-line"
+			 : is_own_option_file(o->file) ? "own-file"
+						       : "file";
+
+	return json_pack("{s:o, s:o, s:o, s:s, s:o, s:I, s:o}", "name", document_text(q->name),
+			 "type", document_text(q->type), "value", document_text(q->value), "source",
+			 source, "file", document_text(o ? o->file : ""), "line",
+			 (json_int_t)(o ? o->line : 0), "said", document_text(o ? o->value : ""));
+}
+
+static json_t *make_parameters(const struct facts *f)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; f->module && i < f->module->n_parameters; i++)
+		if (json_array_append_new(list, make_parameter(f, &f->module->parameters[i])) < 0)
+			return NULL;
+	return TAKE(list);
+}
+
+static const char *state_name(const struct module *m)
+{
+	static const char *const names[] = {
+		[MODULE_MISSING] = "missing",     [MODULE_BLACKLISTED] = "blacklisted",
+		[MODULE_AVAILABLE] = "available", [MODULE_LOADED] = "loaded",
+		[MODULE_BUILTIN] = "builtin",
+	};
+
+	_Static_assert(ELEMENTSOF(names) == _MODULE_STATE_N, "a name for every state");
+	return m ? names[m->state] : "";
+}
+
+static json_int_t number(uint32_t value)
+{
+	return value == UINT32_MAX ? -1 : (json_int_t)value;
+}
+
+/* clang-format off */
+static json_t *make_driver(const struct facts *f)
+{
+	static const struct module none = { .refcnt = UINT32_MAX };
+	const struct module *m = f->module ? f->module : &none;
+	const char *evidence, *from = origin(f->module, &evidence);
+
+	return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:b, s:I, s:o, s:o}",
+			 "name", document_text(f->pci->driver),
+			 "module", document_text(f->module_name),
+			 "state", state_name(f->module),
+			 "path", document_text(m->path),
+			 "version", document_text(m->version),
+			 "srcversion", document_text(m->srcversion),
+			 "loaded_version", document_text(m->loaded_version),
+			 "loaded_srcversion", document_text(m->loaded_srcversion),
+			 "origin", from,
+			 "evidence", evidence,
+			 "stale", is_stale(f->module),
+			 "refcnt", m->state == MODULE_LOADED ? number(m->refcnt) : (json_int_t)-1,
+			 "holders", document_text(m->holders),
+			 "parameters", make_parameters(f));
+}
+
+static json_t *make_ibdev(const struct facts *f)
+{
+	const struct ibdev *ib = f->ibdev;
+
+	if (!ib)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:I, s:o, s:o}",
+			 "name", document_text(ib->name),
+			 "node_type", document_text(ib->node_type),
+			 "node_guid", document_text(ib->node_guid),
+			 "uverbs", document_text(ib->uverbs),
+			 "umad", document_text(ib->umad),
+			 "rdma_cm", f->node->has_rdma_cm,
+			 "contexts", number(ib->n_contexts),
+			 "verbs", document_text(ib->verbs == 0 ? "opened"
+						: ib->verbs > 0 ? "not tried"
+								: strerror(-ib->verbs)),
+			 "ports", output_ports(ib));
+}
+
+static json_t *make_netdev(const struct facts *f)
+{
+	const struct netdev *nd = f->netdev;
+	const struct netdev *master = nd && nd->master ? node_netdev(f->node, nd->master) : NULL;
+
+	if (!nd)
+		return json_null();
+	return json_pack("{s:o, s:o, s:o, s:I, s:b, s:b, s:o}",
+			 "name", document_text(nd->name),
+			 "mac", document_text(nd->mac),
+			 "perm_mac", document_text(nd->perm_mac),
+			 "mtu", (json_int_t)nd->mtu,
+			 "up", nd->is_up,
+			 "carrier", nd->has_carrier,
+			 "master", document_text(master ? master->name : ""));
+}
+/* clang-format on */
+
+/* The function itself, its PF, its module, or what every device needs. */
+static bool is_about(const struct facts *f, const char *target)
+{
+	return *target && (streq(target, f->pci->address) || streq(target, f->pci->physfn) ||
+			   streq(target, f->module_name));
+}
+
+static json_t *make_users(const struct facts *f)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; i < f->node->n_users; i++) {
+		const struct user *u = &f->node->users[i];
+
+		if (is_about(f, u->target) &&
+		    json_array_append_new(list,
+					  json_pack("{s:o, s:s, s:I, s:o, s:o, s:o}", "target",
+						    document_text(u->target), "use",
+						    use_name(u->use), "pid", (json_int_t)u->pid,
+						    "command", document_text(u->command),
+						    "container", document_text(u->container),
+						    "detail", document_text(u->detail))) < 0)
+			return NULL;
+	}
+	return TAKE(list);
+}
+
+static json_t *make_actions(const struct facts *f)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; i < f->plan->n_actions; i++) {
+		const struct action *a = &f->plan->actions[i];
+		const bool is_change = a->class == CLASS_CHANGE;
+		json_t *object;
+
+		if (!is_about(f, a->target))
+			continue;
+		object = json_pack("{s:o, s:s, s:o, s:o, s:s, s:s, s:o, s:o}", "target",
+				   document_text(a->target), "verb", verb_name(a->verb), "from",
+				   document_text(a->from), "to", document_text(a->to), "class",
+				   class_name(a->class), "code", reason_code(a->reason), "detail",
+				   document_text(a->detail), "advice",
+				   document_text(is_change ? "" : action_advice(a)));
+		if (json_array_append_new(list, object) < 0)
+			return NULL;
+	}
+	return TAKE(list);
+}
+
+static json_t *make_hints(const struct facts *f)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; i < f->plan->n_reasons; i++) {
+		const enum reason reason = f->plan->reasons[i].reason;
+		json_t *object;
+
+		if (!is_about(f, f->plan->reasons[i].target))
+			continue;
+		object = json_pack("{s:s, s:o, s:o, s:s, s:s}", "code", reason_code(reason),
+				   "target", document_text(f->plan->reasons[i].target), "detail",
+				   document_text(f->plan->reasons[i].detail), "meaning",
+				   reason_meaning(reason), "advice", reason_advice(reason));
+		if (json_array_append_new(list, object) < 0)
+			return NULL;
+	}
+	return TAKE(list);
+}
+
+int output_explain_json(const struct config *c, const struct node *n, const struct plan *p,
+			const struct pci *pci, char **ret)
+{
+	struct facts f = { c, n, p, pci };
+	json_auto_t *document = NULL;
+	const struct device *d;
+	enum reason reason;
+	char id[16];
+
+	gather(&f);
+	d = f.device;
+	reason = d ? d->reason : REASON_NONE;
+	snprintf(id, sizeof(id), "%04x:%04x", pci->vendor, pci->device);
+
+	/* clang-format off */
+	document = json_pack("{s:o, s:s, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o,"
+			     " s:b, s:b, s:b, s:b, s:s, s:s, s:o, s:s, s:o, s:o}",
+			     "pci", document_text(pci->address),
+			     "id", id,
+			     "numa_node", pci->numa_node,
+			     "pf", document_text(pci->physfn),
+			     "section", document_text(d ? d->config->name : ""),
+			     "mode", d ? vf_mode_name(d->config->mode) : "",
+			     "sections", make_sections(c),
+			     "vfs", make_vfs(&f),
+			     "driver", make_driver(&f),
+			     "ibdev", make_ibdev(&f),
+			     "netdev", make_netdev(&f),
+			     "netns_mode", netns_mode_name(n->netns_mode),
+			     "users_known", n->has_users,
+			     "users", make_users(&f),
+			     "managed", d != NULL,
+			     "handed_out", d && d->is_handed_out,
+			     "usable", d && d->is_usable,
+			     "in_pod", d && d->is_in_pod,
+			     "code", reason_code(reason),
+			     "meaning", reason_meaning(reason),
+			     "detail", document_text(d ? d->detail : ""),
+			     "advice", reason_advice(reason),
+			     "actions", make_actions(&f),
+			     "hints", make_hints(&f));
+	/* clang-format on */
+
+	return document ? document_print(document, ret) : -ENOMEM;
+}
+
+/* As people read it */
+
+struct sheet {
+	FILE *f;
+	const char *label; /* of the next line; it is printed once */
+};
+
+static void put_line(struct sheet *s, const char *format, ...) _printf_(2, 3);
+static void put_line(struct sheet *s, const char *format, ...)
+{
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	for (char *p = text; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7F ||
+		    ((unsigned char)p[0] == 0xC2 && (unsigned char)p[1] < 0xA0))
+			*p = '?';
+	fprintf(s->f, "%-*s%s\n", LABEL_WIDTH, s->label, text);
+	s->label = "";
+}
+
+#define TEXT(object, key) document_get_text((object), (key))
+#define FLAG(object, key) document_get_flag((object), (key))
+
+static long long count(const json_t *object, const char *key)
+{
+	return document_get_number(object, key);
+}
+
+static void put_head(struct sheet *s, const json_t *d)
+{
+	const json_t *ib = json_object_get(d, "ibdev"), *nd = json_object_get(d, "netdev");
+
+	s->label = "Device";
+	put_line(s, "%s (%s)%s%s%s%s%s%s", TEXT(d, "pci"), TEXT(d, "id"),
+		 *TEXT(ib, "name") ? ", " : "", TEXT(ib, "name"), *TEXT(nd, "name") ? ", " : "",
+		 TEXT(nd, "name"), *TEXT(d, "pf") ? ", a VF of " : "", TEXT(d, "pf"));
+	if (count(d, "numa_node") >= 0)
+		put_line(s, "NUMA node %lld", count(d, "numa_node"));
+}
+
+static void put_sections(struct sheet *s, const json_t *d)
+{
+	const json_t *sections = json_object_get(d, "sections"), *vfs = json_object_get(d, "vfs");
+	const char *name = TEXT(d, "section");
+
+	s->label = "Section";
+	if (!*name)
+		put_line(s, "none: no [Device NAME] section is for it%s",
+			 json_array_size(sections) > 0 ? "; these are there:" : "");
+	for (size_t i = 0; i < json_array_size(sections); i++) {
+		const json_t *section = json_array_get(sections, i);
+
+		if (!*name)
+			put_line(s, "[Device %s] Match=%s", TEXT(section, "name"),
+				 TEXT(section, "match"));
+		else if (streq(TEXT(section, "name"), name))
+			put_line(s, "[Device %s] Match=%s, VirtualFunctions=%s", name,
+				 TEXT(section, "match"), TEXT(d, "mode"));
+	}
+
+	if (!json_is_object(vfs))
+		return;
+	s->label = "VFs";
+	if (count(vfs, "wanted") >= 0)
+		put_line(s, "%lld wanted, %lld present, %lld possible", count(vfs, "wanted"),
+			 count(vfs, "present"), count(vfs, "possible"));
+	else
+		put_line(s, "%lld present, %lld possible, left alone", count(vfs, "present"),
+			 count(vfs, "possible"));
+}
+
+static void put_versions(struct sheet *s, const json_t *driver)
+{
+	static const struct {
+		const char *version, *srcversion, *of;
+	} of[] = {
+		{ "version", "srcversion", "file" },
+		{ "loaded_version", "loaded_srcversion", "loaded" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(of); i++) {
+		const char *version = TEXT(driver, of[i].version);
+		const char *srcversion = TEXT(driver, of[i].srcversion);
+
+		if (*version || *srcversion)
+			put_line(s, "%s: version %s, srcversion %s", of[i].of,
+				 *version ? version : "not told",
+				 *srcversion ? srcversion : "not told");
+	}
+	if (FLAG(driver, "stale"))
+		put_line(s, "the installed one is another than the loaded one: installed but not "
+			    "reloaded");
+}
+
+static void put_driver(struct sheet *s, const json_t *d)
+{
+	const json_t *driver = json_object_get(d, "driver");
+	const char *name = TEXT(driver, "name"), *module = TEXT(driver, "module");
+	const char *state = TEXT(driver, "state");
+
+	s->label = "Driver";
+	if (!*name && !*module)
+		put_line(s, "none, and no installed module claims it");
+	else if (!*name)
+		put_line(s, "none: bound to nothing; the module for it is %s, %s", module,
+			 *state ? state : "not known");
+	else
+		put_line(s, "%s%s%s", name, *state ? ", " : "", state);
+	if (*TEXT(driver, "path"))
+		put_line(s, "%s", TEXT(driver, "path"));
+	if (*TEXT(driver, "origin"))
+		put_line(s, "%s: %s", TEXT(driver, "origin"), TEXT(driver, "evidence"));
+	put_versions(s, driver);
+	if (*TEXT(driver, "holders"))
+		put_line(s, "held by %s", TEXT(driver, "holders"));
+}
+
+static void format_place(const json_t *q, char *buf, size_t size)
+{
+	if (count(q, "line") > 0)
+		snprintf(buf, size, "%s:%lld", TEXT(q, "file"), count(q, "line"));
+	else
+		snprintf(buf, size, "the kernel command line");
+}
+
+static void put_parameter(struct sheet *s, const json_t *q)
+{
+	const char *value = TEXT(q, "value"), *source = TEXT(q, "source");
+	char place[320];
+
+	format_place(q, place, sizeof(place));
+	if (!*source && *TEXT(q, "file"))
+		put_line(s, "%s: nothing in force; %s says %s", TEXT(q, "name"), place,
+			 TEXT(q, "said"));
+	else if (!*source)
+		put_line(s, "%s: nothing in force", TEXT(q, "name"));
+	else if (!streq(source, "default"))
+		put_line(s, "%s=%s, from %s%s", TEXT(q, "name"), value, place,
+			 streq(source, "own-file") ? " (ours)" : "");
+	else if (*TEXT(q, "file"))
+		put_line(s, "%s=%s, given by hand or before %s said %s", TEXT(q, "name"), value,
+			 place, TEXT(q, "said"));
+	else
+		put_line(s, "%s=%s, the driver's default or given by hand", TEXT(q, "name"), value);
+}
+
+static void put_parameters(struct sheet *s, const json_t *d)
+{
+	const json_t *list = json_object_get(json_object_get(d, "driver"), "parameters");
+
+	s->label = "Parameters";
+	for (size_t i = 0; i < json_array_size(list); i++)
+		put_parameter(s, json_array_get(list, i));
+}
+
+static void put_gids(struct sheet *s, const json_t *port)
+{
+	const json_t *gids = json_object_get(port, "gids");
+
+	for (size_t i = 0; i < json_array_size(gids); i++) {
+		const json_t *gid = json_array_get(gids, i);
+
+		put_line(s, "  gid %lld %s %s%s%s", count(gid, "index"), TEXT(gid, "gid"),
+			 TEXT(gid, "type"), *TEXT(gid, "netdev") ? " of " : "",
+			 TEXT(gid, "netdev"));
+	}
+}
+
+static void put_ibdev(struct sheet *s, const json_t *d)
+{
+	const json_t *ib = json_object_get(d, "ibdev"), *ports = json_object_get(ib, "ports");
+
+	s->label = "RDMA device";
+	if (!json_is_object(ib)) {
+		put_line(s, "none");
+		return;
+	}
+	put_line(s, "%s, %s, node GUID %s, libibverbs: %s", TEXT(ib, "name"),
+		 *TEXT(ib, "node_type") ? TEXT(ib, "node_type") : "type not told",
+		 TEXT(ib, "node_guid"), TEXT(ib, "verbs"));
+	put_line(s, "character nodes: %s, %s, %s",
+		 *TEXT(ib, "uverbs") ? TEXT(ib, "uverbs") : "no uverbs",
+		 *TEXT(ib, "umad") ? TEXT(ib, "umad") : "no umad",
+		 FLAG(ib, "rdma_cm") ? "rdma_cm" : "no rdma_cm");
+	for (size_t i = 0; i < json_array_size(ports); i++) {
+		const json_t *port = json_array_get(ports, i);
+
+		put_line(s, "port %lld: %s, %s, %s", count(port, "port"), TEXT(port, "state"),
+			 TEXT(port, "link_layer"), TEXT(port, "rate"));
+		put_gids(s, port);
+	}
+}
+
+static void put_netdev(struct sheet *s, const json_t *d)
+{
+	const json_t *nd = json_object_get(d, "netdev");
+	const char *mode = TEXT(d, "netns_mode"), *permanent = TEXT(nd, "perm_mac");
+
+	s->label = "Netdev";
+	if (!json_is_object(nd))
+		put_line(s, "none in this network namespace");
+	else
+		put_line(s, "%s, %s, %s, MTU %lld, %s%s%s%s%s", TEXT(nd, "name"),
+			 FLAG(nd, "up") ? "up" : "down",
+			 FLAG(nd, "carrier") ? "carrier" : "no carrier", count(nd, "mtu"),
+			 TEXT(nd, "mac"),
+			 *permanent && !streq(permanent, TEXT(nd, "mac")) ? ", permanent " : "",
+			 *permanent && !streq(permanent, TEXT(nd, "mac")) ? permanent : "",
+			 *TEXT(nd, "master") ? ", enslaved to " : "", TEXT(nd, "master"));
+	s->label = "Namespaces";
+	put_line(s, "RDMA mode %s", streq(mode, "keep") ? "not known" : mode);
+}
+
+static void put_users(struct sheet *s, const json_t *d)
+{
+	const json_t *users = json_object_get(d, "users");
+
+	s->label = "Users";
+	if (!FLAG(d, "users_known"))
+		put_line(s, "not looked for");
+	else if (json_array_size(users) == 0)
+		put_line(s, "none");
+	for (size_t i = 0; i < json_array_size(users); i++) {
+		const json_t *u = json_array_get(users, i);
+		char pid[32] = "";
+
+		if (count(u, "pid") > 0)
+			snprintf(pid, sizeof(pid), " pid %lld", count(u, "pid"));
+		put_line(s, "%s: %s%s%s%s%s%s%s%s", TEXT(u, "target"), TEXT(u, "use"), pid,
+			 *TEXT(u, "command") ? " " : "", TEXT(u, "command"),
+			 *TEXT(u, "container") ? " in " : "", TEXT(u, "container"),
+			 *TEXT(u, "detail") ? ", " : "", TEXT(u, "detail"));
+	}
+}
+
+static void put_plan(struct sheet *s, const json_t *d)
+{
+	const json_t *actions = json_object_get(d, "actions"), *hints = json_object_get(d, "hints");
+
+	s->label = "Plan";
+	for (size_t i = 0; i < json_array_size(actions); i++) {
+		const json_t *a = json_array_get(actions, i);
+		const bool is_change = !*TEXT(a, "code");
+		const bool has_both = *TEXT(a, "from") && *TEXT(a, "to");
+		const bool has_any = *TEXT(a, "from") || *TEXT(a, "to");
+		const char *detail = TEXT(a, "detail");
+
+		if (is_change)
+			put_line(s, "%s: %s%s%s%s%s%s%s%s", TEXT(a, "target"), TEXT(a, "verb"),
+				 has_any ? " " : "", TEXT(a, "from"), has_both ? " -> " : "",
+				 TEXT(a, "to"), *detail ? " (" : "", detail, *detail ? ")" : "");
+		else
+			put_line(s, "%s: %s%s%s%s%s: %s (%s)%s%s", TEXT(a, "target"),
+				 TEXT(a, "verb"), has_any ? " " : "", TEXT(a, "from"),
+				 has_both ? " -> " : "", TEXT(a, "to"), TEXT(a, "class"),
+				 TEXT(a, "code"), *detail ? ": " : "", detail);
+		if (!is_change)
+			put_line(s, "  → %s", TEXT(a, "advice"));
+	}
+	if (json_array_size(actions) == 0)
+		put_line(s, "nothing to do for it");
+
+	s->label = "Hints";
+	for (size_t i = 0; i < json_array_size(hints); i++) {
+		const json_t *h = json_array_get(hints, i);
+
+		put_line(s, "%s: %s%s%s", TEXT(h, "code"), TEXT(h, "meaning"),
+			 *TEXT(h, "detail") ? ": " : "", TEXT(h, "detail"));
+		put_line(s, "  → %s", TEXT(h, "advice"));
+	}
+}
+
+static void put_verdict(struct sheet *s, const json_t *d)
+{
+	s->label = "Verdict";
+	if (!FLAG(d, "managed"))
+		put_line(s, "not managed: left alone and never handed out");
+	else if (FLAG(d, "in_pod"))
+		put_line(s, "usable, in a pod: %s", TEXT(d, "meaning"));
+	else if (!*TEXT(d, "code"))
+		put_line(s, "usable%s",
+			 FLAG(d, "handed_out")
+				 ? ", handed out"
+				 : "; not handed out itself, but its VFs or its bond");
+	else {
+		put_line(s, "%s, %s: %s%s%s",
+			 FLAG(d, "handed_out") ? "not usable" : "not handed out", TEXT(d, "code"),
+			 TEXT(d, "meaning"), *TEXT(d, "detail") ? ": " : "", TEXT(d, "detail"));
+		put_line(s, "  → %s", TEXT(d, "advice"));
+	}
+}
+
+int output_explain_text(const char *json, char **ret)
+{
+	json_auto_t *document = json_loads(json, 0, NULL);
+	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
+	struct sheet s = {};
+	size_t size = 0;
+	int r = 0;
+
+	if (!json_is_object(document))
+		return -EINVAL;
+	s.f = open_memstream(&text, &size);
+	if (!s.f)
+		return -errno;
+
+	put_head(&s, document);
+	put_sections(&s, document);
+	put_driver(&s, document);
+	put_parameters(&s, document);
+	put_ibdev(&s, document);
+	put_netdev(&s, document);
+	put_users(&s, document);
+	put_plan(&s, document);
+	put_verdict(&s, document);
+
+	if (ferror(s.f))
+		r = -ENOMEM;
+	if (fclose(s.f) != 0)
+		r = -ENOMEM;
+	if (r < 0)
+		return r;
+	*ret = TAKE(text);
+	return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Explain: why one device is or is not usable, from facts to verdict.
+ *
+ * Pure. What is not known is left out, or said to be not known: never guessed.
+ */
+#pragma once
+
+#include "../model/plan.h"
+
+/**
+ * output_explain_find() - the function that a person means
+ * @name: a PCI address, with or without its domain; a netdev; an RDMA device. Of eRDMA, whose
+ * netdev is another function, a netdev means the RDMA function. Names that a device had before it
+ * went into a pod count as well
+ *
+ * Return: NULL when there is none. A virtual RDMA device (rxe) has no function.
+ */
+const struct pci *output_explain_find(const struct node *n, const struct plan *p, const char *name);
+
+/* Names that output_explain_find() takes, one after the other: NULL at the end. */
+const char *output_explain_name(const struct node *n, size_t i);
+
+/**
+ * output_explain_json() - the document of "explain --json"
+ *
+ * {
+ *   "pci", "id": "15b3:101e", "numa_node": -1 when none is told, "pf": of a VF, else "",
+ *   "section": the [Device NAME] that matched its PF, "" for none, "mode": its VirtualFunctions=,
+ *   "sections": [ { "name", "match" } ]           all there are, in the order in which they count
+ *   "vfs": { "wanted": -1 leaves them alone, "present", "possible" }       of a PF, else null
+ *   "driver": { "name": bound to, "" for none, "module", "state": "missing", "blacklisted",
+ *       "available", "loaded", "builtin" or "" when not known,
+ *       "path", "version", "srcversion": of the file,
+ *       "loaded_version", "loaded_srcversion",
+ *       "origin": "in-tree", "out-of-tree" or "", "evidence": how that is known,
+ *       "stale": installed but not reloaded, "refcnt": -1 when not known, "holders",
+ *       "parameters": [ { "name", "type", "value": in force, "" when that is not known,
+ *           "source": "own-file", "file", "command-line", "default" (or given by hand: the kernel
+ *           does not tell them apart), or "" when nothing is in force,
+ *           "file", "line", "said": the last option there is for it, which is not in force when
+ *           the source is "default"; "" and 0 for none } ] },
+ *   "ibdev": { "name", "node_type", "node_guid", "uverbs", "umad", "rdma_cm": bool,
+ *       "contexts": -1 when not known, "verbs": "opened", "not tried" or the error,
+ *       "ports": as in state.json },              null when there is none
+ *   "netdev": { "name", "mac", "perm_mac", "mtu", "up", "carrier", "master" },   null likewise
+ *   "netns_mode": "shared", "exclusive", "keep": not known,
+ *   "users_known", "users": [ { "target", "use", "pid", "command", "container", "detail" } ],
+ *   "managed", "handed_out", "usable", "in_pod",
+ *   "code", "meaning", "detail", "advice": why not usable, or "in-pod"; "" else,
+ *   "actions": [ { "target", "verb", "from", "to", "class", "code", "detail", "advice" } ],
+ *   "hints": [ { "code", "target", "detail", "meaning", "advice" } ]
+ * }
+ *
+ * Users, actions and hints are those of the function, its PF and its module.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int output_explain_json(const struct config *c, const struct node *n, const struct plan *p,
+			const struct pci *pci, char **ret);
+
+/* That document as people read it; no control character of it reaches the terminal. Return: 0,
+ * -EINVAL for what is no such text, -ENOMEM. */
+int output_explain_text(const char *json, char **ret);

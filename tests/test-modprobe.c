@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <libkmod.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "../src/bake.h"
+#include "../src/early.h"
+#include "../src/model/paths.h"
+#include "../src/observe/initramfs.h"
+#include "../src/observe/modprobe.h"
+#include "../src/output/modprobe.h"
+
+static char root[] = "/tmp/test-modprobe-XXXXXX";
+static struct fs fs;
+
+static int on_entry(const char *path, _unused_ const struct stat *st, _unused_ int type,
+		    struct FTW *ftw)
+{
+	return ftw->level > 0 ? remove(path) : 0;
+}
+
+static int empty_root(_unused_ void **state)
+{
+	return nftw(root, on_entry, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static int make_root(_unused_ void **state)
+{
+	return !mkdtemp(root) || fs_open_root(root, &fs) < 0 ? -1 : 0;
+}
+
+static int remove_root(_unused_ void **state)
+{
+	fs_done(&fs);
+	return empty_root(NULL) < 0 || rmdir(root) < 0 ? -1 : 0;
+}
+
+static void put_bytes(const char *path, const char *bytes, size_t size)
+{
+	char full[PATH_MAX];
+	_cleanup_(closep) int fd = -EBADF;
+
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(full, sizeof(full), "%s/%.*s", root, (int)(slash - path), path);
+		assert_true(mkdir(full, 0755) == 0 || errno == EEXIST);
+	}
+	snprintf(full, sizeof(full), "%s/%s", root, path);
+	fd = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), (ssize_t)size);
+}
+
+static void put(const char *path, const char *text)
+{
+	put_bytes(path, text, strlen(text));
+}
+
+static void put_link(const char *path, const char *target)
+{
+	char full[PATH_MAX];
+
+	put(path, "");
+	snprintf(full, sizeof(full), "%s/%s", root, path);
+	assert_int_equal(unlink(full), 0);
+	assert_int_equal(symlink(target, full), 0);
+}
+
+/* "module.name=value@file:line" of each option, separated by blanks; a load is "+module@file:line".
+ */
+static const char *told(void)
+{
+	static char text[4096];
+	_cleanup_(node_done) struct node n = {};
+	size_t at = 0;
+
+	assert_int_equal(observe_options(&fs, &n), 0);
+	text[0] = '\0';
+	for (size_t i = 0; i < n.n_options; i++) {
+		const struct option *o = &n.options[i];
+
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%s%s%s%s%s%s@%s:%u",
+				       i > 0 ? " " : "", o->source == OPTION_LOAD ? "+" : "",
+				       o->module, *o->name ? "." : "", o->name,
+				       *o->value ? "=" : "", o->value, o->file, o->line);
+		assert_true(at < sizeof(text));
+	}
+	return text;
+}
+
+/* The last value that the options of a node have for a parameter. */
+static const char *last_value(const struct node *n, const char *module, const char *name)
+{
+	const char *value = NULL;
+
+	for (size_t i = 0; i < n->n_options; i++)
+		if (n->options[i].source != OPTION_LOAD && streq(n->options[i].module, module) &&
+		    streq(n->options[i].name, name))
+			value = n->options[i].value;
+	return value;
+}
+
+#define C "/etc/modprobe.d/a.conf"
+
+static void options_are_told_as_kmod_and_the_kernel_read_them(_unused_ void **state)
+{
+	static const struct {
+		const char *text, *told;
+	} cases[] = {
+		{ "", "" },
+		{ "options erdma compat_mode=Y", "erdma.compat_mode=Y@" C ":1" },
+		{ "# no\n\n\toptions \t erdma  a=1\t b=2 \n",
+		  "erdma.a=1@" C ":3 erdma.b=2@" C ":3" },
+		{ "options ib-core netns-mode=0\n", "ib_core.netns_mode=0@" C ":1" },
+		{ "options erdma compat_mode\n", "erdma.compat_mode@" C ":1" },
+		{ "options erdma a= b=\n", "erdma.a@" C ":1 erdma.b@" C ":1" },
+		{ "options erdma a=\"x y\" b=1\n", "erdma.a=x y@" C ":1 erdma.b=1@" C ":1" },
+		{ "options erdma \"a=x y\" b=1\n", "erdma.a=x y@" C ":1 erdma.b=1@" C ":1" },
+		{ "options erdma a=\" b=1\n", "erdma.a= b=1@" C ":1" },
+		{ "options erdma a=\"\n", "erdma.a@" C ":1" },
+		{ "options erdma \"\n", "" },
+		{ "options erdma a=b=c\n", "erdma.a=b=c@" C ":1" },
+		{ "options erdma =1 a=2\n", "erdma.a=2@" C ":1" },
+		/* continued, also in a comment and at the end of the file */
+		{ "options erdma \\\n a=1 \\\n b=2\noptions x y=3\n",
+		  "erdma.a=1@" C ":1 erdma.b=2@" C ":1 x.y=3@" C ":4" },
+		{ "opt\\\nions er\\\ndma a=\\\n1\n", "erdma.a=1@" C ":1" },
+		{ "# no \\\noptions erdma a=1\noptions erdma b=2", "erdma.b=2@" C ":3" },
+		{ "options erdma a=1\\", "erdma.a=1@" C ":1" },
+		{ "options erdma a=\\x\\\\y\n", "erdma.a=x\\y@" C ":1" },
+		/* what is no option */
+		{ " # options erdma a=1\n", "" },
+		{ "options\noptions erdma\nOptions erdma a=1\noptionserdma a=1\n", "" },
+		{ "alias erdma off\nblacklist erdma\nsoftdep erdma pre: ib_uverbs\n", "" },
+		{ "install erdma /bin/false a=1\n", "" },
+		{ "options erdma a=1 # b=2\r\n",
+		  "erdma.a=1@" C ":1 erdma.#@" C ":1 erdma.b=2@" C ":1" },
+		/* no such name can be */
+		{ "options x0123456789012345678901234567890123456789012345678901234567890123456789 "
+		  "a=1\noptions erdma "
+		  "x0123456789012345678901234567890123456789012345678901234567890123456789=1\n",
+		  "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		empty_root(NULL);
+		put("etc/modprobe.d/a.conf", cases[i].text);
+		assert_string_equal(told(), cases[i].told);
+	}
+}
+
+/* Whoever has the same text read by libkmod itself gets the same last value. */
+static void the_last_value_is_the_one_libkmod_passes(_unused_ void **state)
+{
+	static const struct {
+		const char *path, *text;
+	} files[] = {
+		{ "lib/modprobe.d/50.conf", "options er-dma a=of_lib\n" },
+		{ "usr/lib/modprobe.d/50.conf", "options er-dma a=of_usr b=\\\nof_usr c=1 \\\n" },
+		{ "run/modprobe.d/40.conf", "options er_dma a=of_40 d=of_40\n# \\\noptions er_dma "
+					    "d=no\noptions er-dma e=of_40" },
+		{ "etc/modprobe.d/60.conf", "options er_dma a=of_60 f=\\x\n" },
+		{ "usr/local/lib/modprobe.d/60.conf", "options er_dma a=hidden\n" },
+		{ "etc/modprobe.d/70.conf.bak", "options er_dma a=no_file\n" },
+		{ "etc/modprobe.d/.70.conf", "options er_dma a=no_file\n" },
+	};
+	static const char *const folders[] = { "etc", "run", "usr/local/lib", "usr/lib", "lib" };
+	char paths[ELEMENTSOF(folders)][PATH_MAX], text[256];
+	const char *config[ELEMENTSOF(folders) + 1] = {};
+	_cleanup_(node_done) struct node n = {};
+	struct kmod_module *m = NULL;
+	struct kmod_ctx *ctx;
+	const char *options, *last[128] = {};
+	char *rest;
+
+	for (size_t i = 0; i < ELEMENTSOF(files); i++)
+		put(files[i].path, files[i].text);
+	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
+		snprintf(paths[i], sizeof(paths[i]), "%s/%s/modprobe.d", root, folders[i]);
+		config[i] = paths[i];
+	}
+	ctx = kmod_new(root, config);
+	assert_non_null(ctx);
+	kmod_set_log_fn(ctx, NULL, NULL);
+	assert_int_equal(kmod_module_new_from_name(ctx, "er_dma", &m), 0);
+	options = kmod_module_get_options(m);
+	assert_non_null(options);
+	assert_true(COPY(text, options));
+	kmod_module_unref(m);
+	kmod_unref(ctx);
+
+	assert_int_equal(observe_options(&fs, &n), 0);
+	assert_string_equal(last_value(&n, "er_dma", "a"), "of_60");
+	assert_null(strstr(text, "hidden"));
+	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		last[word[0] & 0x7f] = word + 2;
+	for (char c = 'a'; c <= 'f'; c++) {
+		assert_non_null(last[(int)c]);
+		assert_string_equal(last_value(&n, "er_dma", (char[]){ c, '\0' }), last[(int)c]);
+	}
+}
+
+static void a_file_hides_those_of_its_name_in_later_folders(_unused_ void **state)
+{
+	put("etc/modprobe.d/b.conf", "options e a=etc\n");
+	put("run/modprobe.d/b.conf", "options e a=run\n");
+	put("run/modprobe.d/a.conf", "options e a=first\n");
+	put_link("etc/modprobe.d/c.conf", "/dev/null");
+	put("usr/lib/modprobe.d/c.conf", "options e a=masked\n");
+	put_link("run/modprobe.d/d.conf", "nowhere");
+	put("lib/modprobe.d/d.conf", "options e a=masked\n");
+	put("lib/modprobe.d/z.conf", "options e a=last\n");
+	put("etc/modprobe.d/.conf", "options e a=no_name\n");
+	assert_string_equal(told(), "e.a=first@/run/modprobe.d/a.conf:1 "
+				    "e.a=etc@/etc/modprobe.d/b.conf:1 "
+				    "e.a=last@/lib/modprobe.d/z.conf:1");
+}
+
+static void the_command_line_counts_after_the_files(_unused_ void **state)
+{
+	put("etc/modprobe.d/a.conf", "options erdma compat_mode=N\n");
+	put("proc/cmdline", "BOOT_IMAGE=/vmlinuz root=UUID=1 ro erdma.compat_mode=1 quiet "
+			    "ib-core.netns-mode=\"0\" \"smc.y=a b\" erdma.flag modules_load=a,b-c "
+			    "rd.modules_load=d\n");
+	put("etc/modules-load.d/z.conf", "# a comment\n ; another\n\n erdma \nib-uverbs\n");
+	put("usr/lib/modules-load.d/a.conf", "first\\\nsecond");
+	assert_string_equal(told(),
+			    "erdma.compat_mode=N@" C ":1 "
+			    "erdma.compat_mode=1@/proc/cmdline:0 "
+			    "ib_core.netns_mode=0@/proc/cmdline:0 smc.y=a b@/proc/cmdline:0 "
+			    "+a@/proc/cmdline:0 +b_c@/proc/cmdline:0 +d@/proc/cmdline:0 "
+			    "+first\\@/usr/lib/modules-load.d/a.conf:1 "
+			    "+second@/usr/lib/modules-load.d/a.conf:2 "
+			    "+erdma@/etc/modules-load.d/z.conf:4 "
+			    "+ib_uverbs@/etc/modules-load.d/z.conf:5");
+}
+
+static void garbage_does_no_harm(_unused_ void **state)
+{
+	static const char nul[] = "options e a=1\0 b=2\noptions e c=3\n\0\0\noptions e \0d=4\n";
+	static char large[(1 << 20) + 1];
+	char full[PATH_MAX];
+
+	/* A NUL ends its line, as for libkmod. */
+	put_bytes("etc/modprobe.d/a.conf", nul, sizeof(nul) - 1);
+	assert_string_equal(told(), "e.a=1@" C ":1 e.c=3@" C ":2");
+
+	/* One line of 1 MiB, that is one value that nobody wants, and a file over it. */
+	memset(large, 'x', sizeof(large));
+	memcpy(large, "options e a=1", 13);
+	put_bytes("etc/modprobe.d/a.conf", large, 1 << 20);
+	assert_string_equal(told(), "e.a=1xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+				    "xxxxxxx@" C ":1");
+	put_bytes("etc/modprobe.d/a.conf", large, sizeof(large));
+	put("etc/modprobe.d/b.conf", "options e a=2\n");
+	assert_string_equal(told(), "e.a=2@/etc/modprobe.d/b.conf:1");
+
+	/* A folder in the place of a file, a file in the place of a folder. */
+	empty_root(NULL);
+	put("etc/modprobe.d/a.conf/x", "");
+	put("run/modprobe.d", "");
+	assert_string_equal(told(), "");
+
+	/* Nobody reads all of these, and the last ones would be those that count. */
+	empty_root(NULL);
+	memset(large, ' ', 1 << 20);
+	memcpy(large, "options e", 9);
+	for (size_t i = 0; i < 8193; i++)
+		memcpy(large + 16 + i * 4, "a=1", 3);
+	put_bytes("etc/modprobe.d/a.conf", large, 1 << 20);
+	{
+		_cleanup_(node_done) struct node n = {};
+
+		assert_int_equal(observe_options(&fs, &n), -E2BIG);
+	}
+
+	empty_root(NULL);
+	snprintf(full, sizeof(full), "%s/etc", root);
+	assert_int_equal(mkdir(full, 0755), 0);
+	snprintf(full, sizeof(full), "%s/etc/modprobe.d", root);
+	assert_int_equal(mkfifo(full, 0600), 0);
+	assert_string_equal(told(), "");
+}
+
+static char *content(const char *path)
+{
+	char *text = NULL;
+	size_t size;
+
+	return fs_read_all(&fs, path, 1 << 20, false, &text, &size) < 0 ? NULL : text;
+}
+
+static void assert_content(const char *path, const char *expected)
+{
+	_cleanup_(freep) char *text = content(path);
+
+	if (!expected) {
+		assert_false(fs_exists(&fs, path));
+		return;
+	}
+	assert_non_null(text);
+	assert_string_equal(text, expected);
+}
+
+#define HEAD    "# Written by rdma-provision(8) from its configuration; changes here are lost.\n"
+#define ERDMA   "# [Driver] Mode=, ReservePortsBase=\noptions erdma "
+#define IB_CORE "# [RDMA] NetnsMode=\noptions ib_core "
+
+static void the_file_has_what_the_configuration_wants(_unused_ void **state)
+{
+	static const struct {
+		enum driver_mode mode;
+		uint32_t base;
+		enum netns_mode netns;
+		const char *text; /* NULL: no file */
+	} cases[] = {
+		{ DRIVER_MODE_KEEP, 0, NETNS_MODE_KEEP, NULL },
+		{ DRIVER_MODE_KEEP, 31000, NETNS_MODE_KEEP, NULL },
+		{ DRIVER_MODE_DEFAULT, 0, NETNS_MODE_KEEP, HEAD ERDMA "compat_mode=N\n" },
+		{ DRIVER_MODE_COMPAT, 31000, NETNS_MODE_KEEP,
+		  HEAD ERDMA "compat_mode=Y reserve_ports_base=31000\n" },
+		{ DRIVER_MODE_OFED, 0, NETNS_MODE_SHARED,
+		  HEAD ERDMA "compat_mode=Y\n" IB_CORE "netns_mode=1\n" },
+		{ DRIVER_MODE_KEEP, 0, NETNS_MODE_EXCLUSIVE, HEAD IB_CORE "netns_mode=0\n" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct config c = { .driver = { cases[i].mode, 0, cases[i].base },
+				    .rdma.netns_mode = cases[i].netns };
+		struct doors d = { .fs = fs };
+
+		/* Over what the case before left, and once more. */
+		assert_int_equal(early(&d, &c), 0);
+		assert_content(MODPROBE_PATH, cases[i].text);
+		assert_int_equal(early(&d, &c), 0);
+		assert_content(MODPROBE_PATH, cases[i].text);
+		assert_content(MODPROBE_LAST_PATH, NULL);
+	}
+}
+
+static void put_gpu(const char *vendor, const char *class)
+{
+	put("sys/bus/pci/devices/0000:3b:00.0/vendor", vendor);
+	put("sys/bus/pci/devices/0000:3b:00.0/device", "0x2330\n");
+	put("sys/bus/pci/devices/0000:3b:00.0/class", class);
+}
+
+static void auto_is_told_by_the_gpu_and_its_module(_unused_ void **state)
+{
+	static const struct {
+		const char *vendor, *class, *module, *text;
+	} cases[] = {
+		{ "0x10de\n", "0x030200\n", "sys/module/nvidia/initstate", "compat_mode=Y\n" },
+		{ "0x10de\n", "0x030000\n", "sys/module/nvidia/initstate", "compat_mode=Y\n" },
+		{ "0x10de\n", "0x030200\n", NULL, "compat_mode=N\n" },
+		{ "0x10de\n", "0x068000\n", "sys/module/nvidia/initstate", "compat_mode=N\n" },
+		{ "0x1234\n", "0x030000\n", "sys/module/nvidia/initstate", "compat_mode=N\n" },
+	};
+	struct config c = { .driver.mode = DRIVER_MODE_AUTO };
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct doors d = { .fs = fs };
+		_cleanup_(freep) char *text = NULL;
+
+		empty_root(NULL);
+		put_gpu(cases[i].vendor, cases[i].class);
+		if (cases[i].module)
+			put(cases[i].module, "live\n");
+		assert_int_equal(modules_open(&d.modules, root), 0);
+		assert_int_equal(early(&d, &c), 0);
+		modules_done(&d.modules);
+		text = content(MODPROBE_PATH);
+		assert_non_null(text);
+		assert_non_null(strstr(text, cases[i].text));
+	}
+}
+
+static const char *effective(const char *module, const char *name)
+{
+	static char value[64];
+	_cleanup_(node_done) struct node n = {};
+	const char *last;
+
+	assert_int_equal(observe_options(&fs, &n), 0);
+	last = last_value(&n, module, name);
+	return last && COPY(value, last) ? value : NULL;
+}
+
+static void early_wins_over_what_another_configuration_baked(_unused_ void **state)
+{
+	struct config baked = { .driver.mode = DRIVER_MODE_COMPAT };
+	struct config c = { .driver.mode = DRIVER_MODE_DEFAULT };
+	struct doors d = { .fs = fs };
+
+	assert_int_equal(bake(&d, &baked), 0);
+	assert_string_equal(effective("erdma", "compat_mode"), "Y");
+
+	assert_int_equal(early(&d, &c), 0);
+	assert_content(MODPROBE_LAST_PATH, HEAD ERDMA "compat_mode=N\n");
+	assert_string_equal(effective("erdma", "compat_mode"), "N");
+
+	/* Equal again, by configuration or because it was baked anew: one file is enough. */
+	assert_int_equal(early(&d, &baked), 0);
+	assert_content(MODPROBE_LAST_PATH, NULL);
+	assert_int_equal(early(&d, &c), 0);
+	assert_int_equal(bake(&d, &c), 0);
+	assert_int_equal(early(&d, &c), 0);
+	assert_content(MODPROBE_LAST_PATH, NULL);
+	assert_string_equal(effective("erdma", "compat_mode"), "N");
+
+	/* A mask hides as well. */
+	assert_int_equal(bake_undo(&d), 0);
+	put_link(MODPROBE_BAKED_PATH, "/dev/null");
+	assert_int_equal(early(&d, &c), 0);
+	assert_string_equal(effective("erdma", "compat_mode"), "N");
+
+	/* Nothing is asked for: nothing of ours is left in /run. */
+	c.driver.mode = DRIVER_MODE_KEEP;
+	assert_int_equal(early(&d, &c), 0);
+	assert_content(MODPROBE_PATH, NULL);
+	assert_content(MODPROBE_LAST_PATH, NULL);
+}
+
+static uint64_t inode(const char *path)
+{
+	char full[PATH_MAX];
+	struct stat st;
+
+	snprintf(full, sizeof(full), "%s/%s", root, path);
+	assert_int_equal(lstat(full, &st), 0);
+	return st.st_ino;
+}
+
+static void bake_is_idempotent_and_can_be_undone(_unused_ void **state)
+{
+	struct config c = { .driver.mode = DRIVER_MODE_COMPAT,
+			    .rdma.netns_mode = NETNS_MODE_EXCLUSIVE };
+	struct doors d = { .fs = fs };
+	uint64_t before;
+
+	assert_int_equal(bake_undo(&d), 0);
+	assert_int_equal(bake(&d, &c), 0);
+	assert_content(MODPROBE_BAKED_PATH, HEAD ERDMA "compat_mode=Y\n" IB_CORE "netns_mode=0\n");
+	before = inode(MODPROBE_BAKED_PATH);
+	assert_int_equal(bake(&d, &c), 0);
+	assert_int_equal(inode(MODPROBE_BAKED_PATH), before);
+	assert_content(MODPROBE_PATH, NULL);
+
+	/* Which GPU the machine has is not known yet; the rest is. */
+	c.driver.mode = DRIVER_MODE_AUTO;
+	assert_int_equal(bake(&d, &c), 0);
+	assert_content(MODPROBE_BAKED_PATH, HEAD IB_CORE "netns_mode=0\n");
+
+	assert_int_equal(bake_undo(&d), 0);
+	assert_content(MODPROBE_BAKED_PATH, NULL);
+
+	/* What a configuration without wishes finds of an earlier one goes as well. */
+	assert_int_equal(bake(&d, &c), 0);
+	c.rdma.netns_mode = NETNS_MODE_KEEP;
+	assert_int_equal(bake(&d, &c), 0);
+	assert_content(MODPROBE_BAKED_PATH, NULL);
+}
+
+static void bake_leaves_files_of_others_alone(_unused_ void **state)
+{
+	struct config c = { .driver.mode = DRIVER_MODE_COMPAT };
+	struct doors d = { .fs = fs };
+
+	put(MODPROBE_BAKED_PATH, "options erdma compat_mode=N\n# Written by rdma-provision\n");
+	assert_int_equal(bake(&d, &c), -EEXIST);
+	assert_int_equal(bake_undo(&d), -EEXIST);
+	assert_content(MODPROBE_BAKED_PATH,
+		       "options erdma compat_mode=N\n# Written by rdma-provision\n");
+
+	put_link(MODPROBE_BAKED_PATH, "/dev/null");
+	assert_int_equal(bake(&d, &c), -EEXIST);
+	assert_int_equal(bake_undo(&d), -EEXIST);
+
+	/* Of another version of ours. */
+	empty_root(NULL);
+	put(MODPROBE_BAKED_PATH, "# Written by rdma-provision-early.service: [RDMA] NetnsMode=\n");
+	assert_int_equal(bake(&d, &c), 0);
+	assert_content(MODPROBE_BAKED_PATH, HEAD ERDMA "compat_mode=Y\n");
+}
+
+/* One member of a cpio archive; @size bytes of its file are blanks. */
+static size_t add_member(char *archive, size_t at, const char *name, uint32_t size)
+{
+	int n = snprintf(archive + at, 128 + strlen(name) + 1,
+			 "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%s", 1, 0100644,
+			 0, 0, 1, 0, size, 0, 0, 0, 0, (unsigned)strlen(name) + 1, 0, name);
+
+	at += (size_t)n + 1;
+	for (; at % 4; at++)
+		archive[at] = '\0';
+	memset(archive + at, ' ', size);
+	for (at += size; at % 4; at++)
+		archive[at] = '\0';
+	return at;
+}
+
+static void put_image(const char *path, const char *member, const char *tail)
+{
+	static char archive[16384];
+	size_t n = 0;
+
+	memset(archive, 0, sizeof(archive));
+	n = add_member(archive, n, "kernel/x86/microcode/GenuineIntel.bin", 333);
+	n = add_member(archive, n, "TRAILER!!!", 0);
+	n = (n + 511) & ~(size_t)511;
+	n = add_member(archive, n, member, 5);
+	n = add_member(archive, n, "TRAILER!!!", 0);
+	n = (n + 511) & ~(size_t)511;
+	memcpy(archive + n, tail, strlen(tail));
+	put_bytes(path, archive, n + strlen(tail));
+}
+
+static void an_initramfs_is_judged_by_what_can_be_read_of_it(_unused_ void **state)
+{
+	static const char zstd[] = "\x28\xb5\x2f\xfd garbage";
+	static const struct {
+		const char *member, *tail; /* of the image; NULL: there is none */
+		const char *path, *text;   /* one more file */
+		enum initramfs_answer answer;
+		const char *where, *command;
+	} cases[] = {
+		{ NULL, NULL, "usr/sbin/update-initramfs", "", INITRAMFS_NONE, "",
+		  "update-initramfs -u -k all" },
+		{ "usr/lib/modules/6.8.0/extra/erdma.ko.zst", zstd, "x", "", INITRAMFS_HAS,
+		  "/boot/initrd.img-6.8.0", NULL },
+		{ "lib/modules/6.8.0/ib-core.ko", zstd, "x", "", INITRAMFS_UNKNOWN, "", NULL },
+		{ "etc/erdma.konf", "", "x", "", INITRAMFS_HAS_NOT, "", NULL },
+		{ "etc/motd", zstd, "etc/initramfs-tools/modules", "# erdma\nraid1\n erdma\n",
+		  INITRAMFS_HAS, "/etc/initramfs-tools/modules:3", NULL },
+		{ "etc/motd", zstd, "etc/initramfs-tools/modules", "# erdma\nerdma_x\n",
+		  INITRAMFS_UNKNOWN, "", NULL },
+		{ "etc/motd", zstd, "etc/dracut.conf.d/x.conf", "add_drivers+=\" erdma \"\n",
+		  INITRAMFS_HAS, "/etc/dracut.conf.d/x.conf:1", "dracut --force --regenerate-all" },
+		{ "etc/motd", zstd, "etc/dracut.conf.d/x.conf", "omit_drivers+=\" erdma \"\n",
+		  INITRAMFS_UNKNOWN, "", "dracut --force --regenerate-all" },
+		{ "etc/motd", zstd, "etc/modules-load.d/erdma.conf", "ib_core\nerdma\n",
+		  INITRAMFS_HAS, "/etc/modules-load.d/erdma.conf:2",
+		  "dracut --force --regenerate-all" },
+		/* an image that was seen to its end is right against any recipe */
+		{ "etc/motd", "", "etc/modules-load.d/erdma.conf", "erdma\n", INITRAMFS_HAS_NOT, "",
+		  "dracut --force --regenerate-all" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(node_done) struct node n = {};
+		struct initramfs image;
+
+		empty_root(NULL);
+		if (cases[i].member)
+			put_image("boot/initrd.img-6.8.0", cases[i].member, cases[i].tail);
+		put(cases[i].path, cases[i].text);
+		if (cases[i].command && is_prefix(cases[i].command, "dracut"))
+			put("usr/bin/dracut", "");
+		assert_int_equal(observe_options(&fs, &n), 0);
+		observe_initramfs(&fs, &n, "erdma", &image);
+		assert_int_equal(image.answer, cases[i].answer);
+		assert_string_equal(image.where, cases[i].where);
+		assert_true((image.command == NULL) == (cases[i].command == NULL));
+		if (image.command)
+			assert_string_equal(image.command, cases[i].command);
+	}
+}
+
+static void several_images_are_as_good_as_the_worst(_unused_ void **state)
+{
+	struct node n = {};
+	struct initramfs image;
+
+	put_image("boot/initrd.img-1", "etc/motd", "");
+	put("boot/initrd.img-2", "070701zzzz");
+	put("boot/initrd.img-3", "");
+	put("boot/vmlinuz", "");
+	observe_initramfs(&fs, &n, "erdma", &image);
+	assert_int_equal(image.answer, INITRAMFS_UNKNOWN);
+	put_image("boot/initramfs-4.img", "extra/erdma.ko.xz", "");
+	observe_initramfs(&fs, &n, "erdma", &image);
+	assert_int_equal(image.answer, INITRAMFS_HAS);
+	assert_string_equal(image.where, "/boot/initramfs-4.img");
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup((f), empty_root)
+	static const struct CMUnitTest tests[] = {
+		TEST(options_are_told_as_kmod_and_the_kernel_read_them),
+		TEST(the_last_value_is_the_one_libkmod_passes),
+		TEST(a_file_hides_those_of_its_name_in_later_folders),
+		TEST(the_command_line_counts_after_the_files),
+		TEST(garbage_does_no_harm),
+		TEST(the_file_has_what_the_configuration_wants),
+		TEST(auto_is_told_by_the_gpu_and_its_module),
+		TEST(early_wins_over_what_another_configuration_baked),
+		TEST(bake_is_idempotent_and_can_be_undone),
+		TEST(bake_leaves_files_of_others_alone),
+		TEST(an_initramfs_is_judged_by_what_can_be_read_of_it),
+		TEST(several_images_are_as_good_as_the_worst),
+	};
+
+	return cmocka_run_group_tests(tests, make_root, remove_root);
+}

@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "../src/observe/listener.h"
+#include "../src/observe/namespace.h"
+#include "../src/observe/observe.h"
+#include "../src/observe/users.h"
+#include "netns.h"
+#include "tree.h"
+
+#include <rdma/rdma_netlink.h>
+
+#define ID   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define UID  "6f1d2c3b-1111-2222-3333-0123456789ab"
+#define OURS "net:[4026531840]"
+
+static void a_cgroup_tells_the_container_or_the_unit(_unused_ void **state)
+{
+	static const struct {
+		const char *text, *name;
+	} cases[] = {
+		{ "0::/system.slice/sshd.service\n", "sshd.service" },
+		{ "0::/user.slice/user-1000.slice/session-3.scope\n", "session-3.scope" },
+		{ "0::/user.slice/user-0.slice/user@0.service/app.slice/x.service\n", "x.service" },
+		{ "0::/\n", "" },
+		{ "", "" },
+		{ "nonsense", "" },
+		{ "0::/system.slice/docker-" ID ".scope\n", "docker-0123456789ab" },
+		{ "0::/machine.slice/libpod-" ID ".scope/container\n", "libpod-0123456789ab" },
+		{ "12:pids:/docker/" ID "\n1:name=systemd:/docker/" ID "\n",
+		  "docker-0123456789ab" },
+		{ "0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod"
+		  "6f1d2c3b_1111_2222_3333_0123456789ab.slice/cri-containerd-" ID ".scope\n",
+		  "cri-containerd-0123456789ab of pod " UID },
+		{ "0::/kubepods.slice/kubepods-pod6f1d2c3b_1111_2222_3333_0123456789ab.slice/"
+		  "crio-" ID ".scope\n",
+		  "crio-0123456789ab of pod " UID },
+		{ "4:memory:/kubepods/besteffort/pod" UID "/" ID "\n",
+		  "container-0123456789ab of pod " UID },
+		{ "0::/system.slice/containerd.service/"
+		  "kubepods-besteffort-pod6f1d2c3b_1111_2222_3333_"
+		  "0123456789ab.slice:cri-containerd:" ID "\n",
+		  "cri-containerd-0123456789ab of pod " UID },
+		/* A pod of a node that is a container itself; systemd in a container. */
+		{ "0::/docker/" ID "/kubelet/kubepods/pod" UID "/"
+		  "ffff456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n",
+		  "container-ffff456789ab of pod " UID },
+		{ "0::/system.slice/docker-" ID ".scope/system.slice/x.service\n",
+		  "docker-0123456789ab" },
+		{ "5:cpu:/a.service\n1:name=systemd:/system.slice/b.service\n", "b.service" },
+		{ "5:cpu:/docker/" ID "\n0::/system.slice/b.service\n", "docker-0123456789ab" },
+		{ "0::/system.slice/a\033[31m.service\n", "a?[31m.service" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		char name[80];
+
+		parse_cgroup(cases[i].text, name, sizeof(name));
+		assert_string_equal(name, cases[i].name);
+	}
+}
+
+/* One process of a made /proc. @start: clock ticks after boot. */
+static void add_process(const struct tree *t, unsigned pid, unsigned parent, const char *command,
+			unsigned start, const char *netns)
+{
+	char path[64], text[256];
+
+	snprintf(path, sizeof(path), "proc/%u/stat", pid);
+	snprintf(text, sizeof(text), "%u (%s) S %u 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %u 0 0\n",
+		 pid, command, parent, start);
+	tree_file(t, path, text);
+	snprintf(path, sizeof(path), "proc/%u/ns/net", pid);
+	tree_link(t, path, netns);
+}
+
+static void add_descriptor(const struct tree *t, unsigned pid, unsigned fd, const char *text)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "proc/%u/fd/%u", pid, fd);
+	tree_link(t, path, text);
+}
+
+static void make_machine(struct tree *t)
+{
+	tree_make(t);
+	tree_link(t, "proc/self", "100");
+	add_process(t, 1, 0, "systemd", 1, OURS);
+	add_process(t, 100, 1, "rdma-provision", 500, OURS);
+	add_process(t, 101, 100, "rdma-provision", 501, OURS);
+}
+
+static struct pci *add_function(struct node *n, const char *address, const char *driver)
+{
+	struct pci *pci = APPEND(n->pcis, n->n_pcis);
+
+	if (!pci)
+		abort();
+	COPY(pci->address, address);
+	COPY(pci->driver, driver);
+	return pci;
+}
+
+static struct ibdev *add_ibdev(struct node *n, const char *name, const char *pci)
+{
+	struct ibdev *ib = APPEND(n->ibdevs, n->n_ibdevs);
+
+	if (!ib)
+		abort();
+	COPY(ib->name, name);
+	COPY(ib->pci, pci);
+	return ib;
+}
+
+static void look(const struct tree *t, struct node *n)
+{
+	_cleanup_(processes_done) struct processes p = {};
+
+	assert_int_equal(processes_list(&t->fs, &p), 0);
+	assert_int_equal(users_look(&t->fs, &p, n), 0);
+	users_sort(n);
+}
+
+static void assert_user(const struct node *n, size_t i, const char *target, enum use use,
+			uint32_t pid, const char *detail)
+{
+	assert_true(i < n->n_users);
+	assert_string_equal(n->users[i].target, target);
+	assert_string_equal(use_name(n->users[i].use), use_name(use));
+	assert_int_equal(n->users[i].pid, pid);
+	assert_string_equal(n->users[i].detail, detail);
+}
+
+static void processes_are_read_whatever_they_are_called(_unused_ void **state)
+{
+	_cleanup_(processes_done) struct processes p = {};
+	struct tree t;
+
+	make_machine(&t);
+	add_process(&t, 7, 1, "a) S 9 (\033\"b", 20, "net:[5]");
+	tree_file(&t, "proc/8/stat", "8 (cut");
+	tree_file(&t, "proc/9/status", "no stat: gone meanwhile");
+	tree_file(&t, "proc/10x/stat", "10 (x) S 1");
+	tree_file(&t, "proc/meminfo", "");
+
+	assert_int_equal(processes_list(&t.fs, &p), 0);
+	assert_int_equal(p.n, 4);
+	assert_int_equal(p.self, 100);
+	assert_int_equal(p.netns, 4026531840);
+	assert_int_equal(p.items[1].pid, 7);
+	assert_int_equal(p.items[1].parent, 1);
+	assert_int_equal(p.items[1].start, 20);
+	assert_int_equal(p.items[1].netns, 5);
+	assert_string_equal(p.items[1].command, "a) S 9 (?\"b");
+	assert_true(is_our_process(&p, 100));
+	assert_true(is_our_process(&p, 101));
+	assert_false(is_our_process(&p, 1));
+	assert_false(is_our_process(&p, 4711));
+	tree_remove(&t);
+}
+
+static void open_contexts_have_a_process(_unused_ void **state)
+{
+	_cleanup_(node_done) struct node n = {};
+	struct tree t;
+
+	make_machine(&t);
+	tree_link(&t, "sys/class/infiniband_verbs/uverbs0",
+		  "../../devices/pci0000:00/0000:00:08.0/infiniband_verbs/uverbs0");
+	tree_file(&t, "sys/devices/pci0000:00/0000:00:08.0/infiniband_verbs/uverbs0/ibdev",
+		  "erdma_0\n");
+	tree_link(&t, "sys/class/infiniband_verbs/uverbs1", /* rxe, which is virtual */
+		  "../../devices/virtual/infiniband_verbs/uverbs1");
+	tree_file(&t, "sys/devices/virtual/infiniband_verbs/uverbs1/ibdev", "rxe0\n");
+	tree_file(&t, "sys/class/infiniband_verbs/abi_version", "6\n");
+	add_function(&n, "0000:00:05.0", "virtio-pci");
+	add_function(&n, "0000:00:08.0", "erdma");
+	add_ibdev(&n, "erdma_0", "0000:00:08.0");
+	add_ibdev(&n, "rxe0", "0000:00:05.0");
+
+	add_process(&t, 20, 1, "train", 30, "net:[7]");
+	tree_file(&t, "proc/20/cgroup", "0::/system.slice/docker-" ID ".scope\n");
+	add_descriptor(&t, 20, 3, "/dev/infiniband/uverbs0");
+	add_descriptor(&t, 20, 4, "/dev/infiniband/uverbs0");
+	add_descriptor(&t, 20, 5, "/dev/infiniband/uverbs10");
+	add_process(&t, 21, 1, "old", 30, OURS);
+	add_descriptor(&t, 21, 9, "/srv/root/dev/infiniband/uverbs1 (deleted)");
+	add_process(&t, 22, 1, "other", 30, OURS);
+	add_descriptor(&t, 22, 1, "/dev/null");
+	add_descriptor(&t, 22, 2, "/dev/infiniband/umad0");
+	add_descriptor(&t, 101, 3, "/dev/infiniband/uverbs0"); /* ours */
+
+	look(&t, &n);
+	assert_int_equal(n.n_users, 2);
+	assert_user(&n, 0, "0000:00:05.0", USE_CONTEXT, 21, "rxe0");
+	assert_user(&n, 1, "0000:00:08.0", USE_CONTEXT, 20, "erdma_0");
+	assert_string_equal(n.users[1].command, "train");
+	assert_string_equal(n.users[1].container, "docker-0123456789ab");
+	tree_remove(&t);
+}
+
+static void vfio_groups_have_a_process(_unused_ void **state)
+{
+	_cleanup_(node_done) struct node n = {};
+	struct tree t;
+
+	make_machine(&t);
+	add_function(&n, "0000:41:00.1", "vfio-pci");
+	add_function(&n, "0000:41:00.2", "vfio-pci");
+	add_function(&n, "0000:41:00.3", "mlx5_core");
+	tree_link(&t, "sys/bus/pci/devices/0000:41:00.1/iommu_group", "../x/iommu_groups/12");
+	tree_link(&t, "sys/bus/pci/devices/0000:41:00.2/iommu_group", "../x/iommu_groups/13");
+	tree_file(&t, "sys/bus/pci/devices/0000:41:00.2/vfio-dev/vfio3/dev", "511:3\n");
+	tree_link(&t, "sys/bus/pci/devices/0000:41:00.3/iommu_group", "../x/iommu_groups/14");
+	add_process(&t, 30, 1, "qemu", 30, OURS);
+	add_descriptor(&t, 30, 10, "/dev/vfio/12");
+	add_descriptor(&t, 30, 9, "/dev/kvm"); /* in whatever order they come */
+	add_process(&t, 31, 1, "dpdk", 30, OURS);
+	add_descriptor(&t, 31, 9, "/dev/vfio/devices/vfio3");
+	add_descriptor(&t, 31, 10, "/dev/vfio/14"); /* not bound to vfio: not of this group's use */
+	add_process(&t, 32, 1, "vm", 30, OURS);
+	add_descriptor(&t, 32, 3, "/dev/kvm");
+
+	look(&t, &n);
+	assert_int_equal(n.n_users, 2);
+	assert_user(&n, 0, "0000:41:00.1", USE_KVM, 30, "vfio/12");
+	assert_user(&n, 1, "0000:41:00.2", USE_VFIO, 31, "vfio/devices/vfio3");
+	tree_remove(&t);
+}
+
+static void modules_that_are_held_are_in_use(_unused_ void **state)
+{
+	static const struct {
+		enum module_state state;
+		uint32_t refcnt;
+		const char *name, *holders, *detail; /* NULL: no user */
+		enum use use;
+	} cases[] = {
+		{ MODULE_LOADED, 0, "erdma", "", NULL, 0 },
+		{ MODULE_LOADED, 2, "erdma", "", "2 references", USE_MODULE },
+		{ MODULE_LOADED, 1, "erdma", "smc", "held by smc", USE_MODULE },
+		{ MODULE_LOADED, UINT32_MAX, "erdma", "", "its references cannot be read",
+		  USE_UNKNOWN },
+		{ MODULE_AVAILABLE, UINT32_MAX, "erdma", "", NULL, 0 },
+		{ MODULE_LOADED, 2, "igb", "", "2 references", USE_MODULE },
+		{ MODULE_LOADED, 2, "ib_core", "", NULL, 0 }, /* drives nothing here */
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(node_done) struct node n = {};
+		struct module *m = APPEND(n.modules, n.n_modules);
+		struct tree t;
+
+		if (!m)
+			abort();
+		make_machine(&t);
+		add_function(&n, "0000:01:00.0", "igb");
+		COPY(m->name, cases[i].name);
+		COPY(m->holders, cases[i].holders);
+		m->state = cases[i].state;
+		m->refcnt = cases[i].refcnt;
+
+		look(&t, &n);
+		assert_int_equal(n.n_users, cases[i].detail ? 1 : 0);
+		if (cases[i].detail)
+			assert_user(&n, 0, cases[i].name, cases[i].use, 0, cases[i].detail);
+		tree_remove(&t);
+	}
+}
+
+/* Root may look everywhere: for a moment nobody does it. */
+static void a_closed_process_matters_only_where_nobody_counts(_unused_ void **state)
+{
+	static const struct {
+		uint32_t n_contexts;
+		size_t n_users;
+	} cases[] = { { 0, 0 }, { UINT32_MAX, 1 } };
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(node_done) struct node n = {};
+		char path[128];
+		struct tree t;
+
+		make_machine(&t);
+		add_process(&t, 40, 1, "closed", 30, OURS);
+		add_descriptor(&t, 40, 3, "/dev/infiniband/uverbs0");
+		snprintf(path, sizeof(path), "%s/proc/40/fd", t.root);
+		assert_int_equal(chmod(path, 0), 0);
+		assert_int_equal(chmod(t.root, 0755), 0);
+		add_function(&n, "0000:00:08.0", "erdma");
+		add_ibdev(&n, "erdma_0", "0000:00:08.0")->n_contexts = cases[i].n_contexts;
+
+		if (getuid() == 0)
+			assert_int_equal(seteuid(65534), 0);
+		look(&t, &n);
+		if (getuid() == 0)
+			assert_int_equal(seteuid(0), 0);
+		assert_int_equal(n.n_users, cases[i].n_users);
+		if (n.n_users > 0)
+			assert_user(&n, 0, "0000:00:08.0", USE_UNKNOWN, 0,
+				    "erdma_0, processes that may not be looked into: 1");
+		assert_int_equal(chmod(path, 0755), 0);
+		tree_remove(&t);
+	}
+}
+
+static void namespaces_are_held_by_processes_mounts_and_descriptors(_unused_ void **state)
+{
+	_cleanup_(node_done) struct node n = {};
+	struct tree t;
+
+	make_machine(&t);
+	add_process(&t, 50, 1, "younger", 60, "net:[20]");
+	add_process(&t, 60, 1, "oldest", 50, "net:[20]");
+	add_process(&t, 70, 1, "same", 50, "net:[20]");
+	tree_file(&t, "proc/60/cgroup", "0::/system.slice/systemd-hostnamed.service\n");
+	add_process(&t, 80, 1, "keeper", 70, OURS);
+	add_descriptor(&t, 80, 3, "net:[40]");
+	add_descriptor(&t, 80, 4, "net:[20]");
+	add_descriptor(&t, 80, 5, OURS);
+	add_descriptor(&t, 80, 6, "mnt:[41]");
+	tree_file(&t, "proc/100/mountinfo",
+		  "21 1 0:4 / /proc rw - proc proc rw\n"
+		  "30 1 0:4 net:[20] /run/docker/netns/1a rw shared:1 - nsfs nsfs rw\n"
+		  "31 1 0:4 net:[20] /run/netns/blue rw shared:1 - nsfs nsfs rw\n"
+		  "32 1 0:4 net:[20] /run/docker/netns/2b rw shared:1 - nsfs nsfs rw\n"
+		  "33 1 0:4 net:[30] /run/docker/netns/3c rw - nsfs nsfs rw\n"
+		  "34 1 0:4 net:[4026531840] /run/docker/netns/default rw - nsfs nsfs rw\n"
+		  "35 1 0:4 uts:[31] /run/x rw - nsfs nsfs rw\n"
+		  "36 1\n");
+
+	look(&t, &n);
+	assert_int_equal(n.n_netnses, 3);
+	assert_int_equal(n.netnses[0].inode, 20);
+	assert_int_equal(n.netnses[0].pid, 60);
+	assert_string_equal(n.netnses[0].command, "oldest");
+	assert_string_equal(n.netnses[0].unit, "systemd-hostnamed.service");
+	assert_string_equal(n.netnses[0].name, "blue");
+	assert_int_equal(n.netnses[1].inode, 30);
+	assert_int_equal(n.netnses[1].pid, 0);
+	assert_string_equal(n.netnses[1].name, "/run/docker/netns/3c");
+	assert_int_equal(n.netnses[2].inode, 40);
+	assert_int_equal(n.netnses[2].pid, 80);
+	tree_remove(&t);
+}
+
+#define TITLE                                                                                      \
+	"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  "      \
+	"timeout inode\n"
+#define ROW(address, state, inode)                                                                 \
+	"   0: " address " 00000000:0000 " state                                                   \
+	" 00000000:00000000 00:00000000 00000000     0        0 " inode " 1 0 100 0 0 10 0\n"
+
+static void ports_that_are_taken_have_a_process(_unused_ void **state)
+{
+	static const struct {
+		uint16_t port;
+		bool is_udp;
+		uint64_t netns;
+		uint32_t pid;
+	} expected[] = {
+		{ 4791, true, 0, 0 },    { 8080, false, 0, 90 },  { 30608, false, 0, 0 },
+		{ 30608, false, 9, 91 }, { 65535, false, 0, 90 },
+	};
+	_cleanup_(node_done) struct node n = {};
+	struct tree t;
+
+	make_machine(&t);
+	tree_file(&t, "proc/sys/net/ipv4/ip_local_port_range", "32768\t60999\n");
+	tree_file(&t, "proc/100/net/tcp",
+		  TITLE ROW("0100007F:1F90", "0A", "1000") ROW("00000000:03FF", "0A", "1001")
+			  ROW("00000000:7790", "0A", "0") ROW("00000000:1F90", "0A", "1002")
+				  ROW("00000000:2000", "01", "1003")
+					  ROW("00000000:2001", "0A", "1004"));
+	tree_file(&t, "proc/100/net/tcp6",
+		  TITLE ROW("00000000000000000000000000000000:FFFF", "0A", "1005")
+			  ROW("00000000000000000000000000000000:1F90", "0A", "1006"));
+	tree_file(&t, "proc/100/net/udp",
+		  TITLE ROW("00000000:12B7", "07", "0") ROW("00000000:12B8", "07", "1007"));
+	add_process(&t, 90, 1, "web", 10, OURS);
+	add_descriptor(&t, 90, 3, "socket:[1000]");
+	add_descriptor(&t, 90, 4, "socket:[1005]");
+	/* The oldest of the other namespace is gone when it is asked. */
+	add_process(&t, 92, 1, "gone", 10, "net:[9]");
+	add_process(&t, 91, 1, "nodeport", 20, "net:[9]");
+	tree_file(&t, "proc/91/net/tcp", TITLE ROW("00000000:7790", "0A", "2000"));
+	tree_file(&t, "proc/91/cgroup", "0::/system.slice/docker-" ID ".scope\n");
+	add_descriptor(&t, 91, 3, "socket:[2000]");
+
+	look(&t, &n);
+	assert_int_equal(n.local_ports[0], 32768);
+	assert_int_equal(n.local_ports[1], 60999);
+	assert_int_equal(n.n_listeners, ELEMENTSOF(expected));
+	for (size_t i = 0; i < ELEMENTSOF(expected); i++) {
+		assert_int_equal(n.listeners[i].port, expected[i].port);
+		assert_int_equal(n.listeners[i].is_udp, expected[i].is_udp);
+		assert_int_equal(n.listeners[i].netns, expected[i].netns);
+		assert_int_equal(n.listeners[i].pid, expected[i].pid);
+	}
+	assert_string_equal(n.listeners[3].command, "nodeport");
+	assert_string_equal(n.listeners[3].container, "docker-0123456789ab");
+	tree_remove(&t);
+}
+
+/* A message of a dump; @n_entries of QPs, each with a pid, a name, or neither. */
+static struct nl_msg *make_message(const struct rdma_holder *entries, size_t n_entries)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, 10), 0);
+	struct nlattr *table, *entry;
+
+	nla_put_u32(m, RDMA_NLDEV_ATTR_DEV_INDEX, 0);
+	table = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_QP);
+	for (size_t i = 0; i < n_entries; i++) {
+		entry = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
+		nla_put_u32(m, RDMA_NLDEV_ATTR_RES_LQPN, (uint32_t)i);
+		if (entries[i].pid > 0)
+			nla_put_u32(m, RDMA_NLDEV_ATTR_RES_PID, entries[i].pid);
+		if (entries[i].kernel[0])
+			nla_put_string(m, RDMA_NLDEV_ATTR_RES_KERN_NAME, entries[i].kernel);
+		nla_nest_end(m, entry);
+	}
+	nla_nest_end(m, table);
+	return m;
+}
+
+static void holders_are_counted_over_many_messages(_unused_ void **state)
+{
+	static const struct rdma_holder entries[] = {
+		{ 0, "ib_core", 0 }, { 4711, "", 0 }, { 4711, "", 0 },
+		{ 0, "", 0 },        { 0, "smc", 0 }, { 4712, "", 0 },
+	};
+	_cleanup_(freep) struct rdma_holder *holders = NULL;
+	size_t n = 0;
+
+	for (int i = 0; i < 2; i++) {
+		_cleanup_(nlmsg_freep) struct nl_msg *m =
+			make_message(entries, ELEMENTSOF(entries));
+
+		assert_int_equal(rdma_add_holders(nlmsg_hdr(m), RDMA_QPS, &holders, &n), 0);
+	}
+	assert_int_equal(n, 5);
+	assert_string_equal(holders[0].kernel, "ib_core");
+	assert_int_equal(holders[1].pid, 4711);
+	assert_int_equal(holders[1].n, 4);
+	assert_int_equal(holders[2].pid, 0);
+	assert_string_equal(holders[2].kernel, "");
+	assert_string_equal(holders[3].kernel, "smc");
+	assert_int_equal(holders[4].n, 2);
+}
+
+static void malformed_holders_are_an_error(_unused_ void **state)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m =
+		nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, 10), 0);
+	_cleanup_(freep) struct rdma_holder *holders = NULL;
+	struct nlattr *table, *entry;
+	size_t n = 0;
+
+	/* A device without QPs. */
+	assert_int_equal(rdma_add_holders(nlmsg_hdr(m), RDMA_QPS, &holders, &n), 0);
+	assert_int_equal(n, 0);
+
+	table = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_QP);
+	entry = nla_nest_start(m, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
+	nla_put_u8(m, RDMA_NLDEV_ATTR_RES_PID, 1); /* too short for a pid */
+	nla_nest_end(m, entry);
+	nla_nest_end(m, table);
+	assert_int_equal(rdma_add_holders(nlmsg_hdr(m), RDMA_QPS, &holders, &n), -EBADMSG);
+	assert_int_equal(n, 0);
+}
+
+static void what_goes_with_the_device_does_not_use_it(_unused_ void **state)
+{
+	static const struct {
+		struct rdma_holder holder;
+		enum rdma_resource what;
+		const char *detail; /* NULL: no user */
+		enum use use;
+	} cases[] = {
+		{ { 0, "ib_core", 2 }, RDMA_QPS, NULL, 0 },
+		{ { 0, "mlx5_ib", 3 }, RDMA_QPS, NULL, 0 },
+		{ { 0, "mlx4_ib", 3 }, RDMA_QPS, "mlx5_0: 3 QPs of mlx4_ib", USE_KERNEL },
+		{ { 0, "ib_ipoib", 1 }, RDMA_QPS, NULL, 0 },
+		{ { 0, "ib_ipoib", 2 }, RDMA_QPS, "mlx5_0: 2 QPs of ib_ipoib", USE_KERNEL },
+		{ { 0, "smc", 1 }, RDMA_QPS, "mlx5_0: 1 QPs of smc", USE_KERNEL },
+		{ { 0, "nvme_rdma", 4 }, RDMA_CM_IDS, "mlx5_0: 4 cm_ids of nvme_rdma", USE_KERNEL },
+		{ { 1, "", 5 }, RDMA_QPS, "mlx5_0: 5 QPs", USE_QP },
+		{ { 1, "", 1 }, RDMA_CM_IDS, "mlx5_0: 1 cm_ids", USE_CM_ID },
+		{ { 4711, "", 1 }, RDMA_CONTEXTS, "mlx5_0: 1 contexts", USE_CONTEXT },
+		{ { 0, "", 1 },
+		  RDMA_QPS,
+		  "mlx5_0: 1 QPs of a process that cannot be seen",
+		  USE_QP },
+		{ { 101, "", 1 }, RDMA_CONTEXTS, NULL, 0 }, /* ours */
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(processes_done) struct processes p = {};
+		_cleanup_(node_done) struct node n = {};
+		struct netdev *nd = APPEND(n.netdevs, n.n_netdevs);
+		struct tree t;
+
+		if (!nd)
+			abort();
+		make_machine(&t);
+		assert_int_equal(processes_list(&t.fs, &p), 0);
+		COPY(nd->pci, "0000:41:00.0");
+		add_function(&n, "0000:41:00.0", "mlx5_core");
+		add_ibdev(&n, "mlx5_0", "0000:41:00.0");
+
+		assert_int_equal(users_add_holders(&t.fs, &p, &n.ibdevs[0], cases[i].what,
+						   &cases[i].holder, 1, &n),
+				 0);
+		assert_int_equal(n.n_users, cases[i].detail ? 1 : 0);
+		if (cases[i].detail)
+			assert_user(&n, 0, "0000:41:00.0", cases[i].use, cases[i].holder.pid,
+				    cases[i].detail);
+		tree_remove(&t);
+	}
+}
+
+/* A child in a network namespace of its own listens on a port, says so, and waits for its end. */
+static void be_another_namespace(int to_parent, uint16_t port)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
+	int fd;
+
+	if (netns_enter() < 0)
+		_exit(EXIT_SKIP);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(fd, 1) < 0 || write(to_parent, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static void a_real_namespace_is_found(_unused_ void **state)
+{
+	struct doors d = { .route = { .protocol = NETLINK_ROUTE },
+			   .rdma = { .protocol = NETLINK_RDMA } };
+	_cleanup_(node_done) struct node n = {};
+	const struct listener *l = NULL;
+	const struct netns *ns = NULL;
+	int fds[2];
+	pid_t pid;
+	char c;
+
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		close(fds[0]);
+		be_another_namespace(fds[1], 30610);
+	}
+	close(fds[1]);
+	if (read(fds[0], &c, 1) != 1) {
+		close(fds[0]);
+		waitpid(pid, NULL, 0);
+		print_message("skipped: no network namespaces here\n");
+		skip();
+	}
+	close(fds[0]);
+
+	assert_int_equal(fs_open_root(NULL, &d.fs), 0);
+	assert_int_equal(observe_users(&d, &n), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	fs_done(&d.fs);
+
+	assert_true(n.has_users);
+	for (size_t i = 0; i < n.n_netnses; i++)
+		if (n.netnses[i].pid == (uint32_t)pid)
+			ns = &n.netnses[i];
+	assert_non_null(ns);
+	assert_true(is_prefix(ns->command, "test-users"));
+	for (size_t i = 0; i < n.n_listeners; i++)
+		if (n.listeners[i].pid == (uint32_t)pid)
+			l = &n.listeners[i];
+	assert_non_null(l);
+	assert_int_equal(l->port, 30610);
+	assert_true(l->netns == ns->inode);
+	assert_false(l->is_udp);
+	assert_true(n.local_ports[0] > 0 && n.local_ports[1] >= n.local_ports[0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cgroup_tells_the_container_or_the_unit),
+		cmocka_unit_test(processes_are_read_whatever_they_are_called),
+		cmocka_unit_test(open_contexts_have_a_process),
+		cmocka_unit_test(vfio_groups_have_a_process),
+		cmocka_unit_test(modules_that_are_held_are_in_use),
+		cmocka_unit_test(a_closed_process_matters_only_where_nobody_counts),
+		cmocka_unit_test(namespaces_are_held_by_processes_mounts_and_descriptors),
+		cmocka_unit_test(ports_that_are_taken_have_a_process),
+		cmocka_unit_test(holders_are_counted_over_many_messages),
+		cmocka_unit_test(malformed_holders_are_an_error),
+		cmocka_unit_test(what_goes_with_the_device_does_not_use_it),
+		cmocka_unit_test(a_real_namespace_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
