@@ -24,7 +24,8 @@ int run_open(const char *root, struct doors *ret)
 {
 	struct doors d = { .fs = { .root = -EBADF },
 			   .route = { .protocol = NETLINK_ROUTE },
-			   .rdma = { .protocol = NETLINK_RDMA } };
+			   .rdma = { .protocol = NETLINK_RDMA },
+			   .devlink = { .protocol = NETLINK_GENERIC } };
 	char release[128] = "", *folder = NULL;
 	int r;
 
@@ -60,6 +61,7 @@ void run_close(struct doors *d)
 	modules_done(&d->modules);
 	netlink_done(&d->route);
 	netlink_done(&d->rdma);
+	netlink_done(&d->devlink);
 	fs_done(&d->fs);
 }
 
@@ -172,7 +174,9 @@ int run_plan(struct doors *d, const struct config *c, bool is_settled, const str
 
 	if (tried && plan_stuck(tried)[0])
 		COPY(n.stuck, plan_stuck(tried));
-	r = plan_make(c, &n, tried, is_settled, output_plugin, &p);
+	r = observe_health(d, &n);
+	if (r >= 0)
+		r = plan_make(c, &n, tried, is_settled, output_plugin, &p);
 	if (r >= 0 && d->fs.is_live && needs_users(&p)) {
 		plan_done(&p);
 		p = (struct plan){};

@@ -31,11 +31,14 @@ struct watch {
 	const char *file;    /* --config */
 	struct config config;
 	sd_event *event;
+	struct fs fs; /* of the service; the doors of "apply" have their own */
 	struct uevents uevents;
 	struct netlink events;
 	sd_event_source *settle, *deadline, *look, *retry, *worker_io, *worker_end, *worker_limit;
 	struct worker worker;
-	uint64_t storm_usec; /* since when events put the next pass off; 0: none is due */
+	struct worker_message making; /* what the worker is at, when it makes VFs */
+	uint32_t n_made;              /* VFs of it that were seen last */
+	uint64_t storm_usec;          /* since when events put the next pass off; 0: none is due */
 	uint64_t look_usec, retry_usec; /* the next intervals */
 	bool is_again;                  /* something happened while a pass was running */
 	bool is_settled;                /* the time to wait is over */
@@ -88,6 +91,26 @@ static void tell_status(struct watch *w, const char *text, uint64_t extend_usec)
 			   extend_usec + MARGIN_USEC);
 	else
 		sd_notifyf(false, "STATUS=%s", text);
+}
+
+/*
+ * The kernel tells of each new VF while the write that makes them goes on. The links are counted,
+ * which waits for nothing; reading sriov_numvfs would wait for that very write.
+ */
+static void tell_progress(struct watch *w)
+{
+	const struct worker_message *m = &w->making;
+	uint32_t n_made = 0;
+	char path[64], text[256];
+
+	if (!m->pf[0])
+		return;
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s", m->pf);
+	if (fs_count(&w->fs, path, "virtfn", &n_made) < 0 || n_made == w->n_made)
+		return;
+	w->n_made = n_made;
+	snprintf(text, sizeof(text), "%s, %" PRIu32 " of %" PRIu32, m->text, n_made, m->n_vfs);
+	tell_status(w, text, 0);
 }
 
 static int tell_ready(struct watch *w)
@@ -189,6 +212,7 @@ static void forget_worker(struct watch *w)
 	sd_event_source_set_enabled(w->worker_limit, SD_EVENT_OFF);
 	close(TAKE_FD(w->worker.pipe));
 	w->worker.pid = 0;
+	w->making.pf[0] = '\0';
 }
 
 static int on_worker_message(sd_event_source *s _unused_, int fd _unused_,
@@ -201,6 +225,8 @@ static int on_worker_message(sd_event_source *s _unused_, int fd _unused_,
 	while ((r = worker_read(&w->worker, &m)) > 0) {
 		if (m.kind == WORKER_STARTS) {
 			tell_status(w, m.text, m.deadline_usec);
+			w->making = m;
+			w->n_made = 0;
 			r = arm(w->worker_limit, now_usec() + m.deadline_usec + MARGIN_USEC);
 			if (r < 0)
 				return leave_on_error(w, r);
@@ -336,6 +362,7 @@ static int on_uevent(sd_event_source *s _unused_, int fd _unused_, uint32_t reve
 		return 0;
 	if (r < 0)
 		log_warning_errno(r, "Device events were lost, looking at everything");
+	tell_progress(w);
 	return leave_on_error(w, look_soon(w));
 }
 
@@ -493,6 +520,7 @@ static void close_watch(struct watch *w)
 int watch_service(const char *file)
 {
 	struct watch w = { .file = file,
+			   .fs = { .root = -EBADF },
 			   .is_first = true,
 			   .is_retry = true,
 			   .look_usec = LOOK_FIRST_USEC,
@@ -502,7 +530,9 @@ int watch_service(const char *file)
 	r = load_config(&w);
 	if (r < 0)
 		return r;
-	r = open_watch(&w);
+	r = fs_open_root(NULL, &w.fs);
+	if (r >= 0)
+		r = open_watch(&w);
 	if (r >= 0)
 		r = add_signals(&w);
 	if (r >= 0)
@@ -515,6 +545,7 @@ int watch_service(const char *file)
 		r = sd_event_loop(w.event);
 
 	close_watch(&w);
+	fs_done(&w.fs);
 	config_done(&w.config);
 	return r;
 }

@@ -18,6 +18,9 @@ void worker_describe(const struct action *a, char *ret, size_t size)
 		else
 			snprintf(ret, size, "creating %s VFs on %s", a->to, target);
 		break;
+	case VERB_BIND_DRIVER:
+		snprintf(ret, size, "binding %s to %s", target, a->to);
+		break;
 	case VERB_LOAD_MODULE:
 		snprintf(ret, size, "loading %s", target);
 		break;
@@ -36,6 +39,10 @@ static void on_start(void *userdata, const struct action *a, uint64_t deadline_u
 	const int *fd = userdata;
 
 	worker_describe(a, m.text, sizeof(m.text));
+	if (a->verb == VERB_SET_NUM_VFS && !streq(a->to, "0")) {
+		copy(m.pf, sizeof(m.pf), a->target);
+		m.n_vfs = (uint32_t)strtoul(a->to, NULL, 10);
+	}
 	/* Nobody listens any more: the service is being stopped, and so are we. */
 	if (write(*fd, &m, sizeof(m)) < 0)
 		log_debug_errno(-errno, "Progress cannot be told");

@@ -23,7 +23,9 @@ struct worker_message {
 	uint64_t deadline_usec; /* how long the action may take */
 	int error;              /* of the pass as a whole: -errno */
 	struct pass_result result;
-	char text[192]; /* of WORKER_STARTS */
+	char text[192];   /* of WORKER_STARTS */
+	char pf[PCI_LEN]; /* of WORKER_STARTS: whose VFs are being made; empty: none */
+	uint32_t n_vfs;   /* how many of them there will be */
 };
 
 struct worker {

@@ -89,6 +89,23 @@ static inline int netns_add_bridge(struct netlink *nl, const char *name)
 	return netlink_ask(nl, m);
 }
 
+static inline int netns_add_bond(struct netlink *nl, const char *name, uint8_t mode)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
+	struct ifinfomsg i = {};
+	struct nlattr *info, *data;
+
+	nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO);
+	nla_put_string(m, IFLA_IFNAME, name);
+	info = nla_nest_start(m, IFLA_LINKINFO);
+	nla_put_string(m, IFLA_INFO_KIND, "bond");
+	data = nla_nest_start(m, IFLA_INFO_DATA);
+	nla_put_u8(m, IFLA_BOND_MODE, mode);
+	nla_nest_end(m, data);
+	nla_nest_end(m, info);
+	return netlink_ask(nl, m);
+}
+
 static inline int netns_set_u32(struct netlink *nl, uint32_t ifindex, int attribute, uint32_t value)
 {
 	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWLINK, 0);

@@ -14,6 +14,7 @@
 
 #include "../src/doors/link.h"
 #include "../src/doors/route.h"
+#include "../src/doors/vf.h"
 #include "netns.h"
 
 static struct netlink nl = { .protocol = NETLINK_ROUTE };
@@ -173,6 +174,24 @@ static void a_link_names_its_master(_unused_ void **state)
 	assert_int_equal(find(&l, one)->master, bridge);
 	assert_string_equal(find(&l, bridge)->kind, "bridge");
 	assert_int_equal(netns_delete(&nl, bridge), 0);
+}
+
+static void the_mode_of_a_bond_is_told_and_of_others_it_is_not(_unused_ void **state)
+{
+	_cleanup_(links_done) struct links l = {};
+	uint32_t bond;
+
+	if (netns_add_bond(&nl, "bond", 4) == -EOPNOTSUPP) {
+		print_message("skipped: this kernel has no bond\n");
+		skip();
+	}
+
+	bond = if_nametoindex("bond");
+	assert_int_equal(link_list(&nl, &l.all, &l.n), 0);
+	assert_string_equal(find(&l, bond)->kind, "bond");
+	assert_int_equal(find(&l, bond)->bond_mode, 4);
+	assert_int_equal(find(&l, one)->bond_mode, BOND_MODE_UNKNOWN);
+	assert_int_equal(netns_delete(&nl, bond), 0);
 }
 
 static void an_index_of_another_namespace_is_no_link(_unused_ void **state)
@@ -549,6 +568,90 @@ static void an_address_that_is_gone_is_not_made_again(_unused_ void **state)
 	assert_int_equal(find_address(&after, "10.1.0.2")->metric, 0);
 }
 
+/* One VF as rtnl_fill_vfinfo() in net/core/rtnetlink.c puts it. */
+static void put_vf(struct nl_msg *m, uint32_t vf, const char *mac, uint32_t trust, uint64_t guid)
+{
+	struct nlattr *info = nla_nest_start(m, IFLA_VF_INFO);
+	struct ifla_vf_link_state state = { vf, IFLA_VF_LINK_STATE_DISABLE };
+	struct ifla_vf_guid g = { .vf = vf, .guid = guid };
+	struct ifla_vf_mac address = { .vf = vf };
+	struct ifla_vf_trust t = { vf, trust };
+
+	memcpy(address.mac, mac, 6);
+	nla_put(m, IFLA_VF_MAC, sizeof(address), &address);
+	nla_put(m, IFLA_VF_LINK_STATE, sizeof(state), &state);
+	nla_put(m, IFLA_VF_TRUST, sizeof(t), &t);
+	if (guid) {
+		nla_put(m, IFLA_VF_IB_NODE_GUID, sizeof(g), &g);
+		g.guid++;
+		nla_put(m, IFLA_VF_IB_PORT_GUID, sizeof(g), &g);
+	}
+	nla_nest_end(m, info);
+}
+
+static void what_a_driver_tells_of_its_vfs_is_read(_unused_ void **state)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWLINK, 0);
+	_cleanup_(freep) struct vf_info *infos = NULL;
+	struct ifinfomsg i = { .ifi_index = 7 };
+	struct nlattr *list, *info;
+	size_t n = 0;
+
+	nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO);
+	nla_put_string(m, IFLA_IFNAME, "ib0");
+	nla_put_u32(m, IFLA_NUM_VF, 2);
+	list = nla_nest_start(m, IFLA_VFINFO_LIST);
+	put_vf(m, 0, "\x02\xab\x00\x01\x02\xff", 1, 0);
+	put_vf(m, 1, "\0\0\0\0\0\0", UINT32_MAX, UINT64_C(0x020000fffe00a010));
+	nla_nest_end(m, list);
+
+	assert_int_equal(vf_parse(nlmsg_hdr(m), &infos, &n), 0);
+	nlmsg_free(m);
+	assert_int_equal(n, 2);
+	assert_int_equal(infos[0].index, 0);
+	assert_string_equal(infos[0].mac, "02:ab:00:01:02:ff");
+	assert_int_equal(infos[0].trust, 1);
+	assert_int_equal(infos[0].link_state, IFLA_VF_LINK_STATE_DISABLE);
+	assert_string_equal(infos[0].node_guid, "");
+	assert_int_equal(infos[1].index, 1);
+	assert_string_equal(infos[1].mac, "00:00:00:00:00:00");
+	assert_int_equal(infos[1].trust, -1);
+	assert_string_equal(infos[1].node_guid, "0200:00ff:fe00:a010");
+	assert_string_equal(infos[1].port_guid, "0200:00ff:fe00:a011");
+
+	/* A VF without its MAC is no answer of a kernel. */
+	m = nlmsg_alloc_simple(RTM_NEWLINK, 0);
+	nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO);
+	list = nla_nest_start(m, IFLA_VFINFO_LIST);
+	info = nla_nest_start(m, IFLA_VF_INFO);
+	nla_put_u32(m, IFLA_VF_MAC, 0);
+	nla_nest_end(m, info);
+	nla_nest_end(m, list);
+	assert_int_equal(vf_parse(nlmsg_hdr(m), &infos, &n), -EBADMSG);
+	nlmsg_free(m);
+	assert_int_equal(n, 2);
+}
+
+/* The kernel takes the request apart before it says so: a malformed one is EINVAL or ERANGE. */
+static void a_setting_that_a_driver_has_not_is_told_apart(_unused_ void **state)
+{
+	_cleanup_(freep) struct vf_info *infos = NULL;
+	size_t n = 0;
+
+	assert_int_equal(vf_list(&nl, one, &infos, &n), 0);
+	assert_int_equal(n, 0);
+	assert_int_equal(vf_set_mac(&nl, one, 0, "02:00:00:00:00:01"), -EOPNOTSUPP);
+	assert_int_equal(vf_set_trust(&nl, one, 0, true), -EOPNOTSUPP);
+	assert_int_equal(vf_set_link_auto(&nl, one, 0), -EOPNOTSUPP);
+	assert_int_equal(vf_set_guids(&nl, one, 0, "0200:00ff:fe00:0010", "0200:00ff:fe00:0011"),
+			 -EOPNOTSUPP);
+
+	assert_int_equal(vf_set_mac(&nl, one, 0, "02:00:00:00:00"), -EINVAL);
+	assert_int_equal(vf_set_guids(&nl, one, 0, "0200:00ff:fe00", ""), -EINVAL);
+	assert_int_equal(vf_set_mac(&nl, 99999, 0, "02:00:00:00:00:01"), -ENODEV);
+	assert_int_equal(vf_list(&nl, 99999, &infos, &n), -ENODEV);
+}
+
 #define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -556,6 +659,7 @@ int main(void)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0); /* stays in the host's namespace */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_prestate(permanent_addresses_are_those_of_ethtool, &fd),
+		cmocka_unit_test_prestate(the_mode_of_a_bond_is_told_and_of_others_it_is_not, &fd),
 		test(a_pair_of_links_is_told_whole),
 		test(links_are_listed_by_index),
 		test(a_mac_reads_as_people_write_it),
@@ -571,6 +675,8 @@ int main(void)
 		test(a_metric_leaves_all_other_addresses_alone),
 		test(an_ipv6_address_that_expires_is_refused),
 		test(an_address_that_is_gone_is_not_made_again),
+		test(what_a_driver_tells_of_its_vfs_is_read),
+		test(a_setting_that_a_driver_has_not_is_told_apart),
 	};
 	int r;
 

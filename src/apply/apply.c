@@ -57,6 +57,7 @@ static int run_job(void *userdata, char *error)
 	/* The parent's sockets have its answers in flight: this process opens its own. */
 	netlink_done(&job->work.doors->route);
 	netlink_done(&job->work.doors->rdma);
+	netlink_done(&job->work.doors->devlink);
 	job->work.error = error;
 	r = verbs[job->action->verb].run(&job->work, job->action);
 	/* The kernel's own words, where it has some. */
@@ -74,7 +75,9 @@ int apply_plan(struct doors *d, const struct node *n, const char *document,
 
 	for (size_t i = 0; i < p->n_actions; i++) {
 		struct action *a = &p->actions[i];
-		struct job job = { { .doors = d, .node = n, .document = document }, a };
+		struct job job = {
+			{ .doors = d, .node = n, .document = document, .rules = p->rules }, a
+		};
 
 		if (a->class != CLASS_CHANGE || a->is_done)
 			continue;

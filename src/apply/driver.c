@@ -200,8 +200,3 @@ int apply_bind_driver(struct work *w, const struct action *a)
 		     "no driver took it (sriov_drivers_autoprobe off?)");
 	return r;
 }
-
-int apply_rebind_driver(struct work *w _unused_, const struct action *a _unused_)
-{
-	return -EOPNOTSUPP;
-}

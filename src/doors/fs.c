@@ -420,6 +420,21 @@ int fs_list(const struct fs *fs, const char *path, struct fs_names *ret)
 	return 0;
 }
 
+int fs_count(const struct fs *fs, const char *path, const char *prefix, uint32_t *ret)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	uint32_t n = 0;
+	int r;
+
+	r = fs_list(fs, path, &names);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < names.n_names; i++)
+		n += is_prefix(names.names[i], prefix);
+	*ret = n;
+	return 0;
+}
+
 void fs_names_done(struct fs_names *n)
 {
 	for (size_t i = 0; i < n->n_names; i++)

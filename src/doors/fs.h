@@ -70,6 +70,8 @@ struct fs_names {
 };
 int fs_list(const struct fs *fs, const char *path, struct fs_names *ret);
 void fs_names_done(struct fs_names *n);
+/* How many names in a folder begin with @prefix: "virtfn" counts the VFs of a PF. */
+int fs_count(const struct fs *fs, const char *path, const char *prefix, uint32_t *ret);
 
 /* Writes into an existing kernel file (sysfs) in one write(2). Live roots only. */
 int fs_write_attribute(const struct fs *fs, const char *path, const char *value);

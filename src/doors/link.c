@@ -52,13 +52,30 @@ static void format_mac(const struct nlattr *a, char *ret, size_t size)
 		snprintf(ret + i * 3, size - i * 3, "%02x%s", bytes[i], i + 1 < n ? ":" : "");
 }
 
-static void read_kind(struct nlattr *linkinfo, char *ret, size_t size)
+static int read_bond_mode(struct nlattr *data)
+{
+	static const struct nla_policy policy[IFLA_BOND_MODE + 1] = {
+		[IFLA_BOND_MODE] = { .type = NLA_U8 },
+	};
+	struct nlattr *tb[IFLA_BOND_MODE + 1];
+
+	if (!data || nla_parse_nested(tb, IFLA_BOND_MODE, data, policy) < 0 || !tb[IFLA_BOND_MODE])
+		return BOND_MODE_UNKNOWN;
+	return nla_get_u8(tb[IFLA_BOND_MODE]);
+}
+
+static void read_kind(struct nlattr *linkinfo, struct netdev *d)
 {
 	struct nlattr *tb[IFLA_INFO_MAX + 1];
 
-	if (linkinfo && nla_parse_nested(tb, IFLA_INFO_MAX, linkinfo, NULL) >= 0 &&
-	    tb[IFLA_INFO_KIND])
-		nla_strlcpy(ret, tb[IFLA_INFO_KIND], size);
+	d->bond_mode = BOND_MODE_UNKNOWN;
+	if (!linkinfo || nla_parse_nested(tb, IFLA_INFO_MAX, linkinfo, NULL) < 0 ||
+	    !tb[IFLA_INFO_KIND])
+		return;
+
+	nla_strlcpy(d->kind, tb[IFLA_INFO_KIND], sizeof(d->kind));
+	if (streq(d->kind, "bond"))
+		d->bond_mode = read_bond_mode(tb[IFLA_INFO_DATA]);
 }
 
 static int on_link(struct nlmsghdr *h, void *userdata)
@@ -89,7 +106,7 @@ static int on_link(struct nlmsghdr *h, void *userdata)
 	nla_strlcpy(d->name, tb[IFLA_IFNAME], sizeof(d->name));
 	format_mac(tb[IFLA_ADDRESS], d->mac, sizeof(d->mac));
 	format_mac(tb[ATTR_IFLA_PERM_ADDRESS], d->perm_mac, sizeof(d->perm_mac));
-	read_kind(tb[IFLA_LINKINFO], d->kind, sizeof(d->kind));
+	read_kind(tb[IFLA_LINKINFO], d);
 	d->mtu = get_u32(tb[IFLA_MTU], 0);
 	d->max_mtu = get_u32(tb[IFLA_MAX_MTU], 0);
 	d->master = get_u32(tb[IFLA_MASTER], 0);

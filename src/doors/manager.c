@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manager.h"
 
+#include <signal.h>
 #include <systemd/sd-bus.h>
 
 #define SYSTEMD      "org.freedesktop.systemd1"
 #define SYSTEMD_PATH "/org/freedesktop/systemd1"
 #define MANAGER      SYSTEMD ".Manager"
+#define NETWORKD     "org.freedesktop.network1"
 
 struct job {
 	const char *path; /* NULL: not started yet */
@@ -87,13 +89,14 @@ static int connect_manager(struct job *job, sd_bus **ret)
 	return 0;
 }
 
-static int start_unit(sd_bus *bus, const char *unit, uint64_t timeout_usec, sd_bus_message **ret)
+static int queue_job(sd_bus *bus, const char *method, const char *unit, uint64_t timeout_usec,
+		     sd_bus_message **ret)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
 	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
 	int r;
 
-	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, SYSTEMD_PATH, MANAGER, "StartUnit");
+	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, SYSTEMD_PATH, MANAGER, method);
 	if (r >= 0)
 		r = sd_bus_message_append(m, "ss", unit, "replace");
 	if (r < 0)
@@ -102,6 +105,8 @@ static int start_unit(sd_bus *bus, const char *unit, uint64_t timeout_usec, sd_b
 	r = sd_bus_call(bus, m, MAX(timeout_usec, UINT64_C(1)), &error, ret);
 	if (r < 0 && sd_bus_error_has_name(&error, SYSTEMD ".NoSuchUnit"))
 		return -ENOENT;
+	if (r < 0 && sd_bus_error_has_name(&error, SYSTEMD ".JobTypeNotApplicable"))
+		return -EOPNOTSUPP;
 	return MIN(r, 0);
 }
 
@@ -133,7 +138,8 @@ static bool is_gone(int r)
 	return r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE;
 }
 
-int manager_start_unit(const char *unit, uint64_t timeout_usec, char *ret_result, size_t size)
+static int run_job(const char *method, const char *unit, uint64_t timeout_usec, char *ret_result,
+		   size_t size)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
 	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
@@ -145,7 +151,7 @@ int manager_start_unit(const char *unit, uint64_t timeout_usec, char *ret_result
 	if (r < 0)
 		return r;
 
-	r = start_unit(bus, unit, timeout_usec, &reply);
+	r = queue_job(bus, method, unit, timeout_usec, &reply);
 	if (r >= 0)
 		r = sd_bus_message_read(reply, "o", &job.path);
 
@@ -202,4 +208,77 @@ int manager_unit_state(const char *unit, uint64_t timeout_usec, char *ret, size_
 		return -EHOSTDOWN;
 	r = get_state(bus, unit, timeout_usec, ret, size);
 	return r < 0 && r != -ENOENT && r != -ETIMEDOUT ? -EHOSTDOWN : r;
+}
+
+int manager_start_unit(const char *unit, uint64_t timeout_usec, char *ret_result, size_t size)
+{
+	return run_job("StartUnit", unit, timeout_usec, ret_result, size);
+}
+
+/* Privately, else over the system bus; without signals. */
+static int connect_quietly(sd_bus **ret)
+{
+	if (open_private(ret) >= 0 || sd_bus_open_system(ret) >= 0)
+		return 0;
+	return -EHOSTDOWN;
+}
+
+static int hang_up(const char *unit)
+{
+	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+	int r;
+
+	r = connect_quietly(&bus);
+	if (r >= 0)
+		r = sd_bus_call_method(bus, SYSTEMD, SYSTEMD_PATH, MANAGER, "KillUnit", NULL, NULL,
+				       "ssi", unit, "main", SIGHUP);
+	return MIN(r, 0);
+}
+
+int manager_reload_unit(const char *unit, uint64_t timeout_usec)
+{
+	int r = run_job("ReloadUnit", unit, timeout_usec, NULL, 0);
+
+	return r == -EOPNOTSUPP ? hang_up(unit) : r;
+}
+
+int manager_get_start(const char *unit, uint64_t *ret_usec)
+{
+	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+	_cleanup_(freep) char *path = NULL;
+	uint64_t started = 0;
+	uint32_t pid = 0;
+	int r;
+
+	r = sd_bus_path_encode(SYSTEMD_PATH "/unit", unit, &path);
+	if (r >= 0)
+		r = connect_quietly(&bus);
+	if (r >= 0)
+		r = sd_bus_get_property_trivial(bus, SYSTEMD, path, SYSTEMD ".Service", "MainPID",
+						NULL, 'u', &pid);
+	if (r >= 0 && pid > 0)
+		r = sd_bus_get_property_trivial(bus, SYSTEMD, path, SYSTEMD ".Service",
+						"ExecMainStartTimestamp", NULL, 't', &started);
+	if (r < 0)
+		return is_gone(r) ? -EHOSTDOWN : r;
+
+	*ret_usec = started;
+	return 0;
+}
+
+int manager_reload_networkd(uint64_t timeout_usec)
+{
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+	int r;
+
+	/* networkd is on the system bus only. */
+	if (sd_bus_open_system(&bus) < 0)
+		return -EHOSTDOWN;
+
+	r = sd_bus_message_new_method_call(bus, &m, NETWORKD, "/org/freedesktop/network1",
+					   NETWORKD ".Manager", "Reload");
+	if (r >= 0)
+		r = sd_bus_call(bus, m, MAX(timeout_usec, UINT64_C(1)), NULL, NULL);
+	return MIN(r, 0);
 }

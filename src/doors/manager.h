@@ -21,3 +21,17 @@ int manager_start_unit(const char *unit, uint64_t timeout_usec, char *ret_result
  * -ETIMEDOUT.
  */
 int manager_unit_state(const char *unit, uint64_t timeout_usec, char *ret, size_t size);
+
+/*
+ * Reloads a unit and waits for it; one that cannot be reloaded (udevd before systemd 243) gets
+ * SIGHUP, which means the same to it. A unit that does not run has nothing to reload: 0. Else as
+ * manager_start_unit().
+ */
+int manager_reload_unit(const char *unit, uint64_t timeout_usec);
+
+/* When the main process of a service was started, CLOCK_REALTIME; 0: it does not run. */
+int manager_get_start(const char *unit, uint64_t *ret_usec);
+
+/* networkd reads its files again, and configures links for which they have changed (systemd 244).
+ */
+int manager_reload_networkd(uint64_t timeout_usec);

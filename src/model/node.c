@@ -27,7 +27,9 @@ void node_done(struct node *n)
 	free(n->routes);
 	free(n->ibdevs);
 	free(n->modules);
+	free(n->enslaves);
 	free(n->plugin_file);
+	free(n->rules_file);
 	free(n->memories);
 	free(n->failures);
 	*n = (struct node){};
@@ -201,4 +203,34 @@ const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_
 			return &n->pcis[i];
 
 	return NULL;
+}
+
+const char *node_card(const struct node *n, const struct pci *pci)
+{
+	const struct netdev *nd = node_netdev_of(n, pci->physfn[0] ? pci->physfn : pci->address);
+
+	return nd ? nd->perm_mac : "";
+}
+
+static bool is_replaced(const struct node *n, const struct memory *m)
+{
+	const struct pci *pci = node_pci(n, m->pci);
+	const char *card = pci ? node_card(n, pci) : "";
+
+	return m->card[0] && card[0] && !streq(m->card, card);
+}
+
+void node_forget_replaced(struct node *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n->n_memories; i++)
+		if (!is_replaced(n, &n->memories[i]))
+			n->memories[kept++] = n->memories[i];
+	n->n_memories = kept;
+}
+
+bool is_zero_guid(const char *guid)
+{
+	return guid[0] && strspn(guid, "0:") == strlen(guid);
 }

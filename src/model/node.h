@@ -33,6 +33,8 @@ struct pci {
 	uint32_t num_vfs;   /* virtfn* links: reading sriov_numvfs waits for a write in flight */
 	bool has_autoprobe; /* sriov_drivers_autoprobe is there */
 	bool autoprobe;     /* its value */
+	bool is_recorded;   /* our own record has it as switched off by us, once */
+	bool is_switched;   /* by us, in this boot */
 	char health[64];  /* devlink health reporters in error state, "fw fw_fatal"; empty: none */
 	char eswitch[16]; /* devlink eswitch mode: "legacy", "switchdev"; empty: not told */
 };
@@ -58,6 +60,8 @@ struct route {
 	uint8_t protocol, scope, type; /* RTPROT_*, RT_SCOPE_*, RTN_* */
 };
 
+#define BOND_MODE_UNKNOWN (-1)
+
 struct netdev {
 	uint32_t ifindex;
 	char name[IFNAME_LEN];
@@ -65,11 +69,13 @@ struct netdev {
 	char mac[MAC_LEN];
 	char perm_mac[MAC_LEN]; /* IFLA_PERM_ADDRESS; empty: not told */
 	char kind[16];          /* IFLA_INFO_KIND: "bond", "vlan"; empty: plain */
+	int bond_mode;          /* of a bond: IFLA_BOND_MODE, 0 to 6; BOND_MODE_UNKNOWN: not told */
 	uint32_t mtu, max_mtu;  /* bytes; max_mtu 0: not told */
 	uint32_t master;        /* ifindex, 0: none */
-	uint32_t link;    /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
-	bool is_up;       /* IFF_UP */
-	bool has_carrier; /* IFF_LOWER_UP */
+	uint32_t link;      /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
+	bool is_random_mac; /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */
+	bool is_up;         /* IFF_UP */
+	bool has_carrier;   /* IFF_LOWER_UP */
 };
 
 /* What a PF's driver tells of one of its VFs: IFLA_VFINFO_LIST. */
@@ -152,6 +158,33 @@ struct module {
 	size_t n_parameters;
 };
 
+enum enslave_source {
+	ENSLAVE_NETWORKD, /* the first file that matches a netdev decides, also against a bond */
+	ENSLAVE_NM,
+	ENSLAVE_IFCFG,
+	ENSLAVE_IFUPDOWN,
+	_ENSLAVE_SOURCE_N
+};
+
+/*
+ * What the configuration of a network manager says about netdevs that it will put into a bond. All
+ * lists are blank-separated globs (an initial "!" inverts the whole list); a list that is empty
+ * says nothing, and those that are not must all match.
+ */
+struct enslave {
+	enum enslave_source source;
+	char names[256]; /* of the netdev */
+	char macs[256];  /* each 12 digits in lower case, without separators; no globs */
+	char perm_macs[256];
+	char paths[128];       /* udev's ID_PATH, "pci-0000:17:00.0" */
+	char drivers[128];     /* of the function */
+	bool has_more;         /* further conditions that are not understood here */
+	char bond[IFNAME_LEN]; /* empty (networkd only): what matches is put into no bond */
+	int mode;              /* of that bond, 0 to 6; BOND_MODE_UNKNOWN: not said */
+	char file[256];        /* "/etc/systemd/network/10-bond.network" */
+	uint32_t line;         /* from 1: where the bond is named */
+};
+
 /* One way in which a function, its ibdev or its netdev is used by somebody who is not us. */
 enum use {
 	USE_CONTEXT,      /* a process has an open uverbs context */
@@ -225,6 +258,16 @@ struct kubelet {
 	char detail[256];    /* file, line and value that decide, for people */
 };
 
+/* Settings that a PF's driver was found not to have: bits of "unsupported". */
+enum vf_setting {
+	VF_SETTING_MAC = 1,
+	VF_SETTING_GUID = 2,
+	VF_SETTING_TRUST = 4,
+	VF_SETTING_LINK = 8,
+	VF_SETTING_MTU = 16, /* of the VF's own netdev */
+	VF_SETTING_ALL = 31,
+};
+
 /* What this boot's earlier passes found; from state.json. */
 struct memory {
 	char pci[PCI_LEN];
@@ -233,6 +276,10 @@ struct memory {
 	uint32_t index;  /* of the ibdev when it was last opened by libibverbs */
 	bool was_usable; /* at any look of this boot */
 	bool was_lost;   /* usable before, but not at the last look */
+	/* A card has its permanent MAC wherever it is: another in the same slot is another. */
+	char card[MAC_LEN];   /* node_card() of that time; empty: not known */
+	uint32_t unsupported; /* of a PF: vf_setting bits */
+	bool was_rebuilt;     /* of a VF: unbound and bound again by us */
 };
 
 /* A change of this boot that failed, so that events do not try it again and again. */
@@ -271,7 +318,7 @@ struct node {
 	struct module *modules; /* owned, by name */
 	size_t n_modules;
 
-	struct vf_info *vf_infos; /* owned */
+	struct vf_info *vf_infos; /* owned, by PF and index */
 	size_t n_vf_infos;
 	/* A look into processes costs time: it is made only before something is taken away. */
 	bool has_users;     /* users, netnses and listeners were looked at */
@@ -283,12 +330,15 @@ struct node {
 	size_t n_netnses;
 	struct listener *listeners; /* owned, by port */
 	size_t n_listeners;
-	uint16_t local_ports[2];     /* ip_local_port_range, first and last; 0: not known */
+	uint16_t local_ports[2];  /* ip_local_port_range, first and last; 0: not known */
+	struct enslave *enslaves; /* owned; those of networkd in the order in which they count */
+	size_t n_enslaves;
 	bool is_dkms_building;       /* dkms.service is activating */
 	char cmdline_blacklist[256]; /* module_blacklist= of the kernel, comma-separated */
 
 	struct kubelet kubelet;
 	char *plugin_file; /* owned; its content, NULL: absent */
+	char *rules_file;  /* owned; content of the generated udev rules, NULL: absent */
 
 	/* from state.json, all empty when it is of another boot */
 	struct memory *memories; /* owned, by PCI address */
@@ -317,6 +367,15 @@ const struct user *node_user(const struct node *n, const char *target, size_t *i
 const char *use_name(enum use u); /* "open-context" */
 const struct parameter *module_parameter(const struct module *m, const char *name);
 const struct memory *node_memory(const struct node *n, const char *pci);
+
+/*
+ * The permanent MAC of the card that a function belongs to (of its PF, for a VF); "" when it is not
+ * told.
+ */
+const char *node_card(const struct node *n, const struct pci *pci);
+/* Drops what is remembered of functions that are of another card now. */
+void node_forget_replaced(struct node *n);
+bool is_zero_guid(const char *guid); /* "0000:0000:0000:0000"; one not known is not zero */
 
 /* The VFs of a PF are the functions that name it as physfn: calls in order of their index. */
 const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_index);

@@ -20,3 +20,10 @@
 #define MODPROBE_BAKED_PATH "etc/modprobe.d/zz-rdma-provision.conf" /* of an image, by "bake" */
 #define MODPROBE_PATH       "run/modprobe.d/zz-rdma-provision.conf" /* of this boot, by "early" */
 #define MODPROBE_LAST_PATH  "run/modprobe.d/zzz-rdma-provision.conf"
+
+#define RULES_PATH "run/udev/rules.d/79-rdma-provision.rules"
+
+/* Which PFs have sriov_drivers_autoprobe off because of us: the second when /var cannot be written.
+ */
+#define AUTOPROBE_PATH     "var/lib/rdma-provision/autoprobe"
+#define AUTOPROBE_RUN_PATH "run/rdma-provision/autoprobe"

@@ -10,6 +10,7 @@ void plan_done(struct plan *p)
 {
 	free(p->actions);
 	free(p->devices);
+	free(p->rules);
 	free(p->reasons);
 	*p = (struct plan){};
 }
@@ -105,13 +106,17 @@ bool needs_users(const struct plan *p)
 	return false;
 }
 
+static bool is_pci_write(enum verb v)
+{
+	return v == VERB_SET_NUM_VFS || v == VERB_BIND_DRIVER || v == VERB_REBIND_DRIVER;
+}
+
 const char *plan_stuck(const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
+	for (size_t i = p->n_actions; i > 0; i--) {
+		const struct action *a = &p->actions[i - 1];
 
-		if ((a->verb == VERB_SET_NUM_VFS || a->verb == VERB_BIND_DRIVER) && a->is_done &&
-		    a->result == -ETIMEDOUT)
+		if (is_pci_write(a->verb) && a->is_done && a->result == -ETIMEDOUT)
 			return a->target;
 	}
 	return "";
@@ -329,14 +334,53 @@ static enum reason load_failure(const struct action *a)
 	return REASON_ACTION_FAILED;
 }
 
+uint32_t unsupported_setting(const struct action *a)
+{
+	if (!a->is_done || a->result != -EOPNOTSUPP)
+		return 0;
+
+	switch (a->verb) {
+	case VERB_SET_VF_MAC:
+		return VF_SETTING_MAC;
+	case VERB_SET_VF_GUID:
+		return VF_SETTING_GUID;
+	case VERB_SET_VF_TRUST:
+		return VF_SETTING_TRUST;
+	case VERB_SET_VF_LINK:
+		return VF_SETTING_LINK;
+	case VERB_SET_MTU:
+		return VF_SETTING_MTU;
+	default:
+		return 0;
+	}
+}
+
+/* What the kernel's answer means: sriov_numvfs_store() and sriov_enable() in drivers/pci/iov.c. */
+static const struct {
+	enum verb verb;
+	int error;
+	enum reason reason;
+} failures[] = {
+	{ VERB_SET_NUM_VFS, ERANGE, REASON_TOO_MANY_VFS },
+	{ VERB_SET_NUM_VFS, EBUSY, REASON_VF_BUSY },
+	{ VERB_SET_NUM_VFS, ENOENT, REASON_VF_DRIVER },
+	{ VERB_SET_NUM_VFS, EINVAL, REASON_VF_REJECTED },
+	{ VERB_SET_NUM_VFS, ENOMEM, REASON_VF_NO_ROOM },
+	{ VERB_SET_NUM_VFS, EIO, REASON_VF_FIRMWARE },
+	{ VERB_SET_NUM_VFS, EREMOTEIO, REASON_VF_FIRMWARE }, /* ours: fewer than asked for */
+	{ VERB_SET_NUM_VFS, EPERM, REASON_VF_ASSIGNED },
+	{ VERB_SET_NETNS_MODE, EBUSY, REASON_NETNS_BUSY },
+};
+
 enum reason action_failure(const struct action *a)
 {
 	if (!a->is_done || a->result >= 0)
 		return REASON_NONE;
 	if (a->result == -ETIMEDOUT)
 		return REASON_ACTION_TIMEOUT;
-	if (a->result == -EBUSY && a->verb == VERB_SET_NETNS_MODE)
-		return REASON_NETNS_BUSY;
+	for (size_t i = 0; i < ELEMENTSOF(failures); i++)
+		if (failures[i].verb == a->verb && failures[i].error == -a->result)
+			return failures[i].reason;
 	if (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE)
 		return load_failure(a);
 	return REASON_ACTION_FAILED;

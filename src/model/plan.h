@@ -85,8 +85,10 @@ struct device {
 	bool is_in_pod;
 	bool is_lost; /* was usable before, and at this look for the first time is not: still handed
 			 out */
-	enum reason reason; /* why not usable, or REASON_IN_POD */
-	char detail[192];   /* names and numbers for the reason */
+	enum reason reason;   /* why not usable, or REASON_IN_POD */
+	char detail[192];     /* names and numbers for the reason */
+	uint32_t unsupported; /* vf_setting bits that its PF's driver does not have */
+	bool is_rebuilt;      /* a VF that was unbound and bound once by us, in this boot */
 };
 
 struct plan {
@@ -98,6 +100,7 @@ struct plan {
 	size_t n_devices;
 	uint32_t n_missing; /* PFs that Expect= asks for and that are not there */
 	enum node_state state;
+	char *rules; /* owned; text of the udev rules that are wanted, NULL: none */
 
 	/* Deviations without an action of their own: hints, never items of the plan. */
 	struct {
@@ -105,6 +108,8 @@ struct plan {
 		char target[256], detail[256];
 	} *reasons; /* owned */
 	size_t n_reasons;
+
+	const struct plan *tried; /* while it is made: what this pass tried before, or NULL */
 };
 
 void plan_done(struct plan *p);
@@ -135,13 +140,15 @@ bool is_destructive(const struct action *a);
  */
 bool needs_users(const struct plan *p);
 
-/* The target of a write to a PCI function that never came back, or "". */
+/* The target of the last write to a PCI function that never came back, or "". */
 const char *plan_stuck(const struct plan *p);
 
 const char *step_name(enum step s);   /* "driver" */
 const char *class_name(enum class c); /* "needs-reboot" */
 const char *verb_name(enum verb v);   /* "set-num-vfs" */
 bool is_numeric(enum verb v);         /* from and to are numbers: so in JSON too */
+/* A setting that the driver of a VF's PF does not have: no failure, but an answer. */
+uint32_t unsupported_setting(const struct action *a); /* its vf_setting bit, or 0 */
 /* Why an action that was tried failed; REASON_NONE: it did not. */
 enum reason action_failure(const struct action *a);
 /* What to do about an action that is no change: its own advice, or that of its reason. */

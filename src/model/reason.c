@@ -199,7 +199,92 @@ static const struct {
 		"pf-in-lag",
 		"The card is in a bond that is or becomes a RoCE LAG, which virtual functions end",
 		"Use VirtualFunctions=exclusive for bonded cards, so that the bond's RDMA device "
-		"is handed out, or take the card out of the bond and reboot.",
+		"is handed out; or take the card out of the bond, also in the file that is "
+		"named, and reboot; or set all its ports to switchdev (devlink dev eswitch set) "
+		"before they are bonded.",
+	},
+	[REASON_PF_SICK] = {
+		"pf-sick",
+		"The physical function is not healthy, and making VFs on it could hang for long",
+		"Look in \"dmesg\" for the PCI address and at \"devlink health\"; it is "
+		"looked at again when something changes. If it does not recover: power cycle, then "
+		"new firmware or another card.",
+	},
+	[REASON_PF_DOWN] = {
+		"pf-down",
+		"The driver makes virtual functions only while the network device is up",
+		"It is brought up first; if it stays down see why with \"dmesg\" and \"ip -d "
+		"link\", or whether a bond it belongs to keeps it down.",
+	},
+	[REASON_VF_BUSY] = {
+		"vf-busy",
+		"Somebody else made virtual functions, or the card is being reset",
+		"Find who else sets sriov_numvfs (another operator, a udev rule, a script of the "
+		"image) and leave one of them; then \"rdma-provision apply\".",
+	},
+	[REASON_VF_DRIVER] = {
+		"vf-driver",
+		"The driver of the physical function makes no virtual functions",
+		"Install a driver with SR-IOV for this card (mlx5: a kernel with "
+		"CONFIG_MLX5_ESWITCH, which cloud kernels leave out), or use "
+		"VirtualFunctions=exclusive.",
+	},
+	[REASON_VF_REJECTED] = {
+		"vf-rejected",
+		"The driver does not take this number of virtual functions",
+		"Look in \"dmesg\" for the PCI address: the driver says there which numbers it "
+		"takes, or which other feature (XDP, another eswitch mode) must be off.",
+	},
+	[REASON_VF_NO_ROOM] = {
+		"vf-no-room",
+		"The kernel has no memory window or no bus numbers for the virtual functions",
+		"Enable SR-IOV, ARI and \"Above 4G decoding\" (MMIO high size) in the BIOS; else "
+		"boot with pci=realloc where \"dmesg\" says \"not enough MMIO resources\", or "
+		"pci=assign-busses where it says \"bus number out of range\".",
+	},
+	[REASON_VF_FIRMWARE] = {
+		"vf-firmware",
+		"The card's firmware did not enable the virtual functions it offers",
+		"Look in \"dmesg\" for the PCI address, compare NUM_OF_VFS in the firmware "
+		"(mstconfig) with Count=, and power cycle; if it stays, update the firmware.",
+	},
+	[REASON_VF_ASSIGNED] = {
+		"vf-assigned",
+		"A virtual function is assigned to a virtual machine",
+		"End the virtual machine, then \"rdma-provision apply\"; or drain the node and "
+		"reboot.",
+	},
+	[REASON_VF_SETTING_UNSUPPORTED] = {
+		"vf-setting-unsupported",
+		"The driver has no such setting for virtual functions",
+		"Remove the key from the [Device] section; on mlx5 it needs the legacy eswitch "
+		"mode and a kernel with CONFIG_MLX5_ESWITCH.",
+	},
+	[REASON_IDENTITY_UNSTABLE] = {
+		"identity-unstable",
+		"The card tells no permanent MAC, so its virtual functions' follow from its present "
+		"one",
+		"Do not change the MAC of the physical function before its virtual functions are "
+		"made, or set theirs yourself with Identity=keep.",
+	},
+	[REASON_AUTOPROBE_OFF] = {
+		"autoprobe-off",
+		"sriov_drivers_autoprobe is off, and not because of this service",
+		"Somebody wants virtual functions without a driver, so none can be bound: write 1 "
+		"to sriov_drivers_autoprobe of the card, then \"rdma-provision apply\".",
+	},
+	[REASON_GPU_SHARED_MULTI] = {
+		"gpu-shared-multi",
+		"Several virtual functions of a card are shared on a node with GPUs",
+		"Nothing is broken; for GPU jobs use VirtualFunctions=shared or exclusive: with "
+		"several functions the GPUs compete for one port.",
+	},
+	[REASON_ZERO_GUID] = {
+		"zero-guid",
+		"The RDMA device has a node GUID of zero, with which connections cannot be made",
+		"End what uses the virtual function, then \"rdma-provision apply\"; if it stays, set "
+		"its MAC through the physical function (\"ip link set PF vf N mac\") and bind its "
+		"driver again.",
 	},
 
 	[REASON_NO_DEVICES] = {

@@ -24,11 +24,12 @@ static bool write_links(const struct node *n, json_t *links)
 		const struct netdev *d = &n->netdevs[i];
 
 		if (!add(links,
-			 json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:b,s:b}", "ifindex",
+			 json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:b,s:b}", "ifindex",
 				   (int)d->ifindex, "name", d->name, "mac", d->mac, "perm_mac",
-				   d->perm_mac, "kind", d->kind, "mtu", (int)d->mtu, "max_mtu",
-				   (int)d->max_mtu, "master", (int)d->master, "link", (int)d->link,
-				   "up", (int)d->is_up, "carrier", (int)d->has_carrier)))
+				   d->perm_mac, "kind", d->kind, "bond_mode", d->bond_mode, "mtu",
+				   (int)d->mtu, "max_mtu", (int)d->max_mtu, "master",
+				   (int)d->master, "link", (int)d->link, "up", (int)d->is_up,
+				   "carrier", (int)d->has_carrier)))
 			return false;
 	}
 	return true;
@@ -120,6 +121,35 @@ static json_t *pack_module(const struct module *m)
 	return item;
 }
 
+/* What devlink told of functions; those of which it told nothing are left out. */
+static bool write_devlink(const struct node *n, json_t *devlink)
+{
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *p = &n->pcis[i];
+
+		if (!p->health[0] && !p->eswitch[0])
+			continue;
+		if (!add(devlink, json_pack("{s:s,s:s,s:s}", "pci", p->address, "health", p->health,
+					    "eswitch", p->eswitch)))
+			return false;
+	}
+	return true;
+}
+
+static bool write_vf_infos(const struct node *n, json_t *vf_infos)
+{
+	for (size_t i = 0; i < n->n_vf_infos; i++) {
+		const struct vf_info *v = &n->vf_infos[i];
+
+		if (!add(vf_infos, json_pack("{s:s,s:I,s:s,s:i,s:i,s:s,s:s}", "pf", v->pf, "index",
+					     (json_int_t)v->index, "mac", v->mac, "trust", v->trust,
+					     "link_state", v->link_state, "node_guid", v->node_guid,
+					     "port_guid", v->port_guid)))
+			return false;
+	}
+	return true;
+}
+
 static bool write_modules(const struct node *n, json_t *modules, json_t *modalias)
 {
 	for (size_t i = 0; i < n->n_modules; i++)
@@ -195,12 +225,13 @@ static bool write_look(const struct node *n, json_t *root)
 int answers_write(const struct node *n, char **ret)
 {
 	json_auto_t *root = NULL;
-	json_t *links, *addresses, *routes, *rdma, *modules, *modalias;
+	json_t *links, *addresses, *routes, *rdma, *devlink, *vf_infos, *modules, *modalias;
 
-	root = json_pack("{s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "netns_mode",
+	root = json_pack("{s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "netns_mode",
 			 netns_mode_name(n->netns_mode), "links", links = json_array(), "addresses",
 			 addresses = json_array(), "routes", routes = json_array(), "rdma",
-			 rdma = json_array(), "modules", modules = json_object(), "modalias",
+			 rdma = json_array(), "devlink", devlink = json_array(), "vf_infos",
+			 vf_infos = json_array(), "modules", modules = json_object(), "modalias",
 			 modalias = json_object());
 	if (root && n->is_dkms_building &&
 	    json_object_set_new(root, "dkms_building", json_true()) < 0)
@@ -208,8 +239,8 @@ int answers_write(const struct node *n, char **ret)
 	if (root && n->has_users && !write_look(n, root))
 		return -ENOMEM;
 	if (!root || !write_links(n, links) || !write_addresses(n, addresses) ||
-	    !write_routes(n, routes) || !write_rdma(n, rdma) ||
-	    !write_modules(n, modules, modalias))
+	    !write_routes(n, routes) || !write_rdma(n, rdma) || !write_devlink(n, devlink) ||
+	    !write_vf_infos(n, vf_infos) || !write_modules(n, modules, modalias))
 		return -ENOMEM;
 
 	*ret = json_dumps(root, JSON_INDENT(1));
@@ -268,6 +299,7 @@ static int read_link(json_t *item, struct node *n)
 	d->max_mtu = get_number(item, "max_mtu", 0);
 	d->master = get_number(item, "master", 0);
 	d->link = get_number(item, "link", 0);
+	d->bond_mode = (int)get_number(item, "bond_mode", (uint32_t)BOND_MODE_UNKNOWN);
 	d->is_up = json_is_true(json_object_get(item, "up"));
 	d->has_carrier = json_is_true(json_object_get(item, "carrier"));
 	if (!COPY(d->name, get_text(item, "name")) || !COPY(d->mac, get_text(item, "mac")) ||
@@ -356,6 +388,43 @@ static int read_user(json_t *item, struct node *n)
 		       : -EINVAL;
 }
 
+static int get_told(json_t *item, const char *key)
+{
+	json_t *j = json_object_get(item, key);
+	json_int_t value = json_integer_value(j);
+
+	return json_is_integer(j) && value >= 0 && value <= INT32_MAX ? (int)value : -1;
+}
+
+static int read_vf_info(json_t *item, struct node *n)
+{
+	struct vf_info *v = APPEND(n->vf_infos, n->n_vf_infos);
+
+	if (!v)
+		return -ENOMEM;
+	v->index = get_number(item, "index", UINT32_MAX);
+	v->trust = get_told(item, "trust");
+	v->link_state = get_told(item, "link_state");
+	return COPY(v->pf, get_text(item, "pf")) && v->pf[0] && v->index != UINT32_MAX &&
+			       COPY(v->mac, get_text(item, "mac")) &&
+			       COPY(v->node_guid, get_text(item, "node_guid")) &&
+			       COPY(v->port_guid, get_text(item, "port_guid"))
+		       ? 0
+		       : -EINVAL;
+}
+
+static int read_devlink(json_t *item, struct node *n)
+{
+	struct pci *p = (struct pci *)node_pci(n, get_text(item, "pci"));
+
+	if (!p)
+		return 0; /* its files were left out of the tree */
+	return COPY(p->health, get_text(item, "health")) &&
+			       COPY(p->eswitch, get_text(item, "eswitch"))
+		       ? 0
+		       : -EINVAL;
+}
+
 static int read_netns(json_t *item, struct node *n)
 {
 	struct netns *ns = APPEND(n->netnses, n->n_netnses);
@@ -408,6 +477,14 @@ static int compare_user(const void *a, const void *b)
 	if (r == 0)
 		r = (x->use > y->use) - (x->use < y->use);
 	return r != 0 ? r : (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+static int compare_vf_info(const void *a, const void *b)
+{
+	const struct vf_info *x = a, *y = b;
+	int order = strcmp(x->pf, y->pf);
+
+	return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
 static int compare_netdev(const void *a, const void *b)
@@ -511,7 +588,8 @@ static int read_lists(json_t *root, struct node *n, struct place *at)
 		{ "links", read_link },         { "addresses", read_address },
 		{ "routes", read_route },       { "rdma", read_ibdev },
 		{ "users", read_user },         { "netnses", read_netns },
-		{ "listeners", read_listener },
+		{ "listeners", read_listener }, { "devlink", read_devlink },
+		{ "vf_infos", read_vf_info },
 	};
 	json_t *item;
 	int r;
@@ -532,6 +610,8 @@ static int read_lists(json_t *root, struct node *n, struct place *at)
 		qsort(n->users, n->n_users, sizeof(*n->users), compare_user);
 	n->has_users = json_is_array(json_object_get(root, "users"));
 	read_local_ports(json_object_get(root, "local_ports"), n->local_ports);
+	if (n->n_vf_infos > 0)
+		qsort(n->vf_infos, n->n_vf_infos, sizeof(*n->vf_infos), compare_vf_info);
 	return 0;
 }
 

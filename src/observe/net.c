@@ -75,7 +75,7 @@ static int find_pci(const struct fs *fs, struct netdev *nd)
 /* What sysfs alone tells of a link. */
 static int observe_sysfs_link(const struct fs *fs, const char *name, struct node *n)
 {
-	struct netdev nd = {}, *slot;
+	struct netdev nd = { .bond_mode = BOND_MODE_UNKNOWN }, *slot;
 	char path[96];
 	uint32_t flags = 0;
 	int r;

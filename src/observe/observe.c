@@ -9,11 +9,14 @@
 #include "modprobe.h"
 #include "module.h"
 #include "net.h"
+#include "netconfig.h"
 #include "pci.h"
 #include "rdma.h"
+#include "vf.h"
 
 #define MAX_ANSWERS_BYTES (64u << 20) /* a node with full Internet routes */
 #define MAX_PLUGIN_BYTES  (1u << 20)
+#define MAX_RULES_BYTES   (1u << 20)
 
 /* A tree that was captured, or written by hand, has its answers beside its files. */
 static int read_answers(const struct fs *fs, struct node *n)
@@ -64,6 +67,12 @@ static int observe_outputs(const struct fs *fs, struct node *n)
 	r = fs_read_all(fs, PLUGIN_CONFIG_PATH, MAX_PLUGIN_BYTES, false, &n->plugin_file, &size);
 	if (r < 0 && r != -ENOENT && r != -ENOMEM)
 		log_debug_errno(r, "/" PLUGIN_CONFIG_PATH ": not ours, will be replaced");
+	if (r == -ENOMEM)
+		return r;
+
+	r = fs_read_all(fs, RULES_PATH, MAX_RULES_BYTES, false, &n->rules_file, &size);
+	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+		log_debug_errno(r, "/" RULES_PATH ": not ours, will be replaced");
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -105,6 +114,12 @@ int observe_node(struct doors *d,
 		r = read_answers(&d->fs, &n);
 	if (r >= 0)
 		r = observe_net(d, &n);
+	if (r >= 0)
+		r = observe_netconfig(&d->fs, &n);
+	if (r >= 0)
+		r = observe_vfs(d, &n);
+	if (r >= 0)
+		node_forget_replaced(&n); /* before anything is made of what is remembered */
 	if (r >= 0)
 		r = observe_rdma(d, &n);
 	if (r >= 0)

@@ -19,6 +19,13 @@ int observe_node(struct doors *d,
 uint32_t observe_numa_nodes(const struct fs *fs); /* 0: the kernel tells of none */
 
 /*
+ * What devlink tells of the health and the eswitch of functions. A look of its own, because it may
+ * only be made when no write to a PCI function is stuck: after node.stuck is known. Live roots
+ * only; a captured one has it in its answers. Return: 0 or -ENOMEM.
+ */
+int observe_health(struct doors *d, struct node *n);
+
+/*
  * Opens, with libibverbs, each handed-out device of the plan that was not opened before in this
  * boot, and notes the result in the node. Return: how many were tried.
  */

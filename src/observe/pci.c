@@ -40,18 +40,18 @@ static int read_optional(int r)
 	return r == -ENOENT || r == -EMSGSIZE ? 0 : r;
 }
 
-static int count_vfs(const struct fs *fs, const char *folder, struct pci *pci)
+/* Since 4.12; where it is missing VFs are bound as soon as they are there. */
+static int read_autoprobe(const struct fs *fs, const char *folder, struct pci *pci)
 {
-	_cleanup_(fs_names_done) struct fs_names names = {};
+	uint32_t value = 0;
+	char path[128];
 	int r;
 
-	r = fs_list(fs, folder, &names);
-	if (r < 0)
-		return r;
-
-	for (size_t i = 0; i < names.n_names; i++)
-		pci->num_vfs += is_prefix(names.names[i], "virtfn");
-	return 0;
+	snprintf(path, sizeof(path), "%s/sriov_drivers_autoprobe", folder);
+	r = fs_read_u32(fs, path, &value);
+	pci->has_autoprobe = r >= 0;
+	pci->autoprobe = value != 0;
+	return r == -ENOENT ? 0 : r;
 }
 
 static int observe_function(const struct fs *fs, const char *address, struct pci *ret)
@@ -99,7 +99,9 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 		r = r == -ENOENT ? 0 : r; /* a card without SR-IOV has no such file */
 	}
 	if (r >= 0 && pci.has_sriov)
-		r = count_vfs(fs, folder, &pci);
+		r = fs_count(fs, folder, "virtfn", &pci.num_vfs);
+	if (r >= 0 && pci.has_sriov)
+		r = read_autoprobe(fs, folder, &pci);
 	if (r < 0)
 		return r;
 

@@ -255,8 +255,14 @@ static json_t *make_memory_of(const struct node *n, const struct device *d)
 	const char *netdev = first(d->netdev ? d->netdev->name : "",
 				   d->is_in_pod ? d->netdev_name : "", m ? m->netdev : "");
 
-	return json_pack("{s:o, s:o, s:o, s:I, s:b, s:b}", "pci", document_text(d->pci->address),
-			 "ibdev", document_text(ibdev), "netdev", document_text(netdev), "index",
+	const char *card = first(node_card(n, d->pci), m ? m->card : "", "");
+	/* Told of the PF alone; with new VFs it may have it: mlx5 has some in legacy mode only. */
+	const uint32_t unsupported = d->is_vf || d->pci->num_vfs == 0 ? 0 : d->unsupported;
+
+	return json_pack("{s:o, s:o, s:I, s:b, s:o, s:o, s:I, s:b, s:b}", "pci",
+			 document_text(d->pci->address), "card", document_text(card), "unsupported",
+			 (json_int_t)unsupported, "rebuilt", (int)d->is_rebuilt, "ibdev",
+			 document_text(ibdev), "netdev", document_text(netdev), "index",
 			 opened_index(d, m), "usable", d->is_usable || (m && m->was_usable), "lost",
 			 !d->is_usable && m && m->was_usable);
 }
@@ -350,6 +356,11 @@ static int parse_memory(const json_t *value, struct memory *ret)
 	m.index = json_integer_value(index) < 0 ? UINT32_MAX : (uint32_t)json_integer_value(index);
 	m.was_usable = json_is_true(usable);
 	m.was_lost = json_is_true(json_object_get(value, "lost"));
+	/* Newer than the others: what is not told is tried or looked at again. */
+	m.was_rebuilt = json_is_true(json_object_get(value, "rebuilt"));
+	m.unsupported = (uint32_t)json_integer_value(json_object_get(value, "unsupported")) &
+			VF_SETTING_ALL;
+	copy(m.card, sizeof(m.card), document_get_text(value, "card"));
 	*ret = m;
 	return 0;
 }

@@ -103,8 +103,8 @@ static bool is_nic(const struct node *n, const struct pci *pci)
 	return pci->class >> 16 == CLASS_NETWORK && !is_netdev_of_erdma(n, pci);
 }
 
-static const struct device_config *section_of(const struct config *c, const struct node *n,
-					      const struct pci *pci)
+const struct device_config *section_of(const struct config *c, const struct node *n,
+				       const struct pci *pci)
 {
 	for (size_t i = 0; i < c->n_devices; i++)
 		if (is_match(c->devices[i].match, n, pci))
@@ -193,6 +193,10 @@ static enum reason judge(const struct config *c, const struct node *n, struct de
 	}
 	if (!ib)
 		return REASON_NO_IBDEV;
+	if (d->is_vf && is_zero_guid(ib->node_guid)) {
+		COPY(d->detail, ib->name);
+		return REASON_ZERO_GUID;
+	}
 	if (!ib->uverbs[0])
 		return REASON_NO_UVERBS;
 	if (!n->has_rdma_cm)
@@ -220,6 +224,21 @@ static bool is_in_pod(const struct node *n, const struct device *d, const struct
 	return !d->ibdev && n->netns_mode == NETNS_MODE_EXCLUSIVE;
 }
 
+/* Settings that were tried on a VF of this PF, in this pass or, as remembered, in this boot. */
+static uint32_t find_unsupported(const struct node *n, const struct plan *p, const char *pf)
+{
+	const struct memory *m = node_memory(n, pf);
+	uint32_t bits = m ? m->unsupported : 0;
+
+	for (size_t i = 0; p->tried && i < p->tried->n_actions; i++) {
+		const struct pci *vf = node_pci(n, p->tried->actions[i].target);
+
+		if (vf && streq(vf->physfn, pf))
+			bits |= unsupported_setting(&p->tried->actions[i]);
+	}
+	return bits;
+}
+
 static int add_device(const struct config *c, const struct node *n, struct plan *p,
 		      const struct pci *pci, const struct device_config *dc, bool is_handed_out)
 {
@@ -234,6 +253,9 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 	d->config = dc;
 	d->is_vf = pci->physfn[0];
 	d->is_handed_out = is_handed_out;
+	d->unsupported = find_unsupported(n, p, d->is_vf ? pci->physfn : pci->address);
+	d->is_rebuilt = (m && m->was_rebuilt) ||
+			was_tried(p, VERB_REBIND_DRIVER, pci->address, pci->driver);
 	/* The GIDs of a bonded port belong to the bond: what the ibdev calls its netdev counts. */
 	COPY(d->netdev_name, d->ibdev && d->ibdev->netdev[0] ? d->ibdev->netdev
 			     : d->netdev                     ? d->netdev->name

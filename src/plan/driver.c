@@ -89,29 +89,6 @@ static int want_module(const struct node *n, struct plan *p, const char *name)
 	return add_load(n, p, name) ? 0 : -ENOMEM;
 }
 
-/*
- * A loaded driver binds by itself, unless the VF was born with sriov_drivers_autoprobe off or was
- * unbound since. Only VFs of ours are bound; an unbound PF is left to whoever unbound it.
- */
-static int want_binding(const struct node *n, struct plan *p, const struct device *d)
-{
-	const struct module *m = node_module(n, d->pci->module);
-	struct action *a;
-
-	const struct pci *pf = node_pci(n, d->pci->physfn);
-
-	/* Not what this plan removes and makes anew. */
-	if (n->stuck[0] || !d->is_vf || !d->is_handed_out || !pf ||
-	    wanted_vfs(d->config, pf) != pf->num_vfs || !is_in_kernel(m))
-		return 0;
-
-	a = plan_add(p, STEP_DRIVER, VERB_BIND_DRIVER, CLASS_CHANGE, d->pci->address);
-	if (!a)
-		return -ENOMEM;
-	COPY(a->to, d->pci->module);
-	return 0;
-}
-
 /* --- eRDMA: the mode is a parameter of its driver --- */
 
 /* What its driver gets, and what it lacks. */
@@ -307,14 +284,11 @@ static int want_driver(const struct config *c, const struct node *n, struct plan
 		       const struct device *d)
 {
 	struct action *a;
-	int r;
 
 	if (d->pci->driver[0] || (c->driver.mode != DRIVER_MODE_KEEP && is_erdma(d->pci)))
 		return 0;
-	if (d->pci->module[0]) {
-		r = want_module(n, p, d->pci->module);
-		return r < 0 ? r : want_binding(n, p, d);
-	}
+	if (d->pci->module[0])
+		return want_module(n, p, d->pci->module);
 	if (!n->is_dkms_building) /* it may be what claims the function */
 		return 0;
 	a = plan_add_reason(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, d->pci->address,

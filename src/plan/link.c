@@ -33,7 +33,7 @@ static int want_mtu(const struct node *n, struct plan *p, const struct device *d
 	uint32_t want = d->config->mtu;
 	struct action *a;
 
-	if (want == 0 || want == nd->mtu)
+	if (want == 0 || want == nd->mtu || (d->is_vf && d->unsupported & VF_SETTING_MTU))
 		return 0;
 
 	if (nd->max_mtu && want > nd->max_mtu)
@@ -58,12 +58,14 @@ static int want_mtu(const struct node *n, struct plan *p, const struct device *d
 	return 0;
 }
 
-/* A VF that this plan removes. */
+/* A VF that this plan removes, or binds anew: its netdev will be another. */
 static bool is_leaving(const struct plan *p, const struct device *d)
 {
+	if (is_making_vfs(p, d->pci->physfn))
+		return true;
 	for (size_t i = 0; i < p->n_actions; i++)
-		if (p->actions[i].verb == VERB_SET_NUM_VFS && p->actions[i].class == CLASS_CHANGE &&
-		    streq(p->actions[i].target, d->pci->physfn))
+		if (p->actions[i].verb == VERB_REBIND_DRIVER &&
+		    streq(p->actions[i].target, d->pci->address))
 			return true;
 	return false;
 }

@@ -5,12 +5,13 @@
 
 /*
  * A file of ours that was written is there. When it is wanted again within one pass, devices became
- * usable meanwhile, and what is to be in it is another text.
+ * usable or VFs went meanwhile, and what is to be in it is another text.
  */
 static bool is_written(const struct action *tried)
 {
 	return tried->result >= 0 &&
-	       (tried->verb == VERB_WRITE_PLUGIN || tried->verb == VERB_REMOVE_PLUGIN);
+	       (tried->verb == VERB_WRITE_PLUGIN || tried->verb == VERB_REMOVE_PLUGIN ||
+		tried->verb == VERB_WRITE_RULES);
 }
 
 /* Was it kept from being done by somebody who came in between, which a reboot would mend? */
@@ -51,16 +52,28 @@ static void mark_tried(const struct plan *tried, struct plan *p)
 	}
 }
 
+const struct action *was_tried(const struct plan *p, enum verb verb, const char *target,
+			       const char *to)
+{
+	for (size_t i = 0; p->tried && i < p->tried->n_actions; i++) {
+		const struct action *t = &p->tried->actions[i];
+
+		if (t->verb == verb && t->is_done && streq(t->target, target) && streq(t->to, to))
+			return t;
+	}
+	return NULL;
+}
+
 int plan_make(const struct config *c, const struct node *n, const struct plan *tried, bool settled,
 	      int (*document)(const struct config *c, const struct plan *p, char **ret),
 	      struct plan *ret)
 {
 	static int (*const steps[])(const struct config *c, const struct node *n,
 				    struct plan *p) = {
-		plan_devices, plan_driver,  plan_netns, plan_link_pf,
-		plan_vf,      plan_link_vf, plan_route, plan_kubelet,
+		plan_devices, plan_driver, plan_netns,   plan_link_pf, plan_rules,
+		plan_vf,      plan_birth,  plan_link_vf, plan_route,   plan_kubelet,
 	};
-	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(plan_done) struct plan p = { .tried = tried };
 	_cleanup_(freep) char *text = NULL;
 	int r = 0;
 
@@ -83,6 +96,7 @@ int plan_make(const struct config *c, const struct node *n, const struct plan *t
 	if (p.state == NODE_READY && has_needed_changes(&p))
 		p.state = is_settled(c, n, settled) ? NODE_DEGRADED : NODE_STARTING;
 
+	p.tried = NULL;
 	*ret = p;
 	p = (struct plan){};
 	return 0;

@@ -27,3 +27,10 @@
 int plan_make(const struct config *c, const struct node *n, const struct plan *tried, bool settled,
 	      int (*document)(const struct config *c, const struct plan *p, char **ret),
 	      struct plan *ret);
+
+/*
+ * What is asked for the VFs of a PF and what they are, as words for "explain": which section
+ * counts, or that none does and VFs are left as they are.
+ */
+void plan_explain_vfs(const struct config *c, const struct node *n, const struct pci *pf, char *ret,
+		      size_t size);

@@ -15,16 +15,33 @@
  * section that matches a PF owns it.
  */
 int plan_devices(const struct config *c, const struct node *n, struct plan *p);
+const struct device_config *section_of(const struct config *c, const struct node *n,
+				       const struct pci *pci); /* NULL: none matches */
 bool is_match(const char *match, const struct node *n, const struct pci *pci);
 
 int plan_driver(const struct config *c, const struct node *n, struct plan *p);
 int plan_netns(const struct config *c, const struct node *n, struct plan *p);
 
+/* Before plan_vf(): the rules have to be there when VFs appear. Sets p->rules. */
+int plan_rules(const struct config *c, const struct node *n, struct plan *p);
+
 /* A VF count changes only through zero, so 4 to 8 takes two steps: sriov_numvfs_store() in
  * drivers/pci/iov.c. Nothing that is in use is ever destroyed. */
 int plan_vf(const struct config *c, const struct node *n, struct plan *p);
+
+/*
+ * What comes after VFs are there, in rounds: each look finds how far they are.
+ *
+ * Born with sriov_drivers_autoprobe off they are bound to no driver. Then they get through their PF
+ * what they have to have before a driver reads it: MAC or GUIDs, trust, link state. After that
+ * autoprobe goes on again and they are bound. What we switched off is switched on here also after
+ * a crash, of any PF, whatever the configuration says by then.
+ */
+int plan_birth(const struct config *c, const struct node *n, struct plan *p);
+bool has_autoprobe_off(const struct pci *pf); /* and somebody else wants it so */
 uint32_t wanted_vfs(const struct device_config *dc,
-		    const struct pci *pf); /* UINT32_MAX: leave alone */
+		    const struct pci *pf);                /* UINT32_MAX: leave alone */
+bool is_making_vfs(const struct plan *p, const char *pf); /* the number changes by this plan */
 
 int plan_link_pf(const struct config *c, const struct node *n, struct plan *p);
 int plan_link_vf(const struct config *c, const struct node *n, struct plan *p);
@@ -38,6 +55,10 @@ int plan_link_vf(const struct config *c, const struct node *n, struct plan *p);
 int plan_route(const struct config *c, const struct node *n, struct plan *p);
 
 int plan_kubelet(const struct config *c, const struct node *n, struct plan *p);
+
+/* What this pass, or one before in this boot, has tried: whatever came of it. NULL: nothing. */
+const struct action *was_tried(const struct plan *p, enum verb verb, const char *target,
+			       const char *to);
 
 /* The items that say what the devices wait for, and the state of the node that follows. */
 bool is_settled(const struct config *c, const struct node *n, bool settled);

@@ -96,30 +96,78 @@ static void put_user(const struct user *u, char *ret, size_t size)
 		 u->container[0] ? " in " : "", u->container, u->detail[0] ? ", " : "", u->detail);
 }
 
-bool users_of_function(const struct node *n, const struct pci *pci, char *ret, size_t size)
+#define MORE_LEN 24 /* "; and 4294967295 more" */
+
+/* A list of words that keeps room to say how many did not fit. */
+struct words {
+	char *text;
+	size_t size, len;
+	uint32_t n, n_left_out;
+};
+
+static void words_add(struct words *w, const char *text)
+{
+	size_t need = strlen(text) + (w->n > 0 ? 2 : 0);
+
+	/* The first is always told, cut if need be. */
+	if (w->n_left_out > 0 || (w->n > 0 && w->len + need + MORE_LEN >= w->size)) {
+		w->n_left_out++;
+		return;
+	}
+	snprintf(w->text + w->len, w->size - w->len, "%s%s", w->n > 0 ? "; " : "", text);
+	w->len = strlen(w->text);
+	w->n++;
+}
+
+static bool words_end(struct words *w)
+{
+	if (w->n_left_out > 0)
+		snprintf(w->text + w->len, w->size - w->len, "; and %" PRIu32 " more",
+			 w->n_left_out);
+	return w->n > 0;
+}
+
+static void add_users(const struct node *n, const struct pci *pci, struct words *w)
 {
 	const struct user *u;
+	char text[448];
 	size_t i = 0;
+	bool found = false;
+
+	while ((u = node_user(n, pci->address, &i))) {
+		put_user(u, text, sizeof(text));
+		words_add(w, text);
+		found = true;
+	}
+	if (found)
+		return;
+
+	find_sign(n, pci, text, sizeof(text));
+	if (text[0])
+		words_add(w, text);
+}
+
+bool users_of_function(const struct node *n, const struct pci *pci, char *ret, size_t size)
+{
+	struct words w = { ret, size };
 
 	ret[0] = '\0';
-	u = node_user(n, pci->address, &i);
-	if (u)
-		put_user(u, ret, size);
-	else
-		find_sign(n, pci, ret, size);
-	return ret[0];
+	add_users(n, pci, &w);
+	return words_end(&w);
 }
 
 bool users_of_vfs(const struct node *n, const struct pci *pf, char *ret, size_t size)
 {
+	struct words w = { ret, size };
+
 	ret[0] = '\0';
-	for (uint32_t i = 0; i < pf->total_vfs && !ret[0]; i++) {
+	for (uint32_t i = 0; i < pf->total_vfs; i++) {
 		const struct pci *vf = node_vf(n, pf->address, i);
 
 		if (vf)
-			users_of_function(n, vf, ret, size);
+			add_users(n, vf, &w);
 	}
-	return ret[0];
+	return words_end(&w);
 }
 
 void list_add(char *list, size_t size, const char *item)

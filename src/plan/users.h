@@ -10,7 +10,10 @@
 
 #include "../model/plan.h"
 
-/* The first user found, as words with names, pids and containers. Return: is there any? */
+/*
+ * Its users, as words with names, pids and containers, separated by "; ". Where there is no room
+ * for all, the words end with how many more there are. Return: is there any?
+ */
 bool users_of_function(const struct node *n, const struct pci *pci, char *ret, size_t size);
 /* The same over all VFs of a PF. */
 bool users_of_vfs(const struct node *n, const struct pci *pf, char *ret, size_t size);

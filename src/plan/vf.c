@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "../model/wanted.h"
+#include "gate.h"
+#include "identity.h"
 #include "steps.h"
 #include "users.h"
 
@@ -29,51 +32,76 @@ static struct action *add_change(struct plan *p, enum class class, enum reason r
 	return a;
 }
 
-/*
- * mlx5 refuses a RoCE LAG once legacy VFs exist, and making them on a bonded port takes a running
- * one apart: mlx5_lag_check_prereq() and mlx5_eswitch_enable() in
- * drivers/net/ethernet/mellanox/mlx5/core.
- */
-static bool is_in_lag(const struct node *n, const struct pci *pf)
+bool is_making_vfs(const struct plan *p, const char *pf)
 {
-	const struct netdev *nd = node_netdev_of(n, pf->address);
-	const struct netdev *master = nd && nd->master ? node_netdev(n, nd->master) : NULL;
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
 
-	return streq(pf->driver, "mlx5_core") && master && streq(master->kind, "bond");
+		if (a->verb == VERB_SET_NUM_VFS && a->class == CLASS_CHANGE &&
+		    streq(a->target, pf) && !was_tried(p, VERB_SET_NUM_VFS, pf, a->to))
+			return true;
+	}
+	return false;
 }
 
-/* What stands against making or removing VFs on this PF at all. */
-static enum reason find_obstacle(const struct node *n, const struct pci *pf, uint32_t want,
-				 enum class *ret_class)
+/* Is there anything that the VFs should get before a driver looks at them? */
+static bool is_staged(const struct node *n, const struct device *d)
 {
-	if (!pf->driver[0]) {
-		*ret_class = CLASS_WAITING;
-		return REASON_NO_DRIVER;
+	uint32_t missing = d->unsupported;
+	bool is_ib = is_infiniband(n, d->pci);
+
+	if (!d->pci->has_autoprobe || !d->pci->autoprobe)
+		return false;
+	if (d->config->identity == IDENTITY_DERIVED &&
+	    !(missing & (is_ib ? VF_SETTING_GUID : VF_SETTING_MAC)))
+		return true;
+	if (d->config->trust != TRUST_KEEP && !(missing & VF_SETTING_TRUST))
+		return true;
+	return is_ib && !(missing & VF_SETTING_LINK); /* theirs is down until somebody says */
+}
+
+static int add_autoprobe_off(struct plan *p, const struct pci *pf)
+{
+	struct action *a;
+
+	a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->from, "1");
+	COPY(a->to, "0");
+	return 0;
+}
+
+static int add_changes(const struct node *n, struct plan *p, const struct device *d, uint32_t want)
+{
+	const struct pci *pf = d->pci;
+	char to[16];
+
+	/* What was tried and is not so has failed. Fewer than asked for are better than none: they
+	 * are not removed for another try. */
+	snprintf(to, sizeof(to), "%" PRIu32, want);
+	if (was_tried(p, VERB_SET_NUM_VFS, pf->address, to))
+		return add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, want) ? 0
+										       : -ENOMEM;
+
+	if (pf->num_vfs > 0) {
+		if (!add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, 0))
+			return -ENOMEM;
+		if (was_tried(p, VERB_SET_NUM_VFS, pf->address, "0"))
+			return 0;
 	}
-	if (!pf->has_sriov || (pf->total_vfs == 0 && want > 0)) {
-		*ret_class = CLASS_IMPOSSIBLE;
-		return REASON_NO_SRIOV;
-	}
-	if (want > pf->total_vfs) {
-		*ret_class = CLASS_IMPOSSIBLE;
-		return REASON_TOO_MANY_VFS;
-	}
-	if (is_in_lag(n, pf)) {
-		*ret_class = CLASS_REFUSED;
-		return REASON_PF_IN_LAG;
-	}
-	if (n->stuck[0]) {
-		*ret_class = CLASS_WAITING;
-		return REASON_PCI_STUCK;
-	}
-	return REASON_NONE;
+	if (want > 0 && is_staged(n, d) && add_autoprobe_off(p, pf) < 0)
+		return -ENOMEM;
+	if (want > 0 && !add_change(p, CLASS_CHANGE, REASON_NONE, pf, 0, want))
+		return -ENOMEM;
+	return 0;
 }
 
 static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 {
 	const struct pci *pf = d->pci;
 	uint32_t have = pf->num_vfs, want = wanted_vfs(d->config, pf);
-	char users[192];
+	char users[ELEMENTSOF(((struct action *)0)->detail)], detail[GATE_DETAIL_LEN];
 	enum class class;
 	enum reason obstacle;
 	struct action *a;
@@ -83,15 +111,11 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 	if (want == UINT32_MAX || want == have)
 		return 0;
 
-	obstacle = find_obstacle(n, pf, want, &class);
+	obstacle = vf_obstacle(n, pf, want, &class, detail, sizeof(detail));
 	if (obstacle != REASON_NONE) {
 		a = add_change(p, class, obstacle, pf, have, want);
-		if (a && obstacle == REASON_TOO_MANY_VFS)
-			snprintf(a->detail, sizeof(a->detail),
-				 "%" PRIu32 " asked for, sriov_totalvfs is %" PRIu32, want,
-				 pf->total_vfs);
-		if (a && obstacle == REASON_PCI_STUCK)
-			COPY(a->detail, n->stuck);
+		if (a)
+			COPY(a->detail, detail);
 		return a ? 0 : -ENOMEM;
 	}
 
@@ -103,11 +127,32 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 		return 0;
 	}
 
-	if (have > 0 && !add_change(p, CLASS_CHANGE, REASON_NONE, pf, have, 0))
-		return -ENOMEM;
-	if (want > 0 && !add_change(p, CLASS_CHANGE, REASON_NONE, pf, 0, want))
-		return -ENOMEM;
-	return 0;
+	return add_changes(n, p, d, want);
+}
+
+/* A display controller of class 3D has no screen: it computes, whoever made it. */
+static bool is_accelerator(const struct pci *pci)
+{
+	return pci->class >> 8 == 0x0302 || is_gpu(pci);
+}
+
+/* VKE advises against it: GPU jobs want all of a port. */
+static int hint_gpus(const struct node *n, struct plan *p)
+{
+	const char *gpu = "", *section = NULL;
+	char detail[160];
+
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (is_accelerator(&n->pcis[i]))
+			gpu = n->pcis[i].address;
+	for (size_t i = p->n_devices; i > 0; i--)
+		if (p->devices[i - 1].config->mode == VF_MODE_SHARED_MULTI)
+			section = p->devices[i - 1].config->name;
+	if (!gpu[0] || !section)
+		return 0;
+
+	snprintf(detail, sizeof(detail), "[Device %s], GPU %s", section, gpu);
+	return plan_add_hint(p, REASON_GPU_SHARED_MULTI, "", detail);
 }
 
 int plan_vf(const struct config *c _unused_, const struct node *n, struct plan *p)
@@ -117,5 +162,31 @@ int plan_vf(const struct config *c _unused_, const struct node *n, struct plan *
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
 		if (!p->devices[i].is_vf)
 			r = plan_pf(n, p, &p->devices[i]);
-	return r;
+	return r < 0 ? r : hint_gpus(n, p);
+}
+
+void plan_explain_vfs(const struct config *c, const struct node *n, const struct pci *pf, char *ret,
+		      size_t size)
+{
+	const struct device_config *dc = section_of(c, n, pf);
+	uint32_t want = dc ? wanted_vfs(dc, pf) : UINT32_MAX;
+
+	if (!dc && pf->num_vfs > 0)
+		snprintf(ret, size,
+			 "no [Device NAME] section matches: its %" PRIu32
+			 " VFs are left as they are (a section with VirtualFunctions=exclusive "
+			 "would remove them)",
+			 pf->num_vfs);
+	else if (!dc)
+		snprintf(ret, size, "no [Device NAME] section matches: it is not managed");
+	else if (want == UINT32_MAX)
+		snprintf(ret, size,
+			 "[Device %s] is the first section that matches: VirtualFunctions=keep, "
+			 "its %" PRIu32 " VFs are left as they are",
+			 dc->name, pf->num_vfs);
+	else
+		snprintf(ret, size,
+			 "[Device %s] is the first section that matches: VirtualFunctions=%s, "
+			 "%" PRIu32 " VFs asked for, %" PRIu32 " there, %" PRIu32 " possible",
+			 dc->name, vf_mode_name(dc->mode), want, pf->num_vfs, pf->total_vfs);
 }

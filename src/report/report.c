@@ -35,6 +35,11 @@ void report_action(const struct action *a)
 		snprintf(text + n, sizeof(text) - (size_t)n, ": %s%s%s%s", strerror(-a->result),
 			 a->error[0] ? " (" : "", a->error, a->error[0] ? ")" : "");
 
+	/* What a driver does not have is its answer; where it was asked for, a hint says so. */
+	if (unsupported_setting(a) & ~(uint32_t)VF_SETTING_MTU) {
+		log_debug("%s", text);
+		return;
+	}
 	tell(a->result >= 0      ? LOG_LEVEL_NOTICE
 	     : is_best_effort(a) ? LOG_LEVEL_WARNING
 				 : LOG_LEVEL_ERROR,

@@ -43,7 +43,7 @@ class Tree:
         shutil.rmtree(self.root, ignore_errors=True)
         self.folders = {}  # of PCI functions, by address
         self.answers = {'schema': 1, 'netns_mode': 'shared', 'links': [], 'addresses': [],
-                        'routes': [], 'rdma': [], 'modules': {}, 'modalias': {}}
+                        'routes': [], 'rdma': [], 'devlink': [], 'modules': {}, 'modalias': {}}
         self.n_uverbs = 0
 
     def file(self, path, text):
@@ -88,9 +88,11 @@ class Tree:
         self.file(folder + '/modalias', 'pci:v%08Xd%08Xsv%08Xsd%08Xbc%02Xsc%02Xi%02X\n' % (
             vendor, device, vendor, 1, pci_class >> 16, pci_class >> 8 & 0xFF, pci_class & 0xFF))
         self.file(folder + '/numa_node', '%d\n' % numa_node)
-        self.link(folder + '/driver', 'sys/bus/pci/drivers/' + driver)
+        if driver:
+            self.link(folder + '/driver', 'sys/bus/pci/drivers/' + driver)
         if total_vfs is not None:
             self.file(folder + '/sriov_totalvfs', '%d\n' % total_vfs)
+            self.file(folder + '/sriov_drivers_autoprobe', '1\n')
 
     def netdev(self, ifindex, name, mac, address=None, below='', **more):
         folder = (self.folders[address] + below if address else 'sys/devices/virtual') + '/net/' + name
@@ -170,6 +172,8 @@ class Tree:
         # As "capture" writes them, but one item a line, which is easier to read and to compare.
         parts = []
         for key, value in self.answers.items():
+            if value == []:
+                continue
             if isinstance(value, list):
                 items = ',\n  '.join(json.dumps(item) for item in value)
                 parts.append('%s: [\n  %s\n ]' % (json.dumps(key), items))
@@ -284,7 +288,7 @@ def lingjun_8xmlx5():
             t.ipv4(3 + n, ip, 24, '10.20.%d.0' % (n + 1))
             t.ibdev('mlx5_%d' % n, address, guid, name, mlx5_gids(mac, ip, name), '200 Gb/sec (4X HDR)')
     # One ibdev for both ports, below the first; its GIDs are of the bond, its netdev is a slave.
-    t.netdev(20, 'bond0', bond_mac, kind='bond', mtu=4200, max_mtu=65535)
+    t.netdev(20, 'bond0', bond_mac, kind='bond', bond_mode=4, mtu=4200, max_mtu=65535)
     t.ipv4(20, '10.20.1.2', 24, '10.20.1.0')
     t.ibdev('mlx5_bond_0', '0000:17:00.0', 'b8ce:f603:0017:0000', 'eth1',
             mlx5_gids(bond_mac, '10.20.1.2', 'bond0'), '200 Gb/sec (4X HDR)')
@@ -298,6 +302,41 @@ def lingjun_8xmlx5():
              '\n'
              '[Kubelet]\n'
              'TopologyManagerPolicy=best-effort\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=rdma-shared\n')
+    t.done()
+
+
+def lingjun_bond():
+    """Three NICs of two ports: one bonded, one that networkd will bond, one whose ports stay single."""
+    t = Tree('made-lingjun-bond')
+    t.system('5.10.134-16.3.al8.x86_64', 4, 2, RDMA_MODULES)
+    bond_mac = 'b8:ce:f6:17:00:00'
+    for nic, bus in enumerate(['17', '65', '98']):
+        for port in range(2):
+            n = 2 * nic + port
+            address, name, ip = '0000:%s:00.%d' % (bus, port), 'eth%d' % (n + 1), '10.20.%d.2' % (n + 1)
+            bonded = {'master': 20, 'mac': bond_mac} if nic == 0 else {}
+            mac, guid = mlx5_nic(t, port, address, nic // 2, 0x1021, 3 + n, name, 8, **bonded)
+            t.answers['devlink'].append({'pci': address, 'health': '', 'eswitch': 'legacy'})
+            if nic == 0:
+                continue
+            t.ipv4(3 + n, ip, 24, '10.20.%d.0' % (n + 1))
+            t.ibdev('mlx5_%d' % n, address, guid, name, mlx5_gids(mac, ip, name), '200 Gb/sec (4X HDR)')
+    t.netdev(20, 'bond0', bond_mac, kind='bond', bond_mode=4, max_mtu=65535)
+    t.ipv4(20, '10.20.1.2', 24, '10.20.1.0')
+    t.ibdev('mlx5_bond_0', '0000:17:00.0', 'b8ce:f603:0017:0000', 'eth1',
+            mlx5_gids(bond_mac, '10.20.1.2', 'bond0'), '200 Gb/sec (4X HDR)')
+    # As netplan writes them, a port by its name and one by its MAC.
+    folder = 'run/systemd/network/10-netplan-'
+    t.file(folder + 'bond1.netdev', '[NetDev]\nName=bond1\nKind=bond\n\n[Bond]\nMode=802.3ad\n')
+    t.file(folder + 'eth3.network', '[Match]\nName=eth3\n\n[Network]\nLinkLocalAddressing=no\nBond=bond1\n')
+    t.file(folder + 'eth4.network', '[Match]\nPermanentMACAddress=b8:ce:f6:65:00:01\n\n'
+           '[Network]\nLinkLocalAddressing=no\nBond=bond1\n')
+    t.config('[Device rail]\n'
+             'Match=driver:mlx5_core\n'
+             'VirtualFunctions=shared\n'
              '\n'
              '[DevicePlugin]\n'
              'Type=rdma-shared\n')
@@ -335,7 +374,37 @@ def vke_4pf():
     t.done()
 
 
+def mlx5_crashed():
+    """The service was killed between autoprobe off and on: two VFs that no driver has."""
+    t = Tree('made-mlx5-crashed')
+    t.system('6.12.0', 4, 1, RDMA_MODULES + ['mlx5_core'])
+    pf = '0000:41:00.0'
+    mac, guid = mlx5_nic(t, 0, pf, 0, 0x101B, 3, 'eth1', 16)
+    t.ipv4(3, '10.30.1.2', 24, '10.30.1.0')
+    t.ibdev('mlx5_0', pf, guid, 'eth1', mlx5_gids(mac, '10.30.1.2', 'eth1'), '200 Gb/sec (4X HDR)')
+    t.file(t.folders[pf] + '/sriov_drivers_autoprobe', '0\n')
+    t.file('var/lib/rdma-provision/autoprobe', '00000000-0000-4000-8000-000000000004 %s\n' % pf)
+    t.answers['vf_infos'] = []
+    for i in range(2):
+        vf = '0000:41:00.%d' % (i + 1)
+        t.function('pci0000:40/0000:40:01.0', vf, 0x15B3, 0x101C, 0x020000, None, 0)
+        t.link('%s/virtfn%d' % (t.folders[pf], i), t.folders[vf])
+        t.answers['vf_infos'].append({'pf': pf, 'index': i, 'mac': '00:00:00:00:00:00',
+                                      'trust': 0, 'link_state': 0})
+    with open(os.path.join(t.root, t.folders[vf], 'modalias'), encoding='ascii') as modalias:
+        t.answers['modalias'][modalias.read().strip()] = 'mlx5_core'
+    t.config('[Device rdma]\n'
+             'Match=driver:mlx5_core\n'
+             'VirtualFunctions=shared-multi\n'
+             'Count=2\n'
+             'Trust=yes\n')
+    t.done()
+
+
+
 ecs_erdma('made-ecs-erdma', 1, True).done()
 ecs_erdma_in_use().done()
 lingjun_8xmlx5()
+lingjun_bond()
+mlx5_crashed()
 vke_4pf()

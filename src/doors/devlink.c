@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "devlink.h"
+
+#include <linux/devlink.h>
+#include <linux/genetlink.h>
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+
+#define ATTEMPTS    5 /* at a dump that changes while it is read */
+#define STATE_ERROR 1 /* DEVLINK_HEALTH_REPORTER_STATE_ERROR of include/net/devlink.h */
+
+static int on_family(struct nlmsghdr *h, void *userdata)
+{
+	static const struct nla_policy policy[CTRL_ATTR_MAX + 1] = {
+		[CTRL_ATTR_FAMILY_ID] = { .type = NLA_U16 },
+	};
+	struct nlattr *tb[CTRL_ATTR_MAX + 1];
+	uint16_t *family = userdata;
+
+	if (genlmsg_parse(h, 0, tb, CTRL_ATTR_MAX, policy) < 0)
+		return -EBADMSG;
+	if (tb[CTRL_ATTR_FAMILY_ID])
+		*family = nla_get_u16(tb[CTRL_ATTR_FAMILY_ID]);
+	return 0;
+}
+
+static struct nl_msg *request(uint16_t family, uint8_t command, uint8_t version, int flags)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = nlmsg_alloc();
+
+	if (!m || !genlmsg_put(m, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, flags, command, version))
+		return NULL;
+	return TAKE(m);
+}
+
+/* Numbers of families are given out at run time. -ENOENT: the kernel has no devlink. */
+static int find_family(struct netlink *nl, uint16_t *ret)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, 0);
+	uint16_t family = 0;
+	int r;
+
+	if (!m || nla_put_string(m, CTRL_ATTR_FAMILY_NAME, DEVLINK_GENL_NAME) < 0)
+		return -ENOMEM;
+	r = netlink_dump(nl, TAKE(m), on_family, &family);
+	if (r < 0)
+		return r;
+
+	*ret = family;
+	return family == 0 ? -ENOENT : 0;
+}
+
+static int compare_pci(const void *key, const void *element)
+{
+	return strcmp(key, ((const struct pci *)element)->address);
+}
+
+/* The function an answer is about, NULL: another bus, or one that is not looked at. */
+static struct pci *find_function(struct nlattr **tb, struct devlink_functions *f)
+{
+	if (!tb[DEVLINK_ATTR_BUS_NAME] || !tb[DEVLINK_ATTR_DEV_NAME] ||
+	    nla_strcmp(tb[DEVLINK_ATTR_BUS_NAME], "pci") != 0 || f->n_pcis == 0)
+		return NULL;
+	return bsearch(nla_get_string(tb[DEVLINK_ATTR_DEV_NAME]), f->pcis, f->n_pcis,
+		       sizeof(*f->pcis), compare_pci);
+}
+
+static int parse(struct nlmsghdr *h, struct nlattr *tb[static DEVLINK_ATTR_MAX + 1])
+{
+	static const struct nla_policy policy[DEVLINK_ATTR_MAX + 1] = {
+		[DEVLINK_ATTR_BUS_NAME] = { .type = NLA_STRING },
+		[DEVLINK_ATTR_DEV_NAME] = { .type = NLA_STRING },
+		[DEVLINK_ATTR_ESWITCH_MODE] = { .type = NLA_U16 },
+		[DEVLINK_ATTR_HEALTH_REPORTER] = { .type = NLA_NESTED },
+	};
+
+	return genlmsg_parse(h, 0, tb, DEVLINK_ATTR_MAX, policy) < 0 ? -EBADMSG : 0;
+}
+
+/* A name that does not fit is left out: that there is one is what counts. */
+static void add_name(struct pci *pci, const char *name)
+{
+	size_t len = strlen(pci->health);
+
+	if (len + 1 + strlen(name) < sizeof(pci->health))
+		snprintf(pci->health + len, sizeof(pci->health) - len, "%s%s", len ? " " : "",
+			 name);
+}
+
+int devlink_on_reporter(struct nlmsghdr *h, void *userdata)
+{
+	static const struct nla_policy policy[DEVLINK_ATTR_MAX + 1] = {
+		[DEVLINK_ATTR_HEALTH_REPORTER_NAME] = { .type = NLA_STRING },
+		[DEVLINK_ATTR_HEALTH_REPORTER_STATE] = { .type = NLA_U8 },
+	};
+	struct nlattr *tb[DEVLINK_ATTR_MAX + 1], *reporter[DEVLINK_ATTR_MAX + 1];
+	struct pci *pci;
+	int r;
+
+	r = parse(h, tb);
+	if (r < 0)
+		return r;
+	pci = find_function(tb, userdata);
+	if (!pci || !tb[DEVLINK_ATTR_HEALTH_REPORTER])
+		return 0;
+	if (nla_parse_nested(reporter, DEVLINK_ATTR_MAX, tb[DEVLINK_ATTR_HEALTH_REPORTER], policy) <
+	    0)
+		return -EBADMSG;
+
+	if (reporter[DEVLINK_ATTR_HEALTH_REPORTER_NAME] &&
+	    reporter[DEVLINK_ATTR_HEALTH_REPORTER_STATE] &&
+	    nla_get_u8(reporter[DEVLINK_ATTR_HEALTH_REPORTER_STATE]) == STATE_ERROR)
+		add_name(pci, nla_get_string(reporter[DEVLINK_ATTR_HEALTH_REPORTER_NAME]));
+	return 0;
+}
+
+int devlink_on_eswitch(struct nlmsghdr *h, void *userdata)
+{
+	struct nlattr *tb[DEVLINK_ATTR_MAX + 1];
+	struct pci *pci;
+	int r;
+
+	r = parse(h, tb);
+	if (r < 0)
+		return r;
+	pci = find_function(tb, userdata);
+	if (!pci || !tb[DEVLINK_ATTR_ESWITCH_MODE])
+		return 0;
+
+	switch (nla_get_u16(tb[DEVLINK_ATTR_ESWITCH_MODE])) {
+	case DEVLINK_ESWITCH_MODE_LEGACY:
+		COPY(pci->eswitch, "legacy");
+		break;
+	case DEVLINK_ESWITCH_MODE_SWITCHDEV:
+		COPY(pci->eswitch, "switchdev");
+		break;
+	default:
+		COPY(pci->eswitch, "other");
+	}
+	return 0;
+}
+
+static int read_health(struct netlink *nl, uint16_t family, struct devlink_functions *f)
+{
+	int r = -EAGAIN;
+
+	for (unsigned i = 0; i < ATTEMPTS && r == -EAGAIN; i++) {
+		_cleanup_(nlmsg_freep) struct nl_msg *m = request(
+			family, DEVLINK_CMD_HEALTH_REPORTER_GET, DEVLINK_GENL_VERSION, NLM_F_DUMP);
+
+		if (!m)
+			return -ENOMEM;
+		for (size_t k = 0; k < f->n_pcis; k++)
+			f->pcis[k].health[0] = '\0';
+		r = netlink_dump(nl, TAKE(m), devlink_on_reporter, f);
+	}
+	return r;
+}
+
+static int read_eswitch(struct netlink *nl, uint16_t family, struct devlink_functions *f,
+			const char *address)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m =
+		request(family, DEVLINK_CMD_ESWITCH_GET, DEVLINK_GENL_VERSION, 0);
+
+	if (!m || nla_put_string(m, DEVLINK_ATTR_BUS_NAME, "pci") < 0 ||
+	    nla_put_string(m, DEVLINK_ATTR_DEV_NAME, address) < 0)
+		return -ENOMEM;
+	return netlink_dump(nl, TAKE(m), devlink_on_eswitch, f);
+}
+
+int devlink_read(struct netlink *nl, struct pci *pcis, size_t n_pcis)
+{
+	struct devlink_functions f = { pcis, n_pcis };
+	bool has_sriov = false;
+	uint16_t family;
+	int r;
+
+	for (size_t i = 0; i < n_pcis; i++)
+		has_sriov |= pcis[i].has_sriov && pcis[i].driver[0];
+	if (!has_sriov)
+		return 0;
+
+	/* Whatever else goes wrong means that nothing is told. */
+	r = find_family(nl, &family);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+
+	r = read_health(nl, family, &f);
+	for (size_t i = 0; i < n_pcis && r != -ENOMEM; i++)
+		if (pcis[i].has_sriov && pcis[i].driver[0])
+			r = read_eswitch(nl, family, &f, pcis[i].address);
+	return r == -ENOMEM ? r : 0;
+}

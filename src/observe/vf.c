@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "vf.h"
+
+#include "../base/log.h"
+#include "../doors/vf.h"
+#include "../model/paths.h"
+
+#define MAX_RECORD_BYTES (1u << 20)
+#define NET_ADDR_RANDOM  1 /* include/uapi/linux/netdevice.h */
+
+static void note_line(struct node *n, char *line)
+{
+	char *address = strchr(line, ' ');
+	struct pci *pci;
+
+	if (!address)
+		return;
+	*address++ = '\0';
+	pci = (struct pci *)node_pci(n, address);
+	if (!pci)
+		return;
+	pci->is_recorded = true;
+	pci->is_switched = pci->is_switched || (n->boot_id[0] && streq(line, n->boot_id));
+}
+
+static int read_record(const struct fs *fs, const char *path, struct node *n)
+{
+	_cleanup_(freep) char *text = NULL;
+	char *rest, *line;
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, path, MAX_RECORD_BYTES, false, &text, &size);
+	if (r < 0) {
+		if (r != -ENOENT && r != -ENOMEM)
+			log_debug_errno(r, "/%s: not used", path);
+		return r == -ENOMEM ? r : 0;
+	}
+	for (rest = text; (line = strsep(&rest, "\n"));)
+		note_line(n, line);
+	return 0;
+}
+
+static int list_infos(struct netlink *nl, const struct pci *pf, struct node *n)
+{
+	const struct netdev *nd = node_netdev_of(n, pf->address);
+	_cleanup_(freep) struct vf_info *infos = NULL;
+	size_t n_infos = 0;
+	int r;
+
+	/* A driver stuck in a write may hold what its answer needs, and the kernel would wait for
+	 * it with the lock of all network devices held. */
+	if (!nd || streq(n->stuck, pf->address))
+		return 0;
+
+	r = vf_list(nl, nd->ifindex, &infos, &n_infos);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) /* it is gone, or has more VFs than fit into one answer */
+		log_debug_errno(r, "%s: nothing told of its VFs", pf->address);
+
+	for (size_t i = 0; i < n_infos; i++) {
+		struct vf_info *slot = APPEND(n->vf_infos, n->n_vf_infos);
+
+		if (!slot)
+			return -ENOMEM;
+		*slot = infos[i];
+		COPY(slot->pf, pf->address);
+	}
+	return 0;
+}
+
+/* IFLA_VF_MAC of some drivers (igb) is the MAC that the VF's own driver made up. */
+static void look_for_random_mac(const struct fs *fs, struct node *n, struct netdev *nd)
+{
+	const struct pci *pci = node_pci(n, nd->pci);
+	uint32_t type = 0;
+	char path[96];
+
+	if (!pci || !pci->physfn[0])
+		return;
+	snprintf(path, sizeof(path), "sys/class/net/%s/addr_assign_type", nd->name);
+	nd->is_random_mac = fs_read_u32(fs, path, &type) >= 0 && type == NET_ADDR_RANDOM;
+}
+
+int observe_vfs(struct doors *d, struct node *n)
+{
+	int r;
+
+	r = read_record(&d->fs, AUTOPROBE_PATH, n);
+	if (r >= 0)
+		r = read_record(&d->fs, AUTOPROBE_RUN_PATH, n);
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		look_for_random_mac(&d->fs, n, &n->netdevs[i]);
+	for (size_t i = 0; i < n->n_pcis && r >= 0 && d->fs.is_live; i++)
+		if (n->pcis[i].num_vfs > 0)
+			r = list_infos(&d->route, &n->pcis[i], n);
+	return r;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vf: what is known of VFs beside their functions: what their PF's driver tells of them, and what
+ * we left half done.
+ */
+#pragma once
+
+#include "../doors/doors.h"
+#include "../model/node.h"
+
+/*
+ * Fills vf_infos (live roots only; a captured one has them in its answers), is_recorded and
+ * is_switched of PFs, and is_random_mac of the netdevs of VFs. Needs functions and netdevs.
+ *
+ * The record is AUTOPROBE_PATH or AUTOPROBE_RUN_PATH: lines "BOOT_ID ADDRESS". The kernel switches
+ * drivers_autoprobe on for each new device, hence at boot: a line of another boot is only a
+ * leftover. Lines that are none are skipped.
+ *
+ * Return: 0 or -errno. A driver that does not answer for its VFs leaves nothing of them.
+ */
+int observe_vfs(struct doors *d, struct node *n);

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "identity.h"
+#include "steps.h"
+#include "users.h"
+
+#include <linux/rtnetlink.h>
+
+/* One VF of ours with what its PF's driver tells of it. */
+struct vf {
+	const struct device *pf, *device;
+	const struct vf_info *info; /* NULL: nothing is told */
+	const char *seed;           /* of its identity; "": none */
+};
+
+bool has_autoprobe_off(const struct pci *pf)
+{
+	return pf->has_autoprobe && !pf->autoprobe && !pf->is_switched;
+}
+
+/*
+ * After a write that never came back nothing more is written to that card. Others have locks of
+ * their own, and their VFs may be half made; but a second that hangs is enough.
+ */
+static bool is_held(const struct node *n, const struct pci *pf)
+{
+	const struct pci *stuck = node_pci(n, n->stuck);
+
+	if (!n->stuck[0])
+		return false;
+	return !stuck || stuck->physfn[0] || stuck == pf;
+}
+
+/* --- settings --- */
+
+static int add_setting(struct plan *p, const struct vf *v, enum verb verb, const char *from,
+		       const char *to)
+{
+	struct action *a;
+
+	a = plan_add(p, STEP_VF, verb, CLASS_CHANGE, v->device->pci->address);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->from, from);
+	COPY(a->to, to);
+	snprintf(a->detail, sizeof(a->detail), "VF %" PRIu32 " of %s", v->info->index, v->info->pf);
+	return 0;
+}
+
+/* Addresses of a netdev that somebody may count on; link-local ones come by themselves. */
+static bool has_addresses(const struct node *n, const struct netdev *nd)
+{
+	for (size_t i = 0; nd && i < n->n_addresses; i++)
+		if (n->addresses[i].ifindex == nd->ifindex && n->addresses[i].scope < RT_SCOPE_LINK)
+			return true;
+	return false;
+}
+
+/*
+ * A bound VF reads its MAC or GUID when it is bound, so it has to be bound anew: once in a boot,
+ * and only before anybody got it.
+ */
+static bool can_rebuild(const struct node *n, const struct vf *v)
+{
+	const struct device *d = v->device;
+	const struct memory *m = node_memory(n, d->pci->address);
+	char users[64];
+
+	return d->pci->driver[0] && !d->is_in_pod && !d->is_rebuilt && !(m && m->was_usable) &&
+	       !is_held(n, v->pf->pci) && !has_autoprobe_off(v->pf->pci) &&
+	       !has_addresses(n, d->netdev) && !users_of_function(n, d->pci, users, sizeof(users));
+}
+
+static bool can_get_identity(const struct node *n, const struct vf *v)
+{
+	return v->pf->config->identity == IDENTITY_DERIVED && v->seed[0] &&
+	       (!v->device->pci->driver[0] || can_rebuild(n, v));
+}
+
+static int want_mac(const struct node *n, struct plan *p, const struct vf *v)
+{
+	char mac[24];
+
+	if (is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_MAC ||
+	    !is_unset_mac(n, v->device->pci, v->info) || !can_get_identity(n, v))
+		return 0;
+
+	identity_mac(n, p, v->seed, v->device->pci, mac, sizeof(mac));
+	if (streq(mac, v->info->mac))
+		return 0;
+	return add_setting(p, v, VERB_SET_VF_MAC, v->info->mac, mac);
+}
+
+static int want_guids(const struct node *n, struct plan *p, const struct vf *v)
+{
+	char guids[48];
+
+	if (!is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_GUID ||
+	    !is_unset_guid(v->info) || !can_get_identity(n, v))
+		return 0;
+
+	identity_guids(n, p, v->seed, v->device->pci, v->info, guids, sizeof(guids));
+	return add_setting(p, v, VERB_SET_VF_GUID, "", guids);
+}
+
+/* Some drivers reset a VF for it: i40e_ndo_set_vf_trust(). So not under somebody. */
+static int want_trust(const struct node *n, struct plan *p, const struct vf *v)
+{
+	const int want = v->pf->config->trust == TRUST_ON;
+	char from[16], users[192];
+	struct action *a;
+
+	if (v->pf->config->trust == TRUST_KEEP || v->pf->unsupported & VF_SETTING_TRUST ||
+	    v->info->trust < 0 || v->info->trust == want)
+		return 0;
+
+	snprintf(from, sizeof(from), "%d", v->info->trust);
+	if (!v->device->pci->driver[0] ||
+	    !users_of_function(n, v->device->pci, users, sizeof(users)))
+		return add_setting(p, v, VERB_SET_VF_TRUST, from, want ? "1" : "0");
+
+	a = plan_add_reason(p, STEP_VF, VERB_SET_VF_TRUST, CLASS_NEEDS_REBOOT,
+			    v->device->pci->address, REASON_VF_IN_USE);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->from, from);
+	COPY(a->to, want ? "1" : "0");
+	COPY(a->detail, users);
+	return 0;
+}
+
+/* IFLA_VF_LINK_STATE_AUTO is 0. Of a VF that is bound somebody may have said otherwise. */
+static int want_link_auto(struct plan *p, const struct vf *v)
+{
+	if (v->device->pci->driver[0] || v->info->link_state <= 0 ||
+	    v->pf->unsupported & VF_SETTING_LINK)
+		return 0;
+	return add_setting(p, v, VERB_SET_VF_LINK, "", "auto");
+}
+
+static int want_settings(const struct node *n, struct plan *p, const struct vf *v)
+{
+	int r;
+
+	/* They go over the network device of the PF. */
+	if (!v->info || !v->pf->netdev || streq(n->stuck, v->pf->pci->address))
+		return 0;
+
+	r = want_mac(n, p, v);
+	if (r >= 0)
+		r = want_guids(n, p, v);
+	if (r >= 0)
+		r = want_trust(n, p, v);
+	if (r >= 0)
+		r = want_link_auto(p, v);
+	return r;
+}
+
+/* --- autoprobe --- */
+
+/* A crash may come between the record and the switch, or between the switch and the record. */
+static int restore_autoprobe(const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *pf = &n->pcis[i];
+		struct action *a;
+
+		if (!pf->is_recorded || has_autoprobe_off(pf) || streq(n->stuck, pf->address) ||
+		    is_making_vfs(p, pf->address))
+			continue;
+		a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
+		if (!a)
+			return -ENOMEM;
+		COPY(a->from, pf->autoprobe ? "1" : "0");
+		COPY(a->to, "1");
+		COPY(a->detail, pf->autoprobe ? "only our record of it is left" : "");
+	}
+	return 0;
+}
+
+/* --- drivers --- */
+
+static bool is_loaded(const struct plan *p, const struct module *m, const struct pci *pf)
+{
+	if (!m)
+		return false;
+	if (m->state == MODULE_LOADED || m->state == MODULE_BUILTIN)
+		return true;
+	/* Loading it binds all there is, unless autoprobe is off at that time. */
+	if (m->state != MODULE_AVAILABLE || pf->autoprobe || !pf->is_switched)
+		return false;
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (p->actions[i].verb == VERB_LOAD_MODULE && p->actions[i].class == CLASS_CHANGE &&
+		    streq(p->actions[i].target, m->name))
+			return !was_tried(p, VERB_LOAD_MODULE, m->name, "");
+	return false;
+}
+
+/*
+ * A loaded driver binds by itself, unless the VF was born with sriov_drivers_autoprobe off or was
+ * unbound since. Only VFs of ours are bound; an unbound PF is left to whoever unbound it.
+ */
+static int want_binding(const struct node *n, struct plan *p, const struct vf *v)
+{
+	const struct pci *pf = v->pf->pci, *vf = v->device->pci;
+	struct action *a;
+
+	if (vf->driver[0] || !vf->module[0] || is_held(n, pf) || has_autoprobe_off(pf) ||
+	    !is_loaded(p, node_module(n, vf->module), pf))
+		return 0;
+	/* Without it none can be bound. */
+	if (pf->is_switched && !pf->autoprobe && was_tried(p, VERB_SET_AUTOPROBE, pf->address, "1"))
+		return 0;
+
+	a = plan_add(p, STEP_VF, VERB_BIND_DRIVER, CLASS_CHANGE, vf->address);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->to, vf->module);
+	return 0;
+}
+
+static bool gets_identity(const struct plan *p, const struct pci *vf)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+
+		if ((a->verb == VERB_SET_VF_MAC || a->verb == VERB_SET_VF_GUID) &&
+		    streq(a->target, vf->address) && !was_tried(p, a->verb, a->target, a->to))
+			return true;
+	}
+	return false;
+}
+
+/* Has the PF what the VF's driver would read on a second try? */
+static bool has_identity(const struct node *n, const struct vf *v)
+{
+	if (!v->info)
+		return false;
+	return is_infiniband(n, v->pf->pci) ? !is_unset_guid(v->info)
+					    : !is_unset_mac(n, v->device->pci, v->info);
+}
+
+static int want_rebuild(const struct node *n, struct plan *p, const struct vf *v)
+{
+	const struct device *d = v->device;
+	bool is_zero = d->ibdev && is_zero_guid(d->ibdev->node_guid) && has_identity(n, v);
+	struct action *a;
+
+	if (!d->pci->driver[0] || v->pf->config->identity != IDENTITY_DERIVED ||
+	    (!is_zero && !gets_identity(p, d->pci)) || !can_rebuild(n, v))
+		return 0;
+
+	a = plan_add(p, STEP_VF, VERB_REBIND_DRIVER, CLASS_CHANGE, d->pci->address);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->to, d->pci->driver);
+	return 0;
+}
+
+/* --- all of it --- */
+
+static int for_each_vf(const struct node *n, struct plan *p,
+		       int (*want)(const struct node *n, struct plan *p, const struct vf *v))
+{
+	const struct device *pf = NULL;
+	const char *seed = "";
+	bool is_lasting;
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		const struct device *d = &p->devices[i];
+		struct vf v;
+
+		if (!d->is_vf) {
+			pf = d;
+			seed = identity_seed(n, d->pci, &is_lasting);
+			continue;
+		}
+		/* VFs of others, and what this plan removes, are left alone. */
+		if (!pf || !d->is_handed_out || is_making_vfs(p, pf->pci->address))
+			continue;
+		v = (struct vf){ pf, d, node_vf_info(n, pf->pci->address, d->pci->vf_index), seed };
+		r = want(n, p, &v);
+	}
+	return r;
+}
+
+static bool is_untold_trust(const struct node *n, const struct device *pf)
+{
+	const struct vf_info *v = node_vf_info(n, pf->pci->address, 0);
+
+	return v && v->trust < 0;
+}
+
+static int hint_pf(const struct node *n, struct plan *p, const struct device *pf)
+{
+	const struct device_config *dc = pf->config;
+	bool has_trust = !(pf->unsupported & VF_SETTING_TRUST) && !is_untold_trust(n, pf);
+	char detail[64] = "";
+	bool is_lasting;
+	int r = 0;
+
+	if (has_autoprobe_off(pf->pci))
+		r = plan_add_hint(p, REASON_AUTOPROBE_OFF, pf->pci->address, "");
+	if (r >= 0 && dc->identity == IDENTITY_DERIVED && node_vf_info(n, pf->pci->address, 0) &&
+	    identity_seed(n, pf->pci, &is_lasting)[0] && !is_lasting)
+		r = plan_add_hint(p, REASON_IDENTITY_UNSTABLE, pf->pci->address,
+				  pf->netdev ? pf->netdev->name : "");
+
+	if (dc->trust != TRUST_KEEP && !has_trust)
+		COPY(detail, "Trust=");
+	if (dc->mtu && pf->unsupported & VF_SETTING_MTU)
+		snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail),
+			 "%sMTU=", detail[0] ? ", " : "");
+	if (r >= 0 && detail[0])
+		r = plan_add_hint(p, REASON_VF_SETTING_UNSUPPORTED, pf->pci->address, detail);
+	return r;
+}
+
+int plan_birth(const struct config *c _unused_, const struct node *n, struct plan *p)
+{
+	int r;
+
+	r = for_each_vf(n, p, want_settings);
+	if (r >= 0)
+		r = restore_autoprobe(n, p);
+	if (r >= 0)
+		r = for_each_vf(n, p, want_binding);
+	if (r >= 0)
+		r = for_each_vf(n, p, want_rebuild);
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		if (!p->devices[i].is_vf && (p->devices[i].config->mode == VF_MODE_SHARED ||
+					     p->devices[i].config->mode == VF_MODE_SHARED_MULTI))
+			r = hint_pf(n, p, &p->devices[i]);
+	return r;
+}

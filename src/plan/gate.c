@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gate.h"
+
+#include <fnmatch.h>
+
+#include "quirk.h"
+
+#define CLASS_ETHERNET   0x0200
+#define CLASS_INFINIBAND 0x0207
+
+/* "0000:17:00" of "0000:17:00.1": the functions of one card differ in the last digit only. */
+static bool is_same_card(const char *a, const char *b)
+{
+	const char *dot = strrchr(a, '.');
+	size_t len = dot ? (size_t)(dot - a) : 0;
+
+	return len > 0 && strncmp(a, b, len + 1) == 0;
+}
+
+/* Active-backup, XOR and 802.3ad: mlx5_handle_changeupper_event() in .../mlx5/core/lag/lag.c. A
+ * mode that is not known may be one of them. */
+static bool is_lag_mode(int mode)
+{
+	return mode == BOND_MODE_UNKNOWN || mode == 1 || mode == 2 || mode == 4;
+}
+
+static const char *mode_name(int mode)
+{
+	switch (mode) {
+	case 1:
+		return "active-backup";
+	case 2:
+		return "balance-xor";
+	case 4:
+		return "802.3ad";
+	default:
+		return "not known";
+	}
+}
+
+/* As systemd reads its lists: an initial "!" turns the whole list over. */
+static bool is_listed(const char *list, const char *value)
+{
+	const bool is_inverted = list[0] == '!';
+	bool found = false;
+	char word[IBDEV_LEN];
+
+	for (list += is_inverted; *list && !found;) {
+		size_t len = strcspn(list, " \t");
+
+		if (len > 0 && len < sizeof(word)) {
+			memcpy(word, list, len);
+			word[len] = '\0';
+			found = value[0] && fnmatch(word, value, 0) == 0;
+		}
+		list += len;
+		list += strspn(list, " \t");
+	}
+	return found != is_inverted;
+}
+
+static void strip_mac(const char *mac, char *ret, size_t size)
+{
+	size_t n = 0;
+
+	for (; *mac && n + 1 < size; mac++)
+		if (*mac != ':')
+			ret[n++] = *mac;
+	ret[n] = '\0';
+}
+
+static bool is_enslaved_by(const struct enslave *e, const struct node *n, const struct netdev *nd)
+{
+	const struct pci *pci = node_pci(n, nd->pci);
+	char mac[MAC_LEN], perm_mac[MAC_LEN], path[PCI_LEN + 8] = "";
+
+	strip_mac(nd->mac, mac, sizeof(mac));
+	strip_mac(nd->perm_mac, perm_mac, sizeof(perm_mac));
+	if (pci)
+		snprintf(path, sizeof(path), "pci-%s", pci->address);
+
+	return (!e->names[0] || is_listed(e->names, nd->name)) &&
+	       (!e->macs[0] || is_listed(e->macs, mac) || is_listed(e->macs, perm_mac)) &&
+	       (!e->perm_macs[0] || is_listed(e->perm_macs, perm_mac)) &&
+	       (!e->paths[0] || is_listed(e->paths, path)) &&
+	       (!e->drivers[0] || is_listed(e->drivers, pci ? pci->driver : ""));
+}
+
+/*
+ * What is to put this netdev into a bond, or NULL. Conditions that are not understood are taken to
+ * hold where a bond follows from them, and not to hold where they would speak against one.
+ */
+static const struct enslave *find_enslave(const struct node *n, const struct netdev *nd)
+{
+	bool is_decided = false; /* by networkd */
+
+	for (size_t i = 0; i < n->n_enslaves; i++) {
+		const struct enslave *e = &n->enslaves[i];
+
+		if (e->source == ENSLAVE_NETWORKD && is_decided)
+			continue;
+		if (!is_enslaved_by(e, n, nd))
+			continue;
+		if (e->bond[0])
+			return e;
+		is_decided |= e->source == ENSLAVE_NETWORKD && !e->has_more;
+	}
+	return NULL;
+}
+
+/* The bond a netdev is in, or will be in; "" when there is none. */
+static const char *bond_of(const struct node *n, const struct netdev *nd)
+{
+	const struct netdev *master = nd->master ? node_netdev(n, nd->master) : NULL;
+	const struct enslave *e = nd->master ? NULL : find_enslave(n, nd);
+
+	if (master)
+		return streq(master->kind, "bond") ? master->name : "";
+	return e ? e->bond : "";
+}
+
+/* A LAG takes the ports of one card and nothing else. A bond that has only one port yet may get the
+ * other. */
+static bool has_foreign_port(const struct node *n, const struct pci *pf, const char *bond)
+{
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		if (streq(bond_of(n, &n->netdevs[i]), bond) &&
+		    !is_same_card(pf->address, n->netdevs[i].pci))
+			return true;
+	return false;
+}
+
+static bool is_in_lag(const struct node *n, const struct pci *pf, char *detail, size_t size)
+{
+	const struct netdev *nd = node_netdev_of(n, pf->address), *bond;
+	const struct enslave *e = NULL;
+	const char *name;
+	int mode;
+
+	/* Without a sibling there is nothing to aggregate; with switchdev VFs and LAG go together.
+	 */
+	if (!nd || !has_quirk(pf, QUIRK_ROCE_LAG) || streq(pf->eswitch, "switchdev"))
+		return false;
+
+	name = bond_of(n, nd);
+	if (!name[0] || has_foreign_port(n, pf, name))
+		return false;
+
+	if (!nd->master)
+		e = find_enslave(n, nd);
+	bond = node_netdev_named(n, name);
+	mode = e ? e->mode : BOND_MODE_UNKNOWN;
+	if (mode == BOND_MODE_UNKNOWN && bond && streq(bond->kind, "bond"))
+		mode = bond->bond_mode;
+	if (!is_lag_mode(mode))
+		return false;
+
+	snprintf(detail, size, "%s %s %s, mode %s", nd->name,
+		 e ? "will be a port of" : "is a port of", name, mode_name(mode));
+	if (e) {
+		size_t len = strlen(detail);
+
+		snprintf(detail + len, size - len, ", by %s:%" PRIu32, e->file, e->line);
+	}
+	return true;
+}
+
+/* A driver in firmware recovery stays bound, and each VF would wait two minutes for it: https://
+ * github.com/Mellanox/doca-driver-build/pull/62. */
+static bool is_sick(const struct node *n, const struct pci *pf, char *detail, size_t size)
+{
+	const struct ibdev *ib = node_ibdev_of(n, pf->address);
+
+	if (pf->health[0])
+		snprintf(detail, size, "devlink health reporter in error state: %s", pf->health);
+	else if (pf->class >> 8 == CLASS_ETHERNET && !node_netdev_of(n, pf->address))
+		snprintf(detail, size, "%s is bound, but has no network device here", pf->driver);
+	else if (pf->class >> 8 == CLASS_INFINIBAND && !ib)
+		snprintf(detail, size, "%s is bound, but has no RDMA device here", pf->driver);
+	for (size_t i = 0; !detail[0] && ib && i < ib->n_ports; i++)
+		if (!ib->ports[i].state[0])
+			snprintf(detail, size, "the state of port %" PRIu32 " of %s cannot be read",
+				 ib->ports[i].number, ib->name);
+	return detail[0];
+}
+
+static bool is_down(const struct node *n, const struct pci *pf)
+{
+	const struct netdev *nd = node_netdev_of(n, pf->address);
+
+	return has_quirk(pf, QUIRK_UP_FIRST) && nd && !nd->is_up;
+}
+
+enum reason vf_obstacle(const struct node *n, const struct pci *pf, uint32_t want,
+			enum class *ret_class, char *detail, size_t size)
+{
+	detail[0] = '\0';
+
+	if (!pf->driver[0]) {
+		*ret_class = CLASS_WAITING;
+		return REASON_NO_DRIVER;
+	}
+	if (!pf->has_sriov || (pf->total_vfs == 0 && want > 0)) {
+		*ret_class = CLASS_IMPOSSIBLE;
+		return REASON_NO_SRIOV;
+	}
+	if (want > pf->total_vfs) {
+		*ret_class = CLASS_IMPOSSIBLE;
+		snprintf(detail, size, "%" PRIu32 " asked for, sriov_totalvfs is %" PRIu32, want,
+			 pf->total_vfs);
+		return REASON_TOO_MANY_VFS;
+	}
+	if (is_in_lag(n, pf, detail, size)) {
+		*ret_class = want > 0 ? CLASS_REFUSED : CLASS_NEEDS_REBOOT;
+		return REASON_PF_IN_LAG;
+	}
+	if (is_sick(n, pf, detail, size)) {
+		*ret_class = CLASS_WAITING;
+		return REASON_PF_SICK;
+	}
+	if (is_down(n, pf)) {
+		*ret_class = CLASS_WAITING;
+		return REASON_PF_DOWN;
+	}
+	if (n->stuck[0]) {
+		*ret_class = CLASS_WAITING;
+		copy(detail, size, n->stuck);
+		return REASON_PCI_STUCK;
+	}
+	return REASON_NONE;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "identity.h"
+
+#define IPOIB_MAC_CHARS (20 * 3 - 1)
+#define MAX_TRIES       1000000 /* a node has fewer addresses than that */
+
+bool is_infiniband(const struct node *n, const struct pci *pf)
+{
+	const struct netdev *nd = node_netdev_of(n, pf->address);
+
+	return pf->class >> 8 == 0x0207 || (nd && strlen(nd->mac) == IPOIB_MAC_CHARS);
+}
+
+const char *identity_seed(const struct node *n, const struct pci *pf, bool *ret_is_lasting)
+{
+	const struct netdev *nd = node_netdev_of(n, pf->address);
+	const struct ibdev *ib = node_ibdev_of(n, pf->address);
+
+	*ret_is_lasting = true;
+	if (nd && nd->perm_mac[0])
+		return nd->perm_mac;
+	if (ib && ib->node_guid[0] && !is_zero_guid(ib->node_guid))
+		return ib->node_guid;
+	*ret_is_lasting = false;
+	return nd ? nd->mac : "";
+}
+
+static uint64_t add_bytes(uint64_t h, const void *bytes, size_t n) /* FNV-1a */
+{
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+/* The last step spreads the difference of one bit over all, which FNV does not (MurmurHash3). */
+static uint64_t hash(const char *kind, const char *seed, uint32_t index, uint32_t try)
+{
+	char text[160];
+	uint64_t h;
+	int n;
+
+	n = snprintf(text, sizeof(text), "%s %s %" PRIu32 " %" PRIu32, kind, seed, index, try);
+	h = add_bytes(UINT64_C(0xcbf29ce484222325), text, (size_t)n);
+	h = (h ^ h >> 33) * UINT64_C(0xff51afd7ed558ccd);
+	h = (h ^ h >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+	return h ^ h >> 33;
+}
+
+/* Of another VF than @vf: a MAC or a pair of GUIDs that this plan already sets. */
+static bool is_planned(const struct plan *p, enum verb verb, const struct pci *vf, const char *text)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (p->actions[i].verb == verb && !streq(p->actions[i].target, vf->address) &&
+		    strstr(p->actions[i].to, text))
+			return true;
+	return false;
+}
+
+static bool is_own(const struct pci *vf, const struct vf_info *v)
+{
+	return v->index == vf->vf_index && streq(v->pf, vf->physfn);
+}
+
+static bool is_taken_mac(const struct node *n, const struct plan *p, const struct pci *vf,
+			 const char *mac)
+{
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		if (!streq(n->netdevs[i].pci, vf->address) &&
+		    (streq(n->netdevs[i].mac, mac) || streq(n->netdevs[i].perm_mac, mac)))
+			return true;
+	for (size_t i = 0; i < n->n_vf_infos; i++)
+		if (!is_own(vf, &n->vf_infos[i]) && streq(n->vf_infos[i].mac, mac))
+			return true;
+	return is_planned(p, VERB_SET_VF_MAC, vf, mac);
+}
+
+static bool is_taken_guid(const struct node *n, const struct plan *p, const struct pci *vf,
+			  const char *guid)
+{
+	for (size_t i = 0; i < n->n_ibdevs; i++)
+		if (!streq(n->ibdevs[i].pci, vf->address) && streq(n->ibdevs[i].node_guid, guid))
+			return true;
+	for (size_t i = 0; i < n->n_vf_infos; i++)
+		if (!is_own(vf, &n->vf_infos[i]) && (streq(n->vf_infos[i].node_guid, guid) ||
+						     streq(n->vf_infos[i].port_guid, guid)))
+			return true;
+	return is_planned(p, VERB_SET_VF_GUID, vf, guid);
+}
+
+void identity_mac(const struct node *n, const struct plan *p, const char *seed,
+		  const struct pci *vf, char *ret, size_t size)
+{
+	for (uint32_t try = 0; try < MAX_TRIES; try++) {
+		uint64_t h = hash("mac", seed, vf->vf_index, try);
+
+		snprintf(ret, size, "%02x:%02x:%02x:%02x:%02x:%02x",
+			 (unsigned)(h >> 40 & 0xfc) | 0x02, (unsigned)(h >> 32 & 0xff),
+			 (unsigned)(h >> 24 & 0xff), (unsigned)(h >> 16 & 0xff),
+			 (unsigned)(h >> 8 & 0xff), (unsigned)(h & 0xff));
+		if (!is_taken_mac(n, p, vf, ret))
+			return;
+	}
+}
+
+static void make_guid(const struct node *n, const struct plan *p, const char *kind,
+		      const char *seed, const struct pci *vf, char *ret, size_t size)
+{
+	for (uint32_t try = 0; try < MAX_TRIES; try++) {
+		uint64_t h = hash(kind, seed, vf->vf_index, try);
+
+		snprintf(ret, size, "%04x:%04x:%04x:%04x", (unsigned)(h >> 48 & 0xfcff) | 0x0200,
+			 (unsigned)(h >> 32 & 0xffff), (unsigned)(h >> 16 & 0xffff),
+			 (unsigned)(h & 0xffff));
+		if (!is_taken_guid(n, p, vf, ret))
+			return;
+	}
+}
+
+void identity_guids(const struct node *n, const struct plan *p, const char *seed,
+		    const struct pci *vf, const struct vf_info *v, char *ret, size_t size)
+{
+	char node[24], port[24];
+
+	COPY(node, v->node_guid);
+	COPY(port, v->port_guid);
+	if (is_zero_guid(node))
+		make_guid(n, p, "node-guid", seed, vf, node, sizeof(node));
+	if (is_zero_guid(port))
+		make_guid(n, p, "port-guid", seed, vf, port, sizeof(port));
+	snprintf(ret, size, "%s %s", node, port);
+}
+
+bool is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_info *v)
+{
+	const struct netdev *nd = node_netdev_of(n, vf->address);
+
+	if (v->mac[0] && strspn(v->mac, "0:") == strlen(v->mac))
+		return true;
+	return nd && nd->is_random_mac && streq(nd->mac, v->mac);
+}
+
+bool is_unset_guid(const struct vf_info *v)
+{
+	return v->node_guid[0] && v->port_guid[0] &&
+	       (is_zero_guid(v->node_guid) || is_zero_guid(v->port_guid));
+}

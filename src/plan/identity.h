@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Identity: MACs and GUIDs for VFs that have none, the same on every boot. For plan/ only, pure.
+ *
+ * They follow from what belongs to the card (its permanent MAC) and from the index of the VF, so
+ * that neither a reboot, a reinstallation, another name, nor what happens in other slots changes
+ * them. Local bit set, group bit clear: nobody's hardware has them.
+ */
+#pragma once
+
+#include "../model/plan.h"
+
+/*
+ * What the identity of this PF's VFs follows from: its permanent MAC, else the node GUID of its
+ * ibdev, else its present MAC, which somebody may change: then @ret_is_lasting is false.
+ * Return: "" when there is none of these.
+ */
+const char *identity_seed(const struct node *n, const struct pci *pf, bool *ret_is_lasting);
+
+bool is_infiniband(const struct node *n, const struct pci *pf); /* by class or by its netdev */
+
+/*
+ * The MAC, "02:...", of a VF. One that a netdev, a VF or a request of this plan has already is
+ * passed over for the next, in an order that is always the same.
+ */
+void identity_mac(const struct node *n, const struct plan *p, const char *seed,
+		  const struct pci *vf, char *ret, size_t size);
+
+/*
+ * Node and port GUID of a VF, "xxxx:xxxx:xxxx:xxxx xxxx:xxxx:xxxx:xxxx", in the same way. One that
+ * is set already stays.
+ */
+void identity_guids(const struct node *n, const struct plan *p, const char *seed,
+		    const struct pci *vf, const struct vf_info *v, char *ret, size_t size);
+
+/*
+ * Has nobody set it? All zero, or what the driver of the VF made up itself: igb tells that as the
+ * admin MAC (IGB_VF_SET_MAC_ADDR in drivers/net/ethernet/intel/igb/igb_main.c).
+ */
+bool is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_info *v);
+bool is_unset_guid(const struct vf_info *v); /* either of them; false where one is not told */

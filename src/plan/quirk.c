@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "quirk.h"
+
+static const struct {
+	uint16_t vendor;
+	uint16_t device; /* 0: any of this vendor */
+	const char *driver;
+	enum quirk quirk;
+} quirks[] = {
+	/* mlx5_lag_check_prereq() and mlx5_eswitch_enable() in
+	 * drivers/net/ethernet/mellanox/mlx5/core */
+	{ 0x15b3, 0, "mlx5_core", QUIRK_ROCE_LAG },
+	/* bnxt_sriov_configure() in drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c;
+	 * https://github.com/systemd/systemd/issues/40739 */
+	{ 0x14e4, 0, "bnxt_en", QUIRK_UP_FIRST },
+};
+
+bool has_quirk(const struct pci *pf, enum quirk q)
+{
+	for (size_t i = 0; i < ELEMENTSOF(quirks); i++)
+		if (quirks[i].quirk == q && quirks[i].vendor == pf->vendor &&
+		    (quirks[i].device == 0 || quirks[i].device == pf->device) &&
+		    streq(quirks[i].driver, pf->driver))
+			return true;
+	return false;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Quirk: what single drivers do in another way than all the others, as one table. Pure.
+ *
+ * It only adds: a card without a row here gets its VFs by sysfs alone, whoever made it. A row has
+ * to change something that the plan does, and has to name its source.
+ */
+#pragma once
+
+#include "../model/node.h"
+
+enum quirk {
+	/* Ports of one card that are bonded in mode 1, 2 or 4 become one RDMA device, a RoCE LAG.
+	 * In legacy eswitch mode VFs forbid it, and making them takes a running one apart. */
+	QUIRK_ROCE_LAG,
+	/* While the PF's netdev is down, VFs are refused with a message in the kernel's log and no
+	 * error. */
+	QUIRK_UP_FIRST,
+	_QUIRK_N
+};
+
+bool has_quirk(const struct pci *pf, enum quirk q);

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gate: what forbids VFs on a PF. One card of two ports, all well: each row spoils one thing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/plan/gate.h"
+#include "../src/plan/quirk.h"
+
+#define FIRST   "0000:17:00.0"
+#define SECOND  "0000:17:00.1"
+#define FOREIGN "0000:65:00.0"
+#define BOND    90
+
+struct scene {
+	struct pci pcis[4];
+	struct netdev netdevs[6];
+	struct ibdev ibdevs[1];
+	struct port ports[2];
+	struct enslave enslaves[4];
+	struct node node;
+};
+
+static struct netdev *add_netdev(struct scene *s, uint32_t ifindex, const char *name,
+				 const char *pci, const char *mac)
+{
+	struct netdev *nd = &s->netdevs[s->node.n_netdevs++];
+
+	*nd = (struct netdev){ .ifindex = ifindex, .is_up = true, .bond_mode = BOND_MODE_UNKNOWN };
+	COPY(nd->name, name);
+	COPY(nd->pci, pci);
+	COPY(nd->mac, mac);
+	COPY(nd->perm_mac, mac);
+	return nd;
+}
+
+static void add_pci(struct scene *s, const char *address)
+{
+	struct pci *pci = &s->pcis[s->node.n_pcis++];
+
+	*pci = (struct pci){ .vendor = 0x15b3,
+			     .device = 0x1021,
+			     .class = 0x020000,
+			     .driver = "mlx5_core",
+			     .has_sriov = true,
+			     .total_vfs = 8 };
+	COPY(pci->address, address);
+}
+
+static void set_scene(struct scene *s)
+{
+	*s = (struct scene){};
+	s->node = (struct node){ .pcis = s->pcis,
+				 .netdevs = s->netdevs,
+				 .ibdevs = s->ibdevs,
+				 .n_ibdevs = 1,
+				 .enslaves = s->enslaves };
+	add_pci(s, FIRST);
+	add_pci(s, SECOND);
+	add_pci(s, FOREIGN);
+	add_netdev(s, 3, "eth1", FIRST, "b8:ce:f6:17:00:00");
+	add_netdev(s, 4, "eth2", SECOND, "b8:ce:f6:17:00:01");
+	add_netdev(s, 5, "eth3", FOREIGN, "b8:ce:f6:65:00:00");
+	s->ibdevs[0] = (struct ibdev){
+		.name = "mlx5_0", .pci = FIRST, .netdev = "eth1", .ports = s->ports, .n_ports = 1
+	};
+	s->ports[0] = (struct port){ .number = 1, .state = "DOWN" };
+}
+
+static void bond(struct scene *s, int mode)
+{
+	struct netdev *nd = add_netdev(s, BOND, "bond0", "", "b8:ce:f6:17:00:00");
+
+	COPY(nd->kind, "bond");
+	nd->bond_mode = mode;
+	s->netdevs[0].master = s->netdevs[1].master = BOND;
+}
+
+static void mode_0(struct scene *s)
+{
+	bond(s, 0);
+}
+static void mode_1(struct scene *s)
+{
+	bond(s, 1);
+}
+static void mode_2(struct scene *s)
+{
+	bond(s, 2);
+}
+static void mode_3(struct scene *s)
+{
+	bond(s, 3);
+}
+static void mode_4(struct scene *s)
+{
+	bond(s, 4);
+}
+static void mode_6(struct scene *s)
+{
+	bond(s, 6);
+}
+static void mode_unknown(struct scene *s)
+{
+	bond(s, BOND_MODE_UNKNOWN);
+}
+static void one_port(struct scene *s)
+{
+	bond(s, 4);
+	s->netdevs[1].master = 0;
+}
+static void legacy(struct scene *s)
+{
+	bond(s, 4);
+	COPY(s->pcis[0].eswitch, "legacy");
+}
+static void switchdev(struct scene *s)
+{
+	bond(s, 4);
+	COPY(s->pcis[0].eswitch, "switchdev");
+}
+static void of_igb(struct scene *s)
+{
+	bond(s, 4);
+	for (size_t i = 0; i < 2; i++) {
+		s->pcis[i].vendor = 0x8086;
+		COPY(s->pcis[i].driver, "igb");
+	}
+}
+static void of_two_cards(struct scene *s)
+{
+	bond(s, 4);
+	s->netdevs[1].master = 0;
+	s->netdevs[2].master = BOND;
+}
+static void with_a_virtual_port(struct scene *s)
+{
+	bond(s, 4);
+	add_netdev(s, 91, "dummy0", "", "02:00:00:00:00:01")->master = BOND;
+}
+static void a_team(struct scene *s)
+{
+	bond(s, 4);
+	COPY(s->netdevs[3].kind, "team");
+}
+
+static struct enslave *coming(struct scene *s, enum enslave_source source, const char *names,
+			      const char *to, int mode)
+{
+	struct enslave *e = &s->enslaves[s->node.n_enslaves++];
+
+	*e = (struct enslave){ .source = source, .mode = mode, .line = 5 };
+	COPY(e->names, names);
+	COPY(e->bond, to);
+	COPY(e->file, "/etc/systemd/network/10-bond.network");
+	return e;
+}
+
+static void by_name(struct scene *s)
+{
+	coming(s, ENSLAVE_NETWORKD, "eth[12]", "bond0", 4);
+}
+static void by_name_mode_0(struct scene *s)
+{
+	coming(s, ENSLAVE_NETWORKD, "eth[12]", "bond0", 0);
+}
+static void by_name_mode_unknown(struct scene *s)
+{
+	coming(s, ENSLAVE_NM, "eth1", "bond0", BOND_MODE_UNKNOWN);
+}
+static void by_name_mode_of_the_bond(struct scene *s)
+{
+	struct netdev *nd = add_netdev(s, BOND, "bond0", "", "02:00:00:00:00:02");
+
+	COPY(nd->kind, "bond");
+	nd->bond_mode = 5;
+	coming(s, ENSLAVE_NM, "eth1", "bond0", BOND_MODE_UNKNOWN);
+}
+static void by_other_name(struct scene *s)
+{
+	coming(s, ENSLAVE_NETWORKD, "eth9", "bond0", 4);
+}
+static void by_all_names_but(struct scene *s)
+{
+	coming(s, ENSLAVE_NETWORKD, "!eth3 lo", "bond0", 4);
+}
+static void by_all_names_but_its_own(struct scene *s)
+{
+	coming(s, ENSLAVE_NETWORKD, "!eth1", "bond0", 4);
+}
+static void by_mac(struct scene *s)
+{
+	COPY(coming(s, ENSLAVE_NM, "", "bond0", 4)->macs, "b8cef6170000");
+}
+static void by_perm_mac(struct scene *s)
+{
+	COPY(coming(s, ENSLAVE_NETWORKD, "", "bond0", 1)->perm_macs, "b8cef6170000 b8cef6170001");
+}
+static void by_path(struct scene *s)
+{
+	COPY(coming(s, ENSLAVE_NETWORKD, "", "bond0", 2)->paths, "pci-0000:17:*");
+}
+static void by_driver(struct scene *s)
+{
+	COPY(coming(s, ENSLAVE_NETWORKD, "", "bond0", 4)->drivers, "mlx5_core");
+	s->netdevs[2].pci[0] = '\0'; /* or it would be a bond of two cards */
+}
+static void by_name_and_other_driver(struct scene *s)
+{
+	COPY(coming(s, ENSLAVE_NETWORKD, "eth1", "bond0", 4)->drivers, "igb");
+}
+static void by_both_cards(struct scene *s)
+{
+	coming(s, ENSLAVE_NETWORKD, "eth*", "bond0", 4);
+}
+static void by_a_later_file(struct scene *s)
+{
+	coming(s, ENSLAVE_NETWORKD, "eth1", "", BOND_MODE_UNKNOWN);
+	coming(s, ENSLAVE_NETWORKD, "eth*", "bond0", 4);
+}
+static void by_a_later_file_perhaps(struct scene *s)
+{
+	coming(s, ENSLAVE_NETWORKD, "eth1", "", BOND_MODE_UNKNOWN)->has_more = true;
+	coming(s, ENSLAVE_NETWORKD, "eth1", "bond0", 4);
+}
+static void by_another_manager(struct scene *s)
+{
+	coming(s, ENSLAVE_NETWORKD, "eth1", "", BOND_MODE_UNKNOWN);
+	coming(s, ENSLAVE_IFUPDOWN, "eth1", "bond0", 4);
+}
+static void in_a_bridge_already(struct scene *s)
+{
+	bond(s, 4);
+	COPY(s->netdevs[3].kind, "bridge");
+	coming(s, ENSLAVE_NETWORKD, "eth1", "bond1", 4);
+}
+static void is_switchdev_and_coming(struct scene *s)
+{
+	by_name(s);
+	COPY(s->pcis[0].eswitch, "switchdev");
+}
+
+static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+		const char *detail; /* NULL: VFs may be made */
+	} rows[] = {
+		{ "no bond", NULL, NULL },
+		{ "mode 0", mode_0, NULL },
+		{ "mode 1", mode_1, "eth1 is a port of bond0, mode active-backup" },
+		{ "mode 2", mode_2, "eth1 is a port of bond0, mode balance-xor" },
+		{ "mode 3", mode_3, NULL },
+		{ "mode 4", mode_4, "eth1 is a port of bond0, mode 802.3ad" },
+		{ "mode 6", mode_6, NULL },
+		{ "mode not known", mode_unknown, "eth1 is a port of bond0, mode not known" },
+		{ "one port yet", one_port, "eth1 is a port of bond0, mode 802.3ad" },
+		{ "legacy", legacy, "eth1 is a port of bond0, mode 802.3ad" },
+		{ "switchdev", switchdev, NULL },
+		{ "another vendor", of_igb, NULL },
+		{ "two cards", of_two_cards, NULL },
+		{ "a virtual port", with_a_virtual_port, NULL },
+		{ "a team", a_team, NULL },
+
+		{ "coming", by_name,
+		  "eth1 will be a port of bond0, mode 802.3ad, by "
+		  "/etc/systemd/network/10-bond.network:5" },
+		{ "coming, mode 0", by_name_mode_0, NULL },
+		{ "coming, mode not known", by_name_mode_unknown,
+		  "eth1 will be a port of bond0, mode not known, by "
+		  "/etc/systemd/network/10-bond.network:5" },
+		{ "coming, the bond is there", by_name_mode_of_the_bond, NULL },
+		{ "coming for another", by_other_name, NULL },
+		{ "coming for all but another", by_all_names_but,
+		  "eth1 will be a port of bond0, mode 802.3ad, by "
+		  "/etc/systemd/network/10-bond.network:5" },
+		{ "coming for all but this", by_all_names_but_its_own, NULL },
+		{ "coming by MAC", by_mac,
+		  "eth1 will be a port of bond0, mode 802.3ad, by "
+		  "/etc/systemd/network/10-bond.network:5" },
+		{ "coming by permanent MAC", by_perm_mac,
+		  "eth1 will be a port of bond0, mode active-backup, by "
+		  "/etc/systemd/network/10-bond.network:5" },
+		{ "coming by path", by_path,
+		  "eth1 will be a port of bond0, mode balance-xor, by "
+		  "/etc/systemd/network/10-bond.network:5" },
+		{ "coming by driver", by_driver,
+		  "eth1 will be a port of bond0, mode 802.3ad, by "
+		  "/etc/systemd/network/10-bond.network:5" },
+		{ "coming by name, but for another driver", by_name_and_other_driver, NULL },
+		{ "coming for two cards", by_both_cards, NULL },
+		{ "an earlier file decides", by_a_later_file, NULL },
+		{ "an earlier file may not apply", by_a_later_file_perhaps,
+		  "eth1 will be a port of bond0, mode 802.3ad, by "
+		  "/etc/systemd/network/10-bond.network:5" },
+		{ "a file of networkd decides for networkd only", by_another_manager,
+		  "eth1 will be a port of bond0, mode 802.3ad, by "
+		  "/etc/systemd/network/10-bond.network:5" },
+		{ "in a bridge already", in_a_bridge_already, NULL },
+		{ "switchdev, coming", is_switchdev_and_coming, NULL },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		char detail[GATE_DETAIL_LEN];
+		enum class class = _CLASS_N;
+		enum reason reason;
+		struct scene s;
+
+		set_scene(&s);
+		if (rows[i].set)
+			rows[i].set(&s);
+		reason = vf_obstacle(&s.node, &s.pcis[0], 4, &class, detail, sizeof(detail));
+		if (reason != (rows[i].detail ? REASON_PF_IN_LAG : REASON_NONE) ||
+		    class != (rows[i].detail ? CLASS_REFUSED : _CLASS_N) ||
+		    !streq(detail, rows[i].detail ? rows[i].detail : ""))
+			fail_msg("%s: %s: %s", rows[i].name, reason_code(reason), detail);
+	}
+}
+
+static void vfs_that_are_in_a_lag_leave_at_the_next_boot(_unused_ void **state)
+{
+	char detail[GATE_DETAIL_LEN];
+	enum class class;
+	struct scene s;
+
+	set_scene(&s);
+	bond(&s, 4);
+	s.pcis[0].num_vfs = 4;
+	assert_int_equal(vf_obstacle(&s.node, &s.pcis[0], 0, &class, detail, sizeof(detail)),
+			 REASON_PF_IN_LAG);
+	assert_int_equal(class, CLASS_NEEDS_REBOOT);
+}
+
+static void unbound(struct scene *s)
+{
+	s->pcis[0].driver[0] = '\0';
+}
+static void no_sriov(struct scene *s)
+{
+	s->pcis[0].has_sriov = false;
+}
+static void three_in_all(struct scene *s)
+{
+	s->pcis[0].total_vfs = 3;
+}
+static void reporter(struct scene *s)
+{
+	COPY(s->pcis[0].health, "fw fw_fatal");
+}
+static void reporter_of_the_other(struct scene *s)
+{
+	COPY(s->pcis[1].health, "fw fw_fatal");
+}
+static void no_netdev(struct scene *s)
+{
+	s->netdevs[0].pci[0] = '\0';
+}
+static void infiniband(struct scene *s)
+{
+	no_netdev(s); /* ib_ipoib is not loaded */
+	s->pcis[0].class = 0x020700;
+}
+static void infiniband_without_ibdev(struct scene *s)
+{
+	infiniband(s);
+	s->node.n_ibdevs = 0;
+}
+static void no_ibdev(struct scene *s)
+{
+	s->node.n_ibdevs = 0; /* Ethernet alone is a card, too */
+}
+static void unreadable_port(struct scene *s)
+{
+	s->ibdevs[0].n_ports = 2;
+	s->ports[1] = (struct port){ .number = 2 };
+}
+static void broadcom(struct scene *s)
+{
+	s->pcis[0].vendor = 0x14e4;
+	COPY(s->pcis[0].driver, "bnxt_en");
+}
+static void broadcom_down(struct scene *s)
+{
+	broadcom(s);
+	s->netdevs[0].is_up = false;
+}
+static void mlx5_down(struct scene *s)
+{
+	s->netdevs[0].is_up = false;
+}
+static void nobody_knows(struct scene *s)
+{
+	s->pcis[0].vendor = 0xabcd;
+	COPY(s->pcis[0].driver, "acme");
+}
+static void stuck(struct scene *s)
+{
+	COPY(s->node.stuck, FOREIGN);
+}
+
+static void what_stands_against_vfs_is_told_with_its_class(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+		enum reason reason;
+		enum class class;
+		const char *detail;
+	} rows[] = {
+		{ "all is well", NULL, REASON_NONE, _CLASS_N, "" },
+		{ "no driver", unbound, REASON_NO_DRIVER, CLASS_WAITING, "" },
+		{ "no SR-IOV", no_sriov, REASON_NO_SRIOV, CLASS_IMPOSSIBLE, "" },
+		{ "too many", three_in_all, REASON_TOO_MANY_VFS, CLASS_IMPOSSIBLE,
+		  "4 asked for, sriov_totalvfs is 3" },
+		{ "firmware recovery", reporter, REASON_PF_SICK, CLASS_WAITING,
+		  "devlink health reporter in error state: fw fw_fatal" },
+		{ "of another PF", reporter_of_the_other, REASON_NONE, _CLASS_N, "" },
+		{ "no netdev", no_netdev, REASON_PF_SICK, CLASS_WAITING,
+		  "mlx5_core is bound, but has no network device here" },
+		{ "InfiniBand", infiniband, REASON_NONE, _CLASS_N, "" },
+		{ "InfiniBand, no ibdev", infiniband_without_ibdev, REASON_PF_SICK, CLASS_WAITING,
+		  "mlx5_core is bound, but has no RDMA device here" },
+		{ "no ibdev", no_ibdev, REASON_NONE, _CLASS_N, "" },
+		{ "unreadable port", unreadable_port, REASON_PF_SICK, CLASS_WAITING,
+		  "the state of port 2 of mlx5_0 cannot be read" },
+		{ "bnxt", broadcom, REASON_NONE, _CLASS_N, "" },
+		{ "bnxt, down", broadcom_down, REASON_PF_DOWN, CLASS_WAITING, "" },
+		{ "mlx5, down", mlx5_down, REASON_NONE, _CLASS_N, "" },
+		{ "any vendor", nobody_knows, REASON_NONE, _CLASS_N, "" },
+		{ "stuck", stuck, REASON_PCI_STUCK, CLASS_WAITING, FOREIGN },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		char detail[GATE_DETAIL_LEN];
+		enum class class = _CLASS_N;
+		enum reason reason;
+		struct scene s;
+
+		set_scene(&s);
+		if (rows[i].set)
+			rows[i].set(&s);
+		reason = vf_obstacle(&s.node, &s.pcis[0], 4, &class, detail, sizeof(detail));
+		if (reason != rows[i].reason || class != rows[i].class ||
+		    !streq(detail, rows[i].detail))
+			fail_msg("%s: %s, class %d: %s", rows[i].name, reason_code(reason),
+				 (int)class, detail);
+	}
+}
+
+static void a_quirk_is_of_a_vendor_and_its_driver(_unused_ void **state)
+{
+	struct pci pf = { .vendor = 0x15b3, .device = 0x1021, .driver = "mlx5_core" };
+
+	assert_true(has_quirk(&pf, QUIRK_ROCE_LAG));
+	assert_false(has_quirk(&pf, QUIRK_UP_FIRST));
+	pf.vendor = 0x8086;
+	assert_false(has_quirk(&pf, QUIRK_ROCE_LAG));
+	pf.vendor = 0x15b3;
+	COPY(pf.driver, "vfio-pci");
+	assert_false(has_quirk(&pf, QUIRK_ROCE_LAG));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vfs_are_refused_where_they_would_end_a_roce_lag),
+		cmocka_unit_test(vfs_that_are_in_a_lag_leave_at_the_next_boot),
+		cmocka_unit_test(what_stands_against_vfs_is_told_with_its_class),
+		cmocka_unit_test(a_quirk_is_of_a_vendor_and_its_driver),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

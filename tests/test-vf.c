@@ -1,0 +1,1047 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/output/state.h"
+#include "../src/plan/identity.h"
+#include "../src/plan/plan.h"
+
+#define PF     "0000:41:00.0"
+#define SECOND "0000:42:00.0"
+#define MAX_VF 7
+#define ZERO   "00:00:00:00:00:00"
+#define GUID_0 "0000:0000:0000:0000"
+
+/* Two cards, whose VFs are .1 to .7, in every state that a birth goes through. */
+struct scene {
+	struct config config;
+	struct device_config section;
+	struct node node;
+	struct pci pcis[24];
+	struct netdev netdevs[24];
+	struct ibdev ibdevs[24];
+	struct port ports[24];
+	struct gid gids[24];
+	struct vf_info infos[2 * MAX_VF];
+	struct address addresses[1];
+	struct module modules[4];
+	struct memory memories[2];
+	struct user users[24];
+	struct action tried[8];
+	struct plan tries;
+	char rules[2048];
+};
+
+static struct pci *add_pci(struct scene *s, const char *address, const char *driver)
+{
+	struct pci *pci = &s->pcis[s->node.n_pcis++];
+
+	*pci = (struct pci){ .vendor = 0x15b3, .class = 0x020000, .numa_node = -1 };
+	COPY(pci->address, address);
+	COPY(pci->driver, driver);
+	return pci;
+}
+
+/* What a bound function brings: a netdev and an ibdev that are well. */
+static void add_devices(struct scene *s, const char *address, const char *mac, const char *guid)
+{
+	size_t i = s->node.n_netdevs++, k = s->node.n_ibdevs++;
+	struct netdev *nd = &s->netdevs[i];
+	struct ibdev *ib = &s->ibdevs[k];
+
+	*nd = (struct netdev){ .ifindex = (uint32_t)i + 2, .mtu = 1500, .is_up = true };
+	snprintf(nd->name, sizeof(nd->name), "eth%zu", i);
+	COPY(nd->pci, address);
+	COPY(nd->mac, mac);
+	*ib = (struct ibdev){ .node_type = "CA",
+			      .uverbs = "uverbs0",
+			      .umad = "umad0",
+			      .ports = &s->ports[k],
+			      .n_ports = 1 };
+	snprintf(ib->name, sizeof(ib->name), "mlx5_%zu", k);
+	COPY(ib->pci, address);
+	COPY(ib->netdev, nd->name);
+	COPY(ib->node_guid, guid);
+	s->ports[k] = (struct port){ .number = 1,
+				     .state = "ACTIVE",
+				     .link_layer = "Ethernet",
+				     .gids = &s->gids[k],
+				     .n_gids = 1 };
+	s->gids[k] = (struct gid){ .index = 1, .type = "RoCE v2" };
+	COPY(s->gids[k].netdev, nd->name);
+}
+
+static void add_card(struct scene *s, const char *address, const char *mac)
+{
+	struct pci *pf = add_pci(s, address, "mlx5_core");
+
+	pf->has_sriov = pf->has_autoprobe = pf->autoprobe = true;
+	pf->total_vfs = MAX_VF;
+	add_devices(s, address, mac, "b8ce:f603:0041:0000");
+	COPY(s->netdevs[s->node.n_netdevs - 1].perm_mac, mac);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	return strcmp(((const struct pci *)a)->address, ((const struct pci *)b)->address);
+}
+
+static struct pci *pci_of(struct scene *s, const char *address)
+{
+	struct pci *pci = (struct pci *)node_pci(&s->node, address);
+
+	assert_non_null(pci);
+	return pci;
+}
+
+/* VFs of a PF, with an admin MAC of their own or none; bound ones have what a driver makes. */
+static void add_vfs(struct scene *s, const char *pf, uint32_t n, bool is_bound, const char *mac)
+{
+	pci_of(s, pf)->num_vfs = n;
+	for (uint32_t i = 0; i < n; i++) {
+		struct vf_info *v = &s->infos[s->node.n_vf_infos++];
+		struct pci *vf;
+		char address[32];
+
+		snprintf(address, sizeof(address), "%.11s%" PRIu32, pf, i + 1);
+		vf = add_pci(s, address, is_bound ? "mlx5_core" : "");
+		COPY(vf->physfn, pf);
+		COPY(vf->module, is_bound ? "" : "mlx5_core");
+		vf->vf_index = i;
+		*v = (struct vf_info){ .index = i, .trust = 0, .link_state = 0 };
+		COPY(v->pf, pf);
+		COPY(v->mac, mac);
+		if (is_bound)
+			add_devices(s, address, "02:11:11:11:11:11", "0211:11ff:fe11:1111");
+		qsort(s->pcis, s->node.n_pcis, sizeof(*s->pcis), by_address);
+	}
+}
+
+static void add_module(struct scene *s, const char *name)
+{
+	struct module *m = &s->modules[s->node.n_modules++];
+
+	COPY(m->name, name);
+	m->state = MODULE_LOADED;
+}
+
+/* "ret" has to stay where it is: it points into itself. */
+static void set_scene(struct scene *ret, uint32_t count)
+{
+	*ret = (struct scene){};
+	ret->section = (struct device_config){ .name = "rail",
+					       .match = (char *)"driver:mlx5_core",
+					       .mode = VF_MODE_SHARED_MULTI,
+					       .count = count };
+	ret->config.devices = &ret->section;
+	ret->config.n_devices = 1;
+	ret->node = (struct node){ .netns_mode = NETNS_MODE_SHARED,
+				   .has_rdma_cm = true,
+				   .boot_id = "boot-1",
+				   .pcis = ret->pcis,
+				   .netdevs = ret->netdevs,
+				   .ibdevs = ret->ibdevs,
+				   .vf_infos = ret->infos,
+				   .addresses = ret->addresses,
+				   .modules = ret->modules,
+				   .memories = ret->memories,
+				   .users = ret->users };
+	ret->tries.actions = ret->tried;
+	add_module(ret, "ib_umad");
+	add_module(ret, "ib_uverbs");
+	add_module(ret, "rdma_ucm");
+	add_module(ret, "mlx5_core");
+	add_card(ret, PF, "b8:ce:f6:41:00:00");
+}
+
+static void set_tried(struct scene *s, enum verb verb, const char *target, const char *to,
+		      int result)
+{
+	struct action *a = &s->tried[s->tries.n_actions++];
+
+	*a = (struct action){ .verb = verb, .is_done = true, .result = result };
+	COPY(a->target, target);
+	COPY(a->to, to);
+}
+
+static int no_document(const struct config *c _unused_, const struct plan *p _unused_, char **ret)
+{
+	*ret = NULL;
+	return 0;
+}
+
+/* The udev rules are test-rules' business: here they are right from the start. */
+static void make_plan(struct scene *s, struct plan *ret)
+{
+	_cleanup_(plan_done) struct plan first = {};
+
+	assert_int_equal(plan_make(&s->config, &s->node, &s->tries, true, no_document, &first), 0);
+	assert_true(COPY(s->rules, first.rules ? first.rules : ""));
+	s->node.rules_file = first.rules ? s->rules : NULL;
+	assert_int_equal(plan_make(&s->config, &s->node, &s->tries, true, no_document, ret), 0);
+}
+
+/*
+ * One line for each action: the verb, the end of the address after "0000:", from and to. A MAC or
+ * GUID that was derived is "*".
+ */
+static void describe(const struct plan *p, char *ret, size_t size)
+{
+	*ret = '\0';
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+		bool is_derived = a->verb == VERB_SET_VF_MAC || a->verb == VERB_SET_VF_GUID;
+		char *at = ret + strlen(ret);
+
+		snprintf(at, size - strlen(ret), "%s%s %s %s>%s%s%s%s%s", *ret ? "\n" : "",
+			 verb_name(a->verb), a->target[0] ? a->target + 5 : "",
+			 is_derived ? "" : a->from, is_derived ? "*" : a->to,
+			 a->class == CLASS_CHANGE ? "" : " ",
+			 a->class == CLASS_CHANGE ? "" : class_name(a->class),
+			 a->class == CLASS_CHANGE ? "" : " ", reason_code(a->reason));
+		if (a->is_done)
+			snprintf(at + strlen(at), size - strlen(ret), " failed");
+	}
+	for (size_t i = 0; i < p->n_reasons; i++)
+		snprintf(ret + strlen(ret), size - strlen(ret), "%s%s: %s", *ret ? "\n" : "",
+			 reason_code(p->reasons[i].reason), p->reasons[i].detail);
+}
+
+static void assert_plan(struct scene *s, const char *row, const char *expected)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	char text[4096], is[4352], should[4352];
+
+	make_plan(s, &p);
+	describe(&p, text, sizeof(text));
+	snprintf(is, sizeof(is), "%s:\n%s", row, text);
+	snprintf(should, sizeof(should), "%s:\n%s", row, expected);
+	assert_string_equal(is, should);
+}
+
+/* --- staged birth --- */
+
+#define OFF     "set-autoprobe 41:00.0 1>0\n"
+#define ON      "set-autoprobe 41:00.0 0>1"
+#define MAKE(n) "set-num-vfs 41:00.0 0>" n
+
+static void old_kernel(struct scene *s)
+{
+	pci_of(s, PF)->has_autoprobe = pci_of(s, PF)->autoprobe = false;
+}
+static void off_by_others(struct scene *s)
+{
+	pci_of(s, PF)->autoprobe = false;
+}
+static void switched(struct scene *s)
+{
+	pci_of(s, PF)->autoprobe = false;
+	pci_of(s, PF)->is_recorded = pci_of(s, PF)->is_switched = true;
+}
+static void recorded_only(struct scene *s)
+{
+	pci_of(s, PF)->is_recorded = pci_of(s, PF)->is_switched = true;
+}
+static void recorded_long_ago(struct scene *s)
+{
+	pci_of(s, PF)->is_recorded = true;
+}
+static void off_and_recorded_long_ago(struct scene *s)
+{
+	pci_of(s, PF)->is_recorded = true;
+	pci_of(s, PF)->autoprobe = false;
+}
+static void keeps_identity(struct scene *s)
+{
+	s->section.identity = IDENTITY_KEEP;
+}
+static void trusts(struct scene *s)
+{
+	s->section.identity = IDENTITY_KEEP;
+	s->section.trust = TRUST_ON;
+}
+static void has_no_macs(struct scene *s)
+{
+	s->memories[s->node.n_memories++] =
+		(struct memory){ .pci = PF, .unsupported = VF_SETTING_MAC };
+}
+static void failed_to_make(struct scene *s)
+{
+	switched(s);
+	set_tried(s, VERB_SET_AUTOPROBE, PF, "0", 0);
+	set_tried(s, VERB_SET_NUM_VFS, PF, "2", -ENOMEM);
+}
+static void failed_to_record(struct scene *s)
+{
+	set_tried(s, VERB_SET_AUTOPROBE, PF, "0", -EROFS);
+}
+static void failed_to_remove(struct scene *s)
+{
+	set_tried(s, VERB_SET_NUM_VFS, PF, "0", -EPERM);
+}
+
+static void vfs_are_born_with_autoprobe_off(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t count, have;
+		void (*spoil)(struct scene *s);
+		const char *expected;
+	} rows[] = {
+		{ "0 to 1", 1, 0, NULL, OFF MAKE("1") },
+		{ "0 to 7", 7, 0, NULL, OFF MAKE("7") },
+		{ "max", COUNT_MAX, 0, NULL, OFF MAKE("7") },
+		{ "8 of 7", 8, 0, NULL, "set-num-vfs 41:00.0 0>8 impossible too-many-vfs" },
+		{ "4 to 2", 2, 4, NULL, "set-num-vfs 41:00.0 4>0\n" OFF MAKE("2") },
+		{ "equal", 4, 4, NULL, "" },
+		{ "no such file", 2, 0, old_kernel, MAKE("2") },
+		{ "nothing to set", 2, 0, keeps_identity, MAKE("2") },
+		{ "trust only", 2, 0, trusts, OFF MAKE("2") },
+		{ "a driver without MACs of VFs", 2, 0, has_no_macs, MAKE("2") },
+		{ "off by somebody else", 2, 0, off_by_others, MAKE("2") "\nautoprobe-off: " },
+		{ "crash after it was switched", 2, 0, switched, MAKE("2") },
+		{ "crash before it was switched", 2, 0, recorded_only, OFF MAKE("2") },
+		{ "it could not be recorded", 2, 0, failed_to_record,
+		  "set-autoprobe 41:00.0 1>0 failed\n" MAKE("2") },
+		{ "they could not be made", 2, 0, failed_to_make, MAKE("2") " failed\n" ON },
+		{ "fewer than asked for stay", 2, 1, failed_to_make,
+		  "set-num-vfs 41:00.0 1>2 failed\n" ON },
+		{ "they could not be removed", 2, 4, failed_to_remove,
+		  "set-num-vfs 41:00.0 4>0 failed" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, rows[i].count);
+		add_vfs(&s, PF, rows[i].have, true, "02:00:00:00:00:01");
+		if (rows[i].spoil)
+			rows[i].spoil(&s);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+#define MACS  "set-vf-mac 41:00.1 >*\nset-vf-mac 41:00.2 >*\n"
+#define BINDS "bind-driver 41:00.1 >mlx5_core\nbind-driver 41:00.2 >mlx5_core"
+#define LACK  "wait 41:00.1 > waiting no-driver\nwait 41:00.2 > waiting no-driver"
+
+static void available(struct scene *s)
+{
+	switched(s);
+	s->modules[3].state = MODULE_AVAILABLE;
+}
+static void blacklisted(struct scene *s)
+{
+	switched(s);
+	s->modules[3].state = MODULE_BLACKLISTED;
+}
+static void untold(struct scene *s)
+{
+	switched(s);
+	s->node.n_vf_infos = 0;
+}
+static void rejected(struct scene *s)
+{
+	switched(s);
+	set_tried(s, VERB_SET_VF_MAC, "0000:41:00.1", "", -EOPNOTSUPP);
+}
+static void trusted_and_down(struct scene *s)
+{
+	switched(s);
+	trusts(s);
+	s->infos[0].link_state = 2;
+}
+static void not_restored(struct scene *s)
+{
+	switched(s);
+	set_tried(s, VERB_SET_AUTOPROBE, PF, "1", -EIO);
+}
+static void switched_and_stuck(struct scene *s)
+{
+	switched(s);
+	COPY(s->node.stuck, PF);
+}
+static void other_card_stuck(struct scene *s)
+{
+	switched(s);
+	add_card(s, SECOND, "b8:ce:f6:42:00:00");
+	qsort(s->pcis, s->node.n_pcis, sizeof(*s->pcis), by_address);
+	COPY(s->node.stuck, SECOND);
+}
+static void bind_stuck(struct scene *s)
+{
+	switched(s);
+	COPY(s->node.stuck, "0000:41:00.1");
+}
+
+static void unbound_vfs_get_all_they_need_before_they_are_bound(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*spoil)(struct scene *s);
+		const char *expected;
+	} rows[] = {
+		{ "born by us", switched, MACS ON "\n" BINDS },
+		{ "unbound by somebody", NULL, MACS BINDS },
+		{ "off by somebody else", off_by_others, MACS "autoprobe-off: " },
+		{ "old record, off by somebody else", off_and_recorded_long_ago,
+		  MACS "autoprobe-off: " },
+		{ "record of an earlier boot", recorded_long_ago,
+		  MACS "set-autoprobe 41:00.0 1>1\n" BINDS },
+		{ "the driver tells nothing of them", untold, ON "\n" BINDS },
+		{ "the driver has no such setting", rejected, ON "\n" BINDS },
+		{ "trust and link state", trusted_and_down,
+		  "set-vf-trust 41:00.1 0>1\nset-vf-link 41:00.1 >auto\nset-vf-trust 41:00.2 "
+		  "0>1\n" ON "\n" BINDS },
+		{ "autoprobe stays off", not_restored, MACS "set-autoprobe 41:00.0 0>1 failed" },
+		{ "the card is stuck", switched_and_stuck, LACK },
+		{ "one of them is stuck", bind_stuck, MACS ON },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 2);
+		add_vfs(&s, PF, 2, false, ZERO);
+		if (rows[i].spoil)
+			rows[i].spoil(&s);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+static void the_driver_is_loaded_before_vfs_born_unbound_are_bound(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s, 2);
+	add_vfs(&s, PF, 2, false, ZERO);
+	available(&s);
+	{
+		_cleanup_(plan_done) struct plan p = {};
+		char text[2048];
+
+		make_plan(&s, &p);
+		describe(&p, text, sizeof(text));
+		assert_string_equal(p.actions[0].target, "mlx5_core");
+		assert_non_null(strstr(text, MACS ON "\n" BINDS));
+	}
+
+	/* With autoprobe on, loading it binds them. */
+	pci_of(&s, PF)->autoprobe = true;
+	pci_of(&s, PF)->is_recorded = pci_of(&s, PF)->is_switched = false;
+	{
+		_cleanup_(plan_done) struct plan p = {};
+		char text[2048];
+
+		make_plan(&s, &p);
+		describe(&p, text, sizeof(text));
+		assert_null(strstr(text, "bind-driver"));
+	}
+
+	set_scene(&s, 2);
+	add_vfs(&s, PF, 2, false, ZERO);
+	blacklisted(&s);
+	{
+		_cleanup_(plan_done) struct plan p = {};
+		char text[2048];
+
+		make_plan(&s, &p);
+		describe(&p, text, sizeof(text));
+		assert_non_null(strstr(text, ON));
+		assert_null(strstr(text, "bind-driver"));
+	}
+}
+
+static void a_stuck_card_keeps_no_other_from_what_is_begun(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s, 2);
+	add_vfs(&s, PF, 2, false, ZERO);
+	other_card_stuck(&s);
+	assert_plan(&s, "another card is stuck",
+		    "set-num-vfs 42:00.0 0>2 waiting pci-stuck\n" MACS ON "\n" BINDS);
+}
+
+static void what_we_switched_is_restored_whatever_is_asked_for(_unused_ void **state)
+{
+	static const enum vf_mode modes[] = { VF_MODE_KEEP, VF_MODE_EXCLUSIVE,
+					      VF_MODE_SHARED_MULTI };
+
+	for (size_t i = 0; i < ELEMENTSOF(modes); i++) {
+		struct scene s;
+
+		set_scene(&s, 0);
+		s.section.mode = modes[i];
+		switched(&s);
+		assert_plan(&s, vf_mode_name(modes[i]), ON);
+		s.config.n_devices = 0;
+		assert_plan(&s, "not matched", ON);
+	}
+}
+
+static void nothing_is_done_to_the_vfs_of_others(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s, 2);
+	s.section.mode = VF_MODE_KEEP;
+	s.section.trust = TRUST_ON;
+	add_vfs(&s, PF, 2, false, ZERO);
+	assert_plan(&s, "keep", "");
+	s.config.n_devices = 0;
+	assert_plan(&s, "not matched", "");
+}
+
+/* --- bound VFs --- */
+
+#define FIX "set-vf-mac 41:00.1 >*\nrebind-driver 41:00.1 >mlx5_core"
+
+static struct netdev *vf_netdev(struct scene *s)
+{
+	return (struct netdev *)node_netdev_of(&s->node, "0000:41:00.1");
+}
+static struct ibdev *vf_ibdev(struct scene *s)
+{
+	return (struct ibdev *)node_ibdev_of(&s->node, "0000:41:00.1");
+}
+static void is_down(struct scene *s)
+{
+	vf_netdev(s)->is_up = false;
+}
+static void random_mac(struct scene *s)
+{
+	COPY(s->infos[0].mac, vf_netdev(s)->mac);
+	vf_netdev(s)->is_random_mac = true;
+}
+static void mac_of_a_person(struct scene *s)
+{
+	COPY(s->infos[0].mac, vf_netdev(s)->mac);
+}
+static void mac_for_the_next_bind(struct scene *s)
+{
+	COPY(s->infos[0].mac, "02:00:00:00:00:07");
+	vf_netdev(s)->is_random_mac = true;
+}
+static void down_by_a_person(struct scene *s)
+{
+	mac_of_a_person(s);
+	s->infos[0].link_state = 2;
+}
+static void in_use(struct scene *s)
+{
+	vf_ibdev(s)->n_contexts = 1;
+}
+static void has_address(struct scene *s)
+{
+	s->addresses[0] = (struct address){ .ifindex = vf_netdev(s)->ifindex };
+	s->node.n_addresses = 1;
+}
+static void has_link_local(struct scene *s)
+{
+	has_address(s);
+	s->addresses[0].scope = 253;
+}
+static void was_usable(struct scene *s)
+{
+	s->memories[s->node.n_memories++] =
+		(struct memory){ .pci = "0000:41:00.1", .was_usable = true };
+}
+static void was_rebuilt(struct scene *s)
+{
+	s->memories[s->node.n_memories++] =
+		(struct memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
+}
+static void is_zero(struct scene *s)
+{
+	COPY(s->infos[0].mac, "02:00:00:00:00:07");
+	COPY(vf_ibdev(s)->node_guid, GUID_0);
+}
+static void is_zero_and_used(struct scene *s)
+{
+	is_zero(s);
+	in_use(s);
+}
+static void is_zero_and_rebuilt(struct scene *s)
+{
+	is_zero(s);
+	was_rebuilt(s);
+}
+static void is_zero_and_just_rebuilt(struct scene *s)
+{
+	is_zero(s);
+	set_tried(s, VERB_REBIND_DRIVER, "0000:41:00.1", "mlx5_core", 0);
+}
+static void is_zero_without_mac(struct scene *s)
+{
+	is_zero(s);
+	has_no_macs(s);
+	COPY(s->infos[0].mac, ZERO);
+}
+static void is_stuck(struct scene *s)
+{
+	COPY(s->node.stuck, PF);
+}
+
+static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*spoil)(struct scene *s);
+		const char *expected;
+	} rows[] = {
+		{ "no MAC", NULL, FIX },
+		{ "its netdev of now is left alone", is_down, FIX },
+		{ "a MAC its driver made up", random_mac, FIX },
+		{ "a MAC somebody set", mac_of_a_person, "" },
+		{ "a MAC somebody set since it was bound", mac_for_the_next_bind, "" },
+		{ "a link state somebody set", down_by_a_person, "" },
+		{ "in use", in_use, "" },
+		{ "with an address", has_address, "" },
+		{ "with a link-local address", has_link_local, FIX },
+		{ "handed out before", was_usable, "" },
+		{ "rebuilt before", was_rebuilt, "" },
+		{ "identity is kept", keeps_identity, "" },
+		{ "autoprobe is off", off_by_others, "autoprobe-off: " },
+		{ "no such setting", has_no_macs, "" },
+		{ "the driver tells nothing", untold, "set-autoprobe 41:00.0 0>1" },
+		{ "stuck", is_stuck, "" },
+		{ "zero GUID", is_zero, "rebind-driver 41:00.1 >mlx5_core" },
+		{ "zero GUID, in use", is_zero_and_used, "wait 41:00.1 > waiting zero-guid" },
+		{ "zero GUID, rebuilt", is_zero_and_rebuilt, "wait 41:00.1 > waiting zero-guid" },
+		{ "zero GUID, rebuilt just now", is_zero_and_just_rebuilt,
+		  "wait 41:00.1 > waiting zero-guid" },
+		{ "zero GUID, no MAC to be had", is_zero_without_mac,
+		  "wait 41:00.1 > waiting zero-guid" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 1);
+		add_vfs(&s, PF, 1, true, ZERO);
+		if (rows[i].spoil)
+			rows[i].spoil(&s);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+static void trust_is_not_changed_under_somebody(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s, 1);
+	add_vfs(&s, PF, 1, true, "02:00:00:00:00:01");
+	s.section.trust = TRUST_ON;
+	assert_plan(&s, "idle", "set-vf-trust 41:00.1 0>1");
+	in_use(&s);
+	assert_plan(&s, "in use", "set-vf-trust 41:00.1 0>1 needs-reboot vf-in-use");
+	s.section.trust = TRUST_OFF;
+	assert_plan(&s, "as it is", "");
+	s.infos[0].trust = -1;
+	assert_plan(&s, "not told", "vf-setting-unsupported: Trust=");
+}
+
+/* --- settings a driver does not have --- */
+
+static void what_a_driver_has_not_is_no_failure_and_is_remembered(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(freep) char *json = NULL;
+	struct node next = {};
+	struct scene s;
+
+	set_scene(&s, 1);
+	s.section.trust = TRUST_ON;
+	s.section.mtu = 4200;
+	add_vfs(&s, PF, 1, true, ZERO);
+	s.netdevs[0].mtu = 4200;
+	set_tried(&s, VERB_SET_VF_MAC, "0000:41:00.1", "", -EOPNOTSUPP);
+	set_tried(&s, VERB_SET_VF_TRUST, "0000:41:00.1", "1", -EOPNOTSUPP);
+	set_tried(&s, VERB_SET_MTU, "0000:41:00.1", "4200", -EOPNOTSUPP);
+	assert_plan(&s, "tried", "vf-setting-unsupported: Trust=, MTU=");
+
+	make_plan(&s, &p);
+	assert_int_equal(p.state, NODE_READY);
+	assert_int_equal(output_state(&s.config, &s.node, &p, &json), 0);
+	assert_int_equal(output_parse_memory(json, "boot-1", &next), 0);
+	assert_int_equal(node_memory(&next, PF)->unsupported,
+			 VF_SETTING_MAC | VF_SETTING_TRUST | VF_SETTING_MTU);
+	assert_string_equal(node_memory(&next, PF)->card, "b8:ce:f6:41:00:00");
+	assert_string_equal(node_memory(&next, "0000:41:00.1")->card, "b8:ce:f6:41:00:00");
+	assert_false(node_memory(&next, "0000:41:00.1")->was_rebuilt);
+	s.tries.n_actions = 0;
+	s.node.memories = next.memories;
+	s.node.n_memories = next.n_memories;
+	s.memories[0] = *node_memory(&next, PF);
+	assert_plan(&s, "remembered", "vf-setting-unsupported: Trust=, MTU=");
+	node_done(&next);
+
+	/* Another failure is one. */
+	s.node.n_memories = 0;
+	set_tried(&s, VERB_SET_VF_TRUST, "0000:41:00.1", "1", -EIO);
+	s.section.identity = IDENTITY_KEEP;
+	s.section.mtu = 0;
+	assert_plan(&s, "EIO", "set-vf-trust 41:00.1 0>1 failed");
+}
+
+static void memory_is_of_the_card_not_of_its_slot(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *then, *now;
+		size_t kept;
+	} rows[] = {
+		{ "the same", "b8:ce:f6:41:00:00", "b8:ce:f6:41:00:00", 2 },
+		{ "another", "b8:ce:f6:41:00:99", "b8:ce:f6:41:00:00", 0 },
+		{ "not known then", "", "b8:ce:f6:41:00:00", 2 },
+		{ "not told now", "b8:ce:f6:41:00:00", "", 2 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 1);
+		add_vfs(&s, PF, 1, true, ZERO);
+		was_usable(&s);
+		COPY(s.memories[0].card, rows[i].then);
+		s.memories[1] = (struct memory){ .pci = PF };
+		COPY(s.memories[1].card, rows[i].then);
+		s.node.n_memories = 2;
+		COPY(s.netdevs[0].perm_mac, rows[i].now);
+		node_forget_replaced(&s.node);
+		assert_int_equal(s.node.n_memories, rows[i].kept);
+	}
+}
+
+/* --- identity --- */
+
+static void mac_of(struct scene *s, const char *vf, char *ret)
+{
+	_cleanup_(plan_done) struct plan p = {};
+
+	make_plan(s, &p);
+	for (size_t i = 0; i < p.n_actions; i++)
+		if (p.actions[i].verb == VERB_SET_VF_MAC && streq(p.actions[i].target, vf)) {
+			copy(ret, 24, p.actions[i].to);
+			return;
+		}
+	fail_msg("no MAC for %s", vf);
+}
+
+static bool is_local_unicast(const char *address)
+{
+	unsigned long first = strtoul((char[]){ address[0], address[1], '\0' }, NULL, 16);
+
+	return (first & 3) == 2;
+}
+
+static void a_mac_follows_from_the_card_and_the_index_alone(_unused_ void **state)
+{
+	char one[24], other[24];
+	struct scene s;
+
+	set_scene(&s, 2);
+	add_vfs(&s, PF, 2, false, ZERO);
+	mac_of(&s, "0000:41:00.1", one);
+	/* The algorithm is a promise: MACs are the same after an update of this service. */
+	assert_string_equal(one, "fe:64:63:0e:0c:d6");
+	assert_true(is_local_unicast(one));
+	mac_of(&s, "0000:41:00.2", other);
+	assert_string_not_equal(one, other);
+
+	COPY(s.netdevs[0].name, "renamed0");
+	COPY(s.netdevs[0].mac, "02:99:99:99:99:99");
+	COPY(s.node.boot_id, "boot-2");
+	mac_of(&s, "0000:41:00.1", other);
+	assert_string_equal(one, other);
+
+	/* In another slot, with another card beside it. */
+	set_scene(&s, 2);
+	COPY(s.netdevs[0].perm_mac, "b8:ce:f6:00:00:00");
+	add_card(&s, SECOND, "b8:ce:f6:41:00:00");
+	add_vfs(&s, SECOND, 2, false, ZERO);
+	mac_of(&s, "0000:42:00.1", other);
+	assert_string_equal(one, other);
+}
+
+static void no_two_functions_of_a_node_have_one_mac(_unused_ void **state)
+{
+	char first[24], next[24], third[24], again[24];
+	struct scene s;
+
+	/* Two cards that claim the same permanent MAC. */
+	set_scene(&s, MAX_VF);
+	add_card(&s, SECOND, "b8:ce:f6:41:00:00");
+	add_vfs(&s, PF, MAX_VF, false, ZERO);
+	add_vfs(&s, SECOND, MAX_VF, false, ZERO);
+	{
+		_cleanup_(plan_done) struct plan p = {};
+		size_t n = 0;
+
+		make_plan(&s, &p);
+		for (size_t i = 0; i < p.n_actions; i++) {
+			if (p.actions[i].verb != VERB_SET_VF_MAC)
+				continue;
+			n++;
+			assert_true(is_local_unicast(p.actions[i].to));
+			for (size_t k = 0; k < i; k++)
+				assert_string_not_equal(p.actions[i].to, p.actions[k].to);
+		}
+		assert_int_equal(n, 2 * MAX_VF);
+	}
+
+	/* Taken as a MAC, a permanent MAC, or the admin MAC of another VF: each time the next. */
+	set_scene(&s, 2);
+	add_vfs(&s, PF, 2, false, ZERO);
+	mac_of(&s, "0000:41:00.1", first);
+	add_devices(&s, "", first, "");
+	mac_of(&s, "0000:41:00.1", next);
+	assert_string_not_equal(first, next);
+	COPY(s.netdevs[0].mac, next);
+	mac_of(&s, "0000:41:00.1", third);
+	assert_string_not_equal(next, third);
+	COPY(s.infos[1].mac, third);
+	mac_of(&s, "0000:41:00.1", again);
+	assert_string_not_equal(third, again);
+	COPY(s.netdevs[s.node.n_netdevs - 1].mac, "02:55:55:55:55:55");
+	COPY(s.netdevs[s.node.n_netdevs - 1].perm_mac, first);
+	mac_of(&s, "0000:41:00.1", again);
+	assert_string_not_equal(first, again);
+
+	/* Its own netdev has it already: that is no other. */
+	set_scene(&s, 1);
+	add_vfs(&s, PF, 1, true, ZERO);
+	COPY(vf_netdev(&s)->mac, first);
+	mac_of(&s, "0000:41:00.1", again);
+	assert_string_equal(first, again);
+}
+
+static void a_card_without_permanent_mac_falls_back_and_says_so(_unused_ void **state)
+{
+	char by_mac[24], by_guid[24], by_present[24];
+	struct scene s;
+
+	set_scene(&s, 1);
+	add_vfs(&s, PF, 1, false, ZERO);
+	mac_of(&s, "0000:41:00.1", by_mac);
+	s.netdevs[0].perm_mac[0] = '\0';
+	mac_of(&s, "0000:41:00.1", by_guid);
+	assert_string_not_equal(by_mac, by_guid);
+	COPY(s.ibdevs[0].node_guid, GUID_0);
+	mac_of(&s, "0000:41:00.1", by_present);
+	assert_string_equal(by_present,
+			    by_mac); /* the present one happens to be the permanent one */
+	assert_plan(&s, "unstable",
+		    "set-vf-mac 41:00.1 >*\nbind-driver 41:00.1 >mlx5_core\n"
+		    "identity-unstable: eth0");
+	s.netdevs[0].mac[0] = '\0';
+	assert_plan(&s, "nothing at all", "bind-driver 41:00.1 >mlx5_core");
+}
+
+static void infiniband(struct scene *s, const char *node, const char *port)
+{
+	pci_of(s, PF)->class = 0x020700;
+	COPY(s->infos[0].node_guid, node);
+	COPY(s->infos[0].port_guid, port);
+}
+
+static void infiniband_gets_guids(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *node, *port;
+		bool is_set;
+	} rows[] = {
+		{ "none", GUID_0, GUID_0, true },
+		{ "one", "0002:c903:0011:2233", GUID_0, true },
+		{ "both", "0002:c903:0011:2233", "0002:c903:0011:2234", false },
+		{ "not told", "", "", false },
+	};
+	struct scene s;
+
+	set_scene(&s, 1);
+	s.section.identity = IDENTITY_KEEP;
+	pci_of(&s, PF)->class = 0x020700;
+	assert_plan(&s, "staged for its link state alone", OFF MAKE("1"));
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+
+		set_scene(&s, 1);
+		add_vfs(&s, PF, 1, false, ZERO);
+		switched(&s);
+		infiniband(&s, rows[i].node, rows[i].port);
+		s.infos[0].link_state = 2;
+		make_plan(&s, &p);
+		assert_int_equal(p.actions[0].verb,
+				 rows[i].is_set ? VERB_SET_VF_GUID : VERB_SET_VF_LINK);
+		if (!rows[i].is_set)
+			continue;
+		assert_int_equal(strlen(p.actions[0].to), 39);
+		assert_string_not_equal(p.actions[0].to + 20, GUID_0);
+		assert_true(is_local_unicast(p.actions[0].to + 20));
+		assert_true(strncmp(p.actions[0].to, p.actions[0].to + 20, 19) != 0);
+		if (!is_zero_guid(rows[i].node))
+			assert_true(is_prefix(p.actions[0].to, rows[i].node));
+		else
+			assert_true(is_local_unicast(p.actions[0].to));
+		assert_int_equal(p.actions[1].verb, VERB_SET_VF_LINK);
+	}
+}
+
+/* --- GPUs, users, words --- */
+
+static void sharing_by_many_on_a_node_with_gpus_is_a_hint(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		enum vf_mode mode;
+		uint16_t vendor;
+		uint32_t class;
+		const char *expected;
+	} rows[] = {
+		{ "H100", VF_MODE_SHARED_MULTI, 0x10de, 0x030200,
+		  "gpu-shared-multi: [Device rail], GPU 0000:90:00.0" },
+		{ "GeForce", VF_MODE_SHARED_MULTI, 0x10de, 0x030000,
+		  "gpu-shared-multi: [Device rail], GPU 0000:90:00.0" },
+		{ "MI300", VF_MODE_SHARED_MULTI, 0x1002, 0x030200,
+		  "gpu-shared-multi: [Device rail], GPU 0000:90:00.0" },
+		{ "the screen of a BMC", VF_MODE_SHARED_MULTI, 0x1a03, 0x030000, "" },
+		{ "its sound", VF_MODE_SHARED_MULTI, 0x10de, 0x040300, "" },
+		{ "shared", VF_MODE_SHARED, 0x10de, 0x030200, "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+		struct pci *gpu;
+
+		set_scene(&s, 1);
+		s.section.mode = rows[i].mode;
+		add_vfs(&s, PF, 1, true, "02:00:00:00:00:01");
+		gpu = add_pci(&s, "0000:90:00.0", "nvidia");
+		gpu->vendor = rows[i].vendor;
+		gpu->class = rows[i].class;
+		assert_plan(&s, rows[i].name, rows[i].expected);
+		make_plan(&s, &p);
+		assert_int_equal(p.state, NODE_READY);
+	}
+}
+
+static void every_use_keeps_vfs_and_all_users_are_named(_unused_ void **state)
+{
+	struct scene s;
+
+	for (enum use u = 0; u < _USE_N; u++) {
+		set_scene(&s, 2);
+		add_vfs(&s, PF, 4, true, "02:00:00:00:00:01");
+		s.users[0] = (struct user){ .target = "0000:41:00.3", .use = u };
+		s.node.n_users = 1;
+		assert_plan(&s, use_name(u), "set-num-vfs 41:00.0 4>2 needs-reboot vf-in-use");
+	}
+
+	for (size_t i = 0; i < ELEMENTSOF(s.users); i++)
+		s.users[i] = (struct user){ .target = "0000:41:00.3",
+					    .use = USE_CONTEXT,
+					    .pid = (uint32_t)i + 100,
+					    .command = "python3" };
+	s.node.n_users = 2;
+	{
+		_cleanup_(plan_done) struct plan p = {};
+
+		make_plan(&s, &p);
+		assert_string_equal(p.actions[0].detail,
+				    "0000:41:00.3: open-context by python3 (pid 100); "
+				    "0000:41:00.3: open-context by python3 (pid 101)");
+	}
+	s.node.n_users = ELEMENTSOF(s.users);
+	{
+		_cleanup_(plan_done) struct plan p = {};
+
+		make_plan(&s, &p);
+		assert_true(strlen(p.actions[0].detail) < sizeof(p.actions[0].detail) - 1);
+		assert_non_null(strstr(p.actions[0].detail, "); and "));
+		assert_non_null(strstr(p.actions[0].detail, " more"));
+	}
+}
+
+static void what_the_kernel_refuses_has_a_reason_of_its_own(_unused_ void **state)
+{
+	static const struct {
+		int error;
+		const char *code, *advice;
+	} rows[] = {
+		{ ERANGE, "too-many-vfs", "NUM_OF_VFS" },
+		{ EBUSY, "vf-busy", "sriov_numvfs" },
+		{ ENOENT, "vf-driver", "exclusive" },
+		{ EINVAL, "vf-rejected", "dmesg" },
+		{ ENOMEM, "vf-no-room", "pci=realloc" },
+		{ ENOMEM, "vf-no-room", "pci=assign-busses" },
+		{ ENOMEM, "vf-no-room", "BIOS" },
+		{ EIO, "vf-firmware", "firmware" },
+		{ EREMOTEIO, "vf-firmware", "firmware" },
+		{ EPERM, "vf-assigned", "virtual machine" },
+		{ ETIMEDOUT, "action-timeout", "reboot" },
+		{ EFAULT, "action-failed", "dmesg" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct action a = { .verb = VERB_SET_NUM_VFS,
+				    .is_done = true,
+				    .result = -rows[i].error };
+
+		assert_string_equal(reason_code(action_failure(&a)), rows[i].code);
+		assert_non_null(strstr(reason_advice(action_failure(&a)), rows[i].advice));
+	}
+}
+
+static void explain_says_what_becomes_of_vfs(_unused_ void **state)
+{
+	char words[256];
+	struct scene s;
+
+	set_scene(&s, 4);
+	add_vfs(&s, PF, 2, true, "02:00:00:00:00:01");
+	plan_explain_vfs(&s.config, &s.node, pci_of(&s, PF), words, sizeof(words));
+	assert_string_equal(words,
+			    "[Device rail] is the first section that matches: "
+			    "VirtualFunctions=shared-multi, 4 VFs asked for, 2 there, 7 possible");
+	s.section.mode = VF_MODE_KEEP;
+	plan_explain_vfs(&s.config, &s.node, pci_of(&s, PF), words, sizeof(words));
+	assert_non_null(strstr(words, "VirtualFunctions=keep, its 2 VFs are left as they are"));
+	s.config.n_devices = 0;
+	plan_explain_vfs(&s.config, &s.node, pci_of(&s, PF), words, sizeof(words));
+	assert_non_null(strstr(words, "no [Device NAME] section matches: its 2 VFs are left"));
+	pci_of(&s, PF)->num_vfs = 0;
+	plan_explain_vfs(&s.config, &s.node, pci_of(&s, PF), words, sizeof(words));
+	assert_non_null(strstr(words, "it is not managed"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vfs_are_born_with_autoprobe_off),
+		cmocka_unit_test(unbound_vfs_get_all_they_need_before_they_are_bound),
+		cmocka_unit_test(the_driver_is_loaded_before_vfs_born_unbound_are_bound),
+		cmocka_unit_test(a_stuck_card_keeps_no_other_from_what_is_begun),
+		cmocka_unit_test(what_we_switched_is_restored_whatever_is_asked_for),
+		cmocka_unit_test(nothing_is_done_to_the_vfs_of_others),
+		cmocka_unit_test(a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody),
+		cmocka_unit_test(trust_is_not_changed_under_somebody),
+		cmocka_unit_test(what_a_driver_has_not_is_no_failure_and_is_remembered),
+		cmocka_unit_test(memory_is_of_the_card_not_of_its_slot),
+		cmocka_unit_test(a_mac_follows_from_the_card_and_the_index_alone),
+		cmocka_unit_test(no_two_functions_of_a_node_have_one_mac),
+		cmocka_unit_test(a_card_without_permanent_mac_falls_back_and_says_so),
+		cmocka_unit_test(infiniband_gets_guids),
+		cmocka_unit_test(sharing_by_many_on_a_node_with_gpus_is_a_hint),
+		cmocka_unit_test(every_use_keeps_vfs_and_all_users_are_named),
+		cmocka_unit_test(what_the_kernel_refuses_has_a_reason_of_its_own),
+		cmocka_unit_test(explain_says_what_becomes_of_vfs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
