@@ -507,7 +507,8 @@ static int refuse_name(const struct node *n, const char *name)
 	const char *candidate;
 
 	for (size_t i = 0; (candidate = output_explain_name(n, i)); i++)
-		nearest_offer(&nearest, candidate);
+		if (*candidate)
+			nearest_offer(&nearest, candidate);
 	log_error(
 		"%s: no PCI function, netdev or RDMA device on a PCI function has that name%s%s%s",
 		quoted(name, shown), nearest.best ? ", did you mean " : "",

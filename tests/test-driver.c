@@ -888,9 +888,11 @@ static void all_users_are_named_as_far_as_there_is_room(_unused_ void **state)
 	s.config.driver.mode = DRIVER_MODE_COMPAT;
 	s.node.has_users = true;
 	context(&s);
+	add_user(&s, ERI, USE_QP, 812, "python3", "cri-0123", "the same one"); /* named already */
 	qp(&s);
 	module_user(&s);
 	first_item(&s, &a);
+	assert_null(strstr(a.detail, "the same one"));
 	assert_has(a.detail, "812");
 	assert_has(a.detail, "813");
 	assert_has(a.detail, "held by foo");
@@ -1584,6 +1586,31 @@ static void a_driver_that_came_into_use_in_between_is_a_reboot_as_well(_unused_ 
 	assert_true(needs_users(&again));
 }
 
+/* The device works, in the mode nobody asked for: whoever waits for the node must be told. */
+static void a_mode_that_is_not_to_be_had_makes_the_node_degraded(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {}, tried = {}, failed = {};
+	struct scene s;
+
+	set_scene(&s);
+	s.config.driver.mode = DRIVER_MODE_COMPAT;
+	make_plan(&s, &tried);
+	tried.actions[0].is_done = true;
+	tried.actions[0].result = -ENOENT;
+	s.tried = &tried;
+	make_plan(&s, &failed);
+	assert_true(failed.devices[0].is_usable);
+	assert_int_equal(failed.state, NODE_DEGRADED);
+
+	s.tried = NULL;
+	for (size_t i = 0; i < s.node.n_modules; i++)
+		s.modules[i].n_parameters = 0; /* as of the kernel's own erdma */
+	make_plan(&s, &p);
+	assert_int_equal(p.actions[0].class, CLASS_IMPOSSIBLE);
+	assert_true(p.devices[0].is_usable);
+	assert_int_equal(p.state, NODE_DEGRADED);
+}
+
 /* --- nvidia_peermem --- */
 
 static void peermem_there(struct scene *s)
@@ -1882,6 +1909,7 @@ int main(void)
 		cmocka_unit_test(namespaces_that_are_seen_are_named_before_the_mode_is_tried),
 		cmocka_unit_test(one_that_came_in_between_is_a_reboot_as_well),
 		cmocka_unit_test(a_driver_that_came_into_use_in_between_is_a_reboot_as_well),
+		cmocka_unit_test(a_mode_that_is_not_to_be_had_makes_the_node_degraded),
 		cmocka_unit_test(peermem_is_loaded_late_where_it_is_asked_for),
 		cmocka_unit_test(peermem_that_fails_changes_no_state_and_is_tried_for_new_devices),
 		cmocka_unit_test(peermem_is_the_last_of_the_drivers),

@@ -286,6 +286,11 @@ static void every_name_leads_to_the_function(_unused_ void **state)
 		assert_ptr_equal(output_explain_find(&m.node, &m.plan, cases[i].name),
 				 cases[i].pci < 0 ? NULL : &m.pcis[cases[i].pci]);
 
+	/* A virtual one is not offered, for it would be refused. */
+	assert_string_equal(output_explain_name(&m.node, 0), "erdma_0");
+	assert_string_equal(output_explain_name(&m.node, 1), "eth0");
+	assert_string_equal(output_explain_name(&m.node, 2), "");
+
 	/* Without a plan for it the netdev of eRDMA still means the RDMA function; in a pod its old
 	 * names do. */
 	m.plan.n_devices = 0;

@@ -27,6 +27,7 @@ static const struct entry dep[] = {
 	{ "compressed", "kernel/compressed.ko.xz:" },
 	{ "damaged", "kernel/damaged.ko:" },
 	{ "foreign", "kernel/foreign.ko:" },
+	{ "going_round", "kernel/going_round.ko:" },
 	{ "ib_uverbs", "kernel/ib_uverbs.ko:" },
 	{ "kept_by_admin", "kernel/kept_by_admin.ko:" },
 	{ "mlx5_core", "kernel/mlx5_core.ko: kernel/ib_uverbs.ko" },
@@ -227,6 +228,7 @@ static int set_up(_unused_ void **state)
 			    "$CMDLINE_OPTS && /usr/libexec/setup.sh\n"
 			    "install overridden modprobe -i overridden\n"
 			    "install foreign modprobe -i rdma_ucm\n"
+			    "install going_round modprobe -q going-round\n"
 			    "install another_first /bin/true; modprobe -i another_first\n");
 	return 0;
 }
@@ -299,6 +301,7 @@ static void a_module_is_there_or_says_why_not(_unused_ void **state)
 		{ "overridden", MODULE_BLACKLISTED },    /* by the administrator */
 		{ "kept_by_admin", MODULE_BLACKLISTED }, /* which is not the distribution's */
 		{ "foreign", MODULE_BLACKLISTED },       /* inserts another one */
+		{ "going_round", MODULE_BLACKLISTED },   /* would run itself */
 		{ "another_first", MODULE_BLACKLISTED }, /* does something else before */
 		{ "ext4", MODULE_BUILTIN },
 		{ "erdma", MODULE_MISSING },

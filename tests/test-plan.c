@@ -1291,6 +1291,15 @@ static void no_numa_node(struct scene *s)
 	find_pci(s, FIRST)->numa_node = -1;
 }
 
+static void its_driver_hangs(struct scene *s)
+{
+	COPY(s->node.stuck, FIRST);
+}
+static void another_driver_hangs(struct scene *s)
+{
+	COPY(s->node.stuck, "0000:99:00.0");
+}
+
 static void a_device_is_usable_when_every_condition_holds(_unused_ void **state)
 {
 	static const struct {
@@ -1318,6 +1327,8 @@ static void a_device_is_usable_when_every_condition_holds(_unused_ void **state)
 		{ "InfiniBand needs no GID of a netdev", infiniband, REASON_NONE },
 		{ "one good port of two", second_port_is_good, REASON_NONE },
 		{ "no NUMA", no_numa_node, REASON_NONE },
+		{ "a write to it never came back", its_driver_hangs, REASON_PCI_STUCK },
+		{ "a write to another", another_driver_hangs, REASON_NONE },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

@@ -26,7 +26,7 @@ struct rdma_holder {
 };
 
 enum rdma_resource {
-	RDMA_CONTEXTS, /* open uverbs contexts: since Linux 5.14, -EOPNOTSUPP before */
+	RDMA_CONTEXTS, /* open uverbs contexts; -EOPNOTSUPP of Linux 5.10 and older */
 	RDMA_QPS,
 	RDMA_CM_IDS,
 };

@@ -3,12 +3,20 @@
 
 #define NVIDIA_VENDOR 0x10de
 #define CLASS_DISPLAY 0x03
+#define ERDMA_VENDOR  0x1ded /* drivers/infiniband/hw/erdma/erdma_main.c */
+#define ERDMA_DEVICE  0x107f
 
 enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool has_nvidia_module)
 {
 	if (mode != DRIVER_MODE_AUTO)
 		return mode;
 	return has_gpu && has_nvidia_module ? DRIVER_MODE_OFED : DRIVER_MODE_DEFAULT;
+}
+
+bool is_erdma(const struct pci *pci)
+{
+	return (pci->vendor == ERDMA_VENDOR && pci->device == ERDMA_DEVICE) ||
+	       streq(pci->driver[0] ? pci->driver : pci->module, ERDMA_MODULE);
 }
 
 bool is_gpu(const struct pci *pci)

@@ -38,6 +38,7 @@ struct wanted {
  */
 enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool has_nvidia_module);
 
+bool is_erdma(const struct pci *pci);              /* 1ded:107f, or of the driver of that name */
 bool is_gpu(const struct pci *pci);                /* of NVIDIA: vendor 10de, class 03xx */
 bool node_has_gpu(const struct node *n);           /* node.pcis is enough */
 bool node_has_nvidia_module(const struct node *n); /* loaded, built in or installed */

@@ -227,7 +227,7 @@ int answers_write(const struct node *n, char **ret)
 	json_auto_t *root = NULL;
 	json_t *links, *addresses, *routes, *rdma, *devlink, *vf_infos, *modules, *modalias;
 
-	root = json_pack("{s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "netns_mode",
+	root = json_pack("{s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "netns_mode",
 			 netns_mode_name(n->netns_mode), "links", links = json_array(), "addresses",
 			 addresses = json_array(), "routes", routes = json_array(), "rdma",
 			 rdma = json_array(), "devlink", devlink = json_array(), "vf_infos",

@@ -3,6 +3,7 @@
 
 #include "../base/log.h"
 #include "../doors/manager.h"
+#include "../model/wanted.h"
 #include "cmdline.h"
 
 #define CLASS_NETWORK     0x02
@@ -18,11 +19,6 @@ static const char *const other_modules[] = {
 	"erdma",  "ib_core",        "mlx5_core", "mlx5_ib", "mlx_compat",
 	"nvidia", "nvidia_peermem", "rdma_rxe",  "smc",
 };
-
-static bool is_erdma(const struct pci *pci)
-{
-	return (pci->vendor == 0x1ded && pci->device == 0x107f) || streq(pci->driver, "erdma");
-}
 
 static bool is_nic(const struct node *n, const struct pci *pci)
 {

@@ -8,9 +8,9 @@
  * processes and into the resources of the RDMA core:
  *
  * - USE_CONTEXT: the processes that have /dev/infiniband/uverbsN open, by the texts of their
- *   descriptors and, since Linux 5.14, by netlink. The texts only give names to what is counted by
- *   netlink (ibdev.n_contexts): a node of another name, or a descriptor in flight, is missed here
- *   but not there.
+ *   descriptors and, on kernels newer than 5.10, by netlink. The texts only give names to what
+ *   netlink counts (ibdev.n_contexts): a node of another name, or a descriptor in flight, is missed
+ *   here but not there.
  * - USE_QP, USE_CM_ID: of processes. USE_KERNEL: QPs and cm_ids of the kernel, but not those that
  *   go with the device: of ib_core (GSI, SMI), of the driver itself, and one QP of ib_ipoib for
  *   each netdev of the function that is in this namespace.

@@ -42,10 +42,10 @@ const struct pci *output_explain_find(const struct node *n, const struct plan *p
 const char *output_explain_name(const struct node *n, size_t i)
 {
 	if (i < n->n_ibdevs)
-		return n->ibdevs[i].name;
+		return n->ibdevs[i].pci[0] ? n->ibdevs[i].name : "";
 	i -= n->n_ibdevs;
 	if (i < n->n_netdevs)
-		return n->netdevs[i].name;
+		return n->netdevs[i].pci[0] ? n->netdevs[i].name : "";
 	i -= n->n_netdevs;
 	return i < n->n_pcis ? n->pcis[i].address : NULL;
 }

@@ -18,7 +18,7 @@
  */
 const struct pci *output_explain_find(const struct node *n, const struct plan *p, const char *name);
 
-/* Names that output_explain_find() takes, one after the other: NULL at the end. */
+/* Names that output_explain_find() takes, one after the other: NULL at the end, "" for a gap. */
 const char *output_explain_name(const struct node *n, size_t i);
 
 /**

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugin.h"
 
+#include "../model/wanted.h"
 #include "document.h"
 
 #define UPDATE_INTERVAL 60 /* seconds */
@@ -10,13 +11,8 @@ static bool is_offered(const struct device *d)
 	return d->is_handed_out && (d->is_usable || d->is_lost);
 }
 
-/* drivers/infiniband/hw/erdma/erdma_main.c: its netdev is a function of its own. */
-static bool is_erdma(const struct pci *f)
-{
-	return f->vendor == 0x1ded && f->device == 0x107f;
-}
-
-/* The netdev the plugin finds below the function itself; empty: none. */
+/* The netdev the plugin finds below the function itself; empty: none. That of erdma is a function
+ * of its own. */
 static const char *own_name(const struct device *d)
 {
 	if (d->is_in_pod || d->is_lost)

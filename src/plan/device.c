@@ -186,6 +186,11 @@ static enum reason judge(const struct config *c, const struct node *n, struct de
 {
 	const struct ibdev *ib = d->ibdev;
 
+	/* Its driver hangs: nobody may count on it. */
+	if (streq(n->stuck, d->pci->address)) {
+		COPY(d->detail, "a write to it never came back");
+		return REASON_PCI_STUCK;
+	}
 	if (!d->pci->driver[0]) {
 		snprintf(d->detail, sizeof(d->detail), "%s",
 			 d->pci->module[0] ? d->pci->module : "no module claims it");

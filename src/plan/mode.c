@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mode.h"
 
-#define ID_ERDMA_VENDOR 0x1ded /* drivers/infiniband/hw/erdma/erdma_main.c */
-#define ID_ERDMA_DEVICE 0x107f
-
 /* clang-format off */
 static const struct duty duties[_DRIVER_MODE_N][_FAMILY_N] = {
 	/*                         options ofed   no smc peermem */
@@ -21,12 +18,6 @@ static const struct duty duties[_DRIVER_MODE_N][_FAMILY_N] = {
 	},
 };
 /* clang-format on */
-
-bool is_erdma(const struct pci *pci)
-{
-	return (pci->vendor == ID_ERDMA_VENDOR && pci->device == ID_ERDMA_DEVICE) ||
-	       streq(pci->driver[0] ? pci->driver : pci->module, ERDMA_MODULE);
-}
 
 enum family family_of(const struct pci *pci)
 {

@@ -22,7 +22,5 @@ struct duty {
 	bool wants_peermem; /* NvidiaPeermem=auto means yes, where a GPU is */
 };
 
-/* 1ded:107f, or whatever the driver of that name is bound to or claims. */
-bool is_erdma(const struct pci *pci);
 enum family family_of(const struct pci *pci);
 const struct duty *duty_of(enum driver_mode mode, enum family family); /* @mode: never auto */

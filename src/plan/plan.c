@@ -92,8 +92,8 @@ int plan_make(const struct config *c, const struct node *n, const struct plan *t
 	if (r < 0)
 		return r;
 
-	/* Ready is what nothing has to be done to. */
-	if (p.state == NODE_READY && has_needed_changes(&p))
+	/* Ready, or as good as it gets, is what nothing has to be done to. */
+	if (p.state != NODE_STARTING && has_needed_changes(&p))
 		p.state = is_settled(c, n, settled) ? NODE_DEGRADED : NODE_STARTING;
 
 	p.tried = NULL;

@@ -93,6 +93,21 @@ static bool is_complete(const struct config *c, const struct plan *p)
 	return true;
 }
 
+/* Is a driver or namespace mode not in force that was asked for, and no wait will bring it? Devices
+ * of the wrong mode may well be usable: only this tells whoever asked for the mode. */
+static bool is_mode_refused(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+
+		if ((a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE ||
+		     a->verb == VERB_SET_NETNS_MODE) &&
+		    !is_open_change(a) && !is_best_effort(a))
+			return true;
+	}
+	return false;
+}
+
 /* A new configuration has its own time to wait. */
 bool is_settled(const struct config *c, const struct node *n, bool settled)
 {
@@ -112,7 +127,8 @@ int plan_state(const struct config *c, const struct node *n, bool settled, struc
 	/* Without a last good configuration an invalid one stands for an empty one: nothing to wait
 	 * for. */
 	if (is_complete(c, p))
-		p->state = c->has_unknown || c->is_invalid ? NODE_DEGRADED : NODE_READY;
+		p->state = c->has_unknown || c->is_invalid || is_mode_refused(p) ? NODE_DEGRADED
+										 : NODE_READY;
 	else
 		p->state = is_settled(c, n, settled) ? NODE_DEGRADED : NODE_STARTING;
 	return 0;

@@ -185,6 +185,15 @@ void list_add(char *list, size_t size, const char *item)
 		snprintf(list + used, size - used, "%s%s", between, item);
 }
 
+/* One process has a context, QPs and more: who it is counts, and it is named once. */
+static bool is_named(const struct node *n, const struct user *u)
+{
+	for (const struct user *v = n->users; v < u; v++)
+		if (u->pid > 0 && v->pid == u->pid && streq(v->target, u->target))
+			return true;
+	return false;
+}
+
 static bool list_users(const struct node *n, const char *target, char *ret, size_t size)
 {
 	const struct user *u;
@@ -192,6 +201,8 @@ static bool list_users(const struct node *n, const char *target, char *ret, size
 	char item[256];
 
 	for (size_t i = 0; (u = node_user(n, target, &i)); is_any = true) {
+		if (is_named(n, u))
+			continue;
 		put_user(u, item, sizeof(item));
 		list_add(ret, size, item);
 	}
