@@ -24,6 +24,9 @@ SLOTS = {              # slot: NUMA node, physical slot number, last byte of the
     "pf0": (0, 1, 0x10, True), "0a": (0, 2, 0x20, False), "0b": (0, 3, 0x30, False),
     "pf1": (1, 11, 0x40, True), "1a": (1, 12, 0x50, False), "1b": (1, 13, 0x60, False),
 }
+ERDMA = {              # number: NUMA node, physical slot numbers of the function and of its ENI
+    n: (n % 2, 21 + n, 31 + n) for n in range(4)
+}
 ABORTED = 75           # exit status
 KERNEL_TROUBLE = re.compile(r"WARNING: |\bBUG: |kernel BUG at|\bOops\b|general protection fault|"
                             r"Kernel panic|blocked for more than")
@@ -73,7 +76,7 @@ class Lines:
 class Qemu:
     """A running QEMU."""
 
-    def __init__(self, image, disk, share, serial, cards):
+    def __init__(self, image, disk, share, serial, cards, n_erdma):
         guest, guest_far = socket.socketpair()
         qmp, qmp_far = socket.socketpair()
         args = [
@@ -83,6 +86,7 @@ class Qemu:
             "-smp", "2,sockets=2", "-m", "1536M",
             "-object", "memory-backend-ram,id=m0,size=768M", "-numa", "node,nodeid=0,cpus=0,memdev=m0",
             "-object", "memory-backend-ram,id=m1,size=768M", "-numa", "node,nodeid=1,cpus=1,memdev=m1",
+            "-device", "intel-iommu,intremap=off",  # vfio-pci wants one
             "-kernel", image + "/vmlinuz", "-initrd", image + "/initrd",
             "-append", CMDLINE + " " + os.environ.get("VM_CMDLINE", ""),
             "-chardev", "file,id=serial,append=on,path=" + serial, "-serial", "chardev:serial",
@@ -103,9 +107,19 @@ class Qemu:
             # An empty port reserves what an igb and its VFs need.
             args += ["-device", "pcie-root-port,id=port-%s,bus=numa%d,chassis=%d,slot=%d,"
                      "mem-reserve=4M,pref64-reserve=4M" % (slot, numa, number, number)]
-        for slot in sorted(cards):
+        for slot, mac in sorted(cards.items()):
             # no traffic leaves the node: the backend is there to give the card a link
-            args += ["-netdev", "user,id=net-%s,restrict=on,ipv6=off" % slot, "-device", ",".join("%s=%s" % item for item in self.card(slot).items())]
+            args += ["-netdev", "user,id=net-%s,restrict=on,ipv6=off" % slot, "-device", ",".join("%s=%s" % item for item in self.card(slot, mac).items())]
+
+        for n in range(n_erdma):
+            # The function and its ENI know each other by the MAC only, which follows from the function's slot.
+            numa, function, eni = ERDMA[n]
+            for number in function, eni:
+                args += ["-device", "pcie-root-port,id=port-%d,bus=numa%d,chassis=%d,slot=%d"
+                         % (number, numa, number, number)]
+            args += ["-device", "edu,bus=port-%d" % function,
+                     "-netdev", "user,id=net-%d,restrict=on,ipv6=off" % eni, "-device",
+                     "virtio-net-pci,bus=port-%d,netdev=net-%d,romfile=,mac=52:54:00:00:02:%02d" % (eni, eni, function)]
 
         def die_with_us():
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
@@ -123,9 +137,9 @@ class Qemu:
         self.command("qmp_capabilities")
 
     @staticmethod
-    def card(slot):
+    def card(slot, mac):
         return {"driver": "igb", "id": "card-" + slot, "bus": "port-" + slot, "netdev": "net-" + slot,
-                "mac": "52:54:00:00:00:%02x" % SLOTS[slot][2]}
+                "mac": "52:54:00:00:00:%02x" % mac}
 
     def command(self, name, **arguments):
         self.qmp.write(json.dumps({"execute": name, "arguments": arguments}))
@@ -155,17 +169,17 @@ class Qemu:
 class Node:
     """A disk, what is plugged in, and the QEMU that runs on it, if any."""
 
-    def __init__(self, image, disk, out):
-        self.image, self.disk, self.out = image, disk, out
+    def __init__(self, image, disk, out, n_erdma):
+        self.image, self.disk, self.out, self.n_erdma = image, disk, out, n_erdma
         self.serial = out + "/serial.log"
         self.serial_seen = 0
-        self.cards = {slot for slot in SLOTS if SLOTS[slot][3]}
+        self.cards = {slot: mac for slot, (_, _, mac, is_there) in SLOTS.items() if is_there}
         self.qemu = None
         open(self.serial, "w").close()
 
     def boot(self):
         begin = time.time()
-        self.qemu = Qemu(self.image, self.disk, self.out, self.serial, self.cards)
+        self.qemu = Qemu(self.image, self.disk, self.out, self.serial, self.cards, self.n_erdma)
         try:
             hello = self.answer("hello", BOOT_SECONDS)
         except Dead as e:
@@ -173,7 +187,7 @@ class Node:
             # stopped among its first messages, idle. It has to be told, and it has to be no habit.
             say("does not boot: %s; once more" % e)
             self.off()
-            self.qemu = Qemu(self.image, self.disk, self.out, self.serial, self.cards)
+            self.qemu = Qemu(self.image, self.disk, self.out, self.serial, self.cards, self.n_erdma)
             try:
                 hello = self.answer("hello", BOOT_SECONDS)
             except Dead as again:
@@ -226,19 +240,20 @@ class Node:
         except Dead:
             raise Dead("does not shut down within %d s" % SHUTDOWN_SECONDS)
 
-    def hotplug(self, what, slot):
+    def hotplug(self, what, slot, mac=None):
         if slot not in SLOTS or (what == "add") == (slot in self.cards):
             return "slot %s is unknown, taken or empty" % slot
         try:
             if what == "add":
                 self.qemu.command("netdev_add", type="user", id="net-" + slot, restrict=True, ipv6=False)
-                self.qemu.command("device_add", **Qemu.card(slot))
-                self.cards.add(slot)
+                byte = int(mac, 16) if mac else SLOTS[slot][2]
+                self.qemu.command("device_add", **Qemu.card(slot, byte))
+                self.cards[slot] = byte
             else:
                 self.qemu.command("device_del", id="card-" + slot)
                 self.qemu.wait_gone("card-" + slot, 90)
                 self.qemu.command("netdev_del", id="net-" + slot)
-                self.cards.discard(slot)
+                del self.cards[slot]
         except (ValueError, Dead) as e:
             return str(e)
         return "ok"
@@ -260,6 +275,7 @@ class Scenario:
         text = open(path).read()
         self.timeout = int(self.declared(text, "timeout", "300"))
         self.start = self.declared(text, "start", "late")
+        self.n_erdma = int(self.declared(text, "erdma", "0"))
 
     @staticmethod
     def declared(text, key, default):
@@ -346,7 +362,7 @@ def main():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(130))
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)
-    node = Node(image, disk, out)
+    node = Node(image, disk, out, max(scenario.n_erdma for scenario in scenarios))
     try:
         for scenario in scenarios:
             scenario.run(node)
