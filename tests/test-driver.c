@@ -1611,6 +1611,23 @@ static void a_mode_that_is_not_to_be_had_makes_the_node_degraded(_unused_ void *
 	assert_int_equal(p.state, NODE_DEGRADED);
 }
 
+static void what_is_still_being_built_is_waited_for(_unused_ void **state)
+{
+	struct scene s;
+
+	for (int is_settled = 0; is_settled < 2; is_settled++) {
+		_cleanup_(plan_done) struct plan p = {};
+
+		set_scene(&s);
+		intree_loaded_and_dkms(&s);
+		s.config.driver.mode = DRIVER_MODE_COMPAT;
+		assert_int_equal(plan_make(&s.config, &s.node, NULL, is_settled, no_document, &p),
+				 0);
+		assert_true(p.devices[0].is_usable); /* in the other mode */
+		assert_int_equal(p.state, is_settled ? NODE_DEGRADED : NODE_STARTING);
+	}
+}
+
 /* --- nvidia_peermem --- */
 
 static void peermem_there(struct scene *s)
@@ -1910,6 +1927,7 @@ int main(void)
 		cmocka_unit_test(one_that_came_in_between_is_a_reboot_as_well),
 		cmocka_unit_test(a_driver_that_came_into_use_in_between_is_a_reboot_as_well),
 		cmocka_unit_test(a_mode_that_is_not_to_be_had_makes_the_node_degraded),
+		cmocka_unit_test(what_is_still_being_built_is_waited_for),
 		cmocka_unit_test(peermem_is_loaded_late_where_it_is_asked_for),
 		cmocka_unit_test(peermem_that_fails_changes_no_state_and_is_tried_for_new_devices),
 		cmocka_unit_test(peermem_is_the_last_of_the_drivers),

@@ -1433,6 +1433,13 @@ static void has_too_few_vfs(struct scene *s)
 	s->sections[0].count = 4;
 	has_contexts(s);
 }
+static void has_too_many_vfs(struct scene *s)
+{
+	wants_vfs(s);
+	add_vfs(s, 2);
+	s->sections[0].count = 1;
+	has_contexts(s);
+}
 static void has_bad_vf(struct scene *s)
 {
 	has_vfs(s);
@@ -1474,6 +1481,7 @@ static void the_state_follows_from_the_devices_and_the_time(_unused_ void **stat
 		{ "VFs", has_vfs, NODE_READY, NODE_READY },
 		{ "VFs are no cards", has_vfs_but_too_few_cards, NODE_STARTING, NODE_DEGRADED },
 		{ "too few VFs, in use", has_too_few_vfs, NODE_STARTING, NODE_DEGRADED },
+		{ "too many VFs, in use", has_too_many_vfs, NODE_DEGRADED, NODE_DEGRADED },
 		{ "a VF that is not usable", has_bad_vf, NODE_STARTING, NODE_DEGRADED },
 		{ "the PF below VFs is not handed out", has_bad_pf, NODE_READY, NODE_READY },
 		{ "VFs refused", wants_vfs_in_bond, NODE_STARTING, NODE_DEGRADED },

@@ -93,19 +93,40 @@ static bool is_complete(const struct config *c, const struct plan *p)
 	return true;
 }
 
-/* Is a driver or namespace mode not in force that was asked for, and no wait will bring it? Devices
- * of the wrong mode may well be usable: only this tells whoever asked for the mode. */
-static bool is_mode_refused(const struct plan *p)
+/* Does the service stop at this until it is done? Of the rest of a plan a device may be used
+ * without. */
+static bool is_needed(const struct action *a)
 {
+	switch (a->verb) {
+	case VERB_LOAD_MODULE:
+	case VERB_RELOAD_MODULE:
+	case VERB_SET_NETNS_MODE:
+	case VERB_SET_NUM_VFS:
+		return !is_best_effort(a);
+	default:
+		return false;
+	}
+}
+
+/*
+ * Devices may well be usable in a driver mode that nobody asked for, or with other VFs than were
+ * asked for: only this tells whoever did ask. READY: nothing is in the way. STARTING: something
+ * that a wait may bring. DEGRADED: something that none will.
+ */
+static enum node_state judge_changes(const struct plan *p)
+{
+	enum node_state state = NODE_READY;
+
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 
-		if ((a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE ||
-		     a->verb == VERB_SET_NETNS_MODE) &&
-		    !is_open_change(a) && !is_best_effort(a))
-			return true;
+		if (!is_needed(a) || is_open_change(a))
+			continue;
+		if (a->class != CLASS_WAITING)
+			return NODE_DEGRADED;
+		state = NODE_STARTING;
 	}
-	return false;
+	return state;
 }
 
 /* A new configuration has its own time to wait. */
@@ -124,12 +145,12 @@ int plan_state(const struct config *c, const struct node *n, bool settled, struc
 	if (r < 0)
 		return r;
 
+	p->state = is_complete(c, p) ? judge_changes(p) : NODE_STARTING;
+	if (p->state == NODE_STARTING && is_settled(c, n, settled))
+		p->state = NODE_DEGRADED;
 	/* Without a last good configuration an invalid one stands for an empty one: nothing to wait
 	 * for. */
-	if (is_complete(c, p))
-		p->state = c->has_unknown || c->is_invalid || is_mode_refused(p) ? NODE_DEGRADED
-										 : NODE_READY;
-	else
-		p->state = is_settled(c, n, settled) ? NODE_DEGRADED : NODE_STARTING;
+	if (p->state == NODE_READY && (c->has_unknown || c->is_invalid))
+		p->state = NODE_DEGRADED;
 	return 0;
 }
