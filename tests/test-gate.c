@@ -399,6 +399,16 @@ static void nobody_knows(struct scene *s)
 	s->pcis[0].vendor = 0xabcd;
 	COPY(s->pcis[0].driver, "acme");
 }
+static void no_port(struct scene *s)
+{
+	s->ibdevs[0].n_ports = 0;
+}
+static void unreadable(struct scene *s)
+{
+	COPY(s->pcis[0].unreadable, "sriov_totalvfs: Input/output error");
+	s->pcis[0].has_sriov = false;
+	s->pcis[0].total_vfs = 0;
+}
 static void stuck(struct scene *s)
 {
 	COPY(s->node.stuck, FOREIGN);
@@ -429,6 +439,9 @@ static void what_stands_against_vfs_is_told_with_its_class(_unused_ void **state
 		{ "no ibdev", no_ibdev, REASON_NONE, _CLASS_N, "" },
 		{ "unreadable port", unreadable_port, REASON_PF_SICK, CLASS_WAITING,
 		  "the state of port 2 of mlx5_0 cannot be read" },
+		{ "no port", no_port, REASON_PF_SICK, CLASS_WAITING, "mlx5_0 has no port" },
+		{ "unreadable", unreadable, REASON_PF_SICK, CLASS_WAITING,
+		  "sriov_totalvfs: Input/output error" },
 		{ "bnxt", broadcom, REASON_NONE, _CLASS_N, "" },
 		{ "bnxt, down", broadcom_down, REASON_PF_DOWN, CLASS_WAITING, "" },
 		{ "mlx5, down", mlx5_down, REASON_NONE, _CLASS_N, "" },

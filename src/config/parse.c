@@ -160,7 +160,15 @@ static bool is_hex_glob(const char *s, const char *others, const char *pattern)
 
 static bool is_pci_glob(char *s)
 {
-	return is_hex_glob(s, ":.", "xxxx:xx:xx.x") || is_hex_glob(s, ":.", "xxxxx:xx:xx.x");
+	static const char *const shapes[] = {
+		"xxxx:xx:xx.x",    "xxxxx:xx:xx.x",    "xxxxxx:xx:xx.x",
+		"xxxxxxx:xx:xx.x", "xxxxxxxx:xx:xx.x",
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(shapes); i++)
+		if (is_hex_glob(s, ":.", shapes[i]))
+			return true;
+	return false;
 }
 
 static bool is_id_glob(char *s)

@@ -10,7 +10,7 @@
 #include "config.h"
 #include "reason.h"
 
-#define PCI_LEN    16 /* "0000:3b:00.0"; domains of 8 digits fit */
+#define PCI_LEN    20 /* "0000:3b:00.0"; domains of 8 digits fit */
 #define IFNAME_LEN 16 /* IFNAMSIZ */
 #define IBDEV_LEN  64 /* IB_DEVICE_NAME_MAX */
 #define MODULE_LEN 64 /* MODULE_NAME_LEN is 64 minus a pointer */
@@ -30,11 +30,13 @@ struct pci {
 	uint32_t vf_index;       /* of a VF: N of its virtfnN */
 	bool has_sriov;          /* sriov_totalvfs is there */
 	uint32_t total_vfs;      /* sriov_totalvfs */
-	uint32_t num_vfs;   /* virtfn* links: reading sriov_numvfs waits for a write in flight */
-	bool has_autoprobe; /* sriov_drivers_autoprobe is there */
-	bool autoprobe;     /* its value */
-	bool is_recorded;   /* our own record has it as switched off by us, once */
-	bool is_switched;   /* by us, in this boot */
+	uint32_t num_vfs;    /* virtfn* links: reading sriov_numvfs waits for a write in flight */
+	bool has_autoprobe;  /* sriov_drivers_autoprobe is there */
+	bool autoprobe;      /* its value */
+	bool is_recorded;    /* our own record has it as switched off by us, once */
+	bool is_switched;    /* by us, in this boot */
+	char unreadable[64]; /* what of it cannot be read, and why: "sriov_totalvfs: ..."; empty:
+				all can */
 	char health[64];  /* devlink health reporters in error state, "fw fw_fatal"; empty: none */
 	char eswitch[16]; /* devlink eswitch mode: "legacy", "switchdev"; empty: not told */
 };

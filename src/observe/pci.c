@@ -1,72 +1,97 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pci.h"
 
+#include <ctype.h>
+
 #define FOLDER       "sys/bus/pci/devices"
 #define CLASS_BRIDGE 0x06
 
-static int read_optional_u32(const struct fs *fs, const char *path, uint32_t absent, uint32_t *ret)
+/* An address as the kernel writes it: "0000:3b:00.0", longer domains with more digits. */
+static bool is_address(const char *name)
 {
-	int r = fs_read_u32(fs, path, ret);
+	const size_t domain = strspn(name, "0123456789abcdef");
+	const char *rest = name + domain;
 
-	if (r == -ENOENT) {
-		*ret = absent;
-		return 0;
-	}
-	return r;
+	return domain >= 4 && domain <= 8 && strlen(rest) == 8 && rest[0] == ':' &&
+	       isxdigit((unsigned char)rest[1]) && isxdigit((unsigned char)rest[2]) &&
+	       rest[3] == ':' && isxdigit((unsigned char)rest[4]) &&
+	       isxdigit((unsigned char)rest[5]) && rest[6] == '.' && rest[7] >= '0' &&
+	       rest[7] <= '7';
 }
 
-static int read_numa_node(const struct fs *fs, const char *folder, int *ret)
+/*
+ * What a function does not have is absent. One that went while we looked (ENODEV) is no function of
+ * this node. Anything else costs this function alone, and is told where it matters.
+ */
+static int tolerate(struct pci *pci, const char *name, int r)
 {
-	char path[128], text[16];
-	int r;
-
-	*ret = -1;
-	snprintf(path, sizeof(path), "%s/numa_node", folder);
-	r = fs_read(fs, path, text, sizeof(text));
-	if (r == -ENOENT)
+	if (r >= 0 || r == -ENOENT)
 		return 0;
-	if (r < 0)
+	if (r == -ENOMEM || r == -ENODEV)
 		return r;
-
-	/* "-1" is what a machine without NUMA says. */
-	if (text[0] != '-')
-		*ret = (int)strtol(text, NULL, 10);
+	snprintf(pci->unreadable, sizeof(pci->unreadable), "%s: %s", name, strerror(-r));
 	return 0;
 }
 
-/* Text that a device does not have stays empty. */
-static int read_optional(int r)
-{
-	return r == -ENOENT || r == -EMSGSIZE ? 0 : r;
-}
-
-/* Since 4.12; where it is missing VFs are bound as soon as they are there. */
-static int read_autoprobe(const struct fs *fs, const char *folder, struct pci *pci)
+static int read_number(const struct fs *fs, struct pci *pci, const char *name, uint32_t max,
+		       uint32_t *ret, bool *ret_is_there)
 {
 	uint32_t value = 0;
 	char path[128];
 	int r;
 
-	snprintf(path, sizeof(path), "%s/sriov_drivers_autoprobe", folder);
+	snprintf(path, sizeof(path), FOLDER "/%s/%s", pci->address, name);
 	r = fs_read_u32(fs, path, &value);
-	pci->has_autoprobe = r >= 0;
-	pci->autoprobe = value != 0;
-	return r == -ENOENT ? 0 : r;
+	if (r >= 0 && value > max)
+		r = -ERANGE;
+	if (ret_is_there)
+		*ret_is_there = r >= 0;
+	*ret = r >= 0 ? value : 0;
+	return tolerate(pci, name, r);
+}
+
+static void read_numa_node(const struct fs *fs, struct pci *pci)
+{
+	char path[128], text[16];
+
+	pci->numa_node = -1;
+	snprintf(path, sizeof(path), FOLDER "/%s/numa_node", pci->address);
+	/* "-1" is what a machine without NUMA says. */
+	if (fs_read(fs, path, text, sizeof(text)) >= 0 && text[0] >= '0' && text[0] <= '9')
+		pci->numa_node = (int)strtol(text, NULL, 10);
+}
+
+static int read_sriov(const struct fs *fs, struct pci *pci)
+{
+	uint32_t autoprobe = 0;
+	char path[128];
+	int r;
+
+	/* A card without SR-IOV has no such file; the kernel has 16 bits for it. */
+	r = read_number(fs, pci, "sriov_totalvfs", UINT16_MAX, &pci->total_vfs, &pci->has_sriov);
+	if (r < 0 || !pci->has_sriov)
+		return r;
+
+	snprintf(path, sizeof(path), FOLDER "/%s", pci->address);
+	r = tolerate(pci, "virtfn", fs_count(fs, path, "virtfn", &pci->num_vfs));
+	/* Since 4.12; where it is missing VFs are bound as soon as they are there. */
+	if (r >= 0)
+		r = read_number(fs, pci, "sriov_drivers_autoprobe", 1, &autoprobe,
+				&pci->has_autoprobe);
+	pci->autoprobe = autoprobe != 0;
+	return r;
 }
 
 static int observe_function(const struct fs *fs, const char *address, struct pci *ret)
 {
 	struct pci pci = {};
-	char folder[64], path[128];
-	uint32_t id = 0;
+	uint32_t vendor = 0, device = 0;
+	char path[128];
 	int r;
 
 	if (!COPY(pci.address, address))
-		return -EINVAL;
-	snprintf(folder, sizeof(folder), FOLDER "/%s", address);
-
-	snprintf(path, sizeof(path), "%s/class", folder);
-	r = read_optional_u32(fs, path, 0, &pci.class);
+		return -ENODEV;
+	r = read_number(fs, &pci, "class", UINT32_MAX, &pci.class, NULL);
 	if (r < 0)
 		return r;
 	if (pci.class >> 16 == CLASS_BRIDGE) {
@@ -74,34 +99,22 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 		return 0;
 	}
 
-	snprintf(path, sizeof(path), "%s/vendor", folder);
-	r = read_optional_u32(fs, path, 0, &id);
-	pci.vendor = (uint16_t)id;
+	r = read_number(fs, &pci, "vendor", UINT16_MAX, &vendor, NULL);
+	if (r >= 0)
+		r = read_number(fs, &pci, "device", UINT16_MAX, &device, NULL);
+	pci.vendor = (uint16_t)vendor;
+	pci.device = (uint16_t)device;
+	read_numa_node(fs, &pci);
 	if (r >= 0) {
-		snprintf(path, sizeof(path), "%s/device", folder);
-		r = read_optional_u32(fs, path, 0, &id);
-		pci.device = (uint16_t)id;
+		snprintf(path, sizeof(path), FOLDER "/%s/modalias", address);
+		if (fs_read(fs, path, pci.modalias, sizeof(pci.modalias)) < 0)
+			pci.modalias[0] = '\0';
+		snprintf(path, sizeof(path), FOLDER "/%s/driver", address);
+		r = tolerate(&pci, "driver",
+			     fs_read_link_name(fs, path, pci.driver, sizeof(pci.driver)));
 	}
 	if (r >= 0)
-		r = read_numa_node(fs, folder, &pci.numa_node);
-	if (r >= 0) {
-		snprintf(path, sizeof(path), "%s/modalias", folder);
-		r = read_optional(fs_read(fs, path, pci.modalias, sizeof(pci.modalias)));
-	}
-	if (r >= 0) {
-		snprintf(path, sizeof(path), "%s/driver", folder);
-		r = read_optional(fs_read_link_name(fs, path, pci.driver, sizeof(pci.driver)));
-	}
-	if (r >= 0) {
-		snprintf(path, sizeof(path), "%s/sriov_totalvfs", folder);
-		r = fs_read_u32(fs, path, &pci.total_vfs);
-		pci.has_sriov = r >= 0;
-		r = r == -ENOENT ? 0 : r; /* a card without SR-IOV has no such file */
-	}
-	if (r >= 0 && pci.has_sriov)
-		r = fs_count(fs, folder, "virtfn", &pci.num_vfs);
-	if (r >= 0 && pci.has_sriov)
-		r = read_autoprobe(fs, folder, &pci);
+		r = read_sriov(fs, &pci);
 	if (r < 0)
 		return r;
 
@@ -109,29 +122,45 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 	return 0;
 }
 
-/* A VF is known by the virtfnN link of its PF, never by arithmetic on addresses. */
-static int name_vfs(const struct fs *fs, struct node *n, const struct pci *pf)
+/* The N of virtfnN. */
+static bool parse_index(const char *name, uint32_t *ret)
 {
-	for (uint32_t found = 0, i = 0; found < pf->num_vfs && i < pf->total_vfs; i++) {
-		char path[128], address[PCI_LEN];
-		struct pci *vf;
-		int r;
+	unsigned long index;
+	char *end;
 
-		snprintf(path, sizeof(path), FOLDER "/%s/virtfn%" PRIu32, pf->address, i);
-		r = fs_read_link_name(fs, path, address, sizeof(address));
-		if (r == -ENOENT)
+	if (strncmp(name, "virtfn", 6) != 0 || name[6] < '0' || name[6] > '9')
+		return false;
+	index = strtoul(name + 6, &end, 10);
+	*ret = (uint32_t)index;
+	return !*end && index <= UINT16_MAX;
+}
+
+/* A VF is known by the virtfnN link of its PF, never by arithmetic on addresses. */
+static int name_vfs(const struct fs *fs, struct node *n, struct pci *pf)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char path[320], address[PCI_LEN];
+	struct pci *vf;
+	uint32_t index;
+	int r;
+
+	snprintf(path, sizeof(path), FOLDER "/%s", pf->address);
+	r = fs_list(fs, path, &names);
+	if (r < 0)
+		return tolerate(pf, "virtfn", r) == -ENOMEM ? -ENOMEM : 0;
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		if (!parse_index(names.names[i], &index))
+			continue;
+		snprintf(path, sizeof(path), FOLDER "/%s/virtfn%" PRIu32, pf->address, index);
+		if (fs_read_link_name(fs, path, address, sizeof(address)) < 0)
 			continue; /* being made or removed just now */
-		if (r < 0)
-			return r;
-
-		found++;
 		vf = (struct pci *)node_pci(n, address);
 		if (!vf)
 			continue; /* appeared after the folder was listed: the next look has it */
 		COPY(vf->physfn, pf->address);
-		vf->vf_index = i;
+		vf->vf_index = index;
 	}
-
 	return 0;
 }
 
@@ -149,8 +178,10 @@ int observe_pci(const struct fs *fs, struct node *n)
 	for (size_t i = 0; i < names.n_names; i++) {
 		struct pci pci, *slot;
 
+		if (!is_address(names.names[i]))
+			continue;
 		r = observe_function(fs, names.names[i], &pci);
-		if (r == -ENOENT || r == -ENODEV)
+		if (r == -ENODEV)
 			continue; /* unplugged while we looked */
 		if (r < 0)
 			return r;

@@ -171,12 +171,16 @@ static bool is_sick(const struct node *n, const struct pci *pf, char *detail, si
 {
 	const struct ibdev *ib = node_ibdev_of(n, pf->address);
 
-	if (pf->health[0])
+	if (pf->unreadable[0])
+		snprintf(detail, size, "%s", pf->unreadable);
+	else if (pf->health[0])
 		snprintf(detail, size, "devlink health reporter in error state: %s", pf->health);
 	else if (pf->class >> 8 == CLASS_ETHERNET && !node_netdev_of(n, pf->address))
 		snprintf(detail, size, "%s is bound, but has no network device here", pf->driver);
 	else if (pf->class >> 8 == CLASS_INFINIBAND && !ib)
 		snprintf(detail, size, "%s is bound, but has no RDMA device here", pf->driver);
+	if (!detail[0] && ib && ib->n_ports == 0)
+		snprintf(detail, size, "%s has no port", ib->name);
 	for (size_t i = 0; !detail[0] && ib && i < ib->n_ports; i++)
 		if (!ib->ports[i].state[0])
 			snprintf(detail, size, "the state of port %" PRIu32 " of %s cannot be read",
@@ -200,11 +204,11 @@ enum reason vf_obstacle(const struct node *n, const struct pci *pf, uint32_t wan
 		*ret_class = CLASS_WAITING;
 		return REASON_NO_DRIVER;
 	}
-	if (!pf->has_sriov || (pf->total_vfs == 0 && want > 0)) {
+	if (!pf->unreadable[0] && (!pf->has_sriov || (pf->total_vfs == 0 && want > 0))) {
 		*ret_class = CLASS_IMPOSSIBLE;
 		return REASON_NO_SRIOV;
 	}
-	if (want > pf->total_vfs) {
+	if (!pf->unreadable[0] && want > pf->total_vfs) {
 		*ret_class = CLASS_IMPOSSIBLE;
 		snprintf(detail, size, "%" PRIu32 " asked for, sriov_totalvfs is %" PRIu32, want,
 			 pf->total_vfs);

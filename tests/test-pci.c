@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/observe/pci.h"
+#include "tree.h"
+
+#define FOLDER "sys/bus/pci/devices/"
+#define CARD   "0000:41:00.0"
+#define OTHER  "0000:81:00.0"
+
+static void put(const struct tree *t, const char *address, const char *name, const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), FOLDER "%s/%s", address, name);
+	tree_file(t, path, text);
+}
+
+static void put_card(const struct tree *t, const char *address)
+{
+	put(t, address, "class", "0x020000\n");
+	put(t, address, "vendor", "0x15b3\n");
+	put(t, address, "device", "0x1021\n");
+	put(t, address, "numa_node", "1\n");
+	put(t, address, "sriov_totalvfs", "8\n");
+	put(t, address, "sriov_drivers_autoprobe", "1\n");
+}
+
+static void make_fifo(const struct tree *t, const char *address, const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/" FOLDER "%s/%s", t->root, address, name);
+	assert_true(unlink(path) == 0 || errno == ENOENT);
+	assert_int_equal(mkfifo(path, 0644), 0);
+}
+
+static void an_odd_file_costs_its_own_function_at_most(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *text; /* text NULL: a FIFO */
+		const char *unreadable;  /* begins so */
+		bool has_sriov;
+	} rows[] = {
+		{ "class", "0x020000", "", true },
+		{ "class", "soon", "class: ", true },
+		{ "class", NULL, "class: ", true },
+		{ "vendor", "", "vendor: ", true },
+		{ "vendor", "0x115b3", "vendor: ", true },
+		{ "sriov_totalvfs", "", "sriov_totalvfs: ", false },
+		{ "sriov_totalvfs", "eight", "sriov_totalvfs: ", false },
+		{ "sriov_totalvfs", "65536", "sriov_totalvfs: ", false },
+		{ "sriov_totalvfs", "4294967295", "sriov_totalvfs: ", false },
+		{ "sriov_totalvfs", NULL, "sriov_totalvfs: ", false },
+		{ "sriov_drivers_autoprobe", "maybe", "sriov_drivers_autoprobe: ", true },
+		{ "numa_node", "a machine without any nodes", "", true },
+		{ "numa_node", NULL, "", true },
+		{ "modalias", NULL, "", true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(node_done) struct node n = {};
+		struct tree t;
+
+		tree_make(&t);
+		put_card(&t, CARD);
+		put_card(&t, OTHER);
+		if (rows[i].text)
+			put(&t, CARD, rows[i].name, rows[i].text);
+		else
+			make_fifo(&t, CARD, rows[i].name);
+
+		assert_int_equal(observe_pci(&t.fs, &n), 0);
+		assert_int_equal(n.n_pcis, 2);
+		assert_string_equal(n.pcis[0].address, CARD);
+		assert_true(rows[i].unreadable[0]
+				    ? is_prefix(n.pcis[0].unreadable, rows[i].unreadable)
+				    : !n.pcis[0].unreadable[0]);
+		assert_int_equal(n.pcis[0].has_sriov, rows[i].has_sriov);
+		assert_int_equal(n.pcis[1].total_vfs, 8);
+		assert_int_equal(n.pcis[1].numa_node, 1);
+		assert_string_equal(n.pcis[1].unreadable, "");
+		tree_remove(&t);
+	}
+}
+
+static void what_is_no_function_is_passed_over(_unused_ void **state)
+{
+	static const char *const names[] = { "0000:41:00",       "0000:41:00.8", "000:41:00.0",
+					     "0000:41:00.0 ",    "0000-41:00.0", "README",
+					     "123456789:41:00.0" };
+	_cleanup_(node_done) struct node n = {};
+	struct tree t;
+
+	tree_make(&t);
+	for (size_t i = 0; i < ELEMENTSOF(names); i++)
+		put_card(&t, names[i]);
+	put_card(&t, "10000:01:00.0"); /* of a VMD domain */
+	put_card(&t, "12345678:01:00.7");
+	assert_int_equal(observe_pci(&t.fs, &n), 0);
+	assert_int_equal(n.n_pcis, 2);
+	assert_string_equal(n.pcis[1].address, "12345678:01:00.7");
+	tree_remove(&t);
+}
+
+static void a_vf_is_one_whatever_its_index(_unused_ void **state)
+{
+	_cleanup_(node_done) struct node n = {};
+	struct tree t;
+
+	tree_make(&t);
+	put_card(&t, CARD);
+	put(&t, "0000:41:00.3", "class", "0x020000\n");
+	put(&t, "0000:41:00.4", "class", "0x020000\n");
+	put(&t, "0000:41:00.5", "class", "0x020000\n");
+	tree_link(&t, FOLDER CARD "/virtfn0", "../0000:41:00.3");
+	tree_link(&t, FOLDER CARD "/virtfn9", "../0000:41:00.4"); /* of 8 */
+	tree_link(&t, FOLDER CARD "/virtfn9x", "../0000:41:00.5");
+	assert_int_equal(observe_pci(&t.fs, &n), 0);
+	assert_string_equal(node_pci(&n, "0000:41:00.3")->physfn, CARD);
+	assert_int_equal(node_pci(&n, "0000:41:00.3")->vf_index, 0);
+	assert_string_equal(node_pci(&n, "0000:41:00.4")->physfn, CARD);
+	assert_int_equal(node_pci(&n, "0000:41:00.4")->vf_index, 9);
+	assert_string_equal(node_pci(&n, "0000:41:00.5")->physfn, "");
+	tree_remove(&t);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_odd_file_costs_its_own_function_at_most),
+		cmocka_unit_test(what_is_no_function_is_passed_over),
+		cmocka_unit_test(a_vf_is_one_whatever_its_index),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
