@@ -124,11 +124,30 @@ static void nobody_has_to_ask(void **state)
 	assert_int_equal(a.result, -EROFS);
 }
 
+static void what_was_unplugged_meanwhile_is_known(void **state)
+{
+	struct place *place = *state;
+	struct pci pci = { .address = "0000:41:00.0" };
+	const struct node node = { .pcis = &pci, .n_pcis = 1 };
+	struct action actions[] = {
+		{ .verb = VERB_SET_NUM_VFS, .target = "0000:41:00.0", .from = "0", .to = "4" },
+		{ .verb = VERB_LOAD_MODULE, .target = "erdma" }, /* no function */
+	};
+	struct plan p = { .actions = actions, .n_actions = ELEMENTSOF(actions) };
+	struct hearing h = {};
+	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
+
+	assert_int_equal(apply_plan(&place->doors, &node, NULL, &hooks, &p), 2);
+	assert_true(actions[0].result < 0 && actions[0].is_gone);
+	assert_true(actions[1].result < 0 && !actions[1].is_gone);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_takes_something_away_is_asked_about_right_before),
 		cmocka_unit_test(nobody_has_to_ask),
+		cmocka_unit_test(what_was_unplugged_meanwhile_is_known),
 	};
 
 	return cmocka_run_group_tests_name("apply", tests, make_place, remove_place);

@@ -68,6 +68,17 @@ static int run_job(void *userdata, char *error)
 	return r;
 }
 
+/* Was the function of this node unplugged before or while it was written to? */
+static bool is_gone(const struct doors *d, const struct node *n, const struct action *a)
+{
+	char path[320];
+
+	if (!node_pci(n, a->target))
+		return false;
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s", a->target);
+	return !fs_exists(&d->fs, path);
+}
+
 int apply_plan(struct doors *d, const struct node *n, const char *document,
 	       const struct apply_hooks *hooks, struct plan *p)
 {
@@ -90,6 +101,7 @@ int apply_plan(struct doors *d, const struct node *n, const char *document,
 			a->result = child_call(run_job, &job, deadline_of(a), a->error,
 					       sizeof(a->error));
 		a->is_done = true;
+		a->is_gone = a->result < 0 && is_gone(d, n, a);
 		hooks->on_end(hooks->userdata, a);
 		n_tried++;
 		/* No more writes to PCI functions in this boot: the next plan leaves them out. */

@@ -66,6 +66,7 @@ struct action {
 
 	/* set by apply */
 	bool is_done;    /* it was tried */
+	bool is_gone;    /* it failed because its function was unplugged meanwhile */
 	int result;      /* 0 or -errno */
 	char error[192]; /* what the door had to say; empty: strerror() says it */
 };

@@ -35,6 +35,11 @@ void report_action(const struct action *a)
 		snprintf(text + n, sizeof(text) - (size_t)n, ": %s%s%s%s", strerror(-a->result),
 			 a->error[0] ? " (" : "", a->error, a->error[0] ? ")" : "");
 
+	/* Nothing is wrong with a node whose card was taken out. */
+	if (a->is_gone) {
+		log_info("%s: unplugged meanwhile", text);
+		return;
+	}
 	/* What a driver does not have is its answer; where it was asked for, a hint says so. */
 	if (unsupported_setting(a) & ~(uint32_t)VF_SETTING_MTU) {
 		log_debug("%s", text);
