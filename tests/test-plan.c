@@ -459,13 +459,16 @@ static void vfs_that_are_in_use_wait_for_a_reboot(_unused_ void **state)
 		const char *user; /* empty: nobody */
 		bool is_usable;
 	} rows[] = {
-		{ "netdev elsewhere", netdev_left, "its netdev in another network namespace",
+		{ "netdev elsewhere", netdev_left,
+		  "netdev-in-netns, its netdev in another network namespace", true },
+		{ "ibdev elsewhere", ibdev_left,
+		  "ibdev-in-netns, its ibdev mlx5_was in another network namespace", true },
+		{ "open context", has_contexts, "mlx5_v1 has 1 open context", true },
+		{ "unknown contexts", has_unknown_contexts, "contexts of mlx5_v1 cannot be counted",
 		  true },
-		{ "ibdev elsewhere", ibdev_left, "mlx5_was in another network namespace", true },
-		{ "open context", has_contexts, "(mlx5_v1) has 1 open context", true },
-		{ "unknown contexts", has_unknown_contexts, "cannot be counted", true },
-		{ "in a team", is_enslaved, "belongs to a bridge, bond or team", true },
-		{ "a VLAN above it", has_vlan, "carries vlan5", true },
+		{ "in a team", is_enslaved, "eth1v1 belongs to team0, a bridge, bond or team",
+		  true },
+		{ "a VLAN above it", has_vlan, "upper-netdev, eth1v1 carries vlan5", true },
 		{ "of a virtual machine", has_vfio, "is bound to vfio-pci", false },
 		{ "only the PF is in use", pf_has_contexts, "", true },
 	};

@@ -1,89 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "users.h"
 
-#include "mode.h"
-
-static bool is_infiniband(const struct pci *pci)
-{
-	return pci->class >> 8 == 0x0207;
-}
-
-/*
- * A macvlan, ipvlan or VLAN above the VF may be in a pod, where its link is not seen from here. Its
- * addresses are GIDs of the VF's ibdev all the same: net/core/dev.c tells the RDMA core of all
- * uppers, drivers/infiniband/core/roce_gid_mgmt.c.
- */
-static void find_upper_gid(const struct node *n, const struct pci *vf, const struct ibdev *ib,
-			   char *ret, size_t size)
-{
-	for (size_t p = 0; p < ib->n_ports; p++)
-		for (size_t g = 0; g < ib->ports[p].n_gids; g++) {
-			const struct gid *gid = &ib->ports[p].gids[g];
-
-			if (is_prefix(gid->type, "RoCE") && !streq(gid->netdev, ib->netdev) &&
-			    !node_netdev_named(n, gid->netdev))
-				snprintf(ret, size,
-					 "%s (%s) has the GID %s of a netdev above it, %s",
-					 vf->address, ib->name, gid->gid,
-					 gid->netdev[0] ? gid->netdev : "in another namespace");
-		}
-}
-
-/* Its netdev, if it is seen here. */
-static const struct netdev *netdev_of(const struct node *n, const struct pci *pci,
-				      const struct ibdev *ib)
-{
-	const struct netdev *nd = node_netdev_of(n, pci->address);
-
-	/* eRDMA: the netdev is of another function, and its ibdev alone knows which. */
-	return !nd && ib && is_erdma(pci) ? node_netdev_named(n, ib->netdev) : nd;
-}
-
-/* Has a bound function no netdev here, though it must have one somewhere? */
-static bool is_netdev_away(const struct node *n, const struct pci *pci, const struct ibdev *ib,
-			   const struct netdev *nd)
-{
-	if (!pci->driver[0] || nd)
-		return false;
-	if (is_erdma(pci)) /* without an ibdev there is nothing to use, if no ibdev can be away */
-		return ib || n->netns_mode != NETNS_MODE_SHARED;
-	return !(is_infiniband(pci) && ib); /* ib_ipoib makes it, if loaded */
-}
-
-/* What links, names and counts tell, also where nobody looked into processes. */
-static void find_sign(const struct node *n, const struct pci *vf, char *ret, size_t size)
-{
-	const struct ibdev *ib = node_ibdev_of(n, vf->address);
-	const struct netdev *nd = netdev_of(n, vf, ib);
-	const struct memory *m = node_memory(n, vf->address);
-
-	ret[0] = '\0';
-	if (is_prefix(vf->driver, "vfio"))
-		snprintf(ret, size, "%s is bound to %s", vf->address, vf->driver);
-	else if (is_netdev_away(n, vf, ib, nd))
-		snprintf(ret, size, "%s has its netdev in another network namespace", vf->address);
-	else if (m && m->was_usable && vf->driver[0] && !ib)
-		snprintf(ret, size, "%s has its ibdev %s in another network namespace", vf->address,
-			 m->ibdev);
-	else if (nd && nd->master)
-		snprintf(ret, size, "%s (%s) belongs to a bridge, bond or team", vf->address,
-			 nd->name);
-	else if (ib && ib->n_contexts == UINT32_MAX)
-		snprintf(ret, size, "%s (%s): its open contexts cannot be counted", vf->address,
-			 ib->name);
-	else if (ib && ib->n_contexts > 0)
-		snprintf(ret, size, "%s (%s) has %" PRIu32 " open contexts", vf->address, ib->name,
-			 ib->n_contexts);
-	if (!ret[0] && ib)
-		find_upper_gid(n, vf, ib, ret, size);
-	if (ret[0] || !nd)
-		return;
-
-	for (size_t i = 0; i < n->n_netdevs; i++)
-		if (n->netdevs[i].link == nd->ifindex && n->netdevs[i].ifindex != nd->ifindex)
-			snprintf(ret, size, "%s (%s) carries %s", vf->address, nd->name,
-				 n->netdevs[i].name);
-}
+#include "../model/sign.h"
 
 static void put_user(const struct user *u, char *ret, size_t size)
 {
@@ -129,9 +47,10 @@ static bool words_end(struct words *w)
 
 static void add_users(const struct node *n, const struct pci *pci, struct words *w)
 {
+	struct user signs[SIGNS_MAX];
 	const struct user *u;
+	size_t i = 0, n_signs;
 	char text[448];
-	size_t i = 0;
 	bool found = false;
 
 	while ((u = node_user(n, pci->address, &i))) {
@@ -142,9 +61,11 @@ static void add_users(const struct node *n, const struct pci *pci, struct words 
 	if (found)
 		return;
 
-	find_sign(n, pci, text, sizeof(text));
-	if (text[0])
+	n_signs = node_signs(n, pci, signs);
+	for (i = 0; i < n_signs; i++) {
+		put_user(&signs[i], text, sizeof(text));
 		words_add(w, text);
+	}
 }
 
 bool users_of_function(const struct node *n, const struct pci *pci, char *ret, size_t size)
@@ -209,6 +130,18 @@ static bool list_users(const struct node *n, const char *target, char *ret, size
 	return is_any;
 }
 
+static void list_signs(const struct node *n, const struct pci *pci, char *ret, size_t size)
+{
+	struct user signs[SIGNS_MAX];
+	const size_t n_signs = node_signs(n, pci, signs);
+	char item[256];
+
+	for (size_t i = 0; i < n_signs; i++) {
+		put_user(&signs[i], item, sizeof(item));
+		list_add(ret, size, item);
+	}
+}
+
 /* What counts and links of the module tell. */
 static void list_module(const struct module *m, bool is_explained, char *ret, size_t size)
 {
@@ -229,17 +162,13 @@ static void list_module(const struct module *m, bool is_explained, char *ret, si
 bool users_of_driver(const struct node *n, const char *driver, char *ret, size_t size)
 {
 	const struct module *m = node_module(n, driver);
-	char item[256];
 
 	ret[0] = '\0';
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *pci = &n->pcis[i];
 
-		if (!streq(pci->driver, driver) || list_users(n, pci->address, ret, size))
-			continue;
-		find_sign(n, pci, item, sizeof(item));
-		if (item[0])
-			list_add(ret, size, item);
+		if (streq(pci->driver, driver) && !list_users(n, pci->address, ret, size))
+			list_signs(n, pci, ret, size);
 	}
 	if (!list_users(n, driver, ret, size) && m && m->state == MODULE_LOADED)
 		list_module(m, ret[0], ret, size);

@@ -2,9 +2,8 @@
 /*
  * Users: is a function in use, and by whom? For plan/ only, pure.
  *
- * Two sources: node.users, which a look into processes filled (only when node.has_users), and signs
- * that every look has: where netdevs and ibdevs are, what is above them, how many contexts are
- * open. What cannot be known counts as a user.
+ * Two sources: node.users, which a look into processes filled (only when node.has_users), and the
+ * signs of model/sign.h that every look has. What cannot be known counts as a user.
  */
 #pragma once
 

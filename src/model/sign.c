@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sign.h"
+
+#include "wanted.h"
+
+#include <stdarg.h>
+
+struct signs {
+	const struct node *n;
+	const struct pci *f;
+	const struct netdev *nd; /* NULL: none here */
+	const struct ibdev *ib;  /* NULL: none here */
+	struct user *users;
+	size_t n_users;
+};
+
+__attribute__((format(printf, 3, 4))) static void add(struct signs *s, enum use use,
+						      const char *format, ...)
+{
+	struct user *u = &s->users[s->n_users];
+	va_list arguments;
+
+	if (s->n_users == SIGNS_MAX)
+		return;
+	*u = (struct user){ .use = use };
+	COPY(u->target, s->f->address);
+	va_start(arguments, format);
+	vsnprintf(u->detail, sizeof(u->detail), format, arguments);
+	va_end(arguments);
+	s->n_users++;
+}
+
+static bool is_infiniband(const struct pci *pci)
+{
+	return pci->class >> 8 == 0x0207;
+}
+
+/* Its netdev, if it is seen here. */
+static const struct netdev *netdev_of(const struct node *n, const struct pci *pci,
+				      const struct ibdev *ib)
+{
+	const struct netdev *nd = node_netdev_of(n, pci->address);
+
+	/* eRDMA: the netdev is of another function, and its ibdev alone knows which. */
+	return !nd && ib && is_erdma(pci) ? node_netdev_named(n, ib->netdev) : nd;
+}
+
+/* Has a bound function no netdev here, though it must have one somewhere? */
+static bool is_netdev_away(const struct signs *s)
+{
+	if (!s->f->driver[0] || s->nd)
+		return false;
+	if (is_erdma(s->f)) /* without an ibdev there is nothing to use, if no ibdev can be away */
+		return s->ib || s->n->netns_mode != NETNS_MODE_SHARED;
+	return !(is_infiniband(s->f) && s->ib); /* ib_ipoib makes it, if loaded */
+}
+
+static void add_away(struct signs *s)
+{
+	const struct memory *m = node_memory(s->n, s->f->address);
+
+	if (is_netdev_away(s))
+		add(s, USE_NETDEV_NETNS, "its netdev %s%sin another network namespace",
+		    m ? m->netdev : "", m && m->netdev[0] ? " " : "");
+	else if (m && m->was_usable && s->f->driver[0] && !s->ib)
+		add(s, USE_IBDEV_NETNS, "its ibdev %s in another network namespace", m->ibdev);
+}
+
+static void add_master(struct signs *s)
+{
+	const struct netdev *master = node_netdev(s->n, s->nd->master);
+
+	if (s->nd->master)
+		add(s, USE_MASTER, "%s belongs to %s, a bridge, bond or team", s->nd->name,
+		    master ? master->name : "one that is not seen");
+}
+
+static void add_contexts(struct signs *s)
+{
+	if (s->ib->n_contexts == UINT32_MAX)
+		add(s, USE_UNKNOWN, "the open contexts of %s cannot be counted", s->ib->name);
+	else if (s->ib->n_contexts > 0)
+		add(s, USE_CONTEXT, "%s has %" PRIu32 " open contexts", s->ib->name,
+		    s->ib->n_contexts);
+}
+
+/* --- what is stacked on it --- */
+
+static bool is_above(const struct netdev *upper, const struct netdev *nd)
+{
+	return upper->link == nd->ifindex && upper->ifindex != nd->ifindex;
+}
+
+static void add_uppers(struct signs *s)
+{
+	for (size_t i = 0; i < s->n->n_netdevs; i++)
+		if (is_above(&s->n->netdevs[i], s->nd))
+			add(s, USE_UPPER, "%s carries %s", s->nd->name, s->n->netdevs[i].name);
+}
+
+/* The GID of a netdev that is not seen here. */
+static bool is_foreign(const struct signs *s, const struct gid *gid)
+{
+	return is_prefix(gid->type, "RoCE") && !streq(gid->netdev, s->ib->netdev) &&
+	       !node_netdev_named(s->n, gid->netdev);
+}
+
+static void add_gids(struct signs *s)
+{
+	for (size_t p = 0; p < s->ib->n_ports; p++)
+		for (size_t g = 0; g < s->ib->ports[p].n_gids; g++) {
+			const struct gid *gid = &s->ib->ports[p].gids[g];
+
+			if (is_foreign(s, gid))
+				add(s, USE_UPPER, "%.40s has the GID %s of a netdev above it, %s",
+				    s->ib->name, gid->gid,
+				    gid->netdev[0] ? gid->netdev : "in another namespace");
+		}
+}
+
+size_t node_signs(const struct node *n, const struct pci *f, struct user ret[static SIGNS_MAX])
+{
+	struct signs s = { .n = n, .f = f, .ib = node_ibdev_of(n, f->address), .users = ret };
+
+	s.nd = netdev_of(n, f, s.ib);
+	if (is_prefix(f->driver, "vfio")) {
+		add(&s, USE_VFIO, "it is bound to %s", f->driver);
+		return s.n_users;
+	}
+	add_away(&s);
+	if (s.nd)
+		add_master(&s);
+	if (s.ib)
+		add_contexts(&s);
+	if (s.nd)
+		add_uppers(&s);
+	if (s.ib)
+		add_gids(&s);
+	return s.n_users;
+}

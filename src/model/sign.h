@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sign: what links, names and counts alone tell of who uses a function.
+ *
+ * Pure. Every look has these facts, also where nobody looked into processes; plan/ needs them for
+ * the answer, and observe/ adds them to node.users, so that documents have all users in one list.
+ * What cannot be known counts as a use.
+ */
+#pragma once
+
+#include "node.h"
+
+#define SIGNS_MAX 8 /* of one function; more would only be more names */
+
+/*
+ * The signs of @f as users, with pid 0 and the names in their details:
+ *
+ * - USE_VFIO: it is bound to a vfio driver.
+ * - USE_NETDEV_NETNS: it is bound and its netdev is not here. USE_IBDEV_NETNS: its ibdev was usable
+ *   in this boot and is not here.
+ * - USE_MASTER: its netdev is enslaved.
+ * - USE_CONTEXT: the ibdev has contexts, USE_UNKNOWN: they cannot be counted.
+ * - USE_UPPER: a netdev here is stacked on it, or its ibdev has a GID of one that is not seen here:
+ *   a macvlan, ipvlan or VLAN in another namespace, since net/core/dev.c tells the RDMA core of all
+ *   uppers (drivers/infiniband/core/roce_gid_mgmt.c).
+ *
+ * Return: how many, at most SIGNS_MAX.
+ */
+size_t node_signs(const struct node *n, const struct pci *f, struct user ret[static SIGNS_MAX]);
