@@ -605,6 +605,7 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 	SET(m.node.stuck, "0000:41:00.0");
 	lose(&m.devices[1], REASON_VERBS_FAILED); /* never was usable, never was opened */
 	m.ibdevs[1].verbs = -ENOSYS;
+	m.ibdevs[0].is_virtual = true;
 	m.devices[2].netdev = NULL; /* all of it is in a pod */
 	m.devices[2].ibdev = NULL;
 	lose(&m.devices[2], REASON_NO_IBDEV);
@@ -619,6 +620,7 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 		assert_string_equal(next.memories[i].netdev, expected[i].netdev);
 		assert_int_equal(next.memories[i].index, expected[i].index);
 		assert_int_equal(next.memories[i].was_usable, expected[i].was_usable);
+		assert_int_equal(next.memories[i].was_virtual, streq(expected[i].ibdev, "mlx5_0"));
 	}
 	assert_int_equal(next.last_state, NODE_READY);
 	assert_string_equal(next.last_hash, "00112233445566ff");

@@ -423,6 +423,21 @@ static void ibdev_left(struct scene *s)
 	s->node.netns_mode = NETNS_MODE_EXCLUSIVE;
 	drop_ibdev(s, VF);
 }
+static void ibdev_maybe_left(struct scene *s)
+{
+	ibdev_left(s);
+	s->node.netns_mode = NETNS_MODE_KEEP;
+}
+static void ibdev_gone(struct scene *s)
+{
+	ibdev_left(s);
+	s->node.netns_mode = NETNS_MODE_SHARED;
+}
+static void virtual_ibdev_gone(struct scene *s)
+{
+	ibdev_left(s);
+	s->memories[0].was_virtual = true;
+}
 static void has_contexts(struct scene *s)
 {
 	ibdev_of(s, VF)->n_contexts = 1;
@@ -463,6 +478,10 @@ static void vfs_that_are_in_use_wait_for_a_reboot(_unused_ void **state)
 		  "netdev-in-netns, its netdev in another network namespace", true },
 		{ "ibdev elsewhere", ibdev_left,
 		  "ibdev-in-netns, its ibdev mlx5_was in another network namespace", true },
+		{ "ibdev elsewhere, the mode is not known", ibdev_maybe_left, "its ibdev mlx5_was",
+		  false },
+		{ "ibdev gone where none can be elsewhere", ibdev_gone, "", false },
+		{ "virtual ibdev gone", virtual_ibdev_gone, "", false },
 		{ "open context", has_contexts, "mlx5_v1 has 1 open context", true },
 		{ "unknown contexts", has_unknown_contexts, "contexts of mlx5_v1 cannot be counted",
 		  true },
@@ -499,7 +518,8 @@ static void vfs_that_are_in_use_wait_for_a_reboot(_unused_ void **state)
 			/* VFs of other modes than ours are not handed out and not waited for */
 			snprintf(expected, sizeof(expected), "%s%s",
 				 *rows[i].user ? wishes[k].used : wishes[k].unused,
-				 rows[i].is_usable || wishes[k].mode == VF_MODE_EXCLUSIVE
+				 rows[i].is_usable || wishes[k].mode == VF_MODE_EXCLUSIVE ||
+						 (!*rows[i].user && *wishes[k].unused)
 					 ? ""
 					 : "wait " VF " waiting no-ibdev\n");
 			if (*expected)

@@ -111,7 +111,8 @@ struct ibdev {
 	char name[IBDEV_LEN];
 	uint32_t index;    /* RDMA_NLDEV_ATTR_DEV_INDEX: stable over renames, unique in a boot;
 			      UINT32_MAX: not known */
-	char pci[PCI_LEN]; /* of its device link; empty: virtual (rxe) */
+	char pci[PCI_LEN]; /* of its device link; of a virtual one that of its netdev */
+	bool is_virtual;   /* it has no device link: rxe, siw */
 	char netdev[IFNAME_LEN]; /* its own netdev: kernel.md 1.4's order; empty: not visible here
 				  */
 	char node_guid[24];      /* "xxxx:xxxx:xxxx:xxxx" */
@@ -281,6 +282,7 @@ struct memory {
 	/* A card has its permanent MAC wherever it is: another in the same slot is another. */
 	char card[MAC_LEN];   /* node_card() of that time; empty: not known */
 	uint32_t unsupported; /* of a PF: vf_setting bits */
+	bool was_virtual;     /* of the ibdev: is_virtual */
 	bool was_rebuilt;     /* of a VF: unbound and bound again by us */
 };
 

@@ -35,6 +35,12 @@ static bool is_infiniband(const struct pci *pci)
 	return pci->class >> 8 == 0x0207;
 }
 
+/* Can an ibdev be in another namespace? Not known counts as yes. */
+static bool can_ibdevs_leave(const struct node *n)
+{
+	return n->netns_mode != NETNS_MODE_SHARED;
+}
+
 /* Its netdev, if it is seen here. */
 static const struct netdev *netdev_of(const struct node *n, const struct pci *pci,
 				      const struct ibdev *ib)
@@ -51,7 +57,7 @@ static bool is_netdev_away(const struct signs *s)
 	if (!s->f->driver[0] || s->nd)
 		return false;
 	if (is_erdma(s->f)) /* without an ibdev there is nothing to use, if no ibdev can be away */
-		return s->ib || s->n->netns_mode != NETNS_MODE_SHARED;
+		return s->ib || can_ibdevs_leave(s->n);
 	return !(is_infiniband(s->f) && s->ib); /* ib_ipoib makes it, if loaded */
 }
 
@@ -62,7 +68,8 @@ static void add_away(struct signs *s)
 	if (is_netdev_away(s))
 		add(s, USE_NETDEV_NETNS, "its netdev %s%sin another network namespace",
 		    m ? m->netdev : "", m && m->netdev[0] ? " " : "");
-	else if (m && m->was_usable && s->f->driver[0] && !s->ib)
+	else if (m && m->was_usable && !m->was_virtual && can_ibdevs_leave(s->n) &&
+		 s->f->driver[0] && !s->ib)
 		add(s, USE_IBDEV_NETNS, "its ibdev %s in another network namespace", m->ibdev);
 }
 

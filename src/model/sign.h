@@ -17,7 +17,8 @@
  *
  * - USE_VFIO: it is bound to a vfio driver.
  * - USE_NETDEV_NETNS: it is bound and its netdev is not here. USE_IBDEV_NETNS: its ibdev was usable
- *   in this boot and is not here.
+ *   in this boot and is not here. An ibdev can only leave in exclusive netns mode, and a virtual
+ *   one (rxe, siw) cannot: ib_device_set_netns_put() in drivers/infiniband/core/device.c.
  * - USE_MASTER: its netdev is enslaved.
  * - USE_CONTEXT: the ibdev has contexts, USE_UNKNOWN: they cannot be counted.
  * - USE_UPPER: a netdev here is stacked on it, or its ibdev has a GID of one that is not seen here:

@@ -182,8 +182,9 @@ static int observe_ibdev(const struct fs *fs, const struct node *n, struct ibdev
 	}
 	find_netdev(n, ib);
 
+	ib->is_virtual = !ib->pci[0];
 	nd = node_netdev_named(n, ib->netdev);
-	if (!ib->pci[0] && nd)
+	if (ib->is_virtual && nd)
 		COPY(ib->pci, nd->pci);
 	return 0;
 }

@@ -255,15 +255,17 @@ static json_t *make_memory_of(const struct node *n, const struct device *d)
 	const char *netdev = first(d->netdev ? d->netdev->name : "",
 				   d->is_in_pod ? d->netdev_name : "", m ? m->netdev : "");
 
+	const bool is_virtual = d->ibdev ? d->ibdev->is_virtual : m && m->was_virtual;
 	const char *card = first(node_card(n, d->pci), m ? m->card : "", "");
 	/* Told of the PF alone; with new VFs it may have it: mlx5 has some in legacy mode only. */
 	const uint32_t unsupported = d->is_vf || d->pci->num_vfs == 0 ? 0 : d->unsupported;
 
-	return json_pack("{s:o, s:o, s:I, s:b, s:o, s:o, s:I, s:b, s:b}", "pci",
+	return json_pack("{s:o, s:o, s:I, s:b, s:o, s:b, s:o, s:I, s:b, s:b}", "pci",
 			 document_text(d->pci->address), "card", document_text(card), "unsupported",
 			 (json_int_t)unsupported, "rebuilt", (int)d->is_rebuilt, "ibdev",
-			 document_text(ibdev), "netdev", document_text(netdev), "index",
-			 opened_index(d, m), "usable", d->is_usable || (m && m->was_usable), "lost",
+			 document_text(ibdev), "virtual", (int)is_virtual, "netdev",
+			 document_text(netdev), "index", opened_index(d, m), "usable",
+			 d->is_usable || (m && m->was_usable), "lost",
 			 !d->is_usable && m && m->was_usable);
 }
 
@@ -358,6 +360,7 @@ static int parse_memory(const json_t *value, struct memory *ret)
 	m.was_lost = json_is_true(json_object_get(value, "lost"));
 	/* Newer than the others: what is not told is tried or looked at again. */
 	m.was_rebuilt = json_is_true(json_object_get(value, "rebuilt"));
+	m.was_virtual = json_is_true(json_object_get(value, "virtual"));
 	m.unsupported = (uint32_t)json_integer_value(json_object_get(value, "unsupported")) &
 			VF_SETTING_ALL;
 	copy(m.card, sizeof(m.card), document_get_text(value, "card"));

@@ -22,8 +22,8 @@
  *   "plugin": { "type", "path", "written": the file has what it should have, "devices": how many
  * are in it, "left_out": [ usable functions that the plugin's file has no words for ] }, "kubelet":
  * { "policy": in force at its next start, "path", "code", "detail" }, "memory": { "devices": [ {
- * "pci", "card": permanent MAC, "unsupported": bits, "rebuilt", "ibdev", "netdev", "index",
- * "usable", "lost" } ], "settled", "stuck",
+ * "pci", "card": permanent MAC, "unsupported": bits, "rebuilt", "ibdev", "virtual", "netdev",
+ * "index", "usable", "lost" } ], "settled", "stuck",
  *               "failures": [ { "verb", "target", "to", "result", "error" } ] }
  * }
  *

@@ -226,7 +226,7 @@ static bool is_in_pod(const struct node *n, const struct device *d, const struct
 		return false;
 	if (m->netdev[0] && !d->netdev)
 		return true;
-	return !d->ibdev && n->netns_mode == NETNS_MODE_EXCLUSIVE;
+	return !d->ibdev && !m->was_virtual && n->netns_mode == NETNS_MODE_EXCLUSIVE;
 }
 
 /* Settings that were tried on a VF of this PF, in this pass or, as remembered, in this boot. */
