@@ -11,10 +11,11 @@
 #include "../src/plan/stack.h"
 #include "../src/plan/users.h"
 
-#define ERI  "0000:05:00.0" /* the RDMA function of eRDMA */
-#define ENI  "0000:06:00.0" /* the function of its netdev */
-#define CARD "0000:41:00.0" /* a mlx5 */
-#define GPU  "0000:81:00.0"
+#define ERI     "0000:05:00.0" /* the RDMA function of eRDMA */
+#define ENI     "0000:06:00.0" /* the function of its netdev */
+#define CARD    "0000:41:00.0" /* a mlx5 */
+#define GPU     "0000:81:00.0"
+#define OWN_GID "fe80:0000:0000:0000:0200:00ff:fe00:0001"
 
 /*
  * A node with one eRDMA device that is well, in standard mode, of the vendor's driver; and a
@@ -72,7 +73,7 @@ static void add_ibdev(struct scene *s, const char *name, const char *address, co
 	size_t i = s->node.n_ibdevs++;
 	struct ibdev *ib = &s->ibdevs[i];
 
-	s->gids[i] = (struct gid){ .index = 1, .type = "RoCE v2" };
+	s->gids[i] = (struct gid){ .index = 1, .gid = OWN_GID, .type = "RoCE v2" };
 	COPY(s->gids[i].netdev, netdev);
 	s->ports[i] = (struct port){ .number = 1,
 				     .state = "ACTIVE",

@@ -16,6 +16,7 @@
 #define PLUGIN_FILE  "/run/rdma-provision/device-plugin/config.json"
 #define FIRST        "0000:41:00.0" /* the first PF; its VFs are .1 to .7 */
 #define SECOND       "0000:42:00.0"
+#define OWN_GID      "fe80:0000:0000:0000:0200:00ff:fe00:0001"
 
 /* A node of cards that are all well, and a configuration that wants nothing: each test spoils one
  * thing. */
@@ -106,7 +107,7 @@ static void add_ibdev(struct scene *s, const char *name, const char *address, co
 					 .link_layer = "Ethernet",
 					 .gids = &s->gids[2 * i],
 					 .n_gids = 1 };
-	s->gids[2 * i] = (struct gid){ .index = 1, .type = "RoCE v2" };
+	s->gids[2 * i] = (struct gid){ .index = 1, .gid = OWN_GID, .type = "RoCE v2" };
 	COPY(s->gids[2 * i].netdev, netdev);
 }
 
@@ -455,6 +456,68 @@ static void has_vlan(struct scene *s)
 {
 	add_netdev(s, 90, "vlan5", "")->link = netdev_of(s, VF)->ifindex;
 }
+/* A GID of the VF's ibdev, beside its own: of 10.9.9.9, on a netdev of this name. */
+static void add_gid(struct scene *s, const char *netdev)
+{
+	struct port *port = ibdev_of(s, VF)->ports;
+
+	port->gids[port->n_gids] = (struct gid){ .index = 2,
+						 .gid = "0000:0000:0000:0000:0000:ffff:0a09:0909",
+						 .type = "RoCE v2" };
+	COPY(port->gids[port->n_gids++].netdev, netdev);
+}
+static struct address *add_own(struct scene *s, int family)
+{
+	struct address *a = &s->addresses[s->node.n_addresses++];
+
+	*a = (struct address){ .ifindex = netdev_of(s, VF)->ifindex,
+			       .family = family,
+			       .local = { 10, 9, 9, 9 },
+			       .peer = { 10, 9, 9, 9 } };
+	return a;
+}
+static void pods_net1(struct scene *s)
+{
+	add_gid(s, "net1");
+}
+static void pods_unnamed(struct scene *s)
+{
+	add_gid(s, "");
+}
+static void pods_as_the_pf(struct scene *s)
+{
+	add_gid(s, netdev_of(s, FIRST)->name);
+}
+static void pods_as_the_vf(struct scene *s)
+{
+	add_own(s, AF_INET)->local[3] = 10;
+	s->node.addresses[0].peer[3] = 10;
+	add_gid(s, netdev_of(s, VF)->name);
+}
+static void own_gid(struct scene *s)
+{
+	add_own(s, AF_INET);
+	add_gid(s, netdev_of(s, VF)->name);
+}
+static void own_gid_of_a_peer(struct scene *s)
+{
+	add_own(s, AF_INET)->local[3] = 10;
+	add_gid(s, netdev_of(s, VF)->name);
+}
+static void own_gid_of_ipv6(struct scene *s)
+{
+	struct address *a = add_own(s, AF_INET6);
+
+	memset(a->local, 0, sizeof(a->local));
+	a->local[10] = a->local[11] = 0xff;
+	memcpy(a->local + 12, a->peer, 4);
+	add_gid(s, netdev_of(s, VF)->name);
+}
+static void gid_of_infiniband(struct scene *s)
+{
+	pods_net1(s);
+	COPY(ibdev_of(s, VF)->ports->gids[1].type, "IB/RoCE v1");
+}
 static void has_vfio(struct scene *s)
 {
 	drop_netdev(s, VF);
@@ -488,6 +551,16 @@ static void vfs_that_are_in_use_wait_for_a_reboot(_unused_ void **state)
 		{ "in a team", is_enslaved, "eth1v1 belongs to team0, a bridge, bond or team",
 		  true },
 		{ "a VLAN above it", has_vlan, "upper-netdev, eth1v1 carries vlan5", true },
+		{ "macvlan of a pod", pods_net1, "of a netdev above it, net1", true },
+		{ "macvlan without a name", pods_unnamed, "in another namespace", true },
+		{ "macvlan called as a NIC here", pods_as_the_pf, "of a netdev above it, eth1",
+		  true },
+		{ "macvlan called as the VF", pods_as_the_vf, "of a netdev above it, eth1v1",
+		  true },
+		{ "a GID of its own address", own_gid, "", true },
+		{ "a GID of its own, which has a peer", own_gid_of_a_peer, "", true },
+		{ "a GID of its own IPv6 address", own_gid_of_ipv6, "", true },
+		{ "no RoCE GID", gid_of_infiniband, "", true },
 		{ "of a virtual machine", has_vfio, "is bound to vfio-pci", false },
 		{ "only the PF is in use", pf_has_contexts, "", true },
 	};

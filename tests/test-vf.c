@@ -10,11 +10,12 @@
 #include "../src/plan/identity.h"
 #include "../src/plan/plan.h"
 
-#define PF     "0000:41:00.0"
-#define SECOND "0000:42:00.0"
-#define MAX_VF 7
-#define ZERO   "00:00:00:00:00:00"
-#define GUID_0 "0000:0000:0000:0000"
+#define PF      "0000:41:00.0"
+#define SECOND  "0000:42:00.0"
+#define MAX_VF  7
+#define ZERO    "00:00:00:00:00:00"
+#define GUID_0  "0000:0000:0000:0000"
+#define OWN_GID "fe80:0000:0000:0000:0200:00ff:fe00:0001"
 
 /* Two cards, whose VFs are .1 to .7, in every state that a birth goes through. */
 struct scene {
@@ -71,7 +72,7 @@ static void add_devices(struct scene *s, const char *address, const char *mac, c
 				     .link_layer = "Ethernet",
 				     .gids = &s->gids[k],
 				     .n_gids = 1 };
-	s->gids[k] = (struct gid){ .index = 1, .type = "RoCE v2" };
+	s->gids[k] = (struct gid){ .index = 1, .gid = OWN_GID, .type = "RoCE v2" };
 	COPY(s->gids[k].netdev, nd->name);
 }
 

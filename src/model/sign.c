@@ -3,7 +3,10 @@
 
 #include "wanted.h"
 
+#include <netinet/in.h>
 #include <stdarg.h>
+
+#define MAX_STACKED 8 /* the kernel's MAX_NEST_DEV */
 
 struct signs {
 	const struct node *n;
@@ -105,11 +108,74 @@ static void add_uppers(struct signs *s)
 			add(s, USE_UPPER, "%s carries %s", s->nd->name, s->n->netdevs[i].name);
 }
 
-/* The GID of a netdev that is not seen here. */
+/* --- GIDs --- */
+
+/* "0000:0000:0000:0000:0000:ffff:0a00:0001" */
+static bool parse_gid(const char *text, uint8_t ret[16])
+{
+	for (size_t i = 0; i < 8; i++) {
+		char *end;
+		const unsigned long group = strtoul(text, &end, 16);
+
+		if (end != text + 4 || *end != (i < 7 ? ':' : '\0'))
+			return false;
+		ret[2 * i] = (uint8_t)(group >> 8);
+		ret[2 * i + 1] = (uint8_t)group;
+		text = end + 1;
+	}
+	return true;
+}
+
+static bool is_equal_gid(const uint8_t gid[16], int family, const uint8_t *address)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (family == AF_INET6)
+		return memcmp(gid, address, 16) == 0;
+	return memcmp(gid, mapped, sizeof(mapped)) == 0 && memcmp(gid + 12, address, 4) == 0;
+}
+
+/* Made of an address of this netdev? The kernel takes ifa_address, which may be the peer's. */
+static bool is_own_gid(const struct node *n, const struct netdev *nd, const char *text)
+{
+	uint8_t gid[16];
+
+	if (!parse_gid(text, gid))
+		return false;
+	if (gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80) /* link-local: of its MAC, always there */
+		return true;
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+
+		if (a->ifindex == nd->ifindex && (is_equal_gid(gid, a->family, a->local) ||
+						  is_equal_gid(gid, a->family, a->peer)))
+			return true;
+	}
+	return false;
+}
+
+/* Is that netdev here the function's own, its master, or stacked on one of them? */
+static bool is_related(const struct node *n, const struct netdev *nd, const struct netdev *other)
+{
+	for (int i = 0; i < MAX_STACKED && other; i++) {
+		if (other == nd || (nd->master && other->ifindex == nd->master))
+			return true;
+		other = node_netdev(n, other->link);
+	}
+	return false;
+}
+
+/*
+ * The name that a GID has is one of the namespace of its netdev, and may mean another one here: a
+ * pod calls its macvlan "eth0", as the host its NIC.
+ */
 static bool is_foreign(const struct signs *s, const struct gid *gid)
 {
-	return is_prefix(gid->type, "RoCE") && !streq(gid->netdev, s->ib->netdev) &&
-	       !node_netdev_named(s->n, gid->netdev);
+	if (!is_prefix(gid->type, "RoCE"))
+		return false;
+	if (streq(gid->netdev, s->nd->name))
+		return !is_own_gid(s->n, s->nd, gid->gid);
+	return !is_related(s->n, s->nd, node_netdev_named(s->n, gid->netdev));
 }
 
 static void add_gids(struct signs *s)
@@ -141,7 +207,7 @@ size_t node_signs(const struct node *n, const struct pci *f, struct user ret[sta
 		add_contexts(&s);
 	if (s.nd)
 		add_uppers(&s);
-	if (s.ib)
+	if (s.nd && s.ib)
 		add_gids(&s);
 	return s.n_users;
 }

@@ -21,9 +21,11 @@
  *   one (rxe, siw) cannot: ib_device_set_netns_put() in drivers/infiniband/core/device.c.
  * - USE_MASTER: its netdev is enslaved.
  * - USE_CONTEXT: the ibdev has contexts, USE_UNKNOWN: they cannot be counted.
- * - USE_UPPER: a netdev here is stacked on it, or its ibdev has a GID of one that is not seen here:
- *   a macvlan, ipvlan or VLAN in another namespace, since net/core/dev.c tells the RDMA core of all
- *   uppers (drivers/infiniband/core/roce_gid_mgmt.c).
+ * - USE_UPPER: a netdev here is stacked on it, or its ibdev has a GID of one elsewhere: a macvlan,
+ *   ipvlan or VLAN in another namespace, since net/core/dev.c tells the RDMA core of all uppers
+ *   (drivers/infiniband/core/roce_gid_mgmt.c). The name that a GID has is one of that namespace. It
+ *   counts only where it means its netdev, the master of that, or what is stacked on one of them;
+ *   and with the name of its netdev the address has to be one of that, unless it is link-local.
  *
  * Return: how many, at most SIGNS_MAX.
  */
