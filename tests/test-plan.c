@@ -456,6 +456,36 @@ static void has_vlan(struct scene *s)
 {
 	add_netdev(s, 90, "vlan5", "")->link = netdev_of(s, VF)->ifindex;
 }
+static struct netdev *idle_vlan(struct scene *s)
+{
+	has_vlan(s);
+	((struct netdev *)node_netdev(&s->node, 90))->is_up = false;
+	return (struct netdev *)node_netdev(&s->node, 90);
+}
+static void has_idle_vlan(struct scene *s)
+{
+	idle_vlan(s);
+}
+static void has_vlan_with_address(struct scene *s)
+{
+	idle_vlan(s);
+	s->addresses[s->node.n_addresses++] =
+		(struct address){ .ifindex = 90, .family = AF_INET, .local = { 10, 5 } };
+}
+static void has_vlan_in_bridge(struct scene *s)
+{
+	idle_vlan(s)->master = 91;
+}
+static void has_vlan_below_macvlan(struct scene *s)
+{
+	idle_vlan(s);
+	add_netdev(s, 91, "macvlan0", "")->link = 90;
+}
+static void has_idle_vlan_below_idle_macvlan(struct scene *s)
+{
+	has_vlan_below_macvlan(s);
+	((struct netdev *)node_netdev(&s->node, 91))->is_up = false;
+}
 /* A GID of the VF's ibdev, beside its own: of 10.9.9.9, on a netdev of this name. */
 static void add_gid(struct scene *s, const char *netdev)
 {
@@ -551,6 +581,14 @@ static void vfs_that_are_in_use_wait_for_a_reboot(_unused_ void **state)
 		{ "in a team", is_enslaved, "eth1v1 belongs to team0, a bridge, bond or team",
 		  true },
 		{ "a VLAN above it", has_vlan, "upper-netdev, eth1v1 carries vlan5", true },
+		{ "a VLAN that is down and has nothing", has_idle_vlan, "", true },
+		{ "a VLAN that is down with an address", has_vlan_with_address, "carries vlan5",
+		  true },
+		{ "a VLAN that is down in a bridge", has_vlan_in_bridge, "carries vlan5", true },
+		{ "a VLAN that is down with a macvlan above it", has_vlan_below_macvlan,
+		  "carries vlan5", true },
+		{ "two above it that are down and have nothing", has_idle_vlan_below_idle_macvlan,
+		  "", true },
 		{ "macvlan of a pod", pods_net1, "of a netdev above it, net1", true },
 		{ "macvlan without a name", pods_unnamed, "in another namespace", true },
 		{ "macvlan called as a NIC here", pods_as_the_pf, "of a netdev above it, eth1",

@@ -96,15 +96,34 @@ static void add_contexts(struct signs *s)
 
 /* --- what is stacked on it --- */
 
+static bool has_address(const struct node *n, const struct netdev *nd)
+{
+	for (size_t i = 0; i < n->n_addresses; i++)
+		if (n->addresses[i].ifindex == nd->ifindex)
+			return true;
+	return false;
+}
+
 static bool is_above(const struct netdev *upper, const struct netdev *nd)
 {
 	return upper->link == nd->ifindex && upper->ifindex != nd->ifindex;
 }
 
+/* One that is down and has nothing is left over, and goes with what it is on. */
+static bool is_used(const struct node *n, const struct netdev *upper, int depth)
+{
+	if (upper->is_up || upper->master || has_address(n, upper) || depth == MAX_STACKED)
+		return true;
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		if (is_above(&n->netdevs[i], upper) && is_used(n, &n->netdevs[i], depth + 1))
+			return true;
+	return false;
+}
+
 static void add_uppers(struct signs *s)
 {
 	for (size_t i = 0; i < s->n->n_netdevs; i++)
-		if (is_above(&s->n->netdevs[i], s->nd))
+		if (is_above(&s->n->netdevs[i], s->nd) && is_used(s->n, &s->n->netdevs[i], 0))
 			add(s, USE_UPPER, "%s carries %s", s->nd->name, s->n->netdevs[i].name);
 }
 

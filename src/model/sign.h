@@ -21,7 +21,8 @@
  *   one (rxe, siw) cannot: ib_device_set_netns_put() in drivers/infiniband/core/device.c.
  * - USE_MASTER: its netdev is enslaved.
  * - USE_CONTEXT: the ibdev has contexts, USE_UNKNOWN: they cannot be counted.
- * - USE_UPPER: a netdev here is stacked on it, or its ibdev has a GID of one elsewhere: a macvlan,
+ * - USE_UPPER: a netdev here is stacked on it, and is up, has an address, a master, or one above
+ *   itself that has; or its ibdev has a GID of one elsewhere: a macvlan,
  *   ipvlan or VLAN in another namespace, since net/core/dev.c tells the RDMA core of all uppers
  *   (drivers/infiniband/core/roce_gid_mgmt.c). The name that a GID has is one of that namespace. It
  *   counts only where it means its netdev, the master of that, or what is stacked on one of them;
