@@ -554,6 +554,32 @@ static void has_vfio(struct scene *s)
 	drop_ibdev(s, VF);
 	COPY(find_pci(s, VF)->driver, "vfio-pci");
 }
+static void idle_vfio(struct scene *s)
+{
+	has_vfio(s);
+	s->node.has_users = true;
+}
+static void has_vfio_of_mlx5(struct scene *s)
+{
+	has_vfio(s);
+	COPY(find_pci(s, VF)->driver, "mlx5_vfio_pci");
+}
+static void idle_vfio_remembered(struct scene *s)
+{
+	idle_vfio(s);
+	remember(s, VF, true);
+	s->memories[0].netdev[0] = '\0';
+	s->node.netns_mode = NETNS_MODE_EXCLUSIVE;
+	COPY(find_pci(s, VF)->driver, "mlx5_vfio_pci");
+}
+static void vfio_open(struct scene *s)
+{
+	static struct user user = { .target = VF, .use = USE_VFIO, .pid = 30, .command = "dpdk" };
+
+	idle_vfio(s);
+	s->node.users = &user;
+	s->node.n_users = 1;
+}
 static void pf_has_contexts(struct scene *s)
 {
 	ibdev_of(s, FIRST)->n_contexts = 3; /* the PF stays */
@@ -600,6 +626,10 @@ static void vfs_that_are_in_use_wait_for_a_reboot(_unused_ void **state)
 		{ "a GID of its own IPv6 address", own_gid_of_ipv6, "", true },
 		{ "no RoCE GID", gid_of_infiniband, "", true },
 		{ "of a virtual machine", has_vfio, "is bound to vfio-pci", false },
+		{ "of another vfio driver", has_vfio_of_mlx5, "is bound to mlx5_vfio_pci", false },
+		{ "of vfio, which nobody has open", idle_vfio, "", false },
+		{ "of vfio, and usable before", idle_vfio_remembered, "", true },
+		{ "of vfio, which somebody has open", vfio_open, "dpdk (pid 30)", false },
 		{ "only the PF is in use", pf_has_contexts, "", true },
 	};
 	static const struct {

@@ -38,6 +38,11 @@ static bool is_infiniband(const struct pci *pci)
 	return pci->class >> 8 == 0x0207;
 }
 
+bool is_vfio(const struct pci *pci)
+{
+	return strstr(pci->driver, "vfio"); /* vfio-pci, mlx5_vfio_pci, ... */
+}
+
 /* Can an ibdev be in another namespace? Not known counts as yes. */
 static bool can_ibdevs_leave(const struct node *n)
 {
@@ -215,8 +220,9 @@ size_t node_signs(const struct node *n, const struct pci *f, struct user ret[sta
 	struct signs s = { .n = n, .f = f, .ib = node_ibdev_of(n, f->address), .users = ret };
 
 	s.nd = netdev_of(n, f, s.ib);
-	if (is_prefix(f->driver, "vfio")) {
-		add(&s, USE_VFIO, "it is bound to %s", f->driver);
+	if (is_vfio(f)) {
+		if (!n->has_users)
+			add(&s, USE_VFIO, "it is bound to %s", f->driver);
 		return s.n_users;
 	}
 	add_away(&s);

@@ -15,7 +15,8 @@
 /*
  * The signs of @f as users, with pid 0 and the names in their details:
  *
- * - USE_VFIO: it is bound to a vfio driver.
+ * - USE_VFIO: it is bound to a vfio driver, and nobody looked who has its group open. With
+ *   node.has_users those who have it open are in node.users, and the binding alone is no use.
  * - USE_NETDEV_NETNS: it is bound and its netdev is not here. USE_IBDEV_NETNS: its ibdev was usable
  *   in this boot and is not here. An ibdev can only leave in exclusive netns mode, and a virtual
  *   one (rxe, siw) cannot: ib_device_set_netns_put() in drivers/infiniband/core/device.c.
@@ -31,3 +32,5 @@
  * Return: how many, at most SIGNS_MAX.
  */
 size_t node_signs(const struct node *n, const struct pci *f, struct user ret[static SIGNS_MAX]);
+
+bool is_vfio(const struct pci *pci); /* bound to vfio-pci or a driver made of it */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "users.h"
 
+#include "../model/sign.h"
 #include "listener.h"
 #include "module.h"
 #include "namespace.h"
@@ -199,21 +200,32 @@ static int walk(struct look *l, struct processes *p)
 	return r;
 }
 
-static int add_unknown_contexts(struct look *l)
+static int add_closed(struct look *l, const char *pci, const char *name)
 {
 	char detail[128];
 
-	for (size_t i = 0; i < l->n->n_ibdevs && l->n_closed > 0; i++) {
+	snprintf(detail, sizeof(detail), "%s, processes that may not be looked into: %zu", name,
+		 l->n_closed);
+	return add_user(l->fs, NULL, pci, USE_UNKNOWN, 0, detail, l->n) ? 0 : -ENOMEM;
+}
+
+/* What only a look into all processes would tell, when some are closed. */
+static int add_unknown(struct look *l)
+{
+	int r = 0;
+
+	if (l->n_closed == 0)
+		return 0;
+	for (size_t i = 0; i < l->n->n_ibdevs && r >= 0; i++) {
 		const struct ibdev *ib = &l->n->ibdevs[i];
 
-		if (!ib->pci[0] || ib->n_contexts != UINT32_MAX)
-			continue;
-		snprintf(detail, sizeof(detail), "%s, processes that may not be looked into: %zu",
-			 ib->name, l->n_closed);
-		if (!add_user(l->fs, NULL, ib->pci, USE_UNKNOWN, 0, detail, l->n))
-			return -ENOMEM;
+		if (ib->pci[0] && ib->n_contexts == UINT32_MAX)
+			r = add_closed(l, ib->pci, ib->name);
 	}
-	return 0;
+	for (size_t i = 0; i < l->n->n_pcis && r >= 0; i++)
+		if (is_vfio(&l->n->pcis[i]))
+			r = add_closed(l, l->n->pcis[i].address, l->n->pcis[i].driver);
+	return r;
 }
 
 /* May a reload mean this module? */
@@ -266,12 +278,12 @@ int users_look(const struct fs *fs, struct processes *p, struct node *n)
 	if (r >= 0)
 		r = watch_verbs(&l);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
-		if (is_prefix(n->pcis[i].driver, "vfio"))
+		if (is_vfio(&n->pcis[i]))
 			r = watch_vfio(&l, &n->pcis[i]);
 	if (r >= 0)
 		r = walk(&l, p);
 	if (r >= 0)
-		r = add_unknown_contexts(&l);
+		r = add_unknown(&l);
 	if (r >= 0)
 		r = add_of_modules(fs, n);
 	listeners_sort(n);

@@ -20,7 +20,8 @@
  *   Nothing is subtracted, for nothing tells whose reference it is.
  * - USE_UNKNOWN: QPs or cm_ids of an ibdev that cannot be listed; a loaded module whose references
  *   cannot be read; and, only for an ibdev whose contexts netlink does not count, a process whose
- *   descriptors may not be seen. Where netlink counts them, such a process hides nothing.
+ *   descriptors may not be seen. Where netlink counts them, such a process hides nothing. The same
+ *   process hides who has a vfio group open, for which nobody has a count.
  *
  * This process and those that it started are no users.
  */
