@@ -142,12 +142,53 @@ static void what_was_unplugged_meanwhile_is_known(void **state)
 	assert_true(actions[1].result < 0 && !actions[1].is_gone);
 }
 
+static void what_follows_vfs_that_could_not_be_removed_is_left_out(void **state)
+{
+	static const struct {
+		int answer, result; /* of the removal */
+		const char *tried;
+	} rows[] = {
+		{ -EBUSY, -EBUSY, "10011" },
+		{ 0, -EROFS, "10011" },
+	};
+	struct place *place = *state;
+	struct pci pcis[] = { { .address = "0000:41:00.0" },
+			      { .address = "0000:41:00.1", .physfn = "0000:41:00.0" },
+			      { .address = "0000:42:00.0" } };
+	const struct node node = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct action actions[] = {
+			{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:41:00.0", .from = "4",
+			  .to = "0" },
+			{ STEP_VF, VERB_SET_AUTOPROBE, .target = "0000:41:00.0", .to = "0" },
+			{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:41:00.1", .to = "mlx5_core" },
+			{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:42:00.0", .from = "0",
+			  .to = "2" },
+			{ STEP_LINK, VERB_SET_LINK_UP, .target = "0000:41:00.0" },
+		};
+		struct plan p = { .actions = actions, .n_actions = ELEMENTSOF(actions) };
+		struct hearing h = { .answer = rows[i].answer };
+		const struct apply_hooks hooks = { on_start, on_end, recheck, &h };
+		char tried[ELEMENTSOF(actions) + 1] = "";
+
+		assert_int_equal(apply_plan(&place->doors, &node, NULL, &hooks, &p), 3);
+		assert_int_equal(h.n_started, 3);
+		assert_int_equal(h.n_ended, 3);
+		assert_int_equal(actions[0].result, rows[i].result);
+		for (size_t k = 0; k < ELEMENTSOF(actions); k++)
+			tried[k] = actions[k].is_done ? '1' : '0';
+		assert_string_equal(tried, rows[i].tried);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_takes_something_away_is_asked_about_right_before),
 		cmocka_unit_test(nobody_has_to_ask),
 		cmocka_unit_test(what_was_unplugged_meanwhile_is_known),
+		cmocka_unit_test(what_follows_vfs_that_could_not_be_removed_is_left_out),
 	};
 
 	return cmocka_run_group_tests_name("apply", tests, make_place, remove_place);

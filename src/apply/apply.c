@@ -79,6 +79,26 @@ static bool is_gone(const struct doors *d, const struct node *n, const struct ac
 	return !fs_exists(&d->fs, path);
 }
 
+/*
+ * VFs that could not be removed are there still, with somebody on them: what follows of the same
+ * card was meant for none, and its next plan tells what is to be done.
+ */
+static bool is_void(const struct node *n, const struct plan *p, size_t i)
+{
+	const struct action *a = &p->actions[i];
+	const struct pci *pci = node_pci(n, a->target);
+
+	for (size_t k = 0; k < i && a->step == STEP_VF; k++) {
+		const struct action *b = &p->actions[k];
+
+		if (b->verb == VERB_SET_NUM_VFS && b->is_done && b->result < 0 &&
+		    streq(b->to, "0") &&
+		    (streq(b->target, a->target) || (pci && streq(b->target, pci->physfn))))
+			return true;
+	}
+	return false;
+}
+
 int apply_plan(struct doors *d, const struct node *n, const char *document,
 	       const struct apply_hooks *hooks, struct plan *p)
 {
@@ -90,7 +110,7 @@ int apply_plan(struct doors *d, const struct node *n, const char *document,
 			{ .doors = d, .node = n, .document = document, .rules = p->rules }, a
 		};
 
-		if (a->class != CLASS_CHANGE || a->is_done)
+		if (a->class != CLASS_CHANGE || a->is_done || is_void(n, p, i))
 			continue;
 
 		hooks->on_start(hooks->userdata, a, deadline_of(a));

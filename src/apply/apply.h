@@ -34,7 +34,10 @@ struct apply_hooks {
 	void *userdata;
 };
 
-/* Runs the open changes of @p, up to one that gets stuck (plan_stuck()). Return: how many were
- * tried. Results are in the actions. */
+/*
+ * Runs the open changes of @p, up to one that gets stuck (plan_stuck()). Where the VFs of a card
+ * could not be removed, what the VF step has for the same card after that is left out: not tried,
+ * for the next plan. Return: how many were tried. Results are in the actions.
+ */
 int apply_plan(struct doors *d, const struct node *n, const char *document,
 	       const struct apply_hooks *hooks, struct plan *p);
