@@ -174,6 +174,8 @@ int run_plan(struct doors *d, const struct config *c, bool is_settled, const str
 
 	if (tried && plan_stuck(tried)[0])
 		COPY(n.stuck, plan_stuck(tried));
+	if (tried)
+		plan_forget_ended(tried, &n);
 	r = observe_health(d, &n);
 	if (r >= 0)
 		r = plan_make(c, &n, tried, is_settled, output_plugin, &p);

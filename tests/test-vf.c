@@ -718,6 +718,73 @@ static void memory_is_of_the_card_not_of_its_slot(_unused_ void **state)
 	}
 }
 
+static void a_vf_that_was_made_anew_is_another(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		enum verb verb;
+		const char *target, *from, *to;
+		int result;
+		bool is_kept;
+	} rows[] = {
+		{ "removed", VERB_SET_NUM_VFS, PF, "4", "0", 0, false },
+		{ "made", VERB_SET_NUM_VFS, PF, "0", "1", 0, false },
+		{ "fewer made than asked for", VERB_SET_NUM_VFS, PF, "0", "2", -EREMOTEIO, false },
+		{ "a write that never came back", VERB_SET_NUM_VFS, PF, "4", "0", -ETIMEDOUT,
+		  false },
+		{ "somebody came in between", VERB_SET_NUM_VFS, PF, "4", "0", -EBUSY, true },
+		{ "it failed in an earlier pass", VERB_SET_NUM_VFS, PF, "", "2", -EREMOTEIO, true },
+		{ "those of another PF", VERB_SET_NUM_VFS, SECOND, "4", "0", 0, true },
+		{ "its driver was loaded anew", VERB_RELOAD_MODULE, "mlx5_core", "", "x=1", 0,
+		  false },
+		{ "its driver was not", VERB_RELOAD_MODULE, "mlx5_core", "", "x=1", -EBUSY, true },
+		{ "another driver was", VERB_RELOAD_MODULE, "erdma", "", "x=1", 0, true },
+		{ "something else", VERB_REBIND_DRIVER, "0000:41:00.1", "", "mlx5_core", 0, true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 2);
+		add_vfs(&s, PF, 1, true, "02:00:00:00:00:07");
+		s.memories[0] = (struct memory){ .pci = PF, .was_usable = true };
+		s.memories[1] = (struct memory){ .pci = "0000:41:00.1", .was_usable = true };
+		s.node.n_memories = 2;
+		set_tried(&s, rows[i].verb, rows[i].target, rows[i].to, rows[i].result);
+		COPY(s.tries.actions[0].from, rows[i].from);
+		plan_forget_ended(&s.tries, &s.node);
+		if (s.node.n_memories != (rows[i].is_kept ? 2 : 1))
+			fail_msg("%s: %zu are left", rows[i].name, s.node.n_memories);
+		assert_string_equal(s.memories[0].pci, PF);
+	}
+}
+
+/* Zero GUIDs of new VFs are mended, whoever had those that were there before. */
+static void a_new_vf_inherits_nothing(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(freep) char *json = NULL;
+	_cleanup_(node_done) struct node next = {};
+	struct scene s;
+
+	set_scene(&s, 1);
+	add_vfs(&s, PF, 1, true, ZERO);
+	is_zero(&s);
+	was_usable(&s);
+	s.memories[0].was_rebuilt = true;
+	set_tried(&s, VERB_SET_NUM_VFS, PF, "1", 0);
+	COPY(s.tries.actions[0].from, "0");
+	assert_plan(&s, "remembered", "wait 41:00.1 > waiting zero-guid");
+
+	plan_forget_ended(&s.tries, &s.node);
+	assert_plan(&s, "forgotten", "rebind-driver 41:00.1 >mlx5_core");
+	make_plan(&s, &p);
+	assert_int_equal(output_state(&s.config, &s.node, &p, &json), 0);
+	assert_int_equal(output_parse_memory(json, "boot-1", &next), 0);
+	assert_false(node_memory(&next, "0000:41:00.1")->was_usable);
+	assert_false(node_memory(&next, "0000:41:00.1")->was_rebuilt);
+}
+
 /* --- identity --- */
 
 static void mac_of(struct scene *s, const char *vf, char *ret)
@@ -1024,6 +1091,8 @@ static void explain_says_what_becomes_of_vfs(_unused_ void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_vf_that_was_made_anew_is_another),
+		cmocka_unit_test(a_new_vf_inherits_nothing),
 		cmocka_unit_test(vfs_are_born_with_autoprobe_off),
 		cmocka_unit_test(unbound_vfs_get_all_they_need_before_they_are_bound),
 		cmocka_unit_test(the_driver_is_loaded_before_vfs_born_unbound_are_bound),

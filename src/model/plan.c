@@ -122,6 +122,38 @@ const char *plan_stuck(const struct plan *p)
 	return "";
 }
 
+/* Did this action end the VFs of that PF? What an earlier pass tried is known without a "from". */
+static bool has_ended_vfs(const struct action *a, const struct pci *pf)
+{
+	if (!a->is_done)
+		return false;
+	if (a->verb == VERB_RELOAD_MODULE)
+		return a->result >= 0 && streq(a->target, pf->driver);
+	return a->verb == VERB_SET_NUM_VFS && a->from[0] && streq(a->target, pf->address) &&
+	       (a->result >= 0 || a->result == -EREMOTEIO || a->result == -ETIMEDOUT);
+}
+
+static bool is_of_ended_vf(const struct plan *tried, const struct node *n, const struct memory *m)
+{
+	const struct pci *vf = node_pci(n, m->pci);
+	const struct pci *pf = vf ? node_pci(n, vf->physfn) : NULL;
+
+	for (size_t i = 0; i < tried->n_actions && pf; i++)
+		if (has_ended_vfs(&tried->actions[i], pf))
+			return true;
+	return false;
+}
+
+void plan_forget_ended(const struct plan *tried, struct node *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n->n_memories; i++)
+		if (!is_of_ended_vf(tried, n, &n->memories[i]))
+			n->memories[kept++] = n->memories[i];
+	n->n_memories = kept;
+}
+
 const char *step_name(enum step s)
 {
 	static const char *const names[] = {

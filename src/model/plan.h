@@ -144,6 +144,13 @@ bool needs_users(const struct plan *p);
 /* The target of the last write to a PCI function that never came back, or "". */
 const char *plan_stuck(const struct plan *p);
 
+/*
+ * Drops what is remembered of VFs that were destroyed since, by what was tried in this pass: by a
+ * change of their number, or by a reload of their PF's driver. Those that have their addresses now
+ * are others. What is remembered of PFs is kept.
+ */
+void plan_forget_ended(const struct plan *tried, struct node *n);
+
 const char *step_name(enum step s);   /* "driver" */
 const char *class_name(enum class c); /* "needs-reboot" */
 const char *verb_name(enum verb v);   /* "set-num-vfs" */
