@@ -12,6 +12,7 @@
 #include "../src/observe/listener.h"
 #include "../src/observe/namespace.h"
 #include "../src/observe/observe.h"
+#include "../src/observe/upper.h"
 #include "../src/observe/users.h"
 #include "netns.h"
 #include "tree.h"
@@ -356,6 +357,94 @@ static void namespaces_are_held_by_processes_mounts_and_descriptors(_unused_ voi
 	tree_remove(&t);
 }
 
+#define VF0 "0000:41:00.1"
+#define VF1 "0000:41:00.2"
+
+/* VF 0 has its netdev here, with a VLAN; VF 1 has not. */
+static void make_vfs(struct node *n)
+{
+	static const char *const addresses[] = { "0000:41:00.0", VF0, VF1 };
+	static const struct netdev netdevs[] = {
+		{ .ifindex = 12, .name = "v0", .pci = VF0, .mac = "02:00:00:00:00:01" },
+		{ .ifindex = 13, .name = "v0.5", .link = 12, .kind = "vlan" },
+		{ .ifindex = 14, .name = "dummy0", .kind = "dummy" },
+	};
+	static const struct vf_info infos[] = {
+		{ .pf = "0000:41:00.0", .index = 0, .mac = "02:00:00:00:00:01" },
+		{ .pf = "0000:41:00.0", .index = 1, .mac = "02:00:00:00:00:02" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(addresses); i++) {
+		struct pci *pci = add_function(n, addresses[i], "igbvf");
+
+		pci->class = 0x020000;
+		COPY(pci->physfn, i > 0 ? addresses[0] : "");
+		pci->vf_index = i > 0 ? (uint32_t)i - 1 : 0;
+	}
+	for (size_t i = 0; i < ELEMENTSOF(netdevs); i++) {
+		struct netdev *nd = APPEND(n->netdevs, n->n_netdevs);
+
+		assert_non_null(nd);
+		*nd = netdevs[i];
+	}
+	for (size_t i = 0; i < ELEMENTSOF(infos); i++) {
+		struct vf_info *v = APPEND(n->vf_infos, n->n_vf_infos);
+
+		assert_non_null(v);
+		*v = infos[i];
+	}
+}
+
+static void links_elsewhere_use_what_they_are_on(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		struct far_link link;
+		const char *target; /* NULL: no user */
+		enum use use;
+	} rows[] = {
+		{ "on the VF", { "net1", "macvlan", .near = 12 }, VF0, USE_UPPER },
+		{ "on its VLAN", { "net1", "macvlan", .near = 13 }, VF0, USE_UPPER },
+		{ "on something else", { "net1", "macvlan", .near = 14 }, NULL, 0 },
+		{ "on nothing that is here", { "eth0", "veth", .near = 99 }, NULL, 0 },
+		{ "an ipvlan with its MAC",
+		  { "net1", "ipvlan", "02:00:00:00:00:01", .maybe_near = 12 },
+		  VF0,
+		  USE_UPPER },
+		{ "an ipvlan with another",
+		  { "net1", "ipvlan", "02:00:00:00:00:09", .maybe_near = 12 },
+		  NULL,
+		  0 },
+		{ "the VF's own", { "net1", .pci = VF1 }, VF1, USE_NETDEV_NETNS },
+		{ "of a VF that has one here", { "net1", .pci = VF0 }, NULL, 0 },
+		{ "of a function that is not there", { "net1", .pci = "0000:99:00.0" }, NULL, 0 },
+		{ "known by its MAC", { "net1", "", "02:00:00:00:00:02" }, VF1, USE_NETDEV_NETNS },
+		{ "the same MAC, stacked", { "net1", "vlan", "02:00:00:00:00:02" }, NULL, 0 },
+		{ "nothing of it", { "lo", "", "00:00:00:00:00:00" }, NULL, 0 },
+	};
+	static const struct netns ns = { .inode = 7, .pid = 50, .name = "blue" };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(processes_done) struct processes p = {};
+		_cleanup_(node_done) struct node n = {};
+		struct tree t;
+
+		make_machine(&t);
+		add_process(&t, 50, 1, "pause", 60, "net:[7]");
+		assert_int_equal(processes_list(&t.fs, &p), 0);
+		make_vfs(&n);
+		assert_int_equal(uppers_add(&t.fs, &p, &ns, &rows[i].link, 1, &n), 0);
+		if (n.n_users != (rows[i].target ? 1 : 0))
+			fail_msg("%s: %zu users", rows[i].name, n.n_users);
+		if (rows[i].target) {
+			assert_user(&n, 0, rows[i].target, rows[i].use, 50,
+				    "net1 in network namespace 7, blue");
+			assert_string_equal(n.users[0].command, "pause");
+		}
+		tree_remove(&t);
+	}
+}
+
 #define TITLE                                                                                      \
 	"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  "      \
 	"timeout inode\n"
@@ -606,6 +695,7 @@ int main(void)
 		cmocka_unit_test(modules_that_are_held_are_in_use),
 		cmocka_unit_test(a_closed_process_matters_only_where_nobody_counts),
 		cmocka_unit_test(namespaces_are_held_by_processes_mounts_and_descriptors),
+		cmocka_unit_test(links_elsewhere_use_what_they_are_on),
 		cmocka_unit_test(ports_that_are_taken_have_a_process),
 		cmocka_unit_test(holders_are_counted_over_many_messages),
 		cmocka_unit_test(malformed_holders_are_an_error),

@@ -101,6 +101,15 @@ static void add_contexts(struct signs *s)
 
 /* --- what is stacked on it --- */
 
+const struct netdev *node_lowest(const struct node *n, uint32_t ifindex)
+{
+	const struct netdev *nd = node_netdev(n, ifindex);
+
+	for (int i = 0; i < MAX_STACKED && nd && !nd->pci[0]; i++)
+		nd = node_netdev(n, nd->link);
+	return nd && nd->pci[0] ? nd : NULL;
+}
+
 static bool has_address(const struct node *n, const struct netdev *nd)
 {
 	for (size_t i = 0; i < n->n_addresses; i++)

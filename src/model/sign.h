@@ -34,3 +34,6 @@
 size_t node_signs(const struct node *n, const struct pci *f, struct user ret[static SIGNS_MAX]);
 
 bool is_vfio(const struct pci *pci); /* bound to vfio-pci or a driver made of it */
+
+/* The first netdev of a function that is met going down from this one, or NULL. */
+const struct netdev *node_lowest(const struct node *n, uint32_t ifindex);

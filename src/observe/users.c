@@ -7,6 +7,7 @@
 #include "namespace.h"
 #include "net.h"
 #include "observe.h"
+#include "upper.h"
 
 #define VERBS_FOLDER "sys/class/infiniband_verbs"
 
@@ -38,9 +39,8 @@ static void look_done(struct look *l)
 	sockets_done(&l->sockets);
 }
 
-/* The user of that kind, made when it is not there yet; NULL: no memory. */
-static struct user *add_user(const struct fs *fs, const struct processes *p, const char *target,
-			     enum use use, uint32_t pid, const char *detail, struct node *n)
+struct user *users_add(const struct fs *fs, const struct processes *p, const char *target,
+		       enum use use, uint32_t pid, const char *detail, struct node *n)
 {
 	const struct process *process = p ? processes_find(p, pid) : NULL;
 	struct user *u;
@@ -163,8 +163,9 @@ static int on_path(struct look *l, const struct process *p, const char *text)
 	for (size_t i = 0; i < l->n_watched; i++) {
 		const struct watched *w = &l->watched[i];
 
-		if (is_node(text, w->path) && !add_user(l->fs, l->processes, w->pci, w->use, p->pid,
-							w->name[0] ? w->name : w->path, l->n))
+		if (is_node(text, w->path) &&
+		    !users_add(l->fs, l->processes, w->pci, w->use, p->pid,
+			       w->name[0] ? w->name : w->path, l->n))
 			return -ENOMEM;
 	}
 	return 0;
@@ -206,7 +207,7 @@ static int add_closed(struct look *l, const char *pci, const char *name)
 
 	snprintf(detail, sizeof(detail), "%s, processes that may not be looked into: %zu", name,
 		 l->n_closed);
-	return add_user(l->fs, NULL, pci, USE_UNKNOWN, 0, detail, l->n) ? 0 : -ENOMEM;
+	return users_add(l->fs, NULL, pci, USE_UNKNOWN, 0, detail, l->n) ? 0 : -ENOMEM;
 }
 
 /* What only a look into all processes would tell, when some are closed. */
@@ -261,7 +262,7 @@ static int add_of_modules(const struct fs *fs, struct node *n)
 		} else {
 			snprintf(detail, sizeof(detail), "%" PRIu32 " references", m->refcnt);
 		}
-		if (!add_user(fs, NULL, m->name, use, 0, detail, n))
+		if (!users_add(fs, NULL, m->name, use, 0, detail, n))
 			return -ENOMEM;
 	}
 	return 0;
@@ -349,8 +350,8 @@ int users_add_holders(const struct fs *fs, const struct processes *p, const stru
 			 kinds[what].word, h->kernel[0] ? " of " : "", h->kernel,
 			 h->kernel[0] || h->pid > 0 ? "" : " of a process that cannot be seen");
 		make_printable(detail);
-		if (!add_user(fs, p, ib->pci, h->kernel[0] ? USE_KERNEL : kinds[what].use, h->pid,
-			      detail, n))
+		if (!users_add(fs, p, ib->pci, h->kernel[0] ? USE_KERNEL : kinds[what].use, h->pid,
+			       detail, n))
 			return -ENOMEM;
 	}
 	return 0;
@@ -374,7 +375,7 @@ static int ask(struct doors *d, const struct fs *fs, const struct processes *p,
 	if (r < 0) {
 		snprintf(detail, sizeof(detail), "%s: its %s cannot be listed: %s", ib->name,
 			 kinds[what].word, strerror(-r));
-		return add_user(fs, NULL, ib->pci, USE_UNKNOWN, 0, detail, n) ? 0 : -ENOMEM;
+		return users_add(fs, NULL, ib->pci, USE_UNKNOWN, 0, detail, n) ? 0 : -ENOMEM;
 	}
 	return users_add_holders(fs, p, ib, what, holders, n_holders, n);
 }
@@ -428,9 +429,12 @@ int observe_users(struct doors *d, struct node *n)
 		for (enum rdma_resource what = RDMA_CONTEXTS; what <= RDMA_CM_IDS && r >= 0; what++)
 			r = ask(d, &fs, &p, ib, what, n);
 	}
-	if (r < 0)
+	if (r >= 0)
+		r = observe_uppers(d, &fs, &p, n);
+	if (r < 0) {
+		forget(n);
 		return r;
-
+	}
 	users_sort(n);
 	n->has_users = true;
 	return 0;

@@ -2,10 +2,8 @@
 /*
  * Users: who uses a function or a module, and which namespaces and ports are taken.
  *
- * What node.pcis, netdevs and ibdevs tell by themselves is not repeated here: plan/users.c reads it
- * there (bound to vfio, enslaved, something above it, its netdev or ibdev gone to another
- * namespace, a count of contexts that is not zero or not known). This adds what takes a look into
- * processes and into the resources of the RDMA core:
+ * The signs of model/sign.h are not repeated here. This adds what takes a look into processes, into
+ * other network namespaces (upper.h) and into the resources of the RDMA core:
  *
  * - USE_CONTEXT: the processes that have /dev/infiniband/uverbsN open, by the texts of their
  *   descriptors and, on kernels newer than 5.10, by netlink. The texts only give names to what
@@ -43,3 +41,10 @@ int users_add_holders(const struct fs *fs, const struct processes *p, const stru
 		      enum rdma_resource what, const struct rdma_holder *holders, size_t n_holders,
 		      struct node *n);
 void users_sort(struct node *n);
+
+/*
+ * The user of that kind, made when it is not there yet: one process uses a function in one way
+ * once. @p may be NULL when @pid is 0. NULL: no memory.
+ */
+struct user *users_add(const struct fs *fs, const struct processes *p, const char *target,
+		       enum use use, uint32_t pid, const char *detail, struct node *n);
