@@ -418,6 +418,11 @@ static void netdev_left(struct scene *s)
 {
 	drop_netdev(s, VF);
 }
+static void known_netdev_left(struct scene *s)
+{
+	remember(s, VF, false);
+	drop_netdev(s, VF);
+}
 static void ibdev_left(struct scene *s)
 {
 	remember(s, VF, true);
@@ -595,6 +600,8 @@ static void vfs_that_are_in_use_wait_for_a_reboot(_unused_ void **state)
 	} rows[] = {
 		{ "netdev elsewhere", netdev_left,
 		  "netdev-in-netns, its netdev in another network namespace", true },
+		{ "netdev elsewhere that was here", known_netdev_left,
+		  "netdev-in-netns, its netdev was0 in another network namespace", true },
 		{ "ibdev elsewhere", ibdev_left,
 		  "ibdev-in-netns, its ibdev mlx5_was in another network namespace", true },
 		{ "ibdev elsewhere, the mode is not known", ibdev_maybe_left, "its ibdev mlx5_was",

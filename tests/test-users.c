@@ -445,6 +445,42 @@ static void links_elsewhere_use_what_they_are_on(_unused_ void **state)
 	}
 }
 
+static void signs_are_users_unless_somebody_is_named(_unused_ void **state)
+{
+	static const struct netns ns = { .inode = 7, .pid = 50 };
+	static const struct far_link away = { "net1", .pci = VF1 };
+	_cleanup_(processes_done) struct processes p = {};
+	_cleanup_(node_done) struct node n = {};
+	struct tree t;
+
+	make_machine(&t);
+	add_process(&t, 50, 1, "pause", 60, "net:[7]");
+	assert_int_equal(processes_list(&t.fs, &p), 0);
+	make_vfs(&n);
+	n.netdevs[0].master = 14;
+	n.netdevs[1].is_up = true;
+	add_function(&n, "0000:99:00.0", "nvme")->class = 0x010802;
+	add_function(&n, "0000:99:00.1", "vfio-pci")->class = 0x020000;
+
+	assert_int_equal(users_add_signs(&t.fs, &n), 0);
+	users_sort(&n);
+	assert_true(n.has_users);
+	assert_int_equal(n.n_users, 4);
+	assert_user(&n, 0, "0000:41:00.0", USE_NETDEV_NETNS, 0,
+		    "its netdev in another network namespace");
+	assert_user(&n, 1, VF0, USE_MASTER, 0, "v0 belongs to dummy0, a bridge, bond or team");
+	assert_user(&n, 2, VF0, USE_UPPER, 0, "v0 carries v0.5");
+	assert_user(&n, 3, VF1, USE_NETDEV_NETNS, 0, "its netdev in another network namespace");
+
+	n.n_users = 0;
+	assert_int_equal(uppers_add(&t.fs, &p, &ns, &away, 1, &n), 0);
+	assert_int_equal(users_add_signs(&t.fs, &n), 0);
+	users_sort(&n);
+	assert_int_equal(n.n_users, 4);
+	assert_user(&n, 3, VF1, USE_NETDEV_NETNS, 50, "net1 in network namespace 7");
+	tree_remove(&t);
+}
+
 #define TITLE                                                                                      \
 	"  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  "      \
 	"timeout inode\n"
@@ -667,6 +703,8 @@ static void a_real_namespace_is_found(_unused_ void **state)
 	assert_int_equal(observe_users(&d, &n), 0);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
+	netlink_done(&d.route);
+	netlink_done(&d.rdma);
 	fs_done(&d.fs);
 
 	assert_true(n.has_users);
@@ -696,6 +734,7 @@ int main(void)
 		cmocka_unit_test(a_closed_process_matters_only_where_nobody_counts),
 		cmocka_unit_test(namespaces_are_held_by_processes_mounts_and_descriptors),
 		cmocka_unit_test(links_elsewhere_use_what_they_are_on),
+		cmocka_unit_test(signs_are_users_unless_somebody_is_named),
 		cmocka_unit_test(ports_that_are_taken_have_a_process),
 		cmocka_unit_test(holders_are_counted_over_many_messages),
 		cmocka_unit_test(malformed_holders_are_an_error),

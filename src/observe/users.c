@@ -2,6 +2,7 @@
 #include "users.h"
 
 #include "../model/sign.h"
+#include "../model/wanted.h"
 #include "listener.h"
 #include "module.h"
 #include "namespace.h"
@@ -380,6 +381,43 @@ static int ask(struct doors *d, const struct fs *fs, const struct processes *p,
 	return users_add_holders(fs, p, ib, what, holders, n_holders, n);
 }
 
+static bool has_user(const struct node *n, const struct user *sign)
+{
+	const struct user *u;
+
+	for (size_t i = 0; (u = node_user(n, sign->target, &i));)
+		if (u->use == sign->use)
+			return true;
+	return false;
+}
+
+/* A disk has no netdev either, and nobody's signs. */
+static bool is_network(const struct node *n, const struct pci *pci)
+{
+	return pci->class >> 16 == 0x02 || is_erdma(pci) || node_ibdev_of(n, pci->address);
+}
+
+int users_add_signs(const struct fs *fs, struct node *n)
+{
+	struct user signs[SIGNS_MAX];
+	bool is_known[SIGNS_MAX];
+
+	n->has_users = true; /* signs are those beside them */
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const size_t n_signs =
+			is_network(n, &n->pcis[i]) ? node_signs(n, &n->pcis[i], signs) : 0;
+
+		/* Two signs of a kind are both news. */
+		for (size_t k = 0; k < n_signs; k++)
+			is_known[k] = has_user(n, &signs[k]);
+		for (size_t k = 0; k < n_signs; k++)
+			if (!is_known[k] && !users_add(fs, NULL, signs[k].target, signs[k].use, 0,
+						       signs[k].detail, n))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
 static int compare_user(const void *a, const void *b)
 {
 	const struct user *x = a, *y = b;
@@ -431,11 +469,12 @@ int observe_users(struct doors *d, struct node *n)
 	}
 	if (r >= 0)
 		r = observe_uppers(d, &fs, &p, n);
+	if (r >= 0)
+		r = users_add_signs(&fs, n);
 	if (r < 0) {
 		forget(n);
 		return r;
 	}
 	users_sort(n);
-	n->has_users = true;
 	return 0;
 }

@@ -2,8 +2,9 @@
 /*
  * Users: who uses a function or a module, and which namespaces and ports are taken.
  *
- * The signs of model/sign.h are not repeated here. This adds what takes a look into processes, into
- * other network namespaces (upper.h) and into the resources of the RDMA core:
+ * What netdevs, ibdevs and counts tell by themselves (model/sign.h) is among them, where no user of
+ * that kind is known with a name. Beside it, what takes a look into processes, into other network
+ * namespaces (upper.h) and into the resources of the RDMA core:
  *
  * - USE_CONTEXT: the processes that have /dev/infiniband/uverbsN open, by the texts of their
  *   descriptors and, on kernels newer than 5.10, by netlink. The texts only give names to what
@@ -40,6 +41,8 @@ int users_look(const struct fs *fs, struct processes *p, struct node *n);
 int users_add_holders(const struct fs *fs, const struct processes *p, const struct ibdev *ib,
 		      enum rdma_resource what, const struct rdma_holder *holders, size_t n_holders,
 		      struct node *n);
+/* After all others, and sets has_users. Return: 0 or -ENOMEM. */
+int users_add_signs(const struct fs *fs, struct node *n);
 void users_sort(struct node *n);
 
 /*
