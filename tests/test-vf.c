@@ -960,6 +960,48 @@ static void infiniband_gets_guids(_unused_ void **state)
 	}
 }
 
+/* IPoIB has another QP number, and so another MAC, after each start; or nobody loaded ib_ipoib. */
+static void guids_follow_from_the_card_alone(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *mac, *node_guid;
+	} rows[] = {
+		{ "the first start", "00:00:11:07:fe:80:00:00:00:00:00:00:b8:ce:f6:03:00:41:00:00",
+		  "b8ce:f603:0041:0000" },
+		{ "the next", "00:00:02:9e:fe:80:00:00:00:00:00:00:b8:ce:f6:03:00:41:00:00",
+		  "b8ce:f603:0041:0000" },
+		{ "by its port", "00:00:02:9e:fe:80:00:00:00:00:00:00:b8:ce:f6:03:00:41:00:00",
+		  "" },
+		{ "another QP, by its port",
+		  "00:00:11:07:fe:80:00:00:00:00:00:00:b8:ce:f6:03:00:41:00:00", GUID_0 },
+	};
+	char first[48] = "";
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		char card[MAC_LEN];
+		struct scene s;
+
+		set_scene(&s, 1);
+		add_vfs(&s, PF, 1, false, ZERO);
+		switched(&s);
+		infiniband(&s, GUID_0, GUID_0);
+		COPY(s.netdevs[0].mac, rows[i].mac);
+		COPY(s.netdevs[0].perm_mac, rows[i].mac);
+		COPY(s.ibdevs[0].node_guid, rows[i].node_guid);
+		node_card(&s.node, pci_of(&s, "0000:41:00.1"), card);
+		assert_string_equal(card, "b8ce:f603:0041:0000");
+
+		make_plan(&s, &p);
+		assert_int_equal(p.actions[0].verb, VERB_SET_VF_GUID);
+		if (i == 0)
+			COPY(first, p.actions[0].to);
+		assert_string_equal(p.actions[0].to, first);
+	}
+	/* A promise as well, as with MACs. */
+	assert_string_equal(first, "12f8:088b:50fa:2d67 26fb:e167:6c6b:034e");
+}
+
 /* --- GPUs, users, words --- */
 
 static void sharing_by_many_on_a_node_with_gpus_is_a_hint(_unused_ void **state)
@@ -1107,6 +1149,7 @@ int main(void)
 		cmocka_unit_test(no_two_functions_of_a_node_have_one_mac),
 		cmocka_unit_test(a_card_without_permanent_mac_falls_back_and_says_so),
 		cmocka_unit_test(infiniband_gets_guids),
+		cmocka_unit_test(guids_follow_from_the_card_alone),
 		cmocka_unit_test(sharing_by_many_on_a_node_with_gpus_is_a_hint),
 		cmocka_unit_test(every_use_keeps_vfs_and_all_users_are_named),
 		cmocka_unit_test(what_the_kernel_refuses_has_a_reason_of_its_own),

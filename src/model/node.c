@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node.h"
 
+#define CLASS_INFINIBAND 0x0207
+#define IPOIB_MAC_CHARS  (20 * 3 - 1)
+#define PORT_GUID_CHARS  (8 * 3 - 1)
+
 static void ibdev_done(struct ibdev *d)
 {
 	for (size_t i = 0; i < d->n_ports; i++)
@@ -205,18 +209,46 @@ const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_
 	return NULL;
 }
 
-const char *node_card(const struct node *n, const struct pci *pci)
+bool node_is_infiniband(const struct node *n, const struct pci *pf)
 {
-	const struct netdev *nd = node_netdev_of(n, pci->physfn[0] ? pci->physfn : pci->address);
+	const struct netdev *nd = node_netdev_of(n, pf->address);
 
-	return nd ? nd->perm_mac : "";
+	return pf->class >> 8 == CLASS_INFINIBAND || (nd && strlen(nd->mac) == IPOIB_MAC_CHARS);
+}
+
+/* "b8ce:f603:0041:0000" of "00:00:11:07:fe:80:...:b8:ce:f6:03:00:41:00:00" */
+void ipoib_guid(const char *mac, char ret[static MAC_LEN])
+{
+	const char *at = mac + IPOIB_MAC_CHARS - PORT_GUID_CHARS;
+
+	ret[0] = '\0';
+	if (strlen(mac) == IPOIB_MAC_CHARS)
+		snprintf(ret, MAC_LEN, "%.2s%.2s:%.2s%.2s:%.2s%.2s:%.2s%.2s", at, at + 3, at + 6,
+			 at + 9, at + 12, at + 15, at + 18, at + 21);
+}
+
+void node_card(const struct node *n, const struct pci *pci, char ret[static MAC_LEN])
+{
+	const char *address = pci->physfn[0] ? pci->physfn : pci->address;
+	const struct netdev *nd = node_netdev_of(n, address);
+	const struct ibdev *ib = node_ibdev_of(n, address);
+	const struct pci *pf = node_pci(n, address);
+
+	if (!pf || !node_is_infiniband(n, pf))
+		copy(ret, MAC_LEN, nd ? nd->perm_mac : "");
+	else if (ib && ib->node_guid[0] && !is_zero_guid(ib->node_guid))
+		copy(ret, MAC_LEN, ib->node_guid);
+	else
+		ipoib_guid(nd ? nd->perm_mac : "", ret);
 }
 
 static bool is_replaced(const struct node *n, const struct memory *m)
 {
 	const struct pci *pci = node_pci(n, m->pci);
-	const char *card = pci ? node_card(n, pci) : "";
+	char card[MAC_LEN] = "";
 
+	if (pci)
+		node_card(n, pci, card);
 	return m->card[0] && card[0] && !streq(m->card, card);
 }
 

@@ -279,7 +279,7 @@ struct memory {
 	uint32_t index;  /* of the ibdev when it was last opened by libibverbs */
 	bool was_usable; /* at any look of this boot */
 	bool was_lost;   /* usable before, but not at the last look */
-	/* A card has its permanent MAC wherever it is: another in the same slot is another. */
+	/* A card is known by it wherever it is: another in the same slot is another. */
 	char card[MAC_LEN];   /* node_card() of that time; empty: not known */
 	uint32_t unsupported; /* of a PF: vf_setting bits */
 	bool was_virtual;     /* of the ibdev: is_virtual */
@@ -372,11 +372,24 @@ const char *use_name(enum use u); /* "open-context" */
 const struct parameter *module_parameter(const struct module *m, const char *name);
 const struct memory *node_memory(const struct node *n, const char *pci);
 
+/* By class or by its netdev. */
+bool node_is_infiniband(const struct node *n, const struct pci *pf);
+
 /*
- * The permanent MAC of the card that a function belongs to (of its PF, for a VF); "" when it is not
- * told.
+ * The port GUID, "xxxx:xxxx:xxxx:xxxx", in the MAC of an IPoIB netdev: the last 8 of its 20 bytes;
+ * "" of another MAC. The first 4 are flags and the number of its QP, another one after each start:
+ * RFC 4391, 9.1.1.
  */
-const char *node_card(const struct node *n, const struct pci *pci);
+void ipoib_guid(const char *mac, char ret[static MAC_LEN]);
+
+/*
+ * What lasts of the card that a function belongs to (of its PF, for a VF); @ret is "" when it is
+ * not told.
+ *
+ * Ethernet: the permanent MAC. InfiniBand: the node GUID of the ibdev, which is there without
+ * ib_ipoib, else the port GUID of its permanent MAC.
+ */
+void node_card(const struct node *n, const struct pci *pci, char ret[static MAC_LEN]);
 /* Drops what is remembered of functions that are of another card now. */
 void node_forget_replaced(struct node *n);
 bool is_zero_guid(const char *guid); /* "0000:0000:0000:0000"; one not known is not zero */

@@ -119,9 +119,9 @@ int observe_node(struct doors *d,
 	if (r >= 0)
 		r = observe_vfs(d, &n);
 	if (r >= 0)
-		node_forget_replaced(&n); /* before anything is made of what is remembered */
-	if (r >= 0)
 		r = observe_rdma(d, &n);
+	if (r >= 0)
+		node_forget_replaced(&n); /* before anything is made of what is remembered */
 	if (r >= 0)
 		r = observe_modules(d, &n);
 	if (r >= 0)

@@ -254,14 +254,15 @@ static json_t *make_memory_of(const struct node *n, const struct device *d)
 	const char *ibdev = first(d->ibdev ? d->ibdev->name : "", d->ibdev_name, m ? m->ibdev : "");
 	const char *netdev = first(d->netdev ? d->netdev->name : "",
 				   d->is_in_pod ? d->netdev_name : "", m ? m->netdev : "");
-
 	const bool is_virtual = d->ibdev ? d->ibdev->is_virtual : m && m->was_virtual;
-	const char *card = first(node_card(n, d->pci), m ? m->card : "", "");
 	/* Told of the PF alone; with new VFs it may have it: mlx5 has some in legacy mode only. */
 	const uint32_t unsupported = d->is_vf || d->pci->num_vfs == 0 ? 0 : d->unsupported;
+	char card[MAC_LEN];
 
+	node_card(n, d->pci, card);
 	return json_pack("{s:o, s:o, s:I, s:b, s:o, s:b, s:o, s:I, s:b, s:b}", "pci",
-			 document_text(d->pci->address), "card", document_text(card), "unsupported",
+			 document_text(d->pci->address), "card",
+			 document_text(first(card, m ? m->card : "", "")), "unsupported",
 			 (json_int_t)unsupported, "rebuilt", (int)d->is_rebuilt, "ibdev",
 			 document_text(ibdev), "virtual", (int)is_virtual, "netdev",
 			 document_text(netdev), "index", opened_index(d, m), "usable",

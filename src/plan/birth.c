@@ -80,7 +80,7 @@ static int want_mac(const struct node *n, struct plan *p, const struct vf *v)
 {
 	char mac[24];
 
-	if (is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_MAC ||
+	if (node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_MAC ||
 	    !is_unset_mac(n, v->device->pci, v->info) || !can_get_identity(n, v))
 		return 0;
 
@@ -94,7 +94,7 @@ static int want_guids(const struct node *n, struct plan *p, const struct vf *v)
 {
 	char guids[48];
 
-	if (!is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_GUID ||
+	if (!node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_GUID ||
 	    !is_unset_guid(v->info) || !can_get_identity(n, v))
 		return 0;
 
@@ -235,8 +235,8 @@ static bool has_identity(const struct node *n, const struct vf *v)
 {
 	if (!v->info)
 		return false;
-	return is_infiniband(n, v->pf->pci) ? !is_unset_guid(v->info)
-					    : !is_unset_mac(n, v->device->pci, v->info);
+	return node_is_infiniband(n, v->pf->pci) ? !is_unset_guid(v->info)
+						 : !is_unset_mac(n, v->device->pci, v->info);
 }
 
 static int want_rebuild(const struct node *n, struct plan *p, const struct vf *v)
@@ -262,8 +262,7 @@ static int for_each_vf(const struct node *n, struct plan *p,
 		       int (*want)(const struct node *n, struct plan *p, const struct vf *v))
 {
 	const struct device *pf = NULL;
-	const char *seed = "";
-	bool is_lasting;
+	char seed[MAC_LEN] = "";
 	int r = 0;
 
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
@@ -272,7 +271,7 @@ static int for_each_vf(const struct node *n, struct plan *p,
 
 		if (!d->is_vf) {
 			pf = d;
-			seed = identity_seed(n, d->pci, &is_lasting);
+			identity_seed(n, d->pci, seed);
 			continue;
 		}
 		/* VFs of others, and what this plan removes, are left alone. */
@@ -295,14 +294,13 @@ static int hint_pf(const struct node *n, struct plan *p, const struct device *pf
 {
 	const struct device_config *dc = pf->config;
 	bool has_trust = !(pf->unsupported & VF_SETTING_TRUST) && !is_untold_trust(n, pf);
-	char detail[64] = "";
-	bool is_lasting;
+	char detail[64] = "", seed[MAC_LEN];
 	int r = 0;
 
 	if (has_autoprobe_off(pf->pci))
 		r = plan_add_hint(p, REASON_AUTOPROBE_OFF, pf->pci->address, "");
 	if (r >= 0 && dc->identity == IDENTITY_DERIVED && node_vf_info(n, pf->pci->address, 0) &&
-	    identity_seed(n, pf->pci, &is_lasting)[0] && !is_lasting)
+	    !identity_seed(n, pf->pci, seed) && seed[0])
 		r = plan_add_hint(p, REASON_IDENTITY_UNSTABLE, pf->pci->address,
 				  pf->netdev ? pf->netdev->name : "");
 

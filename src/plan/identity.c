@@ -1,28 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "identity.h"
 
-#define IPOIB_MAC_CHARS (20 * 3 - 1)
-#define MAX_TRIES       1000000 /* a node has fewer addresses than that */
+#define MAX_TRIES 1000000 /* a node has fewer addresses than that */
 
-bool is_infiniband(const struct node *n, const struct pci *pf)
-{
-	const struct netdev *nd = node_netdev_of(n, pf->address);
-
-	return pf->class >> 8 == 0x0207 || (nd && strlen(nd->mac) == IPOIB_MAC_CHARS);
-}
-
-const char *identity_seed(const struct node *n, const struct pci *pf, bool *ret_is_lasting)
+bool identity_seed(const struct node *n, const struct pci *pf, char ret[static MAC_LEN])
 {
 	const struct netdev *nd = node_netdev_of(n, pf->address);
 	const struct ibdev *ib = node_ibdev_of(n, pf->address);
 
-	*ret_is_lasting = true;
-	if (nd && nd->perm_mac[0])
-		return nd->perm_mac;
-	if (ib && ib->node_guid[0] && !is_zero_guid(ib->node_guid))
-		return ib->node_guid;
-	*ret_is_lasting = false;
-	return nd ? nd->mac : "";
+	node_card(n, pf, ret);
+	if (ret[0])
+		return true;
+	if (ib && ib->node_guid[0] && !is_zero_guid(ib->node_guid)) {
+		copy(ret, MAC_LEN, ib->node_guid);
+		return true;
+	}
+	ipoib_guid(nd ? nd->mac : "", ret);
+	if (!ret[0])
+		copy(ret, MAC_LEN, nd ? nd->mac : "");
+	return false;
 }
 
 static uint64_t add_bytes(uint64_t h, const void *bytes, size_t n) /* FNV-1a */

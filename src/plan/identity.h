@@ -2,22 +2,20 @@
 /*
  * Identity: MACs and GUIDs for VFs that have none, the same on every boot. For plan/ only, pure.
  *
- * They follow from what belongs to the card (its permanent MAC) and from the index of the VF, so
- * that neither a reboot, a reinstallation, another name, nor what happens in other slots changes
- * them. Local bit set, group bit clear: nobody's hardware has them.
+ * They follow from what belongs to the card (its permanent MAC or node GUID) and from the index of
+ * the VF, so that neither a reboot, a reinstallation, another name, nor what happens in other slots
+ * changes them. Local bit set, group bit clear: nobody's hardware has them.
  */
 #pragma once
 
 #include "../model/plan.h"
 
 /*
- * What the identity of this PF's VFs follows from: its permanent MAC, else the node GUID of its
- * ibdev, else its present MAC, which somebody may change: then @ret_is_lasting is false.
- * Return: "" when there is none of these.
+ * What the identity of this PF's VFs follows from: node_card(), else the node GUID of its ibdev,
+ * else its present MAC, which somebody may change. @ret is "" when there is none of these. Return:
+ * whether it lasts.
  */
-const char *identity_seed(const struct node *n, const struct pci *pf, bool *ret_is_lasting);
-
-bool is_infiniband(const struct node *n, const struct pci *pf); /* by class or by its netdev */
+bool identity_seed(const struct node *n, const struct pci *pf, char ret[static MAC_LEN]);
 
 /*
  * The MAC, "02:...", of a VF. One that a netdev, a VF or a request of this plan has already is

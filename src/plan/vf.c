@@ -48,7 +48,7 @@ bool is_making_vfs(const struct plan *p, const char *pf)
 static bool is_staged(const struct node *n, const struct device *d)
 {
 	uint32_t missing = d->unsupported;
-	bool is_ib = is_infiniband(n, d->pci);
+	bool is_ib = node_is_infiniband(n, d->pci);
 
 	if (!d->pci->has_autoprobe || !d->pci->autoprobe)
 		return false;
