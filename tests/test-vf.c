@@ -99,7 +99,8 @@ static struct pci *pci_of(struct scene *s, const char *address)
 	return pci;
 }
 
-/* VFs of a PF, with an admin MAC of their own or none; bound ones have what a driver makes. */
+/* VFs of a PF, with an admin MAC of their own or none; bound ones have what a driver makes: without
+ * an admin MAC that is a random one. */
 static void add_vfs(struct scene *s, const char *pf, uint32_t n, bool is_bound, const char *mac)
 {
 	pci_of(s, pf)->num_vfs = n;
@@ -118,6 +119,8 @@ static void add_vfs(struct scene *s, const char *pf, uint32_t n, bool is_bound, 
 		COPY(v->mac, mac);
 		if (is_bound)
 			add_devices(s, address, "02:11:11:11:11:11", "0211:11ff:fe11:1111");
+		if (is_bound)
+			s->netdevs[s->node.n_netdevs - 1].is_random_mac = streq(mac, ZERO);
 		qsort(s->pcis, s->node.n_pcis, sizeof(*s->pcis), by_address);
 	}
 }
@@ -522,6 +525,32 @@ static void random_mac(struct scene *s)
 static void mac_of_a_person(struct scene *s)
 {
 	COPY(s->infos[0].mac, vf_netdev(s)->mac);
+	vf_netdev(s)->is_random_mac = false;
+}
+static void mac_by_its_netdev(struct scene *s)
+{
+	vf_netdev(s)->is_random_mac = false; /* NET_ADDR_PERM: by the firmware; NET_ADDR_SET */
+}
+static void mac_by_its_netdev_after_its_birth(struct scene *s)
+{
+	mac_by_its_netdev(s);
+	COPY(vf_ibdev(s)->node_guid, GUID_0);
+}
+static void no_ibdev(struct scene *s)
+{
+	mac_by_its_netdev(s);
+	s->node.n_ibdevs--;
+}
+static void guids_of_the_provider(struct scene *s)
+{
+	pci_of(s, PF)->class = pci_of(s, "0000:41:00.1")->class = 0x020700;
+	COPY(s->infos[0].node_guid, GUID_0);
+	COPY(s->infos[0].port_guid, GUID_0);
+}
+static void guids_of_nobody(struct scene *s)
+{
+	guids_of_the_provider(s);
+	COPY(vf_ibdev(s)->node_guid, GUID_0);
 }
 static void mac_for_the_next_bind(struct scene *s)
 {
@@ -599,6 +628,12 @@ static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ v
 		{ "its netdev of now is left alone", is_down, FIX },
 		{ "a MAC its driver made up", random_mac, FIX },
 		{ "a MAC somebody set", mac_of_a_person, "" },
+		{ "a MAC the firmware or somebody gave its netdev", mac_by_its_netdev, "" },
+		{ "the same, too late for its GUID", mac_by_its_netdev_after_its_birth, FIX },
+		{ "the same, without ibdev", no_ibdev, "wait 41:00.1 > waiting no-ibdev" },
+		{ "GUIDs the firmware gave it", guids_of_the_provider, "" },
+		{ "no GUIDs", guids_of_nobody,
+		  "set-vf-guid 41:00.1 >*\nrebind-driver 41:00.1 >mlx5_core" },
 		{ "a MAC somebody set since it was bound", mac_for_the_next_bind, "" },
 		{ "a link state somebody set", down_by_a_person, "" },
 		{ "in use", in_use, "" },

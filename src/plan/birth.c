@@ -95,7 +95,7 @@ static int want_guids(const struct node *n, struct plan *p, const struct vf *v)
 	char guids[48];
 
 	if (!node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_GUID ||
-	    !is_unset_guid(v->info) || !can_get_identity(n, v))
+	    !is_unset_guid(n, v->device->pci, v->info) || !can_get_identity(n, v))
 		return 0;
 
 	identity_guids(n, p, v->seed, v->device->pci, v->info, guids, sizeof(guids));
@@ -235,7 +235,7 @@ static bool has_identity(const struct node *n, const struct vf *v)
 {
 	if (!v->info)
 		return false;
-	return node_is_infiniband(n, v->pf->pci) ? !is_unset_guid(v->info)
+	return node_is_infiniband(n, v->pf->pci) ? !is_unset_guid(n, v->device->pci, v->info)
 						 : !is_unset_mac(n, v->device->pci, v->info);
 }
 

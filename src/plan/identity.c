@@ -126,17 +126,29 @@ void identity_guids(const struct node *n, const struct plan *p, const char *seed
 	snprintf(ret, size, "%s %s", node, port);
 }
 
+static bool is_zero_mac(const char *mac)
+{
+	return mac[0] && strspn(mac, "0:") == strlen(mac);
+}
+
 bool is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_info *v)
 {
 	const struct netdev *nd = node_netdev_of(n, vf->address);
+	const struct ibdev *ib = node_ibdev_of(n, vf->address);
 
-	if (v->mac[0] && strspn(v->mac, "0:") == strlen(v->mac))
+	if (!is_zero_mac(v->mac))
+		return nd && nd->is_random_mac && streq(nd->mac, v->mac);
+	if (!vf->driver[0] || !nd || nd->is_random_mac)
 		return true;
-	return nd && nd->is_random_mac && streq(nd->mac, v->mac);
+	return ib && is_zero_guid(ib->node_guid);
 }
 
-bool is_unset_guid(const struct vf_info *v)
+bool is_unset_guid(const struct node *n, const struct pci *vf, const struct vf_info *v)
 {
+	const struct ibdev *ib = node_ibdev_of(n, vf->address);
+
+	if (vf->driver[0] && ib && !is_zero_guid(ib->node_guid))
+		return false;
 	return v->node_guid[0] && v->port_guid[0] &&
 	       (is_zero_guid(v->node_guid) || is_zero_guid(v->port_guid));
 }

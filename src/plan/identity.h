@@ -32,8 +32,14 @@ void identity_guids(const struct node *n, const struct plan *p, const char *seed
 		    const struct pci *vf, const struct vf_info *v, char *ret, size_t size);
 
 /*
- * Has nobody set it? All zero, or what the driver of the VF made up itself: igb tells that as the
- * admin MAC (IGB_VF_SET_MAC_ADDR in drivers/net/ethernet/intel/igb/igb_main.c).
+ * Has nobody set it? An admin MAC of all zero, or one that the driver of the VF made up itself: igb
+ * tells that as the admin MAC (IGB_VF_SET_MAC_ADDR in drivers/net/ethernet/intel/igb/igb_main.c).
+ *
+ * A VF that is bound may have got one without its PF: of the firmware, or of a person or udev by
+ * its netdev. So there zero says so only together with a netdev whose MAC is random
+ * (addr_assign_type), with none at all, or with an ibdev that has no node GUID.
  */
 bool is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_info *v);
-bool is_unset_guid(const struct vf_info *v); /* either of them; false where one is not told */
+
+/* Either of them is zero, unless the ibdev of the VF has one; false where one is not told. */
+bool is_unset_guid(const struct node *n, const struct pci *vf, const struct vf_info *v);
