@@ -155,6 +155,29 @@ static void of_the_command_line_only_modules_are_recorded(_unused_ void **state)
 	tree_remove(&t);
 }
 
+static void answers_of_links_come_back(_unused_ void **state)
+{
+	struct netdev nd = { .ifindex = 7,
+			     .name = "eth1_0",
+			     .mac = "02:00:00:00:00:99",
+			     .perm_mac = "02:00:00:00:00:98",
+			     .port_name = "pf0vf0",
+			     .bond_mode = BOND_MODE_UNKNOWN };
+	const struct node n = { .netdevs = &nd, .n_netdevs = 1 };
+	_cleanup_(node_done) struct node back = {};
+	_cleanup_(freep) char *text = NULL;
+	char problem[128] = "";
+
+	assert_int_equal(answers_write(&n, &text), 0);
+	assert_int_equal(answers_read(text, &back, problem, sizeof(problem)), 0);
+	assert_int_equal(back.n_netdevs, 1);
+	assert_string_equal(back.netdevs[0].name, nd.name);
+	assert_string_equal(back.netdevs[0].mac, nd.mac);
+	assert_string_equal(back.netdevs[0].perm_mac, nd.perm_mac);
+	assert_string_equal(back.netdevs[0].port_name, nd.port_name);
+	assert_int_equal(back.netdevs[0].bond_mode, BOND_MODE_UNKNOWN);
+}
+
 static void answers_of_modules_come_back(_unused_ void **state)
 {
 	_cleanup_(node_done) struct node n = {}, back = {};
@@ -286,6 +309,7 @@ int main(void)
 		cmocka_unit_test(what_is_loaded_is_read_from_sysfs),
 		cmocka_unit_test(a_driver_at_work_is_loaded_whatever_is_missing),
 		cmocka_unit_test(of_the_command_line_only_modules_are_recorded),
+		cmocka_unit_test(answers_of_links_come_back),
 		cmocka_unit_test(answers_of_modules_come_back),
 		cmocka_unit_test(answers_of_users_come_back),
 		cmocka_unit_test(malformed_answers_name_the_place),

@@ -196,6 +196,28 @@ static void a_function_finds_its_first_netdev_its_ibdev_and_its_vfs(_unused_ voi
 	assert_null(node_vf(&node, "", 0)); /* not the physical ones */
 }
 
+static void a_representor_is_no_netdev_of_its_pf(_unused_ void **state)
+{
+	static struct netdev mixed[] = {
+		{ .ifindex = 2, .pci = "0000:41:00.0", .port_name = "pf0vf0" },
+		{ .ifindex = 3,
+		  .pci = "0000:41:00.0",
+		  .port_name = "c1pf0sf88",
+		  .perm_mac = "02:01" },
+		{ .ifindex = 4, .pci = "0000:41:00.0" }, /* of a driver that gives no port names */
+		{ .ifindex = 5, .pci = "0000:41:00.0", .port_name = "p0", .perm_mac = "02:02" },
+		{ .ifindex = 6, .pci = "0000:42:00.0", .port_name = "pf1" },
+		{ .ifindex = 7, .pci = "0000:43:00.0", .port_name = "pfs0" },
+	};
+	struct node n = { .netdevs = mixed, .n_netdevs = ELEMENTSOF(mixed) };
+
+	assert_ptr_equal(node_netdev_of(&n, "0000:41:00.0"), &mixed[3]);
+	assert_null(node_netdev_of(&n, "0000:42:00.0"));
+	assert_ptr_equal(node_netdev_of(&n, "0000:43:00.0"), &mixed[5]);
+	n.n_netdevs = 3;
+	assert_ptr_equal(node_netdev_of(&n, "0000:41:00.0"), &mixed[2]);
+}
+
 static void a_module_is_found_by_either_spelling(_unused_ void **state)
 {
 	assert_ptr_equal(node_module(&node, "ib_umad"), &modules[0]);
@@ -236,6 +258,7 @@ int main(void)
 		cmocka_unit_test(verbs_that_count_are_numeric),
 		cmocka_unit_test(searches_find_each_element_and_nothing_else),
 		cmocka_unit_test(a_function_finds_its_first_netdev_its_ibdev_and_its_vfs),
+		cmocka_unit_test(a_representor_is_no_netdev_of_its_pf),
 		cmocka_unit_test(a_module_is_found_by_either_spelling),
 		cmocka_unit_test(an_empty_node_has_nothing_and_is_emptied_again),
 	};

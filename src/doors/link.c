@@ -81,9 +81,13 @@ static void read_kind(struct nlattr *linkinfo, struct netdev *d)
 static int on_link(struct nlmsghdr *h, void *userdata)
 {
 	static const struct nla_policy policy[ATTR_IFLA_PERM_ADDRESS + 1] = {
-		[IFLA_IFNAME] = { .type = NLA_STRING }, [IFLA_MTU] = { .type = NLA_U32 },
-		[IFLA_MAX_MTU] = { .type = NLA_U32 },   [IFLA_MASTER] = { .type = NLA_U32 },
-		[IFLA_LINK] = { .type = NLA_U32 },      [IFLA_LINKINFO] = { .type = NLA_NESTED },
+		[IFLA_IFNAME] = { .type = NLA_STRING },
+		[IFLA_MTU] = { .type = NLA_U32 },
+		[IFLA_MAX_MTU] = { .type = NLA_U32 },
+		[IFLA_MASTER] = { .type = NLA_U32 },
+		[IFLA_LINK] = { .type = NLA_U32 },
+		[IFLA_LINKINFO] = { .type = NLA_NESTED },
+		[IFLA_PHYS_PORT_NAME] = { .type = NLA_STRING },
 	};
 	struct nlattr *tb[ATTR_IFLA_PERM_ADDRESS + 1];
 	struct links *links = userdata;
@@ -106,6 +110,8 @@ static int on_link(struct nlmsghdr *h, void *userdata)
 	nla_strlcpy(d->name, tb[IFLA_IFNAME], sizeof(d->name));
 	format_mac(tb[IFLA_ADDRESS], d->mac, sizeof(d->mac));
 	format_mac(tb[ATTR_IFLA_PERM_ADDRESS], d->perm_mac, sizeof(d->perm_mac));
+	if (tb[IFLA_PHYS_PORT_NAME])
+		nla_strlcpy(d->port_name, tb[IFLA_PHYS_PORT_NAME], sizeof(d->port_name));
 	read_kind(tb[IFLA_LINKINFO], d);
 	d->mtu = get_u32(tb[IFLA_MTU], 0);
 	d->max_mtu = get_u32(tb[IFLA_MAX_MTU], 0);

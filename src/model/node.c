@@ -123,16 +123,35 @@ const struct netdev *node_netdev(const struct node *n, uint32_t ifindex)
 	return find(&ifindex, n->netdevs, n->n_netdevs, sizeof(*n->netdevs), compare_netdev);
 }
 
+/* "pf0vf3", "c1pf0", "pf0sf88"; the port itself is "p0". */
+static bool is_representor(const struct netdev *nd)
+{
+	const char *name = nd->port_name;
+
+	if (*name == 'c')
+		name += 1 + strspn(name + 1, "0123456789");
+	return is_prefix(name, "pf") && name[2] >= '0' && name[2] <= '9';
+}
+
 const struct netdev *node_netdev_of(const struct node *n, const char *pci)
 {
+	const struct netdev *first = NULL;
+
 	if (is_empty(pci)) /* or every virtual one would be of it */
 		return NULL;
 
-	for (size_t i = 0; i < n->n_netdevs; i++)
-		if (streq(n->netdevs[i].pci, pci))
-			return &n->netdevs[i];
+	for (size_t i = 0; i < n->n_netdevs; i++) {
+		const struct netdev *nd = &n->netdevs[i];
 
-	return NULL;
+		if (!streq(nd->pci, pci) || is_representor(nd))
+			continue;
+		if (nd->perm_mac[0])
+			return nd;
+		if (!first)
+			first = nd;
+	}
+
+	return first;
 }
 
 const struct netdev *node_netdev_named(const struct node *n, const char *name)

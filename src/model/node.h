@@ -69,15 +69,16 @@ struct netdev {
 	char name[IFNAME_LEN];
 	char pci[PCI_LEN]; /* its function; empty: virtual */
 	char mac[MAC_LEN];
-	char perm_mac[MAC_LEN]; /* IFLA_PERM_ADDRESS; empty: not told */
-	char kind[16];          /* IFLA_INFO_KIND: "bond", "vlan"; empty: plain */
-	int bond_mode;          /* of a bond: IFLA_BOND_MODE, 0 to 6; BOND_MODE_UNKNOWN: not told */
-	uint32_t mtu, max_mtu;  /* bytes; max_mtu 0: not told */
-	uint32_t master;        /* ifindex, 0: none */
-	uint32_t link;      /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
-	bool is_random_mac; /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */
-	bool is_up;         /* IFF_UP */
-	bool has_carrier;   /* IFF_LOWER_UP */
+	char perm_mac[MAC_LEN];     /* IFLA_PERM_ADDRESS; empty: not told */
+	char port_name[IFNAME_LEN]; /* IFLA_PHYS_PORT_NAME: "p0"; empty: not told */
+	char kind[16];              /* IFLA_INFO_KIND: "bond", "vlan"; empty: plain */
+	int bond_mode;         /* of a bond: IFLA_BOND_MODE, 0 to 6; BOND_MODE_UNKNOWN: not told */
+	uint32_t mtu, max_mtu; /* bytes; max_mtu 0: not told */
+	uint32_t master;       /* ifindex, 0: none */
+	uint32_t link;         /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
+	bool is_random_mac;    /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */
+	bool is_up;            /* IFF_UP */
+	bool has_carrier;      /* IFF_LOWER_UP */
 };
 
 /* What a PF's driver tells of one of its VFs: IFLA_VFINFO_LIST. */
@@ -360,7 +361,13 @@ void node_done(struct node *n);
 /* All NULL when there is none. Linear ones are for small arrays, the others search sorted ones. */
 const struct pci *node_pci(const struct node *n, const char *address);
 const struct netdev *node_netdev(const struct node *n, uint32_t ifindex);
-const struct netdev *node_netdev_of(const struct node *n, const char *pci); /* the first */
+
+/*
+ * The first netdev of a function that has a permanent MAC, else the first. In switchdev mode those
+ * that represent VFs there are of the PF's function too, and may come before it: they are none of
+ * it. Names: __devlink_port_phys_port_name_get() in net/devlink/port.c.
+ */
+const struct netdev *node_netdev_of(const struct node *n, const char *pci);
 const struct netdev *node_netdev_named(const struct node *n, const char *name);
 const struct ibdev *node_ibdev_of(const struct node *n, const char *pci); /* the first */
 const struct module *node_module(const struct node *n,

@@ -23,13 +23,13 @@ static bool write_links(const struct node *n, json_t *links)
 	for (size_t i = 0; i < n->n_netdevs; i++) {
 		const struct netdev *d = &n->netdevs[i];
 
-		if (!add(links,
-			 json_pack("{s:i,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:b,s:b}", "ifindex",
-				   (int)d->ifindex, "name", d->name, "mac", d->mac, "perm_mac",
-				   d->perm_mac, "kind", d->kind, "bond_mode", d->bond_mode, "mtu",
-				   (int)d->mtu, "max_mtu", (int)d->max_mtu, "master",
-				   (int)d->master, "link", (int)d->link, "up", (int)d->is_up,
-				   "carrier", (int)d->has_carrier)))
+		if (!add(links, json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:b,s:b}",
+					  "ifindex", (int)d->ifindex, "name", d->name, "mac",
+					  d->mac, "perm_mac", d->perm_mac, "port_name",
+					  d->port_name, "kind", d->kind, "bond_mode", d->bond_mode,
+					  "mtu", (int)d->mtu, "max_mtu", (int)d->max_mtu, "master",
+					  (int)d->master, "link", (int)d->link, "up", (int)d->is_up,
+					  "carrier", (int)d->has_carrier)))
 			return false;
 	}
 	return true;
@@ -304,6 +304,7 @@ static int read_link(json_t *item, struct node *n)
 	d->has_carrier = json_is_true(json_object_get(item, "carrier"));
 	if (!COPY(d->name, get_text(item, "name")) || !COPY(d->mac, get_text(item, "mac")) ||
 	    !COPY(d->perm_mac, get_text(item, "perm_mac")) ||
+	    !COPY(d->port_name, get_text(item, "port_name")) ||
 	    !COPY(d->kind, get_text(item, "kind")) || !d->name[0] || d->ifindex == 0)
 		return -EINVAL;
 	return 0;

@@ -94,6 +94,9 @@ static int observe_sysfs_link(const struct fs *fs, const char *name, struct node
 	snprintf(path, sizeof(path), "sys/class/net/%s/address", name);
 	if (fs_read(fs, path, nd.mac, sizeof(nd.mac)) < 0)
 		nd.mac[0] = '\0';
+	snprintf(path, sizeof(path), "sys/class/net/%s/phys_port_name", name);
+	if (fs_read(fs, path, nd.port_name, sizeof(nd.port_name)) < 0)
+		nd.port_name[0] = '\0'; /* -EOPNOTSUPP of most drivers */
 	snprintf(path, sizeof(path), "sys/class/net/%s/flags", name);
 	if (fs_read_u32(fs, path, &flags) >= 0)
 		nd.is_up = flags & IFF_UP;
