@@ -29,7 +29,7 @@ struct scene {
 	struct gid gids[24];
 	struct vf_info infos[2 * MAX_VF];
 	struct address addresses[1];
-	struct module modules[4];
+	struct module modules[5];
 	struct memory memories[2];
 	struct user users[24];
 	struct action tried[8];
@@ -1037,6 +1037,96 @@ static void guids_follow_from_the_card_alone(_unused_ void **state)
 	assert_string_equal(first, "12f8:088b:50fa:2d67 26fb:e167:6c6b:034e");
 }
 
+static void no_ipoib(struct scene *s)
+{
+	pci_of(s, PF)->class = 0x020700;
+	s->netdevs[0].pci[0] = s->ibdevs[0].netdev[0] = '\0';
+	s->ports[0].gids[0].netdev[0] = '\0';
+	COPY(s->ports[0].link_layer, "InfiniBand");
+}
+static struct module *ipoib_module(struct scene *s, enum module_state state)
+{
+	struct module *m = &s->modules[s->node.n_modules++];
+
+	no_ipoib(s);
+	COPY(m->name, "ib_ipoib");
+	m->state = state;
+	return m;
+}
+static void ipoib_available(struct scene *s)
+{
+	ipoib_module(s, MODULE_AVAILABLE);
+}
+static void ipoib_loaded(struct scene *s)
+{
+	ipoib_module(s, MODULE_LOADED);
+}
+static void ipoib_blacklisted(struct scene *s)
+{
+	ipoib_module(s, MODULE_BLACKLISTED);
+}
+static void ipoib_not_asked_for(struct scene *s)
+{
+	ipoib_available(s);
+	s->section.identity = IDENTITY_KEEP;
+}
+static void ipoib_of_no_use(struct scene *s)
+{
+	ipoib_available(s);
+	s->memories[s->node.n_memories++] =
+		(struct memory){ .pci = PF, .unsupported = VF_SETTING_GUID };
+}
+static void ipoib_of_ethernet(struct scene *s)
+{
+	ipoib_available(s);
+	pci_of(s, PF)->class = 0x020000;
+}
+
+#define NO_IPOIB "set-num-vfs 41:00.0 0>1 waiting no-ipoib"
+
+static void infiniband_vfs_are_made_when_guids_can_be_given(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*spoil)(struct scene *s);
+		const char *expected;
+	} rows[] = {
+		{ "ib_ipoib can be loaded", ipoib_available, "load-module oib >\n" NO_IPOIB },
+		{ "it is, but the netdev is elsewhere", ipoib_loaded, NO_IPOIB },
+		{ "it must not", ipoib_blacklisted,
+		  "load-module oib > refused module-blacklisted\n" NO_IPOIB },
+		{ "there is none", no_ipoib,
+		  "load-module oib > impossible module-missing\n" NO_IPOIB },
+		{ "identity is kept", ipoib_not_asked_for, OFF MAKE("1") },
+		{ "the driver has no such setting", ipoib_of_no_use, OFF MAKE("1") },
+		{ "Ethernet", ipoib_of_ethernet, "set-num-vfs 41:00.0 0>1 waiting pf-sick" },
+	};
+	struct scene s;
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		set_scene(&s, 1);
+		rows[i].spoil(&s);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+
+	/* Made by somebody else: not bound before they have them. */
+	set_scene(&s, 1);
+	add_vfs(&s, PF, 1, false, ZERO);
+	ipoib_available(&s);
+	assert_plan(&s, "unbound", "load-module oib >");
+	set_tried(&s, VERB_LOAD_MODULE, "ib_ipoib", "", -ENOENT);
+	assert_plan(&s, "unbound, and it cannot be loaded",
+		    "load-module oib > failed\nbind-driver 41:00.1 >mlx5_core");
+
+	set_scene(&s, 1);
+	add_vfs(&s, PF, 1, true, ZERO);
+	ipoib_available(&s);
+	assert_plan(&s, "GUIDs of the provider", "");
+	s.node.n_vf_infos = 0; /* that netdev would tell them, too */
+	COPY(vf_ibdev(&s)->node_guid, GUID_0);
+	assert_plan(&s, "none", "load-module oib >");
+}
+
 /* --- GPUs, users, words --- */
 
 static void sharing_by_many_on_a_node_with_gpus_is_a_hint(_unused_ void **state)
@@ -1185,6 +1275,7 @@ int main(void)
 		cmocka_unit_test(a_card_without_permanent_mac_falls_back_and_says_so),
 		cmocka_unit_test(infiniband_gets_guids),
 		cmocka_unit_test(guids_follow_from_the_card_alone),
+		cmocka_unit_test(infiniband_vfs_are_made_when_guids_can_be_given),
 		cmocka_unit_test(sharing_by_many_on_a_node_with_gpus_is_a_hint),
 		cmocka_unit_test(every_use_keeps_vfs_and_all_users_are_named),
 		cmocka_unit_test(what_the_kernel_refuses_has_a_reason_of_its_own),

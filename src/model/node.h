@@ -379,6 +379,8 @@ const char *use_name(enum use u); /* "open-context" */
 const struct parameter *module_parameter(const struct module *m, const char *name);
 const struct memory *node_memory(const struct node *n, const char *pci);
 
+#define IPOIB_MODULE "ib_ipoib"
+
 /* By class or by its netdev. */
 bool node_is_infiniband(const struct node *n, const struct pci *pf);
 

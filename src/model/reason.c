@@ -260,6 +260,14 @@ static const struct {
 		"Remove the key from the [Device] section; on mlx5 it needs the legacy eswitch "
 		"mode and a kernel with CONFIG_MLX5_ESWITCH.",
 	},
+	[REASON_NO_IPOIB] = {
+		"no-ipoib",
+		"GUIDs are given to virtual functions through the card's IPoIB network device, "
+		"which is not there",
+		"Install the kernel's extra modules or the vendor's driver with ib_ipoib, and see "
+		"that it is neither blacklisted nor its device in another namespace; where the "
+		"provider gives them GUIDs set Identity=keep.",
+	},
 	[REASON_IDENTITY_UNSTABLE] = {
 		"identity-unstable",
 		"The card tells no permanent MAC, so its virtual functions' follow from its present "

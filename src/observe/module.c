@@ -321,6 +321,14 @@ static bool is_dkms_building(const struct fs *fs)
 	return r >= 0 && streq(state, "activating");
 }
 
+static bool has_infiniband(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (node_is_infiniband(n, &n->pcis[i]))
+			return true;
+	return false;
+}
+
 int observe_modules(struct doors *d, struct node *n)
 {
 	struct drivers seen = {};
@@ -330,6 +338,8 @@ int observe_modules(struct doors *d, struct node *n)
 		r = look(d, n, rdma_modules[i]);
 	for (size_t i = 0; i < ELEMENTSOF(other_modules) && r >= 0; i++)
 		r = look(d, n, other_modules[i]);
+	if (r >= 0 && has_infiniband(n))
+		r = look(d, n, IPOIB_MODULE);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (!n->pcis[i].driver[0])
 			r = look_unbound(d, n, &n->pcis[i]);

@@ -179,6 +179,16 @@ static int restore_autoprobe(const struct node *n, struct plan *p)
 
 /* --- drivers --- */
 
+/* By this plan, before anything is bound. */
+static bool is_loading(const struct plan *p, const char *module)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (p->actions[i].verb == VERB_LOAD_MODULE && p->actions[i].class == CLASS_CHANGE &&
+		    streq(p->actions[i].target, module))
+			return !was_tried(p, VERB_LOAD_MODULE, module, "");
+	return false;
+}
+
 static bool is_loaded(const struct plan *p, const struct module *m, const struct pci *pf)
 {
 	if (!m)
@@ -186,13 +196,8 @@ static bool is_loaded(const struct plan *p, const struct module *m, const struct
 	if (m->state == MODULE_LOADED || m->state == MODULE_BUILTIN)
 		return true;
 	/* Loading it binds all there is, unless autoprobe is off at that time. */
-	if (m->state != MODULE_AVAILABLE || pf->autoprobe || !pf->is_switched)
-		return false;
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (p->actions[i].verb == VERB_LOAD_MODULE && p->actions[i].class == CLASS_CHANGE &&
-		    streq(p->actions[i].target, m->name))
-			return !was_tried(p, VERB_LOAD_MODULE, m->name, "");
-	return false;
+	return m->state == MODULE_AVAILABLE && !pf->autoprobe && pf->is_switched &&
+	       is_loading(p, m->name);
 }
 
 /*
@@ -206,6 +211,9 @@ static int want_binding(const struct node *n, struct plan *p, const struct vf *v
 
 	if (vf->driver[0] || !vf->module[0] || is_held(n, pf) || has_autoprobe_off(pf) ||
 	    !is_loaded(p, node_module(n, vf->module), pf))
+		return 0;
+	/* The next look finds the netdev through which it gets its GUIDs first. */
+	if (lacks_ipoib(n, v->pf) && is_loading(p, IPOIB_MODULE))
 		return 0;
 	/* Without it none can be bound. */
 	if (pf->is_switched && !pf->autoprobe && was_tried(p, VERB_SET_AUTOPROBE, pf->address, "1"))

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "identity.h"
 #include "mode.h"
 #include "option.h"
 #include "peermem.h"
@@ -296,6 +297,28 @@ static int want_driver(const struct config *c, const struct node *n, struct plan
 	return a ? 0 : -ENOMEM;
 }
 
+/* Is there a VF that gets its GUIDs yet, or one that has none? */
+static bool is_awaiting_guids(const struct node *n, const struct device *pf)
+{
+	if (wanted_vfs(pf->config, pf->pci) != pf->pci->num_vfs)
+		return true;
+	for (uint32_t i = 0; i < pf->pci->num_vfs; i++) {
+		const struct pci *vf = node_vf(n, pf->pci->address, i);
+		const struct ibdev *ib = vf ? node_ibdev_of(n, vf->address) : NULL;
+
+		if (vf && (!vf->driver[0] || (ib && is_zero_guid(ib->node_guid))))
+			return true;
+	}
+	return false;
+}
+
+static int want_ipoib(const struct node *n, struct plan *p, const struct device *d)
+{
+	if (d->is_vf || !lacks_ipoib(n, d) || !is_awaiting_guids(n, d))
+		return 0;
+	return want_module(n, p, IPOIB_MODULE);
+}
+
 int plan_driver(const struct config *c, const struct node *n, struct plan *p)
 {
 	static const char *const always[] = { "ib_uverbs", "rdma_ucm", "ib_umad" };
@@ -303,6 +326,8 @@ int plan_driver(const struct config *c, const struct node *n, struct plan *p)
 
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
 		r = want_driver(c, n, p, &p->devices[i]);
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		r = want_ipoib(n, p, &p->devices[i]);
 	if (r < 0)
 		return r;
 

@@ -152,3 +152,13 @@ bool is_unset_guid(const struct node *n, const struct pci *vf, const struct vf_i
 	return v->node_guid[0] && v->port_guid[0] &&
 	       (is_zero_guid(v->node_guid) || is_zero_guid(v->port_guid));
 }
+
+bool lacks_ipoib(const struct node *n, const struct device *pf)
+{
+	const struct device_config *dc = pf->config;
+
+	return (dc->mode == VF_MODE_SHARED || dc->mode == VF_MODE_SHARED_MULTI) &&
+	       dc->identity == IDENTITY_DERIVED && pf->pci->driver[0] &&
+	       node_is_infiniband(n, pf->pci) && !pf->netdev &&
+	       !(pf->unsupported & VF_SETTING_GUID);
+}

@@ -43,3 +43,9 @@ bool is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_in
 
 /* Either of them is zero, unless the ibdev of the VF has one; false where one is not told. */
 bool is_unset_guid(const struct node *n, const struct pci *vf, const struct vf_info *v);
+
+/*
+ * Can the VFs of this PF get no GUIDs, because it has no IPoIB netdev to set them through?
+ * handle_vf_guid() in net/core/rtnetlink.c takes no other.
+ */
+bool lacks_ipoib(const struct node *n, const struct device *pf);

@@ -127,6 +127,20 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 		return 0;
 	}
 
+	/* Those that are made now would never get GUIDs by which others could reach them. */
+	if (want > 0 && lacks_ipoib(n, d)) {
+		const struct module *m = node_module(n, IPOIB_MODULE);
+
+		a = add_change(p, CLASS_WAITING, REASON_NO_IPOIB, pf, have, want);
+		if (!a)
+			return -ENOMEM;
+		snprintf(a->detail, sizeof(a->detail), "%s is %s", IPOIB_MODULE,
+			 m && (m->state == MODULE_LOADED || m->state == MODULE_BUILTIN)
+				 ? "loaded"
+				 : "not loaded");
+		return 0;
+	}
+
 	return add_changes(n, p, d, want);
 }
 
