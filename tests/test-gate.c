@@ -114,6 +114,27 @@ static void one_port(struct scene *s)
 	bond(s, 4);
 	s->netdevs[1].master = 0;
 }
+static void the_other_port(struct scene *s)
+{
+	one_port(s);
+	s->netdevs[1].master = BOND;
+	s->netdevs[0].master = 0;
+}
+static void the_other_port_and_a_foreign_one(struct scene *s)
+{
+	the_other_port(s);
+	s->netdevs[2].master = BOND;
+}
+static void the_other_port_but_switchdev(struct scene *s)
+{
+	the_other_port(s);
+	COPY(s->pcis[0].eswitch, "switchdev");
+}
+static void a_vf_of_it(struct scene *s)
+{
+	the_other_port(s);
+	COPY(s->pcis[1].physfn, FIRST);
+}
 static void legacy(struct scene *s)
 {
 	bond(s, 4);
@@ -180,6 +201,22 @@ static void by_name_mode_of_the_bond(struct scene *s)
 	COPY(nd->kind, "bond");
 	nd->bond_mode = 5;
 	coming(s, ENSLAVE_NM, "eth1", "bond0", BOND_MODE_UNKNOWN);
+}
+static void by_name_of_the_other(struct scene *s)
+{
+	coming(s, ENSLAVE_NETWORKD, "eth2", "bond0", 4);
+}
+static void by_what_nobody_understands(struct scene *s)
+{
+	coming(s, ENSLAVE_IFUPDOWN, "", "bond0", 4)->has_more = true;
+}
+static void by_name_mode_0_but_the_bond_has_another(struct scene *s)
+{
+	struct netdev *nd = add_netdev(s, BOND, "bond0", "", "02:00:00:00:00:02");
+
+	COPY(nd->kind, "bond");
+	nd->bond_mode = 4;
+	coming(s, ENSLAVE_NETWORKD, "eth1", "bond0", 0);
 }
 static void by_other_name(struct scene *s)
 {
@@ -261,6 +298,11 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		{ "mode 6", mode_6, NULL },
 		{ "mode not known", mode_unknown, "eth1 is a port of bond0, mode not known" },
 		{ "one port yet", one_port, "eth1 is a port of bond0, mode 802.3ad" },
+		{ "the other port only", the_other_port, "eth2 is a port of bond0, mode 802.3ad" },
+		{ "the other port, and one of another card", the_other_port_and_a_foreign_one,
+		  NULL },
+		{ "the other port only, switchdev", the_other_port_but_switchdev, NULL },
+		{ "a VF of it", a_vf_of_it, NULL },
 		{ "legacy", legacy, "eth1 is a port of bond0, mode 802.3ad" },
 		{ "switchdev", switchdev, NULL },
 		{ "another vendor", of_igb, NULL },
@@ -276,6 +318,15 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		  "eth1 will be a port of bond0, mode not known, by "
 		  "/etc/systemd/network/10-bond.network:5" },
 		{ "coming, the bond is there", by_name_mode_of_the_bond, NULL },
+		{ "coming for the other port", by_name_of_the_other,
+		  "eth2 will be a port of bond0, mode 802.3ad, by "
+		  "/etc/systemd/network/10-bond.network:5" },
+		{ "coming for anybody, perhaps", by_what_nobody_understands,
+		  "eth1 will be a port of bond0, mode 802.3ad, by "
+		  "/etc/systemd/network/10-bond.network:5" },
+		{ "coming, mode 0, but the bond is there", by_name_mode_0_but_the_bond_has_another,
+		  "eth1 will be a port of bond0, mode 802.3ad, by "
+		  "/etc/systemd/network/10-bond.network:5" },
 		{ "coming for another", by_other_name, NULL },
 		{ "coming for all but another", by_all_names_but,
 		  "eth1 will be a port of bond0, mode 802.3ad, by "

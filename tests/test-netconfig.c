@@ -114,6 +114,13 @@ static void files_tell_which_netdevs_go_into_which_bond(_unused_ void **state)
 		  { { NETWORKD "10-a.network", MATCH BOND },
 		    { NETWORKD "bond0.netdev", NETDEV "[Bond]\nMode=802.3ad\n" } },
 		  "networkd eth1||||->bond0 4 /etc/systemd/network/10-a.network:4" },
+		{ "the mode of networkd is balance-rr where nobody says another",
+		  { { NETWORKD "10-a.network", MATCH BOND }, { NETWORKD "bond0.netdev", NETDEV } },
+		  "networkd eth1||||->bond0 0 /etc/systemd/network/10-a.network:4" },
+		{ "a mode that nobody knows",
+		  { { NETWORKD "10-a.network", MATCH BOND },
+		    { NETWORKD "bond0.netdev", NETDEV "[Bond]\nMode=balance-new\n" } },
+		  "networkd eth1||||->bond0 -1 /etc/systemd/network/10-a.network:4" },
 		{ "a .netdev of another kind",
 		  { { NETWORKD "10-a.network", MATCH BOND },
 		    { NETWORKD "bond0.netdev",
@@ -179,6 +186,20 @@ static void files_tell_which_netdevs_go_into_which_bond(_unused_ void **state)
 		      "interface-name=bond7\n[bond]\nmode=4\n" } },
 		  "nm |b8cef6170000|||->bond7 4 "
 		  "/run/NetworkManager/system-connections/port.nmconnection:3" },
+		{ "NetworkManager by ID",
+		  { { KEYFILES "port.nmconnection",
+		      "[connection]\ninterface-name=eth1\nmaster=my bond with a long name\n"
+		      "slave-type=bond\n" },
+		    { KEYFILES "bond.nmconnection",
+		      "[connection]\nid=my bond with a long name\ntype=bond\n"
+		      "interface-name=bond7\n[bond]\nmode=4\n" } },
+		  "nm eth1||||->bond7 4 "
+		  "/etc/NetworkManager/system-connections/port.nmconnection:3" },
+		{ "an ID is no name for networkd",
+		  { { NETWORKD "10-a.network", MATCH BOND },
+		    { KEYFILES "bond.nmconnection", "[connection]\nid=bond0\ntype=bond\n"
+						    "interface-name=bond7\n[bond]\nmode=0\n" } },
+		  "networkd eth1||||->bond0 -1 /etc/systemd/network/10-a.network:4" },
 		{ "NetworkManager's default is balance-rr",
 		  { { KEYFILES "port.nmconnection",
 		      "[connection]\ninterface-name=eth1\nmaster=bond0\nslave-type=bond\n" },
@@ -212,6 +233,22 @@ static void files_tell_which_netdevs_go_into_which_bond(_unused_ void **state)
 		      "auto lo\niface lo inet loopback\n\nauto bond0\niface bond0 inet static\n"
 		      "\taddress 10.0.0.1/24\n\tbond-slaves eth1 eth2\n\tbond-mode 4\n" } },
 		  "ifupdown eth1 eth2||||->bond0 4 /etc/network/interfaces:7" },
+		{ "ifupdown's default is balance-rr",
+		  { { "etc/network/interfaces",
+		      "iface bond0 inet manual\n\tbond-slaves eth1 eth2\n" } },
+		  "ifupdown eth1 eth2||||->bond0 0 /etc/network/interfaces:2" },
+		{ "ifupdown, the mode is in another stanza",
+		  { { "etc/network/interfaces", "iface bond0 inet manual\n\tbond-slaves eth1 eth2\n"
+						"iface bond0 inet6 manual\n\tbond-mode 4\n" } },
+		  "ifupdown eth1 eth2||||->bond0 4 /etc/network/interfaces:2" },
+		{ "ifupdown, a pattern may mean any port",
+		  { { "etc/network/interfaces",
+		      "iface bond0 inet manual\n\tbond-slaves eth7 /eth[12]/\n\tbond-mode 1\n" } },
+		  "ifupdown ||||+->bond0 1 /etc/network/interfaces:2" },
+		{ "ifupdown, all ports",
+		  { { "etc/network/interfaces",
+		      "iface bond0 inet manual\n\tbond-slaves all\n\tbond-mode 1\n" } },
+		  "ifupdown ||||+->bond0 1 /etc/network/interfaces:2" },
 		{ "ifupdown, a port names its bond",
 		  { { "etc/network/interfaces",
 		      "iface eth1 inet manual\n\tbond-master bond0\n"
@@ -302,7 +339,7 @@ static void a_capture_has_no_secrets_and_the_same_lines(_unused_ void **state)
 	root.fs.on_read = on_read;
 	root.fs.userdata = &rec;
 	look(&root, files, ELEMENTSOF(files), text, sizeof(text));
-	assert_string_equal(rec.text, "[connection]\n\ntype=wifi\n\n[wifi-security]\n\n");
+	assert_string_equal(rec.text, "[connection]\nid=home\ntype=wifi\n\n[wifi-security]\n\n");
 }
 
 int main(void)

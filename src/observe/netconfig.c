@@ -5,13 +5,14 @@
 #include <fnmatch.h>
 #include <limits.h>
 
-#define MAX_BYTES (256u << 10)
-#define MAX_FILES 512 /* of all kinds together */
+#define MAX_BYTES   (256u << 10)
+#define MAX_FILES   512  /* of all kinds together */
+#define MODE_UNSAID (-2) /* which is the kernel's default */
 
 /* A bond that is told of, and its mode. */
 struct bond {
 	char name[IFNAME_LEN];
-	char uuid[40]; /* of NetworkManager's connection */
+	char uuid[40], id[64]; /* of NetworkManager's connection */
 	int mode;
 };
 
@@ -45,7 +46,7 @@ static void look_done(struct look *l)
 static void begin(struct look *l, enum enslave_source source)
 {
 	l->row = (struct enslave){ .source = source, .mode = BOND_MODE_UNKNOWN };
-	l->bond = (struct bond){ .mode = BOND_MODE_UNKNOWN };
+	l->bond = (struct bond){ .mode = MODE_UNSAID };
 	l->is_bond = l->is_port = l->is_off = false;
 	l->to[0] = '\0';
 }
@@ -419,6 +420,8 @@ static int on_keyfile_key(struct look *l, const char *section, const char *key, 
 
 	if (streq(section, "connection") && streq(key, "type")) {
 		l->is_bond = streq(value, "bond");
+	} else if (streq(section, "connection") && streq(key, "id")) {
+		COPY(l->bond.id, value);
 	} else if (streq(section, "connection") && streq(key, "uuid")) {
 		COPY(l->bond.uuid, value);
 	} else if (streq(section, "connection") && streq(key, "interface-name")) {
@@ -464,13 +467,10 @@ static int look_at_keyfiles(struct look *l)
 		snprintf(path, sizeof(path), "%s/%s", f.files[i].folder, f.files[i].name);
 		begin(l, ENSLAVE_NM);
 		r = look_at(l, path, on_keyfile_key);
-		if (r > 0 && l->is_bond) {
-			if (l->bond.mode == BOND_MODE_UNKNOWN)
-				l->bond.mode = 0; /* NetworkManager's own default */
+		if (r > 0 && l->is_bond)
 			r = add_bond(l);
-		} else if (r > 0 && l->is_port && l->to[0] && !l->is_off) {
+		else if (r > 0 && l->is_port && l->to[0] && !l->is_off)
 			r = add_row(l, l->to);
-		}
 	}
 	return MIN(r, 0);
 }
@@ -584,6 +584,20 @@ static bool is_option(const char *key, const char *name)
 	return is_prefix(key, "bond") && (key[4] == '-' || key[4] == '_') && streq(key + 5, name);
 }
 
+/* "all" and "/REGEX/" are no names and no globs: what they mean is for ifenslave to know. */
+static bool has_pattern(const char *words)
+{
+	while (*words) {
+		size_t len = strcspn(words, " \t");
+
+		if (*words == '/' || (len == 3 && is_prefix(words, "all")))
+			return true;
+		words += len;
+		words += strspn(words, " \t");
+	}
+	return false;
+}
+
 static int on_interfaces_key(struct look *l, _unused_ const char *section, const char *key,
 			     const char *value, uint32_t line)
 {
@@ -608,7 +622,8 @@ static int on_interfaces_key(struct look *l, _unused_ const char *section, const
 		if (streq(value, "none"))
 			return 1;
 		l->is_port = true;
-		COPY(l->row.names, value);
+		l->row.has_more = has_pattern(value);
+		COPY(l->row.names, l->row.has_more ? "" : value);
 		COPY(l->to, l->bond.name);
 		say_where(l, line);
 	} else if (is_option(key, "master")) {
@@ -649,28 +664,40 @@ static int look_at_interfaces(struct look *l)
 
 /* --- all of them --- */
 
+/* @to was cut to the length of an interface's name: of a UUID the first 15 digits are as unique. */
+static bool is_meant(const char *name, const char *to)
+{
+	return name[0] &&
+	       (streq(name, to) || (strlen(to) == IFNAME_LEN - 1 && is_prefix(name, to)));
+}
+
 /*
- * What a port's file does not say stands in the bond's. NetworkManager may name it by UUID, of
- * which the first 15 digits are as unique.
+ * What a port's file does not say stands in the bond's, which NetworkManager may name by UUID or ID
+ * as well. Of several stanzas for one bond the one that says its mode counts.
  */
+static void resolve_row(const struct look *l, struct enslave *e)
+{
+	const struct bond *found = NULL;
+
+	for (size_t k = 0; k < l->n_bonds && e->bond[0]; k++) {
+		const struct bond *b = &l->bonds[k];
+		const bool is_by_nm = e->source == ENSLAVE_NM &&
+				      (is_meant(b->uuid, e->bond) || is_meant(b->id, e->bond));
+
+		if ((streq(b->name, e->bond) || is_by_nm) && (!found || found->mode == MODE_UNSAID))
+			found = b;
+	}
+	if (!found)
+		return;
+	COPY(e->bond, found->name);
+	if (e->mode == BOND_MODE_UNKNOWN)
+		e->mode = found->mode == MODE_UNSAID ? 0 : found->mode;
+}
+
 static void resolve(struct look *l)
 {
-	for (size_t i = 0; i < l->n->n_enslaves; i++) {
-		struct enslave *e = &l->n->enslaves[i];
-
-		for (size_t k = 0; k < l->n_bonds && e->bond[0]; k++) {
-			const struct bond *b = &l->bonds[k];
-
-			if (!streq(b->name, e->bond) &&
-			    !(b->uuid[0] && is_prefix(b->uuid, e->bond) &&
-			      strlen(e->bond) == IFNAME_LEN - 1))
-				continue;
-			COPY(e->bond, b->name);
-			if (e->mode == BOND_MODE_UNKNOWN)
-				e->mode = b->mode;
-			break;
-		}
-	}
+	for (size_t i = 0; i < l->n->n_enslaves; i++)
+		resolve_row(l, &l->n->enslaves[i]);
 }
 
 int observe_netconfig(const struct fs *fs, struct node *n)

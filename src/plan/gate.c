@@ -119,27 +119,44 @@ static const char *bond_of(const struct node *n, const struct netdev *nd)
 	return e ? e->bond : "";
 }
 
+/* What may be a port, but need not, says nothing against a LAG. */
+static bool is_surely_in(const struct node *n, const struct netdev *nd, const char *bond)
+{
+	const struct enslave *e = nd->master ? NULL : find_enslave(n, nd);
+
+	return streq(bond_of(n, nd), bond) && !(e && e->has_more);
+}
+
 /* A LAG takes the ports of one card and nothing else. A bond that has only one port yet may get the
  * other. */
 static bool has_foreign_port(const struct node *n, const struct pci *pf, const char *bond)
 {
 	for (size_t i = 0; i < n->n_netdevs; i++)
-		if (streq(bond_of(n, &n->netdevs[i]), bond) &&
+		if (is_surely_in(n, &n->netdevs[i], bond) &&
 		    !is_same_card(pf->address, n->netdevs[i].pci))
 			return true;
 	return false;
 }
 
-static bool is_in_lag(const struct node *n, const struct pci *pf, char *detail, size_t size)
+/* A bond that is there may have another mode than its file says: either is bad enough. */
+static int mode_of(const struct node *n, const char *bond, const struct enslave *e)
 {
-	const struct netdev *nd = node_netdev_of(n, pf->address), *bond;
+	const struct netdev *nd = node_netdev_named(n, bond);
+	const bool is_bond = nd && streq(nd->kind, "bond");
+
+	if (!e || (is_bond && (e->mode == BOND_MODE_UNKNOWN || !is_lag_mode(e->mode))))
+		return is_bond ? nd->bond_mode : BOND_MODE_UNKNOWN;
+	return e->mode;
+}
+
+static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail, size_t size)
+{
+	const struct netdev *nd = node_netdev_of(n, pf->address);
 	const struct enslave *e = NULL;
 	const char *name;
 	int mode;
 
-	/* Without a sibling there is nothing to aggregate; with switchdev VFs and LAG go together.
-	 */
-	if (!nd || !has_quirk(pf, QUIRK_ROCE_LAG) || streq(pf->eswitch, "switchdev"))
+	if (!nd || pf->physfn[0] || !has_quirk(pf, QUIRK_ROCE_LAG))
 		return false;
 
 	name = bond_of(n, nd);
@@ -148,10 +165,7 @@ static bool is_in_lag(const struct node *n, const struct pci *pf, char *detail, 
 
 	if (!nd->master)
 		e = find_enslave(n, nd);
-	bond = node_netdev_named(n, name);
-	mode = e ? e->mode : BOND_MODE_UNKNOWN;
-	if (mode == BOND_MODE_UNKNOWN && bond && streq(bond->kind, "bond"))
-		mode = bond->bond_mode;
+	mode = mode_of(n, name, e);
 	if (!is_lag_mode(mode))
 		return false;
 
@@ -163,6 +177,20 @@ static bool is_in_lag(const struct node *n, const struct pci *pf, char *detail, 
 		snprintf(detail + len, size - len, ", by %s:%" PRIu32, e->file, e->line);
 	}
 	return true;
+}
+
+/* VFs of one port forbid the LAG of all. With switchdev both go together. */
+static bool is_in_lag(const struct node *n, const struct pci *pf, char *detail, size_t size)
+{
+	if (!has_quirk(pf, QUIRK_ROCE_LAG) || streq(pf->eswitch, "switchdev"))
+		return false;
+	if (is_lag_port(n, pf, detail, size))
+		return true;
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (is_same_card(pf->address, n->pcis[i].address) &&
+		    is_lag_port(n, &n->pcis[i], detail, size))
+			return true;
+	return false;
 }
 
 /* A driver in firmware recovery stays bound, and each VF would wait two minutes for it: https://
