@@ -431,7 +431,20 @@ static void keys_that_contradict_each_other_are_refused_where_the_later_is(void 
 		  "for exclusive means no VFs",
 		  0 },
 		{ "[Device]\nCount=2\n" NIC "VirtualFunctions=exclusive\n", NULL, COUNT_UNSET },
-		{ NIC "Count=2\n", NULL, 2 },
+		{ NIC "Count=2\n",
+		  "/f:3: Count=2 with VirtualFunctions=keep, the default, in [Device a]: "
+		  "accepted: no Count=, or VirtualFunctions=shared-multi",
+		  0 },
+		{ NIC "Count=max\nVirtualFunctions=keep\n",
+		  "/f:4: Count=max with VirtualFunctions=keep in [Device a]: accepted: no Count=, "
+		  "or VirtualFunctions=shared-multi",
+		  0 },
+		{ "[Device]\nVirtualFunctions=keep\nCount=2\n" NIC,
+		  "/f:3: Count=2 with VirtualFunctions=keep in [Device a]: accepted: no Count=, or "
+		  "VirtualFunctions=shared-multi",
+		  0 },
+		{ "[Device]\nCount=2\n" NIC, NULL, COUNT_UNSET },
+		{ "[Device]\nCount=2\n" NIC "VirtualFunctions=keep\n", NULL, COUNT_UNSET },
 		{ "[RDMA]\nNetnsMode=exclusive\n[DevicePlugin]\nType=rdma-shared\n",
 		  "/f:4: NetnsMode=exclusive with Type=rdma-shared: accepted: NetnsMode=shared or "
 		  "keep, for pods in other network namespaces cannot use the devices of this one",
@@ -467,8 +480,8 @@ static void unknown_names_are_skipped_and_the_nearest_is_told(void **state _unus
 		  "/f:1: [Routes]: unknown section, did you mean [Route]?" },
 		{ "[route]\n", "/f:1: [route]: unknown section, did you mean [Route]?" },
 		{ "[Weather]\nRain=1\nRain=2\n",
-		  "/f:1: [Weather]: unknown section: accepted: [RDMA], [Device], [Device NAME], "
-		  "[Route], [Kubelet], [DevicePlugin], [Service]" },
+		  "/f:1: [Weather]: unknown section: accepted: [Driver], [RDMA], [Device], "
+		  "[Device NAME], [Route], [Kubelet], [DevicePlugin], [Service]" },
 		{ "[Route nic]\n", "/f:1: [Route nic]: unknown section, did you mean [Route]?" },
 		{ NIC "Cuont=4\n", "/f:3: Cuont= in [Device]: unknown key, did you mean Count=?" },
 		{ NIC "count=4\n", "/f:3: count= in [Device]: unknown key, did you mean Count=?" },
@@ -605,7 +618,7 @@ static void what_editors_and_systemd_write_is_accepted(void **state _unused_)
 static void sections_inherit_whatever_the_order_and_keep_their_own(void **state _unused_)
 {
 	static const char text[] =
-		"[Device b]\nMTU=\nCount=2\n"
+		"[Device b]\nMTU=\nVirtualFunctions=shared-multi\nCount=2\n"
 		"[Device]\nMatch=driver:x\nMTU=9000\nExpect=4\n"
 		"[Device a]\nMTU=0\nMatch=driver:y\n[Device c]\n[Device b]\nExpect=1\n";
 	_cleanup_(config_done) struct config c = {};

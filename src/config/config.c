@@ -63,18 +63,24 @@ static bool is_first_of_section(size_t i)
 static int unknown_section(struct merge *m, const char *section, unsigned line)
 {
 	struct nearest nearest = { .word = section };
-	char buf[QUOTED_LEN];
+	char accepted[256] = "", buf[QUOTED_LEN];
 
-	for (size_t i = 0; i < N_SETTINGS; i++)
+	for (size_t i = 0; i < N_SETTINGS; i++) {
+		size_t n = strlen(accepted);
+
+		if (!is_first_of_section(i))
+			continue;
 		nearest_offer(&nearest, settings[i].section);
+		snprintf(accepted + n, sizeof(accepted) - n, "%s[%s]%s", n > 0 ? ", " : "",
+			 settings[i].section,
+			 setting_is_device(&settings[i]) ? ", [Device NAME]" : "");
+	}
 	if (nearest.best)
 		return unknown(m, line, "[%s]: unknown section, did you mean [%s]?",
 			       quoted(section, buf), nearest.best);
 
-	return unknown(m, line,
-		       "[%s]: unknown section: accepted: [RDMA], [Device], [Device NAME], [Route], "
-		       "[Kubelet], [DevicePlugin], [Service]",
-		       quoted(section, buf));
+	return unknown(m, line, "[%s]: unknown section: accepted: %s", quoted(section, buf),
+		       accepted);
 }
 
 static int unknown_key(struct merge *m, const char *name, unsigned line)
@@ -258,6 +264,16 @@ static int check_count(const struct merge *m, size_t layer, struct device_config
 				"Count=%s with VirtualFunctions=exclusive in [Device %s]: "
 				"accepted: no Count=, for exclusive means no VFs",
 				count->text, d->name);
+		d->count = COUNT_UNSET;
+	}
+
+	/* One of [Device] is for those sections that have a use for it. */
+	if (d->mode == VF_MODE_KEEP && count) {
+		if (!is_general(m, count) || (mode && is_general(m, mode)))
+			return malformed_at(m, later(count, mode),
+					    "Count=%s with VirtualFunctions=keep%s in [Device %s]: "
+					    "accepted: no Count=, or VirtualFunctions=shared-multi",
+					    count->text, mode ? "" : ", the default,", d->name);
 		d->count = COUNT_UNSET;
 	}
 
