@@ -396,6 +396,10 @@ static void no_sriov(struct scene *s)
 {
 	s->pcis[0].has_sriov = false;
 }
+static void none_in_all(struct scene *s)
+{
+	s->pcis[0].total_vfs = 0;
+}
 static void three_in_all(struct scene *s)
 {
 	s->pcis[0].total_vfs = 3;
@@ -476,7 +480,10 @@ static void what_stands_against_vfs_is_told_with_its_class(_unused_ void **state
 	} rows[] = {
 		{ "all is well", NULL, REASON_NONE, _CLASS_N, "" },
 		{ "no driver", unbound, REASON_NO_DRIVER, CLASS_WAITING, "" },
-		{ "no SR-IOV", no_sriov, REASON_NO_SRIOV, CLASS_IMPOSSIBLE, "" },
+		{ "no SR-IOV", no_sriov, REASON_NO_SRIOV, CLASS_IMPOSSIBLE,
+		  "4 asked for, there is no sriov_totalvfs" },
+		{ "none in all", none_in_all, REASON_NO_SRIOV, CLASS_IMPOSSIBLE,
+		  "4 asked for, sriov_totalvfs is 0" },
 		{ "too many", three_in_all, REASON_TOO_MANY_VFS, CLASS_IMPOSSIBLE,
 		  "4 asked for, sriov_totalvfs is 3" },
 		{ "firmware recovery", reporter, REASON_PF_SICK, CLASS_WAITING,

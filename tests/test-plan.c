@@ -384,7 +384,7 @@ static void vf_counts_change_only_through_zero_and_within_limits(_unused_ void *
 		{ "no VFs in the firmware", VF_MODE_SHARED_MULTI, 4, 0, none_in_firmware,
 		  "set-num-vfs " FIRST " 0->4 impossible no-sriov" },
 		{ "max of none", VF_MODE_SHARED_MULTI, COUNT_MAX, 0, none_in_firmware,
-		  "set-num-vfs " FIRST " 0->1 impossible no-sriov" },
+		  "set-num-vfs " FIRST " 0->max impossible no-sriov" },
 		{ "another card is stuck", VF_MODE_SHARED_MULTI, 4, 0, stuck,
 		  "set-num-vfs " FIRST " 0->4 waiting pci-stuck" },
 		{ "stuck, but nothing to do", VF_MODE_SHARED_MULTI, 4, 4, stuck, "" },

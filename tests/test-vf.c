@@ -263,6 +263,10 @@ static void keeps_identity(struct scene *s)
 {
 	s->section.identity = IDENTITY_KEEP;
 }
+static void none_possible(struct scene *s)
+{
+	pci_of(s, PF)->total_vfs = 0;
+}
 static void trusts(struct scene *s)
 {
 	s->section.identity = IDENTITY_KEEP;
@@ -299,6 +303,8 @@ static void vfs_are_born_with_autoprobe_off(_unused_ void **state)
 		{ "0 to 1", 1, 0, NULL, OFF MAKE("1") },
 		{ "0 to 7", 7, 0, NULL, OFF MAKE("7") },
 		{ "max", COUNT_MAX, 0, NULL, OFF MAKE("7") },
+		{ "max of none", COUNT_MAX, 0, none_possible,
+		  "set-num-vfs 41:00.0 0>max impossible no-sriov" },
 		{ "8 of 7", 8, 0, NULL, "set-num-vfs 41:00.0 0>8 impossible too-many-vfs" },
 		{ "4 to 2", 2, 4, NULL, "set-num-vfs 41:00.0 4>0\n" OFF MAKE("2") },
 		{ "equal", 4, 4, NULL, "" },

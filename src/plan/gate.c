@@ -223,6 +223,14 @@ static bool is_down(const struct node *n, const struct pci *pf)
 	return has_quirk(pf, QUIRK_UP_FIRST) && nd && !nd->is_up;
 }
 
+static void say_wanted(uint32_t want, char *ret, size_t size)
+{
+	if (want == COUNT_MAX)
+		copy(ret, size, "max asked for");
+	else
+		snprintf(ret, size, "%" PRIu32 " asked for", want);
+}
+
 enum reason vf_obstacle(const struct node *n, const struct pci *pf, uint32_t want,
 			enum class *ret_class, char *detail, size_t size)
 {
@@ -234,6 +242,9 @@ enum reason vf_obstacle(const struct node *n, const struct pci *pf, uint32_t wan
 	}
 	if (!pf->unreadable[0] && (!pf->has_sriov || (pf->total_vfs == 0 && want > 0))) {
 		*ret_class = CLASS_IMPOSSIBLE;
+		say_wanted(want, detail, size);
+		copy(detail + strlen(detail), size - strlen(detail),
+		     pf->has_sriov ? ", sriov_totalvfs is 0" : ", there is no sriov_totalvfs");
 		return REASON_NO_SRIOV;
 	}
 	if (!pf->unreadable[0] && want > pf->total_vfs) {

@@ -13,7 +13,8 @@
 
 /**
  * vf_obstacle() - the first thing that stands against another number of VFs
- * @want:      VFs that are asked for, not the number there is
+ * @want:      VFs that are asked for, not the number there is; COUNT_MAX: as many as there can be,
+ *             which are none
  * @ret_class: what can be done about it; set with a reason only
  * @detail:    names and numbers for people; empty when there is nothing to add
  *

@@ -28,7 +28,10 @@ static struct action *add_change(struct plan *p, enum class class, enum reason r
 	if (!a)
 		return NULL;
 	snprintf(a->from, sizeof(a->from), "%" PRIu32, from);
-	snprintf(a->to, sizeof(a->to), "%" PRIu32, to);
+	if (to == COUNT_MAX)
+		COPY(a->to, "max");
+	else
+		snprintf(a->to, sizeof(a->to), "%" PRIu32, to);
 	return a;
 }
 
@@ -107,7 +110,7 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 	struct action *a;
 
 	if (d->config->count == COUNT_MAX && d->config->mode == VF_MODE_SHARED_MULTI && want == 0)
-		want = 1; /* max of none is still a wish for VFs */
+		want = COUNT_MAX; /* max of none is still a wish for VFs */
 	if (want == UINT32_MAX || want == have)
 		return 0;
 
