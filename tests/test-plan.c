@@ -782,6 +782,32 @@ static void match_words_of_a_kind_are_alternatives_and_kinds_add_up(_unused_ voi
 	}
 }
 
+/* Bound it has the name of its driver, unbound that of the module, which has no '-'. */
+static void a_driver_matches_in_either_spelling(_unused_ void **state)
+{
+	static const struct {
+		const char *match;
+		bool fits;
+	} rows[] = {
+		{ "driver:acme-net", true },    { "driver:acme_net", true },
+		{ "driver:acme-*", true },      { "driver:[a-c]cme-net", true },
+		{ "driver:acme[-_]net", true }, { "driver:acmenet", false },
+		{ "driver:acme-ne", false },    { "driver:[d-z]cme-net", false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_mixed_scene(&s);
+		s.sections[0].match = (char *)rows[i].match;
+		COPY(find_pci(&s, "0000:41:00.0")->driver, "acme-net");
+		assert_managed(&s, rows[i].match, rows[i].fits ? "41:rail " : "");
+		find_pci(&s, "0000:41:00.0")->driver[0] = '\0';
+		COPY(find_pci(&s, "0000:41:00.0")->module, "acme_net");
+		assert_managed(&s, rows[i].match, rows[i].fits ? "41:rail " : "");
+	}
+}
+
 static void the_first_section_that_matches_owns_a_card(_unused_ void **state)
 {
 	struct scene s;
@@ -2122,6 +2148,7 @@ int main(void)
 		cmocka_unit_test(vfs_that_are_in_use_wait_for_a_reboot),
 		cmocka_unit_test(one_card_that_cannot_does_not_keep_the_others),
 		cmocka_unit_test(match_words_of_a_kind_are_alternatives_and_kinds_add_up),
+		cmocka_unit_test(a_driver_matches_in_either_spelling),
 		cmocka_unit_test(the_first_section_that_matches_owns_a_card),
 		cmocka_unit_test(erdma_is_a_nic_whatever_its_class_and_before_its_driver_is_loaded),
 		cmocka_unit_test(vfs_go_with_their_pf_and_are_never_matched),

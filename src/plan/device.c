@@ -25,6 +25,31 @@ static void driver_name(const struct pci *pci, char *ret, size_t size)
 	copy(ret, size, pci->driver[0] ? pci->driver : pci->module);
 }
 
+/* '_' for '-', but for ranges: "[a-z]". */
+static void spell_as_module(char *name)
+{
+	bool is_in_brackets = false;
+
+	for (; *name; name++) {
+		if (*name == '[' || *name == ']')
+			is_in_brackets = *name == '[';
+		else if (*name == '-' && !is_in_brackets)
+			*name = '_';
+	}
+}
+
+/* Drivers may have '-' in their names ("xen-netfront"), which their modules spell '_'. */
+static bool is_driver_match(const char *glob, const char *name)
+{
+	char module_glob[256], module[IBDEV_LEN];
+
+	COPY(module_glob, glob);
+	COPY(module, name);
+	spell_as_module(module_glob);
+	spell_as_module(module);
+	return fnmatch(glob, name, 0) == 0 || fnmatch(module_glob, module, 0) == 0;
+}
+
 /* Does one word of Match= ("driver:mlx5_core") fit? @kind is set to its kind. */
 static bool is_word_match(const char *word, size_t len, const struct node *n, const struct pci *pci,
 			  size_t *kind)
@@ -52,7 +77,10 @@ static bool is_word_match(const char *word, size_t len, const struct node *n, co
 		if (!glob)
 			continue;
 		*kind = i;
-		return values[i][0] && fnmatch(glob, values[i], 0) == 0;
+		if (!values[i][0])
+			return false;
+		return streq(kinds[i], "driver:") ? is_driver_match(glob, values[i])
+						  : fnmatch(glob, values[i], 0) == 0;
 	}
 
 	*kind = 0;
