@@ -312,6 +312,23 @@ static void plan_text_is_one_line_for_each_action(_unused_ void **state)
 	assert_string_equal(rest, line);
 }
 
+static void plan_text_ends_with_hints(_unused_ void **state)
+{
+	_cleanup_(freep) char *text = NULL;
+	_cleanup_(plan_done) struct plan p = {};
+	char expected[1024];
+
+	assert_int_equal(plan_add_hint(&p, REASON_GPU_SHARED_MULTI, "", "GPU 0000:90:00.0"), 0);
+	assert_int_equal(plan_add_hint(&p, REASON_AUTOPROBE_OFF, "0000:41:00.0", ""), 0);
+	snprintf(expected, sizeof(expected),
+		 "node: hint (gpu-shared-multi): %s: GPU 0000:90:00.0. %s\n"
+		 "0000:41:00.0: hint (autoprobe-off): %s. %s\n",
+		 reason_meaning(REASON_GPU_SHARED_MULTI), reason_advice(REASON_GPU_SHARED_MULTI),
+		 reason_meaning(REASON_AUTOPROBE_OFF), reason_advice(REASON_AUTOPROBE_OFF));
+	assert_int_equal(output_actions_text(&p, &text), 0);
+	assert_string_equal(text, expected);
+}
+
 static void plan_json_has_numbers_where_the_verb_counts(_unused_ void **state)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -852,6 +869,7 @@ int main(void)
 		cmocka_unit_test(resource_is_split_at_its_last_slash),
 		cmocka_unit_test(no_usable_device_gives_no_plugin_file),
 		cmocka_unit_test(plan_text_is_one_line_for_each_action),
+		cmocka_unit_test(plan_text_ends_with_hints),
 		cmocka_unit_test(plan_json_has_numbers_where_the_verb_counts),
 		cmocka_unit_test(an_action_with_advice_of_its_own_tells_that),
 		cmocka_unit_test(what_somebody_came_in_between_of_is_remembered_as_failed),

@@ -71,6 +71,14 @@ static int print_text(FILE *f, const struct plan *p)
 				*a->detail ? ": " : "", a->detail, action_advice(a));
 		fputc('\n', f);
 	}
+	for (size_t i = 0; i < p->n_reasons; i++) {
+		const enum reason reason = p->reasons[i].reason;
+		const char *target = p->reasons[i].target, *detail = p->reasons[i].detail;
+
+		fprintf(f, "%s: hint (%s): %s%s%s. %s\n", *target ? target : "node",
+			reason_code(reason), reason_meaning(reason), *detail ? ": " : "", detail,
+			reason_advice(reason));
+	}
 
 	return 0;
 }

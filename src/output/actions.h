@@ -20,10 +20,11 @@
 int output_actions_json(const struct plan *p, char **ret);
 
 /**
- * output_actions_text() - one line for each action, as "plan" prints
+ * output_actions_text() - one line for each action, and for each hint after them, as "plan" prints
  * @p:    the plan
  * @ret:  "0000:41:00.0: set-num-vfs 0 -> 4" for a change; what is none goes on with its class,
- * code, meaning, detail and advice; empty for an empty plan
+ * code, meaning, detail and advice; empty for an empty plan. "0000:41:00.0: hint (autoprobe-off):
+ * ..." is no item of the plan: status tells it, too
  *
  * Return: 0, or -ENOMEM.
  */

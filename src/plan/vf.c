@@ -5,6 +5,8 @@
 #include "steps.h"
 #include "users.h"
 
+#define AMD_VENDOR 0x1002
+
 uint32_t wanted_vfs(const struct device_config *dc, const struct pci *pf)
 {
 	switch (dc->mode) {
@@ -147,10 +149,12 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 	return add_changes(n, p, d, want);
 }
 
-/* A display controller of class 3D has no screen: it computes, whoever made it. */
+/* Display controllers of class 3D have no screen: they compute, whoever made them. So does what is
+ * a "processing accelerator" by class, and of AMD's "other" display controllers (Instinct). */
 static bool is_accelerator(const struct pci *pci)
 {
-	return pci->class >> 8 == 0x0302 || is_gpu(pci);
+	return pci->class >> 8 == 0x0302 || pci->class >> 8 == 0x1200 ||
+	       (pci->class >> 8 == 0x0380 && pci->vendor == AMD_VENDOR) || is_gpu(pci);
 }
 
 /* VKE advises against it: GPU jobs want all of a port. */
