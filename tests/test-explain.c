@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "../src/output/document.h"
 #include "../src/output/explain.h"
 
 #define SET(to, from) snprintf((to), sizeof(to), "%s", (from))
@@ -323,6 +324,45 @@ static void what_is_not_managed_is_told_all_sections(_unused_ void **state)
 	assert_says(&m, 0, "Section       none: no [Device NAME] section is for it\n");
 }
 
+static void vfs_are_told_of_a_pf_and_of_its_vfs(_unused_ void **state)
+{
+	_cleanup_(freep) char *json = NULL;
+	json_auto_t *document = NULL;
+	struct machine m;
+
+	make(&m);
+	assert_silent(&m, 1, "\nVFs "); /* it never has any */
+	m.pcis[1] = m.pcis[2];
+	COPY(m.pcis[1].address, "0000:ff:00.0");
+	COPY(m.pcis[1].physfn, m.pcis[2].address);
+	m.pcis[2].class = 0x020000;
+	m.pcis[2].has_sriov = true;
+	m.pcis[2].total_vfs = 8;
+	m.pcis[2].num_vfs = 2;
+	m.plan.n_devices = 0;
+	m.sections[0].mode = VF_MODE_SHARED;
+	m.sections[1].match = (char *)"pci:*";
+	assert_says(
+		&m, 2,
+		"\nVFs           [Device other] is the first section that matches, before "
+		"[Device erdma], which matches too: VirtualFunctions=shared, 1 VFs asked for, 2 "
+		"there, 8 possible\n");
+	assert_says(&m, 1, "\nVFs           its PF 0001:00:00.0: [Device other] is the first ");
+
+	json = json_of(&m, 1);
+	document = json_loads(json, 0, NULL);
+	assert_int_equal(document_get_number(json_object_get(document, "vfs"), "wanted"), 1);
+	assert_int_equal(document_get_number(json_object_get(document, "vfs"), "present"), 2);
+	assert_true(is_prefix(document_get_text(json_object_get(document, "vfs"), "words"),
+			      "its PF 0001:00:00.0: [Device other] is the first "));
+
+	m.config.n_devices = 0;
+	assert_says(
+		&m, 2,
+		"\nVFs           no [Device NAME] section matches: its 2 VFs are left as they are "
+		"(a section with VirtualFunctions=exclusive would remove them)\n");
+}
+
 static void users_actions_and_hints_are_its_own(_unused_ void **state)
 {
 	struct machine m;
@@ -399,6 +439,7 @@ int main(void)
 		cmocka_unit_test(where_a_driver_is_from_needs_evidence),
 		cmocka_unit_test(every_name_leads_to_the_function),
 		cmocka_unit_test(what_is_not_managed_is_told_all_sections),
+		cmocka_unit_test(vfs_are_told_of_a_pf_and_of_its_vfs),
 		cmocka_unit_test(users_actions_and_hints_are_its_own),
 		cmocka_unit_test(the_verdict_has_its_reason_and_what_to_do),
 		cmocka_unit_test(other_text_is_refused),

@@ -1244,26 +1244,78 @@ static void what_the_kernel_refuses_has_a_reason_of_its_own(_unused_ void **stat
 	}
 }
 
+static void assert_explained(struct scene *s, const char *of, int64_t wanted, const char *expected)
+{
+	char words[EXPLAIN_VFS_LEN];
+
+	assert_int_equal(
+		plan_explain_vfs(&s->config, &s->node, pci_of(s, of), words, sizeof(words)),
+		wanted);
+	assert_string_equal(words, expected);
+}
+
 static void explain_says_what_becomes_of_vfs(_unused_ void **state)
 {
-	char words[256];
+	struct device_config many[8] = {};
+	char words[EXPLAIN_VFS_LEN], name[64];
 	struct scene s;
 
 	set_scene(&s, 4);
 	add_vfs(&s, PF, 2, true, "02:00:00:00:00:01");
-	plan_explain_vfs(&s.config, &s.node, pci_of(&s, PF), words, sizeof(words));
-	assert_string_equal(words,
-			    "[Device rail] is the first section that matches: "
-			    "VirtualFunctions=shared-multi, 4 VFs asked for, 2 there, 7 possible");
+	assert_explained(&s, PF, 4,
+			 "[Device rail] is the first section that matches: "
+			 "VirtualFunctions=shared-multi, 4 VFs asked for, 2 there, 7 possible");
+	assert_explained(&s, "0000:41:00.1", 4,
+			 "its PF 0000:41:00.0: [Device rail] is the first section that matches: "
+			 "VirtualFunctions=shared-multi, 4 VFs asked for, 2 there, 7 possible");
+
+	/* Later sections that match have nothing to say. */
+	s.config.devices = many;
+	s.config.n_devices = 3;
+	many[0] = many[1] = many[2] = s.section;
+	COPY(many[0].name, "other");
+	many[0].match = (char *)"driver:ice";
+	COPY(many[2].name, "late");
+	assert_explained(&s, PF, 4,
+			 "[Device rail] is the first section that matches, before [Device late], "
+			 "which matches too: VirtualFunctions=shared-multi, 4 VFs asked for, 2 "
+			 "there, 7 possible");
+
+	/* More of them than anybody wants to read, with the longest names there can be. */
+	memset(name, 'x', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	s.config.n_devices = ELEMENTSOF(many);
+	for (size_t i = 0; i < ELEMENTSOF(many); i++) {
+		many[i] = s.section;
+		COPY(many[i].name, name);
+	}
+	plan_explain_vfs(&s.config, &s.node, pci_of(&s, "0000:41:00.1"), words, sizeof(words));
+	assert_non_null(strstr(words, "] and 3 more, which match too: "));
+	assert_non_null(strstr(words, "4 VFs asked for, 2 there, 7 possible"));
+
+	s.config.devices = &s.section;
+	s.config.n_devices = 1;
 	s.section.mode = VF_MODE_KEEP;
-	plan_explain_vfs(&s.config, &s.node, pci_of(&s, PF), words, sizeof(words));
-	assert_non_null(strstr(words, "VirtualFunctions=keep, its 2 VFs are left as they are"));
+	assert_explained(&s, PF, -1,
+			 "[Device rail] is the first section that matches: VirtualFunctions=keep, "
+			 "its 2 VFs are left as they are");
 	s.config.n_devices = 0;
-	plan_explain_vfs(&s.config, &s.node, pci_of(&s, PF), words, sizeof(words));
-	assert_non_null(strstr(words, "no [Device NAME] section matches: its 2 VFs are left"));
+	assert_explained(&s, PF, -1,
+			 "no [Device NAME] section matches: its 2 VFs are left as they are (a "
+			 "section with VirtualFunctions=exclusive would remove them)");
+	assert_explained(
+		&s, "0000:41:00.2", -1,
+		"its PF 0000:41:00.0: no [Device NAME] section matches: its 2 VFs are left "
+		"as they are (a section with VirtualFunctions=exclusive would remove them)");
 	pci_of(&s, PF)->num_vfs = 0;
-	plan_explain_vfs(&s.config, &s.node, pci_of(&s, PF), words, sizeof(words));
-	assert_non_null(strstr(words, "it is not managed"));
+	assert_explained(&s, PF, -1, "no [Device NAME] section matches: it is not managed");
+
+	/* A section is for NICs only, whatever it matches. */
+	s.config.n_devices = 1;
+	s.section.match = (char *)"pci:*";
+	pci_of(&s, PF)->class = 0x010802;
+	s.node.n_ibdevs = 0;
+	assert_explained(&s, PF, -1, "no [Device NAME] section matches: it is not managed");
 }
 
 int main(void)

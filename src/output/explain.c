@@ -2,6 +2,7 @@
 #include "explain.h"
 
 #include "../model/wanted.h"
+#include "../plan/plan.h"
 #include "document.h"
 #include "state.h"
 
@@ -95,28 +96,18 @@ static json_t *make_sections(const struct config *c)
 	return TAKE(list);
 }
 
-static json_int_t wanted_vfs(const struct facts *f)
-{
-	const struct device_config *dc = f->device ? f->device->config : NULL;
-
-	switch (dc ? dc->mode : VF_MODE_KEEP) {
-	case VF_MODE_EXCLUSIVE:
-		return 0;
-	case VF_MODE_SHARED:
-		return 1;
-	case VF_MODE_SHARED_MULTI:
-		return dc->count == COUNT_MAX ? f->pci->total_vfs : dc->count;
-	default:
-		return -1;
-	}
-}
-
+/* Of a VF: those of its PF. */
 static json_t *make_vfs(const struct facts *f)
 {
-	if (f->pci->physfn[0] || !f->pci->has_sriov)
+	const struct pci *pf = f->pci->physfn[0] ? node_pci(f->node, f->pci->physfn) : f->pci;
+	char words[EXPLAIN_VFS_LEN];
+	json_int_t wanted = plan_explain_vfs(f->config, f->node, f->pci, words, sizeof(words));
+
+	if (!pf)
 		return json_null();
-	return json_pack("{s:I, s:I, s:I}", "wanted", wanted_vfs(f), "present",
-			 (json_int_t)f->pci->num_vfs, "possible", (json_int_t)f->pci->total_vfs);
+	return json_pack("{s:I, s:I, s:I, s:o}", "wanted", wanted, "present",
+			 (json_int_t)pf->num_vfs, "possible", (json_int_t)pf->total_vfs, "words",
+			 document_text(words));
 }
 
 /* Best evidence first: what is loaded is what counts. */
@@ -446,7 +437,7 @@ static void put_head(struct sheet *s, const json_t *d)
 static void put_sections(struct sheet *s, const json_t *d)
 {
 	const json_t *sections = json_object_get(d, "sections"), *vfs = json_object_get(d, "vfs");
-	const char *name = TEXT(d, "section");
+	const char *name = TEXT(d, "section"), *words = TEXT(vfs, "words");
 
 	s->label = "Section";
 	if (!*name)
@@ -463,15 +454,11 @@ static void put_sections(struct sheet *s, const json_t *d)
 				 TEXT(section, "match"), TEXT(d, "mode"));
 	}
 
-	if (!json_is_object(vfs))
-		return;
-	s->label = "VFs";
-	if (count(vfs, "wanted") >= 0)
-		put_line(s, "%lld wanted, %lld present, %lld possible", count(vfs, "wanted"),
-			 count(vfs, "present"), count(vfs, "possible"));
-	else
-		put_line(s, "%lld present, %lld possible, left alone", count(vfs, "present"),
-			 count(vfs, "possible"));
+	/* Where there never are any, no words about them. */
+	if (count(vfs, "possible") > 0 || count(vfs, "wanted") > 0 || strstr(words, ", before ")) {
+		s->label = "VFs";
+		put_line(s, "%s", words);
+	}
 }
 
 static void put_versions(struct sheet *s, const json_t *driver)

@@ -28,7 +28,9 @@ const char *output_explain_name(const struct node *n, size_t i);
  *   "pci", "id": "15b3:101e", "numa_node": -1 when none is told, "pf": of a VF, else "",
  *   "section": the [Device NAME] that matched its PF, "" for none, "mode": its VirtualFunctions=,
  *   "sections": [ { "name", "match" } ]           all there are, in the order in which they count
- *   "vfs": { "wanted": -1 leaves them alone, "present", "possible" }       of a PF, else null
+ *   "vfs": { "wanted": -1 leaves them alone, "present", "possible",
+ *       "words": which section says so, and before which others that match },
+ *                                               for a VF of its PF, null when that is not there
  *   "driver": { "name": bound to, "" for none, "module", "state": "missing", "blacklisted",
  *       "available", "loaded", "builtin" or "" when not known,
  *       "path", "version", "srcversion": of the file,

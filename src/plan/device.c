@@ -134,7 +134,7 @@ static bool is_nic(const struct node *n, const struct pci *pci)
 const struct device_config *section_of(const struct config *c, const struct node *n,
 				       const struct pci *pci)
 {
-	for (size_t i = 0; i < c->n_devices; i++)
+	for (size_t i = 0; i < c->n_devices && is_nic(n, pci); i++)
 		if (is_match(c->devices[i].match, n, pci))
 			return &c->devices[i];
 	return NULL;
@@ -351,7 +351,7 @@ int plan_devices(const struct config *c, const struct node *n, struct plan *p)
 		bool has_our_vfs;
 		int r;
 
-		if (pci->physfn[0] || !is_nic(n, pci))
+		if (pci->physfn[0])
 			continue;
 		dc = section_of(c, n, pci);
 		if (!dc)

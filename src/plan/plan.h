@@ -28,9 +28,14 @@ int plan_make(const struct config *c, const struct node *n, const struct plan *t
 	      int (*document)(const struct config *c, const struct plan *p, char **ret),
 	      struct plan *ret);
 
+#define EXPLAIN_VFS_LEN 768
+
 /*
- * What is asked for the VFs of a PF and what they are, as words for "explain": which section
- * counts, or that none does and VFs are left as they are.
+ * What is asked for the VFs of a PF, or of the PF of a VF, and what they are, as words for
+ * "explain": which section counts, before which others that match as well, or that none does and
+ * VFs are left as they are. EXPLAIN_VFS_LEN is room enough.
+ *
+ * Return: the number that is asked for, -1: they are left alone.
  */
-void plan_explain_vfs(const struct config *c, const struct node *n, const struct pci *pf, char *ret,
-		      size_t size);
+int64_t plan_explain_vfs(const struct config *c, const struct node *n, const struct pci *pci,
+			 char *ret, size_t size);

@@ -16,7 +16,7 @@
  */
 int plan_devices(const struct config *c, const struct node *n, struct plan *p);
 const struct device_config *section_of(const struct config *c, const struct node *n,
-				       const struct pci *pci); /* NULL: none matches */
+				       const struct pci *pci); /* NULL: none, or it is no NIC */
 bool is_match(const char *match, const struct node *n, const struct pci *pci);
 
 int plan_driver(const struct config *c, const struct node *n, struct plan *p);

@@ -6,6 +6,7 @@
 #include "users.h"
 
 #define AMD_VENDOR 0x1002
+#define MAX_LATER  4 /* sections that are named */
 
 uint32_t wanted_vfs(const struct device_config *dc, const struct pci *pf)
 {
@@ -186,28 +187,68 @@ int plan_vf(const struct config *c _unused_, const struct node *n, struct plan *
 	return r < 0 ? r : hint_gpus(n, p);
 }
 
-void plan_explain_vfs(const struct config *c, const struct node *n, const struct pci *pf, char *ret,
-		      size_t size)
+/* ", before [Device a], [Device b] and 3 more, which match too" */
+static void format_later(const struct config *c, const struct node *n, const struct pci *pf,
+			 const struct device_config *first, char *ret, size_t size)
 {
-	const struct device_config *dc = section_of(c, n, pf);
-	uint32_t want = dc ? wanted_vfs(dc, pf) : UINT32_MAX;
+	uint32_t n_later = 0;
+	size_t used = 0;
 
-	if (!dc && pf->num_vfs > 0)
+	ret[0] = '\0';
+	for (size_t i = (size_t)(first - c->devices) + 1; i < c->n_devices; i++)
+		if (is_match(c->devices[i].match, n, pf) && ++n_later <= MAX_LATER)
+			used += (size_t)snprintf(ret + used, size - used, "%s[Device %s]",
+						 n_later == 1 ? ", before " : ", ",
+						 c->devices[i].name);
+	if (n_later > MAX_LATER)
+		used += (size_t)snprintf(ret + used, size - used, " and %" PRIu32 " more",
+					 n_later - MAX_LATER);
+	if (n_later > 0)
+		snprintf(ret + used, size - used, ", which %s too",
+			 n_later == 1 ? "matches" : "match");
+}
+
+static void explain_unmanaged(const struct pci *pf, const char *whose, char *ret, size_t size)
+{
+	if (pf->num_vfs > 0)
 		snprintf(ret, size,
-			 "no [Device NAME] section matches: its %" PRIu32
+			 "%sno [Device NAME] section matches: its %" PRIu32
 			 " VFs are left as they are (a section with VirtualFunctions=exclusive "
 			 "would remove them)",
-			 pf->num_vfs);
-	else if (!dc)
-		snprintf(ret, size, "no [Device NAME] section matches: it is not managed");
-	else if (want == UINT32_MAX)
-		snprintf(ret, size,
-			 "[Device %s] is the first section that matches: VirtualFunctions=keep, "
-			 "its %" PRIu32 " VFs are left as they are",
-			 dc->name, pf->num_vfs);
+			 whose, pf->num_vfs);
 	else
-		snprintf(ret, size,
-			 "[Device %s] is the first section that matches: VirtualFunctions=%s, "
-			 "%" PRIu32 " VFs asked for, %" PRIu32 " there, %" PRIu32 " possible",
-			 dc->name, vf_mode_name(dc->mode), want, pf->num_vfs, pf->total_vfs);
+		snprintf(ret, size, "%sno [Device NAME] section matches: it is not managed", whose);
+}
+
+int64_t plan_explain_vfs(const struct config *c, const struct node *n, const struct pci *pci,
+			 char *ret, size_t size)
+{
+	const struct pci *pf = pci->physfn[0] ? node_pci(n, pci->physfn) : pci;
+	const struct device_config *dc = pf ? section_of(c, n, pf) : NULL;
+	char later[MAX_LATER * (sizeof(dc->name) + 12) + 64], whose[PCI_LEN + 16] = "";
+	uint32_t want;
+	size_t used;
+
+	ret[0] = '\0';
+	if (pf && pf != pci)
+		snprintf(whose, sizeof(whose), "its PF %s: ", pf->address);
+	if (pf && !dc)
+		explain_unmanaged(pf, whose, ret, size);
+	if (!dc)
+		return -1;
+
+	want = wanted_vfs(dc, pf);
+	format_later(c, n, pf, dc, later, sizeof(later));
+	snprintf(ret, size,
+		 "%s[Device %s] is the first section that matches%s: VirtualFunctions=%s", whose,
+		 dc->name, later, vf_mode_name(dc->mode));
+	used = strlen(ret);
+	if (want == UINT32_MAX && pf->num_vfs > 0)
+		snprintf(ret + used, size - used, ", its %" PRIu32 " VFs are left as they are",
+			 pf->num_vfs);
+	else if (want != UINT32_MAX && (want > 0 || pf->has_sriov))
+		snprintf(ret + used, size - used,
+			 ", %" PRIu32 " VFs asked for, %" PRIu32 " there, %" PRIu32 " possible",
+			 want, pf->num_vfs, pf->total_vfs);
+	return want == UINT32_MAX ? -1 : (int64_t)want;
 }
