@@ -190,6 +190,7 @@ static void answers_of_modules_come_back(_unused_ void **state)
 	COPY(m->path, "/lib/modules/1/extra/erdma.ko.xz");
 	COPY(m->version, "0.2.37");
 	COPY(m->srcversion, "ABC");
+	COPY(m->vermagic, "1 SMP");
 	m->has_info = true;
 	m->state = MODULE_AVAILABLE;
 	p = APPEND(m->parameters, m->n_parameters);
@@ -213,6 +214,7 @@ static void answers_of_modules_come_back(_unused_ void **state)
 	assert_string_equal(back.modules[0].path, n.modules[0].path);
 	assert_string_equal(back.modules[0].version, "0.2.37");
 	assert_string_equal(back.modules[0].srcversion, "ABC");
+	assert_string_equal(back.modules[0].vermagic, "1 SMP");
 	assert_true(back.modules[0].has_info);
 	assert_false(back.modules[0].is_intree);
 	assert_string_equal(module_parameter(&back.modules[0], "compat_mode")->type, "bool");

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "../src/apply/apply.h"
+#include "tree.h"
 
 /* A system without any module, of which nothing can be changed. */
 struct place {
@@ -111,6 +112,49 @@ static void what_takes_something_away_is_asked_about_right_before(void **state)
 	}
 }
 
+/* An index with the one key "erdma", and its file, of which nothing can be read. */
+static void the_way_back_is_looked_at_before_the_module_is_unloaded(void **state _unused_)
+{
+	static const char names[] = "\xb0\x07\xf4\x57\0\x02\0\x01\xc0\0\0\x0c"
+				    "erdma\0\0\0\0\x01\0\0\0\0erdma.ko:";
+	static const struct {
+		bool has_file;
+		int result;
+		const char *words;
+	} rows[] = {
+		{ true, -ENOEXEC, "its file cannot be read, and it is not unloaded" },
+		{ false, -ENOEXEC, "its file cannot be read, and it is not unloaded" },
+	};
+	struct tree t;
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct action a = { .verb = VERB_RELOAD_MODULE,
+				    .target = "erdma",
+				    .from = "compat_mode=N",
+				    .to = "compat_mode=Y" };
+		struct plan p = { .actions = &a, .n_actions = 1 };
+		struct doors doors = { .route = { .protocol = NETLINK_ROUTE },
+				       .rdma = { .protocol = NETLINK_RDMA } };
+		struct hearing h = {};
+		const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
+		const struct node node = { .kernel = "6.1" };
+		char folder[96];
+
+		tree_make(&t);
+		tree_bytes(&t, "lib/modules/6.1/modules.dep.bin", names, sizeof(names));
+		if (rows[i].has_file)
+			tree_file(&t, "lib/modules/6.1/erdma.ko", "\177ELF and no more");
+		snprintf(folder, sizeof(folder), "%s/lib/modules/6.1", t.root);
+		doors.fs = t.fs;
+		assert_int_equal(modules_open(&doors.modules, folder), 0);
+		assert_int_equal(apply_plan(&doors, &node, NULL, &hooks, &p), 1);
+		if (a.result != rows[i].result || !streq(a.error, rows[i].words))
+			fail_msg("%s (%s)", strerror(-a.result), a.error);
+		modules_done(&doors.modules);
+		tree_remove(&t);
+	}
+}
+
 static void nobody_has_to_ask(void **state)
 {
 	struct place *place = *state;
@@ -186,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_takes_something_away_is_asked_about_right_before),
+		cmocka_unit_test(the_way_back_is_looked_at_before_the_module_is_unloaded),
 		cmocka_unit_test(nobody_has_to_ask),
 		cmocka_unit_test(what_was_unplugged_meanwhile_is_known),
 		cmocka_unit_test(what_follows_vfs_that_could_not_be_removed_is_left_out),

@@ -425,6 +425,65 @@ static void file_removed(struct scene *s)
 	*erdma(s)->path = '\0';
 	old_driver_installed(s);
 }
+static void file_damaged(struct scene *s)
+{
+	erdma(s)->has_info = false;
+	old_driver_installed(s);
+}
+static void file_damaged_compat(struct scene *s)
+{
+	file_damaged(s);
+	is_compat(s);
+}
+static void file_being_built(struct scene *s)
+{
+	file_damaged(s);
+	s->node.is_dkms_building = true;
+}
+static void built_for(struct scene *s, const char *vermagic)
+{
+	COPY(s->node.kernel, "6.1.0-30-amd64");
+	COPY(erdma(s)->vermagic, vermagic);
+	COPY(erdma(s)->srcversion, "ABC");
+	COPY(erdma(s)->loaded_srcversion, "ABC");
+}
+static void of_this_kernel(struct scene *s)
+{
+	built_for(s, "6.1.0-30-amd64 SMP mod_unload ");
+}
+static void of_another_kernel(struct scene *s)
+{
+	built_for(s, "6.1.0-30 SMP mod_unload ");
+}
+static void of_a_later_kernel(struct scene *s)
+{
+	built_for(s, "6.1.0-30-amd64-rt SMP mod_unload ");
+}
+static void of_another_kernel_and_dkms(struct scene *s)
+{
+	of_another_kernel(s);
+	s->node.is_dkms_building = true;
+}
+/* weak-updates: of another kernel, but with versions of all symbols, and that very file works. */
+static void weak_update(struct scene *s)
+{
+	built_for(s, "6.1.0-29-amd64 SMP mod_unload modversions ");
+}
+static void weak_update_of_other_source(struct scene *s)
+{
+	weak_update(s);
+	COPY(erdma(s)->srcversion, "DEF");
+}
+static void weak_update_of_unknown_source(struct scene *s)
+{
+	weak_update(s);
+	*erdma(s)->srcversion = *erdma(s)->loaded_srcversion = '\0';
+}
+static void of_another_kernel_not_loaded(struct scene *s)
+{
+	of_another_kernel(s);
+	not_loaded(s);
+}
 static void bad_type(struct scene *s)
 {
 	not_loaded(s);
@@ -571,6 +630,47 @@ static void each_mode_is_brought_about_or_told(_unused_ void **state)
 		{ "loaded, but its file is gone", DRIVER_MODE_COMPAT, file_removed,
 		  "reload-module erdma compat_mode=N->compat_mode=Y impossible "
 		  "module-missing" NODEPORT,
+		  false },
+		{ "loaded, but its file is damaged", DRIVER_MODE_COMPAT, file_damaged,
+		  "reload-module erdma compat_mode=N->compat_mode=Y impossible "
+		  "module-unreadable" NODEPORT,
+		  false },
+		{ "damaged, to be left", DRIVER_MODE_DEFAULT, file_damaged_compat,
+		  "reload-module erdma compat_mode=Y->compat_mode=N impossible module-unreadable",
+		  false },
+		{ "damaged, but it will do", DRIVER_MODE_DEFAULT, file_damaged, "", false },
+		{ "damaged, DKMS builds", DRIVER_MODE_COMPAT, file_being_built,
+		  "reload-module erdma compat_mode=N->compat_mode=Y waiting "
+		  "dkms-building" NODEPORT,
+		  false },
+		{ "of this kernel", DRIVER_MODE_COMPAT, of_this_kernel,
+		  "reload-module erdma compat_mode=N->compat_mode=Y" NODEPORT, false },
+		{ "of another kernel", DRIVER_MODE_COMPAT, of_another_kernel,
+		  "reload-module erdma compat_mode=N->compat_mode=Y impossible "
+		  "module-vermagic" NODEPORT,
+		  false },
+		{ "of one whose name begins like this", DRIVER_MODE_COMPAT, of_a_later_kernel,
+		  "reload-module erdma compat_mode=N->compat_mode=Y impossible "
+		  "module-vermagic" NODEPORT,
+		  false },
+		{ "of another kernel, DKMS builds", DRIVER_MODE_COMPAT, of_another_kernel_and_dkms,
+		  "reload-module erdma compat_mode=N->compat_mode=Y waiting "
+		  "dkms-building" NODEPORT,
+		  false },
+		{ "weak update", DRIVER_MODE_COMPAT, weak_update,
+		  "reload-module erdma compat_mode=N->compat_mode=Y" NODEPORT, false },
+		{ "weak update, another was loaded", DRIVER_MODE_COMPAT,
+		  weak_update_of_other_source,
+		  "reload-module erdma compat_mode=N->compat_mode=Y impossible "
+		  "module-vermagic" NODEPORT,
+		  false },
+		{ "weak update of nobody knows what", DRIVER_MODE_COMPAT,
+		  weak_update_of_unknown_source,
+		  "reload-module erdma compat_mode=N->compat_mode=Y impossible "
+		  "module-vermagic" NODEPORT,
+		  false },
+		{ "of another kernel, nothing to lose", DRIVER_MODE_COMPAT,
+		  of_another_kernel_not_loaded, "load-module erdma ->compat_mode=Y" NODEPORT,
 		  false },
 		{ "parameter of another type", DRIVER_MODE_COMPAT, bad_type,
 		  "load-module erdma ->compat_mode=Y impossible module-parameter%s" NODEPORT,

@@ -349,6 +349,7 @@ static void a_file_says_what_it_is(_unused_ void **state)
 	assert_true(module.has_info);
 	assert_string_equal(module.version, "0.2.37");
 	assert_string_equal(module.srcversion, "ABCDEF");
+	assert_string_equal(module.vermagic, "6.1.0-made SMP");
 	assert_false(module.is_intree);
 	assert_int_equal(module.n_parameters, 3);
 	assert_string_equal(module.parameters[0].name, "base");

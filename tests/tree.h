@@ -31,7 +31,7 @@ static inline void tree_path(const struct tree *t, const char *path, char *ret, 
 	}
 }
 
-static inline void tree_file(const struct tree *t, const char *path, const char *text)
+static inline void tree_bytes(const struct tree *t, const char *path, const char *data, size_t size)
 {
 	_cleanup_(closep) int fd = -EBADF;
 	char full[512];
@@ -39,7 +39,12 @@ static inline void tree_file(const struct tree *t, const char *path, const char 
 	tree_path(t, path, full, sizeof(full));
 	fd = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(write(fd, data, size), size);
+}
+
+static inline void tree_file(const struct tree *t, const char *path, const char *text)
+{
+	tree_bytes(t, path, text, strlen(text));
 }
 
 static inline void tree_link(const struct tree *t, const char *path, const char *target)

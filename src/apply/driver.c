@@ -81,6 +81,30 @@ static int look_for_file(struct work *w, const char *module)
 	return state == MODULE_MISSING ? -ENOPKG : state == MODULE_BLACKLISTED ? -EPERM : 0;
 }
 
+/* The same look again as the plan had, at this moment: DKMS may just be writing it. */
+static int look_into_file(struct work *w, const char *module)
+{
+	const struct module *planned = node_module(w->node, module);
+	_cleanup_(module_done) struct module m = {};
+	int r;
+
+	COPY(m.name, module);
+	r = module_read(&w->doors->modules, true, &m);
+	if (r < 0)
+		return r == -ENOENT ? -ENOPKG : r;
+	if (planned)
+		COPY(m.loaded_srcversion, planned->loaded_srcversion);
+	if (m.has_info && is_built_for(&m, w->node->kernel))
+		return 0;
+
+	if (m.has_info)
+		snprintf(w->error, ERROR_LEN, "its file is built for %.*s, and it is not unloaded",
+			 (int)MIN(strcspn(m.vermagic, " "), (size_t)100), m.vermagic);
+	else
+		copy(w->error, ERROR_LEN, "its file cannot be read, and it is not unloaded");
+	return -ENOEXEC;
+}
+
 /* @options: none when empty. Return: 0, or -errno as action_failure() knows them, with words. */
 static int load(struct work *w, const char *module, const char *options)
 {
@@ -168,8 +192,11 @@ int apply_reload_module(struct work *w, const struct action *a)
 	int r;
 
 	r = look_for_file(w, a->target);
+	if (r >= 0)
+		r = look_into_file(w, a->target);
 	if (r < 0) {
-		put_words(w, r);
+		if (!w->error[0])
+			put_words(w, r);
 		return r;
 	}
 	r = unload(w, a->target);

@@ -318,6 +318,8 @@ static int read_info(const struct kmod_module *found, struct module *ret)
 			COPY(ret->version, value);
 		else if (streq(key, "srcversion"))
 			COPY(ret->srcversion, value);
+		else if (streq(key, "vermagic"))
+			COPY(ret->vermagic, value);
 		else if (streq(key, "intree"))
 			ret->is_intree = streq(value, "Y");
 		else if (streq(key, "parm") || streq(key, "parmtype"))
@@ -328,6 +330,7 @@ static int read_info(const struct kmod_module *found, struct module *ret)
 
 	make_printable(ret->version);
 	make_printable(ret->srcversion);
+	make_printable(ret->vermagic);
 	if (ret->n_parameters > 0)
 		qsort(ret->parameters, ret->n_parameters, sizeof(*ret->parameters),
 		      compare_parameter);

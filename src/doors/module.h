@@ -44,10 +44,10 @@ int module_look(struct modules *m, const char *name, enum module_state *ret);
 
 /*
  * Whether modprobe.d names a file for it and what that file says of itself: fills path, and, when
- * it could be read, has_info, version, srcversion, is_intree and the parameters with their types
- * ("parm" and "parmtype" of modinfo; "charp" and "array of int" as they stand there). Parameters
- * that @ret has already, those in force, keep their values. With @with_info false the file is not
- * opened: path alone.
+ * it could be read, has_info, version, srcversion, vermagic, is_intree and the parameters with
+ * their types ("parm" and "parmtype" of modinfo; "charp" and "array of int" as they stand there).
+ * Parameters that @ret has already, those in force, keep their values. With @with_info false the
+ * file is not opened: path alone.
  *
  * Compressed files are read as far as this libkmod can (kmod_features): one that it cannot read, or
  * that is damaged, gives has_info false, for nothing is known about its parameters then.

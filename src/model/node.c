@@ -12,13 +12,19 @@ static void ibdev_done(struct ibdev *d)
 	free(d->ports);
 }
 
+void module_done(struct module *m)
+{
+	free(m->parameters);
+	*m = (struct module){};
+}
+
 void node_done(struct node *n)
 {
 	for (size_t i = 0; i < n->n_ibdevs; i++)
 		ibdev_done(&n->ibdevs[i]);
 
 	for (size_t i = 0; i < n->n_modules; i++)
-		free(n->modules[i].parameters);
+		module_done(&n->modules[i]);
 
 	free(n->vf_infos);
 	free(n->users);
@@ -111,6 +117,17 @@ const struct parameter *module_parameter(const struct module *m, const char *nam
 		if (streq(m->parameters[i].name, name))
 			return &m->parameters[i];
 	return NULL;
+}
+
+bool is_built_for(const struct module *m, const char *release)
+{
+	const size_t n = strlen(release);
+
+	if (!m->vermagic[0] || n == 0 ||
+	    (is_prefix(m->vermagic, release) && (m->vermagic[n] == ' ' || !m->vermagic[n])))
+		return true;
+	return strstr(m->vermagic, " modversions") && m->srcversion[0] &&
+	       streq(m->srcversion, m->loaded_srcversion);
 }
 
 const struct memory *node_memory(const struct node *n, const char *pci)

@@ -150,7 +150,8 @@ struct module {
 	bool has_info; /* the file was opened and could be read: only then the next ones count, and
 			  a parameter without a type is one that the file does not have */
 	char version[64], srcversion[32];
-	bool is_intree; /* the file says intree=Y */
+	char vermagic[192]; /* begins with the release it was built for; empty: not told */
+	bool is_intree;     /* the file says intree=Y */
 
 	/* Of the one that is loaded. */
 	char loaded_version[64], loaded_srcversion[32];
@@ -356,6 +357,7 @@ struct node {
 	char stuck[PCI_LEN]; /* a write to this function never came back: no PCI writes this boot */
 };
 
+void module_done(struct module *m);
 void node_done(struct node *n);
 
 /* All NULL when there is none. Linear ones are for small arrays, the others search sorted ones. */
@@ -377,6 +379,12 @@ const struct vf_info *node_vf_info(const struct node *n, const char *pf, uint32_
 const struct user *node_user(const struct node *n, const char *target, size_t *i);
 const char *use_name(enum use u); /* "open-context" */
 const struct parameter *module_parameter(const struct module *m, const char *name);
+/*
+ * May the kernel of this release take the file? False when its vermagic is of another release:
+ * then only symbol versions could make it fit (weak-updates), and that they do is known of a file
+ * whose very copy is loaded. Source: same_magic() in kernel/module/version.c
+ */
+bool is_built_for(const struct module *m, const char *release);
 const struct memory *node_memory(const struct node *n, const char *pci);
 
 #define IPOIB_MODULE "ib_ipoib"

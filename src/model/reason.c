@@ -46,6 +46,12 @@ static const struct {
 		"Nothing to do: it is loaded when it is there; after ReadyTimeoutSec= look in "
 		"\"journalctl -u dkms\" and \"dkms status\".",
 	},
+	[REASON_MODULE_UNREADABLE] = {
+		"module-unreadable",
+		"The module's file cannot be read, so what works now is not unloaded",
+		"See what \"modinfo\" says of the file: install the package that has it anew; a "
+		"compressed file (.xz, .zst) needs a kmod that knows the format (kmod --version).",
+	},
 	[REASON_MODULE_VERMAGIC] = {
 		"module-vermagic",
 		"The module was built for another kernel, or its file is damaged",

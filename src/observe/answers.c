@@ -106,6 +106,7 @@ static json_t *pack_module(const struct module *m)
 	types = json_object();
 	if (json_object_set_new(item, "version", json_string(m->version)) < 0 ||
 	    json_object_set_new(item, "srcversion", json_string(m->srcversion)) < 0 ||
+	    json_object_set_new(item, "vermagic", json_string(m->vermagic)) < 0 ||
 	    json_object_set_new(item, "intree", json_boolean(m->is_intree)) < 0 ||
 	    json_object_set_new(item, "parameters", types) < 0) {
 		json_decref(item);
@@ -529,7 +530,8 @@ static int read_module(json_t *value, struct module *m)
 	if (read_state(get_text(value, "state"), &m->state) < 0 ||
 	    !COPY(m->path, get_text(value, "path")) ||
 	    !COPY(m->version, get_text(value, "version")) ||
-	    !COPY(m->srcversion, get_text(value, "srcversion")))
+	    !COPY(m->srcversion, get_text(value, "srcversion")) ||
+	    !COPY(m->vermagic, get_text(value, "vermagic")))
 		return -EINVAL;
 
 	json_object_foreach(types, name, type)

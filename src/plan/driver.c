@@ -155,6 +155,12 @@ static struct erdma look_at_erdma(const struct node *n, const struct wanted *w)
 	return e;
 }
 
+/* The file is what is loaded after the unloading, in the new mode or in the one before. */
+static bool is_way_back(const struct node *n, const struct module *m)
+{
+	return m->has_info && is_built_for(m, n->kernel);
+}
+
 /* What stands against the change to this mode at all, the first that is to be dealt with. */
 static void judge_erdma(const struct node *n, const struct wanted *w, const struct erdma *e,
 			struct action *a)
@@ -179,6 +185,15 @@ static void judge_erdma(const struct node *n, const struct wanted *w, const stru
 			 e->to);
 	} else if (is_loaded && !e->module->path[0]) { /* it would be gone for good */
 		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_MISSING);
+	} else if (is_loaded && n->is_dkms_building && !is_way_back(n, e->module)) {
+		set_class(a, CLASS_WAITING, REASON_DKMS_BUILDING);
+	} else if (is_loaded && !e->module->has_info) {
+		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_UNREADABLE);
+		COPY(a->detail, e->module->path);
+	} else if (is_loaded && !is_built_for(e->module, n->kernel)) {
+		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_VERMAGIC);
+		snprintf(a->detail, sizeof(a->detail), "%.160s is built for %.*s", e->module->path,
+			 (int)strcspn(e->module->vermagic, " "), e->module->vermagic);
 	} else if (is_loaded && is_on_cmdline(n, ERDMA_MODULE)) {
 		forbid(n, a);
 	} else if (is_loaded && users_of_driver(n, ERDMA_MODULE, a->detail, sizeof(a->detail))) {
