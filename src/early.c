@@ -10,24 +10,30 @@
 
 #define MAX_BAKED_BYTES (64u << 10)
 
+static int look_module(struct doors *d, struct node *n, const char *name)
+{
+	struct module *m = APPEND(n->modules, n->n_modules);
+	char path[128];
+
+	if (!m)
+		return -ENOMEM;
+	COPY(m->name, name);
+	m->state = MODULE_LOADED;
+	snprintf(path, sizeof(path), "sys/module/%s", name);
+	return fs_exists(&d->fs, path) ? 0 : module_look(&d->modules, name, &m->state);
+}
+
 /* What "auto" is decided by: PCI functions, and whether the GPU's driver is there. */
 static int look(struct doors *d, struct node *n)
 {
-	struct module *nvidia;
 	int r;
 
 	r = observe_pci(&d->fs, n);
-	if (r < 0)
-		return r;
-
-	nvidia = APPEND(n->modules, n->n_modules);
-	if (!nvidia)
-		return -ENOMEM;
-	COPY(nvidia->name, NVIDIA_MODULE);
-	nvidia->state = MODULE_LOADED;
-	if (fs_exists(&d->fs, "sys/module/" NVIDIA_MODULE))
-		return 0;
-	return module_look(&d->modules, NVIDIA_MODULE, &nvidia->state);
+	if (r >= 0)
+		r = look_module(d, n, NVIDIA_MODULE);
+	if (r >= 0)
+		r = look_module(d, n, NVIDIA_DEBIAN);
+	return r;
 }
 
 static int want(struct doors *d, const struct config *c, struct wanted *ret)

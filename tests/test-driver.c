@@ -279,7 +279,7 @@ static void auto_is_ofed_only_with_a_gpu_and_its_driver(_unused_ void **state)
 				 rows[i].expected);
 }
 
-static void a_gpu_is_of_nvidia_and_a_display_and_its_module_is_usable(_unused_ void **state)
+static void a_gpu_is_of_nvidia_and_a_display_and_its_module_is_there(_unused_ void **state)
 {
 	static const struct {
 		uint16_t vendor;
@@ -291,8 +291,8 @@ static void a_gpu_is_of_nvidia_and_a_display_and_its_module_is_usable(_unused_ v
 		{ 0x10de, 0x030000, MODULE_BUILTIN, DRIVER_MODE_OFED },
 		{ 0x10de, 0x030200, MODULE_AVAILABLE, DRIVER_MODE_OFED },
 		{ 0x10de, 0x030200, MODULE_MISSING, DRIVER_MODE_DEFAULT },
-		{ 0x10de, 0x030200, MODULE_BLACKLISTED, DRIVER_MODE_DEFAULT },
-		{ 0x10de, 0x040300, MODULE_LOADED, DRIVER_MODE_DEFAULT }, /* its audio */
+		{ 0x10de, 0x030200, MODULE_BLACKLISTED, DRIVER_MODE_OFED }, /* but installed */
+		{ 0x10de, 0x040300, MODULE_LOADED, DRIVER_MODE_DEFAULT },   /* its audio */
 		{ 0x1002, 0x030000, MODULE_LOADED, DRIVER_MODE_DEFAULT },
 	};
 	struct config c = { .driver.mode = DRIVER_MODE_AUTO };
@@ -303,6 +303,10 @@ static void a_gpu_is_of_nvidia_and_a_display_and_its_module_is_usable(_unused_ v
 		struct node n = { .pcis = &pci, .n_pcis = 1, .modules = &m, .n_modules = 1 };
 
 		assert_int_equal(node_driver_mode(&c, &n), rows[i].expected);
+		COPY(m.name, "nvidia_current"); /* as Debian names the file */
+		assert_int_equal(node_driver_mode(&c, &n), rows[i].expected);
+		COPY(m.name, "nvidia_uvm");
+		assert_int_equal(node_driver_mode(&c, &n), DRIVER_MODE_DEFAULT);
 		n.n_modules = 0;
 		assert_int_equal(node_driver_mode(&c, &n), DRIVER_MODE_DEFAULT);
 	}
@@ -2006,7 +2010,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(auto_is_ofed_only_with_a_gpu_and_its_driver),
-		cmocka_unit_test(a_gpu_is_of_nvidia_and_a_display_and_its_module_is_usable),
+		cmocka_unit_test(a_gpu_is_of_nvidia_and_a_display_and_its_module_is_there),
 		cmocka_unit_test(options_follow_from_the_mode),
 		cmocka_unit_test(values_are_compared_as_the_kernel_reads_them),
 		cmocka_unit_test(each_mode_is_brought_about_or_told),

@@ -34,11 +34,16 @@ bool node_has_gpu(const struct node *n)
 
 bool node_has_nvidia_module(const struct node *n)
 {
-	const struct module *m = node_module(n, NVIDIA_MODULE);
+	static const char *const names[] = { NVIDIA_MODULE, NVIDIA_DEBIAN };
 
-	/* A blacklisted one is installed but not to be used: no stack. */
-	return m && (m->state == MODULE_LOADED || m->state == MODULE_BUILTIN ||
-		     m->state == MODULE_AVAILABLE);
+	/* Its packages come with "blacklist" and "install" lines of their own. */
+	for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+		const struct module *m = node_module(n, names[i]);
+
+		if (m && m->state != MODULE_MISSING)
+			return true;
+	}
+	return false;
 }
 
 enum driver_mode node_driver_mode(const struct config *c, const struct node *n)

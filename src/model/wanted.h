@@ -20,6 +20,7 @@
 #define CORE_MODULE      "ib_core"
 #define CORE_NETNS       "netns_mode" /* bool: shared */
 #define NVIDIA_MODULE    "nvidia"
+#define NVIDIA_DEBIAN    "nvidia_current" /* its file in Debian; loaded, it is nvidia as well */
 #define PEERMEM_MODULE   "nvidia_peermem"
 
 struct wanted_option {
@@ -38,10 +39,11 @@ struct wanted {
  */
 enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool has_nvidia_module);
 
-bool is_erdma(const struct pci *pci);              /* 1ded:107f, or of the driver of that name */
-bool is_gpu(const struct pci *pci);                /* of NVIDIA: vendor 10de, class 03xx */
-bool node_has_gpu(const struct node *n);           /* node.pcis is enough */
-bool node_has_nvidia_module(const struct node *n); /* loaded, built in or installed */
+bool is_erdma(const struct pci *pci);    /* 1ded:107f, or of the driver of that name */
+bool is_gpu(const struct pci *pci);      /* of NVIDIA: vendor 10de, class 03xx */
+bool node_has_gpu(const struct node *n); /* node.pcis is enough */
+/* Loaded, built in, or a file of it is installed, whatever modprobe.d says about it. */
+bool node_has_nvidia_module(const struct node *n);
 enum driver_mode node_driver_mode(const struct config *c, const struct node *n);
 
 /*

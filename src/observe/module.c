@@ -16,8 +16,8 @@ const char *const rdma_modules[3] = { "ib_umad", "ib_uverbs", "rdma_ucm" };
 
 /* Of these it matters also that they are not there. */
 static const char *const other_modules[] = {
-	"erdma",  "ib_core",        "mlx5_core", "mlx5_ib", "mlx_compat",
-	"nvidia", "nvidia_peermem", "rdma_rxe",  "smc",
+	"erdma",  "ib_core",     "mlx5_core",    "mlx5_ib",  "mlx_compat",
+	"nvidia", NVIDIA_DEBIAN, PEERMEM_MODULE, "rdma_rxe", "smc",
 };
 
 static bool is_nic(const struct node *n, const struct pci *pci)
