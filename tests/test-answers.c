@@ -74,6 +74,7 @@ static void what_is_loaded_is_read_from_sysfs(_unused_ void **state)
 	assert_int_equal(m->state, MODULE_LOADED);
 	assert_string_equal(m->loaded_version, "0.2.37");
 	assert_string_equal(m->loaded_srcversion, "ABCDEF");
+	assert_true(m->has_taint);
 	assert_true(m->is_out_of_tree);
 	assert_int_equal(m->refcnt, 3);
 	assert_string_equal(m->holders, "another smc");
@@ -86,6 +87,7 @@ static void what_is_loaded_is_read_from_sysfs(_unused_ void **state)
 	assert_int_equal(m->state, MODULE_BUILTIN);
 	assert_string_equal(module_parameter(m, "netns_mode")->value, "Y");
 	assert_int_equal(m->refcnt, UINT32_MAX);
+	assert_false(m->has_taint);
 	assert_int_equal(node_module(&n, "ib_uverbs")->state, MODULE_MISSING);
 	assert_int_equal(node_module(&n, "nvidia")->state, MODULE_MISSING);
 	assert_string_equal(n.cmdline_blacklist, "smc,nvidia");

@@ -100,6 +100,7 @@ static struct module *module_of(struct scene *s, const char *name, enum module_s
 		COPY(m->name, name);
 	}
 	m->state = state;
+	m->has_taint = state == MODULE_LOADED;
 	return m;
 }
 
@@ -1462,6 +1463,37 @@ static void file_only(struct scene *s) /* installed, not reloaded: what is loade
 	COPY(m->version, "24.10-0.7.0");
 	module_of(s, "mlx_compat", MODULE_AVAILABLE);
 }
+static void no_taint(struct scene *s) /* its folder cannot be read, the file can */
+{
+	file_only(s);
+	module_of(s, "mlx5_core", MODULE_LOADED)->has_taint = false;
+	module_of(s, "mlx_compat", MODULE_LOADED);
+}
+static void no_taint_no_file(struct scene *s)
+{
+	no_taint(s);
+	module_of(s, "mlx5_core", MODULE_LOADED)->has_info = false;
+	module_of(s, "mlx5_core", MODULE_LOADED)->has_taint = false;
+}
+static void no_taint_intree(struct scene *s)
+{
+	module_of(s, "mlx5_core", MODULE_LOADED)->has_taint = false;
+	module_of(s, "mlx_compat", MODULE_LOADED);
+}
+static void nothing_told(struct scene *s)
+{
+	struct module *m = module_of(s, "mlx5_core", MODULE_LOADED);
+
+	m->has_info = m->has_taint = false;
+	*m->path = '\0';
+}
+static void intree_in_updates(struct scene *s) /* what the file says goes before where it is */
+{
+	struct module *m = module_of(s, "mlx5_core", MODULE_AVAILABLE);
+
+	COPY(m->path, "/lib/modules/6.1/updates/mlx5_core.ko");
+	module_of(s, "mlx_compat", MODULE_LOADED);
+}
 static void stack_built_in(struct scene *s)
 {
 	taint_and_compat(s);
@@ -1521,6 +1553,11 @@ static void an_ofed_stack_is_told_from_the_kernels_and_a_vendors(_unused_ void *
 		{ "taint and mlx_compat", taint_and_compat, STACK_OFED, "mlx_compat is loaded" },
 		{ "taint and RDMA core", taint_and_core, STACK_OFED, "ib_core is out of tree" },
 		{ "only installed", file_only, STACK_KERNEL, "24.10-0.7.0" },
+		{ "no taint, the file", no_taint, STACK_OFED, "taint is not told" },
+		{ "no taint, the folder", no_taint_no_file, STACK_OFED, "updates/" },
+		{ "no taint, in-tree", no_taint_intree, STACK_KERNEL, "taint is not told" },
+		{ "a word alone", nothing_told, STACK_UNKNOWN, "taint is not told" },
+		{ "in-tree in updates/", intree_in_updates, STACK_KERNEL, "intree=Y" },
 		{ "built in", stack_built_in, STACK_KERNEL, "built in" },
 		{ "not loaded, updates/", not_loaded_updates, STACK_OFED, "updates/" },
 		{ "not loaded, weak-updates/", not_loaded_weak, STACK_OFED, "weak-updates/" },

@@ -131,8 +131,9 @@ static int read_loaded(const struct fs *fs, struct module *m)
 
 	read_text(fs, m->name, "version", m->loaded_version, sizeof(m->loaded_version));
 	read_text(fs, m->name, "srcversion", m->loaded_srcversion, sizeof(m->loaded_srcversion));
-	read_text(fs, m->name, "taint", taint, sizeof(taint));
-	m->is_out_of_tree = strchr(taint, 'O');
+	snprintf(path, sizeof(path), "sys/module/%s/taint", m->name);
+	m->has_taint = fs_read(fs, path, taint, sizeof(taint)) >= 0;
+	m->is_out_of_tree = m->has_taint && strchr(taint, 'O');
 
 	snprintf(path, sizeof(path), "sys/module/%s/refcnt", m->name);
 	if (fs_read_u32(fs, path, &m->refcnt) < 0)

@@ -118,7 +118,7 @@ static const char *origin(const struct module *m, const char **ret_evidence)
 	*ret_evidence = "";
 	if (!m)
 		return "";
-	if (m->state == MODULE_LOADED && m->is_out_of_tree) {
+	if (m->state == MODULE_LOADED && m->has_taint && m->is_out_of_tree) {
 		*ret_evidence = "it taints the kernel with O";
 		return "out-of-tree";
 	}
@@ -126,8 +126,7 @@ static const char *origin(const struct module *m, const char **ret_evidence)
 		*ret_evidence = "it is built in";
 		return "in-tree";
 	}
-	/* Where not even the references are known, no taint was read. */
-	if (m->state == MODULE_LOADED && m->refcnt != UINT32_MAX) {
+	if (m->state == MODULE_LOADED && m->has_taint) {
 		*ret_evidence = "it does not taint the kernel with O";
 		return "in-tree";
 	}

@@ -26,9 +26,9 @@ bool is_out_of_tree(const struct module *m)
 {
 	if (m->state == MODULE_BUILTIN)
 		return false;
-	if (m->state == MODULE_LOADED)
+	if (m->state == MODULE_LOADED && m->has_taint)
 		return m->is_out_of_tree;
-	return (m->has_info && !m->is_intree) || foreign_folder(m);
+	return m->has_info ? !m->is_intree : foreign_folder(m) != NULL;
 }
 
 /* All that is known, also where it did not decide: the reader may know better. */
@@ -41,6 +41,7 @@ static void tell(const struct module *m, char *ret, size_t size)
 	snprintf(item, sizeof(item), "%s %s", m->name,
 		 m->state == MODULE_BUILTIN  ? "is built in"
 		 : m->state != MODULE_LOADED ? "is not loaded"
+		 : !m->has_taint             ? "is loaded, its taint is not told"
 		 : m->is_out_of_tree         ? "has taint O"
 					     : "has no taint O");
 	list_add(ret, size, item);
@@ -75,6 +76,8 @@ enum stack stack_of(const struct node *n, const char *module, char *ret_evidence
 		list_add(ret_evidence, size,
 			 has_core ? CORE_MODULE " is out of tree" : CORE_MODULE " is the kernel's");
 
+	if (m->state != MODULE_BUILTIN && !m->has_taint && !m->has_info && !m->path[0])
+		return STACK_UNKNOWN;
 	if (!is_out_of_tree(m))
 		return STACK_KERNEL;
 	return has_compat || has_core ? STACK_OFED : STACK_VENDOR;

@@ -3,17 +3,18 @@
  * Stack: is a driver the kernel's own, a vendor's, or of an OFED or DOCA stack? For plan/ only,
  * pure.
  *
- * Of a module that is loaded its taint decides; of one that is not, what its file says (intree) and
- * where it lies. A version alone proves nothing: drivers of the kernel have one too. OFED and DOCA
- * bring an RDMA core of their own, and mlx_compat below it. Source: kernel/module/main.c
- * (TAINT_OOT_MODULE), mlnx-ofed-kernel's compat module.
+ * Of a module that is loaded its taint decides; of one that is not, or whose taint cannot be read,
+ * what its file says (intree), and where nobody read the file, where it lies. A version alone
+ * proves nothing: drivers of the kernel have one too. OFED and DOCA bring an RDMA core of their
+ * own, and mlx_compat below it. Source: kernel/module/main.c (TAINT_OOT_MODULE), mlnx-ofed-kernel's
+ * compat module.
  */
 #pragma once
 
 #include "../model/node.h"
 
 enum stack {
-	STACK_UNKNOWN, /* nobody looked at the module, or there is none */
+	STACK_UNKNOWN, /* nobody looked at the module, there is none, or nothing is told of it */
 	STACK_KERNEL,  /* in-tree */
 	STACK_VENDOR,  /* out of tree, above the kernel's RDMA core */
 	STACK_OFED,
