@@ -45,7 +45,7 @@ int run_open(const char *root, struct doors *ret)
 		}
 	}
 
-	r = modules_open(&d.modules, folder);
+	r = modules_open(&d.modules, folder, NULL);
 	free(folder);
 	if (r < 0) {
 		fs_done(&d.fs);

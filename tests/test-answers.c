@@ -19,17 +19,7 @@ static void make_machine(struct tree *t, struct doors *ret)
 	tree_make(t);
 	snprintf(folder, sizeof(folder), "%s/lib/modules/6.1.0-made", t->root);
 	*ret = (struct doors){ .fs = t->fs };
-	assert_int_equal(modules_open(&ret->modules, folder), 0);
-}
-
-static struct module *add_module(struct node *n, const char *name)
-{
-	struct module *m = APPEND(n->modules, n->n_modules);
-
-	if (!m)
-		abort();
-	COPY(m->name, name);
-	return m;
+	assert_int_equal(modules_open(&ret->modules, folder, NULL), 0);
 }
 
 static void add_function(struct node *n, const char *driver)
@@ -42,6 +32,16 @@ static void add_function(struct node *n, const char *driver)
 	COPY(pci->driver, driver);
 	pci->vendor = 0x1ded;
 	pci->device = 0x107f;
+}
+
+static struct module *add_module(struct node *n, const char *name)
+{
+	struct module *m = APPEND(n->modules, n->n_modules);
+
+	if (!m)
+		abort();
+	COPY(m->name, name);
+	return m;
 }
 
 static void what_is_loaded_is_read_from_sysfs(_unused_ void **state)
@@ -94,6 +94,61 @@ static void what_is_loaded_is_read_from_sysfs(_unused_ void **state)
 
 	modules_done(&d.modules);
 	tree_remove(&t);
+}
+
+static void a_tree_keeps_modules_out_by_its_own_files(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *file, *text, *cmdline;
+		bool expected;
+	} rows[] = {
+		{ "nothing", NULL, NULL, NULL, false },
+		{ "blacklist", "etc/modprobe.d/a.conf", "blacklist erdma\n", NULL, true },
+		{ "in an .alias file", "usr/lib/modprobe.d/a.alias", "blacklist erdma\n", NULL,
+		  true },
+		{ "another", "etc/modprobe.d/a.conf", "blacklist erdma2\n#blacklist erdma\n", NULL,
+		  false },
+		{ "continued", "run/modprobe.d/a.conf", "blacklist \\\n  erdma\n", NULL, true },
+		{ "its command line", NULL, NULL, "quiet modprobe.blacklist=a,erdma", true },
+		{ "of another", NULL, NULL, "modprobe.blacklist=erdma2", false },
+		{ "of dracut", NULL, NULL, "rd.driver.blacklist=erdma", false },
+		{ "install", "etc/modprobe.d/a.conf", "install erdma /bin/true\n", NULL, true },
+		{ "install of a glob", "etc/modprobe.d/a.conf", "install erdm* /bin/true\n", NULL,
+		  true },
+		{ "the administrator's", "etc/modprobe.d/a.conf",
+		  "install erdma modprobe -i erdma\n", NULL, true },
+		{ "the distribution's", "lib/modprobe.d/a.conf",
+		  "install erdma modprobe -i erdma\n", NULL, false },
+		{ "the distribution's, of another", "lib/modprobe.d/a.conf",
+		  "install erdma modprobe -i smc\n", NULL, true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
+		for (int is_loaded = 0; is_loaded < 2; is_loaded++) {
+			_cleanup_(node_done) struct node n = {};
+			struct doors d;
+			struct module *m;
+			struct tree t;
+
+			make_machine(&t, &d);
+			if (rows[i].file)
+				tree_file(&t, rows[i].file, rows[i].text);
+			if (rows[i].cmdline)
+				tree_file(&t, "proc/cmdline", rows[i].cmdline);
+			if (is_loaded)
+				tree_file(&t, "sys/module/erdma/initstate", "live\n");
+			m = add_module(&n, "erdma");
+			m->state = is_loaded ? MODULE_LOADED : MODULE_AVAILABLE;
+			assert_int_equal(observe_modules(&d, &n), 0);
+			m = (struct module *)node_module(&n, "erdma");
+			if (m->is_blacklisted != (is_loaded && rows[i].expected) ||
+			    m->state != (is_loaded          ? MODULE_LOADED
+					 : rows[i].expected ? MODULE_BLACKLISTED
+							    : MODULE_AVAILABLE))
+				fail_msg("%s", rows[i].name);
+			modules_done(&d.modules);
+			tree_remove(&t);
+		}
 }
 
 static void a_driver_at_work_is_loaded_whatever_is_missing(_unused_ void **state)
@@ -204,6 +259,7 @@ static void answers_of_modules_come_back(_unused_ void **state)
 	COPY(m->path, "/lib/modules/1/kernel/igb.ko");
 	m->state = MODULE_LOADED;
 	m->is_intree = true; /* counts only with has_info */
+	m->is_blacklisted = true;
 	add_module(&n, "smc");
 	n.is_dkms_building = true;
 
@@ -224,6 +280,7 @@ static void answers_of_modules_come_back(_unused_ void **state)
 	assert_string_equal(back.modules[1].path, n.modules[1].path);
 	assert_int_equal(back.modules[1].state, MODULE_LOADED);
 	assert_false(back.modules[1].has_info);
+	assert_true(back.modules[1].is_blacklisted);
 	assert_int_equal(back.modules[2].state, MODULE_MISSING);
 	assert_string_equal(back.modules[2].path, "");
 }
@@ -311,6 +368,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_loaded_is_read_from_sysfs),
+		cmocka_unit_test(a_tree_keeps_modules_out_by_its_own_files),
 		cmocka_unit_test(a_driver_at_work_is_loaded_whatever_is_missing),
 		cmocka_unit_test(of_the_command_line_only_modules_are_recorded),
 		cmocka_unit_test(answers_of_links_come_back),

@@ -30,7 +30,7 @@ static int make_place(void **state)
 				      .rdma = { .protocol = NETLINK_RDMA } };
 	*state = &place;
 	return fs_open_root(place.path, &place.doors.fs) < 0 ||
-	       modules_open(&place.doors.modules, place.folder) < 0;
+	       modules_open(&place.doors.modules, place.folder, NULL) < 0;
 }
 
 static int remove_place(void **state)
@@ -146,7 +146,7 @@ static void the_way_back_is_looked_at_before_the_module_is_unloaded(void **state
 			tree_file(&t, "lib/modules/6.1/erdma.ko", "\177ELF and no more");
 		snprintf(folder, sizeof(folder), "%s/lib/modules/6.1", t.root);
 		doors.fs = t.fs;
-		assert_int_equal(modules_open(&doors.modules, folder), 0);
+		assert_int_equal(modules_open(&doors.modules, folder, NULL), 0);
 		assert_int_equal(apply_plan(&doors, &node, NULL, &hooks, &p), 1);
 		if (a.result != rows[i].result || !streq(a.error, rows[i].words))
 			fail_msg("%s (%s)", strerror(-a.result), a.error);

@@ -561,6 +561,10 @@ static void loaded_and_on_cmdline(struct scene *s)
 {
 	COPY(s->node.cmdline_blacklist, "erdma");
 }
+static void loaded_and_blacklisted(struct scene *s)
+{
+	erdma(s)->is_blacklisted = true;
+}
 static void given_to_vfio(struct scene *s)
 {
 	COPY(((struct pci *)node_pci(&s->node, ERI))->driver, "vfio-pci");
@@ -720,6 +724,12 @@ static void each_mode_is_brought_about_or_told(_unused_ void **state)
 		{ "module_blacklist=, loaded", DRIVER_MODE_COMPAT, loaded_and_on_cmdline,
 		  "reload-module erdma compat_mode=N->compat_mode=Y refused "
 		  "module-forbidden" NODEPORT,
+		  false },
+		{ "blacklisted, loaded", DRIVER_MODE_COMPAT, loaded_and_blacklisted,
+		  "reload-module erdma compat_mode=N->compat_mode=Y refused "
+		  "module-blacklisted" NODEPORT,
+		  false },
+		{ "blacklisted, loaded and right", DRIVER_MODE_DEFAULT, loaded_and_blacklisted, "",
 		  false },
 		{ "not managed", DRIVER_MODE_COMPAT, unmanaged, "", false },
 	};

@@ -373,7 +373,7 @@ static void auto_is_told_by_the_gpu_and_its_module(_unused_ void **state)
 		put_gpu(cases[i].vendor, cases[i].class);
 		if (cases[i].module)
 			put(cases[i].module, "live\n");
-		assert_int_equal(modules_open(&d.modules, root), 0);
+		assert_int_equal(modules_open(&d.modules, root, NULL), 0);
 		assert_int_equal(early(&d, &c), 0);
 		modules_done(&d.modules);
 		text = content(MODPROBE_PATH);

@@ -274,7 +274,7 @@ static void a_modalias_finds_its_module(_unused_ void **state)
 	};
 	struct modules m;
 
-	assert_int_equal(modules_open(&m, folder), 0);
+	assert_int_equal(modules_open(&m, folder, root), 0);
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		char name[MODULE_LEN] = "untouched";
 
@@ -309,7 +309,7 @@ static void a_module_is_there_or_says_why_not(_unused_ void **state)
 	};
 	struct modules m;
 
-	assert_int_equal(modules_open(&m, folder), 0);
+	assert_int_equal(modules_open(&m, folder, root), 0);
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		enum module_state found = _MODULE_STATE_N;
 
@@ -319,6 +319,81 @@ static void a_module_is_there_or_says_why_not(_unused_ void **state)
 		assert_int_equal(found, cases[i].state);
 	}
 	modules_done(&m);
+}
+
+/* What a tree says of itself leads out of it, by links and by the running command line. */
+static void without_a_trusted_configuration_nothing_is_blacklisted(_unused_ void **state)
+{
+	static const char *const names[] = { "nouveau", "switched_off", "packaged", "rdma_ucm" };
+	char name[MODULE_LEN];
+	struct modules m;
+
+	assert_int_equal(modules_open(&m, folder, NULL), 0);
+	for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+		enum module_state found = _MODULE_STATE_N;
+
+		assert_int_equal(module_look(&m, names[i], &found), 0);
+		assert_int_equal(found, MODULE_AVAILABLE);
+	}
+	assert_int_equal(module_resolve(&m, "another_name", name, sizeof(name)), -ENOENT);
+	modules_done(&m);
+}
+
+/* Libkmod would wait for it for ever. */
+static void a_fifo_in_modprobe_d_is_refused(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		bool is_refused;
+	} rows[] = {
+		{ "f.conf", true },
+		{ "f.alias", true },
+		{ "f.conf.bak", false },
+		{ ".f.conf", false },
+	};
+	enum module_state found = _MODULE_STATE_N;
+	char path[128];
+	struct modules m;
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		snprintf(path, sizeof(path), "%s/etc/modprobe.d/%s", root, rows[i].name);
+		assert_int_equal(mkfifo(path, 0600), 0);
+		assert_int_equal(modules_open(&m, folder, root), 0);
+		assert_int_equal(module_look(&m, "rdma_ucm", &found),
+				 rows[i].is_refused ? -ENOTSUP : 0);
+		modules_done(&m);
+		unlink(path);
+	}
+
+	snprintf(path, sizeof(path), "%s/etc/modprobe.d/masked.conf", root);
+	assert_int_equal(symlink("/dev/null", path), 0);
+	assert_int_equal(modules_open(&m, folder, root), 0);
+	assert_int_equal(module_look(&m, "rdma_ucm", &found), 0);
+	modules_done(&m);
+	unlink(path);
+}
+
+static void a_bad_line_of_modprobe_d_says_nothing_on_our_stderr(_unused_ void **state)
+{
+	int pipes[2], saved = dup(STDERR_FILENO);
+	enum module_state found;
+	char path[128], text[16];
+	struct modules m;
+
+	snprintf(path, sizeof(path), "%s/etc/modprobe.d/bad.conf", root);
+	put_file(path, "nonsense\noptions\n", 17);
+	assert_int_equal(pipe2(pipes, O_CLOEXEC | O_NONBLOCK), 0);
+	assert_true(dup2(pipes[1], STDERR_FILENO) >= 0);
+	assert_int_equal(modules_open(&m, folder, root), 0);
+	assert_int_equal(module_look(&m, "rdma_ucm", &found), 0);
+	modules_done(&m);
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+	assert_int_equal(read(pipes[0], text, sizeof(text)), -1);
+	assert_int_equal(errno, EAGAIN);
+	close(pipes[0]);
+	close(pipes[1]);
+	close(saved);
+	unlink(path);
 }
 
 #define ITEMS(text) text, sizeof(text) /* with the NUL at the end */
@@ -339,7 +414,7 @@ static void a_file_says_what_it_is(_unused_ void **state)
 	COPY(((struct parameter *)p)->name, "compat_mode");
 	COPY(((struct parameter *)p)->value, "N");
 
-	assert_int_equal(modules_open(&m, folder), 0);
+	assert_int_equal(modules_open(&m, folder, root), 0);
 	assert_int_equal(module_read(&m, false, &module), 0);
 	assert_string_equal(module.path, "/usr/lib/modules/6.1.0-made/extra/vendor_rdma.ko");
 	assert_false(module.has_info);
@@ -382,7 +457,7 @@ static void a_compressed_file_is_read(_unused_ void **state)
 		skip();
 	}
 
-	assert_int_equal(modules_open(&m, folder), 0);
+	assert_int_equal(modules_open(&m, folder, root), 0);
 	assert_int_equal(module_read(&m, true, &module), 0);
 	assert_true(module.has_info);
 	assert_true(module.is_intree);
@@ -408,7 +483,7 @@ static void nothing_is_known_of_a_file_that_cannot_be_read(_unused_ void **state
 	snprintf(path, sizeof(path), "%s/kernel/damaged.ko", folder);
 	put_file(path, "\177ELF and no more", 16);
 
-	assert_int_equal(modules_open(&m, folder), 0);
+	assert_int_equal(modules_open(&m, folder, root), 0);
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		struct module module = {};
 
@@ -428,7 +503,7 @@ static void a_changed_configuration_is_seen(_unused_ void **state)
 	char path[128];
 	struct modules m;
 
-	assert_int_equal(modules_open(&m, folder), 0);
+	assert_int_equal(modules_open(&m, folder, root), 0);
 	assert_int_equal(module_look(&m, "user_mad", &found), 0);
 	assert_int_equal(found, MODULE_AVAILABLE);
 
@@ -451,7 +526,7 @@ static void a_tree_without_modules_has_none(_unused_ void **state)
 	struct modules m;
 
 	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
-		assert_int_equal(modules_open(&m, folders[i]), 0);
+		assert_int_equal(modules_open(&m, folders[i], NULL), 0);
 		assert_int_equal(module_look(&m, "rdma_ucm", &found), 0);
 		assert_int_equal(found, MODULE_MISSING);
 		assert_int_equal(module_resolve(&m, "pci:v000015B3d00001017", name, sizeof(name)),
@@ -464,7 +539,7 @@ static void nothing_is_loaded_out_of_another_tree(_unused_ void **state)
 {
 	struct modules m;
 
-	assert_int_equal(modules_open(&m, folder), 0);
+	assert_int_equal(modules_open(&m, folder, root), 0);
 	assert_int_equal(module_load(&m, "rdma_ucm"), -EROFS);
 	assert_int_equal(module_load_with(&m, "rdma_ucm", "a=b"), -EROFS);
 	assert_int_equal(module_remove(&m, "rdma_ucm"), -EROFS);
@@ -485,7 +560,7 @@ static void the_running_kernel_answers(_unused_ void **state)
 		skip();
 	}
 
-	assert_int_equal(modules_open(&m, NULL), 0);
+	assert_int_equal(modules_open(&m, NULL, NULL), 0);
 	assert_int_equal(module_look(&m, "no_module_of_this_name", &found), 0);
 	assert_int_equal(found, MODULE_MISSING);
 	assert_int_equal(module_load(&m, "no_module_of_this_name"), -ENOENT);
@@ -498,6 +573,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_modalias_finds_its_module),
 		cmocka_unit_test(a_module_is_there_or_says_why_not),
+		cmocka_unit_test(without_a_trusted_configuration_nothing_is_blacklisted),
+		cmocka_unit_test(a_fifo_in_modprobe_d_is_refused),
+		cmocka_unit_test(a_bad_line_of_modprobe_d_says_nothing_on_our_stderr),
 		cmocka_unit_test(a_file_says_what_it_is),
 		cmocka_unit_test(a_compressed_file_is_read),
 		cmocka_unit_test(nothing_is_known_of_a_file_that_cannot_be_read),

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "module.h"
 
+#include "../base/log.h"
+
 #include <libkmod.h>
 #include <limits.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 /* In kmod's order: the first folder that has a file of a name wins. */
 static const char *const config_folders[] = {
 	"etc/modprobe.d",     "run/modprobe.d", "usr/local/lib/modprobe.d",
 	"usr/lib/modprobe.d", "lib/modprobe.d",
 };
-#define FIRST_OF_PACKAGES 3 /* from here on they belong to the distribution */
+#define FIRST_OF_PACKAGES 3
 
 static void ctx_unrefp(struct kmod_ctx **ctx)
 {
@@ -28,20 +32,25 @@ static void list_unrefp(struct kmod_list **list)
 	kmod_module_unref_list(*list); /* takes NULL */
 }
 
-int modules_open(struct modules *m, const char *folder)
+int modules_open(struct modules *m, const char *folder, const char *config)
 {
 	*m = (struct modules){};
 	if (!folder)
 		return 0;
 
 	m->folder = strdup(folder);
-	return m->folder ? 0 : -ENOMEM;
+	m->config = config ? strdup(config) : NULL;
+	if (m->folder && (m->config || !config))
+		return 0;
+	modules_done(m);
+	return -ENOMEM;
 }
 
 void modules_done(struct modules *m)
 {
 	ctx_unrefp(&m->ctx);
 	free(m->folder);
+	free(m->config);
 	*m = (struct modules){};
 }
 
@@ -65,28 +74,69 @@ static size_t root_length(const char *folder)
 	return n;
 }
 
+/* As libkmod takes them. */
+static bool is_config(const char *name)
+{
+	const size_t n = strlen(name);
+
+	return name[0] != '.' && ((n > 5 && streq(name + n - 5, ".conf")) ||
+				  (n > 6 && streq(name + n - 6, ".alias")));
+}
+
+/* Libkmod opens whatever is there, and of a FIFO or a terminal that never ends. */
+static int check_folder(const char *path)
+{
+	_cleanup_(closedirp) DIR *d = opendir(path);
+	struct dirent *e;
+	struct stat st;
+
+	if (!d) /* absent, or closed to us: to libkmod as well */
+		return errno == ENOMEM ? -ENOMEM : 0;
+
+	while ((e = readdir(d))) {
+		if (!is_config(e->d_name) || fstatat(dirfd(d), e->d_name, &st, 0) < 0 ||
+		    S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISSOCK(st.st_mode) ||
+		    (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))) /* a link to /dev/null */
+			continue;
+		log_error("%s/%s is no regular file: nothing that modprobe.d says can be read "
+			  "before it is removed",
+			  path, e->d_name);
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
 /* With the folders of modprobe.d from the @first on. */
-static int open_ctx(const char *folder, size_t first, struct kmod_ctx **ret)
+static int open_ctx(const struct modules *m, size_t first, struct kmod_ctx **ret)
 {
 	char paths[ELEMENTSOF(config_folders)][PATH_MAX];
 	const char *config[ELEMENTSOF(config_folders) + 1] = {};
+	const bool is_closed = m->folder && !m->config;
+	int r;
 
-	for (size_t i = first; i < ELEMENTSOF(config_folders); i++) {
-		int n = snprintf(paths[i], sizeof(paths[i]), "%.*s/%s",
-				 folder ? (int)root_length(folder) : 0, folder ? folder : "",
+	for (size_t i = first; i < ELEMENTSOF(config_folders) && !is_closed; i++) {
+		int n = snprintf(paths[i], sizeof(paths[i]), "%s/%s", m->config ? m->config : "",
 				 config_folders[i]);
 
 		if (n < 0 || (size_t)n >= sizeof(paths[i]))
 			return -ENAMETOOLONG;
+		r = check_folder(paths[i]);
+		if (r < 0)
+			return r;
 		config[i - first] = paths[i];
 	}
 
+	/*
+	 * What fails is told by our return value. A function for the log can be set only after
+	 * kmod_new() has read everything, and told of bad lines at each refresh: hence this.
+	 */
+	setenv("KMOD_LOG", "-1", false);
 	errno = ENOMEM;
-	*ret = kmod_new(folder, folder || first > 0 ? config : NULL);
+	*ret = kmod_new(m->folder, m->folder || first > 0 ? config : NULL);
 	if (!*ret)
 		return -errno;
 
-	kmod_set_log_fn(*ret, NULL, NULL); /* what fails is told by our return value */
+	kmod_set_log_fn(*ret, NULL, NULL);
 	return 0;
 }
 
@@ -98,7 +148,7 @@ static int refresh(struct modules *m)
 
 	ctx_unrefp(&m->ctx);
 	m->ctx = NULL;
-	return open_ctx(m->folder, 0, &m->ctx);
+	return open_ctx(m, 0, &m->ctx);
 }
 
 /* An alias or a name; modules.dep, modules.builtin and "alias" lines are looked into. */
@@ -174,8 +224,7 @@ static bool is_name(const char *word, size_t length, const char *name)
 	return true;
 }
 
-/* "/sbin/modprobe --ignore-install NAME $CMDLINE_OPTS", and whatever comes after it on success. */
-static bool is_inserting(const char *command, const char *name)
+bool module_is_inserting(const char *command, const char *name)
 {
 	bool is_ignoring = false, is_named = false;
 	size_t length = 0;
@@ -213,9 +262,9 @@ static bool is_passable(struct modules *m, const struct kmod_module *module)
 	_cleanup_(ctx_unrefp) struct kmod_ctx *ctx = NULL;
 	const char *command = kmod_module_get_install_commands(module), *theirs;
 
-	if (!command || !is_inserting(command, kmod_module_get_name(module)))
+	if (!command || !module_is_inserting(command, kmod_module_get_name(module)))
 		return false;
-	if (open_ctx(m->folder, FIRST_OF_PACKAGES, &ctx) < 0 ||
+	if (open_ctx(m, FIRST_OF_PACKAGES, &ctx) < 0 ||
 	    kmod_module_new_from_name(ctx, kmod_module_get_name(module), &packaged) < 0)
 		return false;
 

@@ -2,9 +2,10 @@
 /*
  * Module: the door to kernel modules, over libkmod.
  *
- * Nobody else includes <libkmod.h>. Of another tree than the running kernel's, /etc/modprobe.d and
- * the like beside it are read; but modprobe.blacklist= is always taken from the running kernel's
- * command line, by libkmod.
+ * Nobody else includes <libkmod.h>. Of another tree than the running kernel's only the indexes and
+ * the module files are read: libkmod follows links of its modprobe.d out of it, and takes
+ * modprobe.blacklist= from the running kernel's command line, so what such a tree keeps out is told
+ * by observe/blacklist.h.
  *
  * "install" commands of modprobe.d are never run: libkmod would give them to a shell, and this
  * program starts none. Instead:
@@ -26,15 +27,29 @@ struct kmod_ctx;
 struct modules {
 	struct kmod_ctx *ctx; /* owned; NULL until first use */
 	char *folder;         /* owned; "ROOT/lib/modules/RELEASE", NULL: of the running kernel */
+	char *config;         /* owned; NULL: with a folder no modprobe.d, else the system's */
 };
 
-/* Nothing is opened yet. @folder: the module tree to look into, or NULL for the running kernel's.
+/*
+ * Nothing is opened yet. @folder: the module tree to look into, or NULL for the running kernel's.
+ * @config: the root whose modprobe.d counts for that folder, NULL: none; it is to be a trusted one.
  */
-int modules_open(struct modules *m, const char *folder);
+int modules_open(struct modules *m, const char *folder, const char *config);
 void modules_done(struct modules *m);
 
-/* The name of the module for a modalias, blacklists not regarded: -ENOENT when there is none. */
+/*
+ * All below return -ENOTSUP, with the name in the log, when a file of modprobe.d is a FIFO or a
+ * device, which libkmod would wait for.
+ *
+ * The name of the module for a modalias, blacklists not regarded: -ENOENT when there is none.
+ */
 int module_resolve(struct modules *m, const char *modalias, char *ret, size_t size);
+
+/*
+ * Does an install command begin by inserting this very module: "/sbin/modprobe --ignore-install
+ * NAME $CMDLINE_OPTS", and whatever comes after it on success? Pure.
+ */
+bool module_is_inserting(const char *command, const char *name);
 
 /*
  * MODULE_MISSING, _BLACKLISTED (as "modprobe -b" sees it), _AVAILABLE or _BUILTIN

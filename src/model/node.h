@@ -155,6 +155,7 @@ struct module {
 
 	/* Of the one that is loaded. */
 	char loaded_version[64], loaded_srcversion[32];
+	bool is_blacklisted; /* it could not be loaded again: of those that a mode is of */
 	bool has_taint;      /* /sys/module/X/taint could be read: only then the next one counts */
 	bool is_out_of_tree; /* it has O */
 	uint32_t refcnt;     /* UINT32_MAX: not known, which is never zero */

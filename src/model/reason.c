@@ -28,9 +28,11 @@ static const struct {
 	},
 	[REASON_MODULE_BLACKLISTED] = {
 		"module-blacklisted",
-		"A kernel module that is needed is blacklisted",
-		"Find the line with \"modprobe --showconfig | grep blacklist\" or on the kernel "
-		"command line, remove it, rebuild the initramfs if it is in there, then "
+		"A kernel module that is needed is blacklisted, or an install command stands in for "
+		"it",
+		"Find the line with \"modprobe --showconfig | grep -E '^(blacklist|install)'\" or "
+		"modprobe.blacklist= on the kernel command line, remove it, rebuild the initramfs "
+		"if it is in there, then "
 		"\"rdma-provision apply\".",
 	},
 	[REASON_NO_DRIVER] = {

@@ -100,6 +100,11 @@ static json_t *pack_module(const struct module *m)
 		return json_string(module_states[m->state]);
 
 	item = json_pack("{s:s,s:s}", "state", module_states[m->state], "path", m->path);
+	if (item && m->is_blacklisted &&
+	    json_object_set_new(item, "blacklisted", json_true()) < 0) {
+		json_decref(item);
+		return NULL;
+	}
 	if (!item || !m->has_info)
 		return item;
 
@@ -526,6 +531,7 @@ static int read_module(json_t *value, struct module *m)
 		return read_state(json_string_value(value), &m->state);
 
 	m->is_intree = json_is_true(json_object_get(value, "intree"));
+	m->is_blacklisted = json_is_true(json_object_get(value, "blacklisted"));
 	m->has_info = json_is_object(types);
 	if (read_state(get_text(value, "state"), &m->state) < 0 ||
 	    !COPY(m->path, get_text(value, "path")) ||

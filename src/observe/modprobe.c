@@ -10,6 +10,7 @@
 #define MAX_OPTIONS    8192
 
 static const char *const roots[] = { "etc", "run", "usr/local/lib", "usr/lib", "lib" };
+#define FIRST_OF_PACKAGES 3 /* from here on they belong to the distribution */
 
 /* One file while it is read. */
 struct source {
@@ -17,6 +18,9 @@ struct source {
 	enum option_source kind;
 	char file[256]; /* "/etc/modprobe.d/x.conf" */
 	uint32_t line;
+	size_t first; /* of roots: those before it are not there */
+	int (*on_line)(void *userdata, char *line);
+	void *userdata;
 };
 
 static bool is_blank(char c)
@@ -93,8 +97,9 @@ static char *next_word(char *at, char **name, char **value)
 }
 
 /* "options" and what follows; other commands say nothing about parameters. */
-static int read_modprobe_line(const struct source *s, char *line)
+static int on_options(void *userdata, char *line)
 {
+	const struct source *s = userdata;
 	const char *command, *module;
 	char *text, *name, *value;
 	int r = 0;
@@ -113,8 +118,9 @@ static int read_modprobe_line(const struct source *s, char *line)
 	return r;
 }
 
-static int read_load_line(const struct source *s, char *line)
+static int on_load(void *userdata, char *line)
 {
+	const struct source *s = userdata;
 	char *module, *rest;
 
 	module = strtok_r(line, " \t\r\v\f", &rest);
@@ -164,7 +170,7 @@ static int read_file(const struct fs *fs, const char *path, struct source *s)
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) {
-		log_warning_errno(r, "/%s: its module options are not known", path);
+		log_warning_errno(r, "/%s: what it says about modules is not known", path);
 		return 0;
 	}
 
@@ -175,7 +181,7 @@ static int read_file(const struct fs *fs, const char *path, struct source *s)
 		uint32_t n_lines;
 
 		next = next_line(line, data + size, is_modprobe, &n_lines);
-		r = is_modprobe ? read_modprobe_line(s, line) : read_load_line(s, line);
+		r = s->on_line(s->userdata, line);
 		if (r < 0)
 			return r;
 		s->line += n_lines;
@@ -196,17 +202,23 @@ static int compare_dropins(const void *a, const void *b)
 	return r != 0 ? r : (x->root > y->root) - (x->root < y->root);
 }
 
-static bool is_conf(const char *name)
+static bool has_suffix(const char *name, const char *suffix)
 {
-	size_t n = strlen(name);
+	const size_t n = strlen(name), n_suffix = strlen(suffix);
 
-	return name[0] != '.' && n > strlen(".conf") && streq(name + n - strlen(".conf"), ".conf");
+	return n > n_suffix && streq(name + n - n_suffix, suffix);
 }
 
-static int list_dropins(const struct fs *fs, const char *folder, struct fs_names names[],
-			struct dropin **ret, size_t *ret_n)
+static bool is_dropin(const char *name, enum option_source kind)
 {
-	for (size_t i = 0; i < ELEMENTSOF(roots); i++) {
+	return name[0] != '.' && (has_suffix(name, ".conf") ||
+				  (kind == OPTION_MODPROBE && has_suffix(name, ".alias")));
+}
+
+static int list_dropins(const struct fs *fs, const char *folder, const struct source *s,
+			struct fs_names names[], struct dropin **ret, size_t *ret_n)
+{
+	for (size_t i = s->first; i < ELEMENTSOF(roots); i++) {
 		char path[64];
 		int r;
 
@@ -215,12 +227,12 @@ static int list_dropins(const struct fs *fs, const char *folder, struct fs_names
 		if (r == -ENOMEM)
 			return r;
 		if (r < 0 && r != -ENOENT && r != -ENOTDIR)
-			log_warning_errno(r, "/%s: its module options are not known", path);
+			log_warning_errno(r, "/%s: what it says about modules is not known", path);
 
 		for (size_t k = 0; k < names[i].n_names; k++) {
 			struct dropin *d;
 
-			if (!is_conf(names[i].names[k]))
+			if (!is_dropin(names[i].names[k], s->kind))
 				continue;
 			d = APPEND(*ret, *ret_n);
 			if (!d)
@@ -234,16 +246,14 @@ static int list_dropins(const struct fs *fs, const char *folder, struct fs_names
 	return 0;
 }
 
-static int read_folders(const struct fs *fs, const char *folder, enum option_source kind,
-			struct node *n)
+static int read_folders(const struct fs *fs, const char *folder, struct source *s)
 {
-	struct source source = { .node = n, .kind = kind };
 	_cleanup_(freep) struct dropin *dropins = NULL;
 	struct fs_names names[ELEMENTSOF(roots)] = {};
 	size_t n_dropins = 0;
 	int r;
 
-	r = list_dropins(fs, folder, names, &dropins, &n_dropins);
+	r = list_dropins(fs, folder, s, names, &dropins, &n_dropins);
 	for (size_t i = 0; i < n_dropins && r >= 0; i++) {
 		char path[PATH_MAX];
 
@@ -251,12 +261,35 @@ static int read_folders(const struct fs *fs, const char *folder, enum option_sou
 			continue; /* hidden by the folder before it */
 		snprintf(path, sizeof(path), "%s/%s/%s", roots[dropins[i].root], folder,
 			 dropins[i].name);
-		r = read_file(fs, path, &source);
+		r = read_file(fs, path, s);
 	}
 
 	for (size_t i = 0; i < ELEMENTSOF(names); i++)
 		fs_names_done(&names[i]);
 	return r;
+}
+
+/* Options of modprobe.d, or the modules of modules-load.d. */
+static int read_options(const struct fs *fs, const char *folder, enum option_source kind,
+			struct node *n)
+{
+	struct source source = { .node = n,
+				 .kind = kind,
+				 .on_line = kind == OPTION_MODPROBE ? on_options : on_load };
+
+	source.userdata = &source;
+	return read_folders(fs, folder, &source);
+}
+
+int modprobe_read(const struct fs *fs, bool is_packaged, int (*on_line)(void *userdata, char *line),
+		  void *userdata)
+{
+	struct source source = { .kind = OPTION_MODPROBE,
+				 .first = is_packaged ? FIRST_OF_PACKAGES : 0,
+				 .on_line = on_line,
+				 .userdata = userdata };
+
+	return read_folders(fs, "modprobe.d", &source);
 }
 
 static bool is_load_list(const char *name)
@@ -315,13 +348,13 @@ int observe_options(const struct fs *fs, struct node *n)
 	n->options = NULL;
 	n->n_options = 0;
 
-	r = read_folders(fs, "modprobe.d", OPTION_MODPROBE, n);
+	r = read_options(fs, "modprobe.d", OPTION_MODPROBE, n);
 	if (r >= 0)
 		r = read_cmdline(fs, OPTION_CMDLINE, n);
 	if (r >= 0)
 		r = read_cmdline(fs, OPTION_LOAD, n);
 	if (r >= 0)
-		r = read_folders(fs, "modules-load.d", OPTION_LOAD, n);
+		r = read_options(fs, "modules-load.d", OPTION_LOAD, n);
 	if (r == -E2BIG)
 		log_error("modprobe.d: there are more than %d module options", MAX_OPTIONS);
 	return r;

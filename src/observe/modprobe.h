@@ -7,8 +7,8 @@
  * modprobe.d, as libkmod reads it (kmod_config_new(), kmod_config_parse(), freadline_wrapped() and
  * kmod_module_get_options() of kmod 6 to 34):
  *
- * - NAME.conf below /etc, /run, /usr/local/lib, /usr/lib, /lib; of the same name only that of the
- * first folder counts; all are sorted by name, whatever folder they are in.
+ * - NAME.conf and NAME.alias below /etc, /run, /usr/local/lib, /usr/lib, /lib; of the same name
+ * only that of the first folder counts; all are sorted by name, whatever folder they are in.
  * - A backslash at the end of a line continues it, in comments as well; before any other character
  * it disappears. "#" begins a comment only as the first character of a line. What follows a NUL is
  * not seen.
@@ -42,3 +42,11 @@
  * Return: 0; -ENOMEM; -E2BIG when there are too many, for the last of them is the one that counts.
  */
 int observe_options(const struct fs *fs, struct node *n);
+
+/*
+ * Calls @on_line for each line of modprobe.d, in the order in which they count, continued ones as
+ * one; the line may be changed. @is_packaged: of the folders where packages put their files alone,
+ * /usr/lib and /lib. Return: 0, -ENOMEM, or the first negative value of @on_line.
+ */
+int modprobe_read(const struct fs *fs, bool is_packaged, int (*on_line)(void *userdata, char *line),
+		  void *userdata);

@@ -4,6 +4,7 @@
 #include "../base/log.h"
 #include "../doors/manager.h"
 #include "../model/wanted.h"
+#include "blacklist.h"
 #include "cmdline.h"
 
 #define CLASS_NETWORK     0x02
@@ -279,7 +280,32 @@ static int read_facts(struct doors *d, const struct node *n, struct module *m)
 		return r;
 
 	r = module_read(&d->modules, true, m);
-	return r == -ENOENT ? 0 : r; /* loaded, and its file was removed since */
+	if (r == -ENOENT) /* loaded, and its file was removed since */
+		return 0;
+	if (r >= 0 && m->state == MODULE_LOADED && d->fs.is_live) {
+		r = module_look(&d->modules, m->name, &state);
+		m->is_blacklisted = r >= 0 && state == MODULE_BLACKLISTED;
+	}
+	return r;
+}
+
+/* Of another tree: what libkmod tells of the running system. */
+static int keep_out(const struct doors *d, struct node *n)
+{
+	_cleanup_(blacklist_done) struct blacklist list = {};
+	int r;
+
+	r = blacklist_read(&d->fs, &list);
+	for (size_t i = 0; i < n->n_modules && r >= 0; i++) {
+		struct module *m = &n->modules[i];
+
+		if (!is_kept_out(&list, m->name))
+			continue;
+		if (m->state == MODULE_AVAILABLE)
+			m->state = MODULE_BLACKLISTED;
+		m->is_blacklisted = m->state == MODULE_LOADED;
+	}
+	return r;
 }
 
 /* The last one counts, as with every parameter of the kernel's core. */
@@ -348,6 +374,8 @@ int observe_modules(struct doors *d, struct node *n)
 			r = look_driver(d, n, &n->pcis[i]);
 	for (size_t i = 0; i < n->n_modules && r >= 0; i++)
 		r = read_facts(d, n, &n->modules[i]);
+	if (r >= 0 && !d->fs.is_live)
+		r = keep_out(d, n);
 	if (r >= 0)
 		r = cmdline_read(&d->fs, on_word, n);
 	if (r >= 0 && d->fs.is_live)

@@ -194,6 +194,8 @@ static void judge_erdma(const struct node *n, const struct wanted *w, const stru
 		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_VERMAGIC);
 		snprintf(a->detail, sizeof(a->detail), "%.160s is built for %.*s", e->module->path,
 			 (int)strcspn(e->module->vermagic, " "), e->module->vermagic);
+	} else if (is_loaded && e->module->is_blacklisted) {
+		set_class(a, CLASS_REFUSED, REASON_MODULE_BLACKLISTED);
 	} else if (is_loaded && is_on_cmdline(n, ERDMA_MODULE)) {
 		forbid(n, a);
 	} else if (is_loaded && users_of_driver(n, ERDMA_MODULE, a->detail, sizeof(a->detail))) {

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Blacklist: which modules a tree that is not the running system keeps from being loaded: by
+ * "blacklist" and "install" lines of its modprobe.d, and by modprobe.blacklist= on its kernel
+ * command line. For the running system libkmod is asked; it would leave the tree (doors/module.h).
+ *
+ * As there, an install command of the distribution that begins by inserting the very module is
+ * none. The first command counts, and its name may be a glob, as in libkmod
+ * (kmod_module_get_install_commands()). Bound: 8192 lines.
+ */
+#pragma once
+
+#include "../doors/fs.h"
+#include "../model/node.h"
+
+struct rule {
+	char module[MODULE_LEN]; /* a glob, if it is a command */
+	char *command;           /* owned; NULL: it is blacklisted */
+	bool is_packaged;        /* found among those of the distribution alone */
+};
+
+struct blacklist {
+	struct rule *rules; /* owned */
+	size_t n_rules;
+};
+
+int blacklist_read(const struct fs *fs, struct blacklist *ret); /* -ENOMEM, -E2BIG */
+bool is_kept_out(const struct blacklist *b, const char *module);
+void blacklist_done(struct blacklist *b);
