@@ -129,21 +129,29 @@ static int set_mode(struct doors *d, enum netns_mode mode)
 	return r;
 }
 
+/* What can be done is done: a driver mode that is not known costs no netns mode. */
 int early(struct doors *d, const struct config *c)
 {
 	struct wanted w;
-	int r;
+	int r, first;
 
-	r = want(d, c, &w);
-	if (r < 0)
-		return log_error_errno(r, "The driver mode cannot be told");
+	first = r = want(d, c, &w);
+	if (r < 0) {
+		log_error_errno(r, "The driver mode cannot be told");
+		wanted_options(c, DRIVER_MODE_KEEP, &w);
+	}
 	r = write_options(&d->fs, &w);
-	if (r < 0)
-		return log_error_errno(r, "/" MODPROBE_PATH);
-	tell_loaded(&d->fs, &w);
+	if (r < 0) {
+		log_error_errno(r, "/" MODPROBE_PATH);
+		first = first < 0 ? first : r;
+	} else {
+		tell_loaded(&d->fs, &w);
+	}
 	if (c->rdma.netns_mode == NETNS_MODE_KEEP || !d->fs.is_live)
-		return 0;
+		return first;
 
 	r = set_mode(d, c->rdma.netns_mode);
-	return r < 0 ? log_error_errno(r, "The RDMA netns mode cannot be set") : 0;
+	if (r < 0)
+		log_error_errno(r, "The RDMA netns mode cannot be set");
+	return first < 0 ? first : MIN(r, 0);
 }

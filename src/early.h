@@ -18,6 +18,7 @@
  * the configuration has changed since, a second one in /run, which comes after both, has the
  * options. With nothing asked for, the baked file is left as it is: "bake --undo" removes it.
  *
- * Return: 0 or -errno.
+ * What fails stops nothing that follows: without a driver mode the netns mode is still set.
+ * Return: 0, or the -errno of what failed first.
  */
 int early(struct doors *d, const struct config *c);

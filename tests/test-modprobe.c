@@ -382,6 +382,17 @@ static void auto_is_told_by_the_gpu_and_its_module(_unused_ void **state)
 	}
 }
 
+static void a_driver_mode_that_cannot_be_told_costs_no_netns_mode(_unused_ void **state)
+{
+	struct config c = { .driver.mode = DRIVER_MODE_AUTO,
+			    .rdma.netns_mode = NETNS_MODE_EXCLUSIVE };
+	struct doors d = { .fs = fs };
+
+	put_gpu("no number\n", "0x030200\n");
+	assert_true(early(&d, &c) < 0);
+	assert_content(MODPROBE_PATH, HEAD IB_CORE "netns_mode=0\n");
+}
+
 static const char *effective(const char *module, const char *name)
 {
 	static char value[64];
@@ -600,6 +611,7 @@ int main(void)
 		TEST(the_command_line_counts_after_the_files),
 		TEST(garbage_does_no_harm),
 		TEST(the_file_has_what_the_configuration_wants),
+		TEST(a_driver_mode_that_cannot_be_told_costs_no_netns_mode),
 		TEST(auto_is_told_by_the_gpu_and_its_module),
 		TEST(early_wins_over_what_another_configuration_baked),
 		TEST(bake_is_idempotent_and_can_be_undone),
