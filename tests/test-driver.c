@@ -1845,7 +1845,8 @@ static void peermem_is_loaded_late_where_it_is_asked_for(_unused_ void **state)
 		void (*spoil)(struct scene *s);
 		const char *expected; /* NULL: it is loaded */
 	} rows[] = {
-		{ "auto, compat", DRIVER_MODE_COMPAT, PEERMEM_AUTO, peermem_there, NULL },
+		{ "auto, compat", DRIVER_MODE_COMPAT, PEERMEM_AUTO, peermem_there, "" },
+		{ "yes, compat", DRIVER_MODE_COMPAT, PEERMEM_YES, peermem_there, NULL },
 		{ "auto, ofed", DRIVER_MODE_OFED, PEERMEM_AUTO, peermem_there, NULL },
 		{ "auto, auto", DRIVER_MODE_AUTO, PEERMEM_AUTO, peermem_there, NULL },
 		{ "auto, default", DRIVER_MODE_DEFAULT, PEERMEM_AUTO, peermem_default, "" },
@@ -1854,7 +1855,7 @@ static void peermem_is_loaded_late_where_it_is_asked_for(_unused_ void **state)
 		{ "yes, default", DRIVER_MODE_DEFAULT, PEERMEM_YES, peermem_default, NULL },
 		{ "no, ofed", DRIVER_MODE_OFED, PEERMEM_NO, peermem_there, "" },
 		{ "loaded", DRIVER_MODE_OFED, PEERMEM_AUTO, peermem_loaded, "" },
-		{ "no GPU", DRIVER_MODE_COMPAT, PEERMEM_AUTO, peermem_without_gpu, "" },
+		{ "no GPU", DRIVER_MODE_OFED, PEERMEM_AUTO, peermem_without_gpu, "" },
 		{ "before nvidia", DRIVER_MODE_OFED, PEERMEM_AUTO, peermem_before_nvidia, "" },
 		{ "before ib_core", DRIVER_MODE_OFED, PEERMEM_AUTO, peermem_before_core, "" },
 		{ "before any RDMA device", DRIVER_MODE_KEEP, PEERMEM_YES, peermem_before_devices,

@@ -9,7 +9,7 @@ static const struct duty duties[_DRIVER_MODE_N][_FAMILY_N] = {
 		[FAMILY_OTHER] = { false, false, false, false },
 	},
 	[DRIVER_MODE_COMPAT] = {
-		[FAMILY_ERDMA] = { true,  false, false, true },
+		[FAMILY_ERDMA] = { true,  false, false, false },
 		[FAMILY_OTHER] = { false, false, false, false },
 	},
 	[DRIVER_MODE_OFED] = {
