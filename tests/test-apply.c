@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "../src/apply/apply.h"
+#include "../src/apply/module.h"
 #include "tree.h"
 
 /* A system without any module, of which nothing can be changed. */
@@ -155,6 +156,66 @@ static void the_way_back_is_looked_at_before_the_module_is_unloaded(void **state
 	}
 }
 
+/* Of the kernel's -EPERM only the evidence tells who forbids; and -EINVAL is not always a value. */
+static void whoever_forbids_a_module_is_told_from_who_does_not(void **state _unused_)
+{
+	static const char names[] = "\xb0\x07\xf4\x57\0\x02\0\x01\xc0\0\0\x0c"
+				    "erdma\0\0\0\0\x01\0\0\0\0erdma.ko: ib_uverbs.ko ib-core.ko";
+	static const char *const files[] = { "lib/modules/6.1/erdma.ko",
+					     "lib/modules/6.1/ib_uverbs.ko",
+					     "lib/modules/6.1/ib-core.ko" };
+	static const struct {
+		const char *name, *module, *cmdline, *config, *disabled, *lockdown;
+		int error;
+		const char *words;
+	} rows[] = {
+		{ "modprobe.d", "erdma", "erdma", "blacklist erdma\n", "1", NULL, -EPERM,
+		  "modprobe.d" },
+		{ "the kernel's list", "erdma", "a,erdma", NULL, "1", NULL, -EPERM,
+		  "module_blacklist= on the kernel command line has erdma" },
+		{ "a need of it", "erdma", "a,ib_core", NULL, NULL, NULL, -EPERM,
+		  "module_blacklist= on the kernel command line has ib_core" },
+		{ "of others, modules are disabled", "erdma", "nouveau", NULL, "1", "[none]",
+		  -EPERM, "kernel.modules_disabled is 1" },
+		{ "of others, lockdown", "erdma", "nouveau", NULL, "0",
+		  "none [integrity] confidentiality\n", -EPERM, "locked down (integrity)" },
+		{ "of others, nothing else", "erdma", "nouveau", NULL, "0", "[none] integrity",
+		  -EPERM, "modules_disabled and lockdown are off" },
+		{ "peermem", "nvidia_peermem", "", NULL, NULL, NULL, -EINVAL,
+		  "peer-memory interface of OFED" },
+		{ "a value", "erdma", "", NULL, NULL, NULL, -EINVAL, "parameters has a value" },
+		{ "nothing to add", "erdma", "", NULL, NULL, NULL, -ENOMEM, "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct doors doors = {};
+		struct node node = {};
+		char folder[96], error[192] = "";
+		struct work w = { .doors = &doors, .node = &node, .error = error };
+		struct tree t;
+
+		COPY(node.cmdline_blacklist, rows[i].cmdline);
+		tree_make(&t);
+		tree_bytes(&t, "lib/modules/6.1/modules.dep.bin", names, sizeof(names));
+		for (size_t k = 0; k < ELEMENTSOF(files); k++)
+			tree_file(&t, files[k], "");
+		if (rows[i].config)
+			tree_file(&t, "etc/modprobe.d/a.conf", rows[i].config);
+		if (rows[i].disabled)
+			tree_file(&t, "proc/sys/kernel/modules_disabled", rows[i].disabled);
+		if (rows[i].lockdown)
+			tree_file(&t, "sys/kernel/security/lockdown", rows[i].lockdown);
+		snprintf(folder, sizeof(folder), "%s/lib/modules/6.1", t.root);
+		doors.fs = t.fs;
+		assert_int_equal(modules_open(&doors.modules, folder, t.root), 0);
+		module_put_words(&w, rows[i].module, rows[i].error);
+		if (!strstr(error, rows[i].words) || (!*rows[i].words && *error))
+			fail_msg("%s: %s", rows[i].name, error);
+		modules_done(&doors.modules);
+		tree_remove(&t);
+	}
+}
+
 static void nobody_has_to_ask(void **state)
 {
 	struct place *place = *state;
@@ -231,6 +292,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_takes_something_away_is_asked_about_right_before),
 		cmocka_unit_test(the_way_back_is_looked_at_before_the_module_is_unloaded),
+		cmocka_unit_test(whoever_forbids_a_module_is_told_from_who_does_not),
 		cmocka_unit_test(nobody_has_to_ask),
 		cmocka_unit_test(what_was_unplugged_meanwhile_is_known),
 		cmocka_unit_test(what_follows_vfs_that_could_not_be_removed_is_left_out),

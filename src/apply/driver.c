@@ -1,40 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "../model/wanted.h"
+#include "module.h"
 #include "verbs.h"
 
 #define ERROR_LEN sizeof(((struct action *)0)->error)
-
-/* What the kernel's answer to loading a module means: finit_module(2), kernel/module/main.c. */
-static const struct {
-	int error;
-	const char *words;
-} load_errors[] = {
-	{ ENOEXEC, "built for another kernel or damaged (vermagic, symbol versions)" },
-	{ ENOENT, "it needs a symbol that the loaded modules do not have: it was built against "
-		  "another RDMA stack" },
-	{ ENOPKG, "not found, nor a file of it" },
-	{ EKEYREJECTED, "its signature is not accepted" },
-	{ ENOKEY, "its signature is of a key that is not known" },
-	{ EBADMSG, "its signature is damaged" },
-	{ EPERM, "forbidden: blacklist or install command in modprobe.d, module_blacklist= on the "
-		 "kernel command line, or lockdown" },
-	{ EINVAL, "one of its parameters has a value it does not accept" },
-	{ ENODEV, "it finds no device of its own" },
-	{ EADDRINUSE, "a port it reserves is taken" },
-};
-
-static void put_words(struct work *w, int error)
-{
-	for (size_t i = 0; i < ELEMENTSOF(load_errors); i++)
-		if (-error == load_errors[i].error)
-			copy(w->error, ERROR_LEN, load_errors[i].words);
-	/* The kernel's own list forbids also what is only needed by the module. */
-	if (error == -EPERM && w->node->cmdline_blacklist[0])
-		snprintf(w->error, ERROR_LEN,
-			 "forbidden: module_blacklist=%.100s is on the kernel "
-			 "command line",
-			 w->node->cmdline_blacklist);
-}
 
 /* What is in force of "NAME=VALUE ..."? -EPROTO: not what was asked for, with words. */
 static int read_back(struct work *w, const char *module, const char *options)
@@ -67,18 +36,6 @@ static int read_back(struct work *w, const char *module, const char *options)
 		}
 	}
 	return 0;
-}
-
-/* The modules that are known to the door at this moment, not at the time of the look. */
-static int look_for_file(struct work *w, const char *module)
-{
-	enum module_state state;
-	int r;
-
-	r = module_look(&w->doors->modules, module, &state);
-	if (r < 0)
-		return r;
-	return state == MODULE_MISSING ? -ENOPKG : state == MODULE_BLACKLISTED ? -EPERM : 0;
 }
 
 /* The same look again as the plan had, at this moment: DKMS may just be writing it. */
@@ -115,10 +72,10 @@ static int load(struct work *w, const char *module, const char *options)
 		       : module_load(&w->doors->modules, module);
 	if (r == -EEXIST) /* somebody was faster: with which options is to be seen */
 		r = 0;
-	if (r == -ENOENT && look_for_file(w, module) == -ENOPKG)
+	if (r == -ENOENT && module_find_file(w, module) == -ENOPKG)
 		r = -ENOPKG;
 	if (r < 0) {
-		put_words(w, r);
+		module_put_words(w, module, r);
 		return r;
 	}
 
@@ -191,12 +148,12 @@ int apply_reload_module(struct work *w, const struct action *a)
 {
 	int r;
 
-	r = look_for_file(w, a->target);
+	r = module_find_file(w, a->target);
 	if (r >= 0)
 		r = look_into_file(w, a->target);
 	if (r < 0) {
 		if (!w->error[0])
-			put_words(w, r);
+			module_put_words(w, a->target, r);
 		return r;
 	}
 	r = unload(w, a->target);

@@ -414,6 +414,34 @@ int module_read(struct modules *m, bool with_info, struct module *ret)
 	return with_info ? read_info(found, ret) : 0;
 }
 
+int module_needs(struct modules *m, const char *name, char *ret, size_t size)
+{
+	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
+	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
+	struct kmod_list *item;
+	size_t n = 0;
+	int r;
+
+	r = refresh(m);
+	if (r >= 0)
+		r = kmod_module_new_from_name(m->ctx, name, &found);
+	if (r < 0)
+		return r;
+
+	ret[0] = '\0';
+	list = kmod_module_get_dependencies(found); /* of modules.dep, which has them all */
+	kmod_list_foreach(item, list)
+	{
+		_cleanup_(module_unrefp) struct kmod_module *needed = kmod_module_get_module(item);
+		const char *text = kmod_module_get_name(needed);
+
+		if (n + 1 + strlen(text) >= size)
+			break;
+		n += (size_t)snprintf(ret + n, size - n, "%s%s", n > 0 ? " " : "", text);
+	}
+	return 0;
+}
+
 /* One module_load(), for libkmod's callback. */
 struct loading {
 	struct modules *modules;

@@ -71,6 +71,12 @@ int module_look(struct modules *m, const char *name, enum module_state *ret);
 int module_read(struct modules *m, bool with_info, struct module *ret);
 
 /*
+ * The modules that it needs, directly or not, blank-separated; cut short when there is no room.
+ * Return: 0 or -errno.
+ */
+int module_needs(struct modules *m, const char *name, char *ret, size_t size);
+
+/*
  * Loads it with its dependencies and options, as modprobe does; respects blacklists.
  * Return: 0 also when it was loaded already, 1 when an install command of the distribution was
  * passed over; -ENOENT no such module or an unknown symbol, -EPERM

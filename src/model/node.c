@@ -119,6 +119,21 @@ const struct parameter *module_parameter(const struct module *m, const char *nam
 	return NULL;
 }
 
+bool node_forbids(const struct node *n, const char *module)
+{
+	const size_t len = strlen(module);
+
+	for (const char *name = n->cmdline_blacklist; *name;) {
+		size_t size = strcspn(name, ",");
+
+		if (size == len && strncmp(name, module, len) == 0)
+			return true;
+		name += size;
+		name += *name == ',';
+	}
+	return false;
+}
+
 bool is_built_for(const struct module *m, const char *release)
 {
 	const size_t n = strlen(release);

@@ -381,6 +381,8 @@ const struct vf_info *node_vf_info(const struct node *n, const char *pf, uint32_
 const struct user *node_user(const struct node *n, const char *target, size_t *i);
 const char *use_name(enum use u); /* "open-context" */
 const struct parameter *module_parameter(const struct module *m, const char *name);
+/* Is it one of the names of module_blacklist=: -EPERM for everybody? As the kernel spells it. */
+bool node_forbids(const struct node *n, const char *module);
 /*
  * May the kernel of this release take the file? False when its vermagic is of another release:
  * then only symbol versions could make it fit (weak-updates), and that they do is known of a file

@@ -166,8 +166,8 @@ static const struct {
 	[REASON_PEERMEM_FAILED] = {
 		"peermem-failed",
 		"nvidia_peermem is not loaded, so GPUDirect RDMA works with dmabuf only",
-		"Unknown symbol: the NVIDIA driver was built against another RDMA stack, reinstall "
-		"it after OFED; NCCL 2.27 and newer do without it, with dmabuf. "
+		"Unknown symbol, or built without the peer-memory interface: the NVIDIA driver was "
+		"built against another RDMA stack or before OFED was there, reinstall it after OFED; NCCL 2.27 and newer do without it, with dmabuf. "
 		"NvidiaPeermem=no ends this.",
 	},
 

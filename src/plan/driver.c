@@ -23,22 +23,6 @@ static bool is_in_kernel(const struct module *m)
 	return m && (m->state == MODULE_LOADED || m->state == MODULE_BUILTIN);
 }
 
-/* Is it one of the comma-separated names of module_blacklist=? */
-static bool is_on_cmdline(const struct node *n, const char *module)
-{
-	const size_t len = strlen(module);
-
-	for (const char *name = n->cmdline_blacklist; *name;) {
-		size_t size = strcspn(name, ",");
-
-		if (size == len && strncmp(name, module, len) == 0)
-			return true;
-		name += size;
-		name += *name == ',';
-	}
-	return false;
-}
-
 /* What stands against loading a module that is not loaded. */
 static enum reason find_obstacle(const struct node *n, const char *name, enum class *ret_class)
 {
@@ -51,7 +35,7 @@ static enum reason find_obstacle(const struct node *n, const char *name, enum cl
 	*ret_class = CLASS_REFUSED;
 	if (m->state == MODULE_BLACKLISTED)
 		return REASON_MODULE_BLACKLISTED;
-	if (is_on_cmdline(n, name)) /* the kernel's own: -EPERM for everybody */
+	if (node_forbids(n, name)) /* the kernel's own: -EPERM for everybody */
 		return REASON_MODULE_FORBIDDEN;
 	*ret_class = CLASS_CHANGE;
 	return REASON_NONE;
@@ -196,7 +180,7 @@ static void judge_erdma(const struct node *n, const struct wanted *w, const stru
 			 (int)strcspn(e->module->vermagic, " "), e->module->vermagic);
 	} else if (is_loaded && e->module->is_blacklisted) {
 		set_class(a, CLASS_REFUSED, REASON_MODULE_BLACKLISTED);
-	} else if (is_loaded && is_on_cmdline(n, ERDMA_MODULE)) {
+	} else if (is_loaded && node_forbids(n, ERDMA_MODULE)) {
 		forbid(n, a);
 	} else if (is_loaded && users_of_driver(n, ERDMA_MODULE, a->detail, sizeof(a->detail))) {
 		set_class(a, CLASS_NEEDS_REBOOT, REASON_DRIVER_IN_USE);
