@@ -310,7 +310,8 @@ static void answers_of_users_come_back(_unused_ void **state)
 			   .n_netnses = ELEMENTSOF(netnses),
 			   .listeners = listeners,
 			   .n_listeners = ELEMENTSOF(listeners),
-			   .local_ports = { 32768, 60999 } };
+			   .local_ports = { 32768, 60999 },
+			   .reserved_ports = "30608-30623,40000" };
 	assert_int_equal(answers_write(&n, &text), 0);
 	n = (struct node){};
 	assert_int_equal(answers_read(text, &back, problem, sizeof(problem)), 0);
@@ -340,6 +341,7 @@ static void answers_of_users_come_back(_unused_ void **state)
 	assert_string_equal(back.listeners[1].container, "crio-0");
 	assert_int_equal(back.local_ports[0], 32768);
 	assert_int_equal(back.local_ports[1], 60999);
+	assert_string_equal(back.reserved_ports, "30608-30623,40000");
 }
 
 static void malformed_answers_name_the_place(_unused_ void **state)

@@ -1193,6 +1193,39 @@ static void ranges_that_others_use_are_hints(_unused_ void **state)
 	}
 }
 
+static void ports_that_are_reserved_go_to_no_connection(_unused_ void **state)
+{
+	static const struct {
+		const char *reserved;
+		bool is_hint;
+	} rows[] = {
+		{ "", true },
+		{ "30608-30623", false },
+		{ "1,30600-30700,40000-40001", false },
+		{ "30608-30615,30616-30623", false },
+		{ "30608-30622", true },
+		{ "30609-30623", true },
+		{ "30608,30623", true },
+		{ "306-308", true },
+		{ "nonsense", true },
+		{ "30608-30623 and more", true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		s.config.driver.mode = DRIVER_MODE_COMPAT;
+		is_compat(&s);
+		s.node.local_ports[0] = 1024;
+		s.node.local_ports[1] = 65535;
+		COPY(s.node.reserved_ports, rows[i].reserved);
+		assert_plan(&s, rows[i].reserved,
+			    rows[i].is_hint ? "hint ports-ephemeral erdma" NODEPORT
+					    : "hint ports-nodeport erdma");
+	}
+}
+
 static void rxe(struct scene *s)
 {
 	module_of(s, "rdma_rxe", MODULE_LOADED);
@@ -2070,6 +2103,7 @@ int main(void)
 		cmocka_unit_test(all_users_are_named_as_far_as_there_is_room),
 		cmocka_unit_test(busy_ports_keep_the_driver_from_compat_mode),
 		cmocka_unit_test(ranges_that_others_use_are_hints),
+		cmocka_unit_test(ports_that_are_reserved_go_to_no_connection),
 		cmocka_unit_test(udp_4791_is_a_hint_for_builds_with_mad_only),
 		cmocka_unit_test(contrary_options_are_named_with_file_and_line),
 		cmocka_unit_test(every_contrary_line_is_an_item_also_one_that_ours_overrules),

@@ -488,6 +488,18 @@ static void signs_are_users_unless_somebody_is_named(_unused_ void **state)
 	"   0: " address " 00000000:0000 " state                                                   \
 	" 00000000:00000000 00:00000000 00000000     0        0 " inode " 1 0 100 0 0 10 0\n"
 
+/* More than there is room for. */
+static void put_reserved(const struct tree *t)
+{
+	char text[2048];
+	size_t n = 0;
+
+	for (unsigned port = 10000; n < 1500; port += 2)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%u-%u", n > 0 ? "," : "", port,
+				      port + 1);
+	tree_file(t, "proc/sys/net/ipv4/ip_local_reserved_ports", text);
+}
+
 static void ports_that_are_taken_have_a_process(_unused_ void **state)
 {
 	static const struct {
@@ -504,6 +516,7 @@ static void ports_that_are_taken_have_a_process(_unused_ void **state)
 
 	make_machine(&t);
 	tree_file(&t, "proc/sys/net/ipv4/ip_local_port_range", "32768\t60999\n");
+	put_reserved(&t);
 	tree_file(&t, "proc/100/net/tcp",
 		  TITLE ROW("0100007F:1F90", "0A", "1000") ROW("00000000:03FF", "0A", "1001")
 			  ROW("00000000:7790", "0A", "0") ROW("00000000:1F90", "0A", "1002")
@@ -527,6 +540,9 @@ static void ports_that_are_taken_have_a_process(_unused_ void **state)
 	look(&t, &n);
 	assert_int_equal(n.local_ports[0], 32768);
 	assert_int_equal(n.local_ports[1], 60999);
+	assert_true(is_prefix(n.reserved_ports, "10000-10001,10002-10003,"));
+	assert_true(strlen(n.reserved_ports) > 1000);
+	assert_int_equal(strlen(n.reserved_ports) % 12, 11); /* whole ranges */
 	assert_int_equal(n.n_listeners, ELEMENTSOF(expected));
 	for (size_t i = 0; i < ELEMENTSOF(expected); i++) {
 		assert_int_equal(n.listeners[i].port, expected[i].port);

@@ -338,7 +338,9 @@ struct node {
 	size_t n_netnses;
 	struct listener *listeners; /* owned, by port */
 	size_t n_listeners;
-	uint16_t local_ports[2];  /* ip_local_port_range, first and last; 0: not known */
+	uint16_t local_ports[2]; /* ip_local_port_range, first and last; 0: not known */
+	/* ip_local_reserved_ports, "30608-30623,32000"; what has no room is left out. */
+	char reserved_ports[1024];
 	struct enslave *enslaves; /* owned; those of networkd in the order in which they count */
 	size_t n_enslaves;
 	bool is_dkms_building;       /* dkms.service is activating */

@@ -223,6 +223,7 @@ static bool write_look(const struct node *n, json_t *root)
 		return false;
 	return write_users(n, users) && write_netnses(n, netnses) &&
 	       write_listeners(n, listeners) &&
+	       json_object_set_new(root, "reserved_ports", json_string(n->reserved_ports)) >= 0 &&
 	       json_object_set_new(
 		       root, "local_ports",
 		       json_pack("[i,i]", (int)n->local_ports[0], (int)n->local_ports[1])) >= 0;
@@ -619,6 +620,8 @@ static int read_lists(json_t *root, struct node *n, struct place *at)
 		qsort(n->users, n->n_users, sizeof(*n->users), compare_user);
 	n->has_users = json_is_array(json_object_get(root, "users"));
 	read_local_ports(json_object_get(root, "local_ports"), n->local_ports);
+	if (!COPY(n->reserved_ports, get_text(root, "reserved_ports")))
+		n->reserved_ports[0] = '\0';
 	if (n->n_vf_infos > 0)
 		qsort(n->vf_infos, n->n_vf_infos, sizeof(*n->vf_infos), compare_vf_info);
 	return 0;

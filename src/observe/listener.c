@@ -5,11 +5,12 @@
 
 #include <fcntl.h>
 
-#define MAX_LISTENERS 16384
-#define FIRST_PORT    1024
-#define ROCE_V2_PORT  4791
-#define TCP_LISTEN    "0A" /* include/net/tcp_states.h */
-#define N_PORTS       65536
+#define MAX_RESERVED_BYTES (512u << 10) /* all ports, one by one */
+#define MAX_LISTENERS      16384
+#define FIRST_PORT         1024
+#define ROCE_V2_PORT       4791
+#define TCP_LISTEN         "0A" /* include/net/tcp_states.h */
+#define N_PORTS            65536
 
 static const struct {
 	const char *name;
@@ -174,6 +175,29 @@ static void read_local_ports(const struct fs *fs, uint16_t ret[static 2])
 	ret[1] = (uint16_t)last;
 }
 
+/* What has no room is left out, in whole ranges: half a range is another one. */
+static int read_reserved_ports(const struct fs *fs, char *ret, size_t size)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t length;
+	char *comma;
+	int r;
+
+	ret[0] = '\0';
+	r = fs_read_all(fs, "proc/sys/net/ipv4/ip_local_reserved_ports", MAX_RESERVED_BYTES, false,
+			&text, &length);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+
+	text[strcspn(text, "\n")] = '\0';
+	if (!copy(ret, size, text)) {
+		comma = strrchr(ret, ',');
+		*(comma ? comma : ret) = '\0';
+	}
+	make_printable(ret);
+	return 0;
+}
+
 int observe_listeners(const struct fs *fs, const struct processes *p, struct node *n,
 		      struct sockets *ret)
 {
@@ -182,6 +206,9 @@ int observe_listeners(const struct fs *fs, const struct processes *p, struct nod
 	int r;
 
 	read_local_ports(fs, n->local_ports);
+	r = read_reserved_ports(fs, n->reserved_ports, sizeof(n->reserved_ports));
+	if (r < 0)
+		return r;
 	rd = calloc(1, sizeof(*rd));
 	if (!rd)
 		return -ENOMEM;

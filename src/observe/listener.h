@@ -25,7 +25,7 @@ struct sockets {
  * Appends to node.listeners: TCP sockets that listen on 1024 to 65535, and UDP sockets on 4791
  * (RoCE v2), each port of a namespace once. Processes are not filled in yet: listeners_claim()
  * does it for each "socket:[INODE]" that a process has, and listeners_sort() ends it.
- * Also fills local_ports. Return: 0 or -ENOMEM.
+ * Also fills local_ports and reserved_ports. Return: 0 or -ENOMEM.
  */
 int observe_listeners(const struct fs *fs, const struct processes *p, struct node *n,
 		      struct sockets *ret);

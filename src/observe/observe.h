@@ -32,9 +32,9 @@ int observe_health(struct doors *d, struct node *n);
 int observe_verbs(const struct doors *d, const struct plan *p, struct node *n);
 
 /*
- * Looks into processes and RDMA resources: fills users, netnses, listeners and local_ports of the
- * node anew, and sets has_users; see users.h. Wants the rest of the node as observe_node() leaves
- * it. Live roots only: a captured one has them in its answers, and is left as it is. Return: 0 or
- * -errno, nothing is known then.
+ * Looks into processes and RDMA resources: fills users, netnses, listeners, local_ports and
+ * reserved_ports of the node anew, and sets has_users; see users.h. Wants the rest of the node as
+ * observe_node() leaves it. Live roots only: a captured one has them in its answers, and is left as
+ * it is. Return: 0 or -errno, nothing is known then.
  */
 int observe_users(struct doors *d, struct node *n);

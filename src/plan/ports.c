@@ -95,6 +95,30 @@ bool ports_clash(const struct node *n, uint32_t base, char *ret, size_t size)
 	return ret[0];
 }
 
+/* Are all that the driver takes kept from outgoing connections? Source: net/ipv4/sysctl_net_ipv4.c
+ */
+static bool is_reserved(const struct node *n, uint32_t base)
+{
+	uint32_t n_reserved = 0;
+
+	for (const char *at = n->reserved_ports; *at;) {
+		unsigned long first, last;
+		char *end;
+
+		first = last = strtoul(at, &end, 10);
+		if (end == at)
+			return false;
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		for (uint32_t port = base; port < base + ERDMA_N_PORTS; port++)
+			n_reserved += port >= first && port <= last;
+		if (*end && *end != ',')
+			return false;
+		at = end + (*end == ',');
+	}
+	return n_reserved >= ERDMA_N_PORTS; /* the kernel shows no port twice */
+}
+
 int ports_hints(const struct node *n, struct plan *p, uint32_t base)
 {
 	const uint32_t last = base + ERDMA_N_PORTS - 1;
@@ -102,7 +126,7 @@ int ports_hints(const struct node *n, struct plan *p, uint32_t base)
 	char detail[96];
 	int r = 0;
 
-	if (local[1] > 0 && base <= local[1] && last >= local[0]) {
+	if (local[1] > 0 && base <= local[1] && last >= local[0] && !is_reserved(n, base)) {
 		snprintf(detail, sizeof(detail),
 			 "%" PRIu32 " to %" PRIu32 ", and ip_local_port_range is %u to %u", base,
 			 last, local[0], local[1]);
