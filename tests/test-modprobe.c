@@ -223,6 +223,25 @@ static void a_file_hides_those_of_its_name_in_later_folders(_unused_ void **stat
 				    "e.a=last@/lib/modprobe.d/z.conf:1");
 }
 
+/* Libkmod reads them, systemd-modules-load does not. */
+static void alias_files_count_for_modprobe_alone(_unused_ void **state)
+{
+	put("etc/modprobe.d/a.alias", "options e a=alias\n");
+	put("usr/lib/modprobe.d/a.alias", "options e a=hidden\n");
+	put("etc/modprobe.d/.alias", "options e a=no_name\n");
+	put("etc/modules-load.d/a.alias", "e\n");
+	assert_string_equal(told(), "e.a=alias@/etc/modprobe.d/a.alias:1");
+}
+
+/* They would move the cursor of whoever reads the log or the plan. */
+static void what_is_not_printable_never_reaches_a_terminal(_unused_ void **state)
+{
+	put("etc/modprobe.d/a\033[2J.conf", "options e\033 a\001=\033[31mY\n");
+	put("proc/cmdline", "erdma.x=\033]0;\n");
+	assert_string_equal(told(), "e?.a?=?[31mY@/etc/modprobe.d/a?[2J.conf:1 "
+				    "erdma.x=?]0;@/proc/cmdline:0");
+}
+
 static void the_command_line_counts_after_the_files(_unused_ void **state)
 {
 	put("etc/modprobe.d/a.conf", "options erdma compat_mode=N\n");
@@ -608,6 +627,8 @@ int main(void)
 		TEST(options_are_told_as_kmod_and_the_kernel_read_them),
 		TEST(the_last_value_is_the_one_libkmod_passes),
 		TEST(a_file_hides_those_of_its_name_in_later_folders),
+		TEST(alias_files_count_for_modprobe_alone),
+		TEST(what_is_not_printable_never_reaches_a_terminal),
 		TEST(the_command_line_counts_after_the_files),
 		TEST(garbage_does_no_harm),
 		TEST(the_file_has_what_the_configuration_wants),

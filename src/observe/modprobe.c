@@ -35,6 +35,7 @@ static bool copy_name(char ret[MODULE_LEN], const char *name)
 		return false;
 	for (char *c = ret; *c; c++)
 		*c = *c == '-' ? '_' : *c;
+	make_printable(ret);
 	return true;
 }
 
@@ -53,6 +54,8 @@ static int add(const struct source *s, const char *module, const char *name, con
 		return -ENOMEM;
 	COPY(o.value, value);
 	COPY(o.file, s->file);
+	make_printable(o.value);
+	make_printable(o.file);
 	*slot = o;
 	return 0;
 }
