@@ -822,6 +822,7 @@ static void ports_that_are_asked_for_are_a_parameter_too(_unused_ void **state)
 		first_item(&s, &a);
 		assert_has(a.detail, "/lib/modules/6.1/extra/erdma.ko");
 		assert_has(a.detail, "reserve_ports_base");
+		assert_has(action_advice(&a), "Remove ReservePortsBase=");
 	}
 }
 
@@ -844,6 +845,20 @@ static void built_in_and_forbidden_modules_have_an_advice_of_their_own(_unused_ 
 	first_item(&s, &a);
 	assert_has(a.detail, "module_blacklist=nouveau,erdma");
 	assert_has(a.advice, "erdma");
+
+	set_scene(&s);
+	s.config.driver.mode = DRIVER_MODE_COMPAT;
+	bad_type(&s);
+	first_item(&s, &a);
+	assert_has(a.detail, "compat_mode is of type int");
+	assert_has(action_advice(&a), "of type bool");
+	assert_has(action_advice(&a), "Mode=keep");
+
+	set_scene(&s);
+	s.config.driver.mode = DRIVER_MODE_COMPAT;
+	blacklisted(&s);
+	first_item(&s, &a);
+	assert_has(action_advice(&a), "install");
 
 	set_scene(&s);
 	intree(&s);
@@ -1414,6 +1429,12 @@ static void contrary_options_are_named_with_file_and_line(_unused_ void **state)
 		  { "smc", "", "", OPTION_LOAD, "/etc/modules-load.d/smc.conf", 1 },
 		  "set-option smc refused option-conflict",
 		  { "line 1", "/etc/modules-load.d/smc.conf" } },
+		{ "smc in ofed mode, by the boot loader",
+		  DRIVER_MODE_OFED,
+		  0,
+		  { "smc", "", "", OPTION_LOAD, "/proc/cmdline", 0 },
+		  "set-option smc refused option-conflict",
+		  { "Remove smc from modules_load= on the kernel command line", "Mode=default" } },
 		{ "smc in default mode",
 		  DRIVER_MODE_DEFAULT,
 		  0,

@@ -157,10 +157,20 @@ static void judge_erdma(const struct node *n, const struct wanted *w, const stru
 		set_class(a, CLASS_IMPOSSIBLE, REASON_PARAMETER_MISSING);
 		snprintf(a->detail, sizeof(a->detail), "%.160s has no parameter %.64s",
 			 e->module->path[0] ? e->module->path : ERDMA_MODULE, e->missing);
+		if (streq(e->missing, ERDMA_PORTS)) /* the mode itself it has */
+			copy(a->advice, sizeof(a->advice),
+			     "Remove ReservePortsBase= from [Driver], or update the vendor's "
+			     "driver to one that has the parameter.");
 	} else if (e->misfit) {
 		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_PARAMETER);
 		snprintf(a->detail, sizeof(a->detail), "%s is of type %s", e->misfit->name,
 			 e->misfit->type);
+		snprintf(a->advice, sizeof(a->advice),
+			 "\"modinfo " ERDMA_MODULE "\" shows it: this is no driver that is known "
+			 "here, where %s is %s. Install the vendor's driver for the running "
+			 "kernel, or set [Driver] Mode=keep.",
+			 e->misfit->name,
+			 streq(e->misfit->name, ERDMA_COMPAT) ? "of type bool" : "a number");
 	} else if (e->module->state == MODULE_BUILTIN) {
 		set_class(a, CLASS_NEEDS_REBOOT, REASON_DRIVER_BUILTIN);
 		snprintf(a->advice, sizeof(a->advice),

@@ -19,7 +19,9 @@ static const char *type_of(const char *name)
 
 static void put_place(const struct option *o, char *ret, size_t size)
 {
-	if (o->source == OPTION_CMDLINE)
+	if (o->source == OPTION_LOAD && o->line == 0)
+		snprintf(ret, size, "modules_load= on the kernel command line");
+	else if (o->source == OPTION_CMDLINE)
 		snprintf(ret, size, "the kernel command line");
 	else if (o->line > 0)
 		snprintf(ret, size, "line %" PRIu32 " of %.180s", o->line, o->file);
