@@ -9,7 +9,8 @@
 #include "observe/modprobe.h"
 #include "output/modprobe.h"
 
-#define MAX_BYTES (64u << 10)
+#define MAX_BYTES  (64u << 10)
+#define SMC_MODULE "smc"
 
 /* Is there a file, and may it be replaced? Return: 1, 0 when there is none, -EEXIST. */
 static int find_baked(const struct fs *fs)
@@ -69,35 +70,55 @@ static void tell_contrary(const struct node *n, const struct wanted_option *w)
 	}
 }
 
+/* Whoever loads what a mode cannot be used with. */
+static void tell_smc(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_options; i++) {
+		const struct option *o = &n->options[i];
+
+		if (o->source != OPTION_LOAD || !streq(o->module, SMC_MODULE))
+			continue;
+		if (o->line > 0)
+			log_warning("%s:%u: loads " SMC_MODULE ", which cannot be used with "
+				    "Mode=ofed: remove it",
+				    o->file, o->line);
+		else
+			log_warning("modules_load= on the kernel command line loads " SMC_MODULE
+				    ", which cannot be used with Mode=ofed: remove it");
+	}
+}
+
 static void tell_initramfs(const struct fs *fs, const struct node *n, const char *module)
 {
 	struct initramfs image;
 	const char *run;
 
 	observe_initramfs(fs, n, module, &image);
-	run = image.command ? image.command : "the tool that makes it";
+	run = image.command
+		      ? image.command
+		      : "\"dracut --force --regenerate-all\" or \"update-initramfs -u -k all\"";
 	switch (image.answer) {
 	case INITRAMFS_HAS:
 		log_warning("The initramfs has %s (%s), with the options of the day it was made: "
-			    "run %s",
+			    "run %s in the image",
 			    module, image.where, run);
 		break;
 	case INITRAMFS_UNKNOWN:
-		log_info("Whether the initramfs has %s cannot be told, for it is compressed: if "
-			 "in doubt run %s",
+		log_info("The initramfs is compressed, so whether it has %s cannot be told here: "
+			 "unless it is known not to have it, run %s in the image",
 			 module, run);
 		break;
 	case INITRAMFS_HAS_NOT:
 		log_info("The initramfs does not have %s: nothing has to be done about it", module);
 		break;
 	default:
-		log_info("There is no initramfs in /boot; one that has %s and is made before is to "
-			 "be made anew",
-			 module);
+		log_info("There is no initramfs in /boot: if there is one elsewhere, or was one "
+			 "made before now, that has %s, run %s in the image",
+			 module, run);
 	}
 }
 
-static void tell_rest(const struct fs *fs, const struct wanted *w)
+static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct wanted *w)
 {
 	_cleanup_(node_done) struct node n = {};
 
@@ -107,6 +128,8 @@ static void tell_rest(const struct fs *fs, const struct wanted *w)
 	}
 	for (size_t i = 0; i < w->n_options; i++)
 		tell_contrary(&n, &w->options[i]);
+	if (mode == DRIVER_MODE_OFED)
+		tell_smc(&n);
 	for (size_t i = 0; i < w->n_options; i++)
 		if (i == 0 || !streq(w->options[i - 1].module, w->options[i].module))
 			tell_initramfs(fs, &n, w->options[i].module);
@@ -151,7 +174,7 @@ int bake(const struct doors *d, const struct config *c)
 		return fail(r);
 	log_line(r > 0 ? LOG_LEVEL_NOTICE : LOG_LEVEL_INFO, "/" MODPROBE_BAKED_PATH ": %s",
 		 r > 0 ? "written" : "is as it should be");
-	tell_rest(&d->fs, &w);
+	tell_rest(&d->fs, c->driver.mode, &w);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include <ftw.h>
 #include <libkmod.h>
 #include <limits.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "../src/bake.h"
@@ -513,6 +514,13 @@ static void bake_leaves_files_of_others_alone(_unused_ void **state)
 	assert_int_equal(bake(&d, &c), -EEXIST);
 	assert_int_equal(bake_undo(&d), -EEXIST);
 
+	/* The usual mask. */
+	empty_root(NULL);
+	put(MODPROBE_BAKED_PATH, "");
+	assert_int_equal(bake(&d, &c), -EEXIST);
+	assert_int_equal(bake_undo(&d), -EEXIST);
+	assert_content(MODPROBE_BAKED_PATH, "");
+
 	/* Of another version of ours. */
 	empty_root(NULL);
 	put(MODPROBE_BAKED_PATH, "# Written by rdma-provision-early.service: [RDMA] NetnsMode=\n");
@@ -550,6 +558,58 @@ static void put_image(const char *path, const char *member, const char *tail)
 	n = (n + 511) & ~(size_t)511;
 	memcpy(archive + n, tail, strlen(tail));
 	put_bytes(path, archive, n + strlen(tail));
+}
+
+static void said_by_bake(enum driver_mode mode, char *ret, size_t size)
+{
+	struct config c = { .driver.mode = mode };
+	int log = memfd_create("log", MFD_CLOEXEC), saved = dup(STDERR_FILENO);
+	struct doors d = { .fs = fs };
+	ssize_t n;
+
+	assert_true(log >= 0 && saved >= 0 && dup2(log, STDERR_FILENO) >= 0);
+	assert_int_equal(bake(&d, &c), 0);
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+	n = pread(log, ret, size - 1, 0);
+	assert_true(n >= 0);
+	ret[n] = '\0';
+	close(log);
+	close(saved);
+}
+
+static void bake_names_who_loads_smc_and_what_to_run(_unused_ void **state)
+{
+	static const char both[] =
+		"\"dracut --force --regenerate-all\" or \"update-initramfs -u -k all\"";
+	static const struct {
+		enum driver_mode mode;
+		const char *path, *text; /* one more file */
+		bool has_image;          /* a compressed one */
+		const char *said, *unsaid;
+	} rows[] = {
+		{ DRIVER_MODE_OFED, "etc/modules-load.d/smc.conf", "# x\nsmc\n", false,
+		  "/etc/modules-load.d/smc.conf:2: loads smc", "zzz" },
+		{ DRIVER_MODE_OFED, "proc/cmdline", "modules_load=a,smc", false,
+		  "modules_load= on the kernel command line loads smc", "zzz" },
+		{ DRIVER_MODE_COMPAT, "etc/modules-load.d/smc.conf", "smc\n", false, both,
+		  "loads smc" },
+		{ DRIVER_MODE_COMPAT, "usr/bin/dracut", "", false,
+		  "run dracut --force --regenerate-all in", "update-initramfs" },
+		{ DRIVER_MODE_COMPAT, "usr/sbin/update-initramfs", "", true,
+		  "run update-initramfs -u -k all in", "dracut" },
+		{ DRIVER_MODE_COMPAT, "x", "", true, both, "zzz" },
+	};
+	char text[4096];
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		empty_root(NULL);
+		put(rows[i].path, rows[i].text);
+		if (rows[i].has_image)
+			put_image("boot/initrd.img-6.8.0", "etc/motd", "\x28\xb5\x2f\xfd garbage");
+		said_by_bake(rows[i].mode, text, sizeof(text));
+		if (!strstr(text, rows[i].said) || strstr(text, rows[i].unsaid))
+			fail_msg("%zu: %s", i, text);
+	}
 }
 
 static void an_initramfs_is_judged_by_what_can_be_read_of_it(_unused_ void **state)
@@ -637,6 +697,7 @@ int main(void)
 		TEST(early_wins_over_what_another_configuration_baked),
 		TEST(bake_is_idempotent_and_can_be_undone),
 		TEST(bake_leaves_files_of_others_alone),
+		TEST(bake_names_who_loads_smc_and_what_to_run),
 		TEST(an_initramfs_is_judged_by_what_can_be_read_of_it),
 		TEST(several_images_are_as_good_as_the_worst),
 	};

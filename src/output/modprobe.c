@@ -37,5 +37,5 @@ int output_modprobe(const struct wanted *w, char **ret)
 
 bool output_is_modprobe(const char *text)
 {
-	return !*text || is_prefix(text, MARKER);
+	return is_prefix(text, MARKER); /* an empty one masks ours, on purpose */
 }

@@ -13,5 +13,5 @@
  * Return: 0, or -ENOMEM; @ret is NULL when nothing is wanted. */
 int output_modprobe(const struct wanted *w, char **ret);
 
-/* Is this a text of output_modprobe(), of any version: may it be replaced? An empty one may. */
+/* Is this a text of output_modprobe(), of any version: may it be replaced? */
 bool output_is_modprobe(const char *text);
