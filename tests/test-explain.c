@@ -195,7 +195,8 @@ static void each_parameter_has_its_source(_unused_ void **state)
 		{ OPTION_CMDLINE, "/proc/cmdline", "on", "command-line",
 		  "compat_mode=Y, from the kernel command line\n" },
 		{ OPTION_MODPROBE, "/etc/modprobe.d/a.conf", "N", "default",
-		  "compat_mode=Y, given by hand or before /etc/modprobe.d/a.conf:3 said N\n" },
+		  "compat_mode=Y is in force; /etc/modprobe.d/a.conf:3 says N for the next "
+		  "load\n" },
 		{ OPTION_LOAD, "/etc/modules-load.d/a.conf", "", "default",
 		  "compat_mode=Y, the driver's default or given by hand\n" },
 	};
@@ -222,6 +223,18 @@ static void each_parameter_has_its_source(_unused_ void **state)
 				"source")),
 			cases[i].json);
 	}
+}
+
+static void an_option_without_a_value_is_told_as_one(_unused_ void **state)
+{
+	struct machine m;
+
+	make(&m);
+	SET(m.parameters[0].value, "N");
+	say(&m, OPTION_MODPROBE, "/etc/modprobe.d/a.conf", 3, "compat_mode", "");
+	assert_says(&m, 1,
+		    "compat_mode=N is in force; /etc/modprobe.d/a.conf:3 says it without a value "
+		    "for the next load\n");
 }
 
 static void where_a_driver_is_from_needs_evidence(_unused_ void **state)
@@ -439,6 +452,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_whole_of_a_device_is_told),
 		cmocka_unit_test(each_parameter_has_its_source),
+		cmocka_unit_test(an_option_without_a_value_is_told_as_one),
 		cmocka_unit_test(where_a_driver_is_from_needs_evidence),
 		cmocka_unit_test(every_name_leads_to_the_function),
 		cmocka_unit_test(what_is_not_managed_is_told_all_sections),

@@ -517,20 +517,20 @@ static void format_place(const json_t *q, char *buf, size_t size)
 static void put_parameter(struct sheet *s, const json_t *q)
 {
 	const char *value = TEXT(q, "value"), *source = TEXT(q, "source");
+	const char *said = *TEXT(q, "said") ? TEXT(q, "said") : "it without a value";
 	char place[320];
 
 	format_place(q, place, sizeof(place));
 	if (!*source && *TEXT(q, "file"))
-		put_line(s, "%s: nothing in force; %s says %s", TEXT(q, "name"), place,
-			 TEXT(q, "said"));
+		put_line(s, "%s: nothing in force; %s says %s", TEXT(q, "name"), place, said);
 	else if (!*source)
 		put_line(s, "%s: nothing in force", TEXT(q, "name"));
 	else if (!streq(source, "default"))
 		put_line(s, "%s=%s, from %s%s", TEXT(q, "name"), value, place,
 			 streq(source, "own-file") ? " (ours)" : "");
 	else if (*TEXT(q, "file"))
-		put_line(s, "%s=%s, given by hand or before %s said %s", TEXT(q, "name"), value,
-			 place, TEXT(q, "said"));
+		put_line(s, "%s=%s is in force; %s says %s for the next load", TEXT(q, "name"),
+			 value, place, said);
 	else
 		put_line(s, "%s=%s, the driver's default or given by hand", TEXT(q, "name"), value);
 }
