@@ -1476,6 +1476,40 @@ static void contrary_options_are_named_with_file_and_line(_unused_ void **state)
 	}
 }
 
+static void what_a_file_of_ours_still_says_is_a_hint(_unused_ void **state)
+{
+	static const char baked[] = "/etc/modprobe.d/zz-rdma-provision.conf";
+	static const struct {
+		const char *name;
+		enum driver_mode mode;
+		const char *module, *option, *value, *expected;
+	} rows[] = {
+		{ "keep", DRIVER_MODE_KEEP, "erdma", "compat_mode", "Y",
+		  "hint option-stale erdma" },
+		{ "asked for", DRIVER_MODE_DEFAULT, "erdma", "compat_mode", "N", "" },
+		{ "asked for otherwise", DRIVER_MODE_DEFAULT, "erdma", "compat_mode", "Y", "" },
+		{ "ports no more", DRIVER_MODE_DEFAULT, "erdma", "reserve_ports_base", "31000",
+		  "hint option-stale erdma" },
+		{ "netns mode no more", DRIVER_MODE_DEFAULT, "ib_core", "netns_mode", "0",
+		  "hint option-stale ib_core" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s);
+		s.config.driver.mode = rows[i].mode;
+		add_option(&s, OPTION_MODPROBE, rows[i].module, rows[i].option, rows[i].value,
+			   baked, 3);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+		make_plan(&s, &p);
+		if (p.n_reasons > 0)
+			assert_has(p.reasons[0].detail,
+				   "line 3 of /etc/modprobe.d/zz-rdma-provision.conf");
+	}
+}
+
 static void every_contrary_line_is_an_item_also_one_that_ours_overrules(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
@@ -2127,6 +2161,7 @@ int main(void)
 		cmocka_unit_test(ports_that_are_reserved_go_to_no_connection),
 		cmocka_unit_test(udp_4791_is_a_hint_for_builds_with_mad_only),
 		cmocka_unit_test(contrary_options_are_named_with_file_and_line),
+		cmocka_unit_test(what_a_file_of_ours_still_says_is_a_hint),
 		cmocka_unit_test(every_contrary_line_is_an_item_also_one_that_ours_overrules),
 		cmocka_unit_test(an_ofed_stack_is_told_from_the_kernels_and_a_vendors),
 		cmocka_unit_test(only_ofed_asks_others_for_their_stack),

@@ -127,6 +127,14 @@ static const struct {
 		"Somebody else's module option asks for the opposite",
 		"Remove the line that is named, and rebuild the initramfs if it is in there.",
 	},
+	[REASON_OPTION_STALE] = {
+		"option-stale",
+		"A file of rdma-provision still sets a module option that the configuration does "
+		"not ask for any more",
+		"In /etc: \"rdma-provision bake\" writes it anew, \"rdma-provision bake --undo\" "
+		"removes it; rebuild the initramfs if it is in there. In /run: \"rdma-provision "
+		"early\", or the next boot.",
+	},
 	[REASON_NOT_OFED] = {
 		"not-ofed",
 		"Mode=ofed is asked for, but the driver is not of an OFED or DOCA stack",

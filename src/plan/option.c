@@ -85,6 +85,18 @@ static int plan_option(const struct node *n, struct plan *p, size_t i, const cha
 	return 0;
 }
 
+/* What an own file says and nobody asks for is in force all the same at the next load. */
+static int hint_stale(const struct node *n, struct plan *p, size_t i, const char *module)
+{
+	const struct option *o = &n->options[i];
+	char place[208], detail[256];
+
+	put_place(o, place, sizeof(place));
+	snprintf(detail, sizeof(detail), "%.24s%s%.20s, %s", o->name, *o->value ? "=" : "",
+		 o->value, place);
+	return plan_add_hint(p, REASON_OPTION_STALE, module, detail);
+}
+
 int plan_options(const struct node *n, struct plan *p, const struct wanted *w, bool refuses_smc)
 {
 	int r = 0;
@@ -95,8 +107,11 @@ int plan_options(const struct node *n, struct plan *p, const struct wanted *w, b
 		const char *want;
 
 		spell(o->module, module, sizeof(module));
-		if (is_own_option_file(o->file))
+		if (is_own_option_file(o->file)) {
+			if (!wanted_value(w, module, o->name))
+				r = hint_stale(n, p, i, module);
 			continue;
+		}
 		if (o->source == OPTION_LOAD) {
 			struct action *a = NULL;
 

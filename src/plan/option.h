@@ -13,6 +13,7 @@
 /*
  * A refused VERB_SET_OPTION for each line that asks for something else than what is wanted, with
  * its file and line in the advice, also where a file of ours comes later and wins.
+ * What a file of ours says and nothing asks for any more is a hint.
  * @refuses_smc: a line that loads smc is one of them.
  * Return: 0 or -ENOMEM.
  */
