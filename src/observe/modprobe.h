@@ -26,8 +26,8 @@
  *
  * Bounds: 1 MiB for a file (a larger one, or one that cannot be read, is a warning in the log),
  * 8192 options. Names that are too long for the kernel are left out; a value that is too long is
- * cut, and then equals nothing that is ever wanted. What is not printable in names, values and files
- * is '?'.
+ * cut, and then equals nothing that is ever wanted. What is not printable in names, values and
+ * files is '?'.
  */
 #pragma once
 
