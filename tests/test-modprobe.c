@@ -408,7 +408,7 @@ static void a_driver_mode_that_cannot_be_told_costs_no_netns_mode(_unused_ void 
 			    .rdma.netns_mode = NETNS_MODE_EXCLUSIVE };
 	struct doors d = { .fs = fs };
 
-	put_gpu("no number\n", "0x030200\n");
+	put("sys/bus/pci/devices", "no folder\n");
 	assert_true(early(&d, &c) < 0);
 	assert_content(MODPROBE_PATH, HEAD IB_CORE "netns_mode=0\n");
 }
