@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "capture.h"
 #include "early.h"
+#include "kubelet-revert.h"
 #include "kubelet.h"
 #include "model/paths.h"
 #include "observe/observe.h"
@@ -180,7 +181,7 @@ int command_explain(const struct command *cmd)
 
 	if (!cmd->argument) {
 		log_error("explain takes a PCI address, netdev or RDMA device, as \"status\" shows "
-			  "them");
+			  "them, or \"kubelet\"");
 		return EXIT_FAILURE;
 	}
 	if (session_open(cmd, &s) < 0 ||
@@ -257,6 +258,37 @@ int command_gate(const struct command *cmd)
 	return is_open ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+/* One line for each setting that is not simply right. Return: is all as it was asked for? */
+static bool tell_kubelet(const struct kubelet_result *res)
+{
+	bool is_good = true;
+
+	for (int i = 0; i < _KUBELET_SETTING_N; i++) {
+		const struct kubelet_item *item = &res->decision.items[i];
+		const char *key = kubelet_key((enum kubelet_setting)i);
+
+		if (item->row == 0 || item->outcome == KUBELET_SATISFIED) {
+			if (item->row > 0)
+				log_debug("%s: satisfied: %s", key, item->detail);
+			continue;
+		}
+		if (item->outcome == KUBELET_CHANGED || item->outcome == KUBELET_DEFERRED) {
+			log_notice("%s: %s %s%s%s%s", item->path, key, item->from,
+				   *item->from ? " -> " : "", item->to,
+				   item->outcome == KUBELET_DEFERRED
+					   ? ", deferred to the kubelet's next start"
+					   : "");
+			continue;
+		}
+		log_line(item->outcome == KUBELET_WAITING ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
+			 "kubelet: %s %s: %s%s%s. %s", kubelet_outcome_name(item->outcome),
+			 reason_code(item->reason), reason_meaning(item->reason),
+			 item->detail[0] ? ": " : "", item->detail, reason_advice(item->reason));
+		is_good = false;
+	}
+	return is_good;
+}
+
 int command_kubelet_ensure(const struct command *cmd)
 {
 	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
@@ -268,26 +300,34 @@ int command_kubelet_ensure(const struct command *cmd)
 	if (session_open(cmd, &s) < 0)
 		return failure;
 
-	r = kubelet_ensure(&s.doors.fs, s.config.kubelet.topology_policy,
-			   observe_numa_nodes(&s.doors.fs), &result);
+	r = kubelet_ensure(&s.doors.fs, &s.config, observe_numa_nodes(&s.doors.fs), &result);
 	if (r < 0) {
-		log_error_errno(r, "kubelet: %s", result.path[0] ? result.path : "configuration");
+		log_error_errno(r, "kubelet");
 		return failure;
 	}
+	/* What was done then is what the last good configuration asks for. */
+	return tell_kubelet(&result) && !s.config.is_invalid ? EXIT_SUCCESS : failure;
+}
 
-	switch (result.outcome) {
-	case KUBELET_CHANGED:
-		log_notice("%s: topologyManagerPolicy %s -> %s", result.path,
-			   topology_policy_name(result.from), topology_policy_name(result.to));
-		return EXIT_SUCCESS;
-	case KUBELET_REFUSED:
-		log_warning("kubelet: %s%s%s. %s", reason_meaning(result.reason),
-			    result.detail[0] ? ": " : "", result.detail,
-			    reason_advice(result.reason));
-		return failure;
-	default:
-		return EXIT_SUCCESS;
-	}
+static void on_reverted(const char *key, const char *path, const char *left)
+{
+	if (left)
+		log_warning("%s: %s is left: %s", path, key, left);
+	else
+		log_notice("%s: %s is as it was, or somebody else's", path, key);
+}
+
+int command_revert(const struct command *cmd)
+{
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	int r;
+
+	r = fs_open_root(cmd->root, &fs);
+	if (r >= 0)
+		r = kubelet_revert(&fs, on_reverted);
+	if (r < 0)
+		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+	return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int command_bake(const struct command *cmd)

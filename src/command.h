@@ -27,5 +27,6 @@ int command_check(const struct command *cmd);
 int command_wait(const struct command *cmd);
 int command_gate(const struct command *cmd);
 int command_kubelet_ensure(const struct command *cmd);
+int command_revert(const struct command *cmd);
 int command_bake(const struct command *cmd);
 int command_capture(const struct command *cmd);

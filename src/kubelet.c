@@ -2,113 +2,280 @@
 #include "kubelet.h"
 
 #include "apply/kubelet.h"
+#include "base/log.h"
 #include "doors/yaml.h"
+#include "edits.h"
+#include "kubelet-revert.h"
+#include "model/paths.h"
 #include "observe/kubelet.h"
-#include "output/plugin.h"
-#include "plan/plan.h"
+#include "plan/kubelet.h"
 
-#define MAX_TRIES 3
+#define MAX_ROUNDS 16 /* one edit each; four settings, and four ways to try */
+#define MAX_AGAIN  3  /* that somebody else wrote the file meanwhile */
 
-static void refuse(struct kubelet_result *res, enum reason reason, const char *detail)
+static const char *bare(const char *path)
 {
-	res->outcome = KUBELET_REFUSED;
-	res->reason = reason;
-	COPY(res->detail, detail);
+	return path + strspn(path, "/");
 }
 
-static void refuse_errno(struct kubelet_result *res, int r)
-{
-	char detail[sizeof(res->detail) + 128];
+/* Edits */
 
-	snprintf(detail, sizeof(detail), "%s: %s", res->path,
-		 r == -EAGAIN ? "is being written by somebody else" : yaml_problem(r));
-	refuse(res, REASON_KUBELET_FILE_REFUSED, detail);
+/* The last setting first: a reservation of CPUs must be there before the policy that needs it. */
+static int first_change(const struct kubelet_decision *d)
+{
+	for (int s = _KUBELET_SETTING_N - 1; s >= 0; s--)
+		if (d->items[s].row > 0 && d->items[s].outcome == KUBELET_CHANGED)
+			return s;
+	return -1;
 }
 
-/* What the plan has for the kubelet, on a node with nothing else. Return: 1 an edit, 0 none,
- * -errno. */
-static int decide(const struct node *n, enum topology_policy want, struct kubelet_result *res)
+static void add_pair(struct kubelet_edit *e, int setting, const char *value)
 {
-	const struct config c = { .kubelet.topology_policy = want };
-	_cleanup_(plan_done) struct plan p = {};
-	int r;
-
-	*res = (struct kubelet_result){ .from = n->kubelet.policy, .to = want };
-	COPY(res->path, n->kubelet.path);
-	COPY(res->detail, n->kubelet.detail);
-
-	r = plan_make(&c, n, NULL, false, output_plugin, &p);
-	if (r < 0)
-		return r;
-
-	if (p.n_actions > 0 && p.actions[0].class == CLASS_CHANGE)
-		return 1;
-	if (p.n_actions > 0)
-		refuse(res, p.actions[0].reason, p.actions[0].detail);
-	else if (p.n_reasons > 0)
-		refuse(res, p.reasons[0].reason, p.reasons[0].detail);
-	return 0;
+	e->pairs[e->n_pairs].setting = (enum kubelet_setting)setting;
+	COPY(e->pairs[e->n_pairs].value, value);
+	e->n_pairs++;
 }
 
-static int look_again(const struct fs *fs, enum topology_policy want, struct kubelet_result *res)
+/* All that goes the same way into the same file; a flag's value is an edit by itself. */
+static void make_edit(const struct kubelet *k, const struct kubelet_decision *d, int first,
+		      struct kubelet_edit *ret)
 {
-	struct kubelet k = {};
-	int r;
+	const struct kubelet_item *lead = &d->items[first];
+	struct kubelet_edit e = { .way = lead->way };
 
-	r = observe_kubelet(fs, &k);
-	if (r < 0)
-		return r;
+	COPY(e.path, lead->path);
+	if (e.way == KUBELET_WAY_TOKEN) {
+		const struct kubelet_value *v = &k->values[first];
 
-	if (k.policy == want && k.refusal == REASON_NONE) {
-		res->outcome = KUBELET_CHANGED;
-		COPY(res->detail, k.detail);
-	} else {
-		refuse(res, REASON_KUBELET_FILE_REFUSED,
-		       k.detail); /* somebody changed it at once */
+		add_pair(&e, first, lead->to);
+		COPY(e.path, v->path);
+		COPY(e.old, v->text);
+		e.from = v->from;
+		e.to = v->to;
+		*ret = e;
+		return;
 	}
+
+	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+		const struct kubelet_item *item = &d->items[s];
+
+		if (item->row > 0 && item->outcome == KUBELET_CHANGED && item->way == lead->way &&
+		    streq(item->path, lead->path))
+			add_pair(&e, s, item->to);
+		else if (edits_is_own(e.way) && streq(k->values[s].path, lead->path))
+			add_pair(&e, s, k->values[s].text);
+	}
+	COPY(e.variable, k->extra_variable);
+	e.at = k->extra_at;
+	e.bytes = k->extra_bytes;
+	e.is_empty = k->is_extra_empty;
+	*ret = e;
+}
+
+struct run {
+	const struct fs *fs;
+	const struct config *c;
+	uint32_t n_numa_nodes;
+	uint32_t blocked;
+	char blocked_detail[256];
+	bool is_changed[_KUBELET_SETTING_N];
+	struct kubelet_item first[_KUBELET_SETTING_N]; /* as first decided, where it was changed */
+	char running[80];                              /* as in struct kubelet_notes */
+};
+
+/* What the next look, or the next start, is to know. Without a word of it nothing is wrong. */
+static void keep_notes(const struct fs *fs, const struct kubelet_notes *notes)
+{
+	int r = 0;
+
+	if (!fs->is_live)
+		return;
+	if (*notes->version)
+		r = fs_replace(fs, KUBELET_VERSION_PATH, notes->version, strlen(notes->version),
+			       0644);
+	if (r < 0)
+		log_warning_errno(r, "/" KUBELET_VERSION_PATH);
+	r = 0;
+	if (notes->cmdline)
+		r = fs_replace(fs, KUBELET_CMDLINE_PATH, notes->cmdline, notes->cmdline_size, 0600);
+	if (r < 0)
+		log_warning_errno(r, "/" KUBELET_CMDLINE_PATH);
+}
+
+static int look(struct run *run, struct kubelet_result *res)
+{
+	struct kubelet_notes notes = {};
+	int r;
+
+	r = observe_kubelet(run->fs, &res->kubelet, &notes);
+	if (r < 0) {
+		kubelet_notes_done(&notes);
+		return r;
+	}
+	/* At once: a run looks several times, and may wait for a hanging program only once. */
+	keep_notes(run->fs, &notes);
+	COPY(run->running, notes.running);
+	kubelet_notes_done(&notes);
+	res->kubelet.blocked = run->blocked;
+	COPY(res->kubelet.blocked_detail, run->blocked_detail);
+	kubelet_decide(run->c, &res->kubelet, run->n_numa_nodes, &res->decision);
 	return 0;
 }
 
-int kubelet_ensure(const struct fs *fs, enum topology_policy want, uint32_t n_numa_nodes,
-		   struct kubelet_result *ret)
+static void block(struct run *run, const struct kubelet_edit *e, const char *why)
+{
+	run->blocked |= 1u << e->way;
+	snprintf(run->blocked_detail, sizeof(run->blocked_detail), "%.128s: %.120s", e->path, why);
+}
+
+/* Did each pair of the edit take effect? */
+static bool has_effect(const struct kubelet_result *res, const struct kubelet_edit *e)
+{
+	for (size_t i = 0; i < e->n_pairs; i++)
+		if (!streq(res->kubelet.values[e->pairs[i].setting].text, e->pairs[i].value))
+			return false;
+	return true;
+}
+
+/* One edit, and a look at what it did. */
+static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_result *res)
+{
+	_cleanup_(kubelet_undo_done) struct kubelet_undo undo = {};
+	struct kubelet_decision before = res->decision;
+	int r;
+
+	r = edits_note(run->fs, &res->kubelet, e, run->running);
+	if (r >= 0)
+		r = kubelet_edit(run->fs, e, &undo);
+	if (kubelet_is_refusal(r) && r != -EAGAIN) {
+		block(run, e, yaml_problem(r));
+		return look(run, res);
+	}
+	if (r < 0)
+		return r;
+
+	r = look(run, res);
+	if (r < 0)
+		return r;
+	if (has_effect(res, e)) {
+		for (size_t i = 0; i < e->n_pairs; i++) {
+			const enum kubelet_setting s = e->pairs[i].setting;
+
+			if (before.items[s].row == 0 || before.items[s].outcome != KUBELET_CHANGED)
+				continue;
+			run->is_changed[s] = true;
+			run->first[s] = before.items[s];
+		}
+		return 0;
+	}
+
+	/* Somebody else writes it at once, or something wins that was not seen. */
+	r = kubelet_undo(run->fs, &undo);
+	if (r < 0 && r != -EAGAIN && r != -ENOENT)
+		return r;
+	block(run, e, "the edit had no effect and was taken back");
+	return look(run, res);
+}
+
+static int remove_state(const struct fs *fs, struct kubelet_result *res)
+{
+	const char *path = res->kubelet.cpus.checkpoint_path;
+	int r;
+
+	if (!res->decision.is_state_removed)
+		return 0;
+	r = fs_remove(fs, bare(path));
+	if (r < 0)
+		return log_error_errno(r, "%s", path);
+	log_notice("%s: removed, for it was of policy %s and the kubelet has not run in this boot",
+		   path, res->kubelet.cpus.checkpoint);
+	return 0;
+}
+
+/* Too many NUMA nodes now, and the policy is ours: with it the kubelet would not start any more. */
+static int take_back_policy(const struct fs *fs, const struct kubelet_result *res)
+{
+	const struct kubelet_item *item = &res->decision.items[KUBELET_TOPOLOGY_POLICY];
+
+	if (item->reason != REASON_KUBELET_NUMA_NODES || !*res->kubelet.since ||
+	    res->kubelet.values[KUBELET_TOPOLOGY_POLICY].rank <= TOPOLOGY_POLICY_NONE)
+		return 0;
+	return MIN(kubelet_revert(fs, NULL), 0);
+}
+
+/* What was changed says so, and what it was before. */
+static void note_changes(const struct run *run, struct kubelet_result *res)
+{
+	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+		struct kubelet_item *item = &res->decision.items[s];
+
+		if (!run->is_changed[s] || (item->row > 0 && item->outcome != KUBELET_SATISFIED &&
+					    s != KUBELET_RESERVED_CPUS))
+			continue;
+		*item = run->first[s];
+		item->outcome = res->kubelet.is_running ? KUBELET_DEFERRED : KUBELET_CHANGED;
+	}
+	/* A change that is still open could not be made. */
+	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+		struct kubelet_item *item = &res->decision.items[s];
+
+		if (item->row == 0 || item->outcome != KUBELET_CHANGED || run->is_changed[s])
+			continue;
+		item->outcome = KUBELET_REFUSED;
+		item->reason = REASON_KUBELET_FILE_REFUSED;
+		snprintf(item->detail, sizeof(item->detail),
+			 "%.200s: is being written by somebody else", item->path);
+	}
+}
+
+static int make_rounds(struct run *run, struct kubelet_result *res)
 {
 	_cleanup_(closep) int locked = -EBADF;
-	struct kubelet_result res = {};
-	int r = -EAGAIN;
+	int again = 0, r;
 
 	/* The first look needs no lock: most of the time there is nothing to do. */
-	for (int i = 0; i <= MAX_TRIES && r == -EAGAIN; i++) {
-		struct node n = { .n_numa_nodes = n_numa_nodes };
+	r = look(run, res);
+	for (int i = 0; i < MAX_ROUNDS && r >= 0; i++) {
+		struct kubelet_edit e;
+		int first = first_change(&res->decision);
 
-		if (want != TOPOLOGY_POLICY_UNSET) {
-			r = observe_kubelet(fs, &n.kubelet);
-			if (r < 0)
-				return r;
-		}
-		r = decide(&n, want, &res);
-		if (r <= 0) {
-			if (r == 0)
-				*ret = res;
-			return r;
-		}
-
+		if (first < 0 && !res->decision.is_state_removed)
+			break;
 		if (locked < 0) {
-			locked = kubelet_lock(fs);
-			r = locked < 0 ? locked
-				       : -EAGAIN; /* another one may have done it meanwhile */
-		} else {
-			r = kubelet_edit(fs, n.kubelet.path, topology_policy_name(want));
+			locked = kubelet_lock(run->fs);
+			if (locked < 0)
+				return locked;
+			r = look(run, res); /* another one may have done it meanwhile */
+			continue;
 		}
-	}
+		if (first < 0)
+			return remove_state(run->fs, res);
 
-	if (r >= 0) {
-		r = look_again(fs, want, &res);
-	} else if (kubelet_is_refusal(r)) {
-		refuse_errno(&res, r);
-		r = 0;
+		make_edit(&res->kubelet, &res->decision, first, &e);
+		r = edit(run, &e, res);
+		if (r == -EAGAIN && again++ < MAX_AGAIN)
+			r = look(run, res);
 	}
-	if (r < 0)
-		return r;
+	return r == -EAGAIN ? 0 : r;
+}
+
+int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes,
+		   struct kubelet_result *ret)
+{
+	struct run run = { .fs = fs, .c = c, .n_numa_nodes = n_numa_nodes };
+	struct kubelet_result res = {};
+	int r;
+
+	if (c->kubelet.topology_policy != TOPOLOGY_POLICY_UNSET ||
+	    c->kubelet.topology_scope != TOPOLOGY_SCOPE_UNSET ||
+	    c->kubelet.cpu_policy != CPU_POLICY_UNSET) {
+		r = make_rounds(&run, &res);
+		if (r >= 0)
+			r = take_back_policy(fs, &res);
+		if (r < 0)
+			return r;
+		note_changes(&run, &res);
+	}
 
 	*ret = res;
 	return 0;

@@ -42,9 +42,10 @@ static const struct {
 	{ "status", "", "draw the node: NUMA nodes, NICs, VFs, RDMA devices, and what is wrong",
 	  command_status, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
 	  "Exit code: 0 ready, 3 degraded, 4 not yet, 1 error.\n" },
-	{ "explain", "DEVICE", "why this PCI address, netdev or RDMA device is or is not usable",
+	{ "explain", "DEVICE", "why this PCI address, netdev, RDMA device or kubelet is as it is",
 	  command_explain, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
 	  "Looks now: section, driver and where its parameters come from, port, GIDs, verdict.\n"
+	  "explain kubelet: its settings at its next start, who decides them, and since when.\n"
 	  "Exit code: 0 explained, 1 there is no such device.\n" },
 	{ "check", "[FILE]", "is the configuration valid? An unknown key is an error here",
 	  command_check, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
@@ -62,6 +63,10 @@ static const struct {
 	  command_kubelet_ensure, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
 	  "The only writer of kubelet files; with --root it edits files below that folder.\n"
 	  "Exit code: 0 always, 1 with --strict when it could not be done.\n" },
+	{ "revert", "", "take back what was changed in the kubelet's files, where it is still ours",
+	  command_revert, TAKES_ROOT,
+	  "Values that somebody else has changed since are left alone.\n"
+	  "Exit code: 0, or 1 when something of ours had to be left.\n" },
 	{ "bake", "", "image build: write the module options into modprobe.d of the image",
 	  command_bake, TAKES_ROOT | TAKES_CONFIG | TAKES_UNDO,
 	  "Tells what is contrary to them, and whether an initramfs has to be made anew.\n"

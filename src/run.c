@@ -8,6 +8,7 @@
 #include "model/paths.h"
 #include "observe/observe.h"
 #include "output/check.h"
+#include "output/explain-kubelet.h"
 #include "output/explain.h"
 #include "output/plugin.h"
 #include "output/state.h"
@@ -502,6 +503,9 @@ int run_state(struct doors *d, const struct config *c, char **ret)
 	return r < 0 ? r : output_state(c, &n, &p, ret);
 }
 
+/* Means the kubelet, whatever else has that name. */
+#define KUBELET_NAME "kubelet"
+
 static int refuse_name(const struct node *n, const char *name)
 {
 	struct nearest nearest = { .word = name };
@@ -511,6 +515,7 @@ static int refuse_name(const struct node *n, const char *name)
 	for (size_t i = 0; (candidate = output_explain_name(n, i)); i++)
 		if (*candidate)
 			nearest_offer(&nearest, candidate);
+	nearest_offer(&nearest, KUBELET_NAME);
 	log_error(
 		"%s: no PCI function, netdev or RDMA device on a PCI function has that name%s%s%s",
 		quoted(name, shown), nearest.best ? ", did you mean " : "",
@@ -529,6 +534,9 @@ int run_explain(struct doors *d, const struct config *c, const char *name, bool 
 	r = run_plan(d, c, false, NULL, &n, &p);
 	if (r < 0)
 		return r;
+	if (streq(name, KUBELET_NAME))
+		return is_json ? output_explain_kubelet_json(c, &n, &p, ret)
+			       : output_explain_kubelet_text(c, &n, &p, ret);
 	pci = output_explain_find(&n, &p, name);
 	if (!pci)
 		return refuse_name(&n, name);

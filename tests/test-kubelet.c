@@ -11,27 +11,23 @@
 
 #include <cmocka.h>
 
-#include <fcntl.h>
-#include <ftw.h>
-#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/fanotify.h>
 #include <sys/file.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "../src/doors/edit.h"
 #include "../src/doors/yaml.h"
-#include "../src/kubelet.h"
+#include "../src/model/paths.h"
 #include "../src/observe/kubelet.h"
+#include "../src/plan/kubelet.h"
+#include "kubelet-root.h"
 
-#define FILE_PATH "var/lib/kubelet/config.yaml"
-#define API       "apiVersion: kubelet.config.k8s.io/v1beta1\n"
-#define KIND      "kind: KubeletConfiguration\n"
-#define HEAD      API KIND
-#define KEY       "topologyManagerPolicy"
-#define BE        "best-effort"
+#define JSON(behind_kind, more)                                                                    \
+	"{\"kind\":\"KubeletConfiguration\"" behind_kind                                           \
+	",\"apiVersion\":\"kubelet.config.k8s.io/v1beta1\"" more "}"
 
 struct text {
 	const char *data;
@@ -39,90 +35,6 @@ struct text {
 };
 #define TEXT(s) { s, sizeof(s) - 1 }
 #define SAME    { NULL, 0 }
-
-struct root {
-	char path[64];
-	struct fs fs;
-};
-
-static int remove_entry(const char *path, _unused_ const struct stat *st, _unused_ int flag,
-			_unused_ struct FTW *ftw)
-{
-	return remove(path);
-}
-
-static void root_open_in(struct root *ret, const char *folder)
-{
-	snprintf(ret->path, sizeof(ret->path), "%s/test-kubelet-XXXXXX", folder);
-	assert_non_null(mkdtemp(ret->path));
-	assert_int_equal(fs_open_root(ret->path, &ret->fs), 0);
-}
-
-/* In memory where there is such a folder: every edit waits for the disk, twice. */
-static void root_open(struct root *ret)
-{
-	root_open_in(ret, access("/dev/shm", W_OK) >= 0 ? "/dev/shm" : "/tmp");
-}
-
-static void root_done(struct root *root)
-{
-	fs_done(&root->fs);
-	nftw(root->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static void put(const struct root *root, const char *path, const char *data, size_t size)
-{
-	char folder[PATH_MAX], full[PATH_MAX];
-	int fd;
-
-	COPY(folder, path);
-	if (strrchr(folder, '/')) {
-		*strrchr(folder, '/') = '\0';
-		assert_true(fs_make_folders(&root->fs, folder) >= 0);
-	}
-	assert_true(snprintf(full, sizeof(full), "%s/%s", root->path, path) > 0);
-	unlink(full); /* an empty file may have been seen there first */
-	fd = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, data, size), size);
-	close(fd);
-}
-
-static void put_text(const struct root *root, const char *path, const char *text)
-{
-	put(root, path, text, strlen(text));
-}
-
-static void put_link(const struct root *root, const char *path, const char *target)
-{
-	char full[PATH_MAX];
-
-	put_text(root, path, "");
-	assert_true(snprintf(full, sizeof(full), "%s/%s", root->path, path) > 0);
-	assert_int_equal(unlink(full), 0);
-	assert_int_equal(symlink(target, full), 0);
-}
-
-static struct stat stat_of(const struct root *root, const char *path)
-{
-	char full[PATH_MAX];
-	struct stat st;
-
-	assert_true(snprintf(full, sizeof(full), "%s/%s", root->path, path) > 0);
-	assert_int_equal(lstat(full, &st), 0);
-	return st;
-}
-
-static void assert_text(const struct root *root, const char *path, const char *data, size_t size)
-{
-	_cleanup_(freep) char *have = NULL;
-	size_t have_size;
-
-	assert_int_equal(fs_read_all(&root->fs, path, 4 * YAML_MAX_BYTES, true, &have, &have_size),
-			 0);
-	assert_int_equal(have_size, size);
-	assert_memory_equal(have, data, size);
-}
 
 /* Nothing but the file itself is left in its folder. */
 static void assert_alone(const struct root *root)
@@ -147,24 +59,55 @@ static void on_read(void *userdata, enum record_kind kind, const char *path, con
 		put_link(to, path, data);
 }
 
+/* What would be done, and nothing done. */
+static struct verdict look_for(const struct fs *fs, enum topology_policy want, struct kubelet *ret)
+{
+	const struct config c = { .kubelet.topology_policy = want };
+	struct kubelet_decision d;
+
+	assert_int_equal(observe_kubelet(fs, ret, NULL), 0);
+	kubelet_decide(&c, ret, 2, &d);
+	return verdict_of(&d.items[KUBELET_TOPOLOGY_POLICY], KUBELET_TOPOLOGY_POLICY);
+}
+
+static enum topology_policy policy_of(const struct fs *fs)
+{
+	struct kubelet k;
+
+	look_for(fs, TOPOLOGY_POLICY_BEST_EFFORT, &k);
+	return k.values[KUBELET_TOPOLOGY_POLICY].rank;
+}
+
 static void assert_capture_tells_the_same(struct root *root, const char *secret)
 {
 	_cleanup_(root_done) struct root copy_of = {};
 	struct kubelet k = {}, again = {};
+	struct verdict v, w;
 	char command[PATH_MAX];
 
 	root_open(&copy_of);
 	root->fs.on_read = on_read;
 	root->fs.userdata = &copy_of;
-	assert_int_equal(observe_kubelet(&root->fs, &k), 0);
+	v = look_for(&root->fs, TOPOLOGY_POLICY_SINGLE_NUMA_NODE, &k);
 	root->fs.on_read = NULL;
 
-	assert_int_equal(observe_kubelet(&copy_of.fs, &again), 0);
+	w = look_for(&copy_of.fs, TOPOLOGY_POLICY_SINGLE_NUMA_NODE, &again);
 	assert_int_equal(again.is_there, k.is_there);
-	assert_int_equal(again.policy, k.policy);
-	assert_int_equal(again.refusal, k.refusal);
-	assert_string_equal(again.path, k.path);
-	assert_string_equal(again.detail, k.detail);
+	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+		assert_int_equal(again.values[s].rank, k.values[s].rank);
+		assert_int_equal(again.values[s].source, k.values[s].source);
+		assert_int_equal(again.values[s].line, k.values[s].line);
+		assert_string_equal(again.values[s].path, k.values[s].path);
+	}
+	assert_string_equal(again.file, k.file);
+	assert_string_equal(again.folder, k.folder);
+	assert_string_equal(again.problem, k.problem);
+	assert_string_equal(again.extra_path, k.extra_path);
+	assert_int_equal(w.outcome, v.outcome);
+	assert_int_equal(w.row, v.row);
+	assert_int_equal(w.reason, v.reason);
+	assert_string_equal(w.path, v.path);
+	assert_string_equal(w.detail, v.detail);
 
 	if (secret) {
 		snprintf(command, sizeof(command), "grep -rqF '%s' %s", secret, copy_of.path);
@@ -327,6 +270,12 @@ static const struct {
 	{ "second document is broken", TEXT(HEAD "---\n{[\n"),
 	  TEXT(HEAD KEY ": best-effort\n---\n{[\n"), KUBELET_CHANGED, NONE },
 
+	/* misspelt: the kubelet would not start with it */
+	{ "wrong case of the value", TEXT(HEAD KEY ": Best-Effort\n"),
+	  TEXT(HEAD KEY ": best-effort\n"), KUBELET_CHANGED, UNSET },
+	{ "a blank in the quotes", TEXT(HEAD KEY ": \"none \" # c\n"),
+	  TEXT(HEAD KEY ": \"best-effort\" # c\n"), KUBELET_CHANGED, UNSET },
+
 	/* satisfied */
 	{ "best-effort", TEXT(HEAD KEY ": best-effort\n"), SAME, KUBELET_SATISFIED, BEST_EFFORT },
 	{ "best-effort, quoted", TEXT(HEAD KEY ": \"best-effort\"\n"), SAME, KUBELET_SATISFIED,
@@ -340,13 +289,21 @@ static const struct {
 
 	/* refused: values */
 	{ "a boolean", TEXT(HEAD KEY ": no\n"), SAME, KUBELET_REFUSED, UNSET },
-	{ "wrong case of the value", TEXT(HEAD KEY ": Best-Effort\n"), SAME, KUBELET_REFUSED,
+	{ "a stricter one, misspelt", TEXT(HEAD KEY ": Restricted\n"), SAME, KUBELET_REFUSED,
 	  UNSET },
 	{ "comment without a blank", TEXT(HEAD KEY ": best-effort#x\n"), SAME, KUBELET_REFUSED,
 	  UNSET },
 	{ "clipped block ends in newline", TEXT(HEAD KEY ": |\n  best-effort\n"), SAME,
 	  KUBELET_REFUSED, UNSET },
-	{ "stripped block", TEXT(HEAD KEY ": >-\n  none\n"), SAME, KUBELET_REFUSED, NONE },
+	{ "folded block ends in newline", TEXT(HEAD KEY ": >\n  best-effort\n"), SAME,
+	  KUBELET_REFUSED, UNSET },
+	{ "stripped block", TEXT(HEAD KEY ": >-\n  none\nx: 1\n"),
+	  TEXT(HEAD KEY ": best-effort\nx: 1\n"), KUBELET_CHANGED, NONE },
+	{ "stripped literal block with a comment, nothing behind it",
+	  TEXT(HEAD KEY ":  |- # c\n    none"), TEXT(HEAD KEY ":  best-effort # c"),
+	  KUBELET_CHANGED, NONE },
+	{ "stripped block and empty lines", TEXT(HEAD KEY ": >-\n\n  none\n\n# c\nx: 1\n"), SAME,
+	  KUBELET_REFUSED, UNSET },
 	{ "a mapping", TEXT(HEAD KEY ": {a: b}\n"), SAME, KUBELET_REFUSED, UNSET },
 	{ "a list", TEXT(HEAD KEY ":\n- none\n"), SAME, KUBELET_REFUSED, UNSET },
 	{ "several lines", TEXT(HEAD KEY ": none\n  more\n"), SAME, KUBELET_REFUSED, UNSET },
@@ -361,6 +318,9 @@ static const struct {
 	/* refused: structure */
 	{ "merge key", TEXT(HEAD "a: &k {" KEY ": none}\n" KEY ": best-effort\n<<: *k\n"), SAME,
 	  KUBELET_REFUSED, UNSET },
+	{ "merge key before the key",
+	  TEXT(HEAD "a: &k {" KEY ": none}\n<<: *k\n" KEY ": best-effort\n"), SAME, KUBELET_REFUSED,
+	  UNSET },
 	{ "merge of a literal mapping", TEXT(HEAD KEY ": best-effort\n<<: {" KEY ": none}\n"), SAME,
 	  KUBELET_REFUSED, UNSET },
 	{ "merge by tag", TEXT(HEAD KEY ": best-effort\n!!merge x: {" KEY ": none}\n"), SAME,
@@ -391,12 +351,69 @@ static const struct {
 	{ "no blank behind the colon", TEXT(HEAD KEY ":none\n"), SAME, KUBELET_REFUSED, UNSET },
 	{ "tab as indentation", TEXT(HEAD "a:\n\tb: c\n"), SAME, KUBELET_REFUSED, UNSET },
 	{ "open quote", TEXT(HEAD "a: \"b\n"), SAME, KUBELET_REFUSED, UNSET },
-	{ "JSON",
-	  TEXT("{\"kind\":\"KubeletConfiguration\",\"apiVersion\":\"kubelet.config.k8s.io/"
-	       "v1beta1\"}"),
-	  SAME, KUBELET_REFUSED, UNSET },
-	{ "JSON behind blanks", TEXT("\n  {\"kind\": \"KubeletConfiguration\"}\n"), SAME,
+	{ "JSON with a comment", TEXT(JSON("", "") "# c\n"), SAME, KUBELET_REFUSED, UNSET },
+	{ "JSON with a comma too many", TEXT(JSON("", ",")), SAME, KUBELET_REFUSED, UNSET },
+	{ "JSON and more", TEXT(JSON("", "") "{}"), SAME, KUBELET_REFUSED, UNSET },
+	{ "JSON and a document", TEXT(JSON("", "") "\n---\n" HEAD), SAME, KUBELET_REFUSED, UNSET },
+	{ "JSON with single quotes", TEXT("{'kind': 'KubeletConfiguration'}"), SAME,
 	  KUBELET_REFUSED, UNSET },
+	{ "JSON without an end", TEXT("{\"kind\": \"KubeletConfiguration\""), SAME, KUBELET_REFUSED,
+	  UNSET },
+	{ "JSON of another kind", TEXT("{\"kind\": \"Config\", \"apiVersion\": \"v1\"}"), SAME,
+	  KUBELET_REFUSED, UNSET },
+	{ "JSON with a number as the value", TEXT(JSON("", ",\"" KEY "\":1")), SAME,
+	  KUBELET_REFUSED, UNSET },
+	{ "JSON with an object as the value", TEXT(JSON("", ",\"" KEY "\":{}")), SAME,
+	  KUBELET_REFUSED, UNSET },
+	{ "JSON with half a surrogate", TEXT(JSON("", ",\"a\":\"\\ud83d\"")), SAME, KUBELET_REFUSED,
+	  UNSET },
+	{ "JSON behind a BOM", TEXT(BOM JSON("", "")), SAME, KUBELET_REFUSED, UNSET },
+
+	/* JSON */
+	{ "JSON, compact, absent", TEXT(JSON("", "")),
+	  TEXT(JSON(",\"" KEY "\":\"best-effort\"", "")), KUBELET_CHANGED, NONE },
+	{ "JSON, compact, present", TEXT(JSON("", ",\"" KEY "\":\"none\"")),
+	  TEXT(JSON("", ",\"" KEY "\":\"best-effort\"")), KUBELET_CHANGED, NONE },
+	{ "JSON behind blanks, pretty",
+	  TEXT("\n  {\n  \"kind\": \"KubeletConfiguration\",\n  \"apiVersion\": "
+	       "\"kubelet.config.k8s.io/v1beta1\"\n}\n"),
+	  TEXT("\n  {\n  \"kind\": \"KubeletConfiguration\",\n  \"" KEY
+	       "\": \"best-effort\",\n  \"apiVersion\": \"kubelet.config.k8s.io/v1beta1\"\n}\n"),
+	  KUBELET_CHANGED, NONE },
+	{ "JSON, the key below another and in a string",
+	  TEXT(JSON("", ",\"kubeReserved\":{\"" KEY "\":\"none\"},\"a\":\"\\\"" KEY
+			"\\\": \\\"x\\\"\"")),
+	  TEXT(JSON(",\"" KEY "\":\"best-effort\"",
+		    ",\"kubeReserved\":{\"" KEY "\":\"none\"},\"a\":\"\\\"" KEY
+		    "\\\": \\\"x\\\"\"")),
+	  KUBELET_CHANGED, NONE },
+	{ "JSON, escapes in the key and the value",
+	  TEXT(JSON("", ",\"topology\\u004danagerPolicy\" : \"n\\u006fne\"")),
+	  TEXT(JSON("", ",\"topology\\u004danagerPolicy\" : \"best-effort\"")), KUBELET_CHANGED,
+	  NONE },
+	{ "JSON, null", TEXT(JSON("", ",\"" KEY "\":null")),
+	  TEXT(JSON("", ",\"" KEY "\":\"best-effort\"")), KUBELET_CHANGED, NONE },
+	{ "JSON, twice, the last one counts",
+	  TEXT(JSON("", ",\"" KEY "\":\"restricted\",\"" KEY "\":\"none\"")),
+	  TEXT(JSON("", ",\"" KEY "\":\"restricted\",\"" KEY "\":\"best-effort\"")),
+	  KUBELET_CHANGED, NONE },
+	{ "JSON, wrong case is another key", TEXT(JSON("", ",\"TopologyManagerPolicy\":\"x\"")),
+	  TEXT(JSON(",\"" KEY "\":\"best-effort\"", ",\"TopologyManagerPolicy\":\"x\"")),
+	  KUBELET_CHANGED, NONE },
+	{ "JSON, tabs and CRLF",
+	  TEXT("{\r\n\t\"apiVersion\":\t\"kubelet.config.k8s.io/v1beta1\",\r\n\t\"kind\":\t"
+	       "\"KubeletConfiguration\"\r\n}\r\n"),
+	  TEXT("{\r\n\t\"apiVersion\":\t\"kubelet.config.k8s.io/v1beta1\",\r\n\t\"kind\":\t"
+	       "\"KubeletConfiguration\",\r\n\t\"" KEY "\":\t\"best-effort\"\r\n}\r\n"),
+	  KUBELET_CHANGED, NONE },
+	{ "JSON, stricter", TEXT(JSON("", ",\"" KEY "\":\"single-numa-node\"")), SAME,
+	  KUBELET_SATISFIED, TOPOLOGY_POLICY_SINGLE_NUMA_NODE },
+	{ "JSON, all kinds of values",
+	  TEXT(JSON("", ",\"a\":[1,2.5e3,true,false,null,\"\\/"
+			"\\t\",{\"b\":[]},[[]]],\"c\":\"\xC3\xA9\"")),
+	  TEXT(JSON(",\"" KEY "\":\"best-effort\"", ",\"a\":[1,2.5e3,true,false,null,\"\\/"
+						    "\\t\",{\"b\":[]},[[]]],\"c\":\"\xC3\xA9\"")),
+	  KUBELET_CHANGED, NONE },
 
 	/* refused: another kind, or none */
 	{ "nothing", TEXT(""), SAME, KUBELET_REFUSED, UNSET },
@@ -443,8 +460,7 @@ static void an_edit_changes_the_value_and_nothing_else(_unused_ void **state)
 		_cleanup_(root_done) struct root root = {};
 		const struct text *out = files[i].out.data ? &files[i].out : &files[i].in;
 		const bool is_changed = files[i].outcome == KUBELET_CHANGED;
-		struct kubelet_result res;
-		struct kubelet k;
+		struct verdict res;
 		struct stat before, after;
 
 		print_message("  %s\n", files[i].name);
@@ -453,24 +469,23 @@ static void an_edit_changes_the_value_and_nothing_else(_unused_ void **state)
 		before = stat_of(&root, FILE_PATH);
 		assert_capture_tells_the_same(&root, NULL);
 
-		assert_int_equal(kubelet_ensure(&root.fs, BEST_EFFORT, 2, &res), 0);
+		assert_int_equal(ensure(&root.fs, BEST_EFFORT, 2, &res), 0);
 		print_message("    %s\n", res.detail);
 		assert_int_equal(res.outcome, files[i].outcome);
 		assert_int_equal(res.from, files[i].before);
-		assert_int_equal(res.reason, res.outcome == KUBELET_REFUSED
-						     ? REASON_KUBELET_FILE_REFUSED
-						     : REASON_NONE);
+		assert_int_equal(res.reason, res.outcome != KUBELET_REFUSED ? REASON_NONE
+					     : res.row == 4 ? REASON_KUBELET_VALUE_UNKNOWN
+							    : REASON_KUBELET_FILE_REFUSED);
 		assert_string_equal(res.path, "/" FILE_PATH);
 		assert_text(&root, FILE_PATH, out->data, out->size);
 		assert_alone(&root);
 		after = stat_of(&root, FILE_PATH);
 		assert_int_equal(before.st_ino == after.st_ino, !is_changed);
 
-		assert_int_equal(observe_kubelet(&root.fs, &k), 0);
-		assert_int_equal(k.policy, is_changed ? BEST_EFFORT : files[i].before);
-		assert_true(k.is_there);
+		if (is_changed)
+			assert_int_equal(policy_of(&root.fs), BEST_EFFORT);
 
-		assert_int_equal(kubelet_ensure(&root.fs, BEST_EFFORT, 2, &res), 0);
+		assert_int_equal(ensure(&root.fs, BEST_EFFORT, 2, &res), 0);
 		assert_int_equal(res.outcome, is_changed ? KUBELET_SATISFIED : files[i].outcome);
 		assert_text(&root, FILE_PATH, out->data, out->size);
 		assert_int_equal(stat_of(&root, FILE_PATH).st_ino, after.st_ino);
@@ -489,7 +504,7 @@ static void a_file_above_one_mebibyte_is_refused(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		_cleanup_(root_done) struct root root = {};
 		_cleanup_(freep) char *text = malloc(cases[i].size);
-		struct kubelet_result res;
+		struct verdict res;
 
 		assert_non_null(text);
 		memset(text, '#', cases[i].size);
@@ -498,7 +513,7 @@ static void a_file_above_one_mebibyte_is_refused(_unused_ void **state)
 		put(&root, FILE_PATH, text, cases[i].size);
 		assert_capture_tells_the_same(&root, NULL);
 
-		assert_int_equal(kubelet_ensure(&root.fs, BEST_EFFORT, 1, &res), 0);
+		assert_int_equal(ensure(&root.fs, BEST_EFFORT, 1, &res), 0);
 		assert_int_equal(res.outcome, cases[i].outcome);
 		if (res.outcome == KUBELET_REFUSED)
 			assert_text(&root, FILE_PATH, text, cases[i].size);
@@ -522,7 +537,7 @@ static void deep_or_long_files_take_no_long_time(_unused_ void **state)
 			n += (size_t)sprintf(text + n, "%s", units[i]);
 
 		alarm(20);
-		yaml_set(text, n, KEY, BE, &out, &size);
+		edit_set(text, n, KEY, BE, &out, &size);
 		alarm(0);
 	}
 }
@@ -546,267 +561,863 @@ struct entry {
 	const char *path, *text;
 };
 
-/* The file is always there, with policy none, unless a case says otherwise. */
+#define OWN_UNIT(rest) { UNIT, "[Service]\nExecStart=/usr/bin/kubelet " rest "\n" }
+#define EXTRA                                                                                      \
+	{ UNIT, "[Service]\nEnvironmentFile=-/etc/default/kubelet\n"                               \
+		"ExecStart=/usr/bin/kubelet --config=/" FILE_PATH " $KUBELET_EXTRA_ARGS\n" }
+#define PLAIN_UNIT   { UNIT, "[Service]\nExecStart=/usr/bin/kubelet\n" }
+#define VERSION(v)   { "run/rdma-provision/kubelet-version", "/usr/bin/kubelet 1 1.1 " v "\n" }
+#define DROP_IN_DIR  "--config=/" FILE_PATH " --config-dir=/etc/d"
+#define CHANGED      KUBELET_CHANGED
+#define SATISFIED    KUBELET_SATISFIED
+#define REFUSED      KUBELET_REFUSED
+#define WAITING      KUBELET_WAITING
+#define FLAG_WINS    REASON_KUBELET_FLAG_WINS
+#define FILE_REFUSED REASON_KUBELET_FILE_REFUSED
+#define UNCLEAR      REASON_KUBELET_UNCLEAR
+#define NO_FILE      REASON_KUBELET_NO_FILE
+#define RANCHER_DIR  "etc/rancher/k3s/config.yaml.d"
+
+/* The file is always there, without a policy. Best-effort is asked for; @rank: what was found. */
 static const struct {
 	const char *name;
-	struct entry entries[6];
-	enum topology_policy policy;
-	enum reason refusal;
+	struct entry entries[8];
+	uint32_t row, rank;
+	enum kubelet_outcome outcome;
+	enum reason reason;
+	enum kubelet_way way;
 	const char *path;
 	const char *detail; /* a part of it */
 } nodes[] = {
+	/* units */
 	{ "kubeadm",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet\n" }, { DROP_IN, KUBEADM } },
+	  { PLAIN_UNIT, { DROP_IN, KUBEADM } },
+	  9,
 	  NONE,
-	  REASON_NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
 	  "/" FILE_PATH,
 	  "is not set" },
 	{ "kubeadm with flags of its own",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet\n" },
+	  { PLAIN_UNIT,
 	    { DROP_IN, KUBEADM },
 	    { "var/lib/kubelet/kubeadm-flags.env",
 	      "KUBELET_KUBEADM_ARGS=\"--container-runtime-endpoint=unix:///run/c.sock\"\n" } },
+	  9,
 	  NONE,
-	  REASON_NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
 	  "/" FILE_PATH,
 	  "" },
-	{ "flag in the environment file",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet\n" },
-	    { DROP_IN, KUBEADM },
-	    { "etc/default/kubelet",
-	      "# c\nKUBELET_EXTRA_ARGS=\"--v=2 --topology-manager-policy=none\"\n" } },
+	{ "without a configuration file, nor a place for flags",
+	  { PLAIN_UNIT },
+	  12,
 	  NONE,
-	  REASON_KUBELET_FLAG_WINS,
-	  "/etc/default/kubelet",
-	  "/etc/default/kubelet:2: --topology-manager-policy=none" },
-	{ "flag that satisfies",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet\n" },
-	    { DROP_IN, KUBEADM },
-	    { "etc/default/kubelet",
-	      "KUBELET_EXTRA_ARGS=--topology-manager-policy restricted\n" } },
-	  RESTRICTED,
-	  REASON_KUBELET_FLAG_WINS,
-	  "/etc/default/kubelet",
-	  ":1:" },
-	{ "flag with underscores, the last of two lines",
-	  { { "etc/default/kubelet",
-	      "KUBELET_EXTRA_ARGS=--v=2\nKUBELET_EXTRA_ARGS=\"--topology_manager_policy "
-	      "none\"\n" } },
-	  NONE,
-	  REASON_KUBELET_FLAG_WINS,
-	  "/etc/default/kubelet",
-	  ":2:" },
-	{ "flag on a continued line",
-	  { { "etc/sysconfig/kubelet", "KUBELET_EXTRA_ARGS=--v=2 \\\n"
-				       " --topology-manager-policy \\\n restricted\n" } },
-	  RESTRICTED,
-	  REASON_KUBELET_FLAG_WINS,
-	  "/etc/sysconfig/kubelet",
-	  ":2:" },
-	{ "flag in a comment",
-	  { { "etc/default/kubelet", "#KUBELET_EXTRA_ARGS=--topology-manager-policy=none\n"
-				     "; --config-dir=/x\n" } },
-	  NONE,
-	  REASON_NONE,
-	  "/" FILE_PATH,
-	  "" },
-	{ "flag whose name only begins like it",
-	  { { "etc/default/kubelet",
-	      "A=\"--topology-manager-policy-options=a=b --configs=/x\"\n" } },
-	  NONE,
-	  REASON_NONE,
-	  "/" FILE_PATH,
-	  "" },
-	{ "two flags that differ",
-	  { { "etc/default/kubelet",
-	      "A=--topology-manager-policy=none\nB=--topology-manager-policy=restricted\n" } },
-	  UNSET,
-	  REASON_KUBELET_FLAG_WINS,
-	  "/etc/default/kubelet",
-	  "differ" },
-	{ "flag without a value",
-	  { { "etc/default/kubelet", "A=\"--topology-manager-policy=\"\n" } },
-	  UNSET,
-	  REASON_KUBELET_FLAG_WINS,
-	  "/etc/default/kubelet",
-	  "" },
-	{ "flag with a variable",
-	  { { "etc/default/kubelet", "A=--topology-manager-policy=$X\n" } },
-	  UNSET,
-	  REASON_KUBELET_FLAG_WINS,
-	  "/etc/default/kubelet",
-	  "" },
-	{ "flag in a file that the unit does not name",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet\n" },
-	    { "etc/default/kubelet", "A=--topology-manager-policy=restricted\n" } },
-	  UNSET,
-	  REASON_KUBELET_FLAG_WINS,
-	  "/etc/default/kubelet",
-	  "" },
-	{ "flag in the unit",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet \\\n  # a comment\n"
-		    "  --topology-manager-policy=best-effort\n" } },
-	  BEST_EFFORT,
-	  REASON_KUBELET_FLAG_WINS,
-	  "/" UNIT,
-	  ":4:" },
-	{ "flag in a comment inside a continued line",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet \\\n# "
-		    "--topology-manager-policy=best-effort\n --v=2\n" } },
-	  NONE,
-	  REASON_NONE,
-	  "/" FILE_PATH,
-	  "" },
-	{ "flag of another command",
-	  { { UNIT, "[Service]\nExecStartPre=/bin/x --config=/y --topology-manager-"
-		    "policy=none\nExecStart=/usr/bin/kubelet\n" } },
-	  NONE,
-	  REASON_NONE,
-	  "/" FILE_PATH,
-	  "" },
+	  REFUSED,
+	  FILE_REFUSED,
+	  0,
+	  "",
+	  "neither --config nor a variable" },
 	{ "drop-in takes the command back",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=/etc/a "
-		    "--topology-manager-policy=none\n" },
+	  { OWN_UNIT("--config=/etc/a --topology-manager-policy=none"),
 	    { DROP_IN,
 	      "[Service]\nExecStart=\nExecStart=/usr/bin/kubelet --config=/" FILE_PATH "\n" } },
+	  9,
 	  NONE,
-	  REASON_NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
 	  "/" FILE_PATH,
 	  "" },
-	{ "drop-in of a higher folder",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet\n" },
-	    { DROP_IN, "[Service]\nEnvironment=A=--config=/etc/a\n" },
-	    { "etc/systemd/system/kubelet.service.d/10-kubeadm.conf",
-	      "[Service]\nEnvironment=A=--config=/" FILE_PATH "\n" } },
+	{ "two commands",
+	  { { UNIT, "[Service]\nExecStart=/bin/a\nExecStart=/usr/bin/kubelet\n" } },
+	  12,
 	  NONE,
-	  REASON_NONE,
-	  "/" FILE_PATH,
-	  "" },
-	{ "environment file named by the unit",
-	  { { UNIT, "[Service]\nEnvironmentFile=-/etc/kubernetes/kubelet-customized-args.conf\n"
-		    "ExecStart=/usr/bin/kubelet $KUBELET_CUSTOMIZED_ARGS\n" },
-	    { "etc/kubernetes/kubelet-customized-args.conf",
-	      "KUBELET_CUSTOMIZED_ARGS=\"--topology-manager-policy=restricted\"\n" } },
-	  RESTRICTED,
-	  REASON_KUBELET_FLAG_WINS,
-	  "/etc/kubernetes/kubelet-customized-args.conf",
-	  ":1:" },
-	{ "environment files by pattern",
-	  { { UNIT,
-	      "[Service]\nEnvironmentFile=/etc/kubelet/*.env\nExecStart=/usr/bin/kubelet\n" } },
-	  UNSET,
-	  REASON_KUBELET_FILE_REFUSED,
+	  REFUSED,
+	  UNCLEAR,
+	  0,
 	  "",
-	  "/etc/kubelet/*.env" },
-	{ "another file",
+	  "more than one ExecStart=" },
+	{ "drop-in of a higher folder, in the order of names",
+	  { PLAIN_UNIT,
+	    { DROP_IN, "[Service]\nExecStart=\nExecStart=/usr/bin/kubelet --config=/etc/a\n" },
+	    { "etc/systemd/system/kubelet.service.d/10-kubeadm.conf",
+	      "[Service]\nExecStart=\nExecStart=/usr/bin/kubelet --config=/" FILE_PATH "\n" },
+	    { "run/systemd/system/kubelet.service.d/05-x.conf",
+	      "[Service]\nExecStart=\nExecStart=/usr/bin/kubelet --config=/etc/b\n" } },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/" FILE_PATH,
+	  "" },
+	{ "other sections and commands do not count",
 	  { { UNIT,
-	      "[Service]\nExecStart=/usr/bin/kubelet --config=/etc/kubernetes/kubelet.conf\n" },
-	    { "etc/kubernetes/kubelet.conf", HEAD KEY ": restricted\n" } },
+	      "[Unit]\nExecStart=/bin/x\n[Service]\nExecStartPre=/bin/x --config=/y "
+	      "--topology-manager-policy=none\nExecStart=/usr/bin/kubelet --config=/" FILE_PATH
+	      "\n[Install]\nEnvironment=A=b\n" } },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/" FILE_PATH,
+	  "" },
+	{ "continued lines with comments between",
+	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet \\\n# --config=/a \\\n  ; c\n"
+		    "  --config /" FILE_PATH " \\\n --topology-manager-policy=restricted\n" } },
+	  4,
 	  RESTRICTED,
-	  REASON_NONE,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/" UNIT,
+	  "/" UNIT ":6: --topology-manager-policy=restricted" },
+	{ "prefixes of the program",
+	  { { UNIT, "[Service]\nExecStart=-+/usr/bin/kubelet --config=/" FILE_PATH "\n" } },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/" FILE_PATH,
+	  "" },
+	{ "another name for it",
+	  { { UNIT,
+	      "[Service]\nExecStart=@/usr/bin/kubelet --config=/x --config=/" FILE_PATH "\n" } },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/" FILE_PATH,
+	  "" },
+	{ "no variables with a colon",
+	  { { UNIT, "[Service]\nEnvironment=F=/x\nExecStart=:/usr/bin/kubelet --config=${F}\n" } },
+	  12,
+	  NONE,
+	  REFUSED,
+	  UNCLEAR,
+	  0,
+	  "",
+	  "--config=${F} is not understood" },
+	{ "a shell",
+	  { { UNIT, "[Service]\nExecStart=/bin/sh -c 'exec kubelet --config=/x'\n" } },
+	  12,
+	  NONE,
+	  REFUSED,
+	  UNCLEAR,
+	  0,
+	  "",
+	  "/bin/sh" },
+	{ "quotes and escapes",
+	  { { UNIT, "[Service]\nExecStart=\"/usr/bin/kubelet\" "
+		    "'--config=/var/lib/kubelet/config\\x2eyaml' "
+		    "--x=\"a b\"\n" } },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/" FILE_PATH,
+	  "" },
+	{ "an open quote",
+	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet \"--config=/x\n" } },
+	  12,
+	  NONE,
+	  REFUSED,
+	  UNCLEAR,
+	  0,
+	  "",
+	  "is not understood" },
+	{ "specifiers",
+	  { { UNIT, "[Service]\nEnvironmentFile=-%E/default/%p\nExecStart=/usr/bin/kubelet "
+		    "--config=%S/%N/config.yaml $A\n" },
+	    { "etc/default/kubelet", "A=--topology-manager-policy=restricted\n" } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/etc/default/kubelet",
+	  ":1:" },
+	{ "a specifier that is not known",
+	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=%q/x\n" } },
+	  12,
+	  NONE,
+	  REFUSED,
+	  UNCLEAR,
+	  0,
+	  "",
+	  "is not understood" },
+
+	/* variables */
+	{ "$VAR is split with its quotes, ${VAR} is not",
+	  { { UNIT,
+	      "[Service]\nEnvironment=\"A=--x --config='/" FILE_PATH "'\" \"B=--topology-manager-"
+	      "policy=restricted --y\"\nExecStart=/usr/bin/kubelet $A ${B}\n" } },
+	  4,
+	  UNSET,
+	  REFUSED,
+	  REASON_KUBELET_VALUE_UNKNOWN,
+	  0,
+	  "/" UNIT,
+	  "restricted --y" },
+	{ "${VAR} inside a word",
+	  { { UNIT,
+	      "[Service]\nEnvironment=P=restricted F=/" FILE_PATH "\nExecStart=/usr/bin/kubelet "
+	      "--config=${F} --topology-manager-policy=${P}\n" } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/" UNIT,
+	  ":2: --topology-manager-policy=restricted" },
+	{ "$VAR inside a word stays, $$ is $",
+	  { { UNIT,
+	      "[Service]\nEnvironment=P=restricted\nExecStart=/usr/bin/kubelet --config=/" FILE_PATH
+	      " --topology-manager-policy=$P --x=$$P\n" } },
+	  4,
+	  UNSET,
+	  REFUSED,
+	  REASON_KUBELET_VALUE_UNKNOWN,
+	  0,
+	  "/" UNIT,
+	  "=$P" },
+	{ "variables that are not there are nothing",
+	  { OWN_UNIT("$NONE --config=/" FILE_PATH "${NONE}") },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/" FILE_PATH,
+	  "" },
+	{ "files win over Environment=, the last one wins, a reset takes back",
+	  { { UNIT,
+	      "[Service]\nEnvironmentFile=/etc/gone\nEnvironmentFile=\nEnvironment=A=--topology-"
+	      "manager-policy=none\nEnvironmentFile=/etc/1\nEnvironmentFile=/etc/2\n"
+	      "ExecStart=/usr/bin/kubelet --config=/" FILE_PATH " $A\n" },
+	    { "etc/1", "A=--topology-manager-policy=none\n" },
+	    { "etc/2",
+	      "A=--topology-manager-policy=none\nA=--topology-manager-policy=restricted\n" } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/etc/2",
+	  "/etc/2:2:" },
+	{ "files by pattern",
+	  { { UNIT,
+	      "[Service]\nEnvironmentFile=/etc/kubelet/*.env\nExecStart=/usr/bin/kubelet $A\n" },
+	    { "etc/kubelet/a.env", "A=--topology-manager-policy=restricted\n" },
+	    { "etc/kubelet/b.conf", "A=--topology-manager-policy=none\n" } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/etc/kubelet/a.env",
+	  "" },
+	{ "a file that must be there is waited for",
+	  { { UNIT, "[Service]\nEnvironmentFile=/etc/eks/kubelet/environment\n"
+		    "ExecStart=/usr/bin/kubelet $NODEADM_KUBELET_ARGS\n" } },
+	  10,
+	  NONE,
+	  WAITING,
+	  NO_FILE,
+	  0,
+	  "",
+	  "is not there" },
+	{ "comments, blank names and rubbish in a file",
+	  { EXTRA,
+	    { "etc/default/kubelet",
+	      "#KUBELET_EXTRA_ARGS=--topology-manager-policy=none\n; x=y\nrubbish\n=x\n1A=b\n"
+	      "export B=c\n  KUBELET_EXTRA_ARGS =  '--v=2'  \n" } },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/" FILE_PATH,
+	  "" },
+	{ "a flag on a continued line",
+	  { EXTRA,
+	    { "etc/default/kubelet", "KUBELET_EXTRA_ARGS=--v=2 \\\n"
+				     " --topology-manager-policy \\\n restricted\n" } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/etc/default/kubelet",
+	  ":3:" },
+
+	/* flags */
+	{ "flag in a file of variables",
+	  { EXTRA,
+	    { "etc/default/kubelet",
+	      "# c\nKUBELET_EXTRA_ARGS=\"--v=2 --topology-manager-policy=none\"\n" } },
+	  5,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_TOKEN,
+	  "/etc/default/kubelet",
+	  "/etc/default/kubelet:2: --topology-manager-policy=none" },
+	{ "flag with underscores, the last of two lines",
+	  { EXTRA,
+	    { "etc/default/kubelet", "KUBELET_EXTRA_ARGS=--topology-manager-policy=restricted\n"
+				     "KUBELET_EXTRA_ARGS=\"--topology_manager_policy none\"\n" } },
+	  5,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_TOKEN,
+	  "/etc/default/kubelet",
+	  ":2:" },
+	{ "the last of two flags",
+	  { EXTRA,
+	    { "etc/default/kubelet", "KUBELET_EXTRA_ARGS=--topology-manager-policy=restricted "
+				     "--topology-manager-policy=none --v=2\n" } },
+	  5,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_TOKEN,
+	  "/etc/default/kubelet",
+	  "" },
+	{ "flag without a value",
+	  { EXTRA,
+	    { "etc/default/kubelet",
+	      "KUBELET_EXTRA_ARGS=\"--topology-manager-policy= --v=2\"\n" } },
+	  5,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_TOKEN,
+	  "/etc/default/kubelet",
+	  "" },
+	{ "flag whose name only begins like it",
+	  { EXTRA,
+	    { "etc/default/kubelet",
+	      "KUBELET_EXTRA_ARGS=\"--topology-manager-policy-optionsx=a=b --configs=/x\"\n" } },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/" FILE_PATH,
+	  "" },
+	{ "flag in the unit, and a variable for more",
+	  { { UNIT, "[Service]\nEnvironmentFile=-/etc/default/kubelet\nExecStart=/usr/bin/kubelet "
+		    "--topology-manager-policy=none $KUBELET_EXTRA_ARGS\n" } },
+	  5,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_EXTRA,
+	  "/etc/default/kubelet",
+	  "" },
+	{ "flag in the unit, and no variable",
+	  { OWN_UNIT("--topology-manager-policy=none") },
+	  5,
+	  NONE,
+	  REFUSED,
+	  FLAG_WINS,
+	  0,
+	  "/" UNIT,
+	  ":2: --topology-manager-policy=none" },
+	{ "flag in a variable of the unit",
+	  { { UNIT, "[Service]\nEnvironment=KUBELET_ARGS=--topology-manager-policy=none\n"
+		    "ExecStart=/usr/bin/kubelet $KUBELET_ARGS\n" } },
+	  5,
+	  NONE,
+	  REFUSED,
+	  FLAG_WINS,
+	  0,
+	  "/" UNIT,
+	  ":2:" },
+	{ "flag that is put together of pieces",
+	  { { UNIT, "[Service]\nEnvironmentFile=/etc/e\nExecStart=/usr/bin/kubelet "
+		    "--topology-manager-policy=${A}${B}\n" },
+	    { "etc/e", "A=no\nB=ne\n" } },
+	  5,
+	  NONE,
+	  REFUSED,
+	  FLAG_WINS,
+	  0,
+	  "/etc/e",
+	  "" },
+	{ "a vendor's word",
+	  { EXTRA,
+	    { "etc/default/kubelet", "KUBELET_EXTRA_ARGS=--topology-manager-policy=numa-x\n" } },
+	  4,
+	  UNSET,
+	  REFUSED,
+	  REASON_KUBELET_VALUE_UNKNOWN,
+	  0,
+	  "/etc/default/kubelet",
+	  "=numa-x" },
+	{ "no file, no flag: one is added",
+	  { { UNIT, "[Service]\nEnvironmentFile=-/etc/sysconfig/kubelet\n"
+		    "ExecStart=/usr/bin/kubelet $KUBELET_EXTRA_ARGS\n" } },
+	  11,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_EXTRA,
+	  "/etc/sysconfig/kubelet",
+	  "" },
+
+	/* files */
+	{ "another file",
+	  { OWN_UNIT("--config=/etc/kubernetes/kubelet.conf"),
+	    { "etc/kubernetes/kubelet.conf", HEAD KEY ": restricted\n" } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
 	  "/etc/kubernetes/kubelet.conf",
 	  ":3: topologyManagerPolicy: restricted" },
 	{ "kubeconfig in its place",
-	  { { UNIT,
-	      "[Service]\nExecStart=/usr/bin/kubelet --config \"/etc/kubernetes/kubelet.conf\"\n" },
+	  { OWN_UNIT("--config \"/etc/kubernetes/kubelet.conf\""),
 	    { "etc/kubernetes/kubelet.conf", "apiVersion: v1\nkind: Config\ntoken: s3cret\n" } },
-	  UNSET,
-	  REASON_KUBELET_FILE_REFUSED,
+	  12,
+	  NONE,
+	  REFUSED,
+	  FILE_REFUSED,
+	  0,
 	  "/etc/kubernetes/kubelet.conf",
 	  "is not a KubeletConfiguration" },
+	{ "kubeconfig in its place, and a variable for more",
+	  { { UNIT, "[Service]\nEnvironmentFile=-/etc/default/kubelet\nExecStart=/usr/bin/kubelet "
+		    "--config=/etc/kubernetes/kubelet.conf $KUBELET_EXTRA_ARGS\n" },
+	    { "etc/kubernetes/kubelet.conf", "apiVersion: v1\nkind: Config\n" } },
+	  11,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_EXTRA,
+	  "/etc/default/kubelet",
+	  "" },
 	{ "file not there",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=/etc/kubernetes/absent\n" } },
-	  UNSET,
-	  REASON_KUBELET_NO_FILE,
+	  { OWN_UNIT("--config=/etc/kubernetes/absent") },
+	  10,
+	  NONE,
+	  WAITING,
+	  NO_FILE,
+	  0,
 	  "/etc/kubernetes/absent",
-	  "is not there" },
-	{ "two files",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=/a\n" },
-	    { "etc/default/kubelet", "A=--config=/b\n" } },
-	  UNSET,
-	  REASON_KUBELET_FILE_REFUSED,
-	  "",
-	  "--config=/b" },
-	{ "file by variable",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=${F}\n" } },
-	  UNSET,
-	  REASON_KUBELET_FILE_REFUSED,
-	  "",
-	  "${F} is not understood" },
-	{ "file by specifier",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=%E/k\n" } },
-	  UNSET,
-	  REASON_KUBELET_FILE_REFUSED,
-	  "",
-	  "%E/k is not understood" },
+	  "/etc/kubernetes/absent is not there" },
+	{ "the last of two files",
+	  { OWN_UNIT("--config=/a --config=/" FILE_PATH) },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/" FILE_PATH,
+	  "" },
 	{ "relative file",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=k.yaml\n" } },
-	  UNSET,
-	  REASON_KUBELET_FILE_REFUSED,
+	  { OWN_UNIT("--config=k.yaml") },
+	  12,
+	  NONE,
+	  REFUSED,
+	  UNCLEAR,
+	  0,
 	  "",
 	  "is not understood" },
 	{ "file with dots",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=/var/../x\n" } },
-	  UNSET,
-	  REASON_KUBELET_FILE_REFUSED,
+	  { OWN_UNIT("--config=/var/../x") },
+	  12,
+	  NONE,
+	  REFUSED,
+	  UNCLEAR,
+	  0,
 	  "",
 	  "is not understood" },
-	{ "folder of drop-ins",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=/" FILE_PATH
-		    " --config-dir=/etc/d\n" } },
+	{ "without a unit the usual places, by content",
+	  { { FILE_PATH, "apiVersion: v1\nkind: Config\n" },
+	    { "etc/kubernetes/kubelet/config.json",
+	      "{\"kind\":\"KubeletConfiguration\",\"apiVersion\":"
+	      "\"kubelet.config.k8s.io/v1beta1\"}" } },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/etc/kubernetes/kubelet/config.json",
+	  "" },
+	{ "a value that would spoil the terminal",
+	  { { FILE_PATH, HEAD KEY ": \"\\e[1m\\n\"\n" } },
+	  4,
 	  UNSET,
-	  REASON_KUBELET_FILE_REFUSED,
-	  "",
-	  "--config-dir=/etc/d" },
-	{ "running kubelet decides",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=${F}\n" },
+	  REFUSED,
+	  REASON_KUBELET_VALUE_UNKNOWN,
+	  0,
+	  "/" FILE_PATH,
+	  ": ?[1m?" },
+
+	/* running */
+	{ "running kubelet decides where the unit is not clear",
+	  { { UNIT, "[Service]\nExecStart=/bin/start\n" },
 	    { CGROUP, "12\n345\n" },
 	    { "proc/12/cmdline", "/usr/bin/other" },
 	    { "proc/345/cmdline", "/usr/bin/kubelet|--config|/etc/k|--v=2" },
 	    { "etc/k", HEAD KEY ": restricted\n" } },
+	  4,
 	  RESTRICTED,
-	  REASON_NONE,
+	  SATISFIED,
+	  0,
+	  0,
 	  "/etc/k",
 	  "" },
-	{ "running kubelet with a flag",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet $X\n" },
+	{ "the last one that was seen does as well",
+	  { { UNIT, "[Service]\nExecStart=/bin/start\n" },
+	    { "var/lib/rdma-provision/kubelet-cmdline", "/usr/bin/kubelet|--config=/etc/k" },
+	    { "etc/k", HEAD KEY ": none\n" } },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/etc/k",
+	  "" },
+	{ "running kubelet with a flag that nobody wrote",
+	  { { UNIT, "[Service]\nExecStart=/bin/start\n" },
 	    { CGROUP, "345\n" },
 	    { "proc/345/cmdline", "kubelet|--config=/etc/k|--topology_manager_policy|none" } },
+	  5,
 	  NONE,
-	  REASON_KUBELET_FLAG_WINS,
+	  REFUSED,
+	  FLAG_WINS,
+	  0,
 	  "/proc/345/cmdline",
 	  "/proc/345/cmdline: --topology" },
 	{ "running kubelet on version 1 groups",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet $X\n" },
+	  { { UNIT, "[Service]\nExecStart=/bin/start\n" },
 	    { "sys/fs/cgroup/systemd/system.slice/kubelet.service/cgroup.procs", "345\n" },
 	    { "proc/345/cmdline", "kubelet|--config=/etc/a|--config=/etc/k" },
 	    { "etc/k", HEAD KEY ": restricted\n" } },
+	  4,
 	  RESTRICTED,
-	  REASON_NONE,
+	  SATISFIED,
+	  0,
+	  0,
 	  "/etc/k",
 	  "" },
-	{ "running kubelet has no file",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet $X\n" },
+	{ "a clear unit tells of the next start, whatever runs",
+	  { OWN_UNIT("--config=/etc/new"),
 	    { CGROUP, "345\n" },
-	    { "proc/345/cmdline", "kubelet|--v=2" } },
-	  UNSET,
-	  REASON_KUBELET_FILE_REFUSED,
-	  "",
-	  "has no --config" },
-	{ "unit changed since the kubelet started",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=/etc/new\n" },
-	    { CGROUP, "345\n" },
-	    { "proc/345/cmdline", "kubelet|--config=/etc/old" } },
-	  UNSET,
-	  REASON_KUBELET_FILE_REFUSED,
-	  "",
-	  "/etc/new, but the kubelet runs with /etc/old" },
-	{ "a value that would spoil the terminal",
-	  { { FILE_PATH, HEAD KEY ": \"\\e[1m\\n\"\n" } },
-	  UNSET,
-	  REASON_KUBELET_FILE_REFUSED,
+	    { "proc/345/cmdline", "kubelet|--config=/etc/old" },
+	    { "etc/new", HEAD KEY ": none\n" } },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/etc/new",
+	  "" },
+
+	/* folder of drop-ins */
+	{ "drop-ins, version not known: the file",
+	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/x", "" } },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
 	  "/" FILE_PATH,
-	  ": ?[1m? is not a policy" },
+	  "" },
+	{ "drop-ins, 1.30",
+	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/x", "" }, VERSION("v1.30.4-eks-a18cd3a") },
+	  7,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_DROP_IN,
+	  "/etc/d/90-rdma-provision.conf",
+	  "" },
+	{ "drop-ins, a build without version",
+	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/x", "" }, VERSION("v0.0.0-master+$Format:%H$") },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/" FILE_PATH,
+	  "" },
+	{ "drop-ins, 1.27 has none",
+	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/x", "" }, VERSION("v1.27.1") },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/" FILE_PATH,
+	  "" },
+	{ "drop-ins, 1.28 with an empty folder",
+	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/x", "" }, VERSION("v1.28.15") },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/" FILE_PATH,
+	  "" },
+	{ "drop-ins, 1.28 resets what they do not say",
+	  { OWN_UNIT(DROP_IN_DIR),
+	    { FILE_PATH, HEAD KEY ": restricted\n" },
+	    { "etc/d/a.conf", HEAD },
+	    VERSION("v1.28.15") },
+	  12,
+	  NONE,
+	  REFUSED,
+	  FILE_REFUSED,
+	  0,
+	  "/" FILE_PATH,
+	  "1.28 reset" },
+	{ "a later drop-in says none: a name behind it",
+	  { OWN_UNIT(DROP_IN_DIR),
+	    { "etc/d/95-site.conf", HEAD KEY ": none\n" },
+	    VERSION("v1.33.0") },
+	  7,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_DROP_IN,
+	  "/etc/d/99-rdma-provision.conf",
+	  "95-site.conf:3" },
+	{ "nothing comes behind it",
+	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/zzz.conf", HEAD KEY ": none\n" }, VERSION("v1.33.0") },
+	  12,
+	  NONE,
+	  REFUSED,
+	  FILE_REFUSED,
+	  0,
+	  "/etc/d/zzz.conf",
+	  "zzz.conf:3" },
+	{ "a later drop-in is stricter",
+	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/99-site.conf", HEAD KEY ": restricted\n" } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/etc/d/99-site.conf",
+	  "" },
+	{ "null in a drop-in takes back",
+	  { OWN_UNIT(DROP_IN_DIR),
+	    { FILE_PATH, HEAD KEY ": restricted\n" },
+	    { "etc/d/99-site.conf", HEAD KEY ": null\n" },
+	    VERSION("v1.31.2") },
+	  7,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_DROP_IN,
+	  "/etc/d/zz-rdma-provision.conf",
+	  "" },
+	{ "hidden ones count, other endings do not, the order is by bytes and folders",
+	  { OWN_UNIT(DROP_IN_DIR),
+	    { "etc/d/.zz.conf", HEAD KEY ": none\n" },
+	    { "etc/d/A.CONF", HEAD KEY ": single-numa-node\n" },
+	    { "etc/d/b.conf.tmp", HEAD KEY ": single-numa-node\n" },
+	    { "etc/d/20-x.conf", HEAD KEY ": restricted\n" },
+	    { "etc/d/20-x/9.conf", HEAD KEY ": single-numa-node\n" } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/etc/d/20-x.conf",
+	  "" },
+	{ "a drop-in without kind ends the kubelet",
+	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/a.conf", KEY ": restricted\n" } },
+	  12,
+	  NONE,
+	  REFUSED,
+	  UNCLEAR,
+	  0,
+	  "/" FILE_PATH,
+	  "/etc/d/a.conf: is not a KubeletConfiguration" },
+	{ "and one with a key twice",
+	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/a.conf", HEAD "a: 1\na: 2\n" } },
+	  12,
+	  NONE,
+	  REFUSED,
+	  UNCLEAR,
+	  0,
+	  "/" FILE_PATH,
+	  "/etc/d/a.conf: a key is there twice" },
+
+	/* RKE2, k3s, MicroK8s */
+	{ "k3s, version not known",
+	  { { "etc/systemd/system/k3s.service",
+	      "[Service]\nExecStart=/usr/local/bin/k3s server\n" } },
+	  6,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_RANCHER,
+	  "/" RANCHER_DIR "/99-rdma-provision.yaml",
+	  "" },
+	{ "k3s that runs",
+	  { { "etc/systemd/system/k3s.service",
+	      "[Service]\nExecStart=/usr/local/bin/k3s server\n" },
+	    { "sys/fs/cgroup/system.slice/k3s.service/cgroup.procs", "77\n" },
+	    { "proc/77/cmdline", "/usr/local/bin/k3s server" } },
+	  6,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_RANCHER,
+	  "/" RANCHER_DIR "/99-rdma-provision.yaml",
+	  "" },
+	{ "k3s 1.32",
+	  { { "etc/systemd/system/k3s.service",
+	      "[Service]\nExecStart=/usr/local/bin/k3s server\n" },
+	    { "run/rdma-provision/kubelet-version", "/usr/local/bin/k3s 1 1.1 v1.32.1+k3s1\n" } },
+	  6,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_DROP_IN,
+	  "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d/90-rdma-provision.conf",
+	  "" },
+	{ "k3s with a flag in its configuration",
+	  { { "etc/systemd/system/k3s.service",
+	      "[Service]\nExecStart=/usr/local/bin/k3s server\n" },
+	    { "etc/rancher/k3s/config.yaml",
+	      "token: s3cret\nkubelet-arg:\n- v=2\n- topology-manager-policy=restricted\n" } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/etc/rancher/k3s/config.yaml",
+	  "config.yaml:4:" },
+	{ "k3s, a later file takes the flags away",
+	  { { "etc/systemd/system/k3s.service",
+	      "[Service]\nExecStart=/usr/local/bin/k3s server\n" },
+	    { "etc/rancher/k3s/config.yaml", "kubelet-arg: topology-manager-policy=restricted\n" },
+	    { RANCHER_DIR "/50.yaml", "kubelet-arg: [v=2]\n" } },
+	  6,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_RANCHER,
+	  "/" RANCHER_DIR "/99-rdma-provision.yaml",
+	  "" },
+	{ "k3s, a later file adds to them",
+	  { { "etc/systemd/system/k3s.service",
+	      "[Service]\nExecStart=/usr/local/bin/k3s server\n" },
+	    { "etc/rancher/k3s/config.yaml", "kubelet-arg: topology-manager-policy=restricted\n" },
+	    { RANCHER_DIR "/50.yaml", "kubelet-arg+: [v=2]\n" } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/etc/rancher/k3s/config.yaml",
+	  ":1:" },
+	{ "k3s, nothing comes behind a file with flags",
+	  { { "etc/systemd/system/k3s.service",
+	      "[Service]\nExecStart=/usr/local/bin/k3s server\n" },
+	    { RANCHER_DIR "/zzz.yaml", "kubelet-arg: [topology-manager-policy=none]\n" } },
+	  6,
+	  NONE,
+	  REFUSED,
+	  FLAG_WINS,
+	  0,
+	  "/" RANCHER_DIR "/zzz.yaml",
+	  ":1:" },
+	{ "rke2 with another data folder",
+	  { { "usr/lib/systemd/system/rke2-agent.service",
+	      "[Service]\nExecStart=/usr/bin/rke2 agent --data-dir=/data/rke2\n" },
+	    { "data/rke2/agent/etc/kubelet.conf.d/00-rke2-defaults.conf",
+	      HEAD KEY ": restricted\n" } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/data/rke2/agent/etc/kubelet.conf.d/00-rke2-defaults.conf",
+	  "" },
+	{ "MicroK8s",
+	  { { "etc/systemd/system/snap.microk8s.daemon-kubelite.service",
+	      "[Service]\nExecStart=/usr/bin/snap run microk8s.daemon-kubelite\n" },
+	    { "var/snap/microk8s/current/args/kubelet",
+	      "--v=2\n# --topology-manager-policy=none\n" } },
+	  11,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_EXTRA,
+	  "/var/snap/microk8s/current/args/kubelet",
+	  "" },
+	{ "MicroK8s with a flag",
+	  { { "etc/systemd/system/snap.microk8s.daemon-kubelite.service",
+	      "[Service]\nExecStart=/usr/bin/snap run microk8s.daemon-kubelite\n" },
+	    { "var/snap/microk8s/current/args/kubelet",
+	      "--v=2\n--topology-manager-policy=none\n" } },
+	  5,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_TOKEN,
+	  "/var/snap/microk8s/current/args/kubelet",
+	  ":2:" },
+
+	/* others' nodes */
+	{ "OpenShift",
+	  { OWN_UNIT(DROP_IN_DIR),
+	    { "etc/machine-config-daemon/currentconfig", "{}" },
+	    VERSION("v1.33.0"),
+	    { "etc/d/x", "" } },
+	  1,
+	  NONE,
+	  REFUSED,
+	  REASON_KUBELET_MANAGED,
+	  0,
+	  "/" FILE_PATH,
+	  "openshift" },
+	{ "Bottlerocket",
+	  { OWN_UNIT("--config=/" FILE_PATH), { "etc/os-release", "ID=bottlerocket\n" } },
+	  1,
+	  NONE,
+	  REFUSED,
+	  REASON_KUBELET_MANAGED,
+	  0,
+	  "/" FILE_PATH,
+	  "bottlerocket" },
+	{ "Talos",
+	  { OWN_UNIT("--config=/" FILE_PATH), { "etc/os-release", "NAME=x\nID=\"talos\"\n" } },
+	  1,
+	  NONE,
+	  REFUSED,
+	  REASON_KUBELET_MANAGED,
+	  0,
+	  "/" FILE_PATH,
+	  "talos" },
+	{ "OpenShift, as it should be",
+	  { OWN_UNIT("--config=/etc/k"),
+	    { "etc/machine-config-daemon/currentconfig", "{}" },
+	    { "etc/k", HEAD KEY ": restricted\n" } },
+	  4,
+	  RESTRICTED,
+	  SATISFIED,
+	  0,
+	  0,
+	  "/etc/k",
+	  "" },
 };
 
 static void put_entry(const struct root *root, const struct entry *e)
@@ -815,7 +1426,7 @@ static void put_entry(const struct root *root, const struct entry *e)
 	size_t size = strlen(e->text);
 
 	assert_true(COPY(text, e->text));
-	if (is_prefix(e->path, "proc/")) {
+	if (is_prefix(e->path, "proc/") || strstr(e->path, "kubelet-cmdline")) {
 		for (char *c = text; *c; c++)
 			*c = *c == '|' ? '\0' : *c;
 		size++; /* every word ends in NUL, the last one too */
@@ -823,48 +1434,127 @@ static void put_entry(const struct root *root, const struct entry *e)
 	put(root, e->path, text, size);
 }
 
+static bool is_told_by(const char *path, const struct kubelet *k)
+{
+	for (int s = 0; s < _KUBELET_SETTING_N; s++)
+		if (streq(k->values[s].path, path))
+			return true;
+	return false;
+}
+
 static void the_file_or_flag_that_decides_is_found(_unused_ void **state)
 {
 	for (size_t i = 0; i < ELEMENTSOF(nodes); i++) {
 		_cleanup_(root_done) struct root root = {};
+		bool has_secret = false;
+		struct verdict v;
 		struct kubelet k;
 
 		print_message("  %s\n", nodes[i].name);
 		root_open(&root);
 		put_text(&root, FILE_PATH, HEAD);
 		for (size_t e = 0; e < ELEMENTSOF(nodes[i].entries) && nodes[i].entries[e].path;
-		     e++)
+		     e++) {
 			put_entry(&root, &nodes[i].entries[e]);
+			has_secret |= strstr(nodes[i].entries[e].text, "s3cret") != NULL;
+		}
 
-		assert_int_equal(observe_kubelet(&root.fs, &k), 0);
-		print_message("    %s\n", k.detail);
+		v = look_for(&root.fs, BEST_EFFORT, &k);
+		print_message("    row %u %s %s %s %s: %s\n", v.row,
+			      kubelet_outcome_name(v.outcome), reason_code(v.reason),
+			      kubelet_way_name(v.way), v.path, v.detail);
 		assert_true(k.is_there);
-		assert_int_equal(k.policy, nodes[i].policy);
-		assert_int_equal(k.refusal, nodes[i].refusal);
-		assert_string_equal(k.path, nodes[i].path);
-		assert_non_null(strstr(k.detail, nodes[i].detail));
-		assert_capture_tells_the_same(&root, NULL);
+		assert_int_equal(k.is_running,
+				 strstr(nodes[i].name, "running") || strstr(nodes[i].name, "runs"));
+		assert_int_equal(k.values[0].rank, nodes[i].rank);
+		assert_int_equal(v.row, nodes[i].row);
+		assert_int_equal(v.outcome, nodes[i].outcome);
+		assert_int_equal(v.reason, nodes[i].reason);
+		assert_int_equal(v.way, nodes[i].way);
+		assert_string_equal(v.path, nodes[i].path);
+		assert_non_null(strstr(v.detail, nodes[i].detail));
+		assert_capture_tells_the_same(&root, has_secret ? "s3cret" : NULL);
+
+		/* What it says it would do, it does, and then it is done. */
+		assert_int_equal(ensure(&root.fs, BEST_EFFORT, 2, &v), 0);
+		if (nodes[i].outcome != KUBELET_CHANGED) {
+			assert_int_equal(v.outcome, nodes[i].outcome);
+			continue;
+		}
+		assert_int_equal(v.outcome, k.is_running ? KUBELET_DEFERRED : KUBELET_CHANGED);
+		assert_int_equal(v.way, nodes[i].way);
+		v = look_for(&root.fs, BEST_EFFORT, &k);
+		assert_int_equal(v.outcome, KUBELET_SATISFIED);
+		assert_true(is_told_by(nodes[i].path, &k));
+	}
+}
+
+/* The version is one that loads drop-ins. What the link is in its folder counts. */
+static void links_in_and_to_the_folder_of_drop_ins_are_the_kubelets(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *link, *target, *folder; /* of --config-dir */
+		uint32_t row, rank;
+		const char *detail;
+	} cases[] = {
+		{ "a file", "etc/d/50.conf", "../kubelet-site", "/etc/d", 4, RESTRICTED,
+		  "50.conf:3" },
+		{ "nowhere: the kubelet would not start", "etc/d/x.conf", "gone", "/etc/d", 12,
+		  NONE, "x.conf: leads nowhere" },
+		{ "nowhere, with another ending", "etc/d/x.yaml", "gone", "/etc/d", 7, NONE, "" },
+		{ "a folder that ends in .conf", "etc/d/x.conf", "../e", "/etc/d", 12, NONE,
+		  "x.conf" },
+		{ "the folder itself: nothing is read", "etc/link", "e", "/etc/link", 9, NONE, "" },
+		{ "the folder itself, with a slash", "etc/link", "e", "/etc/link/", 4, RESTRICTED,
+		  "a.conf:3" },
+		{ "a folder that is not there", "etc/other", "e", "/etc/gone", 9, NONE, "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct verdict v;
+		struct kubelet k;
+		char text[256];
+
+		print_message("  %s\n", cases[i].name);
+		root_open(&root);
+		snprintf(text, sizeof(text),
+			 "[Service]\nExecStart=/usr/bin/kubelet --config=/" FILE_PATH
+			 " --config-dir=%s\n",
+			 cases[i].folder);
+		put_text(&root, UNIT, text);
+		put_text(&root, FILE_PATH, HEAD);
+		put_text(&root, "etc/d/readme", "");
+		put_text(&root, "etc/e/a.conf", HEAD KEY ": restricted\n");
+		put_text(&root, "etc/kubelet-site", HEAD KEY ": restricted\n");
+		put_text(&root, "run/rdma-provision/kubelet-version",
+			 "/usr/bin/kubelet 1 1.1 v1.31.4\n");
+		put_link(&root, cases[i].link, cases[i].target);
+
+		v = look_for(&root.fs, BEST_EFFORT, &k);
+		print_message("    row %u: %s\n", v.row, v.detail);
+		assert_int_equal(v.row, cases[i].row);
+		assert_int_equal(k.values[0].rank, cases[i].rank);
+		assert_non_null(strstr(v.detail, cases[i].detail));
 	}
 }
 
 static void a_node_without_kubelet_has_none(_unused_ void **state)
 {
 	_cleanup_(root_done) struct root root = {};
-	struct kubelet_result res;
+	struct verdict res;
 	struct kubelet k;
 
 	root_open(&root);
-	assert_int_equal(observe_kubelet(&root.fs, &k), 0);
+	look_for(&root.fs, BEST_EFFORT, &k);
 	assert_false(k.is_there);
-	assert_int_equal(k.policy, UNSET);
-	assert_int_equal(k.refusal, REASON_KUBELET_NO_FILE);
-	assert_int_equal(kubelet_ensure(&root.fs, BEST_EFFORT, 1, &res), 0);
+	assert_int_equal(ensure(&root.fs, BEST_EFFORT, 1, &res), 0);
 	assert_int_equal(res.outcome, KUBELET_SATISFIED); /* there is nobody to want it */
 
 	/* A masked unit starts nothing. */
 	put_link(&root, "etc/systemd/system/kubelet.service", "/dev/null");
 	put_text(&root, UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=/a\n");
-	assert_int_equal(observe_kubelet(&root.fs, &k), 0);
+	look_for(&root.fs, BEST_EFFORT, &k);
 	assert_false(k.is_there);
 	assert_capture_tells_the_same(&root, NULL);
 }
@@ -879,6 +1569,7 @@ static void a_capture_holds_no_secrets(_unused_ void **state)
 		{ FILE_PATH, HEAD "staticPodURLHeader: a-s3cret\nstaticPodURLHeader: {}\n" },
 		{ FILE_PATH, "kind: Config\nusers: [{token: s3cret}]\n" },
 		{ FILE_PATH, "{\"kind\": \"s3cret\"}" },
+		{ FILE_PATH, JSON("", ",\"staticPodURLHeader\":{\"A\":[\"s3cret\"]}") },
 		{ FILE_PATH, HEAD "a: [s3cret\n" },
 		{ "etc/default/kubelet",
 		  "TOKEN=s3cret\nA=\"--x=s3cret --config=/" FILE_PATH " --y=s3cret\"\n" },
@@ -912,7 +1603,15 @@ static void what_is_not_asked_for_or_not_possible_changes_nothing(_unused_ void 
 		{ BEST_EFFORT, 9, HEAD, KUBELET_REFUSED, REASON_KUBELET_NUMA_NODES },
 		{ BEST_EFFORT, 34, HEAD KEY ": none\n", KUBELET_REFUSED,
 		  REASON_KUBELET_NUMA_NODES },
-		{ BEST_EFFORT, 34, HEAD KEY ": restricted\n", KUBELET_SATISFIED, REASON_NONE },
+		{ BEST_EFFORT, 34, HEAD KEY ": restricted\n", KUBELET_REFUSED,
+		  REASON_KUBELET_NUMA_NODES },
+		{ BEST_EFFORT, 34,
+		  HEAD KEY
+		  ": none\ntopologyManagerPolicyOptions:\n  max-allowable-numa-nodes: \"34\"\n",
+		  KUBELET_CHANGED, REASON_NONE },
+		{ BEST_EFFORT, 34,
+		  HEAD "topologyManagerPolicyOptions: {max-allowable-numa-nodes: \"33\"}\n",
+		  KUBELET_REFUSED, REASON_KUBELET_NUMA_NODES },
 		{ RESTRICTED, 2, HEAD KEY ": best-effort\n", KUBELET_CHANGED, REASON_NONE },
 		{ RESTRICTED, 2, HEAD KEY ": single-numa-node\n", KUBELET_SATISFIED, REASON_NONE },
 		{ TOPOLOGY_POLICY_SINGLE_NUMA_NODE, 2, HEAD KEY ": restricted\n", KUBELET_CHANGED,
@@ -921,22 +1620,18 @@ static void what_is_not_asked_for_or_not_possible_changes_nothing(_unused_ void 
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		_cleanup_(root_done) struct root root = {};
-		struct kubelet_result res;
-		struct kubelet k;
+		struct verdict res;
 
 		root_open(&root);
 		put_text(&root, FILE_PATH, cases[i].text);
-		assert_int_equal(
-			kubelet_ensure(&root.fs, cases[i].want, cases[i].n_numa_nodes, &res), 0);
+		assert_int_equal(ensure(&root.fs, cases[i].want, cases[i].n_numa_nodes, &res), 0);
 		assert_int_equal(res.outcome, cases[i].outcome);
 		assert_int_equal(res.reason, cases[i].reason);
-		assert_int_equal(res.to, cases[i].want);
 		if (res.outcome != KUBELET_CHANGED) {
 			assert_text(&root, FILE_PATH, cases[i].text, strlen(cases[i].text));
 			continue;
 		}
-		assert_int_equal(observe_kubelet(&root.fs, &k), 0);
-		assert_int_equal(k.policy, cases[i].want);
+		assert_int_equal(policy_of(&root.fs), cases[i].want);
 	}
 }
 
@@ -948,7 +1643,7 @@ static void links_owner_and_mode_stay(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(targets); i++) {
 		_cleanup_(root_done) struct root root = {};
 		const bool is_root = geteuid() == 0;
-		struct kubelet_result res;
+		struct verdict res;
 		char full[PATH_MAX];
 		struct stat st;
 
@@ -962,7 +1657,7 @@ static void links_owner_and_mode_stay(_unused_ void **state)
 		if (is_root)
 			assert_int_equal(chown(full, 12, 34), 0);
 
-		assert_int_equal(kubelet_ensure(&root.fs, BEST_EFFORT, 1, &res), 0);
+		assert_int_equal(ensure(&root.fs, BEST_EFFORT, 1, &res), 0);
 		assert_int_equal(res.outcome, KUBELET_CHANGED);
 		assert_string_equal(res.path, "/" FILE_PATH);
 		assert_true(S_ISLNK(stat_of(&root, FILE_PATH).st_mode));
@@ -982,7 +1677,7 @@ static void a_temporary_file_left_by_a_crash_or_planted_is_taken_away(_unused_ v
 {
 	for (int i = 0; i < 3; i++) {
 		_cleanup_(root_done) struct root root = {};
-		struct kubelet_result res;
+		struct verdict res;
 
 		root_open(&root);
 		put_text(&root, FILE_PATH, HEAD);
@@ -992,7 +1687,7 @@ static void a_temporary_file_left_by_a_crash_or_planted_is_taken_away(_unused_ v
 		else
 			put_link(&root, TEMPORARY, i == 1 ? "../../../victim" : "absent");
 
-		assert_int_equal(kubelet_ensure(&root.fs, BEST_EFFORT, 1, &res), 0);
+		assert_int_equal(ensure(&root.fs, BEST_EFFORT, 1, &res), 0);
 		assert_int_equal(res.outcome, KUBELET_CHANGED);
 		assert_text(&root, "victim", "v", 1);
 		assert_alone(&root);
@@ -1003,7 +1698,7 @@ static void a_temporary_file_somebody_holds_is_not_waited_for(_unused_ void **st
 {
 	_cleanup_(root_done) struct root root = {};
 	_cleanup_(closep) int fd = -EBADF;
-	struct kubelet_result res;
+	struct verdict res;
 
 	root_open(&root);
 	put_text(&root, FILE_PATH, HEAD);
@@ -1013,7 +1708,7 @@ static void a_temporary_file_somebody_holds_is_not_waited_for(_unused_ void **st
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 
 	alarm(20);
-	assert_int_equal(kubelet_ensure(&root.fs, BEST_EFFORT, 1, &res), 0);
+	assert_int_equal(ensure(&root.fs, BEST_EFFORT, 1, &res), 0);
 	alarm(0);
 	assert_int_equal(res.outcome, KUBELET_CHANGED);
 	assert_alone(&root);
@@ -1035,10 +1730,9 @@ static void a_second_one_waits_for_the_first(_unused_ void **state)
 
 	pid = fork();
 	if (pid == 0) {
-		struct kubelet_result res;
+		struct verdict res;
 
-		_exit(kubelet_ensure(&root.fs, BEST_EFFORT, 1, &res) < 0 ||
-		      res.outcome != KUBELET_CHANGED);
+		_exit(ensure(&root.fs, BEST_EFFORT, 1, &res) < 0 || res.outcome != KUBELET_CHANGED);
 	}
 	poll(NULL, 0, 300); /* more than it would need */
 	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
@@ -1088,7 +1782,7 @@ static void what_another_one_writes_meanwhile_is_not_lost(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		_cleanup_(root_done) struct root root = {};
 		_cleanup_(closep) int notify = -EBADF;
-		struct kubelet_result res;
+		struct verdict res;
 		char folder[PATH_MAX];
 		unsigned n = 0;
 		int status;
@@ -1106,7 +1800,7 @@ static void what_another_one_writes_meanwhile_is_not_lost(_unused_ void **state)
 
 		pid = fork();
 		if (pid == 0)
-			_exit(kubelet_ensure(&root.fs, BEST_EFFORT, 1, &res) < 0);
+			_exit(ensure(&root.fs, BEST_EFFORT, 1, &res) < 0);
 		while (waitpid(pid, &status, WNOHANG) == 0)
 			if (poll(&(struct pollfd){ .fd = notify, .events = POLLIN }, 1, 20) > 0)
 				interfere(notify, &root, "other", &n);
@@ -1122,18 +1816,18 @@ static void what_another_one_writes_meanwhile_is_not_lost(_unused_ void **state)
 static void a_finished_node_is_only_read(_unused_ void **state)
 {
 	_cleanup_(root_done) struct root root = {};
-	struct kubelet_result res;
+	struct verdict res;
 
 	root_open(&root);
 	put_text(&root, FILE_PATH, HEAD KEY ": restricted\n");
-	assert_int_equal(kubelet_ensure(&root.fs, BEST_EFFORT, 1, &res), 0);
+	assert_int_equal(ensure(&root.fs, BEST_EFFORT, 1, &res), 0);
 	assert_false(fs_exists(&root.fs, "run")); /* not even the lock */
 }
 
 /* In a mount namespace of its own. Return: 0 as it should be, 1 not, 77 not allowed to mount. */
 static int edit_mounted(struct root *root, const char *path, unsigned long flags)
 {
-	struct kubelet_result res;
+	struct verdict res;
 	char full[PATH_MAX];
 	int r;
 
@@ -1148,7 +1842,7 @@ static int edit_mounted(struct root *root, const char *path, unsigned long flags
 	fs_done(&root->fs);
 	if (fs_open_root(root->path, &root->fs) < 0)
 		return 1;
-	r = kubelet_ensure(&root->fs, BEST_EFFORT, 1, &res);
+	r = ensure(&root->fs, BEST_EFFORT, 1, &res);
 	print_message("    %s\n", res.detail);
 	return r < 0 || res.outcome != KUBELET_REFUSED || res.reason != REASON_KUBELET_FILE_REFUSED;
 }
@@ -1190,8 +1884,8 @@ static void many_at_once_give_one_whole_file(_unused_ void **state)
 		for (size_t i = 0; i < ELEMENTSOF(children); i++) {
 			children[i] = fork();
 			if (children[i] == 0) {
-				struct kubelet_result res;
-				int r = kubelet_ensure(&root.fs, BEST_EFFORT, 1, &res);
+				struct verdict res;
+				int r = ensure(&root.fs, BEST_EFFORT, 1, &res);
 
 				_exit(r < 0 || res.outcome == KUBELET_REFUSED);
 			}
@@ -1215,6 +1909,7 @@ int main(void)
 		cmocka_unit_test(a_file_above_one_mebibyte_is_refused),
 		cmocka_unit_test(deep_or_long_files_take_no_long_time),
 		cmocka_unit_test(the_file_or_flag_that_decides_is_found),
+		cmocka_unit_test(links_in_and_to_the_folder_of_drop_ins_are_the_kubelets),
 		cmocka_unit_test(a_node_without_kubelet_has_none),
 		cmocka_unit_test(a_capture_holds_no_secrets),
 		cmocka_unit_test(what_is_not_asked_for_or_not_possible_changes_nothing),

@@ -460,7 +460,9 @@ static void state_has_every_fact_in_its_place(_unused_ void **state)
 		  "{\"type\": \"rdma-shared\", \"path\": \"/run/rdma-provision/device-plugin/"
 		  "config.json\", \"written\": false, \"devices\": 3, \"left_out\": []}" },
 		{ "kubelet",
-		  "{\"policy\": \"\", \"path\": \"\", \"code\": \"\", \"detail\": \"\"}" },
+		  "{\"policy\": \"\", \"scope\": \"\", \"cpu_policy\": \"\", \"source\": \"\", "
+		  "\"path\": \"\", \"line\": 0, \"outcome\": \"\", \"code\": \"\", \"detail\": "
+		  "\"\", \"since\": \"\", \"deferred\": false, \"hints\": false}" },
 	};
 	struct machine m;
 	json_auto_t *document = NULL;
@@ -761,7 +763,9 @@ static void tree_is_read_in_ten_seconds(_unused_ void **state)
 		"\n"
 		"Device plugin  rdma-shared, 2 devices, "
 		"/run/rdma-provision/device-plugin/config.json not written\n"
-		"Kubelet        topology policy best-effort, /var/lib/kubelet/config.yaml\n"
+		"Kubelet        topology policy best-effort, /var/lib/kubelet/config.yaml:7, ours "
+		"since 2026-01-31T08:00:00Z, at its next start, no NUMA hints from the device "
+		"plugin\n"
 		"\n"
 		"0000:c1:00.0  no-ibdev\n"
 		"  The function has no RDMA device: mlx5_ib is not loaded\n";
@@ -773,8 +777,12 @@ static void tree_is_read_in_ten_seconds(_unused_ void **state)
 	m.devices[3].ibdev = NULL;
 	lose(&m.devices[3], REASON_NO_IBDEV);
 	SET(m.devices[3].detail, "mlx5_ib is not loaded");
-	m.node.kubelet.policy = TOPOLOGY_POLICY_BEST_EFFORT;
-	SET(m.node.kubelet.path, "/var/lib/kubelet/config.yaml");
+	m.node.kubelet.is_there = m.node.kubelet.is_deferred = true;
+	m.node.kubelet.values[0].source = KUBELET_FILE;
+	m.node.kubelet.values[0].line = 7;
+	SET(m.node.kubelet.since, "2026-01-31T08:00:00Z");
+	SET(m.node.kubelet.values[0].text, "best-effort");
+	SET(m.node.kubelet.values[0].path, "/var/lib/kubelet/config.yaml");
 	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &json), 0);
 	assert_int_equal(output_tree(json, false, 100, &text), 0);
 	assert_memory_equal(text, expected, MIN(strlen(text), strlen(expected)));

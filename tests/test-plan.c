@@ -12,11 +12,11 @@
 
 #include "../src/plan/plan.h"
 
-#define KUBELET_FILE "/var/lib/kubelet/config.yaml"
-#define PLUGIN_FILE  "/run/rdma-provision/device-plugin/config.json"
-#define FIRST        "0000:41:00.0" /* the first PF; its VFs are .1 to .7 */
-#define SECOND       "0000:42:00.0"
-#define OWN_GID      "fe80:0000:0000:0000:0200:00ff:fe00:0001"
+#define KUBELET_FILE_PATH "/var/lib/kubelet/config.yaml"
+#define PLUGIN_FILE       "/run/rdma-provision/device-plugin/config.json"
+#define FIRST             "0000:41:00.0" /* the first PF; its VFs are .1 to .7 */
+#define SECOND            "0000:42:00.0"
+#define OWN_GID           "fe80:0000:0000:0000:0200:00ff:fe00:0001"
 
 /* A node of cards that are all well, and a configuration that wants nothing: each test spoils one
  * thing. */
@@ -1228,45 +1228,49 @@ static void a_metric_names_its_address_and_its_netdev(_unused_ void **state)
 
 /* --- kubelet --- */
 
-static void the_kubelets_policy_is_raised_never_lowered_and_refusals_are_told(_unused_ void **state)
+/* A kubelet with a file that says this; UNSET: a word nobody knows. */
+static void set_kubelet(struct scene *s, enum topology_policy policy)
+{
+	struct kubelet *k = &s->node.kubelet;
+
+	*k = (struct kubelet){ .is_there = true, .has_file = true, .file = KUBELET_FILE_PATH };
+	for (int i = 0; i < _KUBELET_SETTING_N; i++)
+		k->values[i] = (struct kubelet_value){ .rank = 1 };
+	k->values[0] = (struct kubelet_value){ .source = KUBELET_FILE, .rank = policy };
+	COPY(k->values[0].path, KUBELET_FILE_PATH);
+	COPY(k->values[0].text, policy ? topology_policy_name(policy) : "vendor");
+}
+
+/* Of the decision table itself there is a test of its own, test-kubelet-plan.c. */
+static void the_kubelets_settings_are_one_change_and_refusals_are_told(_unused_ void **state)
 {
 	static const struct {
 		const char *name;
 		bool is_missing;
 		enum topology_policy want, have;
-		enum reason refusal;
+		enum topology_scope scope; /* asked for; it is container */
 		uint32_t n_numa_nodes;
 		const char *expected;
 		enum reason hint;
 	} rows[] = {
-		{ "raised", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_NONE, REASON_NONE, 2,
-		  "ensure-kubelet " KUBELET_FILE " none->best-effort", REASON_NONE },
-		{ "raised further", 0, TOPOLOGY_POLICY_SINGLE_NUMA_NODE, TOPOLOGY_POLICY_RESTRICTED,
-		  REASON_NONE, 2, "ensure-kubelet " KUBELET_FILE " restricted->single-numa-node",
+		{ "raised", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_NONE, 0, 2,
+		  "ensure-kubelet " KUBELET_FILE_PATH " none->best-effort", REASON_NONE },
+		{ "both", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_NONE, TOPOLOGY_SCOPE_POD,
+		  2, "ensure-kubelet " KUBELET_FILE_PATH " none->best-effort", REASON_NONE },
+		{ "the scope alone", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_RESTRICTED,
+		  TOPOLOGY_SCOPE_POD, 2, "ensure-kubelet " KUBELET_FILE_PATH " container->pod",
 		  REASON_NONE },
-		{ "is there", 0, TOPOLOGY_POLICY_RESTRICTED, TOPOLOGY_POLICY_RESTRICTED,
-		  REASON_NONE, 2, "", REASON_NONE },
-		{ "stricter is kept", 0, TOPOLOGY_POLICY_BEST_EFFORT,
-		  TOPOLOGY_POLICY_SINGLE_NUMA_NODE, REASON_NONE, 2, "", REASON_NONE },
-		{ "not asked for", 0, TOPOLOGY_POLICY_UNSET, TOPOLOGY_POLICY_NONE, REASON_NONE, 2,
-		  "", REASON_NONE },
-		{ "no kubelet", 1, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_UNSET, REASON_NONE,
-		  2, "", REASON_NONE },
-		{ "8 NUMA nodes", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_NONE, REASON_NONE,
-		  8, "ensure-kubelet " KUBELET_FILE " none->best-effort", REASON_NONE },
-		{ "9 NUMA nodes", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_NONE, REASON_NONE,
-		  9, "", REASON_KUBELET_NUMA_NODES },
-		{ "no file yet", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_UNSET,
-		  REASON_KUBELET_NO_FILE, 2, "", REASON_KUBELET_NO_FILE },
-		{ "a flag wins", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_NONE,
-		  REASON_KUBELET_FLAG_WINS, 2,
-		  "ensure-kubelet " KUBELET_FILE " none->best-effort refused kubelet-flag-wins",
+		{ "is there", 0, TOPOLOGY_POLICY_RESTRICTED, TOPOLOGY_POLICY_RESTRICTED, 0, 2, "",
 		  REASON_NONE },
-		{ "a flag that is strict enough", 0, TOPOLOGY_POLICY_BEST_EFFORT,
-		  TOPOLOGY_POLICY_RESTRICTED, REASON_KUBELET_FLAG_WINS, 2, "", REASON_NONE },
-		{ "not understood", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_UNSET,
-		  REASON_KUBELET_FILE_REFUSED, 2,
-		  "ensure-kubelet " KUBELET_FILE " ->best-effort refused kubelet-file-refused",
+		{ "not asked for", 0, TOPOLOGY_POLICY_UNSET, TOPOLOGY_POLICY_NONE, 0, 2, "",
+		  REASON_NONE },
+		{ "no kubelet", 1, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_UNSET, 0, 2, "",
+		  REASON_NONE },
+		{ "9 NUMA nodes", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_NONE, 0, 9, "",
+		  REASON_KUBELET_NUMA_NODES },
+		{ "not understood", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_UNSET, 0, 2,
+		  "ensure-kubelet " KUBELET_FILE_PATH
+		  " vendor->best-effort refused kubelet-value-unknown",
 		  REASON_NONE },
 	};
 
@@ -1276,11 +1280,10 @@ static void the_kubelets_policy_is_raised_never_lowered_and_refusals_are_told(_u
 
 		set_scene(&s, 1);
 		s.config.kubelet.topology_policy = rows[i].want;
+		s.config.kubelet.topology_scope = rows[i].scope;
 		s.node.n_numa_nodes = rows[i].n_numa_nodes;
-		s.node.kubelet = (struct kubelet){ .is_there = !rows[i].is_missing,
-						   .path = KUBELET_FILE,
-						   .policy = rows[i].have,
-						   .refusal = rows[i].refusal };
+		set_kubelet(&s, rows[i].have);
+		s.node.kubelet.is_there = !rows[i].is_missing;
 		assert_plan(&s, rows[i].name, rows[i].expected);
 		make_plan(&s, &p);
 		assert_int_equal(p.n_reasons, rows[i].hint != REASON_NONE);
@@ -2088,9 +2091,7 @@ static void the_order_is_that_of_the_mission(_unused_ void **state)
 	s.config.kubelet.topology_policy = TOPOLOGY_POLICY_RESTRICTED;
 	s.config.plugin.type = PLUGIN_NONE;
 	s.node.plugin_file = (char *)"old";
-	s.node.kubelet = (struct kubelet){ .is_there = true,
-					   .path = KUBELET_FILE,
-					   .policy = TOPOLOGY_POLICY_NONE };
+	set_kubelet(&s, TOPOLOGY_POLICY_NONE);
 	set_module(&s, "rdma_ucm", MODULE_AVAILABLE);
 	netdev_of(&s, SECOND)->is_up = false;
 	netdev_of(&s, VF)->is_up = false;
@@ -2103,7 +2104,7 @@ static void the_order_is_that_of_the_mission(_unused_ void **state)
 		    "set-num-vfs " SECOND " 0->1\n"
 		    "set-link-up " VF "\n"
 		    "set-metric " SECOND " 0->200\n"
-		    "ensure-kubelet " KUBELET_FILE " none->restricted\n"
+		    "ensure-kubelet " KUBELET_FILE_PATH " none->restricted\n"
 		    "remove-plugin " PLUGIN_FILE);
 }
 
@@ -2128,7 +2129,7 @@ static void every_action_is_of_the_step_of_its_verb(_unused_ void **state)
 	s.config.route.manage = true;
 	s.config.kubelet.topology_policy = TOPOLOGY_POLICY_RESTRICTED;
 	s.config.plugin.type = PLUGIN_RDMA_SHARED;
-	s.node.kubelet = (struct kubelet){ .is_there = true, .policy = TOPOLOGY_POLICY_NONE };
+	set_kubelet(&s, TOPOLOGY_POLICY_NONE);
 	set_module(&s, "rdma_ucm", MODULE_AVAILABLE);
 	netdev_of(&s, SECOND)->is_up = false;
 	add_address(&s, RAIL2, "10.0.0.2", 24);
@@ -2158,7 +2159,7 @@ int main(void)
 		cmocka_unit_test(
 			prefix_routes_rank_below_everybody_elses_and_the_same_on_every_run),
 		cmocka_unit_test(a_metric_names_its_address_and_its_netdev),
-		cmocka_unit_test(the_kubelets_policy_is_raised_never_lowered_and_refusals_are_told),
+		cmocka_unit_test(the_kubelets_settings_are_one_change_and_refusals_are_told),
 		cmocka_unit_test(modules_that_are_not_there_are_loaded_or_told),
 		cmocka_unit_test(what_drives_an_unbound_function_is_loaded_but_only_vfs_are_bound),
 		cmocka_unit_test(an_unbound_pf_that_is_handed_out_is_a_reason),

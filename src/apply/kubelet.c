@@ -1,136 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kubelet.h"
 
-#include "../model/paths.h"
-
 #include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <sys/file.h>
-#include <sys/stat.h>
-#include <sys/xattr.h>
 
+#include "../doors/edit.h"
 #include "../doors/yaml.h"
-#include "../model/plan.h"
+#include "../model/paths.h"
+#include "target.h"
 
-#define MAX_LINKS 40 /* as the kernel */
-#define LABEL     "security.selinux"
+#define MAX_FLAGS_BYTES ((size_t)256 * 1024) /* of a file of variables or flags */
 
-/* The file to be edited. */
-struct target {
-	int folder, file;        /* owned */
-	char name[NAME_MAX + 1]; /* in the folder; no link */
-	struct stat st;          /* when it was read */
-	char *text;              /* owned */
-	size_t size;
-};
-
-static void target_done(struct target *t)
+void kubelet_undo_done(struct kubelet_undo *u)
 {
-	closep(&t->folder);
-	closep(&t->file);
-	free(t->text);
+	free(u->before);
+	free(u->after);
+	*u = (struct kubelet_undo){};
 }
 
-/* Opens the folder of @path, which is cut there; @name is what was behind. */
-static int open_folder(const struct fs *fs, char *path, char *name, size_t name_size)
+static char *duplicate(const char *text, size_t size)
 {
-	char *slash = strrchr(path, '/');
+	char *same = malloc(size + 1);
 
-	if (!copy(name, name_size, slash ? slash + 1 : path))
-		return -ENAMETOOLONG;
-	if (is_empty(name) || streq(name, ".") || streq(name, ".."))
-		return -EISDIR;
-
-	*(slash ? slash : path) = '\0';
-	return fs_open(fs, *path ? path : ".", O_RDONLY | O_DIRECTORY);
-}
-
-/* Follows links as the kernel would, but inside the root, and stops at the file itself. */
-static int open_target(const struct fs *fs, const char *path, struct target *t)
-{
-	char at[PATH_MAX], link[PATH_MAX];
-
-	if (!COPY(at, path + strspn(path, "/")))
-		return -ENAMETOOLONG;
-
-	for (int i = 0; i < MAX_LINKS; i++) {
-		_cleanup_(closep) int folder = -EBADF;
-		char next[PATH_MAX];
-		ssize_t n;
-
-		folder = open_folder(fs, at, t->name, sizeof(t->name));
-		if (folder < 0)
-			return folder;
-
-		n = readlinkat(folder, t->name, link, sizeof(link) - 1);
-		if (n < 0 && errno == EINVAL) { /* no link */
-			t->folder = TAKE_FD(folder);
-			return 0;
-		}
-		if (n < 0)
-			return -errno;
-		link[n] = '\0';
-
-		if ((size_t)snprintf(next, sizeof(next), "%s%s%s", *link == '/' ? "" : at,
-				     *link == '/' || !*at ? "" : "/",
-				     link + strspn(link, "/")) >= sizeof(next))
-			return -ENAMETOOLONG;
-		COPY(at, next);
+	if (same) {
+		memcpy(same, text, size);
+		same[size] = '\0';
 	}
-
-	return -ELOOP;
-}
-
-static int read_target(struct target *t)
-{
-	size_t n = 0;
-
-	t->file = openat(t->folder, t->name,
-			 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (t->file < 0 || fstat(t->file, &t->st) < 0)
-		return -errno;
-	if (!S_ISREG(t->st.st_mode))
-		return -EINVAL;
-	if (t->st.st_size > (off_t)YAML_MAX_BYTES)
-		return -EFBIG;
-
-	t->size = (size_t)t->st.st_size;
-	t->text = malloc(t->size + 1);
-	if (!t->text)
-		return -ENOMEM;
-
-	while (n < t->size) {
-		ssize_t got = read(t->file, t->text + n, t->size - n);
-
-		if (got < 0 && errno != EINTR)
-			return -errno;
-		if (got == 0)
-			return -EAGAIN; /* somebody is writing it */
-		n += got > 0 ? (size_t)got : 0;
-	}
-
-	return 0;
-}
-
-/* The name in the folder still means the file that was opened. */
-static bool is_named(int folder, const char *name, int fd)
-{
-	struct stat a, b;
-
-	return fstatat(folder, name, &a, AT_SYMLINK_NOFOLLOW) >= 0 && fstat(fd, &b) >= 0 &&
-	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-static bool is_unchanged(const struct target *t)
-{
-	struct stat now;
-
-	return is_named(t->folder, t->name, t->file) && fstat(t->file, &now) >= 0 &&
-	       now.st_size == t->st.st_size && now.st_mtim.tv_sec == t->st.st_mtim.tv_sec &&
-	       now.st_mtim.tv_nsec == t->st.st_mtim.tv_nsec &&
-	       now.st_ctim.tv_sec == t->st.st_ctim.tv_sec &&
-	       now.st_ctim.tv_nsec == t->st.st_ctim.tv_nsec;
+	return same;
 }
 
 /*
@@ -146,7 +42,7 @@ int kubelet_lock(const struct fs *fs)
 	r = fs_make_folders(fs, RUN_FOLDER);
 	if (r < 0)
 		return r;
-	fd = fs_open(fs, RUN_FOLDER "/kubelet.lock", O_RDWR | O_CREAT | O_NOFOLLOW);
+	fd = fs_open(fs, KUBELET_LOCK_PATH, O_RDWR | O_CREAT | O_NOFOLLOW);
 	if (fd < 0)
 		return fd;
 
@@ -156,97 +52,280 @@ int kubelet_lock(const struct fs *fs)
 	return TAKE_FD(fd);
 }
 
-/* Under the lock one that is there already was left by a crash, or planted. */
-static int open_temporary(int folder, const char *name)
+/* Texts */
+
+static int set_values(const char *text, size_t size, const struct kubelet_edit *e, char **ret,
+		      size_t *ret_size)
 {
-	int fd;
+	_cleanup_(freep) char *now = duplicate(text, size);
+	int is_changed = 0;
 
-	if (unlinkat(folder, name, 0) < 0 && errno != ENOENT)
-		return -errno;
-	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	return fd < 0 ? -errno : fd;
-}
+	if (!now)
+		return -ENOMEM;
+	for (size_t i = 0; i < e->n_pairs; i++) {
+		char *next;
+		int r;
 
-/* Owner first: a change of owner may take mode bits back. */
-static int copy_attributes(int from, const struct stat *st, int to)
-{
-	char label[512];
-	ssize_t n;
-
-	if (fchown(to, st->st_uid, st->st_gid) < 0 || fchmod(to, st->st_mode & 07777) < 0)
-		return -errno;
-
-	n = fgetxattr(from, LABEL, label, sizeof(label));
-	if (n < 0)
-		return errno == ENODATA || errno == ENOTSUP ? 0 : -errno;
-	if (fsetxattr(to, LABEL, label, (size_t)n, 0) < 0 && errno != ENOTSUP)
-		return -errno;
-	return 0;
-}
-
-static int write_all(int fd, const char *text, size_t size)
-{
-	while (size > 0) {
-		ssize_t n = write(fd, text, size);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		text += MAX(n, 0);
-		size -= (size_t)MAX(n, 0);
+		r = edit_set(now, size, kubelet_key(e->pairs[i].setting), e->pairs[i].value, &next,
+			     &size);
+		if (r < 0)
+			return r;
+		free(now);
+		now = next;
+		is_changed |= r;
 	}
-
-	return 0;
+	*ret = TAKE(now);
+	*ret_size = size;
+	return is_changed;
 }
 
-/* -EAGAIN: somebody else changed the file. */
-static int replace(const struct target *t, const char *text, size_t size)
+static int put_between(const char *text, size_t size, size_t from, size_t to, const char *put,
+		       char **ret, size_t *ret_size)
 {
-	_cleanup_(closep) int fd = -EBADF;
-	char temporary[NAME_MAX + 1];
+	const size_t n = strlen(put), new_size = size - (to - from) + n;
+	char *new = malloc(new_size + 1);
+
+	if (!new)
+		return -ENOMEM;
+	memcpy(new, text, from);
+	memcpy(new + from, put, n);
+	memcpy(new + from + n, text + to, size - to);
+	new[new_size] = '\0';
+	*ret = new;
+	*ret_size = new_size;
+	return 1;
+}
+
+/* It must still stand where it was seen. */
+static int set_token(const char *text, size_t size, const struct kubelet_edit *e, char **ret,
+		     size_t *ret_size)
+{
+	if (e->from > e->to || e->to > size || e->to - e->from != strlen(e->old) ||
+	    memcmp(text + e->from, e->old, e->to - e->from) != 0)
+		return -EAGAIN;
+	return put_between(text, size, e->from, e->to, e->pairs[0].value, ret, ret_size);
+}
+
+static int print_flags(const struct kubelet_edit *e, const char *end, char *ret, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->n_pairs && n < size; i++)
+		n += (size_t)snprintf(ret + n, size - n, "%s--%s=%s", i > 0 ? end : "",
+				      kubelet_flag(e->pairs[i].setting), e->pairs[i].value);
+	return n < size ? 0 : -EOPNOTSUPP;
+}
+
+/* Into the variable, or as a line of its own at the end. */
+static int add_flags(const char *text, size_t size, const struct kubelet_edit *e, char **ret,
+		     size_t *ret_size)
+{
+	char flags[512], put[700];
 	int r;
 
-	/* Never "*.conf": where the file lies in a folder of drop-ins, the kubelet would read it.
-	 */
-	if ((size_t)snprintf(temporary, sizeof(temporary), ".%s.rdma-provision.tmp", t->name) >=
-	    sizeof(temporary))
-		return -ENAMETOOLONG;
-	fd = open_temporary(t->folder, temporary);
-	if (fd < 0)
-		return fd;
-
-	r = write_all(fd, text, size);
-	if (r >= 0)
-		r = copy_attributes(t->file, &t->st, fd);
-	if (r >= 0 && fsync(fd) < 0)
-		r = -errno;
-	if (r >= 0 && !is_unchanged(t))
-		r = -EAGAIN;
-	if (r >= 0 && renameat(t->folder, temporary, t->folder, t->name) < 0)
-		r = -errno;
-	if (r < 0) {
-		unlinkat(t->folder, temporary, 0);
+	if (e->bytes != size)
+		return -EAGAIN;
+	r = print_flags(e, *e->variable ? " " : "\n", flags, sizeof(flags));
+	if (r < 0)
 		return r;
+	if (e->at != UINT32_MAX) {
+		if (e->at > size)
+			return -EAGAIN;
+		snprintf(put, sizeof(put), "%s%s", e->is_empty ? "" : " ", flags);
+		return put_between(text, size, e->at, e->at, put, ret, ret_size);
 	}
-
-	return fsync(t->folder) < 0 ? -errno : 0;
+	snprintf(put, sizeof(put), *e->variable ? "%s%s=\"%s\"\n" : "%s%s%s\n",
+		 size > 0 && text[size - 1] != '\n' ? "\n" : "", e->variable, flags);
+	return put_between(text, size, size, size, put, ret, ret_size);
 }
 
-int kubelet_edit(const struct fs *fs, const char *path, const char *policy)
+int kubelet_own_text(const struct kubelet_edit *e, char **ret)
 {
-	_cleanup_(target_done) struct target t = { .folder = -EBADF, .file = -EBADF };
-	_cleanup_(freep) char *text = NULL;
-	size_t size;
+	const bool is_drop_in = e->way == KUBELET_WAY_DROP_IN;
+	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
+	size_t size = 0;
+	bool is_bad;
+	FILE *f;
+
+	f = open_memstream(&text, &size);
+	if (!f)
+		return -ENOMEM;
+	fputs("# Made by rdma-provision as its [Kubelet] section says; edits are lost.\n", f);
+	fputs(is_drop_in ? "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+			 : "kubelet-arg+:\n",
+	      f);
+	for (size_t i = 0; i < e->n_pairs; i++)
+		if (is_drop_in)
+			fprintf(f, "%s: \"%s\"\n", kubelet_key(e->pairs[i].setting),
+				e->pairs[i].value);
+		else
+			fprintf(f, "- \"%s=%s\"\n", kubelet_flag(e->pairs[i].setting),
+				e->pairs[i].value);
+	is_bad = ferror(f);
+	if (fclose(f) != 0 || is_bad)
+		return -ENOMEM;
+	*ret = TAKE(text);
+	return 0;
+}
+
+/* Files */
+
+static int edit_target(const struct fs *fs, const struct kubelet_edit *e, struct kubelet_undo *u)
+{
+	const bool is_file = e->way == KUBELET_WAY_FILE;
+	_cleanup_(target_done) struct target t = TARGET_NONE;
+	int r, is_changed;
+
+	r = target_open(fs, e->path, is_file ? YAML_MAX_BYTES : MAX_FLAGS_BYTES, &t);
+	if (r < 0)
+		return r;
+	if (is_file)
+		r = set_values(t.text, t.size, e, &u->after, &u->after_size);
+	else if (e->way == KUBELET_WAY_TOKEN)
+		r = set_token(t.text, t.size, e, &u->after, &u->after_size);
+	else
+		r = add_flags(t.text, t.size, e, &u->after, &u->after_size);
+	if (r < 0)
+		return r;
+
+	is_changed = r;
+	u->before = duplicate(t.text, t.size);
+	u->before_size = t.size;
+	if (!u->before)
+		return -ENOMEM;
+	r = is_changed ? target_replace(&t, u->after, u->after_size) : 0;
+	return r < 0 ? r : is_changed;
+}
+
+/* A file of ours, or one of variables that was not there. */
+static int make_file(const struct fs *fs, const struct kubelet_edit *e, struct kubelet_undo *u)
+{
+	const char *path = e->path + strspn(e->path, "/");
 	int r;
 
-	r = open_target(fs, path, &t);
-	if (r >= 0)
-		r = read_target(&t);
-	if (r >= 0)
-		r = yaml_set(t.text, t.size, KUBELET_POLICY_KEY, policy, &text, &size);
+	r = fs_read_all(fs, path, MAX_FLAGS_BYTES, true, &u->before, &u->before_size);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	r = e->way == KUBELET_WAY_EXTRA ? add_flags("", 0, e, &u->after, &u->after_size)
+					: kubelet_own_text(e, &u->after);
+	if (r < 0)
+		return r;
+	u->after_size = strlen(u->after);
+	return fs_replace(fs, path, u->after, u->after_size, 0644);
+}
+
+int kubelet_edit(const struct fs *fs, const struct kubelet_edit *e, struct kubelet_undo *ret)
+{
+	_cleanup_(kubelet_undo_done) struct kubelet_undo u = {};
+	int r;
+
+	COPY(u.path, e->path);
+	if (e->way == KUBELET_WAY_DROP_IN || e->way == KUBELET_WAY_RANCHER) {
+		r = make_file(fs, e, &u);
+	} else {
+		r = edit_target(fs, e, &u);
+		if (r == -ENOENT && e->way == KUBELET_WAY_EXTRA && e->bytes == 0)
+			r = make_file(fs, e, &u);
+	}
+	if (r < 0)
+		return r;
+
+	*ret = u;
+	u = (struct kubelet_undo){};
+	return r;
+}
+
+int kubelet_undo(const struct fs *fs, const struct kubelet_undo *u)
+{
+	_cleanup_(target_done) struct target t = TARGET_NONE;
+	int r;
+
+	r = target_open(fs, u->path, YAML_MAX_BYTES, &t);
+	if (r < 0)
+		return r;
+	if (t.size != u->after_size || memcmp(t.text, u->after, t.size) != 0)
+		return -EAGAIN;
+	return u->before ? target_replace(&t, u->before, u->before_size)
+			 : fs_remove(fs, u->path + strspn(u->path, "/"));
+}
+
+/* Only where our value still is what counts in the file. */
+static int unset_value(const struct target *t, const struct kubelet_edit *e, bool was_there,
+		       char **ret, size_t *ret_size)
+{
+	const char *key = kubelet_key(e->pairs[0].setting);
+	struct yaml_document d = { .key = key };
+	int r;
+
+	r = yaml_document_read(t->text, t->size, YAML_KUBELET, &d);
+	if (r < 0)
+		return r;
+	if (d.n_entries == 0 || !d.entry.is_scalar || !streq(d.entry.value, e->old))
+		return 0;
+	if (!was_there)
+		return edit_unset(t->text, t->size, key, ret, ret_size);
+	return edit_set(t->text, t->size, key,
+			*e->pairs[0].value ? e->pairs[0].value
+					   : kubelet_word(e->pairs[0].setting, 1),
+			ret, ret_size);
+}
+
+/* The flag as it was added, with the blank before it; a second one like it is somebody else's. */
+static int remove_flag(const struct target *t, const struct kubelet_edit *e, char **ret,
+		       size_t *ret_size)
+{
+	char flag[160];
+	const char *at, *end;
+	size_t from;
+	int n = snprintf(flag, sizeof(flag), "--%s=%s", kubelet_flag(e->pairs[0].setting), e->old);
+
+	at = memmem(t->text, t->size, flag, (size_t)n);
+	if (!at || memmem(at + n, t->size - (size_t)(at + n - t->text), flag, (size_t)n))
+		return 0;
+	end = at + n;
+	if (end < t->text + t->size && !strchr(" \t\r\n\"'", *end))
+		return 0; /* it is longer now */
+	from = (size_t)(at - t->text);
+	if (from > 0 && t->text[from - 1] == ' ')
+		from--;
+	else if (*end == '\n' && (from == 0 || t->text[from - 1] == '\n'))
+		end++; /* a line of its own */
+	return put_between(t->text, t->size, from, (size_t)(end - t->text), "", ret, ret_size);
+}
+
+/* Is nothing in it but a variable without a value? */
+static bool is_hollow(const char *text, size_t size)
+{
+	const char *quote = memmem(text, size, "=\"\"\n", 4);
+
+	return size == 0 || (quote && quote + 4 == text + size && !memchr(text, '\n', size - 1));
+}
+
+int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool was_there,
+		      bool is_created)
+{
+	_cleanup_(target_done) struct target t = TARGET_NONE;
+	_cleanup_(freep) char *text = NULL;
+	size_t size = 0;
+	int r;
+
+	r = target_open(fs, e->path, YAML_MAX_BYTES, &t);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (e->way == KUBELET_WAY_FILE)
+		r = unset_value(&t, e, was_there, &text, &size);
+	else if (e->way == KUBELET_WAY_TOKEN)
+		r = set_token(t.text, t.size, e, &text, &size);
+	else
+		r = remove_flag(&t, e, &text, &size);
 	if (r <= 0)
 		return r;
 
-	return replace(&t, text, size);
+	if (is_created && is_hollow(text, size))
+		r = fs_remove(fs, e->path + strspn(e->path, "/"));
+	else
+		r = target_replace(&t, text, size);
+	return r < 0 ? r : 1;
 }
 
 bool kubelet_is_refusal(int r)
@@ -258,10 +337,15 @@ bool kubelet_is_refusal(int r)
 	case -EACCES:
 	case -EAGAIN:
 	case -ENOENT: /* just removed */
+	case -ENOTDIR:
+	case -EISDIR:
+	case -EINVAL: /* a FIFO or a device */
+	case -ENXIO:
+	case -ELOOP:
+	case -ENAMETOOLONG:
 	case -ENODATA:
 	case -EFBIG:
 	case -EILSEQ:
-	case -EPROTONOSUPPORT:
 	case -EBADMSG:
 	case -EMEDIUMTYPE:
 	case -EOPNOTSUPP:

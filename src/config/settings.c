@@ -228,6 +228,8 @@ WORD(identity_name, enum identity);
 WORD(vf_mode_name, enum vf_mode);
 WORD(netns_mode_name, enum netns_mode);
 WORD(topology_policy_name, enum topology_policy);
+WORD(topology_scope_name, enum topology_scope);
+WORD(cpu_policy_name, enum cpu_policy);
 WORD(gate_mode_name, enum gate_mode);
 WORD(plugin_type_name, enum plugin_type);
 
@@ -248,6 +250,9 @@ static const struct setting_type type_vf_mode = { parse_enum, format_enum, word_
 static const struct setting_type type_netns = { parse_enum, format_enum, word_netns_mode_name };
 static const struct setting_type type_policy = { parse_enum, format_enum,
 						 word_topology_policy_name };
+static const struct setting_type type_scope = { parse_enum, format_enum, word_topology_scope_name };
+static const struct setting_type type_cpu_policy = { parse_enum, format_enum,
+						     word_cpu_policy_name };
 static const struct setting_type type_gate = { parse_enum, format_enum, word_gate_mode_name };
 static const struct setting_type type_plugin = { parse_enum, format_enum, word_plugin_type_name };
 
@@ -303,6 +308,14 @@ const struct setting settings[N_SETTINGS] = {
 	  TOPOLOGY_POLICY_BEST_EFFORT, _TOPOLOGY_POLICY_N - 1, "",
 	  "best-effort, restricted, single-numa-node, or nothing to leave it alone",
 	  "The topology manager policy that is made sure of in the kubelet's configuration" },
+	{ "Kubelet", "TopologyManagerScope", FIELD(enum topology_scope, kubelet.topology_scope), &type_scope,
+	  TOPOLOGY_SCOPE_CONTAINER, _TOPOLOGY_SCOPE_N - 1, "",
+	  "container, pod, or nothing to leave it alone",
+	  "Whether containers or whole pods are aligned, made sure of in the kubelet's configuration" },
+	{ "Kubelet", "CPUManagerPolicy", FIELD(enum cpu_policy, kubelet.cpu_policy), &type_cpu_policy,
+	  CPU_POLICY_STATIC, _CPU_POLICY_N - 1, "",
+	  "static, or nothing to leave it alone",
+	  "The CPU manager policy, changed only where the kubelet is certain to start with it" },
 	{ "Kubelet", "Gate", FIELD(enum gate_mode, kubelet.gate), &type_gate,
 	  0, _GATE_N - 1, "off", "off, degraded or strict",
 	  "Hold the kubelet back until the node is ready or degraded (degraded), or ready (strict)" },

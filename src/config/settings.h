@@ -9,7 +9,7 @@
 
 #include "../model/config.h"
 
-#define N_SETTINGS 20
+#define N_SETTINGS 22
 
 struct setting {
 	const char *section, *name;

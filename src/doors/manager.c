@@ -7,6 +7,8 @@
 #define SYSTEMD      "org.freedesktop.systemd1"
 #define SYSTEMD_PATH "/org/freedesktop/systemd1"
 #define MANAGER      SYSTEMD ".Manager"
+#define UNIT         SYSTEMD ".Unit"
+#define SERVICE      SYSTEMD ".Service"
 #define NETWORKD     "org.freedesktop.network1"
 
 struct job {
@@ -167,6 +169,206 @@ static int run_job(const char *method, const char *unit, uint64_t timeout_usec, 
 	return streq(job.result, "done") || streq(job.result, "skipped") ? 0 : -EIO;
 }
 
+/* Reading a unit */
+
+static void words_free(struct manager_words *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->words[i]);
+	free(l->words);
+}
+
+void manager_unit_done(struct manager_unit *m)
+{
+	words_free(&m->exec);
+	words_free(&m->environment);
+	words_free(&m->inherited);
+	words_free(&m->env_files);
+	*m = (struct manager_unit){};
+}
+
+/* @prefix: a character before the text, or "". */
+static int add_word(struct manager_words *l, const char *prefix, const char *text)
+{
+	char **slot = APPEND(l->words, l->n);
+
+	if (!slot)
+		return -ENOMEM;
+	if (asprintf(slot, "%s%s", prefix, text) < 0) {
+		*slot = NULL;
+		l->n--;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Privately, else over the system bus; without signals. */
+static int connect_quietly(sd_bus **ret)
+{
+	if (open_private(ret) >= 0 || sd_bus_open_system(ret) >= 0)
+		return 0;
+	return -EHOSTDOWN;
+}
+
+static int call(sd_bus *bus, uint64_t deadline, const char *path, const char *interface,
+		const char *method, const char *types, const char *a, const char *b,
+		sd_bus_message **ret)
+{
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	uint64_t left = left_usec(deadline);
+	int r;
+
+	if (left == 0)
+		return -ETIMEDOUT;
+	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, path, interface, method);
+	if (r >= 0)
+		r = streq(types, "s") ? sd_bus_message_append(m, types, a)
+				      : sd_bus_message_append(m, types, a, b);
+	if (r >= 0)
+		r = sd_bus_call(bus, m, left, NULL, ret);
+	return MIN(r, 0);
+}
+
+static int get_property(sd_bus *bus, uint64_t deadline, const char *path, const char *interface,
+			const char *name, const char *type, sd_bus_message **ret)
+{
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	int r;
+
+	r = call(bus, deadline, path, "org.freedesktop.DBus.Properties", "Get", "ss", interface,
+		 name, &m);
+	if (r >= 0)
+		r = sd_bus_message_enter_container(m, SD_BUS_TYPE_VARIANT, type);
+	if (r < 0)
+		return r;
+	*ret = TAKE(m);
+	return 0;
+}
+
+static int read_words(sd_bus_message *m, struct manager_words *ret)
+{
+	const char *text;
+	int r;
+
+	r = sd_bus_message_enter_container(m, SD_BUS_TYPE_ARRAY, "s");
+	while (r >= 0 && (r = sd_bus_message_read(m, "s", &text)) > 0)
+		r = add_word(ret, "", text);
+	return r < 0 ? r : sd_bus_message_exit_container(m);
+}
+
+static int read_exec(sd_bus_message *m, struct manager_words *ret)
+{
+	const char *path;
+	int r;
+
+	r = sd_bus_message_enter_container(m, SD_BUS_TYPE_ARRAY, "(sasbttttuii)");
+	if (r > 0)
+		r = sd_bus_message_enter_container(m, SD_BUS_TYPE_STRUCT, "sasbttttuii");
+	if (r <= 0)
+		return r;
+	r = sd_bus_message_read(m, "s", &path);
+	if (r >= 0)
+		r = read_words(m, ret);
+	if (r < 0 || ret->n == 0)
+		return r;
+
+	/* With "@" the first argument is another than the program's path. */
+	free(ret->words[0]);
+	ret->words[0] = strdup(path);
+	return ret->words[0] ? 0 : -ENOMEM;
+}
+
+static int read_env_files(sd_bus_message *m, struct manager_words *ret)
+{
+	const char *path;
+	int r, is_optional;
+
+	r = sd_bus_message_enter_container(m, SD_BUS_TYPE_ARRAY, "(sb)");
+	while (r >= 0 && (r = sd_bus_message_read(m, "(sb)", &path, &is_optional)) > 0)
+		r = add_word(ret, is_optional ? "-" : "+", path);
+	return MIN(r, 0);
+}
+
+/*
+ * A start takes the time of the main process before it away (service_start() in
+ * src/core/service.c), and that of the unit is only set when it is ready.
+ */
+static int read_start(sd_bus *bus, uint64_t deadline, const char *path, uint64_t *ret)
+{
+	static const struct {
+		const char *interface, *name;
+	} times[] = { { SERVICE, "ExecMainStartTimestampMonotonic" },
+		      { UNIT, "ActiveEnterTimestampMonotonic" } };
+	uint64_t latest = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(times); i++) {
+		_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+		uint64_t usec = 0;
+		int r;
+
+		r = get_property(bus, deadline, path, times[i].interface, times[i].name, "t", &m);
+		if (r >= 0)
+			r = sd_bus_message_read(m, "t", &usec);
+		if (r < 0)
+			return r;
+		latest = MAX(latest, usec);
+	}
+
+	*ret = latest;
+	return 0;
+}
+
+static int read_unit(sd_bus *bus, const char *unit, uint64_t deadline, struct manager_unit *ret)
+{
+	_cleanup_(sd_bus_message_unrefp) sd_bus_message *loaded = NULL, *exec = NULL,
+							*environment = NULL, *files = NULL,
+							*inherited = NULL;
+	const char *path;
+	int r;
+
+	r = call(bus, deadline, SYSTEMD_PATH, MANAGER, "LoadUnit", "s", unit, NULL, &loaded);
+	if (r >= 0)
+		r = sd_bus_message_read(loaded, "o", &path);
+	if (r >= 0)
+		r = get_property(bus, deadline, path, SERVICE, "ExecStart", "a(sasbttttuii)",
+				 &exec);
+	if (r >= 0)
+		r = read_exec(exec, &ret->exec);
+	if (r >= 0)
+		r = get_property(bus, deadline, path, SERVICE, "Environment", "as", &environment);
+	if (r >= 0)
+		r = read_words(environment, &ret->environment);
+	if (r >= 0)
+		r = get_property(bus, deadline, SYSTEMD_PATH, MANAGER, "Environment", "as",
+				 &inherited);
+	if (r >= 0)
+		r = read_words(inherited, &ret->inherited);
+	if (r >= 0)
+		r = get_property(bus, deadline, path, SERVICE, "EnvironmentFiles", "a(sb)", &files);
+	if (r >= 0)
+		r = read_env_files(files, &ret->env_files);
+	if (r >= 0)
+		r = read_start(bus, deadline, path, &ret->start_usec);
+	return r;
+}
+
+int manager_read_unit(const char *unit, uint64_t timeout_usec, struct manager_unit *ret)
+{
+	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+	_cleanup_(manager_unit_done) struct manager_unit m = {};
+	int r;
+
+	r = connect_quietly(&bus);
+	if (r >= 0)
+		r = read_unit(bus, unit, now_usec() + timeout_usec, &m);
+	if (r < 0)
+		return is_gone(r) ? -EHOSTDOWN : r;
+
+	*ret = m;
+	m = (struct manager_unit){};
+	return 0;
+}
+
 static int get_state(sd_bus *bus, const char *unit, uint64_t timeout_usec, char *ret, size_t size)
 {
 	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
@@ -185,8 +387,8 @@ static int get_state(sd_bus *bus, const char *unit, uint64_t timeout_usec, char 
 	if (r >= 0)
 		r = sd_bus_message_read(reply, "o", &path);
 	if (r >= 0)
-		r = sd_bus_get_property_string(bus, SYSTEMD, path, SYSTEMD ".Unit", "ActiveState",
-					       NULL, &state);
+		r = sd_bus_get_property_string(bus, SYSTEMD, path, UNIT, "ActiveState", NULL,
+					       &state);
 	if (r < 0)
 		return r;
 
@@ -213,14 +415,6 @@ int manager_unit_state(const char *unit, uint64_t timeout_usec, char *ret, size_
 int manager_start_unit(const char *unit, uint64_t timeout_usec, char *ret_result, size_t size)
 {
 	return run_job("StartUnit", unit, timeout_usec, ret_result, size);
-}
-
-/* Privately, else over the system bus; without signals. */
-static int connect_quietly(sd_bus **ret)
-{
-	if (open_private(ret) >= 0 || sd_bus_open_system(ret) >= 0)
-		return 0;
-	return -EHOSTDOWN;
 }
 
 static int hang_up(const char *unit)
@@ -254,10 +448,10 @@ int manager_get_start(const char *unit, uint64_t *ret_usec)
 	if (r >= 0)
 		r = connect_quietly(&bus);
 	if (r >= 0)
-		r = sd_bus_get_property_trivial(bus, SYSTEMD, path, SYSTEMD ".Service", "MainPID",
-						NULL, 'u', &pid);
+		r = sd_bus_get_property_trivial(bus, SYSTEMD, path, SERVICE, "MainPID", NULL, 'u',
+						&pid);
 	if (r >= 0 && pid > 0)
-		r = sd_bus_get_property_trivial(bus, SYSTEMD, path, SYSTEMD ".Service",
+		r = sd_bus_get_property_trivial(bus, SYSTEMD, path, SERVICE,
 						"ExecMainStartTimestamp", NULL, 't', &started);
 	if (r < 0)
 		return is_gone(r) ? -EHOSTDOWN : r;

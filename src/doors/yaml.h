@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Yaml: the door to libyaml, for one purpose: to read and set one top-level scalar of a
- * KubeletConfiguration (kubelet.config.k8s.io/v1beta1) without touching another byte.
+ * Yaml: the door to libyaml (and for JSON to jansson, which is stricter), for one purpose: to read
+ * the scalars of a KubeletConfiguration (kubelet.config.k8s.io/v1beta1), or of the configuration of
+ * RKE2 and k3s, and to tell where they stand. Editing is in edit.h.
  *
- * Is not a general YAML library and keeps no tree. Nobody else includes <yaml.h>. It reads what the
- * kubelet reads: the first document only, the last of two equal keys. What could be read in two
+ * Is not a general YAML library and keeps no tree. It reads what the kubelet reads: the first
+ * document only, the last of equal keys; what begins with "{" is JSON. What could be read in two
  * ways is refused:
  *
- *   -ENODATA         empty, or comments only
- *   -EFBIG           more than YAML_MAX_BYTES
- *   -EILSEQ          not UTF-8, a control character, or one that only YAML takes for a line break
- *   -EPROTONOSUPPORT JSON
- *   -EBADMSG         not YAML
- *   -EMEDIUMTYPE     not a KubeletConfiguration of v1beta1, or "kind" or "apiVersion" not told once
- *   -EOPNOTSUPP      an alias anywhere; at the top level a "? key", tag, anchor, merge key or
- * {...}; directives; a value of several lines or parts where a word is meant -EUCLEAN         the
- * edited text would not read as meant (yaml_set() only) -ENOMEM
+ *   -ENODATA    empty, or comments only
+ *   -EFBIG      more than YAML_MAX_BYTES
+ *   -EILSEQ     not UTF-8, a control character, or one that only YAML takes for a line break
+ *   -EBADMSG    not YAML; begins with "{" and is not JSON
+ *   -EMEDIUMTYPE not a KubeletConfiguration of v1beta1, or "kind" or "apiVersion" not told once
+ *   -EOPNOTSUPP an alias anywhere; at the top level a "? key", tag, anchor or merge key, or flow
+ *               style; directives; in what is edited: a value of several parts where a word is
+ *               meant
+ *   -EUCLEAN    the edited text would not read as meant (edit.h only)
+ *   -ENOMEM
  */
 #pragma once
 
@@ -23,34 +25,70 @@
 
 #define YAML_MAX_BYTES ((size_t)1024 * 1024)
 
-struct yaml_value {
-	char text[64]; /* decoded; a longer one is cut */
-	uint32_t line; /* where the value begins, from 1 */
-	bool is_null;  /* "key:", "key: ~", "key: null" */
+/* A scalar of the top level, or one level below it. */
+struct yaml_item {
+	char key[64]; /* of the top level */
+	char sub[64]; /* its key in the mapping below; empty: the value itself, or one of a list */
+	char text[256]; /* decoded; one that does not fit is cut, and then is_odd */
+	uint32_t line;  /* where it begins, from 1 */
+	bool is_null;   /* "key:", "key: ~", "key: null" */
+	bool is_plain;  /* without quotes: a number or a boolean is no string to the kubelet */
+	bool is_listed; /* an element of a list */
+	bool is_odd;    /* a collection, marked by a tag or anchor, too long, or with a NUL in it */
 };
 
-/* Return: 1 when the key is there, 0 when it is not, or one of the errors above. */
-int yaml_get(const char *text, size_t size, const char *key, struct yaml_value *ret);
+struct yaml_items {
+	struct yaml_item *items; /* owned; in the order of the file */
+	size_t n_items;
+	bool is_json;
+};
 
-/**
- * yaml_set() - the text with one value changed, everything else byte-identical
- * @text, @size: the file
- * @key:      a top-level key
- * @value:    a plain word: a-z, 0-9 and "-", beginning with a letter
- * @ret:      the new text, owned by the caller
- * @ret_size: its size
- *
- * A key that is there keeps its place, quotes and comment: the last one, when there are several. A
- * block scalar ("|", ">") is refused. A missing key goes below the line of "kind", as that line is
- * indented and ended. The result is parsed again and compared event by event.
- *
- * Return: 1 when the text differs, 0 when the value was there already (*ret is a copy), or -errno.
- */
-int yaml_set(const char *text, size_t size, const char *key, const char *value, char **ret,
-	     size_t *ret_size);
+enum yaml_kind {
+	YAML_KUBELET, /* only a KubeletConfiguration */
+	YAML_ANY,     /* any mapping; "[]" and "{}" alone are none */
+};
+
+/* Every scalar of the first two levels. A collection gives an odd item before those in it. */
+int yaml_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_items *ret);
+void yaml_items_done(struct yaml_items *l);
+
+/* The last one of that name, @sub "" for a scalar of the top level; NULL: there is none. */
+const struct yaml_item *yaml_find(const struct yaml_items *l, const char *key, const char *sub);
+
+/* Is a key of the top level there twice? The kubelet takes the last; in a drop-in it is fatal. */
+bool yaml_has_duplicates(const struct yaml_items *l);
 
 /* A copy of the same size in which the values of @key, and comments among them, are only "####". */
 int yaml_blank(const char *text, size_t size, const char *key, char **ret);
 
-/* One of the errors above as people read it: "is JSON, which is not edited". */
+/* One of the errors above as people read it: "is larger than 1 MiB". */
 const char *yaml_problem(int r);
+
+/* --- for edit.c --- */
+
+/* A key of the top level with its value, in bytes of the text. */
+struct yaml_entry {
+	char key[64];          /* decoded, cut */
+	char value[256];       /* decoded, cut */
+	size_t length;         /* of the whole value */
+	size_t key_at, key_to; /* of the key, with its quotes */
+	size_t at, to;         /* of the value */
+	size_t event;          /* number of the value's event, from 1 */
+	uint32_t line;
+	int style; /* yaml_scalar_style_t */
+	bool is_scalar, is_marked, is_null;
+};
+
+struct yaml_document {
+	/* Filled by yaml_document_read(). */
+	bool is_json;
+	struct yaml_entry kind, entry; /* the last "kind", and the last of the key asked for */
+	size_t n_entries;              /* of the key asked for */
+
+	/* Asked for. */
+	const char *key;
+	struct yaml_items *items; /* NULL: not wanted */
+	char *blank; /* not owned: where values of the key are overwritten; NULL: nowhere */
+};
+
+int yaml_document_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_document *d);

@@ -61,6 +61,20 @@ enum topology_policy { /* in order of strictness */
 	_TOPOLOGY_POLICY_N
 };
 
+enum topology_scope { /* in order of strictness */
+	TOPOLOGY_SCOPE_UNSET,
+	TOPOLOGY_SCOPE_CONTAINER,
+	TOPOLOGY_SCOPE_POD,
+	_TOPOLOGY_SCOPE_N
+};
+
+enum cpu_policy {
+	CPU_POLICY_UNSET,
+	CPU_POLICY_NONE, /* never asked for, but met in kubelet files */
+	CPU_POLICY_STATIC,
+	_CPU_POLICY_N
+};
+
 enum gate_mode {
 	GATE_OFF,
 	GATE_DEGRADED,
@@ -107,6 +121,8 @@ struct config {
 	} route;
 	struct {
 		enum topology_policy topology_policy;
+		enum topology_scope topology_scope;
+		enum cpu_policy cpu_policy;
 		enum gate_mode gate;
 	} kubelet;
 	struct {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "config.h"
+#include "kubelet.h"
 #include "reason.h"
 
 #define PCI_LEN    20 /* "0000:3b:00.0"; domains of 8 digits fit */
@@ -251,18 +252,6 @@ struct listener {
 	uint64_t netns; /* inode; 0: the first namespace */
 	uint32_t pid;   /* 0: not known */
 	char command[32], container[80];
-};
-
-#define KUBELET_POLICY_KEY "topologyManagerPolicy"
-
-/* The kubelet's configuration, as far as it is understood. */
-struct kubelet {
-	bool is_there;  /* a kubelet is installed or configured on this node */
-	char path[256]; /* of the file that decides; empty: none found */
-	enum topology_policy
-		policy;      /* in force at the kubelet's next start; UNSET: not understood */
-	enum reason refusal; /* why the file cannot be edited; REASON_NONE: it can */
-	char detail[256];    /* file, line and value that decide, for people */
 };
 
 /* Settings that a PF's driver was found not to have: bits of "unsupported". */

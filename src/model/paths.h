@@ -27,3 +27,9 @@
  */
 #define AUTOPROBE_PATH     "var/lib/rdma-provision/autoprobe"
 #define AUTOPROBE_RUN_PATH "run/rdma-provision/autoprobe"
+
+/* Of the kubelet: what is remembered of its binary, who edits its files, what was edited. */
+#define KUBELET_VERSION_PATH "run/rdma-provision/kubelet-version"
+#define KUBELET_LOCK_PATH    "run/rdma-provision/kubelet.lock"
+#define KUBELET_CMDLINE_PATH "var/lib/rdma-provision/kubelet-cmdline"
+#define KUBELET_RECORD_PATH  "var/lib/rdma-provision/kubelet.json"

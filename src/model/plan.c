@@ -301,16 +301,17 @@ const char *netns_mode_name(enum netns_mode m)
 
 const char *topology_policy_name(enum topology_policy p)
 {
-	static const char *const names[] = {
-		[TOPOLOGY_POLICY_UNSET] = "", /* the kubelet has no such value: nothing is said */
-		[TOPOLOGY_POLICY_NONE] = "none",
-		[TOPOLOGY_POLICY_BEST_EFFORT] = "best-effort",
-		[TOPOLOGY_POLICY_RESTRICTED] = "restricted",
-		[TOPOLOGY_POLICY_SINGLE_NUMA_NODE] = "single-numa-node",
-	};
-	_Static_assert(ELEMENTSOF(names) == _TOPOLOGY_POLICY_N, "a name for every policy");
+	return kubelet_word(KUBELET_TOPOLOGY_POLICY, p);
+}
 
-	return NAME(names, p);
+const char *topology_scope_name(enum topology_scope s)
+{
+	return kubelet_word(KUBELET_TOPOLOGY_SCOPE, s);
+}
+
+const char *cpu_policy_name(enum cpu_policy p)
+{
+	return kubelet_word(KUBELET_CPU_POLICY, p);
 }
 
 const char *gate_mode_name(enum gate_mode g)

@@ -110,6 +110,7 @@ struct plan {
 	} *reasons; /* owned */
 	size_t n_reasons;
 
+	struct kubelet_decision kubelet; /* what its actions and hints are made of */
 	const struct plan *tried; /* while it is made: what this pass tried before, or NULL */
 };
 
@@ -169,5 +170,7 @@ const char *identity_name(enum identity i);
 const char *vf_mode_name(enum vf_mode m);
 const char *netns_mode_name(enum netns_mode m);
 const char *topology_policy_name(enum topology_policy p);
+const char *topology_scope_name(enum topology_scope s);
+const char *cpu_policy_name(enum cpu_policy p);
 const char *gate_mode_name(enum gate_mode g);
 const char *plugin_type_name(enum plugin_type t);

@@ -403,8 +403,8 @@ static const struct {
 	[REASON_KUBELET_FLAG_WINS] = {
 		"kubelet-flag-wins",
 		"A flag on the kubelet's command line wins over its configuration file",
-		"Remove --topology-manager-policy from the kubelet's unit, its drop-ins or its "
-		"environment file, then restart the kubelet.",
+		"Remove that flag from the kubelet's unit, its drop-ins or its environment file, then "
+		"restart the kubelet.",
 	},
 	[REASON_KUBELET_NUMA_NODES] = {
 		"kubelet-numa-nodes",
@@ -417,6 +417,38 @@ static const struct {
 		"No configuration file of the kubelet was found",
 		"Join the node first (kubeadm writes /var/lib/kubelet/config.yaml): the policy "
 		"is set at the kubelet's next start.",
+	},
+	[REASON_KUBELET_MANAGED] = {
+		"kubelet-managed",
+		"The kubelet's configuration belongs to the operating system's own agent",
+		"Set the policy where that agent takes it from: a KubeletConfig resource (OpenShift), "
+		"settings.kubernetes (Bottlerocket), machine.kubelet.extraConfig (Talos).",
+	},
+	[REASON_KUBELET_VALUE_UNKNOWN] = {
+		"kubelet-value-unknown",
+		"The kubelet has a value that is not known here, or is misspelt and stricter than asked",
+		"Correct it or take it out where it is said; what is not understood is never overwritten.",
+	},
+	[REASON_KUBELET_UNCLEAR] = {
+		"kubelet-unclear",
+		"How the kubelet is started is not understood",
+		"Look at its unit, drop-ins and environment files, and say --config in a plain way.",
+	},
+	[REASON_KUBELET_CPU_RESERVATION] = {
+		"kubelet-cpu-reservation",
+		"The kubelet would not start with the static CPU policy",
+		"Reserve CPUs with kubeReserved, systemReserved or reservedSystemCPUs.",
+	},
+	[REASON_KUBELET_CPU_STATE] = {
+		"kubelet-cpu-state",
+		"The kubelet has run in this boot with another CPU policy",
+		"Reboot the node: before the first start of the kubelet policy and state are changed "
+		"together.",
+	},
+	[REASON_KUBELET_DEFERRED] = {
+		"kubelet-deferred",
+		"The kubelet's configuration is right, but it was started before that",
+		"It takes effect at the kubelet's next start; restart it when that suits.",
 	},
 
 	[REASON_NOT_READY] = {

@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubelet: which topology manager policy the kubelet will have at its next start, and which file
- * says so.
+ * Kubelet: which values the settings we know will have at the kubelet's next start, who says so,
+ * and where they could be changed.
  *
- * Knows units named kubelet.service and one configuration file, as kubeadm lays them out. It does
- * not expand variables: flags are looked for wherever the unit, its drop-ins and environment files
- * could hand them to the kubelet, and what is not clear is refused.
+ * What will be started is read as systemd reads it (unit.h). A running kubelet's own command line
+ * counts where that is not clear, and it is remembered for the next start; where it is clear, the
+ * unit tells of the next start and the process only of this one. Without a unit the usual files
+ * are looked for, and told by what is in them, never by their name.
  */
 #pragma once
 
 #include "../doors/fs.h"
 #include "../model/node.h"
 
-/* The top-level key, and the word for what the file does not say. */
+/* What kubelet-ensure keeps for later, beside what was found. */
+struct kubelet_notes {
+	char *cmdline; /* owned; of a running kubelet whose unit is not clear; NULL: nothing to keep
+			*/
+	size_t cmdline_size;
+	char version[400]; /* for KUBELET_VERSION_PATH; empty: nothing to keep */
+	char running[80];  /* "boot id:PID:start" of the running kubelet; empty: none */
+};
+void kubelet_notes_done(struct kubelet_notes *n);
 
 /**
- * observe_kubelet() - look for the kubelet and its policy
- * @fs:  the node
- * @ret: what was found, always whole:
- *       policy may be known even where there is a refusal: compare it first, then look at the
- * refusal; UNSET means that it is not known. path is absolute. KUBELET_FLAG_WINS: a flag decides;
- * path is the file it stands in. KUBELET_NO_FILE: the file is not there (before "kubeadm join") or
- * no kubelet is. KUBELET_FILE_REFUSED: --config-dir, an unclear --config, or a file that yaml.h
- * refuses.
+ * observe_kubelet() - look for the kubelet and its settings
+ * @fs:        the node
+ * @ret:       what was found, always whole: see model/kubelet.h
+ * @ret_notes: for kubelet-ensure, which may also run "kubelet --version" where the version counts;
+ *             NULL: nothing is run
  *
- * Where a kubelet runs, the --config of its command line is the one that counts. A recorder gets
- * copies that give the same answer with nothing else in them: of a KubeletConfiguration all but
- * staticPodURLHeader, of other files only the flags looked at.
+ * A recorder gets copies that give the same answer with nothing else in them: of a
+ * KubeletConfiguration all but staticPodURLHeader, of other files only the flags looked at.
  *
- * Return: 0, or -ENOMEM. A file that cannot be read is a refusal.
+ * Return: 0, or -ENOMEM. What cannot be read or understood is told in @ret.
  */
-int observe_kubelet(const struct fs *fs, struct kubelet *ret);
+int observe_kubelet(const struct fs *fs, struct kubelet *ret, struct kubelet_notes *ret_notes);

@@ -127,7 +127,7 @@ int observe_node(struct doors *d,
 	if (r >= 0)
 		r = observe_options(&d->fs, &n);
 	if (r >= 0)
-		r = observe_kubelet(&d->fs, &n.kubelet);
+		r = observe_kubelet(&d->fs, &n.kubelet, NULL);
 	if (r >= 0)
 		r = observe_outputs(&d->fs, &n);
 	if (r < 0)

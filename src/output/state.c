@@ -2,6 +2,7 @@
 #include "state.h"
 
 #include "document.h"
+#include "explain-kubelet.h"
 #include "plugin.h"
 
 #define SCHEMA       1
@@ -221,12 +222,38 @@ static json_t *make_plugin(const struct config *c, const struct node *n, const s
 			 n_devices, "left_out", make_left_out(p));
 }
 
-static json_t *make_kubelet(const struct kubelet *k)
+/* The first thing that is wrong with what was asked for; else what is told of it. */
+static const struct kubelet_item *telling_item(const struct plan *p)
 {
-	return json_pack("{s:s, s:o, s:s, s:o}", "policy", topology_policy_name(k->policy), "path",
-			 document_text(k->path), "code", reason_code(k->refusal), "detail",
-			 document_text(k->detail));
+	for (int i = 0; i < _KUBELET_SETTING_N; i++)
+		if (p->kubelet.items[i].row > 0 && p->kubelet.items[i].reason != REASON_NONE)
+			return &p->kubelet.items[i];
+	return &p->kubelet.items[KUBELET_TOPOLOGY_POLICY];
 }
+
+/* clang-format off */
+static json_t *make_kubelet(const struct config *c, const struct kubelet *k, const struct plan *p)
+{
+	const struct kubelet_value *v = &k->values[KUBELET_TOPOLOGY_POLICY];
+	const struct kubelet_item *item = telling_item(p);
+	const bool is_default = k->is_there && !*v->text;
+	const char *policy = is_default ? topology_policy_name(TOPOLOGY_POLICY_NONE) : v->text;
+
+	return json_pack("{s:o, s:o, s:o, s:s, s:o, s:I, s:s, s:s, s:o, s:s, s:b, s:b}",
+			 "policy", document_text(policy),
+			 "scope", document_text(k->values[KUBELET_TOPOLOGY_SCOPE].text),
+			 "cpu_policy", document_text(k->values[KUBELET_CPU_POLICY].text),
+			 "source", k->is_there ? kubelet_source_name(v->source) : "",
+			 "path", document_text(*v->path ? v->path : k->file),
+			 "line", (json_int_t)v->line,
+			 "outcome", output_kubelet_outcome(item),
+			 "code", reason_code(item->reason),
+			 "detail", document_text(item->detail),
+			 "since", k->since,
+			 "deferred", k->is_deferred,
+			 "hints", output_has_hints(c));
+}
+/* clang-format on */
 
 /* Memory */
 
@@ -320,7 +347,7 @@ int output_state(const struct config *c, const struct node *n, const struct plan
 			     "reasons", reasons,
 			     "devices", make_devices(p),
 			     "plugin", make_plugin(c, n, p),
-			     "kubelet", make_kubelet(&n->kubelet),
+			     "kubelet", make_kubelet(c, &n->kubelet, p),
 			     "memory", make_memory(n, p));
 	/* clang-format on */
 

@@ -374,10 +374,21 @@ static void draw_kubelet(const struct tree *t)
 	const json_t *kubelet = json_object_get(t->state, "kubelet");
 	const char *policy = GET(kubelet, "policy"), *path = GET(kubelet, "path");
 	const char *code = GET(kubelet, "code"), *detail = GET(kubelet, "detail");
+	const int64_t line = document_get_number(kubelet, "line");
 
 	fprintf(t->f, "Kubelet        topology policy %s", *policy ? policy : "not known");
 	if (*path)
 		fprintf(t->f, ", %s", path);
+	if (line > 0)
+		fprintf(t->f, ":%lld", (long long)line);
+	if (*GET(kubelet, "since"))
+		fprintf(t->f, ", ours since %s", GET(kubelet, "since"));
+	if (document_get_flag(kubelet, "deferred"))
+		fputs(", at its next start", t->f);
+	if (*policy && !streq(policy, "none") &&
+	    !streq(GET(json_object_get(t->state, "plugin"), "type"), "none") &&
+	    !document_get_flag(kubelet, "hints"))
+		fputs(", no NUMA hints from the device plugin", t->f);
 	if (*code)
 		fprintf(t->f, ", %s%s%s", code, *detail ? ": " : "", detail);
 	fputc('\n', t->f);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Edit: changes one top-level scalar of a KubeletConfiguration, in YAML or JSON, without touching
+ * another byte. The second half of yaml.h, whose errors it returns.
+ *
+ * What comes out is parsed again and compared with what went in, event by event (and JSON value by
+ * value): a text that would not read as meant is -EUCLEAN, never a result.
+ */
+#pragma once
+
+#include "../base/util.h"
+
+#define EDIT_MAX_VALUE 64
+
+/**
+ * edit_set() - the text with one value changed, everything else byte-identical
+ * @text, @size: the file
+ * @key:      a top-level key
+ * @value:    letters, digits, "-" and ","; shorter than EDIT_MAX_VALUE
+ * @ret:      the new text, owned by the caller
+ * @ret_size: its size
+ *
+ * A key that is there keeps its place, quotes and comment: the last one, when there are several. A
+ * block scalar ("|", ">") becomes one word on the line of its key. A missing key goes below the
+ * line of "kind", as that line is indented and ended; in JSON behind the member "kind".
+ *
+ * Return: 1 when the text differs, 0 when the value was there already (*ret is a copy), or -errno.
+ */
+int edit_set(const char *text, size_t size, const char *key, const char *value, char **ret,
+	     size_t *ret_size);
+
+/* The same without that key, as edit_set() put it in: alone on its line. -EOPNOTSUPP otherwise. */
+int edit_unset(const char *text, size_t size, const char *key, char **ret, size_t *ret_size);

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kubelet: the settings of the kubelet that we know, what was seen of them, and what is to be done.
+ *
+ * Plain data: observe/ fills struct kubelet, plan/kubelet.c makes a struct kubelet_decision of it,
+ * apply/kubelet.c carries out its edits.
+ */
+#pragma once
+
+#include "reason.h"
+
+enum kubelet_setting {
+	KUBELET_TOPOLOGY_POLICY,
+	KUBELET_TOPOLOGY_SCOPE,
+	KUBELET_CPU_POLICY,
+	KUBELET_RESERVED_CPUS, /* only set together with the CPU policy */
+	_KUBELET_SETTING_N
+};
+
+const char *kubelet_key(enum kubelet_setting s);  /* in files: "topologyManagerPolicy" */
+const char *kubelet_flag(enum kubelet_setting s); /* "topology-manager-policy" */
+
+/*
+ * The words of a setting in order of strictness, from 1: the kubelet's default is the first. They
+ * are the values of enum topology_policy, topology_scope and cpu_policy. 0 and "": no such word;
+ * the kubelet minds the case, so "None" is none.
+ */
+uint32_t kubelet_rank(enum kubelet_setting s, const char *word);
+const char *kubelet_word(enum kubelet_setting s, uint32_t rank);
+
+enum kubelet_flavour {
+	KUBELET_PLAIN,   /* a unit that runs the kubelet itself */
+	KUBELET_RANCHER, /* RKE2 and k3s: its flags come from /etc/rancher */
+	KUBELET_SNAP,    /* MicroK8s: its flags are lines of a file */
+	_KUBELET_FLAVOUR_N
+};
+
+enum kubelet_source { /* in the kubelet's order: the later ones win */
+	KUBELET_DEFAULT,
+	KUBELET_FILE,    /* of --config */
+	KUBELET_DROP_IN, /* of --config-dir */
+	KUBELET_FLAG,
+	_KUBELET_SOURCE_N
+};
+
+/* One setting, as it will be in force at the kubelet's next start. */
+struct kubelet_value {
+	enum kubelet_source source;
+	uint32_t rank;    /* 0: not a word that we know */
+	bool is_misspelt; /* rank is what was meant ("None", ""): the kubelet refuses it */
+	char text[64];
+	char path[256];    /* where it is said, absolute; empty: nowhere, or not known where */
+	uint32_t line;     /* from 1; 0: not known */
+	bool is_editable;  /* of a flag: one plain word in a file of variables or flags */
+	uint32_t from, to; /* then: its bytes there */
+};
+
+/* CPUs that are reserved, counted as the kubelet does: see observe/cpus.h. */
+struct kubelet_cpus {
+	uint32_t n_online;     /* 0: not known */
+	uint32_t n_reserved;   /* rounded up */
+	bool is_list;          /* of reservedSystemCPUs, which wins over the amounts */
+	bool has_cgroup;       /* systemReservedCgroup or kubeReservedCgroup is set */
+	bool is_by_flag;       /* an amount is given by flag: it replaces the file's */
+	bool is_unclear;       /* an amount or list that we, or the kubelet, do not understand */
+	char first_core[64];   /* list of CPU 0 and its siblings: "0,32" */
+	uint32_t n_first_core; /* how many that are */
+	char checkpoint[32];   /* policyName of cpu_manager_state; empty: no such file */
+	char checkpoint_path[256]; /* absolute */
+};
+
+struct kubelet {
+	bool is_there; /* a kubelet is installed or configured on this node */
+	enum kubelet_flavour flavour;
+	char unit[64];     /* that runs it; empty: none found */
+	char manager[16];  /* "openshift", "bottlerocket", "talos": who owns its files; or empty */
+	uint32_t minor;    /* N of version 1.N; 0: not known */
+	char version[48];  /* as it says it; empty: not known */
+	char binary[256];  /* that the unit runs, absolute; empty: not known */
+	bool is_running;   /* a process of it was seen */
+	bool was_started;  /* it has run in this boot */
+	bool is_deferred;  /* the running one was started before our last edit */
+	char problem[256]; /* what was not understood: nothing is edited then; empty: all was */
+	struct kubelet_value values[_KUBELET_SETTING_N];
+
+	char file[256];        /* the last --config, or the one that is usual; empty: none */
+	bool has_file;         /* it is there */
+	int file_result;       /* of reading it: 0, or an error of doors/yaml.h */
+	char file_problem[96]; /* that error as people read it */
+	char folder[256];      /* the last --config-dir; empty: none */
+	bool has_folder;       /* it is a folder, not a link to one: those are not read */
+	bool is_reset;         /* 1.28: its drop-ins set all that they do not say to the default */
+	char drop_in[256];     /* a file in there that would win; empty: there is no such name */
+	bool is_waiting;       /* a file that its unit needs is not there yet */
+	char extra_path[256];  /* of variables or flags, where a flag that wins can be added; or
+				  empty */
+	char extra_variable[64]; /* that is the variable; empty: the file is one of flags */
+	uint32_t extra_at;       /* byte where it goes; UINT32_MAX: in a new line at the end */
+	uint32_t extra_bytes; /* of the file when it was looked at; 0: it is not there, or empty */
+	bool is_extra_empty;  /* there is nothing in the variable yet */
+	char rancher_path[256];  /* the file of ours in config.yaml.d; empty: none would win */
+	uint32_t max_numa_nodes; /* max-allowable-numa-nodes; 0: not set */
+	struct kubelet_cpus cpus;
+
+	/* Of the last edits of ours that are still in force; empty: none. */
+	char since[32]; /* "2026-01-31T08:00:00Z" */
+
+	/* Ways that were tried in this run and refused, by bits of enum kubelet_way; and why. */
+	uint32_t blocked;
+	char blocked_detail[256];
+};
+
+enum kubelet_way {
+	KUBELET_WAY_NONE,
+	KUBELET_WAY_FILE,    /* one scalar in the file of --config */
+	KUBELET_WAY_DROP_IN, /* a file of ours in --config-dir */
+	KUBELET_WAY_RANCHER, /* a file of ours in config.yaml.d */
+	KUBELET_WAY_TOKEN,   /* the value of a flag, where it is written */
+	KUBELET_WAY_EXTRA,   /* a flag that is added to a variable or a list of flags */
+	_KUBELET_WAY_N
+};
+
+enum kubelet_outcome {
+	KUBELET_SATISFIED, /* nothing asked for, or what is there is at least as strict */
+	KUBELET_CHANGED,   /* has to be changed; in a result: was */
+	KUBELET_DEFERRED,  /* was changed, takes effect at the kubelet's next start */
+	KUBELET_WAITING,   /* for a file that another agent writes */
+	KUBELET_REFUSED,   /* nothing is touched: see reason */
+	_KUBELET_OUTCOME_N
+};
+
+const char *kubelet_outcome_name(enum kubelet_outcome o); /* "satisfied" */
+const char *kubelet_way_name(enum kubelet_way w);         /* "drop-in" */
+const char *kubelet_source_name(enum kubelet_source s);   /* "flag" */
+
+/* What is to be done about one setting. */
+struct kubelet_item {
+	enum kubelet_outcome outcome;
+	uint32_t row; /* of the decision table in plan/kubelet.c, from 1; 0: not asked for */
+	enum reason reason;
+	enum kubelet_way way;
+	char path[256];        /* to be edited; of what is left alone: that decides */
+	char from[64], to[64]; /* from: empty where nothing was said */
+	char detail[256];      /* file, line and value that decide, for people */
+};
+
+struct kubelet_decision {
+	struct kubelet_item items[_KUBELET_SETTING_N];
+	bool is_state_removed; /* cpu_manager_state goes, after the edits */
+};

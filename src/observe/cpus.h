@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cpus: what the kubelet will reserve for the static CPU manager, and its state file.
+ *
+ * Counted as the kubelet counts (run() in cmd/kubelet/app/server.go): reservedSystemCPUs wins over
+ * amounts; a flag replaces a whole map of the file; amounts are added and rounded up.
+ */
+#pragma once
+
+#include "../model/kubelet.h"
+#include "flags.h"
+#include "sources.h"
+
+/* Return: 0 or -ENOMEM. */
+int cpus_observe(const struct fs *fs, const struct sources *sources, const struct flags *flags,
+		 struct kubelet_cpus *ret);
+
+/* "500m", "1", "0.5", "2e3m": in thousandths, rounded up. -EINVAL, -ERANGE */
+int cpus_parse_amount(const char *text, uint64_t *ret);
+
+/* A list as "0-3,8". Return: how many there are, all below @n; or -EINVAL. */
+int cpus_count(const char *list, uint32_t n);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loaded.h"
+
+#include "../base/log.h"
+#include "../doors/manager.h"
+
+#define ASK_USEC (2 * USEC_PER_SEC) /* systemd may be busy; then the files tell */
+
+static int word_of(const char *text, struct word *ret)
+{
+	return word_add_text(ret, text, NO_PAGE, 0);
+}
+
+static int adopt_exec(struct unit *u, const struct manager_unit *m)
+{
+	_cleanup_(words_done) struct words words = {};
+	bool is_same = m->exec.n == u->exec.n_words && m->exec.n > 0;
+	int r = 0;
+
+	/* The first word has prefixes in the file, which systemd tells in flags. */
+	for (size_t i = 1; i < m->exec.n && is_same; i++)
+		is_same = word_is(&u->exec.words[i], m->exec.words[i]);
+	if (is_same)
+		return 0;
+
+	for (size_t i = 0; i < m->exec.n && r >= 0; i++) {
+		_cleanup_(word_done) struct word w = {};
+
+		r = word_of(m->exec.words[i], &w);
+		if (r >= 0)
+			r = words_add(&words, &w);
+	}
+	words_done(&u->exec);
+	u->exec = words;
+	words = (struct words){};
+	return r;
+}
+
+/*
+ * Those that the files do not have, or have otherwise: edited after the last daemon-reload. What
+ * systemd itself has counts last.
+ */
+static int adopt_environment(struct unit *u, const struct manager_words *l, bool is_inherited)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < l->n && r >= 0; i++) {
+		const char *text = l->words[i], *equals = strchr(text, '=');
+		_cleanup_(word_done) struct word w = {};
+		const struct variable *v;
+		char name[64] = "";
+
+		if (!equals || (size_t)(equals - text) >= sizeof(name))
+			continue;
+		memcpy(name, text, (size_t)(equals - text));
+		v = unit_variable(u, name);
+		if (v && (is_inherited || word_is(&v->value, equals + 1)))
+			continue;
+		r = word_of(text, &w);
+		if (r >= 0)
+			r = unit_assign(u, &w);
+	}
+	return r;
+}
+
+static int adopt_env_files(struct unit *u, const struct manager_unit *m)
+{
+	bool is_same = m->env_files.n == u->n_env_files;
+
+	for (size_t i = 0; i < m->env_files.n && is_same; i++)
+		is_same = streq(m->env_files.words[i] + 1, u->env_files[i].path);
+	if (is_same)
+		return 0;
+
+	u->n_env_files = 0;
+	free(TAKE(u->env_files));
+	for (size_t i = 0; i < m->env_files.n; i++) {
+		struct env_file *file = APPEND(u->env_files, u->n_env_files);
+
+		if (!file)
+			return -ENOMEM;
+		file->page = NO_PAGE;
+		file->is_optional = m->env_files.words[i][0] == '-';
+		COPY(file->path, m->env_files.words[i] + 1);
+	}
+	return 0;
+}
+
+int loaded_read(struct unit *u)
+{
+	_cleanup_(manager_unit_done) struct manager_unit m = {};
+	int r;
+
+	r = manager_read_unit(u->name, ASK_USEC, &m);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		log_debug_errno(r, "%s: systemd does not tell of it, its files do", u->name);
+		u->start_usec = UINT64_MAX;
+		return 0;
+	}
+
+	u->start_usec = m.start_usec;
+	if (m.exec.n == 0)
+		return 0;
+	u->is_there = true;
+	r = adopt_exec(u, &m);
+	if (r >= 0)
+		r = adopt_environment(u, &m.environment, false);
+	if (r >= 0)
+		r = adopt_environment(u, &m.inherited, true);
+	return r < 0 ? r : adopt_env_files(u, &m);
+}

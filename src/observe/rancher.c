@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rancher.h"
+
+#include "sources.h"
+
+#define MAX_PATH 256
+
+/* The first that nobody's file comes behind. */
+static const char *const own_names[] = { "99-rdma-provision.yaml", "zz-rdma-provision.yaml" };
+
+void rancher_done(struct rancher *r)
+{
+	flags_done(&r->flags);
+}
+
+/* A copy with the flags alone, each in its line. */
+static int record(const struct fs *fs, const char *path, const struct yaml_items *items)
+{
+	_cleanup_(freep) char *text = NULL;
+	const char *open = "";
+	uint32_t line = 1;
+	size_t size = 0;
+	bool is_bad;
+	FILE *f;
+
+	if (!fs->on_read)
+		return 0;
+	f = open_memstream(&text, &size);
+	if (!f)
+		return -ENOMEM;
+	for (size_t i = 0; i < items->n_items; i++) {
+		const struct yaml_item *item = &items->items[i];
+		const bool is_args = is_prefix(item->key, "kubelet-arg");
+
+		if ((!is_args && !streq(item->key, "data-dir")) || item->is_odd || item->is_null)
+			continue;
+		if (*open && !streq(open, item->key))
+			fputs("]", f);
+		for (; line < item->line; line++)
+			fputc('\n', f);
+		if (!streq(open, item->key))
+			fprintf(f, "%s: [", item->key);
+		fputc('\'', f);
+		for (const char *c = item->text; *c; c++)
+			fprintf(f, *c == '\'' ? "''" : "%c", *c);
+		fputs("',", f);
+		open = item->key;
+	}
+	fputs(*open ? "]\n" : "# left out\n", f);
+	is_bad = ferror(f);
+	if (fclose(f) != 0 || is_bad)
+		return -ENOMEM;
+	fs_record(fs, RECORD_FILE, path + 1, text, size);
+	return 0;
+}
+
+/* Return: has the file a word about the kubelet's flags? 1, 0 or -ENOMEM. */
+static int read_config(struct rancher *rn, const struct fs *fs, const char *path, char *data_dir,
+		       size_t size)
+{
+	_cleanup_(yaml_items_done) struct yaml_items items = {};
+	_cleanup_(freep) char *text = NULL;
+	const struct yaml_item *dir;
+	size_t text_size;
+	int has_flags = 0, r;
+
+	r = source_read(fs, path, YAML_ANY, &items, &text, &text_size);
+	if (r == -ENOENT || r == -ENODATA || r == -ENOMEM)
+		return r == -ENOMEM ? r : 0;
+	if (r < 0) {
+		if (!*rn->problem)
+			snprintf(rn->problem, sizeof(rn->problem), "%s: %s", path, yaml_problem(r));
+		return 0;
+	}
+
+	dir = yaml_find(&items, "data-dir", "");
+	if (dir && !dir->is_odd && !dir->is_null)
+		copy(data_dir, size, dir->text);
+	for (size_t i = 0; i < items.n_items && r >= 0; i++) {
+		const struct yaml_item *item = &items.items[i];
+
+		if (!streq(item->key, "kubelet-arg") && !streq(item->key, "kubelet-arg+"))
+			continue;
+		has_flags = 1;
+		if (!item->is_listed && streq(item->key, "kubelet-arg"))
+			flags_done(&rn->flags);
+		if (!item->is_odd && !item->is_null)
+			r = flags_add_text(&rn->flags, item->text, path, item->line);
+	}
+	if (r >= 0)
+		r = record(fs, path, &items);
+	return r < 0 ? r : has_flags;
+}
+
+static bool is_config_name(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && (streq(dot, ".yaml") || streq(dot, ".yml"));
+}
+
+static int read_folder(struct rancher *rn, const struct fs *fs, const char *folder, char *data_dir,
+		       size_t size)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char last[MAX_PATH] = "";
+	int r;
+
+	r = fs_list(fs, folder + 1, &names);
+	if (r == -ENOMEM)
+		return r;
+	for (size_t i = 0; i < names.n_names; i++) {
+		char path[2 * MAX_PATH];
+
+		if (!is_config_name(names.names[i]))
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", folder, names.names[i]);
+		r = strlen(path) >= MAX_PATH ? 0 : read_config(rn, fs, path, data_dir, size);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			COPY(last, names.names[i]);
+	}
+
+	for (size_t i = 0; i < ELEMENTSOF(own_names) && !*rn->own_path; i++)
+		if (strcmp(last, own_names[i]) <= 0)
+			snprintf(rn->own_path, sizeof(rn->own_path), "%.200s/%s", folder,
+				 own_names[i]);
+	return 0;
+}
+
+int rancher_read(const struct fs *fs, const struct unit *u, const struct flags *own,
+		 struct rancher *ret)
+{
+	_cleanup_(rancher_done) struct rancher rn = {};
+	const char *name = is_prefix(u->name, "rke2") ? "rke2" : "k3s";
+	char data_dir[MAX_PATH - 64], path[MAX_PATH];
+	int r;
+
+	snprintf(data_dir, sizeof(data_dir), "/var/lib/rancher/%s", name);
+	snprintf(path, sizeof(path), "/etc/rancher/%s/config.yaml", name);
+	r = read_config(&rn, fs, path, data_dir, sizeof(data_dir));
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "/etc/rancher/%s/config.yaml.d", name);
+	r = read_folder(&rn, fs, path, data_dir, sizeof(data_dir));
+
+	for (size_t i = 0; i < own->n_flags && r >= 0; i++) {
+		const struct flag *f = &own->flags[i];
+
+		if (f->kind == FLAG_DATA_DIR)
+			COPY(data_dir, f->value);
+		if (f->kind == FLAG_KUBELET_ARG)
+			r = flags_add_text(&rn.flags, f->value, f->path, f->line);
+	}
+	if (r < 0)
+		return r;
+
+	snprintf(rn.folder, sizeof(rn.folder), "%s/agent/etc/kubelet.conf.d", data_dir);
+	*ret = rn;
+	rn = (struct rancher){};
+	return 0;
+}

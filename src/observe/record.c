@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record.h"
+
+#include <jansson.h>
+
+#define MAX_ENTRIES 256
+
+void record_done(struct record *rec)
+{
+	free(rec->entries);
+	*rec = (struct record){};
+}
+
+static bool get_text(const json_t *object, const char *key, char *ret, size_t size)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text && copy(ret, size, text);
+}
+
+static int parse_entry(const json_t *object, struct record_entry *ret)
+{
+	char key[64], way[16];
+	struct record_entry e = {};
+
+	if (!get_text(object, "key", key, sizeof(key)) ||
+	    !get_text(object, "way", way, sizeof(way)) ||
+	    !get_text(object, "path", e.path, sizeof(e.path)) || e.path[0] != '/' ||
+	    !get_text(object, "variable", e.variable, sizeof(e.variable)) ||
+	    !get_text(object, "from", e.from, sizeof(e.from)) ||
+	    !get_text(object, "to", e.to, sizeof(e.to)) || !e.to[0] ||
+	    !get_text(object, "since", e.since, sizeof(e.since)) ||
+	    !get_text(object, "running", e.running, sizeof(e.running)))
+		return -EINVAL;
+
+	e.was_there = json_is_true(json_object_get(object, "was_there"));
+	e.is_created = json_is_true(json_object_get(object, "created"));
+	e.setting = _KUBELET_SETTING_N;
+	for (int i = 0; i < _KUBELET_SETTING_N; i++)
+		if (streq(key, kubelet_key((enum kubelet_setting)i)))
+			e.setting = (enum kubelet_setting)i;
+	for (int i = KUBELET_WAY_NONE + 1; i < _KUBELET_WAY_N; i++)
+		if (streq(way, kubelet_way_name((enum kubelet_way)i)))
+			e.way = (enum kubelet_way)i;
+	if (e.setting == _KUBELET_SETTING_N || e.way == KUBELET_WAY_NONE)
+		return -EINVAL;
+	*ret = e;
+	return 0;
+}
+
+int record_parse(const char *json, size_t size, struct record *ret)
+{
+	_cleanup_(record_done) struct record rec = {};
+	json_auto_t *document = json_loadb(json, size, JSON_REJECT_DUPLICATES, NULL);
+	const json_t *list = json_object_get(document, "edits");
+	int r;
+
+	if (!json_is_array(list) || json_array_size(list) > MAX_ENTRIES)
+		return -EINVAL;
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		struct record_entry e;
+
+		r = parse_entry(json_array_get(list, i), &e);
+		if (r >= 0)
+			r = record_set(&rec, &e);
+		if (r < 0)
+			return r;
+	}
+
+	*ret = rec;
+	rec = (struct record){};
+	return 0;
+}
+
+int record_print(const struct record *rec, char **ret)
+{
+	json_auto_t *list = json_array(), *document = NULL;
+	_cleanup_(freep) char *text = NULL;
+
+	for (size_t i = 0; i < rec->n_entries; i++) {
+		const struct record_entry *e = &rec->entries[i];
+		json_t *object =
+			json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:s, s:s, s:s}", "key",
+				  kubelet_key(e->setting), "way", kubelet_way_name(e->way), "path",
+				  e->path, "variable", e->variable, "was_there", e->was_there,
+				  "created", e->is_created, "from", e->from, "to", e->to, "since",
+				  e->since, "running", e->running);
+
+		if (json_array_append_new(list, object) < 0)
+			return -ENOMEM;
+	}
+	document = json_pack("{s:i, s:O}", "schema", 1, "edits", list);
+	text = document ? json_dumps(document, JSON_INDENT(2)) : NULL;
+	if (!text || asprintf(ret, "%s\n", text) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static struct record_entry *find(const struct record *rec, enum kubelet_setting s, const char *path)
+{
+	for (size_t i = 0; i < rec->n_entries; i++)
+		if (rec->entries[i].setting == s && streq(rec->entries[i].path, path))
+			return &rec->entries[i];
+	return NULL;
+}
+
+const struct record_entry *record_find(const struct record *rec, enum kubelet_setting s,
+				       const char *path)
+{
+	return find(rec, s, path);
+}
+
+int record_set(struct record *rec, const struct record_entry *e)
+{
+	struct record_entry *slot = find(rec, e->setting, e->path);
+
+	if (!slot)
+		slot = APPEND(rec->entries, rec->n_entries);
+	if (!slot)
+		return -ENOMEM;
+	*slot = *e;
+	return 0;
+}
+
+void record_drop(struct record *rec, size_t i)
+{
+	memmove(&rec->entries[i], &rec->entries[i + 1],
+		(rec->n_entries - i - 1) * sizeof(*rec->entries));
+	rec->n_entries--;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kubelet root: a folder that is a node to the code under test, and kubelet-ensure in it.
+ *
+ * For tests of the kubelet only.
+ */
+#pragma once
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <sys/stat.h>
+
+#include "../src/kubelet.h"
+#include "../src/model/config.h"
+
+#define FILE_PATH "var/lib/kubelet/config.yaml"
+#define API       "apiVersion: kubelet.config.k8s.io/v1beta1\n"
+#define KIND      "kind: KubeletConfiguration\n"
+#define HEAD      API KIND
+#define KEY       "topologyManagerPolicy"
+#define BE        "best-effort"
+
+struct root {
+	char path[64];
+	struct fs fs;
+};
+
+static int remove_entry(const char *path, _unused_ const struct stat *st, _unused_ int flag,
+			_unused_ struct FTW *ftw)
+{
+	return remove(path);
+}
+
+static inline void root_open_in(struct root *ret, const char *folder)
+{
+	snprintf(ret->path, sizeof(ret->path), "%s/test-kubelet-XXXXXX", folder);
+	assert_non_null(mkdtemp(ret->path));
+	assert_int_equal(fs_open_root(ret->path, &ret->fs), 0);
+}
+
+/* In memory where there is such a folder: every edit waits for the disk, twice. */
+static inline void root_open(struct root *ret)
+{
+	root_open_in(ret, access("/dev/shm", W_OK) >= 0 ? "/dev/shm" : "/tmp");
+}
+
+static inline void root_done(struct root *root)
+{
+	fs_done(&root->fs);
+	nftw(root->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static inline void put(const struct root *root, const char *path, const char *data, size_t size)
+{
+	char folder[PATH_MAX], full[PATH_MAX];
+	int fd;
+
+	COPY(folder, path);
+	if (strrchr(folder, '/')) {
+		*strrchr(folder, '/') = '\0';
+		assert_true(fs_make_folders(&root->fs, folder) >= 0);
+	}
+	assert_true(snprintf(full, sizeof(full), "%s/%s", root->path, path) > 0);
+	unlink(full); /* an empty file may have been seen there first */
+	fd = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, size), size);
+	close(fd);
+}
+
+static inline void put_text(const struct root *root, const char *path, const char *text)
+{
+	put(root, path, text, strlen(text));
+}
+
+static inline void put_link(const struct root *root, const char *path, const char *target)
+{
+	char full[PATH_MAX];
+
+	put_text(root, path, "");
+	assert_true(snprintf(full, sizeof(full), "%s/%s", root->path, path) > 0);
+	assert_int_equal(unlink(full), 0);
+	assert_int_equal(symlink(target, full), 0);
+}
+
+static inline struct stat stat_of(const struct root *root, const char *path)
+{
+	char full[PATH_MAX];
+	struct stat st;
+
+	assert_true(snprintf(full, sizeof(full), "%s/%s", root->path, path) > 0);
+	assert_int_equal(lstat(full, &st), 0);
+	return st;
+}
+
+static inline void assert_text(const struct root *root, const char *path, const char *data,
+			       size_t size)
+{
+	_cleanup_(freep) char *have = NULL;
+	size_t have_size;
+
+	assert_int_equal(fs_read_all(&root->fs, path, 4 * YAML_MAX_BYTES, true, &have, &have_size),
+			 0);
+	assert_int_equal(have_size, size);
+	assert_memory_equal(have, data, size);
+}
+
+/* What comes of one setting. */
+struct verdict {
+	enum kubelet_outcome outcome;
+	uint32_t row;
+	enum reason reason;
+	enum kubelet_way way;
+	uint32_t from;
+	char path[256], detail[256];
+};
+
+static inline struct verdict verdict_of(const struct kubelet_item *item, enum kubelet_setting s)
+{
+	struct verdict v = { item->outcome,
+			     item->row,
+			     item->reason,
+			     item->way,
+			     kubelet_rank(s, item->from),
+			     "",
+			     "" };
+
+	COPY(v.path, item->path);
+	COPY(v.detail, item->detail);
+	return v;
+}
+
+static inline int ensure_config(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes,
+				struct verdict *ret)
+{
+	struct kubelet_result res;
+	int r;
+
+	r = kubelet_ensure(fs, c, n_numa_nodes, &res);
+	*ret = verdict_of(&res.decision.items[KUBELET_TOPOLOGY_POLICY], KUBELET_TOPOLOGY_POLICY);
+	if (r >= 0 && ret->outcome == KUBELET_REFUSED &&
+	    (res.kubelet.file_result < 0 || res.kubelet.values[0].rank == 0))
+		ret->from = 0; /* nothing is known of it */
+	return r;
+}
+
+static inline int ensure(const struct fs *fs, enum topology_policy want, uint32_t n_numa_nodes,
+			 struct verdict *ret)
+{
+	const struct config c = { .kubelet.topology_policy = want };
+
+	return ensure_config(fs, &c, n_numa_nodes, ret);
+}

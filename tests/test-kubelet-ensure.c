@@ -1,0 +1,870 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kubelet: the static CPU policy, the way back, and what may go wrong with files and programs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <linux/fs.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+
+#include "../src/doors/program.h"
+#include "../src/kubelet-revert.h"
+#include "../src/model/paths.h"
+#include "../src/observe/cpus.h"
+#include "../src/observe/kubelet.h"
+#include "../src/observe/version.h"
+#include "kubelet-root.h"
+
+#define UNIT       "usr/lib/systemd/system/kubelet.service"
+#define ENV        "etc/default/kubelet"
+#define STATE      "var/lib/kubelet/cpu_manager_state"
+#define PODS       "sys/fs/cgroup/kubepods/cgroup.procs"
+#define OLD_STATE  "{\"policyName\":\"none\",\"defaultCpuSet\":\"\",\"checksum\":1353318690}"
+#define NEW_STATE  "{\"policyName\":\"static\",\"defaultCpuSet\":\"0-7\",\"checksum\":1}"
+#define RESERVE    "kubeReserved:\n  cpu: 500m\n"
+#define UNIT_TEXT  "[Service]\nEnvironmentFile=-/" ENV "\nExecStart=/usr/bin/kubelet "
+#define WITH_FILE  UNIT_TEXT "--config=/" FILE_PATH " $KUBELET_EXTRA_ARGS\n"
+#define ARGS(text) "KUBELET_EXTRA_ARGS=\"" text "\"\n"
+
+struct entry {
+	const char *path, *text;
+};
+
+static void put_entries(const struct root *root, const struct entry *entries, size_t n)
+{
+	for (size_t i = 0; i < n && entries[i].path; i++)
+		put_text(root, entries[i].path, entries[i].text);
+}
+
+/* The text of a file, or NULL. */
+static char *text_of(const struct root *root, const char *path)
+{
+	char *text = NULL;
+	size_t size;
+
+	return fs_read_all(&root->fs, path, 1u << 20, true, &text, &size) < 0 ? NULL : text;
+}
+
+/* Eight CPUs of four cores. */
+static void put_cpus(const struct root *root)
+{
+	put_text(root, "sys/devices/system/cpu/online", "0-7\n");
+	put_text(root, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0,4\n");
+}
+
+/* The static CPU policy */
+
+static const struct {
+	const char *name;
+	struct entry entries[4];
+	enum kubelet_outcome outcome;
+	enum reason reason;
+	const char *out; /* the file afterwards; NULL: as it was */
+} cpu_nodes[] = {
+	{ "reserved by the file",
+	  { { FILE_PATH, HEAD RESERVE } },
+	  KUBELET_CHANGED,
+	  REASON_NONE,
+	  HEAD "cpuManagerPolicy: static\n" RESERVE },
+	{ "nothing reserved: the first core, in the same edit",
+	  { { FILE_PATH, HEAD } },
+	  KUBELET_CHANGED,
+	  REASON_NONE,
+	  HEAD "reservedSystemCPUs: \"0,4\"\ncpuManagerPolicy: static\n" },
+	{ "amounts are added and rounded up",
+	  { { FILE_PATH, HEAD "kubeReserved: {cpu: 6500m}\nsystemReserved: {cpu: 600m}\n" } },
+	  KUBELET_REFUSED,
+	  REASON_KUBELET_CPU_RESERVATION,
+	  NULL },
+	{ "seven of eight",
+	  { { FILE_PATH, HEAD "kubeReserved: {cpu: 6500m}\nsystemReserved: {cpu: 500m}\n" } },
+	  KUBELET_CHANGED,
+	  REASON_NONE,
+	  HEAD "cpuManagerPolicy: static\nkubeReserved: {cpu: 6500m}\nsystemReserved: {cpu: "
+	       "500m}\n" },
+	{ "memory alone is no reservation",
+	  { { FILE_PATH, HEAD "kubeReserved: {memory: 1Gi}\n" } },
+	  KUBELET_CHANGED,
+	  REASON_NONE,
+	  HEAD "reservedSystemCPUs: \"0,4\"\ncpuManagerPolicy: static\nkubeReserved: {memory: "
+	       "1Gi}\n" },
+	{ "zero is none",
+	  { { FILE_PATH, HEAD "kubeReserved: {cpu: \"0\"}\n" } },
+	  KUBELET_CHANGED,
+	  REASON_NONE,
+	  HEAD "reservedSystemCPUs: \"0,4\"\ncpuManagerPolicy: static\nkubeReserved: {cpu: "
+	       "\"0\"}\n" },
+	{ "a number without quotes ends the kubelet",
+	  { { FILE_PATH, HEAD "kubeReserved:\n  cpu: 1\n" } },
+	  KUBELET_REFUSED,
+	  REASON_KUBELET_CPU_RESERVATION,
+	  NULL },
+	{ "a list wins over amounts",
+	  { { FILE_PATH, HEAD "kubeReserved: {cpu: \"12\"}\nreservedSystemCPUs: \"0-1,4\"\n" } },
+	  KUBELET_CHANGED,
+	  REASON_NONE,
+	  HEAD "cpuManagerPolicy: static\nkubeReserved: {cpu: \"12\"}\nreservedSystemCPUs: "
+	       "\"0-1,4\"\n" },
+	{ "a list and a cgroup",
+	  { { FILE_PATH, HEAD "reservedSystemCPUs: 0-1\nsystemReservedCgroup: /system\n" } },
+	  KUBELET_REFUSED,
+	  REASON_KUBELET_CPU_RESERVATION,
+	  NULL },
+	{ "a cgroup and no amount",
+	  { { FILE_PATH, HEAD "systemReservedCgroup: /system\n" } },
+	  KUBELET_REFUSED,
+	  REASON_KUBELET_CPU_RESERVATION,
+	  NULL },
+	{ "a flag replaces the file's map",
+	  { { FILE_PATH, HEAD RESERVE },
+	    { UNIT, WITH_FILE },
+	    { ENV, ARGS("--kube-reserved=memory=1Gi") } },
+	  KUBELET_REFUSED,
+	  REASON_KUBELET_CPU_RESERVATION,
+	  NULL },
+	{ "a drop-in takes the file's map away",
+	  { { FILE_PATH, HEAD RESERVE "kubeReservedCgroup: /runtime\n" },
+	    { UNIT, UNIT_TEXT "--config=/" FILE_PATH " --config-dir=/etc/d\n" },
+	    { "etc/d/a.conf", HEAD "kubeReserved: null\n" } },
+	  KUBELET_REFUSED,
+	  REASON_KUBELET_CPU_RESERVATION,
+	  NULL },
+	{ "a drop-in adds to the file's map",
+	  { { FILE_PATH, HEAD RESERVE },
+	    { UNIT, UNIT_TEXT "--config=/" FILE_PATH " --config-dir=/etc/d\n" },
+	    { "etc/d/a.conf", HEAD "kubeReserved: {memory: 1Gi}\n" } },
+	  KUBELET_CHANGED,
+	  REASON_NONE,
+	  HEAD "cpuManagerPolicy: static\n" RESERVE },
+	{ "flags of a map add up",
+	  { { FILE_PATH, HEAD },
+	    { UNIT, WITH_FILE },
+	    { ENV, ARGS("--kube-reserved=cpu=50m,memory=1Gi --kube-reserved=pid=1000") } },
+	  KUBELET_CHANGED,
+	  REASON_NONE,
+	  HEAD "cpuManagerPolicy: static\n" },
+	{ "where the state is cannot be told",
+	  { { FILE_PATH, HEAD RESERVE },
+	    { UNIT, WITH_FILE },
+	    { ENV, ARGS("--root-dir=${SNAP_COMMON}/var/lib/kubelet") } },
+	  KUBELET_REFUSED,
+	  REASON_KUBELET_CPU_RESERVATION,
+	  NULL },
+	{ "the vendor's own value",
+	  { { FILE_PATH, HEAD RESERVE "cpuManagerPolicy: enhanced-static\n" } },
+	  KUBELET_REFUSED,
+	  REASON_KUBELET_VALUE_UNKNOWN,
+	  NULL },
+	{ "state of another policy, and pods run",
+	  { { FILE_PATH, HEAD RESERVE },
+	    { STATE, OLD_STATE },
+	    { "sys/fs/cgroup/kubepods.slice/cgroup.procs", "" } },
+	  KUBELET_REFUSED,
+	  REASON_KUBELET_CPU_STATE,
+	  NULL },
+	{ "state of another policy, and it was started in this boot",
+	  { { FILE_PATH, HEAD RESERVE }, { STATE, OLD_STATE }, { PODS, "" } },
+	  KUBELET_REFUSED,
+	  REASON_KUBELET_CPU_STATE,
+	  NULL },
+	{ "state of the static policy",
+	  { { FILE_PATH, HEAD RESERVE }, { STATE, NEW_STATE }, { PODS, "" } },
+	  KUBELET_CHANGED,
+	  REASON_NONE,
+	  HEAD "cpuManagerPolicy: static\n" RESERVE },
+};
+
+static int ensure_static(const struct root *root, struct kubelet_result *ret)
+{
+	const struct config c = { .kubelet.cpu_policy = CPU_POLICY_STATIC };
+
+	return kubelet_ensure(&root->fs, &c, 2, ret);
+}
+
+static void the_static_policy_is_set_where_the_reservation_lets_it(_unused_ void **state)
+{
+	for (size_t i = 0; i < ELEMENTSOF(cpu_nodes); i++) {
+		const char *out =
+			cpu_nodes[i].out ? cpu_nodes[i].out : cpu_nodes[i].entries[0].text;
+		_cleanup_(root_done) struct root root = {};
+		const struct kubelet_item *item;
+		struct kubelet_result res;
+
+		print_message("  %s\n", cpu_nodes[i].name);
+		root_open(&root);
+		put_cpus(&root);
+		put_entries(&root, cpu_nodes[i].entries, ELEMENTSOF(cpu_nodes[i].entries));
+
+		assert_int_equal(ensure_static(&root, &res), 0);
+		item = &res.decision.items[KUBELET_CPU_POLICY];
+		print_message("    %s\n", item->detail);
+		assert_int_equal(item->outcome, cpu_nodes[i].outcome);
+		assert_int_equal(item->reason, cpu_nodes[i].reason);
+		assert_text(&root, FILE_PATH, out, strlen(out));
+
+		assert_int_equal(ensure_static(&root, &res), 0);
+		assert_int_equal(item->outcome,
+				 cpu_nodes[i].out ? KUBELET_SATISFIED : cpu_nodes[i].outcome);
+		assert_text(&root, FILE_PATH, out, strlen(out));
+	}
+}
+
+static void
+state_of_another_policy_goes_with_the_edit_and_only_before_the_first_start(_unused_ void **state)
+{
+	static const struct {
+		const char *file, *state;
+		bool was_started, is_there; /* afterwards */
+	} cases[] = {
+		{ HEAD RESERVE, OLD_STATE, false, false },
+		{ HEAD RESERVE, "{ damaged", false, false },
+		{ HEAD RESERVE, NEW_STATE, false, true },
+		{ HEAD RESERVE, OLD_STATE, true, true },
+		/* the power went between the two */
+		{ HEAD "cpuManagerPolicy: static\n" RESERVE, OLD_STATE, false, false },
+		{ HEAD "cpuManagerPolicy: static\n" RESERVE, OLD_STATE, true, true },
+		/* nothing is taken from a kubelet that would start */
+		{ HEAD "cpuManagerPolicy: none\nkubeReserved: {cpu: \"8\"}\n", OLD_STATE, false,
+		  true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_result res;
+
+		root_open(&root);
+		put_cpus(&root);
+		put_text(&root, FILE_PATH, cases[i].file);
+		put_text(&root, STATE, cases[i].state);
+		put_text(&root, "var/lib/kubelet/memory_manager_state", OLD_STATE);
+		if (cases[i].was_started)
+			put_text(&root, PODS, "");
+
+		assert_int_equal(ensure_static(&root, &res), 0);
+		assert_int_equal(fs_exists(&root.fs, STATE), cases[i].is_there);
+		assert_true(fs_exists(&root.fs, "var/lib/kubelet/memory_manager_state"));
+	}
+}
+
+static void amounts_of_cpus_are_read_as_the_kubelet_reads_them(_unused_ void **state)
+{
+	static const struct {
+		const char *text;
+		int r;
+		uint64_t milli;
+	} cases[] = {
+		{ "500m", 0, 500 },   { "1", 0, 1000 },        { "0.5", 0, 500 },
+		{ "1.5", 0, 1500 },   { ".5", 0, 500 },        { "2.", 0, 2000 },
+		{ "0", 0, 0 },        { "0.0001", 0, 1 },      { "100u", 0, 1 },
+		{ "1000000n", 0, 1 }, { "1k", 0, 1000000 },    { "", -EINVAL, 0 },
+		{ "m", -EINVAL, 0 },  { "1e3", -EINVAL, 0 },   { "-1", -EINVAL, 0 },
+		{ "1 ", -EINVAL, 0 }, { "1.2.3", -EINVAL, 0 }, { "1234567890123456", -ERANGE, 0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		uint64_t milli = 0;
+
+		print_message("  %s\n", cases[i].text);
+		assert_int_equal(cpus_parse_amount(cases[i].text, &milli), cases[i].r);
+		if (cases[i].r == 0)
+			assert_int_equal(milli, cases[i].milli);
+	}
+}
+
+static void lists_of_cpus_are_counted_once_each(_unused_ void **state)
+{
+	static const struct {
+		const char *list;
+		int n;
+	} cases[] = { { "0", 1 },       { "0-3", 4 },        { "0-1,8", 3 },    { "0,0,0-1", 2 },
+		      { "", -EINVAL },  { "5-3", -EINVAL },  { "0-", -EINVAL }, { "0,", -EINVAL },
+		      { "a", -EINVAL }, { "0-64", -EINVAL }, { "0 1", -EINVAL } };
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+		assert_int_equal(cpus_count(cases[i].list, 64), cases[i].n);
+}
+
+/* The way back */
+
+#define FULL(policy) HEAD "a: b # c\n" KEY ": " policy " # theirs\nz: 1\n"
+#define JSON_HEAD    "{\"kind\":\"KubeletConfiguration\""
+#define JSON_TAIL    ",\"apiVersion\":\"kubelet.config.k8s.io/v1beta1\"}"
+#define K3S_UNIT     "etc/systemd/system/k3s.service"
+#define K3S_TEXT     "[Service]\nExecStart=/usr/local/bin/k3s server\n"
+#define K3S_OWN      "etc/rancher/k3s/config.yaml.d/99-rdma-provision.yaml"
+#define SNAP_UNIT    "etc/systemd/system/snap.microk8s.daemon-kubelite.service"
+#define SNAP_ARGS    "var/snap/microk8s/current/args/kubelet"
+#define VERSION_30   "/usr/bin/kubelet 1 1.1 v1.30.4\n"
+
+static const struct {
+	const char *name;
+	struct entry entries[4];
+	const char *path;   /* that is edited */
+	const char *before; /* NULL: it was not there */
+	const char *theirs; /* what somebody else makes of it, and is left; NULL: skipped */
+} ways_back[] = {
+	{ "a key that was not there",
+	  { { FILE_PATH, HEAD "a: b\n" } },
+	  FILE_PATH,
+	  HEAD "a: b\n",
+	  FULL("restricted") },
+	{ "a value", { { FILE_PATH, FULL("none") } }, FILE_PATH, FULL("none"), FULL("restricted") },
+	{ "a quoted value",
+	  { { FILE_PATH, FULL("'none'") } },
+	  FILE_PATH,
+	  FULL("'none'"),
+	  FULL("none") },
+	{ "JSON, not there",
+	  { { FILE_PATH, JSON_HEAD JSON_TAIL } },
+	  FILE_PATH,
+	  JSON_HEAD JSON_TAIL,
+	  JSON_HEAD ",\"" KEY "\":\"restricted\"" JSON_TAIL },
+	{ "JSON, a value",
+	  { { FILE_PATH, JSON_HEAD ",\"" KEY "\":\"none\"" JSON_TAIL } },
+	  FILE_PATH,
+	  JSON_HEAD ",\"" KEY "\":\"none\"" JSON_TAIL,
+	  JSON_HEAD JSON_TAIL },
+	{ "a drop-in of ours",
+	  { { FILE_PATH, HEAD },
+	    { UNIT, UNIT_TEXT "--config=/" FILE_PATH " --config-dir=/etc/d\n" },
+	    { "etc/d/x", "" },
+	    { KUBELET_VERSION_PATH, VERSION_30 } },
+	  "etc/d/90-rdma-provision.conf",
+	  NULL,
+	  HEAD KEY ": \"best-effort\"\na: b\n" },
+	{ "a file of k3s",
+	  { { K3S_UNIT, K3S_TEXT } },
+	  K3S_OWN,
+	  NULL,
+	  "kubelet-arg+:\n- topology-manager-policy=best-effort\n- v=2\n" },
+	{ "the value of a flag",
+	  { { FILE_PATH, HEAD },
+	    { UNIT, WITH_FILE },
+	    { ENV, "# c\n" ARGS("--v=2 --topology_manager_policy none") } },
+	  ENV,
+	  "# c\n" ARGS("--v=2 --topology_manager_policy none"),
+	  "# c\n" ARGS("--v=2 --topology_manager_policy restricted") },
+	{ "a flag in a variable that was there",
+	  { { UNIT, UNIT_TEXT "--topology-manager-policy=none $KUBELET_EXTRA_ARGS\n" },
+	    { ENV, ARGS("--v=2") } },
+	  ENV,
+	  ARGS("--v=2"),
+	  ARGS("--v=2 --topology-manager-policy=best-effort-x") },
+	{ "a flag in an empty variable",
+	  { { UNIT, UNIT_TEXT "$KUBELET_EXTRA_ARGS\n" }, { ENV, ARGS("") "A=b\n" } },
+	  ENV,
+	  ARGS("") "A=b\n",
+	  ARGS("--topology-manager-policy=restricted") "A=b\n" },
+	{ "a file of variables that was not there",
+	  { { UNIT, UNIT_TEXT "$KUBELET_EXTRA_ARGS\n" } },
+	  ENV,
+	  NULL,
+	  ARGS("--topology-manager-policy=restricted") },
+	{ "a line of flags",
+	  { { SNAP_UNIT, "[Service]\nExecStart=/usr/bin/snap run microk8s.daemon-kubelite\n" },
+	    { SNAP_ARGS, "--v=2\n" } },
+	  SNAP_ARGS,
+	  "--v=2\n",
+	  "--v=2\n--topology-manager-policy=restricted\n" },
+};
+
+static void assert_is(const struct root *root, const char *path, const char *text)
+{
+	_cleanup_(freep) char *have = text_of(root, path);
+
+	if (text)
+		assert_string_equal(have ? have : "(not there)", text);
+	else
+		assert_null(have);
+}
+
+static void what_is_taken_back_is_as_it_was_byte_for_byte(_unused_ void **state)
+{
+	for (size_t i = 0; i < ELEMENTSOF(ways_back); i++) {
+		_cleanup_(root_done) struct root root = {};
+		_cleanup_(freep) char *edited = NULL;
+		struct verdict v;
+
+		print_message("  %s\n", ways_back[i].name);
+		root_open(&root);
+		put_entries(&root, ways_back[i].entries, ELEMENTSOF(ways_back[i].entries));
+		assert_is(&root, ways_back[i].path, ways_back[i].before);
+
+		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+		assert_int_equal(v.outcome, KUBELET_CHANGED);
+		edited = text_of(&root, ways_back[i].path);
+		assert_non_null(edited);
+		assert_string_not_equal(edited, ways_back[i].before ? ways_back[i].before : "");
+		assert_true(fs_exists(&root.fs, KUBELET_RECORD_PATH));
+
+		assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+		assert_is(&root, ways_back[i].path, ways_back[i].before);
+		assert_false(fs_exists(&root.fs, KUBELET_RECORD_PATH));
+		assert_int_equal(kubelet_revert(&root.fs, NULL), 0); /* nothing is left to do */
+	}
+}
+
+static void what_somebody_else_wrote_since_is_his(_unused_ void **state)
+{
+	for (size_t i = 0; i < ELEMENTSOF(ways_back); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct verdict v;
+
+		print_message("  %s\n", ways_back[i].name);
+		root_open(&root);
+		put_entries(&root, ways_back[i].entries, ELEMENTSOF(ways_back[i].entries));
+		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+		put_text(&root, ways_back[i].path, ways_back[i].theirs);
+
+		assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+		assert_is(&root, ways_back[i].path, ways_back[i].theirs);
+		assert_false(fs_exists(&root.fs, KUBELET_RECORD_PATH));
+	}
+}
+
+static void both_settings_of_one_file_go_back(_unused_ void **state)
+{
+	const struct config c = { .kubelet.topology_policy = TOPOLOGY_POLICY_RESTRICTED,
+				  .kubelet.topology_scope = TOPOLOGY_SCOPE_POD,
+				  .kubelet.cpu_policy = CPU_POLICY_STATIC };
+	const char *const text = HEAD "cpuManagerPolicy: none\ntopologyManagerPolicy: \"none\"\n";
+	_cleanup_(root_done) struct root root = {};
+	struct kubelet_result res;
+
+	root_open(&root);
+	put_cpus(&root);
+	put_text(&root, FILE_PATH, text);
+	assert_int_equal(kubelet_ensure(&root.fs, &c, 2, &res), 0);
+	assert_is(&root, FILE_PATH,
+		  HEAD "reservedSystemCPUs: \"0,4\"\ntopologyManagerScope: pod\n"
+		       "cpuManagerPolicy: static\ntopologyManagerPolicy: \"restricted\"\n");
+	assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+	assert_is(&root, FILE_PATH, text);
+}
+
+static void the_static_policy_stays_while_its_state_does(_unused_ void **state)
+{
+	_cleanup_(root_done) struct root root = {};
+	struct kubelet_result res;
+
+	root_open(&root);
+	put_cpus(&root);
+	put_text(&root, FILE_PATH, HEAD RESERVE);
+	assert_int_equal(ensure_static(&root, &res), 0);
+	put_text(&root, STATE, NEW_STATE); /* as the kubelet does at its start */
+
+	assert_int_equal(kubelet_revert(&root.fs, NULL), 1);
+	assert_is(&root, FILE_PATH, HEAD "cpuManagerPolicy: static\n" RESERVE);
+	assert_true(fs_exists(&root.fs, KUBELET_RECORD_PATH));
+
+	assert_int_equal(fs_remove(&root.fs, STATE), 0);
+	assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+	assert_is(&root, FILE_PATH, HEAD RESERVE);
+}
+
+static void too_many_numa_nodes_take_our_own_policy_back(_unused_ void **state)
+{
+	static const struct {
+		bool is_ours;
+		const char *out;
+	} cases[] = { { true, HEAD "a: b\n" }, { false, HEAD KEY ": best-effort\na: b\n" } };
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct verdict v;
+
+		root_open(&root);
+		put_text(&root, FILE_PATH,
+			 cases[i].is_ours ? HEAD "a: b\n" : HEAD KEY ": best-effort\na: b\n");
+		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 8, &v), 0);
+		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 34, &v), 0);
+		assert_int_equal(v.reason, REASON_KUBELET_NUMA_NODES);
+		assert_is(&root, FILE_PATH, cases[i].out);
+	}
+}
+
+static void a_damaged_record_is_no_reason_to_fail(_unused_ void **state)
+{
+	static const char *const records[] = {
+		"",
+		"{",
+		"[]",
+		"{\"edits\":[{}]}",
+		"{\"edits\":[{\"key\":1}]}",
+		"{\"edits\":[{\"key\":\"topologyManagerPolicy\",\"way\":\"file\",\"path\":\"../x\","
+		"\"variable\":\"\",\"from\":\"\",\"to\":\"best-effort\",\"since\":\"\",\"running\":"
+		"\"\"}]}",
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(records); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct verdict v;
+
+		root_open(&root);
+		put_text(&root, FILE_PATH, HEAD);
+		put_text(&root, KUBELET_RECORD_PATH, records[i]);
+		assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+		assert_is(&root, FILE_PATH, HEAD);
+		put_text(&root, KUBELET_RECORD_PATH, records[i]);
+		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+		assert_int_equal(v.outcome, KUBELET_CHANGED);
+		assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+		assert_is(&root, FILE_PATH, HEAD);
+	}
+}
+
+/* A flag that is added to a variable before another one of its name does not win. */
+static void an_edit_without_effect_is_taken_back(_unused_ void **state)
+{
+	static const char *const before[] = { NULL, ARGS("--v=2") };
+
+	for (size_t i = 0; i < ELEMENTSOF(before); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct verdict v;
+
+		root_open(&root);
+		put_text(&root, FILE_PATH, HEAD);
+		put_text(&root, UNIT,
+			 UNIT_TEXT "--config=/" FILE_PATH
+				   " $KUBELET_EXTRA_ARGS --topology-manager-policy=none\n");
+		if (before[i])
+			put_text(&root, ENV, before[i]);
+		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+		assert_int_equal(v.outcome, KUBELET_REFUSED);
+		assert_int_equal(v.reason, REASON_KUBELET_FLAG_WINS);
+		assert_is(&root, ENV, before[i]);
+		assert_is(&root, FILE_PATH, HEAD);
+		assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+		assert_is(&root, ENV, before[i]);
+	}
+}
+
+/* Files that are none, and disks that do not take them */
+
+static void full_path(const struct root *root, const char *path, char ret[PATH_MAX])
+{
+	assert_true(snprintf(ret, PATH_MAX, "%s/%s", root->path, path) < PATH_MAX);
+}
+
+static void make_fifo(const char *path)
+{
+	assert_int_equal(mkfifo(path, 0644), 0);
+}
+static void make_device(const char *path)
+{
+	if (mknod(path, S_IFCHR | 0644, makedev(1, 5)) < 0) /* /dev/zero never ends */
+		make_fifo(path);
+}
+static void make_folder(const char *path)
+{
+	assert_int_equal(mkdir(path, 0755), 0);
+}
+static void make_loop(const char *path)
+{
+	assert_int_equal(symlink("config.yaml", path), 0);
+}
+static void make_long_loop(const char *path)
+{
+	char other[PATH_MAX];
+
+	assert_true(snprintf(other, sizeof(other), "%s.other", path) < PATH_MAX);
+	assert_int_equal(symlink("config.yaml.other", path), 0);
+	assert_int_equal(symlink("/var/lib/kubelet/config.yaml", other), 0);
+}
+static void make_link_outside(const char *path)
+{
+	assert_int_equal(symlink("../../../../../../../../../../etc/passwd", path), 0);
+}
+
+static void what_is_no_file_is_refused_at_once(_unused_ void **state)
+{
+	static void (*const makers[])(const char *path) = { make_fifo,      make_device,
+							    make_folder,    make_loop,
+							    make_long_loop, make_link_outside };
+
+	for (size_t i = 0; i < ELEMENTSOF(makers); i++) {
+		_cleanup_(root_done) struct root root = {};
+		char path[PATH_MAX];
+		struct stat before, after;
+		struct verdict v;
+
+		root_open(&root);
+		put_text(&root, UNIT, WITH_FILE);
+		assert_true(fs_make_folders(&root.fs, "var/lib/kubelet") >= 0);
+		full_path(&root, FILE_PATH, path);
+		makers[i](path);
+		before = stat_of(&root, FILE_PATH);
+
+		alarm(10);
+		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+		alarm(0);
+		print_message("  row %u %s: %s\n", v.row, reason_code(v.reason), v.detail);
+		/* The flag is the next way; a link that leads nowhere is a file to wait for. */
+		assert_true(v.outcome == KUBELET_CHANGED ? v.way == KUBELET_WAY_EXTRA
+							 : v.outcome == KUBELET_WAITING);
+		after = stat_of(&root, FILE_PATH);
+		assert_int_equal(before.st_ino, after.st_ino);
+	}
+}
+
+static void an_immutable_file_is_left_for_the_next_way(_unused_ void **state)
+{
+	_cleanup_(root_done) struct root root = {};
+	_cleanup_(closep) int fd = -EBADF;
+	struct verdict v;
+	int flags = 0, r;
+
+	root_open_in(&root, "/tmp");
+	put_text(&root, FILE_PATH, HEAD);
+	put_text(&root, UNIT, WITH_FILE);
+	fd = fs_open(&root.fs, FILE_PATH, O_RDONLY);
+	assert_true(fd >= 0);
+	r = ioctl(fd, FS_IOC_GETFLAGS, &flags);
+	flags |= FS_IMMUTABLE_FL;
+	if (r < 0 || ioctl(fd, FS_IOC_SETFLAGS, &flags) < 0)
+		skip();
+
+	r = ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v);
+	flags &= ~FS_IMMUTABLE_FL;
+	assert_int_equal(ioctl(fd, FS_IOC_SETFLAGS, &flags), 0);
+	assert_int_equal(r, 0);
+	assert_int_equal(v.outcome, KUBELET_CHANGED);
+	assert_int_equal(v.way, KUBELET_WAY_EXTRA);
+	assert_is(&root, FILE_PATH, HEAD);
+	assert_is(&root, ENV, ARGS("--topology-manager-policy=best-effort"));
+}
+
+#define DISK_BYTES 65536
+
+/* In a mount namespace of its own. Return: 0 as it should be, 1 not, 77 not allowed to mount. */
+static int edit_on_full_disk(struct root *root)
+{
+	char path[PATH_MAX], text[DISK_BYTES / 2 + 8192];
+	_cleanup_(freep) char *have = NULL;
+	struct verdict v;
+	size_t size;
+
+	snprintf(path, sizeof(path), "%s/var", root->path);
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mkdir(path, 0755) < 0 || mount("x", path, "tmpfs", 0, "size=64k") < 0)
+		return 77;
+	fs_done(&root->fs);
+	if (fs_open_root(root->path, &root->fs) < 0)
+		return 1;
+
+	memset(text, '#', sizeof(text));
+	memcpy(text, HEAD, strlen(HEAD));
+	put(root, FILE_PATH, text, sizeof(text));
+	if (ensure(&root->fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v) != -ENOSPC)
+		return 1;
+	if (fs_read_all(&root->fs, FILE_PATH, DISK_BYTES, true, &have, &size) < 0 ||
+	    size != sizeof(text) || memcmp(have, text, size) != 0)
+		return 1;
+	return fs_exists(&root->fs, "var/lib/kubelet/.config.yaml.rdma-provision.tmp");
+}
+
+static void a_full_disk_leaves_the_old_file_whole(_unused_ void **state)
+{
+	_cleanup_(root_done) struct root root = {};
+	int status;
+	pid_t pid;
+
+	root_open(&root);
+	pid = fork();
+	if (pid == 0)
+		_exit(edit_on_full_disk(&root));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(status, 0);
+}
+
+static void the_label_is_kept(_unused_ void **state)
+{
+	static const char label[] = "system_u:object_r:kubernetes_file_t:s0";
+	_cleanup_(root_done) struct root root = {};
+	char path[PATH_MAX], have[128] = "";
+	struct verdict v;
+
+	root_open(&root);
+	put_text(&root, FILE_PATH, HEAD);
+	full_path(&root, FILE_PATH, path);
+	if (setxattr(path, "security.selinux", label, sizeof(label), 0) < 0)
+		skip();
+	assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+	assert_int_equal(v.outcome, KUBELET_CHANGED);
+	assert_int_equal(getxattr(path, "security.selinux", have, sizeof(have)), sizeof(label));
+	assert_string_equal(have, label);
+}
+
+/* Programs */
+
+static void put_program(const struct root *root, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+
+	put_text(root, name, text);
+	full_path(root, name, path);
+	assert_int_equal(chmod(path, 0755), 0);
+}
+
+static void a_program_that_hangs_fails_or_says_nothing_is_no_answer(_unused_ void **state)
+{
+	static const struct {
+		const char *text;
+		int r;
+		const char *output;
+	} cases[] = {
+		{ "#!/bin/sh\necho Kubernetes v1.30.4\n", 0, "Kubernetes v1.30.4\n" },
+		{ "#!/bin/sh\n[ \"$1\" = --version ] || exit 1\n", 0, "" },
+		{ "#!/bin/sh\necho x\nexit 3\n", -EIO, "x\n" },
+		{ "#!/bin/sh\necho out >&2\nread x || echo end\n", 0, "end\n" },
+		{ "#!/bin/sh\nsleep 60\n", -ETIMEDOUT, "" },
+		{ "#!/bin/sh\nsleep 60 &\nwait\n", -ETIMEDOUT, "" },
+		{ "#!/bin/sh\ntrap '' TERM INT\nwhile :; do :; done\n", -ETIMEDOUT, "" },
+		{ "#!/nonexistent\n", -EIO, "" },
+	};
+	_cleanup_(root_done) struct root root = {};
+
+	root_open_in(&root, "/tmp"); /* /dev/shm may forbid to run anything */
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		char path[PATH_MAX], output[64];
+		uint64_t start, timeout;
+
+		put_program(&root, "program", cases[i].text);
+		full_path(&root, "program", path);
+		start = now_usec();
+		timeout = cases[i].r == -ETIMEDOUT ? USEC_PER_SEC / 2 : 20 * USEC_PER_SEC;
+		assert_int_equal(program_output(path, "--version", timeout, output, sizeof(output)),
+				 cases[i].r);
+		assert_true(now_usec() - start < 20 * USEC_PER_SEC);
+		if (cases[i].r == 0)
+			assert_string_equal(output, cases[i].output);
+	}
+}
+
+static void what_a_program_starts_ends_with_it(_unused_ void **state)
+{
+	_cleanup_(root_done) struct root root = {};
+	char path[PATH_MAX], output[16];
+
+	root_open_in(&root, "/tmp");
+	put_program(&root, "program", "#!/bin/sh\n(sleep 1; touch \"$0.late\") &\nwait\n");
+	full_path(&root, "program", path);
+	assert_int_equal(
+		program_output(path, "--version", USEC_PER_SEC / 5, output, sizeof(output)),
+		-ETIMEDOUT);
+	poll(NULL, 0, 2000);
+	assert_false(fs_exists(&root.fs, "program.late"));
+}
+
+static void a_flood_of_output_is_cut(_unused_ void **state)
+{
+	_cleanup_(root_done) struct root root = {};
+	char path[PATH_MAX], output[16];
+
+	root_open_in(&root, "/tmp");
+	put_program(&root, "program", "#!/bin/sh\nhead -c 1000000 /dev/zero | tr '\\0' a\n");
+	full_path(&root, "program", path);
+	assert_int_equal(
+		program_output(path, "--version", 10 * USEC_PER_SEC, output, sizeof(output)), 0);
+	assert_string_equal(output, "aaaaaaaaaaaaaaa");
+}
+
+static void versions_are_told_from_what_is_printed(_unused_ void **state)
+{
+	static const struct {
+		const char *output;
+		uint32_t minor;
+		const char *text;
+	} cases[] = {
+		{ "Kubernetes v1.30.4-eks-a18cd3a\n", 30, "v1.30.4-eks-a18cd3a" },
+		{ "Kubernetes v0.0.0-master+$Format:%H$\n", 0, "v0.0.0-master+$Format:%H$" },
+		{ "rke2 version v1.32.1+rke2r1 (abc)\ngo version go1.23.4\n", 32,
+		  "v1.32.1+rke2r1" },
+		{ "k3s version v1.31.5+k3s1 (56ec5dd4)\n", 31, "v1.31.5+k3s1" },
+		{ "Kubernetes v1.28\n", 28, "v1.28" },
+		{ "Kubernetes v2.1.0\n", 0, "v2.1.0" },
+		{ "Kubernetes v1\n", 0, "" },
+		{ "version 1.30\n", 0, "" },
+		{ "v1.99999999999999999999\n", 0, "v1.99999999999999999999" },
+		{ "", 0, "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		char text[48];
+
+		assert_int_equal(version_parse(cases[i].output, text, sizeof(text)),
+				 cases[i].minor);
+		assert_string_equal(text, cases[i].text);
+	}
+}
+
+/* On the running system, with a file that stands for a kubelet. */
+static void a_version_is_asked_for_once_and_again_when_the_file_is_another(_unused_ void **state)
+{
+	_cleanup_(root_done) struct root root = {};
+	char path[PATH_MAX], key[PATH_MAX];
+	struct version v = {};
+	struct fs live = { .root = -EBADF };
+
+	root_open_in(&root, "/tmp");
+	assert_int_equal(fs_open_root(NULL, &live), 0);
+	put_program(&root, "kubelet", "#!/bin/sh\necho Kubernetes v1.30.4\n");
+	full_path(&root, "kubelet", path);
+
+	assert_int_equal(version_observe(&live, path, false, &v), 0);
+	assert_int_equal(v.minor, 0); /* a look runs nothing */
+	assert_int_equal(version_observe(&live, path, true, &v), 0);
+	assert_int_equal(v.minor, 30);
+	assert_true(snprintf(key, sizeof(key), "%s ", path) < PATH_MAX);
+	assert_true(is_prefix(v.line, key));
+	assert_non_null(strstr(v.line, " v1.30.4\n"));
+
+	/* Below a folder nothing is run, and the file's number means nothing. */
+	put_text(&root, KUBELET_VERSION_PATH, "/kubelet 1 1.1 v1.31.0\n");
+	assert_int_equal(version_observe(&root.fs, "/kubelet", true, &v), 0);
+	assert_int_equal(v.minor, 31);
+	assert_string_equal(v.line, "");
+	fs_done(&live);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_static_policy_is_set_where_the_reservation_lets_it),
+		cmocka_unit_test(
+			state_of_another_policy_goes_with_the_edit_and_only_before_the_first_start),
+		cmocka_unit_test(amounts_of_cpus_are_read_as_the_kubelet_reads_them),
+		cmocka_unit_test(lists_of_cpus_are_counted_once_each),
+		cmocka_unit_test(what_is_taken_back_is_as_it_was_byte_for_byte),
+		cmocka_unit_test(what_somebody_else_wrote_since_is_his),
+		cmocka_unit_test(both_settings_of_one_file_go_back),
+		cmocka_unit_test(the_static_policy_stays_while_its_state_does),
+		cmocka_unit_test(too_many_numa_nodes_take_our_own_policy_back),
+		cmocka_unit_test(a_damaged_record_is_no_reason_to_fail),
+		cmocka_unit_test(an_edit_without_effect_is_taken_back),
+		cmocka_unit_test(what_is_no_file_is_refused_at_once),
+		cmocka_unit_test(an_immutable_file_is_left_for_the_next_way),
+		cmocka_unit_test(a_full_disk_leaves_the_old_file_whole),
+		cmocka_unit_test(the_label_is_kept),
+		cmocka_unit_test(a_program_that_hangs_fails_or_says_nothing_is_no_answer),
+		cmocka_unit_test(what_a_program_starts_ends_with_it),
+		cmocka_unit_test(a_flood_of_output_is_cut),
+		cmocka_unit_test(versions_are_told_from_what_is_printed),
+		cmocka_unit_test(a_version_is_asked_for_once_and_again_when_the_file_is_another),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
