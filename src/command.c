@@ -13,6 +13,7 @@
 #include "output/state.h"
 #include "output/tree.h"
 #include "report/report.h"
+#include "revert.h"
 #include "run.h"
 #include "wait.h"
 #include "watch.h"
@@ -319,15 +320,23 @@ static void on_reverted(const char *key, const char *path, const char *left)
 
 int command_revert(const struct command *cmd)
 {
-	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
-	int r;
+	struct doors d = {};
+	int r, r_kubelet;
 
-	r = fs_open_root(cmd->root, &fs);
-	if (r >= 0)
-		r = kubelet_revert(&fs, on_reverted);
-	if (r < 0)
+	r = run_open(cmd->root, &d);
+	if (r < 0) {
 		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
-	return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+		return EXIT_FAILURE;
+	}
+
+	/* Of a tree that is no running system there is nothing to take back but files. Each part
+	 * is taken back whatever became of the other. */
+	r = d.fs.is_live ? revert(&d, cmd->with_vfs) : 0;
+	r_kubelet = kubelet_revert(&d.fs, on_reverted);
+	if (r_kubelet < 0)
+		log_error_errno(r_kubelet, "kubelet");
+	run_close(&d);
+	return r < 0 || r_kubelet != 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int command_bake(const struct command *cmd)

@@ -14,7 +14,7 @@ struct command {
 	const char *config;    /* --config, NULL: the folders */
 	const char *argument;  /* what followed the verb, or NULL */
 	uint64_t timeout_usec; /* --timeout, UINT64_MAX: for ever */
-	bool is_json, is_strict, is_undo;
+	bool is_json, is_strict, is_undo, with_vfs;
 };
 
 int command_run(const struct command *cmd);

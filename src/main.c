@@ -18,6 +18,7 @@ enum {
 	TAKES_TIMEOUT = 1 << 3,
 	TAKES_STRICT = 1 << 4,
 	TAKES_UNDO = 1 << 5,
+	TAKES_VFS = 1 << 6,
 };
 
 static const struct {
@@ -63,10 +64,12 @@ static const struct {
 	  command_kubelet_ensure, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
 	  "The only writer of kubelet files; with --root it edits files below that folder.\n"
 	  "Exit code: 0 always, 1 with --strict when it could not be done.\n" },
-	{ "revert", "", "take back what was changed in the kubelet's files, where it is still ours",
-	  command_revert, TAKES_ROOT,
-	  "Values that somebody else has changed since are left alone.\n"
-	  "Exit code: 0, or 1 when something of ours had to be left.\n" },
+	{ "revert", "",
+	  "take back routes, rules, addresses, settings and kubelet values, also without configuration",
+	  command_revert, TAKES_ROOT | TAKES_VFS,
+	  "What others changed since is left. A running service then changes nothing until its "
+	  "next\n"
+	  "start or reload. Exit code: 0 all is taken back, 1 not.\n" },
 	{ "bake", "", "image build: write the module options into modprobe.d of the image",
 	  command_bake, TAKES_ROOT | TAKES_CONFIG | TAKES_UNDO,
 	  "Tells what is contrary to them, and whether an initramfs has to be made anew.\n"
@@ -91,6 +94,8 @@ static const struct {
 	  TAKES_TIMEOUT, required_argument, 't' },
 	{ "strict", "", "fail when it could not be done", TAKES_STRICT, no_argument, 's' },
 	{ "undo", "", "remove what the verb wrote", TAKES_UNDO, no_argument, 'u' },
+	{ "vfs", "", "also remove virtual functions of this boot that nobody uses", TAKES_VFS,
+	  no_argument, 'V' },
 	{ "debug", "", "log what is done", 0, no_argument, 'd' },
 	{ "help", "", "this text, or with a verb its own", 0, no_argument, 'h' },
 	{ "version", "", "print the version", 0, no_argument, 'v' },
@@ -176,6 +181,9 @@ static int read_option(int letter, const char *value, struct line *line)
 		break;
 	case 'u':
 		line->command.is_undo = true;
+		break;
+	case 'V':
+		line->command.with_vfs = true;
 		break;
 	case 'd':
 		log_set_level(LOG_LEVEL_DEBUG);

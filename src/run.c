@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "config/problem.h"
 #include "model/paths.h"
+#include "observe/net.h"
 #include "observe/observe.h"
 #include "output/check.h"
 #include "output/explain-kubelet.h"
@@ -193,6 +194,13 @@ int run_plan(struct doors *d, const struct config *c, bool is_settled, const str
 		p = (struct plan){};
 		r = plan_make(c, &n, tried, is_settled, output_plugin, &p);
 	}
+	if (r >= 0)
+		r = observe_lookups(d, &p, &n);
+	if (r > 0) { /* so may what the kernel says of the rules */
+		plan_done(&p);
+		p = (struct plan){};
+		r = plan_make(c, &n, tried, is_settled, output_plugin, &p);
+	}
 	if (r < 0)
 		return r;
 
@@ -204,8 +212,7 @@ int run_plan(struct doors *d, const struct config *c, bool is_settled, const str
 	return 0;
 }
 
-/* Held by this process alone: a child that gets stuck must not keep it (hence no flock). */
-static int lock(const struct fs *fs, const struct pass *pass)
+int run_lock(const struct fs *fs, const struct pass *pass)
 {
 	_cleanup_(closep) int fd = -EBADF;
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -224,7 +231,7 @@ static int lock(const struct fs *fs, const struct pass *pass)
 	if (fcntl(fd, F_SETLK, &whole) < 0) {
 		if (errno != EAGAIN && errno != EACCES)
 			return -errno;
-		if (pass->on_wait)
+		if (pass && pass->on_wait)
 			pass->on_wait(pass->userdata);
 		else
 			log_info("Another pass is running, waiting for its end");
@@ -439,7 +446,12 @@ static int run_rounds(struct doors *d, const struct pass *pass, struct pass_resu
 		if (r < 0)
 			return r;
 
-		if (!has_open_changes(&p) || round == MAX_ROUNDS) {
+		if (pass->is_service && n.is_held)
+			r = plan_add_hint(&p, REASON_HELD, "", "");
+		if (r < 0)
+			return r;
+		if (!has_open_changes(&p) || round == MAX_ROUNDS ||
+		    (pass->is_service && n.is_held)) {
 			r = write_state(&d->fs, pass->config, &n, &p);
 			ret->state = p.state;
 			ret->exit_code = report_exit_code(&p);
@@ -462,7 +474,7 @@ int run_pass(struct doors *d, const struct pass *pass, struct pass_result *ret)
 	struct pass_result result = {};
 	int r;
 
-	lock_fd = lock(&d->fs, pass);
+	lock_fd = run_lock(&d->fs, pass);
 	if (lock_fd < 0)
 		return log_error_errno(lock_fd, "/" LOCK_PATH);
 

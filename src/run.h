@@ -14,6 +14,7 @@ struct pass {
 	bool is_settled; /* ReadyTimeoutSec= is over */
 	bool is_retry;   /* also try again what failed before in this boot */
 	bool is_kept;    /* the configuration is that of the node: keep it as the last good one */
+	bool is_service; /* nothing is changed after "revert", until the next start or reload */
 	bool is_first;   /* not a repetition: problems are worth a line */
 	/* Called before each change; may be NULL. */
 	void (*on_start)(void *userdata, const struct action *a, uint64_t deadline_usec);
@@ -50,6 +51,13 @@ int run_check(struct doors *d, const char *file, char **ret_json);
 /* Observes and plans, changing nothing; release both. Libibverbs is tried where that is due. */
 int run_plan(struct doors *d, const struct config *c, bool is_settled, const struct plan *tried,
 	     struct node *ret_node, struct plan *ret);
+
+/*
+ * The lock of a pass, waited for; closing the descriptor releases it. Held by this process alone: a
+ * child that gets stuck must not keep it (hence no flock). @pass: for its on_wait; or NULL. Return:
+ * fd or -errno.
+ */
+int run_lock(const struct fs *fs, const struct pass *pass);
 
 /* A whole pass under the lock of the service (/run/rdma-provision/lock). Live roots only. */
 int run_pass(struct doors *d, const struct pass *pass, struct pass_result *ret);

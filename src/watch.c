@@ -4,11 +4,13 @@
 #include "base/log.h"
 #include "doors/events.h"
 #include "doors/uevent.h"
+#include "model/paths.h"
 #include "report/report.h"
 #include "worker.h"
 
 #include <inttypes.h>
 #include <signal.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
@@ -46,8 +48,9 @@ struct watch {
 	bool is_retry;     /* the next pass tries again what failed */
 	bool is_reloading; /* RELOADING=1 was sent */
 	bool is_ready;     /* READY=1 was sent */
-	bool has_result;   /* of the present worker */
-	int error;         /* of its pass as a whole */
+	bool sees_neighbours;
+	bool has_result; /* of the present worker */
+	int error;       /* of its pass as a whole */
 	struct pass_result result;
 };
 
@@ -281,6 +284,7 @@ static struct pass make_pass(struct watch *w)
 		.is_settled = w->is_settled,
 		.is_retry = w->doors || w->is_retry,
 		.is_kept = !w->file,
+		.is_service = !w->doors,
 		.is_first = w->is_first,
 	};
 }
@@ -411,6 +415,27 @@ static int load_config(struct watch *w)
 	return 0;
 }
 
+/* An older kernel has to be told again and again to look for the routers of IPv6=ra. */
+static int watch_neighbours(struct watch *w)
+{
+	struct utsname name;
+
+	if (!w->config.route.manage || w->config.route.ipv6 != IPV6_RA || w->sees_neighbours ||
+	    uname(&name) < 0 || has_managed_neighbours(name.release))
+		return 0;
+	w->sees_neighbours = true;
+	return events_add_neighbours(&w->events);
+}
+
+/* What "revert" left behind for a running service: a start and a reload are the way on. */
+static void go_on(const struct watch *w)
+{
+	int r = fs_remove(&w->fs, HOLD_PATH);
+
+	if (r < 0)
+		log_warning_errno(r, "/" HOLD_PATH ": nothing is changed while it is there");
+}
+
 /* The new configuration is in force after the next pass, and READY=1 says so then. */
 static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
 		     void *userdata)
@@ -424,10 +449,14 @@ static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo 
 		w->is_reloading = true;
 	}
 
+	go_on(w);
 	COPY(hash, w->config.hash);
 	r = load_config(w);
 	if (r < 0)
 		log_error_errno(r, "The configuration is kept as it was");
+	r = watch_neighbours(w);
+	if (r < 0)
+		return leave_on_error(w, r);
 	w->is_first = w->is_retry = true;
 	w->retry_usec = RETRY_FIRST_USEC;
 	if (!streq(hash, w->config.hash)) { /* with a time to wait of its own */
@@ -498,6 +527,8 @@ static int open_watch(struct watch *w)
 		r = add_timer(w, &w->deadline, on_deadline);
 	if (r >= 0)
 		r = arm(w->deadline, now_usec() + w->config.service.ready_timeout_usec);
+	if (r >= 0)
+		r = watch_neighbours(w);
 	return r < 0 ? log_error_errno(r, "Events cannot be subscribed to") : 0;
 }
 
@@ -531,8 +562,10 @@ int watch_service(const char *file)
 	if (r < 0)
 		return r;
 	r = fs_open_root(NULL, &w.fs);
-	if (r >= 0)
+	if (r >= 0) {
+		go_on(&w);
 		r = open_watch(&w);
+	}
 	if (r >= 0)
 		r = add_signals(&w);
 	if (r >= 0)

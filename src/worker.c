@@ -28,8 +28,10 @@ void worker_describe(const struct action *a, char *ret, size_t size)
 		snprintf(ret, size, "reloading %s with %s", target, a->to);
 		break;
 	default:
-		snprintf(ret, size, "%s: %s%s%s", target, verb_name(a->verb), a->to[0] ? " " : "",
-			 a->to);
+		snprintf(ret, size, "%s: %s%s%s%s%s", target, verb_name(a->verb),
+			 a->subject[0] ? " " : "", a->subject,
+			 a->to[0] && !streq(a->to, a->subject) ? " " : "",
+			 streq(a->to, a->subject) ? "" : a->to);
 	}
 }
 

@@ -207,6 +207,33 @@ static void every_value_is_accepted_in_its_range_only(void **state _unused_)
 		{ "Route", "Metric", "1", "1" },
 		{ "Route", "Metric", "2147483647", "2147483647" },
 		{ "Route", "Metric", "2147483648", NULL },
+		{ "Route", "PolicyRules", "yes", "yes" },
+		{ "Route", "PolicyRules", "maybe", NULL },
+		{ "Route", "Address", "metadata", "metadata" },
+		{ "Route", "Address", "dhcp", NULL },
+		{ "Route", "IPv6", "ra", "ra" },
+		{ "Route", "IPv6", "yes", NULL },
+		{ "Device", "StaticAddress", "10.0.1.5/24", "10.0.1.5/24" },
+		{ "Device", "StaticAddress", "10.0.1.4/31", "10.0.1.4/31" },
+		{ "Device", "StaticAddress", "FD00::5/64", "fd00::5/64" },
+		{ "Device", "StaticAddress", "10.0.1.5", NULL },
+		{ "Device", "StaticAddress", "10.0.1.5/33", NULL },
+		{ "Device", "StaticAddress", "10.0.1.5/32", NULL },
+		{ "Device", "StaticAddress", "10.0.1.5/0", NULL },
+		{ "Device", "StaticAddress", "10.0.1.5/024", NULL },
+		{ "Device", "StaticAddress", "10.0.1.0/24", NULL },
+		{ "Device", "StaticAddress", "10.0.1.255/24", NULL },
+		{ "Device", "StaticAddress", "127.0.0.5/8", NULL },
+		{ "Device", "StaticAddress", "169.254.1.5/16", NULL },
+		{ "Device", "StaticAddress", "224.0.0.5/4", NULL },
+		{ "Device", "StaticAddress", "fe80::5/64", NULL },
+		{ "Device", "StaticAddress", "::1/64", NULL },
+		{ "Device", "StaticAddress", "ff02::1/64", NULL },
+		{ "Device", "StaticAddress", "10.0.1.5/24 10.0.2.5/24", NULL },
+		{ "Device", "Gateway", "10.0.1.253", "10.0.1.253" },
+		{ "Device", "Gateway", "fe80::1", "fe80::1" },
+		{ "Device", "Gateway", "10.0.1.253/24", NULL },
+		{ "Device", "Gateway", "gw", NULL },
 		{ "Kubelet", "TopologyManagerPolicy", "best-effort", "best-effort" },
 		{ "Kubelet", "TopologyManagerPolicy", "single-numa-node", "single-numa-node" },
 		{ "Kubelet", "TopologyManagerPolicy", "", "" },
@@ -464,6 +491,32 @@ static void keys_that_contradict_each_other_are_refused_where_the_later_is(void 
 		/* What follows from a malformed value is not told as well. */
 		{ NIC "VirtualFunctions=shared-multi\nCount=none\n",
 		  "/f:4: Count=none: accepted: a number from 1 to 65535, or \"max\"", 0 },
+		{ NIC "StaticAddress=10.0.1.5/24\nGateway=10.0.2.253\n",
+		  "/f:4: Gateway=10.0.2.253 with StaticAddress=10.0.1.5/24: accepted: another "
+		  "address inside its prefix",
+		  0 },
+		{ NIC "Gateway=10.0.1.5\nStaticAddress=10.0.1.5/24\n",
+		  "/f:4: Gateway=10.0.1.5 with StaticAddress=10.0.1.5/24: accepted: another "
+		  "address inside its prefix",
+		  0 },
+		{ NIC "StaticAddress=10.0.1.5/24\nGateway=fe80::1\n",
+		  "/f:4: Gateway=fe80::1 with StaticAddress=10.0.1.5/24: accepted: another "
+		  "address inside its prefix",
+		  0 },
+		{ NIC "Gateway=10.0.1.253\n",
+		  "/f:3: Gateway= without StaticAddress= in [Device a]: accepted: with it", 0 },
+		{ NIC "[Device]\nStaticAddress=10.0.1.5/24\n",
+		  "/f:4: StaticAddress= in [Device]: accepted: in the section of the one NIC that "
+		  "has it",
+		  0 },
+		{ "[Device a]\nMatch=driver:erdma\n[Route]\nIPv6=ra\n",
+		  "/f:4: IPv6=ra with the eRDMA NICs of [Device a]: accepted: IPv6=no, for the "
+		  "network of eRDMA has no IPv6",
+		  0 },
+		{ "[Route]\nIPv6=ra\n[Device a]\nMatch=id:1ded:107f\n",
+		  "/f:4: IPv6=ra with the eRDMA NICs of [Device a]: accepted: IPv6=no, for the "
+		  "network of eRDMA has no IPv6",
+		  0 },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -495,10 +548,10 @@ static void unknown_names_are_skipped_and_the_nearest_is_told(void **state _unus
 		{ NIC "count=4\n", "/f:3: count= in [Device]: unknown key, did you mean Count=?" },
 		{ "[Device]\nMetric=4\n",
 		  "/f:2: Metric= in [Device]: unknown key, it belongs in [Route]" },
-		{ "[Route]\nColour=red\n",
-		  "/f:2: Colour= in [Route]: unknown key: accepted: Manage=, Metric=" },
-		{ "[Route]\n\xc2\x9b=1\n",
-		  "/f:2: \\xc2\\x9b= in [Route]: unknown key: accepted: Manage=, Metric=" },
+		{ "[Route]\nColour=red\n", "/f:2: Colour= in [Route]: unknown key: accepted: "
+					   "Manage=, Metric=, PolicyRules=, Address=, IPv6=" },
+		{ "[Route]\n\xc2\x9b=1\n", "/f:2: \\xc2\\x9b= in [Route]: unknown key: accepted: "
+					   "Manage=, Metric=, PolicyRules=, Address=, IPv6=" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {

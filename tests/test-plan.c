@@ -28,7 +28,7 @@ struct scene {
 	struct netdev netdevs[24];
 	struct ibdev ibdevs[16];
 	struct port ports[2 * 16];
-	struct gid gids[2 * 16];
+	struct gid gids[4 * 16];
 	struct address addresses[4];
 	struct route routes[4];
 	struct module modules[6];
@@ -105,10 +105,10 @@ static void add_ibdev(struct scene *s, const char *name, const char *address, co
 	s->ports[2 * i] = (struct port){ .number = 1,
 					 .state = "ACTIVE",
 					 .link_layer = "Ethernet",
-					 .gids = &s->gids[2 * i],
+					 .gids = &s->gids[4 * i],
 					 .n_gids = 1 };
-	s->gids[2 * i] = (struct gid){ .index = 1, .gid = OWN_GID, .type = "RoCE v2" };
-	COPY(s->gids[2 * i].netdev, netdev);
+	s->gids[4 * i] = (struct gid){ .index = 1, .gid = OWN_GID, .type = "RoCE v2" };
+	COPY(s->gids[4 * i].netdev, netdev);
 }
 
 static struct pci *add_pci(struct scene *s, const char *address, const char *driver)
@@ -492,7 +492,7 @@ static void has_idle_vlan_below_idle_macvlan(struct scene *s)
 	((struct netdev *)node_netdev(&s->node, 91))->is_up = false;
 }
 /* A GID of the VF's ibdev, beside its own: of 10.9.9.9, on a netdev of this name. */
-static void add_gid(struct scene *s, const char *netdev)
+static void add_foreign_gid(struct scene *s, const char *netdev)
 {
 	struct port *port = ibdev_of(s, VF)->ports;
 
@@ -513,31 +513,32 @@ static struct address *add_own(struct scene *s, int family)
 }
 static void pods_net1(struct scene *s)
 {
-	add_gid(s, "net1");
+	add_foreign_gid(s, "net1");
 }
 static void pods_unnamed(struct scene *s)
 {
-	add_gid(s, "");
+	add_foreign_gid(s, "");
 }
 static void pods_as_the_pf(struct scene *s)
 {
-	add_gid(s, netdev_of(s, FIRST)->name);
+	add_foreign_gid(s, netdev_of(s, FIRST)->name);
 }
 static void pods_as_the_vf(struct scene *s)
 {
 	add_own(s, AF_INET)->local[3] = 10;
 	s->node.addresses[0].peer[3] = 10;
-	add_gid(s, netdev_of(s, VF)->name);
+	s->node.addresses[0].scope = 253; /* of the link: its own GID is not waited for */
+	add_foreign_gid(s, netdev_of(s, VF)->name);
 }
 static void own_gid(struct scene *s)
 {
 	add_own(s, AF_INET);
-	add_gid(s, netdev_of(s, VF)->name);
+	add_foreign_gid(s, netdev_of(s, VF)->name);
 }
 static void own_gid_of_a_peer(struct scene *s)
 {
 	add_own(s, AF_INET)->local[3] = 10;
-	add_gid(s, netdev_of(s, VF)->name);
+	add_foreign_gid(s, netdev_of(s, VF)->name);
 }
 static void own_gid_of_ipv6(struct scene *s)
 {
@@ -546,7 +547,7 @@ static void own_gid_of_ipv6(struct scene *s)
 	memset(a->local, 0, sizeof(a->local));
 	a->local[10] = a->local[11] = 0xff;
 	memcpy(a->local + 12, a->peer, 4);
-	add_gid(s, netdev_of(s, VF)->name);
+	add_foreign_gid(s, netdev_of(s, VF)->name);
 }
 static void gid_of_infiniband(struct scene *s)
 {
@@ -973,6 +974,26 @@ static void a_pf_is_up_before_its_vfs_are_made_and_vfs_of_ours_follow(_unused_ v
 
 /* --- routes --- */
 
+/* As the kernel does for each address, of this netdev's RDMA device. */
+static void add_gid(struct scene *s, uint32_t ifindex, const uint8_t *ipv4)
+{
+	const struct netdev *nd = node_netdev(&s->node, ifindex);
+
+	for (size_t i = 0; nd && i < s->node.n_ibdevs; i++) {
+		struct port *port = s->ibdevs[i].ports;
+		struct gid *gid = &port->gids[port->n_gids];
+
+		if (!streq(s->ibdevs[i].netdev, nd->name))
+			continue;
+		assert_true(port->n_gids++ < 4);
+		*gid = (struct gid){ .index = (uint32_t)port->n_gids, .type = "RoCE v2" };
+		COPY(gid->netdev, nd->name);
+		snprintf(gid->gid, sizeof(gid->gid),
+			 "0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x", ipv4[0], ipv4[1],
+			 ipv4[2], ipv4[3]);
+	}
+}
+
 static struct address *add_address(struct scene *s, uint32_t ifindex, const char *local,
 				   uint32_t prefix_len)
 {
@@ -986,6 +1007,8 @@ static struct address *add_address(struct scene *s, uint32_t ifindex, const char
 			       .scope = RT_SCOPE_UNIVERSE };
 	assert_int_equal(inet_pton(a->family, local, a->local), 1);
 	memcpy(a->peer, a->local, sizeof(a->peer));
+	if (a->family == AF_INET)
+		add_gid(s, ifindex, a->peer);
 	return a;
 }
 
@@ -999,6 +1022,7 @@ static void add_route(struct scene *s, const char *dst, uint32_t prefix_len, uin
 			     .ifindex = ifindex,
 			     .metric = metric,
 			     .protocol = protocol,
+			     .table = RT_TABLE_MAIN,
 			     .scope = RT_SCOPE_LINK,
 			     .type = RTN_UNICAST,
 			     .family = strchr(dst, ':') ? AF_INET6 : AF_INET };
@@ -1139,6 +1163,7 @@ static void is_ipv6_host(struct scene *s)
 static void has_peer(struct scene *s)
 {
 	assert_int_equal(inet_pton(AF_INET, "10.9.0.1", s->addresses[0].peer), 1);
+	add_gid(s, RAIL1, s->addresses[0].peer);
 	foreign_1024(s);
 	add_route(s, "10.9.0.0", 24, OTHER, 400, RTPROT_KERNEL);
 }
@@ -1202,6 +1227,7 @@ prefix_routes_rank_below_everybody_elses_and_the_same_on_every_run(_unused_ void
 
 		set_scene(&s, 2);
 		s.config.route.manage = true;
+		s.config.route.rules = POLICY_RULES_NO;
 		add_netdev(&s, OTHER, "eth9", "");
 		add_address(&s, RAIL1, "10.0.0.2", 24);
 		if (rows[i].set)
@@ -1217,11 +1243,13 @@ static void a_metric_names_its_address_and_its_netdev(_unused_ void **state)
 
 	set_scene(&s, 2);
 	s.config.route.manage = true;
+	s.config.route.rules = POLICY_RULES_NO;
 	add_address(&s, RAIL1, "10.0.0.2", 32);
 	add_address(&s, RAIL2, "10.0.1.2", 24);
 	make_plan(&s, &p);
 	assert_int_equal(p.n_actions, 1);
-	assert_int_equal(p.actions[0].address, 1);
+	assert_memory_equal(&p.items[p.actions[0].item].address, &s.addresses[1],
+			    sizeof(s.addresses[1]));
 	assert_int_equal(p.actions[0].ifindex, RAIL2);
 	assert_int_equal(p.actions[0].step, STEP_ROUTE);
 }

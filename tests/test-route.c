@@ -9,7 +9,11 @@
 #include <netlink/socket.h>
 
 #include "../src/doors/route.h"
+#include "../src/doors/rule.h"
+#include "../src/model/own.h"
 #include "netns.h"
+
+#include <linux/fib_rules.h>
 
 static struct netlink nl = { .protocol = NETLINK_ROUTE };
 static uint32_t one, two;
@@ -226,6 +230,173 @@ static void a_kernel_that_does_not_filter_gives_the_same(_unused_ void **state)
 	assert_memory_equal(a.all, b.all, a.n * sizeof(*a.all));
 }
 
+static struct route own(const char *dst, uint32_t prefix_len, uint32_t table, uint32_t ifindex,
+			const char *gateway)
+{
+	struct route t = { .prefix_len = prefix_len,
+			   .table = table,
+			   .ifindex = ifindex,
+			   .protocol = OWN_PROTOCOL,
+			   .type = RTN_UNICAST };
+
+	t.family = netns_parse(dst, t.dst) == 4 ? AF_INET : AF_INET6;
+	t.metric = t.family == AF_INET6 ? 1024 : 0;
+	if (gateway)
+		netns_parse(gateway, t.gateway);
+	else if (t.family == AF_INET)
+		t.scope = RT_SCOPE_LINK;
+	return t;
+}
+
+static const struct route *find_own(const struct routes *l, const struct route *t)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (memcmp(&l->all[i], t, sizeof(*t)) == 0)
+			return &l->all[i];
+	return NULL;
+}
+
+static void ours_are_made_replaced_found_and_removed_in_any_table(_unused_ void **state)
+{
+	const uint32_t table = OWN_TABLE_BASE + 7;
+	struct route ours[] = {
+		own("10.1.0.0", 24, table, one, NULL),
+		own("0.0.0.0", 0, table, one, "10.1.0.1"),
+		own("fd00:1::", 64, table, one, NULL),
+		own("::", 0, table, one, "fd00:1::1"),
+	};
+	struct route other = ours[1];
+
+	netns_parse("10.1.0.2", ours[0].src);
+	for (int again = 0; again < 2; again++)
+		for (size_t i = 0; i < ELEMENTSOF(ours); i++)
+			assert_int_equal(route_replace(&nl, &ours[i]), 0);
+	netns_parse("10.1.0.9", other.gateway);
+	assert_int_equal(route_replace(&nl, &other), 0);
+	ours[1] = other;
+	{
+		_cleanup_(routes_done) struct routes l = {};
+		size_t found = 0;
+
+		assert_int_equal(route_list(&nl, &l.all, &l.n), 0);
+		for (size_t i = 0; i < l.n; i++)
+			found += l.all[i].table == table;
+		assert_int_equal(found, ELEMENTSOF(ours)); /* replaced in place, no duplicates */
+		for (size_t i = 0; i < ELEMENTSOF(ours); i++)
+			assert_non_null(find_own(&l, &ours[i]));
+	}
+	for (size_t i = 0; i < ELEMENTSOF(ours); i++) {
+		assert_int_equal(route_remove(&nl, &ours[i]), 0);
+		assert_int_equal(route_remove(&nl, &ours[i]), 0); /* gone is gone */
+	}
+}
+
+static void routes_of_others_are_never_removed(_unused_ void **state)
+{
+	struct netns_route given[] = {
+		{ "203.0.113.0", 24, .oif = one, .scope = RT_SCOPE_LINK,
+		  .protocol = RTPROT_STATIC },
+		{ "fd98::", 48, .oif = one, .protocol = RTPROT_STATIC, .metric = 1024 },
+	};
+	_cleanup_(routes_done) struct routes l = {};
+
+	for (size_t i = 0; i < ELEMENTSOF(given); i++) {
+		struct route t = own(given[i].dst, given[i].prefix_len, RT_TABLE_MAIN, one, NULL);
+
+		assert_int_equal(netns_add_route(&nl, &given[i]), 0);
+		assert_int_equal(route_remove(&nl, &t), 0);
+	}
+	assert_int_equal(route_list(&nl, &l.all, &l.n), 0);
+	assert_non_null(find(&l, "203.0.113.0", 24, 0));
+	assert_non_null(find(&l, "fd98::", 48, 0));
+}
+
+struct rules {
+	struct rule *all; /* owned */
+	size_t n;
+};
+
+static void rules_done(struct rules *l)
+{
+	free(l->all);
+}
+
+static size_t count_rules(uint32_t table, uint8_t protocol)
+{
+	_cleanup_(rules_done) struct rules l = {};
+	size_t n = 0;
+
+	assert_int_equal(rule_list(&nl, &l.all, &l.n), 0);
+	for (size_t i = 0; i < l.n; i++)
+		n += l.all[i].table == table && l.all[i].protocol == protocol;
+	return n;
+}
+
+static int add_rule_of(uint8_t protocol, uint32_t table)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL);
+	struct fib_rule_hdr i = { .family = AF_INET, .action = FR_ACT_TO_TBL, .src_len = 32 };
+	uint8_t src[16];
+
+	netns_parse("10.1.0.2", src);
+	nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO);
+	nla_put_u32(m, FRA_TABLE, table);
+	nla_put_u32(m, FRA_PRIORITY, OWN_PREFERENCE_FROM);
+	nla_put_u8(m, FRA_PROTOCOL, protocol);
+	nla_put(m, FRA_SRC, 4, src);
+	return netlink_ask(&nl, m);
+}
+
+static void rules_are_there_once_and_only_ours_are_removed(_unused_ void **state)
+{
+	struct rule from = { .family = AF_INET,
+			     .preference = OWN_PREFERENCE_FROM,
+			     .table = OWN_TABLE_BASE + 7,
+			     .protocol = OWN_PROTOCOL,
+			     .src_len = 32 };
+	struct rule oif = { .family = AF_INET6,
+			    .preference = OWN_PREFERENCE_OIF,
+			    .table = OWN_TABLE_BASE + 7,
+			    .protocol = OWN_PROTOCOL,
+			    .oif = "one" };
+
+	netns_parse("10.1.0.2", from.src);
+	for (int again = 0; again < 3; again++) {
+		assert_int_equal(rule_add(&nl, &from), 0);
+		assert_int_equal(rule_add(&nl, &oif), 0);
+	}
+	assert_int_equal(count_rules(OWN_TABLE_BASE + 7, OWN_PROTOCOL), 2);
+	assert_int_equal(rule_remove(&nl, &from), 0);
+	assert_int_equal(rule_remove(&nl, &from), 0);
+	assert_int_equal(rule_remove(&nl, &oif), 0);
+	assert_int_equal(count_rules(OWN_TABLE_BASE + 7, OWN_PROTOCOL), 0);
+
+	/* The same in all but its protocol is somebody else's. */
+	assert_int_equal(add_rule_of(RTPROT_STATIC, from.table), 0);
+	assert_int_equal(rule_remove(&nl, &from), 0);
+	assert_int_equal(count_rules(from.table, RTPROT_STATIC), 1);
+}
+
+static void the_kernel_says_by_which_netdev(_unused_ void **state)
+{
+	uint8_t src[16], dst[16];
+	uint32_t ifindex;
+
+	netns_parse("10.1.0.2", src);
+	netns_parse("10.2.0.9", dst);
+	assert_int_equal(route_lookup(&nl, AF_INET, NULL, dst, 0, &ifindex), 0);
+	assert_int_equal(ifindex, two);
+	assert_int_equal(route_lookup(&nl, AF_INET, src, dst, 0, &ifindex), 0);
+	assert_int_equal(ifindex, two); /* another netdev than that of the source */
+	assert_int_equal(route_lookup(&nl, AF_INET, NULL, dst, one, &ifindex), 0);
+	assert_int_equal(ifindex, one);
+	netns_parse("192.0.2.1", dst);
+	assert_int_equal(route_lookup(&nl, AF_INET, src, dst, 0, &ifindex), -ENETUNREACH);
+	netns_parse("fd00:2::9", dst);
+	assert_int_equal(route_lookup(&nl, AF_INET6, NULL, dst, 0, &ifindex), 0);
+	assert_int_equal(ifindex, two);
+}
+
 #define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -238,6 +409,10 @@ int main(void)
 		test(a_multipath_route_gives_one_entry_for_each_hop),
 		test(ipv4_comes_before_ipv6),
 		test(a_kernel_that_does_not_filter_gives_the_same),
+		test(ours_are_made_replaced_found_and_removed_in_any_table),
+		test(routes_of_others_are_never_removed),
+		test(rules_are_there_once_and_only_ours_are_removed),
+		test(the_kernel_says_by_which_netdev),
 	};
 	int r;
 

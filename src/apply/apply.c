@@ -31,6 +31,16 @@ static const struct {
 	[VERB_SET_LINK_UP] = { apply_set_link_up, 30 * USEC_PER_SEC, 0 },
 	[VERB_SET_MTU] = { apply_set_mtu, 30 * USEC_PER_SEC, 0 },
 	[VERB_SET_METRIC] = { apply_set_metric, 10 * USEC_PER_SEC, 0 },
+	[VERB_SET_SYSCTL] = { apply_set_sysctl, 10 * USEC_PER_SEC, 0 },
+	[VERB_ADD_ADDRESS] = { apply_add_address, 10 * USEC_PER_SEC, 0 },
+	[VERB_REMOVE_ADDRESS] = { apply_remove_address, 10 * USEC_PER_SEC, 0 },
+	[VERB_SET_ROUTE] = { apply_set_route, 10 * USEC_PER_SEC, 0 },
+	[VERB_REMOVE_ROUTE] = { apply_remove_route, 10 * USEC_PER_SEC, 0 },
+	[VERB_ADD_RULE] = { apply_add_rule, 10 * USEC_PER_SEC, 0 },
+	[VERB_REMOVE_RULE] = { apply_remove_rule, 10 * USEC_PER_SEC, 0 },
+	[VERB_KEEP_NEIGHBOUR] = { apply_keep_neighbour, 10 * USEC_PER_SEC, 0 },
+	[VERB_PROBE_NEIGHBOUR] = { apply_probe_neighbour, 10 * USEC_PER_SEC, 0 },
+	[VERB_REMOVE_NEIGHBOUR] = { apply_remove_neighbour, 10 * USEC_PER_SEC, 0 },
 	[VERB_ENSURE_KUBELET] = { apply_ensure_kubelet, 30 * USEC_PER_SEC, 0 },
 	[VERB_WRITE_PLUGIN] = { apply_write_plugin, 30 * USEC_PER_SEC, 0 },
 	[VERB_REMOVE_PLUGIN] = { apply_remove_plugin, 30 * USEC_PER_SEC, 0 },
@@ -106,9 +116,12 @@ int apply_plan(struct doors *d, const struct node *n, const char *document,
 
 	for (size_t i = 0; i < p->n_actions; i++) {
 		struct action *a = &p->actions[i];
-		struct job job = {
-			{ .doors = d, .node = n, .document = document, .rules = p->rules }, a
-		};
+		struct job job = { { .doors = d,
+				     .node = n,
+				     .plan = p,
+				     .document = document,
+				     .rules = p->rules },
+				   a };
 
 		if (a->class != CLASS_CHANGE || a->is_done || is_void(n, p, i))
 			continue;

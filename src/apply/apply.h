@@ -16,6 +16,7 @@
 struct work {
 	struct doors *doors;     /* the child's own */
 	const struct node *node; /* as it was observed for the plan */
+	const struct plan *plan; /* the one the action is of */
 	const char *document;    /* the plugin's configuration, or NULL */
 	const char *rules;       /* text of the udev rules, NULL: none are wanted */
 	char *error;             /* the verb's own words for a failure, 192 bytes, may stay empty */

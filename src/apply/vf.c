@@ -3,6 +3,7 @@
 
 #include "../base/log.h"
 #include "../model/paths.h"
+#include "ledger.h"
 #include "verbs.h"
 
 #define MAX_RECORD_BYTES (1u << 20)
@@ -47,11 +48,17 @@ int apply_set_num_vfs(struct work *w, const struct action *a)
 		log_debug("%s: no sriov_drivers_autoprobe: VFs are bound as they are made",
 			  a->target);
 	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/sriov_numvfs", a->target);
+	/* Without a note "revert --vfs" leaves them; that is no reason not to make them. */
+	r = streq(a->to, "0") ? 0 : ledger_note(w, a, a->from);
+	if (r < 0)
+		log_warning_errno(r, "%s: not noted for revert", a->target);
 	r = fs_write_attribute(&w->doors->fs, path, a->to);
 	for (size_t i = 0; i < ELEMENTSOF(numvfs_errors) && r < 0; i++)
 		if (-r == numvfs_errors[i].error)
 			copy(w->error, sizeof(a->error), numvfs_errors[i].words);
-	return r < 0 ? r : count_again(w, a);
+	if (r >= 0)
+		r = count_again(w, a);
+	return r >= 0 && streq(a->to, "0") ? ledger_forget(w, a, a->verb) : r;
 }
 
 /* --- the record of what is switched off for a moment --- */

@@ -5,6 +5,9 @@
 #include "reader.h"
 #include "settings.h"
 
+#include <fnmatch.h>
+#include <sys/socket.h>
+
 #define DEVICES_MAX 256
 
 /* What the files say of one setting in one section. */
@@ -296,6 +299,81 @@ static int check_netns(const struct merge *m, const struct config *c)
 				 "cannot use the devices of this one");
 }
 
+/* Its network has no IPv6. Source: drivers/infiniband/hw/erdma/erdma_main.c, erdma_pci_tbl */
+static bool is_about_erdma(const char *match)
+{
+	_cleanup_(freep) char *words = match ? strdup(match) : NULL;
+	char *rest = NULL;
+
+	for (char *w = words ? strtok_r(words, " ", &rest) : NULL; w;
+	     w = strtok_r(NULL, " ", &rest)) {
+		const char *driver = after(w, "driver:"), *id = after(w, "id:");
+
+		/* A glob for all NICs there are is about none in particular. */
+		if (driver && fnmatch(driver, "erdma", 0) == 0 &&
+		    fnmatch(driver, "mlx5_core", 0) != 0)
+			return true;
+		if (id && fnmatch(id, "1ded:107f", 0) == 0 && fnmatch(id, "15b3:101e", 0) != 0)
+			return true;
+	}
+	return false;
+}
+
+static int check_ipv6(const struct merge *m, size_t layer, const struct config *c,
+		      const struct device_config *d)
+{
+	const struct said *ipv6 = said_of(m, 0, setting_find("Route", "IPv6"));
+	const struct said *match = said_of(m, layer, setting_find("Device", "Match"));
+
+	if (c->route.ipv6 != IPV6_RA || !is_about_erdma(d->match))
+		return 0;
+	return malformed_at(m, later(ipv6, match),
+			    "IPv6=ra with the eRDMA NICs of [Device %s]: accepted: IPv6=no, for "
+			    "the network of eRDMA has no IPv6",
+			    d->name);
+}
+
+static bool is_in_prefix(const struct ip *gateway, const struct ip *address)
+{
+	for (uint32_t bit = 0; bit < address->prefix_len; bit++)
+		if ((gateway->bytes[bit / 8] ^ address->bytes[bit / 8]) & (0x80 >> bit % 8))
+			return false;
+	return true;
+}
+
+/* The gateway of IPv6 is mostly known by its link-local address. */
+static bool is_link_local(const struct ip *ip)
+{
+	return ip->family == AF_INET6 && ip->bytes[0] == 0xfe && (ip->bytes[1] & 0xc0) == 0x80;
+}
+
+/* StaticAddress= and Gateway= of one section: of one NIC, and of one network. */
+static int check_address(const struct merge *m, size_t layer, const struct device_config *d)
+{
+	const struct said *address = said_of(m, layer, setting_find("Device", "StaticAddress"));
+	const struct said *gateway = said_of(m, layer, setting_find("Device", "Gateway"));
+
+	if (address && is_general(m, address))
+		return malformed_at(m, address,
+				    "StaticAddress= in [Device]: accepted: in the section of the "
+				    "one NIC that has it");
+	if (!gateway)
+		return 0;
+	if (!address)
+		return malformed_at(m, gateway,
+				    "Gateway= without StaticAddress= in [Device %s]: accepted: "
+				    "with it",
+				    d->name);
+	if (d->gateway.family != d->address.family ||
+	    (!is_link_local(&d->gateway) && !is_in_prefix(&d->gateway, &d->address)) ||
+	    memcmp(d->gateway.bytes, d->address.bytes, sizeof(d->gateway.bytes)) == 0)
+		return malformed_at(m, later(address, gateway),
+				    "Gateway=%s with StaticAddress=%s: accepted: another address "
+				    "inside its prefix",
+				    gateway->text, address->text);
+	return 0;
+}
+
 static int check_is_meant(const struct merge *m)
 {
 	const struct said *match = said_of(m, 0, setting_find("Device", "Match"));
@@ -328,6 +406,10 @@ static int build(const struct merge *m, struct config *c)
 		r = fill(m, i, true, d);
 		if (r >= 0)
 			r = check_count(m, i, d);
+		if (r >= 0)
+			r = check_address(m, i, d);
+		if (r >= 0)
+			r = check_ipv6(m, i, c, d);
 	}
 
 	return r;

@@ -24,6 +24,9 @@
  * others, and is dropped. With keep Count= has no effect.
  * - NetnsMode=exclusive with Type=rdma-shared: devices that all pods share must be in all
  * namespaces.
+ * - StaticAddress= in [Device] itself, for it is of one NIC; Gateway= without it, or outside its
+ * prefix, unless link-local.
+ * - IPv6=ra with a [Device NAME] whose Match= is about eRDMA: that network has no IPv6.
  * - [Device] with Match= and no [Device NAME] at all: a default for nothing.
  */
 #pragma once

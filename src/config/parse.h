@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "../base/util.h"
+#include "../model/config.h"
 
 /*
  * Numbers are decimal, without sign
@@ -17,6 +17,13 @@
 int parse_number(const char *value, uint64_t min, uint64_t max, uint64_t *ret);
 int parse_boolean(const char *value, bool *ret);
 int parse_span(const char *value, uint64_t *ret_usec);
+
+/*
+ * An address that a NIC or a gateway may have, with the length of its prefix if @has_length:
+ * "10.0.1.5/24", "fd00::5/64". Not accepted: unspecified, loopback, link-local and multicast ones,
+ * a prefix that is a single host or everything, and of an IPv4 prefix its first and last address.
+ */
+int parse_ip(const char *value, bool has_length, struct ip *ret);
 
 /**
  * parse_match() - the globs of Match= in canonical form

@@ -4,6 +4,7 @@
 #include "../model/plan.h"
 #include "parse.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 
 struct setting_type {
@@ -140,6 +141,45 @@ static int format_globs(const struct setting *s _unused_, const void *field, cha
 	return format_word(match ? match : "", ret);
 }
 
+static int parse_ip_prefix(const struct setting *s _unused_, const char *value, void *field)
+{
+	struct ip ip = {};
+	int r;
+
+	r = *value ? parse_ip(value, true, &ip) : 0;
+	if (r >= 0)
+		*(struct ip *)field = ip;
+	return r;
+}
+
+static int parse_ip_host(const struct setting *s _unused_, const char *value, void *field)
+{
+	struct ip ip = {};
+	int r;
+
+	r = *value ? parse_ip(value, false, &ip) : 0;
+	if (r >= 0)
+		*(struct ip *)field = ip;
+	return r;
+}
+
+static int format_ip(const struct setting *s, const void *field, char **ret)
+{
+	const struct ip *ip = field;
+	char text[INET6_ADDRSTRLEN], *with_length;
+
+	if (ip->family == 0)
+		return format_word("", ret);
+	if (!inet_ntop(ip->family, ip->bytes, text, sizeof(text)))
+		return -EINVAL;
+	if (s->type->parse == parse_ip_host)
+		return format_word(text, ret);
+	if (asprintf(&with_length, "%s/%" PRIu32, text, ip->prefix_len) < 0)
+		return -ENOMEM;
+	*ret = with_length;
+	return 0;
+}
+
 /* One label of a DNS name: RFC 1123. */
 static bool is_dns_label(const char *s, size_t n)
 {
@@ -227,6 +267,9 @@ WORD(trust_name, enum trust);
 WORD(identity_name, enum identity);
 WORD(vf_mode_name, enum vf_mode);
 WORD(netns_mode_name, enum netns_mode);
+WORD(policy_rules_name, enum policy_rules);
+WORD(address_mode_name, enum address_mode);
+WORD(ipv6_mode_name, enum ipv6_mode);
 WORD(topology_policy_name, enum topology_policy);
 WORD(topology_scope_name, enum topology_scope);
 WORD(cpu_policy_name, enum cpu_policy);
@@ -241,6 +284,8 @@ static const struct setting_type type_bool = { parse_bool, format_bool, NULL };
 static const struct setting_type type_usec = { parse_usec, format_usec, NULL };
 static const struct setting_type type_globs = { parse_globs, format_globs, NULL };
 static const struct setting_type type_resource = { parse_resource, format_resource, NULL };
+static const struct setting_type type_address_of_nic = { parse_ip_prefix, format_ip, NULL };
+static const struct setting_type type_gateway = { parse_ip_host, format_ip, NULL };
 static const struct setting_type type_driver_mode = { parse_enum, format_enum,
 						      word_driver_mode_name };
 static const struct setting_type type_peermem = { parse_enum, format_enum, word_peermem_mode_name };
@@ -248,6 +293,9 @@ static const struct setting_type type_trust = { parse_enum, format_enum, word_tr
 static const struct setting_type type_identity = { parse_enum, format_enum, word_identity_name };
 static const struct setting_type type_vf_mode = { parse_enum, format_enum, word_vf_mode_name };
 static const struct setting_type type_netns = { parse_enum, format_enum, word_netns_mode_name };
+static const struct setting_type type_rules = { parse_enum, format_enum, word_policy_rules_name };
+static const struct setting_type type_address = { parse_enum, format_enum, word_address_mode_name };
+static const struct setting_type type_ipv6 = { parse_enum, format_enum, word_ipv6_mode_name };
 static const struct setting_type type_policy = { parse_enum, format_enum,
 						 word_topology_policy_name };
 static const struct setting_type type_scope = { parse_enum, format_enum, word_topology_scope_name };
@@ -298,12 +346,27 @@ const struct setting settings[N_SETTINGS] = {
 	{ "Device", "Expect", DEVICE(uint32_t, expect), &type_u32,
 	  0, 65535, "0", "a number from 0 to 65535",
 	  "NICs that must have appeared before the node is ready; 0: those that are there" },
+	{ "Device", "StaticAddress", DEVICE(struct ip, address), &type_address_of_nic,
+	  0, 0, "", "an address with the length of its prefix, such as 10.0.1.5/24",
+	  "With [Route] Address=static: the address of the one NIC that matches" },
+	{ "Device", "Gateway", DEVICE(struct ip, gateway), &type_gateway,
+	  0, 0, "", "an address such as 10.0.1.253, inside the prefix of StaticAddress=",
+	  "With [Route] Address=static: the gateway in the NIC's own table; empty: none" },
 	{ "Route", "Manage", FIELD(bool, route.manage), &type_bool,
 	  0, 0, "no", "yes or no",
 	  "Rank the prefix routes of managed NICs below those of other interfaces" },
 	{ "Route", "Metric", FIELD(uint32_t, route.metric), &type_u32,
 	  1, INT32_MAX, "200", "a number from 1 to 2147483647",
 	  "The least metric of routes through managed NICs" },
+	{ "Route", "PolicyRules", FIELD(enum policy_rules, route.rules), &type_rules,
+	  0, _POLICY_RULES_N - 1, "auto", "auto, yes or no",
+	  "A table and rules for each managed NIC, so that what has its address leaves by it" },
+	{ "Route", "Address", FIELD(enum address_mode, route.address), &type_address,
+	  0, _ADDRESS_MODE_N - 1, "existing", "existing, metadata or static",
+	  "Where the IPv4 address and gateway of managed NICs come from" },
+	{ "Route", "IPv6", FIELD(enum ipv6_mode, route.ipv6), &type_ipv6,
+	  0, _IPV6_MODE_N - 1, "no", "no or ra",
+	  "Take a stable IPv6 address from router advertisements on managed NICs" },
 	{ "Kubelet", "TopologyManagerPolicy", FIELD(enum topology_policy, kubelet.topology_policy), &type_policy,
 	  TOPOLOGY_POLICY_BEST_EFFORT, _TOPOLOGY_POLICY_N - 1, "",
 	  "best-effort, restricted, single-numa-node, or nothing to leave it alone",

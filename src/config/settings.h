@@ -9,7 +9,7 @@
 
 #include "../model/config.h"
 
-#define N_SETTINGS 22
+#define N_SETTINGS 27
 
 struct setting {
 	const char *section, *name;

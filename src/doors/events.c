@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "events.h"
 
+#include "../model/own.h"
+
+#include <linux/fib_rules.h>
+#include <linux/neighbour.h>
+#include <linux/netconf.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <netlink/attr.h>
@@ -13,8 +18,9 @@
 
 int events_open(struct netlink *nl)
 {
-	static const int groups[] = { RTNLGRP_LINK, RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR,
-				      RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE };
+	static const int groups[] = { RTNLGRP_LINK,       RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR,
+				      RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,  RTNLGRP_IPV4_RULE,
+				      RTNLGRP_IPV6_RULE,  RTNLGRP_IPV4_NETCONF };
 	int r;
 
 	nl->protocol = NETLINK_ROUTE;
@@ -28,6 +34,13 @@ int events_open(struct netlink *nl)
 		if (nl_socket_add_membership(nl->sock, groups[i]) < 0)
 			return errno ? -errno : -EIO;
 	return nl_socket_set_nonblocking(nl->sock) < 0 ? -EIO : 0;
+}
+
+int events_add_neighbours(struct netlink *nl)
+{
+	if (nl_socket_add_membership(nl->sock, RTNLGRP_NEIGH) < 0)
+		return errno ? -errno : -EIO;
+	return 0;
 }
 
 int events_fd(const struct netlink *nl)
@@ -53,12 +66,11 @@ static bool is_card(struct nlmsghdr *h)
 }
 
 /* The kernel names the device of a card in sysfs; a bond has its ports there. */
-static bool is_address_of_card(const struct nlmsghdr *h)
+static bool is_of_card(uint32_t ifindex)
 {
-	const struct ifaddrmsg *address = NLMSG_DATA(h);
 	char name[IF_NAMESIZE], path[64];
 
-	if (!if_indextoname(address->ifa_index, name))
+	if (!if_indextoname(ifindex, name))
 		return true; /* gone: its link tells */
 	snprintf(path, sizeof(path), "/sys/class/net/%s/device", name);
 	if (access(path, F_OK) == 0)
@@ -67,14 +79,59 @@ static bool is_address_of_card(const struct nlmsghdr *h)
 	return access(path, F_OK) == 0;
 }
 
-/* Only a prefix can be one that a managed NIC is in as well. */
-static bool is_prefix_route(const struct nlmsghdr *h)
+static bool is_address_of_card(const struct nlmsghdr *h)
+{
+	const struct ifaddrmsg *address = NLMSG_DATA(h);
+
+	return is_of_card(address->ifa_index);
+}
+
+/* Only a prefix can be one that a managed NIC is in as well; a default route has its gateway. */
+static bool is_route_to_see(struct nlmsghdr *h)
 {
 	const struct rtmsg *route = NLMSG_DATA(h);
 	unsigned bits = route->rtm_family == AF_INET ? 32 : 128;
+	struct nlattr *attrs[RTA_MAX + 1];
 
-	return route->rtm_table == RT_TABLE_MAIN && route->rtm_dst_len > 0 &&
-	       route->rtm_dst_len < bits;
+	if (route->rtm_protocol == OWN_PROTOCOL)
+		return true;
+	if (route->rtm_table != RT_TABLE_MAIN || route->rtm_dst_len == bits)
+		return false;
+	if (route->rtm_dst_len > 0)
+		return true;
+	/* One with several next hops has no RTA_OIF: look. */
+	return nlmsg_parse(h, sizeof(*route), attrs, RTA_MAX, NULL) < 0 || !attrs[RTA_OIF] ||
+	       is_of_card(nla_get_u32(attrs[RTA_OIF]));
+}
+
+static bool is_own_rule(struct nlmsghdr *h)
+{
+	struct nlattr *attrs[FRA_MAX + 1];
+
+	if (nlmsg_parse(h, sizeof(struct fib_rule_hdr), attrs, FRA_MAX, NULL) < 0)
+		return true; /* not understood: look */
+	return attrs[FRA_PROTOCOL] && nla_get_u8(attrs[FRA_PROTOCOL]) == OWN_PROTOCOL;
+}
+
+/* Of conf/all and of cards; the index of "all" and "default" is negative. */
+static bool is_setting_of_card(struct nlmsghdr *h)
+{
+	struct nlattr *attrs[NETCONFA_MAX + 1];
+	int32_t ifindex;
+
+	if (nlmsg_parse(h, sizeof(struct netconfmsg), attrs, NETCONFA_MAX, NULL) < 0 ||
+	    !attrs[NETCONFA_IFINDEX] || !attrs[NETCONFA_RP_FILTER])
+		return false;
+	ifindex = (int32_t)nla_get_u32(attrs[NETCONFA_IFINDEX]);
+	return ifindex == NETCONFA_IFINDEX_ALL || (ifindex > 0 && is_of_card((uint32_t)ifindex));
+}
+
+static bool is_router_of_card(const struct nlmsghdr *h)
+{
+	const struct ndmsg *n = NLMSG_DATA(h);
+
+	return n->ndm_family == AF_INET6 && n->ndm_flags & NTF_ROUTER &&
+	       n->ndm_state & (NUD_STALE | NUD_FAILED) && is_of_card((uint32_t)n->ndm_ifindex);
 }
 
 static bool matters(struct nlmsghdr *h)
@@ -88,7 +145,14 @@ static bool matters(struct nlmsghdr *h)
 		return is_address_of_card(h);
 	case RTM_NEWROUTE:
 	case RTM_DELROUTE:
-		return is_prefix_route(h);
+		return is_route_to_see(h);
+	case RTM_NEWRULE:
+	case RTM_DELRULE:
+		return is_own_rule(h);
+	case RTM_NEWNETCONF:
+		return is_setting_of_card(h);
+	case RTM_NEWNEIGH:
+		return is_router_of_card(h);
 	default:
 		return false;
 	}

@@ -3,14 +3,23 @@
  * Events: rtnetlink's announcements of links, addresses and routes: something changed, look again.
  *
  * What pods bring and take all day does not count: links of a kind that is made by software (but
- * bonds, which carry RDMA ports), addresses of such links, routes to single hosts, default routes,
- * and routes of other tables than main.
+ * bonds, which carry RDMA ports), addresses and settings of such links, routes to single hosts,
+ * default routes of such links, rules and routes in other tables than main, but those of ours
+ * (own.h).
  */
 #pragma once
 
 #include "netlink.h"
 
 int events_open(struct netlink *nl);
+
+/*
+ * Also what becomes of neighbours that are IPv6 routers: before Linux 5.16 they have to be probed
+ * again and again. Not asked for otherwise, because a node with pods has many neighbours. Return: 0
+ * or -errno.
+ */
+int events_add_neighbours(struct netlink *nl);
+
 int events_fd(const struct netlink *nl); /* owned by @nl */
 
 /* Takes all that is there. Return: how many, or -errno; -ENOBUFS: some were lost, look at

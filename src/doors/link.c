@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "link.h"
 
+#include "../model/own.h"
+
 #include <linux/if.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
@@ -13,6 +17,7 @@
 enum {                               /* newer than the oldest headers */
 	ATTR_IFLA_PERM_ADDRESS = 54, /* 5.6 */
 	ATTR_IFA_PROTO = 11,         /* 5.18 */
+	CONF6_RA_DEFRTR_METRIC = 52, /* DEVCONF_RA_DEFRTR_METRIC, 5.12 */
 };
 
 struct links {
@@ -78,6 +83,50 @@ static void read_kind(struct nlattr *linkinfo, struct netdev *d)
 		d->bond_mode = read_bond_mode(tb[IFLA_INFO_DATA]);
 }
 
+/* The kernel's own arrays: an older one has fewer values. */
+static void read_conf(const struct nlattr *a, size_t index, enum netconf_key key,
+		      struct netconf *ret)
+{
+	if (!a || (size_t)nla_len(a) < (index + 1) * sizeof(int32_t))
+		return;
+	memcpy(&ret->values[key], (const char *)nla_data(a) + index * sizeof(int32_t),
+	       sizeof(int32_t));
+	ret->known |= 1u << key;
+}
+
+/* Source: inet_fill_link_af() in net/ipv4/devinet.c, ipv6_store_devconf() in net/ipv6/addrconf.c */
+static void read_family(struct nlattr *spec, struct netconf *ret)
+{
+	static const struct {
+		int family, attribute;
+		size_t index;
+		enum netconf_key key;
+	} values[] = {
+		{ AF_INET, IFLA_INET_CONF, IPV4_DEVCONF_ARP_IGNORE - 1, NETCONF_ARP_IGNORE },
+		{ AF_INET, IFLA_INET_CONF, IPV4_DEVCONF_ARP_ANNOUNCE - 1, NETCONF_ARP_ANNOUNCE },
+		{ AF_INET, IFLA_INET_CONF, IPV4_DEVCONF_RP_FILTER - 1, NETCONF_RP_FILTER },
+		{ AF_INET6, IFLA_INET6_CONF, DEVCONF_DISABLE_IPV6, NETCONF_DISABLE_IPV6 },
+		{ AF_INET6, IFLA_INET6_CONF, DEVCONF_ACCEPT_RA, NETCONF_ACCEPT_RA },
+		{ AF_INET6, IFLA_INET6_CONF, DEVCONF_ACCEPT_RA_DEFRTR, NETCONF_ACCEPT_RA_DEFRTR },
+		{ AF_INET6, IFLA_INET6_CONF, DEVCONF_AUTOCONF, NETCONF_AUTOCONF },
+		{ AF_INET6, IFLA_INET6_CONF, DEVCONF_ADDR_GEN_MODE, NETCONF_ADDR_GEN_MODE },
+		{ AF_INET6, IFLA_INET6_CONF, DEVCONF_USE_TEMPADDR, NETCONF_USE_TEMPADDR },
+		{ AF_INET6, IFLA_INET6_CONF, CONF6_RA_DEFRTR_METRIC, NETCONF_RA_DEFRTR_METRIC },
+	};
+	struct nlattr *families[AF_INET6 + 1];
+
+	if (!spec || nla_parse_nested(families, AF_INET6, spec, NULL) < 0)
+		return;
+
+	for (size_t i = 0; i < ELEMENTSOF(values); i++) {
+		struct nlattr *family = families[values[i].family];
+
+		if (family)
+			read_conf(nla_find(nla_data(family), nla_len(family), values[i].attribute),
+				  values[i].index, values[i].key, ret);
+	}
+}
+
 static int on_link(struct nlmsghdr *h, void *userdata)
 {
 	static const struct nla_policy policy[ATTR_IFLA_PERM_ADDRESS + 1] = {
@@ -113,6 +162,7 @@ static int on_link(struct nlmsghdr *h, void *userdata)
 	if (tb[IFLA_PHYS_PORT_NAME])
 		nla_strlcpy(d->port_name, tb[IFLA_PHYS_PORT_NAME], sizeof(d->port_name));
 	read_kind(tb[IFLA_LINKINFO], d);
+	read_family(tb[IFLA_AF_SPEC], &d->conf);
 	d->mtu = get_u32(tb[IFLA_MTU], 0);
 	d->max_mtu = get_u32(tb[IFLA_MAX_MTU], 0);
 	d->master = get_u32(tb[IFLA_MASTER], 0);
@@ -410,4 +460,54 @@ int link_set_metric(struct netlink *nl, const struct address *address, uint32_t 
 		r = set_metric_once(nl, address, metric);
 
 	return r;
+}
+
+static struct nl_msg *make_address(int request, int flags, const struct address *a)
+{
+	struct ifaddrmsg i = { .ifa_family = a->family,
+			       .ifa_prefixlen = a->prefix_len,
+			       .ifa_scope = a->scope,
+			       .ifa_index = a->ifindex };
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	const size_t bytes = a->family == AF_INET ? 4 : 16;
+
+	m = nlmsg_alloc_simple(request, flags);
+	if (!m || nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO) < 0 ||
+	    nla_put(m, IFA_LOCAL, bytes, a->local) < 0 ||
+	    nla_put(m, IFA_ADDRESS, bytes, a->local) < 0)
+		return NULL;
+	return TAKE(m);
+}
+
+/* All ones behind the prefix, as "ip address add ... brd +" and DHCP clients have it. */
+static int put_broadcast(struct nl_msg *m, const struct address *a)
+{
+	uint8_t bytes[4];
+
+	if (a->family != AF_INET || a->prefix_len >= 31)
+		return 0;
+	memcpy(bytes, a->local, sizeof(bytes));
+	for (uint32_t bit = a->prefix_len; bit < 32; bit++)
+		bytes[bit / 8] |= 0x80 >> bit % 8;
+	return nla_put(m, IFA_BROADCAST, sizeof(bytes), bytes);
+}
+
+int link_add_address(struct netlink *nl, const struct address *a)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+
+	m = make_address(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, a);
+	if (!m || put_broadcast(m, a) < 0 || nla_put_u32(m, IFA_RT_PRIORITY, a->metric) < 0 ||
+	    nla_put_u8(m, ATTR_IFA_PROTO, OWN_PROTOCOL) < 0)
+		return -ENOMEM;
+	return netlink_ask(nl, TAKE(m));
+}
+
+int link_remove_address(struct netlink *nl, const struct address *a)
+{
+	struct nl_msg *m = make_address(RTM_DELADDR, 0, a);
+	int r;
+
+	r = m ? netlink_ask(nl, m) : -ENOMEM;
+	return r == -EADDRNOTAVAIL || r == -ENODEV ? 0 : r;
 }

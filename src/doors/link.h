@@ -9,7 +9,10 @@
 #include "../model/node.h"
 #include "netlink.h"
 
-/* All links, by ifindex; pci is left empty (sysfs tells it). Outputs are owned by the caller. */
+/*
+ * All links with what the kernel tells of their settings in /proc/sys/net, by ifindex; pci is left
+ * empty (sysfs tells it). Outputs are owned by the caller.
+ */
 int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n);
 
 /* IPv4 and IPv6, by ifindex; those of one netdev in the kernel's order, the primary one first. */
@@ -32,3 +35,11 @@ int link_set_mtu(struct netlink *nl, uint32_t ifindex, uint32_t mtu);
  * Source: inet_rtm_newaddr() in net/ipv4/devinet.c, inet6_addr_modify() in net/ipv6/addrconf.c
  */
 int link_set_metric(struct netlink *nl, const struct address *address, uint32_t metric);
+
+/*
+ * Adds an address with the metric of its prefix route, so that there is no instant with another
+ * one. An older kernel does not know IFA_PROTO, and takes no offence. Return: 0, -EEXIST, or
+ * -errno.
+ */
+int link_add_address(struct netlink *nl, const struct address *a);
+int link_remove_address(struct netlink *nl, const struct address *a); /* 0 also when it is gone */

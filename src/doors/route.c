@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "route.h"
 
+#include "../model/own.h"
+
 #include <linux/rtnetlink.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
@@ -9,6 +11,7 @@
 
 struct routes {
 	int family;           /* asked for */
+	bool is_own;          /* ours in all tables; else all of main */
 	struct route *routes; /* owned */
 	size_t n;
 };
@@ -18,7 +21,20 @@ static void routes_done(struct routes *l)
 	free(l->routes);
 }
 
-static int append(struct routes *list, const struct route *route, uint32_t ifindex)
+static size_t bytes_of(int family)
+{
+	return family == AF_INET ? 4 : 16;
+}
+
+/* An IPv4 route may have an IPv6 gateway (RTA_VIA): one of another family is none here. */
+static void read_gateway(const struct nlattr *a, int family, uint8_t ret[16])
+{
+	if (a && (size_t)nla_len(a) == bytes_of(family))
+		memcpy(ret, nla_data(a), bytes_of(family));
+}
+
+static int append(struct routes *list, const struct route *route, uint32_t ifindex,
+		  const struct nlattr *gateway)
 {
 	struct route *to = APPEND(list->routes, list->n);
 
@@ -27,6 +43,7 @@ static int append(struct routes *list, const struct route *route, uint32_t ifind
 
 	*to = *route;
 	to->ifindex = ifindex;
+	read_gateway(gateway, route->family, to->gateway);
 	return 0;
 }
 
@@ -37,7 +54,11 @@ static int append_hops(struct routes *list, const struct route *route,
 	int left = nla_len(multipath), r;
 
 	while (left >= (int)sizeof(*hop) && RTNH_OK(hop, left)) { /* which reads before it looks */
-		r = append(list, route, hop->rtnh_ifindex);
+		const struct nlattr *attrs = (const struct nlattr *)RTNH_DATA(hop);
+		int size = (int)hop->rtnh_len - (int)RTNH_LENGTH(0);
+
+		r = append(list, route, hop->rtnh_ifindex,
+			   size > 0 ? nla_find(attrs, size, RTA_GATEWAY) : NULL);
 		if (r < 0)
 			return r;
 
@@ -59,6 +80,7 @@ static int on_route(struct nlmsghdr *h, void *userdata)
 	struct routes *list = userdata;
 	struct route route = {};
 	const struct rtmsg *m;
+	bool is_own;
 
 	if (h->nlmsg_type != RTM_NEWROUTE)
 		return 0;
@@ -68,8 +90,10 @@ static int on_route(struct nlmsghdr *h, void *userdata)
 	/* What the kernel was asked to leave out comes all the same when it is old or has no IPv6.
 	 */
 	m = nlmsg_data(h);
+	is_own = m->rtm_protocol == OWN_PROTOCOL;
+	route.table = tb[RTA_TABLE] ? nla_get_u32(tb[RTA_TABLE]) : m->rtm_table;
 	if (m->rtm_family != list->family || m->rtm_flags & RTM_F_CLONED ||
-	    (tb[RTA_TABLE] ? nla_get_u32(tb[RTA_TABLE]) : m->rtm_table) != RT_TABLE_MAIN)
+	    is_own != list->is_own || (!is_own && route.table != RT_TABLE_MAIN))
 		return 0;
 
 	route.family = m->rtm_family;
@@ -81,15 +105,18 @@ static int on_route(struct nlmsghdr *h, void *userdata)
 		route.metric = nla_get_u32(tb[RTA_PRIORITY]);
 	if (tb[RTA_DST])
 		nla_memcpy(route.dst, tb[RTA_DST], sizeof(route.dst));
+	read_gateway(tb[RTA_PREFSRC], route.family, route.src);
 
 	if (tb[RTA_MULTIPATH])
 		return append_hops(list, &route, tb[RTA_MULTIPATH]);
-	return append(list, &route, tb[RTA_OIF] ? nla_get_u32(tb[RTA_OIF]) : 0);
+	return append(list, &route, tb[RTA_OIF] ? nla_get_u32(tb[RTA_OIF]) : 0, tb[RTA_GATEWAY]);
 }
 
-static int dump(struct netlink *nl, int family, struct routes *list)
+static int dump(struct netlink *nl, int family, bool is_own, struct routes *list)
 {
-	struct rtmsg i = { .rtm_family = family, .rtm_table = RT_TABLE_MAIN };
+	struct rtmsg i = { .rtm_family = family,
+			   .rtm_table = is_own ? RT_TABLE_UNSPEC : RT_TABLE_MAIN,
+			   .rtm_protocol = is_own ? OWN_PROTOCOL : RTPROT_UNSPEC };
 	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
 	int r;
 
@@ -98,6 +125,7 @@ static int dump(struct netlink *nl, int family, struct routes *list)
 		return -ENOMEM;
 
 	list->family = family;
+	list->is_own = is_own;
 	r = netlink_dump(nl, TAKE(m), on_route, list);
 
 	/* The table is made with its first route; a kernel may be without IPv6. */
@@ -107,11 +135,13 @@ static int dump(struct netlink *nl, int family, struct routes *list)
 static int list_once(struct netlink *nl, struct route **ret, size_t *ret_n)
 {
 	_cleanup_(routes_done) struct routes list = {};
-	int r;
+	int r = 0;
 
-	r = dump(nl, AF_INET, &list);
-	if (r >= 0)
-		r = dump(nl, AF_INET6, &list);
+	for (int is_own = 0; is_own <= 1 && r >= 0; is_own++) {
+		r = dump(nl, AF_INET, is_own, &list);
+		if (r >= 0)
+			r = dump(nl, AF_INET6, is_own, &list);
+	}
 	if (r < 0)
 		return r;
 
@@ -128,4 +158,90 @@ int route_list(struct netlink *nl, struct route **ret, size_t *ret_n)
 		r = list_once(nl, ret, ret_n);
 
 	return r;
+}
+
+static bool is_zero(const uint8_t bytes[16])
+{
+	static const uint8_t zero[16];
+
+	return memcmp(bytes, zero, sizeof(zero)) == 0;
+}
+
+static struct nl_msg *make(int request, int flags, const struct route *t)
+{
+	struct rtmsg i = {
+		.rtm_family = t->family,
+		.rtm_dst_len = t->prefix_len,
+		.rtm_table = t->table < 256 ? t->table : RT_TABLE_UNSPEC,
+		.rtm_protocol = OWN_PROTOCOL,
+		.rtm_scope = t->scope,
+		.rtm_type = RTN_UNICAST,
+	};
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	const size_t bytes = bytes_of(t->family);
+
+	m = nlmsg_alloc_simple(request, flags);
+	if (!m || nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO) < 0 ||
+	    nla_put_u32(m, RTA_TABLE, t->table) < 0 || nla_put_u32(m, RTA_OIF, t->ifindex) < 0 ||
+	    (t->metric && nla_put_u32(m, RTA_PRIORITY, t->metric) < 0) ||
+	    (t->prefix_len && nla_put(m, RTA_DST, bytes, t->dst) < 0) ||
+	    (!is_zero(t->gateway) && nla_put(m, RTA_GATEWAY, bytes, t->gateway) < 0) ||
+	    (!is_zero(t->src) && nla_put(m, RTA_PREFSRC, bytes, t->src) < 0))
+		return NULL;
+	return TAKE(m);
+}
+
+int route_replace(struct netlink *nl, const struct route *t)
+{
+	struct nl_msg *m = make(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, t);
+
+	return m ? netlink_ask(nl, m) : -ENOMEM;
+}
+
+int route_remove(struct netlink *nl, const struct route *t)
+{
+	struct nl_msg *m = make(RTM_DELROUTE, 0, t);
+	int r;
+
+	r = m ? netlink_ask(nl, m) : -ENOMEM;
+	return r == -ESRCH || r == -ENODEV ? 0 : r;
+}
+
+/* The answer to a lookup has the route that was found, cloned. */
+static int on_found(struct nlmsghdr *h, void *userdata)
+{
+	struct nlattr *tb[RTA_MAX + 1];
+	uint32_t *ifindex = userdata;
+
+	if (h->nlmsg_type != RTM_NEWROUTE)
+		return 0;
+	if (nlmsg_parse(h, sizeof(struct rtmsg), tb, RTA_MAX, NULL) < 0)
+		return -EBADMSG;
+	if (tb[RTA_OIF] && nla_len(tb[RTA_OIF]) == sizeof(uint32_t))
+		*ifindex = nla_get_u32(tb[RTA_OIF]);
+	return 0;
+}
+
+int route_lookup(struct netlink *nl, int family, const uint8_t *src, const uint8_t *dst,
+		 uint32_t oif, uint32_t *ret_ifindex)
+{
+	const size_t bytes = bytes_of(family);
+	struct rtmsg i = { .rtm_family = family,
+			   .rtm_dst_len = bytes * 8,
+			   .rtm_src_len = src ? bytes * 8 : 0 };
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	uint32_t ifindex = 0;
+	int r;
+
+	m = nlmsg_alloc_simple(RTM_GETROUTE, 0);
+	if (!m || nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO) < 0 ||
+	    nla_put(m, RTA_DST, bytes, dst) < 0 || (src && nla_put(m, RTA_SRC, bytes, src) < 0) ||
+	    (oif && nla_put_u32(m, RTA_OIF, oif) < 0))
+		return -ENOMEM;
+
+	r = netlink_dump(nl, TAKE(m), on_found, &ifindex);
+	if (r < 0)
+		return r;
+	*ret_ifindex = ifindex;
+	return 0;
 }

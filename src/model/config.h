@@ -52,6 +52,26 @@ enum netns_mode {
 	_NETNS_MODE_N
 };
 
+enum address_mode {
+	ADDRESS_EXISTING, /* what the NICs have; the gateway is that of their own default route */
+	ADDRESS_METADATA, /* what the cloud's metadata service says of each NIC's MAC */
+	ADDRESS_STATIC,   /* StaticAddress= and Gateway= of the NIC's section */
+	_ADDRESS_MODE_N
+};
+
+enum policy_rules {
+	POLICY_RULES_AUTO, /* with several RDMA NICs, or where main would pick another NIC */
+	POLICY_RULES_YES,
+	POLICY_RULES_NO,
+	_POLICY_RULES_N
+};
+
+enum ipv6_mode {
+	IPV6_NO,
+	IPV6_RA, /* an address by router advertisements, kept stable */
+	_IPV6_MODE_N
+};
+
 enum topology_policy { /* in order of strictness */
 	TOPOLOGY_POLICY_UNSET,
 	TOPOLOGY_POLICY_NONE, /* never asked for, but met in kubelet files */
@@ -91,6 +111,13 @@ enum plugin_type {
 #define COUNT_UNSET UINT32_MAX       /* Count= was not given */
 #define COUNT_MAX   (UINT32_MAX - 1) /* Count=max */
 
+/* An address with the length of its prefix. */
+struct ip {
+	int family;        /* AF_INET, AF_INET6; 0: none */
+	uint8_t bytes[16]; /* network order, 4 bytes for AF_INET */
+	uint32_t prefix_len;
+};
+
 /* One [Device NAME] section, the defaults of [Device] already in it. */
 struct device_config {
 	char name[64];
@@ -100,6 +127,8 @@ struct device_config {
 	uint32_t mtu;     /* bytes, 0: leave alone */
 	enum trust trust; /* of the VFs */
 	enum identity identity;
+	struct ip address; /* with [Route] Address=static; of the one NIC that matches */
+	struct ip gateway; /* prefix_len is of no meaning */
 	uint32_t
 		expect; /* PFs that must appear before the node is ready, 0: those that are there */
 };
@@ -118,6 +147,9 @@ struct config {
 	struct {
 		bool manage;
 		uint32_t metric;
+		enum policy_rules rules;
+		enum address_mode address;
+		enum ipv6_mode ipv6;
 	} route;
 	struct {
 		enum topology_policy topology_policy;

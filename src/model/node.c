@@ -35,6 +35,11 @@ void node_done(struct node *n)
 	free(n->netdevs);
 	free(n->addresses);
 	free(n->routes);
+	free(n->rules);
+	free(n->neighbours);
+	free(n->lookups);
+	free(n->ledger);
+	free(n->metadatas);
 	free(n->ibdevs);
 	free(n->modules);
 	free(n->enslaves);
@@ -79,6 +84,56 @@ const struct vf_info *node_vf_info(const struct node *n, const char *pf, uint32_
 	for (size_t i = 0; i < n->n_vf_infos; i++)
 		if (n->vf_infos[i].index == index && streq(n->vf_infos[i].pf, pf))
 			return &n->vf_infos[i];
+	return NULL;
+}
+
+const char *netconf_name(enum netconf_key k)
+{
+	static const char *const names[] = {
+		[NETCONF_ARP_IGNORE] = "ipv4/arp_ignore",
+		[NETCONF_ARP_ANNOUNCE] = "ipv4/arp_announce",
+		[NETCONF_RP_FILTER] = "ipv4/rp_filter",
+		[NETCONF_DISABLE_IPV6] = "ipv6/disable_ipv6",
+		[NETCONF_ACCEPT_RA] = "ipv6/accept_ra",
+		[NETCONF_ACCEPT_RA_DEFRTR] = "ipv6/accept_ra_defrtr",
+		[NETCONF_AUTOCONF] = "ipv6/autoconf",
+		[NETCONF_ADDR_GEN_MODE] = "ipv6/addr_gen_mode",
+		[NETCONF_USE_TEMPADDR] = "ipv6/use_tempaddr",
+		[NETCONF_RA_DEFRTR_METRIC] = "ipv6/ra_defrtr_metric",
+	};
+	_Static_assert(ELEMENTSOF(names) == _NETCONF_N, "a name for every key");
+
+	return (unsigned)k < _NETCONF_N ? names[k] : "";
+}
+
+bool has_managed_neighbours(const char *kernel)
+{
+	char *end;
+	unsigned long major = strtoul(kernel, &end, 10);
+	unsigned long minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+
+	return major > 5 || (major == 5 && minor >= 16);
+}
+
+const struct ledger_entry *node_entry(const struct node *n, const char *verb, const char *target,
+				      uint32_t ifindex, const char *subject)
+{
+	for (size_t i = n->n_ledger; i > 0; i--) {
+		const struct ledger_entry *e = &n->ledger[i - 1];
+
+		if (streq(e->verb, verb) && e->ifindex == ifindex &&
+		    (ifindex > 0 || streq(e->target, target)) && streq(e->subject, subject))
+			return e;
+	}
+	return NULL;
+}
+
+/* Few enough for a look at each. */
+const struct metadata *node_metadata(const struct node *n, const char *mac)
+{
+	for (size_t i = 0; i < n->n_metadatas; i++)
+		if (streq(n->metadatas[i].mac, mac))
+			return &n->metadatas[i];
 	return NULL;
 }
 

@@ -53,17 +53,85 @@ struct address {
 	uint8_t scope;   /* RT_SCOPE_* */
 };
 
-/* A route of the main table to a prefix; multipath next hops and other tables are left out. */
+/* A route of the main table, or one of ours (own.h) in any; each next hop of several is one. */
 struct route {
 	int family;
 	uint8_t dst[16];
 	uint32_t prefix_len;
+	uint32_t table;
 	uint32_t ifindex;              /* RTA_OIF, 0: none */
 	uint32_t metric;               /* RTA_PRIORITY */
+	uint8_t gateway[16];           /* all zero: none */
+	uint8_t src[16];               /* RTA_PREFSRC; all zero: none */
 	uint8_t protocol, scope, type; /* RTPROT_*, RT_SCOPE_*, RTN_* */
 };
 
+/* A policy rule. */
+struct rule {
+	int family;
+	uint32_t preference, table;
+	uint8_t protocol; /* RTPROT_*, 0: not told */
+	uint8_t action;   /* FR_ACT_* */
+	uint8_t src[16];  /* with src_len; 0: any */
+	uint8_t src_len;
+	char oif[IFNAME_LEN]; /* by name: a rename leaves it behind; empty: any */
+	bool has_more;        /* conditions that are not here: dst, iif, mark, ... */
+};
+
+/* Of managed gateways: an entry of the neighbour table of one that is a router. */
+struct neighbour {
+	uint32_t ifindex;
+	int family;
+	uint8_t address[16];
+	uint16_t state;   /* NUD_* */
+	uint8_t protocol; /* RTPROT_*; ours: we keep it resolved */
+	bool is_managed;  /* NTF_EXT_MANAGED: the kernel keeps it resolved; since 5.16 */
+};
+
+/* What the kernel finds for a packet of one of our addresses; only looked up where it has rules. */
+struct lookup {
+	uint32_t ifindex; /* of the NIC */
+	int family;
+	uint8_t address[16]; /* as source; all zero: by oif instead */
+	uint8_t dst[16];
+	int result;     /* 0 or -errno */
+	uint32_t found; /* ifindex that it would leave by */
+};
+
+/* Something that was set by us in this boot, with what was there before: LEDGER_PATH. */
+struct ledger_entry {
+	char verb[24];   /* verb_name() */
+	char target[64]; /* PCI address, for people, and of verbs without ifindex */
+	uint32_t ifindex;
+	char subject[96]; /* of the action */
+	char from[48], to[48];
+	uint32_t n; /* times it was done since since_usec, which is a minute at most */
+	uint64_t since_usec;
+	uint32_t total; /* times that this very value was set in this boot */
+};
+
 #define BOND_MODE_UNKNOWN (-1)
+
+/* Settings of one netdev below /proc/sys/net/ipv4/conf and ipv6/conf, in enum netconf_key. */
+enum netconf_key {
+	NETCONF_ARP_IGNORE,
+	NETCONF_ARP_ANNOUNCE,
+	NETCONF_RP_FILTER,
+	NETCONF_DISABLE_IPV6,
+	NETCONF_ACCEPT_RA,
+	NETCONF_ACCEPT_RA_DEFRTR,
+	NETCONF_AUTOCONF,
+	NETCONF_ADDR_GEN_MODE,
+	NETCONF_USE_TEMPADDR,
+	NETCONF_RA_DEFRTR_METRIC, /* since 5.12 */
+	_NETCONF_N
+};
+
+struct netconf {
+	/* The value is valid where the bit 1 << key is set; all are int to the kernel. */
+	uint32_t known;
+	int32_t values[_NETCONF_N];
+};
 
 struct netdev {
 	uint32_t ifindex;
@@ -73,6 +141,7 @@ struct netdev {
 	char perm_mac[MAC_LEN];     /* IFLA_PERM_ADDRESS; empty: not told */
 	char port_name[IFNAME_LEN]; /* IFLA_PHYS_PORT_NAME: "p0"; empty: not told */
 	char kind[16];              /* IFLA_INFO_KIND: "bond", "vlan"; empty: plain */
+	struct netconf conf;
 	int bond_mode;         /* of a bond: IFLA_BOND_MODE, 0 to 6; BOND_MODE_UNKNOWN: not told */
 	uint32_t mtu, max_mtu; /* bytes; max_mtu 0: not told */
 	uint32_t master;       /* ifindex, 0: none */
@@ -122,6 +191,7 @@ struct ibdev {
 	char uverbs[32],
 		umad[32];    /* names of the character devices; empty: none, or no node in /dev */
 	uint32_t n_contexts; /* open user contexts; UINT32_MAX: not known, which is never zero */
+	uint32_t active_mtu; /* bytes, of its first port, when it was opened; 0: not known */
 	int verbs;           /* of libibverbs: 0 could be opened, -errno, or 1: not tried */
 	struct port *ports;  /* owned */
 	size_t n_ports;
@@ -254,6 +324,24 @@ struct listener {
 	char command[32], container[80];
 };
 
+/* What the cloud's metadata service said of one NIC: only with [Route] Address=metadata. */
+enum metadata_state {
+	METADATA_WAITING, /* no answer yet, or none in time: asked again when the link comes up */
+	METADATA_REFUSED, /* it answered with something that cannot be right */
+	METADATA_PRIMARY, /* the NIC is the primary ENI, which is never touched */
+	METADATA_KNOWN,   /* address, prefix_len and gateway are valid */
+	_METADATA_STATE_N
+};
+
+struct metadata {
+	char mac[MAC_LEN]; /* of the netdev that was asked about: netdev.mac */
+	enum metadata_state state;
+	uint8_t address[4]; /* IPv4 only, network order; inside the prefix */
+	uint32_t prefix_len;
+	uint8_t gateway[4]; /* inside the prefix; zero: it has none */
+	char detail[192];   /* for people: what was refused, what is waited for */
+};
+
 /* Settings that a PF's driver was found not to have: bits of "unsupported". */
 enum vf_setting {
 	VF_SETTING_MAC = 1,
@@ -277,6 +365,7 @@ struct memory {
 	uint32_t unsupported; /* of a PF: vf_setting bits */
 	bool was_virtual;     /* of the ibdev: is_virtual */
 	bool was_rebuilt;     /* of a VF: unbound and bound again by us */
+	uint32_t active_mtu, mtu; /* of ibdev and netdev when it was last opened; 0: not known */
 };
 
 /* A change of this boot that failed, so that events do not try it again and again. */
@@ -310,6 +399,20 @@ struct node {
 	size_t n_addresses;
 	struct route *routes; /* owned, in the kernel's order */
 	size_t n_routes;
+	struct rule *rules; /* owned, in the kernel's order */
+	size_t n_rules;
+	struct neighbour *neighbours; /* owned, in the kernel's order; IPv6 routers only */
+	size_t n_neighbours;
+	struct netconf all;     /* conf/all: the IPv4 ones that count together with the netdev's */
+	struct lookup *lookups; /* owned */
+	size_t n_lookups;
+	struct ledger_entry *ledger; /* owned, in the order in which they came */
+	size_t n_ledger;
+	uint64_t now_usec;        /* CLOCK_MONOTONIC at this look; 0: of a captured tree */
+	bool is_networkd_foreign; /* networkd removes routes and rules that are not its own */
+	bool is_held; /* "revert" was run: nothing is changed until the next start or reload */
+	struct metadata *metadatas; /* owned, by MAC; only those of managed netdevs */
+	size_t n_metadatas;
 	struct ibdev *ibdevs; /* owned, by name */
 	size_t n_ibdevs;
 	struct module *modules; /* owned, by name */
@@ -370,6 +473,14 @@ const struct module *node_module(const struct node *n,
 const struct vf_info *node_vf_info(const struct node *n, const char *pf, uint32_t index);
 /* The users of one target from number @i on: the next one, or NULL. */
 const struct user *node_user(const struct node *n, const char *target, size_t *i);
+const struct metadata *node_metadata(const struct node *n, const char *mac);
+const char *netconf_name(enum netconf_key k); /* "ipv4/arp_ignore" */
+/* Does the kernel of this release ("6.1.0-13-amd64") keep neighbours resolved by itself?
+ * Since 5.16. */
+bool has_managed_neighbours(const char *release);
+/* The last one of this key, or NULL. @ifindex 0: by @target. */
+const struct ledger_entry *node_entry(const struct node *n, const char *verb, const char *target,
+				      uint32_t ifindex, const char *subject);
 const char *use_name(enum use u); /* "open-context" */
 const struct parameter *module_parameter(const struct module *m, const char *name);
 /* Is it one of the names of module_blacklist=: -EPERM for everybody? As the kernel spells it. */

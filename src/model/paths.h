@@ -33,3 +33,10 @@
 #define KUBELET_LOCK_PATH    "run/rdma-provision/kubelet.lock"
 #define KUBELET_CMDLINE_PATH "var/lib/rdma-provision/kubelet-cmdline"
 #define KUBELET_RECORD_PATH  "var/lib/rdma-provision/kubelet.json"
+
+/* What was set in the kernel in this boot, and what was there before. */
+#define LEDGER_PATH      "run/rdma-provision/ledger.json"
+#define MAX_LEDGER_BYTES (16u << 20)
+
+/* There after "revert": a running service changes nothing until its next start or reload. */
+#define HOLD_PATH "run/rdma-provision/hold"

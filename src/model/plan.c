@@ -9,6 +9,9 @@
 void plan_done(struct plan *p)
 {
 	free(p->actions);
+	free(p->items);
+	free(p->carriers);
+	free(p->checks);
 	free(p->devices);
 	free(p->rules);
 	free(p->reasons);
@@ -27,6 +30,12 @@ struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum cla
 	a->class = class;
 	COPY(a->target, target);
 	return a;
+}
+
+struct item *plan_add_item(struct plan *p, struct action *a)
+{
+	a->item = p->n_items;
+	return APPEND(p->items, p->n_items);
 }
 
 struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, enum class class,
@@ -198,7 +207,17 @@ static const struct {
 	[VERB_REBIND_DRIVER] = { "rebind-driver", false },
 	[VERB_SET_LINK_UP] = { "set-link-up", false },
 	[VERB_SET_MTU] = { "set-mtu", true },
+	[VERB_SET_SYSCTL] = { "set-sysctl", true },
+	[VERB_ADD_ADDRESS] = { "add-address", false },
+	[VERB_REMOVE_ADDRESS] = { "remove-address", false },
 	[VERB_SET_METRIC] = { "set-metric", true },
+	[VERB_SET_ROUTE] = { "set-route", false },
+	[VERB_REMOVE_ROUTE] = { "remove-route", false },
+	[VERB_ADD_RULE] = { "add-rule", false },
+	[VERB_REMOVE_RULE] = { "remove-rule", false },
+	[VERB_KEEP_NEIGHBOUR] = { "keep-neighbour", false },
+	[VERB_PROBE_NEIGHBOUR] = { "probe-neighbour", false },
+	[VERB_REMOVE_NEIGHBOUR] = { "remove-neighbour", false },
 	[VERB_ENSURE_KUBELET] = { "ensure-kubelet", false },
 	[VERB_WRITE_PLUGIN] = { "write-plugin", false },
 	[VERB_REMOVE_PLUGIN] = { "remove-plugin", false },
@@ -297,6 +316,41 @@ const char *netns_mode_name(enum netns_mode m)
 	_Static_assert(ELEMENTSOF(names) == _NETNS_MODE_N, "a name for every mode");
 
 	return NAME(names, m);
+}
+
+const char *policy_rules_name(enum policy_rules p)
+{
+	static const char *const names[] = {
+		[POLICY_RULES_AUTO] = "auto",
+		[POLICY_RULES_YES] = "yes",
+		[POLICY_RULES_NO] = "no",
+	};
+	_Static_assert(ELEMENTSOF(names) == _POLICY_RULES_N, "a name for every value");
+
+	return NAME(names, p);
+}
+
+const char *address_mode_name(enum address_mode a)
+{
+	static const char *const names[] = {
+		[ADDRESS_EXISTING] = "existing",
+		[ADDRESS_METADATA] = "metadata",
+		[ADDRESS_STATIC] = "static",
+	};
+	_Static_assert(ELEMENTSOF(names) == _ADDRESS_MODE_N, "a name for every mode");
+
+	return NAME(names, a);
+}
+
+const char *ipv6_mode_name(enum ipv6_mode i)
+{
+	static const char *const names[] = {
+		[IPV6_NO] = "no",
+		[IPV6_RA] = "ra",
+	};
+	_Static_assert(ELEMENTSOF(names) == _IPV6_MODE_N, "a name for every mode");
+
+	return NAME(names, i);
 }
 
 const char *topology_policy_name(enum topology_policy p)

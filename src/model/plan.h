@@ -29,26 +29,36 @@ enum class {
 };
 
 enum verb {
-	VERB_WAIT,           /* target: a PCI address or empty; nothing to do but wait */
-	VERB_LOAD_MODULE,    /* target: the module */
-	VERB_RELOAD_MODULE,  /* target: the module; from, to: its options, "compat_mode=Y" */
-	VERB_SET_OPTION,     /* never a change: who asks for the opposite; target: the module */
-	VERB_BIND_DRIVER,    /* target: PCI address of an unbound VF; to: the driver */
-	VERB_SET_NETNS_MODE, /* from, to: "shared", "exclusive" */
-	VERB_SET_NUM_VFS,    /* target: PCI address of the PF; from, to: VFs */
-	VERB_WRITE_RULES,    /* target: path of the generated udev rules */
-	VERB_SET_AUTOPROBE,  /* target: PCI address of the PF; from, to: 0, 1 */
-	VERB_SET_VF_MAC,     /* target: PCI address of the VF; from, to: MACs */
-	VERB_SET_VF_GUID,    /* target: PCI address of the VF; to: node and port GUID */
-	VERB_SET_VF_TRUST,   /* target: PCI address of the VF; from, to: 0, 1 */
-	VERB_SET_VF_LINK,    /* target: PCI address of the VF; to: "auto" */
-	VERB_REBIND_DRIVER,  /* target: PCI address of a VF, unbound and bound once */
-	VERB_SET_LINK_UP,    /* target: PCI address; detail: the netdev's name */
-	VERB_SET_MTU,        /* target: PCI address; from, to: bytes */
-	VERB_SET_METRIC,     /* target: PCI address; from, to: metric of the address */
-	VERB_ENSURE_KUBELET, /* target: the kubelet's file; from, to: policies */
-	VERB_WRITE_PLUGIN,   /* target: path of the plugin configuration */
-	VERB_REMOVE_PLUGIN,  /* the same path, when no plugin is asked for any more */
+	VERB_WAIT,             /* target: a PCI address or empty; nothing to do but wait */
+	VERB_LOAD_MODULE,      /* target: the module */
+	VERB_RELOAD_MODULE,    /* target: the module; from, to: its options, "compat_mode=Y" */
+	VERB_SET_OPTION,       /* never a change: who asks for the opposite; target: the module */
+	VERB_BIND_DRIVER,      /* target: PCI address of an unbound VF; to: the driver */
+	VERB_SET_NETNS_MODE,   /* from, to: "shared", "exclusive" */
+	VERB_SET_NUM_VFS,      /* target: PCI address of the PF; from, to: VFs */
+	VERB_WRITE_RULES,      /* target: path of the generated udev rules */
+	VERB_SET_AUTOPROBE,    /* target: PCI address of the PF; from, to: 0, 1 */
+	VERB_SET_VF_MAC,       /* target: PCI address of the VF; from, to: MACs */
+	VERB_SET_VF_GUID,      /* target: PCI address of the VF; to: node and port GUID */
+	VERB_SET_VF_TRUST,     /* target: PCI address of the VF; from, to: 0, 1 */
+	VERB_SET_VF_LINK,      /* target: PCI address of the VF; to: "auto" */
+	VERB_REBIND_DRIVER,    /* target: PCI address of a VF, unbound and bound once */
+	VERB_SET_LINK_UP,      /* target: PCI address; detail: the netdev's name */
+	VERB_SET_MTU,          /* target: PCI address; from, to: bytes */
+	VERB_SET_SYSCTL,       /* target: PCI address; subject: netconf_name(); from, to: values */
+	VERB_ADD_ADDRESS,      /* target: PCI address; to: the address with its length */
+	VERB_REMOVE_ADDRESS,   /* the same */
+	VERB_SET_METRIC,       /* target: PCI address; from, to: metric of the address */
+	VERB_SET_ROUTE,        /* target: PCI address; subject: format_route(); replaced in place */
+	VERB_REMOVE_ROUTE,     /* target: PCI address or empty; the same */
+	VERB_ADD_RULE,         /* target: PCI address; subject: format_rule() */
+	VERB_REMOVE_RULE,      /* target: PCI address or empty; the same */
+	VERB_KEEP_NEIGHBOUR,   /* target: PCI address; subject: the gateway, kept resolved */
+	VERB_PROBE_NEIGHBOUR,  /* the same for once: before Linux 5.16 */
+	VERB_REMOVE_NEIGHBOUR, /* the same */
+	VERB_ENSURE_KUBELET,   /* target: the kubelet's file; from, to: policies */
+	VERB_WRITE_PLUGIN,     /* target: path of the plugin configuration */
+	VERB_REMOVE_PLUGIN,    /* the same path, when no plugin is asked for any more */
 	_VERB_N
 };
 
@@ -60,15 +70,26 @@ struct action {
 	char target[256]; /* PCI address, module or path, as the verb says; empty: the whole node */
 	char from[48], to[48]; /* as shown; numbers in decimal; empty: not meant */
 	uint32_t ifindex;      /* of the netdev meant, for the link and route verbs */
-	size_t address;        /* VERB_SET_METRIC: index into node.addresses */
+	size_t item;           /* of the route verbs: index into plan.items */
+	char subject[96];      /* what of the target, where to does not say it: an address, a key */
 	char detail[512];      /* more for people: names, users, limits; may be empty */
 	char advice[384];      /* what to do about it; empty: reason_advice() says it */
+
+	bool is_back; /* it takes something back: the ledger forgets it */
 
 	/* set by apply */
 	bool is_done;    /* it was tried */
 	bool is_gone;    /* it failed because its function was unplugged meanwhile */
 	int result;      /* 0 or -errno */
 	char error[192]; /* what the door had to say; empty: strerror() says it */
+};
+
+/* What an action of the route step is about, in full. */
+struct item {
+	struct address address;
+	struct route route;
+	struct rule rule;
+	struct neighbour neighbour;
 };
 
 /* One function of a managed NIC: what it is worth. */
@@ -92,13 +113,33 @@ struct device {
 	bool is_rebuilt;      /* a VF that was unbound and bound once by us, in this boot */
 };
 
+/*
+ * A netdev that carries the addresses of managed devices: their own, or the bond above it. Each
+ * once, with the first of its devices, in the order of their PCI addresses: the order of the rails.
+ */
+struct carrier {
+	const struct netdev *netdev; /* of the node */
+	const struct device *device;
+	struct ip address, gateway; /* what it is to have beside what it has; family 0: nothing */
+	enum reason problem;        /* why that is not known */
+	char detail[192];
+	bool is_ra; /* its IPv6 address is to come from router advertisements */
+};
+
 struct plan {
 	struct action *actions; /* owned */
 	size_t n_actions;
+	struct item *items; /* owned */
+	size_t n_items;
 
 	struct device *
 		devices; /* owned; each managed PF, followed by its VFs; by PCI address of the PF */
 	size_t n_devices;
+	struct carrier *carriers; /* owned */
+	size_t n_carriers;
+	struct lookup
+		*checks; /* owned; what the kernel has to be asked: result and found are empty */
+	size_t n_checks;
 	uint32_t n_missing; /* PFs that Expect= asks for and that are not there */
 	enum node_state state;
 	char *rules; /* owned; text of the udev rules that are wanted, NULL: none */
@@ -119,6 +160,8 @@ void plan_done(struct plan *p);
 /* One row appended, all but step, verb and class empty; NULL when there is no memory. */
 struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,
 			const char *target);
+/* The item of an action, a new one and empty; NULL when there is no memory. */
+struct item *plan_add_item(struct plan *p, struct action *a);
 /* The same for what cannot be done now. */
 struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, enum class class,
 			       const char *target, enum reason reason);
@@ -169,6 +212,9 @@ const char *trust_name(enum trust t);
 const char *identity_name(enum identity i);
 const char *vf_mode_name(enum vf_mode m);
 const char *netns_mode_name(enum netns_mode m);
+const char *policy_rules_name(enum policy_rules p);
+const char *address_mode_name(enum address_mode a);
+const char *ipv6_mode_name(enum ipv6_mode i);
 const char *topology_policy_name(enum topology_policy p);
 const char *topology_scope_name(enum topology_scope s);
 const char *cpu_policy_name(enum cpu_policy p);

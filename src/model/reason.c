@@ -375,6 +375,13 @@ static const struct {
 		"its GID belongs to a bond above it in "
 		"/sys/class/infiniband/*/ports/*/gid_attrs/ndevs.",
 	},
+	[REASON_NO_IPV6_GID] = {
+		"no-ipv6-gid",
+		"The RDMA port has no RoCE v2 GID of a global IPv6 address, which IPv6=ra waits for",
+		"See whether a router advertises a prefix on this network (\"ip -6 route show proto "
+		"ra\"); the kernel asks for it only when the link comes up, else its next "
+		"advertisement has to come.",
+	},
 	[REASON_IN_POD] = {
 		"in-pod",
 		"The device is in the network namespace of a pod",
@@ -392,6 +399,79 @@ static const struct {
 		"The MTU is never lowered below virtual functions that exist",
 		"Raise MTU= to what the device has now, or drain the node and reboot: the MTU is "
 		"set before the virtual functions are made.",
+	},
+
+	[REASON_ADDRESS_AMBIGUOUS] = {
+		"address-ambiguous",
+		"StaticAddress= is of one NIC, and its section matches several",
+		"Give each NIC a section [Device NAME] of its own, for example with "
+		"Match=pci:0000:41:00.0.",
+	},
+	[REASON_METADATA_WAITING] = {
+		"metadata-waiting",
+		"The metadata service has not told the address of this NIC yet",
+		"It is asked again when the link comes up; see \"journalctl -u "
+		"'rdma-provision-metadata*'\", and whether 100.100.100.200 can be reached.",
+	},
+	[REASON_METADATA_REFUSED] = {
+		"metadata-refused",
+		"What the metadata service told of this NIC cannot be right, and was not used",
+		"Look at the NIC in the cloud's console: address, prefix and gateway have to be of "
+		"one network; or set [Route] Address=static.",
+	},
+	[REASON_ROUTE_CONTESTED] = {
+		"route-contested",
+		"Somebody else undoes again and again what is set on this NIC",
+		"Let one of the two manage this NIC. For systemd-networkd link "
+		"/usr/lib/rdma-provision/networkd.conf.d/rdma-provision.conf into "
+		"/etc/systemd/networkd.conf.d/ and restart it.",
+	},
+	[REASON_ROUTE_OVERRULED] = {
+		"route-overruled",
+		"The kernel sends packets of this NIC's address by another way",
+		"A rule before preference 30114 catches them: \"ip rule\", \"ip -6 rule\"; give "
+		"it a condition that leaves this address out.",
+	},
+	[REASON_ROUTE_FOREIGN] = {
+		"route-foreign",
+		"Another agent has set a route for the network of this NIC",
+		"Two agents ranking one NIC will quarrel: stop the other one (for example the agent "
+		"of the eRDMA controller), or set [Route] Manage=no.",
+	},
+	[REASON_DEFAULT_ROUTE] = {
+		"default-route",
+		"The NIC has a default route, so sriov-network-device-plugin does not hand it out",
+		"Let another NIC have the node's default route: keep DHCP and the network manager "
+		"off this one.",
+	},
+	[REASON_TERWAY_ENI] = {
+		"terway-eni",
+		"Terway manages the ENI of this eRDMA device, and moves its addresses to pods",
+		"Take the ENI out of Terway's pool: tag it, and name the tag in eni_tag_filter of "
+		"Terway's configuration.",
+	},
+	[REASON_SYSCTL_STRICT] = {
+		"sysctl-strict",
+		"A setting for all network devices is stricter than what this NIC needs",
+		"The larger of both counts, and those for all are never changed here: lower it in "
+		"/etc/sysctl.d.",
+	},
+	[REASON_IPV6_ERDMA] = {
+		"ipv6-erdma",
+		"IPv6=ra is asked for, and the network of eRDMA has no IPv6",
+		"Set [Route] IPv6=no on nodes with eRDMA.",
+	},
+	[REASON_GID_PENDING] = {
+		"gid-pending",
+		"An address of the device is not in its GID table yet",
+		"Normally a moment: if it stays, see whether the table is full "
+		"(/sys/class/infiniband/*/ports/*/gids).",
+	},
+	[REASON_HELD] = {
+		"held",
+		"\"rdma-provision revert\" was run: nothing is changed until the next start or "
+		"reload of the service",
+		"When its settings are as you want them: \"systemctl reload rdma-provision\".",
 	},
 
 	[REASON_KUBELET_FILE_REFUSED] = {

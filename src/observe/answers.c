@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <jansson.h>
+#include <linux/rtnetlink.h>
 
 static const char *const module_states[_MODULE_STATE_N] = {
 	[MODULE_MISSING] = "missing",     [MODULE_BLACKLISTED] = "blacklisted",
@@ -18,18 +19,35 @@ static bool add(json_t *array, json_t *item)
 	return item && json_array_append_new(array, item) == 0;
 }
 
+/* Names and values of those that are known. */
+static json_t *pack_conf(const struct netconf *c)
+{
+	json_t *conf = json_object();
+
+	for (enum netconf_key k = 0; k < _NETCONF_N; k++)
+		if (c->known & 1u << k &&
+		    json_object_set_new(conf, netconf_name(k), json_integer(c->values[k])) < 0) {
+			json_decref(conf);
+			return NULL;
+		}
+	return conf;
+}
+
 static bool write_links(const struct node *n, json_t *links)
 {
 	for (size_t i = 0; i < n->n_netdevs; i++) {
 		const struct netdev *d = &n->netdevs[i];
+		json_t *conf = pack_conf(&d->conf);
 
-		if (!add(links, json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:b,s:b}",
-					  "ifindex", (int)d->ifindex, "name", d->name, "mac",
-					  d->mac, "perm_mac", d->perm_mac, "port_name",
-					  d->port_name, "kind", d->kind, "bond_mode", d->bond_mode,
-					  "mtu", (int)d->mtu, "max_mtu", (int)d->max_mtu, "master",
-					  (int)d->master, "link", (int)d->link, "up", (int)d->is_up,
-					  "carrier", (int)d->has_carrier)))
+		if (!conf ||
+		    !add(links,
+			 json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:b,s:b,s:o}",
+				   "ifindex", (int)d->ifindex, "name", d->name, "mac", d->mac,
+				   "perm_mac", d->perm_mac, "port_name", d->port_name, "kind",
+				   d->kind, "bond_mode", d->bond_mode, "mtu", (int)d->mtu,
+				   "max_mtu", (int)d->max_mtu, "master", (int)d->master, "link",
+				   (int)d->link, "up", (int)d->is_up, "carrier",
+				   (int)d->has_carrier, "conf", conf)))
 			return false;
 	}
 	return true;
@@ -41,6 +59,67 @@ static void format_prefix(int family, const uint8_t *bytes, uint32_t len, char *
 
 	inet_ntop(family, bytes, text, sizeof(text));
 	snprintf(ret, size, "%s/%" PRIu32, text, len);
+}
+
+/* Empty for none. */
+static void format_host(int family, const uint8_t *bytes, char *ret, size_t size)
+{
+	static const uint8_t zero[16];
+
+	ret[0] = '\0';
+	if (memcmp(bytes, zero, sizeof(zero)) != 0)
+		inet_ntop(family, bytes, ret, (socklen_t)size);
+}
+
+static bool write_rules(const struct node *n, json_t *rules)
+{
+	char src[64];
+
+	for (size_t i = 0; i < n->n_rules; i++) {
+		const struct rule *u = &n->rules[i];
+
+		format_prefix(u->family, u->src, u->src_len, src, sizeof(src));
+		if (!add(rules, json_pack("{s:I,s:I,s:i,s:i,s:s,s:s,s:b}", "preference",
+					  (json_int_t)u->preference, "table", (json_int_t)u->table,
+					  "protocol", (int)u->protocol, "action", (int)u->action,
+					  "src", src, "oif", u->oif, "more", (int)u->has_more)))
+			return false;
+	}
+	return true;
+}
+
+static bool write_neighbours(const struct node *n, json_t *neighbours)
+{
+	char address[INET6_ADDRSTRLEN];
+
+	for (size_t i = 0; i < n->n_neighbours; i++) {
+		const struct neighbour *b = &n->neighbours[i];
+
+		format_host(b->family, b->address, address, sizeof(address));
+		if (!add(neighbours,
+			 json_pack("{s:I,s:s,s:i,s:i,s:b}", "ifindex", (json_int_t)b->ifindex,
+				   "address", address, "state", (int)b->state, "protocol",
+				   (int)b->protocol, "managed", (int)b->is_managed)))
+			return false;
+	}
+	return true;
+}
+
+static bool write_lookups(const struct node *n, json_t *lookups)
+{
+	char address[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
+
+	for (size_t i = 0; i < n->n_lookups; i++) {
+		const struct lookup *l = &n->lookups[i];
+
+		format_host(l->family, l->address, address, sizeof(address));
+		format_host(l->family, l->dst, dst, sizeof(dst));
+		if (!add(lookups, json_pack("{s:I,s:s,s:s,s:i,s:I}", "ifindex",
+					    (json_int_t)l->ifindex, "address", address, "dst", dst,
+					    "result", l->result, "found", (json_int_t)l->found)))
+			return false;
+	}
+	return true;
 }
 
 static bool write_addresses(const struct node *n, json_t *addresses)
@@ -63,14 +142,17 @@ static bool write_addresses(const struct node *n, json_t *addresses)
 
 static bool write_routes(const struct node *n, json_t *routes)
 {
-	char dst[64];
+	char dst[64], gateway[INET6_ADDRSTRLEN], src[INET6_ADDRSTRLEN];
 
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
 
 		format_prefix(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
+		format_host(t->family, t->gateway, gateway, sizeof(gateway));
+		format_host(t->family, t->src, src, sizeof(src));
 		if (!add(routes,
-			 json_pack("{s:s,s:i,s:I,s:i,s:i,s:i}", "dst", dst, "ifindex",
+			 json_pack("{s:s,s:s,s:s,s:I,s:i,s:I,s:i,s:i,s:i}", "dst", dst, "gateway",
+				   gateway, "src", src, "table", (json_int_t)t->table, "ifindex",
 				   (int)t->ifindex, "metric", (json_int_t)t->metric, "protocol",
 				   (int)t->protocol, "scope", (int)t->scope, "type", (int)t->type)))
 			return false;
@@ -83,9 +165,10 @@ static bool write_rdma(const struct node *n, json_t *rdma)
 	for (size_t i = 0; i < n->n_ibdevs; i++) {
 		const struct ibdev *b = &n->ibdevs[i];
 
-		if (!add(rdma, json_pack("{s:s,s:I,s:s,s:I,s:i}", "name", b->name, "index",
+		if (!add(rdma, json_pack("{s:s,s:I,s:s,s:I,s:i,s:I}", "name", b->name, "index",
 					 (json_int_t)b->index, "netdev", b->netdev, "contexts",
-					 (json_int_t)b->n_contexts, "verbs", b->verbs)))
+					 (json_int_t)b->n_contexts, "verbs", b->verbs, "active_mtu",
+					 (json_int_t)b->active_mtu)))
 			return false;
 	}
 	return true;
@@ -232,11 +315,14 @@ static bool write_look(const struct node *n, json_t *root)
 int answers_write(const struct node *n, char **ret)
 {
 	json_auto_t *root = NULL;
-	json_t *links, *addresses, *routes, *rdma, *devlink, *vf_infos, *modules, *modalias;
+	json_t *links, *addresses, *routes, *rules, *neighbours, *lookups, *rdma, *devlink,
+		*vf_infos, *modules, *modalias;
 
-	root = json_pack("{s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1, "netns_mode",
-			 netns_mode_name(n->netns_mode), "links", links = json_array(), "addresses",
-			 addresses = json_array(), "routes", routes = json_array(), "rdma",
+	root = json_pack("{s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1,
+			 "netns_mode", netns_mode_name(n->netns_mode), "links",
+			 links = json_array(), "addresses", addresses = json_array(), "routes",
+			 routes = json_array(), "rules", rules = json_array(), "neighbours",
+			 neighbours = json_array(), "lookups", lookups = json_array(), "rdma",
 			 rdma = json_array(), "devlink", devlink = json_array(), "vf_infos",
 			 vf_infos = json_array(), "modules", modules = json_object(), "modalias",
 			 modalias = json_object());
@@ -246,8 +332,10 @@ int answers_write(const struct node *n, char **ret)
 	if (root && n->has_users && !write_look(n, root))
 		return -ENOMEM;
 	if (!root || !write_links(n, links) || !write_addresses(n, addresses) ||
-	    !write_routes(n, routes) || !write_rdma(n, rdma) || !write_devlink(n, devlink) ||
-	    !write_vf_infos(n, vf_infos) || !write_modules(n, modules, modalias))
+	    !write_routes(n, routes) || !write_rules(n, rules) ||
+	    !write_neighbours(n, neighbours) || !write_lookups(n, lookups) ||
+	    !write_rdma(n, rdma) || !write_devlink(n, devlink) || !write_vf_infos(n, vf_infos) ||
+	    !write_modules(n, modules, modalias))
 		return -ENOMEM;
 
 	*ret = json_dumps(root, JSON_INDENT(1));
@@ -307,6 +395,14 @@ static int read_link(json_t *item, struct node *n)
 	d->master = get_number(item, "master", 0);
 	d->link = get_number(item, "link", 0);
 	d->bond_mode = (int)get_number(item, "bond_mode", (uint32_t)BOND_MODE_UNKNOWN);
+	for (enum netconf_key k = 0; k < _NETCONF_N; k++) {
+		json_t *value = json_object_get(json_object_get(item, "conf"), netconf_name(k));
+
+		if (!json_is_integer(value))
+			continue;
+		d->conf.known |= 1u << k;
+		d->conf.values[k] = (int32_t)json_integer_value(value);
+	}
 	d->is_up = json_is_true(json_object_get(item, "up"));
 	d->has_carrier = json_is_true(json_object_get(item, "carrier"));
 	if (!COPY(d->name, get_text(item, "name")) || !COPY(d->mac, get_text(item, "mac")) ||
@@ -339,8 +435,68 @@ static int read_address(json_t *item, struct node *n)
 	return 0;
 }
 
+/* None at all is fine: then @ret stays zero. */
+static bool parse_host(const char *text, int *family, uint8_t *ret)
+{
+	if (!*text)
+		return true;
+	*family = strchr(text, ':') ? AF_INET6 : AF_INET;
+	return inet_pton(*family, text, ret) == 1;
+}
+
+static int read_rule(json_t *item, struct node *n)
+{
+	struct rule *u = APPEND(n->rules, n->n_rules);
+	uint32_t len;
+
+	if (!u)
+		return -ENOMEM;
+	u->preference = get_number(item, "preference", 0);
+	u->table = get_number(item, "table", 0);
+	u->protocol = (uint8_t)get_number(item, "protocol", 0);
+	u->action = (uint8_t)get_number(item, "action", 1);
+	u->has_more = json_is_true(json_object_get(item, "more"));
+	if (!parse_prefix(get_text(item, "src"), &u->family, u->src, &len) ||
+	    !COPY(u->oif, get_text(item, "oif")))
+		return -EINVAL;
+	u->src_len = (uint8_t)len;
+	return 0;
+}
+
+static int read_neighbour(json_t *item, struct node *n)
+{
+	struct neighbour *b = APPEND(n->neighbours, n->n_neighbours);
+
+	if (!b)
+		return -ENOMEM;
+	b->ifindex = get_number(item, "ifindex", 0);
+	b->state = (uint16_t)get_number(item, "state", 0);
+	b->protocol = (uint8_t)get_number(item, "protocol", 0);
+	b->is_managed = json_is_true(json_object_get(item, "managed"));
+	return parse_host(get_text(item, "address"), &b->family, b->address) && b->family ? 0
+											  : -EINVAL;
+}
+
+static int read_lookup(json_t *item, struct node *n)
+{
+	struct lookup *l = APPEND(n->lookups, n->n_lookups);
+	int family;
+
+	if (!l)
+		return -ENOMEM;
+	l->ifindex = get_number(item, "ifindex", 0);
+	l->found = get_number(item, "found", 0);
+	l->result = (int)json_integer_value(json_object_get(item, "result"));
+	return parse_host(get_text(item, "address"), &family, l->address) &&
+			       parse_host(get_text(item, "dst"), &l->family, l->dst) && l->family
+		       ? 0
+		       : -EINVAL;
+}
+
 static int read_route(json_t *item, struct node *n)
 {
+	int family;
+
 	struct route *t = APPEND(n->routes, n->n_routes);
 
 	if (!t)
@@ -350,6 +506,10 @@ static int read_route(json_t *item, struct node *n)
 	t->protocol = (uint8_t)get_number(item, "protocol", 0);
 	t->scope = (uint8_t)get_number(item, "scope", 0);
 	t->type = (uint8_t)get_number(item, "type", 1);
+	t->table = get_number(item, "table", RT_TABLE_MAIN);
+	if (!parse_host(get_text(item, "gateway"), &family, t->gateway) ||
+	    !parse_host(get_text(item, "src"), &family, t->src))
+		return -EINVAL;
 	return parse_prefix(get_text(item, "dst"), &t->family, t->dst, &t->prefix_len) ? 0
 										       : -EINVAL;
 }
@@ -363,6 +523,7 @@ static int read_ibdev(json_t *item, struct node *n)
 	b->index = get_number(item, "index", UINT32_MAX);
 	b->n_contexts = get_number(item, "contexts", UINT32_MAX);
 	b->verbs = (int)json_integer_value(json_object_get(item, "verbs"));
+	b->active_mtu = get_number(item, "active_mtu", 0);
 	return COPY(b->name, get_text(item, "name")) && b->name[0] &&
 			       COPY(b->netdev, get_text(item, "netdev"))
 		       ? 0
@@ -595,11 +756,12 @@ static int read_lists(json_t *root, struct node *n, struct place *at)
 		const char *name;
 		int (*read)(json_t *item, struct node *n);
 	} lists[] = {
-		{ "links", read_link },         { "addresses", read_address },
-		{ "routes", read_route },       { "rdma", read_ibdev },
-		{ "users", read_user },         { "netnses", read_netns },
-		{ "listeners", read_listener }, { "devlink", read_devlink },
-		{ "vf_infos", read_vf_info },
+		{ "links", read_link },           { "addresses", read_address },
+		{ "routes", read_route },         { "rdma", read_ibdev },
+		{ "users", read_user },           { "netnses", read_netns },
+		{ "listeners", read_listener },   { "devlink", read_devlink },
+		{ "vf_infos", read_vf_info },     { "rules", read_rule },
+		{ "neighbours", read_neighbour }, { "lookups", read_lookup },
 	};
 	json_t *item;
 	int r;

@@ -28,7 +28,7 @@ void blacklist_done(struct blacklist *b)
 static int add(const struct reader *rd, const char *module, const char *command)
 {
 	char name[MODULE_LEN];
-	struct rule *rule;
+	struct blacklist_rule *rule;
 
 	if (!COPY(name, module)) /* longer than any module's */
 		return 0;
@@ -107,7 +107,7 @@ int blacklist_read(const struct fs *fs, struct blacklist *ret)
 static const char *find_command(const struct blacklist *b, const char *module, bool is_packaged)
 {
 	for (size_t i = 0; i < b->n_rules; i++) {
-		const struct rule *rule = &b->rules[i];
+		const struct blacklist_rule *rule = &b->rules[i];
 
 		if (rule->command && rule->is_packaged == is_packaged &&
 		    fnmatch(rule->module, module, 0) == 0)

@@ -13,14 +13,14 @@
 #include "../doors/fs.h"
 #include "../model/node.h"
 
-struct rule {
+struct blacklist_rule {
 	char module[MODULE_LEN]; /* a glob, if it is a command */
 	char *command;           /* owned; NULL: it is blacklisted */
 	bool is_packaged;        /* found among those of the distribution alone */
 };
 
 struct blacklist {
-	struct rule *rules; /* owned */
+	struct blacklist_rule *rules; /* owned */
 	size_t n_rules;
 };
 

@@ -2,7 +2,10 @@
 #include "net.h"
 
 #include "../doors/link.h"
+#include "../doors/neighbour.h"
 #include "../doors/route.h"
+#include "../doors/rule.h"
+#include "ledger.h"
 
 #include <ctype.h>
 #include <net/if.h>
@@ -145,7 +148,31 @@ static int observe_live(struct doors *d, struct node *n)
 		r = link_list_addresses(&d->route, &n->addresses, &n->n_addresses);
 	if (r >= 0)
 		r = route_list(&d->route, &n->routes, &n->n_routes);
+	if (r >= 0)
+		r = rule_list(&d->route, &n->rules, &n->n_rules);
+	if (r >= 0)
+		r = neighbour_list(&d->route, &n->neighbours, &n->n_neighbours);
+	n->now_usec = now_usec();
 	return r;
+}
+
+/* Only of IPv4 do they count together with the netdev's. */
+static void observe_all(const struct fs *fs, struct node *n)
+{
+	static const enum netconf_key keys[] = { NETCONF_ARP_IGNORE, NETCONF_ARP_ANNOUNCE,
+						 NETCONF_RP_FILTER };
+
+	for (size_t i = 0; i < ELEMENTSOF(keys); i++) {
+		char path[64];
+		uint32_t value;
+
+		snprintf(path, sizeof(path), "proc/sys/net/ipv4/conf/all/%s",
+			 netconf_name(keys[i]) + strlen("ipv4/"));
+		if (fs_read_u32(fs, path, &value) < 0)
+			continue;
+		n->all.values[keys[i]] = (int32_t)value;
+		n->all.known |= 1u << keys[i];
+	}
 }
 
 int observe_net(struct doors *d, struct node *n)
@@ -159,5 +186,29 @@ int observe_net(struct doors *d, struct node *n)
 
 	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++)
 		r = find_pci(&d->fs, &n->netdevs[i]);
+	if (r >= 0)
+		r = ledger_read(&d->fs, &n->ledger, &n->n_ledger);
+	observe_all(&d->fs, n);
 	return r;
+}
+
+int observe_lookups(struct doors *d, const struct plan *p, struct node *n)
+{
+	int n_asked = 0;
+
+	for (size_t i = 0; d->fs.is_live && i < p->n_checks; i++) {
+		struct lookup *l = APPEND(n->lookups, n->n_lookups);
+		const uint8_t *src = p->checks[i].address;
+		bool has_src = false;
+
+		if (!l)
+			return -ENOMEM;
+		*l = p->checks[i];
+		for (size_t k = 0; k < sizeof(l->address); k++)
+			has_src |= src[k];
+		l->result = route_lookup(&d->route, l->family, has_src ? src : NULL, l->dst,
+					 has_src ? 0 : l->ifindex, &l->found);
+		n_asked++;
+	}
+	return n_asked;
 }

@@ -9,10 +9,19 @@
 #pragma once
 
 #include "../doors/doors.h"
-#include "../model/node.h"
+#include "../model/plan.h"
 
-/* Fills node.netdevs (unless recorded ones are there already), .addresses and .routes. */
+/*
+ * Fills node.netdevs (unless recorded ones are there already), .addresses, .routes, .rules,
+ * .neighbours, .all, .ledger and .now_usec.
+ */
 int observe_net(struct doors *d, struct node *n);
+
+/*
+ * Asks the kernel what the plan wants to know of it (plan.checks), into node.lookups. Return: how
+ * many were asked, or -ENOMEM.
+ */
+int observe_lookups(struct doors *d, const struct plan *p, struct node *n);
 
 /* The PCI function in a sysfs device path: its last component that is one. False when there is
  * none. */

@@ -10,6 +10,7 @@
 #include "module.h"
 #include "net.h"
 #include "netconfig.h"
+#include "networkd.h"
 #include "pci.h"
 #include "rdma.h"
 #include "vf.h"
@@ -106,6 +107,7 @@ int observe_node(struct doors *d,
 	read_optional(&d->fs, "proc/sys/kernel/osrelease", n.kernel, sizeof(n.kernel));
 	read_optional(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
 	n.n_numa_nodes = observe_numa_nodes(&d->fs);
+	n.is_held = fs_exists(&d->fs, HOLD_PATH);
 
 	r = recall(&d->fs, parse_memory, &n);
 	if (r >= 0)
@@ -116,6 +118,8 @@ int observe_node(struct doors *d,
 		r = observe_net(d, &n);
 	if (r >= 0)
 		r = observe_netconfig(&d->fs, &n);
+	if (r >= 0)
+		r = observe_networkd(&d->fs, &n);
 	if (r >= 0)
 		r = observe_vfs(d, &n);
 	if (r >= 0)
@@ -153,7 +157,7 @@ int observe_verbs(const struct doors *d, const struct plan *p, struct node *n)
 			continue;
 
 		ib = &n->ibdevs[p->devices[i].ibdev - n->ibdevs];
-		ib->verbs = verbs_try(ib->name);
+		ib->verbs = verbs_try(ib->name, &ib->active_mtu);
 		log_debug("%s: libibverbs: %s", ib->name,
 			  ib->verbs < 0 ? strerror(-ib->verbs) : "opened");
 		/* Somebody who may not open it learns nothing about it. */

@@ -227,6 +227,14 @@ static struct ibdev *find_ibdev(struct ibdev *ibdevs, size_t n, const char *name
 	return NULL;
 }
 
+/* Then its own MTU is another as well, and only libibverbs tells it. */
+static bool has_other_mtu(const struct node *n, const struct ibdev *ib, const struct memory *m)
+{
+	const struct netdev *nd = node_netdev_named(n, ib->netdev);
+
+	return nd && m->mtu && m->active_mtu && nd->mtu != m->mtu;
+}
+
 /*
  * What netlink, live or recorded, told of an ibdev. One that it did not tell of has an unknown
  * number of users, and that is never zero.
@@ -239,6 +247,7 @@ static void take_answer(const struct node *n, struct ibdev *ib, struct ibdev *an
 	ib->index = a ? a->index : UINT32_MAX;
 	ib->n_contexts = a ? a->n_contexts : UINT32_MAX;
 	ib->verbs = a ? a->verbs : 1;
+	ib->active_mtu = a ? a->active_mtu : 0;
 	if (a)
 		COPY(ib->netdev, a->netdev);
 
@@ -246,8 +255,11 @@ static void take_answer(const struct node *n, struct ibdev *ib, struct ibdev *an
 	 */
 	for (size_t i = 0; i < n->n_memories && ib->index != UINT32_MAX; i++)
 		if (n->memories[i].was_usable && n->memories[i].index == ib->index &&
-		    streq(n->memories[i].ibdev, ib->name))
+		    streq(n->memories[i].ibdev, ib->name) &&
+		    !has_other_mtu(n, ib, &n->memories[i])) {
 			ib->verbs = 0;
+			ib->active_mtu = n->memories[i].active_mtu;
+		}
 }
 
 static int list_live(struct doors *d, struct node *n, struct ibdev **ret, size_t *ret_n)

@@ -22,12 +22,14 @@ static json_t *value(enum verb verb, const char *text)
 
 static json_t *make_action(const struct action *a)
 {
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s, s:o, s:o}", "step",
+	json_t *subject = *a->subject ? document_text(a->subject) : NULL;
+
+	return json_pack("{s:s, s:s, s:o, s:o*, s:o, s:o, s:s, s:s, s:o, s:o}", "step",
 			 step_name(a->step), "verb", verb_name(a->verb), "target",
-			 document_text(a->target), "from", value(a->verb, a->from), "to",
-			 value(a->verb, a->to), "class", class_name(a->class), "code",
-			 reason_code(a->reason), "advice", document_text(action_advice(a)),
-			 "detail", document_text(a->detail));
+			 document_text(a->target), "subject", subject, "from",
+			 value(a->verb, a->from), "to", value(a->verb, a->to), "class",
+			 class_name(a->class), "code", reason_code(a->reason), "advice",
+			 document_text(action_advice(a)), "detail", document_text(a->detail));
 }
 
 static int print_json(FILE *f, const struct plan *p)
@@ -51,6 +53,8 @@ static int print_json(FILE *f, const struct plan *p)
 static void print_change(FILE *f, const struct action *a)
 {
 	fprintf(f, "%s: %s", *a->target ? a->target : "node", verb_name(a->verb));
+	if (*a->subject && !streq(a->subject, a->to))
+		fprintf(f, " %s", a->subject);
 	if (*a->from && *a->to)
 		fprintf(f, " %s -> %s", a->from, a->to);
 	else if (*a->to)

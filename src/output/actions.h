@@ -11,9 +11,11 @@
 /**
  * output_actions_json() - the document of "plan --json"
  * @p:    the plan
- * @ret:  {"actions":[{"step","verb","target","from","to","class","code","advice","detail"}]}, one
- * action on each line; "from" and "to" are numbers where the verb counts something and there is
- * one, otherwise text, empty when not meant; "target" is empty for the whole node
+ * @ret:
+ * {"actions":[{"step","verb","target","subject","from","to","class","code","advice","detail"}]},
+ * one action on each line; "subject" only where the target has several of a kind; "from" and "to"
+ * are numbers where the verb counts something and there is one, otherwise text, empty when not
+ * meant; "target" is empty for the whole node
  *
  * Return: 0, or -ENOMEM.
  */

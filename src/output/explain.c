@@ -241,7 +241,7 @@ static json_t *make_ibdev(const struct facts *f)
 
 	if (!ib)
 		return json_null();
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:I, s:o, s:o}",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b, s:I, s:o, s:I, s:o}",
 			 "name", document_text(ib->name),
 			 "node_type", document_text(ib->node_type),
 			 "node_guid", document_text(ib->node_guid),
@@ -252,7 +252,8 @@ static json_t *make_ibdev(const struct facts *f)
 			 "verbs", document_text(ib->verbs == 0 ? "opened"
 						: ib->verbs > 0 ? "not tried"
 								: strerror(-ib->verbs)),
-			 "ports", output_ports(ib));
+			 "active_mtu", (json_int_t)ib->active_mtu,
+			 "ports", output_ports(ib, f->netdev ? f->netdev->name : ib->netdev));
 }
 
 static json_t *make_netdev(const struct facts *f)
@@ -311,11 +312,12 @@ static json_t *make_actions(const struct facts *f)
 
 		if (!is_about(f, a->target))
 			continue;
-		object = json_pack("{s:o, s:s, s:o, s:o, s:s, s:s, s:o, s:o}", "target",
-				   document_text(a->target), "verb", verb_name(a->verb), "from",
-				   document_text(a->from), "to", document_text(a->to), "class",
-				   class_name(a->class), "code", reason_code(a->reason), "detail",
-				   document_text(a->detail), "advice",
+		object = json_pack("{s:o, s:s, s:o, s:o, s:o, s:s, s:s, s:o, s:o}", "target",
+				   document_text(a->target), "verb", verb_name(a->verb), "subject",
+				   document_text(streq(a->subject, a->to) ? "" : a->subject),
+				   "from", document_text(a->from), "to", document_text(a->to),
+				   "class", class_name(a->class), "code", reason_code(a->reason),
+				   "detail", document_text(a->detail), "advice",
 				   document_text(is_change ? "" : action_advice(a)));
 		if (json_array_append_new(list, object) < 0)
 			return NULL;
@@ -343,6 +345,25 @@ static json_t *make_hints(const struct facts *f)
 	return TAKE(list);
 }
 
+/*
+ * What is right here depends on the cloud's side and on the workload, so it is said and not judged.
+ * Source: Alibaba Cloud, "Configure eRDMA on a GPU-accelerated instance".
+ */
+static json_t *make_notes(const struct facts *f)
+{
+	const bool is_erdma = (f->pci->vendor == 0x1ded && f->pci->device == 0x107f) ||
+			      streq(f->pci->driver, ERDMA_MODULE);
+	char text[256];
+
+	if (!is_erdma || !f->netdev)
+		return json_array();
+	snprintf(text, sizeof(text),
+		 "NCCL with the LL128 protocol needs MTU=8500 where the ENI has jumbo frames, and "
+		 "MTU=1400 where it has not: another one corrupts data; %s has %" PRIu32,
+		 f->netdev->name, f->netdev->mtu);
+	return json_pack("[s]", text);
+}
+
 int output_explain_json(const struct config *c, const struct node *n, const struct plan *p,
 			const struct pci *pci, char **ret)
 {
@@ -359,7 +380,7 @@ int output_explain_json(const struct config *c, const struct node *n, const stru
 
 	/* clang-format off */
 	document = json_pack("{s:o, s:s, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o,"
-			     " s:b, s:b, s:b, s:b, s:s, s:s, s:o, s:s, s:o, s:o}",
+			     " s:b, s:b, s:b, s:b, s:s, s:s, s:o, s:s, s:o, s:o, s:o}",
 			     "pci", document_text(pci->address),
 			     "id", id,
 			     "numa_node", pci->numa_node,
@@ -383,7 +404,8 @@ int output_explain_json(const struct config *c, const struct node *n, const stru
 			     "detail", document_text(d ? d->detail : ""),
 			     "advice", reason_advice(reason),
 			     "actions", make_actions(&f),
-			     "hints", make_hints(&f));
+			     "hints", make_hints(&f),
+			     "notes", make_notes(&f));
 	/* clang-format on */
 
 	return document ? document_print(document, ret) : -ENOMEM;
@@ -578,6 +600,11 @@ static void put_ibdev(struct sheet *s, const json_t *d)
 
 		put_line(s, "port %lld: %s, %s, %s", count(port, "port"), TEXT(port, "state"),
 			 TEXT(port, "link_layer"), TEXT(port, "rate"));
+		if (i == 0 && count(ib, "active_mtu") > 0)
+			put_line(s, "  active MTU %lld", count(ib, "active_mtu"));
+		if (count(port, "gid_index") >= 0)
+			put_line(s, "  gid_index %lld, of its IPv4 address",
+				 count(port, "gid_index"));
 		put_gids(s, port);
 	}
 }
@@ -637,12 +664,14 @@ static void put_plan(struct sheet *s, const json_t *d)
 		const char *detail = TEXT(a, "detail");
 
 		if (is_change)
-			put_line(s, "%s: %s%s%s%s%s%s%s%s", TEXT(a, "target"), TEXT(a, "verb"),
+			put_line(s, "%s: %s%s%s%s%s%s%s%s%s%s", TEXT(a, "target"), TEXT(a, "verb"),
+				 *TEXT(a, "subject") ? " " : "", TEXT(a, "subject"),
 				 has_any ? " " : "", TEXT(a, "from"), has_both ? " -> " : "",
 				 TEXT(a, "to"), *detail ? " (" : "", detail, *detail ? ")" : "");
 		else
-			put_line(s, "%s: %s%s%s%s%s: %s (%s)%s%s", TEXT(a, "target"),
-				 TEXT(a, "verb"), has_any ? " " : "", TEXT(a, "from"),
+			put_line(s, "%s: %s%s%s%s%s%s%s: %s (%s)%s%s", TEXT(a, "target"),
+				 TEXT(a, "verb"), *TEXT(a, "subject") ? " " : "",
+				 TEXT(a, "subject"), has_any ? " " : "", TEXT(a, "from"),
 				 has_both ? " -> " : "", TEXT(a, "to"), TEXT(a, "class"),
 				 TEXT(a, "code"), *detail ? ": " : "", detail);
 		if (!is_change)
@@ -659,6 +688,15 @@ static void put_plan(struct sheet *s, const json_t *d)
 			 *TEXT(h, "detail") ? ": " : "", TEXT(h, "detail"));
 		put_line(s, "  → %s", TEXT(h, "advice"));
 	}
+}
+
+static void put_notes(struct sheet *s, const json_t *d)
+{
+	const json_t *notes = json_object_get(d, "notes");
+
+	s->label = "Notes";
+	for (size_t i = 0; i < json_array_size(notes); i++)
+		put_line(s, "%s", json_string_value(json_array_get(notes, i)));
 }
 
 static void put_verdict(struct sheet *s, const json_t *d)
@@ -703,6 +741,7 @@ int output_explain_text(const char *json, char **ret)
 	put_netdev(&s, document);
 	put_users(&s, document);
 	put_plan(&s, document);
+	put_notes(&s, document);
 	put_verdict(&s, document);
 
 	if (ferror(s.f))

@@ -43,15 +43,15 @@ const char *output_explain_name(const struct node *n, size_t i);
  *           "file", "line", "said": the last option there is for it, which is not in force when
  *           the source is "default"; "" and 0 for none } ] },
  *   "ibdev": { "name", "node_type", "node_guid", "uverbs", "umad", "rdma_cm": bool,
- *       "contexts": -1 when not known, "verbs": "opened", "not tried" or the error,
- *       "ports": as in state.json },              null when there is none
- *   "netdev": { "name", "mac", "perm_mac", "mtu", "up", "carrier", "master" },   null likewise
- *   "netns_mode": "shared", "exclusive", "keep": not known,
- *   "users_known", "users": [ { "target", "use", "pid", "command", "container", "detail" } ],
- *   "managed", "handed_out", "usable", "in_pod",
- *   "code", "meaning", "detail", "advice": why not usable, or "in-pod"; "" else,
- *   "actions": [ { "target", "verb", "from", "to", "class", "code", "detail", "advice" } ],
- *   "hints": [ { "code", "target", "detail", "meaning", "advice" } ]
+ *       "active_mtu": 0 when not known, "contexts": -1 when not known, "verbs": "opened", "not
+ * tried" or the error, "ports": as in state.json },              null when there is none "netdev":
+ * { "name", "mac", "perm_mac", "mtu", "up", "carrier", "master" },   null likewise "netns_mode":
+ * "shared", "exclusive", "keep": not known, "users_known", "users": [ { "target", "use", "pid",
+ * "command", "container", "detail" } ], "managed", "handed_out", "usable", "in_pod", "code",
+ * "meaning", "detail", "advice": why not usable, or "in-pod"; "" else, "actions": [ { "target",
+ * "verb", "subject", "from", "to", "class", "code", "detail", "advice" } ], "hints": [ { "code",
+ * "target", "detail", "meaning", "advice" } ], "notes": [ what to know about such a device, as text
+ * ]
  * }
  *
  * Users, actions and hints are those of the function, its PF and its module.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state.h"
 
+#include "../model/gid.h"
 #include "document.h"
 #include "explain-kubelet.h"
 #include "plugin.h"
@@ -58,10 +59,13 @@ static int add_failure(json_t *list, const struct action *a)
 	const char *cause = *a->error ? a->error : strerror(-a->result);
 	char detail[512];
 
-	snprintf(detail, sizeof(detail), "%s %s%s%s: %s", verb_name(a->verb), a->from,
+	snprintf(detail, sizeof(detail), "%s %s%s%s%s%s: %s", verb_name(a->verb),
+		 streq(a->subject, a->to) ? "" : a->subject,
+		 *a->subject && !streq(a->subject, a->to) ? " " : "", a->from,
 		 *a->from && *a->to ? " -> " : "", a->to, cause);
 	if (!*a->from && !*a->to)
-		snprintf(detail, sizeof(detail), "%s: %s", verb_name(a->verb), cause);
+		snprintf(detail, sizeof(detail), "%s%s%s: %s", verb_name(a->verb),
+			 *a->subject ? " " : "", a->subject, cause);
 
 	return add_reason(list, action_failure(a), a->target, detail);
 }
@@ -112,16 +116,17 @@ static json_t *make_gids(const struct port *p)
 	return TAKE(list);
 }
 
-json_t *output_ports(const struct ibdev *d)
+json_t *output_ports(const struct ibdev *d, const char *netdev)
 {
 	json_auto_t *list = json_array();
 
 	for (size_t i = 0; d && i < d->n_ports; i++) {
 		const struct port *p = &d->ports[i];
-		json_t *port = json_pack("{s:I, s:o, s:o, s:o, s:o}", "port", (json_int_t)p->number,
-					 "state", document_text(p->state), "link_layer",
-					 document_text(p->link_layer), "rate",
-					 document_text(p->rate), "gids", make_gids(p));
+		json_t *port =
+			json_pack("{s:I, s:o, s:o, s:o, s:i, s:o}", "port", (json_int_t)p->number,
+				  "state", document_text(p->state), "link_layer",
+				  document_text(p->link_layer), "rate", document_text(p->rate),
+				  "gid_index", gid_index_of(p, netdev), "gids", make_gids(p));
 
 		if (json_array_append_new(list, port) < 0)
 			return NULL;
@@ -143,14 +148,15 @@ static const char *ibdev_name(const struct device *d)
 /* clang-format off */
 static json_t *make_device(const struct device *d)
 {
-	return json_pack("{s:o, s:o, s:i, s:o, s:o, s:I, s:o, s:s, s:o, s:b, s:b, s:b, s:s}",
+	return json_pack("{s:o, s:o, s:i, s:o, s:o, s:I, s:I, s:o, s:s, s:o, s:b, s:b, s:b, s:s}",
 			 "pci", document_text(d->pci->address),
 			 "driver", document_text(d->pci->driver),
 			 "numa_node", d->pci->numa_node,
 			 "netdev", document_text(netdev_name(d)),
 			 "ibdev", document_text(ibdev_name(d)),
 			 "mtu", d->netdev ? (json_int_t)d->netdev->mtu : (json_int_t)0,
-			 "ports", output_ports(d->ibdev),
+			 "active_mtu", d->ibdev ? (json_int_t)d->ibdev->active_mtu : (json_int_t)0,
+			 "ports", output_ports(d->ibdev, d->netdev_name),
 			 "mode", d->config ? vf_mode_name(d->config->mode) : "",
 			 "section", document_text(d->config ? d->config->name : ""),
 			 "handed_out", d->is_handed_out,
@@ -287,13 +293,20 @@ static json_t *make_memory_of(const struct node *n, const struct device *d)
 	char card[MAC_LEN];
 
 	node_card(n, d->pci, card);
-	return json_pack("{s:o, s:o, s:I, s:b, s:o, s:b, s:o, s:I, s:b, s:b}", "pci",
+	return json_pack("{s:o, s:o, s:I, s:b, s:o, s:b, s:o, s:I, s:I, s:I, s:b, s:b}", "pci",
 			 document_text(d->pci->address), "card",
 			 document_text(first(card, m ? m->card : "", "")), "unsupported",
 			 (json_int_t)unsupported, "rebuilt", (int)d->is_rebuilt, "ibdev",
 			 document_text(ibdev), "virtual", (int)is_virtual, "netdev",
-			 document_text(netdev), "index", opened_index(d, m), "usable",
-			 d->is_usable || (m && m->was_usable), "lost",
+			 document_text(netdev), "index", opened_index(d, m), "active_mtu",
+			 (json_int_t)(d->ibdev ? d->ibdev->active_mtu
+				      : m      ? m->active_mtu
+					       : 0),
+			 "mtu",
+			 (json_int_t)(d->netdev ? d->netdev->mtu
+				      : m       ? m->mtu
+						: 0),
+			 "usable", d->is_usable || (m && m->was_usable), "lost",
 			 !d->is_usable && m && m->was_usable);
 }
 
@@ -391,6 +404,8 @@ static int parse_memory(const json_t *value, struct memory *ret)
 	m.was_virtual = json_is_true(json_object_get(value, "virtual"));
 	m.unsupported = (uint32_t)json_integer_value(json_object_get(value, "unsupported")) &
 			VF_SETTING_ALL;
+	m.active_mtu = (uint32_t)json_integer_value(json_object_get(value, "active_mtu"));
+	m.mtu = (uint32_t)json_integer_value(json_object_get(value, "mtu"));
 	copy(m.card, sizeof(m.card), document_get_text(value, "card"));
 	*ret = m;
 	return 0;

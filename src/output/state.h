@@ -13,7 +13,9 @@
  *   "devices": [ {                                each PF that is managed
  *       "pci", "driver", "numa_node": -1 when none is told, "netdev", "ibdev",
  *       "mtu": of the netdev, 0 without one,
+ *       "active_mtu": of the RDMA port in bytes, as libibverbs told it; 0: not known,
  *       "ports": [ { "port", "state", "link_layer", "rate",
+ *                    "gid_index": the first RoCE v2 GID of an IPv4 address of its netdev, or -1,
  *                    "gids": [ { "index", "gid", "type", "netdev" } ] } ],
  *       "mode": "keep", "exclusive", "shared" or "shared-multi", "section": NAME of [Device NAME],
  *       "handed_out", "usable", "in_pod", "code": why not usable, or "in-pod",
@@ -66,9 +68,9 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n);
 /* The state that a text of output_state() tells, whatever boot it is of. Return: 0 or -EINVAL. */
 int output_read_state(const char *json, enum node_state *ret);
 
-/* "ports" of one device; none for NULL. Return: NULL when there is no memory. */
+/* "ports" of one device with this netdev; none for NULL. Return: NULL when there is no memory. */
 struct json_t;
-struct json_t *output_ports(const struct ibdev *d);
+struct json_t *output_ports(const struct ibdev *d, const char *netdev);
 
 /* Do two texts of output_state() have equal reasons? False when one is no such text. */
 bool output_has_same_reasons(const char *a, const char *b);

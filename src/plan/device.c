@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "../model/gid.h"
 #include "mode.h"
 #include "steps.h"
 
@@ -168,14 +169,18 @@ static bool is_part_of_lag(const struct node *n, const struct pci *pci)
 }
 
 /* The GIDs of a bonded port are of the bond, also where netlink tells of its slave. */
-static bool is_gid_ready(const struct node *n, const struct device *d, const struct port *port)
+static bool is_gid_ready(const struct node *n, const struct device *d, const struct port *port,
+			 bool is_ipv6)
 {
 	const struct netdev *bond = bond_of(n, d->netdev);
+	uint8_t bytes[16];
 
 	for (size_t i = 0; i < port->n_gids; i++) {
 		const struct gid *gid = &port->gids[i];
 
-		if (streq(gid->type, "RoCE v2") && gid->netdev[0] &&
+		if (is_ipv6 && (!gid_parse(gid->gid, bytes) || !gid_is_global_ipv6(bytes)))
+			continue;
+		if (streq(gid->type, GID_ROCE_V2) && gid->netdev[0] &&
 		    (streq(gid->netdev, d->netdev_name) ||
 		     (bond && streq(gid->netdev, bond->name))))
 			return true;
@@ -184,8 +189,9 @@ static bool is_gid_ready(const struct node *n, const struct device *d, const str
 }
 
 /* The best reason over all ports: one good port makes a device usable. */
-static enum reason judge_ports(const struct node *n, struct device *d)
+static enum reason judge_ports(const struct config *c, const struct node *n, struct device *d)
 {
+	const bool is_ipv6 = c->route.manage && c->route.ipv6 == IPV6_RA && !is_erdma(d->pci);
 	enum reason worst = REASON_PORT_DOWN;
 	const struct ibdev *ib = d->ibdev;
 
@@ -198,11 +204,12 @@ static enum reason judge_ports(const struct node *n, struct device *d)
 			continue;
 		/* InfiniBand has its GID from the fabric; iWARP has one that is no address. */
 		if (!streq(port->link_layer, "Ethernet") || streq(ib->node_type, "RNIC") ||
-		    is_gid_ready(n, d, port)) {
+		    is_gid_ready(n, d, port, is_ipv6)) {
 			d->detail[0] = '\0';
 			return REASON_NONE;
 		}
-		worst = REASON_NO_GID;
+		worst = is_ipv6 && is_gid_ready(n, d, port, false) ? REASON_NO_IPV6_GID
+								   : REASON_NO_GID;
 		snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 ", netdev %s", ib->name,
 			 port->number, d->netdev_name[0] ? d->netdev_name : "not known");
 	}
@@ -241,7 +248,7 @@ static enum reason judge(const struct config *c, const struct node *n, struct de
 		snprintf(d->detail, sizeof(d->detail), "%s: %s", ib->name, strerror(-ib->verbs));
 		return REASON_VERBS_FAILED;
 	}
-	return judge_ports(n, d);
+	return judge_ports(c, n, d);
 }
 
 /*

@@ -36,9 +36,7 @@ static void mark_tried(const struct plan *tried, struct plan *p)
 
 			if (a->class != CLASS_CHANGE || a->verb != t->verb || !t->is_done ||
 			    a->ifindex != t->ifindex || !streq(a->target, t->target) ||
-			    !streq(a->to, t->to) || is_written(t) ||
-			    /* a netdev has several addresses */
-			    (a->verb == VERB_SET_METRIC && !streq(a->detail, t->detail)))
+			    !streq(a->to, t->to) || !streq(a->subject, t->subject) || is_written(t))
 				continue;
 
 			a->is_done = true;
@@ -70,8 +68,10 @@ int plan_make(const struct config *c, const struct node *n, const struct plan *t
 {
 	static int (*const steps[])(const struct config *c, const struct node *n,
 				    struct plan *p) = {
-		plan_devices, plan_driver, plan_netns,   plan_link_pf, plan_rules,
-		plan_vf,      plan_birth,  plan_link_vf, plan_route,   plan_kubelet,
+		plan_devices,   plan_driver,  plan_netns, plan_carriers, plan_sysctl,
+		plan_link_pf,   plan_rules,   plan_vf,    plan_birth,    plan_link_vf,
+		plan_addresses, plan_route,   plan_table, plan_gateways, plan_coexistence,
+		plan_gids,      plan_kubelet,
 	};
 	_cleanup_(plan_done) struct plan p = { .tried = tried };
 	_cleanup_(freep) char *text = NULL;

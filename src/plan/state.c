@@ -21,6 +21,7 @@ static enum step step_of(enum reason reason)
 	switch (reason) {
 	case REASON_PORT_DOWN:
 	case REASON_NO_GID:
+	case REASON_NO_IPV6_GID:
 		return STEP_LINK;
 	default:
 		return STEP_DRIVER;

@@ -46,6 +46,18 @@ bool is_making_vfs(const struct plan *p, const char *pf); /* the number changes 
 int plan_link_pf(const struct config *c, const struct node *n, struct plan *p);
 int plan_link_vf(const struct config *c, const struct node *n, struct plan *p);
 
+/* Sets p->carriers, with what they are to have: carrier.h. */
+int plan_carriers(const struct config *c, const struct node *n, struct plan *p);
+
+/*
+ * Settings of carriers in /proc/sys/net, never a global one. Before links go up: the kernel asks
+ * for routers when one does, if it is to listen to them.
+ */
+int plan_sysctl(const struct config *c, const struct node *n, struct plan *p);
+
+/* Addresses of Address=static and metadata, and away with those of before. */
+int plan_addresses(const struct config *c, const struct node *n, struct plan *p);
+
 /*
  * The metric of the prefix routes of managed netdevs: the larger of Metric= and one more than the
  * highest metric of any route to that prefix that is not ours; several of ours in one prefix get
@@ -53,6 +65,19 @@ int plan_link_vf(const struct config *c, const struct node *n, struct plan *p);
  * count.
  */
 int plan_route(const struct config *c, const struct node *n, struct plan *p);
+
+/* A table and rules for each NIC, PolicyRules=; and the questions to the kernel whether they hold.
+ */
+int plan_table(const struct config *c, const struct node *n, struct plan *p);
+
+/* IPv6=ra: the neighbour entry of each gateway is kept resolved. */
+int plan_gateways(const struct config *c, const struct node *n, struct plan *p);
+
+/* Hints about others who have their hands on managed NICs. */
+int plan_coexistence(const struct config *c, const struct node *n, struct plan *p);
+
+/* Waits for the GID of each IPv4 address, for which the kernel has no event. */
+int plan_gids(const struct config *c, const struct node *n, struct plan *p);
 
 int plan_kubelet(const struct config *c, const struct node *n, struct plan *p);
 

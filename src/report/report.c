@@ -28,6 +28,8 @@ void report_action(const struct action *a)
 	int n;
 
 	n = snprintf(text, sizeof(text), "%s: %s", target, verb_name(a->verb));
+	if (a->subject[0] && !streq(a->subject, a->to))
+		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s", a->subject);
 	if (a->to[0])
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s%s%s", a->from,
 			      a->from[0] ? " -> " : "", a->to);

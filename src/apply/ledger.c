@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger.h"
+
+#include "../observe/ledger.h"
+
+#define MINUTE_USEC (60 * USEC_PER_SEC)
+
+struct ledger {
+	struct ledger_entry *entries; /* owned */
+	size_t n;
+};
+
+static void ledger_done(struct ledger *l)
+{
+	free(l->entries);
+}
+
+static bool is_of(const struct ledger_entry *e, const struct action *a, enum verb verb)
+{
+	return streq(e->verb, verb_name(verb)) && e->ifindex == a->ifindex &&
+	       (a->ifindex > 0 || streq(e->target, a->target)) && streq(e->subject, a->subject);
+}
+
+/* Without those of netdevs that are gone. Another action of this plan may have written since the
+ * look. */
+static int read_ledger(struct work *w, struct ledger *ret)
+{
+	size_t kept = 0;
+	int r;
+
+	r = ledger_read(&w->doors->fs, &ret->entries, &ret->n);
+	for (size_t i = 0; i < ret->n && r >= 0; i++)
+		if (ret->entries[i].ifindex == 0 || node_netdev(w->node, ret->entries[i].ifindex))
+			ret->entries[kept++] = ret->entries[i];
+	ret->n = kept; /* APPEND() finds at least the room that it expects */
+	return r;
+}
+
+static struct ledger_entry *find(struct ledger *l, const struct action *a, enum verb verb)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (is_of(&l->entries[i], a, verb))
+			return &l->entries[i];
+	return NULL;
+}
+
+static struct ledger_entry *add(struct ledger *l, const struct action *a, const char *from)
+{
+	struct ledger_entry *e = APPEND(l->entries, l->n);
+
+	if (!e)
+		return NULL;
+	COPY(e->verb, verb_name(a->verb));
+	COPY(e->target, a->target);
+	COPY(e->subject, a->subject);
+	COPY(e->from, from);
+	e->ifindex = a->ifindex;
+	return e;
+}
+
+int ledger_note(struct work *w, const struct action *a, const char *from)
+{
+	_cleanup_(ledger_done) struct ledger l = {};
+	const uint64_t now = now_usec();
+	struct ledger_entry *e;
+	int r;
+
+	if (a->is_back)
+		return 0;
+	r = read_ledger(w, &l);
+	if (r < 0)
+		return r;
+
+	e = find(&l, a, a->verb);
+	if (!e)
+		e = add(&l, a, from);
+	if (!e)
+		return -ENOMEM;
+	/* Only the same once more is a restoration. */
+	if (now - e->since_usec >= MINUTE_USEC || !streq(e->to, a->to)) {
+		e->since_usec = now;
+		e->n = 0;
+	}
+	e->total = streq(e->to, a->to) ? e->total + 1 : 1;
+	e->n++;
+	COPY(e->to, a->to);
+	r = ledger_write(&w->doors->fs, l.entries, l.n);
+	if (r < 0)
+		snprintf(w->error, sizeof(a->error),
+			 "what is there now cannot be noted, so nothing was changed");
+	return r;
+}
+
+int ledger_forget(struct work *w, const struct action *a, enum verb verb)
+{
+	_cleanup_(ledger_done) struct ledger l = {};
+	size_t kept = 0;
+	int r;
+
+	r = read_ledger(w, &l);
+	if (r < 0)
+		return r;
+
+	for (size_t i = 0; i < l.n; i++)
+		if (!is_of(&l.entries[i], a, verb))
+			l.entries[kept++] = l.entries[i];
+	return kept == l.n ? 0 : ledger_write(&w->doors->fs, l.entries, kept);
+}

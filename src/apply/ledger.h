@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ledger: notes what is about to be set, and what was there before, so that it can be taken back.
+ * For verbs only.
+ *
+ * The first value that was met stays the one to go back to, however often it is set again. Lines of
+ * netdevs that are gone are dropped: another netdev may get the number.
+ */
+#pragma once
+
+#include "apply.h"
+
+/*
+ * Notes it before it is done, so that a crash in between forgets nothing; an action that takes
+ * something back is not noted. @from: as the kernel tells it, which a person may be told otherwise.
+ * Return: 0 or -errno: then the change must not be made.
+ */
+int ledger_note(struct work *w, const struct action *a, const char *from);
+
+/* After it was taken back: of the verb that had set it. */
+int ledger_forget(struct work *w, const struct action *a, enum verb verb);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gid.h"
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool gid_parse(const char *text, uint8_t ret[static 16])
+{
+	uint8_t bytes[16] = {};
+
+	for (size_t i = 0; i < 32; i++) {
+		int value = digit(*text);
+
+		if (value < 0)
+			return false;
+		bytes[i / 2] |= (uint8_t)(value << (i % 2 ? 0 : 4));
+		text++;
+		if (i % 4 == 3 && i < 31 && *text++ != ':')
+			return false;
+	}
+	if (*text)
+		return false;
+	memcpy(ret, bytes, sizeof(bytes));
+	return true;
+}
+
+bool gid_is_ipv4(const uint8_t gid[static 16])
+{
+	static const uint8_t prefix[12] = { [10] = 0xff, [11] = 0xff };
+
+	return memcmp(gid, prefix, sizeof(prefix)) == 0;
+}
+
+bool gid_is_global_ipv6(const uint8_t gid[static 16])
+{
+	static const uint8_t zero[16];
+
+	return !gid_is_ipv4(gid) && memcmp(gid, zero, sizeof(zero)) != 0 &&
+	       !(gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80);
+}
+
+int gid_index_of(const struct port *p, const char *netdev)
+{
+	uint8_t bytes[16];
+
+	for (size_t i = 0; i < p->n_gids; i++)
+		if (streq(p->gids[i].type, GID_ROCE_V2) && streq(p->gids[i].netdev, netdev) &&
+		    gid_parse(p->gids[i].gid, bytes) && gid_is_ipv4(bytes))
+			return (int)p->gids[i].index;
+	return -1;
+}

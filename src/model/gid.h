@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gid: what the text of a GID says.
+ */
+#pragma once
+
+#include "node.h"
+
+#define GID_ROCE_V2 "RoCE v2"
+
+/* "0000:0000:0000:0000:0000:ffff:0a00:0102", as in sysfs. */
+bool gid_parse(const char *text, uint8_t ret[static 16]);
+bool gid_is_ipv4(const uint8_t gid[static 16]);        /* ::ffff:a.b.c.d */
+bool gid_is_global_ipv6(const uint8_t gid[static 16]); /* no IPv4, none of the link alone */
+
+/*
+ * The index of the RoCE v2 GID of an IPv4 address of this netdev, the first one: what
+ * NCCL_IB_GID_INDEX means for this port. -1: there is none.
+ */
+int gid_index_of(const struct port *p, const char *netdev);

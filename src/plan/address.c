@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "carrier.h"
+
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+static bool has_address(const struct node *n, const struct carrier *k)
+{
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+
+		/* With another length it is somebody else's, and there all the same. */
+		if (a->ifindex == k->netdev->ifindex && a->family == k->address.family &&
+		    memcmp(a->local, k->address.bytes, sizeof(a->local)) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int want_address(const struct config *c, const struct node *n, struct plan *p,
+			const struct carrier *k)
+{
+	struct address want = { .ifindex = k->netdev->ifindex,
+				.family = k->address.family,
+				.prefix_len = k->address.prefix_len,
+				.scope = RT_SCOPE_UNIVERSE };
+	struct item *item;
+	char to[48];
+
+	if (k->address.family == 0 || has_address(n, k))
+		return 0;
+
+	memcpy(want.local, k->address.bytes, sizeof(want.local));
+	memcpy(want.peer, k->address.bytes, sizeof(want.peer));
+	want.metric = wanted_metric(c, n, p, k, &want);
+	format_address(want.family, want.local, want.prefix_len, to, sizeof(to));
+	if (!add_route_action(n, p, k, VERB_ADD_ADDRESS, want.ifindex, to, to, &item))
+		return -ENOMEM;
+	item->address = want;
+	return 0;
+}
+
+/* One that we added before, and that is another now. The new one is there before the old one goes.
+ */
+static int drop_address(const struct node *n, struct plan *p, const struct carrier *k,
+			const struct address *a)
+{
+	struct item *item;
+	char text[48];
+
+	if (a->family == k->address.family &&
+	    memcmp(a->local, k->address.bytes, sizeof(a->local)) == 0)
+		return 0;
+	format_address(a->family, a->local, a->prefix_len, text, sizeof(text));
+	if (!node_entry(n, verb_name(VERB_ADD_ADDRESS), "", a->ifindex, text))
+		return 0;
+
+	if (!add_route_action(n, p, k, VERB_REMOVE_ADDRESS, a->ifindex, text, text, &item))
+		return -ENOMEM;
+	item->address = *a;
+	return 0;
+}
+
+static enum class class_of(enum reason problem) {
+	return problem == REASON_METADATA_WAITING ? CLASS_WAITING : CLASS_REFUSED;
+}
+
+static int tell_problem(struct plan *p, const struct carrier *k)
+{
+	struct action *a = plan_add_reason(p, STEP_ROUTE, VERB_WAIT, class_of(k->problem),
+					   k->device->pci->address, k->problem);
+
+	if (!a)
+		return -ENOMEM;
+	snprintf(a->detail, sizeof(a->detail), "%s%s%s", k->netdev->name, k->detail[0] ? ": " : "",
+		 k->detail);
+	return 0;
+}
+
+int plan_addresses(const struct config *c, const struct node *n, struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_carriers && c->route.manage && r >= 0; i++)
+		r = p->carriers[i].problem ? tell_problem(p, &p->carriers[i])
+					   : want_address(c, n, p, &p->carriers[i]);
+
+	for (size_t i = 0; i < n->n_addresses && c->route.manage && r >= 0; i++) {
+		const struct carrier *k = carrier_of(p, n->addresses[i].ifindex);
+
+		/* What is not known is no reason to take something away. */
+		if (k && k->problem == REASON_NONE)
+			r = drop_address(n, p, k, &n->addresses[i]);
+	}
+	return r;
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "carrier.h"
+
+#include "../model/own.h"
+#include "mode.h"
+
+#include <arpa/inet.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+
+#define MINUTE_USEC (60 * USEC_PER_SEC)
+
+const struct carrier *carrier_of(const struct plan *p, uint32_t ifindex)
+{
+	for (size_t i = 0; i < p->n_carriers; i++)
+		if (p->carriers[i].netdev->ifindex == ifindex)
+			return &p->carriers[i];
+	return NULL;
+}
+
+bool is_leaving(const struct plan *p, const struct address *a)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *x = &p->actions[i];
+
+		if (x->verb == VERB_REMOVE_ADDRESS && x->ifindex == a->ifindex &&
+		    p->items[x->item].address.family == a->family &&
+		    memcmp(p->items[x->item].address.local, a->local, sizeof(a->local)) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool is_hands_off(const struct carrier *k)
+{
+	return k->problem == REASON_METADATA_WAITING || k->problem == REASON_METADATA_REFUSED;
+}
+
+uint32_t bits_of(int family)
+{
+	return family == AF_INET ? 32 : 128;
+}
+
+bool is_routed_address(const struct address *a)
+{
+	/* The same bit is IFA_F_SECONDARY of IPv4, which is as good as any. */
+	const uint32_t bad = a->family == AF_INET6 ? IFA_F_TEMPORARY | IFA_F_DADFAILED : 0;
+
+	return a->scope == RT_SCOPE_UNIVERSE && !(a->flags & bad);
+}
+
+void prefix_of(const struct address *a, uint8_t ret[static 16])
+{
+	memset(ret, 0, 16);
+	for (uint32_t bit = 0; bit < a->prefix_len; bit++)
+		ret[bit / 8] |= a->peer[bit / 8] & (0x80 >> bit % 8);
+}
+
+bool is_in_prefix(const uint8_t *bytes, const uint8_t *prefix, uint32_t prefix_len)
+{
+	for (uint32_t bit = 0; bit < prefix_len; bit++)
+		if ((bytes[bit / 8] ^ prefix[bit / 8]) & (0x80 >> bit % 8))
+			return false;
+	return true;
+}
+
+bool is_zero(const uint8_t bytes[static 16])
+{
+	static const uint8_t zero[16];
+
+	return memcmp(bytes, zero, sizeof(zero)) == 0;
+}
+
+void format_address(int family, const uint8_t *bytes, uint32_t prefix_len, char *ret, size_t size)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+
+	inet_ntop(family, bytes, text, sizeof(text));
+	if (prefix_len == UINT32_MAX)
+		copy(ret, size, text);
+	else
+		snprintf(ret, size, "%s/%" PRIu32, text, prefix_len);
+}
+
+bool gateway_of(const struct node *n, const struct carrier *k, int family, uint8_t ret[static 16])
+{
+	const struct route *best = NULL;
+
+	if (k->gateway.family == family) {
+		memcpy(ret, k->gateway.bytes, 16);
+		return true;
+	}
+
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *t = &n->routes[i];
+
+		if (t->table == RT_TABLE_MAIN && t->family == family && t->prefix_len == 0 &&
+		    t->ifindex == k->netdev->ifindex && !is_zero(t->gateway) &&
+		    t->type == RTN_UNICAST && (!best || t->metric < best->metric))
+			best = t;
+	}
+	if (best)
+		memcpy(ret, best->gateway, 16);
+	return best;
+}
+
+/* Who undoes what others set: its default since systemd 246, for routes of NICs it manages. */
+static void say_suspect(const struct node *n, struct action *a)
+{
+	snprintf(a->detail, sizeof(a->detail), "%s %s%s%s: undone more than %d times in a minute%s",
+		 verb_name(a->verb), a->subject, a->to[0] && !streq(a->to, a->subject) ? " " : "",
+		 streq(a->to, a->subject) ? "" : a->to, OWN_RESTORES_MAX,
+		 n->is_networkd_foreign ? "; systemd-networkd runs with ManageForeignRoutes=yes or "
+					  "ManageForeignRoutingPolicyRules=yes"
+					: "");
+}
+
+static bool is_contested(const struct node *n, const struct action *a)
+{
+	const struct ledger_entry *e =
+		node_entry(n, verb_name(a->verb), a->target, a->ifindex, a->subject);
+
+	/* The first time it was not there yet. */
+	return e && n->now_usec >= e->since_usec && n->now_usec - e->since_usec < MINUTE_USEC &&
+	       e->n > OWN_RESTORES_MAX;
+}
+
+struct action *add_route_action(const struct node *n, struct plan *p, const struct carrier *k,
+				enum verb verb, uint32_t ifindex, const char *subject,
+				const char *to, struct item **ret_item)
+{
+	struct action *a =
+		plan_add(p, STEP_ROUTE, verb, CLASS_CHANGE, k ? k->device->pci->address : "");
+	struct item *item = a ? plan_add_item(p, a) : NULL;
+
+	if (!item)
+		return NULL;
+	a->ifindex = ifindex;
+	COPY(a->subject, subject);
+	COPY(a->to, to);
+	if (k)
+		COPY(a->detail, k->netdev->name);
+	if (is_contested(n, a)) {
+		a->class = CLASS_WAITING;
+		a->reason = REASON_ROUTE_CONTESTED;
+		say_suspect(n, a);
+	}
+	if (ret_item)
+		*ret_item = item;
+	return a;
+}
+
+/* --- the carriers of a plan --- */
+
+/* GIDs and addresses of a bonded port are of the bond. */
+static const struct netdev *netdev_of(const struct node *n, const struct device *d)
+{
+	const struct netdev *master;
+
+	if (d->is_in_pod || !d->netdev)
+		return NULL;
+	master = d->netdev->master ? node_netdev(n, d->netdev->master) : NULL;
+	return master && streq(master->kind, "bond") ? master : d->netdev;
+}
+
+static uint32_t n_carriers_of(const struct plan *p, const struct device_config *dc)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < p->n_carriers; i++)
+		n += p->carriers[i].device->config == dc && !p->carriers[i].device->is_vf;
+	return n;
+}
+
+static void want_static(const struct plan *p, struct carrier *k)
+{
+	const struct device_config *dc = k->device->config;
+
+	if (dc->address.family == 0 || k->device->is_vf)
+		return;
+	if (n_carriers_of(p, dc) > 1) {
+		k->problem = REASON_ADDRESS_AMBIGUOUS;
+		snprintf(k->detail, sizeof(k->detail), "[Device %s]", dc->name);
+		return;
+	}
+	k->address = dc->address;
+	k->gateway = dc->gateway;
+}
+
+static void want_metadata(const struct node *n, struct carrier *k)
+{
+	const struct metadata *m = node_metadata(n, k->netdev->mac);
+
+	if (k->device->is_vf)
+		return;
+	if (!m || m->state != METADATA_KNOWN) {
+		k->problem = m && m->state == METADATA_REFUSED ? REASON_METADATA_REFUSED
+							       : REASON_METADATA_WAITING;
+		COPY(k->detail, m ? m->detail : "");
+		return;
+	}
+	k->address = (struct ip){ .family = AF_INET, .prefix_len = m->prefix_len };
+	memcpy(k->address.bytes, m->address, sizeof(m->address));
+	memcpy(k->gateway.bytes, m->gateway, sizeof(m->gateway));
+	k->gateway.family = is_zero(k->gateway.bytes) ? 0 : AF_INET;
+}
+
+/* The primary ENI has the node's own traffic: nothing of it is touched. */
+static bool is_primary(const struct config *c, const struct node *n, const struct netdev *nd)
+{
+	const struct metadata *m = node_metadata(n, nd->mac);
+
+	return c->route.address == ADDRESS_METADATA && m && m->state == METADATA_PRIMARY;
+}
+
+static int add_carrier(const struct config *c, struct plan *p, const struct device *d,
+		       const struct netdev *nd)
+{
+	struct carrier *k = (struct carrier *)carrier_of(p, nd->ifindex);
+	const bool is_ra = c->route.manage && c->route.ipv6 == IPV6_RA && d->is_handed_out &&
+			   !is_erdma(d->pci);
+
+	if (!k) {
+		k = APPEND(p->carriers, p->n_carriers);
+		if (!k)
+			return -ENOMEM;
+		k->netdev = nd;
+		k->device = d;
+	}
+	k->is_ra |= is_ra;
+	return 0;
+}
+
+int plan_carriers(const struct config *c, const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct netdev *nd = netdev_of(n, &p->devices[i]);
+
+		if (nd && !is_primary(c, n, nd) && add_carrier(c, p, &p->devices[i], nd) < 0)
+			return -ENOMEM;
+	}
+
+	for (size_t i = 0; i < p->n_carriers && c->route.manage; i++) {
+		if (c->route.address == ADDRESS_STATIC)
+			want_static(p, &p->carriers[i]);
+		else if (c->route.address == ADDRESS_METADATA)
+			want_metadata(n, &p->carriers[i]);
+	}
+	return 0;
+}

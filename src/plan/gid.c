@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gid: the GID that an IPv4 address becomes, ::ffff:a.b.c.d of type RoCE v2.
+ *
+ * The kernel adds it a moment after the address, and tells nobody: update_gid_event_work_handler()
+ * in drivers/infiniband/core/roce_gid_mgmt.c. It is made of IFA_ADDRESS, which is the peer's where
+ * there is one.
+ */
+#include "../model/gid.h"
+#include "carrier.h"
+
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+static bool has_gid(const struct port *port, const char *netdev, const struct address *a)
+{
+	uint8_t bytes[16];
+
+	for (size_t i = 0; i < port->n_gids; i++) {
+		const struct gid *g = &port->gids[i];
+
+		if (streq(g->type, GID_ROCE_V2) && streq(g->netdev, netdev) &&
+		    gid_parse(g->gid, bytes) && gid_is_ipv4(bytes) &&
+		    memcmp(bytes + 12, a->peer, 4) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int wait_for_gid(struct plan *p, const struct device *d, const struct port *port,
+			const struct address *a)
+{
+	char text[48];
+	struct action *w;
+
+	format_address(a->family, a->local, a->prefix_len, text, sizeof(text));
+	w = plan_add_reason(p, STEP_ROUTE, VERB_WAIT, CLASS_WAITING, d->pci->address,
+			    REASON_GID_PENDING);
+	if (!w)
+		return -ENOMEM;
+	snprintf(w->detail, sizeof(w->detail), "%s port %" PRIu32 ", %s", d->ibdev->name,
+		 port->number, text);
+	return 0;
+}
+
+static int plan_port(const struct node *n, struct plan *p, const struct device *d,
+		     const struct netdev *nd, const struct port *port)
+{
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+
+		if (a->ifindex == nd->ifindex && a->family == AF_INET &&
+		    a->scope == RT_SCOPE_UNIVERSE && !has_gid(port, nd->name, a))
+			return wait_for_gid(p, d, port, a);
+	}
+	return 0;
+}
+
+/* One that has no GID at all is not usable: that is told of it, and enough. */
+int plan_gids(const struct config *c _unused_, const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+		const struct netdev *nd = node_netdev_named(n, d->netdev_name);
+
+		if (!d->is_handed_out || !d->is_usable || d->is_in_pod || !d->ibdev || !nd ||
+		    streq(d->ibdev->node_type, "RNIC"))
+			continue;
+		for (size_t k = 0; k < d->ibdev->n_ports; k++) {
+			const struct port *port = &d->ibdev->ports[k];
+
+			if (streq(port->state, "ACTIVE") && streq(port->link_layer, "Ethernet") &&
+			    plan_port(n, p, d, nd, port) < 0)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}

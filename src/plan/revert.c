@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "revert.h"
+
+#include "../model/own.h"
+#include "../model/paths.h"
+#include "carrier.h"
+#include "users.h"
+
+#include <arpa/inet.h>
+
+/* Each step back is marked: what is done forgets the line of the ledger, and adds none. */
+static struct action *add(struct plan *p, enum step step, enum verb verb, const char *target,
+			  const struct ledger_entry *e, const char *to)
+{
+	struct action *a = plan_add(p, step, verb, CLASS_CHANGE, target);
+
+	if (!a)
+		return NULL;
+	a->is_back = true;
+	COPY(a->to, to);
+	if (e) {
+		a->ifindex = e->ifindex;
+		COPY(a->subject, e->subject);
+	}
+	return a;
+}
+
+static int revert_rules(const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < n->n_rules; i++) {
+		struct item *item;
+		struct action *a;
+
+		if (n->rules[i].protocol != OWN_PROTOCOL)
+			continue;
+		a = add(p, STEP_ROUTE, VERB_REMOVE_RULE, "", NULL, "");
+		item = a ? plan_add_item(p, a) : NULL;
+		if (!item)
+			return -ENOMEM;
+		format_rule(&n->rules[i], a->subject, sizeof(a->subject));
+		a->ifindex = ifindex_of_rule(&n->rules[i]);
+		item->rule = n->rules[i];
+	}
+	return 0;
+}
+
+static int revert_routes(const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < n->n_routes; i++) {
+		struct item *item;
+		struct action *a;
+
+		if (n->routes[i].protocol != OWN_PROTOCOL)
+			continue;
+		a = add(p, STEP_ROUTE, VERB_REMOVE_ROUTE, "", NULL, "");
+		item = a ? plan_add_item(p, a) : NULL;
+		if (!item)
+			return -ENOMEM;
+		format_route(&n->routes[i], a->subject, sizeof(a->subject));
+		a->ifindex = n->routes[i].ifindex;
+		item->route = n->routes[i];
+	}
+	return 0;
+}
+
+static int revert_neighbours(const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < n->n_neighbours; i++) {
+		struct item *item;
+		struct action *a;
+
+		if (n->neighbours[i].protocol != OWN_PROTOCOL)
+			continue;
+		a = add(p, STEP_ROUTE, VERB_REMOVE_NEIGHBOUR, "", NULL, "");
+		item = a ? plan_add_item(p, a) : NULL;
+		if (!item)
+			return -ENOMEM;
+		format_address(n->neighbours[i].family, n->neighbours[i].address, UINT32_MAX,
+			       a->subject, sizeof(a->subject));
+		a->ifindex = n->neighbours[i].ifindex;
+		item->neighbour = n->neighbours[i];
+	}
+	return 0;
+}
+
+/* The address that a line of the ledger names, where it is still there. */
+static const struct address *address_of(const struct node *n, const struct ledger_entry *e)
+{
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+		char text[INET6_ADDRSTRLEN] = "", subject[64];
+
+		if (a->ifindex != e->ifindex)
+			continue;
+		inet_ntop(a->family, a->local, text, sizeof(text));
+		snprintf(subject, sizeof(subject), "%s/%" PRIu32, text, a->prefix_len);
+		if (streq(subject, e->subject))
+			return a;
+	}
+	return NULL;
+}
+
+static int revert_address(const struct node *n, struct plan *p, const struct ledger_entry *e)
+{
+	const struct address *have = address_of(n, e);
+	struct item *item;
+	struct action *a;
+
+	if (!have)
+		return 0;
+	a = add(p, STEP_ROUTE, VERB_REMOVE_ADDRESS, e->target, e, e->subject);
+	item = a ? plan_add_item(p, a) : NULL;
+	if (!item)
+		return -ENOMEM;
+	item->address = *have;
+	return 0;
+}
+
+static int revert_metric(const struct node *n, struct plan *p, const struct ledger_entry *e)
+{
+	const struct address *have = address_of(n, e);
+	struct item *item;
+	struct action *a;
+	char now[16];
+
+	if (!have || node_entry(n, verb_name(VERB_ADD_ADDRESS), "", e->ifindex, e->subject))
+		return 0; /* one of ours goes as a whole */
+	snprintf(now, sizeof(now), "%" PRIu32, have->metric);
+	if (!streq(now, e->to))
+		return 0;
+
+	/* The kernel takes no 0 for IPv6, and means this by it: inet6_addr_modify(),
+	 * IP6_RT_PRIO_ADDRCONF. */
+	a = add(p, STEP_ROUTE, VERB_SET_METRIC, e->target, e,
+		have->family == AF_INET6 && streq(e->from, "0") ? "256" : e->from);
+	item = a ? plan_add_item(p, a) : NULL;
+	if (!item)
+		return -ENOMEM;
+	COPY(a->from, now);
+	item->address = *have;
+	return 0;
+}
+
+static int revert_sysctl(const struct node *n, struct plan *p, const struct ledger_entry *e)
+{
+	const struct netdev *nd = node_netdev(n, e->ifindex);
+	struct action *a;
+	char now[16];
+
+	for (enum netconf_key key = 0; nd && key < _NETCONF_N; key++) {
+		if (!streq(netconf_name(key), e->subject) || !(nd->conf.known & 1u << key))
+			continue;
+		snprintf(now, sizeof(now), "%" PRId32, nd->conf.values[key]);
+		if (!streq(now, e->to) || streq(now, e->from))
+			return 0;
+		a = add(p, STEP_ROUTE, VERB_SET_SYSCTL, e->target, e, e->from);
+		if (!a)
+			return -ENOMEM;
+		COPY(a->from, now);
+	}
+	return 0;
+}
+
+static int revert_vfs(const struct node *n, struct plan *p, const struct ledger_entry *e)
+{
+	const struct pci *pf = node_pci(n, e->target);
+	char users[sizeof(((struct action *)0)->detail)], now[16];
+	struct action *a;
+
+	snprintf(now, sizeof(now), "%" PRIu32, pf ? pf->num_vfs : 0);
+	if (!pf || pf->num_vfs == 0 || !streq(now, e->to))
+		return 0;
+
+	a = add(p, STEP_VF, VERB_SET_NUM_VFS, pf->address, e, "0");
+	if (!a)
+		return -ENOMEM;
+	COPY(a->from, now);
+	if (users_of_vfs(n, pf, users, sizeof(users))) {
+		a->class = CLASS_REFUSED;
+		a->reason = REASON_VF_IN_USE;
+		COPY(a->detail, users);
+	}
+	return 0;
+}
+
+/* Files for others tell of a node that is no more as they say. */
+static int revert_outputs(const struct node *n, struct plan *p, bool with_vfs)
+{
+	if (n->plugin_file &&
+	    !add(p, STEP_PLUGIN, VERB_REMOVE_PLUGIN, "/" PLUGIN_CONFIG_PATH, NULL, ""))
+		return -ENOMEM;
+	if (with_vfs && n->rules_file &&
+	    !add(p, STEP_VF, VERB_WRITE_RULES, "/" RULES_PATH, NULL, ""))
+		return -ENOMEM;
+	return 0;
+}
+
+static int revert_ledger(const struct node *n, struct plan *p, enum verb verb,
+			 int (*revert)(const struct node *n, struct plan *p,
+				       const struct ledger_entry *e))
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n->n_ledger && r >= 0; i++)
+		if (streq(n->ledger[i].verb, verb_name(verb)))
+			r = revert(n, p, &n->ledger[i]);
+	return r;
+}
+
+/* What was tried is not tried again: this is one pass. */
+static void mark_tried(const struct plan *tried, struct plan *p)
+{
+	for (size_t i = 0; tried && i < p->n_actions; i++)
+		for (size_t k = 0; k < tried->n_actions; k++) {
+			const struct action *t = &tried->actions[k];
+			struct action *a = &p->actions[i];
+
+			if (a->class != CLASS_CHANGE || a->verb != t->verb ||
+			    a->ifindex != t->ifindex || !streq(a->target, t->target) ||
+			    !streq(a->subject, t->subject) || !streq(a->to, t->to))
+				continue;
+			a->is_done = true;
+			a->result = t->result < 0 ? t->result : -EIO;
+			COPY(a->error, t->result < 0 ? t->error
+						     : "the kernel accepted it, but it did not "
+						       "take effect");
+		}
+}
+
+int plan_revert(const struct node *n, const struct plan *tried, bool with_vfs, struct plan *ret)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	int r;
+
+	r = revert_outputs(n, &p, with_vfs);
+	if (r >= 0)
+		r = revert_rules(n, &p);
+	if (r >= 0)
+		r = revert_routes(n, &p);
+	if (r >= 0)
+		r = revert_neighbours(n, &p);
+	if (r >= 0)
+		r = revert_ledger(n, &p, VERB_ADD_ADDRESS, revert_address);
+	if (r >= 0)
+		r = revert_ledger(n, &p, VERB_SET_METRIC, revert_metric);
+	if (r >= 0)
+		r = revert_ledger(n, &p, VERB_SET_SYSCTL, revert_sysctl);
+	if (r >= 0 && with_vfs)
+		r = revert_ledger(n, &p, VERB_SET_NUM_VFS, revert_vfs);
+	if (r < 0)
+		return r;
+
+	mark_tried(tried, &p);
+	*ret = p;
+	p = (struct plan){};
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Revert: what takes back what was set in the kernel in this boot. Pure, and without a
+ * configuration: routes and rules of ours are known by their protocol, all else by the ledger.
+ */
+#pragma once
+
+#include "../model/plan.h"
+
+/**
+ * plan_revert() - list the steps back
+ * @with_vfs: VFs that were made in this boot as well, where nobody uses them
+ * @ret:      release with plan_done()
+ *
+ * What somebody else has changed since is theirs, and is left as it is. VFs in use are refused.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int plan_revert(const struct node *n, const struct plan *tried, bool with_vfs, struct plan *ret);

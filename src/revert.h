@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Revert: takes back what was set in the kernel in this boot, and the files written for others.
+ */
+#pragma once
+
+#include "doors/doors.h"
+
+/*
+ * First makes a running service hold still until its next start or reload (HOLD_PATH). Needs no
+ * configuration. Each step is logged. @with_vfs: VFs made in this boot as well, unless somebody
+ * uses one.
+ *
+ * Return: 0 when all is taken back, -EBUSY when something is left that is in use, or -errno.
+ */
+int revert(struct doors *d, bool with_vfs);

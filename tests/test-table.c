@@ -1,0 +1,1015 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/model/gid.h"
+#include "../src/model/own.h"
+#include "../src/plan/plan.h"
+#include "../src/plan/revert.h"
+
+#include <arpa/inet.h>
+#include <linux/fib_rules.h>
+#include <linux/if_addr.h>
+#include <linux/neighbour.h>
+#include <linux/rtnetlink.h>
+
+#define FIRST  "0000:41:00.0"
+#define SECOND "0000:42:00.0"
+#define RAIL1  10
+#define RAIL2  20
+#define OTHER  90
+#define TABLE1 (OWN_TABLE_BASE + RAIL1)
+#define TABLE2 (OWN_TABLE_BASE + RAIL2)
+#define NOW    (1000 * USEC_PER_SEC)
+
+/* Two RDMA cards that are well, one NIC of somebody else, and Manage=yes. */
+struct scene {
+	struct config config;
+	struct device_config sections[2];
+	struct node node;
+	struct pci pcis[2];
+	struct netdev netdevs[4];
+	struct ibdev ibdevs[2];
+	struct port ports[2];
+	struct gid gids[2][4];
+	struct address addresses[8];
+	struct route routes[16];
+	struct rule rules[16];
+	struct neighbour neighbours[4];
+	struct lookup lookups[4];
+	struct metadata metadatas[2];
+	struct ledger_entry ledger[8];
+	struct module modules[4];
+};
+
+static void parse(const char *text, int *family, uint8_t ret[16])
+{
+	*family = strchr(text, ':') ? AF_INET6 : AF_INET;
+	memset(ret, 0, 16);
+	assert_int_equal(inet_pton(*family, text, ret), 1);
+}
+
+static void add_card(struct scene *s, unsigned i, const char *pci, uint32_t ifindex)
+{
+	s->pcis[i] = (struct pci){ .vendor = 0x15b3, .device = 0x1021, .class = 0x020000 };
+	COPY(s->pcis[i].address, pci);
+	COPY(s->pcis[i].driver, "mlx5_core");
+	s->netdevs[i] = (struct netdev){ .ifindex = ifindex, .mtu = 1500, .is_up = true };
+	snprintf(s->netdevs[i].name, sizeof(s->netdevs[i].name), "eth%u", i + 1);
+	snprintf(s->netdevs[i].mac, sizeof(s->netdevs[i].mac), "00:16:3e:00:00:0%u", i + 1);
+	COPY(s->netdevs[i].pci, pci);
+	s->ibdevs[i] = (struct ibdev){ .node_type = "CA",
+				       .uverbs = "uverbs0",
+				       .umad = "umad0",
+				       .ports = &s->ports[i],
+				       .n_ports = 1 };
+	snprintf(s->ibdevs[i].name, sizeof(s->ibdevs[i].name), "mlx5_%u", i);
+	COPY(s->ibdevs[i].pci, pci);
+	COPY(s->ibdevs[i].netdev, s->netdevs[i].name);
+	s->ports[i] = (struct port){ .number = 1,
+				     .state = "ACTIVE",
+				     .link_layer = "Ethernet",
+				     .gids = s->gids[i],
+				     .n_gids = 1 };
+	s->gids[i][0] = (struct gid){ .type = "RoCE v2" };
+	COPY(s->gids[i][0].gid, "fe80:0000:0000:0000:0000:0000:0000:0001");
+	COPY(s->gids[i][0].netdev, s->netdevs[i].name);
+}
+
+static void add_gid(struct scene *s, unsigned card, const uint8_t bytes[16], bool is_ipv4)
+{
+	struct gid *g = &s->gids[card][s->ports[card].n_gids];
+	size_t at = 0;
+
+	*g = (struct gid){ .index = (uint32_t)s->ports[card].n_gids++, .type = "RoCE v2" };
+	COPY(g->netdev, s->netdevs[card].name);
+	if (is_ipv4)
+		snprintf(g->gid, sizeof(g->gid), "0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x",
+			 bytes[0], bytes[1], bytes[2], bytes[3]);
+	for (size_t i = 0; i < 16 && !is_ipv4; i += 2)
+		at += (size_t)snprintf(g->gid + at, sizeof(g->gid) - at, "%02x%02x%s", bytes[i],
+				       bytes[i + 1], i < 14 ? ":" : "");
+}
+
+static struct address *add_address(struct scene *s, uint32_t ifindex, const char *local,
+				   uint32_t prefix_len, uint32_t metric)
+{
+	struct address *a = &s->addresses[s->node.n_addresses++];
+
+	*a = (struct address){ .ifindex = ifindex,
+			       .prefix_len = prefix_len,
+			       .metric = metric,
+			       .flags = IFA_F_PERMANENT };
+	parse(local, &a->family, a->local);
+	memcpy(a->peer, a->local, 16);
+	if (ifindex != OTHER)
+		add_gid(s, ifindex == RAIL1 ? 0 : 1, a->local, a->family == AF_INET);
+	return a;
+}
+
+static struct route *add_route(struct scene *s, const char *dst, uint32_t prefix_len,
+			       uint32_t ifindex, const char *gateway, uint32_t metric)
+{
+	struct route *t = &s->routes[s->node.n_routes++];
+	int family;
+
+	*t = (struct route){ .prefix_len = prefix_len,
+			     .table = RT_TABLE_MAIN,
+			     .ifindex = ifindex,
+			     .metric = metric,
+			     .protocol = gateway ? RTPROT_DHCP : RTPROT_KERNEL,
+			     .type = RTN_UNICAST };
+	parse(dst, &t->family, t->dst);
+	if (gateway)
+		parse(gateway, &family, t->gateway);
+	return t;
+}
+
+/* Ranked already, so that tables and rules stand alone. */
+static void set_scene(struct scene *s)
+{
+	static const char *const modules[] = { "ib_umad", "ib_uverbs", "mlx5_core", "rdma_ucm" };
+
+	*s = (struct scene){};
+	s->sections[0] = (struct device_config){ .name = "rail",
+						 .count = COUNT_UNSET,
+						 .match = (char *)"driver:mlx5_core" };
+	s->config.devices = s->sections;
+	s->config.n_devices = 1;
+	s->config.route.manage = true;
+	s->config.route.metric = 200;
+	s->node = (struct node){ .kernel = "6.12.0",
+				 .netns_mode = NETNS_MODE_SHARED,
+				 .has_rdma_cm = true,
+				 .now_usec = NOW,
+				 .pcis = s->pcis,
+				 .n_pcis = 2,
+				 .netdevs = s->netdevs,
+				 .n_netdevs = 3,
+				 .ibdevs = s->ibdevs,
+				 .n_ibdevs = 2,
+				 .addresses = s->addresses,
+				 .routes = s->routes,
+				 .rules = s->rules,
+				 .neighbours = s->neighbours,
+				 .lookups = s->lookups,
+				 .metadatas = s->metadatas,
+				 .ledger = s->ledger,
+				 .modules = s->modules };
+	for (size_t i = 0; i < ELEMENTSOF(modules); i++) {
+		struct module *m = &s->modules[s->node.n_modules++];
+
+		COPY(m->name, modules[i]);
+		m->state = MODULE_LOADED;
+	}
+	add_card(s, 0, FIRST, RAIL1);
+	add_card(s, 1, SECOND, RAIL2);
+	s->netdevs[2] = (struct netdev){ .ifindex = OTHER, .name = "eth9", .is_up = true };
+}
+
+static int no_document(const struct config *c _unused_, const struct plan *p _unused_, char **ret)
+{
+	*ret = NULL;
+	return 0;
+}
+
+/* One line for each: "add-rule 0000:41:00.0 from 10.0.0.2 table 11400010", "-> TO", "class code".
+ */
+static void describe(const struct plan *p, char *ret, size_t size)
+{
+	*ret = '\0';
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+		const size_t at = strlen(ret);
+
+		snprintf(ret + at, size - at, "%s%s %s%s%s%s%s%s%s", i ? "\n" : "",
+			 verb_name(a->verb), a->target, *a->subject ? " " : "", a->subject,
+			 *a->to ? " -> " : "", a->to, a->class == CLASS_CHANGE ? "" : " ",
+			 a->class == CLASS_CHANGE ? "" : reason_code(a->reason));
+	}
+}
+
+static void assert_plan(struct scene *s, const char *row, const char *expected)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	char text[4096], is[4200], should[4200];
+
+	assert_int_equal(plan_make(&s->config, &s->node, NULL, true, no_document, &p), 0);
+	describe(&p, text, sizeof(text));
+	snprintf(is, sizeof(is), "%s:\n%s", row, text);
+	snprintf(should, sizeof(should), "%s:\n%s", row, expected);
+	assert_string_equal(is, should);
+}
+
+/* --- tables and rules --- */
+
+static void one(struct scene *s)
+{
+	add_address(s, RAIL1, "10.0.0.2", 24, 200);
+}
+static void two(struct scene *s)
+{
+	one(s);
+	add_address(s, RAIL2, "10.0.0.3", 24, 201);
+}
+static void one_beside_another(struct scene *s)
+{
+	one(s);
+	add_route(s, "10.0.0.0", 24, OTHER, NULL, 100);
+}
+static void one_with_gateway(struct scene *s)
+{
+	one(s);
+	add_route(s, "0.0.0.0", 0, RAIL1, "10.0.0.1", 500);
+}
+static void one_with_gateway_behind_another(struct scene *s)
+{
+	one_with_gateway(s);
+	add_route(s, "0.0.0.0", 0, OTHER, "10.9.0.1", 100);
+}
+static void yes(struct scene *s)
+{
+	one(s);
+	s->config.route.rules = POLICY_RULES_YES;
+}
+static void no(struct scene *s)
+{
+	two(s);
+	s->config.route.rules = POLICY_RULES_NO;
+}
+static void not_managed(struct scene *s)
+{
+	two(s);
+	s->config.route.manage = false;
+}
+static void ipv6(struct scene *s)
+{
+	struct address *a = add_address(s, RAIL1, "fd00::2", 64, 200);
+
+	a->flags = 0; /* by router advertisements */
+	add_address(s, RAIL1, "fe80::2", 64, 0)->scope = RT_SCOPE_LINK;
+	add_address(s, RAIL1, "fd00::ffff", 64, 0)->flags = IFA_F_TEMPORARY;
+	add_route(s, "::", 0, RAIL1, "fe80::1", 1024)->protocol = RTPROT_RA;
+	s->config.route.rules = POLICY_RULES_YES;
+}
+static void two_of_a_prefix(struct scene *s)
+{
+	yes(s);
+	add_address(s, RAIL1, "10.0.0.9", 24, 0)->flags |= IFA_F_SECONDARY;
+}
+static void gateway_elsewhere(struct scene *s)
+{
+	s->config.route.rules = POLICY_RULES_YES;
+	add_address(s, RAIL1, "10.0.0.2", 32, 0);
+	add_route(s, "0.0.0.0", 0, RAIL1, "10.9.9.9", 500);
+}
+static void down(struct scene *s)
+{
+	yes(s);
+	s->netdevs[0].is_up = false;
+}
+static void bonded(struct scene *s)
+{
+	s->config.route.rules = POLICY_RULES_YES;
+	s->netdevs[3] =
+		(struct netdev){ .ifindex = 95, .name = "bond0", .is_up = true, .kind = "bond" };
+	s->node.n_netdevs = 4;
+	s->netdevs[0].master = 95;
+	s->sections[0].match = (char *)"pci:" FIRST;
+	COPY(s->ibdevs[0].netdev, "bond0");
+	COPY(s->gids[0][0].netdev, "bond0");
+	s->node.n_ibdevs = 1; /* of both ports */
+	s->addresses[s->node.n_addresses++] = (struct address){ .ifindex = 95,
+								.family = AF_INET,
+								.prefix_len = 24,
+								.metric = 200,
+								.local = { 10, 0, 0, 2 },
+								.peer = { 10, 0, 0, 2 } };
+	add_gid(s, 0, (const uint8_t[16]){ 10, 0, 0, 2 }, true);
+	COPY(s->gids[0][1].netdev, "bond0");
+}
+
+static void a_table_and_rules_for_each_nic_that_needs_them(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+		const char *expected;
+	} rows[] = {
+		{ "alone", one, "" },
+		{ "alone with a gateway", one_with_gateway, "" },
+		{ "Manage=no", not_managed, "" },
+		{ "PolicyRules=no", no, "" },
+		{ "several RDMA NICs", two,
+		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
+		  "set-route " SECOND " 10.0.0.0/24 table 11400020\n"
+		  "add-rule " FIRST " from 10.0.0.2 table 11400010\n"
+		  "add-rule " FIRST " oif eth1 table 11400010\n"
+		  "add-rule " SECOND " from 10.0.0.3 table 11400020\n"
+		  "add-rule " SECOND " oif eth2 table 11400020" },
+		{ "main picks another for the prefix", one_beside_another,
+		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
+		  "add-rule " FIRST " from 10.0.0.2 table 11400010\n"
+		  "add-rule " FIRST " oif eth1 table 11400010" },
+		{ "main picks another behind the gateway", one_with_gateway_behind_another,
+		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
+		  "set-route " FIRST " 0.0.0.0/0 table 11400010\n"
+		  "add-rule " FIRST " from 10.0.0.2 table 11400010\n"
+		  "add-rule " FIRST " oif eth1 table 11400010" },
+		{ "two addresses, one prefix", two_of_a_prefix,
+		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
+		  "add-rule " FIRST " from 10.0.0.2 table 11400010\n"
+		  "add-rule " FIRST " from 10.0.0.9 table 11400010\n"
+		  "add-rule " FIRST " oif eth1 table 11400010" },
+		{ "IPv6, neither link-local nor temporary", ipv6,
+		  "set-route " FIRST " fd00::/64 table 11400010\n"
+		  "set-route " FIRST " ::/0 table 11400010\n"
+		  "add-rule " FIRST " from fd00::2 table 11400010\n"
+		  "add-rule " FIRST " oif eth1 table 11400010 of IPv6" },
+		{ "a gateway outside of all prefixes is put on the link", gateway_elsewhere,
+		  "set-route " FIRST " 10.9.9.9/32 table 11400010\n"
+		  "set-route " FIRST " 0.0.0.0/0 table 11400010\n"
+		  "add-rule " FIRST " from 10.0.0.2 table 11400010\n"
+		  "add-rule " FIRST " oif eth1 table 11400010" },
+		{ "down", down, "set-link-up " FIRST },
+		{ "of a bond", bonded,
+		  "set-route " FIRST " 10.0.0.0/24 table 11400095\n"
+		  "add-rule " FIRST " from 10.0.0.2 table 11400095\n"
+		  "add-rule " FIRST " oif bond0 table 11400095" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		rows[i].set(&s);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+/* What a plan wants is there, as the kernel would show it. */
+static void carry_out(struct scene *s)
+{
+	_cleanup_(plan_done) struct plan p = {};
+
+	assert_int_equal(plan_make(&s->config, &s->node, NULL, true, no_document, &p), 0);
+	for (size_t i = 0; i < p.n_actions; i++) {
+		const struct item *item = &p.items[p.actions[i].item];
+
+		if (p.actions[i].verb == VERB_SET_ROUTE)
+			s->routes[s->node.n_routes++] = item->route;
+		if (p.actions[i].verb == VERB_ADD_RULE)
+			s->rules[s->node.n_rules++] = item->rule;
+	}
+}
+
+static void finished(_unused_ struct scene *s)
+{
+}
+static void route_lost(struct scene *s)
+{
+	s->node.n_routes--;
+}
+static void other_gateway(struct scene *s)
+{
+	s->routes[0].gateway[3] = 77;
+}
+static void no_gateway(struct scene *s)
+{
+	s->routes[0] = s->routes[--s->node.n_routes];
+}
+static void rule_twice(struct scene *s)
+{
+	s->rules[s->node.n_rules++] = s->rules[0];
+}
+static void rule_of_another(struct scene *s)
+{
+	s->rules[s->node.n_rules] = s->rules[0];
+	s->rules[s->node.n_rules].preference = 100;
+	s->rules[s->node.n_rules++].protocol = RTPROT_STATIC;
+}
+static void address_gone(struct scene *s)
+{
+	s->node.n_addresses = 0;
+	s->ports[0].n_gids = 1;
+}
+static void renamed(struct scene *s)
+{
+	COPY(s->netdevs[0].name, "rail1");
+	COPY(s->ibdevs[0].netdev, "rail1");
+	for (size_t i = 0; i < 4; i++)
+		COPY(s->gids[0][i].netdev, "rail1");
+}
+static void switched_off(struct scene *s)
+{
+	s->config.route.rules = POLICY_RULES_NO;
+}
+static void nic_gone(struct scene *s)
+{
+	s->netdevs[0] = s->netdevs[1];
+	s->netdevs[1] = s->netdevs[2];
+	s->node.n_netdevs = 2;
+	s->node.n_addresses = 0;
+	s->node.n_routes = 0;
+	s->ibdevs[0] = s->ibdevs[1];
+	s->ibdevs[0].ports = &s->ports[1];
+	s->node.n_ibdevs = 1;
+	s->pcis[0] = s->pcis[1];
+	s->node.n_pcis = 1;
+}
+
+static void only_the_difference_is_written(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+		const char *expected;
+	} rows[] = {
+		{ "finished", finished, "" },
+		{ "a route was deleted", route_lost,
+		  "set-route " FIRST " 0.0.0.0/0 table 11400010" },
+		{ "the gateway is another, in place", other_gateway,
+		  "set-route " FIRST " 0.0.0.0/0 table 11400010" },
+		{ "no gateway any more", no_gateway,
+		  "remove-route " FIRST " 0.0.0.0/0 table 11400010" },
+		{ "one twice", rule_twice, "remove-rule " FIRST " from 10.0.0.2 table 11400010" },
+		{ "one of somebody else", rule_of_another, "" },
+		{ "without address", address_gone,
+		  "remove-rule " FIRST " from 10.0.0.2 table 11400010\n"
+		  "remove-rule " FIRST " oif eth1 table 11400010\n"
+		  "remove-route " FIRST " 10.0.0.0/24 table 11400010\n"
+		  "remove-route " FIRST " 0.0.0.0/0 table 11400010" },
+		{ "renamed", renamed,
+		  "remove-rule " FIRST " oif eth1 table 11400010\n"
+		  "add-rule " FIRST " oif rail1 table 11400010" },
+		{ "PolicyRules=no", switched_off,
+		  "remove-rule " FIRST " from 10.0.0.2 table 11400010\n"
+		  "remove-rule " FIRST " oif eth1 table 11400010\n"
+		  "remove-route " FIRST " 10.0.0.0/24 table 11400010\n"
+		  "remove-route " FIRST " 0.0.0.0/0 table 11400010" },
+		{ "the NIC is gone", nic_gone,
+		  "remove-rule  from 10.0.0.2 table 11400010\n"
+		  "remove-rule  oif eth1 table 11400010" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		one_with_gateway(&s);
+		s.config.route.rules = POLICY_RULES_YES;
+		carry_out(&s);
+		rows[i].set(&s);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+static void the_kernel_is_asked_whether_rules_hold(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct scene s;
+
+	set_scene(&s);
+	one_with_gateway(&s);
+	s.config.route.rules = POLICY_RULES_YES;
+	carry_out(&s);
+	assert_int_equal(plan_make(&s.config, &s.node, NULL, true, no_document, &p), 0);
+	assert_int_equal(p.n_checks, 2); /* by source, and by netdev */
+	for (size_t i = 0; i < 2; i++) {
+		s.lookups[i] = p.checks[i];
+		s.lookups[i].found = RAIL1;
+	}
+	s.node.n_lookups = 2;
+	assert_plan(&s, "it holds", "");
+	s.lookups[0].found = OTHER;
+	assert_plan(&s, "another rule comes first", "wait " FIRST " route-overruled");
+	s.lookups[0].found = RAIL1;
+	s.lookups[1].result = -ENETUNREACH;
+	assert_plan(&s, "no way at all", "wait " FIRST " route-overruled");
+}
+
+/* --- somebody else --- */
+
+static void note(struct scene *s, enum verb verb, uint32_t ifindex, const char *subject,
+		 const char *from, const char *to, uint32_t n, uint64_t since)
+{
+	struct ledger_entry *e = &s->ledger[s->node.n_ledger++];
+
+	*e = (struct ledger_entry){ .ifindex = ifindex, .n = n, .since_usec = since };
+	COPY(e->verb, verb_name(verb));
+	COPY(e->target, FIRST);
+	COPY(e->subject, subject);
+	COPY(e->from, from);
+	COPY(e->to, to);
+}
+
+static void what_is_undone_again_and_again_is_reported(_unused_ void **state)
+{
+	static const struct {
+		uint32_t n;
+		uint64_t ago;
+		const char *expected;
+	} rows[] = {
+		{ 1, USEC_PER_SEC, "set-metric " FIRST " 10.0.0.2/24 -> 200" },
+		{ OWN_RESTORES_MAX, USEC_PER_SEC, "set-metric " FIRST " 10.0.0.2/24 -> 200" },
+		{ OWN_RESTORES_MAX + 1, USEC_PER_SEC,
+		  "set-metric " FIRST " 10.0.0.2/24 -> 200 route-contested" },
+		{ OWN_RESTORES_MAX + 1, 61 * USEC_PER_SEC,
+		  "set-metric " FIRST " 10.0.0.2/24 -> 200" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		add_address(&s, RAIL1, "10.0.0.2", 24, 77);
+		note(&s, VERB_SET_METRIC, RAIL1, "10.0.0.2/24", "77", "200", rows[i].n,
+		     NOW - rows[i].ago);
+		assert_plan(&s, "metric", rows[i].expected);
+	}
+}
+
+/* --- addresses --- */
+
+static struct ip ip(const char *text, uint32_t prefix_len)
+{
+	struct ip ret = { .prefix_len = prefix_len };
+
+	parse(text, &ret.family, ret.bytes);
+	return ret;
+}
+
+static void tell(struct scene *s, enum metadata_state state)
+{
+	struct metadata *m = &s->metadatas[s->node.n_metadatas++];
+
+	*m = (struct metadata){ .state = state,
+				.address = { 10, 0, 0, 5 },
+				.prefix_len = 24,
+				.gateway = { 10, 0, 0, 1 } };
+	COPY(m->mac, s->netdevs[0].mac);
+	s->config.route.address = ADDRESS_METADATA;
+	s->sections[0].match = (char *)"pci:" FIRST;
+}
+static void metadata_known(struct scene *s)
+{
+	tell(s, METADATA_KNOWN);
+}
+static void metadata_there(struct scene *s)
+{
+	tell(s, METADATA_KNOWN);
+	add_address(s, RAIL1, "10.0.0.5", 24, 200);
+}
+static void metadata_waiting(struct scene *s)
+{
+	tell(s, METADATA_WAITING);
+	one(s);
+	s->addresses[0].metric = 0;
+}
+static void metadata_absent(struct scene *s)
+{
+	metadata_waiting(s);
+	s->node.n_metadatas = 0;
+}
+static void metadata_refused(struct scene *s)
+{
+	metadata_waiting(s);
+	s->metadatas[0].state = METADATA_REFUSED;
+}
+static void metadata_primary(struct scene *s)
+{
+	metadata_waiting(s);
+	s->metadatas[0].state = METADATA_PRIMARY;
+}
+static void metadata_waiting_with_table(struct scene *s)
+{
+	metadata_waiting(s);
+	s->rules[s->node.n_rules++] = (struct rule){ .family = AF_INET,
+						     .preference = OWN_PREFERENCE_FROM,
+						     .table = TABLE1,
+						     .protocol = OWN_PROTOCOL,
+						     .action = FR_ACT_TO_TBL,
+						     .src_len = 32 };
+}
+static void is_static(struct scene *s)
+{
+	s->config.route.address = ADDRESS_STATIC;
+	s->sections[0].match = (char *)"pci:" FIRST;
+	s->sections[0].address = ip("10.0.0.5", 24);
+	s->sections[0].gateway = ip("10.0.0.1", 0);
+}
+static void static_below_another(struct scene *s)
+{
+	is_static(s);
+	add_route(s, "10.0.0.0", 24, OTHER, NULL, 1024);
+	s->config.route.rules = POLICY_RULES_NO;
+}
+static void static_of_two(struct scene *s)
+{
+	is_static(s);
+	s->sections[0].match = (char *)"driver:mlx5_core";
+}
+static void static_changed(struct scene *s)
+{
+	is_static(s);
+	add_address(s, RAIL1, "10.0.0.9", 24, 200);
+	note(s, VERB_ADD_ADDRESS, RAIL1, "10.0.0.9/24", "", "10.0.0.9/24", 1, 0);
+}
+static void static_beside(struct scene *s)
+{
+	is_static(s);
+	add_address(s, RAIL1, "10.0.0.9", 24, 200); /* of somebody else */
+}
+
+static void addresses_come_from_where_the_configuration_says(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+		const char *expected;
+	} rows[] = {
+		{ "static", is_static, "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
+		{ "static, ranked from the start", static_below_another,
+		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
+		{ "of two NICs", static_of_two,
+		  "wait " FIRST " address-ambiguous\nwait " SECOND " address-ambiguous" },
+		{ "another takes the place of ours", static_changed,
+		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24\n"
+		  "remove-address " FIRST " 10.0.0.9/24 -> 10.0.0.9/24" },
+		{ "not that of somebody else", static_beside,
+		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24\n"
+		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
+		  "set-route " FIRST " 0.0.0.0/0 table 11400010\n"
+		  "add-rule " FIRST " from 10.0.0.9 table 11400010\n"
+		  "add-rule " FIRST " oif eth1 table 11400010" },
+		{ "metadata", metadata_known, "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
+		{ "metadata, its gateway is not main's", metadata_there,
+		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
+		  "set-route " FIRST " 0.0.0.0/0 table 11400010\n"
+		  "add-rule " FIRST " from 10.0.0.5 table 11400010\n"
+		  "add-rule " FIRST " oif eth1 table 11400010" },
+		{ "waiting: it may be the primary one", metadata_waiting,
+		  "wait " FIRST " metadata-waiting" },
+		{ "not asked yet", metadata_absent, "wait " FIRST " metadata-waiting" },
+		{ "waiting, with a table of before", metadata_waiting_with_table,
+		  "wait " FIRST " metadata-waiting" },
+		{ "refused", metadata_refused, "wait " FIRST " metadata-refused" },
+		{ "the primary ENI is never touched", metadata_primary, "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		rows[i].set(&s);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+static void an_address_of_ours_has_its_rank_from_the_start(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct scene s;
+
+	set_scene(&s);
+	static_below_another(&s);
+	assert_int_equal(plan_make(&s.config, &s.node, NULL, true, no_document, &p), 0);
+	assert_int_equal(p.items[p.actions[0].item].address.metric, 1025);
+}
+
+/* --- settings --- */
+
+static void know(struct netconf *c, enum netconf_key key, int32_t value)
+{
+	c->known |= 1u << key;
+	c->values[key] = value;
+}
+
+static void settings_are_right_in_effect_and_only_the_nics_own_are_changed(_unused_ void **state)
+{
+	static const struct {
+		enum netconf_key key;
+		int32_t all, own;
+		const char *expected;
+	} rows[] = {
+		{ NETCONF_ARP_IGNORE, 0, 0, "set-sysctl " FIRST " ipv4/arp_ignore -> 1" },
+		{ NETCONF_ARP_IGNORE, 1, 0, "" },
+		{ NETCONF_ARP_IGNORE, 0, 1, "" },
+		{ NETCONF_ARP_IGNORE, 0, 2, "" },
+		{ NETCONF_ARP_IGNORE, 0, 8, "set-sysctl " FIRST " ipv4/arp_ignore -> 1" },
+		{ NETCONF_ARP_IGNORE, 8, 0, "set-sysctl " FIRST " ipv4/arp_ignore sysctl-strict" },
+		{ NETCONF_ARP_ANNOUNCE, 0, 0, "set-sysctl " FIRST " ipv4/arp_announce -> 2" },
+		{ NETCONF_ARP_ANNOUNCE, 1, 0, "set-sysctl " FIRST " ipv4/arp_announce -> 2" },
+		{ NETCONF_ARP_ANNOUNCE, 2, 0, "" },
+		{ NETCONF_RP_FILTER, 0, 0, "" },
+		{ NETCONF_RP_FILTER, 0, 1, "set-sysctl " FIRST " ipv4/rp_filter -> 2" },
+		{ NETCONF_RP_FILTER, 1, 0, "set-sysctl " FIRST " ipv4/rp_filter -> 2" },
+		{ NETCONF_RP_FILTER, 1, 2, "" },
+		{ NETCONF_RP_FILTER, 2, 1, "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+		char name[64];
+
+		set_scene(&s);
+		one(&s);
+		know(&s.node.all, rows[i].key, rows[i].all);
+		know(&s.netdevs[0].conf, rows[i].key, rows[i].own);
+		know(&s.netdevs[1].conf, rows[i].key, rows[i].own); /* has no address */
+		snprintf(name, sizeof(name), "row %zu", i);
+		assert_plan(&s, name, rows[i].expected);
+	}
+}
+
+/* --- IPv6=ra --- */
+
+static void set_ra(struct scene *s)
+{
+	static const int32_t values[_NETCONF_N] = {
+		[NETCONF_ACCEPT_RA] = 2,     [NETCONF_ACCEPT_RA_DEFRTR] = 1,
+		[NETCONF_AUTOCONF] = 1,      [NETCONF_RA_DEFRTR_METRIC] = 4096,
+		[NETCONF_USE_TEMPADDR] = -1,
+	};
+	static const uint8_t gateway[16] = { 0xfe, 0x80, [15] = 1 };
+
+	s->config.route.ipv6 = IPV6_RA;
+	s->config.route.rules = POLICY_RULES_NO;
+	s->sections[0].match = (char *)"pci:" FIRST;
+	for (enum netconf_key k = NETCONF_DISABLE_IPV6; k < _NETCONF_N; k++)
+		know(&s->netdevs[0].conf, k, values[k]);
+	add_address(s, RAIL1, "fd00::2", 64, 0)->flags = 0;
+	add_route(s, "::", 0, RAIL1, "fe80::1", 4096)->protocol = RTPROT_RA;
+	s->neighbours[s->node.n_neighbours++] = (struct neighbour){ .ifindex = RAIL1,
+								    .family = AF_INET6,
+								    .state = NUD_REACHABLE,
+								    .is_managed = true,
+								    .protocol = OWN_PROTOCOL };
+	memcpy(s->neighbours[0].address, gateway, sizeof(gateway));
+}
+
+static void ra_off(struct scene *s)
+{
+	know(&s->netdevs[0].conf, NETCONF_ACCEPT_RA, 1);
+	know(&s->netdevs[0].conf, NETCONF_ADDR_GEN_MODE, 3);
+	know(&s->netdevs[0].conf, NETCONF_USE_TEMPADDR, 2);
+}
+static void ra_worse_default(struct scene *s)
+{
+	add_route(s, "::", 0, OTHER, "fe80::9", 9000);
+}
+static void ra_old_kernel(struct scene *s)
+{
+	s->netdevs[0].conf.known &= ~(1u << NETCONF_RA_DEFRTR_METRIC);
+	COPY(s->node.kernel, "5.10.134-17.al8.x86_64");
+	s->neighbours[0].is_managed = false;
+}
+static void ra_old_kernel_stale(struct scene *s)
+{
+	ra_old_kernel(s);
+	s->neighbours[0].state = NUD_STALE;
+}
+static void ra_old_kernel_dead(struct scene *s)
+{
+	ra_old_kernel(s);
+	s->neighbours[0].state = NUD_FAILED;
+	note(s, VERB_PROBE_NEIGHBOUR, RAIL1, "fe80::1", "", "", OWN_RESTORES_MAX + 1, NOW - 1);
+}
+static void ra_not_kept(struct scene *s)
+{
+	s->neighbours[0].is_managed = false;
+}
+static void ra_other_gateway(struct scene *s)
+{
+	s->routes[0].gateway[15] = 2;
+}
+static void ra_no_gid(struct scene *s)
+{
+	s->ports[0].n_gids = 1;
+}
+static void ra_only_ipv4(struct scene *s)
+{
+	s->ports[0].n_gids = 1;
+	s->node.n_addresses = 0;
+	add_address(s, RAIL1, "10.0.0.2", 24, 200);
+}
+static void ra_erdma(struct scene *s)
+{
+	s->pcis[0].vendor = 0x1ded;
+	s->pcis[0].device = 0x107f;
+	s->node.n_neighbours = 0;
+	ra_off(s);
+}
+
+static void router_advertisements_are_listened_to(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+		const char *expected;
+	} rows[] = {
+		{ "finished", finished, "" },
+		{ "settings", ra_off,
+		  "set-sysctl " FIRST " ipv6/addr_gen_mode -> 0\n"
+		  "set-sysctl " FIRST " ipv6/use_tempaddr -> 0\n"
+		  "set-sysctl " FIRST " ipv6/accept_ra -> 2" },
+		{ "below everybody's default route", ra_worse_default,
+		  "set-sysctl " FIRST " ipv6/ra_defrtr_metric -> 9001" },
+		{ "the gateway is not kept", ra_not_kept, "keep-neighbour " FIRST " fe80::1" },
+		{ "another gateway", ra_other_gateway,
+		  "keep-neighbour " FIRST " fe80::2\nremove-neighbour " FIRST " fe80::1" },
+		{ "before 5.16, reachable", ra_old_kernel, "" },
+		{ "before 5.16, stale", ra_old_kernel_stale, "probe-neighbour " FIRST " fe80::1" },
+		{ "before 5.16, not for ever", ra_old_kernel_dead, "" },
+		{ "no GID of it", ra_no_gid, "wait " FIRST " no-ipv6-gid" },
+		{ "a GID of IPv4 is not enough", ra_only_ipv4, "wait " FIRST " no-ipv6-gid" },
+		{ "eRDMA has no IPv6", ra_erdma, "wait " FIRST " ipv6-erdma" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		set_ra(&s);
+		rows[i].set(&s);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+/* --- GIDs --- */
+
+static void an_ipv4_address_is_waited_for_in_the_gid_table(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	one(&s);
+	s.config.route.manage = false; /* whoever gave it */
+	assert_int_equal(gid_index_of(&s.ports[0], "eth1"), 1);
+	assert_plan(&s, "there", "");
+	COPY(s.gids[0][1].type, "IB/RoCE v1");
+	assert_int_equal(gid_index_of(&s.ports[0], "eth1"), -1);
+	assert_plan(&s, "of another type", "wait " FIRST " gid-pending");
+	COPY(s.gids[0][1].type, "RoCE v2");
+	COPY(s.gids[0][1].netdev, "macvlan0");
+	assert_plan(&s, "of another netdev", "wait " FIRST " gid-pending");
+	COPY(s.ports[0].state, "DOWN");
+	assert_plan(&s, "a port that is down has another reason", "wait " FIRST " port-down");
+}
+
+static void texts_of_gids_are_read(_unused_ void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_good, is_ipv4, is_global;
+	} rows[] = {
+		{ "0000:0000:0000:0000:0000:ffff:0a00:0002", true, true, false },
+		{ "fd00:0000:0000:0000:0000:0000:0000:0002", true, false, true },
+		{ "fe80:0000:0000:0000:0000:0000:0000:0002", true, false, false },
+		{ "febf:0000:0000:0000:0000:0000:0000:0002", true, false, false },
+		{ "0000:0000:0000:0000:0000:0000:0000:0000", true, false, false },
+		{ "fe80::2", false, false, false },
+		{ "", false, false, false },
+		{ "0000:0000:0000:0000:0000:ffff:0a00:00", false, false, false },
+		{ "0000:0000:0000:0000:0000:ffff:0a00:00022", false, false, false },
+		{ "0000:0000:0000:0000:0000:ffff:0a00:000g", false, false, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		uint8_t bytes[16] = {};
+
+		assert_int_equal(gid_parse(rows[i].text, bytes), rows[i].is_good);
+		if (!rows[i].is_good)
+			continue;
+		assert_int_equal(gid_is_ipv4(bytes), rows[i].is_ipv4);
+		assert_int_equal(gid_is_global_ipv6(bytes), rows[i].is_global);
+	}
+}
+
+/* --- others --- */
+
+static bool has_hint(struct scene *s, enum reason reason)
+{
+	_cleanup_(plan_done) struct plan p = {};
+
+	assert_int_equal(plan_make(&s->config, &s->node, NULL, true, no_document, &p), 0);
+	for (size_t i = 0; i < p.n_reasons; i++)
+		if (p.reasons[i].reason == reason && streq(p.reasons[i].target, FIRST))
+			return true;
+	return false;
+}
+
+static void others_who_manage_the_nic_are_told(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	one(&s);
+	s.rules[s.node.n_rules++] =
+		(struct rule){ .family = AF_INET, .preference = 2048, .table = 1000 + RAIL1 };
+	assert_false(has_hint(&s, REASON_TERWAY_ENI)); /* no ENI */
+	s.pcis[0].vendor = 0x1ded;
+	s.pcis[0].device = 0x107f;
+	assert_true(has_hint(&s, REASON_TERWAY_ENI));
+
+	assert_false(has_hint(&s, REASON_ROUTE_FOREIGN));
+	add_route(&s, "10.0.0.0", 24, RAIL1, NULL, 201);
+	assert_false(has_hint(&s, REASON_ROUTE_FOREIGN)); /* the kernel's */
+	s.routes[0].protocol = RTPROT_BOOT;
+	assert_true(has_hint(&s, REASON_ROUTE_FOREIGN));
+
+	assert_false(has_hint(&s, REASON_ROUTE_CONTESTED));
+	note(&s, VERB_SET_METRIC, RAIL1, "10.0.0.2/24", "0", "200", 1, 0);
+	s.ledger[0].total = OWN_RESTORES_MAX;
+	assert_false(has_hint(&s, REASON_ROUTE_CONTESTED));
+	s.ledger[0].total++;
+	assert_true(has_hint(&s, REASON_ROUTE_CONTESTED));
+
+	assert_false(has_hint(&s, REASON_DEFAULT_ROUTE));
+	add_route(&s, "0.0.0.0", 0, RAIL1, "10.0.0.1", 9999);
+	assert_true(has_hint(&s, REASON_DEFAULT_ROUTE));
+}
+
+/* --- back --- */
+
+static void assert_revert(struct scene *s, bool with_vfs, const char *row, const char *expected)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	char text[4096], is[4200], should[4200];
+
+	assert_int_equal(plan_revert(&s->node, NULL, with_vfs, &p), 0);
+	describe(&p, text, sizeof(text));
+	snprintf(is, sizeof(is), "%s:\n%s", row, text);
+	snprintf(should, sizeof(should), "%s:\n%s", row, expected);
+	assert_string_equal(is, should);
+	for (size_t i = 0; i < p.n_actions; i++)
+		assert_true(p.actions[i].is_back);
+}
+
+static void revert_takes_back_exactly_ours(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	two(&s);
+	carry_out(&s);
+	rule_of_another(&s);
+	add_route(&s, "198.51.100.0", 24, RAIL1, NULL, 200);
+	assert_revert(&s, false, "by the number",
+		      "remove-rule  from 10.0.0.2 table 11400010\n"
+		      "remove-rule  oif eth1 table 11400010\n"
+		      "remove-rule  from 10.0.0.3 table 11400020\n"
+		      "remove-rule  oif eth2 table 11400020\n"
+		      "remove-route  10.0.0.0/24 table 11400010\n"
+		      "remove-route  10.0.0.0/24 table 11400020");
+	s.node.n_rules = s.node.n_routes = 0;
+
+	note(&s, VERB_SET_METRIC, RAIL1, "10.0.0.2/24", "0", "200", 1, 0);
+	assert_revert(&s, false, "the metric", "set-metric " FIRST " 10.0.0.2/24 -> 0");
+	s.addresses[0].metric = 77;
+	assert_revert(&s, false, "which somebody changed since", "");
+	s.addresses[0].metric = 200;
+	note(&s, VERB_ADD_ADDRESS, RAIL1, "10.0.0.2/24", "", "10.0.0.2/24", 1, 0);
+	assert_revert(&s, false, "the address as a whole",
+		      "remove-address " FIRST " 10.0.0.2/24 -> 10.0.0.2/24");
+	s.node.n_ledger = 0;
+
+	know(&s.netdevs[0].conf, NETCONF_ARP_IGNORE, 1);
+	note(&s, VERB_SET_SYSCTL, RAIL1, "ipv4/arp_ignore", "0", "1", 1, 0);
+	assert_revert(&s, false, "a setting", "set-sysctl " FIRST " ipv4/arp_ignore -> 0");
+	know(&s.netdevs[0].conf, NETCONF_ARP_IGNORE, 2);
+	assert_revert(&s, false, "which somebody changed since", "");
+	s.node.n_ledger = 0;
+
+	note(&s, VERB_SET_NUM_VFS, 0, "", "0", "4", 1, 0);
+	s.pcis[0].num_vfs = 4;
+	s.pcis[0].total_vfs = 8;
+	assert_revert(&s, false, "VFs stay", "");
+	assert_revert(&s, true, "but with --vfs", "set-num-vfs " FIRST " -> 0");
+	s.pcis[0].num_vfs = 2;
+	assert_revert(&s, true, "another number is of somebody else", "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_table_and_rules_for_each_nic_that_needs_them),
+		cmocka_unit_test(only_the_difference_is_written),
+		cmocka_unit_test(the_kernel_is_asked_whether_rules_hold),
+		cmocka_unit_test(what_is_undone_again_and_again_is_reported),
+		cmocka_unit_test(addresses_come_from_where_the_configuration_says),
+		cmocka_unit_test(an_address_of_ours_has_its_rank_from_the_start),
+		cmocka_unit_test(settings_are_right_in_effect_and_only_the_nics_own_are_changed),
+		cmocka_unit_test(router_advertisements_are_listened_to),
+		cmocka_unit_test(an_ipv4_address_is_waited_for_in_the_gid_table),
+		cmocka_unit_test(texts_of_gids_are_read),
+		cmocka_unit_test(others_who_manage_the_nic_are_told),
+		cmocka_unit_test(revert_takes_back_exactly_ours),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
