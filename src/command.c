@@ -301,6 +301,12 @@ int command_kubelet_ensure(const struct command *cmd)
 	if (session_open(cmd, &s) < 0)
 		return failure;
 
+	if (s.doors.fs.is_live && fs_exists(&s.doors.fs, HOLD_PATH)) {
+		log_info("Nothing is changed after \"revert\", until rdma-provision.service is "
+			 "started or reloaded");
+		return EXIT_SUCCESS;
+	}
+
 	r = kubelet_ensure(&s.doors.fs, &s.config, observe_numa_nodes(&s.doors.fs), &result);
 	if (r < 0) {
 		log_error_errno(r, "kubelet");

@@ -65,7 +65,8 @@ static const struct {
 	  "The only writer of kubelet files; with --root it edits files below that folder.\n"
 	  "Exit code: 0 always, 1 with --strict when it could not be done.\n" },
 	{ "revert", "",
-	  "take back routes, rules, addresses, settings and kubelet values, also without configuration",
+	  "take back routes, rules, addresses, settings and kubelet values, also without "
+	  "configuration",
 	  command_revert, TAKES_ROOT | TAKES_VFS,
 	  "What others changed since is left. A running service then changes nothing until its "
 	  "next\n"

@@ -27,7 +27,8 @@ int run_open(const char *root, struct doors *ret)
 	struct doors d = { .fs = { .root = -EBADF },
 			   .route = { .protocol = NETLINK_ROUTE },
 			   .rdma = { .protocol = NETLINK_RDMA },
-			   .devlink = { .protocol = NETLINK_GENERIC } };
+			   .devlink = { .protocol = NETLINK_GENERIC },
+			   .smc = { .protocol = NETLINK_GENERIC } };
 	char release[128] = "", *folder = NULL;
 	int r;
 
@@ -64,6 +65,7 @@ void run_close(struct doors *d)
 	netlink_done(&d->route);
 	netlink_done(&d->rdma);
 	netlink_done(&d->devlink);
+	netlink_done(&d->smc);
 	fs_done(&d->fs);
 }
 
@@ -442,6 +444,13 @@ static int run_rounds(struct doors *d, const struct pass *pass, struct pass_resu
 			if (r >= 0)
 				r = plan_make(pass->config, &n, &tried, pass->is_settled,
 					      output_plugin, &p);
+		}
+		if (r >= 0 && !pass->is_service && n.now_usec > 0) {
+			/* Who asks by hand wants it now, however often somebody undid it. */
+			n.now_usec = 0;
+			plan_done(&p);
+			r = plan_make(pass->config, &n, &tried, pass->is_settled, output_plugin,
+				      &p);
 		}
 		if (r < 0)
 			return r;

@@ -6,6 +6,9 @@
 
 #include <cmocka.h>
 
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
 #include "../src/observe/answers.h"
 #include "../src/observe/cmdline.h"
 #include "../src/observe/module.h"
@@ -366,6 +369,87 @@ static void malformed_answers_name_the_place(_unused_ void **state)
 	}
 }
 
+static void answers_of_the_network_come_back(_unused_ void **state)
+{
+	struct netdev netdev = { .ifindex = 3,
+				 .name = "eth1",
+				 .conf.known = 1u << NETCONF_RP_FILTER };
+	struct route routes[] = {
+		{ .family = AF_INET,
+		  .dst = { 10, 1 },
+		  .prefix_len = 16,
+		  .table = RT_TABLE_MAIN,
+		  .ifindex = 3,
+		  .metric = 7,
+		  .gateway = { 10, 1, 0, 1 },
+		  .src = { 10, 1, 0, 2 },
+		  .protocol = 4,
+		  .scope = 253,
+		  .type = 1 },
+		{ .family = AF_INET6,
+		  .table = 11400003,
+		  .ifindex = 3,
+		  .metric = 1024,
+		  .gateway = { 0xfe, 0x80, [15] = 1 },
+		  .protocol = 114,
+		  .type = 1 },
+	};
+	struct rule rules[] = {
+		{ .family = AF_INET,
+		  .preference = 30114,
+		  .table = 11400003,
+		  .protocol = 114,
+		  .action = 1,
+		  .src = { 10, 1, 0, 2 },
+		  .src_len = 32 },
+		{ .family = AF_INET6,
+		  .preference = 30115,
+		  .table = 11400003,
+		  .protocol = 114,
+		  .action = 1,
+		  .oif = "eth1",
+		  .has_more = true },
+	};
+	struct neighbour neighbour = { .ifindex = 3,
+				       .family = AF_INET6,
+				       .address = { 0xfe, 0x80, [15] = 1 },
+				       .state = 2,
+				       .protocol = 114,
+				       .is_managed = true };
+	struct lookup lookup = { .ifindex = 3,
+				 .family = AF_INET,
+				 .address = { 10, 1, 0, 2 },
+				 .dst = { 192, 0, 2, 1 },
+				 .result = -101,
+				 .found = 9 };
+	const struct node n = { .netdevs = &netdev,
+				.n_netdevs = 1,
+				.routes = routes,
+				.n_routes = 2,
+				.rules = rules,
+				.n_rules = 2,
+				.neighbours = &neighbour,
+				.n_neighbours = 1,
+				.lookups = &lookup,
+				.n_lookups = 1 };
+	_cleanup_(node_done) struct node back = {};
+	_cleanup_(freep) char *text = NULL;
+	char problem[128] = "";
+
+	netdev.conf.values[NETCONF_RP_FILTER] = 2;
+	assert_int_equal(answers_write(&n, &text), 0);
+	assert_int_equal(answers_read(text, &back, problem, sizeof(problem)), 0);
+	assert_memory_equal(&back.netdevs[0].conf, &netdev.conf, sizeof(netdev.conf));
+	assert_int_equal(back.n_routes, 2);
+	assert_memory_equal(back.routes, routes, sizeof(routes));
+	assert_int_equal(back.n_rules, 2);
+	assert_memory_equal(back.rules, rules, sizeof(rules));
+	assert_int_equal(back.n_neighbours, 1);
+	assert_memory_equal(back.neighbours, &neighbour, sizeof(neighbour));
+	assert_int_equal(back.n_lookups, 1);
+	assert_memory_equal(back.lookups, &lookup, sizeof(lookup));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -376,6 +460,7 @@ int main(void)
 		cmocka_unit_test(answers_of_links_come_back),
 		cmocka_unit_test(answers_of_modules_come_back),
 		cmocka_unit_test(answers_of_users_come_back),
+		cmocka_unit_test(answers_of_the_network_come_back),
 		cmocka_unit_test(malformed_answers_name_the_place),
 	};
 

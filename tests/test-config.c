@@ -542,7 +542,7 @@ static void unknown_names_are_skipped_and_the_nearest_is_told(void **state _unus
 		{ "[route]\n", "/f:1: [route]: unknown section, did you mean [Route]?" },
 		{ "[Weather]\nRain=1\nRain=2\n",
 		  "/f:1: [Weather]: unknown section: accepted: [Driver], [RDMA], [Device], "
-		  "[Device NAME], [Route], [Kubelet], [DevicePlugin], [Service]" },
+		  "[Device NAME], [Route], [SMC], [Kubelet], [DevicePlugin], [Service]" },
 		{ "[Route nic]\n", "/f:1: [Route nic]: unknown section, did you mean [Route]?" },
 		{ NIC "Cuont=4\n", "/f:3: Cuont= in [Device]: unknown key, did you mean Count=?" },
 		{ NIC "count=4\n", "/f:3: count= in [Device]: unknown key, did you mean Count=?" },

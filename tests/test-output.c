@@ -714,8 +714,8 @@ static void memory_of_another_boot_or_malformed_is_not_taken(_unused_ void **sta
 		  -EINVAL, 0 },
 		{ HEAD(BOOT) MEMORY(DEVICE("\"a\"", "\"\"", "3", "\"yes\""), "true", "\"\""),
 		  -EINVAL, 0 },
-		{ HEAD(BOOT) MEMORY(DEVICE("\"00000000:41:00.0:00000\"", "\"\"", "3", "true"), "true",
-				    "\"\""),
+		{ HEAD(BOOT) MEMORY(DEVICE("\"00000000:41:00.0:00000\"", "\"\"", "3", "true"),
+				    "true", "\"\""),
 		  -EINVAL, 0 },
 	};
 

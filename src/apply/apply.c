@@ -41,6 +41,8 @@ static const struct {
 	[VERB_KEEP_NEIGHBOUR] = { apply_keep_neighbour, 10 * USEC_PER_SEC, 0 },
 	[VERB_PROBE_NEIGHBOUR] = { apply_probe_neighbour, 10 * USEC_PER_SEC, 0 },
 	[VERB_REMOVE_NEIGHBOUR] = { apply_remove_neighbour, 10 * USEC_PER_SEC, 0 },
+	[VERB_ASK_METADATA] = { apply_ask_metadata, 20 * USEC_PER_SEC, 0 },
+	[VERB_SET_PNETID] = { apply_set_pnetid, 10 * USEC_PER_SEC, 0 },
 	[VERB_ENSURE_KUBELET] = { apply_ensure_kubelet, 30 * USEC_PER_SEC, 0 },
 	[VERB_WRITE_PLUGIN] = { apply_write_plugin, 30 * USEC_PER_SEC, 0 },
 	[VERB_REMOVE_PLUGIN] = { apply_remove_plugin, 30 * USEC_PER_SEC, 0 },
@@ -68,6 +70,7 @@ static int run_job(void *userdata, char *error)
 	netlink_done(&job->work.doors->route);
 	netlink_done(&job->work.doors->rdma);
 	netlink_done(&job->work.doors->devlink);
+	netlink_done(&job->work.doors->smc);
 	job->work.error = error;
 	r = verbs[job->action->verb].run(&job->work, job->action);
 	/* The kernel's own words, where it has some. */

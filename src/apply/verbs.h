@@ -35,6 +35,8 @@ int apply_keep_neighbour(struct work *w, const struct action *a);
 int apply_probe_neighbour(struct work *w, const struct action *a);
 int apply_remove_neighbour(struct work *w, const struct action *a);
 int apply_set_metric(struct work *w, const struct action *a);
+int apply_ask_metadata(struct work *w, const struct action *a);
+int apply_set_pnetid(struct work *w, const struct action *a);
 int apply_ensure_kubelet(struct work *w, const struct action *a);
 int apply_write_plugin(struct work *w, const struct action *a);
 int apply_remove_plugin(struct work *w, const struct action *a);

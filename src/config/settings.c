@@ -270,6 +270,8 @@ WORD(netns_mode_name, enum netns_mode);
 WORD(policy_rules_name, enum policy_rules);
 WORD(address_mode_name, enum address_mode);
 WORD(ipv6_mode_name, enum ipv6_mode);
+WORD(smc_mode_name, enum smc_mode);
+WORD(pnetid_mode_name, enum pnetid_mode);
 WORD(topology_policy_name, enum topology_policy);
 WORD(topology_scope_name, enum topology_scope);
 WORD(cpu_policy_name, enum cpu_policy);
@@ -296,6 +298,8 @@ static const struct setting_type type_netns = { parse_enum, format_enum, word_ne
 static const struct setting_type type_rules = { parse_enum, format_enum, word_policy_rules_name };
 static const struct setting_type type_address = { parse_enum, format_enum, word_address_mode_name };
 static const struct setting_type type_ipv6 = { parse_enum, format_enum, word_ipv6_mode_name };
+static const struct setting_type type_smc = { parse_enum, format_enum, word_smc_mode_name };
+static const struct setting_type type_pnetid = { parse_enum, format_enum, word_pnetid_mode_name };
 static const struct setting_type type_policy = { parse_enum, format_enum,
 						 word_topology_policy_name };
 static const struct setting_type type_scope = { parse_enum, format_enum, word_topology_scope_name };
@@ -354,7 +358,7 @@ const struct setting settings[N_SETTINGS] = {
 	  "With [Route] Address=static: the gateway in the NIC's own table; empty: none" },
 	{ "Route", "Manage", FIELD(bool, route.manage), &type_bool,
 	  0, 0, "no", "yes or no",
-	  "Rank the prefix routes of managed NICs below those of other interfaces" },
+	  "Set what is below on managed NICs, and rank their prefix routes below those of others" },
 	{ "Route", "Metric", FIELD(uint32_t, route.metric), &type_u32,
 	  1, INT32_MAX, "200", "a number from 1 to 2147483647",
 	  "The least metric of routes through managed NICs" },
@@ -367,6 +371,12 @@ const struct setting settings[N_SETTINGS] = {
 	{ "Route", "IPv6", FIELD(enum ipv6_mode, route.ipv6), &type_ipv6,
 	  0, _IPV6_MODE_N - 1, "no", "no or ra",
 	  "Take a stable IPv6 address from router advertisements on managed NICs" },
+	{ "SMC", "Enable", FIELD(enum smc_mode, smc.enable), &type_smc,
+	  0, _SMC_N - 1, "no", "no, auto or yes",
+	  "Load smc and give managed RDMA devices and their netdevs a PNETID, in driver mode default" },
+	{ "SMC", "PNETID", FIELD(enum pnetid_mode, smc.pnetid), &type_pnetid,
+	  0, _PNETID_N - 1, "auto", "auto",
+	  "The PNETID of an RDMA device and its netdev: auto is the netdev's MAC" },
 	{ "Kubelet", "TopologyManagerPolicy", FIELD(enum topology_policy, kubelet.topology_policy), &type_policy,
 	  TOPOLOGY_POLICY_BEST_EFFORT, _TOPOLOGY_POLICY_N - 1, "",
 	  "best-effort, restricted, single-numa-node, or nothing to leave it alone",

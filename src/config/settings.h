@@ -9,7 +9,7 @@
 
 #include "../model/config.h"
 
-#define N_SETTINGS 27
+#define N_SETTINGS 29
 
 struct setting {
 	const char *section, *name;

@@ -2,54 +2,12 @@
 #include "devlink.h"
 
 #include <linux/devlink.h>
-#include <linux/genetlink.h>
 #include <netlink/attr.h>
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
 #define ATTEMPTS    5 /* at a dump that changes while it is read */
 #define STATE_ERROR 1 /* DEVLINK_HEALTH_REPORTER_STATE_ERROR of include/net/devlink.h */
-
-static int on_family(struct nlmsghdr *h, void *userdata)
-{
-	static const struct nla_policy policy[CTRL_ATTR_MAX + 1] = {
-		[CTRL_ATTR_FAMILY_ID] = { .type = NLA_U16 },
-	};
-	struct nlattr *tb[CTRL_ATTR_MAX + 1];
-	uint16_t *family = userdata;
-
-	if (genlmsg_parse(h, 0, tb, CTRL_ATTR_MAX, policy) < 0)
-		return -EBADMSG;
-	if (tb[CTRL_ATTR_FAMILY_ID])
-		*family = nla_get_u16(tb[CTRL_ATTR_FAMILY_ID]);
-	return 0;
-}
-
-static struct nl_msg *request(uint16_t family, uint8_t command, uint8_t version, int flags)
-{
-	_cleanup_(nlmsg_freep) struct nl_msg *m = nlmsg_alloc();
-
-	if (!m || !genlmsg_put(m, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, flags, command, version))
-		return NULL;
-	return TAKE(m);
-}
-
-/* Numbers of families are given out at run time. -ENOENT: the kernel has no devlink. */
-static int find_family(struct netlink *nl, uint16_t *ret)
-{
-	_cleanup_(nlmsg_freep) struct nl_msg *m = request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, 0);
-	uint16_t family = 0;
-	int r;
-
-	if (!m || nla_put_string(m, CTRL_ATTR_FAMILY_NAME, DEVLINK_GENL_NAME) < 0)
-		return -ENOMEM;
-	r = netlink_dump(nl, TAKE(m), on_family, &family);
-	if (r < 0)
-		return r;
-
-	*ret = family;
-	return family == 0 ? -ENOENT : 0;
-}
 
 static int compare_pci(const void *key, const void *element)
 {
@@ -146,7 +104,7 @@ static int read_health(struct netlink *nl, uint16_t family, struct devlink_funct
 	int r = -EAGAIN;
 
 	for (unsigned i = 0; i < ATTEMPTS && r == -EAGAIN; i++) {
-		_cleanup_(nlmsg_freep) struct nl_msg *m = request(
+		_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_request(
 			family, DEVLINK_CMD_HEALTH_REPORTER_GET, DEVLINK_GENL_VERSION, NLM_F_DUMP);
 
 		if (!m)
@@ -162,7 +120,7 @@ static int read_eswitch(struct netlink *nl, uint16_t family, struct devlink_func
 			const char *address)
 {
 	_cleanup_(nlmsg_freep) struct nl_msg *m =
-		request(family, DEVLINK_CMD_ESWITCH_GET, DEVLINK_GENL_VERSION, 0);
+		netlink_request(family, DEVLINK_CMD_ESWITCH_GET, DEVLINK_GENL_VERSION, 0);
 
 	if (!m || nla_put_string(m, DEVLINK_ATTR_BUS_NAME, "pci") < 0 ||
 	    nla_put_string(m, DEVLINK_ATTR_DEV_NAME, address) < 0)
@@ -183,7 +141,7 @@ int devlink_read(struct netlink *nl, struct pci *pcis, size_t n_pcis)
 		return 0;
 
 	/* Whatever else goes wrong means that nothing is told. */
-	r = find_family(nl, &family);
+	r = netlink_find_family(nl, DEVLINK_GENL_NAME, &family);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 

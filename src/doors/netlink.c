@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "netlink.h"
 
+#include <linux/genetlink.h>
 #include <linux/netlink.h>
 #include <netlink/attr.h>
+#include <netlink/genl/genl.h>
 #include <netlink/handlers.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
@@ -178,4 +180,47 @@ int netlink_dump(struct netlink *nl, struct nl_msg *m,
 int netlink_ask(struct netlink *nl, struct nl_msg *m)
 {
 	return netlink_dump(nl, m, NULL, NULL);
+}
+
+static int on_family(struct nlmsghdr *h, void *userdata)
+{
+	static const struct nla_policy policy[CTRL_ATTR_MAX + 1] = {
+		[CTRL_ATTR_FAMILY_ID] = { .type = NLA_U16 },
+	};
+	struct nlattr *tb[CTRL_ATTR_MAX + 1];
+	uint16_t *family = userdata;
+
+	if (genlmsg_parse(h, 0, tb, CTRL_ATTR_MAX, policy) < 0)
+		return -EBADMSG;
+	if (tb[CTRL_ATTR_FAMILY_ID])
+		*family = nla_get_u16(tb[CTRL_ATTR_FAMILY_ID]);
+	return 0;
+}
+
+struct nl_msg *netlink_request(uint16_t family, uint8_t command, uint8_t version, int flags)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = nlmsg_alloc();
+
+	if (!m || !genlmsg_put(m, NL_AUTO_PORT, NL_AUTO_SEQ, family, 0, flags, command, version))
+		return NULL;
+	return TAKE(m);
+}
+
+int netlink_find_family(struct netlink *nl, const char *name, uint16_t *ret)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m =
+		netlink_request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1, 0);
+	uint16_t family = 0;
+	int r;
+
+	if (!m || nla_put_string(m, CTRL_ATTR_FAMILY_NAME, name) < 0)
+		return -ENOMEM;
+	r = netlink_dump(nl, TAKE(m), on_family, &family);
+	if (r < 0)
+		return r;
+	if (family == 0)
+		return -ENOENT;
+
+	*ret = family;
+	return 0;
 }

@@ -35,3 +35,12 @@ int netlink_ask(struct netlink *nl, struct nl_msg *m);
  */
 int netlink_dump(struct netlink *nl, struct nl_msg *m,
 		 int (*on_message)(struct nlmsghdr *h, void *userdata), void *userdata);
+
+/*
+ * NETLINK_GENERIC: the number of a family, which is given out at run time. The kernel may load a
+ * module that has the family's name as an alias. Return: 0, -ENOENT when there is no such family,
+ * or another -errno.
+ */
+int netlink_find_family(struct netlink *nl, const char *name, uint16_t *ret);
+/* A request to a family without a header of its own; NULL when there is no memory. */
+struct nl_msg *netlink_request(uint16_t family, uint8_t command, uint8_t version, int flags);

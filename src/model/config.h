@@ -72,6 +72,18 @@ enum ipv6_mode {
 	_IPV6_MODE_N
 };
 
+enum smc_mode {
+	SMC_NO,
+	SMC_AUTO, /* in driver mode default, where the kernel has it */
+	SMC_YES,
+	_SMC_N
+};
+
+enum pnetid_mode {
+	PNETID_AUTO, /* the MAC of each netdev */
+	_PNETID_N
+};
+
 enum topology_policy { /* in order of strictness */
 	TOPOLOGY_POLICY_UNSET,
 	TOPOLOGY_POLICY_NONE, /* never asked for, but met in kubelet files */
@@ -151,6 +163,10 @@ struct config {
 		enum address_mode address;
 		enum ipv6_mode ipv6;
 	} route;
+	struct {
+		enum smc_mode enable;
+		enum pnetid_mode pnetid;
+	} smc;
 	struct {
 		enum topology_policy topology_policy;
 		enum topology_scope topology_scope;

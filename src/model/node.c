@@ -41,6 +41,7 @@ void node_done(struct node *n)
 	free(n->ledger);
 	free(n->metadatas);
 	free(n->ibdevs);
+	free(n->pnets);
 	free(n->modules);
 	free(n->enslaves);
 	free(n->plugin_file);
@@ -282,6 +283,14 @@ const struct ibdev *node_ibdev_of(const struct node *n, const char *pci)
 	}
 
 	return virtual;
+}
+
+const struct ibdev *node_ibdev_named(const struct node *n, const char *name)
+{
+	for (size_t i = 0; i < n->n_ibdevs; i++)
+		if (streq(n->ibdevs[i].name, name))
+			return &n->ibdevs[i];
+	return NULL;
 }
 
 /* libkmod and modprobe take both, the kernel shows '_' only. */

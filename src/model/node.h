@@ -328,7 +328,8 @@ struct listener {
 enum metadata_state {
 	METADATA_WAITING, /* no answer yet, or none in time: asked again when the link comes up */
 	METADATA_REFUSED, /* it answered with something that cannot be right */
-	METADATA_PRIMARY, /* the NIC is the primary ENI, which is never touched */
+	METADATA_PRIMARY, /* it has a default route in main: the primary ENI, which is never touched
+			   */
 	METADATA_KNOWN,   /* address, prefix_len and gateway are valid */
 	_METADATA_STATE_N
 };
@@ -340,6 +341,19 @@ struct metadata {
 	uint32_t prefix_len;
 	uint8_t gateway[4]; /* inside the prefix; zero: it has none */
 	char detail[192];   /* for people: what was refused, what is waited for */
+};
+
+#define PNETID_LEN 17 /* SMC_MAX_PNETID_LEN and NUL */
+
+/*
+ * An entry of SMC's table, as "smc_pnet -s" lists it: of a netdev or of an RDMA device, never of
+ * both. Names need not exist, and are those of the time when it was made.
+ */
+struct pnet {
+	char id[PNETID_LEN];     /* upper case */
+	char netdev[IFNAME_LEN]; /* empty: of an RDMA device */
+	char ibdev[IBDEV_LEN];   /* empty: of a netdev */
+	uint32_t port;           /* of an RDMA device, from 1; 0: of a netdev */
 };
 
 /* Settings that a PF's driver was found not to have: bits of "unsupported". */
@@ -361,10 +375,10 @@ struct memory {
 	bool was_usable; /* at any look of this boot */
 	bool was_lost;   /* usable before, but not at the last look */
 	/* A card is known by it wherever it is: another in the same slot is another. */
-	char card[MAC_LEN];   /* node_card() of that time; empty: not known */
-	uint32_t unsupported; /* of a PF: vf_setting bits */
-	bool was_virtual;     /* of the ibdev: is_virtual */
-	bool was_rebuilt;     /* of a VF: unbound and bound again by us */
+	char card[MAC_LEN];       /* node_card() of that time; empty: not known */
+	uint32_t unsupported;     /* of a PF: vf_setting bits */
+	bool was_virtual;         /* of the ibdev: is_virtual */
+	bool was_rebuilt;         /* of a VF: unbound and bound again by us */
 	uint32_t active_mtu, mtu; /* of ibdev and netdev when it was last opened; 0: not known */
 };
 
@@ -408,13 +422,17 @@ struct node {
 	size_t n_lookups;
 	struct ledger_entry *ledger; /* owned, in the order in which they came */
 	size_t n_ledger;
-	uint64_t now_usec;        /* CLOCK_MONOTONIC at this look; 0: of a captured tree */
+	uint64_t now_usec; /* CLOCK_MONOTONIC at this look; 0: of a captured tree, or time does not
+			      count */
 	bool is_networkd_foreign; /* networkd removes routes and rules that are not its own */
 	bool is_held; /* "revert" was run: nothing is changed until the next start or reload */
-	struct metadata *metadatas; /* owned, by MAC; only those of managed netdevs */
+	struct metadata *metadatas; /* owned, by MAC; of whom nobody asked there is none */
 	size_t n_metadatas;
 	struct ibdev *ibdevs; /* owned, by name */
 	size_t n_ibdevs;
+	bool has_pnets;     /* SMC's table could be read: the module is there */
+	struct pnet *pnets; /* owned, by id, netdevs before RDMA devices */
+	size_t n_pnets;
 	struct module *modules; /* owned, by name */
 	size_t n_modules;
 
@@ -468,6 +486,7 @@ const struct netdev *node_netdev(const struct node *n, uint32_t ifindex);
 const struct netdev *node_netdev_of(const struct node *n, const char *pci);
 const struct netdev *node_netdev_named(const struct node *n, const char *name);
 const struct ibdev *node_ibdev_of(const struct node *n, const char *pci); /* the first */
+const struct ibdev *node_ibdev_named(const struct node *n, const char *name);
 const struct module *node_module(const struct node *n,
 				 const char *name); /* '-' and '_' are equal */
 const struct vf_info *node_vf_info(const struct node *n, const char *pf, uint32_t index);

@@ -13,7 +13,11 @@
 #define STATE_PATH         "run/rdma-provision/state.json"
 #define READY_PATH         "run/rdma-provision/ready" /* there only while the node is ready */
 #define PLUGIN_CONFIG_PATH "run/rdma-provision/device-plugin/config.json"
+#define METADATA_PATH      "run/rdma-provision/metadata" /* what it said: model/metadata.h */
 #define LAST_GOOD_PATH     "var/lib/rdma-provision/last-good.conf"
+
+/* Of the helper that speaks IP, rdma-provision-metadata.socket. */
+#define METADATA_SOCKET_PATH "run/rdma-provision-metadata.socket"
 
 /* Options of modules. The first of them hides the second, so there is a third: wanted.h knows all.
  */

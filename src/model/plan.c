@@ -166,9 +166,9 @@ void plan_forget_ended(const struct plan *tried, struct node *n)
 const char *step_name(enum step s)
 {
 	static const char *const names[] = {
-		[STEP_DRIVER] = "driver", [STEP_NETNS] = "netns", [STEP_VF] = "vf",
-		[STEP_LINK] = "link",     [STEP_ROUTE] = "route", [STEP_KUBELET] = "kubelet",
-		[STEP_PLUGIN] = "plugin",
+		[STEP_DRIVER] = "driver",   [STEP_NETNS] = "netns",   [STEP_VF] = "vf",
+		[STEP_LINK] = "link",       [STEP_ROUTE] = "route",   [STEP_SMC] = "smc",
+		[STEP_KUBELET] = "kubelet", [STEP_PLUGIN] = "plugin",
 	};
 	_Static_assert(ELEMENTSOF(names) == _STEP_N, "a name for every step");
 
@@ -218,6 +218,8 @@ static const struct {
 	[VERB_KEEP_NEIGHBOUR] = { "keep-neighbour", false },
 	[VERB_PROBE_NEIGHBOUR] = { "probe-neighbour", false },
 	[VERB_REMOVE_NEIGHBOUR] = { "remove-neighbour", false },
+	[VERB_ASK_METADATA] = { "ask-metadata", false },
+	[VERB_SET_PNETID] = { "set-pnetid", false },
 	[VERB_ENSURE_KUBELET] = { "ensure-kubelet", false },
 	[VERB_WRITE_PLUGIN] = { "write-plugin", false },
 	[VERB_REMOVE_PLUGIN] = { "remove-plugin", false },
@@ -353,6 +355,28 @@ const char *ipv6_mode_name(enum ipv6_mode i)
 	return NAME(names, i);
 }
 
+const char *smc_mode_name(enum smc_mode s)
+{
+	static const char *const names[] = {
+		[SMC_NO] = "no",
+		[SMC_AUTO] = "auto",
+		[SMC_YES] = "yes",
+	};
+	_Static_assert(ELEMENTSOF(names) == _SMC_N, "a name for every value");
+
+	return NAME(names, s);
+}
+
+const char *pnetid_mode_name(enum pnetid_mode p)
+{
+	static const char *const names[] = {
+		[PNETID_AUTO] = "auto",
+	};
+	_Static_assert(ELEMENTSOF(names) == _PNETID_N, "a name for every value");
+
+	return NAME(names, p);
+}
+
 const char *topology_policy_name(enum topology_policy p)
 {
 	return kubelet_word(KUBELET_TOPOLOGY_POLICY, p);
@@ -457,6 +481,8 @@ static const struct {
 	{ VERB_SET_NUM_VFS, EREMOTEIO, REASON_VF_FIRMWARE }, /* ours: fewer than asked for */
 	{ VERB_SET_NUM_VFS, EPERM, REASON_VF_ASSIGNED },
 	{ VERB_SET_NETNS_MODE, EBUSY, REASON_NETNS_BUSY },
+	{ VERB_ASK_METADATA, EAGAIN, REASON_METADATA_WAITING },
+	{ VERB_ASK_METADATA, EBADMSG, REASON_METADATA_REFUSED },
 };
 
 enum reason action_failure(const struct action *a)

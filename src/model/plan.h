@@ -14,6 +14,7 @@ enum step { /* one for each file of plan/, in the order of the mission */
 	STEP_VF,
 	STEP_LINK,
 	STEP_ROUTE,
+	STEP_SMC,
 	STEP_KUBELET,
 	STEP_PLUGIN,
 	_STEP_N
@@ -48,6 +49,7 @@ enum verb {
 	VERB_SET_SYSCTL,       /* target: PCI address; subject: netconf_name(); from, to: values */
 	VERB_ADD_ADDRESS,      /* target: PCI address; to: the address with its length */
 	VERB_REMOVE_ADDRESS,   /* the same */
+	VERB_ASK_METADATA,     /* target: PCI address; to: MAC of the netdev that is asked about */
 	VERB_SET_METRIC,       /* target: PCI address; from, to: metric of the address */
 	VERB_SET_ROUTE,        /* target: PCI address; subject: format_route(); replaced in place */
 	VERB_REMOVE_ROUTE,     /* target: PCI address or empty; the same */
@@ -56,6 +58,7 @@ enum verb {
 	VERB_KEEP_NEIGHBOUR,   /* target: PCI address; subject: the gateway, kept resolved */
 	VERB_PROBE_NEIGHBOUR,  /* the same for once: before Linux 5.16 */
 	VERB_REMOVE_NEIGHBOUR, /* the same */
+	VERB_SET_PNETID,       /* target: PCI address; from: what is replaced; to: the PNETID */
 	VERB_ENSURE_KUBELET,   /* target: the kubelet's file; from, to: policies */
 	VERB_WRITE_PLUGIN,     /* target: path of the plugin configuration */
 	VERB_REMOVE_PLUGIN,    /* the same path, when no plugin is asked for any more */
@@ -215,6 +218,8 @@ const char *netns_mode_name(enum netns_mode m);
 const char *policy_rules_name(enum policy_rules p);
 const char *address_mode_name(enum address_mode a);
 const char *ipv6_mode_name(enum ipv6_mode i);
+const char *smc_mode_name(enum smc_mode s);
+const char *pnetid_mode_name(enum pnetid_mode p);
 const char *topology_policy_name(enum topology_policy p);
 const char *topology_scope_name(enum topology_scope s);
 const char *cpu_policy_name(enum cpu_policy p);

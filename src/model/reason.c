@@ -143,9 +143,9 @@ static const struct {
 	},
 	[REASON_SMC_WITH_OFED] = {
 		"smc-with-ofed",
-		"The module smc is loaded in driver mode ofed, which cannot be used together",
-		"Keep smc from being loaded (modules-load.d, tools of smc-tools) or set [Driver] "
-		"Mode=default or compat.",
+		"The module smc and driver mode ofed cannot be used together",
+		"Keep smc from being loaded ([SMC] Enable=no; modules-load.d, tools of smc-tools) or "
+		"set [Driver] Mode=default or compat.",
 	},
 	[REASON_PORTS_BUSY] = {
 		"ports-busy",
@@ -409,15 +409,21 @@ static const struct {
 	},
 	[REASON_METADATA_WAITING] = {
 		"metadata-waiting",
-		"The metadata service has not told the address of this NIC yet",
-		"It is asked again when the link comes up; see \"journalctl -u "
-		"'rdma-provision-metadata*'\", and whether 100.100.100.200 can be reached.",
+		"The cloud's metadata service has not told the address of this NIC yet",
+		"It is asked again when the link comes up, and at growing intervals: see that the "
+		"NIC is attached and has link, that the service can be reached (100.100.100.200), and "
+		"\"systemctl status rdma-provision-metadata.socket\".",
 	},
 	[REASON_METADATA_REFUSED] = {
 		"metadata-refused",
-		"What the metadata service told of this NIC cannot be right, and was not used",
-		"Look at the NIC in the cloud's console: address, prefix and gateway have to be of "
-		"one network; or set [Route] Address=static.",
+		"What the cloud's metadata service says of this NIC cannot be right, and is not used",
+		"See what answers at http://100.100.100.200, or set the address with [Route] "
+		"Address=static.",
+	},
+	[REASON_METADATA_PRIMARY] = {
+		"metadata-primary",
+		"This NIC has the default route of the node: the primary one is never touched",
+		"Leave it out of Match=, or give the default route to the NIC that is meant.",
 	},
 	[REASON_ROUTE_CONTESTED] = {
 		"route-contested",
@@ -472,6 +478,19 @@ static const struct {
 		"\"rdma-provision revert\" was run: nothing is changed until the next start or "
 		"reload of the service",
 		"When its settings are as you want them: \"systemctl reload rdma-provision\".",
+	},
+
+	[REASON_SMC_WITH_COMPAT] = {
+		"smc-with-compat",
+		"SMC is asked for in driver mode compat, for which nobody vouches",
+		"Set [Driver] Mode=default, in which SMC-R over eRDMA is supported, or [SMC] "
+		"Enable=auto to go without SMC here.",
+	},
+	[REASON_SMC_NO_TABLE] = {
+		"smc-no-table",
+		"The module smc is loaded, but has no table of PNETIDs",
+		"It is not the kernel's own (\"modinfo -n smc\"; OFED brings another): take it away, "
+		"or set [SMC] Enable=no.",
 	},
 
 	[REASON_KUBELET_FILE_REFUSED] = {

@@ -22,6 +22,7 @@
 #define NVIDIA_MODULE    "nvidia"
 #define NVIDIA_DEBIAN    "nvidia_current" /* its file in Debian; loaded, it is nvidia as well */
 #define PEERMEM_MODULE   "nvidia_peermem"
+#define SMC_MODULE       "smc"
 
 struct wanted_option {
 	char module[MODULE_LEN];

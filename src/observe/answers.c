@@ -225,6 +225,18 @@ static bool write_devlink(const struct node *n, json_t *devlink)
 	return true;
 }
 
+static bool write_pnets(const struct node *n, json_t *pnets)
+{
+	for (size_t i = 0; i < n->n_pnets; i++) {
+		const struct pnet *e = &n->pnets[i];
+
+		if (!add(pnets, json_pack("{s:s,s:s,s:s,s:i}", "id", e->id, "netdev", e->netdev,
+					  "ibdev", e->ibdev, "port", (int)e->port)))
+			return false;
+	}
+	return true;
+}
+
 static bool write_vf_infos(const struct node *n, json_t *vf_infos)
 {
 	for (size_t i = 0; i < n->n_vf_infos; i++) {
@@ -316,7 +328,7 @@ int answers_write(const struct node *n, char **ret)
 {
 	json_auto_t *root = NULL;
 	json_t *links, *addresses, *routes, *rules, *neighbours, *lookups, *rdma, *devlink,
-		*vf_infos, *modules, *modalias;
+		*vf_infos, *modules, *modalias, *pnets;
 
 	root = json_pack("{s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1,
 			 "netns_mode", netns_mode_name(n->netns_mode), "links",
@@ -330,6 +342,11 @@ int answers_write(const struct node *n, char **ret)
 	    json_object_set_new(root, "dkms_building", json_true()) < 0)
 		return -ENOMEM;
 	if (root && n->has_users && !write_look(n, root))
+		return -ENOMEM;
+	/* An empty table is another answer than none. */
+	if (root && n->has_pnets &&
+	    (json_object_set_new(root, "pnets", pnets = json_array()) < 0 ||
+	     !write_pnets(n, pnets)))
 		return -ENOMEM;
 	if (!root || !write_links(n, links) || !write_addresses(n, addresses) ||
 	    !write_routes(n, routes) || !write_rules(n, rules) ||
@@ -582,6 +599,22 @@ static int read_vf_info(json_t *item, struct node *n)
 		       : -EINVAL;
 }
 
+static int read_pnet(json_t *item, struct node *n)
+{
+	struct pnet *e = APPEND(n->pnets, n->n_pnets);
+
+	if (!e)
+		return -ENOMEM;
+	e->port = get_number(item, "port", 0);
+	return COPY(e->id, get_text(item, "id")) && e->id[0] &&
+			       COPY(e->netdev, get_text(item, "netdev")) &&
+			       COPY(e->ibdev, get_text(item, "ibdev")) &&
+			       (e->netdev[0] == '\0') == (e->ibdev[0] != '\0') &&
+			       (e->port > 0) == (e->ibdev[0] != '\0')
+		       ? 0
+		       : -EINVAL;
+}
+
 static int read_devlink(json_t *item, struct node *n)
 {
 	struct pci *p = (struct pci *)node_pci(n, get_text(item, "pci"));
@@ -762,6 +795,7 @@ static int read_lists(json_t *root, struct node *n, struct place *at)
 		{ "listeners", read_listener },   { "devlink", read_devlink },
 		{ "vf_infos", read_vf_info },     { "rules", read_rule },
 		{ "neighbours", read_neighbour }, { "lookups", read_lookup },
+		{ "pnets", read_pnet },
 	};
 	json_t *item;
 	int r;
@@ -781,6 +815,7 @@ static int read_lists(json_t *root, struct node *n, struct place *at)
 	if (n->n_users > 0)
 		qsort(n->users, n->n_users, sizeof(*n->users), compare_user);
 	n->has_users = json_is_array(json_object_get(root, "users"));
+	n->has_pnets = json_is_array(json_object_get(root, "pnets"));
 	read_local_ports(json_object_get(root, "local_ports"), n->local_ports);
 	if (!COPY(n->reserved_ports, get_text(root, "reserved_ports")))
 		n->reserved_ports[0] = '\0';

@@ -6,6 +6,7 @@
 #include "../model/paths.h"
 #include "answers.h"
 #include "kubelet.h"
+#include "metadata.h"
 #include "modprobe.h"
 #include "module.h"
 #include "net.h"
@@ -13,6 +14,7 @@
 #include "networkd.h"
 #include "pci.h"
 #include "rdma.h"
+#include "smc.h"
 #include "vf.h"
 
 #define MAX_ANSWERS_BYTES (64u << 20) /* a node with full Internet routes */
@@ -121,6 +123,8 @@ int observe_node(struct doors *d,
 	if (r >= 0)
 		r = observe_networkd(&d->fs, &n);
 	if (r >= 0)
+		r = observe_metadata(&d->fs, &n);
+	if (r >= 0)
 		r = observe_vfs(d, &n);
 	if (r >= 0)
 		r = observe_rdma(d, &n);
@@ -128,6 +132,8 @@ int observe_node(struct doors *d,
 		node_forget_replaced(&n); /* before anything is made of what is remembered */
 	if (r >= 0)
 		r = observe_modules(d, &n);
+	if (r >= 0)
+		r = observe_smc(d, &n);
 	if (r >= 0)
 		r = observe_options(&d->fs, &n);
 	if (r >= 0)

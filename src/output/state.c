@@ -261,6 +261,31 @@ static json_t *make_kubelet(const struct config *c, const struct kubelet *k, con
 }
 /* clang-format on */
 
+/* SMC-R, only where it is asked for or there: the entries of its table, whosever they are. */
+static int add_smc(json_t *document, const struct config *c, const struct node *n)
+{
+	json_t *smc, *list;
+
+	if (c->smc.enable == SMC_NO && !n->has_pnets)
+		return 0;
+	smc = json_pack("{s:s, s:b, s:o}", "enable", smc_mode_name(c->smc.enable), "loaded",
+			(int)n->has_pnets, "pnetids", list = json_array());
+	if (json_object_set_new(document, "smc", smc) < 0)
+		return -ENOMEM;
+
+	for (size_t i = 0; i < n->n_pnets; i++) {
+		const struct pnet *e = &n->pnets[i];
+
+		if (json_array_append_new(
+			    list, json_pack("{s:o, s:o, s:o, s:I}", "pnetid", document_text(e->id),
+					    "netdev", document_text(e->netdev), "ibdev",
+					    document_text(e->ibdev), "port", (json_int_t)e->port)) <
+		    0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* Memory */
 
 /* The index tells that this very ibdev was opened, so that it need not be again. */
@@ -364,7 +389,10 @@ int output_state(const struct config *c, const struct node *n, const struct plan
 			     "memory", make_memory(n, p));
 	/* clang-format on */
 
-	return document ? document_print(document, ret) : -ENOMEM;
+	if (!document)
+		return -ENOMEM;
+	r = add_smc(document, c, n);
+	return r < 0 ? r : document_print(document, ret);
 }
 
 /* The way back */

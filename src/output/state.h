@@ -26,8 +26,13 @@
  * { "policy": in force at its next start, "path", "code", "detail" }, "memory": { "devices": [ {
  * "pci", "card": permanent MAC, "unsupported": bits, "rebuilt", "ibdev", "virtual", "netdev",
  * "index", "usable", "lost" } ], "settled", "stuck",
- *               "failures": [ { "verb", "target", "to", "result", "error" } ] }
+ *               "failures": [ { "verb", "target", "to", "result", "error" } ] },
+ *   "smc": { "enable": "no", "auto" or "yes", "loaded": the table could be read,
+ *            "pnetids": [ { "pnetid", "netdev", "ibdev", "port" } ] }
  * }
+ *
+ * "smc" is there only where it is asked for or loaded. Each of its entries is of a netdev or of an
+ * RDMA device, whosever it is; the other name is "", and the port of a netdev 0.
  *
  * A text that is not known is "". A target "" is the whole node. "memory" is for this service
  * alone.

@@ -394,6 +394,27 @@ static void draw_kubelet(const struct tree *t)
 	fputc('\n', t->f);
 }
 
+/* Each entry as "smc_pnet -s" prints it: PNETID, netdev, RDMA device, port. */
+static void draw_smc(const struct tree *t)
+{
+	const json_t *smc = json_object_get(t->state, "smc");
+	const json_t *list = json_object_get(smc, "pnetids");
+
+	if (!smc)
+		return;
+	fprintf(t->f, "SMC-R          %s", document_get_flag(smc, "loaded") ? "" : "not loaded\n");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *e = json_array_get(list, i);
+		const char *netdev = GET(e, "netdev"), *ibdev = GET(e, "ibdev");
+
+		fprintf(t->f, "%*s%s %s %s %lld\n", i > 0 ? 15 : 0, "", GET(e, "pnetid"),
+			*netdev ? netdev : "n/a", *ibdev ? ibdev : "n/a",
+			*ibdev ? (long long)document_get_number(e, "port") : 255LL);
+	}
+	if (document_get_flag(smc, "loaded") && json_array_size(list) == 0)
+		fputs("no PNETIDs\n", t->f);
+}
+
 /* Folds between words; each line starts in the same column. */
 static void draw_sentence(const struct tree *t, const char *lead, const char *text)
 {
@@ -450,6 +471,7 @@ static int draw(struct tree *t)
 	draw_rows(t);
 	draw_plugin(t);
 	draw_kubelet(t);
+	draw_smc(t);
 	draw_reasons(t);
 	return 0;
 }

@@ -62,15 +62,14 @@ static int drop_address(const struct node *n, struct plan *p, const struct carri
 	return 0;
 }
 
-static enum class class_of(enum reason problem) {
-	return problem == REASON_METADATA_WAITING ? CLASS_WAITING : CLASS_REFUSED;
-}
-
 static int tell_problem(struct plan *p, const struct carrier *k)
 {
-	struct action *a = plan_add_reason(p, STEP_ROUTE, VERB_WAIT, class_of(k->problem),
-					   k->device->pci->address, k->problem);
+	struct action *a;
 
+	if (is_hands_off(k)) /* plan_metadata() has told why */
+		return 0;
+	a = plan_add_reason(p, STEP_ROUTE, VERB_WAIT, CLASS_REFUSED, k->device->pci->address,
+			    k->problem);
 	if (!a)
 		return -ENOMEM;
 	snprintf(a->detail, sizeof(a->detail), "%s%s%s", k->netdev->name, k->detail[0] ? ": " : "",

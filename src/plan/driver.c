@@ -8,8 +8,6 @@
 #include "steps.h"
 #include "users.h"
 
-#define SMC_MODULE "smc"
-
 static bool is_planned(const struct plan *p, enum verb verb, const char *target)
 {
 	for (size_t i = 0; i < p->n_actions; i++)
@@ -56,22 +54,23 @@ static void forbid(const struct node *n, struct action *a)
 		 a->target);
 }
 
-static struct action *add_load(const struct node *n, struct plan *p, const char *name)
+static struct action *add_load(const struct node *n, struct plan *p, const char *name,
+			       enum step step)
 {
 	enum class class;
 	enum reason reason = find_obstacle(n, name, &class);
-	struct action *a = plan_add_reason(p, STEP_DRIVER, VERB_LOAD_MODULE, class, name, reason);
+	struct action *a = plan_add_reason(p, step, VERB_LOAD_MODULE, class, name, reason);
 
 	if (a && reason == REASON_MODULE_FORBIDDEN)
 		forbid(n, a);
 	return a;
 }
 
-static int want_module(const struct node *n, struct plan *p, const char *name)
+int want_module(const struct node *n, struct plan *p, const char *name, enum step step)
 {
 	if (is_in_kernel(node_module(n, name)) || is_planned(p, VERB_LOAD_MODULE, name))
 		return 0;
-	return add_load(n, p, name) ? 0 : -ENOMEM;
+	return add_load(n, p, name, step) ? 0 : -ENOMEM;
 }
 
 /* --- eRDMA: the mode is a parameter of its driver --- */
@@ -209,7 +208,7 @@ static int plan_erdma(const struct node *n, struct plan *p, const struct wanted 
 	if (!e.is_right) {
 		a = is_in_kernel(e.module) ? plan_add(p, STEP_DRIVER, VERB_RELOAD_MODULE,
 						      CLASS_CHANGE, ERDMA_MODULE)
-					   : add_load(n, p, ERDMA_MODULE);
+					   : add_load(n, p, ERDMA_MODULE, STEP_DRIVER);
 		if (!a)
 			return -ENOMEM;
 		COPY(a->from, e.from);
@@ -300,7 +299,7 @@ static int want_driver(const struct config *c, const struct node *n, struct plan
 	if (d->pci->driver[0] || (c->driver.mode != DRIVER_MODE_KEEP && is_erdma(d->pci)))
 		return 0;
 	if (d->pci->module[0])
-		return want_module(n, p, d->pci->module);
+		return want_module(n, p, d->pci->module, STEP_DRIVER);
 	if (!n->is_dkms_building) /* it may be what claims the function */
 		return 0;
 	a = plan_add_reason(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, d->pci->address,
@@ -327,7 +326,7 @@ static int want_ipoib(const struct node *n, struct plan *p, const struct device 
 {
 	if (d->is_vf || !lacks_ipoib(n, d) || !is_awaiting_guids(n, d))
 		return 0;
-	return want_module(n, p, IPOIB_MODULE);
+	return want_module(n, p, IPOIB_MODULE, STEP_DRIVER);
 }
 
 int plan_driver(const struct config *c, const struct node *n, struct plan *p)
@@ -347,6 +346,6 @@ int plan_driver(const struct config *c, const struct node *n, struct plan *p)
 		return MIN(wants_peermem, 0);
 
 	for (size_t i = 0; i < ELEMENTSOF(always) && r >= 0; i++)
-		r = want_module(n, p, always[i]);
+		r = want_module(n, p, always[i], STEP_DRIVER);
 	return r < 0 ? r : plan_peermem(c, n, p, wants_peermem > 0);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "option.h"
 
-#define SMC_MODULE "smc"
-
 /* As the kernel spells it; files may have '-'. */
 static void spell(const char *module, char *ret, size_t size)
 {

@@ -25,6 +25,17 @@ static void settle_busy(struct action *a)
 	COPY(a->detail, a->error);
 }
 
+/* No answer is nothing that failed: it is waited for one, unless it came and is no good. */
+static void settle_metadata(struct action *a)
+{
+	if (a->verb != VERB_ASK_METADATA || (a->result != -EAGAIN && a->result != -EBADMSG))
+		return;
+	a->class = a->result == -EAGAIN ? CLASS_WAITING : CLASS_REFUSED;
+	a->reason = action_failure(a);
+	snprintf(a->detail + strlen(a->detail), sizeof(a->detail) - strlen(a->detail), ": %s",
+		 a->error);
+}
+
 /* A second plan that still wants what was tried shows what failed. */
 static void mark_tried(const struct plan *tried, struct plan *p)
 {
@@ -45,6 +56,7 @@ static void mark_tried(const struct plan *tried, struct plan *p)
 			     t->result < 0 ? t->error
 					   : "the kernel accepted it, but it did not take effect");
 			settle_busy(a);
+			settle_metadata(a);
 			break;
 		}
 	}
@@ -68,10 +80,10 @@ int plan_make(const struct config *c, const struct node *n, const struct plan *t
 {
 	static int (*const steps[])(const struct config *c, const struct node *n,
 				    struct plan *p) = {
-		plan_devices,   plan_driver,  plan_netns, plan_carriers, plan_sysctl,
-		plan_link_pf,   plan_rules,   plan_vf,    plan_birth,    plan_link_vf,
-		plan_addresses, plan_route,   plan_table, plan_gateways, plan_coexistence,
-		plan_gids,      plan_kubelet,
+		plan_devices,     plan_driver,    plan_netns, plan_carriers, plan_sysctl,
+		plan_link_pf,     plan_rules,     plan_vf,    plan_birth,    plan_link_vf,
+		plan_metadata,    plan_addresses, plan_route, plan_table,    plan_gateways,
+		plan_coexistence, plan_gids,      plan_smc,   plan_kubelet,
 	};
 	_cleanup_(plan_done) struct plan p = { .tried = tried };
 	_cleanup_(freep) char *text = NULL;

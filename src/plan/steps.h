@@ -20,6 +20,8 @@ const struct device_config *section_of(const struct config *c, const struct node
 bool is_match(const char *match, const struct node *n, const struct pci *pci);
 
 int plan_driver(const struct config *c, const struct node *n, struct plan *p);
+/* Loads a module that is not in the kernel, or says what stands against it. */
+int want_module(const struct node *n, struct plan *p, const char *name, enum step step);
 int plan_netns(const struct config *c, const struct node *n, struct plan *p);
 
 /* Before plan_vf(): the rules have to be there when VFs appear. Sets p->rules. */
@@ -78,6 +80,19 @@ int plan_coexistence(const struct config *c, const struct node *n, struct plan *
 
 /* Waits for the GID of each IPv4 address, for which the kernel has no event. */
 int plan_gids(const struct config *c, const struct node *n, struct plan *p);
+/*
+ * With Address=metadata: whom the metadata service is asked about, once in a boot, for its address
+ * and its gateway. Not the primary ENI, which is the one that main's default route leaves by; while
+ * there is none, nobody can tell which that is. To be called before what uses the answers.
+ */
+int plan_metadata(const struct config *c, const struct node *n, struct plan *p);
+
+/*
+ * SMC-R: the module, and for each device that is handed out an entry of its netdev and one of its
+ * RDMA device in SMC's table, both with the MAC as PNETID. Only in driver mode default; compat is
+ * warned of, ofed refused.
+ */
+int plan_smc(const struct config *c, const struct node *n, struct plan *p);
 
 int plan_kubelet(const struct config *c, const struct node *n, struct plan *p);
 

@@ -24,6 +24,7 @@ SLOTS = {              # slot: NUMA node, physical slot number, last byte of the
     "pf0": (0, 1, 0x10, True), "0a": (0, 2, 0x20, False), "0b": (0, 3, 0x30, False),
     "pf1": (1, 11, 0x40, True), "1a": (1, 12, 0x50, False), "1b": (1, 13, 0x60, False),
 }
+PEER_MAC = 0x90        # last byte of the MAC of the other node's pf0
 ERDMA = {              # number: NUMA node, physical slot numbers of the function and of its ENI
     n: (n % 2, 21 + n, 31 + n) for n in range(4)
 }
@@ -81,7 +82,8 @@ class Lines:
 class Qemu:
     """A running QEMU."""
 
-    def __init__(self, image, disk, share, serial, cards, n_erdma):
+    def __init__(self, image, disk, share, serial, cards, n_erdma, wire=None, cmdline=""):
+        """wire: a socket to another node, for slot pf0; belongs to this QEMU from now on."""
         guest, guest_far = socket.socketpair()
         qmp, qmp_far = socket.socketpair()
         args = [
@@ -93,7 +95,7 @@ class Qemu:
             "-object", "memory-backend-ram,id=m1,size=768M", "-numa", "node,nodeid=1,cpus=1,memdev=m1",
             "-device", "intel-iommu,intremap=off",  # vfio-pci wants one
             "-kernel", image + "/vmlinuz", "-initrd", image + "/initrd",
-            "-append", CMDLINE + " " + os.environ.get("VM_CMDLINE", ""),
+            "-append", " ".join((CMDLINE, os.environ.get("VM_CMDLINE", ""), cmdline)),
             "-chardev", "file,id=serial,append=on,path=" + serial, "-serial", "chardev:serial",
             # unsafe: the host's page cache outlives QEMU, so what the guest synced survives a killed
             # QEMU; what it did not write yet is lost with its memory. The disk is raw for that reason.
@@ -114,7 +116,10 @@ class Qemu:
                      "mem-reserve=4M,pref64-reserve=4M" % (slot, numa, number, number)]
         for slot, mac in sorted(cards.items()):
             # no traffic leaves the node: the backend is there to give the card a link
-            args += ["-netdev", "user,id=net-%s,restrict=on,ipv6=off" % slot, "-device", ",".join("%s=%s" % item for item in self.card(slot, mac).items())]
+            backend = "user,id=net-%s,restrict=on,ipv6=off" % slot
+            if wire and slot == "pf0":
+                backend = "socket,id=net-%s,fd=%d" % (slot, wire.fileno())
+            args += ["-netdev", backend, "-device", ",".join("%s=%s" % item for item in self.card(slot, mac).items())]
 
         for n in range(n_erdma):
             # The function and its ENI know each other by the MAC only, which follows from the function's slot.
@@ -129,10 +134,11 @@ class Qemu:
         def die_with_us():
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
-        self.process = subprocess.Popen(args, pass_fds=(guest_far.fileno(), qmp_far.fileno()),
+        given = [guest_far, qmp_far] + ([wire] if wire else [])
+        self.process = subprocess.Popen(args, pass_fds=[s.fileno() for s in given],
                                         stdin=subprocess.DEVNULL, preexec_fn=die_with_us)
-        guest_far.close()
-        qmp_far.close()
+        for s in given:
+            s.close()
         self.guest, self.qmp = Lines(guest), Lines(qmp)
         self.gone = set()  # ids of cards that left, said in between other answers
         try:
@@ -174,8 +180,9 @@ class Qemu:
 class Node:
     """A disk, what is plugged in, and the QEMU that runs on it, if any."""
 
-    def __init__(self, image, disk, out, n_erdma):
+    def __init__(self, image, disk, out, n_erdma, has_peer):
         self.image, self.disk, self.out, self.n_erdma = image, disk, out, n_erdma
+        self.has_peer, self.peer = has_peer, None
         self.serial = out + "/serial.log"
         self.serial_seen = 0
         self.cards = {slot: mac for slot, (_, _, mac, is_there) in SLOTS.items() if is_there}
@@ -184,7 +191,7 @@ class Node:
 
     def boot(self):
         begin = time.time()
-        self.qemu = Qemu(self.image, self.disk, self.out, self.serial, self.cards, self.n_erdma)
+        self.start()
         try:
             hello = self.answer("hello", BOOT_SECONDS)
         except Dead as e:
@@ -192,12 +199,25 @@ class Node:
             # stopped among its first messages, idle. It has to be told, and it has to be no habit.
             say("does not boot: %s; once more" % e)
             self.off()
-            self.qemu = Qemu(self.image, self.disk, self.out, self.serial, self.cards, self.n_erdma)
+            self.start()
             try:
                 hello = self.answer("hello", BOOT_SECONDS)
             except Dead as again:
                 raise Dead("does not boot: %s" % again)
         say("node up after %.0f s (%s s of its own clock)" % (time.time() - begin, hello))
+
+    def start(self):
+        wire = None
+        if self.has_peer:
+            # A copy of the disk as it is before the first boot, on the other end of the wire of pf0.
+            share = self.out + "/peer"
+            if not os.path.exists(self.disk + ".peer"):
+                subprocess.run(["cp", "--sparse=always", self.disk, self.disk + ".peer"], check=True)
+                os.makedirs(share, exist_ok=True)
+            wire, far = socket.socketpair()
+            self.peer = Qemu(self.image, self.disk + ".peer", share, self.out + "/peer-serial.log",
+                             {"pf0": PEER_MAC}, 0, far, "test-node.peer")
+        self.qemu = Qemu(self.image, self.disk, self.out, self.serial, self.cards, self.n_erdma, wire)
 
     def answer(self, *verbs, seconds=None, on_line=None, on_silence=None):
         """The next request of the guest that is one of verbs; other lines go to on_line."""
@@ -236,9 +256,10 @@ class Node:
         raise Dead("QEMU ended, exit status %s" % status)
 
     def off(self):
-        if self.qemu:
-            self.qemu.kill()
-        self.qemu = None
+        for qemu in self.qemu, self.peer:
+            if qemu:
+                qemu.kill()
+        self.qemu = self.peer = None
 
     def reboot(self):
         self.tell("reboot")
@@ -288,6 +309,7 @@ class Scenario:
         self.timeout = int(self.declared(text, "timeout", "300"))
         self.start = self.declared(text, "start", "late")
         self.n_erdma = int(self.declared(text, "erdma", "0"))
+        self.has_peer = self.declared(text, "peer", "no") == "yes"
 
     @staticmethod
     def declared(text, key, default):
@@ -381,7 +403,8 @@ def main():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(130))
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)
-    node = Node(image, disk, out, max(scenario.n_erdma for scenario in scenarios))
+    node = Node(image, disk, out, max(scenario.n_erdma for scenario in scenarios),
+                any(scenario.has_peer for scenario in scenarios))
     try:
         for scenario in scenarios:
             scenario.run(node)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Metadata: asks the helper for the address of a NIC, over its unix socket. No IP is spoken here.
+ */
+#pragma once
+
+#include "../model/metadata.h"
+
+/**
+ * metadata_ask() - what the metadata service says of one NIC
+ * @path:          of the socket, rdma-provision-metadata.socket
+ * @mac:           of the netdev
+ * @deadline_usec: how long to wait for the answer
+ * @ret:           mac, state and detail; the addresses too with METADATA_KNOWN
+ *
+ * Return: 0 with an answer of whatever kind; -errno when there is no helper to be asked, when it
+ * gives none in time (-ETIME) or says what it should not (-EBADMSG).
+ */
+int metadata_ask(const char *path, const char *mac, uint64_t deadline_usec, struct metadata *ret);

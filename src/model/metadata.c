@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "metadata.h"
+
+#include <arpa/inet.h>
+
+/* Shorter ones are no network of a cloud, longer ones have no room for a gateway. */
+#define PREFIX_MIN 8
+#define PREFIX_MAX 30
+
+static uint32_t host_order(const uint8_t bytes[static 4])
+{
+	return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 |
+	       bytes[3];
+}
+
+static bool is_host(const uint8_t b[static 4])
+{
+	return b[0] != 0 && b[0] != 127 && b[0] < 224 && !(b[0] == 169 && b[1] == 254);
+}
+
+/* Inside the prefix, and neither its first nor its last address. */
+static bool is_inside(const uint8_t a[static 4], const uint8_t network[static 4], uint32_t len)
+{
+	const uint32_t hosts = UINT32_MAX >> len;
+
+	return (host_order(a) & ~hosts) == (host_order(network) & ~hosts) &&
+	       (host_order(a) & hosts) != 0 && (host_order(a) & hosts) != hosts;
+}
+
+static bool parse_length(const char *text, uint32_t *ret)
+{
+	char *end;
+
+	if (*text < '1' || *text > '9')
+		return false;
+	*ret = (uint32_t)strtoul(text, &end, 10);
+	return !*end && end - text <= 2 && *ret >= PREFIX_MIN && *ret <= PREFIX_MAX;
+}
+
+/* "10.0.1.0/24" */
+static bool parse_prefix(const char *text, uint8_t ret[static 4], uint32_t *ret_len)
+{
+	const char *slash = strchr(text, '/');
+	char address[INET_ADDRSTRLEN];
+
+	if (!slash || (size_t)(slash - text) >= sizeof(address))
+		return false;
+	memcpy(address, text, (size_t)(slash - text));
+	address[slash - text] = '\0';
+	return inet_pton(AF_INET, address, ret) == 1 && parse_length(slash + 1, ret_len);
+}
+
+static const char *check(const char *address, const char *prefix, const char *gateway,
+			 struct metadata *m)
+{
+	uint8_t network[4];
+
+	if (inet_pton(AF_INET, address, m->address) != 1 || !is_host(m->address))
+		return "no address of a host";
+	if (!parse_prefix(prefix, network, &m->prefix_len))
+		return "no prefix of 8 to 30 bits";
+	if (inet_pton(AF_INET, gateway, m->gateway) != 1 || !is_host(m->gateway))
+		return "no gateway";
+	if (!is_inside(m->address, network, m->prefix_len))
+		return "the address is outside its prefix";
+	if (!is_inside(m->gateway, network, m->prefix_len))
+		return "the gateway is outside the prefix";
+	if (memcmp(m->address, m->gateway, sizeof(m->address)) == 0)
+		return "the gateway is the address itself";
+	return NULL;
+}
+
+int metadata_make(const char *address, const char *prefix, const char *gateway,
+		  struct metadata *ret, char *problem, size_t size)
+{
+	struct metadata m = { .state = METADATA_KNOWN };
+	const char *words = check(address, prefix, gateway, &m);
+
+	if (words) {
+		snprintf(problem, size, "%s: %.40s, %.40s, %.40s", words, address, prefix, gateway);
+		return -EINVAL;
+	}
+	*ret = m;
+	return 0;
+}
+
+void metadata_format(const struct metadata *m, char *ret, size_t size)
+{
+	char address[INET_ADDRSTRLEN] = "", gateway[INET_ADDRSTRLEN] = "";
+
+	inet_ntop(AF_INET, m->address, address, sizeof(address));
+	inet_ntop(AF_INET, m->gateway, gateway, sizeof(gateway));
+	snprintf(ret, size, "%s/%" PRIu32 " %s", address, m->prefix_len, gateway);
+}
+
+int metadata_parse(const char *text, struct metadata *ret)
+{
+	char line[METADATA_LINE_LEN], address[INET_ADDRSTRLEN], problem[METADATA_LINE_LEN];
+	char *gateway;
+	size_t len;
+
+	if (!COPY(line, text))
+		return -EINVAL;
+	gateway = strchr(line, ' ');
+	len = strcspn(line, "/");
+	if (!gateway || len >= sizeof(address) || line + len > gateway)
+		return -EINVAL;
+	*gateway++ = '\0';
+	memcpy(address, line, len);
+	address[len] = '\0';
+	/* The address stands for its prefix. */
+	return metadata_make(address, line, gateway, ret, problem, sizeof(problem));
+}
+
+bool is_metadata_mac(const char *mac)
+{
+	size_t i;
+
+	for (i = 0; mac[i]; i++)
+		if (i % 3 == 2 ? mac[i] != ':' : !strchr("0123456789abcdef", mac[i]))
+			return false;
+	/* Neither zero nor a group's: the lowest bit of the first byte. */
+	return i == strlen("00:00:00:00:00:00") && !strchr("13579bdf", mac[1]) &&
+	       strspn(mac, "0:") < i;
+}
+
+static int by_mac(const void *a, const void *b)
+{
+	return strcmp(((const struct metadata *)a)->mac, ((const struct metadata *)b)->mac);
+}
+
+static bool parse_line(const char *line, size_t len, struct metadata *ret)
+{
+	char text[METADATA_LINE_LEN];
+	char *rest;
+
+	if (len >= sizeof(text))
+		return false;
+	memcpy(text, line, len);
+	text[len] = '\0';
+	rest = strchr(text, ' ');
+	if (!rest)
+		return false;
+	*rest++ = '\0';
+	if (!is_metadata_mac(text) || metadata_parse(rest, ret) < 0)
+		return false;
+	COPY(ret->mac, text);
+	return true;
+}
+
+static struct metadata *find(struct metadata *list, size_t n, const char *mac)
+{
+	for (size_t i = 0; i < n; i++)
+		if (streq(list[i].mac, mac))
+			return &list[i];
+	return NULL;
+}
+
+int metadata_parse_file(const char *text, struct metadata **ret, size_t *ret_n)
+{
+	_cleanup_(freep) struct metadata *list = NULL;
+	size_t n = 0;
+
+	while (*text) {
+		const size_t len = strcspn(text, "\n");
+		struct metadata m, *slot;
+
+		if (parse_line(text, len, &m)) {
+			slot = find(list, n, m.mac);
+			if (!slot)
+				slot = APPEND(list, n);
+			if (!slot)
+				return -ENOMEM;
+			*slot = m;
+		}
+		text += len;
+		text += *text == '\n';
+	}
+
+	if (n > 0)
+		qsort(list, n, sizeof(*list), by_mac);
+	*ret = TAKE(list);
+	*ret_n = n;
+	return 0;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Metadata: what a cloud's metadata service may say of a NIC, as text and checked.
+ *
+ * Pure, and used on both sides of the helper's socket: the helper talks to a network, so nobody
+ * takes its word for an address without looking at it again.
+ */
+#pragma once
+
+#include "node.h"
+
+#define METADATA_LINE_LEN  256         /* more than the longest line and its newline */
+#define MAX_METADATA_BYTES (64u << 10) /* of the file that keeps the answers */
+
+/*
+ * The pieces as the service has them: "10.0.1.5", "10.0.1.0/24", "10.0.1.253".
+ *
+ * Return: 0 with state METADATA_KNOWN and no MAC; -EINVAL with words in @problem, for anything but
+ * a host's address inside its prefix, and another one inside it as gateway.
+ */
+int metadata_make(const char *address, const char *prefix, const char *gateway,
+		  struct metadata *ret, char *problem, size_t size);
+
+/* "10.0.1.5/24 10.0.1.253", and back: -EINVAL for what metadata_make() would not have made. */
+void metadata_format(const struct metadata *m, char *ret, size_t size);
+int metadata_parse(const char *text, struct metadata *ret);
+
+/* "52:54:00:0a:bc:01": 6 bytes in lower case, of one netdev. It becomes part of an URL. */
+bool is_metadata_mac(const char *mac);
+
+/*
+ * The answers of this boot, a line for each: "MAC ADDRESS/LEN GATEWAY". Lines that are none are
+ * skipped. Sorted by MAC; of one MAC the last line counts. Return: 0 or -ENOMEM.
+ */
+int metadata_parse_file(const char *text, struct metadata **ret, size_t *ret_n);

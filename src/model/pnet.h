@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pnet: what SMC's table has to say of one device, and what each of its entries is worth then.
+ *
+ * Pure, and asked by both who have to agree: plan/ compares it with the table that was seen, apply/
+ * with the one it finds. What the kernel does is in net/smc/smc_pnet.c: it compares names only when
+ * an entry is made or a device appears, so a rename leaves the old name in the table, and the RDMA
+ * device takes no other PNETID while the old one is applied to it.
+ */
+#pragma once
+
+#include "node.h"
+
+struct pnet_wish {
+	char id[PNETID_LEN]; /* the MAC in upper case without colons, "5254001A0B0C" */
+	char netdev[IFNAME_LEN];
+	char ibdev[IBDEV_LEN];
+	char old_netdev[IFNAME_LEN]; /* as it was called before in this boot; empty: not known */
+	char old_ibdev[IBDEV_LEN];
+};
+
+enum pnet_worth {
+	PNET_FOREIGN, /* of somebody else, or not about this device: it stays */
+	PNET_RIGHT,
+	PNET_WRONG, /* another PNETID or port of this device, or ours under a name it no longer has
+		     */
+};
+
+/*
+ * Only for a netdev with a MAC of 6 bytes and an RDMA device with an Ethernet port: SMC-R runs over
+ * RoCE. What is in a pod lacks one of the two here, and keeps what it has.
+ * Return: false when the device has no wish.
+ */
+bool pnet_wish(const struct node *n, const char *pci, const struct netdev *netdev,
+	       const struct ibdev *ibdev, struct pnet_wish *ret);
+
+enum pnet_worth pnet_judge(const struct node *n, const struct pnet_wish *w, const struct pnet *e);
+
+/* Is the entry that is right for the netdev (or, @of_ibdev, for the RDMA device) in this table? */
+bool pnet_is_there(const struct node *n, const struct pnet_wish *w, const struct pnet *table,
+		   size_t n_table, bool of_ibdev);
