@@ -528,6 +528,11 @@ static void random_mac(struct scene *s)
 	COPY(s->infos[0].mac, vf_netdev(s)->mac);
 	vf_netdev(s)->is_random_mac = true;
 }
+static void random_mac_after_it_was_brought_up(struct scene *s)
+{
+	random_mac(s);
+	set_tried(s, VERB_SET_LINK_UP, "0000:41:00.1", "", 0);
+}
 static void mac_of_a_person(struct scene *s)
 {
 	COPY(s->infos[0].mac, vf_netdev(s)->mac);
@@ -633,6 +638,7 @@ static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ v
 		{ "no MAC", NULL, FIX },
 		{ "its netdev of now is left alone", is_down, FIX },
 		{ "a MAC its driver made up", random_mac, FIX },
+		{ "that, when we have brought it up", random_mac_after_it_was_brought_up, "" },
 		{ "a MAC somebody set", mac_of_a_person, "" },
 		{ "a MAC the firmware or somebody gave its netdev", mac_by_its_netdev, "" },
 		{ "the same, too late for its GUID", mac_by_its_netdev_after_its_birth, FIX },

@@ -76,12 +76,23 @@ static bool can_get_identity(const struct node *n, const struct vf *v)
 	       (!v->device->pci->driver[0] || can_rebuild(n, v));
 }
 
+/*
+ * A VF that was bound before its PF got a MAC for it takes that when it is brought up, and its
+ * driver goes on to flag it as random: igbvf_reset(). So this is decided before we bring it up, and
+ * not again after that.
+ */
+static bool was_brought_up(const struct plan *p, const struct device *d)
+{
+	return was_tried(p, VERB_SET_LINK_UP, d->pci->address, "");
+}
+
 static int want_mac(const struct node *n, struct plan *p, const struct vf *v)
 {
 	char mac[24];
 
 	if (node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_MAC ||
-	    !is_unset_mac(n, v->device->pci, v->info) || !can_get_identity(n, v))
+	    !is_unset_mac(n, v->device->pci, v->info) || was_brought_up(p, v->device) ||
+	    !can_get_identity(n, v))
 		return 0;
 
 	identity_mac(n, p, v->seed, v->device->pci, mac, sizeof(mac));
