@@ -8,6 +8,7 @@
 #include "kubelet-revert.h"
 #include "kubelet.h"
 #include "model/paths.h"
+#include "nccl.h"
 #include "observe/observe.h"
 #include "output/actions.h"
 #include "output/state.h"
@@ -194,7 +195,7 @@ int command_explain(const struct command *cmd)
 int command_check(const struct command *cmd)
 {
 	const char *file = cmd->argument ? cmd->argument : cmd->config;
-	_cleanup_(freep) char *json = NULL;
+	_cleanup_(freep) char *text = NULL;
 	struct doors d = {};
 	int r;
 
@@ -204,13 +205,13 @@ int command_check(const struct command *cmd)
 		return EXIT_FAILURE;
 	}
 
-	r = run_check(&d, file, cmd->is_json ? &json : NULL);
+	r = run_check(&d, file, cmd->is_json, &text);
 	run_close(&d);
-	if (json && print(json) != EXIT_SUCCESS)
+	if (r >= 0 && !cmd->is_json && print("The configuration is valid.\n") != EXIT_SUCCESS)
 		return EXIT_FAILURE;
-	if (r < 0)
+	if (text && print(text) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
-	return json ? EXIT_SUCCESS : print("The configuration is valid.\n");
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int command_wait(const struct command *cmd)
@@ -355,6 +356,28 @@ int command_bake(const struct command *cmd)
 		return EXIT_FAILURE;
 	return (cmd->is_undo ? bake_undo(&s.doors) : bake(&s.doors, &s.config)) < 0 ? EXIT_FAILURE
 										    : EXIT_SUCCESS;
+}
+
+int command_nccl_env(const struct command *cmd)
+{
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	_cleanup_(node_done) struct node recorded = {};
+	int r;
+
+	if (cmd->is_export && cmd->is_conf) {
+		log_error("--export and --conf are two forms: take one");
+		return EXIT_FAILURE;
+	}
+	r = fs_open_root(cmd->root, &fs);
+	if (r < 0) {
+		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+		return EXIT_FAILURE;
+	}
+	if (!fs.is_live)
+		r = observe_answers(&fs, &recorded);
+	if (r >= 0)
+		r = nccl_env(&fs, &recorded, cmd->is_export, cmd->is_exact);
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int command_capture(const struct command *cmd)

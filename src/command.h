@@ -14,7 +14,7 @@ struct command {
 	const char *config;    /* --config, NULL: the folders */
 	const char *argument;  /* what followed the verb, or NULL */
 	uint64_t timeout_usec; /* --timeout, UINT64_MAX: for ever */
-	bool is_json, is_strict, is_undo, with_vfs;
+	bool is_json, is_strict, is_undo, with_vfs, is_export, is_conf, is_exact;
 };
 
 int command_run(const struct command *cmd);
@@ -29,4 +29,5 @@ int command_gate(const struct command *cmd);
 int command_kubelet_ensure(const struct command *cmd);
 int command_revert(const struct command *cmd);
 int command_bake(const struct command *cmd);
+int command_nccl_env(const struct command *cmd);
 int command_capture(const struct command *cmd);

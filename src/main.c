@@ -19,6 +19,7 @@ enum {
 	TAKES_STRICT = 1 << 4,
 	TAKES_UNDO = 1 << 5,
 	TAKES_VFS = 1 << 6,
+	TAKES_NCCL = 1 << 7,
 };
 
 static const struct {
@@ -48,10 +49,11 @@ static const struct {
 	  "Looks now: section, driver and where its parameters come from, port, GIDs, verdict.\n"
 	  "explain kubelet: its settings at its next start, who decides them, and since when.\n"
 	  "Exit code: 0 explained, 1 there is no such device.\n" },
-	{ "check", "[FILE]", "is the configuration valid? An unknown key is an error here",
+	{ "check", "[FILE]", "is the configuration valid, and what would the device plugin expose?",
 	  command_check, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
-	  "With --json: {\"valid\": ..., \"problems\": [...]}.\n"
-	  "Exit code: 0 valid, 1 not.\n" },
+	  "An unknown key is an error here. The plugin's own rules are replayed on this node.\n"
+	  "With --json: {\"valid\": ..., \"problems\": [...], \"plugin\": {...}}.\n"
+	  "Exit code: 0 valid, 1 not, or the plugin would refuse its file or expose nothing.\n" },
 	{ "wait", "", "block until the node is ready or degraded", command_wait,
 	  TAKES_TIMEOUT | TAKES_JSON,
 	  "With --json it prints the state in the end, as status does.\n"
@@ -75,6 +77,10 @@ static const struct {
 	  command_bake, TAKES_ROOT | TAKES_CONFIG | TAKES_UNDO,
 	  "Tells what is contrary to them, and whether an initramfs has to be made anew.\n"
 	  "Exit code: 0, or 1 when the file cannot be written.\n" },
+	{ "nccl-env", "", "print the NCCL settings for the RDMA devices that are seen here",
+	  command_nccl_env, TAKES_ROOT | TAKES_NCCL,
+	  "Ports with the highest rate of those with a RoCE v2 GID of an IPv4 address.\n"
+	  "Exit code: 0, or 1 when there are none or their GID indexes differ.\n" },
 	{ "capture", "[FILE]", "write the facts that are read, as a tar that --root takes unpacked",
 	  command_capture, TAKES_ROOT | TAKES_CONFIG,
 	  "FILE is rdma-provision-capture.tar unless given; \"-\" is standard output.\n"
@@ -97,6 +103,10 @@ static const struct {
 	{ "undo", "", "remove what the verb wrote", TAKES_UNDO, no_argument, 'u' },
 	{ "vfs", "", "also remove virtual functions of this boot that nobody uses", TAKES_VFS,
 	  no_argument, 'V' },
+	{ "export", "", "as \"export NAME=VALUE\", for a shell", TAKES_NCCL, no_argument, 'e' },
+	{ "conf", "", "as /etc/nccl.conf takes it", TAKES_NCCL, no_argument, 'f' },
+	{ "exact", "", "NCCL_IB_HCA with \"=\": these names, not what begins with them", TAKES_NCCL,
+	  no_argument, 'x' },
 	{ "debug", "", "log what is done", 0, no_argument, 'd' },
 	{ "help", "", "this text, or with a verb its own", 0, no_argument, 'h' },
 	{ "version", "", "print the version", 0, no_argument, 'v' },
@@ -185,6 +195,15 @@ static int read_option(int letter, const char *value, struct line *line)
 		break;
 	case 'V':
 		line->command.with_vfs = true;
+		break;
+	case 'e':
+		line->command.is_export = true;
+		break;
+	case 'f':
+		line->command.is_conf = true;
+		break;
+	case 'x':
+		line->command.is_exact = true;
 		break;
 	case 'd':
 		log_set_level(LOG_LEVEL_DEBUG);

@@ -6,6 +6,8 @@
 #include "model/paths.h"
 #include "observe/ledger.h"
 #include "observe/observe.h"
+#include "observe/output.h"
+#include "observe/plugin.h"
 #include "output/state.h"
 #include "plan/revert.h"
 #include "report/report.h"
@@ -21,9 +23,14 @@ struct progress {
 
 static int look(struct progress *pr, struct node *n, struct plan *p)
 {
+	static const struct config nothing; /* is wanted, so that each file of ours is an old one */
 	int r;
 
 	r = observe_node(pr->doors, output_parse_memory, n);
+	if (r >= 0)
+		r = observe_plugin(&pr->doors->fs, &nothing, n);
+	if (r >= 0)
+		r = observe_files(&pr->doors->fs, &nothing, n);
 	if (r >= 0 && pr->with_vfs)
 		r = observe_users(pr->doors, n);
 	return r < 0 ? r : plan_revert(n, &pr->tried, pr->with_vfs, p);
@@ -95,7 +102,7 @@ static int run_rounds(struct progress *pr)
 			return r;
 		if (!has_open_changes(&p) || round == MAX_ROUNDS)
 			return tell_what_is_left(&p);
-		r = apply_plan(pr->doors, &n, NULL, &hooks, &p);
+		r = apply_plan(pr->doors, &n, &hooks, &p);
 		if (pr->tried.n_actions != n_before + (size_t)r)
 			return -ENOMEM;
 	}

@@ -8,11 +8,16 @@
 #include "model/paths.h"
 #include "observe/net.h"
 #include "observe/observe.h"
+#include "observe/output.h"
+#include "observe/plugin.h"
 #include "output/check.h"
 #include "output/explain-kubelet.h"
 #include "output/explain.h"
+#include "output/files.h"
+#include "output/metrics.h"
 #include "output/plugin.h"
 #include "output/state.h"
+#include "plan/output.h"
 #include "plan/plan.h"
 #include "report/report.h"
 
@@ -136,33 +141,19 @@ int run_load_config(struct doors *d, const char *file, struct config *ret)
 	return 0;
 }
 
-static int make_check_document(const struct config_errors *errors, char **ret)
+/* The files of [Output] tell of a plan that is made, so they come after it. */
+static int add_outputs(const struct config *c, const struct plan *tried, struct node *n,
+		       struct plan *p)
 {
-	const char *texts[2 * PROBLEMS_MAX] = {};
-	size_t n = 0;
+	const char *metrics = n->outputs[OUTPUT_METRICS].text;
+	int r;
 
-	for (; n < errors->n_items && n < ELEMENTSOF(texts); n++)
-		texts[n] = errors->items[n].text;
-	return output_check(texts, n, ret);
-}
-
-int run_check(struct doors *d, const char *file, char **ret_json)
-{
-	_cleanup_(config_errors_done) struct config_errors errors = {};
-	_cleanup_(config_done) struct config c = {};
-	int r, r_json = 0;
-
-	r = load_file(&d->fs, file, &c, &errors);
-	if (r < 0 && r != -EINVAL)
-		return log_error_errno(r, "The configuration cannot be read");
-
-	for (size_t i = 0; i < errors.n_items && !ret_json; i++)
-		log_error("%s", errors.items[i].text);
-	if (ret_json)
-		r_json = make_check_document(&errors, ret_json);
-	if (r_json < 0)
-		return r_json;
-	return r < 0 || errors.n_unknown > 0 ? -EINVAL : 0;
+	if (tried && tried->change.steps > 0)
+		n->last_change = tried->change;
+	else if (metrics && metrics_read_change(metrics, &n->last_change) < 0)
+		n->last_change = (struct last_change){}; /* nothing was changed yet */
+	r = output_files(c, n, p);
+	return r < 0 ? r : plan_outputs(c, n, tried, p);
 }
 
 int run_plan(struct doors *d, const struct config *c, bool is_settled, const struct plan *tried,
@@ -182,27 +173,33 @@ int run_plan(struct doors *d, const struct config *c, bool is_settled, const str
 		plan_forget_ended(tried, &n);
 	r = observe_health(d, &n);
 	if (r >= 0)
-		r = plan_make(c, &n, tried, is_settled, output_plugin, &p);
+		r = observe_plugin(&d->fs, c, &n);
+	if (r >= 0)
+		r = plan_make(c, &n, tried, is_settled, output_plugin_all, &p);
 	if (r >= 0 && d->fs.is_live && needs_users(&p)) {
 		plan_done(&p);
 		p = (struct plan){};
 		r = observe_users(d, &n);
 		if (r >= 0)
-			r = plan_make(c, &n, tried, is_settled, output_plugin, &p);
+			r = plan_make(c, &n, tried, is_settled, output_plugin_all, &p);
 	}
 	if (r >= 0 && observe_verbs(d, &p, &n) > 0) {
 		/* What libibverbs said may change the verdict. */
 		plan_done(&p);
 		p = (struct plan){};
-		r = plan_make(c, &n, tried, is_settled, output_plugin, &p);
+		r = plan_make(c, &n, tried, is_settled, output_plugin_all, &p);
 	}
 	if (r >= 0)
 		r = observe_lookups(d, &p, &n);
 	if (r > 0) { /* so may what the kernel says of the rules */
 		plan_done(&p);
 		p = (struct plan){};
-		r = plan_make(c, &n, tried, is_settled, output_plugin, &p);
+		r = plan_make(c, &n, tried, is_settled, output_plugin_all, &p);
 	}
+	if (r >= 0)
+		r = observe_files(&d->fs, c, &n);
+	if (r >= 0)
+		r = add_outputs(c, tried, &n, &p);
 	if (r < 0)
 		return r;
 
@@ -212,6 +209,59 @@ int run_plan(struct doors *d, const struct config *c, bool is_settled, const str
 	n = (struct node){};
 	p = (struct plan){};
 	return 0;
+}
+
+/* All that is wrong, as sentences: of the configuration, and last of the device plugin. */
+static int make_check_document(const struct config_errors *errors, const char *problem,
+			       const struct config *c, const struct plan *p, char **ret)
+{
+	const char *texts[2 * PROBLEMS_MAX + 1] = {};
+	size_t n = 0;
+
+	for (; n < errors->n_items && n < ELEMENTSOF(texts) - 1; n++)
+		texts[n] = errors->items[n].text;
+	if (problem)
+		texts[n++] = problem;
+	return output_check(texts, n, c, p, ret);
+}
+
+/* What the device plugin would make of this node; it is no error when nobody can look at it. */
+static const struct plan *look(struct doors *d, const struct config *c, struct node *n,
+			       struct plan *p)
+{
+	return c->plugin.type != PLUGIN_NONE && run_plan(d, c, false, NULL, n, p) >= 0 ? p : NULL;
+}
+
+int run_check(struct doors *d, const char *file, bool is_json, char **ret)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(freep) char *problem = NULL;
+	const struct plan *seen = NULL;
+	bool is_bad;
+	int r;
+
+	r = load_file(&d->fs, file, &c, &errors);
+	if (r < 0 && r != -EINVAL)
+		return log_error_errno(r, "The configuration cannot be read");
+	is_bad = r < 0 || errors.n_unknown > 0;
+
+	if (r >= 0) {
+		seen = look(d, &c, &n, &p);
+		r = output_check_plugin(&c, seen, &problem);
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < errors.n_items && !is_json; i++)
+		log_error("%s", errors.items[i].text);
+	if (problem && !is_json)
+		log_error("%s", problem);
+
+	r = is_json ? make_check_document(&errors, problem, &c, seen, ret)
+		    : output_check_text(&c, seen, ret);
+	return r < 0 ? r : is_bad || problem ? -EINVAL : 0;
 }
 
 int run_lock(const struct fs *fs, const struct pass *pass)
@@ -366,15 +416,10 @@ static int apply_round(struct doors *d, const struct pass *pass, const struct no
 {
 	struct progress progress = { d, pass, tried };
 	struct apply_hooks hooks = { on_start, on_end, recheck, &progress };
-	_cleanup_(freep) char *document = NULL;
 	size_t n_before = tried->n_actions;
-	int r, n_tried;
+	int n_tried;
 
-	r = output_plugin(pass->config, p, &document);
-	if (r < 0)
-		return r;
-
-	n_tried = apply_plan(d, n, document, &hooks, p);
+	n_tried = apply_plan(d, n, &hooks, p);
 	/* What is not remembered would be tried for ever. */
 	return tried->n_actions == n_before + (size_t)n_tried ? n_tried : -ENOMEM;
 }
@@ -388,10 +433,17 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 		n_usable += p->devices[i].is_handed_out && p->devices[i].is_usable;
 		ret->n_lost += p->devices[i].is_lost;
 	}
+	ret->n_lost += p->n_gone;
+	/* Nobody tells that a plugin was restarted. */
+	for (size_t i = 0; i < p->n_reasons; i++)
+		ret->n_waiting += p->reasons[i].reason == REASON_PLUGIN_RESTART_NEEDED;
 	for (size_t i = 0; i < p->n_actions; i++) {
-		ret->n_waiting += p->actions[i].class == CLASS_WAITING;
+		ret->n_lost += p->actions[i].reason == REASON_DEVICE_LOST;
+		ret->n_waiting +=
+			p->actions[i].class == CLASS_WAITING && !is_best_effort(&p->actions[i]);
+		/* What is best effort is tried again by events; a full disk makes none. */
 		ret->n_failed += p->actions[i].is_done && p->actions[i].result < 0 &&
-				 !is_best_effort(&p->actions[i]);
+				 (!is_best_effort(&p->actions[i]) || is_output(p->actions[i].verb));
 	}
 
 	snprintf(ret->summary, sizeof(ret->summary),
@@ -427,10 +479,23 @@ static int write_first_state(const struct fs *fs, const struct config *c, const 
 	return streq(n->last_hash, c->hash) ? 0 : write_state(fs, c, n, p);
 }
 
+/* How far the pass has come in changing the node. Files that tell of it are none of its steps. */
+static void count_steps(uint64_t started_usec, struct plan *tried)
+{
+	uint32_t steps = 0;
+
+	for (size_t i = 0; i < tried->n_actions; i++)
+		steps += tried->actions[i].result >= 0 && !is_output(tried->actions[i].verb);
+	if (steps > tried->change.steps)
+		tried->change =
+			(struct last_change){ steps, time(NULL), now_usec() - started_usec };
+}
+
 /* Rounds of plan and apply, until there is nothing to do that was not tried. */
 static int run_rounds(struct doors *d, const struct pass *pass, struct pass_result *ret)
 {
 	_cleanup_(plan_done) struct plan tried = {};
+	const uint64_t started_usec = now_usec();
 	int r;
 
 	for (int round = 0;; round++) {
@@ -443,14 +508,18 @@ static int run_rounds(struct doors *d, const struct pass *pass, struct pass_resu
 			r = recall_failures(pass->config, &n, &tried);
 			if (r >= 0)
 				r = plan_make(pass->config, &n, &tried, pass->is_settled,
-					      output_plugin, &p);
+					      output_plugin_all, &p);
+			if (r >= 0)
+				r = add_outputs(pass->config, &tried, &n, &p);
 		}
 		if (r >= 0 && !pass->is_service && n.now_usec > 0) {
 			/* Who asks by hand wants it now, however often somebody undid it. */
 			n.now_usec = 0;
 			plan_done(&p);
-			r = plan_make(pass->config, &n, &tried, pass->is_settled, output_plugin,
+			r = plan_make(pass->config, &n, &tried, pass->is_settled, output_plugin_all,
 				      &p);
+			if (r >= 0)
+				r = add_outputs(pass->config, &tried, &n, &p);
 		}
 		if (r < 0)
 			return r;
@@ -473,6 +542,7 @@ static int run_rounds(struct doors *d, const struct pass *pass, struct pass_resu
 			r = apply_round(d, pass, &n, &tried, &p);
 		if (r < 0)
 			return r;
+		count_steps(started_usec, &tried);
 		ret->n_changes += r;
 	}
 }

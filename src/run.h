@@ -42,11 +42,12 @@ void run_close(struct doors *d);
 int run_load_config(struct doors *d, const char *file, struct config *ret);
 
 /*
- * Is the configuration valid? Unknown keys are errors. Problems are logged, or with @ret_json given
- * as the document of "check --json". Return: 0, -EINVAL when it is not valid, or another -errno
- * without a document.
+ * Is the configuration valid, and would the device plugin take what is written for it? Unknown keys
+ * are errors. @ret: the document of "check --json"; or with @is_json false, where problems are
+ * logged, what the plugin would expose on this node, line by line. Return: 0, -EINVAL when
+ * something is wrong, or another -errno without a text.
  */
-int run_check(struct doors *d, const char *file, char **ret_json);
+int run_check(struct doors *d, const char *file, bool is_json, char **ret);
 
 /* Observes and plans, changing nothing; release both. Libibverbs is tried where that is due. */
 int run_plan(struct doors *d, const struct config *c, bool is_settled, const struct plan *tried,

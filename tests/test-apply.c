@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
 #include <linux/netlink.h>
 #include <sys/stat.h>
 
@@ -15,23 +16,22 @@
 
 /* A system without any module, of which nothing can be changed. */
 struct place {
-	char path[64], folder[96];
+	struct tree tree;
 	struct doors doors;
 };
 
 static int make_place(void **state)
 {
 	static struct place place;
+	char folder[64];
 
-	place = (struct place){ .path = "/tmp/test-apply.XXXXXX" };
-	if (!mkdtemp(place.path))
-		return -1;
-	snprintf(place.folder, sizeof(place.folder), "%s/lib/modules/6.1", place.path);
-	place.doors = (struct doors){ .route = { .protocol = NETLINK_ROUTE },
+	tree_make(&place.tree);
+	snprintf(folder, sizeof(folder), "%s/lib/modules/6.1", place.tree.root);
+	place.doors = (struct doors){ .fs = place.tree.fs,
+				      .route = { .protocol = NETLINK_ROUTE },
 				      .rdma = { .protocol = NETLINK_RDMA } };
 	*state = &place;
-	return fs_open_root(place.path, &place.doors.fs) < 0 ||
-	       modules_open(&place.doors.modules, place.folder, NULL) < 0;
+	return modules_open(&place.doors.modules, folder, NULL);
 }
 
 static int remove_place(void **state)
@@ -39,8 +39,8 @@ static int remove_place(void **state)
 	struct place *place = *state;
 
 	modules_done(&place->doors.modules);
-	fs_done(&place->doors.fs);
-	return rmdir(place->path);
+	tree_remove(&place->tree);
+	return 0;
 }
 
 /* What the hooks were asked, and what they say. */
@@ -104,7 +104,7 @@ static void what_takes_something_away_is_asked_about_right_before(void **state)
 
 		COPY(a.from, rows[i].from);
 		COPY(a.to, rows[i].to);
-		assert_int_equal(apply_plan(&place->doors, &node, NULL, &hooks, &p), 1);
+		assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 1);
 		assert_int_equal(h.n_started, 1);
 		assert_int_equal(h.n_ended, 1);
 		assert_int_equal(h.n_asked, rows[i].n_asked);
@@ -148,7 +148,7 @@ static void the_way_back_is_looked_at_before_the_module_is_unloaded(void **state
 		snprintf(folder, sizeof(folder), "%s/lib/modules/6.1", t.root);
 		doors.fs = t.fs;
 		assert_int_equal(modules_open(&doors.modules, folder, NULL), 0);
-		assert_int_equal(apply_plan(&doors, &node, NULL, &hooks, &p), 1);
+		assert_int_equal(apply_plan(&doors, &node, &hooks, &p), 1);
 		if (a.result != rows[i].result || !streq(a.error, rows[i].words))
 			fail_msg("%s (%s)", strerror(-a.result), a.error);
 		modules_done(&doors.modules);
@@ -225,7 +225,7 @@ static void nobody_has_to_ask(void **state)
 	struct hearing h = {};
 	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
 
-	assert_int_equal(apply_plan(&place->doors, &node, NULL, &hooks, &p), 1);
+	assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 1);
 	assert_int_equal(a.result, -EROFS);
 }
 
@@ -242,7 +242,7 @@ static void what_was_unplugged_meanwhile_is_known(void **state)
 	struct hearing h = {};
 	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
 
-	assert_int_equal(apply_plan(&place->doors, &node, NULL, &hooks, &p), 2);
+	assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 2);
 	assert_true(actions[0].result < 0 && actions[0].is_gone);
 	assert_true(actions[1].result < 0 && !actions[1].is_gone);
 }
@@ -277,7 +277,7 @@ static void what_follows_vfs_that_could_not_be_removed_is_left_out(void **state)
 		const struct apply_hooks hooks = { on_start, on_end, recheck, &h };
 		char tried[ELEMENTSOF(actions) + 1] = "";
 
-		assert_int_equal(apply_plan(&place->doors, &node, NULL, &hooks, &p), 3);
+		assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 3);
 		assert_int_equal(h.n_started, 3);
 		assert_int_equal(h.n_ended, 3);
 		assert_int_equal(actions[0].result, rows[i].result);
@@ -287,12 +287,84 @@ static void what_follows_vfs_that_could_not_be_removed_is_left_out(void **state)
 	}
 }
 
+#define PLUGIN_FILE "/run/p/config.json"
+#define POD_FILE    "/etc/manifests/pod.yaml"
+
+static void assert_text(const struct place *place, const char *path, const char *expected)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t size;
+	int r = fs_read_all(&place->doors.fs, path + 1, 4096, false, &text, &size);
+
+	if (!expected)
+		assert_int_equal(r, -ENOENT);
+	else
+		assert_string_equal(text ? text : "nothing", expected);
+}
+
+static void run_verb(struct place *place, enum verb verb, const char *target, int result,
+		     const char *words)
+{
+	struct action a = { .verb = verb };
+	struct plan p = { .actions = &a,
+			  .n_actions = 1,
+			  .plugin = (char *)"the file",
+			  .manifest = (char *)"the pod",
+			  .plugin_path = PLUGIN_FILE };
+	struct hearing h = {};
+	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
+	const struct node node = {};
+
+	COPY(a.target, target);
+	assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 1);
+	if (a.result != result || !streq(a.error, words))
+		fail_msg("%s: %s (%s)", verb_name(verb), strerror(-a.result), a.error);
+}
+
+static void a_static_pod_is_written_after_its_file_and_its_record(void **state)
+{
+	struct place *place = *state;
+	const int root = place->doors.fs.root;
+
+	run_verb(place, VERB_WRITE_MANIFEST, POD_FILE, -ENOENT,
+		 "the device plugin's file could not be written");
+	assert_text(place, POD_FILE, NULL);
+
+	run_verb(place, VERB_WRITE_PLUGIN, PLUGIN_FILE, 0, "");
+	assert_text(place, PLUGIN_FILE, "the file");
+
+	/* Nobody would find it after a reboot. */
+	assert_int_equal(mkdirat(root, "var", 0755), 0);
+	assert_int_equal(symlinkat("nowhere", root, "var/lib"), 0);
+	run_verb(place, VERB_WRITE_MANIFEST, POD_FILE, -ENOENT,
+		 "/var/lib/rdma-provision/manifest cannot be written");
+	assert_text(place, POD_FILE, NULL);
+	assert_int_equal(unlinkat(root, "var/lib", 0), 0);
+
+	run_verb(place, VERB_WRITE_MANIFEST, POD_FILE, 0, "");
+	assert_text(place, POD_FILE, "the pod");
+	assert_text(place, "/var/lib/rdma-provision/manifest", POD_FILE);
+
+	run_verb(place, VERB_REMOVE_MANIFEST, POD_FILE, 0, "");
+	run_verb(place, VERB_REMOVE_PLUGIN, PLUGIN_FILE, 0, "");
+	assert_text(place, POD_FILE, NULL);
+	assert_text(place, PLUGIN_FILE, NULL);
+	assert_text(place, "/var/lib/rdma-provision/manifest", NULL);
+
+	/* A plugin's container sees the folder, and may have made something else of it. */
+	assert_int_equal(unlinkat(root, "run/p", AT_REMOVEDIR), 0);
+	assert_int_equal(symlinkat("../etc", root, "run/p"), 0);
+	run_verb(place, VERB_WRITE_PLUGIN, PLUGIN_FILE, -ELOOP, "");
+	assert_text(place, "/etc/config.json", NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_takes_something_away_is_asked_about_right_before),
 		cmocka_unit_test(the_way_back_is_looked_at_before_the_module_is_unloaded),
 		cmocka_unit_test(whoever_forbids_a_module_is_told_from_who_does_not),
+		cmocka_unit_test(a_static_pod_is_written_after_its_file_and_its_record),
 		cmocka_unit_test(nobody_has_to_ask),
 		cmocka_unit_test(what_was_unplugged_meanwhile_is_known),
 		cmocka_unit_test(what_follows_vfs_that_could_not_be_removed_is_left_out),

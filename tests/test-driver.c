@@ -187,9 +187,9 @@ static void with_gpu(struct scene *s)
 	module_of(s, "nvidia", MODULE_LOADED);
 }
 
-static int no_document(const struct config *c _unused_, const struct plan *p _unused_, char **ret)
+static int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
+		       _unused_ struct plan *p)
 {
-	*ret = NULL;
 	return 0;
 }
 
@@ -2013,10 +2013,11 @@ static void peermem_that_fails_changes_no_state_and_is_tried_for_new_devices(_un
 		    "devices");
 }
 
-static int one_device(const struct config *c _unused_, const struct plan *p _unused_, char **ret)
+static int one_device(_unused_ const struct config *c, _unused_ const struct node *n,
+		      struct plan *p)
 {
-	*ret = strdup("one");
-	return *ret ? 0 : -ENOMEM;
+	p->plugin = strdup("one");
+	return p->plugin ? 0 : -ENOMEM;
 }
 
 static void the_plugin_does_not_wait_for_peermem(_unused_ void **state)
@@ -2028,6 +2029,7 @@ static void the_plugin_does_not_wait_for_peermem(_unused_ void **state)
 	set_scene(&s);
 	s.config.driver.peermem = PEERMEM_YES;
 	s.config.plugin.type = PLUGIN_RDMA_SHARED;
+	COPY(s.config.plugin.config_file, "/run/rdma-provision/device-plugin/config.json");
 	peermem_there(&s);
 	assert_int_equal(plan_make(&s.config, &s.node, NULL, true, one_device, &p), 0);
 	describe(&p, text, sizeof(text));

@@ -447,6 +447,45 @@ static void files_are_replaced_whole_and_only_when_different(void **state)
 	assert_int_equal(fs_replace(&p->fs, "top", "x", 1, 0644), 1);
 }
 
+static void an_output_follows_no_link_on_its_way(void **state)
+{
+	static const struct {
+		const char *path;
+		int result;
+	} cases[] = {
+		{ "out/a/file", 1 },       { "out/a/file", 0 },         { "new/b/file", 1 },
+		{ "link/file", -ELOOP },   { "out/link/file", -ELOOP }, { "nothing/file", -ELOOP },
+		{ "text/file", -ENOTDIR }, { "out/../file", -EINVAL },  { "/out/file", -EINVAL },
+		{ "out//file", -EINVAL },  { "out/", -EINVAL },         { "out/..", -EINVAL },
+	};
+	struct place *p = *state;
+
+	assert_int_equal(fs_make_folders(&p->fs, "out/a"), 0);
+	assert_int_equal(fs_make_folders(&p->fs, "victim"), 0);
+	assert_int_equal(fs_replace(&p->fs, "text", "x", 1, 0644), 1);
+	assert_int_equal(symlinkat("victim", p->fs.root, "link"), 0);
+	assert_int_equal(symlinkat("../victim", p->fs.root, "out/link"), 0);
+	assert_int_equal(symlinkat("nowhere", p->fs.root, "nothing"), 0);
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct fs_names names = {};
+		int r = fs_output(&p->fs, cases[i].path, "new", 3, 0644);
+
+		if (r != cases[i].result)
+			fail_msg("%s: %s", cases[i].path, strerror(-r));
+		/* Nothing is made or left behind where a link leads. */
+		assert_int_equal(fs_list(&p->fs, "victim", &names), 0);
+		assert_int_equal(names.n_names, 0);
+		fs_names_done(&names);
+	}
+
+	assert_int_equal(fs_output_remove(&p->fs, "link/file"), -ELOOP);
+	assert_int_equal(fs_output_remove(&p->fs, "out/a/file"), 0);
+	assert_int_equal(fs_output_remove(&p->fs, "out/a/file"), 0);
+	assert_int_equal(fs_output_remove(&p->fs, "not/there"), 0);
+	assert_false(fs_exists(&p->fs, "out/a/file"));
+}
+
 static void planted_links_are_replaced_and_not_followed(void **state)
 {
 	static const char *const planted[] = { "file", ".file.tmp" };
@@ -595,6 +634,7 @@ int main(void)
 		TEST(names_are_sorted_by_bytes),
 		TEST(the_recorder_is_told_where_things_really_are),
 		TEST(files_are_replaced_whole_and_only_when_different),
+		TEST(an_output_follows_no_link_on_its_way),
 		TEST(planted_links_are_replaced_and_not_followed),
 		TEST(a_failed_replacement_leaves_the_old_file),
 		TEST(a_full_disk_leaves_the_old_file),

@@ -434,9 +434,9 @@ static void is_another_card_now(struct scene *s)
 	COPY(s->netdevs[1].mac, "52:54:00:0a:bc:09");
 }
 
-static int no_document(const struct config *c _unused_, const struct plan *p _unused_, char **ret)
+static int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
+		       _unused_ struct plan *p)
 {
-	*ret = NULL;
 	return 0;
 }
 

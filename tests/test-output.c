@@ -79,6 +79,7 @@ static void make_machine(struct machine *m)
 	m->devices[3].config = &m->sections[1];
 
 	SET(m->config.plugin.resource, "rdma/hca");
+	SET(m->config.plugin.config_file, "/run/rdma-provision/device-plugin/config.json");
 	SET(m->config.hash, "00112233445566ff");
 	m->config.plugin.type = PLUGIN_RDMA_SHARED;
 	m->config.plugin.shares = 1000;
@@ -145,7 +146,7 @@ static void plugin_file_is_what_the_plugin_reads(_unused_ void **state)
 	struct machine m;
 
 	make_machine(&m);
-	assert_int_equal(output_plugin(&m.config, &m.plan, &text), 0);
+	assert_int_equal(output_plugin(&m.config, &m.node, &m.plan, &text), 0);
 	assert_string_equal(text, expected);
 }
 
@@ -208,9 +209,9 @@ static void plugin_selects_what_is_usable_and_nothing_else(_unused_ void **state
 		if (cases[i].what & DEAF)
 			*m.ibdevs[1].umad = '\0';
 
-		assert_int_equal(output_plugin(&m.config, &m.plan, &text), 0);
+		assert_int_equal(output_plugin(&m.config, &m.node, &m.plan, &text), 0);
 		for (size_t j = 0; j < m.plan.n_devices; j++)
-			n += output_plugin_has(&m.plan, &m.devices[j]);
+			n += output_plugin_has(&m.config, &m.node, &m.plan, &m.devices[j]);
 		assert_int_equal(n, cases[i].n_expressed);
 
 		if (!cases[i].names) {
@@ -247,7 +248,7 @@ static void resource_is_split_at_its_last_slash(_unused_ void **state)
 
 		make_machine(&m);
 		SET(m.config.plugin.resource, cases[i].resource);
-		assert_int_equal(output_plugin(&m.config, &m.plan, &text), 0);
+		assert_int_equal(output_plugin(&m.config, &m.node, &m.plan, &text), 0);
 		snprintf(expected, sizeof(expected),
 			 "\"resourceName\": \"%s\",\n      \"resourcePrefix\": \"%s\"",
 			 cases[i].name, cases[i].prefix);
@@ -263,11 +264,11 @@ static void no_usable_device_gives_no_plugin_file(_unused_ void **state)
 	make_machine(&m);
 	for (size_t i = 0; i < m.plan.n_devices; i++)
 		lose(&m.devices[i], REASON_NO_GID);
-	assert_int_equal(output_plugin(&m.config, &m.plan, &text), 0);
+	assert_int_equal(output_plugin(&m.config, &m.node, &m.plan, &text), 0);
 	assert_null(text);
 
 	m.plan.n_devices = 0;
-	assert_int_equal(output_plugin(&m.config, &m.plan, &text), 0);
+	assert_int_equal(output_plugin(&m.config, &m.node, &m.plan, &text), 0);
 	assert_null(text);
 }
 
@@ -458,7 +459,9 @@ static void state_has_every_fact_in_its_place(_unused_ void **state)
 		{ "devices/2", NULL },
 		{ "plugin",
 		  "{\"type\": \"rdma-shared\", \"path\": \"/run/rdma-provision/device-plugin/"
-		  "config.json\", \"written\": false, \"devices\": 3, \"left_out\": []}" },
+		  "config.json\", \"written\": false, \"devices\": 3, \"resources\": "
+		  "[{\"resource\": "
+		  "\"rdma/hca\", \"devices\": 3}], \"left_out\": [], \"manifest\": \"\"}" },
 		{ "kubelet",
 		  "{\"policy\": \"\", \"scope\": \"\", \"cpu_policy\": \"\", \"source\": \"\", "
 		  "\"path\": \"\", \"line\": 0, \"outcome\": \"\", \"code\": \"\", \"detail\": "
@@ -488,7 +491,7 @@ static void plugin_is_written_when_the_file_is_what_it_should_be(_unused_ void *
 
 	make_machine(&m);
 	make_erdma(&m, 3);
-	assert_int_equal(output_plugin(&m.config, &m.plan, &text), 0);
+	assert_int_equal(output_plugin(&m.config, &m.node, &m.plan, &text), 0);
 	m.node.plugin_file = text;
 	same = state_of(&m);
 	assert_true(json_is_true(at(same, "plugin/written")));
@@ -645,6 +648,58 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 	assert_string_equal(next.last_hash, "00112233445566ff");
 	assert_string_equal(next.stuck, "0000:41:00.0");
 	assert_true(next.was_settled);
+}
+
+static void a_function_that_is_gone_is_remembered_for_one_look(_unused_ void **state)
+{
+	static const struct {
+		bool was_usable, was_lost;
+		size_t n;
+	} cases[] = { { true, false, 5 }, { true, true, 4 }, { false, false, 4 } };
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct memory gone = { "0000:e1:00.0",      "mlx5_9",         "ens9", 9,
+				       cases[i].was_usable, cases[i].was_lost };
+		_cleanup_(node_done) struct node next = {};
+		_cleanup_(freep) char *text = NULL;
+		struct machine m;
+
+		make_machine(&m);
+		m.node.memories = &gone;
+		m.node.n_memories = 1;
+		assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
+		assert_int_equal(output_parse_memory(text, BOOT, &next), 0);
+		assert_int_equal(next.n_memories, cases[i].n);
+		if (cases[i].n == 5) {
+			assert_true(next.memories[4].was_lost);
+			assert_string_equal(next.memories[4].netdev, "ens9");
+		}
+	}
+}
+
+static void the_plugins_file_is_found_again_when_another_is_configured(_unused_ void **state)
+{
+	static const struct {
+		const char *configured, *old, *remembered;
+	} cases[] = {
+		{ "/run/a/b", "", "/run/a/b" },
+		{ "/run/a/b", "/run/old/b", "/run/old/b" }, /* as long as it is there */
+		{ "/etc/shadow", "", "" },                  /* from a state that somebody planted */
+		{ "/run/a/../../etc/x", "", "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(node_done) struct node next = {};
+		_cleanup_(freep) char *text = NULL;
+		struct machine m;
+
+		make_machine(&m);
+		SET(m.config.plugin.config_file, cases[i].configured);
+		SET(m.node.old_plugin_path, cases[i].old);
+		assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
+		assert_int_equal(output_parse_memory(text, BOOT, &next), 0);
+		assert_string_equal(next.last_plugin_path, cases[i].remembered);
+	}
 }
 
 static void settled_is_what_was_ready_or_degraded(_unused_ void **state)
@@ -863,7 +918,7 @@ static void a_configuration_is_valid_or_its_problems_are_listed(_unused_ void **
 		json_auto_t *expected = json_loads(cases[i].expected, 0, NULL), *made = NULL;
 		_cleanup_(freep) char *text = NULL;
 
-		assert_int_equal(output_check(problems, cases[i].n_problems, &text), 0);
+		assert_int_equal(output_check(problems, cases[i].n_problems, NULL, NULL, &text), 0);
 		made = json_loads(text, 0, NULL);
 		assert_true(json_equal(made, expected));
 	}
@@ -887,6 +942,8 @@ int main(void)
 		cmocka_unit_test(plugin_is_written_when_the_file_is_what_it_should_be),
 		cmocka_unit_test(reasons_are_in_order_and_told_once),
 		cmocka_unit_test(memory_comes_back_as_it_was_written),
+		cmocka_unit_test(a_function_that_is_gone_is_remembered_for_one_look),
+		cmocka_unit_test(the_plugins_file_is_found_again_when_another_is_configured),
 		cmocka_unit_test(settled_is_what_was_ready_or_degraded),
 		cmocka_unit_test(memory_of_another_boot_or_malformed_is_not_taken),
 		cmocka_unit_test(every_cut_of_a_state_is_refused),

@@ -10,10 +10,13 @@
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 
+#include "../src/model/paths.h"
 #include "../src/plan/plan.h"
 
 #define KUBELET_FILE_PATH "/var/lib/kubelet/config.yaml"
 #define PLUGIN_FILE       "/run/rdma-provision/device-plugin/config.json"
+#define POD_FILE          "/etc/kubernetes/manifests/rdma.yaml"
+#define POD               MANIFEST_MARK "\nthe pod\n"
 #define FIRST             "0000:41:00.0" /* the first PF; its VFs are .1 to .7 */
 #define SECOND            "0000:42:00.0"
 #define OWN_GID           "fe80:0000:0000:0000:0200:00ff:fe00:0001"
@@ -173,6 +176,7 @@ static void set_scene(struct scene *ret, unsigned n_cards)
 	static const char *const modules[] = { "ib_umad", "ib_uverbs", "mlx5_core", "rdma_ucm" };
 
 	*ret = (struct scene){};
+	COPY(ret->config.plugin.config_file, PLUGIN_FILE);
 	ret->sections[0] = (struct device_config){ .name = "rail",
 						   .count = COUNT_UNSET,
 						   .match = (char *)"driver:mlx5_core" };
@@ -189,6 +193,8 @@ static void set_scene(struct scene *ret, unsigned n_cards)
 				   .ibdevs = ret->ibdevs,
 				   .modules = ret->modules,
 				   .memories = ret->memories };
+	COPY(ret->node.last_hash, "0"); /* some pass was before this one */
+	COPY(ret->config.hash, "0");
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
 		set_module(ret, modules[i], MODULE_LOADED);
 	for (unsigned i = 0; i < n_cards; i++)
@@ -219,7 +225,7 @@ static void remember(struct scene *s, const char *address, bool was_usable)
 }
 
 /* The devices that a plugin would get: "0000:41:00.0 0000:42:00.0 ". */
-static int make_document(const struct config *c, const struct plan *p, char **ret)
+static int make_document(const struct config *c, const struct node *n, struct plan *p)
 {
 	char text[512] = "";
 
@@ -227,12 +233,14 @@ static int make_document(const struct config *c, const struct plan *p, char **re
 		if (p->devices[i].is_handed_out && p->devices[i].is_usable)
 			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s ",
 				 p->devices[i].pci->address);
-	if (!*text || c->plugin.type == PLUGIN_NONE) {
-		*ret = NULL;
+	if (!*text || c->plugin.type == PLUGIN_NONE)
 		return 0;
-	}
-	*ret = strdup(text);
-	return *ret ? 0 : -ENOMEM;
+	/* What the linter says is output's: here the one rule that a whole node can break. */
+	if (n->netns_mode == NETNS_MODE_EXCLUSIVE)
+		p->lint.refusal = REASON_NETNS_EXCLUSIVE;
+	p->plugin = strdup(text);
+	p->manifest = *c->plugin.manifest ? strdup(POD) : NULL;
+	return p->plugin ? 0 : -ENOMEM;
 }
 
 /* With the udev rules as the plan wants them: those have a test of their own. */
@@ -1944,6 +1952,171 @@ static void the_plugin_is_told_last_and_only_of_a_ready_or_degraded_node(_unused
 	}
 }
 
+static void a_file_shrinks_only_when_two_looks_miss_the_device(_unused_ void **state)
+{
+	enum {
+		DOWN = 1,       /* the first card is there, its ibdev is not */
+		GONE = 2,       /* it is not there at all */
+		SEEN = 4,       /* the look before missed it too */
+		FORGOTTEN = 8,  /* no look before in this boot is remembered */
+		NOT_THERE = 16, /* there is no file yet */
+		RIGHT = 32,     /* the file has what it should have */
+	};
+	static const struct {
+		int what;
+		const char *expected;
+	} rows[] = {
+		{ DOWN, "wait " FIRST " waiting no-ibdev\nwrite-plugin " PLUGIN_FILE
+			" waiting device-lost" },
+		{ DOWN | SEEN, "wait " FIRST " waiting no-ibdev\nwrite-plugin " PLUGIN_FILE },
+		{ DOWN | NOT_THERE, "wait " FIRST " waiting no-ibdev\nwrite-plugin " PLUGIN_FILE },
+		{ GONE, "write-plugin " PLUGIN_FILE " waiting device-lost" },
+		{ GONE | SEEN, "write-plugin " PLUGIN_FILE },
+		{ GONE | NOT_THERE, "write-plugin " PLUGIN_FILE },
+		{ GONE | RIGHT, "" },
+		{ GONE | FORGOTTEN, "write-plugin " PLUGIN_FILE " waiting device-lost" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		const int what = rows[i].what;
+		struct scene s;
+		char name[16];
+
+		set_scene(&s, 2);
+		s.config.plugin.type = PLUGIN_RDMA_SHARED;
+		s.is_settled = true;
+		if (what & FORGOTTEN)
+			*s.node.last_hash = '\0';
+		else
+			remember(&s, FIRST, true);
+		s.memories[0].was_lost = what & SEEN;
+		s.node.plugin_file = what & NOT_THERE ? NULL : (char *)BOTH;
+		if (what & RIGHT)
+			s.node.plugin_file = (char *)SECOND " ";
+		drop_ibdev(&s, FIRST);
+		if (what & GONE) {
+			drop_netdev(&s, FIRST);
+			s.pcis[0] = s.pcis[1];
+			s.node.n_pcis--;
+		}
+		snprintf(name, sizeof(name), "row %zu", i);
+		assert_plan(&s, name, rows[i].expected);
+	}
+}
+
+static void a_static_pod_is_there_only_with_the_file_it_reads(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+		const char *file, *pod, *old_pod, *old_file, *expected;
+	} rows[] = {
+		{ "ready", NULL, NULL, NULL, "", "",
+		  "write-plugin " PLUGIN_FILE "\nwrite-manifest " POD_FILE },
+		{ "written", NULL, BOTH, POD, "", "", "" },
+		{ "another file", NULL, "x", POD, "", "", "write-plugin " PLUGIN_FILE },
+		{ "another pod", NULL, BOTH, MANIFEST_MARK "\nx", "", "",
+		  "write-manifest " POD_FILE },
+		{ "somebody else's", NULL, BOTH, "x", "", "",
+		  "write-manifest " POD_FILE " refused manifest-foreign" },
+		/* At the start of a boot: the kubelet comes later, and must not find it. */
+		{ "starting", first_down, NULL, POD, "", "",
+		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE
+		  " waiting not-ready\nremove-manifest " POD_FILE },
+		{ "starting, somebody else's", first_down, NULL, "x", "", "",
+		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE
+		  " waiting not-ready" },
+		{ "starting again", first_down, BOTH, POD, "", "",
+		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE
+		  " waiting not-ready" },
+		{ "no plugin any more", no_plugin, BOTH, POD, "", "",
+		  "remove-manifest " POD_FILE "\nremove-plugin " PLUGIN_FILE },
+		{ "exclusive mode", exclusive_netns, NULL, POD, "", "",
+		  "write-plugin " PLUGIN_FILE
+		  " refused netns-exclusive\nremove-manifest " POD_FILE },
+		/* Never two pods at a time: the next round writes the new one. */
+		{ "another place", NULL, NULL, NULL, "/etc/old.yaml", "/run/old/x",
+		  "remove-manifest /etc/old.yaml\nremove-plugin "
+		  "/run/old/x\nwrite-plugin " PLUGIN_FILE },
+		{ "not on account of a mistake", no_plugin_invalid, BOTH, POD, "/etc/old.yaml",
+		  "/run/old/x", "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 2);
+		s.config.plugin.type = PLUGIN_RDMA_SHARED;
+		COPY(s.config.plugin.manifest, POD_FILE);
+		s.node.plugin_file = (char *)rows[i].file;
+		s.node.manifest_file = (char *)rows[i].pod;
+		COPY(s.node.old_manifest_path, rows[i].old_pod);
+		COPY(s.node.old_plugin_path, rows[i].old_file);
+		if (rows[i].set)
+			rows[i].set(&s);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+static void a_plugin_that_has_not_read_its_file_is_named(_unused_ void **state)
+{
+	static const struct {
+		const char *file, *manifest;
+		size_t n_hints;
+	} rows[] = { { BOTH, "", 1 }, { SECOND, "", 0 }, { BOTH, POD_FILE, 0 } };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct plugin_process process = { 4711, "sriovdp", "cri-containerd-0123456789ab" };
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 2);
+		s.config.plugin.type = PLUGIN_SRIOV;
+		s.node.plugin_file = (char *)rows[i].file;
+		COPY(s.config.plugin.manifest, rows[i].manifest);
+		s.node.manifest_file = (char *)POD;
+		s.node.plugin_processes = &process;
+		s.node.n_plugin_processes = 1;
+		make_plan(&s, &p);
+		assert_int_equal(p.n_reasons, rows[i].n_hints);
+		if (p.n_reasons > 0) {
+			assert_int_equal(p.reasons[0].reason, REASON_PLUGIN_RESTART_NEEDED);
+			assert_string_equal(p.reasons[0].detail,
+					    "sriovdp, pid 4711 in cri-containerd-0123456789ab");
+		}
+	}
+}
+
+static void a_vf_for_the_sriov_plugin_is_brought_up_by_a_cni(_unused_ void **state)
+{
+	static const struct {
+		enum plugin_type type;
+		bool is_pf_down;
+		const char *expected;
+	} rows[] = {
+		{ PLUGIN_SRIOV, false, "write-plugin " PLUGIN_FILE },
+		{ PLUGIN_SRIOV, true,
+		  "wait 0000:41:00.1 waiting port-down\nwait " VF " waiting port-down" },
+		{ PLUGIN_RDMA_SHARED, false,
+		  "set-link-up " VF "\nwrite-plugin " PLUGIN_FILE " waiting not-ready" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 1);
+		has_vfs(&s);
+		s.is_settled = true;
+		s.config.plugin.type = rows[i].type;
+		netdev_of(&s, VF)->is_up = false;
+		COPY(ibdev_of(&s, VF)->ports->state,
+		     rows[i].type == PLUGIN_SRIOV ? "DOWN" : "ACTIVE");
+		if (rows[i].is_pf_down)
+			COPY(ibdev_of(&s, FIRST)->ports->state, "DOWN");
+		assert_plan(&s, plugin_type_name(rows[i].type), rows[i].expected);
+	}
+}
+
 /* --- what was tried --- */
 
 static void try_all(struct plan *p, int result)
@@ -2200,6 +2373,10 @@ int main(void)
 		cmocka_unit_test(what_was_usable_is_lost_only_when_a_second_look_says_so),
 		cmocka_unit_test(what_is_in_a_pod_is_never_touched_and_stays_in_the_outputs),
 		cmocka_unit_test(the_plugin_is_told_last_and_only_of_a_ready_or_degraded_node),
+		cmocka_unit_test(a_file_shrinks_only_when_two_looks_miss_the_device),
+		cmocka_unit_test(a_static_pod_is_there_only_with_the_file_it_reads),
+		cmocka_unit_test(a_plugin_that_has_not_read_its_file_is_named),
+		cmocka_unit_test(a_vf_for_the_sriov_plugin_is_brought_up_by_a_cni),
 		cmocka_unit_test(what_was_tried_and_is_still_wanted_has_failed),
 		cmocka_unit_test(what_failed_does_not_hold_back_the_rest),
 		cmocka_unit_test(a_write_of_the_plugin_that_failed_is_not_tried_again),

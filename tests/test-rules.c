@@ -50,9 +50,9 @@ static void set_scene(struct scene *s)
 	COPY(s->pcis[2].driver, "ixgbe");
 }
 
-static int no_document(_unused_ const struct config *c, _unused_ const struct plan *p, char **ret)
+static int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
+		       _unused_ struct plan *p)
 {
-	*ret = NULL;
 	return 0;
 }
 

@@ -137,9 +137,9 @@ static void fill(struct scene *s)
 	add_pnet(s, "5254000ABC02", "", "erdma_0");
 }
 
-static int no_document(const struct config *c _unused_, const struct plan *p _unused_, char **ret)
+static int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
+		       _unused_ struct plan *p)
 {
-	*ret = NULL;
 	return 0;
 }
 

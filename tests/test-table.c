@@ -171,9 +171,9 @@ static void set_scene(struct scene *s)
 	s->netdevs[2] = (struct netdev){ .ifindex = OTHER, .name = "eth9", .is_up = true };
 }
 
-static int no_document(const struct config *c _unused_, const struct plan *p _unused_, char **ret)
+static int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
+		       _unused_ struct plan *p)
 {
-	*ret = NULL;
 	return 0;
 }
 
@@ -954,6 +954,7 @@ static void assert_revert(struct scene *s, bool with_vfs, const char *row, const
 
 static void revert_takes_back_exactly_ours(_unused_ void **state)
 {
+	struct output_record record = { OUTPUT_NCCL, "/etc/nccl.conf" };
 	struct scene s;
 
 	set_scene(&s);
@@ -994,6 +995,16 @@ static void revert_takes_back_exactly_ours(_unused_ void **state)
 	assert_revert(&s, true, "but with --vfs", "set-num-vfs " FIRST " -> 0");
 	s.pcis[0].num_vfs = 2;
 	assert_revert(&s, true, "another number is of somebody else", "");
+
+	set_scene(&s);
+	COPY(s.node.old_plugin_path, "/run/p/config.json");
+	COPY(s.node.old_manifest_path, "/etc/manifests/pod.yaml");
+	s.node.output_records = &record;
+	s.node.n_output_records = 1;
+	assert_revert(&s, false, "files for others, the pod first",
+		      "remove-manifest /etc/manifests/pod.yaml\n"
+		      "remove-plugin /run/p/config.json\n"
+		      "remove-output /etc/nccl.conf -> NCCL");
 }
 
 int main(void)

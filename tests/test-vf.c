@@ -172,9 +172,9 @@ static void set_tried(struct scene *s, enum verb verb, const char *target, const
 	COPY(a->to, to);
 }
 
-static int no_document(const struct config *c _unused_, const struct plan *p _unused_, char **ret)
+static int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
+		       _unused_ struct plan *p)
 {
-	*ret = NULL;
 	return 0;
 }
 

@@ -46,6 +46,10 @@ static const struct {
 	[VERB_ENSURE_KUBELET] = { apply_ensure_kubelet, 30 * USEC_PER_SEC, 0 },
 	[VERB_WRITE_PLUGIN] = { apply_write_plugin, 30 * USEC_PER_SEC, 0 },
 	[VERB_REMOVE_PLUGIN] = { apply_remove_plugin, 30 * USEC_PER_SEC, 0 },
+	[VERB_WRITE_MANIFEST] = { apply_write_manifest, 30 * USEC_PER_SEC, 0 },
+	[VERB_REMOVE_MANIFEST] = { apply_remove_manifest, 30 * USEC_PER_SEC, 0 },
+	[VERB_WRITE_OUTPUT] = { apply_write_output, 30 * USEC_PER_SEC, 0 },
+	[VERB_REMOVE_OUTPUT] = { apply_remove_output, 30 * USEC_PER_SEC, 0 },
 };
 _Static_assert(ELEMENTSOF(verbs) == _VERB_N, "a line for every verb");
 
@@ -112,19 +116,14 @@ static bool is_void(const struct node *n, const struct plan *p, size_t i)
 	return false;
 }
 
-int apply_plan(struct doors *d, const struct node *n, const char *document,
-	       const struct apply_hooks *hooks, struct plan *p)
+int apply_plan(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
+	       struct plan *p)
 {
 	int n_tried = 0;
 
 	for (size_t i = 0; i < p->n_actions; i++) {
 		struct action *a = &p->actions[i];
-		struct job job = { { .doors = d,
-				     .node = n,
-				     .plan = p,
-				     .document = document,
-				     .rules = p->rules },
-				   a };
+		struct job job = { { .doors = d, .node = n, .plan = p, .rules = p->rules }, a };
 
 		if (a->class != CLASS_CHANGE || a->is_done || is_void(n, p, i))
 			continue;

@@ -16,8 +16,7 @@
 struct work {
 	struct doors *doors;     /* the child's own */
 	const struct node *node; /* as it was observed for the plan */
-	const struct plan *plan; /* the one the action is of */
-	const char *document;    /* the plugin's configuration, or NULL */
+	const struct plan *plan; /* the one the action is of, with the texts of its files */
 	const char *rules;       /* text of the udev rules, NULL: none are wanted */
 	char *error;             /* the verb's own words for a failure, 192 bytes, may stay empty */
 };
@@ -40,5 +39,5 @@ struct apply_hooks {
  * could not be removed, what the VF step has for the same card after that is left out: not tried,
  * for the next plan. Return: how many were tried. Results are in the actions.
  */
-int apply_plan(struct doors *d, const struct node *n, const char *document,
-	       const struct apply_hooks *hooks, struct plan *p);
+int apply_plan(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
+	       struct plan *p);

@@ -1,17 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "../model/paths.h"
 #include "verbs.h"
+
+#define MAX_BYTES (1u << 20)
+
+static int write_text(struct work *w, const char *path, const char *text)
+{
+	/* Paths of actions are absolute. Plugins run with a user of their own choice, and so may
+	 * who looks at static pods: readable for all. */
+	return MIN(fs_output(&w->doors->fs, path, text, strlen(text), 0644), 0);
+}
 
 int apply_write_plugin(struct work *w, const struct action *a)
 {
-	int r;
-
-	/* Plugins run with a user of their own choice: readable for all. Paths of actions are
-	 * absolute. */
-	r = fs_replace(&w->doors->fs, a->target + 1, w->document, strlen(w->document), 0644);
-	return r < 0 ? r : 0;
+	return write_text(w, a->target + 1, w->plan->plugin);
 }
 
 int apply_remove_plugin(struct work *w, const struct action *a)
 {
-	return fs_remove(&w->doors->fs, a->target + 1);
+	return fs_output_remove(&w->doors->fs, a->target + 1);
+}
+
+/* What was not written a moment ago is nothing to start a plugin for. */
+static bool is_plugin_written(const struct work *w)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t size;
+
+	return fs_read_all(&w->doors->fs, w->plan->plugin_path + 1, MAX_BYTES, false, &text,
+			   &size) >= 0 &&
+	       streq(text, w->plan->plugin);
+}
+
+/* Where it is has to be known after a reboot, whatever the configuration says by then. */
+int apply_write_manifest(struct work *w, const struct action *a)
+{
+	int r;
+
+	if (!is_plugin_written(w)) {
+		copy(w->error, sizeof(a->error), "the device plugin's file could not be written");
+		return -ENOENT;
+	}
+
+	r = fs_replace(&w->doors->fs, MANIFEST_RECORD, a->target, strlen(a->target), 0644);
+	if (r < 0) {
+		copy(w->error, sizeof(a->error), "/" MANIFEST_RECORD " cannot be written");
+		return r;
+	}
+	return write_text(w, a->target + 1, w->plan->manifest);
+}
+
+int apply_remove_manifest(struct work *w, const struct action *a)
+{
+	int r = fs_output_remove(&w->doors->fs, a->target + 1);
+
+	return r < 0 ? r : fs_remove(&w->doors->fs, MANIFEST_RECORD);
 }

@@ -40,3 +40,7 @@ int apply_set_pnetid(struct work *w, const struct action *a);
 int apply_ensure_kubelet(struct work *w, const struct action *a);
 int apply_write_plugin(struct work *w, const struct action *a);
 int apply_remove_plugin(struct work *w, const struct action *a);
+int apply_write_manifest(struct work *w, const struct action *a);
+int apply_remove_manifest(struct work *w, const struct action *a);
+int apply_write_output(struct work *w, const struct action *a);
+int apply_remove_output(struct work *w, const struct action *a);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config.h"
 
+#include "../model/plan.h"
 #include "files.h"
 #include "reader.h"
 #include "settings.h"
@@ -289,14 +290,116 @@ static int check_netns(const struct merge *m, const struct config *c)
 	const struct said *type = said_of(m, 0, setting_find("DevicePlugin", "Type"));
 	const struct said *at;
 
-	if (c->rdma.netns_mode != NETNS_MODE_EXCLUSIVE || c->plugin.type != PLUGIN_RDMA_SHARED)
+	if (c->rdma.netns_mode != NETNS_MODE_EXCLUSIVE ||
+	    (c->plugin.type != PLUGIN_RDMA_SHARED && c->plugin.type != PLUGIN_HCA))
 		return 0;
 
 	at = later(mode, type);
 	return config_errors_add(m->errors, false, at->file, at->line,
-				 "NetnsMode=exclusive with Type=rdma-shared: accepted: "
+				 "NetnsMode=exclusive with Type=%s: accepted: "
 				 "NetnsMode=shared or keep, for pods in other network namespaces "
-				 "cannot use the devices of this one");
+				 "cannot use the devices of this one",
+				 plugin_type_name(c->plugin.type));
+}
+
+static int check_manifest(const struct merge *m, const struct config *c)
+{
+	const struct said *at = said_of(m, 0, setting_find("DevicePlugin", "Manifest"));
+
+	if (!*c->plugin.manifest || !at)
+		return 0;
+	if (!*c->plugin.image)
+		return malformed_at(
+			m, at,
+			"Manifest=%s without Image=: accepted: with Image=, the image of "
+			"the device plugin",
+			c->plugin.manifest);
+	return 0;
+}
+
+/* What a plugin takes for the part of a name behind its '/'. */
+static const char *resource_problem(enum plugin_type type, const char *resource)
+{
+	switch (type) {
+	case PLUGIN_RDMA_SHARED:
+		return strchr(strchr(resource, '/'), '-') ? "a name of letters, digits and \"_\", "
+							    "for the plugin takes no \"-\""
+							  : NULL;
+	case PLUGIN_HCA:
+		return streq(resource, HCA_RESOURCE) ? NULL
+						     : HCA_RESOURCE
+			       ", for in its mode hca the plugin has no other name";
+	default:
+		return NULL; /* sriov takes what the setting takes */
+	}
+}
+
+/* The resource of one section: layer 0 is [DevicePlugin]. */
+static const struct said *said_resource(const struct merge *m, size_t layer)
+{
+	return said_of(m, layer, setting_find(layer == 0 ? "DevicePlugin" : "Device", "Resource"));
+}
+
+static const char *resource_of(const struct config *c, size_t layer)
+{
+	return layer == 0 ? c->plugin.resource : c->devices[layer - 1].resource;
+}
+
+/* Nobody's devices are of the general one when every section has its own. */
+static bool is_resource_used(const struct config *c, size_t layer)
+{
+	if (layer > 0)
+		return c->devices[layer - 1].resource[0];
+	for (size_t i = 0; i < c->n_devices; i++)
+		if (!c->devices[i].resource[0])
+			return true;
+	return false;
+}
+
+/* The plugin that is shared compares names without their prefixes. */
+static int check_equal_name(const struct merge *m, const struct config *c, size_t layer)
+{
+	const char *resource = resource_of(c, layer);
+
+	for (size_t i = 0; i < layer; i++) {
+		const char *other = resource_of(c, i);
+		const struct said *at;
+
+		if (!is_resource_used(c, i) || streq(other, resource) ||
+		    !streq(strchr(other, '/'), strchr(resource, '/')))
+			continue;
+		at = said_resource(m, layer);
+		if (i == 0 && said_resource(m, 0))
+			at = later(at, said_resource(m, 0));
+		return malformed_at(m, at,
+				    "Resource=%s and Resource=%s with Type=rdma-shared: accepted: "
+				    "names that differ behind the \"/\", for the plugin compares "
+				    "those alone",
+				    other, resource);
+	}
+	return 0;
+}
+
+static int check_resources(const struct merge *m, const struct config *c)
+{
+	const struct said *type = said_of(m, 0, setting_find("DevicePlugin", "Type"));
+	int r = 0;
+
+	for (size_t i = 0; i <= c->n_devices && c->plugin.type != PLUGIN_NONE && r >= 0; i++) {
+		const struct said *said = said_resource(m, i);
+		const char *problem;
+
+		if (!resource_of(c, i)[0] || !said)
+			continue;
+		problem = resource_problem(c->plugin.type, resource_of(c, i));
+		if (problem)
+			r = malformed_at(m, later(said, type),
+					 "Resource=%s with Type=%s: accepted: %s", said->text,
+					 plugin_type_name(c->plugin.type), problem);
+		else if (i > 0 && c->plugin.type == PLUGIN_RDMA_SHARED)
+			r = check_equal_name(m, c, i);
+	}
+	return r;
 }
 
 /* Its network has no IPv6. Source: drivers/infiniband/hw/erdma/erdma_main.c, erdma_pci_tbl */
@@ -395,6 +498,8 @@ static int build(const struct merge *m, struct config *c)
 	if (r >= 0)
 		r = check_netns(m, c);
 	if (r >= 0)
+		r = check_manifest(m, c);
+	if (r >= 0)
 		r = check_is_meant(m);
 
 	for (size_t i = 1; i < m->n_layers && r >= 0; i++) {
@@ -411,6 +516,8 @@ static int build(const struct merge *m, struct config *c)
 		if (r >= 0)
 			r = check_ipv6(m, i, c, d);
 	}
+	if (r >= 0)
+		r = check_resources(m, c);
 
 	return r;
 }

@@ -22,11 +22,16 @@
  * - VirtualFunctions=shared with Count= other than 1; shared-multi without Count=; exclusive with
  * Count=, unless the Count= is of [Device] and exclusive of [Device NAME]: then it is meant for the
  * others, and is dropped. With keep Count= has no effect.
- * - NetnsMode=exclusive with Type=rdma-shared: devices that all pods share must be in all
+ * - NetnsMode=exclusive with Type=rdma-shared or hca: devices that all pods share must be in all
  * namespaces.
  * - StaticAddress= in [Device] itself, for it is of one NIC; Gateway= without it, or outside its
  * prefix, unless link-local.
  * - IPv6=ra with a [Device NAME] whose Match= is about eRDMA: that network has no IPv6.
+ * - Resource= with a name that the plugin of Type= does not take: k8s-rdma-shared-dev-plugin takes
+ * letters, digits and "_", sriov-network-device-plugin also "-", and mode hca has its own name.
+ * - Two Resource= of equal names and other prefixes with Type=rdma-shared: the plugin compares
+ * names alone, and refuses the whole file.
+ * - Manifest= without Image=.
  * - [Device] with Match= and no [Device NAME] at all: a default for nothing.
  */
 #pragma once

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settings.h"
 
+#include "../model/paths.h"
 #include "../model/plan.h"
 #include "parse.h"
 
@@ -193,14 +194,18 @@ static bool is_dns_label(const char *s, size_t n)
 	return true;
 }
 
-/* The plugin takes letters, digits and "_" in names only; "kubernetes.io" is not for device
- * plugins. */
-static int parse_resource(const struct setting *s _unused_, const char *value, void *field)
+/* No plugin takes more than letters, digits, "_" and "-" in names; which of them takes "-" is
+ * looked at once it is known which it is. */
+static int parse_resource(const struct setting *s, const char *value, void *field)
 {
 	const char *name = strchr(value, '/'), *label = value;
 	size_t n;
 
-	if (!name || strlen(value) >= sizeof(((struct config *)0)->plugin.resource))
+	if (!*value && !*s->fallback) {
+		*(char *)field = '\0';
+		return 0;
+	}
+	if (!name || strlen(value) >= RESOURCE_LEN)
 		return -EINVAL;
 
 	for (; label < name; label += n + 1) {
@@ -214,19 +219,97 @@ static int parse_resource(const struct setting *s _unused_, const char *value, v
 	if (name == value + 1 || n == 0 || n > 63)
 		return -EINVAL;
 	/* Kubernetes wants a letter or a digit at both ends. */
-	if (name[0] == '_' || name[n - 1] == '_')
+	if (strchr("_-", name[0]) || strchr("_-", name[n - 1]))
 		return -EINVAL;
 	for (; *name; name++)
-		if ((unsigned char)*name > 0x7f || (!isalnum((unsigned char)*name) && *name != '_'))
+		if ((unsigned char)*name > 0x7f ||
+		    (!isalnum((unsigned char)*name) && !strchr("_-", *name)))
 			return -EINVAL;
 
 	strcpy(field, value); /* the length was looked at */
 	return 0;
 }
 
-static int format_resource(const struct setting *s _unused_, const void *field, char **ret)
+static bool is_in_folder(const char *path, const char *folder)
+{
+	const size_t n = strlen(folder);
+
+	return is_prefix(path + 1, folder) && path[1 + n] == '/' && !strchr(path + n + 2, '/');
+}
+
+/* Absolute, without "..", "//" and hidden names; at its end a file. */
+static bool is_path(const char *value)
+{
+	if (value[0] != '/' || strlen(value) >= PATH_LEN || strstr(value, "//") ||
+	    strstr(value, "/.") || value[strlen(value) - 1] == '/')
+		return false;
+	for (const char *p = value; *p; p++)
+		if (*p <= ' ' || *p > '~')
+			return false;
+	return true;
+}
+
+static int parse_path(const struct setting *s, const char *value, void *field)
+{
+	const char *below = s->max > 0 ? "/run/" : "/";
+
+	if (!*value && !*s->fallback) {
+		*(char *)field = '\0';
+		return 0;
+	}
+	if (!is_path(value) || !is_prefix(value, below))
+		return -EINVAL;
+	if (strpbrk(value, "\"'\\:")) /* it stands in YAML as well */
+		return -EINVAL;
+
+	/* Plugins get the whole folder to see: it must be none that holds more. */
+	if (s->max > 0 && (!strchr(value + strlen(below), '/') || is_in_folder(value, RUN_FOLDER)))
+		return -EINVAL;
+
+	strcpy(field, value); /* the length was looked at */
+	return 0;
+}
+
+/* A reference to an image, as far as it can do harm: distribution/reference has the grammar. */
+static int parse_image(const struct setting *s _unused_, const char *value, void *field)
+{
+	if (strlen(value) >= PATH_LEN || (*value && !isalnum((unsigned char)*value)))
+		return -EINVAL;
+	for (const char *p = value; *p; p++)
+		if ((unsigned char)*p > 0x7f ||
+		    (!isalnum((unsigned char)*p) && !strchr("._-/:@", *p)))
+			return -EINVAL;
+
+	strcpy(field, value); /* the length was looked at */
+	return 0;
+}
+
+static int format_text(const struct setting *s _unused_, const void *field, char **ret)
 {
 	return format_word(field, ret);
+}
+
+/* A path, or "no". What reads metrics looks at files that end in ".prom" only. */
+static int parse_output(const struct setting *s, const char *value, void *field)
+{
+	const size_t n = strlen(value);
+
+	if (streq(value, "no")) {
+		*(char *)field = '\0';
+		return 0;
+	}
+	if (!is_path(value))
+		return -EINVAL;
+	if (s->min > 0 && (n < s->min || !streq(value + n - s->min, ".prom")))
+		return -EINVAL;
+
+	strcpy(field, value); /* the length was looked at */
+	return 0;
+}
+
+static int format_output(const struct setting *s _unused_, const void *field, char **ret)
+{
+	return format_word(*(const char *)field ? field : "no", ret);
 }
 
 /* One of the words of the values min to max; nothing at all is the value 0, when that is outside.
@@ -285,9 +368,12 @@ static const struct setting_type type_ports = { parse_ports, format_ports, NULL 
 static const struct setting_type type_bool = { parse_bool, format_bool, NULL };
 static const struct setting_type type_usec = { parse_usec, format_usec, NULL };
 static const struct setting_type type_globs = { parse_globs, format_globs, NULL };
-static const struct setting_type type_resource = { parse_resource, format_resource, NULL };
+static const struct setting_type type_resource = { parse_resource, format_text, NULL };
 static const struct setting_type type_address_of_nic = { parse_ip_prefix, format_ip, NULL };
 static const struct setting_type type_gateway = { parse_ip_host, format_ip, NULL };
+static const struct setting_type type_path = { parse_path, format_text, NULL };
+static const struct setting_type type_image = { parse_image, format_text, NULL };
+static const struct setting_type type_output = { parse_output, format_output, NULL };
 static const struct setting_type type_driver_mode = { parse_enum, format_enum,
 						      word_driver_mode_name };
 static const struct setting_type type_peermem = { parse_enum, format_enum, word_peermem_mode_name };
@@ -313,6 +399,7 @@ static const struct setting_type type_plugin = { parse_enum, format_enum, word_p
 #define FIELD(type, m)       FIELD_OF(struct config, type, m)
 #define DEVICE(type, m)      FIELD_OF(struct device_config, type, m)
 #define TEXT(m)              offsetof(struct config, m)
+#define DEVICE_TEXT(m)       offsetof(struct device_config, m)
 
 /* clang-format off */
 const struct setting settings[N_SETTINGS] = {
@@ -347,6 +434,9 @@ const struct setting settings[N_SETTINGS] = {
 	{ "Device", "Identity", DEVICE(enum identity, identity), &type_identity,
 	  0, _IDENTITY_N - 1, "derived", "derived or keep",
 	  "Derive the MAC or GUID of a VF that has none from its NIC's, the same at each boot" },
+	{ "Device", "Resource", DEVICE_TEXT(resource), &type_resource,
+	  0, 0, "", "PREFIX/NAME such as rdma/gpu, or nothing for that of [DevicePlugin]",
+	  "The name under which pods ask for these devices, when they are a pool of their own" },
 	{ "Device", "Expect", DEVICE(uint32_t, expect), &type_u32,
 	  0, 65535, "0", "a number from 0 to 65535",
 	  "NICs that must have appeared before the node is ready; 0: those that are there" },
@@ -393,14 +483,36 @@ const struct setting settings[N_SETTINGS] = {
 	  0, _GATE_N - 1, "off", "off, degraded or strict",
 	  "Hold the kubelet back until the node is ready or degraded (degraded), or ready (strict)" },
 	{ "DevicePlugin", "Type", FIELD(enum plugin_type, plugin.type), &type_plugin,
-	  0, _PLUGIN_N - 1, "none", "none or rdma-shared",
-	  "The device plugin to write a configuration for: rdma-shared is k8s-rdma-shared-dev-plugin" },
+	  0, _PLUGIN_N - 1, "none", "none, rdma-shared, sriov or hca",
+	  "The device plugin to write a configuration for: k8s-rdma-shared-dev-plugin (rdma-shared), "
+	  "sriov-network-device-plugin (sriov), k8s-rdma-sriov-dev-plugin in its mode hca (hca)" },
+	{ "DevicePlugin", "ConfigFile", TEXT(plugin.config_file), &type_path,
+	  0, 1, "/" PLUGIN_CONFIG_PATH, "an absolute path of a file in a folder of its own below /run, where nothing outlives a boot",
+	  "Where that configuration is written; plugins mount its folder" },
 	{ "DevicePlugin", "Resource", TEXT(plugin.resource), &type_resource,
-	  0, 0, "rdma/hca", "PREFIX/NAME such as rdma/hca: a DNS name in lower case, then letters, digits and _",
+	  0, 0, "rdma/hca", "PREFIX/NAME such as rdma/hca: a DNS name in lower case, then letters, digits, _ and -",
 	  "The name under which pods ask for devices" },
 	{ "DevicePlugin", "Shares", FIELD(uint32_t, plugin.shares), &type_u32,
 	  1, INT32_MAX, "1000", "a number from 1 to 2147483647",
 	  "Pods that may have the resource at the same time" },
+	{ "DevicePlugin", "Manifest", TEXT(plugin.manifest), &type_path,
+	  0, 0, "", "an absolute path, or nothing",
+	  "A file in the kubelet's folder of static pods: the plugin is started once the node is ready, "
+	  "and anew when its configuration changes" },
+	{ "DevicePlugin", "Image", TEXT(plugin.image), &type_image,
+	  0, 0, "", "an image such as ghcr.io/mellanox/k8s-rdma-shared-dev-plugin:v1.5.3",
+	  "The image of that static pod" },
+	{ "Output", "NFD", TEXT(output.paths[OUTPUT_NFD]), &type_output,
+	  0, 0, "no", "an absolute path such as "
+	  "/etc/kubernetes/node-feature-discovery/features.d/rdma-provision, or no",
+	  "A feature file for node-feature-discovery: modes, counts, links and readiness as labels" },
+	{ "Output", "NCCL", TEXT(output.paths[OUTPUT_NCCL]), &type_output,
+	  0, 0, "no", "an absolute path such as /etc/nccl.conf, or no",
+	  "The settings of \"nccl-env --conf\" for jobs on the host" },
+	{ "Output", "Metrics", TEXT(output.paths[OUTPUT_METRICS]), &type_output,
+	  5, 0, "no", "an absolute path that ends in .prom, such as "
+	  "/var/lib/node_exporter/textfile_collector/rdma-provision.prom, or no",
+	  "Metrics for node_exporter's textfile collector" },
 	{ "Service", "ReadyTimeoutSec", FIELD(uint64_t, service.ready_timeout_usec), &type_usec,
 	  0, 86400, "300", "a time from 0 to 1d, for example 300 or 5min",
 	  "After this time a node that is not ready is degraded, and boot goes on" },

@@ -9,7 +9,7 @@
 
 #include "../model/config.h"
 
-#define N_SETTINGS 29
+#define N_SETTINGS 36
 
 struct setting {
 	const char *section, *name;

@@ -604,16 +604,11 @@ static int open_parent_made(const struct fs *fs, const char *path, const char **
 	return r < 0 ? r : open_parent(fs, path, ret_name);
 }
 
-int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
+static int replace_in(int folder, const char *name, const char *data, size_t size, mode_t mode)
 {
-	_cleanup_(closep) int folder = -EBADF;
 	char temporary[NAME_MAX + 1];
-	const char *name;
 	int r;
 
-	folder = open_parent_made(fs, path, &name);
-	if (folder < 0)
-		return folder;
 	if (is_equal(folder, name, data, size))
 		return 0;
 	if ((size_t)snprintf(temporary, sizeof(temporary), ".%s.tmp", name) >= sizeof(temporary))
@@ -634,6 +629,23 @@ int fs_replace(const struct fs *fs, const char *path, const char *data, size_t s
 	return fsync(folder) < 0 ? -errno : 1;
 }
 
+int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
+{
+	_cleanup_(closep) int folder = -EBADF;
+	const char *name;
+
+	folder = open_parent_made(fs, path, &name);
+	return folder < 0 ? folder : replace_in(folder, name, data, size, mode);
+}
+
+static int remove_in(int folder, const char *name)
+{
+	if (unlinkat(folder, name, 0) < 0)
+		return errno == ENOENT ? 0 : -errno;
+
+	return fsync(folder) < 0 ? -errno : 0;
+}
+
 int fs_remove(const struct fs *fs, const char *path)
 {
 	_cleanup_(closep) int folder = -EBADF;
@@ -642,8 +654,81 @@ int fs_remove(const struct fs *fs, const char *path)
 	folder = open_parent(fs, path, &name);
 	if (folder < 0)
 		return folder == -ENOENT ? 0 : folder;
-	if (unlinkat(folder, name, 0) < 0)
-		return errno == ENOENT ? 0 : -errno;
+	return remove_in(folder, name);
+}
 
-	return fsync(folder) < 0 ? -errno : 0;
+/* One folder in another, which is no link. */
+static int open_step(int folder, const char *name, bool is_made)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	struct stat st;
+	int fd;
+
+	fd = openat(folder, name, flags);
+	if (fd < 0 && errno == ENOENT && is_made) {
+		if (mkdirat(folder, name, 0755) < 0 && errno != EEXIST)
+			return -errno;
+		fd = openat(folder, name, flags);
+		/* Whatever the umask is. */
+		if (fd >= 0 && (fchmod(fd, 0755) < 0 || fsync(folder) < 0)) {
+			close(fd);
+			return -errno;
+		}
+	}
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOTDIR && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISLNK(st.st_mode))
+		return -ELOOP;
+	return -errno;
+}
+
+/* The folder of @path, by steps none of which is a link, and the name in it. */
+static int open_steps(const struct fs *fs, const char *path, bool is_made, const char **ret_name)
+{
+	_cleanup_(closep) int folder = -EBADF;
+	const char *at = path;
+	char part[NAME_MAX + 1];
+	int next;
+
+	folder = openat(fs->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return -errno;
+
+	for (size_t n; n = strcspn(at, "/"), at[n] == '/'; at += n + 1) {
+		if (n == 0 || n > NAME_MAX || is_prefix(at, "../"))
+			return n > NAME_MAX ? -ENAMETOOLONG : -EINVAL;
+		memcpy(part, at, n);
+		part[n] = '\0';
+		next = open_step(folder, part, is_made);
+		if (next < 0)
+			return next;
+		close(folder);
+		folder = next;
+	}
+	if (is_empty(at) || streq(at, ".") || streq(at, ".."))
+		return -EINVAL;
+
+	*ret_name = at;
+	return TAKE_FD(folder);
+}
+
+int fs_output(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
+{
+	_cleanup_(closep) int folder = -EBADF;
+	const char *name;
+
+	folder = open_steps(fs, path, true, &name);
+	return folder < 0 ? folder : replace_in(folder, name, data, size, mode);
+}
+
+int fs_output_remove(const struct fs *fs, const char *path)
+{
+	_cleanup_(closep) int folder = -EBADF;
+	const char *name;
+
+	folder = open_steps(fs, path, false, &name);
+	if (folder < 0)
+		return folder == -ENOENT ? 0 : folder;
+	return remove_in(folder, name);
 }

@@ -84,4 +84,13 @@ int fs_write_attribute(const struct fs *fs, const char *path, const char *value)
  */
 int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
 int fs_remove(const struct fs *fs, const char *path); /* and fsync of the folder; 0 when absent */
+
+/*
+ * The same for files that others read, in folders that others may write to: no part of the path may
+ * be a link (-ELOOP), so that what is planted there leads nowhere. Folders that are missing are
+ * made.
+ */
+int fs_output(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
+int fs_output_remove(const struct fs *fs, const char *path);
+
 int fs_make_folders(const struct fs *fs, const char *path); /* every missing part, mode 0755 */

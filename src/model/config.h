@@ -7,6 +7,7 @@
 #pragma once
 
 #include "../base/util.h"
+#include "output.h"
 
 enum vf_mode {
 	VF_MODE_KEEP,
@@ -117,8 +118,14 @@ enum gate_mode {
 enum plugin_type {
 	PLUGIN_NONE,
 	PLUGIN_RDMA_SHARED, /* k8s-rdma-shared-dev-plugin */
+	PLUGIN_SRIOV,       /* sriov-network-device-plugin */
+	PLUGIN_HCA,         /* k8s-rdma-sriov-dev-plugin in its mode "hca", which selects nothing */
 	_PLUGIN_N
 };
+
+#define RESOURCE_LEN 128        /* "rdma/hca" */
+#define HCA_RESOURCE "rdma/hca" /* the only one of PLUGIN_HCA */
+#define PATH_LEN     256 /* of files that settings name; targets of actions have as much room */
 
 #define COUNT_UNSET UINT32_MAX       /* Count= was not given */
 #define COUNT_MAX   (UINT32_MAX - 1) /* Count=max */
@@ -139,8 +146,9 @@ struct device_config {
 	uint32_t mtu;     /* bytes, 0: leave alone */
 	enum trust trust; /* of the VFs */
 	enum identity identity;
-	struct ip address; /* with [Route] Address=static; of the one NIC that matches */
-	struct ip gateway; /* prefix_len is of no meaning */
+	char resource[RESOURCE_LEN]; /* empty: that of [DevicePlugin] */
+	struct ip address;           /* with [Route] Address=static; of the one NIC that matches */
+	struct ip gateway;           /* prefix_len is of no meaning */
 	uint32_t
 		expect; /* PFs that must appear before the node is ready, 0: those that are there */
 };
@@ -175,9 +183,15 @@ struct config {
 	} kubelet;
 	struct {
 		enum plugin_type type;
-		char resource[128]; /* "rdma/hca" */
+		char resource[RESOURCE_LEN]; /* "rdma/hca" */
 		uint32_t shares;
+		char config_file[PATH_LEN]; /* absolute, below /run */
+		char manifest[PATH_LEN];    /* absolute; empty: no static pod */
+		char image[PATH_LEN];       /* of that pod */
 	} plugin;
+	struct {
+		char paths[_OUTPUT_N][PATH_LEN]; /* absolute; empty: not written */
+	} output;
 	struct {
 		uint64_t ready_timeout_usec, settle_usec;
 	} service;

@@ -45,7 +45,12 @@ void node_done(struct node *n)
 	free(n->modules);
 	free(n->enslaves);
 	free(n->plugin_file);
+	free(n->manifest_file);
+	free(n->plugin_processes);
 	free(n->rules_file);
+	for (size_t i = 0; i < _OUTPUT_N; i++)
+		free(n->outputs[i].text);
+	free(n->output_records);
 	free(n->memories);
 	free(n->failures);
 	*n = (struct node){};

@@ -390,6 +390,32 @@ struct failure {
 	char error[192];
 };
 
+/* A running device plugin that was started before its file was written: it never reads it again. */
+struct plugin_process {
+	uint32_t pid;
+	char command[32], container[80]; /* as of the users above */
+};
+
+/* A file of [Output], as it is now. */
+struct output_file {
+	bool has_folder;
+	bool is_there; /* something is */
+	char *text;    /* owned; NULL: not there, or not written by us */
+};
+
+/* A file of [Output] that this service wrote, under this configuration or an earlier one. */
+struct output_record {
+	enum output output;
+	char path[PATH_LEN];
+};
+
+/* What a pass that changed something was like. */
+struct last_change {
+	uint32_t steps;         /* changes made; 0: no such pass is known */
+	int64_t time_sec;       /* of its end, CLOCK_REALTIME */
+	uint64_t duration_usec; /* until the last of them was made */
+};
+
 enum node_state {
 	NODE_STARTING,
 	NODE_READY,
@@ -457,14 +483,24 @@ struct node {
 	char cmdline_blacklist[256]; /* module_blacklist= of the kernel, comma-separated */
 
 	struct kubelet kubelet;
-	char *plugin_file; /* owned; its content, NULL: absent */
-	char *rules_file;  /* owned; content of the generated udev rules, NULL: absent */
+	char *plugin_file;   /* owned; content of the device plugin's file, NULL: absent */
+	char *manifest_file; /* owned; content of Manifest=, NULL: absent */
+	/* What an earlier configuration had written, and is still there; empty: nothing. */
+	char old_plugin_path[PATH_LEN], old_manifest_path[PATH_LEN];
+	struct plugin_process *plugin_processes; /* owned; by pid */
+	size_t n_plugin_processes;
+	char *rules_file; /* owned; content of the generated udev rules, NULL: absent */
+	struct output_file outputs[_OUTPUT_N];
+	struct output_record *output_records; /* owned */
+	size_t n_output_records;
+	struct last_change last_change; /* of this pass or of one before */
 
 	/* from state.json, all empty when it is of another boot */
 	struct memory *memories; /* owned, by PCI address */
 	size_t n_memories;
 	enum node_state last_state;
-	char last_hash[17];       /* the configuration of that state */
+	char last_hash[17];              /* the configuration of that state */
+	char last_plugin_path[PATH_LEN]; /* where it had the plugin's file */
 	bool was_settled;         /* with that configuration the time to wait was over before */
 	struct failure *failures; /* owned; of that configuration */
 	size_t n_failures;

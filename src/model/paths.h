@@ -14,10 +14,17 @@
 #define READY_PATH         "run/rdma-provision/ready" /* there only while the node is ready */
 #define PLUGIN_CONFIG_PATH "run/rdma-provision/device-plugin/config.json"
 #define METADATA_PATH      "run/rdma-provision/metadata" /* what it said: model/metadata.h */
-#define LAST_GOOD_PATH     "var/lib/rdma-provision/last-good.conf"
+/* The first line of a static pod that we wrote: none without it is ever replaced or removed. */
+#define MANIFEST_MARK   "# Written by rdma-provision, and replaced when the node changes."
+#define MANIFEST_RECORD "var/lib/rdma-provision/manifest" /* path of the static pod we wrote */
+#define LAST_GOOD_PATH  "var/lib/rdma-provision/last-good.conf"
 
 /* Of the helper that speaks IP, rdma-provision-metadata.socket. */
 #define METADATA_SOCKET_PATH "run/rdma-provision-metadata.socket"
+
+/* Which files of [Output] were written: the second when /var cannot be written. */
+#define OUTPUTS_PATH     "var/lib/rdma-provision/outputs"
+#define OUTPUTS_RUN_PATH "run/rdma-provision/outputs"
 
 /* Options of modules. The first of them hides the second, so there is a third: wanted.h knows all.
  */

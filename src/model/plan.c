@@ -6,6 +6,13 @@
 /* A number that is no member has no name: it may have come over a pipe. */
 #define NAME(table, i) ((size_t)(i) < ELEMENTSOF(table) ? (table)[i] : "")
 
+void lint_done(struct lint *l)
+{
+	free(l->exposed);
+	free(l->findings);
+	*l = (struct lint){};
+}
+
 void plan_done(struct plan *p)
 {
 	free(p->actions);
@@ -14,6 +21,11 @@ void plan_done(struct plan *p)
 	free(p->checks);
 	free(p->devices);
 	free(p->rules);
+	free(p->plugin);
+	free(p->manifest);
+	lint_done(&p->lint);
+	for (size_t i = 0; i < _OUTPUT_N; i++)
+		free(p->outputs[i].text);
 	free(p->reasons);
 	*p = (struct plan){};
 }
@@ -88,7 +100,27 @@ bool is_destructive(const struct action *a)
 
 bool is_best_effort(const struct action *a)
 {
-	return a->verb == VERB_LOAD_MODULE && streq(a->target, PEERMEM_MODULE);
+	return (a->verb == VERB_LOAD_MODULE && streq(a->target, PEERMEM_MODULE)) ||
+	       is_output(a->verb);
+}
+
+bool is_file_for_others(enum verb v)
+{
+	return is_output(v) || v == VERB_WRITE_PLUGIN || v == VERB_REMOVE_PLUGIN ||
+	       v == VERB_WRITE_MANIFEST || v == VERB_REMOVE_MANIFEST;
+}
+
+bool is_output(enum verb v)
+{
+	return v == VERB_WRITE_OUTPUT || v == VERB_REMOVE_OUTPUT;
+}
+
+bool has_lost_devices(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_lost)
+			return true;
+	return p->n_gone > 0;
 }
 
 bool has_needed_changes(const struct plan *p)
@@ -168,7 +200,7 @@ const char *step_name(enum step s)
 	static const char *const names[] = {
 		[STEP_DRIVER] = "driver",   [STEP_NETNS] = "netns",   [STEP_VF] = "vf",
 		[STEP_LINK] = "link",       [STEP_ROUTE] = "route",   [STEP_SMC] = "smc",
-		[STEP_KUBELET] = "kubelet", [STEP_PLUGIN] = "plugin",
+		[STEP_KUBELET] = "kubelet", [STEP_PLUGIN] = "plugin", [STEP_OUTPUT] = "output",
 	};
 	_Static_assert(ELEMENTSOF(names) == _STEP_N, "a name for every step");
 
@@ -223,6 +255,10 @@ static const struct {
 	[VERB_ENSURE_KUBELET] = { "ensure-kubelet", false },
 	[VERB_WRITE_PLUGIN] = { "write-plugin", false },
 	[VERB_REMOVE_PLUGIN] = { "remove-plugin", false },
+	[VERB_WRITE_MANIFEST] = { "write-manifest", false },
+	[VERB_REMOVE_MANIFEST] = { "remove-manifest", false },
+	[VERB_WRITE_OUTPUT] = { "write-output", false },
+	[VERB_REMOVE_OUTPUT] = { "remove-output", false },
 };
 _Static_assert(ELEMENTSOF(verbs) == _VERB_N, "a line for every verb");
 
@@ -409,6 +445,8 @@ const char *plugin_type_name(enum plugin_type t)
 	static const char *const names[] = {
 		[PLUGIN_NONE] = "none",
 		[PLUGIN_RDMA_SHARED] = "rdma-shared",
+		[PLUGIN_SRIOV] = "sriov",
+		[PLUGIN_HCA] = "hca",
 	};
 	_Static_assert(ELEMENTSOF(names) == _PLUGIN_N, "a name for every type");
 
@@ -483,7 +521,28 @@ static const struct {
 	{ VERB_SET_NETNS_MODE, EBUSY, REASON_NETNS_BUSY },
 	{ VERB_ASK_METADATA, EAGAIN, REASON_METADATA_WAITING },
 	{ VERB_ASK_METADATA, EBADMSG, REASON_METADATA_REFUSED },
+	{ VERB_WRITE_OUTPUT, ENOENT, REASON_OUTPUT_NO_FOLDER },
+	{ VERB_WRITE_OUTPUT, EEXIST, REASON_OUTPUT_FOREIGN }, /* of apply/: it came in between */
 };
+
+/* What the kernel's answer to writing or removing a file for others means. */
+static enum reason file_failure(const struct action *a)
+{
+	static const struct {
+		int error;
+		enum reason reason;
+	} answers[] = {
+		{ EROFS, REASON_OUTPUT_READ_ONLY }, { EACCES, REASON_OUTPUT_READ_ONLY },
+		{ EPERM, REASON_OUTPUT_READ_ONLY }, /* chattr +i */
+		{ ENOSPC, REASON_OUTPUT_FULL },     { EDQUOT, REASON_OUTPUT_FULL },
+		{ ELOOP, REASON_OUTPUT_LINK },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(answers); i++)
+		if (-a->result == answers[i].error)
+			return answers[i].reason;
+	return REASON_ACTION_FAILED;
+}
 
 enum reason action_failure(const struct action *a)
 {
@@ -496,7 +555,7 @@ enum reason action_failure(const struct action *a)
 			return failures[i].reason;
 	if (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE)
 		return load_failure(a);
-	return REASON_ACTION_FAILED;
+	return is_file_for_others(a->verb) ? file_failure(a) : REASON_ACTION_FAILED;
 }
 
 const char *action_advice(const struct action *a)

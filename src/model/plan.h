@@ -17,6 +17,7 @@ enum step { /* one for each file of plan/, in the order of the mission */
 	STEP_SMC,
 	STEP_KUBELET,
 	STEP_PLUGIN,
+	STEP_OUTPUT,
 	_STEP_N
 };
 
@@ -62,6 +63,10 @@ enum verb {
 	VERB_ENSURE_KUBELET,   /* target: the kubelet's file; from, to: policies */
 	VERB_WRITE_PLUGIN,     /* target: path of the plugin configuration */
 	VERB_REMOVE_PLUGIN,    /* the same path, when no plugin is asked for any more */
+	VERB_WRITE_MANIFEST,   /* target: path of the plugin's static pod */
+	VERB_REMOVE_MANIFEST,
+	VERB_WRITE_OUTPUT,  /* target: path of a file of [Output] */
+	VERB_REMOVE_OUTPUT, /* the same; to: its key, "NFD" */
 	_VERB_N
 };
 
@@ -114,6 +119,16 @@ struct device {
 	char detail[192];     /* names and numbers for the reason */
 	uint32_t unsupported; /* vf_setting bits that its PF's driver does not have */
 	bool is_rebuilt;      /* a VF that was unbound and bound once by us, in this boot */
+	uint32_t wanted_vfs;  /* of a PF: how many it is to have; UINT32_MAX: left as they are */
+};
+
+/* A file of [Output] that is asked for. */
+struct plan_output {
+	const char *path; /* of the configuration; NULL: not asked for */
+	char *text;       /* owned; NULL: there is nothing to write */
+	bool is_kept;     /* too early to say: what is there stays */
+	enum reason reason;
+	char detail[256]; /* why there is nothing to write */
 };
 
 /*
@@ -128,6 +143,28 @@ struct carrier {
 	char detail[192];
 	bool is_ra; /* its IPv6 address is to come from router advertisements */
 };
+
+/*
+ * What the device plugin would make of its file on this node: output/lint.h.
+ */
+struct lint {
+	enum reason refusal; /* why it would not start, or expose nothing; REASON_NONE: it would */
+	char detail[256];    /* names for that */
+	struct exposed {
+		char pci[PCI_LEN]; /* or the name of a virtual RDMA device, with mode hca */
+		char resource[RESOURCE_LEN];
+	} *exposed; /* owned; in the order of the file, then of the addresses */
+	size_t n_exposed;
+	/* What keeps a device out that was meant to be in, or in that was not. */
+	struct finding {
+		enum reason reason;
+		char target[RESOURCE_LEN]; /* PCI address, or resource */
+		char detail[256];
+	} *findings; /* owned */
+	size_t n_findings;
+};
+
+void lint_done(struct lint *l);
 
 struct plan {
 	struct action *actions; /* owned */
@@ -145,7 +182,15 @@ struct plan {
 	size_t n_checks;
 	uint32_t n_missing; /* PFs that Expect= asks for and that are not there */
 	enum node_state state;
-	char *rules; /* owned; text of the udev rules that are wanted, NULL: none */
+	char *rules;  /* owned; text of the udev rules that are wanted, NULL: none */
+	char *plugin; /* owned; text of the device plugin's configuration, NULL: no device for it */
+	char *manifest;             /* owned; text of its static pod, NULL: none */
+	char plugin_path[PATH_LEN]; /* where the first of them is written */
+	struct lint lint;           /* of the text in "plugin" */
+	uint32_t n_gone; /* functions that were usable and are gone at this look for the first time
+			  */
+	struct plan_output outputs[_OUTPUT_N];
+	struct last_change change; /* of a pass, as far as it has come; not made by plan_make() */
 
 	/* Deviations without an action of their own: hints, never items of the plan. */
 	struct {
@@ -175,8 +220,12 @@ int plan_add_hint(struct plan *p, enum reason reason, const char *target, const 
 bool is_open_change(const struct action *a);
 bool has_open_changes(const struct plan *p);
 
-/* What changes no state when it fails, and what nobody waits for: nvidia_peermem. */
+/* What changes no state when it fails, and what nobody waits for: nvidia_peermem, files of
+ * [Output]. */
 bool is_best_effort(const struct action *a);
+bool is_file_for_others(enum verb v); /* that, the device plugin's, or its static pod */
+bool is_output(enum verb v); /* a file of [Output]: tells of the node, is none of its changes */
+bool has_lost_devices(const struct plan *p);   /* or gone ones: the loss is not confirmed yet */
 bool has_needed_changes(const struct plan *p); /* open ones beside those */
 
 /* Takes away what somebody may be using: looked at once more right before it is done. */

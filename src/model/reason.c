@@ -561,6 +561,128 @@ static const struct {
 		"The device plugin exits in the RDMA namespace mode \"exclusive\"",
 		"Set [RDMA] NetnsMode=shared and reboot, or [DevicePlugin] Type=none.",
 	},
+	[REASON_DEVICE_LOST] = {
+		"device-lost",
+		"A device that was usable is not, and is looked at once more before the plugin's "
+		"file changes",
+		"Nothing to do: after SettleSec= the file is written without it, if it does not come "
+		"back.",
+	},
+	[REASON_PLUGIN_NAME] = {
+		"plugin-name",
+		"The device plugin does not take this name of a resource, or not twice",
+		"Change Resource=: k8s-rdma-shared-dev-plugin takes letters, digits and \"_\", and "
+		"each name once whatever its prefix; sriov-network-device-plugin also \"-\".",
+	},
+	[REASON_PLUGIN_FILE] = {
+		"plugin-file",
+		"The device plugin would refuse its file",
+		"Correct what is named; a file that rdma-provision wrote is written anew by "
+		"\"rdma-provision apply\".",
+	},
+	[REASON_PLUGIN_EMPTY] = {
+		"plugin-empty",
+		"The device plugin would start and expose no device at all",
+		"See what \"rdma-provision check\" says of each device that is left out.",
+	},
+	[REASON_PLUGIN_CLASS] = {
+		"plugin-class",
+		"The device plugin looks at network controllers (PCI class 02) only",
+		"Hand this device out with [DevicePlugin] Type=hca, or with a plugin of its vendor.",
+	},
+	[REASON_PLUGIN_NO_MAD] = {
+		"plugin-no-mad",
+		"eRDMA in default mode has no umad device, which the shared device plugin asks for",
+		"Set [Driver] Mode=compat (with a driver built with MAD), [DevicePlugin] Type=hca, or "
+		"Type=none beside the vendor's own plugin.",
+	},
+	[REASON_PLUGIN_NOT_SELECTED] = {
+		"plugin-not-selected",
+		"The plugin's file has no words for this device that would not name others as well",
+		"Give unlike NICs pools of their own ([Device NAME] Resource=), or use [DevicePlugin] "
+		"Type=sriov, which takes PCI addresses.",
+	},
+	[REASON_PLUGIN_PF_WITH_VFS] = {
+		"plugin-pf-with-vfs",
+		"The device plugin hides a physical function that has virtual ones",
+		"Set VirtualFunctions=exclusive for this NIC to hand the NIC itself out, or shared or "
+		"shared-multi to hand its virtual functions out.",
+	},
+	[REASON_PLUGIN_DEFAULT_ROUTE] = {
+		"plugin-default-route",
+		"The device plugin hides the NIC that holds the node's IPv4 default route",
+		"Leave this NIC to the node (take it out of Match=), hand out a virtual function of "
+		"it, or put the default route on another interface.",
+	},
+	[REASON_PLUGIN_TWO_POOLS] = {
+		"plugin-two-pools",
+		"Two pools of the device plugin claim this device; with Type=sriov the first one gets it",
+		"Let only one [Device NAME] section match it.",
+	},
+	[REASON_PLUGIN_FOREIGN] = {
+		"plugin-foreign",
+		"The device plugin would hand out this device too, which no [Device] section hands out",
+		"Take a device it should not have away from the driver, or use a plugin that selects "
+		"devices: Type=rdma-shared or sriov.",
+	},
+	[REASON_PLUGIN_RESTART_NEEDED] = {
+		"plugin-restart-needed",
+		"The running device plugin has not read its file since it changed, and never will",
+		"Restart it: \"kubectl -n kube-system delete pod\" with the plugin's pod on this node; "
+		"[DevicePlugin] Manifest= has it restarted by itself.",
+	},
+	[REASON_MANIFEST_FOREIGN] = {
+		"manifest-foreign",
+		"The file of Manifest= was written by somebody else, and is left as it is",
+		"Name another file in Manifest=, or remove this one.",
+	},
+
+	[REASON_OUTPUT_LAST] = {
+		"output-last",
+		"Files of [Output] tell of the node as it is, so they are written after all changes",
+		"Nothing: the pass that makes the changes writes them in its end.",
+	},
+	[REASON_OUTPUT_FOREIGN] = {
+		"output-foreign",
+		"A file of [Output] is there already and was not written by this service",
+		"Move it away, or name another file: files of others are never replaced.",
+	},
+	[REASON_OUTPUT_NO_FOLDER] = {
+		"output-no-folder",
+		"The folder of a file of [Output] is not there",
+		"Install what reads it (NFD, node_exporter), make the folder, or name another; "
+		"then \"systemctl reload rdma-provision\".",
+	},
+	[REASON_OUTPUT_READ_ONLY] = {
+		"output-read-only",
+		"A file for others is in a folder that the service may not write",
+		"Name another folder, or allow this one: ReadWritePaths= by \"systemctl edit "
+		"rdma-provision.service\", then restart the service.",
+	},
+	[REASON_OUTPUT_FULL] = {
+		"output-full",
+		"There is no room for a file for others",
+		"Free space or inodes on that file system; it is tried again by itself.",
+	},
+	[REASON_OUTPUT_LINK] = {
+		"output-link",
+		"A part of the path of a file for others is a link, which is not followed",
+		"Name the place that it leads to, or make a folder of it.",
+	},
+	[REASON_NCCL_NONE] = {
+		"nccl-none",
+		"No port is fit for NCCL: a RoCE v2 GID of an IPv4 address, on a netdev with "
+		"carrier",
+		"Give the RDMA interfaces IPv4 addresses and bring them up; \"rdma-provision "
+		"explain DEVICE\" shows the GIDs of each.",
+	},
+	[REASON_NCCL_MIXED_INDEX] = {
+		"nccl-mixed-index",
+		"The fastest ports have their GIDs at different indexes, and NCCL takes one for "
+		"all",
+		"Remove what came before the IPv4 address on one of them (other addresses, "
+		"VLANs), or with NCCL 2.21 or later set NCCL_IB_GID_INDEX=-1.",
+	},
 
 	[REASON_ACTION_FAILED] = {
 		"action-failed",

@@ -51,6 +51,15 @@ enum driver_mode node_driver_mode(const struct config *c, const struct node *n)
 	return driver_mode_resolve(c->driver.mode, node_has_gpu(n), node_has_nvidia_module(n));
 }
 
+enum reason reason_without_umad(const struct config *c, const struct node *n, const struct pci *pci)
+{
+	enum driver_mode mode = node_driver_mode(c, n);
+
+	return is_erdma(pci) && mode != DRIVER_MODE_COMPAT && mode != DRIVER_MODE_OFED
+		       ? REASON_PLUGIN_NO_MAD
+		       : REASON_NO_UMAD;
+}
+
 static struct wanted_option *add(struct wanted *w, const char *module, const char *name)
 {
 	struct wanted_option *o = &w->options[w->n_options++];

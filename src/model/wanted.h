@@ -46,6 +46,9 @@ bool node_has_gpu(const struct node *n); /* node.pcis is enough */
 /* Loaded, built in, or a file of it is installed, whatever modprobe.d says about it. */
 bool node_has_nvidia_module(const struct node *n);
 enum driver_mode node_driver_mode(const struct config *c, const struct node *n);
+/* eRDMA never has a umad device in its default mode; others, and eRDMA in compat, may get one. */
+enum reason reason_without_umad(const struct config *c, const struct node *n,
+				const struct pci *pci);
 
 /*
  * The options that are wanted: @mode is the resolved one (never auto). Nothing of erdma with keep;

@@ -6,74 +6,9 @@
 #include "../doors/route.h"
 #include "../doors/rule.h"
 #include "ledger.h"
+#include "pci.h"
 
-#include <ctype.h>
 #include <net/if.h>
-
-/* "0000:3b:00.0": hexadecimal groups of 4 to 8, 2, 2 and 1 digits. */
-static bool is_pci_address(const char *s, size_t len)
-{
-	static const char separators[] = "::.";
-	static const size_t most[] = { 8, 2, 2, 1 }, least[] = { 4, 2, 2, 1 };
-	size_t group = 0, n = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (isxdigit((unsigned char)s[i])) {
-			if (++n > most[group])
-				return false;
-		} else if (group < 3 && s[i] == separators[group] && n >= least[group]) {
-			group++;
-			n = 0;
-		} else {
-			return false;
-		}
-	}
-
-	return group == 3 && n == 1;
-}
-
-bool parse_pci_of_path(const char *path, char *ret, size_t size)
-{
-	bool found = false;
-
-	while (*path) {
-		size_t len = strcspn(path, "/");
-
-		if (len < size && is_pci_address(path, len)) {
-			memcpy(ret, path, len);
-			ret[len] = '\0';
-			found = true;
-		}
-		path += len;
-		path += *path == '/';
-	}
-
-	return found;
-}
-
-/*
- * The link of a netdev in /sys/class/net leads through its PCI function also where another device
- * stands between (virtio); its "device" link names only the nearest.
- */
-static int find_pci(const struct fs *fs, struct netdev *nd)
-{
-	char path[64], target[512];
-	int r;
-
-	snprintf(path, sizeof(path), "sys/class/net/%s", nd->name);
-	r = fs_read_link(fs, path, target, sizeof(target));
-	if (r == -EINVAL) { /* a plain folder, in trees made by hand */
-		snprintf(path, sizeof(path), "sys/class/net/%s/device", nd->name);
-		r = fs_read_link(fs, path, target, sizeof(target));
-	}
-	if (r == -ENOENT || r == -ENODEV)
-		return 0; /* virtual, renamed or gone just now */
-	if (r < 0)
-		return r;
-
-	parse_pci_of_path(target, nd->pci, sizeof(nd->pci));
-	return 0;
-}
 
 /* What sysfs alone tells of a link. */
 static int observe_sysfs_link(const struct fs *fs, const char *name, struct node *n)
@@ -185,7 +120,7 @@ int observe_net(struct doors *d, struct node *n)
 		r = observe_sysfs_links(&d->fs, n);
 
 	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++)
-		r = find_pci(&d->fs, &n->netdevs[i]);
+		r = observe_netdev_pci(&d->fs, &n->netdevs[i]);
 	if (r >= 0)
 		r = ledger_read(&d->fs, &n->ledger, &n->n_ledger);
 	observe_all(&d->fs, n);

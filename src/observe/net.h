@@ -22,7 +22,3 @@ int observe_net(struct doors *d, struct node *n);
  * many were asked, or -ENOMEM.
  */
 int observe_lookups(struct doors *d, const struct plan *p, struct node *n);
-
-/* The PCI function in a sysfs device path: its last component that is one. False when there is
- * none. */
-bool parse_pci_of_path(const char *path, char *ret, size_t size);

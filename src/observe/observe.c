@@ -18,11 +18,9 @@
 #include "vf.h"
 
 #define MAX_ANSWERS_BYTES (64u << 20) /* a node with full Internet routes */
-#define MAX_PLUGIN_BYTES  (1u << 20)
 #define MAX_RULES_BYTES   (1u << 20)
 
-/* A tree that was captured, or written by hand, has its answers beside its files. */
-static int read_answers(const struct fs *fs, struct node *n)
+int observe_answers(const struct fs *fs, struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;
 	char problem[256] = "";
@@ -67,12 +65,6 @@ static int observe_outputs(const struct fs *fs, struct node *n)
 	size_t size;
 	int r;
 
-	r = fs_read_all(fs, PLUGIN_CONFIG_PATH, MAX_PLUGIN_BYTES, false, &n->plugin_file, &size);
-	if (r < 0 && r != -ENOENT && r != -ENOMEM)
-		log_debug_errno(r, "/" PLUGIN_CONFIG_PATH ": not ours, will be replaced");
-	if (r == -ENOMEM)
-		return r;
-
 	r = fs_read_all(fs, RULES_PATH, MAX_RULES_BYTES, false, &n->rules_file, &size);
 	if (r < 0 && r != -ENOENT && r != -ENOMEM)
 		log_debug_errno(r, "/" RULES_PATH ": not ours, will be replaced");
@@ -115,7 +107,7 @@ int observe_node(struct doors *d,
 	if (r >= 0)
 		r = observe_pci(&d->fs, &n);
 	if (r >= 0 && !d->fs.is_live)
-		r = read_answers(&d->fs, &n);
+		r = observe_answers(&d->fs, &n);
 	if (r >= 0)
 		r = observe_net(d, &n);
 	if (r >= 0)

@@ -16,6 +16,12 @@ int observe_node(struct doors *d,
 		 int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
 		 struct node *ret);
 
+/*
+ * What netlink and others told when a tree was captured: a tree that was captured, or written by
+ * hand, has its answers beside its files (answers.h). Return: 0, also without any, or -errno.
+ */
+int observe_answers(const struct fs *fs, struct node *n);
+
 uint32_t observe_numa_nodes(const struct fs *fs); /* 0: the kernel tells of none */
 
 /*

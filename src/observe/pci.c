@@ -7,12 +7,12 @@
 #define CLASS_BRIDGE 0x06
 
 /* An address as the kernel writes it: "0000:3b:00.0", longer domains with more digits. */
-static bool is_address(const char *name)
+static bool is_address(const char *s, size_t len)
 {
-	const size_t domain = strspn(name, "0123456789abcdef");
-	const char *rest = name + domain;
+	const size_t domain = strspn(s, "0123456789abcdef");
+	const char *rest = s + domain;
 
-	return domain >= 4 && domain <= 8 && strlen(rest) == 8 && rest[0] == ':' &&
+	return domain >= 4 && domain <= 8 && len == domain + 8 && rest[0] == ':' &&
 	       isxdigit((unsigned char)rest[1]) && isxdigit((unsigned char)rest[2]) &&
 	       rest[3] == ':' && isxdigit((unsigned char)rest[4]) &&
 	       isxdigit((unsigned char)rest[5]) && rest[6] == '.' && rest[7] >= '0' &&
@@ -178,7 +178,7 @@ int observe_pci(const struct fs *fs, struct node *n)
 	for (size_t i = 0; i < names.n_names; i++) {
 		struct pci pci, *slot;
 
-		if (!is_address(names.names[i]))
+		if (!is_address(names.names[i], strlen(names.names[i])))
 			continue;
 		r = observe_function(fs, names.names[i], &pci);
 		if (r == -ENODEV)
@@ -202,5 +202,48 @@ int observe_pci(const struct fs *fs, struct node *n)
 			return r;
 	}
 
+	return 0;
+}
+
+bool parse_pci_of_path(const char *path, char *ret, size_t size)
+{
+	bool found = false;
+
+	while (*path) {
+		size_t len = strcspn(path, "/");
+
+		if (len < size && is_address(path, len)) {
+			memcpy(ret, path, len);
+			ret[len] = '\0';
+			found = true;
+		}
+		path += len;
+		path += *path == '/';
+	}
+
+	return found;
+}
+
+/*
+ * The link of a netdev in /sys/class/net leads through its PCI function also where another device
+ * stands between (virtio); its "device" link names only the nearest.
+ */
+int observe_netdev_pci(const struct fs *fs, struct netdev *nd)
+{
+	char path[64], target[512];
+	int r;
+
+	snprintf(path, sizeof(path), "sys/class/net/%s", nd->name);
+	r = fs_read_link(fs, path, target, sizeof(target));
+	if (r == -ENOENT) { /* a plain folder, in trees made by hand */
+		snprintf(path, sizeof(path), "sys/class/net/%s/device", nd->name);
+		r = fs_read_link(fs, path, target, sizeof(target));
+	}
+	if (r == -ENOENT || r == -ENODEV)
+		return 0; /* virtual, renamed or gone just now */
+	if (r < 0)
+		return r;
+
+	parse_pci_of_path(target, nd->pci, sizeof(nd->pci));
 	return 0;
 }

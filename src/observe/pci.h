@@ -12,3 +12,10 @@
 
 /* Fills node.pcis but module. A machine without PCI has none. Return: 0 or -errno. */
 int observe_pci(const struct fs *fs, struct node *n);
+
+/* The PCI function in a sysfs device path: its last component that is one. False when there is
+ * none. */
+bool parse_pci_of_path(const char *path, char *ret, size_t size);
+
+/* Fills pci of a netdev whose name is known; left empty for a virtual one. Return: 0 or -errno. */
+int observe_netdev_pci(const struct fs *fs, struct netdev *nd);

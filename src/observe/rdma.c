@@ -2,110 +2,7 @@
 #include "rdma.h"
 
 #include "../doors/rdma.h"
-#include "net.h"
-
-#define CLASS_FOLDER "sys/class/infiniband"
-#define ZERO_GID     "0000:0000:0000:0000:0000:0000:0000:0000"
-
-/* The word of "4: ACTIVE" or "1: CA". */
-static void keep_word(char *text)
-{
-	char *colon = strstr(text, ": ");
-
-	if (colon)
-		memmove(text, colon + 2, strlen(colon + 2) + 1);
-}
-
-/* Text that may be absent, unreadable now, or longer than anything sensible: it stays empty then.
- */
-static void read_text(const struct fs *fs, const char *path, char *ret, size_t size)
-{
-	char line[128]; /* @ret has room for the text, but not for the newline that comes with it */
-
-	if (fs_read(fs, path, line, sizeof(line)) < 0 || !copy(ret, size, line))
-		ret[0] = '\0';
-}
-
-static int compare_gid(const void *a, const void *b)
-{
-	const struct gid *x = a, *y = b;
-
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static int observe_gids(const struct fs *fs, const char *folder, struct port *port)
-{
-	_cleanup_(fs_names_done) struct fs_names names = {};
-	char path[192];
-	int r;
-
-	snprintf(path, sizeof(path), "%s/gids", folder);
-	r = fs_list(fs, path, &names);
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-
-	for (size_t i = 0; i < names.n_names; i++) {
-		struct gid gid = {}, *slot;
-
-		gid.index = (uint32_t)strtoul(names.names[i], NULL, 10);
-		snprintf(path, sizeof(path), "%s/gids/%s", folder, names.names[i]);
-		read_text(fs, path, gid.gid, sizeof(gid.gid));
-		if (!gid.gid[0] || streq(gid.gid, ZERO_GID))
-			continue; /* an empty slot; its attributes give EINVAL */
-
-		snprintf(path, sizeof(path), "%s/gid_attrs/types/%s", folder, names.names[i]);
-		read_text(fs, path, gid.type, sizeof(gid.type));
-		snprintf(path, sizeof(path), "%s/gid_attrs/ndevs/%s", folder, names.names[i]);
-		read_text(fs, path, gid.netdev, sizeof(gid.netdev));
-
-		slot = APPEND(port->gids, port->n_gids);
-		if (!slot)
-			return -ENOMEM;
-		*slot = gid;
-	}
-
-	if (port->n_gids > 0)
-		qsort(port->gids, port->n_gids, sizeof(*port->gids), compare_gid);
-	return 0;
-}
-
-static int observe_port(const struct fs *fs, const char *ibdev, const char *number,
-			struct port *port)
-{
-	char folder[128], path[160];
-
-	port->number = (uint32_t)strtoul(number, NULL, 10);
-	snprintf(folder, sizeof(folder), CLASS_FOLDER "/%s/ports/%s", ibdev, number);
-
-	snprintf(path, sizeof(path), "%s/state", folder);
-	read_text(fs, path, port->state, sizeof(port->state));
-	keep_word(port->state);
-	snprintf(path, sizeof(path), "%s/link_layer", folder);
-	read_text(fs, path, port->link_layer, sizeof(port->link_layer));
-	snprintf(path, sizeof(path), "%s/rate", folder);
-	read_text(fs, path, port->rate, sizeof(port->rate));
-
-	return observe_gids(fs, folder, port);
-}
-
-static int observe_ports(const struct fs *fs, struct ibdev *ib)
-{
-	_cleanup_(fs_names_done) struct fs_names names = {};
-	char path[128];
-	int r;
-
-	snprintf(path, sizeof(path), CLASS_FOLDER "/%s/ports", ib->name);
-	r = fs_list(fs, path, &names);
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-
-	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
-		struct port *port = APPEND(ib->ports, ib->n_ports);
-
-		r = port ? observe_port(fs, ib->name, names.names[i], port) : -ENOMEM;
-	}
-	return r;
-}
+#include "ibdev.h"
 
 /* "5054:00ff:feaa:0001" of 52:54:00:aa:00:01: EUI-64 with the universal bit turned over. */
 static bool is_guid_of_mac(const char *guid, const char *mac)
@@ -153,32 +50,19 @@ static void find_netdev(const struct node *n, struct ibdev *ib)
 		COPY(ib->netdev, nd->name);
 }
 
-static int observe_ibdev(const struct fs *fs, const struct node *n, struct ibdev *ib)
+static int observe_one(const struct fs *fs, const struct node *n, struct ibdev *ib)
 {
-	char path[128], target[512];
 	const struct netdev *nd;
+	char path[128];
 	int r;
 
-	snprintf(path, sizeof(path), CLASS_FOLDER "/%s/device", ib->name);
-	r = fs_read_link(fs, path, target, sizeof(target));
-	if (r >= 0)
-		parse_pci_of_path(target, ib->pci, sizeof(ib->pci));
-	else if (r != -ENOENT && r != -EINVAL)
-		return r;
-
-	snprintf(path, sizeof(path), CLASS_FOLDER "/%s/node_guid", ib->name);
-	read_text(fs, path, ib->node_guid, sizeof(ib->node_guid));
-	snprintf(path, sizeof(path), CLASS_FOLDER "/%s/node_type", ib->name);
-	read_text(fs, path, ib->node_type, sizeof(ib->node_type));
-	keep_word(ib->node_type);
-
-	r = observe_ports(fs, ib);
+	r = observe_ibdev(fs, ib);
 	if (r < 0)
 		return r;
 
 	if (!ib->pci[0] && !ib->netdev[0]) { /* rxe and siw name their netdev here */
-		snprintf(path, sizeof(path), CLASS_FOLDER "/%s/parent", ib->name);
-		read_text(fs, path, ib->netdev, sizeof(ib->netdev));
+		snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/parent", ib->name);
+		observe_text(fs, path, ib->netdev, sizeof(ib->netdev));
 	}
 	find_netdev(n, ib);
 
@@ -206,7 +90,7 @@ static int observe_nodes(const struct fs *fs, struct node *n, const char *class,
 			continue;
 		/* The attribute is live; names and udev links may be of before a rename. */
 		snprintf(path, sizeof(path), "%s/%s/ibdev", class, names.names[i]);
-		read_text(fs, path, ibdev, sizeof(ibdev));
+		observe_text(fs, path, ibdev, sizeof(ibdev));
 		snprintf(path, sizeof(path), "dev/infiniband/%s", names.names[i]);
 		if (!ibdev[0] || !fs_exists(fs, path))
 			continue;
@@ -293,7 +177,7 @@ int observe_rdma(struct doors *d, struct node *n)
 	n->n_ibdevs = 0;
 
 	n->has_rdma_cm = fs_exists(&d->fs, "dev/infiniband/rdma_cm");
-	r = fs_list(&d->fs, CLASS_FOLDER, &names);
+	r = fs_list(&d->fs, IBDEV_FOLDER, &names);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 
@@ -313,7 +197,7 @@ int observe_rdma(struct doors *d, struct node *n)
 			continue;
 		}
 		take_answer(n, ib, answers, n_answers);
-		r = observe_ibdev(&d->fs, n, ib);
+		r = observe_one(&d->fs, n, ib);
 		if (r < 0)
 			return r;
 	}

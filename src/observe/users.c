@@ -6,8 +6,8 @@
 #include "listener.h"
 #include "module.h"
 #include "namespace.h"
-#include "net.h"
 #include "observe.h"
+#include "pci.h"
 #include "upper.h"
 
 #define VERBS_FOLDER "sys/class/infiniband_verbs"

@@ -2,8 +2,102 @@
 #include "check.h"
 
 #include "document.h"
+#include "lint.h"
+#include "plugin.h"
 
-int output_check(const char *const *problems, size_t n_problems, char **ret)
+static int make_problem(const struct config *c, enum reason reason, const char *detail, char **ret)
+{
+	return asprintf(ret, "[DevicePlugin] Type=%s: %s%s%s. %s", plugin_type_name(c->plugin.type),
+			reason_meaning(reason), *detail ? ": " : "", detail,
+			reason_advice(reason)) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
+/* It is in the right mode for what was asked, and will never be usable with this plugin. */
+static bool is_dead_end(const struct config *c, const struct device *d)
+{
+	return c->plugin.type == PLUGIN_RDMA_SHARED && d->is_handed_out &&
+	       d->reason == REASON_PLUGIN_NO_MAD;
+}
+
+int output_check_plugin(const struct config *c, const struct plan *p, char **ret)
+{
+	char detail[128];
+	enum reason reason;
+
+	*ret = NULL;
+	if (c->plugin.type == PLUGIN_NONE)
+		return 0;
+
+	reason = output_lint_config(c, detail, sizeof(detail));
+	if (reason != REASON_NONE)
+		return make_problem(c, reason, detail, ret);
+
+	for (size_t i = 0; p && i < p->n_devices; i++)
+		if (is_dead_end(c, &p->devices[i]))
+			return make_problem(c, REASON_PLUGIN_NO_MAD, p->devices[i].pci->address,
+					    ret);
+	if (p && p->plugin && p->lint.refusal != REASON_NONE)
+		return make_problem(c, p->lint.refusal, p->lint.detail, ret);
+	return 0;
+}
+
+/* Who is not exposed and why: first what is handed out and not usable, then what the plugin drops.
+ */
+static int walk(const struct plan *p,
+		int (*on_excluded)(void *userdata, const char *target, enum reason reason,
+				   const char *detail),
+		void *userdata)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		const struct device *d = &p->devices[i];
+
+		if (d->is_handed_out && !output_plugin_offers(d))
+			r = on_excluded(userdata, d->pci->address, d->reason, d->detail);
+	}
+	for (size_t i = 0; i < p->lint.n_findings && r >= 0; i++)
+		r = on_excluded(userdata, p->lint.findings[i].target, p->lint.findings[i].reason,
+				p->lint.findings[i].detail);
+	return r;
+}
+
+static int add_excluded(void *userdata, const char *target, enum reason reason, const char *detail)
+{
+	json_t *item = json_pack("{s:o, s:s, s:s, s:o, s:s}", "target", document_text(target),
+				 "code", reason_code(reason), "meaning", reason_meaning(reason),
+				 "detail", document_text(detail), "advice", reason_advice(reason));
+
+	return json_array_append_new(userdata, item) < 0 ? -ENOMEM : 0;
+}
+
+static json_t *make_exposed(const struct plan *p)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; i < p->lint.n_exposed; i++)
+		if (json_array_append_new(
+			    list,
+			    json_pack("{s:o, s:o}", "pci", document_text(p->lint.exposed[i].pci),
+				      "resource", document_text(p->lint.exposed[i].resource))) < 0)
+			return NULL;
+	return TAKE(list);
+}
+
+static json_t *make_plugin(const struct config *c, const struct plan *p)
+{
+	json_auto_t *excluded = json_array();
+
+	if (!excluded || walk(p, add_excluded, excluded) < 0)
+		return NULL;
+	return json_pack("{s:s, s:s, s:o, s:O}", "type", plugin_type_name(c->plugin.type), "path",
+			 c->plugin.config_file, "devices", make_exposed(p), "excluded", excluded);
+}
+
+int output_check(const char *const *problems, size_t n_problems, const struct config *c,
+		 const struct plan *p, char **ret)
 {
 	json_auto_t *document = NULL;
 	json_t *list = json_array();
@@ -15,5 +109,73 @@ int output_check(const char *const *problems, size_t n_problems, char **ret)
 		}
 
 	document = json_pack("{s:b, s:o}", "valid", n_problems == 0, "problems", list);
+	if (document && p && c->plugin.type != PLUGIN_NONE &&
+	    json_object_set_new(document, "plugin", make_plugin(c, p)) < 0)
+		return -ENOMEM;
 	return document ? document_print(document, ret) : -ENOMEM;
+}
+
+static int print_excluded(void *userdata, const char *target, enum reason reason,
+			  const char *detail)
+{
+	fprintf(userdata, "%s: %s (%s): %s%s%s. %s\n", target,
+		reason == REASON_PLUGIN_FOREIGN     ? "exposed as well"
+		: reason == REASON_PLUGIN_TWO_POOLS ? "in two pools"
+						    : "not exposed",
+		reason_code(reason), reason_meaning(reason), *detail ? ": " : "", detail,
+		reason_advice(reason));
+	return 0;
+}
+
+/* "rdma/gpu 4, rdma/hca 8", in the order of the file. */
+static void print_pools(FILE *f, const struct lint *l)
+{
+	for (size_t i = 0, n = 0; i < l->n_exposed; i += n) {
+		for (n = 0; i + n < l->n_exposed &&
+			    streq(l->exposed[i + n].resource, l->exposed[i].resource);
+		     n++)
+			;
+		fprintf(f, "%s%s %zu", i > 0 ? ", " : ": ", l->exposed[i].resource, n);
+	}
+}
+
+static void print_head(FILE *f, const struct config *c, const struct plan *p)
+{
+	size_t n_out = 0;
+
+	for (size_t i = 0; i < p->n_devices; i++)
+		n_out += p->devices[i].is_handed_out;
+
+	fprintf(f, "Device plugin %s: ", plugin_type_name(c->plugin.type));
+	if (n_out == 0)
+		fprintf(f, "no [Device] section matches a device of this node");
+	else if (!p->plugin)
+		fprintf(f, "none of %zu devices is usable now, so no file would be written", n_out);
+	else if (p->lint.refusal != REASON_NONE)
+		fprintf(f, "%s would expose nothing", c->plugin.config_file);
+	else {
+		fprintf(f, "%s would expose %zu devices", c->plugin.config_file, p->lint.n_exposed);
+		print_pools(f, &p->lint);
+	}
+	fprintf(f, "\n");
+}
+
+int output_check_text(const struct config *c, const struct plan *p, char **ret)
+{
+	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
+	size_t size;
+	FILE *f;
+
+	f = open_memstream(&text, &size);
+	if (!f)
+		return -ENOMEM;
+	if (p && c->plugin.type != PLUGIN_NONE) {
+		print_head(f, c, p);
+		walk(p, print_excluded, f);
+	}
+	if (fclose(f) != 0)
+		return -ENOMEM;
+
+	*ret = TAKE(text);
+	return 0;
 }

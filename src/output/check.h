@@ -1,16 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Check: what "check --json" prints.
+ * Check: what "check" says of a configuration, and of what a device plugin would make of its file.
  */
 #pragma once
 
-#include "../base/util.h"
+#include "../model/plan.h"
 
 /**
- * output_check() - the verdict on a configuration
- * @ret: {"valid":true,"problems":[]}, or the problems as sentences: file, line, key, value, what is
- * accepted
+ * output_check_plugin() - what of the device plugin is an error
+ * @c:    the configuration
+ * @p:    a plan for the node as it is, or NULL: it was not looked at
+ * @ret:  a sentence, owned by the caller; NULL: nothing is wrong
+ *
+ * An error is what no waiting will mend: the plugin would refuse its file or expose nothing of it,
+ * or asks for what a device never has (eRDMA in default mode has no umad). A device that is not
+ * usable yet is none.
  *
  * Return: 0 or -ENOMEM.
  */
-int output_check(const char *const *problems, size_t n_problems, char **ret);
+int output_check_plugin(const struct config *c, const struct plan *p, char **ret);
+
+/**
+ * output_check() - the verdict for programs
+ * @problems: sentences: file, line, key, value, what is accepted; or of output_check_plugin()
+ * @c, @p:    as above; @p may be NULL, and then nothing is said of the plugin
+ * @ret: {"valid":true,"problems":[]}, and with a plugin
+ * "plugin":{"type","path","devices":[{"pci","resource"}],"excluded":[{"target","code","meaning",
+ * "detail","advice"}]}: who would be exposed, and who not (or, with plugin-foreign, who beside)
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int output_check(const char *const *problems, size_t n_problems, const struct config *c,
+		 const struct plan *p, char **ret);
+
+/* The same of the plugin for people, a line for each device that is left out. 0 or -ENOMEM. */
+int output_check_text(const struct config *c, const struct plan *p, char **ret);

@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plugin: the configuration of k8s-rdma-shared-dev-plugin for the devices that are handed out.
+ * Plugin: the configuration of a device plugin for the devices that are handed out.
  *
- * Pure text. Is not the decision whether a plugin may be told yet, and writes no file.
+ * Pure text. Is not the decision whether a plugin may be told yet, and writes no file. Devices of
+ * one Resource= are a pool; pools stand in the order of their names' bytes, devices within them in
+ * the order of the plan, so that equal nodes give equal bytes.
  *
- * The plugin (pkg/resources/resources_manager.go, pkg/types/types.go) selects by lists: any of one
- * list, and all of the lists that are there. None of them is a PCI address, and two entries of one
- * resource are not allowed, so one entry has to say it all:
+ * Type=rdma-shared, k8s-rdma-shared-dev-plugin (pkg/resources/resources_manager.go,
+ * pkg/types/types.go): selects by lists, any of one list, and all of the lists that are there. None
+ * of them is a PCI address, so one entry has to say a whole pool:
  *
- * - Devices whose function has a network device are named by it in "ifNames", which is exact. One
- * in a pod keeps the name it had here, so that the file does not change while pods come and go.
- * - Devices whose function has none (eRDMA: its netdev is a PCI function of its own) can only be
- * told by vendor, device and driver. That is written when it selects no other managed function that
- * the plugin would take, i.e. one with a driver, a uverbs and an umad node; functions that no
- * [Device] section matches are not seen here.
- * - Both kinds at once do not fit into one entry. The named ones are written, as they are exact,
- * and the others left out.
+ * - By vendor, device and driver, when that takes no other function of the node that the plugin
+ * would take, i.e. one with a driver, a uverbs and an umad node. It holds whatever the network
+ * devices are called, and while one of them is in a pod.
+ * - Else by the names of network devices, which is exact. One in a pod keeps the name it had here,
+ * so that the file does not change while pods come and go. A function without a network device of
+ * its own (eRDMA: that is a PCI function of its own) is left out then.
  *
  * "periodicUpdateInterval" is 60 seconds, the plugin's default, said so that no other default
  * changes it: a card that comes back gets other character devices, and with 0 the plugin would go
  * on handing out those that are gone. It looks at the devices only, never again at its file.
+ *
+ * Type=sriov, sriov-network-device-plugin (pkg/types/types.go): by PCI addresses, with "isRdma".
+ * Each device is one of the resource, VF or PF.
+ *
+ * Type=hca, k8s-rdma-sriov-dev-plugin: {"mode": "hca"}. It selects nothing, and hands out every
+ * RDMA device of the node.
  */
 #pragma once
 
@@ -28,20 +34,35 @@
 
 /**
  * output_plugin() - the plugin's config.json
- * @c:    for the resource ("rdma/hca": a prefix up to the last '/', and a name) and the shares
+ * @c:    for the type, the resources ("rdma/hca": a prefix up to the '/', and a name) and shares
+ * @n:    for the functions that no section matches
  * @p:    for the devices
- * @ret:  the text, equal for equal nodes; NULL when there is no device to write, as the plugin
- * takes an entry without selectors for an error: then no file may be there
+ * @ret:  the text, equal for equal nodes; NULL when there is no device to write, as plugins take an
+ * entry without selectors for an error: then no file may be there
  *
  * Return: 0, or -ENOMEM.
  */
-int output_plugin(const struct config *c, const struct plan *p, char **ret);
+int output_plugin(const struct config *c, const struct node *n, const struct plan *p, char **ret);
 
 /**
  * output_plugin_has() - does that text hand out this device?
- * @p:  the plan
- * @d:  a device of it
+ * @d:  a device of @p
  *
  * False for a device that is handed out and usable means: the plugin's file has no words for it.
  */
-bool output_plugin_has(const struct plan *p, const struct device *d);
+bool output_plugin_has(const struct config *c, const struct node *n, const struct plan *p,
+		       const struct device *d);
+
+/* Usable, or not to be missed yet: what has a place in the file. */
+bool output_plugin_offers(const struct device *d);
+/* The name the plugin finds below the function itself: "" when it has no netdev of its own. */
+const char *output_plugin_netdev(const struct device *d);
+/* The pool of a device: its section's Resource=, or that of [DevicePlugin]. */
+const char *output_plugin_resource(const struct config *c, const struct device *d);
+
+/**
+ * output_plugin_all() - all that output/ has to say to the plugin: for plan_make()
+ *
+ * Sets p->plugin, p->manifest and p->lint. Return: 0 or -ENOMEM.
+ */
+int output_plugin_all(const struct config *c, const struct node *n, struct plan *p);

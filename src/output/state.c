@@ -191,19 +191,50 @@ static json_t *make_devices(const struct plan *p)
 
 /* Plugin and kubelet */
 
-static json_t *make_left_out(const struct plan *p)
+static json_t *make_left_out(const struct config *c, const struct node *n, const struct plan *p)
 {
 	json_auto_t *list = json_array();
 
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device *d = &p->devices[i];
 
-		if (!d->is_handed_out || !d->is_usable || output_plugin_has(p, d))
+		if (!d->is_handed_out || !d->is_usable || output_plugin_has(c, n, p, d))
 			continue;
 		if (json_array_append_new(list, document_text(d->pci->address)) < 0)
 			return NULL;
 	}
 
+	return TAKE(list);
+}
+
+/* How many devices each pool has in the file, in the order of their names. */
+static json_t *make_resources(const struct config *c, const struct node *n, const struct plan *p)
+{
+	json_auto_t *counts = json_object(), *list = json_array();
+	const char *name;
+	json_t *count;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const char *resource = output_plugin_resource(c, &p->devices[i]);
+
+		if (output_plugin_has(c, n, p, &p->devices[i]) &&
+		    document_add_number(counts, resource,
+					document_get_number(counts, resource) + 1) < 0)
+			return NULL;
+	}
+
+	json_object_foreach(counts, name, count)
+	{
+		size_t at = 0;
+
+		while (at < json_array_size(list) &&
+		       strcmp(document_get_text(json_array_get(list, at), "resource"), name) < 0)
+			at++;
+		if (json_array_insert_new(
+			    list, at, json_pack("{s:s, s:O}", "resource", name, "devices", count)) <
+		    0)
+			return NULL;
+	}
 	return TAKE(list);
 }
 
@@ -213,19 +244,20 @@ static json_t *make_plugin(const struct config *c, const struct node *n, const s
 	json_int_t n_devices = 0;
 
 	if (c->plugin.type == PLUGIN_NONE)
-		return json_pack("{s:s, s:s, s:b, s:i, s:[]}", "type",
+		return json_pack("{s:s, s:s, s:b, s:i, s:[], s:[], s:s}", "type",
 				 plugin_type_name(PLUGIN_NONE), "path", "", "written", 0, "devices",
-				 0, "left_out");
+				 0, "resources", "left_out", "manifest", "");
 
-	if (output_plugin(c, p, &text) < 0)
+	if (output_plugin(c, n, p, &text) < 0)
 		return NULL;
 	for (size_t i = 0; i < p->n_devices; i++)
-		n_devices += output_plugin_has(p, &p->devices[i]);
+		n_devices += output_plugin_has(c, n, p, &p->devices[i]);
 
-	return json_pack("{s:s, s:s, s:b, s:I, s:o}", "type", plugin_type_name(c->plugin.type),
-			 "path", "/" PLUGIN_CONFIG_PATH, "written",
+	return json_pack("{s:s, s:s, s:b, s:I, s:o, s:o, s:s}", "type",
+			 plugin_type_name(c->plugin.type), "path", c->plugin.config_file, "written",
 			 text && n->plugin_file && streq(text, n->plugin_file), "devices",
-			 n_devices, "left_out", make_left_out(p));
+			 n_devices, "resources", make_resources(c, n, p), "left_out",
+			 make_left_out(c, n, p), "manifest", c->plugin.manifest);
 }
 
 /* The first thing that is wrong with what was asked for; else what is told of it. */
@@ -289,51 +321,63 @@ static int add_smc(json_t *document, const struct config *c, const struct node *
 /* Memory */
 
 /* The index tells that this very ibdev was opened, so that it need not be again. */
-static json_int_t opened_index(const struct device *d, const struct memory *m)
+static uint32_t opened_index(const struct device *d, const struct memory *m)
 {
-	uint32_t index = UINT32_MAX;
-
 	if (d->ibdev && d->ibdev->verbs == 0)
-		index = d->ibdev->index;
-	else if (m && (!d->ibdev || (d->ibdev->verbs > 0 && d->ibdev->index == m->index)))
-		index = m->index;
-
-	return index == UINT32_MAX ? -1 : (json_int_t)index;
+		return d->ibdev->index;
+	if (m && (!d->ibdev || (d->ibdev->verbs > 0 && d->ibdev->index == m->index)))
+		return m->index;
+	return UINT32_MAX;
 }
 
-static const char *first(const char *a, const char *b, const char *c)
+/* What cannot be seen now is as it was. */
+static struct memory remember(const struct node *n, const struct device *d)
 {
-	return *a ? a : *b ? b : c;
-}
-
-static json_t *make_memory_of(const struct node *n, const struct device *d)
-{
-	const struct memory *m = node_memory(n, d->pci->address);
-	const char *ibdev = first(d->ibdev ? d->ibdev->name : "", d->ibdev_name, m ? m->ibdev : "");
-	const char *netdev = first(d->netdev ? d->netdev->name : "",
-				   d->is_in_pod ? d->netdev_name : "", m ? m->netdev : "");
-	const bool is_virtual = d->ibdev ? d->ibdev->is_virtual : m && m->was_virtual;
-	/* Told of the PF alone; with new VFs it may have it: mlx5 has some in legacy mode only. */
-	const uint32_t unsupported = d->is_vf || d->pci->num_vfs == 0 ? 0 : d->unsupported;
+	const struct memory *old = node_memory(n, d->pci->address);
+	struct memory m = old ? *old : (struct memory){};
 	char card[MAC_LEN];
 
+	COPY(m.pci, d->pci->address);
+	if (d->ibdev || d->ibdev_name[0])
+		COPY(m.ibdev, d->ibdev ? d->ibdev->name : d->ibdev_name);
+	if (d->netdev || (d->is_in_pod && d->netdev_name[0]))
+		COPY(m.netdev, d->netdev ? d->netdev->name : d->netdev_name);
 	node_card(n, d->pci, card);
-	return json_pack("{s:o, s:o, s:I, s:b, s:o, s:b, s:o, s:I, s:I, s:I, s:b, s:b}", "pci",
-			 document_text(d->pci->address), "card",
-			 document_text(first(card, m ? m->card : "", "")), "unsupported",
-			 (json_int_t)unsupported, "rebuilt", (int)d->is_rebuilt, "ibdev",
-			 document_text(ibdev), "virtual", (int)is_virtual, "netdev",
-			 document_text(netdev), "index", opened_index(d, m), "active_mtu",
-			 (json_int_t)(d->ibdev ? d->ibdev->active_mtu
-				      : m      ? m->active_mtu
-					       : 0),
-			 "mtu",
-			 (json_int_t)(d->netdev ? d->netdev->mtu
-				      : m       ? m->mtu
-						: 0),
-			 "usable", d->is_usable || (m && m->was_usable), "lost",
-			 !d->is_usable && m && m->was_usable);
+	if (*card)
+		COPY(m.card, card);
+	if (d->ibdev) {
+		m.was_virtual = d->ibdev->is_virtual;
+		m.active_mtu = d->ibdev->active_mtu;
+	}
+	if (d->netdev)
+		m.mtu = d->netdev->mtu;
+	m.index = opened_index(d, old);
+	m.was_rebuilt = d->is_rebuilt;
+	/* Told of the PF alone; with new VFs it may have it: mlx5 has some in legacy mode only. */
+	m.unsupported = d->is_vf || d->pci->num_vfs == 0 ? 0 : d->unsupported;
+	m.was_lost = !d->is_usable && m.was_usable;
+	m.was_usable = d->is_usable || m.was_usable;
+	return m;
 }
+
+/* clang-format off */
+static json_t *make_memory_of(const struct memory *m)
+{
+	return json_pack("{s:o, s:o, s:I, s:b, s:o, s:b, s:o, s:I, s:I, s:I, s:b, s:b}",
+			 "pci", document_text(m->pci),
+			 "card", document_text(m->card),
+			 "unsupported", (json_int_t)m->unsupported,
+			 "rebuilt", (int)m->was_rebuilt,
+			 "ibdev", document_text(m->ibdev),
+			 "virtual", (int)m->was_virtual,
+			 "netdev", document_text(m->netdev),
+			 "index", m->index == UINT32_MAX ? (json_int_t)-1 : (json_int_t)m->index,
+			 "active_mtu", (json_int_t)m->active_mtu,
+			 "mtu", (json_int_t)m->mtu,
+			 "usable", (int)m->was_usable,
+			 "lost", (int)m->was_lost);
+}
+/* clang-format on */
 
 static json_t *make_failures(const struct plan *p)
 {
@@ -353,18 +397,51 @@ static json_t *make_failures(const struct plan *p)
 	return json_incref(list);
 }
 
-static json_t *make_memory(const struct node *n, const struct plan *p)
+static bool is_planned(const struct plan *p, const char *pci)
+{
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (streq(p->devices[i].pci->address, pci))
+			return true;
+	return false;
+}
+
+/* Functions that are gone are remembered for one more look, which then drops them. */
+static int add_gone(json_t *list, const struct node *n, const struct plan *p)
+{
+	for (size_t i = 0; i < n->n_memories; i++) {
+		struct memory m = n->memories[i];
+
+		if (!m.was_usable || m.was_lost || node_pci(n, m.pci) || is_planned(p, m.pci))
+			continue;
+		m.was_lost = true;
+		m.index = UINT32_MAX;
+		m.unsupported = 0;
+		m.was_rebuilt = false;
+		if (json_array_append_new(list, make_memory_of(&m)) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static json_t *make_memory(const struct config *c, const struct node *n, const struct plan *p)
 {
 	json_auto_t *list = json_array();
 
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (json_array_append_new(list, make_memory_of(n, &p->devices[i])) < 0)
-			return NULL;
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct memory m = remember(n, &p->devices[i]);
 
-	return json_pack("{s:O, s:b, s:o, s:o}", "devices", list, "settled",
+		if (json_array_append_new(list, make_memory_of(&m)) < 0)
+			return NULL;
+	}
+
+	if (add_gone(list, n, p) < 0)
+		return NULL;
+
+	return json_pack("{s:O, s:b, s:o, s:s, s:o}", "devices", list, "settled",
 			 p->state != NODE_STARTING, "stuck",
-			 document_text(*n->stuck ? n->stuck : plan_stuck(p)), "failures",
-			 make_failures(p));
+			 document_text(*n->stuck ? n->stuck : plan_stuck(p)), "plugin_path",
+			 *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file,
+			 "failures", make_failures(p));
 }
 
 int output_state(const struct config *c, const struct node *n, const struct plan *p, char **ret)
@@ -386,7 +463,7 @@ int output_state(const struct config *c, const struct node *n, const struct plan
 			     "devices", make_devices(p),
 			     "plugin", make_plugin(c, n, p),
 			     "kubelet", make_kubelet(c, &n->kubelet, p),
-			     "memory", make_memory(n, p));
+			     "memory", make_memory(c, n, p));
 	/* clang-format on */
 
 	if (!document)
@@ -517,6 +594,11 @@ static int parse_state(const json_t *value, enum node_state *ret)
 	return -EINVAL;
 }
 
+static bool is_own_path(const char *path)
+{
+	return is_prefix(path, "/run/") && !strstr(path, "/.") && strlen(path) < PATH_LEN;
+}
+
 int output_parse_memory(const char *json, const char *boot_id, struct node *n)
 {
 	json_auto_t *document = NULL;
@@ -543,6 +625,10 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n)
 			sizeof(seen.last_hash), true))
 		return -EINVAL;
 
+	/* Newer than the others. It is a path of ours, but may have been planted: only below /run.
+	 */
+	if (is_own_path(document_get_text(memory, "plugin_path")))
+		COPY(seen.last_plugin_path, document_get_text(memory, "plugin_path"));
 	r = parse_state(json_object_get(document, "state"), &seen.last_state);
 	if (r >= 0)
 		r = parse_memories(json_object_get(memory, "devices"), &seen.memories,
@@ -563,6 +649,7 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n)
 	n->n_memories = seen.n_memories;
 	n->last_state = seen.last_state;
 	COPY(n->last_hash, seen.last_hash);
+	COPY(n->last_plugin_path, seen.last_plugin_path);
 	COPY(n->stuck, seen.stuck);
 	n->was_settled = json_is_true(settled);
 	return 0;

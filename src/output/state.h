@@ -22,10 +22,14 @@
  *       "total_vfs",
  *       "vfs": [ the same without the last two ] } ],
  *   "plugin": { "type", "path", "written": the file has what it should have, "devices": how many
- * are in it, "left_out": [ usable functions that the plugin's file has no words for ] }, "kubelet":
- * { "policy": in force at its next start, "path", "code", "detail" }, "memory": { "devices": [ {
- * "pci", "card": permanent MAC, "unsupported": bits, "rebuilt", "ibdev", "virtual", "netdev",
- * "index", "usable", "lost" } ], "settled", "stuck",
+ * are in it, "resources": [ { "resource", "devices" } ], "left_out": [ usable functions that the
+ * plugin's file has no words for ], "manifest": path of its static pod, "" without one },
+ *   "kubelet": { "policy": in force at its next start, "scope", "cpu_policy", "source": who says
+ * so, "path", "line", "outcome": what becomes of what was asked for, "code", "detail", "since":
+ * when our edits began, "deferred": the running one was started before the last of them, "hints":
+ * the device plugin tells NUMA nodes }, "memory": { "devices": [ { "pci", "card": permanent MAC,
+ * "unsupported": bits, "rebuilt", "ibdev", "virtual", "netdev", "index", "active_mtu", "mtu",
+ * "usable", "lost" } ], "settled", "stuck", "plugin_path": where the plugin's file was written,
  *               "failures": [ { "verb", "target", "to", "result", "error" } ] },
  *   "smc": { "enable": "no", "auto" or "yes", "loaded": the table could be read,
  *            "pnetids": [ { "pnetid", "netdev", "ibdev", "port" } ] }

@@ -216,6 +216,21 @@ static enum reason judge_ports(const struct config *c, const struct node *n, str
 	return worst;
 }
 
+/* A VF of the sriov plugin is brought up by a CNI, in a pod: until then only its PF can tell. */
+static enum reason judge_pf(const struct node *n, struct device *d)
+{
+	const struct ibdev *ib = node_ibdev_of(n, d->pci->physfn);
+	const struct netdev *nd = node_netdev_of(n, d->pci->physfn);
+
+	for (size_t i = 0; ib && i < ib->n_ports; i++)
+		if (streq(ib->ports[i].state, "ACTIVE"))
+			return REASON_NONE;
+	if (!ib && nd && nd->is_up && nd->has_carrier)
+		return REASON_NONE;
+	snprintf(d->detail, sizeof(d->detail), "of its physical function %s", d->pci->physfn);
+	return REASON_PORT_DOWN;
+}
+
 /* The definition of a usable device, each condition in the order in which a driver fulfils them. */
 static enum reason judge(const struct config *c, const struct node *n, struct device *d)
 {
@@ -243,12 +258,12 @@ static enum reason judge(const struct config *c, const struct node *n, struct de
 		return REASON_NO_RDMA_CM;
 	/* iWARP has no management datagrams, but the shared plugin drops a device without umad. */
 	if (!ib->umad[0] && (!streq(ib->node_type, "RNIC") || c->plugin.type == PLUGIN_RDMA_SHARED))
-		return REASON_NO_UMAD;
+		return reason_without_umad(c, n, d->pci);
 	if (ib->verbs < 0) {
 		snprintf(d->detail, sizeof(d->detail), "%s: %s", ib->name, strerror(-ib->verbs));
 		return REASON_VERBS_FAILED;
 	}
-	return judge_ports(c, n, d);
+	return d->is_vf && c->plugin.type == PLUGIN_SRIOV ? judge_pf(n, d) : judge_ports(c, n, d);
 }
 
 /*
@@ -293,6 +308,7 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 	d->config = dc;
 	d->is_vf = pci->physfn[0];
 	d->is_handed_out = is_handed_out;
+	d->wanted_vfs = d->is_vf ? UINT32_MAX : wanted_vfs(dc, pci);
 	d->unsupported = find_unsupported(n, p, d->is_vf ? pci->physfn : pci->address);
 	d->is_rebuilt = (m && m->was_rebuilt) ||
 			was_tried(p, VERB_REBIND_DRIVER, pci->address, pci->driver);
@@ -350,6 +366,15 @@ static void count_missing(const struct config *c, struct plan *p)
 	}
 }
 
+/* A card that was pulled, or is being reset, has no function to look at: what is remembered tells.
+ */
+static void count_gone(const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < n->n_memories; i++)
+		p->n_gone += n->memories[i].was_usable && !n->memories[i].was_lost &&
+			     !node_pci(n, n->memories[i].pci);
+}
+
 int plan_devices(const struct config *c, const struct node *n, struct plan *p)
 {
 	for (size_t i = 0; i < n->n_pcis; i++) {
@@ -374,5 +399,6 @@ int plan_devices(const struct config *c, const struct node *n, struct plan *p)
 	}
 
 	count_missing(c, p);
+	count_gone(n, p);
 	return 0;
 }

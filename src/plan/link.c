@@ -70,7 +70,7 @@ static bool is_leaving(const struct plan *p, const struct device *d)
 	return false;
 }
 
-static int plan_links(const struct node *n, struct plan *p, bool of_vfs)
+static int plan_links(const struct config *c, const struct node *n, struct plan *p, bool of_vfs)
 {
 	int r = 0;
 
@@ -85,19 +85,20 @@ static int plan_links(const struct node *n, struct plan *p, bool of_vfs)
 			continue;
 
 		r = want_mtu(n, p, d);
-		if (r >= 0)
+		/* VFs of the sriov plugin are brought up by a CNI, in a pod. */
+		if (r >= 0 && !(of_vfs && c->plugin.type == PLUGIN_SRIOV))
 			r = want_up(p, d);
 	}
 	return r;
 }
 
 /* A PF is up before its VFs are made: some drivers give VFs no link otherwise. */
-int plan_link_pf(const struct config *c _unused_, const struct node *n, struct plan *p)
+int plan_link_pf(const struct config *c, const struct node *n, struct plan *p)
 {
-	return plan_links(n, p, false);
+	return plan_links(c, n, p, false);
 }
 
-int plan_link_vf(const struct config *c _unused_, const struct node *n, struct plan *p)
+int plan_link_vf(const struct config *c, const struct node *n, struct plan *p)
 {
-	return plan_links(n, p, true);
+	return plan_links(c, n, p, true);
 }

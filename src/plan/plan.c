@@ -10,8 +10,7 @@
 static bool is_written(const struct action *tried)
 {
 	return tried->result >= 0 &&
-	       (tried->verb == VERB_WRITE_PLUGIN || tried->verb == VERB_REMOVE_PLUGIN ||
-		tried->verb == VERB_WRITE_RULES);
+	       (tried->verb == VERB_WRITE_RULES || is_file_for_others(tried->verb));
 }
 
 /* Was it kept from being done by somebody who came in between, which a reboot would mend? */
@@ -36,8 +35,7 @@ static void settle_metadata(struct action *a)
 		 a->error);
 }
 
-/* A second plan that still wants what was tried shows what failed. */
-static void mark_tried(const struct plan *tried, struct plan *p)
+void plan_mark_tried(const struct plan *tried, struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {
 		struct action *a = &p->actions[i];
@@ -75,7 +73,7 @@ const struct action *was_tried(const struct plan *p, enum verb verb, const char 
 }
 
 int plan_make(const struct config *c, const struct node *n, const struct plan *tried, bool settled,
-	      int (*document)(const struct config *c, const struct plan *p, char **ret),
+	      int (*documents)(const struct config *c, const struct node *n, struct plan *p),
 	      struct plan *ret)
 {
 	static int (*const steps[])(const struct config *c, const struct node *n,
@@ -86,21 +84,20 @@ int plan_make(const struct config *c, const struct node *n, const struct plan *t
 		plan_coexistence, plan_gids,      plan_smc,   plan_kubelet,
 	};
 	_cleanup_(plan_done) struct plan p = { .tried = tried };
-	_cleanup_(freep) char *text = NULL;
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(steps) && r >= 0; i++)
 		r = steps[i](c, n, &p);
 	if (r >= 0 && tried)
-		mark_tried(tried, &p);
+		plan_mark_tried(tried, &p);
 	if (r >= 0)
 		r = plan_state(c, n, settled, &p);
 	if (r >= 0)
-		r = document(c, &p, &text);
+		r = documents(c, n, &p);
 	if (r >= 0)
-		r = plan_plugin(c, n, &p, text);
+		r = plan_plugin(c, n, &p);
 	if (r >= 0 && tried)
-		mark_tried(tried, &p);
+		plan_mark_tried(tried, &p);
 	if (r < 0)
 		return r;
 

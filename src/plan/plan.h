@@ -18,14 +18,13 @@
  * listed as failed, not as something to try again
  * @settled:  the time to wait for devices (ReadyTimeoutSec=) is over: the node is degraded, not
  * starting
- * @document: makes the plugin's configuration from devices (of output/plugin.h); the text it gives
- * is owned by the caller, NULL when there is nothing to write
+ * @documents: makes p->plugin, p->manifest and p->lint from devices and state: output_plugin_all()
  * @ret:      the steps, none if all is well; release with plan_done(). Points into @c and @n
  *
  * Return: 0, or -ENOMEM. What cannot be done is an item of the list, not an error.
  */
 int plan_make(const struct config *c, const struct node *n, const struct plan *tried, bool settled,
-	      int (*document)(const struct config *c, const struct plan *p, char **ret),
+	      int (*documents)(const struct config *c, const struct node *n, struct plan *p),
 	      struct plan *ret);
 
 #define EXPLAIN_VFS_LEN 768

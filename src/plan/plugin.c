@@ -1,30 +1,179 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plugin: when the device plugin's file and its static pod are written, and when they go.
+ *
+ * Last of all: once the node is ready, or degraded, nothing needs to be done to it, and no device
+ * has just been lost. Before that neither of them is there: the file because it lives in /run, the
+ * pod because the first pass of a boot takes it away, so that the kubelet does not start a plugin
+ * without a file.
+ */
 #include "../model/paths.h"
 #include "steps.h"
 
-#define PLUGIN_PATH "/" PLUGIN_CONFIG_PATH
-
-int plan_plugin(const struct config *c, const struct node *n, struct plan *p, const char *document)
+static int remove_file(struct plan *p, enum verb verb, const char *path)
 {
-	struct action *a = NULL;
+	return plan_add(p, STEP_PLUGIN, verb, CLASS_CHANGE, path) ? 0 : -ENOMEM;
+}
+
+static int write_later(struct plan *p, enum class class, const char *path, enum reason reason,
+		       const char *detail)
+{
+	struct action *a = plan_add_reason(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, class, path, reason);
+
+	if (!a)
+		return -ENOMEM;
+	COPY(a->detail, detail);
+	return 0;
+}
+
+/* One look is no proof, and without a memory of this boot this is the first one. */
+static bool has_lost(const struct node *n, const struct plan *p, char *detail, size_t size)
+{
+	if (!*n->last_hash) {
+		copy(detail, size, "nothing is remembered of this boot");
+		return true;
+	}
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_lost) {
+			copy(detail, size, p->devices[i].pci->address);
+			return true;
+		}
+	if (p->n_gone > 0)
+		snprintf(detail, size, "%" PRIu32 " functions are gone", p->n_gone);
+	return p->n_gone > 0;
+}
+
+/* Of devices that are meant to be exposed. The rest is told by "check". */
+static int tell_findings(struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->lint.n_findings && r >= 0; i++)
+		if (p->lint.findings[i].reason != REASON_PLUGIN_FOREIGN)
+			r = plan_add_hint(p, p->lint.findings[i].reason, p->lint.findings[i].target,
+					  p->lint.findings[i].detail);
+	return r;
+}
+
+static bool is_written(const struct node *n, const struct plan *p)
+{
+	return p->plugin && n->plugin_file && streq(n->plugin_file, p->plugin);
+}
+
+/* Return: 1 when the file is, or will be by this plan, what it should be; 0 when not, or -ENOMEM.
+ */
+static int plan_file(const struct config *c, const struct node *n, bool is_changing, struct plan *p)
+{
+	const char *path = c->plugin.config_file;
+	char lost[64] = "";
+
+	if (p->plugin && p->lint.refusal != REASON_NONE)
+		return write_later(p, CLASS_REFUSED, path, p->lint.refusal, p->lint.detail);
+	if (is_changing || p->state == NODE_STARTING || !p->plugin)
+		return write_later(p, CLASS_WAITING, path, REASON_NOT_READY, "");
+	if (tell_findings(p) < 0)
+		return -ENOMEM;
+	if (is_written(n, p))
+		return 1;
+	/* Nothing is taken from a running plugin on the word of one look. */
+	if (n->plugin_file && has_lost(n, p, lost, sizeof(lost)))
+		return write_later(p, CLASS_WAITING, path, REASON_DEVICE_LOST, lost);
+
+	return plan_add(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, CLASS_CHANGE, path) ? 1 : -ENOMEM;
+}
+
+static bool is_our_manifest(const char *text)
+{
+	return text && is_prefix(text, MANIFEST_MARK "\n");
+}
+
+static int plan_manifest(const struct config *c, const struct node *n, struct plan *p)
+{
+	const char *path = c->plugin.manifest;
+
+	/* One pod at a time: the old one goes first. */
+	if (!p->manifest || *n->old_manifest_path)
+		return 0;
+	if (n->manifest_file && !is_our_manifest(n->manifest_file))
+		return plan_add_reason(p, STEP_PLUGIN, VERB_WRITE_MANIFEST, CLASS_REFUSED, path,
+				       REASON_MANIFEST_FOREIGN)
+			       ? 0
+			       : -ENOMEM;
+	if (n->manifest_file && streq(n->manifest_file, p->manifest))
+		return 0;
+	return plan_add(p, STEP_PLUGIN, VERB_WRITE_MANIFEST, CLASS_CHANGE, path) ? 0 : -ENOMEM;
+}
+
+/* The kubelet must not start a plugin that has nothing to read. */
+static int end_manifest(const struct config *c, const struct node *n, struct plan *p)
+{
+	return is_our_manifest(n->manifest_file)
+		       ? remove_file(p, VERB_REMOVE_MANIFEST, c->plugin.manifest)
+		       : 0;
+}
+
+static int plan_restart(const struct config *c, const struct node *n, struct plan *p)
+{
+	int r = 0;
+
+	if (*c->plugin.manifest || !is_written(n, p))
+		return 0;
+
+	for (size_t i = 0; i < n->n_plugin_processes && r >= 0; i++) {
+		const struct plugin_process *process = &n->plugin_processes[i];
+		char detail[192];
+
+		snprintf(detail, sizeof(detail), "%s, pid %" PRIu32 "%s%s", process->command,
+			 process->pid, *process->container ? " in " : "", process->container);
+		r = plan_add_hint(p, REASON_PLUGIN_RESTART_NEEDED, c->plugin.config_file, detail);
+	}
+	return r;
+}
+
+/* What an earlier configuration left: while the present one is malformed, nothing is known of it.
+ */
+static int end_old(const struct config *c, const struct node *n, struct plan *p)
+{
+	int r = 0;
+
+	if (c->is_invalid)
+		return 0;
+	if (*n->old_manifest_path)
+		r = remove_file(p, VERB_REMOVE_MANIFEST, n->old_manifest_path);
+	if (r >= 0 && *n->old_plugin_path)
+		r = remove_file(p, VERB_REMOVE_PLUGIN, n->old_plugin_path);
+	return r;
+}
+
+int plan_plugin(const struct config *c, const struct node *n, struct plan *p)
+{
+	const bool is_changing = has_needed_changes(p); /* the node, not these files */
+	int r;
+
+	r = end_old(c, n, p);
+	if (r < 0)
+		return r;
 
 	if (c->plugin.type == PLUGIN_NONE ||
-	    (!has_needed_changes(p) && p->state == NODE_DEGRADED && !document)) {
-		if (!n->plugin_file || c->is_invalid)
+	    (!is_changing && p->state == NODE_DEGRADED && !p->plugin)) {
+		char lost[64];
+
+		if (c->is_invalid)
 			return 0;
-		a = plan_add(p, STEP_PLUGIN, VERB_REMOVE_PLUGIN, CLASS_CHANGE, PLUGIN_PATH);
-		return a ? 0 : -ENOMEM;
+		if (c->plugin.type != PLUGIN_NONE && n->plugin_file &&
+		    has_lost(n, p, lost, sizeof(lost)))
+			return write_later(p, CLASS_WAITING, c->plugin.config_file,
+					   REASON_DEVICE_LOST, lost);
+		r = end_manifest(c, n, p);
+		return r < 0 || !n->plugin_file
+			       ? r
+			       : remove_file(p, VERB_REMOVE_PLUGIN, c->plugin.config_file);
 	}
 
-	if (n->netns_mode == NETNS_MODE_EXCLUSIVE && c->plugin.type == PLUGIN_RDMA_SHARED)
-		a = plan_add_reason(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, CLASS_REFUSED, PLUGIN_PATH,
-				    REASON_NETNS_EXCLUSIVE);
-	else if (has_needed_changes(p) || p->state == NODE_STARTING || !document)
-		a = plan_add_reason(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, CLASS_WAITING, PLUGIN_PATH,
-				    REASON_NOT_READY);
-	else if (!n->plugin_file || !streq(n->plugin_file, document))
-		a = plan_add(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, CLASS_CHANGE, PLUGIN_PATH);
-	else
-		return 0;
-	return a ? 0 : -ENOMEM;
+	r = plan_file(c, n, is_changing, p);
+	if (r > 0)
+		r = plan_manifest(c, n, p);
+	else if (r == 0 && !n->plugin_file)
+		r = end_manifest(c, n, p);
+	return r < 0 ? r : plan_restart(c, n, p);
 }

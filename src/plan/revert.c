@@ -186,9 +186,20 @@ static int revert_vfs(const struct node *n, struct plan *p, const struct ledger_
 /* Files for others tell of a node that is no more as they say. */
 static int revert_outputs(const struct node *n, struct plan *p, bool with_vfs)
 {
-	if (n->plugin_file &&
-	    !add(p, STEP_PLUGIN, VERB_REMOVE_PLUGIN, "/" PLUGIN_CONFIG_PATH, NULL, ""))
+	/* The pod first: no plugin is to start without its file. */
+	if (*n->old_manifest_path &&
+	    !add(p, STEP_PLUGIN, VERB_REMOVE_MANIFEST, n->old_manifest_path, NULL, ""))
 		return -ENOMEM;
+	if (*n->old_plugin_path &&
+	    !add(p, STEP_PLUGIN, VERB_REMOVE_PLUGIN, n->old_plugin_path, NULL, ""))
+		return -ENOMEM;
+	for (size_t i = 0; i < n->n_output_records; i++) {
+		const struct output_record *rec = &n->output_records[i];
+
+		if (!add(p, STEP_OUTPUT, VERB_REMOVE_OUTPUT, rec->path, NULL,
+			 output_name(rec->output)))
+			return -ENOMEM;
+	}
 	if (with_vfs && n->rules_file &&
 	    !add(p, STEP_VF, VERB_WRITE_RULES, "/" RULES_PATH, NULL, ""))
 		return -ENOMEM;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Revert: what takes back what was set in the kernel in this boot. Pure, and without a
- * configuration: routes and rules of ours are known by their protocol, all else by the ledger.
+ * configuration: routes and rules of ours are known by their protocol, files for others by what is
+ * recorded of them, all else by the ledger.
  */
 #pragma once
 

@@ -96,6 +96,9 @@ int plan_smc(const struct config *c, const struct node *n, struct plan *p);
 
 int plan_kubelet(const struct config *c, const struct node *n, struct plan *p);
 
+/* Every change that is still wanted although it was tried has failed: the second plan shows it. */
+void plan_mark_tried(const struct plan *tried, struct plan *p);
+
 /* What this pass, or one before in this boot, has tried: whatever came of it. NULL: nothing. */
 const struct action *was_tried(const struct plan *p, enum verb verb, const char *target,
 			       const char *to);
@@ -104,4 +107,5 @@ const struct action *was_tried(const struct plan *p, enum verb verb, const char 
 bool is_settled(const struct config *c, const struct node *n, bool settled);
 int plan_state(const struct config *c, const struct node *n, bool settled, struct plan *p);
 
-int plan_plugin(const struct config *c, const struct node *n, struct plan *p, const char *document);
+/* Last: p->plugin, p->manifest and p->lint are those of output/, and p->state is known. */
+int plan_plugin(const struct config *c, const struct node *n, struct plan *p);

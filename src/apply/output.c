@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Output: files of [Output], and the record of which were written, so that they can be taken back
+ * when the configuration does not name them any more.
+ */
+#include "../model/paths.h"
+#include "verbs.h"
+
+#define MAX_RECORD_BYTES 65536
+
+static const struct plan_output *find_output(const struct work *w, const struct action *a,
+					     enum output *ret)
+{
+	for (enum output o = 0; o < _OUTPUT_N; o++)
+		if (w->plan->outputs[o].path && streq(w->plan->outputs[o].path, a->target)) {
+			*ret = o;
+			return &w->plan->outputs[o];
+		}
+	return NULL;
+}
+
+/* Is what stands there of ours? Somebody may have come since it was looked at. Return: 1, 0 for
+ * nothing there, -EEXIST for somebody else's. */
+static int look_again(const struct fs *fs, enum output o, const char *path)
+{
+	_cleanup_(freep) char *text = NULL;
+	char target[PATH_LEN];
+	size_t size;
+	int r;
+
+	if (fs_read_link(fs, path, target, sizeof(target)) != -ENOENT)
+		return -EEXIST;
+	r = fs_read_all(fs, path, MAX_OUTPUT_BYTES, true, &text, &size);
+	if (r == -ENOENT)
+		return 0;
+	return r >= 0 && is_own_output(o, text) ? 1 : -EEXIST;
+}
+
+static int change_record(const struct fs *fs, const char *record, const char *line, bool is_there)
+{
+	_cleanup_(freep) char *text = NULL, *grown = NULL;
+	size_t size;
+	char *found;
+	int r;
+
+	r = fs_read_all(fs, record, MAX_RECORD_BYTES, false, &text, &size);
+	if (r == -ENOENT && !is_there)
+		return 0;
+	if (r == -ENOENT) {
+		text = strdup("");
+		r = text ? 0 : -ENOMEM;
+	}
+	if (r < 0)
+		return r;
+
+	for (found = strstr(text, line); found && found > text && found[-1] != '\n';)
+		found = strstr(found + 1, line);
+	if (!!found == is_there)
+		return 0;
+	if (found)
+		memmove(found, found + strlen(line), strlen(found + strlen(line)) + 1);
+	else if (asprintf(&grown, "%s%s", text, line) < 0) {
+		grown = NULL;
+		return -ENOMEM;
+	}
+	r = fs_replace(fs, record, grown ? grown : text, strlen(grown ? grown : text), 0600);
+	return MIN(r, 0);
+}
+
+/* Before a file is written, and after it is removed. */
+static int record_file(const struct fs *fs, enum output o, const char *path, bool is_there)
+{
+	char line[PATH_LEN + 16];
+	int r, r_run;
+
+	snprintf(line, sizeof(line), "%s %s\n", output_name(o), path);
+	r = change_record(fs, OUTPUTS_PATH, line, is_there);
+	if (is_there && r >= 0)
+		return r;
+	r_run = change_record(fs, OUTPUTS_RUN_PATH, line, is_there); /* /var cannot be written */
+	return is_there || r >= 0 ? r_run : r;
+}
+
+int apply_write_output(struct work *w, const struct action *a)
+{
+	const struct fs *fs = &w->doors->fs;
+	const struct plan_output *wanted;
+	enum output o;
+	int r;
+
+	wanted = find_output(w, a, &o);
+	if (!wanted || !wanted->text)
+		return -ENOENT; /* a plan that was not made for this */
+
+	r = look_again(fs, o, a->target + 1);
+	if (r >= 0)
+		r = record_file(fs, o, a->target, true);
+	/* For readers with users of their own: readable for all. */
+	if (r >= 0)
+		r = fs_output(fs, a->target + 1, wanted->text, strlen(wanted->text), 0644);
+	return MIN(r, 0);
+}
+
+int apply_remove_output(struct work *w, const struct action *a)
+{
+	const struct fs *fs = &w->doors->fs;
+	int r;
+
+	for (enum output o = 0; o < _OUTPUT_N; o++) {
+		if (!streq(a->to, output_name(o)))
+			continue;
+		r = look_again(fs, o, a->target + 1);
+		if (r > 0)
+			r = fs_output_remove(fs, a->target + 1);
+		else if (r == -EEXIST)
+			r = 0; /* somebody else's by now: it stays, and is none of ours any more */
+		return r < 0 ? r : record_file(fs, o, a->target, false);
+	}
+	return -EINVAL;
+}

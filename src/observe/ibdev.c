@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ibdev.h"
+
+#include "pci.h"
+
+#define ZERO_GID "0000:0000:0000:0000:0000:0000:0000:0000"
+
+/* The word of "4: ACTIVE" or "1: CA". */
+static void keep_word(char *text)
+{
+	char *colon = strstr(text, ": ");
+
+	if (colon)
+		memmove(text, colon + 2, strlen(colon + 2) + 1);
+}
+
+void observe_text(const struct fs *fs, const char *path, char *ret, size_t size)
+{
+	char line[128]; /* @ret has room for the text, but not for the newline that comes with it */
+
+	if (fs_read(fs, path, line, sizeof(line)) < 0 || !copy(ret, size, line))
+		ret[0] = '\0';
+}
+
+static int compare_gid(const void *a, const void *b)
+{
+	const struct gid *x = a, *y = b;
+
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static int observe_gids(const struct fs *fs, const char *folder, struct port *port)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char path[192];
+	int r;
+
+	snprintf(path, sizeof(path), "%s/gids", folder);
+	r = fs_list(fs, path, &names);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		struct gid gid = {}, *slot;
+
+		gid.index = (uint32_t)strtoul(names.names[i], NULL, 10);
+		snprintf(path, sizeof(path), "%s/gids/%s", folder, names.names[i]);
+		observe_text(fs, path, gid.gid, sizeof(gid.gid));
+		if (!gid.gid[0] || streq(gid.gid, ZERO_GID))
+			continue; /* an empty slot; its attributes give EINVAL */
+
+		snprintf(path, sizeof(path), "%s/gid_attrs/types/%s", folder, names.names[i]);
+		observe_text(fs, path, gid.type, sizeof(gid.type));
+		snprintf(path, sizeof(path), "%s/gid_attrs/ndevs/%s", folder, names.names[i]);
+		observe_text(fs, path, gid.netdev, sizeof(gid.netdev));
+
+		slot = APPEND(port->gids, port->n_gids);
+		if (!slot)
+			return -ENOMEM;
+		*slot = gid;
+	}
+
+	if (port->n_gids > 0)
+		qsort(port->gids, port->n_gids, sizeof(*port->gids), compare_gid);
+	return 0;
+}
+
+static int observe_port(const struct fs *fs, const char *ibdev, const char *number,
+			struct port *port)
+{
+	char folder[128], path[160];
+
+	port->number = (uint32_t)strtoul(number, NULL, 10);
+	snprintf(folder, sizeof(folder), IBDEV_FOLDER "/%s/ports/%s", ibdev, number);
+
+	snprintf(path, sizeof(path), "%s/state", folder);
+	observe_text(fs, path, port->state, sizeof(port->state));
+	keep_word(port->state);
+	snprintf(path, sizeof(path), "%s/link_layer", folder);
+	observe_text(fs, path, port->link_layer, sizeof(port->link_layer));
+	snprintf(path, sizeof(path), "%s/rate", folder);
+	observe_text(fs, path, port->rate, sizeof(port->rate));
+
+	return observe_gids(fs, folder, port);
+}
+
+static int observe_ports(const struct fs *fs, struct ibdev *ib)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char path[128];
+	int r;
+
+	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/ports", ib->name);
+	r = fs_list(fs, path, &names);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+
+	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
+		struct port *port = APPEND(ib->ports, ib->n_ports);
+
+		r = port ? observe_port(fs, ib->name, names.names[i], port) : -ENOMEM;
+	}
+	return r;
+}
+
+int observe_ibdev(const struct fs *fs, struct ibdev *ib)
+{
+	char path[128], target[512];
+	int r;
+
+	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/device", ib->name);
+	r = fs_read_link(fs, path, target, sizeof(target));
+	if (r >= 0)
+		parse_pci_of_path(target, ib->pci, sizeof(ib->pci));
+	else if (r != -ENOENT && r != -EINVAL)
+		return r;
+
+	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/node_guid", ib->name);
+	observe_text(fs, path, ib->node_guid, sizeof(ib->node_guid));
+	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/node_type", ib->name);
+	observe_text(fs, path, ib->node_type, sizeof(ib->node_type));
+	keep_word(ib->node_type);
+
+	return observe_ports(fs, ib);
+}

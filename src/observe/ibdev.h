@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ibdev: what sysfs alone tells of one RDMA device: its function, type, ports and GIDs.
+ *
+ * Asks no netlink, so it is what a container sees of its own devices too. Which netdev is a
+ * device's own is not its business (rdma.c).
+ */
+#pragma once
+
+#include "../doors/fs.h"
+#include "../model/node.h"
+
+#define IBDEV_FOLDER "sys/class/infiniband"
+
+/*
+ * Fills pci, node_guid, node_type and ports of a device whose name is known. GIDs that are zero are
+ * left out: their attributes cannot be read. Return: 0 or -errno.
+ */
+int observe_ibdev(const struct fs *fs, struct ibdev *ib);
+
+/* Text that may be absent, unreadable now, or longer than anything sensible: it is empty then. */
+void observe_text(const struct fs *fs, const char *path, char *ret, size_t size);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugin.h"
+
+#include "../base/log.h"
+#include "../model/paths.h"
+#include "process.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define MAX_BYTES (1u << 20)
+
+/* As far as comm shows them. */
+static const char *const commands[_PLUGIN_N] = {
+	[PLUGIN_RDMA_SHARED] = "k8s-rdma-shared",
+	[PLUGIN_SRIOV] = "sriovdp",
+	[PLUGIN_HCA] = "k8s-rdma-sriov-",
+};
+
+static int read_text(const struct fs *fs, const char *path, char **ret)
+{
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, path, MAX_BYTES, false, ret, &size);
+	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+		log_debug_errno(r, "/%s: not ours, will be replaced", path);
+	return r == -ENOMEM ? r : 0;
+}
+
+/* What the last configuration of this boot wrote elsewhere. */
+static void find_old_file(const struct fs *fs, const struct config *c, struct node *n)
+{
+	/* Without a state nobody knows, but in our own folder it can only be ours. */
+	const char *last = *n->last_plugin_path ? n->last_plugin_path : "/" PLUGIN_CONFIG_PATH;
+
+	if (!streq(last, c->plugin.config_file) && fs_exists(fs, last + 1))
+		COPY(n->old_plugin_path, last);
+}
+
+/* And the static pod, of any boot. One that somebody has replaced is his. */
+static int find_old_manifest(const struct fs *fs, const struct config *c, struct node *n)
+{
+	_cleanup_(freep) char *text = NULL;
+	char path[PATH_LEN];
+	int r;
+
+	if (fs_read(fs, MANIFEST_RECORD, path, sizeof(path)) < 0 || *path != '/' ||
+	    strstr(path, "/../") || streq(path, c->plugin.manifest))
+		return 0;
+
+	r = read_text(fs, path + 1, &text);
+	if (text && is_prefix(text, MANIFEST_MARK))
+		COPY(n->old_manifest_path, path);
+	return r;
+}
+
+/* When the file got its present content, in clock ticks after boot. */
+static bool get_change(const struct fs *fs, const char *path, uint64_t *ret)
+{
+	_cleanup_(closep) int fd = fs_open(fs, path, O_RDONLY | O_NOFOLLOW);
+	const uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
+	struct timespec now, boot;
+	struct stat st;
+	time_t age;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0 ||
+	    clock_gettime(CLOCK_BOOTTIME, &boot) < 0)
+		return false;
+
+	age = now.tv_sec - st.st_mtim.tv_sec;
+	*ret = age >= boot.tv_sec ? 0 : (uint64_t)(boot.tv_sec - age) * hz;
+	return true;
+}
+
+static int find_processes(const struct fs *fs, const char *command, uint64_t change, struct node *n)
+{
+	_cleanup_(processes_done) struct processes list = {};
+	int r;
+
+	r = processes_list(fs, &list);
+	for (size_t i = 0; i < list.n && r >= 0; i++) {
+		const struct process *p = &list.items[i];
+		struct plugin_process *found;
+
+		if (!streq(p->command, command) || p->start >= change)
+			continue;
+		found = APPEND(n->plugin_processes, n->n_plugin_processes);
+		if (!found)
+			return -ENOMEM;
+		found->pid = p->pid;
+		COPY(found->command, p->command);
+		process_container(fs, p->pid, found->container, sizeof(found->container));
+	}
+	return r == -ENOMEM ? r : 0;
+}
+
+int observe_plugin(const struct fs *fs, const struct config *c, struct node *n)
+{
+	uint64_t change;
+	int r;
+
+	find_old_file(fs, c, n);
+	r = find_old_manifest(fs, c, n);
+	if (r >= 0 && *c->plugin.config_file)
+		r = read_text(fs, c->plugin.config_file + 1, &n->plugin_file);
+	if (r >= 0 && *c->plugin.manifest)
+		r = read_text(fs, c->plugin.manifest + 1, &n->manifest_file);
+	if (r < 0 || !fs->is_live || c->plugin.type == PLUGIN_NONE || *c->plugin.manifest ||
+	    !n->plugin_file || !get_change(fs, c->plugin.config_file + 1, &change))
+		return r;
+
+	return find_processes(fs, commands[c->plugin.type], change, n);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plugin: the files of the device plugin that are there, and the running plugin.
+ *
+ * Both published plugins read their file once, when they start (main.go of both), so one that was
+ * started before the file changed knows nothing of it. Its process is known by its name: comm has
+ * the first 15 letters. Start and change are compared as times after boot, to a second: the clock
+ * may have been set in between, and then the file looks older or newer by that.
+ */
+#pragma once
+
+#include "../doors/fs.h"
+#include "../model/node.h"
+
+/*
+ * Fills plugin_file, manifest_file, old_plugin_path, old_manifest_path and, on the running system,
+ * plugin_processes: those of the configured type that started before the file was written. They are
+ * looked for only where they count: with a file and without a static pod of ours. For a
+ * configuration that names no files, what was written is old.
+ * Return: 0 or -ENOMEM: what cannot be read counts as absent, for it is replaced.
+ */
+int observe_plugin(const struct fs *fs, const struct config *c, struct node *n);

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "lint.h"
+
+#include "../model/wanted.h"
+#include "document.h"
+#include "plugin.h"
+
+#include <sys/socket.h>
+
+#define CLASS_NETWORK 0x02
+
+struct linter {
+	const struct config *config;
+	const struct node *node;
+	const struct plan *plan;
+	struct lint *lint;
+};
+
+/* One function, as the plugin finds it. */
+struct function {
+	const struct pci *pci;
+	const struct ibdev *ibdev;
+	const struct device *device; /* of the plan, or NULL */
+	bool is_elsewhere;           /* in a pod, or on its way: it was all right before */
+};
+
+static int refuse(struct linter *l, enum reason reason, const char *detail)
+{
+	if (l->lint->refusal != REASON_NONE)
+		return 0; /* the first one is the one the plugin exits with */
+	l->lint->refusal = reason;
+	COPY(l->lint->detail, detail);
+	return 0;
+}
+
+static int add_finding(struct linter *l, enum reason reason, const char *target, const char *detail)
+{
+	struct finding *f = APPEND(l->lint->findings, l->lint->n_findings);
+
+	if (!f)
+		return -ENOMEM;
+	f->reason = reason;
+	COPY(f->target, target);
+	COPY(f->detail, detail);
+	return 0;
+}
+
+static struct function find_function(const struct linter *l, const struct pci *pci)
+{
+	struct function f = { .pci = pci, .ibdev = node_ibdev_of(l->node, pci->address) };
+
+	for (size_t i = 0; i < l->plan->n_devices; i++)
+		if (streq(l->plan->devices[i].pci->address, pci->address))
+			f.device = &l->plan->devices[i];
+	f.is_elsewhere = f.device && output_plugin_offers(f.device) &&
+			 (f.device->is_in_pod || f.device->is_lost);
+	return f;
+}
+
+/* Selectors */
+
+static bool has_text(const json_t *list, const char *text)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *s = json_string_value(json_array_get(list, i));
+
+		if (s && streq(s, text))
+			return true;
+	}
+	return false;
+}
+
+static bool has_netdev(const struct linter *l, const struct function *f, const json_t *list)
+{
+	if (f->is_elsewhere && *output_plugin_netdev(f->device))
+		return has_text(list, output_plugin_netdev(f->device));
+
+	for (size_t i = 0; i < l->node->n_netdevs; i++)
+		if (streq(l->node->netdevs[i].pci, f->pci->address) &&
+		    has_text(list, l->node->netdevs[i].name))
+			return true;
+	return false;
+}
+
+/* Names of netlink's encapsulation, not of sysfs' link_layer. */
+static bool has_link_type(const struct linter *l, const struct function *f, const json_t *list)
+{
+	const struct netdev *nd = node_netdev_of(l->node, f->pci->address);
+
+	/* A hardware address of 20 bytes is IPoIB's. */
+	return nd && has_text(list, strlen(nd->mac) > 17 ? "infiniband" : "ether");
+}
+
+/* Any of one list; a list that is empty or not there asks for nothing. */
+static bool is_listed(const struct linter *l, const struct function *f, const char *key,
+		      const json_t *list)
+{
+	char id[8];
+
+	if (json_array_size(list) == 0)
+		return true;
+	if (streq(key, "ifNames"))
+		return has_netdev(l, f, list);
+	if (streq(key, "linkTypes"))
+		return has_link_type(l, f, list);
+	if (streq(key, "drivers"))
+		return has_text(list, f->pci->driver);
+	if (streq(key, "pciAddresses"))
+		return has_text(list, f->pci->address);
+
+	snprintf(id, sizeof(id), "%04x", streq(key, "vendors") ? f->pci->vendor : f->pci->device);
+	return has_text(list, id);
+}
+
+static const char *const *selectors_of(enum plugin_type type)
+{
+	static const char *const shared[] = { "vendors", "deviceIDs", "drivers",
+					      "ifNames", "linkTypes", NULL };
+	static const char *const sriov[] = { "vendors",      "devices",   "drivers",
+					     "pciAddresses", "linkTypes", NULL };
+
+	return type == PLUGIN_SRIOV ? sriov : shared;
+}
+
+static bool is_selected(const struct linter *l, const struct function *f, const json_t *pool)
+{
+	const char *const *keys = selectors_of(l->config->plugin.type);
+	const json_t *selectors = json_object_get(pool, "selectors");
+
+	/* "devices" of the shared plugin is what ifNames was before. */
+	if (!selectors)
+		return is_listed(l, f, "ifNames", json_object_get(pool, "devices"));
+
+	for (; *keys; keys++)
+		if (!is_listed(l, f, *keys, json_object_get(selectors, *keys)))
+			return false;
+	return true;
+}
+
+/* Devices */
+
+static bool has_default_route(const struct node *n, const struct pci *f)
+{
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *route = &n->routes[i];
+		const struct netdev *nd = node_netdev(n, route->ifindex);
+
+		if (route->family == AF_INET && route->prefix_len == 0 && nd &&
+		    streq(nd->pci, f->address))
+			return true;
+	}
+	return false;
+}
+
+static enum reason missing_node(const struct linter *l, const struct function *f)
+{
+	const struct ibdev *ib = f->ibdev;
+
+	if (f->is_elsewhere)
+		return REASON_NONE;
+	if (!ib)
+		return REASON_NO_IBDEV;
+	if (l->config->plugin.type == PLUGIN_SRIOV) /* any of them is enough */
+		return *ib->uverbs || *ib->umad || l->node->has_rdma_cm ? REASON_NONE
+									: REASON_NO_UVERBS;
+	if (!l->node->has_rdma_cm)
+		return REASON_NO_RDMA_CM;
+	if (!*ib->umad)
+		return reason_without_umad(l->config, l->node, f->pci);
+	return *ib->uverbs ? REASON_NONE : REASON_NO_UVERBS;
+}
+
+/* The rules for a device, whatever the selectors say, in the plugin's order. */
+static enum reason broken_rule(const struct linter *l, const struct function *f)
+{
+	if (f->pci->class >> 16 != CLASS_NETWORK)
+		return REASON_PLUGIN_CLASS;
+	if (l->config->plugin.type == PLUGIN_SRIOV) {
+		if (has_default_route(l->node, f->pci))
+			return REASON_PLUGIN_DEFAULT_ROUTE;
+		if (f->pci->num_vfs > 0)
+			return REASON_PLUGIN_PF_WITH_VFS;
+	}
+	if (!*f->pci->driver && !f->is_elsewhere)
+		return REASON_NO_DRIVER;
+	return missing_node(l, f);
+}
+
+static void resource_of(const struct linter *l, const json_t *pool, char *ret, size_t size)
+{
+	const char *prefix = document_get_text(pool, "resourcePrefix");
+
+	snprintf(ret, size, "%s/%s",
+		 *prefix                                  ? prefix
+		 : l->config->plugin.type == PLUGIN_SRIOV ? "intel.com"
+							  : "rdma",
+		 document_get_text(pool, "resourceName"));
+}
+
+static struct exposed *find_exposed(const struct linter *l, const char *pci)
+{
+	for (size_t i = 0; i < l->lint->n_exposed; i++)
+		if (streq(l->lint->exposed[i].pci, pci))
+			return &l->lint->exposed[i];
+	return NULL;
+}
+
+static int expose(struct linter *l, const char *pci, const char *resource)
+{
+	const struct exposed *before = find_exposed(l, pci);
+	struct exposed *e;
+	char detail[256];
+	int r = 0;
+
+	if (before) {
+		snprintf(detail, sizeof(detail), "%.100s and %.100s", before->resource, resource);
+		r = add_finding(l, REASON_PLUGIN_TWO_POOLS, pci, detail);
+		if (r < 0 || l->config->plugin.type == PLUGIN_SRIOV)
+			return r;
+	}
+
+	e = APPEND(l->lint->exposed, l->lint->n_exposed);
+	if (!e)
+		return -ENOMEM;
+	COPY(e->pci, pci);
+	COPY(e->resource, resource);
+	return 0;
+}
+
+static int lint_pool(struct linter *l, const json_t *pool)
+{
+	char resource[RESOURCE_LEN];
+	int r = 0;
+
+	resource_of(l, pool, resource, sizeof(resource));
+	/* No share is no device. */
+	if (l->config->plugin.type == PLUGIN_RDMA_SHARED &&
+	    document_get_number(pool, "rdmaHcaMax") == 0)
+		return add_finding(l, REASON_PLUGIN_EMPTY, resource, "rdmaHcaMax is 0");
+
+	for (size_t i = 0; i < l->node->n_pcis && r >= 0; i++) {
+		const struct function f = find_function(l, &l->node->pcis[i]);
+
+		if (broken_rule(l, &f) == REASON_NONE && is_selected(l, &f, pool))
+			r = expose(l, f.pci->address, resource);
+	}
+	return r;
+}
+
+/* Files */
+
+static bool is_name(const char *name, enum plugin_type type)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+	const char *accepted = letters;
+	char without[sizeof(letters)];
+
+	if (type != PLUGIN_SRIOV) {
+		snprintf(without, sizeof(without), "%.*s", (int)sizeof(letters) - 2, letters);
+		accepted = without;
+	}
+	return *name && !name[strspn(name, accepted)];
+}
+
+/* Is there an earlier pool of that name? The shared plugin does not look at prefixes. */
+static bool is_again(const struct linter *l, const json_t *pools, size_t at)
+{
+	const json_t *pool = json_array_get(pools, at);
+
+	for (size_t i = 0; i < at; i++) {
+		const json_t *other = json_array_get(pools, i);
+
+		if (streq(document_get_text(other, "resourceName"),
+			  document_get_text(pool, "resourceName")) &&
+		    (l->config->plugin.type == PLUGIN_RDMA_SHARED ||
+		     streq(document_get_text(other, "resourcePrefix"),
+			   document_get_text(pool, "resourcePrefix"))))
+			return true;
+	}
+	return false;
+}
+
+static int check_pool(struct linter *l, const json_t *pools, size_t at)
+{
+	const json_t *pool = json_array_get(pools, at);
+	const json_t *selectors = json_object_get(pool, "selectors");
+	const size_t n_devices = json_array_size(json_object_get(pool, "devices"));
+	const bool is_shared = l->config->plugin.type == PLUGIN_RDMA_SHARED;
+	const char *name = document_get_text(pool, "resourceName");
+
+	if (!is_name(name, l->config->plugin.type) || is_again(l, pools, at))
+		return refuse(l, REASON_PLUGIN_NAME, *name ? name : "a resource without a name");
+	if (is_shared && document_get_number(pool, "rdmaHcaMax") < 0)
+		return refuse(l, REASON_PLUGIN_FILE, "rdmaHcaMax is below 0");
+	if (is_shared && (n_devices > 0) == json_is_object(selectors))
+		return refuse(l, REASON_PLUGIN_FILE, "neither or both of devices and selectors");
+	if (!is_shared && !json_is_object(selectors))
+		return refuse(l, REASON_PLUGIN_FILE, "a resource without selectors");
+	return 0;
+}
+
+static int lint_pools(struct linter *l, const json_t *document, const char *key)
+{
+	const json_t *pools = json_object_get(document, key);
+	const json_t *interval = json_object_get(document, "periodicUpdateInterval");
+	int r = 0;
+
+	if (json_array_size(pools) == 0)
+		return refuse(l, REASON_PLUGIN_FILE, key);
+	if (interval && (!json_is_integer(interval) || json_integer_value(interval) < 0))
+		return refuse(l, REASON_PLUGIN_FILE, "periodicUpdateInterval");
+
+	for (size_t i = 0; i < json_array_size(pools) && r >= 0; i++)
+		r = check_pool(l, pools, i);
+	for (size_t i = 0; l->lint->refusal == REASON_NONE && i < json_array_size(pools) && r >= 0;
+	     i++)
+		r = lint_pool(l, json_array_get(pools, i));
+	return r;
+}
+
+static int lint_hca(struct linter *l, const json_t *document)
+{
+	int r = 0;
+
+	if (!streq(document_get_text(document, "mode"), "hca"))
+		return refuse(l, REASON_PLUGIN_FILE, "mode");
+
+	for (size_t i = 0; i < l->node->n_ibdevs && r >= 0; i++) {
+		const struct ibdev *ib = &l->node->ibdevs[i];
+
+		/* Of a VF and its PF by address; several ibdevs of one function are one device. */
+		if (!find_exposed(l, *ib->pci ? ib->pci : ib->name))
+			r = expose(l, *ib->pci ? ib->pci : ib->name, HCA_RESOURCE);
+	}
+	for (size_t i = 0; i < l->plan->n_devices && r >= 0; i++) {
+		const struct device *d = &l->plan->devices[i];
+
+		if (output_plugin_offers(d) && (d->is_in_pod || d->is_lost) &&
+		    !find_exposed(l, d->pci->address))
+			r = expose(l, d->pci->address, HCA_RESOURCE);
+	}
+	return r;
+}
+
+static int lint_document(struct linter *l, const json_t *document, const char *problem)
+{
+	if (!json_is_object(document))
+		return refuse(l, REASON_PLUGIN_FILE, problem);
+
+	switch (l->config->plugin.type) {
+	case PLUGIN_SRIOV:
+		return lint_pools(l, document, "resourceList");
+	case PLUGIN_HCA:
+		return lint_hca(l, document);
+	default:
+		return lint_pools(l, document, "configList");
+	}
+}
+
+/* What was promised and is not exposed, each with the rule that keeps it out. */
+static int find_missing(struct linter *l)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < l->plan->n_devices && r >= 0; i++) {
+		const struct device *d = &l->plan->devices[i];
+		const struct function f = find_function(l, d->pci);
+		enum reason reason;
+
+		if (!output_plugin_offers(d) || find_exposed(l, d->pci->address))
+			continue;
+		reason =
+			l->config->plugin.type == PLUGIN_HCA ? REASON_NO_IBDEV : broken_rule(l, &f);
+		r = add_finding(l, reason == REASON_NONE ? REASON_PLUGIN_NOT_SELECTED : reason,
+				d->pci->address, output_plugin_resource(l->config, d));
+	}
+	return r;
+}
+
+static int find_foreign(struct linter *l)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < l->lint->n_exposed && r >= 0; i++) {
+		const struct exposed *e = &l->lint->exposed[i];
+		bool is_ours = false;
+
+		for (size_t k = 0; k < l->plan->n_devices; k++)
+			is_ours = is_ours || (output_plugin_offers(&l->plan->devices[k]) &&
+					      streq(l->plan->devices[k].pci->address, e->pci));
+		if (!is_ours)
+			r = add_finding(l, REASON_PLUGIN_FOREIGN, e->pci, e->resource);
+	}
+	return r;
+}
+
+int output_lint(const struct config *c, const struct node *n, const struct plan *p,
+		const char *text, struct lint *ret)
+{
+	struct lint lint = {};
+	struct linter l = { .config = c, .node = n, .plan = p, .lint = &lint };
+	json_error_t error = {};
+	json_auto_t *document = json_loads(text, 0, &error);
+	int r = 0;
+
+	if (n->netns_mode == NETNS_MODE_EXCLUSIVE && c->plugin.type != PLUGIN_SRIOV)
+		refuse(&l, REASON_NETNS_EXCLUSIVE, "");
+	else
+		r = lint_document(&l, document, error.text);
+	if (r >= 0 && lint.refusal == REASON_NONE) {
+		r = find_missing(&l);
+		if (r >= 0)
+			r = find_foreign(&l);
+		if (r >= 0 && lint.n_exposed == 0)
+			refuse(&l, REASON_PLUGIN_EMPTY, "");
+	}
+	if (r < 0) {
+		lint_done(&lint);
+		return r;
+	}
+
+	*ret = lint;
+	return 0;
+}
+
+/* "driver:erdma" or "id:1ded:107f" as a whole word. */
+static bool names_erdma(const char *match)
+{
+	static const char *const words[] = { "driver:erdma", "id:1ded:107f" };
+
+	for (const char *word = match; word && *word;) {
+		const size_t n = strcspn(word, " \t");
+
+		for (size_t i = 0; i < ELEMENTSOF(words); i++)
+			if (n == strlen(words[i]) && is_prefix(word, words[i]))
+				return true;
+		word += n;
+		word += strspn(word, " \t");
+	}
+	return false;
+}
+
+enum reason output_lint_config(const struct config *c, char *detail, size_t size)
+{
+	if (c->driver.mode != DRIVER_MODE_DEFAULT || c->plugin.type != PLUGIN_RDMA_SHARED)
+		return REASON_NONE;
+
+	for (size_t i = 0; i < c->n_devices; i++)
+		if (names_erdma(c->devices[i].match)) {
+			snprintf(detail, size, "[Device %s]", c->devices[i].name);
+			return REASON_PLUGIN_NO_MAD;
+		}
+	return REASON_NONE;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manifest.h"
+
+#define MOUNTS_MAX 5
+
+static const struct {
+	const char *name;
+	const char *folder;             /* where the plugin looks for its file */
+	const char *argument;           /* that names the file; NULL: there is none */
+	const char *mounts[MOUNTS_MAX]; /* folders of the host, seen under the same path */
+} plugins[] = {
+	[PLUGIN_RDMA_SHARED] = { "rdma-shared-device-plugin",
+				 "/k8s-rdma-shared-dev-plugin",
+				 "--config-file",
+				 { "/var/lib/kubelet/device-plugins",
+				   "/var/lib/kubelet/plugins_registry", "/dev" } },
+	[PLUGIN_SRIOV] = { "sriov-network-device-plugin",
+			   "/etc/pcidp",
+			   "--config-file",
+			   { "/var/lib/kubelet/device-plugins", "/var/lib/kubelet/plugins_registry",
+			     "/var/run/k8s.cni.cncf.io/devinfo/dp", "/dev" } },
+	[PLUGIN_HCA] = { "rdma-hca-device-plugin",
+			 "/k8s-rdma-sriov-dev-plugin",
+			 NULL,
+			 { "/var/lib/kubelet/device-plugins", "/dev" } },
+};
+
+/* FNV-1a, 64 bits: it has to differ, not to be safe. */
+static uint64_t hash_of(const char *text)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+static void print_head(FILE *f, enum plugin_type type, const struct config *c, const char *document)
+{
+	fprintf(f,
+		MANIFEST_MARK "\n"
+			      "apiVersion: v1\n"
+			      "kind: Pod\n"
+			      "metadata:\n"
+			      "  name: %s\n"
+			      "  namespace: kube-system\n"
+			      "  labels:\n"
+			      "    app.kubernetes.io/name: %s\n"
+			      "    app.kubernetes.io/managed-by: rdma-provision\n"
+			      "  annotations:\n"
+			      "    rdma-provision/config-hash: \"%016" PRIx64 "\"\n"
+			      "spec:\n"
+			      "  hostNetwork: true\n"
+			      "  priorityClassName: system-node-critical\n"
+			      "  tolerations:\n"
+			      "  - operator: Exists\n"
+			      "  containers:\n"
+			      "  - name: device-plugin\n"
+			      "    image: \"%s\"\n"
+			      "    imagePullPolicy: IfNotPresent\n",
+		plugins[type].name, plugins[type].name, hash_of(document), c->plugin.image);
+}
+
+static void print_container(FILE *f, enum plugin_type type, const char *file)
+{
+	if (plugins[type].argument && !streq(file, "config.json")) /* that is where they look */
+		fprintf(f,
+			"    args:\n"
+			"    - \"%s=%s/%s\"\n",
+			plugins[type].argument, plugins[type].folder, file);
+	fprintf(f,
+		"    securityContext:\n"
+		"      privileged: true\n"
+		"    volumeMounts:\n"
+		"    - name: config\n"
+		"      mountPath: %s\n"
+		"      readOnly: true\n",
+		plugins[type].folder);
+	for (size_t i = 0; i < MOUNTS_MAX && plugins[type].mounts[i]; i++)
+		fprintf(f,
+			"    - name: host-%zu\n"
+			"      mountPath: %s\n",
+			i, plugins[type].mounts[i]);
+}
+
+static void print_volumes(FILE *f, enum plugin_type type, const char *folder)
+{
+	fprintf(f,
+		"  volumes:\n"
+		"  - name: config\n"
+		"    hostPath:\n"
+		"      path: %s\n"
+		"      type: Directory\n",
+		folder);
+	for (size_t i = 0; i < MOUNTS_MAX && plugins[type].mounts[i]; i++)
+		fprintf(f,
+			"  - name: host-%zu\n"
+			"    hostPath:\n"
+			"      path: %s\n"
+			"      type: DirectoryOrCreate\n",
+			i, plugins[type].mounts[i]);
+}
+
+int output_manifest(const struct config *c, const char *document, char **ret)
+{
+	const char *slash = strrchr(c->plugin.config_file, '/');
+	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
+	char folder[PATH_LEN];
+	size_t size;
+	FILE *f;
+
+	f = open_memstream(&text, &size);
+	if (!f)
+		return -ENOMEM;
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - c->plugin.config_file) : 0,
+		 c->plugin.config_file);
+	print_head(f, c->plugin.type, c, document);
+	print_container(f, c->plugin.type, slash ? slash + 1 : "");
+	print_volumes(f, c->plugin.type, folder);
+	if (fclose(f) != 0)
+		return -ENOMEM;
+
+	*ret = TAKE(text);
+	return 0;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "metrics.h"
+
+#define NAME     "rdma_provision_"
+#define TIME     NAME "last_change_timestamp_seconds"
+#define DURATION NAME "last_change_duration_seconds"
+#define STEPS    NAME "last_change_steps"
+
+/* All are gauges: none of them only grows. */
+static void put_head(FILE *f, const char *name, const char *help)
+{
+	fprintf(f, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+}
+
+static void put_state(FILE *f, const struct plan *p)
+{
+	put_head(f, NAME "ready", "Whether all expected RDMA devices are usable.");
+	fprintf(f, NAME "ready %d\n", p->state == NODE_READY);
+	put_head(f, NAME "state", "Which of its states the node is in.");
+	for (enum node_state s = 0; s < _NODE_STATE_N; s++)
+		fprintf(f, NAME "state{state=\"%s\"} %d\n", node_state_name(s), p->state == s);
+}
+
+static uint32_t count(const struct plan *p, enum reason reason, bool is_usable)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+
+		n += d->is_handed_out && d->is_usable == is_usable &&
+		     (is_usable || d->reason == reason);
+	}
+	return n;
+}
+
+static void put_devices(FILE *f, const struct plan *p)
+{
+	static const char line[] = NAME "devices{state=\"%s\",reason=\"%s\"} %" PRIu32 "\n";
+
+	put_head(f, NAME "devices", "RDMA functions that are handed out, by state and reason.");
+	fprintf(f, line, "usable", "none", count(p, REASON_NONE, true));
+	for (enum reason r = 0; r < _REASON_N; r++)
+		if (count(p, r, false) > 0)
+			fprintf(f, line, "unusable", r == REASON_NONE ? "none" : reason_code(r),
+				count(p, r, false));
+	if (p->n_missing > 0)
+		fprintf(f, line, "missing", reason_code(REASON_DEVICES_MISSING), p->n_missing);
+}
+
+/* Backslash, quote and newline: the format has no other escapes. */
+static void put_label(FILE *f, const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '\\' || *s == '"')
+			fputc('\\', f);
+		fputc(*s == '\n' ? '?' : *s, f);
+	}
+}
+
+static void put_vfs(FILE *f, const struct plan *p, const char *name, const char *help,
+		    bool is_wanted)
+{
+	bool has_head = false;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+		uint32_t n = is_wanted ? d->wanted_vfs : d->pci->num_vfs;
+
+		if (d->is_vf || n == UINT32_MAX)
+			continue;
+		if (!has_head)
+			put_head(f, name, help);
+		has_head = true;
+		fprintf(f, "%s{pci=\"", name);
+		put_label(f, d->pci->address);
+		fprintf(f, "\"} %" PRIu32 "\n", n);
+	}
+}
+
+static void put_change(FILE *f, const struct last_change *change)
+{
+	if (change->steps == 0)
+		return;
+	put_head(f, TIME, "When the last pass ended that changed something.");
+	fprintf(f, TIME " %" PRId64 "\n", change->time_sec);
+	put_head(f, DURATION, "How long that pass took.");
+	fprintf(f, DURATION " %" PRIu64 ".%06" PRIu64 "\n", change->duration_usec / USEC_PER_SEC,
+		change->duration_usec % USEC_PER_SEC);
+	put_head(f, STEPS, "How many changes it made.");
+	fprintf(f, STEPS " %" PRIu32 "\n", change->steps);
+}
+
+int metrics_text(const struct node *n, const struct plan *p, char **ret)
+{
+	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
+	size_t size = 0;
+	FILE *f;
+
+	f = open_memstream(&text, &size);
+	if (!f)
+		return -ENOMEM;
+	fputs(output_mark(OUTPUT_METRICS), f);
+	put_state(f, p);
+	put_devices(f, p);
+	put_vfs(f, p, NAME "virtual_functions_wanted", "VFs that each NIC is to have.", true);
+	put_vfs(f, p, NAME "virtual_functions_present", "VFs that each NIC has.", false);
+	put_change(f, &n->last_change);
+	if (fclose(f) != 0)
+		return -ENOMEM;
+
+	*ret = TAKE(text);
+	return 0;
+}
+
+/* The value of a metric without labels, or NULL. */
+static const char *find(const char *text, const char *name)
+{
+	char start[80];
+
+	snprintf(start, sizeof(start), "\n%s ", name);
+	text = strstr(text, start);
+	return text ? text + strlen(start) : NULL;
+}
+
+/* "12" or "12.345678", to the end of its line, in units of 1/@unit. */
+static int parse(const char *s, uint64_t unit, uint64_t *ret)
+{
+	uint64_t whole, rest = 0, place = unit;
+	char *end;
+
+	if (!s || *s < '0' || *s > '9')
+		return -ENODATA;
+	errno = 0;
+	whole = strtoull(s, &end, 10);
+	if (errno != 0 || whole > INT64_MAX / unit)
+		return -ENODATA;
+	if (*end == '.')
+		while (*++end >= '0' && *end <= '9') {
+			place /= 10;
+			rest += (uint64_t)(*end - '0') * place;
+		}
+	if (*end != '\n')
+		return -ENODATA;
+	*ret = whole * unit + rest;
+	return 0;
+}
+
+int metrics_read_change(const char *text, struct last_change *ret)
+{
+	uint64_t time_sec, duration_usec, steps;
+
+	if (!is_own_output(OUTPUT_METRICS, text) || parse(find(text, TIME), 1, &time_sec) < 0 ||
+	    parse(find(text, DURATION), USEC_PER_SEC, &duration_usec) < 0 ||
+	    parse(find(text, STEPS), 1, &steps) < 0 || steps == 0 || steps > UINT32_MAX)
+		return -ENODATA;
+	*ret = (struct last_change){ (uint32_t)steps, (int64_t)time_sec, duration_usec };
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Metrics: the text file for node_exporter's textfile collector.
+ *
+ * Pure text, in Prometheus' exposition format. It tells when and how the last pass was that changed
+ * something, and is where that is kept: it outlives a reboot with the file. No other time is in it,
+ * so a pass that changes nothing leaves its bytes as they are. A device in a pod is usable.
+ *
+ *     rdma_provision_ready                              0 or 1
+ *     rdma_provision_state{state}                       1 for the one state, 0 for the others
+ *     rdma_provision_devices{state, reason}             functions handed out: "usable" (reason
+ *                                                       "none"), "unusable"; "missing": NICs
+ *                                                       that Expect= asks for
+ *     rdma_provision_virtual_functions_wanted{pci}      of each NIC, where a number is asked for
+ *     rdma_provision_virtual_functions_present{pci}
+ *     rdma_provision_last_change_timestamp_seconds      the end of that pass
+ *     rdma_provision_last_change_duration_seconds
+ *     rdma_provision_last_change_steps                  changes made in it
+ */
+#pragma once
+
+#include "../model/plan.h"
+
+/* The whole file; node.last_change is told when there is one. Return: 0 or -ENOMEM. */
+int metrics_text(const struct node *n, const struct plan *p, char **ret);
+
+/* The last change that a file of ours tells of. Return: 0, or -ENODATA when it tells of none. */
+int metrics_read_change(const char *text, struct last_change *ret);

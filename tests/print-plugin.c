@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * print-plugin ROOT TYPE WHAT: the device plugin's configuration ("plugin"), its static pod
+ * ("manifest") or who would be exposed, one "BDF RESOURCE" a line ("exposed"), for the devices of a
+ * captured node that are usable as they are. TYPE is that of the plugin, or "-" for the one of the
+ * node's configuration.
+ */
+#include "../src/config/config.h"
+#include "../src/run.h"
+
+static bool set_type(struct config *c, const char *type)
+{
+	for (unsigned t = 0; t < _PLUGIN_N; t++)
+		if (streq(type, plugin_type_name((enum plugin_type)t))) {
+			c->plugin.type = (enum plugin_type)t;
+			return true;
+		}
+	return streq(type, "-");
+}
+
+static void print_exposed(const struct plan *p)
+{
+	for (size_t i = 0; i < p->lint.n_exposed; i++)
+		printf("%s %s\n", p->lint.exposed[i].pci, p->lint.exposed[i].resource);
+}
+
+int main(int argc, char **argv)
+{
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	struct doors d = {};
+	int r;
+
+	if (argc != 4 || run_open(argv[1], &d) < 0)
+		return EXIT_FAILURE;
+
+	r = run_load_config(&d, NULL, &c);
+	if (r >= 0 && !set_type(&c, argv[2]))
+		r = -EINVAL;
+	COPY(c.plugin.manifest, "/etc/kubernetes/manifests/rdma-device-plugin.yaml");
+	COPY(c.plugin.image, "registry.example.com/device-plugin:v1");
+	if (r >= 0)
+		r = run_plan(&d, &c, false, NULL, &n, &p);
+	run_close(&d);
+	if (r < 0)
+		return EXIT_FAILURE;
+
+	if (streq(argv[3], "exposed"))
+		print_exposed(&p);
+	else if (streq(argv[3], "plugin") && p.plugin && p.lint.refusal == REASON_NONE)
+		fputs(p.plugin, stdout);
+	else if (streq(argv[3], "manifest") && p.manifest)
+		fputs(p.manifest, stdout);
+	return EXIT_SUCCESS;
+}

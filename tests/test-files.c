@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The texts of [Output], and what becomes of the files. "test-files metrics" prints a metrics file,
+ * for check-metrics. The rule of NCCL is compared with another statement of it by check-nccl.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/model/plan.h"
+#include "../src/output/files.h"
+#include "../src/output/metrics.h"
+#include "../src/output/nccl.h"
+#include "../src/output/nfd.h"
+#include "../src/plan/output.h"
+
+#define KEY "feature.node.kubernetes.io/rdma-provision."
+
+/* A PF with two VFs that are handed out. */
+struct machine {
+	struct config config;
+	struct device_config section;
+	struct node node;
+	struct pci pcis[3];
+	struct netdev netdevs[3];
+	struct ibdev ibdevs[3];
+	struct port ports[3];
+	struct gid gids[3][2];
+	struct device devices[3];
+	struct plan plan;
+};
+
+static void make(struct machine *m)
+{
+	*m = (struct machine){ .section = { .name = "nic", .mode = VF_MODE_SHARED_MULTI } };
+	for (size_t i = 0; i < 3; i++) {
+		struct pci *pci = &m->pcis[i];
+
+		snprintf(pci->address, sizeof(pci->address), "0000:41:00.%zu", i);
+		COPY(pci->driver, "mlx5_core");
+		pci->num_vfs = i == 0 ? 2 : 0;
+		snprintf(m->netdevs[i].name, IFNAME_LEN, "ens%zu", i);
+		COPY(m->netdevs[i].pci, pci->address);
+		m->netdevs[i].ifindex = (uint32_t)i + 1;
+		m->netdevs[i].has_carrier = true;
+		snprintf(m->ibdevs[i].name, IBDEV_LEN, "mlx5_%zu", i);
+		COPY(m->ibdevs[i].pci, pci->address);
+		COPY(m->ibdevs[i].netdev, m->netdevs[i].name);
+		m->gids[i][0] = (struct gid){ 0, "fe80:0000:0000:0000:0000:0000:0000:0001",
+					      "IB/RoCE v1", "" };
+		m->gids[i][1] = (struct gid){ 3, "", "RoCE v2", "" };
+		snprintf(m->gids[i][1].gid, sizeof(m->gids[i][1].gid),
+			 "0000:0000:0000:0000:0000:ffff:0a00:000%zu", i);
+		COPY(m->gids[i][1].netdev, m->netdevs[i].name);
+		m->ports[i] = (struct port){ 1,          "ACTIVE",
+					     "Ethernet", "400 Gb/sec (4X NDR)",
+					     m->gids[i], 2 };
+		m->ibdevs[i].ports = &m->ports[i];
+		m->ibdevs[i].n_ports = 1;
+		m->devices[i] = (struct device){ .pci = pci,
+						 .netdev = &m->netdevs[i],
+						 .ibdev = &m->ibdevs[i],
+						 .config = &m->section,
+						 .is_vf = i > 0,
+						 .is_handed_out = i > 0,
+						 .is_usable = true,
+						 .wanted_vfs = i > 0 ? UINT32_MAX : 2 };
+	}
+	m->node = (struct node){ .pcis = m->pcis,
+				 .n_pcis = 3,
+				 .netdevs = m->netdevs,
+				 .n_netdevs = 3,
+				 .ibdevs = m->ibdevs,
+				 .n_ibdevs = 3 };
+	m->plan = (struct plan){ .devices = m->devices, .n_devices = 3, .state = NODE_READY };
+	for (enum output o = 0; o < _OUTPUT_N; o++)
+		m->node.outputs[o].has_folder = true;
+}
+
+/* What plan_outputs() and output_files() have added: the arrays of the machine are its own. */
+static void clear(struct machine *m)
+{
+	free(m->plan.actions);
+	free(m->plan.reasons);
+	for (size_t i = 0; i < _OUTPUT_N; i++)
+		free(m->plan.outputs[i].text);
+}
+
+static const char *const paths[] = { "/o/nfd", "/o/nccl.conf", "/o/x.prom" };
+
+static void ask_for_all(struct machine *m)
+{
+	for (size_t i = 0; i < _OUTPUT_N; i++)
+		COPY(m->config.output.paths[i], paths[i]);
+}
+
+static void a_port_is_named_once_and_in_order_of_rails(void **state _unused_)
+{
+	static const struct {
+		const char *pci[3];
+		const char *rate[3];
+		const char *hca;
+	} cases[] = {
+		{ { "0000:41:00.0", "0000:41:00.1", "0000:41:00.2" },
+		  { "400 Gb/sec", "400 Gb/sec", "400 Gb/sec" },
+		  "NCCL_IB_HCA=mlx5_0:1,mlx5_1:1,mlx5_2:1\nNCCL_IB_GID_INDEX=3\n" },
+		{ { "0000:c1:00.0", "0000:41:00.1", "0000:9b:00.2" },
+		  { "400 Gb/sec", "400 Gb/sec", "400 Gb/sec" },
+		  "NCCL_IB_HCA=mlx5_1:1,mlx5_2:1,mlx5_0:1\nNCCL_IB_GID_INDEX=3\n" },
+		{ { "10000:01:00.0", "0000:41:00.1", "" },
+		  { "400 Gb/sec", "400 Gb/sec", "400 Gb/sec" },
+		  "NCCL_IB_HCA=mlx5_1:1,mlx5_2:1,mlx5_0:1\nNCCL_IB_GID_INDEX=3\n" },
+		{ { "0000:41:00.0", "0000:41:00.1", "0000:41:00.2" },
+		  { "100 Gb/sec", "99.99 Gb/sec", "100 Gb/sec" },
+		  "NCCL_IB_HCA=mlx5_0:1,mlx5_2:1\nNCCL_IB_GID_INDEX=3\n" },
+		{ { "0000:41:00.0", "0000:41:00.1", "0000:41:00.2" },
+		  { "2 Gb/sec", "2.5 Gb/sec", "" },
+		  "NCCL_IB_HCA=mlx5_1:1\nNCCL_IB_GID_INDEX=3\n" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(nccl_done) struct nccl choice = {};
+		_cleanup_(freep) char *text = NULL;
+		struct machine m;
+
+		make(&m);
+		for (size_t k = 0; k < 3; k++) {
+			COPY(m.ibdevs[k].pci, cases[i].pci[k]);
+			COPY(m.ports[k].rate, cases[i].rate[k]);
+		}
+		assert_int_equal(nccl_choose(&m.node, &choice), 0);
+		assert_int_equal(nccl_text(&choice, false, false, &text), 0);
+		assert_string_equal(text, cases[i].hca);
+	}
+}
+
+static void a_mixed_index_names_the_range_that_has_all_addresses(void **state _unused_)
+{
+	static const struct {
+		const char *other, *range;
+	} cases[] = {
+		{ "0000:0000:0000:0000:0000:ffff:0a00:0003", "ADDR_RANGE=10.0.0.0/30 " },
+		{ "0000:0000:0000:0000:0000:ffff:0a00:8001", "ADDR_RANGE=10.0.0.0/16 " },
+		{ "0000:0000:0000:0000:0000:ffff:c0a8:0001", "ADDR_RANGE=10.0.0.0/8 " },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(nccl_done) struct nccl choice = {};
+		_cleanup_(freep) char *text = NULL;
+		struct machine m;
+
+		make(&m);
+		m.gids[2][1].index = 5;
+		COPY(m.gids[2][1].gid, cases[i].other);
+		assert_int_equal(nccl_choose(&m.node, &choice), 0);
+		assert_int_equal(choice.reason, REASON_NCCL_MIXED_INDEX);
+		assert_non_null(strstr(choice.detail, "mlx5_2:1 has 5"));
+		assert_non_null(strstr(choice.advice, cases[i].range));
+		assert_int_equal(nccl_text(&choice, false, false, &text), -ENODATA);
+		assert_null(text);
+	}
+}
+
+/* nfd-master's validation, and that of label values. */
+static void assert_valid_features(const char *text)
+{
+	static const char name[] = "abcdefghijklmnopqrstuvwxyz-.";
+	static const char value[] = "abcdefghijklmnopqrstuvwxyz0123456789-._";
+
+	assert_true(is_prefix(text, "# "));
+	for (const char *line = strchr(text, '\n') + 1; *line; line = strchr(line, '\n') + 1) {
+		const char *key = after(line, "feature.node.kubernetes.io/");
+		size_t n;
+
+		assert_non_null(key);
+		n = strspn(key, name);
+		assert_int_equal(key[n], '=');
+		assert_in_range(n, 1, 63);
+		key += n + 1;
+		n = strspn(key, value);
+		assert_int_equal(key[n], '\n');
+		assert_in_range(n, 1, 63);
+		assert_null(strchr("-._", key[0]));
+		assert_null(strchr("-._", key[n - 1]));
+	}
+}
+
+static void features_are_labels_that_tell_the_node(void **state _unused_)
+{
+	_cleanup_(freep) char *text = NULL;
+	struct machine m;
+
+	make(&m);
+	COPY(m.ports[1].rate, "2.5 Gb/sec (1X SDR)");
+	m.devices[2].is_usable = false;
+	m.plan.state = NODE_DEGRADED;
+	assert_int_equal(nfd_text(&m.config, &m.node, &m.plan, NULL, &text), 0);
+	assert_valid_features(text);
+	assert_string_equal(
+		text, "# Written by rdma-provision: NFD features\n" KEY "ready=false\n" KEY
+		      "state=degraded\n" KEY "driver-mode=keep\n" KEY "vf-mode=shared-multi\n" KEY
+		      "nics=1\n" KEY "vfs=2\n" KEY "devices=2\n" KEY "usable=1\n" KEY
+		      "link-layer=ethernet\n" KEY "rate-max-gbps=400\n" KEY "rate-min-gbps=2.5\n");
+}
+
+static void an_empty_node_has_valid_features_too(void **state _unused_)
+{
+	struct node n = {};
+	struct plan p = {};
+	struct config c = {};
+	_cleanup_(freep) char *text = NULL;
+
+	assert_int_equal(nfd_text(&c, &n, &p, NULL, &text), 0);
+	assert_valid_features(text);
+	assert_null(strstr(text, "link-layer"));
+	assert_null(strstr(text, "vf-mode"));
+}
+
+/* In a namespace of its own neither its ibdev nor its netdev can be seen. */
+static void put_into_pod(struct machine *m, size_t i)
+{
+	m->devices[i].is_in_pod = true;
+	m->devices[i].reason = REASON_IN_POD;
+	m->devices[i].ibdev = NULL;
+	m->devices[i].netdev = NULL;
+	m->ibdevs[i].n_ports = 0;
+}
+
+static void a_device_in_a_pod_changes_no_file(void **state _unused_)
+{
+	struct machine m;
+
+	for (size_t n_away = 1; n_away <= 2; n_away++) {
+		char *before[_OUTPUT_N];
+
+		make(&m);
+		ask_for_all(&m);
+		COPY(m.ports[1].rate, "200 Gb/sec (4X HDR)");
+		assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+		for (enum output o = 0; o < _OUTPUT_N; o++) {
+			before[o] = TAKE(m.plan.outputs[o].text);
+			assert_non_null(before[o]);
+			m.node.outputs[o].is_there = true;
+			m.node.outputs[o].text = before[o];
+		}
+
+		for (size_t i = 0; i < n_away; i++)
+			put_into_pod(&m, 2 - i);
+		assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+		assert_true(m.plan.outputs[OUTPUT_NCCL].is_kept);
+		assert_string_equal(m.plan.outputs[OUTPUT_NFD].text, before[OUTPUT_NFD]);
+		assert_string_equal(m.plan.outputs[OUTPUT_METRICS].text, before[OUTPUT_METRICS]);
+		assert_int_equal(plan_outputs(&m.config, &m.node, NULL, &m.plan), 0);
+		assert_int_equal(m.plan.n_actions, 0);
+		assert_int_equal(m.plan.n_reasons, 0);
+		clear(&m);
+		for (enum output o = 0; o < _OUTPUT_N; o++)
+			free(before[o]);
+	}
+}
+
+static void make_unlike(struct machine *m)
+{
+	make(m);
+	m->devices[1].is_usable = false;
+	m->devices[1].reason = REASON_PORT_DOWN;
+	m->plan.n_missing = 3;
+	m->plan.state = NODE_DEGRADED;
+	m->node.last_change = (struct last_change){ 12, 1795284000, 2500001 };
+}
+
+static void metrics_count_devices_by_state_and_reason(void **state _unused_)
+{
+	static const char *const lines[] = {
+		"\nrdma_provision_ready 0\n",
+		"\nrdma_provision_state{state=\"degraded\"} 1\n",
+		"\nrdma_provision_state{state=\"ready\"} 0\n",
+		"\nrdma_provision_devices{state=\"usable\",reason=\"none\"} 1\n",
+		"\nrdma_provision_devices{state=\"unusable\",reason=\"port-down\"} 1\n",
+		"\nrdma_provision_devices{state=\"missing\",reason=\"devices-missing\"} 3\n",
+		"\nrdma_provision_virtual_functions_wanted{pci=\"0000:41:00.0\"} 2\n",
+		"\nrdma_provision_virtual_functions_present{pci=\"0000:41:00.0\"} 2\n",
+		"\nrdma_provision_last_change_timestamp_seconds 1795284000\n",
+		"\nrdma_provision_last_change_duration_seconds 2.500001\n",
+		"\nrdma_provision_last_change_steps 12\n",
+	};
+	_cleanup_(freep) char *text = NULL;
+	struct machine m;
+
+	make_unlike(&m);
+	assert_int_equal(metrics_text(&m.node, &m.plan, &text), 0);
+	for (size_t i = 0; i < ELEMENTSOF(lines); i++)
+		if (!strstr(text, lines[i]))
+			fail_msg("%s is not in\n%s", lines[i] + 1, text);
+	assert_true(is_own_output(OUTPUT_METRICS, text));
+	assert_false(is_own_output(OUTPUT_NFD, text));
+}
+
+static void the_last_change_is_read_back_from_the_file(void **state _unused_)
+{
+	static const struct {
+		const char *from, *to; /* what is spoilt in the file */
+	} cases[] = {
+		{ "_steps 12", "_steps 0" },
+		{ "_steps 12", "_steps x" },
+		{ "_steps 12", "_steps 99999999999" },
+		{ "seconds 1795284000", "seconds 99999999999999999999999" },
+		{ "seconds 2.500001", "seconds -2" },
+		{ "seconds 2.500001", "second" },
+		{ "# Written", "# Copied" },
+	};
+	_cleanup_(freep) char *text = NULL;
+	struct last_change change = {};
+	struct machine m;
+
+	make_unlike(&m);
+	assert_int_equal(metrics_text(&m.node, &m.plan, &text), 0);
+	assert_int_equal(metrics_read_change(text, &change), 0);
+	assert_int_equal(change.steps, 12);
+	assert_int_equal(change.time_sec, 1795284000);
+	assert_int_equal(change.duration_usec, 2500001);
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(freep) char *spoilt = NULL;
+		const char *at = strstr(text, cases[i].from);
+
+		assert_non_null(at);
+		assert_true(asprintf(&spoilt, "%.*s%s%s", (int)(at - text), text, cases[i].to,
+				     at + strlen(cases[i].from)) > 0);
+		assert_int_equal(metrics_read_change(spoilt, &change), -ENODATA);
+	}
+}
+
+/* --- what becomes of a file --- */
+
+static const struct file_case {
+	const char *what;
+	bool has_folder, is_there;
+	const char *now;  /* text of ours that is there */
+	const char *want; /* NULL: nothing can be written */
+	bool is_kept, has_changes;
+	enum verb verb; /* VERB_WAIT: no item */
+	enum class class;
+	enum reason reason; /* of the item, or of the hint */
+} file_cases[] = {
+	{ "new", true, false, NULL, "a", false, false, VERB_WRITE_OUTPUT, CLASS_CHANGE,
+	  REASON_NONE },
+	{ "equal", true, true, "a", "a", false, false, VERB_WAIT, CLASS_CHANGE, REASON_NONE },
+	{ "other", true, true, "b", "a", false, false, VERB_WRITE_OUTPUT, CLASS_CHANGE,
+	  REASON_NONE },
+	{ "of somebody else", true, true, NULL, "a", false, false, VERB_WRITE_OUTPUT, CLASS_REFUSED,
+	  REASON_OUTPUT_FOREIGN },
+	{ "without a folder", false, false, NULL, "a", false, false, VERB_WRITE_OUTPUT,
+	  CLASS_WAITING, REASON_OUTPUT_NO_FOLDER },
+	{ "before other changes", true, true, "b", "a", false, true, VERB_WRITE_OUTPUT,
+	  CLASS_WAITING, REASON_OUTPUT_LAST },
+	{ "too early", true, true, "b", NULL, true, false, VERB_WAIT, CLASS_CHANGE, REASON_NONE },
+	{ "nothing to write", true, false, NULL, NULL, false, false, VERB_WAIT, CLASS_CHANGE,
+	  REASON_NCCL_NONE },
+	{ "nothing to write any more", true, true, "b", NULL, false, false, VERB_REMOVE_OUTPUT,
+	  CLASS_CHANGE, REASON_NCCL_NONE },
+};
+
+static void check_file(const struct file_case *t, enum output o)
+{
+	_cleanup_(plan_done) struct plan p = { .state = NODE_READY };
+	struct config c = {};
+	struct node n = {};
+	const size_t n_before = t->has_changes;
+
+	COPY(c.output.paths[o], paths[o]);
+	n.outputs[o] = (struct output_file){ t->has_folder, t->is_there, (char *)t->now };
+	p.outputs[o].path = c.output.paths[o];
+	p.outputs[o].is_kept = t->is_kept;
+	p.outputs[o].text = t->want ? strdup(t->want) : NULL;
+	if (!t->want && !t->is_kept)
+		p.outputs[o].reason = t->reason;
+	if (t->has_changes)
+		plan_add(&p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, "0000:41:00.0");
+
+	assert_int_equal(plan_outputs(&c, &n, NULL, &p), 0);
+	assert_int_equal(p.n_actions - n_before, t->verb != VERB_WAIT);
+	assert_int_equal(p.n_reasons, !t->want && !t->is_kept);
+	if (t->verb == VERB_WAIT)
+		return;
+	assert_int_equal(p.actions[n_before].verb, t->verb);
+	assert_int_equal(p.actions[n_before].class, t->class);
+	assert_int_equal(p.actions[n_before].reason, t->want ? t->reason : REASON_NONE);
+	assert_string_equal(p.actions[n_before].target, paths[o]);
+	assert_true(is_best_effort(&p.actions[n_before]));
+	assert_int_equal(has_needed_changes(&p), t->has_changes);
+}
+
+static void a_file_becomes_what_it_has_to(void **state _unused_)
+{
+	for (size_t i = 0; i < ELEMENTSOF(file_cases); i++)
+		for (enum output o = 0; o < _OUTPUT_N; o++) {
+			print_message("%s: %s\n", output_name(o), file_cases[i].what);
+			check_file(&file_cases[i], o);
+		}
+}
+
+/* At the first look of a boot, before everything else; later a file waits for the changes. */
+static void what_an_earlier_boot_left_as_ready_is_replaced_first(void **state _unused_)
+{
+	struct machine m;
+
+	for (int is_first_look = 0; is_first_look < 2; is_first_look++) {
+		char *before[_OUTPUT_N];
+
+		make(&m);
+		ask_for_all(&m);
+		assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+		for (enum output o = 0; o < _OUTPUT_N; o++) {
+			before[o] = TAKE(m.plan.outputs[o].text);
+			m.node.outputs[o].is_there = true;
+			m.node.outputs[o].text = before[o];
+		}
+		m.plan.state = NODE_STARTING;
+		m.node.last_state = is_first_look ? NODE_STARTING : NODE_READY;
+		plan_add(&m.plan, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, "0000:41:00.0");
+		assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+		assert_int_equal(plan_outputs(&m.config, &m.node, NULL, &m.plan), 0);
+		assert_int_equal(m.plan.n_actions, 4);
+		for (size_t i = 0; i < 4; i++) {
+			const struct action *a = &m.plan.actions[i];
+
+			if (a->verb == VERB_SET_NUM_VFS)
+				assert_int_equal(i, is_first_look ? 2 : 0);
+			else if (streq(a->target, paths[OUTPUT_NCCL]) || !is_first_look)
+				assert_int_equal(a->class, CLASS_WAITING);
+			else
+				assert_int_equal(a->class, CLASS_CHANGE);
+		}
+		clear(&m);
+		for (enum output o = 0; o < _OUTPUT_N; o++)
+			free(before[o]);
+	}
+}
+
+static void a_loss_that_is_not_confirmed_changes_no_file(void **state _unused_)
+{
+	struct machine m;
+	char there[] = "x";
+
+	make(&m);
+	ask_for_all(&m);
+	m.devices[1].is_usable = false;
+	m.devices[1].is_lost = true;
+	m.plan.state = NODE_DEGRADED;
+	m.node.outputs[OUTPUT_NFD].text = there;
+	assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+	assert_true(m.plan.outputs[OUTPUT_NFD].is_kept);
+	assert_null(m.plan.outputs[OUTPUT_NFD].text);
+	assert_non_null(m.plan.outputs[OUTPUT_METRICS].text); /* there is none yet */
+	clear(&m);
+}
+
+static void what_is_not_named_any_more_is_removed(void **state _unused_)
+{
+	struct output_record records[] = { { OUTPUT_NFD, "/o/nfd" }, { OUTPUT_NCCL, "/old" } };
+	struct node n = { .output_records = records, .n_output_records = 2 };
+	struct config c = {};
+
+	COPY(c.output.paths[OUTPUT_NFD], "/o/nfd");
+	for (int is_invalid = 0; is_invalid < 2; is_invalid++) {
+		_cleanup_(plan_done) struct plan p = { .state = NODE_READY };
+
+		c.is_invalid = is_invalid;
+		assert_int_equal(plan_outputs(&c, &n, NULL, &p), 0);
+		assert_int_equal(p.n_actions, !is_invalid);
+		if (is_invalid)
+			continue;
+		assert_int_equal(p.actions[0].verb, VERB_REMOVE_OUTPUT);
+		assert_string_equal(p.actions[0].target, "/old");
+		assert_string_equal(p.actions[0].to, "NCCL");
+	}
+}
+
+static void a_write_that_failed_is_not_tried_again_in_the_pass(void **state _unused_)
+{
+	static const struct {
+		int result;
+		enum reason reason;
+	} cases[] = {
+		{ -EROFS, REASON_OUTPUT_READ_ONLY },
+		{ -ENOSPC, REASON_OUTPUT_FULL },
+		{ -EEXIST, REASON_OUTPUT_FOREIGN },
+		{ -EIO, REASON_ACTION_FAILED },
+		{ 0, REASON_NONE }, /* the text became another one meanwhile: written again */
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(plan_done) struct plan p = { .state = NODE_READY }, tried = {};
+		struct config c = {};
+		struct node n = {};
+		struct action *a;
+
+		COPY(c.output.paths[OUTPUT_NFD], "/o/nfd");
+		n.outputs[OUTPUT_NFD].has_folder = true;
+		p.outputs[OUTPUT_NFD].path = c.output.paths[OUTPUT_NFD];
+		p.outputs[OUTPUT_NFD].text = strdup("a");
+		a = plan_add(&tried, STEP_OUTPUT, VERB_WRITE_OUTPUT, CLASS_CHANGE, "/o/nfd");
+		a->is_done = true;
+		a->result = cases[i].result;
+
+		assert_int_equal(plan_outputs(&c, &n, &tried, &p), 0);
+		assert_int_equal(p.n_actions, 1);
+		assert_int_equal(has_open_changes(&p), cases[i].result == 0);
+		assert_int_equal(action_failure(&p.actions[0]), cases[i].reason);
+		assert_false(has_needed_changes(&p));
+	}
+}
+
+static void the_nccl_file_waits_for_the_node_to_be_finished(void **state _unused_)
+{
+	for (enum node_state s = 0; s < _NODE_STATE_N; s++) {
+		struct machine m;
+
+		make(&m);
+		ask_for_all(&m);
+		m.plan.state = s;
+		assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+		assert_int_equal(m.plan.outputs[OUTPUT_NCCL].is_kept, s == NODE_STARTING);
+		assert_int_equal(!m.plan.outputs[OUTPUT_NCCL].text, s == NODE_STARTING);
+		if (s != NODE_STARTING)
+			assert_string_equal(m.plan.outputs[OUTPUT_NCCL].text,
+					    "# Written by rdma-provision: NCCL settings\n"
+					    "NCCL_IB_HCA=mlx5_0:1,mlx5_1:1,mlx5_2:1\n"
+					    "NCCL_IB_GID_INDEX=3\n");
+		clear(&m);
+	}
+}
+
+static void first_lines_are_no_settings_and_differ(void **state _unused_)
+{
+	for (enum output o = 0; o < _OUTPUT_N; o++) {
+		assert_null(strchr(output_mark(o), '='));
+		assert_true(is_prefix(output_mark(o), "# "));
+		for (enum output k = 0; k < _OUTPUT_N; k++)
+			assert_int_equal(is_own_output(o, output_mark(k)), o == k);
+	}
+}
+
+static int print_metrics(void)
+{
+	_cleanup_(freep) char *text = NULL;
+	struct machine m;
+
+	make_unlike(&m);
+	return metrics_text(&m.node, &m.plan, &text) < 0 || fputs(text, stdout) == EOF;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_port_is_named_once_and_in_order_of_rails),
+		cmocka_unit_test(a_mixed_index_names_the_range_that_has_all_addresses),
+		cmocka_unit_test(features_are_labels_that_tell_the_node),
+		cmocka_unit_test(an_empty_node_has_valid_features_too),
+		cmocka_unit_test(a_device_in_a_pod_changes_no_file),
+		cmocka_unit_test(metrics_count_devices_by_state_and_reason),
+		cmocka_unit_test(the_last_change_is_read_back_from_the_file),
+		cmocka_unit_test(a_file_becomes_what_it_has_to),
+		cmocka_unit_test(what_an_earlier_boot_left_as_ready_is_replaced_first),
+		cmocka_unit_test(a_loss_that_is_not_confirmed_changes_no_file),
+		cmocka_unit_test(what_is_not_named_any_more_is_removed),
+		cmocka_unit_test(a_write_that_failed_is_not_tried_again_in_the_pass),
+		cmocka_unit_test(the_nccl_file_waits_for_the_node_to_be_finished),
+		cmocka_unit_test(first_lines_are_no_settings_and_differ),
+	};
+
+	if (argc > 1 && streq(argv[1], "metrics"))
+		return print_metrics();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of the device plugins, each broken once. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "../src/model/wanted.h"
+#include "../src/output/check.h"
+#include "../src/output/lint.h"
+#include "../src/output/manifest.h"
+#include "../src/output/plugin.h"
+
+#define PF    "0000:41:00.0" /* with two VFs, of another device id */
+#define VF0   "0000:41:00.2"
+#define VF1   "0000:41:00.3"
+#define OTHER "0000:c1:00.0" /* a card without VFs */
+
+struct scene {
+	struct config config;
+	struct device_config sections[2];
+	struct node node;
+	struct pci pcis[5];
+	struct netdev netdevs[5];
+	struct ibdev ibdevs[5];
+	struct route routes[2];
+	struct device devices[4];
+	struct plan plan;
+};
+
+static void add_function(struct scene *s, size_t i, const char *pci, uint16_t device,
+			 const char *netdev, const char *ibdev)
+{
+	s->pcis[i] = (struct pci){ .vendor = 0x15b3, .device = device, .class = 0x020000 };
+	COPY(s->pcis[i].address, pci);
+	COPY(s->pcis[i].driver, "mlx5_core");
+	s->netdevs[i] = (struct netdev){ .ifindex = (uint32_t)i + 2 };
+	COPY(s->netdevs[i].name, netdev);
+	COPY(s->netdevs[i].pci, pci);
+	COPY(s->netdevs[i].mac, "02:00:00:00:00:01");
+	s->ibdevs[i] = (struct ibdev){ .uverbs = "uverbs0", .umad = "umad0", .node_type = "CA" };
+	COPY(s->ibdevs[i].name, ibdev);
+	COPY(s->ibdevs[i].pci, pci);
+	s->node.n_pcis = s->node.n_netdevs = s->node.n_ibdevs = i + 1;
+	if (i < ELEMENTSOF(s->devices))
+		s->devices[i] = (struct device){ .pci = &s->pcis[i],
+						 .netdev = &s->netdevs[i],
+						 .ibdev = &s->ibdevs[i],
+						 .config = &s->sections[0],
+						 .is_handed_out = i > 0,
+						 .is_vf = i == 1 || i == 2,
+						 .is_usable = true };
+}
+
+/* "ret" has to stay where it is: it points into itself. */
+static void set_scene(struct scene *ret, enum plugin_type type)
+{
+	*ret = (struct scene){};
+	COPY(ret->sections[0].name, "rail");
+	COPY(ret->sections[1].name, "storage");
+	ret->config.plugin.type = type;
+	ret->config.plugin.shares = 1000;
+	COPY(ret->config.plugin.resource, "rdma/hca");
+	COPY(ret->config.plugin.config_file, "/" PLUGIN_CONFIG_PATH);
+	add_function(ret, 0, PF, 0x1021, "ens1", "mlx5_0");
+	add_function(ret, 1, VF0, 0x101e, "ens1v0", "mlx5_2");
+	add_function(ret, 2, VF1, 0x101e, "ens1v1", "mlx5_3");
+	add_function(ret, 3, OTHER, 0x1023, "ens2", "mlx5_1");
+	ret->pcis[0].num_vfs = ret->pcis[0].total_vfs = 2;
+	ret->node.pcis = ret->pcis;
+	ret->node.netdevs = ret->netdevs;
+	ret->node.ibdevs = ret->ibdevs;
+	ret->node.routes = ret->routes;
+	ret->node.has_rdma_cm = true;
+	ret->node.netns_mode = NETNS_MODE_SHARED;
+	ret->plan.devices = ret->devices;
+	ret->plan.n_devices = ELEMENTSOF(ret->devices);
+	ret->plan.state = NODE_READY;
+}
+
+/* "refused CODE", or "PCI RESOURCE" of each that is exposed; then "CODE TARGET" of each finding. */
+static void describe(const struct lint *l, char *ret, size_t size)
+{
+	size_t n = 0;
+
+	*ret = '\0';
+	if (l->refusal != REASON_NONE)
+		n += (size_t)snprintf(ret + n, size - n, "refused %s\n", reason_code(l->refusal));
+	for (size_t i = 0; i < l->n_exposed; i++)
+		n += (size_t)snprintf(ret + n, size - n, "%s %s\n", l->exposed[i].pci,
+				      l->exposed[i].resource);
+	for (size_t i = 0; i < l->n_findings; i++)
+		n += (size_t)snprintf(ret + n, size - n, "%s %s\n",
+				      reason_code(l->findings[i].reason), l->findings[i].target);
+}
+
+static void assert_lint(const struct scene *s, const char *name, const char *text,
+			const char *expected)
+{
+	_cleanup_(lint_done) struct lint lint = {};
+	char found[1024];
+
+	assert_int_equal(output_lint(&s->config, &s->node, &s->plan, text, &lint), 0);
+	describe(&lint, found, sizeof(found));
+	if (!streq(found, expected))
+		fail_msg("%s:\n%s-- expected:\n%s", name, found, expected);
+}
+
+static void assert_own(struct scene *s, const char *name, const char *expected)
+{
+	_cleanup_(freep) char *text = NULL;
+
+	assert_int_equal(output_plugin(&s->config, &s->node, &s->plan, &text), 0);
+	assert_non_null(text);
+	assert_lint(s, name, text, expected);
+}
+
+/* --- facts of a node --- */
+
+static void nothing(_unused_ struct scene *s)
+{
+}
+
+static void exclusive(struct scene *s)
+{
+	s->node.netns_mode = NETNS_MODE_EXCLUSIVE;
+}
+
+static void no_class(struct scene *s)
+{
+	s->pcis[3].class = 0x0b4000;
+}
+
+static void infiniband_class(struct scene *s)
+{
+	s->pcis[3].class = 0x020700;
+}
+
+static void no_driver(struct scene *s)
+{
+	*s->pcis[3].driver = '\0';
+}
+
+static void no_cm(struct scene *s)
+{
+	s->node.has_rdma_cm = false;
+}
+
+static void no_umad(struct scene *s)
+{
+	*s->ibdevs[3].umad = '\0';
+}
+
+static void no_uverbs(struct scene *s)
+{
+	*s->ibdevs[3].uverbs = '\0';
+}
+
+static void only_uverbs(struct scene *s)
+{
+	no_umad(s);
+	no_cm(s);
+}
+
+static void no_nodes(struct scene *s)
+{
+	no_uverbs(s);
+	only_uverbs(s);
+}
+
+static void no_ibdev(struct scene *s)
+{
+	s->ibdevs[3] = s->ibdevs[4];
+	s->node.n_ibdevs--;
+	s->devices[3].ibdev = NULL;
+}
+
+static void erdma(struct scene *s)
+{
+	s->pcis[3].vendor = 0x1ded;
+	s->pcis[3].device = 0x107f;
+	COPY(s->pcis[3].driver, "erdma");
+	COPY(s->netdevs[3].pci, "0000:00:05.0");
+	COPY(s->ibdevs[3].node_type, "RNIC");
+	no_umad(s);
+}
+
+static void erdma_in_wrong_mode(struct scene *s)
+{
+	erdma(s);
+	s->config.driver.mode = DRIVER_MODE_COMPAT;
+}
+
+static void default_route(struct scene *s)
+{
+	s->routes[0] = (struct route){ .family = AF_INET, .ifindex = 5 };
+	s->node.n_routes = 1;
+}
+
+static void default_route_6(struct scene *s)
+{
+	default_route(s);
+	s->routes[0].family = AF_INET6;
+}
+
+static void prefix_route(struct scene *s)
+{
+	default_route(s);
+	s->routes[0].prefix_len = 24;
+}
+
+static void vfs_of_others(struct scene *s)
+{
+	s->pcis[3].num_vfs = 1;
+}
+
+static void in_pod(struct scene *s)
+{
+	s->devices[3].is_in_pod = true;
+	s->devices[3].netdev = NULL;
+	COPY(s->devices[3].netdev_name, "ens2");
+	s->netdevs[3] = s->netdevs[4];
+	s->node.n_netdevs--;
+}
+
+static void in_pod_with_ibdev(struct scene *s)
+{
+	in_pod(s);
+	no_ibdev(s);
+}
+
+static void lost(struct scene *s)
+{
+	s->devices[3].is_usable = false;
+	s->devices[3].is_lost = true;
+	COPY(s->devices[3].netdev_name, "ens2");
+	no_ibdev(s);
+}
+
+static void not_usable(struct scene *s)
+{
+	s->devices[3].is_usable = false;
+}
+
+static void stranger(struct scene *s)
+{
+	add_function(s, 4, "0000:e1:00.0", 0x101e, "ens3", "mlx5_4");
+}
+
+#define V0 VF0 " rdma/hca\n"
+#define V1 VF1 " rdma/hca\n"
+#define O  OTHER " rdma/hca\n"
+
+static void our_own_file_exposes_what_it_promises(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		enum plugin_type type;
+		void (*set)(struct scene *s);
+		const char *expected;
+	} cases[] = {
+		{ "shared", PLUGIN_RDMA_SHARED, nothing, V0 V1 O },
+		{ "shared, netns", PLUGIN_RDMA_SHARED, exclusive, "refused netns-exclusive\n" },
+		{ "shared, class", PLUGIN_RDMA_SHARED, no_class, V0 V1 "plugin-class " OTHER "\n" },
+		{ "shared, IB", PLUGIN_RDMA_SHARED, infiniband_class, V0 V1 O },
+		{ "shared, rdma_cm", PLUGIN_RDMA_SHARED, no_cm,
+		  "refused plugin-empty\nno-rdma-cm " VF0 "\nno-rdma-cm " VF1 "\nno-rdma-cm " OTHER
+		  "\n" },
+		{ "shared, umad", PLUGIN_RDMA_SHARED, no_umad, V0 V1 "no-umad " OTHER "\n" },
+		{ "shared, uverbs", PLUGIN_RDMA_SHARED, no_uverbs, V0 V1 "no-uverbs " OTHER "\n" },
+		{ "shared, ibdev", PLUGIN_RDMA_SHARED, no_ibdev, V0 V1 "no-ibdev " OTHER "\n" },
+		{ "shared, driver", PLUGIN_RDMA_SHARED, no_driver, V0 V1 "no-driver " OTHER "\n" },
+		{ "shared, eRDMA", PLUGIN_RDMA_SHARED, erdma, V0 V1 "plugin-no-mad " OTHER "\n" },
+		{ "shared, eRDMA not in its mode", PLUGIN_RDMA_SHARED, erdma_in_wrong_mode,
+		  V0 V1 "no-umad " OTHER "\n" },
+		{ "shared, default route", PLUGIN_RDMA_SHARED, default_route, V0 V1 O },
+		{ "shared, in a pod", PLUGIN_RDMA_SHARED, in_pod, V0 V1 O },
+		{ "shared, in a pod with its ibdev", PLUGIN_RDMA_SHARED, in_pod_with_ibdev,
+		  V0 V1 O },
+		{ "shared, lost", PLUGIN_RDMA_SHARED, lost, V0 V1 O },
+		{ "shared, not usable", PLUGIN_RDMA_SHARED, not_usable, V0 V1 },
+		/* By ids it would be taken as well: so names are written. */
+		{ "shared, a stranger", PLUGIN_RDMA_SHARED, stranger, V0 V1 O },
+
+		{ "sriov", PLUGIN_SRIOV, nothing, V0 V1 O },
+		{ "sriov, netns", PLUGIN_SRIOV, exclusive, V0 V1 O },
+		{ "sriov, class", PLUGIN_SRIOV, no_class, V0 V1 "plugin-class " OTHER "\n" },
+		{ "sriov, one node is enough", PLUGIN_SRIOV, only_uverbs, V0 V1 O },
+		{ "sriov, no node", PLUGIN_SRIOV, no_nodes, V0 V1 "no-uverbs " OTHER "\n" },
+		{ "sriov, ibdev", PLUGIN_SRIOV, no_ibdev, V0 V1 "no-ibdev " OTHER "\n" },
+		{ "sriov, driver", PLUGIN_SRIOV, no_driver, V0 V1 "no-driver " OTHER "\n" },
+		{ "sriov, default route", PLUGIN_SRIOV, default_route,
+		  V0 V1 "plugin-default-route " OTHER "\n" },
+		{ "sriov, default route of IPv6", PLUGIN_SRIOV, default_route_6, V0 V1 O },
+		{ "sriov, another route", PLUGIN_SRIOV, prefix_route, V0 V1 O },
+		{ "sriov, a PF with VFs", PLUGIN_SRIOV, vfs_of_others,
+		  V0 V1 "plugin-pf-with-vfs " OTHER "\n" },
+		{ "sriov, in a pod", PLUGIN_SRIOV, in_pod_with_ibdev, V0 V1 O },
+		{ "sriov, not usable", PLUGIN_SRIOV, not_usable, V0 V1 },
+		{ "sriov, a stranger", PLUGIN_SRIOV, stranger, V0 V1 O },
+
+		{ "hca", PLUGIN_HCA, nothing, PF " rdma/hca\n" V0 V1 O "plugin-foreign " PF "\n" },
+		{ "hca, netns", PLUGIN_HCA, exclusive, "refused netns-exclusive\n" },
+		{ "hca, no ibdev", PLUGIN_HCA, no_ibdev,
+		  PF " rdma/hca\n" V0 V1 "no-ibdev " OTHER "\nplugin-foreign " PF "\n" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct scene s;
+
+		set_scene(&s, cases[i].type);
+		cases[i].set(&s);
+		assert_own(&s, cases[i].name, cases[i].expected);
+	}
+}
+
+#define LIST(...)  "{\"configList\":[" __VA_ARGS__ "]}"
+#define POOL(name) "{\"resourceName\":\"" name "\",\"rdmaHcaMax\":1,"
+#define ALL(name)  POOL(name) "\"selectors\":{\"drivers\":[\"mlx5_core\"]}}"
+#define SRIOV(...) "{\"resourceList\":[" __VA_ARGS__ "]}"
+#define ONE(prefix, name, pci)                                                                     \
+	"{\"resourcePrefix\":\"" prefix "\",\"resourceName\":\"" name                              \
+	"\",\"selectors\":{\"pciAddresses\":[\"" pci "\"]}}"
+
+static void a_file_of_anybody_is_judged_by_the_same_rules(_unused_ void **state)
+{
+	static const struct {
+		enum plugin_type type;
+		const char *text, *expected;
+	} cases[] = {
+		{ PLUGIN_RDMA_SHARED, "{", "refused plugin-file\n" },
+		{ PLUGIN_RDMA_SHARED, "[]", "refused plugin-file\n" },
+		{ PLUGIN_RDMA_SHARED, "{}", "refused plugin-file\n" },
+		{ PLUGIN_RDMA_SHARED, LIST(), "refused plugin-file\n" },
+		{ PLUGIN_RDMA_SHARED, SRIOV(ONE("rdma", "hca", VF0)), "refused plugin-file\n" },
+		{ PLUGIN_RDMA_SHARED,
+		  "{\"periodicUpdateInterval\":-1,\"configList\":[" ALL("a") "]}",
+		  "refused plugin-file\n" },
+		{ PLUGIN_RDMA_SHARED, LIST(ALL("a-b")), "refused plugin-name\n" },
+		{ PLUGIN_RDMA_SHARED, LIST(ALL("a.b")), "refused plugin-name\n" },
+		{ PLUGIN_RDMA_SHARED, LIST(ALL("")), "refused plugin-name\n" },
+		{ PLUGIN_RDMA_SHARED,
+		  LIST(ALL(
+			  "a") ",{\"resourcePrefix\":\"x\",\"resourceName\":\"a\",\"rdmaHcaMax\":1,"
+			       "\"selectors\":{\"drivers\":[\"x\"]}}"),
+		  "refused plugin-name\n" },
+		{ PLUGIN_RDMA_SHARED, LIST(POOL("a") "\"devices\":[]}"), "refused plugin-file\n" },
+		{ PLUGIN_RDMA_SHARED, LIST(POOL("a") "\"devices\":[\"ens2\"],\"selectors\":{}}"),
+		  "refused plugin-file\n" },
+		{ PLUGIN_RDMA_SHARED,
+		  LIST("{\"resourceName\":\"a\",\"rdmaHcaMax\":-1,\"devices\":[\"ens2\"]}"),
+		  "refused plugin-file\n" },
+		{ PLUGIN_RDMA_SHARED, LIST("{\"resourceName\":\"a\",\"devices\":[\"ens2\"]}"),
+		  "refused plugin-empty\nplugin-empty rdma/a\nplugin-not-selected " VF0
+		  "\nplugin-not-selected " VF1 "\nplugin-not-selected " OTHER "\n" },
+		{ PLUGIN_RDMA_SHARED, LIST(POOL("a") "\"devices\":[\"ens2\",\"ens1v0\"]}"),
+		  VF0 " rdma/a\n" OTHER " rdma/a\nplugin-not-selected " VF1 "\n" },
+		/* The PF has all that it takes, and nobody hands it out. */
+		{ PLUGIN_RDMA_SHARED, LIST(ALL("a")),
+		  PF " rdma/a\n" VF0 " rdma/a\n" VF1 " rdma/a\n" OTHER " rdma/a\nplugin-foreign " PF
+		     "\n" },
+		{ PLUGIN_RDMA_SHARED,
+		  LIST(POOL("a") "\"selectors\":{\"vendors\":[\"15b3\"],\"deviceIDs\":[\"101e\","
+				 "\"1023\"],"
+				 "\"drivers\":[\"mlx5_core\"],\"linkTypes\":[\"ether\"]}}"),
+		  VF0 " rdma/a\n" VF1 " rdma/a\n" OTHER " rdma/a\n" },
+		{ PLUGIN_RDMA_SHARED,
+		  LIST(POOL("a") "\"selectors\":{\"deviceIDs\":[\"1023\"],\"linkTypes\":["
+				 "\"infiniband\"]}}"),
+		  "refused plugin-empty\nplugin-not-selected " VF0 "\nplugin-not-selected " VF1
+		  "\nplugin-not-selected " OTHER "\n" },
+		/* Two pools may have one device. */
+		{ PLUGIN_RDMA_SHARED,
+		  LIST(POOL("a") "\"selectors\":{\"deviceIDs\":[\"101e\",\"1023\"]}}," POOL(
+			  "b") "\"selectors\":{\"ifNames\":[\"ens2\"]}}"),
+		  VF0 " rdma/a\n" VF1 " rdma/a\n" OTHER " rdma/a\n" OTHER
+		      " rdma/b\nplugin-two-pools " OTHER "\n" },
+
+		{ PLUGIN_SRIOV, LIST(ALL("a")), "refused plugin-file\n" },
+		{ PLUGIN_SRIOV, SRIOV(), "refused plugin-file\n" },
+		{ PLUGIN_SRIOV, SRIOV("{\"resourceName\":\"a\"}"), "refused plugin-file\n" },
+		{ PLUGIN_SRIOV, SRIOV(ONE("x", "a.b", VF0)), "refused plugin-name\n" },
+		{ PLUGIN_SRIOV, SRIOV(ONE("x", "a", VF0) "," ONE("x", "a", VF1)),
+		  "refused plugin-name\n" },
+		{ PLUGIN_SRIOV,
+		  SRIOV(ONE("x", "a-b", VF0) "," ONE("y", "a-b", VF1) "," ONE("", "c", OTHER)),
+		  VF0 " x/a-b\n" VF1 " y/a-b\n" OTHER " intel.com/c\n" },
+		/* The first pool that selects a device has it. */
+		{ PLUGIN_SRIOV,
+		  SRIOV("{\"resourceName\":\"a\",\"selectors\":{\"drivers\":[\"mlx5_core\"]}}," ONE(
+			  "x", "b", VF1)),
+		  VF0 " intel.com/a\n" VF1 " intel.com/a\n" OTHER
+		      " intel.com/a\nplugin-two-pools " VF1 "\n" },
+
+		{ PLUGIN_HCA, "{\"mode\":\"sriov\"}", "refused plugin-file\n" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct scene s;
+
+		set_scene(&s, cases[i].type);
+		assert_lint(&s, cases[i].text, cases[i].text, cases[i].expected);
+	}
+}
+
+static void files_of_each_kind_are_what_the_plugins_read(_unused_ void **state)
+{
+	static const struct {
+		enum plugin_type type;
+		const char *resource, *of_vfs;
+		void (*set)(struct scene *s);
+		const char *expected;
+	} cases[] = {
+		{ PLUGIN_SRIOV, "vke.volcengine.com/rdma", "", nothing,
+		  "{\"resourceList\":[{\"resourceName\":\"rdma\",\"resourcePrefix\":\"vke."
+		  "volcengine."
+		  "com\",\"deviceType\":\"netDevice\",\"selectors\":{\"pciAddresses\":[\"" VF0
+		  "\",\"" VF1 "\",\"" OTHER "\"],\"isRdma\":true}}]}" },
+		/* In the order of names, whatever the order of devices is. */
+		{ PLUGIN_SRIOV, "a/storage-1", "b/vf", nothing,
+		  "{\"resourceList\":[{\"resourceName\":\"storage-1\",\"resourcePrefix\":\"a\","
+		  "\"deviceType\":\"netDevice\",\"selectors\":{\"pciAddresses\":[\"" OTHER
+		  "\"],\"isRdma\":true}},{\"resourceName\":\"vf\",\"resourcePrefix\":\"b\","
+		  "\"deviceType\":\"netDevice\",\"selectors\":{\"pciAddresses\":[\"" VF0 "\",\"" VF1
+		  "\"],\"isRdma\":true}}]}" },
+		{ PLUGIN_RDMA_SHARED, "rdma/hca", "rdma/a_vf", nothing,
+		  "{\"periodicUpdateInterval\":60,\"configList\":[{\"resourceName\":\"a_vf\","
+		  "\"resourcePrefix\":\"rdma\",\"rdmaHcaMax\":1000,\"selectors\":{\"vendors\":["
+		  "\"15b3\"],"
+		  "\"deviceIDs\":[\"101e\"],\"drivers\":[\"mlx5_core\"]}},{\"resourceName\":"
+		  "\"hca\","
+		  "\"resourcePrefix\":\"rdma\",\"rdmaHcaMax\":1000,\"selectors\":{\"vendors\":["
+		  "\"15b3\"],"
+		  "\"deviceIDs\":[\"1023\"],\"drivers\":[\"mlx5_core\"]}}]}" },
+		/* Another card of the same ids: only names tell them apart, and only in that pool.
+		 */
+		{ PLUGIN_RDMA_SHARED, "rdma/hca", "rdma/a_vf", stranger,
+		  "{\"periodicUpdateInterval\":60,\"configList\":[{\"resourceName\":\"a_vf\","
+		  "\"resourcePrefix\":\"rdma\",\"rdmaHcaMax\":1000,\"selectors\":{\"ifNames\":["
+		  "\"ens1v0\","
+		  "\"ens1v1\"]}},{\"resourceName\":\"hca\","
+		  "\"resourcePrefix\":\"rdma\",\"rdmaHcaMax\":1000,\"selectors\":{\"vendors\":["
+		  "\"15b3\"],"
+		  "\"deviceIDs\":[\"1023\"],\"drivers\":[\"mlx5_core\"]}}]}" },
+		{ PLUGIN_HCA, "rdma/hca", "", nothing, "{\"mode\":\"hca\"}" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		json_auto_t *made = NULL, *expected = json_loads(cases[i].expected, 0, NULL);
+		_cleanup_(freep) char *text = NULL;
+		struct scene s;
+
+		set_scene(&s, cases[i].type);
+		COPY(s.config.plugin.resource, cases[i].resource);
+		COPY(s.sections[0].resource, cases[i].of_vfs);
+		s.devices[3].config = &s.sections[1];
+		cases[i].set(&s);
+		assert_int_equal(output_plugin(&s.config, &s.node, &s.plan, &text), 0);
+		made = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+		assert_non_null(expected);
+		if (!json_equal(made, expected))
+			fail_msg("%zu: %s", i, text);
+	}
+}
+
+static void a_file_does_not_change_while_a_device_is_in_a_pod(_unused_ void **state)
+{
+	static const enum plugin_type types[] = { PLUGIN_RDMA_SHARED, PLUGIN_SRIOV, PLUGIN_HCA };
+	static void (*const moves[])(struct scene *s) = { in_pod, in_pod_with_ibdev, lost };
+	static void (*const others[])(struct scene *s) = { nothing, stranger };
+
+	for (size_t t = 0; t < ELEMENTSOF(types); t++)
+		for (size_t i = 0; i < ELEMENTSOF(moves); i++)
+			for (size_t k = 0; k < ELEMENTSOF(others); k++) {
+				_cleanup_(freep) char *before = NULL, *after_it = NULL;
+				struct scene s;
+
+				set_scene(&s, types[t]);
+				others[k](&s);
+				assert_int_equal(
+					output_plugin(&s.config, &s.node, &s.plan, &before), 0);
+				moves[i](&s);
+				assert_int_equal(
+					output_plugin(&s.config, &s.node, &s.plan, &after_it), 0);
+				assert_string_equal(before, after_it);
+			}
+}
+
+static void a_dead_end_is_an_error_of_check(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		enum plugin_type type;
+		enum driver_mode mode;
+		const char *match;
+		bool is_seen;
+		void (*set)(struct scene *s);
+		const char *code; /* NULL: nothing is wrong */
+	} cases[] = {
+		{ "fine", PLUGIN_RDMA_SHARED, DRIVER_MODE_KEEP, "driver:mlx5_core", true, nothing,
+		  NULL },
+		/* Without a node, as in an image. */
+		{ "by driver", PLUGIN_RDMA_SHARED, DRIVER_MODE_DEFAULT, "pci:* driver:erdma", false,
+		  nothing, "plugin-no-mad" },
+		{ "by id", PLUGIN_RDMA_SHARED, DRIVER_MODE_DEFAULT, "id:1ded:107f", false, nothing,
+		  "plugin-no-mad" },
+		{ "another driver", PLUGIN_RDMA_SHARED, DRIVER_MODE_DEFAULT, "driver:erdmax", false,
+		  nothing, NULL },
+		{ "compat", PLUGIN_RDMA_SHARED, DRIVER_MODE_COMPAT, "driver:erdma", false, nothing,
+		  NULL },
+		{ "another plugin", PLUGIN_HCA, DRIVER_MODE_DEFAULT, "driver:erdma", false, nothing,
+		  NULL },
+		{ "no plugin", PLUGIN_NONE, DRIVER_MODE_DEFAULT, "driver:erdma", false, nothing,
+		  NULL },
+		{ "exclusive", PLUGIN_RDMA_SHARED, DRIVER_MODE_KEEP, "driver:mlx5_core", true,
+		  exclusive, "netns-exclusive" },
+		{ "nothing of it", PLUGIN_RDMA_SHARED, DRIVER_MODE_KEEP, "driver:mlx5_core", true,
+		  no_cm, "plugin-empty" },
+		{ "one is left out", PLUGIN_RDMA_SHARED, DRIVER_MODE_KEEP, "driver:mlx5_core", true,
+		  no_class, NULL },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(freep) char *problem = NULL;
+		struct scene s;
+
+		set_scene(&s, cases[i].type);
+		s.config.driver.mode = cases[i].mode;
+		s.config.devices = s.sections;
+		s.config.n_devices = 1;
+		s.sections[0].match = (char *)cases[i].match;
+		cases[i].set(&s);
+		assert_int_equal(output_plugin_all(&s.config, &s.node, &s.plan), 0);
+		assert_int_equal(
+			output_check_plugin(&s.config, cases[i].is_seen ? &s.plan : NULL, &problem),
+			0);
+		if (!cases[i].code != !problem ||
+		    (problem && !strstr(problem, reason_meaning(reason_from_code(cases[i].code)))))
+			fail_msg("%s: %s", cases[i].name, problem ? problem : "nothing");
+		free(s.plan.plugin);
+		lint_done(&s.plan.lint);
+	}
+}
+
+static void check_tells_who_is_exposed_and_who_is_not(_unused_ void **state)
+{
+	static const char head[] =
+		"Device plugin sriov: /run/rdma-provision/device-plugin/"
+		"config.json would expose 1 devices: rdma/hca 1\n" VF0 ": not exposed (no-gid): ";
+	_cleanup_(freep) char *text = NULL, *json = NULL;
+	json_auto_t *document = NULL;
+	const json_t *plugin;
+	struct scene s;
+
+	set_scene(&s, PLUGIN_SRIOV);
+	s.devices[1].is_usable = false;
+	s.devices[1].reason = REASON_NO_GID;
+	default_route(&s);
+	assert_int_equal(output_plugin_all(&s.config, &s.node, &s.plan), 0);
+	assert_int_equal(output_check_text(&s.config, &s.plan, &text), 0);
+	assert_true(is_prefix(text, head));
+	assert_non_null(strstr(text, "\n" OTHER ": not exposed (plugin-default-route): "));
+	assert_null(strstr(text, "\n" VF1));
+
+	assert_int_equal(output_check(NULL, 0, &s.config, &s.plan, &json), 0);
+	document = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+	plugin = json_object_get(document, "plugin");
+	assert_int_equal(json_array_size(json_object_get(plugin, "devices")), 1);
+	assert_int_equal(json_array_size(json_object_get(plugin, "excluded")), 2);
+	free(s.plan.plugin);
+	lint_done(&s.plan.lint);
+}
+
+static void a_pod_is_another_when_its_file_is(_unused_ void **state)
+{
+	_cleanup_(freep) char *a = NULL, *b = NULL, *c = NULL;
+	struct scene s;
+
+	set_scene(&s, PLUGIN_SRIOV);
+	COPY(s.config.plugin.image, "example.com/plugin:v1");
+	COPY(s.config.plugin.config_file, "/run/a/b/plugin.json");
+	assert_int_equal(output_manifest(&s.config, "one", &a), 0);
+	assert_int_equal(output_manifest(&s.config, "one", &b), 0);
+	assert_int_equal(output_manifest(&s.config, "two", &c), 0);
+	assert_string_equal(a, b);
+	assert_string_not_equal(a, c);
+	assert_true(is_prefix(a, MANIFEST_MARK "\n"));
+	assert_non_null(strstr(a, "image: \"example.com/plugin:v1\"\n"));
+	assert_non_null(strstr(a, "- \"--config-file=/etc/pcidp/plugin.json\"\n"));
+	assert_non_null(strstr(a, "path: /run/a/b\n"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(our_own_file_exposes_what_it_promises),
+		cmocka_unit_test(a_file_of_anybody_is_judged_by_the_same_rules),
+		cmocka_unit_test(files_of_each_kind_are_what_the_plugins_read),
+		cmocka_unit_test(a_file_does_not_change_while_a_device_is_in_a_pod),
+		cmocka_unit_test(a_dead_end_is_an_error_of_check),
+		cmocka_unit_test(check_tells_who_is_exposed_and_who_is_not),
+		cmocka_unit_test(a_pod_is_another_when_its_file_is),
+	};
+
+	return cmocka_run_group_tests_name("lint", tests, NULL, NULL);
+}

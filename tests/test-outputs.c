@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files of [Output] on disk: looked at, planned, written and taken back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/apply/verbs.h"
+#include "../src/model/paths.h"
+#include "../src/observe/nccl.h"
+#include "../src/observe/output.h"
+#include "../src/plan/output.h"
+#include "tree.h"
+
+struct place {
+	struct tree tree;
+	struct doors doors;
+	struct config config;
+};
+
+static int make_place(void **state)
+{
+	static struct place p;
+
+	p = (struct place){};
+	tree_make(&p.tree);
+	p.doors.fs = p.tree.fs;
+	COPY(p.config.output.paths[OUTPUT_NFD], "/etc/nfd/rdma");
+	COPY(p.config.output.paths[OUTPUT_METRICS], "/etc/prom/rdma.prom");
+	tree_file(&p.tree, "etc/nfd/other", "x=1\n");
+	tree_file(&p.tree, "etc/prom/other", "");
+	*state = &p;
+	return 0;
+}
+
+static int remove_place(void **state)
+{
+	tree_remove(&((struct place *)*state)->tree);
+	return 0;
+}
+
+/* One pass with this text in every file that is asked for. Return: how many items there were. */
+static size_t run(struct place *p, const char *text, int *ret_result)
+{
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan plan = { .state = NODE_READY };
+	char error[192] = "";
+	struct work w = { .doors = &p->doors, .node = &n, .plan = &plan, .error = error };
+
+	*ret_result = 0;
+	assert_int_equal(observe_files(&p->doors.fs, &p->config, &n), 0);
+	for (enum output o = 0; o < _OUTPUT_N; o++) {
+		if (!p->config.output.paths[o][0])
+			continue;
+		plan.outputs[o].path = p->config.output.paths[o];
+		assert_true(asprintf(&plan.outputs[o].text, "%s%s", output_mark(o), text) > 0);
+	}
+	assert_int_equal(plan_outputs(&p->config, &n, NULL, &plan), 0);
+	for (size_t i = 0; i < plan.n_actions; i++) {
+		int r = 0;
+
+		if (plan.actions[i].class != CLASS_CHANGE)
+			continue;
+		r = plan.actions[i].verb == VERB_WRITE_OUTPUT
+			    ? apply_write_output(&w, &plan.actions[i])
+			    : apply_remove_output(&w, &plan.actions[i]);
+		if (r < 0)
+			*ret_result = r;
+	}
+	return plan.n_actions;
+}
+
+static char *content(const struct place *p, const char *path)
+{
+	char *text = NULL;
+	size_t size;
+
+	return fs_read_all(&p->doors.fs, path, 4096, false, &text, &size) < 0 ? NULL : text;
+}
+
+static void assert_content(const struct place *p, const char *path, const char *expected)
+{
+	_cleanup_(freep) char *text = content(p, path);
+
+	if (!expected) {
+		assert_null(text);
+		return;
+	}
+	assert_non_null(text);
+	assert_string_equal(text, expected);
+}
+
+#define NFD_MARK     "# Written by rdma-provision: NFD features\n"
+#define METRICS_MARK "# Written by rdma-provision: metrics\n"
+
+static void files_are_written_once_and_taken_back(void **state)
+{
+	struct place *p = *state;
+	struct stat before, after;
+	char path[512];
+	int r;
+
+	assert_int_equal(run(p, "a\n", &r), 2);
+	assert_int_equal(r, 0);
+	assert_content(p, "etc/nfd/rdma", NFD_MARK "a\n");
+	assert_content(p, "etc/prom/rdma.prom", METRICS_MARK "a\n");
+	assert_content(p, OUTPUTS_PATH, "NFD /etc/nfd/rdma\nMetrics /etc/prom/rdma.prom\n");
+
+	tree_path(&p->tree, "etc/nfd/rdma", path, sizeof(path));
+	assert_int_equal(stat(path, &before), 0);
+	assert_int_equal(before.st_mode & 0777, 0644);
+	assert_int_equal(run(p, "a\n", &r), 0);
+	assert_int_equal(stat(path, &after), 0);
+	assert_int_equal(before.st_ino, after.st_ino);
+
+	assert_int_equal(run(p, "b\n", &r), 2);
+	assert_content(p, "etc/nfd/rdma", NFD_MARK "b\n");
+
+	/* Another path for one, none for the other. */
+	COPY(p->config.output.paths[OUTPUT_NFD], "/etc/nfd/new");
+	p->config.output.paths[OUTPUT_METRICS][0] = '\0';
+	assert_int_equal(run(p, "b\n", &r), 3);
+	assert_int_equal(r, 0);
+	assert_content(p, "etc/nfd/rdma", NULL);
+	assert_content(p, "etc/nfd/new", NFD_MARK "b\n");
+	assert_content(p, "etc/prom/rdma.prom", NULL);
+	assert_content(p, OUTPUTS_PATH, "NFD /etc/nfd/new\n");
+	assert_int_equal(run(p, "b\n", &r), 0);
+}
+
+static void what_others_wrote_stays(void **state)
+{
+	static const char *const texts[] = { "x=1\n", "", METRICS_MARK,
+					     "\n# Written by rdma-provision: NFD features\n" };
+	struct place *p = *state;
+	int r;
+
+	for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+		tree_file(&p->tree, "etc/nfd/rdma", texts[i]);
+		run(p, "a\n", &r);
+		assert_int_equal(r, 0);
+		assert_content(p, "etc/nfd/rdma", texts[i]);
+	}
+}
+
+static void a_planted_link_is_neither_followed_nor_replaced(void **state)
+{
+	static const char *const targets[] = { "../precious", "/etc/precious", "nowhere", "rdma" };
+	struct place *p = *state;
+	int r;
+
+	tree_file(&p->tree, "etc/precious", NFD_MARK "mine\n");
+	for (size_t i = 0; i < ELEMENTSOF(targets); i++) {
+		char target[64];
+
+		assert_int_equal(fs_remove(&p->doors.fs, "etc/nfd/rdma"), 0);
+		tree_link(&p->tree, "etc/nfd/rdma", targets[i]);
+		run(p, "a\n", &r);
+		assert_int_equal(r, 0);
+		assert_int_equal(fs_read_link(&p->doors.fs, "etc/nfd/rdma", target, sizeof(target)),
+				 0);
+		assert_string_equal(target, targets[i]);
+		assert_content(p, "etc/precious", NFD_MARK "mine\n");
+		assert_content(p, "etc/nfd/nowhere", NULL);
+	}
+	/* The same for the file that is renamed to it. */
+	assert_int_equal(fs_remove(&p->doors.fs, "etc/nfd/rdma"), 0);
+	tree_link(&p->tree, "etc/nfd/.rdma.tmp", "../precious");
+	run(p, "a\n", &r);
+	assert_content(p, "etc/nfd/rdma", NFD_MARK "a\n");
+	assert_content(p, "etc/precious", NFD_MARK "mine\n");
+}
+
+/* Between the look and the write. */
+static void who_comes_in_between_is_left_alone(void **state)
+{
+	char text[] = NFD_MARK;
+	const struct plan plan = { .outputs = { { .path = "/etc/nfd/rdma", .text = text } } };
+	struct action write = { .verb = VERB_WRITE_OUTPUT, .target = "/etc/nfd/rdma" };
+	struct action drop = { .verb = VERB_REMOVE_OUTPUT, .target = "/etc/nfd/rdma", .to = "NFD" };
+	struct place *p = *state;
+	struct work w = { .doors = &p->doors, .plan = &plan };
+
+	tree_file(&p->tree, "etc/nfd/rdma", "x=1\n");
+	assert_int_equal(apply_write_output(&w, &write), -EEXIST);
+	assert_int_equal(apply_remove_output(&w, &drop), 0);
+	assert_content(p, "etc/nfd/rdma", "x=1\n");
+}
+
+static void a_missing_folder_is_told_and_not_made(void **state)
+{
+	struct place *p = *state;
+	int r;
+
+	COPY(p->config.output.paths[OUTPUT_NFD], "/etc/absent/rdma");
+	assert_int_equal(run(p, "a\n", &r), 2);
+	assert_int_equal(r, 0);
+	assert_false(fs_exists(&p->doors.fs, "etc/absent"));
+	assert_content(p, "etc/prom/rdma.prom", METRICS_MARK "a\n");
+}
+
+static void without_var_the_record_is_of_this_boot(void **state)
+{
+	struct place *p = *state;
+	int r;
+
+	tree_file(&p->tree, "var", "no folder");
+	assert_int_equal(run(p, "a\n", &r), 2);
+	assert_int_equal(r, 0);
+	assert_content(p, OUTPUTS_RUN_PATH, "NFD /etc/nfd/rdma\nMetrics /etc/prom/rdma.prom\n");
+	p->config.output.paths[OUTPUT_NFD][0] = '\0';
+	assert_int_equal(run(p, "a\n", &r), 1);
+	assert_content(p, "etc/nfd/rdma", NULL);
+	assert_content(p, OUTPUTS_RUN_PATH, "Metrics /etc/prom/rdma.prom\n");
+}
+
+static void a_damaged_record_is_no_order_to_remove(void **state)
+{
+	struct place *p = *state;
+	_cleanup_(node_done) struct node n = {};
+
+	tree_file(&p->tree, OUTPUTS_PATH,
+		  "NFD\nNFD \nNFD etc/x\nOther /etc/x\n\n\nNFD /etc/nfd/rdma\nNFD /etc/nfd/other");
+	assert_int_equal(observe_files(&p->doors.fs, &p->config, &n), 0);
+	assert_int_equal(n.n_output_records, 2);
+	assert_string_equal(n.output_records[0].path, "/etc/nfd/rdma");
+	assert_string_equal(n.output_records[1].path, "/etc/nfd/other");
+}
+
+static void a_removal_that_the_record_asks_for_spares_others(void **state)
+{
+	struct place *p = *state;
+	int r;
+
+	tree_file(&p->tree, OUTPUTS_PATH, "NFD /etc/nfd/other\n");
+	assert_int_equal(run(p, "a\n", &r), 3);
+	assert_int_equal(r, 0);
+	assert_content(p, "etc/nfd/other", "x=1\n");
+	assert_content(p, OUTPUTS_PATH, "NFD /etc/nfd/rdma\nMetrics /etc/prom/rdma.prom\n");
+}
+
+/* What the sysfs of a container may look like: strange, but bounded. */
+static void strange_devices_are_read_without_harm(void **state)
+{
+	struct place *p = *state;
+	_cleanup_(node_done) struct node n = {};
+	char text[9000];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	tree_file(&p->tree, "sys/class/infiniband/a/ports/1/rate", text);
+	tree_file(&p->tree, "sys/class/infiniband/a/ports/1/gids/0", text);
+	tree_file(&p->tree, "sys/class/infiniband/a/ports/1/gids/1", "0000:1\n");
+	tree_file(&p->tree, "sys/class/infiniband/a/ports/1/gid_attrs/ndevs/1", "../../x\n");
+	tree_file(&p->tree, "sys/class/infiniband/a/ports/1/gid_attrs/types/1", "RoCE v2\n");
+	tree_file(&p->tree, "sys/class/infiniband/b", "a file\n");
+	tree_link(&p->tree, "sys/class/infiniband/c", "c");
+	assert_int_equal(observe_nccl(&p->doors.fs, &n), -ENOTDIR);
+	assert_int_equal(fs_remove(&p->doors.fs, "sys/class/infiniband/b"), 0);
+	node_done(&n);
+	n = (struct node){};
+	assert_int_equal(observe_nccl(&p->doors.fs, &n), -ELOOP);
+	assert_int_equal(fs_remove(&p->doors.fs, "sys/class/infiniband/c"), 0);
+	node_done(&n);
+	n = (struct node){};
+	assert_int_equal(observe_nccl(&p->doors.fs, &n), 0);
+	assert_int_equal(n.n_ibdevs, 1);
+	assert_string_equal(n.ibdevs[0].ports[0].rate, "");
+	assert_int_equal(n.ibdevs[0].ports[0].n_gids, 1);
+	assert_int_equal(n.n_netdevs, 1); /* eth0 alone */
+}
+
+#define test(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		test(files_are_written_once_and_taken_back),
+		test(what_others_wrote_stays),
+		test(a_planted_link_is_neither_followed_nor_replaced),
+		test(who_comes_in_between_is_left_alone),
+		test(a_missing_folder_is_told_and_not_made),
+		test(without_var_the_record_is_of_this_boot),
+		test(a_damaged_record_is_no_order_to_remove),
+		test(a_removal_that_the_record_asks_for_spares_others),
+		test(strange_devices_are_read_without_harm),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
