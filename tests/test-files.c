@@ -457,6 +457,15 @@ static void a_loss_that_is_not_confirmed_changes_no_file(void **state _unused_)
 	assert_null(m.plan.outputs[OUTPUT_NFD].text);
 	assert_non_null(m.plan.outputs[OUTPUT_METRICS].text); /* there is none yet */
 	clear(&m);
+
+	/* A card that was pulled has no device to be lost. */
+	make(&m);
+	ask_for_all(&m);
+	m.plan.n_gone = 1;
+	m.node.outputs[OUTPUT_NFD].text = there;
+	assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+	assert_true(m.plan.outputs[OUTPUT_NFD].is_kept);
+	clear(&m);
 }
 
 static void what_is_not_named_any_more_is_removed(void **state _unused_)
@@ -515,6 +524,31 @@ static void a_write_that_failed_is_not_tried_again_in_the_pass(void **state _unu
 	}
 }
 
+/* Whatever the file is. */
+static void why_a_file_for_others_cannot_be_written_is_told(void **state _unused_)
+{
+	static const enum verb verbs[] = { VERB_WRITE_PLUGIN,   VERB_REMOVE_PLUGIN,
+					   VERB_WRITE_MANIFEST, VERB_REMOVE_MANIFEST,
+					   VERB_WRITE_OUTPUT,   VERB_REMOVE_OUTPUT };
+	static const struct {
+		int error;
+		enum reason reason;
+	} rows[] = {
+		{ EROFS, REASON_OUTPUT_READ_ONLY }, { EACCES, REASON_OUTPUT_READ_ONLY },
+		{ ENOSPC, REASON_OUTPUT_FULL },     { ELOOP, REASON_OUTPUT_LINK },
+		{ EIO, REASON_ACTION_FAILED },
+	};
+
+	for (size_t v = 0; v < ELEMENTSOF(verbs); v++)
+		for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+			const struct action a = { .verb = verbs[v],
+						  .is_done = true,
+						  .result = -rows[i].error };
+
+			assert_int_equal(action_failure(&a), rows[i].reason);
+		}
+}
+
 static void the_nccl_file_waits_for_the_node_to_be_finished(void **state _unused_)
 {
 	for (enum node_state s = 0; s < _NODE_STATE_N; s++) {
@@ -569,6 +603,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_loss_that_is_not_confirmed_changes_no_file),
 		cmocka_unit_test(what_is_not_named_any_more_is_removed),
 		cmocka_unit_test(a_write_that_failed_is_not_tried_again_in_the_pass),
+		cmocka_unit_test(why_a_file_for_others_cannot_be_written_is_told),
 		cmocka_unit_test(the_nccl_file_waits_for_the_node_to_be_finished),
 		cmocka_unit_test(first_lines_are_no_settings_and_differ),
 	};

@@ -9,6 +9,7 @@
 
 #include "../src/output/actions.h"
 #include "../src/output/check.h"
+#include "../src/output/explain-kubelet.h"
 #include "../src/output/plugin.h"
 #include "../src/output/state.h"
 #include "../src/output/tree.h"
@@ -311,6 +312,15 @@ static void plan_text_is_one_line_for_each_action(_unused_ void **state)
 		 reason_meaning(REASON_VF_IN_USE), reason_advice(REASON_VF_IN_USE),
 		 reason_meaning(REASON_PORT_DOWN), reason_advice(REASON_PORT_DOWN));
 	assert_string_equal(rest, line);
+}
+
+static void only_sriov_tells_numa_nodes(_unused_ void **state)
+{
+	for (unsigned t = 0; t < _PLUGIN_N; t++) {
+		const struct config c = { .plugin.type = (enum plugin_type)t };
+
+		assert_int_equal(output_has_hints(&c), t == PLUGIN_SRIOV);
+	}
 }
 
 static void plan_text_ends_with_hints(_unused_ void **state)
@@ -932,6 +942,7 @@ int main(void)
 		cmocka_unit_test(resource_is_split_at_its_last_slash),
 		cmocka_unit_test(no_usable_device_gives_no_plugin_file),
 		cmocka_unit_test(plan_text_is_one_line_for_each_action),
+		cmocka_unit_test(only_sriov_tells_numa_nodes),
 		cmocka_unit_test(plan_text_ends_with_hints),
 		cmocka_unit_test(plan_json_has_numbers_where_the_verb_counts),
 		cmocka_unit_test(an_action_with_advice_of_its_own_tells_that),

@@ -5,7 +5,7 @@
 
 bool output_has_hints(const struct config *c)
 {
-	return c->plugin.type != PLUGIN_NONE && c->plugin.type != PLUGIN_RDMA_SHARED;
+	return c->plugin.type == PLUGIN_SRIOV; /* the others hand out numbers, not devices */
 }
 
 static void explain_start(FILE *f, const struct kubelet *k)

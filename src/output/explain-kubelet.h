@@ -38,6 +38,7 @@ const char *output_kubelet_outcome(const struct kubelet_item *item);
 
 /*
  * Does the chosen device plugin tell NUMA nodes? Without that the topology manager has nothing to
- * align: k8s-rdma-shared-dev-plugin reports no TopologyInfo at all.
+ * align: k8s-rdma-shared-dev-plugin reports no TopologyInfo at all, and the mode hca of
+ * k8s-rdma-sriov-dev-plugin has 1000 numbers that are no devices (its server.go).
  */
 bool output_has_hints(const struct config *c);
