@@ -87,14 +87,15 @@ static bool is_config(const char *name)
 static int check_folder(const char *path)
 {
 	_cleanup_(closedirp) DIR *d = opendir(path);
+	const int fd = d ? dirfd(d) : -EBADF;
 	struct dirent *e;
 	struct stat st;
 
-	if (!d) /* absent, or closed to us: to libkmod as well */
+	if (fd < 0) /* absent, or closed to us: to libkmod as well */
 		return errno == ENOMEM ? -ENOMEM : 0;
 
 	while ((e = readdir(d))) {
-		if (!is_config(e->d_name) || fstatat(dirfd(d), e->d_name, &st, 0) < 0 ||
+		if (!is_config(e->d_name) || fstatat(fd, e->d_name, &st, 0) < 0 ||
 		    S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISSOCK(st.st_mode) ||
 		    (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))) /* a link to /dev/null */
 			continue;
