@@ -76,9 +76,11 @@ static bool get_change(const struct fs *fs, const char *path, uint64_t *ret)
 static int find_processes(const struct fs *fs, const char *command, uint64_t change, struct node *n)
 {
 	_cleanup_(processes_done) struct processes list = {};
+	struct fs unrecorded = *fs; /* a capture has no files of processes */
 	int r;
 
-	r = processes_list(fs, &list);
+	unrecorded.on_read = NULL;
+	r = processes_list(&unrecorded, &list);
 	for (size_t i = 0; i < list.n && r >= 0; i++) {
 		const struct process *p = &list.items[i];
 		struct plugin_process *found;
@@ -90,7 +92,7 @@ static int find_processes(const struct fs *fs, const char *command, uint64_t cha
 			return -ENOMEM;
 		found->pid = p->pid;
 		COPY(found->command, p->command);
-		process_container(fs, p->pid, found->container, sizeof(found->container));
+		process_container(&unrecorded, p->pid, found->container, sizeof(found->container));
 	}
 	return r == -ENOMEM ? r : 0;
 }
