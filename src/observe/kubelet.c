@@ -48,6 +48,23 @@ static bool is_kubelet_program(const char *path)
 	return false;
 }
 
+/* Is it called as a kubelet is? One that runs another program has that as its first argument. */
+static bool is_called_as_kubelet(const struct unit *u)
+{
+	bool has_config = false;
+	char text[sizeof("--config=")];
+
+	for (size_t i = 0; i < u->n_arguments; i++) {
+		const struct word *w = &u->arguments[i].word;
+
+		if (i == 0 && (w->n_letters == 0 || w->letters[0].c != '-'))
+			return false;
+		word_text(w, text, sizeof(text)); /* what does not fit is cut */
+		has_config = has_config || streq(text, "--config") || streq(text, "--config=");
+	}
+	return has_config;
+}
+
 /* The command line of a running kubelet, or the last one that was seen. */
 static int read_process(struct look *l, struct kubelet *k, struct kubelet_notes *notes)
 {
@@ -105,7 +122,7 @@ static int read_unit(struct look *l, struct kubelet *k)
 			return arguments_add_page(&l->unit, (uint16_t)page);
 		}
 		k->is_waiting = true;
-	} else if (!is_kubelet_program(l->unit.program)) {
+	} else if (!is_kubelet_program(l->unit.program) && !is_called_as_kubelet(&l->unit)) {
 		unit_problem(&l->unit, "%s: what %s does is not known", l->unit.name,
 			     *l->unit.program ? l->unit.program : "it");
 	}
