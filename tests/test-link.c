@@ -542,6 +542,16 @@ static void an_ipv6_address_that_expires_is_refused(_unused_ void **state)
 	assert_int_equal(metric, 256);
 }
 
+/* Of IPv6 the kernel adds link-local ones in its own time. */
+static size_t count_ipv4(const struct addresses *a)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->n; i++)
+		n += a->all[i].family == AF_INET;
+	return n;
+}
+
 static void an_address_that_is_gone_is_not_made_again(_unused_ void **state)
 {
 	static const struct netns_address given = { "10.1.0.2", .prefix_len = 24 };
@@ -564,7 +574,7 @@ static void an_address_that_is_gone_is_not_made_again(_unused_ void **state)
 	assert_int_equal(link_set_metric(&nl, &other, 512), -EADDRNOTAVAIL);
 
 	assert_int_equal(link_list_addresses(&nl, &after.all, &after.n), 0);
-	assert_int_equal(after.n, a.n);
+	assert_int_equal(count_ipv4(&after), count_ipv4(&a));
 	assert_int_equal(find_address(&after, "10.1.0.2")->metric, 0);
 }
 
