@@ -2,8 +2,8 @@
 /*
  * print-plugin ROOT TYPE WHAT: the device plugin's configuration ("plugin"), its static pod
  * ("manifest") or who would be exposed, one "BDF RESOURCE" a line ("exposed"), for the devices of a
- * captured node that are usable as they are. TYPE is that of the plugin, or "-" for the one of the
- * node's configuration.
+ * captured node that are usable as they are; or a file of [Output] ("NFD", "NCCL", "Metrics"). TYPE
+ * is that of the plugin, or "-" for the one of the node's configuration.
  */
 #include "../src/config/config.h"
 #include "../src/run.h"
@@ -40,6 +40,8 @@ int main(int argc, char **argv)
 		r = -EINVAL;
 	COPY(c.plugin.manifest, "/etc/kubernetes/manifests/rdma-device-plugin.yaml");
 	COPY(c.plugin.image, "registry.example.com/device-plugin:v1");
+	for (enum output o = 0; o < _OUTPUT_N; o++)
+		COPY(c.output.paths[o], "/run/nobody/writes/this");
 	if (r >= 0)
 		r = run_plan(&d, &c, false, NULL, &n, &p);
 	run_close(&d);
@@ -52,5 +54,8 @@ int main(int argc, char **argv)
 		fputs(p.plugin, stdout);
 	else if (streq(argv[3], "manifest") && p.manifest)
 		fputs(p.manifest, stdout);
+	for (enum output o = 0; o < _OUTPUT_N; o++)
+		if (streq(argv[3], output_name(o)) && p.outputs[o].text)
+			fputs(p.outputs[o].text, stdout);
 	return EXIT_SUCCESS;
 }
