@@ -27,6 +27,8 @@
 #define RETRY_LAST_USEC  (600 * USEC_PER_SEC)
 /* Beyond the deadlines of actions: how long a worker may look at the node. */
 #define MARGIN_USEC (60 * USEC_PER_SEC)
+/* A killed worker is gone long before; one that is stuck in the kernel is left to systemd. */
+#define STOP_USEC (1 * USEC_PER_SEC)
 
 struct watch {
 	struct doors *doors; /* of "apply": passes run here; NULL: in a worker */
@@ -48,6 +50,7 @@ struct watch {
 	bool is_retry;     /* the next pass tries again what failed */
 	bool is_reloading; /* RELOADING=1 was sent */
 	bool is_ready;     /* READY=1 was sent */
+	bool is_stopping;  /* the loop ends with the worker */
 	bool sees_neighbours;
 	bool has_result; /* of the present worker */
 	int error;       /* of its pass as a whole */
@@ -249,6 +252,9 @@ static int on_worker_end(sd_event_source *s _unused_, const siginfo_t *si, void 
 	struct watch *w = userdata;
 	char problem[64];
 
+	if (w->is_stopping)
+		return sd_event_exit(w->event, 0);
+
 	/* What it wrote last may still be in the pipe. */
 	if (w->worker_io)
 		on_worker_message(NULL, -1, 0, w);
@@ -270,6 +276,8 @@ static int on_worker_limit(sd_event_source *s _unused_, uint64_t usec _unused_, 
 {
 	struct watch *w = userdata;
 
+	if (w->is_stopping)
+		return sd_event_exit(w->event, 0);
 	if (!w->worker.pid)
 		return 0;
 	kill(w->worker.pid, SIGKILL);
@@ -390,10 +398,13 @@ static int on_terminate(sd_event_source *s _unused_, const struct signalfd_sigin
 	struct watch *w = userdata;
 
 	sd_notify(false, "STOPPING=1");
+	if (!w->worker.pid || w->is_stopping)
+		return sd_event_exit(w->event, 0);
+
 	/* What the pass is about is found again by the next one, whatever instant it ends at. */
-	if (w->worker.pid)
-		kill(w->worker.pid, SIGKILL);
-	return sd_event_exit(w->event, 0);
+	kill(w->worker.pid, SIGKILL);
+	w->is_stopping = true;
+	return leave_on_error(w, arm(w->worker_limit, now_usec() + STOP_USEC));
 }
 
 static int load_config(struct watch *w)
