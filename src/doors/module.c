@@ -2,11 +2,34 @@
 #include "module.h"
 
 #include "../base/log.h"
+#include "library.h"
 
 #include <libkmod.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+
+/* All that is called of libkmod: each is in version 25. */
+/* clang-format off */
+#define CALLS(X)                                                                                   \
+	X(new) X(unref) X(set_log_fn) X(get_dirname) X(validate_resources) X(list_next)            \
+	X(module_new_from_lookup) X(module_new_from_name) X(module_unref) X(module_unref_list)     \
+	X(module_apply_filter) X(module_get_dependencies) X(module_get_info)                       \
+	X(module_get_initstate) X(module_get_install_commands) X(module_get_module)                \
+	X(module_get_name) X(module_get_options) X(module_get_path) X(module_info_free_list)       \
+	X(module_info_get_key) X(module_info_get_value) X(module_insert_module)                    \
+	X(module_probe_insert_module) X(module_remove_module)
+/* clang-format on */
+
+static struct {
+#define MEMBER(name) __typeof__(&kmod_##name) name;
+	CALLS(MEMBER)
+} kmod; /* filled once, as the linker would have done */
+
+static const struct library_call kmod_calls[] = {
+#define ROW(name) { "kmod_" #name, (void **)&kmod.name },
+	CALLS(ROW)
+};
 
 /* In kmod's order: the first folder that has a file of a name wins. */
 static const char *const config_folders[] = {
@@ -18,18 +41,19 @@ static const char *const config_folders[] = {
 static void ctx_unrefp(struct kmod_ctx **ctx)
 {
 	if (*ctx)
-		kmod_unref(*ctx);
+		kmod.unref(*ctx);
 }
 
 static void module_unrefp(struct kmod_module **m)
 {
 	if (*m)
-		kmod_module_unref(*m);
+		kmod.module_unref(*m);
 }
 
 static void list_unrefp(struct kmod_list **list)
 {
-	kmod_module_unref_list(*list); /* takes NULL */
+	if (*list)
+		kmod.module_unref_list(*list);
 }
 
 int modules_open(struct modules *m, const char *folder, const char *config)
@@ -133,18 +157,23 @@ static int open_ctx(const struct modules *m, size_t first, struct kmod_ctx **ret
 	 */
 	setenv("KMOD_LOG", "-1", false);
 	errno = ENOMEM;
-	*ret = kmod_new(m->folder, m->folder || first > 0 ? config : NULL);
+	*ret = kmod.new(m->folder, m->folder || first > 0 ? config : NULL);
 	if (!*ret)
 		return -errno;
 
-	kmod_set_log_fn(*ret, NULL, NULL);
+	kmod.set_log_fn(*ret, NULL, NULL);
 	return 0;
 }
 
 /* Options may have been written, or a driver installed, since the last question. */
 static int refresh(struct modules *m)
 {
-	if (m->ctx && kmod_validate_resources(m->ctx) == KMOD_RESOURCES_OK)
+	int r;
+
+	r = library_load("libkmod.so.2", kmod_calls, ELEMENTSOF(kmod_calls));
+	if (r < 0)
+		return r;
+	if (m->ctx && kmod.validate_resources(m->ctx) == KMOD_RESOURCES_OK)
 		return 0;
 
 	ctx_unrefp(&m->ctx);
@@ -162,7 +191,7 @@ static int look_up(struct modules *m, const char *alias, struct kmod_list **ret)
 	if (r < 0)
 		return r;
 
-	r = kmod_module_new_from_lookup(m->ctx, alias, &list);
+	r = kmod.module_new_from_lookup(m->ctx, alias, &list);
 	if (r == -ENOSYS) /* older kmod: there is no index, no module of this kernel is installed */
 		return -ENOENT;
 	if (r < 0)
@@ -184,8 +213,8 @@ int module_resolve(struct modules *m, const char *modalias, char *ret, size_t si
 	if (r < 0)
 		return r;
 
-	found = kmod_module_get_module(list);
-	return copy(ret, size, kmod_module_get_name(found)) ? 0 : -EMSGSIZE;
+	found = kmod.module_get_module(list);
+	return copy(ret, size, kmod.module_get_name(found)) ? 0 : -EMSGSIZE;
 }
 
 /* Does libkmod's filter leave nothing? It looks into indexes and modprobe.d only, never into /sys.
@@ -195,7 +224,7 @@ static int is_filtered(struct modules *m, enum kmod_filter filter, const struct 
 	_cleanup_(list_unrefp) struct kmod_list *left = NULL;
 	int r;
 
-	r = kmod_module_apply_filter(m->ctx, filter, list, &left);
+	r = kmod.module_apply_filter(m->ctx, filter, list, &left);
 	return r < 0 ? r : !left;
 }
 
@@ -261,15 +290,15 @@ static bool is_passable(struct modules *m, const struct kmod_module *module)
 {
 	_cleanup_(module_unrefp) struct kmod_module *packaged = NULL;
 	_cleanup_(ctx_unrefp) struct kmod_ctx *ctx = NULL;
-	const char *command = kmod_module_get_install_commands(module), *theirs;
+	const char *command = kmod.module_get_install_commands(module), *theirs;
 
-	if (!command || !module_is_inserting(command, kmod_module_get_name(module)))
+	if (!command || !module_is_inserting(command, kmod.module_get_name(module)))
 		return false;
 	if (open_ctx(m, FIRST_OF_PACKAGES, &ctx) < 0 ||
-	    kmod_module_new_from_name(ctx, kmod_module_get_name(module), &packaged) < 0)
+	    kmod.module_new_from_name(ctx, kmod.module_get_name(module), &packaged) < 0)
 		return false;
 
-	theirs = kmod_module_get_install_commands(packaged);
+	theirs = kmod.module_get_install_commands(packaged);
 	return theirs && streq(theirs, command);
 }
 
@@ -296,8 +325,8 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 	}
 
 	/* Taking it off the blacklist would not help a module that is missing as well. */
-	found = kmod_module_get_module(list);
-	if (!kmod_module_get_path(found)) {
+	found = kmod.module_get_module(list);
+	if (!kmod.module_get_path(found)) {
 		*ret = MODULE_MISSING;
 		return 0;
 	}
@@ -305,7 +334,7 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 	r = is_filtered(m, KMOD_FILTER_BLACKLIST, list);
 	if (r < 0)
 		return r;
-	*ret = r > 0 || (kmod_module_get_install_commands(found) && !is_passable(m, found))
+	*ret = r > 0 || (kmod.module_get_install_commands(found) && !is_passable(m, found))
 		       ? MODULE_BLACKLISTED
 		       : MODULE_AVAILABLE;
 	return 0;
@@ -313,7 +342,8 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 
 static void info_freep(struct kmod_list **list)
 {
-	kmod_module_info_free_list(*list);
+	if (*list)
+		kmod.module_info_free_list(*list);
 }
 
 static int compare_parameter(const void *a, const void *b)
@@ -356,13 +386,12 @@ static int read_info(const struct kmod_module *found, struct module *ret)
 	struct kmod_list *item;
 	int r = 0;
 
-	if (kmod_module_get_info(found, &list) < 0)
+	if (kmod.module_get_info(found, &list) < 0)
 		return 0;
 
-	kmod_list_foreach(item, list)
-	{
-		const char *key = kmod_module_info_get_key(item);
-		const char *value = kmod_module_info_get_value(item);
+	for (item = list; item; item = kmod.list_next(list, item)) {
+		const char *key = kmod.module_info_get_key(item);
+		const char *value = kmod.module_info_get_value(item);
 
 		if (streq(key, "version"))
 			COPY(ret->version, value);
@@ -391,7 +420,7 @@ static int read_info(const struct kmod_module *found, struct module *ret)
 /* How much of a path is the root of the tree: libkmod makes a relative folder absolute. */
 static size_t root_of_path(const struct modules *m, const char *path)
 {
-	const char *folder = m->folder ? kmod_get_dirname(m->ctx) : NULL;
+	const char *folder = m->folder ? kmod.get_dirname(m->ctx) : NULL;
 
 	return folder && is_prefix(path, folder) ? root_length(folder) : 0;
 }
@@ -404,11 +433,11 @@ int module_read(struct modules *m, bool with_info, struct module *ret)
 
 	r = refresh(m);
 	if (r >= 0)
-		r = kmod_module_new_from_name(m->ctx, ret->name, &found);
+		r = kmod.module_new_from_name(m->ctx, ret->name, &found);
 	if (r < 0)
 		return r;
 
-	path = kmod_module_get_path(found); /* of modules.dep */
+	path = kmod.module_get_path(found); /* of modules.dep */
 	if (!path)
 		return -ENOENT;
 	COPY(ret->path, path + root_of_path(m, path));
@@ -425,16 +454,15 @@ int module_needs(struct modules *m, const char *name, char *ret, size_t size)
 
 	r = refresh(m);
 	if (r >= 0)
-		r = kmod_module_new_from_name(m->ctx, name, &found);
+		r = kmod.module_new_from_name(m->ctx, name, &found);
 	if (r < 0)
 		return r;
 
 	ret[0] = '\0';
-	list = kmod_module_get_dependencies(found); /* of modules.dep, which has them all */
-	kmod_list_foreach(item, list)
-	{
-		_cleanup_(module_unrefp) struct kmod_module *needed = kmod_module_get_module(item);
-		const char *text = kmod_module_get_name(needed);
+	list = kmod.module_get_dependencies(found); /* of modules.dep, which has them all */
+	for (item = list; item; item = kmod.list_next(list, item)) {
+		_cleanup_(module_unrefp) struct kmod_module *needed = kmod.module_get_module(item);
+		const char *text = kmod.module_get_name(needed);
 
 		if (n + 1 + strlen(text) >= size)
 			break;
@@ -452,11 +480,11 @@ struct loading {
 
 static int insert(struct kmod_module *m, const struct loading *l)
 {
-	const char *configured = kmod_module_get_options(m), *own = NULL;
+	const char *configured = kmod.module_get_options(m), *own = NULL;
 	_cleanup_(freep) char *options = NULL;
 	int r;
 
-	if (streq(kmod_module_get_name(m), l->name))
+	if (streq(kmod.module_get_name(m), l->name))
 		own = l->options;
 	if (asprintf(&options, "%s%s%s", configured ? configured : "", configured && own ? " " : "",
 		     own ? own : "") < 0) {
@@ -464,7 +492,7 @@ static int insert(struct kmod_module *m, const struct loading *l)
 		return -ENOMEM;
 	}
 
-	r = kmod_module_insert_module(m, 0, options);
+	r = kmod.module_insert_module(m, 0, options);
 	return r == -EEXIST && !own ? 0 : r; /* somebody was faster */
 }
 
@@ -486,8 +514,8 @@ static int init_state(struct modules *m, const char *name)
 	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
 	int r;
 
-	r = kmod_module_new_from_name(m->ctx, name, &module);
-	return r < 0 ? r : kmod_module_get_initstate(module);
+	r = kmod.module_new_from_name(m->ctx, name, &module);
+	return r < 0 ? r : kmod.module_get_initstate(module);
 }
 
 static int load(struct modules *m, const char *name, const char *options)
@@ -515,10 +543,10 @@ static int load(struct modules *m, const char *name, const char *options)
 	if (r < 0)
 		return r;
 
-	found = kmod_module_get_module(list);
-	l.name = kmod_module_get_name(found);
+	found = kmod.module_get_module(list);
+	l.name = kmod.module_get_name(found);
 	flags |= options ? KMOD_PROBE_FAIL_ON_LOADED : 0;
-	r = kmod_module_probe_insert_module(found, flags, options, on_install_command, &l, NULL);
+	r = kmod.module_probe_insert_module(found, flags, options, on_install_command, &l, NULL);
 	if (r > 0)
 		return -EPERM;
 	return r < 0 ? r : l.was_passed_over;
@@ -544,6 +572,6 @@ int module_remove(struct modules *m, const char *name)
 
 	r = refresh(m);
 	if (r >= 0)
-		r = kmod_module_new_from_name(m->ctx, name, &module);
-	return r < 0 ? r : kmod_module_remove_module(module, 0);
+		r = kmod.module_new_from_name(m->ctx, name, &module);
+	return r < 0 ? r : kmod.module_remove_module(module, 0);
 }

@@ -2,8 +2,9 @@
 /*
  * Module: the door to kernel modules, over libkmod.
  *
- * Nobody else includes <libkmod.h>. Of another tree than the running kernel's only the indexes and
- * the module files are read: libkmod follows links of its modprobe.d out of it, and takes
+ * Nobody else includes <libkmod.h>. The library is loaded at the first question (library.h);
+ * without it every answer is -ELIBACC. Of another tree than the running kernel's only the indexes
+ * and the module files are read: libkmod follows links of its modprobe.d out of it, and takes
  * modprobe.blacklist= from the running kernel's command line, so what such a tree keeps out is told
  * by observe/blacklist.h.
  *
