@@ -75,6 +75,15 @@ static int work(const struct pass *pass, struct pass_result *ret)
 	return r;
 }
 
+/* When memory is short the kernel takes the pass, which is made again, and not the service. */
+static void go_first(void)
+{
+	_cleanup_(closep) int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "0", 1) < 0)
+		log_debug_errno(-errno, "oom_score_adj");
+}
+
 _Noreturn static void run_worker(const struct pass *pass, pid_t parent, int fd)
 {
 	struct worker_message m = { .kind = WORKER_ENDS };
@@ -86,6 +95,7 @@ _Noreturn static void run_worker(const struct pass *pass, pid_t parent, int fd)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE);
+	go_first();
 
 	m.error = work(pass, &m.result);
 	_exit(write(fd, &m, sizeof(m)) == sizeof(m) ? EXIT_SUCCESS : EXIT_FAILURE);
