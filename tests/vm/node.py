@@ -180,8 +180,9 @@ class Qemu:
 class Node:
     """A disk, what is plugged in, and the QEMU that runs on it, if any."""
 
-    def __init__(self, image, disk, out, n_erdma, has_peer):
+    def __init__(self, image, disk, out, n_erdma, has_peer, cmdline):
         self.image, self.disk, self.out, self.n_erdma = image, disk, out, n_erdma
+        self.cmdline = cmdline
         self.has_peer, self.peer = has_peer, None
         self.serial = out + "/serial.log"
         self.serial_seen = 0
@@ -217,7 +218,8 @@ class Node:
             wire, far = socket.socketpair()
             self.peer = Qemu(self.image, self.disk + ".peer", share, self.out + "/peer-serial.log",
                              {"pf0": PEER_MAC}, 0, far, "test-node.peer")
-        self.qemu = Qemu(self.image, self.disk, self.out, self.serial, self.cards, self.n_erdma, wire)
+        self.qemu = Qemu(self.image, self.disk, self.out, self.serial, self.cards, self.n_erdma, wire,
+                         self.cmdline)
 
     def answer(self, *verbs, seconds=None, on_line=None, on_silence=None):
         """The next request of the guest that is one of verbs; other lines go to on_line."""
@@ -310,6 +312,7 @@ class Scenario:
         self.start = self.declared(text, "start", "late")
         self.n_erdma = int(self.declared(text, "erdma", "0"))
         self.has_peer = self.declared(text, "peer", "no") == "yes"
+        self.cmdline = self.declared(text, "cmdline", "")
 
     @staticmethod
     def declared(text, key, default):
@@ -404,7 +407,8 @@ def main():
         signal.signal(number, lambda *_: sys.exit(130))
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)
     node = Node(image, disk, out, max(scenario.n_erdma for scenario in scenarios),
-                any(scenario.has_peer for scenario in scenarios))
+                any(scenario.has_peer for scenario in scenarios),
+                " ".join(scenario.cmdline for scenario in scenarios))
     try:
         for scenario in scenarios:
             scenario.run(node)
