@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -636,6 +637,66 @@ int fs_replace(const struct fs *fs, const char *path, const char *data, size_t s
 
 	folder = open_parent_made(fs, path, &name);
 	return folder < 0 ? folder : replace_in(folder, name, data, size, mode);
+}
+
+static bool is_link_to(int folder, const char *name, const char *target)
+{
+	char buf[PATH_MAX];
+	ssize_t n = readlinkat(folder, name, buf, sizeof(buf));
+
+	return n >= 0 && (size_t)n == strlen(target) && memcmp(buf, target, (size_t)n) == 0;
+}
+
+int fs_replace_link(const struct fs *fs, const char *path, const char *target)
+{
+	_cleanup_(closep) int folder = -EBADF;
+	char temporary[NAME_MAX + 1];
+	const char *name;
+	struct stat st;
+	int r;
+
+	folder = open_parent_made(fs, path, &name);
+	if (folder < 0)
+		return folder;
+	if (is_link_to(folder, name, target))
+		return 0;
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISLNK(st.st_mode))
+		return -EEXIST;
+	if ((size_t)snprintf(temporary, sizeof(temporary), ".%s.tmp", name) >= sizeof(temporary))
+		return -ENAMETOOLONG;
+
+	/* One that a crash left behind. */
+	if (unlinkat(folder, temporary, 0) < 0 && errno != ENOENT)
+		return -errno;
+	if (symlinkat(target, folder, temporary) < 0)
+		return -errno;
+	if (renameat(folder, temporary, folder, name) < 0) {
+		r = -errno;
+		unlinkat(folder, temporary, 0);
+		return r;
+	}
+	return fsync(folder) < 0 ? -errno : 1;
+}
+
+int fs_lock_folder(const struct fs *fs, const char *path, bool waits)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	int r;
+
+	fd = fs_open(fs, path, O_RDONLY | O_DIRECTORY);
+	if (fd == -ENOENT) {
+		r = fs_make_folders(fs, path);
+		if (r < 0)
+			return r;
+		fd = fs_open(fs, path, O_RDONLY | O_DIRECTORY);
+	}
+	if (fd < 0)
+		return fd;
+
+	while (flock(fd, LOCK_EX | (waits ? 0 : LOCK_NB)) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return TAKE_FD(fd);
 }
 
 static int remove_in(int folder, const char *name)

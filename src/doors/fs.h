@@ -83,6 +83,8 @@ int fs_write_attribute(const struct fs *fs, const char *path, const char *value)
  * Return: 1 when written, 0 when it was equal, or -errno with the old file still whole.
  */
 int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
+/* The same for a link to @target, and what is no link is not replaced: -EEXIST. */
+int fs_replace_link(const struct fs *fs, const char *path, const char *target);
 int fs_remove(const struct fs *fs, const char *path); /* and fsync of the folder; 0 when absent */
 
 /*
@@ -92,5 +94,12 @@ int fs_remove(const struct fs *fs, const char *path); /* and fsync of the folder
  */
 int fs_output(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
 int fs_output_remove(const struct fs *fs, const char *path);
+
+/*
+ * A lock among those that ask for it here, flock(2) on a folder, which is made when missing;
+ * closing the descriptor releases it. Leaves no file behind, so it is fit for any tree. Return: fd,
+ * -EWOULDBLOCK when somebody has it and @waits is false, or -errno.
+ */
+int fs_lock_folder(const struct fs *fs, const char *path, bool waits);
 
 int fs_make_folders(const struct fs *fs, const char *path); /* every missing part, mode 0755 */
