@@ -13,9 +13,11 @@
 #include "output/actions.h"
 #include "output/state.h"
 #include "output/tree.h"
+#include "preset.h"
 #include "report/report.h"
 #include "revert.h"
 #include "run.h"
+#include "set.h"
 #include "wait.h"
 #include "watch.h"
 
@@ -212,6 +214,132 @@ int command_check(const struct command *cmd)
 	if (text && print(text) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/*
+ * Is there a node whose changes could be told? Not in the tree of an image, nor in a chroot, where
+ * sysfs, when there is one, shows the machine that builds.
+ */
+static bool has_node(const struct fs *fs)
+{
+	return fs_exists(fs, "sys/bus/pci") &&
+	       (!fs->is_live || fs_exists(fs, "run/systemd/system"));
+}
+
+static void tell_reboot(const struct plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_actions; i++)
+		n += p->actions[i].class == CLASS_NEEDS_REBOOT;
+	if (p->n_actions == 0)
+		log_info("There is nothing to change on the node");
+	else if (n > 0)
+		log_info("A reboot is needed for %zu of these %zu", n, p->n_actions);
+	else
+		log_info("No reboot is needed");
+}
+
+/* What a reload would do. It is no failure when that cannot be told: it is written. */
+static int tell_plan(const struct command *cmd, struct doors *d, const struct config *c)
+{
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	if (!has_node(&d->fs)) {
+		log_info("There is no node here to plan for: it takes effect when one boots");
+		return cmd->is_json ? print("null\n") : EXIT_SUCCESS;
+	}
+
+	r = run_plan(d, c, false, NULL, &n, &p);
+	if (r >= 0)
+		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
+	if (r < 0) {
+		log_warning_errno(r, "What a reload would do cannot be told");
+		return cmd->is_json ? print("null\n") : EXIT_SUCCESS;
+	}
+	if (p.n_actions > 0)
+		log_info("A reload would do this:");
+	if (print(text) != EXIT_SUCCESS)
+		return EXIT_FAILURE;
+	tell_reboot(&p);
+	return EXIT_SUCCESS;
+}
+
+static int tell_change(const struct command *cmd, struct doors *d, const struct set_result *res,
+		       bool is_written)
+{
+	int r = EXIT_SUCCESS;
+
+	if (res->is_same)
+		log_info(is_written ? "Nothing to change on the node: the same values were in "
+				      "force before"
+				    : "Nothing to change");
+	if (!res->is_same || cmd->is_json)
+		r = tell_plan(cmd, d, &res->config);
+	if (!res->is_same && has_node(&d->fs))
+		log_info("To put it into force: systemctl reload rdma-provision");
+	return r;
+}
+
+static int change_configuration(const struct command *cmd, const struct set_request *req)
+{
+	struct set_result res = {};
+	struct doors d = {};
+	int r;
+
+	r = run_open(cmd->root, &d);
+	if (r < 0) {
+		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+		return EXIT_FAILURE;
+	}
+
+	if (req->with_preset && req->preset && !*req->preset) {
+		preset_list(&d.fs, "--preset without a name");
+		r = -EINVAL;
+	} else
+		r = set_change(&d.fs, req, &res);
+	r = r < 0 ? EXIT_FAILURE : tell_change(cmd, &d, &res, r > 0);
+	config_done(&res.config);
+	run_close(&d);
+	return r;
+}
+
+int command_set(const struct command *cmd)
+{
+	if (cmd->n_arguments == 0 && !cmd->preset) {
+		log_error("set takes SECTION.KEY=VALUE, for example Driver.Mode=compat or \"Device "
+			  "nic.MTU=9000\", or --preset=NAME; \"rdma-provision set --help\" tells "
+			  "more");
+		return EXIT_FAILURE;
+	}
+	return change_configuration(cmd, &(struct set_request){
+						 .keys = cmd->arguments,
+						 .n_keys = cmd->n_arguments,
+						 .with_preset = cmd->preset,
+						 .preset = cmd->preset,
+					 });
+}
+
+int command_unset(const struct command *cmd)
+{
+	if (cmd->n_arguments == 0 && !cmd->preset) {
+		log_error("unset takes SECTION.KEY, for example Driver.Mode or \"Device "
+			  "nic.MTU\", or --preset; \"rdma-provision unset --help\" tells more");
+		return EXIT_FAILURE;
+	}
+	if (cmd->preset && *cmd->preset) {
+		log_error("--preset=%s: unset takes --preset without a name", cmd->preset);
+		return EXIT_FAILURE;
+	}
+	return change_configuration(cmd, &(struct set_request){
+						 .is_unset = true,
+						 .keys = cmd->arguments,
+						 .n_keys = cmd->n_arguments,
+						 .with_preset = cmd->preset,
+					 });
 }
 
 int command_wait(const struct command *cmd)

@@ -10,9 +10,12 @@
 
 /* What stood on the command line. */
 struct command {
-	const char *root;      /* --root, NULL: the running system */
-	const char *config;    /* --config, NULL: the folders */
-	const char *argument;  /* what followed the verb, or NULL */
+	const char *root;     /* --root, NULL: the running system */
+	const char *config;   /* --config, NULL: the folders */
+	const char *argument; /* the first that followed the verb, or NULL */
+	char **arguments;     /* all of them */
+	size_t n_arguments;
+	const char *preset;    /* --preset, empty without a name; NULL: not given */
 	uint64_t timeout_usec; /* --timeout, UINT64_MAX: for ever */
 	bool is_json, is_strict, is_undo, with_vfs, is_export, is_conf, is_exact;
 };
@@ -24,6 +27,8 @@ int command_apply(const struct command *cmd);
 int command_status(const struct command *cmd);
 int command_explain(const struct command *cmd);
 int command_check(const struct command *cmd);
+int command_set(const struct command *cmd);
+int command_unset(const struct command *cmd);
 int command_wait(const struct command *cmd);
 int command_gate(const struct command *cmd);
 int command_kubelet_ensure(const struct command *cmd);

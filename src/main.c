@@ -20,10 +20,12 @@ enum {
 	TAKES_UNDO = 1 << 5,
 	TAKES_VFS = 1 << 6,
 	TAKES_NCCL = 1 << 7,
+	TAKES_PRESET = 1 << 8,
+	TAKES_MANY = 1 << 9, /* arguments, any number of them */
 };
 
 static const struct {
-	const char *name, *argument, *help; /* argument: of at most one, "" when there is none */
+	const char *name, *argument, *help; /* argument: "" when there is none */
 	int (*run)(const struct command *cmd);
 	unsigned takes;
 	const char *more; /* for "VERB --help" */
@@ -54,6 +56,21 @@ static const struct {
 	  "An unknown key is an error here. The plugin's own rules are replayed on this node.\n"
 	  "With --json: {\"valid\": ..., \"problems\": [...], \"plugin\": {...}}.\n"
 	  "Exit code: 0 valid, 1 not, or the plugin would refuse its file or expose nothing.\n" },
+	{ "set", "KEY=VALUE...", "change the configuration, all of what is given or nothing",
+	  command_set, TAKES_ROOT | TAKES_JSON | TAKES_PRESET | TAKES_MANY,
+	  "KEY is SECTION.KEY: \"Driver.Mode=compat\", \"Device nic.MTU=9000\". What is valid "
+	  "together with\n"
+	  "everything else is written to "
+	  "/etc/rdma-provision/rdma-provision.conf.d/50-set.conf; then\n"
+	  "it tells what a reload would do. With --json: the document of \"plan --json\", null\n"
+	  "without a node.\n"
+	  "Exit code: 0 written, or nothing to change; 1 error, and nothing is written.\n" },
+	{ "unset", "KEY...", "take back what was set, all of what is given or nothing",
+	  command_unset, TAKES_ROOT | TAKES_JSON | TAKES_PRESET | TAKES_MANY,
+	  "KEY is SECTION.KEY: \"Driver.Mode\", \"Device nic.MTU\". What other files say stays; "
+	  "where\n"
+	  "a key is set elsewhere, that is told. --preset, without a name, removes the link.\n"
+	  "Exit code: 0 written; 1 error, and nothing is written.\n" },
 	{ "wait", "", "block until the node is ready or degraded", command_wait,
 	  TAKES_TIMEOUT | TAKES_JSON,
 	  "With --json it prints the state in the end, as status does.\n"
@@ -107,6 +124,8 @@ static const struct {
 	{ "conf", "", "as /etc/nccl.conf takes it", TAKES_NCCL, no_argument, 'f' },
 	{ "exact", "", "NCCL_IB_HCA with \"=\": these names, not what begins with them", TAKES_NCCL,
 	  no_argument, 'x' },
+	{ "preset", "=NAME", "with set: link this preset; with unset, no name: remove the link",
+	  TAKES_PRESET, optional_argument, 'p' },
 	{ "debug", "", "log what is done", 0, no_argument, 'd' },
 	{ "help", "", "this text, or with a verb its own", 0, no_argument, 'h' },
 	{ "version", "", "print the version", 0, no_argument, 'v' },
@@ -123,7 +142,7 @@ static int print_help(void)
 	printf("rdma-provision VERB [OPTIONS]: makes a finished Kubernetes RDMA node of this "
 	       "host\n\n");
 	for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
-		printf("  %s %-*s %s\n", verbs[i].name, (int)(14 - strlen(verbs[i].name)),
+		printf("  %s %-*s %s\n", verbs[i].name, (int)(15 - strlen(verbs[i].name)),
 		       verbs[i].argument, verbs[i].help);
 	printf("\n");
 	for (size_t i = 0; i < ELEMENTSOF(options); i++)
@@ -205,6 +224,9 @@ static int read_option(int letter, const char *value, struct line *line)
 	case 'x':
 		line->command.is_exact = true;
 		break;
+	case 'p':
+		line->command.preset = value ? value : "";
+		break;
 	case 'd':
 		log_set_level(LOG_LEVEL_DEBUG);
 		break;
@@ -249,7 +271,7 @@ static int check_line(size_t verb, int n_arguments, const struct line *line)
 			log_error("%s does not take --%s", verbs[verb].name, options[i].name);
 			return -EINVAL;
 		}
-	if (n_arguments > (verbs[verb].argument[0] ? 1 : 0)) {
+	if (n_arguments > (verbs[verb].argument[0] ? 1 : 0) && !(verbs[verb].takes & TAKES_MANY)) {
 		log_error("%s takes %s", verbs[verb].name,
 			  verbs[verb].argument[0] ? "one argument at most" : "no argument");
 		return -EINVAL;
@@ -282,5 +304,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 
 	line.command.argument = argv[optind + 1];
+	line.command.arguments = argv + optind + 1;
+	line.command.n_arguments = (size_t)(argc - optind - 1);
 	return verbs[verb].run(&line.command);
 }

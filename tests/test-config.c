@@ -1129,7 +1129,7 @@ static void the_files_are_those_systemd_shows(void **state)
 	if (!cat_config(p->root, shown, sizeof(shown)))
 		skip(); /* not there, or too old for --root */
 
-	assert_int_equal(config_files_load(&p->fs, &files, &errors), 0);
+	assert_int_equal(config_files_load(&p->fs, NULL, 0, &files, &errors), 0);
 	assert_int_equal(errors.n_items, 0);
 	for (char *line = strtok_r(shown, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
 		if (!is_prefix(line, "# "))

@@ -185,7 +185,7 @@ static int set(struct merge *m, const struct setting *s, const char *value, unsi
 }
 
 static int on_key(void *userdata, const char *section, const char *name, const char *value,
-		  unsigned line)
+		  unsigned line, unsigned last _unused_)
 {
 	struct merge *m = userdata;
 	const struct setting *s;
@@ -590,10 +590,13 @@ int config_load(const struct fs *fs, const char *only_file, struct config *ret,
 	int r;
 
 	r = only_file ? config_files_load_one(fs, only_file, &files, errors)
-		      : config_files_load(fs, &files, errors);
-	if (r == -E2BIG)
-		return -EINVAL;
-	return r < 0 ? r : merge(&files, ret, errors);
+		      : config_files_load(fs, NULL, 0, &files, errors);
+	return r == -E2BIG ? -EINVAL : r < 0 ? r : merge(&files, ret, errors);
+}
+
+int config_merge(const struct config_files *files, struct config *ret, struct config_errors *errors)
+{
+	return merge(files, ret, errors);
 }
 
 int config_parse_text(const char *file, const char *text, size_t size, struct config *ret,

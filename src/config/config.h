@@ -39,6 +39,7 @@
 #include "../doors/fs.h"
 #include "../model/config.h"
 #include "../model/paths.h"
+#include "files.h"
 #include "problem.h"
 
 /**
@@ -54,6 +55,10 @@
  */
 int config_load(const struct fs *fs, const char *only_file, struct config *ret,
 		struct config_errors *errors);
+
+/* The same for files that were read before. */
+int config_merge(const struct config_files *files, struct config *ret,
+		 struct config_errors *errors);
 
 /* The same for a text in memory; @file: a name for messages. */
 int config_parse_text(const char *file, const char *text, size_t size, struct config *ret,

@@ -6,8 +6,9 @@
 static const char *const folders[] = { "etc", "run", "usr/local/lib", "usr/lib" };
 
 struct dropin {
-	const char *name; /* of the listing */
+	const char *name; /* of the listing, or the draft */
 	const char *folder;
+	const struct config_draft *draft; /* NULL: what the file says */
 };
 
 void config_files_done(struct config_files *f)
@@ -114,6 +115,22 @@ static int load(const struct fs *fs, const char *path, struct config_files *f,
 	return 1;
 }
 
+static int load_draft(const char *path, const struct config_draft *draft, struct config_files *f)
+{
+	_cleanup_(freep) char *data = malloc(draft->size + 1);
+	int r;
+
+	if (!data)
+		return -ENOMEM;
+	memcpy(data, draft->data, draft->size);
+	data[draft->size] = '\0';
+	r = add(f, path, data, draft->size);
+	if (r < 0)
+		return r;
+	TAKE(data);
+	return 0;
+}
+
 static int load_main(const struct fs *fs, struct config_files *f, struct config_errors *errors)
 {
 	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
@@ -141,15 +158,42 @@ static int compare(const void *a, const void *b)
 	return strcmp(((const struct dropin *)a)->name, ((const struct dropin *)b)->name);
 }
 
+static const struct config_draft *find_draft(const struct config_draft *drafts, size_t n_drafts,
+					     const char *name)
+{
+	for (size_t i = 0; i < n_drafts; i++)
+		if (streq(drafts[i].name, name))
+			return &drafts[i];
+	return NULL;
+}
+
+/* Drafts are of the highest rank, whether there is a file or not. */
+static int add_drafts(const struct config_draft *drafts, size_t n_drafts, struct dropin **dropins,
+		      size_t *n_dropins)
+{
+	for (size_t i = 0; i < n_drafts; i++) {
+		struct dropin *d = drafts[i].data ? APPEND(*dropins, *n_dropins) : NULL;
+
+		if (d)
+			*d = (struct dropin){ drafts[i].name, folders[0], &drafts[i] };
+		else if (drafts[i].data)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* What a folder of lower rank adds to the names there are. */
-static int add_names(const char *folder, const struct fs_names *names, struct dropin **dropins,
+static int add_names(const char *folder, const struct fs_names *names,
+		     const struct config_draft *drafts, size_t n_drafts, struct dropin **dropins,
 		     size_t *n_dropins)
 {
 	const size_t n_before = *n_dropins;
 
 	for (size_t i = 0; i < names->n_names; i++) {
 		struct dropin *d;
-		bool is_hidden = !is_dropin(names->names[i]);
+		bool is_hidden =
+			!is_dropin(names->names[i]) ||
+			(folder == folders[0] && find_draft(drafts, n_drafts, names->names[i]));
 
 		for (size_t k = 0; k < n_before && !is_hidden; k++)
 			is_hidden = streq((*dropins)[k].name, names->names[i]);
@@ -159,15 +203,19 @@ static int add_names(const char *folder, const struct fs_names *names, struct dr
 		d = APPEND(*dropins, *n_dropins);
 		if (!d)
 			return -ENOMEM;
-		*d = (struct dropin){ names->names[i], folder };
+		*d = (struct dropin){ names->names[i], folder, NULL };
 	}
 
 	return 0;
 }
 
-static int list_dropins(const struct fs *fs, struct fs_names names[], struct dropin **dropins,
-			size_t *n_dropins, struct config_errors *errors)
+static int list_dropins(const struct fs *fs, const struct config_draft *drafts, size_t n_drafts,
+			struct fs_names names[], struct dropin **dropins, size_t *n_dropins,
+			struct config_errors *errors)
 {
+	if (add_drafts(drafts, n_drafts, dropins, n_dropins) < 0)
+		return -ENOMEM;
+
 	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
 		char path[PATH_MAX];
 		int r;
@@ -177,7 +225,7 @@ static int list_dropins(const struct fs *fs, struct fs_names names[], struct dro
 		if (r == -ENOENT)
 			continue;
 		if (r >= 0)
-			r = add_names(folders[i], &names[i], dropins, n_dropins);
+			r = add_names(folders[i], &names[i], drafts, n_drafts, dropins, n_dropins);
 		else if (r != -ENOMEM) {
 			/* What may be in there is not known: then nothing is. */
 			char absolute[PATH_MAX + 1];
@@ -204,7 +252,8 @@ static int load_dropins(const struct fs *fs, const struct dropin *dropins, size_
 
 		snprintf(path, sizeof(path), "%s/" CONFIG_NAME ".d/%s", dropins[i].folder,
 			 dropins[i].name);
-		r = load(fs, path, f, errors);
+		r = dropins[i].draft ? load_draft(path, dropins[i].draft, f)
+				     : load(fs, path, f, errors);
 		if (r < 0)
 			return r;
 	}
@@ -212,7 +261,8 @@ static int load_dropins(const struct fs *fs, const struct dropin *dropins, size_
 	return 0;
 }
 
-int config_files_load(const struct fs *fs, struct config_files *ret, struct config_errors *errors)
+int config_files_load(const struct fs *fs, const struct config_draft *drafts, size_t n_drafts,
+		      struct config_files *ret, struct config_errors *errors)
 {
 	_cleanup_(config_files_done) struct config_files f = {};
 	_cleanup_(freep) struct dropin *dropins = NULL;
@@ -222,7 +272,7 @@ int config_files_load(const struct fs *fs, struct config_files *ret, struct conf
 
 	r = load_main(fs, &f, errors);
 	if (r >= 0)
-		r = list_dropins(fs, names, &dropins, &n_dropins, errors);
+		r = list_dropins(fs, drafts, n_drafts, names, &dropins, &n_dropins, errors);
 	if (r >= 0)
 		r = load_dropins(fs, dropins, n_dropins, &f, errors);
 	for (size_t i = 0; i < ELEMENTSOF(names); i++)

@@ -37,13 +37,22 @@ struct config_files {
 
 void config_files_done(struct config_files *f);
 
+/* A drop-in of /etc that is not written yet. */
+struct config_draft {
+	const char *name; /* "50-set.conf" */
+	const char *data; /* NULL: there will be none of this name in /etc */
+	size_t size;
+};
+
 /**
  * config_files_load() - find and read all of them
+ * @drafts: take the place of the drop-ins of these names in /etc; may be NULL
  * @errors: what cannot be read is added here, and the others are read all the same
  *
  * Return: 0, also when there is none, or -ENOMEM or -E2BIG (see config_errors_add()).
  */
-int config_files_load(const struct fs *fs, struct config_files *ret, struct config_errors *errors);
+int config_files_load(const struct fs *fs, const struct config_draft *drafts, size_t n_drafts,
+		      struct config_files *ret, struct config_errors *errors);
 
 /* The same for one file of any name, which must exist; @path below the root, with or without "/".
  */

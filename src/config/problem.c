@@ -21,7 +21,8 @@ const char *config_errors_first(const struct config_errors *e)
 	return e->n_items > 0 ? e->items[0].text : NULL;
 }
 
-static char *where_and_what(const char *file, unsigned line, const char *format, va_list ap)
+static char *where_and_what(const char *file, unsigned line, size_t *ret_where, const char *format,
+			    va_list ap)
 {
 	_cleanup_(freep) char *what = NULL;
 	char *text;
@@ -34,7 +35,10 @@ static char *where_and_what(const char *file, unsigned line, const char *format,
 
 	r = line > 0 ? asprintf(&text, "%s:%u: %s", file, line, what)
 		     : asprintf(&text, "%s: %s", file, what);
-	return r < 0 ? NULL : text;
+	if (r < 0)
+		return NULL;
+	*ret_where = (size_t)r - strlen(what);
+	return text;
 }
 
 int config_errors_add(struct config_errors *e, bool is_unknown, const char *file, unsigned line,
@@ -42,6 +46,7 @@ int config_errors_add(struct config_errors *e, bool is_unknown, const char *file
 {
 	struct config_error *item;
 	size_t *n = is_unknown ? &e->n_unknown : &e->n_malformed;
+	size_t where;
 	char *text;
 	va_list ap;
 
@@ -51,7 +56,7 @@ int config_errors_add(struct config_errors *e, bool is_unknown, const char *file
 	}
 
 	va_start(ap, format);
-	text = where_and_what(file, line, format, ap);
+	text = where_and_what(file, line, &where, format, ap);
 	va_end(ap);
 	if (!text)
 		return -ENOMEM;
@@ -62,7 +67,7 @@ int config_errors_add(struct config_errors *e, bool is_unknown, const char *file
 		return -ENOMEM;
 	}
 
-	*item = (struct config_error){ text, is_unknown };
+	*item = (struct config_error){ text, text + where, line, is_unknown };
 	*n += 1;
 	return !is_unknown && *n >= PROBLEMS_MAX ? -E2BIG : 0;
 }

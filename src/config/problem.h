@@ -13,7 +13,9 @@
 #define PROBLEMS_MAX 32 /* of each kind: nobody reads more, and garbage has no end */
 
 struct config_error {
-	char *text; /* owned; "/etc/x.conf:12: Count=8 VFs: accepted: ..." */
+	char *text;       /* owned; "/etc/x.conf:12: Count=8 VFs: accepted: ..." */
+	const char *what; /* in text, behind the file and the line */
+	unsigned line;    /* 0: the file as a whole */
 	bool is_unknown;
 };
 

@@ -27,7 +27,7 @@ struct reader {
 
 	struct config_errors *errors;
 	int (*on_key)(void *userdata, const char *section, const char *name, const char *value,
-		      unsigned line);
+		      unsigned line, unsigned last);
 	void *userdata;
 	int result;
 };
@@ -278,13 +278,13 @@ static int on_ini(void *userdata, const char *section, const char *name, const c
 	rd->is_awaited = false;
 	if (rd->result == 0)
 		note(rd, rd->on_key(rd->userdata, section, is_begin ? NULL : name,
-				    is_begin ? NULL : rd->value, rd->text_line));
+				    is_begin ? NULL : rd->value, rd->text_line, rd->line));
 	return 1;
 }
 
 int reader_parse(const char *file, const char *data, size_t size, struct config_errors *errors,
 		 int (*on_key)(void *userdata, const char *section, const char *name,
-			       const char *value, unsigned line),
+			       const char *value, unsigned line, unsigned last),
 		 void *userdata)
 {
 	static const char bom[] = { '\xef', '\xbb', '\xbf' };

@@ -32,12 +32,13 @@
  * @file:   for messages
  * @errors: what is malformed is added here
  * @on_key: a section begins when @name is NULL; else one key of it, @value without blanks around
- * it, may be empty. Returns 0, or a negative errno that ends the reading
+ * it, may be empty; from @line to @last, where it is continued. Returns 0, or a negative errno that
+ * ends the reading
  *
  * Return: 0, also with malformed lines; -ENOMEM; -E2BIG when there were too many of them; or what
  * @on_key returned.
  */
 int reader_parse(const char *file, const char *data, size_t size, struct config_errors *errors,
 		 int (*on_key)(void *userdata, const char *section, const char *name,
-			       const char *value, unsigned line),
+			       const char *value, unsigned line, unsigned last),
 		 void *userdata);

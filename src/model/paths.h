@@ -19,6 +19,16 @@
 #define MANIFEST_RECORD "var/lib/rdma-provision/manifest" /* path of the static pod we wrote */
 #define LAST_GOOD_PATH  "var/lib/rdma-provision/last-good.conf"
 
+/* What "set" writes: values, and a link to a preset. */
+#define DROPIN_FOLDER "etc/rdma-provision/rdma-provision.conf.d"
+#define SET_NAME      "50-set.conf"
+#define SET_PATH      DROPIN_FOLDER "/" SET_NAME
+#define PRESET_NAME   "10-preset.conf"
+#define PRESET_PATH   DROPIN_FOLDER "/" PRESET_NAME
+#define PRESET_FOLDER "usr/lib/rdma-provision/presets"
+#define SET_LOCK_PATH "etc" /* the folder itself: there in every tree, and nothing is left in it   \
+			     */
+
 /* Of the helper that speaks IP, rdma-provision-metadata.socket. */
 #define METADATA_SOCKET_PATH "run/rdma-provision-metadata.socket"
 

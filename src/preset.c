@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preset.h"
+
+#include "base/log.h"
+#include "config/files.h"
+#include "config/problem.h"
+#include "model/paths.h"
+
+void preset_done(struct preset *p)
+{
+	free(p->text);
+	*p = (struct preset){};
+}
+
+static bool has_suffix(const char *name)
+{
+	const size_t n = strlen(name);
+
+	return name[0] != '.' && n > strlen(".conf") && streq(name + n - strlen(".conf"), ".conf");
+}
+
+/* One of ours: "/usr/lib/.../NAME.conf", or the same as a path from the folder of the link. */
+static bool is_own_target(const char *target)
+{
+	const char *name;
+
+	while (is_prefix(target, "../") || *target == '/')
+		target += *target == '/' ? 1 : 3;
+	name = after(target, PRESET_FOLDER "/");
+	return name && !strchr(name, '/') && has_suffix(name);
+}
+
+void preset_list(const struct fs *fs, const char *begin)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char text[1024] = "";
+	int r;
+
+	r = fs_list(fs, PRESET_FOLDER, &names);
+	for (size_t i = 0; i < names.n_names; i++) {
+		const size_t n = strlen(text);
+
+		if (has_suffix(names.names[i]))
+			snprintf(text + n, sizeof(text) - n, "%s%.*s", n > 0 ? ", " : "",
+				 (int)(strlen(names.names[i]) - strlen(".conf")), names.names[i]);
+	}
+	if (r < 0 && r != -ENOENT)
+		log_error_errno(r, "/" PRESET_FOLDER);
+	log_error("%s: accepted: %s%s", begin, *text ? "one of " : "",
+		  *text ? text : "none, for there are no presets in /" PRESET_FOLDER);
+}
+
+static int read_preset(const struct fs *fs, const char *name, struct preset *p)
+{
+	char path[PATH_MAX], begin[QUOTED_LEN + 16], buf[QUOTED_LEN];
+	int r;
+
+	if ((size_t)snprintf(path, sizeof(path), PRESET_FOLDER "/%s.conf", name) >= sizeof(path) ||
+	    strchr(name, '/') || !*name || *name == '.')
+		r = -ENOENT;
+	else
+		r = fs_read_all(fs, path, FILE_MAX_BYTES, false, &p->text, &p->size);
+	if (r == -ENOENT) {
+		snprintf(begin, sizeof(begin), "--preset=%s", quoted(name, buf));
+		preset_list(fs, begin);
+		return r;
+	}
+	if (r < 0)
+		return log_error_errno(r, "/%s", path);
+
+	snprintf(p->target, sizeof(p->target), "/" PRESET_FOLDER "/%s.conf", name);
+	return 0;
+}
+
+/* What is there now. Return: 1 when it is a link to @want, 0 when it may become one, or -errno. */
+static int look_at_link(const struct fs *fs, const struct preset *p)
+{
+	char target[PATH_MAX], buf[QUOTED_LEN];
+	int r;
+
+	r = fs_read_link(fs, PRESET_PATH, target, sizeof(target));
+	if (r >= 0 && is_own_target(target))
+		return p->text && streq(target, p->target);
+	if (r >= 0) {
+		log_error("/" PRESET_PATH ": is a link to %s, which is no preset, and is left as "
+			  "it is",
+			  quoted(target, buf));
+		return -EEXIST;
+	}
+	if (r != -ENOENT)
+		return log_error_errno(r, "/" PRESET_PATH);
+	if (fs_exists(fs, PRESET_PATH)) {
+		log_error("/" PRESET_PATH ": is no link to a preset, and is left as it is");
+		return -EEXIST;
+	}
+	if (!p->text) {
+		log_error("/" PRESET_PATH ": is not there: no preset is linked");
+		return -ENOENT;
+	}
+	return 0;
+}
+
+int preset_find(const struct fs *fs, const char *name, struct preset *ret)
+{
+	_cleanup_(preset_done) struct preset p = {};
+	int r = 0;
+
+	if (name)
+		r = read_preset(fs, name, &p);
+	if (r >= 0)
+		r = look_at_link(fs, &p);
+	if (r < 0)
+		return r;
+
+	p.is_new = r == 0;
+	*ret = p;
+	p = (struct preset){};
+	return 0;
+}
+
+int preset_write(const struct fs *fs, const struct preset *p)
+{
+	int r;
+
+	if (!p->is_new)
+		return 0;
+	if (p->text)
+		return fs_replace_link(fs, PRESET_PATH, p->target);
+	r = fs_remove(fs, PRESET_PATH);
+	return r < 0 ? r : 1;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Preset: the link /etc/rdma-provision/rdma-provision.conf.d/10-preset.conf to one of the files in
+ * /usr/lib/rdma-provision/presets.
+ *
+ * Only such a link is ever replaced or removed. The target is absolute, and below --root it is of
+ * that tree.
+ */
+#pragma once
+
+#include "doors/fs.h"
+
+#include <limits.h>
+
+struct preset {
+	bool is_new; /* the link is not as it will be */
+	char target[PATH_MAX];
+	char *text; /* owned; what is in it; NULL: there will be no link */
+	size_t size;
+};
+
+void preset_done(struct preset *p);
+
+/**
+ * preset_find() - what a preset has in it, and may the link to it be made?
+ * @name: "vke-shared"; NULL: for removing the link
+ *
+ * Errors are logged; an unknown name with those that there are. Return: 0 or -errno.
+ */
+int preset_find(const struct fs *fs, const char *name, struct preset *ret);
+
+/* Makes or removes the link. Return: 1, 0 when it was so already, or -errno. */
+int preset_write(const struct fs *fs, const struct preset *p);
+
+/* Logs the names that there are: "--preset= takes one of ack-erdma, ...". */
+void preset_list(const struct fs *fs, const char *begin);
