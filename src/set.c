@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "config/config.h"
-#include "config/edit.h"
+#include "config/dropin.h"
 #include "model/paths.h"
 #include "preset.h"
 
@@ -26,7 +26,7 @@ struct change {
 
 	char *old; /* owned; 50-set.conf, NULL: there is none */
 	size_t old_size;
-	struct edit edit; /* of it */
+	struct dropin dropin; /* of it */
 	bool is_edited;
 	char *text; /* owned; the new one, NULL: there will be none */
 	size_t size;
@@ -40,7 +40,7 @@ static void change_done(struct change *c)
 	for (size_t i = 0; i < c->n_items; i++)
 		free(c->items[i].value);
 	free(c->items);
-	edit_done(&c->edit);
+	dropin_done(&c->dropin);
 	free(c->old);
 	free(c->text);
 	preset_done(&c->preset);
@@ -165,13 +165,13 @@ static int read_old(struct change *c)
 
 /* Where the key is set, of all files: the last one is the one in force. Return: 1, 0 or -errno. */
 static int find_in_force(const struct config_files *files, const struct assignment *a,
-			 const struct config_file **ret_file, struct edit_place *ret)
+			 const struct config_file **ret_file, struct dropin_place *ret)
 {
 	for (size_t i = files->n_items; i > 0; i--) {
 		const struct config_file *f = &files->items[i - 1];
 		int r;
 
-		r = f->size > 0 ? edit_find(f->data, f->size, a->section, a->key, ret) : 0;
+		r = f->size > 0 ? dropin_find(f->data, f->size, a->section, a->key, ret) : 0;
 		if (r == 0 || r == -EBADMSG)
 			continue;
 		*ret_file = f;
@@ -184,7 +184,7 @@ static int tell_not_set(const struct change *c, const struct assignment *a)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_files_done) struct config_files files = {};
-	_cleanup_(edit_place_done) struct edit_place place = {};
+	_cleanup_(dropin_place_done) struct dropin_place place = {};
 	const struct config_file *file = NULL;
 	int r;
 
@@ -220,10 +220,10 @@ static int tell_malformed(const struct change *c)
 
 static int tell_twice(const struct change *c, const struct assignment *a)
 {
-	_cleanup_(edit_place_done) struct edit_place place = {};
+	_cleanup_(dropin_place_done) struct dropin_place place = {};
 	int r;
 
-	r = edit_find(c->old, c->old_size, a->section, a->key, &place);
+	r = dropin_find(c->old, c->old_size, a->section, a->key, &place);
 	if (r > 0)
 		log_error("/" SET_PATH ":%u: %s= in [%s] is set in line %u already: remove one of "
 			  "them by hand",
@@ -256,20 +256,20 @@ static int make_text(struct change *c)
 {
 	int r;
 
-	r = is_new_file(c) ? edit_open(HEADER "\n", strlen(HEADER "\n"), &c->edit)
-			   : edit_open(c->old, c->old_size, &c->edit);
+	r = is_new_file(c) ? dropin_open(HEADER "\n", strlen(HEADER "\n"), &c->dropin)
+			   : dropin_open(c->old, c->old_size, &c->dropin);
 	for (size_t i = 0; i < c->n_items && r >= 0; i++) {
 		const struct assignment *a = &c->items[i];
 
-		r = a->value ? edit_set(&c->edit, a->section, a->key, a->value)
-			     : edit_unset(&c->edit, a->section, a->key);
+		r = a->value ? dropin_set(&c->dropin, a->section, a->key, a->value)
+			     : dropin_unset(&c->dropin, a->section, a->key);
 		if (r < 0)
 			return tell_edit(c, a, r);
 	}
-	if (r < 0 || edit_is_bare(&c->edit, HEADER))
+	if (r < 0 || dropin_is_bare(&c->dropin, HEADER))
 		return r;
 
-	r = edit_text(&c->edit, &c->text, &c->size);
+	r = dropin_text(&c->dropin, &c->text, &c->size);
 	if (r >= 0 && c->size > FILE_MAX_BYTES) {
 		log_error("/" SET_PATH ": would be too large: accepted: at most %d bytes",
 			  FILE_MAX_BYTES);
@@ -284,10 +284,10 @@ static int make_text(struct change *c)
 static const struct assignment *of_line(const struct change *c, unsigned line)
 {
 	for (size_t i = 0; i < c->n_items; i++) {
-		_cleanup_(edit_place_done) struct edit_place place = {};
+		_cleanup_(dropin_place_done) struct dropin_place place = {};
 		const struct assignment *a = &c->items[i];
 
-		if (edit_find(c->text, c->size, a->section, a->key, &place) > 0 &&
+		if (dropin_find(c->text, c->size, a->section, a->key, &place) > 0 &&
 		    place.line == line)
 			return a;
 	}
@@ -305,12 +305,12 @@ static void tell_error(const struct change *c, const struct config_error *e)
 		return;
 	}
 	if (!c->text || !is_prefix(e->text, "/" SET_PATH ":") || e->line == 0 ||
-	    e->line > c->edit.n_lines) {
+	    e->line > c->dropin.n_lines) {
 		log_error("%s", e->text);
 		return;
 	}
 
-	was = c->edit.lines[e->line - 1].was;
+	was = c->dropin.lines[e->line - 1].was;
 	a = was == 0 ? of_line(c, e->line) : NULL;
 	if (a && !strstr(e->what, " in [")) /* the section is not told yet */
 		log_error("[%s] %s", a->section, e->what);
@@ -411,7 +411,7 @@ static void tell_written(const struct change *c)
 static int tell_overridden(const struct change *c)
 {
 	for (size_t i = 0; i < c->n_items; i++) {
-		_cleanup_(edit_place_done) struct edit_place place = {};
+		_cleanup_(dropin_place_done) struct dropin_place place = {};
 		const struct assignment *a = &c->items[i];
 		const struct config_file *file = NULL;
 		char buf[QUOTED_LEN];
