@@ -918,6 +918,59 @@ static void a_main_file_that_is_a_link_to_null_hides_the_others(void **state)
 	assert_int_equal(c.route.metric, 200);
 }
 
+/* An absolute link, as of a preset, is one of that tree. */
+static void a_dropin_that_is_a_link_is_of_the_same_root(void **state)
+{
+	static const char *const targets[] = {
+		"/usr/lib/rdma-provision/presets/test.conf",
+		"../../../usr/lib/rdma-provision/presets/test.conf",
+		"/../../../../usr/lib/rdma-provision/presets/test.conf",
+	};
+	struct place *p = *state;
+
+	put(p, "usr/lib/rdma-provision/presets/test.conf", "[Route]\nMetric=42\n");
+	for (size_t i = 0; i < ELEMENTSOF(targets); i++) {
+		_cleanup_(config_errors_done) struct config_errors errors = {};
+		_cleanup_(config_done) struct config c = {};
+
+		make_folder_of(p, MAIN ".d/10-preset.conf");
+		put_link(p, MAIN ".d/10-preset.conf", targets[i]);
+		assert_int_equal(config_load(&p->fs, NULL, &c, &errors), 0);
+		assert_int_equal(c.route.metric, 42);
+		assert_int_equal(fs_remove(&p->fs, MAIN ".d/10-preset.conf"), 0);
+	}
+}
+
+static void drafts_take_the_place_of_dropins(void **state)
+{
+	static const struct {
+		const char *data; /* of the draft */
+		uint32_t metric;
+	} cases[] = {
+		{ "[Route]\nMetric=4\n", 4 }, /* before 60-x.conf, which says nothing of it */
+		{ "", 1 },
+		{ NULL, 3 }, /* then that of /run is not hidden any more */
+	};
+	struct place *p = *state;
+
+	put(p, MAIN, "[Route]\nMetric=1\n");
+	put(p, MAIN ".d/50-x.conf", "[Route]\nMetric=2\n");
+	put(p, "run/rdma-provision/rdma-provision.conf.d/50-x.conf", "[Route]\nMetric=3\n");
+	put(p, MAIN ".d/60-x.conf", "[Route]\nManage=yes\n");
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		const struct config_draft draft = { "50-x.conf", cases[i].data,
+						    cases[i].data ? strlen(cases[i].data) : 0 };
+		_cleanup_(config_errors_done) struct config_errors errors = {};
+		_cleanup_(config_files_done) struct config_files files = {};
+		_cleanup_(config_done) struct config c = {};
+
+		assert_int_equal(config_files_load(&p->fs, &draft, 1, &files, &errors), 0);
+		assert_int_equal(config_merge(&files, &c, &errors), 0);
+		assert_int_equal(c.route.metric, cases[i].metric);
+		assert_true(c.route.manage);
+	}
+}
+
 static void what_cannot_be_read_is_an_error_with_its_name(void **state)
 {
 	static const struct {
@@ -1163,6 +1216,8 @@ int main(void)
 		test(files_override_key_by_key_in_the_order_of_systemd),
 		test(a_problem_names_the_file_it_is_in),
 		test(a_main_file_that_is_a_link_to_null_hides_the_others),
+		test(a_dropin_that_is_a_link_is_of_the_same_root),
+		test(drafts_take_the_place_of_dropins),
 		test(what_cannot_be_read_is_an_error_with_its_name),
 		test(a_file_without_permission_is_an_error),
 		test(one_file_alone_replaces_all_others),

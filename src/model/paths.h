@@ -26,8 +26,7 @@
 #define PRESET_NAME   "10-preset.conf"
 #define PRESET_PATH   DROPIN_FOLDER "/" PRESET_NAME
 #define PRESET_FOLDER "usr/lib/rdma-provision/presets"
-#define SET_LOCK_PATH "etc" /* the folder itself: there in every tree, and nothing is left in it   \
-			     */
+#define SET_LOCK_PATH "etc" /* the folder itself, which every tree has */
 
 /* Of the helper that speaks IP, rdma-provision-metadata.socket. */
 #define METADATA_SOCKET_PATH "run/rdma-provision-metadata.socket"
