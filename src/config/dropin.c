@@ -11,16 +11,14 @@ struct look {
 
 	unsigned first, last; /* of the key; 0: it is not set */
 	unsigned again;
-	char *value; /* owned */
-	unsigned header, header_last,
-		end;     /* of the section it is in: header, and last line of all */
-	unsigned n_keys; /* in that section */
+	char *value;                       /* owned */
+	unsigned header, header_last, end; /* of its section; the last one is that of its end */
 
-	unsigned behind;   /* the last key of the last section of that name; 0: no such section */
-	unsigned has_keys; /* else the last line of its header */
+	unsigned behind; /* the last key of the last section of that name; 0: no such section */
+	bool has_keys;   /* else behind is the last line of its header */
 
-	bool is_in;                    /* of the section the look is in just now */
-	unsigned now, now_last, n_now; /* its header and its keys */
+	bool is_in;             /* of the section the look is in just now */
+	unsigned now, now_last; /* its header */
 };
 
 static void look_done(struct look *l)
@@ -59,10 +57,8 @@ static bool is_same_section(const char *a, const char *b)
 
 static void end_section(struct look *l, unsigned last)
 {
-	if (l->first > 0 && l->header == l->now && l->end == 0) {
+	if (l->first > 0 && l->header == l->now && l->end == 0)
 		l->end = last;
-		l->n_keys = l->n_now;
-	}
 }
 
 static int on_section(struct look *l, const char *section, unsigned line, unsigned last)
@@ -70,11 +66,10 @@ static int on_section(struct look *l, const char *section, unsigned line, unsign
 	end_section(l, line - 1);
 	l->now = line;
 	l->now_last = last;
-	l->n_now = 0;
 	l->is_in = is_same_section(section, l->section);
 	if (l->is_in) {
 		l->behind = last;
-		l->has_keys = 0;
+		l->has_keys = false;
 	}
 	return 0;
 }
@@ -86,11 +81,10 @@ static int on_key(void *userdata, const char *section, const char *name, const c
 
 	if (!name)
 		return on_section(l, section, line, last);
-	l->n_now++;
 	if (!l->is_in)
 		return 0;
 	l->behind = last;
-	l->has_keys = 1;
+	l->has_keys = true;
 	if (!streq(name, l->key))
 		return 0;
 	if (l->first > 0) {
@@ -436,7 +430,7 @@ static bool is_empty_section(const struct dropin *e, const struct look *l)
 		if ((i >= l->header_last || is_comment(&e->lines[i])) && !is_blank(&e->lines[i]) &&
 		    (i + 1 < l->first || i + 1 > l->last || is_comment(&e->lines[i])))
 			return false;
-	return l->n_keys == 1;
+	return true;
 }
 
 int dropin_unset(struct dropin *e, const char *section, const char *key)
