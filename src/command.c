@@ -240,48 +240,45 @@ static void tell_reboot(const struct plan *p)
 		log_info("No reboot is needed");
 }
 
-/* What a reload would do. It is no failure when that cannot be told: it is written. */
-static int tell_plan(const struct command *cmd, struct doors *d, const struct config *c)
+/* What a reload would do. Whatever goes wrong here is told, and is no failure: it is written. */
+static void tell_plan(const struct command *cmd, struct doors *d, const struct config *c)
 {
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(freep) char *text = NULL;
-	int r;
+	int r = 0;
 
-	if (!has_node(&d->fs)) {
+	if (!has_node(&d->fs))
 		log_info("There is no node here to plan for: it takes effect when one boots");
-		return cmd->is_json ? print("null\n") : EXIT_SUCCESS;
+	else
+		r = run_plan(d, c, false, NULL, &n, &p);
+	if (r >= 0 && has_node(&d->fs))
+		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
+	if (r < 0)
+		log_warning_errno(r, "What a reload would do cannot be told");
+	if (!text) {
+		if (cmd->is_json)
+			print("null\n");
+		return;
 	}
 
-	r = run_plan(d, c, false, NULL, &n, &p);
-	if (r >= 0)
-		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
-	if (r < 0) {
-		log_warning_errno(r, "What a reload would do cannot be told");
-		return cmd->is_json ? print("null\n") : EXIT_SUCCESS;
-	}
 	if (p.n_actions > 0)
 		log_info("A reload would do this:");
-	if (print(text) != EXIT_SUCCESS)
-		return EXIT_FAILURE;
+	print(text);
 	tell_reboot(&p);
-	return EXIT_SUCCESS;
 }
 
-static int tell_change(const struct command *cmd, struct doors *d, const struct set_result *res,
-		       bool is_written)
+static void tell_change(const struct command *cmd, struct doors *d, const struct set_result *res,
+			bool is_written)
 {
-	int r = EXIT_SUCCESS;
-
 	if (res->is_same)
 		log_info(is_written ? "Nothing to change on the node: the same values were in "
 				      "force before"
 				    : "Nothing to change");
 	if (!res->is_same || cmd->is_json)
-		r = tell_plan(cmd, d, &res->config);
+		tell_plan(cmd, d, &res->config);
 	if (!res->is_same && has_node(&d->fs))
 		log_info("To put it into force: systemctl reload rdma-provision");
-	return r;
 }
 
 static int change_configuration(const struct command *cmd, const struct set_request *req)
@@ -301,10 +298,11 @@ static int change_configuration(const struct command *cmd, const struct set_requ
 		r = -EINVAL;
 	} else
 		r = set_change(&d.fs, req, &res);
-	r = r < 0 ? EXIT_FAILURE : tell_change(cmd, &d, &res, r > 0);
+	if (r >= 0)
+		tell_change(cmd, &d, &res, r > 0);
 	config_done(&res.config);
 	run_close(&d);
-	return r;
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int command_set(const struct command *cmd)

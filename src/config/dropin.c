@@ -32,12 +32,12 @@ void dropin_place_done(struct dropin_place *p)
 	*p = (struct dropin_place){};
 }
 
-void dropin_done(struct dropin *e)
+void dropin_done(struct dropin *d)
 {
-	for (size_t i = 0; i < e->n_lines; i++)
-		free(e->lines[i].owned);
-	free(e->lines);
-	*e = (struct dropin){};
+	for (size_t i = 0; i < d->n_lines; i++)
+		free(d->lines[i].owned);
+	free(d->lines);
+	*d = (struct dropin){};
 }
 
 /* What is behind "Device" and blanks, or NULL. */
@@ -129,52 +129,52 @@ int dropin_find(const char *text, size_t size, const char *section, const char *
 
 int dropin_open(const char *text, size_t size, struct dropin *ret)
 {
-	_cleanup_(dropin_done) struct dropin e = {};
+	_cleanup_(dropin_done) struct dropin d = {};
 
 	while (size > 0) {
 		const char *end = memchr(text, '\n', size);
 		size_t n = end ? (size_t)(end - text) + 1 : size;
-		struct dropin_line *line = APPEND(e.lines, e.n_lines);
+		struct dropin_line *line = APPEND(d.lines, d.n_lines);
 
 		if (!line)
 			return -ENOMEM;
-		*line = (struct dropin_line){ text, n, NULL, (unsigned)e.n_lines };
+		*line = (struct dropin_line){ text, n, NULL, (unsigned)d.n_lines };
 		text += n;
 		size -= n;
 	}
 
-	*ret = e;
-	e = (struct dropin){};
+	*ret = d;
+	d = (struct dropin){};
 	return 0;
 }
 
-int dropin_text(const struct dropin *e, char **ret, size_t *ret_size)
+int dropin_text(const struct dropin *d, char **ret, size_t *ret_size)
 {
 	size_t size = 0, at = 0;
 	char *text;
 
-	for (size_t i = 0; i < e->n_lines; i++)
-		size += e->lines[i].size;
+	for (size_t i = 0; i < d->n_lines; i++)
+		size += d->lines[i].size;
 	text = malloc(size + 1);
 	if (!text)
 		return -ENOMEM;
 
-	for (size_t i = 0; i < e->n_lines; at += e->lines[i++].size)
-		memcpy(text + at, e->lines[i].data, e->lines[i].size);
+	for (size_t i = 0; i < d->n_lines; at += d->lines[i++].size)
+		memcpy(text + at, d->lines[i].data, d->lines[i].size);
 	text[size] = '\0';
 	*ret = text;
 	*ret_size = size;
 	return 0;
 }
 
-static int look_in(const struct dropin *e, struct look *l)
+static int look_in(const struct dropin *d, struct look *l)
 {
 	_cleanup_(freep) char *text = NULL;
 	size_t size;
 	int r;
 
-	r = dropin_text(e, &text, &size);
-	return r < 0 ? r : look_at(text, size, (unsigned)e->n_lines, l);
+	r = dropin_text(d, &text, &size);
+	return r < 0 ? r : look_at(text, size, (unsigned)d->n_lines, l);
 }
 
 /* Without the end of the line. */
@@ -222,30 +222,30 @@ static bool is_continued(const struct dropin_line *line)
 }
 
 /* Do the lines before @at, which then are all there are, wait for one more? */
-static bool is_dangling(const struct dropin *e, size_t at)
+static bool is_dangling(const struct dropin *d, size_t at)
 {
-	if (at < e->n_lines)
+	if (at < d->n_lines)
 		return false;
-	while (at > 0 && is_comment(&e->lines[at - 1]))
+	while (at > 0 && is_comment(&d->lines[at - 1]))
 		at--;
-	return at > 0 && is_continued(&e->lines[at - 1]);
+	return at > 0 && is_continued(&d->lines[at - 1]);
 }
 
-static void remove_lines(struct dropin *e, size_t from, size_t to)
+static void remove_lines(struct dropin *d, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
-		free(e->lines[i].owned);
-	memmove(e->lines + from, e->lines + to, (e->n_lines - to) * sizeof(*e->lines));
+		free(d->lines[i].owned);
+	memmove(d->lines + from, d->lines + to, (d->n_lines - to) * sizeof(*d->lines));
 	/* The room that APPEND() believes in is never less than there is. */
-	e->n_lines -= to - from;
+	d->n_lines -= to - from;
 }
 
 /* As the neighbour ends, which gets an end when it is the last one and has none. */
-static int end_of_neighbour(struct dropin *e, size_t at, const char **ret)
+static int end_of_neighbour(struct dropin *d, size_t at, const char **ret)
 {
-	struct dropin_line *before = at > 0 ? &e->lines[at - 1] : NULL;
+	struct dropin_line *before = at > 0 ? &d->lines[at - 1] : NULL;
 	const struct dropin_line *model = before && length(before) < before->size ? before
-					  : at > 1 ? &e->lines[at - 2]
+					  : at > 1 ? &d->lines[at - 2]
 						   : NULL;
 	char *grown;
 
@@ -262,33 +262,33 @@ static int end_of_neighbour(struct dropin *e, size_t at, const char **ret)
 }
 
 /* A line before the one with index @at. */
-static int insert(struct dropin *e, size_t at, const char *text)
+static int insert(struct dropin *d, size_t at, const char *text)
 {
 	_cleanup_(freep) char *owned = NULL;
 	const char *end;
 	int r;
 
-	r = end_of_neighbour(e, at, &end);
+	r = end_of_neighbour(d, at, &end);
 	if (r < 0)
 		return r;
 	if (asprintf(&owned, "%s%s", text, end) < 0) {
 		owned = NULL;
 		return -ENOMEM;
 	}
-	if (!APPEND(e->lines, e->n_lines))
+	if (!APPEND(d->lines, d->n_lines))
 		return -ENOMEM;
 
-	memmove(e->lines + at + 1, e->lines + at, (e->n_lines - at - 1) * sizeof(*e->lines));
-	e->lines[at] = (struct dropin_line){ owned, strlen(owned), owned, 0 };
+	memmove(d->lines + at + 1, d->lines + at, (d->n_lines - at - 1) * sizeof(*d->lines));
+	d->lines[at] = (struct dropin_line){ owned, strlen(owned), owned, 0 };
 	TAKE(owned);
 	return 0;
 }
 
 /* The value of a key that is there. */
-static int change(struct dropin *e, const struct look *l, const char *value)
+static int change(struct dropin *d, const struct look *l, const char *value)
 {
-	struct dropin_line *line = &e->lines[l->first - 1];
-	const struct dropin_line *last = &e->lines[l->last - 1];
+	struct dropin_line *line = &d->lines[l->first - 1];
+	const struct dropin_line *last = &d->lines[l->last - 1];
 	const char *equals = memchr(line->data, '=', length(line));
 	const char *name = equals ? line->data : l->key;
 	size_t n = equals ? (size_t)(equals - line->data) + 1 : strlen(name);
@@ -296,7 +296,7 @@ static int change(struct dropin *e, const struct look *l, const char *value)
 
 	/* Comments between the lines of a value stay, behind it. */
 	for (size_t i = l->first; i < l->last; i++)
-		if (is_comment(&e->lines[i]))
+		if (is_comment(&d->lines[i]))
 			last = line;
 	/* "KEY = VALUE" stays like that. */
 	while (equals && n < length(line) && (line->data[n] == ' ' || line->data[n] == '\t'))
@@ -308,12 +308,12 @@ static int change(struct dropin *e, const struct look *l, const char *value)
 	*line = (struct dropin_line){ owned, strlen(owned), owned, 0 };
 
 	for (size_t i = l->last - 1; i >= l->first; i--)
-		if (!is_comment(&e->lines[i]))
-			remove_lines(e, i, i + 1);
+		if (!is_comment(&d->lines[i]))
+			remove_lines(d, i, i + 1);
 	return 0;
 }
 
-static int add_key(struct dropin *e, size_t at, const char *key, const char *value)
+static int add_key(struct dropin *d, size_t at, const char *key, const char *value)
 {
 	_cleanup_(freep) char *text = NULL;
 	int r = 0;
@@ -322,12 +322,12 @@ static int add_key(struct dropin *e, size_t at, const char *key, const char *val
 		text = NULL;
 		return -ENOMEM;
 	}
-	if (is_dangling(e, at))
-		r = insert(e, at++, "");
-	return r < 0 ? r : insert(e, at, text);
+	if (is_dangling(d, at))
+		r = insert(d, at++, "");
+	return r < 0 ? r : insert(d, at, text);
 }
 
-static int add_section(struct dropin *e, const char *section, const char *key, const char *value)
+static int add_section(struct dropin *d, const char *section, const char *key, const char *value)
 {
 	const char *name = device_name(section);
 	_cleanup_(freep) char *header = NULL;
@@ -337,34 +337,34 @@ static int add_section(struct dropin *e, const char *section, const char *key, c
 		header = NULL;
 		return -ENOMEM;
 	}
-	if (e->n_lines > 0 && !is_blank(&e->lines[e->n_lines - 1]))
-		r = insert(e, e->n_lines, "");
+	if (d->n_lines > 0 && !is_blank(&d->lines[d->n_lines - 1]))
+		r = insert(d, d->n_lines, "");
 	if (r >= 0)
-		r = insert(e, e->n_lines, header);
-	return r < 0 ? r : add_key(e, e->n_lines, key, value);
+		r = insert(d, d->n_lines, header);
+	return r < 0 ? r : add_key(d, d->n_lines, key, value);
 }
 
 /* In a section without keys: behind the comments that stand at its header. */
-static size_t behind_header(const struct dropin *e, size_t at)
+static size_t behind_header(const struct dropin *d, size_t at)
 {
-	while (at < e->n_lines && is_comment(&e->lines[at]))
+	while (at < d->n_lines && is_comment(&d->lines[at]))
 		at++;
 	return at;
 }
 
-static int copy_of(const struct dropin *e, struct dropin *ret)
+static int copy_of(const struct dropin *d, struct dropin *ret)
 {
 	_cleanup_(dropin_done) struct dropin c = {};
 
-	for (size_t i = 0; i < e->n_lines; i++) {
+	for (size_t i = 0; i < d->n_lines; i++) {
 		struct dropin_line *line = APPEND(c.lines, c.n_lines);
 
 		if (!line)
 			return -ENOMEM;
-		*line = e->lines[i];
+		*line = d->lines[i];
 		if (!line->owned)
 			continue;
-		line->owned = strdup(e->lines[i].owned);
+		line->owned = strdup(d->lines[i].owned);
 		if (!line->owned)
 			return -ENOMEM;
 		line->data = line->owned;
@@ -375,12 +375,12 @@ static int copy_of(const struct dropin *e, struct dropin *ret)
 }
 
 /* What was written must be read as it was meant. */
-static int check(const struct dropin *e, const char *section, const char *key, const char *value)
+static int check(const struct dropin *d, const char *section, const char *key, const char *value)
 {
 	_cleanup_(look_done) struct look l = { .section = section, .key = key };
 	int r;
 
-	r = look_in(e, &l);
+	r = look_in(d, &l);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0 || !value != !l.value || (value && !streq(l.value, value)))
@@ -388,14 +388,14 @@ static int check(const struct dropin *e, const char *section, const char *key, c
 	return 0;
 }
 
-int dropin_set(struct dropin *e, const char *section, const char *key, const char *value)
+int dropin_set(struct dropin *d, const char *section, const char *key, const char *value)
 {
 	_cleanup_(look_done) struct look l = { .section = section, .key = key };
 	_cleanup_(dropin_done) struct dropin c = {};
 	struct dropin before;
 	int r;
 
-	r = look_in(e, &l);
+	r = look_in(d, &l);
 	if (r < 0)
 		return r;
 	if (l.again)
@@ -403,7 +403,7 @@ int dropin_set(struct dropin *e, const char *section, const char *key, const cha
 	if (l.value && streq(l.value, value))
 		return 0;
 
-	r = copy_of(e, &c);
+	r = copy_of(d, &c);
 	if (r < 0)
 		return r;
 	if (l.first > 0)
@@ -417,29 +417,29 @@ int dropin_set(struct dropin *e, const char *section, const char *key, const cha
 	if (r < 0)
 		return r;
 
-	before = *e;
-	*e = c;
+	before = *d;
+	*d = c;
 	c = before;
 	return 1;
 }
 
 /* Nothing of a section is left but its header and blank lines. */
-static bool is_empty_section(const struct dropin *e, const struct look *l)
+static bool is_empty_section(const struct dropin *d, const struct look *l)
 {
 	for (unsigned i = l->header; i < l->end; i++)
-		if ((i >= l->header_last || is_comment(&e->lines[i])) && !is_blank(&e->lines[i]) &&
-		    (i + 1 < l->first || i + 1 > l->last || is_comment(&e->lines[i])))
+		if ((i >= l->header_last || is_comment(&d->lines[i])) && !is_blank(&d->lines[i]) &&
+		    (i + 1 < l->first || i + 1 > l->last || is_comment(&d->lines[i])))
 			return false;
 	return true;
 }
 
-int dropin_unset(struct dropin *e, const char *section, const char *key)
+int dropin_unset(struct dropin *d, const char *section, const char *key)
 {
 	_cleanup_(look_done) struct look l = { .section = section, .key = key };
 	size_t from, to;
 	int r;
 
-	r = look_in(e, &l);
+	r = look_in(d, &l);
 	if (r < 0)
 		return r;
 	if (l.first == 0)
@@ -447,26 +447,26 @@ int dropin_unset(struct dropin *e, const char *section, const char *key)
 	if (l.again)
 		return -EEXIST;
 
-	if (!is_empty_section(e, &l)) {
+	if (!is_empty_section(d, &l)) {
 		for (size_t i = l.last; i >= l.first; i--)
-			if (!is_comment(&e->lines[i - 1]))
-				remove_lines(e, i - 1, i);
+			if (!is_comment(&d->lines[i - 1]))
+				remove_lines(d, i - 1, i);
 		return 0;
 	}
 
 	from = l.header - 1;
 	to = l.end;
 	/* The line that set it apart from what was before it. */
-	while (to == e->n_lines && from > 0 && is_blank(&e->lines[from - 1]))
+	while (to == d->n_lines && from > 0 && is_blank(&d->lines[from - 1]))
 		from--;
-	remove_lines(e, from, to);
+	remove_lines(d, from, to);
 	return 0;
 }
 
-bool dropin_is_bare(const struct dropin *e, const char *header)
+bool dropin_is_bare(const struct dropin *d, const char *header)
 {
-	for (size_t i = 0; i < e->n_lines; i++) {
-		const struct dropin_line *line = &e->lines[i];
+	for (size_t i = 0; i < d->n_lines; i++) {
+		const struct dropin_line *line = &d->lines[i];
 
 		if (!is_blank(line) && (length(line) != strlen(header) ||
 					memcmp(line->data, header, strlen(header)) != 0))

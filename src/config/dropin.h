@@ -24,7 +24,7 @@ struct dropin {
 };
 
 int dropin_open(const char *text, size_t size, struct dropin *ret); /* 0 or -ENOMEM */
-void dropin_done(struct dropin *e);
+void dropin_done(struct dropin *d);
 
 /* Where a key is set. */
 struct dropin_place {
@@ -52,7 +52,7 @@ int dropin_find(const char *text, size_t size, const char *section, const char *
  * -EBADMSG when the text is malformed, -EINVAL when no line can say this, or -ENOMEM; with an error
  * nothing has changed.
  */
-int dropin_set(struct dropin *e, const char *section, const char *key, const char *value);
+int dropin_set(struct dropin *d, const char *section, const char *key, const char *value);
 
 /**
  * dropin_unset() - remove one key
@@ -61,9 +61,9 @@ int dropin_set(struct dropin *e, const char *section, const char *key, const cha
  *
  * Return: 0, -ENOENT when it is not set, -EEXIST, -EBADMSG or -ENOMEM as above.
  */
-int dropin_unset(struct dropin *e, const char *section, const char *key);
+int dropin_unset(struct dropin *d, const char *section, const char *key);
 
 /* Is nothing in it but blank lines, and the line @header (without its end)? */
-bool dropin_is_bare(const struct dropin *e, const char *header);
+bool dropin_is_bare(const struct dropin *d, const char *header);
 
-int dropin_text(const struct dropin *e, char **ret, size_t *ret_size); /* 0 or -ENOMEM */
+int dropin_text(const struct dropin *d, char **ret, size_t *ret_size); /* 0 or -ENOMEM */
