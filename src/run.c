@@ -451,24 +451,50 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 		 n_usable, n_out, p->n_missing ? ", some missing" : "");
 }
 
+/*
+ * To the journal, what a state of this boot has that the one before had not. A node that asks for
+ * nothing is not told to be ready, and neither is one that is ready still.
+ */
+static int tell_news(const struct plan *p, const char *before, const char *state)
+{
+	_cleanup_(freep) struct news *news = NULL;
+	enum node_state old = NODE_STARTING;
+	struct pass_result result = {};
+	size_t n = 0;
+	int r;
+
+	r = output_news(before, state, &news, &n);
+	if (r < 0)
+		return r;
+	report_news(p, news, n);
+
+	if (before && output_read_state(before, &old) < 0)
+		old = NODE_STARTING;
+	if (p->state == NODE_STARTING || p->state == old ||
+	    (old == NODE_STARTING && p->state == NODE_READY && p->n_devices == 0))
+		return 0;
+	summarise(p, &result);
+	report_change_of_state(p->state, result.summary);
+	return 0;
+}
+
 static int write_state(const struct fs *fs, const struct config *c, const struct node *n,
 		       const struct plan *p)
 {
 	_cleanup_(freep) char *state = NULL, *before = NULL;
-	bool is_news = true;
 	size_t size;
 	int r;
 
 	r = output_state(c, n, p, &state);
 	if (r < 0)
 		return r;
-
-	/* While the node was starting nothing was told. */
-	if (n->last_state != NODE_STARTING &&
-	    fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &before, &size) >= 0)
-		is_news = !output_has_same_reasons(before, state);
-	r = report_state(fs, c, n, p, state, is_news);
-	return r < 0 ? log_error_errno(r, "The state cannot be written to /" STATE_PATH) : 0;
+	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &before, &size);
+	if (r == -ENOMEM)
+		return r;
+	r = report_state(fs, c, n, p, state);
+	if (r < 0)
+		return log_error_errno(r, "The state cannot be written to /" STATE_PATH);
+	return tell_news(p, before, state);
 }
 
 /* Before the changes of a new configuration, nobody may take the state of the old one for this

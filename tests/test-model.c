@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "../src/model/message.h"
 #include "../src/model/plan.h"
 
 static void every_reason_has_a_code_a_meaning_and_advice(_unused_ void **state)
@@ -43,6 +44,78 @@ static void what_is_no_reason_has_no_words(_unused_ void **state)
 	assert_string_equal(reason_advice((enum reason) - 1), "");
 	assert_int_equal(reason_from_code("no-such-code"), REASON_NONE);
 	assert_int_equal(reason_from_code(""), REASON_NONE);
+}
+
+/* Somebody's log shippers know them: an id that changes here is a mistake. */
+static void message_ids_are_for_ever(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *id;
+	} cases[] = {
+		{ "change", "667656b1b7a48bb1aff83a7306c4999e" },
+		{ "ready", "00162b070c2085ef8322548c6f1b777d" },
+		{ "degraded", "40a907c065a38cc999407b63c988f478" },
+		{ "over", "6054433ed0ad8868be23d16d68cc7c44" },
+		{ "port-down", "82725804d6b48934b7d40f39ddc3600a" },
+		{ "config-invalid", "285fa7f36d3986a19b3e3002314c9a0e" },
+		{ "action-failed", "264d7dc5127a87cab0c2690a1b6223d4" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		char id[MESSAGE_ID_LEN];
+
+		message_id(cases[i].name, id);
+		assert_string_equal(id, cases[i].id);
+	}
+}
+
+static const char *name_of(int i)
+{
+	return i < _MESSAGE_N ? message_name((enum message)i)
+			      : reason_code((enum reason)(REASON_NONE + 1 + i - _MESSAGE_N));
+}
+
+static void no_two_messages_have_one_id(_unused_ void **state)
+{
+	const int n = _MESSAGE_N + _REASON_N - REASON_NONE - 1;
+
+	for (int i = 0; i < n; i++) {
+		char id[MESSAGE_ID_LEN], other[MESSAGE_ID_LEN];
+
+		message_id(name_of(i), id);
+		assert_int_equal(strspn(id, "0123456789abcdef"), 32);
+		assert_int_equal(id[12], '8'); /* of a UUID: its version, and its variant */
+		assert_non_null(strchr("89ab", id[16]));
+		for (int k = 0; k < i; k++) {
+			message_id(name_of(k), other);
+			assert_string_not_equal(id, other);
+		}
+	}
+}
+
+static void the_journal_is_as_loud_as_somebody_has_to_act(_unused_ void **state)
+{
+	static const struct {
+		enum reason reason;
+		enum severity severity;
+	} cases[] = {
+		{ REASON_CONFIG_INVALID, SEVERITY_ERROR },
+		{ REASON_MODULE_MISSING, SEVERITY_ERROR },
+		{ REASON_VF_IN_USE, SEVERITY_ERROR }, /* needs a reboot */
+		{ REASON_PLUGIN_RESTART_NEEDED, SEVERITY_ERROR },
+		{ REASON_CONFIG_UNKNOWN, SEVERITY_WARNING }, /* of a newer version: it works */
+		{ REASON_DEVICES_MISSING, SEVERITY_WARNING },
+		{ REASON_PORT_DOWN, SEVERITY_WARNING },
+		{ REASON_NO_DRIVER, SEVERITY_WARNING }, /* it may be bound again */
+		{ REASON_GPU_SHARED_MULTI, SEVERITY_WARNING },
+		{ REASON_NOT_READY, SEVERITY_NONE },
+		{ REASON_IN_POD, SEVERITY_NONE },
+		{ REASON_NONE, SEVERITY_NONE },
+		{ (enum reason)_REASON_N, SEVERITY_NONE },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+		assert_int_equal(reason_severity(cases[i].reason), cases[i].severity);
 }
 
 static const char *step(int i)
@@ -256,6 +329,9 @@ int main(void)
 		cmocka_unit_test(every_reason_has_a_code_a_meaning_and_advice),
 		cmocka_unit_test(reason_codes_are_lower_case_words_and_unique),
 		cmocka_unit_test(what_is_no_reason_has_no_words),
+		cmocka_unit_test(message_ids_are_for_ever),
+		cmocka_unit_test(no_two_messages_have_one_id),
+		cmocka_unit_test(the_journal_is_as_loud_as_somebody_has_to_act),
 		cmocka_unit_test(every_enum_has_names_and_what_is_no_member_has_none),
 		cmocka_unit_test(verbs_that_count_are_numeric),
 		cmocka_unit_test(searches_find_each_element_and_nothing_else),

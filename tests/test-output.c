@@ -934,9 +934,64 @@ static void a_configuration_is_valid_or_its_problems_are_listed(_unused_ void **
 	}
 }
 
+static void the_journal_is_told_what_a_state_has_that_the_one_before_had_not(_unused_ void **state)
+{
+#define STATE(boot, name, reasons)                                                                 \
+	"{\"boot_id\": \"" boot "\", \"state\": \"" name "\", \"reasons\": [" reasons "]}"
+#define REASON_OF(code, target, detail)                                                            \
+	"{\"code\": \"" code "\", \"target\": \"" target "\", \"detail\": \"" detail               \
+	"\", \"advice\": \"Do.\"}"
+#define DOWN  REASON_OF("port-down", "0000:41:00.0", "DOWN")
+#define INIT  REASON_OF("port-down", "0000:41:00.0", "INIT")
+#define OTHER REASON_OF("port-down", "0000:42:00.0", "DOWN")
+#define NEWER REASON_OF("of-another-version", "", "")
+	static const struct {
+		const char *before, *after, *news; /* "-": over */
+	} cases[] = {
+		{ NULL, STATE("a", "ready", ""), "" },
+		{ NULL, STATE("a", "degraded", DOWN "," OTHER),
+		  "port-down 0000:41:00.0 DOWN Do.\nport-down 0000:42:00.0 DOWN Do.\n" },
+		{ STATE("a", "degraded", DOWN), STATE("a", "degraded", DOWN), "" },
+		{ STATE("a", "degraded", DOWN), STATE("a", "degraded", DOWN "," OTHER),
+		  "port-down 0000:42:00.0 DOWN Do.\n" },
+		{ STATE("a", "degraded", DOWN), STATE("a", "degraded", INIT),
+		  "port-down 0000:41:00.0 INIT Do.\n" },
+		{ STATE("a", "degraded", DOWN "," OTHER), STATE("a", "degraded", OTHER),
+		  "-port-down 0000:41:00.0 DOWN Do.\n" },
+		{ STATE("a", "degraded", DOWN), STATE("a", "ready", ""),
+		  "-port-down 0000:41:00.0 DOWN Do.\n" },
+		/* While a node starts, what it lacks is no news. */
+		{ NULL, STATE("a", "starting", DOWN), "" },
+		{ STATE("a", "starting", DOWN), STATE("a", "degraded", DOWN),
+		  "port-down 0000:41:00.0 DOWN Do.\n" },
+		{ STATE("a", "starting", DOWN), STATE("a", "ready", ""), "" },
+		{ STATE("a", "degraded", DOWN), STATE("a", "starting", ""), "" },
+		/* What is no state of this boot has told nothing. */
+		{ STATE("b", "degraded", DOWN), STATE("a", "degraded", DOWN),
+		  "port-down 0000:41:00.0 DOWN Do.\n" },
+		{ STATE("b", "degraded", DOWN), STATE("a", "ready", ""), "" },
+		{ "{", STATE("a", "degraded", DOWN), "port-down 0000:41:00.0 DOWN Do.\n" },
+		{ STATE("a", "degraded", NEWER), STATE("a", "ready", ""), "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(freep) struct news *news = NULL;
+		char got[4096] = "";
+		size_t n = 0;
+
+		assert_int_equal(output_news(cases[i].before, cases[i].after, &news, &n), 0);
+		for (size_t k = 0; k < n; k++)
+			snprintf(got + strlen(got), sizeof(got) / 2, "%s%s %s %s %s\n",
+				 news[k].is_over ? "-" : "", reason_code(news[k].reason),
+				 news[k].target, news[k].detail, news[k].advice);
+		assert_string_equal(got, cases[i].news);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_journal_is_told_what_a_state_has_that_the_one_before_had_not),
 		cmocka_unit_test(plugin_file_is_what_the_plugin_reads),
 		cmocka_unit_test(plugin_selects_what_is_usable_and_nothing_else),
 		cmocka_unit_test(resource_is_split_at_its_last_slash),

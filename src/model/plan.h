@@ -90,6 +90,7 @@ struct action {
 	bool is_gone;    /* it failed because its function was unplugged meanwhile */
 	int result;      /* 0 or -errno */
 	char error[192]; /* what the door had to say; empty: strerror() says it */
+	bool is_vain;    /* set by the next plan: it was accepted, and is wanted still */
 };
 
 /* What an action of the route step is about, in full. */

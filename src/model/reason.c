@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reason.h"
 
+/* A row that does not say its severity is a warning. */
 static const struct {
 	const char *code, *meaning, *advice;
+	enum severity severity;
 } reasons[] = {
-	[REASON_NONE] = { "", "", "" },
+	[REASON_NONE] = { "", "", "", SEVERITY_NONE },
 
 	[REASON_CONFIG_INVALID] = {
 		"config-invalid",
 		"The configuration is malformed and is not used",
 		"Correct the line that is named, then \"rdma-provision check\" and \"systemctl "
 		"reload rdma-provision\".",
+		SEVERITY_ERROR,
 	},
 	[REASON_CONFIG_UNKNOWN] = {
 		"config-unknown",
@@ -25,6 +28,7 @@ static const struct {
 		"Install the package that has it for this kernel (see uname -r): the kernel's "
 		"extra modules, rdma-core or the vendor's driver; after a kernel update rebuild "
 		"it (dkms autoinstall).",
+		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_BLACKLISTED] = {
 		"module-blacklisted",
@@ -34,6 +38,7 @@ static const struct {
 		"modprobe.blacklist= on the kernel command line, remove it, rebuild the initramfs "
 		"if it is in there, then "
 		"\"rdma-provision apply\".",
+		SEVERITY_ERROR,
 	},
 	[REASON_NO_DRIVER] = {
 		"no-driver",
@@ -53,12 +58,14 @@ static const struct {
 		"The module's file cannot be read, so what works now is not unloaded",
 		"See what \"modinfo\" says of the file: install the package that has it anew; a "
 		"compressed file (.xz, .zst) needs a kmod that knows the format (kmod --version).",
+		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_VERMAGIC] = {
 		"module-vermagic",
 		"The module was built for another kernel, or its file is damaged",
 		"\"dmesg\" has the line with \"version magic\" or \"symbol version\": build it for "
 		"the running kernel (dkms autoinstall) or install the package for it.",
+		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_SYMBOL] = {
 		"module-symbol",
@@ -66,12 +73,14 @@ static const struct {
 		"\"dmesg\" has the line with \"Unknown symbol\": it was built against another RDMA "
 		"stack; build it against the one in use (kernel or OFED/DOCA), then "
 		"\"depmod\" and \"rdma-provision apply\".",
+		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_SIGNATURE] = {
 		"module-signature",
 		"The kernel does not accept the module's signature",
 		"Secure Boot is on: sign the module with a key the machine knows (mokutil "
 		"--import), or install the distribution's own.",
+		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_FORBIDDEN] = {
 		"module-forbidden",
@@ -79,18 +88,21 @@ static const struct {
 		"Look for module_blacklist= on the kernel command line, for lockdown in "
 		"/sys/kernel/security/lockdown and for kernel.modules_disabled; remove what is "
 		"not meant, and reboot.",
+		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_PARAMETER] = {
 		"module-parameter",
 		"The module does not accept the value of one of its parameters",
 		"\"dmesg\" names the parameter; compare the lines that \"modprobe --showconfig\" "
 		"has for it with \"modinfo\", and correct the file.",
+		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_NO_DEVICE] = {
 		"module-no-device",
 		"The module found no device of its own and refused to be loaded",
 		"See with \"lspci -nn\" whether the card is there and bound to nobody else, and "
 		"look in \"dmesg\" for the driver's words.",
+		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_PORT_TAKEN] = {
 		"module-port-taken",
@@ -98,34 +110,40 @@ static const struct {
 		"Look with \"ss -lntup\", in every network namespace: eRDMA in compat mode takes 16 "
 		"TCP ports from 30608 (ReservePortsBase= moves them), built with MAD also UDP "
 		"4791, which rdma_rxe takes as well.",
+		SEVERITY_ERROR,
 	},
 	[REASON_PARAMETER_MISSING] = {
 		"parameter-missing",
 		"The installed driver has not the parameter that this mode needs",
 		"The in-tree erdma knows no compat_mode: install the vendor's driver (DKMS) for "
 		"the running kernel, or set [Driver] Mode=default.",
+		SEVERITY_ERROR,
 	},
 	[REASON_PARAMETER_MISMATCH] = {
 		"parameter-mismatch",
 		"The driver was loaded, but its parameter has not the value that was asked for",
 		"Compare /sys/module/erdma/parameters with \"modinfo erdma\" and \"dmesg\"; if "
 		"another file sets it, \"rdma-provision plan\" names that.",
+		SEVERITY_ERROR,
 	},
 	[REASON_DRIVER_IN_USE] = {
 		"driver-in-use",
 		"The driver is in the wrong mode, and cannot be reloaded while it is in use",
 		"Drain the node and reboot: the mode is set before anything runs; or end the "
 		"users that are named, then \"rdma-provision apply\".",
+		SEVERITY_ERROR,
 	},
 	[REASON_DRIVER_BUILTIN] = {
 		"driver-builtin",
 		"The driver is built into the kernel, where its parameters cannot be changed",
 		"Set MODULE.PARAMETER=VALUE on the kernel command line and reboot.",
+		SEVERITY_ERROR,
 	},
 	[REASON_OPTION_CONFLICT] = {
 		"option-conflict",
 		"Somebody else's module option asks for the opposite",
 		"Remove the line that is named, and rebuild the initramfs if it is in there.",
+		SEVERITY_ERROR,
 	},
 	[REASON_OPTION_STALE] = {
 		"option-stale",
@@ -140,6 +158,7 @@ static const struct {
 		"Mode=ofed is asked for, but the driver is not of an OFED or DOCA stack",
 		"Install DOCA-OFED or MLNX_OFED for the running kernel and reboot, or set [Driver] "
 		"Mode=default; GPUDirect also works with the kernel's own driver and dmabuf.",
+		SEVERITY_ERROR,
 	},
 	[REASON_SMC_WITH_OFED] = {
 		"smc-with-ofed",
@@ -152,6 +171,7 @@ static const struct {
 		"A TCP port that eRDMA reserves in compat mode is taken by somebody else",
 		"Set [Driver] ReservePortsBase= to the first of 16 free ports, or end who is named "
 		"and run \"rdma-provision apply\"; at boot the driver comes first.",
+		SEVERITY_ERROR,
 	},
 	[REASON_PORTS_EPHEMERAL] = {
 		"ports-ephemeral",
@@ -184,6 +204,7 @@ static const struct {
 		"The RDMA namespace mode cannot change while other network namespaces exist",
 		"Reboot: rdma-provision-early sets it before any other namespace exists; an "
 		"initramfs that loads ib_core must be rebuilt first.",
+		SEVERITY_ERROR,
 	},
 
 	[REASON_NO_SRIOV] = {
@@ -192,24 +213,28 @@ static const struct {
 		"Enable SR-IOV in the card's firmware (mlx5: mstconfig SRIOV_EN=1 and "
 		"NUM_OF_VFS) and in the BIOS, then power cycle; where neither can be had use "
 		"VirtualFunctions=exclusive.",
+		SEVERITY_ERROR,
 	},
 	[REASON_TOO_MANY_VFS] = {
 		"too-many-vfs",
 		"More virtual functions are asked for than the card has",
 		"Lower Count= to sriov_totalvfs or use Count=max; on mlx5 raise NUM_OF_VFS in "
 		"the firmware (mstconfig) and power cycle.",
+		SEVERITY_ERROR,
 	},
 	[REASON_VF_IN_USE] = {
 		"vf-in-use",
 		"The number of virtual functions cannot change while one of them is in use",
 		"Drain the node and reboot: the number is set at boot, before anything runs; or "
 		"end the users that are named, then \"rdma-provision apply\".",
+		SEVERITY_ERROR,
 	},
 	[REASON_PCI_STUCK] = {
 		"pci-stuck",
 		"A write to a PCI function never came back, so no other is made in this boot",
 		"Save \"dmesg\" and \"rdma-provision capture\" for the vendor, then drain and "
 		"reboot the node; if it happens again the card's firmware or hardware is faulty.",
+		SEVERITY_ERROR,
 	},
 	[REASON_PF_IN_LAG] = {
 		"pf-in-lag",
@@ -218,6 +243,7 @@ static const struct {
 		"is handed out; or take the card out of the bond, also in the file that is "
 		"named, and reboot; or set all its ports to switchdev (devlink dev eswitch set) "
 		"before they are bonded.",
+		SEVERITY_ERROR,
 	},
 	[REASON_PF_SICK] = {
 		"pf-sick",
@@ -237,6 +263,7 @@ static const struct {
 		"Somebody else made virtual functions, or the card is being reset",
 		"Find who else sets sriov_numvfs (another operator, a udev rule, a script of the "
 		"image) and leave one of them; then \"rdma-provision apply\".",
+		SEVERITY_ERROR,
 	},
 	[REASON_VF_DRIVER] = {
 		"vf-driver",
@@ -244,12 +271,14 @@ static const struct {
 		"Install a driver with SR-IOV for this card (mlx5: a kernel with "
 		"CONFIG_MLX5_ESWITCH, which cloud kernels leave out), or use "
 		"VirtualFunctions=exclusive.",
+		SEVERITY_ERROR,
 	},
 	[REASON_VF_REJECTED] = {
 		"vf-rejected",
 		"The driver does not take this number of virtual functions",
 		"Look in \"dmesg\" for the PCI address: the driver says there which numbers it "
 		"takes, or which other feature (XDP, another eswitch mode) must be off.",
+		SEVERITY_ERROR,
 	},
 	[REASON_VF_NO_ROOM] = {
 		"vf-no-room",
@@ -257,18 +286,21 @@ static const struct {
 		"Enable SR-IOV, ARI and \"Above 4G decoding\" (MMIO high size) in the BIOS; else "
 		"boot with pci=realloc where \"dmesg\" says \"not enough MMIO resources\", or "
 		"pci=assign-busses where it says \"bus number out of range\".",
+		SEVERITY_ERROR,
 	},
 	[REASON_VF_FIRMWARE] = {
 		"vf-firmware",
 		"The card's firmware did not enable the virtual functions it offers",
 		"Look in \"dmesg\" for the PCI address, compare NUM_OF_VFS in the firmware "
 		"(mstconfig) with Count=, and power cycle; if it stays, update the firmware.",
+		SEVERITY_ERROR,
 	},
 	[REASON_VF_ASSIGNED] = {
 		"vf-assigned",
 		"A virtual function is assigned to a virtual machine",
 		"End the virtual machine, then \"rdma-provision apply\"; or drain the node and "
 		"reboot.",
+		SEVERITY_ERROR,
 	},
 	[REASON_VF_SETTING_UNSUPPORTED] = {
 		"vf-setting-unsupported",
@@ -296,6 +328,7 @@ static const struct {
 		"sriov_drivers_autoprobe is off, and not because of this service",
 		"Somebody wants virtual functions without a driver, so none can be bound: write 1 "
 		"to sriov_drivers_autoprobe of the card, then \"rdma-provision apply\".",
+		SEVERITY_ERROR,
 	},
 	[REASON_GPU_SHARED_MULTI] = {
 		"gpu-shared-multi",
@@ -309,6 +342,7 @@ static const struct {
 		"End what uses the virtual function, then \"rdma-provision apply\"; if it stays, set "
 		"its MAC through the physical function (\"ip link set PF vf N mac\") and bind its "
 		"driver again.",
+		SEVERITY_ERROR,
 	},
 
 	[REASON_NO_DEVICES] = {
@@ -342,6 +376,7 @@ static const struct {
 		"Install the user-space provider that fits the driver (ibverbs-providers, or the "
 		"vendor's rdma-core; eRDMA needs 43 or newer) and try \"ibv_devinfo -d\" with "
 		"the device.",
+		SEVERITY_ERROR,
 	},
 	[REASON_NO_UVERBS] = {
 		"no-uverbs",
@@ -386,6 +421,7 @@ static const struct {
 		"in-pod",
 		"The device is in the network namespace of a pod",
 		"Nothing to do: it comes back when the pod ends.",
+		SEVERITY_NONE,
 	},
 
 	[REASON_MTU_TOO_LARGE] = {
@@ -393,12 +429,14 @@ static const struct {
 		"The MTU asked for is larger than the network device allows",
 		"Lower MTU= to the maxmtu that \"ip -d link show\" tells for the device, and to "
 		"what the switches carry.",
+		SEVERITY_ERROR,
 	},
 	[REASON_MTU_UNDER_VFS] = {
 		"mtu-under-vfs",
 		"The MTU is never lowered below virtual functions that exist",
 		"Raise MTU= to what the device has now, or drain the node and reboot: the MTU is "
 		"set before the virtual functions are made.",
+		SEVERITY_ERROR,
 	},
 
 	[REASON_ADDRESS_AMBIGUOUS] = {
@@ -406,6 +444,7 @@ static const struct {
 		"StaticAddress= is of one NIC, and its section matches several",
 		"Give each NIC a section [Device NAME] of its own, for example with "
 		"Match=pci:0000:41:00.0.",
+		SEVERITY_ERROR,
 	},
 	[REASON_METADATA_WAITING] = {
 		"metadata-waiting",
@@ -419,6 +458,7 @@ static const struct {
 		"What the cloud's metadata service says of this NIC cannot be right, and is not used",
 		"See what answers at http://100.100.100.200, or set the address with [Route] "
 		"Address=static.",
+		SEVERITY_ERROR,
 	},
 	[REASON_METADATA_PRIMARY] = {
 		"metadata-primary",
@@ -466,6 +506,7 @@ static const struct {
 		"ipv6-erdma",
 		"IPv6=ra is asked for, and the network of eRDMA has no IPv6",
 		"Set [Route] IPv6=no on nodes with eRDMA.",
+		SEVERITY_ERROR,
 	},
 	[REASON_GID_PENDING] = {
 		"gid-pending",
@@ -491,6 +532,7 @@ static const struct {
 		"The module smc is loaded, but has no table of PNETIDs",
 		"It is not the kernel's own (\"modinfo -n smc\"; OFED brings another): take it away, "
 		"or set [SMC] Enable=no.",
+		SEVERITY_ERROR,
 	},
 
 	[REASON_KUBELET_FILE_REFUSED] = {
@@ -498,18 +540,21 @@ static const struct {
 		"The kubelet's configuration file cannot be edited safely",
 		"Set topologyManagerPolicy in the file by hand, or let the tool that writes the "
 		"file set it; it was left as it is.",
+		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_FLAG_WINS] = {
 		"kubelet-flag-wins",
 		"A flag on the kubelet's command line wins over its configuration file",
 		"Remove that flag from the kubelet's unit, its drop-ins or its environment file, then "
 		"restart the kubelet.",
+		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_NUMA_NODES] = {
 		"kubelet-numa-nodes",
 		"The kubelet refuses a topology policy with more than 8 NUMA nodes",
 		"Leave TopologyManagerPolicy= empty here, reduce NUMA nodes in the BIOS (NPS, "
 		"SNC), or set the kubelet's option max-allowable-numa-nodes yourself.",
+		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_NO_FILE] = {
 		"kubelet-no-file",
@@ -522,27 +567,32 @@ static const struct {
 		"The kubelet's configuration belongs to the operating system's own agent",
 		"Set the policy where that agent takes it from: a KubeletConfig resource (OpenShift), "
 		"settings.kubernetes (Bottlerocket), machine.kubelet.extraConfig (Talos).",
+		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_VALUE_UNKNOWN] = {
 		"kubelet-value-unknown",
 		"The kubelet has a value that is not known here, or is misspelt and stricter than asked",
 		"Correct it or take it out where it is said; what is not understood is never overwritten.",
+		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_UNCLEAR] = {
 		"kubelet-unclear",
 		"How the kubelet is started is not understood",
 		"Look at its unit, drop-ins and environment files, and say --config in a plain way.",
+		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_CPU_RESERVATION] = {
 		"kubelet-cpu-reservation",
 		"The kubelet would not start with the static CPU policy",
 		"Reserve CPUs with kubeReserved, systemReserved or reservedSystemCPUs.",
+		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_CPU_STATE] = {
 		"kubelet-cpu-state",
 		"The kubelet has run in this boot with another CPU policy",
 		"Reboot the node: before the first start of the kubelet policy and state are changed "
 		"together.",
+		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_DEFERRED] = {
 		"kubelet-deferred",
@@ -555,11 +605,13 @@ static const struct {
 		"The node is not finished, so nothing is written for the device plugin yet",
 		"Wait: \"rdma-provision wait\" comes back when the node is ready, or degraded "
 		"after ReadyTimeoutSec=.",
+		SEVERITY_NONE,
 	},
 	[REASON_NETNS_EXCLUSIVE] = {
 		"netns-exclusive",
 		"The device plugin exits in the RDMA namespace mode \"exclusive\"",
 		"Set [RDMA] NetnsMode=shared and reboot, or [DevicePlugin] Type=none.",
+		SEVERITY_ERROR,
 	},
 	[REASON_DEVICE_LOST] = {
 		"device-lost",
@@ -567,57 +619,67 @@ static const struct {
 		"file changes",
 		"Nothing to do: after SettleSec= the file is written without it, if it does not come "
 		"back.",
+		SEVERITY_NONE,
 	},
 	[REASON_PLUGIN_NAME] = {
 		"plugin-name",
 		"The device plugin does not take this name of a resource, or not twice",
 		"Change Resource=: k8s-rdma-shared-dev-plugin takes letters, digits and \"_\", and "
 		"each name once whatever its prefix; sriov-network-device-plugin also \"-\".",
+		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_FILE] = {
 		"plugin-file",
 		"The device plugin would refuse its file",
 		"Correct what is named; a file that rdma-provision wrote is written anew by "
 		"\"rdma-provision apply\".",
+		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_EMPTY] = {
 		"plugin-empty",
 		"The device plugin would start and expose no device at all",
 		"See what \"rdma-provision check\" says of each device that is left out.",
+		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_CLASS] = {
 		"plugin-class",
 		"The device plugin looks at network controllers (PCI class 02) only",
 		"Hand this device out with [DevicePlugin] Type=hca, or with a plugin of its vendor.",
+		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_NO_MAD] = {
 		"plugin-no-mad",
 		"eRDMA in default mode has no umad device, which the shared device plugin asks for",
 		"Set [Driver] Mode=compat (with a driver built with MAD), [DevicePlugin] Type=hca, or "
 		"Type=none beside the vendor's own plugin.",
+		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_NOT_SELECTED] = {
 		"plugin-not-selected",
 		"The plugin's file has no words for this device that would not name others as well",
 		"Give unlike NICs pools of their own ([Device NAME] Resource=), or use [DevicePlugin] "
 		"Type=sriov, which takes PCI addresses.",
+		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_PF_WITH_VFS] = {
 		"plugin-pf-with-vfs",
 		"The device plugin hides a physical function that has virtual ones",
 		"Set VirtualFunctions=exclusive for this NIC to hand the NIC itself out, or shared or "
 		"shared-multi to hand its virtual functions out.",
+		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_DEFAULT_ROUTE] = {
 		"plugin-default-route",
 		"The device plugin hides the NIC that holds the node's IPv4 default route",
 		"Leave this NIC to the node (take it out of Match=), hand out a virtual function of "
 		"it, or put the default route on another interface.",
+		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_TWO_POOLS] = {
 		"plugin-two-pools",
 		"Two pools of the device plugin claim this device; with Type=sriov the first one gets it",
 		"Let only one [Device NAME] section match it.",
+		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_FOREIGN] = {
 		"plugin-foreign",
@@ -630,22 +692,26 @@ static const struct {
 		"The running device plugin has not read its file since it changed, and never will",
 		"Restart it: \"kubectl -n kube-system delete pod\" with the plugin's pod on this node; "
 		"[DevicePlugin] Manifest= has it restarted by itself.",
+		SEVERITY_ERROR,
 	},
 	[REASON_MANIFEST_FOREIGN] = {
 		"manifest-foreign",
 		"The file of Manifest= was written by somebody else, and is left as it is",
 		"Name another file in Manifest=, or remove this one.",
+		SEVERITY_ERROR,
 	},
 
 	[REASON_OUTPUT_LAST] = {
 		"output-last",
 		"Files of [Output] tell of the node as it is, so they are written after all changes",
 		"Nothing: the pass that makes the changes writes them in its end.",
+		SEVERITY_NONE,
 	},
 	[REASON_OUTPUT_FOREIGN] = {
 		"output-foreign",
 		"A file of [Output] is there already and was not written by this service",
 		"Move it away, or name another file: files of others are never replaced.",
+		SEVERITY_ERROR,
 	},
 	[REASON_OUTPUT_NO_FOLDER] = {
 		"output-no-folder",
@@ -658,16 +724,19 @@ static const struct {
 		"A file for others is in a folder that the service may not write",
 		"Name another folder, or allow this one: ReadWritePaths= by \"systemctl edit "
 		"rdma-provision.service\", then restart the service.",
+		SEVERITY_ERROR,
 	},
 	[REASON_OUTPUT_FULL] = {
 		"output-full",
 		"There is no room for a file for others",
 		"Free space or inodes on that file system; it is tried again by itself.",
+		SEVERITY_ERROR,
 	},
 	[REASON_OUTPUT_LINK] = {
 		"output-link",
 		"A part of the path of a file for others is a link, which is not followed",
 		"Name the place that it leads to, or make a folder of it.",
+		SEVERITY_ERROR,
 	},
 	[REASON_NCCL_NONE] = {
 		"nccl-none",
@@ -689,12 +758,14 @@ static const struct {
 		"A change was tried and failed",
 		"Look in \"journalctl -u rdma-provision\" and \"dmesg\" at that time, remove the "
 		"cause, then \"rdma-provision apply\".",
+		SEVERITY_ERROR,
 	},
 	[REASON_ACTION_TIMEOUT] = {
 		"action-timeout",
 		"A change did not come back in time",
 		"The driver or the firmware hangs: save \"dmesg\" and \"rdma-provision capture\" "
 		"for the vendor, then drain and reboot the node.",
+		SEVERITY_ERROR,
 	},
 	[REASON_WORKER_DIED] = {
 		"worker-died",
@@ -702,6 +773,7 @@ static const struct {
 		"Look in \"journalctl -u rdma-provision\" for its signal and \"coredumpctl "
 		"list\"; the next pass starts afresh, \"systemctl reload rdma-provision\" starts "
 		"it now.",
+		SEVERITY_ERROR,
 	},
 };
 _Static_assert(ELEMENTSOF(reasons) == _REASON_N, "a line for every reason");
@@ -725,6 +797,11 @@ const char *reason_meaning(enum reason r)
 const char *reason_advice(enum reason r)
 {
 	return reasons[row(r)].advice;
+}
+
+enum severity reason_severity(enum reason r)
+{
+	return reasons[row(r)].severity;
 }
 
 enum reason reason_from_code(const char *code)

@@ -137,7 +137,22 @@ enum reason {
 	_REASON_N
 };
 
-const char *reason_code(enum reason r);         /* "vf-in-use"; "" for REASON_NONE */
-const char *reason_meaning(enum reason r);      /* one line */
-const char *reason_advice(enum reason r);       /* what to do about it, one line */
+/*
+ * How loud the journal is about it; a code has the same severity wherever it comes from.
+ *
+ * ERROR: somebody must act. What was asked for is not to be had, and no wait will bring it.
+ * WARNING: what was asked for may still come, from a cable, a router or a build that goes on; or
+ * the node works, though not as one would want it. NONE: a passing moment, or nothing wrong at all.
+ * Status tells it, the journal does not.
+ */
+enum severity {
+	SEVERITY_WARNING,
+	SEVERITY_ERROR,
+	SEVERITY_NONE,
+};
+
+const char *reason_code(enum reason r);    /* "vf-in-use"; "" for REASON_NONE */
+const char *reason_meaning(enum reason r); /* one line */
+const char *reason_advice(enum reason r);  /* what to do about it, one line */
+enum severity reason_severity(enum reason r);
 enum reason reason_from_code(const char *code); /* REASON_NONE when unknown */

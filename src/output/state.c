@@ -662,10 +662,70 @@ int output_read_state(const char *json, enum node_state *ret)
 	return parse_state(json_object_get(document, "state"), ret);
 }
 
-bool output_has_same_reasons(const char *a, const char *b)
+/* Was it there word for word? */
+static bool has_equal(const json_t *list, const json_t *reason)
 {
-	json_auto_t *x = json_loads(a, 0, NULL), *y = json_loads(b, 0, NULL);
-	json_t *of_x = json_object_get(x, "reasons"), *of_y = json_object_get(y, "reasons");
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (json_equal(json_array_get(list, i), reason))
+			return true;
+	return false;
+}
 
-	return of_x && of_y && json_equal(of_x, of_y);
+static int add_news(const json_t *reason, bool is_over, struct news **news, size_t *n)
+{
+	const enum reason code = reason_from_code(document_get_text(reason, "code"));
+	struct news *slot;
+
+	if (code == REASON_NONE) /* of another version */
+		return 0;
+	slot = APPEND(*news, *n);
+	if (!slot)
+		return -ENOMEM;
+	slot->reason = code;
+	slot->is_over = is_over;
+	COPY(slot->target, document_get_text(reason, "target"));
+	COPY(slot->detail, document_get_text(reason, "detail"));
+	COPY(slot->advice, document_get_text(reason, "advice"));
+	return 0;
+}
+
+static bool is_starting(const json_t *document)
+{
+	enum node_state state;
+
+	return parse_state(json_object_get(document, "state"), &state) < 0 ||
+	       state == NODE_STARTING;
+}
+
+int output_news(const char *before, const char *after, struct news **ret, size_t *ret_n)
+{
+	json_auto_t *x = before ? json_loads(before, 0, NULL) : NULL;
+	json_auto_t *y = json_loads(after, 0, NULL);
+	const json_t *old = json_object_get(x, "reasons"), *new = json_object_get(y, "reasons");
+	_cleanup_(freep) struct news *news = NULL;
+	size_t n = 0;
+	int r = 0;
+
+	if (is_starting(x) ||
+	    !streq(document_get_text(x, "boot_id"), document_get_text(y, "boot_id")))
+		old = NULL;
+	if (is_starting(y))
+		old = new = NULL;
+
+	for (size_t i = 0; i < json_array_size(old) && r >= 0; i++) {
+		const json_t *reason = json_array_get(old, i);
+
+		if (!has_reason(new, document_get_text(reason, "code"),
+				document_get_text(reason, "target")))
+			r = add_news(reason, true, &news, &n);
+	}
+	for (size_t i = 0; i < json_array_size(new) && r >= 0; i++)
+		if (!has_equal(old, json_array_get(new, i)))
+			r = add_news(json_array_get(new, i), false, &news, &n);
+	if (r < 0)
+		return r;
+
+	*ret = TAKE(news);
+	*ret_n = n;
+	return 0;
 }

@@ -43,6 +43,7 @@
  */
 #pragma once
 
+#include "../model/message.h"
 #include "../model/plan.h"
 
 /**
@@ -81,5 +82,16 @@ int output_read_state(const char *json, enum node_state *ret);
 struct json_t;
 struct json_t *output_ports(const struct ibdev *d, const char *netdev);
 
-/* Do two texts of output_state() have equal reasons? False when one is no such text. */
-bool output_has_same_reasons(const char *a, const char *b);
+/**
+ * output_news() - what the journal has to be told when a state follows another
+ * @before:  a text of output_state(), or NULL
+ * @after:   another
+ * @ret:     first what is over, then what is new, each in the order of its document; owned
+ *
+ * While a node starts, what it still lacks is no news: nothing comes of an @after that is starting,
+ * and a @before that is, is no text, or of another boot, counts as one without reasons. New is
+ * whatever differs, be it in its detail alone; over is a code that its target has not any more.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int output_news(const char *before, const char *after, struct news **ret, size_t *ret_n);

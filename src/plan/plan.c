@@ -50,6 +50,7 @@ void plan_mark_tried(const struct plan *tried, struct plan *p)
 
 			a->is_done = true;
 			a->result = t->result < 0 ? t->result : -EIO;
+			a->is_vain = t->result >= 0;
 			COPY(a->error,
 			     t->result < 0 ? t->error
 					   : "the kernel accepted it, but it did not take effect");

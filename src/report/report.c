@@ -7,23 +7,40 @@
 #define SD_JOURNAL_SUPPRESS_LOCATION
 #include <systemd/sd-journal.h>
 
+struct line {
+	enum log_level level;
+	const char *message; /* what MESSAGE_ID= is made of */
+	const char *target, *code, *detail;
+};
+
 /*
  * Under the journal with fields to search by, else as a line on stderr. A worker may have ended
  * before the journal looks whose process it was: OBJECT_SYSTEMD_UNIT= has "journalctl -u" show the
  * line all the same.
  */
-static void tell(enum log_level level, const char *target, const char *code, const char *text)
+static void tell(const struct line *l, const char *text)
 {
+	char id[MESSAGE_ID_LEN];
+
+	message_id(l->message, id);
 	if (!log_is_journal() ||
-	    sd_journal_send("MESSAGE=%s", text, "PRIORITY=%i", (int)level, "RDMA_TARGET=%s", target,
-			    "RDMA_CODE=%s", code, "SYSLOG_IDENTIFIER=rdma-provision",
+	    sd_journal_send("MESSAGE=%s", text, "MESSAGE_ID=%s", id, "PRIORITY=%i", (int)l->level,
+			    "RDMA_TARGET=%s", l->target, "RDMA_CODE=%s", l->code, "RDMA_DETAIL=%s",
+			    l->detail, "SYSLOG_IDENTIFIER=rdma-provision",
 			    "OBJECT_SYSTEMD_UNIT=rdma-provision.service", NULL) < 0)
-		log_line(level, "%s", text);
+		log_line(l->level, "%s", text);
+}
+
+static enum log_level level_of(enum reason reason)
+{
+	return reason_severity(reason) == SEVERITY_ERROR ? LOG_LEVEL_ERROR : LOG_LEVEL_WARNING;
 }
 
 void report_action(const struct action *a)
 {
 	const char *target = a->target[0] ? a->target : "node";
+	const enum reason failure = action_failure(a);
+	struct line line = { LOG_LEVEL_NOTICE, message_name(MESSAGE_CHANGE), target, "", "" };
 	char text[1024];
 	int n;
 
@@ -47,38 +64,60 @@ void report_action(const struct action *a)
 		log_debug("%s", text);
 		return;
 	}
-	tell(a->result >= 0      ? LOG_LEVEL_NOTICE
-	     : is_best_effort(a) ? LOG_LEVEL_WARNING
-				 : LOG_LEVEL_ERROR,
-	     target, reason_code(action_failure(a)), text);
+	if (failure != REASON_NONE) {
+		line.level = level_of(failure);
+		line.message = line.code = reason_code(failure);
+		line.detail = text;
+	}
+	tell(&line, text);
 }
 
-static void tell_advised(enum reason reason, const char *target, const char *detail,
-			 const char *advice)
+static void tell_news(const struct news *news)
 {
+	const char *target = news->target[0] ? news->target : "node";
+	const char *code = reason_code(news->reason);
 	char text[1280];
 
-	snprintf(text, sizeof(text), "%s: %s%s%s. %s", target[0] ? target : "node",
-		 reason_meaning(reason), detail[0] ? ": " : "", detail, advice);
-	tell(LOG_LEVEL_WARNING, target, reason_code(reason), text);
+	if (news->is_over) {
+		snprintf(text, sizeof(text), "%s: %s is over", target, code);
+		tell(&(struct line){ LOG_LEVEL_NOTICE, message_name(MESSAGE_OVER), target, code,
+				     "" },
+		     text);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s: %s%s%s. %s", target, reason_meaning(news->reason),
+		 news->detail[0] ? ": " : "", news->detail, news->advice);
+	tell(&(struct line){ level_of(news->reason), code, target, code, news->detail }, text);
 }
 
-static void tell_reason(enum reason reason, const char *target, const char *detail)
+/* What failed was told when it did. */
+static bool was_reported(const struct plan *p, const struct news *news)
 {
-	tell_advised(reason, target, detail, reason_advice(reason));
-}
-
-static void tell_deviations(const struct config *c, const struct plan *p)
-{
-	if (c->is_invalid || c->has_unknown)
-		tell_reason(c->is_invalid ? REASON_CONFIG_INVALID : REASON_CONFIG_UNKNOWN,
-			    "configuration", c->problem);
 	for (size_t i = 0; i < p->n_actions; i++)
-		if (p->actions[i].class != CLASS_CHANGE && p->actions[i].reason != REASON_NOT_READY)
-			tell_advised(p->actions[i].reason, p->actions[i].target,
-				     p->actions[i].detail, action_advice(&p->actions[i]));
-	for (size_t i = 0; i < p->n_reasons; i++)
-		tell_reason(p->reasons[i].reason, p->reasons[i].target, p->reasons[i].detail);
+		if (action_failure(&p->actions[i]) == news->reason && !p->actions[i].is_vain &&
+		    streq(p->actions[i].target, news->target))
+			return true;
+	return false;
+}
+
+void report_news(const struct plan *p, const struct news *news, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (reason_severity(news[i].reason) != SEVERITY_NONE &&
+		    (news[i].is_over || !was_reported(p, &news[i])))
+			tell_news(&news[i]);
+}
+
+void report_change_of_state(enum node_state state, const char *summary)
+{
+	const bool is_ready = state == NODE_READY;
+	const struct line line = { is_ready ? LOG_LEVEL_NOTICE : LOG_LEVEL_WARNING,
+				   message_name(is_ready ? MESSAGE_READY : MESSAGE_DEGRADED),
+				   "node", "", summary };
+	char text[256];
+
+	snprintf(text, sizeof(text), "node: %s", summary);
+	tell(&line, text);
 }
 
 static int write_ready(const struct fs *fs, const struct config *c, const struct node *n,
@@ -96,7 +135,7 @@ static int write_ready(const struct fs *fs, const struct config *c, const struct
 }
 
 int report_state(const struct fs *fs, const struct config *c, const struct node *n,
-		 const struct plan *p, const char *state_json, bool is_news)
+		 const struct plan *p, const char *state_json)
 {
 	int r;
 
@@ -110,9 +149,6 @@ int report_state(const struct fs *fs, const struct config *c, const struct node 
 	r = fs_replace(fs, STATE_PATH, state_json, strlen(state_json), 0644);
 	if (r < 0)
 		return r;
-	/* While starting, what is still missing is no news. */
-	if (is_news && p->state != NODE_STARTING)
-		tell_deviations(c, p);
 
 	return p->state == NODE_READY ? write_ready(fs, c, n, p) : 0;
 }
