@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "apply/apply.h"
+#include "apply/boots.h"
 #include "base/log.h"
 #include "config/config.h"
 #include "config/problem.h"
@@ -156,8 +157,8 @@ static int add_outputs(const struct config *c, const struct plan *tried, struct 
 	return r < 0 ? r : plan_outputs(c, n, tried, p);
 }
 
-int run_plan(struct doors *d, const struct config *c, bool is_settled, const struct plan *tried,
-	     struct node *ret_node, struct plan *ret)
+static int look_and_plan(struct doors *d, const struct config *c, bool is_settled, bool is_by_hand,
+			 const struct plan *tried, struct node *ret_node, struct plan *ret)
 {
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
@@ -167,6 +168,11 @@ int run_plan(struct doors *d, const struct config *c, bool is_settled, const str
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be observed");
 
+	/* Who asks by hand wants it now, however often somebody undid it, and whatever earlier
+	 * boots failed at. */
+	n.is_by_hand = is_by_hand;
+	if (is_by_hand)
+		n.now_usec = 0;
 	if (tried && plan_stuck(tried)[0])
 		COPY(n.stuck, plan_stuck(tried));
 	if (tried)
@@ -209,6 +215,12 @@ int run_plan(struct doors *d, const struct config *c, bool is_settled, const str
 	n = (struct node){};
 	p = (struct plan){};
 	return 0;
+}
+
+int run_plan(struct doors *d, const struct config *c, bool is_settled, const struct plan *tried,
+	     struct node *ret_node, struct plan *ret)
+{
+	return look_and_plan(d, c, is_settled, false, tried, ret_node, ret);
 }
 
 /* All that is wrong, as sentences: of the configuration, and last of the device plugin. */
@@ -314,12 +326,16 @@ struct progress {
 	struct doors *doors;
 	const struct pass *pass;
 	struct plan *tried;
+	const struct node *node; /* of this round */
+	struct boot_notes *notes;
 };
 
 static void on_start(void *userdata, const struct action *a, uint64_t deadline_usec)
 {
 	const struct progress *progress = userdata;
 
+	boot_notes_start(progress->notes, &progress->doors->fs, progress->pass->config,
+			 progress->node, a);
 	if (progress->pass->on_start)
 		progress->pass->on_start(progress->pass->userdata, a, deadline_usec);
 }
@@ -331,6 +347,7 @@ static void on_end(void *userdata, const struct action *a)
 	struct action *slot = APPEND(progress->tried->actions, progress->tried->n_actions);
 
 	report_action(a);
+	boot_notes_end(progress->notes, progress->pass->config, progress->node, a);
 	if (slot)
 		*slot = *a;
 }
@@ -392,8 +409,8 @@ static int recheck(void *userdata, const struct action *a, char *words, size_t s
 	const struct action *now;
 	int r;
 
-	r = run_plan(progress->doors, progress->pass->config, progress->pass->is_settled,
-		     progress->tried, &n, &p);
+	r = look_and_plan(progress->doors, progress->pass->config, progress->pass->is_settled,
+			  !progress->pass->is_service, progress->tried, &n, &p);
 	if (r < 0) {
 		snprintf(words, size, "the node could not be looked at again right before");
 		return r;
@@ -412,9 +429,9 @@ static int recheck(void *userdata, const struct action *a, char *words, size_t s
 
 /* Applies one plan. Return: how many changes were tried, all of them remembered, or -errno. */
 static int apply_round(struct doors *d, const struct pass *pass, const struct node *n,
-		       struct plan *tried, struct plan *p)
+		       struct plan *tried, struct boot_notes *notes, struct plan *p)
 {
-	struct progress progress = { d, pass, tried };
+	struct progress progress = { d, pass, tried, n, notes };
 	struct apply_hooks hooks = { on_start, on_end, recheck, &progress };
 	size_t n_before = tried->n_actions;
 	int n_tried;
@@ -520,6 +537,7 @@ static void count_steps(uint64_t started_usec, struct plan *tried)
 /* Rounds of plan and apply, until there is nothing to do that was not tried. */
 static int run_rounds(struct doors *d, const struct pass *pass, struct pass_result *ret)
 {
+	_cleanup_(boot_notes_done) struct boot_notes notes = {};
 	_cleanup_(plan_done) struct plan tried = {};
 	const uint64_t started_usec = now_usec();
 	int r;
@@ -528,7 +546,8 @@ static int run_rounds(struct doors *d, const struct pass *pass, struct pass_resu
 		_cleanup_(node_done) struct node n = {};
 		_cleanup_(plan_done) struct plan p = {};
 
-		r = run_plan(d, pass->config, pass->is_settled, round > 0 ? &tried : NULL, &n, &p);
+		r = look_and_plan(d, pass->config, pass->is_settled, !pass->is_service,
+				  round > 0 ? &tried : NULL, &n, &p);
 		if (r >= 0 && round == 0 && !pass->is_retry && n.n_failures > 0) {
 			plan_done(&p);
 			r = recall_failures(pass->config, &n, &tried);
@@ -538,15 +557,8 @@ static int run_rounds(struct doors *d, const struct pass *pass, struct pass_resu
 			if (r >= 0)
 				r = add_outputs(pass->config, &tried, &n, &p);
 		}
-		if (r >= 0 && !pass->is_service && n.now_usec > 0) {
-			/* Who asks by hand wants it now, however often somebody undid it. */
-			n.now_usec = 0;
-			plan_done(&p);
-			r = plan_make(pass->config, &n, &tried, pass->is_settled, output_plugin_all,
-				      &p);
-			if (r >= 0)
-				r = add_outputs(pass->config, &tried, &n, &p);
-		}
+		if (r >= 0 && round == 0)
+			r = boot_notes_open(&n, &notes);
 		if (r < 0)
 			return r;
 
@@ -556,6 +568,7 @@ static int run_rounds(struct doors *d, const struct pass *pass, struct pass_resu
 			return r;
 		if (!has_open_changes(&p) || round == MAX_ROUNDS ||
 		    (pass->is_service && n.is_held)) {
+			boot_notes_conclude(&notes, &d->fs, pass->config, &n, &p);
 			r = write_state(&d->fs, pass->config, &n, &p);
 			ret->state = p.state;
 			ret->exit_code = report_exit_code(&p);
@@ -565,7 +578,7 @@ static int run_rounds(struct doors *d, const struct pass *pass, struct pass_resu
 
 		r = write_first_state(&d->fs, pass->config, &n, &p);
 		if (r >= 0)
-			r = apply_round(d, pass, &n, &tried, &p);
+			r = apply_round(d, pass, &n, &tried, &notes, &p);
 		if (r < 0)
 			return r;
 		count_steps(started_usec, &tried);

@@ -53,6 +53,7 @@ void node_done(struct node *n)
 	free(n->output_records);
 	free(n->memories);
 	free(n->failures);
+	free(n->boots);
 	*n = (struct node){};
 }
 

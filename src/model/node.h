@@ -188,6 +188,7 @@ struct ibdev {
 				  */
 	char node_guid[24];      /* "xxxx:xxxx:xxxx:xxxx" */
 	char node_type[16];      /* "CA", "RNIC" */
+	char firmware[64];       /* fw_ver; empty: not told */
 	char uverbs[32],
 		umad[32];    /* names of the character devices; empty: none, or no node in /dev */
 	uint32_t n_contexts; /* open user contexts; UINT32_MAX: not known, which is never zero */
@@ -423,6 +424,8 @@ enum node_state {
 	_NODE_STATE_N
 };
 
+struct boot;
+
 struct node {
 	char kernel[128]; /* release, as uname -r */
 	char boot_id[40];
@@ -494,6 +497,11 @@ struct node {
 	struct output_record *output_records; /* owned */
 	size_t n_output_records;
 	struct last_change last_change; /* of this pass or of one before */
+
+	struct boot *boots; /* owned; the oldest first, boots.h */
+	size_t n_boots;
+	char program[64]; /* which build of ours this is */
+	bool is_by_hand;  /* somebody wants it now, whatever earlier boots failed at */
 
 	/* from state.json, all empty when it is of another boot */
 	struct memory *memories; /* owned, by PCI address */

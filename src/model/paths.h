@@ -18,6 +18,7 @@
 #define MANIFEST_MARK   "# Written by rdma-provision, and replaced when the node changes."
 #define MANIFEST_RECORD "var/lib/rdma-provision/manifest" /* path of the static pod we wrote */
 #define LAST_GOOD_PATH  "var/lib/rdma-provision/last-good.conf"
+#define BOOTS_PATH      "var/lib/rdma-provision/boots.json" /* observe/boots.h */
 
 /* What "set" writes: values, and a link to a preset. */
 #define DROPIN_FOLDER "etc/rdma-provision/rdma-provision.conf.d"

@@ -222,21 +222,22 @@ const char *class_name(enum class c)
 static const struct {
 	const char *name;
 	bool is_numeric;
+	bool can_crash;
 } verbs[] = {
 	[VERB_WAIT] = { "wait", false },
-	[VERB_LOAD_MODULE] = { "load-module", false },
-	[VERB_RELOAD_MODULE] = { "reload-module", false },
+	[VERB_LOAD_MODULE] = { "load-module", false, true },
+	[VERB_RELOAD_MODULE] = { "reload-module", false, true },
 	[VERB_SET_OPTION] = { "set-option", false },
-	[VERB_BIND_DRIVER] = { "bind-driver", false },
-	[VERB_SET_NETNS_MODE] = { "set-netns-mode", false },
-	[VERB_SET_NUM_VFS] = { "set-num-vfs", true },
+	[VERB_BIND_DRIVER] = { "bind-driver", false, true },
+	[VERB_SET_NETNS_MODE] = { "set-netns-mode", false, true },
+	[VERB_SET_NUM_VFS] = { "set-num-vfs", true, true },
 	[VERB_WRITE_RULES] = { "write-rules", false },
 	[VERB_SET_AUTOPROBE] = { "set-autoprobe", true },
 	[VERB_SET_VF_MAC] = { "set-vf-mac", false },
 	[VERB_SET_VF_GUID] = { "set-vf-guid", false },
 	[VERB_SET_VF_TRUST] = { "set-vf-trust", true },
 	[VERB_SET_VF_LINK] = { "set-vf-link", false },
-	[VERB_REBIND_DRIVER] = { "rebind-driver", false },
+	[VERB_REBIND_DRIVER] = { "rebind-driver", false, true },
 	[VERB_SET_LINK_UP] = { "set-link-up", false },
 	[VERB_SET_MTU] = { "set-mtu", true },
 	[VERB_SET_SYSCTL] = { "set-sysctl", true },
@@ -270,6 +271,11 @@ const char *verb_name(enum verb v)
 bool is_numeric(enum verb v)
 {
 	return (size_t)v < ELEMENTSOF(verbs) && verbs[v].is_numeric;
+}
+
+bool can_crash(enum verb v)
+{
+	return (size_t)v < ELEMENTSOF(verbs) && verbs[v].can_crash;
 }
 
 const char *node_state_name(enum node_state s)

@@ -224,6 +224,7 @@ bool has_open_changes(const struct plan *p);
 /* What changes no state when it fails, and what nobody waits for: nvidia_peermem, files of
  * [Output]. */
 bool is_best_effort(const struct action *a);
+bool can_crash(enum verb v); /* a driver that is not right may take the machine down in it */
 bool is_file_for_others(enum verb v); /* that, the device plugin's, or its static pod */
 bool is_output(enum verb v); /* a file of [Output]: tells of the node, is none of its changes */
 bool has_lost_devices(const struct plan *p);   /* or gone ones: the loss is not confirmed yet */

@@ -775,6 +775,14 @@ static const struct {
 		"it now.",
 		SEVERITY_ERROR,
 	},
+	[REASON_BOOT_LOOP] = {
+		"boot-loop",
+		"Three boots failed at this step, so it is left out",
+		"Save \"dmesg\" and the journals of these boots (\"journalctl -b -1\") for the "
+		"vendor. Another configuration, kernel, driver, firmware or version of "
+		"rdma-provision is tried at the next boot; \"rdma-provision apply\" tries it now.",
+		SEVERITY_ERROR,
+	},
 };
 _Static_assert(ELEMENTSOF(reasons) == _REASON_N, "a line for every reason");
 

@@ -120,6 +120,8 @@ int observe_ibdev(const struct fs *fs, struct ibdev *ib)
 	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/node_type", ib->name);
 	observe_text(fs, path, ib->node_type, sizeof(ib->node_type));
 	keep_word(ib->node_type);
+	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/fw_ver", ib->name);
+	observe_text(fs, path, ib->firmware, sizeof(ib->firmware));
 
 	return observe_ports(fs, ib);
 }

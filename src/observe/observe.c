@@ -5,6 +5,7 @@
 #include "../doors/verbs.h"
 #include "../model/paths.h"
 #include "answers.h"
+#include "boots.h"
 #include "kubelet.h"
 #include "metadata.h"
 #include "modprobe.h"
@@ -104,6 +105,8 @@ int observe_node(struct doors *d,
 	n.is_held = fs_exists(&d->fs, HOLD_PATH);
 
 	r = recall(&d->fs, parse_memory, &n);
+	if (r >= 0)
+		r = observe_boots(&d->fs, &n);
 	if (r >= 0)
 		r = observe_pci(&d->fs, &n);
 	if (r >= 0 && !d->fs.is_live)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state.h"
 
+#include "../model/boots.h"
 #include "../model/gid.h"
 #include "document.h"
 #include "explain-kubelet.h"
@@ -318,6 +319,48 @@ static int add_smc(json_t *document, const struct config *c, const struct node *
 	return 0;
 }
 
+/* Boots before this one, only where one of them has something to tell: the same in all of a boot.
+ */
+static json_t *make_boot(const struct boot *b)
+{
+	json_auto_t *steps = json_array();
+
+	for (size_t i = 0; i < b->n_steps; i++) {
+		const struct boot_step *s = &b->steps[i];
+		const char *outcome = s->is_skipped   ? "skipped"
+				      : s->result < 0 ? "failed"
+						      : "never-ended";
+
+		if (json_array_append_new(
+			    steps, json_pack("{s:s, s:o, s:o, s:s, s:s}", "verb",
+					     verb_name(s->verb), "target", document_text(s->target),
+					     "to", document_text(s->to), "outcome", outcome,
+					     "error", s->result < 0 ? strerror(-s->result) : "")) <
+		    0)
+			return NULL;
+	}
+	return json_pack("{s:o, s:I, s:o, s:s, s:O}", "boot_id", document_text(b->boot_id), "time",
+			 (json_int_t)b->time, "kernel", document_text(b->kernel), "state",
+			 node_state_name(b->state), "steps", steps);
+}
+
+static int add_boots(json_t *document, const struct node *n)
+{
+	size_t first;
+	const size_t count = boots_telling(n, &first);
+	json_t *list;
+
+	if (count == 0)
+		return 0;
+	list = json_array();
+	if (json_object_set_new(document, "boots", list) < 0)
+		return -ENOMEM;
+	for (size_t i = first; i < first + count; i++)
+		if (json_array_append_new(list, make_boot(&n->boots[i])) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
 /* Memory */
 
 /* The index tells that this very ibdev was opened, so that it need not be again. */
@@ -469,6 +512,8 @@ int output_state(const struct config *c, const struct node *n, const struct plan
 	if (!document)
 		return -ENOMEM;
 	r = add_smc(document, c, n);
+	if (r >= 0)
+		r = add_boots(document, n);
 	return r < 0 ? r : document_print(document, ret);
 }
 

@@ -32,11 +32,18 @@
  * "usable", "lost" } ], "settled", "stuck", "plugin_path": where the plugin's file was written,
  *               "failures": [ { "verb", "target", "to", "result", "error" } ] },
  *   "smc": { "enable": "no", "auto" or "yes", "loaded": the table could be read,
- *            "pnetids": [ { "pnetid", "netdev", "ibdev", "port" } ] }
+ *            "pnetids": [ { "pnetid", "netdev", "ibdev", "port" } ] },
+ *   "boots": [ { "boot_id", "time": seconds since 1970, "kernel",
+ *                "state": the last one, "starting" when it came to no end,
+ *                "steps": [ { "verb", "target", "to", "outcome": "never-ended", "failed" or
+ *                             "skipped", "error" } ] } ]
  * }
  *
  * "smc" is there only where it is asked for or loaded. Each of its entries is of a netdev or of an
  * RDMA device, whosever it is; the other name is "", and the port of a netdev 0.
+ *
+ * "boots" is there only where one of the last three before this one did not end ready, or failed at
+ * a step that can crash a machine: model/boots.h. The oldest comes first.
  *
  * A text that is not known is "". A target "" is the whole node. "memory" is for this service
  * alone.

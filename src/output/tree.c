@@ -415,6 +415,42 @@ static void draw_smc(const struct tree *t)
 		fputs("no PNETIDs\n", t->f);
 }
 
+/* "2026-11-21 10:03 UTC, Linux 6.12.48, degraded: set-num-vfs 0000:41:00.0 8 never-ended" */
+static void draw_boot(const struct tree *t, const json_t *boot)
+{
+	const time_t seconds = (time_t)document_get_number(boot, "time");
+	const json_t *steps = json_object_get(boot, "steps");
+	const char *state = GET(boot, "state");
+	char when[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
+	fprintf(t->f, "%s UTC, Linux %s, %s", when, GET(boot, "kernel"),
+		streq(state, "starting") ? "unfinished" : state);
+	for (size_t i = 0; i < json_array_size(steps); i++) {
+		const json_t *s = json_array_get(steps, i);
+		const char *error = GET(s, "error"), *target = GET(s, "target");
+		const char *outcome = GET(s, "outcome"), *to = GET(s, "to");
+
+		fprintf(t->f, "%s%s%s%s%s%s %s%s%s", i == 0 ? ": " : "; ", GET(s, "verb"),
+			*target ? " " : "", target, *to ? " " : "", to,
+			streq(outcome, "never-ended") ? "never ended" : outcome, *error ? ": " : "",
+			error);
+	}
+	fputc('\n', t->f);
+}
+
+static void draw_boots(const struct tree *t)
+{
+	const json_t *boots = json_object_get(t->state, "boots");
+
+	for (size_t i = 0; i < json_array_size(boots); i++) {
+		fprintf(t->f, "%-15s", i == 0 ? "Boots before" : "");
+		draw_boot(t, json_array_get(boots, i));
+	}
+}
+
 /* Folds between words; each line starts in the same column. */
 static void draw_sentence(const struct tree *t, const char *lead, const char *text)
 {
@@ -472,6 +508,7 @@ static int draw(struct tree *t)
 	draw_plugin(t);
 	draw_kubelet(t);
 	draw_smc(t);
+	draw_boots(t);
 	draw_reasons(t);
 	return 0;
 }

@@ -15,7 +15,8 @@
  * @colour:      with escape sequences for a terminal
  * @width:       columns there are, 0: no limit; rate and driver are left out where the rows are
  * wider, and sentences are folded
- * @ret:         the text: NUMA node, PF, VF; plugin, kubelet; reasons with advice
+ * @ret:         the text: NUMA node, PF, VF; plugin, kubelet, boots before; reasons with
+ * advice
  *
  * A row is: mark, PCI address, ibdev, netdev, driver, state and rate of the first port, and what it
  * is worth: the index and address of its first RoCE v2 GID (IPv4 goes first), the reason code, or

@@ -24,6 +24,9 @@ int plan_driver(const struct config *c, const struct node *n, struct plan *p);
 int want_module(const struct node *n, struct plan *p, const char *name, enum step step);
 int plan_netns(const struct config *c, const struct node *n, struct plan *p);
 
+/* Leaves out what three boots failed at; after each of those that may crash the machine. */
+int plan_boots(const struct config *c, const struct node *n, struct plan *p);
+
 /* Before plan_vf(): the rules have to be there when VFs appear. Sets p->rules. */
 int plan_rules(const struct config *c, const struct node *n, struct plan *p);
 

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "boots.h"
+
+static const char *driver_of(const struct node *n, const struct action *a)
+{
+	const struct pci *pci = node_pci(n, a->target);
+
+	switch (a->verb) {
+	case VERB_LOAD_MODULE:
+	case VERB_RELOAD_MODULE:
+		return a->target;
+	case VERB_BIND_DRIVER:
+	case VERB_REBIND_DRIVER:
+		return a->to;
+	default:
+		return pci ? pci->driver : "ib_core";
+	}
+}
+
+/* As it is in the kernel, else as its file says. */
+static void format_driver(const struct node *n, const char *name, char *ret, size_t size)
+{
+	const struct module *m = node_module(n, name);
+	const bool is_loaded = m && m->state == MODULE_LOADED;
+
+	snprintf(ret, size, "%.63s %s %s", name,
+		 !m          ? ""
+		 : is_loaded ? m->loaded_version
+			     : m->version,
+		 !m          ? ""
+		 : is_loaded ? m->loaded_srcversion
+			     : m->srcversion);
+	for (size_t used = strlen(ret); used > 0 && ret[used - 1] == ' '; used--)
+		ret[used - 1] = '\0';
+}
+
+bool boots_step(const struct config *c, const struct node *n, const struct action *a,
+		struct boot_step *ret)
+{
+	const struct pci *pci = node_pci(n, a->target);
+	const char *target = pci && pci->physfn[0] ? pci->physfn : a->target;
+	const struct ibdev *ib = node_ibdev_of(n, target);
+
+	if (!can_crash(a->verb))
+		return false;
+
+	*ret = (struct boot_step){ .verb = a->verb };
+	COPY(ret->target, target);
+	COPY(ret->to, a->to);
+	COPY(ret->config, c->hash);
+	COPY(ret->firmware, ib ? ib->firmware : "");
+	COPY(ret->program, n->program);
+	format_driver(n, driver_of(n, a), ret->driver, sizeof(ret->driver));
+	return true;
+}
+
+static bool is_same(const struct boot_step *a, const struct boot_step *b)
+{
+	return a->verb == b->verb && streq(a->target, b->target) && streq(a->to, b->to) &&
+	       streq(a->config, b->config) && streq(a->driver, b->driver) &&
+	       streq(a->program, b->program) &&
+	       (!a->firmware[0] || !b->firmware[0] || streq(a->firmware, b->firmware));
+}
+
+static size_t index_of(const struct boot *b, const struct boot_step *s)
+{
+	size_t i = 0;
+
+	while (i < b->n_steps && !is_same(&b->steps[i], s))
+		i++;
+	return i;
+}
+
+const struct boot_step *boots_find(const struct boot *b, const struct boot_step *s)
+{
+	const size_t i = index_of(b, s);
+
+	return i < b->n_steps ? &b->steps[i] : NULL;
+}
+
+static bool is_present(const struct node *n, const struct boot *b)
+{
+	return streq(b->boot_id, n->boot_id);
+}
+
+bool boots_is_loop(const struct node *n, const struct boot_step *s)
+{
+	size_t n_failed = 0;
+
+	for (size_t i = n->n_boots; i > 0 && n_failed < LOOP_BOOTS; i--) {
+		const struct boot *b = &n->boots[i - 1];
+
+		if (is_present(n, b))
+			continue;
+		if (!streq(b->kernel, n->kernel) || !boots_find(b, s))
+			return false;
+		n_failed++;
+	}
+	return n_failed == LOOP_BOOTS;
+}
+
+bool boots_counts(const struct action *a)
+{
+	const enum reason reason = action_failure(a);
+
+	/* Somebody was in the way, or it was unplugged: that tells nothing of the step. */
+	return !a->is_gone && a->result != -EBUSY && !is_best_effort(a) &&
+	       (reason == REASON_ACTION_FAILED || reason == REASON_ACTION_TIMEOUT);
+}
+
+void boots_put(struct boot *b, const struct boot_step *s)
+{
+	const size_t i = index_of(b, s);
+
+	if (i == MAX_BOOT_STEPS)
+		return;
+	b->steps[i] = *s;
+	b->n_steps = MAX(b->n_steps, i + 1);
+}
+
+void boots_drop(struct boot *b, const struct boot_step *s)
+{
+	const size_t i = index_of(b, s);
+
+	if (i == b->n_steps)
+		return;
+	memmove(&b->steps[i], &b->steps[i + 1], (b->n_steps - i - 1) * sizeof(*b->steps));
+	b->n_steps--;
+}
+
+/* How it went when it was last tried. */
+static int last_result(const struct node *n, const struct boot_step *s)
+{
+	for (size_t i = n->n_boots; i > 0; i--) {
+		const struct boot_step *found = boots_find(&n->boots[i - 1], s);
+
+		if (found && !is_present(n, &n->boots[i - 1]))
+			return found->result;
+	}
+	return 0;
+}
+
+/* As it was noted before it was tried: trying may have changed what there is of the driver. */
+static const struct boot_step *noted(const struct boot_step *steps, size_t n,
+				     const struct boot_step *s)
+{
+	for (size_t i = 0; i < n; i++)
+		if (steps[i].verb == s->verb && steps[i].result < 0 && !steps[i].is_skipped &&
+		    streq(steps[i].target, s->target) && streq(steps[i].to, s->to) &&
+		    streq(steps[i].config, s->config))
+			return &steps[i];
+	return s;
+}
+
+void boots_conclude(const struct config *c, const struct node *n, const struct plan *p,
+		    struct boot *b)
+{
+	struct boot_step before[MAX_BOOT_STEPS];
+	const size_t n_before = b->n_steps;
+
+	memcpy(before, b->steps, sizeof(before));
+	b->n_steps = 0;
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+		struct boot_step s;
+
+		if (!boots_step(c, n, a, &s))
+			continue;
+		s.is_skipped = a->reason == REASON_BOOT_LOOP && boots_is_loop(n, &s);
+		s.result = s.is_skipped ? last_result(n, &s) : a->result;
+		if (s.is_skipped)
+			boots_put(b, &s);
+		else if (a->class == CLASS_CHANGE && boots_counts(a))
+			boots_put(b, noted(before, n_before, &s));
+	}
+	if (p->state != NODE_STARTING)
+		b->state = p->state;
+}
+
+size_t boots_telling(const struct node *n, size_t *ret_first)
+{
+	size_t n_last = n->n_boots, first;
+	bool is_telling = false;
+
+	if (n_last > 0 && is_present(n, &n->boots[n_last - 1]))
+		n_last--;
+	first = n_last - MIN(n_last, (size_t)LOOP_BOOTS);
+	for (size_t i = first; i < n_last; i++)
+		is_telling |= n->boots[i].n_steps > 0 || n->boots[i].state != NODE_READY;
+	*ret_first = first;
+	return is_telling ? n_last - first : 0;
+}

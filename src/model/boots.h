@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Boots: what was tried in the last boots that can crash or hang a machine, and did not end well.
+ *
+ * Plain data and the rules about it: observe/boots.h has the file, apply/boots.h writes it while a
+ * pass goes on, plan/ leaves out what failed in three boots, output/ tells of them.
+ *
+ * A step is what was tried, and with what: configuration, driver, firmware, program and the kernel
+ * of its boot. Any other of these makes it another step, which is tried. VFs are bound one by one
+ * and crash at any of them, so what is done to a VF is a step of its PF.
+ *
+ * Not every failure counts. A kernel that answers with a reason of its own (too-many-vfs,
+ * module-signature) has hung nothing; what that takes is often none of the above (a setting of the
+ * BIOS, a key of the firmware), and asking once more at the next boot costs nothing. What counts is
+ * a step that never ended, that did not come back in its time, or that failed for no reason that is
+ * known.
+ */
+#pragma once
+
+#include "plan.h"
+
+#define MAX_BOOTS      16
+#define MAX_BOOT_STEPS 16 /* of one boot; what comes after them is not kept */
+#define LOOP_BOOTS     3
+
+struct boot_step {
+	enum verb verb;
+	char target[MODULE_LEN]; /* PCI address of the PF, module, or "" for the node */
+	char to[48];
+	char config[17];  /* hash of the configuration */
+	char driver[192]; /* "mlx5_core 6.1 ABCDEF...": name, version and srcversion as far as known
+			   */
+	char firmware[64]; /* of the PF's RDMA device; "" is not known, and equals any */
+	char program[64];  /* ours */
+	int result;        /* -errno; 0: it never ended */
+	bool is_skipped;   /* not tried in this boot; the result is that of the last one that did */
+};
+
+struct boot {
+	char boot_id[40], kernel[128];
+	int64_t time; /* seconds since 1970 by the clock of that moment, when the entry was made */
+	enum node_state state; /* STARTING: the boot came to no end */
+	struct boot_step steps[MAX_BOOT_STEPS];
+	size_t n_steps;
+};
+
+/* What a change is as a step. Return: false when it can crash nothing, and is none. */
+bool boots_step(const struct config *c, const struct node *n, const struct action *a,
+		struct boot_step *ret);
+
+/* Did each of the last LOOP_BOOTS boots before this one, with this kernel, fail at that step? */
+bool boots_is_loop(const struct node *n, const struct boot_step *s);
+/* The same step in a boot, or NULL. */
+const struct boot_step *boots_find(const struct boot *b, const struct boot_step *s);
+
+/* Does the result of an action that was tried count as one that failed? */
+bool boots_counts(const struct action *a);
+
+/* Of the present boot: puts a step in, or what became of it; takes it out. */
+void boots_put(struct boot *b, const struct boot_step *s);
+void boots_drop(struct boot *b, const struct boot_step *s);
+
+/*
+ * At the end of a pass: a step that this plan does not tell as failed, or as left out, is over,
+ * however it began. A boot that came to an end keeps it while the node starts anew.
+ */
+void boots_conclude(const struct config *c, const struct node *n, const struct plan *p,
+		    struct boot *b);
+
+/*
+ * The boots worth telling: up to LOOP_BOOTS before the present one, none when all of them ended
+ * ready and without a step that failed. Return: how many, at the end of node.boots but for the
+ * present one; @ret_first is the index of the first.
+ */
+size_t boots_telling(const struct node *n, size_t *ret_first);
