@@ -57,8 +57,8 @@ int plan_boots(const struct config *c, const struct node *n, struct plan *p)
 		tell_how(n, &s, detail, sizeof(detail));
 		refuse(a, detail);
 		if (a->verb == VERB_SET_NUM_VFS) {
-			drop_rest(p, a->target);
-			i = 0; /* places have changed; what is refused is met no more */
+			drop_rest(p, s.target);
+			i = 0; /* places have changed, and the first one was met */
 		}
 	}
 	return 0;

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/apply/boots.h"
+#include "../src/model/paths.h"
+#include "../src/observe/boots.h"
+#include "tree.h"
+
+#define PF "0000:41:00.0"
+
+static const struct config config = { .hash = "0123456789abcdef" };
+
+static int make_tree(void **state)
+{
+	static struct tree tree;
+
+	tree_make(&tree);
+	*state = &tree;
+	return 0;
+}
+
+static int remove_tree(void **state)
+{
+	tree_remove(*state);
+	return 0;
+}
+
+static void read_node(const struct tree *t, struct node *ret)
+{
+	*ret = (struct node){ .boot_id = "now", .kernel = "6.1" };
+	assert_int_equal(observe_boots(&t->fs, ret), 0);
+}
+
+static struct action step(enum verb verb, const char *to)
+{
+	struct action a = { .verb = verb };
+
+	COPY(a.target, PF);
+	COPY(a.to, to);
+	return a;
+}
+
+static void nothing_is_known_without_a_file(void **state)
+{
+	const struct tree *t = *state;
+	struct node n;
+
+	read_node(t, &n);
+	assert_int_equal(n.n_boots, 0);
+	assert_string_equal(n.program, PROJECT_VERSION);
+	node_done(&n);
+}
+
+static void what_is_written_is_read_again(void **state)
+{
+	const struct tree *t = *state;
+	struct boot boots[2] = {
+		{ .boot_id = "a", .kernel = "6.0", .time = 1700000000, .state = NODE_READY },
+		{ .boot_id = "b",
+		  .kernel = "6.1",
+		  .time = 1700000001,
+		  .steps = { { VERB_SET_NUM_VFS, PF, "4", "0123456789abcdef", "igb 5.6", "28.1",
+			       "1 2 3", -ETIMEDOUT, true },
+			     { .verb = VERB_LOAD_MODULE, .target = "igb" } },
+		  .n_steps = 2 },
+	};
+	struct node n;
+
+	assert_int_equal(boots_write(&t->fs, boots, 2), 0);
+	read_node(t, &n);
+	assert_int_equal(n.n_boots, 2);
+	assert_memory_equal(n.boots, boots, sizeof(boots));
+	/* A captured tree is looked at by another program than the one that ran there. */
+	assert_string_equal(n.program, "");
+	node_done(&n);
+}
+
+#define BOOT(steps)                                                                                \
+	"{\"boot_id\": \"a\", \"time\": 1, \"kernel\": \"6.1\", \"state\": \"ready\", \"steps\": " \
+	"[" steps "]}"
+#define FILE_OF(boots) "{\"schema\": 1, \"boots\": [" boots "]}"
+#define STEP(verb, result)                                                                         \
+	"{\"verb\": \"" verb "\", \"target\": \"\", \"to\": \"\", \"config\": \"\", \"driver\": "  \
+	"\"\", \"firmware\": \"\", \"program\": \"\", \"result\": " result "}"
+
+static void what_is_damaged_is_not_used(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n_boots, n_steps;
+	} cases[] = {
+		{ FILE_OF(BOOT(STEP("set-num-vfs", "0"))), 1, 1 },
+		{ FILE_OF(BOOT(STEP("of-another-version", "0") "," STEP("set-num-vfs", "-5"))), 1,
+		  1 },
+		{ FILE_OF(BOOT(STEP("set-num-vfs", "1"))), 1, 0 },
+		{ FILE_OF(BOOT(STEP("set-num-vfs", "-5000"))), 1, 0 },
+		{ FILE_OF(BOOT("7")), 1, 0 },
+		{ "", 0, 0 },
+		{ "{\"schema\": 1, \"boo", 0, 0 },
+		{ "[]", 0, 0 },
+		{ "{\"schema\": 2, \"boots\": []}", 0, 0 },
+		{ FILE_OF("{}"), 0, 0 },
+		{ FILE_OF(BOOT("") ", 7"), 0, 0 },
+		{ "{\"schema\": 1, \"boots\": [{\"boot_id\": \"a\", \"time\": -1, \"kernel\": "
+		  "\"\", \"state\": \"ready\", \"steps\": []}]}",
+		  0, 0 },
+		{ "{\"schema\": 1, \"boots\": [{\"boot_id\": \"a\", \"time\": 1, \"kernel\": "
+		  "\"\", \"state\": \"other\", \"steps\": []}]}",
+		  0, 0 },
+	};
+	const struct tree *t = *state;
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct node n;
+
+		tree_file(t, BOOTS_PATH, cases[i].text);
+		read_node(t, &n);
+		if (n.n_boots != cases[i].n_boots)
+			fail_msg("%s", cases[i].text);
+		if (n.n_boots > 0)
+			assert_int_equal(n.boots[0].n_steps, cases[i].n_steps);
+		node_done(&n);
+	}
+}
+
+static void what_is_too_long_is_not_used(void **state)
+{
+	const struct tree *t = *state;
+	const size_t size = 1u << 20;
+	_cleanup_(freep) char *text = malloc(size);
+	struct node n;
+
+	assert_non_null(text);
+	memset(text, ' ', size);
+	tree_bytes(t, BOOTS_PATH, text, size);
+	read_node(t, &n);
+	assert_int_equal(n.n_boots, 0);
+	node_done(&n);
+
+	/* More boots than are ever kept */
+	text[0] = '\0';
+	strcat(text, "{\"schema\": 1, \"boots\": [" BOOT(""));
+	for (int i = 0; i < MAX_BOOTS; i++)
+		strcat(text, "," BOOT(""));
+	strcat(text, "]}");
+	tree_file(t, BOOTS_PATH, text);
+	read_node(t, &n);
+	assert_int_equal(n.n_boots, 0);
+	node_done(&n);
+}
+
+/* What a boot that ends here leaves for the next: "verb to result" of its steps. */
+static void expect_notes(const struct tree *t, const char *expected)
+{
+	char got[256] = "";
+	struct node n;
+
+	read_node(t, &n);
+	assert_true(n.n_boots > 0);
+	assert_string_equal(n.boots[n.n_boots - 1].boot_id, "now");
+	for (size_t i = 0; i < n.boots[n.n_boots - 1].n_steps; i++) {
+		const struct boot_step *s = &n.boots[n.n_boots - 1].steps[i];
+
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s %s %d\n",
+			 verb_name(s->verb), s->to, s->result);
+	}
+	assert_string_equal(got, expected);
+	node_done(&n);
+}
+
+static void a_step_is_on_disk_before_it_is_tried(void **state)
+{
+	_cleanup_(boot_notes_done) struct boot_notes notes = {};
+	_cleanup_(plan_done) struct plan p = { .state = NODE_READY };
+	const struct tree *t = *state;
+	struct action zero = step(VERB_SET_NUM_VFS, "0"), four = step(VERB_SET_NUM_VFS, "4"),
+		      bind = step(VERB_BIND_DRIVER, "igb"), mac = step(VERB_SET_VF_MAC, "02:");
+	struct node n;
+
+	read_node(t, &n);
+	assert_int_equal(boot_notes_open(&n, &notes), 0);
+	/* Nothing is noted of what can crash nothing. */
+	boot_notes_start(&notes, &t->fs, &config, &n, &mac);
+	boot_notes_end(&notes, &config, &n, &mac);
+	assert_false(fs_exists(&t->fs, BOOTS_PATH));
+
+	boot_notes_start(&notes, &t->fs, &config, &n, &zero);
+	expect_notes(t, "set-num-vfs 0 0\n");
+	boot_notes_end(&notes, &config, &n, &zero);
+	boot_notes_start(&notes, &t->fs, &config, &n, &four);
+	expect_notes(t, "set-num-vfs 4 0\n");
+	/* What ended well is not blamed for what comes after it. */
+	boot_notes_end(&notes, &config, &n, &four);
+	boot_notes_start(&notes, &t->fs, &config, &n, &mac);
+	expect_notes(t, "");
+
+	bind.is_done = true;
+	bind.result = -EIO;
+	boot_notes_start(&notes, &t->fs, &config, &n, &bind);
+	boot_notes_end(&notes, &config, &n, &bind);
+	boot_notes_start(&notes, &t->fs, &config, &n, &four);
+	expect_notes(t, "bind-driver igb -5\nset-num-vfs 4 0\n");
+
+	/* The plan of the last look wants neither. */
+	boot_notes_conclude(&notes, &t->fs, &config, &n, &p);
+	expect_notes(t, "");
+	node_done(&n);
+}
+
+static void a_pass_on_a_finished_node_writes_once_in_a_boot(void **state)
+{
+	const struct tree *t = *state;
+	struct stat first, second;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", t->root, BOOTS_PATH);
+	for (int i = 0; i < 2; i++) {
+		_cleanup_(boot_notes_done) struct boot_notes notes = {};
+		_cleanup_(plan_done) struct plan p = { .state = NODE_READY };
+		struct node n;
+
+		read_node(t, &n);
+		assert_int_equal(boot_notes_open(&n, &notes), 0);
+		boot_notes_conclude(&notes, &t->fs, &config, &n, &p);
+		assert_int_equal(stat(path, i == 0 ? &first : &second), 0);
+		node_done(&n);
+	}
+	assert_true(first.st_ino == second.st_ino);
+	expect_notes(t, "");
+}
+
+static void the_last_boots_are_kept(void **state)
+{
+	const struct tree *t = *state;
+
+	for (int i = 0; i < MAX_BOOTS + 3; i++) {
+		_cleanup_(boot_notes_done) struct boot_notes notes = {};
+		_cleanup_(plan_done) struct plan p = { .state = NODE_DEGRADED };
+		struct node n;
+
+		read_node(t, &n);
+		snprintf(n.boot_id, sizeof(n.boot_id), "boot %d", i);
+		assert_int_equal(boot_notes_open(&n, &notes), 0);
+		boot_notes_conclude(&notes, &t->fs, &config, &n, &p);
+		node_done(&n);
+
+		read_node(t, &n);
+		assert_int_equal(n.n_boots, MIN(i + 1, MAX_BOOTS));
+		assert_int_equal(n.boots[n.n_boots - 1].state, NODE_DEGRADED);
+		assert_string_equal(n.boots[0].boot_id, i < MAX_BOOTS        ? "boot 0"
+							: i == MAX_BOOTS + 2 ? "boot 3"
+									     : n.boots[0].boot_id);
+		node_done(&n);
+	}
+}
+
+static void no_pass_fails_because_nothing_can_be_noted(void **state)
+{
+	_cleanup_(boot_notes_done) struct boot_notes notes = {}, none = {};
+	const struct action a = step(VERB_SET_NUM_VFS, "4");
+	const struct tree *t = *state;
+	struct plan p = {};
+	struct node n;
+
+	tree_file(t, "var/lib/rdma-provision", "a file in the place of the folder");
+	read_node(t, &n);
+	assert_int_equal(boot_notes_open(&n, &notes), 0);
+	boot_notes_start(&notes, &t->fs, &config, &n, &a);
+	boot_notes_end(&notes, &config, &n, &a);
+	boot_notes_conclude(&notes, &t->fs, &config, &n, &p);
+
+	/* Nor because nobody knows which boot this is. */
+	n.boot_id[0] = '\0';
+	assert_int_equal(boot_notes_open(&n, &none), 0);
+	boot_notes_start(&none, &t->fs, &config, &n, &a);
+	boot_notes_end(&none, &config, &n, &a);
+	boot_notes_conclude(&none, &t->fs, &config, &n, &p);
+	node_done(&n);
+}
+
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		WITH_TREE(nothing_is_known_without_a_file),
+		WITH_TREE(what_is_written_is_read_again),
+		WITH_TREE(what_is_damaged_is_not_used),
+		WITH_TREE(what_is_too_long_is_not_used),
+		WITH_TREE(a_step_is_on_disk_before_it_is_tried),
+		WITH_TREE(a_pass_on_a_finished_node_writes_once_in_a_boot),
+		WITH_TREE(the_last_boots_are_kept),
+		WITH_TREE(no_pass_fails_because_nothing_can_be_noted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
