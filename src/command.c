@@ -11,18 +11,16 @@
 #include "nccl.h"
 #include "observe/observe.h"
 #include "output/actions.h"
-#include "output/state.h"
-#include "output/tree.h"
 #include "preset.h"
 #include "report/report.h"
 #include "revert.h"
 #include "run.h"
 #include "set.h"
+#include "status.h"
 #include "wait.h"
 #include "watch.h"
 
 #include <fcntl.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #define EXIT_CODE_CHANGES 2 /* of plan */
@@ -31,6 +29,7 @@
 struct session {
 	struct doors doors;
 	struct config config;
+	struct fs_denied denied;
 };
 
 static void session_done(struct session *s)
@@ -39,7 +38,7 @@ static void session_done(struct session *s)
 	run_close(&s->doors);
 }
 
-static int session_open(const struct command *cmd, struct session *ret)
+static int open_doors(const struct command *cmd, struct session *ret)
 {
 	int r;
 
@@ -48,7 +47,15 @@ static int session_open(const struct command *cmd, struct session *ret)
 		*ret = (struct session){ .doors.fs.root = -EBADF };
 		return log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
 	}
-	return run_load_config(&ret->doors, cmd->config, &ret->config);
+	ret->doors.fs.denied = &ret->denied;
+	return 0;
+}
+
+static int session_open(const struct command *cmd, struct session *ret)
+{
+	int r = open_doors(cmd, ret);
+
+	return r < 0 ? r : run_load_config(&ret->doors, cmd->config, &ret->config);
 }
 
 /* Prints the whole of a document, or says that nobody took it. */
@@ -91,6 +98,7 @@ int command_plan(const struct command *cmd)
 		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
 	if (r < 0 || print(text) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
+	status_tell_denied(&s.denied);
 	return p.n_actions > 0 ? EXIT_CODE_CHANGES : EXIT_SUCCESS;
 }
 
@@ -124,58 +132,37 @@ int command_apply(const struct command *cmd)
 	return r < 0 || print_state(cmd, &s.doors.fs) != EXIT_SUCCESS ? EXIT_FAILURE : r;
 }
 
-static int terminal_width(void)
+static int exit_code(enum node_state state)
 {
-	struct winsize size = {};
+	static const int codes[] = {
+		[NODE_STARTING] = EXIT_CODE_NOT_YET,
+		[NODE_READY] = EXIT_SUCCESS,
+		[NODE_DEGRADED] = EXIT_CODE_DEGRADED,
+	};
 
-	if (!isatty(STDOUT_FILENO))
-		return 0;
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 ? 0 : size.ws_col;
-}
-
-/* The state as the service left it; without one, as a look now shows it. */
-static int read_state(const struct command *cmd, struct session *s, char **ret)
-{
-	size_t size;
-	int r;
-
-	r = fs_read_all(&s->doors.fs, STATE_PATH, MAX_STATE_BYTES, false, ret, &size);
-	if (r != -ENOENT)
-		return r < 0 ? log_error_errno(r, "/" STATE_PATH) : 0;
-
-	log_info("No pass has run in this boot; this is what a look shows now.");
-	r = run_load_config(&s->doors, cmd->config, &s->config);
-	return r < 0 ? r : run_state(&s->doors, &s->config, ret);
+	_Static_assert(ELEMENTSOF(codes) == _NODE_STATE_N, "an exit code for every state");
+	return codes[state];
 }
 
 int command_status(const struct command *cmd)
 {
 	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
-	_cleanup_(freep) char *state = NULL, *tree = NULL;
-	enum node_state now;
-	bool colour;
+	enum node_state state;
 	int r;
 
-	r = run_open(cmd->root, &s.doors);
-	if (r < 0) {
-		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+	if (cmd->is_follow && cmd->root) {
+		log_error("--follow is for the running system: nothing changes below --root");
 		return EXIT_FAILURE;
 	}
-
-	r = read_state(cmd, &s, &state);
-	if (r >= 0 && output_read_state(state, &now) < 0) {
-		log_error("/" STATE_PATH ": is damaged; the next pass of the service replaces it");
-		return EXIT_FAILURE;
-	}
-	colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"); /* no-color.org */
-	if (r >= 0 && !cmd->is_json)
-		r = output_tree(state, colour, terminal_width(), &tree);
-	if (r < 0 || print(cmd->is_json ? state : tree) != EXIT_SUCCESS)
+	if (open_doors(cmd, &s) < 0)
 		return EXIT_FAILURE;
 
-	if (output_read_state(state, &now) < 0 || now == NODE_STARTING)
-		return EXIT_CODE_NOT_YET;
-	return now == NODE_READY ? EXIT_SUCCESS : EXIT_CODE_DEGRADED;
+	if (cmd->is_follow)
+		r = status_follow(&s.doors.fs, cmd->is_json, &state);
+	else
+		r = status_show(&s.doors, cmd->config, cmd->is_json, &state);
+	status_tell_denied(&s.denied);
+	return r < 0 ? EXIT_FAILURE : exit_code(state);
 }
 
 int command_explain(const struct command *cmd)
@@ -191,6 +178,7 @@ int command_explain(const struct command *cmd)
 	if (session_open(cmd, &s) < 0 ||
 	    run_explain(&s.doors, &s.config, cmd->argument, cmd->is_json, &text) < 0)
 		return EXIT_FAILURE;
+	status_tell_denied(&s.denied);
 	return print(text);
 }
 
@@ -360,7 +348,7 @@ int command_wait(const struct command *cmd)
 	}
 	if (print_state(cmd, &fs) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
-	return state == NODE_READY ? EXIT_SUCCESS : EXIT_CODE_DEGRADED;
+	return exit_code(state);
 }
 
 int command_gate(const struct command *cmd)

@@ -17,7 +17,7 @@ struct command {
 	size_t n_arguments;
 	const char *preset;    /* --preset, empty without a name; NULL: not given */
 	uint64_t timeout_usec; /* --timeout, UINT64_MAX: for ever */
-	bool is_json, is_strict, is_undo, with_vfs, is_export, is_conf, is_exact;
+	bool is_json, is_strict, is_undo, with_vfs, is_export, is_conf, is_exact, is_follow;
 };
 
 int command_run(const struct command *cmd);

@@ -22,6 +22,7 @@ enum {
 	TAKES_NCCL = 1 << 7,
 	TAKES_PRESET = 1 << 8,
 	TAKES_MANY = 1 << 9, /* arguments, any number of them */
+	TAKES_FOLLOW = 1 << 10,
 };
 
 static const struct {
@@ -44,7 +45,9 @@ static const struct {
 	  "With --json it prints the state in the end, as status does.\n"
 	  "Exit code: 0 finished, 3 degraded, 1 error.\n" },
 	{ "status", "", "draw the node: NUMA nodes, NICs, VFs, RDMA devices, and what is wrong",
-	  command_status, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
+	  command_status, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON | TAKES_FOLLOW,
+	  "As the service left it; without a running service, as a look shows it now.\n"
+	  "With --follow --json: one document a line.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 not yet, 1 error.\n" },
 	{ "explain", "DEVICE", "why this PCI address, netdev, RDMA device or kubelet is as it is",
 	  command_explain, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
@@ -114,6 +117,8 @@ static const struct {
 	{ "config", "=FILE", "read this file alone instead of the configuration folders",
 	  TAKES_CONFIG, required_argument, 'c' },
 	{ "json", "", "print JSON for programs", TAKES_JSON, no_argument, 'j' },
+	{ "follow", "", "draw it again whenever it changes, until a signal", TAKES_FOLLOW,
+	  no_argument, 'w' },
 	{ "timeout", "=SEC", "give up after this time (\"90\", \"5min\"); without it: never",
 	  TAKES_TIMEOUT, required_argument, 't' },
 	{ "strict", "", "fail when it could not be done", TAKES_STRICT, no_argument, 's' },
@@ -197,6 +202,9 @@ static int read_option(int letter, const char *value, struct line *line)
 		break;
 	case 'j':
 		line->command.is_json = true;
+		break;
+	case 'w':
+		line->command.is_follow = true;
 		break;
 	case 't':
 		if (parse_span(value, &line->command.timeout_usec) < 0) {

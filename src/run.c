@@ -625,11 +625,21 @@ int run_report_failure(const struct config *c, const char *problem)
 
 int run_state(struct doors *d, const struct config *c, char **ret)
 {
+	_cleanup_(plan_done) struct plan tried = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	int r;
 
 	r = run_plan(d, c, false, NULL, &n, &p);
+	if (r >= 0 && n.n_failures > 0) { /* what failed before is told as a pass would tell it */
+		plan_done(&p);
+		p = (struct plan){};
+		r = recall_failures(c, &n, &tried);
+		if (r >= 0)
+			r = plan_make(c, &n, &tried, false, output_plugin_all, &p);
+		if (r >= 0)
+			r = add_outputs(c, &tried, &n, &p);
+	}
 	return r < 0 ? r : output_state(c, &n, &p, ret);
 }
 

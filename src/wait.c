@@ -28,25 +28,41 @@ int wait_read_state(const struct fs *fs, enum node_state *ret)
 	return 0;
 }
 
-/* Watches the folder of the state file, or the one above until it exists. */
-static int watch_folders(int inotify)
+#define FOLDER        "/" RUN_FOLDER
+#define FOLDER_EVENTS (IN_MOVED_TO | IN_DELETE | IN_DELETE_SELF)
+
+int wait_open(void)
 {
-	if (inotify_add_watch(inotify, "/run/rdma-provision", IN_MOVED_TO | IN_DELETE_SELF) >= 0)
+	int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int wait_watch(int inotify)
+{
+	if (inotify_add_watch(inotify, FOLDER, FOLDER_EVENTS) >= 0)
 		return 0;
 	if (errno != ENOENT)
 		return -errno;
 	if (inotify_add_watch(inotify, "/run", IN_CREATE | IN_ONLYDIR) < 0)
 		return -errno;
 	/* It may have been made between the two. */
-	if (inotify_add_watch(inotify, "/run/rdma-provision", IN_MOVED_TO | IN_DELETE_SELF) < 0 &&
-	    errno != ENOENT)
+	if (inotify_add_watch(inotify, FOLDER, FOLDER_EVENTS) < 0 && errno != ENOENT)
 		return -errno;
 	return 0;
 }
 
-static int wait_event(int inotify, uint64_t until)
+int wait_drain(int inotify)
 {
 	char buf[4096];
+
+	while (read(inotify, buf, sizeof(buf)) > 0)
+		;
+	return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+}
+
+static int wait_event(int inotify, uint64_t until)
+{
 	struct pollfd p = { .fd = inotify, .events = POLLIN };
 	uint64_t now = now_usec();
 	int r, timeout;
@@ -59,24 +75,22 @@ static int wait_event(int inotify, uint64_t until)
 	r = poll(&p, 1, timeout);
 	if (r < 0)
 		return errno == EINTR ? 0 : -errno;
-	if (r > 0 && read(inotify, buf, sizeof(buf)) < 0 && errno != EAGAIN)
-		return -errno;
-	return 0;
+	return r > 0 ? wait_drain(inotify) : 0;
 }
 
 int wait_state(const struct fs *fs, uint64_t timeout_usec, enum node_state *ret)
 {
-	_cleanup_(closep) int inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	_cleanup_(closep) int inotify = wait_open();
 	uint64_t now = now_usec();
 	uint64_t until = timeout_usec > UINT64_MAX - now ? UINT64_MAX : now + timeout_usec;
 	int r;
 
 	if (inotify < 0)
-		return -errno;
+		return inotify;
 
 	for (;;) {
 		/* Watch first, look then: a change in between wakes us. */
-		r = watch_folders(inotify);
+		r = wait_watch(inotify);
 		if (r < 0)
 			return r;
 		r = wait_read_state(fs, ret);

@@ -13,3 +13,14 @@ int wait_read_state(const struct fs *fs, enum node_state *ret);
 
 /* @timeout_usec: UINT64_MAX waits for ever. Return: 0, -ETIMEDOUT, or -errno. */
 int wait_state(const struct fs *fs, uint64_t timeout_usec, enum node_state *ret);
+
+/*
+ * The same for whoever waits for more than that: an inotify descriptor that does not block, which
+ * becomes readable when a file in the folder of the state file was replaced or removed, or when the
+ * folder itself comes or goes. wait_watch() is called before each look, so that no change falls
+ * between; wait_drain() takes what has come. Reading the folder is all that it needs: no privilege.
+ * Return: fd, or 0, or -errno.
+ */
+int wait_open(void);
+int wait_watch(int inotify);
+int wait_drain(int inotify);

@@ -55,15 +55,24 @@ static int open_in_root(int root, const char *path, int flags, mode_t mode)
 	return -1;
 }
 
-int fs_open(const struct fs *fs, const char *path, int flags)
+/* Of processes all are alike: one stands for them. */
+static void note_denied(struct fs_denied *denied, const char *path)
+{
+	const char *shown = is_prefix(path, "proc/") ? "proc/PID" : path;
+
+	for (size_t i = 0; i < MIN(denied->n, ELEMENTSOF(denied->paths)); i++)
+		if (streq(denied->paths[i], shown))
+			return;
+	if (denied->n < ELEMENTSOF(denied->paths))
+		COPY(denied->paths[denied->n], shown);
+	denied->n++;
+}
+
+static int open_path(const struct fs *fs, const char *path, int flags)
 {
 	const mode_t mode = flags & O_CREAT ? 0600 : 0;
 	int fd = -1;
 
-	if (*path == '/')
-		return -EINVAL;
-
-	flags |= O_CLOEXEC;
 	if (!fs->is_live) {
 		fd = open_in_root(fs->root, path, flags, mode);
 		if (fd < 0 && errno != ENOSYS &&
@@ -74,6 +83,19 @@ int fs_open(const struct fs *fs, const char *path, int flags)
 		fd = openat(fs->root, path, flags, mode);
 
 	return fd < 0 ? -errno : fd;
+}
+
+int fs_open(const struct fs *fs, const char *path, int flags)
+{
+	int fd;
+
+	if (*path == '/')
+		return -EINVAL;
+
+	fd = open_path(fs, path, flags | O_CLOEXEC);
+	if (fd == -EACCES && fs->denied)
+		note_denied(fs->denied, path);
+	return fd;
 }
 
 static int check_regular(int fd, struct stat *ret)

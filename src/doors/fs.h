@@ -20,12 +20,19 @@ enum record_kind {
 	RECORD_FOLDER,
 };
 
+/* Files that could not be opened for want of permission, each once. */
+struct fs_denied {
+	size_t n; /* may be more than there is room for */
+	char paths[3][128];
+};
+
 struct fs {
 	int root;     /* O_PATH of the folder; owned */
 	bool is_live; /* the root is "/": the kernel behind it is the running one */
 	void (*on_read)(void *userdata, enum record_kind kind, const char *path, const char *data,
 			size_t size);
 	void *userdata;
+	struct fs_denied *denied; /* filled, when not NULL */
 };
 
 int fs_open_root(const char *path, struct fs *ret); /* NULL or "/": the running system */

@@ -707,6 +707,16 @@ int output_read_state(const char *json, enum node_state *ret)
 	return parse_state(json_object_get(document, "state"), ret);
 }
 
+int output_state_line(const char *json, char **ret)
+{
+	json_auto_t *document = json_loads(json, 0, NULL);
+	_cleanup_(freep) char *text = json_dumps(document, JSON_COMPACT);
+
+	if (!text)
+		return json_is_object(document) ? -ENOMEM : -EINVAL;
+	return asprintf(ret, "%s\n", text) < 0 ? -ENOMEM : 0;
+}
+
 /* Was it there word for word? */
 static bool has_equal(const json_t *list, const json_t *reason)
 {

@@ -85,6 +85,10 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n);
 /* The state that a text of output_state() tells, whatever boot it is of. Return: 0 or -EINVAL. */
 int output_read_state(const char *json, enum node_state *ret);
 
+/* A text of output_state() in one line, for readers of JSON lines. Return: 0, -EINVAL or -ENOMEM.
+ */
+int output_state_line(const char *json, char **ret);
+
 /* "ports" of one device with this netdev; none for NULL. Return: NULL when there is no memory. */
 struct json_t;
 struct json_t *output_ports(const struct ibdev *d, const char *netdev);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Status: the node as it is told to people and programs, once or again at every change.
+ *
+ * Is what the last pass of the service left in the state file. Where there is none, or where the
+ * service is not active and the caller is root, it is what a look shows now, and that is said. A
+ * look changes nothing. Whether the service is active is systemd's to say; where it cannot be asked
+ * nothing is said of it.
+ */
+#pragma once
+
+#include "doors/doors.h"
+#include "model/node.h"
+
+/*
+ * Prints the node. @config: the file of --config, or NULL. Problems are logged.
+ * Return: 0 with the state in @ret, or -errno.
+ */
+int status_show(struct doors *d, const char *config, bool is_json, enum node_state *ret);
+
+/**
+ * status_follow() - print the node, and again whenever that changes
+ * @fs:      of the running system
+ * @is_json: one document a line
+ * @ret:     the last state that was seen; NODE_STARTING when there was none
+ *
+ * By inotify, nothing is polled. On a terminal the picture is drawn in place, also after its size
+ * changed; elsewhere a new one follows an empty line, and only when it is another. A state file
+ * that is not there is waited for. Ends by SIGINT and SIGTERM, and when whoever reads is gone, also
+ * while nothing changes.
+ *
+ * Return: 0 or -errno.
+ */
+int status_follow(const struct fs *fs, bool is_json, enum node_state *ret);
+
+/* Says, in one line, which files the caller may not read: what they tell is missing. */
+void status_tell_denied(const struct fs_denied *denied);
