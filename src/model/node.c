@@ -51,6 +51,7 @@ void node_done(struct node *n)
 	for (size_t i = 0; i < _OUTPUT_N; i++)
 		free(n->outputs[i].text);
 	free(n->output_records);
+	free(n->memlocks);
 	free(n->memories);
 	free(n->failures);
 	free(n->boots);

@@ -17,6 +17,12 @@
 #define MODULE_LEN 64 /* MODULE_NAME_LEN is 64 minus a pointer */
 #define MAC_LEN    64 /* "aa:bb:..."; 20 bytes for IPoIB: MAX_ADDR_LEN is 32, nobody uses it */
 
+/* A PCIe link, or what one of its ends can do; 0: not told. */
+struct pcie {
+	uint32_t speed; /* megatransfers a second and lane: 16000 for "16.0 GT/s PCIe" */
+	uint32_t width; /* lanes */
+};
+
 /* A PCI function that is not a bridge. */
 struct pci {
 	char address[PCI_LEN];
@@ -40,6 +46,10 @@ struct pci {
 				all can */
 	char health[64];  /* devlink health reporters in error state, "fw fw_fatal"; empty: none */
 	char eswitch[16]; /* devlink eswitch mode: "legacy", "switchdev"; empty: not told */
+	/* Of PFs: limits.h. */
+	struct pcie link, max_link; /* as it is, and as the card could have it */
+	struct pcie max_slot;       /* as the port above it could */
+	char iommu[16]; /* type of its IOMMU group: "DMA", "DMA-FQ", "identity"; empty: none */
 };
 
 struct address {
@@ -344,6 +354,12 @@ struct metadata {
 	char detail[192];   /* for people: what was refused, what is waited for */
 };
 
+/* How much memory a unit lets what it starts lock: RLIMIT_MEMLOCK, soft. */
+struct memlock {
+	char unit[64];  /* "containerd.service" */
+	uint64_t bytes; /* UINT64_MAX: any */
+};
+
 #define PNETID_LEN 17 /* SMC_MAX_PNETID_LEN and NUL */
 
 /*
@@ -464,6 +480,9 @@ struct node {
 	size_t n_pnets;
 	struct module *modules; /* owned, by name */
 	size_t n_modules;
+	bool has_memlocks;        /* the answers of a capture had them */
+	struct memlock *memlocks; /* owned, by unit: of those that start containers */
+	size_t n_memlocks;
 
 	struct vf_info *vf_infos; /* owned, by PF and index */
 	size_t n_vf_infos;

@@ -3,6 +3,8 @@
 
 #include "wanted.h"
 
+#include <stdarg.h>
+
 /* A number that is no member has no name: it may have come over a pipe. */
 #define NAME(table, i) ((size_t)(i) < ELEMENTSOF(table) ? (table)[i] : "")
 
@@ -27,6 +29,7 @@ void plan_done(struct plan *p)
 	for (size_t i = 0; i < _OUTPUT_N; i++)
 		free(p->outputs[i].text);
 	free(p->reasons);
+	free(p->health);
 	*p = (struct plan){};
 }
 
@@ -69,6 +72,21 @@ int plan_add_hint(struct plan *p, enum reason reason, const char *target, const 
 	hint->reason = reason;
 	COPY(hint->target, target);
 	COPY(hint->detail, detail);
+	return 0;
+}
+
+int plan_add_health(struct plan *p, enum reason reason, const char *target, const char *format, ...)
+{
+	struct health_hint *hint = APPEND(p->health, p->n_health);
+	va_list ap;
+
+	if (!hint)
+		return -ENOMEM;
+	hint->reason = reason;
+	COPY(hint->target, target);
+	va_start(ap, format);
+	vsnprintf(hint->detail, sizeof(hint->detail), format, ap);
+	va_end(ap);
 	return 0;
 }
 

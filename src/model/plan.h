@@ -200,6 +200,14 @@ struct plan {
 	} *reasons; /* owned */
 	size_t n_reasons;
 
+	/* What costs speed, or will fail in pods: told, and never changes a state. */
+	struct health_hint {
+		enum reason reason;
+		char target[64]; /* PCI address or unit */
+		char detail[256];
+	} *health; /* owned */
+	size_t n_health;
+
 	struct kubelet_decision kubelet; /* what its actions and hints are made of */
 	const struct plan *tried; /* while it is made: what this pass tried before, or NULL */
 };
@@ -216,6 +224,9 @@ struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, e
 			       const char *target, enum reason reason);
 /* A deviation without an action of its own. */
 int plan_add_hint(struct plan *p, enum reason reason, const char *target, const char *detail);
+/* A hint about health; the detail is made as by printf. */
+_printf_(4, 5) int plan_add_health(struct plan *p, enum reason reason, const char *target,
+				   const char *format, ...);
 
 /* A change that was not tried yet in this pass. */
 bool is_open_change(const struct action *a);

@@ -753,6 +753,30 @@ static const struct {
 		"VLANs), or with NCCL 2.21 or later set NCCL_IB_GID_INDEX=-1.",
 	},
 
+	[REASON_PCIE_SLOW] = {
+		"pcie-slow",
+		"The PCIe link of the card is slower or narrower than both of its ends could have it",
+		"Look for link errors (\"lspci -vvv\", dmesg), reseat the card, and check slot, riser "
+		"and the firmware's settings for the slot.",
+	},
+	[REASON_RATE_BELOW_SIBLINGS] = {
+		"rate-below-siblings",
+		"A port of the card is slower than those of the same cards beside it",
+		"Check its cable, transceiver and the switch's port, and whether a speed is forced "
+		"(\"ethtool NETDEV\"): a job over all NICs goes as fast as the slowest.",
+	},
+	[REASON_MEMLOCK_LIMITED] = {
+		"memlock-limited",
+		"Containers may lock only little memory, so registering memory for RDMA fails with "
+		"ENOMEM where they do not have CAP_IPC_LOCK",
+		"Set LimitMEMLOCK=infinity in a drop-in of the unit (\"systemctl edit UNIT\") and "
+		"restart it, or give the pods the capability IPC_LOCK.",
+	},
+	[REASON_IOMMU_TRANSLATES] = {
+		"iommu-translates",
+		"An IOMMU translates each access of the card to memory, which costs speed",
+		"Where the cards are trusted, add iommu=pt to the kernel command line and reboot.",
+	},
 	[REASON_ACTION_FAILED] = {
 		"action-failed",
 		"A change was tried and failed",

@@ -324,11 +324,24 @@ static bool write_look(const struct node *n, json_t *root)
 		       json_pack("[i,i]", (int)n->local_ports[0], (int)n->local_ports[1])) >= 0;
 }
 
+static bool write_memlocks(const struct node *n, json_t *memlocks)
+{
+	for (size_t i = 0; i < n->n_memlocks; i++) {
+		const struct memlock *m = &n->memlocks[i];
+		const bool is_any = m->bytes > INT64_MAX;
+
+		if (!add(memlocks, json_pack("{s:s,s:I}", "unit", m->unit, "bytes",
+					     is_any ? (json_int_t)-1 : (json_int_t)m->bytes)))
+			return false;
+	}
+	return true;
+}
+
 int answers_write(const struct node *n, char **ret)
 {
 	json_auto_t *root = NULL;
 	json_t *links, *addresses, *routes, *rules, *neighbours, *lookups, *rdma, *devlink,
-		*vf_infos, *modules, *modalias, *pnets;
+		*vf_infos, *modules, *modalias, *pnets, *memlocks;
 
 	root = json_pack("{s:i,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "schema", 1,
 			 "netns_mode", netns_mode_name(n->netns_mode), "links",
@@ -347,6 +360,10 @@ int answers_write(const struct node *n, char **ret)
 	if (root && n->has_pnets &&
 	    (json_object_set_new(root, "pnets", pnets = json_array()) < 0 ||
 	     !write_pnets(n, pnets)))
+		return -ENOMEM;
+	if (root && n->has_memlocks &&
+	    (json_object_set_new(root, "memlocks", memlocks = json_array()) < 0 ||
+	     !write_memlocks(n, memlocks)))
 		return -ENOMEM;
 	if (!root || !write_links(n, links) || !write_addresses(n, addresses) ||
 	    !write_routes(n, routes) || !write_rules(n, rules) ||
@@ -627,6 +644,19 @@ static int read_devlink(json_t *item, struct node *n)
 		       : -EINVAL;
 }
 
+static int read_memlock(json_t *item, struct node *n)
+{
+	const json_t *bytes = json_object_get(item, "bytes");
+	struct memlock *m = APPEND(n->memlocks, n->n_memlocks);
+
+	if (!m)
+		return -ENOMEM;
+	m->bytes = json_integer_value(bytes) < 0 ? UINT64_MAX : (uint64_t)json_integer_value(bytes);
+	return json_is_integer(bytes) && COPY(m->unit, get_text(item, "unit")) && m->unit[0]
+		       ? 0
+		       : -EINVAL;
+}
+
 static int read_netns(json_t *item, struct node *n)
 {
 	struct netns *ns = APPEND(n->netnses, n->n_netnses);
@@ -795,7 +825,7 @@ static int read_lists(json_t *root, struct node *n, struct place *at)
 		{ "listeners", read_listener },   { "devlink", read_devlink },
 		{ "vf_infos", read_vf_info },     { "rules", read_rule },
 		{ "neighbours", read_neighbour }, { "lookups", read_lookup },
-		{ "pnets", read_pnet },
+		{ "pnets", read_pnet },           { "memlocks", read_memlock },
 	};
 	json_t *item;
 	int r;
@@ -816,6 +846,7 @@ static int read_lists(json_t *root, struct node *n, struct place *at)
 		qsort(n->users, n->n_users, sizeof(*n->users), compare_user);
 	n->has_users = json_is_array(json_object_get(root, "users"));
 	n->has_pnets = json_is_array(json_object_get(root, "pnets"));
+	n->has_memlocks = json_is_array(json_object_get(root, "memlocks"));
 	read_local_ports(json_object_get(root, "local_ports"), n->local_ports);
 	if (!COPY(n->reserved_ports, get_text(root, "reserved_ports")))
 		n->reserved_ports[0] = '\0';

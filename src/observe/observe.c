@@ -7,6 +7,7 @@
 #include "answers.h"
 #include "boots.h"
 #include "kubelet.h"
+#include "limits.h"
 #include "metadata.h"
 #include "modprobe.h"
 #include "module.h"
@@ -131,6 +132,8 @@ int observe_node(struct doors *d,
 		r = observe_smc(d, &n);
 	if (r >= 0)
 		r = observe_options(&d->fs, &n);
+	if (r >= 0)
+		r = observe_limits(&d->fs, &n);
 	if (r >= 0)
 		r = observe_kubelet(&d->fs, &n.kubelet, NULL);
 	if (r >= 0)

@@ -244,6 +244,12 @@ static int on_problem(struct unit *u, struct word *value)
 	return 0;
 }
 
+static int on_memlock(struct unit *u, struct word *value)
+{
+	word_text(value, u->memlock, sizeof(u->memlock));
+	return 0;
+}
+
 static int scan_unit(struct unit *u, uint16_t page)
 {
 	static const struct {
@@ -251,6 +257,8 @@ static int scan_unit(struct unit *u, uint16_t page)
 		int (*on_value)(struct unit *u, struct word *value);
 	} keys[] = { { "EnvironmentFile", on_env_file },
 		     { UNIT_PROBLEM_KEY, on_problem },
+		     { "LimitMEMLOCK", on_memlock },
+		     { "DefaultLimitMEMLOCK", on_memlock }, /* of system.conf */
 		     { "ExecStart", (int (*)(struct unit *, struct word *))on_exec },
 		     { "Environment", (int (*)(struct unit *, struct word *))on_environment } };
 	bool is_service = false;
@@ -262,7 +270,7 @@ static int scan_unit(struct unit *u, uint16_t page)
 
 		r = word_next_line(u->pages[page].text, u->pages[page].size, page, &at, &line);
 		if (r > 0 && line.n_letters > 0 && line.letters[0].c == '[')
-			is_service = word_is(&line, "[Service]");
+			is_service = word_is(&line, "[Service]") || word_is(&line, "[Manager]");
 		for (size_t i = 0; i < ELEMENTSOF(keys) && r > 0 && is_service; i++)
 			if (take_value(&line, keys[i].key)) {
 				int result = keys[i].on_value(u, &line);
@@ -337,6 +345,22 @@ static int list_drop_ins(const struct fs *fs, const char *folder, const char *un
 	return 0;
 }
 
+static int apply_drop_ins(struct unit *u, const struct fs *fs, struct drop_in *drop_ins, size_t n)
+{
+	int r = 0;
+
+	if (n > 0)
+		qsort(drop_ins, n, sizeof(*drop_ins), compare_drop_in);
+	for (size_t i = 0; i < n && r >= 0; i++) {
+		char path[sizeof(*drop_ins) + 2];
+
+		snprintf(path, sizeof(path), "%s/%s", drop_ins[i].folder, drop_ins[i].name);
+		if (!is_masked(fs, path))
+			r = read_unit_file(u, fs, path);
+	}
+	return MIN(r, 0);
+}
+
 /* Of "kubelet.service" also the drop-ins of all services; nobody has such for "snap.x.y". */
 static int read_drop_ins(struct unit *u, const struct fs *fs)
 {
@@ -348,17 +372,7 @@ static int read_drop_ins(struct unit *u, const struct fs *fs)
 		r = list_drop_ins(fs, unit_folders[i], u->name, &drop_ins, &n);
 	for (size_t i = 0; i < ELEMENTSOF(unit_folders) && r >= 0; i++)
 		r = list_drop_ins(fs, unit_folders[i], "service", &drop_ins, &n);
-	if (n > 0)
-		qsort(drop_ins, n, sizeof(*drop_ins), compare_drop_in);
-
-	for (size_t i = 0; i < n && r >= 0; i++) {
-		char path[sizeof(*drop_ins) + 2];
-
-		snprintf(path, sizeof(path), "%s/%s", drop_ins[i].folder, drop_ins[i].name);
-		if (!is_masked(fs, path))
-			r = read_unit_file(u, fs, path);
-	}
-	return MIN(r, 0);
+	return r < 0 ? r : apply_drop_ins(u, fs, drop_ins, n);
 }
 
 static int read_files(struct unit *u, const struct fs *fs)
@@ -477,6 +491,50 @@ int unit_read(const struct fs *fs, const char *name, struct unit *ret)
 		r = read_env_files(&u, fs);
 	if (r >= 0)
 		r = arguments_expand(&u);
+	if (r < 0)
+		return r;
+
+	*ret = u;
+	u = (struct unit){};
+	return 0;
+}
+
+int unit_read_files(const struct fs *fs, const char *name, struct unit *ret)
+{
+	_cleanup_(unit_done) struct unit u = { .is_clear = true };
+	int r;
+
+	COPY(u.name, name);
+	r = read_files(&u, fs);
+	if (r < 0)
+		return r;
+
+	*ret = u;
+	u = (struct unit){};
+	return 0;
+}
+
+int unit_read_manager(const struct fs *fs, struct unit *ret)
+{
+	static const char *const folders[] = { "etc/systemd", "run/systemd",
+					       "usr/local/lib/systemd", "usr/lib/systemd",
+					       "lib/systemd" };
+	_cleanup_(unit_done) struct unit u = { .is_clear = true };
+	_cleanup_(freep) struct drop_in *drop_ins = NULL;
+	size_t n = 0;
+	int r = 0;
+
+	COPY(u.name, "system.conf");
+	for (size_t i = 0; i < ELEMENTSOF(folders) && r == 0; i++) {
+		char path[160];
+
+		snprintf(path, sizeof(path), "%s/%s", folders[i], u.name);
+		r = read_unit_file(&u, fs, path);
+	}
+	for (size_t i = 0; i < ELEMENTSOF(folders) && r >= 0; i++)
+		r = list_drop_ins(fs, folders[i], u.name, &drop_ins, &n);
+	if (r >= 0)
+		r = apply_drop_ins(&u, fs, drop_ins, n);
 	if (r < 0)
 		return r;
 

@@ -59,6 +59,7 @@ struct unit {
 	struct argument *arguments; /* owned; the command line, without the program's name */
 	size_t n_arguments;
 	char program[256]; /* absolute; empty: not known */
+	char memlock[64];  /* LimitMEMLOCK= as its files say it; empty: they do not */
 	/* Of its last start in this boot; 0: none, UINT64_MAX: systemd does not tell. */
 	uint64_t start_usec;
 };
@@ -69,6 +70,15 @@ bool unit_is_there(const struct fs *fs, const char *name);
 /* Return: 0 or -ENOMEM. Release @ret with unit_done(). */
 int unit_read(const struct fs *fs, const char *name, struct unit *ret);
 void unit_done(struct unit *u);
+
+/*
+ * The same of its files alone, also on the running system, and as far as they are understood line
+ * by line: is_there and memlock. Asks nobody.
+ */
+int unit_read_files(const struct fs *fs, const char *name, struct unit *ret);
+
+/* DefaultLimitMEMLOCK= in system.conf and its drop-ins, as memlock: systemd-system.conf(5). */
+int unit_read_manager(const struct fs *fs, struct unit *ret);
 
 /*
  * Adds a file to the pages. Return: its number; -ENOENT: there is none; -EIO: it cannot be read,

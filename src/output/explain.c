@@ -301,6 +301,38 @@ static json_t *make_users(const struct facts *f)
 	return TAKE(list);
 }
 
+static json_t *make_pcie(const struct pci *pci)
+{
+	if (pci->link.speed == 0 && pci->link.width == 0)
+		return json_null();
+	return json_pack(
+		"{s:I, s:I, s:I, s:I, s:I, s:I}", "speed", (json_int_t)pci->link.speed, "width",
+		(json_int_t)pci->link.width, "max_speed", (json_int_t)pci->max_link.speed,
+		"max_width", (json_int_t)pci->max_link.width, "slot_speed",
+		(json_int_t)pci->max_slot.speed, "slot_width", (json_int_t)pci->max_slot.width);
+}
+
+/* Its own, and what is so for all devices. */
+static json_t *make_health(const struct facts *f)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; i < f->plan->n_health; i++) {
+		const struct health_hint *h = &f->plan->health[i];
+
+		if (!is_about(f, h->target) && (!f->device || h->reason != REASON_MEMLOCK_LIMITED))
+			continue;
+		if (json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:s, s:s}", "code",
+							  reason_code(h->reason), "target",
+							  document_text(h->target), "detail",
+							  document_text(h->detail), "meaning",
+							  reason_meaning(h->reason), "advice",
+							  reason_advice(h->reason))) < 0)
+			return NULL;
+	}
+	return TAKE(list);
+}
+
 static json_t *make_actions(const struct facts *f)
 {
 	json_auto_t *list = json_array();
@@ -380,7 +412,7 @@ int output_explain_json(const struct config *c, const struct node *n, const stru
 
 	/* clang-format off */
 	document = json_pack("{s:o, s:s, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o,"
-			     " s:b, s:b, s:b, s:b, s:s, s:s, s:o, s:s, s:o, s:o, s:o}",
+			     " s:b, s:b, s:b, s:b, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
 			     "pci", document_text(pci->address),
 			     "id", id,
 			     "numa_node", pci->numa_node,
@@ -405,6 +437,9 @@ int output_explain_json(const struct config *c, const struct node *n, const stru
 			     "advice", reason_advice(reason),
 			     "actions", make_actions(&f),
 			     "hints", make_hints(&f),
+			     "pcie", make_pcie(pci),
+			     "iommu", document_text(pci->iommu),
+			     "health", make_health(&f),
 			     "notes", make_notes(&f));
 	/* clang-format on */
 
@@ -690,6 +725,51 @@ static void put_plan(struct sheet *s, const json_t *d)
 	}
 }
 
+/* "16.0 GT/s x16", or what of it is told. */
+static void format_pcie(const json_t *pcie, const char *speed, const char *width, char *buf,
+			size_t size)
+{
+	char of_width[16] = "";
+
+	if (count(pcie, width) > 0)
+		snprintf(of_width, sizeof(of_width), " x%lld", count(pcie, width));
+	if (count(pcie, speed) > 0)
+		snprintf(buf, size, "%lld.%lld GT/s%s", count(pcie, speed) / 1000,
+			 count(pcie, speed) % 1000 / 100, of_width);
+	else
+		snprintf(buf, size, "%s", *of_width ? of_width + 1 : "not told");
+}
+
+static void put_pcie(struct sheet *s, const json_t *d)
+{
+	const json_t *pcie = json_object_get(d, "pcie");
+	char is[48], card[48], slot[48];
+
+	s->label = "PCIe";
+	if (json_is_object(pcie)) {
+		format_pcie(pcie, "speed", "width", is, sizeof(is));
+		format_pcie(pcie, "max_speed", "max_width", card, sizeof(card));
+		format_pcie(pcie, "slot_speed", "slot_width", slot, sizeof(slot));
+		put_line(s, "%s; the card has %s, its slot %s", is, card, slot);
+	}
+	if (*TEXT(d, "iommu"))
+		put_line(s, "IOMMU group of type %s", TEXT(d, "iommu"));
+}
+
+static void put_health(struct sheet *s, const json_t *d)
+{
+	const json_t *health = json_object_get(d, "health");
+
+	s->label = "Health";
+	for (size_t i = 0; i < json_array_size(health); i++) {
+		const json_t *h = json_array_get(health, i);
+
+		put_line(s, "%s: %s: %s: %s", TEXT(h, "target"), TEXT(h, "code"),
+			 TEXT(h, "meaning"), TEXT(h, "detail"));
+		put_line(s, "  → %s", TEXT(h, "advice"));
+	}
+}
+
 static void put_notes(struct sheet *s, const json_t *d)
 {
 	const json_t *notes = json_object_get(d, "notes");
@@ -737,10 +817,12 @@ int output_explain_text(const char *json, char **ret)
 	put_sections(&s, document);
 	put_driver(&s, document);
 	put_parameters(&s, document);
+	put_pcie(&s, document);
 	put_ibdev(&s, document);
 	put_netdev(&s, document);
 	put_users(&s, document);
 	put_plan(&s, document);
+	put_health(&s, document);
 	put_notes(&s, document);
 	put_verdict(&s, document);
 

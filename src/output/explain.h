@@ -50,7 +50,10 @@ const char *output_explain_name(const struct node *n, size_t i);
  * "command", "container", "detail" } ], "managed", "handed_out", "usable", "in_pod", "code",
  * "meaning", "detail", "advice": why not usable, or "in-pod"; "" else, "actions": [ { "target",
  * "verb", "subject", "from", "to", "class", "code", "detail", "advice" } ], "hints": [ { "code",
- * "target", "detail", "meaning", "advice" } ], "notes": [ what to know about such a device, as text
+ * "target", "detail", "meaning", "advice" } ], "pcie": { "speed", "width": as it is, "max_*": of
+ * the card, "slot_*": of the port above; speeds in MT/s, 0: not told }, null when nothing is told,
+ * "iommu": type of its group, "health": [ as hints: of the function, and what is so for all ],
+ * "notes": [ what to know about such a device, as text
  * ]
  * }
  *

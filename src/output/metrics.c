@@ -78,6 +78,19 @@ static void put_vfs(FILE *f, const struct plan *p, const char *name, const char 
 	}
 }
 
+static void put_health(FILE *f, const struct plan *p)
+{
+	static const char name[] = NAME "health";
+
+	if (p->n_health > 0)
+		put_head(f, name, "Hints about what works and could do better, by code.");
+	for (size_t i = 0; i < p->n_health; i++) {
+		fprintf(f, "%s{target=\"", name);
+		put_label(f, p->health[i].target);
+		fprintf(f, "\",code=\"%s\"} 1\n", reason_code(p->health[i].reason));
+	}
+}
+
 static void put_change(FILE *f, const struct last_change *change)
 {
 	if (change->steps == 0)
@@ -105,6 +118,7 @@ int metrics_text(const struct node *n, const struct plan *p, char **ret)
 	put_devices(f, p);
 	put_vfs(f, p, NAME "virtual_functions_wanted", "VFs that each NIC is to have.", true);
 	put_vfs(f, p, NAME "virtual_functions_present", "VFs that each NIC has.", false);
+	put_health(f, p);
 	put_change(f, &n->last_change);
 	if (fclose(f) != 0)
 		return -ENOMEM;

@@ -13,6 +13,7 @@
  *                                                       that Expect= asks for
  *     rdma_provision_virtual_functions_wanted{pci}      of each NIC, where a number is asked for
  *     rdma_provision_virtual_functions_present{pci}
+ *     rdma_provision_health{target, code}               1 for each hint about health
  *     rdma_provision_last_change_timestamp_seconds      the end of that pass
  *     rdma_provision_last_change_duration_seconds
  *     rdma_provision_last_change_steps                  changes made in it

@@ -98,6 +98,21 @@ static int add_reasons(json_t *list, const struct config *c, const struct plan *
 	return r;
 }
 
+/* Absent where there are none. They are no reasons: nothing that looks at those meets them. */
+static int add_health(json_t *document, const struct plan *p)
+{
+	json_t *list;
+	int r = 0;
+
+	if (p->n_health == 0)
+		return 0;
+	if (json_object_set_new(document, "health", list = json_array()) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->n_health && r >= 0; i++)
+		r = add_reason(list, p->health[i].reason, p->health[i].target, p->health[i].detail);
+	return r;
+}
+
 /* Devices */
 
 static json_t *make_gids(const struct port *p)
@@ -511,7 +526,9 @@ int output_state(const struct config *c, const struct node *n, const struct plan
 
 	if (!document)
 		return -ENOMEM;
-	r = add_smc(document, c, n);
+	r = add_health(document, p);
+	if (r >= 0)
+		r = add_smc(document, c, n);
 	if (r >= 0)
 		r = add_boots(document, n);
 	return r < 0 ? r : document_print(document, ret);

@@ -10,6 +10,7 @@
  *   "boot_id", "config_hash",
  *   "state": "starting", "ready" or "degraded",
  *   "reasons": [ { "code", "target", "advice", "meaning", "detail" } ],
+ *   "health": [ the same: hints about what works and could do better ],
  *   "devices": [ {                                each PF that is managed
  *       "pci", "driver", "numa_node": -1 when none is told, "netdev", "ibdev",
  *       "mtu": of the netdev, 0 without one,
@@ -39,7 +40,8 @@
  *                             "skipped", "error" } ] } ]
  * }
  *
- * "smc" is there only where it is asked for or loaded. Each of its entries is of a netdev or of an
+ * "health" is there only where there is one: of each NIC, and of units that start containers. "smc"
+ * is there only where it is asked for or loaded. Each of its entries is of a netdev or of an
  * RDMA device, whosever it is; the other name is "", and the port of a netdev 0.
  *
  * "boots" is there only where one of the last three before this one did not end ready, or failed at

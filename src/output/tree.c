@@ -340,6 +340,7 @@ static void draw_head(const struct tree *t)
 				   : streq(state, "degraded") ? COLOUR_RED
 							      : COLOUR_YELLOW;
 	const size_t n_reasons = json_array_size(json_object_get(t->state, "reasons"));
+	const size_t n_health = json_array_size(json_object_get(t->state, "health"));
 	size_t n = 0, n_usable = 0;
 
 	count(json_object_get(t->state, "devices"), &n, &n_usable);
@@ -349,6 +350,8 @@ static void draw_head(const struct tree *t)
 		fputs("nothing to report", t->f);
 	else
 		fprintf(t->f, "%zu reason%s", n_reasons, n_reasons == 1 ? "" : "s");
+	if (n_health > 0)
+		fprintf(t->f, ", %zu health hint%s", n_health, n_health == 1 ? "" : "s");
 	fprintf(t->f, " (boot %.8s)\n\n", GET(t->state, "boot_id"));
 }
 
@@ -476,10 +479,8 @@ static void draw_sentence(const struct tree *t, const char *lead, const char *te
 	fputc('\n', t->f);
 }
 
-static void draw_reasons(const struct tree *t)
+static void draw_list(const struct tree *t, const json_t *reasons)
 {
-	const json_t *reasons = json_object_get(t->state, "reasons");
-
 	for (size_t i = 0; i < json_array_size(reasons); i++) {
 		const json_t *reason = json_array_get(reasons, i);
 		const char *target = GET(reason, "target"), *detail = GET(reason, "detail");
@@ -492,6 +493,16 @@ static void draw_reasons(const struct tree *t)
 		draw_sentence(t, "  ", sentence);
 		draw_sentence(t, "  → ", GET(reason, "advice"));
 	}
+}
+
+static void draw_health(const struct tree *t)
+{
+	const json_t *health = json_object_get(t->state, "health");
+
+	if (json_array_size(health) == 0)
+		return;
+	fputs("\nHealth: it works, and could do better\n", t->f);
+	draw_list(t, health);
 }
 
 static int draw(struct tree *t)
@@ -509,7 +520,8 @@ static int draw(struct tree *t)
 	draw_kubelet(t);
 	draw_smc(t);
 	draw_boots(t);
-	draw_reasons(t);
+	draw_list(t, json_object_get(t->state, "reasons"));
+	draw_health(t);
 	return 0;
 }
 

@@ -99,6 +99,14 @@ int plan_smc(const struct config *c, const struct node *n, struct plan *p);
 
 int plan_kubelet(const struct config *c, const struct node *n, struct plan *p);
 
+/*
+ * Hints about what works and could do better: p->health. PCIe: a link below the lower of what both
+ * of its ends can; a slot that is slower than the card is no hint. Rate: a port that is up, below
+ * the same cards of its section. IOMMU: the PF's group translates. Memory: a runtime of containers
+ * whose limit is no infinity.
+ */
+int plan_health(const struct config *c, const struct node *n, struct plan *p);
+
 /* Every change that is still wanted although it was tried has failed: the second plan shows it. */
 void plan_mark_tried(const struct plan *tried, struct plan *p);
 

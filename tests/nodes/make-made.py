@@ -94,6 +94,22 @@ class Tree:
             self.file(folder + '/sriov_totalvfs', '%d\n' % total_vfs)
             self.file(folder + '/sriov_drivers_autoprobe', '1\n')
 
+    def pcie(self, address, is_, card, slot, iommu=None):
+        """The link as it is, and as card and slot could have it: (GT/s, lanes); the type of its IOMMU group."""
+        folder = self.folders[address]
+        for path, which, (speed, width) in ((folder, 'current', is_), (folder, 'max', card),
+                                            (os.path.dirname(folder), 'max', slot)):
+            self.file('%s/%s_link_speed' % (path, which), speed + '\n')
+            self.file('%s/%s_link_width' % (path, which), '%d\n' % width)
+        parent = os.path.basename(os.path.dirname(folder))
+        if not os.path.lexists(os.path.join(self.root, 'sys/bus/pci/devices', parent)):
+            self.link('sys/bus/pci/devices/' + parent, os.path.dirname(folder))
+            self.file(os.path.dirname(folder) + '/class', '0x060400\n')
+        if iommu:
+            group = str(20 + len(self.folders))
+            self.link(folder + '/iommu_group', 'sys/kernel/iommu_groups/' + group)
+            self.file('sys/kernel/iommu_groups/%s/type' % group, iommu + '\n')
+
     def netdev(self, ifindex, name, mac, address=None, below='', **more):
         folder = (self.folders[address] + below if address else 'sys/devices/virtual') + '/net/' + name
         self.link('sys/class/net/' + name, folder)
@@ -374,6 +390,31 @@ def vke_4pf():
     t.done()
 
 
+def mlx5_slow():
+    """Four NICs that work, each with something that costs speed, and a runtime that lets pods lock little memory."""
+    t = Tree('made-mlx5-slow')
+    t.system('6.12.0', 5, 2, RDMA_MODULES + ['mlx5_core'])
+    gen5, gen4, gen3 = '32.0 GT/s PCIe', '16.0 GT/s PCIe', '8.0 GT/s PCIe'
+    links = [((gen4, 16), (gen5, 16), (gen4, 16), 'identity'),  # its slot has no more: no hint
+             ((gen3, 8), (gen5, 16), (gen5, 16), 'identity'),  # trained down
+             ((gen5, 16), (gen5, 16), (gen5, 16), 'DMA-FQ'),  # and its cable is a slower one
+             (('Unknown', 0), (gen5, 16), (gen5, 16), None)]  # tells nothing
+    for n, bus in enumerate(['41', '65', 'a1', 'c5']):
+        address, name, ip = '0000:%s:00.0' % bus, 'eth%d' % (n + 1), '10.30.%d.2' % (n + 1)
+        mac, guid = mlx5_nic(t, 0, address, n // 2, 0x1021, 3 + n, name, 16)
+        t.pcie(address, *links[n])
+        t.ipv4(3 + n, ip, 24, '10.30.%d.0' % (n + 1))
+        t.ibdev('mlx5_%d' % n, address, guid, name, mlx5_gids(mac, ip, name),
+                '200 Gb/sec (4X HDR)' if n == 2 else '400 Gb/sec (4X NDR)')
+    t.answers['memlocks'] = [{'unit': 'containerd.service', 'bytes': 8 << 20}, {'unit': 'crio.service', 'bytes': -1}]
+    t.config('[Device rdma]\n'
+             'Match=driver:mlx5_core\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=rdma-shared\n')
+    t.done()
+
+
 def mlx5_crashed():
     """The service was killed between autoprobe off and on: two VFs that no driver has."""
     t = Tree('made-mlx5-crashed')
@@ -407,4 +448,5 @@ ecs_erdma_in_use().done()
 lingjun_8xmlx5()
 lingjun_bond()
 mlx5_crashed()
+mlx5_slow()
 vke_4pf()

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "limits.h"
+
+#include "answers.h"
+#include "pci.h"
+#include "unit.h"
+
+#define DEVICES         "sys/bus/pci/devices"
+#define CLASS_NETWORK   0x02
+#define MAX_WIDTH       32
+#define MAX_SPEED       1000 /* GT/s: far above any generation */
+#define MAX_PIDS_BYTES  ((size_t)64 * 1024)
+#define MAX_LIMITS      ((size_t)16 * 1024)
+#define MAX_WALK        1024                /* processes of one unit */
+#define DEFAULT_MEMLOCK (UINT64_C(8) << 20) /* of systemd */
+
+uint32_t parse_link_speed(const char *s)
+{
+	unsigned long whole, tenths = 0;
+	char *end;
+
+	if (*s < '0' || *s > '9')
+		return 0;
+	whole = strtoul(s, &end, 10);
+	if (end[0] == '.' && end[1] >= '0' && end[1] <= '9') {
+		tenths = (unsigned long)(end[1] - '0');
+		end += 2;
+	}
+	if (!is_prefix(end, " GT/s") || whole > MAX_SPEED)
+		return 0;
+	return (uint32_t)(whole * 1000 + tenths * 100);
+}
+
+static struct pcie read_link(const struct fs *fs, const char *pci, const char *which)
+{
+	struct pcie link = {};
+	char path[96], text[32];
+
+	snprintf(path, sizeof(path), DEVICES "/%s/%s_link_speed", pci, which);
+	if (fs_read(fs, path, text, sizeof(text)) >= 0)
+		link.speed = parse_link_speed(text);
+	snprintf(path, sizeof(path), DEVICES "/%s/%s_link_width", pci, which);
+	if (fs_read_u32(fs, path, &link.width) < 0 || link.width > MAX_WIDTH)
+		link.width = 0;
+	return link;
+}
+
+/* The port above a function: the folder that its own is in. */
+static bool find_slot(const struct fs *fs, const char *pci, char ret[static PCI_LEN])
+{
+	char path[64], target[512], *slash;
+
+	snprintf(path, sizeof(path), DEVICES "/%s", pci);
+	if (fs_read_link(fs, path, target, sizeof(target)) < 0)
+		return false;
+	slash = strrchr(target, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	return parse_pci_of_path(target, ret, PCI_LEN);
+}
+
+static void observe_link(const struct fs *fs, struct pci *pci)
+{
+	char slot[PCI_LEN];
+
+	pci->link = read_link(fs, pci->address, "current");
+	if (pci->link.speed == 0 && pci->link.width == 0)
+		return;
+	pci->max_link = read_link(fs, pci->address, "max");
+	if (find_slot(fs, pci->address, slot))
+		pci->max_slot = read_link(fs, slot, "max");
+}
+
+static void observe_iommu(const struct fs *fs, struct pci *pci)
+{
+	char path[96], group[16];
+
+	snprintf(path, sizeof(path), DEVICES "/%s/iommu_group", pci->address);
+	if (fs_read_link_name(fs, path, group, sizeof(group)) < 0)
+		return;
+	snprintf(path, sizeof(path), "sys/kernel/iommu_groups/%s/type", group);
+	if (fs_read(fs, path, pci->iommu, sizeof(pci->iommu)) < 0)
+		pci->iommu[0] = '\0';
+}
+
+/* Memory that may be locked */
+
+bool parse_memlock(const char *s, uint64_t *ret)
+{
+	static const char units[] = "KMGTPE";
+	unsigned long long value;
+	const char *unit;
+	int shift = 0;
+	char *end;
+
+	if (streq(s, "infinity") || is_prefix(s, "infinity:")) {
+		*ret = UINT64_MAX;
+		return true;
+	}
+	if (*s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	value = strtoull(s, &end, 10);
+	unit = *end ? strchr(units, *end) : NULL;
+	if (unit) {
+		shift = 10 * (int)(unit - units + 1);
+		end++;
+	}
+	if (errno != 0 || (*end && *end != ':') || value > UINT64_MAX >> shift)
+		return false;
+	*ret = value << shift;
+	return true;
+}
+
+bool parse_process_memlock(const char *text, uint64_t *ret)
+{
+	static const char name[] = "Max locked memory";
+	const char *line = strstr(text, name);
+	char *end;
+
+	if (!line || (line > text && line[-1] != '\n'))
+		return false;
+	line += strlen(name);
+	line += strspn(line, " ");
+	if (is_prefix(line, "unlimited")) {
+		*ret = UINT64_MAX;
+		return true;
+	}
+	if (*line < '0' || *line > '9')
+		return false;
+	errno = 0;
+	*ret = strtoull(line, &end, 10);
+	return errno == 0 && *end == ' ';
+}
+
+enum rank {
+	RANK_RUNTIME,
+	RANK_DOCKER,
+	RANK_KUBELET,
+	_RANK_N
+};
+
+/* Who starts containers, and what its process is called. */
+static const struct starter {
+	const char *unit, *command;
+	enum rank rank;
+} starters[] = {
+	{ "containerd.service", "containerd", RANK_RUNTIME },
+	{ "crio.service", "crio", RANK_RUNTIME },
+	{ "k0scontroller.service", "containerd", RANK_RUNTIME },
+	{ "k0sworker.service", "containerd", RANK_RUNTIME },
+	{ "k3s-agent.service", "containerd", RANK_RUNTIME },
+	{ "k3s.service", "containerd", RANK_RUNTIME },
+	{ "rke2-agent.service", "containerd", RANK_RUNTIME },
+	{ "rke2-server.service", "containerd", RANK_RUNTIME },
+	{ "snap.microk8s.daemon-containerd.service", "containerd", RANK_RUNTIME },
+	{ "docker.service", "dockerd", RANK_DOCKER },
+	{ "kubelet.service", "kubelet", RANK_KUBELET },
+};
+
+/* The limit of the process of that name among the PIDs of a cgroup. */
+static bool read_process(const struct fs *fs, char *pids, const char *command, uint64_t *ret)
+{
+	char *rest = NULL;
+	int n = 0;
+
+	for (char *pid = strtok_r(pids, "\n", &rest); pid && n < MAX_WALK;
+	     pid = strtok_r(NULL, "\n", &rest), n++) {
+		_cleanup_(freep) char *text = NULL;
+		char path[64], comm[32];
+		size_t size;
+
+		snprintf(path, sizeof(path), "proc/%.12s/comm", pid);
+		if (fs_read(fs, path, comm, sizeof(comm)) < 0 || !streq(comm, command))
+			continue;
+		snprintf(path, sizeof(path), "proc/%.12s/limits", pid);
+		return fs_read_all(fs, path, MAX_LIMITS, true, &text, &size) >= 0 &&
+		       parse_process_memlock(text, ret);
+	}
+	return false;
+}
+
+/* Units are in system.slice unless they say otherwise, as on EKS and Bottlerocket. */
+static bool read_running(const struct fs *fs, const struct starter *s, uint64_t *ret)
+{
+	static const char *const folders[] = {
+		"sys/fs/cgroup/system.slice",
+		"sys/fs/cgroup/runtime.slice",
+		"sys/fs/cgroup/systemd/system.slice", /* cgroup v1 */
+		"sys/fs/cgroup/systemd/runtime.slice",
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
+		_cleanup_(freep) char *pids = NULL;
+		char path[128];
+		size_t size;
+
+		snprintf(path, sizeof(path), "%s/%s/cgroup.procs", folders[i], s->unit);
+		if (fs_read_all(fs, path, MAX_PIDS_BYTES, true, &pids, &size) >= 0 &&
+		    read_process(fs, pids, s->command, ret))
+			return true;
+	}
+	return false;
+}
+
+/* Return: 1 when there is such a unit, 0 when not, or -ENOMEM. */
+static int read_files(const struct fs *fs, const struct starter *s, uint64_t *ret)
+{
+	_cleanup_(unit_done) struct unit u = {}, manager = {};
+	int r;
+
+	if (!unit_is_there(fs, s->unit))
+		return 0;
+	r = unit_read_files(fs, s->unit, &u);
+	if (r < 0 || !u.is_there)
+		return r;
+	if (parse_memlock(u.memlock, ret))
+		return 1;
+	r = unit_read_manager(fs, &manager);
+	if (r < 0)
+		return r;
+	if (!parse_memlock(manager.memlock, ret))
+		*ret = DEFAULT_MEMLOCK;
+	return 1;
+}
+
+static int add(struct node *n, const struct starter *s, uint64_t bytes)
+{
+	struct memlock *m = APPEND(n->memlocks, n->n_memlocks);
+
+	if (!m)
+		return -ENOMEM;
+	COPY(m->unit, s->unit);
+	m->bytes = bytes;
+	return 0;
+}
+
+static int observe_rank(const struct fs *fs, enum rank rank, bool is_running, struct node *n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(starters) && r >= 0; i++) {
+		const struct starter *s = &starters[i];
+		uint64_t bytes = 0;
+
+		if (s->rank != rank)
+			continue;
+		r = is_running ? read_running(fs, s, &bytes) : read_files(fs, s, &bytes);
+		if (r > 0)
+			r = add(n, s, bytes);
+	}
+	return r;
+}
+
+/* Of each rank those that run, else those that are installed; the first rank that has any. */
+static int observe_memlocks(const struct fs *fs, struct node *n)
+{
+	struct fs unrecorded = *fs; /* a capture has them in its answers */
+	int r = 0;
+
+	unrecorded.on_read = NULL;
+	for (enum rank rank = 0; rank < _RANK_N && r >= 0 && n->n_memlocks == 0; rank++) {
+		if (fs->is_live)
+			r = observe_rank(&unrecorded, rank, true, n);
+		if (r >= 0 && n->n_memlocks == 0)
+			r = observe_rank(&unrecorded, rank, false, n);
+	}
+	n->has_memlocks = true;
+	return r;
+}
+
+int observe_limits(const struct fs *fs, struct node *n)
+{
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		struct pci *pci = &n->pcis[i];
+
+		if (pci->physfn[0] ||
+		    (pci->class >> 16 != CLASS_NETWORK && !node_ibdev_of(n, pci->address)))
+			continue;
+		observe_link(fs, pci);
+		observe_iommu(fs, pci);
+	}
+	/* A capture has its answers beside it, or knows nothing: of units it has what it copied. */
+	if (n->has_memlocks || (!fs->is_live && fs_exists(fs, ANSWERS_PATH)))
+		return 0;
+	return observe_memlocks(fs, n);
+}
