@@ -172,7 +172,7 @@ int command_explain(const struct command *cmd)
 
 	if (!cmd->argument) {
 		log_error("explain takes a PCI address, netdev or RDMA device, as \"status\" shows "
-			  "them, or \"kubelet\"");
+			  "them, \"kubelet\" or \"plugin\"");
 		return EXIT_FAILURE;
 	}
 	if (session_open(cmd, &s) < 0 ||

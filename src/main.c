@@ -49,10 +49,12 @@ static const struct {
 	  "As the service left it; without a running service, as a look shows it now.\n"
 	  "With --follow --json: one document a line.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 not yet, 1 error.\n" },
-	{ "explain", "DEVICE", "why this PCI address, netdev, RDMA device or kubelet is as it is",
+	{ "explain", "DEVICE",
+	  "why this PCI address, netdev, RDMA device, kubelet or plugin is as it is",
 	  command_explain, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
 	  "Looks now: section, driver and where its parameters come from, port, GIDs, verdict.\n"
 	  "explain kubelet: its settings at its next start, who decides them, and since when.\n"
+	  "explain plugin: its file, who has read it, its rules for each device, what it exposes.\n"
 	  "Exit code: 0 explained, 1 there is no such device.\n" },
 	{ "check", "[FILE]", "is the configuration valid, and what would the device plugin expose?",
 	  command_check, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,

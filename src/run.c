@@ -13,6 +13,7 @@
 #include "observe/plugin.h"
 #include "output/check.h"
 #include "output/explain-kubelet.h"
+#include "output/explain-plugin.h"
 #include "output/explain.h"
 #include "output/files.h"
 #include "output/metrics.h"
@@ -643,8 +644,9 @@ int run_state(struct doors *d, const struct config *c, char **ret)
 	return r < 0 ? r : output_state(c, &n, &p, ret);
 }
 
-/* Means the kubelet, whatever else has that name. */
+/* Mean these, whatever else has that name. */
 #define KUBELET_NAME "kubelet"
+#define PLUGIN_NAME  "plugin"
 
 static int refuse_name(const struct node *n, const char *name)
 {
@@ -656,11 +658,28 @@ static int refuse_name(const struct node *n, const char *name)
 		if (*candidate)
 			nearest_offer(&nearest, candidate);
 	nearest_offer(&nearest, KUBELET_NAME);
+	nearest_offer(&nearest, PLUGIN_NAME);
 	log_error(
 		"%s: no PCI function, netdev or RDMA device on a PCI function has that name%s%s%s",
 		quoted(name, shown), nearest.best ? ", did you mean " : "",
 		nearest.best ? nearest.best : "", nearest.best ? "?" : "");
 	return -ENODEV;
+}
+
+static int explain_plugin(struct doors *d, const struct config *c, struct node *n,
+			  const struct plan *p, bool is_json, char **ret)
+{
+	_cleanup_(freep) char *json = NULL;
+	int r;
+
+	r = observe_plugin_processes(&d->fs, c, n);
+	if (r >= 0)
+		r = output_explain_plugin_json(c, n, p, d->fs.is_live, &json);
+	if (r >= 0 && !is_json)
+		return output_explain_plugin_text(json, ret);
+	if (r >= 0)
+		*ret = TAKE(json);
+	return r;
 }
 
 int run_explain(struct doors *d, const struct config *c, const char *name, bool is_json, char **ret)
@@ -677,6 +696,8 @@ int run_explain(struct doors *d, const struct config *c, const char *name, bool 
 	if (streq(name, KUBELET_NAME))
 		return is_json ? output_explain_kubelet_json(c, &n, &p, ret)
 			       : output_explain_kubelet_text(c, &n, &p, ret);
+	if (streq(name, PLUGIN_NAME))
+		return explain_plugin(d, c, &n, &p, is_json, ret);
 	pci = output_explain_find(&n, &p, name);
 	if (!pci)
 		return refuse_name(&n, name);

@@ -74,9 +74,9 @@ int run_state(struct doors *d, const struct config *c, char **ret);
 
 /*
  * Why one device is or is not usable, by looking now: the document of "explain --json", or with
- * @is_json false its picture. @name: a PCI address, netdev or RDMA device, or "kubelet", which
- * means that. Errors are logged.
- * Return: 0, -ENODEV when nothing has that name, or another -errno.
+ * @is_json false its picture. @name: a PCI address, netdev or RDMA device, or "kubelet" or
+ * "plugin", which mean these. Errors are logged. Return: 0, -ENODEV when nothing has that name, or
+ * another -errno.
  */
 int run_explain(struct doors *d, const struct config *c, const char *name, bool is_json,
 		char **ret);

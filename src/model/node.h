@@ -411,6 +411,9 @@ struct failure {
 struct plugin_process {
 	uint32_t pid;
 	char command[32], container[80]; /* as of the users above */
+	bool is_dated;                   /* there is a file, and the next one counts */
+	int64_t since_change_sec; /* from the last change of the file to its start; below 0: before
+				   */
 };
 
 /* A file of [Output], as it is now. */

@@ -73,8 +73,11 @@ static bool get_change(const struct fs *fs, const char *path, uint64_t *ret)
 	return true;
 }
 
-static int find_processes(const struct fs *fs, const char *command, uint64_t change, struct node *n)
+/* @change: NULL when there is no file. @is_all: also those that have read it. */
+static int find_processes(const struct fs *fs, const char *command, const uint64_t *change,
+			  bool is_all, struct node *n)
 {
+	const int64_t hz = sysconf(_SC_CLK_TCK);
 	_cleanup_(processes_done) struct processes list = {};
 	struct fs unrecorded = *fs; /* a capture has no files of processes */
 	int r;
@@ -85,12 +88,18 @@ static int find_processes(const struct fs *fs, const char *command, uint64_t cha
 		const struct process *p = &list.items[i];
 		struct plugin_process *found;
 
-		if (!streq(p->command, command) || p->start >= change)
+		if (!streq(p->command, command) || (!is_all && change && p->start >= *change))
 			continue;
 		found = APPEND(n->plugin_processes, n->n_plugin_processes);
 		if (!found)
 			return -ENOMEM;
 		found->pid = p->pid;
+		found->is_dated = change != NULL;
+		if (change) { /* to a second, and never 0 for one that came before */
+			found->since_change_sec = ((int64_t)p->start - (int64_t)*change) / hz;
+			if (p->start < *change && found->since_change_sec == 0)
+				found->since_change_sec = -1;
+		}
 		COPY(found->command, p->command);
 		process_container(&unrecorded, p->pid, found->container, sizeof(found->container));
 	}
@@ -112,5 +121,18 @@ int observe_plugin(const struct fs *fs, const struct config *c, struct node *n)
 	    !n->plugin_file || !get_change(fs, c->plugin.config_file + 1, &change))
 		return r;
 
-	return find_processes(fs, commands[c->plugin.type], change, n);
+	return find_processes(fs, commands[c->plugin.type], &change, false, n);
+}
+
+int observe_plugin_processes(const struct fs *fs, const struct config *c, struct node *n)
+{
+	uint64_t change;
+	bool has_file;
+
+	if (!fs->is_live || c->plugin.type == PLUGIN_NONE)
+		return 0;
+	free(TAKE(n->plugin_processes));
+	n->n_plugin_processes = 0;
+	has_file = n->plugin_file && get_change(fs, c->plugin.config_file + 1, &change);
+	return find_processes(fs, commands[c->plugin.type], has_file ? &change : NULL, true, n);
 }

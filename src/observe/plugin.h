@@ -20,3 +20,9 @@
  * Return: 0 or -ENOMEM: what cannot be read counts as absent, for it is replaced.
  */
 int observe_plugin(const struct fs *fs, const struct config *c, struct node *n);
+
+/*
+ * Fills plugin_processes anew, with all processes of the configured type: for a person who asks.
+ * Return: 0, also for other than the running system, or -ENOMEM.
+ */
+int observe_plugin_processes(const struct fs *fs, const struct config *c, struct node *n);

@@ -86,7 +86,7 @@ static json_t *make_exposed(const struct plan *p)
 	return TAKE(list);
 }
 
-static json_t *make_plugin(const struct config *c, const struct plan *p)
+json_t *output_check_make_plugin(const struct config *c, const struct plan *p)
 {
 	json_auto_t *excluded = json_array();
 
@@ -110,7 +110,7 @@ int output_check(const char *const *problems, size_t n_problems, const struct co
 
 	document = json_pack("{s:b, s:o}", "valid", n_problems == 0, "problems", list);
 	if (document && p && c->plugin.type != PLUGIN_NONE &&
-	    json_object_set_new(document, "plugin", make_plugin(c, p)) < 0)
+	    json_object_set_new(document, "plugin", output_check_make_plugin(c, p)) < 0)
 		return -ENOMEM;
 	return document ? document_print(document, ret) : -ENOMEM;
 }

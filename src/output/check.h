@@ -33,5 +33,9 @@ int output_check_plugin(const struct config *c, const struct plan *p, char **ret
 int output_check(const char *const *problems, size_t n_problems, const struct config *c,
 		 const struct plan *p, char **ret);
 
+/* "plugin" of that document. Return: NULL when there is no memory. */
+struct json_t;
+struct json_t *output_check_make_plugin(const struct config *c, const struct plan *p);
+
 /* The same of the plugin for people, a line for each device that is left out. 0 or -ENOMEM. */
 int output_check_text(const struct config *c, const struct plan *p, char **ret);

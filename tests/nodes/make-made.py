@@ -406,6 +406,12 @@ def mlx5_slow():
         t.ipv4(3 + n, ip, 24, '10.30.%d.0' % (n + 1))
         t.ibdev('mlx5_%d' % n, address, guid, name, mlx5_gids(mac, ip, name),
                 '200 Gb/sec (4X HDR)' if n == 2 else '400 Gb/sec (4X NDR)')
+    # A VF with a narrow link of its own and an IOMMU that translates: of VFs neither is a hint.
+    vf = '0000:c5:00.1'
+    mac, guid = mlx5_nic(t, 1, vf, 1, 0x101E, 8, 'eth5', None)
+    t.link('%s/virtfn0' % t.folders[address], t.folders[vf])
+    t.pcie(vf, (gen3, 1), (gen5, 16), (gen5, 16), 'DMA')
+    t.ibdev('mlx5_4', vf, guid, 'eth5', mlx5_gids(mac, None, 'eth5'), '400 Gb/sec (4X NDR)')
     t.answers['memlocks'] = [{'unit': 'containerd.service', 'bytes': 8 << 20}, {'unit': 'crio.service', 'bytes': -1}]
     t.config('[Device rdma]\n'
              'Match=driver:mlx5_core\n'

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "explain-plugin.h"
+
+#include "check.h"
+#include "document.h"
+
+/* What keeps the plugin from exposing all that it should. */
+struct obstacle {
+	enum reason reason;
+	const char *detail, *advice;
+};
+
+static const struct action *find_action(const struct plan *p, const char *path)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (p->actions[i].verb == VERB_WRITE_PLUGIN && streq(p->actions[i].target, path))
+			return &p->actions[i];
+	return NULL;
+}
+
+static bool is_written(const struct node *n, const struct plan *p)
+{
+	return p->plugin && n->plugin_file && streq(p->plugin, n->plugin_file);
+}
+
+static bool has_old_process(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_plugin_processes; i++)
+		if (n->plugin_processes[i].is_dated && n->plugin_processes[i].since_change_sec < 0)
+			return true;
+	return false;
+}
+
+/* The one device that is not exposed, or the first of several: its reason stands for all. */
+static enum reason first_excluded(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_handed_out && !p->devices[i].is_usable)
+			return p->devices[i].reason;
+	return REASON_NO_DEVICES;
+}
+
+/* The first that counts, in the order in which they have to be mended. */
+static struct obstacle find_obstacle(const struct config *c, const struct node *n,
+				     const struct plan *p)
+{
+	const struct action *write = find_action(p, c->plugin.config_file);
+	enum reason reason = REASON_NONE;
+	const char *detail = "";
+
+	if (c->plugin.type == PLUGIN_NONE)
+		return (struct obstacle){ REASON_NONE, "", "" };
+	if (!p->plugin)
+		reason = first_excluded(p);
+	else if (p->lint.refusal != REASON_NONE) {
+		reason = p->lint.refusal;
+		detail = p->lint.detail;
+	} else if (write && write->class != CLASS_CHANGE) {
+		reason = write->reason;
+		detail = write->detail;
+	} else if (!*c->plugin.manifest && is_written(n, p) && has_old_process(n))
+		reason = REASON_PLUGIN_RESTART_NEEDED;
+	return (struct obstacle){ reason, detail, reason_advice(reason) };
+}
+
+static json_t *make_processes(const struct node *n)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; i < n->n_plugin_processes; i++) {
+		const struct plugin_process *q = &n->plugin_processes[i];
+
+		if (json_array_append_new(
+			    list, json_pack("{s:I, s:o, s:o, s:o}", "pid", (json_int_t)q->pid,
+					    "command", document_text(q->command), "container",
+					    document_text(q->container), "since_change",
+					    q->is_dated ? json_integer(q->since_change_sec)
+							: json_null())) < 0)
+			return NULL;
+	}
+	return TAKE(list);
+}
+
+/* How many of each pool; those of one pool stand together. */
+static json_t *make_resources(const struct lint *l)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0, n = 0; i < l->n_exposed; i += n) {
+		for (n = 0; i + n < l->n_exposed &&
+			    streq(l->exposed[i + n].resource, l->exposed[i].resource);
+		     n++)
+			;
+		if (json_array_append_new(list, json_pack("{s:o, s:I}", "resource",
+							  document_text(l->exposed[i].resource),
+							  "devices", (json_int_t)n)) < 0)
+			return NULL;
+	}
+	return TAKE(list);
+}
+
+int output_explain_plugin_json(const struct config *c, const struct node *n, const struct plan *p,
+			       bool has_processes, char **ret)
+{
+	const bool is_none = c->plugin.type == PLUGIN_NONE;
+	const struct action *write = find_action(p, c->plugin.config_file);
+	const struct obstacle o = find_obstacle(c, n, p);
+	const bool is_void = is_none || !p->plugin || p->lint.refusal != REASON_NONE;
+	json_auto_t *document = output_check_make_plugin(c, p), *more = NULL;
+
+	/* clang-format off */
+	more = json_pack("{s:o, s:b, s:s, s:s, s:b, s:o, s:I, s:s, s:s, s:o, s:s}",
+			 "resources", make_resources(&p->lint),
+			 "written", !is_none && is_written(n, p),
+			 "waits", write && write->class != CLASS_CHANGE ? reason_code(write->reason)
+									: "",
+			 "manifest", c->plugin.manifest,
+			 "processes_known", has_processes,
+			 "processes", make_processes(n),
+			 "exposes", is_void ? (json_int_t)0 : (json_int_t)p->lint.n_exposed,
+			 "code", reason_code(o.reason),
+			 "meaning", reason_meaning(o.reason),
+			 "detail", document_text(o.detail),
+			 "advice", o.advice);
+	/* clang-format on */
+	if (!document || !more || json_object_update(document, more) < 0)
+		return -ENOMEM;
+	return document_print(document, ret);
+}
+
+/* As people read it */
+
+#define TEXT(object, key) document_get_text((object), (key))
+#define FLAG(object, key) document_get_flag((object), (key))
+
+static void put_file(FILE *f, const json_t *d)
+{
+	const char *waits = TEXT(d, "waits");
+
+	fprintf(f, "  file         %s, %s%s%s\n", TEXT(d, "path"),
+		FLAG(d, "written") ? "written"
+		: *waits           ? "not written: "
+				   : "not written",
+		FLAG(d, "written") ? "" : waits,
+		FLAG(d, "written") || *waits || document_get_number(d, "exposes") == 0
+			? ""
+			: ": the next pass writes it");
+	fprintf(f, "  static pod   %s\n",
+		*TEXT(d, "manifest") ? TEXT(d, "manifest")
+				     : "none of ours: somebody else starts it");
+}
+
+static void put_processes(FILE *f, const json_t *d)
+{
+	const json_t *list = json_object_get(d, "processes");
+
+	if (!FLAG(d, "processes_known"))
+		fputs("  runs         not looked for\n", f);
+	else if (json_array_size(list) == 0)
+		fputs("  runs         no\n", f);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *q = json_array_get(list, i);
+		const json_t *since = json_object_get(q, "since_change");
+		const long long sec = json_integer_value(since);
+
+		fprintf(f, "  runs         %s, pid %lld%s%s", TEXT(q, "command"),
+			(long long)document_get_number(q, "pid"),
+			*TEXT(q, "container") ? " in " : "", TEXT(q, "container"));
+		if (json_is_integer(since))
+			fprintf(f, ", since %lld s %s the file changed: it has %sread it",
+				sec < 0 ? -sec : sec, sec < 0 ? "before" : "after",
+				sec < 0 ? "not " : "");
+		fputc('\n', f);
+	}
+}
+
+static void put_rules(FILE *f, const json_t *d)
+{
+	const json_t *devices = json_object_get(d, "devices");
+	const json_t *excluded = json_object_get(d, "excluded");
+
+	fputs("\nRules, as the plugin applies them\n", f);
+	for (size_t i = 0; i < json_array_size(devices); i++)
+		fprintf(f, "  %s  exposed as %s\n", TEXT(json_array_get(devices, i), "pci"),
+			TEXT(json_array_get(devices, i), "resource"));
+	for (size_t i = 0; i < json_array_size(excluded); i++) {
+		const json_t *e = json_array_get(excluded, i);
+
+		fprintf(f, "  %s  %s: %s%s%s\n", TEXT(e, "target"), TEXT(e, "code"),
+			TEXT(e, "meaning"), *TEXT(e, "detail") ? ": " : "", TEXT(e, "detail"));
+		fprintf(f, "    → %s\n", TEXT(e, "advice"));
+	}
+	if (json_array_size(devices) + json_array_size(excluded) == 0)
+		fputs("  no device to apply them to\n", f);
+}
+
+static void put_verdict(FILE *f, const json_t *d)
+{
+	const json_t *pools = json_object_get(d, "resources");
+	const long long n = document_get_number(d, "exposes");
+	const char *code = TEXT(d, "code");
+
+	fprintf(f, "\nVerdict\n  %s %lld device%s",
+		*code || !FLAG(d, "written") ? "would expose" : "exposes", n, n == 1 ? "" : "s");
+	for (size_t i = 0; n > 0 && i < json_array_size(pools); i++) {
+		const json_t *pool = json_array_get(pools, i);
+
+		fprintf(f, "%s%s", i > 0 ? ", " : " as ", TEXT(pool, "resource"));
+		if (json_array_size(pools) > 1)
+			fprintf(f, " (%lld)", (long long)document_get_number(pool, "devices"));
+	}
+	if (*code)
+		fprintf(f, "; %s: %s%s%s\n    → %s", code, TEXT(d, "meaning"),
+			*TEXT(d, "detail") ? ": " : "", TEXT(d, "detail"), TEXT(d, "advice"));
+	fputc('\n', f);
+}
+
+int output_explain_plugin_text(const char *json, char **ret)
+{
+	json_auto_t *document = json_loads(json, 0, NULL);
+	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
+	const char *type = TEXT(document, "type");
+	size_t size = 0;
+	bool is_bad;
+	FILE *f;
+
+	if (!json_is_object(document))
+		return -EINVAL;
+	f = open_memstream(&text, &size);
+	if (!f)
+		return -ENOMEM;
+
+	fprintf(f, "device plugin\n  type         %s\n", type);
+	if (streq(type, plugin_type_name(PLUGIN_NONE)))
+		fputs("\nVerdict\n  none is asked for: no file is written for one, and what a "
+		      "plugin on "
+		      "this node\n  exposes is its own configuration's business\n"
+		      "    → [DevicePlugin] Type=rdma-shared, sriov or hca chooses one\n",
+		      f);
+	else {
+		put_file(f, document);
+		put_processes(f, document);
+		put_rules(f, document);
+		put_verdict(f, document);
+	}
+
+	is_bad = ferror(f);
+	if (fclose(f) != 0 || is_bad)
+		return -ENOMEM;
+	/* What others chose must not move the cursor. */
+	for (char *s = text; *s; s++)
+		if (((unsigned char)*s < ' ' && *s != '\n') || *s == 0x7F ||
+		    ((unsigned char)s[0] == 0xC2 && (unsigned char)s[1] < 0xA0))
+			*s = '?';
+	*ret = TAKE(text);
+	return 0;
+}
