@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is a hint about health, and what is none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/plan/steps.h"
+
+/* Two cards of one model in one section, a VF of the first, and one more card. */
+struct scene {
+	struct device_config sections[2];
+	struct pci pcis[4];
+	struct port ports[4];
+	struct ibdev ibdevs[4];
+	struct device devices[4];
+	struct memlock memlocks[2];
+	struct node node;
+	struct plan plan;
+};
+
+static void set_scene(struct scene *s)
+{
+	static const char *const addresses[] = { "0000:41:00.0", "0000:41:00.2", "0000:65:00.0",
+						 "0000:a1:00.0" };
+
+	*s = (struct scene){};
+	for (size_t i = 0; i < ELEMENTSOF(addresses); i++) {
+		s->pcis[i] = (struct pci){ .vendor = 0x15b3, .device = i == 3 ? 0x1017 : 0x1021 };
+		COPY(s->pcis[i].address, addresses[i]);
+		s->ports[i] =
+			(struct port){ 1, "ACTIVE", "Ethernet", "400 Gb/sec (4X NDR)", NULL, 0 };
+		s->ibdevs[i] = (struct ibdev){ .ports = &s->ports[i], .n_ports = 1 };
+		s->devices[i] = (struct device){ .pci = &s->pcis[i],
+						 .ibdev = &s->ibdevs[i],
+						 .config = &s->sections[0],
+						 .is_vf = i == 1 };
+	}
+	s->node = (struct node){ .pcis = s->pcis, .n_pcis = 4, .memlocks = s->memlocks };
+	s->plan.devices = s->devices;
+	s->plan.n_devices = 4;
+}
+
+/* "code target; ..." of the hints, which are released. */
+static const char *hints(struct scene *s)
+{
+	static char text[512];
+	size_t n = 0;
+
+	text[0] = '\0';
+	assert_int_equal(plan_health(NULL, &s->node, &s->plan), 0);
+	for (size_t i = 0; i < s->plan.n_health; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %s", i > 0 ? "; " : "",
+				      reason_code(s->plan.health[i].reason),
+				      s->plan.health[i].target);
+	free(s->plan.health);
+	s->plan.health = NULL;
+	s->plan.n_health = 0;
+	return text;
+}
+
+static void a_link_is_slow_when_both_ends_can_do_better(_unused_ void **state)
+{
+	static const struct {
+		struct pcie is, card, slot;
+		bool is_slow;
+	} cases[] = {
+		{ { 32000, 16 }, { 32000, 16 }, { 32000, 16 }, false },
+		{ { 16000, 16 }, { 32000, 16 }, { 32000, 16 }, true },
+		{ { 32000, 8 }, { 32000, 16 }, { 32000, 16 }, true },
+		/* A slot that has no more, and a card that has no more. */
+		{ { 16000, 16 }, { 32000, 16 }, { 16000, 16 }, false },
+		{ { 16000, 8 }, { 16000, 16 }, { 32000, 8 }, false },
+		{ { 8000, 8 }, { 16000, 16 }, { 32000, 8 }, true },
+		{ { 16000, 4 }, { 16000, 4 }, { 16000, 16 }, false },
+		/* Of an end that does not tell nothing is known, nor of a link that does not. */
+		{ { 8000, 1 }, { 32000, 16 }, { 0, 0 }, false },
+		{ { 8000, 1 }, { 0, 0 }, { 32000, 16 }, false },
+		{ { 0, 0 }, { 32000, 16 }, { 32000, 16 }, false },
+		{ { 0, 4 }, { 32000, 16 }, { 32000, 16 }, true },
+		{ { 8000, 0 }, { 32000, 16 }, { 32000, 16 }, true },
+		/* The emulated igb. */
+		{ { 2500, 1 }, { 2500, 1 }, { 16000, 32 }, false },
+		{ {}, {}, {}, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		s.pcis[0].link = cases[i].is;
+		s.pcis[0].max_link = cases[i].card;
+		s.pcis[0].max_slot = cases[i].slot;
+		assert_string_equal(hints(&s), cases[i].is_slow ? "pcie-slow 0000:41:00.0" : "");
+		/* Never of a VF. */
+		s.pcis[1] = s.pcis[0];
+		s.pcis[0].link = (struct pcie){};
+		assert_string_equal(hints(&s), "");
+	}
+}
+
+static void a_port_is_compared_with_the_same_cards_of_its_section(_unused_ void **state)
+{
+	static const struct {
+		const char *rates[4], *state;
+		bool is_other_section;
+		const char *hints;
+	} cases[] = {
+		{ { "400 Gb/sec (4X NDR)", "", "400 Gb/sec (4X NDR)", "" }, "ACTIVE", false, "" },
+		{ { "200 Gb/sec (4X HDR)", "", "400 Gb/sec (4X NDR)", "" },
+		  "ACTIVE",
+		  false,
+		  "rate-below-siblings 0000:41:00.0" },
+		{ { "2.5 Gb/sec (1X SDR)", "", "2 Gb/sec", "" },
+		  "ACTIVE",
+		  false,
+		  "rate-below-siblings 0000:65:00.0" },
+		/* A VF and another model are no siblings, nor is a card of another section. */
+		{ { "200 Gb/sec (4X HDR)", "400 Gb/sec", "200 Gb/sec", "400 Gb/sec" },
+		  "ACTIVE",
+		  false,
+		  "" },
+		{ { "200 Gb/sec (4X HDR)", "", "400 Gb/sec (4X NDR)", "" }, "ACTIVE", true, "" },
+		/* A port that is down says nothing. */
+		{ { "2.5 Gb/sec (1X SDR)", "", "400 Gb/sec (4X NDR)", "" }, "DOWN", false, "" },
+		/* What is no rate is none. */
+		{ { "", "", "400 Gb/sec (4X NDR)", "" }, "ACTIVE", false, "" },
+		{ { "99999999999999999999 Gb/sec", "", "400 Gb/sec", "" }, "ACTIVE", false, "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		for (size_t k = 0; k < 4; k++)
+			COPY(s.ports[k].rate, cases[i].rates[k]);
+		COPY(s.ports[0].state, cases[i].state);
+		if (cases[i].is_other_section)
+			s.devices[0].config = &s.sections[1];
+		assert_string_equal(hints(&s), cases[i].hints);
+	}
+}
+
+static void an_iommu_that_translates_is_told_of_pfs(_unused_ void **state)
+{
+	static const struct {
+		const char *type;
+		bool is_told;
+	} cases[] = { { "DMA", true },      { "DMA-FQ", true },   { "identity", false },
+		      { "blocked", false }, { "unknown", false }, { "", false } };
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		COPY(s.pcis[1].iommu, "DMA"); /* of a VF */
+		COPY(s.pcis[2].iommu, cases[i].type);
+		assert_string_equal(hints(&s),
+				    cases[i].is_told ? "iommu-translates 0000:65:00.0" : "");
+	}
+}
+
+static void memory_is_told_of_nodes_with_managed_devices(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	s.memlocks[0] = (struct memlock){ "containerd.service", UINT64_C(8) << 20 };
+	s.memlocks[1] = (struct memlock){ "crio.service", UINT64_MAX };
+	s.node.n_memlocks = 2;
+	assert_string_equal(hints(&s), "memlock-limited containerd.service");
+	s.plan.n_devices = 0;
+	assert_string_equal(hints(&s), "");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_link_is_slow_when_both_ends_can_do_better),
+		cmocka_unit_test(a_port_is_compared_with_the_same_cards_of_its_section),
+		cmocka_unit_test(an_iommu_that_translates_is_told_of_pfs),
+		cmocka_unit_test(memory_is_told_of_nodes_with_managed_devices),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
