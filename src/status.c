@@ -268,7 +268,7 @@ static int refresh(struct follow *f)
 		return 0;
 	}
 	if (r < 0)
-		return log_error_errno(r, "/" STATE_PATH);
+		return r;
 	if (output_read_state(state, &now) < 0) {
 		log_error("/" STATE_PATH ": is damaged; the next pass of the service replaces it");
 		return 0;
@@ -313,7 +313,7 @@ int status_follow(const struct fs *fs, bool is_json, enum node_state *ret)
 			r = wait_any(&f, false);
 	}
 	*ret = f.state;
-	return MIN(r, 0);
+	return r < 0 ? log_error_errno(r, "/" STATE_PATH " cannot be followed") : 0;
 }
 
 void status_tell_denied(const struct fs_denied *denied)

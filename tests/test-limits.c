@@ -206,6 +206,14 @@ static void links_are_read_from_both_ends(_unused_ void **state)
 	assert_int_equal(n.pcis[0].max_slot.speed, 16000);
 	assert_int_equal(n.pcis[0].max_slot.width, 16);
 	assert_string_equal(n.pcis[0].iommu, "DMA-FQ");
+
+	/* Of a VF the same files say nothing. */
+	n.pcis[0].link = n.pcis[0].max_link = n.pcis[0].max_slot = (struct pcie){};
+	n.pcis[0].iommu[0] = '\0';
+	COPY(n.pcis[0].physfn, "0000:41:00.7");
+	assert_int_equal(observe_limits(&t.fs, &n), 0);
+	assert_int_equal(n.pcis[0].link.speed, 0);
+	assert_string_equal(n.pcis[0].iommu, "");
 	tree_remove(&t);
 }
 

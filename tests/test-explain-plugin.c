@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the device plugin exposes, and what is in the way of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "../src/output/document.h"
+#include "../src/output/explain-plugin.h"
+
+#define PATH "/run/plugin.json"
+
+/* Two devices that are handed out, both usable and exposed, by a file that is written. */
+struct scene {
+	struct config config;
+	struct pci pcis[2];
+	struct device devices[2];
+	struct exposed exposed[2];
+	struct action action;
+	struct plugin_process process;
+	struct node node;
+	struct plan plan;
+};
+
+static void set_scene(struct scene *s)
+{
+	*s = (struct scene){};
+	s->config.plugin.type = PLUGIN_SRIOV;
+	COPY(s->config.plugin.config_file, PATH);
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(s->pcis[i].address, sizeof(s->pcis[i].address), "0000:41:00.%zu", i);
+		s->devices[i] = (struct device){ .pci = &s->pcis[i],
+						 .is_handed_out = true,
+						 .is_usable = true };
+		COPY(s->exposed[i].pci, s->pcis[i].address);
+		COPY(s->exposed[i].resource, "rdma/hca");
+	}
+	s->process = (struct plugin_process){ .pid = 7, .command = "sriovdp", .is_dated = true };
+	s->node = (struct node){ .plugin_file = (char *)"{}" };
+	s->plan.devices = s->devices;
+	s->plan.n_devices = 2;
+	s->plan.plugin = (char *)"{}";
+	s->plan.lint.exposed = s->exposed;
+	s->plan.lint.n_exposed = 2;
+}
+
+static void assert_told(const struct scene *s, const char *code, const char *words)
+{
+	_cleanup_(freep) char *json = NULL, *text = NULL;
+	json_auto_t *document = NULL;
+
+	assert_int_equal(output_explain_plugin_json(&s->config, &s->node, &s->plan, true, &json),
+			 0);
+	document = json_loads(json, 0, NULL);
+	assert_non_null(document);
+	assert_string_equal(document_get_text(document, "code"), code);
+	assert_int_equal(output_explain_plugin_text(json, &text), 0);
+	if (!strstr(text, words))
+		fail_msg("\"%s\" is not in:\n%s", words, text);
+}
+
+static void add_action(struct scene *s, enum class class, enum reason reason)
+{
+	s->action = (struct action){ .verb = VERB_WRITE_PLUGIN, .class = class, .reason = reason };
+	COPY(s->action.target, PATH);
+	s->plan.actions = &s->action;
+	s->plan.n_actions = 1;
+}
+
+static void a_plugin_exposes_what_its_rules_let_through(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	assert_told(&s, "", "Verdict\n  exposes 2 devices as rdma/hca\n");
+	assert_told(&s, "", "  0000:41:00.1  exposed as rdma/hca\n");
+	assert_told(&s, "", "  runs         no\n");
+	COPY(s.exposed[1].resource, "rdma/gpu");
+	assert_told(&s, "", "exposes 2 devices as rdma/hca (1), rdma/gpu (1)\n");
+	s.plan.lint.n_exposed = 1;
+	assert_told(&s, "", "exposes 1 device as rdma/hca\n");
+}
+
+static void a_file_that_is_not_written_exposes_nothing_yet(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	s.node.plugin_file = NULL;
+	add_action(&s, CLASS_CHANGE, REASON_NONE);
+	assert_told(&s, "", PATH ", not written: the next pass writes it\n");
+	assert_told(&s, "", "would expose 2 devices as rdma/hca\n");
+	add_action(&s, CLASS_WAITING, REASON_NOT_READY);
+	assert_told(&s, "not-ready", "not written: not-ready\n");
+	add_action(&s, CLASS_REFUSED, REASON_PLUGIN_NAME);
+	s.plan.lint.refusal = REASON_PLUGIN_NAME;
+	assert_told(&s, "plugin-name", "would expose 0 devices; plugin-name: ");
+	/* No device is usable: the first of them says why. */
+	s.plan.plugin = NULL;
+	s.devices[0].is_usable = s.devices[1].is_usable = false;
+	s.devices[0].reason = REASON_PORT_DOWN;
+	assert_told(&s, "port-down", "would expose 0 devices; port-down: ");
+}
+
+static void one_that_is_older_than_its_file_has_not_read_it(_unused_ void **state)
+{
+	static const struct {
+		int64_t since_change_sec;
+		bool is_dated, has_manifest;
+		const char *code, *words;
+	} cases[] = {
+		{ 5, true, false, "", "pid 7, since 5 s after the file changed: it has read it\n" },
+		{ 0, true, false, "", "pid 7, since 0 s after the file changed: it has read it\n" },
+		{ -5, true, false, "plugin-restart-needed",
+		  "pid 7, since 5 s before the file changed: it has not read it\n" },
+		/* The kubelet starts our pod anew. */
+		{ -5, true, true, "", "it has not read it\n" },
+		{ 0, false, false, "", "sriovdp, pid 7\n" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		s.node.plugin_processes = &s.process;
+		s.node.n_plugin_processes = 1;
+		s.process.since_change_sec = cases[i].since_change_sec;
+		s.process.is_dated = cases[i].is_dated;
+		if (cases[i].has_manifest)
+			COPY(s.config.plugin.manifest, "/etc/pod.yaml");
+		assert_told(&s, cases[i].code, cases[i].words);
+	}
+}
+
+static void without_a_plugin_that_is_said(_unused_ void **state)
+{
+	struct scene s;
+	char *text = NULL;
+
+	set_scene(&s);
+	s.config.plugin.type = PLUGIN_NONE;
+	assert_told(&s, "", "none is asked for");
+	assert_int_equal(output_explain_plugin_text("[]", &text), -EINVAL);
+}
+
+static void what_others_chose_does_not_move_the_cursor(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	s.node.plugin_processes = &s.process;
+	s.node.n_plugin_processes = 1;
+	COPY(s.process.container, "a\033[2Jb");
+	assert_told(&s, "", "in a?[2Jb");
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plugin_exposes_what_its_rules_let_through),
+		cmocka_unit_test(a_file_that_is_not_written_exposes_nothing_yet),
+		cmocka_unit_test(one_that_is_older_than_its_file_has_not_read_it),
+		cmocka_unit_test(without_a_plugin_that_is_said),
+		cmocka_unit_test(what_others_chose_does_not_move_the_cursor),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
