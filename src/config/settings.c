@@ -556,3 +556,10 @@ int setting_format(const struct setting *s, const void *base, char **ret)
 {
 	return s->type->format(s, (const char *)base + s->offset, ret);
 }
+
+const char *setting_word(const struct setting *s, size_t i)
+{
+	if (s->type == &type_bool)
+		return i < 2 ? (i == 0 ? "yes" : "no") : NULL;
+	return s->type->word && s->min + i <= s->max ? s->type->word(s->min + i) : NULL;
+}

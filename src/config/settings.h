@@ -40,5 +40,9 @@ int setting_parse(const struct setting *s, const char *value, void *base);
 
 int setting_check(const struct setting *s, const char *value); /* the same, keeping nothing */
 
+/* The words that the value is one of, from 0 on; NULL behind the last, and where it is anything
+ * else. */
+const char *setting_word(const struct setting *s, size_t i);
+
 /* The field as text in its one canonical form, which setting_parse() reads; 0 or -ENOMEM. */
 int setting_format(const struct setting *s, const void *base, char **ret);
