@@ -19,9 +19,9 @@
  *
  * And once merged, malformed in the line of the later of the two keys:
  *
- * - VirtualFunctions=shared with Count= other than 1; shared-multi without Count=; exclusive with
- * Count=, unless the Count= is of [Device] and exclusive of [Device NAME]: then it is meant for the
- * others, and is dropped. With keep Count= has no effect.
+ * - VirtualFunctions=shared with Count= other than 1; shared-multi without Count=; exclusive or
+ * keep with Count=, unless the Count= is of [Device] and the mode is not: then it is meant for the
+ * others, and is dropped.
  * - NetnsMode=exclusive with Type=rdma-shared or hca: devices that all pods share must be in all
  * namespaces.
  * - StaticAddress= in [Device] itself, for it is of one NIC; Gateway= without it, or outside its
