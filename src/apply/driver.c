@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Driver: loads modules with the options that are wanted, unloads and loads anew, binds functions.
+ * Whether anybody uses what is unloaded was the plan's to see.
+ */
 #include "../model/wanted.h"
 #include "module.h"
 #include "verbs.h"

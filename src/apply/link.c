@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Link: brings a netdev up, sets its MTU. Which one, and whether VFs forbid it, the plan knows.
+ */
 #include "../doors/link.h"
 
 #include "verbs.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Metadata: has the helper ask the cloud about one NIC, and keeps the answer for this boot. Sets no
+ * address: the next look finds the file, and the next plan makes of it what is wanted.
+ */
 #include "../doors/metadata.h"
 
 #include "../model/paths.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Netns: the RDMA subsystem's mode, shared or exclusive. No namespace is made or entered.
+ */
 #include "../doors/rdma.h"
 #include "verbs.h"
 

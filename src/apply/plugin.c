@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plugin: writes and removes the device plugin's file and its static pod, with the texts of the
+ * plan. When they are written, and whose a file is that is there, is plan/plugin.c.
+ */
 #include "../model/paths.h"
 #include "verbs.h"
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Route: ranks, addresses, routes, rules, neighbours and sysctls of netdevs, each with its line in
+ * the ledger first, so that it can be taken back. Decides on none of them.
+ */
 #include "../doors/route.h"
 #include "../doors/link.h"
 #include "../doors/neighbour.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Smc: one netdev and its RDMA device get their PNETID. What of the table is wrong is model/pnet.h,
+ * asked once more here, for the table may be another since the look.
+ */
 #include "../doors/smc.h"
 
 #include "../model/pnet.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vf: numbers of VFs, what VFs get through their PF, and the switch sriov_drivers_autoprobe with
+ * its record. That nobody uses a VF was the plan's to see; what the kernel refuses gets words here.
+ */
 #include "../doors/vf.h"
 
 #include "../base/log.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Health: reporters and eswitch mode of functions, over devlink. What a sick PF means is
+ * plan/gate.h.
+ */
 #include "../doors/devlink.h"
 #include "observe.h"
 

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Metadata: what the cloud said of NICs in this boot, from the file that apply/metadata.c keeps.
+ * Asks nobody.
+ */
 #pragma once
 
 #include "../doors/fs.h"

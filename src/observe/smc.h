@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Smc: the table of PNETIDs as it is, whosever its entries are.
+ */
 #pragma once
 
 #include "../doors/doors.h"

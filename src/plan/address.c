@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Address: NICs get the address that was configured, or that the cloud told, and lose one of ours
+ * that is another by now. Addresses of somebody else are never touched.
+ */
 #include "carrier.h"
 
 #include <linux/if_addr.h>

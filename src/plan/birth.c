@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Birth: what becomes of VFs once they are there: identity, trust, link state, driver. Their number
+ * is plan/vf.c; the rounds are told in steps.h.
+ */
 #include "identity.h"
 #include "steps.h"
 #include "users.h"

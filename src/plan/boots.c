@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Boots: leaves out of the plan what three boots failed at. Which step equals which, and what a
+ * failure is, are the rules of model/boots.h.
+ */
 #include "../model/boots.h"
 #include "steps.h"
 

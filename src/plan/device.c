@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Device: which functions are managed, which are handed out, and what each is worth: the definition
+ * of usable. It adds no action: what is to be done about one that is not is plan/state.c, and what
+ * else a NIC lacks the other files of this folder.
+ */
 #include "../model/gid.h"
 #include "mode.h"
 #include "steps.h"

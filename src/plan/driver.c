@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Driver: which modules have to be loaded, and in which mode. What the modes are is mode.h, whose
+ * options count option.h; a stack is told and never changed.
+ */
 #include "identity.h"
 #include "mode.h"
 #include "option.h"

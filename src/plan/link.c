@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Link: PFs are up before their VFs are made, VFs once they are there; MTUs. No address and no
+ * route.
+ */
 #include "steps.h"
 
 static int want_up(struct plan *p, const struct device *d)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Metadata: which NICs the cloud is asked about, and when. What the answer becomes is
+ * plan/address.c.
+ */
 #include "../model/metadata.h"
 #include "carrier.h"
 

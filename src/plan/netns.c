@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Netns: the RDMA subsystem's mode, which only a boot can change once there is another network
+ * namespace; then who has one is named.
+ */
 #include "steps.h"
 #include "users.h"
 

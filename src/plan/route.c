@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Route: prefix routes of managed NICs rank below those of everybody else. Tables and rules are
+ * plan/table.c.
+ */
 #include "carrier.h"
 
 #include <linux/if_addr.h>

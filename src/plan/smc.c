@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Smc: the module smc, and the PNETIDs of devices that are handed out and their netdevs. Entries of
+ * others stay; which connections use SMC is not looked at.
+ */
 #include "../model/pnet.h"
 #include "mode.h"
 #include "steps.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * State: what devices are waited for, and what the node is then: starting, ready or degraded. It
+ * adds waits, and no change.
+ */
 #include "steps.h"
 
 /* Will something in this plan change the device, so that it is too early to say what it lacks? */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vf: how many VFs each PF is to have, and the way there. What forbids it is gate.h, what becomes
+ * of VFs then plan/birth.c.
+ */
 #include "../model/wanted.h"
 #include "gate.h"
 #include "identity.h"
