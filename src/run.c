@@ -19,6 +19,7 @@
 #include "output/metrics.h"
 #include "output/plugin.h"
 #include "output/state.h"
+#include "plan/contest.h"
 #include "plan/output.h"
 #include "plan/plan.h"
 #include "report/report.h"
@@ -169,11 +170,11 @@ static int look_and_plan(struct doors *d, const struct config *c, bool is_settle
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be observed");
 
-	/* Who asks by hand wants it now, however often somebody undid it, and whatever earlier
-	 * boots failed at. */
 	n.is_by_hand = is_by_hand;
-	if (is_by_hand)
-		n.now_usec = 0;
+	if (tried)
+		r = plan_note_repeats(c, tried, &n);
+	if (r < 0)
+		return r;
 	if (tried && plan_stuck(tried)[0])
 		COPY(n.stuck, plan_stuck(tried));
 	if (tried)
@@ -457,12 +458,16 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 		ret->n_waiting += p->reasons[i].reason == REASON_PLUGIN_RESTART_NEEDED;
 	for (size_t i = 0; i < p->n_actions; i++) {
 		ret->n_lost += p->actions[i].reason == REASON_DEVICE_LOST;
-		ret->n_waiting +=
-			p->actions[i].class == CLASS_WAITING && !is_best_effort(&p->actions[i]);
+		/* What is left alone for a time has its own one, below. */
+		ret->n_waiting += p->actions[i].class == CLASS_WAITING &&
+				  !is_best_effort(&p->actions[i]) &&
+				  p->actions[i].reason != REASON_CONTESTED;
 		/* What is best effort is tried again by events; a full disk makes none. */
 		ret->n_failed += p->actions[i].is_done && p->actions[i].result < 0 &&
 				 (!is_best_effort(&p->actions[i]) || is_output(p->actions[i].verb));
 	}
+
+	ret->again_usec = p->again_usec;
 
 	snprintf(ret->summary, sizeof(ret->summary),
 		 "%s: %" PRIu32 " of %" PRIu32 " devices usable%s", node_state_name(p->state),
@@ -539,7 +544,9 @@ static void count_steps(uint64_t started_usec, struct plan *tried)
 static int run_rounds(struct doors *d, const struct pass *pass, struct pass_result *ret)
 {
 	_cleanup_(boot_notes_done) struct boot_notes notes = {};
-	_cleanup_(plan_done) struct plan tried = {};
+	/* Who asks by hand wants it now, however often somebody undid it. */
+	_cleanup_(plan_done) struct plan tried = { .is_asked =
+							   !pass->is_service || pass->is_first };
 	const uint64_t started_usec = now_usec();
 	int r;
 
@@ -547,8 +554,8 @@ static int run_rounds(struct doors *d, const struct pass *pass, struct pass_resu
 		_cleanup_(node_done) struct node n = {};
 		_cleanup_(plan_done) struct plan p = {};
 
-		r = look_and_plan(d, pass->config, pass->is_settled, !pass->is_service,
-				  round > 0 ? &tried : NULL, &n, &p);
+		r = look_and_plan(d, pass->config, pass->is_settled, !pass->is_service, &tried, &n,
+				  &p);
 		if (r >= 0 && round == 0 && !pass->is_retry && n.n_failures > 0) {
 			plan_done(&p);
 			r = recall_failures(pass->config, &n, &tried);

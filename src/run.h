@@ -15,7 +15,8 @@ struct pass {
 	bool is_retry;   /* also try again what failed before in this boot */
 	bool is_kept;    /* the configuration is that of the node: keep it as the last good one */
 	bool is_service; /* nothing is changed after "revert", until the next start or reload */
-	bool is_first;   /* not a repetition: problems are worth a line */
+	bool is_first;   /* after a start or reload, no repetition: problems are worth a line, and
+			    what others undid again and again is done once more */
 	/* Called before each change; may be NULL. */
 	void (*on_start)(void *userdata, const struct action *a, uint64_t deadline_usec);
 	void (*on_wait)(void *userdata); /* another pass holds the lock; may be NULL */
@@ -27,9 +28,11 @@ struct pass_result {
 	int exit_code;      /* of "apply" */
 	int n_changes;      /* tried */
 	uint32_t n_waiting; /* items that wait for a device, a port, an address */
-	uint32_t n_lost;   /* devices that another look, SettleSec= later, has to confirm as lost */
-	int n_failed;      /* changes that failed now or before and are still wanted */
-	char summary[192]; /* one line for people */
+	uint32_t n_lost; /* devices that another look, SettleSec= later, has to confirm as lost */
+	int n_failed;    /* changes that failed now or before and are still wanted */
+	uint64_t again_usec; /* CLOCK_MONOTONIC, when what is left alone is tried again; 0: nothing
+				is */
+	char summary[192];   /* one line for people */
 };
 
 int run_open(const char *root, struct doors *ret); /* NULL: the running system */

@@ -132,13 +132,16 @@ static int arm_timers(struct watch *w)
 {
 	const struct pass_result *res = &w->result;
 	const uint64_t settle_usec = w->config.service.settle_usec;
+	uint64_t when = res->again_usec > 0 ? res->again_usec : UINT64_MAX;
 	int r = 0, armed;
 
 	if (res->n_waiting > 0 || res->n_lost > 0) {
-		r = arm(w->look, now_usec() + (res->n_lost > 0 ? MAX(w->look_usec, settle_usec)
+		when = MIN(when, now_usec() + (res->n_lost > 0 ? MAX(w->look_usec, settle_usec)
 							       : w->look_usec));
 		w->look_usec = MIN(w->look_usec * 2, LOOK_LAST_USEC);
 	}
+	if (when != UINT64_MAX)
+		r = arm(w->look, when);
 	if (r < 0)
 		return r;
 

@@ -628,12 +628,18 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 		{ "0000:41:00.3", "mlx5_3", "ens1v1", 2, true },
 		{ "0000:c1:00.0", "mlx5_1", "ens2", 3, true },
 	};
+	static const struct repeat repeat = {
+		"set-sysctl", "0000:41:00.0", "ipv4/arp_ignore", 4, INT64_MAX, 2,
+		77000000,     78000000,       60000000
+	};
 	struct memory before[] = { { "0000:41:00.3", "mlx5_3", "ens1v1", 2, true } };
 	struct machine m;
 
 	make_machine(&m);
 	m.node.memories = before;
 	m.node.n_memories = 1;
+	m.node.repeats = (struct repeat *)&repeat;
+	m.node.n_repeats = 1;
 	SET(m.node.stuck, "0000:41:00.0");
 	lose(&m.devices[1], REASON_VERBS_FAILED); /* never was usable, never was opened */
 	m.ibdevs[1].verbs = -ENOSYS;
@@ -658,6 +664,8 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 	assert_string_equal(next.last_hash, "00112233445566ff");
 	assert_string_equal(next.stuck, "0000:41:00.0");
 	assert_true(next.was_settled);
+	assert_int_equal(next.n_repeats, 1);
+	assert_memory_equal(&next.repeats[0], &repeat, sizeof(repeat));
 }
 
 static void a_function_that_is_gone_is_remembered_for_one_look(_unused_ void **state)

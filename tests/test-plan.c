@@ -2131,6 +2131,56 @@ static void try_all(struct plan *p, int result)
 	}
 }
 
+static void contest(struct scene *s, struct repeat *e, const char *verb, const char *target,
+		    const struct plan *wanted)
+{
+	*e = (struct repeat){ .n = 3, .since_usec = 1, .last_usec = 2, .pause_usec = 60000000 };
+	COPY(e->verb, verb);
+	COPY(e->target, target);
+	for (size_t i = 0; i < wanted->n_actions; i++)
+		if (streq(verb_name(wanted->actions[i].verb), verb) &&
+		    streq(wanted->actions[i].target, target)) {
+			e->instance = wanted->actions[i].instance;
+			e->value = wanted->actions[i].value;
+		}
+	s->node.repeats = e;
+	s->node.n_repeats = 1;
+	s->node.now_usec = 1000000;
+}
+
+static void what_is_contested_waits_and_the_rest_goes_on(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan before = {}, after = {}, tried = { .is_asked = true },
+					 asked = {};
+	struct repeat e;
+	struct scene s;
+	char text[1024];
+
+	set_scene(&s, 2);
+	wants_vfs(&s);
+	link_down(&s);
+	s.sections[0].match = (char *)"driver:mlx5_core";
+	s.pcis[0].has_autoprobe = s.pcis[0].autoprobe = true;
+	s.is_settled = true;
+	make_plan(&s, &before);
+	assert_true(has_open_changes(&before));
+
+	contest(&s, &e, "set-num-vfs", FIRST, &before);
+	make_plan(&s, &after);
+	describe(&after, text, sizeof(text));
+	/* Not even autoprobe is switched, and the other card gets what is its own. */
+	assert_string_equal(text, "set-link-up " SECOND "\n"
+				  "set-num-vfs " FIRST " 0->2 waiting contested\n"
+				  "set-num-vfs " SECOND " 0->2");
+	assert_int_equal(after.state, NODE_DEGRADED);
+	assert_int_equal(after.again_usec, 60000002);
+
+	s.tried = &tried; /* "apply" */
+	make_plan(&s, &asked);
+	assert_int_equal(asked.n_actions, before.n_actions);
+	assert_true(is_open_change(&asked.actions[1]));
+}
+
 static void what_was_tried_and_is_still_wanted_has_failed(_unused_ void **state)
 {
 	static const int results[] = { 0, -ENOMEM, -ETIMEDOUT };
@@ -2159,7 +2209,8 @@ static void what_was_tried_and_is_still_wanted_has_failed(_unused_ void **state)
 				after.actions[k].error,
 				results[i] < 0
 					? "the door says no"
-					: "the kernel accepted it, but it did not take effect");
+					: "the kernel accepted it, but it did not take effect, or "
+					  "somebody undid it at once");
 		}
 		/* what waits was not tried */
 		assert_int_equal(after.actions[3].class, CLASS_WAITING);
@@ -2377,6 +2428,7 @@ int main(void)
 		cmocka_unit_test(a_static_pod_is_there_only_with_the_file_it_reads),
 		cmocka_unit_test(a_plugin_that_has_not_read_its_file_is_named),
 		cmocka_unit_test(a_vf_for_the_sriov_plugin_is_brought_up_by_a_cni),
+		cmocka_unit_test(what_is_contested_waits_and_the_rest_goes_on),
 		cmocka_unit_test(what_was_tried_and_is_still_wanted_has_failed),
 		cmocka_unit_test(what_failed_does_not_hold_back_the_rest),
 		cmocka_unit_test(a_write_of_the_plugin_that_failed_is_not_tried_again),

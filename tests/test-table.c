@@ -507,32 +507,6 @@ static void note(struct scene *s, enum verb verb, uint32_t ifindex, const char *
 	COPY(e->to, to);
 }
 
-static void what_is_undone_again_and_again_is_reported(_unused_ void **state)
-{
-	static const struct {
-		uint32_t n;
-		uint64_t ago;
-		const char *expected;
-	} rows[] = {
-		{ 1, USEC_PER_SEC, "set-metric " FIRST " 10.0.0.2/24 -> 200" },
-		{ OWN_RESTORES_MAX, USEC_PER_SEC, "set-metric " FIRST " 10.0.0.2/24 -> 200" },
-		{ OWN_RESTORES_MAX + 1, USEC_PER_SEC,
-		  "set-metric " FIRST " 10.0.0.2/24 -> 200 route-contested" },
-		{ OWN_RESTORES_MAX + 1, 61 * USEC_PER_SEC,
-		  "set-metric " FIRST " 10.0.0.2/24 -> 200" },
-	};
-
-	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct scene s;
-
-		set_scene(&s);
-		add_address(&s, RAIL1, "10.0.0.2", 24, 77);
-		note(&s, VERB_SET_METRIC, RAIL1, "10.0.0.2/24", "77", "200", rows[i].n,
-		     NOW - rows[i].ago);
-		assert_plan(&s, "metric", rows[i].expected);
-	}
-}
-
 /* --- addresses --- */
 
 static struct ip ip(const char *text, uint32_t prefix_len)
@@ -779,7 +753,7 @@ static void ra_old_kernel_dead(struct scene *s)
 {
 	ra_old_kernel(s);
 	s->neighbours[0].state = NUD_FAILED;
-	note(s, VERB_PROBE_NEIGHBOUR, RAIL1, "fe80::1", "", "", OWN_RESTORES_MAX + 1, NOW - 1);
+	note(s, VERB_PROBE_NEIGHBOUR, RAIL1, "fe80::1", "", "", 6, NOW - 1);
 }
 static void ra_not_kept(struct scene *s)
 {
@@ -924,12 +898,12 @@ static void others_who_manage_the_nic_are_told(_unused_ void **state)
 	s.routes[0].protocol = RTPROT_BOOT;
 	assert_true(has_hint(&s, REASON_ROUTE_FOREIGN));
 
-	assert_false(has_hint(&s, REASON_ROUTE_CONTESTED));
+	assert_false(has_hint(&s, REASON_CONTESTED));
 	note(&s, VERB_SET_METRIC, RAIL1, "10.0.0.2/24", "0", "200", 1, 0);
 	s.ledger[0].total = OWN_RESTORES_MAX;
-	assert_false(has_hint(&s, REASON_ROUTE_CONTESTED));
+	assert_false(has_hint(&s, REASON_CONTESTED));
 	s.ledger[0].total++;
-	assert_true(has_hint(&s, REASON_ROUTE_CONTESTED));
+	assert_true(has_hint(&s, REASON_CONTESTED));
 
 	assert_false(has_hint(&s, REASON_DEFAULT_ROUTE));
 	add_route(&s, "0.0.0.0", 0, RAIL1, "10.0.0.1", 9999);
@@ -1013,7 +987,6 @@ int main(void)
 		cmocka_unit_test(a_table_and_rules_for_each_nic_that_needs_them),
 		cmocka_unit_test(only_the_difference_is_written),
 		cmocka_unit_test(the_kernel_is_asked_whether_rules_hold),
-		cmocka_unit_test(what_is_undone_again_and_again_is_reported),
 		cmocka_unit_test(addresses_come_from_where_the_configuration_says),
 		cmocka_unit_test(an_address_of_ours_has_its_rank_from_the_start),
 		cmocka_unit_test(settings_are_right_in_effect_and_only_the_nics_own_are_changed),

@@ -261,6 +261,20 @@ int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size)
 	return 0;
 }
 
+int fs_inode(const struct fs *fs, const char *path, uint64_t *ret)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	struct stat st;
+
+	fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	*ret = st.st_ino;
+	return 0;
+}
+
 int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t size)
 {
 	char target[PATH_MAX];

@@ -67,6 +67,9 @@ int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t s
 /* The whole target of a symbolic link. */
 int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size);
 
+/* The inode of a file, folder or link itself: in sysfs another one when it was made anew. */
+int fs_inode(const struct fs *fs, const char *path, uint64_t *ret);
+
 bool fs_exists(const struct fs *fs,
 	       const char *path); /* recorded as what it is: link, folder or empty file */
 

@@ -55,6 +55,7 @@ void node_done(struct node *n)
 	free(n->memories);
 	free(n->failures);
 	free(n->boots);
+	free(n->repeats);
 	*n = (struct node){};
 }
 

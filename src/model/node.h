@@ -50,6 +50,12 @@ struct pci {
 	struct pcie link, max_link; /* as it is, and as the card could have it */
 	struct pcie max_slot;       /* as the port above it could */
 	char iommu[16]; /* type of its IOMMU group: "DMA", "DMA-FQ", "identity"; empty: none */
+	/*
+	 * Another one when the function was plugged in, made or bound anew: the number of the link
+	 * to its driver in sysfs, while it is unbound that of the function itself. They are not
+	 * used twice in a boot: __kernfs_new_node() in fs/kernfs/dir.c. 0: not known.
+	 */
+	uint64_t instance;
 };
 
 struct address {
@@ -115,7 +121,8 @@ struct ledger_entry {
 	uint32_t ifindex;
 	char subject[96]; /* of the action */
 	char from[48], to[48];
-	uint32_t n; /* times it was done since since_usec, which is a minute at most */
+	uint32_t n; /* times it was done since since_usec, which is a minute at most: for the probes
+		       of a neighbour */
 	uint64_t since_usec;
 	uint32_t total; /* times that this very value was set in this boot */
 };
@@ -407,6 +414,20 @@ struct failure {
 	char error[192];
 };
 
+/*
+ * A change that was made in this boot not long ago, so that one that others undo again and again is
+ * known: plan/contest.h.
+ */
+struct repeat {
+	char verb[24]; /* verb_name() */
+	char target[256], subject[96];
+	uint64_t instance, value; /* of the action */
+	uint32_t n; /* times it was made since since_usec, which is a minute at most */
+	uint64_t since_usec, last_usec; /* CLOCK_MONOTONIC */
+	uint64_t pause_usec; /* after last_usec, when it is undone once more; 0: done again at once
+			      */
+};
+
 /* A running device plugin that was started before its file was written: it never reads it again. */
 struct plugin_process {
 	uint32_t pid;
@@ -470,8 +491,7 @@ struct node {
 	size_t n_lookups;
 	struct ledger_entry *ledger; /* owned, in the order in which they came */
 	size_t n_ledger;
-	uint64_t now_usec; /* CLOCK_MONOTONIC at this look; 0: of a captured tree, or time does not
-			      count */
+	uint64_t now_usec;        /* CLOCK_MONOTONIC at this look; 0: of a captured tree */
 	bool is_networkd_foreign; /* networkd removes routes and rules that are not its own */
 	bool is_held; /* "revert" was run: nothing is changed until the next start or reload */
 	struct metadata *metadatas; /* owned, by MAC; of whom nobody asked there is none */
@@ -534,6 +554,8 @@ struct node {
 	bool was_settled;         /* with that configuration the time to wait was over before */
 	struct failure *failures; /* owned; of that configuration */
 	size_t n_failures;
+	struct repeat *repeats; /* owned; of that configuration */
+	size_t n_repeats;
 	char stuck[PCI_LEN]; /* a write to this function never came back: no PCI writes this boot */
 };
 

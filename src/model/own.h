@@ -21,5 +21,5 @@
 #define OWN_PREFERENCE_FROM 30114
 #define OWN_PREFERENCE_OIF  30115
 
-/* What somebody else undoes is done again this many times a minute at most; then it is reported. */
+/* What is set again more often than this in a boot, however slowly, is told: somebody undoes it. */
 #define OWN_RESTORES_MAX 5

@@ -83,6 +83,9 @@ struct action {
 	char detail[512];      /* more for people: names, users, limits; may be empty */
 	char advice[384];      /* what to do about it; empty: reason_advice() says it */
 
+	/* Of what it changes, and what that becomes, for who undoes it: plan/contest.h. */
+	uint64_t instance, value;
+
 	bool is_back; /* it takes something back: the ledger forgets it */
 
 	/* set by apply */
@@ -210,6 +213,9 @@ struct plan {
 
 	struct kubelet_decision kubelet; /* what its actions and hints are made of */
 	const struct plan *tried; /* while it is made: what this pass tried before, or NULL */
+	bool is_asked;            /* of what was tried: a person wants it now, whoever undoes it */
+	uint64_t again_usec; /* CLOCK_MONOTONIC: the first of what is left alone for a time is tried
+				again; 0: nothing is */
 };
 
 void plan_done(struct plan *p);

@@ -465,13 +465,6 @@ static const struct {
 		"This NIC has the default route of the node: the primary one is never touched",
 		"Leave it out of Match=, or give the default route to the NIC that is meant.",
 	},
-	[REASON_ROUTE_CONTESTED] = {
-		"route-contested",
-		"Somebody else undoes again and again what is set on this NIC",
-		"Let one of the two manage this NIC. For systemd-networkd link "
-		"/usr/lib/rdma-provision/networkd.conf.d/rdma-provision.conf into "
-		"/etc/systemd/networkd.conf.d/ and restart it.",
-	},
 	[REASON_ROUTE_OVERRULED] = {
 		"route-overruled",
 		"The kernel sends packets of this NIC's address by another way",
@@ -776,6 +769,15 @@ static const struct {
 		"iommu-translates",
 		"An IOMMU translates each access of the card to memory, which costs speed",
 		"Where the cards are trusted, add iommu=pt to the kernel command line and reboot.",
+	},
+	[REASON_CONTESTED] = {
+		"contested",
+		"Somebody else undoes again and again what is set here",
+		"Find out who (another agent, a script, systemd-networkd, NetworkManager) and let one of "
+		"the two manage this. It is set again after the time that is told, and at once by "
+		"\"rdma-provision apply\". For systemd-networkd and routes link "
+		"/usr/lib/rdma-provision/networkd.conf.d/rdma-provision.conf into "
+		"/etc/systemd/networkd.conf.d/ and restart it.",
 	},
 	[REASON_ACTION_FAILED] = {
 		"action-failed",

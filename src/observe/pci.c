@@ -82,6 +82,18 @@ static int read_sriov(const struct fs *fs, struct pci *pci)
 	return r;
 }
 
+static void read_instance(const struct fs *fs, struct pci *pci)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), FOLDER "/%s/driver", pci->address);
+	if (fs_inode(fs, path, &pci->instance) >= 0)
+		return;
+	snprintf(path, sizeof(path), FOLDER "/%s", pci->address);
+	if (fs_inode(fs, path, &pci->instance) < 0)
+		pci->instance = 0; /* unplugged while we looked */
+}
+
 static int observe_function(const struct fs *fs, const char *address, struct pci *ret)
 {
 	struct pci pci = {};
@@ -113,6 +125,7 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 		r = tolerate(&pci, "driver",
 			     fs_read_link_name(fs, path, pci.driver, sizeof(pci.driver)));
 	}
+	read_instance(fs, &pci);
 	if (r >= 0)
 		r = read_sriov(fs, &pci);
 	if (r < 0)

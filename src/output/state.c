@@ -455,6 +455,38 @@ static json_t *make_failures(const struct plan *p)
 	return json_incref(list);
 }
 
+/* clang-format off */
+static json_t *make_repeat(const struct repeat *e)
+{
+	return json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I}",
+			 "verb", e->verb,
+			 "target", document_text(e->target),
+			 "subject", document_text(e->subject),
+			 "instance", (json_int_t)e->instance,
+			 "value", (json_int_t)e->value,
+			 "n", (json_int_t)e->n,
+			 "since_usec", (json_int_t)e->since_usec,
+			 "last_usec", (json_int_t)e->last_usec,
+			 "pause_usec", (json_int_t)e->pause_usec);
+}
+/* clang-format on */
+
+/* Absent when there is none. */
+static int add_repeats(json_t *memory, const struct node *n)
+{
+	json_t *list;
+
+	if (n->n_repeats == 0)
+		return 0;
+	list = json_array();
+	if (json_object_set_new(memory, "repeats", list) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < n->n_repeats; i++)
+		if (json_array_append_new(list, make_repeat(&n->repeats[i])) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
 static bool is_planned(const struct plan *p, const char *pci)
 {
 	for (size_t i = 0; i < p->n_devices; i++)
@@ -483,7 +515,7 @@ static int add_gone(json_t *list, const struct node *n, const struct plan *p)
 
 static json_t *make_memory(const struct config *c, const struct node *n, const struct plan *p)
 {
-	json_auto_t *list = json_array();
+	json_auto_t *list = json_array(), *memory = NULL;
 
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct memory m = remember(n, &p->devices[i]);
@@ -495,11 +527,12 @@ static json_t *make_memory(const struct config *c, const struct node *n, const s
 	if (add_gone(list, n, p) < 0)
 		return NULL;
 
-	return json_pack("{s:O, s:b, s:o, s:s, s:o}", "devices", list, "settled",
-			 p->state != NODE_STARTING, "stuck",
-			 document_text(*n->stuck ? n->stuck : plan_stuck(p)), "plugin_path",
-			 *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file,
-			 "failures", make_failures(p));
+	memory = json_pack("{s:O, s:b, s:o, s:s, s:o}", "devices", list, "settled",
+			   p->state != NODE_STARTING, "stuck",
+			   document_text(*n->stuck ? n->stuck : plan_stuck(p)), "plugin_path",
+			   *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file,
+			   "failures", make_failures(p));
+	return memory && add_repeats(memory, n) >= 0 ? json_incref(memory) : NULL;
 }
 
 int output_state(const struct config *c, const struct node *n, const struct plan *p, char **ret)
@@ -645,6 +678,52 @@ static int parse_failures(const json_t *list, struct failure **ret, size_t *ret_
 	return 0;
 }
 
+static bool get_usec(const json_t *object, const char *key, uint64_t *ret)
+{
+	const json_int_t value = document_get_number(object, key);
+
+	*ret = (uint64_t)value;
+	return value >= 0;
+}
+
+static int parse_repeat(const json_t *value, struct repeat *ret)
+{
+	const json_int_t n = document_get_number(value, "n");
+
+	if (n < 0 || n > UINT32_MAX || !get_usec(value, "instance", &ret->instance) ||
+	    !get_usec(value, "value", &ret->value) ||
+	    !get_usec(value, "since_usec", &ret->since_usec) ||
+	    !get_usec(value, "last_usec", &ret->last_usec) ||
+	    !get_usec(value, "pause_usec", &ret->pause_usec) ||
+	    ret->pause_usec > 24 * 3600 * USEC_PER_SEC ||
+	    !copy(ret->verb, sizeof(ret->verb), document_get_text(value, "verb")) ||
+	    !copy(ret->target, sizeof(ret->target), document_get_text(value, "target")) ||
+	    !copy(ret->subject, sizeof(ret->subject), document_get_text(value, "subject")))
+		return -EINVAL;
+	ret->n = (uint32_t)n;
+	return 0;
+}
+
+/* What is missing or malformed is done again, which does no harm. */
+static int parse_repeats(const json_t *list, struct repeat **ret, size_t *ret_n)
+{
+	_cleanup_(freep) struct repeat *repeats = NULL;
+	const size_t size = json_array_size(list);
+	size_t n = 0;
+
+	for (size_t i = 0; i < size && size <= MAX_MEMORIES; i++) {
+		struct repeat *e = APPEND(repeats, n);
+
+		if (!e)
+			return -ENOMEM;
+		if (parse_repeat(json_array_get(list, i), e) < 0)
+			n--;
+	}
+	*ret = TAKE(repeats);
+	*ret_n = n;
+	return 0;
+}
+
 static int parse_state(const json_t *value, enum node_state *ret)
 {
 	for (int s = 0; s < _NODE_STATE_N && json_is_string(value); s++)
@@ -698,11 +777,18 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n)
 	if (r >= 0)
 		r = parse_failures(json_object_get(memory, "failures"), &seen.failures,
 				   &seen.n_failures);
+	if (r >= 0)
+		r = parse_repeats(json_object_get(memory, "repeats"), &seen.repeats,
+				  &seen.n_repeats);
 	if (r < 0) {
 		free(seen.memories);
+		free(seen.failures);
 		return r;
 	}
 
+	free(n->repeats);
+	n->repeats = seen.repeats;
+	n->n_repeats = seen.n_repeats;
 	free(n->failures);
 	n->failures = seen.failures;
 	n->n_failures = seen.n_failures;

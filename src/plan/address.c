@@ -39,7 +39,7 @@ static int want_address(const struct config *c, const struct node *n, struct pla
 	memcpy(want.peer, k->address.bytes, sizeof(want.peer));
 	want.metric = wanted_metric(c, n, p, k, &want);
 	format_address(want.family, want.local, want.prefix_len, to, sizeof(to));
-	if (!add_route_action(n, p, k, VERB_ADD_ADDRESS, want.ifindex, to, to, &item))
+	if (!add_route_action(p, k, VERB_ADD_ADDRESS, want.ifindex, to, to, &item))
 		return -ENOMEM;
 	item->address = want;
 	return 0;
@@ -60,7 +60,7 @@ static int drop_address(const struct node *n, struct plan *p, const struct carri
 	if (!node_entry(n, verb_name(VERB_ADD_ADDRESS), "", a->ifindex, text))
 		return 0;
 
-	if (!add_route_action(n, p, k, VERB_REMOVE_ADDRESS, a->ifindex, text, text, &item))
+	if (!add_route_action(p, k, VERB_REMOVE_ADDRESS, a->ifindex, text, text, &item))
 		return -ENOMEM;
 	item->address = *a;
 	return 0;

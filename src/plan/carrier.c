@@ -8,8 +8,6 @@
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 
-#define MINUTE_USEC (60 * USEC_PER_SEC)
-
 const struct carrier *carrier_of(const struct plan *p, uint32_t ifindex)
 {
 	for (size_t i = 0; i < p->n_carriers; i++)
@@ -104,30 +102,9 @@ bool gateway_of(const struct node *n, const struct carrier *k, int family, uint8
 	return best;
 }
 
-/* Who undoes what others set: its default since systemd 246, for routes of NICs it manages. */
-static void say_suspect(const struct node *n, struct action *a)
-{
-	snprintf(a->detail, sizeof(a->detail), "%s %s%s%s: undone more than %d times in a minute%s",
-		 verb_name(a->verb), a->subject, a->to[0] && !streq(a->to, a->subject) ? " " : "",
-		 streq(a->to, a->subject) ? "" : a->to, OWN_RESTORES_MAX,
-		 n->is_networkd_foreign ? "; systemd-networkd runs with ManageForeignRoutes=yes or "
-					  "ManageForeignRoutingPolicyRules=yes"
-					: "");
-}
-
-static bool is_contested(const struct node *n, const struct action *a)
-{
-	const struct ledger_entry *e =
-		node_entry(n, verb_name(a->verb), a->target, a->ifindex, a->subject);
-
-	/* The first time it was not there yet. */
-	return e && n->now_usec >= e->since_usec && n->now_usec - e->since_usec < MINUTE_USEC &&
-	       e->n > OWN_RESTORES_MAX;
-}
-
-struct action *add_route_action(const struct node *n, struct plan *p, const struct carrier *k,
-				enum verb verb, uint32_t ifindex, const char *subject,
-				const char *to, struct item **ret_item)
+struct action *add_route_action(struct plan *p, const struct carrier *k, enum verb verb,
+				uint32_t ifindex, const char *subject, const char *to,
+				struct item **ret_item)
 {
 	struct action *a =
 		plan_add(p, STEP_ROUTE, verb, CLASS_CHANGE, k ? k->device->pci->address : "");
@@ -140,11 +117,6 @@ struct action *add_route_action(const struct node *n, struct plan *p, const stru
 	COPY(a->to, to);
 	if (k)
 		COPY(a->detail, k->netdev->name);
-	if (is_contested(n, a)) {
-		a->class = CLASS_WAITING;
-		a->reason = REASON_ROUTE_CONTESTED;
-		say_suspect(n, a);
-	}
 	if (ret_item)
 		*ret_item = item;
 	return a;

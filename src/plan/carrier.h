@@ -51,11 +51,8 @@ uint32_t bits_of(int family);
  * @k:       the carrier; NULL: of none that is there
  * @subject: of the target, may be empty
  *
- * What was done over and over within the last minute, because somebody else undoes it, becomes an
- * item that waits, and says who may be the one.
- *
  * Return: the action, or NULL: there is no memory.
  */
-struct action *add_route_action(const struct node *n, struct plan *p, const struct carrier *k,
-				enum verb verb, uint32_t ifindex, const char *subject,
-				const char *to, struct item **ret_item);
+struct action *add_route_action(struct plan *p, const struct carrier *k, enum verb verb,
+				uint32_t ifindex, const char *subject, const char *to,
+				struct item **ret_item);

@@ -104,7 +104,7 @@ static int hint_contested(const struct node *n, struct plan *p, const struct car
 		snprintf(detail, sizeof(detail),
 			 "%s %s is set back to something else again and again", e->verb,
 			 e->subject);
-		return plan_add_hint(p, REASON_ROUTE_CONTESTED, k->device->pci->address, detail);
+		return plan_add_hint(p, REASON_CONTESTED, k->device->pci->address, detail);
 	}
 	return 0;
 }

@@ -12,6 +12,9 @@
 #include <linux/neighbour.h>
 #include <sys/socket.h>
 
+#define MINUTE_USEC (60 * USEC_PER_SEC)
+#define PROBES_MAX  5 /* of one that does not answer, in a minute */
+
 static const struct neighbour *find(const struct node *n, uint32_t ifindex, const uint8_t *address)
 {
 	for (size_t i = 0; i < n->n_neighbours; i++)
@@ -21,23 +24,33 @@ static const struct neighbour *find(const struct node *n, uint32_t ifindex, cons
 	return NULL;
 }
 
-static int add(const struct node *n, struct plan *p, const struct carrier *k, enum verb verb,
-	       uint32_t ifindex, const uint8_t *address)
+static int add(struct plan *p, const struct carrier *k, enum verb verb, uint32_t ifindex,
+	       const uint8_t *address)
 {
 	char subject[48];
 	struct item *item;
 	struct action *a;
 
 	format_address(AF_INET6, address, UINT32_MAX, subject, sizeof(subject));
-	a = add_route_action(n, p, k, verb, ifindex, subject, "", &item);
+	a = add_route_action(p, k, verb, ifindex, subject, "", &item);
 	if (!a)
 		return -ENOMEM;
 	item->neighbour = (struct neighbour){ .ifindex = ifindex, .family = AF_INET6 };
 	memcpy(item->neighbour.address, address, 16);
-	/* One that does not answer is no quarrel: probed a few times a minute, it is no item. */
-	if (verb == VERB_PROBE_NEIGHBOUR && a->class != CLASS_CHANGE)
-		p->n_actions--;
 	return 0;
+}
+
+/* One that does not answer is no quarrel: probed a few times a minute, it is no item. */
+static bool is_probed(const struct node *n, uint32_t ifindex, const uint8_t *address)
+{
+	const struct ledger_entry *e;
+	char subject[48];
+
+	format_address(AF_INET6, address, UINT32_MAX, subject, sizeof(subject));
+	e = node_entry(n, verb_name(VERB_PROBE_NEIGHBOUR), "", ifindex, subject);
+	/* The first time it was not there yet. */
+	return e && n->now_usec >= e->since_usec && n->now_usec - e->since_usec < MINUTE_USEC &&
+	       e->n > PROBES_MAX;
 }
 
 static bool is_fading(const struct neighbour *have)
@@ -58,9 +71,10 @@ static int want_gateway(const struct node *n, struct plan *p, const struct carri
 	if (has_managed_neighbours(n->kernel))
 		return have && have->is_managed
 			       ? 0
-			       : add(n, p, k, VERB_KEEP_NEIGHBOUR, k->netdev->ifindex, gateway);
-	return is_fading(have) ? add(n, p, k, VERB_PROBE_NEIGHBOUR, k->netdev->ifindex, gateway)
-			       : 0;
+			       : add(p, k, VERB_KEEP_NEIGHBOUR, k->netdev->ifindex, gateway);
+	return is_fading(have) && !is_probed(n, k->netdev->ifindex, gateway)
+		       ? add(p, k, VERB_PROBE_NEIGHBOUR, k->netdev->ifindex, gateway)
+		       : 0;
 }
 
 /* The gateway is another now. */
@@ -75,7 +89,7 @@ static int drop_neighbour(const struct node *n, struct plan *p, const struct nei
 	if (k && k->is_ra &&
 	    (!gateway_of(n, k, AF_INET6, gateway) || memcmp(have->address, gateway, 16) == 0))
 		return 0;
-	return add(n, p, k, VERB_REMOVE_NEIGHBOUR, have->ifindex, have->address);
+	return add(p, k, VERB_REMOVE_NEIGHBOUR, have->ifindex, have->address);
 }
 
 int plan_gateways(const struct config *c, const struct node *n, struct plan *p)

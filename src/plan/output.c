@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output.h"
 
+#include "contest.h"
 #include "steps.h"
 
 static int add(struct plan *p, enum output o, enum verb verb, enum class class, const char *path,
@@ -84,6 +85,9 @@ int plan_outputs(const struct config *c, const struct node *n, const struct plan
 	for (enum output o = 0; o < _OUTPUT_N && r >= 0; o++)
 		if (p->outputs[o].path)
 			r = plan_file(n, p, o, is_last);
+	p->tried = tried;
+	plan_contest(c, n, 0, p);
+	p->tried = NULL;
 	if (r >= 0 && tried)
 		plan_mark_tried(tried, p);
 	return r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan.h"
 
+#include "contest.h"
 #include "steps.h"
 
 /*
@@ -52,8 +53,10 @@ void plan_mark_tried(const struct plan *tried, struct plan *p)
 			a->result = t->result < 0 ? t->result : -EIO;
 			a->is_vain = t->result >= 0;
 			COPY(a->error,
-			     t->result < 0 ? t->error
-					   : "the kernel accepted it, but it did not take effect");
+			     t->result < 0
+				     ? t->error
+				     : "the kernel accepted it, but it did not take effect, or "
+				       "somebody undid it at once");
 			settle_busy(a);
 			settle_metadata(a);
 			break;
@@ -86,18 +89,25 @@ int plan_make(const struct config *c, const struct node *n, const struct plan *t
 		plan_kubelet,  plan_health,
 	};
 	_cleanup_(plan_done) struct plan p = { .tried = tried };
+	size_t n_before;
 	int r = 0;
 
-	for (size_t i = 0; i < ELEMENTSOF(steps) && r >= 0; i++)
+	for (size_t i = 0; i < ELEMENTSOF(steps) && r >= 0; i++) {
+		const size_t first = p.n_actions;
+
 		r = steps[i](c, n, &p);
+		plan_contest(c, n, first, &p); /* the next step is to know what is left alone */
+	}
 	if (r >= 0 && tried)
 		plan_mark_tried(tried, &p);
 	if (r >= 0)
 		r = plan_state(c, n, settled, &p);
 	if (r >= 0)
 		r = documents(c, n, &p);
+	n_before = p.n_actions;
 	if (r >= 0)
 		r = plan_plugin(c, n, &p);
+	plan_contest(c, n, n_before, &p);
 	if (r >= 0 && tried)
 		plan_mark_tried(tried, &p);
 	if (r < 0)

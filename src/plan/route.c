@@ -85,8 +85,8 @@ uint32_t wanted_metric(const struct config *c, const struct node *n, const struc
 	return base_metric(c, n, p, a) + rank;
 }
 
-static int want_metric(const struct node *n, struct plan *p, const struct carrier *k,
-		       const struct address *have, uint32_t want)
+static int want_metric(struct plan *p, const struct carrier *k, const struct address *have,
+		       uint32_t want)
 {
 	char subject[64], to[16];
 	struct item *item;
@@ -97,7 +97,7 @@ static int want_metric(const struct node *n, struct plan *p, const struct carrie
 
 	format_address(have->family, have->local, have->prefix_len, subject, sizeof(subject));
 	snprintf(to, sizeof(to), "%" PRIu32, want);
-	a = add_route_action(n, p, k, VERB_SET_METRIC, have->ifindex, subject, to, &item);
+	a = add_route_action(p, k, VERB_SET_METRIC, have->ifindex, subject, to, &item);
 	if (!a)
 		return -ENOMEM;
 	item->address = *have;
@@ -132,7 +132,7 @@ static int rank(const struct config *c, const struct node *n, struct plan *p,
 
 	if (!k || is_hands_off(k) || !has_prefix_route(a) || is_leaving(p, a))
 		return 0;
-	return want_metric(n, p, k, a, wanted_metric(c, n, p, k, a));
+	return want_metric(p, k, a, wanted_metric(c, n, p, k, a));
 }
 
 /*

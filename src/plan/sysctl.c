@@ -18,14 +18,13 @@ static bool is_known(const struct netconf *c, enum netconf_key key)
 	return c->known & 1u << key;
 }
 
-static int want_value(const struct node *n, struct plan *p, const struct carrier *k,
-		      enum netconf_key key, int32_t value)
+static int want_value(struct plan *p, const struct carrier *k, enum netconf_key key, int32_t value)
 {
 	char to[16];
 	struct action *a;
 
 	snprintf(to, sizeof(to), "%" PRId32, value);
-	a = add_route_action(n, p, k, VERB_SET_SYSCTL, k->netdev->ifindex, netconf_name(key), to,
+	a = add_route_action(p, k, VERB_SET_SYSCTL, k->netdev->ifindex, netconf_name(key), to,
 			     NULL);
 	if (!a)
 		return -ENOMEM;
@@ -84,7 +83,7 @@ static int plan_ipv4(const struct node *n, struct plan *p, const struct carrier 
 			r = tell_strict(p, k, key, all);
 		else if (effective > wants[i].most ||
 			 (effective >= wants[i].wrong[0] && effective <= wants[i].wrong[1]))
-			r = want_value(n, p, k, key, wants[i].value);
+			r = want_value(p, k, key, wants[i].value);
 	}
 	return r;
 }
@@ -134,7 +133,7 @@ static int plan_ipv6(const struct node *n, struct plan *p, const struct carrier 
 		if (!is_known(have, key) || have->values[key] == wants[i].value ||
 		    (key == NETCONF_USE_TEMPADDR && have->values[key] < 0)) /* -1: never */
 			continue;
-		r = want_value(n, p, k, key, wants[i].value);
+		r = want_value(p, k, key, wants[i].value);
 	}
 	return r;
 }

@@ -353,7 +353,7 @@ static int change_route(const struct node *n, struct plan *p, enum verb verb, co
 	char subject[96];
 
 	format_route(t, subject, sizeof(subject));
-	a = add_route_action(n, p, carrier_of(p, t->ifindex), verb, t->ifindex, subject, "", &item);
+	a = add_route_action(p, carrier_of(p, t->ifindex), verb, t->ifindex, subject, "", &item);
 	if (!a)
 		return -ENOMEM;
 	item->route = *t;
@@ -366,15 +366,14 @@ uint32_t ifindex_of_rule(const struct rule *rule)
 	return rule->table > OWN_TABLE_BASE ? rule->table - OWN_TABLE_BASE : 0;
 }
 
-static int change_rule(const struct node *n, struct plan *p, enum verb verb,
-		       const struct rule *rule)
+static int change_rule(struct plan *p, enum verb verb, const struct rule *rule)
 {
 	const uint32_t ifindex = ifindex_of_rule(rule);
 	struct item *item;
 	char subject[96];
 
 	format_rule(rule, subject, sizeof(subject));
-	if (!add_route_action(n, p, carrier_of(p, ifindex), verb, ifindex, subject, "", &item))
+	if (!add_route_action(p, carrier_of(p, ifindex), verb, ifindex, subject, "", &item))
 		return -ENOMEM;
 	item->rule = *rule;
 	return 0;
@@ -401,7 +400,7 @@ static int remove_rules(const struct node *n, struct plan *p, const struct table
 			is_wanted_here = is_same_rule(&want->rules[k], have);
 		for (size_t k = 0; k < i && is_wanted_here; k++)
 			is_wanted_here = !is_same_rule(&n->rules[k], have);
-		if (!is_wanted_here && change_rule(n, p, VERB_REMOVE_RULE, have) < 0)
+		if (!is_wanted_here && change_rule(p, VERB_REMOVE_RULE, have) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -545,7 +544,7 @@ static int plan_difference(const struct node *n, struct plan *p, const struct ta
 			r = change_route(n, p, VERB_SET_ROUTE, &want->routes[i]);
 	for (size_t i = 0; i < want->n_rules && r >= 0; i++)
 		if (!has_rule(n, &want->rules[i]))
-			r = change_rule(n, p, VERB_ADD_RULE, &want->rules[i]);
+			r = change_rule(p, VERB_ADD_RULE, &want->rules[i]);
 	return r < 0 || p->n_actions > n_before ? r : check_rules(n, p, want);
 }
 

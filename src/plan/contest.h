@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Contest: what somebody else undoes again and again is reported, and left alone for a growing
+ * time.
+ *
+ * A change that succeeded and is wanted once more was undone by somebody. Done CONTEST_MAX times
+ * within a minute, it is left alone for a minute when it is undone once more, and reported; then it
+ * is done again. Undone once more within as long as it had been left alone, it is left alone for
+ * twice as long, up to an hour; else all is forgotten.
+ *
+ * It is the same change when verb, target, subject, instance and value are the same:
+ *
+ * - The instance tells a device that was made or bound anew from one that was only changed: a card
+ *   plugged in, a driver bound, VFs made another time start from nothing, however often that is
+ *   done. It is the ifindex where a netdev is meant, the index of the RDMA device for SMC's table,
+ *   else that of struct pci. VFs are of their PF: who sets their number to 0 undoes what was done
+ *   to the PF, and the way through zero counts as one change.
+ * - The value is what is set, or a hash of the text of a file: of another one somebody else's
+ *   change is not the reason.
+ *
+ * What we undid ourselves is not counted: a removal forgets what was added, and the other way
+ * round. Not counted at all is what only asks (metadata, the probe of a neighbour), and autoprobe
+ * switched on again, which is always given back.
+ */
+#pragma once
+
+#include "plan.h"
+
+#define CONTEST_MAX        3
+#define CONTEST_FIRST_USEC (60 * USEC_PER_SEC)
+#define CONTEST_LAST_USEC  (3600 * USEC_PER_SEC)
+
+/*
+ * Gives each open change from number @first on its instance and value. One that is to be left alone
+ * becomes an item that waits, with the reason "contested", and p->again_usec says for how long.
+ * Nothing is left alone when p->tried is asked for by a person.
+ */
+void plan_contest(const struct config *c, const struct node *n, size_t first, struct plan *p);
+
+/*
+ * Counts what was tried in this pass and succeeded, as of the time of this look. n->repeats stays
+ * what it was when nothing was: a pass without changes writes nothing. What a person asked for
+ * begins anew, and so does another configuration. Return: 0 or -ENOMEM.
+ */
+int plan_note_repeats(const struct config *c, const struct plan *tried, struct node *n);
