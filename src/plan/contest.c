@@ -284,7 +284,7 @@ int plan_note_repeats(const struct config *c, const struct plan *tried, struct n
 				n->n_repeats = 0;
 			is_begun = true;
 		}
-		if (!is_part(tried, a))
+		if (!tried->is_asked && !is_part(tried, a))
 			r = note(a, n);
 	}
 	return r;

@@ -39,7 +39,7 @@ void plan_contest(const struct config *c, const struct node *n, size_t first, st
 
 /*
  * Counts what was tried in this pass and succeeded, as of the time of this look. n->repeats stays
- * what it was when nothing was: a pass without changes writes nothing. What a person asked for
- * begins anew, and so does another configuration. Return: 0 or -ENOMEM.
+ * what it was when nothing was: a pass without changes writes nothing. What a person asked for is
+ * no restoration: all begins anew after it, and with another configuration. Return: 0 or -ENOMEM.
  */
 int plan_note_repeats(const struct config *c, const struct plan *tried, struct node *n);

@@ -50,8 +50,9 @@ void plan_mark_tried(const struct plan *tried, struct plan *p)
 				continue;
 
 			a->is_done = true;
-			a->result = t->result < 0 ? t->result : -EIO;
 			a->is_vain = t->result >= 0;
+			a->is_undone = t->result >= 0;
+			a->result = a->is_undone ? -EIO : t->result;
 			COPY(a->error,
 			     t->result < 0
 				     ? t->error
