@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 
 #define BUFFER_BYTES (1 << 20)
+#define TURN_MAX     64 /* datagrams in one turn: in a storm there is always one more */
 
 int events_open(struct netlink *nl)
 {
@@ -174,7 +175,7 @@ int events_drain(struct netlink *nl)
 	char buf[32768] __attribute__((aligned(NLMSG_ALIGNTO)));
 	int n = 0;
 
-	for (;;) {
+	for (int i = 0; i < TURN_MAX; i++) {
 		ssize_t size = recv(events_fd(nl), buf, sizeof(buf), MSG_DONTWAIT);
 
 		if (size < 0 && errno == EINTR)
@@ -185,4 +186,5 @@ int events_drain(struct netlink *nl)
 			return -errno;
 		n += count_messages(buf, (int)size);
 	}
+	return n;
 }

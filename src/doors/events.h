@@ -22,6 +22,6 @@ int events_add_neighbours(struct netlink *nl);
 
 int events_fd(const struct netlink *nl); /* owned by @nl */
 
-/* Takes all that is there. Return: how many, or -errno; -ENOBUFS: some were lost, look at
- * everything. */
+/* Takes what is there, a bounded number as uevents_drain() does. Return: how many, or -errno;
+ * -ENOBUFS: some were lost, look at everything. */
 int events_drain(struct netlink *nl);

@@ -19,6 +19,7 @@ int uevents_open(struct uevents *u);
 void uevents_done(struct uevents *u);
 int uevents_fd(const struct uevents *u); /* owned by @u */
 
-/* Takes all that is there. Return: how many were about more than virtual network devices, or
+/* Takes what is there, a bounded number: what is left wakes the loop again, after the timers and
+ * the watchdog had their turn. Return: how many were about more than virtual network devices, or
  * -errno; -ENOBUFS: some were lost, look at everything. */
 int uevents_drain(struct uevents *u);
