@@ -17,14 +17,21 @@ struct scene {
 	struct node node;
 	struct pci pcis[1];
 	struct ibdev ibdevs[1];
+	struct netdev netdevs[1];
 	struct plan last; /* as it was planned */
 };
 
 static void set_scene(struct scene *s)
 {
 	*s = (struct scene){ .pcis = { { .address = PF, .instance = 100 } },
+			     .netdevs = { { .ifindex = NET } },
 			     .ibdevs = { { .name = "mlx5_0", .index = 5, .pci = PF } } };
-	s->node = (struct node){ .pcis = s->pcis, .n_pcis = 1, .ibdevs = s->ibdevs, .n_ibdevs = 1 };
+	s->node = (struct node){ .pcis = s->pcis,
+				 .n_pcis = 1,
+				 .ibdevs = s->ibdevs,
+				 .n_ibdevs = 1,
+				 .netdevs = s->netdevs,
+				 .n_netdevs = 1 };
 	COPY(s->config.hash, "0011223344556677");
 	COPY(s->node.last_hash, "0011223344556677");
 }
@@ -129,8 +136,14 @@ static void what_is_undone_again_and_again_is_left_alone_for_a_growing_time(_unu
 /* The scene made different before each pass. */
 static void card_is_another(struct scene *s, struct change *c, unsigned i)
 {
-	c->ifindex = NET + i;
-	(void)s;
+	c->ifindex = s->netdevs[0].ifindex = NET + i;
+}
+/* A look at which it is away, and then it is back with its number. */
+static void was_in_a_pod(struct scene *s, struct change *c _unused_, unsigned i)
+{
+	s->node.n_netdevs = 0;
+	pass_of(s, i, NULL, 0, false);
+	s->node.n_netdevs = 1;
 }
 static void function_is_another(struct scene *s, struct change *c _unused_, unsigned i)
 {
@@ -178,6 +191,10 @@ static void only_the_same_change_of_the_same_device_counts(_unused_ void **state
 		{ "of a netdev made anew",
 		  card_is_another,
 		  { VERB_SET_MTU, PF, NET, "", "1500", "9000" },
+		  false },
+		{ "of a netdev that was away",
+		  was_in_a_pod,
+		  { VERB_SET_LINK_UP, PF, NET, "", "", "" },
 		  false },
 		{ "to and fro",
 		  value_is_another,
@@ -369,13 +386,19 @@ static void a_pass_without_changes_remembers_the_same(_unused_ void **state)
 
 static void what_is_past_makes_room(_unused_ void **state)
 {
+	static const struct change vfs = { VERB_SET_NUM_VFS, PF, 0, "", "0", "4" };
 	struct change c = mtu;
 	struct scene s;
 
 	set_scene(&s);
 	for (unsigned i = 0; i < 1000; i++) { /* a card that comes and goes all day */
-		c.ifindex = 1000 + i;
+		c.ifindex = s.netdevs[0].ifindex = 1000 + i;
 		assert_true(is_made(&s, 10 * i, &c));
+		assert_int_equal(s.node.n_repeats, 1);
+	}
+	for (unsigned i = 0; i < 1000; i++) { /* or one that is bound anew */
+		s.pcis[0].instance = 1000 + i;
+		assert_true(is_made(&s, 10000 + 10 * i, &vfs));
 		assert_true(s.node.n_repeats <= 8);
 	}
 	end_scene(&s);

@@ -629,7 +629,7 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 		{ "0000:c1:00.0", "mlx5_1", "ens2", 3, true },
 	};
 	static const struct repeat repeat = {
-		"set-sysctl", "0000:41:00.0", "ipv4/arp_ignore", 4, INT64_MAX, 2,
+		"set-sysctl", "0000:41:00.0", "ipv4/arp_ignore", 7, 4, INT64_MAX, 2,
 		77000000,     78000000,       60000000
 	};
 	struct memory before[] = { { "0000:41:00.3", "mlx5_3", "ens1v1", 2, true } };

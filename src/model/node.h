@@ -421,7 +421,8 @@ struct failure {
 struct repeat {
 	char verb[24]; /* verb_name() */
 	char target[256], subject[96];
-	uint64_t instance, value; /* of the action */
+	uint32_t ifindex;
+	uint64_t instance, value; /* of the action, as is all above */
 	uint32_t n; /* times it was made since since_usec, which is a minute at most */
 	uint64_t since_usec, last_usec; /* CLOCK_MONOTONIC */
 	uint64_t pause_usec; /* after last_usec, when it is undone once more; 0: done again at once

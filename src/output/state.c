@@ -465,10 +465,11 @@ static json_t *make_failures(const struct plan *p)
 /* clang-format off */
 static json_t *make_repeat(const struct repeat *e)
 {
-	return json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I}",
+	return json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 			 "verb", e->verb,
 			 "target", document_text(e->target),
 			 "subject", document_text(e->subject),
+			 "ifindex", (json_int_t)e->ifindex,
 			 "instance", (json_int_t)e->instance,
 			 "value", (json_int_t)e->value,
 			 "n", (json_int_t)e->n,
@@ -696,8 +697,10 @@ static bool get_usec(const json_t *object, const char *key, uint64_t *ret)
 static int parse_repeat(const json_t *value, struct repeat *ret)
 {
 	const json_int_t n = document_get_number(value, "n");
+	const json_int_t ifindex = document_get_number(value, "ifindex");
 
-	if (n < 0 || n > UINT32_MAX || !get_usec(value, "instance", &ret->instance) ||
+	if (n < 0 || n > UINT32_MAX || ifindex < 0 || ifindex > INT32_MAX ||
+	    !get_usec(value, "instance", &ret->instance) ||
 	    !get_usec(value, "value", &ret->value) ||
 	    !get_usec(value, "since_usec", &ret->since_usec) ||
 	    !get_usec(value, "last_usec", &ret->last_usec) ||
@@ -708,6 +711,7 @@ static int parse_repeat(const json_t *value, struct repeat *ret)
 	    !copy(ret->subject, sizeof(ret->subject), document_get_text(value, "subject")))
 		return -EINVAL;
 	ret->n = (uint32_t)n;
+	ret->ifindex = (uint32_t)ifindex;
 	return 0;
 }
 

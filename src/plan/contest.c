@@ -47,7 +47,7 @@ static uint64_t instance_of(const struct node *n, const struct action *a)
 	const struct pci *pci = node_pci(n, a->target);
 
 	if (a->ifindex > 0)
-		return a->ifindex;
+		return 0; /* it is told by that */
 	if (a->verb == VERB_SET_PNETID && ib)
 		return ib->index;
 	return pci ? pci->instance & INT64_MAX : 0;
@@ -95,8 +95,9 @@ static uint64_t value_of(const struct plan *p, const struct action *a)
 
 static bool is_of(const struct repeat *e, const struct action *a, enum verb verb)
 {
-	return e->instance == a->instance && streq(e->verb, verb_name(verb)) &&
-	       streq(e->target, a->target) && streq(e->subject, a->subject);
+	return e->ifindex == a->ifindex && e->instance == a->instance &&
+	       streq(e->verb, verb_name(verb)) && streq(e->target, a->target) &&
+	       streq(e->subject, a->subject);
 }
 
 static struct repeat *find(const struct node *n, const struct action *a, enum verb verb)
@@ -193,6 +194,17 @@ void plan_contest(const struct config *c, const struct node *n, size_t first, st
 
 /* --- what is remembered --- */
 
+/* A netdev that comes back from a pod may have the number that it had: it begins anew. */
+static void forget_gone(struct node *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n->n_repeats; i++)
+		if (n->repeats[i].ifindex == 0 || node_netdev(n, n->repeats[i].ifindex))
+			n->repeats[kept++] = n->repeats[i];
+	n->n_repeats = kept;
+}
+
 static void forget_past(struct node *n)
 {
 	size_t kept = 0;
@@ -240,9 +252,10 @@ static void count(const struct action *a, uint64_t now, struct repeat *e)
 static bool is_part(const struct plan *tried, const struct action *a)
 {
 	for (const struct action *b = tried->actions; b < a; b++)
-		if (b->is_done && b->result >= 0 && b->instance == a->instance &&
-		    key_verb(b) == key_verb(a) && streq(b->target, a->target) &&
-		    streq(b->subject, a->subject) && b->value == a->value)
+		if (b->is_done && b->result >= 0 && b->ifindex == a->ifindex &&
+		    b->instance == a->instance && key_verb(b) == key_verb(a) &&
+		    streq(b->target, a->target) && streq(b->subject, a->subject) &&
+		    b->value == a->value)
 			return true;
 	return false;
 }
@@ -262,6 +275,7 @@ static int note(const struct action *a, struct node *n)
 		COPY(e->verb, verb_name(key_verb(a)));
 		COPY(e->target, a->target);
 		COPY(e->subject, a->subject);
+		e->ifindex = a->ifindex;
 		e->instance = a->instance;
 	}
 	count(a, n->now_usec, e);
@@ -273,6 +287,7 @@ int plan_note_repeats(const struct config *c, const struct plan *tried, struct n
 	bool is_begun = false;
 	int r = 0;
 
+	forget_gone(n);
 	for (size_t i = 0; i < tried->n_actions && r >= 0; i++) {
 		const struct action *a = &tried->actions[i];
 

@@ -12,9 +12,10 @@
  *
  * - The instance tells a device that was made or bound anew from one that was only changed: a card
  *   plugged in, a driver bound, VFs made another time start from nothing, however often that is
- *   done. It is the ifindex where a netdev is meant, the index of the RDMA device for SMC's table,
- *   else that of struct pci. VFs are of their PF: who sets their number to 0 undoes what was done
- *   to the PF, and the way through zero counts as one change.
+ *   done. It is the ifindex where a netdev is meant, unless that was away (in a pod) meanwhile, the
+ *   index of the RDMA device for SMC's table, else that of struct pci. VFs are of their PF: who
+ * sets their number to 0 undoes what was done to the PF, and the way through zero counts as one
+ * change.
  * - The value is what is set, or a hash of the text of a file: of another one somebody else's
  *   change is not the reason.
  *
@@ -39,7 +40,8 @@ void plan_contest(const struct config *c, const struct node *n, size_t first, st
 
 /*
  * Counts what was tried in this pass and succeeded, as of the time of this look. n->repeats stays
- * what it was when nothing was: a pass without changes writes nothing. What a person asked for is
- * no restoration: all begins anew after it, and with another configuration. Return: 0 or -ENOMEM.
+ * what it was when nothing was and no netdev is gone: a pass without changes writes nothing. What a
+ * person asked for is no restoration: all begins anew after it, and with another configuration.
+ * Return: 0 or -ENOMEM.
  */
 int plan_note_repeats(const struct config *c, const struct plan *tried, struct node *n);
