@@ -155,7 +155,7 @@ static void ibdev_is_another(struct scene *s, struct change *c _unused_, unsigne
 }
 static void value_is_another(struct scene *s _unused_, struct change *c, unsigned i)
 {
-	c->to = i % 2 ? "9000" : "1500";
+	c->to = i == 1 ? "9000" : "1500";
 }
 static void text_is_another(struct scene *s _unused_, struct change *c, unsigned i)
 {
