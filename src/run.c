@@ -160,7 +160,7 @@ static int add_outputs(const struct config *c, const struct plan *tried, struct 
 }
 
 static int look_and_plan(struct doors *d, const struct config *c, bool is_settled, bool is_by_hand,
-			 const struct plan *tried, struct node *ret_node, struct plan *ret)
+			 struct plan *tried, struct node *ret_node, struct plan *ret)
 {
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
@@ -171,8 +171,10 @@ static int look_and_plan(struct doors *d, const struct config *c, bool is_settle
 		return log_error_errno(r, "The node cannot be observed");
 
 	n.is_by_hand = is_by_hand;
-	if (tried)
+	if (tried) {
+		plan_forget_replaced(&n, tried);
 		r = plan_note_repeats(c, tried, &n);
+	}
 	if (r < 0)
 		return r;
 	if (tried && plan_stuck(tried)[0])
@@ -219,7 +221,7 @@ static int look_and_plan(struct doors *d, const struct config *c, bool is_settle
 	return 0;
 }
 
-int run_plan(struct doors *d, const struct config *c, bool is_settled, const struct plan *tried,
+int run_plan(struct doors *d, const struct config *c, bool is_settled, struct plan *tried,
 	     struct node *ret_node, struct plan *ret)
 {
 	return look_and_plan(d, c, is_settled, false, tried, ret_node, ret);
@@ -374,10 +376,12 @@ static int recall_failures(const struct config *c, const struct node *n, struct 
 			if (streq(f->verb, verb_name(v)))
 				a->verb = v;
 		a->result = f->result;
+		a->instance = f->instance;
 		COPY(a->target, f->target);
 		COPY(a->to, f->to);
 		COPY(a->error, f->error);
 	}
+	plan_forget_replaced(n, tried);
 	return 0;
 }
 

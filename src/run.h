@@ -53,7 +53,7 @@ int run_load_config(struct doors *d, const char *file, struct config *ret);
 int run_check(struct doors *d, const char *file, bool is_json, char **ret);
 
 /* Observes and plans, changing nothing; release both. Libibverbs is tried where that is due. */
-int run_plan(struct doors *d, const struct config *c, bool is_settled, const struct plan *tried,
+int run_plan(struct doors *d, const struct config *c, bool is_settled, struct plan *tried,
 	     struct node *ret_node, struct plan *ret);
 
 /*

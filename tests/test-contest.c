@@ -423,6 +423,37 @@ static void what_failed_was_undone_by_nobody(_unused_ void **state)
 	end_scene(&s);
 }
 
+static void what_was_tried_on_another_instance_was_not_tried_on_this_one(_unused_ void **state)
+{
+	static const struct {
+		struct change change;
+		uint64_t instance; /* of the PF, by then */
+		bool is_done;
+	} rows[] = {
+		{ { VERB_SET_NUM_VFS, PF, 0, "", "0", "4" }, 100, true },
+		{ { VERB_SET_NUM_VFS, PF, 0, "", "0", "4" }, 101, false },
+		{ { VERB_SET_NUM_VFS, PF, 0, "", "0", "4" }, 0, true },      /* not known */
+		{ { VERB_REBIND_DRIVER, PF, 0, "", "", "igb" }, 101, true }, /* by that */
+		{ { VERB_LOAD_MODULE, "ib_umad", 0, "", "", "" }, 101, true },
+		{ { VERB_SET_MTU, PF, NET, "", "1500", "9000" }, 101, true }, /* by its number */
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct plan tried = {};
+		struct scene s;
+
+		set_scene(&s);
+		add(&tried, &rows[i].change);
+		plan_contest(&s.config, &s.node, 0, &tried);
+		tried.actions[0].is_done = true;
+		s.pcis[0].instance = rows[i].instance;
+		plan_forget_replaced(&s.node, &tried);
+		assert_int_equal(tried.actions[0].is_done, rows[i].is_done);
+		plan_done(&tried);
+		end_scene(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -436,6 +467,7 @@ int main(void)
 		cmocka_unit_test(a_pass_without_changes_remembers_the_same),
 		cmocka_unit_test(what_is_past_makes_room),
 		cmocka_unit_test(what_failed_was_undone_by_nobody),
+		cmocka_unit_test(what_was_tried_on_another_instance_was_not_tried_on_this_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

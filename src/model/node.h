@@ -412,6 +412,7 @@ struct failure {
 	char target[256], to[48];
 	int result; /* -errno */
 	char error[192];
+	uint64_t instance; /* of the action; 0: not known */
 };
 
 /*

@@ -91,7 +91,6 @@ struct action {
 	/* set by apply */
 	bool is_done;    /* it was tried */
 	bool is_gone;    /* it failed because its function was unplugged meanwhile */
-	bool is_undone;  /* it succeeded, and is wanted again at the next look of the same pass */
 	int result;      /* 0 or -errno */
 	char error[192]; /* what the door had to say; empty: strerror() says it */
 	bool is_vain;    /* set by the next plan: it was accepted, and is wanted still */

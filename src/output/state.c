@@ -437,12 +437,18 @@ static json_t *make_memory_of(const struct memory *m)
 }
 /* clang-format on */
 
-/* What of a netdev succeeded and was undone at once is no failure to remember: whoever undoes it
- * made an event, and how often it is done again is in the hands of plan/contest.h. */
-static bool is_to_remember(const struct action *a)
+/* clang-format off */
+static json_t *make_failure(const struct action *a)
 {
-	return a->is_done && a->result < 0 && !(a->is_undone && a->ifindex > 0);
+	return json_pack("{s:s, s:o, s:o, s:I, s:i, s:o}",
+			 "verb", verb_name(a->verb),
+			 "target", document_text(a->target),
+			 "to", document_text(a->to),
+			 "instance", (json_int_t)a->instance,
+			 "result", a->result,
+			 "error", document_text(a->error));
 }
+/* clang-format on */
 
 static json_t *make_failures(const struct plan *p)
 {
@@ -451,12 +457,7 @@ static json_t *make_failures(const struct plan *p)
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 
-		if (is_to_remember(a) &&
-		    json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:i, s:o}", "verb",
-							  verb_name(a->verb), "target",
-							  document_text(a->target), "to",
-							  document_text(a->to), "result", a->result,
-							  "error", document_text(a->error))) < 0)
+		if (a->is_done && a->result < 0 && json_array_append_new(list, make_failure(a)) < 0)
 			return NULL;
 	}
 	return json_incref(list);
@@ -664,6 +665,7 @@ static int parse_failure(const json_t *value, struct failure *ret)
 	    !copy(ret->error, sizeof(ret->error), document_get_text(value, "error")))
 		return -EINVAL;
 	ret->result = (int)result;
+	ret->instance = (uint64_t)MAX(document_get_number(value, "instance"), 0);
 	return 0;
 }
 

@@ -282,6 +282,20 @@ static int note(const struct action *a, struct node *n)
 	return 0;
 }
 
+void plan_forget_replaced(const struct node *n, struct plan *tried)
+{
+	for (size_t i = 0; i < tried->n_actions; i++) {
+		struct action *a = &tried->actions[i];
+		const uint64_t now = instance_of(n, a);
+
+		/* These make a new one themselves. */
+		if (a->verb == VERB_BIND_DRIVER || a->verb == VERB_REBIND_DRIVER)
+			continue;
+		if (a->instance > 0 && now > 0 && a->instance != now)
+			a->is_done = false;
+	}
+}
+
 int plan_note_repeats(const struct config *c, const struct plan *tried, struct node *n)
 {
 	bool is_begun = false;

@@ -45,3 +45,9 @@ void plan_contest(const struct config *c, const struct node *n, size_t first, st
  * Return: 0 or -ENOMEM.
  */
 int plan_note_repeats(const struct config *c, const struct plan *tried, struct node *n);
+
+/*
+ * What was tried on a function that was plugged in or bound anew since was tried on another one:
+ * it is not done. So it is tried at once, whatever came of it before.
+ */
+void plan_forget_replaced(const struct node *n, struct plan *tried);

@@ -51,8 +51,7 @@ void plan_mark_tried(const struct plan *tried, struct plan *p)
 
 			a->is_done = true;
 			a->is_vain = t->result >= 0;
-			a->is_undone = t->result >= 0;
-			a->result = a->is_undone ? -EIO : t->result;
+			a->result = a->is_vain ? -EIO : t->result;
 			COPY(a->error,
 			     t->result < 0
 				     ? t->error
