@@ -308,7 +308,7 @@ class Scenario:
         self.n_passed = self.n_failed = 0
         self.allowed = []
         text = open(path).read()
-        self.timeout = int(self.declared(text, "timeout", "300"))
+        self.timeout = int(self.declared(text, "timeout", "300")) * (25 if os.environ.get("VM_LONG") else 1)
         self.start = self.declared(text, "start", "late")
         self.n_erdma = int(self.declared(text, "erdma", "0"))
         self.has_peer = self.declared(text, "peer", "no") == "yes"
