@@ -42,6 +42,7 @@ struct watch {
 	struct worker worker;
 	struct worker_message making; /* what the worker is at, when it makes VFs */
 	uint32_t n_made;              /* VFs of it that were seen last */
+	uint64_t event_usec;          /* of the last event */
 	uint64_t storm_usec;          /* since when events put the next pass off; 0: none is due */
 	uint64_t look_usec, retry_usec; /* the next intervals */
 	bool is_again;                  /* something happened while a pass was running */
@@ -73,19 +74,28 @@ static int arm(sd_event_source *timer, uint64_t when)
 	return r < 0 ? r : sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
 }
 
+/* By the time of the events, whatever was done since: quiet that passed while a pass was running is
+ * not waited for once more. */
+static int arm_settle(struct watch *w, uint64_t not_before_usec)
+{
+	const uint64_t when =
+		MIN(w->event_usec + w->config.service.settle_usec, w->storm_usec + STORM_USEC);
+
+	return arm(w->settle, MAX(when, not_before_usec));
+}
+
 /* Something changed: remember it, and look once it has been quiet. */
 static int look_soon(struct watch *w)
 {
-	uint64_t now = now_usec(), when = now + w->config.service.settle_usec;
-
 	w->look_usec = LOOK_FIRST_USEC;
+	w->event_usec = now_usec();
+	if (w->storm_usec == 0)
+		w->storm_usec = w->event_usec;
 	if (w->worker.pid) {
 		w->is_again = true;
 		return 0;
 	}
-	if (w->storm_usec == 0)
-		w->storm_usec = now;
-	return arm(w->settle, MIN(when, w->storm_usec + STORM_USEC));
+	return arm_settle(w, 0);
 }
 
 static void tell_status(struct watch *w, const char *text, uint64_t extend_usec)
@@ -180,7 +190,9 @@ static int on_result(struct watch *w)
 	w->is_first = false;
 	if (w->is_again) {
 		w->is_again = false;
-		return look_soon(w);
+		/* A loss is confirmed by a look that is not the same one. */
+		return arm_settle(w,
+				  res->n_lost > 0 ? now_usec() + w->config.service.settle_usec : 0);
 	}
 	return arm_timers(w);
 }
@@ -199,6 +211,7 @@ static int on_failure(struct watch *w, const char *problem)
 		return -EIO;
 
 	w->is_again = false;
+	w->storm_usec = 0;
 	if (w->is_settled) {
 		r = run_report_failure(&w->config, problem);
 		if (r >= 0)
