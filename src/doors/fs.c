@@ -141,16 +141,40 @@ static ssize_t read_up_to(int fd, char *buf, size_t size)
 	return (ssize_t)n;
 }
 
-int fs_read(const struct fs *fs, const char *path, char *buf, size_t size)
+/*
+ * An attribute of the running kernel's sysfs is no FIFO, and one read() has all of it, which is at
+ * most a page: sysfs_kf_seq_show() in fs/sysfs/file.c. A GID table has up to 1,024 of them for each
+ * port, and each look reads all.
+ */
+static ssize_t read_attribute(const struct fs *fs, const char *path, char *buf, size_t size)
 {
 	_cleanup_(closep) int fd = -EBADF;
 	ssize_t n;
 
-	fd = open_regular(fs, path, O_RDONLY);
+	fd = fs_open(fs, path, O_RDONLY | CAUTIOUS);
 	if (fd < 0)
 		return fd;
+	do
+		n = read(fd, buf, size);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
 
-	n = read_up_to(fd, buf, size);
+static ssize_t read_line(const struct fs *fs, const char *path, char *buf, size_t size)
+{
+	_cleanup_(closep) int fd = -EBADF;
+
+	if (fs->is_live && is_prefix(path, "sys/"))
+		return read_attribute(fs, path, buf, size);
+
+	fd = open_regular(fs, path, O_RDONLY);
+	return fd < 0 ? fd : read_up_to(fd, buf, size);
+}
+
+int fs_read(const struct fs *fs, const char *path, char *buf, size_t size)
+{
+	const ssize_t n = read_line(fs, path, buf, size);
+
 	if (n < 0)
 		return (int)n;
 	if ((size_t)n >= size)
