@@ -1181,6 +1181,8 @@ static void the_files_are_those_systemd_shows(void **state)
 
 	if (!cat_config(p->root, shown, sizeof(shown)))
 		skip(); /* not there, or too old for --root */
+	if (strstr(shown, CONFIG_NAME " not found"))
+		skip(); /* systemd 247 looks for the main file in /etc alone */
 
 	assert_int_equal(config_files_load(&p->fs, NULL, 0, &files, &errors), 0);
 	assert_int_equal(errors.n_items, 0);

@@ -9,11 +9,12 @@
 
 #include <cmocka.h>
 
+#include <sys/mount.h> /* before linux/fs.h: glibc before 2.36 does not bear it first */
+
 #include <linux/fs.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/ioctl.h>
-#include <sys/mount.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>

@@ -302,6 +302,18 @@ static bool is_passable(struct modules *m, const struct kmod_module *module)
 	return theirs && streq(theirs, command);
 }
 
+/*
+ * libkmod 27 and 28 do not find a built-in module by its name where there is an index of the
+ * aliases of such modules. "Built in" is the one answer of this call that is not from /sys.
+ */
+static bool is_builtin(struct modules *m, const char *name)
+{
+	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
+
+	return kmod.module_new_from_name(m->ctx, name, &module) >= 0 &&
+	       kmod.module_get_initstate(module) == KMOD_MODULE_BUILTIN;
+}
+
 int module_look(struct modules *m, const char *name, enum module_state *ret)
 {
 	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
@@ -310,7 +322,7 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 
 	r = look_up(m, name, &list);
 	if (r == -ENOENT) {
-		*ret = MODULE_MISSING;
+		*ret = is_builtin(m, name) ? MODULE_BUILTIN : MODULE_MISSING;
 		return 0;
 	}
 	if (r < 0)
