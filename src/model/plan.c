@@ -568,7 +568,7 @@ static enum reason file_failure(const struct action *a)
 	return REASON_ACTION_FAILED;
 }
 
-enum reason action_failure(const struct action *a)
+static enum reason failure(const struct action *a)
 {
 	if (!a->is_done || a->result >= 0)
 		return REASON_NONE;
@@ -580,6 +580,13 @@ enum reason action_failure(const struct action *a)
 	if (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE)
 		return load_failure(a);
 	return is_file_for_others(a->verb) ? file_failure(a) : REASON_ACTION_FAILED;
+}
+
+enum reason action_failure(const struct action *a)
+{
+	const enum reason reason = failure(a);
+
+	return reason == REASON_ACTION_FAILED && a->is_vain ? REASON_NO_EFFECT : reason;
 }
 
 const char *action_advice(const struct action *a)

@@ -779,6 +779,12 @@ static const struct {
 		"/usr/lib/rdma-provision/networkd.conf.d/rdma-provision.conf into "
 		"/etc/systemd/networkd.conf.d/ and restart it.",
 	},
+	[REASON_NO_EFFECT] = {
+		"no-effect",
+		"A change has no effect",
+		"It is tried again. When that does not help, find out who else changes this (another "
+		"agent, a script, NetworkManager), and look in \"dmesg\" at that time.",
+	},
 	[REASON_ACTION_FAILED] = {
 		"action-failed",
 		"A change was tried and failed",
