@@ -3,6 +3,8 @@
 
 #include "reader.h"
 
+#include <assert.h>
+
 #define BLANKS " \t"
 
 /* What one look at a text is after, and what it finds. Lines are counted from 1. */
@@ -144,7 +146,8 @@ int dropin_open(const char *text, size_t size, struct dropin *ret)
 	}
 
 	*ret = d;
-	d = (struct dropin){};
+	d.lines = NULL;
+	d.n_lines = 0;
 	return 0;
 }
 
@@ -268,6 +271,7 @@ static int insert(struct dropin *d, size_t at, const char *text)
 	const char *end;
 	int r;
 
+	assert(at <= d->n_lines && (d->lines || d->n_lines == 0));
 	r = end_of_neighbour(d, at, &end);
 	if (r < 0)
 		return r;
@@ -370,7 +374,8 @@ static int copy_of(const struct dropin *d, struct dropin *ret)
 		line->data = line->owned;
 	}
 	*ret = c;
-	c = (struct dropin){};
+	c.lines = NULL;
+	c.n_lines = 0;
 	return 0;
 }
 
