@@ -164,12 +164,22 @@ static void what_else_is_known_of_a_nic_is_noted(_unused_ void **state)
 				    { .ifindex = 3, .mac = MAC },
 				    { .ifindex = 4 } };
 	struct route routes[] = {
-		{ .family = AF_INET, .ifindex = 2, .type = RTN_UNICAST },
-		{ .family = AF_INET, .ifindex = 2, .type = RTN_UNICAST, .metric = 100 },
-		{ .family = AF_INET, .ifindex = 3, .type = RTN_UNICAST, .prefix_len = 8 },
-		{ .family = AF_INET6, .ifindex = 3, .type = RTN_UNICAST },
-		{ .family = AF_INET, .ifindex = 4, .type = RTN_UNICAST },
-		{ .family = AF_INET, .type = RTN_BLACKHOLE },
+		{ .family = AF_INET, .table = RT_TABLE_MAIN, .ifindex = 2, .type = RTN_UNICAST },
+		{ .family = AF_INET,
+		  .table = RT_TABLE_MAIN,
+		  .ifindex = 2,
+		  .type = RTN_UNICAST,
+		  .metric = 100 },
+		{ .family = AF_INET,
+		  .table = RT_TABLE_MAIN,
+		  .ifindex = 3,
+		  .type = RTN_UNICAST,
+		  .prefix_len = 8 },
+		{ .family = AF_INET6, .table = RT_TABLE_MAIN, .ifindex = 3, .type = RTN_UNICAST },
+		/* ours, of a NIC that is not the primary one */
+		{ .family = AF_INET, .table = 11400003, .ifindex = 3, .type = RTN_UNICAST },
+		{ .family = AF_INET, .table = RT_TABLE_MAIN, .ifindex = 4, .type = RTN_UNICAST },
+		{ .family = AF_INET, .table = RT_TABLE_MAIN, .type = RTN_BLACKHOLE },
 	};
 	struct node n = { .netdevs = netdevs,
 			  .n_netdevs = ELEMENTSOF(netdevs),
@@ -330,7 +340,9 @@ static void set_scene(struct scene *s)
 					 .has_carrier = true,
 					 .pci = "0000:41:00.0" };
 	s->ibdev = (struct ibdev){ .name = "mlx5_0", .pci = "0000:41:00.0", .netdev = "eth1" };
-	s->routes[0] = (struct route){ .family = AF_INET, .ifindex = 2, .type = RTN_UNICAST };
+	s->routes[0] = (struct route){
+		.family = AF_INET, .table = RT_TABLE_MAIN, .ifindex = 2, .type = RTN_UNICAST
+	};
 	s->node = (struct node){ .pcis = s->pcis,
 				 .n_pcis = 2,
 				 .netdevs = s->netdevs,
@@ -384,6 +396,11 @@ static void refused_before(struct scene *s)
 static void no_default(struct scene *s)
 {
 	s->routes[0].prefix_len = 24;
+}
+
+static void default_elsewhere(struct scene *s)
+{
+	s->routes[0].table = 11400002;
 }
 
 static void no_carrier(struct scene *s)
@@ -455,6 +472,8 @@ static void who_needs_an_address_is_asked_about(_unused_ void **state)
 		{ "another try", refused_before, "change " MAC },
 		{ "the primary NIC", primary, "hint metadata-primary" },
 		{ "nobody is the primary NIC yet", no_default, "waiting " MAC " metadata-waiting" },
+		{ "a table of ours says nothing of that", default_elsewhere,
+		  "waiting " MAC " metadata-waiting" },
 		{ "no link", no_carrier, "waiting " MAC " metadata-waiting" },
 		{ "a VF", virtual_function, "" },
 		{ "no answer", had_no_answer, "waiting " MAC " metadata-waiting tried" },

@@ -56,6 +56,7 @@ static int note_failures(struct node *n)
 	return 0;
 }
 
+/* By the main table: a default route in a table of ours is of any NIC. */
 static int note_primary(struct node *n)
 {
 	for (size_t i = 0; i < n->n_routes; i++) {
@@ -63,8 +64,8 @@ static int note_primary(struct node *n)
 		const struct netdev *nd = node_netdev(n, t->ifindex);
 		struct metadata *m;
 
-		if (t->family != AF_INET || t->prefix_len > 0 || t->type != RTN_UNICAST || !nd ||
-		    !is_metadata_mac(nd->mac))
+		if (t->table != RT_TABLE_MAIN || t->family != AF_INET || t->prefix_len > 0 ||
+		    t->type != RTN_UNICAST || !nd || !is_metadata_mac(nd->mac))
 			continue;
 		m = entry_of(n, nd->mac);
 		if (!m)

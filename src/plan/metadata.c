@@ -13,8 +13,9 @@
 static bool has_default_route(const struct node *n)
 {
 	for (size_t i = 0; i < n->n_routes; i++)
-		if (n->routes[i].family == AF_INET && n->routes[i].prefix_len == 0 &&
-		    n->routes[i].type == RTN_UNICAST && n->routes[i].ifindex != 0)
+		if (n->routes[i].table == RT_TABLE_MAIN && n->routes[i].family == AF_INET &&
+		    n->routes[i].prefix_len == 0 && n->routes[i].type == RTN_UNICAST &&
+		    n->routes[i].ifindex != 0)
 			return true;
 	return false;
 }
