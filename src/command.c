@@ -38,14 +38,21 @@ static void session_done(struct session *s)
 	run_close(&s->doors);
 }
 
+static int open_root(const struct command *cmd, struct doors *ret)
+{
+	int r = run_open(cmd->root, ret);
+
+	return r < 0 ? log_error_errno(r, "%s", cmd->root ? cmd->root : "/") : 0;
+}
+
 static int open_doors(const struct command *cmd, struct session *ret)
 {
 	int r;
 
-	r = run_open(cmd->root, &ret->doors);
+	r = open_root(cmd, &ret->doors);
 	if (r < 0) {
 		*ret = (struct session){ .doors.fs.root = -EBADF };
-		return log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+		return r;
 	}
 	ret->doors.fs.denied = &ret->denied;
 	return 0;
@@ -189,11 +196,9 @@ int command_check(const struct command *cmd)
 	struct doors d = {};
 	int r;
 
-	r = run_open(cmd->root, &d);
-	if (r < 0) {
-		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+	r = open_root(cmd, &d);
+	if (r < 0)
 		return EXIT_FAILURE;
-	}
 
 	r = run_check(&d, file, cmd->is_json, &text);
 	run_close(&d);
@@ -275,11 +280,9 @@ static int change_configuration(const struct command *cmd, const struct set_requ
 	struct doors d = {};
 	int r;
 
-	r = run_open(cmd->root, &d);
-	if (r < 0) {
-		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+	r = open_root(cmd, &d);
+	if (r < 0)
 		return EXIT_FAILURE;
-	}
 
 	if (req->with_preset && req->preset && !*req->preset) {
 		preset_list(&d.fs, "--preset without a name");
@@ -444,11 +447,9 @@ int command_revert(const struct command *cmd)
 	struct doors d = {};
 	int r, r_kubelet;
 
-	r = run_open(cmd->root, &d);
-	if (r < 0) {
-		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+	r = open_root(cmd, &d);
+	if (r < 0)
 		return EXIT_FAILURE;
-	}
 
 	/* Of a tree that is no running system there is nothing to take back but files. Each part
 	 * is taken back whatever became of the other. */
@@ -507,11 +508,9 @@ int command_capture(const struct command *cmd)
 		temporary = NULL;
 		return EXIT_FAILURE;
 	}
-	r = run_open(cmd->root, &d);
-	if (r < 0) {
-		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+	r = open_root(cmd, &d);
+	if (r < 0)
 		return EXIT_FAILURE;
-	}
 
 	fd = is_stdout
 		     ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
