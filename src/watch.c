@@ -25,6 +25,8 @@
 /* What failed is tried again at growing intervals, whatever happens meanwhile. */
 #define RETRY_FIRST_USEC (10 * USEC_PER_SEC)
 #define RETRY_LAST_USEC  (600 * USEC_PER_SEC)
+/* The look of the next pass goes on during the second half of SettleSec=, which is time enough. */
+#define AHEAD(settle_usec) ((settle_usec) / 2)
 /* Beyond the deadlines of actions: how long a worker may look at the node. */
 #define MARGIN_USEC (60 * USEC_PER_SEC)
 /* A killed worker is gone long before; one that is stuck in the kernel is left to systemd. */
@@ -38,17 +40,25 @@ struct watch {
 	struct fs fs; /* of the service; the doors of "apply" have their own */
 	struct uevents uevents;
 	struct netlink events;
-	sd_event_source *settle, *deadline, *look, *retry, *worker_io, *worker_end, *worker_limit;
+	sd_event_source *ahead, *settle, *deadline, *look, *retry, *worker_io, *worker_end,
+		*worker_limit;
 	struct worker worker;
+	enum {
+		WORKER_GOES_ON,
+		WORKER_IS_HELD,
+		WORKER_IS_CANCELLED
+	} errand;
 	struct worker_message making; /* what the worker is at, when it makes VFs */
 	uint32_t n_made;              /* VFs of it that were seen last */
 	uint64_t event_usec;          /* of the last event */
 	uint64_t storm_usec;          /* since when events put the next pass off; 0: none is due */
+	uint64_t not_before_usec;     /* of the next look: a loss needs two, SettleSec= apart */
 	uint64_t look_usec, retry_usec; /* the next intervals */
 	bool is_again;                  /* something happened while a pass was running */
 	bool is_settled;                /* the time to wait is over */
 	bool is_first;
 	bool is_retry;     /* the next pass tries again what failed */
+	bool was_retry;    /* so does the present worker's */
 	bool is_reloading; /* RELOADING=1 was sent */
 	bool is_ready;     /* READY=1 was sent */
 	bool is_stopping;  /* the loop ends with the worker */
@@ -74,14 +84,28 @@ static int arm(sd_event_source *timer, uint64_t when)
 	return r < 0 ? r : sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
 }
 
-/* By the time of the events, whatever was done since: quiet that passed while a pass was running is
- * not waited for once more. */
-static int arm_settle(struct watch *w, uint64_t not_before_usec)
+/*
+ * By the time of the events, whatever was done since: quiet that passed while a pass was running is
+ * not waited for once more. The look of the pass begins before the end of the quiet: nothing that
+ * happens meanwhile escapes it, for any event ends it.
+ */
+static int arm_settle(struct watch *w)
 {
-	const uint64_t when =
-		MIN(w->event_usec + w->config.service.settle_usec, w->storm_usec + STORM_USEC);
+	const uint64_t settle_usec = w->config.service.settle_usec;
+	const uint64_t when = MIN(w->event_usec + settle_usec, w->storm_usec + STORM_USEC);
+	int r;
 
-	return arm(w->settle, MAX(when, not_before_usec));
+	r = w->doors ? 0
+		     : arm(w->ahead, MAX(w->event_usec + AHEAD(settle_usec), w->not_before_usec));
+	return r < 0 ? r : arm(w->settle, MAX(when, w->not_before_usec));
+}
+
+/* It has changed nothing yet; its end is seen like that of any other. */
+static void cancel_look(struct watch *w)
+{
+	kill(w->worker.pid, SIGKILL);
+	w->errand = WORKER_IS_CANCELLED;
+	w->is_retry = w->is_retry || w->was_retry;
 }
 
 /* Something changed: remember it, and look once it has been quiet. */
@@ -91,11 +115,13 @@ static int look_soon(struct watch *w)
 	w->event_usec = now_usec();
 	if (w->storm_usec == 0)
 		w->storm_usec = w->event_usec;
-	if (w->worker.pid) {
+	if (w->worker.pid && w->errand == WORKER_GOES_ON) {
 		w->is_again = true;
 		return 0;
 	}
-	return arm_settle(w, 0);
+	if (w->worker.pid && w->errand == WORKER_IS_HELD)
+		cancel_look(w);
+	return arm_settle(w);
 }
 
 static void tell_status(struct watch *w, const char *text, uint64_t extend_usec)
@@ -188,11 +214,10 @@ static int on_result(struct watch *w)
 		return r;
 
 	w->is_first = false;
+	w->not_before_usec = res->n_lost > 0 ? now_usec() + w->config.service.settle_usec : 0;
 	if (w->is_again) {
 		w->is_again = false;
-		/* A loss is confirmed by a look that is not the same one. */
-		return arm_settle(w,
-				  res->n_lost > 0 ? now_usec() + w->config.service.settle_usec : 0);
+		return arm_settle(w);
 	}
 	return arm_timers(w);
 }
@@ -232,8 +257,7 @@ static void forget_worker(struct watch *w)
 	w->worker_io = sd_event_source_unref(w->worker_io);
 	w->worker_end = sd_event_source_unref(w->worker_end);
 	sd_event_source_set_enabled(w->worker_limit, SD_EVENT_OFF);
-	close(TAKE_FD(w->worker.pipe));
-	w->worker.pid = 0;
+	worker_done(&w->worker);
 	w->making.pf[0] = '\0';
 }
 
@@ -276,6 +300,13 @@ static int on_worker_end(sd_event_source *s _unused_, const siginfo_t *si, void 
 		on_worker_message(NULL, -1, 0, w);
 	forget_worker(w);
 
+	if (w->errand == WORKER_IS_CANCELLED) {
+		/* A pass that was due meanwhile, or the one that the timers are set for. */
+		if (!w->is_again)
+			return 0;
+		w->is_again = false;
+		return leave_on_error(w, start_pass(w));
+	}
 	if (w->has_result && w->error >= 0)
 		return leave_on_error(w, on_result(w));
 
@@ -313,14 +344,16 @@ static struct pass make_pass(struct watch *w)
 	};
 }
 
-static int start_worker(struct watch *w)
+static int start_worker(struct watch *w, bool is_held)
 {
 	struct pass pass = make_pass(w);
 	int r;
 
+	w->was_retry = w->is_retry;
 	w->has_result = w->is_retry = false;
 	w->result = (struct pass_result){};
-	r = worker_start(&pass, &w->worker);
+	w->errand = is_held ? WORKER_IS_HELD : WORKER_GOES_ON;
+	r = worker_start(&pass, is_held, &w->worker);
 	if (r < 0)
 		return on_failure(w, strerror(-r));
 
@@ -329,6 +362,17 @@ static int start_worker(struct watch *w)
 		r = sd_event_add_child(w->event, &w->worker_end, w->worker.pid, WEXITED,
 				       on_worker_end, w);
 	return r < 0 ? r : arm(w->worker_limit, now_usec() + MARGIN_USEC);
+}
+
+/* Also after a look that went on ahead. */
+static int go_on_with_worker(struct watch *w)
+{
+	if (w->errand == WORKER_IS_CANCELLED)
+		w->is_again = true;
+	if (w->errand != WORKER_IS_HELD)
+		return 0;
+	w->errand = WORKER_GOES_ON;
+	return worker_release(&w->worker);
 }
 
 static void on_start(void *userdata _unused_, const struct action *a,
@@ -346,8 +390,12 @@ static int start_pass(struct watch *w)
 	int r;
 
 	w->storm_usec = 0;
-	if (!w->doors)
-		return w->worker.pid ? 0 : start_worker(w);
+	if (!w->doors) {
+		r = sd_event_source_set_enabled(w->ahead, SD_EVENT_OFF);
+		if (r < 0)
+			return r;
+		return w->worker.pid ? go_on_with_worker(w) : start_worker(w, false);
+	}
 
 	pass.on_start = on_start;
 	r = run_pass(w->doors, &pass, &w->result);
@@ -359,6 +407,15 @@ static int on_settled(sd_event_source *s _unused_, uint64_t usec _unused_, void 
 	struct watch *w = userdata;
 
 	return leave_on_error(w, start_pass(w));
+}
+
+/* Without an event in the meantime, which would have cancelled it, the look is as good as one made
+ * later. */
+static int on_ahead(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
+{
+	struct watch *w = userdata;
+
+	return w->worker.pid ? 0 : leave_on_error(w, start_worker(w, true));
 }
 
 static int on_retry(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
@@ -492,7 +549,7 @@ static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo 
 	}
 	if (r >= 0)
 		r = look_soon(w);
-	if (r >= 0 && !w->worker.pid)
+	if (r >= 0 && (!w->worker.pid || w->errand == WORKER_IS_CANCELLED))
 		r = arm(w->settle, now_usec());
 	return leave_on_error(w, r);
 }
@@ -543,6 +600,8 @@ static int open_watch(struct watch *w)
 	if (r >= 0)
 		r = sd_event_add_io(w->event, NULL, events_fd(&w->events), EPOLLIN, on_netlink, w);
 	if (r >= 0)
+		r = add_timer(w, &w->ahead, on_ahead);
+	if (r >= 0)
 		r = add_timer(w, &w->settle, on_settled);
 	if (r >= 0)
 		r = add_timer(w, &w->look, on_settled);
@@ -561,6 +620,7 @@ static int open_watch(struct watch *w)
 
 static void close_watch(struct watch *w)
 {
+	sd_event_source_unref(w->ahead);
 	sd_event_source_unref(w->settle);
 	sd_event_source_unref(w->look);
 	sd_event_source_unref(w->retry);
@@ -572,7 +632,7 @@ static void close_watch(struct watch *w)
 	netlink_done(&w->events);
 	sd_event_unref(w->event);
 	if (w->worker.pid)
-		close(w->worker.pipe);
+		worker_done(&w->worker);
 }
 
 int watch_service(const char *file)

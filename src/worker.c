@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 
 void worker_describe(const struct action *a, char *ret, size_t size)
@@ -35,10 +36,16 @@ void worker_describe(const struct action *a, char *ret, size_t size)
 	}
 }
 
+/* The worker's ends. */
+struct ends {
+	int pipe;
+	int gate; /* -EBADF: not held */
+};
+
 static void on_start(void *userdata, const struct action *a, uint64_t deadline_usec)
 {
 	struct worker_message m = { .kind = WORKER_STARTS, .deadline_usec = deadline_usec };
-	const int *fd = userdata;
+	const struct ends *ends = userdata;
 
 	worker_describe(a, m.text, sizeof(m.text));
 	if (a->verb == VERB_SET_NUM_VFS && !streq(a->to, "0")) {
@@ -46,7 +53,7 @@ static void on_start(void *userdata, const struct action *a, uint64_t deadline_u
 		m.n_vfs = (uint32_t)strtoul(a->to, NULL, 10);
 	}
 	/* Nobody listens any more: the service is being stopped, and so are we. */
-	if (write(*fd, &m, sizeof(m)) < 0)
+	if (write(ends->pipe, &m, sizeof(m)) < 0)
 		log_debug_errno(-errno, "Progress cannot be told");
 }
 
@@ -56,10 +63,20 @@ static void on_wait(void *userdata)
 	struct worker_message m = { .kind = WORKER_STARTS,
 				    .deadline_usec = 3600 * USEC_PER_SEC,
 				    .text = "waiting for another pass to end" };
-	const int *fd = userdata;
+	const struct ends *ends = userdata;
 
-	if (write(*fd, &m, sizeof(m)) < 0)
+	if (write(ends->pipe, &m, sizeof(m)) < 0)
 		log_debug_errno(-errno, "Progress cannot be told");
+}
+
+static void on_looked(void *userdata)
+{
+	const struct ends *ends = userdata;
+	eventfd_t value;
+
+	/* What cannot be waited for is a failed pass, and made again. */
+	if (ends->gate >= 0 && eventfd_read(ends->gate, &value) < 0)
+		_exit(EXIT_FAILURE);
 }
 
 static int work(const struct pass *pass, struct pass_result *ret)
@@ -101,43 +118,57 @@ _Noreturn static void run_worker(const struct pass *pass, pid_t parent, int fd)
 	_exit(write(fd, &m, sizeof(m)) == sizeof(m) ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-int worker_start(const struct pass *pass, struct worker *ret)
+int worker_start(const struct pass *pass, bool is_held, struct worker *ret)
 {
+	_cleanup_(closep) int from = -EBADF, to = -EBADF, gate = -EBADF;
 	const pid_t parent = getpid();
 	int fds[2];
 	pid_t pid;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -errno;
-	if (fcntl(fds[0], F_SETFL, O_NONBLOCK) < 0) {
-		int r = -errno;
-
-		close(fds[0]);
-		close(fds[1]);
-		return r;
+	from = fds[0];
+	to = fds[1];
+	if (fcntl(from, F_SETFL, O_NONBLOCK) < 0)
+		return -errno;
+	if (is_held) {
+		gate = eventfd(0, EFD_CLOEXEC);
+		if (gate < 0)
+			return -errno;
 	}
 
 	pid = fork();
-	if (pid < 0) {
-		int r = -errno;
-
-		close(fds[0]);
-		close(fds[1]);
-		return r;
-	}
+	if (pid < 0)
+		return -errno;
 	if (pid == 0) {
+		struct ends ends = { to, gate };
 		struct pass mine = *pass;
 
 		mine.on_start = on_start;
 		mine.on_wait = on_wait;
-		mine.userdata = &fds[1];
-		run_worker(&mine, parent, fds[1]);
+		mine.on_looked = on_looked;
+		mine.userdata = &ends;
+		run_worker(&mine, parent, to);
 	}
 
-	close(fds[1]);
 	ret->pid = pid;
-	ret->pipe = fds[0];
+	ret->pipe = TAKE_FD(from);
+	ret->gate = TAKE_FD(gate);
 	return 0;
+}
+
+int worker_release(struct worker *w)
+{
+	_cleanup_(closep) int gate = TAKE_FD(w->gate);
+
+	return eventfd_write(gate, 1) < 0 ? -errno : 0;
+}
+
+void worker_done(struct worker *w)
+{
+	_cleanup_(closep) int pipe = TAKE_FD(w->pipe), gate = TAKE_FD(w->gate);
+
+	w->pid = 0;
 }
 
 int worker_read(struct worker *w, struct worker_message *ret)

@@ -5,6 +5,9 @@
  *
  * The main process makes no call that can wait for a driver; this one may. It ends with its pass,
  * and what the next one must know is in state.json.
+ *
+ * A worker that is held looks at the node and then waits for worker_release() before it changes
+ * anything. One that is not wanted any more can be killed until then.
  */
 #pragma once
 
@@ -31,9 +34,15 @@ struct worker_message {
 struct worker {
 	pid_t pid; /* 0: none is running */
 	int pipe;  /* owned; to read messages from, non-blocking */
+	int gate;  /* owned; an eventfd that one that is held waits for; else -EBADF */
 };
 
-int worker_start(const struct pass *pass, struct worker *ret); /* its hook is the worker's own */
+/* The hooks of @pass are the worker's own. Return: 0 or -errno. */
+int worker_start(const struct pass *pass, bool is_held, struct worker *ret);
+/* Lets one that is held go on, after its look or at once when it has looked already. */
+int worker_release(struct worker *w);
+/* Closes what is open; the process is somebody else's business. */
+void worker_done(struct worker *w);
 
 /* The next message. Return: 1, 0 when there is none now, -EPIPE when the worker is gone, or -errno.
  */
