@@ -25,7 +25,8 @@
 /* What failed is tried again at growing intervals, whatever happens meanwhile. */
 #define RETRY_FIRST_USEC (10 * USEC_PER_SEC)
 #define RETRY_LAST_USEC  (600 * USEC_PER_SEC)
-/* The look of the next pass begins after a quarter of SettleSec=: the rest is time enough for it. */
+/* The look of the next pass begins after a quarter of SettleSec=: the rest is time enough for it.
+ */
 #define AHEAD(settle_usec) ((settle_usec) / 4)
 /* Beyond the deadlines of actions: how long a worker may look at the node. */
 #define MARGIN_USEC (60 * USEC_PER_SEC)
