@@ -641,8 +641,10 @@ static void unknown_names_are_skipped_and_the_nearest_is_told(void **state _unus
 		  "/f:1: [Weather]: unknown section: accepted: [Driver], [RDMA], [Device], "
 		  "[Device NAME], [Route], [SMC], [Kubelet], [DevicePlugin], [Output], [Service]" },
 		{ "[Route nic]\n", "/f:1: [Route nic]: unknown section, did you mean [Route]?" },
-		{ NIC "Cuont=4\n", "/f:3: Cuont= in [Device]: unknown key, did you mean Count=?" },
-		{ NIC "count=4\n", "/f:3: count= in [Device]: unknown key, did you mean Count=?" },
+		{ NIC "Cuont=4\n",
+		  "/f:3: Cuont= in [Device a]: unknown key, did you mean Count=?" },
+		{ NIC "count=4\n",
+		  "/f:3: count= in [Device a]: unknown key, did you mean Count=?" },
 		{ "[Device]\nMetric=4\n",
 		  "/f:2: Metric= in [Device]: unknown key, it belongs in [Route]" },
 		{ "[Route]\nColour=red\n", "/f:2: Colour= in [Route]: unknown key: accepted: "

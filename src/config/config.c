@@ -90,14 +90,17 @@ static int unknown_section(struct merge *m, const char *section, unsigned line)
 static int unknown_key(struct merge *m, const char *name, unsigned line)
 {
 	struct nearest nearest = { .word = name };
-	char accepted[256] = "", buf[QUOTED_LEN];
+	const char *device = m->layers[m->layer].name;
+	char accepted[256] = "", buf[QUOTED_LEN],
+	     section[sizeof(m->layers->name) + sizeof("Device ")];
 
+	snprintf(section, sizeof(section), "%s%s%s", m->section, device[0] ? " " : "", device);
 	for (size_t i = 0; i < N_SETTINGS; i++) {
 		size_t n = strlen(accepted);
 
 		if (streq(settings[i].name, name))
 			return unknown(m, line, "%s= in [%s]: unknown key, it belongs in [%s]",
-				       name, m->section, settings[i].section);
+				       name, section, settings[i].section);
 		if (!streq(settings[i].section, m->section))
 			continue;
 
@@ -108,9 +111,9 @@ static int unknown_key(struct merge *m, const char *name, unsigned line)
 
 	if (nearest.best)
 		return unknown(m, line, "%s= in [%s]: unknown key, did you mean %s=?",
-			       quoted(name, buf), m->section, nearest.best);
+			       quoted(name, buf), section, nearest.best);
 	return unknown(m, line, "%s= in [%s]: unknown key: accepted: %s", quoted(name, buf),
-		       m->section, accepted);
+		       section, accepted);
 }
 
 /* Finds or adds [Device @name]. */
