@@ -159,10 +159,9 @@ static bool matters(struct nlmsghdr *h)
 	}
 }
 
-/* How many messages of one datagram matter. */
-static int count_messages(char *buf, int size)
+int events_count(void *buf, int size)
 {
-	struct nlmsghdr *h = (struct nlmsghdr *)buf;
+	struct nlmsghdr *h = buf;
 	int n = 0;
 
 	for (; nlmsg_ok(h, size); h = nlmsg_next(h, &size))
@@ -184,7 +183,7 @@ int events_drain(struct netlink *nl)
 			return n;
 		if (size < 0)
 			return -errno;
-		n += count_messages(buf, (int)size);
+		n += events_count(buf, (int)size);
 	}
 	return n;
 }

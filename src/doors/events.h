@@ -25,3 +25,6 @@ int events_fd(const struct netlink *nl); /* owned by @nl */
 /* Takes what is there, a bounded number as uevents_drain() does. Return: how many, or -errno;
  * -ENOBUFS: some were lost, look at everything. */
 int events_drain(struct netlink *nl);
+
+/* Of the above, for its test: how many messages of one datagram count; @buf aligned for them. */
+int events_count(void *buf, int size);

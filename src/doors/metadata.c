@@ -33,8 +33,8 @@ static int wait_for(int fd, uint64_t end_usec)
 	return r == 0 ? -ETIME : 0;
 }
 
-/* One line, until the other side closes. */
-static int read_line(int fd, uint64_t end_usec, char *ret, size_t size)
+/* All there is, until the other side closes. */
+static int read_answer(int fd, uint64_t end_usec, char *ret, size_t size, size_t *ret_n)
 {
 	size_t n = 0;
 	ssize_t got;
@@ -53,16 +53,20 @@ static int read_line(int fd, uint64_t end_usec, char *ret, size_t size)
 		if (n == size)
 			return -EBADMSG;
 	}
-	if (n == 0 || memchr(ret, '\n', n) != ret + n - 1 || memchr(ret, '\0', n))
-		return -EBADMSG;
-	ret[n - 1] = '\0';
+	*ret_n = n;
 	return 0;
 }
 
-static int parse_answer(const char *line, struct metadata *ret)
+int metadata_parse_answer(char *line, size_t n, struct metadata *ret)
 {
-	const char *known = after(line, "known "), *waiting = after(line, "waiting "),
-		   *refused = after(line, "refused ");
+	const char *known, *waiting, *refused;
+
+	if (n == 0 || memchr(line, '\n', n) != line + n - 1 || memchr(line, '\0', n))
+		return -EBADMSG;
+	line[n - 1] = '\0';
+	known = after(line, "known ");
+	waiting = after(line, "waiting ");
+	refused = after(line, "refused ");
 
 	if (known)
 		return metadata_parse(known, ret) < 0 ? -EBADMSG : 0;
@@ -91,9 +95,9 @@ int metadata_ask(const char *path, const char *mac, uint64_t deadline_usec, stru
 	if (n >= sizeof(line) || send(fd, line, n, MSG_NOSIGNAL) != (ssize_t)n)
 		return -EIO;
 
-	r = read_line(fd, end_usec, line, sizeof(line));
+	r = read_answer(fd, end_usec, line, sizeof(line), &n);
 	if (r >= 0)
-		r = parse_answer(line, &m);
+		r = metadata_parse_answer(line, n, &m);
 	if (r < 0)
 		return r;
 	COPY(m.mac, mac);

@@ -17,3 +17,9 @@
  * gives none in time (-ETIME) or says what it should not (-EBADMSG).
  */
 int metadata_ask(const char *path, const char *mac, uint64_t deadline_usec, struct metadata *ret);
+
+/*
+ * Of the above, for its test: @line has @n bytes, no NUL behind them, and is changed. Fills all but
+ * the MAC. Return: 0, or -EBADMSG for anything but one whole line of the helper's.
+ */
+int metadata_parse_answer(char *line, size_t n, struct metadata *ret);
