@@ -52,18 +52,19 @@ int events_fd(const struct netlink *nl)
 /* veth, bridge, macvlan and so on have a kind; a card has none. */
 static bool is_card(struct nlmsghdr *h)
 {
+	static const struct nla_policy policy[IFLA_INFO_MAX + 1] = {
+		[IFLA_INFO_KIND] = { .type = NLA_STRING },
+	};
 	struct nlattr *attrs[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1];
-	const char *kind;
 
 	if (nlmsg_parse(h, sizeof(struct ifinfomsg), attrs, IFLA_MAX, NULL) < 0)
 		return true; /* not understood: look */
 	if (!attrs[IFLA_LINKINFO] ||
-	    nla_parse_nested(info, IFLA_INFO_MAX, attrs[IFLA_LINKINFO], NULL) < 0 ||
+	    nla_parse_nested(info, IFLA_INFO_MAX, attrs[IFLA_LINKINFO], policy) < 0 ||
 	    !info[IFLA_INFO_KIND])
 		return true;
 
-	kind = nla_data(info[IFLA_INFO_KIND]);
-	return streq(kind, "bond");
+	return streq(nla_get_string(info[IFLA_INFO_KIND]), "bond");
 }
 
 /* The kernel names the device of a card in sysfs; a bond has its ports there. */
@@ -84,32 +85,38 @@ static bool is_address_of_card(const struct nlmsghdr *h)
 {
 	const struct ifaddrmsg *address = NLMSG_DATA(h);
 
-	return is_of_card(address->ifa_index);
+	return !nlmsg_valid_hdr(h, sizeof(*address)) || is_of_card(address->ifa_index);
 }
 
 /* Only a prefix can be one that a managed NIC is in as well; a default route has its gateway. */
 static bool is_route_to_see(struct nlmsghdr *h)
 {
+	static const struct nla_policy policy[RTA_MAX + 1] = {
+		[RTA_OIF] = { .type = NLA_U32 },
+	};
 	const struct rtmsg *route = NLMSG_DATA(h);
-	unsigned bits = route->rtm_family == AF_INET ? 32 : 128;
 	struct nlattr *attrs[RTA_MAX + 1];
 
-	if (route->rtm_protocol == OWN_PROTOCOL)
+	if (!nlmsg_valid_hdr(h, sizeof(*route)) || route->rtm_protocol == OWN_PROTOCOL)
 		return true;
-	if (route->rtm_table != RT_TABLE_MAIN || route->rtm_dst_len == bits)
+	if (route->rtm_table != RT_TABLE_MAIN ||
+	    route->rtm_dst_len == (route->rtm_family == AF_INET ? 32 : 128))
 		return false;
 	if (route->rtm_dst_len > 0)
 		return true;
 	/* One with several next hops has no RTA_OIF: look. */
-	return nlmsg_parse(h, sizeof(*route), attrs, RTA_MAX, NULL) < 0 || !attrs[RTA_OIF] ||
+	return nlmsg_parse(h, sizeof(*route), attrs, RTA_MAX, policy) < 0 || !attrs[RTA_OIF] ||
 	       is_of_card(nla_get_u32(attrs[RTA_OIF]));
 }
 
 static bool is_own_rule(struct nlmsghdr *h)
 {
+	static const struct nla_policy policy[FRA_MAX + 1] = {
+		[FRA_PROTOCOL] = { .type = NLA_U8 },
+	};
 	struct nlattr *attrs[FRA_MAX + 1];
 
-	if (nlmsg_parse(h, sizeof(struct fib_rule_hdr), attrs, FRA_MAX, NULL) < 0)
+	if (nlmsg_parse(h, sizeof(struct fib_rule_hdr), attrs, FRA_MAX, policy) < 0)
 		return true; /* not understood: look */
 	return attrs[FRA_PROTOCOL] && nla_get_u8(attrs[FRA_PROTOCOL]) == OWN_PROTOCOL;
 }
@@ -117,11 +124,15 @@ static bool is_own_rule(struct nlmsghdr *h)
 /* Of conf/all and of cards; the index of "all" and "default" is negative. */
 static bool is_setting_of_card(struct nlmsghdr *h)
 {
+	static const struct nla_policy policy[NETCONFA_MAX + 1] = {
+		[NETCONFA_IFINDEX] = { .type = NLA_U32 },
+	};
 	struct nlattr *attrs[NETCONFA_MAX + 1];
 	int32_t ifindex;
 
-	if (nlmsg_parse(h, sizeof(struct netconfmsg), attrs, NETCONFA_MAX, NULL) < 0 ||
-	    !attrs[NETCONFA_IFINDEX] || !attrs[NETCONFA_RP_FILTER])
+	if (nlmsg_parse(h, sizeof(struct netconfmsg), attrs, NETCONFA_MAX, policy) < 0)
+		return true; /* not understood: look */
+	if (!attrs[NETCONFA_IFINDEX] || !attrs[NETCONFA_RP_FILTER])
 		return false;
 	ifindex = (int32_t)nla_get_u32(attrs[NETCONFA_IFINDEX]);
 	return ifindex == NETCONFA_IFINDEX_ALL || (ifindex > 0 && is_of_card((uint32_t)ifindex));
@@ -131,6 +142,8 @@ static bool is_router_of_card(const struct nlmsghdr *h)
 {
 	const struct ndmsg *n = NLMSG_DATA(h);
 
+	if (!nlmsg_valid_hdr(h, sizeof(*n)))
+		return true;
 	return n->ndm_family == AF_INET6 && n->ndm_flags & NTF_ROUTER &&
 	       n->ndm_state & (NUD_STALE | NUD_FAILED) && is_of_card((uint32_t)n->ndm_ifindex);
 }

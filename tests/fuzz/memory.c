@@ -27,7 +27,8 @@ static struct fs fs;
 
 static void put(const char *path, const char *text, size_t size)
 {
-	_cleanup_(closep) int fd = openat(fs.root, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	_cleanup_(closep) int fd =
+		openat(fs.root, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
 	require(fd >= 0 && write(fd, text, size) == (ssize_t)size);
 }

@@ -7,13 +7,19 @@
  * sequence number is put in. libnl itself has the place to stand in for the socket: what it is
  * given to receive goes through doors/netlink.c as from the kernel.
  *
+ * Each message comes alone, in a block of its own size, and one that is longer than what there is
+ * ends there, with the last of its attributes and what that has in it: so to cut a message short
+ * takes one byte.
+ *
  * What a door gives is terminated, sorted where its header says so, and can be released.
  */
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <netlink/handlers.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
+#include <rdma/rdma_netlink.h>
 
 #include "../../src/doors/devlink.h"
 #include "../../src/doors/events.h"
@@ -31,64 +37,108 @@
 static struct {
 	const uint8_t *data;
 	size_t size;
+	size_t rest; /* of the answer that is being given */
 	uint32_t seq;
-	bool is_over; /* the answer to this request was given */
 } kernel;
 
 static int on_send(_unused_ struct nl_sock *sock, struct nl_msg *m)
 {
+	/* What was left of the answer before is nobody's. */
+	kernel.data += kernel.rest;
+	kernel.size -= kernel.rest;
+	kernel.rest = 0;
+	if (kernel.size >= 2) {
+		kernel.rest = (size_t)kernel.data[0] | (size_t)kernel.data[1] << 8;
+		kernel.data += 2;
+		kernel.size -= 2;
+		kernel.rest = MIN(kernel.rest, kernel.size);
+	}
 	kernel.seq = nlmsg_hdr(m)->nlmsg_seq;
-	kernel.is_over = false;
 	return (int)nlmsg_hdr(m)->nlmsg_len;
 }
 
-static const uint8_t *next_answer(size_t *ret)
+/* What stands between the header of a message and its attributes. */
+static size_t head_of(const struct nlmsghdr *h)
 {
-	const uint8_t *data = kernel.data;
-	size_t length;
-
-	if (kernel.size < 2)
-		return NULL;
-	length = MIN((size_t)data[0] | (size_t)data[1] << 8, kernel.size - 2);
-	kernel.data += 2 + length;
-	kernel.size -= 2 + length;
-	*ret = length;
-	return data + 2;
+	switch (h->nlmsg_type) {
+	case RTM_NEWLINK ... RTM_SETLINK:
+		return sizeof(struct ifinfomsg);
+	case RTM_NEWADDR ... RTM_GETADDR:
+		return sizeof(struct ifaddrmsg);
+	case RTM_NEWROUTE ... RTM_GETROUTE:
+	case RTM_NEWNEIGH ... RTM_GETNEIGH:
+	case RTM_NEWRULE ... RTM_GETRULE:
+		return sizeof(struct rtmsg);
+	default: /* RDMA has none; of the others it is 4 bytes */
+		return h->nlmsg_type >> 10 == RDMA_NL_NLDEV ? 0 : 4;
+	}
 }
 
-static void set_seq(uint8_t *data, size_t size)
+static void cut_attributes(uint8_t *data, size_t size, bool is_cut)
 {
-	struct nlmsghdr *h = (struct nlmsghdr *)data;
+	struct nlattr a;
 
-	for (int rest = (int)size; nlmsg_ok(h, rest); h = nlmsg_next(h, &rest))
-		h->nlmsg_seq = kernel.seq;
+	while (size >= sizeof(a)) {
+		memcpy(&a, data, sizeof(a));
+		if (a.nla_len >= sizeof(a) && a.nla_len <= size) {
+			const size_t step = MIN((size_t)NLA_ALIGN(a.nla_len), size);
+
+			if (is_cut && step == size)
+				cut_attributes(data + sizeof(a), a.nla_len - sizeof(a), true);
+			data += step;
+			size -= step;
+			continue;
+		}
+		a.nla_len = (uint16_t)size;
+		memcpy(data, &a, sizeof(a));
+		cut_attributes(data + sizeof(a), size - sizeof(a), true);
+		return;
+	}
+}
+
+/* The next message of this answer, to be freed; NULL: there is none. */
+static struct nlmsghdr *next_message(void)
+{
+	struct nlmsghdr h, *m;
+	size_t size, step;
+
+	if (kernel.rest < sizeof(h))
+		return NULL;
+	memcpy(&h, kernel.data, sizeof(h));
+	size = MIN(MAX((size_t)h.nlmsg_len, sizeof(h)), kernel.rest);
+	h.nlmsg_len = (uint32_t)size;
+	h.nlmsg_seq = kernel.seq;
+	m = malloc(size);
+	require(m != NULL);
+	memcpy(m, kernel.data, size);
+	memcpy(m, &h, sizeof(h));
+	if (size > sizeof(h) + head_of(&h))
+		cut_attributes((uint8_t *)m + sizeof(h) + head_of(&h),
+			       size - sizeof(h) - head_of(&h), false);
+
+	step = MIN(NLMSG_ALIGN(size), kernel.rest);
+	kernel.data += step;
+	kernel.size -= step;
+	kernel.rest -= step;
+	return m;
 }
 
 /* libnl frees the bytes. */
 static int on_receive(_unused_ struct nl_sock *sock, struct sockaddr_nl *from, unsigned char **ret,
 		      _unused_ struct ucred **creds)
 {
-	struct nlmsghdr done = { .nlmsg_len = NLMSG_LENGTH(sizeof(int)),
-				 .nlmsg_type = NLMSG_DONE,
-				 .nlmsg_seq = kernel.seq };
-	const uint8_t *answer;
-	size_t size = 0;
+	struct nlmsghdr *m = next_message();
 
-	*from = (struct sockaddr_nl){ .nl_family = AF_NETLINK };
-	answer = kernel.is_over ? NULL : next_answer(&size);
-	kernel.is_over = true;
-	if (!answer || size < sizeof(struct nlmsghdr)) {
-		*ret = calloc(1, NLMSG_SPACE(sizeof(int)));
-		require(*ret != NULL);
-		memcpy(*ret, &done, sizeof(done));
-		return NLMSG_LENGTH(sizeof(int));
+	if (!m) {
+		m = calloc(1, NLMSG_LENGTH(sizeof(int)));
+		require(m != NULL);
+		*m = (struct nlmsghdr){ .nlmsg_len = NLMSG_LENGTH(sizeof(int)),
+					.nlmsg_type = NLMSG_DONE,
+					.nlmsg_seq = kernel.seq };
 	}
-
-	*ret = malloc(size);
-	require(*ret != NULL);
-	memcpy(*ret, answer, size);
-	set_seq(*ret, size);
-	return (int)size;
+	*from = (struct sockaddr_nl){ .nl_family = AF_NETLINK };
+	*ret = (unsigned char *)m;
+	return (int)m->nlmsg_len;
 }
 
 static void open_kernel(struct netlink *nl)
@@ -222,26 +272,23 @@ static void try_smc(struct netlink *nl)
 	}
 }
 
-/* One datagram of a socket that listens. */
+/* A socket that listens: each message is a datagram. */
 static void try_events(_unused_ struct netlink *nl)
 {
-	_cleanup_(freep) void *buf = NULL;
-	const uint8_t *datagram;
-	size_t size;
+	struct nlmsghdr *m;
 
-	while ((datagram = next_answer(&size))) {
-		buf = malloc(MAX(size, 1));
-		require(buf != NULL);
-		memcpy(buf, datagram, size);
-		require(events_count(buf, (int)size) >= 0);
-		free(TAKE(buf));
+	kernel.rest = kernel.size;
+	while ((m = next_message())) {
+		require(events_count(m, (int)m->nlmsg_len) <= 1);
+		free(m);
 	}
 }
 
 /* The order is that of the seeds: tests/fuzz/make-seeds. */
 static void (*const doors[])(struct netlink *nl) = {
-	try_links,   try_addresses,  try_routes,    try_rules, try_neighbours, try_ibdevs, try_holders,
-	try_netns_mode, try_far_links, try_vfs, try_devlink, try_smc, try_events,
+	try_links,   try_addresses, try_routes,     try_rules,     try_neighbours,
+	try_ibdevs,  try_holders,   try_netns_mode, try_far_links, try_vfs,
+	try_devlink, try_smc,       try_events,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -253,6 +300,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	kernel.data = data + 1;
 	kernel.size = size - 1;
+	kernel.rest = 0;
 	open_kernel(&nl);
 	doors[data[0] % ELEMENTSOF(doors)](&nl);
 	return 0;

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <linux/fib_rules.h>
+#include <linux/if_addr.h>
+#include <linux/neighbour.h>
+#include <linux/netconf.h>
+#include <linux/rtnetlink.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
+
+#include "../src/doors/events.h"
+#include "../src/model/own.h"
+
+/* One message in a block of its own size, so that a sanitizer sees what is read behind it. */
+static int count(const struct nlmsghdr *h, size_t size)
+{
+	struct nlmsghdr *alone = malloc(size);
+	int n;
+
+	assert_non_null(alone);
+	memcpy(alone, h, size);
+	alone->nlmsg_len = (uint32_t)size;
+	n = events_count(alone, (int)size);
+	free(alone);
+	return n;
+}
+
+static void a_message_that_ends_in_its_head_is_looked_at(_unused_ void **state)
+{
+	static const uint16_t types[] = { RTM_NEWLINK, RTM_NEWADDR,    RTM_NEWROUTE,
+					  RTM_NEWRULE, RTM_NEWNETCONF, RTM_NEWNEIGH };
+
+	for (size_t i = 0; i < ELEMENTSOF(types); i++) {
+		struct nlmsghdr h = { .nlmsg_type = types[i] };
+
+		assert_int_equal(count(&h, sizeof(h)), 1);
+	}
+}
+
+/* A message of one attribute that is shorter, or of another kind, than it says. */
+static int count_with(uint16_t type, const void *head, size_t head_size, int attribute,
+		      const void *value, int size)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = nlmsg_alloc_simple(type, 0);
+	const struct nlmsghdr *h = nlmsg_hdr(m);
+
+	assert_non_null(m);
+	assert_int_equal(nlmsg_append(m, (void *)head, head_size, NLMSG_ALIGNTO), 0);
+	assert_int_equal(nla_put(m, attribute, size, value), 0);
+	/* Without what aligns the attribute. */
+	return count(h, h->nlmsg_len - (NLA_ALIGN(size) - (size_t)size));
+}
+
+static void a_malformed_attribute_is_looked_at(_unused_ void **state)
+{
+	const struct rtmsg route = { .rtm_family = AF_INET, .rtm_table = RT_TABLE_MAIN };
+	const struct fib_rule_hdr rule = { .family = AF_INET };
+	const struct netconfmsg conf = { .ncm_family = AF_INET };
+
+	assert_int_equal(count_with(RTM_NEWROUTE, &route, sizeof(route), RTA_OIF, "\1", 1), 1);
+	assert_int_equal(count_with(RTM_NEWRULE, &rule, sizeof(rule), FRA_PROTOCOL, "", 0), 1);
+	assert_int_equal(count_with(RTM_NEWNETCONF, &conf, sizeof(conf), NETCONFA_IFINDEX, "\1", 1),
+			 1);
+}
+
+static void a_kind_without_an_end_is_looked_at(_unused_ void **state)
+{
+	const struct ifinfomsg link = { .ifi_index = 2 };
+	static const struct {
+		const char *kind;
+		uint16_t size;
+		int n;
+	} cases[] = { { "bond", 4, 1 }, { "bond", 5, 1 }, { "veth", 4, 1 }, { "veth", 5, 0 } };
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		char info[16] = "";
+		const struct nlattr a = { (uint16_t)(sizeof(a) + cases[i].size), IFLA_INFO_KIND };
+
+		memcpy(info, &a, sizeof(a));
+		memcpy(info + sizeof(a), cases[i].kind, cases[i].size);
+		assert_int_equal(count_with(RTM_NEWLINK, &link, sizeof(link), IFLA_LINKINFO, info,
+					    a.nla_len),
+				 cases[i].n);
+	}
+}
+
+static void a_rule_is_ours_by_its_protocol(_unused_ void **state)
+{
+	const struct fib_rule_hdr rule = { .family = AF_INET };
+	const uint8_t ours = OWN_PROTOCOL, kernels = 2;
+
+	assert_int_equal(count_with(RTM_NEWRULE, &rule, sizeof(rule), FRA_PROTOCOL, &ours, 1), 1);
+	assert_int_equal(count_with(RTM_NEWRULE, &rule, sizeof(rule), FRA_PROTOCOL, &kernels, 1),
+			 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_message_that_ends_in_its_head_is_looked_at),
+		cmocka_unit_test(a_malformed_attribute_is_looked_at),
+		cmocka_unit_test(a_kind_without_an_end_is_looked_at),
+		cmocka_unit_test(a_rule_is_ours_by_its_protocol),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
