@@ -1548,6 +1548,31 @@ static void links_in_and_to_the_folder_of_drop_ins_are_the_kubelets(_unused_ voi
 	}
 }
 
+/* As files are when the power went before they were written. */
+static void a_nul_in_a_unit_or_its_variables_is_not_understood(_unused_ void **state)
+{
+	static const char *const paths[] = { "etc/default/kubelet",
+					     "usr/lib/systemd/system/kubelet.service.d/x.conf" };
+	static const char text[] = "KUBELET_EXTRA_ARGS=--a\0b --\0\0c=1 \0\n";
+
+	for (size_t i = 0; i < ELEMENTSOF(paths); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct verdict v;
+		struct kubelet k;
+
+		root_open(&root);
+		put_text(&root, FILE_PATH, HEAD);
+		put_text(&root, UNIT,
+			 "[Service]\nEnvironmentFile=-/etc/default/kubelet\n"
+			 "ExecStart=/usr/bin/kubelet --config=/" FILE_PATH
+			 " $KUBELET_EXTRA_ARGS\n");
+		put(&root, paths[i], text, sizeof(text) - 1);
+		v = look_for(&root.fs, BEST_EFFORT, &k);
+		assert_int_equal(v.reason, UNCLEAR);
+		assert_non_null(strstr(v.detail, "has a NUL in it"));
+	}
+}
+
 static void a_node_without_kubelet_has_none(_unused_ void **state)
 {
 	_cleanup_(root_done) struct root root = {};
@@ -1919,6 +1944,7 @@ int main(void)
 		cmocka_unit_test(deep_or_long_files_take_no_long_time),
 		cmocka_unit_test(the_file_or_flag_that_decides_is_found),
 		cmocka_unit_test(links_in_and_to_the_folder_of_drop_ins_are_the_kubelets),
+		cmocka_unit_test(a_nul_in_a_unit_or_its_variables_is_not_understood),
 		cmocka_unit_test(a_node_without_kubelet_has_none),
 		cmocka_unit_test(a_capture_holds_no_secrets),
 		cmocka_unit_test(what_is_not_asked_for_or_not_possible_changes_nothing),

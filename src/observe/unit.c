@@ -65,6 +65,9 @@ int unit_add_page(struct unit *u, const struct fs *fs, const char *path, enum pa
 	page = APPEND(u->pages, u->n_pages);
 	if (!page)
 		return -ENOMEM;
+	/* As a file is that was not written to its end before the power went. */
+	if (kind != PAGE_PROCESS && memchr(text, '\0', size))
+		unit_problem(u, "/%s: has a NUL in it", path + strspn(path, "/"));
 	page->kind = kind;
 	page->text = TAKE(text);
 	page->size = size;

@@ -157,7 +157,7 @@ static int split_one(const struct word *text, bool has_escapes, size_t *at, stru
 			r = word_add(ret, letter);
 		} else if (quote ? letter.c == quote : letter.c == '"' || letter.c == '\'') {
 			quote = quote ? '\0' : letter.c;
-		} else if (!quote && strchr(BLANKS, letter.c)) {
+		} else if (!quote && letter.c && strchr(BLANKS, letter.c)) {
 			return 0;
 		} else {
 			r = word_add(ret, letter);
