@@ -538,6 +538,29 @@ static void a_failed_replacement_leaves_the_old_file(void **state)
 	fs_names_done(&names);
 }
 
+static void what_a_crash_left_goes_with_the_file(void **state)
+{
+	static const struct {
+		bool is_there, is_output;
+	} cases[] = { { true, false }, { false, false }, { true, true }, { false, true } };
+	struct place *p = *state;
+	struct fs_names names;
+
+	assert_int_equal(fs_make_folders(&p->fs, "folder"), 0);
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		assert_int_equal(fs_replace(&p->fs, "folder/.file.tmp", "ha", 2, 0644), 1);
+		if (cases[i].is_there)
+			assert_int_equal(fs_replace(&p->fs, "folder/file", "old", 3, 0644), 1);
+		assert_int_equal(fs_replace(&p->fs, "folder/.file.tmp", "half", 4, 0644), 1);
+		assert_int_equal(cases[i].is_output ? fs_output_remove(&p->fs, "folder/file")
+						    : fs_remove(&p->fs, "folder/file"),
+				 0);
+		assert_int_equal(fs_list(&p->fs, "folder", &names), 0);
+		assert_int_equal(names.n_names, 0);
+		fs_names_done(&names);
+	}
+}
+
 /* The largest size a file may have stands for a full disk: the write is cut short, then fails. */
 static void a_full_disk_leaves_the_old_file(void **state)
 {
@@ -637,6 +660,7 @@ int main(void)
 		TEST(an_output_follows_no_link_on_its_way),
 		TEST(planted_links_are_replaced_and_not_followed),
 		TEST(a_failed_replacement_leaves_the_old_file),
+		TEST(what_a_crash_left_goes_with_the_file),
 		TEST(a_full_disk_leaves_the_old_file),
 		TEST(removing_what_is_absent_is_success),
 		TEST(attributes_are_written_on_the_running_system_only),

@@ -543,27 +543,32 @@ static int open_parent(const struct fs *fs, const char *path, const char **ret_n
 	return fs_open(fs, folder, O_RDONLY | O_DIRECTORY);
 }
 
+/* In one step, whatever the umask is: nobody would mend the mode of what a kill left behind. */
+static int make_folder_in(int parent, const char *name)
+{
+	const mode_t mask = umask(0);
+	const int r = mkdirat(parent, name, 0755) < 0 ? -errno : 0;
+
+	umask(mask);
+	return r < 0 ? r : fsync(parent) < 0 ? -errno : 0;
+}
+
 static int make_folder(const struct fs *fs, const char *path)
 {
 	_cleanup_(closep) int parent = -EBADF, made = -EBADF;
 	const char *name;
+	int r;
 
 	parent = open_parent(fs, path, &name);
 	if (parent < 0)
 		return parent;
-	if (mkdirat(parent, name, 0755) < 0) {
-		if (errno != EEXIST)
-			return -errno;
-		/* Somebody was faster, or it is a link to nothing. */
-		made = fs_open(fs, path, O_PATH | O_DIRECTORY);
-		return MIN(made, 0);
-	}
+	r = make_folder_in(parent, name);
+	if (r != -EEXIST)
+		return r;
 
-	/* Whatever the umask is. */
-	made = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (made < 0 || fchmod(made, 0755) < 0 || fsync(parent) < 0)
-		return -errno;
-	return 0;
+	/* Somebody was faster, or it is a link to nothing. */
+	made = fs_open(fs, path, O_PATH | O_DIRECTORY);
+	return MIN(made, 0);
 }
 
 int fs_make_folders(const struct fs *fs, const char *path)
@@ -665,6 +670,11 @@ static int open_parent_made(const struct fs *fs, const char *path, const char **
 	return r < 0 ? r : open_parent(fs, path, ret_name);
 }
 
+static bool name_temporary(const char *name, char *ret, size_t size)
+{
+	return (size_t)snprintf(ret, size, ".%s.tmp", name) < size;
+}
+
 static int replace_in(int folder, const char *name, const char *data, size_t size, mode_t mode)
 {
 	char temporary[NAME_MAX + 1];
@@ -672,7 +682,7 @@ static int replace_in(int folder, const char *name, const char *data, size_t siz
 
 	if (is_equal(folder, name, data, size))
 		return 0;
-	if ((size_t)snprintf(temporary, sizeof(temporary), ".%s.tmp", name) >= sizeof(temporary))
+	if (!name_temporary(name, temporary, sizeof(temporary)))
 		return -ENAMETOOLONG;
 
 	/* One that a crash left behind. */
@@ -722,7 +732,7 @@ int fs_replace_link(const struct fs *fs, const char *path, const char *target)
 		return 0;
 	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISLNK(st.st_mode))
 		return -EEXIST;
-	if ((size_t)snprintf(temporary, sizeof(temporary), ".%s.tmp", name) >= sizeof(temporary))
+	if (!name_temporary(name, temporary, sizeof(temporary)))
 		return -ENAMETOOLONG;
 
 	/* One that a crash left behind. */
@@ -759,9 +769,15 @@ int fs_lock_folder(const struct fs *fs, const char *path, bool waits)
 	return TAKE_FD(fd);
 }
 
+/* With what a crash left beside it: nobody would come back for that. */
 static int remove_in(int folder, const char *name)
 {
-	if (unlinkat(folder, name, 0) < 0)
+	char temporary[NAME_MAX + 1];
+	bool is_left;
+
+	is_left = name_temporary(name, temporary, sizeof(temporary)) &&
+		  unlinkat(folder, temporary, 0) >= 0;
+	if (unlinkat(folder, name, 0) < 0 && (errno != ENOENT || !is_left))
 		return errno == ENOENT ? 0 : -errno;
 
 	return fsync(folder) < 0 ? -errno : 0;
@@ -783,18 +799,14 @@ static int open_step(int folder, const char *name, bool is_made)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	struct stat st;
-	int fd;
+	int fd, r;
 
 	fd = openat(folder, name, flags);
 	if (fd < 0 && errno == ENOENT && is_made) {
-		if (mkdirat(folder, name, 0755) < 0 && errno != EEXIST)
-			return -errno;
+		r = make_folder_in(folder, name);
+		if (r < 0 && r != -EEXIST)
+			return r;
 		fd = openat(folder, name, flags);
-		/* Whatever the umask is. */
-		if (fd >= 0 && (fchmod(fd, 0755) < 0 || fsync(folder) < 0)) {
-			close(fd);
-			return -errno;
-		}
 	}
 	if (fd >= 0)
 		return fd;

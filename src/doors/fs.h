@@ -95,7 +95,8 @@ int fs_write_attribute(const struct fs *fs, const char *path, const char *value)
 int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
 /* The same for a link to @target, and what is no link is not replaced: -EEXIST. */
 int fs_replace_link(const struct fs *fs, const char *path, const char *target);
-int fs_remove(const struct fs *fs, const char *path); /* and fsync of the folder; 0 when absent */
+/* With a temporary file that a crash left, and fsync of the folder; 0 when absent. */
+int fs_remove(const struct fs *fs, const char *path);
 
 /*
  * The same for files that others read, in folders that others may write to: no part of the path may
