@@ -34,8 +34,8 @@ static int revert_own(const struct fs *fs, const struct record *rec, const struc
 			add_pair(&edit, s, other->to);
 	}
 	r = fs_read_all(fs, bare(e->path), YAML_MAX_BYTES, true, &have, &size);
-	if (r == -ENOENT)
-		return 0;
+	if (r == -ENOENT) /* only a temporary one of a crash, perhaps */
+		return fs_remove(fs, bare(e->path));
 	if (r >= 0)
 		r = kubelet_own_text(&edit, &text);
 	if (r < 0)
@@ -57,9 +57,8 @@ static int revert_entry(const struct fs *fs, const struct record *rec, const str
 	COPY(edit.path, e->path);
 	COPY(edit.old, e->to);
 	add_pair(&edit, (int)e->setting, e->from);
-	if (e->way == KUBELET_WAY_TOKEN) {
-		if (!v->is_editable || !streq(v->path, e->path) || !streq(v->text, e->to))
-			return 0;
+	if (e->way == KUBELET_WAY_TOKEN && v->is_editable && streq(v->path, e->path) &&
+	    streq(v->text, e->to)) {
 		edit.from = v->from;
 		edit.to = v->to;
 	}

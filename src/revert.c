@@ -116,7 +116,9 @@ static int forget(const struct fs *fs)
 	size_t n = 0, kept = 0;
 	int r;
 
-	r = ledger_read(fs, &entries, &n);
+	r = fs_remove(fs, MANIFEST_RECORD); /* a crash may have come between the pod and it */
+	if (r >= 0)
+		r = ledger_read(fs, &entries, &n);
 	for (size_t i = 0; i < n && r >= 0; i++)
 		if (streq(entries[i].verb, verb_name(VERB_SET_NUM_VFS)))
 			entries[kept++] = entries[i];

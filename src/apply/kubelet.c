@@ -310,12 +310,14 @@ int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool wa
 	int r;
 
 	r = target_open(fs, e->path, YAML_MAX_BYTES, &t);
+	if (r == -ENOENT) /* with what a crash left of making it */
+		return is_created ? fs_remove(fs, e->path + strspn(e->path, "/")) : 0;
 	if (r < 0)
-		return r == -ENOENT ? 0 : r;
+		return r;
 	if (e->way == KUBELET_WAY_FILE)
 		r = unset_value(&t, e, was_there, &text, &size);
 	else if (e->way == KUBELET_WAY_TOKEN)
-		r = set_token(t.text, t.size, e, &text, &size);
+		r = e->from < e->to ? set_token(t.text, t.size, e, &text, &size) : 0;
 	else
 		r = remove_flag(&t, e, &text, &size);
 	if (r <= 0)

@@ -112,6 +112,8 @@ int apply_remove_output(struct work *w, const struct action *a)
 		r = look_again(fs, o, a->target + 1);
 		if (r > 0)
 			r = fs_output_remove(fs, a->target + 1);
+		else if (r == 0) /* a temporary one of a crash, perhaps, in nobody's way */
+			fs_output_remove(fs, a->target + 1);
 		else if (r == -EEXIST)
 			r = 0; /* somebody else's by now: it stays, and is none of ours any more */
 		return r < 0 ? r : record_file(fs, o, a->target, false);

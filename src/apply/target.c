@@ -64,6 +64,22 @@ static int open_target(const struct fs *fs, const char *path, struct target *t)
 	return -ELOOP;
 }
 
+/* Never "*.conf": where the file lies in a folder of drop-ins, the kubelet would read it. */
+static bool name_temporary(const struct target *t, char *ret, size_t size)
+{
+	return (size_t)snprintf(ret, size, ".%s.rdma-provision.tmp", t->name) < size;
+}
+
+/* Under the lock one that is there already was left by a crash, or planted. */
+static int remove_temporary(const struct target *t)
+{
+	char temporary[NAME_MAX + 1];
+
+	if (!name_temporary(t, temporary, sizeof(temporary)))
+		return -ENAMETOOLONG;
+	return unlinkat(t->folder, temporary, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
 static int read_target(struct target *t, size_t max)
 {
 	size_t n = 0;
@@ -107,6 +123,7 @@ int target_open(const struct fs *fs, const char *path, size_t max, struct target
 	if (r < 0)
 		return r;
 
+	remove_temporary(&t); /* where it cannot be removed, nothing can be replaced either */
 	*ret = t;
 	t = (struct target)TARGET_NONE;
 	return 0;
@@ -132,14 +149,10 @@ static bool is_unchanged(const struct target *t)
 	       now.st_ctim.tv_nsec == t->st.st_ctim.tv_nsec;
 }
 
-/* Under the lock one that is there already was left by a crash, or planted. */
 static int open_temporary(int folder, const char *name)
 {
-	int fd;
+	int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	if (unlinkat(folder, name, 0) < 0 && errno != ENOENT)
-		return -errno;
-	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -180,11 +193,11 @@ int target_replace(const struct target *t, const char *text, size_t size)
 	char temporary[NAME_MAX + 1];
 	int r;
 
-	/* Never "*.conf": where the file lies in a folder of drop-ins, the kubelet would read it.
-	 */
-	if ((size_t)snprintf(temporary, sizeof(temporary), ".%s.rdma-provision.tmp", t->name) >=
-	    sizeof(temporary))
+	if (!name_temporary(t, temporary, sizeof(temporary)))
 		return -ENAMETOOLONG;
+	r = remove_temporary(t);
+	if (r < 0)
+		return r;
 	fd = open_temporary(t->folder, temporary);
 	if (fd < 0)
 		return fd;

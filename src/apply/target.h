@@ -20,7 +20,8 @@ struct target {
 #define TARGET_NONE { .folder = -EBADF, .file = -EBADF }
 
 /*
- * Follows links inside the root and reads the file: regular, of at most @max bytes. Return: 0;
+ * Follows links inside the root and reads the file: regular, of at most @max bytes. What a crash
+ * left beside it is removed: the caller has the lock of all who edit. Return: 0;
  * -EFBIG, -EINVAL (no file), -ELOOP, -EAGAIN (it is being written), or another -errno.
  */
 int target_open(const struct fs *fs, const char *path, size_t max, struct target *ret);
