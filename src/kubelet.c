@@ -76,6 +76,7 @@ struct run {
 	const struct fs *fs;
 	const struct config *c;
 	uint32_t n_numa_nodes;
+	bool is_locked;
 	uint32_t blocked;
 	char blocked_detail[256];
 	bool is_changed[_KUBELET_SETTING_N];
@@ -83,13 +84,25 @@ struct run {
 	char running[80];                              /* as in struct kubelet_notes */
 };
 
-/* What the next look, or the next start, is to know. Without a word of it nothing is wrong. */
-static void keep_notes(const struct fs *fs, const struct kubelet_notes *notes)
+/*
+ * What the next look, or the next start, is to know. Without a word of it nothing is wrong. Under
+ * the lock: of two at once, one would rename what the other has just begun to write.
+ */
+static void keep_notes(const struct run *run, const struct kubelet_notes *notes)
 {
+	_cleanup_(closep) int locked = -EBADF;
+	const struct fs *fs = run->fs;
 	int r = 0;
 
-	if (!fs->is_live)
+	if (!fs->is_live || (!*notes->version && !notes->cmdline))
 		return;
+	if (!run->is_locked) {
+		locked = kubelet_lock(fs);
+		if (locked < 0) {
+			log_warning_errno(locked, "/" KUBELET_LOCK_PATH);
+			return;
+		}
+	}
 	if (*notes->version)
 		r = fs_replace(fs, KUBELET_VERSION_PATH, notes->version, strlen(notes->version),
 			       0644);
@@ -113,7 +126,7 @@ static int look(struct run *run, struct kubelet_result *res)
 		return r;
 	}
 	/* At once: a run looks several times, and may wait for a hanging program only once. */
-	keep_notes(run->fs, &notes);
+	keep_notes(run, &notes);
 	COPY(run->running, notes.running);
 	kubelet_notes_done(&notes);
 	res->kubelet.blocked = run->blocked;
@@ -245,6 +258,7 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 			locked = kubelet_lock(run->fs);
 			if (locked < 0)
 				return locked;
+			run->is_locked = true;
 			r = look(run, res); /* another one may have done it meanwhile */
 			continue;
 		}
