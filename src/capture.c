@@ -6,6 +6,8 @@
 #include "observe/answers.h"
 #include "observe/observe.h"
 
+#include <fcntl.h>
+
 #define ZERO_GID "0000:0000:0000:0000:0000:0000:0000:0000"
 
 struct record {
@@ -136,4 +138,46 @@ int capture(struct doors *d, const char *config_file, int fd)
 	if (r >= 0)
 		r = answers_write(&n, &answers);
 	return r < 0 ? r : write_archive(&rec, answers, fd);
+}
+
+/* Only for the one who asked: mode 0600. */
+static int write_beside(struct doors *d, const char *config_file, int folder, const char *temporary,
+			const char *name)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	int r;
+
+	fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	r = capture(d, config_file, fd);
+	if (r >= 0 && (fsync(fd) < 0 || renameat(folder, temporary, folder, name) < 0))
+		r = -errno;
+	if (r < 0)
+		unlinkat(folder, temporary, 0);
+	return r;
+}
+
+int capture_file(struct doors *d, const char *config_file, const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	_cleanup_(closep) int folder = -EBADF;
+	_cleanup_(freep) char *parent = NULL;
+	char temporary[NAME_MAX + 1];
+	int r;
+
+	if ((size_t)snprintf(temporary, sizeof(temporary), ".%s.tmp", name) >= sizeof(temporary))
+		return -ENAMETOOLONG;
+	parent = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	if (!parent)
+		return -ENOMEM;
+	folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return -errno;
+
+	/* One that a crash left behind. */
+	if (unlinkat(folder, temporary, 0) < 0 && errno != ENOENT)
+		return -errno;
+	r = write_beside(d, config_file, folder, temporary, name);
+	return r < 0 ? r : fsync(folder) < 0 ? -errno : 0;
 }

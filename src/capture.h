@@ -12,3 +12,5 @@
 
 /* Writes the archive to @fd. Return: 0 or -errno. */
 int capture(struct doors *d, const char *config_file, int fd);
+/* The same into a file, below the working directory and not below the root: as fs_replace(). */
+int capture_file(struct doors *d, const char *config_file, const char *path);

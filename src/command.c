@@ -499,30 +499,17 @@ int command_capture(const struct command *cmd)
 {
 	const char *path = cmd->argument ? cmd->argument : "rdma-provision-capture.tar";
 	const bool is_stdout = streq(path, "-");
-	_cleanup_(closep) int fd = -EBADF;
-	_cleanup_(freep) char *temporary = NULL;
 	struct doors d = {};
 	int r;
 
-	if (asprintf(&temporary, "%s.tmp", path) < 0) {
-		temporary = NULL;
-		return EXIT_FAILURE;
-	}
 	r = open_root(cmd, &d);
 	if (r < 0)
 		return EXIT_FAILURE;
-
-	fd = is_stdout
-		     ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-		     : open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	r = fd < 0 ? -errno : capture(&d, cmd->config, fd);
+	r = is_stdout ? capture(&d, cmd->config, STDOUT_FILENO)
+		      : capture_file(&d, cmd->config, path);
 	run_close(&d);
-	if (r >= 0 && !is_stdout && rename(temporary, path) < 0)
-		r = -errno;
 	if (r < 0) {
-		log_error_errno(r, "%s", fd < 0 ? temporary : path);
-		if (!is_stdout && fd >= 0)
-			unlink(temporary);
+		log_error_errno(r, "%s", path);
 		return EXIT_FAILURE;
 	}
 
