@@ -73,14 +73,16 @@ static int read_preset(const struct fs *fs, const char *name, struct preset *p)
 }
 
 /* What is there now. Return: 1 when it is a link to @want, 0 when it may become one, or -errno. */
-static int look_at_link(const struct fs *fs, const struct preset *p)
+static int look_at_link(const struct fs *fs, struct preset *p)
 {
 	char target[PATH_MAX], buf[QUOTED_LEN];
 	int r;
 
 	r = fs_read_link(fs, PRESET_PATH, target, sizeof(target));
-	if (r >= 0 && is_own_target(target))
+	if (r >= 0 && is_own_target(target)) {
+		COPY(p->old, target);
 		return p->text && streq(target, p->target);
+	}
 	if (r >= 0) {
 		log_error("/" PRESET_PATH ": is a link to %s, which is no preset, and is left as "
 			  "it is",
@@ -118,14 +120,22 @@ int preset_find(const struct fs *fs, const char *name, struct preset *ret)
 	return 0;
 }
 
-int preset_write(const struct fs *fs, const struct preset *p)
+static int put_link(const struct fs *fs, const char *target)
 {
 	int r;
 
-	if (!p->is_new)
-		return 0;
-	if (p->text)
-		return fs_replace_link(fs, PRESET_PATH, p->target);
+	if (*target)
+		return fs_replace_link(fs, PRESET_PATH, target);
 	r = fs_remove(fs, PRESET_PATH);
 	return r < 0 ? r : 1;
+}
+
+int preset_write(const struct fs *fs, const struct preset *p)
+{
+	return p->is_new ? put_link(fs, p->target) : 0;
+}
+
+int preset_put_back(const struct fs *fs, const struct preset *p)
+{
+	return p->is_new ? put_link(fs, p->old) : 0;
 }

@@ -13,8 +13,8 @@
 #include <limits.h>
 
 struct preset {
-	bool is_new; /* the link is not as it will be */
-	char target[PATH_MAX];
+	bool is_new;                          /* the link is not as it will be */
+	char target[PATH_MAX], old[PATH_MAX]; /* of the link; empty: there is none */
 	char *text; /* owned; what is in it; NULL: there will be no link */
 	size_t size;
 };
@@ -31,6 +31,9 @@ int preset_find(const struct fs *fs, const char *name, struct preset *ret);
 
 /* Makes or removes the link. Return: 1, 0 when it was so already, or -errno. */
 int preset_write(const struct fs *fs, const struct preset *p);
+
+/* The link as it was when it was found. Return: 1, 0 when it is so, or -errno. */
+int preset_put_back(const struct fs *fs, const struct preset *p);
 
 /* Logs the names that there are: "--preset= takes one of ack-erdma, ...". */
 void preset_list(const struct fs *fs, const char *begin);

@@ -365,27 +365,82 @@ static int put(const struct fs *fs, const char *text, size_t size)
 	return text ? fs_replace(fs, SET_PATH, text, size, 0644) : fs_remove(fs, SET_PATH);
 }
 
-/* Two files cannot be replaced in one step: when the second fails, the first is put back. */
+static int write_keys(const struct change *c)
+{
+	return put(c->fs, c->text, c->size);
+}
+
+static int put_back_keys(const struct change *c)
+{
+	return put(c->fs, c->old, c->old_size);
+}
+
+static int write_preset(const struct change *c)
+{
+	return preset_write(c->fs, &c->preset);
+}
+
+static int put_back_preset(const struct change *c)
+{
+	return preset_put_back(c->fs, &c->preset);
+}
+
+static const struct step {
+	const char *path;
+	int (*write)(const struct change *c), (*put_back)(const struct change *c);
+} keys_step = { SET_PATH, write_keys, put_back_keys },
+  preset_step = { PRESET_PATH, write_preset, put_back_preset };
+
+/* With one of the two files new and the other as it is. */
+static bool is_valid_between(const struct change *c, const struct config_draft *draft)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_files_done) struct config_files files = {};
+	_cleanup_(config_done) struct config config = {};
+
+	return config_files_load(c->fs, draft, 1, &files, &errors) >= 0 &&
+	       config_merge(&files, &config, &errors) >= 0 &&
+	       errors.n_malformed + errors.n_unknown == 0;
+}
+
+static bool is_preset_first(const struct change *c)
+{
+	const struct config_draft keys = { SET_NAME, c->text, c->size },
+				  preset = { PRESET_NAME, c->preset.text, c->preset.size };
+
+	return !is_valid_between(c, &keys) && is_valid_between(c, &preset);
+}
+
+/*
+ * Two files cannot be replaced in one step: a rename of the folder would take along what others
+ * write there. So the order is one in which the configuration is valid in between, after a power
+ * cut, wherever there is one; and when the second file fails, the first is put back.
+ */
 static int write_all(const struct change *c)
 {
-	const bool is_file = is_changed(c);
+	const struct step *steps[2], *first;
+	size_t n = 0;
 	int r = 0, r_back;
 
-	if (is_file)
-		r = put(c->fs, c->text, c->size);
-	if (r < 0)
-		return log_error_errno(r, "/" SET_PATH);
-	if (!c->req->with_preset)
-		return is_file;
+	if (is_changed(c))
+		steps[n++] = &keys_step;
+	if (c->preset.is_new)
+		steps[n++] = &preset_step;
+	if (n == 2 && is_preset_first(c))
+		first = steps[0], steps[0] = steps[1], steps[1] = first;
 
-	r = preset_write(c->fs, &c->preset);
-	if (r >= 0)
-		return is_file || r > 0;
-	log_error_errno(r, "/" PRESET_PATH);
-	r_back = is_file ? put(c->fs, c->old, c->old_size) : 0;
-	if (r_back < 0)
-		log_error_errno(r_back, "/" SET_PATH ": cannot be put back, and is new");
-	return r;
+	for (size_t i = 0; i < n; i++) {
+		r = steps[i]->write(c);
+		if (r >= 0)
+			continue;
+		log_error_errno(r, "/%s", steps[i]->path);
+		r_back = i > 0 ? steps[0]->put_back(c) : 0;
+		if (r_back < 0)
+			log_error_errno(r_back, "/%s: cannot be put back, and is new",
+					steps[0]->path);
+		return r;
+	}
+	return n > 0;
 }
 
 static void tell_written(const struct change *c)

@@ -681,6 +681,23 @@ static void keys_and_preset_are_written_both_or_neither(void **state)
 	assert_file(t, SET_PATH, "[Route]\nMetric=7\n");
 }
 
+/* Where the keys need the new preset it is linked first, for a power cut may come in between. */
+static void the_configuration_is_valid_between_the_two_files(void **state)
+{
+	struct tree *t = *state;
+	struct stat before, after;
+	char said[4096];
+
+	assert_int_equal(run(t, false, "one", "", said), 1);
+	assert_int_equal(fstatat(t->fs.root, PRESET_PATH, &before, AT_SYMLINK_NOFOLLOW), 0);
+	tree_file(t, DROPIN_FOLDER "/." SET_NAME ".tmp/x", "");
+	assert_true(run(t, false, "two", "Device_rdma.Count=8", said) < 0);
+	assert_file(t, SET_PATH, NULL);
+	assert_preset(t, "/" PRESET_FOLDER "/one.conf"); /* put back */
+	assert_int_equal(fstatat(t->fs.root, PRESET_PATH, &after, AT_SYMLINK_NOFOLLOW), 0);
+	assert_memory_not_equal(&before.st_ctim, &after.st_ctim, sizeof(before.st_ctim));
+}
+
 static void what_was_in_force_before_is_told_apart(void **state)
 {
 	char *key[] = { (char *)(uintptr_t)"Route.Metric=200" };
@@ -750,6 +767,7 @@ int main(void)
 		WITH_TREE(a_preset_that_is_none_changes_nothing),
 		WITH_TREE(only_a_link_to_a_preset_is_replaced),
 		WITH_TREE(keys_and_preset_are_written_both_or_neither),
+		WITH_TREE(the_configuration_is_valid_between_the_two_files),
 		WITH_TREE(what_was_in_force_before_is_told_apart),
 		WITH_TREE(those_who_come_at_the_same_time_lose_nothing),
 	};
