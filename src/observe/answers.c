@@ -41,13 +41,13 @@ static bool write_links(const struct node *n, json_t *links)
 
 		if (!conf ||
 		    !add(links,
-			 json_pack("{s:i,s:s,s:s,s:s,s:s,s:s,s:i,s:i,s:i,s:i,s:i,s:b,s:b,s:o}",
-				   "ifindex", (int)d->ifindex, "name", d->name, "mac", d->mac,
-				   "perm_mac", d->perm_mac, "port_name", d->port_name, "kind",
-				   d->kind, "bond_mode", d->bond_mode, "mtu", (int)d->mtu,
-				   "max_mtu", (int)d->max_mtu, "master", (int)d->master, "link",
-				   (int)d->link, "up", (int)d->is_up, "carrier",
-				   (int)d->has_carrier, "conf", conf)))
+			 json_pack("{s:I,s:s,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:I,s:b,s:b,s:o}",
+				   "ifindex", (json_int_t)d->ifindex, "name", d->name, "mac",
+				   d->mac, "perm_mac", d->perm_mac, "port_name", d->port_name,
+				   "kind", d->kind, "bond_mode", d->bond_mode, "mtu",
+				   (json_int_t)d->mtu, "max_mtu", (json_int_t)d->max_mtu, "master",
+				   (json_int_t)d->master, "link", (json_int_t)d->link, "up",
+				   (int)d->is_up, "carrier", (int)d->has_carrier, "conf", conf)))
 			return false;
 	}
 	return true;
@@ -132,7 +132,7 @@ static bool write_addresses(const struct node *n, json_t *addresses)
 		format_prefix(a->family, a->local, a->prefix_len, local, sizeof(local));
 		format_prefix(a->family, a->peer, a->prefix_len, peer, sizeof(peer));
 		if (!add(addresses,
-			 json_pack("{s:i,s:s,s:s,s:I,s:I,s:i}", "ifindex", (int)a->ifindex,
+			 json_pack("{s:I,s:s,s:s,s:I,s:I,s:i}", "ifindex", (json_int_t)a->ifindex,
 				   "address", local, "peer", peer, "metric", (json_int_t)a->metric,
 				   "flags", (json_int_t)a->flags, "scope", (int)a->scope)))
 			return false;
@@ -151,10 +151,11 @@ static bool write_routes(const struct node *n, json_t *routes)
 		format_host(t->family, t->gateway, gateway, sizeof(gateway));
 		format_host(t->family, t->src, src, sizeof(src));
 		if (!add(routes,
-			 json_pack("{s:s,s:s,s:s,s:I,s:i,s:I,s:i,s:i,s:i}", "dst", dst, "gateway",
+			 json_pack("{s:s,s:s,s:s,s:I,s:I,s:I,s:i,s:i,s:i}", "dst", dst, "gateway",
 				   gateway, "src", src, "table", (json_int_t)t->table, "ifindex",
-				   (int)t->ifindex, "metric", (json_int_t)t->metric, "protocol",
-				   (int)t->protocol, "scope", (int)t->scope, "type", (int)t->type)))
+				   (json_int_t)t->ifindex, "metric", (json_int_t)t->metric,
+				   "protocol", (int)t->protocol, "scope", (int)t->scope, "type",
+				   (int)t->type)))
 			return false;
 	}
 	return true;
@@ -230,8 +231,8 @@ static bool write_pnets(const struct node *n, json_t *pnets)
 	for (size_t i = 0; i < n->n_pnets; i++) {
 		const struct pnet *e = &n->pnets[i];
 
-		if (!add(pnets, json_pack("{s:s,s:s,s:s,s:i}", "id", e->id, "netdev", e->netdev,
-					  "ibdev", e->ibdev, "port", (int)e->port)))
+		if (!add(pnets, json_pack("{s:s,s:s,s:s,s:I}", "id", e->id, "netdev", e->netdev,
+					  "ibdev", e->ibdev, "port", (json_int_t)e->port)))
 			return false;
 	}
 	return true;
@@ -420,6 +421,7 @@ static bool parse_prefix(const char *text, int *ret_family, uint8_t *ret, uint32
 static int read_link(json_t *item, struct node *n)
 {
 	struct netdev *d = APPEND(n->netdevs, n->n_netdevs);
+	uint32_t mode;
 
 	if (!d)
 		return -ENOMEM;
@@ -428,7 +430,8 @@ static int read_link(json_t *item, struct node *n)
 	d->max_mtu = get_number(item, "max_mtu", 0);
 	d->master = get_number(item, "master", 0);
 	d->link = get_number(item, "link", 0);
-	d->bond_mode = (int)get_number(item, "bond_mode", (uint32_t)BOND_MODE_UNKNOWN);
+	mode = get_number(item, "bond_mode", UINT32_MAX);
+	d->bond_mode = mode <= INT32_MAX ? (int)mode : BOND_MODE_UNKNOWN;
 	for (enum netconf_key k = 0; k < _NETCONF_N; k++) {
 		json_t *value = json_object_get(json_object_get(item, "conf"), netconf_name(k));
 

@@ -161,3 +161,104 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	try_record(text, size);
 	return 0;
 }
+
+#ifdef HAVE_LIBFUZZER
+
+/*
+ * Nearly all that libFuzzer does to the bytes makes them no JSON. So usually one value somewhere in
+ * it is changed instead: for one of another kind, another number, or what libFuzzer makes of a
+ * text.
+ */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+
+static json_t *mutate_text(const char *text)
+{
+	char buf[512];
+	size_t n = MIN(strlen(text), sizeof(buf) / 2);
+	json_t *made;
+
+	memcpy(buf, text, n);
+	n = LLVMFuzzerMutate((uint8_t *)buf, n, sizeof(buf));
+	made = json_stringn(buf, n);
+	return made ? made : json_string(""); /* it was no UTF-8 */
+}
+
+static json_t *other_value(const json_t *value, unsigned seed)
+{
+	static const json_int_t numbers[] = { 0,         -1,         1,         15,
+					      16,        255,        256,       65536,
+					      INT32_MAX, UINT32_MAX, INT64_MAX, INT64_MIN };
+	static char longer[600];
+
+	switch (seed % 8) {
+	case 0:
+		return json_null();
+	case 1:
+		return json_boolean(seed & 8);
+	case 2:
+		return json_integer(numbers[seed / 8 % ELEMENTSOF(numbers)]);
+	case 3:
+		return json_real(1e300);
+	case 4:
+		memset(longer, 'x', sizeof(longer) - 1);
+		return json_string(longer + seed / 8 % sizeof(longer));
+	case 5:
+		return seed & 8 ? json_array() : json_object();
+	default:
+		return mutate_text(json_is_string(value) ? json_string_value(value) : "");
+	}
+}
+
+/* Goes down by @seed until there is nothing below, or by chance. */
+static void change(json_t *at, unsigned seed)
+{
+	const size_t n = json_is_array(at) ? json_array_size(at) : json_object_size(at);
+	const size_t chosen = n > 0 ? seed % n : 0;
+	const char *key = NULL;
+	json_t *value;
+	void *i;
+
+	if (n == 0)
+		return;
+	if (json_is_array(at)) {
+		value = json_array_get(at, chosen);
+	} else {
+		i = json_object_iter(at);
+		for (size_t k = 0; k < chosen; k++)
+			i = json_object_iter_next(at, i);
+		key = json_object_iter_key(i);
+		value = json_object_iter_value(i);
+	}
+
+	seed = seed / (unsigned)n * 2654435761u ^ seed >> 16;
+	if ((json_is_array(value) || json_is_object(value)) && seed % 8 != 0) {
+		change(value, seed / 8);
+	} else if (seed / 8 % 16 == 0) {
+		if (json_is_array(at))
+			json_array_remove(at, chosen);
+		else
+			json_object_del(at, key);
+	} else if (json_is_array(at) && seed / 8 % 16 == 1) {
+		json_array_append_new(at, json_deep_copy(value));
+	} else if (json_is_array(at)) {
+		json_array_set_new(at, chosen, other_value(value, seed / 128));
+	} else {
+		json_object_set_new(at, key, other_value(value, seed / 128));
+	}
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+	json_auto_t *document = json_loadb((const char *)data, size, 0, NULL);
+	size_t n;
+
+	if (!document || seed % 8 == 0)
+		return LLVMFuzzerMutate(data, size, max_size);
+	for (unsigned i = 0; i <= seed / 8 % 3; i++)
+		change(document, (seed + i) * 2246822519u);
+	n = json_dumpb(document, (char *)data, max_size, 0);
+	return n > 0 && n <= max_size ? n : LLVMFuzzerMutate(data, size, max_size);
+}
+
+#endif
