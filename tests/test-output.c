@@ -285,6 +285,20 @@ static struct action actions[] = {
 	{ STEP_LINK, VERB_WAIT, CLASS_WAITING, REASON_PORT_DOWN, .target = "0000:c1:00.0" },
 };
 
+static void plan_text_does_not_move_the_cursor(_unused_ void **state)
+{
+	struct action a = { .step = STEP_LINK,
+			    .verb = VERB_WAIT,
+			    .class = CLASS_WAITING,
+			    .reason = REASON_PORT_DOWN,
+			    .detail = "port 1 is \x1b[2J\rM\xc3\xbc\xc2\x9b\x7f" };
+	struct plan p = { .actions = &a, .n_actions = 1 };
+	_cleanup_(freep) char *text = NULL;
+
+	assert_int_equal(output_actions_text(&p, &text), 0);
+	assert_non_null(strstr(text, "port 1 is ?[2J?M\xc3\xbc?\x9b?. "));
+}
+
 static void plan_text_is_one_line_for_each_action(_unused_ void **state)
 {
 	static const char *const expected[] = {
@@ -1005,6 +1019,7 @@ int main(void)
 		cmocka_unit_test(resource_is_split_at_its_last_slash),
 		cmocka_unit_test(no_usable_device_gives_no_plugin_file),
 		cmocka_unit_test(plan_text_is_one_line_for_each_action),
+		cmocka_unit_test(plan_text_does_not_move_the_cursor),
 		cmocka_unit_test(only_sriov_tells_numa_nodes),
 		cmocka_unit_test(plan_text_ends_with_hints),
 		cmocka_unit_test(plan_json_has_numbers_where_the_verb_counts),

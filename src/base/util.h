@@ -125,3 +125,15 @@ static inline void make_printable(char *s)
 	for (; *s; s++)
 		*s = *s < ' ' || *s > '~' ? '?' : *s;
 }
+
+/*
+ * The same for text to be read by people, in which lines end and letters of UTF-8 stay: only what
+ * moves the cursor becomes '?'.
+ */
+static inline void make_still(char *s)
+{
+	for (; *s; s++)
+		if (((unsigned char)*s < ' ' && *s != '\n') || *s == 0x7F ||
+		    ((unsigned char)s[0] == 0xC2 && (unsigned char)s[1] < 0xA0))
+			*s = '?';
+}

@@ -117,5 +117,10 @@ int output_actions_json(const struct plan *p, char **ret)
 
 int output_actions_text(const struct plan *p, char **ret)
 {
-	return print(print_text, p, ret);
+	int r = print(print_text, p, ret);
+
+	/* What others chose must not move the cursor. */
+	if (r >= 0)
+		make_still(*ret);
+	return r;
 }

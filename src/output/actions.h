@@ -26,7 +26,7 @@ int output_actions_json(const struct plan *p, char **ret);
  * @p:    the plan
  * @ret:  "0000:41:00.0: set-num-vfs 0 -> 4" for a change; what is none goes on with its class,
  * code, meaning, detail and advice; empty for an empty plan. "0000:41:00.0: hint (autoprobe-off):
- * ..." is no item of the plan: status tells it, too
+ * ..." is no item of the plan: status tells it, too; without control characters
  *
  * Return: 0, or -ENOMEM.
  */

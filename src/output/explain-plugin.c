@@ -248,10 +248,7 @@ int output_explain_plugin_text(const char *json, char **ret)
 	if (fclose(f) != 0 || is_bad)
 		return -ENOMEM;
 	/* What others chose must not move the cursor. */
-	for (char *s = text; *s; s++)
-		if (((unsigned char)*s < ' ' && *s != '\n') || *s == 0x7F ||
-		    ((unsigned char)s[0] == 0xC2 && (unsigned char)s[1] < 0xA0))
-			*s = '?';
+	make_still(text);
 	*ret = TAKE(text);
 	return 0;
 }
