@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Place: a folder of a target's own in memory (TMPDIR, else /dev/shm), for what is read through
+ * Place: a folder of a target's own in memory (TMPDIR, /dev/shm or /tmp), for what is read through
  * doors/fs.h. It is removed when the target ends, unless it breaks down: tests/fuzz/run sets TMPDIR
  * and removes that.
  */
@@ -34,9 +34,11 @@ static inline const char *place(void)
 {
 	const char *folder = getenv("TMPDIR");
 
+	if (!folder)
+		folder = access("/dev/shm", W_OK) >= 0 ? "/dev/shm" : "/tmp";
 	if (!place_path[0]) {
 		snprintf(place_path, sizeof(place_path), "%.200s/rdma-provision-fuzz.XXXXXX",
-			 folder ? folder : "/dev/shm");
+			 folder);
 		require(mkdtemp(place_path) != NULL);
 		atexit(remove_place);
 	}

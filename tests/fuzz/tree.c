@@ -76,6 +76,8 @@ static char *root_of(size_t base)
 	return root;
 }
 
+static int attic; /* where what was there before waits */
+
 /* What was laid, to be taken away in the other order. */
 struct laid {
 	int folder; /* owned */
@@ -95,7 +97,7 @@ static void lay_away(struct layer *layer, int folder, const char *name)
 	l->folder = dup(folder);
 	COPY(l->name, name);
 	snprintf(l->saved, sizeof(l->saved), "saved-%zu", layer->n);
-	if (renameat(folder, name, AT_FDCWD, l->saved) < 0)
+	if (renameat(folder, name, attic, l->saved) < 0)
 		l->saved[0] = '\0';
 }
 
@@ -108,7 +110,7 @@ static void take_up(struct layer *layer)
 		if (unlinkat(l->folder, l->name, 0) < 0)
 			unlinkat(l->folder, l->name, AT_REMOVEDIR);
 		if (l->saved[0])
-			require(renameat(AT_FDCWD, l->saved, l->folder, l->name) == 0);
+			require(renameat(attic, l->saved, l->folder, l->name) == 0);
 		close(l->folder);
 	}
 }
@@ -270,7 +272,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct part r;
 
 	log_set_level((enum log_level)0);
-	require(chdir(place()) == 0); /* where what is laid away goes */
+	if (attic <= 0)
+		attic = open(place(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+	require(attic > 0);
 	for (size_t at = 0; next_part(text, size, &at, &r);) {
 		lay(&layer, &r);
 		free(r.name);
