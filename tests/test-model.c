@@ -271,6 +271,56 @@ static void a_function_finds_its_first_netdev_its_ibdev_and_its_vfs(_unused_ voi
 	assert_null(node_vf(&node, "", 0)); /* not the physical ones */
 }
 
+static void indexes_find_what_a_search_through_all_finds(_unused_ void **state)
+{
+	static const char *const names[] = { "", "0000:41:00.0", "0000:41:10.0", "0000:c1:00.0",
+					     "0000:ff:00.0" };
+	struct node with = node;
+
+	assert_int_equal(node_make_indexes(&with), 0);
+	for (size_t i = 0; i < _NODE_INDEX_N; i++)
+		assert_non_null(with.indexes[i].order);
+	for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+		assert_ptr_equal(node_netdev_of(&with, names[i]), node_netdev_of(&node, names[i]));
+		assert_ptr_equal(node_ibdev_of(&with, names[i]), node_ibdev_of(&node, names[i]));
+		for (uint32_t k = 0; k < 3; k++)
+			assert_ptr_equal(node_vf(&with, names[i], k), node_vf(&node, names[i], k));
+	}
+	for (size_t i = 0; i < ELEMENTSOF(netdevs); i++)
+		assert_ptr_equal(node_netdev_named(&with, netdevs[i].name), &netdevs[i]);
+	assert_null(node_netdev_named(&with, "ens"));
+
+	/* one of before an element went */
+	with.n_netdevs--;
+	assert_ptr_equal(node_netdev_named(&with, netdevs[0].name), &netdevs[0]);
+	assert_null(node_netdev_named(&with, netdevs[ELEMENTSOF(netdevs) - 1].name));
+	for (size_t i = 0; i < _NODE_INDEX_N; i++)
+		free(with.indexes[i].order);
+}
+
+static void a_function_finds_its_device_in_the_plan(_unused_ void **state)
+{
+	static const struct pci functions[] = {
+		{ .address = "0000:41:00.0" },
+		/* the address of a VF may lie before that of its PF's neighbour, and behind */
+		{ .address = "0000:41:00.2", .physfn = "0000:41:00.0", .vf_index = 0 },
+		{ .address = "0000:41:00.1", .physfn = "0000:41:00.0", .vf_index = 1 },
+		{ .address = "0000:41:00.3" },
+		{ .address = "0000:42:00.0", .physfn = "0000:41:00.3", .vf_index = 0 },
+	};
+	static const struct pci other = { .address = "0000:41:00.4" };
+	struct device devices[ELEMENTSOF(functions)] = {};
+	struct plan p = { .devices = devices, .n_devices = ELEMENTSOF(devices) };
+
+	for (size_t i = 0; i < ELEMENTSOF(functions); i++)
+		devices[i].pci = &functions[i];
+	for (size_t i = 0; i < ELEMENTSOF(functions); i++)
+		assert_ptr_equal(plan_device(&p, &functions[i]), &devices[i]);
+	assert_null(plan_device(&p, &other));
+	p.n_devices = 0;
+	assert_null(plan_device(&p, &functions[0]));
+}
+
 static void a_representor_is_no_netdev_of_its_pf(_unused_ void **state)
 {
 	static struct netdev mixed[] = {
@@ -336,6 +386,8 @@ int main(void)
 		cmocka_unit_test(verbs_that_count_are_numeric),
 		cmocka_unit_test(searches_find_each_element_and_nothing_else),
 		cmocka_unit_test(a_function_finds_its_first_netdev_its_ibdev_and_its_vfs),
+		cmocka_unit_test(indexes_find_what_a_search_through_all_finds),
+		cmocka_unit_test(a_function_finds_its_device_in_the_plan),
 		cmocka_unit_test(a_representor_is_no_netdev_of_its_pf),
 		cmocka_unit_test(a_module_is_found_by_either_spelling),
 		cmocka_unit_test(an_empty_node_has_nothing_and_is_emptied_again),

@@ -56,6 +56,8 @@ void node_done(struct node *n)
 	free(n->failures);
 	free(n->boots);
 	free(n->repeats);
+	for (size_t i = 0; i < _NODE_INDEX_N; i++)
+		free(n->indexes[i].order);
 	*n = (struct node){};
 }
 
@@ -88,12 +90,25 @@ const struct pci *node_pci(const struct node *n, const char *address)
 	return find(address, n->pcis, n->n_pcis, sizeof(*n->pcis), compare_pci);
 }
 
+struct vf_key {
+	const char *pf;
+	uint32_t index;
+};
+
+static int compare_vf_info(const void *key, const void *element)
+{
+	const struct vf_key *a = key;
+	const struct vf_info *b = element;
+	int r = strcmp(a->pf, b->pf);
+
+	return r ? r : (a->index > b->index) - (a->index < b->index);
+}
+
 const struct vf_info *node_vf_info(const struct node *n, const char *pf, uint32_t index)
 {
-	for (size_t i = 0; i < n->n_vf_infos; i++)
-		if (n->vf_infos[i].index == index && streq(n->vf_infos[i].pf, pf))
-			return &n->vf_infos[i];
-	return NULL;
+	const struct vf_key key = { pf, index };
+
+	return find(&key, n->vf_infos, n->n_vf_infos, sizeof(*n->vf_infos), compare_vf_info);
 }
 
 const char *netconf_name(enum netconf_key k)
@@ -219,6 +234,22 @@ const struct netdev *node_netdev(const struct node *n, uint32_t ifindex)
 	return find(&ifindex, n->netdevs, n->n_netdevs, sizeof(*n->netdevs), compare_netdev);
 }
 
+size_t node_first_address(const struct node *n, uint32_t ifindex)
+{
+	size_t from = 0, to = n->n_addresses;
+
+	while (from < to) {
+		const size_t middle = from + (to - from) / 2;
+
+		if (n->addresses[middle].ifindex < ifindex)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < n->n_addresses && n->addresses[from].ifindex == ifindex ? from
+									      : n->n_addresses;
+}
+
 /* "pf0vf3", "c1pf0", "pf0sf88"; the port itself is "p0". */
 static bool is_representor(const struct netdev *nd)
 {
@@ -229,17 +260,133 @@ static bool is_representor(const struct netdev *nd)
 	return is_prefix(name, "pf") && name[2] >= '0' && name[2] <= '9';
 }
 
+/* --- indexes --- */
+
+/* A virtual one (rxe) has no function of its own: it is where its netdev is. */
+static const char *ibdev_pci(const struct node *n, const struct ibdev *d)
+{
+	const struct netdev *netdev = *d->pci ? NULL : node_netdev_named(n, d->netdev);
+
+	return netdev ? netdev->pci : d->pci;
+}
+
+static const char *key_of(const struct node *n, enum node_index_of which, size_t i)
+{
+	switch (which) {
+	case NODE_INDEX_NETDEV_PCI:
+		return n->netdevs[i].pci;
+	case NODE_INDEX_NETDEV_NAME:
+		return n->netdevs[i].name;
+	case NODE_INDEX_IBDEV_PCI:
+		return ibdev_pci(n, &n->ibdevs[i]);
+	default:
+		return n->pcis[i].physfn;
+	}
+}
+
+static size_t count_of(const struct node *n, enum node_index_of which)
+{
+	return which == NODE_INDEX_VF          ? n->n_pcis
+	       : which == NODE_INDEX_IBDEV_PCI ? n->n_ibdevs
+					       : n->n_netdevs;
+}
+
+struct sorting {
+	const struct node *node;
+	enum node_index_of which;
+};
+
+/* Equal keys in the order of their array. */
+static int compare_order(const void *a, const void *b, void *userdata)
+{
+	const struct sorting *s = userdata;
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	int r = strcmp(key_of(s->node, s->which, x), key_of(s->node, s->which, y));
+
+	return r ? r : (x > y) - (x < y);
+}
+
+static int make_index(struct node *n, enum node_index_of which)
+{
+	struct sorting sorting = { n, which };
+	const size_t count = count_of(n, which);
+	uint32_t *order;
+
+	free(n->indexes[which].order);
+	n->indexes[which] = (struct node_index){};
+	if (count == 0)
+		return 0;
+
+	order = calloc(count, sizeof(*order));
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order, count, sizeof(*order), compare_order, &sorting);
+	n->indexes[which] = (struct node_index){ order, count };
+	return 0;
+}
+
+int node_make_indexes(struct node *n)
+{
+	int r = 0;
+
+	for (enum node_index_of which = 0; which < _NODE_INDEX_N && r >= 0; which++)
+		r = make_index(n, which);
+	return r;
+}
+
+static const uint32_t *order_of(const struct node *n, enum node_index_of which)
+{
+	return n->indexes[which].n == count_of(n, which) ? n->indexes[which].order : NULL;
+}
+
+static size_t lower_bound(const struct node *n, enum node_index_of which, const char *key)
+{
+	const uint32_t *order = order_of(n, which);
+	size_t from = 0, to = count_of(n, which);
+
+	while (from < to) {
+		const size_t middle = from + (to - from) / 2;
+
+		if (strcmp(key_of(n, which, order[middle]), key) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* The next element of this key, SIZE_MAX after the last one; @at is SIZE_MAX before the first. */
+static size_t next_of(const struct node *n, enum node_index_of which, const char *key, size_t *at)
+{
+	const uint32_t *order = order_of(n, which);
+	const size_t count = count_of(n, which);
+
+	*at = *at != SIZE_MAX ? *at + 1 : order ? lower_bound(n, which, key) : 0;
+	for (; *at < count; ++*at) {
+		const size_t i = order ? order[*at] : *at;
+
+		if (streq(key_of(n, which, i), key))
+			return i;
+		if (order)
+			break;
+	}
+	return SIZE_MAX;
+}
+
 const struct netdev *node_netdev_of(const struct node *n, const char *pci)
 {
 	const struct netdev *first = NULL;
+	size_t at = SIZE_MAX, i;
 
 	if (is_empty(pci)) /* or every virtual one would be of it */
 		return NULL;
 
-	for (size_t i = 0; i < n->n_netdevs; i++) {
+	while ((i = next_of(n, NODE_INDEX_NETDEV_PCI, pci, &at)) != SIZE_MAX) {
 		const struct netdev *nd = &n->netdevs[i];
 
-		if (!streq(nd->pci, pci) || is_representor(nd))
+		if (is_representor(nd))
 			continue;
 		if (nd->perm_mac[0])
 			return nd;
@@ -252,38 +399,24 @@ const struct netdev *node_netdev_of(const struct node *n, const char *pci)
 
 const struct netdev *node_netdev_named(const struct node *n, const char *name)
 {
+	size_t at = SIZE_MAX, i;
+
 	if (is_empty(name))
 		return NULL;
 
-	for (size_t i = 0; i < n->n_netdevs; i++)
-		if (streq(n->netdevs[i].name, name))
-			return &n->netdevs[i];
-
-	return NULL;
-}
-
-/* A virtual one (rxe) has no function of its own: it is where its netdev is. */
-static bool is_of(const struct node *n, const struct ibdev *d, const char *pci)
-{
-	const struct netdev *netdev;
-
-	if (*d->pci)
-		return streq(d->pci, pci);
-
-	netdev = node_netdev_named(n, d->netdev);
-	return netdev && streq(netdev->pci, pci);
+	i = next_of(n, NODE_INDEX_NETDEV_NAME, name, &at);
+	return i == SIZE_MAX ? NULL : &n->netdevs[i];
 }
 
 const struct ibdev *node_ibdev_of(const struct node *n, const char *pci)
 {
 	const struct ibdev *virtual = NULL;
+	size_t at = SIZE_MAX, i;
 
 	if (is_empty(pci))
 		return NULL;
 
-	for (size_t i = 0; i < n->n_ibdevs; i++) {
-		if (!is_of(n, &n->ibdevs[i], pci))
-			continue;
+	while ((i = next_of(n, NODE_INDEX_IBDEV_PCI, pci, &at)) != SIZE_MAX) {
 		if (*n->ibdevs[i].pci) /* the hardware's own goes first */
 			return &n->ibdevs[i];
 		if (!virtual)
@@ -293,12 +426,14 @@ const struct ibdev *node_ibdev_of(const struct node *n, const char *pci)
 	return virtual;
 }
 
+static int compare_ibdev(const void *key, const void *element)
+{
+	return strcmp(key, ((const struct ibdev *)element)->name);
+}
+
 const struct ibdev *node_ibdev_named(const struct node *n, const char *name)
 {
-	for (size_t i = 0; i < n->n_ibdevs; i++)
-		if (streq(n->ibdevs[i].name, name))
-			return &n->ibdevs[i];
-	return NULL;
+	return find(name, n->ibdevs, n->n_ibdevs, sizeof(*n->ibdevs), compare_ibdev);
 }
 
 /* libkmod and modprobe take both, the kernel shows '_' only. */
@@ -322,11 +457,13 @@ const struct module *node_module(const struct node *n, const char *name)
 
 const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_index)
 {
+	size_t at = SIZE_MAX, i;
+
 	if (is_empty(physfn))
 		return NULL;
 
-	for (size_t i = 0; i < n->n_pcis; i++)
-		if (streq(n->pcis[i].physfn, physfn) && n->pcis[i].vf_index == vf_index)
+	while ((i = next_of(n, NODE_INDEX_VF, physfn, &at)) != SIZE_MAX)
+		if (n->pcis[i].vf_index == vf_index)
 			return &n->pcis[i];
 
 	return NULL;

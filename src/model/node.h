@@ -468,6 +468,20 @@ enum node_state {
 
 struct boot;
 
+/* What is found by a name that its array is not sorted by. */
+enum node_index_of {
+	NODE_INDEX_NETDEV_PCI,
+	NODE_INDEX_NETDEV_NAME,
+	NODE_INDEX_IBDEV_PCI, /* of a virtual one that of its netdev */
+	NODE_INDEX_VF,        /* by its physfn */
+	_NODE_INDEX_N,
+};
+
+struct node_index {
+	uint32_t *order; /* owned; NULL: there is none, and each element is looked at */
+	size_t n;        /* another number than the array has is an index of before, and not used */
+};
+
 struct node {
 	char kernel[128]; /* release, as uname -r */
 	char boot_id[40];
@@ -559,14 +573,25 @@ struct node {
 	struct repeat *repeats; /* owned; of that configuration */
 	size_t n_repeats;
 	char stuck[PCI_LEN]; /* a write to this function never came back: no PCI writes this boot */
+
+	struct node_index indexes[_NODE_INDEX_N];
 };
 
 void module_done(struct module *m);
 void node_done(struct node *n);
 
+/*
+ * With thousands of VFs each search through all of them is felt. Makes the indexes anew; the
+ * names and links they are made of do not change afterwards. Return: 0 or -ENOMEM.
+ */
+int node_make_indexes(struct node *n);
+
 /* All NULL when there is none. Linear ones are for small arrays, the others search sorted ones. */
 const struct pci *node_pci(const struct node *n, const char *address);
 const struct netdev *node_netdev(const struct node *n, uint32_t ifindex);
+
+/* The number of its first address; node.n_addresses when it has none. */
+size_t node_first_address(const struct node *n, uint32_t ifindex);
 
 /*
  * The first netdev of a function that has a permanent MAC, else the first. In switchdev mode those

@@ -133,6 +133,24 @@ bool is_output(enum verb v)
 	return v == VERB_WRITE_OUTPUT || v == VERB_REMOVE_OUTPUT;
 }
 
+static int compare_device(const void *key, const void *element)
+{
+	const struct pci *a = key, *b = ((const struct device *)element)->pci;
+	int r = strcmp(a->physfn[0] ? a->physfn : a->address,
+		       b->physfn[0] ? b->physfn : b->address);
+
+	if (r == 0)
+		r = (a->physfn[0] != '\0') - (b->physfn[0] != '\0');
+	return r ? r : (a->vf_index > b->vf_index) - (a->vf_index < b->vf_index);
+}
+
+const struct device *plan_device(const struct plan *p, const struct pci *pci)
+{
+	return p->n_devices > 0
+		       ? bsearch(pci, p->devices, p->n_devices, sizeof(*p->devices), compare_device)
+		       : NULL;
+}
+
 bool has_lost_devices(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices; i++)

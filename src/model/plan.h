@@ -244,6 +244,8 @@ bool is_best_effort(const struct action *a);
 bool can_crash(enum verb v); /* a driver that is not right may take the machine down in it */
 bool is_file_for_others(enum verb v); /* that, the device plugin's, or its static pod */
 bool is_output(enum verb v); /* a file of [Output]: tells of the node, is none of its changes */
+/* The device of this function, or NULL: searched for, in the order they are in. */
+const struct device *plan_device(const struct plan *p, const struct pci *pci);
 bool has_lost_devices(const struct plan *p);   /* or gone ones: the loss is not confirmed yet */
 bool has_needed_changes(const struct plan *p); /* open ones beside those */
 

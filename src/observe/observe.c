@@ -115,6 +115,8 @@ int observe_node(struct doors *d,
 	if (r >= 0)
 		r = observe_net(d, &n);
 	if (r >= 0)
+		r = node_make_indexes(&n);
+	if (r >= 0)
 		r = observe_netconfig(&d->fs, &n);
 	if (r >= 0)
 		r = observe_networkd(&d->fs, &n);
@@ -124,6 +126,8 @@ int observe_node(struct doors *d,
 		r = observe_vfs(d, &n);
 	if (r >= 0)
 		r = observe_rdma(d, &n);
+	if (r >= 0)
+		r = node_make_indexes(&n); /* of the RDMA devices as well */
 	if (r >= 0)
 		node_forget_replaced(&n); /* before anything is made of what is remembered */
 	if (r >= 0)

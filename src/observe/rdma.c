@@ -79,6 +79,7 @@ static int observe_nodes(const struct fs *fs, struct node *n, const char *class,
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char path[128], ibdev[IBDEV_LEN];
+	struct ibdev *ib;
 	int r;
 
 	r = fs_list(fs, class, &names);
@@ -95,20 +96,16 @@ static int observe_nodes(const struct fs *fs, struct node *n, const char *class,
 		if (!ibdev[0] || !fs_exists(fs, path))
 			continue;
 
-		for (size_t k = 0; k < n->n_ibdevs; k++)
-			if (streq(n->ibdevs[k].name, ibdev))
-				copy((char *)&n->ibdevs[k] + member, sizeof(n->ibdevs[k].uverbs),
-				     names.names[i]);
+		ib = (struct ibdev *)node_ibdev_named(n, ibdev); /* one of our own */
+		if (ib)
+			copy((char *)ib + member, sizeof(ib->uverbs), names.names[i]);
 	}
 	return 0;
 }
 
-static struct ibdev *find_ibdev(struct ibdev *ibdevs, size_t n, const char *name)
+static int compare_names(const void *a, const void *b)
 {
-	for (size_t i = 0; i < n; i++)
-		if (streq(ibdevs[i].name, name))
-			return &ibdevs[i];
-	return NULL;
+	return strcmp(((const struct ibdev *)a)->name, ((const struct ibdev *)b)->name);
 }
 
 /* Then its own MTU is another as well, and only libibverbs tells it. */
@@ -123,10 +120,12 @@ static bool has_other_mtu(const struct node *n, const struct ibdev *ib, const st
  * What netlink, live or recorded, told of an ibdev. One that it did not tell of has an unknown
  * number of users, and that is never zero.
  */
-static void take_answer(const struct node *n, struct ibdev *ib, struct ibdev *answers,
+static void take_answer(const struct node *n, struct ibdev *ib, const struct ibdev *answers,
 			size_t n_answers)
 {
-	const struct ibdev *a = find_ibdev(answers, n_answers, ib->name);
+	const struct ibdev *a =
+		n_answers > 0 ? bsearch(ib, answers, n_answers, sizeof(*answers), compare_names)
+			      : NULL;
 
 	ib->index = a ? a->index : UINT32_MAX;
 	ib->n_contexts = a ? a->n_contexts : UINT32_MAX;
@@ -187,6 +186,8 @@ int observe_rdma(struct doors *d, struct node *n)
 			return r;
 	}
 
+	if (n_answers > 0)
+		qsort(answers, n_answers, sizeof(*answers), compare_names);
 	for (size_t i = 0; i < names.n_names; i++) {
 		struct ibdev *ib = APPEND(n->ibdevs, n->n_ibdevs);
 

@@ -14,6 +14,8 @@ struct linter {
 	const struct node *node;
 	const struct plan *plan;
 	struct lint *lint;
+	size_t *at; /* by the number of the node's function: that of its first in lint.exposed, plus
+		       one */
 };
 
 /* One function, as the plugin finds it. */
@@ -47,11 +49,10 @@ static int add_finding(struct linter *l, enum reason reason, const char *target,
 
 static struct function find_function(const struct linter *l, const struct pci *pci)
 {
-	struct function f = { .pci = pci, .ibdev = node_ibdev_of(l->node, pci->address) };
+	struct function f = { .pci = pci,
+			      .ibdev = node_ibdev_of(l->node, pci->address),
+			      .device = plan_device(l->plan, pci) };
 
-	for (size_t i = 0; i < l->plan->n_devices; i++)
-		if (streq(l->plan->devices[i].pci->address, pci->address))
-			f.device = &l->plan->devices[i];
 	f.is_elsewhere = f.device && output_plugin_offers(f.device) &&
 			 (f.device->is_in_pod || f.device->is_lost);
 	return f;
@@ -197,8 +198,20 @@ static void resource_of(const struct linter *l, const json_t *pool, char *ret, s
 		 document_get_text(pool, "resourceName"));
 }
 
-static struct exposed *find_exposed(const struct linter *l, const char *pci)
+/* Where the number of a function is kept; NULL for what is no function of the node. */
+static size_t *place_of(const struct linter *l, const char *pci)
 {
+	const struct pci *f = node_pci(l->node, pci);
+
+	return f ? &l->at[f - l->node->pcis] : NULL;
+}
+
+static const struct exposed *find_exposed(const struct linter *l, const char *pci)
+{
+	const size_t *at = place_of(l, pci);
+
+	if (at)
+		return *at > 0 ? &l->lint->exposed[*at - 1] : NULL;
 	for (size_t i = 0; i < l->lint->n_exposed; i++)
 		if (streq(l->lint->exposed[i].pci, pci))
 			return &l->lint->exposed[i];
@@ -224,6 +237,8 @@ static int expose(struct linter *l, const char *pci, const char *resource)
 		return -ENOMEM;
 	COPY(e->pci, pci);
 	COPY(e->resource, resource);
+	if (place_of(l, pci) && !before)
+		*place_of(l, pci) = l->lint->n_exposed;
 	return 0;
 }
 
@@ -384,12 +399,10 @@ static int find_foreign(struct linter *l)
 
 	for (size_t i = 0; i < l->lint->n_exposed && r >= 0; i++) {
 		const struct exposed *e = &l->lint->exposed[i];
-		bool is_ours = false;
+		const struct pci *pci = node_pci(l->node, e->pci);
+		const struct device *d = pci ? plan_device(l->plan, pci) : NULL;
 
-		for (size_t k = 0; k < l->plan->n_devices; k++)
-			is_ours = is_ours || (output_plugin_offers(&l->plan->devices[k]) &&
-					      streq(l->plan->devices[k].pci->address, e->pci));
-		if (!is_ours)
+		if (!d || !output_plugin_offers(d))
 			r = add_finding(l, REASON_PLUGIN_FOREIGN, e->pci, e->resource);
 	}
 	return r;
@@ -399,11 +412,14 @@ int output_lint(const struct config *c, const struct node *n, const struct plan 
 		const char *text, struct lint *ret)
 {
 	struct lint lint = {};
-	struct linter l = { .config = c, .node = n, .plan = p, .lint = &lint };
+	_cleanup_(freep) size_t *at = calloc(n->n_pcis + 1, sizeof(*at));
+	struct linter l = { .config = c, .node = n, .plan = p, .lint = &lint, .at = at };
 	json_error_t error = {};
 	json_auto_t *document = json_loads(text, 0, &error);
 	int r = 0;
 
+	if (!at)
+		return -ENOMEM;
 	if (n->netns_mode == NETNS_MODE_EXCLUSIVE && c->plugin.type != PLUGIN_SRIOV)
 		refuse(&l, REASON_NETNS_EXCLUSIVE, "");
 	else

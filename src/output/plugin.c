@@ -65,14 +65,6 @@ static bool is_selected(const struct pool *pool, const struct pci *f)
 	return vendor && device && driver;
 }
 
-static bool is_managed(const struct plan *p, const struct pci *f)
-{
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (streq(p->devices[i].pci->address, f->address))
-			return true;
-	return false;
-}
-
 static bool are_ids_exact(const struct pool *pool)
 {
 	const struct plan *p = pool->plan;
@@ -89,7 +81,7 @@ static bool are_ids_exact(const struct pool *pool)
 	for (size_t i = 0; i < pool->node->n_pcis; i++) {
 		const struct pci *f = &pool->node->pcis[i];
 
-		if (!is_managed(p, f) && is_taken(f, node_ibdev_of(pool->node, f->address)) &&
+		if (!plan_device(p, f) && is_taken(f, node_ibdev_of(pool->node, f->address)) &&
 		    is_selected(pool, f))
 			return false;
 	}

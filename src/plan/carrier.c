@@ -188,7 +188,10 @@ static bool is_primary(const struct config *c, const struct node *n, const struc
 static int add_carrier(const struct config *c, struct plan *p, const struct device *d,
 		       const struct netdev *nd)
 {
-	struct carrier *k = (struct carrier *)carrier_of(p, nd->ifindex);
+	/* Only what is above several of them, as a bond, may have come before. */
+	struct carrier *k = streq(nd->pci, d->pci->address)
+				    ? NULL
+				    : (struct carrier *)carrier_of(p, nd->ifindex);
 	const bool is_ra = c->route.manage && c->route.ipv6 == IPV6_RA && d->is_handed_out &&
 			   !is_erdma(d->pci);
 

@@ -46,11 +46,12 @@ static int wait_for_gid(struct plan *p, const struct device *d, const struct por
 static int plan_port(const struct node *n, struct plan *p, const struct device *d,
 		     const struct netdev *nd, const struct port *port)
 {
-	for (size_t i = 0; i < n->n_addresses; i++) {
+	for (size_t i = node_first_address(n, nd->ifindex);
+	     i < n->n_addresses && n->addresses[i].ifindex == nd->ifindex; i++) {
 		const struct address *a = &n->addresses[i];
 
-		if (a->ifindex == nd->ifindex && a->family == AF_INET &&
-		    a->scope == RT_SCOPE_UNIVERSE && !has_gid(port, nd->name, a))
+		if (a->family == AF_INET && a->scope == RT_SCOPE_UNIVERSE &&
+		    !has_gid(port, nd->name, a))
 			return wait_for_gid(p, d, port, a);
 	}
 	return 0;

@@ -449,10 +449,11 @@ def mlx5_crashed():
 
 
 
-ecs_erdma('made-ecs-erdma', 1, True).done()
-ecs_erdma_in_use().done()
-lingjun_8xmlx5()
-lingjun_bond()
-mlx5_crashed()
-mlx5_slow()
-vke_4pf()
+if __name__ == '__main__':
+    ecs_erdma('made-ecs-erdma', 1, True).done()
+    ecs_erdma_in_use().done()
+    lingjun_8xmlx5()
+    lingjun_bond()
+    mlx5_crashed()
+    mlx5_slow()
+    vke_4pf()
