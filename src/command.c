@@ -209,16 +209,6 @@ int command_check(const struct command *cmd)
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/*
- * Is there a node whose changes could be told? Not in the tree of an image, nor in a chroot, where
- * sysfs, when there is one, shows the machine that builds.
- */
-static bool has_node(const struct fs *fs)
-{
-	return fs_exists(fs, "sys/bus/pci") &&
-	       (!fs->is_live || fs_exists(fs, "run/systemd/system"));
-}
-
 static void tell_reboot(const struct plan *p)
 {
 	size_t n = 0;
@@ -241,11 +231,11 @@ static void tell_plan(const struct command *cmd, struct doors *d, const struct c
 	_cleanup_(freep) char *text = NULL;
 	int r = 0;
 
-	if (!has_node(&d->fs))
+	if (!run_has_node(&d->fs))
 		log_info("There is no node here to plan for: it takes effect when one boots");
 	else
 		r = run_plan(d, c, false, NULL, &n, &p);
-	if (r >= 0 && has_node(&d->fs))
+	if (r >= 0 && run_has_node(&d->fs))
 		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
 	if (r < 0)
 		log_warning_errno(r, "What a reload would do cannot be told");
@@ -270,7 +260,7 @@ static void tell_change(const struct command *cmd, struct doors *d, const struct
 				    : "Nothing to change");
 	if (!res->is_same || cmd->is_json)
 		tell_plan(cmd, d, &res->config);
-	if (!res->is_same && has_node(&d->fs))
+	if (!res->is_same && run_has_node(&d->fs))
 		log_info("To put it into force: systemctl reload rdma-provision");
 }
 

@@ -241,11 +241,24 @@ static int make_check_document(const struct config_errors *errors, const char *p
 	return output_check(texts, n, c, p, ret);
 }
 
+bool run_has_node(const struct fs *fs)
+{
+	return fs_exists(fs, "sys/bus/pci") &&
+	       (!fs->is_live || fs_exists(fs, "run/systemd/system"));
+}
+
 /* What the device plugin would make of this node; it is no error when nobody can look at it. */
 static const struct plan *look(struct doors *d, const struct config *c, struct node *n,
 			       struct plan *p)
 {
-	return c->plugin.type != PLUGIN_NONE && run_plan(d, c, false, NULL, n, p) >= 0 ? p : NULL;
+	if (c->plugin.type == PLUGIN_NONE)
+		return NULL;
+	if (!run_has_node(&d->fs)) {
+		log_info("There is no node here, so what the device plugin would expose is not "
+			 "known");
+		return NULL;
+	}
+	return run_plan(d, c, false, NULL, n, p) >= 0 ? p : NULL;
 }
 
 int run_check(struct doors *d, const char *file, bool is_json, char **ret)

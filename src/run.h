@@ -47,10 +47,16 @@ void run_close(struct doors *d);
 int run_load_config(struct doors *d, const char *file, struct config *ret);
 
 /*
+ * Is there a node to look at? Not in the tree of an image, nor in a chroot, where sysfs, when there
+ * is one, shows the machine that builds.
+ */
+bool run_has_node(const struct fs *fs);
+
+/*
  * Is the configuration valid, and would the device plugin take what is written for it? Unknown keys
  * are errors. @ret: the document of "check --json"; or with @is_json false, where problems are
- * logged, what the plugin would expose on this node, line by line. Return: 0, -EINVAL when
- * something is wrong, or another -errno without a text.
+ * logged, what the plugin would expose on this node, if there is one, line by line. Return: 0,
+ * -EINVAL when something is wrong, or another -errno without a text.
  */
 int run_check(struct doors *d, const char *file, bool is_json, char **ret);
 
