@@ -22,36 +22,70 @@ void observe_text(const struct fs *fs, const char *path, char *ret, size_t size)
 		ret[0] = '\0';
 }
 
-static int compare_gid(const void *a, const void *b)
-{
-	const struct gid *x = a, *y = b;
+/*
+ * A GID takes the first slot that is empty (find_gid() in drivers/infiniband/core/cache.c), so what
+ * lies behind so many empty ones came when as many addresses were there, and they are gone. A table
+ * has 256 slots on mlx5 and 1024 on rxe, each a file: to read them all is most of a look.
+ */
+#define MAX_EMPTY 32
 
-	return x->index < y->index ? -1 : x->index > y->index;
+static int compare_index(const void *a, const void *b)
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
 }
 
-static int observe_gids(const struct fs *fs, const char *folder, struct port *port)
+/* The numbers of the slots, which a folder has in the order of their letters. */
+static int list_slots(const struct fs *fs, const char *folder, uint32_t **ret, size_t *ret_n)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char path[192];
+	uint32_t *slots;
 	int r;
 
 	snprintf(path, sizeof(path), "%s/gids", folder);
 	r = fs_list(fs, path, &names);
-	if (r < 0)
+	if (r < 0 || names.n_names == 0)
 		return r == -ENOENT ? 0 : r;
 
-	for (size_t i = 0; i < names.n_names; i++) {
-		struct gid gid = {}, *slot;
+	slots = calloc(names.n_names, sizeof(*slots));
+	if (!slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < names.n_names; i++)
+		slots[i] = (uint32_t)strtoul(names.names[i], NULL, 10);
+	qsort(slots, names.n_names, sizeof(*slots), compare_index);
+	*ret = slots;
+	*ret_n = names.n_names;
+	return 0;
+}
 
-		gid.index = (uint32_t)strtoul(names.names[i], NULL, 10);
-		snprintf(path, sizeof(path), "%s/gids/%s", folder, names.names[i]);
+static int observe_gids(const struct fs *fs, const char *folder, size_t max_empty,
+			struct port *port)
+{
+	_cleanup_(freep) uint32_t *slots = NULL;
+	size_t n_slots = 0, n_empty = 0;
+	char path[192];
+	int r;
+
+	r = list_slots(fs, folder, &slots, &n_slots);
+	if (r < 0)
+		return r;
+
+	for (size_t i = 0; i < n_slots && n_empty < max_empty; i++) {
+		struct gid gid = { .index = slots[i] }, *slot;
+
+		snprintf(path, sizeof(path), "%s/gids/%" PRIu32, folder, slots[i]);
 		observe_text(fs, path, gid.gid, sizeof(gid.gid));
-		if (!gid.gid[0] || streq(gid.gid, ZERO_GID))
-			continue; /* an empty slot; its attributes give EINVAL */
+		if (!gid.gid[0] || streq(gid.gid, ZERO_GID)) {
+			n_empty++; /* its attributes give EINVAL */
+			continue;
+		}
+		n_empty = 0;
 
-		snprintf(path, sizeof(path), "%s/gid_attrs/types/%s", folder, names.names[i]);
+		snprintf(path, sizeof(path), "%s/gid_attrs/types/%" PRIu32, folder, slots[i]);
 		observe_text(fs, path, gid.type, sizeof(gid.type));
-		snprintf(path, sizeof(path), "%s/gid_attrs/ndevs/%s", folder, names.names[i]);
+		snprintf(path, sizeof(path), "%s/gid_attrs/ndevs/%" PRIu32, folder, slots[i]);
 		observe_text(fs, path, gid.netdev, sizeof(gid.netdev));
 
 		slot = APPEND(port->gids, port->n_gids);
@@ -59,13 +93,10 @@ static int observe_gids(const struct fs *fs, const char *folder, struct port *po
 			return -ENOMEM;
 		*slot = gid;
 	}
-
-	if (port->n_gids > 0)
-		qsort(port->gids, port->n_gids, sizeof(*port->gids), compare_gid);
 	return 0;
 }
 
-static int observe_port(const struct fs *fs, const char *ibdev, const char *number,
+static int observe_port(const struct fs *fs, const char *ibdev, const char *number, bool is_short,
 			struct port *port)
 {
 	char folder[128], path[160];
@@ -81,10 +112,10 @@ static int observe_port(const struct fs *fs, const char *ibdev, const char *numb
 	snprintf(path, sizeof(path), "%s/rate", folder);
 	observe_text(fs, path, port->rate, sizeof(port->rate));
 
-	return observe_gids(fs, folder, port);
+	return observe_gids(fs, folder, is_short ? MAX_EMPTY : SIZE_MAX, port);
 }
 
-static int observe_ports(const struct fs *fs, struct ibdev *ib)
+static int observe_ports(const struct fs *fs, bool is_short, struct ibdev *ib)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char path[128];
@@ -98,12 +129,12 @@ static int observe_ports(const struct fs *fs, struct ibdev *ib)
 	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
 		struct port *port = APPEND(ib->ports, ib->n_ports);
 
-		r = port ? observe_port(fs, ib->name, names.names[i], port) : -ENOMEM;
+		r = port ? observe_port(fs, ib->name, names.names[i], is_short, port) : -ENOMEM;
 	}
 	return r;
 }
 
-int observe_ibdev(const struct fs *fs, struct ibdev *ib)
+int observe_ibdev(const struct fs *fs, bool is_short, struct ibdev *ib)
 {
 	char path[128], target[512];
 	int r;
@@ -123,5 +154,22 @@ int observe_ibdev(const struct fs *fs, struct ibdev *ib)
 	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/fw_ver", ib->name);
 	observe_text(fs, path, ib->firmware, sizeof(ib->firmware));
 
-	return observe_ports(fs, ib);
+	return observe_ports(fs, is_short, ib);
+}
+
+int observe_all_gids(const struct fs *fs, struct ibdev *ib)
+{
+	char folder[128];
+	int r = 0;
+
+	for (size_t i = 0; i < ib->n_ports && r >= 0; i++) {
+		struct port *port = &ib->ports[i];
+
+		free(TAKE(port->gids));
+		port->n_gids = 0;
+		snprintf(folder, sizeof(folder), IBDEV_FOLDER "/%s/ports/%" PRIu32, ib->name,
+			 port->number);
+		r = observe_gids(fs, folder, SIZE_MAX, port);
+	}
+	return r;
 }

@@ -14,9 +14,13 @@
 
 /*
  * Fills pci, node_guid, node_type and ports of a device whose name is known. GIDs that are zero are
- * left out: their attributes cannot be read. Return: 0 or -errno.
+ * left out: their attributes cannot be read. With @is_short also those behind a long row of empty
+ * slots, which few tables have: who misses one there has to ask for all. Return: 0 or -errno.
  */
-int observe_ibdev(const struct fs *fs, struct ibdev *ib);
+int observe_ibdev(const struct fs *fs, bool is_short, struct ibdev *ib);
+
+/* Reads the GIDs of all ports anew, to the last slot. Return: 0 or -errno. */
+int observe_all_gids(const struct fs *fs, struct ibdev *ib);
 
 /* Text that may be absent, unreadable now, or longer than anything sensible: it is empty then. */
 void observe_text(const struct fs *fs, const char *path, char *ret, size_t size);

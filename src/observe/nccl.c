@@ -82,7 +82,7 @@ static int add_ibdev(const struct fs *fs, const char *name, struct node *n)
 		n->n_ibdevs--; /* no RDMA device has such a name */
 		return 0;
 	}
-	r = observe_ibdev(fs, ib);
+	r = observe_ibdev(fs, false, ib);
 	if (r >= 0)
 		r = add_netdevs(fs, ib, n);
 	return r < 0 ? r : add_pci(fs, ib, n);

@@ -2,7 +2,10 @@
 #include "rdma.h"
 
 #include "../doors/rdma.h"
+#include "../model/gid.h"
 #include "ibdev.h"
+
+#include <sys/socket.h>
 
 /* "5054:00ff:feaa:0001" of 52:54:00:aa:00:01: EUI-64 with the universal bit turned over. */
 static bool is_guid_of_mac(const char *guid, const char *mac)
@@ -50,13 +53,46 @@ static void find_netdev(const struct node *n, struct ibdev *ib)
 		COPY(ib->netdev, nd->name);
 }
 
+/* Of type RoCE v2; IFA_ADDRESS, which is the peer's where there is one, as in plan/gid.c. */
+static bool has_gid(const struct ibdev *ib, const struct netdev *nd, const struct address *a)
+{
+	uint8_t wanted[16] = { [10] = 0xff, [11] = 0xff }, gid[16];
+
+	if (a->family == AF_INET)
+		memcpy(wanted + 12, a->peer, 4);
+	else
+		memcpy(wanted, a->local, sizeof(wanted));
+
+	for (size_t p = 0; p < ib->n_ports; p++)
+		for (size_t g = 0; g < ib->ports[p].n_gids; g++) {
+			const struct gid *have = &ib->ports[p].gids[g];
+
+			if (streq(have->type, GID_ROCE_V2) && streq(have->netdev, nd->name) &&
+			    gid_parse(have->gid, gid) && memcmp(gid, wanted, sizeof(gid)) == 0)
+				return true;
+		}
+	return false;
+}
+
+/* Or one of them is behind what was read of the tables. */
+static bool has_gids_of_all_addresses(const struct node *n, const struct ibdev *ib)
+{
+	const struct netdev *nd = node_netdev_named(n, ib->netdev);
+
+	for (size_t i = nd ? node_first_address(n, nd->ifindex) : 0;
+	     nd && i < n->n_addresses && n->addresses[i].ifindex == nd->ifindex; i++)
+		if (!has_gid(ib, nd, &n->addresses[i]))
+			return false;
+	return nd;
+}
+
 static int observe_one(const struct fs *fs, const struct node *n, struct ibdev *ib)
 {
 	const struct netdev *nd;
 	char path[128];
 	int r;
 
-	r = observe_ibdev(fs, ib);
+	r = observe_ibdev(fs, true, ib);
 	if (r < 0)
 		return r;
 
@@ -70,7 +106,7 @@ static int observe_one(const struct fs *fs, const struct node *n, struct ibdev *
 	nd = node_netdev_named(n, ib->netdev);
 	if (ib->is_virtual && nd)
 		COPY(ib->pci, nd->pci);
-	return 0;
+	return has_gids_of_all_addresses(n, ib) ? 0 : observe_all_gids(fs, ib);
 }
 
 /* Gives each ibdev the name of its character device: "uverbs0", "umad0". */
