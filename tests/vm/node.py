@@ -24,7 +24,7 @@ import time
 START = float(os.environ.get("VM_START", time.time()))
 BOOT_SECONDS = 180     # power on to the runner's hello; seldom more than 25
 SHUTDOWN_SECONDS = 150 # systemd gives a stopping service 90
-EMPTY_SECONDS = 180    # from the end of one scenario to the hello of the next user space; seldom more than 25
+EMPTY_SECONDS = 120    # from the end of one scenario to the hello of the next user space; seldom more than 25
 SLOTS = {              # slot: NUMA node, physical slot number, last byte of the MAC, in the node from the start
     "pf0": (0, 1, 0x10, True), "0a": (0, 2, 0x20, False), "0b": (0, 3, 0x30, False),
     "pf1": (1, 11, 0x40, True), "1a": (1, 12, 0x50, False), "1b": (1, 13, 0x60, False),

@@ -20,6 +20,7 @@
 #include <linux/net.h>
 #include <linux/netdevice.h>
 #include <linux/pci.h>
+#include <linux/version.h>
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 #include <net/sock.h>
@@ -304,7 +305,11 @@ static struct pci_driver driver = {
 	.id_table = ids,
 	.probe = probe,
 	.remove = remove,
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 14, 0)
 	.dev_groups = function_groups,
+#else
+	.driver.dev_groups = function_groups,
+#endif
 };
 
 #ifdef ERDMA_SYMBOL
