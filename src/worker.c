@@ -166,8 +166,9 @@ int worker_release(struct worker *w)
 
 void worker_done(struct worker *w)
 {
-	_cleanup_(closep) int pipe = TAKE_FD(w->pipe), gate = TAKE_FD(w->gate);
-
+	close(TAKE_FD(w->pipe));
+	if (w->gate >= 0)
+		close(TAKE_FD(w->gate));
 	w->pid = 0;
 }
 

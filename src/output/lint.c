@@ -206,27 +206,29 @@ static size_t *place_of(const struct linter *l, const char *pci)
 	return f ? &l->at[f - l->node->pcis] : NULL;
 }
 
-static const struct exposed *find_exposed(const struct linter *l, const char *pci)
+/* Its number among the exposed, from 1; 0: it is none. */
+static size_t number_of(const struct linter *l, const char *pci)
 {
 	const size_t *at = place_of(l, pci);
 
 	if (at)
-		return *at > 0 ? &l->lint->exposed[*at - 1] : NULL;
+		return *at;
 	for (size_t i = 0; i < l->lint->n_exposed; i++)
 		if (streq(l->lint->exposed[i].pci, pci))
-			return &l->lint->exposed[i];
-	return NULL;
+			return i + 1;
+	return 0;
 }
 
 static int expose(struct linter *l, const char *pci, const char *resource)
 {
-	const struct exposed *before = find_exposed(l, pci);
+	const size_t before = number_of(l, pci);
 	struct exposed *e;
 	char detail[256];
 	int r = 0;
 
 	if (before) {
-		snprintf(detail, sizeof(detail), "%.100s and %.100s", before->resource, resource);
+		snprintf(detail, sizeof(detail), "%.100s and %.100s",
+			 l->lint->exposed[before - 1].resource, resource);
 		r = add_finding(l, REASON_PLUGIN_TWO_POOLS, pci, detail);
 		if (r < 0 || l->config->plugin.type == PLUGIN_SRIOV)
 			return r;
@@ -345,14 +347,14 @@ static int lint_hca(struct linter *l, const json_t *document)
 		const struct ibdev *ib = &l->node->ibdevs[i];
 
 		/* Of a VF and its PF by address; several ibdevs of one function are one device. */
-		if (!find_exposed(l, *ib->pci ? ib->pci : ib->name))
+		if (!number_of(l, *ib->pci ? ib->pci : ib->name))
 			r = expose(l, *ib->pci ? ib->pci : ib->name, HCA_RESOURCE);
 	}
 	for (size_t i = 0; i < l->plan->n_devices && r >= 0; i++) {
 		const struct device *d = &l->plan->devices[i];
 
 		if (output_plugin_offers(d) && (d->is_in_pod || d->is_lost) &&
-		    !find_exposed(l, d->pci->address))
+		    !number_of(l, d->pci->address))
 			r = expose(l, d->pci->address, HCA_RESOURCE);
 	}
 	return r;
@@ -383,7 +385,7 @@ static int find_missing(struct linter *l)
 		const struct function f = find_function(l, d->pci);
 		enum reason reason;
 
-		if (!output_plugin_offers(d) || find_exposed(l, d->pci->address))
+		if (!output_plugin_offers(d) || number_of(l, d->pci->address))
 			continue;
 		reason =
 			l->config->plugin.type == PLUGIN_HCA ? REASON_NO_IBDEV : broken_rule(l, &f);
