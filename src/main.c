@@ -56,7 +56,8 @@ static const struct {
 	  "explain kubelet: its settings at its next start, who decides them, and since when.\n"
 	  "explain plugin: its file, who has read it, its rules for each device, what it exposes.\n"
 	  "Exit code: 0 explained, 1 there is no such device.\n" },
-	{ "check", "[FILE]", "is the configuration valid, and what would the device plugin expose?",
+	{ "check", "[FILE]",
+	  "say whether the configuration is valid, and what the device plugin would expose",
 	  command_check, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
 	  "An unknown key is an error here. The plugin's own rules are replayed on this node.\n"
 	  "With --json: {\"valid\": ..., \"problems\": [...], \"plugin\": {...}}.\n"
