@@ -247,6 +247,32 @@ static void what_was_unplugged_meanwhile_is_known(void **state)
 	assert_true(actions[1].result < 0 && !actions[1].is_gone);
 }
 
+static void a_pf_that_lost_its_driver_is_about_to_go(void **state)
+{
+	struct place *place = *state;
+	struct pci pci = { .address = "0000:41:00.0", .driver = "mlx5_core" };
+	const struct node node = { .pcis = &pci, .n_pcis = 1 };
+	struct action actions[] = {
+		{ .verb = VERB_SET_NUM_VFS, .target = "0000:41:00.0", .from = "0", .to = "4" },
+		{ .verb = VERB_REBIND_DRIVER, .target = "0000:41:00.0", .to = "mlx5_core" },
+	};
+	struct plan p = { .actions = actions, .n_actions = ELEMENTSOF(actions) };
+	struct hearing h = {};
+	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
+	char path[256];
+
+	tree_file(&place->tree, "sys/bus/pci/devices/0000:41:00.0/driver", "");
+	assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 2);
+	assert_true(actions[0].result < 0 && !actions[0].is_gone);
+
+	tree_path(&place->tree, "sys/bus/pci/devices/0000:41:00.0/driver", path, sizeof(path));
+	assert_int_equal(unlink(path), 0);
+	actions[0].is_done = actions[1].is_done = false;
+	assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 2);
+	assert_true(actions[0].result < 0 && actions[0].is_gone);
+	assert_true(actions[1].result < 0 && !actions[1].is_gone); /* that may have been ours */
+}
+
 static void what_follows_vfs_that_could_not_be_removed_is_left_out(void **state)
 {
 	static const struct {
@@ -367,6 +393,7 @@ int main(void)
 		cmocka_unit_test(a_static_pod_is_written_after_its_file_and_its_record),
 		cmocka_unit_test(nobody_has_to_ask),
 		cmocka_unit_test(what_was_unplugged_meanwhile_is_known),
+		cmocka_unit_test(a_pf_that_lost_its_driver_is_about_to_go),
 		cmocka_unit_test(what_follows_vfs_that_could_not_be_removed_is_left_out),
 	};
 

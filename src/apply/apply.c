@@ -85,14 +85,19 @@ static int run_job(void *userdata, char *error)
 	return r;
 }
 
-/* Was the function of this node unplugged before or while it was written to? */
+/*
+ * Was the function of this node unplugged before or while it was written to? The driver of a PF
+ * leaves it first, and takes its VFs along.
+ */
 static bool is_gone(const struct doors *d, const struct node *n, const struct action *a)
 {
+	const struct pci *pci = node_pci(n, a->target);
 	char path[320];
 
-	if (!node_pci(n, a->target))
+	if (!pci)
 		return false;
-	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s", a->target);
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s%s", a->target,
+		 a->verb == VERB_SET_NUM_VFS && pci->driver[0] ? "/driver" : "");
 	return !fs_exists(&d->fs, path);
 }
 

@@ -90,7 +90,7 @@ struct action {
 
 	/* set by apply */
 	bool is_done;    /* it was tried */
-	bool is_gone;    /* it failed because its function was unplugged meanwhile */
+	bool is_gone;    /* it failed as its function was unplugged, or unbound, meanwhile */
 	int result;      /* 0 or -errno */
 	char error[192]; /* what the door had to say; empty: strerror() says it */
 	bool is_vain;    /* set by the next plan: it was accepted, and is wanted still */

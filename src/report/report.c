@@ -54,9 +54,9 @@ void report_action(const struct action *a)
 		snprintf(text + n, sizeof(text) - (size_t)n, ": %s%s%s%s", strerror(-a->result),
 			 a->error[0] ? " (" : "", a->error, a->error[0] ? ")" : "");
 
-	/* Nothing is wrong with a node whose card was taken out. */
+	/* Nothing is wrong with a node whose card was taken out. No driver: there is a reason. */
 	if (a->is_gone) {
-		log_info("%s: unplugged meanwhile", text);
+		log_info("%s: unplugged or unbound meanwhile", text);
 		return;
 	}
 	/* What a driver does not have is its answer; where it was asked for, a hint says so. */

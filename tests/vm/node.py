@@ -39,7 +39,8 @@ KERNEL_TROUBLE = re.compile(r"WARNING: |\bBUG: |kernel BUG at|\bOops\b|general p
                             r"Kernel panic|blocked for more than")
 LOST_INTERRUPT = re.compile(r"NETDEV WATCHDOG: .* timed out|"
                             r"task (kworker\S*|\(udev-worker\)|systemd-journal\S*):\d+ blocked for more than")
-LOOK_SECONDS = 30      # how often the kernel's log is looked at while a scenario says nothing
+LOOK_SECONDS = 30      # how often the kernel's log and the time of the last line are looked at
+FROZEN_SECONDS = 150   # without a line of a node that says every 10 s that it is alive
 KERNEL_EXPECTED = re.compile(r"topology_sane")
 CMDLINE = ("console=ttyS0 loglevel=5 root=/dev/vda rw mitigations=off nokaslr no_timer_check nowatchdog "
            "rcupdate.rcu_cpu_stall_suppress=1 random.trust_cpu=on apparmor=0 audit=0 panic=-1 "
@@ -53,7 +54,7 @@ def say(text):
 class Aborted(Exception):
     """The emulation failed, not what runs in it. QEMU fails an assertion of its own, as in iotlb_to_section() when VFs
     come and go (QEMU 10); or, on a host with far more to do than it can, an interrupt is lost, and the disk and the
-    cards of the node wait for it for ever (twice in some hundred boots)."""
+    cards of the node wait for it for ever (twice in some hundred boots), or all processors do (once)."""
 
 
 class Dead(Exception):
@@ -192,6 +193,7 @@ class Node:
         self.image, self.disks, self.out, self.n_erdma = image, disks, out, n_erdma
         self.cmdline = cmdline
         self.has_peer, self.peer = has_peer, None
+        self.heard = 0 # the time of the last line
         self.serial = out + "/serial.log"
         self.serial_seen = 0
         self.cards = dict(CARDS)
@@ -229,22 +231,30 @@ class Node:
         self.qemu = Qemu(self.image, self.disks, self.out, self.serial, self.cards, self.n_erdma, wire,
                          self.cmdline)
 
-    def answer(self, *verbs, seconds=None, on_line=None, on_silence=None):
+    def answer(self, *verbs, seconds=None, on_line=None, on_look=None):
         """The next request of the guest that is one of verbs; other lines go to on_line."""
         if isinstance(verbs[-1], (int, float)):
             verbs, seconds = verbs[:-1], verbs[-1]
-        deadline = time.monotonic() + seconds
+        self.heard = begin = time.monotonic()
+        deadline = begin + seconds
+        look = begin + LOOK_SECONDS if on_look else deadline
         while True:
-            look = time.monotonic() + LOOK_SECONDS if on_silence else deadline
             try:
                 line = self.qemu.guest.read(min(look, deadline))
             except Dead:
-                if look >= deadline:
+                if time.monotonic() >= deadline:
                     raise
-                on_silence()
-                continue
+                line = None
             except EOFError:
                 self.ended()
+            if time.monotonic() >= look:
+                on_look()
+                look = time.monotonic() + LOOK_SECONDS
+            if line is None:
+                continue
+            self.heard = time.monotonic()
+            if line == "@@alive":
+                continue
             if line.startswith("@@"):
                 verb, _, rest = line[2:].partition(" ")
                 if verb in verbs:
@@ -252,6 +262,15 @@ class Node:
                 line = "unexpected: " + line
             if on_line:
                 on_line(line)
+
+    def is_frozen(self):
+        """Nothing was heard for long, and all processors wait for an interrupt."""
+        if time.monotonic() - self.heard < FROZEN_SECONDS:
+            return False
+        registers = self.qemu.command("human-monitor-command", **{"command-line": "info registers -a"})
+        with open(self.out + "/registers.txt", "w") as f:
+            f.write(registers)
+        return "HLT=1" in registers and "HLT=0" not in registers
 
     def tell(self, text):
         try:
@@ -403,7 +422,7 @@ class Scenario:
         while True:
             verb, rest = node.answer("done", "crash", "hotplug", "allow",
                                      seconds=deadline - time.monotonic(), on_line=self.line,
-                                     on_silence=lambda: self.look_for_lost_interrupt(node))
+                                     on_look=lambda: self.look_for_lost_interrupt(node))
             if verb == "hotplug":
                 node.tell(node.hotplug(*rest.split()))
             elif verb == "allow":
@@ -433,6 +452,10 @@ class Scenario:
             if LOST_INTERRUPT.search(text) and not any(regex.search(text) for regex in self.allowed):
                 say("%s: the node's machine lost an interrupt: %s" % (self.name, text))
                 raise Aborted()
+        if node.is_frozen():
+            say("%s: the node's machine has not said for %d s that it is alive, and is idle"
+                % (self.name, FROZEN_SECONDS))
+            raise Aborted()
 
     def judge_kernel(self, node):
         for text in node.kernel_log():
