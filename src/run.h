@@ -20,8 +20,11 @@ struct pass {
 	/* Called before each change; may be NULL. */
 	void (*on_start)(void *userdata, const struct action *a, uint64_t deadline_usec);
 	void (*on_wait)(void *userdata); /* another pass holds the lock; may be NULL */
-	/* Called after the first look, before the node is changed; may wait; may be NULL. */
-	void (*on_looked)(void *userdata);
+	/*
+	 * Called after the first look, before the node is changed; may wait; may be NULL.
+	 * @is_ready: only files are left to be written.
+	 */
+	void (*on_looked)(void *userdata, bool is_ready);
 	void *userdata;
 };
 

@@ -27,7 +27,8 @@
 #define RETRY_LAST_USEC  (600 * USEC_PER_SEC)
 /* The look of the next pass begins after a quarter of SettleSec=: the rest is time enough for it.
  */
-#define AHEAD(settle_usec) ((settle_usec) / 4)
+#define AHEAD(settle_usec)  ((settle_usec) / 4)
+#define AHEAD_AT_START_USEC (125 * USEC_PER_MSEC) /* at most: somebody waits for READY=1 */
 /* Beyond the deadlines of actions: how long a worker may look at the node. */
 #define MARGIN_USEC (60 * USEC_PER_SEC)
 /* A killed worker is gone long before; one that is stuck in the kernel is left to systemd. */
@@ -94,10 +95,12 @@ static int arm_settle(struct watch *w)
 {
 	const uint64_t settle_usec = w->config.service.settle_usec;
 	const uint64_t when = MIN(w->event_usec + settle_usec, w->storm_usec + STORM_USEC);
+	uint64_t ahead_usec = AHEAD(settle_usec);
 	int r;
 
-	r = w->doors ? 0
-		     : arm(w->ahead, MAX(w->event_usec + AHEAD(settle_usec), w->not_before_usec));
+	if (!w->is_ready)
+		ahead_usec = MIN(ahead_usec, AHEAD_AT_START_USEC);
+	r = w->doors ? 0 : arm(w->ahead, MAX(w->event_usec + ahead_usec, w->not_before_usec));
 	return r < 0 ? r : arm(w->settle, MAX(when, w->not_before_usec));
 }
 
@@ -262,6 +265,17 @@ static void forget_worker(struct watch *w)
 	w->making.pf[0] = '\0';
 }
 
+/* Who waits for READY=1 does not wait for the end of the quiet when everybody is there. */
+static int on_looked(struct watch *w, const struct worker_message *m)
+{
+	int r;
+
+	if (!m->is_ready || w->is_ready || w->errand != WORKER_IS_HELD)
+		return 0;
+	r = sd_event_source_set_enabled(w->settle, SD_EVENT_OFF);
+	return r < 0 ? r : start_pass(w);
+}
+
 static int on_worker_message(sd_event_source *s _unused_, int fd _unused_,
 			     uint32_t revents _unused_, void *userdata)
 {
@@ -270,6 +284,12 @@ static int on_worker_message(sd_event_source *s _unused_, int fd _unused_,
 	int r;
 
 	while ((r = worker_read(&w->worker, &m)) > 0) {
+		if (m.kind == WORKER_LOOKED) {
+			r = on_looked(w, &m);
+			if (r < 0)
+				return leave_on_error(w, r);
+			continue;
+		}
 		if (m.kind == WORKER_STARTS) {
 			tell_status(w, m.text, m.deadline_usec);
 			w->making = m;

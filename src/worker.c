@@ -69,13 +69,16 @@ static void on_wait(void *userdata)
 		log_debug_errno(-errno, "Progress cannot be told");
 }
 
-static void on_looked(void *userdata)
+static void on_looked(void *userdata, bool is_ready)
 {
+	struct worker_message m = { .kind = WORKER_LOOKED, .is_ready = is_ready };
 	const struct ends *ends = userdata;
 	eventfd_t value;
 
+	if (ends->gate < 0)
+		return;
 	/* What cannot be waited for is a failed pass, and made again. */
-	if (ends->gate >= 0 && eventfd_read(ends->gate, &value) < 0)
+	if (write(ends->pipe, &m, sizeof(m)) < 0 || eventfd_read(ends->gate, &value) < 0)
 		_exit(EXIT_FAILURE);
 }
 

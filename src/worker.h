@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 enum worker_message_kind {
+	WORKER_LOOKED, /* one that is held: is_ready */
 	WORKER_STARTS, /* an action begins: text, deadline_usec */
 	WORKER_ENDS,   /* the pass is over: error, result */
 };
@@ -23,6 +24,7 @@ enum worker_message_kind {
 /* Smaller than PIPE_BUF: messages arrive whole. */
 struct worker_message {
 	enum worker_message_kind kind;
+	bool is_ready;          /* of WORKER_LOOKED: see struct pass */
 	uint64_t deadline_usec; /* how long the action may take */
 	int error;              /* of the pass as a whole: -errno */
 	struct pass_result result;
