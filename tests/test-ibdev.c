@@ -53,9 +53,9 @@ static void gids_are_read_up_to_many_empty_slots(_unused_ void **state)
 		{ { 0 }, 1, 1 },
 		{ { 0, 1, 2, 10 }, 4, 4 },
 		{ { 5 }, 1, 1 },
-		{ { 0, 32 }, 2, 2 },         /* 31 between them */
-		{ { 0, 33 }, 2, 1 },         /* 32: the end */
-		{ { 0, 30, 60, 90 }, 4, 4 }, /* counted anew behind each */
+		{ { 0, 8 }, 2, 2 },         /* 7 between them */
+		{ { 0, 9 }, 2, 1 },         /* 8: the end */
+		{ { 0, 7, 14, 22 }, 4, 4 }, /* counted anew behind each */
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {

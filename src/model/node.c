@@ -469,6 +469,14 @@ const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_
 	return NULL;
 }
 
+bool ibdev_is_active(const struct ibdev *ib)
+{
+	for (size_t i = 0; i < ib->n_ports; i++)
+		if (streq(ib->ports[i].state, "ACTIVE"))
+			return true;
+	return false;
+}
+
 bool node_is_infiniband(const struct node *n, const struct pci *pf)
 {
 	const struct netdev *nd = node_netdev_of(n, pf->address);

@@ -631,6 +631,8 @@ const struct memory *node_memory(const struct node *n, const char *pci);
 
 /* By class or by its netdev. */
 bool node_is_infiniband(const struct node *n, const struct pci *pf);
+/* Is any of its ports? */
+bool ibdev_is_active(const struct ibdev *ib);
 
 /*
  * The port GUID, "xxxx:xxxx:xxxx:xxxx", in the MAC of an IPoIB netdev: the last 8 of its 20 bytes;

@@ -27,7 +27,7 @@ void observe_text(const struct fs *fs, const char *path, char *ret, size_t size)
  * lies behind so many empty ones came when as many addresses were there, and they are gone. A table
  * has 256 slots on mlx5 and 1024 on rxe, each a file: to read them all is most of a look.
  */
-#define MAX_EMPTY 32
+#define MAX_EMPTY 8
 
 static int compare_index(const void *a, const void *b)
 {
@@ -60,40 +60,53 @@ static int list_slots(const struct fs *fs, const char *folder, uint32_t **ret, s
 	return 0;
 }
 
-static int observe_gids(const struct fs *fs, const char *folder, size_t max_empty,
-			struct port *port)
+/* An empty slot is not added: its attributes give EINVAL. Return: 1 when it has one, 0, -errno. */
+static int observe_gid(const struct fs *fs, const char *folder, uint32_t index, struct port *port)
+{
+	struct gid gid = { .index = index }, *slot;
+	char path[192];
+
+	snprintf(path, sizeof(path), "%s/gids/%" PRIu32, folder, index);
+	observe_text(fs, path, gid.gid, sizeof(gid.gid));
+	if (!gid.gid[0] || streq(gid.gid, ZERO_GID))
+		return 0;
+
+	snprintf(path, sizeof(path), "%s/gid_attrs/types/%" PRIu32, folder, index);
+	observe_text(fs, path, gid.type, sizeof(gid.type));
+	snprintf(path, sizeof(path), "%s/gid_attrs/ndevs/%" PRIu32, folder, index);
+	observe_text(fs, path, gid.netdev, sizeof(gid.netdev));
+
+	slot = APPEND(port->gids, port->n_gids);
+	if (!slot)
+		return -ENOMEM;
+	*slot = gid;
+	return 1;
+}
+
+static int observe_first_gids(const struct fs *fs, const char *folder, struct port *port)
+{
+	uint32_t n_empty = 0;
+
+	for (uint32_t i = 0; n_empty < MAX_EMPTY; i++) {
+		int r = observe_gid(fs, folder, i, port);
+
+		if (r < 0)
+			return r;
+		n_empty = r > 0 ? 0 : n_empty + 1;
+	}
+	return 0;
+}
+
+static int observe_gids(const struct fs *fs, const char *folder, struct port *port)
 {
 	_cleanup_(freep) uint32_t *slots = NULL;
-	size_t n_slots = 0, n_empty = 0;
-	char path[192];
+	size_t n_slots = 0;
 	int r;
 
 	r = list_slots(fs, folder, &slots, &n_slots);
-	if (r < 0)
-		return r;
-
-	for (size_t i = 0; i < n_slots && n_empty < max_empty; i++) {
-		struct gid gid = { .index = slots[i] }, *slot;
-
-		snprintf(path, sizeof(path), "%s/gids/%" PRIu32, folder, slots[i]);
-		observe_text(fs, path, gid.gid, sizeof(gid.gid));
-		if (!gid.gid[0] || streq(gid.gid, ZERO_GID)) {
-			n_empty++; /* its attributes give EINVAL */
-			continue;
-		}
-		n_empty = 0;
-
-		snprintf(path, sizeof(path), "%s/gid_attrs/types/%" PRIu32, folder, slots[i]);
-		observe_text(fs, path, gid.type, sizeof(gid.type));
-		snprintf(path, sizeof(path), "%s/gid_attrs/ndevs/%" PRIu32, folder, slots[i]);
-		observe_text(fs, path, gid.netdev, sizeof(gid.netdev));
-
-		slot = APPEND(port->gids, port->n_gids);
-		if (!slot)
-			return -ENOMEM;
-		*slot = gid;
-	}
-	return 0;
+	for (size_t i = 0; i < n_slots && r >= 0; i++)
+		r = observe_gid(fs, folder, slots[i], port);
+	return MIN(r, 0);
 }
 
 static int observe_port(const struct fs *fs, const char *ibdev, const char *number, bool is_short,
@@ -112,7 +125,7 @@ static int observe_port(const struct fs *fs, const char *ibdev, const char *numb
 	snprintf(path, sizeof(path), "%s/rate", folder);
 	observe_text(fs, path, port->rate, sizeof(port->rate));
 
-	return observe_gids(fs, folder, is_short ? MAX_EMPTY : SIZE_MAX, port);
+	return is_short ? observe_first_gids(fs, folder, port) : observe_gids(fs, folder, port);
 }
 
 static int observe_ports(const struct fs *fs, bool is_short, struct ibdev *ib)
@@ -169,7 +182,7 @@ int observe_all_gids(const struct fs *fs, struct ibdev *ib)
 		port->n_gids = 0;
 		snprintf(folder, sizeof(folder), IBDEV_FOLDER "/%s/ports/%" PRIu32, ib->name,
 			 port->number);
-		r = observe_gids(fs, folder, SIZE_MAX, port);
+		r = observe_gids(fs, folder, port);
 	}
 	return r;
 }

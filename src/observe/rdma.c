@@ -106,6 +106,8 @@ static int observe_one(const struct fs *fs, const struct node *n, struct ibdev *
 	nd = node_netdev_named(n, ib->netdev);
 	if (ib->is_virtual && nd)
 		COPY(ib->pci, nd->pci);
+	if (!ibdev_is_active(ib)) /* that one is looked at again when it comes up */
+		return 0;
 	return has_gids_of_all_addresses(n, ib) ? 0 : observe_all_gids(fs, ib);
 }
 

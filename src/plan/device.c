@@ -227,9 +227,8 @@ static enum reason judge_pf(const struct node *n, struct device *d)
 	const struct ibdev *ib = node_ibdev_of(n, d->pci->physfn);
 	const struct netdev *nd = node_netdev_of(n, d->pci->physfn);
 
-	for (size_t i = 0; ib && i < ib->n_ports; i++)
-		if (streq(ib->ports[i].state, "ACTIVE"))
-			return REASON_NONE;
+	if (ib && ibdev_is_active(ib))
+		return REASON_NONE;
 	if (!ib && nd && nd->is_up && nd->has_carrier)
 		return REASON_NONE;
 	snprintf(d->detail, sizeof(d->detail), "of its physical function %s", d->pci->physfn);
