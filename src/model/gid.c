@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gid.h"
 
+#include <sys/socket.h>
+
 static int digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -41,6 +43,22 @@ bool gid_is_global_ipv6(const uint8_t gid[static 16])
 
 	return !gid_is_ipv4(gid) && memcmp(gid, zero, sizeof(zero)) != 0 &&
 	       !(gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80);
+}
+
+bool gid_is_there(const struct port *p, const char *netdev, const struct address *a)
+{
+	uint8_t wanted[16] = { [10] = 0xff, [11] = 0xff }, have[16];
+
+	if (a->family == AF_INET)
+		memcpy(wanted + 12, a->peer, 4);
+	else
+		memcpy(wanted, a->local, sizeof(wanted));
+
+	for (size_t i = 0; i < p->n_gids; i++)
+		if (streq(p->gids[i].type, GID_ROCE_V2) && streq(p->gids[i].netdev, netdev) &&
+		    gid_parse(p->gids[i].gid, have) && memcmp(have, wanted, sizeof(have)) == 0)
+			return true;
+	return false;
 }
 
 int gid_index_of(const struct port *p, const char *netdev)

@@ -14,6 +14,12 @@ bool gid_is_ipv4(const uint8_t gid[static 16]);        /* ::ffff:a.b.c.d */
 bool gid_is_global_ipv6(const uint8_t gid[static 16]); /* no IPv4, none of the link alone */
 
 /*
+ * Has this port the RoCE v2 GID of an address of this netdev? It is made of IFA_ADDRESS, which for
+ * IPv4 is the peer's where there is one: drivers/infiniband/core/roce_gid_mgmt.c.
+ */
+bool gid_is_there(const struct port *p, const char *netdev, const struct address *a);
+
+/*
  * The index of the RoCE v2 GID of an IPv4 address of this netdev, the first one: what
  * NCCL_IB_GID_INDEX means for this port. -1: there is none.
  */

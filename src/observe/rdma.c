@@ -53,24 +53,11 @@ static void find_netdev(const struct node *n, struct ibdev *ib)
 		COPY(ib->netdev, nd->name);
 }
 
-/* Of type RoCE v2; IFA_ADDRESS, which is the peer's where there is one, as in plan/gid.c. */
 static bool has_gid(const struct ibdev *ib, const struct netdev *nd, const struct address *a)
 {
-	uint8_t wanted[16] = { [10] = 0xff, [11] = 0xff }, gid[16];
-
-	if (a->family == AF_INET)
-		memcpy(wanted + 12, a->peer, 4);
-	else
-		memcpy(wanted, a->local, sizeof(wanted));
-
-	for (size_t p = 0; p < ib->n_ports; p++)
-		for (size_t g = 0; g < ib->ports[p].n_gids; g++) {
-			const struct gid *have = &ib->ports[p].gids[g];
-
-			if (streq(have->type, GID_ROCE_V2) && streq(have->netdev, nd->name) &&
-			    gid_parse(have->gid, gid) && memcmp(gid, wanted, sizeof(gid)) == 0)
-				return true;
-		}
+	for (size_t i = 0; i < ib->n_ports; i++)
+		if (gid_is_there(&ib->ports[i], nd->name, a))
+			return true;
 	return false;
 }
 

@@ -3,29 +3,13 @@
  * Gid: the GID that an IPv4 address becomes, ::ffff:a.b.c.d of type RoCE v2.
  *
  * The kernel adds it a moment after the address, and tells nobody: update_gid_event_work_handler()
- * in drivers/infiniband/core/roce_gid_mgmt.c. It is made of IFA_ADDRESS, which is the peer's where
- * there is one.
+ * in drivers/infiniband/core/roce_gid_mgmt.c.
  */
 #include "../model/gid.h"
 #include "carrier.h"
 
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
-
-static bool has_gid(const struct port *port, const char *netdev, const struct address *a)
-{
-	uint8_t bytes[16];
-
-	for (size_t i = 0; i < port->n_gids; i++) {
-		const struct gid *g = &port->gids[i];
-
-		if (streq(g->type, GID_ROCE_V2) && streq(g->netdev, netdev) &&
-		    gid_parse(g->gid, bytes) && gid_is_ipv4(bytes) &&
-		    memcmp(bytes + 12, a->peer, 4) == 0)
-			return true;
-	}
-	return false;
-}
 
 static int wait_for_gid(struct plan *p, const struct device *d, const struct port *port,
 			const struct address *a)
@@ -51,7 +35,7 @@ static int plan_port(const struct node *n, struct plan *p, const struct device *
 		const struct address *a = &n->addresses[i];
 
 		if (a->family == AF_INET && a->scope == RT_SCOPE_UNIVERSE &&
-		    !has_gid(port, nd->name, a))
+		    !gid_is_there(port, nd->name, a))
 			return wait_for_gid(p, d, port, a);
 	}
 	return 0;
