@@ -5,8 +5,6 @@
 #include "../model/gid.h"
 #include "ibdev.h"
 
-#include <sys/socket.h>
-
 /* "5054:00ff:feaa:0001" of 52:54:00:aa:00:01: EUI-64 with the universal bit turned over. */
 static bool is_guid_of_mac(const char *guid, const char *mac)
 {
