@@ -2186,6 +2186,8 @@ static void what_was_tried_and_is_still_wanted_has_failed(_unused_ void **state)
 	static const int results[] = { 0, -EIO, -ETIMEDOUT };
 	static const enum reason of_link[] = { REASON_NO_EFFECT, REASON_ACTION_FAILED,
 					       REASON_ACTION_TIMEOUT };
+	static const enum reason of_count[] = { REASON_NO_EFFECT, REASON_VF_FIRMWARE,
+						REASON_ACTION_TIMEOUT };
 
 	for (size_t i = 0; i < ELEMENTSOF(results); i++) {
 		_cleanup_(plan_done) struct plan before = {}, after = {};
@@ -2215,6 +2217,7 @@ static void what_was_tried_and_is_still_wanted_has_failed(_unused_ void **state)
 					  "somebody undid it at once");
 		}
 		assert_int_equal(action_failure(&after.actions[0]), of_link[i]);
+		assert_int_equal(action_failure(&after.actions[1]), of_count[i]);
 		/* what waits was not tried */
 		assert_int_equal(after.actions[3].class, CLASS_WAITING);
 		assert_false(after.actions[3].is_done);

@@ -604,7 +604,8 @@ enum reason action_failure(const struct action *a)
 {
 	const enum reason reason = failure(a);
 
-	return reason == REASON_ACTION_FAILED && a->is_vain ? REASON_NO_EFFECT : reason;
+	/* No kernel said that: it is no answer to be looked up. */
+	return reason != REASON_NONE && a->is_vain ? REASON_NO_EFFECT : reason;
 }
 
 const char *action_advice(const struct action *a)
