@@ -253,7 +253,7 @@ class Node:
                 line = None
             except EOFError:
                 self.ended()
-            if time.monotonic() >= look:
+            if on_look and time.monotonic() >= look:
                 on_look()
                 look = time.monotonic() + LOOK_SECONDS
             if line is None:
