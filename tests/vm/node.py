@@ -34,13 +34,14 @@ CARDS = {slot: mac for slot, (_, _, mac, is_there) in SLOTS.items() if is_there}
 ERDMA = {              # number: NUMA node, physical slot numbers of the function and of its ENI
     n: (n % 2, 21 + n, 31 + n) for n in range(4)
 }
+N_CPUS = 2
 ABORTED = 75           # exit status
 KERNEL_TROUBLE = re.compile(r"WARNING: |\bBUG: |kernel BUG at|\bOops\b|general protection fault|"
                             r"Kernel panic|blocked for more than")
 LOST_INTERRUPT = re.compile(r"NETDEV WATCHDOG: .* timed out|"
                             r"task (kworker\S*|\(udev-worker\)|systemd-journal\S*):\d+ blocked for more than")
 LOOK_SECONDS = 30      # how often the processors are woken, and the kernel's log and the last line looked at
-FROZEN_SECONDS = 150   # without a line of a node that says every 10 s that it is alive
+FROZEN_SECONDS = 150   # without a line of a processor that says every 10 s that it is alive
 KERNEL_EXPECTED = re.compile(r"topology_sane")
 CMDLINE = ("console=ttyS0 loglevel=5 root=/dev/vda rw mitigations=off nokaslr no_timer_check nowatchdog "
            "rcupdate.rcu_cpu_stall_suppress=1 random.trust_cpu=on apparmor=0 audit=0 panic=-1 "
@@ -54,7 +55,8 @@ def say(text):
 class Aborted(Exception):
     """The emulation failed, not what runs in it. QEMU fails an assertion of its own, as in iotlb_to_section() when VFs
     come and go (QEMU 10); or, on a host with far more to do than it can, an interrupt is lost, and the disk and the
-    cards of the node wait for it for ever (twice in some hundred boots), or all processors do (once)."""
+    cards of the node wait for it for ever (twice in some hundred boots), or what is on one or all of the processors does
+    (three times)."""
 
 
 class Dead(Exception):
@@ -98,7 +100,7 @@ class Qemu:
             "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-machine", "q35,usb=off,sata=off,smbus=off,vmport=off",
             "-accel", "tcg,thread=multi,tb-size=512", "-cpu", os.environ.get("VM_CPU", "max,la57=off,svm=off"),
-            "-smp", "2,sockets=2", "-m", "1536M",
+            "-smp", "%d,sockets=%d" % (N_CPUS, N_CPUS), "-m", "1536M",
             "-object", "memory-backend-ram,id=m0,size=768M", "-numa", "node,nodeid=0,cpus=0,memdev=m0",
             "-object", "memory-backend-ram,id=m1,size=768M", "-numa", "node,nodeid=1,cpus=1,memdev=m1",
             "-device", "intel-iommu,intremap=off",  # vfio-pci wants one
@@ -199,7 +201,7 @@ class Node:
         self.image, self.disks, self.out, self.n_erdma = image, disks, out, n_erdma
         self.cmdline = cmdline
         self.has_peer, self.peer = has_peer, None
-        self.heard = 0 # the time of the last line
+        self.heard = {}  # the time of the last line of each processor
         self.serial = out + "/serial.log"
         self.serial_seen = 0
         self.cards = dict(CARDS)
@@ -241,7 +243,8 @@ class Node:
         """The next request of the guest that is one of verbs; other lines go to on_line."""
         if isinstance(verbs[-1], (int, float)):
             verbs, seconds = verbs[:-1], verbs[-1]
-        self.heard = begin = time.monotonic()
+        begin = time.monotonic()
+        self.heard = dict.fromkeys(range(N_CPUS), begin)
         deadline = begin + seconds
         look = begin + LOOK_SECONDS if on_look else deadline
         while True:
@@ -258,8 +261,8 @@ class Node:
                 look = time.monotonic() + LOOK_SECONDS
             if line is None:
                 continue
-            self.heard = time.monotonic()
-            if line == "@@alive":
+            if line.startswith("@@alive "):
+                self.heard[int(line.split()[1])] = time.monotonic()
                 continue
             if line.startswith("@@"):
                 verb, _, rest = line[2:].partition(" ")
@@ -277,14 +280,23 @@ class Node:
             except (OSError, EOFError):
                 pass  # it ended, which is seen where its lines are read
 
-    def is_frozen(self):
-        """Nothing was heard for long, and all processors wait for an interrupt."""
-        if time.monotonic() - self.heard < FROZEN_SECONDS:
-            return False
-        registers = self.qemu.command("human-monitor-command", **{"command-line": "info registers -a"})
+    def frozen(self):
+        """The number of a processor of which nothing was heard for long, and which waits for an interrupt; or None."""
+        silent = [cpu for cpu, heard in self.heard.items() if time.monotonic() - heard >= FROZEN_SECONDS]
+        if not silent:
+            return None
+        registers = self.monitor("info registers -a")
         with open(self.out + "/registers.txt", "w") as f:
             f.write(registers)
-        return "HLT=1" in registers and "HLT=0" not in registers
+            for cpu in silent:
+                f.write("\nCPU#%d\n%s" % (cpu, self.monitor("info lapic %d" % cpu)))
+        for cpu, text in re.findall(r"^CPU#(\d+)(.*?)(?=^CPU#|\Z)", registers, re.M | re.S):
+            if int(cpu) in silent and "HLT=1" in text:
+                return int(cpu)
+        return None
+
+    def monitor(self, line):
+        return self.qemu.command("human-monitor-command", **{"command-line": line})
 
     def tell(self, text):
         try:
@@ -467,9 +479,10 @@ class Scenario:
             if LOST_INTERRUPT.search(text) and not any(regex.search(text) for regex in self.allowed):
                 say("%s: the node's machine lost an interrupt: %s" % (self.name, text))
                 raise Aborted()
-        if node.is_frozen():
-            say("%s: the node's machine has not said for %d s that it is alive, and is idle"
-                % (self.name, FROZEN_SECONDS))
+        cpu = node.frozen()
+        if cpu is not None:
+            say("%s: processor %d of the node's machine has not said for %d s that it is alive, and is halted"
+                % (self.name, cpu, FROZEN_SECONDS))
             raise Aborted()
 
     def judge_kernel(self, node):
