@@ -347,6 +347,45 @@ static void run_verb(struct place *place, enum verb verb, const char *target, in
 		fail_msg("%s: %s (%s)", verb_name(verb), strerror(-a.result), a.error);
 }
 
+/* What the one before did is there when the hook hears of the next one, which has not begun. */
+static void on_start_of_row(void *userdata, const struct action *a, uint64_t deadline_usec)
+{
+	const struct place *place = userdata;
+
+	assert_true(deadline_usec > 0);
+	assert_false(a->is_done);
+	assert_text(place, PLUGIN_FILE, a->verb == VERB_WRITE_PLUGIN ? NULL : "the file");
+}
+
+static void on_end_of_row(void *userdata, const struct action *a)
+{
+	const struct place *place = userdata;
+
+	assert_true(a->is_done);
+	assert_text(place, PLUGIN_FILE, a->verb == VERB_REMOVE_PLUGIN ? NULL : "the file");
+}
+
+static void a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time(void **state)
+{
+	static const int results[] = { 0, -EROFS, 0 };
+	struct place *place = *state;
+	struct action actions[] = {
+		{ .verb = VERB_WRITE_PLUGIN, .target = PLUGIN_FILE },
+		{ .verb = VERB_SET_NUM_VFS, .target = "x", .from = "0", .to = "4" },
+		{ .verb = VERB_REMOVE_PLUGIN, .target = PLUGIN_FILE },
+	};
+	struct plan p = { .actions = actions,
+			  .n_actions = ELEMENTSOF(actions),
+			  .plugin = (char *)"the file",
+			  .plugin_path = PLUGIN_FILE };
+	const struct apply_hooks hooks = { on_start_of_row, on_end_of_row, NULL, place };
+	const struct node node = {};
+
+	assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), p.n_actions);
+	for (size_t i = 0; i < p.n_actions; i++)
+		assert_int_equal(actions[i].result, results[i]);
+}
+
 static void a_static_pod_is_written_after_its_file_and_its_record(void **state)
 {
 	struct place *place = *state;
@@ -390,6 +429,7 @@ int main(void)
 		cmocka_unit_test(what_takes_something_away_is_asked_about_right_before),
 		cmocka_unit_test(the_way_back_is_looked_at_before_the_module_is_unloaded),
 		cmocka_unit_test(whoever_forbids_a_module_is_told_from_who_does_not),
+		cmocka_unit_test(a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time),
 		cmocka_unit_test(a_static_pod_is_written_after_its_file_and_its_record),
 		cmocka_unit_test(nobody_has_to_ask),
 		cmocka_unit_test(what_was_unplugged_meanwhile_is_known),

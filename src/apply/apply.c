@@ -60,23 +60,35 @@ static uint64_t deadline_of(const struct action *a)
 	return verbs[a->verb].base_usec + MAX(from, to) * verbs[a->verb].each_usec;
 }
 
+/* What the child gets of a plan. */
 struct job {
 	struct work work;
-	const struct action *action;
+	bool is_own; /* the doors are the child's */
 };
 
-static int run_job(void *userdata, char *error)
+/* The parent's sockets have its answers in flight: the child opens its own. */
+static void take_doors(struct job *job)
+{
+	if (!job->is_own) {
+		netlink_done(&job->work.doors->route);
+		netlink_done(&job->work.doors->rdma);
+		netlink_done(&job->work.doors->devlink);
+		netlink_done(&job->work.doors->smc);
+	}
+	job->is_own = true;
+	/* What the kernel said of another action. */
+	job->work.doors->rdma.error[0] = job->work.doors->route.error[0] = '\0';
+}
+
+static int run_job(void *userdata, size_t i, char *error)
 {
 	struct job *job = userdata;
+	const struct action *a = &job->work.plan->actions[i];
 	int r;
 
-	/* The parent's sockets have its answers in flight: this process opens its own. */
-	netlink_done(&job->work.doors->route);
-	netlink_done(&job->work.doors->rdma);
-	netlink_done(&job->work.doors->devlink);
-	netlink_done(&job->work.doors->smc);
+	take_doors(job);
 	job->work.error = error;
-	r = verbs[job->action->verb].run(&job->work, job->action);
+	r = verbs[a->verb].run(&job->work, a);
 	/* The kernel's own words, where it has some. */
 	if (r < 0 && !error[0])
 		copy(error, CHILD_ERROR_LEN,
@@ -124,11 +136,12 @@ static bool is_void(const struct node *n, const struct plan *p, size_t i)
 int apply_plan(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
 	       struct plan *p)
 {
+	struct job job = { .work = { .doors = d, .node = n, .plan = p, .rules = p->rules } };
+	_cleanup_(child_done) struct child child = { .call = run_job, .userdata = &job };
 	int n_tried = 0;
 
 	for (size_t i = 0; i < p->n_actions; i++) {
 		struct action *a = &p->actions[i];
-		struct job job = { { .doors = d, .node = n, .plan = p, .rules = p->rules }, a };
 
 		if (a->class != CLASS_CHANGE || a->is_done || is_void(n, p, i))
 			continue;
@@ -138,8 +151,8 @@ int apply_plan(struct doors *d, const struct node *n, const struct apply_hooks *
 				    ? hooks->recheck(hooks->userdata, a, a->error, sizeof(a->error))
 				    : 0;
 		if (a->result >= 0)
-			a->result = child_call(run_job, &job, deadline_of(a), a->error,
-					       sizeof(a->error));
+			a->result =
+				child_call(&child, i, deadline_of(a), a->error, sizeof(a->error));
 		a->is_done = true;
 		a->is_gone = a->result < 0 && is_gone(d, n, a);
 		hooks->on_end(hooks->userdata, a);

@@ -3,9 +3,9 @@
  * Apply: runs a plan in its order, notes each result in it, goes on after a failure, decides
  * nothing.
  *
- * Each change runs in a child process of its own with a deadline, since a driver may never come
+ * Changes run in a child process, each with a deadline of its own, since a driver may never come
  * back from a write. A child that does not end when killed is left behind (it is stuck in the
- * kernel) and its action has -ETIMEDOUT.
+ * kernel) and its action has -ETIMEDOUT; the next one gets another child.
  */
 #pragma once
 

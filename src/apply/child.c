@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "child.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 struct answer {
@@ -12,11 +12,11 @@ struct answer {
 	char error[CHILD_ERROR_LEN];
 };
 
-_Noreturn static void run_child(pid_t parent, int fd, int (*call)(void *userdata, char *error),
-				void *userdata)
+_Noreturn static void run_child(const struct child *c, pid_t parent, int fd)
 {
-	struct answer answer = {};
+	struct answer answer;
 	sigset_t none;
+	size_t i;
 
 	/* The service blocks the signals it reads from a descriptor; this process has to die of
 	 * them. */
@@ -26,9 +26,38 @@ _Noreturn static void run_child(pid_t parent, int fd, int (*call)(void *userdata
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE);
 
-	answer.result = call(userdata, answer.error);
-	/* Smaller than PIPE_BUF: whole or not at all. */
-	_exit(write(fd, &answer, sizeof(answer)) == sizeof(answer) ? EXIT_SUCCESS : EXIT_FAILURE);
+	/* A message is whole or not at all; none comes any more when the other end is closed. */
+	while (recv(fd, &i, sizeof(i), 0) == sizeof(i)) {
+		answer = (struct answer){};
+		answer.result = c->call(c->userdata, i, answer.error);
+		if (send(fd, &answer, sizeof(answer), MSG_NOSIGNAL) != sizeof(answer))
+			_exit(EXIT_FAILURE);
+	}
+	_exit(EXIT_SUCCESS);
+}
+
+static int start(struct child *c)
+{
+	_cleanup_(closep) int ours = -EBADF, theirs = -EBADF;
+	const pid_t parent = getpid();
+	int fds[2];
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) < 0)
+		return -errno;
+	ours = fds[0];
+	theirs = fds[1];
+
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0) {
+		close(TAKE_FD(ours));
+		run_child(c, parent, theirs);
+	}
+	c->pid = pid;
+	c->fd = TAKE_FD(ours);
+	return 0;
 }
 
 /* Return: 1 when something is there or the child is gone, 0 at the deadline, or -errno. */
@@ -49,40 +78,45 @@ static int wait_readable(int fd, uint64_t until)
 	}
 }
 
-int child_call(int (*call)(void *userdata, char *error), void *userdata, uint64_t deadline_usec,
-	       char *ret_error, size_t size)
+void child_done(struct child *c)
 {
-	_cleanup_(closep) int from = -EBADF, to = -EBADF;
-	const pid_t parent = getpid();
+	if (c->pid == 0)
+		return;
+	close(TAKE_FD(c->fd));
+	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	c->pid = 0;
+}
+
+/* A process stuck in the kernel does not die: it is not waited for. */
+static void leave_behind(struct child *c)
+{
+	kill(c->pid, SIGKILL);
+	waitpid(c->pid, NULL, WNOHANG);
+	close(TAKE_FD(c->fd));
+	c->pid = 0;
+}
+
+int child_call(struct child *c, size_t i, uint64_t deadline_usec, char *ret_error, size_t size)
+{
 	struct answer answer = {};
-	int fds[2], r;
-	pid_t pid;
+	int r = c->pid ? 0 : start(c);
 
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -errno;
-	from = fds[0];
-	to = fds[1];
-
-	pid = fork();
-	if (pid < 0)
-		return -errno;
-	if (pid == 0)
-		run_child(parent, to, call, userdata);
-	close(TAKE_FD(to));
-
-	r = wait_readable(from, now_usec() + deadline_usec);
+	if (r < 0)
+		return r;
+	r = send(c->fd, &i, sizeof(i), MSG_NOSIGNAL) == sizeof(i)
+		    ? wait_readable(c->fd, now_usec() + deadline_usec)
+		    : -EIO;
 	if (r == 0) {
-		kill(pid, SIGKILL);
-		/* A process stuck in the kernel does not die: it is not waited for. */
-		waitpid(pid, NULL, WNOHANG);
+		leave_behind(c);
 		return -ETIMEDOUT;
 	}
 	if (r > 0)
-		r = read(from, &answer, sizeof(answer)) == sizeof(answer) ? 0 : -EIO;
+		r = recv(c->fd, &answer, sizeof(answer), 0) == sizeof(answer) ? 0 : -EIO;
 	if (r < 0)
-		kill(pid, SIGKILL);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+		kill(c->pid, SIGKILL);
+	if (r < 0 || answer.result < 0)
+		child_done(c);
 	if (r < 0)
 		return r;
 
