@@ -11,6 +11,7 @@
 #include <linux/neighbour.h>
 #include <linux/netconf.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 
@@ -100,6 +101,34 @@ static void a_rule_is_ours_by_its_protocol(_unused_ void **state)
 			 0);
 }
 
+/* Some of the kernel's come seconds after their link, which nobody is to wait for. */
+static void a_new_link_local_address_tells_nothing(_unused_ void **state)
+{
+	static const struct {
+		uint16_t type;
+		uint8_t family, scope, flags;
+		int n;
+	} cases[] = {
+		{ RTM_NEWADDR, AF_INET6, RT_SCOPE_LINK, IFA_F_PERMANENT, 0 },
+		{ RTM_NEWADDR, AF_INET6, RT_SCOPE_LINK, IFA_F_PERMANENT | IFA_F_DADFAILED, 1 },
+		{ RTM_DELADDR, AF_INET6, RT_SCOPE_LINK, IFA_F_PERMANENT, 1 },
+		{ RTM_NEWADDR, AF_INET6, RT_SCOPE_UNIVERSE, IFA_F_PERMANENT, 1 },
+		{ RTM_NEWADDR, AF_INET6, RT_SCOPE_SITE, IFA_F_PERMANENT, 1 },
+		{ RTM_NEWADDR, AF_INET, RT_SCOPE_LINK, IFA_F_PERMANENT, 1 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		/* A netdev that is gone again may have been a card's. */
+		const struct ifaddrmsg address = { .ifa_family = cases[i].family,
+						   .ifa_scope = cases[i].scope,
+						   .ifa_flags = cases[i].flags };
+
+		assert_int_equal(count_with(cases[i].type, &address, sizeof(address), IFA_ADDRESS,
+					    &(struct in6_addr){}, sizeof(struct in6_addr)),
+				 cases[i].n);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -107,6 +136,7 @@ int main(void)
 		cmocka_unit_test(a_malformed_attribute_is_looked_at),
 		cmocka_unit_test(a_kind_without_an_end_is_looked_at),
 		cmocka_unit_test(a_rule_is_ours_by_its_protocol),
+		cmocka_unit_test(a_new_link_local_address_tells_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

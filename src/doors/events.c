@@ -4,6 +4,7 @@
 #include "../model/own.h"
 
 #include <linux/fib_rules.h>
+#include <linux/if_addr.h>
 #include <linux/neighbour.h>
 #include <linux/netconf.h>
 #include <linux/rtnetlink.h>
@@ -81,11 +82,21 @@ static bool is_of_card(uint32_t ifindex)
 	return access(path, F_OK) == 0;
 }
 
-static bool is_address_of_card(const struct nlmsghdr *h)
+/*
+ * The kernel gives each IPv6 link a link-local address and tells of it up to 2 s later, when it is
+ * known to be nobody else's: addrconf_dad_completed(). Its GID was there before, see
+ * ipv6_add_addr(), and so was its prefix route.
+ */
+static bool is_address_to_see(const struct nlmsghdr *h)
 {
 	const struct ifaddrmsg *address = NLMSG_DATA(h);
 
-	return !nlmsg_valid_hdr(h, sizeof(*address)) || is_of_card(address->ifa_index);
+	if (!nlmsg_valid_hdr(h, sizeof(*address)))
+		return true;
+	if (h->nlmsg_type == RTM_NEWADDR && address->ifa_family == AF_INET6 &&
+	    address->ifa_scope == RT_SCOPE_LINK && !(address->ifa_flags & IFA_F_DADFAILED))
+		return false;
+	return is_of_card(address->ifa_index);
 }
 
 /* Only a prefix can be one that a managed NIC is in as well; a default route has its gateway. */
@@ -156,7 +167,7 @@ static bool matters(struct nlmsghdr *h)
 		return is_card(h);
 	case RTM_NEWADDR:
 	case RTM_DELADDR:
-		return is_address_of_card(h);
+		return is_address_to_see(h);
 	case RTM_NEWROUTE:
 	case RTM_DELROUTE:
 		return is_route_to_see(h);
