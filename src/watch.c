@@ -31,6 +31,8 @@
 #define AHEAD_AT_START_USEC (125 * USEC_PER_MSEC) /* at most: somebody waits for READY=1 */
 /* Beyond the deadlines of actions: how long a worker may look at the node. */
 #define MARGIN_USEC (60 * USEC_PER_SEC)
+/* What is over sooner nobody could read of, and each line costs systemd and its bus a turn. */
+#define TELL_USEC (100 * USEC_PER_MSEC)
 /* A killed worker is gone long before; one that is stuck in the kernel is left to systemd. */
 #define STOP_USEC (1 * USEC_PER_SEC)
 
@@ -42,7 +44,7 @@ struct watch {
 	struct fs fs; /* of the service; the doors of "apply" have their own */
 	struct uevents uevents;
 	struct netlink events;
-	sd_event_source *ahead, *settle, *deadline, *look, *retry, *worker_io, *worker_end,
+	sd_event_source *ahead, *settle, *deadline, *look, *retry, *tell, *worker_io, *worker_end,
 		*worker_limit;
 	struct worker worker;
 	enum {
@@ -50,7 +52,7 @@ struct watch {
 		WORKER_IS_HELD,
 		WORKER_IS_CANCELLED
 	} errand;
-	struct worker_message making; /* what the worker is at, when it makes VFs */
+	struct worker_message making; /* what the worker is at */
 	uint32_t n_made;              /* VFs of it that were seen last */
 	uint64_t event_usec;          /* of the last event */
 	uint64_t storm_usec;          /* since when events put the next pass off; 0: none is due */
@@ -159,6 +161,29 @@ static void tell_progress(struct watch *w)
 	tell_status(w, text, 0);
 }
 
+static int on_tell(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
+{
+	struct watch *w = userdata;
+
+	tell_status(w, w->making.text, w->making.deadline_usec);
+	return 0;
+}
+
+/* Quick ones come in rows: then it is told now and again which one it is. */
+static int tell_start(struct watch *w, const struct worker_message *m)
+{
+	int r, armed;
+
+	w->making = *m;
+	w->n_made = 0;
+	if (m->pf[0]) {
+		tell_status(w, m->text, m->deadline_usec);
+		return sd_event_source_set_enabled(w->tell, SD_EVENT_OFF);
+	}
+	r = sd_event_source_get_enabled(w->tell, &armed);
+	return r < 0 || armed != SD_EVENT_OFF ? MIN(r, 0) : arm(w->tell, now_usec() + TELL_USEC);
+}
+
 static int tell_ready(struct watch *w)
 {
 	if (!w->is_ready)
@@ -261,6 +286,7 @@ static void forget_worker(struct watch *w)
 	w->worker_io = sd_event_source_unref(w->worker_io);
 	w->worker_end = sd_event_source_unref(w->worker_end);
 	sd_event_source_set_enabled(w->worker_limit, SD_EVENT_OFF);
+	sd_event_source_set_enabled(w->tell, SD_EVENT_OFF);
 	worker_done(&w->worker);
 	w->making.pf[0] = '\0';
 }
@@ -291,10 +317,10 @@ static int on_worker_message(sd_event_source *s _unused_, int fd _unused_,
 			continue;
 		}
 		if (m.kind == WORKER_STARTS) {
-			tell_status(w, m.text, m.deadline_usec);
-			w->making = m;
-			w->n_made = 0;
-			r = arm(w->worker_limit, now_usec() + m.deadline_usec + MARGIN_USEC);
+			r = tell_start(w, &m);
+			if (r >= 0)
+				r = arm(w->worker_limit,
+					now_usec() + m.deadline_usec + MARGIN_USEC);
 			if (r < 0)
 				return leave_on_error(w, r);
 			continue;
@@ -629,6 +655,8 @@ static int open_watch(struct watch *w)
 	if (r >= 0)
 		r = add_timer(w, &w->retry, on_retry);
 	if (r >= 0)
+		r = add_timer(w, &w->tell, on_tell);
+	if (r >= 0)
 		r = add_timer(w, &w->worker_limit, on_worker_limit);
 	if (r >= 0)
 		r = add_timer(w, &w->deadline, on_deadline);
@@ -646,6 +674,7 @@ static void close_watch(struct watch *w)
 	sd_event_source_unref(w->look);
 	sd_event_source_unref(w->retry);
 	sd_event_source_unref(w->deadline);
+	sd_event_source_unref(w->tell);
 	sd_event_source_unref(w->worker_limit);
 	sd_event_source_unref(w->worker_io);
 	sd_event_source_unref(w->worker_end);
