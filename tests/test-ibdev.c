@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "../src/observe/ibdev.h"
+#include "../src/observe/observe.h"
 #include "tree.h"
 
 #define PORT    "sys/class/infiniband/rx0/ports/1/"
@@ -79,10 +80,45 @@ static void gids_are_read_up_to_many_empty_slots(_unused_ void **state)
 	}
 }
 
+/* libibverbs knows none of these names: one is there and has no provider, the others left. */
+static void what_left_meanwhile_is_no_failure_of_libibverbs(_unused_ void **state)
+{
+	static const struct {
+		const char *ibdev; /* what has that character device by now */
+		bool is_failure;
+	} cases[] = {
+		{ "test_none\n", true },
+		{ "test_other\n", false },
+		{ NULL, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct ibdev ib = { .name = "test_none", .uverbs = "uverbs0", .verbs = 1 };
+		struct device device = { .is_handed_out = true, .ibdev = &ib };
+		struct plan p = { .devices = &device, .n_devices = 1 };
+		struct node n = { .ibdevs = &ib, .n_ibdevs = 1 };
+		struct doors d = {};
+		struct tree t;
+
+		tree_make(&t);
+		if (cases[i].ibdev)
+			tree_file(&t, "sys/class/infiniband_verbs/uverbs0/ibdev", cases[i].ibdev);
+		d.fs = t.fs;
+		d.fs.is_live = true;
+		assert_int_equal(observe_verbs(&d, &p, &n), cases[i].is_failure);
+		if (cases[i].is_failure)
+			assert_true(ib.verbs < 0);
+		else
+			assert_int_equal(ib.verbs, 1);
+		tree_remove(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gids_are_read_up_to_many_empty_slots),
+		cmocka_unit_test(what_left_meanwhile_is_no_failure_of_libibverbs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include "../model/paths.h"
 #include "answers.h"
 #include "boots.h"
+#include "ibdev.h"
 #include "kubelet.h"
 #include "limits.h"
 #include "metadata.h"
@@ -150,6 +151,32 @@ int observe_node(struct doors *d,
 	return 0;
 }
 
+static bool is_there(const struct fs *fs, const struct ibdev *ib)
+{
+	char path[128], name[IBDEV_LEN];
+
+	snprintf(path, sizeof(path), "sys/class/infiniband_verbs/%s/ibdev", ib->uverbs);
+	observe_text(fs, path, name, sizeof(name));
+	return streq(name, ib->name);
+}
+
+/* Return: 0, 1 when it is nobody's business, or -errno; see struct ibdev. */
+static int try_verbs(const struct fs *fs, struct ibdev *ib)
+{
+	int r = verbs_try(ib->name, &ib->active_mtu);
+
+	/* Another one of that name may have come since. */
+	if (r == -ENODEV && is_there(fs, ib))
+		r = verbs_try(ib->name, &ib->active_mtu);
+	log_debug("%s: libibverbs: %s", ib->name, r < 0 ? strerror(-r) : "opened");
+
+	/* Somebody who may not open it learns nothing about it. */
+	if (r == -EACCES || r == -EPERM)
+		return 1;
+	/* Nor is it a failure that it left since it was seen: there is an event of that. */
+	return r < 0 && !is_there(fs, ib) ? 1 : r;
+}
+
 int observe_verbs(const struct doors *d, const struct plan *p, struct node *n)
 {
 	int n_tried = 0;
@@ -165,13 +192,8 @@ int observe_verbs(const struct doors *d, const struct plan *p, struct node *n)
 			continue;
 
 		ib = &n->ibdevs[p->devices[i].ibdev - n->ibdevs];
-		ib->verbs = verbs_try(ib->name, &ib->active_mtu);
-		log_debug("%s: libibverbs: %s", ib->name,
-			  ib->verbs < 0 ? strerror(-ib->verbs) : "opened");
-		/* Somebody who may not open it learns nothing about it. */
-		if (ib->verbs == -EACCES || ib->verbs == -EPERM)
-			ib->verbs = 1;
-		else
+		ib->verbs = try_verbs(&d->fs, ib);
+		if (ib->verbs != 1)
 			n_tried++;
 	}
 	return n_tried;

@@ -33,7 +33,8 @@ int observe_health(struct doors *d, struct node *n);
 
 /*
  * Opens, with libibverbs, each handed-out device of the plan that was not opened before in this
- * boot, and notes the result in the node. Return: how many were tried.
+ * boot, and notes the result in the node; one that left since it was seen was not tried. Return:
+ * how many were.
  */
 int observe_verbs(const struct doors *d, const struct plan *p, struct node *n);
 
