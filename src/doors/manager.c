@@ -433,7 +433,7 @@ int manager_reload_unit(const char *unit, uint64_t timeout_usec)
 {
 	int r = run_job("ReloadUnit", unit, timeout_usec, NULL, 0);
 
-	return r == -EOPNOTSUPP ? hang_up(unit) : r;
+	return r == -EOPNOTSUPP || r == -EIO ? hang_up(unit) : r;
 }
 
 int manager_get_start(const char *unit, uint64_t *ret_usec)
