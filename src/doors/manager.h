@@ -47,10 +47,10 @@ int manager_unit_state(const char *unit, uint64_t timeout_usec, char *ret, size_
 
 /*
  * Reloads a unit and waits for it; one that cannot be reloaded (udevd before systemd 243), or whose
- * ExecReload= fails, gets SIGHUP, which means the same to it. Before systemd 250 udevd kills what is
- * left in its control group when it has nothing to do, and its own ExecReload= with it: on_post() in
- * src/udev/udevd.c of v247, seen on that of bullseye. A unit that does not run has nothing to
- * reload: 0. Else as manager_start_unit().
+ * ExecReload= fails, gets SIGHUP, which means the same to it. Before systemd 250 udevd kills what
+ * is left in its control group when it has nothing to do, and its own ExecReload= with it:
+ * on_post() in src/udev/udevd.c of v247, seen on that of bullseye. A unit that does not run has
+ * nothing to reload: 0. Else as manager_start_unit().
  */
 int manager_reload_unit(const char *unit, uint64_t timeout_usec);
 
