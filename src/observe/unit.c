@@ -298,6 +298,14 @@ static int read_unit_file(struct unit *u, const struct fs *fs, const char *path)
 	return scan_unit(u, (uint16_t)page) < 0 ? -ENOMEM : 1;
 }
 
+/* Six folders are asked for each unit, and hardly one has it: one question for those. */
+static bool is_absent(const struct fs *fs, const char *path)
+{
+	uint64_t inode;
+
+	return fs_inode(fs, path, &inode) == -ENOENT;
+}
+
 static bool is_masked(const struct fs *fs, const char *path)
 {
 	char target[PATH_MAX];
@@ -385,6 +393,8 @@ static int read_files(struct unit *u, const struct fs *fs)
 		int r;
 
 		snprintf(path, sizeof(path), "%s/%s", unit_folders[i], u->name);
+		if (is_absent(fs, path))
+			continue;
 		if (is_masked(fs, path))
 			return 0;
 		r = read_unit_file(u, fs, path);
@@ -473,6 +483,8 @@ bool unit_is_there(const struct fs *fs, const char *name)
 
 	for (size_t i = 0; i < ELEMENTSOF(unit_folders); i++) {
 		snprintf(path, sizeof(path), "%s/%s", unit_folders[i], name);
+		if (is_absent(fs, path))
+			continue;
 		if (is_masked(fs, path))
 			return false;
 		if (fs_exists(fs, path))
