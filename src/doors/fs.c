@@ -144,7 +144,9 @@ static ssize_t read_up_to(int fd, char *buf, size_t size)
 /*
  * An attribute of the running kernel's sysfs is no FIFO, and one read() has all of it, which is at
  * most a page: sysfs_kf_seq_show() in fs/sysfs/file.c. A GID table has up to 1,024 of them for each
- * port, and each look reads all.
+ * port, and each look reads all. So it is with the short files of procfs: seq_read_iter() in
+ * fs/seq_file.c gives all of a single record that has room, proc_dostring() in kernel/sysctl.c a
+ * setting; and a look reads one for each process.
  */
 static ssize_t read_attribute(const struct fs *fs, const char *path, char *buf, size_t size)
 {
@@ -164,7 +166,7 @@ static ssize_t read_line(const struct fs *fs, const char *path, char *buf, size_
 {
 	_cleanup_(closep) int fd = -EBADF;
 
-	if (fs->is_live && is_prefix(path, "sys/"))
+	if (fs->is_live && (is_prefix(path, "sys/") || is_prefix(path, "proc/")))
 		return read_attribute(fs, path, buf, size);
 
 	fd = open_regular(fs, path, O_RDONLY);

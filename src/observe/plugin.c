@@ -83,7 +83,7 @@ static int find_processes(const struct fs *fs, const char *command, const uint64
 	int r;
 
 	unrecorded.on_read = NULL;
-	r = processes_list(&unrecorded, &list);
+	r = processes_list_commands(&unrecorded, &list);
 	for (size_t i = 0; i < list.n && r >= 0; i++) {
 		const struct process *p = &list.items[i];
 		struct plugin_process *found;

@@ -83,7 +83,7 @@ static int compare_process(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-int processes_list(const struct fs *fs, struct processes *ret)
+static int list_all(const struct fs *fs, bool with_netns, struct processes *ret)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	_cleanup_(processes_done) struct processes list = {};
@@ -96,7 +96,7 @@ int processes_list(const struct fs *fs, struct processes *ret)
 
 	if (fs_read_link(fs, "proc/self", stat, sizeof(stat)) < 0 || !parse_pid(stat, &list.self))
 		list.self = 0;
-	list.netns = read_netns(fs, "self");
+	list.netns = with_netns ? read_netns(fs, "self") : 0;
 
 	for (size_t i = 0; i < names.n_names; i++) {
 		struct process p = {}, *slot;
@@ -107,7 +107,7 @@ int processes_list(const struct fs *fs, struct processes *ret)
 		/* Gone meanwhile, or something that is no process. */
 		if (fs_read(fs, path, stat, sizeof(stat)) < 0 || !parse_stat(stat, &p))
 			continue;
-		p.netns = read_netns(fs, names.names[i]);
+		p.netns = with_netns ? read_netns(fs, names.names[i]) : 0;
 
 		slot = APPEND(list.items, list.n);
 		if (!slot)
@@ -120,6 +120,16 @@ int processes_list(const struct fs *fs, struct processes *ret)
 	*ret = list;
 	TAKE(list.items); /* the array changes hands with the struct */
 	return 0;
+}
+
+int processes_list(const struct fs *fs, struct processes *ret)
+{
+	return list_all(fs, true, ret);
+}
+
+int processes_list_commands(const struct fs *fs, struct processes *ret)
+{
+	return list_all(fs, false, ret);
 }
 
 void processes_done(struct processes *p)

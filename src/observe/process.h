@@ -29,6 +29,8 @@ struct processes {
 
 /* Return: 0 or -errno (-ENOENT: there is no /proc). */
 int processes_list(const struct fs *fs, struct processes *ret);
+/* The same without their network namespaces, which are another link to read for each. */
+int processes_list_commands(const struct fs *fs, struct processes *ret);
 void processes_done(struct processes *p);
 
 const struct process *processes_find(const struct processes *p, uint32_t pid); /* NULL: none */
