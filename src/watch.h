@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "doors/systemd.h"
 #include "run.h"
 
 /*

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manager.h"
 
+#include "systemd.h"
+
 #include <signal.h>
-#include <systemd/sd-bus.h>
 
 #define SYSTEMD      "org.freedesktop.systemd1"
 #define SYSTEMD_PATH "/org/freedesktop/systemd1"
@@ -16,6 +17,23 @@ struct job {
 	char result[32];  /* empty: not finished */
 };
 
+static void bus_donep(sd_bus **bus)
+{
+	if (*bus)
+		sd_bus_flush_close_unref(*bus);
+}
+
+static void message_unrefp(sd_bus_message **m)
+{
+	if (*m)
+		sd_bus_message_unref(*m);
+}
+
+static void error_donep(sd_bus_error *error)
+{
+	sd_bus_error_free(error);
+}
+
 static uint64_t left_usec(uint64_t deadline)
 {
 	const uint64_t now = now_usec();
@@ -25,7 +43,7 @@ static uint64_t left_usec(uint64_t deadline)
 
 static int open_private(sd_bus **ret)
 {
-	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
 	int r;
 
 	r = sd_bus_new(&bus);
@@ -59,7 +77,7 @@ static int on_job_removed(sd_bus_message *m, void *userdata, _unused_ sd_bus_err
 /* Signals are asked for before the job is: none can be missed. */
 static int subscribe(sd_bus *bus, bool is_private, struct job *job)
 {
-	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_(error_donep) sd_bus_error error = SD_BUS_ERROR_NULL;
 	int r;
 
 	/* The slot lives as long as the bus. On the private socket there are no senders. */
@@ -76,7 +94,7 @@ static int subscribe(sd_bus *bus, bool is_private, struct job *job)
 
 static int connect_manager(struct job *job, sd_bus **ret)
 {
-	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *private = NULL, *bus = NULL;
+	_cleanup_(bus_donep) sd_bus *private = NULL, *bus = NULL;
 
 	/* Only root is let in there; with anything else wrong the system bus may still work. */
 	if (open_private(&private) >= 0 && subscribe(private, true, job) >= 0) {
@@ -94,8 +112,8 @@ static int connect_manager(struct job *job, sd_bus **ret)
 static int queue_job(sd_bus *bus, const char *method, const char *unit, uint64_t timeout_usec,
 		     sd_bus_message **ret)
 {
-	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
+	_cleanup_(error_donep) sd_bus_error error = SD_BUS_ERROR_NULL;
 	int r;
 
 	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, SYSTEMD_PATH, MANAGER, method);
@@ -143,8 +161,8 @@ static bool is_gone(int r)
 static int run_job(const char *method, const char *unit, uint64_t timeout_usec, char *ret_result,
 		   size_t size)
 {
-	_cleanup_(sd_bus_message_unrefp) sd_bus_message *reply = NULL;
-	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+	_cleanup_(message_unrefp) sd_bus_message *reply = NULL;
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
 	const uint64_t deadline = now_usec() + timeout_usec;
 	struct job job = {};
 	int r;
@@ -214,7 +232,7 @@ static int call(sd_bus *bus, uint64_t deadline, const char *path, const char *in
 		const char *method, const char *types, const char *a, const char *b,
 		sd_bus_message **ret)
 {
-	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
 	uint64_t left = left_usec(deadline);
 	int r;
 
@@ -232,7 +250,7 @@ static int call(sd_bus *bus, uint64_t deadline, const char *path, const char *in
 static int get_property(sd_bus *bus, uint64_t deadline, const char *path, const char *interface,
 			const char *name, const char *type, sd_bus_message **ret)
 {
-	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
 	int r;
 
 	r = call(bus, deadline, path, "org.freedesktop.DBus.Properties", "Get", "ss", interface,
@@ -302,7 +320,7 @@ static int read_start(sd_bus *bus, uint64_t deadline, const char *path, uint64_t
 	uint64_t latest = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(times); i++) {
-		_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
+		_cleanup_(message_unrefp) sd_bus_message *m = NULL;
 		uint64_t usec = 0;
 		int r;
 
@@ -320,9 +338,8 @@ static int read_start(sd_bus *bus, uint64_t deadline, const char *path, uint64_t
 
 static int read_unit(sd_bus *bus, const char *unit, uint64_t deadline, struct manager_unit *ret)
 {
-	_cleanup_(sd_bus_message_unrefp) sd_bus_message *loaded = NULL, *exec = NULL,
-							*environment = NULL, *files = NULL,
-							*inherited = NULL;
+	_cleanup_(message_unrefp) sd_bus_message *loaded = NULL, *exec = NULL, *environment = NULL,
+						 *files = NULL, *inherited = NULL;
 	const char *path;
 	int r;
 
@@ -354,7 +371,7 @@ static int read_unit(sd_bus *bus, const char *unit, uint64_t deadline, struct ma
 
 int manager_read_unit(const char *unit, uint64_t timeout_usec, struct manager_unit *ret)
 {
-	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
 	_cleanup_(manager_unit_done) struct manager_unit m = {};
 	int r;
 
@@ -371,8 +388,8 @@ int manager_read_unit(const char *unit, uint64_t timeout_usec, struct manager_un
 
 static int get_state(sd_bus *bus, const char *unit, uint64_t timeout_usec, char *ret, size_t size)
 {
-	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
-	_cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_(message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
+	_cleanup_(error_donep) sd_bus_error error = SD_BUS_ERROR_NULL;
 	_cleanup_(freep) char *state = NULL;
 	const char *path;
 	int r;
@@ -397,7 +414,7 @@ static int get_state(sd_bus *bus, const char *unit, uint64_t timeout_usec, char 
 
 int manager_unit_state(const char *unit, uint64_t timeout_usec, char *ret, size_t size)
 {
-	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *private = NULL, *bus = NULL;
+	_cleanup_(bus_donep) sd_bus *private = NULL, *bus = NULL;
 	int r = -EHOSTDOWN;
 
 	/* Whether one is let in there shows at the first question. */
@@ -419,7 +436,7 @@ int manager_start_unit(const char *unit, uint64_t timeout_usec, char *ret_result
 
 static int hang_up(const char *unit)
 {
-	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
 	int r;
 
 	r = connect_quietly(&bus);
@@ -438,7 +455,7 @@ int manager_reload_unit(const char *unit, uint64_t timeout_usec)
 
 int manager_get_start(const char *unit, uint64_t *ret_usec)
 {
-	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
 	_cleanup_(freep) char *path = NULL;
 	uint64_t started = 0;
 	uint32_t pid = 0;
@@ -462,8 +479,8 @@ int manager_get_start(const char *unit, uint64_t *ret_usec)
 
 int manager_reload_networkd(uint64_t timeout_usec)
 {
-	_cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL;
-	_cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
+	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
 	int r;
 
 	/* networkd is on the system bus only. */
