@@ -6,6 +6,7 @@
 #include "../model/wanted.h"
 #include "blacklist.h"
 #include "cmdline.h"
+#include "remembered.h"
 
 #define CLASS_NETWORK     0x02
 #define ASK_MANAGER_USEC  (2 * USEC_PER_SEC)
@@ -160,7 +161,7 @@ static struct module *find(const struct node *n, const char *name)
 }
 
 /* Makes sure that a module is in node.modules, with its state. */
-static int look(struct doors *d, struct node *n, const char *name)
+static int look(struct doors *d, struct remembered *known, struct node *n, const char *name)
 {
 	struct module module = {}, *slot;
 	int r;
@@ -171,7 +172,7 @@ static int look(struct doors *d, struct node *n, const char *name)
 	copy_name(module.name, name);
 	module.refcnt = UINT32_MAX;
 	if (!is_loaded(&d->fs, module.name, &module.state)) {
-		r = module_look(&d->modules, module.name, &module.state);
+		r = remembered_look(d, known, module.name, &module.state);
 		if (r < 0)
 			return r;
 	}
@@ -202,7 +203,8 @@ int observe_driver_module(const struct fs *fs, const struct pci *pci, char *ret,
  * A driver at work is in the kernel, whatever libkmod finds. Of its file only the path is looked
  * up, and that it has none is no error: it may be built in, or removed since.
  */
-static int look_driver(struct doors *d, struct node *n, const struct pci *pci)
+static int look_driver(struct doors *d, struct remembered *known, struct node *n,
+		       const struct pci *pci)
 {
 	char name[MODULE_LEN];
 	struct module *m;
@@ -210,7 +212,7 @@ static int look_driver(struct doors *d, struct node *n, const struct pci *pci)
 
 	r = observe_driver_module(&d->fs, pci, name, sizeof(name));
 	if (r >= 0)
-		r = look(d, n, name);
+		r = look(d, known, n, name);
 	if (r < 0)
 		return r;
 
@@ -218,7 +220,7 @@ static int look_driver(struct doors *d, struct node *n, const struct pci *pci)
 	if (m && m->state != MODULE_LOADED && m->state != MODULE_BUILTIN)
 		m->state = d->fs.is_live ? MODULE_BUILTIN : MODULE_LOADED;
 	if (m && m->state == MODULE_LOADED && !m->path[0])
-		r = module_read(&d->modules, false, m);
+		r = remembered_path(d, known, m);
 	return r == -ENOENT ? 0 : r;
 }
 
@@ -239,17 +241,17 @@ static bool is_news(struct drivers *seen, const char *driver)
 }
 
 /* Finds the module of an unbound function; that nobody drives it is a fact, not a failure. */
-static int look_unbound(struct doors *d, struct node *n, struct pci *pci)
+static int look_unbound(struct doors *d, struct remembered *known, struct node *n, struct pci *pci)
 {
 	int r = 0;
 
 	if (!pci->modalias[0])
 		return 0;
 	if (!pci->module[0])
-		r = module_resolve(&d->modules, pci->modalias, pci->module, sizeof(pci->module));
+		r = remembered_resolve(d, known, pci->modalias, pci->module, sizeof(pci->module));
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	return look(d, n, pci->module);
+	return look(d, known, n, pci->module);
 }
 
 /* May something hang on what the file says? See module.h. */
@@ -356,22 +358,35 @@ static bool has_infiniband(const struct node *n)
 	return false;
 }
 
-int observe_modules(struct doors *d, struct node *n)
+static int look_all(struct doors *d, struct remembered *known, struct node *n)
 {
 	struct drivers seen = {};
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(rdma_modules) && r >= 0; i++)
-		r = look(d, n, rdma_modules[i]);
+		r = look(d, known, n, rdma_modules[i]);
 	for (size_t i = 0; i < ELEMENTSOF(other_modules) && r >= 0; i++)
-		r = look(d, n, other_modules[i]);
+		r = look(d, known, n, other_modules[i]);
 	if (r >= 0 && has_infiniband(n))
-		r = look(d, n, IPOIB_MODULE);
+		r = look(d, known, n, IPOIB_MODULE);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (!n->pcis[i].driver[0])
-			r = look_unbound(d, n, &n->pcis[i]);
+			r = look_unbound(d, known, n, &n->pcis[i]);
 		else if (is_nic(n, &n->pcis[i]) && is_news(&seen, n->pcis[i].driver))
-			r = look_driver(d, n, &n->pcis[i]);
+			r = look_driver(d, known, n, &n->pcis[i]);
+	return r;
+}
+
+int observe_modules(struct doors *d, struct node *n)
+{
+	_cleanup_(remembered_done) struct remembered known = {};
+	int r;
+
+	r = remembered_open(d, time(NULL), &known);
+	if (r >= 0)
+		r = look_all(d, &known, n);
+	if (r >= 0)
+		r = remembered_text(&known, &n->module_answers);
 	for (size_t i = 0; i < n->n_modules && r >= 0; i++)
 		r = read_facts(d, n, &n->modules[i]);
 	if (r >= 0 && !d->fs.is_live)
