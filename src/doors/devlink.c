@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "devlink.h"
 
+#include "nl.h"
+
 #include <linux/devlink.h>
-#include <netlink/attr.h>
-#include <netlink/genl/genl.h>
-#include <netlink/msg.h>
 
 #define ATTEMPTS    5 /* at a dump that changes while it is read */
 #define STATE_ERROR 1 /* DEVLINK_HEALTH_REPORTER_STATE_ERROR of include/net/devlink.h */

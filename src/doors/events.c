@@ -2,6 +2,7 @@
 #include "events.h"
 
 #include "../model/own.h"
+#include "nl.h"
 
 #include <linux/fib_rules.h>
 #include <linux/if_addr.h>
@@ -9,10 +10,6 @@
 #include <linux/netconf.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
-#include <netlink/attr.h>
-#include <netlink/msg.h>
-#include <netlink/netlink.h>
-#include <netlink/socket.h>
 #include <sys/socket.h>
 
 #define BUFFER_BYTES (1 << 20)

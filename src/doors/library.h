@@ -3,8 +3,9 @@
  * Library: shared libraries that are loaded when they are first needed.
  *
  * libkmod brings libcrypto with it, and libibverbs its providers; libsystemd is larger than all the
- * rest, and libudev tells of events alone. A gate, or a look at another tree, needs none or one of
- * them, so they are not linked. The table of calls in a door does what the linker would have done.
+ * rest, libudev tells of events alone, and libnl is for those who ask the kernel of more than
+ * files. A gate, or a look at another tree, needs none or one of them, so they are not linked. The
+ * table of calls in a door does what the linker would have done.
  */
 #pragma once
 

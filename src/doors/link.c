@@ -2,6 +2,7 @@
 #include "link.h"
 
 #include "../model/own.h"
+#include "nl.h"
 
 #include <linux/if.h>
 #include <linux/if_addr.h>
@@ -9,8 +10,6 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/rtnetlink.h>
-#include <netlink/attr.h>
-#include <netlink/msg.h>
 
 #define ATTEMPTS 5 /* at a dump that changes while it is read */
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "netlink.h"
 
+#include "nl.h"
+
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
-#include <netlink/attr.h>
-#include <netlink/genl/genl.h>
-#include <netlink/handlers.h>
-#include <netlink/msg.h>
-#include <netlink/netlink.h>
-#include <netlink/socket.h>
 #include <sys/socket.h>
 
 #define ANSWER_BYTES (32 * 1024) /* the kernel fills no more than this into one part of a dump */
@@ -81,7 +77,8 @@ int netlink_open(struct netlink *nl)
 
 void netlink_done(struct netlink *nl)
 {
-	nl_socket_free(TAKE(nl->sock));
+	if (nl->sock) /* libnl may not be loaded */
+		nl_socket_free(TAKE(nl->sock));
 }
 
 static void keep_words(struct netlink *nl, struct nlmsghdr *h)

@@ -9,20 +9,6 @@
 
 #include "../base/util.h"
 
-#include <netlink/version.h>
-
-/* libnl 3.4 reads a policy, and does not say const. */
-#if LIBNL_VER_NUM < LIBNL_VER(3, 6)
-#include <netlink/attr.h>
-#include <netlink/genl/genl.h>
-#include <netlink/msg.h>
-#define genlmsg_parse(h, n, tb, max, policy)                                                       \
-	genlmsg_parse(h, n, tb, max, (struct nla_policy *)(policy))
-#define nlmsg_parse(h, n, tb, max, policy) nlmsg_parse(h, n, tb, max, (struct nla_policy *)(policy))
-#define nla_parse_nested(tb, max, a, policy)                                                       \
-	nla_parse_nested(tb, max, a, (struct nla_policy *)(policy))
-#endif
-
 struct nl_sock;
 struct nl_msg;
 struct nlmsghdr;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "netns.h"
 
+#include "nl.h"
+
 #include <linux/if_link.h>
 #include <linux/net_namespace.h>
 #include <linux/rtnetlink.h>
-#include <netlink/attr.h>
-#include <netlink/msg.h>
 
 #define ATTEMPTS 5 /* at a dump that changes while it is read */
 #define NO_ID    (-1)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rdma.h"
 
+#include "nl.h"
+
 #include <assert.h>
-#include <netlink/attr.h>
-#include <netlink/msg.h>
 #include <rdma/rdma_netlink.h>
 
 #define ATTEMPTS 5 /* at a dump that changes while it is read */

@@ -2,11 +2,10 @@
 #include "rule.h"
 
 #include "../model/own.h"
+#include "nl.h"
 
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
-#include <netlink/attr.h>
-#include <netlink/msg.h>
 
 #define ATTEMPTS 5 /* at a dump that changes while it is read */
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "smc.h"
 
+#include "nl.h"
+
 #include <linux/netlink.h>
 #include <linux/smc.h>
-#include <netlink/attr.h>
-#include <netlink/genl/genl.h>
-#include <netlink/msg.h>
 
 #define ABSENT "n/a" /* stands for a name in the kernel's answers */
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "vf.h"
 
+#include "nl.h"
+
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <netinet/ether.h>
-#include <netlink/attr.h>
-#include <netlink/msg.h>
 
 struct list {
 	struct vf_info *infos; /* owned */
