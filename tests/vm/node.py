@@ -99,7 +99,7 @@ class Qemu:
         args = [
             "qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
             "-machine", "q35,usb=off,sata=off,smbus=off,vmport=off",
-            "-accel", "tcg,thread=multi,tb-size=512", "-cpu", os.environ.get("VM_CPU", "max,la57=off,svm=off"),
+            "-accel", "tcg,thread=multi,tb-size=512", "-cpu", os.environ.get("VM_CPU", "max,la57=off,svm=off,erms=off,fsrm=off"),
             "-smp", "%d,sockets=%d" % (N_CPUS, N_CPUS), "-m", "1536M",
             "-object", "memory-backend-ram,id=m0,size=768M", "-numa", "node,nodeid=0,cpus=0,memdev=m0",
             "-object", "memory-backend-ram,id=m1,size=768M", "-numa", "node,nodeid=1,cpus=1,memdev=m1",
