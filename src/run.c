@@ -583,7 +583,7 @@ static int run_rounds(struct doors *d, const struct pass *pass, struct pass_resu
 				r = add_outputs(pass->config, &tried, &n, &p);
 		}
 		if (r >= 0 && round == 0 && pass->on_looked)
-			pass->on_looked(pass->userdata, p.state == NODE_READY);
+			pass->on_looked(pass->userdata, p.is_whole);
 		if (r >= 0 && round == 0)
 			r = boot_notes_open(&n, &notes);
 		if (r < 0)

@@ -22,7 +22,7 @@ struct pass {
 	void (*on_wait)(void *userdata); /* another pass holds the lock; may be NULL */
 	/*
 	 * Called after the first look, before the node is changed; may wait; may be NULL.
-	 * @is_ready: the state of its plan is NODE_READY, with or without changes that are left.
+	 * @is_ready: nothing is left to be done to the node, but its files may be.
 	 */
 	void (*on_looked)(void *userdata, bool is_ready);
 	void *userdata;

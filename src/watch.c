@@ -28,7 +28,7 @@
 /* The look of the next pass begins after a quarter of SettleSec=: the rest is time enough for it.
  */
 #define AHEAD(settle_usec)  ((settle_usec) / 4)
-#define AHEAD_AT_START_USEC (125 * USEC_PER_MSEC) /* at most: somebody waits for READY=1 */
+#define AHEAD_AT_START_USEC (60 * USEC_PER_MSEC) /* at most: somebody waits for READY=1 */
 /* Beyond the deadlines of actions: how long a worker may look at the node. */
 #define MARGIN_USEC (60 * USEC_PER_SEC)
 /* What is over sooner nobody could read of, and each line costs systemd and its bus a turn. */
@@ -246,6 +246,7 @@ static int on_result(struct watch *w)
 	w->not_before_usec = res->n_lost > 0 ? now_usec() + w->config.service.settle_usec : 0;
 	if (w->is_again) {
 		w->is_again = false;
+		w->storm_usec = now_usec(); /* the last look of this pass has seen the rest */
 		return arm_settle(w);
 	}
 	return arm_timers(w);

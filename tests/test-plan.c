@@ -1895,6 +1895,34 @@ static void no_plugin_invalid(struct scene *s)
 	s->config.is_invalid = true;
 }
 
+/* READY=1 does not wait for the end of the quiet for the sake of these files. */
+static void a_node_that_only_lacks_its_files_is_whole(_unused_ void **state)
+{
+	static const struct {
+		void (*set)(struct scene *s);
+		bool is_whole;
+	} rows[] = {
+		{ NULL, true },
+		{ first_down, false },
+		{ link_down, false },
+		{ wants_vfs, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 2);
+		s.config.plugin.type = PLUGIN_RDMA_SHARED;
+		s.node.plugin_file = NULL;
+		if (rows[i].set)
+			rows[i].set(&s);
+		make_plan(&s, &p);
+		assert_int_equal(p.state, NODE_STARTING);
+		assert_int_equal(p.is_whole, rows[i].is_whole);
+	}
+}
+
 static void the_plugin_is_told_last_and_only_of_a_ready_or_degraded_node(_unused_ void **state)
 {
 	static const struct {
@@ -2429,6 +2457,7 @@ int main(void)
 		cmocka_unit_test(a_function_that_left_after_it_was_usable_is_in_a_pod),
 		cmocka_unit_test(what_was_usable_is_lost_only_when_a_second_look_says_so),
 		cmocka_unit_test(what_is_in_a_pod_is_never_touched_and_stays_in_the_outputs),
+		cmocka_unit_test(a_node_that_only_lacks_its_files_is_whole),
 		cmocka_unit_test(the_plugin_is_told_last_and_only_of_a_ready_or_degraded_node),
 		cmocka_unit_test(a_file_shrinks_only_when_two_looks_miss_the_device),
 		cmocka_unit_test(a_static_pod_is_there_only_with_the_file_it_reads),

@@ -186,7 +186,8 @@ struct plan {
 	size_t n_checks;
 	uint32_t n_missing; /* PFs that Expect= asks for and that are not there */
 	enum node_state state;
-	char *rules;  /* owned; text of the udev rules that are wanted, NULL: none */
+	bool is_whole; /* ready but for the files that tell others so */
+	char *rules;   /* owned; text of the udev rules that are wanted, NULL: none */
 	char *plugin; /* owned; text of the device plugin's configuration, NULL: no device for it */
 	char *manifest;             /* owned; text of its static pod, NULL: none */
 	char plugin_path[PATH_LEN]; /* where the first of them is written */

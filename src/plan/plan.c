@@ -102,6 +102,7 @@ int plan_make(const struct config *c, const struct node *n, const struct plan *t
 		plan_mark_tried(tried, &p);
 	if (r >= 0)
 		r = plan_state(c, n, settled, &p);
+	p.is_whole = p.state == NODE_READY && !has_needed_changes(&p);
 	if (r >= 0)
 		r = documents(c, n, &p);
 	n_before = p.n_actions;
