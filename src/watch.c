@@ -32,7 +32,7 @@
 /* Beyond the deadlines of actions: how long a worker may look at the node. */
 #define MARGIN_USEC (60 * USEC_PER_SEC)
 /* What is over sooner nobody could read of, and each line costs systemd and its bus a turn. */
-#define TELL_USEC (100 * USEC_PER_MSEC)
+#define TELL_USEC (250 * USEC_PER_MSEC)
 /* A killed worker is gone long before; one that is stuck in the kernel is left to systemd. */
 #define STOP_USEC (1 * USEC_PER_SEC)
 
