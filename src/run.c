@@ -479,6 +479,8 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 		ret->n_waiting += p->actions[i].class == CLASS_WAITING &&
 				  !is_best_effort(&p->actions[i]) &&
 				  p->actions[i].reason != REASON_CONTESTED;
+		ret->n_absent += p->actions[i].class == CLASS_WAITING &&
+				 p->actions[i].reason == REASON_NO_IBDEV;
 		/* What is best effort is tried again by events; a full disk makes none. */
 		ret->n_failed += p->actions[i].is_done && p->actions[i].result < 0 &&
 				 (!is_best_effort(&p->actions[i]) || is_output(p->actions[i].verb));

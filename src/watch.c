@@ -22,6 +22,8 @@
  */
 #define LOOK_FIRST_USEC (50 * USEC_PER_MSEC)
 #define LOOK_LAST_USEC  (60 * USEC_PER_SEC)
+/* The time to settle while RDMA devices are due, which will tell of themselves. */
+#define DUE_USEC (2 * USEC_PER_SEC)
 /* What failed is tried again at growing intervals, whatever happens meanwhile. */
 #define RETRY_FIRST_USEC (10 * USEC_PER_SEC)
 #define RETRY_LAST_USEC  (600 * USEC_PER_SEC)
@@ -54,6 +56,8 @@ struct watch {
 	} errand;
 	struct worker_message making; /* what the worker is at */
 	uint32_t n_made;              /* VFs of it that were seen last */
+	uint32_t n_ibdevs_known;      /* RDMA devices announced when its last action began */
+	uint32_t n_ibdevs_due;        /* as many are announced when all are there */
 	uint64_t event_usec;          /* of the last event */
 	uint64_t storm_usec;          /* since when events put the next pass off; 0: none is due */
 	uint64_t not_before_usec;     /* of the next look: a loss needs two, SettleSec= apart */
@@ -89,19 +93,30 @@ static int arm(sd_event_source *timer, uint64_t when)
 }
 
 /*
+ * RDMA devices that are still to come, which each tells by an event: until then a look would find
+ * nothing but that, and take the processors from those who make them.
+ */
+static bool is_ibdev_due(const struct watch *w)
+{
+	return !w->is_ready && (int32_t)(w->n_ibdevs_due - w->uevents.n_ibdevs) > 0;
+}
+
+/*
  * By the time of the events, whatever was done since: quiet that passed while a pass was running is
  * not waited for once more. The look of the pass begins before the end of the quiet: nothing that
  * happens meanwhile escapes it, for any event ends it.
  */
 static int arm_settle(struct watch *w)
 {
-	const uint64_t settle_usec = w->config.service.settle_usec;
-	const uint64_t when = MIN(w->event_usec + settle_usec, w->storm_usec + STORM_USEC);
-	uint64_t ahead_usec = AHEAD(settle_usec);
+	uint64_t settle_usec = w->config.service.settle_usec;
+	uint64_t ahead_usec = AHEAD(settle_usec), when;
 	int r;
 
-	if (!w->is_ready)
+	if (is_ibdev_due(w))
+		settle_usec = ahead_usec = MAX(settle_usec, DUE_USEC);
+	else if (!w->is_ready)
 		ahead_usec = MIN(ahead_usec, AHEAD_AT_START_USEC);
+	when = MIN(w->event_usec + settle_usec, w->storm_usec + STORM_USEC);
 	r = w->doors ? 0 : arm(w->ahead, MAX(w->event_usec + ahead_usec, w->not_before_usec));
 	return r < 0 ? r : arm(w->settle, MAX(when, w->not_before_usec));
 }
@@ -175,6 +190,7 @@ static int tell_start(struct watch *w, const struct worker_message *m)
 	int r, armed;
 
 	w->making = *m;
+	w->n_ibdevs_known = w->uevents.n_ibdevs;
 	w->n_made = 0;
 	if (m->pf[0]) {
 		tell_status(w, m->text, m->deadline_usec);
@@ -201,6 +217,8 @@ static int arm_timers(struct watch *w)
 	int r = 0, armed;
 
 	if (res->n_waiting > 0 || res->n_lost > 0) {
+		if (is_ibdev_due(w))
+			w->look_usec = MAX(w->look_usec, DUE_USEC);
 		when = MIN(when, now_usec() + (res->n_lost > 0 ? MAX(w->look_usec, settle_usec)
 							       : w->look_usec));
 		w->look_usec = MIN(w->look_usec * 2, LOOK_LAST_USEC);
@@ -243,6 +261,7 @@ static int on_result(struct watch *w)
 		return r;
 
 	w->is_first = false;
+	w->n_ibdevs_due = w->n_ibdevs_known + res->n_absent;
 	w->not_before_usec = res->n_lost > 0 ? now_usec() + w->config.service.settle_usec : 0;
 	if (w->is_again) {
 		w->is_again = false;
@@ -398,6 +417,7 @@ static int start_worker(struct watch *w, bool is_held)
 	int r;
 
 	w->was_retry = w->is_retry;
+	w->n_ibdevs_known = w->uevents.n_ibdevs;
 	w->has_result = w->is_retry = false;
 	w->result = (struct pass_result){};
 	w->errand = is_held ? WORKER_IS_HELD : WORKER_GOES_ON;

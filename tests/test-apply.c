@@ -386,6 +386,60 @@ static void a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time(voi
 		assert_int_equal(actions[i].result, results[i]);
 }
 
+static const char *const letters[_VERB_N] = {
+	[VERB_WRITE_RULES] = "R",
+	[VERB_SET_LINK_UP] = "L",
+	[VERB_SET_NUM_VFS] = "V",
+};
+
+static void note_start(void *userdata, const struct action *a, uint64_t deadline_usec _unused_)
+{
+	strcat(strcat(userdata, "<"), letters[a->verb]);
+}
+
+static void note_end(void *userdata, const struct action *a)
+{
+	assert_true(a->is_done);
+	strcat(strcat(userdata, letters[a->verb]), ">");
+}
+
+/* VFs wait until udev knows its new rules, the links of PFs do not. */
+static void rules_are_read_while_links_come_up_and_before_there_are_vfs(void **state)
+{
+	static const struct {
+		const char *verbs; /* in the plan: Rules, Link, Vfs */
+		const char *heard; /* what began < and ended > */
+	} rows[] = {
+		{ "RLLV", "<R<LL><LL>R><VV>" }, { "RV", "<RR><VV>" },
+		{ "RL", "<R<LL>R>" },           { "R", "<RR>" },
+		{ "LRV", "<LL><RR><VV>" },
+	};
+	struct place *place = *state;
+	const struct node node = {};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct action actions[4] = {};
+		struct plan p = { .actions = actions,
+				  .n_actions = strlen(rows[i].verbs),
+				  .rules = (char *)"the rules" };
+		char heard[32] = "";
+		const struct apply_hooks hooks = { note_start, note_end, NULL, heard };
+
+		for (size_t k = 0; k < p.n_actions; k++) {
+			for (enum verb v = 0; v < _VERB_N; v++)
+				if (letters[v] && *letters[v] == rows[i].verbs[k])
+					actions[k].verb = v;
+			COPY(actions[k].target, "/rules");
+			COPY(actions[k].from, "0");
+			COPY(actions[k].to, "4");
+		}
+		assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), p.n_actions);
+		if (!streq(heard, rows[i].heard))
+			fail_msg("%s: %s", rows[i].verbs, heard);
+	}
+	assert_text(place, "/rules", "the rules");
+}
+
 static void a_static_pod_is_written_after_its_file_and_its_record(void **state)
 {
 	struct place *place = *state;
@@ -430,6 +484,7 @@ int main(void)
 		cmocka_unit_test(the_way_back_is_looked_at_before_the_module_is_unloaded),
 		cmocka_unit_test(whoever_forbids_a_module_is_told_from_who_does_not),
 		cmocka_unit_test(a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time),
+		cmocka_unit_test(rules_are_read_while_links_come_up_and_before_there_are_vfs),
 		cmocka_unit_test(a_static_pod_is_written_after_its_file_and_its_record),
 		cmocka_unit_test(nobody_has_to_ask),
 		cmocka_unit_test(what_was_unplugged_meanwhile_is_known),

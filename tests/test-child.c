@@ -149,6 +149,41 @@ static void a_process_that_died_between_two_calls_is_noticed(void **state _unuse
 	munmap(seen, sizeof(*seen));
 }
 
+/* A later process has inherited the end of the earlier one, and neither waits for it. */
+static void two_go_on_beside_each_other(void **state _unused_)
+{
+	static const struct row rows[] = { DONE, FAILS, DONE, HANGS };
+	struct seen *seen = make_seen();
+	struct calls calls = { rows, seen };
+	struct child earlier = { .call = make_call, .userdata = &calls }, later = earlier;
+	const uint64_t begin = now_usec();
+	char error[CHILD_ERROR_LEN] = "";
+
+	assert_int_equal(child_begin(&earlier, 0), 0);
+	assert_int_equal(child_call(&later, 2, LONG_USEC, error, sizeof(error)), 0);
+	assert_int_equal(child_end(&earlier, now_usec() + LONG_USEC, error, sizeof(error)), 0);
+	assert_true(seen->pids[0] != seen->pids[2]);
+
+	assert_int_equal(child_begin(&earlier, 1), 0);
+	assert_int_equal(child_begin(&later, 3), 0);
+	assert_int_equal(child_end(&earlier, now_usec() + LONG_USEC, error, sizeof(error)), -EBUSY);
+	assert_string_equal(error, "the kernel's words");
+	assert_true(seen->pids[0] == seen->pids[1]);
+	assert_int_equal(child_end(&later, now_usec() + 50 * USEC_PER_MSEC, error, sizeof(error)),
+			 -ETIMEDOUT);
+
+	assert_int_equal(child_begin(&earlier, 0), 0);
+	assert_int_equal(child_begin(&later, 2), 0);
+	assert_int_equal(child_end(&later, now_usec() + LONG_USEC, error, sizeof(error)), 0);
+	assert_int_equal(child_end(&earlier, now_usec() + LONG_USEC, error, sizeof(error)), 0);
+	child_done(&earlier);
+	child_done(&later);
+	assert_true(now_usec() - begin < LONG_USEC / 2);
+	while (waitpid(-1, NULL, 0) > 0) /* the one that was left behind */
+		;
+	munmap(seen, sizeof(*seen));
+}
+
 /* As a worker that is killed: what hangs in a call, and what waits for one, dies with it. */
 static void a_child_dies_with_its_parent(void **state _unused_)
 {
@@ -188,6 +223,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_share_a_process_until_one_ends_badly),
 		cmocka_unit_test(a_process_that_died_between_two_calls_is_noticed),
+		cmocka_unit_test(two_go_on_beside_each_other),
 		cmocka_unit_test(a_child_dies_with_its_parent),
 	};
 

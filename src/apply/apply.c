@@ -133,11 +133,64 @@ static bool is_void(const struct node *n, const struct plan *p, size_t i)
 	return false;
 }
 
+/*
+ * What takes udev long is made beside what udev has no part in: it reads its rules anew while the
+ * links of PFs come up. The first VF waits for it.
+ */
+static bool goes_beside(const struct action *a)
+{
+	return a->verb == VERB_WRITE_RULES;
+}
+
+static bool may_overtake(const struct action *a)
+{
+	return a->verb == VERB_SET_LINK_UP || a->verb == VERB_SET_MTU;
+}
+
+static void end_action(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
+		       struct action *a)
+{
+	a->is_done = true;
+	a->is_gone = a->result < 0 && is_gone(d, n, a);
+	hooks->on_end(hooks->userdata, a);
+}
+
+/* An action that goes on while others are made. */
+struct beside {
+	struct child child;
+	struct action *action; /* NULL: none does */
+	uint64_t until_usec;
+};
+
+static int begin_beside(struct beside *b, struct action *a, size_t i)
+{
+	int r = child_begin(&b->child, i);
+
+	if (r < 0)
+		return r;
+	b->action = a;
+	b->until_usec = now_usec() + deadline_of(a);
+	return 0;
+}
+
+static void end_beside(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
+		       struct beside *b)
+{
+	struct action *a = b->action;
+
+	if (!a)
+		return;
+	b->action = NULL;
+	a->result = child_end(&b->child, b->until_usec, a->error, sizeof(a->error));
+	end_action(d, n, hooks, a);
+}
+
 int apply_plan(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
 	       struct plan *p)
 {
 	struct job job = { .work = { .doors = d, .node = n, .plan = p, .rules = p->rules } };
 	_cleanup_(child_done) struct child child = { .call = run_job, .userdata = &job };
+	struct beside beside = { .child = { .call = run_job, .userdata = &job } };
 	int n_tried = 0;
 
 	for (size_t i = 0; i < p->n_actions; i++) {
@@ -145,21 +198,28 @@ int apply_plan(struct doors *d, const struct node *n, const struct apply_hooks *
 
 		if (a->class != CLASS_CHANGE || a->is_done || is_void(n, p, i))
 			continue;
+		if (!may_overtake(a))
+			end_beside(d, n, hooks, &beside);
 
 		hooks->on_start(hooks->userdata, a, deadline_of(a));
+		n_tried++;
 		a->result = hooks->recheck && is_destructive(a)
 				    ? hooks->recheck(hooks->userdata, a, a->error, sizeof(a->error))
 				    : 0;
-		if (a->result >= 0)
+		if (a->result >= 0 && goes_beside(a)) {
+			a->result = begin_beside(&beside, a, i);
+			if (a->result >= 0)
+				continue;
+		} else if (a->result >= 0) {
 			a->result =
 				child_call(&child, i, deadline_of(a), a->error, sizeof(a->error));
-		a->is_done = true;
-		a->is_gone = a->result < 0 && is_gone(d, n, a);
-		hooks->on_end(hooks->userdata, a);
-		n_tried++;
+		}
+		end_action(d, n, hooks, a);
 		/* No more writes to PCI functions in this boot: the next plan leaves them out. */
 		if (plan_stuck(p)[0])
 			break;
 	}
+	end_beside(d, n, hooks, &beside);
+	child_done(&beside.child);
 	return n_tried;
 }

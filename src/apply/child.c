@@ -82,6 +82,7 @@ void child_done(struct child *c)
 {
 	if (c->pid == 0)
 		return;
+	shutdown(c->fd, SHUT_RDWR); /* a child that began later has inherited it */
 	close(TAKE_FD(c->fd));
 	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -97,16 +98,25 @@ static void leave_behind(struct child *c)
 	c->pid = 0;
 }
 
-int child_call(struct child *c, size_t i, uint64_t deadline_usec, char *ret_error, size_t size)
+int child_begin(struct child *c, size_t i)
 {
-	struct answer answer = {};
 	int r = c->pid ? 0 : start(c);
 
 	if (r < 0)
 		return r;
-	r = send(c->fd, &i, sizeof(i), MSG_NOSIGNAL) == sizeof(i)
-		    ? wait_readable(c->fd, now_usec() + deadline_usec)
-		    : -EIO;
+	if (send(c->fd, &i, sizeof(i), MSG_NOSIGNAL) == sizeof(i))
+		return 0;
+	kill(c->pid, SIGKILL);
+	child_done(c);
+	return -EIO;
+}
+
+int child_end(struct child *c, uint64_t until_usec, char *ret_error, size_t size)
+{
+	struct answer answer = {};
+	int r;
+
+	r = wait_readable(c->fd, until_usec);
 	if (r == 0) {
 		leave_behind(c);
 		return -ETIMEDOUT;
@@ -123,4 +133,11 @@ int child_call(struct child *c, size_t i, uint64_t deadline_usec, char *ret_erro
 	answer.error[sizeof(answer.error) - 1] = '\0';
 	copy(ret_error, size, answer.error);
 	return answer.result;
+}
+
+int child_call(struct child *c, size_t i, uint64_t deadline_usec, char *ret_error, size_t size)
+{
+	int r = child_begin(c, i);
+
+	return r < 0 ? r : child_end(c, now_usec() + deadline_usec, ret_error, size);
 }

@@ -31,5 +31,12 @@ struct child {
  */
 int child_call(struct child *c, size_t i, uint64_t deadline_usec, char *ret_error, size_t size);
 
+/*
+ * child_call() in two halves, for a call that goes on while others are made in another child. Not
+ * more than one at a time in each.
+ */
+int child_begin(struct child *c, size_t i);
+int child_end(struct child *c, uint64_t until_usec, char *ret_error, size_t size);
+
 /* Ends the process, which is between two calls. */
 void child_done(struct child *c);

@@ -8,7 +8,8 @@
 /* All that is called of libudev, which only the service and a wait for devices need. */
 /* clang-format off */
 #define CALLS(X) \
-	X(device_get_devpath) X(device_get_subsystem) X(device_unref) X(monitor_enable_receiving) \
+	X(device_get_action) X(device_get_devpath) X(device_get_subsystem) X(device_unref) \
+	X(monitor_enable_receiving) \
 	X(monitor_filter_add_match_subsystem_devtype) X(monitor_get_fd) X(monitor_get_udev) \
 	X(monitor_new_from_netlink) X(monitor_receive_device) X(monitor_set_receive_buffer_size) \
 	X(monitor_unref) X(new) X(unref)
@@ -105,6 +106,14 @@ static bool matters(struct udev_device *device)
 	       !is_prefix(path, "/devices/virtual/");
 }
 
+static bool is_new_ibdev(struct udev_device *device)
+{
+	const char *subsystem = udev.device_get_subsystem(device);
+	const char *action = udev.device_get_action(device);
+
+	return subsystem && action && streq(subsystem, "infiniband") && streq(action, "add");
+}
+
 int uevents_drain(struct uevents *u)
 {
 	bool is_lost = false;
@@ -118,6 +127,7 @@ int uevents_drain(struct uevents *u)
 		device = udev.monitor_receive_device(u->monitor);
 		if (device) {
 			n += matters(device);
+			u->n_ibdevs += is_new_ibdev(device);
 			udev.device_unref(device);
 			continue;
 		}

@@ -13,6 +13,7 @@ struct udev_monitor;
 
 struct uevents {
 	struct udev_monitor *monitor; /* owned */
+	uint32_t n_ibdevs;            /* RDMA devices that were announced so far */
 };
 
 int uevents_open(struct uevents *u);
