@@ -131,7 +131,7 @@ static bool take_value(struct word *line, const char *key)
 	return true;
 }
 
-static int on_exec(struct unit *u, const struct word *value)
+static int on_exec(struct unit *u, struct word *value)
 {
 	_cleanup_(words_done) struct words words = {};
 	int r;
@@ -177,7 +177,7 @@ int unit_assign(struct unit *u, const struct word *w)
 	return r < 0 || !add_variable(u, &v) ? -ENOMEM : 0;
 }
 
-static int on_environment(struct unit *u, const struct word *value)
+static int on_environment(struct unit *u, struct word *value)
 {
 	_cleanup_(words_done) struct words words = {};
 	int r;
@@ -262,8 +262,8 @@ static int scan_unit(struct unit *u, uint16_t page)
 		     { UNIT_PROBLEM_KEY, on_problem },
 		     { "LimitMEMLOCK", on_memlock },
 		     { "DefaultLimitMEMLOCK", on_memlock }, /* of system.conf */
-		     { "ExecStart", (int (*)(struct unit *, struct word *))on_exec },
-		     { "Environment", (int (*)(struct unit *, struct word *))on_environment } };
+		     { "ExecStart", on_exec },
+		     { "Environment", on_environment } };
 	bool is_service = false;
 	size_t at = 0;
 	int r = 1;
