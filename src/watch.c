@@ -465,6 +465,7 @@ static int start_pass(struct watch *w)
 		return w->worker.pid ? go_on_with_worker(w) : start_worker(w, false);
 	}
 
+	w->n_ibdevs_known = w->uevents.n_ibdevs;
 	pass.on_start = on_start;
 	r = run_pass(w->doors, &pass, &w->result);
 	return r < 0 ? r : on_result(w);
