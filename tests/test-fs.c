@@ -621,6 +621,58 @@ static void attributes_are_written_on_the_running_system_only(void **state)
 	fs_done(&live);
 }
 
+static void read_inside(const struct fs *fs, const char *root, const char *name, const char *want)
+{
+	char path[128], buf[64];
+
+	snprintf(path, sizeof(path), "%s/%s", root, name);
+	assert_int_equal(fs_read(fs, path, buf, sizeof(buf)), want ? 0 : -ENOENT);
+	if (want)
+		assert_string_equal(buf, want);
+}
+
+/* The way there is walked once: what is made anew under the same name is another folder. */
+static void a_folder_is_entered_on_the_running_system_only(void **state)
+{
+	struct place *p = *state;
+	const char *root = p->root + 1; /* below "/" */
+	struct fs live, inside;
+	char folder[128];
+
+	assert_int_equal(mkdirat(p->fs.root, "a", 0755), 0);
+	assert_int_equal(mkdirat(p->fs.root, "ab", 0755), 0);
+	put(p->fs.root, "a/x", "1\n", 2);
+	put(p->fs.root, "ab/x", "2\n", 2);
+
+	assert_int_equal(fs_open_root("/", &live), 0);
+	snprintf(folder, sizeof(folder), "%s/a", root);
+	fs_enter(&live, folder, &inside);
+	read_inside(&inside, root, "a/x", "1");
+	read_inside(&inside, root, "ab/x", "2");
+	read_inside(&inside, root, "a/absent", NULL);
+	assert_true(fs_exists(&inside, folder));
+	remove_tree(p->fs.root, "a");
+	assert_int_equal(mkdirat(p->fs.root, "a", 0755), 0);
+	put(p->fs.root, "a/x", "3\n", 2);
+	read_inside(&inside, root, "a/x", NULL);
+	fs_leave(&inside);
+	read_inside(&inside, root, "a/x", "3");
+	fs_leave(&inside);
+	fs_done(&live);
+
+	fs_enter(&p->fs, "a", &inside);
+	remove_tree(p->fs.root, "a");
+	assert_int_equal(mkdirat(p->fs.root, "a", 0755), 0);
+	put(p->fs.root, "a/x", "4\n", 2);
+	read_inside(&inside, "a", "x", "4");
+	fs_leave(&inside);
+
+	fs_enter(&p->fs, "absent", &inside);
+	read_inside(&inside, "absent", "x", NULL);
+	read_inside(&inside, "a", "x", "4");
+	fs_leave(&inside);
+}
+
 static void an_unset_root_is_not_the_running_system(_unused_ void **state)
 {
 	static const struct {
@@ -664,6 +716,7 @@ int main(void)
 		TEST(a_full_disk_leaves_the_old_file),
 		TEST(removing_what_is_absent_is_success),
 		TEST(attributes_are_written_on_the_running_system_only),
+		TEST(a_folder_is_entered_on_the_running_system_only),
 		TEST(an_unset_root_is_not_the_running_system),
 	};
 

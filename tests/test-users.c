@@ -79,6 +79,9 @@ static void add_process(const struct tree *t, unsigned pid, unsigned parent, con
 	snprintf(text, sizeof(text), "%u (%s) S %u 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 %u 0 0\n",
 		 pid, command, parent, start);
 	tree_file(t, path, text);
+	snprintf(path, sizeof(path), "proc/%u/comm", pid);
+	snprintf(text, sizeof(text), "%s\n", command);
+	tree_file(t, path, text);
 	snprintf(path, sizeof(path), "proc/%u/ns/net", pid);
 	tree_link(t, path, netns);
 }
@@ -166,6 +169,41 @@ static void processes_are_read_whatever_they_are_called(_unused_ void **state)
 	assert_true(is_our_process(&p, 101));
 	assert_false(is_our_process(&p, 1));
 	assert_false(is_our_process(&p, 4711));
+	tree_remove(&t);
+}
+
+static size_t count_named(const struct tree *t)
+{
+	_cleanup_(processes_done) struct processes p = {};
+
+	assert_int_equal(processes_list_named(&t->fs, "sriovdp", &p), 0);
+	for (size_t i = 0; i < p.n; i++) {
+		assert_string_equal(p.items[i].command, "sriovdp");
+		assert_int_equal(p.items[i].start, 30 + p.items[i].pid);
+	}
+	return p.n;
+}
+
+static void threads_of_the_kernel_are_no_named_processes(_unused_ void **state)
+{
+	struct tree t;
+
+	make_machine(&t);
+	add_process(&t, 2, 0, "kthreadd", 1, OURS);
+	add_process(&t, 33, 2, "sriovdp", 63, OURS);
+	add_process(&t, 34, 1, "sriovdp", 64, OURS);
+	add_process(&t, 35, 1, "sriovdp2", 65, OURS);
+	add_process(&t, 330, 34, "sriovdp", 360, OURS);
+	tree_file(&t, "proc/36/comm", "sriovdp\n"); /* gone meanwhile */
+	assert_int_equal(count_named(&t), 3);
+
+	tree_file(&t, "proc/2/task/2/children", "3 5 33 ");
+	assert_int_equal(count_named(&t), 2);
+
+	/* In the second process of a container it is somebody else's list. */
+	tree_file(&t, "proc/2/stat",
+		  "2 (kthreadd) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0\n");
+	assert_int_equal(count_named(&t), 3);
 	tree_remove(&t);
 }
 
@@ -744,6 +782,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_cgroup_tells_the_container_or_the_unit),
 		cmocka_unit_test(processes_are_read_whatever_they_are_called),
+		cmocka_unit_test(threads_of_the_kernel_are_no_named_processes),
 		cmocka_unit_test(open_contexts_have_a_process),
 		cmocka_unit_test(vfio_groups_have_a_process),
 		cmocka_unit_test(modules_that_are_held_are_in_use),

@@ -70,17 +70,19 @@ static void note_denied(struct fs_denied *denied, const char *path)
 
 static int open_path(const struct fs *fs, const char *path, int flags)
 {
+	const size_t length = fs->inside ? strlen(fs->inside) : 0;
 	const mode_t mode = flags & O_CREAT ? 0600 : 0;
 	int fd = -1;
 
-	if (!fs->is_live) {
-		fd = open_in_root(fs->root, path, flags, mode);
-		if (fd < 0 && errno != ENOSYS &&
-		    errno != EPERM) /* EPERM: of an old seccomp filter */
-			return -errno;
-	}
-	if (fd < 0)
+	if (length > 0 && is_prefix(path, fs->inside) && path[length] == '/')
+		fd = openat(fs->inside_fd, path + length + 1, flags, mode);
+	else if (fs->is_live)
 		fd = openat(fs->root, path, flags, mode);
+	else {
+		fd = open_in_root(fs->root, path, flags, mode);
+		if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* of an old seccomp filter */
+			fd = openat(fs->root, path, flags, mode);
+	}
 
 	return fd < 0 ? -errno : fd;
 }
@@ -96,6 +98,25 @@ int fs_open(const struct fs *fs, const char *path, int flags)
 	if (fd == -EACCES && fs->denied)
 		note_denied(fs->denied, path);
 	return fd;
+}
+
+void fs_enter(const struct fs *fs, const char *path, struct fs *ret)
+{
+	*ret = *fs;
+	ret->inside = NULL;
+	if (!fs->is_live)
+		return;
+
+	ret->inside_fd = open_path(fs, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (ret->inside_fd >= 0)
+		ret->inside = path;
+}
+
+void fs_leave(struct fs *fs)
+{
+	if (fs->inside)
+		close(fs->inside_fd);
+	fs->inside = NULL;
 }
 
 static int check_regular(int fd, struct stat *ret)

@@ -33,10 +33,22 @@ struct fs {
 			size_t size);
 	void *userdata;
 	struct fs_denied *denied; /* filled, when not NULL */
+	const char *inside;       /* NULL, or the folder of fs_enter(), borrowed */
+	int inside_fd;            /* O_PATH of it */
 };
 
 int fs_open_root(const char *path, struct fs *ret); /* NULL or "/": the running system */
 void fs_done(struct fs *fs);
+
+/*
+ * The same root for who reads much below one folder: the way there, of a device in sysfs a dozen
+ * parts and links, is walked once. Paths stay what they are, and what is not below @path is reached
+ * as before; so is all in a --root, or when @path cannot be opened. What is removed and made anew
+ * under the same name meanwhile is not there any more. @path and @fs stay the caller's and must
+ * live until fs_leave(), which takes a zeroed one as well.
+ */
+void fs_enter(const struct fs *fs, const char *path, struct fs *ret);
+void fs_leave(struct fs *fs);
 
 /*
  * Opens a file below the root with these open(2) flags; O_CLOEXEC is added, O_CREAT makes it 0600.

@@ -149,25 +149,28 @@ static int observe_ports(const struct fs *fs, bool is_short, struct ibdev *ib)
 
 int observe_ibdev(const struct fs *fs, bool is_short, struct ibdev *ib)
 {
-	char path[128], target[512];
+	_cleanup_(fs_leave) struct fs inside = {};
+	char folder[128], path[160], target[512];
 	int r;
 
-	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/device", ib->name);
-	r = fs_read_link(fs, path, target, sizeof(target));
+	snprintf(folder, sizeof(folder), IBDEV_FOLDER "/%s", ib->name);
+	fs_enter(fs, folder, &inside);
+	snprintf(path, sizeof(path), "%s/device", folder);
+	r = fs_read_link(&inside, path, target, sizeof(target));
 	if (r >= 0)
 		parse_pci_of_path(target, ib->pci, sizeof(ib->pci));
 	else if (r != -ENOENT && r != -EINVAL)
 		return r;
 
-	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/node_guid", ib->name);
-	observe_text(fs, path, ib->node_guid, sizeof(ib->node_guid));
-	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/node_type", ib->name);
-	observe_text(fs, path, ib->node_type, sizeof(ib->node_type));
+	snprintf(path, sizeof(path), "%s/node_guid", folder);
+	observe_text(&inside, path, ib->node_guid, sizeof(ib->node_guid));
+	snprintf(path, sizeof(path), "%s/node_type", folder);
+	observe_text(&inside, path, ib->node_type, sizeof(ib->node_type));
 	keep_word(ib->node_type);
-	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/fw_ver", ib->name);
-	observe_text(fs, path, ib->firmware, sizeof(ib->firmware));
+	snprintf(path, sizeof(path), "%s/fw_ver", folder);
+	observe_text(&inside, path, ib->firmware, sizeof(ib->firmware));
 
-	return observe_ports(fs, is_short, ib);
+	return observe_ports(&inside, is_short, ib);
 }
 
 int observe_all_gids(const struct fs *fs, struct ibdev *ib)

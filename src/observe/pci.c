@@ -96,9 +96,10 @@ static void read_instance(const struct fs *fs, struct pci *pci)
 
 static int observe_function(const struct fs *fs, const char *address, struct pci *ret)
 {
+	_cleanup_(fs_leave) struct fs inside = {};
 	struct pci pci = {};
 	uint32_t vendor = 0, device = 0;
-	char path[128];
+	char folder[64], path[128];
 	int r;
 
 	if (!COPY(pci.address, address))
@@ -111,6 +112,9 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 		return 0;
 	}
 
+	snprintf(folder, sizeof(folder), FOLDER "/%s", address);
+	fs_enter(fs, folder, &inside);
+	fs = &inside;
 	r = read_number(fs, &pci, "vendor", UINT16_MAX, &vendor, NULL);
 	if (r >= 0)
 		r = read_number(fs, &pci, "device", UINT16_MAX, &device, NULL);
@@ -118,10 +122,10 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 	pci.device = (uint16_t)device;
 	read_numa_node(fs, &pci);
 	if (r >= 0) {
-		snprintf(path, sizeof(path), FOLDER "/%s/modalias", address);
+		snprintf(path, sizeof(path), "%s/modalias", folder);
 		if (fs_read(fs, path, pci.modalias, sizeof(pci.modalias)) < 0)
 			pci.modalias[0] = '\0';
-		snprintf(path, sizeof(path), FOLDER "/%s/driver", address);
+		snprintf(path, sizeof(path), "%s/driver", folder);
 		r = tolerate(&pci, "driver",
 			     fs_read_link_name(fs, path, pci.driver, sizeof(pci.driver)));
 	}

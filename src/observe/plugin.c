@@ -83,12 +83,12 @@ static int find_processes(const struct fs *fs, const char *command, const uint64
 	int r;
 
 	unrecorded.on_read = NULL;
-	r = processes_list_commands(&unrecorded, &list);
+	r = processes_list_named(&unrecorded, command, &list);
 	for (size_t i = 0; i < list.n && r >= 0; i++) {
 		const struct process *p = &list.items[i];
 		struct plugin_process *found;
 
-		if (!streq(p->command, command) || (!is_all && change && p->start >= *change))
+		if (!is_all && change && p->start >= *change)
 			continue;
 		found = APPEND(n->plugin_processes, n->n_plugin_processes);
 		if (!found)

@@ -3,9 +3,10 @@
 
 #include <ctype.h>
 
-#define MAX_CGROUP_BYTES 65536u
-#define ID_DIGITS        12 /* of a container's id: what its tools print */
-#define LEAST_ID_DIGITS  32 /* what is shorter is a name */
+#define MAX_CGROUP_BYTES   65536u
+#define MAX_CHILDREN_BYTES (1u << 20)
+#define ID_DIGITS          12 /* of a container's id: what its tools print */
+#define LEAST_ID_DIGITS    32 /* what is shorter is a name */
 
 bool parse_inode(const char *text, const char *kind, uint64_t *ret)
 {
@@ -83,53 +84,130 @@ static int compare_process(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static int list_all(const struct fs *fs, bool with_netns, struct processes *ret)
+/* Return: 1 when it was read, 0 when it is gone meanwhile or something that is no process. */
+static int read_process(const struct fs *fs, const char *name, struct process *ret)
+{
+	char path[64], stat[1024];
+
+	snprintf(path, sizeof(path), "proc/%s/stat", name);
+	return fs_read(fs, path, stat, sizeof(stat)) >= 0 && parse_stat(stat, ret);
+}
+
+static int append_process(struct processes *list, const struct process *p)
+{
+	struct process *slot = APPEND(list->items, list->n);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = *p;
+	return 0;
+}
+
+static void hand_over(struct processes *list, struct processes *ret)
+{
+	if (list->n > 0)
+		qsort(list->items, list->n, sizeof(*list->items), compare_process);
+	*ret = *list;
+	TAKE(list->items); /* the array changes hands with the struct */
+}
+
+int processes_list(const struct fs *fs, struct processes *ret)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	_cleanup_(processes_done) struct processes list = {};
-	char path[64], stat[1024];
+	char self[64];
 	int r;
 
 	r = fs_list(fs, "proc", &names);
 	if (r < 0)
 		return r;
 
-	if (fs_read_link(fs, "proc/self", stat, sizeof(stat)) < 0 || !parse_pid(stat, &list.self))
+	if (fs_read_link(fs, "proc/self", self, sizeof(self)) < 0 || !parse_pid(self, &list.self))
 		list.self = 0;
-	list.netns = with_netns ? read_netns(fs, "self") : 0;
+	list.netns = read_netns(fs, "self");
 
-	for (size_t i = 0; i < names.n_names; i++) {
-		struct process p = {}, *slot;
+	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
+		struct process p = {};
 
-		if (!parse_pid(names.names[i], &p.pid))
+		if (!parse_pid(names.names[i], &p.pid) || !read_process(fs, names.names[i], &p))
 			continue;
-		snprintf(path, sizeof(path), "proc/%s/stat", names.names[i]);
-		/* Gone meanwhile, or something that is no process. */
-		if (fs_read(fs, path, stat, sizeof(stat)) < 0 || !parse_stat(stat, &p))
-			continue;
-		p.netns = with_netns ? read_netns(fs, names.names[i]) : 0;
-
-		slot = APPEND(list.items, list.n);
-		if (!slot)
-			return -ENOMEM;
-		*slot = p;
+		p.netns = read_netns(fs, names.names[i]);
+		r = append_process(&list, &p);
 	}
-
-	if (list.n > 0)
-		qsort(list.items, list.n, sizeof(*list.items), compare_process);
-	*ret = list;
-	TAKE(list.items); /* the array changes hands with the struct */
+	if (r < 0)
+		return r;
+	hand_over(&list, ret);
 	return 0;
 }
 
-int processes_list(const struct fs *fs, struct processes *ret)
+static int compare_pid(const void *a, const void *b)
 {
-	return list_all(fs, true, ret);
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
 }
 
-int processes_list_commands(const struct fs *fs, struct processes *ret)
+/* The children of kthreadd, which is the second process there ever was, and a child of none. */
+static int list_kernel_threads(const struct fs *fs, uint32_t **ret, size_t *ret_n)
 {
-	return list_all(fs, false, ret);
+	_cleanup_(freep) char *text = NULL;
+	struct process p = {};
+	uint32_t pid;
+	size_t size;
+	int r;
+
+	if (!read_process(fs, "2", &p) || p.parent != 0 || !streq(p.command, "kthreadd"))
+		return 0;
+	r = fs_read_all(fs, "proc/2/task/2/children", MAX_CHILDREN_BYTES, true, &text, &size);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+
+	for (char *save = NULL, *word = strtok_r(text, " ", &save); word;
+	     word = strtok_r(NULL, " ", &save)) {
+		uint32_t *slot;
+
+		if (!parse_pid(word, &pid))
+			continue;
+		slot = APPEND(*ret, *ret_n);
+		if (!slot)
+			return -ENOMEM;
+		*slot = pid;
+	}
+	if (*ret_n > 0)
+		qsort(*ret, *ret_n, sizeof(**ret), compare_pid);
+	return 0;
+}
+
+int processes_list_named(const struct fs *fs, const char *command, struct processes *ret)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	_cleanup_(processes_done) struct processes list = {};
+	_cleanup_(freep) uint32_t *kernel = NULL;
+	size_t n_kernel = 0;
+	int r;
+
+	r = fs_list(fs, "proc", &names);
+	if (r >= 0)
+		r = list_kernel_threads(fs, &kernel, &n_kernel);
+
+	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
+		struct process p = {};
+		char path[64], comm[64];
+
+		if (!parse_pid(names.names[i], &p.pid) ||
+		    (n_kernel > 0 &&
+		     bsearch(&p.pid, kernel, n_kernel, sizeof(*kernel), compare_pid)))
+			continue;
+		snprintf(path, sizeof(path), "proc/%s/comm", names.names[i]);
+		if (fs_read(fs, path, comm, sizeof(comm)) < 0 || !streq(comm, command) ||
+		    !read_process(fs, names.names[i], &p))
+			continue;
+		r = append_process(&list, &p);
+	}
+	if (r < 0)
+		return r;
+	hand_over(&list, ret);
+	return 0;
 }
 
 void processes_done(struct processes *p)

@@ -29,8 +29,12 @@ struct processes {
 
 /* Return: 0 or -errno (-ENOENT: there is no /proc). */
 int processes_list(const struct fs *fs, struct processes *ret);
-/* The same without their network namespaces, which are another link to read for each. */
-int processes_list_commands(const struct fs *fs, struct processes *ret);
+/*
+ * Only those with this comm, without their network namespaces. Of the others no more is read than
+ * the comm, and of threads of the kernel nothing, where /proc/2/task/2/children tells them
+ * (CONFIG_PROC_CHILDREN): there are a dozen for each processor.
+ */
+int processes_list_named(const struct fs *fs, const char *command, struct processes *ret);
 void processes_done(struct processes *p);
 
 const struct process *processes_find(const struct processes *p, uint32_t pid); /* NULL: none */
