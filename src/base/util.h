@@ -86,6 +86,13 @@ static inline uint64_t now_usec(void) /* CLOCK_MONOTONIC */
 	return (uint64_t)ts.tv_sec * USEC_PER_SEC + (uint64_t)ts.tv_nsec / NSEC_PER_USEC;
 }
 
+static inline int compare_u32(const void *a, const void *b) /* for qsort() and bsearch() */
+{
+	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 static inline bool is_prefix(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;

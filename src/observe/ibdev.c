@@ -29,13 +29,6 @@ void observe_text(const struct fs *fs, const char *path, char *ret, size_t size)
  */
 #define MAX_EMPTY 8
 
-static int compare_index(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The numbers of the slots, which a folder has in the order of their letters. */
 static int list_slots(const struct fs *fs, const char *folder, uint32_t **ret, size_t *ret_n)
 {
@@ -54,7 +47,7 @@ static int list_slots(const struct fs *fs, const char *folder, uint32_t **ret, s
 		return -ENOMEM;
 	for (size_t i = 0; i < names.n_names; i++)
 		slots[i] = (uint32_t)strtoul(names.names[i], NULL, 10);
-	qsort(slots, names.n_names, sizeof(*slots), compare_index);
+	qsort(slots, names.n_names, sizeof(*slots), compare_u32);
 	*ret = slots;
 	*ret_n = names.n_names;
 	return 0;
@@ -175,17 +168,19 @@ int observe_ibdev(const struct fs *fs, bool is_short, struct ibdev *ib)
 
 int observe_all_gids(const struct fs *fs, struct ibdev *ib)
 {
-	char folder[128];
+	_cleanup_(fs_leave) struct fs inside = {};
+	char device[128], folder[160];
 	int r = 0;
 
+	snprintf(device, sizeof(device), IBDEV_FOLDER "/%s", ib->name);
+	fs_enter(fs, device, &inside);
 	for (size_t i = 0; i < ib->n_ports && r >= 0; i++) {
 		struct port *port = &ib->ports[i];
 
 		free(TAKE(port->gids));
 		port->n_gids = 0;
-		snprintf(folder, sizeof(folder), IBDEV_FOLDER "/%s/ports/%" PRIu32, ib->name,
-			 port->number);
-		r = observe_gids(fs, folder, port);
+		snprintf(folder, sizeof(folder), "%s/ports/%" PRIu32, device, port->number);
+		r = observe_gids(&inside, folder, port);
 	}
 	return r;
 }

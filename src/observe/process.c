@@ -140,13 +140,6 @@ int processes_list(const struct fs *fs, struct processes *ret)
 	return 0;
 }
 
-static int compare_pid(const void *a, const void *b)
-{
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The children of kthreadd, which is the second process there ever was, and a child of none. */
 static int list_kernel_threads(const struct fs *fs, uint32_t **ret, size_t *ret_n)
 {
@@ -174,7 +167,7 @@ static int list_kernel_threads(const struct fs *fs, uint32_t **ret, size_t *ret_
 		*slot = pid;
 	}
 	if (*ret_n > 0)
-		qsort(*ret, *ret_n, sizeof(**ret), compare_pid);
+		qsort(*ret, *ret_n, sizeof(**ret), compare_u32);
 	return 0;
 }
 
@@ -196,7 +189,7 @@ int processes_list_named(const struct fs *fs, const char *command, struct proces
 
 		if (!parse_pid(names.names[i], &p.pid) ||
 		    (n_kernel > 0 &&
-		     bsearch(&p.pid, kernel, n_kernel, sizeof(*kernel), compare_pid)))
+		     bsearch(&p.pid, kernel, n_kernel, sizeof(*kernel), compare_u32)))
 			continue;
 		snprintf(path, sizeof(path), "proc/%s/comm", names.names[i]);
 		if (fs_read(fs, path, comm, sizeof(comm)) < 0 || !streq(comm, command) ||
