@@ -486,6 +486,7 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 				 (!is_best_effort(&p->actions[i]) || is_output(p->actions[i].verb));
 	}
 
+	ret->n_silent = p->n_silent;
 	ret->again_usec = p->again_usec;
 
 	snprintf(ret->summary, sizeof(ret->summary),

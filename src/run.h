@@ -34,6 +34,7 @@ struct pass_result {
 	int n_changes;      /* tried */
 	uint32_t n_waiting; /* items that wait for a device, a port, an address */
 	uint32_t n_absent;  /* of them: RDMA devices of functions that have a driver */
+	uint32_t n_silent;  /* InfiniBand devices whose port nobody announces */
 	uint32_t n_lost; /* devices that another look, SettleSec= later, has to confirm as lost */
 	int n_failed;    /* changes that failed now or before and are still wanted */
 	uint64_t again_usec; /* CLOCK_MONOTONIC, when what is left alone is tried again; 0: nothing

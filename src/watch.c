@@ -22,6 +22,9 @@
  */
 #define LOOK_FIRST_USEC (50 * USEC_PER_MSEC)
 #define LOOK_LAST_USEC  (60 * USEC_PER_SEC)
+/* The state of an InfiniBand port without IPoIB has no event at all: looked at as long as one is
+ * managed. */
+#define LOOK_SILENT_USEC (30 * USEC_PER_SEC)
 /* The time to settle while RDMA devices are due, which will tell of themselves. */
 #define DUE_USEC (2 * USEC_PER_SEC)
 /* What failed is tried again at growing intervals, whatever happens meanwhile. */
@@ -223,6 +226,8 @@ static int arm_timers(struct watch *w)
 							       : w->look_usec));
 		w->look_usec = MIN(w->look_usec * 2, LOOK_LAST_USEC);
 	}
+	if (res->n_silent > 0)
+		when = MIN(when, now_usec() + LOOK_SILENT_USEC);
 	if (when != UINT64_MAX)
 		r = arm(w->look, when);
 	if (r < 0)

@@ -77,7 +77,8 @@ static void a_kind_without_an_end_is_looked_at(_unused_ void **state)
 		const char *kind;
 		uint16_t size;
 		int n;
-	} cases[] = { { "bond", 4, 1 }, { "bond", 5, 1 }, { "veth", 4, 1 }, { "veth", 5, 0 } };
+	} cases[] = { { "bond", 4, 1 }, { "bond", 5, 1 },  { "veth", 4, 1 }, { "veth", 5, 0 },
+		      { "team", 5, 1 }, { "ipoib", 6, 1 }, { "dummy", 6, 0 } };
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		char info[16] = "";
@@ -88,6 +89,27 @@ static void a_kind_without_an_end_is_looked_at(_unused_ void **state)
 		assert_int_equal(count_with(RTM_NEWLINK, &link, sizeof(link), IFLA_LINKINFO, info,
 					    a.nla_len),
 				 cases[i].n);
+	}
+}
+
+/* The port of a card has a netdev of its own; what pods make of it is above that. */
+static void an_ipoib_link_above_another_tells_nothing(_unused_ void **state)
+{
+	const struct ifinfomsg link = { .ifi_index = 7 };
+
+	for (int is_child = 0; is_child < 2; is_child++) {
+		_cleanup_(nlmsg_freep) struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWLINK, 0);
+		struct nlattr *info;
+
+		assert_non_null(m);
+		assert_int_equal(nlmsg_append(m, (void *)&link, sizeof(link), NLMSG_ALIGNTO), 0);
+		if (is_child)
+			assert_int_equal(nla_put_u32(m, IFLA_LINK, 6), 0);
+		info = nla_nest_start(m, IFLA_LINKINFO);
+		assert_non_null(info);
+		assert_int_equal(nla_put_string(m, IFLA_INFO_KIND, "ipoib"), 0);
+		nla_nest_end(m, info);
+		assert_int_equal(count(nlmsg_hdr(m), nlmsg_hdr(m)->nlmsg_len), !is_child);
 	}
 }
 
@@ -135,6 +157,7 @@ int main(void)
 		cmocka_unit_test(a_message_that_ends_in_its_head_is_looked_at),
 		cmocka_unit_test(a_malformed_attribute_is_looked_at),
 		cmocka_unit_test(a_kind_without_an_end_is_looked_at),
+		cmocka_unit_test(an_ipoib_link_above_another_tells_nothing),
 		cmocka_unit_test(a_rule_is_ours_by_its_protocol),
 		cmocka_unit_test(a_new_link_local_address_tells_nothing),
 	};

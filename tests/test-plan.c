@@ -1513,6 +1513,10 @@ static void infiniband(struct scene *s)
 	no_gids(s);
 	COPY(first_port(s)->link_layer, "InfiniBand");
 }
+static void zero_guid(struct scene *s) /* of a VF that a virtual machine got */
+{
+	COPY(ibdev_of(s, FIRST)->node_guid, "0000:0000:0000:0000");
+}
 static void second_port_is_good(struct scene *s)
 {
 	struct ibdev *ib = ibdev_of(s, FIRST);
@@ -1545,6 +1549,7 @@ static void a_device_is_usable_when_every_condition_holds(_unused_ void **state)
 	} rows[] = {
 		{ "unbound", unbound, REASON_NO_DRIVER },
 		{ "no ibdev", lost_ibdev, REASON_NO_IBDEV },
+		{ "a zero GUID", zero_guid, REASON_ZERO_GUID },
 		{ "no uverbs", lost_uverbs, REASON_NO_UVERBS },
 		{ "no rdma_cm", lost_rdma_cm, REASON_NO_RDMA_CM },
 		{ "no umad", lost_umad, REASON_NO_UMAD },
@@ -1588,6 +1593,48 @@ static void a_device_is_usable_when_every_condition_holds(_unused_ void **state)
 			assert_int_equal(p.actions[0].reason, rows[i].reason);
 			assert_string_equal(p.actions[0].target, FIRST);
 		}
+	}
+}
+
+static void without_ipoib(struct scene *s)
+{
+	infiniband(s);
+	s->node.n_netdevs = 0;
+}
+static void ipoib_down(struct scene *s)
+{
+	infiniband(s);
+	netdev_of(s, FIRST)->is_up = false;
+}
+static void roce_without_netdev(struct scene *s)
+{
+	s->node.n_netdevs = 0;
+}
+
+/* An idle service is woken for a port only where no event is to come. */
+static void an_infiniband_port_without_ipoib_is_looked_at(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*spoil)(struct scene *s);
+		uint32_t n_silent;
+	} rows[] = {
+		{ "IPoIB", infiniband, 0 },
+		{ "no IPoIB", without_ipoib, 1 },
+		{ "IPoIB is down", ipoib_down, 1 },
+		{ "Ethernet", no_gids, 0 },
+		{ "Ethernet without netdev", roce_without_netdev, 0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 1);
+		rows[i].spoil(&s);
+		make_plan(&s, &p);
+		if (p.n_silent != rows[i].n_silent)
+			fail_msg("%s: %u", rows[i].name, p.n_silent);
 	}
 }
 
@@ -2451,6 +2498,7 @@ int main(void)
 		cmocka_unit_test(an_unbound_pf_that_is_handed_out_is_a_reason),
 		cmocka_unit_test(the_netns_mode_is_changed_where_it_is_known_and_differs),
 		cmocka_unit_test(a_device_is_usable_when_every_condition_holds),
+		cmocka_unit_test(an_infiniband_port_without_ipoib_is_looked_at),
 		cmocka_unit_test(the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own),
 		cmocka_unit_test(the_state_follows_from_the_devices_and_the_time),
 		cmocka_unit_test(what_is_missing_is_an_item_of_the_plan),

@@ -568,6 +568,38 @@ static void mac_for_the_next_bind(struct scene *s)
 	COPY(s->infos[0].mac, "02:00:00:00:00:07");
 	vf_netdev(s)->is_random_mac = true;
 }
+static void infiniband_down(struct scene *s)
+{
+	guids_of_the_provider(s);
+	s->infos[0].link_state = 2;
+}
+static void infiniband_down_without_guids(struct scene *s)
+{
+	guids_of_nobody(s);
+	s->infos[0].link_state = 2;
+}
+static void infiniband_enabled(struct scene *s)
+{
+	infiniband_down(s);
+	s->infos[0].link_state = 1;
+}
+static void infiniband_down_in_use(struct scene *s)
+{
+	infiniband_down(s);
+	vf_ibdev(s)->n_contexts = 1;
+}
+static void infiniband_down_after_use(struct scene *s)
+{
+	infiniband_down(s);
+	s->memories[s->node.n_memories++] =
+		(struct memory){ .pci = "0000:41:00.1", .was_usable = true };
+}
+static void infiniband_down_rebuilt(struct scene *s)
+{
+	infiniband_down(s);
+	s->memories[s->node.n_memories++] =
+		(struct memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
+}
 static void down_by_a_person(struct scene *s)
 {
 	mac_of_a_person(s);
@@ -648,6 +680,15 @@ static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ v
 		  "set-vf-guid 41:00.1 >*\nrebind-driver 41:00.1 >mlx5_core" },
 		{ "a MAC somebody set since it was bound", mac_for_the_next_bind, "" },
 		{ "a link state somebody set", down_by_a_person, "" },
+		{ "InfiniBand, as the driver made it", infiniband_down_without_guids,
+		  "set-vf-guid 41:00.1 >*\nset-vf-link 41:00.1 >auto\nrebind-driver 41:00.1 "
+		  ">mlx5_core" },
+		{ "InfiniBand with GUIDs, down", infiniband_down, "set-vf-link 41:00.1 >auto" },
+		{ "InfiniBand, down, rebuilt", infiniband_down_rebuilt,
+		  "set-vf-link 41:00.1 >auto" },
+		{ "InfiniBand, enabled", infiniband_enabled, "" },
+		{ "InfiniBand, down, in use", infiniband_down_in_use, "" },
+		{ "InfiniBand, down after it was usable", infiniband_down_after_use, "" },
 		{ "in use", in_use, "" },
 		{ "with an address", has_address, "" },
 		{ "with a link-local address", has_link_local, FIX },

@@ -47,13 +47,18 @@ int events_fd(const struct netlink *nl)
 	return nl_socket_get_fd(nl->sock);
 }
 
-/* veth, bridge, macvlan and so on have a kind; a card has none. */
+/*
+ * veth, bridge, macvlan and so on have a kind; a card has none, but of InfiniBand: "ipoib". Those
+ * of partitions, which pods bring, name the one that they are above: ipoib_get_iflink() in
+ * drivers/infiniband/ulp/ipoib/ipoib_main.c.
+ */
 static bool is_card(struct nlmsghdr *h)
 {
 	static const struct nla_policy policy[IFLA_INFO_MAX + 1] = {
 		[IFLA_INFO_KIND] = { .type = NLA_STRING },
 	};
 	struct nlattr *attrs[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1];
+	const char *kind;
 
 	if (nlmsg_parse(h, sizeof(struct ifinfomsg), attrs, IFLA_MAX, NULL) < 0)
 		return true; /* not understood: look */
@@ -62,7 +67,9 @@ static bool is_card(struct nlmsghdr *h)
 	    !info[IFLA_INFO_KIND])
 		return true;
 
-	return streq(nla_get_string(info[IFLA_INFO_KIND]), "bond");
+	kind = nla_get_string(info[IFLA_INFO_KIND]);
+	return streq(kind, "bond") || streq(kind, "team") ||
+	       (streq(kind, "ipoib") && !attrs[IFLA_LINK]);
 }
 
 /* The kernel names the device of a card in sysfs; a bond has its ports there. */

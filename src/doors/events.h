@@ -3,9 +3,10 @@
  * Events: rtnetlink's announcements of links, addresses and routes: something changed, look again.
  *
  * What is no part of any plan does not count: link-local addresses of IPv6, but their loss; and
- * what pods bring and take all day: links of a kind that is made by software (but bonds, which
- * carry RDMA ports), addresses and settings of such links, routes to single hosts, default routes
- * of such links, rules and routes in other tables than main, but those of ours (own.h).
+ * what pods bring and take all day: links of a kind that is made by software (but bonds and teams,
+ * which carry RDMA ports, and IPoIB, whose carrier is the only event of an InfiniBand port),
+ * addresses and settings of such links, routes to single hosts, default routes of such links, rules
+ * and routes in other tables than main, but those of ours (own.h).
  */
 #pragma once
 

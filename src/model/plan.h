@@ -185,6 +185,9 @@ struct plan {
 		*checks; /* owned; what the kernel has to be asked: result and found are empty */
 	size_t n_checks;
 	uint32_t n_missing; /* PFs that Expect= asks for and that are not there */
+	/* InfiniBand devices whose port nobody announces: they have no IPoIB netdev here that is
+	 * up. */
+	uint32_t n_silent;
 	enum node_state state;
 	bool is_whole; /* ready but for the files that tell others so */
 	char *rules;   /* owned; text of the udev rules that are wanted, NULL: none */

@@ -341,7 +341,7 @@ static const struct {
 		"The RDMA device has a node GUID of zero, with which connections cannot be made",
 		"End what uses the virtual function, then \"rdma-provision apply\"; if it stays, set "
 		"its MAC through the physical function (\"ip link set PF vf N mac\") and bind its "
-		"driver again.",
+		"driver again: in a virtual machine that got the function, on its host.",
 		SEVERITY_ERROR,
 	},
 

@@ -7,6 +7,7 @@
 #include "steps.h"
 #include "users.h"
 
+#include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 
 /* One VF of ours with what its PF's driver tells of it. */
@@ -59,19 +60,23 @@ static bool has_addresses(const struct node *n, const struct netdev *nd)
 	return false;
 }
 
-/*
- * A bound VF reads its MAC or GUID when it is bound, so it has to be bound anew: once in a boot,
- * and only before anybody got it.
- */
-static bool can_rebuild(const struct node *n, const struct vf *v)
+/* Bound, but before any pod got it, and without a user now. */
+static bool is_idle(const struct node *n, const struct vf *v)
 {
 	const struct device *d = v->device;
 	const struct memory *m = node_memory(n, d->pci->address);
 	char users[64];
 
-	return d->pci->driver[0] && !d->is_in_pod && !d->is_rebuilt && !(m && m->was_usable) &&
-	       !is_held(n, v->pf->pci) && !has_autoprobe_off(v->pf->pci) &&
+	return d->pci->driver[0] && !d->is_in_pod && !(m && m->was_usable) &&
 	       !has_addresses(n, d->netdev) && !users_of_function(n, d->pci, users, sizeof(users));
+}
+
+/* A bound VF reads its MAC or GUID when it is bound, so it is bound a second time: once in a boot.
+ */
+static bool can_rebuild(const struct node *n, const struct vf *v)
+{
+	return !v->device->is_rebuilt && !is_held(n, v->pf->pci) &&
+	       !has_autoprobe_off(v->pf->pci) && is_idle(n, v);
 }
 
 static bool can_get_identity(const struct node *n, const struct vf *v)
@@ -143,11 +148,19 @@ static int want_trust(const struct node *n, struct plan *p, const struct vf *v)
 	return 0;
 }
 
-/* IFLA_VF_LINK_STATE_AUTO is 0. Of a VF that is bound somebody may have said otherwise. */
-static int want_link_auto(struct plan *p, const struct vf *v)
+/*
+ * IFLA_VF_LINK_STATE_AUTO is 0. The link state of a VF that is bound is an administrator's choice
+ * on Ethernet; on InfiniBand "disable" is how mlx5 makes each VF: mlx_to_net_policy() in
+ * drivers/infiniband/hw/mlx5/ib_virt.c.
+ */
+static int want_link_auto(const struct node *n, struct plan *p, const struct vf *v)
 {
-	if (v->device->pci->driver[0] || v->info->link_state <= 0 ||
-	    v->pf->unsupported & VF_SETTING_LINK)
+	const bool is_as_made = node_is_infiniband(n, v->pf->pci) &&
+				v->info->link_state == IFLA_VF_LINK_STATE_DISABLE;
+
+	if (v->info->link_state <= IFLA_VF_LINK_STATE_AUTO ||
+	    v->pf->unsupported & VF_SETTING_LINK ||
+	    (v->device->pci->driver[0] && !(is_as_made && is_idle(n, v))))
 		return 0;
 	return add_setting(p, v, VERB_SET_VF_LINK, "", "auto");
 }
@@ -166,7 +179,7 @@ static int want_settings(const struct node *n, struct plan *p, const struct vf *
 	if (r >= 0)
 		r = want_trust(n, p, v);
 	if (r >= 0)
-		r = want_link_auto(p, v);
+		r = want_link_auto(n, p, v);
 	return r;
 }
 

@@ -252,7 +252,7 @@ static enum reason judge(const struct config *c, const struct node *n, struct de
 	}
 	if (!ib)
 		return REASON_NO_IBDEV;
-	if (d->is_vf && is_zero_guid(ib->node_guid)) {
+	if (is_zero_guid(ib->node_guid)) {
 		COPY(d->detail, ib->name);
 		return REASON_ZERO_GUID;
 	}

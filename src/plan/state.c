@@ -140,9 +140,28 @@ bool is_settled(const struct config *c, const struct node *n, bool settled)
 	return settled || (n->was_settled && streq(n->last_hash, c->hash));
 }
 
+/*
+ * The kernel gives no uevent for the state of an InfiniBand port; the carrier of its IPoIB netdev
+ * follows it while that is up: ipoib_event() in drivers/infiniband/ulp/ipoib/ipoib_verbs.c. A VF
+ * of the sriov plugin is judged by its PF.
+ */
+static bool is_silent(const struct config *c, const struct device *d)
+{
+	if (!d->ibdev || d->is_in_pod || (d->netdev && d->netdev->is_up) ||
+	    (d->is_vf && (!d->is_handed_out || c->plugin.type == PLUGIN_SRIOV)))
+		return false;
+	for (size_t i = 0; i < d->ibdev->n_ports; i++)
+		if (streq(d->ibdev->ports[i].link_layer, "InfiniBand"))
+			return true;
+	return false;
+}
+
 int plan_state(const struct config *c, const struct node *n, bool settled, struct plan *p)
 {
 	int r;
+
+	for (size_t i = 0; i < p->n_devices; i++)
+		p->n_silent += is_silent(c, &p->devices[i]);
 
 	r = wait_for_missing(c, p);
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
