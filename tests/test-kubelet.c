@@ -1573,6 +1573,82 @@ static void a_nul_in_a_unit_or_its_variables_is_not_understood(_unused_ void **s
 	}
 }
 
+/* A continuation of a shell, which systemd and MicroK8s do not have there. */
+static void a_backslash_at_the_end_of_a_value_or_line_only_goes(_unused_ void **state)
+{
+	static const char *const values[][2] = {
+		{ "etc/default/kubelet", "KUBELET_EXTRA_ARGS='--v=2 \\'\n" },
+		{ "etc/default/kubelet", "KUBELET_EXTRA_ARGS=\"--v=2 \\\\\"\n" },
+		{ "usr/lib/systemd/system/kubelet.service.d/x.conf",
+		  "[Service]\nEnvironment=\"KUBELET_EXTRA_ARGS=--v=2 \\\\\"\n" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(values); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct verdict v;
+		struct kubelet k;
+
+		root_open(&root);
+		put_text(&root, FILE_PATH, HEAD);
+		put_text(&root, UNIT,
+			 "[Service]\nEnvironmentFile=-/etc/default/kubelet\n"
+			 "ExecStart=/usr/bin/kubelet --config=/" FILE_PATH
+			 " $KUBELET_EXTRA_ARGS\n");
+		put_text(&root, values[i][0], values[i][1]);
+		v = look_for(&root.fs, BEST_EFFORT, &k);
+		assert_int_not_equal(v.reason, UNCLEAR);
+		assert_true(k.is_there);
+	}
+}
+
+static char *repeat(const char *head, const char *text, size_t n, const char *tail)
+{
+	char *out = malloc(strlen(head) + n * strlen(text) + strlen(tail) + 1), *at;
+
+	assert_non_null(out);
+	at = stpcpy(out, head);
+	for (size_t i = 0; i < n; i++)
+		at = stpcpy(at, text);
+	strcpy(at, tail);
+	return out;
+}
+
+/* A few KiB that would become many GiB. */
+static void a_command_line_that_grows_without_bound_is_not_understood(_unused_ void **state)
+{
+	static const struct {
+		const char *text, *detail;
+		size_t n;
+		const char *value;
+	} cases[] = {
+		{ "${A}", "ExecStart= has a word of more than", 20000, "x" },
+		{ "$A ", "more variables and flags than", 8000, "x" },
+		{ "$B ", "$B: more than 8192 words", 1, "y " },
+		{ "%n", "ExecStart= is not understood", 60000, "x" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(root_done) struct root root = {};
+		_cleanup_(freep) char *variables = NULL, *unit = NULL;
+		struct verdict v;
+		struct kubelet k;
+
+		root_open(&root);
+		put_text(&root, FILE_PATH, HEAD);
+		unit = repeat("[Service]\nEnvironmentFile=/etc/default/kubelet\n"
+			      "ExecStart=/usr/bin/kubelet --config=/" FILE_PATH " ",
+			      cases[i].text, cases[i].n, "\n");
+		variables = repeat(streq(cases[i].text, "$B ") ? "B=" : "A=", cases[i].value, 60000,
+				   "\n");
+		put_text(&root, UNIT, unit);
+		put_text(&root, "etc/default/kubelet", variables);
+		v = look_for(&root.fs, BEST_EFFORT, &k);
+		print_message("    %s\n", v.detail);
+		assert_int_equal(v.reason, UNCLEAR);
+		assert_non_null(strstr(v.detail, cases[i].detail));
+	}
+}
+
 static void a_node_without_kubelet_has_none(_unused_ void **state)
 {
 	_cleanup_(root_done) struct root root = {};
@@ -1945,6 +2021,8 @@ int main(void)
 		cmocka_unit_test(the_file_or_flag_that_decides_is_found),
 		cmocka_unit_test(links_in_and_to_the_folder_of_drop_ins_are_the_kubelets),
 		cmocka_unit_test(a_nul_in_a_unit_or_its_variables_is_not_understood),
+		cmocka_unit_test(a_backslash_at_the_end_of_a_value_or_line_only_goes),
+		cmocka_unit_test(a_command_line_that_grows_without_bound_is_not_understood),
 		cmocka_unit_test(a_node_without_kubelet_has_none),
 		cmocka_unit_test(a_capture_holds_no_secrets),
 		cmocka_unit_test(what_is_not_asked_for_or_not_possible_changes_nothing),

@@ -243,6 +243,13 @@ static void what_is_not_printable_never_reaches_a_terminal(_unused_ void **state
 				    "erdma.x=?]0;@/proc/cmdline:0");
 }
 
+/* The kernel takes it to its end; a copy is one byte longer than it is. */
+static void a_quote_of_the_command_line_may_stay_open(_unused_ void **state)
+{
+	put("proc/cmdline", "erdma.x=\"a b\n");
+	assert_string_equal(told(), "erdma.x=a b@/proc/cmdline:0");
+}
+
 static void the_command_line_counts_after_the_files(_unused_ void **state)
 {
 	put("etc/modprobe.d/a.conf", "options erdma compat_mode=N\n");
@@ -689,6 +696,7 @@ int main(void)
 		TEST(a_file_hides_those_of_its_name_in_later_folders),
 		TEST(alias_files_count_for_modprobe_alone),
 		TEST(what_is_not_printable_never_reaches_a_terminal),
+		TEST(a_quote_of_the_command_line_may_stay_open),
 		TEST(the_command_line_counts_after_the_files),
 		TEST(garbage_does_no_harm),
 		TEST(the_file_has_what_the_configuration_wants),

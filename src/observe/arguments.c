@@ -3,8 +3,11 @@
 
 static int add_argument(struct unit *u, struct word *w, size_t source)
 {
-	struct argument *a = APPEND(u->arguments, u->n_arguments);
+	struct argument *a;
 
+	if (!unit_has_room(u, w))
+		return 0;
+	a = APPEND(u->arguments, u->n_arguments);
 	if (!a)
 		return -ENOMEM;
 	a->word = *w;
@@ -13,20 +16,27 @@ static int add_argument(struct unit *u, struct word *w, size_t source)
 	return 0;
 }
 
+static int on_split(struct unit *u, const char *what, int r)
+{
+	if (r == -EBADMSG)
+		unit_problem(u, "%s: the quotes do not match", what);
+	else if (r == -E2BIG)
+		unit_problem(u, "%s: more than %zu words", what, MAX_WORDS);
+	return r == -ENOMEM ? r : 0;
+}
+
 /* "$NAME" as a word of its own: none, one or more words. */
 static int expand_alone(struct unit *u, const char *name, size_t source)
 {
 	const struct variable *v = unit_variable(u, name);
 	_cleanup_(words_done) struct words words = {};
+	char what[sizeof(u->name) + 80];
 	int r;
 
 	if (!v)
 		return 0;
-	r = words_split(&v->value, false, &words);
-	if (r == -EBADMSG) {
-		unit_problem(u, "%s: the quotes in $%s do not match", u->name, name);
-		return 0;
-	}
+	snprintf(what, sizeof(what), "%s: $%s", u->name, name);
+	r = on_split(u, what, words_split(&v->value, false, &words));
 	for (size_t i = 0; i < words.n_words && r >= 0; i++)
 		r = add_argument(u, &words.words[i], source);
 	return r;
@@ -38,7 +48,7 @@ static int expand_inside(struct unit *u, const struct word *w, size_t source)
 	_cleanup_(word_done) struct word out = {};
 	int r = 0;
 
-	for (size_t i = 0; i < w->n_letters && r >= 0; i++) {
+	for (size_t i = 0; i < w->n_letters && r >= 0 && out.n_letters <= MAX_LETTERS; i++) {
 		const struct letter *l = &w->letters[i];
 		const bool is_more = i + 1 < w->n_letters;
 		char name[64] = "";
@@ -58,6 +68,11 @@ static int expand_inside(struct unit *u, const struct word *w, size_t source)
 		r = word_add(&out, *l);
 		if (l->c == '$' && is_more && l[1].c == '$')
 			i++;
+	}
+	if (out.n_letters > MAX_LETTERS) {
+		unit_problem(u, "%s: ExecStart= has a word of more than %zu bytes", u->name,
+			     MAX_LETTERS);
+		return 0;
 	}
 	return r < 0 ? r : add_argument(u, &out, source);
 }
@@ -122,11 +137,7 @@ int arguments_add_page(struct unit *u, uint16_t page)
 		if (r < 0 || is_process || (line.n_letters > 0 && line.letters[0].c == '#'))
 			continue;
 
-		r = words_split(&line, false, &words);
-		if (r == -EBADMSG) {
-			unit_problem(u, "%s: the quotes do not match", p->path);
-			r = 0;
-		}
+		r = on_split(u, p->path, words_split(&line, false, &words));
 		for (size_t i = 0; i < words.n_words && r >= 0; i++)
 			r = add_argument(u, &words.words[i], SIZE_MAX);
 	}

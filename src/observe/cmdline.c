@@ -72,16 +72,21 @@ int cmdline_read(const struct fs *fs, int (*on_word)(void *userdata, const char 
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 
-	kept = malloc(size + 2);
+	/* A quote may stand anywhere in a word, and need not be closed: 'a="b c' is longer as "a=b
+	 * c". */
+	kept = malloc(size + 4);
 	if (!kept)
 		return -ENOMEM;
 
 	r = 0;
+	if (size > 0 &&
+	    text[size - 1] == '\n') /* not the kernel's: a quote that stays open would have it */
+		text[size - 1] = '\0';
 	rest = text;
 	while (r >= 0 && (word = cut_word(&rest)) && !streq(word, "--")) {
 		if (!is_about_modules(word))
 			continue;
-		quote = strpbrk(word, " \t\n") ? "\"" : ""; /* no longer than it was */
+		quote = strpbrk(word, " \t\n") ? "\"" : "";
 		n_kept += (size_t)sprintf(kept + n_kept, "%s%s%s%s", n_kept > 0 ? " " : "", quote,
 					  word, quote);
 		r = on_word(userdata, word);

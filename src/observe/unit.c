@@ -11,6 +11,8 @@
 #define MAX_TEXT    ((size_t)256 * 1024)      /* of a unit or a file of variables */
 #define MAX_CMDLINE ((size_t)2 * 1024 * 1024) /* as the kernel's default limit */
 #define MAX_PAGES   1000
+#define MAX_SUM     ((size_t)16 * 1024 * 1024) /* of all pages */
+#define WORD_BYTES  256u /* what a word takes beside its letters: no more than 8192 of them */
 
 /* In systemd's order of precedence: systemd.unit(5). */
 static const char *const unit_folders[] = {
@@ -50,14 +52,16 @@ int unit_add_page(struct unit *u, const struct fs *fs, const char *path, enum pa
 {
 	_cleanup_(freep) char *text = NULL;
 	struct page *page;
-	size_t size;
+	size_t size, sum = 0;
 	int r;
 
+	for (size_t i = 0; i < u->n_pages; i++)
+		sum += u->pages[i].size;
 	r = fs_read_all(fs, path + strspn(path, "/"), kind == PAGE_PROCESS ? MAX_CMDLINE : MAX_TEXT,
 			true, &text, &size);
 	if (r == -ENOMEM || r == -ENOENT || r == -ENOTDIR)
 		return r == -ENOTDIR ? -ENOENT : r;
-	if (r < 0 || u->n_pages == MAX_PAGES) {
+	if (r < 0 || u->n_pages == MAX_PAGES || sum + size > MAX_SUM) {
 		unit_problem(u, "/%s: %s", path + strspn(path, "/"), strerror(r < 0 ? -r : E2BIG));
 		return -EIO;
 	}
@@ -96,15 +100,27 @@ const struct variable *unit_variable(const struct unit *u, const char *name)
 	return NULL;
 }
 
-static struct variable *add_variable(struct unit *u, struct variable *v)
+bool unit_has_room(struct unit *u, const struct word *w)
 {
-	struct variable *slot = APPEND(u->variables, u->n_variables);
+	u->n_bytes += w->n_letters + WORD_BYTES;
+	if (u->n_bytes <= MAX_CMDLINE)
+		return true;
+	unit_problem(u, "%s: more variables and flags than a command may have", u->name);
+	return false;
+}
 
-	if (slot) {
-		*slot = *v;
-		*v = (struct variable){};
-	}
-	return slot;
+static int add_variable(struct unit *u, struct variable *v)
+{
+	struct variable *slot;
+
+	if (!unit_has_room(u, &v->value))
+		return 0;
+	slot = APPEND(u->variables, u->n_variables);
+	if (!slot)
+		return -ENOMEM;
+	*slot = *v;
+	*v = (struct variable){};
+	return 0;
 }
 
 /* The files of a unit */
@@ -148,7 +164,7 @@ static int on_exec(struct unit *u, struct word *value)
 	r = words_split(value, true, &words);
 	for (size_t i = 0; i < words.n_words && r >= 0; i++)
 		r = word_expand_specifiers(&words.words[i], u->name);
-	if (r == -EBADMSG) {
+	if (r == -EBADMSG || r == -E2BIG) {
 		unit_problem(u, "%s: ExecStart= is not understood", u->name);
 		r = 0;
 	}
@@ -174,7 +190,7 @@ int unit_assign(struct unit *u, const struct word *w)
 	v.at = w->letters[0].at;
 	for (size_t i = n + 1; i < w->n_letters && r >= 0; i++)
 		r = word_add(&v.value, w->letters[i]);
-	return r < 0 || !add_variable(u, &v) ? -ENOMEM : 0;
+	return r < 0 ? r : add_variable(u, &v);
 }
 
 static int on_environment(struct unit *u, struct word *value)
@@ -198,8 +214,9 @@ static int on_environment(struct unit *u, struct word *value)
 			r = 0;
 		if (r >= 0)
 			r = unit_assign(u, &words.words[i]);
+		word_done(&words.words[i]);
 	}
-	if (r == -EBADMSG) {
+	if (r == -EBADMSG || r == -E2BIG) {
 		unit_problem(u, "%s: Environment= is not understood", u->name);
 		r = 0;
 	}
@@ -335,7 +352,8 @@ static int list_drop_ins(const struct fs *fs, const char *folder, const char *un
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 
-	for (size_t i = 0; i < names.n_names; i++) {
+	/* One more than are read: that is what is wrong with the unit then. */
+	for (size_t i = 0; i < names.n_names && *n <= MAX_PAGES; i++) {
 		const char *dot = strrchr(names.names[i], '.');
 		bool is_known = false;
 		struct drop_in *d;
@@ -424,7 +442,7 @@ static int read_env_file(struct unit *u, const struct fs *fs, const char *path, 
 
 		r = variable_next(u->pages[page].text, u->pages[page].size, (uint16_t)page, &at,
 				  &v);
-		if (r > 0 && !add_variable(u, &v))
+		if (r > 0 && add_variable(u, &v) < 0)
 			return -ENOMEM;
 	}
 	return r;

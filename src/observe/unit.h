@@ -59,6 +59,7 @@ struct unit {
 	struct argument *arguments; /* owned; the command line, without the program's name */
 	size_t n_arguments;
 	char program[256]; /* absolute; empty: not known */
+	size_t n_bytes;    /* taken of what variables and arguments may have */
 	char memlock[64];  /* LimitMEMLOCK= as its files say it; empty: they do not */
 	/* Of its last start in this boot; 0: none, UINT64_MAX: systemd does not tell. */
 	uint64_t start_usec;
@@ -88,6 +89,12 @@ int unit_add_page(struct unit *u, const struct fs *fs, const char *path, enum pa
 
 /* Takes NAME=VALUE in one word; the last of a name counts. 0 or -ENOMEM. */
 int unit_assign(struct unit *u, const struct word *w);
+
+/*
+ * Takes room for another variable or argument. Return: false when all are more than a command may
+ * have, which is noted as the problem.
+ */
+bool unit_has_room(struct unit *u, const struct word *w);
 
 /* The value that counts, or NULL. */
 const struct variable *unit_variable(const struct unit *u, const char *name);

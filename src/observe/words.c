@@ -142,8 +142,10 @@ static int split_one(const struct word *text, bool has_escapes, size_t *at, stru
 			char c = '\0';
 			int used = 1;
 
-			if (*at + 1 == text->n_letters)
-				return has_escapes ? -EBADMSG : 0;
+			if (*at + 1 == text->n_letters) {
+				++*at;
+				return has_escapes || quote ? -EBADMSG : 0;
+			}
 			if (has_escapes)
 				used = unescape(text, *at + 1, &c);
 			else
@@ -180,7 +182,7 @@ int words_split(const struct word *text, bool has_escapes, struct words *ret)
 			at++;
 		if (at == text->n_letters)
 			break;
-		r = split_one(text, has_escapes, &at, &w);
+		r = l.n_words < MAX_WORDS ? split_one(text, has_escapes, &at, &w) : -E2BIG;
 		if (r >= 0)
 			r = words_add(&l, &w);
 	}
@@ -224,6 +226,8 @@ int word_expand_specifiers(struct word *w, const char *unit)
 			if (specifiers[k].name == w->letters[i + 1].c)
 				value = specifiers[k].value;
 		if (!value || !*value)
+			return -EBADMSG;
+		if (out.n_letters > MAX_LETTERS)
 			return -EBADMSG;
 		r = word_add_text(&out, value, NO_PAGE, 0);
 		i++;

@@ -12,7 +12,9 @@
 
 #include "../base/util.h"
 
-#define NO_PAGE UINT16_MAX
+#define NO_PAGE     UINT16_MAX
+#define MAX_LETTERS ((size_t)128 * 1024) /* of an argument: MAX_ARG_STRLEN in linux/binfmts.h */
+#define MAX_WORDS   ((size_t)8192)       /* of one text; a command line has some 50 */
 
 struct letter {
 	char c;
@@ -47,11 +49,14 @@ bool word_is_whole(const struct word *w, size_t from, size_t to);
 /*
  * Splits at blanks. Quotes hold words together and go. @has_escapes: as in units, with C's escapes,
  * where a wrong one is -EBADMSG; else as for "$NAME", where a backslash only goes. An open quote:
- * -EBADMSG.
+ * -EBADMSG. More than MAX_WORDS: -E2BIG.
  */
 int words_split(const struct word *text, bool has_escapes, struct words *ret);
 
-/* Specifiers of a system unit: "%n", "%E" and more. -EBADMSG: one that is not known. */
+/*
+ * Specifiers of a system unit: "%n", "%E" and more. -EBADMSG: one that is not known, or the word
+ * becomes longer than MAX_LETTERS.
+ */
 int word_expand_specifiers(struct word *w, const char *unit);
 
 /*
