@@ -980,6 +980,51 @@ static void a_pf_is_up_before_its_vfs_are_made_and_vfs_of_ours_follow(_unused_ v
 	}
 }
 
+static void set_ra(struct netdev *nd, int32_t accept_ra, int32_t accept_ra_defrtr)
+{
+	nd->conf.known = 1u << NETCONF_ACCEPT_RA | 1u << NETCONF_ACCEPT_RA_DEFRTR;
+	nd->conf.values[NETCONF_ACCEPT_RA] = accept_ra;
+	nd->conf.values[NETCONF_ACCEPT_RA_DEFRTR] = accept_ra_defrtr;
+}
+
+/* A manager decides for what it brought up; before that the kernel has its own way. */
+static void what_we_bring_up_takes_no_default_route(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *of;
+		bool is_up, is_ra;
+		int32_t accept_ra, defrtr;
+		const char *expected;
+	} rows[] = {
+		{ "PF", FIRST, false, false, 1, 1,
+		  "set-sysctl " FIRST " 1->0\nset-link-up " FIRST },
+		{ "VF", VF, false, false, 1, 1, "set-sysctl " VF " 1->0\nset-link-up " VF },
+		{ "it is up", FIRST, true, false, 1, 1, "" },
+		{ "it listens to no router", FIRST, false, false, 0, 1, "set-link-up " FIRST },
+		{ "it takes none", FIRST, false, false, 1, 0, "set-link-up " FIRST },
+		{ "routers are wanted", VF, false, true, 2, 1,
+		  "set-link-up " VF "\nwait 0000:41:00.1 waiting no-ipv6-gid" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct netdev *nd;
+		struct scene s;
+
+		set_scene(&s, 1);
+		add_vfs(&s, 2);
+		s.sections[0].mode = VF_MODE_SHARED_MULTI;
+		s.sections[0].count = 2;
+		nd = netdev_of(&s, rows[i].of);
+		nd->is_up = rows[i].is_up;
+		set_ra(nd, rows[i].accept_ra, rows[i].defrtr);
+		if (rows[i].is_ra) {
+			s.config.route.manage = true;
+			s.config.route.ipv6 = IPV6_RA;
+		}
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
 /* --- routes --- */
 
 /* As the kernel does for each address, of this netdev's RDMA device. */
@@ -2477,6 +2522,7 @@ static void every_action_is_of_the_step_of_its_verb(_unused_ void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_we_bring_up_takes_no_default_route),
 		cmocka_unit_test(a_finished_node_has_an_empty_plan_and_is_ready),
 		cmocka_unit_test(vf_counts_change_only_through_zero_and_within_limits),
 		cmocka_unit_test(vfs_that_are_in_use_wait_for_a_reboot),

@@ -144,7 +144,7 @@ static bool goes_beside(const struct action *a)
 
 static bool may_overtake(const struct action *a)
 {
-	return a->verb == VERB_SET_LINK_UP || a->verb == VERB_SET_MTU;
+	return a->verb == VERB_SET_LINK_UP || a->verb == VERB_SET_MTU || a->verb == VERB_SET_SYSCTL;
 }
 
 static void end_action(struct doors *d, const struct node *n, const struct apply_hooks *hooks,

@@ -1,16 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Link: PFs are up before their VFs are made, VFs once they are there; MTUs. No address and no
- * route.
+ * route, and none from a router either.
  */
-#include "steps.h"
+#include "carrier.h"
+
+/* Does the kernel take default routes from router advertisements for it? Not known: no. */
+static bool takes_default_routes(const struct netconf *c)
+{
+	const uint32_t needed = 1u << NETCONF_ACCEPT_RA | 1u << NETCONF_ACCEPT_RA_DEFRTR;
+
+	return (c->known & needed) == needed && c->values[NETCONF_ACCEPT_RA] > 0 &&
+	       c->values[NETCONF_ACCEPT_RA_DEFRTR] > 0;
+}
+
+/*
+ * A netdev that we bring up has no manager. Once it is up the kernel asks for routers, and each of
+ * them becomes a default route of main with metric 1024: rt6_add_dflt_router() in
+ * net/ipv6/route.c. With IPv6=ra that is wanted, by a metric of its own.
+ */
+static int want_no_default_route(struct plan *p, const struct device *d)
+{
+	const struct carrier *k = carrier_of(p, d->netdev->ifindex);
+	struct action *a;
+
+	if ((k && k->is_ra) || !takes_default_routes(&d->netdev->conf))
+		return 0;
+
+	a = plan_add(p, STEP_LINK, VERB_SET_SYSCTL, CLASS_CHANGE, d->pci->address);
+	if (!a)
+		return -ENOMEM;
+	a->ifindex = d->netdev->ifindex;
+	COPY(a->subject, netconf_name(NETCONF_ACCEPT_RA_DEFRTR));
+	snprintf(a->from, sizeof(a->from), "%" PRId32,
+		 d->netdev->conf.values[NETCONF_ACCEPT_RA_DEFRTR]);
+	COPY(a->to, "0");
+	COPY(a->detail, d->netdev->name);
+	return 0;
+}
 
 static int want_up(struct plan *p, const struct device *d)
 {
 	struct action *a;
+	int r;
 
 	if (d->netdev->is_up)
 		return 0;
+	r = want_no_default_route(p, d);
+	if (r < 0)
+		return r;
 
 	a = plan_add(p, STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, d->pci->address);
 	if (!a)
@@ -63,7 +101,7 @@ static int want_mtu(const struct node *n, struct plan *p, const struct device *d
 }
 
 /* A VF that this plan removes, or binds anew: its netdev will be another. */
-static bool is_leaving(const struct plan *p, const struct device *d)
+static bool is_going(const struct plan *p, const struct device *d)
 {
 	if (is_making_vfs(p, d->pci->physfn))
 		return true;
@@ -85,7 +123,7 @@ static int plan_links(const struct config *c, const struct node *n, struct plan 
 			continue;
 		/* VFs that are not ours to hand out are not ours to bring up; a bond has its ports.
 		 */
-		if ((d->is_vf && (!d->is_handed_out || is_leaving(p, d))) || d->netdev->master)
+		if ((d->is_vf && (!d->is_handed_out || is_going(p, d))) || d->netdev->master)
 			continue;
 
 		r = want_mtu(n, p, d);
