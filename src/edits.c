@@ -22,11 +22,13 @@ int edits_load(const struct fs *fs, struct record *ret)
 		r = record_parse(text, size, ret);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return 0;
+	if (r > 0)
+		log_warning("/" KUBELET_RECORD_PATH ": damaged entries are not used: %d", r);
 	if (r == -EINVAL) {
 		log_warning("/" KUBELET_RECORD_PATH ": is damaged, a new one is begun");
 		return 0;
 	}
-	return r;
+	return MIN(r, 0);
 }
 
 int edits_save(const struct fs *fs, const struct record *rec)

@@ -511,7 +511,7 @@ static int tell_news(const struct plan *p, const char *before, const char *state
 		return r;
 	report_news(p, news, n);
 
-	if (before && output_read_state(before, &old) < 0)
+	if (before && output_read_state(before, NULL, &old) < 0)
 		old = NODE_STARTING;
 	if (p->state == NODE_STARTING || p->state == old ||
 	    (old == NODE_STARTING && p->state == NODE_READY && p->n_devices == 0))

@@ -109,7 +109,7 @@ int status_show(struct doors *d, const char *config, bool is_json, enum node_sta
 	r = read_state(d, config, &state);
 	if (r < 0)
 		return r;
-	r = output_read_state(state, &now);
+	r = output_read_state(state, NULL, &now);
 	if (r < 0) {
 		log_error("/" STATE_PATH ": is damaged; the next pass of the service replaces it");
 		return r;
@@ -269,7 +269,7 @@ static int refresh(struct follow *f)
 	}
 	if (r < 0)
 		return r;
-	if (output_read_state(state, &now) < 0) {
+	if (output_read_state(state, NULL, &now) < 0) {
 		log_error("/" STATE_PATH ": is damaged; the next pass of the service replaces it");
 		return 0;
 	}

@@ -9,23 +9,17 @@
 
 int wait_read_state(const struct fs *fs, enum node_state *ret)
 {
-	_cleanup_(node_done) struct node n = {};
 	_cleanup_(freep) char *text = NULL;
+	char boot_id[40];
 	size_t size;
 	int r;
 
-	r = fs_read(fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
+	r = fs_read(fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
 	if (r >= 0)
 		r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
 	if (r >= 0)
-		r = output_parse_memory(text, n.boot_id, &n);
-	if (r < 0)
-		return r == -EINVAL ? -ENOENT : r;
-	if (!n.last_hash[0]) /* of another boot */
-		return -ENOENT;
-
-	*ret = n.last_state;
-	return 0;
+		r = output_read_state(text, boot_id, ret);
+	return r == -EINVAL ? -ENOENT : r;
 }
 
 #define FOLDER        "/" RUN_FOLDER

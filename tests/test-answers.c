@@ -9,9 +9,12 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
+#include "../src/model/paths.h"
 #include "../src/observe/answers.h"
 #include "../src/observe/cmdline.h"
+#include "../src/observe/ledger.h"
 #include "../src/observe/module.h"
+#include "../src/wait.h"
 #include "tree.h"
 
 /* A machine with a bound eRDMA function and nothing else. */
@@ -240,6 +243,98 @@ static void answers_of_links_come_back(_unused_ void **state)
 	assert_int_equal(back.netdevs[0].bond_mode, BOND_MODE_UNKNOWN);
 }
 
+static void names_of_any_bytes_come_back(_unused_ void **state)
+{
+	static const char *const names[] = { "\xFF\xFE", "\x1B]0;P\x07", "rdm\xC3\xA9", "mlx5 0",
+					     "a\\" };
+
+	for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+		struct netdev nd = { .ifindex = 7 };
+		struct ibdev ib = { .index = 1 };
+		struct rule rule = { .family = AF_INET };
+		struct ledger_entry entry = { .verb = "add-rule", .ifindex = 7 }, *entries;
+		const struct node n = { .netdevs = &nd,
+					.n_netdevs = 1,
+					.ibdevs = &ib,
+					.n_ibdevs = 1,
+					.rules = &rule,
+					.n_rules = 1 };
+		_cleanup_(node_done) struct node back = {};
+		_cleanup_(freep) char *text = NULL;
+		char problem[128] = "";
+		struct tree t;
+		size_t n_entries;
+
+		COPY(nd.name, names[i]);
+		COPY(ib.name, names[i]);
+		COPY(rule.oif, names[i]);
+		assert_int_equal(answers_write(&n, &text), 0);
+		assert_int_equal(answers_read(text, &back, problem, sizeof(problem)), 0);
+		assert_string_equal(back.netdevs[0].name, names[i]);
+		assert_string_equal(back.ibdevs[0].name, names[i]);
+		assert_string_equal(back.rules[0].oif, names[i]);
+
+		tree_make(&t);
+		snprintf(entry.subject, sizeof(entry.subject), "oif %s", names[i]);
+		COPY(entry.target, names[i]);
+		assert_int_equal(ledger_write(&t.fs, &entry, 1), 0);
+		assert_int_equal(ledger_read(&t.fs, &entries, &n_entries), 0);
+		assert_int_equal(n_entries, 1);
+		assert_memory_equal(&entries[0], &entry, sizeof(entry));
+		free(entries);
+		tree_remove(&t);
+	}
+}
+
+static void a_name_that_leads_elsewhere_is_refused(_unused_ void **state)
+{
+	static const char *const texts[] = {
+		"{\"links\":[{\"ifindex\":1,\"name\":\"../x\"}]}",
+		"{\"links\":[{\"ifindex\":1,\"name\":\"..\"}]}",
+		"{\"links\":[{\"ifindex\":1,\"name\":\"\\\\x2E.\"}]}",
+		"{\"rdma\":[{\"index\":1,\"name\":\"a/b\"}]}",
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
+		_cleanup_(node_done) struct node n = {};
+		char problem[128] = "";
+
+		assert_int_equal(answers_read(texts[i], &n, problem, sizeof(problem)), -EINVAL);
+		assert_non_null(strstr(problem, "a value is malformed"));
+	}
+}
+
+/* A state whose memory nobody understands still tells whether the node is ready. */
+static void waiting_needs_the_state_alone(_unused_ void **state)
+{
+	static const struct {
+		const char *text;
+		int result;
+	} cases[] = {
+		{ "{\"boot_id\":\"b\",\"state\":\"ready\"}", 0 },
+		{ "{\"boot_id\":\"b\",\"state\":\"ready\",\"schema\":1,\"memory\":{\"devices\":[{"
+		  "\"pci\":"
+		  "\"a\",\"netdev\":\"rdm\u00e9\"}]}}",
+		  0 },
+		{ "{\"boot_id\":\"other\",\"state\":\"ready\"}", -ENOENT },
+		{ "{\"boot_id\":\"b\",\"state\":\"off\"}", -ENOENT },
+		{ "{\"boot_id\":\"b\",", -ENOENT },
+	};
+	struct tree t;
+
+	tree_make(&t);
+	tree_file(&t, "proc/sys/kernel/random/boot_id", "b\n");
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		enum node_state now;
+
+		tree_file(&t, STATE_PATH, cases[i].text);
+		assert_int_equal(wait_read_state(&t.fs, &now), cases[i].result);
+		if (cases[i].result == 0)
+			assert_int_equal(now, NODE_READY);
+	}
+	tree_remove(&t);
+}
+
 static void answers_of_modules_come_back(_unused_ void **state)
 {
 	_cleanup_(node_done) struct node n = {}, back = {};
@@ -460,6 +555,9 @@ int main(void)
 		cmocka_unit_test(a_driver_at_work_is_loaded_whatever_is_missing),
 		cmocka_unit_test(of_the_command_line_only_modules_are_recorded),
 		cmocka_unit_test(answers_of_links_come_back),
+		cmocka_unit_test(names_of_any_bytes_come_back),
+		cmocka_unit_test(a_name_that_leads_elsewhere_is_refused),
+		cmocka_unit_test(waiting_needs_the_state_alone),
 		cmocka_unit_test(answers_of_modules_come_back),
 		cmocka_unit_test(answers_of_users_come_back),
 		cmocka_unit_test(answers_of_the_network_come_back),

@@ -105,7 +105,8 @@ static void what_is_damaged_is_not_used(void **state)
 		{ "[]", 0, 0 },
 		{ "{\"schema\": 2, \"boots\": []}", 0, 0 },
 		{ FILE_OF("{}"), 0, 0 },
-		{ FILE_OF(BOOT("") ", 7"), 0, 0 },
+		{ FILE_OF(BOOT("") ", 7"), 1, 0 }, /* that entry alone */
+		{ FILE_OF("{}, " BOOT("")), 1, 0 },
 		{ "{\"schema\": 1, \"boots\": [{\"boot_id\": \"a\", \"time\": -1, \"kernel\": "
 		  "\"\", \"state\": \"ready\", \"steps\": []}]}",
 		  0, 0 },
@@ -142,15 +143,16 @@ static void what_is_too_long_is_not_used(void **state)
 	assert_int_equal(n.n_boots, 0);
 	node_done(&n);
 
-	/* More boots than are ever kept */
+	/* Of more boots than are ever kept the last count. */
 	text[0] = '\0';
-	strcat(text, "{\"schema\": 1, \"boots\": [" BOOT(""));
+	strcat(text, "{\"schema\": 1, \"boots\": [" BOOT(STEP("set-num-vfs", "0")));
 	for (int i = 0; i < MAX_BOOTS; i++)
 		strcat(text, "," BOOT(""));
 	strcat(text, "]}");
 	tree_file(t, BOOTS_PATH, text);
 	read_node(t, &n);
-	assert_int_equal(n.n_boots, 0);
+	assert_int_equal(n.n_boots, MAX_BOOTS);
+	assert_int_equal(n.boots[0].n_steps, 0);
 	node_done(&n);
 }
 

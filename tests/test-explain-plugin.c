@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "../src/output/document.h"
+#include "../src/base/document.h"
 #include "../src/output/explain-plugin.h"
 
 #define PATH "/run/plugin.json"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "../src/output/document.h"
+#include "../src/base/document.h"
 #include "../src/output/explain.h"
 
 #define SET(to, from) snprintf((to), sizeof(to), "%s", (from))

@@ -525,6 +525,28 @@ static void a_damaged_record_is_no_reason_to_fail(_unused_ void **state)
 	}
 }
 
+static void an_entry_beside_a_damaged_one_is_taken_back(_unused_ void **state)
+{
+	_cleanup_(root_done) struct root root = {};
+	_cleanup_(freep) char *text = NULL, *spoilt = NULL;
+	const char *list;
+	struct verdict v;
+	size_t size;
+
+	root_open(&root);
+	put_text(&root, FILE_PATH, HEAD);
+	assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+	assert_int_equal(v.outcome, KUBELET_CHANGED);
+	assert_int_equal(fs_read_all(&root.fs, KUBELET_RECORD_PATH, 65536, true, &text, &size), 0);
+	list = strchr(text, '[');
+	assert_non_null(list);
+	assert_true(asprintf(&spoilt, "%.*s7, {\"key\": 1},%s", (int)(list + 1 - text), text,
+			     list + 1) > 0);
+	put_text(&root, KUBELET_RECORD_PATH, spoilt);
+	assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+	assert_is(&root, FILE_PATH, HEAD);
+}
+
 /* A flag that is added to a variable before another one of its name does not win. */
 static void an_edit_without_effect_is_taken_back(_unused_ void **state)
 {
@@ -855,6 +877,7 @@ int main(void)
 		cmocka_unit_test(the_static_policy_stays_while_its_state_does),
 		cmocka_unit_test(too_many_numa_nodes_take_our_own_policy_back),
 		cmocka_unit_test(a_damaged_record_is_no_reason_to_fail),
+		cmocka_unit_test(an_entry_beside_a_damaged_one_is_taken_back),
 		cmocka_unit_test(an_edit_without_effect_is_taken_back),
 		cmocka_unit_test(what_is_no_file_is_refused_at_once),
 		cmocka_unit_test(an_immutable_file_is_left_for_the_next_way),

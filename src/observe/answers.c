@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "answers.h"
 
+#include "../base/document.h"
 #include "../model/plan.h"
 
 #include <arpa/inet.h>
-#include <jansson.h>
 #include <linux/rtnetlink.h>
 
 static const char *const module_states[_MODULE_STATE_N] = {
@@ -41,13 +41,14 @@ static bool write_links(const struct node *n, json_t *links)
 
 		if (!conf ||
 		    !add(links,
-			 json_pack("{s:I,s:s,s:s,s:s,s:s,s:s,s:i,s:I,s:I,s:I,s:I,s:b,s:b,s:o}",
-				   "ifindex", (json_int_t)d->ifindex, "name", d->name, "mac",
-				   d->mac, "perm_mac", d->perm_mac, "port_name", d->port_name,
-				   "kind", d->kind, "bond_mode", d->bond_mode, "mtu",
-				   (json_int_t)d->mtu, "max_mtu", (json_int_t)d->max_mtu, "master",
-				   (json_int_t)d->master, "link", (json_int_t)d->link, "up",
-				   (int)d->is_up, "carrier", (int)d->has_carrier, "conf", conf)))
+			 json_pack("{s:I,s:o,s:s,s:s,s:o,s:s,s:i,s:I,s:I,s:I,s:I,s:b,s:b,s:o}",
+				   "ifindex", (json_int_t)d->ifindex, "name",
+				   document_name(d->name), "mac", d->mac, "perm_mac", d->perm_mac,
+				   "port_name", document_name(d->port_name), "kind", d->kind,
+				   "bond_mode", d->bond_mode, "mtu", (json_int_t)d->mtu, "max_mtu",
+				   (json_int_t)d->max_mtu, "master", (json_int_t)d->master, "link",
+				   (json_int_t)d->link, "up", (int)d->is_up, "carrier",
+				   (int)d->has_carrier, "conf", conf)))
 			return false;
 	}
 	return true;
@@ -79,10 +80,11 @@ static bool write_rules(const struct node *n, json_t *rules)
 		const struct rule *u = &n->rules[i];
 
 		format_prefix(u->family, u->src, u->src_len, src, sizeof(src));
-		if (!add(rules, json_pack("{s:I,s:I,s:i,s:i,s:s,s:s,s:b}", "preference",
-					  (json_int_t)u->preference, "table", (json_int_t)u->table,
-					  "protocol", (int)u->protocol, "action", (int)u->action,
-					  "src", src, "oif", u->oif, "more", (int)u->has_more)))
+		if (!add(rules,
+			 json_pack("{s:I,s:I,s:i,s:i,s:s,s:o,s:b}", "preference",
+				   (json_int_t)u->preference, "table", (json_int_t)u->table,
+				   "protocol", (int)u->protocol, "action", (int)u->action, "src",
+				   src, "oif", document_name(u->oif), "more", (int)u->has_more)))
 			return false;
 	}
 	return true;
@@ -166,10 +168,11 @@ static bool write_rdma(const struct node *n, json_t *rdma)
 	for (size_t i = 0; i < n->n_ibdevs; i++) {
 		const struct ibdev *b = &n->ibdevs[i];
 
-		if (!add(rdma, json_pack("{s:s,s:I,s:s,s:I,s:i,s:I}", "name", b->name, "index",
-					 (json_int_t)b->index, "netdev", b->netdev, "contexts",
-					 (json_int_t)b->n_contexts, "verbs", b->verbs, "active_mtu",
-					 (json_int_t)b->active_mtu)))
+		if (!add(rdma,
+			 json_pack("{s:o,s:I,s:o,s:I,s:i,s:I}", "name", document_name(b->name),
+				   "index", (json_int_t)b->index, "netdev",
+				   document_name(b->netdev), "contexts", (json_int_t)b->n_contexts,
+				   "verbs", b->verbs, "active_mtu", (json_int_t)b->active_mtu)))
 			return false;
 	}
 	return true;
@@ -183,7 +186,8 @@ static json_t *pack_module(const struct module *m)
 	if (!m->path[0])
 		return json_string(module_states[m->state]);
 
-	item = json_pack("{s:s,s:s}", "state", module_states[m->state], "path", m->path);
+	item = json_pack("{s:s,s:o}", "state", module_states[m->state], "path",
+			 document_name(m->path));
 	if (item && m->is_blacklisted &&
 	    json_object_set_new(item, "blacklisted", json_true()) < 0) {
 		json_decref(item);
@@ -193,9 +197,9 @@ static json_t *pack_module(const struct module *m)
 		return item;
 
 	types = json_object();
-	if (json_object_set_new(item, "version", json_string(m->version)) < 0 ||
-	    json_object_set_new(item, "srcversion", json_string(m->srcversion)) < 0 ||
-	    json_object_set_new(item, "vermagic", json_string(m->vermagic)) < 0 ||
+	if (json_object_set_new(item, "version", document_name(m->version)) < 0 ||
+	    json_object_set_new(item, "srcversion", document_name(m->srcversion)) < 0 ||
+	    json_object_set_new(item, "vermagic", document_name(m->vermagic)) < 0 ||
 	    json_object_set_new(item, "intree", json_boolean(m->is_intree)) < 0 ||
 	    json_object_set_new(item, "parameters", types) < 0) {
 		json_decref(item);
@@ -204,7 +208,7 @@ static json_t *pack_module(const struct module *m)
 	for (size_t i = 0; i < m->n_parameters; i++)
 		if (m->parameters[i].type[0] &&
 		    json_object_set_new(types, m->parameters[i].name,
-					json_string(m->parameters[i].type)) < 0) {
+					document_name(m->parameters[i].type)) < 0) {
 			json_decref(item);
 			return NULL;
 		}
@@ -219,8 +223,9 @@ static bool write_devlink(const struct node *n, json_t *devlink)
 
 		if (!p->health[0] && !p->eswitch[0])
 			continue;
-		if (!add(devlink, json_pack("{s:s,s:s,s:s}", "pci", p->address, "health", p->health,
-					    "eswitch", p->eswitch)))
+		if (!add(devlink,
+			 json_pack("{s:o,s:o,s:o}", "pci", document_name(p->address), "health",
+				   document_name(p->health), "eswitch", document_name(p->eswitch))))
 			return false;
 	}
 	return true;
@@ -231,8 +236,9 @@ static bool write_pnets(const struct node *n, json_t *pnets)
 	for (size_t i = 0; i < n->n_pnets; i++) {
 		const struct pnet *e = &n->pnets[i];
 
-		if (!add(pnets, json_pack("{s:s,s:s,s:s,s:I}", "id", e->id, "netdev", e->netdev,
-					  "ibdev", e->ibdev, "port", (json_int_t)e->port)))
+		if (!add(pnets, json_pack("{s:o,s:o,s:o,s:I}", "id", document_name(e->id), "netdev",
+					  document_name(e->netdev), "ibdev",
+					  document_name(e->ibdev), "port", (json_int_t)e->port)))
 			return false;
 	}
 	return true;
@@ -271,10 +277,11 @@ static bool write_users(const struct node *n, json_t *users)
 	for (size_t i = 0; i < n->n_users; i++) {
 		const struct user *u = &n->users[i];
 
-		if (!add(users,
-			 json_pack("{s:s,s:s,s:I,s:s,s:s,s:s}", "target", u->target, "use",
-				   use_name(u->use), "pid", (json_int_t)u->pid, "command",
-				   u->command, "container", u->container, "detail", u->detail)))
+		if (!add(users, json_pack("{s:o,s:s,s:I,s:o,s:o,s:o}", "target",
+					  document_name(u->target), "use", use_name(u->use), "pid",
+					  (json_int_t)u->pid, "command", document_name(u->command),
+					  "container", document_name(u->container), "detail",
+					  document_name(u->detail))))
 			return false;
 	}
 	return true;
@@ -285,9 +292,11 @@ static bool write_netnses(const struct node *n, json_t *netnses)
 	for (size_t i = 0; i < n->n_netnses; i++) {
 		const struct netns *ns = &n->netnses[i];
 
-		if (!add(netnses, json_pack("{s:I,s:I,s:s,s:s,s:s}", "inode", (json_int_t)ns->inode,
-					    "pid", (json_int_t)ns->pid, "command", ns->command,
-					    "unit", ns->unit, "name", ns->name)))
+		if (!add(netnses,
+			 json_pack("{s:I,s:I,s:o,s:o,s:o}", "inode", (json_int_t)ns->inode, "pid",
+				   (json_int_t)ns->pid, "command", document_name(ns->command),
+				   "unit", document_name(ns->unit), "name",
+				   document_name(ns->name))))
 			return false;
 	}
 	return true;
@@ -298,10 +307,11 @@ static bool write_listeners(const struct node *n, json_t *listeners)
 	for (size_t i = 0; i < n->n_listeners; i++) {
 		const struct listener *l = &n->listeners[i];
 
-		if (!add(listeners, json_pack("{s:b,s:i,s:I,s:I,s:s,s:s}", "udp", (int)l->is_udp,
-					      "port", (int)l->port, "netns", (json_int_t)l->netns,
-					      "pid", (json_int_t)l->pid, "command", l->command,
-					      "container", l->container)))
+		if (!add(listeners,
+			 json_pack("{s:b,s:i,s:I,s:I,s:o,s:o}", "udp", (int)l->is_udp, "port",
+				   (int)l->port, "netns", (json_int_t)l->netns, "pid",
+				   (json_int_t)l->pid, "command", document_name(l->command),
+				   "container", document_name(l->container))))
 			return false;
 	}
 	return true;
@@ -331,7 +341,7 @@ static bool write_memlocks(const struct node *n, json_t *memlocks)
 		const struct memlock *m = &n->memlocks[i];
 		const bool is_any = m->bytes > INT64_MAX;
 
-		if (!add(memlocks, json_pack("{s:s,s:I}", "unit", m->unit, "bytes",
+		if (!add(memlocks, json_pack("{s:o,s:I}", "unit", document_name(m->unit), "bytes",
 					     is_any ? (json_int_t)-1 : (json_int_t)m->bytes)))
 			return false;
 	}
@@ -391,6 +401,17 @@ static const char *get_text(json_t *item, const char *key)
 	return text ? text : "";
 }
 
+/* Absent is empty, as of a tree made by hand. */
+static bool get_name(json_t *item, const char *key, char *ret, size_t size)
+{
+	*ret = '\0';
+	return !json_object_get(item, key) || document_get_name(item, key, ret, size);
+}
+#define GET(item, key, to) get_name((item), (key), (to), sizeof(to))
+
+/* Not absent; it becomes part of paths. */
+#define GET_FILE_NAME(item, key, to) document_get_file_name((item), (key), (to), sizeof(to))
+
 static uint32_t get_number(json_t *item, const char *key, uint32_t absent)
 {
 	json_t *j = json_object_get(item, key);
@@ -442,10 +463,9 @@ static int read_link(json_t *item, struct node *n)
 	}
 	d->is_up = json_is_true(json_object_get(item, "up"));
 	d->has_carrier = json_is_true(json_object_get(item, "carrier"));
-	if (!COPY(d->name, get_text(item, "name")) || !COPY(d->mac, get_text(item, "mac")) ||
-	    !COPY(d->perm_mac, get_text(item, "perm_mac")) ||
-	    !COPY(d->port_name, get_text(item, "port_name")) ||
-	    !COPY(d->kind, get_text(item, "kind")) || !d->name[0] || d->ifindex == 0)
+	if (!GET_FILE_NAME(item, "name", d->name) || !GET(item, "mac", d->mac) ||
+	    !GET(item, "perm_mac", d->perm_mac) || !GET(item, "port_name", d->port_name) ||
+	    !GET(item, "kind", d->kind) || !d->name[0] || d->ifindex == 0)
 		return -EINVAL;
 	return 0;
 }
@@ -494,7 +514,7 @@ static int read_rule(json_t *item, struct node *n)
 	u->action = (uint8_t)get_number(item, "action", 1);
 	u->has_more = json_is_true(json_object_get(item, "more"));
 	if (!parse_prefix(get_text(item, "src"), &u->family, u->src, &len) ||
-	    !COPY(u->oif, get_text(item, "oif")))
+	    !GET(item, "oif", u->oif))
 		return -EINVAL;
 	u->src_len = (uint8_t)len;
 	return 0;
@@ -561,8 +581,7 @@ static int read_ibdev(json_t *item, struct node *n)
 	b->n_contexts = get_number(item, "contexts", UINT32_MAX);
 	b->verbs = (int)json_integer_value(json_object_get(item, "verbs"));
 	b->active_mtu = get_number(item, "active_mtu", 0);
-	return COPY(b->name, get_text(item, "name")) && b->name[0] &&
-			       COPY(b->netdev, get_text(item, "netdev"))
+	return GET_FILE_NAME(item, "name", b->name) && b->name[0] && GET(item, "netdev", b->netdev)
 		       ? 0
 		       : -EINVAL;
 }
@@ -586,10 +605,10 @@ static int read_user(json_t *item, struct node *n)
 		known++;
 	u->use = (enum use)known;
 	u->pid = get_number(item, "pid", 0);
-	return known < _USE_N && COPY(u->target, get_text(item, "target")) && u->target[0] &&
-			       COPY(u->command, get_text(item, "command")) &&
-			       COPY(u->container, get_text(item, "container")) &&
-			       COPY(u->detail, get_text(item, "detail"))
+	return known < _USE_N && GET(item, "target", u->target) && u->target[0] &&
+			       GET(item, "command", u->command) &&
+			       GET(item, "container", u->container) &&
+			       GET(item, "detail", u->detail)
 		       ? 0
 		       : -EINVAL;
 }
@@ -611,10 +630,9 @@ static int read_vf_info(json_t *item, struct node *n)
 	v->index = get_number(item, "index", UINT32_MAX);
 	v->trust = get_told(item, "trust");
 	v->link_state = get_told(item, "link_state");
-	return COPY(v->pf, get_text(item, "pf")) && v->pf[0] && v->index != UINT32_MAX &&
-			       COPY(v->mac, get_text(item, "mac")) &&
-			       COPY(v->node_guid, get_text(item, "node_guid")) &&
-			       COPY(v->port_guid, get_text(item, "port_guid"))
+	return GET(item, "pf", v->pf) && v->pf[0] && v->index != UINT32_MAX &&
+			       GET(item, "mac", v->mac) && GET(item, "node_guid", v->node_guid) &&
+			       GET(item, "port_guid", v->port_guid)
 		       ? 0
 		       : -EINVAL;
 }
@@ -626,9 +644,8 @@ static int read_pnet(json_t *item, struct node *n)
 	if (!e)
 		return -ENOMEM;
 	e->port = get_number(item, "port", 0);
-	return COPY(e->id, get_text(item, "id")) && e->id[0] &&
-			       COPY(e->netdev, get_text(item, "netdev")) &&
-			       COPY(e->ibdev, get_text(item, "ibdev")) &&
+	return GET(item, "id", e->id) && e->id[0] && GET(item, "netdev", e->netdev) &&
+			       GET(item, "ibdev", e->ibdev) &&
 			       (e->netdev[0] == '\0') == (e->ibdev[0] != '\0') &&
 			       (e->port > 0) == (e->ibdev[0] != '\0')
 		       ? 0
@@ -641,10 +658,7 @@ static int read_devlink(json_t *item, struct node *n)
 
 	if (!p)
 		return 0; /* its files were left out of the tree */
-	return COPY(p->health, get_text(item, "health")) &&
-			       COPY(p->eswitch, get_text(item, "eswitch"))
-		       ? 0
-		       : -EINVAL;
+	return GET(item, "health", p->health) && GET(item, "eswitch", p->eswitch) ? 0 : -EINVAL;
 }
 
 static int read_memlock(json_t *item, struct node *n)
@@ -655,9 +669,7 @@ static int read_memlock(json_t *item, struct node *n)
 	if (!m)
 		return -ENOMEM;
 	m->bytes = json_integer_value(bytes) < 0 ? UINT64_MAX : (uint64_t)json_integer_value(bytes);
-	return json_is_integer(bytes) && COPY(m->unit, get_text(item, "unit")) && m->unit[0]
-		       ? 0
-		       : -EINVAL;
+	return json_is_integer(bytes) && GET(item, "unit", m->unit) && m->unit[0] ? 0 : -EINVAL;
 }
 
 static int read_netns(json_t *item, struct node *n)
@@ -668,9 +680,8 @@ static int read_netns(json_t *item, struct node *n)
 		return -ENOMEM;
 	ns->inode = get_inode(item, "inode");
 	ns->pid = get_number(item, "pid", 0);
-	return ns->inode > 0 && COPY(ns->command, get_text(item, "command")) &&
-			       COPY(ns->unit, get_text(item, "unit")) &&
-			       COPY(ns->name, get_text(item, "name"))
+	return ns->inode > 0 && GET(item, "command", ns->command) && GET(item, "unit", ns->unit) &&
+			       GET(item, "name", ns->name)
 		       ? 0
 		       : -EINVAL;
 }
@@ -686,8 +697,8 @@ static int read_listener(json_t *item, struct node *n)
 	l->port = (uint16_t)port;
 	l->netns = get_inode(item, "netns");
 	l->pid = get_number(item, "pid", 0);
-	return port > 0 && port <= UINT16_MAX && COPY(l->command, get_text(item, "command")) &&
-			       COPY(l->container, get_text(item, "container"))
+	return port > 0 && port <= UINT16_MAX && GET(item, "command", l->command) &&
+			       GET(item, "container", l->container)
 		       ? 0
 		       : -EINVAL;
 }
@@ -761,11 +772,9 @@ static int read_module(json_t *value, struct module *m)
 	m->is_intree = json_is_true(json_object_get(value, "intree"));
 	m->is_blacklisted = json_is_true(json_object_get(value, "blacklisted"));
 	m->has_info = json_is_object(types);
-	if (read_state(get_text(value, "state"), &m->state) < 0 ||
-	    !COPY(m->path, get_text(value, "path")) ||
-	    !COPY(m->version, get_text(value, "version")) ||
-	    !COPY(m->srcversion, get_text(value, "srcversion")) ||
-	    !COPY(m->vermagic, get_text(value, "vermagic")))
+	if (read_state(get_text(value, "state"), &m->state) < 0 || !GET(value, "path", m->path) ||
+	    !GET(value, "version", m->version) || !GET(value, "srcversion", m->srcversion) ||
+	    !GET(value, "vermagic", m->vermagic))
 		return -EINVAL;
 
 	json_object_foreach(types, name, type)
@@ -774,8 +783,7 @@ static int read_module(json_t *value, struct module *m)
 
 		if (!p)
 			return -ENOMEM;
-		if (!json_is_string(type) || !COPY(p->name, name) ||
-		    !COPY(p->type, json_string_value(type)))
+		if (!json_is_string(type) || !COPY(p->name, name) || !GET(types, name, p->type))
 			return -EINVAL;
 	}
 	if (m->n_parameters > 0)
@@ -851,7 +859,7 @@ static int read_lists(json_t *root, struct node *n, struct place *at)
 	n->has_pnets = json_is_array(json_object_get(root, "pnets"));
 	n->has_memlocks = json_is_array(json_object_get(root, "memlocks"));
 	read_local_ports(json_object_get(root, "local_ports"), n->local_ports);
-	if (!COPY(n->reserved_ports, get_text(root, "reserved_ports")))
+	if (!GET(root, "reserved_ports", n->reserved_ports))
 		n->reserved_ports[0] = '\0';
 	if (n->n_vf_infos > 0)
 		qsort(n->vf_infos, n->n_vf_infos, sizeof(*n->vf_infos), compare_vf_info);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "boots.h"
 
+#include "../base/document.h"
 #include "../base/log.h"
 #include "../model/paths.h"
 
 #include <fcntl.h>
-#include <jansson.h>
 #include <sys/stat.h>
 
 #define MAX_BYTES (256u << 10) /* a full one has a fifth of it */
@@ -73,7 +73,7 @@ static bool parse_boot(const json_t *object, struct boot *b)
 	return b->state != _NODE_STATE_N;
 }
 
-/* Return: 0, -EINVAL or -ENOMEM. */
+/* An entry that is malformed loses itself alone. Return: 0, -EINVAL or -ENOMEM. */
 static int parse(const char *text, size_t size, struct node *n)
 {
 	json_auto_t *document = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
@@ -82,15 +82,24 @@ static int parse(const char *text, size_t size, struct node *n)
 	size_t i;
 
 	if (json_integer_value(json_object_get(document, "schema")) != SCHEMA ||
-	    !json_is_array(list) || json_array_size(list) > MAX_BOOTS)
+	    !json_is_array(list))
 		return -EINVAL;
 	boots = calloc(MAX_BOOTS, sizeof(*boots));
 	if (!boots)
 		return -ENOMEM;
-	json_array_foreach(list, i, object) if (!parse_boot(object, &boots[i])) return -EINVAL;
+	json_array_foreach(list, i, object)
+	{
+		struct boot b = {};
+
+		if (i + MAX_BOOTS < json_array_size(list)) /* the last count */
+			continue;
+		if (parse_boot(object, &b))
+			boots[n->n_boots++] = b;
+		else
+			log_warning("/" BOOTS_PATH ": entry %zu is damaged and not used", i);
+	}
 
 	n->boots = TAKE(boots);
-	n->n_boots = json_array_size(list);
 	return 0;
 }
 
@@ -136,10 +145,12 @@ int observe_boots(const struct fs *fs, struct node *n)
 
 static json_t *make_step(const struct boot_step *s)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b}", "verb",
-			 verb_name(s->verb), "target", s->target, "to", s->to, "config", s->config,
-			 "driver", s->driver, "firmware", s->firmware, "program", s->program,
-			 "result", s->result, "skipped", s->is_skipped);
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:b}", "verb",
+			 verb_name(s->verb), "target", document_text(s->target), "to",
+			 document_text(s->to), "config", document_text(s->config), "driver",
+			 document_text(s->driver), "firmware", document_text(s->firmware),
+			 "program", document_text(s->program), "result", s->result, "skipped",
+			 s->is_skipped);
 }
 
 static json_t *make_boot(const struct boot *b)
@@ -149,8 +160,8 @@ static json_t *make_boot(const struct boot *b)
 	for (size_t i = 0; i < b->n_steps; i++)
 		if (json_array_append_new(steps, make_step(&b->steps[i])) < 0)
 			return NULL;
-	return json_pack("{s:s, s:I, s:s, s:s, s:O}", "boot_id", b->boot_id, "time",
-			 (json_int_t)b->time, "kernel", b->kernel, "state",
+	return json_pack("{s:o, s:I, s:o, s:s, s:O}", "boot_id", document_text(b->boot_id), "time",
+			 (json_int_t)b->time, "kernel", document_text(b->kernel), "state",
 			 node_state_name(b->state), "steps", steps);
 }
 

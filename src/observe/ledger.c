@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger.h"
 
+#include "../base/document.h"
 #include "../base/log.h"
 #include "../model/paths.h"
-
-#include <jansson.h>
-
-static bool get_text(json_t *object, const char *key, char *ret, size_t size)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text && copy(ret, size, text);
-}
 
 static bool get_number(json_t *object, const char *key, uint64_t max, uint64_t *ret)
 {
@@ -28,11 +20,11 @@ static bool parse_entry(json_t *object, struct ledger_entry *e)
 {
 	uint64_t ifindex, n, total;
 
-	if (!get_text(object, "verb", e->verb, sizeof(e->verb)) ||
-	    !get_text(object, "target", e->target, sizeof(e->target)) ||
-	    !get_text(object, "subject", e->subject, sizeof(e->subject)) ||
-	    !get_text(object, "from", e->from, sizeof(e->from)) ||
-	    !get_text(object, "to", e->to, sizeof(e->to)) ||
+	if (!document_get_name(object, "verb", e->verb, sizeof(e->verb)) ||
+	    !document_get_name(object, "target", e->target, sizeof(e->target)) ||
+	    !document_get_name(object, "subject", e->subject, sizeof(e->subject)) ||
+	    !document_get_name(object, "from", e->from, sizeof(e->from)) ||
+	    !document_get_name(object, "to", e->to, sizeof(e->to)) ||
 	    !get_number(object, "ifindex", UINT32_MAX, &ifindex) ||
 	    !get_number(object, "n", UINT32_MAX, &n) ||
 	    !get_number(object, "total", UINT32_MAX, &total) ||
@@ -86,9 +78,10 @@ int ledger_write(const struct fs *fs, const struct ledger_entry *entries, size_t
 	for (size_t i = 0; i < n; i++) {
 		const struct ledger_entry *e = &entries[i];
 		json_t *object = json_pack(
-			"{s:s,s:s,s:I,s:s,s:s,s:s,s:I,s:I,s:I}", "verb", e->verb, "target",
-			e->target, "ifindex", (json_int_t)e->ifindex, "subject", e->subject, "from",
-			e->from, "to", e->to, "n", (json_int_t)e->n, "since_usec",
+			"{s:o,s:o,s:I,s:o,s:o,s:o,s:I,s:I,s:I}", "verb", document_name(e->verb),
+			"target", document_name(e->target), "ifindex", (json_int_t)e->ifindex,
+			"subject", document_name(e->subject), "from", document_name(e->from), "to",
+			document_name(e->to), "n", (json_int_t)e->n, "since_usec",
 			(json_int_t)e->since_usec, "total", (json_int_t)e->total);
 
 		if (json_array_append_new(root, object) < 0)

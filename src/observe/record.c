@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "record.h"
 
-#include <jansson.h>
+#include "../base/document.h"
 
 #define MAX_ENTRIES 256
 
@@ -11,26 +11,19 @@ void record_done(struct record *rec)
 	*rec = (struct record){};
 }
 
-static bool get_text(const json_t *object, const char *key, char *ret, size_t size)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text && copy(ret, size, text);
-}
-
 static int parse_entry(const json_t *object, struct record_entry *ret)
 {
 	char key[64], way[16];
 	struct record_entry e = {};
 
-	if (!get_text(object, "key", key, sizeof(key)) ||
-	    !get_text(object, "way", way, sizeof(way)) ||
-	    !get_text(object, "path", e.path, sizeof(e.path)) || e.path[0] != '/' ||
-	    !get_text(object, "variable", e.variable, sizeof(e.variable)) ||
-	    !get_text(object, "from", e.from, sizeof(e.from)) ||
-	    !get_text(object, "to", e.to, sizeof(e.to)) || !e.to[0] ||
-	    !get_text(object, "since", e.since, sizeof(e.since)) ||
-	    !get_text(object, "running", e.running, sizeof(e.running)))
+	if (!document_get_name(object, "key", key, sizeof(key)) ||
+	    !document_get_name(object, "way", way, sizeof(way)) ||
+	    !document_get_name(object, "path", e.path, sizeof(e.path)) || e.path[0] != '/' ||
+	    !document_get_name(object, "variable", e.variable, sizeof(e.variable)) ||
+	    !document_get_name(object, "from", e.from, sizeof(e.from)) ||
+	    !document_get_name(object, "to", e.to, sizeof(e.to)) || !e.to[0] ||
+	    !document_get_name(object, "since", e.since, sizeof(e.since)) ||
+	    !document_get_name(object, "running", e.running, sizeof(e.running)))
 		return -EINVAL;
 
 	e.was_there = json_is_true(json_object_get(object, "was_there"));
@@ -53,23 +46,25 @@ int record_parse(const char *json, size_t size, struct record *ret)
 	_cleanup_(record_done) struct record rec = {};
 	json_auto_t *document = json_loadb(json, size, JSON_REJECT_DUPLICATES, NULL);
 	const json_t *list = json_object_get(document, "edits");
-	int r;
+	int n_bad = 0, r;
 
-	if (!json_is_array(list) || json_array_size(list) > MAX_ENTRIES)
+	if (!json_is_array(list))
 		return -EINVAL;
-	for (size_t i = 0; i < json_array_size(list); i++) {
+	for (size_t i = 0; i < MIN(json_array_size(list), MAX_ENTRIES); i++) {
 		struct record_entry e;
 
-		r = parse_entry(json_array_get(list, i), &e);
-		if (r >= 0)
-			r = record_set(&rec, &e);
+		if (parse_entry(json_array_get(list, i), &e) < 0) {
+			n_bad++;
+			continue;
+		}
+		r = record_set(&rec, &e);
 		if (r < 0)
 			return r;
 	}
 
 	*ret = rec;
 	rec = (struct record){};
-	return 0;
+	return n_bad;
 }
 
 int record_print(const struct record *rec, char **ret)
@@ -80,11 +75,12 @@ int record_print(const struct record *rec, char **ret)
 	for (size_t i = 0; i < rec->n_entries; i++) {
 		const struct record_entry *e = &rec->entries[i];
 		json_t *object =
-			json_pack("{s:s, s:s, s:s, s:s, s:b, s:b, s:s, s:s, s:s, s:s}", "key",
+			json_pack("{s:s, s:s, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "key",
 				  kubelet_key(e->setting), "way", kubelet_way_name(e->way), "path",
-				  e->path, "variable", e->variable, "was_there", e->was_there,
-				  "created", e->is_created, "from", e->from, "to", e->to, "since",
-				  e->since, "running", e->running);
+				  document_name(e->path), "variable", document_name(e->variable),
+				  "was_there", e->was_there, "created", e->is_created, "from",
+				  document_name(e->from), "to", document_name(e->to), "since",
+				  document_name(e->since), "running", document_name(e->running));
 
 		if (json_array_append_new(list, object) < 0)
 			return -ENOMEM;

@@ -28,8 +28,9 @@ struct record {
 };
 
 void record_done(struct record *rec);
-int record_parse(const char *json, size_t size, struct record *ret); /* 0, -EINVAL, -ENOMEM */
-int record_print(const struct record *rec, char **ret);              /* 0 or -ENOMEM */
+/* Return: how many entries were malformed and are left out, -EINVAL or -ENOMEM. */
+int record_parse(const char *json, size_t size, struct record *ret);
+int record_print(const struct record *rec, char **ret); /* 0 or -ENOMEM */
 /* Replaces the entry of that setting and path, or appends it. 0 or -ENOMEM. */
 int record_set(struct record *rec, const struct record_entry *e);
 void record_drop(struct record *rec, size_t i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "actions.h"
 
-#include "document.h"
+#include "../base/document.h"
 
 /* "4" is a number where the verb counts, "" and "none" stay text. */
 static json_t *value(enum verb verb, const char *text)

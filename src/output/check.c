@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 
-#include "document.h"
+#include "../base/document.h"
 #include "lint.h"
 #include "plugin.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain-kubelet.h"
 
-#include "document.h"
+#include "../base/document.h"
 
 bool output_has_hints(const struct config *c)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain-plugin.h"
 
+#include "../base/document.h"
 #include "check.h"
-#include "document.h"
 
 /* What keeps the plugin from exposing all that it should. */
 struct obstacle {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain.h"
 
+#include "../base/document.h"
 #include "../model/wanted.h"
 #include "../plan/plan.h"
-#include "document.h"
 #include "state.h"
 
 #include <stdarg.h>

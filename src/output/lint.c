@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lint.h"
 
+#include "../base/document.h"
 #include "../model/wanted.h"
-#include "document.h"
 #include "plugin.h"
 
 #include <sys/socket.h>

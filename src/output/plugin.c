@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugin.h"
 
+#include "../base/document.h"
 #include "../model/wanted.h"
-#include "document.h"
 #include "lint.h"
 #include "manifest.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state.h"
 
+#include "../base/document.h"
 #include "../model/boots.h"
 #include "../model/gid.h"
-#include "document.h"
 #include "explain-kubelet.h"
 #include "plugin.h"
 
@@ -426,9 +426,9 @@ static json_t *make_memory_of(const struct memory *m)
 			 "card", document_text(m->card),
 			 "unsupported", (json_int_t)m->unsupported,
 			 "rebuilt", (int)m->was_rebuilt,
-			 "ibdev", document_text(m->ibdev),
+			 "ibdev", document_name(m->ibdev),
 			 "virtual", (int)m->was_virtual,
-			 "netdev", document_text(m->netdev),
+			 "netdev", document_name(m->netdev),
 			 "index", m->index == UINT32_MAX ? (json_int_t)-1 : (json_int_t)m->index,
 			 "active_mtu", (json_int_t)m->active_mtu,
 			 "mtu", (json_int_t)m->mtu,
@@ -442,8 +442,8 @@ static json_t *make_failure(const struct action *a)
 {
 	return json_pack("{s:s, s:o, s:o, s:I, s:i, s:o}",
 			 "verb", verb_name(a->verb),
-			 "target", document_text(a->target),
-			 "to", document_text(a->to),
+			 "target", document_name(a->target),
+			 "to", document_name(a->to),
 			 "instance", (json_int_t)a->instance,
 			 "result", a->result,
 			 "error", document_text(a->error));
@@ -468,8 +468,8 @@ static json_t *make_repeat(const struct repeat *e)
 {
 	return json_pack("{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}",
 			 "verb", e->verb,
-			 "target", document_text(e->target),
-			 "subject", document_text(e->subject),
+			 "target", document_name(e->target),
+			 "subject", document_name(e->subject),
 			 "ifindex", (json_int_t)e->ifindex,
 			 "instance", (json_int_t)e->instance,
 			 "value", (json_int_t)e->value,
@@ -578,29 +578,15 @@ int output_state(const struct config *c, const struct node *n, const struct plan
 
 /* The way back */
 
-/* Names become parts of paths: none may lead elsewhere. */
-static bool parse_name(const json_t *value, char *ret, size_t size, bool may_be_empty)
-{
-	const char *s = json_string_value(value);
-
-	if (!s || (!*s && !may_be_empty) || streq(s, ".") || streq(s, ".."))
-		return false;
-	for (const char *p = s; *p; p++)
-		if (*p <= ' ' || *p > '~' || *p == '/')
-			return false;
-
-	return copy(ret, size, s);
-}
-
 static int parse_memory(const json_t *value, struct memory *ret)
 {
 	const json_t *index = json_object_get(value, "index");
 	const json_t *usable = json_object_get(value, "usable");
 	struct memory m = {};
 
-	if (!parse_name(json_object_get(value, "pci"), m.pci, sizeof(m.pci), false) ||
-	    !parse_name(json_object_get(value, "ibdev"), m.ibdev, sizeof(m.ibdev), true) ||
-	    !parse_name(json_object_get(value, "netdev"), m.netdev, sizeof(m.netdev), true) ||
+	if (!document_get_file_name(value, "pci", m.pci, sizeof(m.pci)) || !m.pci[0] ||
+	    !document_get_file_name(value, "ibdev", m.ibdev, sizeof(m.ibdev)) ||
+	    !document_get_file_name(value, "netdev", m.netdev, sizeof(m.netdev)) ||
 	    !json_is_integer(index) || json_integer_value(index) < -1 ||
 	    json_integer_value(index) >= UINT32_MAX || !json_is_boolean(usable))
 		return -EINVAL;
@@ -625,32 +611,34 @@ static int by_pci(const void *a, const void *b)
 	return strcmp(((const struct memory *)a)->pci, ((const struct memory *)b)->pci);
 }
 
+/* Of two for one function the first counts. */
+static size_t drop_duplicates(struct memory *memories, size_t n)
+{
+	size_t kept = 0;
+
+	qsort(memories, n, sizeof(*memories), by_pci);
+	for (size_t i = 0; i < n; i++)
+		if (kept == 0 || !streq(memories[kept - 1].pci, memories[i].pci))
+			memories[kept++] = memories[i];
+	return kept;
+}
+
+/* One that is malformed is forgotten, and none but that. */
 static int parse_memories(const json_t *list, struct memory **ret, size_t *ret_n)
 {
+	const size_t size = MIN(json_array_size(list), MAX_MEMORIES);
 	_cleanup_(freep) struct memory *memories = NULL;
-	const size_t n = json_array_size(list);
+	size_t n = 0;
 
-	if (!json_is_array(list) || n > MAX_MEMORIES)
-		return -EINVAL;
-
-	memories = calloc(n + 1, sizeof(*memories));
+	memories = calloc(size + 1, sizeof(*memories));
 	if (!memories)
 		return -ENOMEM;
 
-	for (size_t i = 0; i < n; i++) {
-		int r = parse_memory(json_array_get(list, i), &memories[i]);
+	for (size_t i = 0; i < size; i++)
+		n += parse_memory(json_array_get(list, i), &memories[n]) >= 0;
 
-		if (r < 0)
-			return r;
-	}
-
-	qsort(memories, n, sizeof(*memories), by_pci);
-	for (size_t i = 1; i < n; i++)
-		if (streq(memories[i - 1].pci, memories[i].pci))
-			return -EINVAL;
-
+	*ret_n = drop_duplicates(memories, n);
 	*ret = TAKE(memories);
-	*ret_n = n;
 	return 0;
 }
 
@@ -660,8 +648,8 @@ static int parse_failure(const json_t *value, struct failure *ret)
 
 	if (result >= 0 || result < -4095 || /* MAX_ERRNO */
 	    !copy(ret->verb, sizeof(ret->verb), document_get_text(value, "verb")) ||
-	    !copy(ret->target, sizeof(ret->target), document_get_text(value, "target")) ||
-	    !copy(ret->to, sizeof(ret->to), document_get_text(value, "to")) ||
+	    !document_get_name(value, "target", ret->target, sizeof(ret->target)) ||
+	    !document_get_name(value, "to", ret->to, sizeof(ret->to)) ||
 	    !copy(ret->error, sizeof(ret->error), document_get_text(value, "error")))
 		return -EINVAL;
 	ret->result = (int)result;
@@ -673,12 +661,12 @@ static int parse_failure(const json_t *value, struct failure *ret)
 static int parse_failures(const json_t *list, struct failure **ret, size_t *ret_n)
 {
 	_cleanup_(freep) struct failure *failures = NULL;
-	const size_t n = json_array_size(list);
+	const size_t n = MIN(json_array_size(list), MAX_MEMORIES);
 	size_t n_good = 0;
 
 	failures = calloc(n + 1, sizeof(*failures));
-	if (!failures || n > MAX_MEMORIES)
-		return failures ? -EINVAL : -ENOMEM;
+	if (!failures)
+		return -ENOMEM;
 
 	for (size_t i = 0; i < n; i++)
 		n_good += parse_failure(json_array_get(list, i), &failures[n_good]) >= 0;
@@ -709,8 +697,8 @@ static int parse_repeat(const json_t *value, struct repeat *ret)
 	    !get_usec(value, "pause_usec", &ret->pause_usec) ||
 	    ret->pause_usec > 24 * 3600 * USEC_PER_SEC ||
 	    !copy(ret->verb, sizeof(ret->verb), document_get_text(value, "verb")) ||
-	    !copy(ret->target, sizeof(ret->target), document_get_text(value, "target")) ||
-	    !copy(ret->subject, sizeof(ret->subject), document_get_text(value, "subject")))
+	    !document_get_name(value, "target", ret->target, sizeof(ret->target)) ||
+	    !document_get_name(value, "subject", ret->subject, sizeof(ret->subject)))
 		return -EINVAL;
 	ret->n = (uint32_t)n;
 	ret->ifindex = (uint32_t)ifindex;
@@ -721,10 +709,10 @@ static int parse_repeat(const json_t *value, struct repeat *ret)
 static int parse_repeats(const json_t *list, struct repeat **ret, size_t *ret_n)
 {
 	_cleanup_(freep) struct repeat *repeats = NULL;
-	const size_t size = json_array_size(list);
+	const size_t size = MIN(json_array_size(list), MAX_MEMORIES);
 	size_t n = 0;
 
-	for (size_t i = 0; i < size && size <= MAX_MEMORIES; i++) {
+	for (size_t i = 0; i < size; i++) {
 		struct repeat *e = APPEND(repeats, n);
 
 		if (!e)
@@ -756,7 +744,7 @@ static bool is_own_path(const char *path)
 int output_parse_memory(const char *json, const char *boot_id, struct node *n)
 {
 	json_auto_t *document = NULL;
-	const json_t *memory, *settled;
+	const json_t *memory;
 	struct node seen = {};
 	size_t size = strnlen(json, MAX_BYTES + 1);
 	int r;
@@ -772,12 +760,11 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n)
 		return 0;
 
 	memory = json_object_get(document, "memory");
-	settled = json_object_get(memory, "settled");
-	if (!json_is_boolean(settled) ||
-	    !parse_name(json_object_get(memory, "stuck"), seen.stuck, sizeof(seen.stuck), true) ||
-	    !parse_name(json_object_get(document, "config_hash"), seen.last_hash,
-			sizeof(seen.last_hash), true))
-		return -EINVAL;
+	if (!document_get_file_name(memory, "stuck", seen.stuck, sizeof(seen.stuck)))
+		*seen.stuck = '\0';
+	if (!copy(seen.last_hash, sizeof(seen.last_hash),
+		  document_get_text(document, "config_hash")))
+		*seen.last_hash = '\0';
 
 	/* Newer than the others. It is a path of ours, but may have been planted: only below /run.
 	 */
@@ -812,14 +799,16 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n)
 	COPY(n->last_hash, seen.last_hash);
 	COPY(n->last_plugin_path, seen.last_plugin_path);
 	COPY(n->stuck, seen.stuck);
-	n->was_settled = json_is_true(settled);
+	n->was_settled = document_get_flag(memory, "settled");
 	return 0;
 }
 
-int output_read_state(const char *json, enum node_state *ret)
+int output_read_state(const char *json, const char *boot_id, enum node_state *ret)
 {
 	json_auto_t *document = json_loads(json, 0, NULL);
 
+	if (boot_id && !streq(document_get_text(document, "boot_id"), boot_id))
+		return json_is_object(document) ? -ENOENT : -EINVAL;
 	return parse_state(json_object_get(document, "state"), ret);
 }
 

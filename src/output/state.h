@@ -79,13 +79,18 @@ int output_state(const struct config *c, const struct node *n, const struct plan
  * @boot_id:  of the present boot: nothing is taken from another
  * @n:        memories (sorted), last_state, last_hash, was_settled and stuck are filled
  *
+ * An entry that is malformed is left out, and nothing else with it.
+ *
  * Return: 0, also for another boot; -EINVAL for what is no such text, -ENOMEM: then @n is as it
  * was.
  */
 int output_parse_memory(const char *json, const char *boot_id, struct node *n);
 
-/* The state that a text of output_state() tells, whatever boot it is of. Return: 0 or -EINVAL. */
-int output_read_state(const char *json, enum node_state *ret);
+/*
+ * The state that a text of output_state() tells, of this boot or, with NULL, of any. Nothing else
+ * of the text is looked at. Return: 0, -ENOENT for another boot, or -EINVAL.
+ */
+int output_read_state(const char *json, const char *boot_id, enum node_state *ret);
 
 /* A text of output_state() in one line, for readers of JSON lines. Return: 0, -EINVAL or -ENOMEM.
  */

@@ -3,7 +3,7 @@
 
 #include <arpa/inet.h>
 
-#include "document.h"
+#include "../base/document.h"
 
 enum column {
 	COLUMN_PCI, /* with the branches before it */

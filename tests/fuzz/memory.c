@@ -63,7 +63,7 @@ static void try_state(const char *text)
 
 	if (output_parse_memory(text, boot_id, &n) < 0)
 		require(n.n_memories == 0 && n.n_failures == 0 && !n.last_hash[0] && !n.stuck[0]);
-	output_read_state(text, &state);
+	output_read_state(text, NULL, &state);
 	if (output_state_line(text, &line) == 0) {
 		json_auto_t *x = json_loads(text, 0, NULL), *y = json_loads(line, 0, NULL);
 

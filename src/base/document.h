@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Document: the few words that every JSON document of ours is made with.
+ *
+ * Not a wrapper of jansson: it only keeps text that is no UTF-8 (sysfs promises none, and a name
+ * that was cut may end within a letter) from spoiling a whole document.
+ *
+ * The kernel takes nearly any byte for a name: of a netdev all but "/", ":" and blanks, of an RDMA
+ * device all but "/". A name that is read back is therefore written with document_name() and
+ * comes back byte for byte.
+ * Source: dev_valid_name() in net/core/dev.c, ib_device_rename() in
+ * drivers/infiniband/core/device.c
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "util.h"
+
+/* Never fails but for memory: what is no UTF-8 becomes '?'. */
+static inline json_t *document_text(const char *s)
+{
+	_cleanup_(freep) char *plain = NULL;
+	json_t *text = json_string(s);
+
+	if (text)
+		return text;
+
+	plain = strdup(s);
+	if (!plain)
+		return NULL;
+	for (char *p = plain; *p; p++)
+		if ((unsigned char)*p >= 0x80)
+			*p = '?';
+
+	return json_string(plain);
+}
+
+/* A name to be read back: what is no printable ASCII, and the backslash, becomes "\xHH". */
+static inline json_t *document_name(const char *s)
+{
+	_cleanup_(freep) char *escaped = malloc(4 * strlen(s) + 1);
+	char *to = escaped;
+
+	if (!escaped)
+		return NULL;
+	for (; *s; s++)
+		if (*s >= ' ' && *s <= '~' && *s != '\\')
+			*to++ = *s;
+		else
+			to += sprintf(to, "\\x%02X", (unsigned char)*s);
+	*to = '\0';
+	return json_string(escaped);
+}
+
+static inline int document_add_number(json_t *object, const char *key, int64_t number)
+{
+	return json_object_set_new(object, key, json_integer(number)) < 0 ? -ENOMEM : 0;
+}
+
+/* What is read back: a member that is missing or of another type is empty. */
+static inline const char *document_get_text(const json_t *object, const char *key)
+{
+	const char *s = json_string_value(json_object_get(object, key));
+
+	return s ? s : "";
+}
+
+static inline int document_hex(char c)
+{
+	static const char digits[] = "0123456789ABCDEF";
+	const char *digit = c ? strchr(digits, c) : NULL;
+
+	return digit ? (int)(digit - digits) : -1;
+}
+
+/* What document_name() wrote; other text as it is. False: no text, or no room. */
+static inline bool document_get_name(const json_t *object, const char *key, char *ret, size_t size)
+{
+	const char *s = json_string_value(json_object_get(object, key));
+	size_t n = 0;
+
+	for (; s && *s && n < size; s++) {
+		const bool is_escaped = s[0] == '\\' && s[1] == 'x' && document_hex(s[2]) >= 0 &&
+					document_hex(s[3]) >= 0;
+
+		ret[n++] = is_escaped ? (char)(document_hex(s[2]) * 16 + document_hex(s[3])) : *s;
+		s += is_escaped ? 3 : 0;
+	}
+	if (!s || n >= size)
+		return false;
+	ret[n] = '\0';
+	return true;
+}
+
+/* The same of what becomes part of a path: it must not lead elsewhere. */
+static inline bool document_get_file_name(const json_t *object, const char *key, char *ret,
+					  size_t size)
+{
+	return document_get_name(object, key, ret, size) && !strchr(ret, '/') && !streq(ret, ".") &&
+	       !streq(ret, "..");
+}
+
+static inline int64_t document_get_number(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static inline bool document_get_flag(const json_t *object, const char *key)
+{
+	return json_is_true(json_object_get(object, key));
+}
+
+/* With a newline at its end, as files have. */
+static inline int document_print(const json_t *document, char **ret)
+{
+	_cleanup_(freep) char *text = json_dumps(document, JSON_INDENT(2));
+	char *grown;
+	size_t n;
+
+	if (!text)
+		return -ENOMEM;
+
+	n = strlen(text);
+	grown = realloc(text, n + 2);
+	if (!grown)
+		return -ENOMEM;
+
+	text = NULL;
+	memcpy(grown + n, "\n", 2);
+	*ret = grown;
+	return 0;
+}
