@@ -101,6 +101,8 @@ int command_plan(const struct command *cmd)
 		return EXIT_FAILURE;
 
 	r = run_plan(&s.doors, &s.config, false, NULL, &n, &p);
+	if (r >= 0 && !cmd->config)
+		r = run_add_config_changed(&s.config, &n, &p);
 	if (r >= 0)
 		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
 	if (r < 0 || print(text) != EXIT_SUCCESS)
@@ -116,14 +118,16 @@ static int print_state(const struct command *cmd, const struct fs *fs)
 	size_t size;
 	int r;
 
-	if (!cmd->is_json)
-		return EXIT_SUCCESS;
 	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &state, &size);
-	if (r < 0) {
+	if (r < 0 && cmd->is_json)
 		log_error_errno(r, "/" STATE_PATH);
-		return EXIT_FAILURE;
-	}
-	return print(state);
+	if (r < 0)
+		return cmd->is_json ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (!cmd->config && status_add_config_changed(fs, &state) > 0)
+		log_warning("%s: %s. %s", reason_code(REASON_CONFIG_CHANGED),
+			    reason_meaning(REASON_CONFIG_CHANGED),
+			    reason_advice(REASON_CONFIG_CHANGED));
+	return cmd->is_json ? print(state) : EXIT_SUCCESS;
 }
 
 int command_apply(const struct command *cmd)

@@ -144,6 +144,30 @@ int run_load_config(struct doors *d, const char *file, struct config *ret)
 	return 0;
 }
 
+bool run_is_config_changed(const struct fs *fs, const char *file, const struct config *c)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config now = {};
+	const char *problem;
+	int r;
+
+	r = load_file(fs, file, &now, &errors);
+	if (r < 0 && r != -EINVAL)
+		return false;
+	problem = config_errors_first(&errors);
+	if (c->is_invalid != (r < 0) ||
+	    strncmp(problem ? problem : "", c->problem, sizeof(c->problem) - 1) != 0)
+		return true;
+	return r >= 0 && !streq(now.hash, c->hash);
+}
+
+int run_add_config_changed(const struct config *c, const struct node *n, struct plan *p)
+{
+	return *n->last_hash && !c->is_invalid && !streq(n->last_hash, c->hash)
+		       ? plan_add_hint(p, REASON_CONFIG_CHANGED, "", "")
+		       : 0;
+}
+
 /* The files of [Output] tell of a plan that is made, so they come after it. */
 static int add_outputs(const struct config *c, const struct plan *tried, struct node *n,
 		       struct plan *p)
@@ -670,6 +694,8 @@ int run_state(struct doors *d, const struct config *c, char **ret)
 		if (r >= 0)
 			r = add_outputs(c, &tried, &n, &p);
 	}
+	if (r >= 0)
+		r = run_add_config_changed(c, &n, &p);
 	return r < 0 ? r : output_state(c, &n, &p, ret);
 }
 

@@ -52,6 +52,15 @@ void run_close(struct doors *d);
 int run_load_config(struct doors *d, const char *file, struct config *ret);
 
 /*
+ * Would run_load_config() give another configuration than @c, which it gave before? Logs nothing.
+ * What cannot be read for a passing reason, such as memory, counts as unchanged.
+ */
+bool run_is_config_changed(const struct fs *fs, const char *file, const struct config *c);
+
+/* The hint configuration-changed, where state.json is of another configuration than @c. */
+int run_add_config_changed(const struct config *c, const struct node *n, struct plan *p);
+
+/*
  * Is there a node to look at? Not in the tree of an image, nor in a chroot, where sysfs, when there
  * is one, shows the machine that builds.
  */

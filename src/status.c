@@ -2,6 +2,7 @@
 #include "status.h"
 
 #include "base/log.h"
+#include "config/config.h"
 #include "doors/manager.h"
 #include "model/paths.h"
 #include "output/state.h"
@@ -80,6 +81,10 @@ static int read_state(struct doors *d, const char *config, char **ret)
 	int r;
 
 	r = read_file(&d->fs, ret);
+	if (r >= 0 && !config)
+		r = MIN(status_add_config_changed(&d->fs, ret), 0);
+	if (r == -EINVAL) /* damaged, and told below */
+		r = 0;
 	if (r < 0 && r != -ENOENT)
 		return log_error_errno(r, "/" STATE_PATH);
 	if (r == -ENOENT) {
@@ -98,6 +103,21 @@ static int read_state(struct doors *d, const char *config, char **ret)
 	log_info(UNIT " is %s: this is what a look shows now.", word);
 	free(TAKE(*ret));
 	return look(d, config, ret);
+}
+
+int status_add_config_changed(const struct fs *fs, char **state)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {};
+	struct fs_denied denied = {};
+	struct fs mine = *fs; /* borrowed */
+	int r;
+
+	mine.denied = &denied;
+	r = config_load(&mine, NULL, &c, &errors);
+	if ((r < 0 && r != -EINVAL) || denied.n > 0)
+		return MIN(r, 0) == -ENOMEM ? r : 0;
+	return output_add_config_changed(r < 0 ? NULL : c.hash, state);
 }
 
 int status_show(struct doors *d, const char *config, bool is_json, enum node_state *ret)
@@ -273,6 +293,9 @@ static int refresh(struct follow *f)
 		log_error("/" STATE_PATH ": is damaged; the next pass of the service replaces it");
 		return 0;
 	}
+	r = status_add_config_changed(f->fs, &state);
+	if (r < 0)
+		return r;
 	f->state = now;
 	return show(f, state);
 }

@@ -33,5 +33,11 @@ int status_show(struct doors *d, const char *config, bool is_json, enum node_sta
  */
 int status_follow(const struct fs *fs, bool is_json, enum node_state *ret);
 
+/*
+ * Adds the reason configuration-changed to the text of state.json where the configuration on disk
+ * is another one; not where this user may not read that. Return: as output_add_config_changed().
+ */
+int status_add_config_changed(const struct fs *fs, char **state);
+
 /* Says, in one line, which files the caller may not read: what they tell is missing. */
 void status_tell_denied(const struct fs_denied *denied);

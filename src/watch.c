@@ -61,6 +61,7 @@ struct watch {
 	uint32_t n_made;              /* VFs of it that were seen last */
 	uint32_t n_ibdevs_known;      /* RDMA devices announced when its last action began */
 	uint32_t n_ibdevs_due;        /* as many are announced when all are there */
+	uint64_t started_usec;        /* READY=1 comes by ReadyTimeoutSec= after this */
 	uint64_t event_usec;          /* of the last event */
 	uint64_t storm_usec;          /* since when events put the next pass off; 0: none is due */
 	uint64_t not_before_usec;     /* of the next look: a loss needs two, SettleSec= apart */
@@ -80,6 +81,8 @@ struct watch {
 };
 
 static int start_pass(struct watch *w);
+static int reload(struct watch *w);
+static int read_changed(struct watch *w);
 
 /* An error returned to the loop would only switch its source off: leave instead. */
 static int leave_on_error(struct watch *w, int r)
@@ -203,12 +206,23 @@ static int tell_start(struct watch *w, const struct worker_message *m)
 	return r < 0 || armed != SD_EVENT_OFF ? MIN(r, 0) : arm(w->tell, now_usec() + TELL_USEC);
 }
 
+/*
+ * systemd merges a reload into a start that is not over, so files that changed during the start are
+ * looked at once more. Whoever changes one after this asks for a reload that is one: READY=1 is
+ * dispatched before calls over D-Bus (EVENT_PRIORITY_NOTIFY in src/core/manager.h).
+ */
 static int tell_ready(struct watch *w)
 {
-	if (!w->is_ready)
+	const bool was_ready = w->is_ready;
+	int r;
+
+	if (!was_ready)
 		sd_notify(false, "READY=1");
 	w->is_ready = w->is_settled = true;
-	return sd_event_source_set_enabled(w->deadline, SD_EVENT_OFF);
+	r = sd_event_source_set_enabled(w->deadline, SD_EVENT_OFF);
+	if (r < 0 || was_ready || !run_is_config_changed(&w->fs, w->file, &w->config))
+		return r;
+	return reload(w);
 }
 
 /* What is to be done without an event. */
@@ -260,12 +274,17 @@ static int on_result(struct watch *w)
 	if (w->is_reloading && !w->is_again)
 		sd_notify(false, "READY=1"); /* the new configuration is in force */
 	w->is_reloading = w->is_reloading && w->is_again;
-	if (!w->doors && res->state != NODE_STARTING)
-		r = tell_ready(w);
+	w->is_first = false;
+	if (!w->doors && res->state != NODE_STARTING) {
+		r = read_changed(w);
+		if (r > 0)
+			w->is_again = true;
+		else if (r == 0)
+			r = tell_ready(w);
+	}
 	if (r < 0)
 		return r;
 
-	w->is_first = false;
 	w->n_ibdevs_due = w->n_ibdevs_known + res->n_absent;
 	w->not_before_usec = res->n_lost > 0 ? now_usec() + w->config.service.settle_usec : 0;
 	if (w->is_again) {
@@ -465,6 +484,12 @@ static int start_pass(struct watch *w)
 	w->storm_usec = 0;
 	if (!w->doors) {
 		r = sd_event_source_set_enabled(w->ahead, SD_EVENT_OFF);
+		if (r >= 0)
+			r = read_changed(w);
+		if (r > 0 && w->errand == WORKER_IS_HELD && w->worker.pid)
+			cancel_look(w);
+		if (r > 0)
+			w->is_again = w->worker.pid != 0;
 		if (r < 0)
 			return r;
 		return w->worker.pid ? go_on_with_worker(w) : start_worker(w, false);
@@ -594,12 +619,43 @@ static void go_on(const struct watch *w)
 		log_warning_errno(r, "/" HOLD_PATH ": nothing is changed while it is there");
 }
 
-/* The new configuration is in force after the next pass, and READY=1 says so then. */
-static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
-		     void *userdata)
+/* Reads it, for all that follows. A time to wait that ends in READY=1 counts from the start. */
+static int take_config(struct watch *w)
 {
-	struct watch *w = userdata;
 	char hash[sizeof(w->config.hash)];
+	int r;
+
+	COPY(hash, w->config.hash);
+	r = load_config(w);
+	if (r < 0)
+		log_error_errno(r, "The configuration is kept as it was");
+	r = watch_neighbours(w);
+	if (r < 0)
+		return r;
+	w->is_first = w->is_retry = true;
+	w->retry_usec = RETRY_FIRST_USEC;
+	if (streq(hash, w->config.hash))
+		return 0;
+	w->is_settled = false;
+	return arm(w->deadline, (w->is_ready ? now_usec() : w->started_usec) +
+					w->config.service.ready_timeout_usec);
+}
+
+/* Files that changed before READY=1 is sent. Return: 1 when they were read, 0 or -errno. */
+static int read_changed(struct watch *w)
+{
+	int r;
+
+	if (w->is_ready || !run_is_config_changed(&w->fs, w->file, &w->config))
+		return 0;
+	log_notice("The configuration was changed during the start and is read again");
+	r = take_config(w);
+	return r < 0 ? r : 1;
+}
+
+/* The new configuration is in force after the next pass, and READY=1 says so then. */
+static int reload(struct watch *w)
+{
 	int r;
 
 	if (w->is_ready) {
@@ -608,24 +664,20 @@ static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo 
 	}
 
 	go_on(w);
-	COPY(hash, w->config.hash);
-	r = load_config(w);
-	if (r < 0)
-		log_error_errno(r, "The configuration is kept as it was");
-	r = watch_neighbours(w);
-	if (r < 0)
-		return leave_on_error(w, r);
-	w->is_first = w->is_retry = true;
-	w->retry_usec = RETRY_FIRST_USEC;
-	if (!streq(hash, w->config.hash)) { /* with a time to wait of its own */
-		w->is_settled = false;
-		r = arm(w->deadline, now_usec() + w->config.service.ready_timeout_usec);
-	}
+	r = take_config(w);
 	if (r >= 0)
 		r = look_soon(w);
 	if (r >= 0 && (!w->worker.pid || w->errand == WORKER_IS_CANCELLED))
 		r = arm(w->settle, now_usec());
-	return leave_on_error(w, r);
+	return r;
+}
+
+static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
+		     void *userdata)
+{
+	struct watch *w = userdata;
+
+	return leave_on_error(w, reload(w));
 }
 
 static int add_signals(struct watch *w)
@@ -716,6 +768,7 @@ int watch_service(const char *file)
 {
 	struct watch w = { .file = file,
 			   .fs = { .root = -EBADF },
+			   .started_usec = now_usec(),
 			   .is_first = true,
 			   .is_retry = true,
 			   .look_usec = LOOK_FIRST_USEC,

@@ -22,6 +22,12 @@ static const struct {
 		"or install the version that knows it.",
 	},
 
+	[REASON_CONFIG_CHANGED] = {
+		"configuration-changed",
+		"The configuration on disk is another one than the service runs with",
+		"Run \"systemctl reload rdma-provision\".",
+	},
+
 	[REASON_MODULE_MISSING] = {
 		"module-missing",
 		"A kernel module that is needed is not installed for the running kernel",

@@ -13,6 +13,7 @@ enum reason {
 	/* configuration */
 	REASON_CONFIG_INVALID,
 	REASON_CONFIG_UNKNOWN,
+	REASON_CONFIG_CHANGED, /* a hint of the command line, never written to state.json */
 	/* driver */
 	REASON_MODULE_MISSING,
 	REASON_MODULE_BLACKLISTED,

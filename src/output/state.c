@@ -812,6 +812,31 @@ int output_read_state(const char *json, const char *boot_id, enum node_state *re
 	return parse_state(json_object_get(document, "state"), ret);
 }
 
+int output_add_config_changed(const char *hash, char **json)
+{
+	json_auto_t *document = json_loads(*json, 0, NULL), *list = json_array();
+	json_t *reasons = json_object_get(document, "reasons");
+	char *text;
+	int r;
+
+	if (!json_is_array(reasons))
+		return -EINVAL;
+	if (hash ? streq(document_get_text(document, "config_hash"), hash)
+		 : has_reason(reasons, reason_code(REASON_CONFIG_INVALID), ""))
+		return 0;
+
+	r = add_reason(list, REASON_CONFIG_CHANGED, "", "");
+	if (r < 0 || json_array_extend(list, reasons) < 0 ||
+	    json_object_set(document, "reasons", list) < 0)
+		return -ENOMEM;
+	r = document_print(document, &text);
+	if (r < 0)
+		return r;
+	free(*json);
+	*json = text;
+	return 1;
+}
+
 int output_state_line(const char *json, char **ret)
 {
 	json_auto_t *document = json_loads(json, 0, NULL);

@@ -92,6 +92,16 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n);
  */
 int output_read_state(const char *json, const char *boot_id, enum node_state *ret);
 
+/**
+ * output_add_config_changed() - the reason configuration-changed, before all others
+ * @hash: of the configuration on disk; NULL: it is malformed
+ * @json: a text of output_state(); replaced where it is of another configuration: by the hash, or
+ *        for NULL where it does not say config-invalid itself
+ *
+ * Return: 1 when it was added, 0 when the text is as it was, -EINVAL or -ENOMEM.
+ */
+int output_add_config_changed(const char *hash, char **json);
+
 /* A text of output_state() in one line, for readers of JSON lines. Return: 0, -EINVAL or -ENOMEM.
  */
 int output_state_line(const char *json, char **ret);
