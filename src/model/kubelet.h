@@ -76,6 +76,7 @@ struct kubelet {
 	char manager[16];  /* "openshift", "bottlerocket", "talos": who owns its files; or empty */
 	uint32_t minor;    /* N of version 1.N; 0: not known */
 	char version[48];  /* as it says it; empty: not known */
+	char node_ip[96];  /* --node-ip: "10.0.0.2,fd00::2"; empty: not given */
 	char binary[256];  /* that the unit runs, absolute; empty: not known */
 	bool is_running;   /* a process of it was seen */
 	bool was_started;  /* it has run in this boot */

@@ -21,6 +21,7 @@ void plan_done(struct plan *p)
 	free(p->items);
 	free(p->carriers);
 	free(p->checks);
+	free(p->node_nics);
 	free(p->devices);
 	free(p->rules);
 	free(p->plugin);

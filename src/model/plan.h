@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "node.h"
+#include "node-nic.h"
 
 enum step { /* one for each file of plan/, in the order of the mission */
 	STEP_DRIVER,
@@ -113,6 +113,7 @@ struct device {
 		*config;              /* of the configuration: the section that matched its PF */
 	char netdev_name[IFNAME_LEN]; /* of a device in a pod: as it was last seen here */
 	char ibdev_name[IBDEV_LEN];
+	const struct node_nic *node_nic; /* of the plan: it carries the node; NULL: it does not */
 	bool is_vf;
 	bool is_handed_out;
 	bool is_usable;
@@ -176,6 +177,8 @@ struct plan {
 	struct item *items; /* owned */
 	size_t n_items;
 
+	struct node_nic *node_nics; /* owned; the functions that carry the node */
+	size_t n_node_nics;
 	struct device *
 		devices; /* owned; each managed PF, followed by its VFs; by PCI address of the PF */
 	size_t n_devices;

@@ -14,6 +14,7 @@ static const char *const names[] = {
 	[FLAG_KUBE_CGROUP] = "kube-reserved-cgroup",
 	[FLAG_SYSTEM_CGROUP] = "system-reserved-cgroup",
 	[FLAG_ROOT_DIR] = "root-dir",
+	[FLAG_NODE_IP] = "node-ip",
 	[FLAG_KUBELET_ARG] = "kubelet-arg",
 	[FLAG_DATA_DIR] = "data-dir",
 };

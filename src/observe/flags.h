@@ -23,6 +23,7 @@ enum flag_kind {
 	FLAG_KUBE_CGROUP,
 	FLAG_SYSTEM_CGROUP,
 	FLAG_ROOT_DIR,
+	FLAG_NODE_IP, /* rke2 and k3s have it as well, and pass it on */
 	/* of rke2 and k3s themselves */
 	FLAG_KUBELET_ARG,
 	FLAG_DATA_DIR,

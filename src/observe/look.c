@@ -272,12 +272,14 @@ static void find_value(const struct look *l, struct kubelet *k, enum kubelet_set
 
 static void find_values(const struct look *l, struct kubelet *k)
 {
+	const struct flag *node_ip = flags_last(&l->flags, FLAG_NODE_IP);
 	const struct yaml_item *item;
 	const struct source *source;
 	char text[16];
 
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
 		find_value(l, k, (enum kubelet_setting)s);
+	COPY(k->node_ip, node_ip ? node_ip->value : "");
 
 	if (!flags_map(&l->flags, FLAG_POLICY_OPTIONS, OPTION_NUMA, text, sizeof(text))) {
 		item = sources_find(&l->sources, "topologyManagerPolicyOptions", OPTION_NUMA,

@@ -32,7 +32,8 @@ static int record(const struct fs *fs, const char *path, const struct yaml_items
 		const struct yaml_item *item = &items->items[i];
 		const bool is_args = is_prefix(item->key, "kubelet-arg");
 
-		if ((!is_args && !streq(item->key, "data-dir")) || item->is_odd || item->is_null)
+		if ((!is_args && !streq(item->key, "data-dir") && !streq(item->key, "node-ip")) ||
+		    item->is_odd || item->is_null)
 			continue;
 		if (*open && !streq(open, item->key))
 			fputs("]", f);
@@ -52,6 +53,17 @@ static int record(const struct fs *fs, const char *path, const struct yaml_items
 		return -ENOMEM;
 	fs_record(fs, RECORD_FILE, path + 1, text, size);
 	return 0;
+}
+
+/* All that are given, as one flag of the kubelet: one of each family may stand in a line. */
+static int add_node_ip(struct rancher *rn, const char *value, const char *path, uint32_t line)
+{
+	const struct flag *before = flags_last(&rn->flags, FLAG_NODE_IP);
+	char text[128];
+
+	snprintf(text, sizeof(text), "node-ip=%.50s%s%.50s", before ? before->value : "",
+		 before ? "," : "", value);
+	return flags_add_text(&rn->flags, text, path, line);
 }
 
 /* Return: has the file a word about the kubelet's flags? 1, 0 or -ENOMEM. */
@@ -79,6 +91,8 @@ static int read_config(struct rancher *rn, const struct fs *fs, const char *path
 	for (size_t i = 0; i < items.n_items && r >= 0; i++) {
 		const struct yaml_item *item = &items.items[i];
 
+		if (streq(item->key, "node-ip") && !item->is_odd && !item->is_null)
+			r = add_node_ip(rn, item->text, path, item->line);
 		if (!streq(item->key, "kubelet-arg") && !streq(item->key, "kubelet-arg+"))
 			continue;
 		has_flags = 1;
@@ -152,6 +166,8 @@ int rancher_read(const struct fs *fs, const struct unit *u, const struct flags *
 			COPY(data_dir, f->value);
 		if (f->kind == FLAG_KUBELET_ARG)
 			r = flags_add_text(&rn.flags, f->value, f->path, f->line);
+		if (f->kind == FLAG_NODE_IP)
+			r = add_node_ip(&rn, f->value, f->path, f->line);
 	}
 	if (r < 0)
 		return r;

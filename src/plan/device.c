@@ -310,6 +310,7 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 	d->netdev = netdev_of(n, pci);
 	d->ibdev = node_ibdev_of(n, pci->address);
 	d->config = dc;
+	d->node_nic = node_nic_of(p->node_nics, p->n_node_nics, pci->address);
 	d->is_vf = pci->physfn[0];
 	d->is_handed_out = is_handed_out;
 	d->wanted_vfs = d->is_vf ? UINT32_MAX : wanted_vfs(dc, pci);
@@ -381,11 +382,16 @@ static void count_gone(const struct node *n, struct plan *p)
 
 int plan_devices(const struct config *c, const struct node *n, struct plan *p)
 {
+	int r;
+
+	r = node_nic_find(n, &p->node_nics, &p->n_node_nics);
+	if (r < 0)
+		return r;
+
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *pci = &n->pcis[i];
 		const struct device_config *dc;
 		bool has_our_vfs;
-		int r;
 
 		if (pci->physfn[0])
 			continue;

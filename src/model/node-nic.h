@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Node-nic: which PCI functions carry the node itself. The plan changes nothing of them.
+ *
+ * Pure, and the only place that decides it. The node leaves by
+ *
+ * - the best default route of the main table, of each family: the lowest metric, all its next hops.
+ *   Of equal metrics one that a router advertised (RTPROT_RA) comes after one that was configured;
+ * - the netdev that owns the node's address: the preferred source of that route, and each address
+ *   of the kubelet's --node-ip.
+ *
+ * An advertised default route counts only where neither an IPv4 default route, nor a configured
+ * IPv6 one, nor --node-ip tells which NIC is the node's: RDMA networks advertise a router on each
+ * rail, and the kernel takes it on every link that comes up. Source: ndisc_router_discovery() in
+ * net/ipv6/ndisc.c, rt6_add_dflt_router() in net/ipv6/route.c (RTPROT_RA, metric 1024).
+ *
+ * From those netdevs it goes down to all functions below: to the lower netdev of what is stacked
+ * (VLAN, macvlan, ipvlan, IPoIB child: IFLA_LINK) and to the ports of a bond, team or bridge
+ * (IFLA_MASTER). An internal port of Open vSwitch has no link to what is below it, and all bridges
+ * share one datapath: so all its ports count. Source: ovs_netdev_link() in
+ * net/openvswitch/vport-netdev.c makes the datapath's netdev the master of each port.
+ *
+ * The RDMA function of eRDMA is another one than that of its netdev: it carries the node when its
+ * RDMA device has such a netdev. Of a VF that carries the node its PF is listed as well.
+ */
+#pragma once
+
+#include "node.h"
+
+enum node_nic_why {
+	NODE_NIC_ROUTE,   /* the best default route of a family leaves by the netdev */
+	NODE_NIC_ADDRESS, /* the netdev owns the node's address */
+};
+
+/* One function that carries the node. */
+struct node_nic {
+	char pci[PCI_LEN];
+	char netdev[IFNAME_LEN]; /* what has the route or the address: "bond0" */
+	enum node_nic_why why;
+	bool is_by_vf; /* of a PF: one of its VFs carries the node, the PF itself does not */
+};
+
+/* Sorted by address, each function once; release with free(). Return: 0 or -ENOMEM. */
+int node_nic_find(const struct node *n, struct node_nic **ret, size_t *ret_n);
+
+/* The entry of a function, or NULL: it does not carry the node. */
+const struct node_nic *node_nic_of(const struct node_nic *list, size_t n, const char *pci);
+
+/* "eth0 has the default route", "bond0 has the node's address", "its VF: ..." */
+void node_nic_describe(const struct node_nic *k, char *ret, size_t size);
