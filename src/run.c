@@ -36,6 +36,7 @@ int run_open(const char *root, struct doors *ret)
 			   .route = { .protocol = NETLINK_ROUTE },
 			   .rdma = { .protocol = NETLINK_RDMA },
 			   .devlink = { .protocol = NETLINK_GENERIC },
+			   .ethtool = { .protocol = NETLINK_GENERIC },
 			   .smc = { .protocol = NETLINK_GENERIC } };
 	char release[128] = "", *folder = NULL;
 	int r;
@@ -73,6 +74,7 @@ void run_close(struct doors *d)
 	netlink_done(&d->route);
 	netlink_done(&d->rdma);
 	netlink_done(&d->devlink);
+	netlink_done(&d->ethtool);
 	netlink_done(&d->smc);
 	fs_done(&d->fs);
 }

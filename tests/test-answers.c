@@ -225,6 +225,7 @@ static void answers_of_links_come_back(_unused_ void **state)
 			     .mac = "02:00:00:00:00:99",
 			     .perm_mac = "02:00:00:00:00:98",
 			     .port_name = "pf0vf0",
+			     .link_state = LINK_NO_CABLE,
 			     .max_mtu = UINT32_MAX, /* of a driver without a limit */
 			     .bond_mode = BOND_MODE_UNKNOWN };
 	const struct node n = { .netdevs = &nd, .n_netdevs = 1 };
@@ -239,6 +240,7 @@ static void answers_of_links_come_back(_unused_ void **state)
 	assert_string_equal(back.netdevs[0].mac, nd.mac);
 	assert_string_equal(back.netdevs[0].perm_mac, nd.perm_mac);
 	assert_string_equal(back.netdevs[0].port_name, nd.port_name);
+	assert_string_equal(back.netdevs[0].link_state, nd.link_state);
 	assert_int_equal(back.netdevs[0].max_mtu, UINT32_MAX);
 	assert_int_equal(back.netdevs[0].bond_mode, BOND_MODE_UNKNOWN);
 }

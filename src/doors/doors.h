@@ -16,6 +16,7 @@ struct doors {
 	struct netlink route; /* NETLINK_ROUTE; not opened below --root */
 	struct netlink rdma;  /* NETLINK_RDMA; opened at first use, for opening it loads ib_core */
 	struct netlink devlink; /* NETLINK_GENERIC; opened at first use */
+	struct netlink ethtool; /* NETLINK_GENERIC; opened at first use */
 	struct netlink smc;     /* NETLINK_GENERIC; opened at first use */
 	struct modules modules;
 };

@@ -166,7 +166,12 @@ struct netdev {
 	bool is_random_mac;    /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */
 	bool is_up;            /* IFF_UP */
 	bool has_carrier;      /* IFF_LOWER_UP */
+	/* Of a PF's that is up without carrier: its driver's words, by doors/ethtool.h; empty: none
+	 */
+	char link_state[24];
 };
+
+#define LINK_NO_CABLE "no-cable" /* ETHTOOL_LINK_EXT_STATE_NO_CABLE */
 
 /* What a PF's driver tells of one of its VFs: IFLA_VFINFO_LIST. */
 struct vf_info {

@@ -41,14 +41,14 @@ static bool write_links(const struct node *n, json_t *links)
 
 		if (!conf ||
 		    !add(links,
-			 json_pack("{s:I,s:o,s:s,s:s,s:o,s:s,s:i,s:I,s:I,s:I,s:I,s:b,s:b,s:o}",
+			 json_pack("{s:I,s:o,s:s,s:s,s:o,s:s,s:i,s:I,s:I,s:I,s:I,s:b,s:b,s:s,s:o}",
 				   "ifindex", (json_int_t)d->ifindex, "name",
 				   document_name(d->name), "mac", d->mac, "perm_mac", d->perm_mac,
 				   "port_name", document_name(d->port_name), "kind", d->kind,
 				   "bond_mode", d->bond_mode, "mtu", (json_int_t)d->mtu, "max_mtu",
 				   (json_int_t)d->max_mtu, "master", (json_int_t)d->master, "link",
 				   (json_int_t)d->link, "up", (int)d->is_up, "carrier",
-				   (int)d->has_carrier, "conf", conf)))
+				   (int)d->has_carrier, "link_state", d->link_state, "conf", conf)))
 			return false;
 	}
 	return true;
@@ -465,7 +465,8 @@ static int read_link(json_t *item, struct node *n)
 	d->has_carrier = json_is_true(json_object_get(item, "carrier"));
 	if (!GET_FILE_NAME(item, "name", d->name) || !GET(item, "mac", d->mac) ||
 	    !GET(item, "perm_mac", d->perm_mac) || !GET(item, "port_name", d->port_name) ||
-	    !GET(item, "kind", d->kind) || !d->name[0] || d->ifindex == 0)
+	    !GET(item, "kind", d->kind) || !GET(item, "link_state", d->link_state) || !d->name[0] ||
+	    d->ifindex == 0)
 		return -EINVAL;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net.h"
 
+#include "../doors/ethtool.h"
 #include "../doors/link.h"
 #include "../doors/neighbour.h"
 #include "../doors/route.h"
@@ -121,6 +122,8 @@ int observe_net(struct doors *d, struct node *n)
 
 	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++)
 		r = observe_netdev_pci(&d->fs, &n->netdevs[i]);
+	if (r >= 0 && d->fs.is_live)
+		r = ethtool_read(&d->ethtool, n, n->netdevs, n->n_netdevs);
 	if (r >= 0)
 		r = ledger_read(&d->fs, &n->ledger, &n->n_ledger);
 	observe_all(&d->fs, n);
