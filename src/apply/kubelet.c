@@ -144,7 +144,6 @@ int kubelet_own_text(const struct kubelet_edit *e, char **ret)
 	const bool is_drop_in = e->way == KUBELET_WAY_DROP_IN;
 	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
 	size_t size = 0;
-	bool is_bad;
 	FILE *f;
 
 	f = open_memstream(&text, &size);
@@ -161,8 +160,7 @@ int kubelet_own_text(const struct kubelet_edit *e, char **ret)
 		else
 			fprintf(f, "- \"%s=%s\"\n", kubelet_flag(e->pairs[i].setting),
 				e->pairs[i].value);
-	is_bad = ferror(f);
-	if (fclose(f) != 0 || is_bad)
+	if (text_close(f, &text) < 0)
 		return -ENOMEM;
 	*ret = TAKE(text);
 	return 0;

@@ -132,9 +132,7 @@ static int set_record(struct work *w, const char *address, bool is_off)
 			       &is_there[1]);
 	if (is_off)
 		fprintf(f, "%s %s\n", boot_id, address);
-	if (ferror(f) && r >= 0)
-		r = -ENOMEM;
-	if (fclose(f) != 0 && r >= 0)
+	if (text_close(f, &text) < 0 && r >= 0)
 		r = -ENOMEM;
 	return r < 0 ? r : write_record(&w->doors->fs, text, is_there);
 }

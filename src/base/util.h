@@ -66,6 +66,17 @@ static inline void freep(void *p)
 	free(*(void **)p);
 }
 
+/*
+ * Ends a text of open_memstream(): glibc's fclose() answers 0 also when there was no memory for
+ * even the first byte, and *text is NULL then. Return: 0 or -ENOMEM.
+ */
+static inline int text_close(FILE *f, char *const *text)
+{
+	const bool is_bad = ferror(f);
+
+	return fclose(f) != 0 || is_bad || !*text ? -ENOMEM : 0;
+}
+
 static inline void closep(int *fd)
 {
 	if (*fd >= 0)

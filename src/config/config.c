@@ -691,9 +691,7 @@ int config_text(const struct config *c, char **ret)
 		return -ENOMEM;
 
 	r = put_all(f, c);
-	if (ferror(f))
-		r = -ENOMEM;
-	if (fclose(f) != 0)
+	if (text_close(f, &text) < 0)
 		r = -ENOMEM;
 	if (r < 0) {
 		free(text);

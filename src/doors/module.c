@@ -221,7 +221,7 @@ int modules_key(const struct modules *m, time_t now, char **ret)
 	if (!k.text)
 		return -ENOMEM;
 	r = make_key(m, &k);
-	if (fclose(k.text) != 0)
+	if (text_close(k.text, &text) < 0)
 		return -ENOMEM;
 	if (r < 0)
 		return r;

@@ -20,7 +20,6 @@ static int record(const struct fs *fs, const char *path, const struct yaml_items
 	const char *open = "";
 	uint32_t line = 1;
 	size_t size = 0;
-	bool is_bad;
 	FILE *f;
 
 	if (!fs->on_read)
@@ -48,8 +47,7 @@ static int record(const struct fs *fs, const char *path, const struct yaml_items
 		open = item->key;
 	}
 	fputs(*open ? "]\n" : "# left out\n", f);
-	is_bad = ferror(f);
-	if (fclose(f) != 0 || is_bad)
+	if (text_close(f, &text) < 0)
 		return -ENOMEM;
 	fs_record(fs, RECORD_FILE, path + 1, text, size);
 	return 0;

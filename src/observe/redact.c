@@ -222,7 +222,6 @@ int redact_unit(const struct fs *fs, const struct unit *u)
 		_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
 		struct copy c = { .line = 1 };
 		size_t size = 0;
-		bool is_bad;
 
 		c.f = open_memstream(&text, &size);
 		if (!c.f)
@@ -235,8 +234,7 @@ int redact_unit(const struct fs *fs, const struct unit *u)
 			put_flags(u, &c, (uint16_t)i);
 		if (u->pages[i].kind != PAGE_PROCESS)
 			fputc('\n', c.f);
-		is_bad = ferror(c.f);
-		if (fclose(c.f) != 0 || is_bad)
+		if (text_close(c.f, &text) < 0)
 			return -ENOMEM;
 		fs_record(fs, RECORD_FILE, u->pages[i].path + 1, text, size);
 	}

@@ -99,9 +99,7 @@ static int print(int (*to)(FILE *f, const struct plan *p), const struct plan *p,
 		return -errno;
 
 	r = to(f, p);
-	if (ferror(f))
-		r = -ENOMEM;
-	if (fclose(f) != 0)
+	if (text_close(f, &text) < 0)
 		r = -ENOMEM;
 	if (r < 0)
 		return r;

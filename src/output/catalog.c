@@ -49,7 +49,6 @@ int output_catalog(char **ret)
 	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
 	size_t size = 0;
 	FILE *f;
-	int r;
 
 	f = open_memstream(&text, &size);
 	if (!f)
@@ -65,8 +64,7 @@ int output_catalog(char **ret)
 	for (int i = REASON_NONE + 1; i < _REASON_N; i++)
 		put_reason(f, (enum reason)i);
 
-	r = ferror(f) ? -ENOMEM : 0;
-	if (fclose(f) != 0 || r < 0)
+	if (text_close(f, &text) < 0)
 		return -ENOMEM;
 	*ret = TAKE(text);
 	return 0;

@@ -173,7 +173,7 @@ int output_check_text(const struct config *c, const struct plan *p, char **ret)
 		print_head(f, c, p);
 		walk(p, print_excluded, f);
 	}
-	if (fclose(f) != 0)
+	if (text_close(f, &text) < 0)
 		return -ENOMEM;
 
 	*ret = TAKE(text);

@@ -96,7 +96,6 @@ int output_explain_kubelet_text(const struct config *c, const struct node *n, co
 	const struct kubelet *k = &n->kubelet;
 	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
 	size_t size = 0;
-	bool is_bad;
 	FILE *f;
 
 	f = open_memstream(&text, &size);
@@ -118,8 +117,7 @@ int output_explain_kubelet_text(const struct config *c, const struct node *n, co
 		explain_hints(f, c);
 	}
 
-	is_bad = ferror(f);
-	if (fclose(f) != 0 || is_bad)
+	if (text_close(f, &text) < 0)
 		return -ENOMEM;
 	*ret = TAKE(text);
 	return 0;

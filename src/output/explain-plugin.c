@@ -221,7 +221,6 @@ int output_explain_plugin_text(const char *json, char **ret)
 	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
 	const char *type = TEXT(document, "type");
 	size_t size = 0;
-	bool is_bad;
 	FILE *f;
 
 	if (!json_is_object(document))
@@ -244,8 +243,7 @@ int output_explain_plugin_text(const char *json, char **ret)
 		put_verdict(f, document);
 	}
 
-	is_bad = ferror(f);
-	if (fclose(f) != 0 || is_bad)
+	if (text_close(f, &text) < 0)
 		return -ENOMEM;
 	/* What others chose must not move the cursor. */
 	make_still(text);

@@ -826,9 +826,7 @@ int output_explain_text(const char *json, char **ret)
 	put_notes(&s, document);
 	put_verdict(&s, document);
 
-	if (ferror(s.f))
-		r = -ENOMEM;
-	if (fclose(s.f) != 0)
+	if (text_close(s.f, &text) < 0)
 		r = -ENOMEM;
 	if (r < 0)
 		return r;

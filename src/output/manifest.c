@@ -118,7 +118,7 @@ int output_manifest(const struct config *c, const char *document, char **ret)
 	print_head(f, c->plugin.type, c, document);
 	print_container(f, c->plugin.type, slash ? slash + 1 : "");
 	print_volumes(f, c->plugin.type, folder);
-	if (fclose(f) != 0)
+	if (text_close(f, &text) < 0)
 		return -ENOMEM;
 
 	*ret = TAKE(text);

@@ -120,7 +120,7 @@ int metrics_text(const struct node *n, const struct plan *p, char **ret)
 	put_vfs(f, p, NAME "virtual_functions_present", "VFs that each NIC has.", false);
 	put_health(f, p);
 	put_change(f, &n->last_change);
-	if (fclose(f) != 0)
+	if (text_close(f, &text) < 0)
 		return -ENOMEM;
 
 	*ret = TAKE(text);

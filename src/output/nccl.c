@@ -267,7 +267,7 @@ int nccl_text(const struct nccl *c, bool is_export, bool is_exact, char **ret)
 		fprintf(f, "%sNCCL_IB_GID_INDEX=%" PRIu32 "\n", prefix, c->ports[0].gid->index);
 	if (c->is_erdma)
 		fprintf(f, "%sNCCL_SOCKET_IFNAME=" BOOTSTRAP_NETDEV "\n", prefix);
-	if (fclose(f) != 0)
+	if (text_close(f, &text) < 0)
 		return -ENOMEM;
 
 	*ret = TAKE(text);

@@ -136,7 +136,7 @@ int nfd_text(const struct config *c, const struct node *n, const struct plan *p,
 	put_number(f, "devices", x.devices);
 	put_number(f, "usable", x.usable);
 	put_links(f, &x, old);
-	if (fclose(f) != 0)
+	if (text_close(f, &text) < 0)
 		return -ENOMEM;
 
 	*ret = TAKE(text);

@@ -542,9 +542,7 @@ int output_tree(const char *state_json, bool colour, int width, char **ret)
 		return -errno;
 
 	r = draw(&t);
-	if (ferror(t.f))
-		r = -ENOMEM;
-	if (fclose(t.f) != 0)
+	if (text_close(t.f, &text) < 0)
 		r = -ENOMEM;
 	if (r < 0)
 		return r;

@@ -69,7 +69,7 @@ static int make_text(const struct node *node, const struct plan *p, char **ret, 
 			n++;
 		}
 	fputs(tail, f);
-	if (fclose(f) != 0)
+	if (text_close(f, &text) < 0)
 		return -ENOMEM;
 
 	*ret = n > 0 ? TAKE(text) : NULL;
