@@ -22,7 +22,6 @@ struct scene {
 	struct netdev netdevs[6];
 	struct ibdev ibdevs[1];
 	struct port ports[2];
-	struct enslave enslaves[4];
 	struct node node;
 };
 
@@ -55,11 +54,9 @@ static void add_pci(struct scene *s, const char *address)
 static void set_scene(struct scene *s)
 {
 	*s = (struct scene){};
-	s->node = (struct node){ .pcis = s->pcis,
-				 .netdevs = s->netdevs,
-				 .ibdevs = s->ibdevs,
-				 .n_ibdevs = 1,
-				 .enslaves = s->enslaves };
+	s->node = (struct node){
+		.pcis = s->pcis, .netdevs = s->netdevs, .ibdevs = s->ibdevs, .n_ibdevs = 1
+	};
 	add_pci(s, FIRST);
 	add_pci(s, SECOND);
 	add_pci(s, FOREIGN);
@@ -170,115 +167,39 @@ static void a_team(struct scene *s)
 	COPY(s->netdevs[3].kind, "team");
 }
 
-static struct enslave *coming(struct scene *s, enum enslave_source source, const char *names,
-			      const char *to, int mode)
-{
-	struct enslave *e = &s->enslaves[s->node.n_enslaves++];
+#define BOND_FILE "/etc/systemd/network/10-bond.network"
 
-	*e = (struct enslave){ .source = source, .mode = mode, .line = 5 };
-	COPY(e->names, names);
-	COPY(e->bond, to);
-	COPY(e->file, "/etc/systemd/network/10-bond.network");
-	return e;
-}
-
-static void by_name(struct scene *s)
+static void coming(struct scene *s)
 {
-	coming(s, ENSLAVE_NETWORKD, "eth[12]", "bond0", 4);
+	COPY(s->netdevs[0].bond_file, BOND_FILE);
 }
-static void by_name_mode_0(struct scene *s)
+static void coming_for_the_other(struct scene *s)
 {
-	coming(s, ENSLAVE_NETWORKD, "eth[12]", "bond0", 0);
+	COPY(s->netdevs[1].bond_file, BOND_FILE);
 }
-static void by_name_mode_unknown(struct scene *s)
+static void coming_for_another(struct scene *s)
 {
-	coming(s, ENSLAVE_NM, "eth1", "bond0", BOND_MODE_UNKNOWN);
+	COPY(s->netdevs[2].bond_file, BOND_FILE);
 }
-static void by_name_mode_of_the_bond(struct scene *s)
+static void coming_but_of_igb(struct scene *s)
 {
-	struct netdev *nd = add_netdev(s, BOND, "bond0", "", "02:00:00:00:00:02");
-
-	COPY(nd->kind, "bond");
-	nd->bond_mode = 5;
-	coming(s, ENSLAVE_NM, "eth1", "bond0", BOND_MODE_UNKNOWN);
-}
-static void by_name_of_the_other(struct scene *s)
-{
-	coming(s, ENSLAVE_NETWORKD, "eth2", "bond0", 4);
-}
-static void by_what_nobody_understands(struct scene *s)
-{
-	coming(s, ENSLAVE_IFUPDOWN, "", "bond0", 4)->has_more = true;
-}
-static void by_name_mode_0_but_the_bond_has_another(struct scene *s)
-{
-	struct netdev *nd = add_netdev(s, BOND, "bond0", "", "02:00:00:00:00:02");
-
-	COPY(nd->kind, "bond");
-	nd->bond_mode = 4;
-	coming(s, ENSLAVE_NETWORKD, "eth1", "bond0", 0);
-}
-static void by_other_name(struct scene *s)
-{
-	coming(s, ENSLAVE_NETWORKD, "eth9", "bond0", 4);
-}
-static void by_all_names_but(struct scene *s)
-{
-	coming(s, ENSLAVE_NETWORKD, "!eth3 lo", "bond0", 4);
-}
-static void by_all_names_but_its_own(struct scene *s)
-{
-	coming(s, ENSLAVE_NETWORKD, "!eth1", "bond0", 4);
-}
-static void by_mac(struct scene *s)
-{
-	COPY(coming(s, ENSLAVE_NM, "", "bond0", 4)->macs, "b8cef6170000");
-}
-static void by_perm_mac(struct scene *s)
-{
-	COPY(coming(s, ENSLAVE_NETWORKD, "", "bond0", 1)->perm_macs, "b8cef6170000 b8cef6170001");
-}
-static void by_path(struct scene *s)
-{
-	COPY(coming(s, ENSLAVE_NETWORKD, "", "bond0", 2)->paths, "pci-0000:17:*");
-}
-static void by_driver(struct scene *s)
-{
-	COPY(coming(s, ENSLAVE_NETWORKD, "", "bond0", 4)->drivers, "mlx5_core");
-	s->netdevs[2].pci[0] = '\0'; /* or it would be a bond of two cards */
-}
-static void by_name_and_other_driver(struct scene *s)
-{
-	COPY(coming(s, ENSLAVE_NETWORKD, "eth1", "bond0", 4)->drivers, "igb");
-}
-static void by_both_cards(struct scene *s)
-{
-	coming(s, ENSLAVE_NETWORKD, "eth*", "bond0", 4);
-}
-static void by_a_later_file(struct scene *s)
-{
-	coming(s, ENSLAVE_NETWORKD, "eth1", "", BOND_MODE_UNKNOWN);
-	coming(s, ENSLAVE_NETWORKD, "eth*", "bond0", 4);
-}
-static void by_a_later_file_perhaps(struct scene *s)
-{
-	coming(s, ENSLAVE_NETWORKD, "eth1", "", BOND_MODE_UNKNOWN)->has_more = true;
-	coming(s, ENSLAVE_NETWORKD, "eth1", "bond0", 4);
-}
-static void by_another_manager(struct scene *s)
-{
-	coming(s, ENSLAVE_NETWORKD, "eth1", "", BOND_MODE_UNKNOWN);
-	coming(s, ENSLAVE_IFUPDOWN, "eth1", "bond0", 4);
+	coming(s);
+	of_igb(s);
 }
 static void in_a_bridge_already(struct scene *s)
 {
 	bond(s, 4);
 	COPY(s->netdevs[3].kind, "bridge");
-	coming(s, ENSLAVE_NETWORKD, "eth1", "bond1", 4);
+	coming(s);
+}
+static void in_a_bond_of_two_cards_already(struct scene *s)
+{
+	of_two_cards(s);
+	coming(s);
 }
 static void is_switchdev_and_coming(struct scene *s)
 {
-	by_name(s);
+	coming(s);
 	COPY(s->pcis[0].eswitch, "switchdev");
 }
 
@@ -310,49 +231,13 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		{ "a virtual port", with_a_virtual_port, NULL },
 		{ "a team", a_team, NULL },
 
-		{ "coming", by_name,
-		  "eth1 will be a port of bond0, mode 802.3ad, by "
-		  "/etc/systemd/network/10-bond.network:5" },
-		{ "coming, mode 0", by_name_mode_0, NULL },
-		{ "coming, mode not known", by_name_mode_unknown,
-		  "eth1 will be a port of bond0, mode not known, by "
-		  "/etc/systemd/network/10-bond.network:5" },
-		{ "coming, the bond is there", by_name_mode_of_the_bond, NULL },
-		{ "coming for the other port", by_name_of_the_other,
-		  "eth2 will be a port of bond0, mode 802.3ad, by "
-		  "/etc/systemd/network/10-bond.network:5" },
-		{ "coming for anybody, perhaps", by_what_nobody_understands,
-		  "eth1 will be a port of bond0, mode 802.3ad, by "
-		  "/etc/systemd/network/10-bond.network:5" },
-		{ "coming, mode 0, but the bond is there", by_name_mode_0_but_the_bond_has_another,
-		  "eth1 will be a port of bond0, mode 802.3ad, by "
-		  "/etc/systemd/network/10-bond.network:5" },
-		{ "coming for another", by_other_name, NULL },
-		{ "coming for all but another", by_all_names_but,
-		  "eth1 will be a port of bond0, mode 802.3ad, by "
-		  "/etc/systemd/network/10-bond.network:5" },
-		{ "coming for all but this", by_all_names_but_its_own, NULL },
-		{ "coming by MAC", by_mac,
-		  "eth1 will be a port of bond0, mode 802.3ad, by "
-		  "/etc/systemd/network/10-bond.network:5" },
-		{ "coming by permanent MAC", by_perm_mac,
-		  "eth1 will be a port of bond0, mode active-backup, by "
-		  "/etc/systemd/network/10-bond.network:5" },
-		{ "coming by path", by_path,
-		  "eth1 will be a port of bond0, mode balance-xor, by "
-		  "/etc/systemd/network/10-bond.network:5" },
-		{ "coming by driver", by_driver,
-		  "eth1 will be a port of bond0, mode 802.3ad, by "
-		  "/etc/systemd/network/10-bond.network:5" },
-		{ "coming by name, but for another driver", by_name_and_other_driver, NULL },
-		{ "coming for two cards", by_both_cards, NULL },
-		{ "an earlier file decides", by_a_later_file, NULL },
-		{ "an earlier file may not apply", by_a_later_file_perhaps,
-		  "eth1 will be a port of bond0, mode 802.3ad, by "
-		  "/etc/systemd/network/10-bond.network:5" },
-		{ "a file of networkd decides for networkd only", by_another_manager,
-		  "eth1 will be a port of bond0, mode 802.3ad, by "
-		  "/etc/systemd/network/10-bond.network:5" },
+		{ "coming", coming, "eth1 is to be a port of a bond, by " BOND_FILE },
+		{ "coming for the other port", coming_for_the_other,
+		  "eth2 is to be a port of a bond, by " BOND_FILE },
+		{ "coming for another card", coming_for_another, NULL },
+		{ "coming, another vendor", coming_but_of_igb, NULL },
+		{ "coming, but in a bond of two cards already", in_a_bond_of_two_cards_already,
+		  NULL },
 		{ "in a bridge already", in_a_bridge_already, NULL },
 		{ "switchdev, coming", is_switchdev_and_coming, NULL },
 	};

@@ -17,12 +17,12 @@
 #include "../src/observe/netconfig.h"
 #include "../src/observe/networkd.h"
 
-#define NETWORKD "etc/systemd/network/"
-#define KEYFILES "etc/NetworkManager/system-connections/"
-#define IFCFG    "etc/sysconfig/network-scripts/ifcfg-"
-#define MATCH    "[Match]\nName=eth1\n"
-#define BOND     "[Network]\nBond=bond0\n"
-#define NETDEV   "[NetDev]\nName=bond0\nKind=bond\n"
+#define NETWORKD    "etc/systemd/network/"
+#define KEYFILES    "etc/NetworkManager/system-connections/"
+#define IFCFG       "etc/sysconfig/network-scripts/ifcfg-"
+#define MATCH       "[Match]\nName=eth1\n"
+#define BOND        "[Network]\nBond=bond0\n"
+#define BY_NETWORKD "eth1 /" NETWORKD "10-a.network"
 
 struct root {
 	char path[64];
@@ -65,20 +65,20 @@ static void put(const struct root *root, const char *path, const char *text)
 	close(fd);
 }
 
-/* Each row as "SOURCE names|macs|perm_macs|paths|drivers[+]->BOND MODE FILE:LINE; ". */
+#define MAC1 "b8:ce:f6:17:00:00"
+#define MAC2 "b8:ce:f6:17:00:01"
+
+/* Two ports: "eth1 FILE; eth2 FILE" of those that a file names. */
 static void describe(const struct node *n, char *ret, size_t size)
 {
-	static const char *const sources[] = { "networkd", "nm", "ifcfg", "ifupdown" };
-
 	*ret = '\0';
-	for (size_t i = 0; i < n->n_enslaves; i++) {
-		const struct enslave *e = &n->enslaves[i];
+	for (size_t i = 0; i < n->n_netdevs; i++) {
+		const struct netdev *nd = &n->netdevs[i];
 		size_t len = strlen(ret);
 
-		snprintf(ret + len, size - len, "%s%s %s|%s|%s|%s|%s%s->%s %d %s:%" PRIu32,
-			 i ? "; " : "", sources[e->source], e->names, e->macs, e->perm_macs,
-			 e->paths, e->drivers, e->has_more ? "+" : "", e->bond, e->mode, e->file,
-			 e->line);
+		if (nd->bond_file[0])
+			snprintf(ret + len, size - len, "%s%s %s", len ? "; " : "", nd->name,
+				 nd->bond_file);
 	}
 }
 
@@ -89,17 +89,31 @@ struct file {
 static void look(const struct root *root, const struct file *files, size_t n, char *ret,
 		 size_t size)
 {
-	struct pci pci = { .address = "0000:17:00.0", .driver = "mlx5_core", .has_sriov = true };
-	struct node node = { .pcis = &pci, .n_pcis = 1 };
+	struct pci pcis[] = {
+		{ .address = "0000:17:00.0", .driver = "mlx5_core", .has_sriov = true },
+		{ .address = "0000:17:00.1", .driver = "mlx5_core", .has_sriov = true }
+	};
+	struct netdev netdevs[] = {
+		{ .ifindex = 2,
+		  .name = "eth1",
+		  .pci = "0000:17:00.0",
+		  .mac = MAC1,
+		  .perm_mac = MAC1 },
+		{ .ifindex = 3,
+		  .name = "eth2",
+		  .pci = "0000:17:00.1",
+		  .mac = MAC2,
+		  .perm_mac = MAC2 },
+	};
+	struct node node = { .pcis = pcis, .n_pcis = 2, .netdevs = netdevs, .n_netdevs = 2 };
 
 	for (size_t i = 0; i < n && files[i].path; i++)
 		put(root, files[i].path, files[i].text);
 	assert_int_equal(observe_netconfig(&root->fs, &node), 0);
 	describe(&node, ret, size);
-	free(node.enslaves);
 }
 
-static void files_tell_which_netdevs_go_into_which_bond(_unused_ void **state)
+static void files_tell_which_netdevs_go_into_a_bond(_unused_ void **state)
 {
 	static const struct {
 		const char *name;
@@ -110,54 +124,55 @@ static void files_tell_which_netdevs_go_into_which_bond(_unused_ void **state)
 
 		{ "networkd",
 		  { { NETWORKD "10-a.network", "# ports\n\n" MATCH "\n" BOND } },
-		  "networkd eth1||||->bond0 -1 /etc/systemd/network/10-a.network:7" },
-		{ "the mode is in the .netdev",
-		  { { NETWORKD "10-a.network", MATCH BOND },
-		    { NETWORKD "bond0.netdev", NETDEV "[Bond]\nMode=802.3ad\n" } },
-		  "networkd eth1||||->bond0 4 /etc/systemd/network/10-a.network:4" },
-		{ "the mode of networkd is balance-rr where nobody says another",
-		  { { NETWORKD "10-a.network", MATCH BOND }, { NETWORKD "bond0.netdev", NETDEV } },
-		  "networkd eth1||||->bond0 0 /etc/systemd/network/10-a.network:4" },
-		{ "a mode that nobody knows",
-		  { { NETWORKD "10-a.network", MATCH BOND },
-		    { NETWORKD "bond0.netdev", NETDEV "[Bond]\nMode=balance-new\n" } },
-		  "networkd eth1||||->bond0 -1 /etc/systemd/network/10-a.network:4" },
-		{ "a .netdev of another kind",
-		  { { NETWORKD "10-a.network", MATCH BOND },
-		    { NETWORKD "bond0.netdev",
-		      "[NetDev]\nName=bond0\nKind=team\n[Bond]\nMode=802.3ad\n" } },
-		  "networkd eth1||||->bond0 -1 /etc/systemd/network/10-a.network:4" },
-		{ "a .netdev with a drop-in",
-		  { { NETWORKD "10-a.network", MATCH BOND },
-		    { "usr/lib/systemd/network/bond0.netdev", NETDEV "[Bond]\nMode=1\n" },
-		    { "run/systemd/network/bond0.netdev.d/mode.conf",
-		      "[Bond]\nMode=balance-xor\n" } },
-		  "networkd eth1||||->bond0 2 /etc/systemd/network/10-a.network:4" },
-		{ "every way to match",
+		  BY_NETWORKD },
+		{ "by MAC",
 		  { { NETWORKD "10-a.network",
-		      "[Match]\nName=eth* \\\n  ens1\nMACAddress=B8-CE-F6-17-00-00 "
-		      "b8ce.f617.0001\nPermanentMACAddress=b8:ce:f6:17:00:02\n"
-		      "Path=pci-0000:17:*\nDriver=mlx5_core\nType=ether\n" BOND } },
-		  "networkd eth*     ens1|b8cef6170000 b8cef6170001|b8cef6170002|pci-0000:17:*|"
-		  "mlx5_core+->bond0 -1 /etc/systemd/network/10-a.network:10" },
+		      "[Match]\nMACAddress=B8-CE-F6-17-00-00 0200.0000.0001\n" BOND } },
+		  BY_NETWORKD },
+		{ "by permanent MAC",
+		  { { NETWORKD "10-a.network",
+		      "[Match]\nPermanentMACAddress=b8ce.f617.0000\n" BOND } },
+		  BY_NETWORKD },
+		{ "by path and driver",
+		  { { NETWORKD "10-a.network",
+		      "[Match]\nPath=pci-0000:17:00.0\nDriver=mlx5*\n" BOND } },
+		  BY_NETWORKD },
+		{ "by another driver",
+		  { { NETWORKD "10-a.network", "[Match]\nName=eth1\nDriver=igb\n" BOND } },
+		  "" },
+		{ "by another name",
+		  { { NETWORKD "10-a.network", "[Match]\nName=ens*\n" BOND } },
+		  "" },
+		{ "by all names but some",
+		  { { NETWORKD "10-a.network", "[Match]\nName=!eth2 lo\n" BOND } },
+		  BY_NETWORKD },
+		{ "by a condition that is not understood",
+		  { { NETWORKD "10-a.network", "[Match]\nName=eth1\nType=ether\n" BOND } },
+		  BY_NETWORKD },
+		{ "continued",
+		  { { NETWORKD "10-a.network", "[Match]\nName=ens* \\\n  eth1\n" BOND } },
+		  BY_NETWORKD },
 		{ "lists grow, and an empty value empties them",
 		  { { NETWORKD "10-a.network",
-		      "[Match]\nName=no1\nName=\nName=eth1\nName=eth2\n" BOND } },
-		  "networkd eth1 eth2||||->bond0 -1 /etc/systemd/network/10-a.network:7" },
-		{ "one without a bond is told as well, in the order of names",
-		  { { NETWORKD "20-b.network", MATCH BOND },
+		      "[Match]\nName=eth2\nName=\nName=ens1\nName=eth1\n" BOND } },
+		  BY_NETWORKD },
+		{ "the first file that matches decides",
+		  { { NETWORKD "20-b.network", "[Match]\nName=eth*\n" BOND },
 		    { "run/systemd/network/10-a.network", MATCH "[Network]\nDHCP=yes\n" } },
-		  "networkd eth1||||-> -1 :0; "
-		  "networkd eth1||||->bond0 -1 /etc/systemd/network/20-b.network:4" },
+		  "eth2 /" NETWORKD "20-b.network" },
+		{ "unless it may not match",
+		  { { NETWORKD "20-b.network", MATCH BOND },
+		    { "run/systemd/network/10-a.network",
+		      MATCH "KernelVersion=>5\n[Network]\nDHCP=yes\n" } },
+		  "eth1 /" NETWORKD "20-b.network" },
 		{ "the bond is in a drop-in",
 		  { { "run/systemd/network/10-netplan-eth1.network", MATCH },
 		    { NETWORKD "10-netplan-eth1.network.d/bond.conf", BOND } },
-		  "networkd eth1||||->bond0 -1 "
-		  "/etc/systemd/network/10-netplan-eth1.network.d/bond.conf:2" },
+		  "eth1 /" NETWORKD "10-netplan-eth1.network.d/bond.conf" },
 		{ "a higher folder hides a lower one",
 		  { { NETWORKD "10-a.network", MATCH "[Network]\nDHCP=yes\n" },
 		    { "usr/lib/systemd/network/10-a.network", MATCH BOND } },
-		  "networkd eth1||||-> -1 :0" },
+		  "" },
 		{ "an empty file hides it, and its drop-ins",
 		  { { NETWORKD "10-a.network", "" },
 		    { "usr/lib/systemd/network/10-a.network", MATCH BOND },
@@ -171,43 +186,18 @@ static void files_tell_which_netdevs_go_into_which_bond(_unused_ void **state)
 		{ "NetworkManager by name",
 		  { { KEYFILES "port.nmconnection",
 		      "[connection]\ntype=ethernet\ninterface-name=eth1\nmaster=bond0\n"
-		      "slave-type=bond\n" },
-		    { KEYFILES "bond0.nmconnection",
-		      "[connection]\nid=b\nuuid=11111111-2222-3333-4444-555555555555\ntype=bond\n"
-		      "interface-name=bond0\n\n[bond]\nmiimon=100\nmode=active-backup\n" } },
-		  "nm eth1||||->bond0 1 "
-		  "/etc/NetworkManager/system-connections/port.nmconnection:4" },
+		      "slave-type=bond\n" } },
+		  "eth1 /" KEYFILES "port.nmconnection" },
 		{ "NetworkManager by UUID and MAC",
 		  { { "run/NetworkManager/system-connections/port.nmconnection",
 		      "[connection]\ntype=ethernet\n"
 		      "controller=11111111-2222-3333-4444-555555555555\nport-type=bond\n"
-		      "[ethernet]\nmac-address=B8:CE:F6:17:00:00\n" },
-		    { KEYFILES "bond without an ending",
-		      "[connection]\nuuid=11111111-2222-3333-4444-555555555555\ntype=bond\n"
-		      "interface-name=bond7\n[bond]\nmode=4\n" } },
-		  "nm |b8cef6170000|||->bond7 4 "
-		  "/run/NetworkManager/system-connections/port.nmconnection:3" },
-		{ "NetworkManager by ID",
-		  { { KEYFILES "port.nmconnection",
-		      "[connection]\ninterface-name=eth1\nmaster=my bond with a long name\n"
-		      "slave-type=bond\n" },
-		    { KEYFILES "bond.nmconnection",
-		      "[connection]\nid=my bond with a long name\ntype=bond\n"
-		      "interface-name=bond7\n[bond]\nmode=4\n" } },
-		  "nm eth1||||->bond7 4 "
-		  "/etc/NetworkManager/system-connections/port.nmconnection:3" },
-		{ "an ID is no name for networkd",
-		  { { NETWORKD "10-a.network", MATCH BOND },
-		    { KEYFILES "bond.nmconnection", "[connection]\nid=bond0\ntype=bond\n"
-						    "interface-name=bond7\n[bond]\nmode=0\n" } },
-		  "networkd eth1||||->bond0 -1 /etc/systemd/network/10-a.network:4" },
-		{ "NetworkManager's default is balance-rr",
-		  { { KEYFILES "port.nmconnection",
-		      "[connection]\ninterface-name=eth1\nmaster=bond0\nslave-type=bond\n" },
-		    { KEYFILES "bond0.nmconnection",
-		      "[connection]\ntype=bond\ninterface-name=bond0\n" } },
-		  "nm eth1||||->bond0 0 "
-		  "/etc/NetworkManager/system-connections/port.nmconnection:3" },
+		      "[ethernet]\nmac-address=B8:CE:F6:17:00:01\n" } },
+		  "eth2 /run/NetworkManager/system-connections/port.nmconnection" },
+		{ "NetworkManager, without an ending",
+		  { { KEYFILES "port", "[connection]\ninterface-name=eth1\n"
+				       "master=my bond\nslave-type=bond\n" } },
+		  "eth1 /" KEYFILES "port" },
 		{ "NetworkManager, a bridge",
 		  { { KEYFILES "port.nmconnection",
 		      "[connection]\ninterface-name=eth1\nmaster=br0\nslave-type=bridge\n" } },
@@ -220,11 +210,13 @@ static void files_tell_which_netdevs_go_into_which_bond(_unused_ void **state)
 
 		{ "ifcfg",
 		  { { IFCFG "eth1", "DEVICE=eth1\nONBOOT=yes\nMASTER=\"bond0\"\nSLAVE=yes\nHWADDR='"
-				    "B8:CE:F6:17:00:"
-				    "00'\n" },
-		    { IFCFG "bond0", "DEVICE=bond0\nBONDING_OPTS=\"miimon=100 mode=802.3ad\"\n" } },
-		  "ifcfg eth1|b8cef6170000|||->bond0 4 "
-		  "/etc/sysconfig/network-scripts/ifcfg-eth1:3" },
+				    "B8:CE:F6:17:00:00'\n" } },
+		  "eth1 /" IFCFG "eth1" },
+		{ "ifcfg, another card",
+		  { { IFCFG "eth1", "DEVICE=eth1\nMASTER=bond0\nSLAVE=yes\nHWADDR="
+				    "B8:CE:F6:17:00:09\n" } },
+		  "" },
+		{ "ifcfg, no port", { { IFCFG "eth1", "DEVICE=eth1\nMASTER=bond0\n" } }, "" },
 		{ "ifcfg, not at boot",
 		  { { IFCFG "eth1", "DEVICE=eth1\nONBOOT=no\nMASTER=bond0\nSLAVE=yes\n" } },
 		  "" },
@@ -233,44 +225,38 @@ static void files_tell_which_netdevs_go_into_which_bond(_unused_ void **state)
 		  { { "etc/network/interfaces",
 		      "auto lo\niface lo inet loopback\n\nauto bond0\niface bond0 inet static\n"
 		      "\taddress 10.0.0.1/24\n\tbond-slaves eth1 eth2\n\tbond-mode 4\n" } },
-		  "ifupdown eth1 eth2||||->bond0 4 /etc/network/interfaces:7" },
-		{ "ifupdown's default is balance-rr",
+		  "eth1 /etc/network/interfaces; eth2 /etc/network/interfaces" },
+		{ "ifupdown, in lines that belong together",
 		  { { "etc/network/interfaces",
-		      "iface bond0 inet manual\n\tbond-slaves eth1 eth2\n" } },
-		  "ifupdown eth1 eth2||||->bond0 0 /etc/network/interfaces:2" },
-		{ "ifupdown, the mode is in another stanza",
-		  { { "etc/network/interfaces", "iface bond0 inet manual\n\tbond-slaves eth1 eth2\n"
-						"iface bond0 inet6 manual\n\tbond-mode 4\n" } },
-		  "ifupdown eth1 eth2||||->bond0 4 /etc/network/interfaces:2" },
+		      "iface bond0 inet manual\n\tbond-slaves eth7 \\\n eth8 \\\n eth2\n" } },
+		  "eth2 /etc/network/interfaces" },
 		{ "ifupdown, a pattern may mean any port",
 		  { { "etc/network/interfaces",
 		      "iface bond0 inet manual\n\tbond-slaves eth7 /eth[12]/\n\tbond-mode 1\n" } },
-		  "ifupdown ||||+->bond0 1 /etc/network/interfaces:2" },
+		  "eth1 /etc/network/interfaces; eth2 /etc/network/interfaces" },
 		{ "ifupdown, all ports",
-		  { { "etc/network/interfaces",
-		      "iface bond0 inet manual\n\tbond-slaves all\n\tbond-mode 1\n" } },
-		  "ifupdown ||||+->bond0 1 /etc/network/interfaces:2" },
+		  { { "etc/network/interfaces", "iface bond0 inet manual\n\tbond_slaves all\n" } },
+		  "eth1 /etc/network/interfaces; eth2 /etc/network/interfaces" },
 		{ "ifupdown, a port names its bond",
-		  { { "etc/network/interfaces",
-		      "iface eth1 inet manual\n\tbond-master bond0\n"
-		      "iface bond0 inet dhcp\n\tbond-slaves none\n\tbond_mode active-backup\n" } },
-		  "ifupdown eth1||||->bond0 1 /etc/network/interfaces:2" },
+		  { { "etc/network/interfaces", "iface eth1 inet manual\n\tbond-master bond0\n"
+						"iface bond0 inet dhcp\n\tbond-slaves none\n" } },
+		  "eth1 /etc/network/interfaces" },
 		{ "ifupdown, in files that are included",
 		  { { "etc/network/interfaces", "source interfaces.d/*.cfg\nsource-directory "
 						"/etc/network/more\n" },
 		    { "etc/network/interfaces.d/a.cfg",
 		      "iface eth1 inet manual\n bond-master bond0\n" },
-		    { "etc/network/more/b", "iface bond0 inet dhcp\n bond-mode 2\n" },
+		    { "etc/network/more/b", "iface eth9 inet dhcp\n bond-master b\n" },
 		    { "etc/network/interfaces.d/not",
 		      "iface eth2 inet manual\n bond-master b\n" } },
-		  "ifupdown eth1||||->bond0 2 /etc/network/interfaces.d/a.cfg:2" },
+		  "eth1 /etc/network/interfaces.d/a.cfg" },
 		{ "ifupdown, a file that includes itself",
 		  { { "etc/network/interfaces",
 		      "source /etc/network/interfaces\niface eth1 inet manual\n" } },
 		  "" },
 		{ "a line without a value",
 		  { { NETWORKD "10-a.network", "[Match\nName\n=\n[]\n[Match]\nName=eth1\n" BOND } },
-		  "networkd eth1||||->bond0 -1 /etc/systemd/network/10-a.network:8" },
+		  BY_NETWORKD },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -302,13 +288,14 @@ static void a_link_to_dev_null_hides_a_file(_unused_ void **state)
 static void nothing_is_read_where_nobody_could_have_vfs(_unused_ void **state)
 {
 	struct pci pci = { .address = "0000:17:00.0", .driver = "mlx5_core" };
-	struct node node = { .pcis = &pci, .n_pcis = 1 };
+	struct netdev nd = { .name = "eth1", .pci = "0000:17:00.0" };
+	struct node node = { .pcis = &pci, .n_pcis = 1, .netdevs = &nd, .n_netdevs = 1 };
 	_cleanup_(root_done) struct root root = {};
 
 	root_open(&root);
 	put(&root, NETWORKD "10-a.network", MATCH BOND);
 	assert_int_equal(observe_netconfig(&root.fs, &node), 0);
-	assert_int_equal(node.n_enslaves, 0);
+	assert_string_equal(nd.bond_file, "");
 }
 
 struct record {
@@ -320,27 +307,64 @@ static void on_read(void *userdata, enum record_kind kind, const char *path, con
 {
 	struct record *rec = userdata;
 
-	if (kind == RECORD_FILE && strstr(path, "wifi") && size < sizeof(rec->text)) {
+	if (kind == RECORD_FILE && strstr(path, "port") && size < sizeof(rec->text)) {
 		memcpy(rec->text, data, size);
 		rec->text[size] = '\0';
 	}
 }
 
-static void a_capture_has_no_secrets_and_the_same_lines(_unused_ void **state)
+static void a_capture_has_what_is_used_and_tells_the_same(_unused_ void **state)
 {
 	static const struct file files[] = {
-		{ KEYFILES "wifi.nmconnection",
-		  "[connection]\nid=home\ntype=wifi\n\n[wifi-security]\npsk=sesame\n" }
+		{ KEYFILES "port.nmconnection",
+		  "[connection]\nid=home\ninterface-name=eth1\nmaster=b\nport-type=bond\n"
+		  "# sesame\n[wifi-security]\npsk=sesame\n" }
 	};
-	_cleanup_(root_done) struct root root = {};
+	struct file copied[] = { { KEYFILES "port.nmconnection", NULL } };
+	_cleanup_(root_done) struct root root = {}, copy_of = {};
 	struct record rec = {};
-	char text[256];
+	char text[256], again[256];
 
 	root_open(&root);
+	root_open(&copy_of);
 	root.fs.on_read = on_read;
 	root.fs.userdata = &rec;
 	look(&root, files, ELEMENTSOF(files), text, sizeof(text));
-	assert_string_equal(rec.text, "[connection]\nid=home\ntype=wifi\n\n[wifi-security]\n\n");
+	assert_string_equal(rec.text, "[connection]\ninterface-name=eth1\n"
+				      "[connection]\nmaster=b\n[connection]\nport-type=bond\n"
+				      "# other keys are left out\n");
+	copied[0].text = rec.text;
+	look(&copy_of, copied, 1, again, sizeof(again));
+	assert_string_equal(text, "eth1 /" KEYFILES "port.nmconnection");
+	assert_string_equal(again, text);
+}
+
+/* A line that is continued is longer than what is kept of it, and a list longer than its room. */
+static void long_lines_and_many_of_them_overflow_nothing(_unused_ void **state)
+{
+	static const char *const heads[] = { "[Match]\nName=a", "[Match]\nMACAddress=",
+					     "[Match]\nPath=", "[Network]\nBond=" };
+	static const char *const paths[] = { NETWORKD "10-a.network", KEYFILES "a", IFCFG "a",
+					     "etc/network/interfaces" };
+	_cleanup_(freep) char *content = malloc(64 << 10);
+
+	assert_non_null(content);
+	for (size_t i = 0; i < ELEMENTSOF(heads); i++)
+		for (size_t k = 0; k < ELEMENTSOF(paths); k++) {
+			_cleanup_(root_done) struct root root = {};
+			struct record rec = {};
+			char text[256], *at = stpcpy(content, heads[i]);
+
+			for (size_t n = 0; n < 3000; n++)
+				at = stpcpy(at, "\\\n");
+			at = stpcpy(at, "\nMACAddress=");
+			memset(at, 'A', 6000);
+			strcpy(at + 6000, "\n" MATCH BOND "iface eth1 \\\n x\n bond-slaves eth1");
+			root_open(&root);
+			root.fs.on_read = on_read;
+			root.fs.userdata = &rec;
+			look(&root, &(struct file){ paths[k], content }, 1, text, sizeof(text));
+		}
 }
 
 static void networkd_takes_away_what_is_not_its_own_unless_told(_unused_ void **state)
@@ -391,10 +415,11 @@ static void networkd_takes_away_what_is_not_its_own_unless_told(_unused_ void **
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(files_tell_which_netdevs_go_into_which_bond),
+		cmocka_unit_test(files_tell_which_netdevs_go_into_a_bond),
 		cmocka_unit_test(a_link_to_dev_null_hides_a_file),
 		cmocka_unit_test(nothing_is_read_where_nobody_could_have_vfs),
-		cmocka_unit_test(a_capture_has_no_secrets_and_the_same_lines),
+		cmocka_unit_test(a_capture_has_what_is_used_and_tells_the_same),
+		cmocka_unit_test(long_lines_and_many_of_them_overflow_nothing),
 		cmocka_unit_test(networkd_takes_away_what_is_not_its_own_unless_told),
 	};
 

@@ -44,7 +44,6 @@ void node_done(struct node *n)
 	free(n->ibdevs);
 	free(n->pnets);
 	free(n->modules);
-	free(n->enslaves);
 	free(n->plugin_file);
 	free(n->manifest_file);
 	free(n->plugin_processes);

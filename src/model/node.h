@@ -162,6 +162,7 @@ struct netdev {
 	int bond_mode;         /* of a bond: IFLA_BOND_MODE, 0 to 6; BOND_MODE_UNKNOWN: not told */
 	uint32_t mtu, max_mtu; /* bytes; max_mtu 0: not told */
 	uint32_t master;       /* ifindex, 0: none */
+	char bond_file[128];   /* of a network manager: names it as a port of a bond; empty: none */
 	uint32_t link;         /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
 	bool is_random_mac;    /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */
 	bool is_up;            /* IFF_UP */
@@ -257,33 +258,6 @@ struct module {
 
 	struct parameter *parameters; /* owned; by name; those of the file and those in force */
 	size_t n_parameters;
-};
-
-enum enslave_source {
-	ENSLAVE_NETWORKD, /* the first file that matches a netdev decides, also against a bond */
-	ENSLAVE_NM,
-	ENSLAVE_IFCFG,
-	ENSLAVE_IFUPDOWN,
-	_ENSLAVE_SOURCE_N
-};
-
-/*
- * What the configuration of a network manager says about netdevs that it will put into a bond. All
- * lists are blank-separated globs (an initial "!" inverts the whole list); a list that is empty
- * says nothing, and those that are not must all match.
- */
-struct enslave {
-	enum enslave_source source;
-	char names[256]; /* of the netdev */
-	char macs[256];  /* each 12 digits in lower case, without separators; no globs */
-	char perm_macs[256];
-	char paths[128];       /* udev's ID_PATH, "pci-0000:17:00.0" */
-	char drivers[128];     /* of the function */
-	bool has_more;         /* further conditions that are not understood here */
-	char bond[IFNAME_LEN]; /* empty (networkd only): what matches is put into no bond */
-	int mode;              /* of that bond, 0 to 6; BOND_MODE_UNKNOWN: not said */
-	char file[256];        /* "/etc/systemd/network/10-bond.network" */
-	uint32_t line;         /* from 1: where the bond is named */
 };
 
 /* One way in which a function, its ibdev or its netdev is used by somebody who is not us. */
@@ -543,8 +517,6 @@ struct node {
 	uint16_t local_ports[2]; /* ip_local_port_range, first and last; 0: not known */
 	/* ip_local_reserved_ports, "30608-30623,32000"; what has no room is left out. */
 	char reserved_ports[1024];
-	struct enslave *enslaves; /* owned; those of networkd in the order in which they count */
-	size_t n_enslaves;
 	bool is_dkms_building;       /* dkms.service is activating */
 	char cmdline_blacklist[256]; /* module_blacklist= of the kernel, comma-separated */
 

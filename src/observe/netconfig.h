@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Netconfig: which netdevs the configuration of network managers will put into bonds.
+ * Netconfig: which ports a file of a network manager names as ports of a bond that is to come.
  *
- * Reads below the root: networkd's .network and .netdev files with their drop-ins, keyfiles of
- * NetworkManager, ifcfg files, and ifupdown's interfaces with what it includes; netplan writes the
- * first two. Of each only what speaks of bonds and of the netdevs meant is understood, and only
- * those lines go into a capture: the others may hold keys. A file that cannot be read (keyfiles are
- * root's) or is larger than anything sensible says nothing.
+ * Reads below the root: .network files of networkd with their drop-ins, keyfiles of NetworkManager,
+ * ifcfg files, and ifupdown's interfaces with what it includes; netplan writes the first two. The
+ * mode of that bond, and what else is in it, is not looked for: as soon as it is there the kernel
+ * tells both. A condition that is not understood may hold where a bond follows from it. A file that
+ * cannot be read (keyfiles are root's) or is larger than anything sensible says nothing.
  *
- * Sources: systemd.network(5), systemd.netdev(5), nm-settings-keyfile(5), nm-settings-ifcfg-rh(5),
- * interfaces(5), interfaces-bond(5)
+ * A capture has the keys that are used, written by us, and nothing else of these files: they may
+ * hold passwords.
+ *
+ * Sources: systemd.network(5), nm-settings-keyfile(5), nm-settings-ifcfg-rh(5), interfaces(5),
+ * interfaces-bond(5)
  */
 #pragma once
 
@@ -17,7 +20,7 @@
 #include "../model/node.h"
 
 /*
- * Fills enslaves. Files are looked for only when a bound function has SR-IOV: nobody else asks.
- * Return: 0 or -ENOMEM.
+ * Fills bond_file of netdevs whose bound function has SR-IOV, and which have no master: without any
+ * no file is read. Return: 0 or -ENOMEM.
  */
 int observe_netconfig(const struct fs *fs, struct node *n);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gate.h"
 
-#include <fnmatch.h>
-
 #include "quirk.h"
 
 #define CLASS_ETHERNET   0x0200
@@ -38,144 +36,43 @@ static const char *mode_name(int mode)
 	}
 }
 
-/* As systemd reads its lists: an initial "!" turns the whole list over. */
-static bool is_listed(const char *list, const char *value)
-{
-	const bool is_inverted = list[0] == '!';
-	bool found = false;
-	char word[IBDEV_LEN];
-
-	for (list += is_inverted; *list && !found;) {
-		size_t len = strcspn(list, " \t");
-
-		if (len > 0 && len < sizeof(word)) {
-			memcpy(word, list, len);
-			word[len] = '\0';
-			found = value[0] && fnmatch(word, value, 0) == 0;
-		}
-		list += len;
-		list += strspn(list, " \t");
-	}
-	return found != is_inverted;
-}
-
-static void strip_mac(const char *mac, char *ret, size_t size)
-{
-	size_t n = 0;
-
-	for (; *mac && n + 1 < size; mac++)
-		if (*mac != ':')
-			ret[n++] = *mac;
-	ret[n] = '\0';
-}
-
-static bool is_enslaved_by(const struct enslave *e, const struct node *n, const struct netdev *nd)
-{
-	const struct pci *pci = node_pci(n, nd->pci);
-	char mac[MAC_LEN], perm_mac[MAC_LEN], path[PCI_LEN + 8] = "";
-
-	strip_mac(nd->mac, mac, sizeof(mac));
-	strip_mac(nd->perm_mac, perm_mac, sizeof(perm_mac));
-	if (pci)
-		snprintf(path, sizeof(path), "pci-%s", pci->address);
-
-	return (!e->names[0] || is_listed(e->names, nd->name)) &&
-	       (!e->macs[0] || is_listed(e->macs, mac) || is_listed(e->macs, perm_mac)) &&
-	       (!e->perm_macs[0] || is_listed(e->perm_macs, perm_mac)) &&
-	       (!e->paths[0] || is_listed(e->paths, path)) &&
-	       (!e->drivers[0] || is_listed(e->drivers, pci ? pci->driver : ""));
-}
-
-/*
- * What is to put this netdev into a bond, or NULL. Conditions that are not understood are taken to
- * hold where a bond follows from them, and not to hold where they would speak against one.
- */
-static const struct enslave *find_enslave(const struct node *n, const struct netdev *nd)
-{
-	bool is_decided = false; /* by networkd */
-
-	for (size_t i = 0; i < n->n_enslaves; i++) {
-		const struct enslave *e = &n->enslaves[i];
-
-		if (e->source == ENSLAVE_NETWORKD && is_decided)
-			continue;
-		if (!is_enslaved_by(e, n, nd))
-			continue;
-		if (e->bond[0])
-			return e;
-		is_decided |= e->source == ENSLAVE_NETWORKD && !e->has_more;
-	}
-	return NULL;
-}
-
-/* The bond a netdev is in, or will be in; "" when there is none. */
-static const char *bond_of(const struct node *n, const struct netdev *nd)
+/* The bond a netdev is in, or NULL. */
+static const struct netdev *bond_of(const struct node *n, const struct netdev *nd)
 {
 	const struct netdev *master = nd->master ? node_netdev(n, nd->master) : NULL;
-	const struct enslave *e = nd->master ? NULL : find_enslave(n, nd);
 
-	if (master)
-		return streq(master->kind, "bond") ? master->name : "";
-	return e ? e->bond : "";
-}
-
-/* What may be a port, but need not, says nothing against a LAG. */
-static bool is_surely_in(const struct node *n, const struct netdev *nd, const char *bond)
-{
-	const struct enslave *e = nd->master ? NULL : find_enslave(n, nd);
-
-	return streq(bond_of(n, nd), bond) && !(e && e->has_more);
+	return master && streq(master->kind, "bond") ? master : NULL;
 }
 
 /* A LAG takes the ports of one card and nothing else. A bond that has only one port yet may get the
  * other. */
-static bool has_foreign_port(const struct node *n, const struct pci *pf, const char *bond)
+static bool has_foreign_port(const struct node *n, const struct pci *pf, const struct netdev *bond)
 {
 	for (size_t i = 0; i < n->n_netdevs; i++)
-		if (is_surely_in(n, &n->netdevs[i], bond) &&
+		if (n->netdevs[i].master == bond->ifindex &&
 		    !is_same_card(pf->address, n->netdevs[i].pci))
 			return true;
 	return false;
 }
 
-/* A bond that is there may have another mode than its file says: either is bad enough. */
-static int mode_of(const struct node *n, const char *bond, const struct enslave *e)
-{
-	const struct netdev *nd = node_netdev_named(n, bond);
-	const bool is_bond = nd && streq(nd->kind, "bond");
-
-	if (!e || (is_bond && (e->mode == BOND_MODE_UNKNOWN || !is_lag_mode(e->mode))))
-		return is_bond ? nd->bond_mode : BOND_MODE_UNKNOWN;
-	return e->mode;
-}
-
+/* Of a bond that is not there yet neither the mode nor the other ports are known. */
 static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail, size_t size)
 {
-	const struct netdev *nd = node_netdev_of(n, pf->address);
-	const struct enslave *e = NULL;
-	const char *name;
-	int mode;
+	const struct netdev *nd = node_netdev_of(n, pf->address), *bond;
 
 	if (!nd || pf->physfn[0] || !has_quirk(pf, QUIRK_ROCE_LAG))
 		return false;
-
-	name = bond_of(n, nd);
-	if (!name[0] || has_foreign_port(n, pf, name))
-		return false;
-
-	if (!nd->master)
-		e = find_enslave(n, nd);
-	mode = mode_of(n, name, e);
-	if (!is_lag_mode(mode))
-		return false;
-
-	snprintf(detail, size, "%s %s %s, mode %s", nd->name,
-		 e ? "will be a port of" : "is a port of", name, mode_name(mode));
-	if (e) {
-		size_t len = strlen(detail);
-
-		snprintf(detail + len, size - len, ", by %s:%" PRIu32, e->file, e->line);
+	if (!nd->master && nd->bond_file[0]) {
+		snprintf(detail, size, "%s is to be a port of a bond, by %s", nd->name,
+			 nd->bond_file);
+		return true;
 	}
+
+	bond = bond_of(n, nd);
+	if (!bond || has_foreign_port(n, pf, bond) || !is_lag_mode(bond->bond_mode))
+		return false;
+	snprintf(detail, size, "%s is a port of %s, mode %s", nd->name, bond->name,
+		 mode_name(bond->bond_mode));
 	return true;
 }
 

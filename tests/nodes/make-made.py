@@ -346,7 +346,6 @@ def lingjun_bond():
             mlx5_gids(bond_mac, '10.20.1.2', 'bond0'), '200 Gb/sec (4X HDR)')
     # As netplan writes them, a port by its name and one by its MAC.
     folder = 'run/systemd/network/10-netplan-'
-    t.file(folder + 'bond1.netdev', '[NetDev]\nName=bond1\nKind=bond\n\n[Bond]\nMode=802.3ad\n')
     t.file(folder + 'eth3.network', '[Match]\nName=eth3\n\n[Network]\nLinkLocalAddressing=no\nBond=bond1\n')
     t.file(folder + 'eth4.network', '[Match]\nPermanentMACAddress=b8:ce:f6:65:00:01\n\n'
            '[Network]\nLinkLocalAddressing=no\nBond=bond1\n')
