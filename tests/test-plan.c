@@ -1641,6 +1641,138 @@ static void a_device_is_usable_when_every_condition_holds(_unused_ void **state)
 	}
 }
 
+/* The first card and its VF, whose port is DOWN although all is up and has a carrier. */
+static void set_down(struct scene *s)
+{
+	set_scene(s, 1);
+	add_vfs(s, 2);
+	s->sections[0].mode = VF_MODE_SHARED_MULTI;
+	s->sections[0].count = 2;
+	for (size_t i = 0; i < s->node.n_netdevs; i++)
+		s->netdevs[i].has_carrier = true;
+	COPY(ibdev_of(s, VF)->ports[0].state, "DOWN");
+}
+static void vf_down(struct scene *s)
+{
+	netdev_of(s, VF)->is_up = netdev_of(s, VF)->has_carrier = false;
+}
+static void vf_without_carrier(struct scene *s)
+{
+	netdev_of(s, VF)->has_carrier = false;
+}
+static void pf_down(struct scene *s)
+{
+	netdev_of(s, FIRST)->is_up = netdev_of(s, FIRST)->has_carrier = false;
+	vf_without_carrier(s);
+}
+static void pf_without_carrier(struct scene *s)
+{
+	netdev_of(s, FIRST)->has_carrier = false;
+	vf_without_carrier(s);
+}
+static void representor(struct scene *s, const char *port_name, bool is_up)
+{
+	struct netdev *nd = add_netdev(s, 30, "eth1r", FIRST);
+
+	COPY(netdev_of(s, FIRST)->perm_mac, "b8:ce:f6:41:00:00");
+	COPY(find_pci(s, FIRST)->eswitch, "switchdev");
+	COPY(nd->port_name, port_name);
+	nd->is_up = is_up;
+	vf_without_carrier(s);
+}
+static void representor_down(struct scene *s)
+{
+	representor(s, "pf0vf1", false);
+}
+static void representor_up(struct scene *s)
+{
+	representor(s, "pf0vf1", true);
+}
+static void another_representor_down(struct scene *s)
+{
+	representor(s, "c1pf0vf11", false);
+}
+static void not_initialised(struct scene *s)
+{
+	COPY(ibdev_of(s, VF)->ports[0].link_layer, "InfiniBand");
+	COPY(ibdev_of(s, VF)->ports[0].state, "INIT");
+	vf_without_carrier(s);
+}
+static void of_a_cni(struct scene *s)
+{
+	s->config.plugin.type = PLUGIN_SRIOV;
+	COPY(ibdev_of(s, FIRST)->ports[0].state, "DOWN");
+	vf_down(s);
+	pf_down(s);
+}
+
+/* What can be seen goes before what has to be looked for with a torch. */
+static void a_port_that_is_down_names_its_cause(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*spoil)(struct scene *s);
+		const char *detail;
+		bool is_cable;
+	} rows[] = {
+		{ "nothing is seen", set_down, "mlx5_v1 port 1 is DOWN", true },
+		{ "down", vf_down, "mlx5_v1 port 1 is DOWN: no link was asked for, eth1v1 is down",
+		  false },
+		{ "its PF is down", pf_down,
+		  "mlx5_v1 port 1 is DOWN: eth1 of its physical function is down", false },
+		{ "its representor is down", representor_down,
+		  "mlx5_v1 port 1 is DOWN: its representor eth1r is down", false },
+		{ "its representor is up", representor_up,
+		  "mlx5_v1 port 1 is DOWN: eth1v1 has no carrier", true },
+		{ "the representor of another", another_representor_down,
+		  "mlx5_v1 port 1 is DOWN: eth1v1 has no carrier", true },
+		{ "no subnet manager", not_initialised,
+		  "mlx5_v1 port 1 is INIT: it has a link, and no subnet manager makes it ACTIVE",
+		  false },
+		{ "its PF has no carrier", pf_without_carrier,
+		  "mlx5_v1 port 1 is DOWN: eth1 of its physical function has no carrier", true },
+		{ "no carrier", vf_without_carrier, "mlx5_v1 port 1 is DOWN: eth1v1 has no carrier",
+		  true },
+		{ "a CNI brings it up", of_a_cni,
+		  "of its physical function 0000:41:00.0: eth1 of its physical function is down",
+		  false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		const struct device *d;
+		struct scene s;
+
+		set_down(&s);
+		if (rows[i].spoil != set_down)
+			rows[i].spoil(&s);
+		make_plan(&s, &p);
+		d = plan_device(&p, find_pci(&s, VF));
+		assert_int_equal(d->reason, REASON_PORT_DOWN);
+		assert_string_equal(d->detail, rows[i].detail);
+		if ((strstr(device_advice(d), "cable") != NULL) != rows[i].is_cable)
+			fail_msg("%s: %s", rows[i].name, device_advice(d));
+	}
+}
+
+/* ConnectX-3: one function and ibdev, a netdev for each port. */
+static void both_netdevs_of_a_card_with_two_ports_are_brought_up(_unused_ void **state)
+{
+	struct netdev *nd;
+	struct scene s;
+
+	set_scene(&s, 1);
+	second_port_is_good(&s);
+	COPY(netdev_of(&s, FIRST)->perm_mac, "b8:ce:f6:41:00:00");
+	nd = add_netdev(&s, 31, "eth1d1", FIRST);
+	nd->is_up = false;
+	assert_plan(&s, "a representor", "");
+	COPY(nd->perm_mac, "b8:ce:f6:41:00:01");
+	assert_plan(&s, "the second", "set-link-up " FIRST);
+	nd->master = 99;
+	assert_plan(&s, "a bond has it", "");
+}
+
 static void without_ipoib(struct scene *s)
 {
 	infiniband(s);
@@ -2544,6 +2676,8 @@ int main(void)
 		cmocka_unit_test(an_unbound_pf_that_is_handed_out_is_a_reason),
 		cmocka_unit_test(the_netns_mode_is_changed_where_it_is_known_and_differs),
 		cmocka_unit_test(a_device_is_usable_when_every_condition_holds),
+		cmocka_unit_test(a_port_that_is_down_names_its_cause),
+		cmocka_unit_test(both_netdevs_of_a_card_with_two_ports_are_brought_up),
 		cmocka_unit_test(an_infiniband_port_without_ipoib_is_looked_at),
 		cmocka_unit_test(the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own),
 		cmocka_unit_test(the_state_follows_from_the_devices_and_the_time),

@@ -613,3 +613,8 @@ const char *action_advice(const struct action *a)
 {
 	return a->advice[0] ? a->advice : reason_advice(a->reason);
 }
+
+const char *device_advice(const struct device *d)
+{
+	return d->advice ? d->advice : reason_advice(d->reason);
+}

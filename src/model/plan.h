@@ -122,6 +122,7 @@ struct device {
 			 out */
 	enum reason reason;   /* why not usable, or REASON_IN_POD */
 	char detail[192];     /* names and numbers for the reason */
+	const char *advice;   /* what to do about it; NULL: reason_advice() says it */
 	uint32_t unsupported; /* vf_setting bits that its PF's driver does not have */
 	bool is_rebuilt;      /* a VF that was unbound and bound once by us, in this boot */
 	uint32_t wanted_vfs;  /* of a PF: how many it is to have; UINT32_MAX: left as they are */
@@ -285,6 +286,7 @@ uint32_t unsupported_setting(const struct action *a); /* its vf_setting bit, or 
 enum reason action_failure(const struct action *a);
 /* What to do about an action that is no change: its own advice, or that of its reason. */
 const char *action_advice(const struct action *a);
+const char *device_advice(const struct device *d); /* the same for what a device lacks */
 const char *node_state_name(enum node_state s);
 const char *driver_mode_name(enum driver_mode m);
 const char *peermem_mode_name(enum peermem_mode m);

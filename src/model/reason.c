@@ -406,8 +406,7 @@ static const struct {
 		"port-down",
 		"The RDMA port is not ACTIVE",
 		"Check cable, transceiver and switch port (\"ethtool\" with the netdev; "
-		"InfiniBand: is a subnet manager running); a virtual function also needs its "
-		"physical function up.",
+		"InfiniBand: \"ibstat\", and whether a subnet manager runs).",
 	},
 	[REASON_NO_GID] = {
 		"no-gid",

@@ -434,7 +434,7 @@ int output_explain_json(const struct config *c, const struct node *n, const stru
 			     "code", reason_code(reason),
 			     "meaning", reason_meaning(reason),
 			     "detail", document_text(d ? d->detail : ""),
-			     "advice", reason_advice(reason),
+			     "advice", d ? device_advice(d) : "",
 			     "actions", make_actions(&f),
 			     "hints", make_hints(&f),
 			     "pcie", make_pcie(pci),

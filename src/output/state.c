@@ -79,7 +79,8 @@ static int add_reasons(json_t *list, const struct config *c, const struct plan *
 		const struct device *d = &p->devices[i];
 
 		if (d->is_handed_out && !d->is_usable)
-			r = add_reason(list, d->reason, d->pci->address, d->detail);
+			r = add_advised(list, d->reason, d->pci->address, d->detail,
+					device_advice(d));
 	}
 
 	for (size_t i = 0; i < p->n_actions && r >= 0; i++) {

@@ -5,6 +5,7 @@
  * else a NIC lacks the other files of this folder.
  */
 #include "../model/gid.h"
+#include "cause.h"
 #include "mode.h"
 #include "steps.h"
 
@@ -199,14 +200,18 @@ static enum reason judge_ports(const struct config *c, const struct node *n, str
 	const bool is_ipv6 = c->route.manage && c->route.ipv6 == IPV6_RA && !is_erdma(d->pci);
 	enum reason worst = REASON_PORT_DOWN;
 	const struct ibdev *ib = d->ibdev;
+	const char *advice = NULL;
 
 	for (size_t i = 0; i < ib->n_ports; i++) {
 		const struct port *port = &ib->ports[i];
 
 		snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 " is %s", ib->name,
 			 port->number, port->state[0] ? port->state : "unreadable");
-		if (!streq(port->state, "ACTIVE"))
+		if (!streq(port->state, "ACTIVE")) {
+			advice = port_cause(n, d->pci, i == 0 ? d->netdev : NULL, port, d->detail,
+					    sizeof(d->detail));
 			continue;
+		}
 		/* InfiniBand has its GID from the fabric; iWARP has one that is no address. */
 		if (!streq(port->link_layer, "Ethernet") || streq(ib->node_type, "RNIC") ||
 		    is_gid_ready(n, d, port, is_ipv6)) {
@@ -218,6 +223,7 @@ static enum reason judge_ports(const struct config *c, const struct node *n, str
 		snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 ", netdev %s", ib->name,
 			 port->number, d->netdev_name[0] ? d->netdev_name : "not known");
 	}
+	d->advice = worst == REASON_PORT_DOWN ? advice : NULL;
 	return worst;
 }
 
@@ -232,6 +238,8 @@ static enum reason judge_pf(const struct node *n, struct device *d)
 	if (!ib && nd && nd->is_up && nd->has_carrier)
 		return REASON_NONE;
 	snprintf(d->detail, sizeof(d->detail), "of its physical function %s", d->pci->physfn);
+	d->advice = port_cause(n, d->pci, NULL, ib && ib->n_ports > 0 ? &ib->ports[0] : NULL,
+			       d->detail, sizeof(d->detail));
 	return REASON_PORT_DOWN;
 }
 

@@ -19,43 +19,57 @@ static bool takes_default_routes(const struct netconf *c)
  * them becomes a default route of main with metric 1024: rt6_add_dflt_router() in
  * net/ipv6/route.c. With IPv6=ra that is wanted, by a metric of its own.
  */
-static int want_no_default_route(struct plan *p, const struct device *d)
+static int want_no_default_route(struct plan *p, const struct device *d, const struct netdev *nd)
 {
-	const struct carrier *k = carrier_of(p, d->netdev->ifindex);
+	const struct carrier *k = carrier_of(p, nd->ifindex);
 	struct action *a;
 
-	if ((k && k->is_ra) || !takes_default_routes(&d->netdev->conf))
+	if ((k && k->is_ra) || !takes_default_routes(&nd->conf))
 		return 0;
 
 	a = plan_add(p, STEP_LINK, VERB_SET_SYSCTL, CLASS_CHANGE, d->pci->address);
 	if (!a)
 		return -ENOMEM;
-	a->ifindex = d->netdev->ifindex;
+	a->ifindex = nd->ifindex;
 	COPY(a->subject, netconf_name(NETCONF_ACCEPT_RA_DEFRTR));
-	snprintf(a->from, sizeof(a->from), "%" PRId32,
-		 d->netdev->conf.values[NETCONF_ACCEPT_RA_DEFRTR]);
+	snprintf(a->from, sizeof(a->from), "%" PRId32, nd->conf.values[NETCONF_ACCEPT_RA_DEFRTR]);
 	COPY(a->to, "0");
-	COPY(a->detail, d->netdev->name);
+	COPY(a->detail, nd->name);
 	return 0;
 }
 
-static int want_up(struct plan *p, const struct device *d)
+static int want_up(struct plan *p, const struct device *d, const struct netdev *nd)
 {
 	struct action *a;
 	int r;
 
-	if (d->netdev->is_up)
+	if (nd->is_up)
 		return 0;
-	r = want_no_default_route(p, d);
+	r = want_no_default_route(p, d, nd);
 	if (r < 0)
 		return r;
 
 	a = plan_add(p, STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, d->pci->address);
 	if (!a)
 		return -ENOMEM;
-	a->ifindex = d->netdev->ifindex;
-	COPY(a->detail, d->netdev->name);
+	a->ifindex = nd->ifindex;
+	COPY(a->detail, nd->name);
 	return 0;
+}
+
+/* Both ports of a ConnectX-3 are of one function, with one ibdev and a netdev each. */
+static int want_all_up(const struct node *n, struct plan *p, const struct device *d)
+{
+	int r = want_up(p, d, d->netdev);
+
+	for (size_t i = 0; d->ibdev && d->ibdev->n_ports > 1 && i < n->n_netdevs && r >= 0; i++) {
+		const struct netdev *nd = &n->netdevs[i];
+
+		if (nd != d->netdev && streq(nd->pci, d->pci->address) && nd->perm_mac[0] &&
+		    !nd->master)
+			r = want_up(p, d, nd);
+	}
+	return r;
 }
 
 /* Users of VFs count on what there is: a PF is not lowered under them, nor they with it. */
@@ -129,7 +143,7 @@ static int plan_links(const struct config *c, const struct node *n, struct plan 
 		r = want_mtu(n, p, d);
 		/* VFs of the sriov plugin are brought up by a CNI, in a pod. */
 		if (r >= 0 && !(of_vfs && c->plugin.type == PLUGIN_SRIOV))
-			r = want_up(p, d);
+			r = want_all_up(n, p, d);
 	}
 	return r;
 }

@@ -50,6 +50,7 @@ static int wait_for_device(struct plan *p, const struct device *d)
 	if (!a)
 		return -ENOMEM;
 	COPY(a->detail, d->detail);
+	COPY(a->advice, d->advice ? d->advice : "");
 	return 0;
 }
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Cause: why a port is not ACTIVE, as far as links and carriers show it. For plan/ only, pure.
+ */
+#pragma once
+
+#include "../model/plan.h"
+
+/**
+ * port_cause() - what keeps the port of a device down
+ * @nd:     its netdev; NULL: none, or it does not count
+ * @port:   its port; NULL: that of its PF
+ * @detail: what is known of the port; the cause is appended, if one is seen
+ *
+ * From what was never asked for to what only the cable can be: the device's own link is down, its
+ * PF's is, in switchdev mode its representor is (mlx5e_rep_open() in .../mlx5/core/en_rep.c sets
+ * the state of the VF's port), its PF keeps it down, there is no subnet manager, there is no
+ * carrier.
+ *
+ * Return: what to do about it, or NULL: what REASON_PORT_DOWN advises.
+ */
+const char *port_cause(const struct node *n, const struct pci *pci, const struct netdev *nd,
+		       const struct port *port, char *detail, size_t size);
