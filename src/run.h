@@ -89,10 +89,12 @@ int run_lock(const struct fs *fs, const struct pass *pass);
 int run_pass(struct doors *d, const struct pass *pass, struct pass_result *ret);
 
 /*
- * For when passes themselves fail: writes a degraded state that says so. Observes nothing.
- * Return: 0 or -errno.
+ * For when no pass tells: they fail, or the time is over while one goes on. The last state becomes
+ * that of a degraded node with @reason, and what it remembers is kept. Observes nothing, takes no
+ * lock, waits for nobody: a state that the pass writes between its reading and its writing is lost
+ * until the next pass, which looks at everything again. Return: 0 or -errno.
  */
-int run_report_failure(const struct config *c, const char *problem);
+int run_degrade(const struct config *c, enum reason reason, const char *detail);
 
 /* The document of "status --json", made by looking now. */
 int run_state(struct doors *d, const struct config *c, char **ret);

@@ -34,6 +34,8 @@
  */
 #define AHEAD(settle_usec)  ((settle_usec) / 4)
 #define AHEAD_AT_START_USEC (60 * USEC_PER_MSEC) /* at most: somebody waits for READY=1 */
+/* Before ReadyTimeoutSec= is over: time for the files of a node that is as good as it gets. */
+#define LAST_LOOK_USEC (5 * USEC_PER_SEC)
 /* Beyond the deadlines of actions: how long a worker may look at the node. */
 #define MARGIN_USEC (60 * USEC_PER_SEC)
 /* What is over sooner nobody could read of, and each line costs systemd and its bus a turn. */
@@ -63,6 +65,7 @@ struct watch {
 	uint32_t n_ibdevs_due;        /* as many are announced when all are there */
 	uint64_t started_usec;        /* READY=1 comes by ReadyTimeoutSec= after this */
 	uint64_t event_usec;          /* of the last event */
+	uint64_t ready_usec;          /* ReadyTimeoutSec= is over */
 	uint64_t storm_usec;          /* since when events put the next pass off; 0: none is due */
 	uint64_t not_before_usec;     /* of the next look: a loss needs two, SettleSec= apart */
 	uint64_t look_usec, retry_usec; /* the next intervals */
@@ -311,7 +314,7 @@ static int on_failure(struct watch *w, const char *problem)
 	w->is_again = false;
 	w->storm_usec = 0;
 	if (w->is_settled) {
-		r = run_report_failure(&w->config, problem);
+		r = run_degrade(&w->config, REASON_WORKER_DIED, problem);
 		if (r >= 0)
 			tell_status(w, "degraded: passes fail, see the journal", 0);
 		if (w->is_reloading)
@@ -332,7 +335,7 @@ static void forget_worker(struct watch *w)
 	sd_event_source_set_enabled(w->worker_limit, SD_EVENT_OFF);
 	sd_event_source_set_enabled(w->tell, SD_EVENT_OFF);
 	worker_done(&w->worker);
-	w->making.pf[0] = '\0';
+	w->making = (struct worker_message){};
 }
 
 /* Who waits for READY=1 does not wait for the end of the quiet when everybody is there. */
@@ -526,13 +529,44 @@ static int on_retry(sd_event_source *s _unused_, uint64_t usec _unused_, void *u
 	return leave_on_error(w, start_pass(w));
 }
 
+/* A driver, a lock or a file may keep a pass for hours, and READY=1 waits for none of them. */
+static int go_without(struct watch *w)
+{
+	const char *step = w->making.text[0] ? w->making.text : "looking at the node";
+	char text[256];
+	int r;
+
+	if (w->doors || w->is_ready)
+		return 0;
+	r = run_degrade(&w->config, REASON_READY_TIMEOUT, step);
+	if (r < 0)
+		log_error_errno(r, "The state cannot be written to /" STATE_PATH);
+	snprintf(text, sizeof(text), "degraded: ReadyTimeoutSec= is over, still %s", step);
+	log_warning("node: %s", text);
+	tell_status(w, text, 0);
+	return tell_ready(w);
+}
+
+/* The time to wait is over a little earlier than the time until READY=1. */
+static int arm_deadline(struct watch *w)
+{
+	const uint64_t timeout_usec = w->config.service.ready_timeout_usec;
+
+	w->ready_usec = (w->is_ready ? now_usec() : w->started_usec) + timeout_usec;
+	return arm(w->deadline, w->ready_usec - MIN(timeout_usec / 10, LAST_LOOK_USEC));
+}
+
 static int on_deadline(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
 {
 	struct watch *w = userdata;
+	int r;
 
+	if (w->is_settled)
+		return leave_on_error(w, go_without(w));
 	w->is_settled = true;
 	w->is_again = w->worker.pid != 0;
-	return leave_on_error(w, start_pass(w));
+	r = arm(w->deadline, w->ready_usec);
+	return leave_on_error(w, r < 0 ? r : start_pass(w));
 }
 
 static int on_uevent(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
@@ -637,8 +671,7 @@ static int take_config(struct watch *w)
 	if (streq(hash, w->config.hash))
 		return 0;
 	w->is_settled = false;
-	return arm(w->deadline, (w->is_ready ? now_usec() : w->started_usec) +
-					w->config.service.ready_timeout_usec);
+	return arm_deadline(w);
 }
 
 /* Files that changed before READY=1 is sent. Return: 1 when they were read, 0 or -errno. */
@@ -740,7 +773,7 @@ static int open_watch(struct watch *w)
 	if (r >= 0)
 		r = add_timer(w, &w->deadline, on_deadline);
 	if (r >= 0)
-		r = arm(w->deadline, now_usec() + w->config.service.ready_timeout_usec);
+		r = arm_deadline(w);
 	if (r >= 0)
 		r = watch_neighbours(w);
 	return r < 0 ? log_error_errno(r, "Events cannot be subscribed to") : 0;

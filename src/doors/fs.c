@@ -732,6 +732,20 @@ int fs_replace(const struct fs *fs, const char *path, const char *data, size_t s
 	return folder < 0 ? folder : replace_in(folder, name, data, size, mode);
 }
 
+int fs_rename(const struct fs *fs, const char *from, const char *to)
+{
+	_cleanup_(closep) int folder_from = -EBADF, folder_to = -EBADF;
+	const char *name_from, *name_to;
+
+	folder_from = open_parent(fs, from, &name_from);
+	if (folder_from < 0)
+		return folder_from;
+	folder_to = open_parent(fs, to, &name_to);
+	if (folder_to < 0)
+		return folder_to;
+	return renameat(folder_from, name_from, folder_to, name_to) < 0 ? -errno : 0;
+}
+
 static bool is_link_to(int folder, const char *name, const char *target)
 {
 	char buf[PATH_MAX];

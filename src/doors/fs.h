@@ -105,7 +105,9 @@ int fs_write_attribute(const struct fs *fs, const char *path, const char *value)
  * Return: 1 when written, 0 when it was equal, or -errno with the old file still whole.
  */
 int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
-/* The same for a link to @target, and what is no link is not replaced: -EEXIST. */
+/* Both of one file system; @to is replaced. Return: 0 or -errno. */
+int fs_rename(const struct fs *fs, const char *from, const char *to);
+/* fs_replace() for a link to @target; what is no link is not replaced: -EEXIST. */
 int fs_replace_link(const struct fs *fs, const char *path, const char *target);
 /* With a temporary file that a crash left, and fsync of the folder; 0 when absent. */
 int fs_remove(const struct fs *fs, const char *path);

@@ -812,6 +812,12 @@ static const struct {
 		"it now.",
 		SEVERITY_ERROR,
 	},
+	[REASON_READY_TIMEOUT] = {
+		"ready-timeout",
+		"ReadyTimeoutSec= is over, and a pass of the service still goes on",
+		"The node is used as it is meanwhile. \"systemctl status rdma-provision\" names the "
+		"step that takes so long; when it ends, the state is that of the node again.",
+	},
 	[REASON_BOOT_LOOP] = {
 		"boot-loop",
 		"Three boots failed at this step, so it is left out",

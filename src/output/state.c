@@ -838,6 +838,48 @@ int output_add_config_changed(const char *hash, char **json)
 	return 1;
 }
 
+/* What failed under another configuration, or was undone, is none of this one's. */
+static int set_hash(json_t *document, const char *hash)
+{
+	json_t *memory = json_object_get(document, "memory");
+
+	if (streq(document_get_text(document, "config_hash"), hash))
+		return 0;
+	json_object_del(memory, "repeats");
+	if (json_object_set_new(memory, "failures", json_array()) < 0)
+		return -ENOMEM;
+	return json_object_set_new(document, "config_hash", document_text(hash));
+}
+
+int output_degrade(const char *json, const char *boot_id, const char *hash, enum reason reason,
+		   const char *detail, char **ret)
+{
+	json_auto_t *document = json ? json_loads(json, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	json_auto_t *list = json_array();
+	json_t *reasons = json_object_get(document, "reasons"), *item;
+	size_t i;
+
+	if (!json_is_array(reasons) || !json_is_object(json_object_get(document, "memory")) ||
+	    document_get_number(document, "schema") != SCHEMA ||
+	    !streq(document_get_text(document, "boot_id"), boot_id))
+		return -EINVAL;
+
+	if (add_reason(list, reason, "", detail) < 0)
+		return -ENOMEM;
+	json_array_foreach(reasons, i, item)
+	{
+		if (!streq(document_get_text(item, "code"), reason_code(reason)) &&
+		    json_array_append(list, item) < 0)
+			return -ENOMEM;
+	}
+	if (json_object_set(document, "reasons", list) < 0 || set_hash(document, hash) < 0 ||
+	    json_object_set_new(document, "state", json_string(node_state_name(NODE_DEGRADED))) <
+		    0 ||
+	    json_object_set_new(json_object_get(document, "memory"), "settled", json_true()) < 0)
+		return -ENOMEM;
+	return document_print(document, ret);
+}
+
 int output_state_line(const char *json, char **ret)
 {
 	json_auto_t *document = json_loads(json, 0, NULL);

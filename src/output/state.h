@@ -102,6 +102,17 @@ int output_read_state(const char *json, const char *boot_id, enum node_state *re
  */
 int output_add_config_changed(const char *hash, char **json);
 
+/**
+ * output_degrade() - the same text, of a degraded node
+ * @json:   a text of output_state()
+ * @hash:   of the configuration in force; what is remembered of failures is of that one
+ * @reason: why, before all others, and once
+ *
+ * Return: 0, -EINVAL for what is no such text of this boot, or -ENOMEM.
+ */
+int output_degrade(const char *json, const char *boot_id, const char *hash, enum reason reason,
+		   const char *detail, char **ret);
+
 /* A text of output_state() in one line, for readers of JSON lines. Return: 0, -EINVAL or -ENOMEM.
  */
 int output_state_line(const char *json, char **ret);
