@@ -568,6 +568,81 @@ static void mac_for_the_next_bind(struct scene *s)
 	COPY(s->infos[0].mac, "02:00:00:00:00:07");
 	vf_netdev(s)->is_random_mac = true;
 }
+/* As if this service had given it before it was bound. */
+static void given_mac(struct scene *s)
+{
+	_cleanup_(plan_done) struct plan none = {};
+	char seed[MAC_LEN];
+
+	identity_seed(&s->node, pci_of(s, PF), seed);
+	identity_mac(&s->node, &none, seed, pci_of(s, "0000:41:00.1"), s->infos[0].mac,
+		     sizeof(s->infos[0].mac));
+	vf_netdev(s)->is_random_mac = false;
+	COPY(vf_netdev(s)->mac, s->infos[0].mac);
+	COPY(vf_netdev(s)->perm_mac, s->infos[0].mac);
+}
+static void came_up_with_another(struct scene *s)
+{
+	given_mac(s);
+	COPY(vf_netdev(s)->mac, "02:11:11:11:11:11");
+	COPY(vf_netdev(s)->perm_mac, "02:11:11:11:11:11");
+}
+static void came_up_with_a_random_one(struct scene *s)
+{
+	came_up_with_another(s);
+	vf_netdev(s)->perm_mac[0] = '\0';
+	vf_netdev(s)->is_random_mac = true;
+}
+static void came_up_with_another_in_use(struct scene *s)
+{
+	came_up_with_another(s);
+	vf_ibdev(s)->n_contexts = 1;
+}
+static void came_up_with_another_again(struct scene *s)
+{
+	came_up_with_another(s);
+	s->memories[s->node.n_memories++] =
+		(struct memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
+}
+static void came_up_with_another_of_a_cni(struct scene *s)
+{
+	came_up_with_another(s);
+	COPY(s->infos[0].mac, "02:00:00:00:00:09");
+}
+static void mac_changed_since(struct scene *s)
+{
+	given_mac(s);
+	COPY(vf_netdev(s)->mac, "02:11:11:11:11:11");
+}
+static void random_in_a_bond(struct scene *s)
+{
+	came_up_with_a_random_one(s);
+	vf_netdev(s)->master = 99;
+}
+static void given_guids(struct scene *s)
+{
+	_cleanup_(plan_done) struct plan none = {};
+	char seed[MAC_LEN], guids[48];
+
+	guids_of_the_provider(s);
+	identity_seed(&s->node, pci_of(s, PF), seed);
+	identity_guids(&s->node, &none, seed, pci_of(s, "0000:41:00.1"), &s->infos[0], guids,
+		       sizeof(guids));
+	guids[19] = '\0';
+	COPY(s->infos[0].node_guid, guids);
+	COPY(s->infos[0].port_guid, guids + 20);
+	COPY(vf_ibdev(s)->node_guid, s->infos[0].node_guid);
+}
+static void came_up_with_other_guids(struct scene *s)
+{
+	given_guids(s);
+	COPY(vf_ibdev(s)->node_guid, "0002:c903:0011:2233");
+}
+static void keeps_the_other(struct scene *s)
+{
+	came_up_with_another(s);
+	keeps_identity(s);
+}
 static void infiniband_down(struct scene *s)
 {
 	guids_of_the_provider(s);
@@ -680,6 +755,19 @@ static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ v
 		  "set-vf-guid 41:00.1 >*\nrebind-driver 41:00.1 >mlx5_core" },
 		{ "a MAC somebody set since it was bound", mac_for_the_next_bind, "" },
 		{ "a link state somebody set", down_by_a_person, "" },
+		{ "the MAC it was given", given_mac, "" },
+		{ "another one", came_up_with_another, "rebind-driver 41:00.1 >mlx5_core" },
+		{ "a random one", came_up_with_a_random_one, "rebind-driver 41:00.1 >mlx5_core" },
+		{ "another one, in use", came_up_with_another_in_use,
+		  "wait 41:00.1 > waiting vf-identity" },
+		{ "another one, rebuilt", came_up_with_another_again,
+		  "wait 41:00.1 > waiting vf-identity" },
+		{ "another one, given by a CNI", came_up_with_another_of_a_cni, "" },
+		{ "changed since it came up", mac_changed_since, "" },
+		{ "a bond has changed it", random_in_a_bond, "" },
+		{ "another one, and it is kept", keeps_the_other, "" },
+		{ "the GUIDs it was given", given_guids, "" },
+		{ "other GUIDs", came_up_with_other_guids, "rebind-driver 41:00.1 >mlx5_core" },
 		{ "InfiniBand, as the driver made it", infiniband_down_without_guids,
 		  "set-vf-guid 41:00.1 >*\nset-vf-link 41:00.1 >auto\nrebind-driver 41:00.1 "
 		  ">mlx5_core" },

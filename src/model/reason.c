@@ -350,6 +350,14 @@ static const struct {
 		"driver again: in a virtual machine that got the function, on its host.",
 		SEVERITY_ERROR,
 	},
+	[REASON_VF_IDENTITY] = {
+		"vf-identity",
+		"The virtual function came up with another MAC or GUID than it was given",
+		"Its driver is bound once more, as long as nothing uses it; if it stays, "
+		"\"rdma-provision explain\" with its address has what the driver said: update the "
+		"card's firmware and driver, or set Identity=keep.",
+		SEVERITY_ERROR,
+	},
 
 	[REASON_NO_DEVICES] = {
 		"no-devices",

@@ -278,11 +278,12 @@ static bool has_identity(const struct node *n, const struct vf *v)
 static int want_rebuild(const struct node *n, struct plan *p, const struct vf *v)
 {
 	const struct device *d = v->device;
-	bool is_zero = d->ibdev && is_zero_guid(d->ibdev->node_guid) && has_identity(n, v);
+	const bool is_zero = d->ibdev && is_zero_guid(d->ibdev->node_guid) && has_identity(n, v);
+	const bool is_wrong = is_zero || d->reason == REASON_VF_IDENTITY;
 	struct action *a;
 
 	if (!d->pci->driver[0] || v->pf->config->identity != IDENTITY_DERIVED ||
-	    (!is_zero && !gets_identity(p, d->pci)) || !can_rebuild(n, v))
+	    (!is_wrong && !gets_identity(p, d->pci)) || !can_rebuild(n, v))
 		return 0;
 
 	a = plan_add(p, STEP_VF, VERB_REBIND_DRIVER, CLASS_CHANGE, d->pci->address);

@@ -6,6 +6,7 @@
  */
 #include "../model/gid.h"
 #include "cause.h"
+#include "identity.h"
 #include "mode.h"
 #include "steps.h"
 
@@ -244,7 +245,8 @@ static enum reason judge_pf(const struct node *n, struct device *d)
 }
 
 /* The definition of a usable device, each condition in the order in which a driver fulfils them. */
-static enum reason judge(const struct config *c, const struct node *n, struct device *d)
+static enum reason judge(const struct config *c, const struct node *n, const struct plan *p,
+			 struct device *d)
 {
 	const struct ibdev *ib = d->ibdev;
 
@@ -264,6 +266,10 @@ static enum reason judge(const struct config *c, const struct node *n, struct de
 		COPY(d->detail, ib->name);
 		return REASON_ZERO_GUID;
 	}
+	if (d->is_vf && d->config->identity == IDENTITY_DERIVED &&
+	    has_other_identity(n, p, d->pci, d->netdev, ib, d->detail, sizeof(d->detail)))
+		return REASON_VF_IDENTITY;
+	d->detail[0] = '\0';
 	if (!ib->uverbs[0])
 		return REASON_NO_UVERBS;
 	if (!n->has_rdma_cm)
@@ -339,7 +345,7 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 		return 0;
 	}
 
-	d->reason = judge(c, n, d);
+	d->reason = judge(c, n, p, d);
 	d->is_usable = d->reason == REASON_NONE;
 	/* On its way into a pod, or back, a device is unusable for a moment: one look proves
 	 * nothing. */

@@ -143,6 +143,53 @@ bool is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_in
 	return ib && is_zero_guid(ib->node_guid);
 }
 
+static bool has_other_mac(const struct node *n, const struct plan *p, const struct pci *vf,
+			  const struct netdev *nd, const struct vf_info *v, char *detail,
+			  size_t size)
+{
+	const bool has_perm = nd->perm_mac[0] && !is_zero_mac(nd->perm_mac);
+	const char *is = has_perm ? nd->perm_mac : nd->mac;
+	char seed[MAC_LEN], given[24];
+
+	if (is_zero_mac(v->mac) || streq(is, v->mac) || (!has_perm && nd->master))
+		return false;
+	identity_seed(n, node_pci(n, vf->physfn), seed);
+	identity_mac(n, p, seed, vf, given, sizeof(given));
+	snprintf(detail, size, "%s came up with the MAC %s, given was %s", nd->name, is, v->mac);
+	return streq(v->mac, given);
+}
+
+static bool has_other_guid(const struct node *n, const struct plan *p, const struct pci *vf,
+			   const struct ibdev *ib, const struct vf_info *v, char *detail,
+			   size_t size)
+{
+	static const struct vf_info none = { .node_guid = "0000:0000:0000:0000",
+					     .port_guid = "0000:0000:0000:0000" };
+	char seed[MAC_LEN], given[48];
+
+	if (!v->node_guid[0] || is_zero_guid(v->node_guid) || !ib->node_guid[0] ||
+	    streq(ib->node_guid, v->node_guid))
+		return false;
+	identity_seed(n, node_pci(n, vf->physfn), seed);
+	identity_guids(n, p, seed, vf, &none, given, sizeof(given));
+	snprintf(detail, size, "%s came up with the node GUID %s, given was %s", ib->name,
+		 ib->node_guid, v->node_guid);
+	return is_prefix(given, v->node_guid);
+}
+
+bool has_other_identity(const struct node *n, const struct plan *p, const struct pci *vf,
+			const struct netdev *nd, const struct ibdev *ib, char *detail, size_t size)
+{
+	const struct pci *pf = node_pci(n, vf->physfn);
+	const struct vf_info *v = node_vf_info(n, vf->physfn, vf->vf_index);
+
+	if (!pf || !v)
+		return false;
+	if (node_is_infiniband(n, pf))
+		return ib && has_other_guid(n, p, vf, ib, v, detail, size);
+	return nd && has_other_mac(n, p, vf, nd, v, detail, size);
+}
+
 bool is_unset_guid(const struct node *n, const struct pci *vf, const struct vf_info *v)
 {
 	const struct ibdev *ib = node_ibdev_of(n, vf->address);

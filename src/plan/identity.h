@@ -41,6 +41,19 @@ void identity_guids(const struct node *n, const struct plan *p, const char *seed
  */
 bool is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_info *v);
 
+/**
+ * has_other_identity() - did a VF come up with another MAC or GUID than this service gave it?
+ * @vf:     bound, with @nd and @ib as they are here; either may be NULL
+ * @detail: what it has and what it was given
+ *
+ * Only what follows from the card is compared: what an administrator or a CNI set has been changed
+ * on purpose. What it came up with is its permanent MAC, which the kernel copies when the netdev is
+ * registered (register_netdevice() in net/core/dev.c), so that a later change counts for nothing;
+ * a driver that made up a MAC has none, and its present one counts.
+ */
+bool has_other_identity(const struct node *n, const struct plan *p, const struct pci *vf,
+			const struct netdev *nd, const struct ibdev *ib, char *detail, size_t size);
+
 /* Either of them is zero, unless the ibdev of the VF has one; false where one is not told. */
 bool is_unset_guid(const struct node *n, const struct pci *vf, const struct vf_info *v);
 
