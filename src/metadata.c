@@ -15,7 +15,9 @@
  * documentation of Alibaba Cloud ECS.
  *
  * Everything is bounded: each answer in bytes, each try in time, the tries in number, and the whole
- * by alarm(2). No proxy, no redirect, nothing from the environment but the above.
+ * by alarm(2). No proxy, no redirect. Nothing else is taken from the environment: it is cleared,
+ * for libcurl and its TLS library read more of it than can be switched off (SSLKEYLOGFILE names a
+ * file to write).
  */
 #include "model/metadata.h"
 
@@ -300,13 +302,15 @@ static int tell(const struct session *s, int r, const struct metadata *m)
 int main(void)
 {
 	_cleanup_(curl_done) CURL *curl = NULL;
-	const char *service = getenv("METADATA_SERVICE");
+	const char *service = getenv("METADATA_SERVICE"); /* stays where it is: clearenv(3) */
 	struct session s = {};
 	struct metadata m = {};
 	char mac[64];
 	int r;
 
 	alarm(WHOLE_SEC);
+	if (clearenv() != 0)
+		return EXIT_FAILURE;
 	if (curl_global_init(CURL_GLOBAL_NOTHING) != CURLE_OK || !(curl = curl_easy_init()))
 		return EXIT_FAILURE;
 	s.curl = curl;

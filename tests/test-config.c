@@ -1025,6 +1025,27 @@ static void what_cannot_be_read_is_an_error_with_its_name(void **state)
 	}
 }
 
+static void files_are_bounded_together(void **state)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_files_done) struct config_files files = {};
+	_cleanup_(freep) char *lines = malloc(FILE_MAX_BYTES);
+	struct place *p = *state;
+	char path[64];
+
+	assert_non_null(lines);
+	memset(lines, '\n', FILE_MAX_BYTES);
+	for (unsigned i = 10; i < 30; i++) {
+		snprintf(path, sizeof(path), MAIN ".d/%u.conf", i);
+		put_bytes(p, path, lines, FILE_MAX_BYTES);
+	}
+	assert_int_equal(config_files_load(&p->fs, NULL, 0, &files, &errors), 0);
+	assert_int_equal(files.n_items, SUM_MAX_BYTES / FILE_MAX_BYTES);
+	assert_int_equal(errors.n_items, 4);
+	assert_non_null(after(errors.items[0].text,
+			      "/" MAIN ".d/26.conf: too large together with those before it"));
+}
+
 static void a_file_without_permission_is_an_error(void **state)
 {
 	struct place *p = *state;
@@ -1223,6 +1244,7 @@ int main(void)
 		test(a_dropin_that_is_a_link_is_of_the_same_root),
 		test(drafts_take_the_place_of_dropins),
 		test(what_cannot_be_read_is_an_error_with_its_name),
+		test(files_are_bounded_together),
 		test(a_file_without_permission_is_an_error),
 		test(one_file_alone_replaces_all_others),
 		cmocka_unit_test(the_shipped_configuration_changes_nothing_and_shows_every_key),

@@ -437,6 +437,10 @@ static void files_are_replaced_whole_and_only_when_different(void **state)
 	assert_int_equal(fstatat(p->fs.root, "run/deep", &st, 0), 0);
 	assert_memory_equal(&before, &st.st_mtim, sizeof(before));
 
+	assert_int_equal(fs_replace(&p->fs, "run/deep/state.json", "one", 3, 0640), 0);
+	inode(p, "run/deep/state.json", &mode);
+	assert_int_equal(mode & 07777, 0640);
+
 	assert_int_equal(fs_replace(&p->fs, "run/deep/state.json", "two", 3, 0600), 1);
 	inode(p, "run/deep/state.json", &mode);
 	assert_int_equal(mode & 07777, 0600);

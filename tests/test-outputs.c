@@ -13,6 +13,7 @@
 #include "../src/model/paths.h"
 #include "../src/observe/nccl.h"
 #include "../src/observe/output.h"
+#include "../src/observe/plugin.h"
 #include "../src/plan/output.h"
 #include "tree.h"
 
@@ -276,6 +277,22 @@ static void strange_devices_are_read_without_harm(void **state)
 
 #define test(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)
 
+/* It was a file when its content was read. */
+static void a_plugin_configuration_that_became_a_fifo_is_not_waited_for(void **state)
+{
+	struct place *p = *state;
+	struct config c = { .plugin = { .type = PLUGIN_SRIOV, .config_file = "/etc/plugin.json" } };
+	_cleanup_(node_done) struct node n = { .plugin_file = strdup("{}") };
+	struct fs fs = p->tree.fs;
+
+	assert_int_equal(mkfifoat(p->tree.fs.root, "etc/plugin.json", 0644), 0);
+	tree_file(&p->tree, "proc/1/comm", "sriovdp\n");
+	fs.is_live = true;
+	alarm(10);
+	assert_int_equal(observe_plugin_processes(&fs, &c, &n), 0);
+	alarm(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +305,7 @@ int main(void)
 		test(a_damaged_record_is_no_order_to_remove),
 		test(a_removal_that_the_record_asks_for_spares_others),
 		test(strange_devices_are_read_without_harm),
+		test(a_plugin_configuration_that_became_a_fifo_is_not_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,7 +98,7 @@ static int load(const struct fs *fs, const char *path, struct config_files *f,
 		struct config_errors *errors)
 {
 	_cleanup_(freep) char *data = NULL;
-	size_t size;
+	size_t size, sum = 0;
 	int r;
 
 	r = fs_read_all(fs, path, FILE_MAX_BYTES, false, &data, &size);
@@ -106,6 +106,10 @@ static int load(const struct fs *fs, const char *path, struct config_files *f,
 		return r;
 	if (r < 0)
 		return on_unreadable(fs, path, r, f, errors);
+	for (size_t i = 0; i < f->n_items; i++)
+		sum += f->items[i].size;
+	if (sum + size > SUM_MAX_BYTES)
+		return refuse(errors, path, "too large together with those before it");
 
 	r = add(f, path, data, size);
 	if (r < 0)

@@ -14,7 +14,7 @@
  * Names that begin with "." are not looked at.
  *
  * Where systemd goes on in silence, this is an error: a link that leads nowhere, a folder, a file
- * that cannot be read, or one over 1 MiB.
+ * that cannot be read, one over 1 MiB, or those that come after the first 16 MiB.
  */
 #pragma once
 
@@ -23,6 +23,7 @@
 
 #define CONFIG_NAME    "rdma-provision/rdma-provision.conf"
 #define FILE_MAX_BYTES (1024 * 1024)
+#define SUM_MAX_BYTES  (16 * FILE_MAX_BYTES) /* of all that are read at once */
 
 struct config_file {
 	char *path; /* owned; "/etc/..." */

@@ -620,7 +620,8 @@ int fs_make_folders(const struct fs *fs, const char *path)
 	return 0;
 }
 
-static bool is_equal(int folder, const char *name, const char *data, size_t size)
+/* Also in its mode: another one is set, and where it cannot be the file is no equal. */
+static bool is_equal(int folder, const char *name, const char *data, size_t size, mode_t mode)
 {
 	_cleanup_(closep) int fd = -EBADF;
 	char buf[4096];
@@ -639,7 +640,7 @@ static bool is_equal(int folder, const char *name, const char *data, size_t size
 		at += (size_t)n;
 	}
 
-	return true;
+	return (st.st_mode & 07777) == mode || fchmod(fd, mode) == 0;
 }
 
 static int write_all(int fd, const char *data, size_t size)
@@ -703,7 +704,7 @@ static int replace_in(int folder, const char *name, const char *data, size_t siz
 	char temporary[NAME_MAX + 1];
 	int r;
 
-	if (is_equal(folder, name, data, size))
+	if (is_equal(folder, name, data, size, mode))
 		return 0;
 	if (!name_temporary(name, temporary, sizeof(temporary)))
 		return -ENAMETOOLONG;

@@ -100,8 +100,9 @@ int fs_write_attribute(const struct fs *fs, const char *path, const char *value)
 
 /*
  * Replaces a file: temporary beside it (".NAME.tmp"), fsync, rename, fsync of the folder, which is
- * made when missing. Equal bytes are not written, whatever the mode is. A link in the last
- * component is replaced, not followed; one planted as the temporary file is not followed either.
+ * made when missing. Equal bytes are not written; when their mode is another one it is set. A link
+ * in the last component is replaced, not followed; one planted as the temporary file is not
+ * followed either.
  * Return: 1 when written, 0 when it was equal, or -errno with the old file still whole.
  */
 int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);

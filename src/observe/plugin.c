@@ -58,7 +58,8 @@ static int find_old_manifest(const struct fs *fs, const struct config *c, struct
 /* When the file got its present content, in clock ticks after boot. */
 static bool get_change(const struct fs *fs, const char *path, uint64_t *ret)
 {
-	_cleanup_(closep) int fd = fs_open(fs, path, O_RDONLY | O_NOFOLLOW);
+	/* What was a file a moment ago may be a FIFO now. */
+	_cleanup_(closep) int fd = fs_open(fs, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 	const uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
 	struct timespec now, boot;
 	struct stat st;
