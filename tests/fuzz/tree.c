@@ -235,14 +235,15 @@ static char *look(const char *root)
 	_cleanup_(plan_done) struct plan p = {};
 	struct doors d = {};
 	char *state = NULL, *tree = NULL;
+	int r;
 
 	require(run_open(root, &d) == 0);
 	require(run_load_config(&d, NULL, &c) == 0);
-	if (run_plan(&d, &c, false, NULL, &n, &p) < 0) {
-		run_close(&d);
-		return NULL;
-	}
+	r = run_plan(&d, &c, false, NULL, &n, &p);
 	run_close(&d);
+	require(r != -ENOMEM);
+	if (r < 0)
+		return NULL;
 
 	require(output_state(&c, &n, &p, &state) == 0);
 	require(output_parse_memory(state, n.boot_id, &again) == 0);

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzz: files of others, each read by the module that reads it, below a folder with the files that
+ * lead there and nothing else. The first line of an input names the format. What is read has a
+ * recorder, as for a capture.
+ *
+ * A look fails only for want of memory, and there is enough: whatever is in the file, it is read
+ * in bounded time and memory.
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "../../src/base/log.h"
+#include "../../src/config/config.h"
+#include "../../src/observe/kubelet.h"
+#include "../../src/observe/limits.h"
+#include "../../src/observe/modprobe.h"
+#include "../../src/observe/netconfig.h"
+#include "../../src/observe/networkd.h"
+#include "../../src/observe/plugin.h"
+#include "../../src/observe/process.h"
+#include "compose.h"
+#include "place.h"
+
+/* --- what reads them --- */
+
+static int see_kubelet(const struct fs *fs)
+{
+	struct kubelet k = {};
+
+	return observe_kubelet(fs, &k, NULL);
+}
+
+static int see_bonds(const struct fs *fs)
+{
+	struct pci pci = { .address = "0000:17:00.0", .driver = "mlx5_core", .has_sriov = true };
+	struct netdev nd = { .name = "eth1",
+			     .pci = "0000:17:00.0",
+			     .mac = "b8:ce:f6:17:00:00",
+			     .perm_mac = "b8:ce:f6:17:00:00" };
+	struct node n = { .pcis = &pci, .n_pcis = 1, .netdevs = &nd, .n_netdevs = 1 };
+
+	return observe_netconfig(fs, &n);
+}
+
+static int see_networkd(const struct fs *fs)
+{
+	struct node n = {};
+
+	return observe_networkd(fs, &n);
+}
+
+static int see_options(const struct fs *fs)
+{
+	_cleanup_(node_done) struct node n = {};
+	const int r = observe_options(fs, &n);
+
+	return r == -E2BIG ? 0 : r;
+}
+
+static int see_limits(const struct fs *fs)
+{
+	_cleanup_(node_done) struct node n = {};
+
+	return observe_limits(fs, &n);
+}
+
+static int see_config(const struct fs *fs)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {};
+	const int r = config_load(fs, NULL, &c, &errors);
+
+	return r == -EINVAL ? 0 : r;
+}
+
+static int see_plugin(const struct fs *fs)
+{
+	_cleanup_(node_done) struct node n = {};
+	struct config c = { .plugin.config_file = "/etc/plugin", .plugin.manifest = "/etc/plugin" };
+
+	return observe_plugin(fs, &c, &n);
+}
+
+static int see_cgroup(const struct fs *fs)
+{
+	char text[128];
+
+	process_container(fs, 1, text, sizeof(text));
+	require_plain(text);
+	return 0;
+}
+
+/* --- formats --- */
+
+#define EXEC_START "[Service]\nExecStart=/usr/bin/kubelet --config=/etc/k $A ${B}\n"
+#define KUBELET    "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+
+static const char *const unit_words[] = { "[Service]\n",
+					  "[Unit]\n",
+					  "ExecStart=",
+					  "ExecStart=\n",
+					  "/usr/bin/kubelet ",
+					  "Environment=",
+					  "Environment=\n",
+					  "EnvironmentFile=-/etc/default/kubelet\n",
+					  "EnvironmentFile=/etc/*\n",
+					  "EnvironmentFile=\n",
+					  "LimitMEMLOCK=",
+					  "A=",
+					  "B=\"",
+					  "$A",
+					  "${A}",
+					  "$B ",
+					  "${",
+					  "--config=/etc/k",
+					  "--v=2",
+					  "--topology-manager-policy=best-effort",
+					  "%n",
+					  "%%",
+					  "%E",
+					  "\\x20",
+					  "\\n",
+					  "\\",
+					  "@-",
+					  "infinity\n",
+					  NULL };
+static const char *const variable_words[] = { "A=",
+					      "B=",
+					      "A='--v=2",
+					      "A=\"--v=2",
+					      "--topology-manager-policy=",
+					      "restricted",
+					      "--config=/etc/k",
+					      " \\",
+					      "\\\\",
+					      "$",
+					      "`",
+					      "'\n",
+					      "\"\n",
+					      "# ",
+					      NULL };
+static const char *const args_words[] = { "--config=/etc/k",
+					  "--topology-manager-policy=",
+					  "--cpu-manager-policy ",
+					  "none\n",
+					  "static\n",
+					  "${SNAP_DATA}",
+					  "$SNAP",
+					  " \\\n",
+					  "\\\n",
+					  "'--v=2 ",
+					  "\"",
+					  "# ",
+					  NULL };
+static const char *const network_words[] = { "[Match]\n",
+					     "[Network]\n",
+					     "Name=",
+					     "eth1",
+					     "eth*",
+					     "!",
+					     "MACAddress=",
+					     "b8:ce:f6:17:00:00",
+					     "PermanentMACAddress=",
+					     "b8ce.f617.0000",
+					     "Path=pci-0000:17:*",
+					     "Driver=",
+					     "mlx5_core",
+					     "Type=ether",
+					     "Bond=bond0",
+					     "DHCP=yes",
+					     "\\\n",
+					     NULL };
+static const char *const keyfile_words[] = { "[connection]\n",
+					     "[ethernet]\n",
+					     "[wifi-security]\n",
+					     "interface-name=",
+					     "eth1",
+					     "master=bond0\n",
+					     "controller=",
+					     "slave-type=bond\n",
+					     "port-type=bond\n",
+					     "autoconnect=false\n",
+					     "mac-address=",
+					     "B8:CE:F6:17:00:00",
+					     "psk=x\n",
+					     "id=",
+					     "uuid=",
+					     NULL };
+static const char *const ifcfg_words[] = {
+	"DEVICE=", "eth1\n", "HWADDR=", "b8-ce-f6-17-00-00", "MASTER=",
+	"bond0\n", "SLAVE=", "yes\n",   "ONBOOT=no",         "BONDING_OPTS=",
+	"'",       "\"",     NULL
+};
+static const char *const interfaces_words[] = { "auto ",
+						"iface ",
+						"bond0",
+						" inet static\n",
+						"eth1",
+						"\tbond-slaves ",
+						"bond_slaves",
+						"bond-master ",
+						"slaves ",
+						"none",
+						"all",
+						"/eth[12]/",
+						"source ",
+						"source-directory ",
+						"/etc/network/interfaces",
+						"interfaces.d/*",
+						"\tbond-mode 4\n",
+						"mapping ",
+						"\\\n",
+						"allow-hotplug ",
+						NULL };
+static const char *const modprobe_words[] = {
+	"options ", "erdma",    " compat_mode=1", "blacklist ", "install ",
+	"alias ",   "softdep ", "remove ",        "ib_core ",   "netns_mode=\"0\" ",
+	"a=\"b c",  "=",        "\\\n",           "# ",         NULL
+};
+static const char *const load_words[] = { "erdma", "ib-uverbs", "\n", "# ", ";", " ", "\\", NULL };
+static const char *const cmdline_words[] = { "quiet ",
+					     "erdma.compat_mode=",
+					     "module_blacklist=",
+					     "modules_load=",
+					     "rd.modules_load=",
+					     "irdma,",
+					     "ib_core.netns_mode=\"0\"",
+					     "erdma.x=\"a b",
+					     "\"",
+					     " ",
+					     "--",
+					     "nvidia-peermem.",
+					     NULL };
+static const char *const rancher_words[] = { "kubelet-arg:",
+					     "kubelet-arg+:",
+					     "\n- ",
+					     "\n  - ",
+					     "\"topology-manager-policy=restricted\"",
+					     "config=/x",
+					     "v=2",
+					     "data-dir: ",
+					     "/var/lib/x\n",
+					     "'",
+					     "\"",
+					     "[",
+					     "]",
+					     "{",
+					     "}",
+					     "&a ",
+					     "*a",
+					     "|\n ",
+					     ">-\n  ",
+					     "# ",
+					     "---\n",
+					     "? ",
+					     NULL };
+static const char *const yaml_words[] = { KUBELET,
+					  "kind: ",
+					  "KubeletConfiguration\n",
+					  "apiVersion: ",
+					  "topologyManagerPolicy: ",
+					  "best-effort\n",
+					  "cpuManagerPolicy: static\n",
+					  "reservedSystemCPUs: ",
+					  "0-1\n",
+					  "staticPodURLHeader: ",
+					  "kubeReserved:",
+					  "\n  cpu: 500m\n",
+					  "featureGates:",
+					  "- a\n",
+					  "[",
+					  "]",
+					  "{",
+					  "}",
+					  "\"",
+					  "'",
+					  "|\n ",
+					  ">\n ",
+					  "&a ",
+					  "*a",
+					  "!!x ",
+					  "---\n",
+					  "...\n",
+					  "? ",
+					  "#",
+					  "\t",
+					  NULL };
+static const char *const ini_words[] = { "[Device nic]\n",
+					 "[Device ",
+					 "]\n",
+					 "[Route]\n",
+					 "[DevicePlugin]\n",
+					 "[Kubelet]\n",
+					 "Match=",
+					 "vendor:1ded",
+					 "driver:mlx5_core",
+					 "pci:0000:3b:00.0",
+					 "netdev:eth*",
+					 "VirtualFunctions=",
+					 "exclusive\n",
+					 "Count=",
+					 "max\n",
+					 "Metric=",
+					 "300\n",
+					 "Type=sriov\n",
+					 "TopologyManagerPolicy=",
+					 "Address=existing\n",
+					 "\\\n",
+					 " ;",
+					 "# ",
+					 NULL };
+static const char *const json_words[] = { "{",
+					  "}",
+					  "[",
+					  "]",
+					  "\"configList\"",
+					  ":",
+					  ",",
+					  "\"resourceName\"",
+					  "\"a\"",
+					  "null",
+					  "1e9",
+					  "\\u0000",
+					  "# managed by rdma-provision",
+					  NULL };
+static const char *const conf_words[] = { "[Network]\n",
+					  "[Manager]\n",
+					  "ManageForeignRoutes=",
+					  "ManageForeignRoutingPolicyRules = ",
+					  "no\n",
+					  "yes\n",
+					  "DefaultLimitMEMLOCK=",
+					  "64K\n",
+					  "8M:16M\n",
+					  "infinity\n",
+					  "\\\n",
+					  NULL };
+static const char *const cgroup_words[] = {
+	"0::/",
+	"1:name=systemd:",
+	"kubepods",
+	"-burstable",
+	"-pod",
+	"1b2f3c4d_5e6f_7a8b_9c0d_1e2f3a4b5c6d",
+	".slice",
+	"/",
+	"cri-containerd-",
+	":cri-containerd:",
+	"docker",
+	".scope",
+	".service",
+	"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+	":",
+	NULL
+};
+
+struct around {
+	const char *path, *text;
+};
+
+static const struct format {
+	const char *name, *path;
+	int (*see)(const struct fs *fs);
+	const char *const *words;
+	struct around around[3];
+} formats[] = {
+	{ "unit",
+	  "etc/systemd/system/kubelet.service",
+	  see_kubelet,
+	  unit_words,
+	  { { "etc/default/kubelet", "A=--v=2\nB=x\n" }, { "etc/k", KUBELET } } },
+	{ "unit-drop-in",
+	  "etc/systemd/system/kubelet.service.d/20-x.conf",
+	  see_kubelet,
+	  unit_words,
+	  { { "etc/systemd/system/kubelet.service", EXEC_START }, { "etc/k", KUBELET } } },
+	{ "variables",
+	  "etc/default/kubelet",
+	  see_kubelet,
+	  variable_words,
+	  { { "etc/systemd/system/kubelet.service",
+	      EXEC_START "EnvironmentFile=-/etc/default/kubelet\n" },
+	    { "etc/k", KUBELET } } },
+	{ "args",
+	  "var/snap/microk8s/current/args/kubelet",
+	  see_kubelet,
+	  args_words,
+	  { { "etc/systemd/system/snap.microk8s.daemon-kubelite.service",
+	      "[Service]\nExecStart=/usr/bin/snap run microk8s.daemon-kubelite\n" },
+	    { "etc/k", KUBELET } } },
+	{ "rke2",
+	  "etc/rancher/rke2/config.yaml",
+	  see_kubelet,
+	  rancher_words,
+	  { { "etc/systemd/system/rke2-server.service",
+	      "[Service]\nExecStart=/usr/local/bin/rke2 server\n" } } },
+	{ "k3s",
+	  "etc/rancher/k3s/config.yaml.d/50-x.yaml",
+	  see_kubelet,
+	  rancher_words,
+	  { { "etc/systemd/system/k3s.service",
+	      "[Service]\nExecStart=/usr/local/bin/k3s server '--kubelet-arg=v=2'\n" } } },
+	{ "kubelet-file",
+	  "etc/k",
+	  see_kubelet,
+	  yaml_words,
+	  { { "etc/systemd/system/kubelet.service", EXEC_START } } },
+	{ "networkd", "etc/systemd/network/10-x.network", see_bonds, network_words, {} },
+	{ "networkd-drop-in",
+	  "run/systemd/network/10-x.network.d/a.conf",
+	  see_bonds,
+	  network_words,
+	  { { "etc/systemd/network/10-x.network", "[Match]\nName=eth1\n" } } },
+	{ "keyfile", "etc/NetworkManager/system-connections/x", see_bonds, keyfile_words, {} },
+	{ "ifcfg", "etc/sysconfig/network-scripts/ifcfg-eth1", see_bonds, ifcfg_words, {} },
+	{ "interfaces",
+	  "etc/network/interfaces",
+	  see_bonds,
+	  interfaces_words,
+	  { { "etc/network/interfaces.d/a", "iface eth1 inet manual\n bond-master bond0\n" } } },
+	{ "networkd.conf",
+	  "etc/systemd/networkd.conf",
+	  see_networkd,
+	  conf_words,
+	  { { "run/systemd/netif/state", "" } } },
+	{ "system.conf", "etc/systemd/system.conf", see_limits, conf_words, {} },
+	{ "modprobe.d", "etc/modprobe.d/x.conf", see_options, modprobe_words, {} },
+	{ "modules-load.d", "etc/modules-load.d/x.conf", see_options, load_words, {} },
+	{ "cmdline", "proc/cmdline", see_options, cmdline_words, {} },
+	{ "configuration", "etc/rdma-provision/rdma-provision.conf", see_config, ini_words, {} },
+	{ "plugin", "etc/plugin", see_plugin, json_words, {} },
+	{ "cgroup", "proc/1/cgroup", see_cgroup, cgroup_words, {} },
+};
+
+static char *roots[ELEMENTSOF(formats)];
+
+static void put(const char *root, const char *path, const void *data, size_t size)
+{
+	_cleanup_(freep) char *full = NULL;
+	_cleanup_(closep) int fd = -EBADF;
+
+	require(asprintf(&full, "%s/%s", root, path) > 0);
+	for (char *slash = full + strlen(root) + 1; (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		require(mkdir(full, 0755) == 0 || errno == EEXIST);
+		*slash = '/';
+	}
+	fd = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	require(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+}
+
+static const char *root_of(size_t i)
+{
+	const struct format *f = &formats[i];
+
+	if (roots[i])
+		return roots[i];
+	require(asprintf(&roots[i], "%s/%s", place(), f->name) > 0 && mkdir(roots[i], 0755) == 0);
+	for (size_t k = 0; k < ELEMENTSOF(f->around) && f->around[k].path; k++)
+		put(roots[i], f->around[k].path, f->around[k].text, strlen(f->around[k].text));
+	return roots[i];
+}
+
+/* The format of the first line, and where the file begins. */
+static size_t format_of(const char *text, size_t size, size_t *ret_at)
+{
+	const size_t length = strcspn(text, "\n");
+	size_t found = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(formats); i++)
+		if (strlen(formats[i].name) == length &&
+		    strncmp(text, formats[i].name, length) == 0)
+			found = i;
+	*ret_at = MIN(length + 1, size);
+	return found;
+}
+
+static void on_read(void *userdata, _unused_ enum record_kind kind, const char *path,
+		    const char *data, size_t size)
+{
+	size_t *sum = userdata;
+
+	*sum += strlen(path);
+	for (size_t i = 0; i < size && data; i++)
+		*sum += (unsigned char)data[i];
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_(freep) char *text = text_of(data, size);
+	struct fs fs;
+	size_t at, i = format_of(text, size, &at), sum = 0;
+
+	log_set_level((enum log_level)0);
+	put(root_of(i), formats[i].path, text + at, size - at);
+	require(fs_open_root(root_of(i), &fs) == 0);
+	fs.on_read = on_read;
+	fs.userdata = &sum;
+	require(formats[i].see(&fs) >= 0);
+	fs_done(&fs);
+	return 0;
+}
+
+#ifdef HAVE_LIBFUZZER
+
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed);
+
+/* The first line stays, or becomes that of another format; the file is composed, or its bytes
+ * change. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned seed)
+{
+	_cleanup_(freep) char *text = text_of(data, size), *file = malloc(max_size);
+	size_t at, i = format_of(text, size, &at), n = size - at, head;
+
+	require(file != NULL);
+	memcpy(file, text + at, n);
+	if (seed % 16 == 0) {
+		i = seed / 16 % ELEMENTSOF(formats);
+		n = 0;
+	}
+	head = strlen(formats[i].name) + 1;
+	if (head + n >= max_size)
+		return LLVMFuzzerMutate(data, size, max_size);
+
+	if (seed % 4 == 1)
+		n = LLVMFuzzerMutate((uint8_t *)file, n, max_size - head);
+	else
+		n = compose_into((uint8_t *)file, n, max_size - head, seed, formats[i].words);
+	memcpy(data, formats[i].name, head - 1);
+	data[head - 1] = '\n';
+	memcpy(data + head, file, n);
+	return head + n;
+}
+
+#endif

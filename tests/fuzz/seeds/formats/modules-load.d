@@ -1,0 +1,4 @@
+modules-load.d
+# c
+erdma
+ib-uverbs
