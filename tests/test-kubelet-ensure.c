@@ -20,6 +20,8 @@
 #include <sys/xattr.h>
 
 #include "../src/doors/program.h"
+#include "../src/doors/yaml.h"
+#include "../src/edits.h"
 #include "../src/kubelet-revert.h"
 #include "../src/model/paths.h"
 #include "../src/observe/cpus.h"
@@ -454,6 +456,56 @@ static void both_settings_of_one_file_go_back(_unused_ void **state)
 	assert_is(&root, FILE_PATH, text);
 }
 
+/* Not a kubelet's words, and so none of ours; a kubelet refuses them, and revert puts them back. */
+static void odd_values_go_back_in_quotes(_unused_ void **state)
+{
+	static const struct {
+		const char *before, *after; /* NULL: the same bytes */
+		bool is_left;
+	} cases[] = {
+		{ "\" None\"" },
+		{ "' None'", "\" None\"" },
+		{ "\"a \\\"b\\\" \\\\c\"" },
+		{ "a b", "\"a b\"" },
+		{ "\"x: y #z\"" },
+		{ "\"a\\tb\"", "\"best-effort\"", true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(freep) char *before = NULL, *after = NULL;
+		_cleanup_(root_done) struct root root = {};
+		const struct config c = { .kubelet.topology_policy = TOPOLOGY_POLICY_BEST_EFFORT,
+					  .kubelet.topology_scope = TOPOLOGY_SCOPE_POD };
+		static const struct record_entry odd = { .way = KUBELET_WAY_FILE,
+							 .setting = KUBELET_TOPOLOGY_POLICY,
+							 .was_there = true,
+							 .path = "/" FILE_PATH,
+							 .to = "best-effort" };
+		_cleanup_(record_done) struct record rec = {};
+		struct record_entry entry = odd;
+		struct kubelet_result res;
+		struct yaml_document d = { .key = "topologyManagerPolicy" };
+
+		print_message("  %s\n", cases[i].before);
+		assert_true(asprintf(&before, HEAD "topologyManagerPolicy: %s\n", cases[i].before) >
+			    0);
+		assert_true(asprintf(&after, HEAD "topologyManagerPolicy: %s\n",
+				     cases[i].after ? cases[i].after : cases[i].before) > 0);
+		root_open(&root);
+		assert_int_equal(yaml_document_read(before, strlen(before), YAML_KUBELET, &d), 0);
+		COPY(entry.from, d.entry.value);
+		put_text(&root, FILE_PATH, HEAD "topologyManagerPolicy: \"best-effort\"\n");
+		assert_int_equal(kubelet_ensure(&root.fs, &c, 2, &res), 0); /* the scope alone */
+		assert_int_equal(edits_load(&root.fs, &rec), 0);
+		assert_int_equal(record_set(&rec, &entry), 0);
+		assert_int_equal(edits_save(&root.fs, &rec), 1);
+
+		assert_int_equal(kubelet_revert(&root.fs, NULL), cases[i].is_left);
+		assert_is(&root, FILE_PATH, after);
+		assert_int_equal(fs_exists(&root.fs, KUBELET_RECORD_PATH), cases[i].is_left);
+	}
+}
+
 static void the_static_policy_stays_while_its_state_does(_unused_ void **state)
 {
 	_cleanup_(root_done) struct root root = {};
@@ -874,6 +926,7 @@ int main(void)
 		cmocka_unit_test(what_is_taken_back_is_as_it_was_byte_for_byte),
 		cmocka_unit_test(what_somebody_else_wrote_since_is_his),
 		cmocka_unit_test(both_settings_of_one_file_go_back),
+		cmocka_unit_test(odd_values_go_back_in_quotes),
 		cmocka_unit_test(the_static_policy_stays_while_its_state_does),
 		cmocka_unit_test(too_many_numa_nodes_take_our_own_policy_back),
 		cmocka_unit_test(a_damaged_record_is_no_reason_to_fail),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "edit.h"
 
-#include <assert.h>
 #include <jansson.h>
 #include <stdarg.h>
 
@@ -23,6 +22,8 @@ struct splice {
 	char *text;   /* owned */
 	size_t event; /* the value's that changes or goes, or the one before a new key */
 	const char *key, *value;
+	char odd[2 * EDIT_MAX_VALUE +
+		 2]; /* the value in quotes, where no quotes of ours would do */
 };
 
 static void splice_done(struct splice *s)
@@ -227,11 +228,22 @@ static bool is_word(const char *s)
 	return *s >= 'a' && *s <= 'z' && !strchr(s, ',');
 }
 
+/* As it is written: an odd one in quotes of its own, which YAML and JSON read alike. */
+static const char *text_of(const struct splice *s)
+{
+	return *s->odd ? s->odd : s->value;
+}
+
+static const char *quote_of(const struct splice *s, const char *quote)
+{
+	return *s->odd ? "" : quote;
+}
+
 static int add_to_yaml(const char *text, size_t size, const struct yaml_document *d,
 		       struct splice *s)
 {
 	size_t line = d->kind.key_at, end = d->kind.to;
-	const char *quote = is_word(s->value) ? "" : "\"";
+	const char *quote = quote_of(s, is_word(s->value) ? "" : "\"");
 	char eol[3] = "\n";
 
 	while (line > scan_bom(text, size) && text[line - 1] == ' ')
@@ -250,21 +262,23 @@ static int add_to_yaml(const char *text, size_t size, const struct yaml_document
 
 	s->from = s->to = end;
 	return print_splice(s, "%s%.*s%s: %s%s%s", eol, (int)(d->kind.key_at - line), text + line,
-			    s->key, quote, s->value, quote);
+			    s->key, quote, text_of(s), quote);
 }
 
 /* As the member "kind" is spaced. */
 static int add_to_json(const char *text, const struct yaml_document *d, struct splice *s)
 {
 	const struct yaml_entry *kind = &d->kind;
+	const char *quote = quote_of(s, "\"");
 	size_t blanks = kind->key_at;
 
 	while (blanks > 0 && strchr(BLANKS, text[blanks - 1]))
 		blanks--;
 
 	s->from = s->to = kind->to;
-	return print_splice(s, ",%.*s\"%s\"%.*s\"%s\"", (int)(kind->key_at - blanks), text + blanks,
-			    s->key, (int)(kind->at - kind->key_to), text + kind->key_to, s->value);
+	return print_splice(s, ",%.*s\"%s\"%.*s%s%s%s", (int)(kind->key_at - blanks), text + blanks,
+			    s->key, (int)(kind->at - kind->key_to), text + kind->key_to, quote,
+			    text_of(s), quote);
 }
 
 /*
@@ -284,7 +298,7 @@ static int change_block(const char *text, const struct yaml_entry *e, struct spl
 
 	s->from = e->at;
 	s->to = end;
-	return print_splice(s, "%s%.*s", s->value, (int)(line - header), text + header);
+	return print_splice(s, "%s%.*s", text_of(s), (int)(line - header), text + header);
 }
 
 static int change_value(const char *text, const struct yaml_document *d, struct splice *s)
@@ -305,8 +319,9 @@ static int change_value(const char *text, const struct yaml_document *d, struct 
 
 	s->from = e->at;
 	s->to = e->to;
+	quote = quote_of(s, quote);
 	/* An absent value is marked directly behind the colon. */
-	return print_splice(s, "%s%s%s%s", e->at == e->to ? " " : "", quote, s->value, quote);
+	return print_splice(s, "%s%s%s%s", e->at == e->to ? " " : "", quote, text_of(s), quote);
 }
 
 static bool is_value(const char *s)
@@ -316,6 +331,26 @@ static bool is_value(const char *s)
 			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-,")] == '\0';
 }
 
+/* What others wrote, and is put back. */
+static int write_odd(const char *value, char ret[static 2 * EDIT_MAX_VALUE + 2])
+{
+	char *to = ret;
+
+	if (strlen(value) >= EDIT_MAX_VALUE)
+		return -EOPNOTSUPP;
+	*to++ = '"';
+	for (; *value; value++) {
+		if ((unsigned char)*value < ' ' || *value == 0x7f)
+			return -EOPNOTSUPP;
+		if (*value == '"' || *value == '\\')
+			*to++ = '\\';
+		*to++ = *value;
+	}
+	*to++ = '"';
+	*to = '\0';
+	return 0;
+}
+
 int edit_set(const char *text, size_t size, const char *key, const char *value, char **ret,
 	     size_t *ret_size)
 {
@@ -323,9 +358,9 @@ int edit_set(const char *text, size_t size, const char *key, const char *value, 
 	struct yaml_document d = { .key = key };
 	int r;
 
-	assert(is_value(value));
-
-	r = yaml_document_read(text, size, YAML_KUBELET, &d);
+	r = is_value(value) ? 0 : write_odd(value, s.odd);
+	if (r >= 0)
+		r = yaml_document_read(text, size, YAML_KUBELET, &d);
 	if (r < 0)
 		return r;
 

@@ -16,7 +16,8 @@
  * edit_set() - the text with one value changed, everything else byte-identical
  * @text, @size: the file
  * @key:      a top-level key
- * @value:    letters, digits, "-" and ","; shorter than EDIT_MAX_VALUE
+ * @value:    shorter than EDIT_MAX_VALUE, without control characters, else -EOPNOTSUPP; other than
+ *            letters, digits, "-" and "," it is put in double quotes
  * @ret:      the new text, owned by the caller
  * @ret_size: its size
  *
