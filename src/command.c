@@ -4,11 +4,14 @@
 #include "bake.h"
 #include "base/log.h"
 #include "capture.h"
+#include "doors/manager.h"
 #include "early.h"
+#include "gate.h"
 #include "kubelet-revert.h"
 #include "kubelet.h"
 #include "model/paths.h"
 #include "nccl.h"
+#include "observe/generated.h"
 #include "observe/observe.h"
 #include "output/actions.h"
 #include "preset.h"
@@ -21,9 +24,12 @@
 #include "watch.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define EXIT_CODE_CHANGES 2 /* of plan */
+#define RELOAD_USEC       (60 * USEC_PER_SEC)
 
 /* What most verbs need, released together. */
 struct session {
@@ -255,6 +261,18 @@ static void tell_plan(const struct command *cmd, struct doors *d, const struct c
 	tell_reboot(&p);
 }
 
+/* The kubelet's unit has other lines now: systemd reads them, and starts nothing. */
+static void reload_units(void)
+{
+	int r = manager_reload(RELOAD_USEC);
+
+	if (r < 0)
+		log_warning_errno(r, "The kubelet's unit is as it was until \"systemctl "
+				     "daemon-reload\"");
+	else
+		log_notice("kubelet.service: systemd has read its drop-ins again");
+}
+
 static void tell_change(const struct command *cmd, struct doors *d, const struct set_result *res,
 			bool is_written)
 {
@@ -264,6 +282,8 @@ static void tell_change(const struct command *cmd, struct doors *d, const struct
 				    : "Nothing to change");
 	if (!res->is_same || cmd->is_json)
 		tell_plan(cmd, d, &res->config);
+	if (is_written && observe_generated(&d->fs, &res->config) > 0)
+		reload_units();
 	if (!res->is_same && run_has_node(&d->fs))
 		log_info("To put it into force: systemctl reload rdma-provision");
 }
@@ -333,7 +353,7 @@ int command_wait(const struct command *cmd)
 
 	r = fs_open_root(NULL, &fs);
 	if (r >= 0)
-		r = wait_state(&fs, cmd->timeout_usec, &state);
+		r = wait_state(&fs, cmd->timeout_usec, NULL, &state);
 	if (r == -ETIMEDOUT) {
 		log_info("The node is not ready yet.");
 		print_state(cmd, &fs);
@@ -348,27 +368,48 @@ int command_wait(const struct command *cmd)
 	return exit_code(state);
 }
 
+/* What stands in the kubelet's own unit, where no limit is ours: these are kept by the process
+ * itself. */
+#define LIMIT_SEC   5
+#define LIMIT_BYTES (256u << 20)
+
+static char out_of_time[128];
+static int exit_out_of_time;
+
+static void on_alarm(_unused_ int signal)
+{
+	if (write(STDERR_FILENO, out_of_time, strlen(out_of_time)) >= 0)
+		_exit(exit_out_of_time);
+	_exit(exit_out_of_time);
+}
+
+/*
+ * Files are replaced as a whole, so the process may end at any instant; locks end with it. The soft
+ * limit alone: a program that is run has the hard one, doors/program.h.
+ */
+static void limit_run(const char *verb, int code)
+{
+	struct rlimit limit;
+
+	snprintf(out_of_time, sizeof(out_of_time), "%s%s: not done after %d s, and given up\n",
+		 log_is_journal() ? "<4>" : "", verb, LIMIT_SEC);
+	exit_out_of_time = code;
+	signal(SIGALRM, on_alarm);
+	alarm(LIMIT_SEC);
+	if (getrlimit(RLIMIT_DATA, &limit) < 0)
+		return;
+	limit.rlim_cur = MIN(limit.rlim_max, (rlim_t)LIMIT_BYTES);
+	setrlimit(RLIMIT_DATA, &limit);
+}
+
 int command_gate(const struct command *cmd)
 {
 	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
-	enum node_state state = NODE_STARTING;
-	enum gate_mode gate;
-	bool is_open;
 
 	/* Whatever is wrong with the configuration itself is the service's to tell. */
 	if (session_open(cmd, &s) < 0)
 		return EXIT_SUCCESS;
-
-	gate = s.config.kubelet.gate;
-	if (gate != GATE_OFF && wait_read_state(&s.doors.fs, &state) < 0)
-		state = NODE_STARTING;
-	is_open = gate == GATE_OFF || state == NODE_READY ||
-		  (gate == GATE_DEGRADED && state == NODE_DEGRADED);
-	if (!is_open)
-		log_error("The kubelet is held back: Gate=%s and the node is %s; see "
-			  "\"rdma-provision status\"",
-			  gate_mode_name(gate), node_state_name(state));
-	return is_open ? EXIT_SUCCESS : EXIT_FAILURE;
+	return gate_pass(&s.doors.fs, &s.config) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* One line for each setting that is not simply right. Return: is all as it was asked for? */
@@ -409,6 +450,8 @@ int command_kubelet_ensure(const struct command *cmd)
 	struct kubelet_result result = {};
 	int r;
 
+	if (!cmd->root)
+		limit_run("kubelet-ensure", failure);
 	/* Never keeps a kubelet from starting that would have started. */
 	if (session_open(cmd, &s) < 0)
 		return failure;
@@ -448,6 +491,8 @@ int command_revert(const struct command *cmd)
 	/* Of a tree that is no running system there is nothing to take back but files. Each part
 	 * is taken back whatever became of the other. */
 	r = d.fs.is_live ? revert(&d, cmd->with_vfs) : 0;
+	if (!cmd->root)
+		limit_run("revert of the kubelet's files", EXIT_FAILURE);
 	r_kubelet = kubelet_revert(&d.fs, on_reverted);
 	if (r_kubelet < 0)
 		log_error_errno(r_kubelet, "kubelet");

@@ -7,6 +7,7 @@
 #include "edits.h"
 #include "kubelet-revert.h"
 #include "model/paths.h"
+#include "model/units.h"
 #include "observe/kubelet.h"
 #include "plan/kubelet.h"
 
@@ -280,9 +281,7 @@ int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_
 	struct kubelet_result res = {};
 	int r;
 
-	if (c->kubelet.topology_policy != TOPOLOGY_POLICY_UNSET ||
-	    c->kubelet.topology_scope != TOPOLOGY_SCOPE_UNSET ||
-	    c->kubelet.cpu_policy != CPU_POLICY_UNSET) {
+	if (has_kubelet_policy(c)) {
 		r = make_rounds(&run, &res);
 		if (r >= 0)
 			r = take_back_policy(fs, &res);

@@ -81,13 +81,15 @@ static const struct {
 	  TAKES_TIMEOUT | TAKES_JSON,
 	  "With --json it prints the state in the end, as status does.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 the time is over, 1 error.\n" },
-	{ "gate", "", "for the kubelet's ExecStartPre=: fails as [Kubelet] Gate= says",
+	{ "gate", "", "before the kubelet starts: waits or fails as [Kubelet] Gate= says",
 	  command_gate, TAKES_ROOT | TAKES_CONFIG,
-	  "Gate=off never fails, degraded fails only while starting, strict unless ready.\n"
+	  "Gate=off opens at once, degraded waits while the node is starting, at most\n"
+	  "ReadyTimeoutSec=, strict fails unless the node is ready.\n"
 	  "Exit code: 0 go on, 1 hold the kubelet back.\n" },
 	{ "kubelet-ensure", "", "make sure of topologyManagerPolicy in the kubelet's configuration",
 	  command_kubelet_ensure, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
 	  "The only writer of kubelet files; with --root it edits files below that folder.\n"
+	  "It ends by itself after 5 s.\n"
 	  "Exit code: 0 always, 1 with --strict when it could not be done.\n" },
 	{ "revert", "",
 	  "take back routes, rules, addresses, settings and kubelet values, also without "

@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "config/problem.h"
 #include "model/paths.h"
+#include "observe/generated.h"
 #include "observe/net.h"
 #include "observe/observe.h"
 #include "observe/output.h"
@@ -208,6 +209,9 @@ static int look_and_plan(struct doors *d, const struct config *c, bool is_settle
 	if (tried)
 		plan_forget_ended(tried, &n);
 	r = observe_health(d, &n);
+	if (r >= 0)
+		r = observe_generated(&d->fs, c);
+	n.is_generated_stale = r > 0;
 	if (r >= 0)
 		r = observe_plugin(&d->fs, c, &n);
 	if (r >= 0)
@@ -509,6 +513,7 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 				 p->actions[i].reason == REASON_NO_IBDEV;
 		/* What is best effort is tried again by events; a full disk makes none. */
 		ret->n_failed += p->actions[i].is_done && p->actions[i].result < 0 &&
+				 p->actions[i].verb != VERB_RELOAD_UNITS &&
 				 (!is_best_effort(&p->actions[i]) || is_output(p->actions[i].verb));
 	}
 

@@ -72,7 +72,8 @@ static int wait_event(int inotify, uint64_t until)
 	return r > 0 ? wait_drain(inotify) : 0;
 }
 
-int wait_state(const struct fs *fs, uint64_t timeout_usec, enum node_state *ret)
+int wait_state(const struct fs *fs, uint64_t timeout_usec, bool (*may_come)(bool has_state),
+	       enum node_state *ret)
 {
 	_cleanup_(closep) int inotify = wait_open();
 	uint64_t now = now_usec();
@@ -88,10 +89,12 @@ int wait_state(const struct fs *fs, uint64_t timeout_usec, enum node_state *ret)
 		if (r < 0)
 			return r;
 		r = wait_read_state(fs, ret);
-		if (r < 0 && r != -ENOENT)
+		if (r < 0 && r != -ENOENT && !may_come)
 			return r;
 		if (r >= 0 && *ret != NODE_STARTING)
 			return 0;
+		if (may_come && !may_come(r >= 0))
+			return r < 0 && r != -ENOENT ? r : -ESRCH;
 		r = wait_event(inotify, until);
 		if (r < 0)
 			return r;

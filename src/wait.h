@@ -11,8 +11,14 @@
  */
 int wait_read_state(const struct fs *fs, enum node_state *ret);
 
-/* @timeout_usec: UINT64_MAX waits for ever. Return: 0, -ETIMEDOUT, or -errno. */
-int wait_state(const struct fs *fs, uint64_t timeout_usec, enum node_state *ret);
+/*
+ * @timeout_usec: UINT64_MAX waits for ever.
+ * @may_come:     asked before each wait whether another state than starting is still to be
+ * expected; then a state that cannot be read is waited for as well. NULL: it always is Return: 0,
+ * -ETIMEDOUT, -ESRCH when none may come, or -errno.
+ */
+int wait_state(const struct fs *fs, uint64_t timeout_usec, bool (*may_come)(bool has_state),
+	       enum node_state *ret);
 
 /*
  * The same for whoever waits for more than that: an inotify descriptor that does not block, which

@@ -1375,6 +1375,26 @@ static void the_kubelets_settings_are_one_change_and_refusals_are_told(_unused_ 
 	}
 }
 
+static void systemd_runs_its_generators_again_before_the_node_is_ready(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {}, again = {};
+	struct plan tried = {};
+	struct scene s;
+
+	set_scene(&s, 1);
+	s.node.is_generated_stale = true;
+	assert_plan(&s, "stale", "reload-units kubelet.service");
+	make_plan(&s, &p);
+	assert_int_equal(p.state, NODE_STARTING);
+
+	/* It had no effect, and is no reason to hold anything back. */
+	p.actions[0].is_done = true;
+	tried = (struct plan){ .actions = p.actions, .n_actions = 1 };
+	assert_int_equal(plan_make(&s.config, &s.node, &tried, false, make_document, &again), 0);
+	assert_false(has_open_changes(&again));
+	assert_int_equal(again.state, NODE_READY);
+}
+
 /* --- driver and netns --- */
 
 static void modules_that_are_not_there_are_loaded_or_told(_unused_ void **state)
@@ -2625,7 +2645,8 @@ static void every_action_is_of_the_step_of_its_verb(_unused_ void **state)
 		[VERB_SET_NETNS_MODE] = STEP_NETNS, [VERB_SET_NUM_VFS] = STEP_VF,
 		[VERB_SET_LINK_UP] = STEP_LINK,     [VERB_SET_MTU] = STEP_LINK,
 		[VERB_SET_METRIC] = STEP_ROUTE,     [VERB_ENSURE_KUBELET] = STEP_KUBELET,
-		[VERB_WRITE_PLUGIN] = STEP_PLUGIN,  [VERB_REMOVE_PLUGIN] = STEP_PLUGIN,
+		[VERB_RELOAD_UNITS] = STEP_KUBELET, [VERB_WRITE_PLUGIN] = STEP_PLUGIN,
+		[VERB_REMOVE_PLUGIN] = STEP_PLUGIN,
 	};
 	_cleanup_(plan_done) struct plan p = {};
 	struct scene s;
@@ -2655,6 +2676,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_we_bring_up_takes_no_default_route),
+		cmocka_unit_test(systemd_runs_its_generators_again_before_the_node_is_ready),
 		cmocka_unit_test(a_finished_node_has_an_empty_plan_and_is_ready),
 		cmocka_unit_test(vf_counts_change_only_through_zero_and_within_limits),
 		cmocka_unit_test(vfs_that_are_in_use_wait_for_a_reboot),

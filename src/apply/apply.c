@@ -44,6 +44,7 @@ static const struct {
 	[VERB_ASK_METADATA] = { apply_ask_metadata, 20 * USEC_PER_SEC, 0 },
 	[VERB_SET_PNETID] = { apply_set_pnetid, 10 * USEC_PER_SEC, 0 },
 	[VERB_ENSURE_KUBELET] = { apply_ensure_kubelet, 30 * USEC_PER_SEC, 0 },
+	[VERB_RELOAD_UNITS] = { apply_reload_units, 60 * USEC_PER_SEC, 0 },
 	[VERB_WRITE_PLUGIN] = { apply_write_plugin, 30 * USEC_PER_SEC, 0 },
 	[VERB_REMOVE_PLUGIN] = { apply_remove_plugin, 30 * USEC_PER_SEC, 0 },
 	[VERB_WRITE_MANIFEST] = { apply_write_manifest, 30 * USEC_PER_SEC, 0 },

@@ -8,6 +8,7 @@
 
 #define KUBELET_UNIT      "rdma-provision-kubelet.service"
 #define UNIT_TIMEOUT_USEC (25 * USEC_PER_SEC) /* below the deadline of the verb */
+#define LOAD_TIMEOUT_USEC (50 * USEC_PER_SEC) /* the same; generators of others run as well */
 
 int apply_ensure_kubelet(struct work *w, const struct action *a)
 {
@@ -21,5 +22,15 @@ int apply_ensure_kubelet(struct work *w, const struct action *a)
 	else if (r < 0)
 		snprintf(w->error, sizeof(a->error), KUBELET_UNIT ": %s",
 			 result[0] ? result : "cannot be started");
+	return r;
+}
+
+int apply_reload_units(struct work *w, const struct action *a)
+{
+	int r = manager_reload(LOAD_TIMEOUT_USEC);
+
+	if (r == -EHOSTDOWN)
+		copy(w->error, sizeof(a->error),
+		     "systemd cannot be reached; run \"systemctl daemon-reload\"");
 	return r;
 }

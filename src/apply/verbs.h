@@ -38,6 +38,7 @@ int apply_set_metric(struct work *w, const struct action *a);
 int apply_ask_metadata(struct work *w, const struct action *a);
 int apply_set_pnetid(struct work *w, const struct action *a);
 int apply_ensure_kubelet(struct work *w, const struct action *a);
+int apply_reload_units(struct work *w, const struct action *a);
 int apply_write_plugin(struct work *w, const struct action *a);
 int apply_remove_plugin(struct work *w, const struct action *a);
 int apply_write_manifest(struct work *w, const struct action *a);

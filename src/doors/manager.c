@@ -453,6 +453,28 @@ int manager_reload_unit(const char *unit, uint64_t timeout_usec)
 	return r == -EOPNOTSUPP || r == -EIO ? hang_up(unit) : r;
 }
 
+static int reload(sd_bus *bus, uint64_t timeout_usec)
+{
+	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
+	int r;
+
+	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, SYSTEMD_PATH, MANAGER, "Reload");
+	if (r >= 0)
+		r = sd_bus_call(bus, m, MAX(timeout_usec, UINT64_C(1)), NULL, NULL);
+	return MIN(r, 0);
+}
+
+int manager_reload(uint64_t timeout_usec)
+{
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
+	int r;
+
+	r = connect_quietly(&bus);
+	if (r >= 0)
+		r = reload(bus, timeout_usec);
+	return is_gone(r) ? -EHOSTDOWN : r;
+}
+
 int manager_get_start(const char *unit, uint64_t *ret_usec)
 {
 	_cleanup_(bus_donep) sd_bus *bus = NULL;

@@ -54,6 +54,12 @@ int manager_unit_state(const char *unit, uint64_t timeout_usec, char *ret, size_
  */
 int manager_reload_unit(const char *unit, uint64_t timeout_usec);
 
+/*
+ * systemd reads all unit files again and runs its generators, as "systemctl daemon-reload".
+ * Return: 0, -EHOSTDOWN no systemd to ask, -ETIMEDOUT, or another -errno.
+ */
+int manager_reload(uint64_t timeout_usec);
+
 /* When the main process of a service was started, CLOCK_REALTIME; 0: it does not run. */
 int manager_get_start(const char *unit, uint64_t *ret_usec);
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -20,8 +21,14 @@ static void run(const char *path, const char *argument, int out)
 	char *const environment[] = { (char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
 				      (char *)"HOME=/", NULL };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct rlimit limit;
 
 	setpgid(0, 0);
+	if (getrlimit(RLIMIT_DATA, &limit) >= 0) {
+		limit.rlim_cur =
+			limit.rlim_max; /* what our own process took is not the program's */
+		setrlimit(RLIMIT_DATA, &limit);
+	}
 	if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
 	    dup2(null, STDERR_FILENO) >= 0)
 		execve(path, argv, environment);

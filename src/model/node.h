@@ -521,8 +521,9 @@ struct node {
 	char cmdline_blacklist[256]; /* module_blacklist= of the kernel, comma-separated */
 
 	struct kubelet kubelet;
-	char *plugin_file;   /* owned; content of the device plugin's file, NULL: absent */
-	char *manifest_file; /* owned; content of Manifest=, NULL: absent */
+	bool is_generated_stale; /* the drop-ins of the kubelet's units: observe/generated.h */
+	char *plugin_file;       /* owned; content of the device plugin's file, NULL: absent */
+	char *manifest_file;     /* owned; content of Manifest=, NULL: absent */
 	/* What an earlier configuration had written, and is still there; empty: nothing. */
 	char old_plugin_path[PATH_LEN], old_manifest_path[PATH_LEN];
 	struct plugin_process *plugin_processes; /* owned; by pid */

@@ -291,6 +291,7 @@ static const struct {
 	[VERB_ASK_METADATA] = { "ask-metadata", false },
 	[VERB_SET_PNETID] = { "set-pnetid", false },
 	[VERB_ENSURE_KUBELET] = { "ensure-kubelet", false },
+	[VERB_RELOAD_UNITS] = { "reload-units", false },
 	[VERB_WRITE_PLUGIN] = { "write-plugin", false },
 	[VERB_REMOVE_PLUGIN] = { "remove-plugin", false },
 	[VERB_WRITE_MANIFEST] = { "write-manifest", false },

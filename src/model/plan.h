@@ -61,6 +61,7 @@ enum verb {
 	VERB_REMOVE_NEIGHBOUR, /* the same */
 	VERB_SET_PNETID,       /* target: PCI address; from: what is replaced; to: the PNETID */
 	VERB_ENSURE_KUBELET,   /* target: the kubelet's file; from, to: policies */
+	VERB_RELOAD_UNITS,     /* target: a unit; systemd runs its generators again */
 	VERB_WRITE_PLUGIN,     /* target: path of the plugin configuration */
 	VERB_REMOVE_PLUGIN,    /* the same path, when no plugin is asked for any more */
 	VERB_WRITE_MANIFEST,   /* target: path of the plugin's static pod */

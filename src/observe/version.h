@@ -14,7 +14,7 @@ struct version {
 };
 
 /*
- * @binary: absolute, or empty. It is only run when @may_run, with a deadline of 5 s, and never
+ * @binary: absolute, or empty. It is only run when @may_run, with a deadline of 3 s, and never
  * below a folder; what takes longer or fails is not known. Return: 0.
  */
 int version_observe(const struct fs *fs, const char *binary, bool may_run, struct version *ret);

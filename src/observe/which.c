@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "which.h"
 
-#define MAX_BYTES ((size_t)2 * 1024 * 1024) /* of a command line; the kernel's default limit */
+#include "../model/units.h"
 
-static const char *const unit_names[] = {
-	"kubelet.service",
-	"rke2-server.service",
-	"rke2-agent.service",
-	"k3s.service",
-	"k3s-agent.service",
-	"snap.microk8s.daemon-kubelite.service",
-	"snap.microk8s.daemon-kubelet.service",
-};
+#define MAX_BYTES ((size_t)2 * 1024 * 1024) /* of a command line; the kernel's default limit */
 
 static bool is_unit_enabled(const struct fs *fs, const char *name)
 {
@@ -38,16 +30,16 @@ int which_unit(const struct fs *fs, char *ret, size_t size)
 	int best = 0;
 
 	*ret = '\0';
-	for (size_t i = 0; i < ELEMENTSOF(unit_names); i++) {
+	for (size_t i = 0; i < N_KUBELET_UNITS; i++) {
 		int worth = 0;
 
-		if (unit_is_there(fs, unit_names[i]))
-			worth = has_cgroup(fs, unit_names[i])        ? 3
-				: is_unit_enabled(fs, unit_names[i]) ? 2
-								     : 1;
+		if (unit_is_there(fs, kubelet_units[i]))
+			worth = has_cgroup(fs, kubelet_units[i])        ? 3
+				: is_unit_enabled(fs, kubelet_units[i]) ? 2
+									: 1;
 		if (worth > best) {
 			best = worth;
-			copy(ret, size, unit_names[i]);
+			copy(ret, size, kubelet_units[i]);
 		}
 	}
 	return 0;

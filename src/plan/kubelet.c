@@ -403,6 +403,10 @@ int plan_kubelet(const struct config *c, const struct node *n, struct plan *p)
 	bool is_done = true;
 	int r = 0;
 
+	if (n->is_generated_stale &&
+	    !plan_add(p, STEP_KUBELET, VERB_RELOAD_UNITS, CLASS_CHANGE, "kubelet.service"))
+		return -ENOMEM;
+
 	kubelet_decide(c, &n->kubelet, n->n_numa_nodes, d);
 	for (int i = 0; i < _KUBELET_SETTING_N && r >= 0; i++) {
 		const struct kubelet_item *item = &d->items[i];

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Generator: what systemd runs at boot and at each daemon-reload, systemd.generator(7). Writes the
+ * drop-ins that [Kubelet] asks for into the folder that is its first argument.
+ *
+ * Reads the configuration and nothing else, and never fails: without a valid one, or a last good
+ * one (/var may not be mounted yet), nothing is written, and rdma-provision.service asks for
+ * another daemon-reload when that is not what its configuration wants.
+ */
+#include "base/log.h"
+#include "config/config.h"
+#include "model/units.h"
+
+#include <sys/resource.h>
+
+#define LIMIT_SEC   5 /* systemd waits for generators before it does anything else */
+#define LIMIT_BYTES (256u << 20)
+
+static int load(const struct fs *fs, struct config *ret)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	int r;
+
+	r = config_load(fs, NULL, ret, &errors);
+	if (r != -EINVAL)
+		return r;
+	log_warning("%s", config_errors_first(&errors));
+	return config_load_last_good(fs, ret);
+}
+
+static int write_drop_in(const struct fs *fs, const char *folder, const char *unit,
+			 const char *text)
+{
+	char path[512];
+	int r, n;
+
+	n = snprintf(path, sizeof(path), "%s/%s.d", folder + strspn(folder, "/"), unit);
+	r = n < (int)sizeof(path) ? fs_make_folders(fs, path) : -ENAMETOOLONG;
+	if (r < 0)
+		return log_error_errno(r, "/%s", path);
+	n = snprintf(path, sizeof(path), "%s/%s.d/" DROP_IN_NAME, folder + strspn(folder, "/"),
+		     unit);
+	r = n < (int)sizeof(path) ? fs_replace(fs, path, text, strlen(text), 0644) : -ENAMETOOLONG;
+	return r < 0 ? log_error_errno(r, "/%s", path) : 0;
+}
+
+static int generate(const struct fs *fs, const char *folder)
+{
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(freep) char *kubelet = NULL, *gate = NULL;
+	int r;
+
+	r = load(fs, &c);
+	if (r >= 0)
+		r = units_kubelet_drop_in(&c, &kubelet);
+	if (r >= 0)
+		r = units_gate_drop_in(&c, &gate);
+	for (size_t i = 0; i < N_KUBELET_UNITS && r >= 0 && kubelet; i++)
+		r = write_drop_in(fs, folder, kubelet_units[i], kubelet);
+	if (r >= 0 && gate)
+		r = write_drop_in(fs, folder, GATE_UNIT, gate);
+	return r;
+}
+
+/* A generator that fails is logged by systemd as well; the boot goes on all the same. */
+int main(int argc, char **argv)
+{
+	const struct rlimit limit = { LIMIT_BYTES, LIMIT_BYTES };
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+
+	if (argc < 2 || *argv[1] != '/') {
+		log_error("usage: rdma-provision-generator FOLDER, by systemd");
+		return EXIT_FAILURE;
+	}
+	setrlimit(RLIMIT_DATA, &limit);
+	alarm(LIMIT_SEC);
+	if (fs_open_root(NULL, &fs) >= 0)
+		generate(&fs, argv[1]);
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Units: those that are, or have in them, a kubelet, and the drop-ins of ours that a configuration
+ * asks for.
+ *
+ * The generator writes the drop-ins below GENERATED_FOLDER; whoever wants to know whether they are
+ * out of date compares them with the same text.
+ */
+#pragma once
+
+#include "config.h"
+
+#define GENERATED_FOLDER "run/systemd/generator"  /* what systemd gives generators for this */
+#define DROP_IN_NAME     "zz-rdma-provision.conf" /* behind the drop-ins of others */
+#define GATE_UNIT        "rdma-provision-gate.service"
+
+#define N_KUBELET_UNITS 7
+extern const char *const kubelet_units[N_KUBELET_UNITS]; /* the first that is there counts */
+
+/* Is one of the kubelet's policies asked for? */
+bool has_kubelet_policy(const struct config *c);
+
+/*
+ * The drop-in of a kubelet's unit, and that of GATE_UNIT. Both begin with a comment that says who
+ * wrote them. @ret: owned; NULL when none is asked for. Return: 0 or -ENOMEM.
+ */
+int units_kubelet_drop_in(const struct config *c, char **ret);
+int units_gate_drop_in(const struct config *c, char **ret);

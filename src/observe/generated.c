@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "generated.h"
+
+#include "../model/units.h"
+
+#define MAX_BYTES 4096
+
+/* Return: 1 when the file of that unit is another than @wanted, or is there without, 0 or -ENOMEM.
+ */
+static int is_other(const struct fs *fs, const char *unit, const char *wanted)
+{
+	_cleanup_(freep) char *text = NULL;
+	char path[160];
+	size_t size;
+	int r;
+
+	snprintf(path, sizeof(path), GENERATED_FOLDER "/%s.d/" DROP_IN_NAME, unit);
+	r = fs_read_all(fs, path, MAX_BYTES, false, &text, &size);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 || !wanted)
+		return r >= 0 || (wanted && r < 0);
+	return !streq(text, wanted);
+}
+
+/* systemd.generator(7): of one name that of the first folder runs, and a link to /dev/null masks.
+ */
+static bool is_replaced(const struct fs *fs)
+{
+	static const char *const folders[] = { "run/systemd/system-generators",
+					       "etc/systemd/system-generators",
+					       "usr/local/lib/systemd/system-generators" };
+	char path[128];
+
+	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
+		snprintf(path, sizeof(path), "%s/rdma-provision-generator", folders[i]);
+		if (fs_exists(fs, path))
+			return true;
+	}
+	return false;
+}
+
+int observe_generated(const struct fs *fs, const struct config *c)
+{
+	_cleanup_(freep) char *kubelet = NULL, *gate = NULL;
+	int r;
+
+	if (!fs->is_live || !fs_exists(fs, "run/systemd/system"))
+		return 0;
+	r = units_kubelet_drop_in(c, &kubelet);
+	if (r >= 0)
+		r = units_gate_drop_in(c, &gate);
+	if (r >= 0)
+		r = is_other(fs, kubelet_units[0], kubelet);
+	if (r == 0)
+		r = is_other(fs, GATE_UNIT, gate);
+	return r > 0 ? !is_replaced(fs) : r;
+}
