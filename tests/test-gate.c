@@ -163,7 +163,7 @@ static void with_a_virtual_port(struct scene *s)
 }
 static void a_team(struct scene *s)
 {
-	bond(s, 4);
+	bond(s, BOND_MODE_UNKNOWN);
 	COPY(s->netdevs[3].kind, "team");
 }
 
@@ -229,7 +229,7 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		{ "another vendor", of_igb, NULL },
 		{ "two cards", of_two_cards, NULL },
 		{ "a virtual port", with_a_virtual_port, NULL },
-		{ "a team", a_team, NULL },
+		{ "a team", a_team, "eth1 is a port of bond0, mode not known" },
 
 		{ "coming", coming, "eth1 is to be a port of a bond, by " BOND_FILE },
 		{ "coming for the other port", coming_for_the_other,

@@ -108,6 +108,89 @@ static void what_is_no_function_is_passed_over(_unused_ void **state)
 	tree_remove(&t);
 }
 
+static void a_scalable_function_is_not_its_pf(_unused_ void **state)
+{
+	static const struct {
+		const char *path, *address; /* NULL: of none */
+	} rows[] = {
+		{ "../../devices/pci0000:40/0000:40:01.0/" CARD "/net/eth1", CARD },
+		{ "../../devices/pci0000:40/0000:40:01.0/" CARD "/virtio1/net/eth1", CARD },
+		{ "../../devices/pci0000:40/" CARD "/mlx5_core.sf.2/net/eth1", NULL },
+		{ "../../devices/pci0000:40/" CARD "/mlx5_core.sf.12/infiniband/mlx5_2", NULL },
+		{ "../../../mlx5_core.sf.2", NULL },
+		{ "../../devices/pci0000:40/" CARD "/mlx5_core.rdma.2/net/eth1", CARD },
+		{ "../../devices/pci0000:40/" CARD "/net/eth1.sf.x", CARD },
+		{ "../../devices/pci0000:40/" CARD "/net/eth1.sf.", CARD },
+		{ "../../devices/virtual/net/bond0", NULL },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		char address[PCI_LEN] = "";
+
+		assert_int_equal(parse_pci_of_path(rows[i].path, address, sizeof(address)),
+				 rows[i].address != NULL);
+		assert_string_equal(address, rows[i].address ? rows[i].address : "");
+	}
+}
+
+/* The kernel's read of it waits for a driver that is being bound or removed. */
+static void an_override_is_read_of_unbound_vfs_only(_unused_ void **state)
+{
+	static const struct {
+		const char *text, *stuck, *expected;
+		bool is_bound;
+	} rows[] = {
+		{ "vfio-pci\n", "", "vfio-pci", false },
+		{ "(null)\n", "", "", false },
+		{ NULL, "", "", false },
+		{ "vfio-pci\n", "", "", true },
+		{ "vfio-pci\n", "0000:41:00.3", "", false },
+		{ "vfio-pci\n", CARD, "", false },
+		{ "vfio-pci\n", OTHER, "vfio-pci", false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(node_done) struct node n = {};
+		struct tree t;
+
+		tree_make(&t);
+		put_card(&t, CARD);
+		put(&t, CARD, "driver_override", "none\n");
+		put(&t, "0000:41:00.3", "class", "0x020000\n");
+		tree_link(&t, FOLDER CARD "/virtfn0", "../0000:41:00.3");
+		if (rows[i].text)
+			put(&t, "0000:41:00.3", "driver_override", rows[i].text);
+		if (rows[i].is_bound)
+			tree_link(&t, FOLDER "0000:41:00.3/driver", "../../drivers/vfio-pci");
+		COPY(n.stuck, rows[i].stuck);
+
+		assert_int_equal(observe_pci(&t.fs, &n), 0);
+		assert_string_equal(node_pci(&n, "0000:41:00.3")->driver_override,
+				    rows[i].expected);
+		assert_string_equal(node_pci(&n, CARD)->driver_override, "");
+		tree_remove(&t);
+	}
+}
+
+static void a_vdpa_device_is_of_the_function_it_was_made_of(_unused_ void **state)
+{
+	_cleanup_(node_done) struct node n = {};
+	struct tree t;
+
+	tree_make(&t);
+	put_card(&t, CARD);
+	put_card(&t, OTHER);
+	tree_link(&t, "sys/bus/vdpa/devices/vdpa0",
+		  "../../../devices/pci0000:40/0000:40:01.0/" CARD "/vdpa0");
+	tree_link(&t, "sys/bus/vdpa/devices/vdpa1",
+		  "../../../devices/pci0000:40/0000:40:01.0/" OTHER "/mlx5_core.sf.4/vdpa1");
+	tree_link(&t, "sys/bus/vdpa/devices/vdpa2", "../../../devices/virtual/vdpasim/vdpa2");
+	assert_int_equal(observe_pci(&t.fs, &n), 0);
+	assert_string_equal(node_pci(&n, CARD)->vdpa, "vdpa0");
+	assert_string_equal(node_pci(&n, OTHER)->vdpa, "");
+	tree_remove(&t);
+}
+
 static void a_vf_is_one_whatever_its_index(_unused_ void **state)
 {
 	_cleanup_(node_done) struct node n = {};
@@ -135,6 +218,9 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_odd_file_costs_its_own_function_at_most),
 		cmocka_unit_test(what_is_no_function_is_passed_over),
+		cmocka_unit_test(a_scalable_function_is_not_its_pf),
+		cmocka_unit_test(an_override_is_read_of_unbound_vfs_only),
+		cmocka_unit_test(a_vdpa_device_is_of_the_function_it_was_made_of),
 		cmocka_unit_test(a_vf_is_one_whatever_its_index),
 	};
 

@@ -586,6 +586,24 @@ static void idle_vfio_remembered(struct scene *s)
 	s->node.netns_mode = NETNS_MODE_EXCLUSIVE;
 	COPY(find_pci(s, VF)->driver, "mlx5_vfio_pci");
 }
+static void has_vdpa(struct scene *s)
+{
+	COPY(find_pci(s, VF)->vdpa, "vdpa0");
+}
+static void has_stub(struct scene *s)
+{
+	has_vfio(s);
+	COPY(find_pci(s, VF)->driver, "pci-stub");
+	COPY(find_pci(s, VF)->module, "mlx5_core");
+	find_pci(s, VF)->has_other_driver = true;
+}
+static void is_to_be_vfios(struct scene *s)
+{
+	has_vfio(s);
+	find_pci(s, VF)->driver[0] = '\0';
+	COPY(find_pci(s, VF)->module, "mlx5_core");
+	COPY(find_pci(s, VF)->driver_override, "vfio-pci");
+}
 static void vfio_open(struct scene *s)
 {
 	static struct user user = { .target = VF, .use = USE_VFIO, .pid = 30, .command = "dpdk" };
@@ -605,7 +623,7 @@ static void vfs_that_are_in_use_wait_for_a_reboot(_unused_ void **state)
 		const char *name;
 		void (*spoil)(struct scene *s);
 		const char *user; /* empty: nobody */
-		bool is_usable;
+		bool is_usable;   /* or not handed out */
 	} rows[] = {
 		{ "netdev elsewhere", netdev_left,
 		  "netdev-in-netns, its netdev in another network namespace", true },
@@ -641,11 +659,17 @@ static void vfs_that_are_in_use_wait_for_a_reboot(_unused_ void **state)
 		{ "a GID of its own, which has a peer", own_gid_of_a_peer, "", true },
 		{ "a GID of its own IPv6 address", own_gid_of_ipv6, "", true },
 		{ "no RoCE GID", gid_of_infiniband, "", true },
-		{ "of a virtual machine", has_vfio, "is bound to vfio-pci", false },
-		{ "of another vfio driver", has_vfio_of_mlx5, "is bound to mlx5_vfio_pci", false },
-		{ "of vfio, which nobody has open", idle_vfio, "", false },
-		{ "of vfio, and usable before", idle_vfio_remembered, "", true },
-		{ "of vfio, which somebody has open", vfio_open, "dpdk (pid 30)", false },
+		{ "of a virtual machine", has_vfio, "vfio, it is bound to vfio-pci", true },
+		{ "of another vfio driver", has_vfio_of_mlx5, "is bound to mlx5_vfio_pci", true },
+		{ "of vfio, which no process has open", idle_vfio, "is bound to vfio-pci", true },
+		{ "of vfio, and usable before", idle_vfio_remembered, "is bound to mlx5_vfio_pci",
+		  true },
+		{ "of vfio, which a process has open", vfio_open, "dpdk (pid 30)", true },
+		{ "of vDPA", has_vdpa, "vdpa, it is the vDPA device vdpa0", true },
+		{ "of another driver", has_stub,
+		  "other-driver, it is bound to pci-stub and not to mlx5_core", true },
+		{ "unbound, for another driver", is_to_be_vfios,
+		  "other-driver, its driver_override is vfio-pci", true },
 		{ "only the PF is in use", pf_has_contexts, "", true },
 	};
 	static const struct {

@@ -503,18 +503,19 @@ static void signs_are_users_unless_somebody_is_named(_unused_ void **state)
 	assert_int_equal(users_add_signs(&t.fs, &n), 0);
 	users_sort(&n);
 	assert_true(n.has_users);
-	assert_int_equal(n.n_users, 4);
+	assert_int_equal(n.n_users, 5);
 	assert_user(&n, 0, "0000:41:00.0", USE_NETDEV_NETNS, 0,
 		    "its netdev in another network namespace");
 	assert_user(&n, 1, VF0, USE_MASTER, 0, "v0 belongs to dummy0, a bridge, bond or team");
 	assert_user(&n, 2, VF0, USE_UPPER, 0, "v0 carries v0.5");
 	assert_user(&n, 3, VF1, USE_NETDEV_NETNS, 0, "its netdev in another network namespace");
+	assert_user(&n, 4, "0000:99:00.1", USE_VFIO, 0, "it is bound to vfio-pci");
 
 	n.n_users = 0;
 	assert_int_equal(uppers_add(&t.fs, &p, &ns, &away, 1, &n), 0);
 	assert_int_equal(users_add_signs(&t.fs, &n), 0);
 	users_sort(&n);
-	assert_int_equal(n.n_users, 4);
+	assert_int_equal(n.n_users, 5);
 	assert_user(&n, 3, VF1, USE_NETDEV_NETNS, 50, "net1 in network namespace 7");
 	tree_remove(&t);
 }

@@ -807,6 +807,85 @@ static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ v
 	}
 }
 
+/* --- VFs of other programs --- */
+
+static void by_vfio(struct scene *s)
+{
+	COPY(pci_of(s, "0000:41:00.1")->driver, "vfio-pci");
+}
+static void by_vfio_after_a_look(struct scene *s)
+{
+	by_vfio(s);
+	s->node.has_users = true;
+}
+static void by_another_driver(struct scene *s)
+{
+	COPY(pci_of(s, "0000:41:00.1")->driver, "uio_pci_generic");
+	pci_of(s, "0000:41:00.1")->has_other_driver = true;
+}
+static void by_override(struct scene *s)
+{
+	COPY(pci_of(s, "0000:41:00.1")->driver_override, "vfio-pci");
+}
+static void by_vdpa(struct scene *s)
+{
+	COPY(pci_of(s, "0000:41:00.1")->driver, "mlx5_core");
+	COPY(pci_of(s, "0000:41:00.1")->vdpa, "vdpa3");
+}
+
+static void a_vf_of_another_program_gets_nothing(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*take)(struct scene *s);
+		const char *hint;
+	} rows[] = {
+		{ "vfio", by_vfio, "it is bound to vfio-pci" },
+		{ "vfio, after a look", by_vfio_after_a_look, "it is bound to vfio-pci" },
+		{ "another driver", by_another_driver,
+		  "it is bound to uio_pci_generic and not to mlx5_core" },
+		{ "driver_override", by_override, "its driver_override is vfio-pci" },
+		{ "vDPA", by_vdpa, "it is the vDPA device vdpa3" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		char expected[512];
+		struct scene s;
+
+		set_scene(&s, 2);
+		add_vfs(&s, PF, 2, false, ZERO);
+		s.section.trust = TRUST_ON;
+		rows[i].take(&s);
+		snprintf(expected, sizeof(expected),
+			 "set-vf-mac 41:00.2 >*\nset-vf-trust 41:00.2 0>1\n"
+			 "bind-driver 41:00.2 >mlx5_core\nvf-foreign: 0000:41:00.1: %s",
+			 rows[i].hint);
+		assert_plan(&s, rows[i].name, expected);
+
+		make_plan(&s, &p);
+		assert_true(p.devices[1].is_foreign && !p.devices[1].is_handed_out);
+		assert_true(p.devices[2].is_handed_out);
+	}
+}
+
+/* A node with VFs for containers and for virtual machines is ready with those it has for itself. */
+static void vfs_of_others_are_not_missing_beside_one_of_ours(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {}, all = {};
+	struct scene s;
+
+	set_scene(&s, 2);
+	add_vfs(&s, PF, 2, true, "02:00:00:00:00:01");
+	by_vdpa(&s);
+	make_plan(&s, &p);
+	assert_int_equal(p.state, NODE_READY);
+
+	COPY(pci_of(&s, "0000:41:00.2")->vdpa, "vdpa4");
+	make_plan(&s, &all);
+	assert_int_equal(all.state, NODE_DEGRADED);
+}
+
 static void trust_is_not_changed_under_somebody(_unused_ void **state)
 {
 	struct scene s;
@@ -1465,6 +1544,8 @@ int main(void)
 		cmocka_unit_test(what_we_switched_is_restored_whatever_is_asked_for),
 		cmocka_unit_test(nothing_is_done_to_the_vfs_of_others),
 		cmocka_unit_test(a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody),
+		cmocka_unit_test(a_vf_of_another_program_gets_nothing),
+		cmocka_unit_test(vfs_of_others_are_not_missing_beside_one_of_ours),
 		cmocka_unit_test(trust_is_not_changed_under_somebody),
 		cmocka_unit_test(what_a_driver_has_not_is_no_failure_and_is_remembered),
 		cmocka_unit_test(memory_is_of_the_card_not_of_its_slot),

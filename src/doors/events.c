@@ -4,6 +4,7 @@
 #include "../model/own.h"
 #include "nl.h"
 
+#include <dirent.h>
 #include <linux/fib_rules.h>
 #include <linux/if_addr.h>
 #include <linux/neighbour.h>
@@ -72,18 +73,38 @@ static bool is_card(struct nlmsghdr *h)
 	       (streq(kind, "ipoib") && !attrs[IFLA_LINK]);
 }
 
-/* The kernel names the device of a card in sysfs; a bond has its ports there. */
+/* The kernel names the device of a card in sysfs. */
+static bool has_device(const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/device", name);
+	return access(path, F_OK) == 0;
+}
+
+/* A bond or a team has a link "lower_NAME" for each port: netdev_adjacent_sysfs_add() in
+ * net/core/dev.c. */
+static bool has_card_below(const char *name)
+{
+	_cleanup_(closedirp) DIR *folder = NULL;
+	bool found = false;
+	struct dirent *e;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s", name);
+	folder = opendir(path);
+	while (!found && folder && (e = readdir(folder)))
+		found = is_prefix(e->d_name, "lower_") && has_device(e->d_name + strlen("lower_"));
+	return found;
+}
+
 static bool is_of_card(uint32_t ifindex)
 {
-	char name[IF_NAMESIZE], path[64];
+	char name[IF_NAMESIZE];
 
 	if (!if_indextoname(ifindex, name))
 		return true; /* gone: its link tells */
-	snprintf(path, sizeof(path), "/sys/class/net/%s/device", name);
-	if (access(path, F_OK) == 0)
-		return true;
-	snprintf(path, sizeof(path), "/sys/class/net/%s/bonding", name);
-	return access(path, F_OK) == 0;
+	return has_device(name) || has_card_below(name);
 }
 
 /*

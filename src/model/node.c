@@ -179,6 +179,8 @@ const char *use_name(enum use u)
 		[USE_NETDEV_NETNS] = "netdev-in-netns",
 		[USE_IBDEV_NETNS] = "ibdev-in-netns",
 		[USE_VFIO] = "vfio",
+		[USE_VDPA] = "vdpa",
+		[USE_DRIVER] = "other-driver",
 		[USE_KVM] = "kvm",
 		[USE_MASTER] = "enslaved",
 		[USE_UPPER] = "upper-netdev",
@@ -248,6 +250,11 @@ size_t node_first_address(const struct node *n, uint32_t ifindex)
 	}
 	return from < n->n_addresses && n->addresses[from].ifindex == ifindex ? from
 									      : n->n_addresses;
+}
+
+bool is_lag_master(const struct netdev *nd)
+{
+	return streq(nd->kind, "bond") || streq(nd->kind, "team");
 }
 
 /* "pf0vf3", "c1pf0", "pf0sf88"; the port itself is "p0". */

@@ -31,8 +31,8 @@ struct pci {
 	int numa_node;           /* -1: none told */
 	char driver[MODULE_LEN]; /* bound to; empty: unbound */
 	char modalias[128];      /* "pci:v00008086d..." */
-	char module[MODULE_LEN]; /* what libkmod finds for the modalias; only looked up when unbound
-				  */
+	char module[MODULE_LEN]; /* what libkmod finds for the modalias; only looked up when
+				    unbound, and of VFs with another driver than their PF */
 	char physfn[PCI_LEN];    /* of a VF: its PF; empty: no VF */
 	uint32_t vf_index;       /* of a VF: N of its virtfnN */
 	bool has_sriov;          /* sriov_totalvfs is there */
@@ -50,6 +50,14 @@ struct pci {
 	struct pcie link, max_link; /* as it is, and as the card could have it */
 	struct pcie max_slot;       /* as the port above it could */
 	char iommu[16]; /* type of its IOMMU group: "DMA", "DMA-FQ", "identity"; empty: none */
+	/*
+	 * Of VFs, that they are of another program: sign.h. The override is only read while the VF
+	 * is unbound, since the read waits for a driver that is being bound: device_lock() in
+	 * driver_override_show(), drivers/pci/pci-sysfs.c.
+	 */
+	char driver_override[MODULE_LEN]; /* empty: none, or bound */
+	bool has_other_driver; /* bound to another driver than the one its modalias resolves to */
+	char vdpa[32];         /* a vDPA device made of it, "vdpa0"; empty: none */
 	/*
 	 * Another one when the function was plugged in, made or bound anew: the number of the link
 	 * to its driver in sysfs, while it is unbound that of the function itself. They are not
@@ -153,13 +161,15 @@ struct netconf {
 struct netdev {
 	uint32_t ifindex;
 	char name[IFNAME_LEN];
-	char pci[PCI_LEN]; /* its function; empty: virtual */
+	char pci[PCI_LEN]; /* its function; empty: virtual, or of a scalable function */
 	char mac[MAC_LEN];
 	char perm_mac[MAC_LEN];     /* IFLA_PERM_ADDRESS; empty: not told */
 	char port_name[IFNAME_LEN]; /* IFLA_PHYS_PORT_NAME: "p0"; empty: not told */
-	char kind[16];              /* IFLA_INFO_KIND: "bond", "vlan"; empty: plain */
+	char kind[16];              /* IFLA_INFO_KIND: "bond", "team", "vlan"; empty: plain */
 	struct netconf conf;
-	int bond_mode;         /* of a bond: IFLA_BOND_MODE, 0 to 6; BOND_MODE_UNKNOWN: not told */
+	/* Of a bond: IFLA_BOND_MODE, 0 to 6; BOND_MODE_UNKNOWN: not told, or a team, whose runner
+	 * only teamd knows. */
+	int bond_mode;
 	uint32_t mtu, max_mtu; /* bytes; max_mtu 0: not told */
 	uint32_t master;       /* ifindex, 0: none */
 	char bond_file[128];   /* of a network manager: names it as a port of a bond; empty: none */
@@ -206,7 +216,8 @@ struct ibdev {
 	uint32_t index;    /* RDMA_NLDEV_ATTR_DEV_INDEX: stable over renames, unique in a boot;
 			      UINT32_MAX: not known */
 	char pci[PCI_LEN]; /* of its device link; of a virtual one that of its netdev */
-	bool is_virtual;   /* it has no device link: rxe, siw */
+	bool is_virtual;   /* its device link names no PCI function: rxe, siw, those of scalable
+			      functions */
 	char netdev[IFNAME_LEN]; /* its own netdev: kernel.md 1.4's order; empty: not visible here
 				  */
 	char node_guid[24];      /* "xxxx:xxxx:xxxx:xxxx" */
@@ -269,6 +280,8 @@ enum use {
 	USE_NETDEV_NETNS, /* its netdev is in another network namespace */
 	USE_IBDEV_NETNS,  /* its ibdev is */
 	USE_VFIO,         /* an open vfio group, or bound to vfio */
+	USE_VDPA,         /* a vDPA device was made of it */
+	USE_DRIVER,       /* another program has chosen its driver */
 	USE_KVM,          /* assigned to a virtual machine */
 	USE_MASTER,       /* enslaved to a bridge, bond or team */
 	USE_UPPER,        /* a macvlan, ipvlan or VLAN above it with addresses in use */
@@ -571,6 +584,12 @@ const struct netdev *node_netdev(const struct node *n, uint32_t ifindex);
 
 /* The number of its first address; node.n_addresses when it has none. */
 size_t node_first_address(const struct node *n, uint32_t ifindex);
+
+/*
+ * Is it the master of a LAG, a bond or a team? Drivers make no difference between the two:
+ * netif_is_lag_master() in include/linux/netdevice.h.
+ */
+bool is_lag_master(const struct netdev *nd);
 
 /*
  * The first netdev of a function that has a permanent MAC, else the first. In switchdev mode those

@@ -119,6 +119,7 @@ struct device {
 	bool is_handed_out;
 	bool is_usable;
 	bool is_in_pod;
+	bool is_foreign; /* a VF of another program: sign.h */
 	bool is_lost; /* was usable before, and at this look for the first time is not: still handed
 			 out */
 	enum reason reason;   /* why not usable, or REASON_IN_POD */

@@ -308,6 +308,13 @@ static const struct {
 		"reboot.",
 		SEVERITY_ERROR,
 	},
+	[REASON_VF_FOREIGN] = {
+		"vf-foreign",
+		"Virtual functions belong to another program, so they are neither changed nor handed out",
+		"It has bound them to a driver of its choice (vfio-pci) or made vDPA devices of them. "
+		"To get them back, let it release them and clear \"driver_override\", then "
+		"\"rdma-provision apply\".",
+	},
 	[REASON_VF_SETTING_UNSUPPORTED] = {
 		"vf-setting-unsupported",
 		"The driver has no such setting for virtual functions",

@@ -43,6 +43,30 @@ bool is_vfio(const struct pci *pci)
 	return strstr(pci->driver, "vfio"); /* vfio-pci, mlx5_vfio_pci, ... */
 }
 
+static enum use use_of_foreign(const struct pci *pci, char *ret, size_t size)
+{
+	ret[0] = '\0';
+	if (is_vfio(pci)) {
+		snprintf(ret, size, "it is bound to %s", pci->driver);
+		return USE_VFIO;
+	}
+	if (pci->vdpa[0]) {
+		snprintf(ret, size, "it is the vDPA device %s", pci->vdpa);
+		return USE_VDPA;
+	}
+	if (pci->has_other_driver)
+		snprintf(ret, size, "it is bound to %s and not to %s", pci->driver, pci->module);
+	else if (pci->driver_override[0])
+		snprintf(ret, size, "its driver_override is %s", pci->driver_override);
+	return USE_DRIVER;
+}
+
+bool is_foreign(const struct pci *vf, char *ret, size_t size)
+{
+	use_of_foreign(vf, ret, size);
+	return ret[0] && vf->physfn[0];
+}
+
 /* Can an ibdev be in another namespace? Not known counts as yes. */
 static bool can_ibdevs_leave(const struct node *n)
 {
@@ -202,7 +226,7 @@ static bool is_related(const struct node *n, const struct netdev *nd, const stru
  * The name that a GID has is one of the namespace of its netdev, and may mean another one here: a
  * pod calls its macvlan "eth0", as the host its NIC.
  */
-static bool is_foreign(const struct signs *s, const struct gid *gid)
+static bool is_foreign_gid(const struct signs *s, const struct gid *gid)
 {
 	if (!is_prefix(gid->type, "RoCE"))
 		return false;
@@ -217,7 +241,7 @@ static void add_gids(struct signs *s)
 		for (size_t g = 0; g < s->ib->ports[p].n_gids; g++) {
 			const struct gid *gid = &s->ib->ports[p].gids[g];
 
-			if (is_foreign(s, gid))
+			if (is_foreign_gid(s, gid))
 				add(s, USE_UPPER, "%.40s has the GID %s of a netdev above it, %s",
 				    s->ib->name, gid->gid,
 				    gid->netdev[0] ? gid->netdev : "in another namespace");
@@ -227,13 +251,14 @@ static void add_gids(struct signs *s)
 size_t node_signs(const struct node *n, const struct pci *f, struct user ret[static SIGNS_MAX])
 {
 	struct signs s = { .n = n, .f = f, .ib = node_ibdev_of(n, f->address), .users = ret };
+	char detail[ELEMENTSOF(ret->detail)];
+	const enum use foreign = use_of_foreign(f, detail, sizeof(detail));
 
-	s.nd = netdev_of(n, f, s.ib);
-	if (is_vfio(f)) {
-		if (!n->has_users)
-			add(&s, USE_VFIO, "it is bound to %s", f->driver);
+	if (detail[0]) {
+		add(&s, foreign, "%s", detail);
 		return s.n_users;
 	}
+	s.nd = netdev_of(n, f, s.ib);
 	add_away(&s);
 	if (s.nd)
 		add_master(&s);

@@ -15,8 +15,7 @@
 /*
  * The signs of @f as users, with pid 0 and the names in their details:
  *
- * - USE_VFIO: it is bound to a vfio driver, and nobody looked who has its group open. With
- *   node.has_users those who have it open are in node.users, and the binding alone is no use.
+ * - USE_VFIO, USE_VDPA, USE_DRIVER: it is of another program, see is_foreign(); then these alone.
  * - USE_NETDEV_NETNS: it is bound and its netdev is not here. USE_IBDEV_NETNS: its ibdev was usable
  *   in this boot and is not here. An ibdev can only leave in exclusive netns mode, and a virtual
  *   one (rxe, siw) cannot: ib_device_set_netns_put() in drivers/infiniband/core/device.c.
@@ -34,6 +33,13 @@
 size_t node_signs(const struct node *n, const struct pci *f, struct user ret[static SIGNS_MAX]);
 
 bool is_vfio(const struct pci *pci); /* bound to vfio-pci or a driver made of it */
+
+/*
+ * Is this VF of another program, whether that has it open now or not? Such a program has bound it
+ * to a driver that is not made for it, has set its driver_override while it is unbound, or has made
+ * a vDPA device of it. @ret: what it has done, "" when the VF is not of another program.
+ */
+bool is_foreign(const struct pci *vf, char *ret, size_t size);
 
 /* The first netdev of a function that is met going down from this one, or NULL. */
 const struct netdev *node_lowest(const struct node *n, uint32_t ifindex);

@@ -818,7 +818,7 @@ static int read_modules(json_t *root, struct node *n, struct place *at)
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		struct pci *pci = &n->pcis[i];
 
-		if (pci->modalias[0] && !pci->driver[0])
+		if (pci->modalias[0] && (!pci->driver[0] || pci->physfn[0]))
 			COPY(pci->module,
 			     get_text(json_object_get(root, "modalias"), pci->modalias));
 	}

@@ -254,6 +254,29 @@ static int look_unbound(struct doors *d, struct remembered *known, struct node *
 	return look(d, known, n, pci->module);
 }
 
+/*
+ * Has another program bound this VF to a driver that is not made for it (vfio-pci, by
+ * driver_override or new_id)? That of its PF always is.
+ */
+static int look_bound(struct doors *d, struct remembered *known, const struct node *n,
+		      struct pci *vf)
+{
+	const struct pci *pf = node_pci(n, vf->physfn);
+	char driver[MODULE_LEN];
+	int r = 0;
+
+	if (!pf || streq(pf->driver, vf->driver) || !vf->modalias[0])
+		return 0;
+	if (!vf->module[0])
+		r = remembered_resolve(d, known, vf->modalias, vf->module, sizeof(vf->module));
+	if (r >= 0)
+		r = observe_driver_module(&d->fs, vf, driver, sizeof(driver));
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	vf->has_other_driver = !streq(driver, vf->module);
+	return 0;
+}
+
 /* May something hang on what the file says? See module.h. */
 static bool needs_info(const struct node *n, const struct module *m)
 {
@@ -374,6 +397,9 @@ static int look_all(struct doors *d, struct remembered *known, struct node *n)
 			r = look_unbound(d, known, n, &n->pcis[i]);
 		else if (is_nic(n, &n->pcis[i]) && is_news(&seen, n->pcis[i].driver))
 			r = look_driver(d, known, n, &n->pcis[i]);
+	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
+		if (n->pcis[i].physfn[0] && n->pcis[i].driver[0])
+			r = look_bound(d, known, n, &n->pcis[i]);
 	return r;
 }
 

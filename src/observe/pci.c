@@ -4,6 +4,7 @@
 #include <ctype.h>
 
 #define FOLDER       "sys/bus/pci/devices"
+#define VDPA_FOLDER  "sys/bus/vdpa/devices"
 #define CLASS_BRIDGE 0x06
 
 /* An address as the kernel writes it: "0000:3b:00.0", longer domains with more digits. */
@@ -181,6 +182,45 @@ static int name_vfs(const struct fs *fs, struct node *n, struct pci *pf)
 	return 0;
 }
 
+/* A VF that hangs in a removal has no driver any more, and the lock of its driver is held. */
+static void read_override(const struct fs *fs, const struct node *n, struct pci *pci)
+{
+	char path[128];
+
+	if (!pci->physfn[0] || pci->driver[0] || streq(n->stuck, pci->address) ||
+	    streq(n->stuck, pci->physfn))
+		return;
+	snprintf(path, sizeof(path), FOLDER "/%s/driver_override", pci->address);
+	if (fs_read(fs, path, pci->driver_override, sizeof(pci->driver_override)) < 0 ||
+	    streq(pci->driver_override, "(null)"))
+		pci->driver_override[0] = '\0';
+}
+
+/* A vDPA device is below the function it was made of: _vdpa_register_device() in
+ * drivers/vdpa/vdpa.c. */
+static int name_vdpas(const struct fs *fs, struct node *n)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char path[320], target[512], address[PCI_LEN];
+	struct pci *pci;
+	int r;
+
+	r = fs_list(fs, VDPA_FOLDER, &names);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0; /* without the module there is no such bus */
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		snprintf(path, sizeof(path), VDPA_FOLDER "/%s", names.names[i]);
+		if (fs_read_link(fs, path, target, sizeof(target)) < 0 ||
+		    !parse_pci_of_path(target, address, sizeof(address)))
+			continue;
+		pci = (struct pci *)node_pci(n, address);
+		if (pci)
+			COPY(pci->vdpa, names.names[i]);
+	}
+	return 0;
+}
+
 int observe_pci(const struct fs *fs, struct node *n)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
@@ -218,27 +258,36 @@ int observe_pci(const struct fs *fs, struct node *n)
 		if (r < 0)
 			return r;
 	}
+	for (size_t i = 0; i < n->n_pcis; i++)
+		read_override(fs, n, &n->pcis[i]);
 
-	return 0;
+	return name_vdpas(fs, n);
+}
+
+/* "mlx5_core.sf.4" */
+static bool is_scalable(const char *s, size_t len)
+{
+	const char *infix = memmem(s, len, ".sf.", 4);
+	const size_t digits = infix ? strspn(infix + 4, "0123456789") : 0;
+
+	return digits > 0 && infix + 4 + digits == s + len;
 }
 
 bool parse_pci_of_path(const char *path, char *ret, size_t size)
 {
-	bool found = false;
+	char address[PCI_LEN] = "";
 
-	while (*path) {
-		size_t len = strcspn(path, "/");
-
-		if (len < size && is_address(path, len)) {
-			memcpy(ret, path, len);
-			ret[len] = '\0';
-			found = true;
+	for (size_t len; *path; path += len, path += *path == '/') {
+		len = strcspn(path, "/");
+		if (len < sizeof(address) && is_address(path, len)) {
+			memcpy(address, path, len);
+			address[len] = '\0';
+		} else if (is_scalable(path, len)) {
+			address[0] = '\0';
 		}
-		path += len;
-		path += *path == '/';
 	}
 
-	return found;
+	return address[0] && copy(ret, size, address);
 }
 
 /*

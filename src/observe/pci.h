@@ -10,11 +10,17 @@
 #include "../doors/fs.h"
 #include "../model/node.h"
 
-/* Fills node.pcis but module. A machine without PCI has none. Return: 0 or -errno. */
+/*
+ * Fills node.pcis but module and has_other_driver. A machine without PCI has none. node.stuck is
+ * known before. Return: 0 or -errno.
+ */
 int observe_pci(const struct fs *fs, struct node *n);
 
-/* The PCI function in a sysfs device path: its last component that is one. False when there is
- * none. */
+/*
+ * The PCI function in a sysfs device path: its last component that is one. False when there is
+ * none, and below a scalable function ("0000:41:00.0/mlx5_core.sf.2"), which is a function of its
+ * own: Documentation/networking/devlink/devlink-port.rst.
+ */
 bool parse_pci_of_path(const char *path, char *ret, size_t size);
 
 /* Fills pci of a netdev whose name is known; left empty for a virtual one. Return: 0 or -errno. */

@@ -327,6 +327,21 @@ static bool is_untold_trust(const struct node *n, const struct device *pf)
 	return v && v->trust < 0;
 }
 
+static int hint_foreign(struct plan *p, const struct device *pf)
+{
+	char detail[192] = "", item[PCI_LEN + sizeof(pf->detail) + 4];
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+
+		if (!d->is_foreign || !streq(d->pci->physfn, pf->pci->address))
+			continue;
+		snprintf(item, sizeof(item), "%s: %s", d->pci->address, d->detail);
+		list_add(detail, sizeof(detail), item);
+	}
+	return detail[0] ? plan_add_hint(p, REASON_VF_FOREIGN, pf->pci->address, detail) : 0;
+}
+
 static int hint_pf(const struct node *n, struct plan *p, const struct device *pf)
 {
 	const struct device_config *dc = pf->config;
@@ -336,6 +351,8 @@ static int hint_pf(const struct node *n, struct plan *p, const struct device *pf
 
 	if (has_autoprobe_off(pf->pci))
 		r = plan_add_hint(p, REASON_AUTOPROBE_OFF, pf->pci->address, "");
+	if (r >= 0)
+		r = hint_foreign(p, pf);
 	if (r >= 0 && dc->identity == IDENTITY_DERIVED && node_vf_info(n, pf->pci->address, 0) &&
 	    !identity_seed(n, pf->pci, seed) && seed[0])
 		r = plan_add_hint(p, REASON_IDENTITY_UNSTABLE, pf->pci->address,

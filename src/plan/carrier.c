@@ -124,15 +124,15 @@ struct action *add_route_action(struct plan *p, const struct carrier *k, enum ve
 
 /* --- the carriers of a plan --- */
 
-/* GIDs and addresses of a bonded port are of the bond. */
+/* GIDs and addresses of a port are of its bond or team. */
 static const struct netdev *netdev_of(const struct node *n, const struct device *d)
 {
 	const struct netdev *master;
 
-	if (d->is_in_pod || !d->netdev)
+	if (d->is_in_pod || d->is_foreign || !d->netdev)
 		return NULL;
 	master = d->netdev->master ? node_netdev(n, d->netdev->master) : NULL;
-	return master && streq(master->kind, "bond") ? master : d->netdev;
+	return master && is_lag_master(master) ? master : d->netdev;
 }
 
 static uint32_t n_carriers_of(const struct plan *p, const struct device_config *dc)

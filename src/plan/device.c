@@ -5,6 +5,7 @@
  * else a NIC lacks the other files of this folder.
  */
 #include "../model/gid.h"
+#include "../model/sign.h"
 #include "cause.h"
 #include "identity.h"
 #include "mode.h"
@@ -152,7 +153,7 @@ static const struct netdev *bond_of(const struct node *n, const struct netdev *n
 {
 	const struct netdev *master = nd && nd->master ? node_netdev(n, nd->master) : NULL;
 
-	return master && streq(master->kind, "bond") ? master : NULL;
+	return master && is_lag_master(master) ? master : NULL;
 }
 
 /*
@@ -337,6 +338,12 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 							     : "");
 	COPY(d->ibdev_name, d->ibdev ? d->ibdev->name : "");
 
+	d->is_foreign = is_foreign(pci, d->detail, sizeof(d->detail));
+	if (d->is_foreign) {
+		d->is_handed_out = false;
+		d->reason = REASON_VF_FOREIGN;
+		return 0;
+	}
 	if (is_in_pod(n, d, m)) {
 		COPY(d->netdev_name, m->netdev);
 		COPY(d->ibdev_name, m->ibdev);

@@ -36,12 +36,12 @@ static const char *mode_name(int mode)
 	}
 }
 
-/* The bond a netdev is in, or NULL. */
+/* The bond or team a netdev is in, or NULL. */
 static const struct netdev *bond_of(const struct node *n, const struct netdev *nd)
 {
 	const struct netdev *master = nd->master ? node_netdev(n, nd->master) : NULL;
 
-	return master && streq(master->kind, "bond") ? master : NULL;
+	return master && is_lag_master(master) ? master : NULL;
 }
 
 /* A LAG takes the ports of one card and nothing else. A bond that has only one port yet may get the

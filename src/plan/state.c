@@ -73,18 +73,21 @@ static int wait_for_missing(const struct config *c, struct plan *p)
 	return 0;
 }
 
-/* Are there as many usable VFs as this PF was asked for? */
+/* Are there as many usable VFs as this PF was asked for? Those of other programs are not missing
+ * while there is another one. */
 static bool has_all_vfs(const struct plan *p, size_t pf)
 {
 	const struct device *d = &p->devices[pf];
-	uint32_t want = wanted_vfs(d->config, d->pci), usable = 0;
+	uint32_t want = wanted_vfs(d->config, d->pci), usable = 0, foreign = 0;
 
 	if (d->config->mode != VF_MODE_SHARED && d->config->mode != VF_MODE_SHARED_MULTI)
 		return true;
 
-	for (size_t i = pf + 1; i < p->n_devices && p->devices[i].is_vf; i++)
+	for (size_t i = pf + 1; i < p->n_devices && p->devices[i].is_vf; i++) {
 		usable += p->devices[i].is_usable;
-	return want > 0 && usable >= want;
+		foreign += p->devices[i].is_foreign;
+	}
+	return usable > 0 && usable + foreign >= want;
 }
 
 static bool is_complete(const struct config *c, const struct plan *p)

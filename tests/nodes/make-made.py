@@ -52,6 +52,10 @@ class Tree:
         with open(path, 'w', encoding='ascii') as f:
             f.write(text)
 
+    def read(self, path):
+        with open(os.path.join(self.root, path), encoding='ascii') as f:
+            return f.read()
+
     def link(self, path, target):
         """A relative link, as sysfs has them; both paths are below the root."""
         full = os.path.join(self.root, path)
@@ -93,6 +97,45 @@ class Tree:
         if total_vfs is not None:
             self.file(folder + '/sriov_totalvfs', '%d\n' % total_vfs)
             self.file(folder + '/sriov_drivers_autoprobe', '1\n')
+
+    def vf(self, pf, index, address, device, driver, numa_node, **info):
+        """VF number index of a PF, with what the PF's driver tells of it."""
+        vendor = int(self.read(self.folders[pf] + '/vendor'), 16)
+        pci_class = int(self.read(self.folders[pf] + '/class'), 16)
+        parent = os.path.dirname(self.folders[pf]).removeprefix('sys/devices/')
+        self.function(parent, address, vendor, device, pci_class, driver, numa_node)
+        self.link('%s/virtfn%d' % (self.folders[pf], index), self.folders[address])
+        told = {'pf': pf, 'index': index, 'mac': '00:00:00:00:00:00', 'trust': 0, 'link_state': 0}
+        told.update(info)
+        self.answers.setdefault('vf_infos', []).append(told)
+
+    def modalias(self, address, module):
+        """What libkmod finds for a function: only asked for where it is unbound, or a VF with a driver of its own."""
+        self.answers['modalias'][self.read(self.folders[address] + '/modalias').strip()] = module
+
+    def driver_override(self, address, driver):
+        self.file(self.folders[address] + '/driver_override', driver + '\n')
+
+    def vdpa(self, address, name):
+        """A vDPA device made of a function."""
+        self.file('%s/%s/uevent' % (self.folders[address], name), '')
+        self.link('sys/bus/vdpa/devices/' + name, '%s/%s' % (self.folders[address], name))
+
+    def sf(self, address, number, ifindex, netdev, mac, ibdev=None, driver='mlx5_core', **more):
+        """A scalable function of a PF: an auxiliary device below it, with a netdev and an RDMA device of its own."""
+        below = '/%s.sf.%d' % (driver, number)
+        self.netdev(ifindex, netdev, mac, address, below, **more)
+        if not ibdev:
+            return
+        folder = '%s%s/infiniband/%s' % (self.folders[address], below, ibdev)
+        self.file(folder + '/node_guid', groups(eui64(mac)) + '\n')
+        self.file(folder + '/node_type', '1: CA\n')
+        self.file(folder + '/ports/1/state', '4: ACTIVE\n')
+        self.file(folder + '/ports/1/link_layer', 'Ethernet\n')
+        os.symlink('../../..' + below, os.path.join(self.root, folder, 'device'))
+        self.link('sys/class/infiniband/' + ibdev, folder)
+        self.answers['rdma'].append({'name': ibdev, 'index': len(self.answers['rdma']),
+                                     'netdev': netdev, 'contexts': 0, 'verbs': 0})
 
     def pcie(self, address, is_, card, slot, iommu=None):
         """The link as it is, and as card and slot could have it: (GT/s, lanes); the type of its IOMMU group."""
@@ -447,6 +490,59 @@ def mlx5_crashed():
     t.done()
 
 
+def mlx5_team():
+    """Both ports of a NIC are ports of a team of teamd: for mlx5 it is a LAG as a bond is."""
+    t = Tree('made-mlx5-team')
+    t.system('4.18.0-553.el8_10.x86_64', 6, 1, RDMA_MODULES + ['mlx5_core'])
+    mac = 'b8:ce:f6:17:00:00'
+    for port in range(2):
+        mlx5_nic(t, port, '0000:17:00.%d' % port, 0, 0x1021, 3 + port, 'ens1f%d' % port, 8, master=20, mac=mac)
+    t.netdev(20, 'team0', mac, kind='team', max_mtu=65535)
+    t.ipv4(20, '10.20.1.2', 24, '10.20.1.0')
+    t.ibdev('mlx5_bond_0', '0000:17:00.0', 'b8ce:f603:0017:0000', 'ens1f0',
+            mlx5_gids(mac, '10.20.1.2', 'team0'), '200 Gb/sec (4X HDR)')
+    t.config('[Device rail]\n'
+             'Match=driver:mlx5_core\n'
+             'VirtualFunctions=shared\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=rdma-shared\n')
+    t.done()
+
+
+def mlx5_foreign():
+    """Six VFs of one NIC, four of them of other programs, and a scalable function whose names come first."""
+    t = Tree('made-mlx5-foreign')
+    t.system('6.8.0-51-generic', 7, 1, RDMA_MODULES + ['mlx5_core'])
+    pf = '0000:41:00.0'
+    mac, guid = mlx5_nic(t, 0, pf, 0, 0x101D, 5, 'eth1', 16)
+    t.ipv4(5, '10.30.1.2', 24, '10.30.1.0')
+    t.ibdev('mlx5_2', pf, guid, 'eth1', mlx5_gids(mac, '10.30.1.2', 'eth1'), '200 Gb/sec (4X HDR)')
+    t.sf(pf, 2, 3, 'enp65s0f0s88', '00:00:00:00:88:88', 'mlx5_10', up=False, carrier=False)
+    drivers = ['vfio-pci', 'pci-stub', None, 'mlx5_core', 'mlx5_core', None]
+    for i, driver in enumerate(drivers):
+        vf = '0000:41:00.%d' % (i + 1)
+        t.vf(pf, i, vf, 0x101E, driver, 0)
+        t.driver_override(vf, '(null)')
+    t.modalias(vf, 'mlx5_core')
+    t.driver_override('0000:41:00.3', 'vfio-pci')
+    t.vdpa('0000:41:00.4', 'vdpa0')
+    # The fifth is ours and was bound without a MAC; the last one has no driver yet.
+    mac = '02:00:41:00:00:05'
+    t.netdev(9, 'eth1v4', mac, '0000:41:00.5', perm_mac='', up=False, carrier=False)
+    t.file('%s/net/eth1v4/addr_assign_type' % t.folders['0000:41:00.5'], '1\n')
+    t.ibdev('mlx5_3', '0000:41:00.5', groups(eui64(mac)), 'eth1v4', mlx5_gids(mac, None, 'eth1v4'),
+            '200 Gb/sec (4X HDR)', state='1: DOWN')
+    t.config('[Device rdma]\n'
+             'Match=driver:mlx5_core\n'
+             'VirtualFunctions=shared-multi\n'
+             'Count=6\n'
+             'MTU=4200\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=rdma-shared\n')
+    t.done()
+
 
 if __name__ == '__main__':
     ecs_erdma('made-ecs-erdma', 1, True).done()
@@ -454,5 +550,7 @@ if __name__ == '__main__':
     lingjun_8xmlx5()
     lingjun_bond()
     mlx5_crashed()
+    mlx5_foreign()
     mlx5_slow()
+    mlx5_team()
     vke_4pf()
