@@ -192,13 +192,11 @@ static void what_else_is_known_of_a_nic_is_noted(_unused_ void **state)
 	tree_make(&t);
 	tree_file(&t, "run/rdma-provision/metadata", "52:54:00:0a:bc:03 10.0.3.5/24 10.0.3.253\n");
 	assert_int_equal(observe_metadata(&t.fs, &n), 0);
-	assert_int_equal(n.n_metadatas, 4);
+	assert_int_equal(n.n_metadatas, 3);
 	assert_int_equal(n.metadatas[0].state, METADATA_WAITING);
 	assert_string_equal(n.metadatas[0].detail, "status 500");
 	assert_int_equal(n.metadatas[1].state, METADATA_REFUSED);
 	assert_int_equal(n.metadatas[2].state, METADATA_KNOWN);
-	assert_int_equal(n.metadatas[3].state, METADATA_PRIMARY);
-	assert_string_equal(n.metadatas[3].mac, "52:54:00:0a:bc:05");
 	free(n.metadatas);
 	tree_remove(&t);
 }
@@ -383,8 +381,7 @@ static void of_another(struct scene *s)
 
 static void primary(struct scene *s)
 {
-	known(s);
-	s->metadata.state = METADATA_PRIMARY;
+	s->routes[0].ifindex = s->netdevs[1].ifindex;
 }
 
 static void refused_before(struct scene *s)
@@ -470,12 +467,13 @@ static void who_needs_an_address_is_asked_about(_unused_ void **state)
 		{ "the answer is known", known, "" },
 		{ "an answer for another", of_another, "change " MAC },
 		{ "another try", refused_before, "change " MAC },
-		{ "the primary NIC", primary, "hint metadata-primary" },
+		{ "the primary NIC", primary, "hint node-nic" },
 		{ "nobody is the primary NIC yet", no_default, "waiting " MAC " metadata-waiting" },
 		{ "a table of ours says nothing of that", default_elsewhere,
 		  "waiting " MAC " metadata-waiting" },
 		{ "no link", no_carrier, "waiting " MAC " metadata-waiting" },
-		{ "a VF", virtual_function, "" },
+		/* of its PF, which has the default route */
+		{ "a VF", virtual_function, "hint node-nic" },
 		{ "no answer", had_no_answer, "waiting " MAC " metadata-waiting tried" },
 		{ "a bad answer", had_a_bad_answer, "refused " MAC " metadata-refused tried" },
 		/* so that it is forgotten, and asked again with the link */
@@ -505,7 +503,7 @@ static void who_needs_an_address_is_asked_about(_unused_ void **state)
 						      a->is_done ? " tried" : "");
 		}
 		for (size_t k = 0; k < p.n_reasons; k++)
-			if (p.reasons[k].reason == REASON_METADATA_PRIMARY)
+			if (p.reasons[k].reason == REASON_NODE_NIC)
 				n += (size_t)snprintf(text + n, sizeof(text) - n, "hint %s",
 						      reason_code(p.reasons[k].reason));
 		snprintf(is, sizeof(is), "%s: %s", rows[i].name, text);

@@ -131,6 +131,10 @@ static void best_default_route_of_each_family_counts(void **state _unused_)
 		/* an advertised one does not count beside an IPv4 one ... */
 		{ { { AF_INET, 2, 0, RTPROT_BOOT }, { AF_INET6, 3, 1024, RTPROT_RA } },
 		  "0000:41:00.0 eth0 route" },
+		{ { { AF_INET, 2, 0, RTPROT_BOOT },
+		    { AF_INET6, 3, 1024, RTPROT_RA },
+		    { AF_INET6, 2, 9999, RTPROT_STATIC } },
+		  "0000:41:00.0 eth0 route" },
 		/* ... but where it is all there is */
 		{ { { AF_INET6, 3, 1024, RTPROT_RA } }, "0000:41:00.1 eth1 route" },
 		{ { { AF_INET6, 3, 1024, RTPROT_RA }, { AF_INET6, 2, 1024, RTPROT_STATIC } },

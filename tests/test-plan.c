@@ -34,6 +34,7 @@ struct scene {
 	struct gid gids[4 * 16];
 	struct address addresses[4];
 	struct route routes[4];
+	struct ledger_entry ledger[4];
 	struct module modules[6];
 	struct memory memories[16];
 	const struct plan *tried;
@@ -190,6 +191,7 @@ static void set_scene(struct scene *ret, unsigned n_cards)
 				   .netdevs = ret->netdevs,
 				   .addresses = ret->addresses,
 				   .routes = ret->routes,
+				   .ledger = ret->ledger,
 				   .ibdevs = ret->ibdevs,
 				   .modules = ret->modules,
 				   .memories = ret->memories };
@@ -538,14 +540,60 @@ static void pods_as_the_vf(struct scene *s)
 	s->node.addresses[0].scope = 253; /* of the link: its own GID is not waited for */
 	add_foreign_gid(s, netdev_of(s, VF)->name);
 }
+/* The address is this service's. */
+static void note_own(struct scene *s, const char *address)
+{
+	struct ledger_entry *e = &s->ledger[s->node.n_ledger++];
+
+	e->ifindex = netdev_of(s, VF)->ifindex;
+	COPY(e->verb, "add-address");
+	COPY(e->subject, address);
+}
+static void host_address(struct scene *s)
+{
+	add_own(s, AF_INET)->prefix_len = 24;
+	add_foreign_gid(s, netdev_of(s, VF)->name);
+}
+static void host_address_beside_ours(struct scene *s)
+{
+	host_address(s);
+	note_own(s, "10.9.9.8/24");
+}
+static void host_route(struct scene *s)
+{
+	s->routes[s->node.n_routes++] = (struct route){ .family = AF_INET,
+							.dst = { 10, 8 },
+							.prefix_len = 16,
+							.table = RT_TABLE_MAIN,
+							.ifindex = netdev_of(s, VF)->ifindex,
+							.protocol = RTPROT_STATIC,
+							.type = RTN_UNICAST };
+}
+static void route_of_the_kernel(struct scene *s)
+{
+	host_route(s);
+	s->routes[0].protocol = RTPROT_KERNEL;
+}
+static void advertised_address(struct scene *s)
+{
+	add_own(s, AF_INET6)->flags = 0;
+}
+static void advertised_address_asked_for(struct scene *s)
+{
+	advertised_address(s);
+	note_own(s, "ipv6/accept_ra");
+	COPY(s->ledger[0].verb, "set-sysctl");
+}
 static void own_gid(struct scene *s)
 {
 	add_own(s, AF_INET);
+	note_own(s, "10.9.9.9/0");
 	add_foreign_gid(s, netdev_of(s, VF)->name);
 }
 static void own_gid_of_a_peer(struct scene *s)
 {
 	add_own(s, AF_INET)->local[3] = 10;
+	note_own(s, "10.9.9.10/0");
 	add_foreign_gid(s, netdev_of(s, VF)->name);
 }
 static void own_gid_of_ipv6(struct scene *s)
@@ -555,6 +603,7 @@ static void own_gid_of_ipv6(struct scene *s)
 	memset(a->local, 0, sizeof(a->local));
 	a->local[10] = a->local[11] = 0xff;
 	memcpy(a->local + 12, a->peer, 4);
+	note_own(s, "::ffff:10.9.9.9/0");
 	add_foreign_gid(s, netdev_of(s, VF)->name);
 }
 static void gid_of_infiniband(struct scene *s)
@@ -655,6 +704,12 @@ static void vfs_that_are_in_use_wait_for_a_reboot(_unused_ void **state)
 		  true },
 		{ "macvlan called as the VF", pods_as_the_vf, "of a netdev above it, eth1v1",
 		  true },
+		{ "an address of the host", host_address, "has 10.9.9.9/24", true },
+		{ "one beside ours", host_address_beside_ours, "has 10.9.9.9/24", true },
+		{ "a route of the host", host_route, "has a route to 10.8.0.0/16", true },
+		{ "a route of the kernel", route_of_the_kernel, "", true },
+		{ "an advertised address", advertised_address, "has a09:909::/0", true },
+		{ "one that we asked for", advertised_address_asked_for, "", true },
 		{ "a GID of its own address", own_gid, "", true },
 		{ "a GID of its own, which has a peer", own_gid_of_a_peer, "", true },
 		{ "a GID of its own IPv6 address", own_gid_of_ipv6, "", true },
@@ -894,6 +949,140 @@ static void vfs_go_with_their_pf_and_are_never_matched(_unused_ void **state)
 	s.sections[0].match = (char *)"pci:0000:41:00.1 netdev:eth1v0";
 	make_plan(&s, &p);
 	assert_int_equal(p.n_devices, 0);
+}
+
+/* The default route of the node, by the first card unless another netdev is told. */
+static struct route *add_default_route(struct scene *s, uint32_t ifindex)
+{
+	struct route *t = &s->routes[s->node.n_routes++];
+
+	*t = (struct route){ .family = AF_INET,
+			     .table = RT_TABLE_MAIN,
+			     .ifindex = ifindex,
+			     .protocol = RTPROT_DHCP,
+			     .type = RTN_UNICAST };
+	return t;
+}
+
+static uint32_t add_master(struct scene *s, const char *kind)
+{
+	s->netdevs[s->node.n_netdevs] = (struct netdev){ .ifindex = 900, .is_up = true };
+	COPY(s->netdevs[s->node.n_netdevs].name, "master0");
+	COPY(s->netdevs[s->node.n_netdevs].kind, kind);
+	s->node.n_netdevs++;
+	netdev_of(s, FIRST)->master = 900;
+	return 900;
+}
+
+static void node_route(struct scene *s)
+{
+	add_default_route(s, netdev_of(s, FIRST)->ifindex);
+}
+static void node_bond(struct scene *s)
+{
+	add_default_route(s, add_master(s, "bond"));
+}
+static void rail_route(struct scene *s)
+{
+	node_route(s);
+	s->routes[0].metric = 1000;
+	add_default_route(s, 4711);
+}
+static void rail_address(struct scene *s)
+{
+	s->addresses[s->node.n_addresses++] =
+		(struct address){ .ifindex = netdev_of(s, FIRST)->ifindex,
+				  .family = AF_INET,
+				  .prefix_len = 24,
+				  .flags = IFA_F_PERMANENT,
+				  .local = { 10, 1, 0, 2 },
+				  .peer = { 10, 1, 0, 2 } };
+}
+static void in_team(struct scene *s)
+{
+	add_master(s, "team");
+}
+static void nothing_of_the_host(_unused_ struct scene *s)
+{
+}
+
+/* "PF out" or not for each card, then codes of hints and of items for the first. */
+static void assert_hand_out(struct scene *s, const char *row, const char *expected)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	char text[256], is[320], should[320];
+	size_t n;
+
+	make_plan(s, &p);
+	n = (size_t)snprintf(text, sizeof(text), "%d %d", p.devices[0].is_handed_out,
+			     p.devices[1].is_handed_out);
+	for (size_t i = 0; i < p.n_reasons; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, " %s",
+				      reason_code(p.reasons[i].reason));
+	for (size_t i = 0; i < p.n_actions; i++)
+		if (streq(p.actions[i].target, FIRST))
+			n += (size_t)snprintf(text + n, sizeof(text) - n, ", %s %s %s",
+					      verb_name(p.actions[i].verb),
+					      class_name(p.actions[i].class),
+					      reason_code(p.actions[i].reason));
+	/* The plugin's file is all that it lacks. */
+	snprintf(text + n, sizeof(text) - n, ": %s", p.is_whole ? "whole" : "not whole");
+	snprintf(is, sizeof(is), "%s: %s", row, text);
+	snprintf(should, sizeof(should), "%s: %s", row, expected);
+	assert_string_equal(is, should);
+}
+
+static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
+{
+	static const char glob[] = "driver:mlx5_core", named[] = "pci:" FIRST " pci:0000:42:*";
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+		enum plugin_type type;
+		enum vf_mode mode;
+		const char *match;
+		uint32_t mtu;
+		const char *expected;
+	} rows[] = {
+		{ "free", nothing_of_the_host, PLUGIN_SRIOV, VF_MODE_EXCLUSIVE, glob, 0,
+		  "1 1: whole" },
+		{ "default route", node_route, PLUGIN_SRIOV, VF_MODE_EXCLUSIVE, glob, 0,
+		  "0 1 node-nic: whole" },
+		{ "port of the bond with it", node_bond, PLUGIN_SRIOV, VF_MODE_EXCLUSIVE, glob, 0,
+		  "0 1 node-nic: whole" },
+		{ "lesser default route", rail_route, PLUGIN_SRIOV, VF_MODE_EXCLUSIVE, glob, 0,
+		  "0 1 port-in-use: whole" },
+		{ "address", rail_address, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0,
+		  "0 1 port-in-use: whole" },
+		{ "team", in_team, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0, "0 1 port-in-use: whole" },
+		{ "shared by rdma-shared", node_bond, PLUGIN_RDMA_SHARED, VF_MODE_KEEP, glob, 0,
+		  "1 1: whole" },
+		{ "shared by hca", node_route, PLUGIN_HCA, VF_MODE_EXCLUSIVE, glob, 0,
+		  "1 1: whole" },
+		{ "address, shared", rail_address, PLUGIN_RDMA_SHARED, VF_MODE_KEEP, glob, 0,
+		  "1 1, wait waiting gid-pending: whole" },
+		{ "MTU", node_route, PLUGIN_RDMA_SHARED, VF_MODE_KEEP, glob, 9000,
+		  "1 1 node-nic: not whole" }, /* of the other */
+		{ "MTU by its name", node_route, PLUGIN_RDMA_SHARED, VF_MODE_KEEP, named, 9000,
+		  "1 1, set-mtu change : not whole" },
+		{ "named, but it would move", node_route, PLUGIN_SRIOV, VF_MODE_EXCLUSIVE,
+		  "netdev:eth1 netdev:eth2", 0, "0 1, wait refused node-nic: not whole" },
+		{ "a glob is no name", node_route, PLUGIN_SRIOV, VF_MODE_EXCLUSIVE,
+		  "pci:0000:4[12]:00.0", 0, "0 1 node-nic: whole" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 2);
+		s.is_settled = true;
+		s.config.plugin.type = rows[i].type;
+		s.sections[0].mode = rows[i].mode;
+		s.sections[0].match = (char *)rows[i].match;
+		s.sections[0].mtu = rows[i].mtu;
+		rows[i].set(&s);
+		assert_hand_out(&s, rows[i].name, rows[i].expected);
+	}
 }
 
 static void the_pf_is_handed_out_unless_there_are_vfs_of_ours(_unused_ void **state)
@@ -2710,6 +2899,7 @@ int main(void)
 		cmocka_unit_test(the_first_section_that_matches_owns_a_card),
 		cmocka_unit_test(erdma_is_a_nic_whatever_its_class_and_before_its_driver_is_loaded),
 		cmocka_unit_test(vfs_go_with_their_pf_and_are_never_matched),
+		cmocka_unit_test(what_the_host_uses_is_not_moved_or_changed),
 		cmocka_unit_test(the_pf_is_handed_out_unless_there_are_vfs_of_ours),
 		cmocka_unit_test(mtu_is_raised_everywhere_and_never_lowered_under_vfs),
 		cmocka_unit_test(a_pf_is_up_before_its_vfs_are_made_and_vfs_of_ours_follow),

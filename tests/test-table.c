@@ -226,10 +226,15 @@ static void one_with_gateway(struct scene *s)
 	one(s);
 	add_route(s, "0.0.0.0", 0, RAIL1, "10.0.0.1", 500);
 }
+/* The node leaves by another NIC. */
+static void add_node_route(struct scene *s)
+{
+	add_route(s, "0.0.0.0", 0, OTHER, "10.9.0.1", 100);
+}
 static void one_with_gateway_behind_another(struct scene *s)
 {
 	one_with_gateway(s);
-	add_route(s, "0.0.0.0", 0, OTHER, "10.9.0.1", 100);
+	add_node_route(s);
 }
 static void yes(struct scene *s)
 {
@@ -254,6 +259,7 @@ static void ipv6(struct scene *s)
 	add_address(s, RAIL1, "fe80::2", 64, 0)->scope = RT_SCOPE_LINK;
 	add_address(s, RAIL1, "fd00::ffff", 64, 0)->flags = IFA_F_TEMPORARY;
 	add_route(s, "::", 0, RAIL1, "fe80::1", 1024)->protocol = RTPROT_RA;
+	add_node_route(s);
 	s->config.route.rules = POLICY_RULES_YES;
 }
 static void two_of_a_prefix(struct scene *s)
@@ -266,6 +272,7 @@ static void gateway_elsewhere(struct scene *s)
 	s->config.route.rules = POLICY_RULES_YES;
 	add_address(s, RAIL1, "10.0.0.2", 32, 0);
 	add_route(s, "0.0.0.0", 0, RAIL1, "10.9.9.9", 500);
+	add_node_route(s);
 }
 static void down(struct scene *s)
 {
@@ -460,7 +467,7 @@ static void only_the_difference_is_written(_unused_ void **state)
 		struct scene s;
 
 		set_scene(&s);
-		one_with_gateway(&s);
+		one_with_gateway_behind_another(&s);
 		s.config.route.rules = POLICY_RULES_YES;
 		carry_out(&s);
 		rows[i].set(&s);
@@ -474,7 +481,7 @@ static void the_kernel_is_asked_whether_rules_hold(_unused_ void **state)
 	struct scene s;
 
 	set_scene(&s);
-	one_with_gateway(&s);
+	one_with_gateway_behind_another(&s);
 	s.config.route.rules = POLICY_RULES_YES;
 	carry_out(&s);
 	assert_int_equal(plan_make(&s.config, &s.node, NULL, true, no_document, &p), 0);
@@ -557,7 +564,13 @@ static void metadata_refused(struct scene *s)
 static void metadata_primary(struct scene *s)
 {
 	metadata_waiting(s);
-	s->metadatas[0].state = METADATA_PRIMARY;
+	add_route(s, "0.0.0.0", 0, RAIL1, "10.0.0.1", 0);
+}
+static void metadata_lesser(struct scene *s)
+{
+	metadata_primary(s);
+	add_node_route(s);
+	s->routes[0].metric = 1000;
 }
 static void metadata_waiting_with_table(struct scene *s)
 {
@@ -635,6 +648,7 @@ static void addresses_come_from_where_the_configuration_says(_unused_ void **sta
 		{ "waiting, with a table of before", metadata_waiting_with_table, ASKED },
 		{ "refused", metadata_refused, ASKED },
 		{ "the primary ENI is never touched", metadata_primary, "" },
+		{ "a lesser default route makes none", metadata_lesser, ASKED },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -720,6 +734,7 @@ static void set_ra(struct scene *s)
 		know(&s->netdevs[0].conf, k, values[k]);
 	add_address(s, RAIL1, "fd00::2", 64, 0)->flags = 0;
 	add_route(s, "::", 0, RAIL1, "fe80::1", 4096)->protocol = RTPROT_RA;
+	add_node_route(s);
 	s->neighbours[s->node.n_neighbours++] = (struct neighbour){ .ifindex = RAIL1,
 								    .family = AF_INET6,
 								    .state = NUD_REACHABLE,
@@ -906,6 +921,7 @@ static void others_who_manage_the_nic_are_told(_unused_ void **state)
 	assert_true(has_hint(&s, REASON_CONTESTED));
 
 	assert_false(has_hint(&s, REASON_DEFAULT_ROUTE));
+	add_node_route(&s);
 	add_route(&s, "0.0.0.0", 0, RAIL1, "10.0.0.1", 9999);
 	assert_true(has_hint(&s, REASON_DEFAULT_ROUTE));
 }

@@ -71,12 +71,13 @@ static uint64_t rank_of(const struct route *t)
 	return 2 * (uint64_t)t->metric + (t->protocol == RTPROT_RA);
 }
 
-static const struct route *best_default(const struct node *n, int family)
+static const struct route *best_default(const struct node *n, int family, bool with_ra)
 {
 	const struct route *best = NULL;
 
 	for (size_t i = 0; i < n->n_routes; i++)
 		if (is_default(&n->routes[i], family) &&
+		    (with_ra || n->routes[i].protocol != RTPROT_RA) &&
 		    (!best || rank_of(&n->routes[i]) < rank_of(best)))
 			best = &n->routes[i];
 	return best;
@@ -120,16 +121,13 @@ static bool mark_node_ips(struct search *s, const char *list)
 
 static void mark_roots(struct search *s)
 {
-	const struct route *ipv4 = best_default(s->n, AF_INET),
-			   *ipv6 = best_default(s->n, AF_INET6);
-	bool is_known = false;
+	const struct route *ipv4 = best_default(s->n, AF_INET, true), *ipv6;
+	const bool has_node_ip = mark_node_ips(s, s->n->kubelet.node_ip);
 
-	if (ipv4) {
+	if (ipv4)
 		mark_routes(s, ipv4);
-		is_known = true;
-	}
-	is_known |= mark_node_ips(s, s->n->kubelet.node_ip);
-	if (ipv6 && (ipv6->protocol != RTPROT_RA || !is_known))
+	ipv6 = best_default(s->n, AF_INET6, !ipv4 && !has_node_ip);
+	if (ipv6)
 		mark_routes(s, ipv6);
 }
 

@@ -9,8 +9,8 @@
  * - the netdev that owns the node's address: the preferred source of that route, and each address
  *   of the kubelet's --node-ip.
  *
- * An advertised default route counts only where neither an IPv4 default route, nor a configured
- * IPv6 one, nor --node-ip tells which NIC is the node's: RDMA networks advertise a router on each
+ * An advertised default route counts only where neither an IPv4 default route nor --node-ip tells
+ * which NIC is the node's: RDMA networks advertise a router on each
  * rail, and the kernel takes it on every link that comes up. Source: ndisc_router_discovery() in
  * net/ipv6/ndisc.c, rt6_add_dflt_router() in net/ipv6/route.c (RTPROT_RA, metric 1024).
  *

@@ -183,6 +183,7 @@ const char *use_name(enum use u)
 		[USE_DRIVER] = "other-driver",
 		[USE_KVM] = "kvm",
 		[USE_MASTER] = "enslaved",
+		[USE_ADDRESS] = "host-address",
 		[USE_UPPER] = "upper-netdev",
 		[USE_MODULE] = "module",
 		[USE_UNKNOWN] = "unknown",

@@ -284,6 +284,7 @@ enum use {
 	USE_DRIVER,       /* another program has chosen its driver */
 	USE_KVM,          /* assigned to a virtual machine */
 	USE_MASTER,       /* enslaved to a bridge, bond or team */
+	USE_ADDRESS,      /* the host has an address on it, or a route through it */
 	USE_UPPER,        /* a macvlan, ipvlan or VLAN above it with addresses in use */
 	USE_MODULE,       /* of a module: its holders or references */
 	USE_UNKNOWN,      /* it could not be told, which is never "not used" */
@@ -338,8 +339,6 @@ struct listener {
 enum metadata_state {
 	METADATA_WAITING, /* no answer yet, or none in time: asked again when the link comes up */
 	METADATA_REFUSED, /* it answered with something that cannot be right */
-	METADATA_PRIMARY, /* it has a default route in main: the primary ENI, which is never touched
-			   */
 	METADATA_KNOWN,   /* address, prefix_len and gateway are valid */
 	_METADATA_STATE_N
 };

@@ -116,12 +116,14 @@ struct device {
 	char ibdev_name[IBDEV_LEN];
 	const struct node_nic *node_nic; /* of the plan: it carries the node; NULL: it does not */
 	bool is_vf;
+	bool is_named; /* a PF that its section names: pci: or netdev: without a glob */
 	bool is_handed_out;
 	bool is_usable;
 	bool is_in_pod;
 	bool is_foreign; /* a VF of another program: sign.h */
 	bool is_lost; /* was usable before, and at this look for the first time is not: still handed
 			 out */
+	enum reason aside;    /* left to the host, though its section matches; REASON_NONE: not */
 	enum reason reason;   /* why not usable, or REASON_IN_POD */
 	char detail[192];     /* names and numbers for the reason */
 	const char *advice;   /* what to do about it; NULL: reason_advice() says it */

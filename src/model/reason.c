@@ -242,6 +242,20 @@ static const struct {
 		"reboot the node; if it happens again the card's firmware or hardware is faulty.",
 		SEVERITY_ERROR,
 	},
+	[REASON_NODE_NIC] = {
+		"node-nic",
+		"This function carries the node itself, so nothing of it is changed or moved",
+		"Leave it out of Match=. If its VFs or MTU are meant, name it there by pci: or "
+		"netdev: without a glob; if another NIC is the node's, give that the best default "
+		"route, or the kubelet its address by --node-ip.",
+	},
+	[REASON_PORT_IN_USE] = {
+		"port-in-use",
+		"The host uses the network device of this function, which a pod would take away",
+		"Remove its addresses, its routes, or its bond, team or bridge, also from the "
+		"network configuration; or set [DevicePlugin] Type=rdma-shared, which moves nothing; "
+		"or leave it out of Match=.",
+	},
 	[REASON_PF_IN_LAG] = {
 		"pf-in-lag",
 		"The card is in a bond that is or becomes a RoCE LAG, which virtual functions end",
@@ -479,11 +493,6 @@ static const struct {
 		"See what answers at http://100.100.100.200, or set the address with [Route] "
 		"Address=static.",
 		SEVERITY_ERROR,
-	},
-	[REASON_METADATA_PRIMARY] = {
-		"metadata-primary",
-		"This NIC has the default route of the node: the primary one is never touched",
-		"Leave it out of Match=, or give the default route to the NIC that is meant.",
 	},
 	[REASON_ROUTE_OVERRULED] = {
 		"route-overruled",

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sign.h"
 
+#include "own.h"
 #include "wanted.h"
 
+#include <arpa/inet.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 
@@ -121,6 +125,79 @@ static void add_contexts(struct signs *s)
 	else if (s->ib->n_contexts > 0)
 		add(s, USE_CONTEXT, "%s has %" PRIu32 " open contexts", s->ib->name,
 		    s->ib->n_contexts);
+}
+
+/* --- addresses and routes of the host --- */
+
+static void format_ip(int family, const uint8_t *bytes, uint32_t prefix_len, char *ret, size_t size)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+
+	inet_ntop(family, bytes, text, sizeof(text));
+	snprintf(ret, size, "%s/%" PRIu32, text, prefix_len);
+}
+
+/* Has this service changed how the netdev takes router advertisements? */
+static bool is_asked_for_ra(const struct node *n, uint32_t ifindex)
+{
+	for (size_t i = 0; i < n->n_ledger; i++)
+		if (n->ledger[i].ifindex == ifindex && streq(n->ledger[i].verb, "set-sysctl") &&
+		    is_prefix(n->ledger[i].subject, "ipv6/"))
+			return true;
+	return false;
+}
+
+static bool is_host_address(const struct node *n, const struct address *a, bool is_ra_ours,
+			    const char *text)
+{
+	if (a->scope >= RT_SCOPE_LINK)
+		return false;
+	/* Autoconfigured ones have a lifetime: addrconf_prefix_rcv() in net/ipv6/addrconf.c */
+	if (is_ra_ours && a->family == AF_INET6 && !(a->flags & IFA_F_PERMANENT))
+		return false;
+	return !node_entry(n, "add-address", "", a->ifindex, text);
+}
+
+static bool is_host_route(const struct route *t, bool is_ra_ours)
+{
+	return t->table == RT_TABLE_MAIN && t->protocol != RTPROT_KERNEL &&
+	       t->protocol != OWN_PROTOCOL && !(is_ra_ours && t->protocol == RTPROT_RA);
+}
+
+bool netdev_host_use(const struct node *n, const struct netdev *nd, bool is_ra_ours, char *ret,
+		     size_t size)
+{
+	char text[INET6_ADDRSTRLEN + 8];
+
+	is_ra_ours = is_ra_ours || is_asked_for_ra(n, nd->ifindex);
+	for (size_t i = node_first_address(n, nd->ifindex);
+	     i < n->n_addresses && n->addresses[i].ifindex == nd->ifindex; i++) {
+		const struct address *a = &n->addresses[i];
+
+		format_ip(a->family, a->local, a->prefix_len, text, sizeof(text));
+		if (is_host_address(n, a, is_ra_ours, text)) {
+			snprintf(ret, size, "%s has %s", nd->name, text);
+			return true;
+		}
+	}
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *t = &n->routes[i];
+
+		if (t->ifindex != nd->ifindex || !is_host_route(t, is_ra_ours))
+			continue;
+		format_ip(t->family, t->dst, t->prefix_len, text, sizeof(text));
+		snprintf(ret, size, "%s has a route to %s", nd->name, text);
+		return true;
+	}
+	return false;
+}
+
+static void add_host_use(struct signs *s)
+{
+	char text[128];
+
+	if (s->f->physfn[0] && netdev_host_use(s->n, s->nd, false, text, sizeof(text)))
+		add(s, USE_ADDRESS, "%s", text);
 }
 
 /* --- what is stacked on it --- */
@@ -260,8 +337,10 @@ size_t node_signs(const struct node *n, const struct pci *f, struct user ret[sta
 	}
 	s.nd = netdev_of(n, f, s.ib);
 	add_away(&s);
-	if (s.nd)
+	if (s.nd) {
 		add_master(&s);
+		add_host_use(&s);
+	}
 	if (s.ib)
 		add_contexts(&s);
 	if (s.nd)

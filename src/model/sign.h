@@ -21,6 +21,7 @@
  *   one (rxe, siw) cannot: ib_device_set_netns_put() in drivers/infiniband/core/device.c.
  * - USE_MASTER: its netdev is enslaved.
  * - USE_CONTEXT: the ibdev has contexts, USE_UNKNOWN: they cannot be counted.
+ * - USE_ADDRESS: of a VF, what netdev_host_use() finds.
  * - USE_UPPER: a netdev here is stacked on it, and is up, has an address, a master, or one above
  *   itself that has; or its ibdev has a GID of one elsewhere: a macvlan,
  *   ipvlan or VLAN in another namespace, since net/core/dev.c tells the RDMA core of all uppers
@@ -31,6 +32,18 @@
  * Return: how many, at most SIGNS_MAX.
  */
 size_t node_signs(const struct node *n, const struct pci *f, struct user ret[static SIGNS_MAX]);
+
+/**
+ * netdev_host_use() - does the host itself use this netdev for IP?
+ * @is_ra_ours: what router advertisements made on it is there because this service asked for it
+ * @ret:        "eth1 has 10.0.0.2/24", "eth1 has a route to 10.0.0.0/8"
+ *
+ * An address of more than its link, or a route of the main table that the kernel did not make of
+ * an address. What this service added does not count, nor what a router advertised to a netdev
+ * whose IPv6 settings this service has changed: by the ledger.
+ */
+bool netdev_host_use(const struct node *n, const struct netdev *nd, bool is_ra_ours, char *ret,
+		     size_t size);
 
 bool is_vfio(const struct pci *pci); /* bound to vfio-pci or a driver made of it */
 

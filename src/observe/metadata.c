@@ -56,25 +56,6 @@ static int note_failures(struct node *n)
 	return 0;
 }
 
-/* By the main table: a default route in a table of ours is of any NIC. */
-static int note_primary(struct node *n)
-{
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
-		const struct netdev *nd = node_netdev(n, t->ifindex);
-		struct metadata *m;
-
-		if (t->table != RT_TABLE_MAIN || t->family != AF_INET || t->prefix_len > 0 ||
-		    t->type != RTN_UNICAST || !nd || !is_metadata_mac(nd->mac))
-			continue;
-		m = entry_of(n, nd->mac);
-		if (!m)
-			return -ENOMEM;
-		m->state = METADATA_PRIMARY;
-	}
-	return 0;
-}
-
 static int by_mac(const void *a, const void *b)
 {
 	return strcmp(((const struct metadata *)a)->mac, ((const struct metadata *)b)->mac);
@@ -87,8 +68,6 @@ int observe_metadata(const struct fs *fs, struct node *n)
 	r = read_kept(fs, n);
 	if (r >= 0)
 		r = note_failures(n);
-	if (r >= 0)
-		r = note_primary(n);
 	if (n->n_metadatas > 0)
 		qsort(n->metadatas, n->n_metadatas, sizeof(*n->metadatas), by_mac);
 	return r;

@@ -9,9 +9,9 @@
 #include "../model/node.h"
 
 /*
- * What is known of NICs in the terms of the metadata service: wants netdevs, routes and failures of
- * the node. METADATA_KNOWN is what it said in this boot, as it was kept by the pass that asked it;
- * METADATA_PRIMARY whoever has a default route in main, whatever it said; the others are of passes
- * before that asked and failed. A file that is not ours is none. Return: 0 or -ENOMEM.
+ * What is known of NICs in the terms of the metadata service: wants netdevs and failures of the
+ * node. METADATA_KNOWN is what it said in this boot, as it was kept by the pass that asked it; the
+ * others are of passes before that asked and failed. A file that is not ours is none. Return: 0 or
+ * -ENOMEM.
  */
 int observe_metadata(const struct fs *fs, struct node *n);

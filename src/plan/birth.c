@@ -51,15 +51,6 @@ static int add_setting(struct plan *p, const struct vf *v, enum verb verb, const
 	return 0;
 }
 
-/* Addresses of a netdev that somebody may count on; link-local ones come by themselves. */
-static bool has_addresses(const struct node *n, const struct netdev *nd)
-{
-	for (size_t i = 0; nd && i < n->n_addresses; i++)
-		if (n->addresses[i].ifindex == nd->ifindex && n->addresses[i].scope < RT_SCOPE_LINK)
-			return true;
-	return false;
-}
-
 /* Bound, but before any pod got it, and without a user now. */
 static bool is_idle(const struct node *n, const struct vf *v)
 {
@@ -68,7 +59,7 @@ static bool is_idle(const struct node *n, const struct vf *v)
 	char users[64];
 
 	return d->pci->driver[0] && !d->is_in_pod && !(m && m->was_usable) &&
-	       !has_addresses(n, d->netdev) && !users_of_function(n, d->pci, users, sizeof(users));
+	       !users_of_function(n, d->pci, users, sizeof(users));
 }
 
 /* A bound VF reads its MAC or GUID when it is bound, so it is bound a second time: once in a boot.
@@ -312,7 +303,7 @@ static int for_each_vf(const struct node *n, struct plan *p,
 			continue;
 		}
 		/* VFs of others, and what this plan removes, are left alone. */
-		if (!pf || !d->is_handed_out || is_making_vfs(p, pf->pci->address))
+		if (!pf || !d->is_handed_out || d->node_nic || is_making_vfs(p, pf->pci->address))
 			continue;
 		v = (struct vf){ pf, d, node_vf_info(n, pf->pci->address, d->pci->vf_index), seed };
 		r = want(n, p, &v);

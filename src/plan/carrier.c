@@ -177,14 +177,6 @@ static void want_metadata(const struct node *n, struct carrier *k)
 	k->gateway.family = is_zero(k->gateway.bytes) ? 0 : AF_INET;
 }
 
-/* The primary ENI has the node's own traffic: nothing of it is touched. */
-static bool is_primary(const struct config *c, const struct node *n, const struct netdev *nd)
-{
-	const struct metadata *m = node_metadata(n, nd->mac);
-
-	return c->route.address == ADDRESS_METADATA && m && m->state == METADATA_PRIMARY;
-}
-
 static int add_carrier(const struct config *c, struct plan *p, const struct device *d,
 		       const struct netdev *nd)
 {
@@ -211,7 +203,7 @@ int plan_carriers(const struct config *c, const struct node *n, struct plan *p)
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct netdev *nd = netdev_of(n, &p->devices[i]);
 
-		if (nd && !is_primary(c, n, nd) && add_carrier(c, p, &p->devices[i], nd) < 0)
+		if (nd && !is_nodes(&p->devices[i]) && add_carrier(c, p, &p->devices[i], nd) < 0)
 			return -ENOMEM;
 	}
 

@@ -117,6 +117,24 @@ bool is_match(const char *match, const struct node *n, const struct pci *pci)
 	return named != 0 && fits == named;
 }
 
+/*
+ * Does a word name this very function? Globs match what an administrator may not have thought of.
+ */
+static bool is_named(const char *match, const struct node *n, const struct pci *pci)
+{
+	for (const char *word = match; word && *word;) {
+		const size_t len = strcspn(word, " \t"), plain = strcspn(word, " \t*?[\\");
+		size_t kind;
+
+		if ((is_prefix(word, "pci:") || is_prefix(word, "netdev:")) && plain == len &&
+		    is_word_match(word, len, n, pci, &kind))
+			return true;
+		word += len;
+		word += strspn(word, " \t");
+	}
+	return false;
+}
+
 /* The function of an eRDMA device's netdev has nothing of its own: netdev:eth1 means the other. */
 static bool is_netdev_of_erdma(const struct node *n, const struct pci *pci)
 {
@@ -313,11 +331,111 @@ static uint32_t find_unsupported(const struct node *n, const struct plan *p, con
 	return bits;
 }
 
+/* --- what is left to the host --- */
+
+bool is_nodes(const struct device *d)
+{
+	return d->node_nic && !d->node_nic->is_by_vf;
+}
+
+static bool has_vf_wish(const struct device_config *dc)
+{
+	return dc->mode == VF_MODE_SHARED || dc->mode == VF_MODE_SHARED_MULTI;
+}
+
+/* Why its netdev must not leave the host, which the sriov plugin makes it do. */
+static enum reason find_host_use(const struct config *c, const struct node *n,
+				 const struct device *d, char *detail, size_t size)
+{
+	const struct netdev *nd = node_netdev_of(n, d->pci->address), *master;
+	const bool is_ra = c->route.manage && c->route.ipv6 == IPV6_RA;
+
+	if (!nd)
+		return REASON_NONE;
+	master = node_netdev(n, nd->master);
+	if (nd->master) {
+		snprintf(detail, size, "%s is a port of %s", nd->name,
+			 master ? master->name : "another netdev");
+		return REASON_PORT_IN_USE;
+	}
+	return netdev_host_use(n, nd, is_ra, detail, size) ? REASON_PORT_IN_USE : REASON_NONE;
+}
+
+/*
+ * With Type=sriov nothing is handed out that carries the node or that the host uses, and a PF that
+ * is to have VFs is no stand-in for them. The other types share the RDMA device, and move nothing.
+ */
+static enum reason find_aside(const struct config *c, const struct node *n, const struct device *d,
+			      char *detail, size_t size)
+{
+	detail[0] = '\0';
+	if (d->node_nic)
+		node_nic_describe(d->node_nic, detail, size);
+	if (c->plugin.type != PLUGIN_SRIOV)
+		return REASON_NONE;
+	if (!d->is_vf &&
+	    has_vf_wish(d->config)) /* of what carries the node, those that are there */
+		return d->node_nic && !d->is_named && d->pci->num_vfs == 0 ? REASON_NODE_NIC
+									   : REASON_NONE;
+	return d->node_nic ? REASON_NODE_NIC : find_host_use(c, n, d, detail, size);
+}
+
+static void add_word(char *list, size_t size, bool is_true, const char *word)
+{
+	const size_t len = strlen(list);
+
+	if (is_true)
+		snprintf(list + len, size - len, "%s%s", len > 0 ? ", " : "", word);
+}
+
+/* What its section or [Route] asks for, and does not get. */
+static void list_left_out(const struct config *c, const struct device *d, char *ret, size_t size)
+{
+	const bool is_free = d->node_nic && !d->is_named;
+	const uint32_t want = d->is_vf ? UINT32_MAX : wanted_vfs(d->config, d->pci);
+
+	ret[0] = '\0';
+	add_word(ret, size, is_free && want != UINT32_MAX && want != d->pci->num_vfs,
+		 "VirtualFunctions=");
+	add_word(ret, size,
+		 is_free && is_nodes(d) && d->netdev && d->config->mtu > 0 &&
+			 d->config->mtu != d->netdev->mtu,
+		 "MTU=");
+	add_word(ret, size, is_nodes(d) && d->netdev && c->route.manage, "[Route]");
+	add_word(ret, size, d->aside != REASON_NONE, "[DevicePlugin] Type=sriov");
+}
+
+/* Once for each function: a hint, for a glob may well match it by chance. */
+static int tell_aside(const struct config *c, const struct node *n, struct plan *p,
+		      const struct device *d)
+{
+	const enum reason reason = d->node_nic ? REASON_NODE_NIC : d->aside;
+	char detail[192], left_out[96];
+	struct action *a;
+
+	list_left_out(c, d, left_out, sizeof(left_out));
+	if (reason == REASON_NONE || d->is_in_pod || !left_out[0])
+		return 0;
+
+	find_aside(c, n, d, detail, sizeof(detail));
+	snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail), "; left out: %s",
+		 left_out);
+	if (!d->is_named || d->aside == REASON_NONE)
+		return plan_add_hint(p, reason, d->pci->address, detail);
+
+	a = plan_add_reason(p, STEP_PLUGIN, VERB_WAIT, CLASS_REFUSED, d->pci->address, reason);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->detail, detail);
+	return 0;
+}
+
 static int add_device(const struct config *c, const struct node *n, struct plan *p,
 		      const struct pci *pci, const struct device_config *dc, bool is_handed_out)
 {
 	const struct memory *m = node_memory(n, pci->address);
 	struct device *d = APPEND(p->devices, p->n_devices);
+	char detail[192];
 
 	if (!d)
 		return -ENOMEM;
@@ -327,8 +445,9 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 	d->config = dc;
 	d->node_nic = node_nic_of(p->node_nics, p->n_node_nics, pci->address);
 	d->is_vf = pci->physfn[0];
-	d->is_handed_out = is_handed_out;
-	d->wanted_vfs = d->is_vf ? UINT32_MAX : wanted_vfs(dc, pci);
+	d->is_named = !d->is_vf && is_named(dc->match, n, pci);
+	d->wanted_vfs =
+		d->is_vf || (d->node_nic && !d->is_named) ? UINT32_MAX : wanted_vfs(dc, pci);
 	d->unsupported = find_unsupported(n, p, d->is_vf ? pci->physfn : pci->address);
 	d->is_rebuilt = (m && m->was_rebuilt) ||
 			was_tried(p, VERB_REBIND_DRIVER, pci->address, pci->driver);
@@ -337,6 +456,8 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 			     : d->netdev                     ? d->netdev->name
 							     : "");
 	COPY(d->ibdev_name, d->ibdev ? d->ibdev->name : "");
+	d->aside = find_aside(c, n, d, detail, sizeof(detail));
+	d->is_handed_out = is_handed_out && d->aside == REASON_NONE;
 
 	d->is_foreign = is_foreign(pci, d->detail, sizeof(d->detail));
 	if (d->is_foreign) {
@@ -379,14 +500,15 @@ static int add_vfs(const struct config *c, const struct node *n, struct plan *p,
 	return 0;
 }
 
-/* Expect= counts the PFs of each section. */
+/* Expect= counts the PFs of each section, but those that are left to the host. */
 static void count_missing(const struct config *c, struct plan *p)
 {
 	for (size_t i = 0; i < c->n_devices; i++) {
 		uint32_t n_there = 0;
 
 		for (size_t k = 0; k < p->n_devices; k++)
-			n_there += !p->devices[k].is_vf && p->devices[k].config == &c->devices[i];
+			n_there += !p->devices[k].is_vf && p->devices[k].aside == REASON_NONE &&
+				   p->devices[k].config == &c->devices[i];
 		if (n_there < c->devices[i].expect)
 			p->n_missing += c->devices[i].expect - n_there;
 	}
@@ -412,7 +534,7 @@ int plan_devices(const struct config *c, const struct node *n, struct plan *p)
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *pci = &n->pcis[i];
 		const struct device_config *dc;
-		bool has_our_vfs;
+		bool has_our_vfs, is_stand_in;
 
 		if (pci->physfn[0])
 			continue;
@@ -420,16 +542,19 @@ int plan_devices(const struct config *c, const struct node *n, struct plan *p)
 		if (!dc)
 			continue;
 
-		has_our_vfs = pci->num_vfs > 0 &&
-			      (dc->mode == VF_MODE_SHARED || dc->mode == VF_MODE_SHARED_MULTI);
-		r = add_device(c, n, p, pci, dc, !has_our_vfs && !is_part_of_lag(n, pci));
+		has_our_vfs = pci->num_vfs > 0 && has_vf_wish(dc);
+		is_stand_in = has_vf_wish(dc) && c->plugin.type == PLUGIN_SRIOV;
+		r = add_device(c, n, p, pci, dc,
+			       !has_our_vfs && !is_stand_in && !is_part_of_lag(n, pci));
 		if (r >= 0)
 			r = add_vfs(c, n, p, pci, dc, has_our_vfs);
 		if (r < 0)
 			return r;
 	}
 
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		r = tell_aside(c, n, p, &p->devices[i]);
 	count_missing(c, p);
 	count_gone(n, p);
-	return 0;
+	return r;
 }

@@ -314,7 +314,7 @@ static int want_driver(const struct config *c, const struct node *n, struct plan
 /* Is there a VF that gets its GUIDs yet, or one that has none? */
 static bool is_awaiting_guids(const struct node *n, const struct device *pf)
 {
-	if (wanted_vfs(pf->config, pf->pci) != pf->pci->num_vfs)
+	if (pf->wanted_vfs != pf->pci->num_vfs)
 		return true;
 	for (uint32_t i = 0; i < pf->pci->num_vfs; i++) {
 		const struct pci *vf = node_vf(n, pf->pci->address, i);

@@ -139,10 +139,12 @@ static int plan_links(const struct config *c, const struct node *n, struct plan 
 		 */
 		if ((d->is_vf && (!d->is_handed_out || is_going(p, d))) || d->netdev->master)
 			continue;
+		if (is_nodes(d) && !d->is_named)
+			continue;
 
 		r = want_mtu(n, p, d);
 		/* VFs of the sriov plugin are brought up by a CNI, in a pod. */
-		if (r >= 0 && !(of_vfs && c->plugin.type == PLUGIN_SRIOV))
+		if (r >= 0 && !is_nodes(d) && !(of_vfs && c->plugin.type == PLUGIN_SRIOV))
 			r = want_all_up(n, p, d);
 	}
 	return r;

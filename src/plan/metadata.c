@@ -56,16 +56,6 @@ static int want_answer(const struct node *n, struct plan *p, const struct carrie
 	return 0;
 }
 
-/* It is no carrier: nothing of it is touched. */
-static int hint_primary(const struct node *n, struct plan *p, const struct device *d)
-{
-	const struct metadata *m = d->netdev ? node_metadata(n, d->netdev->mac) : NULL;
-
-	return m && m->state == METADATA_PRIMARY
-		       ? plan_add_hint(p, REASON_METADATA_PRIMARY, d->pci->address, d->netdev->name)
-		       : 0;
-}
-
 int plan_metadata(const struct config *c, const struct node *n, struct plan *p)
 {
 	int r = 0;
@@ -73,8 +63,6 @@ int plan_metadata(const struct config *c, const struct node *n, struct plan *p)
 	if (!c->route.manage || c->route.address != ADDRESS_METADATA)
 		return 0;
 
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
-		r = p->devices[i].is_vf ? 0 : hint_primary(n, p, &p->devices[i]);
 	/* A VF has no ENI of its own: the service knows nothing of it. */
 	for (size_t i = 0; i < p->n_carriers && r >= 0; i++)
 		if (!p->carriers[i].device->is_vf)

@@ -33,8 +33,10 @@ static bool is_wanted(const struct plan *p, const struct pci *pci)
 {
 	for (size_t i = 0; i < p->n_devices; i++)
 		if (p->devices[i].pci == pci && !p->devices[i].is_vf)
-			return p->devices[i].config->mode == VF_MODE_SHARED ||
-			       p->devices[i].config->mode == VF_MODE_SHARED_MULTI;
+			/* A manager may have what carries the node. */
+			return p->devices[i].wanted_vfs != UINT32_MAX &&
+			       (p->devices[i].config->mode == VF_MODE_SHARED ||
+				p->devices[i].config->mode == VF_MODE_SHARED_MULTI);
 	return false;
 }
 

@@ -54,6 +54,15 @@ static int wait_for_device(struct plan *p, const struct device *d)
 	return 0;
 }
 
+/* Is there a NIC that is not left to the host? */
+static bool has_candidates(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (!p->devices[i].is_vf && p->devices[i].aside == REASON_NONE)
+			return true;
+	return false;
+}
+
 static int wait_for_missing(const struct config *c, struct plan *p)
 {
 	struct action *a;
@@ -64,7 +73,7 @@ static int wait_for_missing(const struct config *c, struct plan *p)
 		if (!a)
 			return -ENOMEM;
 		snprintf(a->detail, sizeof(a->detail), "%" PRIu32 " more expected", p->n_missing);
-	} else if (p->n_devices == 0 && c->plugin.type != PLUGIN_NONE) {
+	} else if (!has_candidates(p) && c->plugin.type != PLUGIN_NONE) {
 		a = plan_add_reason(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, "",
 				    REASON_NO_DEVICES);
 		if (!a)
@@ -78,9 +87,10 @@ static int wait_for_missing(const struct config *c, struct plan *p)
 static bool has_all_vfs(const struct plan *p, size_t pf)
 {
 	const struct device *d = &p->devices[pf];
-	uint32_t want = wanted_vfs(d->config, d->pci), usable = 0, foreign = 0;
+	uint32_t want = d->wanted_vfs, usable = 0, foreign = 0;
 
-	if (d->config->mode != VF_MODE_SHARED && d->config->mode != VF_MODE_SHARED_MULTI)
+	if ((d->config->mode != VF_MODE_SHARED && d->config->mode != VF_MODE_SHARED_MULTI) ||
+	    want == UINT32_MAX)
 		return true;
 
 	for (size_t i = pf + 1; i < p->n_devices && p->devices[i].is_vf; i++) {
@@ -92,11 +102,12 @@ static bool has_all_vfs(const struct plan *p, size_t pf)
 
 static bool is_complete(const struct config *c, const struct plan *p)
 {
-	if (p->n_missing > 0 || (p->n_devices == 0 && c->plugin.type != PLUGIN_NONE))
+	if (p->n_missing > 0 || (!has_candidates(p) && c->plugin.type != PLUGIN_NONE))
 		return false;
 
 	for (size_t i = 0; i < p->n_devices; i++)
-		if ((p->devices[i].is_handed_out && !p->devices[i].is_usable) ||
+		if ((p->devices[i].is_named && p->devices[i].aside != REASON_NONE) ||
+		    (p->devices[i].is_handed_out && !p->devices[i].is_usable) ||
 		    (!p->devices[i].is_vf && !has_all_vfs(p, i)))
 			return false;
 	return true;

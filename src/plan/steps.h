@@ -11,13 +11,17 @@
 /*
  * Which functions are managed, which of them are handed out, and what each is worth.
  *
- * Where a PF has VFs of ours, the VFs are handed out; otherwise the PF. The first [Device NAME]
- * section that matches a PF owns it.
+ * Where a PF has VFs of ours, the VFs are handed out; otherwise the PF. With Type=sriov, which
+ * moves netdevs into pods, nothing that carries the node or that the host uses, and no PF instead
+ * of VFs that were asked for. The first [Device NAME] section that matches a PF owns it.
  */
 int plan_devices(const struct config *c, const struct node *n, struct plan *p);
 const struct device_config *section_of(const struct config *c, const struct node *n,
 				       const struct pci *pci); /* NULL: none, or it is no NIC */
 bool is_match(const char *match, const struct node *n, const struct pci *pci);
+
+/* Does the function itself carry the node, so that its netdev is left alone? */
+bool is_nodes(const struct device *d);
 
 int plan_driver(const struct config *c, const struct node *n, struct plan *p);
 /* Loads a module that is not in the kernel, or says what stands against it. */
@@ -85,8 +89,8 @@ int plan_coexistence(const struct config *c, const struct node *n, struct plan *
 int plan_gids(const struct config *c, const struct node *n, struct plan *p);
 /*
  * With Address=metadata: whom the metadata service is asked about, once in a boot, for its address
- * and its gateway. Not the primary ENI, which is the one that main's default route leaves by; while
- * there is none, nobody can tell which that is. To be called before what uses the answers.
+ * and its gateway. Not of what carries the node, such as the primary ENI; while there is no default
+ * route, nothing can tell which that is. To be called before what uses the answers.
  */
 int plan_metadata(const struct config *c, const struct node *n, struct plan *p);
 

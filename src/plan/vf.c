@@ -110,7 +110,7 @@ static int add_changes(const struct node *n, struct plan *p, const struct device
 static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 {
 	const struct pci *pf = d->pci;
-	uint32_t have = pf->num_vfs, want = wanted_vfs(d->config, pf);
+	uint32_t have = pf->num_vfs, want = d->wanted_vfs;
 	char users[ELEMENTSOF(((struct action *)0)->detail)], detail[GATE_DETAIL_LEN];
 	enum class class;
 	enum reason obstacle;
@@ -120,6 +120,12 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 		want = COUNT_MAX; /* max of none is still a wish for VFs */
 	if (want == UINT32_MAX || want == have)
 		return 0;
+	if (d->node_nic && d->node_nic->is_by_vf) {
+		a = add_change(p, CLASS_REFUSED, REASON_NODE_NIC, pf, have, want);
+		if (a)
+			node_nic_describe(d->node_nic, a->detail, sizeof(a->detail));
+		return a ? 0 : -ENOMEM;
+	}
 
 	obstacle = vf_obstacle(n, pf, want, &class, detail, sizeof(detail));
 	if (obstacle != REASON_NONE) {
