@@ -125,17 +125,34 @@ static void put_exec(const struct unit *u, struct copy *c, uint16_t page)
 	}
 }
 
-/* Only what counts is in the copy, so that nothing needs to take back something else. */
-static void put_unit(const struct unit *u, struct copy *c, uint16_t page)
+/* The line of each variable; 0: of another page, or it does not count. */
+static uint32_t *find_lines(const struct unit *u, uint16_t page)
 {
+	uint32_t *lines = calloc(u->n_variables + 1, sizeof(*lines));
+
+	for (size_t i = 0; lines && i < u->n_variables; i++) {
+		const struct variable *v = &u->variables[i];
+
+		if (v->page == page && unit_variable(u, v->name) == v)
+			lines[i] = unit_line(u, page, v->at);
+	}
+	return lines;
+}
+
+/* Only what counts is in the copy, so that nothing needs to take back something else. */
+static int put_unit(const struct unit *u, struct copy *c, uint16_t page)
+{
+	_cleanup_(freep) uint32_t *lines = find_lines(u, page);
 	const struct page *p = &u->pages[page];
 	uint32_t n_lines = unit_line(u, page, (uint32_t)p->size), header = 0;
 
 	for (size_t at = 0; at < p->size && header == 0; at += strcspn(p->text + at, "\n") + 1)
 		if (is_prefix(p->text + at, "[Service]"))
 			header = unit_line(u, page, (uint32_t)at);
+	if (!lines)
+		return -ENOMEM;
 	if (header == 0)
-		return;
+		return 0;
 
 	for (uint32_t line = header; line <= n_lines; line++) {
 		if (line == header) {
@@ -146,7 +163,7 @@ static void put_unit(const struct unit *u, struct copy *c, uint16_t page)
 				go_to(c, line + 1, "");
 				fprintf(c->f, UNIT_PROBLEM_KEY "=%s", u->problem);
 				go_to(c, line + 2, "");
-				return;
+				return 0;
 			}
 		}
 		for (size_t i = 0; i < u->n_env_files; i++)
@@ -160,8 +177,7 @@ static void put_unit(const struct unit *u, struct copy *c, uint16_t page)
 		for (size_t i = 0; i < u->n_variables; i++) {
 			const struct variable *v = &u->variables[i];
 
-			if (v->page != page || unit_line(u, page, v->at) != line ||
-			    unit_variable(u, v->name) != v)
+			if (lines[i] != line)
 				continue;
 			/* Two on one line stay two of one Environment=. */
 			fputs(c->line == line && line > header ? " " : "", c->f);
@@ -179,6 +195,7 @@ static void put_unit(const struct unit *u, struct copy *c, uint16_t page)
 			put_exec(u, c, page);
 		}
 	}
+	return 0;
 }
 
 static void put_variables(const struct unit *u, struct copy *c, uint16_t page)
@@ -222,19 +239,20 @@ int redact_unit(const struct fs *fs, const struct unit *u)
 		_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
 		struct copy c = { .line = 1 };
 		size_t size = 0;
+		int r = 0;
 
 		c.f = open_memstream(&text, &size);
 		if (!c.f)
 			return -ENOMEM;
 		if (u->pages[i].kind == PAGE_UNIT)
-			put_unit(u, &c, (uint16_t)i);
+			r = put_unit(u, &c, (uint16_t)i);
 		else if (u->pages[i].kind == PAGE_VARIABLES)
 			put_variables(u, &c, (uint16_t)i);
 		else
 			put_flags(u, &c, (uint16_t)i);
 		if (u->pages[i].kind != PAGE_PROCESS)
 			fputc('\n', c.f);
-		if (text_close(c.f, &text) < 0)
+		if (text_close(c.f, &text) < 0 || r < 0)
 			return -ENOMEM;
 		fs_record(fs, RECORD_FILE, u->pages[i].path + 1, text, size);
 	}

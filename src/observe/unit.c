@@ -34,8 +34,10 @@ void unit_problem(struct unit *u, const char *format, ...)
 
 void unit_done(struct unit *u)
 {
-	for (size_t i = 0; i < u->n_pages; i++)
+	for (size_t i = 0; i < u->n_pages; i++) {
 		free(u->pages[i].text);
+		free(u->pages[i].ends);
+	}
 	for (size_t i = 0; i < u->n_variables; i++)
 		variable_done(&u->variables[i]);
 	for (size_t i = 0; i < u->n_arguments; i++)
@@ -46,6 +48,19 @@ void unit_done(struct unit *u)
 	free(u->env_files);
 	free(u->arguments);
 	*u = (struct unit){};
+}
+
+static int find_ends(struct page *p)
+{
+	for (size_t i = 0; i < p->size; i++) {
+		uint32_t *slot = p->text[i] == '\n' ? APPEND(p->ends, p->n_ends) : NULL;
+
+		if (slot)
+			*slot = (uint32_t)i;
+		else if (p->text[i] == '\n')
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 int unit_add_page(struct unit *u, const struct fs *fs, const char *path, enum page_kind kind)
@@ -78,18 +93,25 @@ int unit_add_page(struct unit *u, const struct fs *fs, const char *path, enum pa
 	if ((size_t)snprintf(page->path, sizeof(page->path), "/%s", path + strspn(path, "/")) >=
 	    sizeof(page->path))
 		unit_problem(u, "%s: too long a path", page->path);
-	return (int)u->n_pages - 1;
+	return kind == PAGE_PROCESS || find_ends(page) >= 0 ? (int)u->n_pages - 1 : -ENOMEM;
 }
 
 uint32_t unit_line(const struct unit *u, uint16_t page, uint32_t at)
 {
-	uint32_t line = 1;
+	uint32_t from = 0, to;
 
 	if (page >= u->n_pages || u->pages[page].kind == PAGE_PROCESS)
 		return 0;
-	for (uint32_t i = 0; i < at && i < u->pages[page].size; i++)
-		line += u->pages[page].text[i] == '\n';
-	return line;
+	/* As many lines end before it. */
+	for (to = (uint32_t)u->pages[page].n_ends; from < to;) {
+		const uint32_t middle = from + (to - from) / 2;
+
+		if (u->pages[page].ends[middle] < at)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from + 1;
 }
 
 const struct variable *unit_variable(const struct unit *u, const char *name)

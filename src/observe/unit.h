@@ -28,6 +28,8 @@ struct page {
 	enum page_kind kind;
 	char *text; /* owned */
 	size_t size;
+	uint32_t *ends; /* owned; bytes at which its lines end, for unit_line() */
+	size_t n_ends;
 };
 
 /* A word of the command line. */
