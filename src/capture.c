@@ -7,6 +7,7 @@
 #include "observe/observe.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #define ZERO_GID "0000:0000:0000:0000:0000:0000:0000:0000"
 
@@ -158,7 +159,47 @@ static int write_beside(struct doors *d, const char *config_file, int folder, co
 	return r;
 }
 
-int capture_file(struct doors *d, const char *config_file, const char *path)
+static bool is_stdout(const struct stat *st)
+{
+	struct stat out;
+
+	return fstat(STDOUT_FILENO, &out) >= 0 && out.st_dev == st->st_dev &&
+	       out.st_ino == st->st_ino;
+}
+
+/*
+ * What is there and no file of its own: a FIFO, a device as /dev/null, and the links that standard
+ * output has in /dev and /proc. Any other link may have been planted, and is not followed.
+ */
+static int open_in_place(const char *path, bool is_link)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	if (is_stdout(&st)) {
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+		return fd < 0 ? -errno : TAKE_FD(fd);
+	}
+	if (is_link && !S_ISFIFO(st.st_mode))
+		return -ELOOP;
+	if (!S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EMEDIUMTYPE;
+	fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) ? TAKE_FD(fd) : -EMEDIUMTYPE;
+}
+
+static int write_in_place(struct doors *d, const char *config_file, const char *path, bool is_link)
+{
+	_cleanup_(closep) int fd = open_in_place(path, is_link);
+
+	return fd < 0 ? fd : capture(d, config_file, fd);
+}
+
+static int write_file(struct doors *d, const char *config_file, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	_cleanup_(closep) int folder = -EBADF;
@@ -180,4 +221,16 @@ int capture_file(struct doors *d, const char *config_file, const char *path)
 		return -errno;
 	r = write_beside(d, config_file, folder, temporary, name);
 	return r < 0 ? r : fsync(folder) < 0 ? -errno : 0;
+}
+
+int capture_file(struct doors *d, const char *config_file, const char *path)
+{
+	struct stat st;
+	const int r = lstat(path, &st) < 0 ? -errno : 0;
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (r >= 0 && !S_ISREG(st.st_mode))
+		return write_in_place(d, config_file, path, S_ISLNK(st.st_mode));
+	return write_file(d, config_file, path);
 }

@@ -8,7 +8,9 @@
 
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
+#include <sys/sysmacros.h>
 
+#include "../src/capture.h"
 #include "../src/model/paths.h"
 #include "../src/observe/answers.h"
 #include "../src/observe/cmdline.h"
@@ -306,6 +308,58 @@ static void a_name_that_leads_elsewhere_is_refused(_unused_ void **state)
 	}
 }
 
+static bool is_archive(const char *data, size_t size)
+{
+	return size > 512 && memcmp(data + 257, "ustar", 5) == 0;
+}
+
+static void a_capture_never_replaces_what_is_no_file(_unused_ void **state)
+{
+	char fifo[128], node[128], linked[128], file[128], data[65536];
+	_cleanup_(closep) int in = -EBADF, out = -EBADF;
+	struct doors d;
+	struct stat st;
+	struct tree t;
+
+	make_machine(&t, &d);
+	snprintf(fifo, sizeof(fifo), "%s/fifo", t.root);
+	snprintf(node, sizeof(node), "%s/null", t.root);
+	snprintf(linked, sizeof(linked), "%s/link", t.root);
+	snprintf(file, sizeof(file), "%s/file", t.root);
+
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	in = open(fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_int_equal(capture_file(&d, NULL, fifo), 0);
+	assert_true(lstat(fifo, &st) == 0 && S_ISFIFO(st.st_mode));
+	assert_true(is_archive(data, (size_t)read(in, data, sizeof(data))));
+
+	/* As "capture /dev/stdout | tar t": a link to a pipe. */
+	out = open(fifo, O_WRONLY | O_CLOEXEC);
+	snprintf(data, sizeof(data), "/proc/self/fd/%d", out);
+	assert_int_equal(symlink(data, linked), 0);
+	assert_int_equal(capture_file(&d, NULL, linked), 0);
+	assert_true(lstat(linked, &st) == 0 && S_ISLNK(st.st_mode));
+	assert_true(is_archive(data, (size_t)read(in, data, sizeof(data))));
+
+	/* Other links may be planted. */
+	tree_file(&t, "file", "kept");
+	assert_int_equal(unlink(linked), 0);
+	assert_int_equal(symlink(file, linked), 0);
+	assert_int_equal(capture_file(&d, NULL, linked), -ELOOP);
+	assert_true(lstat(linked, &st) == 0 && S_ISLNK(st.st_mode));
+	assert_true(lstat(file, &st) == 0 && st.st_size == 4);
+	assert_int_equal(capture_file(&d, NULL, t.root), -EISDIR);
+
+	if (mknod(node, S_IFCHR | 0600, makedev(1, 3)) == 0) { /* not in every container */
+		assert_int_equal(capture_file(&d, NULL, node), 0);
+		assert_true(lstat(node, &st) == 0 && S_ISCHR(st.st_mode));
+	}
+	assert_int_equal(capture_file(&d, NULL, file), 0);
+	assert_true(lstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 512);
+	modules_done(&d.modules);
+	tree_remove(&t);
+}
+
 /* A state whose memory nobody understands still tells whether the node is ready. */
 static void waiting_needs_the_state_alone(_unused_ void **state)
 {
@@ -559,6 +613,7 @@ int main(void)
 		cmocka_unit_test(answers_of_links_come_back),
 		cmocka_unit_test(names_of_any_bytes_come_back),
 		cmocka_unit_test(a_name_that_leads_elsewhere_is_refused),
+		cmocka_unit_test(a_capture_never_replaces_what_is_no_file),
 		cmocka_unit_test(waiting_needs_the_state_alone),
 		cmocka_unit_test(answers_of_modules_come_back),
 		cmocka_unit_test(answers_of_users_come_back),

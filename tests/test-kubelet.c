@@ -103,6 +103,10 @@ static void assert_capture_tells_the_same(struct root *root, const char *secret)
 	assert_string_equal(again.folder, k.folder);
 	assert_string_equal(again.problem, k.problem);
 	assert_string_equal(again.extra_path, k.extra_path);
+	assert_string_equal(again.drop_in, k.drop_in);
+	assert_string_equal(again.rancher_path, k.rancher_path);
+	assert_memory_equal(&again.cpus, &k.cpus, sizeof(k.cpus));
+	assert_int_equal(again.max_numa_nodes, k.max_numa_nodes);
 	assert_int_equal(w.outcome, v.outcome);
 	assert_int_equal(w.row, v.row);
 	assert_int_equal(w.reason, v.reason);
@@ -1669,6 +1673,36 @@ static void a_node_without_kubelet_has_none(_unused_ void **state)
 	assert_capture_tells_the_same(&root, NULL);
 }
 
+static void a_capture_of_k3s_holds_no_secrets(_unused_ void **state)
+{
+	static const char *const configs[] = {
+		"token: s3cret # s3cret\nkubelet-arg:\n- manifest-url=https://u:s3cret@h\n"
+		"- manifest-url-header=Authorization:Bearer s3cret\n- --v=s3cret\n"
+		"- topology-manager-policy=restricted\ndata-dir: /data/k3s\nserver: s3cret\n",
+		"kubelet-arg: manifest-url=https://u:s3cret@h\nkubelet-arg-s3cret: s3cret\n",
+		"kubelet-arg+: [kubelet-arg=v=s3cret, cpu-manager-policy=static]\n---\na: s3cret\n",
+		"{\"data-dir\": \"/data/k3s\", \"kubelet-arg\": [\"v=s3cret\"], \"token\": "
+		"\"s3cret\"}",
+		"data-dir: /data/k3s\nnode-ip: 192.0.2.1\nagent-token: s3cret\n",
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(configs); i++) {
+		_cleanup_(root_done) struct root root = {};
+
+		root_open(&root);
+		put_text(&root, "etc/systemd/system/k3s.service",
+			 "[Service]\nEnvironment=K3S_TOKEN=s3cret\nExecStart=/usr/local/bin/k3s "
+			 "server "
+			 "--token s3cret --kubelet-arg=manifest-url=https://u:s3cret@h "
+			 "--kubelet-arg "
+			 "v=s3cret --kubelet-arg topology-manager-scope=pod\n");
+		put_text(&root, "etc/rancher/k3s/config.yaml", configs[i]);
+		put_text(&root, "etc/rancher/k3s/config.yaml.d/zz.yaml",
+			 "kubelet-arg+:\n- v=s3cret\n");
+		assert_capture_tells_the_same(&root, "s3cret");
+	}
+}
+
 static void a_capture_holds_no_secrets(_unused_ void **state)
 {
 	static const struct entry entries[] = {
@@ -1681,6 +1715,23 @@ static void a_capture_holds_no_secrets(_unused_ void **state)
 		{ FILE_PATH, "{\"kind\": \"s3cret\"}" },
 		{ FILE_PATH, JSON("", ",\"staticPodURLHeader\":{\"A\":[\"s3cret\"]}") },
 		{ FILE_PATH, HEAD "a: [s3cret\n" },
+		{ FILE_PATH,
+		  HEAD "# s3cret\n" KEY ": none # s3cret\nserverTLSBootstrap: s3cret\n" },
+		{ FILE_PATH, HEAD KEY ": none\n---\nkind: Secret\nstringData:\n  a: s3cret\n" },
+		{ FILE_PATH, HEAD KEY ": none\n...\ns3cret\n" },
+		{ FILE_PATH, HEAD "staticPodURL: https://user:s3cret@h/?token=s3cret\n" },
+		{ FILE_PATH, HEAD KEY ": {a: s3cret}\n" },
+		{ FILE_PATH, HEAD KEY ": [s3cret]\n" },
+		{ FILE_PATH, HEAD "kubeReserved: {cpu: 500m, s3cret: s3cret}\n" KEY ": none\n" },
+		{ FILE_PATH, HEAD "kubeReserved:\n  cpu: [s3cret]\n  # s3cret\n" },
+		{ FILE_PATH, HEAD "a: s3cret\na: s3cret\n" KEY ": none\n" KEY ": best-effort\n" },
+		{ FILE_PATH, HEAD KEY ": &s3cret !!str none\n" },
+		{ FILE_PATH, HEAD KEY ":\n\n  \"best-effort\"\n\n# s3cret\n" KEY "2: s3cret\n" },
+		{ FILE_PATH,
+		  "{\n\"a\": \"s3cret\",\n\"" KEY
+		  "\": \"none\",\n\"kubeReserved\": {\"cpu\": \"1\", "
+		  "\"b\": \"s3cret\"}, \"kind\": \"KubeletConfiguration\",\n\n\"apiVersion\": "
+		  "\"kubelet.config.k8s.io/v1beta1\", \"staticPodURL\": \"s3cret\"}\n" },
 		{ "etc/default/kubelet",
 		  "TOKEN=s3cret\nA=\"--x=s3cret --config=/" FILE_PATH " --y=s3cret\"\n" },
 		{ UNIT, "[Service]\nEnvironment=HTTPS_PROXY=http://u:s3cret@p\nExecStart=/usr/bin/"
@@ -2025,6 +2076,7 @@ int main(void)
 		cmocka_unit_test(a_command_line_that_grows_without_bound_is_not_understood),
 		cmocka_unit_test(a_node_without_kubelet_has_none),
 		cmocka_unit_test(a_capture_holds_no_secrets),
+		cmocka_unit_test(a_capture_of_k3s_holds_no_secrets),
 		cmocka_unit_test(what_is_not_asked_for_or_not_possible_changes_nothing),
 		cmocka_unit_test(links_owner_and_mode_stay),
 		cmocka_unit_test(a_temporary_file_left_by_a_crash_or_planted_is_taken_away),

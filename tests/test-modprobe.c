@@ -687,6 +687,79 @@ static void several_images_are_as_good_as_the_worst(_unused_ void **state)
 	assert_string_equal(image.where, "/boot/initramfs-4.img");
 }
 
+static void on_copy(void *userdata, enum record_kind kind, const char *path, const char *data,
+		    size_t size)
+{
+	char *text = userdata;
+
+	if (kind == RECORD_FILE && streq(path, "etc/modprobe.d/x.conf"))
+		snprintf(text, 2048, "%.*s", (int)size, data);
+}
+
+static void observe_with_modules(const struct fs *from, struct node *ret)
+{
+	static const char *const modules[] = { "erdma", "mlx5_core" };
+
+	*ret = (struct node){};
+	for (size_t i = 0; i < ELEMENTSOF(modules); i++) {
+		struct module *m = APPEND(ret->modules, ret->n_modules);
+
+		assert_non_null(m);
+		COPY(m->name, modules[i]);
+	}
+	assert_int_equal(observe_options(from, ret), 0);
+}
+
+/* The @i-th option of a module that is looked at. */
+static const struct option *looked_at(const struct node *n, size_t i)
+{
+	for (size_t k = 0; k < n->n_options; k++)
+		if (node_module(n, n->options[k].module) && i-- == 0)
+			return &n->options[k];
+	return NULL;
+}
+
+static void a_capture_has_the_modules_that_are_looked_at_and_no_comments(_unused_ void **state)
+{
+	static const char file[] =
+		"# s3cret\n"
+		"options wifi psk=s3cret\n"
+		"options erdma compat_mode=Y \\\n  a=\"b #c\" # s3cret\n"
+		"  ; s3cret\n"
+		"options mlx5-core prof_sel=2\n"
+		"install erdma /bin/sh -c 'TOKEN=s3cret; exit 1'\n"
+		"install mlx5_core /sbin/modprobe --ignore-install mlx5_core $CMDLINE_OPTS\n"
+		"install s3cret /bin/true\n"
+		"blacklist erdma # s3cret\n"
+		"blacklist s3cret\n"
+		"alias s3cret erdma\nsoftdep erdma pre: s3cret\ns3cret erdma\n";
+	_cleanup_(node_done) struct node before = {}, after = {};
+	char text[2048] = "";
+	struct fs recorded = fs;
+
+	recorded.on_read = on_copy;
+	recorded.userdata = text;
+	put("etc/modprobe.d/x.conf", file);
+	observe_with_modules(&recorded, &before);
+	assert_string_equal(text, "\n\noptions erdma compat_mode=Y   a=\"b #c\" \n\n\n"
+				  "options mlx5-core prof_sel=2\ninstall erdma /bin/false\n"
+				  "install mlx5_core /sbin/modprobe --ignore-install mlx5_core "
+				  "$CMDLINE_OPTS\n\nblacklist erdma \n");
+
+	put("etc/modprobe.d/x.conf", text);
+	observe_with_modules(&recorded, &after);
+	for (size_t i = 0; looked_at(&before, i); i++) {
+		const struct option *a = looked_at(&before, i), *b = looked_at(&after, i);
+
+		if (streq(a->name, "#")) { /* a comment, which modprobe does not know there */
+			assert_null(looked_at(&before, i + 3));
+			break;
+		}
+		assert_non_null(b);
+		assert_memory_equal(a, b, sizeof(*a));
+	}
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup((f), empty_root)
@@ -708,6 +781,7 @@ int main(void)
 		TEST(bake_names_who_loads_smc_and_what_to_run),
 		TEST(an_initramfs_is_judged_by_what_can_be_read_of_it),
 		TEST(several_images_are_as_good_as_the_worst),
+		TEST(a_capture_has_the_modules_that_are_looked_at_and_no_comments),
 	};
 
 	return cmocka_run_group_tests(tests, make_root, remove_root);

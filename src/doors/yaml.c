@@ -159,18 +159,6 @@ static int read_value(struct reader *rd, struct yaml_entry *ret)
 	return 0;
 }
 
-static void blank(char *text, const struct yaml_entry *entry, bool is_json)
-{
-	if (is_json && entry->to > entry->at + 1) { /* what stands there must stay a value */
-		memset(text + entry->at, ' ', entry->to - entry->at);
-		memcpy(text + entry->at, "{}", 2);
-		return;
-	}
-	for (size_t i = entry->at; i < entry->to; i++)
-		if (!strchr(" \t\r\n", text[i]))
-			text[i] = '#';
-}
-
 static int read_entry(struct reader *rd, const yaml_event_t *key, size_t column)
 {
 	struct yaml_document *d = rd->d;
@@ -201,8 +189,6 @@ static int read_entry(struct reader *rd, const yaml_event_t *key, size_t column)
 	} else if (d->key && streq(entry.key, d->key)) {
 		d->entry = entry;
 		d->n_entries++;
-		if (d->blank)
-			blank(d->blank, &entry, d->is_json);
 	}
 
 	return 0;
@@ -371,25 +357,6 @@ bool yaml_has_duplicates(const struct yaml_items *l)
 			if (is_top(&l->items[k]) && streq(l->items[i].key, l->items[k].key))
 				return true;
 	return false;
-}
-
-int yaml_blank(const char *text, size_t size, const char *key, char **ret)
-{
-	_cleanup_(freep) char *copy_of = malloc(size + 1);
-	struct yaml_document d = { .key = key, .blank = copy_of };
-	int r;
-
-	if (!copy_of)
-		return -ENOMEM;
-	memcpy(copy_of, text, size);
-	copy_of[size] = '\0';
-
-	r = yaml_document_read(text, size, YAML_KUBELET, &d);
-	if (r < 0)
-		return r;
-
-	*ret = TAKE(copy_of);
-	return 0;
 }
 
 const char *yaml_problem(int r)

@@ -58,9 +58,6 @@ const struct yaml_item *yaml_find(const struct yaml_items *l, const char *key, c
 /* Is a key of the top level there twice? The kubelet takes the last; in a drop-in it is fatal. */
 bool yaml_has_duplicates(const struct yaml_items *l);
 
-/* A copy of the same size in which the values of @key, and comments among them, are only "####". */
-int yaml_blank(const char *text, size_t size, const char *key, char **ret);
-
 /* One of the errors above as people read it: "is larger than 1 MiB". */
 const char *yaml_problem(int r);
 
@@ -88,7 +85,6 @@ struct yaml_document {
 	/* Asked for. */
 	const char *key;
 	struct yaml_items *items; /* NULL: not wanted */
-	char *blank; /* not owned: where values of the key are overwritten; NULL: nowhere */
 };
 
 int yaml_document_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_document *d);

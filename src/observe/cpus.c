@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cpus.h"
 
-#include <jansson.h>
+#include "../base/document.h"
 
 #define MAX_CPUS       8192 /* CONFIG_NR_CPUS of distributions */
 #define MAX_CHECKPOINT ((size_t)1024 * 1024)
@@ -173,6 +173,21 @@ static void observe_reserved(const struct sources *sources, const struct flags *
 	ret->n_reserved = n < 0 ? 0 : (uint32_t)n;
 }
 
+/* Without the pods in it. */
+static int record_checkpoint(const struct fs *fs, const struct kubelet_cpus *cpus)
+{
+	json_auto_t *document = NULL;
+	_cleanup_(freep) char *text = NULL;
+
+	if (!fs->on_read)
+		return 0;
+	document = json_pack("{s:o}", "policyName", document_text(cpus->checkpoint));
+	if (!document || document_print(document, &text) < 0)
+		return -ENOMEM;
+	fs_record(fs, RECORD_FILE, cpus->checkpoint_path + 1, text, strlen(text));
+	return 0;
+}
+
 static int read_checkpoint(const struct fs *fs, const struct flags *flags, struct kubelet_cpus *ret)
 {
 	const struct flag *f = flags_last(flags, FLAG_ROOT_DIR);
@@ -187,7 +202,7 @@ static int read_checkpoint(const struct fs *fs, const struct flags *flags, struc
 		ret->is_unclear = true;
 	snprintf(ret->checkpoint_path, sizeof(ret->checkpoint_path), "%.230s/cpu_manager_state",
 		 f && f->value[0] == '/' ? f->value : ROOT_FOLDER);
-	r = fs_read_all(fs, ret->checkpoint_path + 1, MAX_CHECKPOINT, false, &text, &size);
+	r = fs_read_all(fs, ret->checkpoint_path + 1, MAX_CHECKPOINT, true, &text, &size);
 	if (r == -ENOENT || r == -ENOTDIR || r == -ENOMEM)
 		return r == -ENOMEM ? r : 0;
 
@@ -195,7 +210,7 @@ static int read_checkpoint(const struct fs *fs, const struct flags *flags, struc
 	name = json_string_value(json_object_get(document, "policyName"));
 	/* A damaged one is as bad for the kubelet as one of another policy. */
 	COPY(ret->checkpoint, name ? (*name ? name : "none") : "damaged");
-	return 0;
+	return record_checkpoint(fs, ret);
 }
 
 int cpus_observe(const struct fs *fs, const struct sources *sources, const struct flags *flags,

@@ -118,19 +118,30 @@ int flags_read(struct unit *u, struct flags *ret)
 			if (i + 1 == u->n_arguments)
 				break;
 			value = &u->arguments[++i];
-			value->is_relevant = true;
 			from = 0;
 		}
 		f = add(&l, kind);
 		if (!f)
 			return -ENOMEM;
 		take_value(f, &value->word, from);
+		/* What RKE2 or k3s pass on may be any flag of the kubelet. */
+		a->is_relevant = kind != FLAG_KUBELET_ARG || flags_is_kubelets(f->value);
+		value->is_relevant = a->is_relevant;
 		locate(f, u, &value->word, from);
 	}
 
 	*ret = l;
 	l = (struct flags){};
 	return 0;
+}
+
+bool flags_is_kubelets(const char *text)
+{
+	enum flag_kind kind;
+	size_t n;
+
+	return is_flag(text + (is_prefix(text, "--") ? 2 : 0), &kind, &n) &&
+	       kind != FLAG_KUBELET_ARG && kind != FLAG_DATA_DIR;
 }
 
 int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t line)

@@ -52,6 +52,9 @@ void flags_done(struct flags *l);
 /* "NAME=VALUE" as RKE2 and k3s pass it on, without "--". 0 or -ENOMEM. */
 int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t line);
 
+/* Would flags_add_text() take it as a flag of the kubelet itself, rather than of RKE2 or k3s? */
+bool flags_is_kubelets(const char *text);
+
 const struct flag *flags_last(const struct flags *l, enum flag_kind kind); /* or NULL */
 /*
  * A key of a map. Return: whether the flag was given at all; then @ret is the value, or "" without

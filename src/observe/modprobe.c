@@ -2,8 +2,10 @@
 #include "modprobe.h"
 
 #include "../base/log.h"
+#include "../doors/module.h"
 #include "cmdline.h"
 
+#include <fnmatch.h>
 #include <limits.h>
 
 #define MAX_FILE_BYTES (1u << 20)
@@ -160,14 +162,125 @@ static char *next_line(char *at, const char *end, bool is_continued, uint32_t *n
 	return at;
 }
 
+/* The copy of a file for a recorder. */
+struct copy {
+	FILE *f; /* NULL: there is no recorder */
+	char *text;
+	size_t size;
+	uint32_t line;
+};
+
+/* The next word of a line, which stays as it is. Return: what follows. */
+static const char *take_word(const char *line, const char *blanks, char *ret, size_t size)
+{
+	size_t n;
+
+	line += strspn(line, blanks);
+	n = strcspn(line, blanks);
+	snprintf(ret, size, "%.*s", (int)MIN(n, size - 1), line);
+	return line + n + strspn(line + n, blanks);
+}
+
+/* The name, or the pattern of an install command, of a module that is looked at. */
+static bool is_looked_at(const struct node *n, const char *module)
+{
+	char name[MODULE_LEN];
+
+	for (size_t i = 0; i < n->n_modules; i++)
+		if (copy_name(name, module) && fnmatch(name, n->modules[i].name, 0) == 0)
+			return true;
+	return false;
+}
+
+static bool is_packaged(const char *path)
+{
+	for (size_t i = FIRST_OF_PACKAGES; i < ELEMENTSOF(roots); i++)
+		if (is_prefix(path, roots[i]) && path[strlen(roots[i])] == '/')
+			return true;
+	return false;
+}
+
+/* Up to a comment behind it: a "#" after a blank, outside of quotes. */
+static size_t length_of(const char *line)
+{
+	bool is_quoted = false;
+	size_t n = 0;
+
+	for (; line[n] && !(line[n] == '#' && n > 0 && is_blank(line[n - 1]) && !is_quoted); n++)
+		is_quoted ^= line[n] == '"';
+	return n;
+}
+
+/* What is kept of a line; @end is for what ends it otherwise. 0: nothing is. */
+static size_t kept_length(const struct source *s, const char *path, const char *line,
+			  const char **end)
+{
+	char word[16] = "options", module[MODULE_LEN + 1];
+	const char *rest = line;
+
+	*end = "";
+	if (*line == '#' || *line == ';')
+		return 0;
+	if (s->kind == OPTION_MODPROBE)
+		rest = take_word(rest, "\t ", word, sizeof(word));
+	rest = take_word(rest, " \t\r\v\f", module, sizeof(module));
+	if (!is_looked_at(s->node, module))
+		return 0;
+	if (streq(word, "blacklist") || s->kind == OPTION_LOAD)
+		return strlen(line) - strlen(rest);
+	if (streq(word, "options"))
+		return length_of(line);
+	if (!streq(word, "install") || !*rest)
+		return 0;
+	/* Of a command only one that inserts the module is compared with another. */
+	if (is_packaged(path) || module_is_inserting(rest, module))
+		return length_of(line);
+	*end = "/bin/false";
+	return strlen(line) - strlen(rest);
+}
+
+static void keep_line(struct copy *c, const struct source *s, const char *path, const char *line)
+{
+	const char *end;
+	size_t n = c->f ? kept_length(s, path, line, &end) : 0;
+
+	if (n == 0)
+		return;
+	for (; c->line < s->line; c->line++)
+		fputc('\n', c->f);
+	for (size_t i = 0; i < n; i++)
+		fprintf(c->f, line[i] == '\\' ? "\\\\" : "%c", line[i]);
+	fprintf(c->f, "%s\n", end);
+	c->line++;
+}
+
+/* Return: 0 or -ENOMEM. */
+static int record_copy(struct copy *c, const struct fs *fs, const char *path)
+{
+	if (!c->f)
+		return 0;
+	if (text_close(TAKE(c->f), &c->text) < 0)
+		return -ENOMEM;
+	fs_record(fs, RECORD_FILE, path, c->text, c->size);
+	return 0;
+}
+
+static void copy_done(struct copy *c)
+{
+	if (c->f)
+		fclose(c->f);
+	free(c->text);
+}
+
 static int read_file(const struct fs *fs, const char *path, struct source *s)
 {
 	const bool is_modprobe = s->kind == OPTION_MODPROBE;
+	_cleanup_(copy_done) struct copy c = { .line = 1 };
 	_cleanup_(freep) char *data = NULL;
 	size_t size;
 	int r;
 
-	r = fs_read_all(fs, path, MAX_FILE_BYTES, false, &data, &size);
+	r = fs_read_all(fs, path, MAX_FILE_BYTES, true, &data, &size);
 	if (r == -ENOENT || r == -EINVAL || r == -EISDIR) /* a link to nothing or to /dev/null */
 		return 0;
 	if (r == -ENOMEM)
@@ -177,6 +290,11 @@ static int read_file(const struct fs *fs, const char *path, struct source *s)
 		return 0;
 	}
 
+	if (fs->on_read && s->node) {
+		c.f = open_memstream(&c.text, &c.size);
+		if (!c.f)
+			return -ENOMEM;
+	}
 	s->file[0] = '/';
 	copy(s->file + 1, sizeof(s->file) - 1, path);
 	s->line = 1;
@@ -184,12 +302,13 @@ static int read_file(const struct fs *fs, const char *path, struct source *s)
 		uint32_t n_lines;
 
 		next = next_line(line, data + size, is_modprobe, &n_lines);
+		keep_line(&c, s, path, line);
 		r = s->on_line(s->userdata, line);
 		if (r < 0)
 			return r;
 		s->line += n_lines;
 	}
-	return 0;
+	return record_copy(&c, fs, path);
 }
 
 struct dropin {

@@ -41,7 +41,7 @@ static void read_line(char *line, const char *name, struct answer answers[static
 	for (size_t i = 0; i < ELEMENTSOF(keys); i++) {
 		struct answer *a = &answers[i];
 
-		if (!streq(line, keys[i]) || (a->is_said && strcmp(name, a->name) < 0))
+		if (!streq(line, keys[i]))
 			continue;
 		a->is_said = true;
 		a->value = !is_no(value);
@@ -49,20 +49,38 @@ static void read_line(char *line, const char *name, struct answer answers[static
 	}
 }
 
+/* A capture has what was understood. */
+static void record(const struct fs *fs, const char *path, const struct answer said[static 2])
+{
+	char text[128] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(keys); i++)
+		if (said[i].is_said)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s=%s\n", keys[i],
+					      said[i].value ? "yes" : "no");
+	fs_record(fs, RECORD_FILE, path, text, n);
+}
+
 /* One that cannot be read says nothing, as to networkd itself. */
 static int read_file(const struct fs *fs, const char *path, const char *name,
 		     struct answer answers[static 2])
 {
+	struct answer said[ELEMENTSOF(keys)] = {};
 	_cleanup_(freep) char *text = NULL;
 	char *rest = NULL;
 	size_t size;
 	int r;
 
-	r = fs_read_all(fs, path, MAX_CONF_BYTES, false, &text, &size);
+	r = fs_read_all(fs, path, MAX_CONF_BYTES, true, &text, &size);
 	if (r < 0)
 		return r;
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		read_line(line, name, answers);
+		read_line(line, name, said);
+	record(fs, path, said);
+	for (size_t i = 0; i < ELEMENTSOF(keys); i++)
+		if (said[i].is_said && (!answers[i].is_said || strcmp(name, answers[i].name) >= 0))
+			answers[i] = said[i];
 	return 0;
 }
 

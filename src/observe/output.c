@@ -22,6 +22,7 @@ static bool has_folder(const struct fs *fs, const char *path)
 static int observe_file(const struct fs *fs, enum output o, const char *path,
 			struct output_file *ret)
 {
+	static const char stand_in[] = "# left out\n";
 	_cleanup_(freep) char *text = NULL;
 	char target[PATH_LEN];
 	size_t size;
@@ -44,11 +45,13 @@ static int observe_file(const struct fs *fs, enum output o, const char *path,
 		log_debug_errno(r, "%s", path);
 		return 0;
 	}
-	/* Others' files may hold what is nobody's business: only ours go into a capture. */
-	if (is_own_output(o, text)) {
-		fs_record(fs, RECORD_FILE, path + 1, text, size);
-		ret->text = TAKE(text);
+	/* A file of another program may hold anything: a capture has that there is one. */
+	if (!is_own_output(o, text)) {
+		fs_record(fs, RECORD_FILE, path + 1, stand_in, strlen(stand_in));
+		return 0;
 	}
+	fs_record(fs, RECORD_FILE, path + 1, text, size);
+	ret->text = TAKE(text);
 	return 0;
 }
 

@@ -28,6 +28,26 @@ static int read_text(const struct fs *fs, const char *path, char **ret)
 	return r == -ENOMEM ? r : 0;
 }
 
+/* A manifest of others may hold tokens: a capture only has that there is one. */
+static int read_manifest(const struct fs *fs, const char *path, char **ret)
+{
+	static const char stand_in[] = "# left out\n";
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, path, MAX_BYTES, true, ret, &size);
+	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+		log_debug_errno(r, "/%s: not ours", path);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+
+	if (is_prefix(*ret, MANIFEST_MARK))
+		fs_record(fs, RECORD_FILE, path, *ret, size);
+	else
+		fs_record(fs, RECORD_FILE, path, stand_in, strlen(stand_in));
+	return 0;
+}
+
 /* What the last configuration of this boot wrote elsewhere. */
 static void find_old_file(const struct fs *fs, const struct config *c, struct node *n)
 {
@@ -49,7 +69,7 @@ static int find_old_manifest(const struct fs *fs, const struct config *c, struct
 	    strstr(path, "/../") || streq(path, c->plugin.manifest))
 		return 0;
 
-	r = read_text(fs, path + 1, &text);
+	r = read_manifest(fs, path + 1, &text);
 	if (text && is_prefix(text, MANIFEST_MARK))
 		COPY(n->old_manifest_path, path);
 	return r;
@@ -117,7 +137,7 @@ int observe_plugin(const struct fs *fs, const struct config *c, struct node *n)
 	if (r >= 0 && *c->plugin.config_file)
 		r = read_text(fs, c->plugin.config_file + 1, &n->plugin_file);
 	if (r >= 0 && *c->plugin.manifest)
-		r = read_text(fs, c->plugin.manifest + 1, &n->manifest_file);
+		r = read_manifest(fs, c->plugin.manifest + 1, &n->manifest_file);
 	if (r < 0 || !fs->is_live || c->plugin.type == PLUGIN_NONE || *c->plugin.manifest ||
 	    !n->plugin_file || !get_change(fs, c->plugin.config_file + 1, &change))
 		return r;

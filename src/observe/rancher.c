@@ -13,7 +13,48 @@ void rancher_done(struct rancher *r)
 	flags_done(&r->flags);
 }
 
-/* A copy with the flags alone, each in its line. */
+/* Of a flag that is not read it is told that there is one. */
+static const char *kept_text(const struct yaml_item *item)
+{
+	return !is_prefix(item->key, "kubelet-arg") || flags_is_kubelets(item->text) ? item->text
+										     : "";
+}
+
+static bool is_kept(const struct yaml_item *item)
+{
+	static const char *const keys[] = { "kubelet-arg", "kubelet-arg+", "data-dir", "node-ip" };
+
+	for (size_t i = 0; i < ELEMENTSOF(keys) && !item->is_odd && !item->is_null; i++)
+		if (streq(item->key, keys[i]))
+			return true;
+	return false;
+}
+
+static bool is_one(const char *key)
+{
+	return streq(key, "data-dir");
+}
+
+static void put_item(FILE *f, const struct yaml_item *item, uint32_t *line, const char **open)
+{
+	const bool is_first = !streq(*open, item->key);
+
+	if (is_first)
+		fputs(**open && !is_one(*open) ? "]" : "", f);
+	for (bool is_same = is_first && **open; *line < item->line || is_same; is_same = false) {
+		fputc('\n', f);
+		++*line;
+	}
+	if (is_first)
+		fprintf(f, "%s: %s", item->key, is_one(item->key) ? "" : "[");
+	fputc('\'', f);
+	for (const char *c = kept_text(item); *c; c++)
+		fprintf(f, *c == '\'' ? "''" : "%c", *c);
+	fputs(is_one(item->key) ? "'" : "',", f);
+	*open = item->key;
+}
+
+/* A copy with the keys that are read alone, each in its line. */
 static int record(const struct fs *fs, const char *path, const struct yaml_items *items)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -27,26 +68,10 @@ static int record(const struct fs *fs, const char *path, const struct yaml_items
 	f = open_memstream(&text, &size);
 	if (!f)
 		return -ENOMEM;
-	for (size_t i = 0; i < items->n_items; i++) {
-		const struct yaml_item *item = &items->items[i];
-		const bool is_args = is_prefix(item->key, "kubelet-arg");
-
-		if ((!is_args && !streq(item->key, "data-dir") && !streq(item->key, "node-ip")) ||
-		    item->is_odd || item->is_null)
-			continue;
-		if (*open && !streq(open, item->key))
-			fputs("]", f);
-		for (; line < item->line; line++)
-			fputc('\n', f);
-		if (!streq(open, item->key))
-			fprintf(f, "%s: [", item->key);
-		fputc('\'', f);
-		for (const char *c = item->text; *c; c++)
-			fprintf(f, *c == '\'' ? "''" : "%c", *c);
-		fputs("',", f);
-		open = item->key;
-	}
-	fputs(*open ? "]\n" : "# left out\n", f);
+	for (size_t i = 0; i < items->n_items; i++)
+		if (is_kept(&items->items[i]))
+			put_item(f, &items->items[i], &line, &open);
+	fputs(!*open ? "# left out\n" : is_one(open) ? "\n" : "]\n", f);
 	if (text_close(f, &text) < 0)
 		return -ENOMEM;
 	fs_record(fs, RECORD_FILE, path + 1, text, size);
@@ -69,12 +94,10 @@ static int read_config(struct rancher *rn, const struct fs *fs, const char *path
 		       size_t size)
 {
 	_cleanup_(yaml_items_done) struct yaml_items items = {};
-	_cleanup_(freep) char *text = NULL;
 	const struct yaml_item *dir;
-	size_t text_size;
 	int has_flags = 0, r;
 
-	r = source_read(fs, path, YAML_ANY, &items, &text, &text_size);
+	r = source_read(fs, path, YAML_ANY, &items);
 	if (r == -ENOENT || r == -ENODATA || r == -ENOMEM)
 		return r == -ENOMEM ? r : 0;
 	if (r < 0) {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sources.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+
+#include "kept.h"
 
 #define MAX_DEPTH 8   /* of folders in the folder of drop-ins */
 #define MAX_FILES 256 /* in it */
@@ -56,24 +59,23 @@ static int record_refused(const struct fs *fs, const char *path, int why)
 	return 0;
 }
 
-/* HTTP headers may hold tokens; nothing else in this kind is a secret. */
-static int record_understood(const struct fs *fs, const char *path, const char *text, size_t size)
+static int record_understood(const struct fs *fs, const char *path, const struct yaml_items *items)
 {
-	_cleanup_(freep) char *shown = NULL;
+	_cleanup_(freep) char *kept = NULL;
+	size_t size;
 	int r;
 
 	if (!fs->on_read)
 		return 0;
 
-	r = yaml_blank(text, size, "staticPodURLHeader", &shown);
+	r = kept_write(items, &kept, &size);
 	if (r < 0)
 		return r;
-	fs_record(fs, RECORD_FILE, path, shown, size);
+	fs_record(fs, RECORD_FILE, path, kept, size);
 	return 0;
 }
 
-int source_read(const struct fs *fs, const char *path, enum yaml_kind kind, struct yaml_items *ret,
-		char **ret_text, size_t *ret_size)
+int source_read(const struct fs *fs, const char *path, enum yaml_kind kind, struct yaml_items *ret)
 {
 	_cleanup_(freep) char *text = NULL;
 	size_t size;
@@ -82,27 +84,18 @@ int source_read(const struct fs *fs, const char *path, enum yaml_kind kind, stru
 	r = fs_read_all(fs, path + strspn(path, "/"), YAML_MAX_BYTES, true, &text, &size);
 	if (r == -ENOTDIR)
 		return -ENOENT;
-	if (r >= 0)
-		r = yaml_read(text, size, kind, ret);
-	if (r < 0)
-		return r;
-
-	*ret_text = TAKE(text);
-	*ret_size = size;
-	return 0;
+	return r < 0 ? r : yaml_read(text, size, kind, ret);
 }
 
 static int add(struct sources *l, const struct fs *fs, const char *path, const char *name)
 {
 	_cleanup_(yaml_items_done) struct yaml_items items = {};
-	_cleanup_(freep) char *text = NULL;
 	struct source *s;
-	size_t size;
 	int r;
 
-	r = source_read(fs, path, YAML_KUBELET, &items, &text, &size);
+	r = source_read(fs, path, YAML_KUBELET, &items);
 	if (r >= 0)
-		r = record_understood(fs, path + strspn(path, "/"), text, size);
+		r = record_understood(fs, path + strspn(path, "/"), &items);
 	else if (r != -ENOENT && r != -ENOMEM &&
 		 record_refused(fs, path + strspn(path, "/"), r) < 0)
 		return -ENOMEM;
@@ -199,6 +192,7 @@ int sources_add_folder(struct sources *l, const struct fs *fs, const char *folde
 const struct yaml_item *sources_find(const struct sources *l, const char *key, const char *sub,
 				     const struct source **ret)
 {
+	assert(kept_is_read(key, sub)); /* else a capture would tell something else */
 	for (size_t i = l->n_sources; i-- > 0;) {
 		const struct source *s = &l->sources[i];
 		const struct yaml_item *top = yaml_find(&s->items, key, ""), *item = top;

@@ -28,8 +28,8 @@ struct sources {
 void sources_done(struct sources *l);
 
 /*
- * Reads a file, absolute @path. A recorder gets what is understood, without HTTP headers; of
- * anything else something that is refused for the same reason. Return: 0, -ENOENT, -ENOMEM, or an
+ * Reads a file, absolute @path. A recorder gets the keys that are read (kept.h); of a file that is
+ * refused something that is refused for the same reason. Return: 0, -ENOENT, -ENOMEM, or an
  * error of yaml.h.
  */
 int sources_add_file(struct sources *l, const struct fs *fs, const char *path);
@@ -45,5 +45,4 @@ const struct yaml_item *sources_find(const struct sources *l, const char *key, c
 				     const struct source **ret);
 
 /* Reads YAML of any kind; what is recorded is up to the caller. As sources_add_file(). */
-int source_read(const struct fs *fs, const char *path, enum yaml_kind kind, struct yaml_items *ret,
-		char **ret_text, size_t *ret_size);
+int source_read(const struct fs *fs, const char *path, enum yaml_kind kind, struct yaml_items *ret);
