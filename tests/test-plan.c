@@ -1402,6 +1402,31 @@ static void has_no_prefix_route(struct scene *s)
 {
 	s->addresses[0].flags |= IFA_F_NOPREFIXROUTE;
 }
+/* What NetworkManager does: in the order in which it brings NICs up, from metric 100 on. */
+static void hint_of_manager(uint32_t metric, uint32_t flags, uint8_t protocol, const char *expected)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct scene s;
+
+	set_scene(&s, 1);
+	s.config.route.manage = true;
+	add_address(&s, RAIL1, "10.0.0.2", 24);
+	s.addresses[0].flags |= flags;
+	add_route(&s, "10.0.0.0", 24, RAIL1, metric, protocol);
+	make_plan(&s, &p);
+	assert_string_equal(p.n_reasons > 0 ? reason_code(p.reasons[0].reason) : "", expected);
+	if (*expected)
+		assert_string_equal(p.reasons[0].detail,
+				    "10.0.0.0/24 dev eth1 has metric 101, below 200");
+}
+
+static void a_route_that_a_manager_made_is_told(_unused_ void **state)
+{
+	hint_of_manager(101, IFA_F_NOPREFIXROUTE, RTPROT_KERNEL, "route-not-ranked");
+	hint_of_manager(200, IFA_F_NOPREFIXROUTE, RTPROT_KERNEL, "");
+	hint_of_manager(101, 0, RTPROT_KERNEL, "");
+}
+
 static void is_elsewhere(struct scene *s)
 {
 	s->addresses[0].ifindex = OTHER;
@@ -1903,6 +1928,16 @@ static void pf_without_carrier(struct scene *s)
 	netdev_of(s, FIRST)->has_carrier = false;
 	vf_without_carrier(s);
 }
+static void no_cable(struct scene *s)
+{
+	pf_without_carrier(s);
+	COPY(netdev_of(s, FIRST)->link_state, LINK_NO_CABLE);
+}
+static void autonegotiation(struct scene *s)
+{
+	pf_without_carrier(s);
+	COPY(netdev_of(s, FIRST)->link_state, "autoneg");
+}
 static void representor(struct scene *s, const char *port_name, bool is_up)
 {
 	struct netdev *nd = add_netdev(s, 30, "eth1r", FIRST);
@@ -1964,6 +1999,11 @@ static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 		  false },
 		{ "its PF has no carrier", pf_without_carrier,
 		  "mlx5_v1 port 1 is DOWN: eth1 of its physical function has no carrier", true },
+		{ "its PF has no cable", no_cable,
+		  "mlx5_v1 port 1 is DOWN: eth1 of its physical function has no cable", true },
+		{ "its PF's driver tells why", autonegotiation,
+		  "mlx5_v1 port 1 is DOWN: eth1 of its physical function has no carrier: autoneg",
+		  true },
 		{ "no carrier", vf_without_carrier, "mlx5_v1 port 1 is DOWN: eth1v1 has no carrier",
 		  true },
 		{ "a CNI brings it up", of_a_cni,
@@ -2888,6 +2928,7 @@ static void every_action_is_of_the_step_of_its_verb(_unused_ void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_route_that_a_manager_made_is_told),
 		cmocka_unit_test(what_we_bring_up_takes_no_default_route),
 		cmocka_unit_test(systemd_runs_its_generators_again_before_the_node_is_ready),
 		cmocka_unit_test(a_finished_node_has_an_empty_plan_and_is_ready),

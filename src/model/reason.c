@@ -506,6 +506,14 @@ static const struct {
 		"Two agents ranking one NIC will quarrel: stop the other one (for example the agent "
 		"of the eRDMA controller), or set [Route] Manage=no.",
 	},
+	[REASON_ROUTE_NOT_RANKED] = {
+		"route-not-ranked",
+		"A network manager made the route of this NIC's network itself, with a metric above "
+		"those of other NICs",
+		"Set the metric where the route is made (NetworkManager: \"nmcli connection modify NAME "
+		"ipv4.route-metric N ipv6.route-metric N\", then \"nmcli device reapply NETDEV\"): "
+		"only routes that the kernel made for an address are ranked here.",
+	},
 	[REASON_DEFAULT_ROUTE] = {
 		"default-route",
 		"The NIC has a default route, so sriov-network-device-plugin does not hand it out",

@@ -57,6 +57,16 @@ static bool is_without_manager(const struct view *v)
 	       (streq(v->port->state, "INIT") || streq(v->port->state, "ARMED"));
 }
 
+static bool has_no_cable(const struct view *v)
+{
+	return v->own && streq(v->own->link_state, LINK_NO_CABLE);
+}
+
+static bool has_pf_no_cable(const struct view *v)
+{
+	return v->pf && streq(v->pf->link_state, LINK_NO_CABLE);
+}
+
 static bool has_pf_no_carrier(const struct view *v)
 {
 	return v->pf && !v->pf->has_carrier;
@@ -88,6 +98,9 @@ static const struct {
 	  "it has a link, and no subnet manager makes it ACTIVE",
 	  "Start a subnet manager for this fabric (opensm, or that of a switch); \"sminfo\" tells "
 	  "whether one is reached from here." },
+	{ has_pf_no_cable, offsetof(struct view, pf), "%s of its physical function has no cable",
+	  NULL },
+	{ has_no_cable, offsetof(struct view, own), "%s has no cable", NULL },
 	{ has_pf_no_carrier, offsetof(struct view, pf),
 	  "%s of its physical function has no carrier", NULL },
 	{ has_no_carrier, offsetof(struct view, own), "%s has no carrier", NULL },
@@ -106,6 +119,7 @@ const char *port_cause(const struct node *n, const struct pci *pci, const struct
 
 	for (size_t i = 0; i < ELEMENTSOF(causes); i++) {
 		const struct netdev *named;
+		const char *words;
 		size_t used = strlen(detail);
 
 		if (!causes[i].is(&v))
@@ -113,8 +127,11 @@ const char *port_cause(const struct node *n, const struct pci *pci, const struct
 		memcpy(&named, (const char *)&v + causes[i].netdev, sizeof(named));
 		used += (size_t)snprintf(detail + used, size - used, "%s", used > 0 ? ": " : "");
 		if (used < size)
-			snprintf(detail + used, size - used, causes[i].words,
-				 named ? named->name : "");
+			used += (size_t)snprintf(detail + used, size - used, causes[i].words,
+						 named ? named->name : "");
+		words = named && named->is_up ? named->link_state : "";
+		if (used < size && words[0] && !streq(words, LINK_NO_CABLE))
+			snprintf(detail + used, size - used, ": %s", words);
 		return causes[i].advice;
 	}
 	return NULL;

@@ -14,8 +14,8 @@
  *
  * From what was never asked for to what only the cable can be: the device's own link is down, its
  * PF's is, in switchdev mode its representor is (mlx5e_rep_open() in .../mlx5/core/en_rep.c sets
- * the state of the VF's port), its PF keeps it down, there is no subnet manager, there is no
- * carrier.
+ * the state of the VF's port), its PF keeps it down, there is no subnet
+ * manager, no cable, or no carrier, with what the driver tells of that.
  *
  * Return: what to do about it, or NULL: what REASON_PORT_DOWN advises.
  */

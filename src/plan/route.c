@@ -11,6 +11,12 @@
 
 #define DEFAULT_METRIC_IPV6 256 /* IP6_RT_PRIO_ADDRCONF in include/net/ip6_route.h */
 
+static bool has_prefix(const struct address *a)
+{
+	return a->scope == RT_SCOPE_UNIVERSE && a->prefix_len < bits_of(a->family) &&
+	       a->prefix_len > 0 && !(a->flags & IFA_F_SECONDARY);
+}
+
 /* Has the kernel made a prefix route for this address that may be ranked? */
 static bool has_prefix_route(const struct address *a)
 {
@@ -18,8 +24,7 @@ static bool has_prefix_route(const struct address *a)
 	 * kernel: inet6_addr_modify() in net/ipv6/addrconf.c */
 	if (a->family == AF_INET6 && !(a->flags & IFA_F_PERMANENT))
 		return false;
-	return a->scope == RT_SCOPE_UNIVERSE && a->prefix_len < bits_of(a->family) &&
-	       a->prefix_len > 0 && !(a->flags & (IFA_F_SECONDARY | IFA_F_NOPREFIXROUTE));
+	return has_prefix(a) && !(a->flags & IFA_F_NOPREFIXROUTE);
 }
 
 static uint32_t metric_of(const struct address *a)
@@ -135,6 +140,44 @@ static int rank(const struct config *c, const struct node *n, struct plan *p,
 	return want_metric(p, k, a, wanted_metric(c, n, p, k, a));
 }
 
+/* To the prefix of this address, by its netdev, whatever metric it has. */
+static bool is_route_to(const struct route *t, const struct address *a)
+{
+	uint8_t prefix[16];
+
+	prefix_of(a, prefix);
+	return t->table == RT_TABLE_MAIN && t->ifindex == a->ifindex && t->family == a->family &&
+	       t->prefix_len == a->prefix_len && memcmp(t->dst, prefix, sizeof(prefix)) == 0;
+}
+
+/*
+ * NetworkManager adds addresses with IFA_F_NOPREFIXROUTE and makes their routes itself, as the
+ * kernel would but with its own metric. It puts back what others change of them, so the metric is
+ * told and not contested.
+ */
+static int hint_route(const struct config *c, const struct node *n, struct plan *p,
+		      const struct address *a)
+{
+	const struct carrier *k = carrier_of(p, a->ifindex);
+	char name[64], detail[256];
+	uint32_t least;
+
+	if (!k || is_hands_off(k) || !has_prefix(a) || !(a->flags & IFA_F_NOPREFIXROUTE))
+		return 0;
+	least = base_metric(c, n, p, a);
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *t = &n->routes[i];
+
+		if (!is_route_to(t, a) || t->metric >= least)
+			continue;
+		format_address(t->family, t->dst, t->prefix_len, name, sizeof(name));
+		snprintf(detail, sizeof(detail), "%s dev %s has metric %" PRIu32 ", below %" PRIu32,
+			 name, k->netdev->name, t->metric, least);
+		return plan_add_hint(p, REASON_ROUTE_NOT_RANKED, k->device->pci->address, detail);
+	}
+	return 0;
+}
+
 /*
  * In the order of the table: a route that is moved stands behind others of the same metric, so that
  * what is moved back in this order stands as it did before.
@@ -153,5 +196,7 @@ int plan_route(const struct config *c, const struct node *n, struct plan *p)
 	for (size_t i = 0; i < n->n_addresses && r >= 0; i++)
 		if (!has_route(n, &n->addresses[i]))
 			r = rank(c, n, p, &n->addresses[i]);
+	for (size_t i = 0; i < n->n_addresses && r >= 0; i++)
+		r = hint_route(c, n, p, &n->addresses[i]);
 	return r;
 }
