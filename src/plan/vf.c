@@ -107,11 +107,25 @@ static int add_changes(const struct node *n, struct plan *p, const struct device
 	return 0;
 }
 
+/* A VF of this PF that carries the node, also where the PF is named and may have others. */
+static const struct node_nic *vf_of_node(const struct node *n, const struct plan *p,
+					 const struct pci *pf)
+{
+	for (size_t i = 0; i < p->n_node_nics; i++) {
+		const struct pci *pci = node_pci(n, p->node_nics[i].pci);
+
+		if (pci && streq(pci->physfn, pf->address))
+			return &p->node_nics[i];
+	}
+	return NULL;
+}
+
 static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 {
 	const struct pci *pf = d->pci;
 	uint32_t have = pf->num_vfs, want = d->wanted_vfs;
 	char users[ELEMENTSOF(((struct action *)0)->detail)], detail[GATE_DETAIL_LEN];
+	const struct node_nic *vf;
 	enum class class;
 	enum reason obstacle;
 	struct action *a;
@@ -120,10 +134,11 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 		want = COUNT_MAX; /* max of none is still a wish for VFs */
 	if (want == UINT32_MAX || want == have)
 		return 0;
-	if (d->node_nic && d->node_nic->is_by_vf) {
+	vf = vf_of_node(n, p, pf);
+	if (vf) {
 		a = add_change(p, CLASS_REFUSED, REASON_NODE_NIC, pf, have, want);
 		if (a)
-			node_nic_describe(d->node_nic, a->detail, sizeof(a->detail));
+			node_nic_describe(vf, a->detail, sizeof(a->detail));
 		return a ? 0 : -ENOMEM;
 	}
 
