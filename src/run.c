@@ -143,6 +143,7 @@ int run_load_config(struct doors *d, const char *file, struct config *ret)
 	problem = config_errors_first(&errors);
 	if (problem)
 		COPY(c.problem, problem);
+	c.is_one_file = file != NULL;
 	*ret = c;
 	return 0;
 }

@@ -197,6 +197,7 @@ struct config {
 	} service;
 
 	char hash[17];     /* of the merged text, hex */
+	bool is_one_file;  /* of --config: nobody else reads that */
 	bool is_invalid;   /* the files are malformed: this is the last good one, or empty */
 	bool has_unknown;  /* a key or section this version does not know was skipped */
 	char problem[512]; /* the first error or unknown key, as shown to the user */

@@ -45,7 +45,7 @@ int observe_generated(const struct fs *fs, const struct config *c)
 	_cleanup_(freep) char *kubelet = NULL, *gate = NULL;
 	int r;
 
-	if (!fs->is_live || !fs_exists(fs, "run/systemd/system"))
+	if (!fs->is_live || c->is_one_file || !fs_exists(fs, "run/systemd/system"))
 		return 0;
 	r = units_kubelet_drop_in(c, &kubelet);
 	if (r >= 0)

@@ -9,7 +9,8 @@
 #include "../model/config.h"
 
 /*
- * Not stale: where systemd does not run, in a captured tree, and where another generator of that
- * name, in /etc, /run or /usr/local, takes the place of ours. Return: 1 stale, 0, or -ENOMEM.
+ * Not stale: where systemd does not run, in a captured tree, for a file of --config, and where
+ * another generator of that name, in /etc, /run or /usr/local, takes the place of ours. Return: 1
+ * stale, 0, or -ENOMEM.
  */
 int observe_generated(const struct fs *fs, const struct config *c);
