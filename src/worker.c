@@ -20,6 +20,7 @@ void worker_describe(const struct action *a, char *ret, size_t size)
 			snprintf(ret, size, "creating %s VFs on %s", a->to, target);
 		break;
 	case VERB_BIND_DRIVER:
+	case VERB_PROBE_DRIVER:
 		snprintf(ret, size, "binding %s to %s", target, a->to);
 		break;
 	case VERB_LOAD_MODULE:

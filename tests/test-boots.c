@@ -240,10 +240,9 @@ static void a_step_that_loops_is_left_out_and_the_rest_is_not(_unused_ void **st
 
 static void what_cannot_crash_a_machine_is_no_step(_unused_ void **state)
 {
-	static const enum verb can[] = {
-		VERB_LOAD_MODULE,    VERB_RELOAD_MODULE, VERB_BIND_DRIVER,
-		VERB_SET_NETNS_MODE, VERB_SET_NUM_VFS,   VERB_REBIND_DRIVER
-	};
+	static const enum verb can[] = { VERB_LOAD_MODULE,  VERB_RELOAD_MODULE,  VERB_BIND_DRIVER,
+					 VERB_PROBE_DRIVER, VERB_SET_NETNS_MODE, VERB_SET_NUM_VFS,
+					 VERB_REBIND_DRIVER };
 	struct boot_step step;
 	struct scene s;
 

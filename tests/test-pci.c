@@ -134,19 +134,20 @@ static void a_scalable_function_is_not_its_pf(_unused_ void **state)
 }
 
 /* The kernel's read of it waits for a driver that is being bound or removed. */
-static void an_override_is_read_of_unbound_vfs_only(_unused_ void **state)
+static void an_override_is_read_of_what_cannot_hang(_unused_ void **state)
 {
 	static const struct {
 		const char *text, *stuck, *expected;
 		bool is_bound;
+		const char *pf; /* the netdev that the PF had in this boot; "": never bound */
 	} rows[] = {
-		{ "vfio-pci\n", "", "vfio-pci", false },
-		{ "(null)\n", "", "", false },
-		{ NULL, "", "", false },
-		{ "vfio-pci\n", "", "", true },
-		{ "vfio-pci\n", "0000:41:00.3", "", false },
-		{ "vfio-pci\n", CARD, "", false },
-		{ "vfio-pci\n", OTHER, "vfio-pci", false },
+		{ "vfio-pci\n", "", "vfio-pci", false, "" },
+		{ "(null)\n", "", "", false, "eth1" },
+		{ NULL, "", "", false, "eth1" },
+		{ "vfio-pci\n", "", "", true, "eth1" },
+		{ "vfio-pci\n", "0000:41:00.3", "", false, "eth1" },
+		{ "vfio-pci\n", CARD, "", false, "eth1" },
+		{ "vfio-pci\n", OTHER, "vfio-pci", false, "eth1" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -163,11 +164,17 @@ static void an_override_is_read_of_unbound_vfs_only(_unused_ void **state)
 		if (rows[i].is_bound)
 			tree_link(&t, FOLDER "0000:41:00.3/driver", "../../drivers/vfio-pci");
 		COPY(n.stuck, rows[i].stuck);
+		n.memories = calloc(1, sizeof(*n.memories));
+		assert_non_null(n.memories);
+		COPY(n.memories[0].pci, CARD);
+		COPY(n.memories[0].netdev, rows[i].pf);
+		n.n_memories = 1;
 
 		assert_int_equal(observe_pci(&t.fs, &n), 0);
 		assert_string_equal(node_pci(&n, "0000:41:00.3")->driver_override,
 				    rows[i].expected);
-		assert_string_equal(node_pci(&n, CARD)->driver_override, "");
+		assert_string_equal(node_pci(&n, CARD)->driver_override,
+				    rows[i].pf[0] ? "" : "none");
 		tree_remove(&t);
 	}
 }
@@ -219,7 +226,7 @@ int main(void)
 		cmocka_unit_test(an_odd_file_costs_its_own_function_at_most),
 		cmocka_unit_test(what_is_no_function_is_passed_over),
 		cmocka_unit_test(a_scalable_function_is_not_its_pf),
-		cmocka_unit_test(an_override_is_read_of_unbound_vfs_only),
+		cmocka_unit_test(an_override_is_read_of_what_cannot_hang),
 		cmocka_unit_test(a_vdpa_device_is_of_the_function_it_was_made_of),
 		cmocka_unit_test(a_vf_is_one_whatever_its_index),
 	};

@@ -326,10 +326,16 @@ static void none_in_firmware(struct scene *s)
 {
 	find_pci(s, FIRST)->total_vfs = 0;
 }
-static void unbound(struct scene *s)
+static void never_bound(struct scene *s)
 {
 	*find_pci(s, FIRST)->driver = '\0';
 	COPY(find_pci(s, FIRST)->module, "mlx5_core");
+}
+/* By somebody, in this boot. */
+static void unbound(struct scene *s)
+{
+	never_bound(s);
+	s->memories[s->node.n_memories++] = (struct memory){ .pci = FIRST, .netdev = "eth1" };
 }
 static void stuck(struct scene *s)
 {
@@ -1664,7 +1670,7 @@ static void modules_that_are_not_there_are_loaded_or_told(_unused_ void **state)
 	}
 }
 
-static void what_drives_an_unbound_function_is_loaded_but_only_vfs_are_bound(_unused_ void **state)
+static void what_drives_an_unbound_function_is_loaded_and_binds_it(_unused_ void **state)
 {
 	static const struct {
 		const char *name, *unbound, *module;
@@ -1673,7 +1679,8 @@ static void what_drives_an_unbound_function_is_loaded_but_only_vfs_are_bound(_un
 	} rows[] = {
 		{ "PF, to be loaded", FIRST, "mlx5_core", MODULE_AVAILABLE,
 		  "load-module mlx5_core" },
-		{ "PF, loaded", FIRST, "mlx5_core", MODULE_LOADED, "" },
+		{ "PF, loaded", FIRST, "mlx5_core", MODULE_LOADED,
+		  "probe-driver " FIRST " ->mlx5_core" },
 		{ "PF, missing", FIRST, "mlx5_core", MODULE_MISSING,
 		  "load-module mlx5_core impossible module-missing" },
 		{ "VF, to be loaded", VF, "mlx5_core", MODULE_AVAILABLE, "load-module mlx5_core" },
@@ -1696,6 +1703,95 @@ static void what_drives_an_unbound_function_is_loaded_but_only_vfs_are_bound(_un
 		set_module(&s, "mlx5_core", rows[i].state);
 		assert_plan(&s, rows[i].name, rows[i].expected);
 	}
+}
+
+static void override(struct scene *s)
+{
+	never_bound(s);
+	COPY(find_pci(s, FIRST)->driver_override, "vfio-pci");
+}
+static void another_module(struct scene *s)
+{
+	never_bound(s);
+	COPY(find_pci(s, FIRST)->module, "igb");
+	set_module(s, "igb", MODULE_LOADED);
+}
+static void module_to_be_loaded(struct scene *s)
+{
+	never_bound(s);
+	set_module(s, "mlx5_core", MODULE_AVAILABLE);
+}
+static void something_hangs(struct scene *s)
+{
+	never_bound(s);
+	COPY(s->node.stuck, SECOND);
+}
+
+/* The host of a BlueField that boots faster than the card. */
+static void a_pf_whose_probe_came_too_early_is_probed_again(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*spoil)(struct scene *s);
+		bool is_probed;
+	} rows[] = {
+		{ "never bound", never_bound, true },
+		{ "meant for another driver", override, false },
+		{ "unbound by somebody", unbound, false },
+		{ "of another driver", another_module, false },
+		{ "loading binds it", module_to_be_loaded, false },
+		{ "a write hangs", something_hangs, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		bool is_probed = false;
+		struct scene s;
+
+		set_scene(&s, 2);
+		s.sections[0].match = (char *)"pci:*";
+		rows[i].spoil(&s);
+		make_plan(&s, &p);
+		for (size_t k = 0; k < p.n_actions; k++)
+			is_probed |= p.actions[k].verb == VERB_PROBE_DRIVER &&
+				     p.actions[k].class == CLASS_CHANGE;
+		if (is_probed != rows[i].is_probed)
+			fail_msg("%s", rows[i].name);
+	}
+}
+
+static void it_is_probed_once_a_minute_and_after_all_else(_unused_ void **state)
+{
+	struct repeat repeat = { .verb = "probe-driver", .target = FIRST, .n = 1 };
+	_cleanup_(plan_done) struct plan p = {}, later = {};
+	struct plan tried = {};
+	struct scene s;
+
+	set_scene(&s, 2);
+	never_bound(&s);
+	netdev_of(&s, SECOND)->is_up = false;
+	assert_plan(&s, "all else goes before",
+		    "set-link-up " SECOND "\nwait " FIRST " waiting no-driver");
+	netdev_of(&s, SECOND)->is_up = true;
+	assert_plan(&s, "then it", "probe-driver " FIRST " ->mlx5_core");
+
+	/* Not again in the same pass, and it is no failure. */
+	make_plan(&s, &p);
+	p.actions[0].is_done = true;
+	tried = (struct plan){ .actions = p.actions, .n_actions = 1 };
+	s.tried = &tried;
+	assert_plan(&s, "tried", "wait " FIRST " waiting no-driver");
+	s.tried = NULL;
+
+	s.node.repeats = &repeat;
+	s.node.n_repeats = 1;
+	s.node.now_usec = 100 * USEC_PER_SEC;
+	repeat.last_usec = 41 * USEC_PER_SEC;
+	assert_plan(&s, "59 s ago", "wait " FIRST " waiting no-driver");
+	make_plan(&s, &later);
+	assert_int_equal(later.again_usec, 101 * USEC_PER_SEC);
+	repeat.last_usec = 40 * USEC_PER_SEC;
+	assert_plan(&s, "a minute ago", "probe-driver " FIRST " ->mlx5_core");
 }
 
 static void an_unbound_pf_that_is_handed_out_is_a_reason(_unused_ void **state)
@@ -2949,7 +3045,9 @@ int main(void)
 		cmocka_unit_test(a_metric_names_its_address_and_its_netdev),
 		cmocka_unit_test(the_kubelets_settings_are_one_change_and_refusals_are_told),
 		cmocka_unit_test(modules_that_are_not_there_are_loaded_or_told),
-		cmocka_unit_test(what_drives_an_unbound_function_is_loaded_but_only_vfs_are_bound),
+		cmocka_unit_test(what_drives_an_unbound_function_is_loaded_and_binds_it),
+		cmocka_unit_test(a_pf_whose_probe_came_too_early_is_probed_again),
+		cmocka_unit_test(it_is_probed_once_a_minute_and_after_all_else),
 		cmocka_unit_test(an_unbound_pf_that_is_handed_out_is_a_reason),
 		cmocka_unit_test(the_netns_mode_is_changed_where_it_is_known_and_differs),
 		cmocka_unit_test(a_device_is_usable_when_every_condition_holds),

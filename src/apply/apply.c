@@ -19,6 +19,7 @@ static const struct {
 	[VERB_RELOAD_MODULE] = { apply_reload_module, 300 * USEC_PER_SEC, 0 },
 	[VERB_SET_OPTION] = { NULL, 0, 0 },
 	[VERB_BIND_DRIVER] = { apply_bind_driver, 130 * USEC_PER_SEC, 0 },
+	[VERB_PROBE_DRIVER] = { apply_probe_driver, 300 * USEC_PER_SEC, 0 },
 	[VERB_SET_NETNS_MODE] = { apply_set_netns_mode, 10 * USEC_PER_SEC, 0 },
 	[VERB_SET_NUM_VFS] = { apply_set_num_vfs, 120 * USEC_PER_SEC, 600 * USEC_PER_MSEC },
 	[VERB_WRITE_RULES] = { apply_write_rules, 30 * USEC_PER_SEC, 0 },

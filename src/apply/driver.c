@@ -170,6 +170,12 @@ int apply_reload_module(struct work *w, const struct action *a)
 	return r;
 }
 
+/* No driver took it, as before: that is looked at, and tried again later. */
+int apply_probe_driver(struct work *w, const struct action *a)
+{
+	return fs_write_attribute(&w->doors->fs, "sys/bus/pci/drivers_probe", a->target);
+}
+
 int apply_bind_driver(struct work *w, const struct action *a)
 {
 	char path[320], driver[MODULE_LEN];

@@ -13,6 +13,7 @@
 int apply_load_module(struct work *w, const struct action *a);
 int apply_reload_module(struct work *w, const struct action *a);
 int apply_bind_driver(struct work *w, const struct action *a);
+int apply_probe_driver(struct work *w, const struct action *a);
 int apply_set_netns_mode(struct work *w, const struct action *a);
 int apply_set_num_vfs(struct work *w, const struct action *a);
 int apply_write_rules(struct work *w, const struct action *a);

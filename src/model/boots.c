@@ -10,6 +10,7 @@ static const char *driver_of(const struct node *n, const struct action *a)
 	case VERB_RELOAD_MODULE:
 		return a->target;
 	case VERB_BIND_DRIVER:
+	case VERB_PROBE_DRIVER:
 	case VERB_REBIND_DRIVER:
 		return a->to;
 	default:

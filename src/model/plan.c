@@ -186,7 +186,8 @@ bool needs_users(const struct plan *p)
 
 static bool is_pci_write(enum verb v)
 {
-	return v == VERB_SET_NUM_VFS || v == VERB_BIND_DRIVER || v == VERB_REBIND_DRIVER;
+	return v == VERB_SET_NUM_VFS || v == VERB_BIND_DRIVER || v == VERB_REBIND_DRIVER ||
+	       v == VERB_PROBE_DRIVER;
 }
 
 const char *plan_stuck(const struct plan *p)
@@ -266,6 +267,7 @@ static const struct {
 	[VERB_RELOAD_MODULE] = { "reload-module", false, true },
 	[VERB_SET_OPTION] = { "set-option", false },
 	[VERB_BIND_DRIVER] = { "bind-driver", false, true },
+	[VERB_PROBE_DRIVER] = { "probe-driver", false, true },
 	[VERB_SET_NETNS_MODE] = { "set-netns-mode", false, true },
 	[VERB_SET_NUM_VFS] = { "set-num-vfs", true, true },
 	[VERB_WRITE_RULES] = { "write-rules", false },

@@ -36,6 +36,7 @@ enum verb {
 	VERB_RELOAD_MODULE,    /* target: the module; from, to: its options, "compat_mode=Y" */
 	VERB_SET_OPTION,       /* never a change: who asks for the opposite; target: the module */
 	VERB_BIND_DRIVER,      /* target: PCI address of an unbound VF; to: the driver */
+	VERB_PROBE_DRIVER,     /* target: PCI address of an unbound PF; to: the driver */
 	VERB_SET_NETNS_MODE,   /* from, to: "shared", "exclusive" */
 	VERB_SET_NUM_VFS,      /* target: PCI address of the PF; from, to: VFs */
 	VERB_WRITE_RULES,      /* target: path of the generated udev rules */

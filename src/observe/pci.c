@@ -3,9 +3,11 @@
 
 #include <ctype.h>
 
-#define FOLDER       "sys/bus/pci/devices"
-#define VDPA_FOLDER  "sys/bus/vdpa/devices"
-#define CLASS_BRIDGE 0x06
+#define FOLDER        "sys/bus/pci/devices"
+#define VDPA_FOLDER   "sys/bus/vdpa/devices"
+#define CLASS_BRIDGE  0x06
+#define CLASS_NETWORK 0x02
+#define NVIDIA_VENDOR 0x15b3 /* Mellanox */
 
 /* An address as the kernel writes it: "0000:3b:00.0", longer domains with more digits. */
 static bool is_address(const char *s, size_t len)
@@ -182,13 +184,23 @@ static int name_vfs(const struct fs *fs, struct node *n, struct pci *pf)
 	return 0;
 }
 
+/* A PF that plan/late.c may probe: one that had no driver in this boot does not hang in a removal.
+ */
+static bool is_never_bound(const struct node *n, const struct pci *pci)
+{
+	const struct memory *m = node_memory(n, pci->address);
+
+	return pci->vendor == NVIDIA_VENDOR && pci->class >> 16 == CLASS_NETWORK &&
+	       !(m && (m->netdev[0] || m->ibdev[0]));
+}
+
 /* A VF that hangs in a removal has no driver any more, and the lock of its driver is held. */
 static void read_override(const struct fs *fs, const struct node *n, struct pci *pci)
 {
 	char path[128];
 
-	if (!pci->physfn[0] || pci->driver[0] || streq(n->stuck, pci->address) ||
-	    streq(n->stuck, pci->physfn))
+	if ((!pci->physfn[0] && !is_never_bound(n, pci)) || pci->driver[0] ||
+	    (n->stuck[0] && (streq(n->stuck, pci->address) || streq(n->stuck, pci->physfn))))
 		return;
 	snprintf(path, sizeof(path), FOLDER "/%s/driver_override", pci->address);
 	if (fs_read(fs, path, pci->driver_override, sizeof(pci->driver_override)) < 0 ||

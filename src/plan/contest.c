@@ -289,7 +289,8 @@ void plan_forget_replaced(const struct node *n, struct plan *tried)
 		const uint64_t now = instance_of(n, a);
 
 		/* These make a new one themselves. */
-		if (a->verb == VERB_BIND_DRIVER || a->verb == VERB_REBIND_DRIVER)
+		if (a->verb == VERB_BIND_DRIVER || a->verb == VERB_REBIND_DRIVER ||
+		    a->verb == VERB_PROBE_DRIVER)
 			continue;
 		if (a->instance > 0 && now > 0 && a->instance != now)
 			a->is_done = false;
@@ -313,7 +314,8 @@ int plan_note_repeats(const struct config *c, const struct plan *tried, struct n
 				n->n_repeats = 0;
 			is_begun = true;
 		}
-		if (!tried->is_asked && !is_part(tried, a))
+		/* A probe is no more due for being asked for. */
+		if ((!tried->is_asked || a->verb == VERB_PROBE_DRIVER) && !is_part(tried, a))
 			r = note(a, n);
 	}
 	return r;

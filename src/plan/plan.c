@@ -85,8 +85,8 @@ int plan_make(const struct config *c, const struct node *n, const struct plan *t
 		plan_devices,  plan_driver,      plan_netns,     plan_carriers, plan_sysctl,
 		plan_rules,    plan_link_pf,     plan_vf,        plan_boots,    plan_birth,
 		plan_link_vf,  plan_metadata,    plan_addresses, plan_route,    plan_table,
-		plan_gateways, plan_coexistence, plan_gids,      plan_smc,      plan_boots,
-		plan_kubelet,  plan_health,
+		plan_gateways, plan_coexistence, plan_gids,      plan_smc,      plan_late,
+		plan_boots,    plan_kubelet,     plan_health,
 	};
 	_cleanup_(plan_done) struct plan p = { .tried = tried };
 	size_t n_before;

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Late: a card whose firmware came up after its driver's probe gave up is probed again.
+ *
+ * The host of a BlueField may boot faster than the card. mlx5 waits 120 s for its firmware and then
+ * fails (FW_PRE_INIT_TIMEOUT_MILI in drivers/net/ethernet/mellanox/mlx5/core/main.c) with an error
+ * that the kernel does not try again, and no event tells that the firmware is up.
+ */
+#include "../model/wanted.h"
+#include "steps.h"
+
+#define LATE_MODULE "mlx5_core"
+#define PAUSE_USEC  (60 * USEC_PER_SEC)
+
+static bool is_in_kernel(const struct module *m)
+{
+	return m && (m->state == MODULE_LOADED || m->state == MODULE_BUILTIN);
+}
+
+/*
+ * Unbound with its driver in the kernel, since the boot: one that had a driver before was unbound
+ * by somebody, and one with an override is meant for another driver. While a probe goes on the link
+ * to the driver is there: really_probe() in drivers/base/dd.c.
+ */
+static bool is_late(const struct node *n, const struct device *d)
+{
+	const struct memory *m = node_memory(n, d->pci->address);
+
+	return !d->is_vf && !d->pci->driver[0] && !d->pci->driver_override[0] &&
+	       streq(d->pci->module, LATE_MODULE) && is_in_kernel(node_module(n, LATE_MODULE)) &&
+	       !(m && (m->netdev[0] || m->ibdev[0] || m->was_usable));
+}
+
+/* CLOCK_MONOTONIC from which on it may be probed; 0: it was not, of late. */
+static uint64_t not_before(const struct node *n, const struct pci *pci)
+{
+	for (size_t i = 0; i < n->n_repeats; i++)
+		if (streq(n->repeats[i].verb, verb_name(VERB_PROBE_DRIVER)) &&
+		    streq(n->repeats[i].target, pci->address) &&
+		    n->now_usec >= n->repeats[i].last_usec &&
+		    n->now_usec - n->repeats[i].last_usec < PAUSE_USEC)
+			return n->repeats[i].last_usec + PAUSE_USEC;
+	return 0;
+}
+
+static int want_probe(const struct node *n, struct plan *p, const struct device *d)
+{
+	const uint64_t when = not_before(n, d->pci);
+	struct action *a;
+
+	if (when > 0 && (p->again_usec == 0 || when < p->again_usec))
+		p->again_usec = when;
+	if (when > 0 || was_tried(p, VERB_PROBE_DRIVER, d->pci->address, d->pci->module))
+		return 0;
+
+	a = plan_add(p, STEP_DRIVER, VERB_PROBE_DRIVER, CLASS_CHANGE, d->pci->address);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->to, d->pci->module);
+	return 0;
+}
+
+/* A probe may take its two minutes: all else of a pass goes before. */
+int plan_late(const struct config *c _unused_, const struct node *n, struct plan *p)
+{
+	const bool is_last = !has_open_changes(p);
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0 && is_last && !n->stuck[0]; i++)
+		if (is_late(n, &p->devices[i]))
+			r = want_probe(n, p, &p->devices[i]);
+	return r;
+}
