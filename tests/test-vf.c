@@ -904,6 +904,44 @@ static void trust_is_not_changed_under_somebody(_unused_ void **state)
 
 /* --- settings a driver does not have --- */
 
+/* The host of a BlueField in DPU mode may set nothing of its VFs, and tells so in several ways. */
+static void what_a_card_refuses_is_not_tried_again(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		int result, second; /* of the first VF, of the second */
+		const char *driver;
+		bool is_refused;
+	} rows[] = {
+		{ "EPERM", -EPERM, -EPERM, "mlx5_core", true },
+		{ "EINVAL", -EINVAL, -EINVAL, "mlx5_core", true },
+		{ "EREMOTEIO", -EREMOTEIO, -EREMOTEIO, "mlx5_core", true },
+		{ "EIO", -EIO, -EIO, "mlx5_core", false },
+		{ "another VF took it", -EINVAL, 0, "mlx5_core", false },
+		{ "another driver", -EINVAL, -EINVAL, "igb", false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		bool is_hinted = false, is_wanted = false;
+		struct scene s;
+
+		set_scene(&s, 2);
+		s.section.match = (char *)"pci:" PF;
+		COPY(pci_of(&s, PF)->driver, rows[i].driver);
+		add_vfs(&s, PF, 2, false, ZERO);
+		set_tried(&s, VERB_SET_VF_MAC, "0000:41:00.1", "", rows[i].result);
+		set_tried(&s, VERB_SET_VF_MAC, "0000:41:00.2", "", rows[i].second);
+		make_plan(&s, &p);
+		for (size_t k = 0; k < p.n_reasons; k++)
+			is_hinted |= p.reasons[k].reason == REASON_VF_SETTING_UNSUPPORTED;
+		for (size_t k = 0; k < p.n_actions; k++)
+			is_wanted |= p.actions[k].verb == VERB_SET_VF_MAC;
+		if (is_hinted != rows[i].is_refused || is_wanted == rows[i].is_refused)
+			fail_msg("%s", rows[i].name);
+	}
+}
+
 static void what_a_driver_has_not_is_no_failure_and_is_remembered(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
@@ -1547,6 +1585,7 @@ int main(void)
 		cmocka_unit_test(a_vf_of_another_program_gets_nothing),
 		cmocka_unit_test(vfs_of_others_are_not_missing_beside_one_of_ours),
 		cmocka_unit_test(trust_is_not_changed_under_somebody),
+		cmocka_unit_test(what_a_card_refuses_is_not_tried_again),
 		cmocka_unit_test(what_a_driver_has_not_is_no_failure_and_is_remembered),
 		cmocka_unit_test(memory_is_of_the_card_not_of_its_slot),
 		cmocka_unit_test(a_mac_follows_from_the_card_and_the_index_alone),

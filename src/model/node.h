@@ -377,8 +377,9 @@ enum vf_setting {
 	VF_SETTING_GUID = 2,
 	VF_SETTING_TRUST = 4,
 	VF_SETTING_LINK = 8,
-	VF_SETTING_MTU = 16, /* of the VF's own netdev */
-	VF_SETTING_ALL = 31,
+	VF_SETTING_MTU = 16,     /* of the VF's own netdev */
+	VF_SETTING_REFUSED = 32, /* the driver has one of them, and its card refuses it */
+	VF_SETTING_ALL = 63,
 };
 
 /* What this boot's earlier passes found; from state.json. */

@@ -531,10 +531,12 @@ static enum reason load_failure(const struct action *a)
 
 uint32_t unsupported_setting(const struct action *a)
 {
-	if (!a->is_done || a->result != -EOPNOTSUPP)
-		return 0;
+	return a->is_done && a->result == -EOPNOTSUPP ? vf_setting_of(a->verb) : 0;
+}
 
-	switch (a->verb) {
+uint32_t vf_setting_of(enum verb v)
+{
+	switch (v) {
 	case VERB_SET_VF_MAC:
 		return VF_SETTING_MAC;
 	case VERB_SET_VF_GUID:

@@ -287,6 +287,7 @@ const char *verb_name(enum verb v);   /* "set-num-vfs" */
 bool is_numeric(enum verb v);         /* from and to are numbers: so in JSON too */
 /* A setting that the driver of a VF's PF does not have: no failure, but an answer. */
 uint32_t unsupported_setting(const struct action *a); /* its vf_setting bit, or 0 */
+uint32_t vf_setting_of(enum verb v);                  /* the bit of what this verb sets, or 0 */
 /* Why an action that was tried failed; REASON_NONE: it did not. */
 enum reason action_failure(const struct action *a);
 /* What to do about an action that is no change: its own advice, or that of its reason. */

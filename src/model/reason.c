@@ -331,9 +331,10 @@ static const struct {
 	},
 	[REASON_VF_SETTING_UNSUPPORTED] = {
 		"vf-setting-unsupported",
-		"The driver has no such setting for virtual functions",
+		"The driver has no such setting for virtual functions, or its card refuses it",
 		"Remove the key from the [Device] section; on mlx5 it needs the legacy eswitch "
-		"mode and a kernel with CONFIG_MLX5_ESWITCH.",
+		"mode and a kernel with CONFIG_MLX5_ESWITCH; on a BlueField in DPU mode the card's "
+		"own system sets it, and Identity=keep and Trust=keep are right here.",
 	},
 	[REASON_NO_IPOIB] = {
 		"no-ipoib",

@@ -349,6 +349,9 @@ static int hint_pf(const struct node *n, struct plan *p, const struct device *pf
 		r = plan_add_hint(p, REASON_IDENTITY_UNSTABLE, pf->pci->address,
 				  pf->netdev ? pf->netdev->name : "");
 
+	if (r >= 0 && pf->unsupported & VF_SETTING_REFUSED)
+		r = plan_add_hint(p, REASON_VF_SETTING_UNSUPPORTED, pf->pci->address,
+				  "its card refuses what the host sets of VFs, as in DPU mode");
 	if (dc->trust != TRUST_KEEP && !has_trust)
 		COPY(detail, "Trust=");
 	if (dc->mtu && pf->unsupported & VF_SETTING_MTU)

@@ -316,19 +316,40 @@ static bool is_in_pod(const struct node *n, const struct device *d, const struct
 	return !d->ibdev && !m->was_virtual && n->netns_mode == NETNS_MODE_EXCLUSIVE;
 }
 
+/*
+ * In DPU mode the eswitch belongs to the card's own processors, and the host's PF may set nothing
+ * of its VFs: mlx5_eswitch_get_vport() in .../mlx5/core/eswitch.c gives EPERM or EINVAL, the
+ * firmware EREMOTEIO.
+ */
+static bool is_refused(const struct node *n, const struct pci *vf, const struct action *a)
+{
+	const struct pci *pf = node_pci(n, vf->physfn);
+
+	return pf && streq(pf->driver, "mlx5_core") && a->is_done && a->verb != VERB_SET_MTU &&
+	       (a->result == -EPERM || a->result == -EINVAL || a->result == -EREMOTEIO);
+}
+
 /* Settings that were tried on a VF of this PF, in this pass or, as remembered, in this boot. */
 static uint32_t find_unsupported(const struct node *n, const struct plan *p, const char *pf)
 {
 	const struct memory *m = node_memory(n, pf);
-	uint32_t bits = m ? m->unsupported : 0;
+	uint32_t bits = m ? m->unsupported : 0, refused = 0, done = 0;
 
 	for (size_t i = 0; p->tried && i < p->tried->n_actions; i++) {
-		const struct pci *vf = node_pci(n, p->tried->actions[i].target);
+		const struct action *a = &p->tried->actions[i];
+		const struct pci *vf = node_pci(n, a->target);
 
-		if (vf && streq(vf->physfn, pf))
-			bits |= unsupported_setting(&p->tried->actions[i]);
+		if (!vf || !streq(vf->physfn, pf))
+			continue;
+		bits |= unsupported_setting(a);
+		if (is_refused(n, vf, a))
+			refused |= vf_setting_of(a->verb);
+		if (a->is_done && a->result >= 0)
+			done |= vf_setting_of(a->verb);
 	}
-	return bits;
+	/* One that another VF of it took has failed. */
+	refused &= ~done;
+	return bits | refused | (refused ? VF_SETTING_REFUSED : 0);
 }
 
 /* --- what is left to the host --- */
