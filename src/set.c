@@ -10,7 +10,8 @@
 #define HEADER                                                                                     \
 	"# Written by \"rdma-provision set\"; change it with \"rdma-provision set\" and "          \
 	"\"unset\", or by hand."
-#define SECTION_MAX 50 /* as the reader takes it */
+#define SECTION_MAX     50 /* as the reader takes it */
+#define LOCK_LIMIT_USEC (30 * USEC_PER_SEC)
 
 struct assignment {
 	char section[SECTION_MAX], key[SECTION_MAX];
@@ -511,13 +512,20 @@ static bool is_same_as_before(const struct fs *fs, const struct config *now)
 
 static int lock(const struct fs *fs)
 {
-	int fd = fs_lock_folder(fs, SET_LOCK_PATH, false);
+	int fd = fs_lock(fs, SET_LOCK_PATH, 0);
 
 	if (fd == -EWOULDBLOCK) {
 		log_info("Another \"set\" or \"unset\" is running, waiting for its end");
-		fd = fs_lock_folder(fs, SET_LOCK_PATH, true);
+		fd = fs_lock(fs, SET_LOCK_PATH, LOCK_LIMIT_USEC);
 	}
-	return fd < 0 ? log_error_errno(fd, "/" SET_LOCK_PATH) : fd;
+	if (fd == -ETIMEDOUT)
+		log_error(
+			"Another \"set\" or \"unset\" has not ended in %d s: nothing was changed. "
+			"\"fuser /" SET_LOCK_PATH "\" names the process",
+			(int)(LOCK_LIMIT_USEC / USEC_PER_SEC));
+	else if (fd < 0)
+		log_error_errno(fd, "/" SET_LOCK_PATH);
+	return fd;
 }
 
 static int run(struct change *c, struct set_result *ret)
@@ -557,13 +565,13 @@ static int run(struct change *c, struct set_result *ret)
 int set_change(const struct fs *fs, const struct set_request *req, struct set_result *ret)
 {
 	_cleanup_(change_done) struct change c = { .fs = fs, .req = req };
-	_cleanup_(closep) int fd = -EBADF;
-	int r;
+	int fd, r;
 
 	fd = lock(fs);
 	if (fd < 0)
 		return fd;
 	r = run(&c, ret);
+	fs_unlock(fs, SET_LOCK_PATH, fd);
 	if (r < 0)
 		log_error("Nothing was changed");
 	return r;

@@ -5,8 +5,8 @@
  *
  * All or nothing: what is asked for in one call is checked together with everything else that is in
  * force, unknown keys included, and only then written. It changes no other file, and nothing on the
- * node: that is for a reload. Calls that run at the same time wait for each other: flock(2) on /etc
- * of the tree.
+ * node: that is for a reload. Calls that run at the same time wait for each other, 30 s at
+ * most: SET_LOCK_PATH of model/paths.h.
  */
 #pragma once
 

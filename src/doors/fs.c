@@ -4,9 +4,11 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 
 /* Of linux/openat2.h, which the oldest supported systems do not have. */
 #ifndef SYS_openat2
@@ -14,6 +16,8 @@
 #endif
 #define IN_ROOT        0x10 /* RESOLVE_IN_ROOT */
 #define NO_MAGIC_LINKS 0x02 /* RESOLVE_NO_MAGICLINKS */
+
+#define MAX_LINKS 40 /* on the way to a file, as the kernel's MAXSYMLINKS */
 
 /* Of a device or a FIFO in the place of a file: do not wait for it, do not become its terminal. */
 #define CAUTIOUS (O_NONBLOCK | O_NOCTTY)
@@ -55,6 +59,158 @@ static int open_in_root(int root, const char *path, int flags, mode_t mode)
 	return -1;
 }
 
+/* Removes the last component of "a/b". */
+static void cut_last(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	*(slash ? slash : path) = '\0';
+}
+
+/*
+ * The same by hand, where a seccomp filter knows no openat2(2): one part after the other, none of
+ * which the kernel may follow. Links are read, and their text is walked below the root; ".." of a
+ * folder is the one it was reached from.
+ */
+struct walk {
+	int root, at;        /* @at: O_PATH of where it stands; owned */
+	char done[PATH_MAX]; /* the way there, without links */
+	char rest[PATH_MAX]; /* what is ahead */
+	int n_links;
+};
+
+static void walk_done(struct walk *w)
+{
+	closep(&w->at);
+}
+
+/* Takes @fd as the place to stand at. */
+static int walk_to(struct walk *w, int fd)
+{
+	if (fd < 0)
+		return -errno;
+	closep(&w->at);
+	w->at = fd;
+	return 0;
+}
+
+static int walk_to_root(struct walk *w)
+{
+	w->done[0] = '\0';
+	return walk_to(w, openat(w->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+static int walk_into(struct walk *w, const char *name)
+{
+	const size_t have = strlen(w->done);
+	int r;
+
+	r = walk_to(w, openat(w->at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	if (r < 0)
+		return r;
+	if ((size_t)snprintf(w->done + have, PATH_MAX - have, "%s%s", have > 0 ? "/" : "", name) >=
+	    PATH_MAX - have)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+static int walk_up(struct walk *w)
+{
+	char way[PATH_MAX], *rest = way, *name;
+	int r;
+
+	COPY(way, w->done);
+	cut_last(way);
+	r = walk_to_root(w);
+	while (r >= 0 && *way && (name = strsep(&rest, "/")))
+		r = walk_into(w, name);
+	return r;
+}
+
+/* When @name is a link here, its text goes before what is ahead. Return: 1, 0 when it is none. */
+static int walk_link(struct walk *w, const char *name)
+{
+	char target[PATH_MAX], next[PATH_MAX];
+	ssize_t n = readlinkat(w->at, name, target, sizeof(target));
+
+	if (n < 0)
+		return errno == EINVAL || errno == ENOENT ? 0 : -errno;
+	if ((size_t)n >= sizeof(target))
+		return -ENAMETOOLONG;
+	target[n] = '\0';
+	if (++w->n_links > MAX_LINKS)
+		return -ELOOP;
+	if ((size_t)snprintf(next, sizeof(next), "%s/%s", target, w->rest) >= sizeof(next))
+		return -ENAMETOOLONG;
+	/* Nothing ahead: what the link leads to is the last part, and may be a file. */
+	if (!*w->rest)
+		next[strlen(next) - 1] = '\0';
+	COPY(w->rest, next);
+	n = *target == '/' ? walk_to_root(w) : 0;
+	return n < 0 ? (int)n : 1;
+}
+
+/* Takes the next part off what is ahead, with the slashes around it. Return: is it the last? */
+static bool walk_next(struct walk *w, char name[NAME_MAX + 2])
+{
+	const char *from = w->rest + strspn(w->rest, "/");
+	const size_t n = strcspn(from, "/");
+	const bool is_last = !from[n];
+
+	snprintf(name, NAME_MAX + 2, "%.*s", (int)MIN(n, (size_t)NAME_MAX + 1), from);
+	from += n;
+	from += strspn(from, "/");
+	memmove(w->rest, from, strlen(from) + 1);
+	return is_last;
+}
+
+static int walk_open(struct walk *w, int flags, mode_t mode)
+{
+	char name[NAME_MAX + 2];
+	bool is_last;
+	int r, fd;
+
+	do {
+		is_last = walk_next(w, name);
+		if (!*name || streq(name, "."))
+			continue;
+		r = streq(name, "..") ? walk_up(w) : 0;
+		if (r < 0)
+			return r;
+		if (streq(name, ".."))
+			continue;
+		if (!is_last || !(flags & O_NOFOLLOW)) {
+			r = walk_link(w, name);
+			if (r < 0)
+				return r;
+			is_last = is_last && r == 0;
+			if (r > 0)
+				continue;
+		}
+		if (is_last) {
+			fd = openat(w->at, name, flags | O_NOFOLLOW, mode);
+			return fd < 0 ? -errno : fd;
+		}
+		r = walk_into(w, name);
+		if (r < 0)
+			return r;
+	} while (!is_last);
+
+	fd = openat(w->at, ".", flags & ~(O_CREAT | O_EXCL));
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_by_hand(int root, const char *path, int flags, mode_t mode)
+{
+	_cleanup_(walk_done) struct walk w = { .root = root, .at = -EBADF };
+	int r;
+
+	if (!COPY(w.rest, path))
+		return -ENAMETOOLONG;
+	r = walk_to_root(&w);
+	return r < 0 ? r : walk_open(&w, flags, mode);
+}
+
 /* Of processes all are alike: one stands for them. */
 static void note_denied(struct fs_denied *denied, const char *path)
 {
@@ -81,7 +237,7 @@ static int open_path(const struct fs *fs, const char *path, int flags)
 	else {
 		fd = open_in_root(fs->root, path, flags, mode);
 		if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* of an old seccomp filter */
-			fd = openat(fs->root, path, flags, mode);
+			return open_by_hand(fs->root, path, flags, mode);
 	}
 
 	return fd < 0 ? -errno : fd;
@@ -336,14 +492,6 @@ int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t s
 	return copy(buf, size, slash ? slash + 1 : target) ? 0 : -EMSGSIZE;
 }
 
-/* Removes the last component of "a/b". */
-static void cut_last(char *path)
-{
-	char *slash = strrchr(path, '/');
-
-	*(slash ? slash : path) = '\0';
-}
-
 /*
  * Tells the recorder every link that leads to @path, and where that is: a captured tree has the
  * same links in the same places, and nothing has to be both a link and a folder.
@@ -377,7 +525,7 @@ static int record_way(const struct fs *fs, const char *path, bool follow, char r
 
 		if ((!rest[at] && !follow) || read_link(fs, ret, target, sizeof(target)) < 0)
 			continue;
-		if (++n_links > 40) /* as the kernel's MAXSYMLINKS */
+		if (++n_links > MAX_LINKS)
 			return -ELOOP;
 
 		fs->on_read(fs->userdata, RECORD_LINK, ret, target, strlen(target));
@@ -786,25 +934,67 @@ int fs_replace_link(const struct fs *fs, const char *path, const char *target)
 	return fsync(folder) < 0 ? -errno : 1;
 }
 
-int fs_lock_folder(const struct fs *fs, const char *path, bool waits)
+static void on_alarm(_unused_ int signal)
 {
-	_cleanup_(closep) int fd = -EBADF;
+	/* It only ends a call that waits. */
+}
+
+/* With repeated signals: the first one may come before the call that it is to end. */
+static int wait_for_lock(int fd, uint64_t limit_usec)
+{
+	const struct itimerval none = {}, often = { { 0, 100 * 1000 },
+						    { (time_t)(limit_usec / USEC_PER_SEC), 1 } };
+	const struct sigaction ours = { .sa_handler = on_alarm };
+	const uint64_t until = now_usec() + limit_usec;
+	struct sigaction before;
+	int r = 0;
+
+	if (sigaction(SIGALRM, &ours, &before) < 0 || setitimer(ITIMER_REAL, &often, NULL) < 0)
+		return -errno;
+	while (r == 0 && flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR || now_usec() >= until)
+			r = errno == EINTR ? -ETIMEDOUT : -errno;
+	if (setitimer(ITIMER_REAL, &none, NULL) < 0 || sigaction(SIGALRM, &before, NULL) < 0)
+		return r < 0 ? r : -errno;
+	return r;
+}
+
+int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec)
+{
+	char folder[PATH_MAX];
 	int r;
 
-	fd = fs_open(fs, path, O_RDONLY | O_DIRECTORY);
-	if (fd == -ENOENT) {
-		r = fs_make_folders(fs, path);
-		if (r < 0)
-			return r;
-		fd = fs_open(fs, path, O_RDONLY | O_DIRECTORY);
-	}
-	if (fd < 0)
-		return fd;
+	if (!COPY(folder, path))
+		return -ENAMETOOLONG;
+	cut_last(folder);
+	r = fs_make_folders(fs, folder);
 
-	while (flock(fd, LOCK_EX | (waits ? 0 : LOCK_NB)) < 0)
-		if (errno != EINTR)
-			return -errno;
-	return TAKE_FD(fd);
+	/* Whoever held it has removed it, and the lock is of a file that nobody else will find. */
+	while (r >= 0) {
+		_cleanup_(closep) int fd = fs_open(fs, path, O_RDWR | O_CREAT | O_NOFOLLOW);
+		uint64_t inode = 0;
+		struct stat st;
+
+		if (fd < 0)
+			return fd;
+		if (limit_usec > 0)
+			r = wait_for_lock(fd, limit_usec);
+		else if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+			r = -errno;
+		if (r >= 0 && fstat(fd, &st) < 0)
+			r = -errno;
+		if (r >= 0 && fs_inode(fs, path, &inode) >= 0 && inode == st.st_ino)
+			return TAKE_FD(fd);
+	}
+	return r;
+}
+
+void fs_unlock(const struct fs *fs, const char *path, int fd)
+{
+	if (fd < 0)
+		return;
+	fs_remove(fs, path); /* one that cannot be removed is there for the next */
+	close(fd);
 }
 
 /* With what a crash left beside it: nobody would come back for that. */

@@ -3,7 +3,8 @@
  * Fs: the door to files, all below one folder, so that a captured tree is a node.
  *
  * Paths are relative to that folder and never begin with "/". Below a --root other than "/" the
- * kernel keeps links inside it (openat2 with RESOLVE_IN_ROOT; before 5.6 links may lead outside).
+ * kernel keeps links inside it (openat2 with RESOLVE_IN_ROOT); where a seccomp filter refuses that
+ * call, each part of a path is walked by hand, with the same result.
  * A recorder, when set, is told every file, link and folder that was read: "capture" is a look at
  * the node with the recorder on. It is told where things really are, and each link on the way
  * there, so that a path below a link is never recorded; of a folder that was listed, it is told the
@@ -122,10 +123,12 @@ int fs_output(const struct fs *fs, const char *path, const char *data, size_t si
 int fs_output_remove(const struct fs *fs, const char *path);
 
 /*
- * A lock among those that ask for it here, flock(2) on a folder, which is made when missing;
- * closing the descriptor releases it. Leaves no file behind, so it is fit for any tree. Return: fd,
- * -EWOULDBLOCK when somebody has it and @waits is false, or -errno.
+ * A lock among those that ask for it here: flock(2) on a file of mode 0600, which no other user can
+ * open, and which fs_unlock() removes: it is fit for any tree. SIGALRM and ITIMER_REAL are used
+ * while it waits. Return: fd, -EWOULDBLOCK when another process has it and @limit_usec is 0,
+ * -ETIMEDOUT, or -errno.
  */
-int fs_lock_folder(const struct fs *fs, const char *path, bool waits);
+int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec);
+void fs_unlock(const struct fs *fs, const char *path, int fd);
 
 int fs_make_folders(const struct fs *fs, const char *path); /* every missing part, mode 0755 */

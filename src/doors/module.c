@@ -273,6 +273,8 @@ static int refresh(struct modules *m)
 {
 	int r;
 
+	if (m->is_closed)
+		return -ENOENT;
 	r = library_load("libkmod.so.2", kmod_calls, ELEMENTSOF(kmod_calls));
 	if (r < 0)
 		return r;
@@ -425,7 +427,7 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 
 	r = look_up(m, name, &list);
 	if (r == -ENOENT) {
-		*ret = is_builtin(m, name) ? MODULE_BUILTIN : MODULE_MISSING;
+		*ret = !m->is_closed && is_builtin(m, name) ? MODULE_BUILTIN : MODULE_MISSING;
 		return 0;
 	}
 	if (r < 0)
@@ -641,7 +643,7 @@ static int load(struct modules *m, const char *name, const char *options)
 	unsigned flags = KMOD_PROBE_APPLY_BLACKLIST;
 	int r;
 
-	if (m->folder) /* of another system */
+	if (m->folder || m->is_closed) /* of another system */
 		return -EROFS;
 
 	/* One that is loaded needs no file and no permission. */
@@ -682,7 +684,7 @@ int module_remove(struct modules *m, const char *name)
 	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
 	int r;
 
-	if (m->folder)
+	if (m->folder || m->is_closed)
 		return -EROFS;
 
 	r = refresh(m);

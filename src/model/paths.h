@@ -29,7 +29,7 @@
 #define PRESET_NAME   "10-preset.conf"
 #define PRESET_PATH   DROPIN_FOLDER "/" PRESET_NAME
 #define PRESET_FOLDER "usr/lib/rdma-provision/presets"
-#define SET_LOCK_PATH "etc" /* the folder itself, which every tree has */
+#define SET_LOCK_PATH "run/rdma-provision/set.lock" /* while "set" or "unset" runs */
 
 /* Of the helper that speaks IP, rdma-provision-metadata.socket. */
 #define METADATA_SOCKET_PATH "run/rdma-provision-metadata.socket"
