@@ -260,18 +260,24 @@ bool run_has_node(const struct fs *fs)
 	       (!fs->is_live || fs_exists(fs, "run/systemd/system"));
 }
 
-/* What the device plugin would make of this node; it is no error when nobody can look at it. */
-static const struct plan *look(struct doors *d, const struct config *c, struct node *n,
-			       struct plan *p)
+/* What the device plugin would make of this node; where there is none nothing is seen. */
+static int look(struct doors *d, const struct config *c, struct node *n, struct plan *p,
+		const struct plan **ret)
 {
+	int r;
+
+	*ret = NULL;
 	if (c->plugin.type == PLUGIN_NONE)
-		return NULL;
+		return 0;
 	if (!run_has_node(&d->fs)) {
 		log_info("There is no node here, so what the device plugin would expose is not "
 			 "known");
-		return NULL;
+		return 0;
 	}
-	return run_plan(d, c, false, NULL, n, p) >= 0 ? p : NULL;
+	r = run_plan(d, c, false, NULL, n, p);
+	if (r >= 0)
+		*ret = p;
+	return r;
 }
 
 int run_check(struct doors *d, const char *file, bool is_json, char **ret)
@@ -291,8 +297,9 @@ int run_check(struct doors *d, const char *file, bool is_json, char **ret)
 	is_bad = r < 0 || errors.n_unknown > 0;
 
 	if (r >= 0) {
-		seen = look(d, &c, &n, &p);
-		r = output_check_plugin(&c, seen, &problem);
+		r = look(d, &c, &n, &p, &seen);
+		if (r >= 0)
+			r = output_check_plugin(&c, seen, &problem);
 		if (r < 0)
 			return r;
 	}

@@ -17,6 +17,18 @@
 
 #include "util.h"
 
+/*
+ * Parses a text; @error may be NULL. jansson calls it a syntax error when there is no memory for a
+ * token, and a file would be taken for a damaged one. Return: 0, -EINVAL or -ENOMEM.
+ */
+static inline int document_parse(const char *text, size_t size, size_t flags, json_t **ret,
+				 json_error_t *error)
+{
+	errno = 0;
+	*ret = json_loadb(text, size, flags, error);
+	return *ret ? 0 : errno == ENOMEM ? -ENOMEM : -EINVAL;
+}
+
 /* Never fails but for memory: what is no UTF-8 becomes '?'. */
 static inline json_t *document_text(const char *s)
 {

@@ -875,7 +875,9 @@ int answers_read(const char *text, struct node *n, char *problem, size_t size)
 	const char *mode;
 	int r;
 
-	root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+	r = document_parse(text, strlen(text), JSON_REJECT_DUPLICATES, &root, &error);
+	if (r == -ENOMEM)
+		return r;
 	if (!root || !json_is_object(root)) {
 		snprintf(problem, size, ANSWERS_PATH ":%d: %s", root ? 1 : error.line,
 			 root ? "an object is expected" : error.text);

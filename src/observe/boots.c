@@ -76,11 +76,16 @@ static bool parse_boot(const json_t *object, struct boot *b)
 /* An entry that is malformed loses itself alone. Return: 0, -EINVAL or -ENOMEM. */
 static int parse(const char *text, size_t size, struct node *n)
 {
-	json_auto_t *document = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
-	const json_t *list = json_object_get(document, "boots"), *object;
 	_cleanup_(freep) struct boot *boots = NULL;
+	json_auto_t *document = NULL;
+	const json_t *list, *object;
 	size_t i;
+	int r;
 
+	r = document_parse(text, size, JSON_REJECT_DUPLICATES, &document, NULL);
+	if (r < 0)
+		return r;
+	list = json_object_get(document, "boots");
 	if (json_integer_value(json_object_get(document, "schema")) != SCHEMA ||
 	    !json_is_array(list))
 		return -EINVAL;

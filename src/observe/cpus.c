@@ -206,7 +206,8 @@ static int read_checkpoint(const struct fs *fs, const struct flags *flags, struc
 	if (r == -ENOENT || r == -ENOTDIR || r == -ENOMEM)
 		return r == -ENOMEM ? r : 0;
 
-	document = r < 0 ? NULL : json_loadb(text, size, 0, NULL);
+	if (r >= 0 && document_parse(text, size, 0, &document, NULL) == -ENOMEM)
+		return -ENOMEM;
 	name = json_string_value(json_object_get(document, "policyName"));
 	/* A damaged one is as bad for the kubelet as one of another policy. */
 	COPY(ret->checkpoint, name ? (*name ? name : "none") : "damaged");

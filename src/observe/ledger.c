@@ -49,7 +49,9 @@ int ledger_read(const struct fs *fs, struct ledger_entry **ret, size_t *ret_n)
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 
-	root = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+	r = document_parse(text, strlen(text), JSON_REJECT_DUPLICATES, &root, NULL);
+	if (r == -ENOMEM)
+		return r;
 	if (!json_is_array(root))
 		log_warning("/" LEDGER_PATH ": is damaged and not used: what was there before "
 			    "our changes is not known");

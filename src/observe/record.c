@@ -44,10 +44,14 @@ static int parse_entry(const json_t *object, struct record_entry *ret)
 int record_parse(const char *json, size_t size, struct record *ret)
 {
 	_cleanup_(record_done) struct record rec = {};
-	json_auto_t *document = json_loadb(json, size, JSON_REJECT_DUPLICATES, NULL);
-	const json_t *list = json_object_get(document, "edits");
+	json_auto_t *document = NULL;
+	const json_t *list;
 	int n_bad = 0, r;
 
+	r = document_parse(json, size, JSON_REJECT_DUPLICATES, &document, NULL);
+	if (r < 0)
+		return r;
+	list = json_object_get(document, "edits");
 	if (!json_is_array(list))
 		return -EINVAL;
 	for (size_t i = 0; i < MIN(json_array_size(list), MAX_ENTRIES); i++) {

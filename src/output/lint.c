@@ -417,10 +417,10 @@ int output_lint(const struct config *c, const struct node *n, const struct plan 
 	_cleanup_(freep) size_t *at = calloc(n->n_pcis + 1, sizeof(*at));
 	struct linter l = { .config = c, .node = n, .plan = p, .lint = &lint, .at = at };
 	json_error_t error = {};
-	json_auto_t *document = json_loads(text, 0, &error);
+	json_auto_t *document = NULL;
 	int r = 0;
 
-	if (!at)
+	if (!at || document_parse(text, strlen(text), 0, &document, &error) == -ENOMEM)
 		return -ENOMEM;
 	if (n->netns_mode == NETNS_MODE_EXCLUSIVE && c->plugin.type != PLUGIN_SRIOV)
 		refuse(&l, REASON_NETNS_EXCLUSIVE, "");

@@ -752,7 +752,9 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n)
 
 	if (size > MAX_BYTES)
 		return -EINVAL;
-	document = json_loadb(json, size, JSON_REJECT_DUPLICATES, NULL);
+	r = document_parse(json, size, JSON_REJECT_DUPLICATES, &document, NULL);
+	if (r < 0)
+		return r;
 	if (!json_is_object(document) || !json_is_integer(json_object_get(document, "schema")) ||
 	    document_get_number(document, "schema") != SCHEMA ||
 	    !json_is_string(json_object_get(document, "boot_id")))
@@ -806,8 +808,11 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n)
 
 int output_read_state(const char *json, const char *boot_id, enum node_state *ret)
 {
-	json_auto_t *document = json_loads(json, 0, NULL);
+	json_auto_t *document = NULL;
+	const int r = document_parse(json, strlen(json), 0, &document, NULL);
 
+	if (r < 0)
+		return r;
 	if (boot_id && !streq(document_get_text(document, "boot_id"), boot_id))
 		return json_is_object(document) ? -ENOENT : -EINVAL;
 	return parse_state(json_object_get(document, "state"), ret);
