@@ -419,8 +419,8 @@ static void list_left_out(const struct config *c, const struct device *d, char *
 	add_word(ret, size, is_free && want != UINT32_MAX && want != d->pci->num_vfs,
 		 "VirtualFunctions=");
 	add_word(ret, size,
-		 is_free && is_nodes(d) && d->netdev && d->config->mtu > 0 &&
-			 d->config->mtu != d->netdev->mtu,
+		 is_free && is_nodes(d) && (!d->is_vf || d->is_handed_out) && d->netdev &&
+			 d->config->mtu > 0 && d->config->mtu != d->netdev->mtu,
 		 "MTU=");
 	add_word(ret, size, is_nodes(d) && d->netdev && c->route.manage, "[Route]");
 	add_word(ret, size, d->aside != REASON_NONE, "[DevicePlugin] Type=sriov");
@@ -477,7 +477,8 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 			     : d->netdev                     ? d->netdev->name
 							     : "");
 	COPY(d->ibdev_name, d->ibdev ? d->ibdev->name : "");
-	d->aside = find_aside(c, n, d, detail, sizeof(detail));
+	if (is_handed_out || !d->is_vf) /* VFs of others are not handed out in any case */
+		d->aside = find_aside(c, n, d, detail, sizeof(detail));
 	d->is_handed_out = is_handed_out && d->aside == REASON_NONE;
 
 	d->is_foreign = is_foreign(pci, d->detail, sizeof(d->detail));

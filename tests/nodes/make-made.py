@@ -12,7 +12,7 @@ import shutil
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 IFA_F_PERMANENT = 128
-RTPROT_KERNEL, RTPROT_BOOT = 2, 3
+RTPROT_KERNEL, RTPROT_BOOT, RTPROT_STATIC, RTPROT_RA, RTPROT_DHCP = 2, 3, 4, 9, 16
 SCOPE_UNIVERSE, SCOPE_LINK = 0, 253
 RTN_UNICAST = 1
 
@@ -169,9 +169,13 @@ class Tree:
         self.answers['addresses'].append({'ifindex': ifindex, 'address': text, 'peer': text,
                                           'metric': 0, 'flags': IFA_F_PERMANENT, 'scope': scope})
 
-    def route(self, dst, ifindex, protocol=RTPROT_KERNEL, scope=SCOPE_LINK, metric=0):
+    def route(self, dst, ifindex, protocol=RTPROT_KERNEL, scope=SCOPE_LINK, metric=0, **more):
         self.answers['routes'].append({'dst': dst, 'ifindex': ifindex, 'metric': metric,
-                                       'protocol': protocol, 'scope': scope, 'type': RTN_UNICAST})
+                                       'protocol': protocol, 'scope': scope, 'type': RTN_UNICAST, **more})
+
+    def default(self, gateway, ifindex, protocol=RTPROT_BOOT, metric=0):
+        self.route('::/0' if ':' in gateway else '0.0.0.0/0', ifindex, protocol, SCOPE_UNIVERSE, metric,
+                   gateway=gateway)
 
     def ipv4(self, ifindex, address, prefix_len, prefix):
         self.address(ifindex, address, prefix_len)
@@ -223,6 +227,11 @@ class Tree:
                   'apiVersion: kubelet.config.k8s.io/v1beta1\n'
                   'kind: KubeletConfiguration\n'
                   'topologyManagerPolicy: %s\n' % policy)
+
+    def preset(self, name):
+        """The preset, as "set --preset=" links it."""
+        with open(os.path.join(HERE, '../../conf/presets', name + '.conf'), encoding='ascii') as f:
+            self.config(f.read())
 
     def config(self, text):
         self.file('etc/rdma-provision/rdma-provision.conf', text)
@@ -544,13 +553,133 @@ def mlx5_foreign():
     t.done()
 
 
+# --- what carries the node ---
+
+
+def ack_primary_eri():
+    """Two ERIs on an instance of several cards: the first is that of the primary ENI."""
+    t = Tree('made-ack-primary-eri')
+    t.system('5.10.134-17.3.al8.x86_64', 11, 1, RDMA_MODULES + ['erdma'])
+    for i in range(2):
+        mac, ip, name = '00:16:3e:11:00:0%d' % i, '192.168.0.%d' % (10 + i), 'eth%d' % i
+        virtio_nic(t, '0000:00:0%d.0' % (5 + i), 2 + i, 2 + i, name, mac)
+        t.ipv4(2 + i, ip, 20, '192.168.0.0')
+        t.default('192.168.15.253', 2 + i, RTPROT_DHCP, 100 + 100 * i)
+        address = '0000:00:0%d.0' % (8 + i)
+        t.function('pci0000:00', address, 0x1DED, 0x107F, 0x000000, 'erdma', -1)
+        gids = [(0, default_gid(mac), 'RoCE v2', name), (1, ipv4_gid(ip), 'RoCE v2', name)]
+        t.ibdev('erdma_%d' % i, address, groups(eui64(mac)), name, gids, '100 Gb/sec (4X EDR)')
+    t.preset('ack-erdma')
+    t.done()
+
+
+def mlx5_rails(t, buses, first_ifindex, with_ipv4=True, total_vfs=16):
+    """NICs of one port, each a network of its own."""
+    for n, bus in enumerate(buses):
+        address, name, ifindex = '0000:%s:00.0' % bus, 'rail%d' % n, first_ifindex + n
+        ip = '10.30.%d.2' % n if with_ipv4 else None
+        mac, guid = mlx5_nic(t, 0, address, 0, 0x101D, ifindex, name, total_vfs)
+        if ip:
+            t.ipv4(ifindex, ip, 24, '10.30.%d.0' % n)
+        t.ibdev('mlx5_%d' % (n + 2), address, guid, name, mlx5_gids(mac, ip, name), '200 Gb/sec (4X HDR)')
+
+
+def mgmt_mlx5(name, boot, preset, bonded):
+    """Two rails, and a management NIC of two ports with the same driver: one port, or a bond of both."""
+    t = Tree(name)
+    t.system('5.15.0-91-generic', boot, 1, RDMA_MODULES + ['mlx5_core'])
+    bond_mac = 'b8:ce:f6:5a:00:00'
+    for port in range(2 if bonded else 1):
+        more = {'master': 20, 'mac': bond_mac} if bonded else {}
+        mac, guid = mlx5_nic(t, port, '0000:5a:00.%d' % port, 0, 0x1015, 2 + port, 'eth%d' % port, 8, **more)
+        ip = None if bonded else '192.0.2.10'
+        t.ibdev('mlx5_%d' % port, '0000:5a:00.%d' % port, guid, 'eth%d' % port,
+                mlx5_gids(bond_mac if bonded else mac, ip, 'bond0' if bonded else 'eth0'), '25 Gb/sec (1X EDR)')
+    if bonded:
+        t.netdev(20, 'bond0', bond_mac, kind='bond', bond_mode=5, max_mtu=65535)
+    t.ipv4(20 if bonded else 2, '192.0.2.10', 24, '192.0.2.0')
+    t.default('192.0.2.1', 20 if bonded else 2)
+    # Pods as Calico and a route to each node lay them out.
+    t.route('10.244.1.0/24', 20 if bonded else 2, RTPROT_STATIC, SCOPE_UNIVERSE, gateway='192.0.2.11')
+    mlx5_rails(t, ['81', 'a1'], 6, with_ipv4=False)
+    t.preset(preset)
+    t.done()
+
+
+def lingjun_ipv6_ra():
+    """Four rails with an address and a default route by router advertisements; the node leaves by IPv4."""
+    t = Tree('made-lingjun-ipv6-ra')
+    t.system('5.10.134-16.3.al8.x86_64', 16, 1, RDMA_MODULES + ['mlx5_core'])
+    virtio_nic(t, '0000:00:05.0', 1, 2, 'eth0', '00:16:3e:16:00:00')
+    t.ipv4(2, '172.16.0.10', 24, '172.16.0.0')
+    t.default('172.16.0.1', 2)
+    for n, bus in enumerate(['17', '65', '98', 'd6']):
+        address, name, ifindex = '0000:%s:00.0' % bus, 'rail%d' % n, 3 + n
+        mac, guid = mlx5_nic(t, 0, address, 0, 0x1021, ifindex, name, 8)
+        ip = 'fd10:%d::2' % n
+        t.address(ifindex, ip, 64)
+        t.answers['addresses'][-1]['flags'] = 0  # it has a lifetime
+        t.route('fd10:%d::/64' % n, ifindex, RTPROT_KERNEL, SCOPE_UNIVERSE, 256)
+        t.default('fe80::1', ifindex, RTPROT_RA, 1024)
+        gids = mlx5_gids(mac, None, name) + [(2, groups([0xFD, 0x10, 0, n] + [0] * 11 + [2]), 'RoCE v2', name)]
+        t.ibdev('mlx5_%d' % n, address, guid, name, gids, '400 Gb/sec (4X NDR)')
+    t.preset('lingjun-ipv6')
+    t.done()
+
+
+def vf_host_address():
+    """VFs that the host uses itself: one for storage, one with the node's default route."""
+    t = Tree('made-vf-host-address')
+    t.system('5.15.0-91-generic', 17, 1, RDMA_MODULES + ['mlx5_core'])
+    for n, bus in enumerate(['41', '61']):
+        pf = '0000:%s:00.0' % bus
+        mac, guid = mlx5_nic(t, 0, pf, 0, 0x101D, 10 * n + 2, 'eth%d' % n, 16)
+        t.ibdev('mlx5_%d' % (2 * n), pf, guid, 'eth%d' % n, mlx5_gids(mac, None, 'eth%d' % n),
+                '200 Gb/sec (4X HDR)')
+        vf, name = '0000:%s:00.1' % bus, 'eth%dv0' % n
+        mac, ip = '02:00:%s:00:00:01' % bus, '10.99.%d.5' % n
+        t.vf(pf, 0, vf, 0x101E, 'mlx5_core', 0, mac=mac)
+        t.netdev(10 * n + 3, name, mac, vf, perm_mac=mac)
+        t.ipv4(10 * n + 3, ip, 24, '10.99.%d.0' % n)
+        t.ibdev('mlx5_%d' % (2 * n + 1), vf, groups(eui64(mac)), name, mlx5_gids(mac, ip, name),
+                '200 Gb/sec (4X HDR)')
+    t.default('10.99.0.1', 3)
+    t.preset('vke-exclusive')
+    t.done()
+
+
+def scc_bond():
+    """Both ports of the only NIC are bond0, which is RDMA device and way of the node at once."""
+    t = Tree('made-scc-bond')
+    t.system('4.19.91-27.al7.x86_64', 18, 1, RDMA_MODULES + ['mlx5_core'])
+    mac = 'b8:ce:f6:3b:00:00'
+    for port in range(2):
+        _, guid = mlx5_nic(t, port, '0000:3b:00.%d' % port, 0, 0x1015, 2 + port, 'eth%d' % port, 8, master=20, mac=mac)
+        t.answers['links'][-1]['perm_mac'] = 'b8:ce:f6:3b:00:0%d' % port
+    t.netdev(20, 'bond0', mac, kind='bond', bond_mode=4, max_mtu=65535)
+    t.ipv4(20, '10.0.0.20', 16, '10.0.0.0')
+    t.default('10.0.255.253', 20)
+    t.ibdev('mlx5_bond_0', '0000:3b:00.0', 'b8ce:f603:003b:0000', 'eth0', mlx5_gids(mac, '10.0.0.20', 'bond0'),
+            '25 Gb/sec (1X EDR)')
+    t.preset('scc')
+    t.done()
+
+
 if __name__ == '__main__':
+    ack_primary_eri()
     ecs_erdma('made-ecs-erdma', 1, True).done()
     ecs_erdma_in_use().done()
     lingjun_8xmlx5()
     lingjun_bond()
+    lingjun_ipv6_ra()
+    mgmt_mlx5('made-mgmt-vke-exclusive', 12, 'vke-exclusive', False)
+    mgmt_mlx5('made-mgmt-vke-shared', 13, 'vke-shared', False)
+    mgmt_mlx5('made-mgmt-bond-vke-exclusive', 14, 'vke-exclusive', True)
+    mgmt_mlx5('made-mgmt-bond-vke-shared', 15, 'vke-shared', True)
     mlx5_crashed()
     mlx5_foreign()
     mlx5_slow()
     mlx5_team()
+    scc_bond()
+    vf_host_address()
     vke_4pf()
