@@ -10,12 +10,14 @@
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 
+#include "../src/base/log.h"
 #include "../src/capture.h"
 #include "../src/model/paths.h"
 #include "../src/observe/answers.h"
 #include "../src/observe/cmdline.h"
 #include "../src/observe/ledger.h"
 #include "../src/observe/module.h"
+#include "../src/report/report.h"
 #include "../src/wait.h"
 #include "tree.h"
 
@@ -360,6 +362,31 @@ static void a_capture_never_replaces_what_is_no_file(_unused_ void **state)
 	tree_remove(&t);
 }
 
+static void no_escape_reaches_a_terminal_by_the_log(_unused_ void **state)
+{
+	static const struct action change = { .verb = VERB_ADD_RULE,
+					      .target = "e\x1B]0;P\x07",
+					      .subject = "oif e\x1B[31m\xC2\x9Bm rdm\xC3\xA9",
+					      .is_done = true };
+	const int out = dup(STDERR_FILENO);
+	char said[1024] = "";
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	assert_true(dup2(ends[1], STDERR_FILENO) >= 0);
+	log_error("/etc/rdma-provision/rdma-provision.conf.d/\x1B[2J.conf:1: unknown key");
+	report_action(&change);
+	assert_true(dup2(out, STDERR_FILENO) >= 0);
+	assert_true(read(ends[0], said, sizeof(said) - 1) > 0);
+	assert_null(strpbrk(said, "\x1B\x07"));
+	assert_null(strstr(said, "\xC2\x9B"));
+	assert_non_null(strstr(said, "rdm\xC3\xA9"));
+	assert_non_null(strstr(said, "?[2J.conf:1: unknown key\n"));
+	close(ends[0]);
+	close(ends[1]);
+	close(out);
+}
+
 /* A state whose memory nobody understands still tells whether the node is ready. */
 static void waiting_needs_the_state_alone(_unused_ void **state)
 {
@@ -613,6 +640,7 @@ int main(void)
 		cmocka_unit_test(answers_of_links_come_back),
 		cmocka_unit_test(names_of_any_bytes_come_back),
 		cmocka_unit_test(a_name_that_leads_elsewhere_is_refused),
+		cmocka_unit_test(no_escape_reaches_a_terminal_by_the_log),
 		cmocka_unit_test(a_capture_never_replaces_what_is_no_file),
 		cmocka_unit_test(waiting_needs_the_state_alone),
 		cmocka_unit_test(answers_of_modules_come_back),

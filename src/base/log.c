@@ -31,7 +31,10 @@ static const char *const prefixes[] = {
 	[LOG_LEVEL_INFO] = "<6>",  [LOG_LEVEL_DEBUG] = "<7>",
 };
 
-/* One write for one line: workers and the service share the descriptor. */
+/*
+ * One write for one line: workers and the service share the descriptor. Names of devices and files,
+ * which may hold escapes of a terminal, come this way.
+ */
 static void log_write(enum log_level level, const char *text, const char *cause)
 {
 	char line[1024];
@@ -45,6 +48,8 @@ static void log_write(enum log_level level, const char *text, const char *cause)
 		n = sizeof(line) - 1;
 		line[n - 1] = '\n';
 	}
+
+	make_still(line);
 
 	/* There is nowhere left to report a log that cannot be written. */
 	if (write(STDERR_FILENO, line, (size_t)n) < 0)

@@ -11,6 +11,13 @@ struct line {
 	const char *target, *code, *detail;
 };
 
+/* What "journalctl -o cat" or a pager shows moves no cursor either. */
+static void copy_still(char *to, size_t size, const char *from)
+{
+	copy(to, size, from);
+	make_still(to);
+}
+
 /*
  * Under the journal with fields to search by, else as a line on stderr. A worker may have ended
  * before the journal looks whose process it was: OBJECT_SYSTEMD_UNIT= has "journalctl -u" show the
@@ -18,13 +25,16 @@ struct line {
  */
 static void tell(const struct line *l, const char *text)
 {
-	char id[MESSAGE_ID_LEN];
+	char id[MESSAGE_ID_LEN], message[1024], target[256], detail[1024];
 
 	message_id(l->message, id);
+	copy_still(message, sizeof(message), text);
+	copy_still(target, sizeof(target), l->target);
+	copy_still(detail, sizeof(detail), l->detail);
 	if (!log_is_journal() ||
-	    sd_journal_send("MESSAGE=%s", text, "MESSAGE_ID=%s", id, "PRIORITY=%i", (int)l->level,
-			    "RDMA_TARGET=%s", l->target, "RDMA_CODE=%s", l->code, "RDMA_DETAIL=%s",
-			    l->detail, "SYSLOG_IDENTIFIER=rdma-provision",
+	    sd_journal_send("MESSAGE=%s", message, "MESSAGE_ID=%s", id, "PRIORITY=%i",
+			    (int)l->level, "RDMA_TARGET=%s", target, "RDMA_CODE=%s", l->code,
+			    "RDMA_DETAIL=%s", detail, "SYSLOG_IDENTIFIER=rdma-provision",
 			    "OBJECT_SYSTEMD_UNIT=rdma-provision.service", NULL) < 0)
 		log_line(l->level, "%s", text);
 }
