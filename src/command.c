@@ -370,7 +370,8 @@ int command_wait(const struct command *cmd)
 
 /* What stands in the kubelet's own unit, where no limit is ours: these are kept by the process
  * itself. */
-#define LIMIT_SEC   5
+#define ENSURE_SEC  5
+#define REVERT_SEC  60 /* looks at the kubelet again for each value that goes back */
 #define LIMIT_BYTES (256u << 20)
 
 static char out_of_time[128];
@@ -387,15 +388,15 @@ static void on_alarm(_unused_ int signal)
  * Files are replaced as a whole, so the process may end at any instant; locks end with it. The soft
  * limit alone: a program that is run has the hard one, doors/program.h.
  */
-static void limit_run(const char *verb, int code)
+static void limit_run(const char *verb, unsigned sec, int code)
 {
 	struct rlimit limit;
 
-	snprintf(out_of_time, sizeof(out_of_time), "%s%s: not done after %d s, and given up\n",
-		 log_is_journal() ? "<4>" : "", verb, LIMIT_SEC);
+	snprintf(out_of_time, sizeof(out_of_time), "%s%s: not done after %u s, and given up\n",
+		 log_is_journal() ? "<4>" : "", verb, sec);
 	exit_out_of_time = code;
 	signal(SIGALRM, on_alarm);
-	alarm(LIMIT_SEC);
+	alarm(sec);
 	if (getrlimit(RLIMIT_DATA, &limit) < 0)
 		return;
 	limit.rlim_cur = MIN(limit.rlim_max, (rlim_t)LIMIT_BYTES);
@@ -451,7 +452,7 @@ int command_kubelet_ensure(const struct command *cmd)
 	int r;
 
 	if (!cmd->root)
-		limit_run("kubelet-ensure", failure);
+		limit_run("kubelet-ensure", ENSURE_SEC, failure);
 	/* Never keeps a kubelet from starting that would have started. */
 	if (session_open(cmd, &s) < 0)
 		return failure;
@@ -492,7 +493,7 @@ int command_revert(const struct command *cmd)
 	 * is taken back whatever became of the other. */
 	r = d.fs.is_live ? revert(&d, cmd->with_vfs) : 0;
 	if (!cmd->root)
-		limit_run("revert of the kubelet's files", EXIT_FAILURE);
+		limit_run("revert of the kubelet's files", REVERT_SEC, EXIT_FAILURE);
 	r_kubelet = kubelet_revert(&d.fs, on_reverted);
 	if (r_kubelet < 0)
 		log_error_errno(r_kubelet, "kubelet");
