@@ -18,6 +18,7 @@
 #include "report/report.h"
 #include "revert.h"
 #include "run.h"
+#include "serve.h"
 #include "set.h"
 #include "status.h"
 #include "wait.h"
@@ -557,4 +558,9 @@ int command_capture(const struct command *cmd)
 		log_info("%s: unpack it into a folder and use --root=FOLDER with plan or status",
 			 path);
 	return EXIT_SUCCESS;
+}
+
+int command_helper(const struct command *cmd)
+{
+	return serve(cmd->argument) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

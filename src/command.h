@@ -35,4 +35,5 @@ int command_kubelet_ensure(const struct command *cmd);
 int command_revert(const struct command *cmd);
 int command_bake(const struct command *cmd);
 int command_nccl_env(const struct command *cmd);
+int command_helper(const struct command *cmd);
 int command_capture(const struct command *cmd);

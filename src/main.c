@@ -106,6 +106,10 @@ static const struct {
 	  command_nccl_env, TAKES_ROOT | TAKES_NCCL,
 	  "Ports with the highest rate of those with a RoCE v2 GID of an IPv4 address.\n"
 	  "Exit code: 0, or 1 when there are none or their GID indexes differ.\n" },
+	{ "helper", "NAME", "does one thing that the service has no right to do", command_helper, 0,
+	  "Started for one question by the socket rdma-provision-NAME.socket. NAME is "
+	  "\"manager\".\n"
+	  "Exit code: 0 answered, 1 not.\n" },
 	{ "capture", "[FILE]", "write the facts that are read, as a tar that --root takes unpacked",
 	  command_capture, TAKES_ROOT | TAKES_CONFIG,
 	  "FILE is rdma-provision-capture.tar unless given; \"-\" is standard output.\n"

@@ -8,6 +8,7 @@
 #include "config/problem.h"
 #include "model/paths.h"
 #include "observe/generated.h"
+#include "observe/kubelet.h"
 #include "observe/net.h"
 #include "observe/observe.h"
 #include "observe/output.h"
@@ -203,6 +204,13 @@ static int look_and_plan(struct doors *d, const struct config *c, bool is_settle
 		plan_done(&p);
 		p = (struct plan){};
 		r = observe_users(d, &n);
+		if (r >= 0)
+			r = plan_make(c, &n, tried, is_settled, output_plugin_all, &p);
+	}
+	if (r >= 0 && d->fs.is_live && n.kubelet.is_unasked && needs_manager(&p)) {
+		plan_done(&p);
+		p = (struct plan){};
+		r = observe_kubelet_helped(&d->fs, &n.kubelet);
 		if (r >= 0)
 			r = plan_make(c, &n, tried, is_settled, output_plugin_all, &p);
 	}

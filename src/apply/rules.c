@@ -2,16 +2,12 @@
 /*
  * Rules: generated udev rules, and everybody who has to read them told before a VF appears.
  */
-#include "../doors/manager.h"
+#include "../doors/request.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include "verbs.h"
-
-#define UDEV_UNIT           "systemd-udevd.service"
-#define NETWORKD_UNIT       "systemd-networkd.service"
-#define RELOAD_TIMEOUT_USEC (10 * USEC_PER_SEC) /* both are below the deadline of the verb */
 
 /* Of this package: there in every image, hence read by networkd when it starts. */
 static const char *const network_files[] = {
@@ -39,14 +35,16 @@ static uint64_t network_file_usec(const struct fs *fs)
  */
 static int tell_networkd(struct work *w, const struct action *a)
 {
-	uint64_t file = network_file_usec(&w->doors->fs), started;
+	const uint64_t file = network_file_usec(&w->doors->fs);
+	char since[24];
 	int r;
 
-	r = file > 0 ? manager_get_start(NETWORKD_UNIT, &started) : -ENOENT;
-	if (r == -ENOENT || r == -EHOSTDOWN || (r >= 0 && (started == 0 || started > file)))
-		return 0; /* it is not running, or has read the file */
-	if (r >= 0)
-		r = manager_reload_networkd(RELOAD_TIMEOUT_USEC);
+	if (file == 0)
+		return 0;
+	snprintf(since, sizeof(since), "%" PRIu64, file);
+	r = request_make(REQUEST_NETWORKD, since, NULL, 0);
+	if (r == -ENOENT || r == -EHOSTDOWN)
+		return 0; /* it is not running */
 	if (r < 0)
 		copy(w->error, sizeof(a->error),
 		     "networkd could not be told to read its files again: \"networkctl reload\"");
@@ -57,7 +55,7 @@ static int tell_networkd(struct work *w, const struct action *a)
  * src/udev/udevd.c. */
 static int tell_udev(struct work *w, const struct action *a)
 {
-	int r = manager_reload_unit(UDEV_UNIT, RELOAD_TIMEOUT_USEC);
+	int r = request_make(REQUEST_UDEV, "", NULL, 0);
 
 	if (r == -ENOENT)
 		return 0; /* a node without it has no rules either */

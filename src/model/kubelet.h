@@ -80,6 +80,7 @@ struct kubelet {
 	char binary[256];  /* that the unit runs, absolute; empty: not known */
 	bool is_running;   /* a process of it was seen */
 	bool was_started;  /* it has run in this boot */
+	bool is_unasked;   /* systemd could not be asked for its unit: its files tell */
 	bool is_deferred;  /* the running one was started before our last edit */
 	char problem[256]; /* what was not understood: nothing is edited then; empty: all was */
 	struct kubelet_value values[_KUBELET_SETTING_N];

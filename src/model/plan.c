@@ -184,6 +184,14 @@ bool needs_users(const struct plan *p)
 	return false;
 }
 
+bool needs_manager(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (p->actions[i].step == STEP_KUBELET)
+			return true;
+	return false;
+}
+
 static bool is_pci_write(enum verb v)
 {
 	return v == VERB_SET_NUM_VFS || v == VERB_BIND_DRIVER || v == VERB_REBIND_DRIVER ||

@@ -271,6 +271,10 @@ bool is_destructive(const struct action *a);
  */
 bool needs_users(const struct plan *p);
 
+/* Does it say anything about the kubelet, so that what systemd has loaded of its unit may matter?
+ */
+bool needs_manager(const struct plan *p);
+
 /* The target of the last write to a PCI function that never came back, or "". */
 const char *plan_stuck(const struct plan *p);
 

@@ -98,7 +98,7 @@ static int read_unit(struct look *l, struct kubelet *k)
 	r = which_unit(l->fs, k->unit, sizeof(k->unit));
 	if (r < 0 || !*k->unit)
 		return r;
-	r = unit_read(l->fs, k->unit, &l->unit);
+	r = unit_read(l->fs, k->unit, l->may_help, &l->unit);
 	if (r < 0)
 		return r;
 	if (!l->unit.is_there)
@@ -306,9 +306,10 @@ static void recall(const struct look *l, struct kubelet *k, const char *running)
 	}
 }
 
-int observe_kubelet(const struct fs *fs, struct kubelet *ret, struct kubelet_notes *ret_notes)
+static int observe(const struct fs *fs, bool may_help, struct kubelet *ret,
+		   struct kubelet_notes *ret_notes)
 {
-	_cleanup_(look_done) struct look l = { .fs = fs };
+	_cleanup_(look_done) struct look l = { .fs = fs, .may_help = may_help };
 	struct kubelet k = {};
 	struct version version = {};
 	char running[80];
@@ -339,6 +340,7 @@ int observe_kubelet(const struct fs *fs, struct kubelet *ret, struct kubelet_not
 		return r;
 	find_manager(fs, &k);
 	k.was_started = was_started(&l, &k);
+	k.is_unasked = l.unit.is_unasked;
 	identify(&l, running, sizeof(running));
 	recall(&l, &k, running);
 
@@ -356,4 +358,14 @@ int observe_kubelet(const struct fs *fs, struct kubelet *ret, struct kubelet_not
 			*c = '?';
 	*ret = k;
 	return 0;
+}
+
+int observe_kubelet(const struct fs *fs, struct kubelet *ret, struct kubelet_notes *ret_notes)
+{
+	return observe(fs, false, ret, ret_notes);
+}
+
+int observe_kubelet_helped(const struct fs *fs, struct kubelet *ret)
+{
+	return observe(fs, true, ret, NULL);
 }

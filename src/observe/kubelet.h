@@ -36,3 +36,9 @@ void kubelet_notes_done(struct kubelet_notes *n);
  * Return: 0, or -ENOMEM. What cannot be read or understood is told in @ret.
  */
 int observe_kubelet(const struct fs *fs, struct kubelet *ret, struct kubelet_notes *ret_notes);
+
+/*
+ * The same with what systemd has loaded of its unit, where only the manager helper can ask for it
+ * (kubelet.is_unasked). Return: as above.
+ */
+int observe_kubelet_helped(const struct fs *fs, struct kubelet *ret);

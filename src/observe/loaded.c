@@ -2,9 +2,7 @@
 #include "loaded.h"
 
 #include "../base/log.h"
-#include "../doors/manager.h"
-
-#define ASK_USEC (2 * USEC_PER_SEC) /* systemd may be busy; then the files tell */
+#include "../doors/request.h"
 
 static int word_of(const char *text, struct word *ret)
 {
@@ -86,17 +84,18 @@ static int adopt_env_files(struct unit *u, const struct manager_unit *m)
 	return 0;
 }
 
-int loaded_read(struct unit *u)
+int loaded_read(struct unit *u, bool may_help)
 {
 	_cleanup_(manager_unit_done) struct manager_unit m = {};
 	int r;
 
-	r = manager_read_unit(u->name, ASK_USEC, &m);
+	r = request_unit(u->name, may_help, &m);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) {
 		log_debug_errno(r, "%s: systemd does not tell of it, its files do", u->name);
 		u->start_usec = UINT64_MAX;
+		u->is_unasked = r == -EHOSTDOWN;
 		return 0;
 	}
 

@@ -7,5 +7,8 @@
 
 #include "unit.h"
 
-/* Leaves the unit as it is when systemd does not answer. Return: 0 or -ENOMEM. */
-int loaded_read(struct unit *u);
+/*
+ * Leaves the unit as it is when systemd does not answer. @may_help: where this process does not
+ * reach it, the manager helper is asked (doors/request.h). Return: 0 or -ENOMEM.
+ */
+int loaded_read(struct unit *u, bool may_help);

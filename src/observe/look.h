@@ -17,7 +17,8 @@ struct look {
 	struct flags flags;        /* that count */
 	struct rancher rancher;
 	struct sources sources;
-	uint32_t pid; /* of the running kubelet, or 0 */
+	uint32_t pid;  /* of the running kubelet, or 0 */
+	bool may_help; /* see loaded.h */
 };
 
 void look_done(struct look *l);

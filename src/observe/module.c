@@ -2,14 +2,13 @@
 #include "module.h"
 
 #include "../base/log.h"
-#include "../doors/manager.h"
 #include "../model/wanted.h"
 #include "blacklist.h"
 #include "cmdline.h"
 #include "remembered.h"
 
 #define CLASS_NETWORK     0x02
-#define ASK_MANAGER_USEC  (2 * USEC_PER_SEC)
+#define MAX_PIDS_BYTES    65536u
 #define MODULE_BLACKLIST  "module_blacklist="
 #define MODULE_BLACKLIST2 "module-blacklist="
 
@@ -350,27 +349,22 @@ static int on_word(void *userdata, const char *word)
 	return 0;
 }
 
-/* Systemd is asked only where there is such a unit at all. */
+/* While a oneshot unit is activating, and only then, there are processes of it. */
 static bool is_dkms_building(const struct fs *fs)
 {
-	static const char *const paths[] = {
-		"usr/lib/systemd/system/dkms.service",
-		"lib/systemd/system/dkms.service",
-		"etc/systemd/system/dkms.service",
+	static const char *const lists[] = {
+		"sys/fs/cgroup/system.slice/dkms.service/cgroup.procs",
+		"sys/fs/cgroup/systemd/system.slice/dkms.service/cgroup.procs", /* cgroup v1 */
 	};
-	bool is_installed = false;
-	char state[32];
-	int r;
 
-	for (size_t i = 0; i < ELEMENTSOF(paths) && !is_installed; i++)
-		is_installed = fs_exists(fs, paths[i]);
-	if (!is_installed)
-		return false;
+	for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
+		_cleanup_(freep) char *pids = NULL;
+		size_t size;
 
-	r = manager_unit_state("dkms.service", ASK_MANAGER_USEC, state, sizeof(state));
-	if (r < 0 && r != -ENOENT) /* no systemd here: nothing is started by it either */
-		log_debug_errno(r, "dkms.service: its state cannot be asked for");
-	return r >= 0 && streq(state, "activating");
+		if (fs_read_all(fs, lists[i], MAX_PIDS_BYTES, true, &pids, &size) >= 0 && size > 0)
+			return true;
+	}
+	return false;
 }
 
 static bool has_infiniband(const struct node *n)

@@ -533,7 +533,7 @@ bool unit_is_there(const struct fs *fs, const char *name)
 	return false;
 }
 
-int unit_read(const struct fs *fs, const char *name, struct unit *ret)
+int unit_read(const struct fs *fs, const char *name, bool may_help, struct unit *ret)
 {
 	_cleanup_(unit_done) struct unit u = { .is_clear = true };
 	int r;
@@ -541,7 +541,7 @@ int unit_read(const struct fs *fs, const char *name, struct unit *ret)
 	COPY(u.name, name);
 	r = read_files(&u, fs);
 	if (r >= 0 && fs->is_live)
-		r = loaded_read(&u);
+		r = loaded_read(&u, may_help);
 	if (r >= 0 && u.is_there)
 		r = read_env_files(&u, fs);
 	if (r >= 0)

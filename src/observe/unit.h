@@ -65,13 +65,14 @@ struct unit {
 	char memlock[64];  /* LimitMEMLOCK= as its files say it; empty: they do not */
 	/* Of its last start in this boot; 0: none, UINT64_MAX: systemd does not tell. */
 	uint64_t start_usec;
+	bool is_unasked; /* this process does not reach systemd: the files alone tell */
 };
 
 /* Has it a file, which is not masked? */
 bool unit_is_there(const struct fs *fs, const char *name);
 
-/* Return: 0 or -ENOMEM. Release @ret with unit_done(). */
-int unit_read(const struct fs *fs, const char *name, struct unit *ret);
+/* @may_help: see loaded.h. Return: 0 or -ENOMEM. Release @ret with unit_done(). */
+int unit_read(const struct fs *fs, const char *name, bool may_help, struct unit *ret);
 void unit_done(struct unit *u);
 
 /*

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve.h"
+
+#include "base/log.h"
+#include "doors/helper.h"
+#include "doors/request.h"
+#include "observe/which.h"
+
+static int serve_manager(const struct helper_question *q, char **ret)
+{
+	return request_serve(q->text, which_is_unit, ret);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(const struct helper_question *q, char **ret);
+	unsigned limit_sec; /* just above the deadline of whoever asks, below that of the unit */
+} helpers[] = {
+	{ "manager", serve_manager, 60 },
+};
+
+int serve(const char *name)
+{
+	struct helper_question q = { .fd = -EBADF };
+	_cleanup_(freep) char *text = NULL;
+	size_t i = 0;
+	int r;
+
+	while (i < ELEMENTSOF(helpers) && !(name && streq(helpers[i].name, name)))
+		i++;
+	if (i == ELEMENTSOF(helpers))
+		return log_error_errno(-EINVAL, "%s: there is no such helper", name ? name : "");
+
+	r = helper_take(STDIN_FILENO, &q);
+	if (r == -EAGAIN || r == -ESRCH)
+		return 0; /* who asked does not wait any more */
+	if (r == -ENOTSOCK)
+		return log_error_errno(r, "Standard input: rdma-provision-%s.socket starts this",
+				       name);
+	if (r < 0)
+		return log_error_errno(r, "The question cannot be read");
+
+	alarm(helpers[i].limit_sec);
+	r = helpers[i].run(&q, &text);
+	log_debug_errno(r, "%.64s", q.text);
+	r = helper_answer(&q, r, text);
+	helper_question_done(&q);
+	return r == -EPIPE ? 0 : r;
+}
