@@ -108,7 +108,8 @@ static const struct {
 	  "Exit code: 0, or 1 when there are none or their GID indexes differ.\n" },
 	{ "helper", "NAME", "does one thing that the service has no right to do", command_helper, 0,
 	  "Started for one question by the socket rdma-provision-NAME.socket. NAME is "
-	  "\"manager\".\n"
+	  "\"manager\",\n"
+	  "\"module\", \"users\" or \"nccl\".\n"
 	  "Exit code: 0 answered, 1 not.\n" },
 	{ "capture", "[FILE]", "write the facts that are read, as a tar that --root takes unpacked",
 	  command_capture, TAKES_ROOT | TAKES_CONFIG,

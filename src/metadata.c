@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The helper that asks a cloud's metadata service for the address of one NIC. A program of its own:
- * the only part that speaks IP, unprivileged, started for one question over a unix socket by
- * rdma-provision-metadata.socket.
+ * the only part that speaks IP, unprivileged, started for one question by
+ * rdma-provision-metadata.socket, its standard input: doors/helper.h. Without a socket there,
+ * standard input and output are question and answer.
  *
- * Standard input is one line, the MAC of the NIC. Standard output is one line:
+ * The question is one line, the MAC of the NIC. The answer is one line:
  *
  *   known 10.0.1.5/24 10.0.1.253     address with the length of its prefix, and gateway
  *   waiting WORDS                    no answer in time, or the service does not know the NIC yet
@@ -20,12 +21,11 @@
  * file to write).
  */
 #include "model/metadata.h"
+#include "doors/helper.h"
 
 #include <ctype.h>
 #include <curl/curl.h>
 #include <stdarg.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 
 #define SERVICE        "100.100.100.200"
 #define TOKEN_PATH     "/latest/api/token"
@@ -35,7 +35,6 @@
 #define N_TRIES        4
 #define FIRST_TRY_USEC (500 * USEC_PER_MSEC)
 #define WHOLE_SEC      10
-#define QUESTION_SEC   2
 #define ANSWER_LEN     256 /* the token is the longest, and has less than half of it */
 #define HEADERS_MAX    8192
 
@@ -242,7 +241,7 @@ static int ask_nic(struct session *s, const char *mac, const char *item,
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), NIC_PATH "%s/%s", mac, item);
+	snprintf(path, sizeof(path), NIC_PATH "%.17s/%s", mac, item);
 	return ask(s, path, false, ret);
 }
 
@@ -267,24 +266,29 @@ static int ask_service(struct session *s, const char *mac, struct metadata *ret)
 	return r;
 }
 
-/* Who asks is the service; who sends nothing is not waited for. */
-static int read_mac(struct session *s, char *ret, size_t size)
+/* Who asks is the service; a test, where there is no socket. Return: 0, or what helper_take() says.
+ */
+static int read_question(struct helper_question *q)
 {
-	const struct timeval patience = { .tv_sec = QUESTION_SEC };
-	size_t n = 0;
-	ssize_t got;
+	int r = helper_take(STDIN_FILENO, q);
+	ssize_t n;
 
-	setsockopt(STDIN_FILENO, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	do {
-		got = read(STDIN_FILENO, ret + n, size - 1 - n);
-		n += got > 0 ? (size_t)got : 0;
-	} while (got > 0 && n < size - 1 && !memchr(ret, '\n', n));
-	ret[n] = '\0';
-	ret[strcspn(ret, "\n")] = '\0';
-	return is_metadata_mac(ret) ? 0 : fail(s, REFUSED, "the question is no MAC");
+	if (r == -ENOTSOCK) {
+		n = read(STDIN_FILENO, q->text, sizeof(q->text) - 1);
+		q->text[MAX(n, 0)] = '\0';
+		r = 0;
+	}
+	q->text[strcspn(q->text, "\n")] = '\0';
+	return r;
 }
 
-static int tell(const struct session *s, int r, const struct metadata *m)
+static int check_mac(struct session *s, const char *mac)
+{
+	return is_metadata_mac(mac) ? 0 : fail(s, REFUSED, "the question is no MAC");
+}
+
+static int tell(const struct session *s, const struct helper_question *q, int r,
+		const struct metadata *m)
 {
 	char line[METADATA_LINE_LEN] = "known ";
 	size_t n = strlen(line);
@@ -296,6 +300,9 @@ static int tell(const struct session *s, int r, const struct metadata *m)
 			 s->problem);
 	n = strlen(line);
 	line[n++] = '\n';
+	line[n] = '\0';
+	if (q->fd >= 0)
+		return helper_answer(q, 0, line) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	return write(STDOUT_FILENO, line, n) == (ssize_t)n ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -303,9 +310,9 @@ int main(void)
 {
 	_cleanup_(curl_done) CURL *curl = NULL;
 	const char *service = getenv("METADATA_SERVICE"); /* stays where it is: clearenv(3) */
+	struct helper_question q = { .fd = -EBADF };
 	struct session s = {};
 	struct metadata m = {};
-	char mac[64];
 	int r;
 
 	alarm(WHOLE_SEC);
@@ -314,11 +321,14 @@ int main(void)
 	if (curl_global_init(CURL_GLOBAL_NOTHING) != CURLE_OK || !(curl = curl_easy_init()))
 		return EXIT_FAILURE;
 	s.curl = curl;
+	r = read_question(&q);
+	if (r < 0)
+		return r == -EAGAIN || r == -ESRCH ? EXIT_SUCCESS : EXIT_FAILURE;
 
 	r = set_service(&s, is_empty(service) ? SERVICE : service);
 	if (r >= 0)
-		r = read_mac(&s, mac, sizeof(mac));
+		r = check_mac(&s, q.text);
 	if (r >= 0)
-		r = ask_service(&s, mac, &m);
-	return tell(&s, r, &m);
+		r = ask_service(&s, q.text, &m);
+	return tell(&s, &q, r, &m);
 }

@@ -1,14 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve.h"
 
+#include "apply/apply.h"
 #include "base/log.h"
 #include "doors/helper.h"
+#include "doors/loader.h"
 #include "doors/request.h"
-#include "observe/which.h"
+#include "observe/observe.h"
+#include "run.h"
 
 static int serve_manager(const struct helper_question *q, char **ret)
 {
-	return request_serve(q->text, which_is_unit, ret);
+	return request_serve(q->text, ret);
+}
+
+static int serve_module(const struct helper_question *q, _unused_ char **ret)
+{
+	struct doors d = {};
+	int r;
+
+	r = run_open(NULL, &d);
+	if (r < 0)
+		return r;
+	r = loader_serve(&d.modules, &d.fs, q->text);
+	run_close(&d);
+	return r;
+}
+
+static int serve_users(const struct helper_question *q, char **ret)
+{
+	struct doors d = {};
+	int r;
+
+	r = run_open(NULL, &d);
+	if (r < 0)
+		return r;
+	r = observe_users_serve(&d, (uint32_t)q->pid, ret);
+	run_close(&d);
+	return r;
+}
+
+static int serve_nccl(const struct helper_question *q, _unused_ char **ret)
+{
+	_cleanup_(config_done) struct config c = {};
+	struct doors d = {};
+	int r;
+
+	r = run_open(NULL, &d);
+	if (r < 0)
+		return r;
+	r = run_load_config(&d, NULL, &c);
+	if (r >= 0)
+		r = apply_nccl_file(&d.fs, c.output.paths[OUTPUT_NCCL], q->text);
+	run_close(&d);
+	return r;
 }
 
 static const struct {
@@ -17,6 +62,9 @@ static const struct {
 	unsigned limit_sec; /* just above the deadline of whoever asks, below that of the unit */
 } helpers[] = {
 	{ "manager", serve_manager, 60 },
+	{ "module", serve_module, 150 },
+	{ "users", serve_users, 60 },
+	{ "nccl", serve_nccl, 20 },
 };
 
 int serve(const char *name)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include "../src/doors/loader.h"
 #include "../src/model/paths.h"
 #include "../src/observe/remembered.h"
 
@@ -547,6 +548,55 @@ static void nothing_is_loaded_out_of_another_tree(_unused_ void **state)
 	modules_done(&m);
 }
 
+/* -EROFS: it would have been done here, in another tree than the running system's. */
+static void the_helper_loads_what_an_rdma_node_may_need(_unused_ void **state)
+{
+	static const struct {
+		const char *question;
+		int expected;
+	} rows[] = {
+		{ "load ib_umad ", -EROFS },
+		{ "load nvidia_peermem ", -EROFS },
+		{ "load erdma compat_mode=Y reserve_ports_base=30608", -EROFS },
+		{ "load erdma compat_mode=N", -EROFS },
+		{ "load mlx5_core ", -EROFS }, /* of a function that is here */
+		{ "remove erdma ", -EROFS },
+
+		{ "load nouveau ", -EOPNOTSUPP },
+		{ "load rdma_ucm ", -EROFS },
+		{ "load another_name ", -EOPNOTSUPP }, /* an alias */
+		{ "load ../../tmp/evil ", -EOPNOTSUPP },
+		{ "load ib_umad debug=1", -EOPNOTSUPP },
+		{ "load mlx5_core prof_sel=1", -EOPNOTSUPP },
+		{ "load erdma compat_mode=Y evil=1", -EOPNOTSUPP },
+		{ "load erdma compat_mode=", -EOPNOTSUPP },
+		{ "load erdma compat_mode=Y\nevil", -EOPNOTSUPP },
+		{ "remove mlx5_core ", -EOPNOTSUPP },
+		{ "remove erdma -f", -EOPNOTSUPP },
+		{ "remove erdma", -EOPNOTSUPP },
+		{ "load", -EOPNOTSUPP },
+		{ "", -EOPNOTSUPP },
+	};
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	char path[128];
+	struct modules m;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices/0000:41:00.0/", root);
+	make_folders(path);
+	snprintf(path, sizeof(path), "%s/sys/bus/pci/devices/0000:41:00.0/modalias", root);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs("pci:v000015B3d00001017sv000015B3sd00000001bc02sc00i00\n", f);
+	assert_int_equal(fclose(f), 0);
+
+	assert_int_equal(fs_open_root(root, &fs), 0);
+	assert_int_equal(modules_open(&m, folder, root), 0);
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
+		assert_int_equal(loader_serve(&m, &fs, rows[i].question), rows[i].expected);
+	modules_done(&m);
+}
+
 static void the_running_kernel_answers(_unused_ void **state)
 {
 	enum module_state found = _MODULE_STATE_N;
@@ -828,6 +878,7 @@ int main(void)
 		cmocka_unit_test(a_changed_configuration_is_seen),
 		cmocka_unit_test(a_tree_without_modules_has_none),
 		cmocka_unit_test(nothing_is_loaded_out_of_another_tree),
+		cmocka_unit_test(the_helper_loads_what_an_rdma_node_may_need),
 		cmocka_unit_test(the_running_kernel_answers),
 		cmocka_unit_test(the_key_tells_of_every_change),
 		cmocka_unit_test(there_is_no_key_without_modules),

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "../src/apply/apply.h"
 #include "../src/apply/verbs.h"
 #include "../src/model/paths.h"
 #include "../src/observe/nccl.h"
@@ -275,6 +276,50 @@ static void strange_devices_are_read_without_harm(void **state)
 	assert_int_equal(n.n_netdevs, 1); /* eth0 alone */
 }
 
+/* What the helper writes, whoever asks. */
+static void nothing_but_the_nccl_file_is_written_below_etc(void **state)
+{
+	static const struct {
+		const char *path, *text;
+		int expected;
+	} rows[] = {
+		{ "/etc/nccl.conf", "NCCL_IB_HCA=mlx5_0:1\n# a comment\n", 0 },
+		{ "/etc/nccl.conf", "NCCL_IB_HCA=mlx5_0:1\n\n", -EPERM },
+		{ "/etc/nccl.conf", "* * * * * root reboot\n", -EPERM },
+		{ "/etc/cron.d/x", "NCCL_IB_HCA=mlx5_0:1\n", -EPERM },
+		{ "/etc/shadow", NULL, -EEXIST }, /* of another */
+		{ "/usr/x", NULL, -EPERM },
+		{ "/etc/../usr/x", NULL, -EPERM },
+		{ "/etc/nccl.conf", NULL, 0 },
+		{ "/etc/nccl.conf", NULL, 0 }, /* gone already */
+		{ "", NULL, -EPERM },
+	};
+	struct place *p = *state;
+
+	tree_file(&p->tree, "etc/shadow", "root:*\n");
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(freep) char *question = NULL;
+
+		assert_true(asprintf(&question, "%s\n%s%s", rows[i].path,
+				     rows[i].text ? output_mark(OUTPUT_NCCL) : "",
+				     rows[i].text ? rows[i].text : "") > 0);
+		assert_int_equal(apply_nccl_file(&p->doors.fs, "/etc/nccl.conf", question),
+				 rows[i].expected);
+		if (i == 0)
+			assert_true(fs_exists(&p->doors.fs, "etc/nccl.conf"));
+	}
+	assert_false(fs_exists(&p->doors.fs, "etc/nccl.conf"));
+	assert_int_equal(apply_nccl_file(&p->doors.fs, "/etc/nccl.conf", "/etc/nccl.conf"),
+			 -EBADMSG);
+	assert_int_equal(
+		apply_nccl_file(&p->doors.fs, "/etc/nccl.conf", "/etc/nccl.conf\nNCCL_X=1\n"),
+		-EPERM); /* without our mark */
+
+	tree_file(&p->tree, "etc/nccl.conf", "NCCL_DEBUG=INFO\n");
+	assert_int_equal(apply_nccl_file(&p->doors.fs, "/etc/nccl.conf", "/etc/nccl.conf\n"),
+			 -EEXIST);
+}
+
 #define test(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)
 
 /* It was a file when its content was read. */
@@ -306,6 +351,7 @@ int main(void)
 		test(a_removal_that_the_record_asks_for_spares_others),
 		test(strange_devices_are_read_without_harm),
 		test(a_plugin_configuration_that_became_a_fifo_is_not_waited_for),
+		test(nothing_but_the_nccl_file_is_written_below_etc),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,3 +41,11 @@ struct apply_hooks {
  */
 int apply_plan(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
 	       struct plan *p);
+
+/*
+ * For the helper that may write below /etc: writes the file of [Output] NCCL=, or removes one of
+ * ours. @configured: its path, empty for none; nothing is written elsewhere, and removed only below
+ * /etc. @question: the path, a newline, and the text, which is empty to remove the file. Return: 0,
+ * -EPERM what must not be written there, -EEXIST a file that is not ours, -EBADMSG, or -errno.
+ */
+int apply_nccl_file(const struct fs *fs, const char *configured, const char *question);

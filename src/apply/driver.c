@@ -3,6 +3,7 @@
  * Driver: loads modules with the options that are wanted, unloads and loads anew, binds functions.
  * Whether anybody uses what is unloaded was the plan's to see.
  */
+#include "../doors/loader.h"
 #include "../model/wanted.h"
 #include "module.h"
 #include "verbs.h"
@@ -72,8 +73,7 @@ static int load(struct work *w, const char *module, const char *options)
 	char path[320];
 	int r;
 
-	r = options[0] ? module_load_with(&w->doors->modules, module, options)
-		       : module_load(&w->doors->modules, module);
+	r = loader_load(&w->doors->modules, module, options);
 	if (r == -EEXIST) /* somebody was faster: with which options is to be seen */
 		r = 0;
 	if (r == -ENOENT && module_find_file(w, module) == -ENOPKG)
@@ -106,7 +106,7 @@ static int unload(struct work *w, const char *module)
 {
 	int r;
 
-	r = module_remove(&w->doors->modules, module);
+	r = loader_remove(&w->doors->modules, module);
 	if (r == -ENOENT) /* somebody was faster */
 		return 0;
 	if (r == -EAGAIN) {

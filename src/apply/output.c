@@ -3,10 +3,14 @@
  * Output: files of [Output], and the record of which were written, so that they can be taken back
  * when the configuration does not name them any more.
  */
+#include "../doors/helper.h"
 #include "../model/paths.h"
+#include "apply.h"
 #include "verbs.h"
 
 #define MAX_RECORD_BYTES 65536
+#define NCCL_SOCKET      "/run/rdma-provision-nccl.socket"
+#define ASK_USEC         (20 * USEC_PER_SEC) /* below the deadline of the verbs */
 
 static const struct plan_output *find_output(const struct work *w, const struct action *a,
 					     enum output *ret)
@@ -81,6 +85,59 @@ static int record_file(const struct fs *fs, enum output o, const char *path, boo
 	return is_there || r >= 0 ? r_run : r;
 }
 
+/* For readers with users of their own: readable for all. @text: NULL removes the file. */
+static int put(const struct fs *fs, const char *path, const char *text)
+{
+	return text ? fs_output(fs, path + 1, text, strlen(text), 0644)
+		    : fs_output_remove(fs, path + 1);
+}
+
+/* /etc is read-only for the service: the helper writes there. */
+static int put_anywhere(const struct fs *fs, enum output o, const char *path, const char *text)
+{
+	_cleanup_(freep) char *question = NULL;
+	int r, helped;
+
+	r = put(fs, path, text);
+	if (r != -EROFS || o != OUTPUT_NCCL || !fs->is_live)
+		return r;
+	if (asprintf(&question, "%s\n%s", path, text ? text : "") < 0) {
+		question = NULL;
+		return -ENOMEM;
+	}
+	helped = helper_ask(NCCL_SOCKET, question, ASK_USEC, NULL);
+	return helped == -EHOSTDOWN ? r : helped;
+}
+
+/* Comments, and settings of NCCL. */
+static bool is_nccl(const char *text)
+{
+	for (; *text; text += strcspn(text, "\n"), text += *text != '\0')
+		if (*text != '#' && !is_prefix(text, "NCCL_"))
+			return false;
+	return true;
+}
+
+int apply_nccl_file(const struct fs *fs, const char *configured, const char *question)
+{
+	char path[PATH_LEN];
+	const char *text = strchr(question, '\n');
+	int r;
+
+	if (!text || (size_t)(text - question) >= sizeof(path))
+		return -EBADMSG;
+	snprintf(path, sizeof(path), "%.*s", (int)(text - question), question);
+	text++;
+
+	if (*text &&
+	    (!streq(path, configured) || !is_own_output(OUTPUT_NCCL, text) || !is_nccl(text)))
+		return -EPERM;
+	if (!*text && (!is_prefix(path, "/etc/") || strstr(path, "/..")))
+		return -EPERM;
+	r = look_again(fs, OUTPUT_NCCL, path + 1);
+	return r < 0 ? r : MIN(put(fs, path, *text ? text : NULL), 0);
+}
+
 int apply_write_output(struct work *w, const struct action *a)
 {
 	const struct fs *fs = &w->doors->fs;
@@ -95,9 +152,8 @@ int apply_write_output(struct work *w, const struct action *a)
 	r = look_again(fs, o, a->target + 1);
 	if (r >= 0)
 		r = record_file(fs, o, a->target, true);
-	/* For readers with users of their own: readable for all. */
 	if (r >= 0)
-		r = fs_output(fs, a->target + 1, wanted->text, strlen(wanted->text), 0644);
+		r = put_anywhere(fs, o, a->target, wanted->text);
 	return MIN(r, 0);
 }
 
@@ -111,9 +167,9 @@ int apply_remove_output(struct work *w, const struct action *a)
 			continue;
 		r = look_again(fs, o, a->target + 1);
 		if (r > 0)
-			r = fs_output_remove(fs, a->target + 1);
+			r = put_anywhere(fs, o, a->target, NULL);
 		else if (r == 0) /* a temporary one of a crash, perhaps, in nobody's way */
-			fs_output_remove(fs, a->target + 1);
+			put(fs, a->target, NULL);
 		else if (r == -EEXIST)
 			r = 0; /* somebody else's by now: it stays, and is none of ours any more */
 		return r < 0 ? r : record_file(fs, o, a->target, false);

@@ -2,8 +2,10 @@
 #include "helper.h"
 
 #include <limits.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 #define TAKEN          '+' /* the first byte of each answer, before the work begins */
@@ -11,6 +13,16 @@
 #define FIRST_ROOM     4096
 #define MAX_ANSWER     (32u << 20) /* users of a node with thousands of containers */
 #define MAX_RESULT_LEN 16
+
+bool helper_is_needed(int capability)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+
+	/* The C library has no function for it. */
+	return syscall(SYS_capget, &header, data) < 0 ||
+	       !(data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability));
+}
 
 union control {
 	struct cmsghdr header;

@@ -19,6 +19,12 @@
 
 #define HELPER_QUESTION_LEN 32768
 
+/*
+ * Does this process lack a capability (linux/capability.h)? Then a helper may have it, or nobody:
+ * who asks does without when there is no helper for it.
+ */
+bool helper_is_needed(int capability);
+
 /**
  * helper_ask() - ask one question and wait for the answer
  * @path:          of the socket

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Metadata: asks the helper for the address of a NIC, over its unix socket. No IP is spoken here.
+ * Metadata: asks the helper for the address of a NIC, by helper.h. No IP is spoken here.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
  * @deadline_usec: how long to wait for the answer
  * @ret:           mac, state and detail; the addresses too with METADATA_KNOWN
  *
- * Return: 0 with an answer of whatever kind; -errno when there is no helper to be asked, when it
- * gives none in time (-ETIME) or says what it should not (-EBADMSG).
+ * Return: 0 with an answer of whatever kind; -errno as helper_ask(), -EBADMSG also when the helper
+ * says what it should not.
  */
 int metadata_ask(const char *path, const char *mac, uint64_t deadline_usec, struct metadata *ret);
 

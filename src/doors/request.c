@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "request.h"
 
+#include "../model/units.h"
 #include "helper.h"
 
 #include <jansson.h>
@@ -161,18 +162,26 @@ int request_unit(const char *unit, bool may_help, struct manager_unit *ret)
 	return r < 0 ? r : parse_unit(answer, ret);
 }
 
-static int serve_unit(const char *unit, bool (*may_read)(const char *unit), char **ret_answer)
+static bool is_kubelet_unit(const char *unit)
+{
+	for (size_t i = 0; i < ELEMENTSOF(kubelet_units); i++)
+		if (streq(kubelet_units[i], unit))
+			return true;
+	return false;
+}
+
+static int serve_unit(const char *unit, char **ret_answer)
 {
 	_cleanup_(manager_unit_done) struct manager_unit m = {};
 	int r;
 
-	if (!may_read(unit))
+	if (!is_kubelet_unit(unit))
 		return -EPERM;
 	r = manager_read_unit(unit, READ_USEC, &m);
 	return r < 0 ? r : write_unit(&m, ret_answer);
 }
 
-int request_serve(const char *question, bool (*may_read)(const char *unit), char **ret_answer)
+int request_serve(const char *question, char **ret_answer)
 {
 	const size_t length = strcspn(question, " ");
 	const char *argument = question + length + (question[length] != '\0');
@@ -181,7 +190,7 @@ int request_serve(const char *question, bool (*may_read)(const char *unit), char
 
 	snprintf(name, sizeof(name), "%.*s", (int)MIN(length, sizeof(name)), question);
 	if (streq(name, READ_UNIT))
-		return serve_unit(argument, may_read, ret_answer);
+		return serve_unit(argument, ret_answer);
 
 	for (size_t i = 0; i < ELEMENTSOF(requests); i++) {
 		if (!streq(requests[i].name, name))

@@ -34,7 +34,7 @@ int request_make(enum request what, const char *argument, char *ret_words, size_
 int request_unit(const char *unit, bool may_help, struct manager_unit *ret);
 
 /*
- * The helper's side: does what a question says. Units that may be read are those for which
- * @may_read says so. Return: as the request; -EOPNOTSUPP: there is no such request.
+ * The helper's side: does what a question says. Return: as the request; -EPERM: a unit that has no
+ * kubelet; -EOPNOTSUPP: there is no such request.
  */
-int request_serve(const char *question, bool (*may_read)(const char *unit), char **ret_answer);
+int request_serve(const char *question, char **ret_answer);

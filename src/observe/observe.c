@@ -18,6 +18,7 @@
 #include "pci.h"
 #include "rdma.h"
 #include "smc.h"
+#include "users.h"
 #include "vf.h"
 
 #define MAX_ANSWERS_BYTES (64u << 20) /* a node with full Internet routes */
@@ -197,4 +198,36 @@ int observe_verbs(const struct doors *d, const struct plan *p, struct node *n)
 			n_tried++;
 	}
 	return n_tried;
+}
+
+int observe_users_serve(struct doors *d, uint32_t asker, char **ret)
+{
+	_cleanup_(node_done) struct node n = {}, found = { .has_users = true };
+	int r;
+
+	r = observe_pci(&d->fs, &n);
+	if (r >= 0)
+		r = observe_net(d, &n);
+	if (r >= 0)
+		r = node_make_indexes(&n);
+	if (r >= 0)
+		r = observe_vfs(d, &n);
+	if (r >= 0)
+		r = observe_rdma(d, &n);
+	if (r >= 0)
+		r = node_make_indexes(&n);
+	if (r >= 0)
+		r = users_find(d, asker, &n);
+	if (r < 0)
+		return r;
+
+	found.users = TAKE(n.users);
+	found.n_users = TAKE(n.n_users);
+	found.netnses = TAKE(n.netnses);
+	found.n_netnses = TAKE(n.n_netnses);
+	found.listeners = TAKE(n.listeners);
+	found.n_listeners = TAKE(n.n_listeners);
+	memcpy(found.local_ports, n.local_ports, sizeof(found.local_ports));
+	COPY(found.reserved_ports, n.reserved_ports);
+	return answers_write(&found, ret);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "users.h"
 
+#include "../base/log.h"
+#include "../doors/helper.h"
 #include "../model/sign.h"
 #include "../model/wanted.h"
+#include "answers.h"
 #include "listener.h"
 #include "module.h"
 #include "namespace.h"
@@ -10,7 +13,11 @@
 #include "pci.h"
 #include "upper.h"
 
+#include <linux/capability.h>
+
 #define VERBS_FOLDER "sys/class/infiniband_verbs"
+#define USERS_SOCKET "/run/rdma-provision-users.socket"
+#define ASK_USEC     (60 * USEC_PER_SEC)
 
 /* A device node that a process may have open, and the function that it means. */
 struct watched {
@@ -445,18 +452,17 @@ static void forget(struct node *n)
 	n->has_users = false;
 }
 
-int observe_users(struct doors *d, struct node *n)
+int users_find(struct doors *d, uint32_t asker, struct node *n)
 {
 	_cleanup_(processes_done) struct processes p = {};
 	struct fs fs = d->fs;
 	int r;
 
-	if (!fs.is_live)
-		return 0;
-
 	forget(n);
 	fs.on_read = NULL; /* what was found is recorded, not the files of every process */
 	r = processes_list(&fs, &p);
+	if (r >= 0 && asker > 0)
+		p.self = asker;
 	if (r >= 0)
 		r = users_look(&fs, &p, n);
 	for (size_t i = 0; i < n->n_ibdevs && r >= 0; i++) {
@@ -467,10 +473,64 @@ int observe_users(struct doors *d, struct node *n)
 		for (enum rdma_resource what = RDMA_CONTEXTS; what <= RDMA_CM_IDS && r >= 0; what++)
 			r = ask(d, &fs, &p, ib, what, n);
 	}
+	return r < 0 ? r : observe_uppers(d, &fs, &p, n);
+}
+
+/* What the helper found, in place of what this process may not see. */
+static int take_answer(const char *answer, struct node *n)
+{
+	_cleanup_(node_done) struct node found = {};
+	char problem[256];
+	int r;
+
+	r = answers_read(answer, &found, problem, sizeof(problem));
+	if (r < 0)
+		return r;
+	if (!found.has_users)
+		return -EBADMSG;
+	forget(n);
+	n->users = TAKE(found.users);
+	n->n_users = found.n_users;
+	n->netnses = TAKE(found.netnses);
+	n->n_netnses = found.n_netnses;
+	n->listeners = TAKE(found.listeners);
+	n->n_listeners = found.n_listeners;
+	memcpy(n->local_ports, found.local_ports, sizeof(n->local_ports));
+	COPY(n->reserved_ports, found.reserved_ports);
+	return 0;
+}
+
+/* Return: 0; -EHOSTDOWN: this process may look by itself, or nobody else can. */
+static int ask_helper(struct node *n)
+{
+	_cleanup_(freep) char *answer = NULL;
+	int r;
+
+	if (!helper_is_needed(CAP_SYS_PTRACE))
+		return -EHOSTDOWN;
+	r = helper_ask(USERS_SOCKET, "look", ASK_USEC, &answer);
 	if (r >= 0)
-		r = observe_uppers(d, &fs, &p, n);
+		r = take_answer(answer, n);
+	if (r < 0 && r != -EHOSTDOWN && r != -ENOMEM)
+		log_warning_errno(r, "rdma-provision-users.service does not tell who uses devices, "
+				     "so those that cannot be seen count as used");
+	return r < 0 && r != -ENOMEM ? -EHOSTDOWN : r;
+}
+
+int observe_users(struct doors *d, struct node *n)
+{
+	int r;
+
+	if (!d->fs.is_live)
+		return 0;
+
+	r = ask_helper(n);
 	if (r >= 0)
-		r = users_add_signs(&fs, n);
+		r = add_of_modules(&d->fs, n);
+	else if (r == -EHOSTDOWN)
+		r = users_find(d, 0, n);
+	if (r >= 0)
+		r = users_add_signs(&d->fs, n);
 	if (r < 0) {
 		forget(n);
 		return r;

@@ -37,6 +37,13 @@
  */
 int users_look(const struct fs *fs, struct processes *p, struct node *n);
 
+/*
+ * All that takes a look into processes, for the helper that may: users but those of modules and by
+ * signs, netnses, listeners and ports, of a node with its functions and devices. @asker: the
+ * process whose own, and whose children's, are no users; 0: this one. Return: 0 or -errno.
+ */
+int users_find(struct doors *d, uint32_t asker, struct node *n);
+
 /* What netlink said of one kind of resource of one ibdev, as users. Return: 0 or -ENOMEM. */
 int users_add_holders(const struct fs *fs, const struct processes *p, const struct ibdev *ib,
 		      enum rdma_resource what, const struct rdma_holder *holders, size_t n_holders,

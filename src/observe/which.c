@@ -45,14 +45,6 @@ int which_unit(const struct fs *fs, char *ret, size_t size)
 	return 0;
 }
 
-bool which_is_unit(const char *name)
-{
-	for (size_t i = 0; i < ELEMENTSOF(unit_names); i++)
-		if (streq(unit_names[i], name))
-			return true;
-	return false;
-}
-
 /* Of MicroK8s and k3s the kubelet is a thread of theirs; RKE2 has it as a process. */
 static const char *const process_names[] = { "kubelet", "kubelite", "k3s" };
 

@@ -10,8 +10,5 @@
  */
 int which_unit(const struct fs *fs, char *ret, size_t size);
 
-/* Is it a unit that is, or has in it, a kubelet, on any node? */
-bool which_is_unit(const char *name);
-
 /* The first process of a unit that is, or has in it, a kubelet, or 0. Return: 0 or -ENOMEM. */
 int which_process(const struct fs *fs, const char *unit, uint32_t *ret_pid);
