@@ -9,6 +9,11 @@
 #include "observe/observe.h"
 #include "run.h"
 
+#include <poll.h>
+
+#define LINGER_MSEC 1000
+#define LINGER_USEC (5 * USEC_PER_SEC) /* the limit of the unit has room for it */
+
 static int serve_manager(const struct helper_question *q, char **ret)
 {
 	return request_serve(q->text, ret);
@@ -67,10 +72,42 @@ static const struct {
 	{ "nccl", serve_nccl, 20 },
 };
 
-int serve(const char *name)
+/* One question. Return: 0, also when who asked does not wait any more, or -errno, logged. */
+static int serve_one(size_t i)
 {
 	struct helper_question q = { .fd = -EBADF };
 	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	r = helper_take(STDIN_FILENO, &q);
+	if (r == -EAGAIN || r == -ESRCH)
+		return 0;
+	if (r == -ENOTSOCK)
+		return log_error_errno(r, "Standard input: rdma-provision-%s.socket starts this",
+				       helpers[i].name);
+	if (r < 0)
+		return log_error_errno(r, "The question cannot be read");
+
+	alarm(helpers[i].limit_sec);
+	r = helpers[i].run(&q, &text);
+	alarm(0);
+	log_debug_errno(r, "%.64s", q.text);
+	r = helper_answer(&q, r, text);
+	helper_question_done(&q);
+	return r == -EPIPE ? 0 : r;
+}
+
+/* To start a unit costs more than most questions, and they come in bursts: is there another one? */
+static bool is_asked_again(uint64_t until_usec)
+{
+	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+
+	return now_usec() < until_usec && poll(&p, 1, LINGER_MSEC) > 0;
+}
+
+int serve(const char *name)
+{
+	const uint64_t until_usec = now_usec() + LINGER_USEC;
 	size_t i = 0;
 	int r;
 
@@ -79,19 +116,8 @@ int serve(const char *name)
 	if (i == ELEMENTSOF(helpers))
 		return log_error_errno(-EINVAL, "%s: there is no such helper", name ? name : "");
 
-	r = helper_take(STDIN_FILENO, &q);
-	if (r == -EAGAIN || r == -ESRCH)
-		return 0; /* who asked does not wait any more */
-	if (r == -ENOTSOCK)
-		return log_error_errno(r, "Standard input: rdma-provision-%s.socket starts this",
-				       name);
-	if (r < 0)
-		return log_error_errno(r, "The question cannot be read");
-
-	alarm(helpers[i].limit_sec);
-	r = helpers[i].run(&q, &text);
-	log_debug_errno(r, "%.64s", q.text);
-	r = helper_answer(&q, r, text);
-	helper_question_done(&q);
-	return r == -EPIPE ? 0 : r;
+	do
+		r = serve_one(i);
+	while (r >= 0 && is_asked_again(until_usec));
+	return r;
 }

@@ -2065,6 +2065,33 @@ static void whoever_came_in_between_is_looked_for(_unused_ void **state)
 	}
 }
 
+/* A look at all processes takes a unit of its own: not for what takes nothing from anybody. */
+static void users_are_looked_for_when_something_is_taken(_unused_ void **state)
+{
+	static const struct {
+		enum verb verb;
+		const char *target, *from;
+		bool expected;
+	} rows[] = {
+		{ VERB_LOAD_MODULE, "ib_umad", "", false },
+		{ VERB_LOAD_MODULE, "mlx5_core", "", false },
+		{ VERB_LOAD_MODULE, "erdma", "", true }, /* TCP ports */
+		{ VERB_RELOAD_MODULE, "erdma", "", true },
+		{ VERB_SET_NUM_VFS, "0000:41:00.0", "0", false },
+		{ VERB_SET_NUM_VFS, "0000:41:00.0", "4", true },
+		{ VERB_SET_NETNS_MODE, "", "", true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct action a = { .verb = rows[i].verb };
+		struct plan p = { .actions = &a, .n_actions = 1 };
+
+		COPY(a.target, rows[i].target);
+		COPY(a.from, rows[i].from);
+		assert_int_equal(needs_users(&p), rows[i].expected);
+	}
+}
+
 static void peermem_is_the_last_of_the_drivers(_unused_ void **state)
 {
 	struct scene s;
@@ -2178,6 +2205,7 @@ int main(void)
 		cmocka_unit_test(peermem_is_the_last_of_the_drivers),
 		cmocka_unit_test(the_plugin_does_not_wait_for_peermem),
 		cmocka_unit_test(whoever_came_in_between_is_looked_for),
+		cmocka_unit_test(users_are_looked_for_when_something_is_taken),
 		cmocka_unit_test(errors_of_loading_are_told_apart),
 		cmocka_unit_test(what_was_loaded_in_the_wrong_mode_is_reloaded_once),
 	};

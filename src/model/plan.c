@@ -174,7 +174,8 @@ bool needs_users(const struct plan *p)
 		const struct action *a = &p->actions[i];
 		const bool is_of_others = is_destructive(a) || a->verb == VERB_SET_NETNS_MODE;
 
-		if (is_open_change(a) && (is_of_others || a->verb == VERB_LOAD_MODULE))
+		if (is_open_change(a) && (is_of_others || (a->verb == VERB_LOAD_MODULE &&
+							   streq(a->target, ERDMA_MODULE))))
 			return true;
 		/* Who is there, or who came in between: to be named. */
 		if (is_of_others &&

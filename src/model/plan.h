@@ -266,8 +266,9 @@ bool has_needed_changes(const struct plan *p); /* open ones beside those */
 bool is_destructive(const struct action *a);
 
 /*
- * Does the plan depend on who uses what: node.users, netnses, listeners? Open changes may, and what
- * waits for a reboot because it is in use has to say by whom.
+ * Does the plan depend on who uses what: node.users, netnses, listeners? Open changes that take
+ * something away may, and erdma, which takes ports; what waits for a reboot because it is in use
+ * has to say by whom.
  */
 bool needs_users(const struct plan *p);
 
