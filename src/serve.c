@@ -12,7 +12,6 @@
 #include <poll.h>
 
 #define LINGER_MSEC 1000
-#define LINGER_USEC (5 * USEC_PER_SEC) /* the limit of the unit has room for it */
 
 static int serve_manager(const struct helper_question *q, char **ret)
 {
@@ -64,7 +63,7 @@ static int serve_nccl(const struct helper_question *q, _unused_ char **ret)
 static const struct {
 	const char *name;
 	int (*run)(const struct helper_question *q, char **ret);
-	unsigned limit_sec; /* just above the deadline of whoever asks, below that of the unit */
+	unsigned limit_sec; /* of a question: just above the deadline of its asker */
 } helpers[] = {
 	{ "manager", serve_manager, 60 },
 	{ "module", serve_module, 150 },
@@ -107,7 +106,7 @@ static bool is_asked_again(uint64_t until_usec)
 
 int serve(const char *name)
 {
-	const uint64_t until_usec = now_usec() + LINGER_USEC;
+	uint64_t until_usec;
 	size_t i = 0;
 	int r;
 
@@ -116,6 +115,8 @@ int serve(const char *name)
 	if (i == ELEMENTSOF(helpers))
 		return log_error_errno(-EINVAL, "%s: there is no such helper", name ? name : "");
 
+	/* The limit of the unit has room for this and one more question. */
+	until_usec = now_usec() + helpers[i].limit_sec * USEC_PER_SEC;
 	do
 		r = serve_one(i);
 	while (r >= 0 && is_asked_again(until_usec));

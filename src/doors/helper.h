@@ -28,8 +28,8 @@ bool helper_is_needed(int capability);
 /**
  * helper_ask() - ask one question and wait for the answer
  * @path:          of the socket
- * @deadline_usec: how long to wait. A question that no helper takes within 30 s is given up before:
- *                 the one that runs is stuck, or none can be started
+ * @deadline_usec: how long to wait. A question that no helper takes within a minute is given up
+ * before: the one that runs is stuck, or none can be started
  * @ret_answer:    text of the answer, release with free(); may be NULL
  *
  * Return: what the helper's work returned, negative errno on failure; -EHOSTDOWN: there is no such
