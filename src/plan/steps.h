@@ -102,8 +102,8 @@ int plan_metadata(const struct config *c, const struct node *n, struct plan *p);
 int plan_smc(const struct config *c, const struct node *n, struct plan *p);
 
 /*
- * Probes a PF once more that was never bound in this boot, at most once a minute: p->again_usec. When
- * nothing else is left to be done.
+ * Probes a PF once more that was never bound in this boot, at most once a minute: p->again_usec.
+ * When nothing else is left to be done.
  */
 int plan_late(const struct config *c, const struct node *n, struct plan *p);
 
