@@ -619,6 +619,24 @@ static void bake_names_who_loads_smc_and_what_to_run(_unused_ void **state)
 	}
 }
 
+static void a_recipe_of_many_lines_takes_no_long_time(_unused_ void **state)
+{
+	const size_t size = (size_t)1 << 20;
+	_cleanup_(freep) char *text = malloc(size);
+	struct initramfs found;
+	struct node n = {};
+
+	assert_non_null(text);
+	for (size_t i = 0; i < size; i += 2)
+		memcpy(text + i, "a\n", 2);
+	put_bytes("etc/initramfs-tools/modules", text, size);
+	put("boot/initrd.img-6.1", "nothing that can be read");
+	alarm(5);
+	observe_initramfs(&fs, &n, "erdma", &found);
+	alarm(0);
+	assert_int_not_equal(found.answer, INITRAMFS_HAS);
+}
+
 static void an_initramfs_is_judged_by_what_can_be_read_of_it(_unused_ void **state)
 {
 	static const char zstd[] = "\x28\xb5\x2f\xfd garbage";
@@ -779,6 +797,7 @@ int main(void)
 		TEST(bake_is_idempotent_and_can_be_undone),
 		TEST(bake_leaves_files_of_others_alone),
 		TEST(bake_names_who_loads_smc_and_what_to_run),
+		TEST(a_recipe_of_many_lines_takes_no_long_time),
 		TEST(an_initramfs_is_judged_by_what_can_be_read_of_it),
 		TEST(several_images_are_as_good_as_the_worst),
 		TEST(a_capture_has_the_modules_that_are_looked_at_and_no_comments),

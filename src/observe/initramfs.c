@@ -134,7 +134,7 @@ static void look_into_all(const struct fs *fs, const char *module, struct initra
 /* Is the module a word of this line, before any comment? */
 static bool has_word(const char *line, size_t size, const char *module)
 {
-	static const char separators[] = " \t\r\"'=";
+	static const char separators[] = " \t\r\n\"'=";
 	const char *end = line + size, *comment = memchr(line, '#', size);
 
 	end = comment ? comment : end;
