@@ -1673,6 +1673,45 @@ static void a_node_without_kubelet_has_none(_unused_ void **state)
 	assert_capture_tells_the_same(&root, NULL);
 }
 
+static void the_nodes_address_is_read(_unused_ void **state)
+{
+	static const char k3s[] = "[Service]\nExecStart=/usr/local/bin/k3s server\n";
+	static const struct {
+		struct entry entries[2];
+		const char *expected;
+	} rows[] = {
+		{ { PLAIN_UNIT }, "" },
+		{ { OWN_UNIT("--node-ip=192.0.2.1,2001:db8::1") }, "192.0.2.1,2001:db8::1" },
+		{ { OWN_UNIT("--node-ip 192.0.2.1 --node-ip=192.0.2.2") }, "192.0.2.2" },
+		{ { EXTRA, { "etc/default/kubelet", "KUBELET_EXTRA_ARGS=--node-ip=::1\n" } },
+		  "::1" },
+		{ { { "etc/systemd/system/k3s.service", k3s },
+		    { "etc/rancher/k3s/config.yaml", "node-ip: 192.0.2.1\n" } },
+		  "192.0.2.1" },
+		{ { { "etc/systemd/system/k3s.service", k3s },
+		    { "etc/rancher/k3s/config.yaml", "node-ip: [192.0.2.1, 'fd00::1']\n" } },
+		  "192.0.2.1,fd00::1" },
+		{ { { "etc/systemd/system/k3s.service", k3s },
+		    { "etc/rancher/k3s/config.yaml", "kubelet-arg: [node-ip=192.0.2.7]\n" } },
+		  "192.0.2.7" },
+		{ { { "etc/systemd/system/k3s.service",
+		      "[Service]\nExecStart=/usr/local/bin/k3s agent --node-ip 192.0.2.8\n" } },
+		  "192.0.2.8" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet k;
+
+		root_open(&root);
+		for (size_t e = 0; e < 2 && rows[i].entries[e].path; e++)
+			put_text(&root, rows[i].entries[e].path, rows[i].entries[e].text);
+		look_for(&root.fs, BEST_EFFORT, &k);
+		assert_string_equal(k.node_ip, rows[i].expected);
+		assert_capture_tells_the_same(&root, NULL);
+	}
+}
+
 static void a_capture_of_k3s_holds_no_secrets(_unused_ void **state)
 {
 	static const char *const configs[] = {
@@ -2076,6 +2115,7 @@ int main(void)
 		cmocka_unit_test(a_command_line_that_grows_without_bound_is_not_understood),
 		cmocka_unit_test(a_node_without_kubelet_has_none),
 		cmocka_unit_test(a_capture_holds_no_secrets),
+		cmocka_unit_test(the_nodes_address_is_read),
 		cmocka_unit_test(a_capture_of_k3s_holds_no_secrets),
 		cmocka_unit_test(what_is_not_asked_for_or_not_possible_changes_nothing),
 		cmocka_unit_test(links_owner_and_mode_stay),

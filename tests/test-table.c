@@ -926,6 +926,41 @@ static void others_who_manage_the_nic_are_told(_unused_ void **state)
 	assert_true(has_hint(&s, REASON_DEFAULT_ROUTE));
 }
 
+/* As a version that took it for a rail left it. */
+static void taken_back(struct scene *s)
+{
+	one_with_gateway(s);
+	note(s, VERB_SET_METRIC, RAIL1, "10.0.0.2/24", "0", "200", 1, 0);
+	know(&s->netdevs[0].conf, NETCONF_ARP_IGNORE, 1);
+	note(s, VERB_SET_SYSCTL, RAIL1, "ipv4/arp_ignore", "0", "1", 1, 0);
+	note(s, VERB_SET_METRIC, RAIL2, "10.0.0.3/24", "0", "201", 1, 0);
+	s->rules[s->node.n_rules++] = (struct rule){ .family = AF_INET,
+						     .preference = OWN_PREFERENCE_FROM,
+						     .table = TABLE1,
+						     .protocol = OWN_PROTOCOL,
+						     .action = FR_ACT_TO_TBL,
+						     .src = { 10, 0, 0, 2 },
+						     .src_len = 32 };
+	s->routes[s->node.n_routes] = s->routes[0];
+	s->routes[s->node.n_routes].table = TABLE1;
+	s->routes[s->node.n_routes++].protocol = OWN_PROTOCOL;
+}
+
+static void what_was_set_on_the_nodes_nic_goes_back(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	taken_back(&s);
+	assert_plan(&s, "the metric, the setting, the rule and the route",
+		    "set-metric " FIRST " 10.0.0.2/24 -> 0\n"
+		    "set-sysctl " FIRST " ipv4/arp_ignore -> 0\n"
+		    "remove-rule  from 10.0.0.2 table 11400010\n"
+		    "remove-route  0.0.0.0/0 table 11400010");
+	s.config.route.manage = false;
+	assert_plan(&s, "Manage=no changes nothing", "");
+}
+
 /* --- back --- */
 
 static void assert_revert(struct scene *s, bool with_vfs, const char *row, const char *expected)
@@ -1010,6 +1045,7 @@ int main(void)
 		cmocka_unit_test(an_ipv4_address_is_waited_for_in_the_gid_table),
 		cmocka_unit_test(texts_of_gids_are_read),
 		cmocka_unit_test(others_who_manage_the_nic_are_told),
+		cmocka_unit_test(what_was_set_on_the_nodes_nic_goes_back),
 		cmocka_unit_test(revert_takes_back_exactly_ours),
 	};
 

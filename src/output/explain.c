@@ -396,6 +396,18 @@ static json_t *make_notes(const struct facts *f)
 	return json_pack("[s]", text);
 }
 
+/* Empty: the function does not carry the node. */
+static json_t *make_node_nic(const struct facts *f)
+{
+	const struct node_nic *k =
+		node_nic_of(f->plan->node_nics, f->plan->n_node_nics, f->pci->address);
+	char text[128] = "";
+
+	if (k)
+		node_nic_describe(k, text, sizeof(text));
+	return document_text(text);
+}
+
 int output_explain_json(const struct config *c, const struct node *n, const struct plan *p,
 			const struct pci *pci, char **ret)
 {
@@ -443,7 +455,12 @@ int output_explain_json(const struct config *c, const struct node *n, const stru
 			     "notes", make_notes(&f));
 	/* clang-format on */
 
-	return document ? document_print(document, ret) : -ENOMEM;
+	if (json_object_set_new(document, "node_nic", make_node_nic(&f)) < 0 ||
+	    json_object_set_new(document, "aside", document_text(d ? reason_code(d->aside) : "")) <
+		    0)
+		return -ENOMEM;
+
+	return document_print(document, ret);
 }
 
 /* As people read it */
@@ -660,6 +677,8 @@ static void put_netdev(struct sheet *s, const json_t *d)
 			 *permanent && !streq(permanent, TEXT(nd, "mac")) ? ", permanent " : "",
 			 *permanent && !streq(permanent, TEXT(nd, "mac")) ? permanent : "",
 			 *TEXT(nd, "master") ? ", enslaved to " : "", TEXT(nd, "master"));
+	if (*TEXT(d, "node_nic"))
+		put_line(s, "carries the node: %s", TEXT(d, "node_nic"));
 	s->label = "Namespaces";
 	put_line(s, "RDMA mode %s", streq(mode, "keep") ? "not known" : mode);
 }
@@ -786,6 +805,8 @@ static void put_verdict(struct sheet *s, const json_t *d)
 		put_line(s, "not managed: left alone and never handed out");
 	else if (FLAG(d, "in_pod"))
 		put_line(s, "usable, in a pod: %s", TEXT(d, "meaning"));
+	else if (!*TEXT(d, "code") && *TEXT(d, "aside"))
+		put_line(s, "usable; not handed out, %s", TEXT(d, "aside"));
 	else if (!*TEXT(d, "code"))
 		put_line(s, "usable%s",
 			 FLAG(d, "handed_out")

@@ -218,6 +218,23 @@ static int revert_ledger(const struct node *n, struct plan *p, enum verb verb,
 	return r;
 }
 
+int plan_revert_netdev(const struct node *n, struct plan *p, uint32_t ifindex)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n->n_ledger && r >= 0; i++) {
+		const struct ledger_entry *e = &n->ledger[i];
+
+		if (e->ifindex != ifindex)
+			continue;
+		if (streq(e->verb, verb_name(VERB_SET_METRIC)))
+			r = revert_metric(n, p, e);
+		else if (streq(e->verb, verb_name(VERB_SET_SYSCTL)))
+			r = revert_sysctl(n, p, e);
+	}
+	return r;
+}
+
 /* What was tried is not tried again: this is one pass. */
 static void mark_tried(const struct plan *tried, struct plan *p)
 {
