@@ -270,9 +270,9 @@ static void ours_are_made_replaced_found_and_removed_in_any_table(_unused_ void 
 	netns_parse("10.1.0.2", ours[0].src);
 	for (int again = 0; again < 2; again++)
 		for (size_t i = 0; i < ELEMENTSOF(ours); i++)
-			assert_int_equal(route_replace(&nl, &ours[i]), 0);
+			assert_int_equal(route_set(&nl, &ours[i], again), 0);
 	netns_parse("10.1.0.9", other.gateway);
-	assert_int_equal(route_replace(&nl, &other), 0);
+	assert_int_equal(route_set(&nl, &other, true), 0);
 	ours[1] = other;
 	{
 		_cleanup_(routes_done) struct routes l = {};
@@ -309,6 +309,27 @@ static void routes_of_others_are_never_removed(_unused_ void **state)
 	assert_int_equal(route_list(&nl, &l.all, &l.n), 0);
 	assert_non_null(find(&l, "203.0.113.0", 24, 0));
 	assert_non_null(find(&l, "fd98::", 48, 0));
+}
+
+static void a_route_of_others_in_a_table_of_ours_is_never_replaced(_unused_ void **state)
+{
+	const uint8_t table = 209; /* the helper has no room for a number of ours */
+	struct netns_route given[] = {
+		{ "10.9.0.0", 24, .oif = one, .scope = RT_SCOPE_LINK, .protocol = RTPROT_STATIC,
+		  .table = table },
+		{ "fd97::", 48, .oif = one, .protocol = RTPROT_STATIC, .metric = 1024,
+		  .table = table },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(given); i++) {
+		struct route t = own(given[i].dst, given[i].prefix_len, table, one, NULL);
+
+		assert_int_equal(netns_add_route(&nl, &given[i]), 0);
+		assert_int_equal(route_set(&nl, &t, false), -EEXIST);
+		assert_int_equal(netns_delete_route(&nl, &given[i]), 0); /* it was there still */
+		assert_int_equal(route_set(&nl, &t, false), 0);
+		assert_int_equal(route_remove(&nl, &t), 0);
+	}
 }
 
 struct rules {
@@ -411,6 +432,7 @@ int main(void)
 		test(a_kernel_that_does_not_filter_gives_the_same),
 		test(ours_are_made_replaced_found_and_removed_in_any_table),
 		test(routes_of_others_are_never_removed),
+		test(a_route_of_others_in_a_table_of_ours_is_never_replaced),
 		test(rules_are_there_once_and_only_ours_are_removed),
 		test(the_kernel_says_by_which_netdev),
 	};

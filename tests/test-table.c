@@ -429,6 +429,36 @@ static void nic_gone(struct scene *s)
 	s->node.n_pcis = 1;
 }
 
+static void a_route_is_replaced_where_one_of_ours_is(_unused_ void **state)
+{
+	const struct action refused = { .verb = VERB_SET_ROUTE,
+					.is_done = true,
+					.result = -EEXIST };
+	struct scene s;
+
+	set_scene(&s);
+	one_with_gateway(&s);
+	s.config.route.rules = POLICY_RULES_YES;
+	for (int is_there = 0; is_there < 2; is_there++) {
+		_cleanup_(plan_done) struct plan p = {};
+		size_t found = 0;
+
+		if (is_there) {
+			carry_out(&s);
+			other_gateway(&s);
+		}
+		assert_int_equal(plan_make(&s.config, &s.node, NULL, true, no_document, &p), 0);
+		for (size_t i = 0; i < p.n_actions; i++) {
+			if (p.actions[i].verb != VERB_SET_ROUTE)
+				continue;
+			assert_int_equal(p.items[p.actions[i].item].is_replaced, is_there);
+			found++;
+		}
+		assert_true(found > 0);
+	}
+	assert_int_equal(action_failure(&refused), REASON_ROUTE_FOREIGN);
+}
+
 static void only_the_difference_is_written(_unused_ void **state)
 {
 	static const struct {
@@ -1036,6 +1066,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table_and_rules_for_each_nic_that_needs_them),
+		cmocka_unit_test(a_route_is_replaced_where_one_of_ours_is),
 		cmocka_unit_test(only_the_difference_is_written),
 		cmocka_unit_test(the_kernel_is_asked_whether_rules_hold),
 		cmocka_unit_test(addresses_come_from_where_the_configuration_says),

@@ -63,9 +63,10 @@ int apply_remove_address(struct work *w, const struct action *a)
 
 int apply_set_route(struct work *w, const struct action *a)
 {
+	const struct item *item = item_of(w, a);
 	int r = begin(w, a, "");
 
-	return r < 0 ? r : route_replace(&w->doors->route, &item_of(w, a)->route);
+	return r < 0 ? r : route_set(&w->doors->route, &item->route, item->is_replaced);
 }
 
 int apply_remove_route(struct work *w, const struct action *a)

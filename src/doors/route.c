@@ -190,9 +190,10 @@ static struct nl_msg *make(int request, int flags, const struct route *t)
 	return TAKE(m);
 }
 
-int route_replace(struct netlink *nl, const struct route *t)
+int route_set(struct netlink *nl, const struct route *t, bool is_replaced)
 {
-	struct nl_msg *m = make(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, t);
+	struct nl_msg *m =
+		make(RTM_NEWROUTE, NLM_F_CREATE | (is_replaced ? NLM_F_REPLACE : NLM_F_EXCL), t);
 
 	return m ? netlink_ask(nl, m) : -ENOMEM;
 }

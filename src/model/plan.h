@@ -102,6 +102,7 @@ struct action {
 struct item {
 	struct address address;
 	struct route route;
+	bool is_replaced; /* of a route: one of ours with that destination is there */
 	struct rule rule;
 	struct neighbour neighbour;
 };

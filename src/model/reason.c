@@ -505,7 +505,8 @@ static const struct {
 		"route-foreign",
 		"Another agent has set a route for the network of this NIC",
 		"Two agents ranking one NIC will quarrel: stop the other one (for example the agent "
-		"of the eRDMA controller), or set [Route] Manage=no.",
+		"of the eRDMA controller), or set [Route] Manage=no. \"ip route show table all\" has "
+		"the route; it is never replaced.",
 	},
 	[REASON_ROUTE_NOT_RANKED] = {
 		"route-not-ranked",

@@ -357,6 +357,9 @@ static int change_route(const struct node *n, struct plan *p, enum verb verb, co
 	if (!a)
 		return -ENOMEM;
 	item->route = *t;
+	for (size_t i = 0; i < n->n_routes; i++)
+		item->is_replaced |=
+			n->routes[i].protocol == OWN_PROTOCOL && is_same_key(&n->routes[i], t);
 	describe_route(t, a, nd ? nd->name : "?");
 	return 0;
 }
