@@ -12,6 +12,8 @@
 
 #include "../src/apply/apply.h"
 #include "../src/apply/module.h"
+#include "../src/model/paths.h"
+#include "../src/observe/plugin.h"
 #include "tree.h"
 
 /* A system without any module, of which nothing can be changed. */
@@ -477,6 +479,52 @@ static void a_static_pod_is_written_after_its_file_and_its_record(void **state)
 	assert_text(place, "/etc/config.json", NULL);
 }
 
+static void put_text(const struct place *place, const char *path, const char *text)
+{
+	assert_true(fs_replace(&place->doors.fs, path + 1, text, strlen(text), 0644) >= 0);
+}
+
+/* As the present file, and as that of an earlier configuration. */
+static void assert_ours(const struct place *place, bool is_ours)
+{
+	static struct config with, without;
+	_cleanup_(node_done) struct node now = {}, later = {};
+
+	COPY(with.plugin.config_file, PLUGIN_FILE);
+	assert_int_equal(observe_plugin(&place->doors.fs, &with, &now), 0);
+	assert_int_equal(now.is_plugin_foreign, !is_ours);
+
+	COPY(later.last_plugin_path, PLUGIN_FILE);
+	assert_int_equal(observe_plugin(&place->doors.fs, &without, &later), 0);
+	assert_string_equal(later.old_plugin_path, is_ours ? PLUGIN_FILE : "");
+}
+
+static void a_file_elsewhere_is_ours_with_the_text_that_was_recorded(void **state)
+{
+	struct place *place = *state;
+	_cleanup_(node_done) struct node n = {};
+	struct config c = {};
+
+	put_text(place, PLUGIN_FILE, "the file");
+	assert_ours(place, false);
+	run_verb(place, VERB_WRITE_PLUGIN, PLUGIN_FILE, 0, "");
+	assert_ours(place, true);
+	put_text(place, PLUGIN_FILE, "of another program");
+	assert_ours(place, false);
+	run_verb(place, VERB_WRITE_PLUGIN, PLUGIN_FILE, 0, "");
+	assert_ours(place, true);
+	run_verb(place, VERB_REMOVE_PLUGIN, PLUGIN_FILE, 0, "");
+	put_text(place, PLUGIN_FILE, "the file");
+	assert_ours(place, false);
+
+	/* In our own folder there is no record, and none is missed. */
+	COPY(c.plugin.config_file, "/" PLUGIN_CONFIG_PATH);
+	put_text(place, "/" PLUGIN_CONFIG_PATH, "as 0.1.0 wrote it");
+	assert_int_equal(observe_plugin(&place->doors.fs, &c, &n), 0);
+	assert_false(n.is_plugin_foreign);
+	run_verb(place, VERB_REMOVE_PLUGIN, PLUGIN_FILE, 0, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -485,6 +533,7 @@ int main(void)
 		cmocka_unit_test(whoever_forbids_a_module_is_told_from_who_does_not),
 		cmocka_unit_test(a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time),
 		cmocka_unit_test(rules_are_read_while_links_come_up_and_before_there_are_vfs),
+		cmocka_unit_test(a_file_elsewhere_is_ours_with_the_text_that_was_recorded),
 		cmocka_unit_test(a_static_pod_is_written_after_its_file_and_its_record),
 		cmocka_unit_test(nobody_has_to_ask),
 		cmocka_unit_test(what_was_unplugged_meanwhile_is_known),

@@ -2573,6 +2573,37 @@ static void the_plugin_is_told_last_and_only_of_a_ready_or_degraded_node(_unused
 	}
 }
 
+/* Whose a file is, is observe/plugin.c. */
+static void a_file_of_others_is_neither_replaced_nor_removed(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+		const char *file, *expected;
+	} rows[] = {
+		{ "another text", NULL, SECOND " ",
+		  "write-plugin " PLUGIN_FILE " refused output-foreign" },
+		{ "not readable", NULL, NULL,
+		  "write-plugin " PLUGIN_FILE " refused output-foreign" },
+		{ "the same text, which is recorded", NULL, BOTH, "write-plugin " PLUGIN_FILE },
+		{ "no plugin any more", no_plugin, BOTH, "" },
+		{ "none is usable", both_down, BOTH,
+		  "wait " FIRST " waiting port-down\nwait " SECOND " waiting port-down" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 2);
+		s.config.plugin.type = PLUGIN_RDMA_SHARED;
+		s.node.plugin_file = (char *)rows[i].file;
+		s.node.is_plugin_foreign = s.is_settled = true;
+		if (rows[i].set)
+			rows[i].set(&s);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
 static void a_file_shrinks_only_when_two_looks_miss_the_device(_unused_ void **state)
 {
 	enum {
@@ -3062,6 +3093,7 @@ int main(void)
 		cmocka_unit_test(what_is_in_a_pod_is_never_touched_and_stays_in_the_outputs),
 		cmocka_unit_test(a_node_that_only_lacks_its_files_is_whole),
 		cmocka_unit_test(the_plugin_is_told_last_and_only_of_a_ready_or_degraded_node),
+		cmocka_unit_test(a_file_of_others_is_neither_replaced_nor_removed),
 		cmocka_unit_test(a_file_shrinks_only_when_two_looks_miss_the_device),
 		cmocka_unit_test(a_static_pod_is_there_only_with_the_file_it_reads),
 		cmocka_unit_test(a_plugin_that_has_not_read_its_file_is_named),

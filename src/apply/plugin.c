@@ -15,14 +15,31 @@ static int write_text(struct work *w, const char *path, const char *text)
 	return MIN(fs_output(&w->doors->fs, path, text, strlen(text), 0644), 0);
 }
 
+/* In our own folder all is ours. Elsewhere the record comes last: the same text is recorded again.
+ */
 int apply_write_plugin(struct work *w, const struct action *a)
 {
-	return write_text(w, a->target + 1, w->plan->plugin);
+	char record[PATH_LEN + 32];
+	int r;
+
+	r = write_text(w, a->target + 1, w->plan->plugin);
+	if (r < 0 || is_prefix(a->target, "/" PLUGIN_FOLDER))
+		return r;
+	snprintf(record, sizeof(record), "%016" PRIx64 " %s", hash_text(w->plan->plugin),
+		 a->target);
+	r = fs_replace(&w->doors->fs, PLUGIN_RECORD, record, strlen(record), 0600);
+	if (r < 0)
+		copy(w->error, sizeof(a->error), "/" PLUGIN_RECORD " cannot be written");
+	return MIN(r, 0);
 }
 
 int apply_remove_plugin(struct work *w, const struct action *a)
 {
-	return fs_output_remove(&w->doors->fs, a->target + 1);
+	int r = fs_output_remove(&w->doors->fs, a->target + 1);
+
+	return r < 0 || is_prefix(a->target, "/" PLUGIN_FOLDER)
+		       ? r
+		       : fs_remove(&w->doors->fs, PLUGIN_RECORD);
 }
 
 /* What was not written a moment ago is nothing to start a plugin for. */

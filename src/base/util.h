@@ -120,6 +120,16 @@ static inline bool is_empty(const char *s)
 	return !s || !*s;
 }
 
+/* FNV-1a, 64 bits: it has to differ, not to be safe. */
+static inline uint64_t hash_text(const char *text)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return h;
+}
+
 /* Copies what fits, always ends in NUL: true when nothing was cut. */
 static inline bool copy(char *to, size_t size, const char *from)
 {

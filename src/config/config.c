@@ -525,16 +525,6 @@ static int build(const struct merge *m, struct config *c)
 	return r;
 }
 
-static void put_hash(const char *text, char hash[static 17])
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-
-	snprintf(hash, 17, "%016llx", (unsigned long long)h);
-}
-
 static int finish(struct config *c, const struct config_errors *errors)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -544,7 +534,7 @@ static int finish(struct config *c, const struct config_errors *errors)
 	if (r < 0)
 		return r;
 
-	put_hash(text, c->hash);
+	snprintf(c->hash, sizeof(c->hash), "%016" PRIx64, hash_text(text));
 	c->has_unknown = errors->n_unknown > 0;
 	if (c->has_unknown)
 		COPY(c->problem, config_errors_first(errors));

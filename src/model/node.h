@@ -536,6 +536,7 @@ struct node {
 	struct kubelet kubelet;
 	bool is_generated_stale; /* the drop-ins of the kubelet's units: observe/generated.h */
 	char *plugin_file;       /* owned; content of the device plugin's file, NULL: absent */
+	bool is_plugin_foreign;  /* there is something that this service did not write */
 	char *manifest_file;     /* owned; content of Manifest=, NULL: absent */
 	/* What an earlier configuration had written, and is still there; empty: nothing. */
 	char old_plugin_path[PATH_LEN], old_manifest_path[PATH_LEN];

@@ -15,7 +15,9 @@
 #define MODULES_PATH       "run/rdma-provision/modules.json"        /* see observe/remembered.h */
 #define READY_PATH         "run/rdma-provision/ready" /* there only while the node is ready */
 #define PLUGIN_CONFIG_PATH "run/rdma-provision/device-plugin/config.json"
-#define METADATA_PATH      "run/rdma-provision/metadata" /* what it said: model/metadata.h */
+#define PLUGIN_FOLDER      "run/rdma-provision/device-plugin/"
+#define PLUGIN_RECORD      "run/rdma-provision/plugin-file" /* elsewhere: hash and path of it */
+#define METADATA_PATH      "run/rdma-provision/metadata"    /* what it said: model/metadata.h */
 /* The first line of a static pod that we wrote: none without it is ever replaced or removed. */
 #define MANIFEST_MARK   "# Written by rdma-provision, and replaced when the node changes."
 #define MANIFEST_RECORD "var/lib/rdma-provision/manifest" /* path of the static pod we wrote */

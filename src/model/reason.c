@@ -741,7 +741,7 @@ static const struct {
 	},
 	[REASON_OUTPUT_FOREIGN] = {
 		"output-foreign",
-		"A file of [Output] is there already and was not written by this service",
+		"A file of [Output], or that of ConfigFile=, is there and was not written by this service",
 		"Move it away, or name another file: files of others are never replaced.",
 		SEVERITY_ERROR,
 	},

@@ -24,7 +24,7 @@ static int read_text(const struct fs *fs, const char *path, char **ret)
 
 	r = fs_read_all(fs, path, MAX_BYTES, false, ret, &size);
 	if (r < 0 && r != -ENOENT && r != -ENOMEM)
-		log_debug_errno(r, "/%s: not ours, will be replaced", path);
+		log_debug_errno(r, "/%s", path);
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -48,14 +48,34 @@ static int read_manifest(const struct fs *fs, const char *path, char **ret)
 	return 0;
 }
 
+/* "HASH /run/...", as apply/plugin.c writes it. */
+static bool is_recorded(const struct fs *fs, const char *path, const char *text)
+{
+	char record[PATH_LEN + 32], expected[PATH_LEN + 32];
+
+	snprintf(expected, sizeof(expected), "%016" PRIx64 " %s", hash_text(text), path);
+	return fs_read(fs, PLUGIN_RECORD, record, sizeof(record)) >= 0 && streq(record, expected);
+}
+
+static bool is_ours(const struct fs *fs, const char *path, const char *text)
+{
+	return is_prefix(path, "/" PLUGIN_FOLDER) || (text && is_recorded(fs, path, text));
+}
+
 /* What the last configuration of this boot wrote elsewhere. */
-static void find_old_file(const struct fs *fs, const struct config *c, struct node *n)
+static int find_old_file(const struct fs *fs, const struct config *c, struct node *n)
 {
 	/* Without a state nobody knows, but in our own folder it can only be ours. */
 	const char *last = *n->last_plugin_path ? n->last_plugin_path : "/" PLUGIN_CONFIG_PATH;
+	_cleanup_(freep) char *text = NULL;
+	int r;
 
-	if (!streq(last, c->plugin.config_file) && fs_exists(fs, last + 1))
+	if (streq(last, c->plugin.config_file) || !fs_exists(fs, last + 1))
+		return 0;
+	r = read_text(fs, last + 1, &text);
+	if (is_ours(fs, last, text))
 		COPY(n->old_plugin_path, last);
+	return r;
 }
 
 /* And the static pod, of any boot. One that somebody has replaced is his. */
@@ -132,10 +152,13 @@ int observe_plugin(const struct fs *fs, const struct config *c, struct node *n)
 	uint64_t change;
 	int r;
 
-	find_old_file(fs, c, n);
-	r = find_old_manifest(fs, c, n);
+	r = find_old_file(fs, c, n);
+	if (r >= 0)
+		r = find_old_manifest(fs, c, n);
 	if (r >= 0 && *c->plugin.config_file)
 		r = read_text(fs, c->plugin.config_file + 1, &n->plugin_file);
+	n->is_plugin_foreign = *c->plugin.config_file && fs_exists(fs, c->plugin.config_file + 1) &&
+			       !is_ours(fs, c->plugin.config_file, n->plugin_file);
 	if (r >= 0 && *c->plugin.manifest)
 		r = read_manifest(fs, c->plugin.manifest + 1, &n->manifest_file);
 	if (r < 0 || !fs->is_live || c->plugin.type == PLUGIN_NONE || *c->plugin.manifest ||

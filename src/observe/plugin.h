@@ -13,11 +13,14 @@
 #include "../model/node.h"
 
 /*
- * Fills plugin_file, manifest_file, old_plugin_path, old_manifest_path and, on the running system,
- * plugin_processes: those of the configured type that started before the file was written. They are
- * looked for only where they count: with a file and without a static pod of ours. For a
- * configuration that names no files, what was written is old.
- * Return: 0 or -ENOMEM: what cannot be read counts as absent, for it is replaced.
+ * Fills plugin_file, is_plugin_foreign, manifest_file, old_plugin_path, old_manifest_path and, on
+ * the running system, plugin_processes: those of the configured type that started before the file
+ * was written. They are looked for only where they count: with a file and without a static pod of
+ * ours. For a configuration that names no files, what was written is old.
+ *
+ * A file is ours in the folder of PLUGIN_CONFIG_PATH, and elsewhere with the content that
+ * PLUGIN_RECORD has the hash of.
+ * Return: 0 or -ENOMEM: what cannot be read counts as absent.
  */
 int observe_plugin(const struct fs *fs, const struct config *c, struct node *n);
 

@@ -25,16 +25,6 @@ static const struct {
 			 { "/var/lib/kubelet/device-plugins", "/dev" } },
 };
 
-/* FNV-1a, 64 bits: it has to differ, not to be safe. */
-static uint64_t hash_of(const char *text)
-{
-	uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-	return h;
-}
-
 static void print_head(FILE *f, enum plugin_type type, const struct config *c, const char *document)
 {
 	fprintf(f,
@@ -58,7 +48,7 @@ static void print_head(FILE *f, enum plugin_type type, const struct config *c, c
 			      "  - name: device-plugin\n"
 			      "    image: \"%s\"\n"
 			      "    imagePullPolicy: IfNotPresent\n",
-		plugins[type].name, plugins[type].name, hash_of(document), c->plugin.image);
+		plugins[type].name, plugins[type].name, hash_text(document), c->plugin.image);
 }
 
 static void print_container(FILE *f, enum plugin_type type, const char *file)

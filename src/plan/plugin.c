@@ -55,9 +55,15 @@ static int tell_findings(struct plan *p)
 	return r;
 }
 
-static bool is_written(const struct node *n, const struct plan *p)
+static bool has_text(const struct node *n, const struct plan *p)
 {
 	return p->plugin && n->plugin_file && streq(n->plugin_file, p->plugin);
+}
+
+/* One that has the right text and no record is "written" once more, which records it. */
+static bool is_written(const struct node *n, const struct plan *p)
+{
+	return has_text(n, p) && !n->is_plugin_foreign;
 }
 
 /* Return: 1 when the file is, or will be by this plan, what it should be; 0 when not, or -ENOMEM.
@@ -69,6 +75,8 @@ static int plan_file(const struct config *c, const struct node *n, bool is_chang
 
 	if (p->plugin && p->lint.refusal != REASON_NONE)
 		return write_later(p, CLASS_REFUSED, path, p->lint.refusal, p->lint.detail);
+	if (n->is_plugin_foreign && !has_text(n, p))
+		return write_later(p, CLASS_REFUSED, path, REASON_OUTPUT_FOREIGN, "");
 	if (is_changing || p->state == NODE_STARTING || !p->plugin)
 		return write_later(p, CLASS_WAITING, path, REASON_NOT_READY, "");
 	if (tell_findings(p) < 0)
@@ -165,7 +173,7 @@ int plan_plugin(const struct config *c, const struct node *n, struct plan *p)
 			return write_later(p, CLASS_WAITING, c->plugin.config_file,
 					   REASON_DEVICE_LOST, lost);
 		r = end_manifest(c, n, p);
-		return r < 0 || !n->plugin_file
+		return r < 0 || !n->plugin_file || n->is_plugin_foreign
 			       ? r
 			       : remove_file(p, VERB_REMOVE_PLUGIN, c->plugin.config_file);
 	}
