@@ -334,6 +334,24 @@ static void mlx5_down(struct scene *s)
 {
 	s->netdevs[0].is_up = false;
 }
+static void intel(struct scene *s)
+{
+	s->pcis[0].vendor = 0x8086;
+	COPY(s->pcis[0].driver, "ice");
+}
+static void intel_700(struct scene *s)
+{
+	intel(s);
+	COPY(s->pcis[0].driver, "i40e");
+}
+static void intel_of_intel(struct scene *s)
+{
+	static struct module ice = { .name = "ice", .is_out_of_tree = true };
+
+	intel(s);
+	s->node.modules = &ice;
+	s->node.n_modules = 1;
+}
 static void nobody_knows(struct scene *s)
 {
 	s->pcis[0].vendor = 0xabcd;
@@ -388,6 +406,9 @@ static void what_stands_against_vfs_is_told_with_its_class(_unused_ void **state
 		{ "bnxt", broadcom, REASON_NONE, _CLASS_N, "" },
 		{ "bnxt, down", broadcom_down, REASON_PF_DOWN, CLASS_WAITING, "" },
 		{ "mlx5, down", mlx5_down, REASON_NONE, _CLASS_N, "" },
+		{ "ice", intel, REASON_VF_WITHOUT_RDMA, CLASS_IMPOSSIBLE, "ice" },
+		{ "i40e", intel_700, REASON_VF_WITHOUT_RDMA, CLASS_IMPOSSIBLE, "i40e" },
+		{ "ice, out of tree", intel_of_intel, REASON_NONE, _CLASS_N, "" },
 		{ "any vendor", nobody_knows, REASON_NONE, _CLASS_N, "" },
 		{ "stuck", stuck, REASON_PCI_STUCK, CLASS_WAITING, FOREIGN },
 	};

@@ -329,6 +329,13 @@ static const struct {
 		"To get them back, let it release them and clear \"driver_override\", then "
 		"\"rdma-provision apply\".",
 	},
+	[REASON_VF_WITHOUT_RDMA] = {
+		"vf-without-rdma",
+		"Virtual functions of this driver have no RDMA, so none are made",
+		"Use VirtualFunctions=exclusive, so that the physical function is handed out; or install "
+		"a driver of the vendor with RDMA in virtual functions.",
+		SEVERITY_ERROR,
+	},
 	[REASON_VF_SETTING_UNSUPPORTED] = {
 		"vf-setting-unsupported",
 		"The driver has no such setting for virtual functions, or its card refuses it",

@@ -113,6 +113,14 @@ static bool is_sick(const struct node *n, const struct pci *pf, char *detail, si
 	return detail[0];
 }
 
+/* Intel's own drivers, which are out of tree, may have what the kernel's do not. */
+static bool lacks_rdma_vfs(const struct node *n, const struct pci *pf)
+{
+	const struct module *m = node_module(n, pf->driver);
+
+	return has_quirk(pf, QUIRK_NO_VF_RDMA) && !(m && m->is_out_of_tree);
+}
+
 static bool is_down(const struct node *n, const struct pci *pf)
 {
 	const struct netdev *nd = node_netdev_of(n, pf->address);
@@ -149,6 +157,11 @@ enum reason vf_obstacle(const struct node *n, const struct pci *pf, uint32_t wan
 		snprintf(detail, size, "%" PRIu32 " asked for, sriov_totalvfs is %" PRIu32, want,
 			 pf->total_vfs);
 		return REASON_TOO_MANY_VFS;
+	}
+	if (want > 0 && lacks_rdma_vfs(n, pf)) {
+		*ret_class = CLASS_IMPOSSIBLE;
+		copy(detail, size, pf->driver);
+		return REASON_VF_WITHOUT_RDMA;
 	}
 	if (is_in_lag(n, pf, detail, size)) {
 		*ret_class = want > 0 ? CLASS_REFUSED : CLASS_NEEDS_REBOOT;

@@ -13,6 +13,11 @@ static const struct {
 	/* bnxt_sriov_configure() in drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c;
 	 * https://github.com/systemd/systemd/issues/40739 */
 	{ 0x14e4, 0, "bnxt_en", QUIRK_UP_FIRST },
+	/* Their VFs are driven by iavf, which makes no auxiliary device for irdma:
+	 * irdma_auxiliary_id_table[] in drivers/infiniband/hw/irdma/main.c,
+	 * i40iw_auxiliary_id_table[] in .../irdma/i40iw_if.c */
+	{ 0x8086, 0, "ice", QUIRK_NO_VF_RDMA },
+	{ 0x8086, 0, "i40e", QUIRK_NO_VF_RDMA },
 };
 
 bool has_quirk(const struct pci *pf, enum quirk q)

@@ -16,6 +16,8 @@ enum quirk {
 	/* While the PF's netdev is down, VFs are refused with a message in the kernel's log and no
 	 * error. */
 	QUIRK_UP_FIRST,
+	/* Its VFs have no RDMA, so that they would only take the PF's place. */
+	QUIRK_NO_VF_RDMA,
 	_QUIRK_N
 };
 

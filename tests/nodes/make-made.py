@@ -662,6 +662,24 @@ def scc_bond():
     t.ibdev('mlx5_bond_0', '0000:3b:00.0', 'b8ce:f603:003b:0000', 'eth0', mlx5_gids(mac, '10.0.0.20', 'bond0'),
             '25 Gb/sec (1X EDR)')
     t.preset('scc')
+
+
+def e810():
+    """An E810 that has RDMA by irdma, asked for VFs, which would have none."""
+    t = Tree('made-e810')
+    t.system('6.12.0-55.9.1.el10_0.x86_64', 8, 1, RDMA_MODULES + ['ice', 'irdma'])
+    pf, mac, ip = '0000:98:00.0', 'b4:96:91:98:00:00', '10.30.1.2'
+    t.function('pci0000:97/0000:97:01.0', pf, 0x8086, 0x1592, 0x020000, 'ice', 0, 128)
+    t.netdev(3, 'ens7f0', mac, pf)
+    t.ipv4(3, ip, 24, '10.30.1.0')
+    t.ibdev('irdma0', pf, groups(eui64(mac)), 'ens7f0',
+            [(0, default_gid(mac), 'RoCE v2', 'ens7f0'), (1, ipv4_gid(ip), 'RoCE v2', 'ens7f0')], '100 Gb/sec (4X EDR)')
+    t.config('[Device rdma]\n'
+             'Match=driver:ice\n'
+             'VirtualFunctions=shared\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=rdma-shared\n')
     t.done()
 
 
@@ -669,6 +687,7 @@ if __name__ == '__main__':
     ack_primary_eri()
     ecs_erdma('made-ecs-erdma', 1, True).done()
     ecs_erdma_in_use().done()
+    e810()
     lingjun_8xmlx5()
     lingjun_bond()
     lingjun_ipv6_ra()
