@@ -6,12 +6,14 @@
 
 #include <cmocka.h>
 
+#include <elf.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <sys/stat.h>
 
 #include "../src/apply/apply.h"
 #include "../src/apply/module.h"
+#include "../src/doors/build-id.h"
 #include "../src/model/paths.h"
 #include "../src/observe/plugin.h"
 #include "tree.h"
@@ -156,6 +158,138 @@ static void the_way_back_is_looked_at_before_the_module_is_unloaded(void **state
 		modules_done(&doors.modules);
 		tree_remove(&t);
 	}
+}
+
+/* A note of one build, as the linker writes it and the kernel shows it. */
+struct note {
+	Elf64_Nhdr head;
+	char name[4];
+	uint32_t id;
+};
+
+/* What libkmod and the door to build-ids look for in the file of a module. */
+struct file {
+	Elf64_Ehdr head;
+	char info[64];
+	struct note note;
+	char names[32];
+	Elf64_Shdr sections[4];
+};
+
+static struct note make_note(uint32_t id)
+{
+	return (struct note){ { sizeof("GNU"), sizeof(id), NT_GNU_BUILD_ID }, "GNU", id };
+}
+
+static void make_file(struct file *f, uint32_t id)
+{
+	static const char names[] = "\0.modinfo\0.note\0.shstrtab";
+	static const char info[] = "vermagic=6.1 SMP\0srcversion=ABC";
+	const unsigned char data = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
+
+	*f = (struct file){ .head = { .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+						   data, EV_CURRENT },
+				      .e_type = ET_REL,
+				      .e_shoff = offsetof(struct file, sections),
+				      .e_ehsize = sizeof(Elf64_Ehdr),
+				      .e_shentsize = sizeof(Elf64_Shdr),
+				      .e_shnum = ELEMENTSOF(f->sections),
+				      .e_shstrndx = 3 },
+			    .note = make_note(id) };
+	memcpy(f->info, info, sizeof(info));
+	memcpy(f->names, names, sizeof(names));
+	f->sections[1] = (Elf64_Shdr){ .sh_name = 1,
+				       .sh_type = SHT_PROGBITS,
+				       .sh_offset = offsetof(struct file, info),
+				       .sh_size = sizeof(info) };
+	f->sections[2] = (Elf64_Shdr){ .sh_name = 10,
+				       .sh_type = SHT_NOTE,
+				       .sh_offset = offsetof(struct file, note),
+				       .sh_size = sizeof(f->note) };
+	f->sections[3] = (Elf64_Shdr){ .sh_name = 16,
+				       .sh_type = SHT_STRTAB,
+				       .sh_offset = offsetof(struct file, names),
+				       .sh_size = sizeof(names) };
+}
+
+#define REBUILT                                                                                    \
+	"its file is another build than the one that is loaded, which could not be loaded "        \
+	"again: it is not unloaded"
+#define GOES_ON "it cannot be unloaded: Read-only file system" /* of another system */
+
+static void what_is_not_the_loaded_build_unloads_nothing(void **state _unused_)
+{
+	static const char names[] = "\xb0\x07\xf4\x57\0\x02\0\x01\xc0\0\0\x0c"
+				    "erdma\0\0\0\0\x01\0\0\0\0erdma.ko:";
+	static const struct {
+		uint32_t loaded; /* 0: not shown */
+		const char *srcversion;
+		int result;
+		const char *words;
+	} rows[] = {
+		{ 7, "ABC\n", -EROFS, GOES_ON },  { 7, NULL, -EROFS, GOES_ON },
+		{ 8, "ABC\n", -ESTALE, REBUILT }, { 8, NULL, -ESTALE, REBUILT },
+		{ 7, "ABD\n", -ESTALE, REBUILT }, { 0, "ABC\n", -EROFS, GOES_ON },
+		{ 0, NULL, -EROFS, GOES_ON },
+	};
+	struct file file;
+	struct tree t;
+
+	make_file(&file, 7);
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct action a = { .verb = VERB_RELOAD_MODULE, .target = "erdma" };
+		struct plan p = { .actions = &a, .n_actions = 1 };
+		struct doors doors = { .route = { .protocol = NETLINK_ROUTE },
+				       .rdma = { .protocol = NETLINK_RDMA } };
+		const struct note note = make_note(rows[i].loaded);
+		struct hearing h = {};
+		const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
+		const struct node node = { .kernel = "6.1" };
+		char folder[96];
+
+		tree_make(&t);
+		tree_bytes(&t, "lib/modules/6.1/modules.dep.bin", names, sizeof(names));
+		tree_bytes(&t, "lib/modules/6.1/erdma.ko", (const char *)&file, sizeof(file));
+		if (rows[i].loaded)
+			tree_bytes(&t, "sys/module/erdma/notes/.note.gnu.build-id",
+				   (const char *)&note, sizeof(note));
+		if (rows[i].srcversion)
+			tree_file(&t, "sys/module/erdma/srcversion", rows[i].srcversion);
+		snprintf(folder, sizeof(folder), "%s/lib/modules/6.1", t.root);
+		doors.fs = t.fs;
+		assert_int_equal(modules_open(&doors.modules, folder, NULL), 0);
+		assert_int_equal(apply_plan(&doors, &node, &hooks, &p), 1);
+		if (a.result != rows[i].result || !streq(a.error, rows[i].words))
+			fail_msg("row %zu: %s (%s)", i, strerror(-a.result), a.error);
+		modules_done(&doors.modules);
+		tree_remove(&t);
+	}
+}
+
+/* Every cut and every wrong number is an answer, and no byte outside is looked at. */
+static void a_damaged_file_has_no_build_id(void **state _unused_)
+{
+	char id[BUILD_ID_LEN] = "";
+	struct file file;
+
+	make_file(&file, 7);
+	assert_int_equal(build_id_parse((const char *)&file, sizeof(file), id), 0);
+	assert_int_equal(strlen(id), 8);
+	for (size_t size = 0; size < sizeof(file); size++) {
+		_cleanup_(freep) char *cut = malloc(size + 1);
+
+		assert_non_null(cut);
+		memcpy(cut, &file, size);
+		assert_int_equal(build_id_parse(cut, size, id), -ENOEXEC);
+	}
+	for (size_t at = 0; at < sizeof(file); at++) {
+		struct file wrong = file;
+
+		((unsigned char *)&wrong)[at] = 0xff;
+		build_id_parse((const char *)&wrong, sizeof(wrong), id);
+	}
+	file.sections[2].sh_type = SHT_PROGBITS;
+	assert_int_equal(build_id_parse((const char *)&file, sizeof(file), id), -ENOENT);
 }
 
 /* Of the kernel's -EPERM only the evidence tells who forbids; and -EINVAL is not always a value. */
@@ -530,6 +664,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_takes_something_away_is_asked_about_right_before),
 		cmocka_unit_test(the_way_back_is_looked_at_before_the_module_is_unloaded),
+		cmocka_unit_test(what_is_not_the_loaded_build_unloads_nothing),
+		cmocka_unit_test(a_damaged_file_has_no_build_id),
 		cmocka_unit_test(whoever_forbids_a_module_is_told_from_who_does_not),
 		cmocka_unit_test(a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time),
 		cmocka_unit_test(rules_are_read_while_links_come_up_and_before_there_are_vfs),

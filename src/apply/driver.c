@@ -3,6 +3,7 @@
  * Driver: loads modules with the options that are wanted, unloads and loads anew, binds functions.
  * Whether anybody uses what is unloaded was the plan's to see.
  */
+#include "../doors/build-id.h"
 #include "../doors/loader.h"
 #include "../model/wanted.h"
 #include "module.h"
@@ -43,6 +44,60 @@ static int read_back(struct work *w, const char *module, const char *options)
 	return 0;
 }
 
+/*
+ * Is the file of this module the build that is loaded? Return: 0 it is; 1 nobody can tell, as of a
+ * file that is compressed; -ESTALE it is another one.
+ */
+static int compare_build(struct work *w, const struct module *file)
+{
+	const struct fs *fs = &w->doors->fs;
+	char loaded[BUILD_ID_LEN], there[BUILD_ID_LEN], path[128], text[64];
+
+	snprintf(path, sizeof(path), "sys/module/%s/srcversion", file->name);
+	if (file->srcversion[0] && fs_read(fs, path, text, sizeof(text)) >= 0 &&
+	    !streq(text, file->srcversion))
+		return -ESTALE;
+	if (!file->path[0] || build_id_of_module(fs, file->name, loaded) < 0 ||
+	    build_id_of_file(fs, file->path + 1, there) < 0)
+		return 1;
+	return streq(loaded, there) ? 0 : -ESTALE;
+}
+
+/* What it needs stays in the kernel: its file has to fit that, and not what is on disk by now. */
+static int compare_symbols(struct work *w, const char *module)
+{
+	char needs[1024] = "", symbol[128], path[192], *rest;
+	int r = module_needs(&w->doors->modules, module, needs, sizeof(needs));
+
+	for (char *name = strtok_r(needs, " ", &rest); name && r >= 0;
+	     name = strtok_r(NULL, " ", &rest)) {
+		_cleanup_(module_done) struct module m = {};
+
+		snprintf(path, sizeof(path), "sys/module/%s/initstate", name);
+		COPY(m.name, name);
+		if (!fs_exists(&w->doors->fs, path) ||
+		    module_read(&w->doors->modules, true, &m) < 0)
+			continue; /* not loaded yet, or built in */
+		if (compare_build(w, &m) < 0) {
+			snprintf(w->error, ERROR_LEN,
+				 "the file of %s, which it needs, is another build than the one "
+				 "that is loaded: it is not unloaded",
+				 name);
+			return -ENOENT;
+		}
+		r = module_compare_symbols(&w->doors->modules, module, name, symbol,
+					   sizeof(symbol));
+		if (r == -EXDEV) {
+			snprintf(
+				w->error, ERROR_LEN,
+				"its file was built for another %.60s of %.60s: it is not unloaded",
+				symbol, name);
+			return -ENOENT;
+		}
+	}
+	return r;
+}
+
 /* The same look again as the plan had, at this moment: DKMS may just be writing it. */
 static int look_into_file(struct work *w, const char *module)
 {
@@ -56,8 +111,16 @@ static int look_into_file(struct work *w, const char *module)
 		return r == -ENOENT ? -ENOPKG : r;
 	if (planned)
 		COPY(m.loaded_srcversion, planned->loaded_srcversion);
-	if (m.has_info && is_built_for(&m, w->node->kernel))
-		return 0;
+	if (m.has_info && is_built_for(&m, w->node->kernel)) {
+		r = compare_build(w, &m);
+		if (r == -ESTALE)
+			copy(w->error, ERROR_LEN,
+			     "its file is another build than the one that is loaded, which could "
+			     "not "
+			     "be loaded again: it is not unloaded");
+		/* The same one fits what is in the kernel, whatever is on disk beside it by now. */
+		return r > 0 ? compare_symbols(w, module) : r;
+	}
 
 	if (m.has_info)
 		snprintf(w->error, ERROR_LEN, "its file is built for %.*s, and it is not unloaded",

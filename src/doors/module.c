@@ -19,7 +19,10 @@
 	X(module_get_initstate) X(module_get_install_commands) X(module_get_module)                \
 	X(module_get_name) X(module_get_options) X(module_get_path) X(module_info_free_list)       \
 	X(module_info_get_key) X(module_info_get_value) X(module_insert_module)                    \
-	X(module_probe_insert_module) X(module_remove_module)
+	X(module_probe_insert_module) X(module_remove_module) X(module_get_versions)               \
+	X(module_version_get_symbol) X(module_version_get_crc) X(module_versions_free_list)        \
+	X(module_get_symbols) X(module_symbol_get_symbol) X(module_symbol_get_crc)                 \
+	X(module_symbols_free_list)
 /* clang-format on */
 
 static struct {
@@ -584,6 +587,57 @@ int module_needs(struct modules *m, const char *name, char *ret, size_t size)
 		if (n + 1 + strlen(text) >= size)
 			break;
 		n += (size_t)snprintf(ret + n, size - n, "%s%s", n > 0 ? " " : "", text);
+	}
+	return 0;
+}
+
+static void versions_freep(struct kmod_list **list)
+{
+	if (*list)
+		kmod.module_versions_free_list(*list);
+}
+
+static void symbols_freep(struct kmod_list **list)
+{
+	if (*list)
+		kmod.module_symbols_free_list(*list);
+}
+
+/* Is it exported with another version? */
+static bool is_other_version(struct kmod_list *symbols, const char *name, uint64_t crc)
+{
+	for (struct kmod_list *s = symbols; s; s = kmod.list_next(symbols, s))
+		if (streq(kmod.module_symbol_get_symbol(s), name))
+			return kmod.module_symbol_get_crc(s) != crc;
+	return false;
+}
+
+int module_compare_symbols(struct modules *m, const char *name, const char *provider, char *ret,
+			   size_t size)
+{
+	_cleanup_(module_unrefp) struct kmod_module *taker = NULL, *giver = NULL;
+	_cleanup_(versions_freep) struct kmod_list *versions = NULL;
+	_cleanup_(symbols_freep) struct kmod_list *symbols = NULL;
+	int r;
+
+	r = refresh(m);
+	if (r >= 0)
+		r = kmod.module_new_from_name(m->ctx, name, &taker);
+	if (r >= 0)
+		r = kmod.module_new_from_name(m->ctx, provider, &giver);
+	if (r < 0)
+		return r;
+	if (kmod.module_get_versions(taker, &versions) < 0 ||
+	    kmod.module_get_symbols(giver, &symbols) < 0)
+		return 0;
+
+	for (struct kmod_list *v = versions; v; v = kmod.list_next(versions, v)) {
+		const char *symbol = kmod.module_version_get_symbol(v);
+
+		if (is_other_version(symbols, symbol, kmod.module_version_get_crc(v))) {
+			copy(ret, size, symbol);
+			return -EXDEV;
+		}
 	}
 	return 0;
 }

@@ -93,6 +93,15 @@ int module_read(struct modules *m, bool with_info, struct module *ret);
 int module_needs(struct modules *m, const char *name, char *ret, size_t size);
 
 /*
+ * Does the file of @provider export each symbol that the file of @name takes from there with the
+ * very version that it was built for? Of symbols that the file of @provider does not have nothing
+ * is said. Where the kernel has no versions (CONFIG_MODVERSIONS) there is nothing to compare.
+ * Return: 0; -EXDEV with the name of the first symbol that differs; or another -errno.
+ */
+int module_compare_symbols(struct modules *m, const char *name, const char *provider, char *ret,
+			   size_t size);
+
+/*
  * Loads it with its dependencies and options, as modprobe does; respects blacklists.
  * Return: 0 also when it was loaded already, 1 when an install command of the distribution was
  * passed over; -ENOENT no such module or an unknown symbol, -EPERM

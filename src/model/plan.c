@@ -518,6 +518,7 @@ static enum reason load_failure(const struct action *a)
 		{ ENOEXEC, REASON_MODULE_VERMAGIC },
 		{ ENOENT, REASON_MODULE_SYMBOL }, /* the file is there, or it is ENOPKG */
 		{ ENOPKG, REASON_MODULE_MISSING },
+		{ ESTALE, REASON_MODULE_REBUILT }, /* of apply/ */
 		{ EKEYREJECTED, REASON_MODULE_SIGNATURE },
 		{ ENOKEY, REASON_MODULE_SIGNATURE },
 		{ EBADMSG, REASON_MODULE_SIGNATURE },

@@ -81,6 +81,12 @@ static const struct {
 		"\"depmod\" and \"rdma-provision apply\".",
 		SEVERITY_ERROR,
 	},
+	[REASON_MODULE_REBUILT] = {
+		"module-rebuilt",
+		"The module's file is another build than the one that is loaded, so what works now is not unloaded",
+		"Drain the node and reboot: the driver on disk is loaded then, in the mode that is wanted.",
+		SEVERITY_ERROR,
+	},
 	[REASON_MODULE_SIGNATURE] = {
 		"module-signature",
 		"The kernel does not accept the module's signature",
