@@ -179,6 +179,38 @@ static void an_override_is_read_of_what_cannot_hang(_unused_ void **state)
 	}
 }
 
+static void a_nic_that_manages_nvswitches_says_so(_unused_ void **state)
+{
+	static const struct {
+		const char *vendor, *class, *vpd; /* NULL: it has none */
+		bool is_remembered, expected;
+	} rows[] = {
+		{ "0x15b3\n", "0x020700\n", "x SMDL=SW_MNG y", false, true },
+		{ "0x15b3\n", "0x020700\n", "x SMDL=NIC y", false, false },
+		{ "0x15b3\n", "0x020700\n", NULL, false, false },
+		{ "0x15b3\n", "0x020700\n", "SMDL=SW_MNG", true, false },
+		{ "0x15b3\n", "0x020000\n", "SMDL=SW_MNG", false, false },
+		{ "0x8086\n", "0x020700\n", "SMDL=SW_MNG", false, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(node_done) struct node n = {};
+		struct tree t;
+
+		tree_make(&t);
+		put_card(&t, CARD);
+		put(&t, CARD, "vendor", rows[i].vendor);
+		put(&t, CARD, "class", rows[i].class);
+		if (rows[i].vpd)
+			put(&t, CARD, "vpd", rows[i].vpd);
+		if (rows[i].is_remembered)
+			COPY(APPEND(n.memories, n.n_memories)->pci, CARD);
+		assert_int_equal(observe_pci(&t.fs, &n), 0);
+		assert_int_equal(node_pci(&n, CARD)->is_management, rows[i].expected);
+		tree_remove(&t);
+	}
+}
+
 static void a_vdpa_device_is_of_the_function_it_was_made_of(_unused_ void **state)
 {
 	_cleanup_(node_done) struct node n = {};
@@ -227,6 +259,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_function_is_passed_over),
 		cmocka_unit_test(a_scalable_function_is_not_its_pf),
 		cmocka_unit_test(an_override_is_read_of_what_cannot_hang),
+		cmocka_unit_test(a_nic_that_manages_nvswitches_says_so),
 		cmocka_unit_test(a_vdpa_device_is_of_the_function_it_was_made_of),
 		cmocka_unit_test(a_vf_is_one_whatever_its_index),
 	};

@@ -37,6 +37,7 @@ struct pci {
 	uint32_t vf_index;       /* of a VF: N of its virtfnN */
 	bool has_sriov;          /* sriov_totalvfs is there */
 	uint32_t total_vfs;      /* sriov_totalvfs */
+	bool is_management;      /* a NIC that manages NVSwitches: pci.h */
 	uint32_t num_vfs;    /* virtfn* links: reading sriov_numvfs waits for a write in flight */
 	bool has_autoprobe;  /* sriov_drivers_autoprobe is there */
 	bool autoprobe;      /* its value */

@@ -2,12 +2,18 @@
 #include "pci.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 
 #define FOLDER        "sys/bus/pci/devices"
 #define VDPA_FOLDER   "sys/bus/vdpa/devices"
 #define CLASS_BRIDGE  0x06
 #define CLASS_NETWORK 0x02
 #define NVIDIA_VENDOR 0x15b3 /* Mellanox */
+
+#define CLASS_INFINIBAND 0x0207
+#define MELLANOX         0x15b3
+#define VPD_BYTES        1024
+#define MANAGEMENT_MARK  "SMDL=SW_MNG"
 
 /* An address as the kernel writes it: "0000:3b:00.0", longer domains with more digits. */
 static bool is_address(const char *s, size_t len)
@@ -233,6 +239,25 @@ static int name_vdpas(const struct fs *fs, struct node *n)
 	return 0;
 }
 
+static void read_vpd(const struct fs *fs, const struct node *n, struct pci *pci)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	char path[128], text[VPD_BYTES];
+	ssize_t size;
+
+	if (pci->vendor != MELLANOX || pci->class >> 8 != CLASS_INFINIBAND || pci->physfn[0] ||
+	    node_memory(n, pci->address))
+		return;
+	snprintf(path, sizeof(path), FOLDER "/%s/vpd", pci->address);
+	fd = fs_open(fs, path, O_RDONLY | O_NONBLOCK);
+	size = fd < 0 ? -1 : read(fd, text, sizeof(text));
+	pci->is_management =
+		size > 0 && memmem(text, (size_t)size, MANAGEMENT_MARK, strlen(MANAGEMENT_MARK));
+	/* The rest has serial numbers, which nobody needs. */
+	if (pci->is_management)
+		fs_record(fs, RECORD_FILE, path, MANAGEMENT_MARK "\n", strlen(MANAGEMENT_MARK) + 1);
+}
+
 int observe_pci(const struct fs *fs, struct node *n)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
@@ -270,8 +295,10 @@ int observe_pci(const struct fs *fs, struct node *n)
 		if (r < 0)
 			return r;
 	}
-	for (size_t i = 0; i < n->n_pcis; i++)
+	for (size_t i = 0; i < n->n_pcis; i++) {
 		read_override(fs, n, &n->pcis[i]);
+		read_vpd(fs, n, &n->pcis[i]);
+	}
 
 	return name_vdpas(fs, n);
 }

@@ -11,8 +11,14 @@
 #include "../model/node.h"
 
 /*
- * Fills node.pcis but module and has_other_driver. A machine without PCI has none. node.stuck is
- * known before. Return: 0 or -errno.
+ * Fills node.pcis but module and has_other_driver. A machine without PCI has none. node.stuck and
+ * node.memories are known before. Return: 0 or -errno.
+ *
+ * HGX machines with NVLink 5 have NICs that only the fabric manager may use, to manage the
+ * NVSwitches. They are InfiniBand functions of vendor 15b3 with "SMDL=SW_MNG" in their VPD, in
+ * whose first 1024 bytes it is looked for. Each 4 bytes are a question to the card, 125 ms at most
+ * if it does not answer, which ends it (pci_vpd_wait() in drivers/pci/vpd.c). So one that was
+ * managed in this boot is not asked again.
  */
 int observe_pci(const struct fs *fs, struct node *n);
 

@@ -153,6 +153,8 @@ static bool is_netdev_of_erdma(const struct node *n, const struct pci *pci)
 /* What could be a NIC: a glob such as pci:* must not reach disks. */
 static bool is_nic(const struct node *n, const struct pci *pci)
 {
+	if (pci->is_management)
+		return false;
 	if (node_ibdev_of(n, pci->address) || is_erdma(pci))
 		return true;
 	return pci->class >> 16 == CLASS_NETWORK && !is_netdev_of_erdma(n, pci);

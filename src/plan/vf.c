@@ -235,7 +235,12 @@ static void format_later(const struct config *c, const struct node *n, const str
 
 static void explain_unmanaged(const struct pci *pf, const char *whose, char *ret, size_t size)
 {
-	if (pf->num_vfs > 0)
+	if (pf->is_management)
+		snprintf(ret, size,
+			 "%sit manages NVSwitches (SW_MNG in its VPD), so no [Device NAME] section "
+			 "matches it",
+			 whose);
+	else if (pf->num_vfs > 0)
 		snprintf(ret, size,
 			 "%sno [Device NAME] section matches: its %" PRIu32
 			 " VFs are left as they are (a section with VirtualFunctions=exclusive "

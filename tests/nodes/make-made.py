@@ -116,6 +116,9 @@ class Tree:
     def driver_override(self, address, driver):
         self.file(self.folders[address] + '/driver_override', driver + '\n')
 
+    def vpd(self, address, text):
+        self.file(self.folders[address] + '/vpd', text)
+
     def vdpa(self, address, name):
         """A vDPA device made of a function."""
         self.file('%s/%s/uevent' % (self.folders[address], name), '')
@@ -182,7 +185,7 @@ class Tree:
         self.route('%s/%d' % (prefix, prefix_len), ifindex)
 
     def ibdev(self, name, address, guid, netdev, gids, rate, state='4: ACTIVE',
-              node_type='1: CA', has_umad=True):
+              node_type='1: CA', has_umad=True, link_layer='Ethernet'):
         """gids: (index, GID, type, netdev of the GID); a slot that is not set has no files here."""
         folder = '%s/infiniband/%s' % (self.folders[address], name)
         self.link('sys/class/infiniband/' + name, folder)
@@ -192,7 +195,7 @@ class Tree:
         self.file(folder + '/node_type', node_type + '\n')
         port = folder + '/ports/1'
         self.file(port + '/state', state + '\n')
-        self.file(port + '/link_layer', 'Ethernet\n')
+        self.file(port + '/link_layer', link_layer + '\n')
         self.file(port + '/rate', rate + '\n')
         for index, gid, gid_type, gid_netdev in gids:
             self.file('%s/gids/%d' % (port, index), gid + '\n')
@@ -683,11 +686,31 @@ def e810():
     t.done()
 
 
+def hgx_b300():
+    """Two InfiniBand NICs of an HGX machine, and two that only its fabric manager may use."""
+    t = Tree('made-hgx-b300')
+    t.system('6.8.0-51-generic', 9, 1, RDMA_MODULES + ['mlx5_core', 'mlx5_ib'])
+    for i, bus in enumerate(['03', '05', '18', '40']):
+        address = '0000:%s:00.0' % bus
+        t.function('pci0000:00/0000:00:%02x.0' % (i + 1), address, 0x15B3, 0x1021, 0x020700, 'mlx5_core', 0, 0)
+        t.vpd(address, 'NVIDIA ConnectX-7%s\n' % (' SMDL=SW_MNG' if i < 2 else ''))
+        t.ibdev('mlx5_%d' % i, address, 'b8ce:f603:00%s:0000' % bus, '',
+                [(0, 'fe80:0000:0000:0000:b8ce:f603:00%s:0000' % bus, None, None)], '400 Gb/sec (4X NDR)',
+                link_layer='InfiniBand')
+    t.config('[Device rdma]\n'
+             'Match=driver:mlx5_core\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=rdma-shared\n')
+    t.done()
+
+
 if __name__ == '__main__':
     ack_primary_eri()
     ecs_erdma('made-ecs-erdma', 1, True).done()
     ecs_erdma_in_use().done()
     e810()
+    hgx_b300()
     lingjun_8xmlx5()
     lingjun_bond()
     lingjun_ipv6_ra()
