@@ -367,6 +367,21 @@ static void unreadable(struct scene *s)
 	s->pcis[0].has_sriov = false;
 	s->pcis[0].total_vfs = 0;
 }
+static void container(struct scene *s)
+{
+	s->node.is_container_loading = true;
+}
+static void container_and_unbound(struct scene *s)
+{
+	container(s);
+	COPY(s->pcis[0].module, s->pcis[0].driver);
+	s->pcis[0].driver[0] = '\0';
+}
+static void container_of_mlx5_and_bnxt(struct scene *s)
+{
+	container(s);
+	broadcom(s);
+}
 static void stuck(struct scene *s)
 {
 	COPY(s->node.stuck, FOREIGN);
@@ -410,6 +425,11 @@ static void what_stands_against_vfs_is_told_with_its_class(_unused_ void **state
 		{ "i40e", intel_700, REASON_VF_WITHOUT_RDMA, CLASS_IMPOSSIBLE, "i40e" },
 		{ "ice, out of tree", intel_of_intel, REASON_NONE, _CLASS_N, "" },
 		{ "any vendor", nobody_knows, REASON_NONE, _CLASS_N, "" },
+		{ "a driver container", container, REASON_DRIVER_CONTAINER, CLASS_WAITING, "" },
+		{ "a driver container, unbound", container_and_unbound, REASON_DRIVER_CONTAINER,
+		  CLASS_WAITING, "" },
+		{ "a driver container, bnxt", container_of_mlx5_and_bnxt, REASON_NONE, _CLASS_N,
+		  "" },
 		{ "stuck", stuck, REASON_PCI_STUCK, CLASS_WAITING, FOREIGN },
 	};
 

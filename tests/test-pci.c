@@ -179,6 +179,28 @@ static void an_override_is_read_of_what_cannot_hang(_unused_ void **state)
 	}
 }
 
+static void a_driver_container_is_at_work_until_it_says_that_it_is_ready(_unused_ void **state)
+{
+	static const struct {
+		bool is_there, is_ready, expected;
+	} rows[] = { { false, false, false }, { true, false, true }, { true, true, false } };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(node_done) struct node n = {};
+		struct tree t;
+
+		tree_make(&t);
+		put_card(&t, CARD);
+		if (rows[i].is_there)
+			tree_file(&t, "run/mellanox/drivers/etc/os-release", "");
+		if (rows[i].is_ready)
+			tree_file(&t, "run/mellanox/drivers/.driver-ready", "");
+		assert_int_equal(observe_pci(&t.fs, &n), 0);
+		assert_int_equal(n.is_container_loading, rows[i].expected);
+		tree_remove(&t);
+	}
+}
+
 static void a_nic_that_manages_nvswitches_says_so(_unused_ void **state)
 {
 	static const struct {
@@ -259,6 +281,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_function_is_passed_over),
 		cmocka_unit_test(a_scalable_function_is_not_its_pf),
 		cmocka_unit_test(an_override_is_read_of_what_cannot_hang),
+		cmocka_unit_test(a_driver_container_is_at_work_until_it_says_that_it_is_ready),
 		cmocka_unit_test(a_nic_that_manages_nvswitches_says_so),
 		cmocka_unit_test(a_vdpa_device_is_of_the_function_it_was_made_of),
 		cmocka_unit_test(a_vf_is_one_whatever_its_index),

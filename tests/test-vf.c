@@ -869,6 +869,17 @@ static void a_vf_of_another_program_gets_nothing(_unused_ void **state)
 	}
 }
 
+static void vfs_are_left_to_a_driver_container(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s, 2);
+	add_vfs(&s, PF, 2, false, ZERO);
+	s.node.is_container_loading = true;
+	assert_plan(&s, "it is loading",
+		    "wait 41:00.1 > waiting no-driver\nwait 41:00.2 > waiting no-driver");
+}
+
 /* A node with VFs for containers and for virtual machines is ready with those it has for itself. */
 static void vfs_of_others_are_not_missing_beside_one_of_ours(_unused_ void **state)
 {
@@ -1583,6 +1594,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_done_to_the_vfs_of_others),
 		cmocka_unit_test(a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody),
 		cmocka_unit_test(a_vf_of_another_program_gets_nothing),
+		cmocka_unit_test(vfs_are_left_to_a_driver_container),
 		cmocka_unit_test(vfs_of_others_are_not_missing_beside_one_of_ours),
 		cmocka_unit_test(trust_is_not_changed_under_somebody),
 		cmocka_unit_test(what_a_card_refuses_is_not_tried_again),

@@ -531,7 +531,9 @@ struct node {
 	uint16_t local_ports[2]; /* ip_local_port_range, first and last; 0: not known */
 	/* ip_local_reserved_ports, "30608-30623,32000"; what has no room is left out. */
 	char reserved_ports[1024];
-	bool is_dkms_building;       /* dkms.service is activating */
+	bool is_dkms_building; /* dkms.service is activating */
+	/* A container with NVIDIA's driver has begun and is not done: observe/pci.h. */
+	bool is_container_loading;
 	char cmdline_blacklist[256]; /* module_blacklist= of the kernel, comma-separated */
 
 	struct kubelet kubelet;

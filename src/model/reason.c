@@ -284,6 +284,12 @@ static const struct {
 		"It is brought up first; if it stays down see why with \"dmesg\" and \"ip -d "
 		"link\", or whether a bond it belongs to keeps it down.",
 	},
+	[REASON_DRIVER_CONTAINER] = {
+		"driver-container",
+		"A container with NVIDIA's driver is loading it, and makes virtual functions itself",
+		"Wait until it is ready (\"kubectl get pods -A\", the network operator's pod on this node). "
+		"If there is none any more, remove what it left: /run/mellanox/drivers.",
+	},
 	[REASON_VF_BUSY] = {
 		"vf-busy",
 		"Somebody else made virtual functions, or the card is being reset",

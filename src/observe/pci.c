@@ -12,6 +12,7 @@
 
 #define CLASS_INFINIBAND 0x0207
 #define MELLANOX         0x15b3
+#define CONTAINER_FOLDER "run/mellanox/drivers"
 #define VPD_BYTES        1024
 #define MANAGEMENT_MARK  "SMDL=SW_MNG"
 
@@ -300,6 +301,8 @@ int observe_pci(const struct fs *fs, struct node *n)
 		read_vpd(fs, n, &n->pcis[i]);
 	}
 
+	n->is_container_loading = fs_exists(fs, CONTAINER_FOLDER) &&
+				  !fs_exists(fs, CONTAINER_FOLDER "/.driver-ready");
 	return name_vdpas(fs, n);
 }
 

@@ -14,6 +14,10 @@
  * Fills node.pcis but module and has_other_driver. A machine without PCI has none. node.stuck and
  * node.memories are known before. Return: 0 or -errno.
  *
+ * The driver container of NVIDIA's network operator loads mlx5_core anew, makes the VFs that were
+ * there before and binds them. It has its files in /run/mellanox/drivers, and .driver-ready there
+ * when it is done: https://github.com/Mellanox/doca-driver-build.
+ *
  * HGX machines with NVLink 5 have NICs that only the fabric manager may use, to manage the
  * NVSwitches. They are InfiniBand functions of vendor 15b3 with "SMDL=SW_MNG" in their VPD, in
  * whose first 1024 bytes it is looked for. Each 4 bytes are a question to the card, 125 ms at most

@@ -3,6 +3,7 @@
  * Birth: what becomes of VFs once they are there: identity, trust, link state, driver. Their number
  * is plan/vf.c; the rounds are told in steps.h.
  */
+#include "gate.h"
 #include "identity.h"
 #include "steps.h"
 #include "users.h"
@@ -303,7 +304,8 @@ static int for_each_vf(const struct node *n, struct plan *p,
 			continue;
 		}
 		/* VFs of others, and what this plan removes, are left alone. */
-		if (!pf || !d->is_handed_out || d->node_nic || is_making_vfs(p, pf->pci->address))
+		if (!pf || !d->is_handed_out || d->node_nic || is_making_vfs(p, pf->pci->address) ||
+		    is_left_to_container(n, pf->pci))
 			continue;
 		v = (struct vf){ pf, d, node_vf_info(n, pf->pci->address, d->pci->vf_index), seed };
 		r = want(n, p, &v);

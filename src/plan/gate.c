@@ -136,11 +136,21 @@ static void say_wanted(uint32_t want, char *ret, size_t size)
 		snprintf(ret, size, "%" PRIu32 " asked for", want);
 }
 
+bool is_left_to_container(const struct node *n, const struct pci *pf)
+{
+	return n->is_container_loading &&
+	       streq(pf->driver[0] ? pf->driver : pf->module, "mlx5_core");
+}
+
 enum reason vf_obstacle(const struct node *n, const struct pci *pf, uint32_t want,
 			enum class *ret_class, char *detail, size_t size)
 {
 	detail[0] = '\0';
 
+	if (is_left_to_container(n, pf)) {
+		*ret_class = CLASS_WAITING;
+		return REASON_DRIVER_CONTAINER;
+	}
 	if (!pf->driver[0]) {
 		*ret_class = CLASS_WAITING;
 		return REASON_NO_DRIVER;
