@@ -437,7 +437,7 @@ static void a_route_is_replaced_where_one_of_ours_is(_unused_ void **state)
 	struct scene s;
 
 	set_scene(&s);
-	one_with_gateway(&s);
+	one_with_gateway_behind_another(&s);
 	s.config.route.rules = POLICY_RULES_YES;
 	for (int is_there = 0; is_there < 2; is_there++) {
 		_cleanup_(plan_done) struct plan p = {};

@@ -665,6 +665,7 @@ def scc_bond():
     t.ibdev('mlx5_bond_0', '0000:3b:00.0', 'b8ce:f603:003b:0000', 'eth0', mlx5_gids(mac, '10.0.0.20', 'bond0'),
             '25 Gb/sec (1X EDR)')
     t.preset('scc')
+    t.done()
 
 
 def e810():
