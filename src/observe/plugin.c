@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #define MAX_BYTES (1u << 20)
+#define STAND_IN  "# left out\n"
 
 /* As far as comm shows them. */
 static const char *const commands[_PLUGIN_N] = {
@@ -17,21 +18,15 @@ static const char *const commands[_PLUGIN_N] = {
 	[PLUGIN_HCA] = "k8s-rdma-sriov-",
 };
 
-static int read_text(const struct fs *fs, const char *path, char **ret)
+/* A file of another program may hold tokens: a capture has that there is one. */
+static void record(const struct fs *fs, const char *path, const char *text, bool is_own)
 {
-	size_t size;
-	int r;
-
-	r = fs_read_all(fs, path, MAX_BYTES, false, ret, &size);
-	if (r < 0 && r != -ENOENT && r != -ENOMEM)
-		log_debug_errno(r, "/%s", path);
-	return r == -ENOMEM ? r : 0;
+	fs_record(fs, RECORD_FILE, path, is_own ? text : STAND_IN,
+		  strlen(is_own ? text : STAND_IN));
 }
 
-/* A manifest of others may hold tokens: a capture only has that there is one. */
 static int read_manifest(const struct fs *fs, const char *path, char **ret)
 {
-	static const char stand_in[] = "# left out\n";
 	size_t size;
 	int r;
 
@@ -41,10 +36,7 @@ static int read_manifest(const struct fs *fs, const char *path, char **ret)
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 
-	if (is_prefix(*ret, MANIFEST_MARK))
-		fs_record(fs, RECORD_FILE, path, *ret, size);
-	else
-		fs_record(fs, RECORD_FILE, path, stand_in, strlen(stand_in));
+	record(fs, path, *ret, is_prefix(*ret, MANIFEST_MARK));
 	return 0;
 }
 
@@ -62,6 +54,20 @@ static bool is_ours(const struct fs *fs, const char *path, const char *text)
 	return is_prefix(path, "/" PLUGIN_FOLDER) || (text && is_recorded(fs, path, text));
 }
 
+/* Absolute @path. */
+static int read_text(const struct fs *fs, const char *path, char **ret)
+{
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, path + 1, MAX_BYTES, true, ret, &size);
+	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+		log_debug_errno(r, "%s", path);
+	if (r >= 0)
+		record(fs, path + 1, *ret, is_ours(fs, path, *ret));
+	return r == -ENOMEM ? r : 0;
+}
+
 /* What the last configuration of this boot wrote elsewhere. */
 static int find_old_file(const struct fs *fs, const struct config *c, struct node *n)
 {
@@ -72,7 +78,7 @@ static int find_old_file(const struct fs *fs, const struct config *c, struct nod
 
 	if (streq(last, c->plugin.config_file) || !fs_exists(fs, last + 1))
 		return 0;
-	r = read_text(fs, last + 1, &text);
+	r = read_text(fs, last, &text);
 	if (is_ours(fs, last, text))
 		COPY(n->old_plugin_path, last);
 	return r;
@@ -156,7 +162,7 @@ int observe_plugin(const struct fs *fs, const struct config *c, struct node *n)
 	if (r >= 0)
 		r = find_old_manifest(fs, c, n);
 	if (r >= 0 && *c->plugin.config_file)
-		r = read_text(fs, c->plugin.config_file + 1, &n->plugin_file);
+		r = read_text(fs, c->plugin.config_file, &n->plugin_file);
 	n->is_plugin_foreign = *c->plugin.config_file && fs_exists(fs, c->plugin.config_file + 1) &&
 			       !is_ours(fs, c->plugin.config_file, n->plugin_file);
 	if (r >= 0 && *c->plugin.manifest)
