@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "config/problem.h"
+#include "doors/kmsg.h"
 #include "model/paths.h"
 #include "observe/generated.h"
 #include "observe/kubelet.h"
@@ -789,8 +790,12 @@ int run_explain(struct doors *d, const struct config *c, const char *name, bool 
 	/* A person waits for this: a look into processes is not too much. */
 	if (d->fs.is_live && !n.has_users)
 		r = observe_users(d, &n);
-	if (r >= 0)
+	if (r >= 0) {
+		const int n_lines = kmsg_read(&d->fs, pci->address, n.log_lines, LOG_LINES_MAX);
+
+		n.n_log_lines = (size_t)MAX(n_lines, 0); /* not everybody may read it */
 		r = output_explain_json(c, &n, &p, pci, &json);
+	}
 	if (r >= 0 && !is_json)
 		r = output_explain_text(json, ret);
 	else if (r >= 0)

@@ -459,6 +459,13 @@ enum node_state {
 	_NODE_STATE_N
 };
 
+/* A line of the kernel's log about a function. */
+struct log_line {
+	char text[256];
+};
+
+#define LOG_LINES_MAX 5
+
 struct boot;
 
 /* What is found by a name that its array is not sorted by. */
@@ -569,6 +576,10 @@ struct node {
 	struct repeat *repeats; /* owned; of that configuration */
 	size_t n_repeats;
 	char stuck[PCI_LEN]; /* a write to this function never came back: no PCI writes this boot */
+
+	/* Of the function that "explain" is asked about. */
+	struct log_line log_lines[LOG_LINES_MAX];
+	size_t n_log_lines;
 
 	struct node_index indexes[_NODE_INDEX_N];
 };

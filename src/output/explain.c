@@ -408,6 +408,17 @@ static json_t *make_node_nic(const struct facts *f)
 	return document_text(text);
 }
 
+/* What drivers said of it, the last warnings and errors. */
+static json_t *make_kernel_lines(const struct node *n)
+{
+	json_auto_t *list = json_array();
+
+	for (size_t i = 0; i < n->n_log_lines; i++)
+		if (json_array_append_new(list, document_text(n->log_lines[i].text)) < 0)
+			return NULL;
+	return TAKE(list);
+}
+
 int output_explain_json(const struct config *c, const struct node *n, const struct plan *p,
 			const struct pci *pci, char **ret)
 {
@@ -424,7 +435,7 @@ int output_explain_json(const struct config *c, const struct node *n, const stru
 
 	/* clang-format off */
 	document = json_pack("{s:o, s:s, s:i, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o,"
-			     " s:b, s:b, s:b, s:b, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
+			     " s:b, s:b, s:b, s:b, s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
 			     "pci", document_text(pci->address),
 			     "id", id,
 			     "numa_node", pci->numa_node,
@@ -452,6 +463,7 @@ int output_explain_json(const struct config *c, const struct node *n, const stru
 			     "pcie", make_pcie(pci),
 			     "iommu", document_text(pci->iommu),
 			     "health", make_health(&f),
+			     "kernel", make_kernel_lines(n),
 			     "notes", make_notes(&f));
 	/* clang-format on */
 
@@ -789,13 +801,13 @@ static void put_health(struct sheet *s, const json_t *d)
 	}
 }
 
-static void put_notes(struct sheet *s, const json_t *d)
+static void put_texts(struct sheet *s, const json_t *d, const char *key, const char *label)
 {
-	const json_t *notes = json_object_get(d, "notes");
+	const json_t *texts = json_object_get(d, key);
 
-	s->label = "Notes";
-	for (size_t i = 0; i < json_array_size(notes); i++)
-		put_line(s, "%s", json_string_value(json_array_get(notes, i)));
+	s->label = label;
+	for (size_t i = 0; i < json_array_size(texts); i++)
+		put_line(s, "%s", json_string_value(json_array_get(texts, i)));
 }
 
 static void put_verdict(struct sheet *s, const json_t *d)
@@ -844,7 +856,8 @@ int output_explain_text(const char *json, char **ret)
 	put_users(&s, document);
 	put_plan(&s, document);
 	put_health(&s, document);
-	put_notes(&s, document);
+	put_texts(&s, document, "kernel", "Kernel's log");
+	put_texts(&s, document, "notes", "Notes");
 	put_verdict(&s, document);
 
 	if (text_close(s.f, &text) < 0)
