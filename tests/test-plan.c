@@ -2124,6 +2124,32 @@ static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 	}
 }
 
+/* A bond has its ports, whether it is there or is to come. */
+static void the_port_of_a_bond_is_left_to_it(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct scene s;
+
+	set_scene(&s, 1);
+	s.sections[0].mtu = 4200;
+	netdev_of(&s, FIRST)->is_up = false;
+	assert_plan(&s, "a port of none", "set-mtu " FIRST " 1500->4200\nset-link-up " FIRST);
+	netdev_of(&s, FIRST)->mtu = 4200;
+	COPY(netdev_of(&s, FIRST)->bond_file, "/etc/network/interfaces");
+	assert_plan(&s, "of one to come", "");
+
+	netdev_of(&s, FIRST)->bond_file[0] = '\0';
+	netdev_of(&s, FIRST)->master = 90;
+	add_netdev(&s, 90, "bond0", "");
+	assert_plan(&s, "of one with this MTU", "");
+	netdev_of(&s, FIRST)->mtu = 1500;
+	make_plan(&s, &p);
+	assert_int_equal(p.n_actions, 0);
+	assert_int_equal(p.n_reasons, 1);
+	assert_string_equal(reason_code(p.reasons[0].reason), "mtu-of-bond");
+	assert_string_equal(p.reasons[0].detail, "eth1 has 1500, as a port of bond0");
+}
+
 /* ConnectX-3: one function and ibdev, a netdev for each port. */
 static void both_netdevs_of_a_card_with_two_ports_are_brought_up(_unused_ void **state)
 {
@@ -3083,6 +3109,7 @@ int main(void)
 		cmocka_unit_test(the_netns_mode_is_changed_where_it_is_known_and_differs),
 		cmocka_unit_test(a_device_is_usable_when_every_condition_holds),
 		cmocka_unit_test(a_port_that_is_down_names_its_cause),
+		cmocka_unit_test(the_port_of_a_bond_is_left_to_it),
 		cmocka_unit_test(both_netdevs_of_a_card_with_two_ports_are_brought_up),
 		cmocka_unit_test(an_infiniband_port_without_ipoib_is_looked_at),
 		cmocka_unit_test(the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own),

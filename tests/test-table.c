@@ -1036,6 +1036,18 @@ static void revert_takes_back_exactly_ours(_unused_ void **state)
 		      "remove-address " FIRST " 10.0.0.2/24 -> 10.0.0.2/24");
 	s.node.n_ledger = 0;
 
+	note(&s, VERB_SET_METRIC, RAIL1, "10.0.0.2/24", "0", "200", 1, 0);
+	s.ibdevs[1].n_contexts = 1;
+	assert_revert(&s, false, "of a NIC beside one in use",
+		      "set-metric " FIRST " 10.0.0.2/24 -> 0");
+	s.ibdevs[0].n_contexts = UINT32_MAX;
+	assert_revert(&s, false, "not known to be in use", "set-metric " FIRST " 10.0.0.2/24 -> 0");
+	s.ibdevs[0].n_contexts = 2;
+	assert_revert(&s, false, "of a NIC in use",
+		      "set-metric " FIRST " 10.0.0.2/24 -> 0 nic-in-use");
+	s.ibdevs[0].n_contexts = s.ibdevs[1].n_contexts = 0;
+	s.node.n_ledger = 0;
+
 	know(&s.netdevs[0].conf, NETCONF_ARP_IGNORE, 1);
 	note(&s, VERB_SET_SYSCTL, RAIL1, "ipv4/arp_ignore", "0", "1", 1, 0);
 	assert_revert(&s, false, "a setting", "set-sysctl " FIRST " ipv4/arp_ignore -> 0");

@@ -492,6 +492,11 @@ static const struct {
 		"set before the virtual functions are made.",
 		SEVERITY_ERROR,
 	},
+	[REASON_MTU_OF_BOND] = {
+		"mtu-of-bond",
+		"MTU= is not set on a port of a bond, team or bridge, which gives its ports its own",
+		"Set the MTU of the bond where the bond is made: in the files of the network manager.",
+	},
 
 	[REASON_ADDRESS_AMBIGUOUS] = {
 		"address-ambiguous",
@@ -519,6 +524,12 @@ static const struct {
 		"The kernel sends packets of this NIC's address by another way",
 		"A rule before preference 30114 catches them: \"ip rule\", \"ip -6 rule\"; give "
 		"it a condition that leaves this address out.",
+	},
+	[REASON_NIC_IN_USE] = {
+		"nic-in-use",
+		"A process has the RDMA device of this NIC open, so that its routes and settings stay",
+		"End the processes (\"rdma resource show cm_id\" and \"qp\" name them), then "
+		"\"rdma-provision revert\".",
 	},
 	[REASON_ROUTE_FOREIGN] = {
 		"route-foreign",

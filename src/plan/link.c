@@ -43,7 +43,8 @@ static int want_up(struct plan *p, const struct device *d, const struct netdev *
 	struct action *a;
 	int r;
 
-	if (nd->is_up)
+	/* A port that is up can be enslaved by no plain "ip link set master": bond_enslave(). */
+	if (nd->is_up || nd->bond_file[0])
 		return 0;
 	r = want_no_default_route(p, d, nd);
 	if (r < 0)
@@ -126,6 +127,19 @@ static bool is_going(const struct plan *p, const struct device *d)
 	return false;
 }
 
+/* The bond sets the MTU of all its ports: bond_change_mtu() in drivers/net/bonding/bond_main.c. */
+static int hint_mtu(const struct node *n, struct plan *p, const struct device *d)
+{
+	const struct netdev *nd = d->netdev, *master = node_netdev(n, nd->master);
+	char detail[96];
+
+	if (d->config->mtu == 0 || d->config->mtu == nd->mtu)
+		return 0;
+	snprintf(detail, sizeof(detail), "%s has %" PRIu32 ", as a port of %s", nd->name, nd->mtu,
+		 master ? master->name : "another device");
+	return plan_add_hint(p, REASON_MTU_OF_BOND, d->pci->address, detail);
+}
+
 static int plan_links(const struct config *c, const struct node *n, struct plan *p, bool of_vfs)
 {
 	int r = 0;
@@ -135,12 +149,15 @@ static int plan_links(const struct config *c, const struct node *n, struct plan 
 
 		if (d->is_vf != of_vfs || !d->netdev || d->is_in_pod)
 			continue;
-		/* VFs that are not ours to hand out are not ours to bring up; a bond has its ports.
-		 */
-		if ((d->is_vf && (!d->is_handed_out || is_going(p, d))) || d->netdev->master)
+		/* VFs that are not ours to hand out are not ours to bring up. */
+		if (d->is_vf && (!d->is_handed_out || is_going(p, d)))
 			continue;
 		if (is_nodes(d) && !d->is_named)
 			continue;
+		if (d->netdev->master) {
+			r = hint_mtu(n, p, d);
+			continue;
+		}
 
 		r = want_mtu(n, p, d);
 		/* VFs of the sriov plugin are brought up by a CNI, in a pod. */

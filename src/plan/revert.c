@@ -235,6 +235,37 @@ int plan_revert_netdev(const struct node *n, struct plan *p, uint32_t ifindex)
 	return r;
 }
 
+/* Is it the netdev of this RDMA device, or the bond above that? */
+static bool is_netdev_of(const struct node *n, const struct ibdev *ib, uint32_t ifindex)
+{
+	const struct netdev *nd = node_netdev_named(n, ib->netdev);
+
+	return nd && (nd->ifindex == ifindex || nd->master == ifindex);
+}
+
+/*
+ * Whoever has a QP on the way goes on by the routes it was made with. How many contexts are open is
+ * not known everywhere; only what is known to be in use is left.
+ */
+static void leave_used(const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		for (size_t k = 0; k < n->n_ibdevs && p->actions[i].ifindex > 0; k++) {
+			const struct ibdev *ib = &n->ibdevs[k];
+			struct action *a = &p->actions[i];
+
+			if (ib->n_contexts == 0 || ib->n_contexts == UINT32_MAX ||
+			    !is_netdev_of(n, ib, a->ifindex))
+				continue;
+			a->class = CLASS_REFUSED;
+			a->reason = REASON_NIC_IN_USE;
+			snprintf(a->detail, sizeof(a->detail),
+				 "%s, %s has %" PRIu32 " open contexts", a->subject, ib->name,
+				 ib->n_contexts);
+			break;
+		}
+}
+
 /* What was tried is not tried again: this is one pass. */
 static void mark_tried(const struct plan *tried, struct plan *p)
 {
@@ -278,6 +309,7 @@ int plan_revert(const struct node *n, const struct plan *tried, bool with_vfs, s
 	if (r < 0)
 		return r;
 
+	leave_used(n, &p);
 	mark_tried(tried, &p);
 	*ret = p;
 	p = (struct plan){};
