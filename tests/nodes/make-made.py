@@ -12,6 +12,7 @@ import shutil
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 IFA_F_PERMANENT = 128
+IFA_F_NOPREFIXROUTE = 512
 RTPROT_KERNEL, RTPROT_BOOT, RTPROT_STATIC, RTPROT_RA, RTPROT_DHCP = 2, 3, 4, 9, 16
 SCOPE_UNIVERSE, SCOPE_LINK = 0, 253
 RTN_UNICAST = 1
@@ -116,9 +117,6 @@ class Tree:
     def driver_override(self, address, driver):
         self.file(self.folders[address] + '/driver_override', driver + '\n')
 
-    def vpd(self, address, text):
-        self.file(self.folders[address] + '/vpd', text)
-
     def vdpa(self, address, name):
         """A vDPA device made of a function."""
         self.file('%s/%s/uevent' % (self.folders[address], name), '')
@@ -155,6 +153,9 @@ class Tree:
             group = str(20 + len(self.folders))
             self.link(folder + '/iommu_group', 'sys/kernel/iommu_groups/' + group)
             self.file('sys/kernel/iommu_groups/%s/type' % group, iommu + '\n')
+
+    def vpd(self, address, text):
+        self.file(self.folders[address] + '/vpd', text)
 
     def netdev(self, ifindex, name, mac, address=None, below='', **more):
         folder = (self.folders[address] + below if address else 'sys/devices/virtual') + '/net/' + name
@@ -556,6 +557,165 @@ def mlx5_foreign():
     t.done()
 
 
+def derived_mac(seed, index):
+    """The MAC that Identity=derived gives a VF: src/plan/identity.c."""
+    h = 0xCBF29CE484222325
+    for byte in ('mac %s %d 0' % (seed, index)).encode('ascii'):
+        h = (h ^ byte) * 0x100000001B3 % 2 ** 64
+    h = (h ^ h >> 33) * 0xFF51AFD7ED558CCD % 2 ** 64
+    h = (h ^ h >> 33) * 0xC4CEB9FE1A85EC53 % 2 ** 64
+    h ^= h >> 33
+    return ':'.join('%02x' % o for o in [h >> 40 & 0xFC | 2] + [h >> s & 0xFF for s in (32, 24, 16, 8, 0)])
+
+
+def ipoib_mac(guid):
+    """The MAC of an IPoIB netdev: a QP number, the subnet's prefix and the port's GUID."""
+    return ':'.join('%02x' % o for o in [0, 0, 0x11, 7, 0xFE, 0x80] + [0] * 6 + [
+        int(part[k:k + 2], 16) for part in guid.split(':') for k in (0, 2)])
+
+
+def ib_port(t, address, name, guid, ifindex, netdev, state='4: ACTIVE', **more):
+    """An InfiniBand function that is bound: its ibdev and its IPoIB netdev."""
+    t.netdev(ifindex, netdev, ipoib_mac(guid), address, kind='ipoib', mtu=2044, max_mtu=4092, **more)
+    t.ibdev(name, address, guid, netdev, [(0, 'fe80:0000:0000:0000:' + guid, '', '')],
+            '400 Gb/sec (4X NDR)', state=state)
+    t.file('%s/infiniband/%s/ports/1/link_layer' % (t.folders[address], name), 'InfiniBand\n')
+
+
+def ib_vfs():
+    """Two InfiniBand NICs whose VFs another tool made: bound without GUIDs and down; unbound."""
+    t = Tree('made-ib-vfs')
+    t.system('6.8.0-51-generic', 8, 2, RDMA_MODULES + ['mlx5_core', 'ib_ipoib'])
+    t.answers['vf_infos'] = []
+    none, no_link = '0000:0000:0000:0000', 2
+    for n, bus in enumerate(['41', 'a1']):
+        pf, guid = '0000:%s:00.0' % bus, 'b8ce:f603:00%s:0000' % bus
+        parent = 'pci0000:%02x/0000:%02x:01.0' % (int(bus, 16) - 1, int(bus, 16) - 1)
+        t.function(parent, pf, 0x15B3, 0x1021, 0x020700, 'mlx5_core', n, 16)
+        ib_port(t, pf, 'mlx5_%d' % n, guid, 3 + n, 'ib%d' % n)
+        for i in range(2):
+            vf, is_bound = '0000:%s:00.%d' % (bus, i + 1), n == 0
+            t.vf(pf, i, vf, 0x101E, 'mlx5_core' if is_bound else None, n, link_state=no_link,
+                 node_guid=none, port_guid=none)
+            if is_bound:
+                ib_port(t, vf, 'mlx5_%d' % (2 + i), none, 10 + i, 'ib0v%d' % i, state='1: DOWN', carrier=False)
+            else:
+                t.modalias(vf, 'mlx5_core')
+    t.config('[Device fabric]\n'
+             'Match=driver:mlx5_core\n'
+             'VirtualFunctions=shared-multi\n'
+             'Count=2\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=rdma-shared\n')
+    t.done()
+
+
+def mlx5_identity():
+    """One VF came up with a MAC that it was not given, one waits for its representor, and a NIC that is down would take
+    default routes of a router."""
+    t = Tree('made-mlx5-identity')
+    t.system('6.8.0-51-generic', 9, 1, RDMA_MODULES + ['mlx5_core'])
+    pf = '0000:41:00.0'
+    mac, guid = mlx5_nic(t, 0, pf, 0, 0x101D, 3, 'eth1', 16, port_name='p0')
+    t.ipv4(3, '10.30.1.2', 24, '10.30.1.0')
+    t.ibdev('mlx5_0', pf, guid, 'eth1', mlx5_gids(mac, '10.30.1.2', 'eth1'), '200 Gb/sec (4X HDR)')
+    t.answers['devlink'].append({'pci': pf, 'health': '', 'eswitch': 'switchdev'})
+    given = [derived_mac(mac, i) for i in range(2)]
+    for i, came_up in enumerate([given[0], 'b6:21:5e:00:00:01']):
+        vf, name = '0000:41:00.%d' % (i + 1), 'eth1v%d' % i
+        t.vf(pf, i, vf, 0x101E, 'mlx5_core', 0, mac=given[i])
+        t.netdev(10 + i, name, came_up, vf, carrier=i > 0)
+        t.ibdev('mlx5_%d' % (2 + i), vf, groups([int(o, 16) for o in came_up.split(':')[:3]] + [0xFF, 0xFE] + [
+            int(o, 16) for o in came_up.split(':')[3:]]), name, mlx5_gids(came_up, None, name),
+                '200 Gb/sec (4X HDR)', state='4: ACTIVE' if i else '1: DOWN')
+        t.netdev(20 + i, 'eth1r%d' % i, 'ee:21:5e:00:00:%02x' % i, pf, perm_mac='', port_name='pf0vf%d' % i, up=i > 0)
+    mlx5_nic(t, 0, '0000:42:00.0', 0, 0x101D, 4, 'eth2', 16, up=False, carrier=False,
+             conf={'ipv6/accept_ra': 1, 'ipv6/accept_ra_defrtr': 1})
+    t.file('dev/kmsg',
+           '6,901,4312001,-;mlx5_core 0000:41:00.2: enabling device (0000 -> 0002)\n'
+           '4,902,4391213,-;mlx5_core 0000:41:00.2: mlx5_query_nic_vport_mac_address: firmware keeps b6:21:5e:00:00:01\n'
+           ' SUBSYSTEM=pci\n'
+           ' DEVICE=+pci:0000:41:00.2\n'
+           '3,903,4391300,-;mlx5_core 0000:41:00.1: of another function\n')
+    t.config('[Device vfs]\n'
+             'Match=pci:0000:41:00.0\n'
+             'VirtualFunctions=shared-multi\n'
+             'Count=2\n'
+             '\n'
+             '[Device rail]\n'
+             'Match=driver:mlx5_core\n')
+    t.done()
+
+
+def nm_late():
+    """NetworkManager made the routes of two rails itself, and the third card's probe came before its firmware."""
+    t = Tree('made-nm-late')
+    t.system('5.14.0-503.el9.x86_64', 10, 1, RDMA_MODULES + ['mlx5_core'])
+    virtio_nic(t, '0000:00:05.0', 1, 2, 'eth0', '00:16:3e:20:00:00')
+    t.ipv4(2, '172.16.0.10', 24, '172.16.0.0')
+    t.route('0.0.0.0/0', 2, RTPROT_BOOT, SCOPE_UNIVERSE)
+    for n, bus in enumerate(['41', '65']):
+        address, name, ip = '0000:%s:00.0' % bus, 'eth%d' % (n + 1), '10.30.%d.2' % (n + 1)
+        mac, guid = mlx5_nic(t, 0, address, 0, 0xA2DC, 3 + n, name, 16)
+        t.address(3 + n, ip, 24)
+        t.answers['addresses'][-1]['flags'] |= IFA_F_NOPREFIXROUTE
+        t.route('10.30.%d.0/24' % (n + 1), 3 + n, metric=101 + n)
+        t.ibdev('mlx5_%d' % n, address, guid, name, mlx5_gids(mac, ip, name), '200 Gb/sec (4X HDR)')
+    t.function('pci0000:a0/0000:a0:01.0', '0000:a1:00.0', 0x15B3, 0xA2DC, 0x020000, None, 0, 16)
+    t.modalias('0000:a1:00.0', 'mlx5_core')
+    t.driver_override('0000:a1:00.0', '(null)')
+    t.config('[Device rail]\n'
+             'Match=driver:mlx5_core\n'
+             'Expect=3\n'
+             '\n'
+             '[Route]\n'
+             'Manage=yes\n'
+             'PolicyRules=no\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=rdma-shared\n')
+    t.done()
+
+
+def e810():
+    """An E810 that has RDMA by irdma, asked for VFs, which would have none."""
+    t = Tree('made-e810')
+    t.system('6.12.0-55.9.1.el10_0.x86_64', 8, 1, RDMA_MODULES + ['ice', 'irdma'])
+    pf, mac, ip = '0000:98:00.0', 'b4:96:91:98:00:00', '10.30.1.2'
+    t.function('pci0000:97/0000:97:01.0', pf, 0x8086, 0x1592, 0x020000, 'ice', 0, 128)
+    t.netdev(3, 'ens7f0', mac, pf)
+    t.ipv4(3, ip, 24, '10.30.1.0')
+    t.ibdev('irdma0', pf, groups(eui64(mac)), 'ens7f0',
+            [(0, default_gid(mac), 'RoCE v2', 'ens7f0'), (1, ipv4_gid(ip), 'RoCE v2', 'ens7f0')], '100 Gb/sec (4X EDR)')
+    t.config('[Device rdma]\n'
+             'Match=driver:ice\n'
+             'VirtualFunctions=shared\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=rdma-shared\n')
+    t.done()
+
+
+def hgx_b300():
+    """Two InfiniBand NICs of an HGX machine, and two that only its fabric manager may use."""
+    t = Tree('made-hgx-b300')
+    t.system('6.8.0-51-generic', 9, 1, RDMA_MODULES + ['mlx5_core', 'mlx5_ib'])
+    for i, bus in enumerate(['03', '05', '18', '40']):
+        address = '0000:%s:00.0' % bus
+        t.function('pci0000:00/0000:00:%02x.0' % (i + 1), address, 0x15B3, 0x1021, 0x020700, 'mlx5_core', 0, 0)
+        t.vpd(address, 'NVIDIA ConnectX-7%s\n' % (' SMDL=SW_MNG' if i < 2 else ''))
+        t.ibdev('mlx5_%d' % i, address, 'b8ce:f603:00%s:0000' % bus, '',
+                [(0, 'fe80:0000:0000:0000:b8ce:f603:00%s:0000' % bus, None, None)], '400 Gb/sec (4X NDR)',
+                link_layer='InfiniBand')
+    t.config('[Device rdma]\n'
+             'Match=driver:mlx5_core\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=rdma-shared\n')
+    t.done()
+
+
 # --- what carries the node ---
 
 
@@ -668,50 +828,13 @@ def scc_bond():
     t.done()
 
 
-def e810():
-    """An E810 that has RDMA by irdma, asked for VFs, which would have none."""
-    t = Tree('made-e810')
-    t.system('6.12.0-55.9.1.el10_0.x86_64', 8, 1, RDMA_MODULES + ['ice', 'irdma'])
-    pf, mac, ip = '0000:98:00.0', 'b4:96:91:98:00:00', '10.30.1.2'
-    t.function('pci0000:97/0000:97:01.0', pf, 0x8086, 0x1592, 0x020000, 'ice', 0, 128)
-    t.netdev(3, 'ens7f0', mac, pf)
-    t.ipv4(3, ip, 24, '10.30.1.0')
-    t.ibdev('irdma0', pf, groups(eui64(mac)), 'ens7f0',
-            [(0, default_gid(mac), 'RoCE v2', 'ens7f0'), (1, ipv4_gid(ip), 'RoCE v2', 'ens7f0')], '100 Gb/sec (4X EDR)')
-    t.config('[Device rdma]\n'
-             'Match=driver:ice\n'
-             'VirtualFunctions=shared\n'
-             '\n'
-             '[DevicePlugin]\n'
-             'Type=rdma-shared\n')
-    t.done()
-
-
-def hgx_b300():
-    """Two InfiniBand NICs of an HGX machine, and two that only its fabric manager may use."""
-    t = Tree('made-hgx-b300')
-    t.system('6.8.0-51-generic', 9, 1, RDMA_MODULES + ['mlx5_core', 'mlx5_ib'])
-    for i, bus in enumerate(['03', '05', '18', '40']):
-        address = '0000:%s:00.0' % bus
-        t.function('pci0000:00/0000:00:%02x.0' % (i + 1), address, 0x15B3, 0x1021, 0x020700, 'mlx5_core', 0, 0)
-        t.vpd(address, 'NVIDIA ConnectX-7%s\n' % (' SMDL=SW_MNG' if i < 2 else ''))
-        t.ibdev('mlx5_%d' % i, address, 'b8ce:f603:00%s:0000' % bus, '',
-                [(0, 'fe80:0000:0000:0000:b8ce:f603:00%s:0000' % bus, None, None)], '400 Gb/sec (4X NDR)',
-                link_layer='InfiniBand')
-    t.config('[Device rdma]\n'
-             'Match=driver:mlx5_core\n'
-             '\n'
-             '[DevicePlugin]\n'
-             'Type=rdma-shared\n')
-    t.done()
-
-
 if __name__ == '__main__':
     ack_primary_eri()
     ecs_erdma('made-ecs-erdma', 1, True).done()
     ecs_erdma_in_use().done()
     e810()
     hgx_b300()
+    ib_vfs()
     lingjun_8xmlx5()
     lingjun_bond()
     lingjun_ipv6_ra()
@@ -721,8 +844,10 @@ if __name__ == '__main__':
     mgmt_mlx5('made-mgmt-bond-vke-shared', 15, 'vke-shared', True)
     mlx5_crashed()
     mlx5_foreign()
+    mlx5_identity()
     mlx5_slow()
     mlx5_team()
+    nm_late()
     scc_bond()
     vf_host_address()
     vke_4pf()
