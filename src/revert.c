@@ -26,7 +26,7 @@ static int look(struct progress *pr, struct node *n, struct plan *p)
 	static const struct config nothing; /* is wanted, so that each file of ours is an old one */
 	int r;
 
-	r = observe_node(pr->doors, output_parse_memory, n);
+	r = observe_node(pr->doors, output_parse_memory, &pr->tried, n);
 	if (r >= 0)
 		r = observe_plugin(&pr->doors->fs, &nothing, n);
 	if (r >= 0)

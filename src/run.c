@@ -178,7 +178,7 @@ static int look_and_plan(struct doors *d, const struct config *c, bool is_settle
 	_cleanup_(plan_done) struct plan p = {};
 	int r;
 
-	r = observe_node(d, output_parse_memory, &n);
+	r = observe_node(d, output_parse_memory, tried, &n);
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be observed");
 
@@ -189,8 +189,6 @@ static int look_and_plan(struct doors *d, const struct config *c, bool is_settle
 	}
 	if (r < 0)
 		return r;
-	if (tried && plan_stuck(tried)[0])
-		COPY(n.stuck, plan_stuck(tried));
 	if (tried)
 		plan_forget_ended(tried, &n);
 	r = observe_health(d, &n);
@@ -374,28 +372,45 @@ struct progress {
 	struct plan *tried;
 	const struct node *node; /* of this round */
 	struct boot_notes *notes;
+	bool is_settled;
+	bool is_out_of_memory;
 };
 
+/* Remembers what is tried, so that the next round's plan knows what goes on and what failed. */
 static void on_start(void *userdata, const struct action *a, uint64_t deadline_usec)
 {
-	const struct progress *progress = userdata;
+	struct progress *progress = userdata;
+	struct action *slot = APPEND(progress->tried->actions, progress->tried->n_actions);
 
+	if (slot) {
+		*slot = *a;
+		slot->is_running = true;
+	}
+	progress->is_out_of_memory |= !slot;
 	boot_notes_start(progress->notes, &progress->doors->fs, progress->pass->config,
 			 progress->node, a);
 	if (progress->pass->on_start)
 		progress->pass->on_start(progress->pass->userdata, a, deadline_usec);
 }
 
-/* Remembers what was tried, so that the next round's plan can tell what failed. */
+static bool is_same(const struct action *a, const struct action *b)
+{
+	return a->verb == b->verb && a->ifindex == b->ifindex && streq(a->target, b->target) &&
+	       streq(a->to, b->to) && streq(a->subject, b->subject);
+}
+
 static void on_end(void *userdata, const struct action *a)
 {
 	const struct progress *progress = userdata;
-	struct action *slot = APPEND(progress->tried->actions, progress->tried->n_actions);
+	struct plan *tried = progress->tried;
 
 	report_action(a);
 	boot_notes_end(progress->notes, progress->pass->config, progress->node, a);
-	if (slot)
-		*slot = *a;
+	for (size_t i = 0; i < tried->n_actions; i++)
+		if (tried->actions[i].is_running && is_same(&tried->actions[i], a)) {
+			tried->actions[i] = *a;
+			break;
+		}
 }
 
 /* What failed before in this boot, with the same configuration, has failed: events do not try it
@@ -457,7 +472,7 @@ static int recheck(void *userdata, const struct action *a, char *words, size_t s
 	const struct action *now;
 	int r;
 
-	r = look_and_plan(progress->doors, progress->pass->config, progress->pass->is_settled,
+	r = look_and_plan(progress->doors, progress->pass->config, progress->is_settled,
 			  !progress->pass->is_service, progress->tried, &n, &p);
 	if (r < 0) {
 		snprintf(words, size, "the node could not be looked at again right before");
@@ -473,20 +488,6 @@ static int recheck(void *userdata, const struct action *a, char *words, size_t s
 	else
 		snprintf(words, size, "the node changed in between, it is not wanted any more");
 	return -EBUSY;
-}
-
-/* Applies one plan. Return: how many changes were tried, all of them remembered, or -errno. */
-static int apply_round(struct doors *d, const struct pass *pass, const struct node *n,
-		       struct plan *tried, struct boot_notes *notes, struct plan *p)
-{
-	struct progress progress = { d, pass, tried, n, notes };
-	struct apply_hooks hooks = { on_start, on_end, recheck, &progress };
-	size_t n_before = tried->n_actions;
-	int n_tried;
-
-	n_tried = apply_plan(d, n, &hooks, p);
-	/* What is not remembered would be tried for ever. */
-	return tried->n_actions == n_before + (size_t)n_tried ? n_tried : -ENOMEM;
 }
 
 static void summarise(const struct plan *p, struct pass_result *ret)
@@ -506,7 +507,7 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 		ret->n_lost += p->actions[i].reason == REASON_DEVICE_LOST;
 		/* What is left alone for a time has its own one, below. */
 		ret->n_waiting += p->actions[i].class == CLASS_WAITING &&
-				  !is_best_effort(&p->actions[i]) &&
+				  !is_best_effort(&p->actions[i]) && !p->actions[i].is_missing &&
 				  p->actions[i].reason != REASON_CONTESTED;
 		ret->n_absent += p->actions[i].class == CLASS_WAITING &&
 				 p->actions[i].reason == REASON_NO_IBDEV;
@@ -584,10 +585,91 @@ static void count_steps(uint64_t started_usec, struct plan *tried)
 	uint32_t steps = 0;
 
 	for (size_t i = 0; i < tried->n_actions; i++)
-		steps += tried->actions[i].result >= 0 && !is_output(tried->actions[i].verb);
+		steps += tried->actions[i].is_done && tried->actions[i].result >= 0 &&
+			 !is_output(tried->actions[i].verb);
 	if (steps > tried->change.steps)
 		tried->change =
 			(struct last_change){ steps, time(NULL), now_usec() - started_usec };
+}
+
+static bool is_over(const struct pass *pass)
+{
+	return pass->is_settled || (pass->settled_usec > 0 && now_usec() >= pass->settled_usec);
+}
+
+/* One look at the node, with a plan for it. In the first one failures of before are recalled. */
+static int look_again(struct progress *pr, bool is_first, struct node *n, struct plan *p)
+{
+	const struct pass *pass = pr->pass;
+	int r;
+
+	pr->is_settled = is_over(pass);
+	r = look_and_plan(pr->doors, pass->config, pr->is_settled, !pass->is_service, pr->tried, n,
+			  p);
+	if (r >= 0 && is_first && !pass->is_retry && n->n_failures > 0) {
+		plan_done(p);
+		r = recall_failures(pass->config, n, pr->tried);
+		if (r >= 0)
+			r = plan_make(pass->config, n, pr->tried, pr->is_settled, output_plugin_all,
+				      p);
+		if (r >= 0)
+			r = add_outputs(pass->config, pr->tried, n, p);
+	}
+	if (r >= 0 && is_first && pass->on_looked)
+		pass->on_looked(pass->userdata, p->is_whole);
+	if (r >= 0 && is_first)
+		r = boot_notes_open(n, pr->notes);
+	if (r >= 0 && pass->is_service && n->is_held)
+		r = plan_add_hint(p, REASON_HELD, "", "");
+	return r;
+}
+
+static int conclude(struct progress *pr, const struct node *n, const struct plan *p,
+		    struct pass_result *ret)
+{
+	const struct pass *pass = pr->pass;
+
+	boot_notes_conclude(pr->notes, &pr->doors->fs, pass->config, n, p);
+	ret->state = p->state;
+	ret->exit_code = report_exit_code(p);
+	summarise(p, ret);
+	return write_state(&pr->doors->fs, pass->config, n, p);
+}
+
+/* One look, and what of its plan can be begun. Return: 1 when there is nothing more, 0 or -errno.
+ */
+static int run_round(struct progress *pr, struct apply *ap, uint32_t round, struct pass_result *ret)
+{
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	const struct pass *pass = pr->pass;
+	const uint64_t begun_usec = now_usec();
+	int r;
+
+	r = look_again(pr, round == 0, &n, &p);
+	if (r < 0)
+		return r;
+	pr->node = &n;
+	ap->grace_usec = now_usec() - begun_usec;
+	if (has_open_changes(&p) && round < MAX_ROUNDS + n.n_pcis &&
+	    !(pass->is_service && n.is_held)) {
+		r = write_first_state(&pr->doors->fs, pass->config, &n, &p);
+		if (r >= 0)
+			r = apply_some(ap, &n, &p);
+	}
+	ret->n_changes += MAX(r, 0);
+	if (r >= 0 && pr->is_out_of_memory) /* what is not remembered would be tried for ever */
+		r = -ENOMEM;
+	if (r != 0)
+		return MIN(r, 0);
+	if (!apply_is_busy(ap)) {
+		r = conclude(pr, &n, &p, ret);
+		return r < 0 ? r : 1;
+	}
+	if (pass->on_wait_for)
+		pass->on_wait_for(pass->userdata, apply_oldest(ap));
+	apply_wait(ap, &n, pr->is_settled ? UINT64_MAX : pass->settled_usec);
+	return 0;
 }
 
 /* Rounds of plan and apply, until there is nothing to do that was not tried. */
@@ -597,53 +679,17 @@ static int run_rounds(struct doors *d, const struct pass *pass, struct pass_resu
 	/* Who asks by hand wants it now, however often somebody undid it. */
 	_cleanup_(plan_done) struct plan tried = { .is_asked =
 							   !pass->is_service || pass->is_first };
+	struct progress progress = { .doors = d, .pass = pass, .tried = &tried, .notes = &notes };
+	const struct apply_hooks hooks = { on_start, on_end, recheck, &progress };
+	_cleanup_(apply_done) struct apply ap = { .doors = d, .hooks = &hooks };
 	const uint64_t started_usec = now_usec();
-	int r;
+	int r = 0;
 
-	for (int round = 0;; round++) {
-		_cleanup_(node_done) struct node n = {};
-		_cleanup_(plan_done) struct plan p = {};
-
-		r = look_and_plan(d, pass->config, pass->is_settled, !pass->is_service, &tried, &n,
-				  &p);
-		if (r >= 0 && round == 0 && !pass->is_retry && n.n_failures > 0) {
-			plan_done(&p);
-			r = recall_failures(pass->config, &n, &tried);
-			if (r >= 0)
-				r = plan_make(pass->config, &n, &tried, pass->is_settled,
-					      output_plugin_all, &p);
-			if (r >= 0)
-				r = add_outputs(pass->config, &tried, &n, &p);
-		}
-		if (r >= 0 && round == 0 && pass->on_looked)
-			pass->on_looked(pass->userdata, p.is_whole);
-		if (r >= 0 && round == 0)
-			r = boot_notes_open(&n, &notes);
-		if (r < 0)
-			return r;
-
-		if (pass->is_service && n.is_held)
-			r = plan_add_hint(&p, REASON_HELD, "", "");
-		if (r < 0)
-			return r;
-		if (!has_open_changes(&p) || round == MAX_ROUNDS ||
-		    (pass->is_service && n.is_held)) {
-			boot_notes_conclude(&notes, &d->fs, pass->config, &n, &p);
-			r = write_state(&d->fs, pass->config, &n, &p);
-			ret->state = p.state;
-			ret->exit_code = report_exit_code(&p);
-			summarise(&p, ret);
-			return r;
-		}
-
-		r = write_first_state(&d->fs, pass->config, &n, &p);
-		if (r >= 0)
-			r = apply_round(d, pass, &n, &tried, &notes, &p);
-		if (r < 0)
-			return r;
+	for (uint32_t round = 0; r == 0; round++) {
+		r = run_round(&progress, &ap, round, ret);
 		count_steps(started_usec, &tried);
-		ret->n_changes += r;
 	}
+	return MIN(r, 0);
 }
 
 int run_pass(struct doors *d, const struct pass *pass, struct pass_result *ret)

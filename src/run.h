@@ -11,14 +11,17 @@
 /* What a pass is told, beside the configuration. */
 struct pass {
 	const struct config *config;
-	bool is_settled; /* ReadyTimeoutSec= is over */
-	bool is_retry;   /* also try again what failed before in this boot */
+	bool is_settled;       /* ReadyTimeoutSec= is over */
+	uint64_t settled_usec; /* CLOCK_MONOTONIC: it is then; 0: it never is in this pass */
+	bool is_retry;         /* also try again what failed before in this boot */
 	bool is_kept;    /* the configuration is that of the node: keep it as the last good one */
 	bool is_service; /* nothing is changed after "revert", until the next start or reload */
 	bool is_first;   /* after a start or reload, no repetition: problems are worth a line, and
 			    what others undid again and again is done once more */
 	/* Called before each change; may be NULL. */
 	void (*on_start)(void *userdata, const struct action *a, uint64_t deadline_usec);
+	/* Called when there is nothing to do but to wait for its end; may be NULL. */
+	void (*on_wait_for)(void *userdata, const struct action *a);
 	void (*on_wait)(void *userdata); /* another pass holds the lock; may be NULL */
 	/*
 	 * Called after the first look, before the node is changed; may wait; may be NULL.

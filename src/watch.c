@@ -59,6 +59,7 @@ struct watch {
 		WORKER_IS_HELD,
 		WORKER_IS_CANCELLED
 	} errand;
+	uint64_t limit_usec;          /* when it is given up */
 	struct worker_message making; /* what the worker is at */
 	uint32_t n_made;              /* VFs of it that were seen last */
 	uint32_t n_ibdevs_known;      /* RDMA devices announced when its last action began */
@@ -198,6 +199,9 @@ static int tell_start(struct watch *w, const struct worker_message *m)
 {
 	int r, armed;
 
+	/* VFs that are being made are what people wait for, whatever else begins meanwhile. */
+	if (m->kind == WORKER_STARTS && !m->pf[0] && w->making.pf[0] && w->n_made < w->making.n_vfs)
+		return 0;
 	w->making = *m;
 	w->n_ibdevs_known = w->uevents.n_ibdevs;
 	w->n_made = 0;
@@ -349,6 +353,13 @@ static int on_looked(struct watch *w, const struct worker_message *m)
 	return r < 0 ? r : start_pass(w);
 }
 
+/* Actions go on side by side: none shortens the time of another. */
+static int extend_limit(struct watch *w, uint64_t usec)
+{
+	w->limit_usec = MAX(w->limit_usec, now_usec() + usec);
+	return arm(w->worker_limit, w->limit_usec);
+}
+
 static int on_worker_message(sd_event_source *s _unused_, int fd _unused_,
 			     uint32_t revents _unused_, void *userdata)
 {
@@ -363,11 +374,10 @@ static int on_worker_message(sd_event_source *s _unused_, int fd _unused_,
 				return leave_on_error(w, r);
 			continue;
 		}
-		if (m.kind == WORKER_STARTS) {
+		if (m.kind == WORKER_STARTS || m.kind == WORKER_WAITS) {
 			r = tell_start(w, &m);
 			if (r >= 0)
-				r = arm(w->worker_limit,
-					now_usec() + m.deadline_usec + MARGIN_USEC);
+				r = extend_limit(w, m.deadline_usec + MARGIN_USEC);
 			if (r < 0)
 				return leave_on_error(w, r);
 			continue;
@@ -426,6 +436,12 @@ static int on_worker_limit(sd_event_source *s _unused_, uint64_t usec _unused_, 
 	return leave_on_error(w, on_failure(w, "it did not come back in its time"));
 }
 
+/* The time to wait is over a little earlier than the time until READY=1. */
+static uint64_t settled_usec(const struct watch *w)
+{
+	return w->ready_usec - MIN(w->config.service.ready_timeout_usec / 10, LAST_LOOK_USEC);
+}
+
 static struct pass make_pass(struct watch *w)
 {
 	return (struct pass){
@@ -435,6 +451,7 @@ static struct pass make_pass(struct watch *w)
 		.is_kept = !w->file,
 		.is_service = !w->doors,
 		.is_first = w->is_first,
+		.settled_usec = w->is_settled ? 0 : settled_usec(w),
 	};
 }
 
@@ -456,7 +473,8 @@ static int start_worker(struct watch *w, bool is_held)
 	if (r >= 0)
 		r = sd_event_add_child(w->event, &w->worker_end, w->worker.pid, WEXITED,
 				       on_worker_end, w);
-	return r < 0 ? r : arm(w->worker_limit, now_usec() + MARGIN_USEC);
+	w->limit_usec = 0;
+	return r < 0 ? r : extend_limit(w, MARGIN_USEC);
 }
 
 /* Also after a look that went on ahead. */
@@ -547,13 +565,11 @@ static int go_without(struct watch *w)
 	return tell_ready(w);
 }
 
-/* The time to wait is over a little earlier than the time until READY=1. */
 static int arm_deadline(struct watch *w)
 {
-	const uint64_t timeout_usec = w->config.service.ready_timeout_usec;
-
-	w->ready_usec = (w->is_ready ? now_usec() : w->started_usec) + timeout_usec;
-	return arm(w->deadline, w->ready_usec - MIN(timeout_usec / 10, LAST_LOOK_USEC));
+	w->ready_usec =
+		(w->is_ready ? now_usec() : w->started_usec) + w->config.service.ready_timeout_usec;
+	return arm(w->deadline, settled_usec(w));
 }
 
 static int on_deadline(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
@@ -835,13 +851,16 @@ int watch_service(const char *file)
 
 int watch_apply(struct doors *d, const struct config *c, const char *file)
 {
-	struct watch w = {
-		.doors = d, .config = *c, .is_first = true, .look_usec = LOOK_FIRST_USEC
-	};
+	struct watch w = { .doors = d,
+			   .config = *c,
+			   .started_usec = now_usec(),
+			   .is_first = true,
+			   .look_usec = LOOK_FIRST_USEC };
 	struct pass pass;
 	int r;
 
 	w.file = file;
+	w.ready_usec = w.started_usec + c->service.ready_timeout_usec;
 	pass = make_pass(&w);
 	pass.on_start = on_start;
 

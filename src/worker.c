@@ -43,10 +43,10 @@ struct ends {
 	int gate; /* -EBADF: not held */
 };
 
-static void on_start(void *userdata, const struct action *a, uint64_t deadline_usec)
+static void tell(const struct ends *ends, enum worker_message_kind kind, const struct action *a,
+		 uint64_t deadline_usec)
 {
-	struct worker_message m = { .kind = WORKER_STARTS, .deadline_usec = deadline_usec };
-	const struct ends *ends = userdata;
+	struct worker_message m = { .kind = kind, .deadline_usec = deadline_usec };
 
 	worker_describe(a, m.text, sizeof(m.text));
 	if (a->verb == VERB_SET_NUM_VFS && !streq(a->to, "0")) {
@@ -56,6 +56,16 @@ static void on_start(void *userdata, const struct action *a, uint64_t deadline_u
 	/* Nobody listens any more: the service is being stopped, and so are we. */
 	if (write(ends->pipe, &m, sizeof(m)) < 0)
 		log_debug_errno(-errno, "Progress cannot be told");
+}
+
+static void on_start(void *userdata, const struct action *a, uint64_t deadline_usec)
+{
+	tell(userdata, WORKER_STARTS, a, deadline_usec);
+}
+
+static void on_wait_for(void *userdata, const struct action *a)
+{
+	tell(userdata, WORKER_WAITS, a, 0);
 }
 
 /* A pass of the command line may be making VFs, PF by PF. */
@@ -149,6 +159,7 @@ int worker_start(const struct pass *pass, bool is_held, struct worker *ret)
 		struct pass mine = *pass;
 
 		mine.on_start = on_start;
+		mine.on_wait_for = on_wait_for;
 		mine.on_wait = on_wait;
 		mine.on_looked = on_looked;
 		mine.userdata = &ends;

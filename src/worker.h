@@ -18,6 +18,7 @@
 enum worker_message_kind {
 	WORKER_LOOKED, /* one that is held: is_ready */
 	WORKER_STARTS, /* an action begins: text, deadline_usec */
+	WORKER_WAITS,  /* it has nothing to do but to wait for the end of an action: text */
 	WORKER_ENDS,   /* the pass is over: error, result */
 };
 

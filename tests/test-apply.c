@@ -9,6 +9,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "../src/apply/apply.h"
@@ -449,6 +450,100 @@ static void what_follows_vfs_that_could_not_be_removed_is_left_out(void **state)
 	}
 }
 
+static void note_nothing(void *userdata _unused_, const struct action *a _unused_,
+			 uint64_t deadline_usec _unused_)
+{
+}
+
+static void keep_end(void *userdata, const struct action *a)
+{
+	*(struct action *)userdata = *a;
+}
+
+/* Two PFs of which the first hangs: here on the lock under which lanes write the ledger. */
+static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
+{
+	struct place *place = *state;
+	struct tree *t = &place->tree;
+	struct pci pcis[] = { { .address = "0000:51:00.0" },
+			      { .address = "0000:52:00.0" },
+			      { .address = "0000:52:00.1", .physfn = "0000:52:00.0" } };
+	const struct node node = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
+	struct action actions[] = {
+		{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:51:00.0", .from = "0", .to = "2" },
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:52:00.1", .to = "mlx5_core" },
+		{ STEP_SMC, VERB_LOAD_MODULE, .target = "smc" },
+	};
+	struct action again[] = {
+		{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:51:00.0", .from = "2", .to = "0" },
+		{ STEP_SMC, VERB_LOAD_MODULE, .target = "smc" },
+	};
+	struct plan p = { .actions = actions, .n_actions = 3 };
+	struct plan next = { .actions = again, .n_actions = 2 };
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct action ended = {};
+	const struct apply_hooks hooks = { note_nothing, keep_end, NULL, &ended };
+	struct apply ap = { .doors = &place->doors, .hooks = &hooks };
+
+	tree_file(t, "sys/bus/pci/devices/0000:51:00.0/virtfn0", "");
+	tree_file(t, "sys/bus/pci/devices/0000:51:00.0/virtfn1", "");
+	tree_file(t, "sys/bus/pci/devices/0000:51:00.0/sriov_numvfs", "0");
+	tree_file(t, "sys/bus/pci/drivers_probe", "");
+	tree_link(t, "sys/bus/pci/devices/0000:52:00.1/driver", "../../drivers/mlx5_core");
+	ap.lock = memfd_create("test", MFD_CLOEXEC);
+	assert_int_equal(fcntl(ap.lock, F_SETLK, &whole), 0);
+	place->doors.fs.is_live = true;
+
+	/* Another look is due, and what is of the node waits for all of this plan. */
+	assert_int_equal(apply_some(&ap, &node, &p), 2);
+	assert_true(actions[0].is_running && !actions[0].is_done);
+	assert_true(actions[1].is_done && actions[1].result == 0);
+	assert_false(actions[2].is_done);
+	assert_true(apply_is_busy(&ap));
+	assert_string_equal(apply_oldest(&ap)->target, "0000:51:00.0");
+
+	/* Of the next plan nothing is begun beside it in its lane, and the node goes on. */
+	assert_int_equal(apply_some(&ap, &node, &next), 1);
+	assert_false(again[0].is_running || again[0].is_done);
+	assert_true(again[1].is_done);
+	assert_int_equal(apply_some(&ap, &node, &next), 0);
+	apply_wait(&ap, &node, now_usec() + 20 * USEC_PER_MSEC);
+	assert_true(apply_is_busy(&ap));
+
+	whole.l_type = F_UNLCK;
+	assert_int_equal(fcntl(ap.lock, F_SETLK, &whole), 0);
+	apply_wait(&ap, &node, now_usec() + 60 * USEC_PER_SEC);
+	assert_false(apply_is_busy(&ap));
+	assert_string_equal(ended.target, "0000:51:00.0");
+	assert_true(ended.is_done && ended.result == 0);
+	apply_done(&ap);
+	place->doors.fs.is_live = false;
+}
+
+static void after_a_vf_that_fails_the_others_of_its_pf_are_left_out(void **state)
+{
+	struct place *place = *state;
+	struct pci pcis[] = { { .address = "0000:41:00.0" },
+			      { .address = "0000:41:00.1", .physfn = "0000:41:00.0" },
+			      { .address = "0000:41:00.2", .physfn = "0000:41:00.0" },
+			      { .address = "0000:42:00.0" },
+			      { .address = "0000:42:00.1", .physfn = "0000:42:00.0" } };
+	const struct node node = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
+	struct action actions[] = {
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:41:00.1", .to = "mlx5_core" },
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:41:00.2", .to = "mlx5_core" },
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:42:00.1", .to = "mlx5_core" },
+	};
+	struct plan p = { .actions = actions, .n_actions = ELEMENTSOF(actions) };
+	struct hearing h = {};
+	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
+
+	assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 2);
+	assert_true(actions[0].is_done && actions[0].result < 0);
+	assert_false(actions[1].is_done || actions[1].is_running);
+	assert_true(actions[2].is_done);
+}
+
 #define PLUGIN_FILE "/run/p/config.json"
 #define POD_FILE    "/etc/manifests/pod.yaml"
 
@@ -675,6 +770,8 @@ int main(void)
 		cmocka_unit_test(what_was_unplugged_meanwhile_is_known),
 		cmocka_unit_test(a_pf_that_lost_its_driver_is_about_to_go),
 		cmocka_unit_test(what_follows_vfs_that_could_not_be_removed_is_left_out),
+		cmocka_unit_test(after_a_vf_that_fails_the_others_of_its_pf_are_left_out),
+		cmocka_unit_test(a_pf_that_hangs_keeps_neither_another_nor_the_node),
 	};
 
 	return cmocka_run_group_tests_name("apply", tests, make_place, remove_place);

@@ -337,6 +337,8 @@ static void vfs_are_born_with_autoprobe_off(_unused_ void **state)
 
 #define MACS  "set-vf-mac 41:00.1 >*\nset-vf-mac 41:00.2 >*\n"
 #define BINDS "bind-driver 41:00.1 >mlx5_core\nbind-driver 41:00.2 >mlx5_core"
+#define SICK1 "wait 41:00.1 > waiting pf-sick\n"
+#define SICK2 "wait 41:00.2 > waiting pf-sick"
 #define LACK  "wait 41:00.1 > waiting no-driver\nwait 41:00.2 > waiting no-driver"
 
 static void available(struct scene *s)
@@ -382,10 +384,73 @@ static void other_card_stuck(struct scene *s)
 	qsort(s->pcis, s->node.n_pcis, sizeof(*s->pcis), by_address);
 	COPY(s->node.stuck, SECOND);
 }
+static void tried_to_bind(struct scene *s, int result, uint32_t took_sec)
+{
+	set_tried(s, VERB_BIND_DRIVER, "0000:41:00.1", "mlx5_core", result);
+	s->tried[s->tries.n_actions - 1].took_usec = took_sec * USEC_PER_SEC;
+	s->tried[s->tries.n_actions - 1].pid = result == -ETIMEDOUT ? 77 : 0;
+}
+static void bind(struct scene *s, const char *vf)
+{
+	COPY(pci_of(s, vf)->driver, "mlx5_core");
+	COPY(pci_of(s, vf)->module, "");
+	add_devices(s, vf, "02:00:00:00:00:01", "0200:00ff:fe00:0001");
+}
 static void bind_stuck(struct scene *s)
 {
-	switched(s);
-	COPY(s->node.stuck, "0000:41:00.1");
+	tried_to_bind(s, -ETIMEDOUT, 130);
+}
+static void bind_failed(struct scene *s)
+{
+	tried_to_bind(s, -EIO, 1);
+}
+static void bind_failed_slowly(struct scene *s)
+{
+	tried_to_bind(s, -ENOENT, 121);
+}
+static void bind_was_slow(struct scene *s)
+{
+	tried_to_bind(s, 0, 21);
+	bind(s, "0000:41:00.1");
+}
+static void bind_was_not_slow(struct scene *s)
+{
+	tried_to_bind(s, 0, 20);
+	bind(s, "0000:41:00.1");
+}
+static void one_of_many_failed(struct scene *s)
+{
+	bind_failed(s);
+	bind(s, "0000:41:00.2");
+}
+static void remember_sick(struct scene *s, uint64_t instance)
+{
+	static struct memory m;
+
+	m = (struct memory){ .instance = instance };
+	COPY(m.pci, PF);
+	COPY(m.sick, "binding 0000:41:00.1 took 90 s");
+	s->node.memories = &m;
+	s->node.n_memories = 1;
+	s->pcis->instance = 5;
+}
+static void was_sick(struct scene *s)
+{
+	remember_sick(s, 5);
+}
+static void was_sick_before_it_was_bound_again(struct scene *s)
+{
+	remember_sick(s, 4);
+}
+static void was_sick_and_asked_for(struct scene *s)
+{
+	remember_sick(s, 5);
+	s->tries.is_asked = true;
+}
+static void was_sick_asked_for_and_still_at_it(struct scene *s)
+{
+	was_sick_and_asked_for(s);
+	s->node.memories->sick_pid = 77;
 }
 
 static void unbound_vfs_get_all_they_need_before_they_are_bound(_unused_ void **state)
@@ -409,7 +474,22 @@ static void unbound_vfs_get_all_they_need_before_they_are_bound(_unused_ void **
 		  "0>1\n" ON "\n" BINDS },
 		{ "autoprobe stays off", not_restored, MACS "set-autoprobe 41:00.0 0>1 failed" },
 		{ "the card is stuck", switched_and_stuck, LACK },
-		{ "one of them is stuck", bind_stuck, MACS ON },
+		{ "one of them is stuck", bind_stuck,
+		  "bind-driver 41:00.1 >mlx5_core failed\n" SICK1 SICK2 },
+		{ "the first one failed", bind_failed,
+		  "bind-driver 41:00.1 >mlx5_core failed\n" SICK1 SICK2 },
+		{ "it failed after two minutes", bind_failed_slowly,
+		  "bind-driver 41:00.1 >mlx5_core failed\n" SICK1 SICK2 },
+		{ "it took long", bind_was_slow, SICK2 },
+		{ "it took a while", bind_was_not_slow,
+		  "set-vf-mac 41:00.2 >*\nbind-driver 41:00.2 >mlx5_core" },
+		{ "the first one failed, the second did not", one_of_many_failed,
+		  "set-vf-mac 41:00.1 >*\nbind-driver 41:00.1 >mlx5_core failed" },
+		{ "sick before in this boot", was_sick, SICK1 SICK2 },
+		{ "sick before its driver was bound", was_sick_before_it_was_bound_again,
+		  MACS BINDS },
+		{ "somebody asks for it", was_sick_and_asked_for, MACS BINDS },
+		{ "the kernel is still at it", was_sick_asked_for_and_still_at_it, SICK1 SICK2 },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

@@ -5,10 +5,15 @@
 #include "child.h"
 #include "verbs.h"
 
+#include <poll.h>
+#include <sys/mman.h>
+
 /*
  * How long a verb may take. A VF may cost the kernel 120 s when its firmware is slow, and 0.6 s
  * when all is well: drivers/net/ethernet/mellanox/mlx5/core/lib/tout.c; loading a driver probes its
- * devices.
+ * devices. Another number of VFs: up to 60 s for each command to the firmware, 120 s more until it
+ * has given back the pages of VFs that are removed (RECLAIM_VFS_PAGES_MS there), and where nothing
+ * is set before they are bound all of their probes, one after the other.
  */
 static const struct {
 	int (*run)(struct work *w, const struct action *a);
@@ -21,7 +26,7 @@ static const struct {
 	[VERB_BIND_DRIVER] = { apply_bind_driver, 130 * USEC_PER_SEC, 0 },
 	[VERB_PROBE_DRIVER] = { apply_probe_driver, 300 * USEC_PER_SEC, 0 },
 	[VERB_SET_NETNS_MODE] = { apply_set_netns_mode, 10 * USEC_PER_SEC, 0 },
-	[VERB_SET_NUM_VFS] = { apply_set_num_vfs, 120 * USEC_PER_SEC, 600 * USEC_PER_MSEC },
+	[VERB_SET_NUM_VFS] = { apply_set_num_vfs, 300 * USEC_PER_SEC, 2 * USEC_PER_SEC },
 	[VERB_WRITE_RULES] = { apply_write_rules, 30 * USEC_PER_SEC, 0 },
 	[VERB_SET_AUTOPROBE] = { apply_set_autoprobe, 30 * USEC_PER_SEC, 0 },
 	[VERB_SET_VF_MAC] = { apply_set_vf_mac, 30 * USEC_PER_SEC, 0 },
@@ -116,8 +121,23 @@ static bool is_gone(const struct doors *d, const struct node *n, const struct ac
 }
 
 /*
+ * What a card's driver does for one of its PFs keeps no other PF waiting; the rest is of the node,
+ * "". The lanes are those of the slow steps: what is as quick as a route keeps its order.
+ */
+static const char *lane_of(const struct node *n, const struct action *a)
+{
+	const struct pci *pci =
+		a->step == STEP_VF || a->step == STEP_LINK || a->verb == VERB_PROBE_DRIVER
+			? node_pci(n, a->target)
+			: NULL;
+
+	return !pci ? "" : pci->physfn[0] ? pci->physfn : pci->address;
+}
+
+/*
  * VFs that could not be removed are there still, with somebody on them: what follows of the same
- * card was meant for none, and its next plan tells what is to be done.
+ * card was meant for none. A VF whose driver failed or was slow may not be the last one. What is to
+ * be done then the next plan tells.
  */
 static bool is_void(const struct node *n, const struct plan *p, size_t i)
 {
@@ -130,6 +150,8 @@ static bool is_void(const struct node *n, const struct plan *p, size_t i)
 		if (b->verb == VERB_SET_NUM_VFS && b->is_done && b->result < 0 &&
 		    streq(b->to, "0") &&
 		    (streq(b->target, a->target) || (pci && streq(b->target, pci->physfn))))
+			return true;
+		if (is_bad_bind(b) && streq(lane_of(n, b), lane_of(n, a)))
 			return true;
 	}
 	return false;
@@ -146,82 +168,280 @@ static bool goes_beside(const struct action *a)
 
 static bool may_overtake(const struct action *a)
 {
-	return a->verb == VERB_SET_LINK_UP || a->verb == VERB_SET_MTU || a->verb == VERB_SET_SYSCTL;
+	return a->verb == VERB_SET_LINK_UP || a->verb == VERB_SET_MTU;
 }
 
-static void end_action(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
-		       struct action *a)
+/* No PF may be half made then. */
+static bool needs_quiet(const struct action *a)
 {
-	a->is_done = true;
-	a->is_gone = a->result < 0 && is_gone(d, n, a);
-	hooks->on_end(hooks->userdata, a);
+	return a->verb == VERB_RELOAD_MODULE || a->verb == VERB_SET_NETNS_MODE;
 }
 
-/* An action that goes on while others are made. */
-struct beside {
+#define BESIDE "beside" /* the lane of what goes beside */
+
+/* A PF, or the node: one action after the other, in a process of its own. */
+struct lane {
+	char name[PCI_LEN];
 	struct child child;
-	struct action *action; /* NULL: none does */
-	uint64_t until_usec;
+	struct job job;
+	struct action action; /* that goes on */
+	size_t i;             /* its number in the plan that it is of */
+	bool is_busy;         /* one does */
+	bool is_old;          /* one of an earlier plan did when this plan was made: not for it */
+	uint64_t begun_usec, until_usec;
 };
 
-static int begin_beside(struct beside *b, struct action *a, size_t i)
+static struct lane *find_lane(struct apply *ap, const struct action *a)
 {
-	int r = child_begin(&b->child, i);
+	const char *name = goes_beside(a) ? BESIDE : lane_of(ap->node, a);
+	struct lane *l;
 
-	if (r < 0)
-		return r;
-	b->action = a;
-	b->until_usec = now_usec() + deadline_of(a);
+	for (size_t i = 0; i < ap->n_lanes; i++)
+		if (streq(ap->lanes[i].name, name))
+			return &ap->lanes[i];
+	if (!APPEND(ap->fds, ap->n_fds))
+		return NULL;
+	l = APPEND(ap->lanes, ap->n_lanes);
+	if (l)
+		COPY(l->name, name);
+	return l;
+}
+
+bool apply_is_busy(const struct apply *ap)
+{
+	for (size_t i = 0; i < ap->n_lanes; i++)
+		if (ap->lanes[i].is_busy)
+			return true;
+	return false;
+}
+
+const struct action *apply_oldest(const struct apply *ap)
+{
+	const struct lane *oldest = NULL;
+
+	for (size_t i = 0; i < ap->n_lanes; i++) {
+		const struct lane *l = &ap->lanes[i];
+
+		if (l->is_busy && (!oldest || l->begun_usec < oldest->begun_usec))
+			oldest = l;
+	}
+	return oldest ? &oldest->action : NULL;
+}
+
+/* The plan that a lane's process has a copy of is over. */
+static void take_plan(struct apply *ap, const struct node *n, struct plan *p)
+{
+	ap->node = n;
+	ap->plan = p;
+	for (size_t i = 0; i < ap->n_lanes; i++) {
+		ap->lanes[i].is_old = ap->lanes[i].is_busy;
+		if (!ap->lanes[i].is_busy)
+			child_done(&ap->lanes[i].child);
+	}
+}
+
+static void end_action(struct apply *ap, struct action *a)
+{
+	a->is_running = false;
+	a->is_done = true;
+	a->is_gone = a->result < 0 && is_gone(ap->doors, ap->node, a);
+	ap->hooks->on_end(ap->hooks->userdata, a);
+}
+
+/* Return: it goes on. What could not be begun has ended. */
+static bool begin_action(struct apply *ap, struct lane *l, size_t i)
+{
+	const struct apply_hooks *hooks = ap->hooks;
+	struct action *a = &ap->plan->actions[i];
+
+	a->result = hooks->recheck && is_destructive(a)
+			    ? hooks->recheck(hooks->userdata, a, a->error, sizeof(a->error))
+			    : 0;
+	hooks->on_start(hooks->userdata, a, deadline_of(a));
+	ap->n_tried++;
+	if (a->result >= 0) {
+		l->job = (struct job){ .work = { .doors = ap->doors,
+						 .node = ap->node,
+						 .plan = ap->plan,
+						 .rules = ap->plan->rules,
+						 .lock = ap->lock } };
+		l->child.call = run_job;
+		l->child.userdata = &l->job;
+		a->result = child_begin(&l->child, i);
+	}
+	if (a->result < 0) {
+		end_action(ap, a);
+		return false;
+	}
+	a->is_running = true;
+	l->action = *a;
+	l->i = i;
+	l->is_busy = true;
+	l->begun_usec = now_usec();
+	l->until_usec = l->begun_usec + deadline_of(a);
+	return true;
+}
+
+/* Its result, which is there or does not come. */
+static void end_lane(struct apply *ap, struct lane *l)
+{
+	struct action *a = l->is_old ? &l->action : &ap->plan->actions[l->i];
+	const uint32_t pid = (uint32_t)l->child.pid;
+
+	a->result = child_end(&l->child, l->until_usec, a->error, sizeof(a->error));
+	a->took_usec = now_usec() - l->begun_usec;
+	if (a->result == -ETIMEDOUT)
+		a->pid = pid;
+	l->is_busy = false;
+	end_action(ap, a);
+	/* Which PCI functions may still be written to, the next plan tells. */
+	ap->is_spoiled |= a->result == -ETIMEDOUT;
+}
+
+/*
+ * Begins what can begin. In its lane an action waits for the ones before it; what is of the node
+ * waits for all before it, and all after it wait for that. What still goes on from an earlier plan
+ * keeps only its lane waiting.
+ */
+static int begin_all(struct apply *ap)
+{
+	struct plan *p = ap->plan;
+	bool is_first = true, has_beside = false;
+
+	for (size_t i = 0; i < p->n_actions && !ap->is_spoiled; i++) {
+		struct action *a = &p->actions[i];
+		struct lane *l;
+		bool is_of_node;
+
+		if (a->class != CLASS_CHANGE || a->is_done || is_void(ap->node, p, i))
+			continue;
+		if (has_beside && !may_overtake(a))
+			break;
+		l = find_lane(ap, a);
+		if (!l)
+			return -ENOMEM;
+		is_of_node = !l->name[0] || streq(l->name, BESIDE);
+		if (!l->is_busy && !l->is_old && !a->is_running && (is_first || !is_of_node) &&
+		    !(needs_quiet(a) && apply_is_busy(ap)) && !begin_action(ap, l, i))
+			continue;
+		if (goes_beside(a) && l->is_busy && !l->is_old)
+			has_beside = true;
+		else if (is_of_node)
+			break;
+		else if (!l->is_old)
+			is_first = false;
+	}
 	return 0;
 }
 
-static void end_beside(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
-		       struct beside *b)
+/* One that has an answer or is out of time, or NULL at @until_usec. */
+static struct lane *wait_lane(struct apply *ap, uint64_t until_usec)
 {
-	struct action *a = b->action;
+	struct pollfd *fds = ap->fds;
+	bool is_quiet = true; /* what goes beside ends after what overtakes it */
 
-	if (!a)
-		return;
-	b->action = NULL;
-	a->result = child_end(&b->child, b->until_usec, a->error, sizeof(a->error));
-	end_action(d, n, hooks, a);
+	for (size_t i = 0; i < ap->n_lanes; i++)
+		is_quiet = is_quiet && (!ap->lanes[i].is_busy || ap->lanes[i].is_old ||
+					streq(ap->lanes[i].name, BESIDE));
+	for (;;) {
+		const uint64_t now = now_usec();
+		uint64_t end = until_usec;
+
+		for (size_t i = 0; i < ap->n_lanes; i++) {
+			const struct lane *l = &ap->lanes[i];
+			const bool is_meant = l->is_busy && (is_quiet || !streq(l->name, BESIDE));
+
+			fds[i] = (struct pollfd){ is_meant ? l->child.fd : -1, POLLIN, 0 };
+			if (is_meant)
+				end = MIN(end, l->until_usec);
+		}
+		if (poll(fds, ap->n_lanes,
+			 end > now ? (int)MIN((end - now) / USEC_PER_MSEC + 1, UINT64_C(3600000))
+				   : 0) > 0)
+			for (size_t i = 0; i < ap->n_lanes; i++)
+				if (fds[i].revents) {
+					ap->lanes[i].until_usec = UINT64_MAX;
+					return &ap->lanes[i];
+				}
+		for (size_t i = 0; i < ap->n_lanes; i++)
+			if (fds[i].fd >= 0 && ap->lanes[i].until_usec <= now)
+				return &ap->lanes[i];
+		if (until_usec <= now)
+			return NULL;
+	}
+}
+
+static int open_lock(struct apply *ap)
+{
+	if (ap->lock > 0)
+		return 0;
+	ap->lock = memfd_create("lanes", MFD_CLOEXEC);
+	return ap->lock < 0 ? -errno : 0;
+}
+
+int apply_some(struct apply *ap, const struct node *n, struct plan *p)
+{
+	uint64_t look_usec = UINT64_MAX;
+	size_t ended = SIZE_MAX; /* the lane that was busy last */
+	int r;
+
+	r = open_lock(ap);
+	if (r < 0)
+		return r;
+	take_plan(ap, n, p);
+	ap->n_tried = 0;
+	ap->is_spoiled = false;
+	for (;;) {
+		struct lane *l;
+
+		r = begin_all(ap);
+		if (r < 0)
+			return r;
+		if (ap->n_tried == 0 || !apply_is_busy(ap) || ap->is_spoiled)
+			return ap->n_tried;
+		/* A lane that is free waits for another look, and those that are free soon for the
+		 * same one. */
+		if (look_usec == UINT64_MAX && ended < ap->n_lanes && !ap->lanes[ended].is_busy)
+			look_usec = now_usec() + ap->grace_usec;
+		l = wait_lane(ap, look_usec);
+		if (!l)
+			return ap->n_tried;
+		end_lane(ap, l);
+		ended = (size_t)(l - ap->lanes);
+	}
+}
+
+void apply_wait(struct apply *ap, const struct node *n, uint64_t until_usec)
+{
+	struct lane *l;
+
+	ap->node = n;
+	for (size_t i = 0; i < ap->n_lanes; i++)
+		ap->lanes[i].is_old = true;
+	l = apply_is_busy(ap) ? wait_lane(ap, until_usec) : NULL;
+	if (l)
+		end_lane(ap, l);
+}
+
+void apply_done(struct apply *ap)
+{
+	for (size_t i = 0; i < ap->n_lanes; i++) {
+		if (ap->lanes[i].is_busy)
+			child_leave(&ap->lanes[i].child);
+		child_done(&ap->lanes[i].child);
+	}
+	free(ap->lanes);
+	free(ap->fds);
+	if (ap->lock > 0)
+		close(ap->lock);
+	*ap = (struct apply){};
 }
 
 int apply_plan(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
 	       struct plan *p)
 {
-	struct job job = { .work = { .doors = d, .node = n, .plan = p, .rules = p->rules } };
-	_cleanup_(child_done) struct child child = { .call = run_job, .userdata = &job };
-	struct beside beside = { .child = { .call = run_job, .userdata = &job } };
-	int n_tried = 0;
-
-	for (size_t i = 0; i < p->n_actions; i++) {
-		struct action *a = &p->actions[i];
-
-		if (a->class != CLASS_CHANGE || a->is_done || is_void(n, p, i))
-			continue;
-		if (!may_overtake(a))
-			end_beside(d, n, hooks, &beside);
-
-		hooks->on_start(hooks->userdata, a, deadline_of(a));
-		n_tried++;
-		a->result = hooks->recheck && is_destructive(a)
-				    ? hooks->recheck(hooks->userdata, a, a->error, sizeof(a->error))
-				    : 0;
-		if (a->result >= 0 && goes_beside(a)) {
-			a->result = begin_beside(&beside, a, i);
-			if (a->result >= 0)
-				continue;
-		} else if (a->result >= 0) {
-			a->result =
-				child_call(&child, i, deadline_of(a), a->error, sizeof(a->error));
-		}
-		end_action(d, n, hooks, a);
-		/* No more writes to PCI functions in this boot: the next plan leaves them out. */
-		if (plan_stuck(p)[0])
-			break;
-	}
-	end_beside(d, n, hooks, &beside);
-	child_done(&beside.child);
-	return n_tried;
+	_cleanup_(apply_done) struct apply ap = { .doors = d,
+						  .hooks = hooks,
+						  .grace_usec = UINT64_MAX / 2 };
+	return apply_some(&ap, n, p);
 }

@@ -3,9 +3,13 @@
  * Apply: runs a plan in its order, notes each result in it, goes on after a failure, decides
  * nothing.
  *
- * Changes run in a child process, each with a deadline of its own, since a driver may never come
+ * Changes run in child processes, each with a deadline of its own, since a driver may never come
  * back from a write. A child that does not end when killed is left behind (it is stuck in the
  * kernel) and its action has -ETIMEDOUT; the next one gets another child.
+ *
+ * Each PF is a lane, and so is the node. In a lane there is one action at a time, in the order of
+ * the plan; PFs do not wait for each other. What is of the node waits for all that is before it in
+ * the plan, and all that is after it waits for that.
  */
 #pragma once
 
@@ -18,7 +22,8 @@ struct work {
 	const struct node *node; /* as it was observed for the plan */
 	const struct plan *plan; /* the one the action is of, with the texts of its files */
 	const char *rules;       /* text of the udev rules, NULL: none are wanted */
-	char *error;             /* the verb's own words for a failure, 192 bytes, may stay empty */
+	int lock;    /* of what lanes write in turn: lock_lanes(); 0: no lane is beside */
+	char *error; /* the verb's own words for a failure, 192 bytes, may stay empty */
 };
 
 struct apply_hooks {
@@ -34,11 +39,43 @@ struct apply_hooks {
 	void *userdata;
 };
 
-/*
- * Runs the open changes of @p, up to one that gets stuck (plan_stuck()). Where the VFs of a card
- * could not be removed, what the VF step has for the same card after that is left out: not tried,
- * for the next plan. Return: how many were tried. Results are in the actions.
+/* What goes on over several plans. */
+struct apply {
+	struct doors *doors;
+	const struct apply_hooks *hooks;
+	/* How long a lane that is free waits for the others: as long as another look takes. */
+	uint64_t grace_usec;
+
+	const struct node *node; /* of the present plan */
+	struct plan *plan;
+	struct lane *lanes; /* owned */
+	size_t n_lanes;
+	struct pollfd *fds; /* owned; one for each */
+	size_t n_fds;
+	int lock; /* owned; 0: none yet */
+	int n_tried;
+	bool is_spoiled; /* something got stuck: what may be done now needs another look */
+};
+
+/**
+ * apply_some() - begin what of the open changes of @p may begin, until another look is due
+ *
+ * It is due when all of them are over, when a lane has nothing left while others go on, and when a
+ * write got stuck. What goes on then is ended by the next call, or by apply_wait(); it is known to
+ * the hooks as begun. Where the VFs of a card could not be removed, what the VF step has for the
+ * same card after that is left out: not tried, for the next plan; so it is after a VF whose driver
+ * failed or was slow. Results are in the actions.
+ *
+ * Return: how many were begun, or -ENOMEM.
  */
+int apply_some(struct apply *ap, const struct node *n, struct plan *p);
+bool apply_is_busy(const struct apply *ap);
+const struct action *apply_oldest(const struct apply *ap); /* that goes on; NULL: none does */
+/* Ends the first that is over, if one is before @until_usec. */
+void apply_wait(struct apply *ap, const struct node *n, uint64_t until_usec);
+void apply_done(struct apply *ap);
+
+/* All of it, up to one that gets stuck. Return: how many were tried, or -ENOMEM. */
 int apply_plan(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
 	       struct plan *p);
 

@@ -90,7 +90,7 @@ void child_done(struct child *c)
 }
 
 /* A process stuck in the kernel does not die: it is not waited for. */
-static void leave_behind(struct child *c)
+void child_leave(struct child *c)
 {
 	kill(c->pid, SIGKILL);
 	waitpid(c->pid, NULL, WNOHANG);
@@ -118,7 +118,7 @@ int child_end(struct child *c, uint64_t until_usec, char *ret_error, size_t size
 
 	r = wait_readable(c->fd, until_usec);
 	if (r == 0) {
-		leave_behind(c);
+		child_leave(c);
 		return -ETIMEDOUT;
 	}
 	if (r > 0)

@@ -38,5 +38,7 @@ int child_call(struct child *c, size_t i, uint64_t deadline_usec, char *ret_erro
 int child_begin(struct child *c, size_t i);
 int child_end(struct child *c, uint64_t until_usec, char *ret_error, size_t size);
 
+/* Kills the process and does not wait for its end: its call may be stuck in the kernel. */
+void child_leave(struct child *c);
 /* Ends the process, which is between two calls. */
 void child_done(struct child *c);

@@ -3,7 +3,27 @@
 
 #include "../observe/ledger.h"
 
+#include <fcntl.h>
+
 #define MINUTE_USEC (60 * USEC_PER_SEC)
+
+int lock_lanes(const struct work *w)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	while (w->lock > 0 && fcntl(w->lock, F_SETLKW, &whole) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return w->lock;
+}
+
+void unlock_lanes(int *lock)
+{
+	struct flock whole = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+
+	if (*lock > 0)
+		fcntl(*lock, F_SETLK, &whole);
+}
 
 struct ledger {
 	struct ledger_entry *entries; /* owned */
@@ -61,13 +81,14 @@ static struct ledger_entry *add(struct ledger *l, const struct action *a, const 
 int ledger_note(struct work *w, const struct action *a, const char *from)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
+	_cleanup_(unlock_lanes) int lock = lock_lanes(w);
 	const uint64_t now = now_usec();
 	struct ledger_entry *e;
 	int r;
 
 	if (a->is_back)
 		return 0;
-	r = read_ledger(w, &l);
+	r = lock < 0 ? lock : read_ledger(w, &l);
 	if (r < 0)
 		return r;
 
@@ -94,10 +115,11 @@ int ledger_note(struct work *w, const struct action *a, const char *from)
 int ledger_forget(struct work *w, const struct action *a, enum verb verb)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
+	_cleanup_(unlock_lanes) int lock = lock_lanes(w);
 	size_t kept = 0;
 	int r;
 
-	r = read_ledger(w, &l);
+	r = lock < 0 ? lock : read_ledger(w, &l);
 	if (r < 0)
 		return r;
 

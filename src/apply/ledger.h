@@ -11,6 +11,13 @@
 #include "apply.h"
 
 /*
+ * What is read, changed and written as a whole, while other lanes may do the same: to be held for
+ * so long. Return: for unlock_lanes(), or -errno.
+ */
+int lock_lanes(const struct work *w);
+void unlock_lanes(int *lock); /* for _cleanup_ */
+
+/*
  * Notes it before it is done, so that a crash in between forgets nothing; an action that takes
  * something back is not noted. @from: as the kernel tells it, which a person may be told otherwise.
  * Return: 0 or -errno: then the change must not be made.

@@ -114,6 +114,7 @@ static int write_record(const struct fs *fs, const char *text, const bool is_the
 /* Record of @address: there or not, and on the disk before this returns. */
 static int set_record(struct work *w, const char *address, bool is_off)
 {
+	_cleanup_(unlock_lanes) int lock = lock_lanes(w);
 	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
 	const char *boot_id = w->node->boot_id;
 	bool is_there[2] = {};
@@ -121,6 +122,8 @@ static int set_record(struct work *w, const char *address, bool is_off)
 	FILE *f;
 	int r;
 
+	if (lock < 0)
+		return lock;
 	if (!boot_id[0]) /* such a line would be nobody's */
 		return -ENODATA;
 	f = open_memstream(&text, &size);

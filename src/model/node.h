@@ -65,6 +65,7 @@ struct pci {
 	 * used twice in a boot: __kernfs_new_node() in fs/kernfs/dir.c. 0: not known.
 	 */
 	uint64_t instance;
+	bool is_busy; /* a write of ours to it goes on: its driver is not asked for anything */
 };
 
 struct address {
@@ -397,6 +398,11 @@ struct memory {
 	bool was_virtual;         /* of the ibdev: is_virtual */
 	bool was_rebuilt;         /* of a VF: unbound and bound again by us */
 	uint32_t active_mtu, mtu; /* of ibdev and netdev when it was last opened; 0: not known */
+	/* Of a PF: of struct device, of one that is so for this boot. */
+	char sick[128];
+	uint32_t sick_pid;
+	uint64_t instance;        /* of the function at that time */
+	uint64_t no_carrier_usec; /* CLOCK_MONOTONIC: up without carrier since then; 0: it is not */
 };
 
 /* A change of this boot that failed, so that events do not try it again and again. */
@@ -575,7 +581,12 @@ struct node {
 	size_t n_failures;
 	struct repeat *repeats; /* owned; of that configuration */
 	size_t n_repeats;
-	char stuck[PCI_LEN]; /* a write to this function never came back: no PCI writes this boot */
+	/*
+	 * The number of VFs of this PF was written and that did not come back. The write holds a
+	 * lock that all others take: pci_lock_rescan_remove() in drivers/pci/iov.c since Linux 6.18
+	 */
+	char stuck[PCI_LEN];
+	uint32_t stuck_pid; /* of the process that is still at it */
 
 	/* Of the function that "explain" is asked about. */
 	struct log_line log_lines[LOG_LINES_MAX];

@@ -193,21 +193,22 @@ bool needs_manager(const struct plan *p)
 	return false;
 }
 
-static bool is_pci_write(enum verb v)
-{
-	return v == VERB_SET_NUM_VFS || v == VERB_BIND_DRIVER || v == VERB_REBIND_DRIVER ||
-	       v == VERB_PROBE_DRIVER;
-}
-
-const char *plan_stuck(const struct plan *p)
+const struct action *plan_stuck(const struct plan *p)
 {
 	for (size_t i = p->n_actions; i > 0; i--) {
 		const struct action *a = &p->actions[i - 1];
 
-		if (is_pci_write(a->verb) && a->is_done && a->result == -ETIMEDOUT)
-			return a->target;
+		if (a->verb == VERB_SET_NUM_VFS && a->is_done && a->result == -ETIMEDOUT)
+			return a;
 	}
-	return "";
+	return NULL;
+}
+
+bool is_bad_bind(const struct action *a)
+{
+	if ((a->verb != VERB_BIND_DRIVER && a->verb != VERB_REBIND_DRIVER) || !a->is_done)
+		return false;
+	return a->took_usec > SLOW_BIND_USEC || (a->result < 0 && a->result != -EBUSY);
 }
 
 /* Did this action end the VFs of that PF? What an earlier pass tried is known without a "from". */

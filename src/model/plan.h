@@ -88,10 +88,14 @@ struct action {
 	/* Of what it changes, and what that becomes, for who undoes it: plan/contest.h. */
 	uint64_t instance, value;
 
-	bool is_back; /* it takes something back: the ledger forgets it */
+	bool is_missing; /* of VERB_WAIT: as that of the device */
+	bool is_back;    /* it takes something back: the ledger forgets it */
 
 	/* set by apply */
+	bool is_running; /* it was begun and is not over: nobody begins it once more */
 	bool is_done;    /* it was tried */
+	uint64_t took_usec;
+	uint32_t pid;    /* of the process that did not come back; 0: it did */
 	bool is_gone;    /* it failed as its function was unplugged, or unbound, meanwhile */
 	int result;      /* 0 or -errno */
 	char error[192]; /* what the door had to say; empty: strerror() says it */
@@ -123,6 +127,8 @@ struct device {
 	bool is_usable;
 	bool is_in_pod;
 	bool is_foreign; /* a VF of another program: sign.h */
+	bool is_missing; /* not usable, and no wait brings it: of a port without a cable, of a sick
+			    PF */
 	bool is_lost; /* was usable before, and at this look for the first time is not: still handed
 			 out */
 	enum reason aside;    /* left to the host, though its section matches; REASON_NONE: not */
@@ -132,6 +138,11 @@ struct device {
 	uint32_t unsupported; /* vf_setting bits that its PF's driver does not have */
 	bool is_rebuilt;      /* a VF that was unbound and bound once by us, in this boot */
 	uint32_t wanted_vfs;  /* of a PF: how many it is to have; UINT32_MAX: left as they are */
+	/* Of a PF: its VFs are left, for binding one of them failed or was slow; empty: they are
+	 * not */
+	char sick[128];
+	bool is_sick_long; /* in this boot, until somebody asks or its driver is bound again */
+	uint32_t sick_pid; /* of the process that is still at it; 0: none */
 };
 
 /* A file of [Output] that is asked for. */
@@ -277,8 +288,15 @@ bool needs_users(const struct plan *p);
  */
 bool needs_manager(const struct plan *p);
 
-/* The target of the last write to a PCI function that never came back, or "". */
-const char *plan_stuck(const struct plan *p);
+/* The last write of a number of VFs that never came back, or NULL. */
+const struct action *plan_stuck(const struct plan *p);
+
+/*
+ * Binding a VF that failed, or took longer than any healthy one: what the next of the same PF would
+ * do as well, one after the other.
+ */
+#define SLOW_BIND_USEC (20 * USEC_PER_SEC)
+bool is_bad_bind(const struct action *a);
 
 /*
  * Drops what is remembered of VFs that were destroyed since, by what was tried in this pass: by a

@@ -95,9 +95,42 @@ static int recall(const struct fs *fs,
 	return r;
 }
 
+/* A number is given to another process in the end, which is no program of ours. */
+static bool is_ours(const struct fs *fs, uint32_t pid)
+{
+	char path[64], command[32];
+
+	snprintf(path, sizeof(path), "proc/%" PRIu32 "/comm", pid);
+	return pid > 0 && fs_read(fs, path, command, sizeof(command)) >= 0 &&
+	       streq(command, program_invocation_short_name);
+}
+
+/* What got stuck, in this pass or before, is so until its process is gone. */
+static void find_stuck(const struct fs *fs, const struct plan *tried, struct node *n)
+{
+	const struct action *stuck = tried ? plan_stuck(tried) : NULL;
+
+	if (stuck) {
+		COPY(n->stuck, stuck->target);
+		n->stuck_pid = stuck->pid;
+	}
+	if (!is_ours(fs, n->stuck_pid) && fs->is_live)
+		n->stuck[0] = '\0';
+	for (size_t i = 0; i < n->n_memories; i++)
+		if (!is_ours(fs, n->memories[i].sick_pid))
+			n->memories[i].sick_pid = 0;
+}
+
+static void find_busy(const struct plan *tried, struct node *n)
+{
+	for (size_t i = 0; tried && i < tried->n_actions; i++)
+		for (size_t k = 0; k < n->n_pcis && tried->actions[i].is_running; k++)
+			n->pcis[k].is_busy |= streq(n->pcis[k].address, tried->actions[i].target);
+}
+
 int observe_node(struct doors *d,
 		 int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
-		 struct node *ret)
+		 const struct plan *tried, struct node *ret)
 {
 	_cleanup_(node_done) struct node n = {};
 	int r;
@@ -108,10 +141,12 @@ int observe_node(struct doors *d,
 	n.is_held = fs_exists(&d->fs, HOLD_PATH);
 
 	r = recall(&d->fs, parse_memory, &n);
+	find_stuck(&d->fs, tried, &n);
 	if (r >= 0)
 		r = observe_boots(&d->fs, &n);
 	if (r >= 0)
 		r = observe_pci(&d->fs, &n);
+	find_busy(tried, &n);
 	if (r >= 0 && !d->fs.is_live)
 		r = observe_answers(&d->fs, &n);
 	if (r >= 0)

@@ -14,7 +14,7 @@
  */
 int observe_node(struct doors *d,
 		 int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
-		 struct node *ret);
+		 const struct plan *tried, struct node *ret);
 
 /*
  * What netlink and others told when a tree was captured: a tree that was captured, or written by

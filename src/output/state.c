@@ -389,6 +389,13 @@ static uint32_t opened_index(const struct device *d, const struct memory *m)
 	return UINT32_MAX;
 }
 
+static void remember_sick(const struct device *d, struct memory *m)
+{
+	COPY(m->sick, d->is_sick_long ? d->sick : "");
+	m->sick_pid = d->is_sick_long ? d->sick_pid : 0;
+	m->instance = d->is_sick_long ? d->pci->instance : 0;
+}
+
 /* What cannot be seen now is as it was. */
 static struct memory remember(const struct node *n, const struct device *d)
 {
@@ -414,15 +421,37 @@ static struct memory remember(const struct node *n, const struct device *d)
 	m.was_rebuilt = d->is_rebuilt;
 	/* Told of the PF alone; with new VFs it may have it: mlx5 has some in legacy mode only. */
 	m.unsupported = d->is_vf || d->pci->num_vfs == 0 ? 0 : d->unsupported;
+	remember_sick(d, &m);
+	if (!d->netdev || !d->netdev->is_up || d->netdev->has_carrier)
+		m.no_carrier_usec = 0;
+	else if (m.no_carrier_usec == 0)
+		m.no_carrier_usec = n->now_usec;
 	m.was_lost = !d->is_usable && m.was_usable;
 	m.was_usable = d->is_usable || m.was_usable;
 	return m;
 }
 
+/* Absent where there is none. */
+static int add_trouble(json_t *object, const struct memory *m)
+{
+	if (m->no_carrier_usec > 0 &&
+	    json_object_set_new(object, "no_carrier_usec",
+				json_integer((json_int_t)m->no_carrier_usec)) < 0)
+		return -ENOMEM;
+	if (!m->sick[0])
+		return 0;
+	if (json_object_set_new(object, "sick", document_text(m->sick)) < 0 ||
+	    json_object_set_new(object, "sick_pid", json_integer(m->sick_pid)) < 0 ||
+	    json_object_set_new(object, "instance", json_integer((json_int_t)m->instance)) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
 /* clang-format off */
 static json_t *make_memory_of(const struct memory *m)
 {
-	return json_pack("{s:o, s:o, s:I, s:b, s:o, s:b, s:o, s:I, s:I, s:I, s:b, s:b}",
+	json_t *object =
+		json_pack("{s:o, s:o, s:I, s:b, s:o, s:b, s:o, s:I, s:I, s:I, s:b, s:b}",
 			 "pci", document_text(m->pci),
 			 "card", document_text(m->card),
 			 "unsupported", (json_int_t)m->unsupported,
@@ -435,6 +464,12 @@ static json_t *make_memory_of(const struct memory *m)
 			 "mtu", (json_int_t)m->mtu,
 			 "usable", (int)m->was_usable,
 			 "lost", (int)m->was_lost);
+
+	if (object && add_trouble(object, m) < 0) {
+		json_decref(object);
+		return NULL;
+	}
+	return object;
 }
 /* clang-format on */
 
@@ -526,6 +561,8 @@ static int add_gone(json_t *list, const struct node *n, const struct plan *p)
 static json_t *make_memory(const struct config *c, const struct node *n, const struct plan *p)
 {
 	json_auto_t *list = json_array(), *memory = NULL;
+	const struct action *now = plan_stuck(p);
+	const char *stuck = *n->stuck || !now ? n->stuck : now->target;
 
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct memory m = remember(n, &p->devices[i]);
@@ -538,10 +575,13 @@ static json_t *make_memory(const struct config *c, const struct node *n, const s
 		return NULL;
 
 	memory = json_pack("{s:O, s:b, s:o, s:s, s:o}", "devices", list, "settled",
-			   p->state != NODE_STARTING, "stuck",
-			   document_text(*n->stuck ? n->stuck : plan_stuck(p)), "plugin_path",
+			   p->state != NODE_STARTING, "stuck", document_text(stuck), "plugin_path",
 			   *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file,
 			   "failures", make_failures(p));
+	if (memory && stuck[0] &&
+	    json_object_set_new(memory, "stuck_pid",
+				json_integer(stuck == n->stuck ? n->stuck_pid : now->pid)) < 0)
+		return NULL;
 	return memory && add_repeats(memory, n) >= 0 ? json_incref(memory) : NULL;
 }
 
@@ -579,6 +619,14 @@ int output_state(const struct config *c, const struct node *n, const struct plan
 
 /* The way back */
 
+static bool get_usec(const json_t *object, const char *key, uint64_t *ret)
+{
+	const json_int_t value = document_get_number(object, key);
+
+	*ret = (uint64_t)value;
+	return value >= 0;
+}
+
 static int parse_memory(const json_t *value, struct memory *ret)
 {
 	const json_t *index = json_object_get(value, "index");
@@ -603,6 +651,11 @@ static int parse_memory(const json_t *value, struct memory *ret)
 	m.active_mtu = (uint32_t)json_integer_value(json_object_get(value, "active_mtu"));
 	m.mtu = (uint32_t)json_integer_value(json_object_get(value, "mtu"));
 	copy(m.card, sizeof(m.card), document_get_text(value, "card"));
+	copy(m.sick, sizeof(m.sick), document_get_text(value, "sick"));
+	m.sick_pid = (uint32_t)document_get_number(value, "sick_pid");
+	m.instance = (uint64_t)MAX(document_get_number(value, "instance"), 0);
+	if (!get_usec(value, "no_carrier_usec", &m.no_carrier_usec))
+		m.no_carrier_usec = 0;
 	*ret = m;
 	return 0;
 }
@@ -675,14 +728,6 @@ static int parse_failures(const json_t *list, struct failure **ret, size_t *ret_
 	*ret = TAKE(failures);
 	*ret_n = n_good;
 	return 0;
-}
-
-static bool get_usec(const json_t *object, const char *key, uint64_t *ret)
-{
-	const json_int_t value = document_get_number(object, key);
-
-	*ret = (uint64_t)value;
-	return value >= 0;
 }
 
 static int parse_repeat(const json_t *value, struct repeat *ret)
@@ -765,6 +810,7 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n)
 	memory = json_object_get(document, "memory");
 	if (!document_get_file_name(memory, "stuck", seen.stuck, sizeof(seen.stuck)))
 		*seen.stuck = '\0';
+	seen.stuck_pid = (uint32_t)document_get_number(memory, "stuck_pid");
 	if (!copy(seen.last_hash, sizeof(seen.last_hash),
 		  document_get_text(document, "config_hash")))
 		*seen.last_hash = '\0';
@@ -802,6 +848,7 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n)
 	COPY(n->last_hash, seen.last_hash);
 	COPY(n->last_plugin_path, seen.last_plugin_path);
 	COPY(n->stuck, seen.stuck);
+	n->stuck_pid = seen.stuck_pid;
 	n->was_settled = document_get_flag(memory, "settled");
 	return 0;
 }

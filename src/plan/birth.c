@@ -23,17 +23,11 @@ bool has_autoprobe_off(const struct pci *pf)
 	return pf->has_autoprobe && !pf->autoprobe && !pf->is_switched;
 }
 
-/*
- * After a write that never came back nothing more is written to that card. Others have locks of
- * their own, and their VFs may be half made; but a second that hangs is enough.
- */
-static bool is_held(const struct node *n, const struct pci *pf)
+/* After a write that never came back, or a bind that is a bad sign, nothing more is written to that
+ * card; others have locks of their own. */
+static bool is_held(const struct node *n, const struct device *pf)
 {
-	const struct pci *stuck = node_pci(n, n->stuck);
-
-	if (!n->stuck[0])
-		return false;
-	return !stuck || stuck->physfn[0] || stuck == pf;
+	return streq(n->stuck, pf->pci->address) || pf->sick[0];
 }
 
 /* --- settings --- */
@@ -67,8 +61,8 @@ static bool is_idle(const struct node *n, const struct vf *v)
  */
 static bool can_rebuild(const struct node *n, const struct vf *v)
 {
-	return !v->device->is_rebuilt && !is_held(n, v->pf->pci) &&
-	       !has_autoprobe_off(v->pf->pci) && is_idle(n, v);
+	return !v->device->is_rebuilt && !is_held(n, v->pf) && !has_autoprobe_off(v->pf->pci) &&
+	       is_idle(n, v);
 }
 
 static bool can_get_identity(const struct node *n, const struct vf *v)
@@ -162,7 +156,7 @@ static int want_settings(const struct node *n, struct plan *p, const struct vf *
 	int r;
 
 	/* They go over the network device of the PF. */
-	if (!v->info || !v->pf->netdev || streq(n->stuck, v->pf->pci->address))
+	if (!v->info || !v->pf->netdev || is_held(n, v->pf))
 		return 0;
 
 	r = want_mac(n, p, v);
@@ -229,7 +223,10 @@ static int want_binding(const struct node *n, struct plan *p, const struct vf *v
 	const struct pci *pf = v->pf->pci, *vf = v->device->pci;
 	struct action *a;
 
-	if (vf->driver[0] || !vf->module[0] || is_held(n, pf) || has_autoprobe_off(pf) ||
+	/* The one that shows it has failed, and says so. */
+	if (is_held(n, v->pf) && !was_tried(p, VERB_BIND_DRIVER, vf->address, vf->module))
+		return 0;
+	if (vf->driver[0] || !vf->module[0] || has_autoprobe_off(pf) ||
 	    !is_loaded(p, node_module(n, vf->module), pf))
 		return 0;
 	/* The next look finds the netdev through which it gets its GUIDs first. */

@@ -265,16 +265,31 @@ static enum reason judge_pf(const struct node *n, struct device *d)
 	return REASON_PORT_DOWN;
 }
 
+/* The one before it that is none, of a VF; else NULL. */
+static const struct device *pf_of(const struct plan *p, const struct device *d)
+{
+	if (!d->is_vf)
+		return NULL;
+	while (d > p->devices && d->is_vf)
+		d--;
+	return d;
+}
+
 /* The definition of a usable device, each condition in the order in which a driver fulfils them. */
 static enum reason judge(const struct config *c, const struct node *n, const struct plan *p,
 			 struct device *d)
 {
+	const struct device *pf = pf_of(p, d);
 	const struct ibdev *ib = d->ibdev;
 
 	/* Its driver hangs: nobody may count on it. */
 	if (streq(n->stuck, d->pci->address)) {
 		COPY(d->detail, "a write to it never came back");
 		return REASON_PCI_STUCK;
+	}
+	if (!d->pci->driver[0] && pf && pf->sick[0]) {
+		COPY(d->detail, pf->sick);
+		return REASON_PF_SICK;
 	}
 	if (!d->pci->driver[0]) {
 		snprintf(d->detail, sizeof(d->detail), "%s",
@@ -352,6 +367,55 @@ static uint32_t find_unsupported(const struct node *n, const struct plan *p, con
 	/* One that another VF of it took has failed. */
 	refused &= ~done;
 	return bits | refused | (refused ? VF_SETTING_REFUSED : 0);
+}
+
+static bool has_bound_vf(const struct node *n, const struct pci *pf)
+{
+	for (uint32_t i = 0; i < pf->total_vfs; i++) {
+		const struct pci *vf = node_vf(n, pf->address, i);
+
+		if (vf && vf->driver[0])
+			return true;
+	}
+	return false;
+}
+
+/*
+ * One VF in a hundred may fail for itself. When the first one does, or one is so slow that all of
+ * them would take the boot, the others of its PF are left.
+ */
+static void find_sick(const struct node *n, const struct plan *p, struct device *d)
+{
+	const struct memory *m = node_memory(n, d->pci->address);
+
+	for (size_t i = 0; p->tried && i < p->tried->n_actions; i++) {
+		const struct action *t = &p->tried->actions[i];
+		const struct pci *vf = is_bad_bind(t) ? node_pci(n, t->target) : NULL;
+
+		if (!vf || !streq(vf->physfn, d->pci->address))
+			continue;
+		if (t->took_usec <= SLOW_BIND_USEC) {
+			if (!has_bound_vf(n, d->pci))
+				snprintf(d->sick, sizeof(d->sick), "%.19s could not be bound",
+					 t->target);
+			continue;
+		}
+		snprintf(d->sick, sizeof(d->sick), "binding %.19s %s %" PRIu64 " s", t->target,
+			 t->result == -ETIMEDOUT ? "did not end in"
+			 : t->result < 0         ? "failed after"
+						 : "took",
+			 t->took_usec / USEC_PER_SEC);
+		d->is_sick_long = true;
+		d->sick_pid = t->pid;
+		return;
+	}
+	/* Asked for once more, unless the kernel is still at it. */
+	if (!m || !m->sick[0] || m->instance != d->pci->instance ||
+	    (p->tried && p->tried->is_asked && m->sick_pid == 0))
+		return;
+	COPY(d->sick, m->sick);
+	d->is_sick_long = true;
+	d->sick_pid = m->sick_pid;
 }
 
 /* --- what is left to the host --- */
@@ -474,6 +538,8 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 	d->unsupported = find_unsupported(n, p, d->is_vf ? pci->physfn : pci->address);
 	d->is_rebuilt = (m && m->was_rebuilt) ||
 			was_tried(p, VERB_REBIND_DRIVER, pci->address, pci->driver);
+	if (!d->is_vf)
+		find_sick(n, p, d);
 	/* The GIDs of a bonded port belong to the bond: what the ibdev calls its netdev counts. */
 	COPY(d->netdev_name, d->ibdev && d->ibdev->netdev[0] ? d->ibdev->netdev
 			     : d->netdev                     ? d->netdev->name

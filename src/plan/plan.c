@@ -44,11 +44,15 @@ void plan_mark_tried(const struct plan *tried, struct plan *p)
 		for (size_t k = 0; k < tried->n_actions; k++) {
 			const struct action *t = &tried->actions[k];
 
-			if (a->class != CLASS_CHANGE || a->verb != t->verb || !t->is_done ||
-			    a->ifindex != t->ifindex || !streq(a->target, t->target) ||
-			    !streq(a->to, t->to) || !streq(a->subject, t->subject) || is_written(t))
+			if (a->class != CLASS_CHANGE || a->verb != t->verb ||
+			    (!t->is_done && !t->is_running) || a->ifindex != t->ifindex ||
+			    !streq(a->target, t->target) || !streq(a->to, t->to) ||
+			    !streq(a->subject, t->subject) || is_written(t))
 				continue;
 
+			a->is_running = t->is_running;
+			if (a->is_running)
+				break;
 			a->is_done = true;
 			a->is_vain = t->result >= 0;
 			a->result = a->is_vain ? -EIO : t->result;

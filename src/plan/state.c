@@ -5,6 +5,9 @@
  */
 #include "steps.h"
 
+/* A switch brings a port up within seconds; one that takes longer is ready when it comes. */
+#define CARRIER_USEC (60 * USEC_PER_SEC)
+
 /* Will something in this plan change the device, so that it is too early to say what it lacks? */
 static bool is_changing(const struct plan *p, const struct device *d)
 {
@@ -32,6 +35,44 @@ static enum step step_of(enum reason reason)
 	}
 }
 
+/* Is nobody at the other end of this port? */
+static bool is_cut(const struct node *n, struct plan *p, const struct device *pf)
+{
+	const struct netdev *nd = pf->netdev;
+	const struct memory *m = node_memory(n, pf->pci->address);
+	uint64_t until;
+
+	if (!nd || !nd->is_up || nd->has_carrier)
+		return false;
+	if (streq(nd->link_state, LINK_NO_CABLE))
+		return true;
+	if (n->now_usec == 0) /* a captured tree */
+		return false;
+	until = (m && m->no_carrier_usec > 0 ? m->no_carrier_usec : n->now_usec) + CARRIER_USEC;
+	if (until <= n->now_usec)
+		return true;
+	p->again_usec = p->again_usec > 0 ? MIN(p->again_usec, until) : until;
+	return false;
+}
+
+static void find_missing(const struct node *n, struct plan *p)
+{
+	const struct device *pf = NULL;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		struct device *d = &p->devices[i];
+
+		if (!d->is_vf)
+			pf = d;
+		if (d->is_usable)
+			continue;
+		if (d->reason == REASON_PORT_DOWN)
+			d->is_missing = is_cut(n, p, pf);
+		else if (d->is_vf && d->reason == REASON_PF_SICK)
+			d->is_missing = pf->is_sick_long;
+	}
+}
+
 static int wait_for_device(struct plan *p, const struct device *d)
 {
 	struct action *a;
@@ -51,6 +92,7 @@ static int wait_for_device(struct plan *p, const struct device *d)
 		return -ENOMEM;
 	COPY(a->detail, d->detail);
 	COPY(a->advice, d->advice ? d->advice : "");
+	a->is_missing = d->is_missing;
 	return 0;
 }
 
@@ -82,9 +124,15 @@ static int wait_for_missing(const struct config *c, struct plan *p)
 	return 0;
 }
 
-/* Are there as many usable VFs as this PF was asked for? Those of other programs are not missing
+/* Is it as it is to be, or, with @or_missing, as good as it gets? */
+static bool is_done(const struct device *d, bool or_missing)
+{
+	return d->is_usable || (or_missing && d->is_missing);
+}
+
+/* Are there as many such VFs as this PF was asked for? Those of other programs are not missing
  * while there is another one. */
-static bool has_all_vfs(const struct plan *p, size_t pf)
+static bool has_all_vfs(const struct plan *p, size_t pf, bool or_missing)
 {
 	const struct device *d = &p->devices[pf];
 	uint32_t want = d->wanted_vfs, usable = 0, foreign = 0;
@@ -94,21 +142,21 @@ static bool has_all_vfs(const struct plan *p, size_t pf)
 		return true;
 
 	for (size_t i = pf + 1; i < p->n_devices && p->devices[i].is_vf; i++) {
-		usable += p->devices[i].is_usable;
+		usable += is_done(&p->devices[i], or_missing);
 		foreign += p->devices[i].is_foreign;
 	}
 	return usable > 0 && usable + foreign >= want;
 }
 
-static bool is_complete(const struct config *c, const struct plan *p)
+static bool is_complete(const struct config *c, const struct plan *p, bool or_missing)
 {
 	if (p->n_missing > 0 || (!has_candidates(p) && c->plugin.type != PLUGIN_NONE))
 		return false;
 
 	for (size_t i = 0; i < p->n_devices; i++)
 		if ((p->devices[i].is_named && p->devices[i].aside != REASON_NONE) ||
-		    (p->devices[i].is_handed_out && !p->devices[i].is_usable) ||
-		    (!p->devices[i].is_vf && !has_all_vfs(p, i)))
+		    (p->devices[i].is_handed_out && !is_done(&p->devices[i], or_missing)) ||
+		    (!p->devices[i].is_vf && !has_all_vfs(p, i, or_missing)))
 			return false;
 	return true;
 }
@@ -178,13 +226,16 @@ int plan_state(const struct config *c, const struct node *n, bool settled, struc
 	for (size_t i = 0; i < p->n_devices; i++)
 		p->n_silent += is_silent(c, &p->devices[i]);
 
+	find_missing(n, p);
 	r = wait_for_missing(c, p);
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
 		r = wait_for_device(p, &p->devices[i]);
 	if (r < 0)
 		return r;
 
-	p->state = is_complete(c, p) ? judge_changes(p) : NODE_STARTING;
+	p->state = is_complete(c, p, true) ? judge_changes(p) : NODE_STARTING;
+	if (p->state == NODE_READY && !is_complete(c, p, false))
+		p->state = NODE_DEGRADED;
 	if (p->state == NODE_STARTING && is_settled(c, n, settled))
 		p->state = NODE_DEGRADED;
 	/* Without a last good configuration an invalid one stands for an empty one: nothing to wait

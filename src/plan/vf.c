@@ -120,6 +120,18 @@ static const struct node_nic *vf_of_node(const struct node *n, const struct plan
 	return NULL;
 }
 
+/* The number of VFs that is being written now. */
+static const struct action *find_running(const struct plan *p, const char *pf)
+{
+	for (size_t i = 0; p->tried && i < p->tried->n_actions; i++) {
+		const struct action *t = &p->tried->actions[i];
+
+		if (t->verb == VERB_SET_NUM_VFS && t->is_running && streq(t->target, pf))
+			return t;
+	}
+	return NULL;
+}
+
 static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 {
 	const struct pci *pf = d->pci;
@@ -128,8 +140,16 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 	const struct node_nic *vf;
 	enum class class;
 	enum reason obstacle;
+	const struct action *running;
 	struct action *a;
 
+	running = find_running(p, pf->address);
+	if (running) { /* how many there are its end tells */
+		a = plan_add(p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, pf->address);
+		if (a)
+			*a = *running;
+		return a ? 0 : -ENOMEM;
+	}
 	if (d->config->count == COUNT_MAX && d->config->mode == VF_MODE_SHARED_MULTI && want == 0)
 		want = COUNT_MAX; /* max of none is still a wish for VFs */
 	if (want == UINT32_MAX || want == have)
@@ -143,6 +163,11 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 	}
 
 	obstacle = vf_obstacle(n, pf, want, &class, detail, sizeof(detail));
+	if (obstacle == REASON_NONE && d->sick[0]) {
+		obstacle = REASON_PF_SICK;
+		class = CLASS_WAITING;
+		COPY(detail, d->sick);
+	}
 	if (obstacle != REASON_NONE) {
 		a = add_change(p, class, obstacle, pf, have, want);
 		if (a)
