@@ -187,6 +187,8 @@ struct lane {
 	struct action action; /* that goes on */
 	size_t i;             /* its number in the plan that it is of */
 	bool is_busy;         /* one does */
+	bool is_blocked;      /* its next one may not begin now */
+	bool is_left;         /* nor with this plan: it waits for one of an earlier one */
 	bool is_old;          /* one of an earlier plan did when this plan was made: not for it */
 	uint64_t begun_usec, until_usec;
 };
@@ -226,6 +228,22 @@ const struct action *apply_oldest(const struct apply *ap)
 			oldest = l;
 	}
 	return oldest ? &oldest->action : NULL;
+}
+
+/*
+ * What goes on and keeps this one from beginning: what its lane is at, or another number of VFs.
+ * The kernel takes one lock for all of those, and behind one that hangs each other would hang as
+ * well: pci_lock_rescan_remove() in drivers/pci/iov.c since Linux 6.18. NULL: nothing does.
+ */
+static const struct lane *find_before(const struct apply *ap, const struct lane *own,
+				      const struct action *a)
+{
+	if (own->is_busy || own->is_old)
+		return own;
+	for (size_t i = 0; i < ap->n_lanes && a->verb == VERB_SET_NUM_VFS; i++)
+		if (ap->lanes[i].is_busy && ap->lanes[i].action.verb == VERB_SET_NUM_VFS)
+			return &ap->lanes[i];
+	return NULL;
 }
 
 /* The plan that a lane's process has a copy of is over. */
@@ -308,8 +326,11 @@ static int begin_all(struct apply *ap)
 	struct plan *p = ap->plan;
 	bool is_first = true, has_beside = false;
 
+	for (size_t i = 0; i < ap->n_lanes; i++)
+		ap->lanes[i].is_blocked = ap->lanes[i].is_left = false;
 	for (size_t i = 0; i < p->n_actions && !ap->is_spoiled; i++) {
 		struct action *a = &p->actions[i];
+		const struct lane *before;
 		struct lane *l;
 		bool is_of_node;
 
@@ -321,14 +342,17 @@ static int begin_all(struct apply *ap)
 		if (!l)
 			return -ENOMEM;
 		is_of_node = !l->name[0] || streq(l->name, BESIDE);
-		if (!l->is_busy && !l->is_old && !a->is_running && (is_first || !is_of_node) &&
-		    !(needs_quiet(a) && apply_is_busy(ap)) && !begin_action(ap, l, i))
+		before = find_before(ap, l, a);
+		l->is_left |= before && before->is_old;
+		l->is_blocked |= before || (is_of_node && !is_first) ||
+				 (needs_quiet(a) && apply_is_busy(ap));
+		if (!l->is_blocked && !a->is_running && !begin_action(ap, l, i))
 			continue;
 		if (goes_beside(a) && l->is_busy && !l->is_old)
 			has_beside = true;
 		else if (is_of_node)
 			break;
-		else if (!l->is_old)
+		else if (!l->is_left)
 			is_first = false;
 	}
 	return 0;
