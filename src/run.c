@@ -59,6 +59,7 @@ void run_close(struct doors *d)
 	netlink_done(&d->route);
 	netlink_done(&d->rdma);
 	netlink_done(&d->devlink);
+	free(d->told);
 	netlink_done(&d->ethtool);
 	netlink_done(&d->smc);
 	fs_done(&d->fs);

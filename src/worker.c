@@ -101,6 +101,7 @@ static int work(const struct pass *pass, struct pass_result *ret)
 	r = run_open(NULL, &d);
 	if (r < 0)
 		return r;
+	d.is_service = true;
 	r = run_pass(&d, pass, ret);
 	run_close(&d);
 	return r;

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "../src/apply/child.h"
+#include "../src/doors/child.h"
 
 #define MAX_CALLS 8
 #define LONG_USEC (60 * USEC_PER_SEC)

@@ -594,6 +594,22 @@ static void ports_that_are_taken_have_a_process(_unused_ void **state)
 	tree_remove(&t);
 }
 
+/* With jobs running each QP would be a command to the firmware of the card they run on. */
+static void qps_are_listed_only_where_nobody_has_a_context(_unused_ void **state)
+{
+	static const struct {
+		uint32_t n_contexts;
+		bool needs_qps;
+	} rows[] = { { 0, true }, { 1, false }, { 64, false }, { UINT32_MAX, true } };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		const struct ibdev ib = { .n_contexts = rows[i].n_contexts };
+
+		assert_int_equal(users_need(&ib, RDMA_QPS), rows[i].needs_qps);
+		assert_true(users_need(&ib, RDMA_CONTEXTS) && users_need(&ib, RDMA_CM_IDS));
+	}
+}
+
 /* A message of a dump; @n_entries of QPs, each with a pid, a name, or neither. */
 static struct nl_msg *make_message(const struct rdma_holder *entries, size_t n_entries)
 {
@@ -781,6 +797,7 @@ static void a_real_namespace_is_found(_unused_ void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(qps_are_listed_only_where_nobody_has_a_context),
 		cmocka_unit_test(a_cgroup_tells_the_container_or_the_unit),
 		cmocka_unit_test(processes_are_read_whatever_they_are_called),
 		cmocka_unit_test(threads_of_the_kernel_are_no_named_processes),

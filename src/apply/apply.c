@@ -2,7 +2,7 @@
 #include "apply.h"
 
 #include "../base/log.h"
-#include "child.h"
+#include "../doors/child.h"
 #include "verbs.h"
 
 #include <poll.h>

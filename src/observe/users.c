@@ -365,6 +365,11 @@ int users_add_holders(const struct fs *fs, const struct processes *p, const stru
 	return 0;
 }
 
+bool users_need(const struct ibdev *ib, enum rdma_resource what)
+{
+	return what != RDMA_QPS || ib->n_contexts == 0 || ib->n_contexts == UINT32_MAX;
+}
+
 static int ask(struct doors *d, const struct fs *fs, const struct processes *p,
 	       const struct ibdev *ib, enum rdma_resource what, struct node *n)
 {
@@ -471,7 +476,8 @@ int users_find(struct doors *d, uint32_t asker, struct node *n)
 		if (!ib->pci[0] || ib->index == UINT32_MAX) /* its users count as not known */
 			continue;
 		for (enum rdma_resource what = RDMA_CONTEXTS; what <= RDMA_CM_IDS && r >= 0; what++)
-			r = ask(d, &fs, &p, ib, what, n);
+			if (users_need(ib, what))
+				r = ask(d, &fs, &p, ib, what, n);
 	}
 	return r < 0 ? r : observe_uppers(d, &fs, &p, n);
 }

@@ -10,9 +10,9 @@
  *   descriptors and, on kernels newer than 5.10, by netlink. The texts only give names to what
  *   netlink counts (ibdev.n_contexts): a node of another name, or a descriptor in flight, is missed
  *   here but not there.
- * - USE_QP, USE_CM_ID: of processes. USE_KERNEL: QPs and cm_ids of the kernel, but not those that
- *   go with the device: of ib_core (GSI, SMI), of the driver itself, and one QP of ib_ipoib for
- *   each netdev of the function that is in this namespace.
+ * - USE_QP, USE_CM_ID: of processes; QPs only where nobody has a context. USE_KERNEL: QPs and
+ * cm_ids of the kernel, but not those that go with the device: of ib_core (GSI, SMI), of the driver
+ * itself, and one QP of ib_ipoib for each netdev of the function that is in this namespace.
  * - USE_VFIO, USE_KVM: the processes that have the function's vfio group or device open; KVM when
  *   the same one has /dev/kvm.
  * - USE_MODULE: holders and references of loaded modules that drive a function here, and of erdma.
@@ -43,6 +43,13 @@ int users_look(const struct fs *fs, struct processes *p, struct node *n);
  * process whose own, and whose children's, are no users; 0: this one. Return: 0 or -errno.
  */
 int users_find(struct doors *d, uint32_t asker, struct node *n);
+
+/*
+ * Is this kind asked for? Who has a QP has a context, which costs nothing to count, while the
+ * kernel asks the firmware for each QP that it lists: fill_res_qp_entry_query() in
+ * drivers/infiniband/core/nldev.c. Without a context they are the kernel's, and few.
+ */
+bool users_need(const struct ibdev *ib, enum rdma_resource what);
 
 /* What netlink said of one kind of resource of one ibdev, as users. Return: 0 or -ENOMEM. */
 int users_add_holders(const struct fs *fs, const struct processes *p, const struct ibdev *ib,
