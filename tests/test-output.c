@@ -682,6 +682,88 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 	assert_memory_equal(&next.repeats[0], &repeat, sizeof(repeat));
 }
 
+static void what_a_pf_lacks_comes_back(_unused_ void **state)
+{
+	_cleanup_(freep) char *text = NULL, *later = NULL;
+	_cleanup_(node_done) struct node next = {};
+	const struct memory *back;
+	struct netdev nd = { .ifindex = 70, .is_up = true };
+	struct machine m;
+
+	make_machine(&m);
+	m.devices[0].netdev = &nd;
+	m.devices[0].is_sick_long = true;
+	m.devices[0].sick_pid = 77;
+	SET(m.devices[0].sick, "binding it took 121 s");
+	((struct pci *)m.devices[0].pci)->instance = 9;
+	SET(m.node.stuck, "0000:42:00.0");
+	m.node.stuck_pid = 78;
+	m.node.now_usec = 5000000;
+	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
+	assert_int_equal(output_parse_memory(text, BOOT, &next), 0);
+	back = node_memory(&next, m.devices[0].pci->address);
+	assert_string_equal(back->sick, "binding it took 121 s");
+	assert_int_equal(back->sick_pid, 77);
+	assert_int_equal(back->instance, 9);
+	assert_int_equal(back->no_carrier_usec, 5000000);
+	assert_int_equal(next.stuck_pid, 78);
+
+	/* It is since then, not since the last look; and over with a carrier. */
+	m.node.memories = next.memories;
+	m.node.n_memories = next.n_memories;
+	m.node.now_usec = 6000000;
+	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &later), 0);
+	assert_non_null(strstr(later, "\"no_carrier_usec\": 5000000"));
+	free(TAKE(later));
+	nd.has_carrier = true;
+	m.devices[0].is_sick_long = false;
+	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &later), 0);
+	assert_null(strstr(later, "no_carrier_usec"));
+	assert_null(strstr(later, "binding it"));
+}
+
+/* By the main process, while a pass goes on or after it died. */
+static void a_state_is_degraded_and_keeps_what_it_remembers(_unused_ void **state)
+{
+	_cleanup_(freep) char *text = NULL, *once = NULL, *twice = NULL, *other = NULL;
+	_cleanup_(node_done) struct node before = {}, after = {};
+	json_auto_t *document = NULL;
+	struct machine m;
+
+	make_machine(&m);
+	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
+	assert_int_equal(
+		output_degrade(text, BOOT, m.config.hash, REASON_READY_TIMEOUT, "binding", &once),
+		0);
+	assert_int_equal(output_parse_memory(text, BOOT, &before), 0);
+	assert_int_equal(output_parse_memory(once, BOOT, &after), 0);
+	assert_int_equal(after.last_state, NODE_DEGRADED);
+	assert_true(after.was_settled);
+	assert_true(after.n_memories > 0);
+	assert_int_equal(after.n_memories, before.n_memories);
+	assert_memory_equal(after.memories, before.memories,
+			    before.n_memories * sizeof(*before.memories));
+
+	/* The same reason is told once, before all others. */
+	assert_int_equal(
+		output_degrade(once, BOOT, m.config.hash, REASON_READY_TIMEOUT, "loading", &twice),
+		0);
+	document = json_loads(twice, 0, NULL);
+	assert_string_equal(
+		json_string_value(at(json_array_get(at(document, "reasons"), 0), "code")),
+		"ready-timeout");
+	assert_string_equal(
+		json_string_value(at(json_array_get(at(document, "reasons"), 0), "detail")),
+		"loading");
+	assert_null(strstr(twice, "\"binding\""));
+
+	assert_int_equal(
+		output_degrade(text, "another boot", m.config.hash, REASON_WORKER_DIED, "", &other),
+		-EINVAL);
+	assert_int_equal(output_degrade("{}", BOOT, m.config.hash, REASON_WORKER_DIED, "", &other),
+			 -EINVAL);
+}
+
 static void a_function_that_is_gone_is_remembered_for_one_look(_unused_ void **state)
 {
 	static const struct {
@@ -1089,6 +1171,8 @@ int main(void)
 		cmocka_unit_test(plugin_is_written_when_the_file_is_what_it_should_be),
 		cmocka_unit_test(reasons_are_in_order_and_told_once),
 		cmocka_unit_test(memory_comes_back_as_it_was_written),
+		cmocka_unit_test(what_a_pf_lacks_comes_back),
+		cmocka_unit_test(a_state_is_degraded_and_keeps_what_it_remembers),
 		cmocka_unit_test(a_function_that_is_gone_is_remembered_for_one_look),
 		cmocka_unit_test(the_plugins_file_is_found_again_when_another_is_configured),
 		cmocka_unit_test(settled_is_what_was_ready_or_degraded),

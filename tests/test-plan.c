@@ -2305,6 +2305,61 @@ static void has_bad_pf(struct scene *s)
 	has_vfs(s);
 	port_down(s);
 }
+static void without_carrier_for(struct scene *s, uint64_t usec)
+{
+	static struct memory m;
+
+	port_down(s);
+	netdev_of(s, FIRST)->has_carrier = false;
+	m = (struct memory){ .no_carrier_usec = 1000 * USEC_PER_SEC };
+	COPY(m.pci, FIRST);
+	s->node.memories = &m;
+	s->node.n_memories = 1;
+	s->node.now_usec = m.no_carrier_usec + usec;
+}
+static void without_carrier_for_a_while(struct scene *s)
+{
+	without_carrier_for(s, 60 * USEC_PER_SEC - 1);
+}
+static void without_carrier_for_a_minute(struct scene *s)
+{
+	without_carrier_for(s, 60 * USEC_PER_SEC);
+}
+static void without_cable(struct scene *s)
+{
+	port_down(s);
+	netdev_of(s, FIRST)->has_carrier = false;
+	COPY(netdev_of(s, FIRST)->link_state, LINK_NO_CABLE);
+}
+static void training(struct scene *s)
+{
+	without_cable(s);
+	COPY(netdev_of(s, FIRST)->link_state, "link-training-failure");
+}
+static void without_cable_for_vfs(struct scene *s)
+{
+	has_bad_vf(s);
+	netdev_of(s, FIRST)->has_carrier = false;
+	COPY(netdev_of(s, FIRST)->link_state, LINK_NO_CABLE);
+}
+static void without_cable_and_another_port_down(struct scene *s)
+{
+	without_cable(s);
+	COPY(s->ibdevs[1].ports->state, "DOWN");
+	netdev_of(s, s->ibdevs[1].pci)->has_carrier = true;
+}
+static void sick(struct scene *s)
+{
+	static struct memory m;
+
+	has_vfs(s);
+	*find_pci(s, VF)->driver = '\0';
+	COPY(find_pci(s, VF)->module, "mlx5_core");
+	m = (struct memory){ .sick = "binding it took 121 s" };
+	COPY(m.pci, FIRST);
+	s->node.memories = &m;
+	s->node.n_memories = 1;
+}
 static void manages_nothing(struct scene *s)
 {
 	s->config.n_devices = 0;
@@ -2332,6 +2387,16 @@ static void the_state_follows_from_the_devices_and_the_time(_unused_ void **stat
 		{ "one is missing", expects_3, NODE_STARTING, NODE_DEGRADED },
 		{ "missing of another section", expects_in_second, NODE_STARTING, NODE_DEGRADED },
 		{ "port down", port_down, NODE_STARTING, NODE_DEGRADED },
+		/* What no wait brings is missing at once. */
+		{ "no cable", without_cable, NODE_DEGRADED, NODE_DEGRADED },
+		{ "no cable at the PF of VFs", without_cable_for_vfs, NODE_DEGRADED,
+		  NODE_DEGRADED },
+		{ "no cable, and another port that comes up", without_cable_and_another_port_down,
+		  NODE_STARTING, NODE_DEGRADED },
+		{ "a link that is being trained", training, NODE_STARTING, NODE_DEGRADED },
+		{ "no carrier yet", without_carrier_for_a_while, NODE_STARTING, NODE_DEGRADED },
+		{ "no carrier", without_carrier_for_a_minute, NODE_DEGRADED, NODE_DEGRADED },
+		{ "a sick PF", sick, NODE_DEGRADED, NODE_DEGRADED },
 		{ "no VFs yet", wants_vfs, NODE_STARTING, NODE_DEGRADED },
 		{ "VFs", has_vfs, NODE_READY, NODE_READY },
 		{ "VFs are no cards", has_vfs_but_too_few_cards, NODE_STARTING, NODE_DEGRADED },

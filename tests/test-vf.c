@@ -546,6 +546,26 @@ static void the_driver_is_loaded_before_vfs_born_unbound_are_bound(_unused_ void
 	}
 }
 
+/* A look while VFs are being made finds some of them. */
+static void what_goes_on_is_planned_neither_again_nor_otherwise(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct scene s;
+	char text[4096];
+
+	set_scene(&s, 4);
+	add_vfs(&s, PF, 2, false, ZERO);
+	set_tried(&s, VERB_SET_NUM_VFS, PF, "4", 0);
+	s.tried[0].is_done = false;
+	s.tried[0].is_running = true;
+	COPY(s.tried[0].from, "0");
+	make_plan(&s, &p);
+	describe(&p, text, sizeof(text));
+	assert_string_equal(text, MAKE("4"));
+	assert_true(p.actions[0].is_running);
+	assert_true(is_open_change(&p.actions[0])); /* the node waits for it */
+}
+
 static void a_stuck_card_keeps_no_other_from_what_is_begun(_unused_ void **state)
 {
 	struct scene s;
@@ -1669,6 +1689,7 @@ int main(void)
 		cmocka_unit_test(vfs_are_born_with_autoprobe_off),
 		cmocka_unit_test(unbound_vfs_get_all_they_need_before_they_are_bound),
 		cmocka_unit_test(the_driver_is_loaded_before_vfs_born_unbound_are_bound),
+		cmocka_unit_test(what_goes_on_is_planned_neither_again_nor_otherwise),
 		cmocka_unit_test(a_stuck_card_keeps_no_other_from_what_is_begun),
 		cmocka_unit_test(what_we_switched_is_restored_whatever_is_asked_for),
 		cmocka_unit_test(nothing_is_done_to_the_vfs_of_others),
