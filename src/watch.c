@@ -199,11 +199,11 @@ static int tell_start(struct watch *w, const struct worker_message *m)
 {
 	int r, armed;
 
+	w->n_ibdevs_known = w->uevents.n_ibdevs;
 	/* VFs that are being made are what people wait for, whatever else begins meanwhile. */
 	if (m->kind == WORKER_STARTS && !m->pf[0] && w->making.pf[0] && w->n_made < w->making.n_vfs)
 		return 0;
 	w->making = *m;
-	w->n_ibdevs_known = w->uevents.n_ibdevs;
 	w->n_made = 0;
 	if (m->pf[0]) {
 		tell_status(w, m->text, m->deadline_usec);

@@ -467,5 +467,9 @@ int apply_plan(struct doors *d, const struct node *n, const struct apply_hooks *
 	_cleanup_(apply_done) struct apply ap = { .doors = d,
 						  .hooks = hooks,
 						  .grace_usec = UINT64_MAX / 2 };
-	return apply_some(&ap, n, p);
+	int r = apply_some(&ap, n, p);
+
+	while (apply_is_busy(&ap))
+		apply_wait(&ap, n, UINT64_MAX);
+	return r;
 }
