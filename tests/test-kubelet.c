@@ -1715,13 +1715,13 @@ static void the_nodes_address_is_read(_unused_ void **state)
 static void a_capture_of_k3s_holds_no_secrets(_unused_ void **state)
 {
 	static const char *const configs[] = {
-		"token: s3cret # s3cret\nkubelet-arg:\n- manifest-url=https://u:s3cret@h\n"
-		"- manifest-url-header=Authorization:Bearer s3cret\n- --v=s3cret\n"
-		"- topology-manager-policy=restricted\ndata-dir: /data/k3s\nserver: s3cret\n",
+		("token: s3cret # s3cret\nkubelet-arg:\n- manifest-url=https://u:s3cret@h\n"
+		 "- manifest-url-header=Authorization:Bearer s3cret\n- --v=s3cret\n"
+		 "- topology-manager-policy=restricted\ndata-dir: /data/k3s\nserver: s3cret\n"),
 		"kubelet-arg: manifest-url=https://u:s3cret@h\nkubelet-arg-s3cret: s3cret\n",
 		"kubelet-arg+: [kubelet-arg=v=s3cret, cpu-manager-policy=static]\n---\na: s3cret\n",
-		"{\"data-dir\": \"/data/k3s\", \"kubelet-arg\": [\"v=s3cret\"], \"token\": "
-		"\"s3cret\"}",
+		("{\"data-dir\": \"/data/k3s\", \"kubelet-arg\": [\"v=s3cret\"], \"token\": "
+		 "\"s3cret\"}"),
 		"data-dir: /data/k3s\nnode-ip: 192.0.2.1\nagent-token: s3cret\n",
 	};
 

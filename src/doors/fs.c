@@ -102,15 +102,17 @@ static int walk_to_root(struct walk *w)
 
 static int walk_into(struct walk *w, const char *name)
 {
-	const size_t have = strlen(w->done);
+	const size_t have = strlen(w->done), size = strlen(name) + 1;
 	int r;
 
 	r = walk_to(w, openat(w->at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (r < 0)
 		return r;
-	if ((size_t)snprintf(w->done + have, PATH_MAX - have, "%s%s", have > 0 ? "/" : "", name) >=
-	    PATH_MAX - have)
+	if (have + 1 + size > sizeof(w->done))
 		return -ENAMETOOLONG;
+	if (have > 0)
+		w->done[have] = '/';
+	memcpy(w->done + have + (have > 0), name, size);
 	return 0;
 }
 
@@ -154,10 +156,11 @@ static int walk_link(struct walk *w, const char *name)
 static bool walk_next(struct walk *w, char name[NAME_MAX + 2])
 {
 	const char *from = w->rest + strspn(w->rest, "/");
-	const size_t n = strcspn(from, "/");
+	const size_t n = strcspn(from, "/"), n_taken = MIN(n, (size_t)NAME_MAX + 1);
 	const bool is_last = !from[n];
 
-	snprintf(name, NAME_MAX + 2, "%.*s", (int)MIN(n, (size_t)NAME_MAX + 1), from);
+	memcpy(name, from, n_taken);
+	name[n_taken] = '\0';
 	from += n;
 	from += strspn(from, "/");
 	memmove(w->rest, from, strlen(from) + 1);
@@ -202,9 +205,13 @@ static int walk_open(struct walk *w, int flags, mode_t mode)
 
 static int open_by_hand(int root, const char *path, int flags, mode_t mode)
 {
-	_cleanup_(walk_done) struct walk w = { .root = root, .at = -EBADF };
+	_cleanup_(walk_done) struct walk w;
 	int r;
 
+	/* Not = {}: two paths would be filled with zeros for each file that is opened. */
+	w.root = root;
+	w.at = -EBADF;
+	w.n_links = 0;
 	if (!COPY(w.rest, path))
 		return -ENAMETOOLONG;
 	r = walk_to_root(&w);
