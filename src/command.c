@@ -371,9 +371,8 @@ int command_wait(const struct command *cmd)
 
 /* What stands in the kubelet's own unit, where no limit is ours: these are kept by the process
  * itself. */
-#define ENSURE_SEC  5
-#define REVERT_SEC  60 /* looks at the kubelet again for each value that goes back */
-#define LIMIT_BYTES (256u << 20)
+#define ENSURE_SEC 5
+#define REVERT_SEC 60 /* looks at the kubelet again for each value that goes back */
 
 static char out_of_time[128];
 static int exit_out_of_time;
@@ -400,7 +399,7 @@ static void limit_run(const char *verb, unsigned sec, int code)
 	alarm(sec);
 	if (getrlimit(RLIMIT_DATA, &limit) < 0)
 		return;
-	limit.rlim_cur = MIN(limit.rlim_max, (rlim_t)LIMIT_BYTES);
+	limit.rlim_cur = MIN(limit.rlim_max, LIMIT_BYTES);
 	setrlimit(RLIMIT_DATA, &limit);
 }
 

@@ -13,8 +13,7 @@
 
 #include <sys/resource.h>
 
-#define LIMIT_SEC   5 /* systemd waits for generators before it does anything else */
-#define LIMIT_BYTES (256u << 20)
+#define LIMIT_SEC 5 /* systemd waits for generators before it does anything else */
 
 static int load(const struct fs *fs, struct config *ret)
 {

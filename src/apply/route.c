@@ -10,6 +10,8 @@
 #include "ledger.h"
 #include "verbs.h"
 
+#include <net/if.h>
+
 static const struct item *item_of(const struct work *w, const struct action *a)
 {
 	return &w->plan->items[a->item];
@@ -118,19 +120,26 @@ int apply_remove_neighbour(struct work *w, const struct action *a)
 }
 
 /* Per netdev only: the name of the folder is the netdev's own. */
-int apply_set_sysctl(struct work *w, const struct action *a)
+/* By the name of now: udev may have given the netdev another one since the node was looked at. */
+static int write_netconf(const struct fs *fs, const struct action *a)
 {
-	const struct netdev *nd = node_netdev(w->node, a->ifindex);
 	const char *slash = strchr(a->subject, '/');
-	char path[128];
-	int r;
+	char name[IF_NAMESIZE], path[128];
 
-	if (!nd || !slash)
+	if (!slash || !if_indextoname(a->ifindex, name))
 		return -ENODEV;
 	snprintf(path, sizeof(path), "proc/sys/net/%.*s/conf/%s/%s", (int)(slash - a->subject),
-		 a->subject, nd->name, slash + 1);
-	r = ledger_note(w, a, a->from);
+		 a->subject, name, slash + 1);
+	return fs_write_attribute(fs, path, a->to);
+}
+
+int apply_set_sysctl(struct work *w, const struct action *a)
+{
+	int r = ledger_note(w, a, a->from);
+
 	if (r >= 0)
-		r = fs_write_attribute(&w->doors->fs, path, a->to);
+		r = write_netconf(&w->doors->fs, a);
+	if (r == -ENOENT) /* it was given one in between */
+		r = write_netconf(&w->doors->fs, a);
 	return a->is_back ? end(w, a, VERB_SET_SYSCTL, r) : r;
 }

@@ -146,6 +146,16 @@ static inline bool copy(char *to, size_t size, const char *from)
 }
 #define COPY(to, from) copy((to), sizeof(to), (from))
 
+/*
+ * What a process takes at most that stands between a boot and its kubelet. AddressSanitizer maps
+ * terabytes for itself.
+ */
+#ifdef SANITIZED
+#define LIMIT_BYTES RLIM_INFINITY
+#else
+#define LIMIT_BYTES ((rlim_t)256 << 20)
+#endif
+
 /* Text that others chose, made fit for a terminal and for JSON: anything but printable ASCII
  * becomes '?'. */
 static inline void make_printable(char *s)
