@@ -678,8 +678,8 @@ static int run_rounds(struct doors *d, const struct pass *pass, struct pass_resu
 {
 	_cleanup_(boot_notes_done) struct boot_notes notes = {};
 	/* Who asks by hand wants it now, however often somebody undid it. */
-	_cleanup_(plan_done) struct plan tried = { .is_asked =
-							   !pass->is_service || pass->is_first };
+	_cleanup_(plan_done) struct plan tried = { .is_asked = !pass->is_service || pass->is_first,
+						   .is_first = pass->is_first };
 	struct progress progress = { .doors = d, .pass = pass, .tried = &tried, .notes = &notes };
 	const struct apply_hooks hooks = { on_start, on_end, recheck, &progress };
 	_cleanup_(apply_done) struct apply ap = { .doors = d, .hooks = &hooks };

@@ -447,7 +447,7 @@ static struct pass make_pass(struct watch *w)
 	return (struct pass){
 		.config = &w->config,
 		.is_settled = w->is_settled,
-		.is_retry = w->doors || w->is_retry,
+		.is_retry = w->is_retry || (w->doors && w->is_first),
 		.is_kept = !w->file,
 		.is_service = !w->doors,
 		.is_first = w->is_first,
@@ -868,6 +868,7 @@ int watch_apply(struct doors *d, const struct config *c, const char *file)
 	r = run_pass(d, &pass, &w.result);
 	if (r < 0)
 		return r;
+	w.is_first = false;
 	if (w.result.exit_code == 0 || w.result.n_waiting == 0 ||
 	    (w.result.state != NODE_STARTING && w.result.n_changes == 0))
 		return w.result.exit_code;

@@ -445,7 +445,7 @@ static void was_sick_before_it_was_bound_again(struct scene *s)
 static void was_sick_and_asked_for(struct scene *s)
 {
 	remember_sick(s, 5);
-	s->tries.is_asked = true;
+	s->tries.is_first = true;
 }
 static void was_sick_asked_for_and_still_at_it(struct scene *s)
 {

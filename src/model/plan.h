@@ -239,6 +239,7 @@ struct plan {
 	struct kubelet_decision kubelet; /* what its actions and hints are made of */
 	const struct plan *tried; /* while it is made: what this pass tried before, or NULL */
 	bool is_asked;            /* of what was tried: a person wants it now, whoever undoes it */
+	bool is_first; /* the same: it is the first pass since, and tries once what was left */
 	uint64_t again_usec; /* CLOCK_MONOTONIC: the first of what is left alone for a time is tried
 				again; 0: nothing is */
 };

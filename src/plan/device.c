@@ -411,7 +411,7 @@ static void find_sick(const struct node *n, const struct plan *p, struct device 
 	}
 	/* Asked for once more, unless the kernel is still at it. */
 	if (!m || !m->sick[0] || m->instance != d->pci->instance ||
-	    (p->tried && p->tried->is_asked && m->sick_pid == 0))
+	    (p->tried && p->tried->is_first && m->sick_pid == 0))
 		return;
 	COPY(d->sick, m->sick);
 	d->is_sick_long = true;

@@ -153,9 +153,41 @@ static int end_old(const struct config *c, const struct node *n, struct plan *p)
 	return r;
 }
 
+static const char *pf_of(const struct node *n, const struct action *a)
+{
+	const struct pci *pci = node_pci(n, a->target);
+
+	return !pci ? "" : pci->physfn[0] ? pci->physfn : pci->address;
+}
+
+/* Behind one that goes on, at the same PF. */
+static bool is_behind(const struct node *n, const struct plan *p, const struct action *a)
+{
+	const char *pf = pf_of(n, a);
+
+	for (size_t i = 0; p->tried && pf[0] && i < p->tried->n_actions; i++)
+		if (p->tried->actions[i].is_running && streq(pf_of(n, &p->tried->actions[i]), pf))
+			return true;
+	return false;
+}
+
+/* Will the node, not these files, be changed first? When the time is over a PF that takes longer
+ * keeps nothing from the others. */
+static bool is_changed_first(const struct node *n, const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+
+		if (is_open_change(a) && !is_best_effort(a) &&
+		    !(p->state == NODE_DEGRADED && (a->is_running || is_behind(n, p, a))))
+			return true;
+	}
+	return false;
+}
+
 int plan_plugin(const struct config *c, const struct node *n, struct plan *p)
 {
-	const bool is_changing = has_needed_changes(p); /* the node, not these files */
+	const bool is_changing = is_changed_first(n, p);
 	int r;
 
 	r = end_old(c, n, p);

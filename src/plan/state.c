@@ -69,7 +69,7 @@ static void find_missing(const struct node *n, struct plan *p)
 		if (d->reason == REASON_PORT_DOWN)
 			d->is_missing = is_cut(n, p, pf);
 		else if (d->is_vf && d->reason == REASON_PF_SICK)
-			d->is_missing = pf->is_sick_long;
+			d->is_missing = true;
 	}
 }
 
