@@ -319,12 +319,13 @@ static void end_lane(struct apply *ap, struct lane *l)
 /*
  * Begins what can begin. In its lane an action waits for the ones before it; what is of the node
  * waits for all before it, and all after it wait for that. What still goes on from an earlier plan
- * keeps only its lane waiting.
+ * keeps only its lane waiting. Numbers of VFs change in the order of the plan, so that a PF whose
+ * change hangs keeps none before it from its VFs.
  */
 static int begin_all(struct apply *ap)
 {
 	struct plan *p = ap->plan;
-	bool is_first = true, has_beside = false;
+	bool is_first = true, has_beside = false, is_number_due = false;
 
 	for (size_t i = 0; i < ap->n_lanes; i++)
 		ap->lanes[i].is_blocked = ap->lanes[i].is_left = false;
@@ -345,7 +346,9 @@ static int begin_all(struct apply *ap)
 		before = find_before(ap, l, a);
 		l->is_left |= before && before->is_old;
 		l->is_blocked |= before || (is_of_node && !is_first) ||
-				 (needs_quiet(a) && apply_is_busy(ap));
+				 (needs_quiet(a) && apply_is_busy(ap)) ||
+				 (is_number_due && a->verb == VERB_SET_NUM_VFS);
+		is_number_due |= l->is_blocked && !l->is_left && a->verb == VERB_SET_NUM_VFS;
 		if (!l->is_blocked && !a->is_running && !begin_action(ap, l, i))
 			continue;
 		if (goes_beside(a) && l->is_busy && !l->is_old)
