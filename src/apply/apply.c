@@ -327,8 +327,11 @@ static int begin_all(struct apply *ap)
 	struct plan *p = ap->plan;
 	bool is_first = true, has_beside = false, is_number_due = false;
 
-	for (size_t i = 0; i < ap->n_lanes; i++)
+	for (size_t i = 0; i < ap->n_lanes; i++) {
 		ap->lanes[i].is_blocked = ap->lanes[i].is_left = false;
+		/* Of an earlier plan as well: the file is there, but udev has not read it. */
+		has_beside |= streq(ap->lanes[i].name, BESIDE) && ap->lanes[i].is_busy;
+	}
 	for (size_t i = 0; i < p->n_actions && !ap->is_spoiled; i++) {
 		struct action *a = &p->actions[i];
 		const struct lane *before;
@@ -337,7 +340,7 @@ static int begin_all(struct apply *ap)
 
 		if (a->class != CLASS_CHANGE || a->is_done || is_void(ap->node, p, i))
 			continue;
-		if (has_beside && !may_overtake(a))
+		if (has_beside && !may_overtake(a) && !goes_beside(a))
 			break;
 		l = find_lane(ap, a);
 		if (!l)
