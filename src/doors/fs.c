@@ -976,7 +976,7 @@ int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec)
 	cut_last(folder);
 	r = fs_make_folders(fs, folder);
 
-	/* Whoever held it has removed it, and the lock is of a file that nobody else will find. */
+	/* Its holder removed the file: this lock is of one that no other process will find. */
 	while (r >= 0) {
 		_cleanup_(closep) int fd = fs_open(fs, path, O_RDWR | O_CREAT | O_NOFOLLOW);
 		uint64_t inode = 0;

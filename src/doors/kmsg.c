@@ -4,7 +4,7 @@
 #include <fcntl.h>
 
 #define PATH        "dev/kmsg"
-#define MAX_RECORDS 100000 /* of the ring; whoever writes as fast as we read is left behind */
+#define MAX_RECORDS 100000 /* a writer as fast as this reader must not keep it here */
 #define MAX_BYTES   (4u << 20)
 #define WARNING     4 /* KERN_WARNING; lower is worse */
 

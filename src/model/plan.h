@@ -141,7 +141,7 @@ struct device {
 	/* Of a PF: its VFs are left, for binding one of them failed or was slow; empty: they are
 	 * not */
 	char sick[128];
-	bool is_sick_long; /* in this boot, until somebody asks or its driver is bound again */
+	bool is_sick_long; /* in this boot, until a start, a reload or "apply" tries it again */
 	uint32_t sick_pid; /* of the process that is still at it; 0: none */
 };
 

@@ -107,7 +107,7 @@ int observe_health(struct doors *d, struct node *n)
 	/* Below a root it is in the answers. */
 	if (!d->fs.is_live || !has_sriov(n))
 		return 0;
-	/* Somebody has a lock that is asked for. */
+	/* Another process holds a lock that devlink needs. */
 	if (n->stuck[0] || d->is_devlink_held || is_any_busy(n)) {
 		recall(d, n);
 		return 0;
