@@ -9,6 +9,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -520,6 +521,76 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 	place->doors.fs.is_live = false;
 }
 
+static int held = -1; /* what the next child waits for before it does anything, a pipe */
+
+static void wait_as_child(void)
+{
+	char byte;
+
+	if (held >= 0)
+		assert_int_equal(read(held, &byte, 1), 1);
+}
+
+/* The probe of the first VF takes its time. */
+static void hold_first(void *userdata, const struct action *a, uint64_t deadline_usec _unused_)
+{
+	held = streq(a->target, "0000:61:00.1") ? *(int *)userdata : -1;
+}
+
+static void note_no_end(void *userdata _unused_, const struct action *a _unused_)
+{
+}
+
+static void a_bind_that_outlives_its_plan_does_not_stop_its_pf(void **state)
+{
+	struct place *place = *state;
+	struct tree *t = &place->tree;
+	struct pci pcis[] = { { .address = "0000:61:00.1", .physfn = "0000:61:00.0" },
+			      { .address = "0000:61:00.2", .physfn = "0000:61:00.0" },
+			      { .address = "0000:62:00.1", .physfn = "0000:62:00.0" },
+			      { .address = "0000:62:00.2", .physfn = "0000:62:00.0" } };
+	const struct node node = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
+	struct action actions[] = {
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:61:00.1", .to = "mlx5_core" },
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:61:00.2", .to = "mlx5_core" },
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:62:00.1", .to = "mlx5_core" },
+	};
+	struct plan p = { .actions = actions, .n_actions = 3 };
+	struct action again[3];
+	struct plan next = { .actions = again, .n_actions = 3 };
+	int ends[2];
+	const struct apply_hooks hooks = { hold_first, note_no_end, NULL, &ends[0] };
+	struct apply ap = { .doors = &place->doors, .hooks = &hooks };
+
+	tree_file(t, "sys/bus/pci/drivers_probe", "");
+	tree_link(t, "sys/bus/pci/devices/0000:61:00.1/driver", "../../drivers/mlx5_core");
+	tree_link(t, "sys/bus/pci/devices/0000:61:00.2/driver", "../../drivers/mlx5_core");
+	tree_link(t, "sys/bus/pci/devices/0000:62:00.1/driver", "../../drivers/mlx5_core");
+	tree_link(t, "sys/bus/pci/devices/0000:62:00.2/driver", "../../drivers/mlx5_core");
+	place->doors.fs.is_live = true;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pthread_atfork(NULL, NULL, wait_as_child), 0);
+
+	/* Another look is due when the second PF has nothing left. */
+	assert_int_equal(apply_some(&ap, &node, &p), 2);
+	assert_true(actions[0].is_running && !actions[1].is_running && actions[2].is_done);
+	memcpy(again, actions, sizeof(again));
+	again[2] = (struct action){ STEP_VF, VERB_BIND_DRIVER, .target = "0000:62:00.2",
+				    .to = "mlx5_core" };
+
+	/* With its plan the first VF is bound, and the one behind it is as well. */
+	assert_int_equal(write(ends[1], "", 1), 1);
+	ap.grace_usec = 60 * USEC_PER_SEC;
+	assert_int_equal(apply_some(&ap, &node, &next), 2);
+	for (size_t i = 0; i < ELEMENTSOF(again); i++)
+		assert_true(again[i].is_done && !again[i].is_running && again[i].result == 0);
+	assert_false(apply_is_busy(&ap));
+	apply_done(&ap);
+	close(ends[0]);
+	close(ends[1]);
+	place->doors.fs.is_live = false;
+}
+
 static void after_a_vf_that_fails_the_others_of_its_pf_are_left_out(void **state)
 {
 	struct place *place = *state;
@@ -770,6 +841,7 @@ int main(void)
 		cmocka_unit_test(what_was_unplugged_meanwhile_is_known),
 		cmocka_unit_test(a_pf_that_lost_its_driver_is_about_to_go),
 		cmocka_unit_test(what_follows_vfs_that_could_not_be_removed_is_left_out),
+		cmocka_unit_test(a_bind_that_outlives_its_plan_does_not_stop_its_pf),
 		cmocka_unit_test(after_a_vf_that_fails_the_others_of_its_pf_are_left_out),
 		cmocka_unit_test(a_pf_that_hangs_keeps_neither_another_nor_the_node),
 	};

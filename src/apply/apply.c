@@ -317,6 +317,30 @@ static void end_lane(struct apply *ap, struct lane *l)
 }
 
 /*
+ * A VF of an earlier plan is bound, as this plan takes for granted: its lane goes on with this one.
+ * After anything else it waits for another look.
+ */
+static void join_plan(struct apply *ap, struct lane *l)
+{
+	const struct action *ended = &l->action;
+
+	if (!l->is_old || ended->verb != VERB_BIND_DRIVER || ended->result < 0 ||
+	    is_bad_bind(ended))
+		return;
+	l->is_old = false;
+	child_done(&l->child);
+	for (size_t i = 0; i < ap->plan->n_actions; i++) {
+		struct action *a = &ap->plan->actions[i];
+
+		if (a->verb != ended->verb || !streq(a->target, ended->target))
+			continue;
+		a->is_running = false;
+		a->is_done = true;
+		a->took_usec = ended->took_usec;
+	}
+}
+
+/*
  * Begins what can begin. In its lane an action waits for the ones before it; what is of the node
  * waits for all before it, and all after it wait for that. What still goes on from an earlier plan
  * keeps only its lane waiting. Numbers of VFs change in the order of the plan, so that a PF whose
@@ -437,6 +461,7 @@ int apply_some(struct apply *ap, const struct node *n, struct plan *p)
 		if (!l)
 			return ap->n_tried;
 		end_lane(ap, l);
+		join_plan(ap, l);
 		ended = (size_t)(l - ap->lanes);
 	}
 }
