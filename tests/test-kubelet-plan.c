@@ -234,7 +234,7 @@ static void has_nothing(struct kubelet *k)
 #define WAITING   KUBELET_WAITING
 #define BE        TOPOLOGY_POLICY_BEST_EFFORT
 
-/* Row 3, of one NUMA node, is not used; row 8 is a part of row 9. */
+/* Rows 3 and 8 are not in use. */
 static const struct {
 	const char *name;
 	void (*change)(struct kubelet *k);

@@ -220,8 +220,8 @@ struct ibdev {
 	char pci[PCI_LEN]; /* of its device link; of a virtual one that of its netdev */
 	bool is_virtual;   /* its device link names no PCI function: rxe, siw, those of scalable
 			      functions */
-	char netdev[IFNAME_LEN]; /* its own netdev: kernel.md 1.4's order; empty: not visible here
-				  */
+	char netdev[IFNAME_LEN]; /* its own netdev, found in the order of observe/rdma.h; empty:
+				    not visible here */
 	char node_guid[24];      /* "xxxx:xxxx:xxxx:xxxx" */
 	char node_type[16];      /* "CA", "RNIC" */
 	char firmware[64];       /* fw_ver; empty: not told */
@@ -253,7 +253,8 @@ struct module {
 	char name[MODULE_LEN]; /* '_' for '-' */
 	enum module_state state;
 
-	/* Of the file on disk; empty where there is none. kernel.md 8 */
+	/* Of the file on disk, as libkmod's kmod_module_get_info() tells it; empty where there is
+	 * none. */
 	char path[256];
 	bool has_info; /* the file was opened and could be read: only then the next ones count, and
 			  a parameter without a type is one that the file does not have */

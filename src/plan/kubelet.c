@@ -99,7 +99,7 @@ static bool is_drop_in(const struct question *q)
 	       is_open(q, KUBELET_WAY_DROP_IN);
 }
 
-/* Also where a folder of drop-ins is used by 1.28, or by a kubelet of unknown version (row 8). */
+/* Also where a folder of drop-ins is used by 1.28, or by a kubelet of unknown version. */
 static bool is_file(const struct question *q)
 {
 	return q->k->has_file && q->k->file_result == 0 && q->v->source != KUBELET_DROP_IN &&
@@ -117,8 +117,8 @@ static bool is_always(_unused_ const struct question *q)
 }
 
 /*
- * The decision table: the first row that is met decides. Row 3 (one NUMA node) is
- * not used: asked for is asked for. Row 8 is the part of row 9 that row 7 leaves.
+ * The decision table: the first row whose condition holds decides. Its number is what "explain
+ * kubelet" prints: rows that answer one question share it. 3 and 8 are not in use.
  */
 static const struct {
 	bool (*is_met)(const struct question *q);
