@@ -9,9 +9,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "../src/observe/listener.h"
 #include "../src/observe/namespace.h"
 #include "../src/observe/observe.h"
+#include "../src/observe/port.h"
 #include "../src/observe/upper.h"
 #include "../src/observe/users.h"
 #include "netns.h"
@@ -539,17 +539,9 @@ static void put_reserved(const struct tree *t)
 	tree_file(t, "proc/sys/net/ipv4/ip_local_reserved_ports", text);
 }
 
-static void ports_that_are_taken_have_a_process(_unused_ void **state)
+static void ports_that_are_listened_on_are_those_of_this_namespace(_unused_ void **state)
 {
-	static const struct {
-		uint16_t port;
-		bool is_udp;
-		uint64_t netns;
-		uint32_t pid;
-	} expected[] = {
-		{ 4791, true, 0, 0 },    { 8080, false, 0, 90 },  { 30608, false, 0, 0 },
-		{ 30608, false, 9, 91 }, { 65535, false, 0, 90 },
-	};
+	static const uint16_t expected[] = { 8080, 1023, 30608, 65535, 8080 };
 	_cleanup_(node_done) struct node n = {};
 	struct tree t;
 
@@ -558,40 +550,57 @@ static void ports_that_are_taken_have_a_process(_unused_ void **state)
 	put_reserved(&t);
 	tree_file(&t, "proc/100/net/tcp",
 		  TITLE ROW("0100007F:1F90", "0A", "1000") ROW("00000000:03FF", "0A", "1001")
-			  ROW("00000000:7790", "0A", "0") ROW("00000000:1F90", "0A", "1002")
-				  ROW("00000000:2000", "01", "1003")
-					  ROW("00000000:2001", "0A", "1004"));
+			  ROW("00000000:7790", "0A", "0") ROW("00000000:2000", "01", "1003")
+				  ROW("00000000:2001", "0A", "1004"));
 	tree_file(&t, "proc/100/net/tcp6",
 		  TITLE ROW("00000000000000000000000000000000:FFFF", "0A", "1005")
 			  ROW("00000000000000000000000000000000:1F90", "0A", "1006"));
-	tree_file(&t, "proc/100/net/udp",
-		  TITLE ROW("00000000:12B7", "07", "0") ROW("00000000:12B8", "07", "1007"));
-	add_process(&t, 90, 1, "web", 10, OURS);
-	add_descriptor(&t, 90, 3, "socket:[1000]");
-	add_descriptor(&t, 90, 4, "socket:[1005]");
-	/* The oldest of the other namespace is gone when it is asked. */
-	add_process(&t, 92, 1, "gone", 10, "net:[9]");
-	add_process(&t, 91, 1, "nodeport", 20, "net:[9]");
-	tree_file(&t, "proc/91/net/tcp", TITLE ROW("00000000:7790", "0A", "2000"));
-	tree_file(&t, "proc/91/cgroup", "0::/system.slice/docker-" ID ".scope\n");
-	add_descriptor(&t, 91, 3, "socket:[2000]");
+	tree_file(&t, "proc/91/net/tcp", TITLE ROW("00000000:7791", "0A", "2000"));
 
-	look(&t, &n);
+	assert_int_equal(observe_ports(&t.fs, &n), 0);
 	assert_int_equal(n.local_ports[0], 32768);
 	assert_int_equal(n.local_ports[1], 60999);
 	assert_true(is_prefix(n.reserved_ports, "10000-10001,10002-10003,"));
 	assert_true(strlen(n.reserved_ports) > 1000);
 	assert_int_equal(strlen(n.reserved_ports) % 12, 11); /* whole ranges */
-	assert_int_equal(n.n_listeners, ELEMENTSOF(expected));
-	for (size_t i = 0; i < ELEMENTSOF(expected); i++) {
-		assert_int_equal(n.listeners[i].port, expected[i].port);
-		assert_int_equal(n.listeners[i].is_udp, expected[i].is_udp);
-		assert_int_equal(n.listeners[i].netns, expected[i].netns);
-		assert_int_equal(n.listeners[i].pid, expected[i].pid);
-	}
-	assert_string_equal(n.listeners[3].command, "nodeport");
-	assert_string_equal(n.listeners[3].container, "docker-0123456789ab");
+	assert_int_equal(n.n_listening, ELEMENTSOF(expected));
+	assert_memory_equal(n.listening, expected, sizeof(expected));
 	tree_remove(&t);
+}
+
+/* A socket that listens on a port which the kernel chose, on the loopback. */
+static int listen_somewhere(uint16_t *ret)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(address);
+	int fd;
+
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+	*ret = ntohs(address.sin_port);
+	return fd;
+}
+
+static void a_real_port_is_found(_unused_ void **state)
+{
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(fs_done) struct fs fs = {};
+	bool is_found = false;
+	uint16_t port;
+	int fd;
+
+	assert_int_equal(fs_open_root(NULL, &fs), 0);
+	fd = listen_somewhere(&port);
+	assert_int_equal(observe_ports(&fs, &n), 0);
+	close(fd);
+	for (size_t i = 0; i < n.n_listening; i++)
+		is_found = is_found || n.listening[i] == port;
+	assert_true(is_found);
+	assert_true(n.local_ports[0] > 0 && n.local_ports[1] >= n.local_ports[0]);
 }
 
 /* With jobs running each QP would be a command to the firmware of the card they run on. */
@@ -727,17 +736,13 @@ static void what_goes_with_the_device_does_not_use_it(_unused_ void **state)
 	}
 }
 
-/* A child in a network namespace of its own listens on a port, says so, and waits for its end. */
-static void be_another_namespace(int to_parent, uint16_t port)
+/* A child in a network namespace of its own writes a byte when it is there, and waits for its end.
+ */
+static void be_another_namespace(int to_parent)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(port) };
-	int fd;
-
 	if (netns_enter() < 0)
 		_exit(EXIT_SKIP);
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    listen(fd, 1) < 0 || write(to_parent, "", 1) != 1)
+	if (write(to_parent, "", 1) != 1)
 		_exit(1);
 	for (;;)
 		pause();
@@ -748,7 +753,6 @@ static void a_real_namespace_is_found(_unused_ void **state)
 	struct doors d = { .route = { .protocol = NETLINK_ROUTE },
 			   .rdma = { .protocol = NETLINK_RDMA } };
 	_cleanup_(node_done) struct node n = {};
-	const struct listener *l = NULL;
 	const struct netns *ns = NULL;
 	int fds[2];
 	pid_t pid;
@@ -759,7 +763,7 @@ static void a_real_namespace_is_found(_unused_ void **state)
 	assert_true(pid >= 0);
 	if (pid == 0) {
 		close(fds[0]);
-		be_another_namespace(fds[1], 30610);
+		be_another_namespace(fds[1]);
 	}
 	close(fds[1]);
 	if (read(fds[0], &c, 1) != 1) {
@@ -784,13 +788,6 @@ static void a_real_namespace_is_found(_unused_ void **state)
 			ns = &n.netnses[i];
 	assert_non_null(ns);
 	assert_true(is_prefix(ns->command, "test-users"));
-	for (size_t i = 0; i < n.n_listeners; i++)
-		if (n.listeners[i].pid == (uint32_t)pid)
-			l = &n.listeners[i];
-	assert_non_null(l);
-	assert_int_equal(l->port, 30610);
-	assert_true(l->netns == ns->inode);
-	assert_false(l->is_udp);
 	assert_true(n.local_ports[0] > 0 && n.local_ports[1] >= n.local_ports[0]);
 }
 
@@ -808,7 +805,8 @@ int main(void)
 		cmocka_unit_test(namespaces_are_held_by_processes_mounts_and_descriptors),
 		cmocka_unit_test(links_elsewhere_use_what_they_are_on),
 		cmocka_unit_test(signs_are_users_unless_somebody_is_named),
-		cmocka_unit_test(ports_that_are_taken_have_a_process),
+		cmocka_unit_test(ports_that_are_listened_on_are_those_of_this_namespace),
+		cmocka_unit_test(a_real_port_is_found),
 		cmocka_unit_test(holders_are_counted_over_many_messages),
 		cmocka_unit_test(malformed_holders_are_an_error),
 		cmocka_unit_test(what_goes_with_the_device_does_not_use_it),

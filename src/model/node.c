@@ -31,7 +31,7 @@ void node_done(struct node *n)
 	free(n->users);
 	free(n->options);
 	free(n->netnses);
-	free(n->listeners);
+	free(n->listening);
 	free(n->pcis);
 	free(n->netdevs);
 	free(n->addresses);

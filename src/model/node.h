@@ -329,15 +329,6 @@ struct netns {
 	char name[64];    /* of /run/netns; empty: none */
 };
 
-/* A socket that listens (TCP) or is bound (UDP) on a port that a driver would take. */
-struct listener {
-	bool is_udp;
-	uint16_t port;
-	uint64_t netns; /* inode; 0: the first namespace */
-	uint32_t pid;   /* 0: not known */
-	char command[32], container[80];
-};
-
 /* What the cloud's metadata service said of one NIC: only with [Route] Address=metadata. */
 enum metadata_state {
 	METADATA_WAITING, /* no answer yet, or none in time: asked again when the link comes up */
@@ -533,15 +524,15 @@ struct node {
 	struct vf_info *vf_infos; /* owned, by PF and index */
 	size_t n_vf_infos;
 	/* A look into processes costs time: it is made only before something is taken away. */
-	bool has_users;     /* users, netnses and listeners were looked at */
+	bool has_users;     /* users, netnses and ports were looked at */
 	struct user *users; /* owned, by target */
 	size_t n_users;
 	struct option *options; /* owned, in the order in which they count: the last wins */
 	size_t n_options;
 	struct netns *netnses; /* owned, by inode */
 	size_t n_netnses;
-	struct listener *listeners; /* owned, by port */
-	size_t n_listeners;
+	uint16_t *listening; /* owned; TCP ports that a socket of our namespace listens on */
+	size_t n_listening;
 	uint16_t local_ports[2]; /* ip_local_port_range, first and last; 0: not known */
 	/* ip_local_reserved_ports, "30608-30623,32000"; what has no room is left out. */
 	char reserved_ports[1024];

@@ -279,7 +279,7 @@ bool has_needed_changes(const struct plan *p); /* open ones beside those */
 bool is_destructive(const struct action *a);
 
 /*
- * Does the plan depend on who uses what: node.users, netnses, listeners? Open changes that take
+ * Does the plan depend on who uses what: node.users, netnses, listening? Open changes that take
  * something away may, and erdma, which takes ports; what waits for a reboot because it is in use
  * has to say by whom.
  */

@@ -180,9 +180,10 @@ static const struct {
 	},
 	[REASON_PORTS_BUSY] = {
 		"ports-busy",
-		"A TCP port that eRDMA reserves in compat mode is taken by somebody else",
-		"Set [Driver] ReservePortsBase= to the first of 16 free ports, or end who is named "
-		"and run \"rdma-provision apply\"; at boot the driver comes first.",
+		"Another process listens on a TCP port that eRDMA reserves in compat mode",
+		"Set [Driver] ReservePortsBase= to the first of 16 free ports, or end the process "
+		"that \"ss -lntp\" names and run \"rdma-provision apply\"; at boot the driver "
+		"comes first.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PORTS_EPHEMERAL] = {
@@ -200,8 +201,8 @@ static const struct {
 	[REASON_ROCE_PORT_BUSY] = {
 		"roce-port-busy",
 		"UDP port 4791, which eRDMA built with MAD takes in compat mode, is taken",
-		"Unload rdma_rxe (\"rdma link delete\", \"modprobe -r rdma_rxe\") or end who is "
-		"named: both cannot be on one node.",
+		"Unload rdma_rxe (\"rdma link delete\", \"modprobe -r rdma_rxe\"): both cannot be "
+		"on one node.",
 	},
 	[REASON_PEERMEM_FAILED] = {
 		"peermem-failed",

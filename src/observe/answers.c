@@ -302,33 +302,25 @@ static bool write_netnses(const struct node *n, json_t *netnses)
 	return true;
 }
 
-static bool write_listeners(const struct node *n, json_t *listeners)
+static bool write_ports(const struct node *n, json_t *ports)
 {
-	for (size_t i = 0; i < n->n_listeners; i++) {
-		const struct listener *l = &n->listeners[i];
-
-		if (!add(listeners,
-			 json_pack("{s:b,s:i,s:I,s:I,s:o,s:o}", "udp", (int)l->is_udp, "port",
-				   (int)l->port, "netns", (json_int_t)l->netns, "pid",
-				   (json_int_t)l->pid, "command", document_name(l->command),
-				   "container", document_name(l->container))))
+	for (size_t i = 0; i < n->n_listening; i++)
+		if (!add(ports, json_integer(n->listening[i])))
 			return false;
-	}
 	return true;
 }
 
 /* The lists are there only when somebody looked: none and not known are not the same. */
 static bool write_look(const struct node *n, json_t *root)
 {
-	json_t *users = json_array(), *netnses = json_array(), *listeners = json_array();
+	json_t *users = json_array(), *netnses = json_array(), *ports = json_array();
 
 	/* json_object_set_new() takes NULL as a failure. */
 	if (json_object_set_new(root, "users", users) < 0 ||
 	    json_object_set_new(root, "netnses", netnses) < 0 ||
-	    json_object_set_new(root, "listeners", listeners) < 0)
+	    json_object_set_new(root, "listening", ports) < 0)
 		return false;
-	return write_users(n, users) && write_netnses(n, netnses) &&
-	       write_listeners(n, listeners) &&
+	return write_users(n, users) && write_netnses(n, netnses) && write_ports(n, ports) &&
 	       json_object_set_new(root, "reserved_ports", json_string(n->reserved_ports)) >= 0 &&
 	       json_object_set_new(
 		       root, "local_ports",
@@ -687,21 +679,15 @@ static int read_netns(json_t *item, struct node *n)
 		       : -EINVAL;
 }
 
-static int read_listener(json_t *item, struct node *n)
+static int read_port(json_t *item, struct node *n)
 {
-	struct listener *l = APPEND(n->listeners, n->n_listeners);
-	const uint32_t port = get_number(item, "port", 0);
+	const json_int_t port = json_integer_value(item);
+	uint16_t *slot = APPEND(n->listening, n->n_listening);
 
-	if (!l)
+	if (!slot)
 		return -ENOMEM;
-	l->is_udp = json_is_true(json_object_get(item, "udp"));
-	l->port = (uint16_t)port;
-	l->netns = get_inode(item, "netns");
-	l->pid = get_number(item, "pid", 0);
-	return port > 0 && port <= UINT16_MAX && GET(item, "command", l->command) &&
-			       GET(item, "container", l->container)
-		       ? 0
-		       : -EINVAL;
+	*slot = (uint16_t)port;
+	return port > 0 && port <= UINT16_MAX ? 0 : -EINVAL;
 }
 
 /* Two numbers; anything else leaves the range unknown. */
@@ -834,7 +820,7 @@ static int read_lists(json_t *root, struct node *n, struct place *at)
 		{ "links", read_link },           { "addresses", read_address },
 		{ "routes", read_route },         { "rdma", read_ibdev },
 		{ "users", read_user },           { "netnses", read_netns },
-		{ "listeners", read_listener },   { "devlink", read_devlink },
+		{ "listening", read_port },       { "devlink", read_devlink },
 		{ "vf_infos", read_vf_info },     { "rules", read_rule },
 		{ "neighbours", read_neighbour }, { "lookups", read_lookup },
 		{ "pnets", read_pnet },           { "memlocks", read_memlock },

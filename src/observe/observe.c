@@ -260,9 +260,5 @@ int observe_users_serve(struct doors *d, uint32_t asker, char **ret)
 	found.n_users = TAKE(n.n_users);
 	found.netnses = TAKE(n.netnses);
 	found.n_netnses = TAKE(n.n_netnses);
-	found.listeners = TAKE(n.listeners);
-	found.n_listeners = TAKE(n.n_listeners);
-	memcpy(found.local_ports, n.local_ports, sizeof(found.local_ports));
-	COPY(found.reserved_ports, n.reserved_ports);
 	return answers_write(&found, ret);
 }

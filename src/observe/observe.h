@@ -39,17 +39,18 @@ int observe_health(struct doors *d, struct node *n);
 int observe_verbs(const struct doors *d, const struct plan *p, struct node *n);
 
 /*
- * Looks into processes and RDMA resources: fills users, netnses, listeners, local_ports and
- * reserved_ports of the node anew, and sets has_users; see users.h. Wants the rest of the node as
- * observe_node() leaves it. Live roots only: a captured one has them in its answers, and is left as
- * it is. A process that may not look into others has the helper rdma-provision-users.service look;
- * without it, what cannot be seen counts as used. Return: 0 or -errno, nothing is known then.
+ * Looks into processes and RDMA resources: fills users, netnses, listening, local_ports and
+ * reserved_ports of the node, and sets has_users; see users.h and port.h. Wants the rest of the
+ * node as observe_node() leaves it. Live roots only: a captured one has them in its answers, and is
+ * left as it is. A process that may not look into others has the helper
+ * rdma-provision-users.service look; without it, what cannot be seen counts as used. Return: 0 or
+ * -errno, nothing is known then.
  */
 int observe_users(struct doors *d, struct node *n);
 
 /*
  * The helper's side: fills a node with the kernel's functions and devices alone, looks, and gives
- * users, netnses, listeners and ports as answers.h has them. @asker: see users_find(). Return: 0 or
+ * users and netnses as answers.h has them. @asker: see users_find(). Return: 0 or
  * -errno; release @ret with free().
  */
 int observe_users_serve(struct doors *d, uint32_t asker, char **ret);

@@ -6,11 +6,11 @@
 #include "../model/sign.h"
 #include "../model/wanted.h"
 #include "answers.h"
-#include "listener.h"
 #include "module.h"
 #include "namespace.h"
 #include "observe.h"
 #include "pci.h"
+#include "port.h"
 #include "upper.h"
 
 #include <linux/capability.h>
@@ -33,7 +33,6 @@ struct look {
 	struct node *n;
 	struct watched *watched; /* owned */
 	size_t n_watched;
-	struct sockets sockets;
 	size_t n_closed; /* processes that may not be looked into */
 
 	/* of the process that is being walked */
@@ -44,7 +43,6 @@ struct look {
 static void look_done(struct look *l)
 {
 	free(l->watched);
-	sockets_done(&l->sockets);
 }
 
 struct user *users_add(const struct fs *fs, const struct processes *p, const char *target,
@@ -186,9 +184,7 @@ static int on_link(void *userdata, const struct process *p, const char *text)
 
 	if (*text == '/')
 		return on_path(l, p, text);
-	if (parse_inode(text, "socket", &inode))
-		listeners_claim(l->fs, &l->sockets, p, inode, l->n);
-	else if (parse_inode(text, "net", &inode))
+	if (parse_inode(text, "net", &inode))
 		return namespace_add_open(l->fs, l->processes, p, inode, l->n);
 	return 0;
 }
@@ -283,8 +279,6 @@ int users_look(const struct fs *fs, struct processes *p, struct node *n)
 
 	r = observe_namespaces(fs, p, n);
 	if (r >= 0)
-		r = observe_listeners(fs, p, n, &l.sockets);
-	if (r >= 0)
 		r = watch_verbs(&l);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (is_vfio(&n->pcis[i]))
@@ -295,7 +289,6 @@ int users_look(const struct fs *fs, struct processes *p, struct node *n)
 		r = add_unknown(&l);
 	if (r >= 0)
 		r = add_of_modules(fs, n);
-	listeners_sort(n);
 	return r;
 }
 
@@ -452,8 +445,8 @@ static void forget(struct node *n)
 {
 	free(TAKE(n->users));
 	free(TAKE(n->netnses));
-	free(TAKE(n->listeners));
-	n->n_users = n->n_netnses = n->n_listeners = 0;
+	free(TAKE(n->listening));
+	n->n_users = n->n_netnses = n->n_listening = 0;
 	n->has_users = false;
 }
 
@@ -499,10 +492,6 @@ static int take_answer(const char *answer, struct node *n)
 	n->n_users = found.n_users;
 	n->netnses = TAKE(found.netnses);
 	n->n_netnses = found.n_netnses;
-	n->listeners = TAKE(found.listeners);
-	n->n_listeners = found.n_listeners;
-	memcpy(n->local_ports, found.local_ports, sizeof(n->local_ports));
-	COPY(n->reserved_ports, found.reserved_ports);
 	return 0;
 }
 
@@ -537,6 +526,8 @@ int observe_users(struct doors *d, struct node *n)
 		r = users_find(d, 0, n);
 	if (r >= 0)
 		r = users_add_signs(&d->fs, n);
+	if (r >= 0)
+		r = observe_ports(&d->fs, n);
 	if (r < 0) {
 		forget(n);
 		return r;

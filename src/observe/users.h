@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Users: who uses a function or a module, and which namespaces and ports are taken.
+ * Users: who uses a function or a module, and which namespaces there are.
  *
  * What netdevs, ibdevs and counts tell by themselves (model/sign.h) is among them, where no user of
  * that kind is known with a name. Beside it, what takes a look into processes, into other network
@@ -32,14 +32,14 @@
 #include "process.h"
 
 /*
- * The part of observe_users() that takes no netlink: descriptors, modules, namespaces and
- * listeners. @fs may be of any tree. Return: 0 or -errno.
+ * The part of observe_users() that takes no netlink: descriptors, modules and
+ * namespaces. @fs may be of any tree. Return: 0 or -errno.
  */
 int users_look(const struct fs *fs, struct processes *p, struct node *n);
 
 /*
  * All that takes a look into processes, for the helper that may: users but those of modules and by
- * signs, netnses, listeners and ports, of a node with its functions and devices. @asker: the
+ * signs, and netnses, of a node with its functions and devices. @asker: the
  * process whose own, and whose children's, are no users; 0: this one. Return: 0 or -errno.
  */
 int users_find(struct doors *d, uint32_t asker, struct node *n);

@@ -7,7 +7,6 @@
 
 #define NODEPORT_FIRST 30000 /* --service-node-port-range of kube-apiserver */
 #define NODEPORT_LAST  32767
-#define ROCE_PORT      4791 /* ROCE_V2_UDP_DPORT in include/rdma/ib_verbs.h */
 #define RXE_MODULE     "rdma_rxe"
 
 static uint32_t to_port(const char *value)
@@ -51,45 +50,36 @@ static bool is_in_range(uint32_t port, uint32_t base)
 	return port >= base && port < base + ERDMA_N_PORTS;
 }
 
-/* In compat mode the driver has sockets of its own, which go when it is unloaded. */
-static bool is_held_by_driver(const struct node *n, const struct listener *l)
+/* In compat mode the driver has the ports of its own range, until it is unloaded. */
+static bool is_held_by_driver(const struct node *n, uint32_t port)
 {
 	const struct module *m = node_module(n, ERDMA_MODULE);
 	const struct parameter *compat = module_parameter(m, ERDMA_COMPAT);
 	const uint32_t base = base_in_force(n);
 
-	if (l->pid > 0 || !m || m->state != MODULE_LOADED || !compat ||
+	if (!m || m->state != MODULE_LOADED || !compat ||
 	    !is_same_value("bool", compat->value, "Y") || !compat->value[0])
 		return false;
-	return is_in_range(l->port, base > 0 ? base : ERDMA_PORTS_BASE);
+	return is_in_range(port, base > 0 ? base : ERDMA_PORTS_BASE);
 }
 
-static void put_listener(const struct listener *l, char *ret, size_t size)
+static bool is_listened_on(const struct node *n, uint32_t port)
 {
-	char who[64], where[48] = "";
-
-	if (l->pid > 0)
-		snprintf(who, sizeof(who), "%s (pid %" PRIu32 ")",
-			 l->command[0] ? l->command : "a process", l->pid);
-	else
-		snprintf(who, sizeof(who), "a process that is not seen");
-	if (l->netns > 0)
-		snprintf(where, sizeof(where), ", network namespace %" PRIu64, l->netns);
-	snprintf(ret, size, "%s %u: %s%s%s%s", l->is_udp ? "UDP" : "TCP", l->port, who,
-		 l->container[0] ? " in " : "", l->container, where);
+	for (size_t i = 0; i < n->n_listening; i++)
+		if (n->listening[i] == port)
+			return true;
+	return false;
 }
 
 bool ports_clash(const struct node *n, uint32_t base, char *ret, size_t size)
 {
-	char item[256];
+	char item[16];
 
 	ret[0] = '\0';
-	for (size_t i = 0; i < n->n_listeners; i++) {
-		const struct listener *l = &n->listeners[i];
-
-		if (l->is_udp || !is_in_range(l->port, base) || is_held_by_driver(n, l))
+	for (uint32_t port = base; port < base + ERDMA_N_PORTS; port++) {
+		if (!is_listened_on(n, port) || is_held_by_driver(n, port))
 			continue;
-		put_listener(l, item, sizeof(item));
+		snprintf(item, sizeof(item), "TCP %" PRIu32, port);
 		list_add(ret, size, item);
 	}
 	return ret[0];
@@ -162,20 +152,9 @@ static bool is_mad_build(const struct node *n)
 int ports_hint_roce(const struct node *n, struct plan *p)
 {
 	const struct module *rxe = node_module(n, RXE_MODULE);
-	char detail[256] = "";
 
-	if (!is_mad_build(n))
+	if (!rxe || (rxe->state != MODULE_LOADED && rxe->state != MODULE_BUILTIN) ||
+	    !is_mad_build(n))
 		return 0;
-
-	if (rxe && (rxe->state == MODULE_LOADED || rxe->state == MODULE_BUILTIN))
-		list_add(detail, sizeof(detail), RXE_MODULE " is loaded");
-	for (size_t i = 0; i < n->n_listeners; i++) {
-		char item[256];
-
-		if (!n->listeners[i].is_udp || n->listeners[i].port != ROCE_PORT)
-			continue;
-		put_listener(&n->listeners[i], item, sizeof(item));
-		list_add(detail, sizeof(detail), item);
-	}
-	return detail[0] ? plan_add_hint(p, REASON_ROCE_PORT_BUSY, ERDMA_MODULE, detail) : 0;
+	return plan_add_hint(p, REASON_ROCE_PORT_BUSY, ERDMA_MODULE, RXE_MODULE " is loaded");
 }

@@ -18,8 +18,8 @@
 uint32_t ports_base(const struct node *n, const struct wanted *w, bool in_force);
 
 /*
- * Who has one of the ports, as far as namespaces were seen: "TCP 30610: nginx (pid 44)". What the
- * driver itself holds (in compat mode, to be reloaded) does not count. Return: is there anybody?
+ * The ports of this namespace that a process listens on: "TCP 30610; TCP 30612". What the driver
+ * itself holds (in compat mode, to be reloaded) does not count. Return: is there any?
  */
 bool ports_clash(const struct node *n, uint32_t base, char *ret, size_t size);
 

@@ -321,9 +321,7 @@ def ecs_erdma_in_use():
     t.answers['netnses'] = [
         {'inode': 4026532441, 'pid': 48101, 'command': 'pause', 'unit': pod.replace('5f0c1ab2d3e4', '77aa01c2b3d4'),
          'name': 'cni-3e1c5b1a-8a0f-2b57-9d9e-64f0b6b8c1d2'}]
-    t.answers['listeners'] = [
-        {'udp': False, 'port': 10250, 'netns': 0, 'pid': 1312, 'command': 'kubelet',
-         'container': 'kubelet.service'}]
+    t.answers['listening'] = [10250]
     t.answers['local_ports'] = [32768, 60999]
     return t
 
