@@ -1,75 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "revert.h"
 
-#include "apply/apply.h"
 #include "base/log.h"
+#include "live.h"
 #include "model/paths.h"
 #include "observe/ledger.h"
-#include "observe/observe.h"
-#include "observe/output.h"
-#include "observe/plugin.h"
-#include "output/state.h"
 #include "plan/revert.h"
-#include "report/report.h"
 #include "run.h"
 
-#define MAX_ROUNDS 4 /* what is removed may uncover more of the same */
-
-struct progress {
-	struct doors *doors;
-	struct plan tried;
-	bool with_vfs;
-};
-
-static int look(struct progress *pr, struct node *n, struct plan *p)
+static int make_plan(const struct pass *pass, const struct node *n, const struct plan *tried,
+		     struct plan *ret)
 {
-	static const struct config nothing; /* is wanted, so that each file of ours is an old one */
-	int r;
+	const bool *with_vfs = pass->userdata;
 
-	r = observe_node(pr->doors, output_parse_memory, &pr->tried, n);
-	if (r >= 0)
-		r = observe_plugin(&pr->doors->fs, &nothing, n);
-	if (r >= 0)
-		r = observe_files(&pr->doors->fs, &nothing, n);
-	if (r >= 0 && pr->with_vfs)
-		r = observe_users(pr->doors, n);
-	return r < 0 ? r : plan_revert(n, &pr->tried, pr->with_vfs, p);
+	return plan_revert(n, tried, *with_vfs, ret);
 }
 
-static void on_start(void *userdata _unused_, const struct action *a _unused_,
-		     uint64_t deadline_usec _unused_)
-{
-}
-
-static void on_end(void *userdata, const struct action *a)
-{
-	struct progress *pr = userdata;
-	struct action *slot = APPEND(pr->tried.actions, pr->tried.n_actions);
-
-	report_action(a);
-	if (slot)
-		*slot = *a;
-}
-
-/* Somebody may have come to the VFs since the look. */
-static int recheck(void *userdata, const struct action *a, char *words, size_t size)
-{
-	_cleanup_(node_done) struct node n = {};
-	_cleanup_(plan_done) struct plan p = {};
-	int r;
-
-	r = look(userdata, &n, &p);
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < p.n_actions; i++)
-		if (p.actions[i].verb == a->verb && streq(p.actions[i].target, a->target) &&
-		    is_open_change(&p.actions[i]))
-			return 0;
-	snprintf(words, size, "somebody came in between");
-	return -EBUSY;
-}
-
-static int tell_what_is_left(const struct plan *p)
+static int tell_what_is_left(const struct pass *pass _unused_, const struct plan *p)
 {
 	int r = 0;
 
@@ -85,27 +32,6 @@ static int tell_what_is_left(const struct plan *p)
 		r = -EBUSY;
 	}
 	return r;
-}
-
-static int run_rounds(struct progress *pr)
-{
-	const struct apply_hooks hooks = { on_start, on_end, recheck, pr };
-
-	for (int round = 0;; round++) {
-		_cleanup_(node_done) struct node n = {};
-		_cleanup_(plan_done) struct plan p = {};
-		const size_t n_before = pr->tried.n_actions;
-		int r;
-
-		r = look(pr, &n, &p);
-		if (r < 0)
-			return r;
-		if (!has_open_changes(&p) || round == MAX_ROUNDS)
-			return tell_what_is_left(&p);
-		r = apply_plan(pr->doors, &n, &hooks, &p);
-		if (pr->tried.n_actions != n_before + (size_t)r)
-			return -ENOMEM;
-	}
 }
 
 /* What is taken back, and what was somebody else's by then, is past; VFs may be taken back another
@@ -129,8 +55,15 @@ static int forget(const struct fs *fs)
 
 int revert(struct doors *d, bool with_vfs)
 {
-	struct progress pr = { .doors = d, .with_vfs = with_vfs };
+	/* Nothing is wanted, so that each file of ours is an old one. */
+	static const struct config nothing;
+	static const struct goal goal = { make_plan, tell_what_is_left };
+	const struct world w = live_world(d);
+	const struct pass pass = {
+		.goal = &goal, .config = &nothing, .is_settled = true, .userdata = &with_vfs
+	};
 	_cleanup_(closep) int lock = -EBADF;
+	struct pass_result result = {};
 	int r;
 
 	lock = run_lock(&d->fs, NULL);
@@ -142,9 +75,6 @@ int revert(struct doors *d, bool with_vfs)
 		return log_error_errno(r, "/" HOLD_PATH ": the service would do it all again");
 	r = fs_remove(&d->fs, READY_PATH);
 	if (r >= 0)
-		r = run_rounds(&pr);
-	if (r >= 0)
-		r = forget(&d->fs);
-	plan_done(&pr.tried);
-	return r;
+		r = run_rounds(&w, &pass, &result);
+	return r < 0 ? r : forget(&d->fs);
 }

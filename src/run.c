@@ -7,12 +7,9 @@
 #include "config/config.h"
 #include "config/problem.h"
 #include "doors/kmsg.h"
+#include "live.h"
 #include "model/paths.h"
-#include "observe/generated.h"
-#include "observe/kubelet.h"
-#include "observe/net.h"
 #include "observe/observe.h"
-#include "observe/output.h"
 #include "observe/plugin.h"
 #include "output/check.h"
 #include "output/explain-kubelet.h"
@@ -172,65 +169,63 @@ static int add_outputs(const struct config *c, const struct plan *tried, struct 
 	return r < 0 ? r : plan_outputs(c, n, tried, p);
 }
 
-static int look_and_plan(struct doors *d, const struct config *c, bool is_settled, bool is_by_hand,
-			 struct plan *tried, struct node *ret_node, struct plan *ret)
+/* Who looks and plans, and what for. */
+struct view {
+	const struct world *world;
+	const struct pass *pass; /* NULL: nothing is changed */
+	const struct config *config;
+	struct plan *tried; /* NULL: nothing was */
+	bool is_settled;
+};
+
+static const struct goal *goal_of(const struct view *v)
+{
+	return v->pass ? v->pass->goal : NULL;
+}
+
+static int make_plan(const struct view *v, const struct node *n, struct plan *p)
+{
+	plan_done(p);
+	*p = (struct plan){};
+	if (goal_of(v))
+		return goal_of(v)->make_plan(v->pass, n, v->tried, p);
+	return plan_make(v->config, n, v->tried, v->is_settled, output_plugin_all, p);
+}
+
+/* What was remembered or tried and is past by now. */
+static int settle_memory(const struct view *v, struct node *n)
+{
+	int r;
+
+	n->is_by_hand = v->pass && !v->pass->is_service;
+	if (!v->tried || goal_of(v))
+		return 0;
+	plan_forget_replaced(n, v->tried);
+	r = plan_note_repeats(v->config, v->tried, n);
+	if (r >= 0)
+		plan_forget_ended(v->tried, n);
+	return r;
+}
+
+static int look_and_plan(const struct view *v, struct node *ret_node, struct plan *ret)
 {
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
+	const struct world *w = v->world;
 	int r;
 
-	r = observe_node(d, output_parse_memory, tried, &n);
-	if (r < 0)
-		return log_error_errno(r, "The node cannot be observed");
-
-	n.is_by_hand = is_by_hand;
-	if (tried) {
-		plan_forget_replaced(&n, tried);
-		r = plan_note_repeats(c, tried, &n);
+	r = w->look(w->userdata, v->config, v->tried, &n);
+	if (r >= 0)
+		r = settle_memory(v, &n);
+	if (r >= 0)
+		r = make_plan(v, &n, &p);
+	for (enum question q = 0; q < _QUESTION_N && r >= 0; q++) {
+		r = w->answer(w->userdata, q, &p, &n);
+		if (r > 0)
+			r = make_plan(v, &n, &p);
 	}
-	if (r < 0)
-		return r;
-	if (tried)
-		plan_forget_ended(tried, &n);
-	r = observe_health(d, &n);
-	if (r >= 0)
-		r = observe_generated(&d->fs, c);
-	n.is_generated_stale = r > 0;
-	if (r >= 0)
-		r = observe_plugin(&d->fs, c, &n);
-	if (r >= 0)
-		r = plan_make(c, &n, tried, is_settled, output_plugin_all, &p);
-	if (r >= 0 && d->fs.is_live && needs_users(&p)) {
-		plan_done(&p);
-		p = (struct plan){};
-		r = observe_users(d, &n);
-		if (r >= 0)
-			r = plan_make(c, &n, tried, is_settled, output_plugin_all, &p);
-	}
-	if (r >= 0 && d->fs.is_live && n.kubelet.is_unasked && needs_manager(&p)) {
-		plan_done(&p);
-		p = (struct plan){};
-		r = observe_kubelet_helped(&d->fs, &n.kubelet);
-		if (r >= 0)
-			r = plan_make(c, &n, tried, is_settled, output_plugin_all, &p);
-	}
-	if (r >= 0 && observe_verbs(d, &p, &n) > 0) {
-		/* What libibverbs said may change the verdict. */
-		plan_done(&p);
-		p = (struct plan){};
-		r = plan_make(c, &n, tried, is_settled, output_plugin_all, &p);
-	}
-	if (r >= 0)
-		r = observe_lookups(d, &p, &n);
-	if (r > 0) { /* so may what the kernel says of the rules */
-		plan_done(&p);
-		p = (struct plan){};
-		r = plan_make(c, &n, tried, is_settled, output_plugin_all, &p);
-	}
-	if (r >= 0)
-		r = observe_files(&d->fs, c, &n);
-	if (r >= 0)
-		r = add_outputs(c, tried, &n, &p);
+	if (r >= 0 && !goal_of(v))
+		r = add_outputs(v->config, v->tried, &n, &p);
 	if (r < 0)
 		return r;
 
@@ -245,7 +240,12 @@ static int look_and_plan(struct doors *d, const struct config *c, bool is_settle
 int run_plan(struct doors *d, const struct config *c, bool is_settled, struct plan *tried,
 	     struct node *ret_node, struct plan *ret)
 {
-	return look_and_plan(d, c, is_settled, false, tried, ret_node, ret);
+	const struct world w = live_world(d);
+	const struct view v = {
+		.world = &w, .config = c, .tried = tried, .is_settled = is_settled
+	};
+
+	return look_and_plan(&v, ret_node, ret);
 }
 
 /* All that is wrong, as sentences: of the configuration, and last of the device plugin. */
@@ -368,14 +368,19 @@ static int save_last_good(const struct fs *fs, const struct config *c)
 }
 
 struct progress {
-	struct doors *doors;
+	struct view view;
+	const struct fs *fs; /* of what is remembered */
 	const struct pass *pass;
 	struct plan *tried;
 	const struct node *node; /* of this round */
 	struct boot_notes *notes;
-	bool is_settled;
 	bool is_out_of_memory;
 };
+
+static uint64_t now(const struct world *w)
+{
+	return w->now_usec(w->userdata);
+}
 
 /* Remembers what is tried, so that the next round's plan knows what goes on and what failed. */
 static void on_start(void *userdata, const struct action *a, uint64_t deadline_usec)
@@ -388,8 +393,7 @@ static void on_start(void *userdata, const struct action *a, uint64_t deadline_u
 		slot->is_running = true;
 	}
 	progress->is_out_of_memory |= !slot;
-	boot_notes_start(progress->notes, &progress->doors->fs, progress->pass->config,
-			 progress->node, a);
+	boot_notes_start(progress->notes, progress->fs, progress->pass->config, progress->node, a);
 	if (progress->pass->on_start)
 		progress->pass->on_start(progress->pass->userdata, a, deadline_usec);
 }
@@ -473,8 +477,7 @@ static int recheck(void *userdata, const struct action *a, char *words, size_t s
 	const struct action *now;
 	int r;
 
-	r = look_and_plan(progress->doors, progress->pass->config, progress->is_settled,
-			  !progress->pass->is_service, progress->tried, &n, &p);
+	r = look_and_plan(&progress->view, &n, &p);
 	if (r < 0) {
 		snprintf(words, size, "the node could not be looked at again right before");
 		return r;
@@ -581,7 +584,7 @@ static int write_first_state(const struct fs *fs, const struct config *c, const 
 }
 
 /* How far the pass has come in changing the node. Files that tell of it are none of its steps. */
-static void count_steps(uint64_t started_usec, struct plan *tried)
+static void count_steps(const struct world *w, uint64_t started_usec, struct plan *tried)
 {
 	uint32_t steps = 0;
 
@@ -589,13 +592,13 @@ static void count_steps(uint64_t started_usec, struct plan *tried)
 		steps += tried->actions[i].is_done && tried->actions[i].result >= 0 &&
 			 !is_output(tried->actions[i].verb);
 	if (steps > tried->change.steps)
-		tried->change =
-			(struct last_change){ steps, time(NULL), now_usec() - started_usec };
+		tried->change = (struct last_change){ steps, w->time_sec(w->userdata),
+						      now(w) - started_usec };
 }
 
-static bool is_over(const struct pass *pass)
+static bool is_over(const struct world *w, const struct pass *pass)
 {
-	return pass->is_settled || (pass->settled_usec > 0 && now_usec() >= pass->settled_usec);
+	return pass->is_settled || (pass->settled_usec > 0 && now(w) >= pass->settled_usec);
 }
 
 /* One look at the node, with a plan for it. In the first one failures of before are recalled. */
@@ -604,15 +607,14 @@ static int look_again(struct progress *pr, bool is_first, struct node *n, struct
 	const struct pass *pass = pr->pass;
 	int r;
 
-	pr->is_settled = is_over(pass);
-	r = look_and_plan(pr->doors, pass->config, pr->is_settled, !pass->is_service, pr->tried, n,
-			  p);
-	if (r >= 0 && is_first && !pass->is_retry && n->n_failures > 0) {
-		plan_done(p);
+	pr->view.is_settled = is_over(pr->view.world, pass);
+	r = look_and_plan(&pr->view, n, p);
+	if (r < 0 || pass->goal)
+		return r;
+	if (is_first && !pass->is_retry && n->n_failures > 0) {
 		r = recall_failures(pass->config, n, pr->tried);
 		if (r >= 0)
-			r = plan_make(pass->config, n, pr->tried, pr->is_settled, output_plugin_all,
-				      p);
+			r = make_plan(&pr->view, n, p);
 		if (r >= 0)
 			r = add_outputs(pass->config, pr->tried, n, p);
 	}
@@ -630,11 +632,13 @@ static int conclude(struct progress *pr, const struct node *n, const struct plan
 {
 	const struct pass *pass = pr->pass;
 
-	boot_notes_conclude(pr->notes, &pr->doors->fs, pass->config, n, p);
+	if (pass->goal)
+		return pass->goal->conclude(pass, p);
+	boot_notes_conclude(pr->notes, pr->fs, pass->config, n, p);
 	ret->state = p->state;
 	ret->exit_code = report_exit_code(p);
 	summarise(p, ret);
-	return write_state(&pr->doors->fs, pass->config, n, p);
+	return write_state(pr->fs, pass->config, n, p);
 }
 
 /* One look, and what of its plan can be begun. Return: 1 when there is nothing more, 0 or -errno.
@@ -644,17 +648,18 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	const struct pass *pass = pr->pass;
-	const uint64_t begun_usec = now_usec();
+	const struct world *w = pr->view.world;
+	const uint64_t begun_usec = now(w);
 	int r;
 
 	r = look_again(pr, round == 0, &n, &p);
 	if (r < 0)
 		return r;
 	pr->node = &n;
-	ap->grace_usec = now_usec() - begun_usec;
+	ap->grace_usec = now(w) - begun_usec;
 	if (has_open_changes(&p) && round < MAX_ROUNDS + n.n_pcis &&
 	    !(pass->is_service && n.is_held)) {
-		r = write_first_state(&pr->doors->fs, pass->config, &n, &p);
+		r = pass->goal ? 0 : write_first_state(pr->fs, pass->config, &n, &p);
 		if (r >= 0)
 			r = apply_some(ap, &n, &p);
 	}
@@ -669,45 +674,50 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	}
 	if (pass->on_wait_for)
 		pass->on_wait_for(pass->userdata, apply_oldest(ap));
-	apply_wait(ap, &n, pr->is_settled ? UINT64_MAX : pass->settled_usec);
+	apply_wait(ap, &n, pr->view.is_settled ? UINT64_MAX : pass->settled_usec);
 	return 0;
 }
 
 /* Rounds of plan and apply, until there is nothing to do that was not tried. */
-static int run_rounds(struct doors *d, const struct pass *pass, struct pass_result *ret)
+int run_rounds(const struct world *w, const struct pass *pass, struct pass_result *ret)
 {
 	_cleanup_(boot_notes_done) struct boot_notes notes = {};
 	/* Who asks by hand wants it now, however often somebody undid it. */
 	_cleanup_(plan_done) struct plan tried = { .is_asked = !pass->is_service || pass->is_first,
 						   .is_first = pass->is_first };
-	struct progress progress = { .doors = d, .pass = pass, .tried = &tried, .notes = &notes };
+	struct progress progress = { .view = { w, pass, pass->config, &tried, false },
+				     .fs = &w->doors->fs,
+				     .pass = pass,
+				     .tried = &tried,
+				     .notes = &notes };
 	const struct apply_hooks hooks = { on_start, on_end, recheck, &progress };
-	_cleanup_(apply_done) struct apply ap = { .doors = d, .hooks = &hooks };
-	const uint64_t started_usec = now_usec();
+	_cleanup_(apply_done) struct apply ap = { .world = w, .hooks = &hooks };
+	const uint64_t started_usec = now(w);
 	int r = 0;
 
 	for (uint32_t round = 0; r == 0; round++) {
 		r = run_round(&progress, &ap, round, ret);
-		count_steps(started_usec, &tried);
+		count_steps(w, started_usec, &tried);
 	}
 	return MIN(r, 0);
 }
 
-int run_pass(struct doors *d, const struct pass *pass, struct pass_result *ret)
+int run_pass(const struct world *w, const struct pass *pass, struct pass_result *ret)
 {
+	const struct fs *fs = &w->doors->fs;
 	_cleanup_(closep) int lock_fd = -EBADF;
 	struct pass_result result = {};
 	int r;
 
-	lock_fd = run_lock(&d->fs, pass);
+	lock_fd = run_lock(fs, pass);
 	if (lock_fd < 0)
 		return log_error_errno(lock_fd, "/" LOCK_PATH);
 
-	r = pass->is_kept ? save_last_good(&d->fs, pass->config) : 0;
+	r = pass->is_kept ? save_last_good(fs, pass->config) : 0;
 	if (r < 0 && pass->is_first) /* "/var" may be read-only or not there yet */
 		log_warning_errno(r, "/" LAST_GOOD_PATH ": not kept");
 
-	r = run_rounds(d, pass, &result);
+	r = run_rounds(w, pass, &result);
 	if (r < 0)
 		return r;
 

@@ -6,10 +6,22 @@
 #pragma once
 
 #include "doors/doors.h"
-#include "model/plan.h"
+#include "model/world.h"
+
+struct pass;
+
+/* What a pass is for, where it is not what the configuration asks for: revert.c has one. */
+struct goal {
+	/* The steps to it. @tried: what this pass tried before. Return: 0 or -errno. */
+	int (*make_plan)(const struct pass *pass, const struct node *n, const struct plan *tried,
+			 struct plan *ret);
+	/* Nothing is left of @p that was not tried. Return: 0 or -errno, of the pass. */
+	int (*conclude)(const struct pass *pass, const struct plan *p);
+};
 
 /* What a pass is told, beside the configuration. */
 struct pass {
+	const struct goal *goal; /* NULL: what the configuration asks for */
 	const struct config *config;
 	bool is_settled;       /* ReadyTimeoutSec= is over */
 	uint64_t settled_usec; /* CLOCK_MONOTONIC: it is then; 0: it never is in this pass */
@@ -89,7 +101,9 @@ int run_plan(struct doors *d, const struct config *c, bool is_settled, struct pl
 int run_lock(const struct fs *fs, const struct pass *pass);
 
 /* A whole pass under the lock of the service (/run/rdma-provision/lock). Live roots only. */
-int run_pass(struct doors *d, const struct pass *pass, struct pass_result *ret);
+int run_pass(const struct world *w, const struct pass *pass, struct pass_result *ret);
+/* The loop alone: the caller has the lock. */
+int run_rounds(const struct world *w, const struct pass *pass, struct pass_result *ret);
 
 /*
  * For when no pass tells: they fail, or the time is over while one goes on. The last state becomes

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "doors/events.h"
 #include "doors/uevent.h"
+#include "live.h"
 #include "model/paths.h"
 #include "report/report.h"
 #include "worker.h"
@@ -500,6 +501,7 @@ static void on_start(void *userdata _unused_, const struct action *a,
 static int start_pass(struct watch *w)
 {
 	struct pass pass = make_pass(w);
+	struct world world;
 	int r;
 
 	w->storm_usec = 0;
@@ -518,7 +520,8 @@ static int start_pass(struct watch *w)
 
 	w->n_ibdevs_known = w->uevents.n_ibdevs;
 	pass.on_start = on_start;
-	r = run_pass(w->doors, &pass, &w->result);
+	world = live_world(w->doors);
+	r = run_pass(&world, &pass, &w->result);
 	return r < 0 ? r : on_result(w);
 }
 
@@ -856,6 +859,7 @@ int watch_apply(struct doors *d, const struct config *c, const char *file)
 			   .started_usec = now_usec(),
 			   .is_first = true,
 			   .look_usec = LOOK_FIRST_USEC };
+	const struct world world = live_world(d);
 	struct pass pass;
 	int r;
 
@@ -865,7 +869,7 @@ int watch_apply(struct doors *d, const struct config *c, const char *file)
 	pass.on_start = on_start;
 
 	/* A finished node is told by one look, without subscribing to anything. */
-	r = run_pass(d, &pass, &w.result);
+	r = run_pass(&world, &pass, &w.result);
 	if (r < 0)
 		return r;
 	w.is_first = false;

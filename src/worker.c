@@ -2,6 +2,7 @@
 #include "worker.h"
 
 #include "base/log.h"
+#include "live.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -96,13 +97,15 @@ static void on_looked(void *userdata, bool is_ready)
 static int work(const struct pass *pass, struct pass_result *ret)
 {
 	struct doors d = {};
+	struct world w;
 	int r;
 
 	r = run_open(NULL, &d);
 	if (r < 0)
 		return r;
 	d.is_service = true;
-	r = run_pass(&d, pass, ret);
+	w = live_world(&d);
+	r = run_pass(&w, pass, ret);
 	run_close(&d);
 	return r;
 }

@@ -16,6 +16,7 @@
 #include "../src/apply/apply.h"
 #include "../src/apply/module.h"
 #include "../src/doors/build-id.h"
+#include "../src/live.h"
 #include "../src/model/paths.h"
 #include "../src/observe/plugin.h"
 #include "tree.h"
@@ -47,6 +48,21 @@ static int remove_place(void **state)
 	modules_done(&place->doors.modules);
 	tree_remove(&place->tree);
 	return 0;
+}
+
+/* All of a plan, up to an action that gets stuck. Return: how many were tried, or -ENOMEM. */
+static int apply_plan(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
+		      struct plan *p)
+{
+	const struct world world = live_world(d);
+	_cleanup_(apply_done) struct apply ap = { .world = &world,
+						  .hooks = hooks,
+						  .grace_usec = UINT64_MAX / 2 };
+	int r = apply_some(&ap, n, p);
+
+	while (apply_is_busy(&ap))
+		apply_wait(&ap, n, UINT64_MAX);
+	return r;
 }
 
 /* What the hooks were asked, and what they say. */
@@ -484,7 +500,8 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct action ended = {};
 	const struct apply_hooks hooks = { note_nothing, keep_end, NULL, &ended };
-	struct apply ap = { .doors = &place->doors, .hooks = &hooks };
+	const struct world world = live_world(&place->doors);
+	struct apply ap = { .world = &world, .hooks = &hooks };
 
 	tree_file(t, "sys/bus/pci/devices/0000:51:00.0/virtfn0", "");
 	tree_file(t, "sys/bus/pci/devices/0000:51:00.0/virtfn1", "");
@@ -560,7 +577,8 @@ static void a_bind_that_outlives_its_plan_does_not_stop_its_pf(void **state)
 	struct plan next = { .actions = again, .n_actions = 3 };
 	int ends[2];
 	const struct apply_hooks hooks = { hold_first, note_no_end, NULL, &ends[0] };
-	struct apply ap = { .doors = &place->doors, .hooks = &hooks };
+	const struct world world = live_world(&place->doors);
+	struct apply ap = { .world = &world, .hooks = &hooks };
 
 	tree_file(t, "sys/bus/pci/drivers_probe", "");
 	tree_link(t, "sys/bus/pci/devices/0000:61:00.1/driver", "../../drivers/mlx5_core");

@@ -209,6 +209,11 @@ static struct lane *find_lane(struct apply *ap, const struct action *a)
 	return l;
 }
 
+static uint64_t now(const struct apply *ap)
+{
+	return ap->world->now_usec(ap->world->userdata);
+}
+
 bool apply_is_busy(const struct apply *ap)
 {
 	for (size_t i = 0; i < ap->n_lanes; i++)
@@ -254,7 +259,7 @@ static void take_plan(struct apply *ap, const struct node *n, struct plan *p)
 	for (size_t i = 0; i < ap->n_lanes; i++) {
 		ap->lanes[i].is_old = ap->lanes[i].is_busy;
 		if (!ap->lanes[i].is_busy)
-			child_done(&ap->lanes[i].child);
+			ap->world->finish(ap->world->userdata, &ap->lanes[i].child);
 	}
 }
 
@@ -262,7 +267,7 @@ static void end_action(struct apply *ap, struct action *a)
 {
 	a->is_running = false;
 	a->is_done = true;
-	a->is_gone = a->result < 0 && is_gone(ap->doors, ap->node, a);
+	a->is_gone = a->result < 0 && is_gone(ap->world->doors, ap->node, a);
 	ap->hooks->on_end(ap->hooks->userdata, a);
 }
 
@@ -278,14 +283,14 @@ static bool begin_action(struct apply *ap, struct lane *l, size_t i)
 	hooks->on_start(hooks->userdata, a, deadline_of(a));
 	ap->n_tried++;
 	if (a->result >= 0) {
-		l->job = (struct job){ .work = { .doors = ap->doors,
+		l->job = (struct job){ .work = { .doors = ap->world->doors,
 						 .node = ap->node,
 						 .plan = ap->plan,
 						 .rules = ap->plan->rules,
 						 .lock = ap->lock } };
 		l->child.call = run_job;
 		l->child.userdata = &l->job;
-		a->result = child_begin(&l->child, i);
+		a->result = ap->world->begin(ap->world->userdata, &l->child, i);
 	}
 	if (a->result < 0) {
 		end_action(ap, a);
@@ -295,7 +300,7 @@ static bool begin_action(struct apply *ap, struct lane *l, size_t i)
 	l->action = *a;
 	l->i = i;
 	l->is_busy = true;
-	l->begun_usec = now_usec();
+	l->begun_usec = now(ap);
 	l->until_usec = l->begun_usec + deadline_of(a);
 	return true;
 }
@@ -306,8 +311,9 @@ static void end_lane(struct apply *ap, struct lane *l)
 	struct action *a = l->is_old ? &l->action : &ap->plan->actions[l->i];
 	const uint32_t pid = (uint32_t)l->child.pid;
 
-	a->result = child_end(&l->child, l->until_usec, a->error, sizeof(a->error));
-	a->took_usec = now_usec() - l->begun_usec;
+	a->result = ap->world->end(ap->world->userdata, &l->child, l->until_usec, a->error,
+				   sizeof(a->error));
+	a->took_usec = now(ap) - l->begun_usec;
 	if (a->result == -ETIMEDOUT)
 		a->pid = pid;
 	l->is_busy = false;
@@ -328,7 +334,7 @@ static void join_plan(struct apply *ap, struct lane *l)
 	    is_bad_bind(ended))
 		return;
 	l->is_old = false;
-	child_done(&l->child);
+	ap->world->finish(ap->world->userdata, &l->child);
 	for (size_t i = 0; i < ap->plan->n_actions; i++) {
 		struct action *a = &ap->plan->actions[i];
 
@@ -398,7 +404,7 @@ static struct lane *wait_lane(struct apply *ap, uint64_t until_usec)
 		is_quiet = is_quiet && (!ap->lanes[i].is_busy || ap->lanes[i].is_old ||
 					streq(ap->lanes[i].name, BESIDE));
 	for (;;) {
-		const uint64_t now = now_usec();
+		const uint64_t now_usec = now(ap);
 		uint64_t end = until_usec;
 
 		for (size_t i = 0; i < ap->n_lanes; i++) {
@@ -409,18 +415,16 @@ static struct lane *wait_lane(struct apply *ap, uint64_t until_usec)
 			if (is_meant)
 				end = MIN(end, l->until_usec);
 		}
-		if (poll(fds, ap->n_lanes,
-			 end > now ? (int)MIN((end - now) / USEC_PER_MSEC + 1, UINT64_C(3600000))
-				   : 0) > 0)
+		if (ap->world->wait(ap->world->userdata, fds, ap->n_lanes, end) > 0)
 			for (size_t i = 0; i < ap->n_lanes; i++)
 				if (fds[i].revents) {
 					ap->lanes[i].until_usec = UINT64_MAX;
 					return &ap->lanes[i];
 				}
 		for (size_t i = 0; i < ap->n_lanes; i++)
-			if (fds[i].fd >= 0 && ap->lanes[i].until_usec <= now)
+			if (fds[i].fd >= 0 && ap->lanes[i].until_usec <= now_usec)
 				return &ap->lanes[i];
-		if (until_usec <= now)
+		if (until_usec <= now_usec)
 			return NULL;
 	}
 }
@@ -456,7 +460,7 @@ int apply_some(struct apply *ap, const struct node *n, struct plan *p)
 		/* A lane that is free waits for another look, and those that are free soon for the
 		 * same one. */
 		if (look_usec == UINT64_MAX && ended < ap->n_lanes && !ap->lanes[ended].is_busy)
-			look_usec = now_usec() + ap->grace_usec;
+			look_usec = now(ap) + ap->grace_usec;
 		l = wait_lane(ap, look_usec);
 		if (!l)
 			return ap->n_tried;
@@ -482,25 +486,12 @@ void apply_done(struct apply *ap)
 {
 	for (size_t i = 0; i < ap->n_lanes; i++) {
 		if (ap->lanes[i].is_busy)
-			child_leave(&ap->lanes[i].child);
-		child_done(&ap->lanes[i].child);
+			ap->world->leave(ap->world->userdata, &ap->lanes[i].child);
+		ap->world->finish(ap->world->userdata, &ap->lanes[i].child);
 	}
 	free(ap->lanes);
 	free(ap->fds);
 	if (ap->lock > 0)
 		close(ap->lock);
 	*ap = (struct apply){};
-}
-
-int apply_plan(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
-	       struct plan *p)
-{
-	_cleanup_(apply_done) struct apply ap = { .doors = d,
-						  .hooks = hooks,
-						  .grace_usec = UINT64_MAX / 2 };
-	int r = apply_some(&ap, n, p);
-
-	while (apply_is_busy(&ap))
-		apply_wait(&ap, n, UINT64_MAX);
-	return r;
 }

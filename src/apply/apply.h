@@ -14,7 +14,7 @@
 #pragma once
 
 #include "../doors/doors.h"
-#include "../model/plan.h"
+#include "../model/world.h"
 
 /* What the verbs get beside their action. */
 struct work {
@@ -41,7 +41,7 @@ struct apply_hooks {
 
 /* What goes on over several plans. */
 struct apply {
-	struct doors *doors;
+	const struct world *world;
 	const struct apply_hooks *hooks;
 	/* How long a lane that is free waits for the others: as long as another look takes. */
 	uint64_t grace_usec;
@@ -74,10 +74,6 @@ const struct action *apply_oldest(const struct apply *ap); /* that goes on; NULL
 /* Ends the first that is over, if one is before @until_usec. */
 void apply_wait(struct apply *ap, const struct node *n, uint64_t until_usec);
 void apply_done(struct apply *ap);
-
-/* All of it, up to one that gets stuck. Return: how many were tried, or -ENOMEM. */
-int apply_plan(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
-	       struct plan *p);
 
 /*
  * For the helper that may write below /etc: writes the file of [Output] NCCL=, or removes one of

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * World: all that the loop (run.c) and the runner of its plans (apply.c) see of a node.
+ *
+ * live.h is the one behind which there is a kernel; tests/sim has another, with a model of a kernel
+ * and a clock of its own.
+ */
+#pragma once
+
+#include "config.h"
+#include "node.h"
+#include "plan.h"
+
+struct child;
+struct doors;
+struct pollfd;
+
+/* Facts that are too dear for each look: asked for when a plan depends on them, in this order. */
+enum question {
+	QUESTION_USERS,   /* who uses what: needs_users() */
+	QUESTION_MANAGER, /* what systemd has loaded of the kubelet's unit: needs_manager() */
+	QUESTION_VERBS,   /* can libibverbs open what is handed out? */
+	QUESTION_LOOKUPS, /* by which netdev would a packet leave? */
+	_QUESTION_N
+};
+
+struct world {
+	/* What the verbs work with. Memory (state.json, the ledger, boots) is below its fs. */
+	struct doors *doors;
+
+	/* Clock: CLOCK_MONOTONIC, and seconds since 1970. */
+	uint64_t (*now_usec)(void *userdata);
+	int64_t (*time_sec)(void *userdata);
+
+	/*
+	 * Observe: the node as it is now, with what is remembered, what this pass tried and the
+	 * files that @c names. Return: 0 or -errno; release @ret with node_done().
+	 */
+	int (*look)(void *userdata, const struct config *c, const struct plan *tried,
+		    struct node *ret);
+	/* Return: 1 when @n has facts that it had not, so that @p may be another one; 0 or -errno.
+	 */
+	int (*answer)(void *userdata, enum question q, const struct plan *p, struct node *n);
+
+	/* Apply: child_begin(), child_end(), child_done() and child_leave() of doors/child.h. */
+	int (*begin)(void *userdata, struct child *c, size_t i);
+	int (*end)(void *userdata, struct child *c, uint64_t until_usec, char *ret_error,
+		   size_t size);
+	void (*finish)(void *userdata, struct child *c);
+	void (*leave)(void *userdata, struct child *c);
+	/* Wait: poll() of what was begun, until now_usec() is @until_usec. */
+	int (*wait)(void *userdata, struct pollfd *fds, size_t n, uint64_t until_usec);
+
+	void *userdata;
+};
