@@ -5,7 +5,6 @@
 #include "config/problem.h"
 #include "model/paths.h"
 #include "model/wanted.h"
-#include "observe/initramfs.h"
 #include "observe/modprobe.h"
 #include "output/modprobe.h"
 
@@ -88,36 +87,6 @@ static void tell_smc(const struct node *n)
 	}
 }
 
-static void tell_initramfs(const struct fs *fs, const struct node *n, const char *module)
-{
-	struct initramfs image;
-	const char *run;
-
-	observe_initramfs(fs, n, module, &image);
-	run = image.command
-		      ? image.command
-		      : "\"dracut --force --regenerate-all\" or \"update-initramfs -u -k all\"";
-	switch (image.answer) {
-	case INITRAMFS_HAS:
-		log_warning("The initramfs has %s (%s), with the options of the day it was made: "
-			    "run %s in the image",
-			    module, image.where, run);
-		break;
-	case INITRAMFS_UNKNOWN:
-		log_info("The initramfs is compressed, so whether it has %s cannot be told here: "
-			 "unless it is known not to have it, run %s in the image",
-			 module, run);
-		break;
-	case INITRAMFS_HAS_NOT:
-		log_info("The initramfs does not have %s: nothing has to be done about it", module);
-		break;
-	default:
-		log_info("There is no initramfs in /boot: if there is one elsewhere, or was one "
-			 "made before now, that has %s, run %s in the image",
-			 module, run);
-	}
-}
-
 static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct wanted *w)
 {
 	_cleanup_(node_done) struct node n = {};
@@ -130,9 +99,6 @@ static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct w
 		tell_contrary(&n, &w->options[i]);
 	if (mode == DRIVER_MODE_OFED)
 		tell_smc(&n);
-	for (size_t i = 0; i < w->n_options; i++)
-		if (i == 0 || !streq(w->options[i - 1].module, w->options[i].module))
-			tell_initramfs(fs, &n, w->options[i].module);
 }
 
 static int remove_baked(const struct fs *fs)
@@ -174,6 +140,10 @@ int bake(const struct doors *d, const struct config *c)
 		return fail(r);
 	log_line(r > 0 ? LOG_LEVEL_NOTICE : LOG_LEVEL_INFO, "/" MODPROBE_BAKED_PATH ": %s",
 		 r > 0 ? "written" : "is as it should be");
+	log_info("/" MODPROBE_BAKED_PATH
+		 ": an initramfs that has one of these modules keeps the options of the day it was "
+		 "made: run \"update-initramfs -u -k all\" or \"dracut --force "
+		 "--regenerate-all\" in the image");
 	tell_rest(&d->fs, c->driver.mode, &w);
 	return 0;
 }

@@ -11,8 +11,8 @@
 /*
  * Writes /etc/modprobe.d/zz-rdma-provision.conf below the root, as "early" would write it to /run;
  * or removes it, when nothing is asked for. Mode=auto is told by the machine that boots, so of that
- * nothing is written. Then tells in the log what is contrary to it, with file and line, and what
- * has to be done about an initramfs.
+ * nothing is written. Then tells in the log what is contrary to it, with file and line, and how an
+ * initramfs is rebuilt.
  *
  * Return: 0; -EEXIST when a file of that name is somebody else's; or another -errno of the file.
  */

@@ -100,7 +100,7 @@ static const struct {
 	  "start or reload. Exit code: 0 all is taken back, 1 not.\n" },
 	{ "bake", "", "image build: write the module options into modprobe.d of the image",
 	  command_bake, TAKES_ROOT | TAKES_CONFIG | TAKES_UNDO,
-	  "Tells what is contrary to them, and whether an initramfs has to be made anew.\n"
+	  "Names lines that are contrary to them, and how an initramfs is rebuilt.\n"
 	  "Exit code: 0, or 1 when the file cannot be written.\n" },
 	{ "nccl-env", "", "print the NCCL settings for the RDMA devices that are seen here",
 	  command_nccl_env, TAKES_ROOT | TAKES_NCCL,

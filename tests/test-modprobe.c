@@ -15,7 +15,6 @@
 #include "../src/bake.h"
 #include "../src/early.h"
 #include "../src/model/paths.h"
-#include "../src/observe/initramfs.h"
 #include "../src/observe/modprobe.h"
 #include "../src/output/modprobe.h"
 
@@ -535,38 +534,6 @@ static void bake_leaves_files_of_others_alone(_unused_ void **state)
 	assert_content(MODPROBE_BAKED_PATH, HEAD ERDMA "compat_mode=Y\n");
 }
 
-/* One member of a cpio archive; @size bytes of its file are blanks. */
-static size_t add_member(char *archive, size_t at, const char *name, uint32_t size)
-{
-	int n = snprintf(archive + at, 128 + strlen(name) + 1,
-			 "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%s", 1, 0100644,
-			 0, 0, 1, 0, size, 0, 0, 0, 0, (unsigned)strlen(name) + 1, 0, name);
-
-	at += (size_t)n + 1;
-	for (; at % 4; at++)
-		archive[at] = '\0';
-	memset(archive + at, ' ', size);
-	for (at += size; at % 4; at++)
-		archive[at] = '\0';
-	return at;
-}
-
-static void put_image(const char *path, const char *member, const char *tail)
-{
-	static char archive[16384];
-	size_t n = 0;
-
-	memset(archive, 0, sizeof(archive));
-	n = add_member(archive, n, "kernel/x86/microcode/GenuineIntel.bin", 333);
-	n = add_member(archive, n, "TRAILER!!!", 0);
-	n = (n + 511) & ~(size_t)511;
-	n = add_member(archive, n, member, 5);
-	n = add_member(archive, n, "TRAILER!!!", 0);
-	n = (n + 511) & ~(size_t)511;
-	memcpy(archive + n, tail, strlen(tail));
-	put_bytes(path, archive, n + strlen(tail));
-}
-
 static void said_by_bake(enum driver_mode mode, char *ret, size_t size)
 {
 	struct config c = { .driver.mode = mode };
@@ -587,122 +554,30 @@ static void said_by_bake(enum driver_mode mode, char *ret, size_t size)
 static void bake_names_who_loads_smc_and_what_to_run(_unused_ void **state)
 {
 	static const char both[] =
-		"\"dracut --force --regenerate-all\" or \"update-initramfs -u -k all\"";
+		"run \"update-initramfs -u -k all\" or \"dracut --force --regenerate-all\" in";
 	static const struct {
 		enum driver_mode mode;
 		const char *path, *text; /* one more file */
-		bool has_image;          /* a compressed one */
 		const char *said, *unsaid;
 	} rows[] = {
-		{ DRIVER_MODE_OFED, "etc/modules-load.d/smc.conf", "# x\nsmc\n", false,
+		{ DRIVER_MODE_OFED, "etc/modules-load.d/smc.conf", "# x\nsmc\n",
 		  "/etc/modules-load.d/smc.conf:2: loads smc", "zzz" },
-		{ DRIVER_MODE_OFED, "proc/cmdline", "modules_load=a,smc", false,
+		{ DRIVER_MODE_OFED, "proc/cmdline", "modules_load=a,smc",
 		  "modules_load= on the kernel command line loads smc", "zzz" },
-		{ DRIVER_MODE_COMPAT, "etc/modules-load.d/smc.conf", "smc\n", false, both,
-		  "loads smc" },
-		{ DRIVER_MODE_COMPAT, "usr/bin/dracut", "", false,
-		  "run dracut --force --regenerate-all in", "update-initramfs" },
-		{ DRIVER_MODE_COMPAT, "usr/sbin/update-initramfs", "", true,
-		  "run update-initramfs -u -k all in", "dracut" },
-		{ DRIVER_MODE_COMPAT, "x", "", true, both, "zzz" },
+		{ DRIVER_MODE_COMPAT, "etc/modules-load.d/smc.conf", "smc\n", both, "loads smc" },
+		{ DRIVER_MODE_COMPAT, "x", "", both, "zzz" },
+		{ DRIVER_MODE_COMPAT, MODPROBE_BAKED_PATH, HEAD ERDMA "compat_mode=Y\n", both,
+		  "written" },
 	};
 	char text[4096];
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		empty_root(NULL);
 		put(rows[i].path, rows[i].text);
-		if (rows[i].has_image)
-			put_image("boot/initrd.img-6.8.0", "etc/motd", "\x28\xb5\x2f\xfd garbage");
 		said_by_bake(rows[i].mode, text, sizeof(text));
 		if (!strstr(text, rows[i].said) || strstr(text, rows[i].unsaid))
 			fail_msg("%zu: %s", i, text);
 	}
-}
-
-static void a_recipe_of_many_lines_takes_no_long_time(_unused_ void **state)
-{
-	const size_t size = (size_t)1 << 20;
-	_cleanup_(freep) char *text = malloc(size);
-	struct initramfs found;
-	struct node n = {};
-
-	assert_non_null(text);
-	for (size_t i = 0; i < size; i += 2)
-		memcpy(text + i, "a\n", 2);
-	put_bytes("etc/initramfs-tools/modules", text, size);
-	put("boot/initrd.img-6.1", "nothing that can be read");
-	alarm(5);
-	observe_initramfs(&fs, &n, "erdma", &found);
-	alarm(0);
-	assert_int_not_equal(found.answer, INITRAMFS_HAS);
-}
-
-static void an_initramfs_is_judged_by_what_can_be_read_of_it(_unused_ void **state)
-{
-	static const char zstd[] = "\x28\xb5\x2f\xfd garbage";
-	static const struct {
-		const char *member, *tail; /* of the image; NULL: there is none */
-		const char *path, *text;   /* one more file */
-		enum initramfs_answer answer;
-		const char *where, *command;
-	} cases[] = {
-		{ NULL, NULL, "usr/sbin/update-initramfs", "", INITRAMFS_NONE, "",
-		  "update-initramfs -u -k all" },
-		{ "usr/lib/modules/6.8.0/extra/erdma.ko.zst", zstd, "x", "", INITRAMFS_HAS,
-		  "/boot/initrd.img-6.8.0", NULL },
-		{ "lib/modules/6.8.0/ib-core.ko", zstd, "x", "", INITRAMFS_UNKNOWN, "", NULL },
-		{ "etc/erdma.konf", "", "x", "", INITRAMFS_HAS_NOT, "", NULL },
-		{ "etc/motd", zstd, "etc/initramfs-tools/modules", "# erdma\nraid1\n erdma\n",
-		  INITRAMFS_HAS, "/etc/initramfs-tools/modules:3", NULL },
-		{ "etc/motd", zstd, "etc/initramfs-tools/modules", "# erdma\nerdma_x\n",
-		  INITRAMFS_UNKNOWN, "", NULL },
-		{ "etc/motd", zstd, "etc/dracut.conf.d/x.conf", "add_drivers+=\" erdma \"\n",
-		  INITRAMFS_HAS, "/etc/dracut.conf.d/x.conf:1", "dracut --force --regenerate-all" },
-		{ "etc/motd", zstd, "etc/dracut.conf.d/x.conf", "omit_drivers+=\" erdma \"\n",
-		  INITRAMFS_UNKNOWN, "", "dracut --force --regenerate-all" },
-		{ "etc/motd", zstd, "etc/modules-load.d/erdma.conf", "ib_core\nerdma\n",
-		  INITRAMFS_HAS, "/etc/modules-load.d/erdma.conf:2",
-		  "dracut --force --regenerate-all" },
-		/* an image that was seen to its end is right against any recipe */
-		{ "etc/motd", "", "etc/modules-load.d/erdma.conf", "erdma\n", INITRAMFS_HAS_NOT, "",
-		  "dracut --force --regenerate-all" },
-	};
-
-	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-		_cleanup_(node_done) struct node n = {};
-		struct initramfs image;
-
-		empty_root(NULL);
-		if (cases[i].member)
-			put_image("boot/initrd.img-6.8.0", cases[i].member, cases[i].tail);
-		put(cases[i].path, cases[i].text);
-		if (cases[i].command && is_prefix(cases[i].command, "dracut"))
-			put("usr/bin/dracut", "");
-		assert_int_equal(observe_options(&fs, &n), 0);
-		observe_initramfs(&fs, &n, "erdma", &image);
-		assert_int_equal(image.answer, cases[i].answer);
-		assert_string_equal(image.where, cases[i].where);
-		assert_true((image.command == NULL) == (cases[i].command == NULL));
-		if (image.command)
-			assert_string_equal(image.command, cases[i].command);
-	}
-}
-
-static void several_images_are_as_good_as_the_worst(_unused_ void **state)
-{
-	struct node n = {};
-	struct initramfs image;
-
-	put_image("boot/initrd.img-1", "etc/motd", "");
-	put("boot/initrd.img-2", "070701zzzz");
-	put("boot/initrd.img-3", "");
-	put("boot/vmlinuz", "");
-	observe_initramfs(&fs, &n, "erdma", &image);
-	assert_int_equal(image.answer, INITRAMFS_UNKNOWN);
-	put_image("boot/initramfs-4.img", "extra/erdma.ko.xz", "");
-	observe_initramfs(&fs, &n, "erdma", &image);
-	assert_int_equal(image.answer, INITRAMFS_HAS);
-	assert_string_equal(image.where, "/boot/initramfs-4.img");
 }
 
 static void on_copy(void *userdata, enum record_kind kind, const char *path, const char *data,
@@ -797,9 +672,6 @@ int main(void)
 		TEST(bake_is_idempotent_and_can_be_undone),
 		TEST(bake_leaves_files_of_others_alone),
 		TEST(bake_names_who_loads_smc_and_what_to_run),
-		TEST(a_recipe_of_many_lines_takes_no_long_time),
-		TEST(an_initramfs_is_judged_by_what_can_be_read_of_it),
-		TEST(several_images_are_as_good_as_the_worst),
 		TEST(a_capture_has_the_modules_that_are_looked_at_and_no_comments),
 	};
 

@@ -12,7 +12,6 @@
 
 #include "../../src/base/log.h"
 #include "../../src/config/config.h"
-#include "../../src/observe/initramfs.h"
 #include "../../src/observe/kubelet.h"
 #include "../../src/observe/limits.h"
 #include "../../src/observe/modprobe.h"
@@ -81,15 +80,6 @@ static int see_plugin(const struct fs *fs)
 	struct config c = { .plugin.config_file = "/etc/plugin", .plugin.manifest = "/etc/plugin" };
 
 	return observe_plugin(fs, &c, &n);
-}
-
-static int see_initramfs(const struct fs *fs)
-{
-	struct initramfs found;
-	struct node n = {};
-
-	observe_initramfs(fs, &n, "erdma", &found);
-	return 0;
 }
 
 static int see_cgroup(const struct fs *fs)
@@ -435,11 +425,6 @@ static const struct format {
 	  conf_words,
 	  { { "run/systemd/netif/state", "" } } },
 	{ "system.conf", "etc/systemd/system.conf", see_limits, conf_words, {} },
-	{ "initramfs-modules",
-	  "etc/initramfs-tools/modules",
-	  see_initramfs,
-	  load_words,
-	  { { "boot/initrd.img-6.1", "x" } } },
 	{ "modprobe.d", "etc/modprobe.d/x.conf", see_options, modprobe_words, {} },
 	{ "modules-load.d", "etc/modules-load.d/x.conf", see_options, load_words, {} },
 	{ "cmdline", "proc/cmdline", see_options, cmdline_words, {} },
