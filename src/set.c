@@ -3,13 +3,13 @@
 
 #include "base/log.h"
 #include "config/config.h"
-#include "config/dropin.h"
+#include "config/pairs.h"
 #include "model/paths.h"
 #include "preset.h"
 
 #define HEADER                                                                                     \
-	"# Written by \"rdma-provision set\"; change it with \"rdma-provision set\" and "          \
-	"\"unset\", or by hand."
+	"# Written whole by \"rdma-provision set\" and \"unset\": they keep keys that were added " \
+	"by hand, but no comments."
 #define SECTION_MAX     50 /* as the reader takes it */
 #define LOCK_LIMIT_USEC (30 * USEC_PER_SEC)
 
@@ -27,9 +27,9 @@ struct change {
 
 	char *old; /* owned; 50-set.conf, NULL: there is none */
 	size_t old_size;
-	struct dropin dropin; /* of it */
-	bool is_edited;
-	char *text; /* owned; the new one, NULL: there will be none */
+	struct pairs pairs; /* what is to be set in it */
+	bool is_changed;    /* it will be written or removed */
+	char *text;         /* owned; the new one, NULL: there will be none */
 	size_t size;
 	struct preset preset;
 
@@ -41,17 +41,11 @@ static void change_done(struct change *c)
 	for (size_t i = 0; i < c->n_items; i++)
 		free(c->items[i].value);
 	free(c->items);
-	dropin_done(&c->dropin);
+	pairs_done(&c->pairs);
 	free(c->old);
 	free(c->text);
 	preset_done(&c->preset);
 	config_files_done(&c->files);
-}
-
-/* Nobody has written anything there: it begins with a line that says who does. */
-static bool is_new_file(const struct change *c)
-{
-	return c->old_size == 0;
 }
 
 /* --- what was asked for --- */
@@ -81,19 +75,35 @@ static bool copy_stripped(char *to, size_t size, const char *from, size_t n)
 	return true;
 }
 
+static bool is_plain_text(const char *text)
+{
+	for (const char *s = text; *s; s++)
+		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
+			return false;
+	return is_utf8(text, strlen(text));
+}
+
 /* Both become part of a file: nothing in them may mean something else there. */
 static bool is_plain(const struct assignment *a)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 				      "0123456789";
 
-	if (!*a->key || a->key[strspn(a->key, letters)] || !*a->section ||
-	    strpbrk(a->section, "[]:;=") || !is_utf8(a->section, strlen(a->section)))
-		return false;
-	for (const char *s = a->section; *s; s++)
-		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
-			return false;
-	return true;
+	return *a->key && !a->key[strspn(a->key, letters)] && *a->section &&
+	       !strpbrk(a->section, "[]:;=") && is_plain_text(a->section);
+}
+
+static int check_value(const struct assignment *a)
+{
+	const size_t n = strlen(a->value);
+	char buf[QUOTED_LEN];
+
+	if (is_plain_text(a->value) && (n == 0 || a->value[n - 1] != '\\'))
+		return 0;
+	log_error("%s.%s=%s: accepted: a value that is one line of UTF-8, without control "
+		  "characters and without a backslash at its end",
+		  a->section, a->key, quoted(a->value, buf));
+	return -EINVAL;
 }
 
 static int parse(const struct set_request *req, const char *argument, struct assignment *ret)
@@ -117,7 +127,7 @@ static int parse(const struct set_request *req, const char *argument, struct ass
 	if (!ret->value)
 		return -ENOMEM;
 	copy_stripped(ret->value, n_value + 1, equals + 1, n_value);
-	return 0;
+	return check_value(ret);
 }
 
 static int parse_all(struct change *c)
@@ -164,19 +174,34 @@ static int read_old(struct change *c)
 	return r;
 }
 
-/* Where the key is set, of all files: the last one is the one in force. Return: 1, 0 or -errno. */
+struct place {
+	const struct config_file *file;
+	struct pairs pairs; /* of it */
+	const struct pair *pair;
+};
+
+static void place_done(struct place *p)
+{
+	pairs_done(&p->pairs);
+}
+
+/* Where the key is set, of all files: the last one is the one in force. Return: 1, 0 or -ENOMEM. */
 static int find_in_force(const struct config_files *files, const struct assignment *a,
-			 const struct config_file **ret_file, struct dropin_place *ret)
+			 struct place *ret)
 {
 	for (size_t i = files->n_items; i > 0; i--) {
 		const struct config_file *f = &files->items[i - 1];
-		int r;
+		_cleanup_(config_errors_done) struct config_errors errors = {};
+		_cleanup_(place_done) struct place p = { .file = f };
 
-		r = f->size > 0 ? dropin_find(f->data, f->size, a->section, a->key, ret) : 0;
-		if (r == 0 || r == -EBADMSG)
+		if (f->size > 0 && pairs_parse(f->path, f->data, f->size, &p.pairs, &errors) < 0)
+			return -ENOMEM;
+		p.pair = pairs_find(&p.pairs, a->section, a->key);
+		if (!p.pair)
 			continue;
-		*ret_file = f;
-		return r;
+		*ret = p;
+		p = (struct place){};
+		return 1;
 	}
 	return 0;
 }
@@ -185,13 +210,12 @@ static int tell_not_set(const struct change *c, const struct assignment *a)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_files_done) struct config_files files = {};
-	_cleanup_(dropin_place_done) struct dropin_place place = {};
-	const struct config_file *file = NULL;
+	_cleanup_(place_done) struct place place = {};
 	int r;
 
 	r = config_files_load(c->fs, NULL, 0, &files, &errors);
 	if (r >= 0)
-		r = find_in_force(&files, a, &file, &place);
+		r = find_in_force(&files, a, &place);
 	if (r < 0)
 		return r;
 	if (r == 0)
@@ -199,126 +223,82 @@ static int tell_not_set(const struct change *c, const struct assignment *a)
 			  a->key);
 	else
 		log_error("%s.%s: is not set in /" SET_PATH ", but in %s:%u: %s", a->section,
-			  a->key, file->path, place.line,
-			  streq(file->path, "/" PRESET_PATH)
+			  a->key, place.file->path, place.pair->line,
+			  streq(place.file->path, "/" PRESET_PATH)
 				  ? "\"set\" overrides it, \"unset --preset\" removes the preset"
 				  : "\"set\" overrides it, only a person removes it there");
 	return -ENOENT;
 }
 
-/* Of the files as they are, for when the edit itself cannot be made. */
-static int tell_malformed(const struct change *c)
+static int parse_old(struct change *c)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
-	_cleanup_(config_done) struct config config = {};
 	int r;
 
-	r = config_load(c->fs, NULL, &config, &errors);
+	if (!c->old)
+		return 0;
+	r = pairs_parse("/" SET_PATH, c->old, c->old_size, &c->pairs, &errors);
 	for (size_t i = 0; i < errors.n_items; i++)
 		log_error("%s", errors.items[i].text);
-	return r < 0 ? r : -EBADMSG;
+	return r < 0 ? r : errors.n_malformed > 0 ? -EBADMSG : 0;
 }
 
-static int tell_twice(const struct change *c, const struct assignment *a)
+static int edit(struct change *c)
 {
-	_cleanup_(dropin_place_done) struct dropin_place place = {};
-	int r;
+	for (size_t i = 0; i < c->n_items; i++) {
+		const struct assignment *a = &c->items[i];
+		int r;
 
-	r = dropin_find(c->old, c->old_size, a->section, a->key, &place);
-	if (r > 0)
-		log_error("/" SET_PATH ":%u: %s= in [%s] is set in line %u already: remove one of "
-			  "them by hand",
-			  place.again, a->key, a->section, place.line);
-	return r < 0 ? r : -EEXIST;
-}
-
-static int tell_edit(const struct change *c, const struct assignment *a, int r)
-{
-	char buf[QUOTED_LEN];
-
-	switch (r) {
-	case -ENOENT:
-		return tell_not_set(c, a);
-	case -EEXIST:
-		return tell_twice(c, a);
-	case -EBADMSG:
-		return tell_malformed(c);
-	case -EINVAL:
-		log_error("%s.%s=%s: accepted: a value that is one line of at most 4000 bytes of "
-			  "UTF-8, without control characters and without a backslash at its end",
-			  a->section, a->key, quoted(a->value ? a->value : "", buf));
-		return r;
-	default:
-		return r;
+		r = a->value ? pairs_set(&c->pairs, a->section, a->key, a->value)
+			     : pairs_unset(&c->pairs, a->section, a->key);
+		if (r == -ENOENT)
+			return tell_not_set(c, a);
+		if (r < 0)
+			return r;
+		c->is_changed = c->is_changed || !a->value || r > 0;
 	}
+	return 0;
 }
 
 static int make_text(struct change *c)
 {
 	int r;
 
-	r = is_new_file(c) ? dropin_open(HEADER "\n", strlen(HEADER "\n"), &c->dropin)
-			   : dropin_open(c->old, c->old_size, &c->dropin);
-	for (size_t i = 0; i < c->n_items && r >= 0; i++) {
-		const struct assignment *a = &c->items[i];
+	if (!c->is_changed || c->pairs.n_items == 0)
+		return 0;
 
-		r = a->value ? dropin_set(&c->dropin, a->section, a->key, a->value)
-			     : dropin_unset(&c->dropin, a->section, a->key);
-		if (r < 0)
-			return tell_edit(c, a, r);
-	}
-	if (r < 0 || dropin_is_bare(&c->dropin, HEADER))
+	r = pairs_text(&c->pairs, HEADER, &c->text, &c->size);
+	if (r < 0 || c->size <= FILE_MAX_BYTES)
 		return r;
-
-	r = dropin_text(&c->dropin, &c->text, &c->size);
-	if (r >= 0 && c->size > FILE_MAX_BYTES) {
-		log_error("/" SET_PATH ": would be too large: accepted: at most %d bytes",
-			  FILE_MAX_BYTES);
-		r = -EFBIG;
-	}
-	return r;
+	log_error("/" SET_PATH ": would be too large: accepted: at most %d bytes", FILE_MAX_BYTES);
+	return -EFBIG;
 }
 
 /* --- is it valid with everything else? --- */
 
-/* Which of the assignments wrote this line, or NULL: a header, or somebody else's line. */
-static const struct assignment *of_line(const struct change *c, unsigned line)
-{
-	for (size_t i = 0; i < c->n_items; i++) {
-		_cleanup_(dropin_place_done) struct dropin_place place = {};
-		const struct assignment *a = &c->items[i];
-
-		if (dropin_find(c->text, c->size, a->section, a->key, &place) > 0 &&
-		    place.line == line)
-			return a;
-	}
-	return NULL;
-}
-
-/* Lines are told as they are in the files that are there. */
+/* Lines of 50-set.conf are those of the file that is there. */
 static void tell_error(const struct change *c, const struct config_error *e)
 {
-	const struct assignment *a;
-	unsigned was;
+	const struct pair *pair = NULL;
 
 	if (c->preset.is_new && is_prefix(e->text, "/" PRESET_PATH ":")) {
 		log_error("%s:%u: %s", c->preset.target, e->line, e->what);
 		return;
 	}
-	if (!c->text || !is_prefix(e->text, "/" SET_PATH ":") || e->line == 0 ||
-	    e->line > c->dropin.n_lines) {
+	if (!c->text || !is_prefix(e->text, "/" SET_PATH ":") || e->line == 0) {
 		log_error("%s", e->text);
 		return;
 	}
 
-	was = c->dropin.lines[e->line - 1].was;
-	a = was == 0 ? of_line(c, e->line) : NULL;
-	if (a && !strstr(e->what, " in [")) /* the section is not told yet */
-		log_error("[%s] %s", a->section, e->what);
-	else if (was == 0)
-		log_error("%s", e->what);
+	for (size_t i = 0; i < c->pairs.n_items && !pair; i++)
+		if (c->pairs.items[i].put == e->line)
+			pair = &c->pairs.items[i];
+	if (pair && pair->line > 0)
+		log_error("/" SET_PATH ":%u: %s", pair->line, e->what);
+	else if (pair && !strstr(e->what, " in [")) /* the section is not told yet */
+		log_error("[%s] %s", pair->section, e->what);
 	else
-		log_error("/" SET_PATH ":%u: %s", was, e->what);
+		log_error("%s", e->what);
 }
 
 static int validate(struct change *c, struct config *ret)
@@ -329,7 +309,7 @@ static int validate(struct change *c, struct config *ret)
 	size_t n = 0;
 	int r;
 
-	if (c->is_edited)
+	if (c->is_changed)
 		drafts[n++] = (struct config_draft){ SET_NAME, c->text, c->size };
 	if (c->req->with_preset)
 		drafts[n++] = (struct config_draft){ PRESET_NAME, c->preset.text, c->preset.size };
@@ -353,44 +333,17 @@ static int validate(struct change *c, struct config *ret)
 
 /* --- writing --- */
 
-static bool is_changed(const struct change *c)
+/* Writes one of the two files as it will be, or as it was. */
+static int put(const struct change *c, bool is_preset, bool is_back)
 {
-	if (!c->is_edited || (!c->text && !c->old))
-		return false;
-	return !c->text || !c->old || c->size != c->old_size ||
-	       memcmp(c->text, c->old, c->size) != 0;
-}
+	const char *text = is_back ? c->old : c->text;
 
-static int put(const struct fs *fs, const char *text, size_t size)
-{
-	return text ? fs_replace(fs, SET_PATH, text, size, 0644) : fs_remove(fs, SET_PATH);
+	if (is_preset)
+		return is_back ? preset_put_back(c->fs, &c->preset)
+			       : preset_write(c->fs, &c->preset);
+	return text ? fs_replace(c->fs, SET_PATH, text, is_back ? c->old_size : c->size, 0644)
+		    : fs_remove(c->fs, SET_PATH);
 }
-
-static int write_keys(const struct change *c)
-{
-	return put(c->fs, c->text, c->size);
-}
-
-static int put_back_keys(const struct change *c)
-{
-	return put(c->fs, c->old, c->old_size);
-}
-
-static int write_preset(const struct change *c)
-{
-	return preset_write(c->fs, &c->preset);
-}
-
-static int put_back_preset(const struct change *c)
-{
-	return preset_put_back(c->fs, &c->preset);
-}
-
-static const struct step {
-	const char *path;
-	int (*write)(const struct change *c), (*put_back)(const struct change *c);
-} keys_step = { SET_PATH, write_keys, put_back_keys },
-  preset_step = { PRESET_PATH, write_preset, put_back_preset };
 
 /* With one of the two files new and the other as it is. */
 static bool is_valid_between(const struct change *c, const struct config_draft *draft)
@@ -419,34 +372,28 @@ static bool is_preset_first(const struct change *c)
  */
 static int write_all(const struct change *c)
 {
-	const struct step *steps[2], *first;
-	size_t n = 0;
-	int r = 0, r_back;
+	static const char *const paths[] = { "/" SET_PATH, "/" PRESET_PATH };
+	const bool is_due[] = { c->is_changed, c->preset.is_new };
+	bool is_preset = is_due[0] && is_due[1] && is_preset_first(c);
 
-	if (is_changed(c))
-		steps[n++] = &keys_step;
-	if (c->preset.is_new)
-		steps[n++] = &preset_step;
-	if (n == 2 && is_preset_first(c))
-		first = steps[0], steps[0] = steps[1], steps[1] = first;
+	for (int i = 0; i < 2; i++, is_preset = !is_preset) {
+		int r = is_due[is_preset] ? put(c, is_preset, false) : 0;
+		int r_back = r < 0 && i > 0 && is_due[!is_preset] ? put(c, !is_preset, true) : 0;
 
-	for (size_t i = 0; i < n; i++) {
-		r = steps[i]->write(c);
 		if (r >= 0)
 			continue;
-		log_error_errno(r, "/%s", steps[i]->path);
-		r_back = i > 0 ? steps[0]->put_back(c) : 0;
+		log_error_errno(r, "%s", paths[is_preset]);
 		if (r_back < 0)
-			log_error_errno(r_back, "/%s: cannot be put back, and is new",
-					steps[0]->path);
+			log_error_errno(r_back, "%s: cannot be put back, and is new",
+					paths[!is_preset]);
 		return r;
 	}
-	return n > 0;
+	return is_due[0] || is_due[1];
 }
 
 static void tell_written(const struct change *c)
 {
-	for (size_t i = 0; i < c->n_items && is_changed(c); i++) {
+	for (size_t i = 0; i < c->n_items && c->is_changed; i++) {
 		const struct assignment *a = &c->items[i];
 		char buf[QUOTED_LEN];
 
@@ -456,7 +403,7 @@ static void tell_written(const struct change *c)
 		else
 			log_notice("/" SET_PATH ": [%s] %s= removed", a->section, a->key);
 	}
-	if (is_changed(c) && !c->text)
+	if (c->is_changed && !c->text)
 		log_notice("/" SET_PATH ": removed, for nothing is set in it");
 	if (c->preset.is_new)
 		log_notice("/" PRESET_PATH ": %s%s", c->preset.text ? "links " : "removed",
@@ -467,21 +414,21 @@ static void tell_written(const struct change *c)
 static int tell_overridden(const struct change *c)
 {
 	for (size_t i = 0; i < c->n_items; i++) {
-		_cleanup_(dropin_place_done) struct dropin_place place = {};
+		_cleanup_(place_done) struct place place = {};
 		const struct assignment *a = &c->items[i];
-		const struct config_file *file = NULL;
 		char buf[QUOTED_LEN];
 		int r;
 
 		if (!a->value)
 			continue;
-		r = find_in_force(&c->files, a, &file, &place);
+		r = find_in_force(&c->files, a, &place);
 		if (r < 0)
 			return r;
-		if (r > 0 && !streq(file->path, "/" SET_PATH) && !streq(place.value, a->value))
+		if (r > 0 && !streq(place.file->path, "/" SET_PATH) &&
+		    !streq(place.pair->value, a->value))
 			log_warning("%s.%s=%s is not in force: %s:%u comes later and says %s=%s",
-				    a->section, a->key, a->value, file->path, place.line, a->key,
-				    quoted(place.value, buf));
+				    a->section, a->key, a->value, place.file->path,
+				    place.pair->line, a->key, quoted(place.pair->value, buf));
 	}
 	return 0;
 }
@@ -537,10 +484,13 @@ static int run(struct change *c, struct set_result *ret)
 	r = parse_all(c);
 	if (r >= 0 && c->req->with_preset)
 		r = preset_find(c->fs, c->req->preset, &c->preset);
-	c->is_edited = c->n_items > 0;
-	if (r >= 0 && c->is_edited)
+	if (r >= 0 && c->n_items > 0)
 		r = read_old(c);
-	if (r >= 0 && c->is_edited)
+	if (r >= 0)
+		r = parse_old(c);
+	if (r >= 0)
+		r = edit(c);
+	if (r >= 0)
 		r = make_text(c);
 	if (r >= 0)
 		r = validate(c, &config);

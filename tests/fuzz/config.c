@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz: the configuration, from one file or several (fuzz.h), and the editor of drop-ins.
+ * Fuzz: the configuration, from one file or several (fuzz.h), and the writer of 50-set.conf.
  *
- * What is accepted can be written in its canonical form, and that is accepted and gives the same
- * form and hash. What dropin_set() leaves has our value and every other key as it was, and a second
- * run changes nothing; dropin_unset() leaves every other key as it was, and ours nowhere.
+ * A configuration that is accepted can be written in its canonical form, and that is accepted and
+ * gives the same form and hash. A file that pairs_text() writes after pairs_set() or pairs_unset()
+ * has the new value, or no value, for that key, and every other key as it was.
  */
 #include "../../src/config/config.h"
-#include "../../src/config/dropin.h"
-#include "../../src/config/reader.h"
+#include "../../src/config/pairs.h"
 #include "fuzz.h"
 
 static void read_again(const struct config *c)
@@ -37,128 +36,54 @@ static void merge(const struct config_files *files)
 		read_again(&c);
 }
 
-/* The keys of a text in their order, but for the one that is edited. */
-struct keys {
-	const char *section, *key;
-	char *others; /* owned */
-	size_t size;
-	FILE *f;
-	char *value; /* owned; of the one */
-	unsigned n;  /* how often that is there */
-};
-
-static void keys_done(struct keys *k)
+/* Every key of @a, but for one, is in @b. */
+static void require_keys(const struct pairs *a, const struct pairs *b, const char *section,
+			 const char *key)
 {
-	if (k->f)
-		fclose(k->f);
-	free(k->others);
-	free(k->value);
-}
+	for (size_t i = 0; i < a->n_items; i++) {
+		const struct pair *p = &a->items[i], *q;
 
-/* How many blanks there are after "Device" means nothing: config.h. */
-static const char *canonical(const char *section, char *buf, size_t size)
-{
-	const char *name = after(section, "Device");
-
-	if (!name || !*name || !strchr(" \t", *name))
-		return section;
-	snprintf(buf, size, "Device %s", name + strspn(name, " \t"));
-	return buf;
-}
-
-static int on_key(void *userdata, const char *section, const char *name, const char *value,
-		  _unused_ unsigned line, _unused_ unsigned last)
-{
-	struct keys *k = userdata;
-	char buf[LINE_MAX_BYTES + 1];
-
-	if (!name)
-		return 0;
-	section = canonical(section, buf, sizeof(buf));
-	if (streq(section, k->section) && streq(name, k->key)) {
-		free(k->value);
-		k->value = strdup(value);
-		require(k->value != NULL);
-		k->n++;
-	} else {
-		fprintf(k->f, "[%s]%s=%s\n", section, name, value);
+		if (!p->key || (streq(p->section, section) && streq(p->key, key)))
+			continue;
+		q = pairs_find(b, p->section, p->key);
+		require(q && streq(p->value, q->value));
 	}
-	return 0;
 }
 
-/* Return: false when the text is malformed. */
-static bool list_keys(const char *text, size_t size, struct keys *k)
+/* @value: NULL to unset. */
+static void edit_key(const char *text, size_t size, const char *section, const char *key,
+		     const char *value)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
-	int r;
-
-	k->f = open_memstream(&k->others, &k->size);
-	require(k->f != NULL);
-	r = reader_parse("/f", text, size, &errors, on_key, k);
-	require(r == 0 || r == -E2BIG);
-	require(fflush(k->f) == 0);
-	return r == 0 && errors.n_malformed == 0;
-}
-
-static char *text_of_lines(const struct dropin *d, size_t *ret_size)
-{
-	char *text = NULL;
-
-	require(dropin_text(d, &text, ret_size) == 0);
-	return text;
-}
-
-static void set(const char *text, size_t size, const char *section, const char *key,
-		const char *value)
-{
-	_cleanup_(keys_done) struct keys before = { section, key }, after = { section, key };
-	_cleanup_(dropin_done) struct dropin d = {}, again = {};
+	_cleanup_(pairs_done) struct pairs before = {}, now = {}, after = {};
 	_cleanup_(freep) char *out = NULL;
-	size_t out_size;
-	bool is_well;
-	int r;
-
-	is_well = list_keys(text, size, &before);
-	require(dropin_open(text, size, &d) == 0);
-	r = dropin_set(&d, section, key, value);
-	out = text_of_lines(&d, &out_size);
-	if (r <= 0) { /* nothing has changed */
-		require(out_size == size && (size == 0 || memcmp(out, text, size) == 0));
-		require(r != 0 || (before.n == 1 && streq(before.value, value)));
-		return;
-	}
-
-	require(is_well && list_keys(out, out_size, &after));
-	require(after.n == 1 && streq(after.value, value));
-	require(streq(before.others, after.others));
-
-	require(dropin_open(out, out_size, &again) == 0);
-	require(dropin_set(&again, section, key, value) == 0);
-}
-
-static void unset(const char *text, size_t size, const char *section, const char *key)
-{
-	_cleanup_(keys_done) struct keys before = { section, key }, after = { section, key };
-	_cleanup_(dropin_done) struct dropin d = {};
-	_cleanup_(freep) char *out = NULL;
+	const struct pair *p;
 	size_t out_size;
 
-	list_keys(text, size, &before);
-	require(dropin_open(text, size, &d) == 0);
-	if (dropin_unset(&d, section, key) < 0)
+	require(pairs_parse("/f", text, size, &before, &errors) == 0);
+	if (errors.n_malformed > 0)
+		return;
+	require(pairs_parse("/f", text, size, &now, &errors) == 0);
+	if (value)
+		require(pairs_set(&now, section, key, value) >= 0);
+	else if (pairs_unset(&now, section, key) < 0)
 		return;
 
-	out = text_of_lines(&d, &out_size);
-	require(list_keys(out, out_size, &after));
-	require(after.n == 0 && streq(before.others, after.others));
+	require(pairs_text(&now, "#", &out, &out_size) == 0);
+	require(pairs_parse("/g", out, out_size, &after, &errors) == 0);
+	require(errors.n_malformed == 0);
+	p = pairs_find(&after, section, key);
+	require(value ? p && streq(p->value, value) : !p);
+	require_keys(&before, &after, section, key);
+	require_keys(&after, &before, section, key);
 }
 
 static void edit(const char *text, size_t size)
 {
-	set(text, size, "Device nic", "Count", "7");
-	set(text, size, "Route", "Metric", "");
-	unset(text, size, "Device nic", "Count");
-	unset(text, size, "Route", "Metric");
+	edit_key(text, size, "Device nic", "Count", "7");
+	edit_key(text, size, "Route", "Metric", "");
+	edit_key(text, size, "Device nic", "Count", NULL);
+	edit_key(text, size, "Route", "Metric", NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

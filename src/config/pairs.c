@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "pairs.h"
+
+#include "reader.h"
+
+#define BLANKS " \t"
+
+struct parser {
+	struct pairs *pairs;
+	const char *file;
+	struct config_errors *errors;
+};
+
+static void pair_done(struct pair *p)
+{
+	free(p->section);
+	free(p->key);
+	free(p->value);
+	*p = (struct pair){};
+}
+
+void pairs_done(struct pairs *p)
+{
+	for (size_t i = 0; i < p->n_items; i++)
+		pair_done(&p->items[i]);
+	free(p->items);
+	*p = (struct pairs){};
+}
+
+/* What is behind "Device" and blanks, or NULL. */
+static const char *device_name(const char *section)
+{
+	const char *name = after(section, "Device");
+
+	return name && strchr(BLANKS, *name) && *name ? name + strspn(name, BLANKS) : NULL;
+}
+
+static char *copy_section(const char *section)
+{
+	const char *name = device_name(section);
+	char *copied;
+
+	return asprintf(&copied, "%s%s", name ? "Device " : "", name ? name : section) < 0 ? NULL
+											   : copied;
+}
+
+static bool is_of(const struct pair *p, const char *section)
+{
+	const char *name = device_name(p->section), *wanted = device_name(section);
+
+	return name && wanted ? streq(name, wanted) : streq(p->section, section);
+}
+
+/* @key: NULL for the header. */
+static struct pair *find(const struct pairs *p, const char *section, const char *key)
+{
+	for (size_t i = 0; i < p->n_items; i++) {
+		struct pair *item = &p->items[i];
+
+		if (is_of(item, section) && (key ? item->key && streq(item->key, key) : !item->key))
+			return item;
+	}
+
+	return NULL;
+}
+
+const struct pair *pairs_find(const struct pairs *p, const char *section, const char *key)
+{
+	return find(p, section, key);
+}
+
+/* @key and @value: NULL for a header. */
+static int add(struct pairs *p, const char *section, const char *key, const char *value,
+	       unsigned line)
+{
+	_cleanup_(pair_done) struct pair pair = {
+		.section = copy_section(section),
+		.key = key ? strdup(key) : NULL,
+		.value = value ? strdup(value) : NULL,
+		.line = line,
+	};
+	struct pair *item;
+
+	if (!pair.section || !pair.key != !key || !pair.value != !value)
+		return -ENOMEM;
+	item = APPEND(p->items, p->n_items);
+	if (!item)
+		return -ENOMEM;
+
+	*item = pair;
+	pair = (struct pair){};
+	return 0;
+}
+
+static int on_key(void *userdata, const char *section, const char *name, const char *value,
+		  unsigned line, unsigned last _unused_)
+{
+	struct parser *parser = userdata;
+	const struct pair *before = find(parser->pairs, section, name);
+
+	if (before && !name)
+		return 0;
+	if (before)
+		return config_errors_add(
+			parser->errors, false, parser->file, line,
+			"%s= in [%s] is set in line %u already: accepted: each key "
+			"once in a section of a file",
+			name, section, before->line);
+	return add(parser->pairs, section, name, value, line);
+}
+
+int pairs_parse(const char *file, const char *text, size_t size, struct pairs *ret,
+		struct config_errors *errors)
+{
+	_cleanup_(pairs_done) struct pairs p = {};
+	struct parser parser = { &p, file, errors };
+	int r;
+
+	r = reader_parse(file, text, size, errors, on_key, &parser);
+	if (r < 0 && r != -E2BIG)
+		return r;
+
+	*ret = p;
+	p = (struct pairs){};
+	return 0;
+}
+
+int pairs_set(struct pairs *p, const char *section, const char *key, const char *value)
+{
+	struct pair *item = find(p, section, key);
+	char *copied;
+	int r;
+
+	if (!item) {
+		r = add(p, section, key, value, 0);
+		return r < 0 ? r : 1;
+	}
+	if (streq(item->value, value))
+		return 0;
+
+	copied = strdup(value);
+	if (!copied)
+		return -ENOMEM;
+	free(item->value);
+	item->value = copied;
+	item->line = 0;
+	return 1;
+}
+
+static void drop(struct pairs *p, struct pair *item)
+{
+	pair_done(item);
+	p->n_items--;
+	/* APPEND() computes the room from the count, and after this there is more than that. */
+	memmove(item, item + 1, (size_t)(p->items + p->n_items - item) * sizeof(*item));
+}
+
+static bool has_keys(const struct pairs *p, const char *section)
+{
+	for (size_t i = 0; i < p->n_items; i++)
+		if (p->items[i].key && is_of(&p->items[i], section))
+			return true;
+
+	return false;
+}
+
+int pairs_unset(struct pairs *p, const char *section, const char *key)
+{
+	struct pair *item = find(p, section, key);
+
+	if (!item)
+		return -ENOENT;
+
+	drop(p, item);
+	item = has_keys(p, section) ? NULL : find(p, section, NULL);
+	if (item)
+		drop(p, item);
+	return 0;
+}
+
+static bool is_first_of_section(const struct pairs *p, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (streq(p->items[k].section, p->items[i].section))
+			return false;
+
+	return true;
+}
+
+/* One section: a blank line, its header, its keys. */
+static void put_section(FILE *f, struct pairs *p, size_t first, unsigned *line)
+{
+	const char *section = p->items[first].section;
+
+	fprintf(f, "\n[%s]\n", section);
+	*line += 2;
+	for (size_t i = first; i < p->n_items; i++) {
+		struct pair *item = &p->items[i];
+
+		if (!streq(item->section, section))
+			continue;
+		if (item->key)
+			fprintf(f, "%s=%s\n", item->key, item->value);
+		*line += !!item->key;
+		item->put = *line;
+	}
+}
+
+int pairs_text(struct pairs *p, const char *header, char **ret, size_t *ret_size)
+{
+	char *text = NULL;
+	unsigned line = 1;
+	size_t size;
+	FILE *f;
+
+	f = open_memstream(&text, &size);
+	if (!f)
+		return -ENOMEM;
+	fprintf(f, "%s\n", header);
+	for (size_t i = 0; i < p->n_items; i++)
+		if (is_first_of_section(p, i))
+			put_section(f, p, i, &line);
+	if (text_close(f, &text) < 0) {
+		free(text);
+		return -ENOMEM;
+	}
+
+	*ret = text;
+	*ret_size = size;
+	return 0;
+}
