@@ -28,6 +28,7 @@
 #include "../src/observe/kubelet.h"
 #include "../src/observe/version.h"
 #include "kubelet-root.h"
+#include "skip.h"
 
 #define UNIT       "usr/lib/systemd/system/kubelet.service"
 #define ENV        "etc/default/kubelet"
@@ -708,7 +709,7 @@ static void an_immutable_file_is_left_for_the_next_way(_unused_ void **state)
 	r = ioctl(fd, FS_IOC_GETFLAGS, &flags);
 	flags |= FS_IMMUTABLE_FL;
 	if (r < 0 || ioctl(fd, FS_IOC_SETFLAGS, &flags) < 0)
-		skip();
+		skip_without("files in /tmp that can be made immutable: %s", strerror(errno));
 
 	r = ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v);
 	flags &= ~FS_IMMUTABLE_FL;
@@ -761,7 +762,7 @@ static void a_full_disk_leaves_the_old_file_whole(_unused_ void **state)
 		_exit(edit_on_full_disk(&root));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-		skip();
+		skip_without("a small tmpfs in a mount namespace of its own");
 	assert_int_equal(status, 0);
 }
 
@@ -776,7 +777,8 @@ static void the_label_is_kept(_unused_ void **state)
 	put_text(&root, FILE_PATH, HEAD);
 	full_path(&root, FILE_PATH, path);
 	if (setxattr(path, "security.selinux", label, sizeof(label), 0) < 0)
-		skip();
+		skip_without("extended attributes security.selinux in /dev/shm: %s",
+			     strerror(errno));
 	assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
 	assert_int_equal(v.outcome, KUBELET_CHANGED);
 	assert_int_equal(getxattr(path, "security.selinux", have, sizeof(have)), sizeof(label));

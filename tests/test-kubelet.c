@@ -24,6 +24,7 @@
 #include "../src/observe/kubelet.h"
 #include "../src/plan/kubelet.h"
 #include "kubelet-root.h"
+#include "skip.h"
 
 #define JSON(behind_kind, more)                                                                    \
 	"{\"kind\":\"KubeletConfiguration\"" behind_kind                                           \
@@ -1996,7 +1997,7 @@ static void what_another_one_writes_meanwhile_is_not_lost(_unused_ void **state)
 		if (notify < 0 ||
 		    fanotify_mark(notify, FAN_MARK_ADD, FAN_OPEN_PERM | FAN_EVENT_ON_CHILD,
 				  AT_FDCWD, folder) < 0)
-			skip();
+			skip_without("fanotify: %s", strerror(errno));
 
 		pid = fork();
 		if (pid == 0)
@@ -2066,7 +2067,7 @@ static void a_file_that_cannot_be_replaced_is_refused(_unused_ void **state)
 			_exit(edit_mounted(&root, cases[i].path, cases[i].flags));
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-			skip();
+			skip_without("a mount namespace of its own");
 		assert_int_equal(status, 0);
 		assert_text(&root, FILE_PATH, HEAD, strlen(HEAD));
 		assert_alone(&root);

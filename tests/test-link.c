@@ -16,6 +16,7 @@
 #include "../src/doors/route.h"
 #include "../src/doors/vf.h"
 #include "netns.h"
+#include "skip.h"
 
 static struct netlink nl = { .protocol = NETLINK_ROUTE };
 static struct netlink host = { .protocol = NETLINK_ROUTE }; /* of the namespace we came from */
@@ -163,10 +164,8 @@ static void a_link_names_its_master(_unused_ void **state)
 	_cleanup_(links_done) struct links l = {};
 	uint32_t bridge;
 
-	if (netns_add_bridge(&nl, "bridge") == -EOPNOTSUPP) {
-		print_message("skipped: this kernel has no bridge\n");
-		skip();
-	}
+	if (netns_add_bridge(&nl, "bridge") == -EOPNOTSUPP)
+		skip_without("a bridge in this kernel");
 
 	bridge = if_nametoindex("bridge");
 	assert_int_equal(netns_set_u32(&nl, one, IFLA_MASTER, bridge), 0);
@@ -181,10 +180,8 @@ static void the_mode_of_a_bond_is_told_and_of_others_it_is_not(_unused_ void **s
 	_cleanup_(links_done) struct links l = {};
 	uint32_t bond;
 
-	if (netns_add_bond(&nl, "bond", 4) == -EOPNOTSUPP) {
-		print_message("skipped: this kernel has no bond\n");
-		skip();
-	}
+	if (netns_add_bond(&nl, "bond", 4) == -EOPNOTSUPP)
+		skip_without("a bond in this kernel");
 
 	bond = if_nametoindex("bond");
 	assert_int_equal(link_list(&nl, &l.all, &l.n), 0);

@@ -15,6 +15,8 @@
 #include "../src/model/paths.h"
 #include "../src/observe/remembered.h"
 
+#include "skip.h"
+
 /*
  * A made module tree. Its indexes are what depmod(8) writes, but flatter: one branch for the first
  * letter, one leaf below it, hence no two keys of an index may begin with the same letter. All
@@ -454,10 +456,8 @@ static void a_compressed_file_is_read(_unused_ void **state)
 
 	put_module("kernel/compressed.ko", ITEMS("intree=Y\0parmtype=netns_mode:bool"));
 	snprintf(command, sizeof(command), "xz --check=crc32 %s/kernel/compressed.ko 2>&1", folder);
-	if (system(command) != 0) {
-		print_message("skipped: no xz here\n");
-		skip();
-	}
+	if (system(command) != 0)
+		skip_without("xz(1)");
 
 	assert_int_equal(modules_open(&m, folder, root), 0);
 	assert_int_equal(module_read(&m, true, &module), 0);
@@ -606,10 +606,8 @@ static void the_running_kernel_answers(_unused_ void **state)
 
 	assert_int_equal(uname(&u), 0);
 	snprintf(path, sizeof(path), "/lib/modules/%s/modules.dep.bin", u.release);
-	if (access(path, R_OK) < 0) {
-		print_message("skipped: %s cannot be read\n", path);
-		skip();
-	}
+	if (access(path, R_OK) < 0)
+		skip_without("a readable %s", path);
 
 	assert_int_equal(modules_open(&m, NULL, NULL), 0);
 	assert_int_equal(module_look(&m, "no_module_of_this_name", &found), 0);

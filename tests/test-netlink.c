@@ -10,6 +10,7 @@
 #include "../src/doors/netlink.h"
 #include "../src/doors/rdma.h"
 #include "netns.h"
+#include "skip.h"
 
 #define N_LINKS 100 /* a dump of so many does not fit one message */
 
@@ -178,10 +179,8 @@ static void rdma_lists_and_tells_its_mode(_unused_ void **state)
 	int r;
 
 	r = netlink_open(&nl);
-	if (r < 0) {
-		print_message("skipped: no NETLINK_RDMA: %s\n", strerror(-r));
-		skip();
-	}
+	if (r < 0)
+		skip_without("NETLINK_RDMA: %s", strerror(-r));
 
 	assert_int_equal(rdma_get_netns_mode(&nl, &mode), 0);
 	assert_true(mode == NETNS_MODE_SHARED || mode == NETNS_MODE_EXCLUSIVE);

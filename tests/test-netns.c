@@ -13,6 +13,7 @@
 #include "../src/observe/namespace.h"
 #include "../src/observe/upper.h"
 #include "netns.h"
+#include "skip.h"
 
 #define VF "0000:41:00.1"
 
@@ -159,10 +160,8 @@ static void macvlans_ipvlans_and_vlans_are_found(_unused_ void **state)
 	static const char *const kinds[] = { "macvlan", "vlan", "ipvlan" };
 	uint32_t below;
 
-	if (add_upper("dummy1", "dummy", 0) < 0) {
-		print_message("skipped: this kernel has no dummy\n");
-		skip();
-	}
+	if (add_upper("dummy1", "dummy", 0) < 0)
+		skip_without("a dummy in this kernel");
 	below = if_nametoindex("dummy1");
 	for (size_t i = 0; i < ELEMENTSOF(kinds); i++) {
 		_cleanup_(freep) struct far_link *links = NULL;
