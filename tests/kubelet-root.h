@@ -7,12 +7,13 @@
 #pragma once
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <sys/stat.h>
 
 #include "../src/kubelet.h"
 #include "../src/model/config.h"
+
+#include "tree.h"
 
 #define FILE_PATH "var/lib/kubelet/config.yaml"
 #define API       "apiVersion: kubelet.config.k8s.io/v1beta1\n"
@@ -25,12 +26,6 @@ struct root {
 	char path[64];
 	struct fs fs;
 };
-
-static int remove_entry(const char *path, _unused_ const struct stat *st, _unused_ int flag,
-			_unused_ struct FTW *ftw)
-{
-	return remove(path);
-}
 
 static inline void root_open_in(struct root *ret, const char *folder)
 {
@@ -48,7 +43,7 @@ static inline void root_open(struct root *ret)
 static inline void root_done(struct root *root)
 {
 	fs_done(&root->fs);
-	nftw(root->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	tree_remove_at(AT_FDCWD, root->path);
 }
 
 static inline void put(const struct root *root, const char *path, const char *data, size_t size)

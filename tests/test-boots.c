@@ -7,7 +7,8 @@
 #include <cmocka.h>
 
 #include "../src/model/boots.h"
-#include "../src/plan/plan.h"
+
+#include "scene.h"
 
 #define FIRST  "0000:41:00.0"
 #define SECOND "0000:42:00.0"
@@ -178,17 +179,11 @@ static void three_boots_that_fail_the_same_step_are_enough(_unused_ void **state
 	}
 }
 
-static int no_documents(const struct config *c _unused_, const struct node *n _unused_,
-			struct plan *p _unused_)
-{
-	return 0;
-}
-
 static void print_plan(const struct scene *s, char *ret, size_t size)
 {
 	_cleanup_(plan_done) struct plan p = {};
 
-	assert_int_equal(plan_make(&s->config, &s->node, NULL, true, no_documents, &p), 0);
+	assert_int_equal(plan_make(&s->config, &s->node, NULL, true, no_document, &p), 0);
 	*ret = '\0';
 	for (size_t i = 0; i < p.n_actions; i++) {
 		const struct action *a = &p.actions[i];

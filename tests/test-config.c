@@ -17,87 +17,27 @@
 #include "../src/config/settings.h"
 
 #include "skip.h"
+#include "tree.h"
 
 #define NIC  "[Device a]\nMatch=driver:x\n"
 #define MAIN "etc/rdma-provision/rdma-provision.conf"
 
 /* A root of its own for each test. */
-struct place {
-	char root[64];
-	struct fs fs;
-};
-
 static int set_up(void **state)
 {
-	struct place *p = calloc(1, sizeof(*p));
+	struct tree *p = calloc(1, sizeof(*p));
 
 	assert_non_null(p);
-	snprintf(p->root, sizeof(p->root), "/tmp/test-config-XXXXXX");
-	assert_non_null(mkdtemp(p->root));
-	assert_int_equal(fs_open_root(p->root, &p->fs), 0);
+	tree_make(p);
 	*state = p;
 	return 0;
 }
 
-static void remove_tree(int at, const char *name)
-{
-	_cleanup_(closedirp) DIR *d = NULL;
-	struct dirent *e;
-	int fd;
-
-	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0) {
-		unlinkat(at, name, 0);
-		return;
-	}
-
-	d = fdopendir(fd);
-	assert_non_null(d);
-	while ((e = readdir(d)))
-		if (!streq(e->d_name, ".") && !streq(e->d_name, ".."))
-			remove_tree(fd, e->d_name);
-	unlinkat(at, name, AT_REMOVEDIR);
-}
-
 static int tear_down(void **state)
 {
-	struct place *p = *state;
-
-	remove_tree(AT_FDCWD, p->root);
-	fs_done(&p->fs);
-	free(p);
+	tree_remove(*state);
+	free(*state);
 	return 0;
-}
-
-static void make_folder_of(const struct place *p, const char *path)
-{
-	char folder[256];
-
-	snprintf(folder, sizeof(folder), "%s", path);
-	*strrchr(folder, '/') = '\0';
-	assert_int_equal(fs_make_folders(&p->fs, folder), 0);
-}
-
-static void put_bytes(const struct place *p, const char *path, const char *data, size_t size)
-{
-	int fd;
-
-	make_folder_of(p, path);
-	fd = openat(p->fs.root, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, data, size), size);
-	close(fd);
-}
-
-static void put(const struct place *p, const char *path, const char *text)
-{
-	put_bytes(p, path, text, strlen(text));
-}
-
-static void put_link(const struct place *p, const char *path, const char *target)
-{
-	make_folder_of(p, path);
-	assert_int_equal(symlinkat(target, p->fs.root, path), 0);
 }
 
 static int parse_bytes(const char *text, size_t size, struct config *c,
@@ -131,7 +71,7 @@ static void no_file_changes_nothing(void **state)
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config c = {}, d = {};
 	_cleanup_(freep) char *text = NULL;
-	struct place *p = *state;
+	struct tree *p = *state;
 
 	assert_int_equal(config_load(&p->fs, NULL, &c, &errors), 0);
 	assert_int_equal(c.rdma.netns_mode, NETNS_MODE_KEEP);
@@ -855,30 +795,30 @@ static void files_override_key_by_key_in_the_order_of_systemd(void **state)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config c = {};
-	struct place *p = *state;
+	struct tree *p = *state;
 
-	put(p, "etc/rdma-provision/rdma-provision.conf", "[Route]\nMetric=1\n" NIC);
-	put(p, "usr/lib/rdma-provision/rdma-provision.conf", "malformed, and not read");
-	put(p, "usr/lib/rdma-provision/rdma-provision.conf.d/10-x.conf",
-	    "[Route]\nMetric=10\nManage=yes\n[DevicePlugin]\nShares=10\n[Device b]\n");
-	put(p, "run/rdma-provision/rdma-provision.conf.d/20-x.conf",
-	    "[Route]\nMetric=20\n[Device a]\nMTU=20\n[DevicePlugin]\nShares=\n");
-	put(p, "run/rdma-provision/rdma-provision.conf.d/05-x.conf",
-	    "[Route]\nMetric=5\n[Device]\nMTU=5000\n");
+	tree_file(p, "etc/rdma-provision/rdma-provision.conf", "[Route]\nMetric=1\n" NIC);
+	tree_file(p, "usr/lib/rdma-provision/rdma-provision.conf", "malformed, and not read");
+	tree_file(p, "usr/lib/rdma-provision/rdma-provision.conf.d/10-x.conf",
+		  "[Route]\nMetric=10\nManage=yes\n[DevicePlugin]\nShares=10\n[Device b]\n");
+	tree_file(p, "run/rdma-provision/rdma-provision.conf.d/20-x.conf",
+		  "[Route]\nMetric=20\n[Device a]\nMTU=20\n[DevicePlugin]\nShares=\n");
+	tree_file(p, "run/rdma-provision/rdma-provision.conf.d/05-x.conf",
+		  "[Route]\nMetric=5\n[Device]\nMTU=5000\n");
 	/* Hidden by rank, by a link, by an empty file, by their names. */
-	put(p, "usr/local/lib/rdma-provision/rdma-provision.conf.d/20-x.conf", "malformed");
-	put(p, "usr/lib/rdma-provision/rdma-provision.conf.d/30-x.conf", "malformed");
-	put_link(p, "etc/rdma-provision/rdma-provision.conf.d/30-x.conf", "/dev/null");
-	put(p, "usr/lib/rdma-provision/rdma-provision.conf.d/40-x.conf", "malformed");
-	put(p, "run/rdma-provision/rdma-provision.conf.d/40-x.conf", "");
-	put(p, "etc/rdma-provision/rdma-provision.conf.d/.50-x.conf", "malformed");
-	put(p, "etc/rdma-provision/rdma-provision.conf.d/50-x.conf~", "malformed");
-	put(p, "etc/rdma-provision/rdma-provision.conf.d/README", "malformed");
+	tree_file(p, "usr/local/lib/rdma-provision/rdma-provision.conf.d/20-x.conf", "malformed");
+	tree_file(p, "usr/lib/rdma-provision/rdma-provision.conf.d/30-x.conf", "malformed");
+	tree_link(p, "etc/rdma-provision/rdma-provision.conf.d/30-x.conf", "/dev/null");
+	tree_file(p, "usr/lib/rdma-provision/rdma-provision.conf.d/40-x.conf", "malformed");
+	tree_file(p, "run/rdma-provision/rdma-provision.conf.d/40-x.conf", "");
+	tree_file(p, "etc/rdma-provision/rdma-provision.conf.d/.50-x.conf", "malformed");
+	tree_file(p, "etc/rdma-provision/rdma-provision.conf.d/50-x.conf~", "malformed");
+	tree_file(p, "etc/rdma-provision/rdma-provision.conf.d/README", "malformed");
 
 	assert_int_equal(config_load(&p->fs, NULL, &c, &errors), -EINVAL);
 	assert_int_equal(errors.n_items, 1); /* MTU=20 */
-	put(p, "run/rdma-provision/rdma-provision.conf.d/20-x.conf",
-	    "[Route]\nMetric=20\n[Device a]\nMTU=1500\n[DevicePlugin]\nShares=\n");
+	tree_file(p, "run/rdma-provision/rdma-provision.conf.d/20-x.conf",
+		  "[Route]\nMetric=20\n[Device a]\nMTU=1500\n[DevicePlugin]\nShares=\n");
 	config_errors_done(&errors);
 
 	assert_int_equal(config_load(&p->fs, NULL, &c, &errors), 0);
@@ -896,12 +836,12 @@ static void files_override_key_by_key_in_the_order_of_systemd(void **state)
 static void a_problem_names_the_file_it_is_in(void **state)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
-	struct place *p = *state;
+	struct tree *p = *state;
 	struct config c;
 
-	put(p, MAIN, "[DevicePlugin]\nType=rdma-shared\n[Route]\nMetric=1\n");
-	put(p, "usr/lib/rdma-provision/rdma-provision.conf.d/a.conf",
-	    "# x\n\n[RDMA]\nNetnsMode=exclusive\n[Route]\nMetric=2\n");
+	tree_file(p, MAIN, "[DevicePlugin]\nType=rdma-shared\n[Route]\nMetric=1\n");
+	tree_file(p, "usr/lib/rdma-provision/rdma-provision.conf.d/a.conf",
+		  "# x\n\n[RDMA]\nNetnsMode=exclusive\n[Route]\nMetric=2\n");
 
 	assert_int_equal(config_load(&p->fs, NULL, &c, &errors), -EINVAL);
 	assert_int_equal(errors.n_items, 1);
@@ -914,10 +854,10 @@ static void a_main_file_that_is_a_link_to_null_hides_the_others(void **state)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config c = {};
-	struct place *p = *state;
+	struct tree *p = *state;
 
-	put(p, "usr/lib/rdma-provision/rdma-provision.conf", "[Route]\nMetric=1\n");
-	put_link(p, MAIN, "../../dev/null");
+	tree_file(p, "usr/lib/rdma-provision/rdma-provision.conf", "[Route]\nMetric=1\n");
+	tree_link(p, MAIN, "../../dev/null");
 	assert_int_equal(config_load(&p->fs, NULL, &c, &errors), 0);
 	assert_int_equal(c.route.metric, 200);
 }
@@ -930,15 +870,14 @@ static void a_dropin_that_is_a_link_is_of_the_same_root(void **state)
 		"../../../usr/lib/rdma-provision/presets/test.conf",
 		"/../../../../usr/lib/rdma-provision/presets/test.conf",
 	};
-	struct place *p = *state;
+	struct tree *p = *state;
 
-	put(p, "usr/lib/rdma-provision/presets/test.conf", "[Route]\nMetric=42\n");
+	tree_file(p, "usr/lib/rdma-provision/presets/test.conf", "[Route]\nMetric=42\n");
 	for (size_t i = 0; i < ELEMENTSOF(targets); i++) {
 		_cleanup_(config_errors_done) struct config_errors errors = {};
 		_cleanup_(config_done) struct config c = {};
 
-		make_folder_of(p, MAIN ".d/10-preset.conf");
-		put_link(p, MAIN ".d/10-preset.conf", targets[i]);
+		tree_link(p, MAIN ".d/10-preset.conf", targets[i]);
 		assert_int_equal(config_load(&p->fs, NULL, &c, &errors), 0);
 		assert_int_equal(c.route.metric, 42);
 		assert_int_equal(fs_remove(&p->fs, MAIN ".d/10-preset.conf"), 0);
@@ -955,12 +894,12 @@ static void drafts_take_the_place_of_dropins(void **state)
 		{ "", 1 },
 		{ NULL, 3 }, /* then that of /run is not hidden any more */
 	};
-	struct place *p = *state;
+	struct tree *p = *state;
 
-	put(p, MAIN, "[Route]\nMetric=1\n");
-	put(p, MAIN ".d/50-x.conf", "[Route]\nMetric=2\n");
-	put(p, "run/rdma-provision/rdma-provision.conf.d/50-x.conf", "[Route]\nMetric=3\n");
-	put(p, MAIN ".d/60-x.conf", "[Route]\nManage=yes\n");
+	tree_file(p, MAIN, "[Route]\nMetric=1\n");
+	tree_file(p, MAIN ".d/50-x.conf", "[Route]\nMetric=2\n");
+	tree_file(p, "run/rdma-provision/rdma-provision.conf.d/50-x.conf", "[Route]\nMetric=3\n");
+	tree_file(p, MAIN ".d/60-x.conf", "[Route]\nManage=yes\n");
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		const struct config_draft draft = { "50-x.conf", cases[i].data,
 						    cases[i].data ? strlen(cases[i].data) : 0 };
@@ -991,39 +930,40 @@ static void what_cannot_be_read_is_an_error_with_its_name(void **state)
 		{ MAIN ".d", "/" MAIN ".d: Not a directory: accepted: a readable folder" },
 	};
 	_cleanup_(freep) char *large = calloc(1, FILE_MAX_BYTES + 1);
-	struct place *p = *state;
+	struct tree *p = *state;
 
 	assert_non_null(large);
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		_cleanup_(config_errors_done) struct config_errors errors = {};
 		struct config c;
+		char full[512];
 
-		make_folder_of(p, cases[i].path);
+		tree_path(p, cases[i].path, full, sizeof(full));
 		switch (i) {
 		case 0 ... 1:
-			assert_int_equal(mkdirat(p->fs.root, cases[i].path, 0755), 0);
+			assert_int_equal(mkdir(full, 0755), 0);
 			break;
 		case 2 ... 3:
-			put_link(p, cases[i].path, "/nowhere");
+			tree_link(p, cases[i].path, "/nowhere");
 			break;
 		case 4:
-			put_bytes(p, cases[i].path, large, FILE_MAX_BYTES + 1);
+			tree_bytes(p, cases[i].path, large, FILE_MAX_BYTES + 1);
 			break;
 		case 5:
-			assert_int_equal(mkfifoat(p->fs.root, cases[i].path, 0644), 0);
+			assert_int_equal(mkfifo(full, 0644), 0);
 			break;
 		case 6:
-			put_link(p, cases[i].path, "rdma-provision.conf");
+			tree_link(p, cases[i].path, "rdma-provision.conf");
 			break;
 		default:
-			put(p, cases[i].path, "");
+			tree_file(p, cases[i].path, "");
 		}
 
 		assert_int_equal(config_load(&p->fs, NULL, &c, &errors), -EINVAL);
 		assert_int_equal(errors.n_items, 1);
 		if (!is_prefix(errors.items[0].text, cases[i].problem))
 			fail_msg("%s", errors.items[0].text);
-		remove_tree(p->fs.root, "etc");
+		tree_remove_at(p->fs.root, "etc");
 	}
 }
 
@@ -1032,14 +972,14 @@ static void files_are_bounded_together(void **state)
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_files_done) struct config_files files = {};
 	_cleanup_(freep) char *lines = malloc(FILE_MAX_BYTES);
-	struct place *p = *state;
+	struct tree *p = *state;
 	char path[64];
 
 	assert_non_null(lines);
 	memset(lines, '\n', FILE_MAX_BYTES);
 	for (unsigned i = 10; i < 30; i++) {
 		snprintf(path, sizeof(path), MAIN ".d/%u.conf", i);
-		put_bytes(p, path, lines, FILE_MAX_BYTES);
+		tree_bytes(p, path, lines, FILE_MAX_BYTES);
 	}
 	assert_int_equal(config_files_load(&p->fs, NULL, 0, &files, &errors), 0);
 	assert_int_equal(files.n_items, SUM_MAX_BYTES / FILE_MAX_BYTES);
@@ -1050,11 +990,11 @@ static void files_are_bounded_together(void **state)
 
 static void a_file_without_permission_is_an_error(void **state)
 {
-	struct place *p = *state;
+	struct tree *p = *state;
 	int status;
 	pid_t pid;
 
-	put(p, MAIN, "");
+	tree_file(p, MAIN, "");
 	assert_int_equal(fchmodat(p->fs.root, MAIN, 0, 0), 0);
 	assert_int_equal(chmod(p->root, 0755), 0);
 
@@ -1084,10 +1024,10 @@ static void one_file_alone_replaces_all_others(void **state)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config c = {};
-	struct place *p = *state;
+	struct tree *p = *state;
 
-	put(p, MAIN, "malformed");
-	put(p, "tmp/my", "[Route]\nMetric=9\n");
+	tree_file(p, MAIN, "malformed");
+	tree_file(p, "tmp/my", "[Route]\nMetric=9\n");
 	assert_int_equal(config_load(&p->fs, "/tmp/my", &c, &errors), 0);
 	assert_int_equal(c.route.metric, 9);
 
@@ -1129,19 +1069,19 @@ static void the_last_good_configuration_is_the_text_of_it(void **state)
 	static const char text[] = "[Device]\nMTU=9000\n" NIC;
 	_cleanup_(config_done) struct config c = {}, good = {};
 	_cleanup_(freep) char *canonical = NULL;
-	struct place *p = *state;
+	struct tree *p = *state;
 
 	assert_int_equal(config_load_last_good(&p->fs, &good), -ENOENT);
 	assert_valid(text, sizeof(text) - 1, &c);
 	assert_int_equal(config_text(&c, &canonical), 0);
 
-	put(p, LAST_GOOD_PATH, canonical);
+	tree_file(p, LAST_GOOD_PATH, canonical);
 	assert_int_equal(config_load_last_good(&p->fs, &good), 0);
 	assert_int_equal(good.devices[0].mtu, 9000);
 	assert_string_equal(good.hash, c.hash);
 
 	config_done(&good);
-	put(p, LAST_GOOD_PATH, "malformed");
+	tree_file(p, LAST_GOOD_PATH, "malformed");
 	assert_int_equal(config_load_last_good(&p->fs, &good), -EINVAL);
 }
 
@@ -1181,7 +1121,7 @@ static void the_files_are_those_systemd_shows(void **state)
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_files_done) struct config_files files = {};
 	static const char *const folders[] = { "etc", "run", "usr/local/lib", "usr/lib" };
-	struct place *p = *state;
+	struct tree *p = *state;
 	char shown[65536], *rest = NULL;
 	size_t n = 0;
 
@@ -1195,12 +1135,12 @@ static void the_files_are_those_systemd_shows(void **state)
 			snprintf(path, sizeof(path), "%s/" CONFIG_NAME ".d/%u0-x.conf", folders[i],
 				 16 - set);
 			if (set % 5 == 0 && i == 0)
-				put_link(p, path, "/dev/null");
+				tree_link(p, path, "/dev/null");
 			else
-				put(p, path, set % 3 == 0 && i == 1 ? "" : "[Route]\n");
+				tree_file(p, path, set % 3 == 0 && i == 1 ? "" : "[Route]\n");
 		}
-	put(p, "run/" CONFIG_NAME, "[Route]\n");
-	put(p, "usr/lib/" CONFIG_NAME, "[Route]\n");
+	tree_file(p, "run/" CONFIG_NAME, "[Route]\n");
+	tree_file(p, "usr/lib/" CONFIG_NAME, "[Route]\n");
 
 	if (!cat_config(p->root, shown, sizeof(shown)))
 		skip_without("a systemd-analyze that knows cat-config --root=");

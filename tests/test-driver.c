@@ -7,9 +7,10 @@
 #include <cmocka.h>
 
 #include "../src/model/wanted.h"
-#include "../src/plan/plan.h"
 #include "../src/plan/stack.h"
 #include "../src/plan/users.h"
+
+#include "scene.h"
 
 #define ERI     "0000:05:00.0" /* the RDMA function of eRDMA */
 #define ENI     "0000:06:00.0" /* the function of its netdev */
@@ -185,12 +186,6 @@ static void with_gpu(struct scene *s)
 {
 	add_pci(s, GPU, 0x10de, 0x2330, 0x030200, "nvidia");
 	module_of(s, "nvidia", MODULE_LOADED);
-}
-
-static int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
-		       _unused_ struct plan *p)
-{
-	return 0;
 }
 
 static void make_plan(struct scene *s, struct plan *ret)

@@ -15,6 +15,7 @@
 
 #include "../src/doors/fs.h"
 #include "no-openat2.h"
+#include "tree.h"
 
 #define SECRET "outside"
 
@@ -49,32 +50,12 @@ static int set_up(void **state)
 	return 0;
 }
 
-static void remove_tree(int at, const char *name)
-{
-	_cleanup_(closedirp) DIR *d = NULL;
-	struct dirent *e;
-	int fd;
-
-	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0) {
-		unlinkat(at, name, 0);
-		return;
-	}
-
-	d = fdopendir(fd);
-	assert_non_null(d);
-	while ((e = readdir(d)))
-		if (!streq(e->d_name, ".") && !streq(e->d_name, ".."))
-			remove_tree(dirfd(d), e->d_name);
-	unlinkat(at, name, AT_REMOVEDIR);
-}
-
 static int tear_down(void **state)
 {
 	struct place *p = *state;
 
 	fs_done(&p->fs);
-	remove_tree(AT_FDCWD, p->folder);
+	tree_remove_at(AT_FDCWD, p->folder);
 	free(p);
 	return 0;
 }
@@ -710,7 +691,7 @@ static void a_folder_is_entered_on_the_running_system_only(void **state)
 	read_inside(&inside, root, "ab/x", "2");
 	read_inside(&inside, root, "a/absent", NULL);
 	assert_true(fs_exists(&inside, folder));
-	remove_tree(p->fs.root, "a");
+	tree_remove_at(p->fs.root, "a");
 	assert_int_equal(mkdirat(p->fs.root, "a", 0755), 0);
 	put(p->fs.root, "a/x", "3\n", 2);
 	read_inside(&inside, root, "a/x", NULL);
@@ -720,7 +701,7 @@ static void a_folder_is_entered_on_the_running_system_only(void **state)
 	fs_done(&live);
 
 	fs_enter(&p->fs, "a", &inside);
-	remove_tree(p->fs.root, "a");
+	tree_remove_at(p->fs.root, "a");
 	assert_int_equal(mkdirat(p->fs.root, "a", 0755), 0);
 	put(p->fs.root, "a/x", "4\n", 2);
 	read_inside(&inside, "a", "x", "4");

@@ -18,7 +18,7 @@
 #include "../src/doors/helper.h"
 #include "../src/doors/metadata.h"
 #include "../src/observe/metadata.h"
-#include "../src/plan/plan.h"
+#include "scene.h"
 #include "tree.h"
 
 #define MAC "52:54:00:0a:bc:01"
@@ -445,12 +445,6 @@ static void is_another_card_now(struct scene *s)
 {
 	had_no_answer(s);
 	COPY(s->netdevs[1].mac, "52:54:00:0a:bc:09");
-}
-
-static int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
-		       _unused_ struct plan *p)
-{
-	return 0;
 }
 
 static void who_needs_an_address_is_asked_about(_unused_ void **state)

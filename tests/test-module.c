@@ -16,6 +16,7 @@
 #include "../src/observe/remembered.h"
 
 #include "skip.h"
+#include "tree.h"
 
 /*
  * A made module tree. Its indexes are what depmod(8) writes, but flatter: one branch for the first
@@ -237,29 +238,9 @@ static int set_up(_unused_ void **state)
 	return 0;
 }
 
-static void remove_tree(int at, const char *name)
-{
-	_cleanup_(closedirp) DIR *d = NULL;
-	struct dirent *e;
-	int fd;
-
-	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0) {
-		unlinkat(at, name, 0);
-		return;
-	}
-
-	d = fdopendir(fd);
-	assert_non_null(d);
-	while ((e = readdir(d)))
-		if (!streq(e->d_name, ".") && !streq(e->d_name, ".."))
-			remove_tree(dirfd(d), e->d_name);
-	unlinkat(at, name, AT_REMOVEDIR);
-}
-
 static int tear_down(_unused_ void **state)
 {
-	remove_tree(AT_FDCWD, root);
+	tree_remove_at(AT_FDCWD, root);
 	return 0;
 }
 

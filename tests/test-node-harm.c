@@ -15,7 +15,8 @@
 
 #include "../src/model/own.h"
 #include "../src/output/plugin.h"
-#include "../src/plan/plan.h"
+
+#include "scene.h"
 
 #include <arpa/inet.h>
 #include <linux/if_addr.h>
@@ -639,12 +640,6 @@ static const char *judge_hints(const struct plan *p)
 			    streq(p->reasons[i].target, p->reasons[k].target))
 				return "says node-nic twice of one function";
 	return NULL;
-}
-
-static int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
-		       _unused_ struct plan *p)
-{
-	return 0;
 }
 
 static void print_scene(const struct scene *s, const struct plan *p)

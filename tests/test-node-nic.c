@@ -8,7 +8,8 @@
 
 #include "../src/model/node-nic.h"
 
-#include <arpa/inet.h>
+#include "scene.h"
+
 #include <linux/rtnetlink.h>
 
 /* A node by its netdevs, addresses and default routes, in words. */
@@ -20,13 +21,6 @@ struct scene {
 	struct route routes[8];
 	struct ibdev ibdevs[4];
 };
-
-static void parse(const char *text, int *family, uint8_t ret[16])
-{
-	*family = strchr(text, ':') ? AF_INET6 : AF_INET;
-	memset(ret, 0, 16);
-	assert_int_equal(inet_pton(*family, text, ret), 1);
-}
 
 static void add_pci(struct scene *s, const char *address, const char *physfn)
 {

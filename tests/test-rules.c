@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../src/plan/plan.h"
+#include "scene.h"
 
 #define PATH "/run/udev/rules.d/79-rdma-provision.rules"
 
@@ -48,12 +48,6 @@ static void set_scene(struct scene *s)
 		snprintf(s->netdevs[i].name, sizeof(s->netdevs[i].name), "ens%zu", i + 1);
 	}
 	COPY(s->pcis[2].driver, "ixgbe");
-}
-
-static int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
-		       _unused_ struct plan *p)
-{
-	return 0;
 }
 
 /* Position of the first action of this verb, -1: none. */

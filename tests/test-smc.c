@@ -21,7 +21,8 @@
 #include "../src/observe/answers.h"
 #include "../src/output/state.h"
 #include "../src/output/tree.h"
-#include "../src/plan/plan.h"
+
+#include "scene.h"
 
 #define A "0000:41:00.0" /* mlx5_0, eth0, MAC 52:54:00:0a:bc:01 */
 #define B "0000:81:00.0" /* erdma_0 */
@@ -135,12 +136,6 @@ static void fill(struct scene *s)
 	add_pnet(s, "5254000ABC01", "", "mlx5_0");
 	add_pnet(s, "5254000ABC02", "eth1", "");
 	add_pnet(s, "5254000ABC02", "", "erdma_0");
-}
-
-static int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
-		       _unused_ struct plan *p)
-{
-	return 0;
 }
 
 static void assert_plan(struct scene *s, const char *row, const char *expected)

@@ -8,10 +8,10 @@
 
 #include "../src/model/gid.h"
 #include "../src/model/own.h"
-#include "../src/plan/plan.h"
 #include "../src/plan/revert.h"
 
-#include <arpa/inet.h>
+#include "scene.h"
+
 #include <linux/fib_rules.h>
 #include <linux/if_addr.h>
 #include <linux/neighbour.h>
@@ -45,13 +45,6 @@ struct scene {
 	struct ledger_entry ledger[8];
 	struct module modules[4];
 };
-
-static void parse(const char *text, int *family, uint8_t ret[16])
-{
-	*family = strchr(text, ':') ? AF_INET6 : AF_INET;
-	memset(ret, 0, 16);
-	assert_int_equal(inet_pton(*family, text, ret), 1);
-}
 
 static void add_card(struct scene *s, unsigned i, const char *pci, uint32_t ifindex)
 {
@@ -169,12 +162,6 @@ static void set_scene(struct scene *s)
 	add_card(s, 0, FIRST, RAIL1);
 	add_card(s, 1, SECOND, RAIL2);
 	s->netdevs[2] = (struct netdev){ .ifindex = OTHER, .name = "eth9", .is_up = true };
-}
-
-static int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
-		       _unused_ struct plan *p)
-{
-	return 0;
 }
 
 /* One line for each: "add-rule 0000:41:00.0 from 10.0.0.2 table 11400010", "-> TO", "class code".

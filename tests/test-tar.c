@@ -13,6 +13,7 @@
 #include "../src/doors/tar.h"
 
 #include "skip.h"
+#include "tree.h"
 
 #define LONG_50  "0123456789012345678901234567890123456789012345678"
 #define LONG_99  "a" LONG_50 LONG_50
@@ -183,29 +184,9 @@ static int set_up(_unused_ void **state)
 	return mkdtemp(folder) ? 0 : -1;
 }
 
-static void remove_tree(int at, const char *name)
-{
-	_cleanup_(closedirp) DIR *d = NULL;
-	struct dirent *e;
-	int fd;
-
-	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0) {
-		unlinkat(at, name, 0);
-		return;
-	}
-
-	d = fdopendir(fd);
-	assert_non_null(d);
-	while ((e = readdir(d)))
-		if (!streq(e->d_name, ".") && !streq(e->d_name, ".."))
-			remove_tree(dirfd(d), e->d_name);
-	unlinkat(at, name, AT_REMOVEDIR);
-}
-
 static int tear_down(_unused_ void **state)
 {
-	remove_tree(AT_FDCWD, folder);
+	tree_remove_at(AT_FDCWD, folder);
 	return 0;
 }
 

@@ -8,7 +8,8 @@
 
 #include "../src/output/state.h"
 #include "../src/plan/identity.h"
-#include "../src/plan/plan.h"
+
+#include "scene.h"
 
 #define PF      "0000:41:00.0"
 #define SECOND  "0000:42:00.0"
@@ -170,12 +171,6 @@ static void set_tried(struct scene *s, enum verb verb, const char *target, const
 	*a = (struct action){ .verb = verb, .is_done = true, .result = result };
 	COPY(a->target, target);
 	COPY(a->to, to);
-}
-
-static int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
-		       _unused_ struct plan *p)
-{
-	return 0;
 }
 
 /* The udev rules are test-rules' business: here they are right from the start. */
@@ -390,7 +385,7 @@ static void tried_to_bind(struct scene *s, int result, uint32_t took_sec)
 	s->tried[s->tries.n_actions - 1].took_usec = took_sec * USEC_PER_SEC;
 	s->tried[s->tries.n_actions - 1].pid = result == -ETIMEDOUT ? 77 : 0;
 }
-static void bind(struct scene *s, const char *vf)
+static void bind_vf(struct scene *s, const char *vf)
 {
 	COPY(pci_of(s, vf)->driver, "mlx5_core");
 	COPY(pci_of(s, vf)->module, "");
@@ -411,17 +406,17 @@ static void bind_failed_slowly(struct scene *s)
 static void bind_was_slow(struct scene *s)
 {
 	tried_to_bind(s, 0, 21);
-	bind(s, "0000:41:00.1");
+	bind_vf(s, "0000:41:00.1");
 }
 static void bind_was_not_slow(struct scene *s)
 {
 	tried_to_bind(s, 0, 20);
-	bind(s, "0000:41:00.1");
+	bind_vf(s, "0000:41:00.1");
 }
 static void one_of_many_failed(struct scene *s)
 {
 	bind_failed(s);
-	bind(s, "0000:41:00.2");
+	bind_vf(s, "0000:41:00.2");
 }
 static void remember_sick(struct scene *s, uint64_t instance)
 {

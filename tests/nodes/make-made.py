@@ -335,6 +335,16 @@ def mlx5_nic(t, port, address, numa_node, device, ifindex, name, total_vfs, **mo
     return mac, groups([0xB8, 0xCE, 0xF6, 0x03, 0x00, int(bus, 16), 0x00, port])
 
 
+def mlx5_rail(t, n, port, address, numa_node, device, ifindex, name, total_vfs, ip=None, rate='200 Gb/sec (4X HDR)', **more):
+    """A NIC with the device mlx5_n, and with an address in a network of its own."""
+    mac, guid = mlx5_nic(t, port, address, numa_node, device, ifindex, name, total_vfs, **more)
+    if ip:
+        t.ipv4(ifindex, ip, 24, ip.rsplit('.', 1)[0] + '.0')
+    t.ibdev('mlx5_%d' % n, address, guid, name, mlx5_gids(mac, ip, name), rate,
+            state='4: ACTIVE' if more.get('up', True) else '1: DOWN')
+    return mac
+
+
 def mlx5_gids(mac, ip, netdev):
     """Default GIDs first, then those of the address, each as v1 and as v2."""
     gids = [default_gid(mac)] + ([ipv4_gid(ip)] if ip else [])
@@ -351,12 +361,10 @@ def lingjun_8xmlx5():
         for port in range(2):
             n = 2 * nic + port
             address, name, ip = '0000:%s:00.%d' % (bus, port), 'eth%d' % (n + 1), '10.20.%d.2' % (n + 1)
-            bonded = {'master': 20, 'mac': bond_mac} if nic == 0 else {}
-            mac, guid = mlx5_nic(t, port, address, nic // 2, 0x1021, 3 + n, name, 8, mtu=4200, **bonded)
             if nic == 0:
-                continue
-            t.ipv4(3 + n, ip, 24, '10.20.%d.0' % (n + 1))
-            t.ibdev('mlx5_%d' % n, address, guid, name, mlx5_gids(mac, ip, name), '200 Gb/sec (4X HDR)')
+                mlx5_nic(t, port, address, 0, 0x1021, 3 + n, name, 8, mtu=4200, master=20, mac=bond_mac)
+            else:
+                mlx5_rail(t, n, port, address, nic // 2, 0x1021, 3 + n, name, 8, ip, mtu=4200)
     # One ibdev for both ports, below the first; its GIDs are of the bond, its netdev is a slave.
     t.netdev(20, 'bond0', bond_mac, kind='bond', bond_mode=4, mtu=4200, max_mtu=65535)
     t.ipv4(20, '10.20.1.2', 24, '10.20.1.0')
@@ -387,13 +395,11 @@ def lingjun_bond():
         for port in range(2):
             n = 2 * nic + port
             address, name, ip = '0000:%s:00.%d' % (bus, port), 'eth%d' % (n + 1), '10.20.%d.2' % (n + 1)
-            bonded = {'master': 20, 'mac': bond_mac} if nic == 0 else {}
-            mac, guid = mlx5_nic(t, port, address, nic // 2, 0x1021, 3 + n, name, 8, **bonded)
             t.answers['devlink'].append({'pci': address, 'health': '', 'eswitch': 'legacy'})
             if nic == 0:
-                continue
-            t.ipv4(3 + n, ip, 24, '10.20.%d.0' % (n + 1))
-            t.ibdev('mlx5_%d' % n, address, guid, name, mlx5_gids(mac, ip, name), '200 Gb/sec (4X HDR)')
+                mlx5_nic(t, port, address, 0, 0x1021, 3 + n, name, 8, master=20, mac=bond_mac)
+            else:
+                mlx5_rail(t, n, port, address, nic // 2, 0x1021, 3 + n, name, 8, ip)
     t.netdev(20, 'bond0', bond_mac, kind='bond', bond_mode=4, max_mtu=65535)
     t.ipv4(20, '10.20.1.2', 24, '10.20.1.0')
     t.ibdev('mlx5_bond_0', '0000:17:00.0', 'b8ce:f603:0017:0000', 'eth1',
@@ -421,12 +427,9 @@ def vke_4pf():
     t.route('0.0.0.0/0', 2, RTPROT_BOOT, SCOPE_UNIVERSE)
     for n, bus in enumerate(['41', '65', 'a1', 'c5']):
         address, name = '0000:%s:00.0' % bus, 'eth%d' % (n + 1)
-        is_up, ip = n < 3, '10.30.%d.2' % (n + 1)
-        mac, guid = mlx5_nic(t, 0, address, n // 2, 0x101B, 3 + n, name, 16, up=is_up, carrier=is_up)
-        if is_up:
-            t.ipv4(3 + n, ip, 24, '10.30.%d.0' % (n + 1))
-        t.ibdev('mlx5_%d' % n, address, guid, name, mlx5_gids(mac, ip if is_up else None, name),
-                '200 Gb/sec (4X HDR)', state='4: ACTIVE' if is_up else '1: DOWN')
+        is_up = n < 3
+        mlx5_rail(t, n, 0, address, n // 2, 0x101B, 3 + n, name, 16, '10.30.%d.2' % (n + 1) if is_up else None,
+                  up=is_up, carrier=is_up)
     t.kubelet('none')
     t.config('[Device rdma]\n'
              'Match=driver:mlx5_core\n'
@@ -453,18 +456,15 @@ def mlx5_slow():
              ((gen5, 16), (gen5, 16), (gen5, 16), 'DMA-FQ'),  # and its cable is a slower one
              (('Unknown', 0), (gen5, 16), (gen5, 16), None)]  # tells nothing
     for n, bus in enumerate(['41', '65', 'a1', 'c5']):
-        address, name, ip = '0000:%s:00.0' % bus, 'eth%d' % (n + 1), '10.30.%d.2' % (n + 1)
-        mac, guid = mlx5_nic(t, 0, address, n // 2, 0x1021, 3 + n, name, 16)
+        address = '0000:%s:00.0' % bus
+        mlx5_rail(t, n, 0, address, n // 2, 0x1021, 3 + n, 'eth%d' % (n + 1), 16, '10.30.%d.2' % (n + 1),
+                  '200 Gb/sec (4X HDR)' if n == 2 else '400 Gb/sec (4X NDR)')
         t.pcie(address, *links[n])
-        t.ipv4(3 + n, ip, 24, '10.30.%d.0' % (n + 1))
-        t.ibdev('mlx5_%d' % n, address, guid, name, mlx5_gids(mac, ip, name),
-                '200 Gb/sec (4X HDR)' if n == 2 else '400 Gb/sec (4X NDR)')
     # A VF with a narrow link of its own and an IOMMU that translates: of VFs neither is a hint.
     vf = '0000:c5:00.1'
-    mac, guid = mlx5_nic(t, 1, vf, 1, 0x101E, 8, 'eth5', None)
+    mlx5_rail(t, 4, 1, vf, 1, 0x101E, 8, 'eth5', None, None, '400 Gb/sec (4X NDR)')
     t.link('%s/virtfn0' % t.folders[address], t.folders[vf])
     t.pcie(vf, (gen3, 1), (gen5, 16), (gen5, 16), 'DMA')
-    t.ibdev('mlx5_4', vf, guid, 'eth5', mlx5_gids(mac, None, 'eth5'), '400 Gb/sec (4X NDR)')
     t.answers['memlocks'] = [{'unit': 'containerd.service', 'bytes': 8 << 20}, {'unit': 'crio.service', 'bytes': -1}]
     t.config('[Device rdma]\n'
              'Match=driver:mlx5_core\n'
@@ -479,9 +479,7 @@ def mlx5_crashed():
     t = Tree('made-mlx5-crashed')
     t.system('6.12.0', 4, 1, RDMA_MODULES + ['mlx5_core'])
     pf = '0000:41:00.0'
-    mac, guid = mlx5_nic(t, 0, pf, 0, 0x101B, 3, 'eth1', 16)
-    t.ipv4(3, '10.30.1.2', 24, '10.30.1.0')
-    t.ibdev('mlx5_0', pf, guid, 'eth1', mlx5_gids(mac, '10.30.1.2', 'eth1'), '200 Gb/sec (4X HDR)')
+    mlx5_rail(t, 0, 0, pf, 0, 0x101B, 3, 'eth1', 16, '10.30.1.2')
     t.file(t.folders[pf] + '/sriov_drivers_autoprobe', '0\n')
     t.file('var/lib/rdma-provision/autoprobe', '00000000-0000-4000-8000-000000000004 %s\n' % pf)
     t.answers['vf_infos'] = []
@@ -526,9 +524,7 @@ def mlx5_foreign():
     t = Tree('made-mlx5-foreign')
     t.system('6.8.0-51-generic', 7, 1, RDMA_MODULES + ['mlx5_core'])
     pf = '0000:41:00.0'
-    mac, guid = mlx5_nic(t, 0, pf, 0, 0x101D, 5, 'eth1', 16)
-    t.ipv4(5, '10.30.1.2', 24, '10.30.1.0')
-    t.ibdev('mlx5_2', pf, guid, 'eth1', mlx5_gids(mac, '10.30.1.2', 'eth1'), '200 Gb/sec (4X HDR)')
+    mlx5_rail(t, 2, 0, pf, 0, 0x101D, 5, 'eth1', 16, '10.30.1.2')
     t.sf(pf, 2, 3, 'enp65s0f0s88', '00:00:00:00:88:88', 'mlx5_10', up=False, carrier=False)
     drivers = ['vfio-pci', 'pci-stub', None, 'mlx5_core', 'mlx5_core', None]
     for i, driver in enumerate(drivers):
@@ -615,9 +611,7 @@ def mlx5_identity():
     t = Tree('made-mlx5-identity')
     t.system('6.8.0-51-generic', 9, 1, RDMA_MODULES + ['mlx5_core'])
     pf = '0000:41:00.0'
-    mac, guid = mlx5_nic(t, 0, pf, 0, 0x101D, 3, 'eth1', 16, port_name='p0')
-    t.ipv4(3, '10.30.1.2', 24, '10.30.1.0')
-    t.ibdev('mlx5_0', pf, guid, 'eth1', mlx5_gids(mac, '10.30.1.2', 'eth1'), '200 Gb/sec (4X HDR)')
+    mac = mlx5_rail(t, 0, 0, pf, 0, 0x101D, 3, 'eth1', 16, '10.30.1.2', port_name='p0')
     t.answers['devlink'].append({'pci': pf, 'health': '', 'eswitch': 'switchdev'})
     given = [derived_mac(mac, i) for i in range(2)]
     for i, came_up in enumerate([given[0], 'b6:21:5e:00:00:01']):
@@ -739,10 +733,7 @@ def mlx5_rails(t, buses, first_ifindex, with_ipv4=True, total_vfs=16):
     for n, bus in enumerate(buses):
         address, name, ifindex = '0000:%s:00.0' % bus, 'rail%d' % n, first_ifindex + n
         ip = '10.30.%d.2' % n if with_ipv4 else None
-        mac, guid = mlx5_nic(t, 0, address, 0, 0x101D, ifindex, name, total_vfs)
-        if ip:
-            t.ipv4(ifindex, ip, 24, '10.30.%d.0' % n)
-        t.ibdev('mlx5_%d' % (n + 2), address, guid, name, mlx5_gids(mac, ip, name), '200 Gb/sec (4X HDR)')
+        mlx5_rail(t, n + 2, 0, address, 0, 0x101D, ifindex, name, total_vfs, ip)
 
 
 def mgmt_mlx5(name, boot, preset, bonded):
@@ -794,9 +785,7 @@ def vf_host_address():
     t.system('5.15.0-91-generic', 17, 1, RDMA_MODULES + ['mlx5_core'])
     for n, bus in enumerate(['41', '61']):
         pf = '0000:%s:00.0' % bus
-        mac, guid = mlx5_nic(t, 0, pf, 0, 0x101D, 10 * n + 2, 'eth%d' % n, 16)
-        t.ibdev('mlx5_%d' % (2 * n), pf, guid, 'eth%d' % n, mlx5_gids(mac, None, 'eth%d' % n),
-                '200 Gb/sec (4X HDR)')
+        mlx5_rail(t, 2 * n, 0, pf, 0, 0x101D, 10 * n + 2, 'eth%d' % n, 16)
         vf, name = '0000:%s:00.1' % bus, 'eth%dv0' % n
         mac, ip = '02:00:%s:00:00:01' % bus, '10.99.%d.5' % n
         t.vf(pf, 0, vf, 0x101E, 'mlx5_core', 0, mac=mac)
