@@ -76,6 +76,15 @@ static void a_file_is_written_whole(void **state _unused_)
 		/* comments, blanks and the ends of lines are not kept */
 		{ "\xef\xbb\xbf# c\r\n[ A ]\r\n # k=0\r\n k = 1 \r\n\r\n;k=3\r\n", "A", "l", "2",
 		  "#\n\n[A]\nk=1\nl=2\n" },
+		/* a list is one value, whatever lines it has */
+		{ "[Device a]\nMatch=x\nMTU=1\nMatch=y\n", "Device a", "MTU", "2",
+		  "#\n\n[Device a]\nMatch=x y\nMTU=2\n" },
+		{ "[Device a]\nMatch=x\nMTU=1\nMatch=y\n", "Device a", "Match", "z",
+		  "#\n\n[Device a]\nMatch=z\nMTU=1\n" },
+		{ "[Device a]\nMatch=x\nMTU=1\nMatch=y\n", "Device a", "Match", NULL,
+		  "#\n\n[Device a]\nMTU=1\n" },
+		{ "[Device a]\nMatch=x\nMatch=\nMatch=y\n", "Device a", "MTU", "2",
+		  "#\n\n[Device a]\nMatch=y\nMTU=2\n" },
 		/* removed */
 		{ "[A]\nk=1\nl=1\n", "A", "k", NULL, "#\n\n[A]\nl=1\n" },
 		{ "[A]\nk=1\n", "A", "k", NULL, "#\n" },
@@ -112,6 +121,28 @@ static void a_key_that_is_set_twice_is_malformed(void **state _unused_)
 static int compare_lines(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Up to the length of a line, and over it: then on several lines. */
+static void a_list_of_any_length_is_written_as_it_was(void **state _unused_)
+{
+	for (size_t n = 1; n < 100; n++) {
+		_cleanup_(pairs_done) struct pairs p = {}, again = {};
+		_cleanup_(freep) char *text = NULL;
+		char value[1024] = "";
+		size_t size;
+
+		for (size_t i = 0; i < n; i++)
+			sprintf(value + strlen(value), "%sx%0*zu", i ? " " : "", (int)(i % 7), i);
+		assert_int_equal(pairs_set(&p, "Device a", "Match", value), 1);
+		assert_int_equal(pairs_set(&p, "Device a", "MTU", "1"), 1);
+		assert_int_equal(pairs_text(&p, "#", &text, &size), 0);
+		again = parsed(text);
+		assert_string_equal(pairs_find(&again, "Device a", "Match")->value, value);
+		/* This is the line that errors are found by. */
+		assert_int_equal(p.items[1].put, pairs_find(&again, "Device a", "MTU")->line);
+		assert_int_equal(p.items[0].put, pairs_find(&again, "Device a", "Match")->line);
+	}
 }
 
 /* The keys in the order of their sections' names, as one text. */
@@ -318,6 +349,8 @@ static void what_is_wrong_is_named_and_nothing_is_written(void **state)
 		{ "Route.#Manage=yes", NULL, NULL, "accepted: SECTION.KEY=VALUE" },
 		{ "Route.Manage=yes\n[SMC]", NULL, NULL, "accepted: a value that is one line" },
 		{ "Route.Manage=yes\\", NULL, NULL, "accepted: a value that is one line" },
+		{ "Route.Manage=yes_;no", NULL, NULL,
+		  "[Route] Manage=yes ;no: accepted: no \" ;\" in a line" },
 		{ "Device_a.Count=4", NULL, NULL, "Count=4 with VirtualFunctions=keep" },
 		/* together with what there is, in the lines as they are now */
 		{ "Device_a.Count=4", NULL,
@@ -618,6 +651,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_is_written_whole),
 		cmocka_unit_test(a_key_that_is_set_twice_is_malformed),
+		cmocka_unit_test(a_list_of_any_length_is_written_as_it_was),
 		cmocka_unit_test(any_file_means_the_same_once_it_is_written),
 #define WITH_TREE(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 		WITH_TREE(the_file_is_made_changed_and_removed),

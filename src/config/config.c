@@ -162,10 +162,11 @@ static int open_section(struct merge *m, const char *section, unsigned line)
 static int set(struct merge *m, const struct setting *s, const char *value, unsigned line)
 {
 	struct said *said = &m->layers[m->layer].said[s - settings];
+	const bool is_again = said->file == m->file;
 	char buf[QUOTED_LEN];
 	int r;
 
-	if (said->file == m->file)
+	if (is_again && !setting_is_list(s))
 		return malformed(m, line,
 				 "%s=%s: set in line %u already: accepted: each key once in a "
 				 "section of a file",
@@ -178,17 +179,16 @@ static int set(struct merge *m, const struct setting *s, const char *value, unsi
 	if (r < 0)
 		return r;
 
-	free(said->text);
-	*said = (struct said){ NULL, m->file, line, ++m->order };
-	if (!*value)
-		return 0;
-
-	said->text = strdup(value);
-	return said->text ? 0 : -ENOMEM;
+	if (!is_again || !*value) {
+		free(said->text);
+		said->text = NULL;
+	}
+	*said = (struct said){ said->text, m->file, line, ++m->order };
+	return *value ? setting_append(&said->text, value) : 0;
 }
 
 static int on_key(void *userdata, const char *section, const char *name, const char *value,
-		  unsigned line, unsigned last _unused_)
+		  unsigned line)
 {
 	struct merge *m = userdata;
 	const struct setting *s;
@@ -640,7 +640,7 @@ static int put_section(FILE *f, const char *name, size_t first, const void *base
 		if (!has_header && !setting_is_device(&settings[i]))
 			fprintf(f, "[%s]\n", name);
 		has_header = true;
-		fprintf(f, "%s=%s\n", settings[i].name, value);
+		setting_put(f, settings[i].name, value, setting_is_list(&settings[i]));
 	}
 
 	return 0;

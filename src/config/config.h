@@ -9,10 +9,12 @@
  *
  * - Later files override earlier ones (files.h). "Key=" alone takes back what earlier files said:
  * of a [Device NAME] then [Device] holds, else the default.
+ * - A list (Match=) may have several lines in a file, each of which adds to it; "Key=" clears what
+ * is before it, and the first of a later file replaces what earlier files said.
  * - Each [Device NAME] has all that [Device] says and it does not say itself, wherever [Device]
  * stands. Sections are in the order of their first appearance; the first that matches a NIC is the
  * one.
- * - Malformed: a value that is not accepted; a key of the table twice in the same section of one
+ * - Malformed: a value that is not accepted; a key that is no list twice in the same section of one
  * file, also when the section is opened twice; more than 256 [Device NAME] sections; names of
  * theirs with other than letters, digits, "_", "-" and ".".
  * - Unknown, skipped: keys and sections that are not in the table.

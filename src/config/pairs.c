@@ -2,6 +2,7 @@
 #include "pairs.h"
 
 #include "reader.h"
+#include "settings.h"
 
 #define BLANKS " \t"
 
@@ -92,14 +93,23 @@ static int add(struct pairs *p, const char *section, const char *key, const char
 	return 0;
 }
 
+static bool is_list(const char *section, const char *key)
+{
+	const struct setting *s = setting_find(device_name(section) ? "Device" : section, key);
+
+	return s && setting_is_list(s);
+}
+
 static int on_key(void *userdata, const char *section, const char *name, const char *value,
-		  unsigned line, unsigned last _unused_)
+		  unsigned line)
 {
 	struct parser *parser = userdata;
-	const struct pair *before = find(parser->pairs, section, name);
+	struct pair *before = find(parser->pairs, section, name);
 
 	if (before && !name)
 		return 0;
+	if (before && is_list(section, name))
+		return setting_append(&before->value, value);
 	if (before)
 		return config_errors_add(
 			parser->errors, false, parser->file, line,
@@ -199,17 +209,17 @@ static void put_section(FILE *f, struct pairs *p, size_t first, unsigned *line)
 
 		if (!streq(item->section, section))
 			continue;
+		item->put = *line - !item->key;
 		if (item->key)
-			fprintf(f, "%s=%s\n", item->key, item->value);
-		*line += !!item->key;
-		item->put = *line;
+			*line +=
+				setting_put(f, item->key, item->value, is_list(section, item->key));
 	}
 }
 
 int pairs_text(struct pairs *p, const char *header, char **ret, size_t *ret_size)
 {
 	char *text = NULL;
-	unsigned line = 1;
+	unsigned line = 2; /* the next one that is written */
 	size_t size;
 	FILE *f;
 

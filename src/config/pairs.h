@@ -2,8 +2,9 @@
 /*
  * Pairs: what one ini file sets, as a list that can be changed and written as a new file.
  *
- * Text in, text out: it opens nothing and knows no setting. Comments and blank lines are not kept.
- * "Device  a" and "Device a" are the same section, as in config.h.
+ * Text in, text out: it opens nothing, and of settings it knows only which are lists. Such a key is
+ * one pair, however many lines it has. Comments and blank lines are not kept. "Device  a" and
+ * "Device a" are the same section, as in config.h.
  */
 #pragma once
 
@@ -27,8 +28,8 @@ void pairs_done(struct pairs *p);
 /**
  * pairs_parse() - read one text
  * @file:   for messages
- * @errors: lines that are malformed are added here, also a key that is set twice; the other lines
- * are read all the same
+ * @errors: lines that are malformed are added here, also a key that is set twice and is no list;
+ * the other lines are read all the same
  *
  * Return: 0 or -ENOMEM.
  */

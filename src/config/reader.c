@@ -1,44 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reader.h"
 
-#include <assert.h>
 #include <ini.h>
 
-#define BLANKS        " \t"
-#define NAME_MAX_LEN  49  /* MAX_SECTION and MAX_NAME of inih are 50 */
-#define SECTION_BEGIN "@" /* no key of a file has this name, see is_name() */
+#define BLANKS       " \t"
+#define NAME_MAX_LEN 49 /* MAX_SECTION of inih is 50 */
 
 struct reader {
 	const char *file;
 	const char *rest; /* of the data */
 	size_t n_rest;
-	unsigned line; /* of the last physical line read */
-
-	char text[LINE_MAX_BYTES + 1]; /* of the line inih was given last */
-	unsigned text_line;            /* where it began */
-	char *value;                   /* in text */
-	bool begins_section;           /* a header was handed out, SECTION_BEGIN comes next */
-	bool is_awaited;               /* inih has not called back for the last line yet */
-	enum {
-		BEFORE_FIRST_SECTION,
-		IN_SECTION,
-		IN_NO_SECTION, /* its header was malformed, and said so: its keys are skipped */
-	} state;
+	unsigned line;                 /* that was read last, from 1 */
+	char text[LINE_MAX_BYTES + 1]; /* of it, without blanks at its beginning */
+	bool is_awaited;               /* inih has not called back for it yet */
+	bool is_skipping; /* a malformed header was reported: the keys below it are skipped */
 
 	struct config_errors *errors;
 	int (*on_key)(void *userdata, const char *section, const char *name, const char *value,
-		      unsigned line, unsigned last);
+		      unsigned line);
 	void *userdata;
 	int result;
 };
 
-#define malformed(rd, line, ...)                                                                   \
-	note(rd, config_errors_add((rd)->errors, false, (rd)->file, line, __VA_ARGS__))
+#define malformed(rd, ...)                                                                         \
+	note(rd, config_errors_add((rd)->errors, false, (rd)->file, (rd)->line, __VA_ARGS__))
 
-static void note(struct reader *rd, int r)
+/* Returns false, for those who refuse a line. */
+static bool note(struct reader *rd, int r)
 {
 	if (r < 0)
 		rd->result = r;
+	return false;
 }
 
 static char *strip(char *s)
@@ -52,250 +44,171 @@ static char *strip(char *s)
 	return s;
 }
 
-static bool has_control(const char *s, size_t n)
+static bool has_control(const char *s)
 {
-	for (size_t i = 0; i < n; i++)
-		if (((unsigned char)s[i] < ' ' && s[i] != '\t') || s[i] == 0x7f)
+	for (; *s; s++)
+		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
 			return true;
 
 	return false;
 }
 
-/* Blanks and a backslash at the end that is not itself escaped: systemd.syntax(7). */
-static bool is_continued(const char *s, size_t n)
+/* A ";" behind a blank, outside of the comments that are a line. */
+static bool has_comment(const char *s)
 {
-	bool is_escaped = false;
+	for (const char *at = s; (at = strchr(at, ';')); at++)
+		if (at > s && strchr(BLANKS, at[-1]))
+			return true;
 
-	for (size_t i = 0; i < n; i++)
-		is_escaped = !is_escaped && s[i] == '\\';
-
-	return is_escaped;
+	return false;
 }
 
-/* One physical line without its end. */
-static bool next_physical(struct reader *rd, const char **ret, size_t *ret_n)
+/* The next line to rd->text, without its end; false: there is none, or it was refused. */
+static bool take_line(struct reader *rd, size_t max)
 {
-	const char *end;
-	size_t n;
+	const char *s = rd->rest, *end = memchr(s, '\n', rd->n_rest);
+	size_t n = end ? (size_t)(end - s) : rd->n_rest;
 
-	if (rd->n_rest == 0)
-		return false;
-
-	end = memchr(rd->rest, '\n', rd->n_rest);
-	n = end ? (size_t)(end - rd->rest) : rd->n_rest;
-
-	*ret = rd->rest;
-	*ret_n = n > 0 && rd->rest[n - 1] == '\r' ? n - 1 : n;
 	rd->rest += n + !!end;
 	rd->n_rest -= n + !!end;
 	rd->line++;
+	n -= n > 0 && s[n - 1] == '\r';
+
+	if (n > max)
+		return malformed(rd, "a line of %zu bytes: accepted: at most %zu bytes", n, max);
+	if (memchr(s, '\0', n))
+		return malformed(rd, "a NUL byte: accepted: text in UTF-8");
+	memcpy(rd->text, s, n);
+	rd->text[n] = '\0';
+	memmove(rd->text, rd->text + strspn(rd->text, BLANKS), n + 1 - strspn(rd->text, BLANKS));
 	return true;
 }
 
-/* Adds a physical line to the text, where @n bytes are already: how many are now, 0 for a malformed
- * one. */
-static size_t add_physical(struct reader *rd, size_t n, const char *s, size_t len)
+/* Is it a line of which inih would take each byte as it is meant? */
+static bool check_line(struct reader *rd)
 {
-	if (n + len > LINE_MAX_BYTES)
-		malformed(rd, rd->line, "a line of %zu bytes: accepted: at most %d bytes", n + len,
-			  LINE_MAX_BYTES);
-	else if (memchr(s, '\0', len))
-		malformed(rd, rd->line, "a NUL byte: accepted: text in UTF-8");
-	else if (!is_utf8(s, len))
-		malformed(rd, rd->line, "invalid UTF-8: accepted: text in UTF-8");
-	else if (has_control(s, len))
-		malformed(rd, rd->line, "a control character: accepted: text in UTF-8");
-	else {
-		memcpy(rd->text + n, s, len);
-		rd->text[n + len] = '\0';
-		return n + len;
-	}
+	const size_t n = strlen(rd->text);
+	char buf[QUOTED_LEN];
 
-	return 0;
+	if (!is_utf8(rd->text, n))
+		return malformed(rd, "invalid UTF-8: accepted: text in UTF-8");
+	if (has_control(rd->text))
+		return malformed(rd, "a control character: accepted: text in UTF-8");
+	if (rd->text[n - 1] == '\\')
+		return malformed(rd,
+				 "%s: accepted: no backslash at the end, for lines are not "
+				 "continued; a key that takes a list may be repeated",
+				 quoted(rd->text, buf));
+	if (has_comment(rd->text))
+		return malformed(rd,
+				 "%s: accepted: no \" ;\" in a line, for it would begin a comment; "
+				 "comments have lines of their own",
+				 quoted(rd->text, buf));
+	return true;
 }
 
-/* What must hold for comments as well: a file with NUL bytes is no text, whatever it begins with.
- */
-static bool is_comment(const char *s, size_t n)
+/* "[NAME]" is reported, and rd->text is that without blanks in it. */
+static bool begin_section(struct reader *rd)
 {
-	const char *begin = s;
+	char buf[QUOTED_LEN], *end, *name;
 
-	while (n > 0 && strchr(BLANKS, *begin) && *begin) {
-		begin++;
-		n--;
-	}
-
-	return n > 0 && (*begin == '#' || *begin == ';') && !memchr(begin, '\0', n) &&
-	       n + (size_t)(begin - s) <= LINE_MAX_BYTES;
-}
-
-/* One line after joining what is continued; false: there are no more. */
-static bool next_logical(struct reader *rd)
-{
-	const char *s;
-	size_t len, n = 0;
-
-	rd->text[0] = '\0';
-	while (rd->result == 0 && next_physical(rd, &s, &len)) {
-		if (is_comment(s, len))
-			continue;
-		if (n == 0)
-			rd->text_line = rd->line;
-
-		n = add_physical(rd, n, s, len);
-		if (n == 0)
-			continue;
-		if (!is_continued(rd->text, n))
-			return true;
-		rd->text[n - 1] = ' ';
-	}
-
-	return rd->result == 0 && n > 0;
-}
-
-static bool is_name(const char *name)
-{
-	return *name && !strpbrk(name, ":;[]") && !streq(name, SECTION_BEGIN);
-}
-
-static const char *header(struct reader *rd, char *text)
-{
-	char buf[QUOTED_LEN], *end = text + strlen(text) - 1, *name;
-
-	rd->state = IN_NO_SECTION;
-	if (*end != ']') {
-		malformed(
-			rd, rd->text_line,
+	strip(rd->text);
+	end = rd->text + strlen(rd->text) - 1;
+	rd->is_skipping = true;
+	if (*end != ']')
+		return malformed(
+			rd,
 			"%s: accepted: a section as [SECTION] or [SECTION NAME], alone in its line",
-			quoted(text, buf));
-		return NULL;
-	}
+			quoted(rd->text, buf));
 
 	*end = '\0';
-	name = strip(text + 1);
-	if (!is_name(name) || strlen(name) > NAME_MAX_LEN) {
-		malformed(
-			rd, rd->text_line,
+	name = strip(rd->text + 1);
+	if (!*name || strpbrk(name, ":;[]") || strlen(name) > NAME_MAX_LEN)
+		return malformed(
+			rd,
 			"[%s]: accepted: the name of a section, at most %d bytes without brackets, "
 			"colons and semicolons",
 			quoted(name, buf), NAME_MAX_LEN);
-		return NULL;
-	}
 
-	rd->state = IN_SECTION;
-	rd->begins_section = true;
-	return name;
+	rd->is_skipping = false;
+	note(rd, rd->on_key(rd->userdata, name, NULL, NULL, rd->line));
+	memmove(rd->text + 1, name, strlen(name) + 1);
+	strcat(rd->text, "]");
+	return true;
 }
 
-static const char *key(struct reader *rd, char *text)
-{
-	char buf[QUOTED_LEN], *equals = strchr(text, '='), *name;
-
-	if (rd->state == IN_NO_SECTION)
-		return NULL;
-
-	if (rd->state == BEFORE_FIRST_SECTION) {
-		malformed(
-			rd, rd->text_line,
-			"%s: text before the first section: accepted: a line with a section first, "
-			"for example [Device]",
-			quoted(text, buf));
-		rd->state = IN_NO_SECTION; /* once is enough */
-		return NULL;
-	}
-
-	if (equals) {
-		*equals = '\0';
-		name = strip(text);
-		rd->value = strip(equals + 1);
-		if (is_name(name) && strlen(name) <= NAME_MAX_LEN)
-			return name;
-		*equals = '=';
-	}
-
-	malformed(rd, rd->text_line,
-		  "%s: accepted: KEY=VALUE, [SECTION], or a comment that begins with # or ;",
-		  quoted(text, buf));
-	return NULL;
-}
-
-/* The last line was for inih to understand, and it did not: then neither do we. */
+/* inih found no key in the last line. */
 static void check_awaited(struct reader *rd)
 {
 	char buf[QUOTED_LEN];
 
 	if (rd->is_awaited && rd->result == 0)
-		malformed(rd, rd->text_line, "%s: accepted: KEY=VALUE", quoted(rd->text, buf));
+		malformed(
+			rd,
+			"%s: accepted: KEY=VALUE, [SECTION], or a comment that begins with # or ;",
+			quoted(strip(rd->text), buf));
 	rd->is_awaited = false;
 }
 
-/* The reader of ini_parse_stream(), as fgets(3). What is written fits the smallest buffer inih has.
- */
+/* The reader of ini_parse_stream(), as fgets(3). */
 static char *on_line(char *buf, int size, void *userdata)
 {
 	struct reader *rd = userdata;
 
 	check_awaited(rd);
-	if (rd->result < 0)
-		return NULL;
-
-	if (rd->begins_section) {
-		rd->begins_section = false;
-		rd->is_awaited = true;
-		snprintf(buf, (size_t)size, SECTION_BEGIN "=%u\n", rd->text_line);
-		return buf;
-	}
-
-	while (next_logical(rd)) {
-		char *text = strip(rd->text);
-		const char *name;
-		int n;
-
-		if (!*text)
+	while (rd->result == 0 && rd->n_rest > 0) {
+		if (!take_line(rd, MIN((size_t)size - 2, LINE_MAX_BYTES)))
+			continue;
+		if (!*rd->text || strchr("#;", *rd->text) || !check_line(rd))
+			continue;
+		if (*rd->text == '[' ? !begin_section(rd) : rd->is_skipping)
 			continue;
 
-		name = *text == '[' ? header(rd, text) : key(rd, text);
-		if (!name)
-			continue;
-
-		n = rd->begins_section
-			    ? snprintf(buf, (size_t)size, "[%s]\n", name)
-			    : snprintf(buf, (size_t)size, "%s=%u\n", name, rd->text_line);
-		assert(n > 0 && n < size);
-		rd->is_awaited = !rd->begins_section;
+		rd->is_awaited = *rd->text != '[';
+		snprintf(buf, (size_t)size, "%s\n", rd->text);
 		return buf;
 	}
 
 	return NULL;
 }
 
-/* The handler of ini_parse_stream(). */
-static int on_ini(void *userdata, const char *section, const char *name, const char *value _unused_)
+/* The handler of ini_parse_stream(); some builds of inih call it for sections, without a name. */
+static int on_ini(void *userdata, const char *section, const char *name, const char *value)
 {
 	struct reader *rd = userdata;
-	bool is_begin = streq(name, SECTION_BEGIN);
+	char buf[QUOTED_LEN];
+
+	if (!name || !*name || rd->result < 0)
+		return 1;
 
 	rd->is_awaited = false;
-	if (rd->result == 0)
-		note(rd, rd->on_key(rd->userdata, section, is_begin ? NULL : name,
-				    is_begin ? NULL : rd->value, rd->text_line, rd->line));
+	if (*section) {
+		note(rd, rd->on_key(rd->userdata, section, name, value, rd->line));
+		return 1;
+	}
+
+	rd->is_skipping = true; /* once is enough */
+	malformed(rd,
+		  "%s: text before the first section: accepted: a line with a section first, for "
+		  "example [Device]",
+		  quoted(strip(rd->text), buf));
 	return 1;
 }
 
 int reader_parse(const char *file, const char *data, size_t size, struct config_errors *errors,
 		 int (*on_key)(void *userdata, const char *section, const char *name,
-			       const char *value, unsigned line, unsigned last),
+			       const char *value, unsigned line),
 		 void *userdata)
 {
 	static const char bom[] = { '\xef', '\xbb', '\xbf' };
-	struct reader rd = {
-		.file = file, .errors = errors, .on_key = on_key, .userdata = userdata
-	};
-	bool has_bom = size >= sizeof(bom) && memcmp(data, bom, sizeof(bom)) == 0;
+	const size_t n_bom = size >= sizeof(bom) && memcmp(data, bom, sizeof(bom)) == 0 ? 3 : 0;
+	struct reader rd = { .file = file,
+			     .rest = data + n_bom,
+			     .n_rest = size - n_bom,
+			     .errors = errors,
+			     .on_key = on_key,
+			     .userdata = userdata };
 	int r;
-
-	rd.rest = data + (has_bom ? sizeof(bom) : 0);
-	rd.n_rest = size - (has_bom ? sizeof(bom) : 0);
 
 	r = ini_parse_stream(on_line, &rd, on_ini, &rd);
 	check_awaited(&rd);

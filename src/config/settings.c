@@ -4,6 +4,7 @@
 #include "../model/paths.h"
 #include "../model/plan.h"
 #include "parse.h"
+#include "reader.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -527,6 +528,11 @@ bool setting_is_device(const struct setting *s)
 	return streq(s->section, "Device");
 }
 
+bool setting_is_list(const struct setting *s)
+{
+	return s->type == &type_globs;
+}
+
 const struct setting *setting_find(const char *section, const char *name)
 {
 	for (size_t i = 0; i < N_SETTINGS; i++)
@@ -562,4 +568,45 @@ const char *setting_word(const struct setting *s, size_t i)
 	if (s->type == &type_bool)
 		return i < 2 ? (i == 0 ? "yes" : "no") : NULL;
 	return s->type->word && s->min + i <= s->max ? s->type->word(s->min + i) : NULL;
+}
+
+int setting_append(char **text, const char *more)
+{
+	const size_t n = *text && *more ? strlen(*text) : 0;
+	char *grown;
+
+	grown = realloc(*text, n + strlen(more) + 2);
+	if (!grown)
+		return -ENOMEM;
+	*text = grown;
+	sprintf(grown + n, "%s%s", n > 0 ? " " : "", more);
+	return 0;
+}
+
+/* The bytes of a list that fit into one line: whole words. */
+static size_t fitting(const char *value, size_t room)
+{
+	size_t n = strlen(value);
+
+	if (n <= room)
+		return n;
+	for (n = room; n > 0 && !strchr(" \t", value[n]); n--)
+		;
+	return n > 0 ? n : strcspn(value, " \t");
+}
+
+unsigned setting_put(FILE *f, const char *name, const char *value, bool is_list)
+{
+	unsigned n_lines = 0;
+
+	do {
+		size_t n =
+			is_list ? fitting(value, LINE_MAX_BYTES - 1 - strlen(name)) : strlen(value);
+
+		fprintf(f, "%s=%.*s\n", name, (int)n, value);
+		n_lines++;
+		value += n;
+		value += strspn(value, " \t");
+	} while (*value);
+	return n_lines;
 }

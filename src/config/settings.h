@@ -26,6 +26,9 @@ extern const struct setting settings[N_SETTINGS];
 
 bool setting_is_device(const struct setting *s); /* of [Device] and each [Device NAME] */
 
+/* Several words with blanks between: the key may be repeated in a file, and each adds its words. */
+bool setting_is_list(const struct setting *s);
+
 /* By exact names, "Device" for every [Device NAME]; NULL: there is none. */
 const struct setting *setting_find(const char *section, const char *name);
 
@@ -46,3 +49,13 @@ const char *setting_word(const struct setting *s, size_t i);
 
 /* The field as text in its one canonical form, which setting_parse() reads; 0 or -ENOMEM. */
 int setting_format(const struct setting *s, const void *base, char **ret);
+
+/* More words for a list; an empty @more clears it. *text is owned, and may be NULL. 0 or -ENOMEM.
+ */
+int setting_append(char **text, const char *more);
+
+/*
+ * Writes "NAME=VALUE" as the reader takes it: a list on several lines where one is too short.
+ * Return: how many lines.
+ */
+unsigned setting_put(FILE *f, const char *name, const char *value, bool is_list);
