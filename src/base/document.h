@@ -18,15 +18,21 @@
 #include "util.h"
 
 /*
- * Parses a text; @error may be NULL. jansson calls it a syntax error when there is no memory for a
- * token, and a file would be taken for a damaged one. Return: 0, -EINVAL or -ENOMEM.
+ * Parses a text; @error may be NULL. When there is no memory, jansson calls it a syntax error, and
+ * a file would be taken for a damaged one; or it goes on without one letter of a string, lex_save()
+ * in load.c. Return: 0, -EINVAL or -ENOMEM.
  */
 static inline int document_parse(const char *text, size_t size, size_t flags, json_t **ret,
 				 json_error_t *error)
 {
 	errno = 0;
 	*ret = json_loadb(text, size, flags, error);
-	return *ret ? 0 : errno == ENOMEM ? -ENOMEM : -EINVAL;
+	if (errno == ENOMEM) {
+		json_decref(*ret);
+		*ret = NULL;
+		return -ENOMEM;
+	}
+	return *ret ? 0 : -EINVAL;
 }
 
 /* Never fails but for memory: what is no UTF-8 becomes '?'. */

@@ -217,14 +217,19 @@ static void put_verdict(FILE *f, const json_t *d)
 
 int output_explain_plugin_text(const char *json, char **ret)
 {
-	json_auto_t *document = json_loads(json, 0, NULL);
+	json_auto_t *document = NULL;
 	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
-	const char *type = TEXT(document, "type");
+	const char *type;
 	size_t size = 0;
 	FILE *f;
+	int r;
 
+	r = document_parse(json, strlen(json), 0, &document, NULL);
+	if (r < 0)
+		return r;
 	if (!json_is_object(document))
 		return -EINVAL;
+	type = TEXT(document, "type");
 	f = open_memstream(&text, &size);
 	if (!f)
 		return -ENOMEM;
