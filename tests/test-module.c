@@ -12,8 +12,7 @@
 #include <sys/utsname.h>
 
 #include "../src/doors/loader.h"
-#include "../src/model/paths.h"
-#include "../src/observe/remembered.h"
+#include "../src/doors/module.h"
 
 #include "skip.h"
 #include "tree.h"
@@ -598,249 +597,21 @@ static void the_running_kernel_answers(_unused_ void **state)
 	modules_done(&m);
 }
 
-/* What is remembered */
-
-#define LATER (time(NULL) + 3600) /* the files are old by then */
-
-static void touch_dep(void)
+/* libkmod looks at the times of folders alone. */
+static void a_file_that_was_changed_in_place_is_read_after_forgetting(_unused_ void **state)
 {
-	put_index("modules.dep.bin", dep);
-}
-
-static void swap_softdep(void)
-{
-	char path[160], other[160];
-
-	snprintf(path, sizeof(path), "%s/modules.softdep", folder);
-	snprintf(other, sizeof(other), "%s/new", folder);
-	put_file(other, "", 0);
-	assert_int_equal(rename(other, path), 0);
-}
-
-static void overwrite_config(void)
-{
-	put_config("blacklist nouveaU\n");
-}
-
-static void add_config(void)
-{
-	char path[160];
-
-	snprintf(path, sizeof(path), "%s/run/modprobe.d/", root);
-	make_folders(path);
-	snprintf(path, sizeof(path), "%s/run/modprobe.d/new.conf", root);
-	put_file(path, "", 0);
-}
-
-static void remove_config(void)
-{
-	char path[160];
-
-	snprintf(path, sizeof(path), "%s/run/modprobe.d/new.conf", root);
-	assert_int_equal(unlink(path), 0);
-}
-
-static void link_config(void)
-{
-	char path[160];
-
-	snprintf(path, sizeof(path), "%s/etc/modprobe.d/link.conf", root);
-	assert_int_equal(symlink("test.conf", path), 0);
-}
-
-static void link_elsewhere(void)
-{
-	char path[160];
-
-	remove_config();
-	snprintf(path, sizeof(path), "%s/etc/modprobe.d/link.conf", root);
-	assert_int_equal(unlink(path), 0);
-	assert_int_equal(symlink("/dev/null", path), 0);
-}
-
-static void add_other_file(void)
-{
-	char path[160];
-
-	snprintf(path, sizeof(path), "%s/etc/modprobe.d/README", root);
-	put_file(path, "", 0);
-}
-
-static void the_key_tells_of_every_change(_unused_ void **state)
-{
-	static const struct {
-		void (*change)(void);
-		bool is_other;
-	} cases[] = {
-		{ NULL, false },          { touch_dep, true },
-		{ swap_softdep, true },   { overwrite_config, true },
-		{ add_config, true },     { link_config, true },
-		{ link_elsewhere, true }, { add_other_file, false },
-	};
-	char *before = NULL, *after = NULL;
+	enum module_state found = _MODULE_STATE_N;
 	struct modules m;
 
+	put_config("blacklist nouveau\n");
 	assert_int_equal(modules_open(&m, folder, root), 0);
-	put_config("blacklist nouveau\n");
-	assert_int_equal(modules_key(&m, LATER, &before), 0);
-	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-		usleep(20000); /* the times of files go in steps */
-		if (cases[i].change)
-			cases[i].change();
-		assert_int_equal(modules_key(&m, LATER, &after), 0);
-		if (streq(before, after) == cases[i].is_other)
-			fail_msg("case %zu: %s", i, after);
-		free(before);
-		before = after;
-	}
-	/* Another change within the same step would not show. */
-	overwrite_config();
-	assert_int_equal(modules_key(&m, time(NULL), &after), -EAGAIN);
-	assert_int_equal(modules_key(&m, time(NULL) - 3600, &after), -EAGAIN);
-	free(before);
-	modules_done(&m);
-}
-
-static void there_is_no_key_without_modules(_unused_ void **state)
-{
-	char path[160], *key = NULL;
-	struct modules m;
-
-	snprintf(path, sizeof(path), "%s/usr/lib/modules/none", root);
-	assert_int_equal(modules_open(&m, path, root), 0);
-	assert_int_equal(modules_key(&m, LATER, &key), -ENOENT);
-	modules_done(&m);
-}
-
-/* The made tree in the place of the running system's. */
-static void open_doors(struct doors *d)
-{
-	*d = (struct doors){};
-	assert_int_equal(fs_open_root(root, &d->fs), 0);
-	d->fs.is_live = true;
-	assert_int_equal(modules_open(&d->modules, folder, root), 0);
-}
-
-static void close_doors(struct doors *d)
-{
-	modules_done(&d->modules);
-	fs_done(&d->fs);
-}
-
-/* One look at all that there is to ask. Return: libkmod was asked. */
-static bool ask_all(time_t now, enum module_state nouveau)
-{
-	_cleanup_(remembered_done) struct remembered known = {};
-	_cleanup_(freep) char *text = NULL;
-	struct module m = { .name = "vendor_rdma" }, builtin_module = { .name = "ext4" };
-	enum module_state found = _MODULE_STATE_N;
-	char name[MODULE_LEN], path[160];
-	struct doors d;
-	bool was_asked;
-
-	open_doors(&d);
-	assert_int_equal(remembered_open(&d, now, &known), 0);
-	assert_int_equal(remembered_look(&d, &known, "nouveau", &found), 0);
-	assert_int_equal(found, nouveau);
-	assert_int_equal(remembered_look(&d, &known, "no_such", &found), 0);
-	assert_int_equal(found, MODULE_MISSING);
-	assert_int_equal(remembered_path(&d, &known, &m), 0);
-	snprintf(path, sizeof(path), "%s/extra/vendor_rdma.ko", folder + strlen(root));
-	assert_string_equal(m.path, path);
-	assert_false(m.has_info);
-	assert_int_equal(remembered_path(&d, &known, &builtin_module), -ENOENT);
-	assert_int_equal(remembered_resolve(&d, &known, "pci:v000015B3d00001017sv1sd1bc02sc00i00",
-					    name, sizeof(name)),
-			 0);
-	assert_string_equal(name, "mlx5_core");
-	assert_int_equal(remembered_resolve(&d, &known, "pci:nothing", name, sizeof(name)),
-			 -ENOENT);
-
-	was_asked = d.modules.ctx != NULL;
-	assert_int_equal(remembered_text(&known, &text), 0);
-	if (text) {
-		snprintf(path, sizeof(path), "%s/" MODULES_PATH, root);
-		make_folders(path);
-		put_file(path, text, strlen(text));
-	}
-	close_doors(&d);
-	return was_asked;
-}
-
-static void what_was_answered_is_not_asked_again(_unused_ void **state)
-{
-	put_config("blacklist nouveau\n");
-	assert_true(ask_all(LATER, MODULE_BLACKLISTED));
-	assert_false(ask_all(LATER, MODULE_BLACKLISTED));
-	assert_false(ask_all(LATER, MODULE_BLACKLISTED));
-
-	usleep(20000);
-	put_config("blacklist nouveaU\n"); /* in its place, of the same size */
-	assert_true(ask_all(LATER, MODULE_AVAILABLE));
-	assert_false(ask_all(LATER, MODULE_AVAILABLE));
-}
-
-static void what_is_young_is_not_remembered(_unused_ void **state)
-{
-	put_config("blacklist nouveau\n");
-	assert_true(ask_all(time(NULL), MODULE_BLACKLISTED));
-	assert_true(ask_all(time(NULL), MODULE_BLACKLISTED));
-	put_config("blacklist nouveaU\n");
-	assert_true(ask_all(time(NULL), MODULE_AVAILABLE));
-}
-
-static void a_file_that_is_not_ours_is_asked_again(_unused_ void **state)
-{
-	static const char *const texts[] = {
-		"", "{", "[]", "{\"key\": 1}", "{\"key\": \"\", \"states\": {}, \"paths\": {}}",
-	};
-	char path[160];
-
-	put_config("blacklist nouveau\n");
-	snprintf(path, sizeof(path), "%s/" MODULES_PATH, root);
-	make_folders(path);
-	for (size_t i = 0; i < ELEMENTSOF(texts); i++) {
-		put_file(path, texts[i], strlen(texts[i]));
-		assert_true(ask_all(LATER, MODULE_BLACKLISTED));
-		assert_false(ask_all(LATER, MODULE_BLACKLISTED));
-	}
-}
-
-/* libkmod looks at the times of folders alone, and this process may have asked it before. */
-static void what_libkmod_read_before_the_change_is_not_remembered(_unused_ void **state)
-{
-	enum module_state found = _MODULE_STATE_N;
-	struct remembered known = {};
-	struct doors d;
-
-	put_config("blacklist nouveau\n");
-	open_doors(&d);
-	assert_int_equal(module_look(&d.modules, "nouveau", &found), 0);
+	assert_int_equal(module_look(&m, "nouveau", &found), 0);
 	assert_int_equal(found, MODULE_BLACKLISTED);
 	put_config("blacklist nouveaU\n");
-	assert_int_equal(remembered_open(&d, LATER, &known), 0);
-	assert_int_equal(remembered_look(&d, &known, "nouveau", &found), 0);
+	modules_forget(&m);
+	assert_int_equal(module_look(&m, "nouveau", &found), 0);
 	assert_int_equal(found, MODULE_AVAILABLE);
-	remembered_done(&known);
-	close_doors(&d);
-}
-
-static void of_another_tree_nothing_is_remembered(_unused_ void **state)
-{
-	enum module_state found = _MODULE_STATE_N;
-	struct remembered known = {};
-	char *text = NULL;
-	struct doors d;
-
-	open_doors(&d);
-	d.fs.is_live = false;
-	assert_int_equal(remembered_open(&d, LATER, &known), 0);
-	assert_int_equal(remembered_look(&d, &known, "nouveau", &found), 0);
-	assert_non_null(d.modules.ctx);
-	assert_int_equal(remembered_text(&known, &text), 0);
-	assert_null(text);
-	remembered_done(&known);
-	close_doors(&d);
+	modules_done(&m);
 }
 
 int main(void)
@@ -859,13 +630,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_loaded_out_of_another_tree),
 		cmocka_unit_test(the_helper_loads_what_an_rdma_node_may_need),
 		cmocka_unit_test(the_running_kernel_answers),
-		cmocka_unit_test(the_key_tells_of_every_change),
-		cmocka_unit_test(there_is_no_key_without_modules),
-		cmocka_unit_test(what_was_answered_is_not_asked_again),
-		cmocka_unit_test(what_is_young_is_not_remembered),
-		cmocka_unit_test(a_file_that_is_not_ours_is_asked_again),
-		cmocka_unit_test(what_libkmod_read_before_the_change_is_not_remembered),
-		cmocka_unit_test(of_another_tree_nothing_is_remembered),
+		cmocka_unit_test(a_file_that_was_changed_in_place_is_read_after_forgetting),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -8,7 +8,6 @@
 #include <limits.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/utsname.h>
 
 /* All that is called of libkmod: each is in version 25. */
 /* clang-format off */
@@ -41,8 +40,6 @@ static const char *const config_folders[] = {
 	"usr/lib/modprobe.d", "lib/modprobe.d",
 };
 #define FIRST_OF_PACKAGES 3
-
-#define KEY_AGE_SEC 2 /* what is younger may change without another time */
 
 static void ctx_unrefp(struct kmod_ctx **ctx)
 {
@@ -141,100 +138,6 @@ void modules_forget(struct modules *m)
 {
 	ctx_unrefp(&m->ctx);
 	m->ctx = NULL;
-}
-
-struct key {
-	FILE *text;
-	time_t newest; /* of all changes */
-};
-
-static void add_to_key(struct key *k, const char *name, const struct stat *st)
-{
-	fprintf(k->text, "%s %ju:%ju %jo %jd %jd.%ld %jd.%ld\n", name, (uintmax_t)st->st_dev,
-		(uintmax_t)st->st_ino, (uintmax_t)st->st_mode, (intmax_t)st->st_size,
-		(intmax_t)st->st_mtim.tv_sec, st->st_mtim.tv_nsec, (intmax_t)st->st_ctim.tv_sec,
-		st->st_ctim.tv_nsec);
-	k->newest = MAX(k->newest, st->st_ctim.tv_sec);
-}
-
-/* Entries in the order of the folder, which is the same as long as nothing is changed in it. */
-static int add_folder(struct key *k, const char *path, bool (*is_wanted)(const char *name))
-{
-	_cleanup_(closedirp) DIR *d = opendir(path);
-	const int fd = d ? dirfd(d) : -EBADF;
-	const struct dirent *e;
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	fprintf(k->text, "%s:\n", path);
-	while (errno = 0, e = readdir(d)) {
-		if (!is_wanted(e->d_name))
-			continue;
-		if (fstatat(fd, e->d_name, &st, 0) < 0) /* gone, or a link to nowhere */
-			st = (struct stat){};
-		add_to_key(k, e->d_name, &st);
-	}
-	return -errno;
-}
-
-static bool is_index(const char *name)
-{
-	return is_prefix(name, "modules.");
-}
-
-static int make_key(const struct modules *m, struct key *k)
-{
-	char path[PATH_MAX];
-	struct utsname u;
-	struct stat st;
-	int r, n;
-
-	/* Where an upgrade of libkmod shows. */
-	fprintf(k->text, "%s\n", PROJECT_VERSION);
-	if (stat("/etc/ld.so.cache", &st) >= 0)
-		add_to_key(k, "ld.so.cache", &st);
-
-	if (uname(&u) < 0)
-		return -errno;
-	snprintf(path, sizeof(path), "/lib/modules/%s", u.release);
-	r = add_folder(k, m->folder ? m->folder : path, is_index);
-	for (size_t i = 0; i < ELEMENTSOF(config_folders) && r >= 0; i++) {
-		if (m->folder && !m->config)
-			break;
-		n = snprintf(path, sizeof(path), "%s/%s", m->config ? m->config : "",
-			     config_folders[i]);
-		if (n < 0 || (size_t)n >= sizeof(path))
-			return -ENAMETOOLONG;
-		r = add_folder(k, path, is_config);
-		if (r == -ENOENT || r == -ENOTDIR)
-			r = 0;
-	}
-	return r;
-}
-
-int modules_key(const struct modules *m, time_t now, char **ret)
-{
-	_cleanup_(freep) char *text = NULL;
-	struct key k = {};
-	size_t size;
-	int r;
-
-	k.text = open_memstream(&text, &size);
-	if (!k.text)
-		return -ENOMEM;
-	r = make_key(m, &k);
-	if (text_close(k.text, &text) < 0)
-		return -ENOMEM;
-	if (r < 0)
-		return r;
-
-	/* The kernel's clock for files goes in steps of some milliseconds, and may be set back. */
-	if (k.newest + KEY_AGE_SEC > now)
-		return -EAGAIN;
-
-	*ret = TAKE(text);
-	return 0;
 }
 
 /* With the folders of modprobe.d from the @first on. */

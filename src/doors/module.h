@@ -44,16 +44,6 @@ void modules_done(struct modules *m);
 void modules_forget(struct modules *m);
 
 /*
- * Of what the answers of module_resolve(), module_look() and of module_read() without info are
- * made: a text that is another one as soon as an index, a file of modprobe.d or a library changes.
- * Each file is in it with its inode, size and times; the kernel's command line is that of the boot.
- * @now: seconds of the real-time clock. Return: 0; -EAGAIN something was changed so recently that
- * one more change might not show in its times; -ENOENT there are no modules; -ENOMEM, or another
- * -errno.
- */
-int modules_key(const struct modules *m, time_t now, char **ret);
-
-/*
  * All below return -ENOTSUP, with the name in the log, when a file of modprobe.d is a FIFO or a
  * device, which libkmod would wait for.
  *

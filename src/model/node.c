@@ -26,7 +26,6 @@ void node_done(struct node *n)
 	for (size_t i = 0; i < n->n_modules; i++)
 		module_done(&n->modules[i]);
 
-	free(n->module_answers);
 	free(n->vf_infos);
 	free(n->users);
 	free(n->options);

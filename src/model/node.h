@@ -550,8 +550,7 @@ struct node {
 	char old_plugin_path[PATH_LEN], old_manifest_path[PATH_LEN];
 	struct plugin_process *plugin_processes; /* owned; by pid */
 	size_t n_plugin_processes;
-	char *module_answers; /* owned; those to be remembered, NULL: nothing new. MODULES_PATH */
-	char *rules_file;     /* owned; content of the generated udev rules, NULL: absent */
+	char *rules_file; /* owned; content of the generated udev rules, NULL: absent */
 	struct output_file outputs[_OUTPUT_N];
 	struct output_record *output_records; /* owned */
 	size_t n_output_records;

@@ -12,7 +12,6 @@
 #define LOCK_PATH          "run/rdma-provision/lock" /* held for one pass */
 #define STATE_PATH         "run/rdma-provision/state.json"
 #define DEGRADED_PATH      "run/rdma-provision/state.json.degraded" /* becomes it by rename */
-#define MODULES_PATH       "run/rdma-provision/modules.json"        /* see observe/remembered.h */
 #define READY_PATH         "run/rdma-provision/ready" /* there only while the node is ready */
 #define PLUGIN_CONFIG_PATH "run/rdma-provision/device-plugin/config.json"
 #define PLUGIN_FOLDER      "run/rdma-provision/device-plugin/"

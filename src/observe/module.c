@@ -5,7 +5,6 @@
 #include "../model/wanted.h"
 #include "blacklist.h"
 #include "cmdline.h"
-#include "remembered.h"
 
 #define CLASS_NETWORK     0x02
 #define MAX_PIDS_BYTES    65536u
@@ -160,7 +159,7 @@ static struct module *find(const struct node *n, const char *name)
 }
 
 /* Makes sure that a module is in node.modules, with its state. */
-static int look(struct doors *d, struct remembered *known, struct node *n, const char *name)
+static int look(struct doors *d, struct node *n, const char *name)
 {
 	struct module module = {}, *slot;
 	int r;
@@ -171,7 +170,7 @@ static int look(struct doors *d, struct remembered *known, struct node *n, const
 	copy_name(module.name, name);
 	module.refcnt = UINT32_MAX;
 	if (!is_loaded(&d->fs, module.name, &module.state)) {
-		r = remembered_look(d, known, module.name, &module.state);
+		r = module_look(&d->modules, module.name, &module.state);
 		if (r < 0)
 			return r;
 	}
@@ -202,8 +201,7 @@ int observe_driver_module(const struct fs *fs, const struct pci *pci, char *ret,
  * A driver at work is in the kernel, whatever libkmod finds. Of its file only the path is looked
  * up, and that it has none is no error: it may be built in, or removed since.
  */
-static int look_driver(struct doors *d, struct remembered *known, struct node *n,
-		       const struct pci *pci)
+static int look_driver(struct doors *d, struct node *n, const struct pci *pci)
 {
 	char name[MODULE_LEN];
 	struct module *m;
@@ -211,7 +209,7 @@ static int look_driver(struct doors *d, struct remembered *known, struct node *n
 
 	r = observe_driver_module(&d->fs, pci, name, sizeof(name));
 	if (r >= 0)
-		r = look(d, known, n, name);
+		r = look(d, n, name);
 	if (r < 0)
 		return r;
 
@@ -219,7 +217,7 @@ static int look_driver(struct doors *d, struct remembered *known, struct node *n
 	if (m && m->state != MODULE_LOADED && m->state != MODULE_BUILTIN)
 		m->state = d->fs.is_live ? MODULE_BUILTIN : MODULE_LOADED;
 	if (m && m->state == MODULE_LOADED && !m->path[0])
-		r = remembered_path(d, known, m);
+		r = module_read(&d->modules, false, m);
 	return r == -ENOENT ? 0 : r;
 }
 
@@ -240,25 +238,24 @@ static bool is_news(struct drivers *seen, const char *driver)
 }
 
 /* Finds the module of an unbound function; that nobody drives it is a fact, not a failure. */
-static int look_unbound(struct doors *d, struct remembered *known, struct node *n, struct pci *pci)
+static int look_unbound(struct doors *d, struct node *n, struct pci *pci)
 {
 	int r = 0;
 
 	if (!pci->modalias[0])
 		return 0;
 	if (!pci->module[0])
-		r = remembered_resolve(d, known, pci->modalias, pci->module, sizeof(pci->module));
+		r = module_resolve(&d->modules, pci->modalias, pci->module, sizeof(pci->module));
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	return look(d, known, n, pci->module);
+	return look(d, n, pci->module);
 }
 
 /*
  * Has another program bound this VF to a driver that is not made for it (vfio-pci, by
  * driver_override or new_id)? That of its PF always is.
  */
-static int look_bound(struct doors *d, struct remembered *known, const struct node *n,
-		      struct pci *vf)
+static int look_bound(struct doors *d, const struct node *n, struct pci *vf)
 {
 	const struct pci *pf = node_pci(n, vf->physfn);
 	char driver[MODULE_LEN];
@@ -267,7 +264,7 @@ static int look_bound(struct doors *d, struct remembered *known, const struct no
 	if (!pf || streq(pf->driver, vf->driver) || !vf->modalias[0])
 		return 0;
 	if (!vf->module[0])
-		r = remembered_resolve(d, known, vf->modalias, vf->module, sizeof(vf->module));
+		r = module_resolve(&d->modules, vf->modalias, vf->module, sizeof(vf->module));
 	if (r >= 0)
 		r = observe_driver_module(&d->fs, vf, driver, sizeof(driver));
 	if (r < 0)
@@ -375,38 +372,35 @@ static bool has_infiniband(const struct node *n)
 	return false;
 }
 
-static int look_all(struct doors *d, struct remembered *known, struct node *n)
+static int look_all(struct doors *d, struct node *n)
 {
 	struct drivers seen = {};
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(rdma_modules) && r >= 0; i++)
-		r = look(d, known, n, rdma_modules[i]);
+		r = look(d, n, rdma_modules[i]);
 	for (size_t i = 0; i < ELEMENTSOF(other_modules) && r >= 0; i++)
-		r = look(d, known, n, other_modules[i]);
+		r = look(d, n, other_modules[i]);
 	if (r >= 0 && has_infiniband(n))
-		r = look(d, known, n, IPOIB_MODULE);
+		r = look(d, n, IPOIB_MODULE);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (!n->pcis[i].driver[0])
-			r = look_unbound(d, known, n, &n->pcis[i]);
+			r = look_unbound(d, n, &n->pcis[i]);
 		else if (is_nic(n, &n->pcis[i]) && is_news(&seen, n->pcis[i].driver))
-			r = look_driver(d, known, n, &n->pcis[i]);
+			r = look_driver(d, n, &n->pcis[i]);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (n->pcis[i].physfn[0] && n->pcis[i].driver[0])
-			r = look_bound(d, known, n, &n->pcis[i]);
+			r = look_bound(d, n, &n->pcis[i]);
 	return r;
 }
 
 int observe_modules(struct doors *d, struct node *n)
 {
-	_cleanup_(remembered_done) struct remembered known = {};
 	int r;
 
-	r = remembered_open(d, time(NULL), &known);
-	if (r >= 0)
-		r = look_all(d, &known, n);
-	if (r >= 0)
-		r = remembered_text(&known, &n->module_answers);
+	/* libkmod notices a change in a folder of modprobe.d, but not in a file there. */
+	modules_forget(&d->modules);
+	r = look_all(d, n);
 	for (size_t i = 0; i < n->n_modules && r >= 0; i++)
 		r = read_facts(d, n, &n->modules[i]);
 	if (r >= 0 && !d->fs.is_live)

@@ -4,8 +4,7 @@
  * NVIDIA's, smc, and those that drive a NIC here or are asked for by the modalias of an unbound
  * function.
  *
- * What is loaded comes from /sys/module, what is installed from libkmod, or from what it answered
- * earlier in this boot (remembered.h), which fills module_answers. Module files are opened
+ * What is loaded comes from /sys/module, what is installed from libkmod. Module files are opened
  * only where something may hang on what they say: that of erdma on a node with an eRDMA function
  * (its mode is a parameter, and only its file tells whether it has one), and those that an unbound
  * function waits for. Of the other drivers of NICs only the path is looked up.

@@ -158,13 +158,6 @@ int report_state(const struct fs *fs, const struct config *c, const struct node 
 	if (r < 0)
 		return r;
 
-	/* Without it the next pass asks again, and nothing else is lost. */
-	r = n->module_answers ? fs_replace(fs, MODULES_PATH, n->module_answers,
-					   strlen(n->module_answers), 0644)
-			      : 0;
-	if (r < 0)
-		log_warning_errno(r, "/" MODULES_PATH);
-
 	return p->state == NODE_READY ? write_ready(fs, c, n, p) : 0;
 }
 
