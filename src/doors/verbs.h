@@ -10,5 +10,5 @@
 #include "../base/util.h"
 
 /* @ret_active_mtu: of its first port in bytes, 0: not told. Return: 0, -ENODEV when libibverbs does
- * not list it (no provider), -ELIBACC without the library, or -errno of the opening. */
+ * not list it (no provider), or -errno of the opening. */
 int verbs_try(const char *ibdev, uint32_t *ret_active_mtu);
