@@ -60,7 +60,12 @@ static void what_is_written_is_read_again(void **state)
 {
 	const struct tree *t = *state;
 	struct boot boots[2] = {
-		{ .boot_id = "a", .kernel = "6.0", .time = 1700000000, .state = NODE_READY },
+		{ .boot_id = "a",
+		  .kernel = "6.0",
+		  .time = 1700000000,
+		  .state = NODE_READY,
+		  .node_nics = { PF, "0000:42:00.0" },
+		  .n_node_nics = 2 },
 		{ .boot_id = "b",
 		  .kernel = "6.1",
 		  .time = 1700000001,
@@ -236,6 +241,37 @@ static void a_pass_on_a_finished_node_writes_once_in_a_boot(void **state)
 	expect_notes(t, "");
 }
 
+static void what_carried_the_node_is_kept_until_it_is_seen_again(void **state)
+{
+	static const struct {
+		const char *pci;
+		bool is_by_vf;
+		const char *kept;
+	} rows[] = { { PF, false, PF },
+		     { NULL, false, PF },
+		     { "0000:42:00.0", false, "0000:42:00.0" },
+		     { PF, true, "" } };
+	const struct tree *t = *state;
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(boot_notes_done) struct boot_notes notes = {};
+		struct node_nic nic = { .is_by_vf = rows[i].is_by_vf };
+		struct plan p = { .state = NODE_READY,
+				  .node_nics = &nic,
+				  .n_node_nics = rows[i].pci ? 1 : 0 };
+		struct node n;
+
+		COPY(nic.pci, rows[i].pci ? rows[i].pci : "");
+		read_node(t, &n);
+		assert_int_equal(boot_notes_open(&n, &notes), 0);
+		boot_notes_conclude(&notes, &t->fs, &config, &n, &p);
+		node_done(&n);
+		read_node(t, &n);
+		assert_string_equal(n.boots[n.n_boots - 1].node_nics[0], rows[i].kept);
+		node_done(&n);
+	}
+}
+
 static void the_last_boots_are_kept(void **state)
 {
 	const struct tree *t = *state;
@@ -296,6 +332,7 @@ int main(void)
 		WITH_TREE(what_is_too_long_is_not_used),
 		WITH_TREE(a_step_is_on_disk_before_it_is_tried),
 		WITH_TREE(a_pass_on_a_finished_node_writes_once_in_a_boot),
+		WITH_TREE(what_carried_the_node_is_kept_until_it_is_seen_again),
 		WITH_TREE(the_last_boots_are_kept),
 		WITH_TREE(no_pass_fails_because_nothing_can_be_noted),
 	};

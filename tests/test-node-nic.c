@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../src/model/node-nic.h"
+#include "../src/model/boots.h"
 
 #include "scene.h"
 
@@ -95,7 +95,9 @@ static void assert_nics(const struct scene *s, const char *expected)
 
 		snprintf(text + len, sizeof(text) - len, "%s%s %s %s%s", i > 0 ? ", " : "",
 			 nics[i].pci, nics[i].netdev,
-			 nics[i].why == NODE_NIC_ROUTE ? "route" : "address",
+			 nics[i].why == NODE_NIC_ROUTE     ? "route"
+			 : nics[i].why == NODE_NIC_ADDRESS ? "address"
+							   : "before",
 			 nics[i].is_by_vf ? " by VF" : "");
 	}
 	assert_string_equal(text, expected);
@@ -254,6 +256,29 @@ static void an_erdma_function_counts_by_its_rdma_device(void **state _unused_)
 	assert_nics(&s, "0000:41:00.0 eth0 route, 0000:41:00.7 eth0 route");
 }
 
+static void without_a_way_out_the_last_one_counts(void **state _unused_)
+{
+	struct boot boots[] = {
+		{ .node_nics = { "0000:41:00.1" }, .n_node_nics = 1 },
+		{ .node_nics = { "0000:41:01.0", "0000:99:00.0" }, .n_node_nics = 2 },
+		{}, /* this one */
+	};
+	struct scene s;
+
+	set_scene(&s);
+	s.node.n_routes = s.node.n_addresses = 0;
+	s.node.boots = boots;
+	s.node.n_boots = ELEMENTSOF(boots);
+	assert_nics(&s, "0000:41:00.0  before by VF, 0000:41:01.0  before");
+
+	add_default(&s, AF_INET, 3, 0, RTPROT_DHCP);
+	assert_nics(&s, "0000:41:00.1 eth1 route");
+	s.node.n_routes = 0;
+	boots[2].n_node_nics = 1;
+	COPY(boots[2].node_nics[0], "0000:41:00.1");
+	assert_nics(&s, "0000:41:00.1  before");
+}
+
 static void words_name_the_netdev(void **state _unused_)
 {
 	struct node_nic k = { .netdev = "bond0", .why = NODE_NIC_ADDRESS };
@@ -264,6 +289,9 @@ static void words_name_the_netdev(void **state _unused_)
 	k = (struct node_nic){ .netdev = "eth0v0", .is_by_vf = true };
 	node_nic_describe(&k, text, sizeof(text));
 	assert_string_equal(text, "by one of its VFs: eth0v0 has the default route");
+	k = (struct node_nic){ .why = NODE_NIC_BEFORE };
+	node_nic_describe(&k, text, sizeof(text));
+	assert_string_equal(text, "it carried the node before; there is no default route now");
 }
 
 int main(void)
@@ -275,6 +303,7 @@ int main(void)
 		cmocka_unit_test(search_goes_down_to_every_function),
 		cmocka_unit_test(a_vf_counts_with_its_pf),
 		cmocka_unit_test(an_erdma_function_counts_by_its_rdma_device),
+		cmocka_unit_test(without_a_way_out_the_last_one_counts),
 		cmocka_unit_test(words_name_the_netdev),
 	};
 

@@ -153,6 +153,16 @@ static const struct boot_step *noted(const struct boot_step *steps, size_t n,
 	return s;
 }
 
+/* Of a VF its PF is found again. */
+static void note_node_nics(const struct plan *p, struct boot *b)
+{
+	if (p->n_node_nics > 0)
+		b->n_node_nics = 0;
+	for (size_t i = 0; i < p->n_node_nics && b->n_node_nics < MAX_NODE_NICS; i++)
+		if (!p->node_nics[i].is_by_vf)
+			COPY(b->node_nics[b->n_node_nics++], p->node_nics[i].pci);
+}
+
 void boots_conclude(const struct config *c, const struct node *n, const struct plan *p,
 		    struct boot *b)
 {
@@ -176,6 +186,7 @@ void boots_conclude(const struct config *c, const struct node *n, const struct p
 	}
 	if (p->state != NODE_STARTING)
 		b->state = p->state;
+	note_node_nics(p, b);
 }
 
 size_t boots_telling(const struct node *n, size_t *ret_first)

@@ -22,6 +22,7 @@
 #define MAX_BOOTS      16
 #define MAX_BOOT_STEPS 16 /* of one boot; what comes after them is not kept */
 #define LOOP_BOOTS     3
+#define MAX_NODE_NICS  8 /* of one boot: two PFs below a bond, with their VFs */
 
 struct boot_step {
 	enum verb verb;
@@ -42,6 +43,8 @@ struct boot {
 	enum node_state state; /* STARTING: the boot came to no end */
 	struct boot_step steps[MAX_BOOT_STEPS];
 	size_t n_steps;
+	char node_nics[MAX_NODE_NICS][PCI_LEN]; /* what carried the node, as last seen in it */
+	size_t n_node_nics;
 };
 
 /* What a change is as a step. Return: false when it can crash nothing, and is none. */
@@ -62,7 +65,8 @@ void boots_drop(struct boot *b, const struct boot_step *s);
 
 /*
  * At the end of a pass: a step that this plan does not tell as failed, or as left out, is over,
- * however it began. A boot that came to an end keeps it while the node starts anew.
+ * however it began. A boot that came to an end keeps it while the node starts again. What carries
+ * the node is kept for the time when no default route is there to tell: model/node-nic.h.
  */
 void boots_conclude(const struct config *c, const struct node *n, const struct plan *p,
 		    struct boot *b);

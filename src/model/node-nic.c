@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node-nic.h"
 
+#include "boots.h"
+
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>
 
@@ -175,7 +177,7 @@ static int add(struct search *s, const char *pci, const struct mark *m, bool is_
 	k->why = m->why;
 	k->is_by_vf = is_by_vf;
 	COPY(k->pci, pci);
-	COPY(k->netdev, m->root->name);
+	COPY(k->netdev, m->root ? m->root->name : "");
 	return 0;
 }
 
@@ -206,6 +208,29 @@ static int add_functions(struct search *s)
 	return r;
 }
 
+static bool has_roots(const struct search *s)
+{
+	for (size_t i = 0; i < s->n->n_netdevs; i++)
+		if (s->marks[i].root)
+			return true;
+	return false;
+}
+
+static int add_remembered(struct search *s)
+{
+	static const struct mark before = { .why = NODE_NIC_BEFORE };
+	const struct boot *b = NULL;
+	int r = 0;
+
+	for (size_t i = s->n->n_boots; i > 0 && !b; i--)
+		if (s->n->boots[i - 1].n_node_nics > 0)
+			b = &s->n->boots[i - 1];
+	for (size_t i = 0; b && i < b->n_node_nics && r >= 0; i++)
+		if (node_pci(s->n, b->node_nics[i])) /* it may have been taken out */
+			r = add_function(s, b->node_nics[i], &before);
+	return r;
+}
+
 static int compare(const void *a, const void *b)
 {
 	return strcmp(((const struct node_nic *)a)->pci, ((const struct node_nic *)b)->pci);
@@ -223,7 +248,7 @@ int node_nic_find(const struct node *n, struct node_nic **ret, size_t *ret_n)
 	mark_roots(&s);
 	while (expand(&s))
 		;
-	r = add_functions(&s);
+	r = has_roots(&s) ? add_functions(&s) : add_remembered(&s);
 	if (r < 0)
 		return r;
 
@@ -244,6 +269,12 @@ const struct node_nic *node_nic_of(const struct node_nic *list, size_t n, const 
 
 void node_nic_describe(const struct node_nic *k, char *ret, size_t size)
 {
-	snprintf(ret, size, "%s%s %s", k->is_by_vf ? "by one of its VFs: " : "", k->netdev,
-		 k->why == NODE_NIC_ROUTE ? "has the default route" : "has the node's address");
+	static const char *const words[] = {
+		[NODE_NIC_ROUTE] = " has the default route",
+		[NODE_NIC_ADDRESS] = " has the node's address",
+		[NODE_NIC_BEFORE] = "it carried the node before; there is no default route now",
+	};
+
+	snprintf(ret, size, "%s%s%s", k->is_by_vf ? "by one of its VFs: " : "", k->netdev,
+		 words[k->why]);
 }

@@ -14,6 +14,10 @@
  * rail, and the kernel takes it on every link that comes up. Source: ndisc_router_discovery() in
  * net/ipv6/ndisc.c, rt6_add_dflt_router() in net/ipv6/route.c (RTPROT_RA, metric 1024).
  *
+ * While there is neither (DHCP has no answer yet; a network manager takes its routes away and sets
+ * them again), the functions count that carried the node when that was last seen, in this boot or
+ * an earlier one: node.boots.
+ *
  * From those netdevs it goes down to all functions below: to the lower netdev of what is stacked
  * (VLAN, macvlan, ipvlan, IPoIB child: IFLA_LINK) and to the ports of a bond, team or bridge
  * (IFLA_MASTER). An internal port of Open vSwitch has no link to what is below it, and all bridges
@@ -30,12 +34,13 @@
 enum node_nic_why {
 	NODE_NIC_ROUTE,   /* the best default route of a family leaves by the netdev */
 	NODE_NIC_ADDRESS, /* the netdev owns the node's address */
+	NODE_NIC_BEFORE,  /* it carried the node when that could be seen last */
 };
 
 /* One function that carries the node. */
 struct node_nic {
 	char pci[PCI_LEN];
-	char netdev[IFNAME_LEN]; /* what has the route or the address: "bond0" */
+	char netdev[IFNAME_LEN]; /* what has the route or the address: "bond0"; else "" */
 	enum node_nic_why why;
 	bool is_by_vf; /* of a PF: one of its VFs carries the node, the PF itself does not */
 };
@@ -46,5 +51,5 @@ int node_nic_find(const struct node *n, struct node_nic **ret, size_t *ret_n);
 /* The entry of a function, or NULL: it does not carry the node. */
 const struct node_nic *node_nic_of(const struct node_nic *list, size_t n, const char *pci);
 
-/* "eth0 has the default route", "bond0 has the node's address", "its VF: ..." */
+/* "eth0 has the default route", "bond0 has the node's address", "by one of its VFs: ..." */
 void node_nic_describe(const struct node_nic *k, char *ret, size_t size);

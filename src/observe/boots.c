@@ -54,6 +54,7 @@ static bool parse_boot(const json_t *object, struct boot *b)
 {
 	const json_t *time = json_object_get(object, "time"), *step;
 	const json_t *steps = json_object_get(object, "steps");
+	const json_t *nics = json_object_get(object, "node_nics"), *nic;
 	char state[16];
 	size_t i;
 
@@ -70,6 +71,11 @@ static bool parse_boot(const json_t *object, struct boot *b)
 	json_array_foreach(steps, i, step) if (b->n_steps < MAX_BOOT_STEPS &&
 					       parse_step(step, &b->steps[b->n_steps]))
 		b->n_steps++;
+	json_array_foreach(nics, i, nic) if (b->n_node_nics < MAX_NODE_NICS &&
+					     json_is_string(nic) &&
+					     copy(b->node_nics[b->n_node_nics], PCI_LEN,
+						  json_string_value(nic)))
+		make_printable(b->node_nics[b->n_node_nics++]);
 	return b->state != _NODE_STATE_N;
 }
 
@@ -160,14 +166,17 @@ static json_t *make_step(const struct boot_step *s)
 
 static json_t *make_boot(const struct boot *b)
 {
-	json_auto_t *steps = json_array();
+	json_auto_t *steps = json_array(), *nics = json_array();
 
 	for (size_t i = 0; i < b->n_steps; i++)
 		if (json_array_append_new(steps, make_step(&b->steps[i])) < 0)
 			return NULL;
-	return json_pack("{s:o, s:I, s:o, s:s, s:O}", "boot_id", document_text(b->boot_id), "time",
-			 (json_int_t)b->time, "kernel", document_text(b->kernel), "state",
-			 node_state_name(b->state), "steps", steps);
+	for (size_t i = 0; i < b->n_node_nics; i++)
+		if (json_array_append_new(nics, document_text(b->node_nics[i])) < 0)
+			return NULL;
+	return json_pack("{s:o, s:I, s:o, s:s, s:O, s:O}", "boot_id", document_text(b->boot_id),
+			 "time", (json_int_t)b->time, "kernel", document_text(b->kernel), "state",
+			 node_state_name(b->state), "steps", steps, "node_nics", nics);
 }
 
 int boots_write(const struct fs *fs, const struct boot *boots, size_t n)
