@@ -211,6 +211,7 @@ static void open_contexts_have_a_process(_unused_ void **state)
 {
 	_cleanup_(node_done) struct node n = {};
 	struct tree t;
+	char copy[128];
 
 	make_machine(&t);
 	tree_link(&t, "sys/class/infiniband_verbs/uverbs0",
@@ -238,7 +239,15 @@ static void open_contexts_have_a_process(_unused_ void **state)
 	add_descriptor(&t, 22, 2, "/dev/infiniband/umad0");
 	add_descriptor(&t, 101, 3, "/dev/infiniband/uverbs0"); /* ours */
 
+	/* A file that is only named like the device. */
+	add_process(&t, 23, 1, "backup", 30, OURS);
+	tree_file(&t, "srv/copy/dev/infiniband/uverbs0", "");
+	snprintf(copy, sizeof(copy), "%s/srv/copy/dev/infiniband/uverbs0", t.root);
+	add_descriptor(&t, 23, 3, copy);
+
+	t.fs.is_live = true;
 	look(&t, &n);
+	t.fs.is_live = false;
 	assert_int_equal(n.n_users, 2);
 	assert_user(&n, 0, "0000:00:05.0", USE_CONTEXT, 21, "rxe0");
 	assert_user(&n, 1, "0000:00:08.0", USE_CONTEXT, 20, "erdma_0");

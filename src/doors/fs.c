@@ -592,6 +592,14 @@ bool fs_exists(const struct fs *fs, const char *path)
 	return record_entry(fs, path, true) >= 0;
 }
 
+bool fs_is_no_device(const struct fs *fs, const char *path)
+{
+	struct statx st;
+
+	return fs->is_live && statx(fs->root, path, AT_STATX_DONT_SYNC, STATX_TYPE, &st) >= 0 &&
+	       !S_ISCHR(st.stx_mode);
+}
+
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);

@@ -244,7 +244,8 @@ static const struct {
 	},
 	[REASON_PCI_STUCK] = {
 		"pci-stuck",
-		"A write to a PCI function never came back, so no other is made in this boot",
+		"A write to this PCI function has not returned; nothing else of its physical "
+		"function is changed until it does",
 		"Save \"dmesg\" and \"rdma-provision capture\" for the vendor, then drain and "
 		"reboot the node; if it happens again the card's firmware or hardware is faulty.",
 		SEVERITY_ERROR,
@@ -274,10 +275,11 @@ static const struct {
 	},
 	[REASON_PF_SICK] = {
 		"pf-sick",
-		"The physical function is not healthy, and making VFs on it could hang for long",
-		"Look in \"dmesg\" for the PCI address and at \"devlink health\"; it is "
-		"looked at again when something changes. If it does not recover: power cycle, then "
-		"new firmware or another card.",
+		"The physical function is not healthy, or a driver failed or took more than 20 s on "
+		"one of its VFs: its other VFs are left alone",
+		"Look in \"dmesg\" for the PCI address and at \"devlink health\". The service "
+		"tries again when something changes; \"systemctl restart rdma-provision\" makes it "
+		"try now. If it does not recover: power cycle, then new firmware or another card.",
 	},
 	[REASON_PF_DOWN] = {
 		"pf-down",

@@ -231,7 +231,8 @@ bool is_our_process(const struct processes *p, uint32_t pid)
 }
 
 int process_walk(const struct fs *fs, struct process *p,
-		 int (*on_link)(void *userdata, const struct process *p, const char *text),
+		 int (*on_link)(void *userdata, const struct process *p, const char *link,
+				const char *text),
 		 void *userdata)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
@@ -256,7 +257,7 @@ int process_walk(const struct fs *fs, struct process *p,
 		}
 		if (r < 0) /* closed meanwhile, or a path too long for a device */
 			continue;
-		r = on_link(userdata, p, text);
+		r = on_link(userdata, p, path, text);
 		if (r < 0)
 			return r;
 	}

@@ -6,7 +6,8 @@
  * they call themselves (comm, cgroup names) is theirs to choose: it is made printable here.
  * Descriptors and namespaces of others can be seen with CAP_SYS_PTRACE: ptrace_may_access() in
  * kernel/ptrace.c. Links of descriptors are read, never followed: a stat() of a file on a dead NFS
- * server would not return. Threads with descriptors or a namespace of their own are not looked at.
+ * server would not return (fs_is_no_device() does not ask it). Threads with descriptors or a
+ * namespace of their own are not looked at.
  */
 #pragma once
 
@@ -43,12 +44,13 @@ const struct process *processes_find(const struct processes *p, uint32_t pid); /
 bool is_our_process(const struct processes *p, uint32_t pid);
 
 /*
- * Calls @on_link with the text of each open descriptor: "/dev/infiniband/uverbs0", "socket:[123]",
- * "net:[4026531840]". Return: 0, also when it is gone or closed to us (is_closed), -ENOMEM, or the
- * first negative value of @on_link.
+ * Calls @on_link with each open descriptor: @link is "proc/20/fd/3", @text where it leads:
+ * "/dev/infiniband/uverbs0", "socket:[123]", "net:[4026531840]". Return: 0, also when it is gone or
+ * closed to us (is_closed), -ENOMEM, or the first negative value of @on_link.
  */
 int process_walk(const struct fs *fs, struct process *p,
-		 int (*on_link)(void *userdata, const struct process *p, const char *text),
+		 int (*on_link)(void *userdata, const struct process *p, const char *link,
+				const char *text),
 		 void *userdata);
 
 /*

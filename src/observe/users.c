@@ -159,7 +159,7 @@ static bool is_node(const char *text, const char *path)
 	       strncmp(text + length - n, path, n) == 0;
 }
 
-static int on_path(struct look *l, const struct process *p, const char *text)
+static int on_path(struct look *l, const struct process *p, const char *link, const char *text)
 {
 	if (is_node(text, "dev/kvm"))
 		l->has_kvm = true;
@@ -169,7 +169,7 @@ static int on_path(struct look *l, const struct process *p, const char *text)
 	for (size_t i = 0; i < l->n_watched; i++) {
 		const struct watched *w = &l->watched[i];
 
-		if (is_node(text, w->path) &&
+		if (is_node(text, w->path) && !fs_is_no_device(l->fs, link) &&
 		    !users_add(l->fs, l->processes, w->pci, w->use, p->pid,
 			       w->name[0] ? w->name : w->path, l->n))
 			return -ENOMEM;
@@ -177,13 +177,13 @@ static int on_path(struct look *l, const struct process *p, const char *text)
 	return 0;
 }
 
-static int on_link(void *userdata, const struct process *p, const char *text)
+static int on_link(void *userdata, const struct process *p, const char *link, const char *text)
 {
 	struct look *l = userdata;
 	uint64_t inode;
 
 	if (*text == '/')
-		return on_path(l, p, text);
+		return on_path(l, p, link, text);
 	if (parse_inode(text, "net", &inode))
 		return namespace_add_open(l->fs, l->processes, p, inode, l->n);
 	return 0;
