@@ -244,8 +244,8 @@ static const struct {
 	},
 	[REASON_PCI_STUCK] = {
 		"pci-stuck",
-		"A write to this PCI function has not returned; nothing else of its physical "
-		"function is changed until it does",
+		"A write to a PCI function has not returned: its devices are not handed out, and no "
+		"number of VFs is changed until it does",
 		"Save \"dmesg\" and \"rdma-provision capture\" for the vendor, then drain and "
 		"reboot the node; if it happens again the card's firmware or hardware is faulty.",
 		SEVERITY_ERROR,
