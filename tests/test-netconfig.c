@@ -9,13 +9,10 @@
 
 #include <cmocka.h>
 
-#include <fcntl.h>
-#include <ftw.h>
-#include <limits.h>
-#include <sys/stat.h>
-
 #include "../src/observe/netconfig.h"
 #include "../src/observe/networkd.h"
+
+#include "tree.h"
 
 #define NETWORKD    "etc/systemd/network/"
 #define KEYFILES    "etc/NetworkManager/system-connections/"
@@ -23,47 +20,6 @@
 #define MATCH       "[Match]\nName=eth1\n"
 #define BOND        "[Network]\nBond=bond0\n"
 #define BY_NETWORKD "eth1 /" NETWORKD "10-a.network"
-
-struct root {
-	char path[64];
-	struct fs fs;
-};
-
-static int remove_entry(const char *path, _unused_ const struct stat *st, _unused_ int flag,
-			_unused_ struct FTW *ftw)
-{
-	return remove(path);
-}
-
-static void root_open(struct root *ret)
-{
-	COPY(ret->path, "/tmp/test-netconfig-XXXXXX");
-	assert_non_null(mkdtemp(ret->path));
-	assert_int_equal(fs_open_root(ret->path, &ret->fs), 0);
-}
-
-static void root_done(struct root *root)
-{
-	fs_done(&root->fs);
-	nftw(root->path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static void put(const struct root *root, const char *path, const char *text)
-{
-	char full[PATH_MAX];
-	int fd;
-
-	snprintf(full, sizeof(full), "%s/%s", root->path, path);
-	for (char *slash = full + strlen(root->path) + 1; (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		mkdir(full, 0755);
-		*slash = '/';
-	}
-	fd = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
-}
 
 #define MAC1 "b8:ce:f6:17:00:00"
 #define MAC2 "b8:ce:f6:17:00:01"
@@ -86,7 +42,7 @@ struct file {
 	const char *path, *text;
 };
 
-static void look(const struct root *root, const struct file *files, size_t n, char *ret,
+static void look(const struct tree *root, const struct file *files, size_t n, char *ret,
 		 size_t size)
 {
 	struct pci pcis[] = {
@@ -108,7 +64,7 @@ static void look(const struct root *root, const struct file *files, size_t n, ch
 	struct node node = { .pcis = pcis, .n_pcis = 2, .netdevs = netdevs, .n_netdevs = 2 };
 
 	for (size_t i = 0; i < n && files[i].path; i++)
-		put(root, files[i].path, files[i].text);
+		tree_file(root, files[i].path, files[i].text);
 	assert_int_equal(observe_netconfig(&root->fs, &node), 0);
 	describe(&node, ret, size);
 }
@@ -152,32 +108,9 @@ static void files_tell_which_netdevs_go_into_a_bond(_unused_ void **state)
 		{ "continued",
 		  { { NETWORKD "10-a.network", "[Match]\nName=ens* \\\n  eth1\n" BOND } },
 		  BY_NETWORKD },
-		{ "lists grow, and an empty value empties them",
-		  { { NETWORKD "10-a.network",
-		      "[Match]\nName=eth2\nName=\nName=ens1\nName=eth1\n" BOND } },
+		{ "in one of several lists",
+		  { { NETWORKD "10-a.network", "[Match]\nName=eth7\nName=eth1\n" BOND } },
 		  BY_NETWORKD },
-		{ "the first file that matches decides",
-		  { { NETWORKD "20-b.network", "[Match]\nName=eth*\n" BOND },
-		    { "run/systemd/network/10-a.network", MATCH "[Network]\nDHCP=yes\n" } },
-		  "eth2 /" NETWORKD "20-b.network" },
-		{ "unless it may not match",
-		  { { NETWORKD "20-b.network", MATCH BOND },
-		    { "run/systemd/network/10-a.network",
-		      MATCH "KernelVersion=>5\n[Network]\nDHCP=yes\n" } },
-		  "eth1 /" NETWORKD "20-b.network" },
-		{ "the bond is in a drop-in",
-		  { { "run/systemd/network/10-netplan-eth1.network", MATCH },
-		    { NETWORKD "10-netplan-eth1.network.d/bond.conf", BOND } },
-		  "eth1 /" NETWORKD "10-netplan-eth1.network.d/bond.conf" },
-		{ "a higher folder hides a lower one",
-		  { { NETWORKD "10-a.network", MATCH "[Network]\nDHCP=yes\n" },
-		    { "usr/lib/systemd/network/10-a.network", MATCH BOND } },
-		  "" },
-		{ "an empty file hides it, and its drop-ins",
-		  { { NETWORKD "10-a.network", "" },
-		    { "usr/lib/systemd/network/10-a.network", MATCH BOND },
-		    { NETWORKD "10-a.network.d/bond.conf", MATCH BOND } },
-		  "" },
 		{ "without a match it is no configuration",
 		  { { NETWORKD "10-a.network", BOND } },
 		  "" },
@@ -216,7 +149,6 @@ static void files_tell_which_netdevs_go_into_a_bond(_unused_ void **state)
 		  { { IFCFG "eth1", "DEVICE=eth1\nMASTER=bond0\nSLAVE=yes\nHWADDR="
 				    "B8:CE:F6:17:00:09\n" } },
 		  "" },
-		{ "ifcfg, no port", { { IFCFG "eth1", "DEVICE=eth1\nMASTER=bond0\n" } }, "" },
 		{ "ifcfg, not at boot",
 		  { { IFCFG "eth1", "DEVICE=eth1\nONBOOT=no\nMASTER=bond0\nSLAVE=yes\n" } },
 		  "" },
@@ -230,29 +162,20 @@ static void files_tell_which_netdevs_go_into_a_bond(_unused_ void **state)
 		  { { "etc/network/interfaces",
 		      "iface bond0 inet manual\n\tbond-slaves eth7 \\\n eth8 \\\n eth2\n" } },
 		  "eth2 /etc/network/interfaces" },
-		{ "ifupdown, a pattern may mean any port",
-		  { { "etc/network/interfaces",
-		      "iface bond0 inet manual\n\tbond-slaves eth7 /eth[12]/\n\tbond-mode 1\n" } },
-		  "eth1 /etc/network/interfaces; eth2 /etc/network/interfaces" },
-		{ "ifupdown, all ports",
-		  { { "etc/network/interfaces", "iface bond0 inet manual\n\tbond_slaves all\n" } },
-		  "eth1 /etc/network/interfaces; eth2 /etc/network/interfaces" },
 		{ "ifupdown, a port names its bond",
 		  { { "etc/network/interfaces", "iface eth1 inet manual\n\tbond-master bond0\n"
 						"iface bond0 inet dhcp\n\tbond-slaves none\n" } },
 		  "eth1 /etc/network/interfaces" },
-		{ "ifupdown, in files that are included",
-		  { { "etc/network/interfaces", "source interfaces.d/*.cfg\nsource-directory "
-						"/etc/network/more\n" },
-		    { "etc/network/interfaces.d/a.cfg",
-		      "iface eth1 inet manual\n bond-master bond0\n" },
-		    { "etc/network/more/b", "iface eth9 inet dhcp\n bond-master b\n" },
-		    { "etc/network/interfaces.d/not",
-		      "iface eth2 inet manual\n bond-master b\n" } },
+		{ "ifupdown, in a folder",
+		  { { "etc/network/interfaces.d/a.cfg",
+		      "iface eth1 inet manual\n bond-master bond0\n\niface eth2 inet dhcp\n" } },
 		  "eth1 /etc/network/interfaces.d/a.cfg" },
-		{ "ifupdown, a file that includes itself",
-		  { { "etc/network/interfaces",
-		      "source /etc/network/interfaces\niface eth1 inet manual\n" } },
+		{ "networkd, of netplan, a MAC that is set",
+		  { { "run/systemd/network/10-netplan-eth2.network",
+		      "[Match]\nName=eth2\n\n[Link]\nMACAddress=" MAC1 "\n\n" BOND } },
+		  "eth2 /run/systemd/network/10-netplan-eth2.network" },
+		{ "NetworkManager, a port that is not named",
+		  { { KEYFILES "a", "[connection]\nmaster=bond0\nport-type=bond\n" } },
 		  "" },
 		{ "a line without a value",
 		  { { NETWORKD "10-a.network", "[Match\nName\n=\n[]\n[Match]\nName=eth1\n" BOND } },
@@ -260,29 +183,14 @@ static void files_tell_which_netdevs_go_into_a_bond(_unused_ void **state)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		_cleanup_(root_done) struct root root = {};
+		_cleanup_(tree_remove) struct tree root = {};
 		char text[1024];
 
-		root_open(&root);
+		tree_make(&root);
 		look(&root, rows[i].files, ELEMENTSOF(rows[i].files), text, sizeof(text));
 		if (!streq(text, rows[i].expected))
 			fail_msg("%s:\n%s\n%s", rows[i].name, text, rows[i].expected);
 	}
-}
-
-static void a_link_to_dev_null_hides_a_file(_unused_ void **state)
-{
-	static const struct file files[] = { { "usr/lib/systemd/network/10-a.network",
-					       MATCH BOND } };
-	_cleanup_(root_done) struct root root = {};
-	char path[PATH_MAX], text[256];
-
-	root_open(&root);
-	put(&root, NETWORKD "other.link", "");
-	snprintf(path, sizeof(path), "%s/" NETWORKD "10-a.network", root.path);
-	assert_int_equal(symlink("/dev/null", path), 0);
-	look(&root, files, ELEMENTSOF(files), text, sizeof(text));
-	assert_string_equal(text, "");
 }
 
 static void nothing_is_read_where_nobody_could_have_vfs(_unused_ void **state)
@@ -290,10 +198,10 @@ static void nothing_is_read_where_nobody_could_have_vfs(_unused_ void **state)
 	struct pci pci = { .address = "0000:17:00.0", .driver = "mlx5_core" };
 	struct netdev nd = { .name = "eth1", .pci = "0000:17:00.0" };
 	struct node node = { .pcis = &pci, .n_pcis = 1, .netdevs = &nd, .n_netdevs = 1 };
-	_cleanup_(root_done) struct root root = {};
+	_cleanup_(tree_remove) struct tree root = {};
 
-	root_open(&root);
-	put(&root, NETWORKD "10-a.network", MATCH BOND);
+	tree_make(&root);
+	tree_file(&root, NETWORKD "10-a.network", MATCH BOND);
 	assert_int_equal(observe_netconfig(&root.fs, &node), 0);
 	assert_string_equal(nd.bond_file, "");
 }
@@ -321,18 +229,17 @@ static void a_capture_has_what_is_used_and_tells_the_same(_unused_ void **state)
 		  "# sesame\n[wifi-security]\npsk=sesame\n" }
 	};
 	struct file copied[] = { { KEYFILES "port.nmconnection", NULL } };
-	_cleanup_(root_done) struct root root = {}, copy_of = {};
+	_cleanup_(tree_remove) struct tree root = {}, copy_of = {};
 	struct record rec = {};
 	char text[256], again[256];
 
-	root_open(&root);
-	root_open(&copy_of);
+	tree_make(&root);
+	tree_make(&copy_of);
 	root.fs.on_read = on_read;
 	root.fs.userdata = &rec;
 	look(&root, files, ELEMENTSOF(files), text, sizeof(text));
-	assert_string_equal(rec.text, "[connection]\ninterface-name=eth1\n"
-				      "[connection]\nmaster=b\n[connection]\nport-type=bond\n"
-				      "# other keys are left out\n");
+	assert_string_equal(rec.text, "[Other]\ninterface-name=eth1\nport-type=bond\n"
+				      "[Other]\n# other lines are left out\n");
 	copied[0].text = rec.text;
 	look(&copy_of, copied, 1, again, sizeof(again));
 	assert_string_equal(text, "eth1 /" KEYFILES "port.nmconnection");
@@ -351,7 +258,7 @@ static void long_lines_and_many_of_them_overflow_nothing(_unused_ void **state)
 	assert_non_null(content);
 	for (size_t i = 0; i < ELEMENTSOF(heads); i++)
 		for (size_t k = 0; k < ELEMENTSOF(paths); k++) {
-			_cleanup_(root_done) struct root root = {};
+			_cleanup_(tree_remove) struct tree root = {};
 			struct record rec = {};
 			char text[256], *at = stpcpy(content, heads[i]);
 
@@ -360,7 +267,7 @@ static void long_lines_and_many_of_them_overflow_nothing(_unused_ void **state)
 			at = stpcpy(at, "\nMACAddress=");
 			memset(at, 'A', 6000);
 			strcpy(at + 6000, "\n" MATCH BOND "iface eth1 \\\n x\n bond-slaves eth1");
-			root_open(&root);
+			tree_make(&root);
 			root.fs.on_read = on_read;
 			root.fs.userdata = &rec;
 			look(&root, &(struct file){ paths[k], content }, 1, text, sizeof(text));
@@ -401,12 +308,12 @@ static void networkd_takes_away_what_is_not_its_own_unless_told(_unused_ void **
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		_cleanup_(root_done) struct root root = {};
+		_cleanup_(tree_remove) struct tree root = {};
 		struct node node = {};
 
-		root_open(&root);
+		tree_make(&root);
 		for (size_t k = 0; k < 3 && rows[i].path[k]; k++)
-			put(&root, rows[i].path[k], rows[i].text[k]);
+			tree_file(&root, rows[i].path[k], rows[i].text[k]);
 		assert_int_equal(observe_networkd(&root.fs, &node), 0);
 		assert_int_equal(node.is_networkd_foreign, rows[i].expected);
 	}
@@ -416,7 +323,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_tell_which_netdevs_go_into_a_bond),
-		cmocka_unit_test(a_link_to_dev_null_hides_a_file),
 		cmocka_unit_test(nothing_is_read_where_nobody_could_have_vfs),
 		cmocka_unit_test(a_capture_has_what_is_used_and_tells_the_same),
 		cmocka_unit_test(long_lines_and_many_of_them_overflow_nothing),

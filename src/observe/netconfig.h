@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Netconfig: which ports a file of a network manager names as ports of a bond that is to come.
+ * Netconfig: does a file of a network manager name this port as a port of a bond?
  *
- * Reads below the root: .network files of networkd with their drop-ins, keyfiles of NetworkManager,
- * ifcfg files, and ifupdown's interfaces with what it includes; netplan writes the first two. The
- * mode of that bond, and what else is in it, is not looked for: as soon as it is there the kernel
- * tells both. A condition that is not understood may hold where a bond follows from it. A file that
- * cannot be read (keyfiles are root's) or is larger than anything sensible says nothing.
+ * One small question per port, for the rule that no VFs are made on what is about to become a RoCE
+ * LAG. Reads below the root: .network files of networkd, keyfiles of NetworkManager, ifcfg files,
+ * and ifupdown's interfaces and interfaces.d; netplan writes the first two. A file names a port by
+ * its name, MAC, path or driver, with globs. Which of two files wins, drop-ins, other conditions,
+ * the mode of the bond and its other ports are not looked for: as soon as the bond is there the
+ * kernel shows it. A file that cannot be read (keyfiles are root's) or is larger than anything
+ * sensible says nothing.
  *
- * A capture has the keys that are used, written by us, and nothing else of these files: they may
- * hold passwords.
+ * A capture has the lines that are used, and nothing else of these files: they may hold passwords.
  *
  * Sources: systemd.network(5), nm-settings-keyfile(5), nm-settings-ifcfg-rh(5), interfaces(5),
  * interfaces-bond(5)
