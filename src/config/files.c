@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "files.h"
 
+#include "../doors/conf-files.h"
+
 #include <limits.h>
 
-static const char *const folders[] = { "etc", "run", "usr/local/lib", "usr/lib" };
-
-struct dropin {
-	const char *name; /* of the listing, or the draft */
-	const char *folder;
-	const struct config_draft *draft; /* NULL: what the file says */
-};
+static const char *const main_folders[] = { CONF_FOLDERS("rdma-provision"), NULL };
+static const char *const folders[] = { CONF_FOLDERS(CONFIG_NAME ".d"), NULL };
 
 void config_files_done(struct config_files *f)
 {
@@ -19,13 +16,6 @@ void config_files_done(struct config_files *f)
 	}
 	free(f->items);
 	*f = (struct config_files){};
-}
-
-static bool is_null_device(const char *target)
-{
-	const char *slash = strrchr(target, '/');
-
-	return slash && slash - target >= 4 && strncmp(slash - 4, "/dev/null", 9) == 0;
 }
 
 static int add(struct config_files *f, const char *path, char *data, size_t size)
@@ -68,12 +58,12 @@ static int on_unreadable(const struct fs *fs, const char *path, int result, stru
 	char target[PATH_MAX], link[QUOTED_LEN], why[QUOTED_LEN + 64];
 	bool is_link;
 
-	is_link = fs_read_link(fs, path, target, sizeof(target)) >= 0;
-	if (is_link && is_null_device(target)) {
+	if (conf_file_is_masked(fs, path)) {
 		int r = add(f, path, NULL, 0);
 
 		return r < 0 ? r : 1;
 	}
+	is_link = fs_read_link(fs, path, target, sizeof(target)) >= 0;
 
 	switch (result) {
 	case -ENOENT:
@@ -119,13 +109,15 @@ static int load(const struct fs *fs, const char *path, struct config_files *f,
 	return 1;
 }
 
-static int load_draft(const char *path, const struct config_draft *draft, struct config_files *f)
+static int load_draft(const struct config_draft *draft, struct config_files *f)
 {
 	_cleanup_(freep) char *data = malloc(draft->size + 1);
+	char path[PATH_MAX];
 	int r;
 
 	if (!data)
 		return -ENOMEM;
+	snprintf(path, sizeof(path), "%s/%s", folders[0], draft->name);
 	memcpy(data, draft->data, draft->size);
 	data[draft->size] = '\0';
 	r = add(f, path, data, draft->size);
@@ -135,31 +127,21 @@ static int load_draft(const char *path, const struct config_draft *draft, struct
 	return 0;
 }
 
-static int load_main(const struct fs *fs, struct config_files *f, struct config_errors *errors)
+/* The file of the first of these folders that has one. */
+static int load_first(const struct fs *fs, const char *const *of, const char *name,
+		      struct config_files *f, struct config_errors *errors)
 {
-	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
+	for (; *of; of++) {
 		char path[PATH_MAX];
 		int r;
 
-		snprintf(path, sizeof(path), "%s/" CONFIG_NAME, folders[i]);
+		snprintf(path, sizeof(path), "%s/%s", *of, name);
 		r = load(fs, path, f, errors);
 		if (r != 0)
-			return r < 0 ? r : 0;
+			return MIN(r, 0);
 	}
 
 	return 0;
-}
-
-static bool is_dropin(const char *name)
-{
-	size_t n = strlen(name);
-
-	return name[0] != '.' && n > strlen(".conf") && streq(name + n - strlen(".conf"), ".conf");
-}
-
-static int compare(const void *a, const void *b)
-{
-	return strcmp(((const struct dropin *)a)->name, ((const struct dropin *)b)->name);
 }
 
 static const struct config_draft *find_draft(const struct config_draft *drafts, size_t n_drafts,
@@ -171,116 +153,79 @@ static const struct config_draft *find_draft(const struct config_draft *drafts, 
 	return NULL;
 }
 
-/* Drafts are of the highest rank, whether there is a file or not. */
-static int add_drafts(const struct config_draft *drafts, size_t n_drafts, struct dropin **dropins,
-		      size_t *n_dropins)
+/* A file of /etc that is not there yet takes its place in the list. */
+static int add_draft(struct conf_files *list, const struct config_draft *draft)
 {
-	for (size_t i = 0; i < n_drafts; i++) {
-		struct dropin *d = drafts[i].data ? APPEND(*dropins, *n_dropins) : NULL;
+	struct conf_file file = {};
+	size_t i = 0;
 
-		if (d)
-			*d = (struct dropin){ drafts[i].name, folders[0], &drafts[i] };
-		else if (drafts[i].data)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* What a folder of lower rank adds to the names there are. */
-static int add_names(const char *folder, const struct fs_names *names,
-		     const struct config_draft *drafts, size_t n_drafts, struct dropin **dropins,
-		     size_t *n_dropins)
-{
-	const size_t n_before = *n_dropins;
-
-	for (size_t i = 0; i < names->n_names; i++) {
-		struct dropin *d;
-		bool is_hidden =
-			!is_dropin(names->names[i]) ||
-			(folder == folders[0] && find_draft(drafts, n_drafts, names->names[i]));
-
-		for (size_t k = 0; k < n_before && !is_hidden; k++)
-			is_hidden = streq((*dropins)[k].name, names->names[i]);
-		if (is_hidden)
-			continue;
-
-		d = APPEND(*dropins, *n_dropins);
-		if (!d)
-			return -ENOMEM;
-		*d = (struct dropin){ names->names[i], folder, NULL };
+	while (i < list->n_items && strcmp(list->items[i].name, draft->name) < 0)
+		i++;
+	if (i < list->n_items && streq(list->items[i].name, draft->name))
+		return 0;
+	if (asprintf(&file.path, "%s/%s", folders[0], draft->name) < 0)
+		return -ENOMEM;
+	if (!APPEND(list->items, list->n_items)) {
+		free(file.path);
+		return -ENOMEM;
 	}
 
+	file.name = strrchr(file.path, '/') + 1;
+	memmove(list->items + i + 1, list->items + i,
+		(list->n_items - 1 - i) * sizeof(*list->items));
+	list->items[i] = file;
 	return 0;
 }
 
 static int list_dropins(const struct fs *fs, const struct config_draft *drafts, size_t n_drafts,
-			struct fs_names names[], struct dropin **dropins, size_t *n_dropins,
-			struct config_errors *errors)
+			struct conf_files *list, struct config_errors *errors)
 {
-	if (add_drafts(drafts, n_drafts, dropins, n_dropins) < 0)
-		return -ENOMEM;
+	char absolute[PATH_MAX + 1];
+	int r;
 
-	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
-		char path[PATH_MAX];
-		int r;
+	r = conf_files_list(fs, folders, "*.conf", list);
+	for (size_t i = 0; i < n_drafts && r >= 0; i++)
+		r = add_draft(list, &drafts[i]);
+	if (r < 0 || !list->unread)
+		return r;
 
-		snprintf(path, sizeof(path), "%s/" CONFIG_NAME ".d", folders[i]);
-		r = fs_list(fs, path, &names[i]);
-		if (r == -ENOENT)
-			continue;
-		if (r >= 0)
-			r = add_names(folders[i], &names[i], drafts, n_drafts, dropins, n_dropins);
-		else if (r != -ENOMEM) {
-			/* What may be in there is not known: then nothing is. */
-			char absolute[PATH_MAX + 1];
-
-			snprintf(absolute, sizeof(absolute), "/%s", path);
-			r = config_errors_add(errors, false, absolute, 0,
-					      "%s: accepted: a readable folder", strerror(-r));
-		}
-		if (r < 0)
-			return r;
-	}
-
-	if (*n_dropins > 0)
-		qsort(*dropins, *n_dropins, sizeof(**dropins), compare);
-	return 0;
+	/* Which files are in there is not known, so the set of files is not known. */
+	snprintf(absolute, sizeof(absolute), "/%s", list->unread);
+	return config_errors_add(errors, false, absolute, 0, "%s: accepted: a readable folder",
+				 strerror(-list->error));
 }
 
-static int load_dropins(const struct fs *fs, const struct dropin *dropins, size_t n_dropins,
+static int load_dropins(const struct fs *fs, const struct config_draft *drafts, size_t n_drafts,
 			struct config_files *f, struct config_errors *errors)
 {
-	for (size_t i = 0; i < n_dropins; i++) {
-		char path[PATH_MAX];
-		int r;
+	_cleanup_(conf_files_done) struct conf_files list = {};
+	int r;
 
-		snprintf(path, sizeof(path), "%s/" CONFIG_NAME ".d/%s", dropins[i].folder,
-			 dropins[i].name);
-		r = dropins[i].draft ? load_draft(path, dropins[i].draft, f)
-				     : load(fs, path, f, errors);
-		if (r < 0)
-			return r;
+	r = list_dropins(fs, drafts, n_drafts, &list, errors);
+	for (size_t i = 0; i < list.n_items && r >= 0; i++) {
+		const struct conf_file *file = &list.items[i];
+		const struct config_draft *draft = find_draft(drafts, n_drafts, file->name);
+
+		if (!draft)
+			r = load(fs, file->path, f, errors);
+		else if (draft->data)
+			r = load_draft(draft, f);
+		else
+			r = load_first(fs, folders + 1, draft->name, f, errors);
 	}
 
-	return 0;
+	return MIN(r, 0);
 }
 
 int config_files_load(const struct fs *fs, const struct config_draft *drafts, size_t n_drafts,
 		      struct config_files *ret, struct config_errors *errors)
 {
 	_cleanup_(config_files_done) struct config_files f = {};
-	_cleanup_(freep) struct dropin *dropins = NULL;
-	struct fs_names names[ELEMENTSOF(folders)] = {};
-	size_t n_dropins = 0;
 	int r;
 
-	r = load_main(fs, &f, errors);
+	r = load_first(fs, main_folders, "rdma-provision.conf", &f, errors);
 	if (r >= 0)
-		r = list_dropins(fs, drafts, n_drafts, names, &dropins, &n_dropins, errors);
-	if (r >= 0)
-		r = load_dropins(fs, dropins, n_dropins, &f, errors);
-	for (size_t i = 0; i < ELEMENTSOF(names); i++)
-		fs_names_done(&names[i]);
+		r = load_dropins(fs, drafts, n_drafts, &f, errors);
 	if (r < 0)
 		return r;
 

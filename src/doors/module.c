@@ -2,6 +2,7 @@
 #include "module.h"
 
 #include "../base/log.h"
+#include "conf-files.h"
 #include "library.h"
 
 #include <libkmod.h>
@@ -35,10 +36,7 @@ static const struct library_call kmod_calls[] = {
 };
 
 /* In kmod's order: the first folder that has a file of a name wins. */
-static const char *const config_folders[] = {
-	"etc/modprobe.d",     "run/modprobe.d", "usr/local/lib/modprobe.d",
-	"usr/lib/modprobe.d", "lib/modprobe.d",
-};
+static const char *const config_folders[] = { CONF_FOLDERS("modprobe.d"), "lib/modprobe.d" };
 #define FIRST_OF_PACKAGES 3
 
 static void ctx_unrefp(struct kmod_ctx **ctx)
@@ -101,37 +99,39 @@ static size_t root_length(const char *folder)
 	return n;
 }
 
-/* As libkmod takes them. */
-static bool is_config(const char *name)
+static bool is_readable(int fd)
 {
-	const size_t n = strlen(name);
-
-	return name[0] != '.' && ((n > 5 && streq(name + n - 5, ".conf")) ||
-				  (n > 6 && streq(name + n - 6, ".alias")));
-}
-
-/* Libkmod opens whatever is there, and of a FIFO or a terminal that never ends. */
-static int check_folder(const char *path)
-{
-	_cleanup_(closedirp) DIR *d = opendir(path);
-	const int fd = d ? dirfd(d) : -EBADF;
-	struct dirent *e;
 	struct stat st;
 
-	if (fd < 0) /* absent, or closed to us: to libkmod as well */
-		return errno == ENOMEM ? -ENOMEM : 0;
+	return fstat(fd, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ||
+	       S_ISSOCK(st.st_mode) ||
+	       (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)); /* a link to /dev/null */
+}
 
-	while ((e = readdir(d))) {
-		if (!is_config(e->d_name) || fstatat(fd, e->d_name, &st, 0) < 0 ||
-		    S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) || S_ISSOCK(st.st_mode) ||
-		    (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3))) /* a link to /dev/null */
+/*
+ * Libkmod opens any file of these folders, and reading a FIFO or a terminal never ends. Links lead
+ * where they lead libkmod, so this is from the running root.
+ */
+static int check_config(const char *const *folders)
+{
+	_cleanup_(conf_files_done) struct conf_files files = {};
+	_cleanup_(fs_done) struct fs here = {};
+	int r;
+
+	r = fs_open_root(NULL, &here);
+	if (r >= 0)
+		r = conf_files_list(&here, folders, "*.@(conf|alias)", &files);
+	for (size_t i = 0; i < files.n_items && r >= 0; i++) {
+		_cleanup_(closep) int fd = fs_open(&here, files.items[i].path, O_PATH);
+
+		if (fd < 0 || is_readable(fd)) /* absent, or closed to us: to libkmod as well */
 			continue;
-		log_error("%s/%s is no regular file: nothing that modprobe.d says can be read "
-			  "before it is removed",
-			  path, e->d_name);
-		return -ENOTSUP;
+		log_error("/%s is no regular file: nothing that modprobe.d says can be read before "
+			  "it is removed",
+			  files.items[i].path);
+		r = -ENOTSUP;
 	}
-	return 0;
+	return r;
 }
 
 void modules_forget(struct modules *m)
@@ -145,6 +145,7 @@ static int open_ctx(const struct modules *m, size_t first, struct kmod_ctx **ret
 {
 	char paths[ELEMENTSOF(config_folders)][PATH_MAX];
 	const char *config[ELEMENTSOF(config_folders) + 1] = {};
+	const char *below_root[ELEMENTSOF(config)] = {};
 	const bool is_closed = m->folder && !m->config;
 	int r;
 
@@ -154,11 +155,12 @@ static int open_ctx(const struct modules *m, size_t first, struct kmod_ctx **ret
 
 		if (n < 0 || (size_t)n >= sizeof(paths[i]))
 			return -ENAMETOOLONG;
-		r = check_folder(paths[i]);
-		if (r < 0)
-			return r;
 		config[i - first] = paths[i];
+		below_root[i - first] = paths[i] + strspn(paths[i], "/");
 	}
+	r = check_config(below_root);
+	if (r < 0)
+		return r;
 
 	/*
 	 * What fails is told by our return value. A function for the log can be set only after

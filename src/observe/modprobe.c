@@ -2,16 +2,19 @@
 #include "modprobe.h"
 
 #include "../base/log.h"
+#include "../doors/conf-files.h"
 #include "../doors/module.h"
 #include "cmdline.h"
 
 #include <fnmatch.h>
-#include <limits.h>
 
 #define MAX_FILE_BYTES (1u << 20)
 #define MAX_OPTIONS    8192
 
-static const char *const roots[] = { "etc", "run", "usr/local/lib", "usr/lib", "lib" };
+static const char *const modprobe_folders[] = { CONF_FOLDERS("modprobe.d"), "lib/modprobe.d",
+						NULL };
+static const char *const load_folders[] = { CONF_FOLDERS("modules-load.d"), "lib/modules-load.d",
+					    NULL };
 #define FIRST_OF_PACKAGES 3 /* from here on they belong to the distribution */
 
 /* One file while it is read. */
@@ -20,7 +23,6 @@ struct source {
 	enum option_source kind;
 	char file[256]; /* "/etc/modprobe.d/x.conf" */
 	uint32_t line;
-	size_t first; /* of roots: those before it are not there */
 	int (*on_line)(void *userdata, char *line);
 	void *userdata;
 };
@@ -194,10 +196,7 @@ static bool is_looked_at(const struct node *n, const char *module)
 
 static bool is_packaged(const char *path)
 {
-	for (size_t i = FIRST_OF_PACKAGES; i < ELEMENTSOF(roots); i++)
-		if (is_prefix(path, roots[i]) && path[strlen(roots[i])] == '/')
-			return true;
-	return false;
+	return is_prefix(path, "usr/lib/") || is_prefix(path, "lib/");
 }
 
 /* Up to a comment behind it: a "#" after a blank, outside of quotes. */
@@ -311,88 +310,24 @@ static int read_file(const struct fs *fs, const char *path, struct source *s)
 	return record_copy(&c, fs, path);
 }
 
-struct dropin {
-	const char *name; /* of a listing */
-	size_t root;
-};
-
-static int compare_dropins(const void *a, const void *b)
+static int read_folders(const struct fs *fs, const char *const *folders, struct source *s)
 {
-	const struct dropin *x = a, *y = b;
-	int r = strcmp(x->name, y->name);
-
-	return r != 0 ? r : (x->root > y->root) - (x->root < y->root);
-}
-
-static bool has_suffix(const char *name, const char *suffix)
-{
-	const size_t n = strlen(name), n_suffix = strlen(suffix);
-
-	return n > n_suffix && streq(name + n - n_suffix, suffix);
-}
-
-static bool is_dropin(const char *name, enum option_source kind)
-{
-	return name[0] != '.' && (has_suffix(name, ".conf") ||
-				  (kind == OPTION_MODPROBE && has_suffix(name, ".alias")));
-}
-
-static int list_dropins(const struct fs *fs, const char *folder, const struct source *s,
-			struct fs_names names[], struct dropin **ret, size_t *ret_n)
-{
-	for (size_t i = s->first; i < ELEMENTSOF(roots); i++) {
-		char path[64];
-		int r;
-
-		snprintf(path, sizeof(path), "%s/%s", roots[i], folder);
-		r = fs_list(fs, path, &names[i]);
-		if (r == -ENOMEM)
-			return r;
-		if (r < 0 && r != -ENOENT && r != -ENOTDIR)
-			log_warning_errno(r, "/%s: what it says about modules is not known", path);
-
-		for (size_t k = 0; k < names[i].n_names; k++) {
-			struct dropin *d;
-
-			if (!is_dropin(names[i].names[k], s->kind))
-				continue;
-			d = APPEND(*ret, *ret_n);
-			if (!d)
-				return -ENOMEM;
-			*d = (struct dropin){ names[i].names[k], i };
-		}
-	}
-
-	if (*ret_n > 0)
-		qsort(*ret, *ret_n, sizeof(**ret), compare_dropins);
-	return 0;
-}
-
-static int read_folders(const struct fs *fs, const char *folder, struct source *s)
-{
-	_cleanup_(freep) struct dropin *dropins = NULL;
-	struct fs_names names[ELEMENTSOF(roots)] = {};
-	size_t n_dropins = 0;
+	_cleanup_(conf_files_done) struct conf_files files = {};
 	int r;
 
-	r = list_dropins(fs, folder, s, names, &dropins, &n_dropins);
-	for (size_t i = 0; i < n_dropins && r >= 0; i++) {
-		char path[PATH_MAX];
-
-		if (i > 0 && streq(dropins[i - 1].name, dropins[i].name))
-			continue; /* hidden by the folder before it */
-		snprintf(path, sizeof(path), "%s/%s/%s", roots[dropins[i].root], folder,
-			 dropins[i].name);
-		r = read_file(fs, path, s);
-	}
-
-	for (size_t i = 0; i < ELEMENTSOF(names); i++)
-		fs_names_done(&names[i]);
+	r = conf_files_list(fs, folders, s->kind == OPTION_MODPROBE ? "*.@(conf|alias)" : "*.conf",
+			    &files);
+	if (files.unread && files.error != -ENOTDIR)
+		log_warning_errno(files.error, "/%s: what it says about modules is not known",
+				  files.unread);
+	for (size_t i = 0; i < files.n_items && r >= 0; i++)
+		if (!files.items[i].is_masked)
+			r = read_file(fs, files.items[i].path, s);
 	return r;
 }
 
 /* Options of modprobe.d, or the modules of modules-load.d. */
-static int read_options(const struct fs *fs, const char *folder, enum option_source kind,
+static int read_options(const struct fs *fs, const char *const *folders, enum option_source kind,
 			struct node *n)
 {
 	struct source source = { .node = n,
@@ -400,18 +335,17 @@ static int read_options(const struct fs *fs, const char *folder, enum option_sou
 				 .on_line = kind == OPTION_MODPROBE ? on_options : on_load };
 
 	source.userdata = &source;
-	return read_folders(fs, folder, &source);
+	return read_folders(fs, folders, &source);
 }
 
 int modprobe_read(const struct fs *fs, bool is_packaged, int (*on_line)(void *userdata, char *line),
 		  void *userdata)
 {
 	struct source source = { .kind = OPTION_MODPROBE,
-				 .first = is_packaged ? FIRST_OF_PACKAGES : 0,
 				 .on_line = on_line,
 				 .userdata = userdata };
 
-	return read_folders(fs, "modprobe.d", &source);
+	return read_folders(fs, modprobe_folders + (is_packaged ? FIRST_OF_PACKAGES : 0), &source);
 }
 
 static bool is_load_list(const char *name)
@@ -470,13 +404,13 @@ int observe_options(const struct fs *fs, struct node *n)
 	n->options = NULL;
 	n->n_options = 0;
 
-	r = read_options(fs, "modprobe.d", OPTION_MODPROBE, n);
+	r = read_options(fs, modprobe_folders, OPTION_MODPROBE, n);
 	if (r >= 0)
 		r = read_cmdline(fs, OPTION_CMDLINE, n);
 	if (r >= 0)
 		r = read_cmdline(fs, OPTION_LOAD, n);
 	if (r >= 0)
-		r = read_options(fs, "modules-load.d", OPTION_LOAD, n);
+		r = read_options(fs, load_folders, OPTION_LOAD, n);
 	if (r == -E2BIG)
 		log_error("modprobe.d: there are more than %d module options", MAX_OPTIONS);
 	return r;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "networkd.h"
 
+#include "../doors/conf-files.h"
+
 #include <strings.h>
 
 #define RUNTIME_PATH   "run/systemd/netif/state" /* written by it, whatever it manages */
 #define MAX_CONF_BYTES (1u << 20)
 
-static const char *const folders[] = { "etc/systemd", "run/systemd", "usr/local/lib/systemd",
-				       "usr/lib/systemd", "lib/systemd" };
+static const char *const main_files[] = { CONF_FOLDERS("systemd/networkd.conf"),
+					  "lib/systemd/networkd.conf" };
+static const char *const folders[] = { CONF_FOLDERS("systemd/networkd.conf.d"),
+				       "lib/systemd/networkd.conf.d", NULL };
 static const char *const keys[] = { "ManageForeignRoutes", "ManageForeignRoutingPolicyRules" };
 
-/* What is said last, by name of the drop-in; the main file has none and comes first. */
 struct answer {
-	char name[256];
 	bool is_said, value;
 };
 
@@ -27,7 +29,7 @@ static bool is_no(const char *value)
 }
 
 /* Sections are not looked at: no other has such keys. */
-static void read_line(char *line, const char *name, struct answer answers[static 2])
+static void read_line(char *line, struct answer answers[static 2])
 {
 	char *value = strchr(line, '=');
 
@@ -45,7 +47,6 @@ static void read_line(char *line, const char *name, struct answer answers[static
 			continue;
 		a->is_said = true;
 		a->value = !is_no(value);
-		COPY(a->name, name);
 	}
 }
 
@@ -63,8 +64,7 @@ static void record(const struct fs *fs, const char *path, const struct answer sa
 }
 
 /* One that cannot be read says nothing, as to networkd itself. */
-static int read_file(const struct fs *fs, const char *path, const char *name,
-		     struct answer answers[static 2])
+static int read_file(const struct fs *fs, const char *path, struct answer answers[static 2])
 {
 	struct answer said[ELEMENTSOF(keys)] = {};
 	_cleanup_(freep) char *text = NULL;
@@ -76,67 +76,39 @@ static int read_file(const struct fs *fs, const char *path, const char *name,
 	if (r < 0)
 		return r;
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		read_line(line, name, said);
+		read_line(line, said);
 	record(fs, path, said);
 	for (size_t i = 0; i < ELEMENTSOF(keys); i++)
-		if (said[i].is_said && (!answers[i].is_said || strcmp(name, answers[i].name) >= 0))
+		if (said[i].is_said)
 			answers[i] = said[i];
 	return 0;
 }
 
-static bool is_hidden(const struct fs *fs, size_t folder, const char *name)
+/* The main file of the first folder that has one, then the drop-ins: what is set last counts. */
+static int read_files(const struct fs *fs, struct answer answers[static 2])
 {
-	char path[512];
+	_cleanup_(conf_files_done) struct conf_files files = {};
+	int r = -ENOENT;
 
-	for (size_t i = 0; i < folder; i++) {
-		snprintf(path, sizeof(path), "%s/networkd.conf.d/%s", folders[i], name);
-		if (fs_exists(fs, path))
-			return true;
-	}
-	return false;
-}
-
-static int read_drop_ins(const struct fs *fs, size_t folder, struct answer answers[static 2])
-{
-	_cleanup_(fs_names_done) struct fs_names names = {};
-	char path[512];
-	int r;
-
-	snprintf(path, sizeof(path), "%s/networkd.conf.d", folders[folder]);
-	r = fs_list(fs, path, &names);
-	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
-		const char *dot = strrchr(names.names[i], '.');
-
-		if (!dot || !streq(dot, ".conf") || is_hidden(fs, folder, names.names[i]))
-			continue;
-		snprintf(path, sizeof(path), "%s/networkd.conf.d/%s", folders[folder],
-			 names.names[i]);
-		if (read_file(fs, path, names.names[i], answers) == -ENOMEM)
-			return -ENOMEM;
-	}
+	for (size_t i = 0; i < ELEMENTSOF(main_files) && r < 0 && r != -ENOMEM; i++)
+		r = read_file(fs, main_files[i], answers);
+	if (r != -ENOMEM)
+		r = conf_files_list(fs, folders, "*.conf", &files);
+	for (size_t i = 0; i < files.n_items && r != -ENOMEM; i++)
+		if (!files.items[i].is_masked)
+			r = read_file(fs, files.items[i].path, answers);
 	return r == -ENOMEM ? r : 0;
 }
 
 int observe_networkd(const struct fs *fs, struct node *n)
 {
 	struct answer answers[ELEMENTSOF(keys)] = {};
-	bool has_main = false;
-	char path[64];
-	int r = 0;
+	int r;
 
 	if (!fs_exists(fs, RUNTIME_PATH))
 		return 0;
-
-	for (size_t i = 0; i < ELEMENTSOF(folders) && r != -ENOMEM; i++) {
-		if (has_main)
-			break;
-		snprintf(path, sizeof(path), "%s/networkd.conf", folders[i]);
-		r = read_file(fs, path, "", answers);
-		has_main = r >= 0;
-	}
-	for (size_t i = 0; i < ELEMENTSOF(folders) && r != -ENOMEM; i++)
-		r = read_drop_ins(fs, i, answers);
-	if (r == -ENOMEM)
+	r = read_files(fs, answers);
+	if (r < 0)
 		return r;
 
 	for (size_t i = 0; i < ELEMENTSOF(keys); i++)

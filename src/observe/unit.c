@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdarg.h>
 
+#include "../doors/conf-files.h"
 #include "arguments.h"
 #include "loaded.h"
 
@@ -345,85 +346,32 @@ static bool is_absent(const struct fs *fs, const char *path)
 	return fs_inode(fs, path, &inode) == -ENOENT;
 }
 
-static bool is_masked(const struct fs *fs, const char *path)
+static int read_drop_in_files(struct unit *u, const struct fs *fs, const char *const *folders)
 {
-	char target[PATH_MAX];
-
-	return fs_read_link(fs, path, target, sizeof(target)) >= 0 && streq(target, "/dev/null");
-}
-
-struct drop_in {
-	char name[NAME_MAX + 1];
-	char folder[160];
-};
-
-static int compare_drop_in(const void *a, const void *b)
-{
-	return strcmp(((const struct drop_in *)a)->name, ((const struct drop_in *)b)->name);
-}
-
-static int list_drop_ins(const struct fs *fs, const char *folder, const char *unit,
-			 struct drop_in **drop_ins, size_t *n)
-{
-	_cleanup_(fs_names_done) struct fs_names names = {};
-	char path[160];
+	_cleanup_(conf_files_done) struct conf_files files = {};
 	int r;
 
-	snprintf(path, sizeof(path), "%s/%s.d", folder, unit);
-	r = fs_list(fs, path, &names);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-
+	r = conf_files_list(fs, folders, "*.conf", &files);
 	/* One more than are read: that is what is wrong with the unit then. */
-	for (size_t i = 0; i < names.n_names && *n <= MAX_PAGES; i++) {
-		const char *dot = strrchr(names.names[i], '.');
-		bool is_known = false;
-		struct drop_in *d;
-
-		if (!dot || !streq(dot, ".conf") || names.names[i][0] == '.')
-			continue;
-		for (size_t k = 0; k < *n; k++)
-			is_known |= streq((*drop_ins)[k].name, names.names[i]);
-		if (is_known)
-			continue;
-		d = APPEND(*drop_ins, *n);
-		if (!d)
-			return -ENOMEM;
-		COPY(d->name, names.names[i]);
-		COPY(d->folder, path);
-	}
-
-	return 0;
-}
-
-static int apply_drop_ins(struct unit *u, const struct fs *fs, struct drop_in *drop_ins, size_t n)
-{
-	int r = 0;
-
-	if (n > 0)
-		qsort(drop_ins, n, sizeof(*drop_ins), compare_drop_in);
-	for (size_t i = 0; i < n && r >= 0; i++) {
-		char path[sizeof(*drop_ins) + 2];
-
-		snprintf(path, sizeof(path), "%s/%s", drop_ins[i].folder, drop_ins[i].name);
-		if (!is_masked(fs, path))
-			r = read_unit_file(u, fs, path);
-	}
+	for (size_t i = 0; i < MIN(files.n_items, MAX_PAGES + 1) && r >= 0; i++)
+		if (!files.items[i].is_masked)
+			r = read_unit_file(u, fs, files.items[i].path);
 	return MIN(r, 0);
 }
 
 /* Of "kubelet.service" also the drop-ins of all services; nobody has such for "snap.x.y". */
 static int read_drop_ins(struct unit *u, const struct fs *fs)
 {
-	_cleanup_(freep) struct drop_in *drop_ins = NULL;
-	size_t n = 0;
-	int r = 0;
+	char paths[2 * ELEMENTSOF(unit_folders)][160];
+	const char *folders[ELEMENTSOF(paths) + 1] = {};
 
-	for (size_t i = 0; i < ELEMENTSOF(unit_folders) && r >= 0; i++)
-		r = list_drop_ins(fs, unit_folders[i], u->name, &drop_ins, &n);
-	for (size_t i = 0; i < ELEMENTSOF(unit_folders) && r >= 0; i++)
-		r = list_drop_ins(fs, unit_folders[i], "service", &drop_ins, &n);
-	return r < 0 ? r : apply_drop_ins(u, fs, drop_ins, n);
+	for (size_t i = 0; i < ELEMENTSOF(paths); i++) {
+		snprintf(paths[i], sizeof(paths[i]), "%s/%s.d",
+			 unit_folders[i % ELEMENTSOF(unit_folders)],
+			 i < ELEMENTSOF(unit_folders) ? u->name : "service");
+		folders[i] = paths[i];
+	}
+	return read_drop_in_files(u, fs, folders);
 }
 
 static int read_files(struct unit *u, const struct fs *fs)
@@ -435,7 +383,7 @@ static int read_files(struct unit *u, const struct fs *fs)
 		snprintf(path, sizeof(path), "%s/%s", unit_folders[i], u->name);
 		if (is_absent(fs, path))
 			continue;
-		if (is_masked(fs, path))
+		if (conf_file_is_masked(fs, path))
 			return 0;
 		r = read_unit_file(u, fs, path);
 		if (r < 0)
@@ -525,7 +473,7 @@ bool unit_is_there(const struct fs *fs, const char *name)
 		snprintf(path, sizeof(path), "%s/%s", unit_folders[i], name);
 		if (is_absent(fs, path))
 			continue;
-		if (is_masked(fs, path))
+		if (conf_file_is_masked(fs, path))
 			return false;
 		if (fs_exists(fs, path))
 			return true;
@@ -571,25 +519,18 @@ int unit_read_files(const struct fs *fs, const char *name, struct unit *ret)
 
 int unit_read_manager(const struct fs *fs, struct unit *ret)
 {
-	static const char *const folders[] = { "etc/systemd", "run/systemd",
-					       "usr/local/lib/systemd", "usr/lib/systemd",
-					       "lib/systemd" };
+	static const char *const files[] = { CONF_FOLDERS("systemd/system.conf"),
+					     "lib/systemd/system.conf" };
+	static const char *const folders[] = { CONF_FOLDERS("systemd/system.conf.d"),
+					       "lib/systemd/system.conf.d", NULL };
 	_cleanup_(unit_done) struct unit u = { .is_clear = true };
-	_cleanup_(freep) struct drop_in *drop_ins = NULL;
-	size_t n = 0;
 	int r = 0;
 
 	COPY(u.name, "system.conf");
-	for (size_t i = 0; i < ELEMENTSOF(folders) && r == 0; i++) {
-		char path[160];
-
-		snprintf(path, sizeof(path), "%s/%s", folders[i], u.name);
-		r = read_unit_file(&u, fs, path);
-	}
-	for (size_t i = 0; i < ELEMENTSOF(folders) && r >= 0; i++)
-		r = list_drop_ins(fs, folders[i], u.name, &drop_ins, &n);
+	for (size_t i = 0; i < ELEMENTSOF(files) && r == 0; i++)
+		r = read_unit_file(&u, fs, files[i]);
 	if (r >= 0)
-		r = apply_drop_ins(&u, fs, drop_ins, n);
+		r = read_drop_in_files(&u, fs, folders);
 	if (r < 0)
 		return r;
 
