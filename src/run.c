@@ -811,24 +811,15 @@ static int refuse_name(const struct node *n, const char *name)
 static int explain_plugin(struct doors *d, const struct config *c, struct node *n,
 			  const struct plan *p, bool is_json, char **ret)
 {
-	_cleanup_(freep) char *json = NULL;
-	int r;
+	int r = observe_plugin_processes(&d->fs, c, n);
 
-	r = observe_plugin_processes(&d->fs, c, n);
-	if (r >= 0)
-		r = output_explain_plugin_json(c, n, p, d->fs.is_live, &json);
-	if (r >= 0 && !is_json)
-		return output_explain_plugin_text(json, ret);
-	if (r >= 0)
-		*ret = TAKE(json);
-	return r;
+	return r < 0 ? r : output_explain_plugin(c, n, p, d->fs.is_live, is_json, ret);
 }
 
 int run_explain(struct doors *d, const struct config *c, const char *name, bool is_json, char **ret)
 {
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
-	_cleanup_(freep) char *json = NULL;
 	const struct pci *pci;
 	int r;
 
@@ -836,8 +827,7 @@ int run_explain(struct doors *d, const struct config *c, const char *name, bool 
 	if (r < 0)
 		return r;
 	if (streq(name, KUBELET_NAME))
-		return is_json ? output_explain_kubelet_json(c, &n, &p, ret)
-			       : output_explain_kubelet_text(c, &n, &p, ret);
+		return output_explain_kubelet(c, &n, &p, is_json, ret);
 	if (streq(name, PLUGIN_NAME))
 		return explain_plugin(d, c, &n, &p, is_json, ret);
 	pci = output_explain_find(&n, &p, name);
@@ -851,11 +841,7 @@ int run_explain(struct doors *d, const struct config *c, const char *name, bool 
 		const int n_lines = kmsg_read(&d->fs, pci->address, n.log_lines, LOG_LINES_MAX);
 
 		n.n_log_lines = (size_t)MAX(n_lines, 0); /* not everybody may read it */
-		r = output_explain_json(c, &n, &p, pci, &json);
+		r = output_explain(c, &n, &p, pci, is_json, ret);
 	}
-	if (r >= 0 && !is_json)
-		r = output_explain_text(json, ret);
-	else if (r >= 0)
-		*ret = TAKE(json);
 	return r < 0 ? log_error_errno(r, "%s", name) : 0;
 }

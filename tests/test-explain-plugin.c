@@ -52,12 +52,13 @@ static void assert_told(const struct scene *s, const char *code, const char *wor
 	_cleanup_(freep) char *json = NULL, *text = NULL;
 	json_auto_t *document = NULL;
 
-	assert_int_equal(output_explain_plugin_json(&s->config, &s->node, &s->plan, true, &json),
+	assert_int_equal(output_explain_plugin(&s->config, &s->node, &s->plan, true, true, &json),
 			 0);
 	document = json_loads(json, 0, NULL);
 	assert_non_null(document);
 	assert_string_equal(document_get_text(document, "code"), code);
-	assert_int_equal(output_explain_plugin_text(json, &text), 0);
+	assert_int_equal(output_explain_plugin(&s->config, &s->node, &s->plan, true, false, &text),
+			 0);
 	if (!strstr(text, words))
 		fail_msg("\"%s\" is not in:\n%s", words, text);
 }
@@ -138,12 +139,10 @@ static void one_that_is_older_than_its_file_has_not_read_it(_unused_ void **stat
 static void without_a_plugin_that_is_said(_unused_ void **state)
 {
 	struct scene s;
-	char *text = NULL;
 
 	set_scene(&s);
 	s.config.plugin.type = PLUGIN_NONE;
 	assert_told(&s, "", "none is asked for");
-	assert_int_equal(output_explain_plugin_text("[]", &text), -EINVAL);
 }
 
 static void what_others_chose_does_not_move_the_cursor(_unused_ void **state)

@@ -116,7 +116,7 @@ static char *json_of(const struct machine *m, size_t i)
 {
 	char *json = NULL;
 
-	assert_int_equal(output_explain_json(&m->config, &m->node, &m->plan, &m->pcis[i], &json),
+	assert_int_equal(output_explain(&m->config, &m->node, &m->plan, &m->pcis[i], true, &json),
 			 0);
 	return json;
 }
@@ -124,10 +124,10 @@ static char *json_of(const struct machine *m, size_t i)
 /* What people see of it. */
 static char *text_of(const struct machine *m, size_t i)
 {
-	_cleanup_(freep) char *json = json_of(m, i);
 	char *text = NULL;
 
-	assert_int_equal(output_explain_text(json, &text), 0);
+	assert_int_equal(output_explain(&m->config, &m->node, &m->plan, &m->pcis[i], false, &text),
+			 0);
 	return text;
 }
 
@@ -439,16 +439,6 @@ static void the_verdict_has_its_reason_and_what_to_do(_unused_ void **state)
 	assert_says(&m, 1, "Verdict       usable, in a pod: ");
 }
 
-static void other_text_is_refused(_unused_ void **state)
-{
-	char *text = NULL;
-
-	assert_int_equal(output_explain_text("", &text), -EINVAL);
-	assert_int_equal(output_explain_text("[]", &text), -EINVAL);
-	assert_int_equal(output_explain_text("{\"vfs\": 1, \"sections\": {}}", &text), 0);
-	free(text);
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -461,7 +451,6 @@ int main(void)
 		cmocka_unit_test(vfs_are_told_of_a_pf_and_of_its_vfs),
 		cmocka_unit_test(users_actions_and_hints_are_its_own),
 		cmocka_unit_test(the_verdict_has_its_reason_and_what_to_do),
-		cmocka_unit_test(other_text_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

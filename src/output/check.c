@@ -4,6 +4,7 @@
 #include "../base/document.h"
 #include "lint.h"
 #include "plugin.h"
+#include "sheet.h"
 
 static int make_problem(const struct config *c, enum reason reason, const char *detail, char **ret)
 {
@@ -118,64 +119,59 @@ int output_check(const char *const *problems, size_t n_problems, const struct co
 static int print_excluded(void *userdata, const char *target, enum reason reason,
 			  const char *detail)
 {
-	fprintf(userdata, "%s: %s (%s): %s%s%s. %s\n", target,
-		reason == REASON_PLUGIN_FOREIGN     ? "exposed as well"
-		: reason == REASON_PLUGIN_TWO_POOLS ? "in two pools"
-						    : "not exposed",
-		reason_code(reason), reason_meaning(reason), *detail ? ": " : "", detail,
-		reason_advice(reason));
+	sheet_line(userdata, "%s: %s (%s): %s%s%s. %s", target,
+		   reason == REASON_PLUGIN_FOREIGN     ? "exposed as well"
+		   : reason == REASON_PLUGIN_TWO_POOLS ? "in two pools"
+						       : "not exposed",
+		   reason_code(reason), reason_meaning(reason), *detail ? ": " : "", detail,
+		   reason_advice(reason));
 	return 0;
 }
 
 /* "rdma/gpu 4, rdma/hca 8", in the order of the file. */
-static void print_pools(FILE *f, const struct lint *l)
+static void print_pools(struct sheet *s, const struct lint *l)
 {
 	for (size_t i = 0, n = 0; i < l->n_exposed; i += n) {
 		for (n = 0; i + n < l->n_exposed &&
 			    streq(l->exposed[i + n].resource, l->exposed[i].resource);
 		     n++)
 			;
-		fprintf(f, "%s%s %zu", i > 0 ? ", " : ": ", l->exposed[i].resource, n);
+		sheet_add(s, "%s%s %zu", i > 0 ? ", " : ": ", l->exposed[i].resource, n);
 	}
 }
 
-static void print_head(FILE *f, const struct config *c, const struct plan *p)
+static void print_head(struct sheet *s, const struct config *c, const struct plan *p)
 {
 	size_t n_out = 0;
 
 	for (size_t i = 0; i < p->n_devices; i++)
 		n_out += p->devices[i].is_handed_out;
 
-	fprintf(f, "Device plugin %s: ", plugin_type_name(c->plugin.type));
+	sheet_add(s, "Device plugin %s: ", plugin_type_name(c->plugin.type));
 	if (n_out == 0)
-		fprintf(f, "no [Device] section matches a device of this node");
+		sheet_add(s, "no [Device] section matches a device of this node");
 	else if (!p->plugin)
-		fprintf(f, "none of %zu devices is usable now, so no file would be written", n_out);
+		sheet_add(s, "none of %zu devices is usable now, so no file would be written",
+			  n_out);
 	else if (p->lint.refusal != REASON_NONE)
-		fprintf(f, "%s would expose nothing", c->plugin.config_file);
+		sheet_add(s, "%s would expose nothing", c->plugin.config_file);
 	else {
-		fprintf(f, "%s would expose %zu devices", c->plugin.config_file, p->lint.n_exposed);
-		print_pools(f, &p->lint);
+		sheet_add(s, "%s would expose %zu devices", c->plugin.config_file,
+			  p->lint.n_exposed);
+		print_pools(s, &p->lint);
 	}
-	fprintf(f, "\n");
+	sheet_end(s);
 }
 
 int output_check_text(const struct config *c, const struct plan *p, char **ret)
 {
-	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
-	size_t size;
-	FILE *f;
+	_cleanup_(sheet_done) struct sheet s = {};
 
-	f = open_memstream(&text, &size);
-	if (!f)
+	if (sheet_open(&s, 0, 0) < 0)
 		return -ENOMEM;
 	if (p && c->plugin.type != PLUGIN_NONE) {
-		print_head(f, c, p);
-		walk(p, print_excluded, f);
+		print_head(&s, c, p);
+		walk(p, print_excluded, &s);
 	}
-	if (text_close(f, &text) < 0)
-		return -ENOMEM;
-
-	*ret = TAKE(text);
-	return 0;
+	return sheet_close(&s, ret);
 }

@@ -2,125 +2,124 @@
 #include "explain-kubelet.h"
 
 #include "../base/document.h"
+#include "sheet.h"
+
+#define START_WIDTH 13
+#define VALUE_WIDTH 19
 
 bool output_has_hints(const struct config *c)
 {
 	return c->plugin.type == PLUGIN_SRIOV; /* the others hand out numbers, not devices */
 }
 
-static void explain_start(FILE *f, const struct kubelet *k)
+static void explain_start(struct sheet *s, const struct kubelet *k)
 {
-	fprintf(f, "  started by   %s\n", *k->unit ? k->unit : "no unit that is known");
+	sheet_put(s, "started by", "%s", *k->unit ? k->unit : "no unit that is known");
 	if (*k->version)
-		fprintf(f, "  version      %s\n", k->version);
+		sheet_put(s, "version", "%s", k->version);
 	if (*k->file)
-		fprintf(f, "  --config     %s%s%s%s\n", k->file,
-			k->has_file ? "" : ", which is not there", *k->file_problem ? ": " : "",
-			k->has_file ? k->file_problem : "");
+		sheet_put(s, "--config", "%s%s%s%s", k->file,
+			  k->has_file ? "" : ", which is not there", *k->file_problem ? ": " : "",
+			  k->has_file ? k->file_problem : "");
 	if (*k->folder)
-		fprintf(f, "  --config-dir %s%s\n", k->folder,
-			k->has_folder ? "" : ", which is no folder: nothing in it is read");
+		sheet_put(s, "--config-dir", "%s%s", k->folder,
+			  k->has_folder ? "" : ", which is no folder: nothing in it is read");
 	if (*k->manager)
-		fprintf(f, "  managed by   %s\n", k->manager);
+		sheet_put(s, "managed by", "%s", k->manager);
 	if (*k->problem)
-		fprintf(f, "  not clear    %s\n", k->problem);
-	fprintf(f, "  runs         %s\n",
-		!k->is_running   ? "no"
-		: k->is_deferred ? "yes, since before our last edit: restart it to have it"
-				 : "yes");
+		sheet_put(s, "not clear", "%s", k->problem);
+	sheet_put(s, "runs", "%s",
+		  !k->is_running   ? "no"
+		  : k->is_deferred ? "yes, since before our last edit: restart it to have it"
+				   : "yes");
+	if (*k->since)
+		sheet_put(s, "our edits", "since %s", k->since);
 }
 
-static void explain_value(FILE *f, const struct kubelet *k, enum kubelet_setting s)
+static void explain_value(struct sheet *s, const struct kubelet *k, enum kubelet_setting setting)
 {
-	const struct kubelet_value *v = &k->values[s];
+	const struct kubelet_value *v = &k->values[setting];
+	const char *of_default = kubelet_word(setting, 1);
 	const bool is_default = v->source == KUBELET_DEFAULT;
 
-	fprintf(f, "\n%s\n", kubelet_key(s));
-	fprintf(f, "  at the next start  %s%s\n",
-		is_default && *kubelet_word(s, 1) ? kubelet_word(s, 1)
-		: *v->text                        ? v->text
-						  : "nothing",
-		v->is_misspelt ? ", which the kubelet does not understand" : "");
+	fprintf(s->f, "\n%s\n", kubelet_key(setting));
+	sheet_put(s, "at the next start", "%s%s",
+		  is_default && *of_default ? of_default
+		  : *v->text                ? v->text
+					    : "nothing",
+		  v->is_misspelt ? ", which the kubelet does not understand" : "");
+	s->label = "decided by";
 	if (is_default) {
-		fprintf(f, "  decided by         nobody: it is the kubelet's default\n");
+		sheet_line(s, "nobody: it is the kubelet's default");
 		return;
 	}
-	fprintf(f, "  decided by         %s, %s", kubelet_source_name(v->source),
-		*v->path ? v->path : "in a place that is not known");
+	sheet_add(s, "%s, %s", kubelet_source_name(v->source),
+		  *v->path ? v->path : "in a place that is not known");
 	if (v->line > 0)
-		fprintf(f, ":%" PRIu32, v->line);
-	fputc('\n', f);
+		sheet_add(s, ":%" PRIu32, v->line);
+	sheet_end(s);
 }
 
-static void explain_item(FILE *f, const struct kubelet_item *item)
+static void explain_item(struct sheet *s, const struct kubelet_item *item)
 {
 	if (item->row == 0) {
-		fprintf(f, "  asked for          nothing: it is left alone\n");
+		sheet_put(s, "asked for", "nothing: it is left alone");
 		return;
 	}
-	fprintf(f, "  asked for          %s\n", item->to);
-	fprintf(f, "  verdict            %s%s%s (row %" PRIu32 ")\n",
-		item->outcome == KUBELET_CHANGED ? "to be changed"
-						 : kubelet_outcome_name(item->outcome),
-		item->reason != REASON_NONE ? " " : "", reason_code(item->reason), item->row);
+	sheet_put(s, "asked for", "%s", item->to);
+	sheet_put(s, "verdict", "%s%s%s (row %" PRIu32 ")",
+		  item->outcome == KUBELET_CHANGED ? "to be changed"
+						   : kubelet_outcome_name(item->outcome),
+		  item->reason != REASON_NONE ? " " : "", reason_code(item->reason), item->row);
 	if (item->outcome == KUBELET_CHANGED)
-		fprintf(f, "  to be edited       %s, %s\n", kubelet_way_name(item->way),
-			item->path);
+		sheet_put(s, "to be edited", "%s, %s", kubelet_way_name(item->way), item->path);
 	if (*item->detail)
-		fprintf(f, "  because            %s\n", item->detail);
+		sheet_put(s, "because", "%s", item->detail);
 	if (item->reason != REASON_NONE)
-		fprintf(f, "  advice             %s\n", reason_advice(item->reason));
+		sheet_put(s, "advice", "%s", reason_advice(item->reason));
 }
 
-static void explain_cpus(FILE *f, const struct kubelet_cpus *cpus)
+static void explain_cpus(struct sheet *s, const struct kubelet_cpus *cpus)
 {
-	fprintf(f, "  CPUs               %" PRIu32 " reserved, ", cpus->n_reserved);
+	s->label = "CPUs";
+	sheet_add(s, "%" PRIu32 " reserved, ", cpus->n_reserved);
 	if (cpus->n_online > 0)
-		fprintf(f, "%" PRIu32 " online", cpus->n_online);
+		sheet_add(s, "%" PRIu32 " online", cpus->n_online);
 	else
-		fputs("how many are online is not known", f);
-	fprintf(f, "; state file %s\n", *cpus->checkpoint ? cpus->checkpoint : "absent");
+		sheet_add(s, "how many are online is not known");
+	sheet_line(s, "; state file %s", *cpus->checkpoint ? cpus->checkpoint : "absent");
 }
 
-static void explain_hints(FILE *f, const struct config *c)
+static void explain_hints(struct sheet *s, const struct config *c)
 {
-	fprintf(f, "\nNUMA hints\n  device plugin      %s%s\n", plugin_type_name(c->plugin.type),
-		c->plugin.type == PLUGIN_NONE ? ": nothing is known of the devices' NUMA nodes"
-		: output_has_hints(c)         ? ": tells the NUMA node of each device"
-				      : ": tells no NUMA node, so no policy moves its devices");
+	fputs("\nNUMA hints\n", s->f);
+	sheet_put(s, "device plugin", "%s%s", plugin_type_name(c->plugin.type),
+		  c->plugin.type == PLUGIN_NONE ? ": nothing is known of the devices' NUMA nodes"
+		  : output_has_hints(c)         ? ": tells the NUMA node of each device"
+					: ": tells no NUMA node, so no policy moves its devices");
 }
 
-int output_explain_kubelet_text(const struct config *c, const struct node *n, const struct plan *p,
-				char **ret)
+static int draw(const struct config *c, const struct kubelet *k, const struct plan *p, char **ret)
 {
-	const struct kubelet *k = &n->kubelet;
-	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
-	size_t size = 0;
-	FILE *f;
+	_cleanup_(sheet_done) struct sheet s = {};
 
-	f = open_memstream(&text, &size);
-	if (!f)
+	if (sheet_open(&s, 2, START_WIDTH) < 0)
 		return -ENOMEM;
 
-	fprintf(f, "kubelet\n");
+	fputs("kubelet\n", s.f);
 	if (!k->is_there) {
-		fprintf(f, "  There is none on this node.\n");
-	} else {
-		explain_start(f, k);
-		if (*k->since)
-			fprintf(f, "  our edits    since %s\n", k->since);
-		for (int s = 0; s < KUBELET_RESERVED_CPUS; s++) {
-			explain_value(f, k, (enum kubelet_setting)s);
-			explain_item(f, &p->kubelet.items[s]);
-		}
-		explain_cpus(f, &k->cpus);
-		explain_hints(f, c);
+		fputs("  There is none on this node.\n", s.f);
+		return sheet_close(&s, ret);
 	}
-
-	if (text_close(f, &text) < 0)
-		return -ENOMEM;
-	*ret = TAKE(text);
-	return 0;
+	explain_start(&s, k);
+	s.width = VALUE_WIDTH;
+	for (int i = 0; i < KUBELET_RESERVED_CPUS; i++) {
+		explain_value(&s, k, (enum kubelet_setting)i);
+		explain_item(&s, &p->kubelet.items[i]);
+	}
+	explain_cpus(&s, &k->cpus);
+	explain_hints(&s, c);
+	return sheet_close(&s, ret);
 }
 
 const char *output_kubelet_outcome(const struct kubelet_item *item)
@@ -162,11 +161,14 @@ static json_t *make_settings(const struct kubelet *k, const struct kubelet_decis
 	return TAKE(list);
 }
 
-int output_explain_kubelet_json(const struct config *c, const struct node *n, const struct plan *p,
-				char **ret)
+int output_explain_kubelet(const struct config *c, const struct node *n, const struct plan *p,
+			   bool is_json, char **ret)
 {
 	const struct kubelet *k = &n->kubelet;
 	json_auto_t *document = NULL;
+
+	if (!is_json)
+		return draw(c, k, p, ret);
 
 	document = json_pack(
 		"{s:b, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:b, s:s, s:o, s:{s:I, s:I, s:o}, s:s, "

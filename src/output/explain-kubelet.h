@@ -10,12 +10,8 @@
 
 #include "../model/plan.h"
 
-/* As people read it. Return: 0 or -ENOMEM. Release @ret with free(). */
-int output_explain_kubelet_text(const struct config *c, const struct node *n, const struct plan *p,
-				char **ret);
-
 /**
- * output_explain_kubelet_json() - the document of "explain kubelet --json"
+ * output_explain_kubelet() - for people, or as the document of "explain kubelet --json"
  *
  * {
  *   "present", "unit", "version", "config", "config_dir": "" for none; "managed_by", "problem",
@@ -28,10 +24,10 @@ int output_explain_kubelet_text(const struct config *c, const struct node *n, co
  *   "plugin", "hints": does the device plugin tell NUMA nodes
  * }
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM. Release @ret with free().
  */
-int output_explain_kubelet_json(const struct config *c, const struct node *n, const struct plan *p,
-				char **ret);
+int output_explain_kubelet(const struct config *c, const struct node *n, const struct plan *p,
+			   bool is_json, char **ret);
 
 /* The word of an item for programs: "pending" is what kubelet-ensure would change; "" for none. */
 const char *output_kubelet_outcome(const struct kubelet_item *item);

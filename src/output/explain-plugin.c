@@ -3,6 +3,7 @@
 
 #include "../base/document.h"
 #include "check.h"
+#include "sheet.h"
 
 /* What keeps the plugin from exposing all that it should. */
 struct obstacle {
@@ -99,8 +100,9 @@ static json_t *make_resources(const struct lint *l)
 	return TAKE(list);
 }
 
-int output_explain_plugin_json(const struct config *c, const struct node *n, const struct plan *p,
-			       bool has_processes, char **ret)
+/* NULL: there is no memory. */
+static json_t *make_document(const struct config *c, const struct node *n, const struct plan *p,
+			     bool has_processes)
 {
 	const bool is_none = c->plugin.type == PLUGIN_NONE;
 	const struct action *write = find_action(p, c->plugin.config_file);
@@ -123,135 +125,134 @@ int output_explain_plugin_json(const struct config *c, const struct node *n, con
 			 "detail", document_text(o.detail),
 			 "advice", o.advice);
 	/* clang-format on */
-	if (!document || !more || json_object_update(document, more) < 0)
-		return -ENOMEM;
-	return document_print(document, ret);
+	return document && more && json_object_update(document, more) == 0 ? TAKE(document) : NULL;
 }
 
 /* As people read it */
 
+#define LABEL_WIDTH 13
+
 #define TEXT(object, key) document_get_text((object), (key))
 #define FLAG(object, key) document_get_flag((object), (key))
 
-static void put_file(FILE *f, const json_t *d)
+static void put_file(struct sheet *s, const json_t *d)
 {
 	const char *waits = TEXT(d, "waits");
 
-	fprintf(f, "  file         %s, %s%s%s\n", TEXT(d, "path"),
-		FLAG(d, "written") ? "written"
-		: *waits           ? "not written: "
-				   : "not written",
-		FLAG(d, "written") ? "" : waits,
-		FLAG(d, "written") || *waits || document_get_number(d, "exposes") == 0
-			? ""
-			: ": the next pass writes it");
-	fprintf(f, "  static pod   %s\n",
-		*TEXT(d, "manifest") ? TEXT(d, "manifest")
-				     : "none of ours: somebody else starts it");
+	s->label = "file";
+	sheet_add(s, "%s, %s", TEXT(d, "path"), FLAG(d, "written") ? "written" : "not written");
+	if (!FLAG(d, "written") && *waits)
+		sheet_add(s, ": %s", waits);
+	else if (!FLAG(d, "written") && document_get_number(d, "exposes") > 0)
+		sheet_add(s, ": the next pass writes it");
+	sheet_end(s);
+	sheet_put(s, "static pod", "%s",
+		  *TEXT(d, "manifest") ? TEXT(d, "manifest")
+				       : "none of ours: somebody else starts it");
 }
 
-static void put_processes(FILE *f, const json_t *d)
+static void put_processes(struct sheet *s, const json_t *d)
 {
 	const json_t *list = json_object_get(d, "processes");
 
 	if (!FLAG(d, "processes_known"))
-		fputs("  runs         not looked for\n", f);
+		sheet_put(s, "runs", "not looked for");
 	else if (json_array_size(list) == 0)
-		fputs("  runs         no\n", f);
+		sheet_put(s, "runs", "no");
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *q = json_array_get(list, i);
 		const json_t *since = json_object_get(q, "since_change");
 		const long long sec = json_integer_value(since);
 
-		fprintf(f, "  runs         %s, pid %lld%s%s", TEXT(q, "command"),
-			(long long)document_get_number(q, "pid"),
-			*TEXT(q, "container") ? " in " : "", TEXT(q, "container"));
+		s->label = "runs";
+		sheet_add(s, "%s, pid %lld%s%s", TEXT(q, "command"),
+			  (long long)document_get_number(q, "pid"),
+			  *TEXT(q, "container") ? " in " : "", TEXT(q, "container"));
 		if (json_is_integer(since))
-			fprintf(f, ", since %lld s %s the file changed: it has %sread it",
-				sec < 0 ? -sec : sec, sec < 0 ? "before" : "after",
-				sec < 0 ? "not " : "");
-		fputc('\n', f);
+			sheet_add(s, ", since %lld s %s the file changed: it has %sread it",
+				  sec < 0 ? -sec : sec, sec < 0 ? "before" : "after",
+				  sec < 0 ? "not " : "");
+		sheet_end(s);
 	}
 }
 
-static void put_rules(FILE *f, const json_t *d)
+static void put_rules(struct sheet *s, const json_t *d)
 {
 	const json_t *devices = json_object_get(d, "devices");
 	const json_t *excluded = json_object_get(d, "excluded");
 
-	fputs("\nRules, as the plugin applies them\n", f);
+	fputs("\nRules, as the plugin applies them\n", s->f);
+	s->width = 0;
 	for (size_t i = 0; i < json_array_size(devices); i++)
-		fprintf(f, "  %s  exposed as %s\n", TEXT(json_array_get(devices, i), "pci"),
-			TEXT(json_array_get(devices, i), "resource"));
+		sheet_line(s, "%s  exposed as %s", TEXT(json_array_get(devices, i), "pci"),
+			   TEXT(json_array_get(devices, i), "resource"));
 	for (size_t i = 0; i < json_array_size(excluded); i++) {
 		const json_t *e = json_array_get(excluded, i);
 
-		fprintf(f, "  %s  %s: %s%s%s\n", TEXT(e, "target"), TEXT(e, "code"),
-			TEXT(e, "meaning"), *TEXT(e, "detail") ? ": " : "", TEXT(e, "detail"));
-		fprintf(f, "    → %s\n", TEXT(e, "advice"));
+		sheet_line(s, "%s  %s: %s%s%s", TEXT(e, "target"), TEXT(e, "code"),
+			   TEXT(e, "meaning"), *TEXT(e, "detail") ? ": " : "", TEXT(e, "detail"));
+		sheet_line(s, "  → %s", TEXT(e, "advice"));
 	}
 	if (json_array_size(devices) + json_array_size(excluded) == 0)
-		fputs("  no device to apply them to\n", f);
+		sheet_line(s, "no device to apply them to");
 }
 
-static void put_verdict(FILE *f, const json_t *d)
+static void put_verdict(struct sheet *s, const json_t *d)
 {
 	const json_t *pools = json_object_get(d, "resources");
 	const long long n = document_get_number(d, "exposes");
 	const char *code = TEXT(d, "code");
 
-	fprintf(f, "\nVerdict\n  %s %lld device%s",
-		*code || !FLAG(d, "written") ? "would expose" : "exposes", n, n == 1 ? "" : "s");
+	fputs("\nVerdict\n", s->f);
+	sheet_add(s, "%s %lld device%s", *code || !FLAG(d, "written") ? "would expose" : "exposes",
+		  n, n == 1 ? "" : "s");
 	for (size_t i = 0; n > 0 && i < json_array_size(pools); i++) {
 		const json_t *pool = json_array_get(pools, i);
 
-		fprintf(f, "%s%s", i > 0 ? ", " : " as ", TEXT(pool, "resource"));
+		sheet_add(s, "%s%s", i > 0 ? ", " : " as ", TEXT(pool, "resource"));
 		if (json_array_size(pools) > 1)
-			fprintf(f, " (%lld)", (long long)document_get_number(pool, "devices"));
+			sheet_add(s, " (%lld)", (long long)document_get_number(pool, "devices"));
 	}
-	if (*code)
-		fprintf(f, "; %s: %s%s%s\n    → %s", code, TEXT(d, "meaning"),
-			*TEXT(d, "detail") ? ": " : "", TEXT(d, "detail"), TEXT(d, "advice"));
-	fputc('\n', f);
+	if (*code) {
+		sheet_add(s, "; %s: %s%s%s", code, TEXT(d, "meaning"),
+			  *TEXT(d, "detail") ? ": " : "", TEXT(d, "detail"));
+		sheet_end(s);
+		sheet_add(s, "  → %s", TEXT(d, "advice"));
+	}
+	sheet_end(s);
 }
 
-int output_explain_plugin_text(const char *json, char **ret)
+static int draw(const json_t *d, char **ret)
 {
-	json_auto_t *document = NULL;
-	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
-	const char *type;
-	size_t size = 0;
-	FILE *f;
-	int r;
+	_cleanup_(sheet_done) struct sheet s = {};
+	const char *type = TEXT(d, "type");
 
-	r = document_parse(json, strlen(json), 0, &document, NULL);
-	if (r < 0)
-		return r;
-	if (!json_is_object(document))
-		return -EINVAL;
-	type = TEXT(document, "type");
-	f = open_memstream(&text, &size);
-	if (!f)
+	if (sheet_open(&s, 2, LABEL_WIDTH) < 0)
 		return -ENOMEM;
 
-	fprintf(f, "device plugin\n  type         %s\n", type);
+	fputs("device plugin\n", s.f);
+	sheet_put(&s, "type", "%s", type);
 	if (streq(type, plugin_type_name(PLUGIN_NONE)))
 		fputs("\nVerdict\n  none is asked for: no file is written for one, and what a "
 		      "plugin on "
 		      "this node\n  exposes is its own configuration's business\n"
 		      "    → [DevicePlugin] Type=rdma-shared, sriov or hca chooses one\n",
-		      f);
+		      s.f);
 	else {
-		put_file(f, document);
-		put_processes(f, document);
-		put_rules(f, document);
-		put_verdict(f, document);
+		put_file(&s, d);
+		put_processes(&s, d);
+		put_rules(&s, d);
+		put_verdict(&s, d);
 	}
+	return sheet_close(&s, ret);
+}
 
-	if (text_close(f, &text) < 0)
+int output_explain_plugin(const struct config *c, const struct node *n, const struct plan *p,
+			  bool has_processes, bool is_json, char **ret)
+{
+	json_auto_t *document = make_document(c, n, p, has_processes);
+
+	if (!document)
 		return -ENOMEM;
-	/* What others chose must not move the cursor. */
-	make_still(text);
-	*ret = TAKE(text);
-	return 0;
+	return is_json ? document_print(document, ret) : draw(document, ret);
 }

@@ -11,7 +11,7 @@
 #include "../model/plan.h"
 
 /**
- * output_explain_plugin_json() - the document of "explain plugin --json"
+ * output_explain_plugin() - for people, or as the document of "explain plugin --json"
  * @n: with all processes of the plugin in plugin_processes, when has_processes
  *
  * {
@@ -30,8 +30,5 @@
  *
  * Return: 0 or -ENOMEM.
  */
-int output_explain_plugin_json(const struct config *c, const struct node *n, const struct plan *p,
-			       bool has_processes, char **ret);
-
-/* That document as people read it. Return: 0, -EINVAL for what is no such text, -ENOMEM. */
-int output_explain_plugin_text(const char *json, char **ret);
+int output_explain_plugin(const struct config *c, const struct node *n, const struct plan *p,
+			  bool has_processes, bool is_json, char **ret);

@@ -4,9 +4,8 @@
 #include "../base/document.h"
 #include "../model/wanted.h"
 #include "../plan/plan.h"
+#include "sheet.h"
 #include "state.h"
-
-#include <stdarg.h>
 
 #define LABEL_WIDTH 14
 
@@ -419,8 +418,9 @@ static json_t *make_kernel_lines(const struct node *n)
 	return TAKE(list);
 }
 
-int output_explain_json(const struct config *c, const struct node *n, const struct plan *p,
-			const struct pci *pci, char **ret)
+/* NULL: there is no memory. */
+static json_t *make_document(const struct config *c, const struct node *n, const struct plan *p,
+			     const struct pci *pci)
 {
 	struct facts f = { c, n, p, pci };
 	json_auto_t *document = NULL;
@@ -470,34 +470,12 @@ int output_explain_json(const struct config *c, const struct node *n, const stru
 	if (json_object_set_new(document, "node_nic", make_node_nic(&f)) < 0 ||
 	    json_object_set_new(document, "aside", document_text(d ? reason_code(d->aside) : "")) <
 		    0)
-		return -ENOMEM;
+		return NULL;
 
-	return document_print(document, ret);
+	return TAKE(document);
 }
 
 /* As people read it */
-
-struct sheet {
-	FILE *f;
-	const char *label; /* of the next line; it is printed once */
-};
-
-static void put_line(struct sheet *s, const char *format, ...) _printf_(2, 3);
-static void put_line(struct sheet *s, const char *format, ...)
-{
-	char text[2048];
-	va_list ap;
-
-	va_start(ap, format);
-	vsnprintf(text, sizeof(text), format, ap);
-	va_end(ap);
-	for (char *p = text; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7F ||
-		    ((unsigned char)p[0] == 0xC2 && (unsigned char)p[1] < 0xA0))
-			*p = '?';
-	fprintf(s->f, "%-*s%s\n", LABEL_WIDTH, s->label, text);
-	s->label = "";
-}
 
 #define TEXT(object, key) document_get_text((object), (key))
 #define FLAG(object, key) document_get_flag((object), (key))
@@ -512,11 +490,11 @@ static void put_head(struct sheet *s, const json_t *d)
 	const json_t *ib = json_object_get(d, "ibdev"), *nd = json_object_get(d, "netdev");
 
 	s->label = "Device";
-	put_line(s, "%s (%s)%s%s%s%s%s%s", TEXT(d, "pci"), TEXT(d, "id"),
-		 *TEXT(ib, "name") ? ", " : "", TEXT(ib, "name"), *TEXT(nd, "name") ? ", " : "",
-		 TEXT(nd, "name"), *TEXT(d, "pf") ? ", a VF of " : "", TEXT(d, "pf"));
+	sheet_line(s, "%s (%s)%s%s%s%s%s%s", TEXT(d, "pci"), TEXT(d, "id"),
+		   *TEXT(ib, "name") ? ", " : "", TEXT(ib, "name"), *TEXT(nd, "name") ? ", " : "",
+		   TEXT(nd, "name"), *TEXT(d, "pf") ? ", a VF of " : "", TEXT(d, "pf"));
 	if (count(d, "numa_node") >= 0)
-		put_line(s, "NUMA node %lld", count(d, "numa_node"));
+		sheet_line(s, "NUMA node %lld", count(d, "numa_node"));
 }
 
 static void put_sections(struct sheet *s, const json_t *d)
@@ -526,23 +504,23 @@ static void put_sections(struct sheet *s, const json_t *d)
 
 	s->label = "Section";
 	if (!*name)
-		put_line(s, "none: no [Device NAME] section is for it%s",
-			 json_array_size(sections) > 0 ? "; these are there:" : "");
+		sheet_line(s, "none: no [Device NAME] section is for it%s",
+			   json_array_size(sections) > 0 ? "; these are there:" : "");
 	for (size_t i = 0; i < json_array_size(sections); i++) {
 		const json_t *section = json_array_get(sections, i);
 
 		if (!*name)
-			put_line(s, "[Device %s] Match=%s", TEXT(section, "name"),
-				 TEXT(section, "match"));
+			sheet_line(s, "[Device %s] Match=%s", TEXT(section, "name"),
+				   TEXT(section, "match"));
 		else if (streq(TEXT(section, "name"), name))
-			put_line(s, "[Device %s] Match=%s, VirtualFunctions=%s", name,
-				 TEXT(section, "match"), TEXT(d, "mode"));
+			sheet_line(s, "[Device %s] Match=%s, VirtualFunctions=%s", name,
+				   TEXT(section, "match"), TEXT(d, "mode"));
 	}
 
 	/* Where there never are any, no words about them. */
 	if (count(vfs, "possible") > 0 || count(vfs, "wanted") > 0 || strstr(words, ", before ")) {
 		s->label = "VFs";
-		put_line(s, "%s", words);
+		sheet_line(s, "%s", words);
 	}
 }
 
@@ -560,13 +538,13 @@ static void put_versions(struct sheet *s, const json_t *driver)
 		const char *srcversion = TEXT(driver, of[i].srcversion);
 
 		if (*version || *srcversion)
-			put_line(s, "%s: version %s, srcversion %s", of[i].of,
-				 *version ? version : "not told",
-				 *srcversion ? srcversion : "not told");
+			sheet_line(s, "%s: version %s, srcversion %s", of[i].of,
+				   *version ? version : "not told",
+				   *srcversion ? srcversion : "not told");
 	}
 	if (FLAG(driver, "stale"))
-		put_line(s, "the installed one is another than the loaded one: installed but not "
-			    "reloaded");
+		sheet_line(s, "the installed one is another than the loaded one: installed but not "
+			      "reloaded");
 }
 
 static void put_driver(struct sheet *s, const json_t *d)
@@ -577,19 +555,19 @@ static void put_driver(struct sheet *s, const json_t *d)
 
 	s->label = "Driver";
 	if (!*name && !*module)
-		put_line(s, "none, and no installed module claims it");
+		sheet_line(s, "none, and no installed module claims it");
 	else if (!*name)
-		put_line(s, "none: bound to nothing; the module for it is %s, %s", module,
-			 *state ? state : "not known");
+		sheet_line(s, "none: bound to nothing; the module for it is %s, %s", module,
+			   *state ? state : "not known");
 	else
-		put_line(s, "%s%s%s", name, *state ? ", " : "", state);
+		sheet_line(s, "%s%s%s", name, *state ? ", " : "", state);
 	if (*TEXT(driver, "path"))
-		put_line(s, "%s", TEXT(driver, "path"));
+		sheet_line(s, "%s", TEXT(driver, "path"));
 	if (*TEXT(driver, "origin"))
-		put_line(s, "%s: %s", TEXT(driver, "origin"), TEXT(driver, "evidence"));
+		sheet_line(s, "%s: %s", TEXT(driver, "origin"), TEXT(driver, "evidence"));
 	put_versions(s, driver);
 	if (*TEXT(driver, "holders"))
-		put_line(s, "held by %s", TEXT(driver, "holders"));
+		sheet_line(s, "held by %s", TEXT(driver, "holders"));
 }
 
 static void format_place(const json_t *q, char *buf, size_t size)
@@ -608,17 +586,18 @@ static void put_parameter(struct sheet *s, const json_t *q)
 
 	format_place(q, place, sizeof(place));
 	if (!*source && *TEXT(q, "file"))
-		put_line(s, "%s: nothing in force; %s says %s", TEXT(q, "name"), place, said);
+		sheet_line(s, "%s: nothing in force; %s says %s", TEXT(q, "name"), place, said);
 	else if (!*source)
-		put_line(s, "%s: nothing in force", TEXT(q, "name"));
+		sheet_line(s, "%s: nothing in force", TEXT(q, "name"));
 	else if (!streq(source, "default"))
-		put_line(s, "%s=%s, from %s%s", TEXT(q, "name"), value, place,
-			 streq(source, "own-file") ? " (ours)" : "");
+		sheet_line(s, "%s=%s, from %s%s", TEXT(q, "name"), value, place,
+			   streq(source, "own-file") ? " (ours)" : "");
 	else if (*TEXT(q, "file"))
-		put_line(s, "%s=%s is in force; %s says %s for the next load", TEXT(q, "name"),
-			 value, place, said);
+		sheet_line(s, "%s=%s is in force; %s says %s for the next load", TEXT(q, "name"),
+			   value, place, said);
 	else
-		put_line(s, "%s=%s, the driver's default or given by hand", TEXT(q, "name"), value);
+		sheet_line(s, "%s=%s, the driver's default or given by hand", TEXT(q, "name"),
+			   value);
 }
 
 static void put_parameters(struct sheet *s, const json_t *d)
@@ -637,9 +616,9 @@ static void put_gids(struct sheet *s, const json_t *port)
 	for (size_t i = 0; i < json_array_size(gids); i++) {
 		const json_t *gid = json_array_get(gids, i);
 
-		put_line(s, "  gid %lld %s %s%s%s", count(gid, "index"), TEXT(gid, "gid"),
-			 TEXT(gid, "type"), *TEXT(gid, "netdev") ? " of " : "",
-			 TEXT(gid, "netdev"));
+		sheet_line(s, "  gid %lld %s %s%s%s", count(gid, "index"), TEXT(gid, "gid"),
+			   TEXT(gid, "type"), *TEXT(gid, "netdev") ? " of " : "",
+			   TEXT(gid, "netdev"));
 	}
 }
 
@@ -649,26 +628,26 @@ static void put_ibdev(struct sheet *s, const json_t *d)
 
 	s->label = "RDMA device";
 	if (!json_is_object(ib)) {
-		put_line(s, "none");
+		sheet_line(s, "none");
 		return;
 	}
-	put_line(s, "%s, %s, node GUID %s, libibverbs: %s", TEXT(ib, "name"),
-		 *TEXT(ib, "node_type") ? TEXT(ib, "node_type") : "type not told",
-		 TEXT(ib, "node_guid"), TEXT(ib, "verbs"));
-	put_line(s, "character nodes: %s, %s, %s",
-		 *TEXT(ib, "uverbs") ? TEXT(ib, "uverbs") : "no uverbs",
-		 *TEXT(ib, "umad") ? TEXT(ib, "umad") : "no umad",
-		 FLAG(ib, "rdma_cm") ? "rdma_cm" : "no rdma_cm");
+	sheet_line(s, "%s, %s, node GUID %s, libibverbs: %s", TEXT(ib, "name"),
+		   *TEXT(ib, "node_type") ? TEXT(ib, "node_type") : "type not told",
+		   TEXT(ib, "node_guid"), TEXT(ib, "verbs"));
+	sheet_line(s, "character nodes: %s, %s, %s",
+		   *TEXT(ib, "uverbs") ? TEXT(ib, "uverbs") : "no uverbs",
+		   *TEXT(ib, "umad") ? TEXT(ib, "umad") : "no umad",
+		   FLAG(ib, "rdma_cm") ? "rdma_cm" : "no rdma_cm");
 	for (size_t i = 0; i < json_array_size(ports); i++) {
 		const json_t *port = json_array_get(ports, i);
 
-		put_line(s, "port %lld: %s, %s, %s", count(port, "port"), TEXT(port, "state"),
-			 TEXT(port, "link_layer"), TEXT(port, "rate"));
+		sheet_line(s, "port %lld: %s, %s, %s", count(port, "port"), TEXT(port, "state"),
+			   TEXT(port, "link_layer"), TEXT(port, "rate"));
 		if (i == 0 && count(ib, "active_mtu") > 0)
-			put_line(s, "  active MTU %lld", count(ib, "active_mtu"));
+			sheet_line(s, "  active MTU %lld", count(ib, "active_mtu"));
 		if (count(port, "gid_index") >= 0)
-			put_line(s, "  gid_index %lld, of its IPv4 address",
-				 count(port, "gid_index"));
+			sheet_line(s, "  gid_index %lld, of its IPv4 address",
+				   count(port, "gid_index"));
 		put_gids(s, port);
 	}
 }
@@ -680,19 +659,19 @@ static void put_netdev(struct sheet *s, const json_t *d)
 
 	s->label = "Netdev";
 	if (!json_is_object(nd))
-		put_line(s, "none in this network namespace");
+		sheet_line(s, "none in this network namespace");
 	else
-		put_line(s, "%s, %s, %s, MTU %lld, %s%s%s%s%s", TEXT(nd, "name"),
-			 FLAG(nd, "up") ? "up" : "down",
-			 FLAG(nd, "carrier") ? "carrier" : "no carrier", count(nd, "mtu"),
-			 TEXT(nd, "mac"),
-			 *permanent && !streq(permanent, TEXT(nd, "mac")) ? ", permanent " : "",
-			 *permanent && !streq(permanent, TEXT(nd, "mac")) ? permanent : "",
-			 *TEXT(nd, "master") ? ", enslaved to " : "", TEXT(nd, "master"));
+		sheet_line(s, "%s, %s, %s, MTU %lld, %s%s%s%s%s", TEXT(nd, "name"),
+			   FLAG(nd, "up") ? "up" : "down",
+			   FLAG(nd, "carrier") ? "carrier" : "no carrier", count(nd, "mtu"),
+			   TEXT(nd, "mac"),
+			   *permanent && !streq(permanent, TEXT(nd, "mac")) ? ", permanent " : "",
+			   *permanent && !streq(permanent, TEXT(nd, "mac")) ? permanent : "",
+			   *TEXT(nd, "master") ? ", enslaved to " : "", TEXT(nd, "master"));
 	if (*TEXT(d, "node_nic"))
-		put_line(s, "carries the node: %s", TEXT(d, "node_nic"));
+		sheet_line(s, "carries the node: %s", TEXT(d, "node_nic"));
 	s->label = "Namespaces";
-	put_line(s, "RDMA mode %s", streq(mode, "keep") ? "not known" : mode);
+	sheet_line(s, "RDMA mode %s", streq(mode, "keep") ? "not known" : mode);
 }
 
 static void put_users(struct sheet *s, const json_t *d)
@@ -701,19 +680,19 @@ static void put_users(struct sheet *s, const json_t *d)
 
 	s->label = "Users";
 	if (!FLAG(d, "users_known"))
-		put_line(s, "not looked for");
+		sheet_line(s, "not looked for");
 	else if (json_array_size(users) == 0)
-		put_line(s, "none");
+		sheet_line(s, "none");
 	for (size_t i = 0; i < json_array_size(users); i++) {
 		const json_t *u = json_array_get(users, i);
 		char pid[32] = "";
 
 		if (count(u, "pid") > 0)
 			snprintf(pid, sizeof(pid), " pid %lld", count(u, "pid"));
-		put_line(s, "%s: %s%s%s%s%s%s%s%s", TEXT(u, "target"), TEXT(u, "use"), pid,
-			 *TEXT(u, "command") ? " " : "", TEXT(u, "command"),
-			 *TEXT(u, "container") ? " in " : "", TEXT(u, "container"),
-			 *TEXT(u, "detail") ? ", " : "", TEXT(u, "detail"));
+		sheet_line(s, "%s: %s%s%s%s%s%s%s%s", TEXT(u, "target"), TEXT(u, "use"), pid,
+			   *TEXT(u, "command") ? " " : "", TEXT(u, "command"),
+			   *TEXT(u, "container") ? " in " : "", TEXT(u, "container"),
+			   *TEXT(u, "detail") ? ", " : "", TEXT(u, "detail"));
 	}
 }
 
@@ -730,29 +709,30 @@ static void put_plan(struct sheet *s, const json_t *d)
 		const char *detail = TEXT(a, "detail");
 
 		if (is_change)
-			put_line(s, "%s: %s%s%s%s%s%s%s%s%s%s", TEXT(a, "target"), TEXT(a, "verb"),
-				 *TEXT(a, "subject") ? " " : "", TEXT(a, "subject"),
-				 has_any ? " " : "", TEXT(a, "from"), has_both ? " -> " : "",
-				 TEXT(a, "to"), *detail ? " (" : "", detail, *detail ? ")" : "");
+			sheet_line(s, "%s: %s%s%s%s%s%s%s%s%s%s", TEXT(a, "target"),
+				   TEXT(a, "verb"), *TEXT(a, "subject") ? " " : "",
+				   TEXT(a, "subject"), has_any ? " " : "", TEXT(a, "from"),
+				   has_both ? " -> " : "", TEXT(a, "to"), *detail ? " (" : "",
+				   detail, *detail ? ")" : "");
 		else
-			put_line(s, "%s: %s%s%s%s%s%s%s: %s (%s)%s%s", TEXT(a, "target"),
-				 TEXT(a, "verb"), *TEXT(a, "subject") ? " " : "",
-				 TEXT(a, "subject"), has_any ? " " : "", TEXT(a, "from"),
-				 has_both ? " -> " : "", TEXT(a, "to"), TEXT(a, "class"),
-				 TEXT(a, "code"), *detail ? ": " : "", detail);
+			sheet_line(s, "%s: %s%s%s%s%s%s%s: %s (%s)%s%s", TEXT(a, "target"),
+				   TEXT(a, "verb"), *TEXT(a, "subject") ? " " : "",
+				   TEXT(a, "subject"), has_any ? " " : "", TEXT(a, "from"),
+				   has_both ? " -> " : "", TEXT(a, "to"), TEXT(a, "class"),
+				   TEXT(a, "code"), *detail ? ": " : "", detail);
 		if (!is_change)
-			put_line(s, "  → %s", TEXT(a, "advice"));
+			sheet_line(s, "  → %s", TEXT(a, "advice"));
 	}
 	if (json_array_size(actions) == 0)
-		put_line(s, "nothing to do for it");
+		sheet_line(s, "nothing to do for it");
 
 	s->label = "Hints";
 	for (size_t i = 0; i < json_array_size(hints); i++) {
 		const json_t *h = json_array_get(hints, i);
 
-		put_line(s, "%s: %s%s%s", TEXT(h, "code"), TEXT(h, "meaning"),
-			 *TEXT(h, "detail") ? ": " : "", TEXT(h, "detail"));
-		put_line(s, "  → %s", TEXT(h, "advice"));
+		sheet_line(s, "%s: %s%s%s", TEXT(h, "code"), TEXT(h, "meaning"),
+			   *TEXT(h, "detail") ? ": " : "", TEXT(h, "detail"));
+		sheet_line(s, "  → %s", TEXT(h, "advice"));
 	}
 }
 
@@ -781,10 +761,10 @@ static void put_pcie(struct sheet *s, const json_t *d)
 		format_pcie(pcie, "speed", "width", is, sizeof(is));
 		format_pcie(pcie, "max_speed", "max_width", card, sizeof(card));
 		format_pcie(pcie, "slot_speed", "slot_width", slot, sizeof(slot));
-		put_line(s, "%s; the card has %s, its slot %s", is, card, slot);
+		sheet_line(s, "%s; the card has %s, its slot %s", is, card, slot);
 	}
 	if (*TEXT(d, "iommu"))
-		put_line(s, "IOMMU group of type %s", TEXT(d, "iommu"));
+		sheet_line(s, "IOMMU group of type %s", TEXT(d, "iommu"));
 }
 
 static void put_health(struct sheet *s, const json_t *d)
@@ -795,9 +775,9 @@ static void put_health(struct sheet *s, const json_t *d)
 	for (size_t i = 0; i < json_array_size(health); i++) {
 		const json_t *h = json_array_get(health, i);
 
-		put_line(s, "%s: %s: %s: %s", TEXT(h, "target"), TEXT(h, "code"),
-			 TEXT(h, "meaning"), TEXT(h, "detail"));
-		put_line(s, "  → %s", TEXT(h, "advice"));
+		sheet_line(s, "%s: %s: %s: %s", TEXT(h, "target"), TEXT(h, "code"),
+			   TEXT(h, "meaning"), TEXT(h, "detail"));
+		sheet_line(s, "  → %s", TEXT(h, "advice"));
 	}
 }
 
@@ -807,44 +787,37 @@ static void put_texts(struct sheet *s, const json_t *d, const char *key, const c
 
 	s->label = label;
 	for (size_t i = 0; i < json_array_size(texts); i++)
-		put_line(s, "%s", json_string_value(json_array_get(texts, i)));
+		sheet_line(s, "%s", json_string_value(json_array_get(texts, i)));
 }
 
 static void put_verdict(struct sheet *s, const json_t *d)
 {
 	s->label = "Verdict";
 	if (!FLAG(d, "managed"))
-		put_line(s, "not managed: left alone and never handed out");
+		sheet_line(s, "not managed: left alone and never handed out");
 	else if (FLAG(d, "in_pod"))
-		put_line(s, "usable, in a pod: %s", TEXT(d, "meaning"));
+		sheet_line(s, "usable, in a pod: %s", TEXT(d, "meaning"));
 	else if (!*TEXT(d, "code") && *TEXT(d, "aside"))
-		put_line(s, "usable; not handed out, %s", TEXT(d, "aside"));
+		sheet_line(s, "usable; not handed out, %s", TEXT(d, "aside"));
 	else if (!*TEXT(d, "code"))
-		put_line(s, "usable%s",
-			 FLAG(d, "handed_out")
-				 ? ", handed out"
-				 : "; not handed out itself, but its VFs or its bond");
+		sheet_line(s, "usable%s",
+			   FLAG(d, "handed_out")
+				   ? ", handed out"
+				   : "; not handed out itself, but its VFs or its bond");
 	else {
-		put_line(s, "%s, %s: %s%s%s",
-			 FLAG(d, "handed_out") ? "not usable" : "not handed out", TEXT(d, "code"),
-			 TEXT(d, "meaning"), *TEXT(d, "detail") ? ": " : "", TEXT(d, "detail"));
-		put_line(s, "  → %s", TEXT(d, "advice"));
+		sheet_line(s, "%s, %s: %s%s%s",
+			   FLAG(d, "handed_out") ? "not usable" : "not handed out", TEXT(d, "code"),
+			   TEXT(d, "meaning"), *TEXT(d, "detail") ? ": " : "", TEXT(d, "detail"));
+		sheet_line(s, "  → %s", TEXT(d, "advice"));
 	}
 }
 
-int output_explain_text(const char *json, char **ret)
+static int draw(const json_t *document, char **ret)
 {
-	json_auto_t *document = json_loads(json, 0, NULL);
-	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
-	struct sheet s = {};
-	size_t size = 0;
-	int r = 0;
+	_cleanup_(sheet_done) struct sheet s = {};
 
-	if (!json_is_object(document))
-		return -EINVAL;
-	s.f = open_memstream(&text, &size);
-	if (!s.f)
-		return -errno;
+	if (sheet_open(&s, 0, LABEL_WIDTH) < 0)
+		return -ENOMEM;
 
 	put_head(&s, document);
 	put_sections(&s, document);
@@ -859,11 +832,15 @@ int output_explain_text(const char *json, char **ret)
 	put_texts(&s, document, "kernel", "Kernel's log");
 	put_texts(&s, document, "notes", "Notes");
 	put_verdict(&s, document);
+	return sheet_close(&s, ret);
+}
 
-	if (text_close(s.f, &text) < 0)
-		r = -ENOMEM;
-	if (r < 0)
-		return r;
-	*ret = TAKE(text);
-	return 0;
+int output_explain(const struct config *c, const struct node *n, const struct plan *p,
+		   const struct pci *pci, bool is_json, char **ret)
+{
+	json_auto_t *document = make_document(c, n, p, pci);
+
+	if (!document)
+		return -ENOMEM;
+	return is_json ? document_print(document, ret) : draw(document, ret);
 }

@@ -22,7 +22,8 @@ const struct pci *output_explain_find(const struct node *n, const struct plan *p
 const char *output_explain_name(const struct node *n, size_t i);
 
 /**
- * output_explain_json() - the document of "explain --json"
+ * output_explain() - why a device is or is not usable, for people or as the document of "explain
+ * --json"
  *
  * {
  *   "pci", "id": "15b3:101e", "numa_node": -1 when none is told, "pf": of a VF, else "",
@@ -61,9 +62,5 @@ const char *output_explain_name(const struct node *n, size_t i);
  *
  * Return: 0, or -ENOMEM.
  */
-int output_explain_json(const struct config *c, const struct node *n, const struct plan *p,
-			const struct pci *pci, char **ret);
-
-/* That document as people read it; no control character of it reaches the terminal. Return: 0,
- * -EINVAL for what is no such text, -ENOMEM. */
-int output_explain_text(const char *json, char **ret);
+int output_explain(const struct config *c, const struct node *n, const struct plan *p,
+		   const struct pci *pci, bool is_json, char **ret);

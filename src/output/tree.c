@@ -4,6 +4,9 @@
 #include <arpa/inet.h>
 
 #include "../base/document.h"
+#include "sheet.h"
+
+#define LABEL_WIDTH 15
 
 enum column {
 	COLUMN_PCI, /* with the branches before it */
@@ -37,7 +40,8 @@ struct row {
 
 struct tree {
 	const json_t *state;
-	FILE *f;
+	struct sheet sheet;
+	FILE *f; /* of the sheet */
 	bool has_colour;
 	int width;
 	struct row *rows; /* owned */
@@ -48,6 +52,7 @@ struct tree {
 static void tree_done(struct tree *t)
 {
 	free(t->rows);
+	sheet_done(&t->sheet);
 }
 
 static const char *sgr(const struct tree *t, enum colour c)
@@ -81,11 +86,7 @@ static int columns(const char *s)
 static const char *get(const json_t *object, const char *key, char *buf, size_t size)
 {
 	copy(buf, size, document_get_text(object, key));
-	for (char *p = buf; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7F ||
-		    ((unsigned char)p[0] == 0xC2 && (unsigned char)p[1] < 0xA0))
-			*p = '?';
-
+	sheet_plain(buf);
 	return buf;
 }
 
@@ -355,103 +356,108 @@ static void draw_head(const struct tree *t)
 	fprintf(t->f, " (boot %.8s)\n\n", GET(t->state, "boot_id"));
 }
 
-static void draw_plugin(const struct tree *t)
+#define TEXT(object, key) document_get_text((object), (key))
+
+static void draw_plugin(struct tree *t)
 {
 	const json_t *plugin = json_object_get(t->state, "plugin");
-	const json_t *left_out = json_object_get(plugin, "left_out");
-	const char *type = GET(plugin, "type");
+	const size_t n_left_out = json_array_size(json_object_get(plugin, "left_out"));
+	struct sheet *s = &t->sheet;
 
-	fprintf(t->f, "\nDevice plugin  %s", *type ? type : "none");
-	if (*GET(plugin, "path"))
-		fprintf(t->f, ", %lld devices, %s %s",
-			(long long)document_get_number(plugin, "devices"), GET(plugin, "path"),
-			document_get_flag(plugin, "written") ? "written" : "not written");
-	if (json_array_size(left_out) > 0)
-		fprintf(t->f, ", %zu left out: the plugin's file has no words for them",
-			json_array_size(left_out));
 	fputc('\n', t->f);
+	s->label = "Device plugin";
+	sheet_add(s, "%s", *TEXT(plugin, "type") ? TEXT(plugin, "type") : "none");
+	if (*TEXT(plugin, "path"))
+		sheet_add(s, ", %lld devices, %s %s",
+			  (long long)document_get_number(plugin, "devices"), TEXT(plugin, "path"),
+			  document_get_flag(plugin, "written") ? "written" : "not written");
+	if (n_left_out > 0)
+		sheet_add(s, ", %zu left out: the plugin's file has no words for them", n_left_out);
+	sheet_end(s);
 }
 
-static void draw_kubelet(const struct tree *t)
+static void draw_kubelet(struct tree *t)
 {
 	const json_t *kubelet = json_object_get(t->state, "kubelet");
-	const char *policy = GET(kubelet, "policy"), *path = GET(kubelet, "path");
-	const char *code = GET(kubelet, "code"), *detail = GET(kubelet, "detail");
+	const char *policy = TEXT(kubelet, "policy"), *code = TEXT(kubelet, "code");
 	const int64_t line = document_get_number(kubelet, "line");
+	struct sheet *s = &t->sheet;
 
-	fprintf(t->f, "Kubelet        topology policy %s", *policy ? policy : "not known");
-	if (*path)
-		fprintf(t->f, ", %s", path);
+	s->label = "Kubelet";
+	sheet_add(s, "topology policy %s", *policy ? policy : "not known");
+	if (*TEXT(kubelet, "path"))
+		sheet_add(s, ", %s", TEXT(kubelet, "path"));
 	if (line > 0)
-		fprintf(t->f, ":%lld", (long long)line);
-	if (*GET(kubelet, "since"))
-		fprintf(t->f, ", ours since %s", GET(kubelet, "since"));
+		sheet_add(s, ":%lld", (long long)line);
+	if (*TEXT(kubelet, "since"))
+		sheet_add(s, ", ours since %s", TEXT(kubelet, "since"));
 	if (document_get_flag(kubelet, "deferred"))
-		fputs(", at its next start", t->f);
+		sheet_add(s, ", at its next start");
 	if (*policy && !streq(policy, "none") &&
-	    !streq(GET(json_object_get(t->state, "plugin"), "type"), "none") &&
+	    !streq(TEXT(json_object_get(t->state, "plugin"), "type"), "none") &&
 	    !document_get_flag(kubelet, "hints"))
-		fputs(", no NUMA hints from the device plugin", t->f);
+		sheet_add(s, ", no NUMA hints from the device plugin");
 	if (*code)
-		fprintf(t->f, ", %s%s%s", code, *detail ? ": " : "", detail);
-	fputc('\n', t->f);
+		sheet_add(s, ", %s%s%s", code, *TEXT(kubelet, "detail") ? ": " : "",
+			  TEXT(kubelet, "detail"));
+	sheet_end(s);
 }
 
 /* Each entry as "smc_pnet -s" prints it: PNETID, netdev, RDMA device, port. */
-static void draw_smc(const struct tree *t)
+static void draw_smc(struct tree *t)
 {
 	const json_t *smc = json_object_get(t->state, "smc");
 	const json_t *list = json_object_get(smc, "pnetids");
+	struct sheet *s = &t->sheet;
 
-	if (!smc)
-		return;
-	fprintf(t->f, "SMC-R          %s", document_get_flag(smc, "loaded") ? "" : "not loaded\n");
+	s->label = "SMC-R";
+	if (smc && !document_get_flag(smc, "loaded"))
+		sheet_line(s, "not loaded");
+	else if (smc && json_array_size(list) == 0)
+		sheet_line(s, "no PNETIDs");
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *e = json_array_get(list, i);
-		const char *netdev = GET(e, "netdev"), *ibdev = GET(e, "ibdev");
+		const char *netdev = TEXT(e, "netdev"), *ibdev = TEXT(e, "ibdev");
 
-		fprintf(t->f, "%*s%s %s %s %lld\n", i > 0 ? 15 : 0, "", GET(e, "pnetid"),
-			*netdev ? netdev : "n/a", *ibdev ? ibdev : "n/a",
-			*ibdev ? (long long)document_get_number(e, "port") : 255LL);
+		sheet_line(s, "%s %s %s %lld", TEXT(e, "pnetid"), *netdev ? netdev : "n/a",
+			   *ibdev ? ibdev : "n/a",
+			   *ibdev ? (long long)document_get_number(e, "port") : 255LL);
 	}
-	if (document_get_flag(smc, "loaded") && json_array_size(list) == 0)
-		fputs("no PNETIDs\n", t->f);
 }
 
 /* "2026-11-21 10:03 UTC, Linux 6.12.48, degraded: set-num-vfs 0000:41:00.0 8 never-ended" */
-static void draw_boot(const struct tree *t, const json_t *boot)
+static void draw_boot(struct sheet *sheet, const json_t *boot)
 {
 	const time_t seconds = (time_t)document_get_number(boot, "time");
 	const json_t *steps = json_object_get(boot, "steps");
-	const char *state = GET(boot, "state");
+	const char *state = TEXT(boot, "state");
 	char when[32] = "";
 	struct tm tm;
 
 	if (gmtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
-	fprintf(t->f, "%s UTC, Linux %s, %s", when, GET(boot, "kernel"),
-		streq(state, "starting") ? "unfinished" : state);
+	sheet_add(sheet, "%s UTC, Linux %s, %s", when, TEXT(boot, "kernel"),
+		  streq(state, "starting") ? "unfinished" : state);
 	for (size_t i = 0; i < json_array_size(steps); i++) {
 		const json_t *s = json_array_get(steps, i);
-		const char *error = GET(s, "error"), *target = GET(s, "target");
-		const char *outcome = GET(s, "outcome"), *to = GET(s, "to");
+		const char *error = TEXT(s, "error"), *target = TEXT(s, "target");
+		const char *outcome = TEXT(s, "outcome"), *to = TEXT(s, "to");
 
-		fprintf(t->f, "%s%s%s%s%s%s %s%s%s", i == 0 ? ": " : "; ", GET(s, "verb"),
-			*target ? " " : "", target, *to ? " " : "", to,
-			streq(outcome, "never-ended") ? "never ended" : outcome, *error ? ": " : "",
-			error);
+		sheet_add(sheet, "%s%s%s%s%s%s %s%s%s", i == 0 ? ": " : "; ", TEXT(s, "verb"),
+			  *target ? " " : "", target, *to ? " " : "", to,
+			  streq(outcome, "never-ended") ? "never ended" : outcome,
+			  *error ? ": " : "", error);
 	}
-	fputc('\n', t->f);
+	sheet_end(sheet);
 }
 
-static void draw_boots(const struct tree *t)
+static void draw_boots(struct tree *t)
 {
 	const json_t *boots = json_object_get(t->state, "boots");
 
-	for (size_t i = 0; i < json_array_size(boots); i++) {
-		fprintf(t->f, "%-15s", i == 0 ? "Boots before" : "");
-		draw_boot(t, json_array_get(boots, i));
-	}
+	t->sheet.label = "Boots before";
+	for (size_t i = 0; i < json_array_size(boots); i++)
+		draw_boot(&t->sheet, json_array_get(boots, i));
 }
 
 /* Folds between words; each line starts in the same column. */
@@ -527,26 +533,20 @@ static int draw(struct tree *t)
 
 int output_tree(const char *state_json, bool colour, int width, char **ret)
 {
-	json_auto_t *state = json_loads(state_json, 0, NULL);
-	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
-	_cleanup_(
-		tree_done) struct tree t = { .state = state, .has_colour = colour, .width = width };
-	size_t size = 0;
+	json_auto_t *state = NULL;
+	_cleanup_(tree_done) struct tree t = { .has_colour = colour, .width = width };
 	int r;
 
+	r = document_parse(state_json, strlen(state_json), 0, &state, NULL);
+	if (r < 0)
+		return r;
 	if (!json_is_object(state) || !json_is_string(json_object_get(state, "state")))
 		return -EINVAL;
 
-	t.f = open_memstream(&text, &size);
-	if (!t.f)
-		return -errno;
-
-	r = draw(&t);
-	if (text_close(t.f, &text) < 0)
-		r = -ENOMEM;
-	if (r < 0)
-		return r;
-
-	*ret = TAKE(text);
-	return 0;
+	t.state = state;
+	r = sheet_open(&t.sheet, 0, LABEL_WIDTH);
+	t.f = t.sheet.f;
+	if (r >= 0)
+		r = draw(&t);
+	return r < 0 ? r : sheet_close(&t.sheet, ret);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz: JSON that was ours when it was written, and may be anything when it is read: state.json,
- * boots.json, the ledger, the record of kubelet files, the answers of a captured tree, and the
- * documents of "explain". The same text is given to all of them.
+ * boots.json, the ledger, the record of kubelet files and the answers of a captured tree. The same
+ * text is given to all of them.
  *
  * What is written again from what was read is read alike. What is refused leaves the node as it
  * was. What is drawn of it has no control characters.
@@ -15,8 +15,6 @@
 #include "../../src/observe/boots.h"
 #include "../../src/observe/ledger.h"
 #include "../../src/observe/record.h"
-#include "../../src/output/explain-plugin.h"
-#include "../../src/output/explain.h"
 #include "../../src/output/state.h"
 #include "../../src/output/tree.h"
 #include "place.h"
@@ -75,16 +73,6 @@ static void try_state(const char *text)
 		require_plain(narrow);
 	require(output_news(NULL, text, &first, &n_news) <= 0);
 	require(output_news(text, text, &news, &n_news) <= 0);
-}
-
-static void try_explain(const char *text)
-{
-	_cleanup_(freep) char *device = NULL, *plugin = NULL;
-
-	if (output_explain_text(text, &device) == 0)
-		require_plain(device);
-	if (output_explain_plugin_text(text, &plugin) == 0)
-		require_plain(plugin);
 }
 
 static void try_boots(const char *text, size_t size)
@@ -154,7 +142,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	open_place();
 	try_state(text);
-	try_explain(text);
 	try_answers(text);
 	try_boots(text, size);
 	try_ledger(text, size);

@@ -184,19 +184,20 @@ static void explain_all(const struct config *c, const struct node *n, const stru
 	char *text = NULL;
 
 	for (size_t i = 0; i < n->n_pcis && i < 4; i++) {
-		char *json = NULL;
-
-		require(output_explain_json(c, n, p, &n->pcis[i], &json) == 0);
-		require(output_explain_text(json, &text) == 0);
+		require(output_explain(c, n, p, &n->pcis[i], true, &text) == 0);
+		require_json(text);
+		require(output_explain(c, n, p, &n->pcis[i], false, &text) == 0);
 		require_plain(text);
 		free(text);
-		require_json(json);
 	}
-	require(output_explain_plugin_json(c, n, p, false, &text) == 0);
+	require(output_explain_plugin(c, n, p, false, true, &text) == 0);
 	require_json(text);
-	require(output_explain_kubelet_json(c, n, p, &text) == 0);
+	require(output_explain_plugin(c, n, p, false, false, &text) == 0);
+	require_plain(text);
+	free(text);
+	require(output_explain_kubelet(c, n, p, true, &text) == 0);
 	require_json(text);
-	require(output_explain_kubelet_text(c, n, p, &text) == 0);
+	require(output_explain_kubelet(c, n, p, false, &text) == 0);
 	require_plain(text);
 	free(text);
 }
