@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "netconfig.h"
 
+#include "../doors/conf-files.h"
+
 #include <ctype.h>
 #include <fnmatch.h>
 #include <limits.h>
@@ -17,15 +19,14 @@ enum manager {
 
 static const struct {
 	enum manager manager;
-	const char *folder, *pattern;
+	const char *folders[3], *pattern;
 } places[] = {
-	{ NETWORKD, "etc/systemd/network", "*.network" },
-	{ NETWORKD, "run/systemd/network", "*.network" },
-	{ KEYFILE, "etc/NetworkManager/system-connections", "*[!~]" }, /* older: no ending */
-	{ KEYFILE, "run/NetworkManager/system-connections", "*.nmconnection" },
-	{ IFCFG, "etc/sysconfig/network-scripts", "ifcfg-*[!~]" },
-	{ IFUPDOWN, "etc/network", "interfaces" },
-	{ IFUPDOWN, "etc/network/interfaces.d", "*" },
+	{ NETWORKD, { "etc/systemd/network", "run/systemd/network" }, "*.network" },
+	{ KEYFILE, { "etc/NetworkManager/system-connections" }, "*[!~]" }, /* older: no ending */
+	{ KEYFILE, { "run/NetworkManager/system-connections" }, "*.nmconnection" },
+	{ IFCFG, { "etc/sysconfig/network-scripts" }, "ifcfg-*[!~]" },
+	{ IFUPDOWN, { "etc/network" }, "interfaces" },
+	{ IFUPDOWN, { "etc/network/interfaces.d" }, "*" },
 };
 
 enum what {
@@ -256,17 +257,12 @@ int observe_netconfig(const struct fs *fs, struct node *n)
 	for (size_t i = 0; i < n->n_netdevs; i++)
 		is_asked |= function_of(n, &n->netdevs[i]) != NULL;
 	for (size_t i = 0; is_asked && i < ELEMENTSOF(places) && r != -ENOMEM; i++) {
-		_cleanup_(fs_names_done) struct fs_names names = {};
-		char path[PATH_MAX];
+		_cleanup_(conf_files_done) struct conf_files files = {};
 
-		r = fs_list(fs, places[i].folder, &names);
-		for (size_t k = 0; k < names.n_names && r >= 0; k++) {
-			if (fnmatch(places[i].pattern, names.names[k], FNM_PERIOD) != 0 ||
-			    n_files++ >= MAX_FILES)
-				continue;
-			snprintf(path, sizeof(path), "%s/%s", places[i].folder, names.names[k]);
-			r = look_at_file(fs, path, places[i].manager, n);
-		}
+		r = conf_files_list(fs, places[i].folders, places[i].pattern, &files);
+		for (size_t k = 0; k < files.n_items && r != -ENOMEM; k++)
+			if (!files.items[k].is_masked && n_files++ < MAX_FILES)
+				r = look_at_file(fs, files.items[k].path, places[i].manager, n);
 	}
 	return r == -ENOMEM ? r : 0;
 }
