@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "doors/systemd.h"
 #include "run.h"
 
 /*

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manager.h"
 
-#include "systemd.h"
-
 #include <signal.h>
+#include <systemd/sd-bus.h>
 
 #define SYSTEMD      "org.freedesktop.systemd1"
 #define SYSTEMD_PATH "/org/freedesktop/systemd1"

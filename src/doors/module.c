@@ -3,37 +3,11 @@
 
 #include "../base/log.h"
 #include "conf-files.h"
-#include "library.h"
 
 #include <libkmod.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-
-/* All that is called of libkmod: each is in version 25. */
-/* clang-format off */
-#define CALLS(X)                                                                                   \
-	X(new) X(unref) X(set_log_fn) X(get_dirname) X(validate_resources) X(list_next)            \
-	X(module_new_from_lookup) X(module_new_from_name) X(module_unref) X(module_unref_list)     \
-	X(module_apply_filter) X(module_get_dependencies) X(module_get_info)                       \
-	X(module_get_initstate) X(module_get_install_commands) X(module_get_module)                \
-	X(module_get_name) X(module_get_options) X(module_get_path) X(module_info_free_list)       \
-	X(module_info_get_key) X(module_info_get_value) X(module_insert_module)                    \
-	X(module_probe_insert_module) X(module_remove_module) X(module_get_versions)               \
-	X(module_version_get_symbol) X(module_version_get_crc) X(module_versions_free_list)        \
-	X(module_get_symbols) X(module_symbol_get_symbol) X(module_symbol_get_crc)                 \
-	X(module_symbols_free_list)
-/* clang-format on */
-
-static struct {
-#define MEMBER(name) __typeof__(&kmod_##name) name;
-	CALLS(MEMBER)
-} kmod; /* filled once, as the linker would have done */
-
-static const struct library_call kmod_calls[] = {
-#define ROW(name) { "kmod_" #name, (void **)&kmod.name },
-	CALLS(ROW)
-};
 
 /* In kmod's order: the first folder that has a file of a name wins. */
 static const char *const config_folders[] = { CONF_FOLDERS("modprobe.d"), "lib/modprobe.d" };
@@ -42,19 +16,19 @@ static const char *const config_folders[] = { CONF_FOLDERS("modprobe.d"), "lib/m
 static void ctx_unrefp(struct kmod_ctx **ctx)
 {
 	if (*ctx)
-		kmod.unref(*ctx);
+		kmod_unref(*ctx);
 }
 
 static void module_unrefp(struct kmod_module **m)
 {
 	if (*m)
-		kmod.module_unref(*m);
+		kmod_module_unref(*m);
 }
 
 static void list_unrefp(struct kmod_list **list)
 {
 	if (*list)
-		kmod.module_unref_list(*list);
+		kmod_module_unref_list(*list);
 }
 
 int modules_open(struct modules *m, const char *folder, const char *config)
@@ -168,25 +142,20 @@ static int open_ctx(const struct modules *m, size_t first, struct kmod_ctx **ret
 	 */
 	setenv("KMOD_LOG", "-1", false);
 	errno = ENOMEM;
-	*ret = kmod.new(m->folder, m->folder || first > 0 ? config : NULL);
+	*ret = kmod_new(m->folder, m->folder || first > 0 ? config : NULL);
 	if (!*ret)
 		return -errno;
 
-	kmod.set_log_fn(*ret, NULL, NULL);
+	kmod_set_log_fn(*ret, NULL, NULL);
 	return 0;
 }
 
 /* Options may have been written, or a driver installed, since the last question. */
 static int refresh(struct modules *m)
 {
-	int r;
-
 	if (m->is_closed)
 		return -ENOENT;
-	r = library_load("libkmod.so.2", kmod_calls, ELEMENTSOF(kmod_calls));
-	if (r < 0)
-		return r;
-	if (m->ctx && kmod.validate_resources(m->ctx) == KMOD_RESOURCES_OK)
+	if (m->ctx && kmod_validate_resources(m->ctx) == KMOD_RESOURCES_OK)
 		return 0;
 
 	ctx_unrefp(&m->ctx);
@@ -204,7 +173,7 @@ static int look_up(struct modules *m, const char *alias, struct kmod_list **ret)
 	if (r < 0)
 		return r;
 
-	r = kmod.module_new_from_lookup(m->ctx, alias, &list);
+	r = kmod_module_new_from_lookup(m->ctx, alias, &list);
 	if (r == -ENOSYS) /* older kmod: there is no index, no module of this kernel is installed */
 		return -ENOENT;
 	if (r < 0)
@@ -226,8 +195,8 @@ int module_resolve(struct modules *m, const char *modalias, char *ret, size_t si
 	if (r < 0)
 		return r;
 
-	found = kmod.module_get_module(list);
-	return copy(ret, size, kmod.module_get_name(found)) ? 0 : -EMSGSIZE;
+	found = kmod_module_get_module(list);
+	return copy(ret, size, kmod_module_get_name(found)) ? 0 : -EMSGSIZE;
 }
 
 /* Does libkmod's filter leave nothing? It looks into indexes and modprobe.d only, never into /sys.
@@ -237,7 +206,7 @@ static int is_filtered(struct modules *m, enum kmod_filter filter, const struct 
 	_cleanup_(list_unrefp) struct kmod_list *left = NULL;
 	int r;
 
-	r = kmod.module_apply_filter(m->ctx, filter, list, &left);
+	r = kmod_module_apply_filter(m->ctx, filter, list, &left);
 	return r < 0 ? r : !left;
 }
 
@@ -303,15 +272,15 @@ static bool is_passable(struct modules *m, const struct kmod_module *module)
 {
 	_cleanup_(module_unrefp) struct kmod_module *packaged = NULL;
 	_cleanup_(ctx_unrefp) struct kmod_ctx *ctx = NULL;
-	const char *command = kmod.module_get_install_commands(module), *theirs;
+	const char *command = kmod_module_get_install_commands(module), *theirs;
 
-	if (!command || !module_is_inserting(command, kmod.module_get_name(module)))
+	if (!command || !module_is_inserting(command, kmod_module_get_name(module)))
 		return false;
 	if (open_ctx(m, FIRST_OF_PACKAGES, &ctx) < 0 ||
-	    kmod.module_new_from_name(ctx, kmod.module_get_name(module), &packaged) < 0)
+	    kmod_module_new_from_name(ctx, kmod_module_get_name(module), &packaged) < 0)
 		return false;
 
-	theirs = kmod.module_get_install_commands(packaged);
+	theirs = kmod_module_get_install_commands(packaged);
 	return theirs && streq(theirs, command);
 }
 
@@ -323,8 +292,8 @@ static bool is_builtin(struct modules *m, const char *name)
 {
 	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
 
-	return kmod.module_new_from_name(m->ctx, name, &module) >= 0 &&
-	       kmod.module_get_initstate(module) == KMOD_MODULE_BUILTIN;
+	return kmod_module_new_from_name(m->ctx, name, &module) >= 0 &&
+	       kmod_module_get_initstate(module) == KMOD_MODULE_BUILTIN;
 }
 
 int module_look(struct modules *m, const char *name, enum module_state *ret)
@@ -350,8 +319,8 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 	}
 
 	/* Taking it off the blacklist would not help a module that is missing as well. */
-	found = kmod.module_get_module(list);
-	if (!kmod.module_get_path(found)) {
+	found = kmod_module_get_module(list);
+	if (!kmod_module_get_path(found)) {
 		*ret = MODULE_MISSING;
 		return 0;
 	}
@@ -359,7 +328,7 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 	r = is_filtered(m, KMOD_FILTER_BLACKLIST, list);
 	if (r < 0)
 		return r;
-	*ret = r > 0 || (kmod.module_get_install_commands(found) && !is_passable(m, found))
+	*ret = r > 0 || (kmod_module_get_install_commands(found) && !is_passable(m, found))
 		       ? MODULE_BLACKLISTED
 		       : MODULE_AVAILABLE;
 	return 0;
@@ -368,7 +337,7 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 static void info_freep(struct kmod_list **list)
 {
 	if (*list)
-		kmod.module_info_free_list(*list);
+		kmod_module_info_free_list(*list);
 }
 
 static int compare_parameter(const void *a, const void *b)
@@ -411,12 +380,12 @@ static int read_info(const struct kmod_module *found, struct module *ret)
 	struct kmod_list *item;
 	int r = 0;
 
-	if (kmod.module_get_info(found, &list) < 0)
+	if (kmod_module_get_info(found, &list) < 0)
 		return 0;
 
-	for (item = list; item; item = kmod.list_next(list, item)) {
-		const char *key = kmod.module_info_get_key(item);
-		const char *value = kmod.module_info_get_value(item);
+	for (item = list; item; item = kmod_list_next(list, item)) {
+		const char *key = kmod_module_info_get_key(item);
+		const char *value = kmod_module_info_get_value(item);
 
 		if (streq(key, "version"))
 			COPY(ret->version, value);
@@ -445,7 +414,7 @@ static int read_info(const struct kmod_module *found, struct module *ret)
 /* How much of a path is the root of the tree: libkmod makes a relative folder absolute. */
 static size_t root_of_path(const struct modules *m, const char *path)
 {
-	const char *folder = m->folder ? kmod.get_dirname(m->ctx) : NULL;
+	const char *folder = m->folder ? kmod_get_dirname(m->ctx) : NULL;
 
 	return folder && is_prefix(path, folder) ? root_length(folder) : 0;
 }
@@ -458,11 +427,11 @@ int module_read(struct modules *m, bool with_info, struct module *ret)
 
 	r = refresh(m);
 	if (r >= 0)
-		r = kmod.module_new_from_name(m->ctx, ret->name, &found);
+		r = kmod_module_new_from_name(m->ctx, ret->name, &found);
 	if (r < 0)
 		return r;
 
-	path = kmod.module_get_path(found); /* of modules.dep */
+	path = kmod_module_get_path(found); /* of modules.dep */
 	if (!path)
 		return -ENOENT;
 	COPY(ret->path, path + root_of_path(m, path));
@@ -479,15 +448,15 @@ int module_needs(struct modules *m, const char *name, char *ret, size_t size)
 
 	r = refresh(m);
 	if (r >= 0)
-		r = kmod.module_new_from_name(m->ctx, name, &found);
+		r = kmod_module_new_from_name(m->ctx, name, &found);
 	if (r < 0)
 		return r;
 
 	ret[0] = '\0';
-	list = kmod.module_get_dependencies(found); /* of modules.dep, which has them all */
-	for (item = list; item; item = kmod.list_next(list, item)) {
-		_cleanup_(module_unrefp) struct kmod_module *needed = kmod.module_get_module(item);
-		const char *text = kmod.module_get_name(needed);
+	list = kmod_module_get_dependencies(found); /* of modules.dep, which has them all */
+	for (item = list; item; item = kmod_list_next(list, item)) {
+		_cleanup_(module_unrefp) struct kmod_module *needed = kmod_module_get_module(item);
+		const char *text = kmod_module_get_name(needed);
 
 		if (n + 1 + strlen(text) >= size)
 			break;
@@ -499,21 +468,21 @@ int module_needs(struct modules *m, const char *name, char *ret, size_t size)
 static void versions_freep(struct kmod_list **list)
 {
 	if (*list)
-		kmod.module_versions_free_list(*list);
+		kmod_module_versions_free_list(*list);
 }
 
 static void symbols_freep(struct kmod_list **list)
 {
 	if (*list)
-		kmod.module_symbols_free_list(*list);
+		kmod_module_symbols_free_list(*list);
 }
 
 /* Is it exported with another version? */
 static bool is_other_version(struct kmod_list *symbols, const char *name, uint64_t crc)
 {
-	for (struct kmod_list *s = symbols; s; s = kmod.list_next(symbols, s))
-		if (streq(kmod.module_symbol_get_symbol(s), name))
-			return kmod.module_symbol_get_crc(s) != crc;
+	for (struct kmod_list *s = symbols; s; s = kmod_list_next(symbols, s))
+		if (streq(kmod_module_symbol_get_symbol(s), name))
+			return kmod_module_symbol_get_crc(s) != crc;
 	return false;
 }
 
@@ -527,19 +496,19 @@ int module_compare_symbols(struct modules *m, const char *name, const char *prov
 
 	r = refresh(m);
 	if (r >= 0)
-		r = kmod.module_new_from_name(m->ctx, name, &taker);
+		r = kmod_module_new_from_name(m->ctx, name, &taker);
 	if (r >= 0)
-		r = kmod.module_new_from_name(m->ctx, provider, &giver);
+		r = kmod_module_new_from_name(m->ctx, provider, &giver);
 	if (r < 0)
 		return r;
-	if (kmod.module_get_versions(taker, &versions) < 0 ||
-	    kmod.module_get_symbols(giver, &symbols) < 0)
+	if (kmod_module_get_versions(taker, &versions) < 0 ||
+	    kmod_module_get_symbols(giver, &symbols) < 0)
 		return 0;
 
-	for (struct kmod_list *v = versions; v; v = kmod.list_next(versions, v)) {
-		const char *symbol = kmod.module_version_get_symbol(v);
+	for (struct kmod_list *v = versions; v; v = kmod_list_next(versions, v)) {
+		const char *symbol = kmod_module_version_get_symbol(v);
 
-		if (is_other_version(symbols, symbol, kmod.module_version_get_crc(v))) {
+		if (is_other_version(symbols, symbol, kmod_module_version_get_crc(v))) {
 			copy(ret, size, symbol);
 			return -EXDEV;
 		}
@@ -556,11 +525,11 @@ struct loading {
 
 static int insert(struct kmod_module *m, const struct loading *l)
 {
-	const char *configured = kmod.module_get_options(m), *own = NULL;
+	const char *configured = kmod_module_get_options(m), *own = NULL;
 	_cleanup_(freep) char *options = NULL;
 	int r;
 
-	if (streq(kmod.module_get_name(m), l->name))
+	if (streq(kmod_module_get_name(m), l->name))
 		own = l->options;
 	if (asprintf(&options, "%s%s%s", configured ? configured : "", configured && own ? " " : "",
 		     own ? own : "") < 0) {
@@ -568,7 +537,7 @@ static int insert(struct kmod_module *m, const struct loading *l)
 		return -ENOMEM;
 	}
 
-	r = kmod.module_insert_module(m, 0, options);
+	r = kmod_module_insert_module(m, 0, options);
 	return r == -EEXIST && !own ? 0 : r; /* somebody was faster */
 }
 
@@ -590,8 +559,8 @@ static int init_state(struct modules *m, const char *name)
 	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
 	int r;
 
-	r = kmod.module_new_from_name(m->ctx, name, &module);
-	return r < 0 ? r : kmod.module_get_initstate(module);
+	r = kmod_module_new_from_name(m->ctx, name, &module);
+	return r < 0 ? r : kmod_module_get_initstate(module);
 }
 
 static int load(struct modules *m, const char *name, const char *options)
@@ -619,10 +588,10 @@ static int load(struct modules *m, const char *name, const char *options)
 	if (r < 0)
 		return r;
 
-	found = kmod.module_get_module(list);
-	l.name = kmod.module_get_name(found);
+	found = kmod_module_get_module(list);
+	l.name = kmod_module_get_name(found);
 	flags |= options ? KMOD_PROBE_FAIL_ON_LOADED : 0;
-	r = kmod.module_probe_insert_module(found, flags, options, on_install_command, &l, NULL);
+	r = kmod_module_probe_insert_module(found, flags, options, on_install_command, &l, NULL);
 	if (r > 0)
 		return -EPERM;
 	return r < 0 ? r : l.was_passed_over;
@@ -648,6 +617,6 @@ int module_remove(struct modules *m, const char *name)
 
 	r = refresh(m);
 	if (r >= 0)
-		r = kmod.module_new_from_name(m->ctx, name, &module);
-	return r < 0 ? r : kmod.module_remove_module(module, 0);
+		r = kmod_module_new_from_name(m->ctx, name, &module);
+	return r < 0 ? r : kmod_module_remove_module(module, 0);
 }

@@ -2,8 +2,7 @@
 /*
  * Module: the door to kernel modules, over libkmod.
  *
- * Nobody else includes <libkmod.h>. The library is loaded at the first question (library.h);
- * without it every answer is -ELIBACC. A folder other than the running kernel's has to be a trusted
+ * Nobody else includes <libkmod.h>. A folder other than the running kernel's has to be a trusted
  * one: libkmod crashes on an index that was made to do so, waits for a FIFO in the place of one,
  * and follows links out of the tree. Below --root the door is closed, therefore: what is known of
  * modules is in the answers of a capture (observe/answers.h), and what keeps them out is told by
@@ -30,7 +29,7 @@ struct modules {
 	struct kmod_ctx *ctx; /* owned; NULL until first use */
 	char *folder;         /* owned; "ROOT/lib/modules/RELEASE", NULL: of the running kernel */
 	char *config;         /* owned; NULL: with a folder no modprobe.d, else the system's */
-	bool is_closed;       /* no module is found, and libkmod not even loaded */
+	bool is_closed;       /* no module is found, and libkmod not even asked */
 };
 
 /*

@@ -1,29 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "uevent.h"
 
-#include "library.h"
-
 #include <libudev.h>
-
-/* All that is called of libudev, which only the service and a wait for devices need. */
-/* clang-format off */
-#define CALLS(X) \
-	X(device_get_action) X(device_get_devpath) X(device_get_subsystem) X(device_unref) \
-	X(monitor_enable_receiving) \
-	X(monitor_filter_add_match_subsystem_devtype) X(monitor_get_fd) X(monitor_get_udev) \
-	X(monitor_new_from_netlink) X(monitor_receive_device) X(monitor_set_receive_buffer_size) \
-	X(monitor_unref) X(new) X(unref)
-/* clang-format on */
-
-static struct {
-#define MEMBER(name) __typeof__(&udev_##name) name;
-	CALLS(MEMBER)
-} udev; /* filled once, as the linker would have done */
-
-static const struct library_call udev_calls[] = {
-#define ROW(name) { "udev_" #name, (void **)&udev.name },
-	CALLS(ROW)
-};
 
 #define BUFFER_BYTES (8 * 1024 * 1024) /* a node's worth of VFs that appear at once */
 
@@ -38,14 +16,14 @@ static int start(struct udev_monitor *monitor)
 	int r;
 
 	for (size_t i = 0; i < ELEMENTSOF(subsystems); i++) {
-		r = udev.monitor_filter_add_match_subsystem_devtype(monitor, subsystems[i], NULL);
+		r = udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystems[i], NULL);
 		if (r < 0)
 			return r;
 	}
 
 	/* Without CAP_NET_ADMIN it stays as it is: events that do not fit are reported as lost. */
-	(void)udev.monitor_set_receive_buffer_size(monitor, BUFFER_BYTES);
-	return udev.monitor_enable_receiving(monitor);
+	(void)udev_monitor_set_receive_buffer_size(monitor, BUFFER_BYTES);
+	return udev_monitor_enable_receiving(monitor);
 }
 
 int uevents_open(struct uevents *u)
@@ -54,18 +32,15 @@ int uevents_open(struct uevents *u)
 	struct udev *context;
 	int r;
 
-	r = library_load("libudev.so.1", udev_calls, ELEMENTSOF(udev_calls));
-	if (r < 0)
-		return r;
-	context = udev.new();
+	context = udev_new();
 	if (!context)
 		return -ENOMEM;
 
 	errno = ENOMEM;
-	new.monitor = udev.monitor_new_from_netlink(context, "udev");
+	new.monitor = udev_monitor_new_from_netlink(context, "udev");
 	if (!new.monitor) {
 		r = -errno;
-		udev.unref(context);
+		udev_unref(context);
 		return r;
 	}
 
@@ -83,24 +58,24 @@ void uevents_done(struct uevents *u)
 {
 	if (u->monitor) {
 		/* The monitor points to it without a reference of its own. */
-		struct udev *context = udev.monitor_get_udev(u->monitor);
+		struct udev *context = udev_monitor_get_udev(u->monitor);
 
-		udev.monitor_unref(u->monitor);
-		udev.unref(context);
+		udev_monitor_unref(u->monitor);
+		udev_unref(context);
 	}
 	*u = (struct uevents){};
 }
 
 int uevents_fd(const struct uevents *u)
 {
-	return udev.monitor_get_fd(u->monitor);
+	return udev_monitor_get_fd(u->monitor);
 }
 
 /* The network devices of pods come and go all day; those made by software tell by rtnetlink. */
 static bool matters(struct udev_device *device)
 {
-	const char *subsystem = udev.device_get_subsystem(device);
-	const char *path = udev.device_get_devpath(device);
+	const char *subsystem = udev_device_get_subsystem(device);
+	const char *path = udev_device_get_devpath(device);
 
 	return !subsystem || !path || !streq(subsystem, "net") ||
 	       !is_prefix(path, "/devices/virtual/");
@@ -108,8 +83,8 @@ static bool matters(struct udev_device *device)
 
 static bool is_new_ibdev(struct udev_device *device)
 {
-	const char *subsystem = udev.device_get_subsystem(device);
-	const char *action = udev.device_get_action(device);
+	const char *subsystem = udev_device_get_subsystem(device);
+	const char *action = udev_device_get_action(device);
 
 	return subsystem && action && streq(subsystem, "infiniband") && streq(action, "add");
 }
@@ -124,11 +99,11 @@ int uevents_drain(struct uevents *u)
 
 		errno = 0; /* older libudev leaves it alone when only other subsystems' events were
 			      there */
-		device = udev.monitor_receive_device(u->monitor);
+		device = udev_monitor_receive_device(u->monitor);
 		if (device) {
 			n += matters(device);
 			u->n_ibdevs += is_new_ibdev(device);
-			udev.device_unref(device);
+			udev_device_unref(device);
 			continue;
 		}
 		if (errno != ENOBUFS)

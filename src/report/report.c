@@ -2,8 +2,10 @@
 #include "report.h"
 
 #include "../base/log.h"
-#include "../doors/systemd.h"
 #include "../model/paths.h"
+
+#define SD_JOURNAL_SUPPRESS_LOCATION
+#include <systemd/sd-journal.h>
 
 struct line {
 	enum log_level level;
