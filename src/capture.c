@@ -3,6 +3,7 @@
 
 #include "config/config.h"
 #include "doors/tar.h"
+#include "load.h"
 #include "observe/answers.h"
 #include "observe/observe.h"
 
@@ -128,7 +129,7 @@ int capture(struct doors *d, const char *config_file, int fd)
 
 	d->fs.on_read = on_read;
 	d->fs.userdata = &rec;
-	r = run_load_config(d, config_file, &c);
+	r = load_config(&d->fs, config_file, &c);
 	if (r >= 0)
 		r = run_plan(d, &c, false, NULL, &n, &p);
 	if (r >= 0 && !n.has_users) /* which a plan of another configuration may ask for */

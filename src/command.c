@@ -6,9 +6,8 @@
 #include "capture.h"
 #include "doors/manager.h"
 #include "early.h"
-#include "gate.h"
 #include "kubelet-revert.h"
-#include "kubelet.h"
+#include "load.h"
 #include "model/paths.h"
 #include "nccl.h"
 #include "observe/generated.h"
@@ -25,8 +24,6 @@
 #include "watch.h"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define EXIT_CODE_CHANGES 2 /* of plan */
@@ -69,7 +66,7 @@ static int session_open(const struct command *cmd, struct session *ret)
 {
 	int r = open_doors(cmd, ret);
 
-	return r < 0 ? r : run_load_config(&ret->doors, cmd->config, &ret->config);
+	return r < 0 ? r : load_config(&ret->doors.fs, cmd->config, &ret->config);
 }
 
 /* Prints the whole of a document, or says that nobody took it. */
@@ -369,108 +366,7 @@ int command_wait(const struct command *cmd)
 	return exit_code(state);
 }
 
-/* What stands in the kubelet's own unit, where no limit is ours: these are kept by the process
- * itself. */
-#define ENSURE_SEC 5
 #define REVERT_SEC 60 /* looks at the kubelet again for each value that goes back */
-
-static char out_of_time[128];
-static int exit_out_of_time;
-
-static void on_alarm(_unused_ int signal)
-{
-	if (write(STDERR_FILENO, out_of_time, strlen(out_of_time)) >= 0)
-		_exit(exit_out_of_time);
-	_exit(exit_out_of_time);
-}
-
-/*
- * Files are replaced as a whole, so the process may end at any instant; locks end with it. The soft
- * limit alone: a program that is run has the hard one, doors/program.h.
- */
-static void limit_run(const char *verb, unsigned sec, int code)
-{
-	struct rlimit limit;
-
-	snprintf(out_of_time, sizeof(out_of_time), "%s%s: not done after %u s, and given up\n",
-		 log_is_journal() ? "<4>" : "", verb, sec);
-	exit_out_of_time = code;
-	signal(SIGALRM, on_alarm);
-	alarm(sec);
-	if (getrlimit(RLIMIT_DATA, &limit) < 0)
-		return;
-	limit.rlim_cur = MIN(limit.rlim_max, LIMIT_BYTES);
-	setrlimit(RLIMIT_DATA, &limit);
-}
-
-int command_gate(const struct command *cmd)
-{
-	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
-
-	/* Whatever is wrong with the configuration itself is the service's to tell. */
-	if (session_open(cmd, &s) < 0)
-		return EXIT_SUCCESS;
-	return gate_pass(&s.doors.fs, &s.config) ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
-/* One line for each setting that is not simply right. Return: is all as it was asked for? */
-static bool tell_kubelet(const struct kubelet_result *res)
-{
-	bool is_good = true;
-
-	for (int i = 0; i < _KUBELET_SETTING_N; i++) {
-		const struct kubelet_item *item = &res->decision.items[i];
-		const char *key = kubelet_key((enum kubelet_setting)i);
-
-		if (item->row == 0 || item->outcome == KUBELET_SATISFIED) {
-			if (item->row > 0)
-				log_debug("%s: satisfied: %s", key, item->detail);
-			continue;
-		}
-		if (item->outcome == KUBELET_CHANGED || item->outcome == KUBELET_DEFERRED) {
-			log_notice("%s: %s %s%s%s%s", item->path, key, item->from,
-				   *item->from ? " -> " : "", item->to,
-				   item->outcome == KUBELET_DEFERRED
-					   ? ", deferred to the kubelet's next start"
-					   : "");
-			continue;
-		}
-		log_line(item->outcome == KUBELET_WAITING ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
-			 "kubelet: %s %s: %s%s%s. %s", kubelet_outcome_name(item->outcome),
-			 reason_code(item->reason), reason_meaning(item->reason),
-			 item->detail[0] ? ": " : "", item->detail, reason_advice(item->reason));
-		is_good = false;
-	}
-	return is_good;
-}
-
-int command_kubelet_ensure(const struct command *cmd)
-{
-	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
-	const int failure = cmd->is_strict ? EXIT_FAILURE : EXIT_SUCCESS;
-	struct kubelet_result result = {};
-	int r;
-
-	if (!cmd->root)
-		limit_run("kubelet-ensure", ENSURE_SEC, failure);
-	/* Never keeps a kubelet from starting that would have started. */
-	if (session_open(cmd, &s) < 0)
-		return failure;
-
-	if (s.doors.fs.is_live && fs_exists(&s.doors.fs, HOLD_PATH)) {
-		log_info("Nothing is changed after \"revert\", until rdma-provision.service is "
-			 "started or reloaded");
-		return EXIT_SUCCESS;
-	}
-
-	r = kubelet_ensure(&s.doors.fs, &s.config, observe_numa_nodes(&s.doors.fs), &result);
-	if (r < 0) {
-		log_error_errno(r, "kubelet");
-		return failure;
-	}
-	/* What was done then is what the last good configuration asks for. */
-	return tell_kubelet(&result) && !s.config.is_invalid ? EXIT_SUCCESS : failure;
-}
 
 static void on_reverted(const char *key, const char *path, const char *left)
 {
@@ -493,7 +389,7 @@ int command_revert(const struct command *cmd)
 	 * is taken back whatever became of the other. */
 	r = d.fs.is_live ? revert(&d, cmd->with_vfs) : 0;
 	if (!cmd->root)
-		limit_run("revert of the kubelet's files", REVERT_SEC, EXIT_FAILURE);
+		command_limit("revert of the kubelet's files", REVERT_SEC, EXIT_FAILURE);
 	r_kubelet = kubelet_revert(&d.fs, on_reverted);
 	if (r_kubelet < 0)
 		log_error_errno(r_kubelet, "kubelet");

@@ -20,6 +20,11 @@ struct command {
 	bool is_json, is_strict, is_undo, with_vfs, is_export, is_conf, is_exact, is_follow;
 };
 
+/*
+ * Ends this process after @sec seconds, with a line and this exit code, and limits its memory.
+ */
+void command_limit(const char *verb, unsigned sec, int code);
+
 int command_run(const struct command *cmd);
 int command_early(const struct command *cmd);
 int command_plan(const struct command *cmd);

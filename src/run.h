@@ -60,18 +60,6 @@ struct pass_result {
 int run_open(const char *root, struct doors *ret); /* NULL: the running system */
 void run_close(struct doors *d);
 
-/*
- * Loads the configuration of the root, or @file alone. Problems are logged. A malformed file set
- * gives the last good configuration, or an empty one, with is_invalid set. Return: 0 or -errno.
- */
-int run_load_config(struct doors *d, const char *file, struct config *ret);
-
-/*
- * Would run_load_config() give another configuration than @c, which it gave before? Logs nothing.
- * What cannot be read for a passing reason, such as memory, counts as unchanged.
- */
-bool run_is_config_changed(const struct fs *fs, const char *file, const struct config *c);
-
 /* The hint configuration-changed, where state.json is of another configuration than @c. */
 int run_add_config_changed(const struct config *c, const struct node *n, struct plan *p);
 

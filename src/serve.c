@@ -6,6 +6,7 @@
 #include "doors/helper.h"
 #include "doors/loader.h"
 #include "doors/request.h"
+#include "load.h"
 #include "observe/observe.h"
 #include "run.h"
 
@@ -53,7 +54,7 @@ static int serve_nccl(const struct helper_question *q, _unused_ char **ret)
 	r = run_open(NULL, &d);
 	if (r < 0)
 		return r;
-	r = run_load_config(&d, NULL, &c);
+	r = load_config(&d.fs, NULL, &c);
 	if (r >= 0)
 		r = apply_nccl_file(&d.fs, c.output.paths[OUTPUT_NCCL], q->text);
 	run_close(&d);

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "doors/manager.h"
+#include "load.h"
 #include "model/paths.h"
 #include "output/state.h"
 #include "output/tree.h"
@@ -70,7 +71,7 @@ static int look(struct doors *d, const char *config, char **ret)
 	_cleanup_(config_done) struct config c = {};
 	int r;
 
-	r = run_load_config(d, config, &c);
+	r = load_config(&d->fs, config, &c);
 	return r < 0 ? r : run_state(d, &c, ret);
 }
 

@@ -5,6 +5,7 @@
 #include "doors/events.h"
 #include "doors/uevent.h"
 #include "live.h"
+#include "load.h"
 #include "model/paths.h"
 #include "report/report.h"
 #include "worker.h"
@@ -228,7 +229,7 @@ static int tell_ready(struct watch *w)
 		sd_notify(false, "READY=1");
 	w->is_ready = w->is_settled = true;
 	r = sd_event_source_set_enabled(w->deadline, SD_EVENT_OFF);
-	if (r < 0 || was_ready || !run_is_config_changed(&w->fs, w->file, &w->config))
+	if (r < 0 || was_ready || !load_is_changed(&w->fs, w->file, &w->config))
 		return r;
 	return reload(w);
 }
@@ -632,7 +633,7 @@ static int on_terminate(sd_event_source *s _unused_, const struct signalfd_sigin
 	return leave_on_error(w, arm(w->worker_limit, now_usec() + STOP_USEC));
 }
 
-static int load_config(struct watch *w)
+static int read_config(struct watch *w)
 {
 	struct doors d = {};
 	struct config c = {};
@@ -641,7 +642,7 @@ static int load_config(struct watch *w)
 	r = run_open(NULL, &d);
 	if (r < 0)
 		return r;
-	r = run_load_config(&d, w->file, &c);
+	r = load_config(&d.fs, w->file, &c);
 	run_close(&d);
 	if (r < 0)
 		return r;
@@ -679,7 +680,7 @@ static int take_config(struct watch *w)
 	int r;
 
 	COPY(hash, w->config.hash);
-	r = load_config(w);
+	r = read_config(w);
 	if (r < 0)
 		log_error_errno(r, "The configuration is kept as it was");
 	r = watch_neighbours(w);
@@ -698,7 +699,7 @@ static int read_changed(struct watch *w)
 {
 	int r;
 
-	if (w->is_ready || !run_is_config_changed(&w->fs, w->file, &w->config))
+	if (w->is_ready || !load_is_changed(&w->fs, w->file, &w->config))
 		return 0;
 	log_notice("The configuration was changed during the start and is read again");
 	r = take_config(w);
@@ -827,7 +828,7 @@ int watch_service(const char *file)
 			   .retry_usec = RETRY_FIRST_USEC };
 	int r;
 
-	r = load_config(&w);
+	r = read_config(&w);
 	if (r < 0)
 		return r;
 	r = fs_open_root(NULL, &w.fs);

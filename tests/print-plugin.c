@@ -5,7 +5,7 @@
  * captured node that are usable as they are; or a file of [Output] ("NFD", "NCCL", "Metrics"). TYPE
  * is that of the plugin, or "-" for the one of the node's configuration.
  */
-#include "../src/config/config.h"
+#include "../src/load.h"
 #include "../src/run.h"
 
 static bool set_type(struct config *c, const char *type)
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 	if (argc != 4 || run_open(argv[1], &d) < 0)
 		return EXIT_FAILURE;
 
-	r = run_load_config(&d, NULL, &c);
+	r = load_config(&d.fs, NULL, &c);
 	if (r >= 0 && !set_type(&c, argv[2]))
 		r = -EINVAL;
 	COPY(c.plugin.manifest, "/etc/kubernetes/manifests/rdma-device-plugin.yaml");

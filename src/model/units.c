@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #define MARK            "# Written by rdma-provision-generator from [Kubelet]; see rdma-provision.conf(5).\n"
+#define PROGRAM         "/usr/lib/rdma-provision/rdma-provision-kubelet"
 #define GATE_MARGIN_SEC 10 /* the gate ends by itself after ReadyTimeoutSec= */
 
 const char *const kubelet_units[N_KUBELET_UNITS] = {
@@ -30,8 +31,8 @@ bool has_kubelet_policy(const struct config *c)
  */
 int units_kubelet_drop_in(const struct config *c, char **ret)
 {
-	static const char ensure[] = "ExecStartPre=-+/usr/bin/rdma-provision kubelet-ensure\n",
-			  strict[] = "ExecStartPre=+/usr/bin/rdma-provision gate\n",
+	static const char ensure[] = "ExecStartPre=-+" PROGRAM " kubelet-ensure\n",
+			  strict[] = "ExecStartPre=+" PROGRAM " gate\n",
 			  degraded[] = "Wants=" GATE_UNIT "\nAfter=" GATE_UNIT "\n";
 	const bool is_policy = has_kubelet_policy(c);
 

@@ -241,3 +241,19 @@ int cpus_observe(const struct fs *fs, const struct sources *sources, const struc
 		*ret = cpus;
 	return r;
 }
+
+uint32_t cpus_numa_nodes(const struct fs *fs)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	uint32_t n = 0;
+
+	if (fs_list(fs, "sys/devices/system/node", &names) < 0)
+		return 0; /* a kernel without NUMA */
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		const char *number = after(names.names[i], "node");
+
+		n += number && *number >= '0' && *number <= '9';
+	}
+	return n;
+}

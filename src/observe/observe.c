@@ -6,6 +6,7 @@
 #include "../model/paths.h"
 #include "answers.h"
 #include "boots.h"
+#include "cpus.h"
 #include "ibdev.h"
 #include "kubelet.h"
 #include "limits.h"
@@ -39,22 +40,6 @@ int observe_answers(const struct fs *fs, struct node *n)
 	if (r < 0)
 		log_error_errno(r, "%s", problem[0] ? problem : ANSWERS_PATH);
 	return r;
-}
-
-uint32_t observe_numa_nodes(const struct fs *fs)
-{
-	_cleanup_(fs_names_done) struct fs_names names = {};
-	uint32_t n = 0;
-
-	if (fs_list(fs, "sys/devices/system/node", &names) < 0)
-		return 0; /* a kernel without NUMA */
-
-	for (size_t i = 0; i < names.n_names; i++) {
-		const char *number = after(names.names[i], "node");
-
-		n += number && *number >= '0' && *number <= '9';
-	}
-	return n;
 }
 
 /* Files that may be absent or unreadable for this user: what they would tell stays unknown. */
@@ -137,7 +122,7 @@ int observe_node(struct doors *d,
 
 	read_optional(&d->fs, "proc/sys/kernel/osrelease", n.kernel, sizeof(n.kernel));
 	read_optional(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
-	n.n_numa_nodes = observe_numa_nodes(&d->fs);
+	n.n_numa_nodes = cpus_numa_nodes(&d->fs);
 	n.is_held = fs_exists(&d->fs, HOLD_PATH);
 
 	r = recall(&d->fs, parse_memory, &n);

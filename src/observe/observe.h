@@ -22,8 +22,6 @@ int observe_node(struct doors *d,
  */
 int observe_answers(const struct fs *fs, struct node *n);
 
-uint32_t observe_numa_nodes(const struct fs *fs); /* 0: the kernel tells of none */
-
 /*
  * What devlink tells of the health and the eswitch of functions. A look of its own, because it may
  * only be made when no write to a PCI function is stuck: after node.stuck is known. Live roots

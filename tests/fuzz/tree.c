@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "../../src/base/log.h"
+#include "../../src/load.h"
 #include "../../src/output/actions.h"
 #include "../../src/output/explain-kubelet.h"
 #include "../../src/output/explain-plugin.h"
@@ -239,7 +240,7 @@ static char *look(const char *root)
 	int r;
 
 	require(run_open(root, &d) == 0);
-	require(run_load_config(&d, NULL, &c) == 0);
+	require(load_config(&d.fs, NULL, &c) == 0);
 	r = run_plan(&d, &c, false, NULL, &n, &p);
 	run_close(&d);
 	require(r != -ENOMEM);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Command kubelet: the verbs of command.h that run at each start of a kubelet. What is called here
+ * is linked into rdma-provision-kubelet (kubelet-main.c) as well, which has to start quickly: no
+ * door but to files and to systemd.
+ */
+#include "base/log.h"
+#include "command.h"
+#include "gate.h"
+#include "kubelet.h"
+#include "load.h"
+#include "model/paths.h"
+#include "observe/cpus.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#define ENSURE_SEC 5 /* kept by the process itself: in the kubelet's own unit no limit is ours */
+
+static char out_of_time[128];
+static int exit_out_of_time;
+
+static void on_alarm(_unused_ int signal)
+{
+	if (write(STDERR_FILENO, out_of_time, strlen(out_of_time)) >= 0)
+		_exit(exit_out_of_time);
+	_exit(exit_out_of_time);
+}
+
+/*
+ * Files are replaced as a whole, so the process may end at any instant; locks end with it. The soft
+ * limit alone: a program that is run has the hard one, doors/program.h.
+ */
+void command_limit(const char *verb, unsigned sec, int code)
+{
+	struct rlimit limit;
+
+	snprintf(out_of_time, sizeof(out_of_time), "%s%s: not done after %u s, and given up\n",
+		 log_is_journal() ? "<4>" : "", verb, sec);
+	exit_out_of_time = code;
+	signal(SIGALRM, on_alarm);
+	alarm(sec);
+	if (getrlimit(RLIMIT_DATA, &limit) < 0)
+		return;
+	limit.rlim_cur = MIN(limit.rlim_max, LIMIT_BYTES);
+	setrlimit(RLIMIT_DATA, &limit);
+}
+
+static int open_node(const struct command *cmd, struct fs *fs, struct config *c)
+{
+	int r = fs_open_root(cmd->root, fs);
+
+	return r < 0 ? log_error_errno(r, "%s", cmd->root ? cmd->root : "/")
+		     : load_config(fs, cmd->config, c);
+}
+
+int command_gate(const struct command *cmd)
+{
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+
+	/* Whatever is wrong with the configuration itself is the service's to tell. */
+	if (open_node(cmd, &fs, &c) < 0)
+		return EXIT_SUCCESS;
+	return gate_pass(&fs, &c) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* One line for each setting that is not simply right. Return: is all as it was asked for? */
+static bool tell_kubelet(const struct kubelet_result *res)
+{
+	bool is_good = true;
+
+	for (int i = 0; i < _KUBELET_SETTING_N; i++) {
+		const struct kubelet_item *item = &res->decision.items[i];
+		const char *key = kubelet_key((enum kubelet_setting)i);
+
+		if (item->row == 0 || item->outcome == KUBELET_SATISFIED) {
+			if (item->row > 0)
+				log_debug("%s: satisfied: %s", key, item->detail);
+			continue;
+		}
+		if (item->outcome == KUBELET_CHANGED || item->outcome == KUBELET_DEFERRED) {
+			log_notice("%s: %s %s%s%s%s", item->path, key, item->from,
+				   *item->from ? " -> " : "", item->to,
+				   item->outcome == KUBELET_DEFERRED
+					   ? ", deferred to the kubelet's next start"
+					   : "");
+			continue;
+		}
+		log_line(item->outcome == KUBELET_WAITING ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
+			 "kubelet: %s %s: %s%s%s. %s", kubelet_outcome_name(item->outcome),
+			 reason_code(item->reason), reason_meaning(item->reason),
+			 item->detail[0] ? ": " : "", item->detail, reason_advice(item->reason));
+		is_good = false;
+	}
+	return is_good;
+}
+
+int command_kubelet_ensure(const struct command *cmd)
+{
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	const int failure = cmd->is_strict ? EXIT_FAILURE : EXIT_SUCCESS;
+	struct kubelet_result result = {};
+	int r;
+
+	if (!cmd->root)
+		command_limit("kubelet-ensure", ENSURE_SEC, failure);
+	/* Never keeps a kubelet from starting that would have started. */
+	if (open_node(cmd, &fs, &c) < 0)
+		return failure;
+
+	if (fs.is_live && fs_exists(&fs, HOLD_PATH)) {
+		log_info("Nothing is changed after \"revert\", until rdma-provision.service is "
+			 "started or reloaded");
+		return EXIT_SUCCESS;
+	}
+
+	r = kubelet_ensure(&fs, &c, cpus_numa_nodes(&fs), &result);
+	if (r < 0) {
+		log_error_errno(r, "kubelet");
+		return failure;
+	}
+	/* What was done then is what the last good configuration asks for. */
+	return tell_kubelet(&result) && !c.is_invalid ? EXIT_SUCCESS : failure;
+}
