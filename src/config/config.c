@@ -148,12 +148,12 @@ static int open_device(struct merge *m, const char *name, unsigned line)
 
 static int open_section(struct merge *m, const char *section, unsigned line)
 {
-	const char *name = after(section, "Device");
+	const char *name = after(section, "Device ");
 
 	m->section = NULL;
 	m->layer = 0;
-	if (name && (*name == ' ' || *name == '\t'))
-		return open_device(m, name + strspn(name, " \t"), line);
+	if (name)
+		return open_device(m, name, line);
 
 	m->section = table_section(section);
 	return m->section ? 0 : unknown_section(m, section, line);

@@ -4,8 +4,6 @@
 #include "reader.h"
 #include "settings.h"
 
-#define BLANKS " \t"
-
 struct parser {
 	struct pairs *pairs;
 	const char *file;
@@ -28,37 +26,14 @@ void pairs_done(struct pairs *p)
 	*p = (struct pairs){};
 }
 
-/* What is behind "Device" and blanks, or NULL. */
-static const char *device_name(const char *section)
-{
-	const char *name = after(section, "Device");
-
-	return name && strchr(BLANKS, *name) && *name ? name + strspn(name, BLANKS) : NULL;
-}
-
-static char *copy_section(const char *section)
-{
-	const char *name = device_name(section);
-	char *copied;
-
-	return asprintf(&copied, "%s%s", name ? "Device " : "", name ? name : section) < 0 ? NULL
-											   : copied;
-}
-
-static bool is_of(const struct pair *p, const char *section)
-{
-	const char *name = device_name(p->section), *wanted = device_name(section);
-
-	return name && wanted ? streq(name, wanted) : streq(p->section, section);
-}
-
 /* @key: NULL for the header. */
 static struct pair *find(const struct pairs *p, const char *section, const char *key)
 {
 	for (size_t i = 0; i < p->n_items; i++) {
 		struct pair *item = &p->items[i];
 
-		if (is_of(item, section) && (key ? item->key && streq(item->key, key) : !item->key))
+		if (streq(item->section, section) &&
+		    (key ? item->key && streq(item->key, key) : !item->key))
 			return item;
 	}
 
@@ -75,7 +50,7 @@ static int add(struct pairs *p, const char *section, const char *key, const char
 	       unsigned line)
 {
 	_cleanup_(pair_done) struct pair pair = {
-		.section = copy_section(section),
+		.section = strdup(section),
 		.key = key ? strdup(key) : NULL,
 		.value = value ? strdup(value) : NULL,
 		.line = line,
@@ -95,7 +70,8 @@ static int add(struct pairs *p, const char *section, const char *key, const char
 
 static bool is_list(const char *section, const char *key)
 {
-	const struct setting *s = setting_find(device_name(section) ? "Device" : section, key);
+	const struct setting *s =
+		setting_find(is_prefix(section, "Device ") ? "Device" : section, key);
 
 	return s && setting_is_list(s);
 }
@@ -168,7 +144,7 @@ static void drop(struct pairs *p, struct pair *item)
 static bool has_keys(const struct pairs *p, const char *section)
 {
 	for (size_t i = 0; i < p->n_items; i++)
-		if (p->items[i].key && is_of(&p->items[i], section))
+		if (p->items[i].key && streq(p->items[i].section, section))
 			return true;
 
 	return false;

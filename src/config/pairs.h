@@ -3,8 +3,8 @@
  * Pairs: what one ini file sets, as a list that can be changed and written as a new file.
  *
  * Text in, text out: it opens nothing, and of settings it knows only which are lists. Such a key is
- * one pair, however many lines it has. Comments and blank lines are not kept. "Device  a" and
- * "Device a" are the same section, as in config.h.
+ * one pair, however many lines it has. Comments and blank lines are not kept. Sections are named as
+ * the reader reports them.
  */
 #pragma once
 

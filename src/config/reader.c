@@ -44,6 +44,19 @@ static char *strip(char *s)
 	return s;
 }
 
+char *reader_squeeze(char *s)
+{
+	char *to = s, *from = s + strspn(s, BLANKS);
+
+	for (; *from; from++)
+		if (!strchr(BLANKS, *from))
+			*to++ = *from;
+		else if (from[1] && !strchr(BLANKS, from[1]))
+			*to++ = ' ';
+	*to = '\0';
+	return s;
+}
+
 static bool has_control(const char *s)
 {
 	for (; *s; s++)
@@ -107,7 +120,7 @@ static bool check_line(struct reader *rd)
 	return true;
 }
 
-/* "[NAME]" is reported, and rd->text is that without blanks in it. */
+/* "[NAME]" is reported, and rd->text is that with one blank between words. */
 static bool begin_section(struct reader *rd)
 {
 	char buf[QUOTED_LEN], *end, *name;
@@ -122,7 +135,7 @@ static bool begin_section(struct reader *rd)
 			quoted(rd->text, buf));
 
 	*end = '\0';
-	name = strip(rd->text + 1);
+	name = reader_squeeze(rd->text + 1);
 	if (!*name || strpbrk(name, ":;[]") || strlen(name) > NAME_MAX_LEN)
 		return malformed(
 			rd,
@@ -132,7 +145,6 @@ static bool begin_section(struct reader *rd)
 
 	rd->is_skipping = false;
 	note(rd, rd->on_key(rd->userdata, name, NULL, NULL, rd->line));
-	memmove(rd->text + 1, name, strlen(name) + 1);
 	strcat(rd->text, "]");
 	return true;
 }

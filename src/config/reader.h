@@ -34,8 +34,8 @@
  * reader_parse() - report the sections and keys of one file in their order
  * @file:   for messages
  * @errors: what is malformed is added here
- * @on_key: a section begins when @name is NULL; else one key of it, @value may be empty. Returns 0,
- * or a negative errno that ends the reading
+ * @on_key: a section begins when @name is NULL, its words with one blank between: "Device nic";
+ * else one key of it, @value may be empty. Returns 0, or a negative errno that ends the reading
  *
  * Return: 0, also with malformed lines; -ENOMEM; -E2BIG when there were too many of them; or what
  * @on_key returned.
@@ -44,3 +44,6 @@ int reader_parse(const char *file, const char *data, size_t size, struct config_
 		 int (*on_key)(void *userdata, const char *section, const char *name,
 			       const char *value, unsigned line),
 		 void *userdata);
+
+/* The words of @s with one blank between, as they are in a section. Returns @s. */
+char *reader_squeeze(char *s);
