@@ -135,30 +135,8 @@ static json_t *make_document(const struct config *c, const struct node *n, const
 #define TEXT(object, key) document_get_text((object), (key))
 #define FLAG(object, key) document_get_flag((object), (key))
 
-static void put_file(struct sheet *s, const json_t *d)
+static void put_processes(struct sheet *s, const json_t *list)
 {
-	const char *waits = TEXT(d, "waits");
-
-	s->label = "file";
-	sheet_add(s, "%s, %s", TEXT(d, "path"), FLAG(d, "written") ? "written" : "not written");
-	if (!FLAG(d, "written") && *waits)
-		sheet_add(s, ": %s", waits);
-	else if (!FLAG(d, "written") && document_get_number(d, "exposes") > 0)
-		sheet_add(s, ": the next pass writes it");
-	sheet_end(s);
-	sheet_put(s, "static pod", "%s",
-		  *TEXT(d, "manifest") ? TEXT(d, "manifest")
-				       : "none of ours: somebody else starts it");
-}
-
-static void put_processes(struct sheet *s, const json_t *d)
-{
-	const json_t *list = json_object_get(d, "processes");
-
-	if (!FLAG(d, "processes_known"))
-		sheet_put(s, "runs", "not looked for");
-	else if (json_array_size(list) == 0)
-		sheet_put(s, "runs", "no");
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *q = json_array_get(list, i);
 		const json_t *since = json_object_get(q, "since_change");
@@ -176,26 +154,20 @@ static void put_processes(struct sheet *s, const json_t *d)
 	}
 }
 
-static void put_rules(struct sheet *s, const json_t *d)
-{
-	const json_t *devices = json_object_get(d, "devices");
-	const json_t *excluded = json_object_get(d, "excluded");
+static const struct sheet_row file_rows[] = {
+	{ "type", "", "{type}" },
+	{ "file", "",
+	  "[{!type=none}{path}, [{?written}written|not written"
+	  "[: {waits}|{?+exposes}: the next pass writes it]]]" },
+	{ "static pod", "", "[{!type=none}[{manifest}|none of ours: somebody else starts it]]" },
+	{ "runs", "", "[{!type=none}[{!processes_known}not looked for|{!processes}no]]" },
+};
 
-	fputs("\nRules, as the plugin applies them\n", s->f);
-	s->width = 0;
-	for (size_t i = 0; i < json_array_size(devices); i++)
-		sheet_line(s, "%s  exposed as %s", TEXT(json_array_get(devices, i), "pci"),
-			   TEXT(json_array_get(devices, i), "resource"));
-	for (size_t i = 0; i < json_array_size(excluded); i++) {
-		const json_t *e = json_array_get(excluded, i);
-
-		sheet_line(s, "%s  %s: %s%s%s", TEXT(e, "target"), TEXT(e, "code"),
-			   TEXT(e, "meaning"), *TEXT(e, "detail") ? ": " : "", TEXT(e, "detail"));
-		sheet_line(s, "  → %s", TEXT(e, "advice"));
-	}
-	if (json_array_size(devices) + json_array_size(excluded) == 0)
-		sheet_line(s, "no device to apply them to");
-}
+static const struct sheet_row rule_rows[] = {
+	{ NULL, "devices", "{pci}  exposed as {resource}" },
+	{ NULL, "excluded", "{target}  {code}: {meaning}[: {detail}]\n  → {advice}" },
+	{ NULL, "", "[{!devices}{!excluded}no device to apply them to]" },
+};
 
 static void put_verdict(struct sheet *s, const json_t *d)
 {
@@ -203,7 +175,6 @@ static void put_verdict(struct sheet *s, const json_t *d)
 	const long long n = document_get_number(d, "exposes");
 	const char *code = TEXT(d, "code");
 
-	fputs("\nVerdict\n", s->f);
 	sheet_add(s, "%s %lld device%s", *code || !FLAG(d, "written") ? "would expose" : "exposes",
 		  n, n == 1 ? "" : "s");
 	for (size_t i = 0; n > 0 && i < json_array_size(pools); i++) {
@@ -213,37 +184,33 @@ static void put_verdict(struct sheet *s, const json_t *d)
 		if (json_array_size(pools) > 1)
 			sheet_add(s, " (%lld)", (long long)document_get_number(pool, "devices"));
 	}
-	if (*code) {
-		sheet_add(s, "; %s: %s%s%s", code, TEXT(d, "meaning"),
-			  *TEXT(d, "detail") ? ": " : "", TEXT(d, "detail"));
+	sheet_fill(s, d, "[; {code}: {meaning}[: {detail}]\n  → {advice}]");
+	if (!*code)
 		sheet_end(s);
-		sheet_add(s, "  → %s", TEXT(d, "advice"));
-	}
-	sheet_end(s);
 }
 
 static int draw(const json_t *d, char **ret)
 {
 	_cleanup_(sheet_done) struct sheet s = {};
-	const char *type = TEXT(d, "type");
 
 	if (sheet_open(&s, 2, LABEL_WIDTH) < 0)
 		return -ENOMEM;
 
 	fputs("device plugin\n", s.f);
-	sheet_put(&s, "type", "%s", type);
-	if (streq(type, plugin_type_name(PLUGIN_NONE)))
+	sheet_fill_rows(&s, d, file_rows, ELEMENTSOF(file_rows));
+	if (streq(TEXT(d, "type"), plugin_type_name(PLUGIN_NONE))) {
 		fputs("\nVerdict\n  none is asked for: no file is written for one, and what a "
-		      "plugin on "
-		      "this node\n  exposes is its own configuration's business\n"
+		      "plugin on this node\n  exposes is its own configuration's business\n"
 		      "    → [DevicePlugin] Type=rdma-shared, sriov or hca chooses one\n",
 		      s.f);
-	else {
-		put_file(&s, d);
-		put_processes(&s, d);
-		put_rules(&s, d);
-		put_verdict(&s, d);
+		return sheet_close(&s, ret);
 	}
+	put_processes(&s, json_object_get(d, "processes"));
+	s.width = 0;
+	fputs("\nRules, as the plugin applies them\n", s.f);
+	sheet_fill_rows(&s, d, rule_rows, ELEMENTSOF(rule_rows));
+	fputs("\nVerdict\n", s.f);
+	put_verdict(&s, d);
 	return sheet_close(&s, ret);
 }
 

@@ -311,6 +311,13 @@ static json_t *make_pcie(const struct pci *pci)
 		(json_int_t)pci->max_slot.speed, "slot_width", (json_int_t)pci->max_slot.width);
 }
 
+static json_t *make_reason(enum reason reason, const char *target, const char *detail)
+{
+	return json_pack("{s:s, s:o, s:o, s:s, s:s}", "code", reason_code(reason), "target",
+			 document_text(target), "detail", document_text(detail), "meaning",
+			 reason_meaning(reason), "advice", reason_advice(reason));
+}
+
 /* Its own, and what is so for all devices. */
 static json_t *make_health(const struct facts *f)
 {
@@ -321,12 +328,7 @@ static json_t *make_health(const struct facts *f)
 
 		if (!is_about(f, h->target) && (!f->device || h->reason != REASON_MEMLOCK_LIMITED))
 			continue;
-		if (json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:s, s:s}", "code",
-							  reason_code(h->reason), "target",
-							  document_text(h->target), "detail",
-							  document_text(h->detail), "meaning",
-							  reason_meaning(h->reason), "advice",
-							  reason_advice(h->reason))) < 0)
+		if (json_array_append_new(list, make_reason(h->reason, h->target, h->detail)) < 0)
 			return NULL;
 	}
 	return TAKE(list);
@@ -361,16 +363,11 @@ static json_t *make_hints(const struct facts *f)
 	json_auto_t *list = json_array();
 
 	for (size_t i = 0; i < f->plan->n_reasons; i++) {
-		const enum reason reason = f->plan->reasons[i].reason;
-		json_t *object;
+		const char *target = f->plan->reasons[i].target;
 
-		if (!is_about(f, f->plan->reasons[i].target))
-			continue;
-		object = json_pack("{s:s, s:o, s:o, s:s, s:s}", "code", reason_code(reason),
-				   "target", document_text(f->plan->reasons[i].target), "detail",
-				   document_text(f->plan->reasons[i].detail), "meaning",
-				   reason_meaning(reason), "advice", reason_advice(reason));
-		if (json_array_append_new(list, object) < 0)
+		if (is_about(f, target) &&
+		    json_array_append_new(list, make_reason(f->plan->reasons[i].reason, target,
+							    f->plan->reasons[i].detail)) < 0)
 			return NULL;
 	}
 	return TAKE(list);
@@ -477,30 +474,11 @@ static json_t *make_document(const struct config *c, const struct node *n, const
 
 /* As people read it */
 
-#define TEXT(object, key) document_get_text((object), (key))
-#define FLAG(object, key) document_get_flag((object), (key))
-
-static long long count(const json_t *object, const char *key)
-{
-	return document_get_number(object, key);
-}
-
-static void put_head(struct sheet *s, const json_t *d)
-{
-	const json_t *ib = json_object_get(d, "ibdev"), *nd = json_object_get(d, "netdev");
-
-	s->label = "Device";
-	sheet_line(s, "%s (%s)%s%s%s%s%s%s", TEXT(d, "pci"), TEXT(d, "id"),
-		   *TEXT(ib, "name") ? ", " : "", TEXT(ib, "name"), *TEXT(nd, "name") ? ", " : "",
-		   TEXT(nd, "name"), *TEXT(d, "pf") ? ", a VF of " : "", TEXT(d, "pf"));
-	if (count(d, "numa_node") >= 0)
-		sheet_line(s, "NUMA node %lld", count(d, "numa_node"));
-}
-
+/* None has a section: all that there are. */
 static void put_sections(struct sheet *s, const json_t *d)
 {
 	const json_t *sections = json_object_get(d, "sections"), *vfs = json_object_get(d, "vfs");
-	const char *name = TEXT(d, "section"), *words = TEXT(vfs, "words");
+	const char *name = document_get_text(d, "section");
 
 	s->label = "Section";
 	if (!*name)
@@ -508,245 +486,35 @@ static void put_sections(struct sheet *s, const json_t *d)
 			   json_array_size(sections) > 0 ? "; these are there:" : "");
 	for (size_t i = 0; i < json_array_size(sections); i++) {
 		const json_t *section = json_array_get(sections, i);
+		const char *own = document_get_text(section, "name");
 
-		if (!*name)
-			sheet_line(s, "[Device %s] Match=%s", TEXT(section, "name"),
-				   TEXT(section, "match"));
-		else if (streq(TEXT(section, "name"), name))
-			sheet_line(s, "[Device %s] Match=%s, VirtualFunctions=%s", name,
-				   TEXT(section, "match"), TEXT(d, "mode"));
+		if (*name && !streq(own, name))
+			continue;
+		sheet_add(s, "[Device %s] Match=%s", own, document_get_text(section, "match"));
+		if (*name)
+			sheet_add(s, ", VirtualFunctions=%s", document_get_text(d, "mode"));
+		sheet_end(s);
 	}
 
 	/* Where there never are any, no words about them. */
-	if (count(vfs, "possible") > 0 || count(vfs, "wanted") > 0 || strstr(words, ", before ")) {
-		s->label = "VFs";
-		sheet_line(s, "%s", words);
-	}
-}
-
-static void put_versions(struct sheet *s, const json_t *driver)
-{
-	static const struct {
-		const char *version, *srcversion, *of;
-	} of[] = {
-		{ "version", "srcversion", "file" },
-		{ "loaded_version", "loaded_srcversion", "loaded" },
-	};
-
-	for (size_t i = 0; i < ELEMENTSOF(of); i++) {
-		const char *version = TEXT(driver, of[i].version);
-		const char *srcversion = TEXT(driver, of[i].srcversion);
-
-		if (*version || *srcversion)
-			sheet_line(s, "%s: version %s, srcversion %s", of[i].of,
-				   *version ? version : "not told",
-				   *srcversion ? srcversion : "not told");
-	}
-	if (FLAG(driver, "stale"))
-		sheet_line(s, "the installed one is another than the loaded one: installed but not "
-			      "reloaded");
-}
-
-static void put_driver(struct sheet *s, const json_t *d)
-{
-	const json_t *driver = json_object_get(d, "driver");
-	const char *name = TEXT(driver, "name"), *module = TEXT(driver, "module");
-	const char *state = TEXT(driver, "state");
-
-	s->label = "Driver";
-	if (!*name && !*module)
-		sheet_line(s, "none, and no installed module claims it");
-	else if (!*name)
-		sheet_line(s, "none: bound to nothing; the module for it is %s, %s", module,
-			   *state ? state : "not known");
-	else
-		sheet_line(s, "%s%s%s", name, *state ? ", " : "", state);
-	if (*TEXT(driver, "path"))
-		sheet_line(s, "%s", TEXT(driver, "path"));
-	if (*TEXT(driver, "origin"))
-		sheet_line(s, "%s: %s", TEXT(driver, "origin"), TEXT(driver, "evidence"));
-	put_versions(s, driver);
-	if (*TEXT(driver, "holders"))
-		sheet_line(s, "held by %s", TEXT(driver, "holders"));
-}
-
-static void format_place(const json_t *q, char *buf, size_t size)
-{
-	if (count(q, "line") > 0)
-		snprintf(buf, size, "%s:%lld", TEXT(q, "file"), count(q, "line"));
-	else
-		snprintf(buf, size, "the kernel command line");
-}
-
-static void put_parameter(struct sheet *s, const json_t *q)
-{
-	const char *value = TEXT(q, "value"), *source = TEXT(q, "source");
-	const char *said = *TEXT(q, "said") ? TEXT(q, "said") : "it without a value";
-	char place[320];
-
-	format_place(q, place, sizeof(place));
-	if (!*source && *TEXT(q, "file"))
-		sheet_line(s, "%s: nothing in force; %s says %s", TEXT(q, "name"), place, said);
-	else if (!*source)
-		sheet_line(s, "%s: nothing in force", TEXT(q, "name"));
-	else if (!streq(source, "default"))
-		sheet_line(s, "%s=%s, from %s%s", TEXT(q, "name"), value, place,
-			   streq(source, "own-file") ? " (ours)" : "");
-	else if (*TEXT(q, "file"))
-		sheet_line(s, "%s=%s is in force; %s says %s for the next load", TEXT(q, "name"),
-			   value, place, said);
-	else
-		sheet_line(s, "%s=%s, the driver's default or given by hand", TEXT(q, "name"),
-			   value);
-}
-
-static void put_parameters(struct sheet *s, const json_t *d)
-{
-	const json_t *list = json_object_get(json_object_get(d, "driver"), "parameters");
-
-	s->label = "Parameters";
-	for (size_t i = 0; i < json_array_size(list); i++)
-		put_parameter(s, json_array_get(list, i));
-}
-
-static void put_gids(struct sheet *s, const json_t *port)
-{
-	const json_t *gids = json_object_get(port, "gids");
-
-	for (size_t i = 0; i < json_array_size(gids); i++) {
-		const json_t *gid = json_array_get(gids, i);
-
-		sheet_line(s, "  gid %lld %s %s%s%s", count(gid, "index"), TEXT(gid, "gid"),
-			   TEXT(gid, "type"), *TEXT(gid, "netdev") ? " of " : "",
-			   TEXT(gid, "netdev"));
-	}
-}
-
-static void put_ibdev(struct sheet *s, const json_t *d)
-{
-	const json_t *ib = json_object_get(d, "ibdev"), *ports = json_object_get(ib, "ports");
-
-	s->label = "RDMA device";
-	if (!json_is_object(ib)) {
-		sheet_line(s, "none");
-		return;
-	}
-	sheet_line(s, "%s, %s, node GUID %s, libibverbs: %s", TEXT(ib, "name"),
-		   *TEXT(ib, "node_type") ? TEXT(ib, "node_type") : "type not told",
-		   TEXT(ib, "node_guid"), TEXT(ib, "verbs"));
-	sheet_line(s, "character nodes: %s, %s, %s",
-		   *TEXT(ib, "uverbs") ? TEXT(ib, "uverbs") : "no uverbs",
-		   *TEXT(ib, "umad") ? TEXT(ib, "umad") : "no umad",
-		   FLAG(ib, "rdma_cm") ? "rdma_cm" : "no rdma_cm");
-	for (size_t i = 0; i < json_array_size(ports); i++) {
-		const json_t *port = json_array_get(ports, i);
-
-		sheet_line(s, "port %lld: %s, %s, %s", count(port, "port"), TEXT(port, "state"),
-			   TEXT(port, "link_layer"), TEXT(port, "rate"));
-		if (i == 0 && count(ib, "active_mtu") > 0)
-			sheet_line(s, "  active MTU %lld", count(ib, "active_mtu"));
-		if (count(port, "gid_index") >= 0)
-			sheet_line(s, "  gid_index %lld, of its IPv4 address",
-				   count(port, "gid_index"));
-		put_gids(s, port);
-	}
-}
-
-static void put_netdev(struct sheet *s, const json_t *d)
-{
-	const json_t *nd = json_object_get(d, "netdev");
-	const char *mode = TEXT(d, "netns_mode"), *permanent = TEXT(nd, "perm_mac");
-
-	s->label = "Netdev";
-	if (!json_is_object(nd))
-		sheet_line(s, "none in this network namespace");
-	else
-		sheet_line(s, "%s, %s, %s, MTU %lld, %s%s%s%s%s", TEXT(nd, "name"),
-			   FLAG(nd, "up") ? "up" : "down",
-			   FLAG(nd, "carrier") ? "carrier" : "no carrier", count(nd, "mtu"),
-			   TEXT(nd, "mac"),
-			   *permanent && !streq(permanent, TEXT(nd, "mac")) ? ", permanent " : "",
-			   *permanent && !streq(permanent, TEXT(nd, "mac")) ? permanent : "",
-			   *TEXT(nd, "master") ? ", enslaved to " : "", TEXT(nd, "master"));
-	if (*TEXT(d, "node_nic"))
-		sheet_line(s, "carries the node: %s", TEXT(d, "node_nic"));
-	s->label = "Namespaces";
-	sheet_line(s, "RDMA mode %s", streq(mode, "keep") ? "not known" : mode);
-}
-
-static void put_users(struct sheet *s, const json_t *d)
-{
-	const json_t *users = json_object_get(d, "users");
-
-	s->label = "Users";
-	if (!FLAG(d, "users_known"))
-		sheet_line(s, "not looked for");
-	else if (json_array_size(users) == 0)
-		sheet_line(s, "none");
-	for (size_t i = 0; i < json_array_size(users); i++) {
-		const json_t *u = json_array_get(users, i);
-		char pid[32] = "";
-
-		if (count(u, "pid") > 0)
-			snprintf(pid, sizeof(pid), " pid %lld", count(u, "pid"));
-		sheet_line(s, "%s: %s%s%s%s%s%s%s%s", TEXT(u, "target"), TEXT(u, "use"), pid,
-			   *TEXT(u, "command") ? " " : "", TEXT(u, "command"),
-			   *TEXT(u, "container") ? " in " : "", TEXT(u, "container"),
-			   *TEXT(u, "detail") ? ", " : "", TEXT(u, "detail"));
-	}
-}
-
-static void put_plan(struct sheet *s, const json_t *d)
-{
-	const json_t *actions = json_object_get(d, "actions"), *hints = json_object_get(d, "hints");
-
-	s->label = "Plan";
-	for (size_t i = 0; i < json_array_size(actions); i++) {
-		const json_t *a = json_array_get(actions, i);
-		const bool is_change = !*TEXT(a, "code");
-		const bool has_both = *TEXT(a, "from") && *TEXT(a, "to");
-		const bool has_any = *TEXT(a, "from") || *TEXT(a, "to");
-		const char *detail = TEXT(a, "detail");
-
-		if (is_change)
-			sheet_line(s, "%s: %s%s%s%s%s%s%s%s%s%s", TEXT(a, "target"),
-				   TEXT(a, "verb"), *TEXT(a, "subject") ? " " : "",
-				   TEXT(a, "subject"), has_any ? " " : "", TEXT(a, "from"),
-				   has_both ? " -> " : "", TEXT(a, "to"), *detail ? " (" : "",
-				   detail, *detail ? ")" : "");
-		else
-			sheet_line(s, "%s: %s%s%s%s%s%s%s: %s (%s)%s%s", TEXT(a, "target"),
-				   TEXT(a, "verb"), *TEXT(a, "subject") ? " " : "",
-				   TEXT(a, "subject"), has_any ? " " : "", TEXT(a, "from"),
-				   has_both ? " -> " : "", TEXT(a, "to"), TEXT(a, "class"),
-				   TEXT(a, "code"), *detail ? ": " : "", detail);
-		if (!is_change)
-			sheet_line(s, "  → %s", TEXT(a, "advice"));
-	}
-	if (json_array_size(actions) == 0)
-		sheet_line(s, "nothing to do for it");
-
-	s->label = "Hints";
-	for (size_t i = 0; i < json_array_size(hints); i++) {
-		const json_t *h = json_array_get(hints, i);
-
-		sheet_line(s, "%s: %s%s%s", TEXT(h, "code"), TEXT(h, "meaning"),
-			   *TEXT(h, "detail") ? ": " : "", TEXT(h, "detail"));
-		sheet_line(s, "  → %s", TEXT(h, "advice"));
-	}
+	s->label = "VFs";
+	if (document_get_number(vfs, "possible") > 0 || document_get_number(vfs, "wanted") > 0 ||
+	    strstr(document_get_text(vfs, "words"), ", before "))
+		sheet_fill(s, vfs, "{words}");
 }
 
 /* "16.0 GT/s x16", or what of it is told. */
 static void format_pcie(const json_t *pcie, const char *speed, const char *width, char *buf,
 			size_t size)
 {
-	char of_width[16] = "";
+	const long long mts = document_get_number(pcie, speed);
+	const long long lanes = document_get_number(pcie, width);
+	char of_width[32] = "";
 
-	if (count(pcie, width) > 0)
-		snprintf(of_width, sizeof(of_width), " x%lld", count(pcie, width));
-	if (count(pcie, speed) > 0)
-		snprintf(buf, size, "%lld.%lld GT/s%s", count(pcie, speed) / 1000,
-			 count(pcie, speed) % 1000 / 100, of_width);
+	if (lanes > 0)
+		snprintf(of_width, sizeof(of_width), " x%lld", lanes);
+	if (mts > 0)
+		snprintf(buf, size, "%lld.%lld GT/s%s", mts / 1000, mts % 1000 / 100, of_width);
 	else
 		snprintf(buf, size, "%s", *of_width ? of_width + 1 : "not told");
 }
@@ -754,7 +522,7 @@ static void format_pcie(const json_t *pcie, const char *speed, const char *width
 static void put_pcie(struct sheet *s, const json_t *d)
 {
 	const json_t *pcie = json_object_get(d, "pcie");
-	char is[48], card[48], slot[48];
+	char is[64], card[64], slot[64];
 
 	s->label = "PCIe";
 	if (json_is_object(pcie)) {
@@ -763,54 +531,89 @@ static void put_pcie(struct sheet *s, const json_t *d)
 		format_pcie(pcie, "slot_speed", "slot_width", slot, sizeof(slot));
 		sheet_line(s, "%s; the card has %s, its slot %s", is, card, slot);
 	}
-	if (*TEXT(d, "iommu"))
-		sheet_line(s, "IOMMU group of type %s", TEXT(d, "iommu"));
+	sheet_fill(s, d, "[IOMMU group of type {iommu}]");
 }
 
-static void put_health(struct sheet *s, const json_t *d)
+static void put_ports(struct sheet *s, const json_t *ib)
 {
-	const json_t *health = json_object_get(d, "health");
+	const json_t *ports = json_object_get(ib, "ports");
 
-	s->label = "Health";
-	for (size_t i = 0; i < json_array_size(health); i++) {
-		const json_t *h = json_array_get(health, i);
+	for (size_t i = 0; i < json_array_size(ports); i++) {
+		const json_t *port = json_array_get(ports, i);
 
-		sheet_line(s, "%s: %s: %s: %s", TEXT(h, "target"), TEXT(h, "code"),
-			   TEXT(h, "meaning"), TEXT(h, "detail"));
-		sheet_line(s, "  → %s", TEXT(h, "advice"));
+		sheet_fill(s, port, "port {port}: {state}, {link_layer}, {rate}");
+		if (i == 0)
+			sheet_fill(s, ib, "[  active MTU {+active_mtu}]");
+		sheet_fill(s, port, "[  gid_index {gid_index}, of its IPv4 address]");
+		sheet_fill_list(s, json_object_get(port, "gids"),
+				"  gid {index} {gid} {type}[ of {netdev}]");
 	}
 }
 
-static void put_texts(struct sheet *s, const json_t *d, const char *key, const char *label)
-{
-	const json_t *texts = json_object_get(d, key);
+static const char device[] = "{pci} ({id})[, {ibdev.name}][, {netdev.name}][, a VF of {pf}]\n"
+			     "[NUMA node {numa_node}]";
 
-	s->label = label;
-	for (size_t i = 0; i < json_array_size(texts); i++)
-		sheet_line(s, "%s", json_string_value(json_array_get(texts, i)));
-}
+static const char driver[] =
+	"[{name}[, {state}]"
+	"|none: bound to nothing; the module for it is {module}, [{state}|not known]"
+	"|none, and no installed module claims it]\n"
+	"{path}\n"
+	"[{origin}: {evidence}]\n"
+	"[{?version}file: version {version}, srcversion [{srcversion}|not told]"
+	"|file: version not told, srcversion {srcversion}]\n"
+	"[{?loaded_version}loaded: version {loaded_version}, "
+	"srcversion [{loaded_srcversion}|not told]"
+	"|loaded: version not told, srcversion {loaded_srcversion}]\n"
+	"[{?stale}the installed one is another than the loaded one: installed but not reloaded]\n"
+	"[held by {holders}]";
 
-static void put_verdict(struct sheet *s, const json_t *d)
-{
-	s->label = "Verdict";
-	if (!FLAG(d, "managed"))
-		sheet_line(s, "not managed: left alone and never handed out");
-	else if (FLAG(d, "in_pod"))
-		sheet_line(s, "usable, in a pod: %s", TEXT(d, "meaning"));
-	else if (!*TEXT(d, "code") && *TEXT(d, "aside"))
-		sheet_line(s, "usable; not handed out, %s", TEXT(d, "aside"));
-	else if (!*TEXT(d, "code"))
-		sheet_line(s, "usable%s",
-			   FLAG(d, "handed_out")
-				   ? ", handed out"
-				   : "; not handed out itself, but its VFs or its bond");
-	else {
-		sheet_line(s, "%s, %s: %s%s%s",
-			   FLAG(d, "handed_out") ? "not usable" : "not handed out", TEXT(d, "code"),
-			   TEXT(d, "meaning"), *TEXT(d, "detail") ? ": " : "", TEXT(d, "detail"));
-		sheet_line(s, "  → %s", TEXT(d, "advice"));
-	}
-}
+#define PLACE "[{?+line}{file}:{line}|the kernel command line]"
+#define SAID  "[{said}|it without a value]"
+
+static const char parameter[] =
+	"[{!source}{?file}{name}: nothing in force; " PLACE " says " SAID
+	"|{!source}{name}: nothing in force"
+	"|{!source=default}{name}={value}, from " PLACE "[{?source=own-file} (ours)]"
+	"|{?file}{name}={value} is in force; " PLACE " says " SAID " for the next load"
+	"|{name}={value}, the driver's default or given by hand]";
+
+static const struct sheet_row ibdev_rows[] = {
+	{ "RDMA device", "", "[{!ibdev}none]" },
+	{ NULL, "ibdev",
+	  "{name}, [{node_type}|type not told], node GUID {node_guid}, libibverbs: {verbs}\n"
+	  "character nodes: [{uverbs}|no uverbs], [{umad}|no umad], [{?rdma_cm}rdma_cm|no "
+	  "rdma_cm]" },
+};
+
+static const struct sheet_row other_rows[] = {
+	{ "Netdev", "", "[{!netdev}none in this network namespace]" },
+	{ NULL, "netdev",
+	  "{name}, [{?up}up|down], [{?carrier}carrier|no carrier], MTU {mtu}, "
+	  "{mac}[{!perm_mac=@mac}, permanent {perm_mac}][, enslaved to {master}]" },
+	{ NULL, "", "[carries the node: {node_nic}]" },
+	{ "Namespaces", "", "RDMA mode [{!netns_mode=keep}{netns_mode}|not known]" },
+	{ "Users", "", "[{!users_known}not looked for|{!users}none]" },
+	{ NULL, "users", "{target}: {use}[ pid {+pid}][ {command}][ in {container}][, {detail}]" },
+	{ "Plan", "actions",
+	  "{target}: {verb}[ {subject}][ {from} -> {to}| {from}| {to}]"
+	  "[{?code}: {class} ({code})[: {detail}]|[ ({detail})]]\n"
+	  "[{?code}  → {advice}]" },
+	{ NULL, "", "[{!actions}nothing to do for it]" },
+	{ "Hints", "hints", "{code}: {meaning}[: {detail}]\n  → {advice}" },
+	{ "Health", "health", "{target}: {code}: {meaning}: {detail}\n  → {advice}" },
+	{ "Kernel's log", "kernel", "{}" },
+	{ "Notes", "notes", "{}" },
+	{ "Verdict", "",
+	  "[{!managed}not managed: left alone and never handed out"
+	  "|{?in_pod}usable, in a pod: {meaning}"
+	  "|{!code}usable; not handed out, {aside}"
+	  "|{!code}{?handed_out}usable, handed out"
+	  "|{!code}usable; not handed out itself, but its VFs or its bond"
+	  "|[{?handed_out}not usable|not handed out], {code}: {meaning}[: {detail}]\n  → "
+	  "{advice}]" },
+};
+
+#define FILL(s, d, rows) sheet_fill_rows((s), (d), rows, ELEMENTSOF(rows))
 
 static int draw(const json_t *document, char **ret)
 {
@@ -819,19 +622,18 @@ static int draw(const json_t *document, char **ret)
 	if (sheet_open(&s, 0, LABEL_WIDTH) < 0)
 		return -ENOMEM;
 
-	put_head(&s, document);
+	s.label = "Device";
+	sheet_fill(&s, document, device);
 	put_sections(&s, document);
-	put_driver(&s, document);
-	put_parameters(&s, document);
+	s.label = "Driver";
+	sheet_fill(&s, json_object_get(document, "driver"), driver);
+	s.label = "Parameters";
+	sheet_fill_list(&s, json_object_get(json_object_get(document, "driver"), "parameters"),
+			parameter);
 	put_pcie(&s, document);
-	put_ibdev(&s, document);
-	put_netdev(&s, document);
-	put_users(&s, document);
-	put_plan(&s, document);
-	put_health(&s, document);
-	put_texts(&s, document, "kernel", "Kernel's log");
-	put_texts(&s, document, "notes", "Notes");
-	put_verdict(&s, document);
+	FILL(&s, document, ibdev_rows);
+	put_ports(&s, json_object_get(document, "ibdev"));
+	FILL(&s, document, other_rows);
 	return sheet_close(&s, ret);
 }
 

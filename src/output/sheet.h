@@ -4,10 +4,24 @@
  *
  * Pure. A label stands before the first of its lines, in a column of its own; no control character
  * of a line reaches the terminal.
+ *
+ * Lines of a document are written by a template:
+ *   {key}       text or number of a member, "a.b" of a member of a member, "" the value itself.
+ *               It is empty without one, for false, null, an empty list and a number below 0
+ *   {+key}      the same, and 0 is empty as well; {#key}: how many are in a list, 0 is empty
+ *   {?key}      nothing; the part has a value if the key has one
+ *   {!key}      nothing; the part has a value if the key has none
+ *   {?key=word} {!key=word}: the value is the word, or is not; "@other" is the value of that key
+ *   [a|b]       the first part of which all keys have a value, or nothing
+ * A newline in a template begins another line. Lines that come out empty are left out.
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "../base/util.h"
+
+#define SHEET_LINE_LEN 2048
 
 struct sheet {
 	FILE *f;           /* for what is no labelled line: a heading, a table */
@@ -28,7 +42,23 @@ void sheet_line(struct sheet *s, const char *format, ...) _printf_(2, 3); /* bot
 /* A label and its line. */
 #define sheet_put(s, of, ...) ((s)->label = (of), sheet_line((s), __VA_ARGS__))
 
-/* The text, which the caller owns; the sheet is done then as well. Return: 0 or -ENOMEM. */
+/* Lines of a document. Of @list: the same for each item of a list, or once for an object. */
+void sheet_fill(struct sheet *s, const json_t *document, const char *template);
+void sheet_fill_list(struct sheet *s, const json_t *list, const char *template);
+
+/* The same as a text. */
+void sheet_format(const json_t *document, const char *template, char *ret, size_t size);
+
+/* Many of them. */
+struct sheet_row {
+	const char *label; /* NULL: as the row before */
+	const char *list;  /* key of a list or object in the document; "": the document itself */
+	const char *template;
+};
+void sheet_fill_rows(struct sheet *s, const json_t *document, const struct sheet_row *rows,
+		     size_t n);
+
+/* The text, which the caller owns. Return: 0 or -ENOMEM. */
 int sheet_close(struct sheet *s, char **ret);
 void sheet_done(struct sheet *s);
 

@@ -356,73 +356,27 @@ static void draw_head(const struct tree *t)
 	fprintf(t->f, " (boot %.8s)\n\n", GET(t->state, "boot_id"));
 }
 
-#define TEXT(object, key) document_get_text((object), (key))
-
-static void draw_plugin(struct tree *t)
-{
-	const json_t *plugin = json_object_get(t->state, "plugin");
-	const size_t n_left_out = json_array_size(json_object_get(plugin, "left_out"));
-	struct sheet *s = &t->sheet;
-
-	fputc('\n', t->f);
-	s->label = "Device plugin";
-	sheet_add(s, "%s", *TEXT(plugin, "type") ? TEXT(plugin, "type") : "none");
-	if (*TEXT(plugin, "path"))
-		sheet_add(s, ", %lld devices, %s %s",
-			  (long long)document_get_number(plugin, "devices"), TEXT(plugin, "path"),
-			  document_get_flag(plugin, "written") ? "written" : "not written");
-	if (n_left_out > 0)
-		sheet_add(s, ", %zu left out: the plugin's file has no words for them", n_left_out);
-	sheet_end(s);
-}
-
-static void draw_kubelet(struct tree *t)
-{
-	const json_t *kubelet = json_object_get(t->state, "kubelet");
-	const char *policy = TEXT(kubelet, "policy"), *code = TEXT(kubelet, "code");
-	const int64_t line = document_get_number(kubelet, "line");
-	struct sheet *s = &t->sheet;
-
-	s->label = "Kubelet";
-	sheet_add(s, "topology policy %s", *policy ? policy : "not known");
-	if (*TEXT(kubelet, "path"))
-		sheet_add(s, ", %s", TEXT(kubelet, "path"));
-	if (line > 0)
-		sheet_add(s, ":%lld", (long long)line);
-	if (*TEXT(kubelet, "since"))
-		sheet_add(s, ", ours since %s", TEXT(kubelet, "since"));
-	if (document_get_flag(kubelet, "deferred"))
-		sheet_add(s, ", at its next start");
-	if (*policy && !streq(policy, "none") &&
-	    !streq(TEXT(json_object_get(t->state, "plugin"), "type"), "none") &&
-	    !document_get_flag(kubelet, "hints"))
-		sheet_add(s, ", no NUMA hints from the device plugin");
-	if (*code)
-		sheet_add(s, ", %s%s%s", code, *TEXT(kubelet, "detail") ? ": " : "",
-			  TEXT(kubelet, "detail"));
-	sheet_end(s);
-}
+static const struct sheet_row rows[] = {
+	{ "Device plugin", "",
+	  "[{plugin.type}|none][, {plugin.devices} devices, {plugin.path} "
+	  "[{?plugin.written}written|not written]]"
+	  "[, {#plugin.left_out} left out: the plugin's file has no words for them]" },
+	{ "Kubelet", "",
+	  "topology policy [{kubelet.policy}|not known][, {kubelet.path}][:{+kubelet.line}]"
+	  "[, ours since {kubelet.since}][{?kubelet.deferred}, at its next start]"
+	  "[{?kubelet.policy}{!kubelet.policy=none}{!plugin.type=none}{!kubelet.hints}"
+	  ", no NUMA hints from the device plugin]"
+	  "[, {kubelet.code}[: {kubelet.detail}]]" },
+	{ "SMC-R", "smc", "[{!loaded}not loaded|{!pnetids}no PNETIDs]" },
+};
 
 /* Each entry as "smc_pnet -s" prints it: PNETID, netdev, RDMA device, port. */
 static void draw_smc(struct tree *t)
 {
 	const json_t *smc = json_object_get(t->state, "smc");
-	const json_t *list = json_object_get(smc, "pnetids");
-	struct sheet *s = &t->sheet;
 
-	s->label = "SMC-R";
-	if (smc && !document_get_flag(smc, "loaded"))
-		sheet_line(s, "not loaded");
-	else if (smc && json_array_size(list) == 0)
-		sheet_line(s, "no PNETIDs");
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const json_t *e = json_array_get(list, i);
-		const char *netdev = TEXT(e, "netdev"), *ibdev = TEXT(e, "ibdev");
-
-		sheet_line(s, "%s %s %s %lld", TEXT(e, "pnetid"), *netdev ? netdev : "n/a",
-			   *ibdev ? ibdev : "n/a",
-			   *ibdev ? (long long)document_get_number(e, "port") : 255LL);
-	}
+	sheet_fill_list(&t->sheet, json_object_get(smc, "pnetids"),
+			"{pnetid} [{netdev}|n/a] [{?ibdev}{ibdev} {port}|n/a 255]");
 }
 
 /* "2026-11-21 10:03 UTC, Linux 6.12.48, degraded: set-num-vfs 0000:41:00.0 8 never-ended" */
@@ -430,23 +384,20 @@ static void draw_boot(struct sheet *sheet, const json_t *boot)
 {
 	const time_t seconds = (time_t)document_get_number(boot, "time");
 	const json_t *steps = json_object_get(boot, "steps");
-	const char *state = TEXT(boot, "state");
-	char when[32] = "";
+	char when[32] = "", text[SHEET_LINE_LEN];
 	struct tm tm;
 
 	if (gmtime_r(&seconds, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
-	sheet_add(sheet, "%s UTC, Linux %s, %s", when, TEXT(boot, "kernel"),
-		  streq(state, "starting") ? "unfinished" : state);
+	sheet_format(boot, "Linux {kernel}, [{?state=starting}unfinished|{state}]", text,
+		     sizeof(text));
+	sheet_add(sheet, "%s UTC, %s", when, text);
 	for (size_t i = 0; i < json_array_size(steps); i++) {
-		const json_t *s = json_array_get(steps, i);
-		const char *error = TEXT(s, "error"), *target = TEXT(s, "target");
-		const char *outcome = TEXT(s, "outcome"), *to = TEXT(s, "to");
-
-		sheet_add(sheet, "%s%s%s%s%s%s %s%s%s", i == 0 ? ": " : "; ", TEXT(s, "verb"),
-			  *target ? " " : "", target, *to ? " " : "", to,
-			  streq(outcome, "never-ended") ? "never ended" : outcome,
-			  *error ? ": " : "", error);
+		sheet_format(json_array_get(steps, i),
+			     "{verb}[ {target}][ {to}] [{?outcome=never-ended}never "
+			     "ended|{outcome}][: {error}]",
+			     text, sizeof(text));
+		sheet_add(sheet, "%s%s", i == 0 ? ": " : "; ", text);
 	}
 	sheet_end(sheet);
 }
@@ -522,8 +473,8 @@ static int draw(struct tree *t)
 	measure(t);
 	draw_head(t);
 	draw_rows(t);
-	draw_plugin(t);
-	draw_kubelet(t);
+	fputc('\n', t->f);
+	sheet_fill_rows(&t->sheet, t->state, rows, ELEMENTSOF(rows));
 	draw_smc(t);
 	draw_boots(t);
 	draw_list(t, json_object_get(t->state, "reasons"));
