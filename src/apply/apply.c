@@ -322,16 +322,22 @@ static void end_lane(struct apply *ap, struct lane *l)
 	ap->is_spoiled |= a->result == -ETIMEDOUT;
 }
 
+static bool is_good(const struct action *a)
+{
+	return a->result >= 0 && !is_bad_bind(a) &&
+	       (a->verb == VERB_BIND_DRIVER || a->verb == VERB_SET_NUM_VFS);
+}
+
 /*
- * A VF of an earlier plan is bound, as this plan takes for granted: its lane goes on with this one.
- * After anything else it waits for another look.
+ * VFs of an earlier plan are bound, or there, as this plan takes for granted: their lane goes on
+ * with this one, and so does the next PF whose number changes. After anything else it waits for
+ * another look.
  */
 static void join_plan(struct apply *ap, struct lane *l)
 {
 	const struct action *ended = &l->action;
 
-	if (!l->is_old || ended->verb != VERB_BIND_DRIVER || ended->result < 0 ||
-	    is_bad_bind(ended))
+	if (!l->is_old || !is_good(ended))
 		return;
 	l->is_old = false;
 	ap->world->finish(ap->world->userdata, &l->child);
