@@ -12,116 +12,6 @@ bool output_has_hints(const struct config *c)
 	return c->plugin.type == PLUGIN_SRIOV; /* the others hand out numbers, not devices */
 }
 
-static void explain_start(struct sheet *s, const struct kubelet *k)
-{
-	sheet_put(s, "started by", "%s", *k->unit ? k->unit : "no unit that is known");
-	if (*k->version)
-		sheet_put(s, "version", "%s", k->version);
-	if (*k->file)
-		sheet_put(s, "--config", "%s%s%s%s", k->file,
-			  k->has_file ? "" : ", which is not there", *k->file_problem ? ": " : "",
-			  k->has_file ? k->file_problem : "");
-	if (*k->folder)
-		sheet_put(s, "--config-dir", "%s%s", k->folder,
-			  k->has_folder ? "" : ", which is no folder: nothing in it is read");
-	if (*k->manager)
-		sheet_put(s, "managed by", "%s", k->manager);
-	if (*k->problem)
-		sheet_put(s, "not clear", "%s", k->problem);
-	sheet_put(s, "runs", "%s",
-		  !k->is_running   ? "no"
-		  : k->is_deferred ? "yes, since before our last edit: restart it to have it"
-				   : "yes");
-	if (*k->since)
-		sheet_put(s, "our edits", "since %s", k->since);
-}
-
-static void explain_value(struct sheet *s, const struct kubelet *k, enum kubelet_setting setting)
-{
-	const struct kubelet_value *v = &k->values[setting];
-	const char *of_default = kubelet_word(setting, 1);
-	const bool is_default = v->source == KUBELET_DEFAULT;
-
-	fprintf(s->f, "\n%s\n", kubelet_key(setting));
-	sheet_put(s, "at the next start", "%s%s",
-		  is_default && *of_default ? of_default
-		  : *v->text                ? v->text
-					    : "nothing",
-		  v->is_misspelt ? ", which the kubelet does not understand" : "");
-	s->label = "decided by";
-	if (is_default) {
-		sheet_line(s, "nobody: it is the kubelet's default");
-		return;
-	}
-	sheet_add(s, "%s, %s", kubelet_source_name(v->source),
-		  *v->path ? v->path : "in a place that is not known");
-	if (v->line > 0)
-		sheet_add(s, ":%" PRIu32, v->line);
-	sheet_end(s);
-}
-
-static void explain_item(struct sheet *s, const struct kubelet_item *item)
-{
-	if (item->row == 0) {
-		sheet_put(s, "asked for", "nothing: it is left alone");
-		return;
-	}
-	sheet_put(s, "asked for", "%s", item->to);
-	sheet_put(s, "verdict", "%s%s%s (row %" PRIu32 ")",
-		  item->outcome == KUBELET_CHANGED ? "to be changed"
-						   : kubelet_outcome_name(item->outcome),
-		  item->reason != REASON_NONE ? " " : "", reason_code(item->reason), item->row);
-	if (item->outcome == KUBELET_CHANGED)
-		sheet_put(s, "to be edited", "%s, %s", kubelet_way_name(item->way), item->path);
-	if (*item->detail)
-		sheet_put(s, "because", "%s", item->detail);
-	if (item->reason != REASON_NONE)
-		sheet_put(s, "advice", "%s", reason_advice(item->reason));
-}
-
-static void explain_cpus(struct sheet *s, const struct kubelet_cpus *cpus)
-{
-	s->label = "CPUs";
-	sheet_add(s, "%" PRIu32 " reserved, ", cpus->n_reserved);
-	if (cpus->n_online > 0)
-		sheet_add(s, "%" PRIu32 " online", cpus->n_online);
-	else
-		sheet_add(s, "how many are online is not known");
-	sheet_line(s, "; state file %s", *cpus->checkpoint ? cpus->checkpoint : "absent");
-}
-
-static void explain_hints(struct sheet *s, const struct config *c)
-{
-	fputs("\nNUMA hints\n", s->f);
-	sheet_put(s, "device plugin", "%s%s", plugin_type_name(c->plugin.type),
-		  c->plugin.type == PLUGIN_NONE ? ": nothing is known of the devices' NUMA nodes"
-		  : output_has_hints(c)         ? ": tells the NUMA node of each device"
-					: ": tells no NUMA node, so no policy moves its devices");
-}
-
-static int draw(const struct config *c, const struct kubelet *k, const struct plan *p, char **ret)
-{
-	_cleanup_(sheet_done) struct sheet s = {};
-
-	if (sheet_open(&s, 2, START_WIDTH) < 0)
-		return -ENOMEM;
-
-	fputs("kubelet\n", s.f);
-	if (!k->is_there) {
-		fputs("  There is none on this node.\n", s.f);
-		return sheet_close(&s, ret);
-	}
-	explain_start(&s, k);
-	s.width = VALUE_WIDTH;
-	for (int i = 0; i < KUBELET_RESERVED_CPUS; i++) {
-		explain_value(&s, k, (enum kubelet_setting)i);
-		explain_item(&s, &p->kubelet.items[i]);
-	}
-	explain_cpus(&s, &k->cpus);
-	explain_hints(&s, c);
-	return sheet_close(&s, ret);
-}
-
 const char *output_kubelet_outcome(const struct kubelet_item *item)
 {
 	if (item->row == 0)
@@ -161,25 +51,118 @@ static json_t *make_settings(const struct kubelet *k, const struct kubelet_decis
 	return TAKE(list);
 }
 
+static json_t *make_document(const struct config *c, const struct kubelet *k, const struct plan *p)
+{
+	/* clang-format off */
+	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:b, s:s, s:o, s:{s:I, s:I, s:o}, s:s, s:b}",
+			 "present", k->is_there,
+			 "unit", document_text(k->unit),
+			 "version", document_text(k->version),
+			 "config", document_text(k->file),
+			 "config_dir", document_text(k->folder),
+			 "managed_by", k->manager,
+			 "problem", document_text(k->problem),
+			 "running", k->is_running,
+			 "deferred", k->is_deferred,
+			 "since", k->since,
+			 "settings", make_settings(k, &p->kubelet),
+			 "cpus",
+				 "reserved", (json_int_t)k->cpus.n_reserved,
+				 "online", (json_int_t)k->cpus.n_online,
+				 "checkpoint", document_text(k->cpus.checkpoint),
+			 "plugin", plugin_type_name(c->plugin.type),
+			 "hints", output_has_hints(c));
+	/* clang-format on */
+}
+
+static const struct sheet_row start_rows[] = {
+	{ "started by", "", "[{unit}|no unit that is known]" },
+	{ "version", "", "{version}" },
+	{ "--config", "", "[{config}[{!has_file}, which is not there][: {file_problem}]]" },
+	{ "--config-dir", "",
+	  "[{config_dir}[{!has_folder}, which is no folder: nothing in it is read]]" },
+	{ "managed by", "", "{managed_by}" },
+	{ "not clear", "", "{problem}" },
+	{ "runs", "",
+	  "[{!running}no|{?deferred}yes, since before our last edit: restart it to have it|yes]" },
+	{ "our edits", "", "[since {since}]" },
+};
+
+static const struct sheet_row setting_rows[] = {
+	{ "at the next start", "",
+	  "[{value}|nothing][{?misspelt}, which the kubelet does not understand]" },
+	{ "decided by", "",
+	  "[{?source=default}nobody: it is the kubelet's default"
+	  "|{source}, [{path}|in a place that is not known][:{+line}]]" },
+	{ "asked for", "", "[{?+row}{wanted}|nothing: it is left alone]" },
+	{ "verdict", "", "[[{?outcome=pending}to be changed|{outcome}][ {code}] (row {+row})]" },
+	{ "to be edited", "", "[{way}, {edits}]" },
+	{ "because", "", "{detail}" },
+	{ "advice", "", "{advice}" },
+};
+
+static const struct sheet_row cpu_rows[] = {
+	{ "CPUs", "cpus",
+	  "{reserved} reserved, [{+online} online|how many are online is not known]; "
+	  "state file [{checkpoint}|absent]" },
+};
+
+static const struct sheet_row hint_rows[] = {
+	{ "device plugin", "",
+	  "{plugin}[{?plugin=none}: nothing is known of the devices' NUMA nodes"
+	  "|{?hints}: tells the NUMA node of each device"
+	  "|: tells no NUMA node, so no policy moves its devices]" },
+};
+
+#define FILL(s, d, rows) sheet_fill_rows((s), (d), rows, ELEMENTSOF(rows))
+
+/* What people read and programs do not get. */
+static int add_problems(json_t *document, const struct kubelet *k)
+{
+	json_t *settings = json_object_get(document, "settings");
+	json_auto_t *more = json_pack("{s:b, s:o, s:b}", "has_file", k->has_file, "file_problem",
+				      document_text(k->has_file ? k->file_problem : ""),
+				      "has_folder", k->has_folder);
+
+	if (json_object_update(document, more) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < json_array_size(settings); i++)
+		if (json_object_set_new(json_array_get(settings, i), "misspelt",
+					json_boolean(k->values[i].is_misspelt)) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
+static int draw(json_t *document, const struct kubelet *k, char **ret)
+{
+	_cleanup_(sheet_done) struct sheet s = {};
+
+	if (add_problems(document, k) < 0 || sheet_open(&s, 2, START_WIDTH) < 0)
+		return -ENOMEM;
+
+	fputs("kubelet\n", s.f);
+	if (!k->is_there) {
+		fputs("  There is none on this node.\n", s.f);
+		return sheet_close(&s, ret);
+	}
+	FILL(&s, document, start_rows);
+	s.width = VALUE_WIDTH;
+	for (size_t i = 0; i < KUBELET_RESERVED_CPUS; i++) {
+		fprintf(s.f, "\n%s\n", kubelet_key((enum kubelet_setting)i));
+		FILL(&s, json_array_get(json_object_get(document, "settings"), i), setting_rows);
+	}
+	FILL(&s, document, cpu_rows);
+	fputs("\nNUMA hints\n", s.f);
+	FILL(&s, document, hint_rows);
+	return sheet_close(&s, ret);
+}
+
 int output_explain_kubelet(const struct config *c, const struct node *n, const struct plan *p,
 			   bool is_json, char **ret)
 {
-	const struct kubelet *k = &n->kubelet;
-	json_auto_t *document = NULL;
+	json_auto_t *document = make_document(c, &n->kubelet, p);
 
-	if (!is_json)
-		return draw(c, k, p, ret);
-
-	document = json_pack(
-		"{s:b, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:b, s:s, s:o, s:{s:I, s:I, s:o}, s:s, "
-		"s:b}",
-		"present", k->is_there, "unit", document_text(k->unit), "version",
-		document_text(k->version), "config", document_text(k->file), "config_dir",
-		document_text(k->folder), "managed_by", k->manager, "problem",
-		document_text(k->problem), "running", k->is_running, "deferred", k->is_deferred,
-		"since", k->since, "settings", make_settings(k, &p->kubelet), "cpus", "reserved",
-		(json_int_t)k->cpus.n_reserved, "online", (json_int_t)k->cpus.n_online,
-		"checkpoint", document_text(k->cpus.checkpoint), "plugin",
-		plugin_type_name(c->plugin.type), "hints", output_has_hints(c));
-	return document ? document_print(document, ret) : -ENOMEM;
+	if (!document)
+		return -ENOMEM;
+	return is_json ? document_print(document, ret) : draw(document, &n->kubelet, ret);
 }
