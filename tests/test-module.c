@@ -349,11 +349,21 @@ static void a_fifo_in_modprobe_d_is_refused(_unused_ void **state)
 		unlink(path);
 	}
 
+	/* A file that another one hides is not read, neither by libkmod nor by us. */
+	snprintf(path, sizeof(path), "%s/run", root);
+	assert_true(mkdir(path, 0755) == 0 || errno == EEXIST);
+	snprintf(path, sizeof(path), "%s/run/modprobe.d", root);
+	assert_true(mkdir(path, 0755) == 0 || errno == EEXIST);
+	snprintf(path, sizeof(path), "%s/run/modprobe.d/masked.conf", root);
+	assert_int_equal(mkfifo(path, 0600), 0);
+
 	snprintf(path, sizeof(path), "%s/etc/modprobe.d/masked.conf", root);
 	assert_int_equal(symlink("/dev/null", path), 0);
 	assert_int_equal(modules_open(&m, folder, root), 0);
 	assert_int_equal(module_look(&m, "rdma_ucm", &found), 0);
 	modules_done(&m);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/run/modprobe.d/masked.conf", root);
 	unlink(path);
 }
 
