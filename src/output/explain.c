@@ -550,32 +550,30 @@ static void put_ports(struct sheet *s, const json_t *ib)
 	}
 }
 
-static const char device[] = "{pci} ({id})[, {ibdev.name}][, {netdev.name}][, a VF of {pf}]\n"
-			     "[NUMA node {numa_node}]";
-
-static const char driver[] =
-	"[{name}[, {state}]"
-	"|none: bound to nothing; the module for it is {module}, [{state}|not known]"
-	"|none, and no installed module claims it]\n"
-	"{path}\n"
-	"[{origin}: {evidence}]\n"
-	"[{?version}file: version {version}, srcversion [{srcversion}|not told]"
-	"|file: version not told, srcversion {srcversion}]\n"
-	"[{?loaded_version}loaded: version {loaded_version}, "
-	"srcversion [{loaded_srcversion}|not told]"
-	"|loaded: version not told, srcversion {loaded_srcversion}]\n"
-	"[{?stale}the installed one is another than the loaded one: installed but not reloaded]\n"
-	"[held by {holders}]";
-
 #define PLACE "[{?+line}{file}:{line}|the kernel command line]"
 #define SAID  "[{said}|it without a value]"
 
-static const char parameter[] =
-	"[{!source}{?file}{name}: nothing in force; " PLACE " says " SAID
-	"|{!source}{name}: nothing in force"
-	"|{!source=default}{name}={value}, from " PLACE "[{?source=own-file} (ours)]"
-	"|{?file}{name}={value} is in force; " PLACE " says " SAID " for the next load"
-	"|{name}={value}, the driver's default or given by hand]";
+static const struct sheet_row driver_rows[] = {
+	{ "Driver", "driver",
+	  "[{name}[, {state}]"
+	  "|none: bound to nothing; the module for it is {module}, [{state}|not known]"
+	  "|none, and no installed module claims it]\n"
+	  "{path}\n"
+	  "[{origin}: {evidence}]\n"
+	  "[{?version}file: version {version}, srcversion [{srcversion}|not told]"
+	  "|file: version not told, srcversion {srcversion}]\n"
+	  "[{?loaded_version}loaded: version {loaded_version}, "
+	  "srcversion [{loaded_srcversion}|not told]"
+	  "|loaded: version not told, srcversion {loaded_srcversion}]\n"
+	  "[{?stale}the installed one is another than the loaded one: installed but not reloaded]\n"
+	  "[held by {holders}]" },
+	{ "Parameters", "driver.parameters",
+	  "[{!source}{?file}{name}: nothing in force; " PLACE " says " SAID
+	  "|{!source}{name}: nothing in force"
+	  "|{!source=default}{name}={value}, from " PLACE "[{?source=own-file} (ours)]"
+	  "|{?file}{name}={value} is in force; " PLACE " says " SAID " for the next load"
+	  "|{name}={value}, the driver's default or given by hand]" },
+};
 
 static const struct sheet_row ibdev_rows[] = {
 	{ "RDMA device", "", "[{!ibdev}none]" },
@@ -623,13 +621,11 @@ static int draw(const json_t *document, char **ret)
 		return -ENOMEM;
 
 	s.label = "Device";
-	sheet_fill(&s, document, device);
+	sheet_fill(&s, document,
+		   "{pci} ({id})[, {ibdev.name}][, {netdev.name}][, a VF of {pf}]\n"
+		   "[NUMA node {numa_node}]");
 	put_sections(&s, document);
-	s.label = "Driver";
-	sheet_fill(&s, json_object_get(document, "driver"), driver);
-	s.label = "Parameters";
-	sheet_fill_list(&s, json_object_get(json_object_get(document, "driver"), "parameters"),
-			parameter);
+	FILL(&s, document, driver_rows);
 	put_pcie(&s, document);
 	FILL(&s, document, ibdev_rows);
 	put_ports(&s, json_object_get(document, "ibdev"));

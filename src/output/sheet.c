@@ -57,15 +57,21 @@ void sheet_line(struct sheet *s, const char *format, ...)
 
 /* Templates */
 
-static void get_value(const json_t *d, const char *key, char *ret, size_t size)
+static const json_t *find(const json_t *d, const char *key)
 {
-	const bool is_count = *key == '#', is_positive = *key == '+' || is_count;
 	char name[64], *rest = NULL;
 
-	COPY(name, key + is_positive);
+	COPY(name, key);
 	for (char *part = strtok_r(name, ".", &rest); part; part = strtok_r(NULL, ".", &rest))
 		d = json_object_get(d, part);
+	return d;
+}
 
+static void get_value(const json_t *d, const char *key, char *ret, size_t size)
+{
+	const bool is_positive = *key == '+' || *key == '#';
+
+	d = find(d, key + is_positive);
 	*ret = '\0';
 	if (json_is_string(d))
 		copy(ret, size, json_string_value(d));
@@ -180,9 +186,7 @@ void sheet_fill_rows(struct sheet *s, const json_t *document, const struct sheet
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].label)
 			s->label = rows[i].label;
-		sheet_fill_list(s,
-				*rows[i].list ? json_object_get(document, rows[i].list) : document,
-				rows[i].template);
+		sheet_fill_list(s, find(document, rows[i].list), rows[i].template);
 	}
 }
 

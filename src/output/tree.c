@@ -82,17 +82,6 @@ static int columns(const char *s)
 	return n;
 }
 
-/* A text of the document, in which nothing moves the cursor. */
-static const char *get(const json_t *object, const char *key, char *buf, size_t size)
-{
-	copy(buf, size, document_get_text(object, key));
-	sheet_plain(buf);
-	return buf;
-}
-
-#define TEXT_LEN         512
-#define GET(object, key) get((object), (key), (char[TEXT_LEN]){ 0 }, TEXT_LEN)
-
 static bool is_v2(const json_t *gid)
 {
 	return strstr(document_get_text(gid, "type"), "v2") != NULL;
@@ -138,10 +127,10 @@ static void fill_port(struct row *row, const json_t *device)
 	const json_t *port = json_array_get(json_object_get(device, "ports"), 0);
 	char *rate = row->cells[COLUMN_RATE];
 
-	get(port, "state", row->cells[COLUMN_PORT], CELL_LEN);
+	sheet_format(port, "{state}", row->cells[COLUMN_PORT], CELL_LEN);
 
 	/* "400 Gb/sec (4X NDR)": the number is what people look for. */
-	get(port, "rate", rate, CELL_LEN);
+	sheet_format(port, "{rate}", rate, CELL_LEN);
 	rate[strcspn(rate, "(")] = '\0';
 	for (size_t n = strlen(rate); n > 0 && rate[n - 1] == ' '; n--)
 		rate[n - 1] = '\0';
@@ -152,31 +141,27 @@ static void fill_port(struct row *row, const json_t *device)
 static void fill_worth(struct row *row, const json_t *device)
 {
 	const json_t *port = json_array_get(json_object_get(device, "ports"), 0);
-	const size_t n_vfs = json_array_size(json_object_get(device, "vfs"));
-	const char *code = GET(device, "code");
+	const bool usable = document_get_flag(device, "usable");
 	char *worth = row->cells[COLUMN_WORTH];
 
 	row->mark = "·";
-	if (document_get_flag(device, "handed_out")) {
-		const bool usable = document_get_flag(device, "usable");
-
-		row->mark = usable ? "✓" : "✗";
-		row->colour = usable ? COLOUR_GREEN : COLOUR_RED;
-		if (*code)
-			snprintf(worth, CELL_LEN, "%s", code);
-		else
-			format_gid(json_object_get(port, "gids"), worth, CELL_LEN);
-	} else if (n_vfs > 0)
-		snprintf(worth, CELL_LEN, "%zu of %lld VFs, %.40s%s%.100s", n_vfs,
-			 (long long)document_get_number(device, "total_vfs"), GET(device, "mode"),
-			 *code ? ", " : "", code);
-	else
-		snprintf(worth, CELL_LEN, "%s", *code ? code : "not handed out");
+	if (!document_get_flag(device, "handed_out")) {
+		sheet_format(device,
+			     "[{#vfs} of {total_vfs} VFs, {mode}[, {code}]|{code}|not handed out]",
+			     worth, CELL_LEN);
+		return;
+	}
+	row->mark = usable ? "✓" : "✗";
+	row->colour = usable ? COLOUR_GREEN : COLOUR_RED;
+	sheet_format(device, "{code}", worth, CELL_LEN);
+	if (!*worth)
+		format_gid(json_object_get(port, "gids"), worth, CELL_LEN);
 }
 
 static int add_row(struct tree *t, const json_t *device, const char *branch, json_int_t numa_node)
 {
 	struct row *row = APPEND(t->rows, t->n_rows);
+	char pci[64];
 
 	if (!row)
 		return -ENOMEM;
@@ -185,11 +170,11 @@ static int add_row(struct tree *t, const json_t *device, const char *branch, jso
 	row->branch_bytes = strlen(branch);
 	fill_port(row, device);
 	fill_worth(row, device);
-	get(device, "ibdev", row->cells[COLUMN_IBDEV], CELL_LEN);
-	get(device, "netdev", row->cells[COLUMN_NETDEV], CELL_LEN);
-	get(device, "driver", row->cells[COLUMN_DRIVER], CELL_LEN);
-	snprintf(row->cells[COLUMN_PCI], CELL_LEN, "%s%s %.64s", branch, row->mark,
-		 GET(device, "pci"));
+	sheet_format(device, "{pci}", pci, sizeof(pci));
+	sheet_format(device, "{ibdev}", row->cells[COLUMN_IBDEV], CELL_LEN);
+	sheet_format(device, "{netdev}", row->cells[COLUMN_NETDEV], CELL_LEN);
+	sheet_format(device, "{driver}", row->cells[COLUMN_DRIVER], CELL_LEN);
+	snprintf(row->cells[COLUMN_PCI], CELL_LEN, "%s%s %s", branch, row->mark, pci);
 	return 0;
 }
 
@@ -336,14 +321,17 @@ static void count(const json_t *devices, size_t *n, size_t *n_usable)
 
 static void draw_head(const struct tree *t)
 {
-	const char *state = GET(t->state, "state");
-	const enum colour colour = streq(state, "ready")      ? COLOUR_GREEN
-				   : streq(state, "degraded") ? COLOUR_RED
-							      : COLOUR_YELLOW;
+	const char *word = document_get_text(t->state, "state");
+	const enum colour colour = streq(word, "ready")      ? COLOUR_GREEN
+				   : streq(word, "degraded") ? COLOUR_RED
+							     : COLOUR_YELLOW;
 	const size_t n_reasons = json_array_size(json_object_get(t->state, "reasons"));
 	const size_t n_health = json_array_size(json_object_get(t->state, "health"));
+	char state[64], boot[9];
 	size_t n = 0, n_usable = 0;
 
+	sheet_format(t->state, "{state}", state, sizeof(state));
+	sheet_format(t->state, "{boot_id}", boot, sizeof(boot));
 	count(json_object_get(t->state, "devices"), &n, &n_usable);
 	fprintf(t->f, "%s%s%s: %zu of %zu devices usable, ", sgr(t, colour), state,
 		reset(t, colour), n_usable, n);
@@ -353,7 +341,7 @@ static void draw_head(const struct tree *t)
 		fprintf(t->f, "%zu reason%s", n_reasons, n_reasons == 1 ? "" : "s");
 	if (n_health > 0)
 		fprintf(t->f, ", %zu health hint%s", n_health, n_health == 1 ? "" : "s");
-	fprintf(t->f, " (boot %.8s)\n\n", GET(t->state, "boot_id"));
+	fprintf(t->f, " (boot %s)\n\n", boot);
 }
 
 static const struct sheet_row rows[] = {
@@ -368,16 +356,9 @@ static const struct sheet_row rows[] = {
 	  ", no NUMA hints from the device plugin]"
 	  "[, {kubelet.code}[: {kubelet.detail}]]" },
 	{ "SMC-R", "smc", "[{!loaded}not loaded|{!pnetids}no PNETIDs]" },
+	/* as "smc_pnet -s" prints it: PNETID, netdev, RDMA device, port */
+	{ NULL, "smc.pnetids", "{pnetid} [{netdev}|n/a] [{ibdev} {port}|n/a 255]" },
 };
-
-/* Each entry as "smc_pnet -s" prints it: PNETID, netdev, RDMA device, port. */
-static void draw_smc(struct tree *t)
-{
-	const json_t *smc = json_object_get(t->state, "smc");
-
-	sheet_fill_list(&t->sheet, json_object_get(smc, "pnetids"),
-			"{pnetid} [{netdev}|n/a] [{?ibdev}{ibdev} {port}|n/a 255]");
-}
 
 /* "2026-11-21 10:03 UTC, Linux 6.12.48, degraded: set-num-vfs 0000:41:00.0 8 never-ended" */
 static void draw_boot(struct sheet *sheet, const json_t *boot)
@@ -420,7 +401,7 @@ static void draw_sentence(const struct tree *t, const char *lead, const char *te
 	fputs(lead, t->f);
 	while (*text) {
 		const int n = (int)strcspn(text, " ");
-		char word[TEXT_LEN * 2 + 8];
+		char word[SHEET_LINE_LEN];
 
 		snprintf(word, sizeof(word), "%.*s", n, text);
 		if (t->width > 0 && at > indent && at + 1 + columns(word) > t->width) {
@@ -440,15 +421,16 @@ static void draw_list(const struct tree *t, const json_t *reasons)
 {
 	for (size_t i = 0; i < json_array_size(reasons); i++) {
 		const json_t *reason = json_array_get(reasons, i);
-		const char *target = GET(reason, "target"), *detail = GET(reason, "detail");
-		char sentence[TEXT_LEN * 2 + 8];
+		char text[SHEET_LINE_LEN];
 
-		fprintf(t->f, "\n%s%s%s  %s\n", sgr(t, COLOUR_BOLD), *target ? target : "node",
-			reset(t, COLOUR_BOLD), GET(reason, "code"));
-		snprintf(sentence, sizeof(sentence), "%s%s%s", GET(reason, "meaning"),
-			 *detail ? ": " : "", detail);
-		draw_sentence(t, "  ", sentence);
-		draw_sentence(t, "  → ", GET(reason, "advice"));
+		sheet_format(reason, "[{target}|node]", text, sizeof(text));
+		fprintf(t->f, "\n%s%s%s", sgr(t, COLOUR_BOLD), text, reset(t, COLOUR_BOLD));
+		sheet_format(reason, "  {code}", text, sizeof(text));
+		fprintf(t->f, "%s\n", text);
+		sheet_format(reason, "{meaning}[: {detail}]", text, sizeof(text));
+		draw_sentence(t, "  ", text);
+		sheet_format(reason, "{advice}", text, sizeof(text));
+		draw_sentence(t, "  → ", text);
 	}
 }
 
@@ -475,7 +457,6 @@ static int draw(struct tree *t)
 	draw_rows(t);
 	fputc('\n', t->f);
 	sheet_fill_rows(&t->sheet, t->state, rows, ELEMENTSOF(rows));
-	draw_smc(t);
 	draw_boots(t);
 	draw_list(t, json_object_get(t->state, "reasons"));
 	draw_health(t);
