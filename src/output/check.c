@@ -44,34 +44,31 @@ int output_check_plugin(const struct config *c, const struct plan *p, char **ret
 	return 0;
 }
 
-/* Who is not exposed and why: first what is handed out and not usable, then what the plugin drops.
- */
-static int walk(const struct plan *p,
-		int (*on_excluded)(void *userdata, const char *target, enum reason reason,
-				   const char *detail),
-		void *userdata)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
-		const struct device *d = &p->devices[i];
-
-		if (d->is_handed_out && !output_plugin_offers(d))
-			r = on_excluded(userdata, d->pci->address, d->reason, d->detail);
-	}
-	for (size_t i = 0; i < p->lint.n_findings && r >= 0; i++)
-		r = on_excluded(userdata, p->lint.findings[i].target, p->lint.findings[i].reason,
-				p->lint.findings[i].detail);
-	return r;
-}
-
-static int add_excluded(void *userdata, const char *target, enum reason reason, const char *detail)
+static int add_excluded(json_t *list, const char *target, enum reason reason, const char *detail)
 {
 	json_t *item = json_pack("{s:o, s:s, s:s, s:o, s:s}", "target", document_text(target),
 				 "code", reason_code(reason), "meaning", reason_meaning(reason),
 				 "detail", document_text(detail), "advice", reason_advice(reason));
 
-	return json_array_append_new(userdata, item) < 0 ? -ENOMEM : 0;
+	return json_array_append_new(list, item) < 0 ? -ENOMEM : 0;
+}
+
+/* First what is handed out and not usable, then what the plugin drops. */
+static json_t *make_excluded(const struct plan *p)
+{
+	json_auto_t *list = json_array();
+	int r = list ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		const struct device *d = &p->devices[i];
+
+		if (d->is_handed_out && !output_plugin_offers(d))
+			r = add_excluded(list, d->pci->address, d->reason, d->detail);
+	}
+	for (size_t i = 0; i < p->lint.n_findings && r >= 0; i++)
+		r = add_excluded(list, p->lint.findings[i].target, p->lint.findings[i].reason,
+				 p->lint.findings[i].detail);
+	return r < 0 ? NULL : TAKE(list);
 }
 
 static json_t *make_exposed(const struct plan *p)
@@ -89,12 +86,9 @@ static json_t *make_exposed(const struct plan *p)
 
 json_t *output_check_make_plugin(const struct config *c, const struct plan *p)
 {
-	json_auto_t *excluded = json_array();
-
-	if (!excluded || walk(p, add_excluded, excluded) < 0)
-		return NULL;
-	return json_pack("{s:s, s:s, s:o, s:O}", "type", plugin_type_name(c->plugin.type), "path",
-			 c->plugin.config_file, "devices", make_exposed(p), "excluded", excluded);
+	return json_pack("{s:s, s:s, s:o, s:o}", "type", plugin_type_name(c->plugin.type), "path",
+			 c->plugin.config_file, "devices", make_exposed(p), "excluded",
+			 make_excluded(p));
 }
 
 int output_check(const char *const *problems, size_t n_problems, const struct config *c,
@@ -114,18 +108,6 @@ int output_check(const char *const *problems, size_t n_problems, const struct co
 	    json_object_set_new(document, "plugin", output_check_make_plugin(c, p)) < 0)
 		return -ENOMEM;
 	return document ? document_print(document, ret) : -ENOMEM;
-}
-
-static int print_excluded(void *userdata, const char *target, enum reason reason,
-			  const char *detail)
-{
-	sheet_line(userdata, "%s: %s (%s): %s%s%s. %s", target,
-		   reason == REASON_PLUGIN_FOREIGN     ? "exposed as well"
-		   : reason == REASON_PLUGIN_TWO_POOLS ? "in two pools"
-						       : "not exposed",
-		   reason_code(reason), reason_meaning(reason), *detail ? ": " : "", detail,
-		   reason_advice(reason));
-	return 0;
 }
 
 /* "rdma/gpu 4, rdma/hca 8", in the order of the file. */
@@ -165,13 +147,17 @@ static void print_head(struct sheet *s, const struct config *c, const struct pla
 
 int output_check_text(const struct config *c, const struct plan *p, char **ret)
 {
+	const bool has_plugin = p && c->plugin.type != PLUGIN_NONE;
 	_cleanup_(sheet_done) struct sheet s = {};
+	json_auto_t *excluded = has_plugin ? make_excluded(p) : NULL;
 
-	if (sheet_open(&s, 0, 0) < 0)
+	if ((has_plugin && !excluded) || sheet_open(&s, 0, 0) < 0)
 		return -ENOMEM;
-	if (p && c->plugin.type != PLUGIN_NONE) {
+	if (has_plugin)
 		print_head(&s, c, p);
-		walk(p, print_excluded, &s);
-	}
+	sheet_fill_list(&s, excluded,
+			"{target}: [{?code=plugin-foreign}exposed as well"
+			"|{?code=plugin-two-pools}in two pools|not exposed]"
+			" ({code}): {meaning}[: {detail}]. {advice}");
 	return sheet_close(&s, ret);
 }
