@@ -7,6 +7,7 @@
 #include "live.h"
 #include "load.h"
 #include "model/paths.h"
+#include "pace.h"
 #include "report/report.h"
 #include "worker.h"
 
@@ -17,21 +18,6 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
-#define STORM_USEC (5 * USEC_PER_SEC) /* a storm of events cannot put a pass off for longer */
-/*
- * The kernel gives no event for GIDs, nor for the state of a port without a netdev: while something
- * is waited for, looks at growing intervals.
- */
-#define LOOK_FIRST_USEC (50 * USEC_PER_MSEC)
-#define LOOK_LAST_USEC  (60 * USEC_PER_SEC)
-/* The state of an InfiniBand port without IPoIB has no event at all: looked at as long as one is
- * managed. */
-#define LOOK_SILENT_USEC (30 * USEC_PER_SEC)
-/* The time to settle while RDMA devices are due, which will tell of themselves. */
-#define DUE_USEC (2 * USEC_PER_SEC)
-/* What failed is tried again at growing intervals, whatever happens meanwhile. */
-#define RETRY_FIRST_USEC (10 * USEC_PER_SEC)
-#define RETRY_LAST_USEC  (600 * USEC_PER_SEC)
 /* The look of the next pass begins after a quarter of SettleSec=: the rest is time enough for it.
  */
 #define AHEAD(settle_usec)  ((settle_usec) / 4)
@@ -71,9 +57,9 @@ struct watch {
 	uint64_t ready_usec;          /* ReadyTimeoutSec= is over */
 	uint64_t storm_usec;          /* since when events put the next pass off; 0: none is due */
 	uint64_t not_before_usec;     /* of the next look: a loss needs two, SettleSec= apart */
-	uint64_t look_usec, retry_usec; /* the next intervals */
-	bool is_again;                  /* something happened while a pass was running */
-	bool is_settled;                /* the time to wait is over */
+	struct pace pace;
+	bool is_again;   /* something happened while a pass was running */
+	bool is_settled; /* the time to wait is over */
 	bool is_first;
 	bool is_retry;     /* the next pass tries again what failed */
 	bool was_retry;    /* so does the present worker's */
@@ -121,16 +107,17 @@ static bool is_ibdev_due(const struct watch *w)
 static int arm_settle(struct watch *w)
 {
 	uint64_t settle_usec = w->config.service.settle_usec;
-	uint64_t ahead_usec = AHEAD(settle_usec), when;
+	uint64_t ahead_usec = AHEAD(settle_usec);
 	int r;
 
 	if (is_ibdev_due(w))
-		settle_usec = ahead_usec = MAX(settle_usec, DUE_USEC);
+		settle_usec = ahead_usec = MAX(settle_usec, PACE_DUE_USEC);
 	else if (!w->is_ready)
 		ahead_usec = MIN(ahead_usec, AHEAD_AT_START_USEC);
-	when = MIN(w->event_usec + settle_usec, w->storm_usec + STORM_USEC);
 	r = w->doors ? 0 : arm(w->ahead, MAX(w->event_usec + ahead_usec, w->not_before_usec));
-	return r < 0 ? r : arm(w->settle, MAX(when, w->not_before_usec));
+	return r < 0 ? r
+		     : arm(w->settle, pace_settle(settle_usec, w->event_usec, w->storm_usec,
+						  w->not_before_usec));
 }
 
 /* It has changed nothing yet; its end is seen like that of any other. */
@@ -144,7 +131,7 @@ static void cancel_look(struct watch *w)
 /* Something changed: remember it, and look once it has been quiet. */
 static int look_soon(struct watch *w)
 {
-	w->look_usec = LOOK_FIRST_USEC;
+	pace_hurry(&w->pace);
 	w->event_usec = now_usec();
 	if (w->storm_usec == 0)
 		w->storm_usec = w->event_usec;
@@ -234,39 +221,18 @@ static int tell_ready(struct watch *w)
 	return reload(w);
 }
 
-/* What is to be done without an event. */
-static int arm_timers(struct watch *w)
+/* What is to be done without an event. @result: of the pass that is over; NULL: it gave none. */
+static int arm_timers(struct watch *w, const struct pass_result *result)
 {
-	const struct pass_result *res = &w->result;
-	const uint64_t settle_usec = w->config.service.settle_usec;
-	uint64_t when = res->again_usec > 0 ? res->again_usec : UINT64_MAX;
-	int r = 0, armed;
+	const uint64_t look = pace_after(&w->pace, result, w->config.service.settle_usec,
+					 is_ibdev_due(w), now_usec());
+	int r = look == PACE_NEVER ? 0 : arm(w->look, look);
 
-	if (res->n_waiting > 0 || res->n_lost > 0) {
-		if (is_ibdev_due(w))
-			w->look_usec = MAX(w->look_usec, DUE_USEC);
-		when = MIN(when, now_usec() + (res->n_lost > 0 ? MAX(w->look_usec, settle_usec)
-							       : w->look_usec));
-		w->look_usec = MIN(w->look_usec * 2, LOOK_LAST_USEC);
-	}
-	if (res->n_silent > 0)
-		when = MIN(when, now_usec() + LOOK_SILENT_USEC);
-	if (when != UINT64_MAX)
-		r = arm(w->look, when);
 	if (r < 0)
 		return r;
-
-	if (res->n_failed == 0) {
-		w->retry_usec = RETRY_FIRST_USEC;
-		return sd_event_source_set_enabled(w->retry, SD_EVENT_OFF);
-	}
-	/* Events do not put it off. */
-	r = sd_event_source_get_enabled(w->retry, &armed);
-	if (r < 0 || armed != SD_EVENT_OFF)
-		return MIN(r, 0);
-	r = arm(w->retry, now_usec() + w->retry_usec);
-	w->retry_usec = MIN(w->retry_usec * 2, RETRY_LAST_USEC);
-	return r;
+	return w->pace.retry_at_usec == PACE_NEVER
+		       ? sd_event_source_set_enabled(w->retry, SD_EVENT_OFF)
+		       : arm(w->retry, w->pace.retry_at_usec);
 }
 
 /* A pass is over: say so, and see what has to be looked at again. */
@@ -301,7 +267,7 @@ static int on_result(struct watch *w)
 		w->storm_usec = now_usec(); /* the last look of this pass has seen the rest */
 		return arm_settle(w);
 	}
-	return arm_timers(w);
+	return arm_timers(w, res);
 }
 
 /*
@@ -313,7 +279,7 @@ static int on_failure(struct watch *w, const char *problem)
 	int r = 0;
 
 	log_error("A pass failed (%s), trying again in %" PRIu64 " s", problem,
-		  w->retry_usec / USEC_PER_SEC);
+		  w->pace.retry_usec / USEC_PER_SEC);
 	if (w->doors)
 		return -EIO;
 
@@ -328,10 +294,7 @@ static int on_failure(struct watch *w, const char *problem)
 		w->is_reloading = false;
 		r = tell_ready(w);
 	}
-	if (r >= 0)
-		r = arm(w->retry, now_usec() + w->retry_usec);
-	w->retry_usec = MIN(w->retry_usec * 2, RETRY_LAST_USEC);
-	return r;
+	return r < 0 ? r : arm_timers(w, NULL);
 }
 
 static void forget_worker(struct watch *w)
@@ -687,7 +650,7 @@ static int take_config(struct watch *w)
 	if (r < 0)
 		return r;
 	w->is_first = w->is_retry = true;
-	w->retry_usec = RETRY_FIRST_USEC;
+	pace_renew(&w->pace);
 	if (streq(hash, w->config.hash))
 		return 0;
 	w->is_settled = false;
@@ -823,11 +786,10 @@ int watch_service(const char *file)
 			   .fs = { .root = -EBADF },
 			   .started_usec = now_usec(),
 			   .is_first = true,
-			   .is_retry = true,
-			   .look_usec = LOOK_FIRST_USEC,
-			   .retry_usec = RETRY_FIRST_USEC };
+			   .is_retry = true };
 	int r;
 
+	pace_start(&w.pace);
 	r = read_config(&w);
 	if (r < 0)
 		return r;
@@ -855,15 +817,12 @@ int watch_service(const char *file)
 
 int watch_apply(struct doors *d, const struct config *c, const char *file)
 {
-	struct watch w = { .doors = d,
-			   .config = *c,
-			   .started_usec = now_usec(),
-			   .is_first = true,
-			   .look_usec = LOOK_FIRST_USEC };
+	struct watch w = { .doors = d, .config = *c, .started_usec = now_usec(), .is_first = true };
 	const struct world world = live_world(d);
 	struct pass pass;
 	int r;
 
+	pace_start(&w.pace);
 	w.file = file;
 	w.ready_usec = w.started_usec + c->service.ready_timeout_usec;
 	pass = make_pass(&w);
