@@ -18,6 +18,7 @@
 #include "../src/doors/build-id.h"
 #include "../src/live.h"
 #include "../src/model/paths.h"
+#include "../src/observe/ledger.h"
 #include "../src/observe/plugin.h"
 #include "tree.h"
 
@@ -843,6 +844,56 @@ static void a_file_elsewhere_is_ours_with_the_text_that_was_recorded(void **stat
 	run_verb(place, VERB_REMOVE_PLUGIN, PLUGIN_FILE, 0, "");
 }
 
+/* What "revert --vfs" takes back is the number that is there. */
+static void the_ledger_has_the_number_of_vfs_that_was_made(void **state)
+{
+	static const struct {
+		const char *name, *before; /* noted; NULL: nothing */
+		bool can_write;
+		int result;
+		const char *after;
+	} rows[] = {
+		{ "as many as asked for", NULL, true, 0, "2" },
+		{ "fewer than asked for", NULL, true, -EREMOTEIO, "2" },
+		{ "the write failed", NULL, false, -ENOENT, NULL },
+		{ "the write failed, and those of before are there", "3", false, -ENOENT, "3" },
+	};
+	struct place *place = *state;
+	struct tree *t = &place->tree;
+
+	tree_file(t, "sys/bus/pci/devices/0000:41:00.0/virtfn0", "");
+	tree_file(t, "sys/bus/pci/devices/0000:41:00.0/virtfn1", "");
+	place->doors.fs.is_live = true;
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct ledger_entry noted = { .verb = "set-num-vfs", .target = "0000:41:00.0" };
+		struct action a = { .step = STEP_VF,
+				    .verb = VERB_SET_NUM_VFS,
+				    .target = "0000:41:00.0",
+				    .from = "0" };
+		const struct node node = { .ledger = &noted, .n_ledger = rows[i].before != NULL };
+		struct plan p = { .actions = &a, .n_actions = 1 };
+		_cleanup_(freep) struct ledger_entry *entries = NULL;
+		struct hearing h = {};
+		const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
+		size_t n = 0;
+
+		COPY(noted.to, rows[i].before ? rows[i].before : "");
+		COPY(a.to, i == 0 ? "2" : "4");
+		assert_int_equal(ledger_write(&place->doors.fs, &noted, node.n_ledger), 0);
+		if (rows[i].can_write)
+			tree_file(t, "sys/bus/pci/devices/0000:41:00.0/sriov_numvfs", "0");
+		else
+			fs_remove(&place->doors.fs,
+				  "sys/bus/pci/devices/0000:41:00.0/sriov_numvfs");
+		assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 1);
+		assert_int_equal(ledger_read(&place->doors.fs, &entries, &n), 0);
+		if (a.result != rows[i].result || n != (rows[i].after != NULL) ||
+		    (n > 0 && !streq(entries[0].to, rows[i].after)))
+			fail_msg("%s: %s, %zu %s", rows[i].name, strerror(-a.result), n,
+				 n > 0 ? entries[0].to : "");
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -862,6 +913,7 @@ int main(void)
 		cmocka_unit_test(a_bind_that_outlives_its_plan_does_not_stop_its_pf),
 		cmocka_unit_test(after_a_vf_that_fails_the_others_of_its_pf_are_left_out),
 		cmocka_unit_test(a_pf_that_hangs_keeps_neither_another_nor_the_node),
+		cmocka_unit_test(the_ledger_has_the_number_of_vfs_that_was_made),
 	};
 
 	return cmocka_run_group_tests_name("apply", tests, make_place, remove_place);

@@ -27,9 +27,13 @@ static const struct {
 	{ EPERM, "a VF is assigned to a virtual machine" },
 };
 
-/* mlx5 leaves out VFs that its firmware does not enable, and says nothing of it. */
+/*
+ * mlx5 leaves out VFs that its firmware does not enable, and says nothing of it. The number that is
+ * there is what "revert --vfs" takes back.
+ */
 static int count_again(struct work *w, const struct action *a)
 {
+	struct action made = *a;
 	uint32_t want = (uint32_t)strtoul(a->to, NULL, 10), have;
 	char path[320];
 	int r;
@@ -39,7 +43,26 @@ static int count_again(struct work *w, const struct action *a)
 	if (r < 0 || have == want)
 		return r;
 	snprintf(w->error, sizeof(a->error), "%" PRIu32 " VFs are there, not %" PRIu32, have, want);
+	snprintf(made.to, sizeof(made.to), "%" PRIu32, have);
+	r = have > 0 && want > 0 ? ledger_note(w, &made, a->from) : 0;
+	if (r < 0)
+		log_warning_errno(r, "%s: not noted for revert", a->target);
 	return -EREMOTEIO;
+}
+
+/* The number that was not made; what was noted before may be there still. */
+static void take_back_note(struct work *w, const struct action *a)
+{
+	const struct ledger_entry *e =
+		node_entry(w->node, verb_name(a->verb), a->target, 0, a->subject);
+	struct action before = *a;
+	int r;
+
+	if (e)
+		COPY(before.to, e->to);
+	r = e ? ledger_note(w, &before, e->from) : ledger_forget(w, a, a->verb);
+	if (r < 0)
+		log_warning_errno(r, "%s: not noted for revert", a->target);
 }
 
 int apply_set_num_vfs(struct work *w, const struct action *a)
@@ -57,6 +80,8 @@ int apply_set_num_vfs(struct work *w, const struct action *a)
 	if (r < 0)
 		log_warning_errno(r, "%s: not noted for revert", a->target);
 	r = fs_write_attribute(&w->doors->fs, path, a->to);
+	if (r < 0 && !streq(a->to, "0"))
+		take_back_note(w, a);
 	for (size_t i = 0; i < ELEMENTSOF(numvfs_errors) && r < 0; i++)
 		if (-r == numvfs_errors[i].error)
 			copy(w->error, sizeof(a->error), numvfs_errors[i].words);
