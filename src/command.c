@@ -7,6 +7,7 @@
 #include "doors/manager.h"
 #include "early.h"
 #include "kubelet-revert.h"
+#include "live.h"
 #include "load.h"
 #include "model/paths.h"
 #include "nccl.h"
@@ -379,6 +380,7 @@ static void on_reverted(const char *key, const char *path, const char *left)
 int command_revert(const struct command *cmd)
 {
 	struct doors d = {};
+	struct world w;
 	int r, r_kubelet;
 
 	r = open_root(cmd, &d);
@@ -387,7 +389,8 @@ int command_revert(const struct command *cmd)
 
 	/* Of a tree that is no running system there is nothing to take back but files. Each part
 	 * is taken back whatever became of the other. */
-	r = d.fs.is_live ? revert(&d, cmd->with_vfs) : 0;
+	w = live_world(&d);
+	r = d.fs.is_live ? revert(&w, cmd->with_vfs) : 0;
 	if (!cmd->root)
 		command_limit("revert of the kubelet's files", REVERT_SEC, EXIT_FAILURE);
 	r_kubelet = kubelet_revert(&d.fs, on_reverted);

@@ -2,7 +2,6 @@
 #include "revert.h"
 
 #include "base/log.h"
-#include "live.h"
 #include "model/paths.h"
 #include "observe/ledger.h"
 #include "plan/revert.h"
@@ -53,28 +52,28 @@ static int forget(const struct fs *fs)
 	return kept > 0 ? ledger_write(fs, entries, kept) : fs_remove(fs, LEDGER_PATH);
 }
 
-int revert(struct doors *d, bool with_vfs)
+int revert(const struct world *w, bool with_vfs)
 {
 	/* Nothing is wanted, so that each file of ours is an old one. */
 	static const struct config nothing;
 	static const struct goal goal = { make_plan, tell_what_is_left };
-	const struct world w = live_world(d);
 	const struct pass pass = {
 		.goal = &goal, .config = &nothing, .is_settled = true, .userdata = &with_vfs
 	};
 	_cleanup_(closep) int lock = -EBADF;
+	const struct fs *fs = &w->doors->fs;
 	struct pass_result result = {};
 	int r;
 
-	lock = run_lock(&d->fs, NULL);
+	lock = run_lock(fs, NULL);
 	if (lock < 0)
 		return log_error_errno(lock, "/" LOCK_PATH);
 
-	r = fs_replace(&d->fs, HOLD_PATH, "", 0, 0644);
+	r = fs_replace(fs, HOLD_PATH, "", 0, 0644);
 	if (r < 0)
 		return log_error_errno(r, "/" HOLD_PATH ": the service would do it all again");
-	r = fs_remove(&d->fs, READY_PATH);
+	r = fs_remove(fs, READY_PATH);
 	if (r >= 0)
-		r = run_rounds(&w, &pass, &result);
-	return r < 0 ? r : forget(&d->fs);
+		r = run_rounds(w, &pass, &result);
+	return r < 0 ? r : forget(fs);
 }

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "doors/doors.h"
+#include "model/world.h"
 
 /*
  * First makes a running service hold still until its next start or reload (HOLD_PATH). Needs no
@@ -13,4 +13,4 @@
  *
  * Return: 0 when all is taken back, -EBUSY when something is left that is in use, or -errno.
  */
-int revert(struct doors *d, bool with_vfs);
+int revert(const struct world *w, bool with_vfs);

@@ -457,6 +457,8 @@ static int tell_news(const struct plan *p, const char *before, const char *state
 	size_t n = 0;
 	int r;
 
+	if (before && streq(before, state))
+		return 0;
 	r = output_news(before, state, &news, &n);
 	if (r < 0)
 		return r;

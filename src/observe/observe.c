@@ -113,6 +113,18 @@ static void find_busy(const struct plan *tried, struct node *n)
 			n->pcis[k].is_busy |= streq(n->pcis[k].address, tried->actions[i].target);
 }
 
+int observe_memory(const struct fs *fs,
+		   int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
+		   const struct plan *tried, struct node *n)
+{
+	int r;
+
+	n->is_held = fs_exists(fs, HOLD_PATH);
+	r = recall(fs, parse_memory, n);
+	find_stuck(fs, tried, n);
+	return r < 0 ? r : observe_boots(fs, n);
+}
+
 int observe_node(struct doors *d,
 		 int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
 		 const struct plan *tried, struct node *ret)
@@ -123,12 +135,8 @@ int observe_node(struct doors *d,
 	read_optional(&d->fs, "proc/sys/kernel/osrelease", n.kernel, sizeof(n.kernel));
 	read_optional(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
 	n.n_numa_nodes = cpus_numa_nodes(&d->fs);
-	n.is_held = fs_exists(&d->fs, HOLD_PATH);
 
-	r = recall(&d->fs, parse_memory, &n);
-	find_stuck(&d->fs, tried, &n);
-	if (r >= 0)
-		r = observe_boots(&d->fs, &n);
+	r = observe_memory(&d->fs, parse_memory, tried, &n);
 	if (r >= 0)
 		r = observe_pci(&d->fs, &n);
 	find_busy(tried, &n);

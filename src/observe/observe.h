@@ -17,6 +17,14 @@ int observe_node(struct doors *d,
 		 const struct plan *tried, struct node *ret);
 
 /*
+ * What our own files remember: state.json, the boots, whether "revert" holds the service; and with
+ * @tried what is stuck. Needs node.boot_id. Part of observe_node(). Return: 0 or -errno.
+ */
+int observe_memory(const struct fs *fs,
+		   int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
+		   const struct plan *tried, struct node *n);
+
+/*
  * What netlink and others told when a tree was captured: a tree that was captured, or written by
  * hand, has its answers beside its files (answers.h). Return: 0, also without any, or -errno.
  */

@@ -139,6 +139,17 @@ static bool has_other_mtu(const struct node *n, const struct ibdev *ib, const st
 	return nd && m->mtu && m->active_mtu && nd->mtu != m->mtu;
 }
 
+void rdma_recall(const struct node *n, struct ibdev *ib)
+{
+	for (size_t i = 0; i < n->n_memories && ib->index != UINT32_MAX; i++)
+		if (n->memories[i].was_usable && n->memories[i].index == ib->index &&
+		    streq(n->memories[i].ibdev, ib->name) &&
+		    !has_other_mtu(n, ib, &n->memories[i])) {
+			ib->verbs = 0;
+			ib->active_mtu = n->memories[i].active_mtu;
+		}
+}
+
 /*
  * What netlink, live or recorded, told of an ibdev. One that it did not tell of has an unknown
  * number of users, and that is never zero.
@@ -156,16 +167,7 @@ static void take_answer(const struct node *n, struct ibdev *ib, const struct ibd
 	ib->active_mtu = a ? a->active_mtu : 0;
 	if (a)
 		COPY(ib->netdev, a->netdev);
-
-	/* Opened before in this boot: an index is not given twice before its numbers wrap around.
-	 */
-	for (size_t i = 0; i < n->n_memories && ib->index != UINT32_MAX; i++)
-		if (n->memories[i].was_usable && n->memories[i].index == ib->index &&
-		    streq(n->memories[i].ibdev, ib->name) &&
-		    !has_other_mtu(n, ib, &n->memories[i])) {
-			ib->verbs = 0;
-			ib->active_mtu = n->memories[i].active_mtu;
-		}
+	rdma_recall(n, ib);
 }
 
 static int list_live(struct doors *d, struct node *n, struct ibdev **ret, size_t *ret_n)

@@ -19,3 +19,9 @@
  * PCI function of its netdev.
  */
 int observe_rdma(struct doors *d, struct node *n);
+
+/*
+ * Fills verbs and active_mtu of one that was opened before in this boot: an index is not given
+ * twice before its numbers wrap around.
+ */
+void rdma_recall(const struct node *n, struct ibdev *ib);

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kernel: what a kernel and its drivers do, as far as this program can see it.
+ */
+#include "sim.h"
+
+#include <arpa/inet.h>
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+
+/*
+ * mlx5_core: mlx5_sriov_enable() in .../mlx5/core/sriov.c enables VF by VF, goes on after one that
+ * fails and returns success. igb: igb_enable_sriov(), igbvf_reset() makes up a MAC where the PF has
+ * none. bnxt_en: bnxt_sriov_configure() returns 0 while the PF is down. ice, i40e: VFs are iavf's,
+ * without an auxiliary device for irdma: irdma_auxiliary_id_table[] in hw/irdma/main.c. erdma: no
+ * SR-IOV; its netdev is of another function: erdma_enum_and_get_netdev() in hw/erdma/erdma_main.c.
+ */
+static const struct habit habits[] = {
+	{ "igb", "eth", 0x8086, 0x10c9, 7, HABIT_RANDOM, 20000, 30000, 0 },
+	{ "mlx5_core", "ens", 0x15b3, 0x101d, 6, HABIT_RDMA | HABIT_SHORT, 600000, 400000, 300000 },
+	{ "mlx5_core", "ib", 0x15b3, 0x1021, 4,
+	  HABIT_RDMA | HABIT_SHORT | HABIT_INFINIBAND | HABIT_NO_TRUST, 600000, 400000, 300000 },
+	{ "ice", "enp", 0x8086, 0x1593, 8, HABIT_RDMA | HABIT_NO_VF_RDMA, 50000, 60000, 900000 },
+	{ "bnxt_en", "enb", 0x14e4, 0x1750, 5, HABIT_RDMA | HABIT_UP_FIRST, 90000, 200000, 700000 },
+	{ "i40e", "eni", 0x8086, 0x37d2, 8, HABIT_RDMA | HABIT_NO_VF_RDMA, 50000, 60000, 900000 },
+	{ "mlx5_core", "enm", 0x15b3, 0x1019, 4, HABIT_RDMA | HABIT_NO_TRUST, 600000, 400000,
+	  300000 },
+};
+
+/* Loaded on demand, or by us. */
+static const char *const modules[] = { "ib_core", "ib_uverbs", "rdma_ucm", "ib_umad", "ib_ipoib" };
+
+int kernel_load(const char *module)
+{
+	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
+		if (streq(modules[i], module)) {
+			sim.has_module[i] = true;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+static bool has_module(const char *module)
+{
+	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
+		if (streq(modules[i], module))
+			return sim.has_module[i];
+	return false;
+}
+
+uint64_t sim_random(uint64_t below)
+{
+	uint64_t z = (sim.random += UINT64_C(0x9e3779b97f4a7c15)); /* splitmix64 */
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return below > 0 ? (z ^ z >> 31) % below : 0;
+}
+
+/* Faults end when it is quiet. */
+bool sim_chance(unsigned of_thousand)
+{
+	return !sim.is_quiet && of_thousand > 0 && sim_random(1000) < of_thousand;
+}
+
+bool func_is_there(const struct func *f)
+{
+	return f->appears_usec <= sim.now_usec;
+}
+
+bool func_has_ibdev(const struct func *f)
+{
+	return func_is_there(f) && f->is_bound && f->ibdev_usec <= sim.now_usec;
+}
+
+/* An InfiniBand port needs no netdev, but a VF's one a link state that lets it. */
+static bool is_port_up(const struct func *f)
+{
+	if (!(f->habit->flags & HABIT_INFINIBAND))
+		return f->is_up && f->has_carrier;
+	return f->has_carrier && f->info.link_state != IFLA_VF_LINK_STATE_DISABLE;
+}
+
+/* What the program calls usable, from the model's own state. */
+bool func_is_usable(const struct func *f)
+{
+	return func_has_ibdev(f) &&
+	       (f->is_in_pod || is_port_up(f) || (f->pf >= 0 && is_port_up(&sim.funcs[f->pf])));
+}
+
+struct func *kernel_find(const char *address, size_t len)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		if (strlen(sim.funcs[i].address) == len &&
+		    strncmp(sim.funcs[i].address, address, len) == 0)
+			return &sim.funcs[i];
+	return NULL;
+}
+
+struct func *kernel_of_ifindex(uint32_t ifindex)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		if (sim.funcs[i].ifindex == ifindex && func_is_there(&sim.funcs[i]) &&
+		    sim.funcs[i].is_bound && !sim.funcs[i].is_in_pod)
+			return &sim.funcs[i];
+	return NULL;
+}
+
+static void make_mac(char *ret, size_t size, unsigned first, uint32_t number)
+{
+	snprintf(ret, size, "%02x:00:00:00:%02x:%02x", first, number >> 8 & 0xff, number & 0xff);
+}
+
+int kernel_bind(struct func *f)
+{
+	const struct habit *h = f->habit;
+	uint64_t late = sim_chance(sim.rates.late) ? sim_random(40 * USEC_PER_SEC) : 0;
+
+	f->is_bound = true;
+	f->instance = ++sim.next_instance;
+	f->ifindex = ++sim.next_ifindex;
+	f->ib_index = sim.next_index++;
+	f->mtu = 1500;
+	snprintf(f->netdev, sizeof(f->netdev), "%s%" PRIu32, h->netdev, f->ifindex);
+	snprintf(f->ibdev, sizeof(f->ibdev), "rdma%" PRIu32, f->ib_index);
+	f->is_random = false;
+	COPY(f->bound_guid, f->info.node_guid);
+	if (f->pf >= 0) {
+		f->is_random = streq(f->info.mac, "00:00:00:00:00:00");
+		if (f->is_random)
+			make_mac(f->mac, sizeof(f->mac), 0x06,
+				 (uint32_t)sim_random(65536)); /* eth_hw_addr_random() */
+		else
+			COPY(f->mac, f->info.mac);
+	}
+	f->ibdev_usec = UINT64_MAX;
+	if (h->flags & HABIT_RDMA && !(f->pf >= 0 && h->flags & HABIT_NO_VF_RDMA))
+		f->ibdev_usec =
+			MAX(sim.now_usec, f->appears_usec) + sim_random(h->rdma_usec + 1) + late;
+	return 0;
+}
+
+void kernel_unbind(struct func *f)
+{
+	f->is_bound = f->is_up = f->is_in_pod = false;
+	f->user = 0;
+	f->ibdev_usec = UINT64_MAX;
+}
+
+void kernel_replug(struct func *pf)
+{
+	kernel_unbind(pf);
+	kernel_bind(pf);
+	pf->has_carrier = pf->is_replaced = true;
+}
+
+uint32_t kernel_count(const struct func *pf)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		n += sim.funcs[i].pf == pf - sim.funcs && sim.funcs[i].appears_usec != UINT64_MAX;
+	return n;
+}
+
+static void add_vf(struct func *pf, uint32_t index, uint64_t appears_usec)
+{
+	struct func *f = NULL;
+	char address[PCI_LEN];
+
+	/* The same VF has the same address in each boot: pci_iov_virtfn_devfn(). */
+	snprintf(address, sizeof(address), "%.8s%02x.%x", pf->address, (index + 8) / 8 & 0x1f,
+		 index % 8);
+	f = kernel_find(address, strlen(address));
+	if (!f && sim.n_funcs < FUNCS_MAX) {
+		f = &sim.funcs[sim.n_funcs++];
+		*f = (struct func){ .pf = (int)(pf - sim.funcs) };
+		COPY(f->address, address);
+	}
+	if (!f)
+		return;
+	f->habit = pf->habit;
+	f->vf_index = index;
+	f->appears_usec = appears_usec;
+	f->instance = ++sim.next_instance;
+	f->is_bound = f->is_up = f->is_in_pod = f->was_usable_at_look = f->was_usable_before =
+		false;
+	f->has_carrier = true;
+	f->user = 0;
+	f->info = (struct vf_info){ .index = index,
+				    .trust = pf->habit->flags & HABIT_NO_TRUST ? -1 : 0 };
+	COPY(f->info.pf, pf->address);
+	COPY(f->info.mac, "00:00:00:00:00:00");
+	if (pf->habit->flags & HABIT_INFINIBAND) { /* as mlx5 makes each VF: hw/mlx5/ib_virt.c */
+		COPY(f->info.node_guid, "0000:0000:0000:0000");
+		COPY(f->info.port_guid, "0000:0000:0000:0000");
+		f->info.link_state = IFLA_VF_LINK_STATE_DISABLE;
+	}
+	f->ibdev_usec = UINT64_MAX;
+	if (pf->autoprobe)
+		kernel_bind(f);
+}
+
+static void remove_vfs(struct func *pf)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		if (sim.funcs[i].pf == pf - sim.funcs) {
+			kernel_unbind(&sim.funcs[i]);
+			sim.funcs[i].appears_usec = UINT64_MAX;
+		}
+	pf->num_vfs = 0;
+}
+
+/* sriov_numvfs_store() in drivers/pci/iov.c. */
+int kernel_set_num_vfs(struct func *pf, uint32_t n)
+{
+	static const int errors[] = { -EBUSY, -EAGAIN, -ENOMEM, -EIO };
+	const struct habit *h = pf->habit;
+	uint64_t begins = sim.now_usec, each = h->vf_usec;
+	uint32_t made = n;
+
+	if (n > h->total_vfs)
+		return -ERANGE;
+	if (!pf->is_bound || h->flags & HABIT_NO_SRIOV)
+		return -ENOENT;
+	if (n == pf->num_vfs)
+		return 0;
+	if (n > 0 && pf->num_vfs > 0)
+		return -EBUSY;
+	sim.cost_usec += 100 * USEC_PER_MSEC;
+	if (h->flags & HABIT_UP_FIRST && !pf->is_up)
+		return 0;
+	if (sim_chance(sim.rates.error))
+		return errors[sim_random(ELEMENTSOF(errors))];
+	if (sim_chance(sim.rates.hang)) {
+		sim_trace("  %s: the write hangs", pf->address);
+		begins += (310 + sim_random(300)) * USEC_PER_SEC;
+		sim.stuck_pid = UINT32_MAX; /* of this job */
+	} else if (sim_chance(sim.rates.slow)) {
+		each *= 20;
+	}
+	if (n == 0) {
+		sim.cost_usec += begins - sim.now_usec + pf->num_vfs * 200 * USEC_PER_MSEC;
+		remove_vfs(pf);
+	} else {
+		if (h->flags & HABIT_SHORT && sim_chance(sim.rates.few))
+			made = (uint32_t)sim_random(n);
+		for (uint32_t i = 0; i < made; i++)
+			add_vf(pf, i, begins + (i + 1) * each);
+		pf->num_vfs = made;
+		sim.cost_usec += begins - sim.now_usec + (n + 1) * each;
+	}
+	sim.locked_until_usec = sim.now_usec + sim.cost_usec;
+	sim.is_orphan = false;
+	return 0;
+}
+
+void kernel_plug(const char *driver, unsigned slot, bool is_node)
+{
+	struct func *f = &sim.funcs[sim.n_funcs++];
+	size_t i = 0;
+
+	while (!streq(habits[i].driver, driver) && !streq(habits[i].netdev, driver))
+		i++;
+	*f = (struct func){ .habit = &habits[i], .pf = -1, .is_node = is_node };
+	snprintf(f->address, sizeof(f->address), "0000:%02x:00.0", slot);
+	make_mac(f->mac, sizeof(f->mac), 0x00, slot);
+}
+
+void kernel_boot(void)
+{
+	sim.next_ifindex = 1;
+	sim.next_index = 0;
+	sim.next_instance = 100;
+	sim.locked_until_usec = 0;
+	sim.stuck_pid = 0;
+	memset(sim.jobs, 0, sizeof(sim.jobs));
+	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
+		sim.has_module[i] = sim_random(4) > 0;
+	for (size_t i = 0; i < sim.n_funcs; i++) {
+		struct func *f = &sim.funcs[i];
+
+		f->appears_usec = f->pf < 0 ? 0 : UINT64_MAX;
+		f->num_vfs = 0;
+		f->autoprobe = true;
+		kernel_unbind(f);
+		f->has_carrier = true;
+		/* Its driver may come late, from DKMS or a container. */
+		if (f->pf < 0 && (f->is_node || !sim_chance(sim.rates.late / 8))) {
+			kernel_bind(f);
+			f->is_up = f->is_node;
+		}
+	}
+}
+
+/*
+ * When something comes that has an event of its own: functions, RDMA devices, and the end of a
+ * write of a number of VFs: KOBJ_CHANGE in sriov_enable() and sriov_disable(), drivers/pci/iov.c.
+ */
+uint64_t kernel_next(void)
+{
+	uint64_t next = sim.locked_until_usec > sim.now_usec ? sim.locked_until_usec : UINT64_MAX;
+
+	for (size_t i = 0; i < sim.n_funcs; i++) {
+		const struct func *f = &sim.funcs[i];
+
+		if (f->appears_usec > sim.now_usec)
+			next = MIN(next, f->appears_usec);
+		if (f->is_bound && f->ibdev_usec > sim.now_usec)
+			next = MIN(next, f->ibdev_usec);
+	}
+	return next;
+}
+
+/* --- what an observer sees --- */
+
+static int show_pci(const struct func *f, struct node *n)
+{
+	struct pci *pci = APPEND(n->pcis, n->n_pcis);
+	const struct habit *h = f->habit;
+
+	if (!pci)
+		return -ENOMEM;
+	COPY(pci->address, f->address);
+	pci->vendor = h->vendor;
+	pci->device = h->device;
+	pci->class = h->flags & HABIT_INFINIBAND ? 0x020700 : 0x020000;
+	pci->numa_node = f->address[5] & 1;
+	COPY(pci->driver, f->is_bound ? h->driver : "");
+	snprintf(pci->modalias, sizeof(pci->modalias), "pci:v%08Xd%08X", h->vendor, h->device);
+	COPY(pci->module, f->is_bound ? "" : h->driver);
+	pci->instance = f->instance;
+	if (f->pf >= 0) {
+		COPY(pci->physfn, sim.funcs[f->pf].address);
+		pci->vf_index = f->vf_index;
+		return 0;
+	}
+	pci->has_sriov = pci->has_autoprobe = !(h->flags & HABIT_NO_SRIOV);
+	pci->total_vfs = h->total_vfs;
+	pci->autoprobe = f->autoprobe;
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		pci->num_vfs += sim.funcs[i].pf == f - sim.funcs && func_is_there(&sim.funcs[i]);
+	return 0;
+}
+
+static int show_netdev(const struct func *f, struct node *n)
+{
+	struct netdev *nd;
+
+	if (!f->is_bound || f->is_in_pod ||
+	    (f->habit->flags & HABIT_INFINIBAND && !has_module("ib_ipoib")))
+		return 0;
+	nd = APPEND(n->netdevs, n->n_netdevs);
+	if (!nd)
+		return -ENOMEM;
+	nd->ifindex = f->ifindex;
+	COPY(nd->name, f->netdev);
+	COPY(nd->pci, f->address);
+	COPY(nd->mac, f->mac);
+	COPY(nd->perm_mac, f->pf < 0 ? f->mac : "");
+	nd->mtu = f->mtu;
+	nd->max_mtu = 9978;
+	nd->is_up = f->is_up;
+	nd->has_carrier = f->is_up && f->has_carrier;
+	return 0;
+}
+
+static int show_port(const struct func *f, struct ibdev *ib)
+{
+	const bool is_ib = f->habit->flags & HABIT_INFINIBAND;
+	struct port *port = APPEND(ib->ports, ib->n_ports);
+	struct gid *gid;
+
+	if (!port)
+		return -ENOMEM;
+	port->number = 1;
+	COPY(port->state, is_port_up(f) ? "ACTIVE" : "DOWN");
+	COPY(port->link_layer, is_ib ? "InfiniBand" : "Ethernet");
+	COPY(port->rate, "100 Gb/sec (4X EDR)");
+	gid = APPEND(port->gids, port->n_gids);
+	if (!gid)
+		return -ENOMEM;
+	COPY(gid->gid, "fe80:0000:0000:0000:0000:00ff:fe00:0001");
+	COPY(gid->type, is_ib ? "IB/RoCE v1" : "RoCE v2");
+	COPY(gid->netdev, f->netdev);
+	return 0;
+}
+
+static int show_ibdev(const struct func *f, struct node *n)
+{
+	struct ibdev *ib;
+
+	/* Shared network namespaces: it is seen here also while its netdev is in a pod. */
+	if (!func_has_ibdev(f))
+		return 0;
+	ib = APPEND(n->ibdevs, n->n_ibdevs);
+	if (!ib)
+		return -ENOMEM;
+	COPY(ib->name, f->ibdev);
+	ib->index = f->ib_index;
+	COPY(ib->pci, f->address);
+	COPY(ib->netdev, f->is_in_pod ? "" : f->netdev);
+	snprintf(ib->node_guid, sizeof(ib->node_guid), "%c%c%c%c:%c%cff:fe%c%c:%c%c%c%c", f->mac[0],
+		 f->mac[1], f->mac[3], f->mac[4], f->mac[6], f->mac[7], f->mac[9], f->mac[10],
+		 f->mac[12], f->mac[13], f->mac[15], f->mac[16]);
+	if (f->pf >= 0 && f->habit->flags & HABIT_INFINIBAND)
+		COPY(ib->node_guid, f->bound_guid);
+	COPY(ib->node_type, "CA");
+	if (has_module("ib_uverbs"))
+		snprintf(ib->uverbs, sizeof(ib->uverbs), "uverbs%" PRIu32, f->ib_index);
+	if (has_module("ib_umad"))
+		snprintf(ib->umad, sizeof(ib->umad), "umad%" PRIu32, f->ib_index);
+	ib->n_contexts = f->user > 0;
+	ib->verbs = 1;
+	return show_port(f, ib);
+}
+
+static int show_routes(const struct func *f, struct node *n)
+{
+	struct address *a = APPEND(n->addresses, n->n_addresses);
+	struct route *t = APPEND(n->routes, n->n_routes);
+
+	if (!a || !t)
+		return -ENOMEM;
+	*a = (struct address){ .ifindex = f->ifindex, .family = AF_INET, .prefix_len = 24 };
+	inet_pton(AF_INET, "192.0.2.2", a->local);
+	memcpy(a->peer, a->local, sizeof(a->peer));
+	*t = (struct route){ .family = AF_INET,
+			     .table = RT_TABLE_MAIN,
+			     .ifindex = f->ifindex,
+			     .metric = 100,
+			     .protocol = RTPROT_DHCP,
+			     .type = RTN_UNICAST };
+	inet_pton(AF_INET, "192.0.2.1", t->gateway);
+	return 0;
+}
+
+static int compare_pci(const void *a, const void *b)
+{
+	return strcmp(((const struct pci *)a)->address, ((const struct pci *)b)->address);
+}
+
+static int compare_ibdev(const void *a, const void *b)
+{
+	return strcmp(((const struct ibdev *)a)->name, ((const struct ibdev *)b)->name);
+}
+
+static int compare_module(const void *a, const void *b)
+{
+	return strcmp(((const struct module *)a)->name, ((const struct module *)b)->name);
+}
+
+static int show_module(struct node *n, const char *name, bool is_loaded)
+{
+	struct module *m = APPEND(n->modules, n->n_modules);
+
+	if (!m)
+		return -ENOMEM;
+	COPY(m->name, name);
+	m->state = is_loaded ? MODULE_LOADED : MODULE_AVAILABLE;
+	return 0;
+}
+
+int kernel_show(struct node *n)
+{
+	int r = 0;
+
+	COPY(n->kernel, sim.kernel);
+	COPY(n->boot_id, sim.boot_id);
+	n->n_numa_nodes = 2;
+	n->netns_mode = NETNS_MODE_SHARED;
+	n->has_rdma_cm = has_module("rdma_ucm");
+	n->now_usec = sim.now_usec;
+	for (size_t i = 0; i < sim.n_funcs && r >= 0; i++) {
+		const struct func *f = &sim.funcs[i];
+
+		if (!func_is_there(f))
+			continue;
+		r = show_pci(f, n);
+		if (r >= 0)
+			r = show_netdev(f, n);
+		if (r >= 0)
+			r = show_ibdev(f, n);
+		if (r >= 0 && f->is_node)
+			r = show_routes(f, n);
+	}
+	for (size_t i = 0; i < ELEMENTSOF(modules) && r >= 0; i++)
+		r = show_module(n, modules[i], sim.has_module[i]);
+	for (size_t i = 0; i < ELEMENTSOF(habits) && r >= 0; i++)
+		r = node_module(n, habits[i].driver) ? 0 : show_module(n, habits[i].driver, true);
+	if (n->n_modules > 1)
+		qsort(n->modules, n->n_modules, sizeof(*n->modules), compare_module);
+	if (n->n_pcis > 1)
+		qsort(n->pcis, n->n_pcis, sizeof(*n->pcis), compare_pci);
+	if (n->n_netdevs > 1)
+		qsort(n->netdevs, n->n_netdevs, sizeof(*n->netdevs), compare_u32);
+	if (n->n_ibdevs > 1)
+		qsort(n->ibdevs, n->n_ibdevs, sizeof(*n->ibdevs), compare_ibdev);
+	return r;
+}

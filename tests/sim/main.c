@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Main: lives in two processes, for a time or by number.
+ */
+#include "found.h"
+#include "sim.h"
+#include "unmet.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#define N_WORKERS 2
+
+int __real_clock_gettime(clockid_t id, struct timespec *ts);
+
+/* Of all processes. */
+struct shared {
+	struct {
+		uint64_t seed, n_lives;
+		bool is_failed;
+		char failure[400];
+	} workers[N_WORKERS];
+	bool verbs[_VERB_N], reasons[_REASON_N];
+};
+
+static double seconds(void)
+{
+	struct timespec ts;
+
+	__real_clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void live_one(struct shared *s, size_t me, uint64_t seed, const char *root)
+{
+	if (s->workers[me].is_failed)
+		return;
+	s->workers[me].seed = seed;
+	s->workers[me].is_failed = !life_run(seed, root, false);
+	COPY(s->workers[me].failure, sim.failure);
+	s->workers[me].n_lives += !s->workers[me].is_failed;
+}
+
+/* Of numbers: each process every second one. */
+static void live(struct shared *s, size_t me, uint64_t first, uint64_t n_min, double until)
+{
+	char root[] = "/dev/shm/sim-XXXXXX", command[64];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (!mkdtemp(root))
+		_exit(EXIT_FAILURE);
+	for (size_t i = me; i < ELEMENTSOF(found); i += N_WORKERS)
+		live_one(s, me, found[i].seed, root);
+	for (uint64_t seed = first + me; !s->workers[me].is_failed; seed += N_WORKERS) {
+		if (s->workers[me].n_lives >= n_min / N_WORKERS && seconds() >= until)
+			break;
+		live_one(s, me, seed, root);
+	}
+	for (size_t i = 0; i < _VERB_N; i++)
+		s->verbs[i] |= sim.verbs[i];
+	for (size_t i = 0; i < _REASON_N; i++)
+		s->reasons[i] |= sim.reasons[i];
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	_exit(system(command) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+static int tell(const struct shared *s, double took)
+{
+	uint64_t n = 0;
+	int r = EXIT_SUCCESS;
+
+	for (size_t i = 0; i < N_WORKERS; i++) {
+		n += s->workers[i].n_lives;
+		if (!s->workers[i].is_failed)
+			continue;
+		printf("life %" PRIu64 ": %s\n", s->workers[i].seed, s->workers[i].failure);
+		r = EXIT_FAILURE;
+	}
+	printf("%" PRIu64 " lives in %.0f s\n", n, took);
+	return r;
+}
+
+static const char *test_of(const char *name)
+{
+	for (size_t i = 0; i < ELEMENTSOF(unmet); i++)
+		if (streq(unmet[i].name, name))
+			return unmet[i].test;
+	return NULL;
+}
+
+/* Return: how many neither a life nor a test meets. */
+static unsigned tell_name(const char *name, bool is_met)
+{
+	const char *test = is_met ? "a life" : test_of(name);
+
+	printf("  %s: %s\n", name, test ? test : "NOTHING");
+	return !test;
+}
+
+/* Which verbs and reasons the lives met, and which test meets the others. */
+static bool tell_coverage(const struct shared *s)
+{
+	unsigned n_none = 0;
+
+	printf("verbs\n");
+	for (enum verb v = 0; v < _VERB_N; v++)
+		if (v != VERB_WAIT && v != VERB_SET_OPTION) /* never a change */
+			n_none += tell_name(verb_name(v), s->verbs[v]);
+	printf("reasons\n");
+	for (enum reason r = REASON_NONE + 1; r < _REASON_N; r++)
+		n_none += tell_name(reason_code(r), s->reasons[r]);
+	return n_none == 0;
+}
+
+static int run_all(uint64_t first, uint64_t n_min, double limit)
+{
+	struct shared *s =
+		mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	const double begun = seconds();
+	int status, r = EXIT_SUCCESS;
+	pid_t pids[N_WORKERS];
+
+	if (s == MAP_FAILED)
+		return EXIT_FAILURE;
+	for (size_t i = 0; i < N_WORKERS; i++) {
+		pids[i] = fork();
+		if (pids[i] == 0)
+			live(s, i, first, n_min, begun + limit);
+	}
+	for (size_t i = 0; i < N_WORKERS; i++)
+		if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 || status != 0) {
+			printf("life %" PRIu64 ": its process ended with %d\n", s->workers[i].seed,
+			       status);
+			r = EXIT_FAILURE;
+		}
+	if (!tell_coverage(s) && n_min >= 10000)
+		r = EXIT_FAILURE;
+	return tell(s, seconds() - begun) != EXIT_SUCCESS ? EXIT_FAILURE : r;
+}
+
+static int trace(uint64_t seed)
+{
+	char root[] = "/dev/shm/sim-XXXXXX", command[64];
+	bool is_good;
+
+	if (!mkdtemp(root))
+		return EXIT_FAILURE;
+	is_good = life_run(seed, root, true);
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	return system(command) == 0 && is_good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t first = 1, n_min = 10000;
+	double limit = 60;
+
+	for (int i = 1; i < argc; i++) {
+		const bool has_value = i + 1 < argc;
+
+		if (streq(argv[i], "--long"))
+			n_min = 10000000;
+		else if (streq(argv[i], "--trace") && has_value)
+			return trace(strtoull(argv[i + 1], NULL, 0));
+		else if (streq(argv[i], "--lives") && has_value)
+			n_min = strtoull(argv[++i], NULL, 0);
+		else if (streq(argv[i], "--seconds") && has_value)
+			limit = strtod(argv[++i], NULL);
+		else if (streq(argv[i], "--first") && has_value)
+			first = strtoull(argv[++i], NULL, 0);
+		else
+			return EXIT_FAILURE;
+	}
+	return run_all(first, n_min, limit);
+}

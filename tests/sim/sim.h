@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sim: one life of a node, from one number.
+ *
+ * kernel.c is a model of what a kernel does to PCI functions, netdevs and RDMA devices. doors.c
+ * puts it behind the program's doors: the linker gives calls of theirs to it (--wrap), so that
+ * verbs, ledger and reports are the program's own, on a folder of their own. world.c is its struct
+ * world, and life.c what happens around it: boots, reloads, users, faults, and what must never be.
+ * Time passes only in sim_advance().
+ */
+#pragma once
+
+#include "../../src/doors/doors.h"
+#include "../../src/model/world.h"
+
+#define FUNCS_MAX 160
+#define JOBS_MAX  64
+
+/* What a driver does in its own way; the sources are in habits[] of kernel.c. */
+enum {
+	HABIT_RDMA = 1,       /* its functions have RDMA devices */
+	HABIT_NO_VF_RDMA = 2, /* but not its VFs */
+	HABIT_INFINIBAND = 4,
+	HABIT_UP_FIRST = 8,  /* refuses VFs, with success, while the PF's netdev is down */
+	HABIT_SHORT = 16,    /* its firmware may enable fewer VFs than asked for, with success */
+	HABIT_NO_TRUST = 32, /* has no ndo_set_vf_trust */
+	HABIT_RANDOM = 64,   /* a VF without a MAC makes one up, and tells it of NET_ADDR_RANDOM */
+	HABIT_NO_SRIOV = 128,
+};
+
+struct habit {
+	const char *driver, *netdev; /* netdev: what its names begin with */
+	uint16_t vendor, device;
+	uint32_t total_vfs;
+	unsigned flags;
+	uint64_t vf_usec, bind_usec, rdma_usec; /* of a healthy one */
+};
+
+struct func {
+	char address[PCI_LEN];
+	const struct habit *habit;
+	int pf; /* of a VF: which one; -1: none */
+	uint32_t vf_index;
+	uint64_t appears_usec, ibdev_usec; /* UINT64_MAX: never */
+	bool is_bound, is_up, has_carrier, is_random, is_in_pod, is_node;
+	uint64_t instance;
+	uint32_t ifindex, mtu, ib_index;
+	char netdev[IFNAME_LEN], ibdev[IBDEV_LEN], mac[24];
+	char bound_guid[24]; /* of a VF: what its driver read when it was bound */
+	bool autoprobe;      /* of a PF */
+	uint32_t num_vfs;    /* of a PF: made */
+	struct vf_info info;
+	uint32_t user;    /* pid of a process that has it open; 0: none */
+	bool is_replaced; /* plugged in anew since the last pass */
+	char given[24];   /* the MAC that it was given first, over all boots */
+	bool was_usable_at_look, was_usable_before, was_used_at_look;
+};
+
+struct rates { /* of a thousand */
+	unsigned error, hang, slow, few, late, user, file, kill, flap, undo;
+};
+
+struct sim {
+	uint64_t seed, random;
+	uint64_t now_usec;
+	bool is_traced, is_dead, is_failed, is_quiet;
+	char failure[400];
+	char root[64];
+	struct doors doors;
+	struct rates rates;
+
+	struct func funcs[FUNCS_MAX];
+	size_t n_funcs;
+	uint32_t next_ifindex, next_index;
+	uint64_t next_instance;
+	uint64_t locked_until_usec; /* a write of a number of VFs goes on till then */
+	bool is_orphan;             /* that write is of a service that was killed */
+	uint64_t cost_usec;         /* of the action that is being done */
+	uint32_t stuck_pid;
+	char boot_id[40], kernel[32];
+	bool is_removal_asked; /* by "revert --vfs" */
+	const struct config *config;
+	char doing[256];       /* target of the action that began last */
+	char state_hash[17];   /* the configuration of state.json */
+	unsigned n_doors_left; /* until the process dies; 0: it does not */
+	unsigned n_kernel_writes, n_file_writes;
+	bool is_full;       /* no file can be written */
+	bool has_module[8]; /* modules[] of kernel.c */
+
+	struct job {
+		bool is_there;
+		uint64_t due_usec;
+		int result;
+		char error[192];
+	} jobs[JOBS_MAX];
+
+	bool verbs[_VERB_N], reasons[_REASON_N]; /* met */
+};
+
+extern struct sim sim;
+
+/* Tells it, with the number of the life, which ends. */
+void sim_fail(const char *format, ...) _printf_(1, 2);
+void sim_trace(const char *format, ...) _printf_(1, 2);
+uint64_t sim_random(uint64_t below);
+bool sim_chance(unsigned of_thousand);
+void sim_advance(uint64_t until_usec);
+
+/* kernel.c */
+void kernel_plug(const char *driver, unsigned slot, bool is_node);
+void kernel_boot(void); /* all VFs are gone, PFs are bound */
+uint64_t kernel_next(void);
+struct func *kernel_find(const char *address, size_t len);
+struct func *kernel_of_ifindex(uint32_t ifindex);
+bool func_is_there(const struct func *f);
+bool func_has_ibdev(const struct func *f);
+bool func_is_usable(const struct func *f);
+int kernel_set_num_vfs(struct func *pf, uint32_t n);
+int kernel_bind(struct func *f);
+void kernel_unbind(struct func *f);
+void kernel_replug(struct func *pf); /* another card in the slot, or the driver bound anew */
+int kernel_show(struct node *n);
+int kernel_load(const char *module);
+uint32_t kernel_count(const struct func *pf); /* its VFs, with those that are being made */
+
+/* life.c: an action on it failed; what comes next is the life's business. */
+void life_failed(const char *target);
+
+/* world.c */
+struct world sim_world(void);
+
+/* life.c: one life. Return: is it as it should be? */
+bool life_run(uint64_t seed, const char *root, bool is_traced);

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * World: struct world before the model. What is remembered comes from the files of this life, read
+ * by the program's own readers.
+ */
+#include "../../src/model/world.h"
+#include "../../src/doors/child.h"
+#include "../../src/model/paths.h"
+#include "../../src/observe/ledger.h"
+#include "../../src/observe/observe.h"
+#include "../../src/observe/output.h"
+#include "../../src/observe/plugin.h"
+#include "../../src/observe/rdma.h"
+#include "../../src/observe/vf.h"
+#include "../../src/output/state.h"
+#include "sim.h"
+
+#include <poll.h>
+
+#define MAX_RULES_BYTES (1u << 20)
+
+static uint64_t tell_usec(void *userdata _unused_)
+{
+	return sim.now_usec;
+}
+
+static int64_t tell_sec(void *userdata _unused_)
+{
+	return time(NULL);
+}
+
+static int look_at_files(const struct config *c, const struct plan *tried, struct node *n)
+{
+	const struct fs *fs = &sim.doors.fs;
+	size_t size;
+	int r;
+
+	r = observe_memory(fs, output_parse_memory, tried, n);
+	if (r >= 0)
+		r = ledger_read(fs, &n->ledger, &n->n_ledger);
+	if (r >= 0)
+		r = observe_vfs(&sim.doors, n);
+	if (r >= 0)
+		r = fs_read_all(fs, RULES_PATH, MAX_RULES_BYTES, false, &n->rules_file, &size);
+	if (r >= 0 || r == -ENOENT)
+		r = observe_plugin(fs, c, n);
+	return r < 0 ? r : observe_files(fs, c, n);
+}
+
+static void note_usable(void)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++) {
+		sim.funcs[i].was_usable_before = sim.funcs[i].was_usable_at_look;
+		sim.funcs[i].was_usable_at_look = func_is_usable(&sim.funcs[i]);
+		sim.funcs[i].was_used_at_look = sim.funcs[i].user > 0 || sim.funcs[i].is_in_pod;
+	}
+}
+
+static void note_reasons(const struct plan *p)
+{
+	for (size_t i = 0; p && i < p->n_actions; i++) {
+		sim.reasons[p->actions[i].reason] = true;
+		if (p->actions[i].is_done)
+			sim.reasons[action_failure(&p->actions[i])] = true;
+	}
+	for (size_t i = 0; p && i < p->n_reasons; i++)
+		sim.reasons[p->reasons[i].reason] = true;
+	for (size_t i = 0; p && i < p->n_health; i++)
+		sim.reasons[p->health[i].reason] = true;
+	for (size_t i = 0; p && i < p->n_devices; i++)
+		sim.reasons[p->devices[i].reason] = true;
+}
+
+static int look(void *userdata _unused_, const struct config *c, const struct plan *tried,
+		struct node *ret)
+{
+	_cleanup_(node_done) struct node n = {};
+	int r;
+
+	if (sim.is_dead)
+		return -ECANCELED;
+	r = kernel_show(&n);
+	if (r >= 0)
+		r = node_make_indexes(&n);
+	if (r >= 0)
+		r = look_at_files(c, tried, &n);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n.n_ibdevs; i++)
+		rdma_recall(&n, &n.ibdevs[i]);
+	node_forget_replaced(&n);
+	for (size_t i = 0; tried && i < tried->n_actions; i++)
+		for (size_t k = 0; k < n.n_pcis && tried->actions[i].is_running; k++)
+			n.pcis[k].is_busy |= streq(n.pcis[k].address, tried->actions[i].target);
+	note_usable();
+	note_reasons(tried);
+
+	*ret = n;
+	n = (struct node){};
+	return 0;
+}
+
+static int answer_users(struct node *n)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++) {
+		const struct func *f = &sim.funcs[i];
+		struct user *u;
+
+		if (!func_is_there(f) || (f->user == 0 && !f->is_in_pod))
+			continue;
+		u = APPEND(n->users, n->n_users);
+		if (!u)
+			return -ENOMEM;
+		COPY(u->target, f->address);
+		u->use = f->is_in_pod ? USE_NETDEV_NETNS : USE_CONTEXT;
+		u->pid = f->user;
+		COPY(u->command, "job");
+	}
+	if (n->n_users > 1)
+		qsort(n->users, n->n_users, sizeof(*n->users),
+		      (int (*)(const void *, const void *))strcmp);
+	n->has_users = true;
+	return 1;
+}
+
+static int answer_verbs(const struct plan *p, struct node *n)
+{
+	int n_tried = 0;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+
+		if (!d->is_handed_out || !d->ibdev || d->ibdev->verbs != 1)
+			continue;
+		n->ibdevs[d->ibdev - n->ibdevs].verbs = sim_chance(sim.rates.late / 8) ? -EIO : 0;
+		n->ibdevs[d->ibdev - n->ibdevs].active_mtu = 1024;
+		n_tried++;
+	}
+	return n_tried > 0;
+}
+
+static int answer(void *userdata _unused_, enum question q, const struct plan *p, struct node *n)
+{
+	note_reasons(p);
+	if (q == QUESTION_USERS)
+		return needs_users(p) ? answer_users(n) : 0;
+	return q == QUESTION_VERBS ? answer_verbs(p, n) : 0;
+}
+
+/* What it changes it changes now; its end comes when its time is over. */
+static int begin(void *userdata _unused_, struct child *c, size_t i)
+{
+	struct job *job = sim.jobs;
+
+	if (sim.is_dead)
+		return -ECANCELED;
+	while (job < sim.jobs + JOBS_MAX && job->is_there)
+		job++;
+	if (job == sim.jobs + JOBS_MAX)
+		return -EAGAIN;
+	*job = (struct job){ .is_there = true };
+	sim.cost_usec = USEC_PER_MSEC;
+	job->result = c->call(c->userdata, i, job->error);
+	job->due_usec = sim.now_usec + sim.cost_usec;
+	c->fd = (int)(job - sim.jobs);
+	c->pid = 1000 + (pid_t)(sim.next_instance++);
+	if (job->result < 0)
+		life_failed(sim.doing);
+	if (sim.stuck_pid == UINT32_MAX)
+		sim.stuck_pid = (uint32_t)c->pid;
+	sim_trace("  takes %" PRIu64 " ms, and ends with %d", sim.cost_usec / USEC_PER_MSEC,
+		  job->result);
+	return 0;
+}
+
+static int end(void *userdata _unused_, struct child *c, uint64_t until_usec, char *ret_error,
+	       size_t size)
+{
+	struct job *job = &sim.jobs[c->fd];
+	const uint64_t due = job->due_usec;
+
+	if (sim.is_dead)
+		return -ECANCELED;
+	job->is_there = false;
+	sim_advance(MIN(due, until_usec));
+	c->pid = 0;
+	if (due > until_usec)
+		return -ETIMEDOUT;
+	copy(ret_error, size, job->error);
+	return job->result;
+}
+
+static void finish(void *userdata _unused_, struct child *c)
+{
+	c->pid = 0;
+}
+
+static void leave(void *userdata _unused_, struct child *c)
+{
+	sim.jobs[c->fd].is_there = false;
+	c->pid = 0;
+}
+
+static int wait_until(void *userdata _unused_, struct pollfd *fds, size_t n, uint64_t until_usec)
+{
+	uint64_t next = until_usec;
+	int n_ended = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (fds[i].fd >= 0)
+			next = MIN(next, sim.jobs[fds[i].fd].due_usec);
+	if (next == UINT64_MAX)
+		sim_fail("the loop waits for what never comes");
+	else if (!sim.is_dead)
+		sim_advance(next);
+	for (size_t i = 0; i < n; i++) {
+		const bool is_over = fds[i].fd >= 0 &&
+				     (sim.is_dead || sim.jobs[fds[i].fd].due_usec <= sim.now_usec);
+
+		fds[i].revents = is_over ? POLLIN : 0;
+		n_ended += is_over;
+	}
+	return n_ended;
+}
+
+struct world sim_world(void)
+{
+	return (struct world){ .doors = &sim.doors,
+			       .now_usec = tell_usec,
+			       .time_sec = tell_sec,
+			       .look = look,
+			       .answer = answer,
+			       .begin = begin,
+			       .end = end,
+			       .finish = finish,
+			       .leave = leave,
+			       .wait = wait_until };
+}
