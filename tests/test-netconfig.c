@@ -152,6 +152,9 @@ static void files_tell_which_netdevs_go_into_a_bond(_unused_ void **state)
 		{ "ifcfg, not at boot",
 		  { { IFCFG "eth1", "DEVICE=eth1\nONBOOT=no\nMASTER=bond0\nSLAVE=yes\n" } },
 		  "" },
+		{ "ifcfg, not at boot, in quotes",
+		  { { IFCFG "eth1", "DEVICE=eth1\nONBOOT='no'\nMASTER=bond0\n" } },
+		  "" },
 
 		{ "ifupdown, the bond names its ports",
 		  { { "etc/network/interfaces",

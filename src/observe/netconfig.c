@@ -154,46 +154,58 @@ static bool is_listed(const struct line *l, const struct netdev *nd, const struc
 
 static bool is_no(const struct line *l)
 {
-	const char first = l->value[*l->value == '"'];
+	const size_t n = strspn(l->value, "\"'");
 
-	return l->value_len > 0 && first && strchr("nNfF0", first);
+	return n < l->value_len && strchr("nNfF0", l->value[n]);
+}
+
+/* What the lines so far say of a port. */
+struct answer {
+	uint32_t given, met; /* bits of keys: names, and those that are the port's */
+	bool is_bond, is_by_hand;
+	bool is_port; /* ifupdown: without a look at the rest, which is about others */
+};
+
+static void on_key(struct answer *a, const struct line *l, const struct netdev *nd,
+		   const struct pci *pci)
+{
+	const bool is_ifupdown = keys[l->key].manager == IFUPDOWN;
+	const uint32_t bit = 1u << l->key;
+
+	switch (keys[l->key].what) {
+	case NAMES:
+		if (is_ifupdown) /* the next stanza */
+			a->given = a->met = 0;
+		a->given |= bit;
+		a->met |= is_listed(l, nd, pci) ? bit : 0;
+		break;
+	case BOND:
+		a->is_bond |= !keys[l->key].value || is_prefix(l->value, keys[l->key].value);
+		a->is_port |= is_ifupdown && a->met;
+		break;
+	case PORTS:
+		a->is_port |= is_listed(l, nd, pci);
+		break;
+	case AUTO:
+		a->is_by_hand |= is_no(l);
+	}
 }
 
 static bool names_port(const char *text, enum manager manager, const struct netdev *nd,
 		       const struct pci *pci)
 {
-	bool is_bond = false, is_by_hand = false, is_match = manager != NETWORKD;
-	uint32_t given = 0, met = 0; /* bits of keys */
+	bool is_match = manager != NETWORKD;
+	struct answer a = {};
 	struct line l;
 
-	while (next_line(&text, manager, &l)) {
-		if (l.key < 0 && *l.at == '[' && manager == NETWORKD)
+	while (!a.is_port && next_line(&text, manager, &l)) {
+		if (manager == NETWORKD && *l.at == '[')
 			is_match = is_prefix(l.at, "[Match]");
-		if (l.key < 0)
-			continue;
-		switch (keys[l.key].what) {
-		case NAMES:
-			if (!is_match)
-				break;
-			if (manager == IFUPDOWN) /* the next stanza */
-				given = met = 0;
-			given |= 1u << l.key;
-			met |= is_listed(&l, nd, pci) ? 1u << l.key : 0;
-			break;
-		case BOND:
-			is_bond |= !keys[l.key].value || is_prefix(l.value, keys[l.key].value);
-			if (manager == IFUPDOWN && met)
-				return true;
-			break;
-		case PORTS:
-			if (is_listed(&l, nd, pci))
-				return true;
-			break;
-		case AUTO:
-			is_by_hand |= is_no(&l);
-		}
+		if (l.key >= 0 && (is_match || keys[l.key].what != NAMES))
+			on_key(&a, &l, nd, pci);
 	}
-	return manager != IFUPDOWN && is_bond && !is_by_hand && given && met == given;
+	return a.is_port ||
+	       (manager != IFUPDOWN && a.is_bond && !a.is_by_hand && a.given && a.met == a.given);
 }
 
 /* Lines whose keys are used, and which section they are in: the others may be passwords. */
