@@ -15,21 +15,6 @@
 
 static const struct config config = { .hash = "0123456789abcdef" };
 
-static int make_tree(void **state)
-{
-	static struct tree tree;
-
-	tree_make(&tree);
-	*state = &tree;
-	return 0;
-}
-
-static int remove_tree(void **state)
-{
-	tree_remove(*state);
-	return 0;
-}
-
 static void read_node(const struct tree *t, struct node *ret)
 {
 	*ret = (struct node){ .boot_id = "now", .kernel = "6.1" };
@@ -321,7 +306,7 @@ static void no_pass_fails_because_nothing_can_be_noted(void **state)
 	node_done(&n);
 }
 
-#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
+#define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, tree_set_up, tree_tear_down)
 
 int main(void)
 {

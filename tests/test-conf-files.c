@@ -11,23 +11,6 @@
 
 static const char *const folders[] = { CONF_FOLDERS("x.d"), "lib/x.d", NULL };
 
-static int set_up(void **state)
-{
-	struct tree *t = calloc(1, sizeof(*t));
-
-	assert_non_null(t);
-	tree_make(t);
-	*state = t;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	tree_remove(*state);
-	free(*state);
-	return 0;
-}
-
 /* The paths in their order, masked ones in parentheses. */
 static void assert_list(struct tree *t, const char *pattern, const char *want)
 {
@@ -115,7 +98,7 @@ static void a_folder_that_cannot_be_listed_is_named(void **state)
 
 int main(void)
 {
-#define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define test(f) cmocka_unit_test_setup_teardown(f, tree_set_up, tree_tear_down)
 	const struct CMUnitTest tests[] = {
 		test(names_are_sorted_and_the_first_folder_counts),
 		test(a_mask_hides_and_is_marked),

@@ -22,24 +22,6 @@
 #define NIC  "[Device a]\nMatch=driver:x\n"
 #define MAIN "etc/rdma-provision/rdma-provision.conf"
 
-/* A root of its own for each test. */
-static int set_up(void **state)
-{
-	struct tree *p = calloc(1, sizeof(*p));
-
-	assert_non_null(p);
-	tree_make(p);
-	*state = p;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	tree_remove(*state);
-	free(*state);
-	return 0;
-}
-
 static int parse_bytes(const char *text, size_t size, struct config *c,
 		       struct config_errors *errors)
 {
@@ -1230,7 +1212,7 @@ static void the_files_are_those_systemd_shows(void **state)
 	assert_int_equal(n, 16);
 }
 
-#define test(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+#define test(f) cmocka_unit_test_setup_teardown(f, tree_set_up, tree_tear_down)
 
 int main(void)
 {

@@ -15,6 +15,7 @@
 #include "../src/observe/upper.h"
 #include "../src/observe/users.h"
 #include "netns.h"
+#include "skip.h"
 #include "tree.h"
 
 #include <rdma/rdma_netlink.h>
@@ -778,8 +779,7 @@ static void a_real_namespace_is_found(_unused_ void **state)
 	if (read(fds[0], &c, 1) != 1) {
 		close(fds[0]);
 		waitpid(pid, NULL, 0);
-		print_message("skipped: no network namespaces here\n");
-		skip();
+		skip_without("network namespaces");
 	}
 	close(fds[0]);
 

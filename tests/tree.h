@@ -80,3 +80,21 @@ static inline void tree_remove(struct tree *t)
 	fs_done(&t->fs);
 	tree_remove_at(AT_FDCWD, t->root);
 }
+
+/* For cmocka: a tree of its own for each test. */
+static inline int tree_set_up(void **state)
+{
+	struct tree *t = calloc(1, sizeof(*t));
+
+	assert_non_null(t);
+	tree_make(t);
+	*state = t;
+	return 0;
+}
+
+static inline int tree_tear_down(void **state)
+{
+	tree_remove(*state);
+	free(*state);
+	return 0;
+}
