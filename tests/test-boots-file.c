@@ -49,6 +49,7 @@ static void what_is_written_is_read_again(void **state)
 		  .kernel = "6.0",
 		  .time = 1700000000,
 		  .state = NODE_READY,
+		  .knows_node_nics = true,
 		  .node_nics = { PF, "0000:42:00.0" },
 		  .n_node_nics = 2 },
 		{ .boot_id = "b",
@@ -226,32 +227,36 @@ static void a_pass_on_a_finished_node_writes_once_in_a_boot(void **state)
 	expect_notes(t, "");
 }
 
-static void what_carried_the_node_is_kept_until_it_is_seen_again(void **state)
+static void what_carries_the_node_is_kept(void **state)
 {
 	static const struct {
-		const char *pci;
-		bool is_by_vf;
+		struct node_nic nic; /* without an address: none does */
+		bool is_known;
 		const char *kept;
-	} rows[] = { { PF, false, PF },
-		     { NULL, false, PF },
-		     { "0000:42:00.0", false, "0000:42:00.0" },
-		     { PF, true, "" } };
+	} rows[] = {
+		{ {}, false, "" },
+		{ { PF, "", NODE_NIC_BEFORE, false }, false, "" },
+		{ { PF, "eth0", NODE_NIC_ROUTE, true }, false, "" },
+		{ { PF, "eth0", NODE_NIC_ROUTE, false }, true, PF },
+		{ { "0000:42:00.0", "eth1", NODE_NIC_ADDRESS, false }, true, "0000:42:00.0" },
+		{ {}, true, "" },
+	};
 	const struct tree *t = *state;
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(boot_notes_done) struct boot_notes notes = {};
-		struct node_nic nic = { .is_by_vf = rows[i].is_by_vf };
+		struct node_nic nic = rows[i].nic;
 		struct plan p = { .state = NODE_READY,
 				  .node_nics = &nic,
-				  .n_node_nics = rows[i].pci ? 1 : 0 };
+				  .n_node_nics = nic.pci[0] ? 1 : 0 };
 		struct node n;
 
-		COPY(nic.pci, rows[i].pci ? rows[i].pci : "");
 		read_node(t, &n);
 		assert_int_equal(boot_notes_open(&n, &notes), 0);
 		boot_notes_conclude(&notes, &t->fs, &config, &n, &p);
 		node_done(&n);
 		read_node(t, &n);
+		assert_int_equal(n.boots[n.n_boots - 1].knows_node_nics, rows[i].is_known);
 		assert_string_equal(n.boots[n.n_boots - 1].node_nics[0], rows[i].kept);
 		node_done(&n);
 	}
@@ -317,7 +322,7 @@ int main(void)
 		WITH_TREE(what_is_too_long_is_not_used),
 		WITH_TREE(a_step_is_on_disk_before_it_is_tried),
 		WITH_TREE(a_pass_on_a_finished_node_writes_once_in_a_boot),
-		WITH_TREE(what_carried_the_node_is_kept_until_it_is_seen_again),
+		WITH_TREE(what_carries_the_node_is_kept),
 		WITH_TREE(the_last_boots_are_kept),
 		WITH_TREE(no_pass_fails_because_nothing_can_be_noted),
 	};

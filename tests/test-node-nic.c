@@ -256,17 +256,25 @@ static void an_erdma_function_counts_by_its_rdma_device(void **state _unused_)
 	assert_nics(&s, "0000:41:00.0 eth0 route, 0000:41:00.7 eth0 route");
 }
 
-static void without_a_way_out_the_last_one_counts(void **state _unused_)
+static void before_there_is_a_way_out_that_of_the_last_boot_counts(void **state _unused_)
 {
 	struct boot boots[] = {
-		{ .node_nics = { "0000:41:00.1" }, .n_node_nics = 1 },
-		{ .node_nics = { "0000:41:01.0", "0000:99:00.0" }, .n_node_nics = 2 },
-		{}, /* this one */
+		{ .boot_id = "a",
+		  .knows_node_nics = true,
+		  .node_nics = { "0000:41:00.1" },
+		  .n_node_nics = 1 },
+		{ .boot_id = "b",
+		  .knows_node_nics = true,
+		  .node_nics = { "0000:41:01.0", "0000:99:00.0" },
+		  .n_node_nics = 2 },
+		{ .boot_id = "c" }, /* it came to no default route */
+		{ .boot_id = "now" },
 	};
 	struct scene s;
 
 	set_scene(&s);
 	s.node.n_routes = s.node.n_addresses = 0;
+	COPY(s.node.boot_id, "now");
 	s.node.boots = boots;
 	s.node.n_boots = ELEMENTSOF(boots);
 	assert_nics(&s, "0000:41:00.0  before by VF, 0000:41:01.0  before");
@@ -274,9 +282,13 @@ static void without_a_way_out_the_last_one_counts(void **state _unused_)
 	add_default(&s, AF_INET, 3, 0, RTPROT_DHCP);
 	assert_nics(&s, "0000:41:00.1 eth1 route");
 	s.node.n_routes = 0;
-	boots[2].n_node_nics = 1;
-	COPY(boots[2].node_nics[0], "0000:41:00.1");
-	assert_nics(&s, "0000:41:00.1  before");
+	boots[2].knows_node_nics = true; /* it was taken away there */
+	assert_nics(&s, "");
+	boots[2].knows_node_nics = false;
+	boots[3].knows_node_nics = true; /* and here */
+	boots[3].n_node_nics = 1;
+	COPY(boots[3].node_nics[0], "0000:41:00.1");
+	assert_nics(&s, "");
 }
 
 static void words_name_the_netdev(void **state _unused_)
@@ -291,7 +303,8 @@ static void words_name_the_netdev(void **state _unused_)
 	assert_string_equal(text, "by one of its VFs: eth0v0 has the default route");
 	k = (struct node_nic){ .why = NODE_NIC_BEFORE };
 	node_nic_describe(&k, text, sizeof(text));
-	assert_string_equal(text, "it carried the node before; there is no default route now");
+	assert_string_equal(
+		text, "it carried the node in the last boot; this one has no default route yet");
 }
 
 int main(void)
@@ -303,7 +316,7 @@ int main(void)
 		cmocka_unit_test(search_goes_down_to_every_function),
 		cmocka_unit_test(a_vf_counts_with_its_pf),
 		cmocka_unit_test(an_erdma_function_counts_by_its_rdma_device),
-		cmocka_unit_test(without_a_way_out_the_last_one_counts),
+		cmocka_unit_test(before_there_is_a_way_out_that_of_the_last_boot_counts),
 		cmocka_unit_test(words_name_the_netdev),
 	};
 

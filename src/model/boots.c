@@ -156,11 +156,11 @@ static const struct boot_step *noted(const struct boot_step *steps, size_t n,
 /* Of a VF its PF is found again. */
 static void note_node_nics(const struct plan *p, struct boot *b)
 {
-	if (p->n_node_nics > 0)
-		b->n_node_nics = 0;
+	b->n_node_nics = 0;
 	for (size_t i = 0; i < p->n_node_nics && b->n_node_nics < MAX_NODE_NICS; i++)
-		if (!p->node_nics[i].is_by_vf)
+		if (!p->node_nics[i].is_by_vf && p->node_nics[i].why != NODE_NIC_BEFORE)
 			COPY(b->node_nics[b->n_node_nics++], p->node_nics[i].pci);
+	b->knows_node_nics |= b->n_node_nics > 0;
 }
 
 void boots_conclude(const struct config *c, const struct node *n, const struct plan *p,

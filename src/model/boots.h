@@ -43,7 +43,8 @@ struct boot {
 	enum node_state state; /* STARTING: the boot came to no end */
 	struct boot_step steps[MAX_BOOT_STEPS];
 	size_t n_steps;
-	char node_nics[MAX_NODE_NICS][PCI_LEN]; /* what carried the node, as last seen in it */
+	bool knows_node_nics; /* some function carried the node, at one time in it */
+	char node_nics[MAX_NODE_NICS][PCI_LEN]; /* those that did at last */
 	size_t n_node_nics;
 };
 
@@ -66,7 +67,7 @@ void boots_drop(struct boot *b, const struct boot_step *s);
 /*
  * At the end of a pass: a step that this plan does not tell as failed, or as left out, is over,
  * however it began. A boot that came to an end keeps it while the node starts again. What carries
- * the node is kept for the time when no default route is there to tell: model/node-nic.h.
+ * the node is kept for the next boot, until its default route is there to tell: model/node-nic.h.
  */
 void boots_conclude(const struct config *c, const struct node *n, const struct plan *p,
 		    struct boot *b);

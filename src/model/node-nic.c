@@ -223,8 +223,11 @@ static int add_remembered(struct search *s)
 	int r = 0;
 
 	for (size_t i = s->n->n_boots; i > 0 && !b; i--)
-		if (s->n->boots[i - 1].n_node_nics > 0)
+		if (s->n->boots[i - 1].knows_node_nics)
 			b = &s->n->boots[i - 1];
+	if (b &&
+	    streq(b->boot_id, s->n->boot_id)) /* there was one in this boot: it was taken away */
+		return 0;
 	for (size_t i = 0; b && i < b->n_node_nics && r >= 0; i++)
 		if (node_pci(s->n, b->node_nics[i])) /* it may have been taken out */
 			r = add_function(s, b->node_nics[i], &before);
@@ -272,7 +275,8 @@ void node_nic_describe(const struct node_nic *k, char *ret, size_t size)
 	static const char *const words[] = {
 		[NODE_NIC_ROUTE] = " has the default route",
 		[NODE_NIC_ADDRESS] = " has the node's address",
-		[NODE_NIC_BEFORE] = "it carried the node before; there is no default route now",
+		[NODE_NIC_BEFORE] =
+			"it carried the node in the last boot; this one has no default route yet",
 	};
 
 	snprintf(ret, size, "%s%s%s", k->is_by_vf ? "by one of its VFs: " : "", k->netdev,

@@ -14,9 +14,8 @@
  * rail, and the kernel takes it on every link that comes up. Source: ndisc_router_discovery() in
  * net/ipv6/ndisc.c, rt6_add_dflt_router() in net/ipv6/route.c (RTPROT_RA, metric 1024).
  *
- * While there is neither (DHCP has no answer yet; a network manager takes its routes away and sets
- * them again), the functions count that carried the node when that was last seen, in this boot or
- * an earlier one: node.boots.
+ * While neither was there in this boot (DHCP has no answer yet), the functions count that carried
+ * the node at the end of the last boot that had any: node.boots.
  *
  * From those netdevs it goes down to all functions below: to the lower netdev of what is stacked
  * (VLAN, macvlan, ipvlan, IPoIB child: IFLA_LINK) and to the ports of a bond, team or bridge
@@ -34,7 +33,7 @@
 enum node_nic_why {
 	NODE_NIC_ROUTE,   /* the best default route of a family leaves by the netdev */
 	NODE_NIC_ADDRESS, /* the netdev owns the node's address */
-	NODE_NIC_BEFORE,  /* it carried the node when that could be seen last */
+	NODE_NIC_BEFORE,  /* it carried the node in the last boot */
 };
 
 /* One function that carries the node. */

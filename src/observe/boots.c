@@ -71,6 +71,7 @@ static bool parse_boot(const json_t *object, struct boot *b)
 	json_array_foreach(steps, i, step) if (b->n_steps < MAX_BOOT_STEPS &&
 					       parse_step(step, &b->steps[b->n_steps]))
 		b->n_steps++;
+	b->knows_node_nics = json_is_array(nics);
 	json_array_foreach(nics, i, nic) if (b->n_node_nics < MAX_NODE_NICS &&
 					     json_is_string(nic) &&
 					     copy(b->node_nics[b->n_node_nics], PCI_LEN,
@@ -174,9 +175,10 @@ static json_t *make_boot(const struct boot *b)
 	for (size_t i = 0; i < b->n_node_nics; i++)
 		if (json_array_append_new(nics, document_text(b->node_nics[i])) < 0)
 			return NULL;
-	return json_pack("{s:o, s:I, s:o, s:s, s:O, s:O}", "boot_id", document_text(b->boot_id),
+	return json_pack("{s:o, s:I, s:o, s:s, s:O, s:O*}", "boot_id", document_text(b->boot_id),
 			 "time", (json_int_t)b->time, "kernel", document_text(b->kernel), "state",
-			 node_state_name(b->state), "steps", steps, "node_nics", nics);
+			 node_state_name(b->state), "steps", steps, "node_nics",
+			 b->knows_node_nics ? nics : NULL);
 }
 
 int boots_write(const struct fs *fs, const struct boot *boots, size_t n)
