@@ -124,8 +124,11 @@ static int write_num_vfs(struct func *f, const char *value)
 
 	if (r < 0)
 		return r;
-	/* Behind the write of a process that was killed it waits for the lock. */
-	if (sim.locked_until_usec > sim.now_usec && sim.is_orphan)
+	/*
+	 * Behind the write of a process that was killed it waits for the lock; so it does where
+	 * state.json, which has what is stuck, could not be written since.
+	 */
+	if (sim.locked_until_usec > sim.now_usec && (sim.is_orphan || sim.is_forgotten))
 		sim.cost_usec += sim.locked_until_usec - sim.now_usec;
 	else if (sim.locked_until_usec > sim.now_usec)
 		sim_fail("%s: written while another number of VFs is being written", f->address);
@@ -316,6 +319,7 @@ int __wrap_fs_replace(const struct fs *fs, const char *path, const char *data, s
 		sim.n_file_writes++;
 		sim_trace("  /%s is written", path);
 	}
+	sim.is_forgotten |= r < 0 && streq(path, STATE_PATH);
 	if (r >= 0 && streq(path, STATE_PATH))
 		COPY(sim.state_hash, sim.config->hash);
 	return r;

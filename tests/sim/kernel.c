@@ -149,8 +149,14 @@ void kernel_unbind(struct func *f)
 
 void kernel_replug(struct func *pf)
 {
+	const uint32_t mtu = pf->mtu;
+
 	kernel_unbind(pf);
 	kernel_bind(pf);
+	if (sim_random(2) == 0) { /* a network manager is faster than we are */
+		pf->is_up = true;
+		pf->mtu = mtu;
+	}
 	pf->has_carrier = pf->is_replaced = true;
 }
 
@@ -251,7 +257,7 @@ int kernel_set_num_vfs(struct func *pf, uint32_t n)
 		sim.cost_usec += begins - sim.now_usec + (n + 1) * each;
 	}
 	sim.locked_until_usec = sim.now_usec + sim.cost_usec;
-	sim.is_orphan = false;
+	sim.is_orphan = sim.is_forgotten = false;
 	return 0;
 }
 
@@ -274,6 +280,7 @@ void kernel_boot(void)
 	sim.next_instance = 100;
 	sim.locked_until_usec = 0;
 	sim.stuck_pid = 0;
+	sim.is_forgotten = false;
 	memset(sim.jobs, 0, sizeof(sim.jobs));
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
 		sim.has_module[i] = sim_random(4) > 0;

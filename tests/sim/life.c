@@ -535,21 +535,26 @@ static void boot(unsigned number)
 	next_event_usec = sim.now_usec + sim_random(30 * SEC);
 }
 
-/* Without new faults nothing is left to be done, and a pass writes nothing. */
+/*
+ * Without new faults nothing is left to be done. One more pass may write what the last one has
+ * seen, as that a function is in a pod now; after that one nothing is written at all.
+ */
 static void check_end(void)
 {
 	struct pass_result result = {};
 
-	if (sim.is_dead)
-		return;
-	sim.n_kernel_writes = sim.n_file_writes = 0;
-	if (run_once(&result) < 0)
-		sim_fail("a pass without a fault fails");
-	if (result.state == NODE_STARTING)
-		sim_fail("the node is never more than starting");
-	if (result.n_changes > 0 || sim.n_kernel_writes > 0 || sim.n_file_writes > 0)
-		sim_fail("%d changes, %u writes to the kernel and %u to files on a finished node",
-			 result.n_changes, sim.n_kernel_writes, sim.n_file_writes);
+	for (unsigned i = 0; i < 2 && !sim.is_dead; i++) {
+		sim.n_kernel_writes = sim.n_file_writes = 0;
+		if (run_once(&result) < 0)
+			sim_fail("a pass without a fault fails");
+		if (result.state == NODE_STARTING)
+			sim_fail("the node is never more than starting");
+		if (result.n_changes > 0 || sim.n_kernel_writes > 0 ||
+		    (i > 0 && sim.n_file_writes > 0))
+			sim_fail("%d changes, %u writes to the kernel and %u to files on a "
+				 "finished node",
+				 result.n_changes, sim.n_kernel_writes, sim.n_file_writes);
+	}
 }
 
 static void live_boot(void)

@@ -75,6 +75,7 @@ struct sim {
 	uint64_t next_instance;
 	uint64_t locked_until_usec; /* a write of a number of VFs goes on till then */
 	bool is_orphan;             /* that write is of a service that was killed */
+	bool is_forgotten;          /* the pass that began it could not write what it remembers */
 	uint64_t cost_usec;         /* of the action that is being done */
 	uint32_t stuck_pid;
 	char boot_id[40], kernel[32];
