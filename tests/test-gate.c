@@ -386,6 +386,16 @@ static void stuck(struct scene *s)
 {
 	COPY(s->node.stuck, FOREIGN);
 }
+static void vf_stuck(struct scene *s)
+{
+	COPY(s->pcis[1].physfn, s->pcis[0].address);
+	COPY(s->node.stuck, s->pcis[1].address);
+}
+static void vf_of_another_stuck(struct scene *s)
+{
+	vf_stuck(s);
+	COPY(s->pcis[1].physfn, FOREIGN);
+}
 
 static void what_stands_against_vfs_is_told_with_its_class(_unused_ void **state)
 {
@@ -431,6 +441,8 @@ static void what_stands_against_vfs_is_told_with_its_class(_unused_ void **state
 		{ "a driver container, bnxt", container_of_mlx5_and_bnxt, REASON_NONE, _CLASS_N,
 		  "" },
 		{ "stuck", stuck, REASON_PCI_STUCK, CLASS_WAITING, FOREIGN },
+		{ "a VF of it is stuck", vf_stuck, REASON_PCI_STUCK, CLASS_WAITING, SECOND },
+		{ "a VF of another is stuck", vf_of_another_stuck, REASON_NONE, _CLASS_N, "" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

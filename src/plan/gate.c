@@ -142,6 +142,17 @@ bool is_left_to_container(const struct node *n, const struct pci *pf)
 	       streq(pf->driver[0] ? pf->driver : pf->module, "mlx5_core");
 }
 
+/*
+ * The kernel changes numbers of VFs under one lock: pci_lock_rescan_remove() in drivers/pci/iov.c
+ * since Linux 6.18. A driver that hangs at a VF has no such lock, and keeps only its own PF.
+ */
+static bool is_stuck(const struct node *n, const struct pci *pf)
+{
+	const struct pci *stuck = n->stuck[0] ? node_pci(n, n->stuck) : NULL;
+
+	return n->stuck[0] && (!stuck || !stuck->physfn[0] || streq(stuck->physfn, pf->address));
+}
+
 enum reason vf_obstacle(const struct node *n, const struct pci *pf, uint32_t want,
 			enum class *ret_class, char *detail, size_t size)
 {
@@ -185,7 +196,7 @@ enum reason vf_obstacle(const struct node *n, const struct pci *pf, uint32_t wan
 		*ret_class = CLASS_WAITING;
 		return REASON_PF_DOWN;
 	}
-	if (n->stuck[0]) {
+	if (is_stuck(n, pf)) {
 		*ret_class = CLASS_WAITING;
 		copy(detail, size, n->stuck);
 		return REASON_PCI_STUCK;
