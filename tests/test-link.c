@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
+#include <net/if.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -292,10 +293,54 @@ static void an_mtu_is_set_or_the_kernel_says_why_not(_unused_ void **state)
 	}
 }
 
+static _Noreturn void rename_link(const char *from, const char *to)
+{
+	_cleanup_(closep) int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq request = {};
+
+	COPY(request.ifr_name, from);
+	COPY(request.ifr_newname, to);
+	_exit(fd >= 0 && ioctl(fd, SIOCSIFNAME, &request) >= 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* The settings of a link have its new name a moment after the link has. */
+static void after_a_sync_the_settings_have_the_name_of_the_link(_unused_ void **state)
+{
+	char from[IFNAMSIZ], to[IFNAMSIZ] = "name0", now[IFNAMSIZ], path[64];
+	unsigned n_missed = 0;
+	uint32_t ifindex;
+	int status;
+
+	assert_int_equal(netns_add_veth(&nl, to, NULL), 0);
+	ifindex = if_nametoindex(to);
+	for (unsigned i = 1; i <= 200; i++) {
+		pid_t pid;
+
+		COPY(from, to);
+		snprintf(to, sizeof(to), "name%u", i);
+		pid = fork();
+		if (pid == 0)
+			rename_link(from, to);
+		assert_true(pid > 0);
+		do
+			assert_non_null(if_indextoname(ifindex, now));
+		while (streq(now, from));
+		snprintf(path, sizeof(path), "/proc/sys/net/ipv6/conf/%s", now);
+		n_missed += access(path, F_OK) < 0;
+		assert_int_equal(link_sync(&nl, ifindex), 0);
+		assert_int_equal(access(path, F_OK), 0);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+	print_message("without a sync %u of 200 were missed\n", n_missed);
+	assert_int_equal(netns_delete(&nl, ifindex), 0);
+}
+
 static void a_link_that_is_gone_is_enodev(_unused_ void **state)
 {
 	assert_int_equal(link_set_up(&nl, 99999), -ENODEV);
 	assert_int_equal(link_set_mtu(&nl, 99999, 1500), -ENODEV);
+	assert_int_equal(link_sync(&nl, 99999), -ENODEV);
 }
 
 static void addresses_of_both_families_are_told(_unused_ void **state)
@@ -687,6 +732,7 @@ int main(void)
 		test(an_index_of_another_namespace_is_no_link),
 		test(a_link_goes_up_and_stays_up),
 		test(an_mtu_is_set_or_the_kernel_says_why_not),
+		test(after_a_sync_the_settings_have_the_name_of_the_link),
 		test(a_link_that_is_gone_is_enodev),
 		test(addresses_of_both_families_are_told),
 		test(addresses_are_listed_by_netdev_in_the_kernels_order),

@@ -119,8 +119,10 @@ int apply_remove_neighbour(struct work *w, const struct action *a)
 	return a->is_back ? end(w, a, VERB_KEEP_NEIGHBOUR, r) : r;
 }
 
-/* Per netdev only: the name of the folder is the netdev's own. */
-/* By the name of now: udev may have given the netdev another one since the node was looked at. */
+/*
+ * Per netdev only: the folder has the netdev's own name, that of now, since udev may have given it
+ * another one after the look.
+ */
 static int write_netconf(const struct fs *fs, const struct action *a)
 {
 	const char *slash = strchr(a->subject, '/');
@@ -139,7 +141,8 @@ int apply_set_sysctl(struct work *w, const struct action *a)
 
 	if (r >= 0)
 		r = write_netconf(&w->doors->fs, a);
-	if (r == -ENOENT) /* it was given one in between */
+	if (r == -ENOENT && netlink_open(&w->doors->route) >= 0 &&
+	    link_sync(&w->doors->route, a->ifindex) >= 0) /* it is being renamed */
 		r = write_netconf(&w->doors->fs, a);
 	return a->is_back ? end(w, a, VERB_SET_SYSCTL, r) : r;
 }

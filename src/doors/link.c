@@ -350,6 +350,14 @@ int link_set_up(struct netlink *nl, uint32_t ifindex)
 	return netlink_ask(nl, TAKE(m));
 }
 
+int link_sync(struct netlink *nl, uint32_t ifindex)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+
+	m = set_link(&(struct ifinfomsg){ .ifi_index = ifindex });
+	return m ? netlink_ask(nl, TAKE(m)) : -ENOMEM;
+}
+
 int link_set_mtu(struct netlink *nl, uint32_t ifindex, uint32_t mtu)
 {
 	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;

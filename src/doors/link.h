@@ -19,6 +19,12 @@ int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n);
 int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n);
 
 int link_set_up(struct netlink *nl, uint32_t ifindex);
+/*
+ * Changes nothing, and returns when a change of any link that was going on is over: a request takes
+ * the kernel's lock of links. A new name is there before the settings below /proc/sys/net have it:
+ * dev_change_name() in net/core/dev.c, addrconf_notify() in net/ipv6/addrconf.c.
+ */
+int link_sync(struct netlink *nl, uint32_t ifindex);
 int link_set_mtu(struct netlink *nl, uint32_t ifindex, uint32_t mtu);
 
 /*
