@@ -208,8 +208,7 @@ static int find_in_force(const struct config_files *files, const struct assignme
 		p.pair = pairs_find(&p.pairs, a->section, a->key);
 		if (!p.pair)
 			continue;
-		*ret = p;
-		p = (struct place){};
+		*ret = TAKE_STRUCT(p);
 		return 1;
 	}
 	return 0;

@@ -36,6 +36,12 @@
 		(p) = (__typeof__(p))0;                                                            \
 		_taken;                                                                            \
 	})
+#define TAKE_STRUCT(s)                                                                             \
+	({                                                                                         \
+		__typeof__(s) _taken = (s);                                                        \
+		(s) = (__typeof__(s)){};                                                           \
+		_taken;                                                                            \
+	})
 #define TAKE_FD(fd)                                                                                \
 	({                                                                                         \
 		int _taken = (fd);                                                                 \

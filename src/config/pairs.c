@@ -63,8 +63,7 @@ static int add(struct pairs *p, const char *section, const char *key, const char
 	if (!item)
 		return -ENOMEM;
 
-	*item = pair;
-	pair = (struct pair){};
+	*item = TAKE_STRUCT(pair);
 	return 0;
 }
 

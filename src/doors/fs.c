@@ -966,9 +966,12 @@ static int wait_for_lock(int fd, uint64_t limit_usec)
 
 	if (sigaction(SIGALRM, &ours, &before) < 0 || setitimer(ITIMER_REAL, &often, NULL) < 0)
 		return -errno;
-	while (r == 0 && flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR || now_usec() >= until)
-			r = errno == EINTR ? -ETIMEDOUT : -errno;
+	while (r == 0 && flock(fd, LOCK_EX) < 0) {
+		const int error = errno;
+
+		if (error != EINTR || now_usec() >= until)
+			r = error == EINTR ? -ETIMEDOUT : -error;
+	}
 	if (setitimer(ITIMER_REAL, &none, NULL) < 0 || sigaction(SIGALRM, &before, NULL) < 0)
 		return r < 0 ? r : -errno;
 	return r;

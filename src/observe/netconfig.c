@@ -39,31 +39,31 @@ enum what {
 /* A key that is not here is not used, and so in no capture. */
 static const struct {
 	enum manager manager;
-	const char *key;
 	enum what what;
+	const char *key;
 	const char *value; /* NULL: any */
 } keys[] = {
-	{ NETWORKD, "Name", NAMES, NULL },
-	{ NETWORKD, "MACAddress", NAMES, NULL },
-	{ NETWORKD, "PermanentMACAddress", NAMES, NULL },
-	{ NETWORKD, "Path", NAMES, NULL },
-	{ NETWORKD, "Driver", NAMES, NULL },
-	{ NETWORKD, "Bond", BOND, NULL },
-	{ KEYFILE, "interface-name", NAMES, NULL },
-	{ KEYFILE, "mac-address", NAMES, NULL },
-	{ KEYFILE, "slave-type", BOND, "bond" },
-	{ KEYFILE, "port-type", BOND, "bond" },
-	{ KEYFILE, "autoconnect", AUTO, NULL },
-	{ IFCFG, "DEVICE", NAMES, NULL },
-	{ IFCFG, "HWADDR", NAMES, NULL },
-	{ IFCFG, "MASTER", BOND, NULL },
-	{ IFCFG, "ONBOOT", AUTO, NULL },
-	{ IFUPDOWN, "iface", NAMES, NULL },
-	{ IFUPDOWN, "bond-master", BOND, NULL },
-	{ IFUPDOWN, "bond_master", BOND, NULL },
-	{ IFUPDOWN, "bond-slaves", PORTS, NULL },
-	{ IFUPDOWN, "bond_slaves", PORTS, NULL },
-	{ IFUPDOWN, "slaves", PORTS, NULL },
+	{ NETWORKD, NAMES, "Name", NULL },
+	{ NETWORKD, NAMES, "MACAddress", NULL },
+	{ NETWORKD, NAMES, "PermanentMACAddress", NULL },
+	{ NETWORKD, NAMES, "Path", NULL },
+	{ NETWORKD, NAMES, "Driver", NULL },
+	{ NETWORKD, BOND, "Bond", NULL },
+	{ KEYFILE, NAMES, "interface-name", NULL },
+	{ KEYFILE, NAMES, "mac-address", NULL },
+	{ KEYFILE, BOND, "slave-type", "bond" },
+	{ KEYFILE, BOND, "port-type", "bond" },
+	{ KEYFILE, AUTO, "autoconnect", NULL },
+	{ IFCFG, NAMES, "DEVICE", NULL },
+	{ IFCFG, NAMES, "HWADDR", NULL },
+	{ IFCFG, BOND, "MASTER", NULL },
+	{ IFCFG, AUTO, "ONBOOT", NULL },
+	{ IFUPDOWN, NAMES, "iface", NULL },
+	{ IFUPDOWN, BOND, "bond-master", NULL },
+	{ IFUPDOWN, BOND, "bond_master", NULL },
+	{ IFUPDOWN, PORTS, "bond-slaves", NULL },
+	{ IFUPDOWN, PORTS, "bond_slaves", NULL },
+	{ IFUPDOWN, PORTS, "slaves", NULL },
 };
 
 /* A line: a key of the table above, or -1 for another or a section, and where its value is. */

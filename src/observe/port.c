@@ -8,12 +8,6 @@
 #define TCP_LISTEN         "0A" /* include/net/tcp_states.h */
 #define N_PORTS            65536
 
-static void fclosep(FILE **f)
-{
-	if (*f)
-		fclose(*f);
-}
-
 /*
  * "sl local_address rem_address st ...": get_tcp4_sock() in net/ipv4/tcp_ipv4.c.
  * Return: 0, -ENOMEM, or 1 when no more of interest can follow: sockets that listen come first.
@@ -49,10 +43,10 @@ static int on_row(char *row, struct node *n)
 static int read_table(const struct fs *fs, const char *path, struct node *n)
 {
 	_cleanup_(closep) int fd = -EBADF;
-	_cleanup_(fclosep) FILE *f = NULL;
 	_cleanup_(freep) char *row = NULL;
 	size_t size = 0;
 	int r = 0;
+	FILE *f;
 
 	fd = fs_open(fs, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
@@ -60,10 +54,11 @@ static int read_table(const struct fs *fs, const char *path, struct node *n)
 	f = fdopen(fd, "r");
 	if (!f)
 		return -ENOMEM;
-	fd = -EBADF; /* f has it now */
+	(void)TAKE_FD(fd); /* f has it now */
 
 	while (r == 0 && getline(&row, &size, f) >= 0)
 		r = on_row(row, n);
+	fclose(f);
 	return r < 0 ? r : 0;
 }
 

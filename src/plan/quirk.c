@@ -4,20 +4,20 @@
 static const struct {
 	uint16_t vendor;
 	uint16_t device; /* 0: any of this vendor */
-	const char *driver;
 	enum quirk quirk;
+	const char *driver;
 } quirks[] = {
 	/* mlx5_lag_check_prereq() and mlx5_eswitch_enable() in
 	 * drivers/net/ethernet/mellanox/mlx5/core */
-	{ 0x15b3, 0, "mlx5_core", QUIRK_ROCE_LAG },
+	{ 0x15b3, 0, QUIRK_ROCE_LAG, "mlx5_core" },
 	/* bnxt_sriov_configure() in drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c;
 	 * https://github.com/systemd/systemd/issues/40739 */
-	{ 0x14e4, 0, "bnxt_en", QUIRK_UP_FIRST },
+	{ 0x14e4, 0, QUIRK_UP_FIRST, "bnxt_en" },
 	/* Their VFs are driven by iavf, which makes no auxiliary device for irdma:
 	 * irdma_auxiliary_id_table[] in drivers/infiniband/hw/irdma/main.c,
 	 * i40iw_auxiliary_id_table[] in .../irdma/i40iw_if.c */
-	{ 0x8086, 0, "ice", QUIRK_NO_VF_RDMA },
-	{ 0x8086, 0, "i40e", QUIRK_NO_VF_RDMA },
+	{ 0x8086, 0, QUIRK_NO_VF_RDMA, "ice" },
+	{ 0x8086, 0, QUIRK_NO_VF_RDMA, "i40e" },
 };
 
 bool has_quirk(const struct pci *pf, enum quirk q)

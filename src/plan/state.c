@@ -64,7 +64,7 @@ static void find_missing(const struct node *n, struct plan *p)
 
 		if (!d->is_vf)
 			pf = d;
-		if (d->is_usable)
+		if (d->is_usable || !pf) /* VFs come after their PF */
 			continue;
 		if (d->reason == REASON_PORT_DOWN)
 			d->is_missing = is_cut(n, p, pf);
