@@ -53,6 +53,7 @@ static bool hangs(struct pci_dev *vf)
 static int probe(struct pci_dev *vf, const struct pci_device_id *id)
 {
 	struct net_device *nd;
+	unsigned int ms; /* Linux 5.10 is C89 */
 	int r;
 
 	if (!vf->is_virtfn)
@@ -60,7 +61,7 @@ static int probe(struct pci_dev *vf, const struct pci_device_id *id)
 
 	/* Short sleeps, so that the kernel sees no hung task. */
 	pci_info(vf, "probe begins\n");
-	for (unsigned int ms = 0; ms < delay || hangs(vf); ms += 50)
+	for (ms = 0; ms < delay || hangs(vf); ms += 50)
 		msleep(50);
 	pci_info(vf, "probe ends\n");
 	if (error)
