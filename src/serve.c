@@ -105,6 +105,17 @@ static bool is_asked_again(uint64_t until_usec)
 	return now_usec() < until_usec && poll(&p, 1, LINGER_MSEC) > 0;
 }
 
+static int refuse_name(const char *name)
+{
+	char known[96] = "";
+
+	for (size_t i = 0; i < ELEMENTSOF(helpers); i++)
+		snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s%s",
+			 i > 0 ? ", " : "", helpers[i].name);
+	log_error("%s: there is no such helper; accepted: %s", name ? name : "", known);
+	return -EINVAL;
+}
+
 int serve(const char *name)
 {
 	uint64_t until_usec;
@@ -114,7 +125,7 @@ int serve(const char *name)
 	while (i < ELEMENTSOF(helpers) && !(name && streq(helpers[i].name, name)))
 		i++;
 	if (i == ELEMENTSOF(helpers))
-		return log_error_errno(-EINVAL, "%s: there is no such helper", name ? name : "");
+		return refuse_name(name);
 
 	/* The limit of the unit has room for this and one more question. */
 	until_usec = now_usec() + helpers[i].limit_sec * USEC_PER_SEC;
