@@ -159,7 +159,7 @@ static const struct sheet_row file_rows[] = {
 	{ "file", "",
 	  "[{!type=none}{path}, [{?written}written|not written"
 	  "[: {waits}|{?+exposes}: the next pass writes it]]]" },
-	{ "static pod", "", "[{!type=none}[{manifest}|none of ours: somebody else starts it]]" },
+	{ "static pod", "", "[{!type=none}[{manifest}|none of ours: another program starts it]]" },
 	{ "runs", "", "[{!type=none}[{!processes_known}not looked for|{!processes}no]]" },
 };
 

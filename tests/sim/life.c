@@ -137,7 +137,7 @@ static void undo(struct func *f)
 		return;
 	f->is_up = false;
 	f->mtu = 1500;
-	sim_trace("%s: somebody takes it down", f->address);
+	sim_trace("%s: a command sets the link down", f->address);
 	note_event();
 }
 
@@ -148,7 +148,7 @@ static void replug(void)
 	to_replug = NULL;
 	if (!pf || pf->is_node || kernel_count(pf) > 0 || sim.locked_until_usec > sim.now_usec)
 		return;
-	sim_trace("%s is plugged in anew", pf->address);
+	sim_trace("another card is plugged in at %s", pf->address);
 	kernel_replug(pf);
 	note_event();
 }

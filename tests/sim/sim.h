@@ -51,7 +51,7 @@ struct func {
 	uint32_t num_vfs;    /* of a PF: made */
 	struct vf_info info;
 	uint32_t user;    /* pid of a process that has it open; 0: none */
-	bool is_replaced; /* plugged in anew since the last pass */
+	bool is_replaced; /* another card since the last pass */
 	char given[24];   /* the MAC that it was given first, over all boots */
 	bool was_usable_at_look, was_usable_before, was_used_at_look;
 };
@@ -119,7 +119,7 @@ bool func_is_usable(const struct func *f);
 int kernel_set_num_vfs(struct func *pf, uint32_t n);
 int kernel_bind(struct func *f);
 void kernel_unbind(struct func *f);
-void kernel_replug(struct func *pf); /* another card in the slot, or the driver bound anew */
+void kernel_replug(struct func *pf); /* another card in the slot, or the driver bound again */
 int kernel_show(struct node *n);
 int kernel_load(const char *module);
 uint32_t kernel_count(const struct func *pf); /* its VFs, with those that are being made */
