@@ -1158,6 +1158,44 @@ static void a_vf_that_was_made_anew_is_another(_unused_ void **state)
 	}
 }
 
+/* An ibdev that is just being registered has users that cannot be counted yet. */
+static void what_came_in_between_is_looked_at_once_more(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		int n_refused, n_failed;
+		bool is_open;
+	} rows[] = {
+		{ "not tried", 0, 0, true },
+		{ "refused by a second look", 1, 0, true },
+		{ "refused twice", 2, 0, false },
+		{ "refused, then the kernel said no", 1, 1, false },
+		{ "the kernel said no", 0, 1, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		bool is_open = false;
+		struct scene s;
+
+		set_scene(&s, 1);
+		add_vfs(&s, PF, 2, true, ZERO);
+		for (int k = 0; k < rows[i].n_refused; k++) {
+			set_tried(&s, VERB_SET_NUM_VFS, PF, "0", -EBUSY);
+			s.tried[k].is_refused = true;
+		}
+		if (rows[i].n_failed > 0)
+			set_tried(&s, VERB_SET_NUM_VFS, PF, "0", -EBUSY);
+		make_plan(&s, &p);
+		for (size_t k = 0; k < p.n_actions; k++)
+			is_open |= is_open_change(&p.actions[k]) &&
+				   p.actions[k].verb == VERB_SET_NUM_VFS &&
+				   streq(p.actions[k].to, "0");
+		if (is_open != rows[i].is_open)
+			fail_msg("%s: %s", rows[i].name, is_open ? "open" : "not open");
+	}
+}
+
 /* Zero GUIDs of new VFs are mended, whoever had those that were there before. */
 static void a_new_vf_inherits_nothing(_unused_ void **state)
 {
@@ -1680,6 +1718,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_vf_that_was_made_anew_is_another),
+		cmocka_unit_test(what_came_in_between_is_looked_at_once_more),
 		cmocka_unit_test(a_new_vf_inherits_nothing),
 		cmocka_unit_test(vfs_are_born_with_autoprobe_off),
 		cmocka_unit_test(unbound_vfs_get_all_they_need_before_they_are_bound),

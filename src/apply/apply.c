@@ -280,6 +280,7 @@ static bool begin_action(struct apply *ap, struct lane *l, size_t i)
 	a->result = hooks->recheck && is_destructive(a)
 			    ? hooks->recheck(hooks->userdata, a, a->error, sizeof(a->error))
 			    : 0;
+	a->is_refused = a->result < 0;
 	hooks->on_start(hooks->userdata, a, deadline_of(a));
 	ap->n_tried++;
 	if (a->result >= 0) {

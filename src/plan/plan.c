@@ -36,6 +36,25 @@ static void settle_metadata(struct action *a)
 		 a->error);
 }
 
+static bool is_same_change(const struct action *a, const struct action *b)
+{
+	return a->verb == b->verb && a->ifindex == b->ifindex && streq(a->target, b->target) &&
+	       streq(a->to, b->to) && streq(a->subject, b->subject);
+}
+
+/*
+ * What came in between may have been on its way: an ibdev is in sysfs before netlink counts its
+ * users (ib_register_device() in drivers/infiniband/core/device.c). Nothing was done, so the next
+ * look may ask for it again, once.
+ */
+static bool is_first_refusal(const struct plan *tried, const struct action *t)
+{
+	for (const struct action *b = tried->actions; b < t; b++)
+		if (b->is_refused && is_same_change(b, t))
+			return false;
+	return t->is_refused;
+}
+
 void plan_mark_tried(const struct plan *tried, struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {
@@ -44,10 +63,8 @@ void plan_mark_tried(const struct plan *tried, struct plan *p)
 		for (size_t k = 0; k < tried->n_actions; k++) {
 			const struct action *t = &tried->actions[k];
 
-			if (a->class != CLASS_CHANGE || a->verb != t->verb ||
-			    (!t->is_done && !t->is_running) || a->ifindex != t->ifindex ||
-			    !streq(a->target, t->target) || !streq(a->to, t->to) ||
-			    !streq(a->subject, t->subject) || is_written(t))
+			if (a->class != CLASS_CHANGE || (!t->is_done && !t->is_running) ||
+			    !is_same_change(a, t) || is_written(t) || is_first_refusal(tried, t))
 				continue;
 
 			a->is_running = t->is_running;
