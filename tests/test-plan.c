@@ -361,6 +361,30 @@ static void bonded_igb(struct scene *s)
 	s->sections[0].match = (char *)"pci:*";
 }
 
+static void without_rdma_vfs(struct scene *s)
+{
+	find_pci(s, FIRST)->vendor = 0x8086;
+	COPY(find_pci(s, FIRST)->driver, "ice");
+	s->sections[0].match = (char *)"pci:*";
+}
+
+/* Where VFs are asked for their PF is not handed out, whether they are made or refused. */
+static void assert_no_stand_in(struct scene *s, const char *row)
+{
+	static const enum plugin_type types[] = { PLUGIN_RDMA_SHARED, PLUGIN_SRIOV, PLUGIN_HCA };
+	const bool has_wish = s->sections[0].mode == VF_MODE_SHARED ||
+			      s->sections[0].mode == VF_MODE_SHARED_MULTI;
+
+	for (size_t i = 0; i < ELEMENTSOF(types) && has_wish; i++) {
+		_cleanup_(plan_done) struct plan p = {};
+
+		s->config.plugin.type = types[i];
+		make_plan(s, &p);
+		if (p.devices[0].is_handed_out)
+			fail_msg("%s, %s: the PF is handed out", row, plugin_type_name(types[i]));
+	}
+}
+
 static void vf_counts_change_only_through_zero_and_within_limits(_unused_ void **state)
 {
 	static const struct {
@@ -409,6 +433,8 @@ static void vf_counts_change_only_through_zero_and_within_limits(_unused_ void *
 		{ "in a bond", VF_MODE_SHARED_MULTI, 4, 0, bonded,
 		  "set-num-vfs " FIRST " 0->4 refused pf-in-lag" },
 		{ "in a bond, none asked for", VF_MODE_EXCLUSIVE, COUNT_UNSET, 0, bonded, "" },
+		{ "VFs without RDMA", VF_MODE_SHARED_MULTI, 4, 0, without_rdma_vfs,
+		  "set-num-vfs " FIRST " 0->4 impossible vf-without-rdma" },
 		{ "in a bridge", VF_MODE_SHARED_MULTI, 4, 0, bridged,
 		  "set-num-vfs " FIRST " 0->4" },
 		{ "a bond of others than mlx5", VF_MODE_SHARED_MULTI, 4, 0, bonded_igb,
@@ -425,6 +451,7 @@ static void vf_counts_change_only_through_zero_and_within_limits(_unused_ void *
 		if (rows[i].spoil)
 			rows[i].spoil(&s);
 		assert_plan(&s, rows[i].name, rows[i].expected);
+		assert_no_stand_in(&s, rows[i].name);
 	}
 }
 
@@ -1065,6 +1092,14 @@ static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
 		  "1 1: whole" },
 		{ "shared by hca", node_route, PLUGIN_HCA, VF_MODE_EXCLUSIVE, glob, 0,
 		  "1 1: whole" },
+		{ "VFs of the node's", node_bond, PLUGIN_RDMA_SHARED, VF_MODE_SHARED, glob, 0,
+		  "1 0 node-nic: not whole" },
+		{ "VFs of the node's, hca", node_route, PLUGIN_HCA, VF_MODE_SHARED, glob, 0,
+		  "1 0 node-nic: not whole" },
+		{ "VFs of the node's, sriov", node_route, PLUGIN_SRIOV, VF_MODE_SHARED, glob, 0,
+		  "0 0 node-nic: not whole" },
+		{ "VFs by its name", node_bond, PLUGIN_RDMA_SHARED, VF_MODE_SHARED, named, 0,
+		  "0 0, set-num-vfs change : not whole" },
 		{ "address, shared", rail_address, PLUGIN_RDMA_SHARED, VF_MODE_KEEP, glob, 0,
 		  "1 1, wait waiting gid-pending: whole" },
 		{ "MTU", node_route, PLUGIN_RDMA_SHARED, VF_MODE_KEEP, glob, 9000,
@@ -1091,7 +1126,7 @@ static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
 	}
 }
 
-static void the_pf_is_handed_out_unless_there_are_vfs_of_ours(_unused_ void **state)
+static void the_pf_is_handed_out_unless_vfs_are_asked_for(_unused_ void **state)
 {
 	static const struct {
 		enum vf_mode mode;
@@ -1099,9 +1134,9 @@ static void the_pf_is_handed_out_unless_there_are_vfs_of_ours(_unused_ void **st
 		bool is_pf_out, is_vf_out;
 	} rows[] = {
 		{ VF_MODE_KEEP, COUNT_UNSET, 0, true, false },
-		{ VF_MODE_KEEP, COUNT_UNSET, 2, true, false }, /* somebody else's VFs */
+		{ VF_MODE_KEEP, COUNT_UNSET, 2, true, false }, /* VFs of another program */
 		{ VF_MODE_EXCLUSIVE, COUNT_UNSET, 2, true, false },
-		{ VF_MODE_SHARED, COUNT_UNSET, 0, true, false },
+		{ VF_MODE_SHARED, COUNT_UNSET, 0, false, false },
 		{ VF_MODE_SHARED, COUNT_UNSET, 1, false, true },
 		{ VF_MODE_SHARED_MULTI, 2, 2, false, true },
 	};
@@ -2375,6 +2410,13 @@ static void wants_vfs_in_bond(struct scene *s)
 	bonded(s);
 }
 
+static void wants_vfs_in_bond_of_one(struct scene *s)
+{
+	wants_vfs_in_bond(s);
+	s->sections[1] = (struct device_config){ .name = "b", .match = (char *)"pci:" SECOND };
+	s->config.n_devices = 2;
+}
+
 static void the_state_follows_from_the_devices_and_the_time(_unused_ void **state)
 {
 	static const struct {
@@ -2642,8 +2684,10 @@ static void the_plugin_is_told_last_and_only_of_a_ready_or_degraded_node(_unused
 		{ "none is usable yet", both_down_one_to_be_raised, true, BOTH,
 		  "set-link-up " SECOND "\nwait " FIRST
 		  " waiting port-down\nwrite-plugin " PLUGIN_FILE " waiting not-ready" },
-		{ "what is refused does not hold it back", wants_vfs_in_bond, true, NULL,
+		{ "what is refused does not hold it back", wants_vfs_in_bond_of_one, true, NULL,
 		  "set-num-vfs " FIRST " 0->2 refused pf-in-lag\nwrite-plugin " PLUGIN_FILE },
+		{ "but is not in it itself", wants_vfs_in_bond, true, NULL,
+		  "set-num-vfs " FIRST " 0->2 refused pf-in-lag" },
 		{ "exclusive mode", exclusive_netns, false, NULL,
 		  "write-plugin " PLUGIN_FILE " refused netns-exclusive" },
 		{ "no plugin", no_plugin, false, NULL, "" },
@@ -3159,7 +3203,7 @@ int main(void)
 		cmocka_unit_test(erdma_is_a_nic_whatever_its_class_and_before_its_driver_is_loaded),
 		cmocka_unit_test(vfs_go_with_their_pf_and_are_never_matched),
 		cmocka_unit_test(what_the_host_uses_is_not_moved_or_changed),
-		cmocka_unit_test(the_pf_is_handed_out_unless_there_are_vfs_of_ours),
+		cmocka_unit_test(the_pf_is_handed_out_unless_vfs_are_asked_for),
 		cmocka_unit_test(mtu_is_raised_everywhere_and_never_lowered_under_vfs),
 		cmocka_unit_test(a_pf_is_up_before_its_vfs_are_made_and_vfs_of_ours_follow),
 		cmocka_unit_test(

@@ -606,7 +606,7 @@ static const struct sheet_row other_rows[] = {
 	  "|{?in_pod}usable, in a pod: {meaning}"
 	  "|{!code}usable; not handed out, {aside}"
 	  "|{!code}{?handed_out}usable, handed out"
-	  "|{!code}usable; not handed out itself, but its VFs or its bond"
+	  "|{!code}usable; not handed out itself: only VFs of it are, or its bond"
 	  "|[{?handed_out}not usable|not handed out], {code}: {meaning}[: {detail}]\n  → "
 	  "{advice}]" },
 };

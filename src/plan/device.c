@@ -449,8 +449,18 @@ static enum reason find_host_use(const struct config *c, const struct node *n,
 }
 
 /*
- * With Type=sriov nothing is handed out that carries the node or that the host uses, and a PF that
- * is to have VFs is no stand-in for them. The other types share the RDMA device, and move nothing.
+ * Is it a PF that is to have VFs? It is no stand-in for them, whatever keeps them from being made.
+ * Of what carries the node none are made, and types other than sriov may share its RDMA device.
+ */
+static bool is_stand_in(const struct config *c, const struct device *d)
+{
+	return !d->is_vf && has_vf_wish(d->config) &&
+	       (c->plugin.type == PLUGIN_SRIOV || !d->node_nic || d->is_named);
+}
+
+/*
+ * With Type=sriov nothing is handed out that carries the node or that the host uses. The other
+ * types share the RDMA device, and move nothing.
  */
 static enum reason find_aside(const struct config *c, const struct node *n, const struct device *d,
 			      char *detail, size_t size)
@@ -547,7 +557,7 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 	COPY(d->ibdev_name, d->ibdev ? d->ibdev->name : "");
 	if (is_handed_out || !d->is_vf) /* VFs of others are not handed out in any case */
 		d->aside = find_aside(c, n, d, detail, sizeof(detail));
-	d->is_handed_out = is_handed_out && d->aside == REASON_NONE;
+	d->is_handed_out = is_handed_out && d->aside == REASON_NONE && !is_stand_in(c, d);
 
 	d->is_foreign = is_foreign(pci, d->detail, sizeof(d->detail));
 	if (d->is_foreign) {
@@ -624,7 +634,7 @@ int plan_devices(const struct config *c, const struct node *n, struct plan *p)
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *pci = &n->pcis[i];
 		const struct device_config *dc;
-		bool has_our_vfs, is_stand_in;
+		bool has_our_vfs;
 
 		if (pci->physfn[0])
 			continue;
@@ -633,9 +643,7 @@ int plan_devices(const struct config *c, const struct node *n, struct plan *p)
 			continue;
 
 		has_our_vfs = pci->num_vfs > 0 && has_vf_wish(dc);
-		is_stand_in = has_vf_wish(dc) && c->plugin.type == PLUGIN_SRIOV;
-		r = add_device(c, n, p, pci, dc,
-			       !has_our_vfs && !is_stand_in && !is_part_of_lag(n, pci));
+		r = add_device(c, n, p, pci, dc, !has_our_vfs && !is_part_of_lag(n, pci));
 		if (r >= 0)
 			r = add_vfs(c, n, p, pci, dc, has_our_vfs);
 		if (r < 0)
