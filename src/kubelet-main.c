@@ -7,6 +7,10 @@
 #include "base/log.h"
 #include "command.h"
 
+#define USAGE                                                                                      \
+	"usage: rdma-provision-kubelet gate|kubelet-ensure [--strict] [--root=DIR], by systemd; "  \
+	"rdma-provision has these verbs for people"
+
 static const struct {
 	const char *name;
 	int (*run)(const struct command *cmd);
@@ -37,7 +41,8 @@ int main(int argc, char **argv)
 		if (streq(argv[1], verbs[i].name))
 			return verbs[i].run(&cmd);
 
-	log_error("usage: rdma-provision-kubelet gate|kubelet-ensure [--strict] [--root=DIR], by "
-		  "systemd; rdma-provision has these verbs for people");
+	if (argc == 2 && streq(argv[1], "--help"))
+		return puts(USAGE) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	log_error(USAGE);
 	return EXIT_FAILURE;
 }
