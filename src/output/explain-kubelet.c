@@ -95,7 +95,7 @@ static const struct sheet_row setting_rows[] = {
 	  "[{?source=default}nobody: it is the kubelet's default"
 	  "|{source}, [{path}|in a place that is not known][:{+line}]]" },
 	{ "asked for", "", "[{?+row}{wanted}|nothing: it is left alone]" },
-	{ "verdict", "", "[[{?outcome=pending}to be changed|{outcome}][ {code}] (row {+row})]" },
+	{ "verdict", "", "[[{?outcome=pending}to be changed|{outcome}][ {code}]]" },
 	{ "to be edited", "", "[{way}, {edits}]" },
 	{ "because", "", "{detail}" },
 	{ "advice", "", "{advice}" },
