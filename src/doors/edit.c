@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "edit.h"
 
-#include <jansson.h>
 #include <stdarg.h>
 
+#include "../base/document.h"
 #include "scan.h"
 #include "yaml.h"
 
@@ -143,11 +143,14 @@ static int verify_events(const char *old, size_t old_size, const char *new, size
 static int verify_json(const char *old, size_t old_size, const char *new, size_t new_size,
 		       const struct splice *s)
 {
-	json_auto_t *a = json_loadb(old, old_size, 0, NULL),
-		    *b = json_loadb(new, new_size, 0, NULL);
+	json_auto_t *a = NULL, *b = NULL;
+	int r;
 
-	if (!a || !b)
-		return -EUCLEAN;
+	r = document_parse(old, old_size, 0, &a, NULL);
+	if (r >= 0)
+		r = document_parse(new, new_size, 0, &b, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? r : -EUCLEAN;
 	if (s->change == DROP_KEY)
 		json_object_del(a, s->key);
 	else if (json_object_set_new(a, s->key, json_string(s->value)) < 0)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "request.h"
 
+#include "../base/document.h"
 #include "../model/units.h"
 #include "helper.h"
-
-#include <jansson.h>
 
 #define SOCKET        "/run/rdma-provision-manager.socket"
 #define KUBELET_UNIT  "rdma-provision-kubelet.service"
@@ -131,11 +130,12 @@ static int read_words(const json_t *array, struct manager_words *ret)
 static int parse_unit(const char *text, struct manager_unit *ret)
 {
 	_cleanup_(manager_unit_done) struct manager_unit m = {};
-	json_auto_t *root = json_loads(text, 0, NULL);
-	int r = 0;
+	json_auto_t *root = NULL;
+	int r;
 
+	r = document_parse(text, strlen(text), 0, &root, NULL);
 	if (!json_is_object(root))
-		return -EBADMSG;
+		return r == -ENOMEM ? r : -EBADMSG;
 	for (size_t i = 0; i < ELEMENTSOF(lists) && r >= 0; i++)
 		r = read_words(json_object_get(root, lists[i].name),
 			       (void *)((char *)&m + lists[i].offset));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "yaml.h"
 
-#include <jansson.h>
-
+#include "../base/document.h"
 #include "scan.h"
 
 #define API_VERSION  "kubelet.config.k8s.io/v1beta1"
@@ -281,9 +280,10 @@ static int read_document(struct reader *rd, const char *text, size_t size)
 /* libyaml takes more for JSON than the kubelet does: comments, trailing commas, single quotes. */
 static int check_json(const char *text, size_t size)
 {
-	json_auto_t *value = json_loadb(text, size, 0, NULL);
+	json_auto_t *value = NULL;
+	const int r = document_parse(text, size, 0, &value, NULL);
 
-	return json_is_object(value) ? 0 : -EBADMSG;
+	return json_is_object(value) ? 0 : r == -ENOMEM ? r : -EBADMSG;
 }
 
 int yaml_document_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_document *d)

@@ -867,11 +867,15 @@ int output_read_state(const char *json, const char *boot_id, enum node_state *re
 
 int output_add_config_changed(const char *hash, char **json)
 {
-	json_auto_t *document = json_loads(*json, 0, NULL), *list = json_array();
-	json_t *reasons = json_object_get(document, "reasons");
+	json_auto_t *document = NULL, *list = json_array();
+	json_t *reasons;
 	char *text;
 	int r;
 
+	r = document_parse(*json, strlen(*json), 0, &document, NULL);
+	if (r < 0)
+		return r;
+	reasons = json_object_get(document, "reasons");
 	if (!json_is_array(reasons))
 		return -EINVAL;
 	if (hash ? streq(document_get_text(document, "config_hash"), hash)
@@ -906,11 +910,16 @@ static int set_hash(json_t *document, const char *hash)
 int output_degrade(const char *json, const char *boot_id, const char *hash, enum reason reason,
 		   const char *detail, char **ret)
 {
-	json_auto_t *document = json ? json_loads(json, JSON_REJECT_DUPLICATES, NULL) : NULL;
-	json_auto_t *list = json_array();
-	json_t *reasons = json_object_get(document, "reasons"), *item;
+	json_auto_t *document = NULL, *list = json_array();
+	json_t *reasons, *item;
 	size_t i;
+	int r;
 
+	r = json ? document_parse(json, strlen(json), JSON_REJECT_DUPLICATES, &document, NULL)
+		 : -EINVAL;
+	if (r < 0)
+		return r;
+	reasons = json_object_get(document, "reasons");
 	if (!json_is_array(reasons) || !json_is_object(json_object_get(document, "memory")) ||
 	    document_get_number(document, "schema") != SCHEMA ||
 	    !streq(document_get_text(document, "boot_id"), boot_id))
@@ -934,11 +943,16 @@ int output_degrade(const char *json, const char *boot_id, const char *hash, enum
 
 int output_state_line(const char *json, char **ret)
 {
-	json_auto_t *document = json_loads(json, 0, NULL);
-	_cleanup_(freep) char *text = json_dumps(document, JSON_COMPACT);
+	json_auto_t *document = NULL;
+	_cleanup_(freep) char *text = NULL;
+	int r;
 
+	r = document_parse(json, strlen(json), 0, &document, NULL);
+	if (r < 0)
+		return r;
+	text = json_dumps(document, JSON_COMPACT);
 	if (!text)
-		return json_is_object(document) ? -ENOMEM : -EINVAL;
+		return -ENOMEM;
 	return asprintf(ret, "%s\n", text) < 0 ? -ENOMEM : 0;
 }
 
@@ -979,13 +993,19 @@ static bool is_starting(const json_t *document)
 
 int output_news(const char *before, const char *after, struct news **ret, size_t *ret_n)
 {
-	json_auto_t *x = before ? json_loads(before, 0, NULL) : NULL;
-	json_auto_t *y = json_loads(after, 0, NULL);
-	const json_t *old = json_object_get(x, "reasons"), *new = json_object_get(y, "reasons");
+	json_auto_t *x = NULL, *y = NULL;
 	_cleanup_(freep) struct news *news = NULL;
+	const json_t *old, *new;
 	size_t n = 0;
-	int r = 0;
+	int r;
 
+	r = before ? document_parse(before, strlen(before), 0, &x, NULL) : 0;
+	if (r != -ENOMEM) /* what was there may be damaged */
+		r = document_parse(after, strlen(after), 0, &y, NULL);
+	if (r < 0)
+		return r;
+	old = json_object_get(x, "reasons");
+	new = json_object_get(y, "reasons");
 	if (is_starting(x) ||
 	    !streq(document_get_text(x, "boot_id"), document_get_text(y, "boot_id")))
 		old = NULL;
