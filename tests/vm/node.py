@@ -38,7 +38,7 @@ N_CPUS = 2
 ABORTED = 75           # exit status
 KERNEL_TROUBLE = re.compile(r"WARNING: |\bBUG: |kernel BUG at|\bOops\b|general protection fault|"
                             r"Kernel panic|blocked for more than")
-LOST_INTERRUPT = re.compile(r"NETDEV WATCHDOG: .* timed out|"
+LOST_INTERRUPT = re.compile(r"NETDEV WATCHDOG: .* timed out|igbvf .*: PF still resetting|"
                             r"task (kworker\S*|\(udev-worker\)|systemd-journal\S*):\d+ blocked for more than")
 LOOK_SECONDS = 30      # how often the processors are woken, and the kernel's log and the last line looked at
 FROZEN_SECONDS = 150   # without a line of a processor that says every 10 s that it is alive
@@ -56,7 +56,8 @@ class Aborted(Exception):
     """The emulation failed, not what runs in it. QEMU fails an assertion of its own, as in iotlb_to_section() when VFs
     come and go (QEMU 10); or, on a host with far more to do than it can, an interrupt is lost, and the disk and the
     cards of the node wait for it for ever (twice in some hundred boots), or what is on one or all of the processors does
-    (three times)."""
+    (three times), or a PF that is idle and up does not take the message of a VF that resets itself within the 100 ms of
+    igbvf, which never asks again (once: igbvf_change_mtu() and e1000_reset_hw_vf() in drivers/net/ethernet/intel/igbvf)."""
 
 
 class Dead(Exception):
