@@ -215,6 +215,25 @@ static void search_goes_down_to_every_function(void **state _unused_)
 	add_default(&s, AF_INET, 11, 0, RTPROT_BOOT);
 	assert_nics(&s, "0000:41:00.0 br-ex route");
 
+	set_scene(&s); /* VLAN on a team with one port */
+	add_netdev(&s, 10, "team0", "", "team");
+	add_netdev(&s, 11, "team0.5", "", "vlan")->link = 10;
+	s.netdevs[1].master = 10;
+	add_default(&s, AF_INET, 11, 0, RTPROT_BOOT);
+	assert_nics(&s, "0000:41:00.1 team0.5 route");
+
+	set_scene(&s); /* the default route on a macvlan */
+	add_netdev(&s, 10, "mv0", "", "macvlan")->link = 2;
+	add_default(&s, AF_INET, 10, 0, RTPROT_BOOT);
+	assert_nics(&s, "0000:41:00.0 mv0 route");
+
+	set_scene(&s); /* a scalable function, below a bridge */
+	add_netdev(&s, 10, "br0", "", "bridge");
+	add_netdev(&s, 11, "eth1s88", "", "")->master = 10;
+	COPY(s.netdevs[3].scalable_of, "0000:41:00.1");
+	add_default(&s, AF_INET, 10, 0, RTPROT_BOOT);
+	assert_nics(&s, "0000:41:00.1 br0 route");
+
 	set_scene(&s); /* what is beside it is not below it */
 	add_netdev(&s, 10, "eth0.7", "", "vlan")->link = 2;
 	add_default(&s, AF_INET, 3, 0, RTPROT_BOOT);

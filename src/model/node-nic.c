@@ -190,13 +190,18 @@ static int add_function(struct search *s, const char *address, const struct mark
 	return r >= 0 && pci && pci->physfn[0] ? add(s, pci->physfn, m, true) : r;
 }
 
+static const char *function_of(const struct netdev *nd)
+{
+	return nd->pci[0] ? nd->pci : nd->scalable_of;
+}
+
 static int add_functions(struct search *s)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < s->n->n_netdevs && r >= 0; i++)
 		if (s->marks[i].root)
-			r = add_function(s, s->n->netdevs[i].pci, &s->marks[i]);
+			r = add_function(s, function_of(&s->n->netdevs[i]), &s->marks[i]);
 	/* The netdev of an RDMA device may be of another function, or a bond. */
 	for (size_t i = 0; i < s->n->n_ibdevs && r >= 0; i++) {
 		const struct netdev *nd = node_netdev_named(s->n, s->n->ibdevs[i].netdev);

@@ -23,7 +23,8 @@
  * share one datapath: so all its ports count. Source: ovs_netdev_link() in
  * net/openvswitch/vport-netdev.c makes the datapath's netdev the master of each port.
  *
- * The RDMA function of eRDMA is another one than that of its netdev: it carries the node when its
+ * A scalable function is none of PCI: the one that it was made of is below its netdev. The RDMA
+ * function of eRDMA is another one than that of its netdev: it carries the node when its
  * RDMA device has such a netdev. Of a VF that carries the node its PF is listed as well.
  */
 #pragma once

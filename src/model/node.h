@@ -163,7 +163,8 @@ struct netconf {
 struct netdev {
 	uint32_t ifindex;
 	char name[IFNAME_LEN];
-	char pci[PCI_LEN]; /* its function; empty: virtual, or of a scalable function */
+	char pci[PCI_LEN];         /* its function; empty: virtual, or of a scalable function */
+	char scalable_of[PCI_LEN]; /* the function its scalable function was made of; else empty */
 	char mac[MAC_LEN];
 	char perm_mac[MAC_LEN];     /* IFLA_PERM_ADDRESS; empty: not told */
 	char port_name[IFNAME_LEN]; /* IFLA_PHYS_PORT_NAME: "p0"; empty: not told */

@@ -315,21 +315,30 @@ static bool is_scalable(const char *s, size_t len)
 	return digits > 0 && infix + 4 + digits == s + len;
 }
 
-bool parse_pci_of_path(const char *path, char *ret, size_t size)
+/* The last function in a path; "" when there is none. */
+static void find_function(const char *path, char ret[static PCI_LEN], bool *ret_is_scalable)
 {
-	char address[PCI_LEN] = "";
-
+	ret[0] = '\0';
+	*ret_is_scalable = false;
 	for (size_t len; *path; path += len, path += *path == '/') {
 		len = strcspn(path, "/");
-		if (len < sizeof(address) && is_address(path, len)) {
-			memcpy(address, path, len);
-			address[len] = '\0';
+		if (len < PCI_LEN && is_address(path, len)) {
+			memcpy(ret, path, len);
+			ret[len] = '\0';
+			*ret_is_scalable = false;
 		} else if (is_scalable(path, len)) {
-			address[0] = '\0';
+			*ret_is_scalable = true;
 		}
 	}
+}
 
-	return address[0] && copy(ret, size, address);
+bool parse_pci_of_path(const char *path, char *ret, size_t size)
+{
+	char address[PCI_LEN];
+	bool is_scalable;
+
+	find_function(path, address, &is_scalable);
+	return address[0] && !is_scalable && copy(ret, size, address);
 }
 
 /*
@@ -338,7 +347,8 @@ bool parse_pci_of_path(const char *path, char *ret, size_t size)
  */
 int observe_netdev_pci(const struct fs *fs, struct netdev *nd)
 {
-	char path[64], target[512];
+	char path[64], target[512], address[PCI_LEN];
+	bool is_scalable;
 	int r;
 
 	snprintf(path, sizeof(path), "sys/class/net/%s", nd->name);
@@ -352,6 +362,10 @@ int observe_netdev_pci(const struct fs *fs, struct netdev *nd)
 	if (r < 0)
 		return r;
 
-	parse_pci_of_path(target, nd->pci, sizeof(nd->pci));
+	find_function(target, address, &is_scalable);
+	if (is_scalable)
+		COPY(nd->scalable_of, address);
+	else
+		COPY(nd->pci, address);
 	return 0;
 }

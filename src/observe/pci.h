@@ -33,5 +33,8 @@ int observe_pci(const struct fs *fs, struct node *n);
  */
 bool parse_pci_of_path(const char *path, char *ret, size_t size);
 
-/* Fills pci of a netdev whose name is known; left empty for a virtual one. Return: 0 or -errno. */
+/*
+ * Fills pci or scalable_of of a netdev whose name is known; both are left empty for a virtual one.
+ * Return: 0 or -errno.
+ */
 int observe_netdev_pci(const struct fs *fs, struct netdev *nd);

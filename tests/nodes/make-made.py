@@ -798,6 +798,19 @@ def vf_host_address():
     t.done()
 
 
+def mgmt_sf():
+    """The default route is on a scalable function: its PF carries the node, the other NIC does not."""
+    t = Tree('made-mgmt-sf')
+    t.system('6.8.0-51-generic', 20, 1, RDMA_MODULES + ['mlx5_core'])
+    for n, bus in enumerate(['41', '61']):
+        mlx5_rail(t, n, 0, '0000:%s:00.0' % bus, 0, 0x1021, 10 * n + 2, 'eth%d' % n, 16)
+    t.sf('0000:41:00.0', 88, 3, 'eth0s88', '00:00:00:00:88:88')
+    t.ipv4(3, '10.0.0.30', 24, '10.0.0.0')
+    t.default('10.0.0.1', 3)
+    t.preset('vke-shared')
+    t.done()
+
+
 def scc_bond():
     """Both ports of the only NIC are bond0, which is RDMA device and way of the node at once."""
     t = Tree('made-scc-bond')
@@ -825,6 +838,7 @@ if __name__ == '__main__':
     lingjun_8xmlx5()
     lingjun_bond()
     lingjun_ipv6_ra()
+    mgmt_sf()
     mgmt_mlx5('made-mgmt-vke-exclusive', 12, 'vke-exclusive', False)
     mgmt_mlx5('made-mgmt-vke-shared', 13, 'vke-shared', False)
     mgmt_mlx5('made-mgmt-bond-vke-exclusive', 14, 'vke-exclusive', True)
