@@ -14,7 +14,9 @@
 #include <cmocka.h>
 
 #include "../src/model/own.h"
+#include "../src/model/paths.h"
 #include "../src/output/plugin.h"
+#include "../src/plan/output.h"
 
 #include "scene.h"
 
@@ -176,6 +178,18 @@ static void add_card(struct scene *s, uint32_t i)
 	add_vfs(s, pf);
 }
 
+/* A scalable function of a card: a netdev below its PF, without a PCI function of its own. */
+static void add_scalable(struct scene *s, uint32_t i)
+{
+	char name[IFNAME_LEN], pf[PCI_LEN];
+	struct netdev *nd;
+
+	snprintf(name, sizeof(name), "eth%us88", i);
+	snprintf(pf, sizeof(pf), "0000:%02x:00.0", 0x40 + i);
+	nd = add_netdev(s, name, "", "");
+	COPY(nd->scalable_of, pf);
+}
+
 /* The RDMA function of eRDMA, whose netdev is that of a virtio NIC. */
 static void add_eri(struct scene *s, uint32_t i)
 {
@@ -269,6 +283,27 @@ static void add_route(struct scene *s, const struct netdev *nd, uint32_t prefix_
 	}
 }
 
+/* In the NIC's own table: ours, or one that an administrator added there. */
+static void add_table_route(struct scene *s, const struct netdev *nd)
+{
+	const struct address *a = &s->addresses[below(s, (uint32_t)s->node.n_addresses)];
+	struct route *t = &s->routes[s->node.n_routes++];
+
+	*t = (struct route){ .family = a->family,
+			     .table = OWN_TABLE_BASE + nd->ifindex,
+			     .ifindex = nd->ifindex,
+			     .metric = a->family == AF_INET6 ? 1024 : 0,
+			     .protocol = one_in(s, 2) ? RTPROT_STATIC : OWN_PROTOCOL,
+			     .scope = a->family == AF_INET ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE,
+			     .type = RTN_UNICAST };
+	if (one_in(s, 2)) {
+		t->prefix_len = a->prefix_len;
+		memcpy(t->dst, a->local, a->prefix_len / 8);
+	} else {
+		memcpy(t->gateway, (const uint8_t[]){ 10, 0, 0, 1 }, 4);
+	}
+}
+
 /* What an earlier version of ours left on a NIC, or an administrator made just so. */
 static void add_rule(struct scene *s, const struct netdev *nd)
 {
@@ -280,6 +315,25 @@ static void add_rule(struct scene *s, const struct netdev *nd)
 			       .action = 1,
 			       .src = { 10, 0, 0, 2 },
 			       .src_len = 32 };
+}
+
+/* Where ours are to be written: nothing, a file of ours or one of another program. */
+static void make_files(struct scene *s)
+{
+	static char foreign[] = "apiVersion: v1\n", ours[] = "0000:40:00.0 ",
+		    pod[] = MANIFEST_MARK "\nold";
+
+	COPY(s->node.last_hash, one_in(s, 2) ? "0123456789abcdef" : "");
+	s->node.is_plugin_foreign = one_in(s, 2);
+	s->node.plugin_file = one_in(s, 3) ? NULL : s->node.is_plugin_foreign ? foreign : ours;
+	s->node.manifest_file = one_in(s, 3) ? NULL : one_in(s, 2) ? foreign : pod;
+	for (enum output o = 0; o < _OUTPUT_N; o++) {
+		struct output_file *file = &s->node.outputs[o];
+
+		file->has_folder = !one_in(s, 8);
+		file->is_there = file->has_folder && one_in(s, 2);
+		file->text = file->is_there && one_in(s, 2) ? ours : NULL;
+	}
 }
 
 static int by_address(const void *a, const void *b)
@@ -308,6 +362,7 @@ static void make_node(struct scene *s)
 	const uint32_t n_cards = 1 + below(s, MAX_PFS), n_eris = one_in(s, 4) ? 1 + below(s, 2) : 0;
 	const uint32_t n_uppers = below(s, 5), n_addresses = 1 + below(s, 6);
 	const uint32_t n_defaults = below(s, 5), n_routes = below(s, 3), n_rules = below(s, 3);
+	const uint32_t n_table_routes = below(s, 4);
 
 	s->node = (struct node){ .kernel = "6.12.0",
 				 .netns_mode = NETNS_MODE_SHARED,
@@ -329,6 +384,9 @@ static void make_node(struct scene *s)
 	}
 	for (uint32_t i = 0; i < n_cards; i++)
 		add_card(s, i);
+	for (uint32_t i = 0; i < n_cards; i++)
+		if (one_in(s, 6))
+			add_scalable(s, i);
 	for (uint32_t i = 0; i < n_eris; i++)
 		add_eri(s, i);
 	for (uint32_t i = 0; i < n_uppers; i++)
@@ -339,8 +397,11 @@ static void make_node(struct scene *s)
 		add_route(s, any_netdev(s), 0);
 	for (uint32_t i = 0; i < n_routes; i++)
 		add_route(s, any_netdev(s), 12);
+	for (uint32_t i = 0; i < n_table_routes; i++)
+		add_table_route(s, any_netdev(s));
 	for (uint32_t i = 0; i < n_rules; i++)
 		add_rule(s, any_netdev(s));
+	make_files(s);
 	if (one_in(s, 4)) {
 		const struct address *a = &s->addresses[below(s, (uint32_t)s->node.n_addresses)];
 
@@ -406,6 +467,37 @@ static void make_config(struct scene *s)
 	COPY(s->config.plugin.resource, "rdma/hca");
 	COPY(s->config.plugin.config_file, "/run/rdma-provision/device-plugin/config.json");
 	s->config.plugin.shares = 1000;
+	if (one_in(s, 2))
+		COPY(s->config.plugin.manifest, "/etc/kubernetes/manifests/rdma.yaml");
+	for (enum output o = 0; o < _OUTPUT_N; o++)
+		if (one_in(s, 2))
+			snprintf(s->config.output.paths[o], sizeof(s->config.output.paths[o]),
+				 "/o/%d", o);
+}
+
+/* What output/ would: the addresses of the devices, and a pod. */
+static int make_document(const struct config *c, _unused_ const struct node *n, struct plan *p)
+{
+	char text[512] = "";
+
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (output_plugin_offers(&p->devices[i]))
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s ",
+				 p->devices[i].pci->address);
+	if (!*text || c->plugin.type == PLUGIN_NONE)
+		return 0;
+	p->plugin = strdup(text);
+	p->manifest = *c->plugin.manifest ? strdup(MANIFEST_MARK "\nnew") : NULL;
+	return p->plugin ? 0 : -ENOMEM;
+}
+
+static void make_outputs(struct scene *s, struct plan *p)
+{
+	for (enum output o = 0; o < _OUTPUT_N; o++) {
+		p->outputs[o].path = *s->config.output.paths[o] ? s->config.output.paths[o] : NULL;
+		p->outputs[o].text = p->outputs[o].path && !one_in(s, 3) ? strdup("new") : NULL;
+	}
+	assert_int_equal(plan_outputs(&s->config, &s->node, NULL, p), 0);
 }
 
 /* --- the oracle --- */
@@ -423,7 +515,7 @@ static bool reaches(const struct node *n, const struct netdev *nd, const char *p
 {
 	if (depth > 12)
 		return false;
-	if (streq(nd->pci, pci))
+	if (streq(nd->pci, pci) || streq(nd->scalable_of, pci))
 		return true;
 	for (size_t i = 0; i < n->n_ibdevs; i++)
 		if (streq(n->ibdevs[i].pci, pci) && streq(n->ibdevs[i].netdev, nd->name))
@@ -454,10 +546,15 @@ static bool owns(const struct node *n, const struct netdev *nd, int family, cons
 	return false;
 }
 
+static bool is_default(const struct route *t)
+{
+	return t->prefix_len == 0 && t->table == RT_TABLE_MAIN;
+}
+
 static bool has_ipv4_default(const struct node *n)
 {
 	for (size_t i = 0; i < n->n_routes; i++)
-		if (n->routes[i].family == AF_INET && n->routes[i].prefix_len == 0)
+		if (is_default(&n->routes[i]) && n->routes[i].family == AF_INET)
 			return true;
 	return false;
 }
@@ -468,7 +565,7 @@ static bool is_best(const struct node *n, const struct route *t, bool with_ra)
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *o = &n->routes[i];
 
-		if (o->family != t->family || o->prefix_len > 0 ||
+		if (o->family != t->family || !is_default(o) ||
 		    (!with_ra && o->protocol == RTPROT_RA))
 			continue;
 		if (o->metric < t->metric || (o->metric == t->metric && t->protocol == RTPROT_RA &&
@@ -488,7 +585,7 @@ static bool is_way_of_node(const struct node *n, const struct netdev *nd)
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
 
-		if (t->prefix_len > 0 ||
+		if (!is_default(t) ||
 		    (t->family == AF_INET6 && t->protocol == RTPROT_RA && !with_ra) ||
 		    !is_best(n, t, t->family == AF_INET || with_ra))
 			continue;
@@ -560,6 +657,66 @@ static const struct pci *untouchable_vf(const struct node *n, const char *pf)
 
 /* --- what must hold --- */
 
+/* Is the netdev of a managed NIC, or above one? */
+static bool is_managed(const struct node *n, const struct plan *p, const struct netdev *nd)
+{
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (reaches(n, nd, p->devices[i].pci->address, 0))
+			return true;
+	return false;
+}
+
+static const char *judge_route(const struct plan *p, const struct action *a)
+{
+	const struct route *t = &p->items[a->item].route;
+	const struct rule *rule = &p->items[a->item].rule;
+
+	switch (a->verb) {
+	case VERB_ADD_RULE:
+	case VERB_REMOVE_RULE:
+		return rule->protocol == OWN_PROTOCOL ? NULL : "changes a rule of others";
+	case VERB_SET_ROUTE:
+	case VERB_REMOVE_ROUTE:
+		if (t->table != OWN_TABLE_BASE + t->ifindex)
+			return "changes a route of no table of ours";
+		return t->protocol == OWN_PROTOCOL ? NULL : "changes a route of others";
+	case VERB_REMOVE_ADDRESS:
+	case VERB_REMOVE_NEIGHBOUR: /* nothing is recorded here */
+		return "removes what others made";
+	default:
+		return NULL;
+	}
+}
+
+static const char *judge_file(const struct scene *s, const struct plan *p, const struct action *a)
+{
+	const struct node *n = &s->node;
+	const bool is_write = a->verb == VERB_WRITE_PLUGIN;
+
+	switch (a->verb) {
+	case VERB_WRITE_PLUGIN:
+	case VERB_REMOVE_PLUGIN: /* the same text is written once more to record it */
+		return n->is_plugin_foreign && n->plugin_file &&
+				       !(is_write && streq(n->plugin_file, p->plugin))
+			       ? "changes the plugin's file of others"
+			       : NULL;
+	case VERB_WRITE_MANIFEST:
+	case VERB_REMOVE_MANIFEST:
+		return n->manifest_file && !is_prefix(n->manifest_file, MANIFEST_MARK)
+			       ? "changes a pod of others"
+			       : NULL;
+	case VERB_WRITE_OUTPUT:
+	case VERB_REMOVE_OUTPUT:
+		for (enum output o = 0; o < _OUTPUT_N; o++)
+			if (streq(a->target, s->config.output.paths[o]) && n->outputs[o].is_there &&
+			    !n->outputs[o].text)
+				return "changes an output of others";
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
 static const char *judge_action(const struct scene *s, const struct plan *p, const struct action *a)
 {
 	const struct node *n = &s->node;
@@ -568,11 +725,18 @@ static const char *judge_action(const struct scene *s, const struct plan *p, con
 	const bool is_named = streq(a->target, "0000:40:00.0") && is_prefix(s->match, "pci:0");
 	const bool is_removal = a->verb == VERB_REMOVE_RULE || a->verb == VERB_REMOVE_ROUTE;
 
-	if (a->verb == VERB_REMOVE_RULE && p->items[a->item].rule.protocol != OWN_PROTOCOL)
-		return "removes a rule of others";
-	if (a->verb == VERB_REMOVE_ROUTE && p->items[a->item].route.protocol != OWN_PROTOCOL)
-		return "removes a route of others";
-	if (a->class != CLASS_CHANGE || is_removal || a->is_back || a->verb == VERB_SET_PNETID)
+	const char *fault;
+
+	if (a->class != CLASS_CHANGE)
+		return NULL;
+	fault = judge_route(p, a);
+	if (!fault)
+		fault = judge_file(s, p, a);
+	if (fault)
+		return fault;
+	if (!is_removal && nd && !is_managed(n, p, nd))
+		return "changes a netdev of no managed NIC";
+	if (is_removal || a->is_back || a->verb == VERB_SET_PNETID)
 		return NULL;
 	if (nd && is_way_of_node(n, nd) && !(is_named && a->verb == VERB_SET_MTU))
 		return "changes the netdev of the node";
@@ -594,10 +758,15 @@ static const char *judge_action(const struct scene *s, const struct plan *p, con
 
 static const char *judge_device(const struct scene *s, const struct device *d)
 {
+	const bool has_wish =
+		s->section.mode == VF_MODE_SHARED || s->section.mode == VF_MODE_SHARED_MULTI;
 	const struct node *n = &s->node;
 
 	if (output_plugin_offers(d) && is_of_another(d->pci))
 		return "hands out what another program has";
+	if (output_plugin_offers(d) && !d->is_vf && has_wish &&
+	    (s->config.plugin.type == PLUGIN_SRIOV || !carries(n, d->pci->address)))
+		return "hands out a PF instead of VFs";
 	if (s->config.plugin.type != PLUGIN_SRIOV || !output_plugin_offers(d))
 		return NULL;
 	if (carries(n, d->pci->address))
@@ -607,9 +776,6 @@ static const char *judge_device(const struct scene *s, const struct device *d)
 		return "hands out what has an address of the host";
 	if (has_master(n, d->pci->address))
 		return "hands out a port of a bond, team or bridge";
-	if (!d->is_vf &&
-	    (s->section.mode == VF_MODE_SHARED || s->section.mode == VF_MODE_SHARED_MULTI))
-		return "hands out a PF instead of VFs";
 	return NULL;
 }
 
@@ -668,13 +834,31 @@ static void print_scene(const struct scene *s, const struct plan *p)
 
 /* What was met: a test that never meets a case shows nothing of it. */
 static struct {
-	uint32_t changes, carriers, handed_out, refused, named;
+	uint32_t changes, carriers, handed_out, refused, named, scalable, routes, files, left;
 } met;
+
+/* A file of another program, in the way of ours. */
+static void count_files(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+
+		met.left +=
+			a->reason == REASON_OUTPUT_FOREIGN || a->reason == REASON_MANIFEST_FOREIGN;
+		met.files += a->class == CLASS_CHANGE && a->verb >= VERB_WRITE_PLUGIN;
+		met.routes += a->class == CLASS_CHANGE &&
+			      (a->verb == VERB_REMOVE_ROUTE || a->verb == VERB_SET_ROUTE);
+	}
+}
 
 static void count(const struct scene *s, const struct plan *p)
 {
+	count_files(p);
 	for (size_t i = 0; i < p->n_actions; i++)
 		met.changes += p->actions[i].class == CLASS_CHANGE;
+	for (size_t i = 0; i < s->node.n_netdevs; i++)
+		met.scalable += *s->node.netdevs[i].scalable_of &&
+				is_way_of_node(&s->node, &s->node.netdevs[i]);
 	for (size_t i = 0; i < p->n_devices; i++) {
 		met.handed_out += s->config.plugin.type == PLUGIN_SRIOV &&
 				  output_plugin_offers(&p->devices[i]);
@@ -695,7 +879,8 @@ static void try_node(uint64_t number, bool is_printed)
 	s = (struct scene){ .random = number };
 	make_node(&s);
 	make_config(&s);
-	assert_int_equal(plan_make(&s.config, &s.node, NULL, true, no_document, &p), 0);
+	assert_int_equal(plan_make(&s.config, &s.node, NULL, true, make_document, &p), 0);
+	make_outputs(&s, &p);
 
 	for (size_t i = 0; i < p.n_actions && !fault; i++)
 		fault = judge_action(&s, &p, &p.actions[i]);
@@ -722,6 +907,10 @@ static void random_nodes_are_not_harmed(_unused_ void **state)
 	assert_true(met.handed_out > N_NODES / 10);
 	assert_true(met.refused > N_NODES / 4);
 	assert_true(met.named > N_NODES / 100);
+	assert_true(met.scalable > N_NODES / 100);
+	assert_true(met.routes > N_NODES / 4);
+	assert_true(met.files > N_NODES / 4);
+	assert_true(met.left > N_NODES / 4);
 }
 
 int main(int argc, char **argv)
