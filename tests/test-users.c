@@ -246,14 +246,30 @@ static void open_contexts_have_a_process(_unused_ void **state)
 	snprintf(copy, sizeof(copy), "%s/srv/copy/dev/infiniband/uverbs0", t.root);
 	add_descriptor(&t, 23, 3, copy);
 
+	/* Another device by that name, as a bind mount makes one. */
+	tree_file(&t, "sys/devices/pci0000:00/0000:00:08.0/infiniband_verbs/uverbs0/dev",
+		  "231:192\n");
+	tree_link(&t, "srv/null/dev/infiniband/uverbs0", "/dev/null");
+	snprintf(copy, sizeof(copy), "%s/srv/null/dev/infiniband/uverbs0", t.root);
+	add_process(&t, 24, 1, "mount", 30, OURS);
+	add_descriptor(&t, 24, 3, copy);
+
+	/* And the one that it is, in another place. */
+	tree_file(&t, "sys/devices/virtual/infiniband_verbs/uverbs1/dev", "1:3\n");
+	tree_link(&t, "srv/pod/dev/infiniband/uverbs1", "/dev/null");
+	snprintf(copy, sizeof(copy), "%s/srv/pod/dev/infiniband/uverbs1", t.root);
+	add_process(&t, 25, 1, "pod", 30, OURS);
+	add_descriptor(&t, 25, 3, copy);
+
 	t.fs.is_live = true;
 	look(&t, &n);
 	t.fs.is_live = false;
-	assert_int_equal(n.n_users, 2);
+	assert_int_equal(n.n_users, 3);
 	assert_user(&n, 0, "0000:00:05.0", USE_CONTEXT, 21, "rxe0");
-	assert_user(&n, 1, "0000:00:08.0", USE_CONTEXT, 20, "erdma_0");
-	assert_string_equal(n.users[1].command, "train");
-	assert_string_equal(n.users[1].container, "docker-0123456789ab");
+	assert_user(&n, 1, "0000:00:05.0", USE_CONTEXT, 25, "rxe0");
+	assert_user(&n, 2, "0000:00:08.0", USE_CONTEXT, 20, "erdma_0");
+	assert_string_equal(n.users[2].command, "train");
+	assert_string_equal(n.users[2].container, "docker-0123456789ab");
 	tree_remove(&t);
 }
 

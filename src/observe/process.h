@@ -6,7 +6,7 @@
  * they call themselves (comm, cgroup names) is theirs to choose: it is made printable here.
  * Descriptors and namespaces of others can be seen with CAP_SYS_PTRACE: ptrace_may_access() in
  * kernel/ptrace.c. Links of descriptors are read, never followed: a stat() of a file on a dead NFS
- * server would not return (fs_is_no_device() does not ask it). Threads with descriptors or a
+ * server would not return (fs_is_other_device() does not ask it). Threads with descriptors or a
  * namespace of their own are not looked at.
  */
 #pragma once

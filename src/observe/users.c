@@ -16,12 +16,14 @@
 #include <linux/capability.h>
 
 #define VERBS_FOLDER "sys/class/infiniband_verbs"
+#define VFIO_FOLDER  "sys/class/vfio"
 #define USERS_SOCKET "/run/rdma-provision-users.socket"
 #define ASK_USEC     (60 * USEC_PER_SEC)
 
 /* A device node that a process may have open, and the function that it means. */
 struct watched {
 	char path[48]; /* "infiniband/uverbs0", without the "/dev/" that a container may not have */
+	char numbers[16]; /* of its file "dev": "231:192"; empty: not known */
 	char pci[PCI_LEN];
 	char name[IBDEV_LEN]; /* for people */
 	enum use use;
@@ -72,13 +74,18 @@ struct user *users_add(const struct fs *fs, const struct processes *p, const cha
 	return u;
 }
 
-static int watch(struct look *l, const char *folder, const char *node, const char *pci,
-		 const char *name, enum use use)
+/* @class: the folder of sysfs that has a folder for the node */
+static int watch(struct look *l, const char *class, const char *folder, const char *node,
+		 const char *pci, const char *name, enum use use)
 {
 	struct watched *w = APPEND(l->watched, l->n_watched);
+	char path[128];
 
 	if (!w)
 		return -ENOMEM;
+	snprintf(path, sizeof(path), "%s/%s/dev", class, node);
+	if (fs_read(l->fs, path, w->numbers, sizeof(w->numbers)) < 0)
+		w->numbers[0] = '\0';
 	snprintf(w->path, sizeof(w->path), "%s/%.*s", folder, 30, node);
 	COPY(w->pci, pci);
 	COPY(w->name, name);
@@ -116,7 +123,8 @@ static int watch_verbs(struct look *l)
 			if (streq(l->n->ibdevs[k].name, ibdev))
 				COPY(pci, l->n->ibdevs[k].pci);
 		if (pci[0])
-			r = watch(l, "infiniband", names.names[i], pci, ibdev, USE_CONTEXT);
+			r = watch(l, VERBS_FOLDER, "infiniband", names.names[i], pci, ibdev,
+				  USE_CONTEXT);
 	}
 	return r;
 }
@@ -131,10 +139,10 @@ static int watch_vfio(struct look *l, const struct pci *pci)
 	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/iommu_group", pci->address);
 	r = fs_read_link_name(l->fs, path, group, sizeof(group));
 	if (r >= 0) {
-		r = watch(l, "vfio", group, pci->address, "", USE_VFIO);
+		r = watch(l, VFIO_FOLDER, "vfio", group, pci->address, "", USE_VFIO);
 		snprintf(node, sizeof(node), "noiommu-%s", group);
 		if (r >= 0)
-			r = watch(l, "vfio", node, pci->address, "", USE_VFIO);
+			r = watch(l, VFIO_FOLDER, "vfio", node, pci->address, "", USE_VFIO);
 	}
 	if (r == -ENOMEM)
 		return r;
@@ -142,7 +150,7 @@ static int watch_vfio(struct look *l, const struct pci *pci)
 	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/vfio-dev", pci->address);
 	r = fs_list(l->fs, path, &names);
 	for (size_t i = 0; i < names.n_names && r >= 0; i++)
-		r = watch(l, "vfio/devices", names.names[i], pci->address, "", USE_VFIO);
+		r = watch(l, path, "vfio/devices", names.names[i], pci->address, "", USE_VFIO);
 	return r == -ENOMEM ? r : 0;
 }
 
@@ -169,7 +177,7 @@ static int on_path(struct look *l, const struct process *p, const char *link, co
 	for (size_t i = 0; i < l->n_watched; i++) {
 		const struct watched *w = &l->watched[i];
 
-		if (is_node(text, w->path) && !fs_is_no_device(l->fs, link) &&
+		if (is_node(text, w->path) && !fs_is_other_device(l->fs, link, w->numbers) &&
 		    !users_add(l->fs, l->processes, w->pci, w->use, p->pid,
 			       w->name[0] ? w->name : w->path, l->n))
 			return -ENOMEM;
