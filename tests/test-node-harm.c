@@ -797,14 +797,22 @@ static const char *judge_rules(const struct scene *s, const struct plan *p)
 	return NULL;
 }
 
-static const char *judge_hints(const struct plan *p)
+/* As a hint or as an item of the plan. */
+static const char *judge_words(const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_reasons; i++)
-		for (size_t k = 0; k < i; k++)
-			if (p->reasons[i].reason == REASON_NODE_NIC &&
-			    p->reasons[k].reason == REASON_NODE_NIC &&
-			    streq(p->reasons[i].target, p->reasons[k].target))
-				return "says node-nic twice of one function";
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const char *target = p->devices[i].pci->address;
+		uint32_t n = 0;
+
+		for (size_t k = 0; k < p->n_reasons; k++)
+			n += p->reasons[k].reason == REASON_NODE_NIC &&
+			     streq(p->reasons[k].target, target);
+		for (size_t k = 0; k < p->n_actions; k++)
+			n += p->actions[k].reason == REASON_NODE_NIC &&
+			     streq(p->actions[k].target, target);
+		if (n > 1)
+			return "says node-nic twice of one function";
+	}
 	return NULL;
 }
 
@@ -889,7 +897,7 @@ static void try_node(uint64_t number, bool is_printed)
 	if (!fault)
 		fault = judge_rules(&s, &p);
 	if (!fault)
-		fault = judge_hints(&p);
+		fault = judge_words(&p);
 	if (fault || is_printed)
 		print_scene(&s, &p);
 	if (fault)

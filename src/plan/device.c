@@ -513,6 +513,8 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 	list_left_out(c, d, left_out, sizeof(left_out));
 	if (reason == REASON_NONE || d->is_in_pod || !left_out[0])
 		return 0;
+	if (!d->is_vf && vf_of_node(n, p, d)) /* said by the change that is refused */
+		return 0;
 
 	find_aside(c, n, d, detail, sizeof(detail));
 	snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail), "; left out: %s",

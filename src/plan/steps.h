@@ -11,9 +11,10 @@
 /*
  * Which functions are managed, which of them are handed out, and what each is worth.
  *
- * Where a PF has VFs of ours, the VFs are handed out; otherwise the PF. With Type=sriov, which
- * moves netdevs into pods, nothing that carries the node or that the host uses, and no PF instead
- * of VFs that were asked for. The first [Device NAME] section that matches a PF owns it.
+ * Where VFs are asked for, they are handed out; otherwise the PF, and instead of VFs that could not
+ * be made nothing, but for what carries the node. With Type=sriov, which moves netdevs into pods,
+ * nothing that carries the node or that the host uses. The first [Device NAME] section that matches
+ * a PF owns it.
  */
 int plan_devices(const struct config *c, const struct node *n, struct plan *p);
 const struct device_config *section_of(const struct config *c, const struct node *n,
@@ -51,6 +52,9 @@ bool has_autoprobe_off(const struct pci *pf); /* and somebody else wants it so *
 uint32_t wanted_vfs(const struct device_config *dc,
 		    const struct pci *pf);                /* UINT32_MAX: leave alone */
 bool is_making_vfs(const struct plan *p, const char *pf); /* the number changes by this plan */
+/* A VF that carries the node, so that the number of VFs its PF is to have is refused; or NULL. */
+const struct node_nic *vf_of_node(const struct node *n, const struct plan *p,
+				  const struct device *d);
 
 int plan_link_pf(const struct config *c, const struct node *n, struct plan *p);
 int plan_link_vf(const struct config *c, const struct node *n, struct plan *p);

@@ -107,14 +107,26 @@ static int add_changes(const struct node *n, struct plan *p, const struct device
 	return 0;
 }
 
-/* A VF of this PF that carries the node, also where the PF is named and may have others. */
-static const struct node_nic *vf_of_node(const struct node *n, const struct plan *p,
-					 const struct pci *pf)
+static uint32_t wish_of(const struct device *d)
 {
+	/* max of none is still a wish for VFs */
+	return d->config->count == COUNT_MAX && d->config->mode == VF_MODE_SHARED_MULTI &&
+			       d->wanted_vfs == 0
+		       ? COUNT_MAX
+		       : d->wanted_vfs;
+}
+
+const struct node_nic *vf_of_node(const struct node *n, const struct plan *p,
+				  const struct device *d)
+{
+	const uint32_t want = wish_of(d);
+
+	if (want == UINT32_MAX || want == d->pci->num_vfs)
+		return NULL;
 	for (size_t i = 0; i < p->n_node_nics; i++) {
 		const struct pci *pci = node_pci(n, p->node_nics[i].pci);
 
-		if (pci && streq(pci->physfn, pf->address))
+		if (pci && streq(pci->physfn, d->pci->address))
 			return &p->node_nics[i];
 	}
 	return NULL;
@@ -135,7 +147,7 @@ static const struct action *find_running(const struct plan *p, const char *pf)
 static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 {
 	const struct pci *pf = d->pci;
-	uint32_t have = pf->num_vfs, want = d->wanted_vfs;
+	uint32_t have = pf->num_vfs, want = wish_of(d);
 	char users[ELEMENTSOF(((struct action *)0)->detail)], detail[GATE_DETAIL_LEN];
 	const struct node_nic *vf;
 	enum class class;
@@ -150,11 +162,9 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 			*a = *running;
 		return a ? 0 : -ENOMEM;
 	}
-	if (d->config->count == COUNT_MAX && d->config->mode == VF_MODE_SHARED_MULTI && want == 0)
-		want = COUNT_MAX; /* max of none is still a wish for VFs */
 	if (want == UINT32_MAX || want == have)
 		return 0;
-	vf = vf_of_node(n, p, pf);
+	vf = vf_of_node(n, p, d);
 	if (vf) {
 		a = add_change(p, CLASS_REFUSED, REASON_NODE_NIC, pf, have, want);
 		if (a)
