@@ -5,10 +5,6 @@
 Two conversations: QMP with QEMU, and a line protocol with guest/usr/lib/test-node/runner over a
 virtio-serial port. Both are socket pairs, so nothing is left in the file system. A reboot, a crash and
 the first boot are the same thing here: a new QEMU on the same disk with the same cards in it.
-
-Scenarios that share a node but not a disk each begin with a user space of their own: the node goes on with
-its next disk by a soft reboot, and guest/usr/lib/test-node/empty leaves nothing in the kernel. What cannot be
-emptied is switched off, and the next disk gets a boot.
 """
 import ctypes
 import json
@@ -24,7 +20,6 @@ import time
 START = float(os.environ.get("VM_START", time.time()))
 BOOT_SECONDS = 180     # power on to the runner's hello; seldom more than 25
 SHUTDOWN_SECONDS = 150 # systemd gives a stopping service 90
-EMPTY_SECONDS = 120    # from the end of one scenario to the hello of the next user space; seldom more than 25
 SLOTS = {              # slot: NUMA node, physical slot number, last byte of the MAC, in the node from the start
     "pf0": (0, 1, 0x10, True), "0a": (0, 2, 0x20, False), "0b": (0, 3, 0x30, False),
     "pf1": (1, 11, 0x40, True), "1a": (1, 12, 0x50, False), "1b": (1, 13, 0x60, False),
@@ -92,9 +87,8 @@ class Lines:
 class Qemu:
     """A running QEMU."""
 
-    def __init__(self, image, disks, share, serial, cards, n_erdma, wire=None, cmdline=""):
-        """disks: the one it boots from, then others. wire: a socket to another node, for slot pf0; belongs to this
-        QEMU from now on."""
+    def __init__(self, image, disk, share, serial, cards, n_erdma, wire=None, cmdline=""):
+        """wire: a socket to another node, for slot pf0; belongs to this QEMU from now on."""
         guest, guest_far = socket.socketpair()
         qmp, qmp_far = socket.socketpair()
         args = [
@@ -116,12 +110,11 @@ class Qemu:
             "-chardev", "socket,id=qmp,fd=%d" % qmp_far.fileno(), "-mon", "chardev=qmp,mode=control",
             "-device", "pxb-pcie,id=numa0,bus=pcie.0,bus_nr=64,numa_node=0",
             "-device", "pxb-pcie,id=numa1,bus=pcie.0,bus_nr=128,numa_node=1",
-        ]
-        for n, disk in enumerate(disks):
             # unsafe: the host's page cache outlives QEMU, so what the guest synced survives a killed
             # QEMU; what it did not write yet is lost with its memory. The disk is raw for that reason.
-            args += ["-drive", "if=none,id=disk%d,format=raw,cache=unsafe,aio=threads,file=%s" % (n, disk),
-                     "-device", "virtio-blk-pci,bus=pcie.0,drive=disk%d,serial=%s" % (n, os.path.basename(disk))]
+            "-drive", "if=none,id=disk,format=raw,cache=unsafe,aio=threads,file=" + disk,
+            "-device", "virtio-blk-pci,bus=pcie.0,drive=disk",
+        ]
         for slot, (numa, number, mac, _) in SLOTS.items():
             # An empty port reserves what an igb and its VFs need.
             args += ["-device", "pcie-root-port,id=port-%s,bus=numa%d,chassis=%d,slot=%d,"
@@ -194,14 +187,20 @@ class Qemu:
         self.process.kill()
         self.process.wait()
 
+    def processor_seconds(self):
+        with open("/proc/%d/stat" % self.process.pid) as f:
+            fields = f.read().rpartition(")")[2].split()
+        return sum(int(ticks) for ticks in fields[11:13]) / os.sysconf("SC_CLK_TCK")
+
 
 class Node:
-    """Disks, of which the first is in use, what is plugged in, and the QEMU that runs on them, if any."""
+    """A disk, what is plugged in, and the QEMU that runs on it, if any."""
 
-    def __init__(self, image, disks, out, n_erdma, has_peer, cmdline):
-        self.image, self.disks, self.out, self.n_erdma = image, disks, out, n_erdma
+    def __init__(self, image, disk, out, n_erdma, has_peer, cmdline):
+        self.image, self.disk, self.out, self.n_erdma = image, disk, out, n_erdma
         self.cmdline = cmdline
         self.has_peer, self.peer = has_peer, None
+        self.processor_seconds = 0  # of those that ended
         self.heard = {}  # the time of the last line of each processor
         self.serial = out + "/serial.log"
         self.serial_seen = 0
@@ -224,20 +223,21 @@ class Node:
                 hello = self.answer("hello", BOOT_SECONDS, on_look=self.wake)
             except Dead as again:
                 raise Dead("does not boot: %s" % again)
-        say("node up after %.0f s (%s s of its own clock)" % (time.time() - begin, hello))
+        say("node up after %.0f s (%s s of its own clock), %.0f s of processors" %
+            (time.time() - begin, hello, self.qemu.processor_seconds()))
 
     def start(self):
         wire = None
         if self.has_peer:
             # A copy of the disk as it is before the first boot, on the other end of the wire of pf0.
             share = self.out + "/peer"
-            if not os.path.exists(self.disks[0] + ".peer"):
-                subprocess.run(["cp", "--sparse=always", self.disks[0], self.disks[0] + ".peer"], check=True)
+            if not os.path.exists(self.disk + ".peer"):
+                subprocess.run(["cp", "--sparse=always", self.disk, self.disk + ".peer"], check=True)
                 os.makedirs(share, exist_ok=True)
             wire, far = socket.socketpair()
-            self.peer = Qemu(self.image, [self.disks[0] + ".peer"], share, self.out + "/peer-serial.log",
+            self.peer = Qemu(self.image, self.disk + ".peer", share, self.out + "/peer-serial.log",
                              {"pf0": PEER_MAC}, 0, far, "test-node.peer")
-        self.qemu = Qemu(self.image, self.disks, self.out, self.serial, self.cards, self.n_erdma, wire,
+        self.qemu = Qemu(self.image, self.disk, self.out, self.serial, self.cards, self.n_erdma, wire,
                          self.cmdline)
 
     def answer(self, *verbs, seconds=None, on_line=None, on_look=None):
@@ -314,6 +314,7 @@ class Node:
     def off(self):
         for qemu in self.qemu, self.peer:
             if qemu:
+                self.processor_seconds += qemu.processor_seconds()
                 qemu.kill()
         self.qemu = self.peer = None
 
@@ -327,40 +328,6 @@ class Node:
             self.off()
         except Dead:
             raise Dead("does not shut down within %d s" % SHUTDOWN_SECONDS)
-
-    def next_disk(self):
-        """Goes on with the next disk, in the running node if there is one that can be emptied."""
-        self.disks = self.disks[1:]
-        if not self.qemu:
-            self.cards = dict(CARDS)
-            return
-        begin = time.time()
-        try:
-            for slot in sorted(self.cards):
-                if self.cards[slot] != CARDS.get(slot):
-                    self.put_right("remove", slot)
-            for slot in sorted(CARDS):
-                if slot not in self.cards:
-                    self.put_right("add", slot)
-            self.tell("next " + os.path.basename(self.disks[0]))
-            reason = self.answer("next", 10)
-            if reason != "ok":
-                raise Dead(reason)
-            clock = self.answer("hello", EMPTY_SECONDS)
-            for text in self.kernel_log():
-                if KERNEL_TROUBLE.search(text):
-                    raise Dead("the kernel says: " + text)
-            say("node emptied after %.0f s (%s s of its own clock)" % (time.time() - begin, clock))
-        except Dead as e:
-            say("the node cannot be emptied: %s; it is switched off" % e)
-            self.off()
-            self.kernel_log()
-            self.cards = dict(CARDS)
-
-    def put_right(self, what, slot):
-        answer = self.hotplug(what, slot)
-        if answer != "ok":
-            raise Dead("card %s: %s" % (slot, answer))
 
     def hotplug(self, what, slot, mac=None):
         if slot not in SLOTS or (what == "add") == (slot in self.cards):
@@ -494,37 +461,28 @@ class Scenario:
 
 
 def main():
-    """node.py IMAGE OUT TOTALS DISK SCENARIO... [-- DISK SCENARIO...]...
+    """node.py IMAGE OUT TOTALS DISK SCENARIO...
 
     The exit status is ABORTED when the emulator itself failed: nothing that was seen counts.
     """
-    image, out, totals = sys.argv[1:4]
-    parts = [[]]
-    for arg in sys.argv[4:]:
-        if arg == "--":
-            parts.append([])
-        else:
-            parts[-1].append(arg)
-    parts = [(disk, [Scenario(path) for path in paths]) for disk, *paths in parts]
-    scenarios = [scenario for _, group in parts for scenario in group]
+    image, out, totals, disk = sys.argv[1:5]
+    scenarios = [Scenario(path) for path in sys.argv[5:]]
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(130))
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)
-    node = Node(image, [disk for disk, _ in parts], out, max(scenario.n_erdma for scenario in scenarios),
+    node = Node(image, disk, out, max(scenario.n_erdma for scenario in scenarios),
                 any(scenario.has_peer for scenario in scenarios),
                 " ".join(scenario.cmdline for scenario in scenarios))
     try:
-        for n, (_, group) in enumerate(parts):
-            if n > 0:
-                node.next_disk()
-            for scenario in group:
-                scenario.run(node)
-                with open(totals, "a") as f:
-                    print(scenario.name, scenario.n_passed, scenario.n_failed, file=f)
+        for scenario in scenarios:
+            scenario.run(node)
+            with open(totals, "a") as f:
+                print(scenario.name, scenario.n_passed, scenario.n_failed, file=f)
     except Aborted:
         sys.exit(ABORTED)
     finally:
         node.off()
+        say("%.0f s of processors" % node.processor_seconds)
 
 
 main()
