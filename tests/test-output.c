@@ -705,6 +705,7 @@ static void what_a_pf_lacks_comes_back(_unused_ void **state)
 	assert_string_equal(back->sick, "binding it took 121 s");
 	assert_int_equal(back->sick_pid, 77);
 	assert_int_equal(back->instance, 9);
+	assert_int_equal(back->usable_instance, 9);
 	assert_int_equal(back->no_carrier_usec, 5000000);
 	assert_int_equal(next.stuck_pid, 78);
 

@@ -2496,6 +2496,7 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 		enum netns_mode netns_mode;
 		bool is_in_pod;
 		enum reason reason;
+		uint64_t instance; /* of the function; it was 5 when it was usable */
 	} rows[] = {
 		{ "both left", 1, 0, 0, 1, NETNS_MODE_EXCLUSIVE, true, REASON_IN_POD },
 		{ "netdev left", 1, 0, 1, 1, NETNS_MODE_SHARED, true, REASON_IN_POD },
@@ -2505,6 +2506,11 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 		{ "never was usable", 0, 0, 0, 1, NETNS_MODE_EXCLUSIVE, false, REASON_NO_IBDEV },
 		{ "lost its driver", 1, 0, 0, 0, NETNS_MODE_EXCLUSIVE, false, REASON_NO_DRIVER },
 		{ "came back", 1, 1, 1, 1, NETNS_MODE_EXCLUSIVE, false, REASON_NONE },
+		{ "the same one left", 1, 0, 0, 1, NETNS_MODE_SHARED, true, REASON_IN_POD, 5 },
+		{ "is being bound again", 1, 0, 0, 1, NETNS_MODE_SHARED, false, REASON_NO_IBDEV,
+		  6 },
+		{ "bound again, its ibdev comes later", 1, 1, 0, 1, NETNS_MODE_EXCLUSIVE, false,
+		  REASON_NO_IBDEV, 6 },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -2517,6 +2523,8 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 		s.sections[0].mtu = 1500;
 		s.node.netns_mode = rows[i].netns_mode;
 		remember(&s, VF, rows[i].was_usable);
+		s.memories[s.node.n_memories - 1].usable_instance = 5;
+		find_pci(&s, VF)->instance = rows[i].instance;
 		if (!rows[i].has_netdev)
 			drop_netdev(&s, VF);
 		if (!rows[i].has_ibdev)

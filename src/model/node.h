@@ -395,6 +395,7 @@ struct memory {
 	char sick[128];
 	uint32_t sick_pid;
 	uint64_t instance;        /* of the function at that time */
+	uint64_t usable_instance; /* of the function when it was usable last; 0: not known */
 	uint64_t no_carrier_usec; /* CLOCK_MONOTONIC: up without carrier since then; 0: it is not */
 };
 

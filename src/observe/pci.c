@@ -92,10 +92,13 @@ static int read_sriov(const struct fs *fs, struct pci *pci)
 	return r;
 }
 
+/* Files of a captured tree have numbers of their own. */
 static void read_instance(const struct fs *fs, struct pci *pci)
 {
 	char path[128];
 
+	if (!fs->is_live)
+		return;
 	snprintf(path, sizeof(path), FOLDER "/%s/driver", pci->address);
 	if (fs_inode(fs, path, &pci->instance) >= 0)
 		return;

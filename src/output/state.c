@@ -428,15 +428,21 @@ static struct memory remember(const struct node *n, const struct device *d)
 		m.no_carrier_usec = n->now_usec;
 	m.was_lost = !d->is_usable && m.was_usable;
 	m.was_usable = d->is_usable || m.was_usable;
+	if (d->is_usable)
+		m.usable_instance = d->pci->instance;
 	return m;
 }
 
 /* Absent where there is none. */
-static int add_trouble(json_t *object, const struct memory *m)
+static int add_rest(json_t *object, const struct memory *m)
 {
 	if (m->no_carrier_usec > 0 &&
 	    json_object_set_new(object, "no_carrier_usec",
 				json_integer((json_int_t)m->no_carrier_usec)) < 0)
+		return -ENOMEM;
+	if (m->usable_instance > 0 &&
+	    json_object_set_new(object, "usable_instance",
+				json_integer((json_int_t)m->usable_instance)) < 0)
 		return -ENOMEM;
 	if (!m->sick[0])
 		return 0;
@@ -465,7 +471,7 @@ static json_t *make_memory_of(const struct memory *m)
 			 "usable", (int)m->was_usable,
 			 "lost", (int)m->was_lost);
 
-	if (object && add_trouble(object, m) < 0) {
+	if (object && add_rest(object, m) < 0) {
 		json_decref(object);
 		return NULL;
 	}
@@ -642,6 +648,8 @@ static int parse_memory(const json_t *value, struct memory *ret)
 
 	m.index = json_integer_value(index) < 0 ? UINT32_MAX : (uint32_t)json_integer_value(index);
 	m.was_usable = json_is_true(usable);
+	if (!get_usec(value, "usable_instance", &m.usable_instance))
+		m.usable_instance = 0;
 	m.was_lost = json_is_true(json_object_get(value, "lost"));
 	/* Newer than the others: what is not told is tried or looked at again. */
 	m.was_rebuilt = json_is_true(json_object_get(value, "rebuilt"));

@@ -30,13 +30,13 @@
  * when our edits began, "deferred": the running one was started before the last of them, "hints":
  * the device plugin tells NUMA nodes }, "memory": { "devices": [ { "pci", "card": permanent MAC,
  * "unsupported": bits, "rebuilt", "ibdev", "virtual", "netdev", "index", "active_mtu", "mtu",
- * "usable", "lost", and where there is one "no_carrier_usec", "sick", "sick_pid", "instance" } ],
- * "settled", "stuck", "stuck_pid": where there is one, "plugin_path": where the plugin's file was
- * written, "failures": [ { "verb", "target", "to", "result", "error" } ] }, "smc": { "enable":
- * "no", "auto" or "yes", "loaded": the table could be read, "pnetids": [ { "pnetid", "netdev",
- * "ibdev", "port" } ] }, "boots": [ { "boot_id", "time": seconds since 1970, "kernel", "state": the
- * last one, "starting" when it came to no end, "steps": [ { "verb", "target", "to", "outcome":
- * "never-ended", "failed" or "skipped", "error" } ] } ]
+ * "usable", "lost", and where there is one "usable_instance", "no_carrier_usec", "sick",
+ * "sick_pid", "instance" } ], "settled", "stuck", "stuck_pid": where there is one, "plugin_path":
+ * where the plugin's file was written, "failures": [ { "verb", "target", "to", "result", "error" }
+ * ] }, "smc": { "enable": "no", "auto" or "yes", "loaded": the table could be read, "pnetids": [ {
+ * "pnetid", "netdev", "ibdev", "port" } ] }, "boots": [ { "boot_id", "time": seconds since 1970,
+ * "kernel", "state": the last one, "starting" when it came to no end, "steps": [ { "verb",
+ * "target", "to", "outcome": "never-ended", "failed" or "skipped", "error" } ] } ]
  * }
  *
  * "health" is there only where there is one: of each NIC, and of units that start containers. "smc"

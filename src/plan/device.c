@@ -320,13 +320,19 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 	return d->is_vf && c->plugin.type == PLUGIN_SRIOV ? judge_pf(n, d) : judge_ports(c, n, d);
 }
 
+/* Bound again since: its driver makes its devices here, and has not made them yet. */
+static bool is_bound_again(const struct pci *pci, const struct memory *m)
+{
+	return m->usable_instance > 0 && pci->instance > 0 && m->usable_instance != pci->instance;
+}
+
 /*
  * A bound function whose netdev left for another namespace after it was usable in this boot; in
  * exclusive netns mode its ibdev alone may have left.
  */
 static bool is_in_pod(const struct node *n, const struct device *d, const struct memory *m)
 {
-	if (!m || !m->was_usable || !d->pci->driver[0])
+	if (!m || !m->was_usable || !d->pci->driver[0] || is_bound_again(d->pci, m))
 		return false;
 	if (m->netdev[0] && !d->netdev)
 		return true;
