@@ -19,6 +19,14 @@
 
 #define SECRET "outside"
 
+static int told = -1; /* of who is in the middle of a write */
+
+static void stay(int sig _unused_)
+{
+	(void)!write(told, "", 1);
+	pause();
+}
+
 /* A folder of its own for each test, with a file beside the root that must never be seen. */
 struct place {
 	char folder[64], root[80], outside[80];
@@ -661,6 +669,50 @@ static void attributes_are_written_on_the_running_system_only(void **state)
 	fs_done(&live);
 }
 
+/* SIGXFSZ stops the write in its middle: generic_write_check_limits() in fs/read_write.c. */
+static pid_t write_and_stay(const struct fs *fs, const char *path)
+{
+	const struct rlimit none = { 0, 0 };
+	int fds[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		told = fds[1];
+		signal(SIGXFSZ, stay);
+		setrlimit(RLIMIT_FSIZE, &none);
+		fs_write_attribute(fs, path, "4");
+		_exit(0);
+	}
+	close(fds[1]);
+	assert_int_equal(read(fds[0], &byte, 1), 1);
+	close(fds[0]);
+	return pid;
+}
+
+static void who_writes_an_attribute_is_known_until_it_is_gone(void **state)
+{
+	struct place *p = *state;
+	pid_t first, second;
+
+	p->fs.is_live = true;
+	put(p->fs.root, "sriov_numvfs", "0\n", 2);
+	assert_int_equal(fs_writer(&p->fs, "sriov_numvfs"), 0);
+	assert_int_equal(fs_writer(&p->fs, "absent"), -ENOENT);
+	first = write_and_stay(&p->fs, "sriov_numvfs");
+	assert_int_equal(fs_writer(&p->fs, "sriov_numvfs"), first);
+	second = write_and_stay(&p->fs, "sriov_numvfs"); /* is not kept waiting */
+	assert_int_equal(fs_writer(&p->fs, "sriov_numvfs"), first);
+	kill(first, SIGKILL);
+	assert_int_equal(waitpid(first, NULL, 0), first);
+	assert_int_equal(fs_writer(&p->fs, "sriov_numvfs"), 0);
+	kill(second, SIGKILL);
+	assert_int_equal(waitpid(second, NULL, 0), second);
+}
+
 static void read_inside(const struct fs *fs, const char *root, const char *name, const char *want)
 {
 	char path[128], buf[64];
@@ -820,6 +872,7 @@ int main(void)
 		TEST(a_full_disk_leaves_the_old_file),
 		TEST(removing_what_is_absent_is_success),
 		TEST(attributes_are_written_on_the_running_system_only),
+		TEST(who_writes_an_attribute_is_known_until_it_is_gone),
 		TEST(a_folder_is_entered_on_the_running_system_only),
 		TEST(a_lock_is_of_one_user_and_has_a_deadline),
 		TEST(a_lock_is_of_the_file_that_is_there),

@@ -696,6 +696,7 @@ void fs_names_done(struct fs_names *n)
 int fs_write_attribute(const struct fs *fs, const char *path, const char *value)
 {
 	_cleanup_(closep) int fd = -EBADF;
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	const size_t size = strlen(value);
 	ssize_t n;
 
@@ -706,11 +707,24 @@ int fs_write_attribute(const struct fs *fs, const char *path, const char *value)
 	if (fd < 0)
 		return fd;
 
+	fcntl(fd, F_SETLK, &lock); /* without it only fs_writer() knows less */
 	/* Never twice: the kernel may have acted on it already. */
 	n = write(fd, value, size);
 	if (n < 0)
 		return -errno;
 	return (size_t)n == size ? 0 : -EIO;
+}
+
+int fs_writer(const struct fs *fs, const char *path)
+{
+	_cleanup_(closep) int fd = open_regular(fs, path, O_RDONLY);
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fd < 0)
+		return fd;
+	if (fcntl(fd, F_GETLK, &lock) < 0)
+		return -errno;
+	return lock.l_type == F_UNLCK ? 0 : lock.l_pid;
 }
 
 /* The folder of @path, opened, and the name in it. */

@@ -103,8 +103,19 @@ void fs_names_done(struct fs_names *n);
 /* How many names in a folder begin with @prefix: "virtfn" counts the VFs of a PF. */
 int fs_count(const struct fs *fs, const char *path, const char *prefix, uint32_t *ret);
 
-/* Writes into an existing kernel file (sysfs) in one write(2). Live roots only. */
+/*
+ * Writes into an existing kernel file (sysfs) in one write(2). Live roots only. Until the write
+ * returns the process holds a POSIX lock on the file, unless another process holds one already.
+ */
 int fs_write_attribute(const struct fs *fs, const char *path, const char *value);
+
+/*
+ * The process that is in fs_write_attribute() of this file. A killed one counts until the kernel
+ * lets go of it: locks are released when its files are closed, by exit_files() in kernel/exit.c.
+ * Opening waits for no driver: kernfs_fop_open() in fs/kernfs/file.c. Return: its number, 0 for
+ * none, or -errno.
+ */
+int fs_writer(const struct fs *fs, const char *path);
 
 /*
  * Replaces a file: temporary beside it (".NAME.tmp"), fsync, rename, fsync of the folder, which is

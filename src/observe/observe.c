@@ -125,6 +125,35 @@ int observe_memory(const struct fs *fs,
 	return r < 0 ? r : observe_boots(fs, n);
 }
 
+static bool is_writing(const struct plan *tried, const char *pf)
+{
+	for (size_t i = 0; tried && i < tried->n_actions; i++) {
+		const struct action *a = &tried->actions[i];
+
+		if (a->verb == VERB_SET_NUM_VFS && a->is_running && streq(a->target, pf))
+			return true;
+	}
+	return false;
+}
+
+void observe_writer(const struct fs *fs, const struct plan *tried, struct node *n)
+{
+	for (size_t i = 0; i < n->n_pcis && fs->is_live && !n->stuck[0]; i++) {
+		const struct pci *pf = &n->pcis[i];
+		char path[128];
+		int pid;
+
+		if (!pf->has_sriov || is_writing(tried, pf->address))
+			continue;
+		snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/sriov_numvfs", pf->address);
+		pid = fs_writer(fs, path);
+		if (pid > 0 && is_ours(fs, (uint32_t)pid)) {
+			COPY(n->stuck, pf->address);
+			n->stuck_pid = (uint32_t)pid;
+		}
+	}
+}
+
 int observe_node(struct doors *d,
 		 int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
 		 const struct plan *tried, struct node *ret)
@@ -140,6 +169,7 @@ int observe_node(struct doors *d,
 	if (r >= 0)
 		r = observe_pci(&d->fs, &n);
 	find_busy(tried, &n);
+	observe_writer(&d->fs, tried, &n);
 	if (r >= 0 && !d->fs.is_live)
 		r = observe_answers(&d->fs, &n);
 	if (r >= 0)

@@ -25,6 +25,13 @@ int observe_memory(const struct fs *fs,
 		   const struct plan *tried, struct node *n);
 
 /*
+ * A number of VFs that one of our processes still writes, and of which nothing is remembered: its
+ * service was killed, or could not write state.json. Fills stuck and stuck_pid; what @tried has as
+ * running is none. Wants pcis. Part of observe_node(). Live roots only.
+ */
+void observe_writer(const struct fs *fs, const struct plan *tried, struct node *n);
+
+/*
  * What netlink and others told when a tree was captured: a tree that was captured, or written by
  * hand, has its answers beside its files (answers.h). Return: 0, also without any, or -errno.
  */
