@@ -1047,8 +1047,20 @@ static void revert_takes_back_exactly_ours(_unused_ void **state)
 	s.pcis[0].total_vfs = 8;
 	assert_revert(&s, false, "VFs stay", "");
 	assert_revert(&s, true, "but with --vfs", "set-num-vfs " FIRST " -> 0");
+	COPY(s.node.stuck, "0000:42:00.0");
+	assert_revert(&s, true, "not while another write hangs",
+		      "set-num-vfs " FIRST " -> 0 pci-stuck");
+	s.node.stuck[0] = '\0';
 	s.pcis[0].num_vfs = 2;
-	assert_revert(&s, true, "another number is of somebody else", "");
+	assert_revert(&s, true, "another number is of another program", "");
+
+	s.pcis[0].is_recorded = s.pcis[0].is_switched = s.pcis[0].has_autoprobe = true;
+	assert_revert(&s, false, "the switch that a pass left off", "set-autoprobe " FIRST " -> 1");
+	COPY(s.node.stuck, FIRST);
+	assert_revert(&s, false, "its PF does not answer", "");
+	s.node.stuck[0] = '\0';
+	s.pcis[0].is_switched = false;
+	assert_revert(&s, false, "off, and recorded in another boot", "");
 
 	set_scene(&s);
 	COPY(s.node.old_plugin_path, "/run/p/config.json");

@@ -175,10 +175,32 @@ static int revert_vfs(const struct node *n, struct plan *p, const struct ledger_
 	if (!a)
 		return -ENOMEM;
 	COPY(a->from, now);
-	if (users_of_vfs(n, pf, users, sizeof(users))) {
+	if (n->stuck[0]) { /* it would hang as well: plan/gate.h */
+		a->class = CLASS_WAITING;
+		a->reason = REASON_PCI_STUCK;
+		COPY(a->detail, n->stuck);
+	} else if (users_of_vfs(n, pf, users, sizeof(users))) {
 		a->class = CLASS_REFUSED;
 		a->reason = REASON_VF_IN_USE;
 		COPY(a->detail, users);
+	}
+	return 0;
+}
+
+/* What was switched off for a moment by a pass that did not come to its end. */
+static int revert_autoprobe(const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *pf = &n->pcis[i];
+		struct action *a;
+
+		if (!pf->is_recorded || (!pf->autoprobe && !pf->is_switched) ||
+		    streq(n->stuck, pf->address))
+			continue;
+		a = add(p, STEP_VF, VERB_SET_AUTOPROBE, pf->address, NULL, "1");
+		if (!a)
+			return -ENOMEM;
+		COPY(a->from, pf->autoprobe ? "1" : "0");
 	}
 	return 0;
 }
@@ -304,6 +326,8 @@ int plan_revert(const struct node *n, const struct plan *tried, bool with_vfs, s
 		r = revert_ledger(n, &p, VERB_SET_METRIC, revert_metric);
 	if (r >= 0)
 		r = revert_ledger(n, &p, VERB_SET_SYSCTL, revert_sysctl);
+	if (r >= 0)
+		r = revert_autoprobe(n, &p);
 	if (r >= 0 && with_vfs)
 		r = revert_ledger(n, &p, VERB_SET_NUM_VFS, revert_vfs);
 	if (r < 0)
