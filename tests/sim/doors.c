@@ -7,8 +7,10 @@
 #include "../../src/base/log.h"
 #include "../../src/doors/request.h"
 #include "../../src/model/paths.h"
+#include "../../src/plan/steps.h"
 #include "sim.h"
 
+#include <jansson.h>
 #include <linux/if_link.h>
 #include <net/if.h>
 #include <stdarg.h>
@@ -16,6 +18,8 @@
 #define DEVICES "sys/bus/pci/devices/"
 
 /* Not declared elsewhere: the linker makes these names. */
+json_t *__real_json_loadb(const char *text, size_t size, size_t flags, json_error_t *error);
+json_t *__wrap_json_loadb(const char *text, size_t size, size_t flags, json_error_t *error);
 int __real_clock_gettime(clockid_t id, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 time_t __wrap_time(time_t *ret);
@@ -24,6 +28,7 @@ int __real_fs_open_root(const char *path, struct fs *ret);
 int __wrap_fs_open_root(const char *path, struct fs *ret);
 int __wrap_fs_write_attribute(const struct fs *fs, const char *path, const char *value);
 int __real_fs_count(const struct fs *fs, const char *path, const char *prefix, uint32_t *ret);
+int __wrap_fs_writer(const struct fs *fs, const char *path);
 int __wrap_fs_count(const struct fs *fs, const char *path, const char *prefix, uint32_t *ret);
 int __real_fs_read(const struct fs *fs, const char *path, char *buf, size_t size);
 int __wrap_fs_read(const struct fs *fs, const char *path, char *buf, size_t size);
@@ -62,10 +67,46 @@ int __wrap_request_make(enum request what, const char *argument, char *ret_words
 void __wrap_log_line(enum log_level level, const char *format, ...);
 int __wrap_log_line_errno(enum log_level level, int r, const char *format, ...);
 
+/* --- our own files --- */
+
+/*
+ * Each look reads the same files again. What was parsed once is given once more while the text is
+ * the same: document_parse() is of those who only read what it gives.
+ */
+static struct parsed {
+	char *text; /* owned */
+	size_t size, flags;
+	json_t *document; /* owned */
+} parsed[4];
+
+json_t *__wrap_json_loadb(const char *text, size_t size, size_t flags, json_error_t *error)
+{
+	static size_t next;
+	struct parsed *p;
+
+	for (p = parsed; p < parsed + ELEMENTSOF(parsed); p++)
+		if (p->document && p->size == size && p->flags == flags &&
+		    memcmp(p->text, text, size) == 0)
+			return json_incref(p->document);
+	p = &parsed[next++ % ELEMENTSOF(parsed)];
+	free(p->text);
+	json_decref(p->document);
+	*p = (struct parsed){ .size = size, .flags = flags };
+	p->document = __real_json_loadb(text, size, flags, error);
+	p->text = p->document ? malloc(size) : NULL;
+	if (p->text)
+		memcpy(p->text, text, size);
+	else
+		p->size = SIZE_MAX;
+	return json_incref(p->document);
+}
+
+/* --- time --- */
+
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
 	const uint64_t usec =
-		sim.now_usec + (id == CLOCK_REALTIME ? UINT64_C(1800000000) * USEC_PER_SEC : 0);
+		sim.now_usec + (id == CLOCK_REALTIME ? (uint64_t)sim.wall_sec * USEC_PER_SEC : 0);
 
 	*ts = (struct timespec){ (time_t)(usec / USEC_PER_SEC),
 				 (long)(usec % USEC_PER_SEC * NSEC_PER_USEC) };
@@ -74,7 +115,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 
 time_t __wrap_time(time_t *ret _unused_)
 {
-	return (time_t)(1800000000 + sim.now_usec / USEC_PER_SEC);
+	return (time_t)(sim.wall_sec + (int64_t)(sim.now_usec / USEC_PER_SEC));
 }
 
 int __wrap_fsync(int fd _unused_)
@@ -109,12 +150,42 @@ static int touch(const struct func *f, const char *what, enum touch kind)
 	sim_trace("  %s: %s", f->address, what);
 	if (!streq(sim.state_hash, sim.config->hash) && !sim.is_removal_asked)
 		sim_fail("%s is changed, and state.json is of another configuration", f->address);
+	if (!sim.is_by_hand && fs_exists(&sim.doors.fs, HOLD_PATH))
+		sim_fail("%s is changed after revert: %s", f->address, what);
 	if (f->is_node)
 		sim_fail("%s carries the node, and is changed: %s", f->address, what);
 	if (is_used && (kind == TOUCH_TAKES_AWAY || (kind == TOUCH_IS_FELT && f->was_used_at_look)))
 		sim_fail("%s is in use by %" PRIu32 ", and is taken away: %s", f->address, f->user,
 			 what);
 	return 0;
+}
+
+/* Does the section of this PF ask for another number than there is? */
+static bool wants_other(const struct func *f)
+{
+	_cleanup_(node_done) struct node n = {};
+	const struct pci *pci;
+
+	if (kernel_show(&n) < 0)
+		return false;
+	pci = node_pci(&n, f->address);
+	for (size_t i = 0; i < sim.config->n_devices && pci; i++) {
+		const struct device_config *dc = &sim.config->devices[i];
+
+		if (!is_match(dc->match, &n, pci))
+			continue;
+		switch (dc->mode) {
+		case VF_MODE_EXCLUSIVE:
+			return true;
+		case VF_MODE_SHARED:
+			return f->num_vfs != 1;
+		case VF_MODE_SHARED_MULTI:
+			return f->num_vfs != (dc->count == COUNT_MAX ? f->total_vfs : dc->count);
+		default:
+			return false;
+		}
+	}
+	return false;
 }
 
 static int write_num_vfs(struct func *f, const char *value)
@@ -124,11 +195,7 @@ static int write_num_vfs(struct func *f, const char *value)
 
 	if (r < 0)
 		return r;
-	/*
-	 * Behind the write of a process that was killed it waits for the lock; so it does where
-	 * state.json, which has what is stuck, could not be written since.
-	 */
-	if (sim.locked_until_usec > sim.now_usec && (sim.is_orphan || sim.is_forgotten))
+	if (sim.locked_until_usec > sim.now_usec && sim.is_foreign) /* it waits for the lock */
 		sim.cost_usec += sim.locked_until_usec - sim.now_usec;
 	else if (sim.locked_until_usec > sim.now_usec)
 		sim_fail("%s: written while another number of VFs is being written", f->address);
@@ -138,14 +205,9 @@ static int write_num_vfs(struct func *f, const char *value)
 			if (r < 0)
 				return r;
 		}
-	if (n == 0 && f->num_vfs > 0 && !sim.is_removal_asked) {
-		bool is_asked = false;
-
-		for (size_t i = 0; i < sim.config->n_devices; i++)
-			is_asked |= sim.config->devices[i].mode != VF_MODE_KEEP;
-		if (!is_asked)
-			sim_fail("%s: VFs are removed, and nobody asked for it", f->address);
-	}
+	if (n == 0 && f->num_vfs > 0 && !sim.is_removal_asked && !wants_other(f))
+		sim_fail("%s: VFs are removed, and the configuration does not ask for it",
+			 f->address);
 	return kernel_set_num_vfs(f, n);
 }
 
@@ -215,6 +277,15 @@ int __wrap_fs_write_attribute(const struct fs *fs _unused_, const char *path, co
 	return -ENOENT;
 }
 
+int __wrap_fs_writer(const struct fs *fs _unused_, const char *path)
+{
+	const char *rest;
+	const struct func *f = of_path(path, &rest);
+
+	return f && f == sim.locked && sim.locked_until_usec > sim.now_usec ? (int)sim.writer_pid
+									    : 0;
+}
+
 int __wrap_fs_count(const struct fs *fs, const char *path, const char *prefix, uint32_t *ret)
 {
 	const char *rest;
@@ -231,7 +302,7 @@ int __wrap_fs_read(const struct fs *fs, const char *path, char *buf, size_t size
 	const char *rest = after(path, "proc/");
 
 	if (rest && *rest >= '0' && *rest <= '9') { /* comm of a process of ours */
-		if (strtoul(rest, NULL, 10) != sim.stuck_pid ||
+		if (strtoul(rest, NULL, 10) != sim.writer_pid ||
 		    sim.locked_until_usec <= sim.now_usec)
 			return -ENOENT;
 		copy(buf, size, program_invocation_short_name);
@@ -303,7 +374,7 @@ static int may_write(const char *path)
 {
 	if (!is_alive())
 		return -EROFS;
-	if ((sim.is_full && is_prefix(path, "var/")) || sim_chance(sim.rates.file))
+	if (sim.full & (is_prefix(path, "var/") ? 1 : 2) || sim_chance(sim.rates.file))
 		return sim_chance(500) ? -ENOSPC : -EROFS;
 	return 0;
 }
@@ -319,7 +390,6 @@ int __wrap_fs_replace(const struct fs *fs, const char *path, const char *data, s
 		sim.n_file_writes++;
 		sim_trace("  /%s is written", path);
 	}
-	sim.is_forgotten |= r < 0 && streq(path, STATE_PATH);
 	if (r >= 0 && streq(path, STATE_PATH))
 		COPY(sim.state_hash, sim.config->hash);
 	return r;
@@ -488,6 +558,8 @@ int __wrap_link_set_up(struct netlink *nl _unused_, uint32_t ifindex)
 		return -EAGAIN;
 	if (r >= 0)
 		f->is_up = true;
+	if (r >= 0)
+		others_see_link(f);
 	return r;
 }
 
@@ -501,6 +573,8 @@ int __wrap_link_set_mtu(struct netlink *nl _unused_, uint32_t ifindex, uint32_t 
 		return -EBUSY;
 	if (r >= 0)
 		f->mtu = mtu;
+	if (r >= 0)
+		others_see_link(f);
 	return r;
 }
 
@@ -527,6 +601,8 @@ void __wrap_log_line(enum log_level level, const char *format, ...)
 	char text[960];
 	va_list ap;
 
+	if (strstr(format, "is damaged"))
+		sim_fail("a file of ours cannot be read: %s", format);
 	if (!sim.is_traced)
 		return;
 	va_start(ap, format);
@@ -540,6 +616,8 @@ int __wrap_log_line_errno(enum log_level level, int r, const char *format, ...)
 	char text[960];
 	va_list ap;
 
+	if (!sim.is_traced)
+		return r;
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);

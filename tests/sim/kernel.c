@@ -97,11 +97,19 @@ struct func *kernel_find(const char *address, size_t len)
 	return NULL;
 }
 
+/* IPoIB makes its netdevs of RDMA devices: ipoib_add_one() in .../ulp/ipoib/ipoib_main.c. */
+static bool has_netdev(const struct func *f)
+{
+	if (!func_is_there(f) || !f->is_bound || f->is_in_pod)
+		return false;
+	return !(f->habit->flags & HABIT_INFINIBAND) ||
+	       (has_module("ib_ipoib") && func_has_ibdev(f));
+}
+
 struct func *kernel_of_ifindex(uint32_t ifindex)
 {
 	for (size_t i = 0; i < sim.n_funcs; i++)
-		if (sim.funcs[i].ifindex == ifindex && func_is_there(&sim.funcs[i]) &&
-		    sim.funcs[i].is_bound && !sim.funcs[i].is_in_pod)
+		if (sim.funcs[i].ifindex == ifindex && has_netdev(&sim.funcs[i]))
 			return &sim.funcs[i];
 	return NULL;
 }
@@ -158,6 +166,14 @@ void kernel_replug(struct func *pf)
 		pf->mtu = mtu;
 	}
 	pf->has_carrier = pf->is_replaced = true;
+}
+
+void kernel_probe(const char *driver)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		if (sim.funcs[i].pf < 0 && !sim.funcs[i].is_bound &&
+		    streq(sim.funcs[i].habit->driver, driver))
+			kernel_bind(&sim.funcs[i]);
 }
 
 uint32_t kernel_count(const struct func *pf)
@@ -217,6 +233,19 @@ static void remove_vfs(struct func *pf)
 	pf->num_vfs = 0;
 }
 
+/* delete_module(): remove() of each of its functions. */
+void kernel_unload(const char *driver)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++) {
+		struct func *pf = &sim.funcs[i];
+
+		if (pf->pf >= 0 || !streq(pf->habit->driver, driver))
+			continue;
+		remove_vfs(pf);
+		kernel_unbind(pf);
+	}
+}
+
 /* sriov_numvfs_store() in drivers/pci/iov.c. */
 int kernel_set_num_vfs(struct func *pf, uint32_t n)
 {
@@ -225,7 +254,7 @@ int kernel_set_num_vfs(struct func *pf, uint32_t n)
 	uint64_t begins = sim.now_usec, each = h->vf_usec;
 	uint32_t made = n;
 
-	if (n > h->total_vfs)
+	if (n > pf->total_vfs)
 		return -ERANGE;
 	if (!pf->is_bound || h->flags & HABIT_NO_SRIOV)
 		return -ENOENT;
@@ -241,7 +270,6 @@ int kernel_set_num_vfs(struct func *pf, uint32_t n)
 	if (sim_chance(sim.rates.hang)) {
 		sim_trace("  %s: the write hangs", pf->address);
 		begins += (310 + sim_random(300)) * USEC_PER_SEC;
-		sim.stuck_pid = UINT32_MAX; /* of this job */
 	} else if (sim_chance(sim.rates.slow)) {
 		each *= 20;
 	}
@@ -257,7 +285,9 @@ int kernel_set_num_vfs(struct func *pf, uint32_t n)
 		sim.cost_usec += begins - sim.now_usec + (n + 1) * each;
 	}
 	sim.locked_until_usec = sim.now_usec + sim.cost_usec;
-	sim.is_orphan = sim.is_forgotten = false;
+	sim.locked = pf;
+	sim.writer_pid = UINT32_MAX;
+	sim.is_foreign = pf->is_count_foreign = false;
 	return 0;
 }
 
@@ -279,8 +309,7 @@ void kernel_boot(void)
 	sim.next_index = 0;
 	sim.next_instance = 100;
 	sim.locked_until_usec = 0;
-	sim.stuck_pid = 0;
-	sim.is_forgotten = false;
+	sim.writer_pid = 0;
 	memset(sim.jobs, 0, sizeof(sim.jobs));
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
 		sim.has_module[i] = sim_random(4) > 0;
@@ -290,6 +319,11 @@ void kernel_boot(void)
 		f->appears_usec = f->pf < 0 ? 0 : UINT64_MAX;
 		f->num_vfs = 0;
 		f->autoprobe = true;
+		f->is_count_foreign = false;
+		if (f->total_vfs == 0 || sim_chance(sim.rates.operator/ 8)) { /* other firmware */
+			f->total_vfs = f->habit->total_vfs - (uint32_t)(sim_random(6) == 0);
+			f->firmware = (uint32_t)sim_random(100);
+		}
 		kernel_unbind(f);
 		f->has_carrier = true;
 		/* Its driver may come late, from DKMS or a container. */
@@ -343,19 +377,28 @@ static int show_pci(const struct func *f, struct node *n)
 		return 0;
 	}
 	pci->has_sriov = pci->has_autoprobe = !(h->flags & HABIT_NO_SRIOV);
-	pci->total_vfs = h->total_vfs;
+	pci->total_vfs = f->total_vfs;
 	pci->autoprobe = f->autoprobe;
 	for (size_t i = 0; i < sim.n_funcs; i++)
 		pci->num_vfs += sim.funcs[i].pf == f - sim.funcs && func_is_there(&sim.funcs[i]);
 	return 0;
 }
 
+/* Of IPoIB: 20 bytes, the last 8 are the port GUID; RFC 4391, 9.1.1. */
+static void show_mac(const struct func *f, char *ret, size_t size)
+{
+	if (f->habit->flags & HABIT_INFINIBAND)
+		snprintf(ret, size, "00:00:00:48:fe:80:00:00:00:00:00:00:%.8s:ff:fe:%s", f->mac,
+			 f->mac + strlen("00:00:00:"));
+	else
+		copy(ret, size, f->mac);
+}
+
 static int show_netdev(const struct func *f, struct node *n)
 {
 	struct netdev *nd;
 
-	if (!f->is_bound || f->is_in_pod ||
-	    (f->habit->flags & HABIT_INFINIBAND && !has_module("ib_ipoib")))
+	if (!has_netdev(f))
 		return 0;
 	nd = APPEND(n->netdevs, n->n_netdevs);
 	if (!nd)
@@ -363,8 +406,8 @@ static int show_netdev(const struct func *f, struct node *n)
 	nd->ifindex = f->ifindex;
 	COPY(nd->name, f->netdev);
 	COPY(nd->pci, f->address);
-	COPY(nd->mac, f->mac);
-	COPY(nd->perm_mac, f->pf < 0 ? f->mac : "");
+	show_mac(f, nd->mac, sizeof(nd->mac));
+	COPY(nd->perm_mac, f->pf < 0 ? nd->mac : "");
 	nd->mtu = f->mtu;
 	nd->max_mtu = 9978;
 	nd->is_up = f->is_up;
@@ -398,7 +441,7 @@ static int show_ibdev(const struct func *f, struct node *n)
 	struct ibdev *ib;
 
 	/* Shared network namespaces: it is seen here also while its netdev is in a pod. */
-	if (!func_has_ibdev(f))
+	if (!func_has_ibdev(f) || (f->is_in_pod && sim.netns_mode == NETNS_MODE_EXCLUSIVE))
 		return 0;
 	ib = APPEND(n->ibdevs, n->n_ibdevs);
 	if (!ib)
@@ -413,6 +456,7 @@ static int show_ibdev(const struct func *f, struct node *n)
 	if (f->pf >= 0 && f->habit->flags & HABIT_INFINIBAND)
 		COPY(ib->node_guid, f->bound_guid);
 	COPY(ib->node_type, "CA");
+	snprintf(ib->firmware, sizeof(ib->firmware), "22.%" PRIu32 ".1000", f->firmware);
 	if (has_module("ib_uverbs"))
 		snprintf(ib->uverbs, sizeof(ib->uverbs), "uverbs%" PRIu32, f->ib_index);
 	if (has_module("ib_umad"))
@@ -475,7 +519,8 @@ int kernel_show(struct node *n)
 	COPY(n->kernel, sim.kernel);
 	COPY(n->boot_id, sim.boot_id);
 	n->n_numa_nodes = 2;
-	n->netns_mode = NETNS_MODE_SHARED;
+	n->netns_mode = sim.netns_mode;
+	n->is_container_loading = sim.is_container_loading;
 	n->has_rdma_cm = has_module("rdma_ucm");
 	n->now_usec = sim.now_usec;
 	for (size_t i = 0; i < sim.n_funcs && r >= 0; i++) {

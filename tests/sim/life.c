@@ -29,11 +29,9 @@ static struct {
 	uint64_t started_usec, ready_usec; /* READY=1 is due then */
 	uint64_t event_usec, storm_usec, not_before_usec, look_at_usec;
 	bool is_first, is_retry, is_ready, is_settled, is_in_pass;
+	bool is_command_due; /* of an administrator */
 	unsigned n_passes;
 } service;
-
-static uint64_t next_event_usec; /* of the world around */
-static struct func *to_replug;   /* at the next event */
 
 /* What was tried in the present pass. */
 static struct {
@@ -70,122 +68,12 @@ void sim_trace(const char *format, ...)
 
 /* --- the world around --- */
 
-static struct func *any_func(bool is_vf)
-{
-	size_t first = sim.n_funcs > 0 ? (size_t)sim_random(sim.n_funcs) : 0;
-
-	for (size_t i = 0; i < sim.n_funcs; i++) {
-		struct func *f = &sim.funcs[(first + i) % sim.n_funcs];
-
-		if (!f->is_node && (f->pf >= 0) == is_vf && func_is_there(f) && f->is_bound)
-			return f;
-	}
-	return NULL;
-}
-
-static void note_event(void)
+void life_event(void)
 {
 	service.event_usec = sim.now_usec;
 	if (service.storm_usec == 0)
 		service.storm_usec = sim.now_usec;
 	pace_hurry(&service.pace);
-}
-
-static void take_user(struct func *f)
-{
-	if (!f || !func_is_usable(f))
-		return;
-	f->user = f->user ? 0 : 20000 + (uint32_t)sim_random(1000);
-	sim_trace("%s is %s", f->address, f->user ? "opened by a process" : "closed");
-}
-
-static void take_into_pod(struct func *f)
-{
-	if (!f || !func_is_usable(f))
-		return;
-	f->is_in_pod = !f->is_in_pod;
-	f->is_up = false;
-	if (!f->is_in_pod) { /* it comes back by another number and name */
-		f->ifindex = ++sim.next_ifindex;
-		snprintf(f->netdev, sizeof(f->netdev), "%s%" PRIu32, f->habit->netdev, f->ifindex);
-	}
-	sim_trace("%s %s", f->address, f->is_in_pod ? "goes into a pod" : "comes back");
-	note_event();
-}
-
-static void flap(struct func *f)
-{
-	if (!f)
-		return;
-	f->has_carrier = !f->has_carrier;
-	sim_trace("%s: carrier %s", f->address, f->has_carrier ? "on" : "off");
-	note_event();
-}
-
-static void rename_ibdev(struct func *f)
-{
-	if (!f || !func_has_ibdev(f))
-		return;
-	snprintf(f->ibdev, sizeof(f->ibdev), "roce%" PRIu64, sim_random(100000));
-	sim_trace("%s: its RDMA device is %s now", f->address, f->ibdev);
-	note_event();
-}
-
-static void undo(struct func *f)
-{
-	if (!f)
-		return;
-	f->is_up = false;
-	f->mtu = 1500;
-	sim_trace("%s: a command sets the link down", f->address);
-	note_event();
-}
-
-static void replug(void)
-{
-	struct func *pf = to_replug;
-
-	to_replug = NULL;
-	if (!pf || pf->is_node || kernel_count(pf) > 0 || sim.locked_until_usec > sim.now_usec)
-		return;
-	sim_trace("another card is plugged in at %s", pf->address);
-	kernel_replug(pf);
-	note_event();
-}
-
-void life_failed(const char *target)
-{
-	struct func *f = kernel_find(target, strlen(target));
-
-	if (!f || f->pf >= 0 || !sim_chance(sim.rates.undo * 2))
-		return;
-	to_replug = f;
-	next_event_usec = sim.now_usec + sim_random(6 * SEC);
-}
-
-static void end_faults(void)
-{
-	sim.is_full = false;
-	for (size_t i = 0; i < sim.n_funcs; i++)
-		sim.funcs[i].has_carrier = true;
-}
-
-static void make_event(void)
-{
-	next_event_usec = sim.now_usec + (1 + sim_random(40 * SEC));
-	replug();
-	if (sim_chance(sim.rates.user))
-		take_user(any_func(sim_chance(800)));
-	if (sim_chance(sim.rates.user / 2))
-		take_into_pod(any_func(true));
-	if (sim_chance(sim.rates.flap))
-		flap(any_func(sim_chance(300)));
-	if (sim_chance(sim.rates.late))
-		rename_ibdev(any_func(sim_chance(500)));
-	if (sim_chance(sim.rates.undo))
-		undo(any_func(sim_chance(500)));
-	if (sim_chance(sim.rates.file))
-		sim.is_full = !sim.is_full;
 }
 
 static int degrade(void);
@@ -194,7 +82,7 @@ static int degrade(void);
 static bool step(uint64_t until_usec)
 {
 	const uint64_t kernel = kernel_next();
-	const uint64_t other = sim.is_quiet ? UINT64_MAX : MAX(next_event_usec, sim.now_usec);
+	const uint64_t other = others_next();
 	uint64_t next = MIN(MIN(kernel, other), until_usec);
 
 	if (service.is_in_pass && !service.is_ready)
@@ -203,9 +91,9 @@ static bool step(uint64_t until_usec)
 	if (service.is_in_pass && !service.is_ready && sim.now_usec >= service.ready_usec)
 		degrade();
 	if (next == kernel)
-		note_event();
+		others_tell();
 	if (next == other)
-		make_event();
+		others_go_on();
 	return next == kernel || next == other;
 }
 
@@ -256,7 +144,7 @@ static uint64_t settled_usec(void)
 
 static struct func *other_vf(const char *pf)
 {
-	struct func *f = any_func(true);
+	struct func *f = others_any(true);
 
 	return f && !streq(sim.funcs[f->pf].address, pf) ? f : NULL;
 }
@@ -272,7 +160,7 @@ static void on_start(void *userdata _unused_, const struct action *a,
 	}
 	sim_trace("%s: %s %s -> %s", a->target, verb_name(a->verb), a->from, a->to);
 	if (a->verb == VERB_SET_NUM_VFS && sim_chance(sim.rates.user))
-		take_user(other_vf(a->target)); /* while its turn has not come */
+		others_use(other_vf(a->target)); /* while its turn has not come */
 	if (sim_chance(sim.rates.kill))
 		sim.n_doors_left = 1 + (unsigned)sim_random(4);
 }
@@ -401,12 +289,73 @@ static uint64_t next_pass(void)
 	return when;
 }
 
+void life_command(void)
+{
+	service.is_command_due = true;
+}
+
+static int revert_all(bool with_vfs)
+{
+	const struct world w = sim_world();
+	int r;
+
+	sim.is_removal_asked = with_vfs;
+	sim.is_by_hand = true;
+	r = revert(&w, with_vfs);
+	sim.is_removal_asked = sim.is_by_hand = false;
+	sim_trace("revert%s: %d", with_vfs ? " --vfs" : "", r);
+	return r;
+}
+
+/* "apply", without what it waits for. */
+static void apply_by_hand(void)
+{
+	const struct world w = sim_world();
+	const struct pass pass = { .config = &service.config,
+				   .is_retry = true,
+				   .is_kept = true,
+				   .is_first = true,
+				   .on_start = on_start };
+	struct pass_result result = {};
+
+	sim.is_by_hand = true;
+	run_pass(&w, &pass, &result);
+	sim.is_by_hand = false;
+	sim_trace("apply: %s", result.summary);
+}
+
+/* What is killed meanwhile is the command, not the service. */
+static void run_command(void)
+{
+	const unsigned what = (unsigned)sim_random(4);
+
+	service.is_command_due = false;
+	sim_trace("a command of an administrator");
+	if (what < 2)
+		revert_all(what == 1);
+	else if (what == 2)
+		apply_by_hand();
+	if (what == 3 || sim_random(3) == 0) { /* "reload" */
+		fs_remove(&sim.doors.fs, HOLD_PATH);
+		service.is_first = service.is_retry = true;
+	}
+	if (sim.is_failed)
+		return;
+	sim.is_dead = false;
+	sim.n_doors_left = 0;
+	life_event();
+}
+
 /* Passes until then; the last of them may end later. */
 static void serve(uint64_t until_usec)
 {
 	while (!sim.is_dead && sim.now_usec < until_usec) {
 		const uint64_t when = next_pass();
 
+		if (service.is_command_due) {
+			run_command();
+			continue;
+		}
 		if (when > sim.now_usec) { /* what happens on the way may bring it forward */
 			step(MIN(when, until_usec));
 			continue;
@@ -526,13 +475,14 @@ static void boot(unsigned number)
 	make_folders(folders, ELEMENTSOF(folders));
 	snprintf(sim.boot_id, sizeof(sim.boot_id), "%08x-0000-4000-8000-%012" PRIx64, number,
 		 sim.seed & 0xffffffffffff);
-	snprintf(sim.kernel, sizeof(sim.kernel), "6.%u.0", number % 3 + 1);
+	snprintf(sim.kernel, sizeof(sim.kernel), "6.%u.0",
+		 1 + (unsigned)sim_random(1 + number % 3));
+	sim.package = (uint32_t)sim_random(1 + number % 2);
 	sim.now_usec = 20 * SEC;
 	sim.is_quiet = false;
 	sim.state_hash[0] = '\0';
-	to_replug = NULL;
 	kernel_boot();
-	next_event_usec = sim.now_usec + sim_random(30 * SEC);
+	others_begin();
 }
 
 /*
@@ -568,7 +518,6 @@ static void live_boot(void)
 			sim.is_dead = false;
 			sim.n_doors_left = 0;
 			memset(sim.jobs, 0, sizeof(sim.jobs));
-			sim.is_orphan = true;
 			if (sim_random(3) > 0)
 				write_config(true);
 			start_service(); /* after a kill, or as a reload */
@@ -577,42 +526,61 @@ static void live_boot(void)
 			return; /* a power cut */
 	}
 	sim.is_quiet = true;
-	end_faults();
-	note_event();
+	others_leave();
+	life_event();
 	serve(sim.now_usec + 650 * SEC); /* each retry comes in that time */
-	;
 	check_end();
+}
+
+/* What of a life's folder may outlive "revert": what is remembered, and who holds still. */
+static int check_left(const char *path, const struct stat *st _unused_, int kind,
+		      struct FTW *at _unused_)
+{
+	static const char *const kept[] = { "/etc/", "/var/lib/rdma-provision/",
+					    "/run/rdma-provision/" };
+	const char *name = path + strlen(sim.root);
+
+	for (size_t i = 0; i < ELEMENTSOF(kept); i++)
+		if (kind != FTW_F || is_prefix(name, kept[i]))
+			return 0;
+	sim_fail("%s outlives revert", name);
+	return 0;
+}
+
+/* The facts are as they were before the first pass of this boot. */
+static void check_facts(const struct ledger_entry *noted, size_t n)
+{
+	static const char *const gone[] = { PLUGIN_CONFIG_PATH, READY_PATH, RULES_PATH };
+
+	for (size_t i = 0; i < ELEMENTSOF(gone); i++)
+		if (fs_exists(&sim.doors.fs, gone[i]))
+			sim_fail("/%s outlives revert", gone[i]);
+	nftw(sim.root, check_left, 8, FTW_PHYS);
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		if (sim.funcs[i].pf < 0 && sim.funcs[i].is_bound && !sim.funcs[i].autoprobe)
+			sim_fail("%s: sriov_drivers_autoprobe is off after revert",
+				 sim.funcs[i].address);
+	/* What could not be noted stays; the log has it. */
+	for (size_t i = 0; i < n; i++) {
+		const struct func *f = kernel_find(noted[i].target, strlen(noted[i].target));
+
+		if (f && streq(noted[i].verb, verb_name(VERB_SET_NUM_VFS)) && kernel_count(f) > 0 &&
+		    !f->is_count_foreign)
+			sim_fail("%s has VFs after revert", f->address);
+	}
 }
 
 static void check_reverted(void)
 {
 	_cleanup_(freep) struct ledger_entry *noted = NULL;
-	const struct world w = sim_world();
 	size_t n = 0;
-	int r;
 
 	if (sim.is_dead || ledger_read(&sim.doors.fs, &noted, &n) < 0)
 		return;
-	sim.is_quiet = sim.is_removal_asked = true;
-	for (size_t i = 0; i < sim.n_funcs; i++) {
-		sim.funcs[i].user = 0;
-		if (sim.funcs[i].is_in_pod)
-			take_into_pod(&sim.funcs[i]);
-	}
-	r = revert(&w, true);
-	sim.is_removal_asked = false;
-	sim_trace("revert: %d", r);
-	if (r == 0 && fs_exists(&sim.doors.fs, PLUGIN_CONFIG_PATH))
-		sim_fail("the device plugin's file outlives revert");
-	if (r == 0 && fs_exists(&sim.doors.fs, READY_PATH))
-		sim_fail("\"ready\" outlives revert");
-	/* What could not be noted stays; it was told so. */
-	for (size_t i = 0; i < n && r == 0; i++) {
-		const struct func *f = kernel_find(noted[i].target, strlen(noted[i].target));
-
-		if (f && streq(noted[i].verb, verb_name(VERB_SET_NUM_VFS)) && kernel_count(f) > 0)
-			sim_fail("%s has VFs after revert", f->address);
-	}
+	sim.is_quiet = true;
+	others_give_back();
+	if (revert_all(true) == 0)
+		check_facts(noted, n);
 }
 
 static unsigned rate(unsigned most)
@@ -631,7 +599,8 @@ static void make_node(void)
 		kernel_plug(cards[sim_random(ELEMENTSOF(cards))], 0x41 + i, false);
 	if (sim_random(4) > 0)
 		sim.rates = (struct rates){ rate(300), rate(60),  rate(100), rate(300), rate(400),
-					    rate(500), rate(100), rate(60),  rate(300), rate(200) };
+					    rate(500), rate(100), rate(60),  rate(300), rate(200),
+					    rate(300), rate(200), rate(200), rate(100) };
 }
 
 bool life_run(uint64_t seed, const char *root, bool is_traced)
@@ -657,6 +626,8 @@ bool life_run(uint64_t seed, const char *root, bool is_traced)
 	if (fs_open_root(root, &sim.doors.fs) < 0)
 		return false;
 
+	sim.wall_sec = 1800000000;
+	sim.netns_mode = sim_random(4) == 0 ? NETNS_MODE_EXCLUSIVE : NETNS_MODE_SHARED;
 	make_node();
 	write_config(false);
 	n_boots = 1 + (unsigned)(sim_random(2) == 0) + (sim_random(12) == 0);

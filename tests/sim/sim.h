@@ -49,6 +49,8 @@ struct func {
 	char bound_guid[24]; /* of a VF: what its driver read when it was bound */
 	bool autoprobe;      /* of a PF */
 	uint32_t num_vfs;    /* of a PF: made */
+	uint32_t total_vfs, firmware;
+	bool is_count_foreign; /* another program wrote that number */
 	struct vf_info info;
 	uint32_t user;    /* pid of a process that has it open; 0: none */
 	bool is_replaced; /* another card since the last pass */
@@ -57,7 +59,8 @@ struct func {
 };
 
 struct rates { /* of a thousand */
-	unsigned error, hang, slow, few, late, user, file, kill, flap, undo;
+	unsigned error, hang, slow, few, late, user, file, kill, flap, undo, lost, operator, clock,
+		command;
 };
 
 struct sim {
@@ -74,18 +77,23 @@ struct sim {
 	uint32_t next_ifindex, next_index;
 	uint64_t next_instance;
 	uint64_t locked_until_usec; /* a write of a number of VFs goes on till then */
-	bool is_orphan;             /* that write is of a service that was killed */
-	bool is_forgotten;          /* the pass that began it could not write what it remembers */
+	struct func *locked;        /* of this PF */
+	bool is_foreign;            /* that write is of another program */
 	uint64_t cost_usec;         /* of the action that is being done */
-	uint32_t stuck_pid;
+	uint32_t writer_pid;        /* of that write; UINT32_MAX: it is of the job that begins */
 	char boot_id[40], kernel[32];
 	bool is_removal_asked; /* by "revert --vfs" */
+	bool is_by_hand;       /* a command of an administrator, not the service */
 	const struct config *config;
 	char doing[256];       /* target of the action that began last */
 	char state_hash[17];   /* the configuration of state.json */
 	unsigned n_doors_left; /* until the process dies; 0: it does not */
 	unsigned n_kernel_writes, n_file_writes;
-	bool is_full;       /* no file can be written */
+	unsigned full;    /* no file can be written: 1: below /var, 2: below /run */
+	int64_t wall_sec; /* CLOCK_REALTIME when the boot clock was at zero */
+	bool is_container_loading;
+	uint32_t package; /* its version */
+	enum netns_mode netns_mode;
 	bool has_module[8]; /* modules[] of kernel.c */
 
 	struct job {
@@ -124,8 +132,25 @@ int kernel_show(struct node *n);
 int kernel_load(const char *module);
 uint32_t kernel_count(const struct func *pf); /* its VFs, with those that are being made */
 
-/* life.c: an action on it failed; what comes next is the life's business. */
-void life_failed(const char *target);
+void kernel_unload(const char *driver);
+void kernel_probe(const char *driver);
+
+/* others.c */
+void others_begin(void); /* with a boot */
+uint64_t others_next(void);
+void others_go_on(void);
+void others_tell(void);  /* something that has an event happened */
+void others_leave(void); /* who makes faults; who uses something stays */
+void others_give_back(void);
+struct func *others_any(bool is_vf);
+void others_use(struct func *f);
+void others_see_failure(const char *target);
+void others_see_link(struct func *f);
+
+/* life.c: the service is woken. */
+void life_event(void);
+/* An administrator gives a command, once no pass is running. */
+void life_command(void);
 
 /* world.c */
 struct world sim_world(void);

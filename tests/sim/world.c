@@ -86,12 +86,14 @@ static int look(void *userdata _unused_, const struct config *c, const struct pl
 		r = look_at_files(c, tried, &n);
 	if (r < 0)
 		return r;
+	snprintf(n.program, sizeof(n.program), "%" PRIu32, sim.package);
 	for (size_t i = 0; i < n.n_ibdevs; i++)
 		rdma_recall(&n, &n.ibdevs[i]);
 	node_forget_replaced(&n);
 	for (size_t i = 0; tried && i < tried->n_actions; i++)
 		for (size_t k = 0; k < n.n_pcis && tried->actions[i].is_running; k++)
 			n.pcis[k].is_busy |= streq(n.pcis[k].address, tried->actions[i].target);
+	observe_writer(&sim.doors.fs, tried, &n);
 	note_usable();
 	note_reasons(tried);
 
@@ -112,7 +114,9 @@ static int answer_users(struct node *n)
 		if (!u)
 			return -ENOMEM;
 		COPY(u->target, f->address);
-		u->use = f->is_in_pod ? USE_NETDEV_NETNS : USE_CONTEXT;
+		u->use = !f->is_in_pod                            ? USE_CONTEXT
+			 : sim.netns_mode == NETNS_MODE_EXCLUSIVE ? USE_IBDEV_NETNS
+								  : USE_NETDEV_NETNS;
 		u->pid = f->user;
 		COPY(u->command, "job");
 	}
@@ -165,9 +169,9 @@ static int begin(void *userdata _unused_, struct child *c, size_t i)
 	c->fd = (int)(job - sim.jobs);
 	c->pid = 1000 + (pid_t)(sim.next_instance++);
 	if (job->result < 0)
-		life_failed(sim.doing);
-	if (sim.stuck_pid == UINT32_MAX)
-		sim.stuck_pid = (uint32_t)c->pid;
+		others_see_failure(sim.doing);
+	if (sim.writer_pid == UINT32_MAX)
+		sim.writer_pid = (uint32_t)c->pid;
 	sim_trace("  takes %" PRIu64 " ms, and ends with %d", sim.cost_usec / USEC_PER_MSEC,
 		  job->result);
 	return 0;

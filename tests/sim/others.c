@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Others: who else is on the node, and what it does to it: processes, pods, network managers, an
+ * SR-IOV operator, a container with a driver, an administrator; clocks that are set; full disks;
+ * cards that are replaced. And how the service gets to know of it: an event may be late.
+ */
+#include "sim.h"
+
+#define SEC USEC_PER_SEC
+
+static struct {
+	uint64_t next_usec;
+	uint64_t event_usec;   /* of events that are late; UINT64_MAX: none is */
+	struct func *replug;   /* with the next event */
+	bool is_manager;       /* a network manager that sets links as it thinks they should be */
+	uint64_t manager_usec; /* when it does; UINT64_MAX: not */
+	struct func *manages;  /* the link that it does that to */
+	const char *container; /* the driver that one loads; NULL: none */
+	uint64_t container_usec;
+} others;
+
+struct func *others_any(bool is_vf)
+{
+	size_t first = sim.n_funcs > 0 ? (size_t)sim_random(sim.n_funcs) : 0;
+
+	for (size_t i = 0; i < sim.n_funcs; i++) {
+		struct func *f = &sim.funcs[(first + i) % sim.n_funcs];
+
+		if (!f->is_node && (f->pf >= 0) == is_vf && func_is_there(f) && f->is_bound)
+			return f;
+	}
+	return NULL;
+}
+
+/*
+ * A full socket loses events, and has ENOBUFS instead: netlink_overrun() in
+ * net/netlink/af_netlink.c. What was lost is looked at late, together with what comes next.
+ */
+void others_tell(void)
+{
+	if (!sim_chance(sim.rates.lost))
+		life_event();
+	else if (others.event_usec == UINT64_MAX)
+		others.event_usec = sim.now_usec + sim_random(5 * SEC);
+}
+
+void others_use(struct func *f)
+{
+	if (!f || !func_is_usable(f))
+		return;
+	f->user = f->user ? 0 : 20000 + (uint32_t)sim_random(1000);
+	sim_trace("%s is %s", f->address, f->user ? "opened by a process" : "closed");
+}
+
+/*
+ * With namespaces of their own RDMA devices go along: rdma_dev_change_netns() in
+ * drivers/infiniband/core/device.c. What comes back has another number, and may have another name.
+ */
+static void take_into_pod(struct func *f)
+{
+	if (!f || !func_is_usable(f))
+		return;
+	f->is_in_pod = !f->is_in_pod;
+	f->is_up = false;
+	if (!f->is_in_pod) {
+		f->ifindex = ++sim.next_ifindex;
+		snprintf(f->netdev, sizeof(f->netdev), "%s%" PRIu32, f->habit->netdev, f->ifindex);
+		if (sim_random(2) == 0)
+			snprintf(f->ibdev, sizeof(f->ibdev), "pod%" PRIu64, sim_random(100000));
+	}
+	sim_trace("%s %s", f->address, f->is_in_pod ? "goes into a pod" : "comes back");
+	others_tell();
+}
+
+static void flap(struct func *f)
+{
+	if (!f)
+		return;
+	f->has_carrier = !f->has_carrier;
+	sim_trace("%s: carrier %s", f->address, f->has_carrier ? "on" : "off");
+	others_tell();
+}
+
+static void rename_ibdev(struct func *f)
+{
+	if (!f || !func_has_ibdev(f))
+		return;
+	snprintf(f->ibdev, sizeof(f->ibdev), "roce%" PRIu64, sim_random(100000));
+	sim_trace("%s: its RDMA device is %s now", f->address, f->ibdev);
+	others_tell();
+}
+
+static void undo(struct func *f)
+{
+	if (!f)
+		return;
+	f->is_up = false;
+	f->mtu = 1500;
+	sim_trace("%s: a command sets the link down", f->address);
+	others_tell();
+}
+
+static bool is_anything_used(const struct func *pf)
+{
+	bool is_used = pf->user > 0 || pf->is_in_pod;
+
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		is_used |= sim.funcs[i].pf == pf - sim.funcs && func_is_there(&sim.funcs[i]) &&
+			   (sim.funcs[i].user > 0 || sim.funcs[i].is_in_pod);
+	return is_used;
+}
+
+/* Another number of VFs; it drains the node before, and waits for the lock as all do. */
+static void operate(struct func *pf)
+{
+	const uint64_t cost_usec = sim.cost_usec;
+
+	if (!pf || is_anything_used(pf) || sim.locked_until_usec > sim.now_usec)
+		return;
+	sim_trace("%s: an operator writes another number of VFs", pf->address);
+	kernel_set_num_vfs(pf, pf->num_vfs > 0 ? 0 : 1 + (uint32_t)sim_random(pf->total_vfs));
+	pf->is_count_foreign = sim.is_foreign = true;
+	sim.cost_usec = cost_usec;
+	sim.writer_pid = 0;
+	others_tell();
+}
+
+/* All functions of a driver lose it, for as long as its container takes. */
+static void unload_driver(const struct func *of)
+{
+	const char *driver = of ? of->habit->driver : NULL;
+
+	for (size_t i = 0; i < sim.n_funcs && driver; i++)
+		if (streq(sim.funcs[i].habit->driver, driver) &&
+		    (sim.funcs[i].is_node || is_anything_used(&sim.funcs[i])))
+			return;
+	if (!driver || others.container || sim.locked_until_usec > sim.now_usec)
+		return;
+	sim_trace("a container loads another %s", driver);
+	others.container = driver;
+	others.container_usec = sim.now_usec + (1 + sim_random(30)) * SEC;
+	sim.is_container_loading = true;
+	kernel_unload(driver);
+	others_tell();
+}
+
+static void load_driver(void)
+{
+	sim_trace("%s is loaded by its container", others.container);
+	kernel_probe(others.container);
+	others.container = NULL;
+	sim.is_container_loading = false;
+	others_tell();
+}
+
+/* NTP, a command, or a node without a battery. The boot clock goes on. */
+static void set_clock(void)
+{
+	const int64_t year = 365 * 24 * 3600;
+	const int64_t by = (int64_t)sim_random(6 * year) - 3 * year;
+
+	sim.wall_sec = sim_random(4) == 0 ? 0 : MAX(sim.wall_sec + by, 0);
+	sim_trace("the clock is set to %" PRId64, sim.wall_sec);
+}
+
+static void replug(void)
+{
+	struct func *pf = others.replug;
+
+	others.replug = NULL;
+	if (!pf || pf->is_node || !pf->is_bound || kernel_count(pf) > 0 ||
+	    sim.locked_until_usec > sim.now_usec)
+		return;
+	sim_trace("another card is plugged in at %s", pf->address);
+	kernel_replug(pf);
+	others_tell();
+}
+
+void others_see_failure(const char *target)
+{
+	struct func *f = kernel_find(target, strlen(target));
+
+	if (!f || f->pf >= 0 || !sim_chance(sim.rates.undo * 2))
+		return;
+	others.replug = f;
+	others.next_usec = sim.now_usec + sim_random(6 * SEC);
+}
+
+void others_see_link(struct func *f)
+{
+	if (!others.is_manager || sim.is_quiet || others.manager_usec != UINT64_MAX)
+		return;
+	others.manages = f;
+	others.manager_usec = sim.now_usec + sim_random(8 * SEC);
+}
+
+static void manage(void)
+{
+	struct func *f = others.manages;
+
+	others.manager_usec = UINT64_MAX;
+	if (!f->is_bound || f->is_in_pod || !func_is_there(f))
+		return;
+	sim_trace("%s: a network manager sets the link as it thinks it should be", f->address);
+	if (sim_random(2) == 0)
+		f->is_up = false;
+	f->mtu = 1500;
+	others_tell();
+}
+
+static void act(void)
+{
+	others.next_usec = sim.now_usec + (1 + sim_random(40 * SEC));
+	replug();
+	if (sim_chance(sim.rates.user))
+		others_use(others_any(sim_chance(800)));
+	if (sim_chance(sim.rates.user / 2))
+		take_into_pod(others_any(sim_chance(850)));
+	if (sim_chance(sim.rates.flap))
+		flap(others_any(sim_chance(300)));
+	if (sim_chance(sim.rates.late))
+		rename_ibdev(others_any(sim_chance(500)));
+	if (sim_chance(sim.rates.undo))
+		undo(others_any(sim_chance(500)));
+	if (sim_chance(sim.rates.operator))
+		operate(others_any(false));
+	if (sim_chance(sim.rates.operator/ 2))
+		unload_driver(others_any(false));
+	if (sim_chance(sim.rates.clock))
+		set_clock();
+	if (sim_chance(sim.rates.command))
+		life_command();
+	if (sim_chance(sim.rates.file))
+		sim.full ^= 1u << sim_random(2);
+}
+
+uint64_t others_next(void)
+{
+	uint64_t next = sim.is_quiet ? UINT64_MAX : others.next_usec;
+
+	if (others.container)
+		next = MIN(next, others.container_usec);
+	return MAX(MIN(MIN(next, others.manager_usec), others.event_usec), sim.now_usec);
+}
+
+void others_go_on(void)
+{
+	if (others.event_usec <= sim.now_usec) {
+		others.event_usec = UINT64_MAX;
+		life_event();
+	}
+	if (others.container && others.container_usec <= sim.now_usec)
+		load_driver();
+	if (others.manager_usec <= sim.now_usec)
+		manage();
+	if (!sim.is_quiet && others.next_usec <= sim.now_usec)
+		act();
+}
+
+void others_begin(void)
+{
+	memset(&others, 0, sizeof(others));
+	others.event_usec = others.manager_usec = UINT64_MAX;
+	others.next_usec = sim.now_usec + sim_random(30 * SEC);
+	others.is_manager = sim_chance(sim.rates.operator);
+	sim.is_container_loading = false;
+	sim.full = 0;
+	if (sim_chance(sim.rates.clock))
+		set_clock();
+}
+
+void others_leave(void)
+{
+	others.manager_usec = UINT64_MAX;
+	sim.full = 0;
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		sim.funcs[i].has_carrier = true;
+}
+
+void others_give_back(void)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++) {
+		sim.funcs[i].user = 0;
+		if (sim.funcs[i].is_in_pod)
+			take_into_pod(&sim.funcs[i]);
+	}
+}
