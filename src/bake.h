@@ -16,7 +16,7 @@
  *
  * Return: 0; -EEXIST when a file of that name is somebody else's; or another -errno of the file.
  */
-int bake(const struct doors *d, const struct config *c);
+int bake(struct doors *d, const struct config *c);
 
 /* Removes that file again; the same errors, none when there is none. */
-int bake_undo(const struct doors *d);
+int bake_undo(struct doors *d);

@@ -2,13 +2,12 @@
 #include "early.h"
 
 #include "base/log.h"
-#include "doors/rdma.h"
 #include "model/paths.h"
 #include "model/wanted.h"
+#include "observe/modprobe.h"
 #include "observe/pci.h"
+#include "options.h"
 #include "output/modprobe.h"
-
-#define MAX_BAKED_BYTES (64u << 10)
 
 static int look_module(struct doors *d, struct node *n, const char *name)
 {
@@ -23,65 +22,33 @@ static int look_module(struct doors *d, struct node *n, const char *name)
 	return fs_exists(&d->fs, path) ? 0 : module_look(&d->modules, name, &m->state);
 }
 
-/* What "auto" is decided by: PCI functions, and whether the GPU's driver is there. */
-static int look(struct doors *d, struct node *n)
-{
-	int r;
-
-	r = observe_pci(&d->fs, n);
-	if (r >= 0)
-		r = look_module(d, n, NVIDIA_MODULE);
-	if (r >= 0)
-		r = look_module(d, n, NVIDIA_DEBIAN);
-	return r;
-}
-
+/* "auto" depends on the PCI functions, and on whether the GPU's driver is there. */
 static int want(struct doors *d, const struct config *c, struct wanted *ret)
 {
 	_cleanup_(node_done) struct node n = {};
-	int r;
+	int r = 0;
 
 	if (c->driver.mode == DRIVER_MODE_AUTO) {
-		r = look(d, &n);
+		r = observe_pci(&d->fs, &n);
+		if (r >= 0)
+			r = look_module(d, &n, NVIDIA_MODULE);
+		if (r >= 0)
+			r = look_module(d, &n, NVIDIA_DEBIAN);
 		if (r < 0)
-			return r;
+			log_error_errno(r, "The driver mode cannot be told");
 	}
-	wanted_options(c, node_driver_mode(c, &n), ret);
-	return 0;
+	wanted_options(c, r < 0 ? DRIVER_MODE_KEEP : node_driver_mode(c, &n), ret);
+	return r;
 }
 
-/* Does a file in /etc that says something else hide ours? */
+/* Does a file in /etc with other options hide ours? */
 static bool is_hidden(const struct fs *fs, const char *text)
 {
 	_cleanup_(freep) char *baked = NULL;
-	size_t size;
-	int r;
 
-	r = fs_read_all(fs, MODPROBE_BAKED_PATH, MAX_BAKED_BYTES, false, &baked, &size);
-	if (r < 0)
-		return fs_exists(fs, MODPROBE_BAKED_PATH); /* a link to /dev/null hides as well */
-	return !streq(baked, text);
-}
-
-static int write_options(const struct fs *fs, const struct wanted *w)
-{
-	_cleanup_(freep) char *text = NULL;
-	int r;
-
-	r = output_modprobe(w, &text);
-	if (r >= 0)
-		r = text ? fs_replace(fs, MODPROBE_PATH, text, strlen(text), 0644)
-			 : fs_remove(fs, MODPROBE_PATH);
-	if (r < 0)
-		return r;
-
-	if (!text || !is_hidden(fs, text))
-		return fs_remove(fs, MODPROBE_LAST_PATH);
-	log_info("/" MODPROBE_BAKED_PATH
-		 " says something else than the configuration: /" MODPROBE_LAST_PATH
-		 " overrides it; \"rdma-provision bake\" writes it anew");
-	r = fs_replace(fs, MODPROBE_LAST_PATH, text, strlen(text), 0644);
-	return MIN(r, 0);
+	/* Without memory to compare, a second file does no harm. */
+	return text && (observe_option_file(fs, MODPROBE_BAKED_PATH, &baked) < 0 ||
+			(baked && !streq(baked, text)));
 }
 
 /* Options come too late for what the initramfs has loaded. */
@@ -91,7 +58,7 @@ static void tell_loaded(const struct fs *fs, const struct wanted *w)
 		const struct wanted_option *o = &w->options[i];
 		char path[192], value[64] = "";
 
-		if (streq(o->module, CORE_MODULE)) /* its mode can be changed: set_mode() */
+		if (streq(o->module, CORE_MODULE)) /* its mode can be changed: plan_netns() */
 			continue;
 		snprintf(path, sizeof(path), "sys/module/%s/initstate", o->module);
 		if (!fs_exists(fs, path))
@@ -108,50 +75,28 @@ static void tell_loaded(const struct fs *fs, const struct wanted *w)
 	}
 }
 
-static int set_mode(struct doors *d, enum netns_mode mode)
-{
-	enum netns_mode now;
-	int r;
-
-	/* Opening the socket loads ib_core, with the option just written. */
-	r = netlink_open(&d->rdma);
-	if (r == -EPROTONOSUPPORT) /* a kernel without RDMA, or its module is not installed */
-		return 0;
-	if (r >= 0)
-		r = rdma_get_netns_mode(&d->rdma, &now);
-	if (r < 0 || now == mode)
-		return r;
-
-	r = rdma_set_netns_mode(&d->rdma, mode);
-	if (r >= 0)
-		log_notice("node: set-netns-mode %s -> %s", netns_mode_name(now),
-			   netns_mode_name(mode));
-	return r;
-}
-
 /* What can be done is done: a driver mode that is not known costs no netns mode. */
 int early(struct doors *d, const struct config *c)
 {
+	_cleanup_(freep) char *text = NULL;
 	struct wanted w;
-	int r, first;
+	bool is_over;
+	int r, r_mode;
 
-	first = r = want(d, c, &w);
-	if (r < 0) {
-		log_error_errno(r, "The driver mode cannot be told");
-		wanted_options(c, DRIVER_MODE_KEEP, &w);
-	}
-	r = write_options(&d->fs, &w);
-	if (r < 0) {
-		log_error_errno(r, "/" MODPROBE_PATH);
-		first = first < 0 ? first : r;
-	} else {
-		tell_loaded(&d->fs, &w);
-	}
-	if (c->rdma.netns_mode == NETNS_MODE_KEEP || !d->fs.is_live)
-		return first;
-
-	r = set_mode(d, c->rdma.netns_mode);
+	r_mode = want(d, c, &w);
+	r = output_modprobe(&w, &text);
 	if (r < 0)
-		log_error_errno(r, "The RDMA netns mode cannot be set");
-	return first < 0 ? first : MIN(r, 0);
+		return r;
+	is_over = is_hidden(&d->fs, text);
+	if (is_over)
+		log_info("/" MODPROBE_BAKED_PATH
+			 " says something else than the configuration: /" MODPROBE_LAST_PATH
+			 " overrides it; \"rdma-provision bake\" writes it again");
+	r = options_put(
+		&(struct options){ d,
+				   c,
+				   { { MODPROBE_PATH, text, NULL },
+				     { MODPROBE_LAST_PATH, is_over ? text : NULL, NULL } } });
+	tell_loaded(&d->fs, &w);
+	return r_mode < 0 ? r_mode : MIN(r, 0);
 }

@@ -15,24 +15,6 @@ static int make_plan(const struct pass *pass, const struct node *n, const struct
 	return plan_revert(n, tried, *with_vfs, ret);
 }
 
-static int tell_what_is_left(const struct pass *pass _unused_, const struct plan *p)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
-
-		if (a->is_done) { /* told when it failed */
-			r = a->result;
-			continue;
-		}
-		log_warning("%s: %s is left: %s: %s", a->target, verb_name(a->verb),
-			    reason_meaning(a->reason), a->detail);
-		r = -EBUSY;
-	}
-	return r;
-}
-
 /* What is taken back, and what was somebody else's by then, is past; VFs may be taken back another
  * time. */
 static int forget(const struct fs *fs)
@@ -56,10 +38,10 @@ int revert(const struct world *w, bool with_vfs)
 {
 	/* Nothing is wanted, so that each file of ours is an old one. */
 	static const struct config nothing;
-	static const struct goal goal = { make_plan, tell_what_is_left };
-	const struct pass pass = {
-		.goal = &goal, .config = &nothing, .is_settled = true, .userdata = &with_vfs
-	};
+	const struct pass pass = { .make_plan = make_plan,
+				   .config = &nothing,
+				   .is_settled = true,
+				   .userdata = &with_vfs };
 	_cleanup_(closep) int lock = -EBADF;
 	const struct fs *fs = &w->doors->fs;
 	struct pass_result result = {};

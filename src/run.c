@@ -94,17 +94,17 @@ struct view {
 	bool is_settled;
 };
 
-static const struct goal *goal_of(const struct view *v)
+static bool has_goal(const struct view *v)
 {
-	return v->pass ? v->pass->goal : NULL;
+	return v->pass && v->pass->make_plan;
 }
 
 static int make_plan(const struct view *v, const struct node *n, struct plan *p)
 {
 	plan_done(p);
 	*p = (struct plan){};
-	if (goal_of(v))
-		return goal_of(v)->make_plan(v->pass, n, v->tried, p);
+	if (has_goal(v))
+		return v->pass->make_plan(v->pass, n, v->tried, p);
 	return plan_make(v->config, n, v->tried, v->is_settled, output_plugin_all, p);
 }
 
@@ -114,7 +114,7 @@ static int settle_memory(const struct view *v, struct node *n)
 	int r;
 
 	n->is_by_hand = v->pass && !v->pass->is_service;
-	if (!v->tried || goal_of(v))
+	if (!v->tried || has_goal(v))
 		return 0;
 	plan_forget_replaced(n, v->tried);
 	r = plan_note_repeats(v->config, v->tried, n);
@@ -140,7 +140,7 @@ static int look_and_plan(const struct view *v, struct node *ret_node, struct pla
 		if (r > 0)
 			r = make_plan(v, &n, &p);
 	}
-	if (r >= 0 && !goal_of(v))
+	if (r >= 0 && !has_goal(v))
 		r = add_outputs(v->config, v->tried, &n, &p);
 	if (r < 0)
 		return r;
@@ -527,7 +527,7 @@ static int look_again(struct progress *pr, bool is_first, struct node *n, struct
 
 	pr->view.is_settled = is_over(pr->view.world, pass);
 	r = look_and_plan(&pr->view, n, p);
-	if (r < 0 || pass->goal)
+	if (r < 0 || pass->make_plan)
 		return r;
 	if (is_first && !pass->is_retry && n->n_failures > 0) {
 		r = recall_failures(pass->config, n, pr->tried);
@@ -545,13 +545,32 @@ static int look_again(struct progress *pr, bool is_first, struct node *n, struct
 	return r;
 }
 
+/* Of a goal. Return: 0, or the -errno of what failed or was not to be tried. */
+static int tell_what_is_left(const struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+
+		if (a->is_done) { /* told when it failed */
+			r = a->result;
+			continue;
+		}
+		log_warning("%s: %s is left: %s: %s", a->target, verb_name(a->verb),
+			    reason_meaning(a->reason), a->detail);
+		r = -EBUSY;
+	}
+	return r;
+}
+
 static int conclude(struct progress *pr, const struct node *n, const struct plan *p,
 		    struct pass_result *ret)
 {
 	const struct pass *pass = pr->pass;
 
-	if (pass->goal)
-		return pass->goal->conclude(pass, p);
+	if (pass->make_plan)
+		return tell_what_is_left(p);
 	boot_notes_conclude(pr->notes, pr->fs, pass->config, n, p);
 	ret->state = p->state;
 	ret->exit_code = report_exit_code(p);
@@ -577,7 +596,7 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	ap->grace_usec = now(w) - begun_usec;
 	if (has_open_changes(&p) && round < MAX_ROUNDS + n.n_pcis &&
 	    !(pass->is_service && n.is_held)) {
-		r = pass->goal ? 0 : write_first_state(pr->fs, pass->config, &n, &p);
+		r = pass->make_plan ? 0 : write_first_state(pr->fs, pass->config, &n, &p);
 		if (r >= 0)
 			r = apply_some(ap, &n, &p);
 	}

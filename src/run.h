@@ -10,18 +10,15 @@
 
 struct pass;
 
-/* What a pass is for, where it is not what the configuration asks for: revert.c has one. */
-struct goal {
-	/* The steps to it. @tried: what this pass tried before. Return: 0 or -errno. */
-	int (*make_plan)(const struct pass *pass, const struct node *n, const struct plan *tried,
-			 struct plan *ret);
-	/* Nothing is left of @p that was not tried. Return: 0 or -errno, of the pass. */
-	int (*conclude)(const struct pass *pass, const struct plan *p);
-};
-
 /* What a pass is told, beside the configuration. */
 struct pass {
-	const struct goal *goal; /* NULL: what the configuration asks for */
+	/*
+	 * The steps to a goal that is not what the configuration asks for, of which nothing is
+	 * remembered: revert, early and bake have one. @tried: what this pass tried before. Return:
+	 * 0 or -errno. NULL: all that the configuration asks for.
+	 */
+	int (*make_plan)(const struct pass *pass, const struct node *n, const struct plan *tried,
+			 struct plan *ret);
 	const struct config *config;
 	bool is_settled;       /* ReadyTimeoutSec= is over */
 	uint64_t settled_usec; /* CLOCK_MONOTONIC: it is then; 0: it never is in this pass */

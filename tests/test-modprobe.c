@@ -551,6 +551,8 @@ static void said_by_bake(enum driver_mode mode, char *ret, size_t size)
 	close(saved);
 }
 
+#define OPPOSITE "smc: Somebody else's module option asks for the opposite: "
+
 static void bake_names_who_loads_smc_and_what_to_run(_unused_ void **state)
 {
 	static const char both[] =
@@ -561,13 +563,13 @@ static void bake_names_who_loads_smc_and_what_to_run(_unused_ void **state)
 		const char *said, *unsaid;
 	} rows[] = {
 		{ DRIVER_MODE_OFED, "etc/modules-load.d/smc.conf", "# x\nsmc\n",
-		  "/etc/modules-load.d/smc.conf:2: loads smc", "zzz" },
+		  OPPOSITE "line 2 of /etc/modules-load.d/smc.conf", "zzz" },
 		{ DRIVER_MODE_OFED, "proc/cmdline", "modules_load=a,smc",
-		  "modules_load= on the kernel command line loads smc", "zzz" },
-		{ DRIVER_MODE_COMPAT, "etc/modules-load.d/smc.conf", "smc\n", both, "loads smc" },
+		  OPPOSITE "modules_load= on the kernel command line", "zzz" },
+		{ DRIVER_MODE_COMPAT, "etc/modules-load.d/smc.conf", "smc\n", both, "smc" },
 		{ DRIVER_MODE_COMPAT, "x", "", both, "zzz" },
 		{ DRIVER_MODE_COMPAT, MODPROBE_BAKED_PATH, HEAD ERDMA "compat_mode=Y\n", both,
-		  "written" },
+		  "write-options" },
 	};
 	char text[4096];
 

@@ -22,6 +22,8 @@ static const struct {
 	[VERB_WAIT] = { NULL, 0, 0 },
 	[VERB_LOAD_MODULE] = { apply_load_module, 150 * USEC_PER_SEC, 0 },
 	[VERB_RELOAD_MODULE] = { apply_reload_module, 300 * USEC_PER_SEC, 0 },
+	[VERB_WRITE_OPTIONS] = { apply_put_options, 10 * USEC_PER_SEC, 0 },
+	[VERB_REMOVE_OPTIONS] = { apply_put_options, 10 * USEC_PER_SEC, 0 },
 	[VERB_SET_OPTION] = { NULL, 0, 0 },
 	[VERB_BIND_DRIVER] = { apply_bind_driver, 130 * USEC_PER_SEC, 0 },
 	[VERB_PROBE_DRIVER] = { apply_probe_driver, 300 * USEC_PER_SEC, 0 },

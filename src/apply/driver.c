@@ -257,3 +257,13 @@ int apply_bind_driver(struct work *w, const struct action *a)
 		     "no driver took it (sriov_drivers_autoprobe off?)");
 	return r;
 }
+
+int apply_put_options(struct work *w, const struct action *a)
+{
+	const struct fs *fs = &w->doors->fs;
+	const char *text = w->plan->options;
+
+	return a->verb == VERB_REMOVE_OPTIONS
+		       ? fs_remove(fs, a->target + 1)
+		       : MIN(fs_replace(fs, a->target + 1, text, strlen(text), 0644), 0);
+}

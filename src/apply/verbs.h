@@ -12,6 +12,7 @@
 
 int apply_load_module(struct work *w, const struct action *a);
 int apply_reload_module(struct work *w, const struct action *a);
+int apply_put_options(struct work *w, const struct action *a);
 int apply_bind_driver(struct work *w, const struct action *a);
 int apply_probe_driver(struct work *w, const struct action *a);
 int apply_set_netns_mode(struct work *w, const struct action *a);

@@ -23,6 +23,7 @@ void plan_done(struct plan *p)
 	free(p->checks);
 	free(p->node_nics);
 	free(p->devices);
+	free(p->options);
 	free(p->rules);
 	free(p->plugin);
 	free(p->manifest);
@@ -275,6 +276,8 @@ static const struct {
 	[VERB_WAIT] = { "wait", false },
 	[VERB_LOAD_MODULE] = { "load-module", false, true },
 	[VERB_RELOAD_MODULE] = { "reload-module", false, true },
+	[VERB_WRITE_OPTIONS] = { "write-options", false },
+	[VERB_REMOVE_OPTIONS] = { "remove-options", false },
 	[VERB_SET_OPTION] = { "set-option", false },
 	[VERB_BIND_DRIVER] = { "bind-driver", false, true },
 	[VERB_PROBE_DRIVER] = { "probe-driver", false, true },

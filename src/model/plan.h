@@ -34,6 +34,8 @@ enum verb {
 	VERB_WAIT,             /* target: a PCI address or empty; nothing to do but wait */
 	VERB_LOAD_MODULE,      /* target: the module */
 	VERB_RELOAD_MODULE,    /* target: the module; from, to: its options, "compat_mode=Y" */
+	VERB_WRITE_OPTIONS,    /* target: path of a file of modprobe.d; text: plan.options */
+	VERB_REMOVE_OPTIONS,   /* the same path */
 	VERB_SET_OPTION,       /* never a change: who asks for the opposite; target: the module */
 	VERB_BIND_DRIVER,      /* target: PCI address of an unbound VF; to: the driver */
 	VERB_PROBE_DRIVER,     /* target: PCI address of an unbound PF; to: the driver */
@@ -212,6 +214,7 @@ struct plan {
 	uint32_t n_silent;
 	enum node_state state;
 	bool is_whole; /* ready but for the files that tell others so */
+	char *options; /* owned; text of our file of modprobe.d; NULL: none, or not meant */
 	char *rules;   /* owned; text of the udev rules that are wanted, NULL: none */
 	char *plugin; /* owned; text of the device plugin's configuration, NULL: no device for it */
 	char *manifest;             /* owned; text of its static pod, NULL: none */

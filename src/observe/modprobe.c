@@ -415,3 +415,22 @@ int observe_options(const struct fs *fs, struct node *n)
 		log_error("modprobe.d: there are more than %d module options", MAX_OPTIONS);
 	return r;
 }
+
+int observe_option_file(const struct fs *fs, const char *path, char **ret)
+{
+	char *text = NULL;
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, path, MAX_FILE_BYTES, false, &text, &size);
+	if (r < 0 && r != -ENOMEM && fs_exists(fs, path)) {
+		log_debug_errno(r, "/%s", path);
+		text = strdup("");
+		r = text ? 0 : -ENOMEM;
+	}
+	if (r < 0 && r != -ENOENT)
+		return r;
+	free(*ret);
+	*ret = text;
+	return 0;
+}

@@ -51,3 +51,9 @@ int observe_options(const struct fs *fs, struct node *n);
  */
 int modprobe_read(const struct fs *fs, bool is_packaged, int (*on_line)(void *userdata, char *line),
 		  void *userdata);
+
+/*
+ * A whole file of ours in modprobe.d. @ret: NULL when there is none, "" when it cannot be read: it
+ * is a link to /dev/null then, or a folder. What was in @ret is released. Return: 0 or -ENOMEM.
+ */
+int observe_option_file(const struct fs *fs, const char *path, char **ret);

@@ -288,26 +288,6 @@ static void leave_used(const struct node *n, struct plan *p)
 		}
 }
 
-/* What was tried is not tried again: this is one pass. */
-static void mark_tried(const struct plan *tried, struct plan *p)
-{
-	for (size_t i = 0; tried && i < p->n_actions; i++)
-		for (size_t k = 0; k < tried->n_actions; k++) {
-			const struct action *t = &tried->actions[k];
-			struct action *a = &p->actions[i];
-
-			if (a->class != CLASS_CHANGE || a->verb != t->verb ||
-			    a->ifindex != t->ifindex || !streq(a->target, t->target) ||
-			    !streq(a->subject, t->subject) || !streq(a->to, t->to))
-				continue;
-			a->is_done = true;
-			a->result = t->result < 0 ? t->result : -EIO;
-			COPY(a->error, t->result < 0 ? t->error
-						     : "the kernel accepted it, but it did not "
-						       "take effect");
-		}
-}
-
 int plan_revert(const struct node *n, const struct plan *tried, bool with_vfs, struct plan *ret)
 {
 	_cleanup_(plan_done) struct plan p = {};
@@ -334,7 +314,8 @@ int plan_revert(const struct node *n, const struct plan *tried, bool with_vfs, s
 		return r;
 
 	leave_used(n, &p);
-	mark_tried(tried, &p);
+	if (tried)
+		plan_mark_tried(tried, &p);
 	*ret = p;
 	p = (struct plan){};
 	return 0;

@@ -9,6 +9,8 @@ static const struct {
 	const char *name, *test; /* below tests/ */
 } unmet[] = {
 	{ "reload-module", "test-driver.c" },
+	{ "write-options", "test-modprobe.c" },
+	{ "remove-options", "test-modprobe.c" },
 	{ "set-netns-mode", "test-driver.c" },
 	{ "set-sysctl", "test-table.c" },
 	{ "add-address", "test-table.c" },

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Options: the goal of "early" and "bake", files of ours in modprobe.d, through the loop of run.h.
+ */
+#pragma once
+
+#include "run.h"
+
+struct options {
+	struct doors *doors;
+	const struct config *config; /* its NetnsMode= is set as well; NULL: files alone */
+	struct {
+		const char *path; /* below the root; NULL: no file */
+		const char *want; /* NULL: none is wanted; of two files both want the same */
+		char *have;       /* owned by options_put() */
+	} files[2];
+};
+
+/*
+ * Files first: opening the socket that sets the mode loads ib_core. What fails stops nothing that
+ * follows. Return: how many changes there were, or the -errno of one that failed.
+ */
+int options_put(struct options *o);
