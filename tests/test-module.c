@@ -154,18 +154,43 @@ static void put_packaged_config(const char *text)
 	put_file(path, text, strlen(text));
 }
 
-/* The least that is a module file: an ELF object with .modinfo, whose items end in NUL. */
-static void put_module(const char *name, const char *info, size_t info_size)
+struct section {
+	const char *name; /* NULL: no more */
+	const void *bytes;
+	size_t size;
+};
+
+/* The least that is a module file: an ELF object with some sections. */
+static void put_sections(const char *name, const struct section *list)
 {
-	static const char names[] = "\0.modinfo\0.shstrtab";
 	struct {
 		Elf64_Ehdr header;
-		Elf64_Shdr sections[3];
-		char bytes[1024];
+		Elf64_Shdr sections[8];
+		char bytes[2048];
 	} file = {};
-	char path[160];
+	char names[128] = "", path[160];
+	size_t n = 1, n_names = 1, used = 0;
 
-	assert_true(info_size + sizeof(names) <= sizeof(file.bytes));
+	for (; list->name; list++, n++) {
+		assert_true(used + list->size + sizeof(names) <= sizeof(file.bytes));
+		file.sections[n] =
+			(Elf64_Shdr){ .sh_name = (Elf64_Word)n_names,
+				      .sh_type = SHT_PROGBITS,
+				      .sh_offset = offsetof(__typeof__(file), bytes) + used,
+				      .sh_size = list->size };
+		memcpy(file.bytes + used, list->bytes, list->size);
+		used += list->size;
+		n_names += (size_t)snprintf(names + n_names, sizeof(names) - n_names, "%s",
+					    list->name) +
+			   1;
+	}
+	snprintf(names + n_names, sizeof(names) - n_names, ".shstrtab");
+	file.sections[n] = (Elf64_Shdr){ .sh_name = (Elf64_Word)n_names,
+					 .sh_type = SHT_STRTAB,
+					 .sh_offset = offsetof(__typeof__(file), bytes) + used,
+					 .sh_size = sizeof(names) };
+	memcpy(file.bytes + used, names, sizeof(names));
+
 	memcpy(file.header.e_ident, ELFMAG, SELFMAG);
 	file.header.e_ident[EI_CLASS] = ELFCLASS64;
 	file.header.e_ident[EI_DATA] = htole16(1) == 1 ? ELFDATA2LSB : ELFDATA2MSB;
@@ -175,21 +200,18 @@ static void put_module(const char *name, const char *info, size_t info_size)
 	file.header.e_ehsize = sizeof(file.header);
 	file.header.e_shoff = sizeof(file.header);
 	file.header.e_shentsize = sizeof(file.sections[0]);
-	file.header.e_shnum = ELEMENTSOF(file.sections);
-	file.header.e_shstrndx = 2;
-	file.sections[1] = (Elf64_Shdr){ .sh_name = 1,
-					 .sh_type = SHT_PROGBITS,
-					 .sh_offset = offsetof(__typeof__(file), bytes),
-					 .sh_size = info_size };
-	file.sections[2] = (Elf64_Shdr){ .sh_name = 10,
-					 .sh_type = SHT_STRTAB,
-					 .sh_offset = offsetof(__typeof__(file), bytes) + info_size,
-					 .sh_size = sizeof(names) };
-	memcpy(file.bytes, info, info_size);
-	memcpy(file.bytes + info_size, names, sizeof(names));
-
+	file.header.e_shnum = (Elf64_Half)(n + 1);
+	file.header.e_shstrndx = (Elf64_Half)n;
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	put_file(path, (const char *)&file, sizeof(file));
+}
+
+/* .modinfo, whose items end in NUL. */
+static void put_module(const char *name, const char *info, size_t info_size)
+{
+	const struct section list[] = { { ".modinfo", info, info_size }, {} };
+
+	put_sections(name, list);
 }
 
 static void make_folders(const char *path)
@@ -438,6 +460,66 @@ static void a_file_says_what_it_is(_unused_ void **state)
 	modules_done(&m);
 }
 
+/* modprobe --dump-modversions reads the same: kmod_elf_get_modversions() in libkmod-elf.c. */
+static void put_taker(const char *symbol, uint64_t crc)
+{
+	struct {
+		uint64_t crc;
+		char name[56];
+	} version = { .crc = crc };
+	const struct section list[] = { { "__versions", &version, sizeof(version) }, {} };
+
+	COPY(version.name, symbol);
+	put_sections("kernel/mlx5_core.ko", list);
+}
+
+static void put_giver(uint64_t crc)
+{
+	static const char names[] = "\0__crc_ib_create_qp";
+	const Elf64_Sym symbols[] = { {},
+				      { .st_name = 1,
+					.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE),
+					.st_shndx = SHN_ABS,
+					.st_value = crc } };
+	const struct section list[] = { { ".symtab", symbols, sizeof(symbols) },
+					{ ".strtab", names, sizeof(names) },
+					{} };
+
+	put_sections("kernel/ib_uverbs.ko", list);
+}
+
+static void symbols_of_another_build_are_named(_unused_ void **state)
+{
+	static const struct {
+		const char *symbol;
+		uint64_t wanted, there;
+		int result;
+	} rows[] = {
+		{ "ib_create_qp", 0x1234, 0x1234, 0 },
+		{ "ib_create_qp", 0x1234, 0x1235, -EXDEV },
+		{ "printk", 0x1234, 0x1235, 0 }, /* of another one */
+	};
+	char path[160];
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		char symbol[64] = "";
+		struct modules m;
+
+		put_taker(rows[i].symbol, rows[i].wanted);
+		put_giver(rows[i].there);
+		assert_int_equal(modules_open(&m, folder, root), 0);
+		assert_int_equal(module_compare_symbols(&m, "mlx5_core", "ib_uverbs", symbol,
+							sizeof(symbol)),
+				 rows[i].result);
+		assert_string_equal(symbol, rows[i].result < 0 ? rows[i].symbol : "");
+		modules_done(&m);
+	}
+	snprintf(path, sizeof(path), "%s/kernel/mlx5_core.ko", folder);
+	assert_int_equal(unlink(path), 0);
+	snprintf(path, sizeof(path), "%s/kernel/ib_uverbs.ko", folder);
+	assert_int_equal(unlink(path), 0);
+}
+
 static void a_compressed_file_is_read(_unused_ void **state)
 {
 	struct module module = { .name = "compressed" };
@@ -633,6 +715,7 @@ int main(void)
 		cmocka_unit_test(a_fifo_in_modprobe_d_is_refused),
 		cmocka_unit_test(a_bad_line_of_modprobe_d_says_nothing_on_our_stderr),
 		cmocka_unit_test(a_file_says_what_it_is),
+		cmocka_unit_test(symbols_of_another_build_are_named),
 		cmocka_unit_test(a_compressed_file_is_read),
 		cmocka_unit_test(nothing_is_known_of_a_file_that_cannot_be_read),
 		cmocka_unit_test(a_changed_configuration_is_seen),
