@@ -332,6 +332,25 @@ static void a_route_of_others_in_a_table_of_ours_is_never_replaced(_unused_ void
 	}
 }
 
+/* "ip route prepend": the kernel replaces the first one of a destination, which is not ours. */
+static void a_route_of_others_before_ours_is_not_replaced(_unused_ void **state)
+{
+	const uint8_t table = 210;
+	struct netns_route given = {
+		"10.9.0.0",    24, .oif = one, .scope = RT_SCOPE_LINK, .protocol = RTPROT_STATIC,
+		.table = table
+	};
+	struct route t = own("10.9.0.0", 24, table, one, NULL);
+
+	assert_int_equal(route_set(&nl, &t, false), 0);
+	assert_int_equal(netns_route(&nl, RTM_NEWROUTE, NLM_F_CREATE, &given), 0);
+	netns_parse("10.1.0.2", t.src);
+	assert_int_equal(route_set(&nl, &t, true), -EEXIST);
+	assert_int_equal(netns_delete_route(&nl, &given), 0); /* it was there still */
+	assert_int_equal(route_set(&nl, &t, true), 0);
+	assert_int_equal(route_remove(&nl, &t), 0);
+}
+
 struct rules {
 	struct rule *all; /* owned */
 	size_t n;
@@ -433,6 +452,7 @@ int main(void)
 		test(ours_are_made_replaced_found_and_removed_in_any_table),
 		test(routes_of_others_are_never_removed),
 		test(a_route_of_others_in_a_table_of_ours_is_never_replaced),
+		test(a_route_of_others_before_ours_is_not_replaced),
 		test(rules_are_there_once_and_only_ours_are_removed),
 		test(the_kernel_says_by_which_netdev),
 	};

@@ -9,8 +9,9 @@
 #define ATTEMPTS 5 /* at a dump that changes while it is read */
 
 struct routes {
-	int family;           /* asked for */
-	bool is_own;          /* ours in all tables; else all of main */
+	int family;  /* asked for */
+	bool is_own; /* ours in all tables; else all of @table */
+	uint32_t table;
 	struct route *routes; /* owned */
 	size_t n;
 };
@@ -92,7 +93,7 @@ static int on_route(struct nlmsghdr *h, void *userdata)
 	is_own = m->rtm_protocol == OWN_PROTOCOL;
 	route.table = tb[RTA_TABLE] ? nla_get_u32(tb[RTA_TABLE]) : m->rtm_table;
 	if (m->rtm_family != list->family || m->rtm_flags & RTM_F_CLONED ||
-	    is_own != list->is_own || (!is_own && route.table != RT_TABLE_MAIN))
+	    is_own != list->is_own || (!is_own && route.table != list->table))
 		return 0;
 
 	route.family = m->rtm_family;
@@ -111,20 +112,24 @@ static int on_route(struct nlmsghdr *h, void *userdata)
 	return append(list, &route, tb[RTA_OIF] ? nla_get_u32(tb[RTA_OIF]) : 0, tb[RTA_GATEWAY]);
 }
 
-static int dump(struct netlink *nl, int family, bool is_own, struct routes *list)
+/* @table: RT_TABLE_UNSPEC for ours, of all tables */
+static int dump(struct netlink *nl, int family, uint32_t table, struct routes *list)
 {
+	const bool is_own = table == RT_TABLE_UNSPEC;
 	struct rtmsg i = { .rtm_family = family,
-			   .rtm_table = is_own ? RT_TABLE_UNSPEC : RT_TABLE_MAIN,
+			   .rtm_table = table < 256 ? table : RT_TABLE_UNSPEC,
 			   .rtm_protocol = is_own ? OWN_PROTOCOL : RTPROT_UNSPEC };
 	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
 	int r;
 
 	m = nlmsg_alloc_simple(RTM_GETROUTE, NLM_F_DUMP);
-	if (!m || nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO) < 0)
+	if (!m || nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO) < 0 ||
+	    (!is_own && nla_put_u32(m, RTA_TABLE, table) < 0))
 		return -ENOMEM;
 
 	list->family = family;
 	list->is_own = is_own;
+	list->table = table;
 	r = netlink_dump(nl, TAKE(m), on_route, list);
 
 	/* The table is made with its first route; a kernel may be without IPv6. */
@@ -133,13 +138,14 @@ static int dump(struct netlink *nl, int family, bool is_own, struct routes *list
 
 static int list_once(struct netlink *nl, struct route **ret, size_t *ret_n)
 {
+	static const uint32_t tables[] = { RT_TABLE_MAIN, RT_TABLE_UNSPEC };
 	_cleanup_(routes_done) struct routes list = {};
 	int r = 0;
 
-	for (int is_own = 0; is_own <= 1 && r >= 0; is_own++) {
-		r = dump(nl, AF_INET, is_own, &list);
+	for (size_t i = 0; i < ELEMENTSOF(tables) && r >= 0; i++) {
+		r = dump(nl, AF_INET, tables[i], &list);
 		if (r >= 0)
-			r = dump(nl, AF_INET6, is_own, &list);
+			r = dump(nl, AF_INET6, tables[i], &list);
 	}
 	if (r < 0)
 		return r;
@@ -190,11 +196,32 @@ static struct nl_msg *make(int request, int flags, const struct route *t)
 	return TAKE(m);
 }
 
+/*
+ * Is there one of another program with the same destination and metric? The kernel replaces the
+ * first of them: fib_table_insert() in net/ipv4/fib_trie.c, fib6_add_rt2node() in
+ * net/ipv6/ip6_fib.c
+ */
+static int find_foreign(struct netlink *nl, const struct route *t)
+{
+	_cleanup_(routes_done) struct routes list = {};
+	int r = dump(nl, t->family, t->table, &list);
+
+	for (size_t i = 0; i < list.n && r >= 0; i++)
+		if (list.routes[i].metric == t->metric &&
+		    list.routes[i].prefix_len == t->prefix_len &&
+		    memcmp(list.routes[i].dst, t->dst, sizeof(t->dst)) == 0)
+			r = -EEXIST;
+	return r;
+}
+
 int route_set(struct netlink *nl, const struct route *t, bool is_replaced)
 {
-	struct nl_msg *m =
-		make(RTM_NEWROUTE, NLM_F_CREATE | (is_replaced ? NLM_F_REPLACE : NLM_F_EXCL), t);
+	int r = is_replaced ? find_foreign(nl, t) : 0;
+	struct nl_msg *m;
 
+	if (r < 0)
+		return r;
+	m = make(RTM_NEWROUTE, NLM_F_CREATE | (is_replaced ? NLM_F_REPLACE : NLM_F_EXCL), t);
 	return m ? netlink_ask(nl, m) : -ENOMEM;
 }
 
