@@ -338,29 +338,30 @@ static int format_enum(const struct setting *s, const void *field, char **ret)
 	return format_word(i < s->min ? "" : s->type->word(i), ret);
 }
 
-#define WORD(f, type)                                                                              \
-	static const char *word_##f(uint64_t value)                                                \
+#define WORDS(name, f, type)                                                                       \
+	static const char *name##_word(uint64_t value)                                             \
 	{                                                                                          \
 		return f((type)value);                                                             \
 	}                                                                                          \
+	static const struct setting_type name = { parse_enum, format_enum, name##_word };          \
 	_Static_assert(sizeof(type) == sizeof(unsigned), "enumerations are stored as unsigned")
 
-WORD(driver_mode_name, enum driver_mode);
-WORD(peermem_mode_name, enum peermem_mode);
-WORD(trust_name, enum trust);
-WORD(identity_name, enum identity);
-WORD(vf_mode_name, enum vf_mode);
-WORD(netns_mode_name, enum netns_mode);
-WORD(policy_rules_name, enum policy_rules);
-WORD(address_mode_name, enum address_mode);
-WORD(ipv6_mode_name, enum ipv6_mode);
-WORD(smc_mode_name, enum smc_mode);
-WORD(pnetid_mode_name, enum pnetid_mode);
-WORD(topology_policy_name, enum topology_policy);
-WORD(topology_scope_name, enum topology_scope);
-WORD(cpu_policy_name, enum cpu_policy);
-WORD(gate_mode_name, enum gate_mode);
-WORD(plugin_type_name, enum plugin_type);
+WORDS(type_driver_mode, driver_mode_name, enum driver_mode);
+WORDS(type_peermem, peermem_mode_name, enum peermem_mode);
+WORDS(type_trust, trust_name, enum trust);
+WORDS(type_identity, identity_name, enum identity);
+WORDS(type_vf_mode, vf_mode_name, enum vf_mode);
+WORDS(type_netns, netns_mode_name, enum netns_mode);
+WORDS(type_rules, policy_rules_name, enum policy_rules);
+WORDS(type_address, address_mode_name, enum address_mode);
+WORDS(type_ipv6, ipv6_mode_name, enum ipv6_mode);
+WORDS(type_smc, smc_mode_name, enum smc_mode);
+WORDS(type_pnetid, pnetid_mode_name, enum pnetid_mode);
+WORDS(type_policy, topology_policy_name, enum topology_policy);
+WORDS(type_scope, topology_scope_name, enum topology_scope);
+WORDS(type_cpu_policy, cpu_policy_name, enum cpu_policy);
+WORDS(type_gate, gate_mode_name, enum gate_mode);
+WORDS(type_plugin, plugin_type_name, enum plugin_type);
 
 static const struct setting_type type_u32 = { parse_u32, format_u32, NULL };
 static const struct setting_type type_mtu = { parse_mtu, format_u32, NULL };
@@ -375,25 +376,6 @@ static const struct setting_type type_gateway = { parse_ip_host, format_ip, NULL
 static const struct setting_type type_path = { parse_path, format_text, NULL };
 static const struct setting_type type_image = { parse_image, format_text, NULL };
 static const struct setting_type type_output = { parse_output, format_output, NULL };
-static const struct setting_type type_driver_mode = { parse_enum, format_enum,
-						      word_driver_mode_name };
-static const struct setting_type type_peermem = { parse_enum, format_enum, word_peermem_mode_name };
-static const struct setting_type type_trust = { parse_enum, format_enum, word_trust_name };
-static const struct setting_type type_identity = { parse_enum, format_enum, word_identity_name };
-static const struct setting_type type_vf_mode = { parse_enum, format_enum, word_vf_mode_name };
-static const struct setting_type type_netns = { parse_enum, format_enum, word_netns_mode_name };
-static const struct setting_type type_rules = { parse_enum, format_enum, word_policy_rules_name };
-static const struct setting_type type_address = { parse_enum, format_enum, word_address_mode_name };
-static const struct setting_type type_ipv6 = { parse_enum, format_enum, word_ipv6_mode_name };
-static const struct setting_type type_smc = { parse_enum, format_enum, word_smc_mode_name };
-static const struct setting_type type_pnetid = { parse_enum, format_enum, word_pnetid_mode_name };
-static const struct setting_type type_policy = { parse_enum, format_enum,
-						 word_topology_policy_name };
-static const struct setting_type type_scope = { parse_enum, format_enum, word_topology_scope_name };
-static const struct setting_type type_cpu_policy = { parse_enum, format_enum,
-						     word_cpu_policy_name };
-static const struct setting_type type_gate = { parse_enum, format_enum, word_gate_mode_name };
-static const struct setting_type type_plugin = { parse_enum, format_enum, word_plugin_type_name };
 
 /* The comparison is there for the compiler to check the member's type. */
 #define FIELD_OF(s, type, m) (offsetof(s, m) + 0 * sizeof((type *)0 == &((s *)0)->m))
