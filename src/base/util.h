@@ -49,6 +49,18 @@
 		_taken;                                                                            \
 	})
 
+/*
+ * Defines f(), the name of each member of an enumeration, "" of a number that is none: it may have
+ * come over a pipe.
+ */
+#define NAMES(f, type, n, ...)                                                                     \
+	static const char *const f##_table[] = __VA_ARGS__;                                        \
+	const char *f(type i)                                                                      \
+	{                                                                                          \
+		return (size_t)i < ELEMENTSOF(f##_table) ? f##_table[i] : "";                      \
+	}                                                                                          \
+	_Static_assert(ELEMENTSOF(f##_table) == (n), "a name for every member")
+
 /* Appends one zeroed element to an array with its own count: NULL when there is no memory. */
 #define APPEND(array, n) ((__typeof__(array))append_raw((void **)&(array), &(n), sizeof(*(array))))
 

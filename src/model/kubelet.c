@@ -42,39 +42,23 @@ const char *kubelet_word(enum kubelet_setting s, uint32_t rank)
 	return word ? word : "";
 }
 
-const char *kubelet_outcome_name(enum kubelet_outcome o)
-{
-	static const char *const names[] = {
-		[KUBELET_SATISFIED] = "satisfied", [KUBELET_CHANGED] = "changed",
-		[KUBELET_DEFERRED] = "deferred",   [KUBELET_WAITING] = "waiting",
-		[KUBELET_REFUSED] = "refused",
-	};
-	_Static_assert(ELEMENTSOF(names) == _KUBELET_OUTCOME_N, "a name for every outcome");
+NAMES(kubelet_outcome_name, enum kubelet_outcome, _KUBELET_OUTCOME_N,
+      { [KUBELET_SATISFIED] = "satisfied",
+	[KUBELET_CHANGED] = "changed",
+	[KUBELET_DEFERRED] = "deferred",
+	[KUBELET_WAITING] = "waiting",
+	[KUBELET_REFUSED] = "refused" });
 
-	return names[o];
-}
+NAMES(kubelet_way_name, enum kubelet_way, _KUBELET_WAY_N,
+      { [KUBELET_WAY_NONE] = "",
+	[KUBELET_WAY_FILE] = "file",
+	[KUBELET_WAY_DROP_IN] = "drop-in",
+	[KUBELET_WAY_RANCHER] = "rancher",
+	[KUBELET_WAY_TOKEN] = "flag",
+	[KUBELET_WAY_EXTRA] = "extra-flag" });
 
-const char *kubelet_way_name(enum kubelet_way w)
-{
-	static const char *const names[] = {
-		[KUBELET_WAY_NONE] = "",           [KUBELET_WAY_FILE] = "file",
-		[KUBELET_WAY_DROP_IN] = "drop-in", [KUBELET_WAY_RANCHER] = "rancher",
-		[KUBELET_WAY_TOKEN] = "flag",      [KUBELET_WAY_EXTRA] = "extra-flag",
-	};
-	_Static_assert(ELEMENTSOF(names) == _KUBELET_WAY_N, "a name for every way");
-
-	return names[w];
-}
-
-const char *kubelet_source_name(enum kubelet_source s)
-{
-	static const char *const names[] = {
-		[KUBELET_DEFAULT] = "default",
-		[KUBELET_FILE] = "file",
-		[KUBELET_DROP_IN] = "drop-in",
-		[KUBELET_FLAG] = "flag",
-	};
-	_Static_assert(ELEMENTSOF(names) == _KUBELET_SOURCE_N, "a name for every source");
-
-	return names[s];
-}
+NAMES(kubelet_source_name, enum kubelet_source, _KUBELET_SOURCE_N,
+      { [KUBELET_DEFAULT] = "default",
+	[KUBELET_FILE] = "file",
+	[KUBELET_DROP_IN] = "drop-in",
+	[KUBELET_FLAG] = "flag" });

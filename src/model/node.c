@@ -110,24 +110,17 @@ const struct vf_info *node_vf_info(const struct node *n, const char *pf, uint32_
 	return find(&key, n->vf_infos, n->n_vf_infos, sizeof(*n->vf_infos), compare_vf_info);
 }
 
-const char *netconf_name(enum netconf_key k)
-{
-	static const char *const names[] = {
-		[NETCONF_ARP_IGNORE] = "ipv4/arp_ignore",
-		[NETCONF_ARP_ANNOUNCE] = "ipv4/arp_announce",
-		[NETCONF_RP_FILTER] = "ipv4/rp_filter",
-		[NETCONF_DISABLE_IPV6] = "ipv6/disable_ipv6",
-		[NETCONF_ACCEPT_RA] = "ipv6/accept_ra",
-		[NETCONF_ACCEPT_RA_DEFRTR] = "ipv6/accept_ra_defrtr",
-		[NETCONF_AUTOCONF] = "ipv6/autoconf",
-		[NETCONF_ADDR_GEN_MODE] = "ipv6/addr_gen_mode",
-		[NETCONF_USE_TEMPADDR] = "ipv6/use_tempaddr",
-		[NETCONF_RA_DEFRTR_METRIC] = "ipv6/ra_defrtr_metric",
-	};
-	_Static_assert(ELEMENTSOF(names) == _NETCONF_N, "a name for every key");
-
-	return (unsigned)k < _NETCONF_N ? names[k] : "";
-}
+NAMES(netconf_name, enum netconf_key, _NETCONF_N,
+      { [NETCONF_ARP_IGNORE] = "ipv4/arp_ignore",
+	[NETCONF_ARP_ANNOUNCE] = "ipv4/arp_announce",
+	[NETCONF_RP_FILTER] = "ipv4/rp_filter",
+	[NETCONF_DISABLE_IPV6] = "ipv6/disable_ipv6",
+	[NETCONF_ACCEPT_RA] = "ipv6/accept_ra",
+	[NETCONF_ACCEPT_RA_DEFRTR] = "ipv6/accept_ra_defrtr",
+	[NETCONF_AUTOCONF] = "ipv6/autoconf",
+	[NETCONF_ADDR_GEN_MODE] = "ipv6/addr_gen_mode",
+	[NETCONF_USE_TEMPADDR] = "ipv6/use_tempaddr",
+	[NETCONF_RA_DEFRTR_METRIC] = "ipv6/ra_defrtr_metric" });
 
 bool has_managed_neighbours(const char *kernel)
 {
@@ -168,29 +161,29 @@ const struct user *node_user(const struct node *n, const char *target, size_t *i
 	return NULL;
 }
 
-const char *use_name(enum use u)
-{
-	static const char *const names[] = {
-		[USE_CONTEXT] = "open-context",
-		[USE_QP] = "qp",
-		[USE_CM_ID] = "cm-id",
-		[USE_KERNEL] = "kernel-user",
-		[USE_NETDEV_NETNS] = "netdev-in-netns",
-		[USE_IBDEV_NETNS] = "ibdev-in-netns",
-		[USE_VFIO] = "vfio",
-		[USE_VDPA] = "vdpa",
-		[USE_DRIVER] = "other-driver",
-		[USE_KVM] = "kvm",
-		[USE_MASTER] = "enslaved",
-		[USE_ADDRESS] = "host-address",
-		[USE_UPPER] = "upper-netdev",
-		[USE_MODULE] = "module",
-		[USE_UNKNOWN] = "unknown",
-	};
-	_Static_assert(ELEMENTSOF(names) == _USE_N, "a name for every use");
+NAMES(module_state_name, enum module_state, _MODULE_STATE_N,
+      { [MODULE_MISSING] = "missing",
+	[MODULE_BLACKLISTED] = "blacklisted",
+	[MODULE_AVAILABLE] = "available",
+	[MODULE_LOADED] = "loaded",
+	[MODULE_BUILTIN] = "builtin" });
 
-	return (size_t)u < ELEMENTSOF(names) ? names[u] : "";
-}
+NAMES(use_name, enum use, _USE_N,
+      { [USE_CONTEXT] = "open-context",
+	[USE_QP] = "qp",
+	[USE_CM_ID] = "cm-id",
+	[USE_KERNEL] = "kernel-user",
+	[USE_NETDEV_NETNS] = "netdev-in-netns",
+	[USE_IBDEV_NETNS] = "ibdev-in-netns",
+	[USE_VFIO] = "vfio",
+	[USE_VDPA] = "vdpa",
+	[USE_DRIVER] = "other-driver",
+	[USE_KVM] = "kvm",
+	[USE_MASTER] = "enslaved",
+	[USE_ADDRESS] = "host-address",
+	[USE_UPPER] = "upper-netdev",
+	[USE_MODULE] = "module",
+	[USE_UNKNOWN] = "unknown" });
 
 const struct parameter *module_parameter(const struct module *m, const char *name)
 {

@@ -632,7 +632,8 @@ bool has_managed_neighbours(const char *release);
 /* The last one of this key, or NULL. @ifindex 0: by @target. */
 const struct ledger_entry *node_entry(const struct node *n, const char *verb, const char *target,
 				      uint32_t ifindex, const char *subject);
-const char *use_name(enum use u); /* "open-context" */
+const char *module_state_name(enum module_state s); /* "available" */
+const char *use_name(enum use u);                   /* "open-context" */
 const struct parameter *module_parameter(const struct module *m, const char *name);
 /* Is it one of the names of module_blacklist=: -EPERM for everybody? As the kernel spells it. */
 bool node_forbids(const struct node *n, const char *module);

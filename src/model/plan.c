@@ -5,9 +5,6 @@
 
 #include <stdarg.h>
 
-/* A number that is no member has no name: it may have come over a pipe. */
-#define NAME(table, i) ((size_t)(i) < ELEMENTSOF(table) ? (table)[i] : "")
-
 void lint_done(struct lint *l)
 {
 	free(l->exposed);
@@ -244,29 +241,23 @@ void plan_forget_ended(const struct plan *tried, struct node *n)
 	n->n_memories = kept;
 }
 
-const char *step_name(enum step s)
-{
-	static const char *const names[] = {
-		[STEP_DRIVER] = "driver",   [STEP_NETNS] = "netns",   [STEP_VF] = "vf",
-		[STEP_LINK] = "link",       [STEP_ROUTE] = "route",   [STEP_SMC] = "smc",
-		[STEP_KUBELET] = "kubelet", [STEP_PLUGIN] = "plugin", [STEP_OUTPUT] = "output",
-	};
-	_Static_assert(ELEMENTSOF(names) == _STEP_N, "a name for every step");
+NAMES(step_name, enum step, _STEP_N,
+      { [STEP_DRIVER] = "driver",
+	[STEP_NETNS] = "netns",
+	[STEP_VF] = "vf",
+	[STEP_LINK] = "link",
+	[STEP_ROUTE] = "route",
+	[STEP_SMC] = "smc",
+	[STEP_KUBELET] = "kubelet",
+	[STEP_PLUGIN] = "plugin",
+	[STEP_OUTPUT] = "output" });
 
-	return NAME(names, s);
-}
-
-const char *class_name(enum class c)
-{
-	static const char *const names[] = {
-		[CLASS_CHANGE] = "change",         [CLASS_REFUSED] = "refused",
-		[CLASS_WAITING] = "waiting",       [CLASS_NEEDS_REBOOT] = "needs-reboot",
-		[CLASS_IMPOSSIBLE] = "impossible",
-	};
-	_Static_assert(ELEMENTSOF(names) == _CLASS_N, "a name for every class");
-
-	return NAME(names, c);
-}
+NAMES(class_name, enum class, _CLASS_N,
+      { [CLASS_CHANGE] = "change",
+	[CLASS_REFUSED] = "refused",
+	[CLASS_WAITING] = "waiting",
+	[CLASS_NEEDS_REBOOT] = "needs-reboot",
+	[CLASS_IMPOSSIBLE] = "impossible" });
 
 static const struct {
 	const char *name;
@@ -331,146 +322,50 @@ bool can_crash(enum verb v)
 	return (size_t)v < ELEMENTSOF(verbs) && verbs[v].can_crash;
 }
 
-const char *node_state_name(enum node_state s)
-{
-	static const char *const names[] = {
-		[NODE_STARTING] = "starting",
-		[NODE_READY] = "ready",
-		[NODE_DEGRADED] = "degraded",
-	};
-	_Static_assert(ELEMENTSOF(names) == _NODE_STATE_N, "a name for every state");
+NAMES(node_state_name, enum node_state, _NODE_STATE_N,
+      { [NODE_STARTING] = "starting", [NODE_READY] = "ready", [NODE_DEGRADED] = "degraded" });
 
-	return NAME(names, s);
-}
+NAMES(driver_mode_name, enum driver_mode, _DRIVER_MODE_N,
+      { [DRIVER_MODE_KEEP] = "keep",
+	[DRIVER_MODE_AUTO] = "auto",
+	[DRIVER_MODE_DEFAULT] = "default",
+	[DRIVER_MODE_COMPAT] = "compat",
+	[DRIVER_MODE_OFED] = "ofed" });
 
-const char *driver_mode_name(enum driver_mode m)
-{
-	static const char *const names[] = {
-		[DRIVER_MODE_KEEP] = "keep",       [DRIVER_MODE_AUTO] = "auto",
-		[DRIVER_MODE_DEFAULT] = "default", [DRIVER_MODE_COMPAT] = "compat",
-		[DRIVER_MODE_OFED] = "ofed",
-	};
-	_Static_assert(ELEMENTSOF(names) == _DRIVER_MODE_N, "a name for every mode");
+NAMES(peermem_mode_name, enum peermem_mode, _PEERMEM_N,
+      { [PEERMEM_AUTO] = "auto", [PEERMEM_YES] = "yes", [PEERMEM_NO] = "no" });
 
-	return NAME(names, m);
-}
+NAMES(trust_name, enum trust, _TRUST_N,
+      { [TRUST_KEEP] = "keep", [TRUST_OFF] = "no", [TRUST_ON] = "yes" });
 
-const char *peermem_mode_name(enum peermem_mode m)
-{
-	static const char *const names[] = {
-		[PEERMEM_AUTO] = "auto",
-		[PEERMEM_YES] = "yes",
-		[PEERMEM_NO] = "no",
-	};
-	_Static_assert(ELEMENTSOF(names) == _PEERMEM_N, "a name for every mode");
+NAMES(identity_name, enum identity, _IDENTITY_N,
+      { [IDENTITY_DERIVED] = "derived", [IDENTITY_KEEP] = "keep" });
 
-	return NAME(names, m);
-}
+NAMES(vf_mode_name, enum vf_mode, _VF_MODE_N,
+      { [VF_MODE_KEEP] = "keep",
+	[VF_MODE_EXCLUSIVE] = "exclusive",
+	[VF_MODE_SHARED] = "shared",
+	[VF_MODE_SHARED_MULTI] = "shared-multi" });
 
-const char *trust_name(enum trust t)
-{
-	static const char *const names[] = {
-		[TRUST_KEEP] = "keep",
-		[TRUST_OFF] = "no",
-		[TRUST_ON] = "yes",
-	};
-	_Static_assert(ELEMENTSOF(names) == _TRUST_N, "a name for every value");
+NAMES(netns_mode_name, enum netns_mode, _NETNS_MODE_N,
+      { [NETNS_MODE_KEEP] = "keep",
+	[NETNS_MODE_SHARED] = "shared",
+	[NETNS_MODE_EXCLUSIVE] = "exclusive" });
 
-	return NAME(names, t);
-}
+NAMES(policy_rules_name, enum policy_rules, _POLICY_RULES_N,
+      { [POLICY_RULES_AUTO] = "auto", [POLICY_RULES_YES] = "yes", [POLICY_RULES_NO] = "no" });
 
-const char *identity_name(enum identity i)
-{
-	static const char *const names[] = {
-		[IDENTITY_DERIVED] = "derived",
-		[IDENTITY_KEEP] = "keep",
-	};
-	_Static_assert(ELEMENTSOF(names) == _IDENTITY_N, "a name for every value");
+NAMES(address_mode_name, enum address_mode, _ADDRESS_MODE_N,
+      { [ADDRESS_EXISTING] = "existing",
+	[ADDRESS_METADATA] = "metadata",
+	[ADDRESS_STATIC] = "static" });
 
-	return NAME(names, i);
-}
+NAMES(ipv6_mode_name, enum ipv6_mode, _IPV6_MODE_N, { [IPV6_NO] = "no", [IPV6_RA] = "ra" });
 
-const char *vf_mode_name(enum vf_mode m)
-{
-	static const char *const names[] = {
-		[VF_MODE_KEEP] = "keep",
-		[VF_MODE_EXCLUSIVE] = "exclusive",
-		[VF_MODE_SHARED] = "shared",
-		[VF_MODE_SHARED_MULTI] = "shared-multi",
-	};
-	_Static_assert(ELEMENTSOF(names) == _VF_MODE_N, "a name for every mode");
+NAMES(smc_mode_name, enum smc_mode, _SMC_N,
+      { [SMC_NO] = "no", [SMC_AUTO] = "auto", [SMC_YES] = "yes" });
 
-	return NAME(names, m);
-}
-
-const char *netns_mode_name(enum netns_mode m)
-{
-	static const char *const names[] = {
-		[NETNS_MODE_KEEP] = "keep",
-		[NETNS_MODE_SHARED] = "shared",
-		[NETNS_MODE_EXCLUSIVE] = "exclusive",
-	};
-	_Static_assert(ELEMENTSOF(names) == _NETNS_MODE_N, "a name for every mode");
-
-	return NAME(names, m);
-}
-
-const char *policy_rules_name(enum policy_rules p)
-{
-	static const char *const names[] = {
-		[POLICY_RULES_AUTO] = "auto",
-		[POLICY_RULES_YES] = "yes",
-		[POLICY_RULES_NO] = "no",
-	};
-	_Static_assert(ELEMENTSOF(names) == _POLICY_RULES_N, "a name for every value");
-
-	return NAME(names, p);
-}
-
-const char *address_mode_name(enum address_mode a)
-{
-	static const char *const names[] = {
-		[ADDRESS_EXISTING] = "existing",
-		[ADDRESS_METADATA] = "metadata",
-		[ADDRESS_STATIC] = "static",
-	};
-	_Static_assert(ELEMENTSOF(names) == _ADDRESS_MODE_N, "a name for every mode");
-
-	return NAME(names, a);
-}
-
-const char *ipv6_mode_name(enum ipv6_mode i)
-{
-	static const char *const names[] = {
-		[IPV6_NO] = "no",
-		[IPV6_RA] = "ra",
-	};
-	_Static_assert(ELEMENTSOF(names) == _IPV6_MODE_N, "a name for every mode");
-
-	return NAME(names, i);
-}
-
-const char *smc_mode_name(enum smc_mode s)
-{
-	static const char *const names[] = {
-		[SMC_NO] = "no",
-		[SMC_AUTO] = "auto",
-		[SMC_YES] = "yes",
-	};
-	_Static_assert(ELEMENTSOF(names) == _SMC_N, "a name for every value");
-
-	return NAME(names, s);
-}
-
-const char *pnetid_mode_name(enum pnetid_mode p)
-{
-	static const char *const names[] = {
-		[PNETID_AUTO] = "auto",
-	};
-	_Static_assert(ELEMENTSOF(names) == _PNETID_N, "a name for every value");
-
-	return NAME(names, p);
-}
+NAMES(pnetid_mode_name, enum pnetid_mode, _PNETID_N, { [PNETID_AUTO] = "auto" });
 
 const char *topology_policy_name(enum topology_policy p)
 {
@@ -487,30 +382,14 @@ const char *cpu_policy_name(enum cpu_policy p)
 	return kubelet_word(KUBELET_CPU_POLICY, p);
 }
 
-const char *gate_mode_name(enum gate_mode g)
-{
-	static const char *const names[] = {
-		[GATE_OFF] = "off",
-		[GATE_DEGRADED] = "degraded",
-		[GATE_STRICT] = "strict",
-	};
-	_Static_assert(ELEMENTSOF(names) == _GATE_N, "a name for every mode");
+NAMES(gate_mode_name, enum gate_mode, _GATE_N,
+      { [GATE_OFF] = "off", [GATE_DEGRADED] = "degraded", [GATE_STRICT] = "strict" });
 
-	return NAME(names, g);
-}
-
-const char *plugin_type_name(enum plugin_type t)
-{
-	static const char *const names[] = {
-		[PLUGIN_NONE] = "none",
-		[PLUGIN_RDMA_SHARED] = "rdma-shared",
-		[PLUGIN_SRIOV] = "sriov",
-		[PLUGIN_HCA] = "hca",
-	};
-	_Static_assert(ELEMENTSOF(names) == _PLUGIN_N, "a name for every type");
-
-	return NAME(names, t);
-}
+NAMES(plugin_type_name, enum plugin_type, _PLUGIN_N,
+      { [PLUGIN_NONE] = "none",
+	[PLUGIN_RDMA_SHARED] = "rdma-shared",
+	[PLUGIN_SRIOV] = "sriov",
+	[PLUGIN_HCA] = "hca" });
 
 /* What the kernel's answer to loading a module means: finit_module(2), kernel/module/main.c. */
 static enum reason load_failure(const struct action *a)

@@ -7,12 +7,6 @@
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>
 
-static const char *const module_states[_MODULE_STATE_N] = {
-	[MODULE_MISSING] = "missing",     [MODULE_BLACKLISTED] = "blacklisted",
-	[MODULE_AVAILABLE] = "available", [MODULE_LOADED] = "loaded",
-	[MODULE_BUILTIN] = "builtin",
-};
-
 /* Adds @item, which is taken, to @array. False when there is no memory. */
 static bool add(json_t *array, json_t *item)
 {
@@ -184,9 +178,9 @@ static json_t *pack_module(const struct module *m)
 	json_t *item, *types;
 
 	if (!m->path[0])
-		return json_string(module_states[m->state]);
+		return json_string(module_state_name(m->state));
 
-	item = json_pack("{s:s,s:o}", "state", module_states[m->state], "path",
+	item = json_pack("{s:s,s:o}", "state", module_state_name(m->state), "path",
 			 document_name(m->path));
 	if (item && m->is_blacklisted &&
 	    json_object_set_new(item, "blacklisted", json_true()) < 0) {
@@ -740,7 +734,7 @@ static int compare_module(const void *a, const void *b)
 static int read_state(const char *text, enum module_state *ret)
 {
 	for (enum module_state s = MODULE_MISSING; s < _MODULE_STATE_N; s++)
-		if (text && streq(text, module_states[s])) {
+		if (text && streq(text, module_state_name(s))) {
 			*ret = s;
 			return 0;
 		}

@@ -193,18 +193,6 @@ static json_t *make_parameters(const struct facts *f)
 	return TAKE(list);
 }
 
-static const char *state_name(const struct module *m)
-{
-	static const char *const names[] = {
-		[MODULE_MISSING] = "missing",     [MODULE_BLACKLISTED] = "blacklisted",
-		[MODULE_AVAILABLE] = "available", [MODULE_LOADED] = "loaded",
-		[MODULE_BUILTIN] = "builtin",
-	};
-
-	_Static_assert(ELEMENTSOF(names) == _MODULE_STATE_N, "a name for every state");
-	return m ? names[m->state] : "";
-}
-
 static json_int_t number(uint32_t value)
 {
 	return value == UINT32_MAX ? -1 : (json_int_t)value;
@@ -220,7 +208,7 @@ static json_t *make_driver(const struct facts *f)
 	return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:b, s:I, s:o, s:o}",
 			 "name", document_text(f->pci->driver),
 			 "module", document_text(f->module_name),
-			 "state", state_name(f->module),
+			 "state", f->module ? module_state_name(f->module->state) : "",
 			 "path", document_text(m->path),
 			 "version", document_text(m->version),
 			 "srcversion", document_text(m->srcversion),
