@@ -117,33 +117,47 @@ static const struct {
 	  "Exit code: 0 or 1.\n" },
 };
 
+struct line {
+	struct command command;
+	unsigned given; /* options with a bit in TAKES_* */
+	bool is_help, is_version, is_debug;
+};
+
+#define FLAG(m) offsetof(struct line, m)
+
 static const struct {
 	const char *name, *value, *help;
 	unsigned takes; /* 0: every verb has it */
 	int has_value, letter;
+	size_t flag; /* of struct line, a bool; 0: it has a value */
 } options[] = {
 	{ "root", "=DIR", "look at a captured or mounted tree instead of the running system",
 	  TAKES_ROOT, required_argument, 'r' },
 	{ "config", "=FILE", "read this file alone instead of the configuration folders",
 	  TAKES_CONFIG, required_argument, 'c' },
-	{ "json", "", "print JSON for programs", TAKES_JSON, no_argument, 'j' },
+	{ "json", "", "print JSON for programs", TAKES_JSON, no_argument, 'j',
+	  FLAG(command.is_json) },
 	{ "follow", "", "draw it again whenever it changes, until a signal", TAKES_FOLLOW,
-	  no_argument, 'w' },
+	  no_argument, 'w', FLAG(command.is_follow) },
 	{ "timeout", "=SEC", "give up after this time (\"90\", \"5min\"); without it: never",
 	  TAKES_TIMEOUT, required_argument, 't' },
-	{ "strict", "", "fail when it could not be done", TAKES_STRICT, no_argument, 's' },
-	{ "undo", "", "remove what the verb wrote", TAKES_UNDO, no_argument, 'u' },
+	{ "strict", "", "fail when it could not be done", TAKES_STRICT, no_argument, 's',
+	  FLAG(command.is_strict) },
+	{ "undo", "", "remove what the verb wrote", TAKES_UNDO, no_argument, 'u',
+	  FLAG(command.is_undo) },
 	{ "vfs", "", "also remove virtual functions of this boot that nobody uses", TAKES_VFS,
-	  no_argument, 'V' },
-	{ "export", "", "as \"export NAME=VALUE\", for a shell", TAKES_NCCL, no_argument, 'e' },
-	{ "conf", "", "as /etc/nccl.conf takes it", TAKES_NCCL, no_argument, 'f' },
+	  no_argument, 'V', FLAG(command.with_vfs) },
+	{ "export", "", "as \"export NAME=VALUE\", for a shell", TAKES_NCCL, no_argument, 'e',
+	  FLAG(command.is_export) },
+	{ "conf", "", "as /etc/nccl.conf takes it", TAKES_NCCL, no_argument, 'f',
+	  FLAG(command.is_conf) },
 	{ "exact", "", "NCCL_IB_HCA with \"=\": these names, not what begins with them", TAKES_NCCL,
-	  no_argument, 'x' },
+	  no_argument, 'x', FLAG(command.is_exact) },
 	{ "preset", "=NAME", "with set: link this preset; with unset, no name: remove the link",
 	  TAKES_PRESET, optional_argument, 'p' },
-	{ "debug", "", "log what is done", 0, no_argument, 'd' },
-	{ "help", "", "this text, or with a verb its own", 0, no_argument, 'h' },
-	{ "version", "", "print the version", 0, no_argument, 'v' },
+	{ "debug", "", "log what is done", 0, no_argument, 'd', FLAG(is_debug) },
+	{ "help", "", "this text, or with a verb its own", 0, no_argument, 'h', FLAG(is_help) },
+	{ "version", "", "print the version", 0, no_argument, 'v', FLAG(is_version) },
 };
 
 static void print_option(size_t i)
@@ -195,72 +209,32 @@ static size_t find_verb(const char *name)
 	return ELEMENTSOF(verbs);
 }
 
-struct line {
-	struct command command;
-	unsigned given; /* options with a bit in TAKES_* */
-	bool is_help, is_version;
-};
-
 static int read_option(int letter, const char *value, struct line *line)
 {
-	switch (letter) {
-	case 'r':
-		line->command.root = value;
-		break;
-	case 'c':
-		line->command.config = value;
-		break;
-	case 'j':
-		line->command.is_json = true;
-		break;
-	case 'w':
-		line->command.is_follow = true;
-		break;
-	case 't':
-		if (parse_span(value, &line->command.timeout_usec) < 0) {
-			log_error("--timeout=%s: accepted: a time in seconds, or with a unit such "
-				  "as \"5min\"",
-				  value);
-			return -EINVAL;
-		}
-		break;
-	case 's':
-		line->command.is_strict = true;
-		break;
-	case 'u':
-		line->command.is_undo = true;
-		break;
-	case 'V':
-		line->command.with_vfs = true;
-		break;
-	case 'e':
-		line->command.is_export = true;
-		break;
-	case 'f':
-		line->command.is_conf = true;
-		break;
-	case 'x':
-		line->command.is_exact = true;
-		break;
-	case 'p':
-		line->command.preset = value ? value : "";
-		break;
-	case 'd':
-		log_set_level(LOG_LEVEL_DEBUG);
-		break;
-	case 'h':
-		line->is_help = true;
-		break;
-	case 'v':
-		line->is_version = true;
-		break;
-	default:
-		return -EINVAL; /* getopt_long() has said what is wrong */
-	}
+	size_t i = 0;
 
-	for (size_t i = 0; i < ELEMENTSOF(options); i++)
-		if (options[i].letter == letter)
-			line->given |= options[i].takes;
+	while (i < ELEMENTSOF(options) && options[i].letter != letter)
+		i++;
+	if (i == ELEMENTSOF(options))
+		return -EINVAL; /* getopt_long() has said what is wrong */
+
+	line->given |= options[i].takes;
+	if (options[i].flag)
+		*(bool *)((char *)line + options[i].flag) = true;
+	if (letter == 'r')
+		line->command.root = value;
+	else if (letter == 'c')
+		line->command.config = value;
+	else if (letter == 'p')
+		line->command.preset = value ? value : "";
+	else if (letter == 't' && parse_span(value, &line->command.timeout_usec) < 0) {
+		log_error("--timeout=%s: accepted: a time in seconds, or with a unit such as "
+			  "\"5min\"",
+			  value);
+		return -EINVAL;
+	}
+	if (line->is_debug)
+		log_set_level(LOG_LEVEL_DEBUG);
 	return 0;
 }
 
