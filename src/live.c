@@ -44,8 +44,7 @@ static int look(void *userdata, const struct config *c, const struct plan *tried
 	if (r < 0)
 		return r;
 
-	*ret = n;
-	n = (struct node){};
+	*ret = TAKE_STRUCT(n);
 	return 0;
 }
 

@@ -68,8 +68,7 @@ static int make_plan(const struct pass *pass, const struct node *n, const struct
 	if (r < 0)
 		return r;
 	plan_mark_tried(tried, &p);
-	*ret = p;
-	p = (struct plan){};
+	*ret = TAKE_STRUCT(p);
 	return 0;
 }
 

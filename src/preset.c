@@ -115,8 +115,7 @@ int preset_find(const struct fs *fs, const char *name, struct preset *ret)
 		return r;
 
 	p.is_new = r == 0;
-	*ret = p;
-	p = (struct preset){};
+	*ret = TAKE_STRUCT(p);
 	return 0;
 }
 

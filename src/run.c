@@ -146,10 +146,8 @@ static int look_and_plan(const struct view *v, struct node *ret_node, struct pla
 		return r;
 
 	/* The plan points into the arrays of the node, which keep their place. */
-	*ret_node = n;
-	*ret = p;
-	n = (struct node){};
-	p = (struct plan){};
+	*ret_node = TAKE_STRUCT(n);
+	*ret = TAKE_STRUCT(p);
 	return 0;
 }
 

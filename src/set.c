@@ -321,8 +321,7 @@ static int validate(struct change *c, struct config *ret)
 		return -EINVAL;
 	}
 
-	*ret = config;
-	config = (struct config){};
+	*ret = TAKE_STRUCT(config);
 	return 0;
 }
 

@@ -228,8 +228,7 @@ int kubelet_edit(const struct fs *fs, const struct kubelet_edit *e, struct kubel
 	if (r < 0)
 		return r;
 
-	*ret = u;
-	u = (struct kubelet_undo){};
+	*ret = TAKE_STRUCT(u);
 	return r;
 }
 

@@ -564,8 +564,7 @@ static int merge_files(struct merge *m, const struct config_files *files, struct
 	if (m->errors->n_malformed > 0)
 		return -EINVAL;
 
-	*ret = c;
-	c = (struct config){};
+	*ret = TAKE_STRUCT(c);
 	return 0;
 }
 

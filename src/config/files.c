@@ -229,8 +229,7 @@ int config_files_load(const struct fs *fs, const struct config_draft *drafts, si
 	if (r < 0)
 		return r;
 
-	*ret = f;
-	f = (struct config_files){};
+	*ret = TAKE_STRUCT(f);
 	return 0;
 }
 
@@ -247,7 +246,6 @@ int config_files_load_one(const struct fs *fs, const char *path, struct config_f
 	if (r < 0)
 		return r;
 
-	*ret = f;
-	f = (struct config_files){};
+	*ret = TAKE_STRUCT(f);
 	return 0;
 }

@@ -105,8 +105,7 @@ int pairs_parse(const char *file, const char *text, size_t size, struct pairs *r
 	if (r < 0 && r != -E2BIG)
 		return r;
 
-	*ret = p;
-	p = (struct pairs){};
+	*ret = TAKE_STRUCT(p);
 	return 0;
 }
 

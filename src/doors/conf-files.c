@@ -98,7 +98,6 @@ int conf_files_list(const struct fs *fs, const char *const *folders, const char 
 	for (size_t i = 0; i < f.n_items; i++)
 		f.items[i].is_masked = conf_file_is_masked(fs, f.items[i].path);
 
-	*ret = f;
-	f = (struct conf_files){};
+	*ret = TAKE_STRUCT(f);
 	return 0;
 }

@@ -665,8 +665,7 @@ int fs_list(const struct fs *fs, const char *path, struct fs_names *ret)
 	if (fs->on_read)
 		record_list(fs, path, &names);
 
-	*ret = names;
-	names = (struct fs_names){};
+	*ret = TAKE_STRUCT(names);
 	return 0;
 }
 

@@ -380,8 +380,7 @@ int manager_read_unit(const char *unit, uint64_t timeout_usec, struct manager_un
 	if (r < 0)
 		return is_gone(r) ? -EHOSTDOWN : r;
 
-	*ret = m;
-	m = (struct manager_unit){};
+	*ret = TAKE_STRUCT(m);
 	return 0;
 }
 

@@ -142,8 +142,7 @@ static int parse_unit(const char *text, struct manager_unit *ret)
 	if (r < 0)
 		return r;
 	m.start_usec = (uint64_t)json_integer_value(json_object_get(root, "start_usec"));
-	*ret = m;
-	m = (struct manager_unit){};
+	*ret = TAKE_STRUCT(m);
 	return 0;
 }
 

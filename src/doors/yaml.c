@@ -318,8 +318,7 @@ int yaml_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_it
 		return r;
 
 	l.is_json = d.is_json;
-	*ret = l;
-	l = (struct yaml_items){};
+	*ret = TAKE_STRUCT(l);
 	return 0;
 }
 

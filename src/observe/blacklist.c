@@ -99,8 +99,7 @@ int blacklist_read(const struct fs *fs, struct blacklist *ret)
 	if (r < 0)
 		return r;
 
-	*ret = list;
-	list = (struct blacklist){};
+	*ret = TAKE_STRUCT(list);
 	return 0;
 }
 

@@ -130,8 +130,7 @@ int flags_read(struct unit *u, struct flags *ret)
 		locate(f, u, &value->word, from);
 	}
 
-	*ret = l;
-	l = (struct flags){};
+	*ret = TAKE_STRUCT(l);
 	return 0;
 }
 

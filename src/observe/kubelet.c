@@ -151,8 +151,7 @@ static int read_flags(struct look *l, struct kubelet *k)
 		look_problem(k, l->rancher.problem);
 	} else if (!l->unit.is_clear && l->process.n_pages > 0) {
 		flags_done(&l->flags);
-		l->flags = of_process;
-		of_process = (struct flags){};
+		l->flags = TAKE_STRUCT(of_process);
 	} else if (k->is_there) {
 		look_problem(k, l->unit.problem);
 	}

@@ -29,8 +29,7 @@ static int adopt_exec(struct unit *u, const struct manager_unit *m)
 			r = words_add(&words, &w);
 	}
 	words_done(&u->exec);
-	u->exec = words;
-	words = (struct words){};
+	u->exec = TAKE_STRUCT(words);
 	return r;
 }
 

@@ -205,8 +205,7 @@ int observe_node(struct doors *d,
 	if (r < 0)
 		return r;
 
-	*ret = n;
-	n = (struct node){};
+	*ret = TAKE_STRUCT(n);
 	return 0;
 }
 

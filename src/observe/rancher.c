@@ -194,7 +194,6 @@ int rancher_read(const struct fs *fs, const struct unit *u, const struct flags *
 		return r;
 
 	snprintf(rn.folder, sizeof(rn.folder), "%s/agent/etc/kubelet.conf.d", data_dir);
-	*ret = rn;
-	rn = (struct rancher){};
+	*ret = TAKE_STRUCT(rn);
 	return 0;
 }

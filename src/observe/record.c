@@ -66,8 +66,7 @@ int record_parse(const char *json, size_t size, struct record *ret)
 			return r;
 	}
 
-	*ret = rec;
-	rec = (struct record){};
+	*ret = TAKE_STRUCT(rec);
 	return n_bad;
 }
 

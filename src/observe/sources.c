@@ -107,8 +107,7 @@ static int add(struct sources *l, const struct fs *fs, const char *path, const c
 		return -ENOMEM;
 	COPY(s->path, path);
 	COPY(s->name, name);
-	s->items = items;
-	items = (struct yaml_items){};
+	s->items = TAKE_STRUCT(items);
 	return 0;
 }
 

@@ -191,8 +191,7 @@ static int on_exec(struct unit *u, struct word *value)
 		unit_problem(u, "%s: ExecStart= is not understood", u->name);
 		r = 0;
 	}
-	u->exec = words;
-	words = (struct words){};
+	u->exec = TAKE_STRUCT(words);
 	return r;
 }
 
@@ -497,8 +496,7 @@ int unit_read(const struct fs *fs, const char *name, bool may_help, struct unit 
 	if (r < 0)
 		return r;
 
-	*ret = u;
-	u = (struct unit){};
+	*ret = TAKE_STRUCT(u);
 	return 0;
 }
 
@@ -512,8 +510,7 @@ int unit_read_files(const struct fs *fs, const char *name, struct unit *ret)
 	if (r < 0)
 		return r;
 
-	*ret = u;
-	u = (struct unit){};
+	*ret = TAKE_STRUCT(u);
 	return 0;
 }
 
@@ -534,7 +531,6 @@ int unit_read_manager(const struct fs *fs, struct unit *ret)
 	if (r < 0)
 		return r;
 
-	*ret = u;
-	u = (struct unit){};
+	*ret = TAKE_STRUCT(u);
 	return 0;
 }

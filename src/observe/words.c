@@ -189,8 +189,7 @@ int words_split(const struct word *text, bool has_escapes, struct words *ret)
 	if (r < 0)
 		return r;
 
-	*ret = l;
-	l = (struct words){};
+	*ret = TAKE_STRUCT(l);
 	return 0;
 }
 
@@ -236,8 +235,7 @@ int word_expand_specifiers(struct word *w, const char *unit)
 		return r;
 
 	word_done(w);
-	*w = out;
-	out = (struct word){};
+	*w = TAKE_STRUCT(out);
 	return 0;
 }
 
@@ -302,8 +300,7 @@ int word_next_line(const char *text, size_t size, uint16_t page, size_t *at, str
 
 	if (line.n_letters > 0)
 		trim(&line);
-	*ret = line;
-	line = (struct word){};
+	*ret = TAKE_STRUCT(line);
 	return 1;
 }
 

@@ -240,8 +240,7 @@ int nccl_choose(const struct node *n, struct nccl *ret)
 		c.is_erdma = is_erdma_node(n, &c);
 	}
 
-	*ret = c;
-	c = (struct nccl){};
+	*ret = TAKE_STRUCT(c);
 	return 0;
 }
 

@@ -140,7 +140,6 @@ int plan_make(const struct config *c, const struct node *n, const struct plan *t
 		p.state = is_settled(c, n, settled) ? NODE_DEGRADED : NODE_STARTING;
 
 	p.tried = NULL;
-	*ret = p;
-	p = (struct plan){};
+	*ret = TAKE_STRUCT(p);
 	return 0;
 }

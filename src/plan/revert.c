@@ -316,7 +316,6 @@ int plan_revert(const struct node *n, const struct plan *tried, bool with_vfs, s
 	leave_used(n, &p);
 	if (tried)
 		plan_mark_tried(tried, &p);
-	*ret = p;
-	p = (struct plan){};
+	*ret = TAKE_STRUCT(p);
 	return 0;
 }
