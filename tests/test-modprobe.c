@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <libkmod.h>
 #include <limits.h>
 #include <sys/mman.h>
@@ -17,60 +16,26 @@
 #include "../src/model/paths.h"
 #include "../src/observe/modprobe.h"
 #include "../src/output/modprobe.h"
+#include "tree.h"
 
-static char root[] = "/tmp/test-modprobe-XXXXXX";
-static struct fs fs;
+static struct tree tree;
 
-static int on_entry(const char *path, _unused_ const struct stat *st, _unused_ int type,
-		    struct FTW *ftw)
+static int make_root(_unused_ void **state)
 {
-	return ftw->level > 0 ? remove(path) : 0;
+	tree_make(&tree);
+	return 0;
 }
 
 static int empty_root(_unused_ void **state)
 {
-	return nftw(root, on_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-static int make_root(_unused_ void **state)
-{
-	return !mkdtemp(root) || fs_open_root(root, &fs) < 0 ? -1 : 0;
+	tree_empty(&tree);
+	return 0;
 }
 
 static int remove_root(_unused_ void **state)
 {
-	fs_done(&fs);
-	return empty_root(NULL) < 0 || rmdir(root) < 0 ? -1 : 0;
-}
-
-static void put_bytes(const char *path, const char *bytes, size_t size)
-{
-	char full[PATH_MAX];
-	_cleanup_(closep) int fd = -EBADF;
-
-	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
-		snprintf(full, sizeof(full), "%s/%.*s", root, (int)(slash - path), path);
-		assert_true(mkdir(full, 0755) == 0 || errno == EEXIST);
-	}
-	snprintf(full, sizeof(full), "%s/%s", root, path);
-	fd = open(full, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, bytes, size), (ssize_t)size);
-}
-
-static void put(const char *path, const char *text)
-{
-	put_bytes(path, text, strlen(text));
-}
-
-static void put_link(const char *path, const char *target)
-{
-	char full[PATH_MAX];
-
-	put(path, "");
-	snprintf(full, sizeof(full), "%s/%s", root, path);
-	assert_int_equal(unlink(full), 0);
-	assert_int_equal(symlink(target, full), 0);
+	tree_remove(&tree);
+	return 0;
 }
 
 /* "module.name=value@file:line" of each option, separated by blanks; a load is "+module@file:line".
@@ -81,7 +46,7 @@ static const char *told(void)
 	_cleanup_(node_done) struct node n = {};
 	size_t at = 0;
 
-	assert_int_equal(observe_options(&fs, &n), 0);
+	assert_int_equal(observe_options(&tree.fs, &n), 0);
 	text[0] = '\0';
 	for (size_t i = 0; i < n.n_options; i++) {
 		const struct option *o = &n.options[i];
@@ -150,8 +115,8 @@ static void options_are_told_as_kmod_and_the_kernel_read_them(_unused_ void **st
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-		empty_root(NULL);
-		put("etc/modprobe.d/a.conf", cases[i].text);
+		tree_empty(&tree);
+		tree_file(&tree, "etc/modprobe.d/a.conf", cases[i].text);
 		assert_string_equal(told(), cases[i].told);
 	}
 }
@@ -181,12 +146,12 @@ static void the_last_value_is_the_one_libkmod_passes(_unused_ void **state)
 	char *rest;
 
 	for (size_t i = 0; i < ELEMENTSOF(files); i++)
-		put(files[i].path, files[i].text);
+		tree_file(&tree, files[i].path, files[i].text);
 	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
-		snprintf(paths[i], sizeof(paths[i]), "%s/%s/modprobe.d", root, folders[i]);
+		snprintf(paths[i], sizeof(paths[i]), "%s/%s/modprobe.d", tree.root, folders[i]);
 		config[i] = paths[i];
 	}
-	ctx = kmod_new(root, config);
+	ctx = kmod_new(tree.root, config);
 	assert_non_null(ctx);
 	kmod_set_log_fn(ctx, NULL, NULL);
 	assert_int_equal(kmod_module_new_from_name(ctx, "er_dma", &m), 0);
@@ -196,7 +161,7 @@ static void the_last_value_is_the_one_libkmod_passes(_unused_ void **state)
 	kmod_module_unref(m);
 	kmod_unref(ctx);
 
-	assert_int_equal(observe_options(&fs, &n), 0);
+	assert_int_equal(observe_options(&tree.fs, &n), 0);
 	assert_string_equal(last_value(&n, "er_dma", "a"), "of_60");
 	assert_null(strstr(text, "hidden"));
 	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
@@ -209,15 +174,15 @@ static void the_last_value_is_the_one_libkmod_passes(_unused_ void **state)
 
 static void a_file_hides_those_of_its_name_in_later_folders(_unused_ void **state)
 {
-	put("etc/modprobe.d/b.conf", "options e a=etc\n");
-	put("run/modprobe.d/b.conf", "options e a=run\n");
-	put("run/modprobe.d/a.conf", "options e a=first\n");
-	put_link("etc/modprobe.d/c.conf", "/dev/null");
-	put("usr/lib/modprobe.d/c.conf", "options e a=masked\n");
-	put_link("run/modprobe.d/d.conf", "nowhere");
-	put("lib/modprobe.d/d.conf", "options e a=masked\n");
-	put("lib/modprobe.d/z.conf", "options e a=last\n");
-	put("etc/modprobe.d/.conf", "options e a=no_name\n");
+	tree_file(&tree, "etc/modprobe.d/b.conf", "options e a=etc\n");
+	tree_file(&tree, "run/modprobe.d/b.conf", "options e a=run\n");
+	tree_file(&tree, "run/modprobe.d/a.conf", "options e a=first\n");
+	tree_link(&tree, "etc/modprobe.d/c.conf", "/dev/null");
+	tree_file(&tree, "usr/lib/modprobe.d/c.conf", "options e a=masked\n");
+	tree_link(&tree, "run/modprobe.d/d.conf", "nowhere");
+	tree_file(&tree, "lib/modprobe.d/d.conf", "options e a=masked\n");
+	tree_file(&tree, "lib/modprobe.d/z.conf", "options e a=last\n");
+	tree_file(&tree, "etc/modprobe.d/.conf", "options e a=no_name\n");
 	assert_string_equal(told(), "e.a=first@/run/modprobe.d/a.conf:1 "
 				    "e.a=etc@/etc/modprobe.d/b.conf:1 "
 				    "e.a=last@/lib/modprobe.d/z.conf:1");
@@ -226,18 +191,18 @@ static void a_file_hides_those_of_its_name_in_later_folders(_unused_ void **stat
 /* Libkmod reads them, systemd-modules-load does not. */
 static void alias_files_count_for_modprobe_alone(_unused_ void **state)
 {
-	put("etc/modprobe.d/a.alias", "options e a=alias\n");
-	put("usr/lib/modprobe.d/a.alias", "options e a=hidden\n");
-	put("etc/modprobe.d/.alias", "options e a=no_name\n");
-	put("etc/modules-load.d/a.alias", "e\n");
+	tree_file(&tree, "etc/modprobe.d/a.alias", "options e a=alias\n");
+	tree_file(&tree, "usr/lib/modprobe.d/a.alias", "options e a=hidden\n");
+	tree_file(&tree, "etc/modprobe.d/.alias", "options e a=no_name\n");
+	tree_file(&tree, "etc/modules-load.d/a.alias", "e\n");
 	assert_string_equal(told(), "e.a=alias@/etc/modprobe.d/a.alias:1");
 }
 
 /* They would move the cursor of whoever reads the log or the plan. */
 static void what_is_not_printable_never_reaches_a_terminal(_unused_ void **state)
 {
-	put("etc/modprobe.d/a\033[2J.conf", "options e\033 a\001=\033[31mY\n");
-	put("proc/cmdline", "erdma.x=\033]0;\n");
+	tree_file(&tree, "etc/modprobe.d/a\033[2J.conf", "options e\033 a\001=\033[31mY\n");
+	tree_file(&tree, "proc/cmdline", "erdma.x=\033]0;\n");
 	assert_string_equal(told(), "e?.a?=?[31mY@/etc/modprobe.d/a?[2J.conf:1 "
 				    "erdma.x=?]0;@/proc/cmdline:0");
 }
@@ -245,18 +210,20 @@ static void what_is_not_printable_never_reaches_a_terminal(_unused_ void **state
 /* The kernel takes it to its end; a copy is one byte longer than it is. */
 static void a_quote_of_the_command_line_may_stay_open(_unused_ void **state)
 {
-	put("proc/cmdline", "erdma.x=\"a b\n");
+	tree_file(&tree, "proc/cmdline", "erdma.x=\"a b\n");
 	assert_string_equal(told(), "erdma.x=a b@/proc/cmdline:0");
 }
 
 static void the_command_line_counts_after_the_files(_unused_ void **state)
 {
-	put("etc/modprobe.d/a.conf", "options erdma compat_mode=N\n");
-	put("proc/cmdline", "BOOT_IMAGE=/vmlinuz root=UUID=1 ro erdma.compat_mode=1 quiet "
-			    "ib-core.netns-mode=\"0\" \"smc.y=a b\" erdma.flag modules_load=a,b-c "
-			    "rd.modules_load=d\n");
-	put("etc/modules-load.d/z.conf", "# a comment\n ; another\n\n erdma \nib-uverbs\n");
-	put("usr/lib/modules-load.d/a.conf", "first\\\nsecond");
+	tree_file(&tree, "etc/modprobe.d/a.conf", "options erdma compat_mode=N\n");
+	tree_file(&tree, "proc/cmdline",
+		  "BOOT_IMAGE=/vmlinuz root=UUID=1 ro erdma.compat_mode=1 quiet "
+		  "ib-core.netns-mode=\"0\" \"smc.y=a b\" erdma.flag modules_load=a,b-c "
+		  "rd.modules_load=d\n");
+	tree_file(&tree, "etc/modules-load.d/z.conf",
+		  "# a comment\n ; another\n\n erdma \nib-uverbs\n");
+	tree_file(&tree, "usr/lib/modules-load.d/a.conf", "first\\\nsecond");
 	assert_string_equal(told(),
 			    "erdma.compat_mode=N@" C ":1 "
 			    "erdma.compat_mode=1@/proc/cmdline:0 "
@@ -275,42 +242,42 @@ static void garbage_does_no_harm(_unused_ void **state)
 	char full[PATH_MAX];
 
 	/* A NUL ends its line, as for libkmod. */
-	put_bytes("etc/modprobe.d/a.conf", nul, sizeof(nul) - 1);
+	tree_bytes(&tree, "etc/modprobe.d/a.conf", nul, sizeof(nul) - 1);
 	assert_string_equal(told(), "e.a=1@" C ":1 e.c=3@" C ":2");
 
 	/* One line of 1 MiB, that is one value that nobody wants, and a file over it. */
 	memset(large, 'x', sizeof(large));
 	memcpy(large, "options e a=1", 13);
-	put_bytes("etc/modprobe.d/a.conf", large, 1 << 20);
+	tree_bytes(&tree, "etc/modprobe.d/a.conf", large, 1 << 20);
 	assert_string_equal(told(), "e.a=1xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
 				    "xxxxxxx@" C ":1");
-	put_bytes("etc/modprobe.d/a.conf", large, sizeof(large));
-	put("etc/modprobe.d/b.conf", "options e a=2\n");
+	tree_bytes(&tree, "etc/modprobe.d/a.conf", large, sizeof(large));
+	tree_file(&tree, "etc/modprobe.d/b.conf", "options e a=2\n");
 	assert_string_equal(told(), "e.a=2@/etc/modprobe.d/b.conf:1");
 
 	/* A folder in the place of a file, a file in the place of a folder. */
-	empty_root(NULL);
-	put("etc/modprobe.d/a.conf/x", "");
-	put("run/modprobe.d", "");
+	tree_empty(&tree);
+	tree_file(&tree, "etc/modprobe.d/a.conf/x", "");
+	tree_file(&tree, "run/modprobe.d", "");
 	assert_string_equal(told(), "");
 
 	/* Nobody reads all of these, and the last ones would be those that count. */
-	empty_root(NULL);
+	tree_empty(&tree);
 	memset(large, ' ', 1 << 20);
 	memcpy(large, "options e", 9);
 	for (size_t i = 0; i < 8193; i++)
 		memcpy(large + 16 + i * 4, "a=1", 3);
-	put_bytes("etc/modprobe.d/a.conf", large, 1 << 20);
+	tree_bytes(&tree, "etc/modprobe.d/a.conf", large, 1 << 20);
 	{
 		_cleanup_(node_done) struct node n = {};
 
-		assert_int_equal(observe_options(&fs, &n), -E2BIG);
+		assert_int_equal(observe_options(&tree.fs, &n), -E2BIG);
 	}
 
-	empty_root(NULL);
-	snprintf(full, sizeof(full), "%s/etc", root);
+	tree_empty(&tree);
+	snprintf(full, sizeof(full), "%s/etc", tree.root);
 	assert_int_equal(mkdir(full, 0755), 0);
-	snprintf(full, sizeof(full), "%s/etc/modprobe.d", root);
+	snprintf(full, sizeof(full), "%s/etc/modprobe.d", tree.root);
 	assert_int_equal(mkfifo(full, 0600), 0);
 	assert_string_equal(told(), "");
 }
@@ -320,7 +287,7 @@ static char *content(const char *path)
 	char *text = NULL;
 	size_t size;
 
-	return fs_read_all(&fs, path, 1 << 20, false, &text, &size) < 0 ? NULL : text;
+	return fs_read_all(&tree.fs, path, 1 << 20, false, &text, &size) < 0 ? NULL : text;
 }
 
 static void assert_content(const char *path, const char *expected)
@@ -328,7 +295,7 @@ static void assert_content(const char *path, const char *expected)
 	_cleanup_(freep) char *text = content(path);
 
 	if (!expected) {
-		assert_false(fs_exists(&fs, path));
+		assert_false(fs_exists(&tree.fs, path));
 		return;
 	}
 	assert_non_null(text);
@@ -360,7 +327,7 @@ static void the_file_has_what_the_configuration_wants(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		struct config c = { .driver = { cases[i].mode, 0, cases[i].base },
 				    .rdma.netns_mode = cases[i].netns };
-		struct doors d = { .fs = fs };
+		struct doors d = { .fs = tree.fs };
 
 		/* Over what the case before left, and once more. */
 		assert_int_equal(early(&d, &c), 0);
@@ -373,9 +340,9 @@ static void the_file_has_what_the_configuration_wants(_unused_ void **state)
 
 static void put_gpu(const char *vendor, const char *class)
 {
-	put("sys/bus/pci/devices/0000:3b:00.0/vendor", vendor);
-	put("sys/bus/pci/devices/0000:3b:00.0/device", "0x2330\n");
-	put("sys/bus/pci/devices/0000:3b:00.0/class", class);
+	tree_file(&tree, "sys/bus/pci/devices/0000:3b:00.0/vendor", vendor);
+	tree_file(&tree, "sys/bus/pci/devices/0000:3b:00.0/device", "0x2330\n");
+	tree_file(&tree, "sys/bus/pci/devices/0000:3b:00.0/class", class);
 }
 
 static void auto_is_told_by_the_gpu_and_its_module(_unused_ void **state)
@@ -392,14 +359,14 @@ static void auto_is_told_by_the_gpu_and_its_module(_unused_ void **state)
 	struct config c = { .driver.mode = DRIVER_MODE_AUTO };
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-		struct doors d = { .fs = fs };
+		struct doors d = { .fs = tree.fs };
 		_cleanup_(freep) char *text = NULL;
 
-		empty_root(NULL);
+		tree_empty(&tree);
 		put_gpu(cases[i].vendor, cases[i].class);
 		if (cases[i].module)
-			put(cases[i].module, "live\n");
-		assert_int_equal(modules_open(&d.modules, root, NULL), 0);
+			tree_file(&tree, cases[i].module, "live\n");
+		assert_int_equal(modules_open(&d.modules, tree.root, NULL), 0);
 		assert_int_equal(early(&d, &c), 0);
 		modules_done(&d.modules);
 		text = content(MODPROBE_PATH);
@@ -412,9 +379,9 @@ static void a_driver_mode_that_cannot_be_told_costs_no_netns_mode(_unused_ void 
 {
 	struct config c = { .driver.mode = DRIVER_MODE_AUTO,
 			    .rdma.netns_mode = NETNS_MODE_EXCLUSIVE };
-	struct doors d = { .fs = fs };
+	struct doors d = { .fs = tree.fs };
 
-	put("sys/bus/pci/devices", "no folder\n");
+	tree_file(&tree, "sys/bus/pci/devices", "no folder\n");
 	assert_true(early(&d, &c) < 0);
 	assert_content(MODPROBE_PATH, HEAD IB_CORE "netns_mode=0\n");
 }
@@ -425,7 +392,7 @@ static const char *effective(const char *module, const char *name)
 	_cleanup_(node_done) struct node n = {};
 	const char *last;
 
-	assert_int_equal(observe_options(&fs, &n), 0);
+	assert_int_equal(observe_options(&tree.fs, &n), 0);
 	last = last_value(&n, module, name);
 	return last && COPY(value, last) ? value : NULL;
 }
@@ -434,7 +401,7 @@ static void early_wins_over_what_another_configuration_baked(_unused_ void **sta
 {
 	struct config baked = { .driver.mode = DRIVER_MODE_COMPAT };
 	struct config c = { .driver.mode = DRIVER_MODE_DEFAULT };
-	struct doors d = { .fs = fs };
+	struct doors d = { .fs = tree.fs };
 
 	assert_int_equal(bake(&d, &baked), 0);
 	assert_string_equal(effective("erdma", "compat_mode"), "Y");
@@ -454,7 +421,7 @@ static void early_wins_over_what_another_configuration_baked(_unused_ void **sta
 
 	/* A mask hides as well. */
 	assert_int_equal(bake_undo(&d), 0);
-	put_link(MODPROBE_BAKED_PATH, "/dev/null");
+	tree_link(&tree, MODPROBE_BAKED_PATH, "/dev/null");
 	assert_int_equal(early(&d, &c), 0);
 	assert_string_equal(effective("erdma", "compat_mode"), "N");
 
@@ -470,7 +437,7 @@ static uint64_t inode(const char *path)
 	char full[PATH_MAX];
 	struct stat st;
 
-	snprintf(full, sizeof(full), "%s/%s", root, path);
+	snprintf(full, sizeof(full), "%s/%s", tree.root, path);
 	assert_int_equal(lstat(full, &st), 0);
 	return st.st_ino;
 }
@@ -479,7 +446,7 @@ static void bake_is_idempotent_and_can_be_undone(_unused_ void **state)
 {
 	struct config c = { .driver.mode = DRIVER_MODE_COMPAT,
 			    .rdma.netns_mode = NETNS_MODE_EXCLUSIVE };
-	struct doors d = { .fs = fs };
+	struct doors d = { .fs = tree.fs };
 	uint64_t before;
 
 	assert_int_equal(bake_undo(&d), 0);
@@ -508,28 +475,30 @@ static void bake_is_idempotent_and_can_be_undone(_unused_ void **state)
 static void bake_leaves_files_of_others_alone(_unused_ void **state)
 {
 	struct config c = { .driver.mode = DRIVER_MODE_COMPAT };
-	struct doors d = { .fs = fs };
+	struct doors d = { .fs = tree.fs };
 
-	put(MODPROBE_BAKED_PATH, "options erdma compat_mode=N\n# Written by rdma-provision\n");
+	tree_file(&tree, MODPROBE_BAKED_PATH,
+		  "options erdma compat_mode=N\n# Written by rdma-provision\n");
 	assert_int_equal(bake(&d, &c), -EEXIST);
 	assert_int_equal(bake_undo(&d), -EEXIST);
 	assert_content(MODPROBE_BAKED_PATH,
 		       "options erdma compat_mode=N\n# Written by rdma-provision\n");
 
-	put_link(MODPROBE_BAKED_PATH, "/dev/null");
+	tree_link(&tree, MODPROBE_BAKED_PATH, "/dev/null");
 	assert_int_equal(bake(&d, &c), -EEXIST);
 	assert_int_equal(bake_undo(&d), -EEXIST);
 
 	/* The usual mask. */
-	empty_root(NULL);
-	put(MODPROBE_BAKED_PATH, "");
+	tree_empty(&tree);
+	tree_file(&tree, MODPROBE_BAKED_PATH, "");
 	assert_int_equal(bake(&d, &c), -EEXIST);
 	assert_int_equal(bake_undo(&d), -EEXIST);
 	assert_content(MODPROBE_BAKED_PATH, "");
 
 	/* Of another version of ours. */
-	empty_root(NULL);
-	put(MODPROBE_BAKED_PATH, "# Written by rdma-provision-early.service: [RDMA] NetnsMode=\n");
+	tree_empty(&tree);
+	tree_file(&tree, MODPROBE_BAKED_PATH,
+		  "# Written by rdma-provision-early.service: [RDMA] NetnsMode=\n");
 	assert_int_equal(bake(&d, &c), 0);
 	assert_content(MODPROBE_BAKED_PATH, HEAD ERDMA "compat_mode=Y\n");
 }
@@ -538,7 +507,7 @@ static void said_by_bake(enum driver_mode mode, char *ret, size_t size)
 {
 	struct config c = { .driver.mode = mode };
 	int log = memfd_create("log", MFD_CLOEXEC), saved = dup(STDERR_FILENO);
-	struct doors d = { .fs = fs };
+	struct doors d = { .fs = tree.fs };
 	ssize_t n;
 
 	assert_true(log >= 0 && saved >= 0 && dup2(log, STDERR_FILENO) >= 0);
@@ -574,8 +543,8 @@ static void bake_names_who_loads_smc_and_what_to_run(_unused_ void **state)
 	char text[4096];
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		empty_root(NULL);
-		put(rows[i].path, rows[i].text);
+		tree_empty(&tree);
+		tree_file(&tree, rows[i].path, rows[i].text);
 		said_by_bake(rows[i].mode, text, sizeof(text));
 		if (!strstr(text, rows[i].said) || strstr(text, rows[i].unsaid))
 			fail_msg("%zu: %s", i, text);
@@ -630,18 +599,18 @@ static void a_capture_has_the_modules_that_are_looked_at_and_no_comments(_unused
 		"alias s3cret erdma\nsoftdep erdma pre: s3cret\ns3cret erdma\n";
 	_cleanup_(node_done) struct node before = {}, after = {};
 	char text[2048] = "";
-	struct fs recorded = fs;
+	struct fs recorded = tree.fs;
 
 	recorded.on_read = on_copy;
 	recorded.userdata = text;
-	put("etc/modprobe.d/x.conf", file);
+	tree_file(&tree, "etc/modprobe.d/x.conf", file);
 	observe_with_modules(&recorded, &before);
 	assert_string_equal(text, "\n\noptions erdma compat_mode=Y   a=\"b #c\" \n\n\n"
 				  "options mlx5-core prof_sel=2\ninstall erdma /bin/false\n"
 				  "install mlx5_core /sbin/modprobe --ignore-install mlx5_core "
 				  "$CMDLINE_OPTS\n\nblacklist erdma \n");
 
-	put("etc/modprobe.d/x.conf", text);
+	tree_file(&tree, "etc/modprobe.d/x.conf", text);
 	observe_with_modules(&recorded, &after);
 	for (size_t i = 0; looked_at(&before, i); i++) {
 		const struct option *a = looked_at(&before, i), *b = looked_at(&after, i);

@@ -52,13 +52,26 @@ static inline void tree_link(const struct tree *t, const char *path, const char 
 	char full[512];
 
 	tree_path(t, path, full, sizeof(full));
+	assert_true(unlink(full) == 0 || errno == ENOENT);
 	assert_int_equal(symlink(target, full), 0);
+}
+
+static inline void tree_remove_at(int at, const char *name);
+
+/* All that is in the folder @fd, which belongs to it from now on. */
+static inline void tree_empty_at(int fd)
+{
+	_cleanup_(closedirp) DIR *d = fdopendir(fd);
+	struct dirent *e;
+
+	assert_non_null(d);
+	while ((e = readdir(d)))
+		if (!streq(e->d_name, ".") && !streq(e->d_name, ".."))
+			tree_remove_at(dirfd(d), e->d_name);
 }
 
 static inline void tree_remove_at(int at, const char *name)
 {
-	_cleanup_(closedirp) DIR *d = NULL;
-	struct dirent *e;
 	int fd;
 
 	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -67,12 +80,13 @@ static inline void tree_remove_at(int at, const char *name)
 		return;
 	}
 
-	d = fdopendir(fd);
-	assert_non_null(d);
-	while ((e = readdir(d)))
-		if (!streq(e->d_name, ".") && !streq(e->d_name, ".."))
-			tree_remove_at(dirfd(d), e->d_name);
+	tree_empty_at(fd);
 	unlinkat(at, name, AT_REMOVEDIR);
+}
+
+static inline void tree_empty(const struct tree *t)
+{
+	tree_empty_at(open(t->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 static inline void tree_remove(struct tree *t)
