@@ -668,18 +668,18 @@ static bool is_managed(const struct node *n, const struct plan *p, const struct 
 
 static const char *judge_route(const struct plan *p, const struct action *a)
 {
-	const struct route *t = &p->items[a->item].route;
-	const struct rule *rule = &p->items[a->item].rule;
+	const struct item *item =
+		a->item < p->n_items ? &p->items[a->item] : NULL; /* of the route verbs alone */
 
 	switch (a->verb) {
 	case VERB_ADD_RULE:
 	case VERB_REMOVE_RULE:
-		return rule->protocol == OWN_PROTOCOL ? NULL : "changes a rule of others";
+		return item->rule.protocol == OWN_PROTOCOL ? NULL : "changes a rule of others";
 	case VERB_SET_ROUTE:
 	case VERB_REMOVE_ROUTE:
-		if (t->table != OWN_TABLE_BASE + t->ifindex)
+		if (item->route.table != OWN_TABLE_BASE + item->route.ifindex)
 			return "changes a route of no table of ours";
-		return t->protocol == OWN_PROTOCOL ? NULL : "changes a route of others";
+		return item->route.protocol == OWN_PROTOCOL ? NULL : "changes a route of others";
 	case VERB_REMOVE_ADDRESS:
 	case VERB_REMOVE_NEIGHBOUR: /* nothing is recorded here */
 		return "removes what others made";
