@@ -641,6 +641,14 @@ static bool is_of_another(const struct pci *vf)
 		*vf->driver_override || *vf->vdpa);
 }
 
+static bool has_vf_of_node(const struct node *n, const char *pf)
+{
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (streq(n->pcis[i].physfn, pf) && carries(n, n->pcis[i].address))
+			return true;
+	return false;
+}
+
 /* A change of its VFs takes those that are there away. */
 static const struct pci *untouchable_vf(const struct node *n, const char *pf)
 {
@@ -746,6 +754,8 @@ static const char *judge_action(const struct scene *s, const struct plan *p, con
 	    !(is_named && (a->verb == VERB_SET_NUM_VFS || a->verb == VERB_SET_AUTOPROBE ||
 			   a->verb == VERB_SET_MTU)))
 		return "changes what carries the node";
+	if (a->verb == VERB_SET_MTU && !is_named && has_vf_of_node(n, f->address))
+		return "changes the PF of a VF that carries the node";
 	if (a->verb == VERB_SET_NUM_VFS && f->num_vfs > 0 && untouchable_vf(n, f->address))
 		return "destroys a VF that is in use";
 	if (a->verb == VERB_REBIND_DRIVER &&

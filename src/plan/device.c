@@ -501,8 +501,8 @@ static void list_left_out(const struct config *c, const struct device *d, char *
 	add_word(ret, size, is_free && want != UINT32_MAX && want != d->pci->num_vfs,
 		 "VirtualFunctions=");
 	add_word(ret, size,
-		 is_free && is_nodes(d) && (!d->is_vf || d->is_handed_out) && d->netdev &&
-			 d->config->mtu > 0 && d->config->mtu != d->netdev->mtu,
+		 is_free && (!d->is_vf || d->is_handed_out) && d->netdev && d->config->mtu > 0 &&
+			 d->config->mtu != d->netdev->mtu,
 		 "MTU=");
 	add_word(ret, size, is_nodes(d) && d->netdev && c->route.manage, "[Route]");
 	add_word(ret, size, d->aside != REASON_NONE, "[DevicePlugin] Type=sriov");

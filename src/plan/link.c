@@ -159,7 +159,9 @@ static int plan_links(const struct config *c, const struct node *n, struct plan 
 			continue;
 		}
 
-		r = want_mtu(n, p, d);
+		/* A PF whose VF carries the node: igb_change_mtu() resets the port. */
+		if (!d->node_nic || d->is_named)
+			r = want_mtu(n, p, d);
 		/* VFs of the sriov plugin are brought up by a CNI, in a pod. */
 		if (r >= 0 && !is_nodes(d) && !(of_vfs && c->plugin.type == PLUGIN_SRIOV))
 			r = want_all_up(n, p, d);
