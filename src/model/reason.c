@@ -415,13 +415,6 @@ static const struct {
 		"See with \"lspci\" whether the card is on the bus: if not, reseat or attach it; "
 		"if it is, Match= or Expect= is wrong.",
 	},
-	[REASON_NO_NETDEV] = {
-		"no-netdev",
-		"The function has no network device",
-		"Look in \"dmesg\" for the PCI address: the driver failed in its probe, or has "
-		"no network part; for eRDMA see whether the network interface is attached and "
-		"not in a pod.",
-	},
 	[REASON_NO_IBDEV] = {
 		"no-ibdev",
 		"The function has no RDMA device",

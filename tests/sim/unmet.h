@@ -67,7 +67,6 @@ static const struct {
 	{ "identity-unstable", "test-vf.c" },
 	{ "autoprobe-off", "test-output.c" },
 	{ "gpu-shared-multi", "test-output.c" },
-	{ "no-netdev", "nothing: no plan has it" },
 	{ "no-gid", "test-plan.c" },
 	{ "no-ipv6-gid", "test-table.c" },
 	{ "mtu-of-bond", "test-plan.c" },
