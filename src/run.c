@@ -609,7 +609,9 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	}
 	if (pass->on_wait_for)
 		pass->on_wait_for(pass->userdata, apply_oldest(ap));
-	apply_wait(ap, &n, pr->view.is_settled ? UINT64_MAX : pass->settled_usec);
+	apply_wait(ap, &n,
+		   pr->view.is_settled || pass->settled_usec == 0 ? UINT64_MAX
+								  : pass->settled_usec);
 	return 0;
 }
 
