@@ -10,25 +10,38 @@
 
 /*
  * mlx5_core: mlx5_sriov_enable() in .../mlx5/core/sriov.c enables VF by VF, goes on after one that
- * fails and returns success. igb: igb_enable_sriov(), igbvf_reset() makes up a MAC where the PF has
- * none. bnxt_en: bnxt_sriov_configure() returns 0 while the PF is down. ice, i40e: VFs are iavf's,
- * without an auxiliary device for irdma: irdma_auxiliary_id_table[] in hw/irdma/main.c. erdma: no
- * SR-IOV; its netdev is of another function: erdma_enum_and_get_netdev() in hw/erdma/erdma_main.c.
+ * fails and returns success; in switchdev mode a VF has a link while its representor is up:
+ * mlx5e_rep_open() in .../core/en_rep.c. igb: igb_enable_sriov(), igbvf_reset() makes up a MAC
+ * where the PF has none. bnxt_en: bnxt_sriov_configure() returns 0 while the PF is down. ice, i40e:
+ * VFs are iavf's, without an auxiliary device for irdma: irdma_auxiliary_id_table[] in
+ * hw/irdma/main.c; X722 has iWARP alone: i40iw_auxiliary_id_table[] in hw/irdma/i40iw_if.c. erdma:
+ * no SR-IOV, iWARP; its netdev is of another function with its MAC: erdma_enum_and_get_netdev() in
+ * hw/erdma/erdma_main.c.
  */
+#define MLX5 "mlx5_core"
 static const struct habit habits[] = {
-	{ "igb", "eth", 0x8086, 0x10c9, 7, HABIT_RANDOM, 20000, 30000, 0 },
-	{ "mlx5_core", "ens", 0x15b3, 0x101d, 6, HABIT_RDMA | HABIT_SHORT, 600000, 400000, 300000 },
-	{ "mlx5_core", "ib", 0x15b3, 0x1021, 4,
+	{ "igb", "eth", NULL, 0x8086, 0x10c9, 7, HABIT_RANDOM, 20000, 30000, 0 },
+	{ MLX5, "ens", NULL, 0x15b3, 0x101d, 6, HABIT_RDMA | HABIT_SHORT, 600000, 400000, 300000 },
+	{ MLX5, "ib", NULL, 0x15b3, 0x1021, 4,
 	  HABIT_RDMA | HABIT_SHORT | HABIT_INFINIBAND | HABIT_NO_TRUST, 600000, 400000, 300000 },
-	{ "ice", "enp", 0x8086, 0x1593, 8, HABIT_RDMA | HABIT_NO_VF_RDMA, 50000, 60000, 900000 },
-	{ "bnxt_en", "enb", 0x14e4, 0x1750, 5, HABIT_RDMA | HABIT_UP_FIRST, 90000, 200000, 700000 },
-	{ "i40e", "eni", 0x8086, 0x37d2, 8, HABIT_RDMA | HABIT_NO_VF_RDMA, 50000, 60000, 900000 },
-	{ "mlx5_core", "enm", 0x15b3, 0x1019, 4, HABIT_RDMA | HABIT_NO_TRUST, 600000, 400000,
+	{ "ice", "enp", "irdma", 0x8086, 0x1593, 8, HABIT_RDMA | HABIT_NO_VF_RDMA, 50000, 60000,
+	  900000 },
+	{ "bnxt_en", "enb", NULL, 0x14e4, 0x1750, 5, HABIT_RDMA | HABIT_UP_FIRST, 90000, 200000,
+	  700000 },
+	{ "i40e", "eni", "irdma", 0x8086, 0x37d2, 8, HABIT_RDMA | HABIT_NO_VF_RDMA | HABIT_IWARP,
+	  50000, 60000, 900000 },
+	{ MLX5, "enm", NULL, 0x15b3, 0x1019, 4, HABIT_RDMA | HABIT_NO_TRUST, 600000, 400000,
 	  300000 },
+	{ MLX5, "enr", NULL, 0x15b3, 0x101b, 4, HABIT_RDMA | HABIT_SHORT | HABIT_SWITCHDEV, 600000,
+	  400000, 300000 },
+	{ "erdma", "", NULL, 0x1ded, 0x107f, 0,
+	  HABIT_RDMA | HABIT_IWARP | HABIT_NO_SRIOV | HABIT_NO_NETDEV, 0, 0, 400000 },
+	{ "virtio-pci", "env", NULL, 0x1af4, 0x1041, 0, HABIT_NO_SRIOV, 0, 0, 0 },
 };
 
 /* Loaded on demand, or by us. */
-static const char *const modules[] = { "ib_core", "ib_uverbs", "rdma_ucm", "ib_umad", "ib_ipoib" };
+static const char *const modules[] = { "ib_core", "ib_uverbs", "rdma_ucm",
+				       "ib_umad", "ib_ipoib",  "irdma" };
 
 int kernel_load(const char *module)
 {
@@ -68,14 +81,30 @@ bool func_is_there(const struct func *f)
 	return f->appears_usec <= sim.now_usec;
 }
 
+/*
+ * The ports of a card in a bond share an RDMA device, of the first, while none of them has VFs:
+ * mlx5_lag_check_prereq() and mlx5_do_bond() in .../mlx5/core/lag/lag.c.
+ */
+bool kernel_is_lag(const struct func *pf)
+{
+	const struct func *other = pf->is_port ? &sim.funcs[pf->partner] : NULL;
+
+	return other && sim.bond_usec <= sim.now_usec && pf->is_bound && other->is_bound &&
+	       pf->num_vfs == 0 && other->num_vfs == 0;
+}
+
 bool func_has_ibdev(const struct func *f)
 {
-	return func_is_there(f) && f->is_bound && f->ibdev_usec <= sim.now_usec;
+	return func_is_there(f) && f->is_bound && f->ibdev_usec <= sim.now_usec &&
+	       (!f->habit->module || has_module(f->habit->module)) &&
+	       !(kernel_is_lag(f) && f->partner < f - sim.funcs);
 }
 
 /* An InfiniBand port needs no netdev, but a VF's one a link state that lets it. */
 static bool is_port_up(const struct func *f)
 {
+	if (f->habit->flags & HABIT_NO_NETDEV)
+		f = &sim.funcs[f->partner];
 	if (!(f->habit->flags & HABIT_INFINIBAND))
 		return f->is_up && f->has_carrier;
 	return f->has_carrier && f->info.link_state != IFLA_VF_LINK_STATE_DISABLE;
@@ -100,7 +129,7 @@ struct func *kernel_find(const char *address, size_t len)
 /* IPoIB makes its netdevs of RDMA devices: ipoib_add_one() in .../ulp/ipoib/ipoib_main.c. */
 static bool has_netdev(const struct func *f)
 {
-	if (!func_is_there(f) || !f->is_bound || f->is_in_pod)
+	if (!func_is_there(f) || !f->is_bound || f->is_in_pod || f->habit->flags & HABIT_NO_NETDEV)
 		return false;
 	return !(f->habit->flags & HABIT_INFINIBAND) ||
 	       (has_module("ib_ipoib") && func_has_ibdev(f));
@@ -191,12 +220,12 @@ static void add_vf(struct func *pf, uint32_t index, uint64_t appears_usec)
 	char address[PCI_LEN];
 
 	/* The same VF has the same address in each boot: pci_iov_virtfn_devfn(). */
-	snprintf(address, sizeof(address), "%.8s%02x.%x", pf->address, (index + 8) / 8 & 0x1f,
-		 index % 8);
+	snprintf(address, sizeof(address), "%.8s%02x.%x", pf->address,
+		 1 + index / 8 + 2 * (uint32_t)(pf->address[11] - '0'), index % 8);
 	f = kernel_find(address, strlen(address));
 	if (!f && sim.n_funcs < FUNCS_MAX) {
 		f = &sim.funcs[sim.n_funcs++];
-		*f = (struct func){ .pf = (int)(pf - sim.funcs) };
+		*f = (struct func){ .pf = (int)(pf - sim.funcs), .partner = -1 };
 		COPY(f->address, address);
 	}
 	if (!f)
@@ -291,16 +320,17 @@ int kernel_set_num_vfs(struct func *pf, uint32_t n)
 	return 0;
 }
 
-void kernel_plug(const char *driver, unsigned slot, bool is_node)
+/* @number: of the function. */
+void kernel_plug(const char *driver, unsigned slot, unsigned number)
 {
 	struct func *f = &sim.funcs[sim.n_funcs++];
 	size_t i = 0;
 
 	while (!streq(habits[i].driver, driver) && !streq(habits[i].netdev, driver))
 		i++;
-	*f = (struct func){ .habit = &habits[i], .pf = -1, .is_node = is_node };
-	snprintf(f->address, sizeof(f->address), "0000:%02x:00.0", slot);
-	make_mac(f->mac, sizeof(f->mac), 0x00, slot);
+	*f = (struct func){ .habit = &habits[i], .pf = -1, .partner = -1 };
+	snprintf(f->address, sizeof(f->address), "0000:%02x:00.%u", slot, number);
+	make_mac(f->mac, sizeof(f->mac), 0x00, slot + (number << 8));
 }
 
 void kernel_boot(void)
@@ -342,6 +372,8 @@ uint64_t kernel_next(void)
 {
 	uint64_t next = sim.locked_until_usec > sim.now_usec ? sim.locked_until_usec : UINT64_MAX;
 
+	if (sim.bond_usec > sim.now_usec)
+		next = MIN(next, sim.bond_usec);
 	for (size_t i = 0; i < sim.n_funcs; i++) {
 		const struct func *f = &sim.funcs[i];
 
@@ -354,6 +386,12 @@ uint64_t kernel_next(void)
 }
 
 /* --- what an observer sees --- */
+
+/* Numbers that no function has. */
+#define BOND_IFINDEX         100000
+#define REPRESENTORS_IFINDEX 200000
+#define LAG_INDEX            100000
+#define BOND_NAME            "bond0"
 
 static int show_pci(const struct func *f, struct node *n)
 {
@@ -378,6 +416,7 @@ static int show_pci(const struct func *f, struct node *n)
 	}
 	pci->has_sriov = pci->has_autoprobe = !(h->flags & HABIT_NO_SRIOV);
 	pci->total_vfs = f->total_vfs;
+	COPY(pci->eswitch, h->flags & HABIT_SWITCHDEV ? "switchdev" : "");
 	pci->autoprobe = f->autoprobe;
 	for (size_t i = 0; i < sim.n_funcs; i++)
 		pci->num_vfs += sim.funcs[i].pf == f - sim.funcs && func_is_there(&sim.funcs[i]);
@@ -412,7 +451,52 @@ static int show_netdev(const struct func *f, struct node *n)
 	nd->max_mtu = 9978;
 	nd->is_up = f->is_up;
 	nd->has_carrier = f->is_up && f->has_carrier;
+	if (f->is_port && sim.bond_usec <= sim.now_usec)
+		nd->master = BOND_IFINDEX;
+	if (f->is_port && sim.is_bond_known)
+		COPY(nd->bond_file, "/etc/network/interfaces");
 	return 0;
+}
+
+/* In switchdev mode: a port of the PF's function for each VF. */
+static int show_representor(const struct func *f, struct node *n)
+{
+	struct netdev *nd;
+
+	if (f->pf < 0 || !(f->habit->flags & HABIT_SWITCHDEV) || !has_netdev(&sim.funcs[f->pf]))
+		return 0;
+	nd = APPEND(n->netdevs, n->n_netdevs);
+	if (!nd)
+		return -ENOMEM;
+	nd->ifindex = (uint32_t)(f - sim.funcs) + REPRESENTORS_IFINDEX;
+	snprintf(nd->name, sizeof(nd->name), "rep%" PRIu32, nd->ifindex);
+	snprintf(nd->port_name, sizeof(nd->port_name), "pf0vf%" PRIu32, f->vf_index);
+	COPY(nd->pci, sim.funcs[f->pf].address);
+	nd->mtu = 1500;
+	return 0;
+}
+
+static int show_bond(struct node *n)
+{
+	struct netdev *nd = sim.bond_usec <= sim.now_usec ? APPEND(n->netdevs, n->n_netdevs) : NULL;
+
+	if (!nd)
+		return sim.bond_usec <= sim.now_usec ? -ENOMEM : 0;
+	nd->ifindex = BOND_IFINDEX;
+	COPY(nd->name, BOND_NAME);
+	COPY(nd->kind, "bond");
+	nd->bond_mode = 4;
+	nd->mtu = 1500;
+	nd->is_up = nd->has_carrier = true;
+	return 0;
+}
+
+/* What an RDMA device calls its netdev. */
+static const char *netdev_of(const struct func *f)
+{
+	if (f->habit->flags & HABIT_NO_NETDEV)
+		return sim.funcs[f->partner].netdev;
+	return kernel_is_lag(f) ? BOND_NAME : f->netdev;
 }
 
 static int show_port(const struct func *f, struct ibdev *ib)
@@ -432,7 +516,7 @@ static int show_port(const struct func *f, struct ibdev *ib)
 		return -ENOMEM;
 	COPY(gid->gid, "fe80:0000:0000:0000:0000:00ff:fe00:0001");
 	COPY(gid->type, is_ib ? "IB/RoCE v1" : "RoCE v2");
-	COPY(gid->netdev, f->netdev);
+	COPY(gid->netdev, netdev_of(f));
 	return 0;
 }
 
@@ -446,20 +530,20 @@ static int show_ibdev(const struct func *f, struct node *n)
 	ib = APPEND(n->ibdevs, n->n_ibdevs);
 	if (!ib)
 		return -ENOMEM;
-	COPY(ib->name, f->ibdev);
-	ib->index = f->ib_index;
+	COPY(ib->name, kernel_is_lag(f) ? "mlx5_bond_0" : f->ibdev);
+	ib->index = f->ib_index + (kernel_is_lag(f) ? LAG_INDEX : 0);
 	COPY(ib->pci, f->address);
-	COPY(ib->netdev, f->is_in_pod ? "" : f->netdev);
+	COPY(ib->netdev, f->is_in_pod ? "" : netdev_of(f));
 	snprintf(ib->node_guid, sizeof(ib->node_guid), "%c%c%c%c:%c%cff:fe%c%c:%c%c%c%c", f->mac[0],
 		 f->mac[1], f->mac[3], f->mac[4], f->mac[6], f->mac[7], f->mac[9], f->mac[10],
 		 f->mac[12], f->mac[13], f->mac[15], f->mac[16]);
 	if (f->pf >= 0 && f->habit->flags & HABIT_INFINIBAND)
 		COPY(ib->node_guid, f->bound_guid);
-	COPY(ib->node_type, "CA");
+	COPY(ib->node_type, f->habit->flags & HABIT_IWARP ? "RNIC" : "CA");
 	snprintf(ib->firmware, sizeof(ib->firmware), "22.%" PRIu32 ".1000", f->firmware);
 	if (has_module("ib_uverbs"))
 		snprintf(ib->uverbs, sizeof(ib->uverbs), "uverbs%" PRIu32, f->ib_index);
-	if (has_module("ib_umad"))
+	if (has_module("ib_umad") && !(f->habit->flags & HABIT_IWARP))
 		snprintf(ib->umad, sizeof(ib->umad), "umad%" PRIu32, f->ib_index);
 	ib->n_contexts = f->user > 0;
 	ib->verbs = 1;
@@ -532,10 +616,14 @@ int kernel_show(struct node *n)
 		if (r >= 0)
 			r = show_netdev(f, n);
 		if (r >= 0)
+			r = show_representor(f, n);
+		if (r >= 0)
 			r = show_ibdev(f, n);
 		if (r >= 0 && f->is_node)
 			r = show_routes(f, n);
 	}
+	if (r >= 0)
+		r = show_bond(n);
 	for (size_t i = 0; i < ELEMENTSOF(modules) && r >= 0; i++)
 		r = show_module(n, modules[i], sim.has_module[i]);
 	for (size_t i = 0; i < ELEMENTSOF(habits) && r >= 0; i++)

@@ -300,9 +300,9 @@ static int revert_all(bool with_vfs)
 	int r;
 
 	sim.is_removal_asked = with_vfs;
-	sim.is_by_hand = true;
+	sim.is_by_hand = sim.is_reverting = true;
 	r = revert(&w, with_vfs);
-	sim.is_removal_asked = sim.is_by_hand = false;
+	sim.is_removal_asked = sim.is_by_hand = sim.is_reverting = false;
 	sim_trace("revert%s: %d", with_vfs ? " --vfs" : "", r);
 	return r;
 }
@@ -403,7 +403,7 @@ static void write_config(bool is_other)
 			      "NFD=/run/metrics/features\n");
 	if (!is_other || sim_random(3) == 0)
 		match = PICK("driver:mlx5_core", "driver:mlx5_core", "driver:*", "id:15b3:101d",
-			     "driver:bnxt_en driver:ice");
+			     "driver:erdma driver:mlx5_core", "driver:bnxt_en driver:ice");
 	n += snprintf(text + n, sizeof(text) - (size_t)n, "[Device rdma]\nMatch=%s\n", match);
 	switch (sim_random(6)) {
 	case 0:
@@ -588,15 +588,36 @@ static unsigned rate(unsigned most)
 	return sim_random(3) == 0 ? (unsigned)sim_random(most) : 0;
 }
 
+/* Two functions that belong together. */
+static void plug_pair(const char *first, const char *second, unsigned slot, bool is_port)
+{
+	const int i = (int)sim.n_funcs;
+
+	kernel_plug(first, slot, 0);
+	kernel_plug(second, slot, 1);
+	sim.funcs[i].partner = i + 1;
+	sim.funcs[i].is_port = sim.funcs[i + 1].is_port = is_port;
+	if (is_port)
+		sim.funcs[i + 1].partner = i;
+	else
+		COPY(sim.funcs[i + 1].mac, sim.funcs[i].mac);
+}
+
 static void make_node(void)
 {
 	static const char *const cards[] = { "ens", "ens", "ens", "igb", "bnxt_en",
-					     "ice", "ib",  "enm", "i40e" };
+					     "ice", "ib",  "enm", "enr", "i40e" };
 	const unsigned n = 1 + (unsigned)sim_random(3);
 
-	kernel_plug("igb", 1, true);
+	kernel_plug("igb", 1, 0);
+	sim.funcs[0].is_node = true;
 	for (unsigned i = 0; i < n; i++)
-		kernel_plug(cards[sim_random(ELEMENTSOF(cards))], 0x41 + i, false);
+		kernel_plug(cards[sim_random(ELEMENTSOF(cards))], 0x41 + i, 0);
+	if (sim_random(8) == 0)
+		plug_pair("erdma", "virtio-pci", 0x51, false);
+	if (sim_random(8) == 0)
+		plug_pair("enm", "enm", 0x61, true);
+	sim.is_bond_known = sim_random(2) == 0;
 	if (sim_random(4) > 0)
 		sim.rates = (struct rates){ rate(300), rate(60),  rate(100), rate(300), rate(400),
 					    rate(500), rate(100), rate(60),  rate(300), rate(200),

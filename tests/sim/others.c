@@ -58,7 +58,7 @@ void others_use(struct func *f)
  */
 static void take_into_pod(struct func *f)
 {
-	if (!f || !func_is_usable(f))
+	if (!f || !func_is_usable(f) || f->partner >= 0)
 		return;
 	f->is_in_pod = !f->is_in_pod;
 	f->is_up = false;
@@ -115,7 +115,7 @@ static void operate(struct func *pf)
 {
 	const uint64_t cost_usec = sim.cost_usec;
 
-	if (!pf || is_anything_used(pf) || sim.locked_until_usec > sim.now_usec)
+	if (!pf || pf->is_port || is_anything_used(pf) || sim.locked_until_usec > sim.now_usec)
 		return;
 	sim_trace("%s: an operator writes another number of VFs", pf->address);
 	kernel_set_num_vfs(pf, pf->num_vfs > 0 ? 0 : 1 + (uint32_t)sim_random(pf->total_vfs));
@@ -267,6 +267,10 @@ void others_begin(void)
 	sim.full = 0;
 	if (sim_chance(sim.rates.clock))
 		set_clock();
+	sim.bond_usec = UINT64_MAX;
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		if (sim.funcs[i].is_port)
+			sim.bond_usec = sim.now_usec + sim_random(3) * 5 * SEC;
 }
 
 void others_leave(void)

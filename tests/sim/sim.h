@@ -26,10 +26,14 @@ enum {
 	HABIT_NO_TRUST = 32, /* has no ndo_set_vf_trust */
 	HABIT_RANDOM = 64,   /* a VF without a MAC makes one up, and tells it of NET_ADDR_RANDOM */
 	HABIT_NO_SRIOV = 128,
+	HABIT_IWARP = 256,
+	HABIT_NO_NETDEV = 512, /* its ports are those of another function's netdev */
+	HABIT_SWITCHDEV = 1024,
 };
 
 struct habit {
 	const char *driver, *netdev; /* netdev: what its names begin with */
+	const char *module;          /* makes its RDMA devices; NULL: the driver does */
 	uint16_t vendor, device;
 	uint32_t total_vfs;
 	unsigned flags;
@@ -39,7 +43,9 @@ struct habit {
 struct func {
 	char address[PCI_LEN];
 	const struct habit *habit;
-	int pf; /* of a VF: which one; -1: none */
+	int pf;       /* of a VF: which one; -1: none */
+	int partner;  /* whose netdev it uses, or the other port of a bond; -1: none */
+	bool is_port; /* of a bond */
 	uint32_t vf_index;
 	uint64_t appears_usec, ibdev_usec; /* UINT64_MAX: never */
 	bool is_bound, is_up, has_carrier, is_random, is_in_pod, is_node;
@@ -83,7 +89,8 @@ struct sim {
 	uint32_t writer_pid;        /* of that write; UINT32_MAX: it is of the job that begins */
 	char boot_id[40], kernel[32];
 	bool is_removal_asked; /* by "revert --vfs" */
-	bool is_by_hand;       /* a command of an administrator, not the service */
+	bool is_reverting;
+	bool is_by_hand; /* a command of an administrator, not the service */
 	const struct config *config;
 	char doing[256];       /* target of the action that began last */
 	char state_hash[17];   /* the configuration of state.json */
@@ -92,7 +99,9 @@ struct sim {
 	unsigned full;    /* no file can be written: 1: below /var, 2: below /run */
 	int64_t wall_sec; /* CLOCK_REALTIME when the boot clock was at zero */
 	bool is_container_loading;
-	uint32_t package; /* its version */
+	uint64_t bond_usec; /* ports become those of a bond then; UINT64_MAX: there is none */
+	bool is_bond_known; /* a file of a network manager names them */
+	uint32_t package;   /* its version */
 	enum netns_mode netns_mode;
 	bool has_module[8]; /* modules[] of kernel.c */
 
@@ -116,7 +125,8 @@ bool sim_chance(unsigned of_thousand);
 void sim_advance(uint64_t until_usec);
 
 /* kernel.c */
-void kernel_plug(const char *driver, unsigned slot, bool is_node);
+void kernel_plug(const char *driver, unsigned slot, unsigned number);
+bool kernel_is_lag(const struct func *pf);
 void kernel_boot(void); /* all VFs are gone, PFs are bound */
 uint64_t kernel_next(void);
 struct func *kernel_find(const char *address, size_t len);

@@ -47,11 +47,14 @@ static int look_at_files(const struct config *c, const struct plan *tried, struc
 	return r < 0 ? r : observe_files(fs, c, n);
 }
 
+/* "revert" hands nothing out, and tells no pass what it saw. */
 static void note_usable(void)
 {
 	for (size_t i = 0; i < sim.n_funcs; i++) {
-		sim.funcs[i].was_usable_before = sim.funcs[i].was_usable_at_look;
-		sim.funcs[i].was_usable_at_look = func_is_usable(&sim.funcs[i]);
+		if (!sim.is_reverting) {
+			sim.funcs[i].was_usable_before = sim.funcs[i].was_usable_at_look;
+			sim.funcs[i].was_usable_at_look = func_is_usable(&sim.funcs[i]);
+		}
 		sim.funcs[i].was_used_at_look = sim.funcs[i].user > 0 || sim.funcs[i].is_in_pod;
 	}
 }
