@@ -173,20 +173,6 @@ static int copy_attributes(int from, const struct stat *st, int to)
 	return 0;
 }
 
-static int write_all(int fd, const char *text, size_t size)
-{
-	while (size > 0) {
-		ssize_t n = write(fd, text, size);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		text += MAX(n, 0);
-		size -= (size_t)MAX(n, 0);
-	}
-
-	return 0;
-}
-
 int target_replace(const struct target *t, const char *text, size_t size)
 {
 	_cleanup_(closep) int fd = -EBADF;
@@ -202,7 +188,7 @@ int target_replace(const struct target *t, const char *text, size_t size)
 	if (fd < 0)
 		return fd;
 
-	r = write_all(fd, text, size);
+	r = fs_write_all(fd, text, size);
 	if (r >= 0)
 		r = copy_attributes(t->file, &t->st, fd);
 	if (r >= 0 && fsync(fd) < 0)

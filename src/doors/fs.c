@@ -822,7 +822,7 @@ static bool is_equal(int folder, const char *name, const char *data, size_t size
 	return (st.st_mode & 07777) == mode || fchmod(fd, mode) == 0;
 }
 
-static int write_all(int fd, const char *data, size_t size)
+int fs_write_all(int fd, const char *data, size_t size)
 {
 	while (size > 0) {
 		ssize_t n = write(fd, data, size);
@@ -848,7 +848,7 @@ static int write_new(int folder, const char *name, const char *data, size_t size
 	if (fd < 0)
 		return -errno;
 
-	r = write_all(fd, data, size);
+	r = fs_write_all(fd, data, size);
 	if (r < 0)
 		return r;
 	if (fchmod(fd, mode) < 0 || fsync(fd) < 0)

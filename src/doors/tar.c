@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tar.h"
 
+#include "fs.h"
+
 #define BLOCK_BYTES 512
 
 /* ustar of POSIX.1-1988, as in pax(1p). Numbers are octal digits. */
@@ -20,31 +22,14 @@ enum {
 	TYPE_PAX = 'x',
 };
 
-static int write_all(int fd, const void *data, size_t size)
-{
-	const char *at = data;
-
-	while (size > 0) {
-		ssize_t n = write(fd, at, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		at += n;
-		size -= (size_t)n;
-	}
-
-	return 0;
-}
-
 static int write_padded(int fd, const char *data, size_t size)
 {
 	static const char zeroes[BLOCK_BYTES];
 	int r;
 
-	r = write_all(fd, data, size);
-	return r < 0 ? r : write_all(fd, zeroes, (BLOCK_BYTES - size % BLOCK_BYTES) % BLOCK_BYTES);
+	r = fs_write_all(fd, data, size);
+	return r < 0 ? r
+		     : fs_write_all(fd, zeroes, (BLOCK_BYTES - size % BLOCK_BYTES) % BLOCK_BYTES);
 }
 
 static void put_octal(char *to, size_t size, uint64_t value)
@@ -86,7 +71,7 @@ static int write_header(int fd, char type, unsigned mode, const char *path, cons
 		sum += byte[i];
 	put_octal(h.checksum, sizeof(h.checksum) - 1, sum);
 
-	return write_all(fd, &h, sizeof(h));
+	return fs_write_all(fd, (const char *)&h, sizeof(h));
 }
 
 /* "LENGTH KEY=VALUE\n", where the length counts its own digits. */
@@ -159,5 +144,5 @@ int tar_end(struct tar *t)
 {
 	static const char zeroes[2 * BLOCK_BYTES];
 
-	return write_all(t->fd, zeroes, sizeof(zeroes));
+	return fs_write_all(t->fd, zeroes, sizeof(zeroes));
 }
