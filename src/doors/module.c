@@ -340,11 +340,6 @@ static void info_freep(struct kmod_list **list)
 		kmod_module_info_free_list(*list);
 }
 
-static int compare_parameter(const void *a, const void *b)
-{
-	return strcmp(((const struct parameter *)a)->name, ((const struct parameter *)b)->name);
-}
-
 /*
  * "compat_mode:description" of parm, "compat_mode:bool" of parmtype; one may come without the
  * other. A name that the kernel could not have is left out: nobody can set it.
@@ -404,9 +399,7 @@ static int read_info(const struct kmod_module *found, struct module *ret)
 	make_printable(ret->version);
 	make_printable(ret->srcversion);
 	make_printable(ret->vermagic);
-	if (ret->n_parameters > 0)
-		qsort(ret->parameters, ret->n_parameters, sizeof(*ret->parameters),
-		      compare_parameter);
+	module_sort_parameters(ret);
 	ret->has_info = true;
 	return 0;
 }

@@ -185,6 +185,17 @@ NAMES(use_name, enum use, _USE_N,
 	[USE_MODULE] = "module",
 	[USE_UNKNOWN] = "unknown" });
 
+static int compare_parameter(const void *a, const void *b)
+{
+	return strcmp(((const struct parameter *)a)->name, ((const struct parameter *)b)->name);
+}
+
+void module_sort_parameters(struct module *m)
+{
+	if (m->n_parameters > 0)
+		qsort(m->parameters, m->n_parameters, sizeof(*m->parameters), compare_parameter);
+}
+
 const struct parameter *module_parameter(const struct module *m, const char *name)
 {
 	for (size_t i = 0; m && i < m->n_parameters; i++)

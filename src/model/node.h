@@ -635,6 +635,7 @@ const struct ledger_entry *node_entry(const struct node *n, const char *verb, co
 const char *module_state_name(enum module_state s); /* "available" */
 const char *use_name(enum use u);                   /* "open-context" */
 const struct parameter *module_parameter(const struct module *m, const char *name);
+void module_sort_parameters(struct module *m); /* by name */
 /* Is it one of the names of module_blacklist=: -EPERM for everybody? As the kernel spells it. */
 bool node_forbids(const struct node *n, const char *module);
 /*

@@ -380,13 +380,6 @@ struct place {
 	const char *key;
 };
 
-static const char *get_text(json_t *item, const char *key)
-{
-	const char *text = json_string_value(json_object_get(item, key));
-
-	return text ? text : "";
-}
-
 /* Absent is empty, as of a tree made by hand. */
 static bool get_name(json_t *item, const char *key, char *ret, size_t size)
 {
@@ -460,7 +453,7 @@ static int read_link(json_t *item, struct node *n)
 static int read_address(json_t *item, struct node *n)
 {
 	struct address *a = APPEND(n->addresses, n->n_addresses);
-	const char *peer = get_text(item, "peer");
+	const char *peer = document_get_text(item, "peer");
 	uint32_t len;
 	int family;
 
@@ -470,7 +463,7 @@ static int read_address(json_t *item, struct node *n)
 	a->metric = get_number(item, "metric", 0);
 	a->flags = get_number(item, "flags", 0);
 	a->scope = (uint8_t)get_number(item, "scope", 0);
-	if (!parse_prefix(get_text(item, "address"), &a->family, a->local, &a->prefix_len))
+	if (!parse_prefix(document_get_text(item, "address"), &a->family, a->local, &a->prefix_len))
 		return -EINVAL;
 	if (!peer[0])
 		memcpy(a->peer, a->local, sizeof(a->peer));
@@ -500,7 +493,7 @@ static int read_rule(json_t *item, struct node *n)
 	u->protocol = (uint8_t)get_number(item, "protocol", 0);
 	u->action = (uint8_t)get_number(item, "action", 1);
 	u->has_more = json_is_true(json_object_get(item, "more"));
-	if (!parse_prefix(get_text(item, "src"), &u->family, u->src, &len) ||
+	if (!parse_prefix(document_get_text(item, "src"), &u->family, u->src, &len) ||
 	    !GET(item, "oif", u->oif))
 		return -EINVAL;
 	u->src_len = (uint8_t)len;
@@ -517,8 +510,9 @@ static int read_neighbour(json_t *item, struct node *n)
 	b->state = (uint16_t)get_number(item, "state", 0);
 	b->protocol = (uint8_t)get_number(item, "protocol", 0);
 	b->is_managed = json_is_true(json_object_get(item, "managed"));
-	return parse_host(get_text(item, "address"), &b->family, b->address) && b->family ? 0
-											  : -EINVAL;
+	return parse_host(document_get_text(item, "address"), &b->family, b->address) && b->family
+		       ? 0
+		       : -EINVAL;
 }
 
 static int read_lookup(json_t *item, struct node *n)
@@ -531,8 +525,9 @@ static int read_lookup(json_t *item, struct node *n)
 	l->ifindex = get_number(item, "ifindex", 0);
 	l->found = get_number(item, "found", 0);
 	l->result = (int)json_integer_value(json_object_get(item, "result"));
-	return parse_host(get_text(item, "address"), &family, l->address) &&
-			       parse_host(get_text(item, "dst"), &l->family, l->dst) && l->family
+	return parse_host(document_get_text(item, "address"), &family, l->address) &&
+			       parse_host(document_get_text(item, "dst"), &l->family, l->dst) &&
+			       l->family
 		       ? 0
 		       : -EINVAL;
 }
@@ -551,11 +546,12 @@ static int read_route(json_t *item, struct node *n)
 	t->scope = (uint8_t)get_number(item, "scope", 0);
 	t->type = (uint8_t)get_number(item, "type", 1);
 	t->table = get_number(item, "table", RT_TABLE_MAIN);
-	if (!parse_host(get_text(item, "gateway"), &family, t->gateway) ||
-	    !parse_host(get_text(item, "src"), &family, t->src))
+	if (!parse_host(document_get_text(item, "gateway"), &family, t->gateway) ||
+	    !parse_host(document_get_text(item, "src"), &family, t->src))
 		return -EINVAL;
-	return parse_prefix(get_text(item, "dst"), &t->family, t->dst, &t->prefix_len) ? 0
-										       : -EINVAL;
+	return parse_prefix(document_get_text(item, "dst"), &t->family, t->dst, &t->prefix_len)
+		       ? 0
+		       : -EINVAL;
 }
 
 static int read_ibdev(json_t *item, struct node *n)
@@ -583,7 +579,7 @@ static uint64_t get_inode(json_t *item, const char *key)
 static int read_user(json_t *item, struct node *n)
 {
 	struct user *u = APPEND(n->users, n->n_users);
-	const char *use = get_text(item, "use");
+	const char *use = document_get_text(item, "use");
 	int known = 0;
 
 	if (!u)
@@ -641,7 +637,7 @@ static int read_pnet(json_t *item, struct node *n)
 
 static int read_devlink(json_t *item, struct node *n)
 {
-	struct pci *p = (struct pci *)node_pci(n, get_text(item, "pci"));
+	struct pci *p = (struct pci *)node_pci(n, document_get_text(item, "pci"));
 
 	if (!p)
 		return 0; /* its files were left out of the tree */
@@ -721,11 +717,6 @@ static int compare_netdev(const void *a, const void *b)
 	return x->ifindex < y->ifindex ? -1 : x->ifindex > y->ifindex;
 }
 
-static int compare_parameter(const void *a, const void *b)
-{
-	return strcmp(((const struct parameter *)a)->name, ((const struct parameter *)b)->name);
-}
-
 static int compare_module(const void *a, const void *b)
 {
 	return strcmp(((const struct module *)a)->name, ((const struct module *)b)->name);
@@ -753,9 +744,9 @@ static int read_module(json_t *value, struct module *m)
 	m->is_intree = json_is_true(json_object_get(value, "intree"));
 	m->is_blacklisted = json_is_true(json_object_get(value, "blacklisted"));
 	m->has_info = json_is_object(types);
-	if (read_state(get_text(value, "state"), &m->state) < 0 || !GET(value, "path", m->path) ||
-	    !GET(value, "version", m->version) || !GET(value, "srcversion", m->srcversion) ||
-	    !GET(value, "vermagic", m->vermagic))
+	if (read_state(document_get_text(value, "state"), &m->state) < 0 ||
+	    !GET(value, "path", m->path) || !GET(value, "version", m->version) ||
+	    !GET(value, "srcversion", m->srcversion) || !GET(value, "vermagic", m->vermagic))
 		return -EINVAL;
 
 	json_object_foreach(types, name, type)
@@ -767,8 +758,7 @@ static int read_module(json_t *value, struct module *m)
 		if (!json_is_string(type) || !COPY(p->name, name) || !GET(types, name, p->type))
 			return -EINVAL;
 	}
-	if (m->n_parameters > 0)
-		qsort(m->parameters, m->n_parameters, sizeof(*m->parameters), compare_parameter);
+	module_sort_parameters(m);
 	return 0;
 }
 
@@ -800,7 +790,7 @@ static int read_modules(json_t *root, struct node *n, struct place *at)
 
 		if (pci->modalias[0] && (!pci->driver[0] || pci->physfn[0]))
 			COPY(pci->module,
-			     get_text(json_object_get(root, "modalias"), pci->modalias));
+			     document_get_text(json_object_get(root, "modalias"), pci->modalias));
 	}
 	return 0;
 }
@@ -864,7 +854,7 @@ int answers_read(const char *text, struct node *n, char *problem, size_t size)
 		return -EINVAL;
 	}
 
-	mode = get_text(root, "netns_mode");
+	mode = document_get_text(root, "netns_mode");
 	for (enum netns_mode m = NETNS_MODE_KEEP; m < _NETNS_MODE_N; m++)
 		if (streq(mode, netns_mode_name(m)))
 			n->netns_mode = m;

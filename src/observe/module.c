@@ -88,11 +88,6 @@ static int read_holders(const struct fs *fs, struct module *m)
 	return 0;
 }
 
-static int compare_parameter(const void *a, const void *b)
-{
-	return strcmp(((const struct parameter *)a)->name, ((const struct parameter *)b)->name);
-}
-
 static int read_parameters(const struct fs *fs, struct module *m)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
@@ -118,8 +113,7 @@ static int read_parameters(const struct fs *fs, struct module *m)
 		snprintf(file, sizeof(file), "parameters/%s", names.names[i]);
 		read_text(fs, m->name, file, p->value, sizeof(p->value));
 	}
-	if (m->n_parameters > 0)
-		qsort(m->parameters, m->n_parameters, sizeof(*m->parameters), compare_parameter);
+	module_sort_parameters(m);
 	return 0;
 }
 
