@@ -188,14 +188,3 @@ bool flags_map(const struct flags *l, enum flag_kind kind, const char *key, char
 	}
 	return is_given;
 }
-
-bool flags_are_same(const struct flags *a, const struct flags *b)
-{
-	if (a->n_flags != b->n_flags)
-		return false;
-	for (size_t i = 0; i < a->n_flags; i++)
-		if (a->flags[i].kind != b->flags[i].kind ||
-		    !streq(a->flags[i].value, b->flags[i].value))
-			return false;
-	return true;
-}

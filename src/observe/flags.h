@@ -61,4 +61,3 @@ const struct flag *flags_last(const struct flags *l, enum flag_kind kind); /* or
  * the key.
  */
 bool flags_map(const struct flags *l, enum flag_kind kind, const char *key, char *ret, size_t size);
-bool flags_are_same(const struct flags *a, const struct flags *b);
