@@ -633,7 +633,7 @@ static bool get_usec(const json_t *object, const char *key, uint64_t *ret)
 	return value >= 0;
 }
 
-static int parse_memory(const json_t *value, struct memory *ret)
+static int parse_memory(const json_t *value, void *ret)
 {
 	const json_t *index = json_object_get(value, "index");
 	const json_t *usable = json_object_get(value, "usable");
@@ -664,7 +664,7 @@ static int parse_memory(const json_t *value, struct memory *ret)
 	m.instance = (uint64_t)MAX(document_get_number(value, "instance"), 0);
 	if (!get_usec(value, "no_carrier_usec", &m.no_carrier_usec))
 		m.no_carrier_usec = 0;
-	*ret = m;
+	*(struct memory *)ret = m;
 	return 0;
 }
 
@@ -678,104 +678,75 @@ static size_t drop_duplicates(struct memory *memories, size_t n)
 {
 	size_t kept = 0;
 
-	qsort(memories, n, sizeof(*memories), by_pci);
+	if (n > 0)
+		qsort(memories, n, sizeof(*memories), by_pci);
 	for (size_t i = 0; i < n; i++)
 		if (kept == 0 || !streq(memories[kept - 1].pci, memories[i].pci))
 			memories[kept++] = memories[i];
 	return kept;
 }
 
-/* One that is malformed is forgotten, and none but that. */
-static int parse_memories(const json_t *list, struct memory **ret, size_t *ret_n)
+/*
+ * A list of memory. What is missing or malformed is forgotten, and none but that: it is tried or
+ * done again, which does no harm.
+ */
+static int parse_list(const json_t *memory, const char *key, size_t item_size,
+		      int (*parse)(const json_t *value, void *ret), void **ret, size_t *ret_n)
 {
+	const json_t *list = json_object_get(memory, key);
 	const size_t size = MIN(json_array_size(list), MAX_MEMORIES);
-	_cleanup_(freep) struct memory *memories = NULL;
+	_cleanup_(freep) void *items = NULL;
 	size_t n = 0;
 
-	memories = calloc(size + 1, sizeof(*memories));
-	if (!memories)
-		return -ENOMEM;
+	for (size_t i = 0; i < size; i++) {
+		void *item = append_raw(&items, &n, item_size);
 
-	for (size_t i = 0; i < size; i++)
-		n += parse_memory(json_array_get(list, i), &memories[n]) >= 0;
-
-	*ret_n = drop_duplicates(memories, n);
-	*ret = TAKE(memories);
+		if (!item)
+			return -ENOMEM;
+		if (parse(json_array_get(list, i), item) < 0)
+			n--;
+	}
+	*ret = TAKE(items);
+	*ret_n = n;
 	return 0;
 }
+#define LIST(memory, key, parse, items, n)                                                         \
+	parse_list((memory), (key), sizeof(*(items)), (parse), (void **)&(items), &(n))
 
-static int parse_failure(const json_t *value, struct failure *ret)
+static int parse_failure(const json_t *value, void *ret)
 {
+	struct failure *f = ret;
 	json_int_t result = document_get_number(value, "result");
 
 	if (result >= 0 || result < -4095 || /* MAX_ERRNO */
-	    !copy(ret->verb, sizeof(ret->verb), document_get_text(value, "verb")) ||
-	    !document_get_name(value, "target", ret->target, sizeof(ret->target)) ||
-	    !document_get_name(value, "to", ret->to, sizeof(ret->to)) ||
-	    !copy(ret->error, sizeof(ret->error), document_get_text(value, "error")))
+	    !copy(f->verb, sizeof(f->verb), document_get_text(value, "verb")) ||
+	    !document_get_name(value, "target", f->target, sizeof(f->target)) ||
+	    !document_get_name(value, "to", f->to, sizeof(f->to)) ||
+	    !copy(f->error, sizeof(f->error), document_get_text(value, "error")))
 		return -EINVAL;
-	ret->result = (int)result;
-	ret->instance = (uint64_t)MAX(document_get_number(value, "instance"), 0);
+	f->result = (int)result;
+	f->instance = (uint64_t)MAX(document_get_number(value, "instance"), 0);
 	return 0;
 }
 
-/* What is missing or malformed is tried again, which does no harm. */
-static int parse_failures(const json_t *list, struct failure **ret, size_t *ret_n)
+static int parse_repeat(const json_t *value, void *ret)
 {
-	_cleanup_(freep) struct failure *failures = NULL;
-	const size_t n = MIN(json_array_size(list), MAX_MEMORIES);
-	size_t n_good = 0;
-
-	failures = calloc(n + 1, sizeof(*failures));
-	if (!failures)
-		return -ENOMEM;
-
-	for (size_t i = 0; i < n; i++)
-		n_good += parse_failure(json_array_get(list, i), &failures[n_good]) >= 0;
-
-	*ret = TAKE(failures);
-	*ret_n = n_good;
-	return 0;
-}
-
-static int parse_repeat(const json_t *value, struct repeat *ret)
-{
+	struct repeat *e = ret;
 	const json_int_t n = document_get_number(value, "n");
 	const json_int_t ifindex = document_get_number(value, "ifindex");
 
 	if (n < 0 || n > UINT32_MAX || ifindex < 0 || ifindex > INT32_MAX ||
-	    !get_usec(value, "instance", &ret->instance) ||
-	    !get_usec(value, "value", &ret->value) ||
-	    !get_usec(value, "since_usec", &ret->since_usec) ||
-	    !get_usec(value, "last_usec", &ret->last_usec) ||
-	    !get_usec(value, "pause_usec", &ret->pause_usec) ||
-	    ret->pause_usec > 24 * 3600 * USEC_PER_SEC ||
-	    !copy(ret->verb, sizeof(ret->verb), document_get_text(value, "verb")) ||
-	    !document_get_name(value, "target", ret->target, sizeof(ret->target)) ||
-	    !document_get_name(value, "subject", ret->subject, sizeof(ret->subject)))
+	    !get_usec(value, "instance", &e->instance) || !get_usec(value, "value", &e->value) ||
+	    !get_usec(value, "since_usec", &e->since_usec) ||
+	    !get_usec(value, "last_usec", &e->last_usec) ||
+	    !get_usec(value, "pause_usec", &e->pause_usec) ||
+	    e->pause_usec > 24 * 3600 * USEC_PER_SEC ||
+	    !copy(e->verb, sizeof(e->verb), document_get_text(value, "verb")) ||
+	    !document_get_name(value, "target", e->target, sizeof(e->target)) ||
+	    !document_get_name(value, "subject", e->subject, sizeof(e->subject)))
 		return -EINVAL;
-	ret->n = (uint32_t)n;
-	ret->ifindex = (uint32_t)ifindex;
-	return 0;
-}
-
-/* What is missing or malformed is done again, which does no harm. */
-static int parse_repeats(const json_t *list, struct repeat **ret, size_t *ret_n)
-{
-	_cleanup_(freep) struct repeat *repeats = NULL;
-	const size_t size = MIN(json_array_size(list), MAX_MEMORIES);
-	size_t n = 0;
-
-	for (size_t i = 0; i < size; i++) {
-		struct repeat *e = APPEND(repeats, n);
-
-		if (!e)
-			return -ENOMEM;
-		if (parse_repeat(json_array_get(list, i), e) < 0)
-			n--;
-	}
-	*ret = TAKE(repeats);
-	*ret_n = n;
+	e->n = (uint32_t)n;
+	e->ifindex = (uint32_t)ifindex;
 	return 0;
 }
 
@@ -829,14 +800,12 @@ int output_parse_memory(const char *json, const char *boot_id, struct node *n)
 		COPY(seen.last_plugin_path, document_get_text(memory, "plugin_path"));
 	r = parse_state(json_object_get(document, "state"), &seen.last_state);
 	if (r >= 0)
-		r = parse_memories(json_object_get(memory, "devices"), &seen.memories,
-				   &seen.n_memories);
+		r = LIST(memory, "devices", parse_memory, seen.memories, seen.n_memories);
+	seen.n_memories = drop_duplicates(seen.memories, seen.n_memories);
 	if (r >= 0)
-		r = parse_failures(json_object_get(memory, "failures"), &seen.failures,
-				   &seen.n_failures);
+		r = LIST(memory, "failures", parse_failure, seen.failures, seen.n_failures);
 	if (r >= 0)
-		r = parse_repeats(json_object_get(memory, "repeats"), &seen.repeats,
-				  &seen.n_repeats);
+		r = LIST(memory, "repeats", parse_repeat, seen.repeats, seen.n_repeats);
 	if (r < 0) {
 		free(seen.memories);
 		free(seen.failures);
