@@ -119,22 +119,13 @@ int preset_find(const struct fs *fs, const char *name, struct preset *ret)
 	return 0;
 }
 
-static int put_link(const struct fs *fs, const char *target)
+int preset_put(const struct fs *fs, const struct preset *p, bool is_back)
 {
+	const char *target = is_back ? p->old : p->target;
 	int r;
 
 	if (*target)
 		return fs_replace_link(fs, PRESET_PATH, target);
 	r = fs_remove(fs, PRESET_PATH);
 	return r < 0 ? r : 1;
-}
-
-int preset_write(const struct fs *fs, const struct preset *p)
-{
-	return p->is_new ? put_link(fs, p->target) : 0;
-}
-
-int preset_put_back(const struct fs *fs, const struct preset *p)
-{
-	return p->is_new ? put_link(fs, p->old) : 0;
 }

@@ -29,11 +29,8 @@ void preset_done(struct preset *p);
  */
 int preset_find(const struct fs *fs, const char *name, struct preset *ret);
 
-/* Makes or removes the link. Return: 1, 0 when it was so already, or -errno. */
-int preset_write(const struct fs *fs, const struct preset *p);
-
-/* The link as it was when it was found. Return: 1, 0 when it is so, or -errno. */
-int preset_put_back(const struct fs *fs, const struct preset *p);
+/* Makes or removes a link that is new; @is_back: as it was when it was found. 0, 1 or -errno. */
+int preset_put(const struct fs *fs, const struct preset *p, bool is_back);
 
 /* Logs the names that there are: "--preset= takes one of ack-erdma, ...". */
 void preset_list(const struct fs *fs, const char *begin);

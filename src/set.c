@@ -333,8 +333,7 @@ static int put(const struct change *c, bool is_preset, bool is_back)
 	const char *text = is_back ? c->old : c->text;
 
 	if (is_preset)
-		return is_back ? preset_put_back(c->fs, &c->preset)
-			       : preset_write(c->fs, &c->preset);
+		return preset_put(c->fs, &c->preset, is_back);
 	return text ? fs_replace(c->fs, SET_PATH, text, is_back ? c->old_size : c->size, 0644)
 		    : fs_remove(c->fs, SET_PATH);
 }
