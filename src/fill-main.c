@@ -23,34 +23,27 @@ static bool is_head;    /* the line before was the head of an entry */
 /* Any text as text of a manual page: what troff has another meaning for is escaped. */
 static void put_text(const char *text)
 {
+	static const struct {
+		char letter;
+		const char *escaped;
+	} letters[] = {
+		{ '-', "\\-" },   { '\\', "\\e" },  { '\'', "\\(aq" },
+		{ '/', "/\\:" }, /* a long path may be broken behind it */
+		{ '^', "\\(ha" }, { '~', "\\(ti" }, { '`', "\\(ga" },
+	};
+
 	if (*text == '.')
 		fputs("\\&", stdout);
-	for (; *text; text++)
-		switch (*text) {
-		case '-':
-			fputs("\\-", stdout);
-			break;
-		case '\\':
-			fputs("\\e", stdout);
-			break;
-		case '\'':
-			fputs("\\(aq", stdout);
-			break;
-		case '/': /* a long path may be broken behind it */
-			fputs("/\\:", stdout);
-			break;
-		case '^':
-			fputs("\\(ha", stdout);
-			break;
-		case '~':
-			fputs("\\(ti", stdout);
-			break;
-		case '`':
-			fputs("\\(ga", stdout);
-			break;
-		default:
+	for (; *text; text++) {
+		size_t i = 0;
+
+		while (i < ELEMENTSOF(letters) && letters[i].letter != *text)
+			i++;
+		if (i < ELEMENTSOF(letters))
+			fputs(letters[i].escaped, stdout);
+		else
 			fputc(*text, stdout);
-		}
+	}
 }
 
 static int put_setting(const char *key)
