@@ -122,11 +122,10 @@ static bool is_gone(const struct doors *d, const struct node *n, const struct ac
 	return !fs_exists(&d->fs, path);
 }
 
-/*
- * What a card's driver does for one of its PFs keeps no other PF waiting; the rest is of the node,
- * "". The lanes are those of the slow steps: what is as quick as a route keeps its order.
- */
-static const char *lane_of(const struct node *n, const struct action *a)
+#define LANE_LEN (PCI_LEN + 8)
+
+/* The PF that an action of a slow step is of; "": it is of the node. */
+static const char *pf_of(const struct node *n, const struct action *a)
 {
 	const struct pci *pci =
 		a->step == STEP_VF || a->step == STEP_LINK || a->verb == VERB_PROBE_DRIVER
@@ -134,6 +133,33 @@ static const char *lane_of(const struct node *n, const struct action *a)
 			: NULL;
 
 	return !pci ? "" : pci->physfn[0] ? pci->physfn : pci->address;
+}
+
+static bool is_link_of_vf(const struct node *n, const struct action *a)
+{
+	return a->step == STEP_LINK && !streq(pf_of(n, a), a->target);
+}
+
+/*
+ * What a card's driver does for one of its PFs keeps no other PF waiting, and a VF gets its link
+ * while the next one is bound; the rest is of the node, "". The lanes are those of the slow steps:
+ * what is as quick as a route keeps its order.
+ */
+static void name_lane(const struct node *n, const struct action *a, char ret[static LANE_LEN])
+{
+	snprintf(ret, LANE_LEN, "%s%s", pf_of(n, a), is_link_of_vf(n, a) ? " links" : "");
+}
+
+/* VFs get their links, and no larger MTU, after their PF. */
+static bool is_after_pf(const struct node *n, const struct plan *p, size_t i)
+{
+	const char *pf = pf_of(n, &p->actions[i]);
+
+	for (size_t k = 0; k < i && is_link_of_vf(n, &p->actions[i]); k++)
+		if (p->actions[k].step == STEP_LINK && streq(p->actions[k].target, pf) &&
+		    is_open_change(&p->actions[k]))
+			return true;
+	return false;
 }
 
 /*
@@ -153,7 +179,7 @@ static bool is_void(const struct node *n, const struct plan *p, size_t i)
 		    streq(b->to, "0") &&
 		    (streq(b->target, a->target) || (pci && streq(b->target, pci->physfn))))
 			return true;
-		if (is_bad_bind(b) && streq(lane_of(n, b), lane_of(n, a)))
+		if (is_bad_bind(b) && streq(pf_of(n, b), pf_of(n, a)))
 			return true;
 	}
 	return false;
@@ -181,9 +207,9 @@ static bool needs_quiet(const struct action *a)
 
 #define BESIDE "beside" /* the lane of what goes beside */
 
-/* A PF, or the node: one action after the other, in a process of its own. */
+/* A PF, the links of its VFs, or the node: one action after the other, in a process of its own. */
 struct lane {
-	char name[PCI_LEN];
+	char name[LANE_LEN];
 	struct child child;
 	struct job job;
 	struct action action; /* that goes on */
@@ -197,9 +223,11 @@ struct lane {
 
 static struct lane *find_lane(struct apply *ap, const struct action *a)
 {
-	const char *name = goes_beside(a) ? BESIDE : lane_of(ap->node, a);
+	char name[LANE_LEN] = BESIDE;
 	struct lane *l;
 
+	if (!goes_beside(a))
+		name_lane(ap->node, a, name);
 	for (size_t i = 0; i < ap->n_lanes; i++)
 		if (streq(ap->lanes[i].name, name))
 			return &ap->lanes[i];
@@ -388,6 +416,7 @@ static int begin_all(struct apply *ap)
 		before = find_before(ap, l, a);
 		l->is_left |= before && before->is_old;
 		l->is_blocked |= before || (is_of_node && !is_first) ||
+				 is_after_pf(ap->node, p, i) ||
 				 (needs_quiet(a) && apply_is_busy(ap)) ||
 				 (is_number_due && a->verb == VERB_SET_NUM_VFS);
 		is_number_due |= l->is_blocked && !l->is_left && a->verb == VERB_SET_NUM_VFS;
@@ -450,6 +479,7 @@ int apply_some(struct apply *ap, const struct node *n, struct plan *p)
 {
 	uint64_t look_usec = UINT64_MAX;
 	size_t ended = SIZE_MAX; /* the lane that was busy last */
+	bool has_bound = false;
 	int r;
 
 	r = open_lock(ap);
@@ -466,13 +496,15 @@ int apply_some(struct apply *ap, const struct node *n, struct plan *p)
 			return r;
 		if (ap->n_tried == 0 || !apply_is_busy(ap) || ap->is_spoiled)
 			return ap->n_tried;
-		/* A lane that is free waits for another look, and those that are free soon for the
-		 * same one. */
-		if (look_usec == UINT64_MAX && ended < ap->n_lanes && !ap->lanes[ended].is_busy)
+		/* A lane that is free waits for another look, and so does a VF that was bound for
+		 * its link; those that are free soon wait for the same one. */
+		if (look_usec == UINT64_MAX && ended < ap->n_lanes &&
+		    (!ap->lanes[ended].is_busy || has_bound))
 			look_usec = now(ap) + ap->grace_usec;
 		l = wait_lane(ap, look_usec);
 		if (!l)
 			return ap->n_tried;
+		has_bound = l->action.verb == VERB_BIND_DRIVER;
 		end_lane(ap, l);
 		join_plan(ap, l);
 		ended = (size_t)(l - ap->lanes);
