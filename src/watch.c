@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "doors/events.h"
+#include "doors/request.h"
 #include "doors/uevent.h"
 #include "live.h"
 #include "load.h"
@@ -795,6 +796,8 @@ int watch_service(const char *file)
 		return r;
 	r = fs_open_root(NULL, &w.fs);
 	if (r >= 0) {
+		if (!fs_exists(&w.fs, RULES_PATH)) /* udev will have to read them */
+			request_prepare();
 		go_on(&w);
 		r = open_watch(&w);
 	}

@@ -610,6 +610,56 @@ static void a_bind_that_outlives_its_plan_does_not_stop_its_pf(void **state)
 	place->doors.fs.is_live = false;
 }
 
+static void log_start(void *userdata, const struct action *a, uint64_t deadline_usec _unused_)
+{
+	char *at = userdata;
+
+	snprintf(at + strlen(at), 16, "+%s ", a->target + strlen(a->target) - 4);
+}
+
+static void log_end(void *userdata, const struct action *a)
+{
+	char *at = userdata;
+
+	snprintf(at + strlen(at), 16, "-%s ", a->target + strlen(a->target) - 4);
+}
+
+/* Whether the kernel finds the netdev plays no part here. */
+static void vfs_get_links_beside_binds_and_after_their_pf(void **state)
+{
+	struct place *place = *state;
+	struct pci pcis[] = { { .address = "0000:63:00.0" },
+			      { .address = "0000:63:00.1", .physfn = "0000:63:00.0" },
+			      { .address = "0000:63:00.2", .physfn = "0000:63:00.0" } };
+	const struct node node = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
+	struct action beside[] = {
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:63:00.1", .to = "mlx5_core" },
+		{ STEP_LINK, VERB_SET_LINK_UP, .target = "0000:63:00.2", .ifindex = INT32_MAX },
+	};
+	struct action after[] = {
+		{ STEP_LINK, VERB_SET_MTU, .target = "0000:63:00.0", .ifindex = INT32_MAX },
+		{ STEP_LINK, VERB_SET_MTU, .target = "0000:63:00.2", .ifindex = INT32_MAX },
+		{ STEP_LINK, VERB_SET_MTU, .target = "0000:63:00.1", .ifindex = INT32_MAX },
+	};
+	const struct {
+		struct action *actions;
+		size_t n;
+		const char *order;
+	} rows[] = { { beside, 2, "+00.1 +00.2 " },
+		     { after, 3, "+00.0 -00.0 +00.2 -00.2 +00.1 -00.1 " } };
+
+	tree_file(&place->tree, "sys/bus/pci/drivers_probe", "");
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct plan p = { .actions = rows[i].actions, .n_actions = rows[i].n };
+		char order[256] = "";
+		const struct apply_hooks hooks = { log_start, log_end, NULL, order };
+
+		assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), rows[i].n);
+		if (strncmp(order, rows[i].order, strlen(rows[i].order)) != 0)
+			fail_msg("%s, not %s", order, rows[i].order);
+	}
+}
+
 static void after_a_vf_that_fails_the_others_of_its_pf_are_left_out(void **state)
 {
 	struct place *place = *state;
@@ -911,6 +961,7 @@ int main(void)
 		cmocka_unit_test(a_pf_that_lost_its_driver_is_about_to_go),
 		cmocka_unit_test(what_follows_vfs_that_could_not_be_removed_is_left_out),
 		cmocka_unit_test(a_bind_that_outlives_its_plan_does_not_stop_its_pf),
+		cmocka_unit_test(vfs_get_links_beside_binds_and_after_their_pf),
 		cmocka_unit_test(after_a_vf_that_fails_the_others_of_its_pf_are_left_out),
 		cmocka_unit_test(a_pf_that_hangs_keeps_neither_another_nor_the_node),
 		cmocka_unit_test(the_ledger_has_the_number_of_vfs_that_was_made),

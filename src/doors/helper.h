@@ -38,6 +38,12 @@ bool helper_is_needed(int capability);
  */
 int helper_ask(const char *path, const char *question, uint64_t deadline_usec, char **ret_answer);
 
+/*
+ * Starts the helper before it is needed: the question has no words, and who asked it is gone. It
+ * stays for a second, for the next one. Return: as helper_ask(), but for what a helper answers.
+ */
+int helper_wake(const char *path);
+
 /* The other side: one question, taken. */
 struct helper_question {
 	int fd;    /* owned; where the answer goes */

@@ -2,6 +2,7 @@
 #include "request.h"
 
 #include "../base/document.h"
+#include "../base/log.h"
 #include "../model/units.h"
 #include "helper.h"
 
@@ -56,6 +57,14 @@ static const struct {
 	[REQUEST_RELOAD] = { "reload", reload_units, 50 * USEC_PER_SEC }, /* all generators run */
 };
 _Static_assert(ELEMENTSOF(requests) == _REQUEST_N, "a line for every request");
+
+void request_prepare(void)
+{
+	const int r = helper_wake(SOCKET);
+
+	if (r < 0 && r != -EHOSTDOWN)
+		log_debug_errno(r, SOCKET);
+}
 
 int request_make(enum request what, const char *argument, char *ret_words, size_t size)
 {

@@ -20,6 +20,9 @@ enum request {
 	_REQUEST_N
 };
 
+/* A request will come soon: the helper's unit is started while the node is looked at. */
+void request_prepare(void);
+
 /*
  * @argument: "" where none is named above. @ret_words: of the answer, empty for none; may be NULL.
  * Return: 0 or as the functions of manager.h; -EHOSTDOWN: neither systemd nor the helper can be
