@@ -19,6 +19,6 @@
  * options. With nothing asked for, the baked file is left as it is: "bake --undo" removes it.
  *
  * What fails stops nothing that follows: without a driver mode the netns mode is still set.
- * Return: 0, or the -errno of what failed first.
+ * Return: 0, or the -errno of what failed.
  */
 int early(struct doors *d, const struct config *c);

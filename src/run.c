@@ -347,10 +347,7 @@ static int recall_failures(const struct config *c, const struct node *n, struct 
 			return -ENOMEM;
 		a->class = CLASS_CHANGE;
 		a->is_done = true;
-		a->verb = _VERB_N;
-		for (enum verb v = 0; v < _VERB_N; v++)
-			if (streq(f->verb, verb_name(v)))
-				a->verb = v;
+		a->verb = verb_from_name(f->verb);
 		a->result = f->result;
 		a->instance = f->instance;
 		COPY(a->target, f->target);

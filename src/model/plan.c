@@ -312,6 +312,15 @@ const char *verb_name(enum verb v)
 	return (size_t)v < ELEMENTSOF(verbs) ? verbs[v].name : "";
 }
 
+enum verb verb_from_name(const char *name)
+{
+	enum verb v = 0;
+
+	while (v < _VERB_N && !streq(name, verb_name(v)))
+		v++;
+	return v;
+}
+
 bool is_numeric(enum verb v)
 {
 	return (size_t)v < ELEMENTSOF(verbs) && verbs[v].is_numeric;

@@ -310,10 +310,11 @@ bool is_bad_bind(const struct action *a);
  */
 void plan_forget_ended(const struct plan *tried, struct node *n);
 
-const char *step_name(enum step s);   /* "driver" */
-const char *class_name(enum class c); /* "needs-reboot" */
-const char *verb_name(enum verb v);   /* "set-num-vfs" */
-bool is_numeric(enum verb v);         /* from and to are numbers: so in JSON too */
+const char *step_name(enum step s);         /* "driver" */
+const char *class_name(enum class c);       /* "needs-reboot" */
+const char *verb_name(enum verb v);         /* "set-num-vfs" */
+enum verb verb_from_name(const char *name); /* _VERB_N: there is none */
+bool is_numeric(enum verb v);               /* from and to are numbers: so in JSON too */
 /* A setting that the driver of a VF's PF does not have: no failure, but an answer. */
 uint32_t unsupported_setting(const struct action *a); /* its vf_setting bit, or 0 */
 uint32_t vf_setting_of(enum verb v);                  /* the bit of what this verb sets, or 0 */

@@ -21,21 +21,11 @@ static bool get_text(const json_t *object, const char *key, char *ret, size_t si
 	return true;
 }
 
-static enum verb verb_of(const json_t *object)
-{
-	const char *name = json_string_value(json_object_get(object, "verb"));
-	enum verb v = 0;
-
-	while (v < _VERB_N && (!name || !streq(name, verb_name(v))))
-		v++;
-	return v;
-}
-
 static bool parse_step(const json_t *object, struct boot_step *s)
 {
 	const json_t *result = json_object_get(object, "result");
 
-	s->verb = verb_of(object);
+	s->verb = verb_from_name(document_get_text(object, "verb"));
 	if (s->verb == _VERB_N || !json_is_integer(result) || json_integer_value(result) > 0 ||
 	    json_integer_value(result) < -4095 || /* MAX_ERRNO */
 	    !get_text(object, "target", s->target, sizeof(s->target)) ||
