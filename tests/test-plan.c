@@ -2552,9 +2552,14 @@ static void what_was_usable_is_lost_only_when_a_second_look_says_so(_unused_ voi
 	static const struct {
 		const char *name;
 		bool was_usable, was_lost, is_there, is_lost;
+		uint64_t instance;
 	} rows[] = {
-		{ "never was usable", 0, 0, 0, 0 }, { "gone for the first time", 1, 0, 0, 1 },
-		{ "still gone", 1, 1, 0, 0 },       { "there", 1, 0, 1, 0 },
+		{ "never was usable", 0, 0, 0, 0 },
+		{ "gone for the first time", 1, 0, 0, 1 },
+		{ "the same one, gone for the first time", 1, 0, 0, 1, 5 },
+		{ "bound again, and not yet usable", 1, 0, 0, 0, 6 },
+		{ "still gone", 1, 1, 0, 0 },
+		{ "there", 1, 0, 1, 0 },
 		{ "there again", 1, 1, 1, 0 },
 	};
 
@@ -2566,6 +2571,8 @@ static void what_was_usable_is_lost_only_when_a_second_look_says_so(_unused_ voi
 		has_vfs(&s);
 		remember(&s, VF, rows[i].was_usable);
 		s.memories[0].was_lost = rows[i].was_lost;
+		s.memories[0].usable_instance = 5;
+		find_pci(&s, VF)->instance = rows[i].instance;
 		if (!rows[i].is_there)
 			drop_ibdev(&s, VF);
 		make_plan(&s, &p);

@@ -584,8 +584,9 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 	d->reason = judge(c, n, p, d);
 	d->is_usable = d->reason == REASON_NONE;
 	/* On its way into a pod, or back, a device is unusable for a moment: one look proves
-	 * nothing. */
-	d->is_lost = !d->is_usable && m && m->was_usable && !m->was_lost;
+	 * nothing. One that was bound again was never usable. */
+	d->is_lost =
+		!d->is_usable && m && m->was_usable && !m->was_lost && !is_bound_again(d->pci, m);
 	if (d->is_lost && m->netdev[0])
 		COPY(d->netdev_name, m->netdev);
 	return 0;

@@ -332,7 +332,7 @@ static void run_command(void)
 	service.is_command_due = false;
 	sim_trace("a command of an administrator");
 	if (what < 2)
-		revert_all(false); /* with VFs at the end of the life alone */
+		revert_all(what == 1);
 	else if (what == 2)
 		apply_by_hand();
 	if (what == 3 || sim_random(3) == 0) { /* "reload" */
