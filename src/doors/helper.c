@@ -190,7 +190,8 @@ int helper_wake(const char *path)
 	r = make_pair(&ours, &theirs);
 	if (r < 0)
 		return r;
-	close(TAKE_FD(ours));
+	closep(&ours);
+	ours = -EBADF;
 	return send_question(path, "", theirs);
 }
 
