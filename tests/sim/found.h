@@ -16,5 +16,6 @@ static const struct {
 	{ 2176, "\"revert\" left sriov_drivers_autoprobe off when a pass had ended with a write" },
 	{ 237, "another number of VFs was written behind the write of a service that was killed" },
 	{ 1411, "\"revert --vfs\" went on to the next PF behind a number of VFs that hung" },
+	{ 4177, "VFs that were removed and made again were handed out before they were usable" },
 	{ 608, "a pass without an end of its time looked again and again while it waited" },
 };
