@@ -615,14 +615,19 @@ void __wrap_log_line(enum log_level level, const char *format, ...)
 
 int __wrap_log_line_errno(enum log_level level, int r, const char *format, ...)
 {
+	const bool is_unnoted = strstr(format, "not noted for revert");
 	char text[960];
+	struct func *f;
 	va_list ap;
 
-	if (!sim.is_traced)
+	if (!sim.is_traced && !is_unnoted)
 		return r;
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
+	f = is_unnoted ? kernel_find(text, strcspn(text, " ") - 1) : NULL;
+	if (f)
+		f->is_unnoted = true;
 	sim_trace("<%d> %s: %s", (int)level, text, strerror(-r));
 	return r;
 }

@@ -349,7 +349,7 @@ void kernel_boot(void)
 		f->appears_usec = f->pf < 0 ? 0 : UINT64_MAX;
 		f->num_vfs = 0;
 		f->autoprobe = true;
-		f->is_count_foreign = false;
+		f->is_count_foreign = f->is_unnoted = false;
 		if (f->total_vfs == 0 || sim_chance(sim.rates.operator/ 8)) { /* other firmware */
 			f->total_vfs = f->habit->total_vfs - (uint32_t)(sim_random(6) == 0);
 			f->firmware = (uint32_t)sim_random(100);

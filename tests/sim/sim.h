@@ -57,6 +57,7 @@ struct func {
 	uint32_t num_vfs;    /* of a PF: made */
 	uint32_t total_vfs, firmware;
 	bool is_count_foreign; /* another program wrote that number */
+	bool is_unnoted;       /* the program said in this boot that it could not note one */
 	struct vf_info info;
 	uint32_t user;    /* pid of a process that has it open; 0: none */
 	bool is_replaced; /* another card since the last pass */
