@@ -62,7 +62,7 @@ struct func {
 	uint32_t user;    /* pid of a process that has it open; 0: none */
 	bool is_replaced; /* another card since the last pass */
 	char given[24];   /* the MAC that it was given first, over all boots */
-	bool was_usable_at_look, was_usable_before, was_used_at_look;
+	bool was_usable_at_look, was_usable_before, was_used_at_look, was_lag_at_look;
 };
 
 struct rates { /* of a thousand */

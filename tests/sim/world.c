@@ -55,6 +55,7 @@ static void note_usable(void)
 			sim.funcs[i].was_usable_before = sim.funcs[i].was_usable_at_look;
 			sim.funcs[i].was_usable_at_look = func_is_usable(&sim.funcs[i]);
 		}
+		sim.funcs[i].was_lag_at_look = kernel_is_lag(&sim.funcs[i]);
 		sim.funcs[i].was_used_at_look = sim.funcs[i].user > 0 || sim.funcs[i].is_in_pod;
 	}
 }
