@@ -312,12 +312,6 @@ static void on_start(void *userdata, const struct action *a, uint64_t deadline_u
 		progress->pass->on_start(progress->pass->userdata, a, deadline_usec);
 }
 
-static bool is_same(const struct action *a, const struct action *b)
-{
-	return a->verb == b->verb && a->ifindex == b->ifindex && streq(a->target, b->target) &&
-	       streq(a->to, b->to) && streq(a->subject, b->subject);
-}
-
 static void on_end(void *userdata, const struct action *a)
 {
 	const struct progress *progress = userdata;
@@ -326,7 +320,7 @@ static void on_end(void *userdata, const struct action *a)
 	report_action(a);
 	boot_notes_end(progress->notes, progress->pass->config, progress->node, a);
 	for (size_t i = 0; i < tried->n_actions; i++)
-		if (tried->actions[i].is_running && is_same(&tried->actions[i], a)) {
+		if (tried->actions[i].is_running && is_same_change(&tried->actions[i], a)) {
 			tried->actions[i] = *a;
 			break;
 		}

@@ -155,7 +155,9 @@ static bool is_after_pf(const struct node *n, const struct plan *p, size_t i)
 {
 	const char *pf = pf_of(n, &p->actions[i]);
 
-	for (size_t k = 0; k < i && is_link_of_vf(n, &p->actions[i]); k++)
+	if (!is_link_of_vf(n, &p->actions[i]))
+		return false;
+	for (size_t k = 0; k < i; k++)
 		if (p->actions[k].step == STEP_LINK && streq(p->actions[k].target, pf) &&
 		    is_open_change(&p->actions[k]))
 			return true;

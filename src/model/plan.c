@@ -94,6 +94,12 @@ bool is_open_change(const struct action *a)
 	return a->class == CLASS_CHANGE && !a->is_done;
 }
 
+bool is_same_change(const struct action *a, const struct action *b)
+{
+	return a->verb == b->verb && a->ifindex == b->ifindex && streq(a->target, b->target) &&
+	       streq(a->to, b->to) && streq(a->subject, b->subject);
+}
+
 bool has_open_changes(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++)

@@ -266,6 +266,7 @@ _printf_(4, 5) int plan_add_health(struct plan *p, enum reason reason, const cha
 
 /* A change that was not tried yet in this pass. */
 bool is_open_change(const struct action *a);
+bool is_same_change(const struct action *a, const struct action *b); /* of two plans */
 bool has_open_changes(const struct plan *p);
 
 /* What changes no state when it fails, and what nobody waits for: nvidia_peermem, files of

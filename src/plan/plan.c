@@ -36,12 +36,6 @@ static void settle_metadata(struct action *a)
 		 a->error);
 }
 
-static bool is_same_change(const struct action *a, const struct action *b)
-{
-	return a->verb == b->verb && a->ifindex == b->ifindex && streq(a->target, b->target) &&
-	       streq(a->to, b->to) && streq(a->subject, b->subject);
-}
-
 /*
  * What came in between may have been on its way: an ibdev is in sysfs before netlink counts its
  * users (ib_register_device() in drivers/infiniband/core/device.c). Nothing was done, so the next
