@@ -86,7 +86,7 @@ int early(struct doors *d, const struct config *c)
 	r_mode = want(d, c, &w);
 	r = output_modprobe(&w, &text);
 	if (r < 0)
-		return r;
+		return log_error_errno(r, "/" MODPROBE_PATH);
 	is_over = is_hidden(&d->fs, text);
 	if (is_over)
 		log_info("/" MODPROBE_BAKED_PATH

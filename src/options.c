@@ -38,22 +38,6 @@ static int answer(void *userdata, enum question q, const struct plan *p, struct 
 	return r < 0 ? log_error_errno(r, "The RDMA netns mode cannot be read") : 1;
 }
 
-static int plan_file(struct plan *p, const char *path, const char *have, const char *want)
-{
-	const enum verb verb = want ? VERB_WRITE_OPTIONS : VERB_REMOVE_OPTIONS;
-	char target[256];
-
-	if (have && want ? streq(have, want) : have == want)
-		return 0;
-	if (want && !p->options) {
-		p->options = strdup(want);
-		if (!p->options)
-			return -ENOMEM;
-	}
-	snprintf(target, sizeof(target), "/%s", path);
-	return plan_add(p, STEP_DRIVER, verb, CLASS_CHANGE, target) ? 0 : -ENOMEM;
-}
-
 static int make_plan(const struct pass *pass, const struct node *n, const struct plan *tried,
 		     struct plan *ret)
 {
@@ -62,7 +46,7 @@ static int make_plan(const struct pass *pass, const struct node *n, const struct
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(o->files) && o->files[i].path && r >= 0; i++)
-		r = plan_file(&p, o->files[i].path, o->files[i].have, o->files[i].want);
+		r = plan_option_file(&o->files[i], &p);
 	if (r >= 0 && o->config)
 		r = plan_netns(o->config, n, &p);
 	if (r < 0)

@@ -4,16 +4,13 @@
  */
 #pragma once
 
+#include "plan/option.h"
 #include "run.h"
 
 struct options {
 	struct doors *doors;
 	const struct config *config; /* its NetnsMode= is set as well; NULL: files alone */
-	struct {
-		const char *path; /* below the root; NULL: no file */
-		const char *want; /* NULL: none is wanted; of two files both want the same */
-		char *have;       /* owned by options_put() */
-	} files[2];
+	struct option_file files[2]; /* path NULL: no file; have: owned by options_put() */
 };
 
 /*

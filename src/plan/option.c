@@ -127,3 +127,19 @@ int plan_options(const struct node *n, struct plan *p, const struct wanted *w, b
 	}
 	return r;
 }
+
+int plan_option_file(const struct option_file *f, struct plan *p)
+{
+	const enum verb verb = f->want ? VERB_WRITE_OPTIONS : VERB_REMOVE_OPTIONS;
+	char target[256];
+
+	if (f->have && f->want ? streq(f->have, f->want) : f->have == f->want)
+		return 0;
+	if (f->want && !p->options) {
+		p->options = strdup(f->want);
+		if (!p->options)
+			return -ENOMEM;
+	}
+	snprintf(target, sizeof(target), "/%s", f->path);
+	return plan_add(p, STEP_DRIVER, verb, CLASS_CHANGE, target) ? 0 : -ENOMEM;
+}
