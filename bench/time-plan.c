@@ -4,10 +4,10 @@
  * processor time, the median of ROUNDS: the plan from configuration and node, with the device
  * plugin's file and what a linter says to it; and with reading all of the node before.
  */
-#include "../src/config/config.h"
-#include "../src/output/plugin.h"
-#include "../src/plan/plan.h"
-#include "../src/run.h"
+#include "../src/load.h"
+#include "../src/loop.h"
+#include "../src/output/plugin-output.h"
+#include "../src/plan/plan-make.h"
 
 #include <time.h>
 
@@ -28,21 +28,24 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int time_round(struct doors *d, const struct config *c, uint64_t *ret_plan,
-		      uint64_t *ret_whole)
+static int time_round(struct os *d, const struct config *c, uint64_t *ret_plan, uint64_t *ret_whole)
 {
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {}, again = {};
 	uint64_t begin = cpu_usec();
 	int r;
 
-	r = run_plan(d, c, false, NULL, &n, &p);
+	r = loop_plan(d, c, false, &n, &p);
 	if (r < 0)
 		return r;
 	*ret_whole = cpu_usec() - begin;
 
 	begin = cpu_usec();
-	r = plan_make(c, &n, NULL, false, output_plugin_all, &again);
+	r = plan_make(c, &n, false, &again);
+	if (r >= 0)
+		r = output_plugin_all(c, &n, &again);
+	if (r >= 0)
+		r = plan_finish(c, &n, false, &again);
 	*ret_plan = cpu_usec() - begin;
 	return r;
 }
@@ -51,18 +54,18 @@ int main(int argc, char **argv)
 {
 	_cleanup_(config_done) struct config c = {};
 	uint64_t plan[MAX_ROUNDS], whole[MAX_ROUNDS];
-	struct doors d = {};
+	struct os d = {};
 	size_t rounds;
 	int r;
 
 	rounds = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
-	if (rounds < 1 || rounds > MAX_ROUNDS || run_open(argv[1], &d) < 0)
+	if (rounds < 1 || rounds > MAX_ROUNDS || os_open(argv[1], &d) < 0)
 		return EXIT_FAILURE;
 
-	r = run_load_config(&d, NULL, &c);
+	r = load_config(&d.fs, NULL, &c);
 	for (size_t i = 0; i < rounds && r >= 0; i++)
 		r = time_round(&d, &c, &plan[i], &whole[i]);
-	run_close(&d);
+	os_close(&d);
 	if (r < 0)
 		return EXIT_FAILURE;
 

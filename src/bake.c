@@ -2,16 +2,16 @@
 #include "bake.h"
 
 #include "base/log.h"
+#include "model/module-options.h"
 #include "model/paths.h"
-#include "model/wanted.h"
-#include "observe/modprobe.h"
+#include "observe/modprobe-observe.h"
 #include "options.h"
-#include "output/modprobe.h"
+#include "output/modprobe-output.h"
 #include "plan/option.h"
 
 /* @text: what the file is to have, NULL: there is to be none. Return: 1, 0 when it is so already,
  * or -errno. */
-static int put(struct doors *d, const char *text)
+static int put(struct os *d, const char *text)
 {
 	struct options o = { d, NULL, { { MODPROBE_BAKED_PATH, text, NULL } } };
 	_cleanup_(freep) char *have = NULL;
@@ -44,7 +44,7 @@ static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct w
 			    action_advice(&p.actions[i]));
 }
 
-int bake(struct doors *d, const struct config *c)
+int bake(struct os *d, const struct config *c)
 {
 	const bool is_auto = c->driver.mode == DRIVER_MODE_AUTO;
 	_cleanup_(freep) char *text = NULL;
@@ -52,7 +52,7 @@ int bake(struct doors *d, const struct config *c)
 	int r;
 
 	if (is_auto)
-		log_info("[Driver] Mode=auto is told by the GPU of the machine that boots: nothing "
+		log_info("[Driver] Mode=auto depends on the GPU of the machine that boots: nothing "
 			 "is written for erdma, rdma-provision-early.service does it at each boot");
 	wanted_options(c, is_auto ? DRIVER_MODE_KEEP : c->driver.mode, &w);
 	r = output_modprobe(&w, &text);
@@ -73,7 +73,7 @@ int bake(struct doors *d, const struct config *c)
 	return 0;
 }
 
-int bake_undo(struct doors *d)
+int bake_undo(struct os *d)
 {
 	int r = put(d, NULL);
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture.h"
 
-#include "config/config.h"
-#include "doors/tar.h"
 #include "load.h"
-#include "observe/answers.h"
 #include "observe/observe.h"
+#include "observe/qos-observe.h"
+#include "observe/snapshot.h"
+#include "os/tar.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #define ZERO_GID "0000:0000:0000:0000:0000:0000:0000:0000"
 
-struct record {
+struct capture_record {
 	enum record_kind kind;
 	char *path; /* owned */
 	char *data; /* owned */
@@ -20,7 +20,7 @@ struct record {
 };
 
 struct recorder {
-	struct record *records; /* owned */
+	struct capture_record *records; /* owned */
 	size_t n_records;
 	int error; /* -ENOMEM */
 };
@@ -46,9 +46,9 @@ static void on_read(void *userdata, enum record_kind kind, const char *path, con
 		    size_t size)
 {
 	struct recorder *rec = userdata;
-	struct record *record;
+	struct capture_record *record;
 
-	/* Of a captured tree; they are written anew. */
+	/* Of a captured tree; they are written again. */
 	if (streq(path, ANSWERS_PATH))
 		return;
 	if (rec->error < 0 || (kind == RECORD_FILE && is_empty_gid(path, data, size)))
@@ -73,12 +73,13 @@ static void on_read(void *userdata, enum record_kind kind, const char *path, con
 }
 
 /*
- * By path. Of what was met twice the last one counts: a file that was read goes before one of which
- * only the presence was asked, and a later look before an earlier one.
+ * By path. Of two records of a path the last one counts: a file that was read goes before one that
+ * was only looked for, and a later look before an earlier one.
  */
 static int compare_records(const void *a, const void *b)
 {
-	const struct record *x = *(struct record *const *)a, *y = *(struct record *const *)b;
+	const struct capture_record *x = *(struct capture_record *const *)a,
+				    *y = *(struct capture_record *const *)b;
 	int r = strcmp(x->path, y->path);
 
 	if (r == 0)
@@ -86,7 +87,7 @@ static int compare_records(const void *a, const void *b)
 	return r != 0 ? r : (x > y) - (x < y);
 }
 
-static int write_record(struct tar *tar, const struct record *record)
+static int write_record(struct tar *tar, const struct capture_record *record)
 {
 	switch (record->kind) {
 	case RECORD_FILE:
@@ -100,7 +101,7 @@ static int write_record(struct tar *tar, const struct record *record)
 
 static int write_archive(const struct recorder *rec, const char *answers, int fd)
 {
-	_cleanup_(freep) struct record **sorted = NULL;
+	_cleanup_(freep) struct capture_record **sorted = NULL;
 	struct tar tar = { .fd = fd };
 	int r;
 
@@ -118,23 +119,61 @@ static int write_archive(const struct recorder *rec, const char *answers, int fd
 	return r < 0 ? r : tar_end(&tar);
 }
 
-int capture(struct doors *d, const char *config_file, int fd)
+/* Where a link "../../devices/..." of /sys/class/net leads, or the folder itself. */
+static void find_netdev(const struct recorder *rec, const char *name, char *ret, size_t size)
+{
+	snprintf(ret, size, "sys/class/net/%s", name);
+	for (size_t i = 0; i < rec->n_records; i++)
+		if (rec->records[i].kind == RECORD_LINK && streq(rec->records[i].path, ret) &&
+		    is_prefix(rec->records[i].data, "../../devices/")) {
+			snprintf(ret, size, "sys/%s", rec->records[i].data + strlen("../../"));
+			return;
+		}
+}
+
+/* "rdma-nccl-env --root" reads no answers: it takes the carrier from where the kernel has it. */
+static void record_carriers(struct recorder *rec, const struct node *n)
+{
+	char folder[PATH_MAX], *slash;
+
+	for (size_t i = 0; i < n->n_netdevs; i++) {
+		const struct netdev *nd = &n->netdevs[i];
+
+		if (strchr(nd->name, '/') || streq(nd->name, ".."))
+			continue; /* of answers that are not ours */
+		find_netdev(rec, nd->name, folder, sizeof(folder));
+		if (strstr(folder, ".."))
+			continue;
+		on_read(rec, RECORD_FILE, FS_PATH("%s/carrier", folder),
+			nd->has_carrier ? "1\n" : "0\n", 2);
+		slash = strrchr(folder, '/');
+		*slash = '\0';
+		on_read(rec, RECORD_FOLDER, folder, "", 0); /* as a capture of this one has it */
+	}
+}
+
+int capture(struct os *d, const char *config_file, int fd)
 {
 	_cleanup_(recorder_done) struct recorder rec = {};
 	_cleanup_(config_done) struct config c = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(freep) char *answers = NULL;
+	const struct questions dcb = { .set = 1u << QUESTION_DCB };
 	int r;
 
 	d->fs.on_read = on_read;
 	d->fs.userdata = &rec;
 	r = load_config(&d->fs, config_file, &c);
 	if (r >= 0)
-		r = run_plan(d, &c, false, NULL, &n, &p);
+		r = loop_plan(d, &c, false, &n, &p);
 	if (r >= 0 && !n.has_users) /* which a plan of another configuration may ask for */
 		r = observe_users(d, &n);
+	if (r >= 0 && !n.has_dcbs)
+		r = observe_dcbs(d, &dcb, &n);
 	d->fs.on_read = NULL;
+	if (r >= 0 && rec.error >= 0)
+		record_carriers(&rec, &n);
 	if (r >= 0)
 		r = rec.error;
 	if (r >= 0)
@@ -143,7 +182,7 @@ int capture(struct doors *d, const char *config_file, int fd)
 }
 
 /* Only for the one who asked: mode 0600. */
-static int write_beside(struct doors *d, const char *config_file, int folder, const char *temporary,
+static int write_beside(struct os *d, const char *config_file, int folder, const char *temporary,
 			const char *name)
 {
 	_cleanup_(closep) int fd = -EBADF;
@@ -193,14 +232,14 @@ static int open_in_place(const char *path, bool is_link)
 	return S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) ? TAKE_FD(fd) : -EMEDIUMTYPE;
 }
 
-static int write_in_place(struct doors *d, const char *config_file, const char *path, bool is_link)
+static int write_in_place(struct os *d, const char *config_file, const char *path, bool is_link)
 {
 	_cleanup_(closep) int fd = open_in_place(path, is_link);
 
 	return fd < 0 ? fd : capture(d, config_file, fd);
 }
 
-static int write_file(struct doors *d, const char *config_file, const char *path)
+static int write_file(struct os *d, const char *config_file, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	_cleanup_(closep) int folder = -EBADF;
@@ -224,7 +263,7 @@ static int write_file(struct doors *d, const char *config_file, const char *path
 	return r < 0 ? r : fsync(folder) < 0 ? -errno : 0;
 }
 
-int capture_file(struct doors *d, const char *config_file, const char *path)
+int capture_file(struct os *d, const char *config_file, const char *path)
 {
 	struct stat st;
 	const int r = lstat(path, &st) < 0 ? -errno : 0;

@@ -5,17 +5,17 @@
  *
  * Holds what the stages read and nothing else: files of the kernel and our own as they were read,
  * files of others made from the keys that were understood, links, and the answers of
- * netlink, libkmod and libibverbs (observe/answers.h). Empty GIDs are left out.
+ * netlink, libkmod and libibverbs (observe/snapshot.h). Empty GIDs are left out.
  */
 #pragma once
 
-#include "run.h"
+#include "loop.h"
 
 /* Writes the archive to @fd. Return: 0 or -errno. */
-int capture(struct doors *d, const char *config_file, int fd);
+int capture(struct os *d, const char *config_file, int fd);
 /*
  * The same into a file, below the working directory and not below the root: as fs_replace(). What
  * is no file is not replaced but written into: standard output by any of its names, a FIFO, a
  * character device. -ELOOP: another link; -EMEDIUMTYPE: a block device or a socket.
  */
-int capture_file(struct doors *d, const char *config_file, const char *path);
+int capture_file(struct os *d, const char *config_file, const char *path);

@@ -6,16 +6,19 @@
  */
 #include "base/log.h"
 #include "command.h"
-#include "gate.h"
-#include "kubelet.h"
+#include "kubelet/cpus.h"
+#include "kubelet/ensure.h"
 #include "load.h"
 #include "model/paths.h"
-#include "observe/cpus.h"
+#include "os/manager.h"
+#include "wait.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 
-#define ENSURE_SEC 5 /* kept by the process itself: in the kubelet's own unit no limit is ours */
+#define SERVICE_UNIT     "rdma-provision.service"
+#define ASK_MANAGER_USEC (2 * USEC_PER_SEC)
+#define ENSURE_SEC       5 /* kept by the process itself: in the kubelet's own unit no limit is ours */
 
 static char out_of_time[128];
 static int exit_out_of_time;
@@ -29,7 +32,7 @@ static void on_alarm(_unused_ int signal)
 
 /*
  * Files are replaced as a whole, so the process may end at any instant; locks end with it. The soft
- * limit alone: a program that is run has the hard one, doors/program.h.
+ * limit alone: a program that is run has the hard one, kubelet/program.h.
  */
 void command_limit(const char *verb, unsigned sec, int code)
 {
@@ -54,6 +57,59 @@ static int open_node(const struct command *cmd, struct fs *fs, struct config *c)
 		     : load_config(fs, cmd->config, c);
 }
 
+/* A service that is active and has left no state could not write one. */
+static bool may_come(void *userdata _unused_, bool has_state)
+{
+	char word[32] = "";
+
+	if (manager_unit_state(SERVICE_UNIT, ASK_MANAGER_USEC, word, sizeof(word)) < 0)
+		return false;
+	return streq(word, "activating") ||
+	       (has_state && (streq(word, "active") || streq(word, "reloading")));
+}
+
+static void wait_until_settled(const struct fs *fs, const struct config *c)
+{
+	const struct wait w = {
+		.timeout_usec = fs->is_live ? c->service.ready_timeout_usec : 0,
+		.may_come = may_come,
+	};
+	enum node_state state;
+	int r;
+
+	r = wait_state(fs, &w, &state);
+	if (r == -ETIMEDOUT)
+		log_warning("The kubelet starts on a node that is starting: ReadyTimeoutSec= is "
+			    "over; see \"rdma-provision status\"");
+	else if (r < 0)
+		log_warning_errno(r, "The kubelet starts, and the state of the node is not known; "
+				     "see \"systemctl status " SERVICE_UNIT "\"");
+}
+
+/*
+ * What keeps a kubelet from starting, as [Kubelet] Gate= says. off: nothing. strict: all but a
+ * ready node. degraded: a node that is starting, and it waits there, for it is run in a unit of its
+ * own that the kubelet is only ordered after; it always opens in the end: with a warning after
+ * ReadyTimeoutSec=, or when no state can be read or will come. Below a --root nothing is waited
+ * for.
+ */
+static bool is_gate_open(const struct fs *fs, const struct config *c)
+{
+	enum node_state state = NODE_STARTING;
+
+	if (c->kubelet.gate == GATE_DEGRADED)
+		wait_until_settled(fs, c);
+	if (c->kubelet.gate != GATE_STRICT)
+		return true;
+	if (wait_read_state(fs, &state) < 0)
+		state = NODE_STARTING;
+	if (state != NODE_READY)
+		log_error("The kubelet is held back: Gate=strict and the node is %s; see "
+			  "\"rdma-provision status\"",
+			  node_state_name(state));
+	return state == NODE_READY;
+}
+
 int command_gate(const struct command *cmd)
 {
 	_cleanup_(config_done) struct config c = {};
@@ -62,7 +118,7 @@ int command_gate(const struct command *cmd)
 	/* Whatever is wrong with the configuration itself is the service's to tell. */
 	if (open_node(cmd, &fs, &c) < 0)
 		return EXIT_SUCCESS;
-	return gate_pass(&fs, &c) ? EXIT_SUCCESS : EXIT_FAILURE;
+	return is_gate_open(&fs, &c) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 /* One line for each setting that is not simply right. Return: is all as it was asked for? */

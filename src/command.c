@@ -2,37 +2,44 @@
 #include "command.h"
 
 #include "bake.h"
+#include "base/document.h"
 #include "base/log.h"
 #include "capture.h"
-#include "doors/manager.h"
 #include "early.h"
-#include "kubelet-revert.h"
+#include "inspect.h"
+#include "kubelet/take-back.h"
 #include "live.h"
 #include "load.h"
+#include "loop.h"
 #include "model/paths.h"
-#include "nccl.h"
+#include "nccl-env.h"
 #include "observe/generated.h"
 #include "observe/observe.h"
+#include "os/manager.h"
 #include "output/actions.h"
+#include "output/health-output.h"
+#include "plan/ahead.h"
+#include "plan/preset-plan.h"
 #include "preset.h"
 #include "report/report.h"
 #include "revert.h"
-#include "run.h"
 #include "serve.h"
+#include "service.h"
 #include "set.h"
 #include "status.h"
+#include "verify.h"
 #include "wait.h"
-#include "watch.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #define EXIT_CODE_CHANGES 2 /* of plan */
+#define BOOT_ID_LEN       40
 #define RELOAD_USEC       (60 * USEC_PER_SEC)
 
 /* What most verbs need, released together. */
 struct session {
-	struct doors doors;
+	struct os os;
 	struct config config;
 	struct fs_denied denied;
 };
@@ -40,12 +47,12 @@ struct session {
 static void session_done(struct session *s)
 {
 	config_done(&s->config);
-	run_close(&s->doors);
+	os_close(&s->os);
 }
 
-static int open_root(const struct command *cmd, struct doors *ret)
+static int open_root(const struct command *cmd, struct os *ret)
 {
-	int r = run_open(cmd->root, ret);
+	int r = os_open(cmd->root, ret);
 
 	return r < 0 ? log_error_errno(r, "%s", cmd->root ? cmd->root : "/") : 0;
 }
@@ -54,12 +61,12 @@ static int open_doors(const struct command *cmd, struct session *ret)
 {
 	int r;
 
-	r = open_root(cmd, &ret->doors);
+	r = open_root(cmd, &ret->os);
 	if (r < 0) {
-		*ret = (struct session){ .doors.fs.root = -EBADF };
+		*ret = (struct session){ .os.fs.root = -EBADF };
 		return r;
 	}
-	ret->doors.fs.denied = &ret->denied;
+	ret->os.fs.denied = &ret->denied;
 	return 0;
 }
 
@@ -67,7 +74,7 @@ static int session_open(const struct command *cmd, struct session *ret)
 {
 	int r = open_doors(cmd, ret);
 
-	return r < 0 ? r : load_config(&ret->doors.fs, cmd->config, &ret->config);
+	return r < 0 ? r : load_config(&ret->os.fs, cmd->config, &ret->config);
 }
 
 /* Prints the whole of a document, or says that nobody took it. */
@@ -82,20 +89,20 @@ static int print(const char *text)
 
 int command_run(const struct command *cmd)
 {
-	return watch_service(cmd->config) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return service_run(cmd->config) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int command_early(const struct command *cmd)
 {
-	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 
-	return session_open(cmd, &s) < 0 || early(&s.doors, &s.config) < 0 ? EXIT_FAILURE
-									   : EXIT_SUCCESS;
+	return session_open(cmd, &s) < 0 || early(&s.os, &s.config) < 0 ? EXIT_FAILURE
+									: EXIT_SUCCESS;
 }
 
 int command_plan(const struct command *cmd)
 {
-	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(freep) char *text = NULL;
@@ -105,9 +112,11 @@ int command_plan(const struct command *cmd)
 	if (r < 0 || s.config.is_invalid)
 		return EXIT_FAILURE;
 
-	r = run_plan(&s.doors, &s.config, false, NULL, &n, &p);
+	r = loop_plan(&s.os, &s.config, false, &n, &p);
 	if (r >= 0 && !cmd->config)
-		r = run_add_config_changed(&s.config, &n, &p);
+		r = loop_add_config_changed(&s.config, &n, &p);
+	if (r >= 0)
+		r = plan_ahead(&s.config, &n, &p);
 	if (r >= 0)
 		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
 	if (r < 0 || print(text) != EXIT_SUCCESS)
@@ -137,15 +146,15 @@ static int print_state(const struct command *cmd, const struct fs *fs)
 
 int command_apply(const struct command *cmd)
 {
-	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	int r;
 
 	r = session_open(cmd, &s);
 	if (r < 0 || s.config.is_invalid)
 		return EXIT_FAILURE;
 
-	r = watch_apply(&s.doors, &s.config, cmd->config);
-	return r < 0 || print_state(cmd, &s.doors.fs) != EXIT_SUCCESS ? EXIT_FAILURE : r;
+	r = service_apply(&s.os, &s.config, cmd->config);
+	return r < 0 || print_state(cmd, &s.os.fs) != EXIT_SUCCESS ? EXIT_FAILURE : r;
 }
 
 static int exit_code(enum node_state state)
@@ -162,7 +171,7 @@ static int exit_code(enum node_state state)
 
 int command_status(const struct command *cmd)
 {
-	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	enum node_state state;
 	int r;
 
@@ -174,16 +183,16 @@ int command_status(const struct command *cmd)
 		return EXIT_FAILURE;
 
 	if (cmd->is_follow)
-		r = status_follow(&s.doors.fs, cmd->is_json, &state);
+		r = status_follow(&s.os.fs, cmd->is_json, &state);
 	else
-		r = status_show(&s.doors, cmd->config, cmd->is_json, &state);
+		r = status_show(&s.os, cmd->config, cmd->is_json, &state);
 	status_tell_denied(&s.denied);
 	return r < 0 ? EXIT_FAILURE : exit_code(state);
 }
 
 int command_explain(const struct command *cmd)
 {
-	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	_cleanup_(freep) char *text = NULL;
 
 	if (!cmd->argument) {
@@ -192,7 +201,23 @@ int command_explain(const struct command *cmd)
 		return EXIT_FAILURE;
 	}
 	if (session_open(cmd, &s) < 0 ||
-	    run_explain(&s.doors, &s.config, cmd->argument, cmd->is_json, &text) < 0)
+	    inspect_explain(&s.os, &s.config, cmd->argument, cmd->is_json, &text) < 0)
+		return EXIT_FAILURE;
+	status_tell_denied(&s.denied);
+	return print(text);
+}
+
+int command_manifest(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+	_cleanup_(freep) char *text = NULL;
+
+	if (!cmd->argument || !streq(cmd->argument, "dra")) {
+		log_error("manifest takes \"dra\"");
+		return EXIT_FAILURE;
+	}
+	if (session_open(cmd, &s) < 0 || s.config.is_invalid ||
+	    inspect_manifest(&s.os, &s.config, &text) < 0)
 		return EXIT_FAILURE;
 	status_tell_denied(&s.denied);
 	return print(text);
@@ -200,23 +225,38 @@ int command_explain(const struct command *cmd)
 
 int command_check(const struct command *cmd)
 {
-	const char *file = cmd->argument ? cmd->argument : cmd->config;
+	const struct check_request req = {
+		.file = cmd->argument ? cmd->argument : cmd->config,
+		.is_json = cmd->is_json,
+		.is_ready = cmd->is_ready,
+		.with_pod = cmd->with_pod,
+	};
 	_cleanup_(freep) char *text = NULL;
-	struct doors d = {};
+	struct os d = {};
 	int r;
 
+	if (cmd->is_json && cmd->with_pod) {
+		log_error("--pod prints YAML: take it without --json");
+		return EXIT_FAILURE;
+	}
 	r = open_root(cmd, &d);
 	if (r < 0)
 		return EXIT_FAILURE;
 
-	r = run_check(&d, file, cmd->is_json, &text);
-	run_close(&d);
-	if (r >= 0 && !cmd->is_json && print("The configuration is valid.\n") != EXIT_SUCCESS)
+	r = inspect_check(&d, &req, &text);
+	os_close(&d);
+	if (r >= 0 && !cmd->is_json && !cmd->with_pod &&
+	    print("The configuration is valid.\n") != EXIT_SUCCESS)
 		return EXIT_FAILURE;
 	if (text && print(text) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
+
+#define NO_NIC                                                                                     \
+	"No [Device NAME] section manages a NIC of this node: link a preset (\"rdma-provision "    \
+	"presets\" lists them), or add a section, for example \"Device "                           \
+	"rdma.Match=driver:mlx5_core\""
 
 static void tell_reboot(const struct plan *p)
 {
@@ -232,22 +272,26 @@ static void tell_reboot(const struct plan *p)
 		log_info("No reboot is needed");
 }
 
-/* What a reload would do. Whatever goes wrong here is told, and is no failure: it is written. */
-static void tell_plan(const struct command *cmd, struct doors *d, const struct config *c)
+/* What a reload would do. An error here is logged, and is no failure: the files are written. */
+static void tell_plan(const struct command *cmd, struct os *d, const struct config *c)
 {
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(freep) char *text = NULL;
 	int r = 0;
 
-	if (!run_has_node(&d->fs))
+	if (!os_has_node(&d->fs))
 		log_info("There is no node here to plan for: it takes effect when one boots");
 	else
-		r = run_plan(d, c, false, NULL, &n, &p);
-	if (r >= 0 && run_has_node(&d->fs))
+		r = loop_plan(d, c, false, &n, &p);
+	if (r >= 0)
+		r = plan_ahead(c, &n, &p);
+	if (r >= 0 && os_has_node(&d->fs))
 		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
 	if (r < 0)
-		log_warning_errno(r, "What a reload would do cannot be told");
+		log_warning_errno(r, "What a reload would do is not known");
+	else if (os_has_node(&d->fs) && p.n_devices == 0)
+		log_warning(NO_NIC);
 	if (!text) {
 		if (cmd->is_json)
 			print("null\n");
@@ -272,32 +316,77 @@ static void reload_units(void)
 		log_notice("kubelet.service: systemd has read its drop-ins again");
 }
 
-static void tell_change(const struct command *cmd, struct doors *d, const struct set_result *res,
+static void tell_change(const struct command *cmd, struct os *d, const struct set_result *res,
 			bool is_written)
 {
 	if (res->is_same)
 		log_info(is_written ? "Nothing to change on the node: the same values were in "
 				      "force before"
 				    : "Nothing to change");
+	if (res->is_same && is_written && res->config.n_devices == 0)
+		log_warning(NO_NIC);
 	if (!res->is_same || cmd->is_json)
 		tell_plan(cmd, d, &res->config);
 	if (is_written && observe_generated(&d->fs, &res->config) > 0)
 		reload_units();
-	if (!res->is_same && run_has_node(&d->fs))
+	if (!res->is_same && os_has_node(&d->fs))
 		log_info("To put it into force: systemctl reload rdma-provision");
 }
 
-static int change_configuration(const struct command *cmd, const struct set_request *req)
+/* Of --preset=auto. */
+static int choose_preset(struct os *d, struct preset_choice *ret, struct set_request *req)
 {
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	int r;
+
+	if (!os_has_node(&d->fs)) {
+		log_error("--preset=auto: there is no node here to choose for");
+		return -ENODEV;
+	}
+	r = load_config(&d->fs, NULL, &c);
+	if (r >= 0)
+		r = loop_plan(d, &c, false, &n, &p);
+	if (r < 0)
+		return log_error_errno(r, "--preset=auto: the node cannot be looked at");
+	plan_preset(&n, ret);
+	if (!*ret->name) {
+		log_error("--preset=auto: %s: name one of those that \"rdma-provision presets\" "
+			  "lists",
+			  ret->why);
+		return -ENODATA;
+	}
+	log_notice("--preset=auto: %s, for %s", ret->name, ret->why);
+	req->preset = ret->name;
+	return 0;
+}
+
+static int refuse(void *userdata, const struct config *c)
+{
+	return inspect_refuse(userdata, c);
+}
+
+static int change_configuration(const struct command *cmd, struct set_request *req)
+{
+	struct preset_choice choice = {};
 	struct set_result res = {};
-	struct doors d = {};
+	struct os d = {};
 	int r;
 
 	r = open_root(cmd, &d);
 	if (r < 0)
 		return EXIT_FAILURE;
+	if (!req->is_unset) {
+		req->refuse = refuse;
+		req->userdata = &d;
+	}
 
-	if (req->with_preset && req->preset && !*req->preset) {
+	if (req->preset && streq(req->preset, "auto"))
+		r = choose_preset(&d, &choice, req);
+	if (r < 0)
+		log_error("Nothing was changed");
+	else if (req->with_preset && req->preset && !*req->preset) {
 		preset_list(&d.fs, "--preset without a name");
 		r = -EINVAL;
 	} else
@@ -305,24 +394,96 @@ static int change_configuration(const struct command *cmd, const struct set_requ
 	if (r >= 0)
 		tell_change(cmd, &d, &res, r > 0);
 	config_done(&res.config);
-	run_close(&d);
+	os_close(&d);
+	req->userdata = NULL; /* it is gone */
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* "--preset NAME": the argument that is no KEY=VALUE. */
+static void take_preset(struct set_request *req)
+{
+	for (size_t i = 0; i < req->n_keys; i++)
+		if (!strchr(req->keys[i], '=')) {
+			req->preset = req->keys[i];
+			memmove(req->keys + i, req->keys + i + 1,
+				(--req->n_keys - i) * sizeof(*req->keys));
+			return;
+		}
 }
 
 int command_set(const struct command *cmd)
 {
+	struct set_request req = {
+		.keys = cmd->arguments,
+		.n_keys = cmd->n_arguments,
+		.with_preset = cmd->preset,
+		.preset = cmd->preset,
+	};
+
 	if (cmd->n_arguments == 0 && !cmd->preset) {
 		log_error("set takes SECTION.KEY=VALUE, for example Driver.Mode=compat or \"Device "
 			  "nic.MTU=9000\", or --preset=NAME; \"rdma-provision set --help\" tells "
 			  "more");
 		return EXIT_FAILURE;
 	}
-	return change_configuration(cmd, &(struct set_request){
-						 .keys = cmd->arguments,
-						 .n_keys = cmd->n_arguments,
-						 .with_preset = cmd->preset,
-						 .preset = cmd->preset,
-					 });
+	if (cmd->preset && !*cmd->preset)
+		take_preset(&req);
+	return change_configuration(cmd, &req);
+}
+
+static json_t *make_presets(const struct fs *fs, const struct fs_names *names)
+{
+	json_auto_t *list = json_array();
+	char target[PATH_MAX] = "", text[1024];
+
+	fs_read_link(fs, PRESET_PATH, target, sizeof(target));
+	for (size_t i = 0; i < names->n_names; i++) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "/" PRESET_FOLDER "/%s.conf", names->names[i]);
+		if (preset_describe(fs, names->names[i], text, sizeof(text)) < 0 ||
+		    json_array_append_new(list, json_pack("{s:o, s:o, s:b}", "name",
+							  document_text(names->names[i]),
+							  "description", document_text(text),
+							  "linked", streq(path, target))) < 0)
+			return NULL;
+	}
+	return json_pack("{s:O}", "presets", list);
+}
+
+static int print_presets(const struct command *cmd, const json_t *presets)
+{
+	_cleanup_(freep) char *text = NULL;
+	const json_t *p;
+	size_t i;
+
+	if (cmd->is_json)
+		return document_print(presets, &text) < 0 ? EXIT_FAILURE : print(text);
+	if (json_array_size(json_object_get(presets, "presets")) == 0)
+		log_info("There are no presets in /" PRESET_FOLDER);
+	json_array_foreach(json_object_get(presets, "presets"), i, p)
+		printf("%c %-17s %s\n", json_is_true(json_object_get(p, "linked")) ? '*' : ' ',
+		       json_string_value(json_object_get(p, "name")),
+		       json_string_value(json_object_get(p, "description")));
+	return print("");
+}
+
+int command_presets(const struct command *cmd)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	json_auto_t *presets = NULL;
+	int r;
+
+	r = fs_open_root(cmd->root, &fs);
+	if (r >= 0)
+		r = preset_names(&fs, &names);
+	if (r < 0) {
+		log_error_errno(r, "/" PRESET_FOLDER);
+		return EXIT_FAILURE;
+	}
+	presets = make_presets(&fs, &names);
+	return presets ? print_presets(cmd, presets) : EXIT_FAILURE;
 }
 
 int command_unset(const struct command *cmd)
@@ -344,19 +505,171 @@ int command_unset(const struct command *cmd)
 					 });
 }
 
+int command_health(const struct command *cmd)
+{
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	_cleanup_(freep) char *state = NULL, *text = NULL;
+	char boot_id[BOOT_ID_LEN] = "";
+	size_t size;
+	int r;
+
+	r = fs_open_root(cmd->root, &fs);
+	if (r >= 0)
+		r = fs_read(&fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
+	if (r >= 0)
+		r = fs_read_all(&fs, STATE_PATH, MAX_STATE_BYTES, false, &state, &size);
+	/* Without a state nothing is known, which has a line as well. */
+	if (r != -ENOMEM)
+		r = cmd->npd ? output_npd(state, boot_id, cmd->npd, &text)
+			     : output_health(state, boot_id, cmd->argument, &text);
+	return r < 0 || print(text) != EXIT_SUCCESS ? HEALTH_UNKNOWN : r;
+}
+
+int command_clear(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+	_cleanup_(freep) char *state = NULL;
+	struct pass_result result;
+	char pci[PCI_LEN];
+	struct world world;
+	struct pass pass;
+	size_t size;
+	int r;
+
+	if (!cmd->argument) {
+		log_error("clear takes a PCI address, netdev or RDMA device, as \"health\" shows "
+			  "them");
+		return EXIT_FAILURE;
+	}
+	if (session_open(cmd, &s) < 0 || s.config.is_invalid)
+		return EXIT_FAILURE;
+	if (!config_watches_links(&s.config)) {
+		log_error("No losses are counted: [Health] Flap= and Drop= are not set");
+		return EXIT_FAILURE;
+	}
+	r = fs_read_all(&s.os.fs, STATE_PATH, MAX_STATE_BYTES, false, &state, &size);
+	if (r >= 0)
+		r = output_find_nic(state, cmd->argument, pci, sizeof(pci));
+	if (r < 0) {
+		log_error_errno(r, "%s: no such NIC in /" STATE_PATH, cmd->argument);
+		return EXIT_FAILURE;
+	}
+	world = live_world(&s.os);
+	pass = (struct pass){
+		.config = &s.config, .is_kept = !cmd->config, .is_service = true, .clear = pci
+	};
+	return loop_pass(&world, &pass, &result) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int command_verify(const struct command *cmd)
+{
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	if (session_open(cmd, &s) < 0 || (cmd->config && s.config.is_invalid))
+		return EXIT_FAILURE;
+	r = verify(&s.os, &s.config, cmd->is_json, &text);
+	if (r < 0) {
+		log_error_errno(r, "The node cannot be looked at");
+		return EXIT_FAILURE;
+	}
+	status_tell_denied(&s.denied);
+	return print(text) != EXIT_SUCCESS || r > 0 || s.config.is_invalid ? EXIT_FAILURE
+									   : EXIT_SUCCESS;
+}
+
+#define UNIT       "rdma-provision.service"
+#define TOLD_ITEMS 3
+
+struct waiting {
+	const struct fs *fs;
+	struct manager_watch watch;
+	int fd; /* of it; -EBADF: there is no systemd that answers */
+	struct manager_activity activity;
+};
+
+/* What keeps the node from being ready, as the last pass left it. */
+static void tell_waiting(void *userdata)
+{
+	const struct waiting *w = userdata;
+	_cleanup_(freep) char *text = NULL;
+	json_auto_t *state = NULL;
+	const json_t *reasons, *item;
+	size_t size, i;
+
+	if (fs_read_all(w->fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size) < 0 ||
+	    document_parse(text, size, 0, &state, NULL) < 0) {
+		log_info("Waiting for the first pass of " UNIT "%s%s",
+			 w->fd >= 0 ? ", which is " : "", w->activity.active);
+		return;
+	}
+	reasons = json_object_get(state, "reasons");
+	if (json_array_size(reasons) == 0)
+		log_info("Waiting for the pass of " UNIT " to end");
+	json_array_foreach(reasons, i, item) if (i < TOLD_ITEMS) log_info(
+		"Waiting for %s: %s: %s",
+		*document_get_text(item, "target") ? document_get_text(item, "target") : "the node",
+		document_get_text(item, "code"), document_get_text(item, "meaning"));
+	if (i > TOLD_ITEMS)
+		log_info("... and %zu more: \"rdma-provision status\"", i - TOLD_ITEMS);
+}
+
+/* One that cannot be asked may do anything. */
+static bool may_get_ready(void *userdata, bool has_state _unused_)
+{
+	struct waiting *w = userdata;
+	const struct manager_activity *a = &w->activity;
+
+	if (w->fd >= 0 && manager_watch_look(&w->watch, &w->activity) < 0) {
+		manager_watch_done(&w->watch);
+		w->fd = -EBADF;
+	}
+	if (w->fd < 0)
+		return true;
+	return a->has_job || (!streq(a->active, "inactive") && !streq(a->active, "failed"));
+}
+
+static int wait_for_node(const struct command *cmd, struct waiting *w, enum node_state *ret)
+{
+	const struct wait request = {
+		.timeout_usec = cmd->timeout_usec,
+		.may_come = may_get_ready,
+		.on_tick = isatty(STDERR_FILENO) ? tell_waiting : NULL,
+		.fd = &w->fd,
+		.userdata = w,
+	};
+
+	return wait_state(w->fs, &request, ret);
+}
+
 int command_wait(const struct command *cmd)
 {
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	struct waiting w = { .fs = &fs, .fd = -EBADF };
 	enum node_state state;
 	int r;
 
 	r = fs_open_root(NULL, &fs);
+	if (r >= 0 && manager_watch_open(UNIT, &w.watch) >= 0)
+		w.fd = manager_watch_fd(&w.watch);
 	if (r >= 0)
-		r = wait_state(&fs, cmd->timeout_usec, NULL, &state);
+		r = wait_for_node(cmd, &w, &state);
 	if (r == -ETIMEDOUT) {
 		log_info("The node is not ready yet.");
+		tell_waiting(&w);
+	}
+	manager_watch_done(&w.watch);
+	if (r == -ETIMEDOUT) {
 		print_state(cmd, &fs);
 		return EXIT_CODE_NOT_YET;
+	}
+	if (r == -ESRCH) {
+		log_error(UNIT
+			  " is %s, so the node does not get ready; see \"systemctl status " UNIT
+			  "\"",
+			  streq(w.activity.load, "loaded") ? w.activity.active : w.activity.load);
+		return EXIT_FAILURE;
 	}
 	if (r < 0) {
 		log_error_errno(r, "The state cannot be waited for");
@@ -369,17 +682,19 @@ int command_wait(const struct command *cmd)
 
 #define REVERT_SEC 60 /* looks at the kubelet again for each value that goes back */
 
-static void on_reverted(const char *key, const char *path, const char *left)
+static void on_reverted(const char *key, const char *path, bool is_back, const char *left)
 {
 	if (left)
 		log_warning("%s: %s is left: %s", path, key, left);
+	else if (is_back)
+		log_notice("%s: %s is as it was before", path, key);
 	else
-		log_notice("%s: %s is as it was, or somebody else's", path, key);
+		log_notice("%s: %s was changed by another program since, and stays", path, key);
 }
 
 int command_revert(const struct command *cmd)
 {
-	struct doors d = {};
+	struct os d = {};
 	struct world w;
 	int r, r_kubelet;
 
@@ -396,49 +711,52 @@ int command_revert(const struct command *cmd)
 	r_kubelet = kubelet_revert(&d.fs, on_reverted);
 	if (r_kubelet < 0)
 		log_error_errno(r_kubelet, "kubelet");
-	run_close(&d);
+	os_close(&d);
 	return r < 0 || r_kubelet != 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int command_bake(const struct command *cmd)
 {
-	_cleanup_(session_done) struct session s = { .doors.fs.root = -EBADF };
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	int r;
 
 	r = session_open(cmd, &s);
 	if (r < 0 || (s.config.is_invalid && !cmd->is_undo))
 		return EXIT_FAILURE;
-	return (cmd->is_undo ? bake_undo(&s.doors) : bake(&s.doors, &s.config)) < 0 ? EXIT_FAILURE
-										    : EXIT_SUCCESS;
+	return (cmd->is_undo ? bake_undo(&s.os) : bake(&s.os, &s.config)) < 0 ? EXIT_FAILURE
+									      : EXIT_SUCCESS;
 }
 
-int command_nccl_env(const struct command *cmd)
+static int run_nccl_env(const struct command *cmd)
 {
+	const struct nccl_request req = { cmd->is_export, cmd->is_exact, cmd->exec };
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 	_cleanup_(node_done) struct node recorded = {};
 	int r;
 
-	if (cmd->is_export && cmd->is_conf) {
-		log_error("--export and --conf are two forms: take one");
-		return EXIT_FAILURE;
+	if (cmd->is_export + cmd->is_conf + (cmd->exec != NULL) > 1 ||
+	    (cmd->exec && !cmd->exec[0])) {
+		log_error(NCCL_ENV_FORMS);
+		return -EINVAL;
 	}
 	r = fs_open_root(cmd->root, &fs);
-	if (r < 0) {
-		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
-		return EXIT_FAILURE;
-	}
+	if (r < 0)
+		return log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
 	if (!fs.is_live)
 		r = observe_answers(&fs, &recorded);
-	if (r >= 0)
-		r = nccl_env(&fs, &recorded, cmd->is_export, cmd->is_exact);
-	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return r < 0 ? r : nccl_env(&fs, &recorded, &req);
+}
+
+int command_nccl_env(const struct command *cmd)
+{
+	return nccl_env_exit_code(run_nccl_env(cmd), cmd->is_export);
 }
 
 int command_capture(const struct command *cmd)
 {
 	const char *path = cmd->argument ? cmd->argument : "rdma-provision-capture.tar";
 	const bool is_stdout = streq(path, "-");
-	struct doors d = {};
+	struct os d = {};
 	int r;
 
 	r = open_root(cmd, &d);
@@ -446,7 +764,7 @@ int command_capture(const struct command *cmd)
 		return EXIT_FAILURE;
 	r = is_stdout ? capture(&d, cmd->config, STDOUT_FILENO)
 		      : capture_file(&d, cmd->config, path);
-	run_close(&d);
+	os_close(&d);
 	if (r < 0) {
 		log_error_errno(r, "%s", path);
 		return EXIT_FAILURE;

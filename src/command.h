@@ -15,9 +15,12 @@ struct command {
 	const char *argument; /* the first that followed the verb, or NULL */
 	char **arguments;     /* all of them */
 	size_t n_arguments;
+	char **exec;           /* what follows --exec, NULL: not given */
 	const char *preset;    /* --preset, empty without a name; NULL: not given */
 	uint64_t timeout_usec; /* --timeout, UINT64_MAX: for ever */
-	bool is_json, is_strict, is_undo, with_vfs, is_export, is_conf, is_exact, is_follow;
+	bool is_json, is_strict, is_undo, with_vfs, is_export, is_conf, is_exact, is_follow,
+		is_ready, with_pod;
+	const char *npd; /* --npd; NULL: not given */
 };
 
 /*
@@ -31,9 +34,14 @@ int command_plan(const struct command *cmd);
 int command_apply(const struct command *cmd);
 int command_status(const struct command *cmd);
 int command_explain(const struct command *cmd);
+int command_manifest(const struct command *cmd);
 int command_check(const struct command *cmd);
 int command_set(const struct command *cmd);
+int command_presets(const struct command *cmd);
 int command_unset(const struct command *cmd);
+int command_health(const struct command *cmd);
+int command_clear(const struct command *cmd);
+int command_verify(const struct command *cmd);
 int command_wait(const struct command *cmd);
 int command_gate(const struct command *cmd);
 int command_kubelet_ensure(const struct command *cmd);

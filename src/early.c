@@ -2,14 +2,14 @@
 #include "early.h"
 
 #include "base/log.h"
+#include "model/module-options.h"
 #include "model/paths.h"
-#include "model/wanted.h"
-#include "observe/modprobe.h"
+#include "observe/modprobe-observe.h"
 #include "observe/pci.h"
 #include "options.h"
-#include "output/modprobe.h"
+#include "output/modprobe-output.h"
 
-static int look_module(struct doors *d, struct node *n, const char *name)
+static int look_module(struct os *d, struct node *n, const char *name)
 {
 	struct module *m = APPEND(n->modules, n->n_modules);
 	char path[128];
@@ -23,7 +23,7 @@ static int look_module(struct doors *d, struct node *n, const char *name)
 }
 
 /* "auto" depends on the PCI functions, and on whether the GPU's driver is there. */
-static int want(struct doors *d, const struct config *c, struct wanted *ret)
+static int want(struct os *d, const struct config *c, struct wanted *ret)
 {
 	_cleanup_(node_done) struct node n = {};
 	int r = 0;
@@ -76,7 +76,7 @@ static void tell_loaded(const struct fs *fs, const struct wanted *w)
 }
 
 /* What can be done is done: a driver mode that is not known costs no netns mode. */
-int early(struct doors *d, const struct config *c)
+int early(struct os *d, const struct config *c)
 {
 	_cleanup_(freep) char *text = NULL;
 	struct wanted w;

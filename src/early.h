@@ -5,11 +5,11 @@
  */
 #pragma once
 
-#include "run.h"
+#include "loop.h"
 
 /*
  * Writes the options that give erdma and ib_core the mode that is asked for at their first load,
- * whether a device is there or not, and removes them when nothing is asked for. "auto" is told by
+ * whether a device is there or not, and removes them when nothing is asked for. "auto" follows from
  * the PCI functions and modules there are now. A module that is loaded already, from the
  * initramfs, gets a line in the log and is left to the service; but the netns mode is set by
  * netlink, which is opened for nothing else.
@@ -21,4 +21,4 @@
  * What fails stops nothing that follows: without a driver mode the netns mode is still set.
  * Return: 0, or the -errno of what failed.
  */
-int early(struct doors *d, const struct config *c);
+int early(struct os *d, const struct config *c);

@@ -8,7 +8,7 @@
  * another daemon-reload when that is not what its configuration wants.
  */
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config-read.h"
 #include "model/units.h"
 
 #include <sys/resource.h>

@@ -2,14 +2,15 @@
 #include "live.h"
 
 #include "base/log.h"
-#include "doors/child.h"
+#include "kubelet/ensure.h"
+#include "model/link-log.h"
 #include "observe/generated.h"
-#include "observe/kubelet.h"
 #include "observe/net.h"
 #include "observe/observe.h"
-#include "observe/output.h"
-#include "observe/plugin.h"
-#include "output/state.h"
+#include "observe/output-observe.h"
+#include "observe/plugin-observe.h"
+#include "observe/qos-observe.h"
+#include "os/child.h"
 
 #include <poll.h>
 
@@ -23,17 +24,21 @@ static int64_t tell_sec(void *userdata _unused_)
 	return time(NULL);
 }
 
-static int look(void *userdata, const struct config *c, const struct plan *tried, struct node *ret)
+static int look(void *userdata, const struct config *c, struct attempts *tried, struct node *ret)
 {
 	_cleanup_(node_done) struct node n = {};
-	struct doors *d = userdata;
+	struct os *d = userdata;
 	int r;
 
-	r = observe_node(d, output_parse_memory, tried, &n);
+	r = observe_node(d, tried, &n);
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be observed");
 
-	r = observe_health(d, &n);
+	r = kubelet_look(&d->fs, c, &n.kubelet, &n.kubelet_decision);
+	if (r >= 0 && d->link_log)
+		r = link_log_give(d->link_log, &n);
+	if (r >= 0)
+		r = observe_health(d, &n);
 	if (r >= 0)
 		r = observe_generated(&d->fs, c);
 	n.is_generated_stale = r > 0;
@@ -48,49 +53,26 @@ static int look(void *userdata, const struct config *c, const struct plan *tried
 	return 0;
 }
 
-static int answer_users(struct doors *d, const struct plan *p, struct node *n)
+static int answer(void *userdata, const struct questions *q, struct node *n)
 {
-	int r;
+	struct os *d = userdata;
+	int n_known = 0, r;
 
-	if (!d->fs.is_live || !needs_users(p))
+	if (!d->fs.is_live)
 		return 0;
-	r = observe_users(d, n);
-	return r < 0 ? r : 1;
-}
-
-static int answer_manager(struct doors *d, const struct plan *p, struct node *n)
-{
-	int r;
-
-	if (!d->fs.is_live || !n->kubelet.is_unasked || !needs_manager(p))
-		return 0;
-	r = observe_kubelet_helped(&d->fs, &n->kubelet);
-	return r < 0 ? r : 1;
-}
-
-static int answer_verbs(struct doors *d, const struct plan *p, struct node *n)
-{
-	return observe_verbs(d, p, n) > 0;
-}
-
-static int answer_lookups(struct doors *d, const struct plan *p, struct node *n)
-{
-	int r = observe_lookups(d, p, n);
-
-	return MIN(r, 1);
-}
-
-static int answer(void *userdata, enum question q, const struct plan *p, struct node *n)
-{
-	static int (*const answers[])(struct doors *d, const struct plan *p, struct node *n) = {
-		[QUESTION_USERS] = answer_users,
-		[QUESTION_MANAGER] = answer_manager,
-		[QUESTION_VERBS] = answer_verbs,
-		[QUESTION_LOOKUPS] = answer_lookups,
-	};
-	_Static_assert(ELEMENTSOF(answers) == _QUESTION_N, "an answer to every question");
-
-	return answers[q](userdata, p, n);
+	if (is_question(q, QUESTION_USERS)) {
+		r = observe_users(d, n);
+		if (r < 0)
+			return r;
+		n_known++;
+	}
+	n_known += observe_verbs(d, q, n);
+	r = observe_lookups(d, q, n);
+	if (r >= 0) {
+		n_known += r;
+		r = observe_dcbs(d, q, n);
+	}
+	return r < 0 ? r : n_known + r > 0;
 }
 
 static int begin(void *userdata _unused_, struct child *c, size_t i)
@@ -122,9 +104,9 @@ static int wait_until(void *userdata _unused_, struct pollfd *fds, size_t n, uin
 	return poll(fds, n, (int)MIN(msec, UINT64_C(3600000)));
 }
 
-struct world live_world(struct doors *d)
+struct world live_world(struct os *d)
 {
-	return (struct world){ .doors = d,
+	return (struct world){ .os = d,
 			       .now_usec = tell_usec,
 			       .time_sec = tell_sec,
 			       .look = look,

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "doors/doors.h"
 #include "model/world.h"
+#include "os/os.h"
 
 /* @d: has to live as long. */
-struct world live_world(struct doors *d);
+struct world live_world(struct os *d);

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "config/config.h"
+#include "config/config-read.h"
 
 /*
  * config_load() of the root, or of @file alone: one named on the command line is of the caller's

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "config/parse.h"
 #include "config/problem.h"
+#include "nccl-env.h"
 
 #include <getopt.h>
 
@@ -23,6 +24,8 @@ enum {
 	TAKES_PRESET = 1 << 8,
 	TAKES_MANY = 1 << 9, /* arguments, any number of them */
 	TAKES_FOLLOW = 1 << 10,
+	TAKES_CHECK = 1 << 11,
+	TAKES_NPD = 1 << 12,
 };
 
 static const struct {
@@ -31,132 +34,192 @@ static const struct {
 	unsigned takes;
 	const char *more; /* for "VERB --help" */
 } verbs[] = {
-	{ "run", "", "the service: passes until the node is finished, then follows hotplug",
+	{ "run", "", "run the service: passes until the node is finished, then hotplug",
 	  command_run, TAKES_CONFIG,
 	  "Started by rdma-provision.service; SIGHUP reads the configuration again.\n" },
-	{ "early", "", "what must precede the drivers: their options, the RDMA netns mode",
+	{ "early", "", "write module options and set the RDMA netns mode, before drivers load",
 	  command_early, TAKES_CONFIG,
 	  "Started by rdma-provision-early.service. Writes only below /run/modprobe.d.\n" },
-	{ "plan", "", "print every change that would be made, in order, and make none",
-	  command_plan, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
+	{ "plan", "", "print the changes that apply would make, in order", command_plan,
+	  TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
 	  "Exit code: 0 nothing to do, 2 there is something, 1 error.\n" },
-	{ "apply", "", "make the changes, wait for the devices, and look again", command_apply,
-	  TAKES_CONFIG | TAKES_JSON,
-	  "With --json it prints the state in the end, as status does.\n"
+	{ "apply", "", "make the changes, wait for the devices, and check the result",
+	  command_apply, TAKES_CONFIG | TAKES_JSON,
+	  "With --json it prints the final state, as status does.\n"
 	  "Exit code: 0 finished, 3 degraded, 1 error.\n" },
-	{ "status", "", "draw the node: NUMA nodes, NICs, VFs, RDMA devices, and what is wrong",
+	{ "status", "", "show the node as a tree: NUMA nodes, NICs, VFs, RDMA devices, reasons",
 	  command_status, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON | TAKES_FOLLOW,
-	  "As the service left it; without a running service, as a look shows it now.\n"
-	  "With --follow --json: one document a line.\n"
+	  "The state is the one that the service wrote; without a running service it is read now.\n"
+	  "With --follow --json: one document on each line.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 not yet, 1 error.\n" },
 	{ "explain", "DEVICE",
-	  "why this PCI address, netdev, RDMA device, kubelet or plugin is as it is",
+	  "show why a PCI address, netdev, RDMA device, kubelet or plugin is as it is",
 	  command_explain, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
-	  "Looks now: section, driver and where its parameters come from, port, GIDs, verdict.\n"
-	  "explain kubelet: its settings at its next start, who decides them, and since when.\n"
-	  "explain plugin: its file, who has read it, its rules for each device, what it exposes.\n"
-	  "Exit code: 0 explained, 1 there is no such device.\n" },
+	  "Reads the node now: section, driver, origin of its parameters, port, GIDs, verdict.\n"
+	  "explain kubelet: its settings at its next start, what sets them, and since when.\n"
+	  "explain plugin: its file, which processes read it, its rules for each device, and what\n"
+	  "it exposes.\n"
+	  "Exit code: 0 success, 1 no such device.\n" },
 	{ "check", "[FILE]",
-	  "say whether the configuration is valid, and what the device plugin would expose",
-	  command_check, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
-	  "An unknown key is an error here. The plugin's own rules are replayed on this node.\n"
+	  "check the configuration, and print what the device plugin would expose", command_check,
+	  TAKES_ROOT | TAKES_CONFIG | TAKES_JSON | TAKES_CHECK,
+	  "An unknown key is an error here. The plugin's own rules are replayed on this node: "
+	  "what\n"
+	  "it exposes when the plan is done, and now where that differs.\n"
 	  "With --json: {\"valid\": ..., \"problems\": [...], \"plugin\": {...}}.\n"
-	  "Exit code: 0 valid, 1 not, or the plugin would refuse its file or expose nothing.\n" },
-	{ "set", "KEY=VALUE...", "change the configuration, all of what is given or nothing",
-	  command_set, TAKES_ROOT | TAKES_JSON | TAKES_PRESET | TAKES_MANY,
-	  "KEY is SECTION.KEY: \"Driver.Mode=compat\", \"Device nic.MTU=9000\". What is valid "
-	  "together with\n"
-	  "everything else is written to "
-	  "/etc/rdma-provision/rdma-provision.conf.d/50-set.conf; then\n"
-	  "it tells what a reload would do. With --json: the document of \"plan --json\", null\n"
+	  "Exit code: 0 valid, 1 not, or the plugin would refuse its file or expose nothing; with\n"
+	  "--ready also 1 when no device is usable now.\n" },
+	{ "manifest", "dra", "print the Kubernetes objects for a DRA driver on nodes like this one",
+	  command_manifest, TAKES_ROOT | TAKES_CONFIG,
+	  "A DeviceClass with the extended resource name, a ResourceClaimTemplate, and for\n"
+	  "dra-driver-sriov (Type=dra-sriov or sriov) a SriovResourcePolicy. It writes nothing.\n"
+	  "Exit code: 0, or 1 when no device is usable, or error.\n" },
+	{ "set", "KEY=VALUE...", "change the configuration: all values or none", command_set,
+	  TAKES_ROOT | TAKES_JSON | TAKES_PRESET | TAKES_MANY,
+	  "KEY is SECTION.KEY: Driver.Mode=compat, Device.nic.MTU=9000 for [Device nic]. The "
+	  "values "
+	  "are\n"
+	  "checked with the whole configuration, and by the rules of the device plugin on this\n"
+	  "node, written to /etc/rdma-provision/rdma-provision.conf.d/50-set.conf, and the "
+	  "changes\n"
+	  "that a reload would make are printed. --preset=auto chooses the preset by the "
+	  "kubelet's\n"
+	  "node labels and the functions on the bus. With --json: the document of \"plan --json\", "
+	  "null\n"
 	  "without a node.\n"
 	  "Exit code: 0 written, or nothing to change; 1 error, and nothing is written.\n" },
-	{ "unset", "KEY...", "take back what was set, all of what is given or nothing",
-	  command_unset, TAKES_ROOT | TAKES_JSON | TAKES_PRESET | TAKES_MANY,
-	  "KEY is SECTION.KEY: \"Driver.Mode\", \"Device nic.MTU\". What other files say stays; "
-	  "where\n"
-	  "a key is set elsewhere, that is told. --preset, without a name, removes the link.\n"
+	{ "presets", "", "list the presets, with the purpose of each", command_presets,
+	  TAKES_ROOT | TAKES_JSON,
+	  "\"*\" marks the preset that \"set --preset=NAME\" linked. With --json:\n"
+	  "{\"presets\": [{\"name\": ..., \"description\": ..., \"linked\": ...}]}.\n"
+	  "Exit code: 0, or 1 when they cannot be read.\n" },
+	{ "unset", "KEY...", "remove values that set wrote: all of them or none", command_unset,
+	  TAKES_ROOT | TAKES_JSON | TAKES_PRESET | TAKES_MANY,
+	  "KEY is SECTION.KEY: \"Driver.Mode\", \"Device nic.MTU\". Other files are not changed; "
+	  "if\n"
+	  "another file sets the key, unset names it. --preset, without a name, removes the link.\n"
 	  "Exit code: 0 written; 1 error, and nothing is written.\n" },
-	{ "wait", "", "block until the node is ready or degraded", command_wait,
+	{ "verify", "",
+	  "try what the node promises: devices, GIDs, messages, SMC-R, the kubelet's numbers",
+	  command_verify, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
+	  "A line for each check: PASS, FAIL with what was expected, or skip. Below it is the "
+	  "command\n"
+	  "that checks the same between two nodes. It changes nothing and opens no port.\n"
+	  "Exit code: 0 no check failed, 1 one did, or error.\n" },
+	{ "health", "[DEVICE]",
+	  "show how often links were lost, and hints about NICs, of the last pass", command_health,
+	  TAKES_ROOT | TAKES_NPD,
+	  "Losses are counted with [Health] Flap= or Drop=. --npd answers as a plugin of\n"
+	  "node-problem-detector, with one line; CONDITION is RdmaNotReady, RdmaLinkFlapping or\n"
+	  "RdmaPcieDegraded.\n"
+	  "Exit code: 0 nothing is wrong, 1 something is, 2 not known, or error.\n" },
+	{ "clear", "DEVICE", "forget that the link of this NIC was lost: it no longer flaps",
+	  command_clear, TAKES_CONFIG,
+	  "DEVICE is a PCI address, netdev or RDMA device of the NIC or one of its VFs. The number "
+	  "of\n"
+	  "losses in this boot is kept.\n"
+	  "Exit code: 0, or 1 when it cannot be done.\n" },
+	{ "wait", "", "wait until the node is ready or degraded", command_wait,
 	  TAKES_TIMEOUT | TAKES_JSON,
-	  "With --json it prints the state in the end, as status does.\n"
-	  "Exit code: 0 ready, 3 degraded, 4 the time is over, 1 error.\n" },
-	{ "gate", "", "before the kubelet starts: waits or fails as [Kubelet] Gate= says",
+	  "It prints what it waits for, each 10 s on a terminal and when the time is over, and "
+	  "ends\n"
+	  "when rdma-provision.service fails, is stopped or masked. With --json it prints the "
+	  "state\n"
+	  "in the end, as status does.\n"
+	  "Exit code: 0 ready, 3 degraded, 4 the time is over, 1 error or no service.\n" },
+	{ "gate", "", "before the kubelet starts: wait or fail, depending on [Kubelet] Gate=",
 	  command_gate, TAKES_ROOT | TAKES_CONFIG,
-	  "Gate=off opens at once, degraded waits while the node is starting, at most\n"
+	  "Gate=off returns at once, degraded waits while the node is starting, at most\n"
 	  "ReadyTimeoutSec=, strict fails unless the node is ready.\n"
-	  "Exit code: 0 go on, 1 hold the kubelet back.\n" },
-	{ "kubelet-ensure", "", "make sure of topologyManagerPolicy in the kubelet's configuration",
+	  "Exit code: 0 start the kubelet, 1 do not start it.\n" },
+	{ "kubelet-ensure", "", "set the requested settings in the kubelet's configuration",
 	  command_kubelet_ensure, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
 	  "The only writer of kubelet files; with --root it edits files below that folder.\n"
-	  "It ends by itself after 5 s.\n"
-	  "Exit code: 0 always, 1 with --strict when it could not be done.\n" },
+	  "It gives up after 5 s.\n"
+	  "Exit code: 0; with --strict 1 on failure.\n" },
 	{ "revert", "",
-	  "take back routes, rules, addresses, settings and kubelet values, also without "
-	  "configuration",
+	  "undo routes, rules, addresses, settings and kubelet values; needs no configuration",
 	  command_revert, TAKES_ROOT | TAKES_VFS,
-	  "What others changed since is left. A running service then changes nothing until its "
-	  "next\n"
-	  "start or reload. Exit code: 0 all is taken back, 1 not.\n" },
-	{ "bake", "", "image build: write the module options into modprobe.d of the image",
-	  command_bake, TAKES_ROOT | TAKES_CONFIG | TAKES_UNDO,
-	  "Names lines that are contrary to them, and how an initramfs is rebuilt.\n"
+	  "Settings that other programs changed since then are kept. A running service then\n"
+	  "changes nothing until its next start or reload.\n"
+	  "Exit code: 0 everything is undone, 1 not.\n" },
+	{ "bake", "", "write the module options into modprobe.d of an image", command_bake,
+	  TAKES_ROOT | TAKES_CONFIG | TAKES_UNDO,
+	  "Prints lines that contradict them, and the commands that rebuild an initramfs.\n"
 	  "Exit code: 0, or 1 when the file cannot be written.\n" },
-	{ "nccl-env", "", "print the NCCL settings for the RDMA devices that are seen here",
+	{ "nccl-env", "", "print the NCCL settings for the RDMA devices of this node",
 	  command_nccl_env, TAKES_ROOT | TAKES_NCCL,
-	  "Ports with the highest rate of those with a RoCE v2 GID of an IPv4 address.\n"
-	  "Exit code: 0, or 1 when there are none or their GID indexes differ.\n" },
-	{ "helper", "NAME", "does one thing that the service has no right to do", command_helper, 0,
+	  "Ports with the highest rate of those with a RoCE v2 GID of an IPv4 address, or of a\n"
+	  "global IPv6 address where no port has one of IPv4. --exec comes last.\n"
+	  "Exit code: 0, or 1 when there are none; with --exec that of the command.\n" },
+	{ "helper", "NAME", "perform a task for which the service lacks the privilege",
+	  command_helper, 0,
 	  "Started for one question by the socket rdma-provision-NAME.socket. NAME is "
 	  "\"manager\",\n"
 	  "\"module\", \"users\" or \"nccl\".\n"
-	  "Exit code: 0 answered, 1 not.\n" },
-	{ "capture", "[FILE]", "write the facts that are read, as a tar that --root takes unpacked",
+	  "Exit code: 0 success, 1 failure.\n" },
+	{ "capture", "[FILE]", "write the facts that every stage reads to a tar archive",
 	  command_capture, TAKES_ROOT | TAKES_CONFIG,
-	  "FILE is rdma-provision-capture.tar unless given; \"-\" is standard output.\n"
+	  "FILE defaults to rdma-provision-capture.tar; \"-\" is standard output. --root accepts "
+	  "the\n"
+	  "unpacked archive.\n"
 	  "Exit code: 0 or 1.\n" },
 };
 
-struct line {
+struct verb_line {
 	struct command command;
 	unsigned given; /* options with a bit in TAKES_* */
 	bool is_help, is_version, is_debug;
 };
 
-#define FLAG(m) offsetof(struct line, m)
+#define FLAG(m) offsetof(struct verb_line, m)
 
 static const struct {
 	const char *name, *value, *help;
 	unsigned takes; /* 0: every verb has it */
 	int has_value, letter;
-	size_t flag; /* of struct line, a bool; 0: it has a value */
+	size_t flag; /* of struct verb_line, a bool; 0: it has a value */
 } options[] = {
-	{ "root", "=DIR", "look at a captured or mounted tree instead of the running system",
+	{ "root", "=DIR", "read a captured or mounted tree instead of the running system",
 	  TAKES_ROOT, required_argument, 'r' },
-	{ "config", "=FILE", "read this file alone instead of the configuration folders",
+	{ "config", "=FILE", "read only this file instead of the configuration folders",
 	  TAKES_CONFIG, required_argument, 'c' },
 	{ "json", "", "print JSON for programs", TAKES_JSON, no_argument, 'j',
 	  FLAG(command.is_json) },
-	{ "follow", "", "draw it again whenever it changes, until a signal", TAKES_FOLLOW,
+	{ "follow", "", "update the output at every change, until a signal", TAKES_FOLLOW,
 	  no_argument, 'w', FLAG(command.is_follow) },
-	{ "timeout", "=SEC", "give up after this time (\"90\", \"5min\"); without it: never",
+	{ "timeout", "=SEC", "give up after this time (\"90\", \"5min\"); default: never",
 	  TAKES_TIMEOUT, required_argument, 't' },
-	{ "strict", "", "fail when it could not be done", TAKES_STRICT, no_argument, 's',
+	{ "strict", "", "exit with 1 on failure", TAKES_STRICT, no_argument, 's',
 	  FLAG(command.is_strict) },
 	{ "undo", "", "remove what the verb wrote", TAKES_UNDO, no_argument, 'u',
 	  FLAG(command.is_undo) },
-	{ "vfs", "", "also remove virtual functions of this boot that nobody uses", TAKES_VFS,
+	{ "vfs", "", "also remove virtual functions of this boot that are not in use", TAKES_VFS,
 	  no_argument, 'V', FLAG(command.with_vfs) },
-	{ "export", "", "as \"export NAME=VALUE\", for a shell", TAKES_NCCL, no_argument, 'e',
-	  FLAG(command.is_export) },
-	{ "conf", "", "as /etc/nccl.conf takes it", TAKES_NCCL, no_argument, 'f',
+	{ "exec", "",
+	  "run the command that follows with the settings; do not run it without settings",
+	  TAKES_NCCL, no_argument, 'X' },
+	{ "ready", "", "fail when no RDMA device is usable now", TAKES_CHECK, no_argument, 'R',
+	  FLAG(command.is_ready) },
+	{ "pod", "", "print a pod that asks for the devices of this node, as YAML", TAKES_CHECK,
+	  no_argument, 'P', FLAG(command.with_pod) },
+	{ "export", "",
+	  "print \"export NAME=VALUE\" for a shell's eval; \"false\" without settings", TAKES_NCCL,
+	  no_argument, 'e', FLAG(command.is_export) },
+	{ "conf", "", "print the format of /etc/nccl.conf", TAKES_NCCL, no_argument, 'f',
 	  FLAG(command.is_conf) },
-	{ "exact", "", "NCCL_IB_HCA with \"=\": these names, not what begins with them", TAKES_NCCL,
+	{ "exact", "", "print NCCL_IB_HCA with \"=\": exact names instead of prefixes", TAKES_NCCL,
 	  no_argument, 'x', FLAG(command.is_exact) },
-	{ "preset", "=NAME", "with set: link this preset; with unset, no name: remove the link",
+	{ "npd", "=CONDITION",
+	  "one line and exit code for node-problem-detector; no condition: of all of them",
+	  TAKES_NPD, optional_argument, 'n' },
+	{ "preset", "=NAME",
+	  "with set: link this preset, or \"auto\"; with unset, no name: remove the link",
 	  TAKES_PRESET, optional_argument, 'p' },
-	{ "debug", "", "log what is done", 0, no_argument, 'd', FLAG(is_debug) },
-	{ "help", "", "this text, or with a verb its own", 0, no_argument, 'h', FLAG(is_help) },
+	{ "debug", "", "log every value that is read and every change", 0, no_argument, 'd',
+	  FLAG(is_debug) },
+	{ "help", "", "print this text, or the help of a verb", 0, no_argument, 'h',
+	  FLAG(is_help) },
 	{ "version", "", "print the version", 0, no_argument, 'v', FLAG(is_version) },
 };
 
@@ -168,8 +231,8 @@ static void print_option(size_t i)
 
 static int print_help(void)
 {
-	printf("rdma-provision VERB [OPTIONS]: makes a finished Kubernetes RDMA node of this "
-	       "host\n\n");
+	printf("rdma-provision VERB [OPTIONS]: turn this host into a finished Kubernetes "
+	       "RDMA node\n\n");
 	for (size_t i = 0; i < ELEMENTSOF(verbs); i++)
 		printf("  %s %-*s %s\n", verbs[i].name, (int)(15 - strlen(verbs[i].name)),
 		       verbs[i].argument, verbs[i].help);
@@ -209,7 +272,7 @@ static size_t find_verb(const char *name)
 	return ELEMENTSOF(verbs);
 }
 
-static int read_option(int letter, const char *value, struct line *line)
+static int read_option(int letter, const char *value, struct verb_line *line)
 {
 	size_t i = 0;
 
@@ -225,6 +288,8 @@ static int read_option(int letter, const char *value, struct line *line)
 		line->command.root = value;
 	else if (letter == 'c')
 		line->command.config = value;
+	else if (letter == 'n')
+		line->command.npd = value ? value : "";
 	else if (letter == 'p')
 		line->command.preset = value ? value : "";
 	else if (letter == 't' && parse_span(value, &line->command.timeout_usec) < 0) {
@@ -238,23 +303,22 @@ static int read_option(int letter, const char *value, struct line *line)
 	return 0;
 }
 
-static int read_options(int argc, char **argv, struct line *line)
+static int read_options(int argc, char **argv, struct verb_line *line)
 {
 	struct option longs[ELEMENTSOF(options) + 1] = {};
-	int letter, r;
+	int letter, r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(options); i++)
 		longs[i] = (struct option){ options[i].name, options[i].has_value, NULL,
 					    options[i].letter };
-	while ((letter = getopt_long(argc, argv, "h", longs, NULL)) != -1) {
-		r = read_option(letter, optarg, line);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	/* To the end, for "--export" behind a wrong one decides how it ends. */
+	while ((letter = getopt_long(argc, argv, "h", longs, NULL)) != -1)
+		if (read_option(letter, optarg, line) < 0)
+			r = -EINVAL;
+	return r;
 }
 
-static int check_line(size_t verb, int n_arguments, const struct line *line)
+static int check_line(size_t verb, int n_arguments, const struct verb_line *line)
 {
 	unsigned foreign = line->given & ~verbs[verb].takes;
 
@@ -273,11 +337,16 @@ static int check_line(size_t verb, int n_arguments, const struct line *line)
 
 int main(int argc, char **argv)
 {
-	struct line line = { .command.timeout_usec = UINT64_MAX };
+	struct verb_line line = {
+		.command.timeout_usec = UINT64_MAX,
+		.command.exec = nccl_env_cut_command(&argc, argv),
+	};
 	size_t verb;
 
+	if (line.command.exec)
+		line.given = TAKES_NCCL;
 	if (read_options(argc, argv, &line) < 0)
-		return EXIT_USAGE;
+		return nccl_env_exit_code(-EINVAL, line.command.is_export);
 	if (line.is_version) {
 		printf("rdma-provision " PROJECT_VERSION "\n");
 		return EXIT_SUCCESS;
@@ -293,7 +362,7 @@ int main(int argc, char **argv)
 	if (line.is_help)
 		return print_verb_help(verb);
 	if (check_line(verb, argc - optind - 1, &line) < 0)
-		return EXIT_USAGE;
+		return nccl_env_exit_code(-EINVAL, line.command.is_export);
 
 	line.command.argument = argv[optind + 1];
 	line.command.arguments = argv + optind + 1;

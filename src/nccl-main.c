@@ -4,37 +4,39 @@
  * libraries. Its command line, nothing else.
  */
 #include "base/log.h"
-#include "doors/fs.h"
-#include "nccl.h"
+#include "nccl-env.h"
+#include "os/fs.h"
 
 #include <getopt.h>
 
 static int print_help(void)
 {
-	printf("rdma-nccl-env [OPTIONS]: the NCCL settings for the RDMA devices that are seen "
-	       "here\n\n"
-	       "  --export    as \"export NAME=VALUE\", for a shell\n"
+	printf("rdma-nccl-env [OPTIONS] [--exec COMMAND...]: the NCCL settings for the RDMA "
+	       "devices that are seen here\n\n"
+	       "  --exec      run the command that follows with them, and nothing without them\n"
+	       "  --export    as \"export NAME=VALUE\" for a shell's eval; \"false\" when there "
+	       "are "
+	       "none\n"
 	       "  --conf      as /etc/nccl.conf takes it\n"
 	       "  --exact     NCCL_IB_HCA with \"=\": these names, not what begins with them\n"
 	       "  --root=DIR  look at a captured or mounted tree instead of the running system\n"
 	       "  --help      this text\n"
 	       "  --version   print the version\n"
-	       "Exit code: 0, or 1 when there are none, with the reason. Manual: "
-	       "rdma-nccl-env(1)\n");
+	       "Exit code: 0, or 1 when there are none, with the reason; with --exec that of "
+	       "the command.\n"
+	       "Manual: rdma-nccl-env(1)\n");
 	return EXIT_SUCCESS;
 }
 
-static int run(const char *root, bool is_export, bool is_exact)
+static int run(const char *root, const struct nccl_request *req)
 {
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 	int r;
 
 	r = fs_open_root(root, &fs);
-	if (r < 0) {
-		log_error_errno(r, "%s", root ? root : "/");
-		return EXIT_FAILURE;
-	}
-	return nccl_env(&fs, NULL, is_export, is_exact) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (r < 0)
+		return log_error_errno(r, "%s", root ? root : "/");
+	return nccl_env(&fs, NULL, req);
 }
 
 int main(int argc, char **argv)
@@ -48,20 +50,21 @@ int main(int argc, char **argv)
 		{ "version", no_argument, NULL, 'v' },
 		{},
 	};
-	bool is_export = false, is_conf = false, is_exact = false;
+	struct nccl_request req = { .exec = nccl_env_cut_command(&argc, argv) };
+	bool is_conf = false, is_wrong = false;
 	const char *root = NULL;
 	int letter;
 
 	while ((letter = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (letter) {
 		case 'e':
-			is_export = true;
+			req.is_export = true;
 			break;
 		case 'f':
 			is_conf = true;
 			break;
 		case 'x':
-			is_exact = true;
+			req.is_exact = true;
 			break;
 		case 'r':
 			root = optarg;
@@ -72,14 +75,16 @@ int main(int argc, char **argv)
 			printf("rdma-nccl-env " PROJECT_VERSION "\n");
 			return EXIT_SUCCESS;
 		default:
-			return EXIT_FAILURE; /* getopt_long() has said what is wrong */
+			is_wrong = true; /* getopt_long() has said what */
 		}
 	}
-	if (optind < argc || (is_export && is_conf)) {
+	if (is_wrong)
+		return nccl_env_exit_code(-EINVAL, req.is_export);
+	if (optind < argc || req.is_export + is_conf + (req.exec != NULL) > 1 ||
+	    (req.exec && !req.exec[0])) {
 		log_error("%s; \"rdma-nccl-env --help\"",
-			  optind < argc ? "rdma-nccl-env takes no argument"
-					: "--export and --conf are two forms: take one");
-		return EXIT_FAILURE;
+			  optind < argc ? "rdma-nccl-env takes no argument" : NCCL_ENV_FORMS);
+		return nccl_env_exit_code(-EINVAL, req.is_export);
 	}
-	return run(root, is_export, is_exact);
+	return nccl_env_exit_code(run(root, &req), req.is_export);
 }

@@ -4,11 +4,11 @@
  */
 #pragma once
 
+#include "loop.h"
 #include "plan/option.h"
-#include "run.h"
 
 struct options {
-	struct doors *doors;
+	struct os *os;
 	const struct config *config; /* its NetnsMode= is set as well; NULL: files alone */
 	struct option_file files[2]; /* path NULL: no file; have: owned by options_put() */
 };

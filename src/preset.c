@@ -2,7 +2,7 @@
 #include "preset.h"
 
 #include "base/log.h"
-#include "config/files.h"
+#include "config/config-files.h"
 #include "config/problem.h"
 #include "model/paths.h"
 
@@ -10,6 +10,11 @@ void preset_done(struct preset *p)
 {
 	free(p->text);
 	*p = (struct preset){};
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 static bool has_suffix(const char *name)
@@ -28,6 +33,59 @@ static bool is_own_target(const char *target)
 		target += *target == '/' ? 1 : 3;
 	name = after(target, PRESET_FOLDER "/");
 	return name && !strchr(name, '/') && has_suffix(name);
+}
+
+int preset_names(const struct fs *fs, struct fs_names *ret)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	size_t kept = 0;
+	int r;
+
+	r = fs_list(fs, PRESET_FOLDER, &names);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	for (size_t i = 0; i < names.n_names; i++) {
+		char *name = names.names[i];
+
+		if (!has_suffix(name)) {
+			free(name);
+			continue;
+		}
+		name[strlen(name) - strlen(".conf")] = '\0';
+		names.names[kept++] = name;
+	}
+	names.n_names = kept;
+	if (kept > 0)
+		qsort(names.names, kept, sizeof(*names.names), compare_names);
+	*ret = TAKE_STRUCT(names);
+	return 0;
+}
+
+int preset_describe(const struct fs *fs, const char *name, char *ret, size_t size)
+{
+	_cleanup_(freep) char *text = NULL;
+	char *rest = NULL;
+	size_t n_text, n = 0;
+	int r;
+
+	r = fs_read_all(fs, FS_PATH(PRESET_FOLDER "/%s.conf", name), FILE_MAX_BYTES, false, &text,
+			&n_text);
+	if (r < 0)
+		return r;
+	*ret = '\0';
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+		const char *words = after(line, "# ");
+
+		if (n == 0 && words)
+			words = after(words, name) ? after(after(words, name), ": ") : NULL;
+		if (words)
+			n += (size_t)snprintf(ret + n, size - n, "%s%s", n > 0 ? " " : "", words);
+		else if (n > 0)
+			break;
+		if (n >= size)
+			return -EMSGSIZE;
+	}
+	return 0;
 }
 
 void preset_list(const struct fs *fs, const char *begin)

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "doors/fs.h"
+#include "os/fs.h"
 
 #include <limits.h>
 
@@ -31,6 +31,15 @@ int preset_find(const struct fs *fs, const char *name, struct preset *ret);
 
 /* Makes or removes a link that is new; @is_back: as it was when it was found. 0, 1 or -errno. */
 int preset_put(const struct fs *fs, const struct preset *p, bool is_back);
+
+/*
+ * "nodes of ...": the first sentence of a preset's file, behind its name. Return: 0, also for a
+ * file without one, then @ret is ""; or -errno.
+ */
+int preset_describe(const struct fs *fs, const char *name, char *ret, size_t size);
+
+/* The names that there are, in order. Release with fs_names_done(). 0 or -errno. */
+int preset_names(const struct fs *fs, struct fs_names *ret);
 
 /* Logs the names that there are: "--preset= takes one of ack-erdma, ...". */
 void preset_list(const struct fs *fs, const char *begin);

@@ -2,36 +2,39 @@
 #include "revert.h"
 
 #include "base/log.h"
+#include "loop.h"
+#include "model/memory.h"
 #include "model/paths.h"
-#include "observe/ledger.h"
-#include "plan/revert.h"
-#include "run.h"
+#include "os/memory-file.h"
+#include "plan/revert-plan.h"
 
-static int make_plan(const struct pass *pass, const struct node *n, const struct plan *tried,
-		     struct plan *ret)
+static int make_plan(const struct pass *pass, const struct node *n, struct plan *ret)
 {
 	const bool *with_vfs = pass->userdata;
 
-	return plan_revert(n, tried, *with_vfs, ret);
+	return plan_revert(n, *with_vfs, ret);
 }
 
-/* What is taken back, and what was somebody else's by then, is past; VFs may be taken back another
- * time. */
+/* What is taken back, and what another program had changed by then, is forgotten; VFs may be taken
+ * back another time. */
 static int forget(const struct fs *fs)
 {
-	_cleanup_(freep) struct ledger_entry *entries = NULL;
-	size_t n = 0, kept = 0;
+	static const struct manifest_record none;
+	_cleanup_(ledger_done) struct ledger l = {};
+	size_t kept = 0;
 	int r;
 
-	r = fs_remove(fs, MANIFEST_RECORD); /* a crash may have come between the pod and it */
+	/* A crash may have come between the pod and its record. */
+	r = memory_write(fs, MEMORY_NODE, &manifest_record_fields, &none);
 	if (r >= 0)
-		r = ledger_read(fs, &entries, &n);
-	for (size_t i = 0; i < n && r >= 0; i++)
-		if (streq(entries[i].verb, verb_name(VERB_SET_NUM_VFS)))
-			entries[kept++] = entries[i];
-	if (r < 0 || kept == n)
+		r = memory_read(fs, MEMORY_BOOT, &ledger_fields, &l);
+	for (size_t i = 0; i < l.n_entries && r >= 0; i++)
+		if (streq(l.entries[i].verb, verb_name(VERB_SET_NUM_VFS)))
+			l.entries[kept++] = l.entries[i];
+	if (r < 0 || kept == l.n_entries)
 		return r;
-	return kept > 0 ? ledger_write(fs, entries, kept) : fs_remove(fs, LEDGER_PATH);
+	l.n_entries = kept;
+	return memory_write(fs, MEMORY_BOOT, &ledger_fields, &l);
 }
 
 int revert(const struct world *w, bool with_vfs)
@@ -43,11 +46,11 @@ int revert(const struct world *w, bool with_vfs)
 				   .is_settled = true,
 				   .userdata = &with_vfs };
 	_cleanup_(closep) int lock = -EBADF;
-	const struct fs *fs = &w->doors->fs;
+	const struct fs *fs = &w->os->fs;
 	struct pass_result result = {};
 	int r;
 
-	lock = run_lock(fs, NULL);
+	lock = loop_lock(fs, NULL);
 	if (lock < 0)
 		return log_error_errno(lock, "/" LOCK_PATH);
 
@@ -56,6 +59,6 @@ int revert(const struct world *w, bool with_vfs)
 		return log_error_errno(r, "/" HOLD_PATH ": the service would do it all again");
 	r = fs_remove(fs, READY_PATH);
 	if (r >= 0)
-		r = run_rounds(w, &pass, &result);
+		r = loop_rounds(w, &pass, &result);
 	return r < 0 ? r : forget(fs);
 }

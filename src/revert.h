@@ -8,8 +8,8 @@
 
 /*
  * First makes a running service hold still until its next start or reload (HOLD_PATH). Needs no
- * configuration. Each step is logged. @with_vfs: VFs made in this boot as well, unless somebody
- * uses one.
+ * configuration. Each step is logged. @with_vfs: VFs made in this boot as well, unless one
+ * is in use.
  *
  * Return: 0 when all is taken back, -EBUSY when something is left that is in use, or -errno.
  */

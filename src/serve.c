@@ -3,67 +3,42 @@
 
 #include "apply/apply.h"
 #include "base/log.h"
-#include "doors/helper.h"
-#include "doors/loader.h"
-#include "doors/request.h"
 #include "load.h"
 #include "observe/observe.h"
-#include "run.h"
+#include "os/helper.h"
+#include "os/loader.h"
+#include "os/request.h"
 
 #include <poll.h>
 
 #define LINGER_MSEC 1000
 
-static int serve_manager(const struct helper_question *q, char **ret)
+static int serve_manager(_unused_ struct os *d, const struct helper_question *q, char **ret)
 {
 	return request_serve(q->text, ret);
 }
 
-static int serve_module(const struct helper_question *q, _unused_ char **ret)
+static int serve_module(struct os *d, const struct helper_question *q, _unused_ char **ret)
 {
-	struct doors d = {};
-	int r;
-
-	r = run_open(NULL, &d);
-	if (r < 0)
-		return r;
-	r = loader_serve(&d.modules, &d.fs, q->text);
-	run_close(&d);
-	return r;
+	return loader_serve(&d->modules, &d->fs, q->text);
 }
 
-static int serve_users(const struct helper_question *q, char **ret)
+static int serve_users(struct os *d, const struct helper_question *q, char **ret)
 {
-	struct doors d = {};
-	int r;
-
-	r = run_open(NULL, &d);
-	if (r < 0)
-		return r;
-	r = observe_users_serve(&d, (uint32_t)q->pid, ret);
-	run_close(&d);
-	return r;
+	return observe_users_serve(d, (uint32_t)q->pid, ret);
 }
 
-static int serve_nccl(const struct helper_question *q, _unused_ char **ret)
+static int serve_nccl(struct os *d, const struct helper_question *q, _unused_ char **ret)
 {
 	_cleanup_(config_done) struct config c = {};
-	struct doors d = {};
-	int r;
+	int r = load_config(&d->fs, NULL, &c);
 
-	r = run_open(NULL, &d);
-	if (r < 0)
-		return r;
-	r = load_config(&d.fs, NULL, &c);
-	if (r >= 0)
-		r = apply_nccl_file(&d.fs, c.output.paths[OUTPUT_NCCL], q->text);
-	run_close(&d);
-	return r;
+	return r < 0 ? r : apply_nccl_file(&d->fs, c.output.paths[OUTPUT_NCCL], q->text);
 }
 
 static const struct {
 	const char *name;
-	int (*run)(const struct helper_question *q, char **ret);
+	int (*run)(struct os *d, const struct helper_question *q, char **ret);
 	unsigned limit_sec; /* of a question: just above the deadline of its asker */
 } helpers[] = {
 	{ "manager", serve_manager, 60 },
@@ -77,6 +52,7 @@ static int serve_one(size_t i)
 {
 	struct helper_question q = { .fd = -EBADF };
 	_cleanup_(freep) char *text = NULL;
+	struct os d = {};
 	int r;
 
 	r = helper_take(STDIN_FILENO, &q);
@@ -89,7 +65,11 @@ static int serve_one(size_t i)
 		return log_error_errno(r, "The question cannot be read");
 
 	alarm(helpers[i].limit_sec);
-	r = helpers[i].run(&q, &text);
+	r = os_open(NULL, &d);
+	if (r >= 0) {
+		r = helpers[i].run(&d, &q, &text);
+		os_close(&d);
+	}
 	alarm(0);
 	log_debug_errno(r, "%.64s", q.text);
 	r = helper_answer(&q, r, text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Serve: the verb "helper", the other side of doors/helper.h. A question of the service is
+ * Serve: the verb "helper", the other side of os/helper.h. A question of the service is
  * answered, by a process that may do that one thing, and does nothing else; a second one too when
  * it comes at once.
  */

@@ -2,7 +2,7 @@
 #include "set.h"
 
 #include "base/log.h"
-#include "config/config.h"
+#include "config/config-read.h"
 #include "config/pairs.h"
 #include "config/reader.h"
 #include "model/paths.h"
@@ -20,7 +20,7 @@ struct assignment {
 };
 
 /* What will be written, and what is there. */
-struct change {
+struct setting_change {
 	const struct fs *fs;
 	const struct set_request *req;
 	struct assignment *items; /* owned */
@@ -37,7 +37,7 @@ struct change {
 	struct config_files files; /* all that will be in force */
 };
 
-static void change_done(struct change *c)
+static void change_done(struct setting_change *c)
 {
 	for (size_t i = 0; i < c->n_items; i++)
 		free(c->items[i].value);
@@ -121,6 +121,8 @@ static int parse(const struct set_request *req, const char *argument, struct ass
 	    !is_plain(ret))
 		return refuse_argument(req, argument);
 	reader_squeeze(ret->section);
+	if (is_prefix(ret->section, "Device."))
+		ret->section[strlen("Device")] = ' '; /* "Device.rdma.Expect" needs no quotes */
 	if (req->is_unset)
 		return 0;
 
@@ -132,7 +134,7 @@ static int parse(const struct set_request *req, const char *argument, struct ass
 	return check_value(ret);
 }
 
-static int parse_all(struct change *c)
+static int parse_all(struct setting_change *c)
 {
 	for (size_t i = 0; i < c->req->n_keys; i++) {
 		struct assignment *a = APPEND(c->items, c->n_items);
@@ -154,7 +156,7 @@ static int parse_all(struct change *c)
 
 /* --- the new text --- */
 
-static int read_old(struct change *c)
+static int read_old(struct setting_change *c)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	char target[QUOTED_LEN * 4], buf[QUOTED_LEN];
@@ -183,25 +185,25 @@ static int read_old(struct change *c)
 	return r < 0 ? r : errors.n_malformed > 0 ? -EBADMSG : 0;
 }
 
-struct place {
+struct set_place {
 	const struct config_file *file;
 	struct pairs pairs; /* of it */
 	const struct pair *pair;
 };
 
-static void place_done(struct place *p)
+static void place_done(struct set_place *p)
 {
 	pairs_done(&p->pairs);
 }
 
 /* Where the key is set, of all files: the last one is the one in force. Return: 1, 0 or -ENOMEM. */
 static int find_in_force(const struct config_files *files, const struct assignment *a,
-			 struct place *ret)
+			 struct set_place *ret)
 {
 	for (size_t i = files->n_items; i > 0; i--) {
 		const struct config_file *f = &files->items[i - 1];
 		_cleanup_(config_errors_done) struct config_errors errors = {};
-		_cleanup_(place_done) struct place p = { .file = f };
+		_cleanup_(place_done) struct set_place p = { .file = f };
 
 		if (f->size > 0 && pairs_parse(f->path, f->data, f->size, &p.pairs, &errors) < 0)
 			return -ENOMEM;
@@ -214,11 +216,11 @@ static int find_in_force(const struct config_files *files, const struct assignme
 	return 0;
 }
 
-static int tell_not_set(const struct change *c, const struct assignment *a)
+static int tell_not_set(const struct setting_change *c, const struct assignment *a)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_files_done) struct config_files files = {};
-	_cleanup_(place_done) struct place place = {};
+	_cleanup_(place_done) struct set_place place = {};
 	int r;
 
 	r = config_files_load(c->fs, NULL, 0, &files, &errors);
@@ -238,7 +240,7 @@ static int tell_not_set(const struct change *c, const struct assignment *a)
 	return -ENOENT;
 }
 
-static int edit(struct change *c)
+static int edit(struct setting_change *c)
 {
 	for (size_t i = 0; i < c->n_items; i++) {
 		const struct assignment *a = &c->items[i];
@@ -255,7 +257,7 @@ static int edit(struct change *c)
 	return 0;
 }
 
-static int make_text(struct change *c)
+static int make_text(struct setting_change *c)
 {
 	int r;
 
@@ -272,7 +274,7 @@ static int make_text(struct change *c)
 /* --- is it valid with everything else? --- */
 
 /* Lines of 50-set.conf are those of the file that is there. */
-static void tell_error(const struct change *c, const struct config_error *e)
+static void tell_error(const struct setting_change *c, const struct config_error *e)
 {
 	const struct pair *pair = NULL;
 
@@ -288,15 +290,16 @@ static void tell_error(const struct change *c, const struct config_error *e)
 	for (size_t i = 0; i < c->pairs.n_items && !pair; i++)
 		if (c->pairs.items[i].put == e->line)
 			pair = &c->pairs.items[i];
-	if (pair && pair->line > 0)
-		log_error("/" SET_PATH ":%u: %s", pair->line, e->what);
+	if (pair && pair->line > 0 && pair->key)
+		log_error("/" SET_PATH ":%u: %s; to clear it, add \"%s.%s=\" to this command",
+			  pair->line, e->what, pair->section, pair->key);
 	else if (pair && !strstr(e->what, " in [")) /* the section is not told yet */
 		log_error("[%s] %s", pair->section, e->what);
 	else
 		log_error("%s", e->what);
 }
 
-static int validate(struct change *c, struct config *ret)
+static int validate(struct setting_change *c, struct config *ret)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config config = {};
@@ -328,7 +331,7 @@ static int validate(struct change *c, struct config *ret)
 /* --- writing --- */
 
 /* Writes one of the two files as it will be, or as it was. */
-static int put(const struct change *c, bool is_preset, bool is_back)
+static int put(const struct setting_change *c, bool is_preset, bool is_back)
 {
 	const char *text = is_back ? c->old : c->text;
 
@@ -339,7 +342,7 @@ static int put(const struct change *c, bool is_preset, bool is_back)
 }
 
 /* With one of the two files new and the other as it is. */
-static bool is_valid_between(const struct change *c, const struct config_draft *draft)
+static bool is_valid_between(const struct setting_change *c, const struct config_draft *draft)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_files_done) struct config_files files = {};
@@ -350,7 +353,7 @@ static bool is_valid_between(const struct change *c, const struct config_draft *
 	       errors.n_malformed + errors.n_unknown == 0;
 }
 
-static bool is_preset_first(const struct change *c)
+static bool is_preset_first(const struct setting_change *c)
 {
 	const struct config_draft keys = { SET_NAME, c->text, c->size },
 				  preset = { PRESET_NAME, c->preset.text, c->preset.size };
@@ -363,7 +366,7 @@ static bool is_preset_first(const struct change *c)
  * write there. So the order is one in which the configuration is valid in between, after a power
  * cut, wherever there is one; and when the second file fails, the first is put back.
  */
-static int write_all(const struct change *c)
+static int write_all(const struct setting_change *c)
 {
 	static const char *const paths[] = { "/" SET_PATH, "/" PRESET_PATH };
 	const bool is_due[] = { c->is_changed, c->preset.is_new };
@@ -384,7 +387,7 @@ static int write_all(const struct change *c)
 	return is_due[0] || is_due[1];
 }
 
-static void tell_written(const struct change *c)
+static void tell_written(const struct setting_change *c)
 {
 	for (size_t i = 0; i < c->n_items && c->is_changed; i++) {
 		const struct assignment *a = &c->items[i];
@@ -404,10 +407,10 @@ static void tell_written(const struct change *c)
 }
 
 /* What was set and is not in force all the same. */
-static int tell_overridden(const struct change *c)
+static int tell_overridden(const struct setting_change *c)
 {
 	for (size_t i = 0; i < c->n_items; i++) {
-		_cleanup_(place_done) struct place place = {};
+		_cleanup_(place_done) struct set_place place = {};
 		const struct assignment *a = &c->items[i];
 		char buf[QUOTED_LEN];
 		int r;
@@ -427,7 +430,7 @@ static int tell_overridden(const struct change *c)
 }
 
 /* Files of this name that were in force until there was one in /etc. */
-static void tell_hidden(const struct change *c)
+static void tell_hidden(const struct setting_change *c)
 {
 	static const char *const others[] = { "run", "usr/local/lib", "usr/lib" };
 	char path[128];
@@ -468,7 +471,7 @@ static int lock(const struct fs *fs)
 	return fd;
 }
 
-static int run(struct change *c, struct set_result *ret)
+static int run(struct setting_change *c, struct set_result *ret)
 {
 	_cleanup_(config_done) struct config config = {};
 	bool is_same;
@@ -489,7 +492,9 @@ static int run(struct change *c, struct set_result *ret)
 		return r;
 
 	is_same = is_same_as_before(c->fs, &config);
-	r = write_all(c);
+	r = c->req->refuse && !is_same ? c->req->refuse(c->req->userdata, &config) : 0;
+	if (r >= 0)
+		r = write_all(c);
 	if (r < 0)
 		return r;
 	if (r > 0)
@@ -505,7 +510,7 @@ static int run(struct change *c, struct set_result *ret)
 
 int set_change(const struct fs *fs, const struct set_request *req, struct set_result *ret)
 {
-	_cleanup_(change_done) struct change c = { .fs = fs, .req = req };
+	_cleanup_(change_done) struct setting_change c = { .fs = fs, .req = req };
 	int fd, r;
 
 	fd = lock(fs);

@@ -10,8 +10,8 @@
  */
 #pragma once
 
-#include "doors/fs.h"
 #include "model/config.h"
+#include "os/fs.h"
 
 struct set_request {
 	bool is_unset;
@@ -19,6 +19,10 @@ struct set_request {
 	size_t n_keys;
 	bool with_preset;
 	const char *preset; /* its name; NULL with with_preset: remove the link */
+	/* Is asked of the valid configuration before anything is written: 0, or -errno, with the
+	 * reason logged. NULL: it is not asked. */
+	int (*refuse)(void *userdata, const struct config *c);
+	void *userdata;
 };
 
 struct set_result {

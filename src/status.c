@@ -2,13 +2,13 @@
 #include "status.h"
 
 #include "base/log.h"
-#include "config/config.h"
-#include "doors/manager.h"
+#include "config/config-read.h"
 #include "load.h"
+#include "loop.h"
 #include "model/paths.h"
+#include "os/manager.h"
 #include "output/state.h"
 #include "output/tree.h"
-#include "run.h"
 #include "wait.h"
 
 #include <poll.h>
@@ -66,17 +66,17 @@ static int read_file(const struct fs *fs, char **ret)
 	return fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, ret, &size);
 }
 
-static int look(struct doors *d, const char *config, char **ret)
+static int look(struct os *d, const char *config, char **ret)
 {
 	_cleanup_(config_done) struct config c = {};
 	int r;
 
 	r = load_config(&d->fs, config, &c);
-	return r < 0 ? r : run_state(d, &c, ret);
+	return r < 0 ? r : loop_state(d, &c, ret);
 }
 
 /* The state as the service left it, or as a look now shows it. */
-static int read_state(struct doors *d, const char *config, char **ret)
+static int read_state(struct os *d, const char *config, char **ret)
 {
 	char word[32] = "";
 	int r;
@@ -121,7 +121,7 @@ int status_add_config_changed(const struct fs *fs, char **state)
 	return output_add_config_changed(r < 0 ? NULL : c.hash, state);
 }
 
-int status_show(struct doors *d, const char *config, bool is_json, enum node_state *ret)
+int status_show(struct os *d, const char *config, bool is_json, enum node_state *ret)
 {
 	_cleanup_(freep) char *state = NULL, *tree = NULL;
 	enum node_state now;

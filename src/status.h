@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Status: the node as it is told to people and programs, once or again at every change.
+ * Status: the node as people and programs see it, once or again at every change.
  *
  * Is what the last pass of the service left in the state file. Where there is none, or where the
- * service is not active and the caller is root, it is what a look shows now, and that is said. A
+ * service is not active and the caller is root, it is what a look shows now, and a line says so. A
  * look changes nothing. Whether the service is active is systemd's to say; where it cannot be asked
- * nothing is said of it.
+ * there is no line about it.
  */
 #pragma once
 
-#include "doors/doors.h"
 #include "model/node.h"
+#include "os/os.h"
 
 /*
  * Prints the node. @config: the file of --config, or NULL. Problems are logged.
  * Return: 0 with the state in @ret, or -errno.
  */
-int status_show(struct doors *d, const char *config, bool is_json, enum node_state *ret);
+int status_show(struct os *d, const char *config, bool is_json, enum node_state *ret);
 
 /**
  * status_follow() - print the node, and again whenever that changes
@@ -26,7 +26,7 @@ int status_show(struct doors *d, const char *config, bool is_json, enum node_sta
  *
  * By inotify, nothing is polled. On a terminal the picture is drawn in place, also after its size
  * changed; elsewhere a new one follows an empty line, and only when it is another. A state file
- * that is not there is waited for. Ends by SIGINT and SIGTERM, and when whoever reads is gone, also
+ * that is not there is waited for. Ends by SIGINT and SIGTERM, and when the reader is gone, also
  * while nothing changes.
  *
  * Return: 0 or -errno.

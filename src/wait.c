@@ -55,29 +55,35 @@ int wait_drain(int inotify)
 	return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 }
 
-static int wait_event(int inotify, uint64_t until)
+/* Return: 0, or -ETIMEDOUT when the time is over. */
+static int wait_event(int inotify, const struct wait *w, uint64_t until, uint64_t *tick)
 {
-	struct pollfd p = { .fd = inotify, .events = POLLIN };
-	uint64_t now = now_usec();
-	int r, timeout;
+	struct pollfd p[] = { { .fd = inotify, .events = POLLIN },
+			      { .fd = w->fd ? *w->fd : -EBADF, .events = POLLIN } };
+	const uint64_t now = now_usec(), next = w->on_tick ? MIN(until, *tick) : until;
+	int r;
 
 	if (until <= now)
 		return -ETIMEDOUT;
-	timeout = until == UINT64_MAX
-			  ? -1
-			  : (int)MIN((until - now) / USEC_PER_MSEC + 1, UINT64_C(3600000));
-	r = poll(&p, 1, timeout);
+	if (w->on_tick && *tick <= now) {
+		w->on_tick(w->userdata);
+		*tick = now + WAIT_TICK_USEC;
+		return 0;
+	}
+	r = poll(p, ELEMENTSOF(p),
+		 next == UINT64_MAX
+			 ? -1
+			 : (int)MIN((next - now) / USEC_PER_MSEC + 1, UINT64_C(3600000)));
 	if (r < 0)
 		return errno == EINTR ? 0 : -errno;
-	return r > 0 ? wait_drain(inotify) : 0;
+	return p[0].revents ? wait_drain(inotify) : 0;
 }
 
-int wait_state(const struct fs *fs, uint64_t timeout_usec, bool (*may_come)(bool has_state),
-	       enum node_state *ret)
+int wait_state(const struct fs *fs, const struct wait *w, enum node_state *ret)
 {
 	_cleanup_(closep) int inotify = wait_open();
-	uint64_t now = now_usec();
-	uint64_t until = timeout_usec > UINT64_MAX - now ? UINT64_MAX : now + timeout_usec;
+	uint64_t now = now_usec(), tick = now + WAIT_TICK_USEC;
+	uint64_t until = w->timeout_usec > UINT64_MAX - now ? UINT64_MAX : now + w->timeout_usec;
 	int r;
 
 	if (inotify < 0)
@@ -89,13 +95,13 @@ int wait_state(const struct fs *fs, uint64_t timeout_usec, bool (*may_come)(bool
 		if (r < 0)
 			return r;
 		r = wait_read_state(fs, ret);
-		if (r < 0 && r != -ENOENT && !may_come)
+		if (r < 0 && r != -ENOENT && !w->may_come)
 			return r;
 		if (r >= 0 && *ret != NODE_STARTING)
 			return 0;
-		if (may_come && !may_come(r >= 0))
+		if (w->may_come && !w->may_come(w->userdata, r >= 0))
 			return r < 0 && r != -ENOENT ? r : -ESRCH;
-		r = wait_event(inotify, until);
+		r = wait_event(inotify, w, until, &tick);
 		if (r < 0)
 			return r;
 	}

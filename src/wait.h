@@ -4,28 +4,34 @@
  */
 #pragma once
 
-#include "doors/fs.h"
 #include "model/node.h"
+#include "os/fs.h"
 
 /* The state that state.json tells of this boot. Return: 0, -ENOENT when there is none, or -errno.
  */
 int wait_read_state(const struct fs *fs, enum node_state *ret);
 
-/*
- * @timeout_usec: UINT64_MAX waits for ever.
- * @may_come:     asked before each wait whether another state than starting is still to be
- * expected; then a state that cannot be read is waited for as well. NULL: it always is Return: 0,
- * -ETIMEDOUT, -ESRCH when none may come, or -errno.
- */
-int wait_state(const struct fs *fs, uint64_t timeout_usec, bool (*may_come)(bool has_state),
-	       enum node_state *ret);
+#define WAIT_TICK_USEC (10 * USEC_PER_SEC)
+
+struct wait {
+	uint64_t timeout_usec; /* UINT64_MAX: for ever */
+	/* Asked before each wait whether another state than starting is still to be expected; then
+	 * a state that cannot be read is waited for as well. NULL: it always is. */
+	bool (*may_come)(void *userdata, bool has_state);
+	void (*on_tick)(void *userdata); /* each WAIT_TICK_USEC; NULL: never */
+	const int *fd; /* one that wakes it as well, or a negative number; NULL: none */
+	void *userdata;
+};
+
+/* Return: 0, -ETIMEDOUT, -ESRCH when no other state may come, or -errno. */
+int wait_state(const struct fs *fs, const struct wait *w, enum node_state *ret);
 
 /*
- * The same for whoever waits for more than that: an inotify descriptor that does not block, which
- * becomes readable when a file in the folder of the state file was replaced or removed, or when the
- * folder itself comes or goes. wait_watch() is called before each look, so that no change falls
- * between; wait_drain() takes what has come. Reading the folder is all that it needs: no privilege.
- * Return: fd, or 0, or -errno.
+ * The same for a caller that waits for more than that: an inotify descriptor that does not block,
+ * which becomes readable when a file in the folder of the state file was replaced or removed, or
+ * when the folder itself comes or goes. wait_watch() is called before each look, so that no change
+ * falls between; wait_drain() takes what has come. Reading the folder is all that it needs: no
+ * privilege. Return: fd, or 0, or -errno.
  */
 int wait_open(void);
 int wait_watch(int inotify);

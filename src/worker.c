@@ -9,35 +9,6 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 
-void worker_describe(const struct action *a, char *ret, size_t size)
-{
-	const char *target = a->target[0] ? a->target : "the node";
-
-	switch (a->verb) {
-	case VERB_SET_NUM_VFS:
-		if (streq(a->to, "0"))
-			snprintf(ret, size, "removing %s VFs of %s", a->from, target);
-		else
-			snprintf(ret, size, "creating %s VFs on %s", a->to, target);
-		break;
-	case VERB_BIND_DRIVER:
-	case VERB_PROBE_DRIVER:
-		snprintf(ret, size, "binding %s to %s", target, a->to);
-		break;
-	case VERB_LOAD_MODULE:
-		snprintf(ret, size, "loading %s", target);
-		break;
-	case VERB_RELOAD_MODULE:
-		snprintf(ret, size, "reloading %s with %s", target, a->to);
-		break;
-	default:
-		snprintf(ret, size, "%s: %s%s%s%s%s", target, verb_name(a->verb),
-			 a->subject[0] ? " " : "", a->subject,
-			 a->to[0] && !streq(a->to, a->subject) ? " " : "",
-			 streq(a->to, a->subject) ? "" : a->to);
-	}
-}
-
 /* The worker's ends. */
 struct ends {
 	int pipe;
@@ -49,10 +20,10 @@ static void tell(const struct ends *ends, enum worker_message_kind kind, const s
 {
 	struct worker_message m = { .kind = kind, .deadline_usec = deadline_usec };
 
-	worker_describe(a, m.text, sizeof(m.text));
-	if (a->verb == VERB_SET_NUM_VFS && !streq(a->to, "0")) {
+	action_describe(a, m.text, sizeof(m.text));
+	if (a->verb == VERB_SET_NUM_VFS && !is_to(a, 0)) {
 		copy(m.pf, sizeof(m.pf), a->target);
-		m.n_vfs = (uint32_t)strtoul(a->to, NULL, 10);
+		m.n_vfs = (uint32_t)a->number.to.n;
 	}
 	/* Nobody listens any more: the service is being stopped, and so are we. */
 	if (write(ends->pipe, &m, sizeof(m)) < 0)
@@ -96,17 +67,18 @@ static void on_looked(void *userdata, bool is_ready)
 
 static int work(const struct pass *pass, struct pass_result *ret)
 {
-	struct doors d = {};
+	struct os d = {};
 	struct world w;
 	int r;
 
-	r = run_open(NULL, &d);
+	r = os_open(NULL, &d);
 	if (r < 0)
 		return r;
 	d.is_service = true;
+	d.link_log = pass->link_log;
 	w = live_world(&d);
-	r = run_pass(&w, pass, ret);
-	run_close(&d);
+	r = loop_pass(&w, pass, ret);
+	os_close(&d);
 	return r;
 }
 

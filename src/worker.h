@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "run.h"
+#include "loop.h"
 
 #include <sys/types.h>
 
@@ -44,12 +44,9 @@ struct worker {
 int worker_start(const struct pass *pass, bool is_held, struct worker *ret);
 /* Lets one that is held go on, after its look or at once when it has looked already. */
 int worker_release(struct worker *w);
-/* Closes what is open; the process is somebody else's business. */
+/* Closes what is open; the process is left to its caller. */
 void worker_done(struct worker *w);
 
 /* The next message. Return: 1, 0 when there is none now, -EPIPE when the worker is gone, or -errno.
  */
 int worker_read(struct worker *w, struct worker_message *ret);
-
-/* "creating 4 VFs on 0000:41:00.0", for STATUS= and for people who wait. */
-void worker_describe(const struct action *a, char *ret, size_t size);

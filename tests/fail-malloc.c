@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fail-malloc: with LD_PRELOAD and FAIL_MALLOC=N the N-th allocation of a program has no memory,
- * and no other. The program's children begin to count anew with exec. FAIL_MALLOC=0: none fails. A
+ * and no other. The program's children begin to count again with exec. FAIL_MALLOC=0: none fails. A
  * file COUNT_MALLOC gets the number of allocations when the program ends.
  */
 #include <errno.h>

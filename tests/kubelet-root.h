@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-#include "../src/kubelet.h"
+#include "../src/kubelet/ensure.h"
 #include "../src/model/config.h"
 
 #include "tree.h"

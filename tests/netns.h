@@ -2,8 +2,8 @@
 /*
  * Netns: a network namespace of the test's own, and links and addresses to fill it with.
  *
- * For tests of the netlink doors only. Requests are built here by hand and sent through
- * netlink_ask(): what the doors read was not made by the doors.
+ * For tests of the netlink os only. Requests are built here by hand and sent through
+ * netlink_ask(): what the os read was not made by the os.
  */
 #pragma once
 
@@ -19,7 +19,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 
-#include "../src/doors/netlink.h"
+#include "../src/os/netlink.h"
 
 unsigned if_nametoindex(const char *name); /* <net/if.h> clashes with <linux/if.h> */
 

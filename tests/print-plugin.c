@@ -2,11 +2,12 @@
 /*
  * print-plugin ROOT TYPE WHAT: the device plugin's configuration ("plugin"), its static pod
  * ("manifest") or who would be exposed, one "BDF RESOURCE" a line ("exposed"), for the devices of a
- * captured node that are usable as they are; or a file of [Output] ("NFD", "NCCL", "Metrics"). TYPE
- * is that of the plugin, or "-" for the one of the node's configuration.
+ * captured node that are usable as they are; the generated udev rules ("rules"); or a file of
+ * [Output] ("NFD", "NCCL", "Metrics", "CDI"). TYPE is that of the plugin, or "-" for the one of the
+ * node's configuration.
  */
 #include "../src/load.h"
-#include "../src/run.h"
+#include "../src/loop.h"
 
 static bool set_type(struct config *c, const char *type)
 {
@@ -29,10 +30,10 @@ int main(int argc, char **argv)
 	_cleanup_(config_done) struct config c = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
-	struct doors d = {};
+	struct os d = {};
 	int r;
 
-	if (argc != 4 || run_open(argv[1], &d) < 0)
+	if (argc != 4 || os_open(argv[1], &d) < 0)
 		return EXIT_FAILURE;
 
 	r = load_config(&d.fs, NULL, &c);
@@ -43,8 +44,8 @@ int main(int argc, char **argv)
 	for (enum output o = 0; o < _OUTPUT_N; o++)
 		COPY(c.output.paths[o], "/run/nobody/writes/this");
 	if (r >= 0)
-		r = run_plan(&d, &c, false, NULL, &n, &p);
-	run_close(&d);
+		r = loop_plan(&d, &c, false, &n, &p);
+	os_close(&d);
 	if (r < 0)
 		return EXIT_FAILURE;
 
@@ -54,6 +55,8 @@ int main(int argc, char **argv)
 		fputs(p.plugin, stdout);
 	else if (streq(argv[3], "manifest") && p.manifest)
 		fputs(p.manifest, stdout);
+	else if (streq(argv[3], "rules") && p.rules)
+		fputs(p.rules, stdout);
 	for (enum output o = 0; o < _OUTPUT_N; o++)
 		if (streq(argv[3], output_name(o)) && p.outputs[o].text)
 			fputs(p.outputs[o].text, stdout);

@@ -6,13 +6,51 @@
 
 #include <arpa/inet.h>
 
-#include "../src/plan/plan.h"
+#include "../src/plan/plan-make.h"
 
-/* For plan_make(), where no plugin is asked for. */
+/* For make_whole_plan(), where no plugin is asked for. */
 static inline int no_document(_unused_ const struct config *c, _unused_ const struct node *n,
 			      _unused_ struct plan *p)
 {
 	return 0;
+}
+
+static inline struct attempts attempts_of(const struct plan *p)
+{
+	return (struct attempts){ .actions = p->actions, .n_actions = p->n_actions };
+}
+
+/* As loop.c makes it, with other documents. @tried: its changes were; NULL: n->tried were. */
+static inline int
+make_whole_plan(const struct config *c, struct node *n, const struct plan *tried, bool settled,
+		int (*documents)(const struct config *c, const struct node *n, struct plan *p),
+		struct plan *ret)
+{
+	struct attempts attempts = {};
+	int r;
+
+	if (tried) {
+		attempts = attempts_of(tried);
+		n->tried = &attempts;
+	}
+	r = plan_make(c, n, settled, ret);
+	if (r >= 0)
+		r = documents(c, n, ret);
+	if (r >= 0)
+		r = plan_finish(c, n, settled, ret);
+	if (tried)
+		n->tried = NULL;
+	return r;
+}
+
+/* Equal texts; the name of the row goes along, so that a difference tells where it is. */
+static inline void assert_row(const char *row, const char *is, const char *expected)
+{
+	char a[4608], b[4608];
+
+	snprintf(a, sizeof(a), "%s:\n%s", row, is);
+	snprintf(b, sizeof(b), "%s:\n%s", row, expected);
+	assert_string_equal(a, b);
 }
 
 /* An address in words to its family and bytes. */

@@ -12,23 +12,24 @@
 
 #include "../src/base/log.h"
 #include "../src/capture.h"
+#include "../src/model/memory.h"
 #include "../src/model/paths.h"
-#include "../src/observe/answers.h"
 #include "../src/observe/cmdline.h"
-#include "../src/observe/ledger.h"
-#include "../src/observe/module.h"
+#include "../src/observe/module-observe.h"
+#include "../src/observe/snapshot.h"
+#include "../src/os/memory-file.h"
 #include "../src/report/report.h"
 #include "../src/wait.h"
 #include "tree.h"
 
 /* A machine with a bound eRDMA function and nothing else. */
-static void make_machine(struct tree *t, struct doors *ret)
+static void make_machine(struct tree *t, struct os *ret)
 {
 	char folder[64];
 
 	tree_make(t);
 	snprintf(folder, sizeof(folder), "%s/lib/modules/6.1.0-made", t->root);
-	*ret = (struct doors){ .fs = t->fs };
+	*ret = (struct os){ .fs = t->fs };
 	assert_int_equal(modules_open(&ret->modules, folder, NULL), 0);
 }
 
@@ -58,7 +59,7 @@ static void what_is_loaded_is_read_from_sysfs(_unused_ void **state)
 {
 	_cleanup_(node_done) struct node n = {};
 	const struct module *m;
-	struct doors d;
+	struct os d;
 	struct tree t;
 
 	make_machine(&t, &d);
@@ -136,7 +137,7 @@ static void a_tree_keeps_modules_out_by_its_own_files(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
 		for (int is_loaded = 0; is_loaded < 2; is_loaded++) {
 			_cleanup_(node_done) struct node n = {};
-			struct doors d;
+			struct os d;
 			struct module *m;
 			struct tree t;
 
@@ -164,7 +165,7 @@ static void a_tree_keeps_modules_out_by_its_own_files(_unused_ void **state)
 static void a_driver_at_work_is_loaded_whatever_is_missing(_unused_ void **state)
 {
 	_cleanup_(node_done) struct node n = {};
-	struct doors d;
+	struct os d;
 	struct tree t;
 
 	make_machine(&t, &d);
@@ -258,7 +259,7 @@ static void names_of_any_bytes_come_back(_unused_ void **state)
 		struct netdev nd = { .ifindex = 7 };
 		struct ibdev ib = { .index = 1 };
 		struct rule rule = { .family = AF_INET };
-		struct ledger_entry entry = { .verb = "add-rule", .ifindex = 7 }, *entries;
+		struct ledger_entry entry = { .verb = "add-rule", .ifindex = 7 };
 		const struct node n = { .netdevs = &nd,
 					.n_netdevs = 1,
 					.ibdevs = &ib,
@@ -269,7 +270,7 @@ static void names_of_any_bytes_come_back(_unused_ void **state)
 		_cleanup_(freep) char *text = NULL;
 		char problem[128] = "";
 		struct tree t;
-		size_t n_entries;
+		_cleanup_(ledger_done) struct ledger noted = {};
 
 		COPY(nd.name, names[i]);
 		COPY(ib.name, names[i]);
@@ -283,11 +284,12 @@ static void names_of_any_bytes_come_back(_unused_ void **state)
 		tree_make(&t);
 		snprintf(entry.subject, sizeof(entry.subject), "oif %s", names[i]);
 		COPY(entry.target, names[i]);
-		assert_int_equal(ledger_write(&t.fs, &entry, 1), 0);
-		assert_int_equal(ledger_read(&t.fs, &entries, &n_entries), 0);
-		assert_int_equal(n_entries, 1);
-		assert_memory_equal(&entries[0], &entry, sizeof(entry));
-		free(entries);
+		assert_int_equal(memory_write(&t.fs, MEMORY_BOOT, &ledger_fields,
+					      &(struct ledger){ &entry, 1 }),
+				 0);
+		assert_int_equal(memory_read(&t.fs, MEMORY_BOOT, &ledger_fields, &noted), 0);
+		assert_int_equal(noted.n_entries, 1);
+		assert_memory_equal(&noted.entries[0], &entry, sizeof(entry));
 		tree_remove(&t);
 	}
 }
@@ -319,7 +321,7 @@ static void a_capture_never_replaces_what_is_no_file(_unused_ void **state)
 {
 	char fifo[128], node[128], linked[128], file[128], data[65536];
 	_cleanup_(closep) int in = -EBADF, out = -EBADF;
-	struct doors d;
+	struct os d;
 	struct stat st;
 	struct tree t;
 

@@ -14,18 +14,19 @@
 #include <sys/stat.h>
 
 #include "../src/apply/apply.h"
-#include "../src/apply/module.h"
-#include "../src/doors/build-id.h"
+#include "../src/apply/module-apply.h"
 #include "../src/live.h"
+#include "../src/model/memory.h"
 #include "../src/model/paths.h"
-#include "../src/observe/ledger.h"
-#include "../src/observe/plugin.h"
+#include "../src/observe/plugin-observe.h"
+#include "../src/os/build-id.h"
+#include "../src/os/memory-file.h"
 #include "tree.h"
 
-/* A system without any module, of which nothing can be changed. */
+/* A system without any module, that refuses every change. */
 struct place {
 	struct tree tree;
-	struct doors doors;
+	struct os os;
 };
 
 static int make_place(void **state)
@@ -35,24 +36,24 @@ static int make_place(void **state)
 
 	tree_make(&place.tree);
 	snprintf(folder, sizeof(folder), "%s/lib/modules/6.1", place.tree.root);
-	place.doors = (struct doors){ .fs = place.tree.fs,
-				      .route = { .protocol = NETLINK_ROUTE },
-				      .rdma = { .protocol = NETLINK_RDMA } };
+	place.os = (struct os){ .fs = place.tree.fs,
+				.route = { .protocol = NETLINK_ROUTE },
+				.rdma = { .protocol = NETLINK_RDMA } };
 	*state = &place;
-	return modules_open(&place.doors.modules, folder, NULL);
+	return modules_open(&place.os.modules, folder, NULL);
 }
 
 static int remove_place(void **state)
 {
 	struct place *place = *state;
 
-	modules_done(&place->doors.modules);
+	modules_done(&place->os.modules);
 	tree_remove(&place->tree);
 	return 0;
 }
 
 /* All of a plan, up to an action that gets stuck. Return: how many were tried, or -ENOMEM. */
-static int apply_plan(struct doors *d, const struct node *n, const struct apply_hooks *hooks,
+static int apply_plan(struct os *d, const struct node *n, const struct apply_hooks *hooks,
 		      struct plan *p)
 {
 	const struct world world = live_world(d);
@@ -103,13 +104,13 @@ static void what_takes_something_away_is_asked_about_right_before(void **state)
 		int answer, n_asked, result;
 		const char *words;
 	} rows[] = {
-		{ "VFs are removed, somebody came", VERB_SET_NUM_VFS, "4", "0", -EBUSY, 1, -EBUSY,
+		{ "VFs are removed, a process came", VERB_SET_NUM_VFS, "4", "0", -EBUSY, 1, -EBUSY,
 		  "came in between: python3 (pid 7)" },
 		{ "the look failed", VERB_SET_NUM_VFS, "4", "0", -EIO, 1, -EIO,
 		  "came in between: python3 (pid 7)" },
 		{ "VFs are removed", VERB_SET_NUM_VFS, "4", "0", 0, 1, -EROFS, "" },
 		{ "VFs are made", VERB_SET_NUM_VFS, "0", "4", -EBUSY, 0, -EROFS, "" },
-		{ "reload, somebody came", VERB_RELOAD_MODULE, "compat_mode=N", "compat_mode=Y",
+		{ "reload, a process came", VERB_RELOAD_MODULE, "compat_mode=N", "compat_mode=Y",
 		  -EBUSY, 1, -EBUSY, "came in between: python3 (pid 7)" },
 		/* What cannot be loaded again is not unloaded. */
 		{ "reload without a file", VERB_RELOAD_MODULE, "compat_mode=N", "compat_mode=Y", 0,
@@ -125,9 +126,8 @@ static void what_takes_something_away_is_asked_about_right_before(void **state)
 		struct hearing h = { .answer = rows[i].answer };
 		const struct apply_hooks hooks = { on_start, on_end, recheck, &h };
 
-		COPY(a.from, rows[i].from);
-		COPY(a.to, rows[i].to);
-		assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 1);
+		action_set(&a, rows[i].from, rows[i].to);
+		assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 1);
 		assert_int_equal(h.n_started, 1);
 		assert_int_equal(h.n_ended, 1);
 		assert_int_equal(h.n_asked, rows[i].n_asked);
@@ -136,7 +136,7 @@ static void what_takes_something_away_is_asked_about_right_before(void **state)
 	}
 }
 
-/* An index with the one key "erdma", and its file, of which nothing can be read. */
+/* An index with the one key "erdma", and its file, that cannot be read. */
 static void the_way_back_is_looked_at_before_the_module_is_unloaded(void **state _unused_)
 {
 	static const char names[] = "\xb0\x07\xf4\x57\0\x02\0\x01\xc0\0\0\x0c"
@@ -154,11 +154,11 @@ static void the_way_back_is_looked_at_before_the_module_is_unloaded(void **state
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		struct action a = { .verb = VERB_RELOAD_MODULE,
 				    .target = "erdma",
-				    .from = "compat_mode=N",
-				    .to = "compat_mode=Y" };
+				    .text.from = "compat_mode=N",
+				    .text.to = "compat_mode=Y" };
 		struct plan p = { .actions = &a, .n_actions = 1 };
-		struct doors doors = { .route = { .protocol = NETLINK_ROUTE },
-				       .rdma = { .protocol = NETLINK_RDMA } };
+		struct os os = { .route = { .protocol = NETLINK_ROUTE },
+				 .rdma = { .protocol = NETLINK_RDMA } };
 		struct hearing h = {};
 		const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
 		const struct node node = { .kernel = "6.1" };
@@ -169,12 +169,12 @@ static void the_way_back_is_looked_at_before_the_module_is_unloaded(void **state
 		if (rows[i].has_file)
 			tree_file(&t, "lib/modules/6.1/erdma.ko", "\177ELF and no more");
 		snprintf(folder, sizeof(folder), "%s/lib/modules/6.1", t.root);
-		doors.fs = t.fs;
-		assert_int_equal(modules_open(&doors.modules, folder, NULL), 0);
-		assert_int_equal(apply_plan(&doors, &node, &hooks, &p), 1);
+		os.fs = t.fs;
+		assert_int_equal(modules_open(&os.modules, folder, NULL), 0);
+		assert_int_equal(apply_plan(&os, &node, &hooks, &p), 1);
 		if (a.result != rows[i].result || !streq(a.error, rows[i].words))
 			fail_msg("%s (%s)", strerror(-a.result), a.error);
-		modules_done(&doors.modules);
+		modules_done(&os.modules);
 		tree_remove(&t);
 	}
 }
@@ -258,8 +258,8 @@ static void what_is_not_the_loaded_build_unloads_nothing(void **state _unused_)
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		struct action a = { .verb = VERB_RELOAD_MODULE, .target = "erdma" };
 		struct plan p = { .actions = &a, .n_actions = 1 };
-		struct doors doors = { .route = { .protocol = NETLINK_ROUTE },
-				       .rdma = { .protocol = NETLINK_RDMA } };
+		struct os os = { .route = { .protocol = NETLINK_ROUTE },
+				 .rdma = { .protocol = NETLINK_RDMA } };
 		const struct note note = make_note(rows[i].loaded);
 		struct hearing h = {};
 		const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
@@ -275,12 +275,12 @@ static void what_is_not_the_loaded_build_unloads_nothing(void **state _unused_)
 		if (rows[i].srcversion)
 			tree_file(&t, "sys/module/erdma/srcversion", rows[i].srcversion);
 		snprintf(folder, sizeof(folder), "%s/lib/modules/6.1", t.root);
-		doors.fs = t.fs;
-		assert_int_equal(modules_open(&doors.modules, folder, NULL), 0);
-		assert_int_equal(apply_plan(&doors, &node, &hooks, &p), 1);
+		os.fs = t.fs;
+		assert_int_equal(modules_open(&os.modules, folder, NULL), 0);
+		assert_int_equal(apply_plan(&os, &node, &hooks, &p), 1);
 		if (a.result != rows[i].result || !streq(a.error, rows[i].words))
 			fail_msg("row %zu: %s (%s)", i, strerror(-a.result), a.error);
-		modules_done(&doors.modules);
+		modules_done(&os.modules);
 		tree_remove(&t);
 	}
 }
@@ -312,7 +312,7 @@ static void a_damaged_file_has_no_build_id(void **state _unused_)
 }
 
 /* Of the kernel's -EPERM only the evidence tells who forbids; and -EINVAL is not always a value. */
-static void whoever_forbids_a_module_is_told_from_who_does_not(void **state _unused_)
+static void the_program_that_forbids_a_module_is_known(void **state _unused_)
 {
 	static const char names[] = "\xb0\x07\xf4\x57\0\x02\0\x01\xc0\0\0\x0c"
 				    "erdma\0\0\0\0\x01\0\0\0\0erdma.ko: ib_uverbs.ko ib-core.ko";
@@ -343,10 +343,10 @@ static void whoever_forbids_a_module_is_told_from_who_does_not(void **state _unu
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct doors doors = {};
+		struct os os = {};
 		struct node node = {};
 		char folder[96], error[192] = "";
-		struct work w = { .doors = &doors, .node = &node, .error = error };
+		struct work w = { .os = &os, .node = &node, .error = error };
 		struct tree t;
 
 		COPY(node.cmdline_blacklist, rows[i].cmdline);
@@ -361,12 +361,12 @@ static void whoever_forbids_a_module_is_told_from_who_does_not(void **state _unu
 		if (rows[i].lockdown)
 			tree_file(&t, "sys/kernel/security/lockdown", rows[i].lockdown);
 		snprintf(folder, sizeof(folder), "%s/lib/modules/6.1", t.root);
-		doors.fs = t.fs;
-		assert_int_equal(modules_open(&doors.modules, folder, t.root), 0);
+		os.fs = t.fs;
+		assert_int_equal(modules_open(&os.modules, folder, t.root), 0);
 		module_put_words(&w, rows[i].module, rows[i].error);
 		if (!strstr(error, rows[i].words) || (!*rows[i].words && *error))
 			fail_msg("%s: %s", rows[i].name, error);
-		modules_done(&doors.modules);
+		modules_done(&os.modules);
 		tree_remove(&t);
 	}
 }
@@ -374,13 +374,15 @@ static void whoever_forbids_a_module_is_told_from_who_does_not(void **state _unu
 static void nobody_has_to_ask(void **state)
 {
 	struct place *place = *state;
-	struct action a = { .verb = VERB_SET_NUM_VFS, .target = "x", .from = "4", .to = "0" };
+	struct action a = { .verb = VERB_SET_NUM_VFS,
+			    .target = "x",
+			    .number = { { true, 4 }, { true, 0 } } };
 	struct plan p = { .actions = &a, .n_actions = 1 };
 	const struct node node = {};
 	struct hearing h = {};
 	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
 
-	assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 1);
+	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 1);
 	assert_int_equal(a.result, -EROFS);
 }
 
@@ -390,14 +392,16 @@ static void what_was_unplugged_meanwhile_is_known(void **state)
 	struct pci pci = { .address = "0000:41:00.0" };
 	const struct node node = { .pcis = &pci, .n_pcis = 1 };
 	struct action actions[] = {
-		{ .verb = VERB_SET_NUM_VFS, .target = "0000:41:00.0", .from = "0", .to = "4" },
+		{ .verb = VERB_SET_NUM_VFS,
+		  .target = "0000:41:00.0",
+		  .number = { { true, 0 }, { true, 4 } } },
 		{ .verb = VERB_LOAD_MODULE, .target = "erdma" }, /* no function */
 	};
 	struct plan p = { .actions = actions, .n_actions = ELEMENTSOF(actions) };
 	struct hearing h = {};
 	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
 
-	assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 2);
+	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 2);
 	assert_true(actions[0].result < 0 && actions[0].is_gone);
 	assert_true(actions[1].result < 0 && !actions[1].is_gone);
 }
@@ -408,8 +412,10 @@ static void a_pf_that_lost_its_driver_is_about_to_go(void **state)
 	struct pci pci = { .address = "0000:41:00.0", .driver = "mlx5_core" };
 	const struct node node = { .pcis = &pci, .n_pcis = 1 };
 	struct action actions[] = {
-		{ .verb = VERB_SET_NUM_VFS, .target = "0000:41:00.0", .from = "0", .to = "4" },
-		{ .verb = VERB_REBIND_DRIVER, .target = "0000:41:00.0", .to = "mlx5_core" },
+		{ .verb = VERB_SET_NUM_VFS,
+		  .target = "0000:41:00.0",
+		  .number = { { true, 0 }, { true, 4 } } },
+		{ .verb = VERB_REBIND_DRIVER, .target = "0000:41:00.0", .text.to = "mlx5_core" },
 	};
 	struct plan p = { .actions = actions, .n_actions = ELEMENTSOF(actions) };
 	struct hearing h = {};
@@ -417,13 +423,13 @@ static void a_pf_that_lost_its_driver_is_about_to_go(void **state)
 	char path[256];
 
 	tree_file(&place->tree, "sys/bus/pci/devices/0000:41:00.0/driver", "");
-	assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 2);
+	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 2);
 	assert_true(actions[0].result < 0 && !actions[0].is_gone);
 
 	tree_path(&place->tree, "sys/bus/pci/devices/0000:41:00.0/driver", path, sizeof(path));
 	assert_int_equal(unlink(path), 0);
 	actions[0].is_done = actions[1].is_done = false;
-	assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 2);
+	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 2);
 	assert_true(actions[0].result < 0 && actions[0].is_gone);
 	assert_true(actions[1].result < 0 && !actions[1].is_gone); /* that may have been ours */
 }
@@ -445,12 +451,14 @@ static void what_follows_vfs_that_could_not_be_removed_is_left_out(void **state)
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		struct action actions[] = {
-			{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:41:00.0", .from = "4",
-			  .to = "0" },
-			{ STEP_VF, VERB_SET_AUTOPROBE, .target = "0000:41:00.0", .to = "0" },
-			{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:41:00.1", .to = "mlx5_core" },
-			{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:42:00.0", .from = "0",
-			  .to = "2" },
+			{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:41:00.0",
+			  .number = { { true, 4 }, { true, 0 } } },
+			{ STEP_VF, VERB_SET_AUTOPROBE, .target = "0000:41:00.0",
+			  .number.to = { true, 0 } },
+			{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:41:00.1",
+			  .text.to = "mlx5_core" },
+			{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:42:00.0",
+			  .number = { { true, 0 }, { true, 2 } } },
 			{ STEP_LINK, VERB_SET_LINK_UP, .target = "0000:41:00.0" },
 		};
 		struct plan p = { .actions = actions, .n_actions = ELEMENTSOF(actions) };
@@ -458,7 +466,7 @@ static void what_follows_vfs_that_could_not_be_removed_is_left_out(void **state)
 		const struct apply_hooks hooks = { on_start, on_end, recheck, &h };
 		char tried[ELEMENTSOF(actions) + 1] = "";
 
-		assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 3);
+		assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 3);
 		assert_int_equal(h.n_started, 3);
 		assert_int_equal(h.n_ended, 3);
 		assert_int_equal(actions[0].result, rows[i].result);
@@ -478,7 +486,7 @@ static void keep_end(void *userdata, const struct action *a)
 	*(struct action *)userdata = *a;
 }
 
-/* Two PFs of which the first hangs: here on the lock under which lanes write the ledger. */
+/* Two PFs, and the first hangs: here on the lock under which lanes write the ledger. */
 static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 {
 	struct place *place = *state;
@@ -488,12 +496,14 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 			      { .address = "0000:52:00.1", .physfn = "0000:52:00.0" } };
 	const struct node node = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
 	struct action actions[] = {
-		{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:51:00.0", .from = "0", .to = "2" },
-		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:52:00.1", .to = "mlx5_core" },
+		{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:51:00.0",
+		  .number = { { true, 0 }, { true, 2 } } },
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:52:00.1", .text.to = "mlx5_core" },
 		{ STEP_SMC, VERB_LOAD_MODULE, .target = "smc" },
 	};
 	struct action again[] = {
-		{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:51:00.0", .from = "2", .to = "0" },
+		{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:51:00.0",
+		  .number = { { true, 2 }, { true, 0 } } },
 		{ STEP_SMC, VERB_LOAD_MODULE, .target = "smc" },
 	};
 	struct plan p = { .actions = actions, .n_actions = 3 };
@@ -501,7 +511,7 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct action ended = {};
 	const struct apply_hooks hooks = { note_nothing, keep_end, NULL, &ended };
-	const struct world world = live_world(&place->doors);
+	const struct world world = live_world(&place->os);
 	struct apply ap = { .world = &world, .hooks = &hooks };
 
 	tree_file(t, "sys/bus/pci/devices/0000:51:00.0/virtfn0", "");
@@ -511,7 +521,7 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 	tree_link(t, "sys/bus/pci/devices/0000:52:00.1/driver", "../../drivers/mlx5_core");
 	ap.lock = memfd_create("test", MFD_CLOEXEC);
 	assert_int_equal(fcntl(ap.lock, F_SETLK, &whole), 0);
-	place->doors.fs.is_live = true;
+	place->os.fs.is_live = true;
 
 	/* Another look is due, and what is of the node waits for all of this plan. */
 	assert_int_equal(apply_some(&ap, &node, &p), 2);
@@ -536,7 +546,7 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 	assert_string_equal(ended.target, "0000:51:00.0");
 	assert_true(ended.is_done && ended.result == 0);
 	apply_done(&ap);
-	place->doors.fs.is_live = false;
+	place->os.fs.is_live = false;
 }
 
 static int held = -1; /* what the next child waits for before it does anything, a pipe */
@@ -569,16 +579,16 @@ static void a_bind_that_outlives_its_plan_does_not_stop_its_pf(void **state)
 			      { .address = "0000:62:00.2", .physfn = "0000:62:00.0" } };
 	const struct node node = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
 	struct action actions[] = {
-		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:61:00.1", .to = "mlx5_core" },
-		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:61:00.2", .to = "mlx5_core" },
-		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:62:00.1", .to = "mlx5_core" },
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:61:00.1", .text.to = "mlx5_core" },
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:61:00.2", .text.to = "mlx5_core" },
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:62:00.1", .text.to = "mlx5_core" },
 	};
 	struct plan p = { .actions = actions, .n_actions = 3 };
 	struct action again[3];
 	struct plan next = { .actions = again, .n_actions = 3 };
 	int ends[2];
 	const struct apply_hooks hooks = { hold_first, note_no_end, NULL, &ends[0] };
-	const struct world world = live_world(&place->doors);
+	const struct world world = live_world(&place->os);
 	struct apply ap = { .world = &world, .hooks = &hooks };
 
 	tree_file(t, "sys/bus/pci/drivers_probe", "");
@@ -586,7 +596,7 @@ static void a_bind_that_outlives_its_plan_does_not_stop_its_pf(void **state)
 	tree_link(t, "sys/bus/pci/devices/0000:61:00.2/driver", "../../drivers/mlx5_core");
 	tree_link(t, "sys/bus/pci/devices/0000:62:00.1/driver", "../../drivers/mlx5_core");
 	tree_link(t, "sys/bus/pci/devices/0000:62:00.2/driver", "../../drivers/mlx5_core");
-	place->doors.fs.is_live = true;
+	place->os.fs.is_live = true;
 	assert_int_equal(pipe(ends), 0);
 	assert_int_equal(pthread_atfork(NULL, NULL, wait_as_child), 0);
 
@@ -595,7 +605,7 @@ static void a_bind_that_outlives_its_plan_does_not_stop_its_pf(void **state)
 	assert_true(actions[0].is_running && !actions[1].is_running && actions[2].is_done);
 	memcpy(again, actions, sizeof(again));
 	again[2] = (struct action){ STEP_VF, VERB_BIND_DRIVER, .target = "0000:62:00.2",
-				    .to = "mlx5_core" };
+				    .text.to = "mlx5_core" };
 
 	/* With its plan the first VF is bound, and the one behind it is as well. */
 	assert_int_equal(write(ends[1], "", 1), 1);
@@ -607,7 +617,7 @@ static void a_bind_that_outlives_its_plan_does_not_stop_its_pf(void **state)
 	apply_done(&ap);
 	close(ends[0]);
 	close(ends[1]);
-	place->doors.fs.is_live = false;
+	place->os.fs.is_live = false;
 }
 
 static void log_start(void *userdata, const struct action *a, uint64_t deadline_usec _unused_)
@@ -633,7 +643,7 @@ static void vfs_get_links_beside_binds_and_after_their_pf(void **state)
 			      { .address = "0000:63:00.2", .physfn = "0000:63:00.0" } };
 	const struct node node = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
 	struct action beside[] = {
-		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:63:00.1", .to = "mlx5_core" },
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:63:00.1", .text.to = "mlx5_core" },
 		{ STEP_LINK, VERB_SET_LINK_UP, .target = "0000:63:00.2", .ifindex = INT32_MAX },
 	};
 	struct action after[] = {
@@ -654,7 +664,7 @@ static void vfs_get_links_beside_binds_and_after_their_pf(void **state)
 		char order[256] = "";
 		const struct apply_hooks hooks = { log_start, log_end, NULL, order };
 
-		assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), rows[i].n);
+		assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), rows[i].n);
 		if (strncmp(order, rows[i].order, strlen(rows[i].order)) != 0)
 			fail_msg("%s, not %s", order, rows[i].order);
 	}
@@ -670,15 +680,15 @@ static void after_a_vf_that_fails_the_others_of_its_pf_are_left_out(void **state
 			      { .address = "0000:42:00.1", .physfn = "0000:42:00.0" } };
 	const struct node node = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
 	struct action actions[] = {
-		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:41:00.1", .to = "mlx5_core" },
-		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:41:00.2", .to = "mlx5_core" },
-		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:42:00.1", .to = "mlx5_core" },
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:41:00.1", .text.to = "mlx5_core" },
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:41:00.2", .text.to = "mlx5_core" },
+		{ STEP_VF, VERB_BIND_DRIVER, .target = "0000:42:00.1", .text.to = "mlx5_core" },
 	};
 	struct plan p = { .actions = actions, .n_actions = ELEMENTSOF(actions) };
 	struct hearing h = {};
 	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
 
-	assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 2);
+	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 2);
 	assert_true(actions[0].is_done && actions[0].result < 0);
 	assert_false(actions[1].is_done || actions[1].is_running);
 	assert_true(actions[2].is_done);
@@ -691,7 +701,7 @@ static void assert_text(const struct place *place, const char *path, const char 
 {
 	_cleanup_(freep) char *text = NULL;
 	size_t size;
-	int r = fs_read_all(&place->doors.fs, path + 1, 4096, false, &text, &size);
+	int r = fs_read_all(&place->os.fs, path + 1, 4096, false, &text, &size);
 
 	if (!expected)
 		assert_int_equal(r, -ENOENT);
@@ -713,7 +723,7 @@ static void run_verb(struct place *place, enum verb verb, const char *target, in
 	const struct node node = {};
 
 	COPY(a.target, target);
-	assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 1);
+	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 1);
 	if (a.result != result || !streq(a.error, words))
 		fail_msg("%s: %s (%s)", verb_name(verb), strerror(-a.result), a.error);
 }
@@ -742,7 +752,7 @@ static void a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time(voi
 	struct place *place = *state;
 	struct action actions[] = {
 		{ .verb = VERB_WRITE_PLUGIN, .target = PLUGIN_FILE },
-		{ .verb = VERB_SET_NUM_VFS, .target = "x", .from = "0", .to = "4" },
+		{ .verb = VERB_SET_NUM_VFS, .target = "x", .number = { { true, 0 }, { true, 4 } } },
 		{ .verb = VERB_REMOVE_PLUGIN, .target = PLUGIN_FILE },
 	};
 	struct plan p = { .actions = actions,
@@ -752,7 +762,7 @@ static void a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time(voi
 	const struct apply_hooks hooks = { on_start_of_row, on_end_of_row, NULL, place };
 	const struct node node = {};
 
-	assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), p.n_actions);
+	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), p.n_actions);
 	for (size_t i = 0; i < p.n_actions; i++)
 		assert_int_equal(actions[i].result, results[i]);
 }
@@ -801,10 +811,9 @@ static void rules_are_read_while_links_come_up_and_before_there_are_vfs(void **s
 				if (letters[v] && *letters[v] == rows[i].verbs[k])
 					actions[k].verb = v;
 			COPY(actions[k].target, "/rules");
-			COPY(actions[k].from, "0");
-			COPY(actions[k].to, "4");
+			action_set(&actions[k], "0", "4");
 		}
-		assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), p.n_actions);
+		assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), p.n_actions);
 		if (!streq(heard, rows[i].heard))
 			fail_msg("%s: %s", rows[i].verbs, heard);
 	}
@@ -814,7 +823,7 @@ static void rules_are_read_while_links_come_up_and_before_there_are_vfs(void **s
 static void a_static_pod_is_written_after_its_file_and_its_record(void **state)
 {
 	struct place *place = *state;
-	const int root = place->doors.fs.root;
+	const int root = place->os.fs.root;
 
 	run_verb(place, VERB_WRITE_MANIFEST, POD_FILE, -ENOENT,
 		 "the device plugin's file could not be written");
@@ -827,19 +836,20 @@ static void a_static_pod_is_written_after_its_file_and_its_record(void **state)
 	assert_int_equal(mkdirat(root, "var", 0755), 0);
 	assert_int_equal(symlinkat("nowhere", root, "var/lib"), 0);
 	run_verb(place, VERB_WRITE_MANIFEST, POD_FILE, -ENOENT,
-		 "/var/lib/rdma-provision/manifest cannot be written");
+		 "/var/lib/rdma-provision/memory.json cannot be written");
 	assert_text(place, POD_FILE, NULL);
 	assert_int_equal(unlinkat(root, "var/lib", 0), 0);
 
 	run_verb(place, VERB_WRITE_MANIFEST, POD_FILE, 0, "");
 	assert_text(place, POD_FILE, "the pod");
-	assert_text(place, "/var/lib/rdma-provision/manifest", POD_FILE);
+	assert_text(place, "/var/lib/rdma-provision/memory.json",
+		    "{\n  \"manifest\": \"" POD_FILE "\"\n}\n");
 
 	run_verb(place, VERB_REMOVE_MANIFEST, POD_FILE, 0, "");
 	run_verb(place, VERB_REMOVE_PLUGIN, PLUGIN_FILE, 0, "");
 	assert_text(place, POD_FILE, NULL);
 	assert_text(place, PLUGIN_FILE, NULL);
-	assert_text(place, "/var/lib/rdma-provision/manifest", NULL);
+	assert_text(place, "/var/lib/rdma-provision/memory.json", NULL);
 
 	/* A plugin's container sees the folder, and may have made something else of it. */
 	assert_int_equal(unlinkat(root, "run/p", AT_REMOVEDIR), 0);
@@ -850,7 +860,7 @@ static void a_static_pod_is_written_after_its_file_and_its_record(void **state)
 
 static void put_text(const struct place *place, const char *path, const char *text)
 {
-	assert_true(fs_replace(&place->doors.fs, path + 1, text, strlen(text), 0644) >= 0);
+	assert_true(fs_replace(&place->os.fs, path + 1, text, strlen(text), 0644) >= 0);
 }
 
 /* As the present file, and as that of an earlier configuration. */
@@ -860,11 +870,11 @@ static void assert_ours(const struct place *place, bool is_ours)
 	_cleanup_(node_done) struct node now = {}, later = {};
 
 	COPY(with.plugin.config_file, PLUGIN_FILE);
-	assert_int_equal(observe_plugin(&place->doors.fs, &with, &now), 0);
+	assert_int_equal(observe_plugin(&place->os.fs, &with, &now), 0);
 	assert_int_equal(now.is_plugin_foreign, !is_ours);
 
 	COPY(later.last_plugin_path, PLUGIN_FILE);
-	assert_int_equal(observe_plugin(&place->doors.fs, &without, &later), 0);
+	assert_int_equal(observe_plugin(&place->os.fs, &without, &later), 0);
 	assert_string_equal(later.old_plugin_path, is_ours ? PLUGIN_FILE : "");
 }
 
@@ -889,7 +899,7 @@ static void a_file_elsewhere_is_ours_with_the_text_that_was_recorded(void **stat
 	/* In our own folder there is no record, and none is missed. */
 	COPY(c.plugin.config_file, "/" PLUGIN_CONFIG_PATH);
 	put_text(place, "/" PLUGIN_CONFIG_PATH, "as 0.1.0 wrote it");
-	assert_int_equal(observe_plugin(&place->doors.fs, &c, &n), 0);
+	assert_int_equal(observe_plugin(&place->os.fs, &c, &n), 0);
 	assert_false(n.is_plugin_foreign);
 	run_verb(place, VERB_REMOVE_PLUGIN, PLUGIN_FILE, 0, "");
 }
@@ -913,35 +923,64 @@ static void the_ledger_has_the_number_of_vfs_that_was_made(void **state)
 
 	tree_file(t, "sys/bus/pci/devices/0000:41:00.0/virtfn0", "");
 	tree_file(t, "sys/bus/pci/devices/0000:41:00.0/virtfn1", "");
-	place->doors.fs.is_live = true;
+	place->os.fs.is_live = true;
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		struct ledger_entry noted = { .verb = "set-num-vfs", .target = "0000:41:00.0" };
 		struct action a = { .step = STEP_VF,
 				    .verb = VERB_SET_NUM_VFS,
-				    .target = "0000:41:00.0",
-				    .from = "0" };
+				    .target = "0000:41:00.0" };
 		const struct node node = { .ledger = &noted, .n_ledger = rows[i].before != NULL };
 		struct plan p = { .actions = &a, .n_actions = 1 };
-		_cleanup_(freep) struct ledger_entry *entries = NULL;
+		_cleanup_(ledger_done) struct ledger after = {};
 		struct hearing h = {};
 		const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
 		size_t n = 0;
 
 		COPY(noted.to, rows[i].before ? rows[i].before : "");
-		COPY(a.to, i == 0 ? "2" : "4");
-		assert_int_equal(ledger_write(&place->doors.fs, &noted, node.n_ledger), 0);
+		action_set_numbers(&a, 0, i == 0 ? 2 : 4);
+		assert_int_equal(memory_write(&place->os.fs, MEMORY_BOOT, &ledger_fields,
+					      &(struct ledger){ &noted, node.n_ledger }),
+				 0);
 		if (rows[i].can_write)
 			tree_file(t, "sys/bus/pci/devices/0000:41:00.0/sriov_numvfs", "0");
 		else
-			fs_remove(&place->doors.fs,
-				  "sys/bus/pci/devices/0000:41:00.0/sriov_numvfs");
-		assert_int_equal(apply_plan(&place->doors, &node, &hooks, &p), 1);
-		assert_int_equal(ledger_read(&place->doors.fs, &entries, &n), 0);
+			fs_remove(&place->os.fs, "sys/bus/pci/devices/0000:41:00.0/sriov_numvfs");
+		assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 1);
+		assert_int_equal(memory_read(&place->os.fs, MEMORY_BOOT, &ledger_fields, &after),
+				 0);
+		n = after.n_entries;
 		if (a.result != rows[i].result || n != (rows[i].after != NULL) ||
-		    (n > 0 && !streq(entries[0].to, rows[i].after)))
+		    (n > 0 && !streq(after.entries[0].to, rows[i].after)))
 			fail_msg("%s: %s, %zu %s", rows[i].name, strerror(-a.result), n,
-				 n > 0 ? entries[0].to : "");
+				 n > 0 ? after.entries[0].to : "");
 	}
+}
+
+/* Another program made more than were seen: those VFs are its own. */
+static void vfs_that_came_since_the_look_are_not_removed(void **state)
+{
+	struct place *place = *state;
+	struct action a = { .step = STEP_VF,
+			    .verb = VERB_SET_NUM_VFS,
+			    .target = "0000:41:00.0",
+			    .number = { { true, 1 }, { true, 0 } } };
+	const struct node node = {};
+	struct plan p = { .actions = &a, .n_actions = 1 };
+	struct hearing h = {};
+	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
+	char number[8];
+
+	tree_file(&place->tree, "sys/bus/pci/devices/0000:41:00.0/virtfn0", "");
+	tree_file(&place->tree, "sys/bus/pci/devices/0000:41:00.0/virtfn1", "");
+	tree_file(&place->tree, "sys/bus/pci/devices/0000:41:00.0/sriov_numvfs", "2");
+	place->os.fs.is_live = true;
+	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 1);
+	assert_int_equal(a.result, -EBUSY);
+	assert_string_equal(a.error, "2 VFs came in between");
+	assert_int_equal(fs_read(&place->os.fs, "sys/bus/pci/devices/0000:41:00.0/sriov_numvfs",
+				 number, sizeof(number)),
+			 0);
+	assert_string_equal(number, "2");
 }
 
 int main(void)
@@ -951,7 +990,7 @@ int main(void)
 		cmocka_unit_test(the_way_back_is_looked_at_before_the_module_is_unloaded),
 		cmocka_unit_test(what_is_not_the_loaded_build_unloads_nothing),
 		cmocka_unit_test(a_damaged_file_has_no_build_id),
-		cmocka_unit_test(whoever_forbids_a_module_is_told_from_who_does_not),
+		cmocka_unit_test(the_program_that_forbids_a_module_is_known),
 		cmocka_unit_test(a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time),
 		cmocka_unit_test(rules_are_read_while_links_come_up_and_before_there_are_vfs),
 		cmocka_unit_test(a_file_elsewhere_is_ours_with_the_text_that_was_recorded),
@@ -965,6 +1004,7 @@ int main(void)
 		cmocka_unit_test(after_a_vf_that_fails_the_others_of_its_pf_are_left_out),
 		cmocka_unit_test(a_pf_that_hangs_keeps_neither_another_nor_the_node),
 		cmocka_unit_test(the_ledger_has_the_number_of_vfs_that_was_made),
+		cmocka_unit_test(vfs_that_came_since_the_look_are_not_removed),
 	};
 
 	return cmocka_run_group_tests_name("apply", tests, make_place, remove_place);

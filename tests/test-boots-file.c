@@ -6,9 +6,12 @@
 
 #include <cmocka.h>
 
-#include "../src/apply/boots.h"
+#include "../src/apply/boots-apply.h"
+#include "../src/model/memory.h"
 #include "../src/model/paths.h"
-#include "../src/observe/boots.h"
+#include "../src/model/plan.h"
+#include "../src/observe/boots-observe.h"
+#include "../src/os/memory-file.h"
 #include "tree.h"
 
 #define PF "0000:41:00.0"
@@ -26,7 +29,7 @@ static struct action step(enum verb verb, const char *to)
 	struct action a = { .verb = verb };
 
 	COPY(a.target, PF);
-	COPY(a.to, to);
+	action_set(&a, "", to);
 	return a;
 }
 
@@ -62,7 +65,8 @@ static void what_is_written_is_read_again(void **state)
 	};
 	struct node n;
 
-	assert_int_equal(boots_write(&t->fs, boots, 2), 0);
+	assert_int_equal(
+		memory_write(&t->fs, MEMORY_NODE, &boots_fields, &(struct boots){ boots, 2 }), 0);
 	read_node(t, &n);
 	assert_int_equal(n.n_boots, 2);
 	assert_memory_equal(n.boots, boots, sizeof(boots));
@@ -110,7 +114,7 @@ static void what_is_damaged_is_not_used(void **state)
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		struct node n;
 
-		tree_file(t, BOOTS_PATH, cases[i].text);
+		tree_file(t, MEMORY_NODE_PATH, cases[i].text);
 		read_node(t, &n);
 		if (n.n_boots != cases[i].n_boots)
 			fail_msg("%s", cases[i].text);
@@ -129,7 +133,7 @@ static void what_is_too_long_is_not_used(void **state)
 
 	assert_non_null(text);
 	memset(text, ' ', size);
-	tree_bytes(t, BOOTS_PATH, text, size);
+	tree_bytes(t, MEMORY_NODE_PATH, text, size);
 	read_node(t, &n);
 	assert_int_equal(n.n_boots, 0);
 	node_done(&n);
@@ -140,7 +144,7 @@ static void what_is_too_long_is_not_used(void **state)
 	for (int i = 0; i < MAX_BOOTS; i++)
 		strcat(text, "," BOOT(""));
 	strcat(text, "]}");
-	tree_file(t, BOOTS_PATH, text);
+	tree_file(t, MEMORY_NODE_PATH, text);
 	read_node(t, &n);
 	assert_int_equal(n.n_boots, MAX_BOOTS);
 	assert_int_equal(n.boots[0].n_steps, 0);
@@ -180,7 +184,7 @@ static void a_step_is_on_disk_before_it_is_tried(void **state)
 	/* Nothing is noted of what can crash nothing. */
 	boot_notes_start(&notes, &t->fs, &config, &n, &mac);
 	boot_notes_end(&notes, &config, &n, &mac);
-	assert_false(fs_exists(&t->fs, BOOTS_PATH));
+	assert_false(fs_exists(&t->fs, MEMORY_NODE_PATH));
 
 	boot_notes_start(&notes, &t->fs, &config, &n, &zero);
 	expect_notes(t, "set-num-vfs 0 0\n");
@@ -211,7 +215,7 @@ static void a_pass_on_a_finished_node_writes_once_in_a_boot(void **state)
 	struct stat first, second;
 	char path[128];
 
-	snprintf(path, sizeof(path), "%s/%s", t->root, BOOTS_PATH);
+	snprintf(path, sizeof(path), "%s/%s", t->root, MEMORY_NODE_PATH);
 	for (int i = 0; i < 2; i++) {
 		_cleanup_(boot_notes_done) struct boot_notes notes = {};
 		_cleanup_(plan_done) struct plan p = { .state = NODE_READY };

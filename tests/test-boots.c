@@ -89,7 +89,7 @@ static struct boot_step step_of(const struct scene *s, enum verb verb, const cha
 	struct boot_step step;
 
 	COPY(a.target, target);
-	COPY(a.to, to);
+	action_set(&a, "", to);
 	assert_true(boots_step(&s->config, &s->node, &a, &step));
 	return step;
 }
@@ -143,7 +143,8 @@ static void three_boots_that_fail_the_same_step_are_enough(_unused_ void **state
 		{ "nnnn", true },
 		{ "nnns", true },
 		{ "nnnssss", true },
-		/* A boot that was fine begins anew, and so does another of what it was tried with.
+		/* After a boot that was fine the count begins again, and so does another of what it
+		 * was tried with.
 		 */
 		{ "nn.", false },
 		{ "n.n", false },
@@ -179,19 +180,20 @@ static void three_boots_that_fail_the_same_step_are_enough(_unused_ void **state
 	}
 }
 
-static void print_plan(const struct scene *s, char *ret, size_t size)
+static void print_plan(struct scene *s, char *ret, size_t size)
 {
 	_cleanup_(plan_done) struct plan p = {};
+	char to[SHOWN_LEN];
 
-	assert_int_equal(plan_make(&s->config, &s->node, NULL, true, no_document, &p), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &p), 0);
 	*ret = '\0';
 	for (size_t i = 0; i < p.n_actions; i++) {
 		const struct action *a = &p.actions[i];
 
 		if (a->step == STEP_VF && a->verb != VERB_WRITE_RULES)
 			snprintf(ret + strlen(ret), size - strlen(ret), "%s %.20s %s %s%s%.100s\n",
-				 verb_name(a->verb), a->target, a->to, reason_code(a->reason),
-				 a->detail[0] ? ": " : "", a->detail);
+				 verb_name(a->verb), a->target, action_to(a, to),
+				 reason_code(a->reason), a->detail[0] ? ": " : "", a->detail);
 	}
 	assert_true(p.state == NODE_DEGRADED);
 }
@@ -325,7 +327,7 @@ static void add_action(struct plan *p, enum verb verb, const char *to, enum reas
 				    reason == REASON_NONE ? CLASS_CHANGE : CLASS_REFUSED, FIRST);
 
 	assert_non_null(a);
-	COPY(a->to, to);
+	action_set(a, "", to);
 	a->reason = reason;
 	a->is_done = is_done;
 	a->result = result;
@@ -354,7 +356,7 @@ static void the_end_of_a_pass_tells_what_became_of_each_step(_unused_ void **sta
 		{ "nnfs", true, false, REASON_BOOT_LOOP, 0, NODE_DEGRADED, NODE_DEGRADED, 1,
 		  -ETIMEDOUT, true },
 		{ "", true, false, REASON_VF_IN_USE, 0, NODE_DEGRADED, NODE_DEGRADED, 0, 0, false },
-		/* While a node starts anew the outcome of the boot is what it was. */
+		/* While a node starts again the outcome of the boot is what it was. */
 		{ "", false, false, REASON_NONE, 0, NODE_STARTING, NODE_STARTING, 0, 0, false },
 	};
 
@@ -422,7 +424,7 @@ static void a_boot_has_room_for_so_many_steps_and_keeps_the_first(_unused_ void 
 	assert_int_equal(b.n_steps, MAX_BOOT_STEPS - 1);
 }
 
-static void boots_are_told_only_where_one_of_the_last_has_something_to_tell(_unused_ void **state)
+static void boots_are_listed_only_where_one_of_the_last_has_news(_unused_ void **state)
 {
 	static const struct {
 		const char *boots;
@@ -457,7 +459,7 @@ int main(void)
 		cmocka_unit_test(the_end_of_a_pass_tells_what_became_of_each_step),
 		cmocka_unit_test(what_trying_changes_of_a_driver_makes_no_other_step),
 		cmocka_unit_test(a_boot_has_room_for_so_many_steps_and_keeps_the_first),
-		cmocka_unit_test(boots_are_told_only_where_one_of_the_last_has_something_to_tell),
+		cmocka_unit_test(boots_are_listed_only_where_one_of_the_last_has_news),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

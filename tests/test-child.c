@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "../src/doors/child.h"
+#include "../src/os/child.h"
 
 #define MAX_CALLS 8
 #define LONG_USEC (60 * USEC_PER_SEC)
@@ -129,7 +129,7 @@ static void calls_share_a_process_until_one_ends_badly(void **state _unused_)
 		run_rows(cases[i].name, cases[i].rows, cases[i].processes);
 }
 
-/* Somebody kills it between two calls: the next one fails, and those after it have another. */
+/* It is killed between two calls: the next one fails, and those after it have another. */
 static void a_process_that_died_between_two_calls_is_noticed(void **state _unused_)
 {
 	static const struct row rows[] = { DONE, DONE, DONE };

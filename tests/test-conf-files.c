@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../src/doors/conf-files.h"
+#include "../src/os/conf-files.h"
 #include "tree.h"
 
 static const char *const folders[] = { CONF_FOLDERS("x.d"), "lib/x.d", NULL };

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "../src/config/config.h"
-#include "../src/config/files.h"
+#include "../src/config/config-files.h"
+#include "../src/config/config-read.h"
 #include "../src/config/parse.h"
 #include "../src/config/reader.h"
 #include "../src/config/settings.h"
@@ -177,6 +177,17 @@ static void every_value_is_accepted_in_its_range_only(void **state _unused_)
 		{ "Output", "Metrics", "/var/x.txt", NULL },
 		{ "Output", "Metrics", "/var/.prom", NULL },
 		{ "Output", "Metrics", "/a", NULL },
+		{ "Output", "CDI", "no", "no" },
+		{ "Output", "CDI", "/run/cdi", "/run/cdi" },
+		{ "Output", "CDI", "/run/a/b", "/run/a/b" },
+		{ "Output", "CDI", "", NULL },
+		{ "Output", "CDI", "/run", NULL },
+		{ "Output", "CDI", "/run/", NULL },
+		{ "Output", "CDI", "/run/cdi/", NULL },
+		{ "Output", "CDI", "/run/../etc", NULL },
+		{ "Output", "CDI", "/etc/cdi", NULL }, /* it outlives a boot */
+		{ "Output", "CDI", "/var/run/cdi", NULL },
+		{ "Output", "CDI", "run/cdi", NULL },
 		{ "Kubelet", "TopologyManagerPolicy", "best-effort", "best-effort" },
 		{ "Kubelet", "TopologyManagerPolicy", "single-numa-node", "single-numa-node" },
 		{ "Kubelet", "TopologyManagerPolicy", "", "" },
@@ -239,6 +250,33 @@ static void every_value_is_accepted_in_its_range_only(void **state _unused_)
 		{ "DevicePlugin", "Resource", "-a/hca", NULL },
 		{ "DevicePlugin", "Shares", "0", NULL },
 		{ "DevicePlugin", "Shares", "2147483647", "2147483647" },
+		{ "Health", "Flap", "3/12h", "3/43200" },
+		{ "Health", "Flap", "16/1s", "16/1" },
+		{ "Health", "Flap", "", "" },
+		{ "Health", "Flap", "17/1h", NULL },
+		{ "Health", "Flap", "0/1h", NULL },
+		{ "Health", "Flap", "3", NULL },
+		{ "Health", "Flap", "/1h", NULL },
+		{ "Health", "Flap", "3/", NULL },
+		{ "Health", "Flap", "3/31d", NULL },
+		{ "Health", "Flap", "33333333333333333333/1h", NULL },
+		{ "Health", "Drop", "4min", "240" },
+		{ "Health", "Quiet", "0", NULL },
+		{ "QoS", "TrustMode", "dscp", "dscp" },
+		{ "QoS", "TrustMode", "vlan", NULL },
+		{ "QoS", "PFC", "4 3", "3,4" },
+		{ "QoS", "PFC", "none", "none" },
+		{ "QoS", "PFC", "8", NULL },
+		{ "QoS", "ETS", "3:50 0:50", "0:50 3:50" },
+		{ "QoS", "ETS", "3:100", NULL },
+		{ "QoS", "DSCP", "keep", "keep" },
+		{ "QoS", "DSCP", "26:8", NULL },
+		{ "QoS", "RoceToS", "106", "106" },
+		{ "QoS", "RoceToS", "0", "0" },
+		{ "QoS", "RoceToS", "256", NULL },
+		{ "QoS", "RoceMode", "v2", "v2" },
+		{ "Health", "Act", "exclude", "exclude" },
+		{ "Health", "Act", "drain", NULL },
 		{ "Service", "ReadyTimeoutSec", "5min", "300" },
 		{ "Service", "ReadyTimeoutSec", "1d", "86400" },
 		{ "Service", "ReadyTimeoutSec", "86400.1", NULL },
@@ -522,6 +560,10 @@ static void keys_that_contradict_each_other_are_refused_where_the_later_is(void 
 		  "device plugin",
 		  0 },
 		{ "[DevicePlugin]\nManifest=/etc/a.yaml\nImage=a\n" NIC, NULL, COUNT_UNSET },
+		{ "[DevicePlugin]\nManifest=/etc/a.yaml\nImage=a\nType=dranet\n",
+		  "/f:4: Manifest=/etc/a.yaml with Type=dranet: accepted: another Type=, for a DRA "
+		  "driver needs the API server and is no static pod",
+		  0 },
 		/* What follows from a malformed value is not told as well. */
 		{ NIC "VirtualFunctions=shared-multi\nCount=none\n",
 		  "/f:4: Count=none: accepted: a number from 1 to 65535, or \"max\"", 0 },
@@ -566,17 +608,35 @@ static void keys_that_contradict_each_other_are_refused_where_the_later_is(void 
 	}
 }
 
-static void unknown_names_are_skipped_and_the_nearest_is_told(void **state _unused_)
+static void unknown_names_are_skipped_and_the_nearest_is_suggested(void **state _unused_)
 {
 	static const struct {
 		const char *text, *problem;
 	} cases[] = {
 		{ "[Routes]\nMetric=7\n",
 		  "/f:1: [Routes]: unknown section, did you mean [Route]?" },
+		{ "[Device.rdma]\n",
+		  "/f:1: [Device.rdma]: unknown section, did you mean [Device rdma]?" },
+		{ "[Device nic]\n[NIC]\n",
+		  "/f:2: [NIC]: unknown section, did you mean [Device nic]?" },
+		{ "[Driver]\npreferDriver=ofed\n",
+		  "/f:2: preferDriver= in [Driver]: unknown key, did you mean Mode= in [Driver]?" },
+		{ "[Device a]\nMode=shared\n",
+		  "/f:2: Mode= in [Device a]: unknown key, did you mean VirtualFunctions=?" },
+		{ "[RDMA]\nMode=ofed\n",
+		  "/f:2: Mode= in [RDMA]: unknown key, it belongs in [Driver]" },
+		{ "[Kubelet]\ntopologyManagerPolicy=best-effort\n",
+		  "/f:2: topologyManagerPolicy= in [Kubelet]: unknown key, did you mean "
+		  "TopologyManagerPolicy=?" },
+		{ "[Driver]\ntopologyManagerPolicy=best-effort\n",
+		  "/f:2: topologyManagerPolicy= in [Driver]: unknown key, it belongs in "
+		  "[Kubelet] as TopologyManagerPolicy=" },
 		{ "[route]\n", "/f:1: [route]: unknown section, did you mean [Route]?" },
 		{ "[Weather]\nRain=1\nRain=2\n",
 		  "/f:1: [Weather]: unknown section: accepted: [Driver], [RDMA], [Device], "
-		  "[Device NAME], [Route], [SMC], [Kubelet], [DevicePlugin], [Output], [Service]" },
+		  "[Device NAME], [Route], [SMC], [Kubelet], [DevicePlugin], [Output], [Health], "
+		  "[QoS], "
+		  "[Service]" },
 		{ "[Route nic]\n", "/f:1: [Route nic]: unknown section, did you mean [Route]?" },
 		{ NIC "Cuont=4\n",
 		  "/f:3: Cuont= in [Device a]: unknown key, did you mean Count=?" },
@@ -619,7 +679,7 @@ static void any_number_of_unknown_keys_is_not_malformed(void **state _unused_)
 	assert_int_equal(c.route.metric, 7);
 }
 
-static void all_that_is_wrong_is_told_at_once_but_not_without_end(void **state _unused_)
+static void all_that_is_wrong_is_reported_at_once_but_not_without_end(void **state _unused_)
 {
 	_cleanup_(config_errors_done) struct config_errors few = {}, many = {};
 	_cleanup_(freep) char *garbage = malloc(FILE_MAX_BYTES);
@@ -1223,9 +1283,9 @@ int main(void)
 		cmocka_unit_test(time_spans_are_those_of_systemd),
 		cmocka_unit_test(bad_input_is_refused_with_file_line_key_and_value),
 		cmocka_unit_test(keys_that_contradict_each_other_are_refused_where_the_later_is),
-		cmocka_unit_test(unknown_names_are_skipped_and_the_nearest_is_told),
+		cmocka_unit_test(unknown_names_are_skipped_and_the_nearest_is_suggested),
 		cmocka_unit_test(any_number_of_unknown_keys_is_not_malformed),
-		cmocka_unit_test(all_that_is_wrong_is_told_at_once_but_not_without_end),
+		cmocka_unit_test(all_that_is_wrong_is_reported_at_once_but_not_without_end),
 		cmocka_unit_test(lines_are_read_whole_and_longer_ones_refused),
 		cmocka_unit_test(a_list_grows_in_a_file_and_is_replaced_by_a_later_one),
 		cmocka_unit_test(a_long_list_takes_several_lines_in_the_canonical_text),

@@ -6,7 +6,8 @@
 
 #include <cmocka.h>
 
-#include "../src/plan/contest.h"
+#include "../src/plan/attempts-plan.h"
+#include "scene.h"
 
 #define PF    "0000:41:00.0"
 #define START (1000 * USEC_PER_SEC)
@@ -39,7 +40,7 @@ static void set_scene(struct scene *s)
 static void end_scene(struct scene *s)
 {
 	plan_done(&s->last);
-	free(s->node.repeats);
+	free(s->node.attempts);
 }
 
 struct change {
@@ -58,8 +59,7 @@ static void add(struct plan *p, const struct change *c)
 	assert_non_null(a);
 	a->ifindex = c->ifindex;
 	COPY(a->subject, c->subject);
-	COPY(a->from, c->from);
-	COPY(a->to, c->to);
+	action_set(a, c->from, c->to);
 }
 
 /* A pass that finds these changes wanted, and makes those that are not left alone. Return: how many
@@ -67,9 +67,10 @@ static void add(struct plan *p, const struct change *c)
 static size_t pass_of(struct scene *s, uint64_t sec, const struct change *changes, size_t n,
 		      bool is_asked)
 {
-	struct plan tried = { .is_asked = is_asked };
-	struct plan p = { .tried = &tried };
+	struct attempts tried = { .is_asked = is_asked };
+	struct plan p = {};
 
+	s->node.tried = &tried;
 	s->node.now_usec = START + sec * USEC_PER_SEC;
 	for (size_t i = 0; i < n; i++)
 		add(&p, &changes[i]);
@@ -85,10 +86,10 @@ static size_t pass_of(struct scene *s, uint64_t sec, const struct change *change
 		*slot = p.actions[i];
 		slot->is_done = true;
 	}
-	assert_int_equal(plan_note_repeats(&s->config, &tried, &s->node), 0);
+	assert_int_equal(plan_note_repeats(&s->config, &s->node), 0);
 	n = tried.n_actions;
-	free(tried.actions);
-	p.tried = NULL;
+	attempts_done(&tried);
+	s->node.tried = NULL;
 	plan_done(&s->last);
 	s->last = p;
 	return n;
@@ -188,7 +189,7 @@ static void only_the_same_change_of_the_same_device_counts(_unused_ void **state
 		  from_is_another,
 		  { VERB_SET_MTU, PF, NET, "", "1500", "9000" },
 		  true },
-		{ "of a netdev made anew",
+		{ "of a netdev made again",
 		  card_is_another,
 		  { VERB_SET_MTU, PF, NET, "", "1500", "9000" },
 		  false },
@@ -209,13 +210,13 @@ static void only_the_same_change_of_the_same_device_counts(_unused_ void **state
 		  { VERB_SET_SYSCTL, PF, NET, "", "0", "1" },
 		  false },
 		{ "VFs", nothing_is, { VERB_SET_NUM_VFS, PF, 0, "", "0", "4" }, true },
-		{ "VFs of a PF bound anew",
+		{ "VFs of a PF bound again",
 		  function_is_another,
 		  { VERB_SET_NUM_VFS, PF, 0, "", "0", "4" },
 		  false },
 		{ "a driver", nothing_is, { VERB_BIND_DRIVER, PF, 0, "", "", "igbvf" }, true },
 		{ "SMC", nothing_is, { VERB_SET_PNETID, PF, 0, "", "", "AABBCCDDEEFF" }, true },
-		{ "SMC of an RDMA device made anew",
+		{ "SMC of an RDMA device made again",
 		  ibdev_is_another,
 		  { VERB_SET_PNETID, PF, 0, "", "", "AABBCCDDEEFF" },
 		  false },
@@ -308,14 +309,14 @@ static void the_way_of_vfs_through_zero_is_one_change(_unused_ void **state)
 	assert_int_equal(pass_of(&s, 10, fewer, 3, false), 0);
 	assert_int_equal(s.last.n_actions, 1); /* one item */
 	assert_int_equal(s.last.actions[0].verb, VERB_SET_NUM_VFS);
-	assert_string_equal(s.last.actions[0].from, "4");
-	assert_string_equal(s.last.actions[0].to, "8");
+	assert_int_equal(s.last.actions[0].number.from.n, 4);
+	assert_int_equal(s.last.actions[0].number.to.n, 8);
 
 	/* Nor does the kernel lose its way of binding VFs for a change that is not made. */
 	assert_int_equal(pass_of(&s, 11, none, 2, false), 0);
 	assert_int_equal(s.last.n_actions, 1);
 	assert_int_equal(s.last.actions[0].verb, VERB_SET_NUM_VFS);
-	assert_string_equal(s.last.actions[0].from, "0");
+	assert_int_equal(s.last.actions[0].number.from.n, 0);
 	assert_true(is_made(&s, 12, &on)); /* what is left over from before is always given back */
 	end_scene(&s);
 }
@@ -350,7 +351,7 @@ static void it_waits_with_a_reason_until_a_time(_unused_ void **state)
 	end_scene(&s);
 }
 
-static void a_person_gets_it_at_once_and_begins_anew(_unused_ void **state)
+static void a_person_gets_it_at_once_and_the_count_begins_again(_unused_ void **state)
 {
 	struct scene s;
 
@@ -368,18 +369,18 @@ static void a_person_gets_it_at_once_and_begins_anew(_unused_ void **state)
 
 static void a_pass_without_changes_remembers_the_same(_unused_ void **state)
 {
-	struct repeat before;
+	struct attempt before;
 	struct scene s;
 
 	set_scene(&s);
 	for (unsigned i = 0; i < CONTEST_MAX; i++)
 		assert_true(is_made(&s, i, &mtu));
-	before = s.node.repeats[0];
+	before = s.node.attempts[0];
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(pass_of(&s, 5, &mtu, 1, false), 0); /* left alone */
 		assert_int_equal(pass_of(&s, 100000, NULL, 0, i), 0);
-		assert_int_equal(s.node.n_repeats, 1);
-		assert_memory_equal(&s.node.repeats[0], &before, sizeof(before));
+		assert_int_equal(s.node.n_attempts, 1);
+		assert_memory_equal(&s.node.attempts[0], &before, sizeof(before));
 	}
 	end_scene(&s);
 }
@@ -394,12 +395,12 @@ static void what_is_past_makes_room(_unused_ void **state)
 	for (unsigned i = 0; i < 1000; i++) { /* a card that comes and goes all day */
 		c.ifindex = s.netdevs[0].ifindex = 1000 + i;
 		assert_true(is_made(&s, 10 * i, &c));
-		assert_int_equal(s.node.n_repeats, 1);
+		assert_int_equal(s.node.n_attempts, 1);
 	}
-	for (unsigned i = 0; i < 1000; i++) { /* or one that is bound anew */
+	for (unsigned i = 0; i < 1000; i++) { /* or one that is bound again */
 		s.pcis[0].instance = 1000 + i;
 		assert_true(is_made(&s, 10000 + 10 * i, &vfs));
-		assert_true(s.node.n_repeats <= 8);
+		assert_true(s.node.n_attempts <= 8);
 	}
 	end_scene(&s);
 }
@@ -411,15 +412,18 @@ static void what_failed_was_undone_by_nobody(_unused_ void **state)
 	set_scene(&s);
 	s.node.now_usec = START;
 	for (unsigned i = 0; i < 10; i++) {
-		struct plan tried = {};
+		struct plan p = {};
+		struct attempts tried;
 
-		add(&tried, &mtu);
+		add(&p, &mtu);
+		tried = attempts_of(&p);
+		s.node.tried = &tried;
 		tried.actions[0].is_done = true;
 		tried.actions[0].result = -ENOMEM;
-		assert_int_equal(plan_note_repeats(&s.config, &tried, &s.node), 0);
-		plan_done(&tried);
+		assert_int_equal(plan_note_repeats(&s.config, &s.node), 0);
+		plan_done(&p);
 	}
-	assert_int_equal(s.node.n_repeats, 0);
+	assert_int_equal(s.node.n_attempts, 0);
 	end_scene(&s);
 }
 
@@ -439,17 +443,20 @@ static void what_was_tried_on_another_instance_was_not_tried_on_this_one(_unused
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct plan tried = {};
+		struct attempts tried;
+		struct plan p = {};
 		struct scene s;
 
 		set_scene(&s);
-		add(&tried, &rows[i].change);
-		plan_contest(&s.config, &s.node, 0, &tried);
+		add(&p, &rows[i].change);
+		plan_contest(&s.config, &s.node, 0, &p);
+		tried = attempts_of(&p);
+		s.node.tried = &tried;
 		tried.actions[0].is_done = true;
 		s.pcis[0].instance = rows[i].instance;
-		plan_forget_replaced(&s.node, &tried);
+		plan_forget_replaced(&s.node);
 		assert_int_equal(tried.actions[0].is_done, rows[i].is_done);
-		plan_done(&tried);
+		plan_done(&p);
 		end_scene(&s);
 	}
 }
@@ -463,7 +470,7 @@ int main(void)
 		cmocka_unit_test(what_was_undone_by_this_service_does_not_count),
 		cmocka_unit_test(the_way_of_vfs_through_zero_is_one_change),
 		cmocka_unit_test(it_waits_with_a_reason_until_a_time),
-		cmocka_unit_test(a_person_gets_it_at_once_and_begins_anew),
+		cmocka_unit_test(a_person_gets_it_at_once_and_the_count_begins_again),
 		cmocka_unit_test(a_pass_without_changes_remembers_the_same),
 		cmocka_unit_test(what_is_past_makes_room),
 		cmocka_unit_test(what_failed_was_undone_by_nobody),

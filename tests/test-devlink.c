@@ -15,7 +15,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "../src/doors/devlink.h"
+#include "../src/os/devlink.h"
 
 #define FAMILY 21
 
@@ -94,7 +94,7 @@ static void more_names_than_there_is_room_for_are_left_out(_unused_ void **state
 	assert_true(is_prefix(pcis[1].health, "reporter reporter"));
 }
 
-static void the_eswitch_is_told_by_name(_unused_ void **state)
+static void the_eswitch_has_a_name(_unused_ void **state)
 {
 	assert_int_equal(tell_eswitch("0000:17:00.0", DEVLINK_ESWITCH_MODE_LEGACY), 0);
 	assert_int_equal(tell_eswitch("0000:17:00.1", DEVLINK_ESWITCH_MODE_SWITCHDEV), 0);
@@ -115,6 +115,36 @@ static void malformed_answers_are_errors(_unused_ void **state)
 	assert_int_equal(devlink_on_eswitch(nlmsg_hdr(m), &functions), -EBADMSG);
 }
 
+/* Parameters, ports and traps are announced as well, for each VF. */
+static void an_instance_that_leaves_and_health_count(_unused_ void **state)
+{
+	static const struct {
+		uint8_t command;
+		int n;
+	} rows[] = {
+		{ DEVLINK_CMD_NEW, 0 },
+		{ DEVLINK_CMD_DEL, 1 },
+		{ DEVLINK_CMD_HEALTH_REPORTER_RECOVER, 1 },
+		{ DEVLINK_CMD_PARAM_NEW, 0 },
+		{ DEVLINK_CMD_PORT_DEL, 0 },
+	};
+	char both[256] __attribute__((aligned(NLMSG_ALIGNTO)));
+	int size = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(nlmsg_freep) struct nl_msg *m =
+			answer(rows[i].command, "pci", "0000:17:00.0");
+
+		assert_int_equal(devlink_count(nlmsg_hdr(m), (int)nlmsg_hdr(m)->nlmsg_len),
+				 rows[i].n);
+		memcpy(both + size, nlmsg_hdr(m), nlmsg_hdr(m)->nlmsg_len);
+		size += (int)NLMSG_ALIGN(nlmsg_hdr(m)->nlmsg_len);
+	}
+	assert_int_equal(devlink_count(both, size), 2);
+	((struct nlmsghdr *)both)->nlmsg_len = NLMSG_LENGTH(1); /* too short */
+	assert_int_equal(devlink_count(both, NLMSG_LENGTH(1)), 0);
+}
+
 /* Here and on most machines there is no devlink, or nothing with SR-IOV: empty, and no error. */
 static void this_machine_can_be_asked(_unused_ void **state)
 {
@@ -124,6 +154,9 @@ static void this_machine_can_be_asked(_unused_ void **state)
 	assert_string_equal(pcis[0].health, "");
 	assert_string_equal(pcis[0].eswitch, "");
 	netlink_done(&nl);
+	if (devlink_watch(&nl) == 0)
+		assert_int_equal(devlink_drain(&nl), 0);
+	netlink_done(&nl);
 }
 
 int main(void)
@@ -132,7 +165,8 @@ int main(void)
 		cmocka_unit_test_setup(reporters_in_error_are_named, forget),
 		cmocka_unit_test_setup(reporters_of_others_and_without_a_state_say_nothing, forget),
 		cmocka_unit_test_setup(more_names_than_there_is_room_for_are_left_out, forget),
-		cmocka_unit_test_setup(the_eswitch_is_told_by_name, forget),
+		cmocka_unit_test_setup(the_eswitch_has_a_name, forget),
+		cmocka_unit_test(an_instance_that_leaves_and_health_count),
 		cmocka_unit_test_setup(malformed_answers_are_errors, forget),
 		cmocka_unit_test_setup(this_machine_can_be_asked, forget),
 	};

@@ -6,9 +6,10 @@
 
 #include <cmocka.h>
 
-#include "../src/model/wanted.h"
+#include "../src/model/module-options.h"
+#include "../src/plan/in-use-plan.h"
 #include "../src/plan/stack.h"
-#include "../src/plan/users.h"
+#include "../src/plan/steps.h"
 
 #include "scene.h"
 
@@ -37,7 +38,7 @@ struct scene {
 	struct option options[8];
 	struct netns netnses[4];
 	uint16_t listening[4];
-	struct failure failures[2];
+	struct attempt failures[2];
 	const struct plan *tried;
 };
 
@@ -143,7 +144,7 @@ static void set_scene(struct scene *s)
 				 .options = s->options,
 				 .netnses = s->netnses,
 				 .listening = s->listening,
-				 .failures = s->failures,
+				 .attempts = s->failures,
 				 .local_ports = { 32768, 60999 } };
 	for (size_t i = 0; i < ELEMENTSOF(loaded); i++)
 		module_of(s, loaded[i], MODULE_LOADED);
@@ -190,7 +191,8 @@ static void with_gpu(struct scene *s)
 
 static void make_plan(struct scene *s, struct plan *ret)
 {
-	assert_int_equal(plan_make(&s->config, &s->node, s->tried, true, no_document, ret), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, s->tried, true, no_document, ret),
+			 0);
 }
 
 /* "reload-module erdma compat_mode=N->compat_mode=Y needs-reboot driver-in-use", and "hint CODE".
@@ -202,11 +204,13 @@ static void describe(const struct plan *p, char *ret, size_t size)
 	*ret = '\0';
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
+		char buf_from[SHOWN_LEN], buf_to[SHOWN_LEN];
+		const char *from = action_from(a, buf_from), *to = action_to(a, buf_to);
 
 		at += snprintf(at, size - (size_t)(at - ret), "%s%s %s", at == ret ? "" : "\n",
 			       verb_name(a->verb), a->target);
-		if (*a->from || *a->to)
-			at += snprintf(at, size - (size_t)(at - ret), " %s->%s", a->from, a->to);
+		if (*from || *to)
+			at += snprintf(at, size - (size_t)(at - ret), " %s->%s", from, to);
 		if (a->class != CLASS_CHANGE)
 			at += snprintf(at, size - (size_t)(at - ret), " %s %s",
 				       class_name(a->class), reason_code(a->reason));
@@ -223,13 +227,11 @@ static void describe(const struct plan *p, char *ret, size_t size)
 static void assert_plan(struct scene *s, const char *row, const char *expected)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	char text[2048], is[2560], should[2560];
+	char text[2048];
 
 	make_plan(s, &p);
 	describe(&p, text, sizeof(text));
-	snprintf(is, sizeof(is), "%s:\n%s", row, text);
-	snprintf(should, sizeof(should), "%s:\n%s", row, expected);
-	assert_string_equal(is, should);
+	assert_row(row, text, expected);
 }
 
 /* What the first item of the plan says beside its code. */
@@ -695,7 +697,9 @@ static void each_mode_is_brought_about_or_told(_unused_ void **state)
 		{ "missing", DRIVER_MODE_DEFAULT, missing,
 		  "load-module erdma ->compat_mode=N impossible module-missing", true },
 		{ "missing, nothing claims it", DRIVER_MODE_COMPAT, unknown_to_kmod,
-		  "load-module erdma ->compat_mode=Y impossible module-missing%s" NODEPORT, true },
+		  "load-module erdma ->compat_mode=Y impossible module-missing\n"
+		  "wait " ERI " waiting module-missing" NODEPORT,
+		  false },
 		{ "missing with keep", DRIVER_MODE_KEEP, missing,
 		  "load-module erdma impossible module-missing", true },
 		{ "dkms", DRIVER_MODE_COMPAT, missing_and_dkms,
@@ -978,7 +982,7 @@ static void a_driver_in_use_is_not_reloaded_and_its_users_are_named(_unused_ voi
 		{ "unknown references", refcnt_unknown, { "cannot be counted" } },
 		{ "holders", holders, { "erdma_test" } },
 		{ "another function of the driver", other_function, { "0000:07:00.0", "other" } },
-		{ "somebody else's user", user_of_another, {} },
+		{ "user of another module", user_of_another, {} },
 		{ "no ibdev, and none can be elsewhere", ibdev_never_there, {} },
 	};
 
@@ -1000,7 +1004,8 @@ static void a_driver_in_use_is_not_reloaded_and_its_users_are_named(_unused_ voi
 		for (size_t k = 0; k < 3 && rows[i].words[k]; k++)
 			assert_has(a.detail, rows[i].words[k]);
 		make_plan(&s, &p);
-		assert_true(needs_users(&p)); /* to be named, or to be sure */
+		assert_true(
+			is_question(&p.questions, QUESTION_USERS)); /* to be named, or to be sure */
 	}
 }
 
@@ -1596,7 +1601,7 @@ static void not_there(struct scene *s)
 	module_of(s, "mlx5_core", MODULE_MISSING);
 }
 
-static void an_ofed_stack_is_told_from_the_kernels_and_a_vendors(_unused_ void **state)
+static void an_ofed_stack_differs_from_the_kernels_and_a_vendors(_unused_ void **state)
 {
 	static const struct {
 		const char *name;
@@ -1722,7 +1727,7 @@ static void namespaces_that_are_seen_are_named_before_the_mode_is_tried(_unused_
 	s.config.rdma.netns_mode = NETNS_MODE_EXCLUSIVE;
 	assert_plan(&s, "nobody looked", "set-netns-mode  shared->exclusive");
 	make_plan(&s, &p);
-	assert_true(needs_users(&p));
+	assert_true(is_question(&p.questions, QUESTION_USERS));
 	s.node.has_users = true;
 	assert_plan(&s, "none is there", "set-netns-mode  shared->exclusive");
 
@@ -1763,7 +1768,7 @@ static void one_that_came_in_between_is_a_reboot_as_well(_unused_ void **state)
 	assert_int_equal(again.actions[0].class, CLASS_NEEDS_REBOOT);
 	assert_int_equal(again.actions[0].reason, REASON_NETNS_BUSY);
 	assert_string_equal(again.actions[0].detail, "another network namespace exists");
-	assert_true(needs_users(&again)); /* to be named */
+	assert_true(is_question(&again.questions, QUESTION_USERS)); /* to be named */
 	assert_false(has_open_changes(&again));
 }
 
@@ -1781,10 +1786,10 @@ static void a_driver_that_came_into_use_in_between_is_a_reboot_as_well(_unused_ 
 	make_plan(&s, &again);
 	assert_int_equal(again.actions[0].class, CLASS_NEEDS_REBOOT);
 	assert_int_equal(again.actions[0].reason, REASON_DRIVER_IN_USE);
-	assert_true(needs_users(&again));
+	assert_true(is_question(&again.questions, QUESTION_USERS));
 }
 
-/* The device works, in the mode nobody asked for: whoever waits for the node must be told. */
+/* The device works, in a mode that was not asked for: "wait" must not call the node ready. */
 static void a_mode_that_is_not_to_be_had_makes_the_node_degraded(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {}, tried = {}, failed = {};
@@ -1819,8 +1824,8 @@ static void what_is_still_being_built_is_waited_for(_unused_ void **state)
 		set_scene(&s);
 		intree_loaded_and_dkms(&s);
 		s.config.driver.mode = DRIVER_MODE_COMPAT;
-		assert_int_equal(plan_make(&s.config, &s.node, NULL, is_settled, no_document, &p),
-				 0);
+		assert_int_equal(
+			make_whole_plan(&s.config, &s.node, NULL, is_settled, no_document, &p), 0);
 		assert_true(p.devices[0].is_usable); /* in the other mode */
 		assert_int_equal(p.state, is_settled ? NODE_DEGRADED : NODE_STARTING);
 	}
@@ -1989,13 +1994,13 @@ static void the_plugin_does_not_wait_for_peermem(_unused_ void **state)
 	s.config.plugin.type = PLUGIN_RDMA_SHARED;
 	COPY(s.config.plugin.config_file, "/run/rdma-provision/device-plugin/config.json");
 	peermem_there(&s);
-	assert_int_equal(plan_make(&s.config, &s.node, NULL, true, one_device, &p), 0);
+	assert_int_equal(make_whole_plan(&s.config, &s.node, NULL, true, one_device, &p), 0);
 	describe(&p, text, sizeof(text));
 	assert_string_equal(text, "load-module nvidia_peermem ->for 1 GPUs, 1 RDMA devices\n"
 				  "write-plugin /run/rdma-provision/device-plugin/config.json");
 }
 
-static void whoever_came_in_between_is_looked_for(_unused_ void **state)
+static void a_process_that_came_in_between_is_looked_for(_unused_ void **state)
 {
 	static const struct {
 		enum verb verb;
@@ -2017,9 +2022,11 @@ static void whoever_came_in_between_is_looked_for(_unused_ void **state)
 				    .is_done = true,
 				    .result = rows[i].result };
 		struct plan p = { .actions = &a, .n_actions = 1 };
+		const struct node n = {};
 
-		COPY(a.from, rows[i].from);
-		assert_int_equal(needs_users(&p), rows[i].expected);
+		action_set(&a, rows[i].from, "");
+		assert_int_equal(plan_ask(&n, &p), 0);
+		assert_int_equal(is_question(&p.questions, QUESTION_USERS), rows[i].expected);
 	}
 }
 
@@ -2043,10 +2050,12 @@ static void users_are_looked_for_when_something_is_taken(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		struct action a = { .verb = rows[i].verb };
 		struct plan p = { .actions = &a, .n_actions = 1 };
+		const struct node n = {};
 
 		COPY(a.target, rows[i].target);
-		COPY(a.from, rows[i].from);
-		assert_int_equal(needs_users(&p), rows[i].expected);
+		action_set(&a, rows[i].from, "");
+		assert_int_equal(plan_ask(&n, &p), 0);
+		assert_int_equal(is_question(&p.questions, QUESTION_USERS), rows[i].expected);
 	}
 }
 
@@ -2065,7 +2074,7 @@ static void peermem_is_the_last_of_the_drivers(_unused_ void **state)
 
 /* --- errors --- */
 
-static void errors_of_loading_are_told_apart(_unused_ void **state)
+static void errors_of_loading_have_reasons_of_their_own(_unused_ void **state)
 {
 	static const struct {
 		int error;
@@ -2109,7 +2118,7 @@ static void what_was_loaded_in_the_wrong_mode_is_reloaded_once(_unused_ void **s
 	_cleanup_(plan_done) struct plan tried = {}, again = {};
 	struct scene s;
 
-	/* Somebody was faster than our load, with other options. */
+	/* Another program was faster than our load, with other options. */
 	set_scene(&s);
 	not_loaded(&s);
 	s.config.driver.mode = DRIVER_MODE_COMPAT;
@@ -2151,7 +2160,7 @@ int main(void)
 		cmocka_unit_test(contrary_options_are_named_with_file_and_line),
 		cmocka_unit_test(what_a_file_of_ours_still_says_is_a_hint),
 		cmocka_unit_test(every_contrary_line_is_an_item_also_one_that_ours_overrules),
-		cmocka_unit_test(an_ofed_stack_is_told_from_the_kernels_and_a_vendors),
+		cmocka_unit_test(an_ofed_stack_differs_from_the_kernels_and_a_vendors),
 		cmocka_unit_test(only_ofed_asks_others_for_their_stack),
 		cmocka_unit_test(smc_is_not_for_ofed_mode),
 		cmocka_unit_test(namespaces_that_are_seen_are_named_before_the_mode_is_tried),
@@ -2163,9 +2172,9 @@ int main(void)
 		cmocka_unit_test(peermem_that_fails_changes_no_state_and_is_tried_for_new_devices),
 		cmocka_unit_test(peermem_is_the_last_of_the_drivers),
 		cmocka_unit_test(the_plugin_does_not_wait_for_peermem),
-		cmocka_unit_test(whoever_came_in_between_is_looked_for),
+		cmocka_unit_test(a_process_that_came_in_between_is_looked_for),
 		cmocka_unit_test(users_are_looked_for_when_something_is_taken),
-		cmocka_unit_test(errors_of_loading_are_told_apart),
+		cmocka_unit_test(errors_of_loading_have_reasons_of_their_own),
 		cmocka_unit_test(what_was_loaded_in_the_wrong_mode_is_reloaded_once),
 	};
 

@@ -15,7 +15,7 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "../src/doors/ethtool.h"
+#include "../src/os/ethtool.h"
 
 static struct netdev tell(int state)
 {

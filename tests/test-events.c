@@ -11,12 +11,13 @@
 #include <linux/neighbour.h>
 #include <linux/netconf.h>
 #include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
 
-#include "../src/doors/events.h"
-#include "../src/model/own.h"
+#include "../src/model/rtproto.h"
+#include "../src/os/events.h"
 
 /* One message in a block of its own size, so that a sanitizer sees what is read behind it. */
 static int count(const struct nlmsghdr *h, size_t size)
@@ -27,7 +28,7 @@ static int count(const struct nlmsghdr *h, size_t size)
 	assert_non_null(alone);
 	memcpy(alone, h, size);
 	alone->nlmsg_len = (uint32_t)size;
-	n = events_count(alone, (int)size);
+	n = events_count(alone, (int)size, NULL);
 	free(alone);
 	return n;
 }
@@ -113,6 +114,33 @@ static void an_ipoib_link_above_another_tells_nothing(_unused_ void **state)
 	}
 }
 
+static void put_link(struct link_log *log, uint16_t type, unsigned flags, uint32_t downs)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = nlmsg_alloc_simple(type, 0);
+	const struct ifinfomsg link = { .ifi_index = 7, .ifi_flags = flags };
+
+	assert_non_null(m);
+	assert_int_equal(nlmsg_append(m, (void *)&link, sizeof(link), NLMSG_ALIGNTO), 0);
+	assert_int_equal(nla_put_u32(m, IFLA_MTU, 1500), 0);
+	assert_int_equal(nla_put_u32(m, 48 /* IFLA_CARRIER_DOWN_COUNT */, downs), 0);
+	assert_int_equal(events_count(nlmsg_hdr(m), (int)nlmsg_hdr(m)->nlmsg_len, log), 1);
+}
+
+static void what_a_link_tells_is_kept_once(_unused_ void **state)
+{
+	struct link_log log = {};
+
+	put_link(&log, RTM_NEWLINK, IFF_UP, 1);
+	put_link(&log, RTM_NEWLINK, IFF_UP, 1);
+	put_link(&log, RTM_NEWLINK, 0, 2);
+	put_link(&log, RTM_DELLINK, 0, 2);
+	assert_int_equal(log.n, 3);
+	assert_true(log.items[0].is_up && !log.items[1].is_up && log.items[2].is_gone);
+	assert_int_equal(log.items[0].ifindex, 7);
+	assert_int_equal(log.items[1].carrier_downs, 2);
+	assert_int_equal(log.items[0].mtu, 1500);
+}
+
 static void a_rule_is_ours_by_its_protocol(_unused_ void **state)
 {
 	const struct fib_rule_hdr rule = { .family = AF_INET };
@@ -158,6 +186,7 @@ int main(void)
 		cmocka_unit_test(a_malformed_attribute_is_looked_at),
 		cmocka_unit_test(a_kind_without_an_end_is_looked_at),
 		cmocka_unit_test(an_ipoib_link_above_another_tells_nothing),
+		cmocka_unit_test(what_a_link_tells_is_kept_once),
 		cmocka_unit_test(a_rule_is_ours_by_its_protocol),
 		cmocka_unit_test(a_new_link_local_address_tells_nothing),
 	};

@@ -76,13 +76,13 @@ static void a_plugin_exposes_what_its_rules_let_through(_unused_ void **state)
 	struct scene s;
 
 	set_scene(&s);
-	assert_told(&s, "", "Verdict\n  exposes 2 devices as rdma/hca\n");
+	assert_told(&s, "", "Verdict\n  exposes rdma/hca: 2\n");
 	assert_told(&s, "", "  0000:41:00.1  exposed as rdma/hca\n");
 	assert_told(&s, "", "  runs         no\n");
 	COPY(s.exposed[1].resource, "rdma/gpu");
-	assert_told(&s, "", "exposes 2 devices as rdma/hca (1), rdma/gpu (1)\n");
+	assert_told(&s, "", "exposes rdma/hca: 1; rdma/gpu: 1\n");
 	s.plan.lint.n_exposed = 1;
-	assert_told(&s, "", "exposes 1 device as rdma/hca\n");
+	assert_told(&s, "", "exposes rdma/hca: 1\n");
 }
 
 static void a_file_that_is_not_written_exposes_nothing_yet(_unused_ void **state)
@@ -93,7 +93,7 @@ static void a_file_that_is_not_written_exposes_nothing_yet(_unused_ void **state
 	s.node.plugin_file = NULL;
 	add_action(&s, CLASS_CHANGE, REASON_NONE);
 	assert_told(&s, "", PATH ", not written: the next pass writes it\n");
-	assert_told(&s, "", "would expose 2 devices as rdma/hca\n");
+	assert_told(&s, "", "would expose rdma/hca: 2\n");
 	add_action(&s, CLASS_WAITING, REASON_NOT_READY);
 	assert_told(&s, "not-ready", "not written: not-ready\n");
 	add_action(&s, CLASS_REFUSED, REASON_PLUGIN_NAME);
@@ -117,7 +117,7 @@ static void one_that_is_older_than_its_file_has_not_read_it(_unused_ void **stat
 		{ 0, true, false, "", "pid 7, since 0 s after the file changed: it has read it\n" },
 		{ -5, true, false, "plugin-restart-needed",
 		  "pid 7, since 5 s before the file changed: it has not read it\n" },
-		/* The kubelet starts our pod anew. */
+		/* The kubelet starts our pod again. */
 		{ -5, true, true, "", "it has not read it\n" },
 		{ 0, false, false, "", "sriovdp, pid 7\n" },
 	};

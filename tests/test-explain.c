@@ -147,7 +147,7 @@ static void assert_silent(const struct machine *m, size_t i, const char *unexpec
 		fail_msg("said: %s\n%s", unexpected, text);
 }
 
-static void the_whole_of_a_device_is_told(_unused_ void **state)
+static void the_whole_of_a_device_is_shown(_unused_ void **state)
 {
 	static const char expected[] =
 		"Device        0000:00:08.0 (1ded:107f), erdma_0, eth0\n"
@@ -227,7 +227,7 @@ static void each_parameter_has_its_source(_unused_ void **state)
 	}
 }
 
-static void an_option_without_a_value_is_told_as_one(_unused_ void **state)
+static void an_option_without_a_value_is_shown_as_one(_unused_ void **state)
 {
 	struct machine m;
 
@@ -325,7 +325,7 @@ static void every_name_leads_to_the_function(_unused_ void **state)
 	assert_null(output_explain_name(&m.node, 3));
 }
 
-static void what_is_not_managed_is_told_all_sections(_unused_ void **state)
+static void what_is_not_managed_gets_a_list_of_all_sections(_unused_ void **state)
 {
 	struct machine m;
 
@@ -342,7 +342,7 @@ static void what_is_not_managed_is_told_all_sections(_unused_ void **state)
 	assert_says(&m, 0, "Section       none: no [Device NAME] section is for it\n");
 }
 
-static void vfs_are_told_of_a_pf_and_of_its_vfs(_unused_ void **state)
+static void vfs_are_shown_for_a_pf_and_for_its_vfs(_unused_ void **state)
 {
 	_cleanup_(freep) char *json = NULL;
 	json_auto_t *document = NULL;
@@ -402,8 +402,8 @@ static void users_actions_and_hints_are_its_own(_unused_ void **state)
 	a = plan_add_reason(&m.plan, STEP_DRIVER, VERB_RELOAD_MODULE, CLASS_NEEDS_REBOOT, "erdma",
 			    REASON_DRIVER_IN_USE);
 	assert_non_null(a);
-	SET(a->from, "compat_mode=N");
-	SET(a->to, "compat_mode=Y");
+	SET(a->text.from, "compat_mode=N");
+	SET(a->text.to, "compat_mode=Y");
 	SET(a->advice, "Do this.");
 	assert_non_null(
 		plan_add(&m.plan, STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, "0000:00:08.0"));
@@ -442,13 +442,13 @@ static void the_verdict_has_its_reason_and_what_to_do(_unused_ void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_whole_of_a_device_is_told),
+		cmocka_unit_test(the_whole_of_a_device_is_shown),
 		cmocka_unit_test(each_parameter_has_its_source),
-		cmocka_unit_test(an_option_without_a_value_is_told_as_one),
+		cmocka_unit_test(an_option_without_a_value_is_shown_as_one),
 		cmocka_unit_test(where_a_driver_is_from_needs_evidence),
 		cmocka_unit_test(every_name_leads_to_the_function),
-		cmocka_unit_test(what_is_not_managed_is_told_all_sections),
-		cmocka_unit_test(vfs_are_told_of_a_pf_and_of_its_vfs),
+		cmocka_unit_test(what_is_not_managed_gets_a_list_of_all_sections),
+		cmocka_unit_test(vfs_are_shown_for_a_pf_and_for_its_vfs),
 		cmocka_unit_test(users_actions_and_hints_are_its_own),
 		cmocka_unit_test(the_verdict_has_its_reason_and_what_to_do),
 	};

@@ -11,11 +11,12 @@
 #include <cmocka.h>
 
 #include "../src/model/plan.h"
-#include "../src/output/files.h"
+#include "../src/output/cdi.h"
+#include "../src/output/documents.h"
 #include "../src/output/metrics.h"
-#include "../src/output/nccl.h"
+#include "../src/output/nccl-output.h"
 #include "../src/output/nfd.h"
-#include "../src/plan/output.h"
+#include "../src/plan/output-plan.h"
 
 #define KEY "feature.node.kubernetes.io/rdma-provision."
 
@@ -48,6 +49,7 @@ static void make(struct machine *m)
 		m->netdevs[i].has_carrier = true;
 		snprintf(m->ibdevs[i].name, IBDEV_LEN, "mlx5_%zu", i);
 		COPY(m->ibdevs[i].pci, pci->address);
+		snprintf(m->ibdevs[i].uverbs, sizeof(m->ibdevs[i].uverbs), "uverbs%zu", i);
 		COPY(m->ibdevs[i].netdev, m->netdevs[i].name);
 		m->gids[i][0] = (struct gid){ 0, "fe80:0000:0000:0000:0000:0000:0000:0001",
 					      "IB/RoCE v1", "" };
@@ -89,7 +91,8 @@ static void clear(struct machine *m)
 		free(m->plan.outputs[i].text);
 }
 
-static const char *const paths[] = { "/o/nfd", "/o/nccl.conf", "/o/x.prom" };
+static const char *const paths[] = { "/o/nfd", "/o/nccl.conf", "/o/x.prom", "/o/cdi.yaml" };
+_Static_assert(ELEMENTSOF(paths) == _OUTPUT_N, "a path for every output");
 
 static void ask_for_all(struct machine *m)
 {
@@ -137,30 +140,45 @@ static void a_port_is_named_once_and_in_order_of_rails(void **state _unused_)
 	}
 }
 
-static void a_mixed_index_names_the_range_that_has_all_addresses(void **state _unused_)
+static void where_indexes_differ_nccl_searches_by_family_and_range(void **state _unused_)
 {
+	static const char v4[] = "0000:0000:0000:0000:0000:ffff:0a00:0003";
 	static const struct {
-		const char *other, *range;
+		const char *all, *other, *settings; /* GIDs of all ports, and of one of them */
 	} cases[] = {
-		{ "0000:0000:0000:0000:0000:ffff:0a00:0003", "ADDR_RANGE=10.0.0.0/30 " },
-		{ "0000:0000:0000:0000:0000:ffff:0a00:8001", "ADDR_RANGE=10.0.0.0/16 " },
-		{ "0000:0000:0000:0000:0000:ffff:c0a8:0001", "ADDR_RANGE=10.0.0.0/8 " },
+		{ NULL, v4, "AF_INET\nNCCL_IB_ADDR_RANGE=10.0.0.0/30\n" },
+		{ NULL, "0000:0000:0000:0000:0000:ffff:0a00:8001",
+		  "AF_INET\nNCCL_IB_ADDR_RANGE=10.0.0.0/16\n" },
+		{ NULL, "0000:0000:0000:0000:0000:ffff:c0a8:0001", "AF_INET\n" },
+		{ "fd00:0000:0000:0001:0000:0000:0000:0001",
+		  "fd00:0000:0000:0002:0000:0000:0000:0001",
+		  "AF_INET6\nNCCL_IB_ADDR_RANGE=fd00::/62\n" },
+		{ "fd00:0000:0000:0001:0000:0000:0000:0001",
+		  "fd00:0000:0000:0001:0000:0000:0000:0001",
+		  "AF_INET6\nNCCL_IB_ADDR_RANGE=fd00:0:0:1::1/128\n" },
+		{ "fd00:0000:0000:0001:0000:0000:0000:0001",
+		  "2001:0db8:0000:0001:0000:0000:0000:0001", "AF_INET6\n" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(freep) char *text = NULL, *expected = NULL;
 		_cleanup_(nccl_done) struct nccl choice = {};
-		_cleanup_(freep) char *text = NULL;
 		struct machine m;
 
 		make(&m);
+		for (size_t k = 0; k < 3 && cases[i].all; k++)
+			COPY(m.gids[k][1].gid, cases[i].all);
 		m.gids[2][1].index = 5;
 		COPY(m.gids[2][1].gid, cases[i].other);
 		assert_int_equal(nccl_choose(&m.node, &choice), 0);
-		assert_int_equal(choice.reason, REASON_NCCL_MIXED_INDEX);
-		assert_non_null(strstr(choice.detail, "mlx5_2:1 has 5"));
-		assert_non_null(strstr(choice.advice, cases[i].range));
-		assert_int_equal(nccl_text(&choice, false, false, &text), -ENODATA);
-		assert_null(text);
+		assert_int_equal(choice.reason, REASON_NONE);
+		assert_true(asprintf(&expected,
+				     "NCCL_IB_HCA=mlx5_0:1,mlx5_1:1,mlx5_2:1\n"
+				     "NCCL_IB_GID_INDEX=-1\nNCCL_IB_ADDR_FAMILY=%s"
+				     "NCCL_IB_ROCE_VERSION_NUM=2\n",
+				     cases[i].settings) > 0);
+		assert_int_equal(nccl_text(&choice, false, false, &text), 0);
+		assert_string_equal(text, expected);
 	}
 }
 
@@ -229,6 +247,7 @@ static void put_into_pod(struct machine *m, size_t i)
 	m->ibdevs[i].n_ports = 0;
 }
 
+/* But that of CDI: nobody else can open the device. */
 static void a_device_in_a_pod_changes_no_file(void **state _unused_)
 {
 	struct machine m;
@@ -253,13 +272,100 @@ static void a_device_in_a_pod_changes_no_file(void **state _unused_)
 		assert_true(m.plan.outputs[OUTPUT_NCCL].is_kept);
 		assert_string_equal(m.plan.outputs[OUTPUT_NFD].text, before[OUTPUT_NFD]);
 		assert_string_equal(m.plan.outputs[OUTPUT_METRICS].text, before[OUTPUT_METRICS]);
-		assert_int_equal(plan_outputs(&m.config, &m.node, NULL, &m.plan), 0);
-		assert_int_equal(m.plan.n_actions, 0);
+		assert_int_equal(plan_outputs(&m.config, &m.node, &m.plan), 0);
+		assert_int_equal(m.plan.n_actions, 1);
+		assert_string_equal(m.plan.actions[0].target, paths[OUTPUT_CDI]);
+		assert_int_equal(m.plan.actions[0].verb,
+				 n_away == 1 ? VERB_WRITE_OUTPUT : VERB_REMOVE_OUTPUT);
 		assert_int_equal(m.plan.n_reasons, 0);
 		clear(&m);
 		for (enum output o = 0; o < _OUTPUT_N; o++)
 			free(before[o]);
 	}
+}
+
+#define CDI_HEAD                                                                                   \
+	"# Written by rdma-provision: CDI devices\ncdiVersion: \"0.5.0\"\n"                        \
+	"kind: \"rdma-provision.io/rdma\"\ndevices:\n"
+#define CDI_NAME(x) "- name: \"" x "\"\n  containerEdits:\n    deviceNodes:\n"
+#define CDI_NODE(x) "    - {path: \"/dev/infiniband/" x "\", permissions: \"rw\"}\n"
+
+static void cdi_has_each_function_that_is_handed_out_and_all_of_them(void **state _unused_)
+{
+	static const struct {
+		const char *uverbs, *umad; /* of the second VF */
+		bool has_rdma_cm;
+		const char *text;
+	} cases[] = {
+		{ "uverbs2", "", false,
+		  CDI_HEAD CDI_NAME("0000:41:00.1") CDI_NODE("uverbs1") CDI_NAME("0000:41:00.2")
+			  CDI_NODE("uverbs2") CDI_NAME("all") CDI_NODE("uverbs1")
+				  CDI_NODE("uverbs2") },
+		{ "uverbs2", "umad5", true,
+		  CDI_HEAD CDI_NAME("0000:41:00.1") CDI_NODE("uverbs1") CDI_NODE("rdma_cm")
+			  CDI_NAME("0000:41:00.2") CDI_NODE("uverbs2") CDI_NODE("umad5") CDI_NODE(
+				  "rdma_cm") CDI_NAME("all") CDI_NODE("uverbs1") CDI_NODE("uverbs2")
+				  CDI_NODE("umad5") CDI_NODE("rdma_cm") },
+		{ "", "umad5", true,
+		  CDI_HEAD CDI_NAME("0000:41:00.1") CDI_NODE("uverbs1") CDI_NODE("rdma_cm")
+			  CDI_NAME("all") CDI_NODE("uverbs1") CDI_NODE("rdma_cm") },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(freep) char *text = NULL;
+		struct machine m;
+
+		make(&m);
+		COPY(m.ibdevs[2].uverbs, cases[i].uverbs);
+		COPY(m.ibdevs[2].umad, cases[i].umad);
+		m.node.has_rdma_cm = cases[i].has_rdma_cm;
+		assert_int_equal(cdi_text(&m.node, &m.plan, &text), 0);
+		assert_string_equal(text, cases[i].text);
+	}
+}
+
+/* It is no reason of the node either: the devices have theirs. */
+static void without_a_device_there_is_no_cdi_file(void **state _unused_)
+{
+	for (int is_there = 0; is_there < 2; is_there++) {
+		char before[] = CDI_HEAD;
+		struct machine m;
+
+		make(&m);
+		COPY(m.config.output.paths[OUTPUT_CDI], paths[OUTPUT_CDI]);
+		m.devices[1].is_handed_out = false;
+		m.devices[2].ibdev = NULL;
+		m.node.has_rdma_cm = true;
+		m.node.outputs[OUTPUT_CDI].is_there = is_there;
+		m.node.outputs[OUTPUT_CDI].text = is_there ? before : NULL;
+		assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+		assert_int_equal(plan_outputs(&m.config, &m.node, &m.plan), 0);
+		assert_int_equal(m.plan.n_reasons, 0);
+		assert_int_equal(m.plan.n_actions, is_there);
+		if (is_there)
+			assert_int_equal(m.plan.actions[0].verb, VERB_REMOVE_OUTPUT);
+		clear(&m);
+	}
+}
+
+static void the_cdi_file_appears_once_the_node_is_finished(void **state _unused_)
+{
+	for (enum node_state s = 0; s < _NODE_STATE_N; s++)
+		for (int is_there = 0; is_there < 2; is_there++) {
+			char before[] = CDI_HEAD;
+			struct machine m;
+
+			make(&m);
+			COPY(m.config.output.paths[OUTPUT_CDI], paths[OUTPUT_CDI]);
+			m.plan.state = s;
+			m.node.outputs[OUTPUT_CDI].text = is_there ? before : NULL;
+			assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+			assert_int_equal(!m.plan.outputs[OUTPUT_CDI].text,
+					 s == NODE_STARTING && !is_there);
+			assert_int_equal(m.plan.outputs[OUTPUT_CDI].is_kept,
+					 s == NODE_STARTING && !is_there);
+			clear(&m);
+		}
 }
 
 static void make_unlike(struct machine *m)
@@ -351,8 +457,8 @@ static const struct file_case {
 	{ "equal", true, true, "a", "a", false, false, VERB_WAIT, CLASS_CHANGE, REASON_NONE },
 	{ "other", true, true, "b", "a", false, false, VERB_WRITE_OUTPUT, CLASS_CHANGE,
 	  REASON_NONE },
-	{ "of somebody else", true, true, NULL, "a", false, false, VERB_WRITE_OUTPUT, CLASS_REFUSED,
-	  REASON_OUTPUT_FOREIGN },
+	{ "of another program", true, true, NULL, "a", false, false, VERB_WRITE_OUTPUT,
+	  CLASS_REFUSED, REASON_OUTPUT_FOREIGN },
 	{ "without a folder", false, false, NULL, "a", false, false, VERB_WRITE_OUTPUT,
 	  CLASS_WAITING, REASON_OUTPUT_NO_FOLDER },
 	{ "before other changes", true, true, "b", "a", false, true, VERB_WRITE_OUTPUT,
@@ -381,7 +487,7 @@ static void check_file(const struct file_case *t, enum output o)
 	if (t->has_changes)
 		plan_add(&p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, "0000:41:00.0");
 
-	assert_int_equal(plan_outputs(&c, &n, NULL, &p), 0);
+	assert_int_equal(plan_outputs(&c, &n, &p), 0);
 	assert_int_equal(p.n_actions - n_before, t->verb != VERB_WAIT);
 	assert_int_equal(p.n_reasons, !t->want && !t->is_kept);
 	if (t->verb == VERB_WAIT)
@@ -423,14 +529,15 @@ static void what_an_earlier_boot_left_as_ready_is_replaced_first(void **state _u
 		m.node.last_state = is_first_look ? NODE_STARTING : NODE_READY;
 		plan_add(&m.plan, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, "0000:41:00.0");
 		assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
-		assert_int_equal(plan_outputs(&m.config, &m.node, NULL, &m.plan), 0);
-		assert_int_equal(m.plan.n_actions, 4);
-		for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(plan_outputs(&m.config, &m.node, &m.plan), 0);
+		assert_int_equal(m.plan.n_actions, 5);
+		for (size_t i = 0; i < 5; i++) {
 			const struct action *a = &m.plan.actions[i];
 
 			if (a->verb == VERB_SET_NUM_VFS)
 				assert_int_equal(i, is_first_look ? 2 : 0);
-			else if (streq(a->target, paths[OUTPUT_NCCL]) || !is_first_look)
+			else if (streq(a->target, paths[OUTPUT_NCCL]) ||
+				 streq(a->target, paths[OUTPUT_CDI]) || !is_first_look)
 				assert_int_equal(a->class, CLASS_WAITING);
 			else
 				assert_int_equal(a->class, CLASS_CHANGE);
@@ -479,13 +586,13 @@ static void what_is_not_named_any_more_is_removed(void **state _unused_)
 		_cleanup_(plan_done) struct plan p = { .state = NODE_READY };
 
 		c.is_invalid = is_invalid;
-		assert_int_equal(plan_outputs(&c, &n, NULL, &p), 0);
+		assert_int_equal(plan_outputs(&c, &n, &p), 0);
 		assert_int_equal(p.n_actions, !is_invalid);
 		if (is_invalid)
 			continue;
 		assert_int_equal(p.actions[0].verb, VERB_REMOVE_OUTPUT);
 		assert_string_equal(p.actions[0].target, "/old");
-		assert_string_equal(p.actions[0].to, "NCCL");
+		assert_string_equal(p.actions[0].text.to, "NCCL");
 	}
 }
 
@@ -504,6 +611,7 @@ static void a_write_that_failed_is_not_tried_again_in_the_pass(void **state _unu
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		_cleanup_(plan_done) struct plan p = { .state = NODE_READY }, tried = {};
+		struct attempts attempts;
 		struct config c = {};
 		struct node n = {};
 		struct action *a;
@@ -515,8 +623,10 @@ static void a_write_that_failed_is_not_tried_again_in_the_pass(void **state _unu
 		a = plan_add(&tried, STEP_OUTPUT, VERB_WRITE_OUTPUT, CLASS_CHANGE, "/o/nfd");
 		a->is_done = true;
 		a->result = cases[i].result;
+		attempts = (struct attempts){ .actions = tried.actions, .n_actions = 1 };
+		n.tried = &attempts;
 
-		assert_int_equal(plan_outputs(&c, &n, &tried, &p), 0);
+		assert_int_equal(plan_outputs(&c, &n, &p), 0);
 		assert_int_equal(p.n_actions, 1);
 		assert_int_equal(has_open_changes(&p), cases[i].result == 0);
 		assert_int_equal(action_failure(&p.actions[0]), cases[i].reason);
@@ -525,7 +635,7 @@ static void a_write_that_failed_is_not_tried_again_in_the_pass(void **state _unu
 }
 
 /* Whatever the file is. */
-static void why_a_file_for_others_cannot_be_written_is_told(void **state _unused_)
+static void why_a_file_for_others_cannot_be_written_is_reported(void **state _unused_)
 {
 	static const enum verb verbs[] = { VERB_WRITE_PLUGIN,   VERB_REMOVE_PLUGIN,
 					   VERB_WRITE_MANIFEST, VERB_REMOVE_MANIFEST,
@@ -592,10 +702,13 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_port_is_named_once_and_in_order_of_rails),
-		cmocka_unit_test(a_mixed_index_names_the_range_that_has_all_addresses),
+		cmocka_unit_test(where_indexes_differ_nccl_searches_by_family_and_range),
 		cmocka_unit_test(features_are_labels_that_tell_the_node),
 		cmocka_unit_test(an_empty_node_has_valid_features_too),
 		cmocka_unit_test(a_device_in_a_pod_changes_no_file),
+		cmocka_unit_test(cdi_has_each_function_that_is_handed_out_and_all_of_them),
+		cmocka_unit_test(without_a_device_there_is_no_cdi_file),
+		cmocka_unit_test(the_cdi_file_appears_once_the_node_is_finished),
 		cmocka_unit_test(metrics_count_devices_by_state_and_reason),
 		cmocka_unit_test(the_last_change_is_read_back_from_the_file),
 		cmocka_unit_test(a_file_becomes_what_it_has_to),
@@ -603,7 +716,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_loss_that_is_not_confirmed_changes_no_file),
 		cmocka_unit_test(what_is_not_named_any_more_is_removed),
 		cmocka_unit_test(a_write_that_failed_is_not_tried_again_in_the_pass),
-		cmocka_unit_test(why_a_file_for_others_cannot_be_written_is_told),
+		cmocka_unit_test(why_a_file_for_others_cannot_be_written_is_reported),
 		cmocka_unit_test(the_nccl_file_waits_for_the_node_to_be_finished),
 		cmocka_unit_test(first_lines_are_no_settings_and_differ),
 	};

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "../src/doors/fs.h"
+#include "../src/os/fs.h"
 #include "no-openat2.h"
 #include "tree.h"
 
@@ -397,7 +397,7 @@ static void make_devices(int root)
 	assert_int_equal(symlinkat("../../drivers/igb", root, "devices/igb0/driver"), 0);
 }
 
-static void the_recorder_is_told_where_things_really_are(void **state)
+static void the_recorder_gets_real_paths(void **state)
 {
 	struct place *p = *state;
 	struct fs_names names;
@@ -723,7 +723,7 @@ static void read_inside(const struct fs *fs, const char *root, const char *name,
 		assert_string_equal(buf, want);
 }
 
-/* The way there is walked once: what is made anew under the same name is another folder. */
+/* The way there is walked once: what is made again under the same name is another folder. */
 static void a_folder_is_entered_on_the_running_system_only(void **state)
 {
 	struct place *p = *state;
@@ -863,7 +863,7 @@ int main(void)
 		TEST(ways_end_where_a_root_has_them),
 		TEST(links_are_read_and_not_followed),
 		TEST(names_are_sorted_by_bytes),
-		TEST(the_recorder_is_told_where_things_really_are),
+		TEST(the_recorder_gets_real_paths),
 		TEST(files_are_replaced_whole_and_only_when_different),
 		TEST(an_output_follows_no_link_on_its_way),
 		TEST(planted_links_are_replaced_and_not_followed),

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "../src/plan/gate.h"
 #include "../src/plan/quirk.h"
+#include "../src/plan/vf-precheck.h"
 
 #define FIRST   "0000:17:00.0"
 #define SECOND  "0000:17:00.1"
@@ -397,7 +397,7 @@ static void vf_of_another_stuck(struct scene *s)
 	COPY(s->pcis[1].physfn, FOREIGN);
 }
 
-static void what_stands_against_vfs_is_told_with_its_class(_unused_ void **state)
+static void what_stands_against_vfs_is_reported_with_its_class(_unused_ void **state)
 {
 	static const struct {
 		const char *name;
@@ -480,7 +480,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vfs_are_refused_where_they_would_end_a_roce_lag),
 		cmocka_unit_test(vfs_that_are_in_a_lag_leave_at_the_next_boot),
-		cmocka_unit_test(what_stands_against_vfs_is_told_with_its_class),
+		cmocka_unit_test(what_stands_against_vfs_is_reported_with_its_class),
 		cmocka_unit_test(a_quirk_is_of_a_vendor_and_its_driver),
 	};
 

@@ -61,6 +61,44 @@ static const char *hints(struct scene *s)
 	return text;
 }
 
+static void a_gpu_wants_a_nic_near_it(_unused_ void **state)
+{
+	static const struct {
+		const char *root_port; /* of the GPU; those of the NICs are "0000:40:01.0" */
+		int numa_node, numa_node_of_nics;
+		bool is_told;
+	} rows[] = {
+		{ "0000:40:01.0", 1, 0, false },
+		{ "0000:80:01.0", 0, 0, false },
+		{ "0000:80:01.0", 1, 0, true },
+		{ "", 1, 0, true },
+		{ "", -1, 0, false },
+		{ "", 1, -1, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct pci pcis[5];
+		struct scene s;
+
+		set_scene(&s);
+		memcpy(pcis, s.pcis, sizeof(s.pcis));
+		for (size_t k = 0; k < 4; k++) {
+			pcis[k].numa_node = rows[i].numa_node_of_nics;
+			COPY(pcis[k].root_port, "0000:40:01.0");
+			s.devices[k].pci = &pcis[k];
+		}
+		pcis[4] = (struct pci){ .vendor = 0x10de,
+					.class = 0x030200,
+					.numa_node = rows[i].numa_node };
+		COPY(pcis[4].address, "0000:e1:00.0");
+		COPY(pcis[4].root_port, rows[i].root_port);
+		s.node.pcis = pcis;
+		s.node.n_pcis = 5;
+		assert_string_equal(hints(&s),
+				    rows[i].is_told ? "gpu-without-nic 0000:e1:00.0" : "");
+	}
+}
+
 static void a_link_is_slow_when_both_ends_can_do_better(_unused_ void **state)
 {
 	static const struct {
@@ -143,7 +181,7 @@ static void a_port_is_compared_with_the_same_cards_of_its_section(_unused_ void 
 	}
 }
 
-static void an_iommu_that_translates_is_told_of_pfs(_unused_ void **state)
+static void an_iommu_that_translates_is_a_hint_for_pfs(_unused_ void **state)
 {
 	static const struct {
 		const char *type;
@@ -162,7 +200,7 @@ static void an_iommu_that_translates_is_told_of_pfs(_unused_ void **state)
 	}
 }
 
-static void memory_is_told_of_nodes_with_managed_devices(_unused_ void **state)
+static void memory_is_a_hint_for_nodes_with_managed_devices(_unused_ void **state)
 {
 	struct scene s;
 
@@ -178,10 +216,11 @@ static void memory_is_told_of_nodes_with_managed_devices(_unused_ void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_gpu_wants_a_nic_near_it),
 		cmocka_unit_test(a_link_is_slow_when_both_ends_can_do_better),
 		cmocka_unit_test(a_port_is_compared_with_the_same_cards_of_its_section),
-		cmocka_unit_test(an_iommu_that_translates_is_told_of_pfs),
-		cmocka_unit_test(memory_is_told_of_nodes_with_managed_devices),
+		cmocka_unit_test(an_iommu_that_translates_is_a_hint_for_pfs),
+		cmocka_unit_test(memory_is_a_hint_for_nodes_with_managed_devices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,8 +14,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include "../src/doors/helper.h"
-#include "../src/doors/request.h"
+#include "../src/os/helper.h"
+#include "../src/os/request.h"
 #include "tree.h"
 
 #define QUESTION "load mlx5_ib"

@@ -56,7 +56,7 @@ static void gids_are_read_up_to_many_empty_slots(_unused_ void **state)
 		{ { 5 }, 1, 1 },
 		{ { 0, 8 }, 2, 2 },         /* 7 between them */
 		{ { 0, 9 }, 2, 1 },         /* 8: the end */
-		{ { 0, 7, 14, 22 }, 4, 4 }, /* counted anew behind each */
+		{ { 0, 7, 14, 22 }, 4, 4 }, /* counted from zero behind each */
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
@@ -94,10 +94,10 @@ static void what_left_meanwhile_is_no_failure_of_libibverbs(_unused_ void **stat
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		struct ibdev ib = { .name = "test_none", .uverbs = "uverbs0", .verbs = 1 };
-		struct device device = { .is_handed_out = true, .ibdev = &ib };
-		struct plan p = { .devices = &device, .n_devices = 1 };
+		char name[][IBDEV_LEN] = { "test_none" };
+		const struct questions q = { 1u << QUESTION_VERBS, .ibdevs = name, .n_ibdevs = 1 };
 		struct node n = { .ibdevs = &ib, .n_ibdevs = 1 };
-		struct doors d = {};
+		struct os d = {};
 		struct tree t;
 
 		tree_make(&t);
@@ -105,7 +105,7 @@ static void what_left_meanwhile_is_no_failure_of_libibverbs(_unused_ void **stat
 			tree_file(&t, "sys/class/infiniband_verbs/uverbs0/ibdev", cases[i].ibdev);
 		d.fs = t.fs;
 		d.fs.is_live = true;
-		assert_int_equal(observe_verbs(&d, &p, &n), cases[i].is_failure);
+		assert_int_equal(observe_verbs(&d, &q, &n), cases[i].is_failure);
 		if (cases[i].is_failure)
 			assert_true(ib.verbs < 0);
 		else

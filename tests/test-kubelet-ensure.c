@@ -19,14 +19,14 @@
 #include <sys/wait.h>
 #include <sys/xattr.h>
 
-#include "../src/doors/program.h"
-#include "../src/doors/yaml.h"
-#include "../src/edits.h"
-#include "../src/kubelet-revert.h"
+#include "../src/kubelet/cpus.h"
+#include "../src/kubelet/find.h"
+#include "../src/kubelet/program.h"
+#include "../src/kubelet/record.h"
+#include "../src/kubelet/take-back.h"
+#include "../src/kubelet/version.h"
+#include "../src/kubelet/yaml.h"
 #include "../src/model/paths.h"
-#include "../src/observe/cpus.h"
-#include "../src/observe/kubelet.h"
-#include "../src/observe/version.h"
 #include "kubelet-root.h"
 #include "skip.h"
 
@@ -316,7 +316,7 @@ static const struct {
 	struct entry entries[4];
 	const char *path;   /* that is edited */
 	const char *before; /* NULL: it was not there */
-	const char *theirs; /* what somebody else makes of it, and is left; NULL: skipped */
+	const char *theirs; /* what another program makes of it, and is left; NULL: skipped */
 } ways_back[] = {
 	{ "a key that was not there",
 	  { { FILE_PATH, HEAD "a: b\n" } },
@@ -393,6 +393,15 @@ static void assert_is(const struct root *root, const char *path, const char *tex
 		assert_null(have);
 }
 
+static int n_back, n_not; /* of the last revert */
+
+static void count_back(const char *key _unused_, const char *path _unused_, bool is_back,
+		       const char *left)
+{
+	n_back += is_back && !left;
+	n_not += !is_back && !left;
+}
+
 static void what_is_taken_back_is_as_it_was_byte_for_byte(_unused_ void **state)
 {
 	for (size_t i = 0; i < ELEMENTSOF(ways_back); i++) {
@@ -412,14 +421,16 @@ static void what_is_taken_back_is_as_it_was_byte_for_byte(_unused_ void **state)
 		assert_string_not_equal(edited, ways_back[i].before ? ways_back[i].before : "");
 		assert_true(fs_exists(&root.fs, KUBELET_RECORD_PATH));
 
-		assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+		n_back = n_not = 0;
+		assert_int_equal(kubelet_revert(&root.fs, count_back), 0);
+		assert_true(n_back > 0 && n_not == 0);
 		assert_is(&root, ways_back[i].path, ways_back[i].before);
 		assert_false(fs_exists(&root.fs, KUBELET_RECORD_PATH));
 		assert_int_equal(kubelet_revert(&root.fs, NULL), 0); /* nothing is left to do */
 	}
 }
 
-static void what_somebody_else_wrote_since_is_his(_unused_ void **state)
+static void what_another_program_wrote_since_stays(_unused_ void **state)
 {
 	for (size_t i = 0; i < ELEMENTSOF(ways_back); i++) {
 		_cleanup_(root_done) struct root root = {};
@@ -431,7 +442,9 @@ static void what_somebody_else_wrote_since_is_his(_unused_ void **state)
 		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
 		put_text(&root, ways_back[i].path, ways_back[i].theirs);
 
-		assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+		n_back = n_not = 0;
+		assert_int_equal(kubelet_revert(&root.fs, count_back), 0);
+		assert_true(n_back == 0 || !ways_back[i].theirs);
 		assert_is(&root, ways_back[i].path, ways_back[i].theirs);
 		assert_false(fs_exists(&root.fs, KUBELET_RECORD_PATH));
 	}
@@ -497,9 +510,9 @@ static void odd_values_go_back_in_quotes(_unused_ void **state)
 		COPY(entry.from, d.entry.value);
 		put_text(&root, FILE_PATH, HEAD "topologyManagerPolicy: \"best-effort\"\n");
 		assert_int_equal(kubelet_ensure(&root.fs, &c, 2, &res), 0); /* the scope alone */
-		assert_int_equal(edits_load(&root.fs, &rec), 0);
+		assert_int_equal(record_load(&root.fs, &rec), 0);
 		assert_int_equal(record_set(&rec, &entry), 0);
-		assert_int_equal(edits_save(&root.fs, &rec), 1);
+		assert_int_equal(record_save(&root.fs, &rec), 1);
 
 		assert_int_equal(kubelet_revert(&root.fs, NULL), cases[i].is_left);
 		assert_is(&root, FILE_PATH, after);
@@ -859,7 +872,7 @@ static void a_flood_of_output_is_cut(_unused_ void **state)
 	assert_string_equal(output, "aaaaaaaaaaaaaaa");
 }
 
-static void versions_are_told_from_what_is_printed(_unused_ void **state)
+static void versions_are_read_from_what_is_printed(_unused_ void **state)
 {
 	static const struct {
 		const char *output;
@@ -926,7 +939,7 @@ int main(void)
 		cmocka_unit_test(amounts_of_cpus_are_read_as_the_kubelet_reads_them),
 		cmocka_unit_test(lists_of_cpus_are_counted_once_each),
 		cmocka_unit_test(what_is_taken_back_is_as_it_was_byte_for_byte),
-		cmocka_unit_test(what_somebody_else_wrote_since_is_his),
+		cmocka_unit_test(what_another_program_wrote_since_stays),
 		cmocka_unit_test(both_settings_of_one_file_go_back),
 		cmocka_unit_test(odd_values_go_back_in_quotes),
 		cmocka_unit_test(the_static_policy_stays_while_its_state_does),
@@ -941,7 +954,7 @@ int main(void)
 		cmocka_unit_test(a_program_that_hangs_fails_or_says_nothing_is_no_answer),
 		cmocka_unit_test(what_a_program_starts_ends_with_it),
 		cmocka_unit_test(a_flood_of_output_is_cut),
-		cmocka_unit_test(versions_are_told_from_what_is_printed),
+		cmocka_unit_test(versions_are_read_from_what_is_printed),
 		cmocka_unit_test(a_version_is_asked_for_once_and_again_when_the_file_is_another),
 	};
 

@@ -18,11 +18,11 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
-#include "../src/doors/edit.h"
-#include "../src/doors/yaml.h"
+#include "../src/kubelet/decide.h"
+#include "../src/kubelet/find.h"
+#include "../src/kubelet/yaml-edit.h"
+#include "../src/kubelet/yaml.h"
 #include "../src/model/paths.h"
-#include "../src/observe/kubelet.h"
-#include "../src/plan/kubelet.h"
 #include "kubelet-root.h"
 #include "skip.h"
 
@@ -46,7 +46,7 @@ static void assert_alone(const struct root *root)
 	assert_int_equal(names.n_names, 1);
 }
 
-/* A recorder that puts what it is told into another folder. */
+/* A recorder that puts what it receives into another folder. */
 static void on_read(void *userdata, enum record_kind kind, const char *path, const char *data,
 		    size_t size)
 {
@@ -66,7 +66,7 @@ static struct verdict look_for(const struct fs *fs, enum topology_policy want, s
 	const struct config c = { .kubelet.topology_policy = want };
 	struct kubelet_decision d;
 
-	assert_int_equal(observe_kubelet(fs, ret, NULL), 0);
+	assert_int_equal(kubelet_find(fs, false, ret, NULL), 0);
 	kubelet_decide(&c, ret, 2, &d);
 	return verdict_of(&d.items[KUBELET_TOPOLOGY_POLICY], KUBELET_TOPOLOGY_POLICY);
 }
@@ -747,9 +747,9 @@ static const struct {
 	  0,
 	  "",
 	  "is not understood" },
-	{ "specifiers",
-	  { { UNIT, "[Service]\nEnvironmentFile=-%E/default/%p\nExecStart=/usr/bin/kubelet "
-		    "--config=%S/%N/config.yaml $A\n" },
+	{ "specifiers of the unit's name",
+	  { { UNIT, "[Service]\nEnvironmentFile=-/etc/default/%p\nExecStart=/usr/bin/kubelet "
+		    "--config=/var/lib/%N/config.yaml $A\n" },
 	    { "etc/default/kubelet", "A=--topology-manager-policy=restricted\n" } },
 	  4,
 	  RESTRICTED,
@@ -758,15 +758,35 @@ static const struct {
 	  0,
 	  "/etc/default/kubelet",
 	  ":1:" },
-	{ "a specifier that is not known",
-	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=%q/x\n" } },
+	{ "another specifier",
+	  { { UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=%S/x\n" } },
 	  12,
 	  NONE,
 	  REFUSED,
 	  UNCLEAR,
 	  0,
 	  "",
-	  "is not understood" },
+	  "/" UNIT ":2: ExecStart= is not understood" },
+	{ "another specifier in the name of a file",
+	  { { UNIT, "[Service]\n\nEnvironmentFile=-%E/default/kubelet\n"
+		    "ExecStart=/usr/bin/kubelet $A\n" } },
+	  12,
+	  NONE,
+	  REFUSED,
+	  UNCLEAR,
+	  0,
+	  "",
+	  "/" UNIT ":3: EnvironmentFile= is not understood" },
+	{ "another specifier in a variable that is not on the command line",
+	  { { UNIT, "[Service]\nEnvironment=\"PASSWORD=100%S\"\n"
+		    "ExecStart=/usr/bin/kubelet --config=/" FILE_PATH "\n" } },
+	  9,
+	  NONE,
+	  CHANGED,
+	  0,
+	  KUBELET_WAY_FILE,
+	  "/" FILE_PATH,
+	  "" },
 
 	/* variables */
 	{ "$VAR is split with its quotes, ${VAR} is not",
@@ -1895,7 +1915,7 @@ static void a_temporary_file_left_by_a_crash_or_planted_is_taken_away(_unused_ v
 	}
 }
 
-static void a_temporary_file_somebody_holds_is_not_waited_for(_unused_ void **state)
+static void a_temporary_file_that_is_open_elsewhere_is_not_waited_for(_unused_ void **state)
 {
 	_cleanup_(root_done) struct root root = {};
 	_cleanup_(closep) int fd = -EBADF;
@@ -2121,7 +2141,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_asked_for_or_not_possible_changes_nothing),
 		cmocka_unit_test(links_owner_and_mode_stay),
 		cmocka_unit_test(a_temporary_file_left_by_a_crash_or_planted_is_taken_away),
-		cmocka_unit_test(a_temporary_file_somebody_holds_is_not_waited_for),
+		cmocka_unit_test(a_temporary_file_that_is_open_elsewhere_is_not_waited_for),
 		cmocka_unit_test(a_second_one_waits_for_the_first),
 		cmocka_unit_test(what_another_one_writes_meanwhile_is_not_lost),
 		cmocka_unit_test(a_finished_node_is_only_read),

@@ -13,9 +13,9 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "../src/doors/link.h"
-#include "../src/doors/route.h"
-#include "../src/doors/vf.h"
+#include "../src/os/link.h"
+#include "../src/os/route.h"
+#include "../src/os/vf.h"
 #include "netns.h"
 #include "skip.h"
 
@@ -96,7 +96,7 @@ static int teardown(_unused_ void **state)
 	return netns_delete(&nl, one);
 }
 
-static void a_pair_of_links_is_told_whole(_unused_ void **state)
+static void a_pair_of_links_is_read_whole(_unused_ void **state)
 {
 	_cleanup_(links_done) struct links l = {};
 	const struct netdev *d;
@@ -176,7 +176,7 @@ static void a_link_names_its_master(_unused_ void **state)
 	assert_int_equal(netns_delete(&nl, bridge), 0);
 }
 
-static void the_mode_of_a_bond_is_told_and_of_others_it_is_not(_unused_ void **state)
+static void only_bonds_have_a_mode(_unused_ void **state)
 {
 	_cleanup_(links_done) struct links l = {};
 	uint32_t bond;
@@ -343,7 +343,7 @@ static void a_link_that_is_gone_is_enodev(_unused_ void **state)
 	assert_int_equal(link_sync(&nl, 99999), -ENODEV);
 }
 
-static void addresses_of_both_families_are_told(_unused_ void **state)
+static void addresses_of_both_families_are_read(_unused_ void **state)
 {
 	static const struct netns_address given[] = {
 		{ "10.1.0.2", .prefix_len = 24, .broadcast = "10.1.0.255", .metric = 300 },
@@ -698,7 +698,7 @@ static void what_a_driver_tells_of_its_vfs_is_read(_unused_ void **state)
 }
 
 /* The kernel takes the request apart before it says so: a malformed one is EINVAL or ERANGE. */
-static void a_setting_that_a_driver_has_not_is_told_apart(_unused_ void **state)
+static void a_setting_that_a_driver_lacks_has_its_own_error(_unused_ void **state)
 {
 	_cleanup_(freep) struct vf_info *infos = NULL;
 	size_t n = 0;
@@ -724,8 +724,8 @@ int main(void)
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0); /* stays in the host's namespace */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_prestate(permanent_addresses_are_those_of_ethtool, &fd),
-		cmocka_unit_test_prestate(the_mode_of_a_bond_is_told_and_of_others_it_is_not, &fd),
-		test(a_pair_of_links_is_told_whole),
+		cmocka_unit_test_prestate(only_bonds_have_a_mode, &fd),
+		test(a_pair_of_links_is_read_whole),
 		test(links_are_listed_by_index),
 		test(a_mac_reads_as_people_write_it),
 		test(a_link_names_its_master),
@@ -734,7 +734,7 @@ int main(void)
 		test(an_mtu_is_set_or_the_kernel_says_why_not),
 		test(after_a_sync_the_settings_have_the_name_of_the_link),
 		test(a_link_that_is_gone_is_enodev),
-		test(addresses_of_both_families_are_told),
+		test(addresses_of_both_families_are_read),
 		test(addresses_are_listed_by_netdev_in_the_kernels_order),
 		test(a_metric_moves_the_prefix_route_in_place),
 		test(a_metric_changes_nothing_else_of_the_address),
@@ -742,7 +742,7 @@ int main(void)
 		test(an_ipv6_address_that_expires_is_refused),
 		test(an_address_that_is_gone_is_not_made_again),
 		test(what_a_driver_tells_of_its_vfs_is_read),
-		test(a_setting_that_a_driver_has_not_is_told_apart),
+		test(a_setting_that_a_driver_lacks_has_its_own_error),
 	};
 	int r;
 

@@ -9,11 +9,12 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "../src/model/wanted.h"
+#include "../src/model/module-options.h"
 #include "../src/output/check.h"
+#include "../src/output/dra.h"
 #include "../src/output/lint.h"
 #include "../src/output/manifest.h"
-#include "../src/output/plugin.h"
+#include "../src/output/plugin-output.h"
 
 #define PF    "0000:41:00.0" /* with two VFs, of another device id */
 #define VF0   "0000:41:00.2"
@@ -318,6 +319,178 @@ static void our_own_file_exposes_what_it_promises(_unused_ void **state)
 	}
 }
 
+static void carries_the_node(struct scene *s)
+{
+	static struct node_nic nics[] = { { .pci = OTHER }, { .pci = VF0, .is_by_vf = true } };
+
+	s->plan.node_nics = nics;
+	s->plan.n_node_nics = ELEMENTSOF(nics);
+}
+
+static void erdma_of_its_class(struct scene *s)
+{
+	erdma(s);
+	s->pcis[3].class = 0x00ff00;
+}
+
+static void no_pf_netdev(struct scene *s)
+{
+	*s->netdevs[0].pci = '\0';
+}
+
+static void second_ibdev(struct scene *s)
+{
+	COPY(s->ibdevs[0].pci, VF1);
+}
+
+static void vf_without_ibdev(struct scene *s)
+{
+	*s->ibdevs[2].pci = '\0';
+}
+
+static void vf_without_nodes(struct scene *s)
+{
+	*s->ibdevs[2].uverbs = '\0';
+}
+
+static void vf_in_pod(struct scene *s)
+{
+	s->devices[2].is_in_pod = true;
+	vf_without_ibdev(s);
+}
+
+static void nothing_usable(struct scene *s)
+{
+	for (size_t i = 0; i < ELEMENTSOF(s->ibdevs); i++)
+		*s->ibdevs[i].uverbs = '\0';
+}
+
+#define P PF " rdma/hca\n"
+
+/* The rules of the discovery of both drivers; a PF with VFs is a device to dranet as well. */
+static void a_dra_driver_finds_what_its_rules_allow(_unused_ void **state)
+{
+	static const char foreign[] = "plugin-foreign " PF "\n";
+	static const struct {
+		const char *name;
+		enum plugin_type type;
+		void (*set)(struct scene *s);
+		const char *exposed, *findings;
+	} cases[] = {
+		{ "all", PLUGIN_DRANET, nothing, P V0 V1 O, "" },
+		{ "netns", PLUGIN_DRANET, exclusive, P V0 V1 O, "" },
+		{ "eRDMA", PLUGIN_DRANET, erdma_of_its_class, P V0 V1 O, "" },
+		{ "class, no RDMA", PLUGIN_DRANET, no_ibdev, P V0 V1, "no-ibdev " OTHER "\n" },
+		{ "the node's", PLUGIN_DRANET, carries_the_node, P V0 V1,
+		  "plugin-default-route " OTHER "\n" },
+		{ "driver", PLUGIN_DRANET, no_driver, P V0 V1, "no-driver " OTHER "\n" },
+		{ "uverbs", PLUGIN_DRANET, no_uverbs, P V0 V1, "no-uverbs " OTHER "\n" },
+		{ "in a pod", PLUGIN_DRANET, in_pod_with_ibdev, P V0 V1 O, "" },
+		{ "a stranger", PLUGIN_DRANET, stranger, P V0 V1 O "0000:e1:00.0 rdma/hca\n", "" },
+
+		{ "a PF", PLUGIN_DRA_SRIOV, nothing, V0 V1, "plugin-vfs-only " OTHER "\n" },
+		{ "class", PLUGIN_DRA_SRIOV, erdma_of_its_class, V0 V1,
+		  "plugin-class " OTHER "\n" },
+		{ "PF without netdev", PLUGIN_DRA_SRIOV, no_pf_netdev, "refused plugin-empty\n",
+		  "plugin-pf-netdev " VF0 "\nplugin-pf-netdev " VF1 "\nplugin-vfs-only " OTHER
+		  "\n" },
+		{ "two RDMA devices", PLUGIN_DRA_SRIOV, second_ibdev, V0,
+		  "plugin-ibdevs " VF1 "\nplugin-vfs-only " OTHER "\n" },
+		{ "no RDMA device", PLUGIN_DRA_SRIOV, vf_without_ibdev, V0,
+		  "no-ibdev " VF1 "\nplugin-vfs-only " OTHER "\n" },
+		{ "no nodes", PLUGIN_DRA_SRIOV, vf_without_nodes, V0,
+		  "no-uverbs " VF1 "\nplugin-vfs-only " OTHER "\n" },
+		{ "in a pod", PLUGIN_DRA_SRIOV, vf_in_pod, V0 V1, "plugin-vfs-only " OTHER "\n" },
+		{ "a stranger", PLUGIN_DRA_SRIOV, stranger, V0 V1, "plugin-vfs-only " OTHER "\n" },
+		{ "none", PLUGIN_DRANET, nothing_usable, "refused plugin-empty\n",
+		  "no-uverbs " VF0 "\nno-uverbs " VF1 "\nno-uverbs " OTHER "\n" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		char expected[512];
+		struct scene s;
+
+		set_scene(&s, cases[i].type);
+		COPY(s.pcis[1].physfn, PF);
+		COPY(s.pcis[2].physfn, PF);
+		cases[i].set(&s);
+		snprintf(expected, sizeof(expected), "%s%s%s%s", cases[i].exposed,
+			 cases[i].findings, strstr(cases[i].exposed, P) ? foreign : "",
+			 strstr(cases[i].exposed, "e1:00.0") ? "plugin-foreign 0000:e1:00.0\n"
+							     : "");
+		assert_lint(&s, cases[i].name, "", expected);
+	}
+}
+
+/* Nothing is written for it; what it finds is found without a file. */
+static void a_dra_driver_has_no_file(_unused_ void **state)
+{
+	static const enum plugin_type types[] = { PLUGIN_DRANET, PLUGIN_DRA_SRIOV };
+
+	for (size_t i = 0; i < ELEMENTSOF(types); i++) {
+		struct scene s;
+
+		set_scene(&s, types[i]);
+		COPY(s.pcis[1].physfn, PF);
+		assert_int_equal(output_plugin_all(&s.config, &s.node, &s.plan), 0);
+		assert_null(s.plan.plugin);
+		assert_null(s.plan.manifest);
+		assert_string_equal(s.plan.plugin_path, "");
+		assert_true(s.plan.lint.n_exposed > 0);
+		lint_done(&s.plan.lint);
+	}
+}
+
+/* The whole text is in tests/nodes: dra.yaml. */
+static void objects_select_each_device_of_a_resource_once(_unused_ void **state)
+{
+	static const struct {
+		enum plugin_type type;
+		const char *here[3], *not_here;
+	} cases[] = {
+		{ PLUGIN_DRANET,
+		  { "].pciAddress in [\"" VF0 "\", \"" VF1 "\"]\n",
+		    "].pciAddress in [\"" OTHER "\"]\n",
+		    "  name: rdma-big-hca\nspec:\n  extendedResourceName: rdma/Big_hca\n" },
+		  "Sriov" },
+		{ PLUGIN_NONE, { "\"dra.net\"", "rdma-hca", "pcieRoot" }, "Sriov" },
+		{ PLUGIN_DRA_SRIOV,
+		  { "kind: SriovResourcePolicy\n", "pfPciAddresses: [\"" PF "\"]\n",
+		    "].resourceName == \"rdma-hca\"\n" },
+		  "dra.net" },
+		{ PLUGIN_SRIOV, { "kind: SriovResourcePolicy\n", "VfConfig", "pcieRoot" }, VF0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(freep) char *text = NULL;
+		struct scene s;
+
+		set_scene(&s, cases[i].type);
+		COPY(s.pcis[1].physfn, PF);
+		COPY(s.pcis[2].physfn, PF);
+		s.devices[3].config = &s.sections[1];
+		COPY(s.sections[1].resource, "rdma/Big_hca");
+		assert_int_equal(output_dra(&s.config, &s.node, &s.plan, &text), 0);
+		for (size_t k = 0; k < ELEMENTSOF(cases[i].here); k++)
+			if (!strstr(text, cases[i].here[k]))
+				fail_msg("%s is not in\n%s", cases[i].here[k], text);
+		assert_null(strstr(text, cases[i].not_here));
+		assert_null(strstr(text, "gpu"));
+	}
+}
+
+static void without_a_usable_device_there_are_no_objects(_unused_ void **state)
+{
+	char *text = NULL;
+	struct scene s;
+
+	set_scene(&s, PLUGIN_DRANET);
+	for (size_t i = 0; i < ELEMENTSOF(s.devices); i++)
+		s.devices[i].is_usable = false;
+	assert_int_equal(output_dra(&s.config, &s.node, &s.plan, &text), -ENODATA);
+	assert_null(text);
+}
+
 #define LIST(...)  "{\"configList\":[" __VA_ARGS__ "]}"
 #define POOL(name) "{\"resourceName\":\"" name "\",\"rdmaHcaMax\":1,"
 #define ALL(name)  POOL(name) "\"selectors\":{\"drivers\":[\"mlx5_core\"]}}"
@@ -550,7 +723,8 @@ static void check_tells_who_is_exposed_and_who_is_not(_unused_ void **state)
 {
 	static const char head[] =
 		"Device plugin sriov: /run/rdma-provision/device-plugin/"
-		"config.json would expose 1 devices: rdma/hca 1\n" VF0 ": not exposed (no-gid): ";
+		"config.json would expose:\n  rdma/hca: 2 after the plan; 1 now\n" VF0
+		": not exposed (no-gid): ";
 	_cleanup_(freep) char *text = NULL, *json = NULL;
 	json_auto_t *document = NULL;
 	const json_t *plugin;
@@ -598,6 +772,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(our_own_file_exposes_what_it_promises),
+		cmocka_unit_test(a_dra_driver_finds_what_its_rules_allow),
+		cmocka_unit_test(a_dra_driver_has_no_file),
+		cmocka_unit_test(objects_select_each_device_of_a_resource_once),
+		cmocka_unit_test(without_a_usable_device_there_are_no_objects),
 		cmocka_unit_test(a_file_of_anybody_is_judged_by_the_same_rules),
 		cmocka_unit_test(files_of_each_kind_are_what_the_plugins_read),
 		cmocka_unit_test(a_file_does_not_change_while_a_device_is_in_a_pod),

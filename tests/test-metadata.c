@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Metadata: what an answer may be, who is asked about, and the door to the helper, of which the
- * test plays the other side. The helper itself is tested by metadata-service.
+ * Metadata: what an answer may be, who is asked about, and the calls to the helper, whose
+ * side the test plays. The helper itself is tested by metadata-service.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,9 +15,9 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
-#include "../src/doors/helper.h"
-#include "../src/doors/metadata.h"
-#include "../src/observe/metadata.h"
+#include "../src/observe/metadata-observe.h"
+#include "../src/os/helper.h"
+#include "../src/os/metadata-ask.h"
 #include "scene.h"
 #include "tree.h"
 
@@ -155,7 +155,7 @@ static void the_answers_of_a_boot_are_read_back(_unused_ void **state)
 
 static void what_else_is_known_of_a_nic_is_noted(_unused_ void **state)
 {
-	static const struct failure failures[] = {
+	static const struct attempt failures[] = {
 		{ "ask-metadata", "0000:41:00.0", MAC, -EAGAIN, "status 500" },
 		{ "ask-metadata", "0000:42:00.0", "52:54:00:0a:bc:02", -EBADMSG, "no gateway" },
 		{ "ask-metadata", "0000:43:00.0", "52:54:00:0a:bc:03", -EAGAIN, "status 500" },
@@ -187,8 +187,8 @@ static void what_else_is_known_of_a_nic_is_noted(_unused_ void **state)
 			  .n_netdevs = ELEMENTSOF(netdevs),
 			  .routes = routes,
 			  .n_routes = ELEMENTSOF(routes),
-			  .failures = (struct failure *)failures,
-			  .n_failures = ELEMENTSOF(failures) };
+			  .attempts = (struct attempt *)failures,
+			  .n_attempts = ELEMENTSOF(failures) };
 	struct tree t;
 
 	tree_make(&t);
@@ -303,7 +303,7 @@ struct scene {
 	struct ibdev ibdev;
 	struct route routes[3];
 	struct metadata metadata;
-	struct plan tried;
+	struct attempts tried;
 	struct action tried_action;
 };
 
@@ -423,10 +423,11 @@ static void had_no_answer(struct scene *s)
 					   .is_done = true,
 					   .result = -EAGAIN,
 					   .target = "0000:41:00.0",
-					   .to = MAC,
+					   .text.to = MAC,
 					   .error = "status 500" };
 	s->tried.actions = &s->tried_action;
 	s->tried.n_actions = 1;
+	s->node.tried = &s->tried;
 }
 
 static void had_a_bad_answer(struct scene *s)
@@ -478,20 +479,19 @@ static void who_needs_an_address_is_asked_about(_unused_ void **state)
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(plan_done) struct plan p = {};
-		char text[512] = "", is[640], should[640];
+		char text[512] = "";
 		size_t n = 0;
 
 		set_scene(&s);
 		rows[i].spoil(&s);
-		assert_int_equal(plan_make(&s.config, &s.node, s.tried.n_actions ? &s.tried : NULL,
-					   true, no_document, &p),
+		assert_int_equal(make_whole_plan(&s.config, &s.node, NULL, true, no_document, &p),
 				 0);
 		for (size_t k = 0; k < p.n_actions; k++) {
 			const struct action *a = &p.actions[k];
 
 			if (a->verb == VERB_ASK_METADATA)
 				n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %s%s%s%s",
-						      class_name(a->class), a->to,
+						      class_name(a->class), a->text.to,
 						      a->reason ? " " : "", reason_code(a->reason),
 						      a->is_done ? " tried" : "");
 		}
@@ -499,9 +499,7 @@ static void who_needs_an_address_is_asked_about(_unused_ void **state)
 			if (p.reasons[k].reason == REASON_NODE_NIC)
 				n += (size_t)snprintf(text + n, sizeof(text) - n, "hint %s",
 						      reason_code(p.reasons[k].reason));
-		snprintf(is, sizeof(is), "%s: %s", rows[i].name, text);
-		snprintf(should, sizeof(should), "%s: %s", rows[i].name, rows[i].expected);
-		assert_string_equal(is, should);
+		assert_row(rows[i].name, text, rows[i].expected);
 	}
 }
 

@@ -46,7 +46,7 @@ static void what_is_no_reason_has_no_words(_unused_ void **state)
 	assert_int_equal(reason_from_code(""), REASON_NONE);
 }
 
-/* Somebody's log shippers know them: an id that changes here is a mistake. */
+/* Log shippers of others know them: an id that changes here is a mistake. */
 static void message_ids_are_for_ever(_unused_ void **state)
 {
 	static const struct {
@@ -93,7 +93,7 @@ static void no_two_messages_have_one_id(_unused_ void **state)
 	}
 }
 
-static void the_journal_is_as_loud_as_somebody_has_to_act(_unused_ void **state)
+static void the_journal_is_as_loud_as_the_administrator_has_to_act(_unused_ void **state)
 {
 	static const struct {
 		enum reason reason;
@@ -200,6 +200,7 @@ static void verbs_that_count_are_numeric(_unused_ void **state)
 	for (enum verb v = 0; v < _VERB_N; v++)
 		assert_int_equal(is_numeric(v), v == VERB_SET_NUM_VFS || v == VERB_SET_AUTOPROBE ||
 							v == VERB_SET_VF_TRUST ||
+							v == VERB_SET_VF_VLAN ||
 							v == VERB_SET_MTU || v == VERB_SET_METRIC ||
 							v == VERB_SET_SYSCTL);
 }
@@ -373,6 +374,78 @@ static void an_empty_node_has_nothing_and_is_emptied_again(_unused_ void **state
 	node_done(&n);
 }
 
+/* Memory and ledger have the text. */
+static void what_an_action_shows_is_what_it_is_set_to(_unused_ void **state)
+{
+	static const struct {
+		enum verb verb;
+		const char *from, *to, *shown_from, *shown_to;
+	} rows[] = {
+		{ VERB_SET_NUM_VFS, "0", "4", "0", "4" },
+		{ VERB_SET_NUM_VFS, "", "max", "", "max" },
+		{ VERB_SET_SYSCTL, "-1", "2", "-1", "2" },
+		{ VERB_SET_MTU, "1500 ", "9x", "", "" }, /* no numbers */
+		{ VERB_SET_NETNS_MODE, "shared", "exclusive", "shared", "exclusive" },
+		{ VERB_SET_NETNS_MODE, "keep", "odd", "", "" },
+		{ VERB_SET_VF_GUID, "", "0211:2233:4455:6677 0211:2233:4455:6678", "",
+		  "0211:2233:4455:6677 0211:2233:4455:6678" },
+		{ VERB_SET_VF_GUID, "", "", "", "" },
+		{ VERB_SET_VF_MAC, "00:00:00:00:00:00", "02:11:22:33:44:55", "00:00:00:00:00:00",
+		  "02:11:22:33:44:55" },
+		{ VERB_RELOAD_MODULE, "compat_mode=N", "compat_mode=Y", "compat_mode=N",
+		  "compat_mode=Y" },
+		{ _VERB_N, "a", "b", "a", "b" }, /* a verb of another version */
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct action a = { .verb = rows[i].verb }, b = { .verb = rows[i].verb };
+		char buf[SHOWN_LEN];
+
+		action_set(&a, rows[i].from, rows[i].to);
+		assert_string_equal(action_from(&a, buf), rows[i].shown_from);
+		assert_string_equal(action_to(&a, buf), rows[i].shown_to);
+		action_set(&b, rows[i].shown_from, rows[i].shown_to);
+		assert_true(is_same_step(&a, &b));
+		assert_int_equal(is_same_change(&a, &(struct action){ .verb = rows[i].verb }),
+				 !*rows[i].shown_to);
+	}
+}
+
+static void people_read_what_goes_on(_unused_ void **state)
+{
+	static const struct {
+		enum verb verb;
+		const char *target, *subject, *from, *to, *words;
+	} rows[] = {
+		{ VERB_SET_NUM_VFS, "0000:41:00.0", "", "0", "4",
+		  "creating 4 VFs on 0000:41:00.0" },
+		{ VERB_SET_NUM_VFS, "0000:41:00.0", "", "4", "0",
+		  "removing 4 VFs of 0000:41:00.0" },
+		{ VERB_BIND_DRIVER, "0000:41:00.1", "", "", "mlx5_core",
+		  "binding 0000:41:00.1 to mlx5_core" },
+		{ VERB_LOAD_MODULE, "ib_umad", "", "", "", "loading ib_umad" },
+		{ VERB_RELOAD_MODULE, "erdma", "", "compat_mode=N", "compat_mode=Y",
+		  "reloading erdma with compat_mode=Y" },
+		{ VERB_SET_NETNS_MODE, "", "", "shared", "exclusive",
+		  "the node: set-netns-mode exclusive" },
+		{ VERB_ADD_ADDRESS, "0000:41:00.0", "10.0.0.2/24", "", "10.0.0.2/24",
+		  "0000:41:00.0: add-address 10.0.0.2/24" },
+		{ VERB_SET_SYSCTL, "0000:41:00.0", "ipv4/rp_filter", "1", "2",
+		  "0000:41:00.0: set-sysctl ipv4/rp_filter 2" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct action a = { .verb = rows[i].verb };
+		char words[192];
+
+		COPY(a.target, rows[i].target);
+		COPY(a.subject, rows[i].subject);
+		action_set(&a, rows[i].from, rows[i].to);
+		action_describe(&a, words, sizeof(words));
+		assert_string_equal(words, rows[i].words);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,9 +454,11 @@ int main(void)
 		cmocka_unit_test(what_is_no_reason_has_no_words),
 		cmocka_unit_test(message_ids_are_for_ever),
 		cmocka_unit_test(no_two_messages_have_one_id),
-		cmocka_unit_test(the_journal_is_as_loud_as_somebody_has_to_act),
+		cmocka_unit_test(the_journal_is_as_loud_as_the_administrator_has_to_act),
 		cmocka_unit_test(every_enum_has_names_and_what_is_no_member_has_none),
 		cmocka_unit_test(verbs_that_count_are_numeric),
+		cmocka_unit_test(what_an_action_shows_is_what_it_is_set_to),
+		cmocka_unit_test(people_read_what_goes_on),
 		cmocka_unit_test(searches_find_each_element_and_nothing_else),
 		cmocka_unit_test(a_function_finds_its_first_netdev_its_ibdev_and_its_vfs),
 		cmocka_unit_test(indexes_find_what_a_search_through_all_finds),

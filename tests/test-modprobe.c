@@ -14,8 +14,8 @@
 #include "../src/bake.h"
 #include "../src/early.h"
 #include "../src/model/paths.h"
-#include "../src/observe/modprobe.h"
-#include "../src/output/modprobe.h"
+#include "../src/observe/modprobe-observe.h"
+#include "../src/output/modprobe-output.h"
 #include "tree.h"
 
 static struct tree tree;
@@ -74,7 +74,7 @@ static const char *last_value(const struct node *n, const char *module, const ch
 
 #define C "/etc/modprobe.d/a.conf"
 
-static void options_are_told_as_kmod_and_the_kernel_read_them(_unused_ void **state)
+static void options_are_read_as_kmod_and_the_kernel_read_them(_unused_ void **state)
 {
 	static const struct {
 		const char *text, *told;
@@ -121,7 +121,7 @@ static void options_are_told_as_kmod_and_the_kernel_read_them(_unused_ void **st
 	}
 }
 
-/* Whoever has the same text read by libkmod itself gets the same last value. */
+/* libkmod itself gets the same last value from the same text. */
 static void the_last_value_is_the_one_libkmod_passes(_unused_ void **state)
 {
 	static const struct {
@@ -198,7 +198,7 @@ static void alias_files_count_for_modprobe_alone(_unused_ void **state)
 	assert_string_equal(told(), "e.a=alias@/etc/modprobe.d/a.alias:1");
 }
 
-/* They would move the cursor of whoever reads the log or the plan. */
+/* They would move the cursor of a terminal that shows the log or the plan. */
 static void what_is_not_printable_never_reaches_a_terminal(_unused_ void **state)
 {
 	tree_file(&tree, "etc/modprobe.d/a\033[2J.conf", "options e\033 a\001=\033[31mY\n");
@@ -327,7 +327,7 @@ static void the_file_has_what_the_configuration_wants(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		struct config c = { .driver = { cases[i].mode, 0, cases[i].base },
 				    .rdma.netns_mode = cases[i].netns };
-		struct doors d = { .fs = tree.fs };
+		struct os d = { .fs = tree.fs };
 
 		/* Over what the case before left, and once more. */
 		assert_int_equal(early(&d, &c), 0);
@@ -345,7 +345,7 @@ static void put_gpu(const char *vendor, const char *class)
 	tree_file(&tree, "sys/bus/pci/devices/0000:3b:00.0/class", class);
 }
 
-static void auto_is_told_by_the_gpu_and_its_module(_unused_ void **state)
+static void auto_follows_from_the_gpu_and_its_module(_unused_ void **state)
 {
 	static const struct {
 		const char *vendor, *class, *module, *text;
@@ -359,7 +359,7 @@ static void auto_is_told_by_the_gpu_and_its_module(_unused_ void **state)
 	struct config c = { .driver.mode = DRIVER_MODE_AUTO };
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-		struct doors d = { .fs = tree.fs };
+		struct os d = { .fs = tree.fs };
 		_cleanup_(freep) char *text = NULL;
 
 		tree_empty(&tree);
@@ -379,7 +379,7 @@ static void a_driver_mode_that_cannot_be_told_costs_no_netns_mode(_unused_ void 
 {
 	struct config c = { .driver.mode = DRIVER_MODE_AUTO,
 			    .rdma.netns_mode = NETNS_MODE_EXCLUSIVE };
-	struct doors d = { .fs = tree.fs };
+	struct os d = { .fs = tree.fs };
 
 	tree_file(&tree, "sys/bus/pci/devices", "no folder\n");
 	assert_true(early(&d, &c) < 0);
@@ -401,7 +401,7 @@ static void early_wins_over_what_another_configuration_baked(_unused_ void **sta
 {
 	struct config baked = { .driver.mode = DRIVER_MODE_COMPAT };
 	struct config c = { .driver.mode = DRIVER_MODE_DEFAULT };
-	struct doors d = { .fs = tree.fs };
+	struct os d = { .fs = tree.fs };
 
 	assert_int_equal(bake(&d, &baked), 0);
 	assert_string_equal(effective("erdma", "compat_mode"), "Y");
@@ -410,7 +410,7 @@ static void early_wins_over_what_another_configuration_baked(_unused_ void **sta
 	assert_content(MODPROBE_LAST_PATH, HEAD ERDMA "compat_mode=N\n");
 	assert_string_equal(effective("erdma", "compat_mode"), "N");
 
-	/* Equal again, by configuration or because it was baked anew: one file is enough. */
+	/* Equal again, by configuration or because it was baked again: one file is enough. */
 	assert_int_equal(early(&d, &baked), 0);
 	assert_content(MODPROBE_LAST_PATH, NULL);
 	assert_int_equal(early(&d, &c), 0);
@@ -446,7 +446,7 @@ static void bake_is_idempotent_and_can_be_undone(_unused_ void **state)
 {
 	struct config c = { .driver.mode = DRIVER_MODE_COMPAT,
 			    .rdma.netns_mode = NETNS_MODE_EXCLUSIVE };
-	struct doors d = { .fs = tree.fs };
+	struct os d = { .fs = tree.fs };
 	uint64_t before;
 
 	assert_int_equal(bake_undo(&d), 0);
@@ -475,7 +475,7 @@ static void bake_is_idempotent_and_can_be_undone(_unused_ void **state)
 static void bake_leaves_files_of_others_alone(_unused_ void **state)
 {
 	struct config c = { .driver.mode = DRIVER_MODE_COMPAT };
-	struct doors d = { .fs = tree.fs };
+	struct os d = { .fs = tree.fs };
 
 	tree_file(&tree, MODPROBE_BAKED_PATH,
 		  "options erdma compat_mode=N\n# Written by rdma-provision\n");
@@ -507,7 +507,7 @@ static void said_by_bake(enum driver_mode mode, char *ret, size_t size)
 {
 	struct config c = { .driver.mode = mode };
 	int log = memfd_create("log", MFD_CLOEXEC), saved = dup(STDERR_FILENO);
-	struct doors d = { .fs = tree.fs };
+	struct os d = { .fs = tree.fs };
 	ssize_t n;
 
 	assert_true(log >= 0 && saved >= 0 && dup2(log, STDERR_FILENO) >= 0);
@@ -520,7 +520,7 @@ static void said_by_bake(enum driver_mode mode, char *ret, size_t size)
 	close(saved);
 }
 
-#define OPPOSITE "smc: Somebody else's module option asks for the opposite: "
+#define OPPOSITE "smc: A module option in another file contradicts the configuration: "
 
 static void bake_names_who_loads_smc_and_what_to_run(_unused_ void **state)
 {
@@ -628,7 +628,7 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup((f), empty_root)
 	static const struct CMUnitTest tests[] = {
-		TEST(options_are_told_as_kmod_and_the_kernel_read_them),
+		TEST(options_are_read_as_kmod_and_the_kernel_read_them),
 		TEST(the_last_value_is_the_one_libkmod_passes),
 		TEST(a_file_hides_those_of_its_name_in_later_folders),
 		TEST(alias_files_count_for_modprobe_alone),
@@ -638,7 +638,7 @@ int main(void)
 		TEST(garbage_does_no_harm),
 		TEST(the_file_has_what_the_configuration_wants),
 		TEST(a_driver_mode_that_cannot_be_told_costs_no_netns_mode),
-		TEST(auto_is_told_by_the_gpu_and_its_module),
+		TEST(auto_follows_from_the_gpu_and_its_module),
 		TEST(early_wins_over_what_another_configuration_baked),
 		TEST(bake_is_idempotent_and_can_be_undone),
 		TEST(bake_leaves_files_of_others_alone),

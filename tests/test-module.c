@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#include "../src/doors/loader.h"
-#include "../src/doors/module.h"
+#include "../src/os/loader.h"
+#include "../src/os/module.h"
 
 #include "skip.h"
 #include "tree.h"

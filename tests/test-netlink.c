@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <netlink/netlink.h>
 
-#include "../src/doors/netlink.h"
-#include "../src/doors/rdma.h"
+#include "../src/os/netlink.h"
+#include "../src/os/rdma.h"
 #include "netns.h"
 #include "skip.h"
 
@@ -158,6 +158,29 @@ static void a_dump_that_changed_meanwhile_asks_to_be_repeated(_unused_ void **st
 	assert_int_equal(netlink_dump(&route, get_links(), on_message_count, &n), 0);
 }
 
+static unsigned n_interfered;
+
+static int on_message_interfere_once(struct nlmsghdr *h, void *userdata)
+{
+	unsigned first = n_interfered++;
+
+	(*(size_t *)userdata)++;
+	return first > 0 ? 0 : on_message_interfere(h, &first);
+}
+
+static void a_list_that_changed_meanwhile_is_that_of_the_last_dump(_unused_ void **state)
+{
+	size_t n = 3;
+	unsigned n_links = 0;
+
+	n_interfered = 0;
+	assert_int_equal(netlink_list(&route, get_links(), on_message_interfere_once, &n, &n), 0);
+	assert_int_equal(netlink_dump(&route, get_links(), on_message_count, &n_links), 0);
+	assert_int_equal(n, 3 + n_links);
+	assert_true(n_interfered > n_links);
+	assert_int_equal(netns_delete(&route, if_nametoindex("meddler")), 0);
+}
+
 static void an_answer_nobody_waited_for_is_passed_over(_unused_ void **state)
 {
 	_cleanup_(nlmsg_freep) struct nl_msg *m = set_link(99999);
@@ -210,6 +233,7 @@ int main(void)
 		cmocka_unit_test(a_single_answer_comes_as_well),
 		cmocka_unit_test(a_callback_that_fails_ends_the_dump_and_the_socket_goes_on),
 		cmocka_unit_test(a_dump_that_changed_meanwhile_asks_to_be_repeated),
+		cmocka_unit_test(a_list_that_changed_meanwhile_is_that_of_the_last_dump),
 		cmocka_unit_test(an_answer_nobody_waited_for_is_passed_over),
 		cmocka_unit_test(rdma_lists_and_tells_its_mode),
 	};

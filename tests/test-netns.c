@@ -9,9 +9,9 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "../src/doors/netns.h"
 #include "../src/observe/namespace.h"
-#include "../src/observe/upper.h"
+#include "../src/observe/netns-stacked.h"
+#include "../src/os/netns.h"
 #include "netns.h"
 #include "skip.h"
 
@@ -185,7 +185,7 @@ static void macvlans_ipvlans_and_vlans_are_found(_unused_ void **state)
 	}
 }
 
-static void who_may_not_ask_is_told_so(_unused_ void **state)
+static void a_process_without_the_right_gets_an_error(_unused_ void **state)
 {
 	_cleanup_(freep) struct far_link *links = NULL;
 	size_t n = 0;
@@ -204,7 +204,7 @@ static void who_may_not_ask_is_told_so(_unused_ void **state)
 static void look(struct netlink *socket, struct node *n)
 {
 	_cleanup_(processes_done) struct processes p = {};
-	struct doors d = { .route = *socket };
+	struct os d = { .route = *socket };
 
 	assert_int_equal(fs_open_root(NULL, &d.fs), 0);
 	assert_int_equal(processes_list(&d.fs, &p), 0);
@@ -286,7 +286,7 @@ int main(void)
 		cmocka_unit_test(a_function_is_named_by_its_parent),
 		cmocka_unit_test(links_of_a_process_are_listed_without_going_there),
 		cmocka_unit_test(macvlans_ipvlans_and_vlans_are_found),
-		cmocka_unit_test(who_may_not_ask_is_told_so),
+		cmocka_unit_test(a_process_without_the_right_gets_an_error),
 		cmocka_unit_test(what_is_stacked_on_a_vf_elsewhere_uses_it),
 	};
 	int r;

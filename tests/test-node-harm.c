@@ -2,7 +2,7 @@
 /*
  * Random nodes: what carries the node, what the host uses and what is not ours must be the target
  * of no change and of no hand-out that moves it. The oracle here is naive and shares no code with
- * src/model/node-nic.c and src/model/sign.c.
+ * src/model/node-nic.c and src/model/in-use.c.
  *
  * A number is a node: "test-node-harm NUMBER" makes that one alone, and prints it.
  */
@@ -13,10 +13,10 @@
 
 #include <cmocka.h>
 
-#include "../src/model/own.h"
 #include "../src/model/paths.h"
-#include "../src/output/plugin.h"
-#include "../src/plan/output.h"
+#include "../src/model/rtproto.h"
+#include "../src/output/plugin-output.h"
+#include "../src/plan/output-plan.h"
 
 #include "scene.h"
 
@@ -497,7 +497,7 @@ static void make_outputs(struct scene *s, struct plan *p)
 		p->outputs[o].path = *s->config.output.paths[o] ? s->config.output.paths[o] : NULL;
 		p->outputs[o].text = p->outputs[o].path && !one_in(s, 3) ? strdup("new") : NULL;
 	}
-	assert_int_equal(plan_outputs(&s->config, &s->node, NULL, p), 0);
+	assert_int_equal(plan_outputs(&s->config, &s->node, p), 0);
 }
 
 /* --- the oracle --- */
@@ -674,20 +674,17 @@ static bool is_managed(const struct node *n, const struct plan *p, const struct 
 	return false;
 }
 
-static const char *judge_route(const struct plan *p, const struct action *a)
+static const char *judge_route(const struct action *a)
 {
-	const struct item *item =
-		a->item < p->n_items ? &p->items[a->item] : NULL; /* of the route verbs alone */
-
 	switch (a->verb) {
 	case VERB_ADD_RULE:
 	case VERB_REMOVE_RULE:
-		return item->rule.protocol == OWN_PROTOCOL ? NULL : "changes a rule of others";
+		return a->rule.protocol == OWN_PROTOCOL ? NULL : "changes a rule of others";
 	case VERB_SET_ROUTE:
 	case VERB_REMOVE_ROUTE:
-		if (item->route.table != OWN_TABLE_BASE + item->route.ifindex)
+		if (a->route.route.table != OWN_TABLE_BASE + a->route.route.ifindex)
 			return "changes a route of no table of ours";
-		return item->route.protocol == OWN_PROTOCOL ? NULL : "changes a route of others";
+		return a->route.route.protocol == OWN_PROTOCOL ? NULL : "changes a route of others";
 	case VERB_REMOVE_ADDRESS:
 	case VERB_REMOVE_NEIGHBOUR: /* nothing is recorded here */
 		return "removes what others made";
@@ -737,7 +734,7 @@ static const char *judge_action(const struct scene *s, const struct plan *p, con
 
 	if (a->class != CLASS_CHANGE)
 		return NULL;
-	fault = judge_route(p, a);
+	fault = judge_route(a);
 	if (!fault)
 		fault = judge_file(s, p, a);
 	if (fault)
@@ -897,7 +894,7 @@ static void try_node(uint64_t number, bool is_printed)
 	s = (struct scene){ .random = number };
 	make_node(&s);
 	make_config(&s);
-	assert_int_equal(plan_make(&s.config, &s.node, NULL, true, make_document, &p), 0);
+	assert_int_equal(make_whole_plan(&s.config, &s.node, NULL, true, make_document, &p), 0);
 	make_outputs(&s, &p);
 
 	for (size_t i = 0; i < p.n_actions && !fault; i++)

@@ -10,9 +10,10 @@
 #include "../src/output/actions.h"
 #include "../src/output/check.h"
 #include "../src/output/explain-kubelet.h"
-#include "../src/output/plugin.h"
+#include "../src/output/plugin-output.h"
 #include "../src/output/state.h"
 #include "../src/output/tree.h"
+#include "memory.h"
 
 #define BOOT          "1b4e28ba-2fa1-11d2-883f-0016d3cca427"
 #define NO_INDEX      UINT32_MAX
@@ -274,14 +275,16 @@ static void no_usable_device_gives_no_plugin_file(_unused_ void **state)
 }
 
 static struct action actions[] = {
-	{ STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, .target = "0000:41:00.0", .from = "0",
-	  .to = "4" },
+	{ STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, .target = "0000:41:00.0",
+	  .number = { { true, 0 }, { true, 4 } } },
 	{ STEP_DRIVER, VERB_LOAD_MODULE, CLASS_CHANGE, .target = "ib_umad" },
-	{ STEP_VF, VERB_BIND_DRIVER, CLASS_CHANGE, .target = "0000:41:00.2", .to = "mlx5_core" },
+	{ STEP_VF, VERB_BIND_DRIVER, CLASS_CHANGE, .target = "0000:41:00.2",
+	  .text.to = "mlx5_core" },
 	{ STEP_LINK, VERB_SET_LINK_UP, CLASS_CHANGE, .target = "0000:41:00.0", .detail = "ens1" },
-	{ STEP_NETNS, VERB_SET_NETNS_MODE, CLASS_CHANGE, .from = "shared", .to = "exclusive" },
-	{ STEP_VF, VERB_SET_NUM_VFS, CLASS_NEEDS_REBOOT, REASON_VF_IN_USE, "0000:c1:00.0", "4", "2",
-	  .detail = "ens2v1 is in another namespace" },
+	{ STEP_NETNS, VERB_SET_NETNS_MODE, CLASS_CHANGE,
+	  .mode = { NETNS_MODE_SHARED, NETNS_MODE_EXCLUSIVE } },
+	{ STEP_VF, VERB_SET_NUM_VFS, CLASS_NEEDS_REBOOT, REASON_VF_IN_USE, "0000:c1:00.0",
+	  .number = { { true, 4 }, { true, 2 } }, .detail = "ens2v1 is in another namespace" },
 	{ STEP_LINK, VERB_WAIT, CLASS_WAITING, REASON_PORT_DOWN, .target = "0000:c1:00.0" },
 };
 
@@ -328,6 +331,43 @@ static void plan_text_is_one_line_for_each_action(_unused_ void **state)
 	assert_string_equal(rest, line);
 }
 
+static struct later later_of(enum verb verb, const char *target, int64_t first_vf, int64_t last_vf,
+			     const char *to)
+{
+	struct later later = { .action.verb = verb, .first_vf = first_vf, .last_vf = last_vf };
+
+	SET(later.action.target, target);
+	action_set(&later.action, "", to);
+	return later;
+}
+
+static void what_follows_comes_after_the_plan(_unused_ void **state)
+{
+	struct later later[] = {
+		later_of(VERB_SET_VF_MAC, "0000:41:00.0", 0, 0, "02:00:00:00:00:01"),
+		later_of(VERB_SET_AUTOPROBE, "0000:41:00.0", -1, -1, "1"),
+		later_of(VERB_SET_MTU, "0000:41:00.0", 0, 3, "4200"),
+		later_of(VERB_WRITE_PLUGIN, "/run/config.json", -1, -1, ""),
+	};
+	const struct plan p = { .later = later, .n_later = ELEMENTSOF(later) };
+	_cleanup_(freep) char *text = NULL, *json = NULL;
+
+	assert_int_equal(output_actions_text(&p, &text), 0);
+	assert_string_equal(text, "Then, when these are done:\n"
+				  "0000:41:00.0 VF 0: set-vf-mac 02:00:00:00:00:01\n"
+				  "0000:41:00.0: set-autoprobe 1\n"
+				  "0000:41:00.0 VF 0-3: set-mtu 4200\n"
+				  "/run/config.json: write-plugin\n");
+
+	assert_int_equal(output_actions_json(&p, &json), 0);
+	assert_true(is_prefix(json, "{\"actions\":[],\n\"then\":[\n"
+				    "  {\"step\": \"driver\", \"verb\": \"set-vf-mac\", "
+				    "\"target\": \"0000:41:00.0\", \"first_vf\": 0, "
+				    "\"last_vf\": 0, \"to\": \"02:00:00:00:00:01\"},\n"));
+	assert_non_null(strstr(json, "\"target\": \"0000:41:00.0\", \"to\": 1},\n"));
+	assert_string_equal(json + strlen(json) - 6, "\"}\n]}\n");
+}
+
 static void only_sriov_tells_numa_nodes(_unused_ void **state)
 {
 	for (unsigned t = 0; t < _PLUGIN_N; t++) {
@@ -344,7 +384,7 @@ static void plan_text_ends_with_hints(_unused_ void **state)
 	char expected[1024];
 
 	assert_int_equal(plan_add_hint(&p, REASON_GPU_SHARED_MULTI, "", "GPU 0000:90:00.0"), 0);
-	assert_int_equal(plan_add_hint(&p, REASON_AUTOPROBE_OFF, "0000:41:00.0", ""), 0);
+	assert_int_equal(plan_add_hint(&p, REASON_AUTOPROBE_OFF, "0000:41:00.0", NULL), 0);
 	snprintf(expected, sizeof(expected),
 		 "node: hint (gpu-shared-multi): %s: GPU 0000:90:00.0. %s\n"
 		 "0000:41:00.0: hint (autoprobe-off): %s. %s\n",
@@ -401,11 +441,12 @@ static void odd_text_never_spoils_a_document(_unused_ void **state)
 	} cases[] = {
 		{ VERB_ENSURE_KUBELET, "4", "t", "\"from\": \"4\"" },
 		{ VERB_SET_MTU, "4", "t", "\"from\": 4" },
-		{ VERB_SET_NUM_VFS, "none", "t", "\"from\": \"none\"" },
+		{ VERB_SET_NUM_VFS, "none", "t", "\"from\": \"\"" },
 		{ VERB_SET_NUM_VFS, "", "t", "\"from\": \"\"" },
-		{ VERB_SET_NUM_VFS, "99999999999999999999999", "t",
-		  "\"from\": \"99999999999999999999999\"" },
-		{ VERB_SET_NUM_VFS, " 4", "t", "\"from\": \" 4\"" },
+		{ VERB_SET_NUM_VFS, "max", "t", "\"from\": \"max\"" },
+		{ VERB_SET_NUM_VFS, "99999999999999999999999", "t", "\"from\": \"\"" },
+		{ VERB_SET_SYSCTL, "-1", "t", "\"from\": \"-1\"" },
+		{ VERB_SET_NETNS_MODE, "odd", "t", "\"from\": \"\"" },
 		{ VERB_SET_NUM_VFS, "4",
 		  "a\xff"
 		  "b",
@@ -418,7 +459,7 @@ static void odd_text_never_spoils_a_document(_unused_ void **state)
 		struct action a = { .verb = cases[i].verb };
 		struct plan p = { .actions = &a, .n_actions = 1 };
 
-		SET(a.from, cases[i].from);
+		action_set(&a, cases[i].from, "");
 		SET(a.target, cases[i].target);
 		assert_int_equal(output_actions_json(&p, &text), 0);
 		assert_non_null(strstr(text, cases[i].expected));
@@ -485,7 +526,8 @@ static void state_has_every_fact_in_its_place(_unused_ void **state)
 		  "{\"type\": \"rdma-shared\", \"path\": \"/run/rdma-provision/device-plugin/"
 		  "config.json\", \"written\": false, \"devices\": 3, \"resources\": "
 		  "[{\"resource\": "
-		  "\"rdma/hca\", \"devices\": 3}], \"left_out\": [], \"manifest\": \"\"}" },
+		  "\"rdma/hca\", \"devices\": 3, \"allocatable\": 1000, \"shared\": true}], "
+		  "\"left_out\": [], \"manifest\": \"\"}" },
 		{ "kubelet",
 		  "{\"policy\": \"\", \"scope\": \"\", \"cpu_policy\": \"\", \"source\": \"\", "
 		  "\"path\": \"\", \"line\": 0, \"outcome\": \"\", \"code\": \"\", \"detail\": "
@@ -545,6 +587,7 @@ static void reasons_are_in_order_and_told_once(_unused_ void **state)
 		{ "kubelet-no-file", "", "" },
 	};
 	struct action tried[ELEMENTSOF(actions)];
+	_cleanup_(node_done) struct node next = {};
 	struct machine m;
 	json_auto_t *document = NULL;
 	const json_t *list;
@@ -571,7 +614,6 @@ static void reasons_are_in_order_and_told_once(_unused_ void **state)
 	m.plan.n_reasons = 1;
 
 	document = state_of(&m);
-	free(m.plan.reasons);
 	list = at(document, "reasons");
 	assert_int_equal(json_array_size(list), ELEMENTSOF(expected));
 	for (size_t i = 0; i < ELEMENTSOF(expected); i++) {
@@ -583,17 +625,22 @@ static void reasons_are_in_order_and_told_once(_unused_ void **state)
 		assert_string_equal(json_string_value(at(r, "advice")),
 				    reason_advice(reason_from_code(expected[i].code)));
 	}
-	assert_string_equal(json_string_value(at(document, "memory/stuck")), "0000:41:00.0");
+	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+	assert_string_equal(next.stuck, "0000:41:00.0");
+	free(m.plan.reasons);
 }
 
 static void an_action_with_advice_of_its_own_tells_that(_unused_ void **state)
 {
 	static const char own[] = "Remove compat_mode=N from line 3 of /etc/modprobe.d/a.conf.";
 	_cleanup_(freep) char *text = NULL, *plan = NULL;
-	struct action refused = { STEP_DRIVER,          VERB_SET_OPTION,
-				  CLASS_REFUSED,        REASON_OPTION_CONFLICT,
-				  .target = "erdma",    .from = "compat_mode=N",
-				  .to = "compat_mode=Y" };
+	struct action refused = { STEP_DRIVER,
+				  VERB_SET_OPTION,
+				  CLASS_REFUSED,
+				  REASON_OPTION_CONFLICT,
+				  .target = "erdma",
+				  .text.from = "compat_mode=N",
+				  .text.to = "compat_mode=Y" };
 	json_auto_t *document = NULL, *actions_document = NULL;
 	struct machine m;
 
@@ -615,11 +662,16 @@ static void an_action_with_advice_of_its_own_tells_that(_unused_ void **state)
 	assert_string_equal(json_string_value(at(actions_document, "actions/0/advice")), own);
 }
 
-static void what_somebody_came_in_between_of_is_remembered_as_failed(_unused_ void **state)
+static void what_a_process_kept_from_being_done_is_remembered_as_failed(_unused_ void **state)
 {
-	struct action busy = { STEP_NETNS,        VERB_SET_NETNS_MODE, CLASS_NEEDS_REBOOT,
-			       REASON_NETNS_BUSY, .to = "exclusive",   .is_done = true,
+	struct action busy = { STEP_NETNS,
+			       VERB_SET_NETNS_MODE,
+			       CLASS_NEEDS_REBOOT,
+			       REASON_NETNS_BUSY,
+			       .mode.to = NETNS_MODE_EXCLUSIVE,
+			       .is_done = true,
 			       .result = -EBUSY };
+	_cleanup_(node_done) struct node next = {};
 	json_auto_t *document = NULL;
 	struct machine m;
 
@@ -628,13 +680,13 @@ static void what_somebody_came_in_between_of_is_remembered_as_failed(_unused_ vo
 	m.plan.n_actions = 1;
 	document = state_of(&m);
 	assert_int_equal(json_array_size(at(document, "reasons")), 1);
-	assert_int_equal(json_array_size(at(document, "memory/failures")), 1);
-	assert_string_equal(json_string_value(at(document, "memory/failures/0/to")), "exclusive");
+	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+	assert_int_equal(next.n_attempts, 1);
+	assert_string_equal(next.attempts[0].to, "exclusive");
 }
 
 static void memory_comes_back_as_it_was_written(_unused_ void **state)
 {
-	_cleanup_(freep) char *text = NULL;
 	_cleanup_(node_done) struct node next = {};
 	static const struct memory expected[] = {
 		{ "0000:41:00.0", "mlx5_0", "ens1", 0, true },
@@ -642,9 +694,17 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 		{ "0000:41:00.3", "mlx5_3", "ens1v1", 2, true },
 		{ "0000:c1:00.0", "mlx5_1", "ens2", 3, true },
 	};
-	static const struct repeat repeat = {
-		"set-sysctl", "0000:41:00.0", "ipv4/arp_ignore", 7, 4, INT64_MAX, 2,
-		77000000,     78000000,       60000000
+	static const struct attempt repeat = {
+		.verb = "set-sysctl",
+		.target = "0000:41:00.0",
+		.subject = "ipv4/arp_ignore",
+		.ifindex = 7,
+		.instance = 4,
+		.value = INT64_MAX,
+		.n = 2,
+		.since_usec = 77000000,
+		.last_usec = 78000000,
+		.pause_usec = 60000000,
 	};
 	struct memory before[] = { { "0000:41:00.3", "mlx5_3", "ens1v1", 2, true } };
 	struct machine m;
@@ -652,8 +712,8 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 	make_machine(&m);
 	m.node.memories = before;
 	m.node.n_memories = 1;
-	m.node.repeats = (struct repeat *)&repeat;
-	m.node.n_repeats = 1;
+	m.node.attempts = (struct attempt *)&repeat;
+	m.node.n_attempts = 1;
 	SET(m.node.stuck, "0000:41:00.0");
 	lose(&m.devices[1], REASON_VERBS_FAILED); /* never was usable, never was opened */
 	m.ibdevs[1].verbs = -ENOSYS;
@@ -662,9 +722,9 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 	m.devices[2].ibdev = NULL;
 	lose(&m.devices[2], REASON_NO_IBDEV);
 	make_erdma(&m, 3);
+	m.ibdevs[3].is_virtual = true; /* as the kernel's driver has it */
 
-	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
-	assert_int_equal(output_parse_memory(text, BOOT, &next), 0);
+	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
 	assert_int_equal(next.n_memories, ELEMENTSOF(expected));
 	for (size_t i = 0; i < ELEMENTSOF(expected); i++) {
 		assert_string_equal(next.memories[i].pci, expected[i].pci);
@@ -678,14 +738,13 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 	assert_string_equal(next.last_hash, "00112233445566ff");
 	assert_string_equal(next.stuck, "0000:41:00.0");
 	assert_true(next.was_settled);
-	assert_int_equal(next.n_repeats, 1);
-	assert_memory_equal(&next.repeats[0], &repeat, sizeof(repeat));
+	assert_int_equal(next.n_attempts, 1);
+	assert_memory_equal(&next.attempts[0], &repeat, sizeof(repeat));
 }
 
 static void what_a_pf_lacks_comes_back(_unused_ void **state)
 {
-	_cleanup_(freep) char *text = NULL, *later = NULL;
-	_cleanup_(node_done) struct node next = {};
+	_cleanup_(node_done) struct node next = {}, later = {}, over = {};
 	const struct memory *back;
 	struct netdev nd = { .ifindex = 70, .is_up = true };
 	struct machine m;
@@ -698,9 +757,9 @@ static void what_a_pf_lacks_comes_back(_unused_ void **state)
 	((struct pci *)m.devices[0].pci)->instance = 9;
 	SET(m.node.stuck, "0000:42:00.0");
 	m.node.stuck_pid = 78;
+	m.node.devlink_pid = 79;
 	m.node.now_usec = 5000000;
-	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
-	assert_int_equal(output_parse_memory(text, BOOT, &next), 0);
+	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
 	back = node_memory(&next, m.devices[0].pci->address);
 	assert_string_equal(back->sick, "binding it took 121 s");
 	assert_int_equal(back->sick_pid, 77);
@@ -708,25 +767,28 @@ static void what_a_pf_lacks_comes_back(_unused_ void **state)
 	assert_int_equal(back->usable_instance, 9);
 	assert_int_equal(back->no_carrier_usec, 5000000);
 	assert_int_equal(next.stuck_pid, 78);
+	assert_int_equal(next.devlink_pid, 79);
 
 	/* It is since then, not since the last look; and over with a carrier. */
 	m.node.memories = next.memories;
 	m.node.n_memories = next.n_memories;
 	m.node.now_usec = 6000000;
-	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &later), 0);
-	assert_non_null(strstr(later, "\"no_carrier_usec\": 5000000"));
-	free(TAKE(later));
+	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &later), 0);
+	back = node_memory(&later, m.devices[0].pci->address);
+	assert_int_equal(back->no_carrier_usec, 5000000);
 	nd.has_carrier = true;
 	m.devices[0].is_sick_long = false;
-	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &later), 0);
-	assert_null(strstr(later, "no_carrier_usec"));
-	assert_null(strstr(later, "binding it"));
+	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &over), 0);
+	back = node_memory(&over, m.devices[0].pci->address);
+	assert_int_equal(back->no_carrier_usec, 0);
+	assert_string_equal(back->sick, "");
 }
 
 /* By the main process, while a pass goes on or after it died. */
 static void a_state_is_degraded_and_keeps_what_it_remembers(_unused_ void **state)
 {
 	_cleanup_(freep) char *text = NULL, *once = NULL, *twice = NULL, *other = NULL;
+	_cleanup_(freep) char *memory = NULL;
 	_cleanup_(node_done) struct node before = {}, after = {};
 	json_auto_t *document = NULL;
 	struct machine m;
@@ -736,8 +798,9 @@ static void a_state_is_degraded_and_keeps_what_it_remembers(_unused_ void **stat
 	assert_int_equal(
 		output_degrade(text, BOOT, m.config.hash, REASON_READY_TIMEOUT, "binding", &once),
 		0);
-	assert_int_equal(output_parse_memory(text, BOOT, &before), 0);
-	assert_int_equal(output_parse_memory(once, BOOT, &after), 0);
+	memory = memory_text(&m.config, &m.node, &m.plan);
+	assert_int_equal(take_texts(text, memory, BOOT, &before), 0);
+	assert_int_equal(take_texts(once, memory, BOOT, &after), 0);
 	assert_int_equal(after.last_state, NODE_DEGRADED);
 	assert_true(after.was_settled);
 	assert_true(after.n_memories > 0);
@@ -745,7 +808,7 @@ static void a_state_is_degraded_and_keeps_what_it_remembers(_unused_ void **stat
 	assert_memory_equal(after.memories, before.memories,
 			    before.n_memories * sizeof(*before.memories));
 
-	/* The same reason is told once, before all others. */
+	/* The same reason is listed once, before all others. */
 	assert_int_equal(
 		output_degrade(once, BOOT, m.config.hash, REASON_READY_TIMEOUT, "loading", &twice),
 		0);
@@ -776,19 +839,37 @@ static void a_function_that_is_gone_is_remembered_for_one_look(_unused_ void **s
 		struct memory gone = { "0000:e1:00.0",      "mlx5_9",         "ens9", 9,
 				       cases[i].was_usable, cases[i].was_lost };
 		_cleanup_(node_done) struct node next = {};
-		_cleanup_(freep) char *text = NULL;
 		struct machine m;
 
 		make_machine(&m);
 		m.node.memories = &gone;
 		m.node.n_memories = 1;
-		assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
-		assert_int_equal(output_parse_memory(text, BOOT, &next), 0);
+		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
 		assert_int_equal(next.n_memories, cases[i].n);
 		if (cases[i].n == 5) {
 			assert_true(next.memories[4].was_lost);
 			assert_string_equal(next.memories[4].netdev, "ens9");
 		}
+	}
+}
+
+static void a_usable_device_that_is_left_to_the_host_cannot_be_lost(_unused_ void **state)
+{
+	static const enum reason asides[] = { REASON_NONE, REASON_PORT_IN_USE };
+
+	for (size_t i = 0; i < ELEMENTSOF(asides); i++) {
+		_cleanup_(node_done) struct node next = {};
+		const struct memory *memory;
+		struct machine m;
+
+		make_machine(&m);
+		m.devices[0].is_usable = true;
+		m.devices[0].aside = asides[i];
+		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+		memory = node_memory(&next, m.devices[0].pci->address);
+		assert_non_null(memory);
+		assert_true(memory->was_usable);
+		assert_int_equal(memory->was_lost, asides[i] != REASON_NONE);
 	}
 }
 
@@ -799,20 +880,18 @@ static void the_plugins_file_is_found_again_when_another_is_configured(_unused_ 
 	} cases[] = {
 		{ "/run/a/b", "", "/run/a/b" },
 		{ "/run/a/b", "/run/old/b", "/run/old/b" }, /* as long as it is there */
-		{ "/etc/shadow", "", "" },                  /* from a state that somebody planted */
+		{ "/etc/shadow", "", "" }, /* from a state that an attacker planted */
 		{ "/run/a/../../etc/x", "", "" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		_cleanup_(node_done) struct node next = {};
-		_cleanup_(freep) char *text = NULL;
 		struct machine m;
 
 		make_machine(&m);
 		SET(m.config.plugin.config_file, cases[i].configured);
 		SET(m.node.old_plugin_path, cases[i].old);
-		assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
-		assert_int_equal(output_parse_memory(text, BOOT, &next), 0);
+		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
 		assert_string_equal(next.last_plugin_path, cases[i].remembered);
 	}
 }
@@ -832,50 +911,60 @@ static void settled_is_what_was_ready_or_degraded(_unused_ void **state)
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		struct machine m;
-		json_auto_t *document = NULL;
+		_cleanup_(node_done) struct node next = {};
 
 		make_machine(&m);
 		m.node.was_settled = cases[i].before;
 		m.plan.state = cases[i].state;
-		document = state_of(&m);
-		assert_int_equal(json_is_true(at(document, "memory/settled")), cases[i].after);
+		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+		assert_int_equal(next.was_settled, cases[i].after);
 	}
 }
 
 #define HEAD(boot)                                                                                 \
-	"{\"schema\":1,\"boot_id\":\"" boot "\",\"config_hash\":\"00\",\"state\":\"ready\","
+	"{\"schema\":1,\"boot_id\":\"" boot "\",\"config_hash\":\"00\",\"state\":\"ready\"}"
 #define DEVICE(pci, ibdev, index, usable)                                                          \
 	"{\"pci\":" pci ",\"ibdev\":" ibdev ",\"netdev\":\"\",\"index\":" index                    \
 	",\"usable\":" usable "}"
-#define MEMORY(devices, settled, stuck)                                                            \
-	"\"memory\":{\"devices\":[" devices "],\"settled\":" settled ",\"stuck\":" stuck "}}"
+#define FAILED "{\"verb\":\"set-mtu\",\"target\":\"a\",\"result\":-5}"
+#define MEMORY(boot, hash, devices, stuck)                                                         \
+	"{\"boot_id\":\"" boot "\",\"config_hash\":\"" hash "\",\"devices\":[" devices             \
+	"],\"attempts\":[" FAILED "],\"stuck\":" stuck "}"
 #define GOOD DEVICE("\"0000:41:00.0\"", "\"mlx5_0\"", "3", "true")
 
 static void memory_of_another_boot_or_malformed_is_not_taken(_unused_ void **state)
 {
 	static const struct {
-		const char *json;
+		const char *state, *memory;
 		int result;
-		size_t n;
+		size_t n, n_attempts;
 	} cases[] = {
-		{ HEAD(BOOT) MEMORY(GOOD, "true", "\"\""), 0, 1 },
-		{ HEAD(BOOT) MEMORY("", "true", "\"\""), 0, 0 },
-		{ HEAD("other") MEMORY(GOOD, "true", "\"\""), 0, 0 },
-		{ "", -EINVAL, 0 },
-		{ "[]", -EINVAL, 0 },
-		{ "{}", -EINVAL, 0 },
-		{ "{\"schema\":2,\"boot_id\":\"" BOOT "\"}", -EINVAL, 0 },
-		{ "{\"schema\":1,\"boot_id\":7}", -EINVAL, 0 },
-		{ "{\"schema\":1,\"boot_id\":\"" BOOT "\",\"state\":\"off\"}", -EINVAL, 0 },
+		{ HEAD(BOOT), MEMORY(BOOT, "00", GOOD, "\"\""), 0, 1, 1 },
+		{ HEAD(BOOT), MEMORY(BOOT, "00", "", "\"\""), 0, 0, 1 },
+		/* what failed under another configuration */
+		{ HEAD(BOOT), MEMORY(BOOT, "01", GOOD, "\"\""), 0, 1, 0 },
+		{ HEAD("other"), MEMORY("other", "00", GOOD, "\"\""), 0, 0, 0 },
+		{ HEAD(BOOT), MEMORY("other", "00", GOOD, "\"\""), 0, 0, 0 },
+		{ HEAD(BOOT), "", 0, 0, 0 },
+		{ HEAD(BOOT), "[]", 0, 0, 0 },
+		/* a state that nobody understands loses itself alone */
+		{ "", MEMORY(BOOT, "00", GOOD, "\"\""), -EINVAL, 1, 0 },
+		{ "[]", MEMORY(BOOT, "00", GOOD, "\"\""), -EINVAL, 1, 0 },
+		{ "{}", MEMORY(BOOT, "00", GOOD, "\"\""), -EINVAL, 1, 0 },
+		{ "{\"schema\":2,\"boot_id\":\"" BOOT "\"}", "", -EINVAL, 0, 0 },
+		{ "{\"schema\":1,\"boot_id\":7}", "", -EINVAL, 0, 0 },
+		{ "{\"schema\":1,\"boot_id\":\"" BOOT "\",\"state\":\"off\"}", "", -EINVAL, 0, 0 },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		_cleanup_(node_done) struct node n = {};
 
-		assert_int_equal(output_parse_memory(cases[i].json, BOOT, &n), cases[i].result);
+		assert_int_equal(take_texts(cases[i].state, cases[i].memory, BOOT, &n),
+				 cases[i].result);
 		assert_int_equal(n.n_memories, cases[i].n);
+		assert_int_equal(n.n_attempts, cases[i].n_attempts);
 		assert_int_equal(n.was_settled,
-				 cases[i].result == 0 && strstr(cases[i].json, BOOT));
+				 cases[i].result == 0 && strstr(cases[i].state, BOOT));
 	}
 }
 
@@ -895,18 +984,17 @@ static void a_malformed_entry_is_forgotten_and_nothing_else(_unused_ void **stat
 		DEVICE("\"00000000:41:00.0:00000\"", "\"\"", "3", "true"),
 	};
 	static const char *const memories[] = {
-		HEAD(BOOT) "\"memory\":[]}",
-		HEAD(BOOT) MEMORY(GOOD, "1", "\"\""),
-		HEAD(BOOT) MEMORY(GOOD, "true", "null"),
-		HEAD(BOOT) MEMORY(GOOD, "true", "\"../and/more\""),
+		"{\"boot_id\":\"" BOOT "\",\"devices\":7}",
+		MEMORY(BOOT, "00", GOOD, "null"),
+		MEMORY(BOOT, "00", GOOD, "\"../and/more\""),
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
 		_cleanup_(node_done) struct node n = {};
 		char text[1024];
 
-		snprintf(text, sizeof(text), HEAD(BOOT) MEMORY("%s," GOOD, "true", "\"\""), bad[i]);
-		assert_int_equal(output_parse_memory(text, BOOT, &n), 0);
+		snprintf(text, sizeof(text), MEMORY(BOOT, "00", "%s," GOOD, "\"\""), bad[i]);
+		assert_int_equal(take_texts(HEAD(BOOT), text, BOOT, &n), 0);
 		assert_int_equal(n.n_memories, 1);
 		assert_string_equal(n.memories[0].ibdev, "mlx5_0");
 		assert_true(n.was_settled);
@@ -914,9 +1002,8 @@ static void a_malformed_entry_is_forgotten_and_nothing_else(_unused_ void **stat
 	for (size_t i = 0; i < ELEMENTSOF(memories); i++) {
 		_cleanup_(node_done) struct node n = {};
 
-		assert_int_equal(output_parse_memory(memories[i], BOOT, &n), 0);
+		assert_int_equal(take_texts(HEAD(BOOT), memories[i], BOOT, &n), 0);
 		assert_int_equal(n.n_memories, i > 0);
-		assert_int_equal(n.was_settled, i > 1);
 		assert_string_equal(n.stuck, "");
 		assert_int_equal(n.last_state, NODE_READY);
 	}
@@ -932,7 +1019,7 @@ static void a_name_of_any_bytes_is_remembered_byte_for_byte(_unused_ void **stat
 	for (size_t i = 0; i < ELEMENTSOF(names); i++) {
 		_cleanup_(node_done) struct node next = {};
 		_cleanup_(freep) char *text = NULL;
-		struct repeat repeat = { .verb = "set-mtu" };
+		struct attempt repeat = { .verb = "set-mtu" };
 		enum node_state now;
 		struct machine m;
 
@@ -940,17 +1027,17 @@ static void a_name_of_any_bytes_is_remembered_byte_for_byte(_unused_ void **stat
 		SET(m.ibdevs[1].name, names[i]);
 		SET(m.netdevs[1].name, names[i]);
 		SET(repeat.target, names[i]);
-		m.node.repeats = &repeat;
-		m.node.n_repeats = 1;
+		m.node.attempts = &repeat;
+		m.node.n_attempts = 1;
 		m.devices[1].ibdev = &m.ibdevs[1];
 		m.devices[1].netdev = &m.netdevs[1];
 		assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
-		assert_int_equal(output_parse_memory(text, BOOT, &next), 0);
+		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
 		assert_int_equal(next.n_memories, 4);
 		assert_string_equal(next.memories[1].ibdev, names[i]);
 		assert_string_equal(next.memories[1].netdev, names[i]);
 		assert_true(next.memories[1].was_usable);
-		assert_string_equal(next.repeats[0].target, names[i]);
+		assert_string_equal(next.attempts[0].target, names[i]);
 		assert_int_equal(output_read_state(text, BOOT, &now), 0);
 		assert_int_equal(now, NODE_READY);
 		assert_int_equal(output_read_state(text, "other", &now), -ENOENT);
@@ -969,7 +1056,7 @@ static void every_cut_of_a_state_is_refused(_unused_ void **state)
 		char *tree = NULL;
 
 		text[n] = '\0';
-		assert_int_equal(output_parse_memory(text, BOOT, &next), -EINVAL);
+		assert_int_equal(take_texts(text, "{}", BOOT, &next), -EINVAL);
 		assert_int_equal(output_tree(text, true, 80, &tree), -EINVAL);
 	}
 }
@@ -991,7 +1078,9 @@ static void tree_is_read_in_ten_seconds(_unused_ void **state)
 		"\n"
 		"Device plugin  rdma-shared, 2 devices, "
 		"/run/rdma-provision/device-plugin/config.json not written\n"
-		"Kubelet        topology policy best-effort, /var/lib/kubelet/config.yaml:7, ours "
+		"               rdma/hca: 1000, each with 2 NICs\n"
+		"Kubelet        topology policy best-effort, CPU policy none, "
+		"/var/lib/kubelet/config.yaml:7, ours "
 		"since 2026-01-31T08:00:00Z, at its next start, no NUMA hints from the device "
 		"plugin\n"
 		"\n"
@@ -1097,7 +1186,7 @@ static void a_configuration_is_valid_or_its_problems_are_listed(_unused_ void **
 	}
 }
 
-static void the_journal_is_told_what_a_state_has_that_the_one_before_had_not(_unused_ void **state)
+static void the_journal_gets_what_is_new_in_a_state(_unused_ void **state)
 {
 #define STATE(boot, name, reasons)                                                                 \
 	"{\"boot_id\": \"" boot "\", \"state\": \"" name "\", \"reasons\": [" reasons "]}"
@@ -1154,7 +1243,7 @@ static void the_journal_is_told_what_a_state_has_that_the_one_before_had_not(_un
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_journal_is_told_what_a_state_has_that_the_one_before_had_not),
+		cmocka_unit_test(the_journal_gets_what_is_new_in_a_state),
 		cmocka_unit_test(plugin_file_is_what_the_plugin_reads),
 		cmocka_unit_test(plugin_selects_what_is_usable_and_nothing_else),
 		cmocka_unit_test(resource_is_split_at_its_last_slash),
@@ -1163,9 +1252,10 @@ int main(void)
 		cmocka_unit_test(plan_text_does_not_move_the_cursor),
 		cmocka_unit_test(only_sriov_tells_numa_nodes),
 		cmocka_unit_test(plan_text_ends_with_hints),
+		cmocka_unit_test(what_follows_comes_after_the_plan),
 		cmocka_unit_test(plan_json_has_numbers_where_the_verb_counts),
 		cmocka_unit_test(an_action_with_advice_of_its_own_tells_that),
-		cmocka_unit_test(what_somebody_came_in_between_of_is_remembered_as_failed),
+		cmocka_unit_test(what_a_process_kept_from_being_done_is_remembered_as_failed),
 		cmocka_unit_test(an_empty_plan_is_an_empty_list_and_no_line),
 		cmocka_unit_test(odd_text_never_spoils_a_document),
 		cmocka_unit_test(state_has_every_fact_in_its_place),
@@ -1175,6 +1265,7 @@ int main(void)
 		cmocka_unit_test(what_a_pf_lacks_comes_back),
 		cmocka_unit_test(a_state_is_degraded_and_keeps_what_it_remembers),
 		cmocka_unit_test(a_function_that_is_gone_is_remembered_for_one_look),
+		cmocka_unit_test(a_usable_device_that_is_left_to_the_host_cannot_be_lost),
 		cmocka_unit_test(the_plugins_file_is_found_again_when_another_is_configured),
 		cmocka_unit_test(settled_is_what_was_ready_or_degraded),
 		cmocka_unit_test(memory_of_another_boot_or_malformed_is_not_taken),

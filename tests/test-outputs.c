@@ -11,16 +11,17 @@
 
 #include "../src/apply/apply.h"
 #include "../src/apply/verbs.h"
-#include "../src/model/paths.h"
-#include "../src/observe/nccl.h"
-#include "../src/observe/output.h"
-#include "../src/observe/plugin.h"
-#include "../src/plan/output.h"
+#include "../src/model/memory.h"
+#include "../src/observe/nccl-observe.h"
+#include "../src/observe/output-observe.h"
+#include "../src/observe/plugin-observe.h"
+#include "../src/os/memory-file.h"
+#include "../src/plan/output-plan.h"
 #include "tree.h"
 
 struct place {
 	struct tree tree;
-	struct doors doors;
+	struct os os;
 	struct config config;
 };
 
@@ -30,7 +31,7 @@ static int make_place(void **state)
 
 	p = (struct place){};
 	tree_make(&p.tree);
-	p.doors.fs = p.tree.fs;
+	p.os.fs = p.tree.fs;
 	COPY(p.config.output.paths[OUTPUT_NFD], "/etc/nfd/rdma");
 	COPY(p.config.output.paths[OUTPUT_METRICS], "/etc/prom/rdma.prom");
 	tree_file(&p.tree, "etc/nfd/other", "x=1\n");
@@ -51,17 +52,17 @@ static size_t run(struct place *p, const char *text, int *ret_result)
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan plan = { .state = NODE_READY };
 	char error[192] = "";
-	struct work w = { .doors = &p->doors, .node = &n, .plan = &plan, .error = error };
+	struct work w = { .os = &p->os, .node = &n, .plan = &plan, .error = error };
 
 	*ret_result = 0;
-	assert_int_equal(observe_files(&p->doors.fs, &p->config, &n), 0);
+	assert_int_equal(observe_files(&p->os.fs, &p->config, &n), 0);
 	for (enum output o = 0; o < _OUTPUT_N; o++) {
 		if (!p->config.output.paths[o][0])
 			continue;
 		plan.outputs[o].path = p->config.output.paths[o];
 		assert_true(asprintf(&plan.outputs[o].text, "%s%s", output_mark(o), text) > 0);
 	}
-	assert_int_equal(plan_outputs(&p->config, &n, NULL, &plan), 0);
+	assert_int_equal(plan_outputs(&p->config, &n, &plan), 0);
 	for (size_t i = 0; i < plan.n_actions; i++) {
 		int r = 0;
 
@@ -81,7 +82,7 @@ static char *content(const struct place *p, const char *path)
 	char *text = NULL;
 	size_t size;
 
-	return fs_read_all(&p->doors.fs, path, 4096, false, &text, &size) < 0 ? NULL : text;
+	return fs_read_all(&p->os.fs, path, 4096, false, &text, &size) < 0 ? NULL : text;
 }
 
 static void assert_content(const struct place *p, const char *path, const char *expected)
@@ -94,6 +95,22 @@ static void assert_content(const struct place *p, const char *path, const char *
 	}
 	assert_non_null(text);
 	assert_string_equal(text, expected);
+}
+
+#define OLD_OUTPUTS "var/lib/rdma-provision/outputs" /* of versions up to 0.1.0 */
+
+/* What is recorded: "NFD /path" for each. */
+static void assert_records(const struct place *p, enum memory_lifetime lifetime,
+			   const char *expected)
+{
+	_cleanup_(output_records_done) struct output_records l = {};
+	char got[512] = "";
+
+	assert_int_equal(memory_read(&p->os.fs, lifetime, &output_records_fields, &l), 0);
+	for (size_t i = 0; i < l.n_entries; i++)
+		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s %s\n",
+			 output_name(l.entries[i].output), l.entries[i].path);
+	assert_string_equal(got, expected);
 }
 
 #define NFD_MARK     "# Written by rdma-provision: NFD features\n"
@@ -110,7 +127,7 @@ static void files_are_written_once_and_taken_back(void **state)
 	assert_int_equal(r, 0);
 	assert_content(p, "etc/nfd/rdma", NFD_MARK "a\n");
 	assert_content(p, "etc/prom/rdma.prom", METRICS_MARK "a\n");
-	assert_content(p, OUTPUTS_PATH, "NFD /etc/nfd/rdma\nMetrics /etc/prom/rdma.prom\n");
+	assert_records(p, MEMORY_NODE, "NFD /etc/nfd/rdma\nMetrics /etc/prom/rdma.prom\n");
 
 	tree_path(&p->tree, "etc/nfd/rdma", path, sizeof(path));
 	assert_int_equal(stat(path, &before), 0);
@@ -130,7 +147,7 @@ static void files_are_written_once_and_taken_back(void **state)
 	assert_content(p, "etc/nfd/rdma", NULL);
 	assert_content(p, "etc/nfd/new", NFD_MARK "b\n");
 	assert_content(p, "etc/prom/rdma.prom", NULL);
-	assert_content(p, OUTPUTS_PATH, "NFD /etc/nfd/new\n");
+	assert_records(p, MEMORY_NODE, "NFD /etc/nfd/new\n");
 	assert_int_equal(run(p, "b\n", &r), 0);
 }
 
@@ -159,18 +176,18 @@ static void a_planted_link_is_neither_followed_nor_replaced(void **state)
 	for (size_t i = 0; i < ELEMENTSOF(targets); i++) {
 		char target[64];
 
-		assert_int_equal(fs_remove(&p->doors.fs, "etc/nfd/rdma"), 0);
+		assert_int_equal(fs_remove(&p->os.fs, "etc/nfd/rdma"), 0);
 		tree_link(&p->tree, "etc/nfd/rdma", targets[i]);
 		run(p, "a\n", &r);
 		assert_int_equal(r, 0);
-		assert_int_equal(fs_read_link(&p->doors.fs, "etc/nfd/rdma", target, sizeof(target)),
+		assert_int_equal(fs_read_link(&p->os.fs, "etc/nfd/rdma", target, sizeof(target)),
 				 0);
 		assert_string_equal(target, targets[i]);
 		assert_content(p, "etc/precious", NFD_MARK "mine\n");
 		assert_content(p, "etc/nfd/nowhere", NULL);
 	}
 	/* The same for the file that is renamed to it. */
-	assert_int_equal(fs_remove(&p->doors.fs, "etc/nfd/rdma"), 0);
+	assert_int_equal(fs_remove(&p->os.fs, "etc/nfd/rdma"), 0);
 	tree_link(&p->tree, "etc/nfd/.rdma.tmp", "../precious");
 	run(p, "a\n", &r);
 	assert_content(p, "etc/nfd/rdma", NFD_MARK "a\n");
@@ -183,9 +200,11 @@ static void who_comes_in_between_is_left_alone(void **state)
 	char text[] = NFD_MARK;
 	const struct plan plan = { .outputs = { { .path = "/etc/nfd/rdma", .text = text } } };
 	struct action write = { .verb = VERB_WRITE_OUTPUT, .target = "/etc/nfd/rdma" };
-	struct action drop = { .verb = VERB_REMOVE_OUTPUT, .target = "/etc/nfd/rdma", .to = "NFD" };
+	struct action drop = { .verb = VERB_REMOVE_OUTPUT,
+			       .target = "/etc/nfd/rdma",
+			       .text.to = "NFD" };
 	struct place *p = *state;
-	struct work w = { .doors = &p->doors, .plan = &plan };
+	struct work w = { .os = &p->os, .plan = &plan };
 
 	tree_file(&p->tree, "etc/nfd/rdma", "x=1\n");
 	assert_int_equal(apply_write_output(&w, &write), -EEXIST);
@@ -193,7 +212,7 @@ static void who_comes_in_between_is_left_alone(void **state)
 	assert_content(p, "etc/nfd/rdma", "x=1\n");
 }
 
-static void a_missing_folder_is_told_and_not_made(void **state)
+static void a_missing_folder_is_reported_and_not_made(void **state)
 {
 	struct place *p = *state;
 	int r;
@@ -201,7 +220,7 @@ static void a_missing_folder_is_told_and_not_made(void **state)
 	COPY(p->config.output.paths[OUTPUT_NFD], "/etc/absent/rdma");
 	assert_int_equal(run(p, "a\n", &r), 2);
 	assert_int_equal(r, 0);
-	assert_false(fs_exists(&p->doors.fs, "etc/absent"));
+	assert_false(fs_exists(&p->os.fs, "etc/absent"));
 	assert_content(p, "etc/prom/rdma.prom", METRICS_MARK "a\n");
 }
 
@@ -213,11 +232,11 @@ static void without_var_the_record_is_of_this_boot(void **state)
 	tree_file(&p->tree, "var", "no folder");
 	assert_int_equal(run(p, "a\n", &r), 2);
 	assert_int_equal(r, 0);
-	assert_content(p, OUTPUTS_RUN_PATH, "NFD /etc/nfd/rdma\nMetrics /etc/prom/rdma.prom\n");
+	assert_records(p, MEMORY_BOOT, "NFD /etc/nfd/rdma\nMetrics /etc/prom/rdma.prom\n");
 	p->config.output.paths[OUTPUT_NFD][0] = '\0';
 	assert_int_equal(run(p, "a\n", &r), 1);
 	assert_content(p, "etc/nfd/rdma", NULL);
-	assert_content(p, OUTPUTS_RUN_PATH, "Metrics /etc/prom/rdma.prom\n");
+	assert_records(p, MEMORY_BOOT, "Metrics /etc/prom/rdma.prom\n");
 }
 
 static void a_damaged_record_is_no_order_to_remove(void **state)
@@ -225,9 +244,9 @@ static void a_damaged_record_is_no_order_to_remove(void **state)
 	struct place *p = *state;
 	_cleanup_(node_done) struct node n = {};
 
-	tree_file(&p->tree, OUTPUTS_PATH,
+	tree_file(&p->tree, OLD_OUTPUTS,
 		  "NFD\nNFD \nNFD etc/x\nOther /etc/x\n\n\nNFD /etc/nfd/rdma\nNFD /etc/nfd/other");
-	assert_int_equal(observe_files(&p->doors.fs, &p->config, &n), 0);
+	assert_int_equal(observe_files(&p->os.fs, &p->config, &n), 0);
 	assert_int_equal(n.n_output_records, 2);
 	assert_string_equal(n.output_records[0].path, "/etc/nfd/rdma");
 	assert_string_equal(n.output_records[1].path, "/etc/nfd/other");
@@ -238,11 +257,11 @@ static void a_removal_that_the_record_asks_for_spares_others(void **state)
 	struct place *p = *state;
 	int r;
 
-	tree_file(&p->tree, OUTPUTS_PATH, "NFD /etc/nfd/other\n");
+	tree_file(&p->tree, OLD_OUTPUTS, "NFD /etc/nfd/other\n");
 	assert_int_equal(run(p, "a\n", &r), 3);
 	assert_int_equal(r, 0);
 	assert_content(p, "etc/nfd/other", "x=1\n");
-	assert_content(p, OUTPUTS_PATH, "NFD /etc/nfd/rdma\nMetrics /etc/prom/rdma.prom\n");
+	assert_records(p, MEMORY_NODE, "NFD /etc/nfd/rdma\nMetrics /etc/prom/rdma.prom\n");
 }
 
 /* What the sysfs of a container may look like: strange, but bounded. */
@@ -261,22 +280,22 @@ static void strange_devices_are_read_without_harm(void **state)
 	tree_file(&p->tree, "sys/class/infiniband/a/ports/1/gid_attrs/types/1", "RoCE v2\n");
 	tree_file(&p->tree, "sys/class/infiniband/b", "a file\n");
 	tree_link(&p->tree, "sys/class/infiniband/c", "c");
-	assert_int_equal(observe_nccl(&p->doors.fs, &n), -ENOTDIR);
-	assert_int_equal(fs_remove(&p->doors.fs, "sys/class/infiniband/b"), 0);
+	assert_int_equal(observe_nccl(&p->os.fs, &n), -ENOTDIR);
+	assert_int_equal(fs_remove(&p->os.fs, "sys/class/infiniband/b"), 0);
 	node_done(&n);
 	n = (struct node){};
-	assert_int_equal(observe_nccl(&p->doors.fs, &n), -ELOOP);
-	assert_int_equal(fs_remove(&p->doors.fs, "sys/class/infiniband/c"), 0);
+	assert_int_equal(observe_nccl(&p->os.fs, &n), -ELOOP);
+	assert_int_equal(fs_remove(&p->os.fs, "sys/class/infiniband/c"), 0);
 	node_done(&n);
 	n = (struct node){};
-	assert_int_equal(observe_nccl(&p->doors.fs, &n), 0);
+	assert_int_equal(observe_nccl(&p->os.fs, &n), 0);
 	assert_int_equal(n.n_ibdevs, 1);
 	assert_string_equal(n.ibdevs[0].ports[0].rate, "");
 	assert_int_equal(n.ibdevs[0].ports[0].n_gids, 1);
 	assert_int_equal(n.n_netdevs, 1); /* eth0 alone */
 }
 
-/* What the helper writes, whoever asks. */
+/* What the helper writes, for every caller. */
 static void nothing_but_the_nccl_file_is_written_below_etc(void **state)
 {
 	static const struct {
@@ -303,21 +322,18 @@ static void nothing_but_the_nccl_file_is_written_below_etc(void **state)
 		assert_true(asprintf(&question, "%s\n%s%s", rows[i].path,
 				     rows[i].text ? output_mark(OUTPUT_NCCL) : "",
 				     rows[i].text ? rows[i].text : "") > 0);
-		assert_int_equal(apply_nccl_file(&p->doors.fs, "/etc/nccl.conf", question),
+		assert_int_equal(apply_nccl_file(&p->os.fs, "/etc/nccl.conf", question),
 				 rows[i].expected);
 		if (i == 0)
-			assert_true(fs_exists(&p->doors.fs, "etc/nccl.conf"));
+			assert_true(fs_exists(&p->os.fs, "etc/nccl.conf"));
 	}
-	assert_false(fs_exists(&p->doors.fs, "etc/nccl.conf"));
-	assert_int_equal(apply_nccl_file(&p->doors.fs, "/etc/nccl.conf", "/etc/nccl.conf"),
-			 -EBADMSG);
-	assert_int_equal(
-		apply_nccl_file(&p->doors.fs, "/etc/nccl.conf", "/etc/nccl.conf\nNCCL_X=1\n"),
-		-EPERM); /* without our mark */
+	assert_false(fs_exists(&p->os.fs, "etc/nccl.conf"));
+	assert_int_equal(apply_nccl_file(&p->os.fs, "/etc/nccl.conf", "/etc/nccl.conf"), -EBADMSG);
+	assert_int_equal(apply_nccl_file(&p->os.fs, "/etc/nccl.conf", "/etc/nccl.conf\nNCCL_X=1\n"),
+			 -EPERM); /* without our mark */
 
 	tree_file(&p->tree, "etc/nccl.conf", "NCCL_DEBUG=INFO\n");
-	assert_int_equal(apply_nccl_file(&p->doors.fs, "/etc/nccl.conf", "/etc/nccl.conf\n"),
-			 -EEXIST);
+	assert_int_equal(apply_nccl_file(&p->os.fs, "/etc/nccl.conf", "/etc/nccl.conf\n"), -EEXIST);
 }
 
 #define test(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)
@@ -345,7 +361,7 @@ int main(void)
 		test(what_others_wrote_stays),
 		test(a_planted_link_is_neither_followed_nor_replaced),
 		test(who_comes_in_between_is_left_alone),
-		test(a_missing_folder_is_told_and_not_made),
+		test(a_missing_folder_is_reported_and_not_made),
 		test(without_var_the_record_is_of_this_boot),
 		test(a_damaged_record_is_no_order_to_remove),
 		test(a_removal_that_the_record_asks_for_spares_others),

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "../src/observe/cni.h"
 #include "../src/observe/pci.h"
 #include "tree.h"
 
@@ -274,6 +275,42 @@ static void a_vf_is_one_whatever_its_index(_unused_ void **state)
 	tree_remove(&t);
 }
 
+static void a_lock_of_sriov_cni_names_its_process(_unused_ void **state)
+{
+	static const struct {
+		const char *locks; /* %s: its inode */
+		bool is_out;
+		uint32_t pid;
+	} rows[] = {
+		{ "1: POSIX  ADVISORY  READ  7 08:01:%s 128 128\n"
+		  "2: FLOCK  ADVISORY  WRITE 4711 08:01:%s 0 EOF\n",
+		  true, 4711 },
+		{ "1: FLOCK  ADVISORY  WRITE 4711 08:01:%s 0 EOF\n", false, 0 },
+		{ "1: FLOCK  ADVISORY  WRITE 4711 08:01:1%s 0 EOF\n", true, 0 },
+		{ "1: -> FLOCK  ADVISORY  WRITE 4711 08:01:%s 0 EOF", true, 0 },
+		{ "", true, 0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct memory m = { .pci = "0000:41:00.1", .is_out = rows[i].is_out };
+		struct pci vf = { .address = "0000:41:00.1" };
+		struct node n = { .memories = &m, .n_memories = 1, .pcis = &vf, .n_pcis = 1 };
+		char locks[256], inode[32];
+		struct tree t;
+		uint64_t number;
+
+		tree_make(&t);
+		tree_file(&t, "var/lib/cni/sriov/pci/0000:41:00.1", "/run/netns/pod");
+		assert_int_equal(fs_inode(&t.fs, "var/lib/cni/sriov/pci/0000:41:00.1", &number), 0);
+		snprintf(inode, sizeof(inode), "%" PRIu64, number);
+		snprintf(locks, sizeof(locks), rows[i].locks, inode, inode);
+		tree_file(&t, "proc/locks", locks);
+		assert_int_equal(observe_cni(&t.fs, &n), 0);
+		assert_int_equal(vf.cni_pid, rows[i].pid);
+		tree_remove(&t);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -285,6 +322,7 @@ int main(void)
 		cmocka_unit_test(a_nic_that_manages_nvswitches_says_so),
 		cmocka_unit_test(a_vdpa_device_is_of_the_function_it_was_made_of),
 		cmocka_unit_test(a_vf_is_one_whatever_its_index),
+		cmocka_unit_test(a_lock_of_sriov_cni_names_its_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

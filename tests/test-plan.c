@@ -10,8 +10,9 @@
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 
+#include "../src/kubelet/decide.h"
 #include "../src/model/paths.h"
-#include "../src/plan/plan.h"
+#include "scene.h"
 
 #define KUBELET_FILE_PATH "/var/lib/kubelet/config.yaml"
 #define PLUGIN_FILE       "/run/rdma-provision/device-plugin/config.json"
@@ -24,6 +25,7 @@
 /* A node of cards that are all well, and a configuration that wants nothing: each test spoils one
  * thing. */
 struct scene {
+	uint32_t n_numa_nodes; /* of the machine */
 	struct config config;
 	struct device_config sections[3];
 	struct node node;
@@ -184,8 +186,7 @@ static void set_scene(struct scene *ret, unsigned n_cards)
 	ret->config.devices = ret->sections;
 	ret->config.n_devices = 1;
 	ret->config.route.metric = 200;
-	ret->node = (struct node){ .n_numa_nodes = 2,
-				   .netns_mode = NETNS_MODE_SHARED,
+	ret->node = (struct node){ .netns_mode = NETNS_MODE_SHARED,
 				   .has_rdma_cm = true,
 				   .pcis = ret->pcis,
 				   .netdevs = ret->netdevs,
@@ -248,12 +249,15 @@ static int make_document(const struct config *c, const struct node *n, struct pl
 /* With the udev rules as the plan wants them: those have a test of their own. */
 static void make_plan(struct scene *s, struct plan *ret)
 {
+	kubelet_decide(&s->config, &s->node.kubelet, s->n_numa_nodes, &s->node.kubelet_decision);
 	assert_int_equal(
-		plan_make(&s->config, &s->node, s->tried, s->is_settled, make_document, ret), 0);
+		make_whole_plan(&s->config, &s->node, s->tried, s->is_settled, make_document, ret),
+		0);
 	s->node.rules_file = ret->rules && COPY(s->rules, ret->rules) ? s->rules : NULL;
 	plan_done(ret);
 	assert_int_equal(
-		plan_make(&s->config, &s->node, s->tried, s->is_settled, make_document, ret), 0);
+		make_whole_plan(&s->config, &s->node, s->tried, s->is_settled, make_document, ret),
+		0);
 }
 
 /* One line for each action: "set-num-vfs TARGET 0->4", and what else than a change it is. */
@@ -262,12 +266,14 @@ static void describe(const struct plan *p, char *ret, size_t size)
 	*ret = '\0';
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
+		char buf_from[SHOWN_LEN], buf_to[SHOWN_LEN];
+		const char *from = action_from(a, buf_from), *to = action_to(a, buf_to);
 		char *at = ret + strlen(ret);
 
 		snprintf(at, size - strlen(ret), "%s%s %s", i ? "\n" : "", verb_name(a->verb),
 			 a->target);
-		if (*a->from || *a->to)
-			snprintf(at + strlen(at), size - strlen(ret), " %s->%s", a->from, a->to);
+		if (*from || *to)
+			snprintf(at + strlen(at), size - strlen(ret), " %s->%s", from, to);
 		if (a->class != CLASS_CHANGE)
 			snprintf(at + strlen(at), size - strlen(ret), " %s %s",
 				 class_name(a->class), reason_code(a->reason));
@@ -283,24 +289,19 @@ static void describe(const struct plan *p, char *ret, size_t size)
 static void assert_plan(struct scene *s, const char *row, const char *expected)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	char text[2048], is[2560], should[2560];
+	char text[2048];
 
 	make_plan(s, &p);
 	describe(&p, text, sizeof(text));
-	snprintf(is, sizeof(is), "%s:\n%s", row, text);
-	snprintf(should, sizeof(should), "%s:\n%s", row, expected);
-	assert_string_equal(is, should);
+	assert_row(row, text, expected);
 }
 
 static void assert_state(struct scene *s, const char *row, enum node_state expected)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	char is[256], should[256];
 
 	make_plan(s, &p);
-	snprintf(is, sizeof(is), "%s: %s", row, node_state_name(p.state));
-	snprintf(should, sizeof(should), "%s: %s", row, node_state_name(expected));
-	assert_string_equal(is, should);
+	assert_row(row, node_state_name(p.state), node_state_name(expected));
 }
 
 static void a_finished_node_has_an_empty_plan_and_is_ready(_unused_ void **state)
@@ -331,7 +332,7 @@ static void never_bound(struct scene *s)
 	*find_pci(s, FIRST)->driver = '\0';
 	COPY(find_pci(s, FIRST)->module, "mlx5_core");
 }
-/* By somebody, in this boot. */
+/* By another program, in this boot. */
 static void unbound(struct scene *s)
 {
 	never_bound(s);
@@ -984,7 +985,7 @@ static void vfs_go_with_their_pf_and_are_never_matched(_unused_ void **state)
 	assert_int_equal(p.n_devices, 0);
 }
 
-/* The default route of the node, by the first card unless another netdev is told. */
+/* The default route of the node, by the first card unless another netdev is given. */
 static struct route *add_default_route(struct scene *s, uint32_t ifindex)
 {
 	struct route *t = &s->routes[s->node.n_routes++];
@@ -1043,7 +1044,7 @@ static void nothing_of_the_host(_unused_ struct scene *s)
 static void assert_hand_out(struct scene *s, const char *row, const char *expected)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	char text[256], is[320], should[320];
+	char text[256];
 	size_t n;
 
 	make_plan(s, &p);
@@ -1060,9 +1061,7 @@ static void assert_hand_out(struct scene *s, const char *row, const char *expect
 					      reason_code(p.actions[i].reason));
 	/* The plugin's file is all that it lacks. */
 	snprintf(text + n, sizeof(text) - n, ": %s", p.is_whole ? "whole" : "not whole");
-	snprintf(is, sizeof(is), "%s: %s", row, text);
-	snprintf(should, sizeof(should), "%s: %s", row, expected);
-	assert_string_equal(is, should);
+	assert_row(row, text, expected);
 }
 
 static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
@@ -1088,6 +1087,13 @@ static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
 		{ "address", rail_address, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0,
 		  "0 1 port-in-use: whole" },
 		{ "team", in_team, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0, "0 1 port-in-use: whole" },
+		{ "default route, dranet", node_route, PLUGIN_DRANET, VF_MODE_EXCLUSIVE, glob, 0,
+		  "0 1 node-nic: whole" },
+		/* dranet takes them along, once the GID of the address is there. */
+		{ "address, dranet", rail_address, PLUGIN_DRANET, VF_MODE_KEEP, glob, 0,
+		  "1 1, wait waiting gid-pending: whole" },
+		{ "address, dra-sriov", rail_address, PLUGIN_DRA_SRIOV, VF_MODE_KEEP, glob, 0,
+		  "0 1 port-in-use: whole" },
 		{ "shared by rdma-shared", node_bond, PLUGIN_RDMA_SHARED, VF_MODE_KEEP, glob, 0,
 		  "1 1: whole" },
 		{ "shared by hca", node_route, PLUGIN_HCA, VF_MODE_EXCLUSIVE, glob, 0,
@@ -1384,6 +1390,15 @@ static void own_5000(struct scene *s)
 static void static_300(struct scene *s)
 {
 	add_route(s, "10.0.0.0", 24, RAIL1, 300, RTPROT_STATIC);
+	add_route(s, "10.0.0.0", 24, RAIL1, 0, RTPROT_KERNEL);
+}
+static void agents_300(struct scene *s)
+{
+	add_route(s, "10.0.0.0", 24, RAIL1, 300, RTPROT_BOOT);
+}
+static void agents_199(struct scene *s)
+{
+	add_route(s, "10.0.0.0", 24, RAIL1, 199, RTPROT_BOOT);
 }
 static void is_200(struct scene *s)
 {
@@ -1461,7 +1476,7 @@ static void hint_of_manager(uint32_t metric, uint32_t flags, uint8_t protocol, c
 				    "10.0.0.0/24 dev eth1 has metric 101, below 200");
 }
 
-static void a_route_that_a_manager_made_is_told(_unused_ void **state)
+static void a_route_that_a_manager_made_is_reported(_unused_ void **state)
 {
 	hint_of_manager(101, IFA_F_NOPREFIXROUTE, RTPROT_KERNEL, "route-not-ranked");
 	hint_of_manager(200, IFA_F_NOPREFIXROUTE, RTPROT_KERNEL, "");
@@ -1528,6 +1543,8 @@ prefix_routes_rank_below_everybody_elses_and_the_same_on_every_run(_unused_ void
 		{ "nothing is below the last", foreign_last, "set-metric " FIRST " 0->200" },
 		{ "our own does not count", own_5000, "set-metric " FIRST " 5000->200" },
 		{ "what others put on our card counts", static_300, "set-metric " FIRST " 0->301" },
+		{ "what an agent has ranked instead of the kernel stays", agents_300, "" },
+		{ "but not below Metric=", agents_199, "set-metric " FIRST " 0->200" },
 		{ "Metric=500", metric_500, "set-metric " FIRST " 0->500" },
 		{ "finished", is_200, "" },
 		{ "two rails", rail2, "set-metric " FIRST " 0->200\nset-metric " SECOND " 0->201" },
@@ -1580,8 +1597,7 @@ static void a_metric_names_its_address_and_its_netdev(_unused_ void **state)
 	add_address(&s, RAIL2, "10.0.1.2", 24);
 	make_plan(&s, &p);
 	assert_int_equal(p.n_actions, 1);
-	assert_memory_equal(&p.items[p.actions[0].item].address, &s.addresses[1],
-			    sizeof(s.addresses[1]));
+	assert_memory_equal(&p.actions[0].number.address, &s.addresses[1], sizeof(s.addresses[1]));
 	assert_int_equal(p.actions[0].ifindex, RAIL2);
 	assert_int_equal(p.actions[0].step, STEP_ROUTE);
 }
@@ -1602,7 +1618,7 @@ static void set_kubelet(struct scene *s, enum topology_policy policy)
 }
 
 /* Of the decision table itself there is a test of its own, test-kubelet-plan.c. */
-static void the_kubelets_settings_are_one_change_and_refusals_are_told(_unused_ void **state)
+static void the_kubelets_settings_are_one_change_and_refusals_are_reported(_unused_ void **state)
 {
 	static const struct {
 		const char *name;
@@ -1641,7 +1657,7 @@ static void the_kubelets_settings_are_one_change_and_refusals_are_told(_unused_ 
 		set_scene(&s, 1);
 		s.config.kubelet.topology_policy = rows[i].want;
 		s.config.kubelet.topology_scope = rows[i].scope;
-		s.node.n_numa_nodes = rows[i].n_numa_nodes;
+		s.n_numa_nodes = rows[i].n_numa_nodes;
 		set_kubelet(&s, rows[i].have);
 		s.node.kubelet.is_there = !rows[i].is_missing;
 		assert_plan(&s, rows[i].name, rows[i].expected);
@@ -1669,7 +1685,8 @@ static void systemd_runs_its_generators_again_before_the_node_is_ready(_unused_ 
 	/* It had no effect, and is no reason to hold anything back. */
 	p.actions[0].is_done = true;
 	tried = (struct plan){ .actions = p.actions, .n_actions = 1 };
-	assert_int_equal(plan_make(&s.config, &s.node, &tried, false, make_document, &again), 0);
+	assert_int_equal(make_whole_plan(&s.config, &s.node, &tried, false, make_document, &again),
+			 0);
 	assert_false(has_open_changes(&again));
 	assert_int_equal(again.state, NODE_READY);
 }
@@ -1772,7 +1789,7 @@ static void a_pf_whose_probe_came_too_early_is_probed_again(_unused_ void **stat
 	} rows[] = {
 		{ "never bound", never_bound, true },
 		{ "meant for another driver", override, false },
-		{ "unbound by somebody", unbound, false },
+		{ "unbound on purpose", unbound, false },
 		{ "of another driver", another_module, false },
 		{ "loading binds it", module_to_be_loaded, false },
 		{ "a write hangs", something_hangs, false },
@@ -1797,7 +1814,7 @@ static void a_pf_whose_probe_came_too_early_is_probed_again(_unused_ void **stat
 
 static void it_is_probed_once_a_minute_and_after_all_else(_unused_ void **state)
 {
-	struct repeat repeat = { .verb = "probe-driver", .target = FIRST, .n = 1 };
+	struct attempt repeat = { .verb = "probe-driver", .target = FIRST, .n = 1 };
 	_cleanup_(plan_done) struct plan p = {}, later = {};
 	struct plan tried = {};
 	struct scene s;
@@ -1818,8 +1835,8 @@ static void it_is_probed_once_a_minute_and_after_all_else(_unused_ void **state)
 	assert_plan(&s, "tried", "wait " FIRST " waiting no-driver");
 	s.tried = NULL;
 
-	s.node.repeats = &repeat;
-	s.node.n_repeats = 1;
+	s.node.attempts = &repeat;
+	s.node.n_attempts = 1;
 	s.node.now_usec = 100 * USEC_PER_SEC;
 	repeat.last_usec = 41 * USEC_PER_SEC;
 	assert_plan(&s, "59 s ago", "wait " FIRST " waiting no-driver");
@@ -1912,6 +1929,16 @@ static void port_down(struct scene *s)
 {
 	COPY(first_port(s)->state, "DOWN");
 }
+static void firmware_reports(struct scene *s)
+{
+	COPY(find_pci(s, FIRST)->health, "fw");
+}
+static void firmware_failed(struct scene *s)
+{
+	COPY(find_pci(s, FIRST)->health, "fw_fatal");
+	drop_netdev(s, FIRST);
+	drop_ibdev(s, FIRST);
+}
 static void port_unreadable(struct scene *s)
 {
 	*first_port(s)->state = '\0';
@@ -1992,6 +2019,8 @@ static void a_device_is_usable_when_every_condition_holds(_unused_ void **state)
 		{ "libibverbs cannot open it", no_provider, REASON_VERBS_FAILED },
 		{ "libibverbs was not asked yet", not_opened_yet, REASON_NONE },
 		{ "port down", port_down, REASON_PORT_DOWN },
+		{ "an error of the firmware", firmware_reports, REASON_NONE },
+		{ "one that took its devices away", firmware_failed, REASON_PF_SICK },
 		{ "port unreadable", port_unreadable, REASON_PORT_DOWN },
 		{ "no ports", no_ports, REASON_PORT_DOWN },
 		{ "no GIDs", no_gids, REASON_NO_GID },
@@ -2008,16 +2037,13 @@ static void a_device_is_usable_when_every_condition_holds(_unused_ void **state)
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(plan_done) struct plan p = {};
-		char is[128], should[128];
 		struct scene s;
 
 		set_scene(&s, 1);
 		rows[i].spoil(&s);
 		make_plan(&s, &p);
-		snprintf(is, sizeof(is), "%s: %s", rows[i].name, reason_code(p.devices[0].reason));
-		snprintf(should, sizeof(should), "%s: %s", rows[i].name,
-			 reason_code(rows[i].reason));
-		assert_string_equal(is, should);
+		assert_row(rows[i].name, reason_code(p.devices[0].reason),
+			   reason_code(rows[i].reason));
 		assert_int_equal(p.devices[0].is_usable, rows[i].reason == REASON_NONE);
 		assert_int_equal(p.state,
 				 rows[i].reason == REASON_NONE ? NODE_READY : NODE_STARTING);
@@ -2203,6 +2229,16 @@ static void both_netdevs_of_a_card_with_two_ports_are_brought_up(_unused_ void *
 	assert_plan(&s, "a bond has it", "");
 }
 
+static void ipoib_with_carrier(struct scene *s)
+{
+	infiniband(s);
+	netdev_of(s, FIRST)->has_carrier = true;
+}
+static void ipoib_without_carrier(struct scene *s)
+{
+	infiniband(s);
+	netdev_of(s, FIRST)->has_carrier = false;
+}
 static void without_ipoib(struct scene *s)
 {
 	infiniband(s);
@@ -2226,7 +2262,8 @@ static void an_infiniband_port_without_ipoib_is_looked_at(_unused_ void **state)
 		void (*spoil)(struct scene *s);
 		uint32_t n_silent;
 	} rows[] = {
-		{ "IPoIB", infiniband, 0 },
+		{ "IPoIB", ipoib_with_carrier, 0 },
+		{ "IPoIB that joined no multicast group", ipoib_without_carrier, 1 },
 		{ "no IPoIB", without_ipoib, 1 },
 		{ "IPoIB is down", ipoib_down, 1 },
 		{ "Ethernet", no_gids, 0 },
@@ -2261,6 +2298,7 @@ static void the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own(_unused_ void
 	make_plan(&s, &p);
 	assert_true(p.devices[0].is_handed_out);
 	assert_false(p.devices[1].is_handed_out);
+	assert_int_equal(p.devices[1].reason, REASON_PORT_OF_LAG);
 
 	netdev_of(&s, "0000:41:00.1")->master = 0;
 	assert_plan(&s, "not in the bond", "wait 0000:41:00.1 waiting no-ibdev");
@@ -2404,6 +2442,22 @@ static void plugin_without_cards(struct scene *s)
 	s->config.n_devices = 0;
 	s->config.plugin.type = PLUGIN_RDMA_SHARED;
 }
+static void unmatched_section(struct scene *s)
+{
+	s->sections[1] =
+		(struct device_config){ .name = "b", .match = (char *)"id:1ded:107f", .expect = 1 };
+	s->config.n_devices = 2;
+}
+static void unmatched_section_that_needs_none(struct scene *s)
+{
+	unmatched_section(s);
+	s->sections[1].expect = 0;
+}
+static void plugin_with_no_card_expected(struct scene *s)
+{
+	s->sections[0].match = (char *)"id:1ded:107f";
+	s->config.plugin.type = PLUGIN_RDMA_SHARED;
+}
 static void wants_vfs_in_bond(struct scene *s)
 {
 	wants_vfs(s);
@@ -2451,6 +2505,12 @@ static void the_state_follows_from_the_devices_and_the_time(_unused_ void **stat
 		{ "malformed configuration", invalid, NODE_DEGRADED, NODE_DEGRADED },
 		{ "nothing is managed", manages_nothing, NODE_READY, NODE_READY },
 		{ "nothing for the plugin", plugin_without_cards, NODE_STARTING, NODE_DEGRADED },
+		{ "a section that matches nothing", unmatched_section, NODE_STARTING,
+		  NODE_DEGRADED },
+		{ "one that needs none", unmatched_section_that_needs_none, NODE_READY,
+		  NODE_READY },
+		{ "none is needed for a plugin", plugin_with_no_card_expected, NODE_READY,
+		  NODE_READY },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -2484,6 +2544,99 @@ static void what_is_missing_is_an_item_of_the_plan(_unused_ void **state)
 	plugin_without_cards(&s);
 	assert_plan(&s, "no card",
 		    "wait  waiting no-devices\nwrite-plugin " PLUGIN_FILE " waiting not-ready");
+
+	plan_done(&p);
+	set_scene(&s, 2);
+	unmatched_section(&s);
+	assert_plan(&s, "no card of a section", "wait  waiting no-devices");
+	make_plan(&s, &p);
+	assert_string_equal(p.actions[0].detail, "[Device b] Match=id:1ded:107f");
+}
+
+static bool has_hint(const struct plan *p, enum reason reason)
+{
+	for (size_t i = 0; i < p->n_reasons; i++)
+		if (p->reasons[i].reason == reason)
+			return true;
+	return false;
+}
+
+static void the_label_of_vke_is_compared_with_the_sections(_unused_ void **state)
+{
+	static const struct {
+		const char *label;
+		enum vf_mode mode;
+		bool is_told;
+	} rows[] = {
+		{ "", VF_MODE_SHARED, false },
+		{ "shared", VF_MODE_SHARED, false },
+		{ "shared-multi", VF_MODE_SHARED, true },
+		{ "exclusive", VF_MODE_KEEP, true },
+		{ "exclusive", VF_MODE_EXCLUSIVE, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.sections[0].mode = rows[i].mode;
+		COPY(s.node.kubelet.vke_rdma_mode, rows[i].label);
+		make_plan(&s, &p);
+		assert_int_equal(has_hint(&p, REASON_VKE_MODE), rows[i].is_told);
+	}
+}
+
+static void mgpu_is_not_for_a_node_with_rdma(_unused_ void **state)
+{
+	static const struct {
+		const char *label;
+		bool has_devices, is_hint;
+	} rows[] = {
+		{ "", true, false },
+		{ "nvidia", true, false },
+		{ "mgpu", true, true },
+		{ "mgpu", false, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.config.n_devices = rows[i].has_devices ? s.config.n_devices : 0;
+		COPY(s.node.kubelet.vke_gpu_schedule, rows[i].label);
+		make_plan(&s, &p);
+		assert_int_equal(has_hint(&p, REASON_VKE_MGPU), rows[i].is_hint);
+	}
+}
+
+static void a_cpu_policy_alone_aligns_nothing(_unused_ void **state)
+{
+	static const struct {
+		enum cpu_policy cpus;
+		enum topology_policy asked;
+		const char *has;
+		bool is_told;
+	} rows[] = {
+		{ CPU_POLICY_UNSET, TOPOLOGY_POLICY_UNSET, "none", false },
+		{ CPU_POLICY_STATIC, TOPOLOGY_POLICY_UNSET, "", true },
+		{ CPU_POLICY_STATIC, TOPOLOGY_POLICY_UNSET, "none", true },
+		{ CPU_POLICY_STATIC, TOPOLOGY_POLICY_UNSET, "restricted", false },
+		{ CPU_POLICY_STATIC, TOPOLOGY_POLICY_BEST_EFFORT, "none", false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.config.kubelet.cpu_policy = rows[i].cpus;
+		s.config.kubelet.topology_policy = rows[i].asked;
+		COPY(s.node.kubelet.values[KUBELET_TOPOLOGY_POLICY].text, rows[i].has);
+		make_plan(&s, &p);
+		assert_int_equal(has_hint(&p, REASON_KUBELET_ALIGNS_NOTHING), rows[i].is_told);
+	}
 }
 
 /* --- in a pod --- */
@@ -2497,6 +2650,7 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 		bool is_in_pod;
 		enum reason reason;
 		uint64_t instance; /* of the function; it was 5 when it was usable */
+		const char *health;
 	} rows[] = {
 		{ "both left", 1, 0, 0, 1, NETNS_MODE_EXCLUSIVE, true, REASON_IN_POD },
 		{ "netdev left", 1, 0, 1, 1, NETNS_MODE_SHARED, true, REASON_IN_POD },
@@ -2511,6 +2665,10 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 		  6 },
 		{ "bound again, its ibdev comes later", 1, 1, 0, 1, NETNS_MODE_EXCLUSIVE, false,
 		  REASON_NO_IBDEV, 6 },
+		{ "its firmware failed", 1, 0, 0, 1, NETNS_MODE_SHARED, false, REASON_PF_SICK, 5,
+		  "fw_fatal" },
+		{ "its firmware failed, the netdev left", 1, 0, 1, 1, NETNS_MODE_SHARED, true,
+		  REASON_IN_POD, 5, "fw" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -2525,6 +2683,7 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 		remember(&s, VF, rows[i].was_usable);
 		s.memories[s.node.n_memories - 1].usable_instance = 5;
 		find_pci(&s, VF)->instance = rows[i].instance;
+		COPY(find_pci(&s, VF)->health, rows[i].health ? rows[i].health : "");
 		if (!rows[i].has_netdev)
 			drop_netdev(&s, VF);
 		if (!rows[i].has_ibdev)
@@ -2538,7 +2697,9 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 		assert_int_equal(d->is_in_pod, rows[i].is_in_pod);
 		assert_int_equal(d->reason, rows[i].reason);
 		assert_int_equal(d->is_usable, rows[i].is_in_pod || rows[i].reason == REASON_NONE);
-		assert_int_equal(p.state, d->is_usable ? NODE_READY : NODE_STARTING);
+		assert_int_equal(p.state, d->is_usable                       ? NODE_READY
+					  : rows[i].reason == REASON_PF_SICK ? NODE_DEGRADED
+									     : NODE_STARTING);
 		if (!rows[i].is_in_pod)
 			continue;
 		assert_int_equal(p.n_actions, 0);
@@ -2664,7 +2825,7 @@ static void a_node_that_only_lacks_its_files_is_whole(_unused_ void **state)
 	}
 }
 
-static void the_plugin_is_told_last_and_only_of_a_ready_or_degraded_node(_unused_ void **state)
+static void the_plugin_file_is_last_and_only_of_a_ready_or_degraded_node(_unused_ void **state)
 {
 	static const struct {
 		const char *name;
@@ -2723,7 +2884,7 @@ static void the_plugin_is_told_last_and_only_of_a_ready_or_degraded_node(_unused
 	}
 }
 
-/* Whose a file is, is observe/plugin.c. */
+/* Whose a file is, is observe/plugin-observe.c. */
 static void a_file_of_others_is_neither_replaced_nor_removed(_unused_ void **state)
 {
 	static const struct {
@@ -2771,7 +2932,8 @@ static void a_file_shrinks_only_when_two_looks_miss_the_device(_unused_ void **s
 		{ DOWN, "wait " FIRST " waiting no-ibdev\nwrite-plugin " PLUGIN_FILE
 			" waiting device-lost" },
 		{ DOWN | SEEN, "wait " FIRST " waiting no-ibdev\nwrite-plugin " PLUGIN_FILE },
-		{ DOWN | NOT_THERE, "wait " FIRST " waiting no-ibdev\nwrite-plugin " PLUGIN_FILE },
+		{ DOWN | NOT_THERE, "wait " FIRST " waiting no-ibdev\nwrite-plugin " PLUGIN_FILE
+				    " waiting device-lost" },
 		{ GONE, "write-plugin " PLUGIN_FILE " waiting device-lost" },
 		{ GONE | SEEN, "write-plugin " PLUGIN_FILE },
 		{ GONE | NOT_THERE, "write-plugin " PLUGIN_FILE },
@@ -2819,13 +2981,13 @@ static void a_static_pod_is_there_only_with_the_file_it_reads(_unused_ void **st
 		{ "another file", NULL, "x", POD, "", "", "write-plugin " PLUGIN_FILE },
 		{ "another pod", NULL, BOTH, MANIFEST_MARK "\nx", "", "",
 		  "write-manifest " POD_FILE },
-		{ "somebody else's", NULL, BOTH, "x", "", "",
+		{ "of another program", NULL, BOTH, "x", "", "",
 		  "write-manifest " POD_FILE " refused manifest-foreign" },
 		/* At the start of a boot: the kubelet comes later, and must not find it. */
 		{ "starting", first_down, NULL, POD, "", "",
 		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE
 		  " waiting not-ready\nremove-manifest " POD_FILE },
-		{ "starting, somebody else's", first_down, NULL, "x", "", "",
+		{ "starting, of another program", first_down, NULL, "x", "", "",
 		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE
 		  " waiting not-ready" },
 		{ "starting again", first_down, BOTH, POD, "", "",
@@ -2889,6 +3051,39 @@ static void a_plugin_that_has_not_read_its_file_is_named(_unused_ void **state)
 	}
 }
 
+static void two_plugins_of_a_kind_are_a_hint(_unused_ void **state)
+{
+	static const struct {
+		enum plugin_type type;
+		const char *containers[2];
+		bool is_hint;
+	} rows[] = {
+		{ PLUGIN_RDMA_SHARED, { "cri-a", "cri-b" }, true },
+		{ PLUGIN_RDMA_SHARED, { "cri-a", "cri-a" }, false }, /* a program and its child */
+		{ PLUGIN_RDMA_SHARED, { "cri-a", "" }, false },
+		{ PLUGIN_HCA, { "cri-a", "cri-b" }, true },
+		{ PLUGIN_SRIOV, { "cri-a", "cri-b" }, false }, /* one may be for DPDK */
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct plugin_process processes[2] = { { .pid = 7, .is_dated = true },
+						       { .pid = 8, .is_dated = true } };
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 2);
+		s.config.plugin.type = rows[i].type;
+		s.node.plugin_file = (char *)BOTH;
+		for (size_t k = 0; k < 2; k++)
+			COPY(processes[k].container, rows[i].containers[k]);
+		s.node.plugin_processes = processes;
+		s.node.n_plugin_processes = 2;
+		make_plan(&s, &p);
+		assert_int_equal(has_hint(&p, REASON_PLUGIN_TWICE), rows[i].is_hint);
+		assert_int_equal(p.n_reasons, rows[i].is_hint); /* both have read the file */
+	}
+}
+
 static void a_vf_for_the_sriov_plugin_is_brought_up_by_a_cni(_unused_ void **state)
 {
 	static const struct {
@@ -2933,10 +3128,10 @@ static void try_all(struct plan *p, int result)
 	}
 }
 
-static void contest(struct scene *s, struct repeat *e, const char *verb, const char *target,
+static void contest(struct scene *s, struct attempt *e, const char *verb, const char *target,
 		    const struct plan *wanted)
 {
-	*e = (struct repeat){ .n = 3, .since_usec = 1, .last_usec = 2, .pause_usec = 60000000 };
+	*e = (struct attempt){ .n = 3, .since_usec = 1, .last_usec = 2, .pause_usec = 60000000 };
 	COPY(e->verb, verb);
 	COPY(e->target, target);
 	for (size_t i = 0; i < wanted->n_actions; i++)
@@ -2945,16 +3140,16 @@ static void contest(struct scene *s, struct repeat *e, const char *verb, const c
 			e->instance = wanted->actions[i].instance;
 			e->value = wanted->actions[i].value;
 		}
-	s->node.repeats = e;
-	s->node.n_repeats = 1;
+	s->node.attempts = e;
+	s->node.n_attempts = 1;
 	s->node.now_usec = 1000000;
 }
 
 static void what_is_contested_waits_and_the_rest_goes_on(_unused_ void **state)
 {
-	_cleanup_(plan_done) struct plan before = {}, after = {}, tried = { .is_asked = true },
-					 asked = {};
-	struct repeat e;
+	_cleanup_(plan_done) struct plan before = {}, after = {}, asked = {};
+	struct attempts tried = { .is_asked = true };
+	struct attempt e;
 	struct scene s;
 	char text[1024];
 
@@ -2977,7 +3172,7 @@ static void what_is_contested_waits_and_the_rest_goes_on(_unused_ void **state)
 	assert_int_equal(after.state, NODE_DEGRADED);
 	assert_int_equal(after.again_usec, 60000002);
 
-	s.tried = &tried; /* "apply" */
+	s.node.tried = &tried; /* "apply" */
 	make_plan(&s, &asked);
 	assert_int_equal(asked.n_actions, before.n_actions);
 	assert_true(is_open_change(&asked.actions[1]));
@@ -3016,7 +3211,7 @@ static void what_was_tried_and_is_still_wanted_has_failed(_unused_ void **state)
 				results[i] < 0
 					? "the door says no"
 					: "the kernel accepted it, but it did not take effect, or "
-					  "somebody undid it at once");
+					  "another program undid it at once");
 		}
 		assert_int_equal(action_failure(&after.actions[0]), of_link[i]);
 		assert_int_equal(action_failure(&after.actions[1]), of_count[i]);
@@ -3056,7 +3251,7 @@ static void a_write_of_the_plugin_that_failed_is_not_tried_again(_unused_ void *
 	assert_false(is_open_change(&after.actions[0]));
 }
 
-static void a_plugin_file_written_for_fewer_devices_is_written_anew(_unused_ void **state)
+static void a_plugin_file_written_for_fewer_devices_is_written_again(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan before = {};
 	struct scene s;
@@ -3100,7 +3295,7 @@ static void only_the_same_change_counts_as_tried(_unused_ void **state)
 	assert_plan(&s, "another card", "set-num-vfs " FIRST " 0->6");
 }
 
-static void a_netdev_that_was_made_anew_is_another(_unused_ void **state)
+static void a_netdev_that_was_made_again_is_another(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan before = {};
 	struct scene s;
@@ -3112,7 +3307,7 @@ static void a_netdev_that_was_made_anew_is_another(_unused_ void **state)
 	s.tried = &before;
 	assert_plan(&s, "the same", "set-link-up " SECOND " failed");
 	netdev_of(&s, SECOND)->ifindex = 77;
-	assert_plan(&s, "made anew", "set-link-up " SECOND);
+	assert_plan(&s, "made again", "set-link-up " SECOND);
 }
 
 static void what_is_refused_now_is_no_failure(_unused_ void **state)
@@ -3168,6 +3363,21 @@ static void the_order_is_that_of_the_mission(_unused_ void **state)
 		    "remove-plugin " PLUGIN_FILE);
 }
 
+static void a_dra_driver_gets_no_file_and_an_old_one_goes(_unused_ void **state)
+{
+	static const enum plugin_type types[] = { PLUGIN_NONE, PLUGIN_DRANET, PLUGIN_DRA_SRIOV };
+
+	for (size_t i = 0; i < ELEMENTSOF(types); i++) {
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.config.plugin.type = types[i];
+		assert_plan(&s, plugin_type_name(types[i]), "");
+		s.node.plugin_file = (char *)"old";
+		assert_plan(&s, plugin_type_name(types[i]), "remove-plugin " PLUGIN_FILE);
+	}
+}
+
 static void every_action_is_of_the_step_of_its_verb(_unused_ void **state)
 {
 	static const enum step steps[_VERB_N] = {
@@ -3205,7 +3415,7 @@ static void every_action_is_of_the_step_of_its_verb(_unused_ void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_route_that_a_manager_made_is_told),
+		cmocka_unit_test(a_route_that_a_manager_made_is_reported),
 		cmocka_unit_test(what_we_bring_up_takes_no_default_route),
 		cmocka_unit_test(systemd_runs_its_generators_again_before_the_node_is_ready),
 		cmocka_unit_test(a_finished_node_has_an_empty_plan_and_is_ready),
@@ -3224,7 +3434,7 @@ int main(void)
 		cmocka_unit_test(
 			prefix_routes_rank_below_everybody_elses_and_the_same_on_every_run),
 		cmocka_unit_test(a_metric_names_its_address_and_its_netdev),
-		cmocka_unit_test(the_kubelets_settings_are_one_change_and_refusals_are_told),
+		cmocka_unit_test(the_kubelets_settings_are_one_change_and_refusals_are_reported),
 		cmocka_unit_test(modules_that_are_not_there_are_loaded_or_told),
 		cmocka_unit_test(what_drives_an_unbound_function_is_loaded_and_binds_it),
 		cmocka_unit_test(a_pf_whose_probe_came_too_early_is_probed_again),
@@ -3239,25 +3449,30 @@ int main(void)
 		cmocka_unit_test(the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own),
 		cmocka_unit_test(the_state_follows_from_the_devices_and_the_time),
 		cmocka_unit_test(what_is_missing_is_an_item_of_the_plan),
+		cmocka_unit_test(the_label_of_vke_is_compared_with_the_sections),
+		cmocka_unit_test(mgpu_is_not_for_a_node_with_rdma),
+		cmocka_unit_test(a_cpu_policy_alone_aligns_nothing),
 		cmocka_unit_test(a_function_that_left_after_it_was_usable_is_in_a_pod),
 		cmocka_unit_test(what_was_usable_is_lost_only_when_a_second_look_says_so),
 		cmocka_unit_test(what_is_in_a_pod_is_never_touched_and_stays_in_the_outputs),
 		cmocka_unit_test(a_node_that_only_lacks_its_files_is_whole),
-		cmocka_unit_test(the_plugin_is_told_last_and_only_of_a_ready_or_degraded_node),
+		cmocka_unit_test(the_plugin_file_is_last_and_only_of_a_ready_or_degraded_node),
 		cmocka_unit_test(a_file_of_others_is_neither_replaced_nor_removed),
 		cmocka_unit_test(a_file_shrinks_only_when_two_looks_miss_the_device),
 		cmocka_unit_test(a_static_pod_is_there_only_with_the_file_it_reads),
 		cmocka_unit_test(a_plugin_that_has_not_read_its_file_is_named),
+		cmocka_unit_test(two_plugins_of_a_kind_are_a_hint),
 		cmocka_unit_test(a_vf_for_the_sriov_plugin_is_brought_up_by_a_cni),
 		cmocka_unit_test(what_is_contested_waits_and_the_rest_goes_on),
 		cmocka_unit_test(what_was_tried_and_is_still_wanted_has_failed),
 		cmocka_unit_test(what_failed_does_not_hold_back_the_rest),
 		cmocka_unit_test(a_write_of_the_plugin_that_failed_is_not_tried_again),
-		cmocka_unit_test(a_plugin_file_written_for_fewer_devices_is_written_anew),
+		cmocka_unit_test(a_plugin_file_written_for_fewer_devices_is_written_again),
 		cmocka_unit_test(only_the_same_change_counts_as_tried),
-		cmocka_unit_test(a_netdev_that_was_made_anew_is_another),
+		cmocka_unit_test(a_netdev_that_was_made_again_is_another),
 		cmocka_unit_test(what_is_refused_now_is_no_failure),
 		cmocka_unit_test(the_order_is_that_of_the_mission),
+		cmocka_unit_test(a_dra_driver_gets_no_file_and_an_old_one_goes),
 		cmocka_unit_test(every_action_is_of_the_step_of_its_verb),
 	};
 

@@ -8,9 +8,9 @@
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
 
-#include "../src/doors/route.h"
-#include "../src/doors/rule.h"
-#include "../src/model/own.h"
+#include "../src/model/rtproto.h"
+#include "../src/os/route.h"
+#include "../src/os/rule.h"
 #include "netns.h"
 
 #include <linux/fib_rules.h>
@@ -78,7 +78,7 @@ static void a_namespace_without_routes_gives_none(_unused_ void **state)
 	assert_int_equal(l.n, 0);
 }
 
-static void prefix_routes_of_the_kernel_are_told(_unused_ void **state)
+static void prefix_routes_of_the_kernel_are_read(_unused_ void **state)
 {
 	static const struct {
 		const char *dst;
@@ -107,7 +107,7 @@ static void prefix_routes_of_the_kernel_are_told(_unused_ void **state)
 	}
 }
 
-static void routes_of_others_are_told(_unused_ void **state)
+static void routes_of_others_are_read(_unused_ void **state)
 {
 	struct netns_route given[] = {
 		{ "192.0.2.0", 24, .oif = one, .metric = 50, .protocol = RTPROT_BOOT,
@@ -411,7 +411,7 @@ static void rules_are_there_once_and_only_ours_are_removed(_unused_ void **state
 	assert_int_equal(rule_remove(&nl, &oif), 0);
 	assert_int_equal(count_rules(OWN_TABLE_BASE + 7, OWN_PROTOCOL), 0);
 
-	/* The same in all but its protocol is somebody else's. */
+	/* The same in all but its protocol is another program's. */
 	assert_int_equal(add_rule_of(RTPROT_STATIC, from.table), 0);
 	assert_int_equal(rule_remove(&nl, &from), 0);
 	assert_int_equal(count_rules(from.table, RTPROT_STATIC), 1);
@@ -443,8 +443,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_namespace_without_routes_gives_none),
-		test(prefix_routes_of_the_kernel_are_told),
-		test(routes_of_others_are_told),
+		test(prefix_routes_of_the_kernel_are_read),
+		test(routes_of_others_are_read),
 		test(other_tables_are_left_out),
 		test(a_multipath_route_gives_one_entry_for_each_hop),
 		test(ipv4_comes_before_ipv6),

@@ -61,7 +61,7 @@ static ssize_t find(const struct plan *p, enum verb verb)
 
 static void make_plan(struct scene *s, struct plan *ret)
 {
-	assert_int_equal(plan_make(&s->config, &s->node, NULL, false, no_document, ret), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, false, no_document, ret), 0);
 }
 
 static void the_rules_name_the_pfs_that_get_vfs_and_no_others(_unused_ void **state)
@@ -81,8 +81,6 @@ static void the_rules_name_the_pfs_that_get_vfs_and_no_others(_unused_ void **st
 				     "ENV{ID_RDMA_PROVISION_VF}=\"1\"\n"
 				     "TEST==\"/sys/bus/pci/devices/0000:17:00.1/*/net/%k\", "
 				     "ENV{ID_RDMA_PROVISION_VF}=\"1\"\n"
-				     "ENV{ID_RDMA_PROVISION_VF}==\"1\", ENV{NM_UNMANAGED}=\"1\", "
-				     "ENV{ID_NET_MANAGED_BY}=\"rdma-provision\"\n"
 				     "LABEL=\"rdma_provision_end\"\n");
 }
 
@@ -216,7 +214,8 @@ static void rules_may_be_written_twice_in_one_pass(_unused_ void **state)
 
 	s.node.rules_file = first.rules;
 	s.pcis[1].has_sriov = false;
-	assert_int_equal(plan_make(&s.config, &s.node, &first, false, no_document, &second), 0);
+	assert_int_equal(make_whole_plan(&s.config, &s.node, &first, false, no_document, &second),
+			 0);
 	i = find(&second, VERB_WRITE_RULES);
 	assert_true(i >= 0);
 	assert_false(second.actions[i].is_done);

@@ -432,7 +432,7 @@ static void unset_may_not_leave_something_invalid(void **state)
 	assert_file(t, SET_PATH, NULL);
 }
 
-static void a_value_that_is_overridden_is_told(void **state)
+static void a_value_that_is_overridden_is_reported(void **state)
 {
 	static const char *const later[] = {
 		"etc/rdma-provision/rdma-provision.conf.d/90-x.conf",
@@ -600,7 +600,7 @@ static void the_configuration_is_valid_between_the_two_files(void **state)
 	assert_memory_not_equal(&before.st_ctim, &after.st_ctim, sizeof(before.st_ctim));
 }
 
-static void what_was_in_force_before_is_told_apart(void **state)
+static void what_was_in_force_before_is_reported_apart(void **state)
 {
 	char *key[] = { (char *)(uintptr_t)"Route.Metric=200" };
 	const struct set_request req = { .keys = key, .n_keys = 1 };
@@ -661,14 +661,14 @@ int main(void)
 		WITH_TREE(a_bad_value_in_the_own_file_is_repaired_by_setting_it),
 		WITH_TREE(unset_tells_where_else_a_key_is_set),
 		WITH_TREE(unset_may_not_leave_something_invalid),
-		WITH_TREE(a_value_that_is_overridden_is_told),
+		WITH_TREE(a_value_that_is_overridden_is_reported),
 		WITH_TREE(what_is_no_file_of_its_own_is_left),
 		WITH_TREE(a_preset_is_linked_replaced_and_removed),
 		WITH_TREE(a_preset_that_is_none_changes_nothing),
 		WITH_TREE(only_a_link_to_a_preset_is_replaced),
 		WITH_TREE(keys_and_preset_are_written_both_or_neither),
 		WITH_TREE(the_configuration_is_valid_between_the_two_files),
-		WITH_TREE(what_was_in_force_before_is_told_apart),
+		WITH_TREE(what_was_in_force_before_is_reported_apart),
 		WITH_TREE(those_who_come_at_the_same_time_lose_nothing),
 	};
 

@@ -15,10 +15,10 @@
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
 
-#include "../src/doors/smc.h"
+#include "../src/model/module-options.h"
 #include "../src/model/pnet.h"
-#include "../src/model/wanted.h"
-#include "../src/observe/answers.h"
+#include "../src/observe/snapshot.h"
+#include "../src/os/smc.h"
 #include "../src/output/state.h"
 #include "../src/output/tree.h"
 
@@ -41,7 +41,7 @@ struct scene {
 	struct parameter compat;
 	struct pnet pnets[8];
 	struct memory memory;
-	struct failure failures[1];
+	struct attempt failures[1];
 };
 
 static struct module *module_of(struct scene *s, const char *name, enum module_state state)
@@ -115,7 +115,7 @@ static void set_scene(struct scene *s)
 				 .has_pnets = true,
 				 .pnets = s->pnets,
 				 .memories = &s->memory,
-				 .failures = s->failures };
+				 .attempts = s->failures };
 	for (size_t i = 0; i < ELEMENTSOF(loaded); i++)
 		module_of(s, loaded[i], MODULE_LOADED);
 	COPY(s->compat.name, "compat_mode");
@@ -141,26 +141,25 @@ static void fill(struct scene *s)
 static void assert_plan(struct scene *s, const char *row, const char *expected)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	char text[1024] = "", is[1280], should[1280];
+	char text[1024] = "";
 	size_t n = 0;
 
-	assert_int_equal(plan_make(&s->config, &s->node, NULL, true, no_document, &p), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &p), 0);
 	for (size_t i = 0; i < p.n_actions; i++) {
 		const struct action *a = &p.actions[i];
 
 		if (a->step != STEP_SMC)
 			continue;
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %s %s->%s%s%s",
-				      n ? "\n" : "", verb_name(a->verb), a->target, a->from, a->to,
-				      a->reason ? " " : "", reason_code(a->reason));
+				      n ? "\n" : "", verb_name(a->verb), a->target, a->text.from,
+				      a->text.to, a->reason ? " " : "", reason_code(a->reason));
 	}
 	for (size_t i = 0; i < p.n_reasons; i++)
-		if (p.reasons[i].reason == REASON_SMC_WITH_COMPAT)
+		if (p.reasons[i].reason == REASON_SMC_WITH_COMPAT ||
+		    p.reasons[i].reason == REASON_SMC_ABSENT)
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%shint %s",
 					      n ? "\n" : "", reason_code(p.reasons[i].reason));
-	snprintf(is, sizeof(is), "%s:\n%s", row, text);
-	snprintf(should, sizeof(should), "%s:\n%s", row, expected);
-	assert_string_equal(is, should);
+	assert_row(row, text, expected);
 }
 
 #define BOTH                                                                                       \
@@ -223,13 +222,13 @@ static void the_module_comes_first(_unused_ void **state)
 		{ "to be loaded", SMC_YES, MODULE_AVAILABLE, false, "load-module smc ->" },
 		{ "auto loads it too", SMC_AUTO, MODULE_AVAILABLE, false, "load-module smc ->" },
 		{ "missing", SMC_YES, MODULE_MISSING, false, "load-module smc -> module-missing" },
-		{ "auto goes without", SMC_AUTO, MODULE_MISSING, false, "" },
+		{ "auto goes without", SMC_AUTO, MODULE_MISSING, false, "hint smc-absent" },
 		{ "blacklisted", SMC_YES, MODULE_BLACKLISTED, false,
 		  "load-module smc -> module-blacklisted" },
-		{ "auto, blacklisted", SMC_AUTO, MODULE_BLACKLISTED, false, "" },
-		{ "of somebody else", SMC_YES, MODULE_LOADED, false,
+		{ "auto, blacklisted", SMC_AUTO, MODULE_BLACKLISTED, false, "hint smc-absent" },
+		{ "of another program", SMC_YES, MODULE_LOADED, false,
 		  "load-module smc -> smc-no-table" },
-		{ "auto, of somebody else", SMC_AUTO, MODULE_LOADED, false, "" },
+		{ "auto, of another program", SMC_AUTO, MODULE_LOADED, false, "" },
 		{ "built in", SMC_YES, MODULE_BUILTIN, true, BOTH },
 	};
 	struct scene s;
@@ -339,6 +338,37 @@ static void the_table_is_compared_with_the_devices(_unused_ void **state)
 	}
 }
 
+static void iwarp_takes_a_kernel_that_knows_it(_unused_ void **state)
+{
+	static const struct {
+		const char *kernel;
+		bool is_taken;
+	} rows[] = {
+		{ "5.10.134-17.3.al8.x86_64", true }, { "5.10.134-16.al8.x86_64", false },
+		{ "5.10.134-17.an8.x86_64", true },   { "6.6.102-5.alnx4.x86_64", true },
+		{ "5.10.0-30-amd64", false },         { "6.12.48+deb13-amd64", false },
+		{ "4.19.91-27.al7.x86_64", false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s);
+		s.section.match = (char *)"driver:erdma";
+		COPY(s.node.kernel, rows[i].kernel);
+		COPY(s.ibdevs[1].node_type, "RNIC");
+		assert_plan(&s, rows[i].kernel,
+			    rows[i].is_taken ? "set-pnetid " B " ->5254000ABC02"
+					     : "set-pnetid " B " -> smc-iwarp");
+		s.config.smc.enable = SMC_AUTO;
+		assert_plan(&s, rows[i].kernel,
+			    rows[i].is_taken ? "set-pnetid " B " ->5254000ABC02" : "");
+		/* In mode compat it is no iWARP device. */
+		COPY(s.ibdevs[1].node_type, "CA");
+		assert_plan(&s, rows[i].kernel, "set-pnetid " B " ->5254000ABC02");
+	}
+}
+
 static void what_is_in_a_pod_or_not_managed_is_left_alone(_unused_ void **state)
 {
 	struct scene s;
@@ -354,7 +384,7 @@ static void what_is_in_a_pod_or_not_managed_is_left_alone(_unused_ void **state)
 	assert_plan(&s, "in a pod", "");
 }
 
-static void foreign_entries_are_told_from_ours(_unused_ void **state)
+static void foreign_entries_are_known_from_ours(_unused_ void **state)
 {
 	static const struct {
 		struct pnet entry;
@@ -431,7 +461,7 @@ static void entries_of_the_kernel_are_read(_unused_ void **state)
 	free(t.entries);
 }
 
-static void the_table_is_told_and_captured(_unused_ void **state)
+static void the_table_is_read_and_captured(_unused_ void **state)
 {
 	_cleanup_(freep) char *answers = NULL, *json = NULL, *tree = NULL, *absent = NULL;
 	_cleanup_(node_done) struct node again = {};
@@ -496,10 +526,11 @@ int main(void)
 		cmocka_unit_test(compat_is_a_matter_of_erdma_alone),
 		cmocka_unit_test(the_module_comes_first),
 		cmocka_unit_test(the_table_is_compared_with_the_devices),
+		cmocka_unit_test(iwarp_takes_a_kernel_that_knows_it),
 		cmocka_unit_test(what_is_in_a_pod_or_not_managed_is_left_alone),
-		cmocka_unit_test(foreign_entries_are_told_from_ours),
+		cmocka_unit_test(foreign_entries_are_known_from_ours),
 		cmocka_unit_test(entries_of_the_kernel_are_read),
-		cmocka_unit_test(the_table_is_told_and_captured),
+		cmocka_unit_test(the_table_is_read_and_captured),
 		cmocka_unit_test(a_captured_table_has_entries_of_one_device_each),
 	};
 

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "../src/model/gid.h"
-#include "../src/model/own.h"
-#include "../src/plan/revert.h"
+#include "../src/model/rtproto.h"
+#include "../src/plan/revert-plan.h"
 
 #include "scene.h"
 
@@ -26,7 +26,7 @@
 #define TABLE2 (OWN_TABLE_BASE + RAIL2)
 #define NOW    (1000 * USEC_PER_SEC)
 
-/* Two RDMA cards that are well, one NIC of somebody else, and Manage=yes. */
+/* Two RDMA cards that are well, one NIC that is not ours, and Manage=yes. */
 struct scene {
 	struct config config;
 	struct device_config sections[2];
@@ -172,10 +172,12 @@ static void describe(const struct plan *p, char *ret, size_t size)
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 		const size_t at = strlen(ret);
+		char buf[SHOWN_LEN];
+		const char *to = action_to(a, buf);
 
 		snprintf(ret + at, size - at, "%s%s %s%s%s%s%s%s%s", i ? "\n" : "",
 			 verb_name(a->verb), a->target, *a->subject ? " " : "", a->subject,
-			 *a->to ? " -> " : "", a->to, a->class == CLASS_CHANGE ? "" : " ",
+			 *to ? " -> " : "", to, a->class == CLASS_CHANGE ? "" : " ",
 			 a->class == CLASS_CHANGE ? "" : reason_code(a->reason));
 	}
 }
@@ -183,13 +185,11 @@ static void describe(const struct plan *p, char *ret, size_t size)
 static void assert_plan(struct scene *s, const char *row, const char *expected)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	char text[4096], is[4200], should[4200];
+	char text[4096];
 
-	assert_int_equal(plan_make(&s->config, &s->node, NULL, true, no_document, &p), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &p), 0);
 	describe(&p, text, sizeof(text));
-	snprintf(is, sizeof(is), "%s:\n%s", row, text);
-	snprintf(should, sizeof(should), "%s:\n%s", row, expected);
-	assert_string_equal(is, should);
+	assert_row(row, text, expected);
 }
 
 /* --- tables and rules --- */
@@ -350,14 +350,14 @@ static void carry_out(struct scene *s)
 {
 	_cleanup_(plan_done) struct plan p = {};
 
-	assert_int_equal(plan_make(&s->config, &s->node, NULL, true, no_document, &p), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &p), 0);
 	for (size_t i = 0; i < p.n_actions; i++) {
-		const struct item *item = &p.items[p.actions[i].item];
+		const struct action *a = &p.actions[i];
 
-		if (p.actions[i].verb == VERB_SET_ROUTE)
-			s->routes[s->node.n_routes++] = item->route;
-		if (p.actions[i].verb == VERB_ADD_RULE)
-			s->rules[s->node.n_rules++] = item->rule;
+		if (a->verb == VERB_SET_ROUTE)
+			s->routes[s->node.n_routes++] = a->route.route;
+		if (a->verb == VERB_ADD_RULE)
+			s->rules[s->node.n_rules++] = a->rule;
 	}
 }
 
@@ -434,11 +434,12 @@ static void a_route_is_replaced_where_one_of_ours_is(_unused_ void **state)
 			carry_out(&s);
 			other_gateway(&s);
 		}
-		assert_int_equal(plan_make(&s.config, &s.node, NULL, true, no_document, &p), 0);
+		assert_int_equal(make_whole_plan(&s.config, &s.node, NULL, true, no_document, &p),
+				 0);
 		for (size_t i = 0; i < p.n_actions; i++) {
 			if (p.actions[i].verb != VERB_SET_ROUTE)
 				continue;
-			assert_int_equal(p.items[p.actions[i].item].is_replaced, is_there);
+			assert_int_equal(p.actions[i].route.is_replaced, is_there);
 			found++;
 		}
 		assert_true(found > 0);
@@ -461,7 +462,7 @@ static void only_the_difference_is_written(_unused_ void **state)
 		{ "no gateway any more", no_gateway,
 		  "remove-route " FIRST " 0.0.0.0/0 table 11400010" },
 		{ "one twice", rule_twice, "remove-rule " FIRST " from 10.0.0.2 table 11400010" },
-		{ "one of somebody else", rule_of_another, "" },
+		{ "one of another program", rule_of_another, "" },
 		{ "without address", address_gone,
 		  "remove-rule " FIRST " from 10.0.0.2 table 11400010\n"
 		  "remove-rule " FIRST " oif eth1 table 11400010\n"
@@ -501,10 +502,10 @@ static void the_kernel_is_asked_whether_rules_hold(_unused_ void **state)
 	one_with_gateway_behind_another(&s);
 	s.config.route.rules = POLICY_RULES_YES;
 	carry_out(&s);
-	assert_int_equal(plan_make(&s.config, &s.node, NULL, true, no_document, &p), 0);
-	assert_int_equal(p.n_checks, 2); /* by source, and by netdev */
+	assert_int_equal(make_whole_plan(&s.config, &s.node, NULL, true, no_document, &p), 0);
+	assert_int_equal(p.questions.n_lookups, 2); /* by source, and by netdev */
 	for (size_t i = 0; i < 2; i++) {
-		s.lookups[i] = p.checks[i];
+		s.lookups[i] = p.questions.lookups[i];
 		s.lookups[i].found = RAIL1;
 	}
 	s.node.n_lookups = 2;
@@ -516,7 +517,7 @@ static void the_kernel_is_asked_whether_rules_hold(_unused_ void **state)
 	assert_plan(&s, "no way at all", "wait " FIRST " route-overruled");
 }
 
-/* --- somebody else --- */
+/* --- other programs --- */
 
 static void note(struct scene *s, enum verb verb, uint32_t ifindex, const char *subject,
 		 const char *from, const char *to, uint32_t n, uint64_t since)
@@ -626,7 +627,7 @@ static void static_changed(struct scene *s)
 static void static_beside(struct scene *s)
 {
 	is_static(s);
-	add_address(s, RAIL1, "10.0.0.9", 24, 200); /* of somebody else */
+	add_address(s, RAIL1, "10.0.0.9", 24, 200); /* of another program */
 }
 
 /* plan_metadata() has nobody who could be the primary one here: it waits, and nothing is touched.
@@ -648,7 +649,7 @@ static void addresses_come_from_where_the_configuration_says(_unused_ void **sta
 		{ "another takes the place of ours", static_changed,
 		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24\n"
 		  "remove-address " FIRST " 10.0.0.9/24 -> 10.0.0.9/24" },
-		{ "not that of somebody else", static_beside,
+		{ "not that of another program", static_beside,
 		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24\n"
 		  "set-route " FIRST " 10.0.0.0/24 table 11400010\n"
 		  "set-route " FIRST " 0.0.0.0/0 table 11400010\n"
@@ -684,8 +685,8 @@ static void an_address_of_ours_has_its_rank_from_the_start(_unused_ void **state
 
 	set_scene(&s);
 	static_below_another(&s);
-	assert_int_equal(plan_make(&s.config, &s.node, NULL, true, no_document, &p), 0);
-	assert_int_equal(p.items[p.actions[0].item].address.metric, 1025);
+	assert_int_equal(make_whole_plan(&s.config, &s.node, NULL, true, no_document, &p), 0);
+	assert_int_equal(p.actions[0].address.metric, 1025);
 }
 
 /* --- settings --- */
@@ -856,13 +857,22 @@ static void an_ipv4_address_is_waited_for_in_the_gid_table(_unused_ void **state
 
 	set_scene(&s);
 	one(&s);
-	s.config.route.manage = false; /* whoever gave it */
-	assert_int_equal(gid_index_of(&s.ports[0], "eth1"), 1);
+	s.config.route.manage = false; /* whichever program gave it */
+	assert_int_equal(gid_index_of(&s.ports[0], "eth1", NULL), 1);
 	assert_plan(&s, "there", "");
 	COPY(s.gids[0][1].type, "IB/RoCE v1");
-	assert_int_equal(gid_index_of(&s.ports[0], "eth1"), -1);
+	assert_int_equal(gid_index_of(&s.ports[0], "eth1", NULL), -1);
 	assert_plan(&s, "of another type", "wait " FIRST " gid-pending");
 	COPY(s.gids[0][1].type, "RoCE v2");
+	COPY(s.gids[0][1].netdev, "bond0"); /* a port of it, and its GIDs are those of the bond */
+	assert_int_equal(gid_index_of(&s.ports[0], "eth1", NULL), -1);
+	assert_int_equal(gid_index_of(&s.ports[0], "eth1", &(struct netdev){ .name = "bond0" }), 1);
+	COPY(s.gids[0][1].netdev, "eth1");
+	COPY(s.gids[0][1].gid, "fd00:0000:0000:0000:0000:0000:0000:0001"); /* IPv6 alone */
+	assert_int_equal(gid_index_of(&s.ports[0], "eth1", NULL), 1);
+	COPY(s.gids[0][1].gid, "fe80:0000:0000:0000:0000:0000:0000:0001");
+	assert_int_equal(gid_index_of(&s.ports[0], "eth1", NULL), -1);
+	COPY(s.gids[0][1].gid, "0000:0000:0000:0000:0000:ffff:0a00:0002");
 	COPY(s.gids[0][1].netdev, "macvlan0");
 	assert_plan(&s, "of another netdev", "wait " FIRST " gid-pending");
 	COPY(s.ports[0].state, "DOWN");
@@ -904,14 +914,14 @@ static bool has_hint(struct scene *s, enum reason reason)
 {
 	_cleanup_(plan_done) struct plan p = {};
 
-	assert_int_equal(plan_make(&s->config, &s->node, NULL, true, no_document, &p), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &p), 0);
 	for (size_t i = 0; i < p.n_reasons; i++)
 		if (p.reasons[i].reason == reason && streq(p.reasons[i].target, FIRST))
 			return true;
 	return false;
 }
 
-static void others_who_manage_the_nic_are_told(_unused_ void **state)
+static void other_managers_of_the_nic_are_reported(_unused_ void **state)
 {
 	struct scene s;
 
@@ -928,6 +938,8 @@ static void others_who_manage_the_nic_are_told(_unused_ void **state)
 	add_route(&s, "10.0.0.0", 24, RAIL1, NULL, 201);
 	assert_false(has_hint(&s, REASON_ROUTE_FOREIGN)); /* the kernel's */
 	s.routes[0].protocol = RTPROT_BOOT;
+	assert_false(has_hint(&s, REASON_ROUTE_FOREIGN)); /* ranked, as Metric= asks for */
+	s.routes[0].metric = 199;
 	assert_true(has_hint(&s, REASON_ROUTE_FOREIGN));
 
 	assert_false(has_hint(&s, REASON_CONTESTED));
@@ -936,11 +948,6 @@ static void others_who_manage_the_nic_are_told(_unused_ void **state)
 	assert_false(has_hint(&s, REASON_CONTESTED));
 	s.ledger[0].total++;
 	assert_true(has_hint(&s, REASON_CONTESTED));
-
-	assert_false(has_hint(&s, REASON_DEFAULT_ROUTE));
-	add_node_route(&s);
-	add_route(&s, "0.0.0.0", 0, RAIL1, "10.0.0.1", 9999);
-	assert_true(has_hint(&s, REASON_DEFAULT_ROUTE));
 }
 
 /* As a version that took it for a rail left it. */
@@ -983,13 +990,11 @@ static void what_was_set_on_the_nodes_nic_goes_back(_unused_ void **state)
 static void assert_revert(struct scene *s, bool with_vfs, const char *row, const char *expected)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	char text[4096], is[4200], should[4200];
+	char text[4096];
 
-	assert_int_equal(plan_revert(&s->node, NULL, with_vfs, &p), 0);
+	assert_int_equal(plan_revert(&s->node, with_vfs, &p), 0);
 	describe(&p, text, sizeof(text));
-	snprintf(is, sizeof(is), "%s:\n%s", row, text);
-	snprintf(should, sizeof(should), "%s:\n%s", row, expected);
-	assert_string_equal(is, should);
+	assert_row(row, text, expected);
 	for (size_t i = 0; i < p.n_actions; i++)
 		assert_true(p.actions[i].is_back);
 }
@@ -1016,7 +1021,10 @@ static void revert_takes_back_exactly_ours(_unused_ void **state)
 	note(&s, VERB_SET_METRIC, RAIL1, "10.0.0.2/24", "0", "200", 1, 0);
 	assert_revert(&s, false, "the metric", "set-metric " FIRST " 10.0.0.2/24 -> 0");
 	s.addresses[0].metric = 77;
-	assert_revert(&s, false, "which somebody changed since", "");
+	assert_revert(&s, false, "changed since", "");
+	COPY(s.ledger[0].before, "77");
+	assert_revert(&s, false, "the next one could not be set",
+		      "set-metric " FIRST " 10.0.0.2/24 -> 0");
 	s.addresses[0].metric = 200;
 	note(&s, VERB_ADD_ADDRESS, RAIL1, "10.0.0.2/24", "", "10.0.0.2/24", 1, 0);
 	assert_revert(&s, false, "the address as a whole",
@@ -1039,7 +1047,7 @@ static void revert_takes_back_exactly_ours(_unused_ void **state)
 	note(&s, VERB_SET_SYSCTL, RAIL1, "ipv4/arp_ignore", "0", "1", 1, 0);
 	assert_revert(&s, false, "a setting", "set-sysctl " FIRST " ipv4/arp_ignore -> 0");
 	know(&s.netdevs[0].conf, NETCONF_ARP_IGNORE, 2);
-	assert_revert(&s, false, "which somebody changed since", "");
+	assert_revert(&s, false, "changed since", "");
 	s.node.n_ledger = 0;
 
 	note(&s, VERB_SET_NUM_VFS, 0, "", "0", "4", 1, 0);
@@ -1086,7 +1094,7 @@ int main(void)
 		cmocka_unit_test(router_advertisements_are_listened_to),
 		cmocka_unit_test(an_ipv4_address_is_waited_for_in_the_gid_table),
 		cmocka_unit_test(texts_of_gids_are_read),
-		cmocka_unit_test(others_who_manage_the_nic_are_told),
+		cmocka_unit_test(other_managers_of_the_nic_are_reported),
 		cmocka_unit_test(what_was_set_on_the_nodes_nic_goes_back),
 		cmocka_unit_test(revert_takes_back_exactly_ours),
 	};

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "../src/doors/tar.h"
+#include "../src/os/tar.h"
 
 #include "skip.h"
 #include "tree.h"
@@ -166,7 +166,7 @@ static void equal_entries_give_equal_archives(_unused_ void **state)
 	assert_memory_equal(one, two, n);
 }
 
-static void a_full_disk_is_told(_unused_ void **state)
+static void a_full_disk_is_an_error(_unused_ void **state)
 {
 	struct tar t = { open("/dev/full", O_WRONLY | O_CLOEXEC) };
 
@@ -195,7 +195,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tar_takes_out_what_was_put_in),
 		cmocka_unit_test(equal_entries_give_equal_archives),
-		cmocka_unit_test(a_full_disk_is_told),
+		cmocka_unit_test(a_full_disk_is_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

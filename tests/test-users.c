@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 
 #include "../src/observe/namespace.h"
+#include "../src/observe/netns-stacked.h"
 #include "../src/observe/observe.h"
 #include "../src/observe/port.h"
-#include "../src/observe/upper.h"
 #include "../src/observe/users.h"
 #include "netns.h"
 #include "skip.h"
@@ -201,7 +201,7 @@ static void threads_of_the_kernel_are_no_named_processes(_unused_ void **state)
 	tree_file(&t, "proc/2/task/2/children", "3 5 33 ");
 	assert_int_equal(count_named(&t), 2);
 
-	/* In the second process of a container it is somebody else's list. */
+	/* In the second process of a container it is another list. */
 	tree_file(&t, "proc/2/stat",
 		  "2 (kthreadd) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1 0 0\n");
 	assert_int_equal(count_named(&t), 3);
@@ -509,7 +509,7 @@ static void links_elsewhere_use_what_they_are_on(_unused_ void **state)
 	}
 }
 
-static void signs_are_users_unless_somebody_is_named(_unused_ void **state)
+static void signs_are_users_unless_a_process_is_named(_unused_ void **state)
 {
 	static const struct netns ns = { .inode = 7, .pid = 50 };
 	static const struct far_link away = { "net1", .pci = VF1 };
@@ -776,8 +776,8 @@ static void be_another_namespace(int to_parent)
 
 static void a_real_namespace_is_found(_unused_ void **state)
 {
-	struct doors d = { .route = { .protocol = NETLINK_ROUTE },
-			   .rdma = { .protocol = NETLINK_RDMA } };
+	struct os d = { .route = { .protocol = NETLINK_ROUTE },
+			.rdma = { .protocol = NETLINK_RDMA } };
 	_cleanup_(node_done) struct node n = {};
 	const struct netns *ns = NULL;
 	int fds[2];
@@ -829,7 +829,7 @@ int main(void)
 		cmocka_unit_test(a_closed_process_matters_only_where_nobody_counts),
 		cmocka_unit_test(namespaces_are_held_by_processes_mounts_and_descriptors),
 		cmocka_unit_test(links_elsewhere_use_what_they_are_on),
-		cmocka_unit_test(signs_are_users_unless_somebody_is_named),
+		cmocka_unit_test(signs_are_users_unless_a_process_is_named),
 		cmocka_unit_test(ports_that_are_listened_on_are_those_of_this_namespace),
 		cmocka_unit_test(a_real_port_is_found),
 		cmocka_unit_test(holders_are_counted_over_many_messages),

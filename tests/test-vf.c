@@ -7,8 +7,11 @@
 #include <cmocka.h>
 
 #include "../src/output/state.h"
+#include "../src/plan/ahead.h"
 #include "../src/plan/identity.h"
 
+#include "../src/plan/attempts-plan.h"
+#include "memory.h"
 #include "scene.h"
 
 #define PF      "0000:41:00.0"
@@ -34,7 +37,7 @@ struct scene {
 	struct memory memories[2];
 	struct user users[24];
 	struct action tried[8];
-	struct plan tries;
+	struct attempts tries;
 	char rules[2048];
 };
 
@@ -108,9 +111,10 @@ static void add_vfs(struct scene *s, const char *pf, uint32_t n, bool is_bound, 
 	for (uint32_t i = 0; i < n; i++) {
 		struct vf_info *v = &s->infos[s->node.n_vf_infos++];
 		struct pci *vf;
-		char address[32];
+		char address[32], own_mac[32];
 
 		snprintf(address, sizeof(address), "%.11s%" PRIu32, pf, i + 1);
+		snprintf(own_mac, sizeof(own_mac), "02:11:11:11:11:1%" PRIu32, i + 1);
 		vf = add_pci(s, address, is_bound ? "mlx5_core" : "");
 		COPY(vf->physfn, pf);
 		COPY(vf->module, is_bound ? "" : "mlx5_core");
@@ -119,7 +123,7 @@ static void add_vfs(struct scene *s, const char *pf, uint32_t n, bool is_bound, 
 		COPY(v->pf, pf);
 		COPY(v->mac, mac);
 		if (is_bound)
-			add_devices(s, address, "02:11:11:11:11:11", "0211:11ff:fe11:1111");
+			add_devices(s, address, own_mac, "0211:11ff:fe11:1111");
 		if (is_bound)
 			s->netdevs[s->node.n_netdevs - 1].is_random_mac = streq(mac, ZERO);
 		qsort(s->pcis, s->node.n_pcis, sizeof(*s->pcis), by_address);
@@ -156,6 +160,7 @@ static void set_scene(struct scene *ret, uint32_t count)
 				   .memories = ret->memories,
 				   .users = ret->users };
 	ret->tries.actions = ret->tried;
+	ret->node.tried = &ret->tries;
 	add_module(ret, "ib_umad");
 	add_module(ret, "ib_uverbs");
 	add_module(ret, "rdma_ucm");
@@ -170,7 +175,7 @@ static void set_tried(struct scene *s, enum verb verb, const char *target, const
 
 	*a = (struct action){ .verb = verb, .is_done = true, .result = result };
 	COPY(a->target, target);
-	COPY(a->to, to);
+	action_set(a, "", to);
 }
 
 /* The udev rules are test-rules' business: here they are right from the start. */
@@ -178,10 +183,10 @@ static void make_plan(struct scene *s, struct plan *ret)
 {
 	_cleanup_(plan_done) struct plan first = {};
 
-	assert_int_equal(plan_make(&s->config, &s->node, &s->tries, true, no_document, &first), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &first), 0);
 	assert_true(COPY(s->rules, first.rules ? first.rules : ""));
 	s->node.rules_file = first.rules ? s->rules : NULL;
-	assert_int_equal(plan_make(&s->config, &s->node, &s->tries, true, no_document, ret), 0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, ret), 0);
 }
 
 /*
@@ -194,12 +199,13 @@ static void describe(const struct plan *p, char *ret, size_t size)
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 		bool is_derived = a->verb == VERB_SET_VF_MAC || a->verb == VERB_SET_VF_GUID;
+		char from[SHOWN_LEN], to[SHOWN_LEN];
 		char *at = ret + strlen(ret);
 
 		snprintf(at, size - strlen(ret), "%s%s %s %s>%s%s%s%s%s", *ret ? "\n" : "",
 			 verb_name(a->verb), a->target[0] ? a->target + 5 : "",
-			 is_derived ? "" : a->from, is_derived ? "*" : a->to,
-			 a->class == CLASS_CHANGE ? "" : " ",
+			 is_derived ? "" : action_from(a, from),
+			 is_derived ? "*" : action_to(a, to), a->class == CLASS_CHANGE ? "" : " ",
 			 a->class == CLASS_CHANGE ? "" : class_name(a->class),
 			 a->class == CLASS_CHANGE ? "" : " ", reason_code(a->reason));
 		if (a->is_done)
@@ -213,13 +219,11 @@ static void describe(const struct plan *p, char *ret, size_t size)
 static void assert_plan(struct scene *s, const char *row, const char *expected)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	char text[4096], is[4352], should[4352];
+	char text[4096];
 
 	make_plan(s, &p);
 	describe(&p, text, sizeof(text));
-	snprintf(is, sizeof(is), "%s:\n%s", row, text);
-	snprintf(should, sizeof(should), "%s:\n%s", row, expected);
-	assert_string_equal(is, should);
+	assert_row(row, text, expected);
 }
 
 /* --- staged birth --- */
@@ -307,7 +311,7 @@ static void vfs_are_born_with_autoprobe_off(_unused_ void **state)
 		{ "nothing to set", 2, 0, keeps_identity, MAKE("2") },
 		{ "trust only", 2, 0, trusts, OFF MAKE("2") },
 		{ "a driver without MACs of VFs", 2, 0, has_no_macs, MAKE("2") },
-		{ "off by somebody else", 2, 0, off_by_others, MAKE("2") "\nautoprobe-off: " },
+		{ "off by another program", 2, 0, off_by_others, MAKE("2") "\nautoprobe-off: " },
 		{ "crash after it was switched", 2, 0, switched, MAKE("2") },
 		{ "crash before it was switched", 2, 0, recorded_only, OFF MAKE("2") },
 		{ "it could not be recorded", 2, 0, failed_to_record,
@@ -328,6 +332,108 @@ static void vfs_are_born_with_autoprobe_off(_unused_ void **state)
 			rows[i].spoil(&s);
 		assert_plan(&s, rows[i].name, rows[i].expected);
 	}
+}
+
+/* The same lines of what follows: "41:00.0/1" is VF 1 of that PF, which is not there yet. */
+static void describe_later(const struct plan *p, char *ret, size_t size)
+{
+	*ret = '\0';
+	for (size_t i = 0; i < p->n_later; i++) {
+		const struct action *a = &p->later[i].action;
+		char *at = ret + strlen(ret), to[SHOWN_LEN];
+
+		snprintf(at, size - strlen(ret), "%s%s %s", i > 0 ? "\n" : "", verb_name(a->verb),
+			 a->target + 5);
+		if (p->later[i].first_vf >= 0)
+			snprintf(at + strlen(at), size - strlen(ret), "/%" PRIi64 "-%" PRIi64,
+				 p->later[i].first_vf, p->later[i].last_vf);
+		snprintf(at + strlen(at), size - strlen(ret), ">%s",
+			 vf_setting_of(a->verb) & (VF_SETTING_MAC | VF_SETTING_GUID)
+				 ? "*"
+				 : action_to(a, to));
+	}
+}
+
+static void has_mtu(struct scene *s)
+{
+	s->section.mtu = 4200;
+	s->netdevs[0].mtu = 4200;
+}
+static void is_infiniband(struct scene *s)
+{
+	pci_of(s, PF)->class = 0x020700;
+}
+static void takes_default_routes(struct scene *s)
+{
+	keeps_identity(s);
+	s->netdevs[0].conf.known = 1u << NETCONF_ACCEPT_RA | 1u << NETCONF_ACCEPT_RA_DEFRTR;
+	s->netdevs[0].conf.values[NETCONF_ACCEPT_RA] = 1;
+	s->netdevs[0].conf.values[NETCONF_ACCEPT_RA_DEFRTR] = 1;
+}
+
+#define MAC_0 "set-vf-mac 41:00.0/0-0>*\n"
+#define MAC_1 "set-vf-mac 41:00.0/1-1>*\n"
+#define GUIDS "set-vf-guid 41:00.0/0-0>*\nset-vf-link 41:00.0/0-1>auto\nset-vf-guid 41:00.0/1-1>*\n"
+#define BACK  "set-autoprobe 41:00.0>1\n"
+#define BIND  "bind-driver 41:00.0/0-1>\n"
+#define RISE  "set-link-up 41:00.0/0-1>\n"
+
+static void what_follows_is_known_before(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t count, have;
+		void (*spoil)(struct scene *s);
+		const char *expected; /* and a last newline */
+	} rows[] = {
+		{ "0 to 2", 2, 0, NULL, MAC_0 MAC_1 BACK BIND RISE },
+		{ "4 to 2", 2, 4, NULL, MAC_0 MAC_1 BACK BIND RISE },
+		{ "an MTU", 2, 0, has_mtu,
+		  MAC_0 MAC_1 BACK BIND "set-mtu 41:00.0/0-1>4200\n" RISE },
+		{ "trust", 2, 0, trusts, "set-vf-trust 41:00.0/0-1>1\n" BACK BIND RISE },
+		{ "nothing to set", 2, 0, keeps_identity, RISE },
+		{ "routers", 2, 0, takes_default_routes, "set-sysctl 41:00.0/0-1>0\n" RISE },
+		{ "bound at once", 2, 0, old_kernel, RISE },
+		{ "off by another program", 2, 0, off_by_others, MAC_0 MAC_1 },
+		{ "InfiniBand", 2, 0, is_infiniband, GUIDS BACK BIND RISE },
+		{ "none are possible", 8, 0, NULL, "" },
+		{ "nothing to do", 2, 2, NULL, "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		char text[2048], is[2304], should[2304];
+		struct scene s;
+
+		set_scene(&s, rows[i].count);
+		add_vfs(&s, PF, rows[i].have, true, "02:00:00:00:00:01");
+		if (rows[i].spoil)
+			rows[i].spoil(&s);
+		make_plan(&s, &p);
+		assert_int_equal(plan_ahead(&s.config, &s.node, &p), 0);
+		describe_later(&p, text, sizeof(text));
+		snprintf(is, sizeof(is), "%s: %s%s", rows[i].name, text, *text ? "\n" : "");
+		snprintf(should, sizeof(should), "%s: %s", rows[i].name, rows[i].expected);
+		assert_string_equal(is, should);
+	}
+}
+
+/* Those that the plan has when the VFs are there. */
+static void the_macs_that_follow_are_those_of_the_next_plan(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan before = {}, after = {};
+	struct scene s;
+
+	set_scene(&s, 2);
+	make_plan(&s, &before);
+	assert_int_equal(plan_ahead(&s.config, &s.node, &before), 0);
+	switched(&s);
+	add_vfs(&s, PF, 2, false, ZERO);
+	make_plan(&s, &after);
+	assert_int_equal(plan_ahead(&s.config, &s.node, &after), 0);
+	assert_true(before.n_later > 2 && after.n_actions > 2);
+	for (size_t i = 0; i < 2; i++)
+		assert_string_equal(before.later[i].action.text.to, after.actions[i].text.to);
 }
 
 #define MACS  "set-vf-mac 41:00.1 >*\nset-vf-mac 41:00.2 >*\n"
@@ -456,9 +562,9 @@ static void unbound_vfs_get_all_they_need_before_they_are_bound(_unused_ void **
 		const char *expected;
 	} rows[] = {
 		{ "born by us", switched, MACS ON "\n" BINDS },
-		{ "unbound by somebody", NULL, MACS BINDS },
-		{ "off by somebody else", off_by_others, MACS "autoprobe-off: " },
-		{ "old record, off by somebody else", off_and_recorded_long_ago,
+		{ "unbound on purpose", NULL, MACS BINDS },
+		{ "off by another program", off_by_others, MACS "autoprobe-off: " },
+		{ "old record, off by another program", off_and_recorded_long_ago,
 		  MACS "autoprobe-off: " },
 		{ "record of an earlier boot", recorded_long_ago,
 		  MACS "set-autoprobe 41:00.0 1>1\n" BINDS },
@@ -483,7 +589,7 @@ static void unbound_vfs_get_all_they_need_before_they_are_bound(_unused_ void **
 		{ "sick before in this boot", was_sick, SICK1 SICK2 },
 		{ "sick before its driver was bound", was_sick_before_it_was_bound_again,
 		  MACS BINDS },
-		{ "somebody asks for it", was_sick_and_asked_for, MACS BINDS },
+		{ "an administrator asks for it", was_sick_and_asked_for, MACS BINDS },
 		{ "the kernel is still at it", was_sick_asked_for_and_still_at_it, SICK1 SICK2 },
 	};
 
@@ -553,7 +659,7 @@ static void what_goes_on_is_planned_neither_again_nor_otherwise(_unused_ void **
 	set_tried(&s, VERB_SET_NUM_VFS, PF, "4", 0);
 	s.tried[0].is_done = false;
 	s.tried[0].is_running = true;
-	COPY(s.tried[0].from, "0");
+	action_set_numbers(&s.tried[0], 0, 4);
 	make_plan(&s, &p);
 	describe(&p, text, sizeof(text));
 	assert_string_equal(text, MAKE("4"));
@@ -682,6 +788,17 @@ static void came_up_with_another(struct scene *s)
 	COPY(vf_netdev(s)->mac, "02:11:11:11:11:11");
 	COPY(vf_netdev(s)->perm_mac, "02:11:11:11:11:11");
 }
+static void came_up_with_another_without_ibdev(struct scene *s)
+{
+	came_up_with_another(s);
+	s->node.n_ibdevs--;
+	set_tried(s, VERB_SET_VF_MAC, "0000:41:00.1", s->infos[0].mac, 0);
+}
+static void bound_with_another_without_ibdev(struct scene *s)
+{
+	came_up_with_another(s);
+	s->node.n_ibdevs--;
+}
 static void came_up_with_a_random_one(struct scene *s)
 {
 	came_up_with_another(s);
@@ -717,15 +834,13 @@ static void random_in_a_bond(struct scene *s)
 static void given_guids(struct scene *s)
 {
 	_cleanup_(plan_done) struct plan none = {};
-	char seed[MAC_LEN], guids[48];
+	char seed[MAC_LEN], node[GUID_LEN], port[GUID_LEN];
 
 	guids_of_the_provider(s);
 	identity_seed(&s->node, pci_of(s, PF), seed);
-	identity_guids(&s->node, &none, seed, pci_of(s, "0000:41:00.1"), &s->infos[0], guids,
-		       sizeof(guids));
-	guids[19] = '\0';
-	COPY(s->infos[0].node_guid, guids);
-	COPY(s->infos[0].port_guid, guids + 20);
+	identity_guids(&s->node, &none, seed, pci_of(s, "0000:41:00.1"), &s->infos[0], node, port);
+	COPY(s->infos[0].node_guid, node);
+	COPY(s->infos[0].port_guid, port);
 	COPY(vf_ibdev(s)->node_guid, s->infos[0].node_guid);
 }
 static void came_up_with_other_guids(struct scene *s)
@@ -799,29 +914,29 @@ static void was_rebuilt(struct scene *s)
 	s->memories[s->node.n_memories++] =
 		(struct memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
 }
-static void is_zero(struct scene *s)
+static void guids_are_zero(struct scene *s)
 {
 	COPY(s->infos[0].mac, "02:00:00:00:00:07");
 	COPY(vf_ibdev(s)->node_guid, GUID_0);
 }
 static void is_zero_and_used(struct scene *s)
 {
-	is_zero(s);
+	guids_are_zero(s);
 	in_use(s);
 }
 static void is_zero_and_rebuilt(struct scene *s)
 {
-	is_zero(s);
+	guids_are_zero(s);
 	was_rebuilt(s);
 }
 static void is_zero_and_just_rebuilt(struct scene *s)
 {
-	is_zero(s);
+	guids_are_zero(s);
 	set_tried(s, VERB_REBIND_DRIVER, "0000:41:00.1", "mlx5_core", 0);
 }
 static void is_zero_without_mac(struct scene *s)
 {
-	is_zero(s);
+	guids_are_zero(s);
 	has_no_macs(s);
 	COPY(s->infos[0].mac, ZERO);
 }
@@ -841,17 +956,21 @@ static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ v
 		{ "its netdev of now is left alone", is_down, FIX },
 		{ "a MAC its driver made up", random_mac, FIX },
 		{ "that, when we have brought it up", random_mac_after_it_was_brought_up, "" },
-		{ "a MAC somebody set", mac_of_a_person, "" },
-		{ "a MAC the firmware or somebody gave its netdev", mac_by_its_netdev, "" },
+		{ "a MAC that was set", mac_of_a_person, "" },
+		{ "a MAC the firmware or a program gave its netdev", mac_by_its_netdev, "" },
 		{ "the same, too late for its GUID", mac_by_its_netdev_after_its_birth, FIX },
 		{ "the same, without ibdev", no_ibdev, "wait 41:00.1 > waiting no-ibdev" },
 		{ "GUIDs the firmware gave it", guids_of_the_provider, "" },
 		{ "no GUIDs", guids_of_nobody,
 		  "set-vf-guid 41:00.1 >*\nrebind-driver 41:00.1 >mlx5_core" },
-		{ "a MAC somebody set since it was bound", mac_for_the_next_bind, "" },
-		{ "a link state somebody set", down_by_a_person, "" },
+		{ "a MAC that was set since it was bound", mac_for_the_next_bind, "" },
+		{ "a link state that was set", down_by_a_person, "" },
 		{ "the MAC it was given", given_mac, "" },
 		{ "another one", came_up_with_another, "rebind-driver 41:00.1 >mlx5_core" },
+		{ "another one, its RDMA device is to come", came_up_with_another_without_ibdev,
+		  "rebind-driver 41:00.1 >mlx5_core" },
+		{ "the same, its MAC not set in this pass", bound_with_another_without_ibdev,
+		  "wait 41:00.1 > waiting no-ibdev" },
 		{ "a random one", came_up_with_a_random_one, "rebind-driver 41:00.1 >mlx5_core" },
 		{ "another one, in use", came_up_with_another_in_use,
 		  "wait 41:00.1 > waiting vf-identity" },
@@ -882,7 +1001,7 @@ static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ v
 		{ "no such setting", has_no_macs, "" },
 		{ "the driver tells nothing", untold, "set-autoprobe 41:00.0 0>1" },
 		{ "stuck", is_stuck, "" },
-		{ "zero GUID", is_zero, "rebind-driver 41:00.1 >mlx5_core" },
+		{ "zero GUID", guids_are_zero, "rebind-driver 41:00.1 >mlx5_core" },
 		{ "zero GUID, in use", is_zero_and_used, "wait 41:00.1 > waiting zero-guid" },
 		{ "zero GUID, rebuilt", is_zero_and_rebuilt, "wait 41:00.1 > waiting zero-guid" },
 		{ "zero GUID, rebuilt just now", is_zero_and_just_rebuilt,
@@ -992,7 +1111,7 @@ static void vfs_of_others_are_not_missing_beside_one_of_ours(_unused_ void **sta
 	assert_int_equal(all.state, NODE_DEGRADED);
 }
 
-static void trust_is_not_changed_under_somebody(_unused_ void **state)
+static void trust_is_not_changed_while_a_process_uses_it(_unused_ void **state)
 {
 	struct scene s;
 
@@ -1051,7 +1170,6 @@ static void what_a_card_refuses_is_not_tried_again(_unused_ void **state)
 static void what_a_driver_has_not_is_no_failure_and_is_remembered(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	_cleanup_(freep) char *json = NULL;
 	struct node next = {};
 	struct scene s;
 
@@ -1067,8 +1185,7 @@ static void what_a_driver_has_not_is_no_failure_and_is_remembered(_unused_ void 
 
 	make_plan(&s, &p);
 	assert_int_equal(p.state, NODE_READY);
-	assert_int_equal(output_state(&s.config, &s.node, &p, &json), 0);
-	assert_int_equal(output_parse_memory(json, "boot-1", &next), 0);
+	assert_int_equal(take_next(&s.config, &s.node, &p, "boot-1", &next), 0);
 	assert_int_equal(node_memory(&next, PF)->unsupported,
 			 VF_SETTING_MAC | VF_SETTING_TRUST | VF_SETTING_MTU);
 	assert_string_equal(node_memory(&next, PF)->card, "b8:ce:f6:41:00:00");
@@ -1117,7 +1234,7 @@ static void memory_is_of_the_card_not_of_its_slot(_unused_ void **state)
 	}
 }
 
-static void a_vf_that_was_made_anew_is_another(_unused_ void **state)
+static void a_vf_that_was_made_again_is_another(_unused_ void **state)
 {
 	static const struct {
 		const char *name;
@@ -1131,11 +1248,10 @@ static void a_vf_that_was_made_anew_is_another(_unused_ void **state)
 		{ "fewer made than asked for", VERB_SET_NUM_VFS, PF, "0", "2", -EREMOTEIO, false },
 		{ "a write that never came back", VERB_SET_NUM_VFS, PF, "4", "0", -ETIMEDOUT,
 		  false },
-		{ "somebody came in between", VERB_SET_NUM_VFS, PF, "4", "0", -EBUSY, true },
+		{ "a process came in between", VERB_SET_NUM_VFS, PF, "4", "0", -EBUSY, true },
 		{ "it failed in an earlier pass", VERB_SET_NUM_VFS, PF, "", "2", -EREMOTEIO, true },
 		{ "those of another PF", VERB_SET_NUM_VFS, SECOND, "4", "0", 0, true },
-		{ "its driver was loaded anew", VERB_RELOAD_MODULE, "mlx5_core", "", "x=1", 0,
-		  false },
+		{ "its driver was reloaded", VERB_RELOAD_MODULE, "mlx5_core", "", "x=1", 0, false },
 		{ "its driver was not", VERB_RELOAD_MODULE, "mlx5_core", "", "x=1", -EBUSY, true },
 		{ "another driver was", VERB_RELOAD_MODULE, "erdma", "", "x=1", 0, true },
 		{ "something else", VERB_REBIND_DRIVER, "0000:41:00.1", "", "mlx5_core", 0, true },
@@ -1150,8 +1266,8 @@ static void a_vf_that_was_made_anew_is_another(_unused_ void **state)
 		s.memories[1] = (struct memory){ .pci = "0000:41:00.1", .was_usable = true };
 		s.node.n_memories = 2;
 		set_tried(&s, rows[i].verb, rows[i].target, rows[i].to, rows[i].result);
-		COPY(s.tries.actions[0].from, rows[i].from);
-		plan_forget_ended(&s.tries, &s.node);
+		action_set(&s.tries.actions[0], rows[i].from, rows[i].to);
+		plan_forget_ended(&s.node);
 		if (s.node.n_memories != (rows[i].is_kept ? 2 : 1))
 			fail_msg("%s: %zu are left", rows[i].name, s.node.n_memories);
 		assert_string_equal(s.memories[0].pci, PF);
@@ -1189,35 +1305,33 @@ static void what_came_in_between_is_looked_at_once_more(_unused_ void **state)
 		make_plan(&s, &p);
 		for (size_t k = 0; k < p.n_actions; k++)
 			is_open |= is_open_change(&p.actions[k]) &&
-				   p.actions[k].verb == VERB_SET_NUM_VFS &&
-				   streq(p.actions[k].to, "0");
+				   p.actions[k].verb == VERB_SET_NUM_VFS && is_to(&p.actions[k], 0);
 		if (is_open != rows[i].is_open)
 			fail_msg("%s: %s", rows[i].name, is_open ? "open" : "not open");
 	}
 }
 
-/* Zero GUIDs of new VFs are mended, whoever had those that were there before. */
+/* Zero GUIDs of new VFs are mended, also when another program wrote those that were there before.
+ */
 static void a_new_vf_inherits_nothing(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	_cleanup_(freep) char *json = NULL;
 	_cleanup_(node_done) struct node next = {};
 	struct scene s;
 
 	set_scene(&s, 1);
 	add_vfs(&s, PF, 1, true, ZERO);
-	is_zero(&s);
+	guids_are_zero(&s);
 	was_usable(&s);
 	s.memories[0].was_rebuilt = true;
 	set_tried(&s, VERB_SET_NUM_VFS, PF, "1", 0);
-	COPY(s.tries.actions[0].from, "0");
+	action_set_numbers(&s.tries.actions[0], 0, 1);
 	assert_plan(&s, "remembered", "wait 41:00.1 > waiting zero-guid");
 
-	plan_forget_ended(&s.tries, &s.node);
+	plan_forget_ended(&s.node);
 	assert_plan(&s, "forgotten", "rebind-driver 41:00.1 >mlx5_core");
 	make_plan(&s, &p);
-	assert_int_equal(output_state(&s.config, &s.node, &p, &json), 0);
-	assert_int_equal(output_parse_memory(json, "boot-1", &next), 0);
+	assert_int_equal(take_next(&s.config, &s.node, &p, "boot-1", &next), 0);
 	assert_false(node_memory(&next, "0000:41:00.1")->was_usable);
 	assert_false(node_memory(&next, "0000:41:00.1")->was_rebuilt);
 }
@@ -1231,7 +1345,7 @@ static void mac_of(struct scene *s, const char *vf, char *ret)
 	make_plan(s, &p);
 	for (size_t i = 0; i < p.n_actions; i++)
 		if (p.actions[i].verb == VERB_SET_VF_MAC && streq(p.actions[i].target, vf)) {
-			copy(ret, 24, p.actions[i].to);
+			copy(ret, 24, p.actions[i].text.to);
 			return;
 		}
 	fail_msg("no MAC for %s", vf);
@@ -1292,9 +1406,9 @@ static void no_two_functions_of_a_node_have_one_mac(_unused_ void **state)
 			if (p.actions[i].verb != VERB_SET_VF_MAC)
 				continue;
 			n++;
-			assert_true(is_local_unicast(p.actions[i].to));
+			assert_true(is_local_unicast(p.actions[i].text.to));
 			for (size_t k = 0; k < i; k++)
-				assert_string_not_equal(p.actions[i].to, p.actions[k].to);
+				assert_string_not_equal(p.actions[i].text.to, p.actions[k].text.to);
 		}
 		assert_int_equal(n, 2 * MAX_VF);
 	}
@@ -1374,6 +1488,8 @@ static void infiniband_gets_guids(_unused_ void **state)
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(plan_done) struct plan p = {};
+		const struct action *guid;
+		char to[SHOWN_LEN];
 
 		set_scene(&s, 1);
 		add_vfs(&s, PF, 1, false, ZERO);
@@ -1385,14 +1501,15 @@ static void infiniband_gets_guids(_unused_ void **state)
 				 rows[i].is_set ? VERB_SET_VF_GUID : VERB_SET_VF_LINK);
 		if (!rows[i].is_set)
 			continue;
-		assert_int_equal(strlen(p.actions[0].to), 39);
-		assert_string_not_equal(p.actions[0].to + 20, GUID_0);
-		assert_true(is_local_unicast(p.actions[0].to + 20));
-		assert_true(strncmp(p.actions[0].to, p.actions[0].to + 20, 19) != 0);
+		guid = &p.actions[0];
+		assert_int_equal(strlen(action_to(guid, to)), 39);
+		assert_string_not_equal(guid->guid.port, GUID_0);
+		assert_true(is_local_unicast(guid->guid.port));
+		assert_string_not_equal(guid->guid.node, guid->guid.port);
 		if (!is_zero_guid(rows[i].node))
-			assert_true(is_prefix(p.actions[0].to, rows[i].node));
+			assert_string_equal(guid->guid.node, rows[i].node);
 		else
-			assert_true(is_local_unicast(p.actions[0].to));
+			assert_true(is_local_unicast(guid->guid.node));
 		assert_int_equal(p.actions[1].verb, VERB_SET_VF_LINK);
 	}
 }
@@ -1412,7 +1529,7 @@ static void guids_follow_from_the_card_alone(_unused_ void **state)
 		{ "another QP, by its port",
 		  "00:00:11:07:fe:80:00:00:00:00:00:00:b8:ce:f6:03:00:41:00:00", GUID_0 },
 	};
-	char first[48] = "";
+	char first[SHOWN_LEN] = "", to[SHOWN_LEN];
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(plan_done) struct plan p = {};
@@ -1432,8 +1549,8 @@ static void guids_follow_from_the_card_alone(_unused_ void **state)
 		make_plan(&s, &p);
 		assert_int_equal(p.actions[0].verb, VERB_SET_VF_GUID);
 		if (i == 0)
-			COPY(first, p.actions[0].to);
-		assert_string_equal(p.actions[0].to, first);
+			COPY(first, action_to(&p.actions[0], to));
+		assert_string_equal(action_to(&p.actions[0], to), first);
 	}
 	/* A promise as well, as with MACs. */
 	assert_string_equal(first, "12f8:088b:50fa:2d67 26fb:e167:6c6b:034e");
@@ -1511,7 +1628,7 @@ static void infiniband_vfs_are_made_when_guids_can_be_given(_unused_ void **stat
 		assert_plan(&s, rows[i].name, rows[i].expected);
 	}
 
-	/* Made by somebody else: not bound before they have them. */
+	/* Made by another program: not bound before they have them. */
 	set_scene(&s, 1);
 	add_vfs(&s, PF, 1, false, ZERO);
 	ipoib_available(&s);
@@ -1527,6 +1644,22 @@ static void infiniband_vfs_are_made_when_guids_can_be_given(_unused_ void **stat
 	s.node.n_vf_infos = 0; /* that netdev would tell them, too */
 	COPY(vf_ibdev(&s)->node_guid, GUID_0);
 	assert_plan(&s, "none", "load-module oib >");
+}
+
+static void what_follows_ib_ipoib_is_known_before(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct scene s;
+	char text[2048];
+
+	set_scene(&s, 2);
+	ipoib_available(&s);
+	make_plan(&s, &p);
+	assert_int_equal(plan_ahead(&s.config, &s.node, &p), 0);
+	describe_later(&p, text, sizeof(text));
+	assert_string_equal(
+		text, "set-link-up 41:00.0>\nset-autoprobe 41:00.0>0\nset-num-vfs 41:00.0>2\n" GUIDS
+			      BACK BIND "set-link-up 41:00.0/0-1>");
 }
 
 /* --- GPUs, users, words --- */
@@ -1717,10 +1850,12 @@ static void explain_says_what_becomes_of_vfs(_unused_ void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_vf_that_was_made_anew_is_another),
+		cmocka_unit_test(a_vf_that_was_made_again_is_another),
 		cmocka_unit_test(what_came_in_between_is_looked_at_once_more),
 		cmocka_unit_test(a_new_vf_inherits_nothing),
 		cmocka_unit_test(vfs_are_born_with_autoprobe_off),
+		cmocka_unit_test(what_follows_is_known_before),
+		cmocka_unit_test(the_macs_that_follow_are_those_of_the_next_plan),
 		cmocka_unit_test(unbound_vfs_get_all_they_need_before_they_are_bound),
 		cmocka_unit_test(the_driver_is_loaded_before_vfs_born_unbound_are_bound),
 		cmocka_unit_test(what_goes_on_is_planned_neither_again_nor_otherwise),
@@ -1731,7 +1866,7 @@ int main(void)
 		cmocka_unit_test(a_vf_of_another_program_gets_nothing),
 		cmocka_unit_test(vfs_are_left_to_a_driver_container),
 		cmocka_unit_test(vfs_of_others_are_not_missing_beside_one_of_ours),
-		cmocka_unit_test(trust_is_not_changed_under_somebody),
+		cmocka_unit_test(trust_is_not_changed_while_a_process_uses_it),
 		cmocka_unit_test(what_a_card_refuses_is_not_tried_again),
 		cmocka_unit_test(what_a_driver_has_not_is_no_failure_and_is_remembered),
 		cmocka_unit_test(memory_is_of_the_card_not_of_its_slot),
@@ -1741,6 +1876,7 @@ int main(void)
 		cmocka_unit_test(infiniband_gets_guids),
 		cmocka_unit_test(guids_follow_from_the_card_alone),
 		cmocka_unit_test(infiniband_vfs_are_made_when_guids_can_be_given),
+		cmocka_unit_test(what_follows_ib_ipoib_is_known_before),
 		cmocka_unit_test(sharing_by_many_on_a_node_with_gpus_is_a_hint),
 		cmocka_unit_test(every_use_keeps_vfs_and_all_users_are_named),
 		cmocka_unit_test(what_the_kernel_refuses_has_a_reason_of_its_own),

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "../src/doors/fs.h"
+#include "../src/os/fs.h"
 
 struct tree {
 	char root[32];

@@ -1,108 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "apply.h"
 
-#include "../base/log.h"
-#include "../doors/child.h"
+#include "../os/child.h"
 #include "verbs.h"
 
 #include <poll.h>
 #include <sys/mman.h>
 
-/*
- * How long a verb may take. A VF may cost the kernel 120 s when its firmware is slow, and 0.6 s
- * when all is well: drivers/net/ethernet/mellanox/mlx5/core/lib/tout.c; loading a driver probes its
- * devices. Another number of VFs: up to 60 s for each command to the firmware, 120 s more until it
- * has given back the pages of VFs that are removed (RECLAIM_VFS_PAGES_MS there), and where nothing
- * is set before they are bound all of their probes, one after the other.
- */
-static const struct {
-	int (*run)(struct work *w, const struct action *a);
-	uint64_t base_usec, each_usec; /* each: for one of the number in "to" or "from" */
-} verbs[] = {
-	[VERB_WAIT] = { NULL, 0, 0 },
-	[VERB_LOAD_MODULE] = { apply_load_module, 150 * USEC_PER_SEC, 0 },
-	[VERB_RELOAD_MODULE] = { apply_reload_module, 300 * USEC_PER_SEC, 0 },
-	[VERB_WRITE_OPTIONS] = { apply_put_options, 10 * USEC_PER_SEC, 0 },
-	[VERB_REMOVE_OPTIONS] = { apply_put_options, 10 * USEC_PER_SEC, 0 },
-	[VERB_SET_OPTION] = { NULL, 0, 0 },
-	[VERB_BIND_DRIVER] = { apply_bind_driver, 130 * USEC_PER_SEC, 0 },
-	[VERB_PROBE_DRIVER] = { apply_probe_driver, 300 * USEC_PER_SEC, 0 },
-	[VERB_SET_NETNS_MODE] = { apply_set_netns_mode, 10 * USEC_PER_SEC, 0 },
-	[VERB_SET_NUM_VFS] = { apply_set_num_vfs, 300 * USEC_PER_SEC, 2 * USEC_PER_SEC },
-	[VERB_WRITE_RULES] = { apply_write_rules, 30 * USEC_PER_SEC, 0 },
-	[VERB_SET_AUTOPROBE] = { apply_set_autoprobe, 30 * USEC_PER_SEC, 0 },
-	[VERB_SET_VF_MAC] = { apply_set_vf_mac, 30 * USEC_PER_SEC, 0 },
-	[VERB_SET_VF_GUID] = { apply_set_vf_guid, 30 * USEC_PER_SEC, 0 },
-	[VERB_SET_VF_TRUST] = { apply_set_vf_trust, 30 * USEC_PER_SEC, 0 },
-	[VERB_SET_VF_LINK] = { apply_set_vf_link, 30 * USEC_PER_SEC, 0 },
-	[VERB_REBIND_DRIVER] = { apply_rebind_driver, 260 * USEC_PER_SEC, 0 },
-	[VERB_SET_LINK_UP] = { apply_set_link_up, 30 * USEC_PER_SEC, 0 },
-	[VERB_SET_MTU] = { apply_set_mtu, 30 * USEC_PER_SEC, 0 },
-	[VERB_SET_METRIC] = { apply_set_metric, 10 * USEC_PER_SEC, 0 },
-	[VERB_SET_SYSCTL] = { apply_set_sysctl, 10 * USEC_PER_SEC, 0 },
-	[VERB_ADD_ADDRESS] = { apply_add_address, 10 * USEC_PER_SEC, 0 },
-	[VERB_REMOVE_ADDRESS] = { apply_remove_address, 10 * USEC_PER_SEC, 0 },
-	[VERB_SET_ROUTE] = { apply_set_route, 10 * USEC_PER_SEC, 0 },
-	[VERB_REMOVE_ROUTE] = { apply_remove_route, 10 * USEC_PER_SEC, 0 },
-	[VERB_ADD_RULE] = { apply_add_rule, 10 * USEC_PER_SEC, 0 },
-	[VERB_REMOVE_RULE] = { apply_remove_rule, 10 * USEC_PER_SEC, 0 },
-	[VERB_KEEP_NEIGHBOUR] = { apply_keep_neighbour, 10 * USEC_PER_SEC, 0 },
-	[VERB_PROBE_NEIGHBOUR] = { apply_probe_neighbour, 10 * USEC_PER_SEC, 0 },
-	[VERB_REMOVE_NEIGHBOUR] = { apply_remove_neighbour, 10 * USEC_PER_SEC, 0 },
-	[VERB_ASK_METADATA] = { apply_ask_metadata, 20 * USEC_PER_SEC, 0 },
-	[VERB_SET_PNETID] = { apply_set_pnetid, 10 * USEC_PER_SEC, 0 },
-	[VERB_ENSURE_KUBELET] = { apply_ensure_kubelet, 30 * USEC_PER_SEC, 0 },
-	[VERB_RELOAD_UNITS] = { apply_reload_units, 60 * USEC_PER_SEC, 0 },
-	[VERB_WRITE_PLUGIN] = { apply_write_plugin, 30 * USEC_PER_SEC, 0 },
-	[VERB_REMOVE_PLUGIN] = { apply_remove_plugin, 30 * USEC_PER_SEC, 0 },
-	[VERB_WRITE_MANIFEST] = { apply_write_manifest, 30 * USEC_PER_SEC, 0 },
-	[VERB_REMOVE_MANIFEST] = { apply_remove_manifest, 30 * USEC_PER_SEC, 0 },
-	[VERB_WRITE_OUTPUT] = { apply_write_output, 30 * USEC_PER_SEC, 0 },
-	[VERB_REMOVE_OUTPUT] = { apply_remove_output, 30 * USEC_PER_SEC, 0 },
+static int (*const verbs[])(struct work *w, const struct action *a) = {
+	[VERB_LOAD_MODULE] = apply_load_module,
+	[VERB_RELOAD_MODULE] = apply_reload_module,
+	[VERB_WRITE_OPTIONS] = apply_put_options,
+	[VERB_REMOVE_OPTIONS] = apply_put_options,
+	[VERB_BIND_DRIVER] = apply_bind_driver,
+	[VERB_PROBE_DRIVER] = apply_probe_driver,
+	[VERB_SET_NETNS_MODE] = apply_set_netns_mode,
+	[VERB_SET_NUM_VFS] = apply_set_num_vfs,
+	[VERB_WRITE_RULES] = apply_write_rules,
+	[VERB_SET_AUTOPROBE] = apply_set_autoprobe,
+	[VERB_SET_VF_MAC] = apply_set_vf_mac,
+	[VERB_SET_VF_GUID] = apply_set_vf_guid,
+	[VERB_SET_VF_TRUST] = apply_set_vf_trust,
+	[VERB_SET_VF_LINK] = apply_set_vf_link,
+	[VERB_SET_VF_VLAN] = apply_set_vf_vlan,
+	[VERB_REBIND_DRIVER] = apply_rebind_driver,
+	[VERB_SET_LINK_UP] = apply_set_link_up,
+	[VERB_SET_MTU] = apply_set_mtu,
+	[VERB_SET_MAC] = apply_set_mac,
+	[VERB_SET_NAME] = apply_set_name,
+	[VERB_ADD_ALTNAME] = apply_change_altname,
+	[VERB_REMOVE_ALTNAME] = apply_change_altname,
+	[VERB_SET_METRIC] = apply_set_metric,
+	[VERB_SET_DCB] = apply_set_dcb,
+	[VERB_SET_ROCE] = apply_set_roce,
+	[VERB_SET_SYSCTL] = apply_set_sysctl,
+	[VERB_ADD_ADDRESS] = apply_add_address,
+	[VERB_REMOVE_ADDRESS] = apply_remove_address,
+	[VERB_SET_ROUTE] = apply_set_route,
+	[VERB_REMOVE_ROUTE] = apply_remove_route,
+	[VERB_ADD_RULE] = apply_add_rule,
+	[VERB_REMOVE_RULE] = apply_remove_rule,
+	[VERB_KEEP_NEIGHBOUR] = apply_keep_neighbour,
+	[VERB_PROBE_NEIGHBOUR] = apply_probe_neighbour,
+	[VERB_REMOVE_NEIGHBOUR] = apply_remove_neighbour,
+	[VERB_ASK_METADATA] = apply_ask_metadata,
+	[VERB_SET_PNETID] = apply_set_pnetid,
+	[VERB_ENSURE_KUBELET] = apply_ensure_kubelet,
+	[VERB_RELOAD_UNITS] = apply_reload_units,
+	[VERB_WRITE_PLUGIN] = apply_write_plugin,
+	[VERB_REMOVE_PLUGIN] = apply_remove_plugin,
+	[VERB_WRITE_MANIFEST] = apply_write_manifest,
+	[VERB_REMOVE_MANIFEST] = apply_remove_manifest,
+	[VERB_WRITE_OUTPUT] = apply_write_output,
+	[VERB_REMOVE_OUTPUT] = apply_remove_output,
 };
-_Static_assert(ELEMENTSOF(verbs) == _VERB_N, "a line for every verb");
-
-static uint64_t deadline_of(const struct action *a)
-{
-	uint64_t from = strtoul(a->from, NULL, 10), to = strtoul(a->to, NULL, 10);
-
-	return verbs[a->verb].base_usec + MAX(from, to) * verbs[a->verb].each_usec;
-}
+_Static_assert(ELEMENTSOF(verbs) == _VERB_N, "a function for every verb but those that only tell");
 
 /* What the child gets of a plan. */
-struct job {
+struct apply_job {
 	struct work work;
-	bool is_own; /* the doors are the child's */
+	bool is_own; /* the os are the child's */
 };
 
 /* The parent's sockets have its answers in flight: the child opens its own. */
-static void take_doors(struct job *job)
+static void take_doors(struct apply_job *job)
 {
 	if (!job->is_own) {
-		netlink_done(&job->work.doors->route);
-		netlink_done(&job->work.doors->rdma);
-		netlink_done(&job->work.doors->devlink);
-		netlink_done(&job->work.doors->smc);
+		netlink_done(&job->work.os->route);
+		netlink_done(&job->work.os->rdma);
+		netlink_done(&job->work.os->devlink);
+		netlink_done(&job->work.os->smc);
 	}
 	job->is_own = true;
 	/* What the kernel said of another action. */
-	job->work.doors->rdma.error[0] = job->work.doors->route.error[0] = '\0';
+	job->work.os->rdma.error[0] = job->work.os->route.error[0] = '\0';
 }
 
 static int run_job(void *userdata, size_t i, char *error)
 {
-	struct job *job = userdata;
+	struct apply_job *job = userdata;
 	const struct action *a = &job->work.plan->actions[i];
 	int r;
 
 	take_doors(job);
 	job->work.error = error;
-	r = verbs[a->verb].run(&job->work, a);
+	r = verbs[a->verb](&job->work, a);
 	/* The kernel's own words, where it has some. */
 	if (r < 0 && !error[0])
 		copy(error, CHILD_ERROR_LEN,
-		     job->work.doors->rdma.error[0] ? job->work.doors->rdma.error
-						    : job->work.doors->route.error);
+		     job->work.os->rdma.error[0] ? job->work.os->rdma.error
+						 : job->work.os->route.error);
 	return r;
 }
 
@@ -110,16 +97,15 @@ static int run_job(void *userdata, size_t i, char *error)
  * Was the function of this node unplugged before or while it was written to? The driver of a PF
  * leaves it first, and takes its VFs along.
  */
-static bool is_gone(const struct doors *d, const struct node *n, const struct action *a)
+static bool is_gone(const struct os *d, const struct node *n, const struct action *a)
 {
 	const struct pci *pci = node_pci(n, a->target);
-	char path[320];
 
 	if (!pci)
 		return false;
-	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s%s", a->target,
-		 a->verb == VERB_SET_NUM_VFS && pci->driver[0] ? "/driver" : "");
-	return !fs_exists(&d->fs, path);
+	return !fs_exists(&d->fs,
+			  FS_PATH("sys/bus/pci/devices/%s%s", a->target,
+				  a->verb == VERB_SET_NUM_VFS && pci->driver[0] ? "/driver" : ""));
 }
 
 #define LANE_LEN (PCI_LEN + 8)
@@ -165,7 +151,7 @@ static bool is_after_pf(const struct node *n, const struct plan *p, size_t i)
 }
 
 /*
- * VFs that could not be removed are there still, with somebody on them: what follows of the same
+ * VFs that could not be removed are there still, in use by a process: what follows of the same
  * card was meant for none. A VF whose driver failed or was slow may not be the last one. What is to
  * be done then the next plan tells.
  */
@@ -177,8 +163,7 @@ static bool is_void(const struct node *n, const struct plan *p, size_t i)
 	for (size_t k = 0; k < i && a->step == STEP_VF; k++) {
 		const struct action *b = &p->actions[k];
 
-		if (b->verb == VERB_SET_NUM_VFS && b->is_done && b->result < 0 &&
-		    streq(b->to, "0") &&
+		if (b->verb == VERB_SET_NUM_VFS && b->is_done && b->result < 0 && is_to(b, 0) &&
 		    (streq(b->target, a->target) || (pci && streq(b->target, pci->physfn))))
 			return true;
 		if (is_bad_bind(b) && streq(pf_of(n, b), pf_of(n, a)))
@@ -188,7 +173,7 @@ static bool is_void(const struct node *n, const struct plan *p, size_t i)
 }
 
 /*
- * What takes udev long is made beside what udev has no part in: it reads its rules anew while the
+ * What takes udev long is made beside what udev has no part in: it reloads its rules while the
  * links of PFs come up. The first VF waits for it.
  */
 static bool goes_beside(const struct action *a)
@@ -213,7 +198,7 @@ static bool needs_quiet(const struct action *a)
 struct lane {
 	char name[LANE_LEN];
 	struct child child;
-	struct job job;
+	struct apply_job job;
 	struct action action; /* that goes on */
 	size_t i;             /* its number in the plan that it is of */
 	bool is_busy;         /* one does */
@@ -299,7 +284,7 @@ static void end_action(struct apply *ap, struct action *a)
 {
 	a->is_running = false;
 	a->is_done = true;
-	a->is_gone = a->result < 0 && is_gone(ap->world->doors, ap->node, a);
+	a->is_gone = a->result < 0 && is_gone(ap->world->os, ap->node, a);
 	ap->hooks->on_end(ap->hooks->userdata, a);
 }
 
@@ -313,14 +298,14 @@ static bool begin_action(struct apply *ap, struct lane *l, size_t i)
 			    ? hooks->recheck(hooks->userdata, a, a->error, sizeof(a->error))
 			    : 0;
 	a->is_refused = a->result < 0;
-	hooks->on_start(hooks->userdata, a, deadline_of(a));
+	hooks->on_start(hooks->userdata, a, action_deadline_usec(a));
 	ap->n_tried++;
 	if (a->result >= 0) {
-		l->job = (struct job){ .work = { .doors = ap->world->doors,
-						 .node = ap->node,
-						 .plan = ap->plan,
-						 .rules = ap->plan->rules,
-						 .lock = ap->lock } };
+		l->job = (struct apply_job){ .work = { .os = ap->world->os,
+						       .node = ap->node,
+						       .plan = ap->plan,
+						       .rules = ap->plan->rules,
+						       .lock = ap->lock } };
 		l->child.call = run_job;
 		l->child.userdata = &l->job;
 		a->result = ap->world->begin(ap->world->userdata, &l->child, i);
@@ -334,7 +319,7 @@ static bool begin_action(struct apply *ap, struct lane *l, size_t i)
 	l->i = i;
 	l->is_busy = true;
 	l->begun_usec = now(ap);
-	l->until_usec = l->begun_usec + deadline_of(a);
+	l->until_usec = l->begun_usec + action_deadline_usec(a);
 	return true;
 }
 

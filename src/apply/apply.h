@@ -13,12 +13,12 @@
  */
 #pragma once
 
-#include "../doors/doors.h"
 #include "../model/world.h"
+#include "../os/os.h"
 
 /* What the verbs get beside their action. */
 struct work {
-	struct doors *doors;     /* the child's own */
+	struct os *os;           /* the child's own */
 	const struct node *node; /* as it was observed for the plan */
 	const struct plan *plan; /* the one the action is of, with the texts of its files */
 	const char *rules;       /* text of the udev rules, NULL: none are wanted */

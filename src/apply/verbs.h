@@ -3,7 +3,7 @@
  * Verbs: one function for each verb that changes something, in files named as in plan/; for apply.c
  * only.
  *
- * They run in a child process that has its own doors. Return: 0 or -errno, with words in
+ * They run in a child process that has its own os. Return: 0 or -errno, with words in
  * work->error where strerror() would not do.
  */
 #pragma once
@@ -23,9 +23,15 @@ int apply_set_vf_mac(struct work *w, const struct action *a);
 int apply_set_vf_guid(struct work *w, const struct action *a);
 int apply_set_vf_trust(struct work *w, const struct action *a);
 int apply_set_vf_link(struct work *w, const struct action *a);
+int apply_set_vf_vlan(struct work *w, const struct action *a);
 int apply_rebind_driver(struct work *w, const struct action *a);
 int apply_set_link_up(struct work *w, const struct action *a);
 int apply_set_mtu(struct work *w, const struct action *a);
+int apply_set_dcb(struct work *w, const struct action *a);
+int apply_set_roce(struct work *w, const struct action *a);
+int apply_set_mac(struct work *w, const struct action *a);
+int apply_set_name(struct work *w, const struct action *a);
+int apply_change_altname(struct work *w, const struct action *a);
 int apply_set_sysctl(struct work *w, const struct action *a);
 int apply_add_address(struct work *w, const struct action *a);
 int apply_remove_address(struct work *w, const struct action *a);

@@ -92,31 +92,41 @@ static inline int document_hex(char c)
 	return digit ? (int)(digit - digits) : -1;
 }
 
-/* What document_name() wrote; other text as it is. False: no text, or no room. */
-static inline bool document_get_name(const json_t *object, const char *key, char *ret, size_t size)
+/* What document_name() wrote; other text as it is. False: no room. */
+static inline bool document_from_name(const char *s, char *ret, size_t size)
 {
-	const char *s = json_string_value(json_object_get(object, key));
 	size_t n = 0;
 
-	for (; s && *s && n < size; s++) {
+	for (; *s && n < size; s++) {
 		const bool is_escaped = s[0] == '\\' && s[1] == 'x' && document_hex(s[2]) >= 0 &&
 					document_hex(s[3]) >= 0;
 
 		ret[n++] = is_escaped ? (char)(document_hex(s[2]) * 16 + document_hex(s[3])) : *s;
 		s += is_escaped ? 3 : 0;
 	}
-	if (!s || n >= size)
+	if (n >= size)
 		return false;
 	ret[n] = '\0';
 	return true;
 }
 
-/* The same of what becomes part of a path: it must not lead elsewhere. */
-static inline bool document_get_file_name(const json_t *object, const char *key, char *ret,
-					  size_t size)
+/* The same of a value: false also for one that is no text. */
+static inline bool document_to_name(const json_t *value, char *ret, size_t size)
 {
-	return document_get_name(object, key, ret, size) && !strchr(ret, '/') && !streq(ret, ".") &&
+	return json_is_string(value) && document_from_name(json_string_value(value), ret, size);
+}
+
+/* The same of what becomes part of a path: it must not lead elsewhere. */
+static inline bool document_to_file_name(const json_t *value, char *ret, size_t size)
+{
+	return document_to_name(value, ret, size) && !strchr(ret, '/') && !streq(ret, ".") &&
 	       !streq(ret, "..");
+}
+
+/* The same of a member. */
+static inline bool document_get_name(const json_t *object, const char *key, char *ret, size_t size)
+{
+	return document_to_name(json_object_get(object, key), ret, size);
 }
 
 static inline int64_t document_get_number(const json_t *object, const char *key)

@@ -79,20 +79,58 @@ static inline void *append_raw(void **array, size_t *n, size_t size)
 	return memset((char *)*array + size * (*n)++, 0, size);
 }
 
+/* The address that is none. */
+static inline bool is_zero(const uint8_t bytes[static 16])
+{
+	static const uint8_t zero[16];
+
+	return memcmp(bytes, zero, sizeof(zero)) == 0;
+}
+
 static inline void freep(void *p)
 {
 	free(*(void **)p);
 }
 
-/*
- * Ends a text of open_memstream(): glibc's fclose() answers 0 also when there was no memory for
- * even the first byte, and *text is NULL then. Return: 0 or -ENOMEM.
- */
-static inline int text_close(FILE *f, char *const *text)
-{
-	const bool is_bad = ferror(f);
+/* A text that is printed to f. */
+struct stream {
+	FILE *f;
+	char *text; /* owned; valid once it is closed, as is the size */
+	size_t size;
+};
 
-	return fclose(f) != 0 || is_bad || !*text ? -ENOMEM : 0;
+static inline int stream_open(struct stream *s)
+{
+	s->f = open_memstream(&s->text, &s->size);
+	return s->f ? 0 : -ENOMEM;
+}
+
+/*
+ * glibc's fclose() answers 0 also when there was no memory for even the first byte, and the text is
+ * NULL then. Return: 0 or -ENOMEM.
+ */
+static inline int stream_close(struct stream *s)
+{
+	const bool is_bad = ferror(s->f);
+
+	return fclose(TAKE(s->f)) != 0 || is_bad || !s->text ? -ENOMEM : 0;
+}
+
+/* The same, and the text becomes the caller's. */
+static inline int stream_take(struct stream *s, char **ret)
+{
+	int r = stream_close(s);
+
+	if (r >= 0)
+		*ret = TAKE(s->text);
+	return r;
+}
+
+static inline void stream_done(struct stream *s)
+{
+	if (s->f)
+		fclose(s->f);
+	free(s->text);
 }
 
 static inline void closep(int *fd)

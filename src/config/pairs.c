@@ -192,24 +192,17 @@ static void put_section(FILE *f, struct pairs *p, size_t first, unsigned *line)
 
 int pairs_text(struct pairs *p, const char *header, char **ret, size_t *ret_size)
 {
-	char *text = NULL;
+	_cleanup_(stream_done) struct stream out = {};
 	unsigned line = 2; /* the next one that is written */
-	size_t size;
-	FILE *f;
 
-	f = open_memstream(&text, &size);
-	if (!f)
+	if (stream_open(&out) < 0)
 		return -ENOMEM;
-	fprintf(f, "%s\n", header);
+	fprintf(out.f, "%s\n", header);
 	for (size_t i = 0; i < p->n_items; i++)
 		if (is_first_of_section(p, i))
-			put_section(f, p, i, &line);
-	if (text_close(f, &text) < 0) {
-		free(text);
+			put_section(out.f, p, i, &line);
+	if (stream_take(&out, ret) < 0)
 		return -ENOMEM;
-	}
-
-	*ret = text;
-	*ret_size = size;
+	*ret_size = out.size;
 	return 0;
 }

@@ -6,7 +6,7 @@
 #define BLANKS       " \t"
 #define NAME_MAX_LEN 49 /* MAX_SECTION of inih is 50 */
 
-struct reader {
+struct config_reader {
 	const char *file;
 	const char *rest; /* of the data */
 	size_t n_rest;
@@ -26,7 +26,7 @@ struct reader {
 	note(rd, config_errors_add((rd)->errors, false, (rd)->file, (rd)->line, __VA_ARGS__))
 
 /* Returns false, for those who refuse a line. */
-static bool note(struct reader *rd, int r)
+static bool note(struct config_reader *rd, int r)
 {
 	if (r < 0)
 		rd->result = r;
@@ -77,7 +77,7 @@ static bool has_comment(const char *s)
 }
 
 /* The next line to rd->text, without its end; false: there is none, or it was refused. */
-static bool take_line(struct reader *rd, size_t max)
+static bool take_line(struct config_reader *rd, size_t max)
 {
 	const char *s = rd->rest, *end = memchr(s, '\n', rd->n_rest);
 	size_t n = end ? (size_t)(end - s) : rd->n_rest;
@@ -97,8 +97,8 @@ static bool take_line(struct reader *rd, size_t max)
 	return true;
 }
 
-/* Is it a line of which inih would take each byte as it is meant? */
-static bool check_line(struct reader *rd)
+/* Is it a line whose every byte inih would take as it is meant? */
+static bool check_line(struct config_reader *rd)
 {
 	const size_t n = strlen(rd->text);
 	char buf[QUOTED_LEN];
@@ -121,7 +121,7 @@ static bool check_line(struct reader *rd)
 }
 
 /* "[NAME]" is reported, and rd->text is that with one blank between words. */
-static bool begin_section(struct reader *rd)
+static bool begin_section(struct config_reader *rd)
 {
 	char buf[QUOTED_LEN], *end, *name;
 
@@ -150,7 +150,7 @@ static bool begin_section(struct reader *rd)
 }
 
 /* inih found no key in the last line. */
-static void check_awaited(struct reader *rd)
+static void check_awaited(struct config_reader *rd)
 {
 	char buf[QUOTED_LEN];
 
@@ -165,7 +165,7 @@ static void check_awaited(struct reader *rd)
 /* The reader of ini_parse_stream(), as fgets(3). */
 static char *on_line(char *buf, int size, void *userdata)
 {
-	struct reader *rd = userdata;
+	struct config_reader *rd = userdata;
 
 	check_awaited(rd);
 	while (rd->result == 0 && rd->n_rest > 0) {
@@ -187,7 +187,7 @@ static char *on_line(char *buf, int size, void *userdata)
 /* The handler of ini_parse_stream(); some builds of inih call it for sections, without a name. */
 static int on_ini(void *userdata, const char *section, const char *name, const char *value)
 {
-	struct reader *rd = userdata;
+	struct config_reader *rd = userdata;
 	char buf[QUOTED_LEN];
 
 	if (!name || !*name || rd->result < 0)
@@ -214,12 +214,12 @@ int reader_parse(const char *file, const char *data, size_t size, struct config_
 {
 	static const char bom[] = { '\xef', '\xbb', '\xbf' };
 	const size_t n_bom = size >= sizeof(bom) && memcmp(data, bom, sizeof(bom)) == 0 ? 3 : 0;
-	struct reader rd = { .file = file,
-			     .rest = data + n_bom,
-			     .n_rest = size - n_bom,
-			     .errors = errors,
-			     .on_key = on_key,
-			     .userdata = userdata };
+	struct config_reader rd = { .file = file,
+				    .rest = data + n_bom,
+				    .n_rest = size - n_bom,
+				    .errors = errors,
+				    .on_key = on_key,
+				    .userdata = userdata };
 	int r;
 
 	r = ini_parse_stream(on_line, &rd, on_ini, &rd);

@@ -4,8 +4,8 @@
  *
  * It knows no setting. inih parses, and names and values are those of its callback. It asks a
  * function of this module for lines, which counts them, hands over sections itself (inih does not
- * report one without keys), and refuses each line of which inih would silently drop or misread a
- * part:
+ * report one without keys), and refuses each line that inih would silently misread or drop a
+ * part of:
  *
  * - one that does not fit into inih's buffer, 200 bytes with the end of the line (INI_MAX_LINE);
  * - one with ";" behind a blank, where inih ends the value;

@@ -2,7 +2,6 @@
 #include "settings.h"
 
 #include "../model/paths.h"
-#include "../model/plan.h"
 #include "parse.h"
 #include "reader.h"
 
@@ -12,7 +11,7 @@
 struct setting_type {
 	int (*parse)(const struct setting *s, const char *value, void *field);
 	int (*format)(const struct setting *s, const void *field, char **ret);
-	const char *(*word)(uint64_t value); /* of enumerations */
+	const char *(*word)(unsigned value); /* of enumerations */
 };
 
 static int format_word(const char *word, char **ret)
@@ -122,6 +121,50 @@ static int format_usec(const struct setting *s _unused_, const void *field, char
 	return format_number(usec / USEC_PER_SEC, fraction, ret);
 }
 
+/* "3/12h" */
+static int parse_flap(const struct setting *s, const char *value, void *field)
+{
+	const char *slash = strchr(value, '/');
+	struct flap flap = {};
+	char count[16];
+	uint64_t n;
+	int r;
+
+	if (!*value) {
+		*(struct flap *)field = flap;
+		return 0;
+	}
+	if (!slash || (size_t)(slash - value) >= sizeof(count))
+		return -EINVAL;
+	snprintf(count, sizeof(count), "%.*s", (int)(slash - value), value);
+	r = parse_number(count, 1, LOSSES_MAX, &n);
+	if (r >= 0)
+		r = parse_usec(s, slash + 1, &flap.usec);
+	if (r < 0)
+		return r;
+	flap.count = (uint32_t)n;
+	*(struct flap *)field = flap;
+	return 0;
+}
+
+static int format_flap(const struct setting *s, const void *field, char **ret)
+{
+	const struct flap *flap = field;
+	_cleanup_(freep) char *span = NULL;
+	char *text;
+	int r;
+
+	if (flap->count == 0)
+		return format_word("", ret);
+	r = format_usec(s, &flap->usec, &span);
+	if (r < 0)
+		return r;
+	if (asprintf(&text, "%" PRIu32 "/%s", flap->count, span) < 0)
+		return -ENOMEM;
+	*ret = text;
+	return 0;
+}
+
 static int parse_globs(const struct setting *s _unused_, const char *value, void *field)
 {
 	char *match;
@@ -143,29 +186,19 @@ static int format_globs(const struct setting *s _unused_, const void *field, cha
 	return format_word(match ? match : "", ret);
 }
 
-static int parse_ip_prefix(const struct setting *s _unused_, const char *value, void *field)
+/* With a length where s->max is 1. */
+static int parse_address(const struct setting *s, const char *value, void *field)
 {
 	struct ip ip = {};
 	int r;
 
-	r = *value ? parse_ip(value, true, &ip) : 0;
+	r = *value ? parse_ip(value, s->max > 0, &ip) : 0;
 	if (r >= 0)
 		*(struct ip *)field = ip;
 	return r;
 }
 
-static int parse_ip_host(const struct setting *s _unused_, const char *value, void *field)
-{
-	struct ip ip = {};
-	int r;
-
-	r = *value ? parse_ip(value, false, &ip) : 0;
-	if (r >= 0)
-		*(struct ip *)field = ip;
-	return r;
-}
-
-static int format_ip(const struct setting *s, const void *field, char **ret)
+static int format_address(const struct setting *s, const void *field, char **ret)
 {
 	const struct ip *ip = field;
 	char text[INET6_ADDRSTRLEN], *with_length;
@@ -174,7 +207,7 @@ static int format_ip(const struct setting *s, const void *field, char **ret)
 		return format_word("", ret);
 	if (!inet_ntop(ip->family, ip->bytes, text, sizeof(text)))
 		return -EINVAL;
-	if (s->type->parse == parse_ip_host)
+	if (s->max == 0)
 		return format_word(text, ret);
 	if (asprintf(&with_length, "%s/%" PRIu32, text, ip->prefix_len) < 0)
 		return -ENOMEM;
@@ -313,6 +346,74 @@ static int format_output(const struct setting *s _unused_, const void *field, ch
 	return format_word(*(const char *)field ? field : "no", ret);
 }
 
+/* The field has the file in that folder. Below /run: an earlier boot had other devices. */
+static int parse_cdi(const struct setting *s, const char *value, void *field)
+{
+	if (streq(value, "no"))
+		return parse_output(s, value, field);
+	if (!is_path(value) || !is_prefix(value, "/run/") ||
+	    strlen(value) + strlen(CDI_FILE) >= PATH_LEN)
+		return -EINVAL;
+
+	sprintf(field, "%s" CDI_FILE, value); /* the length was looked at */
+	return 0;
+}
+
+static int format_cdi(const struct setting *s, const void *field, char **ret)
+{
+	char folder[PATH_LEN];
+
+	COPY(folder, field);
+	if (*folder)
+		*strrchr(folder, '/') = '\0';
+	return format_output(s, folder, ret);
+}
+
+/* Settings of [QoS]: a text, or "keep" for none. */
+static int parse_pfc(const struct setting *s _unused_, const char *value, void *field)
+{
+	if (streq(value, "keep"))
+		*(char *)field = '\0';
+	return streq(value, "keep") || qos_parse_pfc(value, field) ? 0 : -EINVAL;
+}
+
+static int parse_ets(const struct setting *s _unused_, const char *value, void *field)
+{
+	if (streq(value, "keep"))
+		*(char *)field = '\0';
+	return streq(value, "keep") || qos_parse_ets(value, field) ? 0 : -EINVAL;
+}
+
+static int parse_dscp(const struct setting *s _unused_, const char *value, void *field)
+{
+	if (streq(value, "keep"))
+		*(char *)field = '\0';
+	return streq(value, "keep") || qos_parse_dscp(value, field) ? 0 : -EINVAL;
+}
+
+static int parse_tos(const struct setting *s, const char *value, void *field)
+{
+	uint64_t n = 0;
+	int r;
+
+	r = streq(value, "keep") ? 0 : parse_number(value, s->min, s->max, &n);
+	if (r >= 0)
+		snprintf(field, QOS_TOS_LEN, "%.*u", streq(value, "keep") ? 0 : 1, (unsigned)n);
+	return r;
+}
+
+static int format_kept(const struct setting *s, const void *field, char **ret)
+{
+	char text[512];
+
+	COPY(text, field);
+	if (s->type->parse == parse_ets)
+		qos_format_ets(field, text, sizeof(text));
+	else if (s->type->parse == parse_dscp)
+		qos_format_dscp(field, text, sizeof(text));
+	return format_word(*(const char *)field ? text : "keep", ret);
+}
+
 /* One of the words of the values min to max; nothing at all is the value 0, when that is outside.
  */
 static int parse_enum(const struct setting *s, const char *value, void *field)
@@ -323,7 +424,7 @@ static int parse_enum(const struct setting *s, const char *value, void *field)
 	}
 
 	for (uint64_t i = s->min; i <= s->max; i++)
-		if (streq(value, s->type->word(i))) {
+		if (streq(value, s->type->word((unsigned)i))) {
 			*(unsigned *)field = (unsigned)i;
 			return 0;
 		}
@@ -339,11 +440,7 @@ static int format_enum(const struct setting *s, const void *field, char **ret)
 }
 
 #define WORDS(name, f, type)                                                                       \
-	static const char *name##_word(uint64_t value)                                             \
-	{                                                                                          \
-		return f((type)value);                                                             \
-	}                                                                                          \
-	static const struct setting_type name = { parse_enum, format_enum, name##_word };          \
+	static const struct setting_type name = { parse_enum, format_enum, f };                    \
 	_Static_assert(sizeof(type) == sizeof(unsigned), "enumerations are stored as unsigned")
 
 WORDS(type_driver_mode, driver_mode_name, enum driver_mode);
@@ -362,6 +459,9 @@ WORDS(type_scope, topology_scope_name, enum topology_scope);
 WORDS(type_cpu_policy, cpu_policy_name, enum cpu_policy);
 WORDS(type_gate, gate_mode_name, enum gate_mode);
 WORDS(type_plugin, plugin_type_name, enum plugin_type);
+WORDS(type_trust_mode, trust_mode_name, enum trust_mode);
+WORDS(type_roce_mode, roce_mode_name, enum roce_mode);
+WORDS(type_health_act, health_act_name, enum health_act);
 
 static const struct setting_type type_u32 = { parse_u32, format_u32, NULL };
 static const struct setting_type type_mtu = { parse_mtu, format_u32, NULL };
@@ -369,13 +469,18 @@ static const struct setting_type type_count = { parse_count, format_count, NULL 
 static const struct setting_type type_ports = { parse_ports, format_ports, NULL };
 static const struct setting_type type_bool = { parse_bool, format_bool, NULL };
 static const struct setting_type type_usec = { parse_usec, format_usec, NULL };
+static const struct setting_type type_flap = { parse_flap, format_flap, NULL };
 static const struct setting_type type_globs = { parse_globs, format_globs, NULL };
 static const struct setting_type type_resource = { parse_resource, format_text, NULL };
-static const struct setting_type type_address_of_nic = { parse_ip_prefix, format_ip, NULL };
-static const struct setting_type type_gateway = { parse_ip_host, format_ip, NULL };
+static const struct setting_type type_ip = { parse_address, format_address, NULL };
 static const struct setting_type type_path = { parse_path, format_text, NULL };
 static const struct setting_type type_image = { parse_image, format_text, NULL };
 static const struct setting_type type_output = { parse_output, format_output, NULL };
+static const struct setting_type type_cdi = { parse_cdi, format_cdi, NULL };
+static const struct setting_type type_pfc = { parse_pfc, format_kept, NULL };
+static const struct setting_type type_ets = { parse_ets, format_kept, NULL };
+static const struct setting_type type_dscp = { parse_dscp, format_kept, NULL };
+static const struct setting_type type_tos = { parse_tos, format_kept, NULL };
 
 /* The comparison is there for the compiler to check the member's type. */
 #define FIELD_OF(s, type, m) (offsetof(s, m) + 0 * sizeof((type *)0 == &((s *)0)->m))
@@ -388,10 +493,10 @@ static const struct setting_type type_output = { parse_output, format_output, NU
 const struct setting settings[N_SETTINGS] = {
 	{ "Driver", "Mode", FIELD(enum driver_mode, driver.mode), &type_driver_mode,
 	  0, _DRIVER_MODE_N - 1, "keep", "keep, auto, default, compat or ofed",
-	  "The driver mode of eRDMA and the driver stack of others; keep leaves drivers alone" },
+	  "The driver mode of eRDMA and the driver stack of other cards; keep changes no driver" },
 	{ "Driver", "NvidiaPeermem", FIELD(enum peermem_mode, driver.peermem), &type_peermem,
 	  0, _PEERMEM_N - 1, "auto", "auto, yes or no",
-	  "Load nvidia_peermem once GPU and RDMA drivers are there, as well as it goes" },
+	  "Load nvidia_peermem once the GPU and RDMA drivers are loaded (best effort)" },
 	{ "Driver", "ReservePortsBase", FIELD(uint32_t, driver.reserve_ports_base), &type_ports,
 	  1024, 65520, "", "a port from 1024 to 65520, or nothing for the driver's own (30608)",
 	  "The first of the 16 TCP ports that eRDMA reserves in compat and ofed mode" },
@@ -401,43 +506,43 @@ const struct setting settings[N_SETTINGS] = {
 	{ "Device", "Match", DEVICE(char *, match), &type_globs,
 	  0, 0, "", "blank-separated globs such as pci:0000:41:00.0, id:15b3:101e, driver:mlx5_core, "
 	  "netdev:ens1* or ibdev:mlx5_*",
-	  "The NICs this section is about, by globs: one of each kind that is given must match" },
+	  "The NICs of this section, by globs: one of each kind that is given must match" },
 	{ "Device", "VirtualFunctions", DEVICE(enum vf_mode, mode), &type_vf_mode,
 	  0, _VF_MODE_N - 1, "keep", "keep, exclusive, shared or shared-multi",
-	  "No VFs (exclusive), one for each NIC (shared), Count= for each NIC (shared-multi)" },
+	  "No VFs (exclusive), one on each NIC (shared), Count= on each NIC (shared-multi)" },
 	{ "Device", "Count", DEVICE(uint32_t, count), &type_count,
 	  1, 65535, "", "a number from 1 to 65535, or \"max\"",
-	  "VFs of each NIC with VirtualFunctions=shared-multi; max: as many as the NIC has" },
+	  "VFs on each NIC with VirtualFunctions=shared-multi; max: as many as the NIC supports" },
 	{ "Device", "MTU", DEVICE(uint32_t, mtu), &type_mtu,
-	  68, 65535, "0", "a number of bytes from 68 to 65535, or 0 to leave it alone",
-	  "Bytes of the largest packet, raised on NICs and their VFs, never lowered under VFs" },
+	  68, 65535, "0", "a number of bytes from 68 to 65535, or 0 to keep it",
+	  "The MTU of NICs and their VFs in bytes; it is never lowered while VFs exist" },
 	{ "Device", "Trust", DEVICE(enum trust, trust), &type_trust,
 	  0, _TRUST_N - 1, "keep", "keep, yes or no",
 	  "Whether VFs may change their MAC and receive all packets" },
 	{ "Device", "Identity", DEVICE(enum identity, identity), &type_identity,
 	  0, _IDENTITY_N - 1, "derived", "derived or keep",
-	  "Derive the MAC or GUID of a VF that has none from its NIC's, the same at each boot" },
+	  "Derive the MAC or GUID of a VF without one from its NIC, the same at each boot" },
 	{ "Device", "Resource", DEVICE_TEXT(resource), &type_resource,
 	  0, 0, "", "PREFIX/NAME such as rdma/gpu, or nothing for that of [DevicePlugin]",
-	  "The name under which pods ask for these devices, when they are a pool of their own" },
+	  "The resource name of these devices, if they are a separate pool" },
 	{ "Device", "Expect", DEVICE(uint32_t, expect), &type_u32,
-	  0, 65535, "0", "a number from 0 to 65535",
-	  "NICs that must have appeared before the node is ready; 0: those that are there" },
-	{ "Device", "StaticAddress", DEVICE(struct ip, address), &type_address_of_nic,
-	  0, 0, "", "an address with the length of its prefix, such as 10.0.1.5/24",
-	  "With [Route] Address=static: the address of the one NIC that matches" },
-	{ "Device", "Gateway", DEVICE(struct ip, gateway), &type_gateway,
+	  0, 65535, "1", "a number from 0 to 65535",
+	  "The number of NICs that must be present before the node is ready; 0: none" },
+	{ "Device", "StaticAddress", DEVICE(struct ip, address), &type_ip,
+	  0, 1, "", "an address with prefix length, such as 10.0.1.5/24",
+	  "With [Route] Address=static: the address of the NIC, which must be the only one that matches" },
+	{ "Device", "Gateway", DEVICE(struct ip, gateway), &type_ip,
 	  0, 0, "", "an address such as 10.0.1.253, inside the prefix of StaticAddress=",
 	  "With [Route] Address=static: the gateway in the NIC's own table; empty: none" },
 	{ "Route", "Manage", FIELD(bool, route.manage), &type_bool,
 	  0, 0, "no", "yes or no",
-	  "Set what is below on managed NICs, and rank their prefix routes below those of others" },
+	  "Apply this section to managed NICs, and rank their prefix routes below those of other NICs" },
 	{ "Route", "Metric", FIELD(uint32_t, route.metric), &type_u32,
 	  1, INT32_MAX, "200", "a number from 1 to 2147483647",
-	  "The least metric of routes through managed NICs" },
+	  "The lowest metric of routes through managed NICs" },
 	{ "Route", "PolicyRules", FIELD(enum policy_rules, route.rules), &type_rules,
 	  0, _POLICY_RULES_N - 1, "auto", "auto, yes or no",
-	  "A table and rules for each managed NIC, so that what has its address leaves by it" },
+	  "A routing table and rules for each managed NIC, so that traffic from its address leaves through it" },
 	{ "Route", "Address", FIELD(enum address_mode, route.address), &type_address,
 	  0, _ADDRESS_MODE_N - 1, "existing", "existing, metadata or static",
 	  "Where the IPv4 address and gateway of managed NICs come from" },
@@ -452,36 +557,37 @@ const struct setting settings[N_SETTINGS] = {
 	  "The PNETID of an RDMA device and its netdev: auto is the netdev's MAC" },
 	{ "Kubelet", "TopologyManagerPolicy", FIELD(enum topology_policy, kubelet.topology_policy), &type_policy,
 	  TOPOLOGY_POLICY_BEST_EFFORT, _TOPOLOGY_POLICY_N - 1, "",
-	  "best-effort, restricted, single-numa-node, or nothing to leave it alone",
-	  "The topology manager policy that is made sure of in the kubelet's configuration" },
+	  "best-effort, restricted, single-numa-node, or nothing to keep it",
+	  "The topology manager policy to set in the kubelet's configuration" },
 	{ "Kubelet", "TopologyManagerScope", FIELD(enum topology_scope, kubelet.topology_scope), &type_scope,
 	  TOPOLOGY_SCOPE_CONTAINER, _TOPOLOGY_SCOPE_N - 1, "",
-	  "container, pod, or nothing to leave it alone",
-	  "Whether containers or whole pods are aligned, made sure of in the kubelet's configuration" },
+	  "container, pod, or nothing to keep it",
+	  "The topology manager scope to set in the kubelet's configuration: align containers or whole pods" },
 	{ "Kubelet", "CPUManagerPolicy", FIELD(enum cpu_policy, kubelet.cpu_policy), &type_cpu_policy,
 	  CPU_POLICY_STATIC, _CPU_POLICY_N - 1, "",
-	  "static, or nothing to leave it alone",
-	  "The CPU manager policy, changed only where the kubelet is certain to start with it" },
+	  "static, or nothing to keep it",
+	  "The CPU manager policy to set, only if the kubelet is certain to start with it" },
 	{ "Kubelet", "Gate", FIELD(enum gate_mode, kubelet.gate), &type_gate,
 	  0, _GATE_N - 1, "off", "off, degraded or strict",
 	  "Hold the kubelet back until the node is ready or degraded (degraded), or ready (strict)" },
 	{ "DevicePlugin", "Type", FIELD(enum plugin_type, plugin.type), &type_plugin,
-	  0, _PLUGIN_N - 1, "none", "none, rdma-shared, sriov or hca",
+	  0, _PLUGIN_N - 1, "none", "none, rdma-shared, sriov, hca, dranet or dra-sriov",
 	  "The device plugin to write a configuration for: k8s-rdma-shared-dev-plugin (rdma-shared), "
-	  "sriov-network-device-plugin (sriov), k8s-rdma-sriov-dev-plugin in its mode hca (hca)" },
+	  "sriov-network-device-plugin (sriov), k8s-rdma-sriov-dev-plugin in its mode hca (hca); or the DRA driver, "
+	  "which reads none: dranet, or dra-driver-sriov (dra-sriov)" },
 	{ "DevicePlugin", "ConfigFile", TEXT(plugin.config_file), &type_path,
-	  0, 1, "/" PLUGIN_CONFIG_PATH, "an absolute path of a file in a folder of its own below /run, where nothing outlives a boot",
-	  "Where that configuration is written; plugins mount its folder" },
+	  0, 1, "/" PLUGIN_CONFIG_PATH, "an absolute path of a file in a folder of its own below /run, which is empty after a boot",
+	  "The path of that configuration; plugins mount its folder" },
 	{ "DevicePlugin", "Resource", TEXT(plugin.resource), &type_resource,
 	  0, 0, "rdma/hca", "PREFIX/NAME such as rdma/hca: a DNS name in lower case, then letters, digits, _ and -",
-	  "The name under which pods ask for devices" },
+	  "The resource name that pods request" },
 	{ "DevicePlugin", "Shares", FIELD(uint32_t, plugin.shares), &type_u32,
 	  1, INT32_MAX, "1000", "a number from 1 to 2147483647",
-	  "Pods that may have the resource at the same time" },
+	  "The number of pods that can have the resource at the same time" },
 	{ "DevicePlugin", "Manifest", TEXT(plugin.manifest), &type_path,
 	  0, 0, "", "an absolute path, or nothing",
-	  "A file in the kubelet's folder of static pods: the plugin is started once the node is ready, "
-	  "and anew when its configuration changes" },
+	  "A file in the kubelet's folder of static pods: the plugin is started when the node is ready, "
+	  "and restarted when its configuration changes" },
 	{ "DevicePlugin", "Image", TEXT(plugin.image), &type_image,
 	  0, 0, "", "an image such as ghcr.io/mellanox/k8s-rdma-shared-dev-plugin:v1.5.3",
 	  "The image of that static pod" },
@@ -496,12 +602,46 @@ const struct setting settings[N_SETTINGS] = {
 	  5, 0, "no", "an absolute path that ends in .prom, such as "
 	  "/var/lib/node_exporter/textfile_collector/rdma-provision.prom, or no",
 	  "Metrics for node_exporter's textfile collector" },
+	{ "Output", "CDI", TEXT(output.paths[OUTPUT_CDI]), &type_cdi,
+	  0, 0, "no", "an absolute path of a folder below /run, such as /run/cdi, or no",
+	  "A folder for a CDI specification: container runtimes get each RDMA device by its name" },
+	{ "Health", "Flap", FIELD(struct flap, health.flap), &type_flap,
+	  1, 30 * 86400, "", "a number from 1 to 16 and a time up to 30d, such as 3/12h, or nothing",
+	  "A NIC flaps when its link was lost so many times within this time" },
+	{ "Health", "Drop", FIELD(uint64_t, health.drop_usec), &type_usec,
+	  0, 30 * 86400, "0", "a time up to 30d, for example 4min, or 0",
+	  "A NIC whose link is lost for longer than this is reported; 0: none is" },
+	{ "Health", "Quiet", FIELD(uint64_t, health.quiet_usec), &type_usec,
+	  1, 30 * 86400, "600", "a time from 1s to 30d, for example 10min",
+	  "A NIC no longer flaps when its link was up for this time" },
+	{ "Health", "Act", FIELD(enum health_act, health.act), &type_health_act,
+	  0, _HEALTH_ACT_N - 1, "none", "none or exclude",
+	  "Whether a NIC that flaps is left out of the device plugin's configuration" },
+	{ "QoS", "TrustMode", FIELD(enum trust_mode, qos.trust), &type_trust_mode,
+	  0, _TRUST_MODE_N - 1, "keep", "keep, pcp or dscp",
+	  "Whether managed NICs take the priority of packets from the VLAN tag (pcp) or from the IP header (dscp)" },
+	{ "QoS", "PFC", TEXT(qos.pfc), &type_pfc,
+	  0, 0, "keep", "priorities from 0 to 7 such as 3 or 3,4, none, or keep",
+	  "The priorities with flow control on managed NICs" },
+	{ "QoS", "ETS", TEXT(qos.ets), &type_ets,
+	  0, 0, "keep", "PRIORITY:SHARE in percent, 100 in all, or PRIORITY:strict, with priority 0, such as "
+	  "\"0:50 3:50 6:strict\", or keep",
+	  "The share of each priority in the bandwidth of managed NICs; the others share that of priority 0" },
+	{ "QoS", "DSCP", TEXT(qos.dscp), &type_dscp,
+	  0, 0, "keep", "DSCP:PRIORITY, from 0 to 63 and from 0 to 7, such as \"26:3 48:6\", or keep",
+	  "The priority of packets by their DSCP, with TrustMode=dscp" },
+	{ "QoS", "RoceToS", TEXT(qos.tos), &type_tos,
+	  0, 255, "keep", "a number from 0 to 255, four times the DSCP plus the bits for ECN, or keep",
+	  "The type of service that rdma_cm gives connections over RoCE of managed devices" },
+	{ "QoS", "RoceMode", FIELD(enum roce_mode, qos.mode), &type_roce_mode,
+	  0, _ROCE_MODE_N - 1, "keep", "keep, v1 or v2",
+	  "The version of RoCE that rdma_cm uses on managed devices" },
 	{ "Service", "ReadyTimeoutSec", FIELD(uint64_t, service.ready_timeout_usec), &type_usec,
 	  0, 86400, "300", "a time from 0 to 1d, for example 300 or 5min",
-	  "After this time a node that is not ready is degraded, and boot goes on" },
+	  "After this time a node that is not ready is degraded, and the boot continues" },
 	{ "Service", "SettleSec", FIELD(uint64_t, service.settle_usec), &type_usec,
 	  0, 60, "0.5", "a time from 0 to 60s, for example 0.5 or 500ms",
-	  "Devices come in bursts: how long it must be quiet before the node is looked at" },
+	  "Time without device events before a pass starts, because devices appear in bursts" },
 };
 /* clang-format on */
 
@@ -549,7 +689,7 @@ const char *setting_word(const struct setting *s, size_t i)
 {
 	if (s->type == &type_bool)
 		return i < 2 ? (i == 0 ? "yes" : "no") : NULL;
-	return s->type->word && s->min + i <= s->max ? s->type->word(s->min + i) : NULL;
+	return s->type->word && s->min + i <= s->max ? s->type->word((unsigned)(s->min + i)) : NULL;
 }
 
 int setting_append(char **text, const char *more)

@@ -9,7 +9,7 @@
 
 #include "../model/config.h"
 
-#define N_SETTINGS 36
+#define N_SETTINGS 47
 
 struct setting {
 	const char *section, *name;

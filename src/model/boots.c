@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "boots.h"
 
+#include "plan.h"
+
 static const char *driver_of(const struct node *n, const struct action *a)
 {
 	const struct pci *pci = node_pci(n, a->target);
@@ -12,7 +14,7 @@ static const char *driver_of(const struct node *n, const struct action *a)
 	case VERB_BIND_DRIVER:
 	case VERB_PROBE_DRIVER:
 	case VERB_REBIND_DRIVER:
-		return a->to;
+		return a->text.to;
 	default:
 		return pci ? pci->driver : "ib_core";
 	}
@@ -38,6 +40,7 @@ static void format_driver(const struct node *n, const char *name, char *ret, siz
 bool boots_step(const struct config *c, const struct node *n, const struct action *a,
 		struct boot_step *ret)
 {
+	char to[SHOWN_LEN];
 	const struct pci *pci = node_pci(n, a->target);
 	const char *target = pci && pci->physfn[0] ? pci->physfn : a->target;
 	const struct ibdev *ib = node_ibdev_of(n, target);
@@ -47,7 +50,7 @@ bool boots_step(const struct config *c, const struct node *n, const struct actio
 
 	*ret = (struct boot_step){ .verb = a->verb };
 	COPY(ret->target, target);
-	COPY(ret->to, a->to);
+	COPY(ret->to, action_to(a, to));
 	COPY(ret->config, c->hash);
 	COPY(ret->firmware, ib ? ib->firmware : "");
 	COPY(ret->program, n->program);
@@ -104,7 +107,7 @@ bool boots_counts(const struct action *a)
 {
 	const enum reason reason = action_failure(a);
 
-	/* Somebody was in the way, or it was unplugged: that tells nothing of the step. */
+	/* It was in use, or unplugged: that says nothing about the step. */
 	return !a->is_gone && a->result != -EBUSY && !is_best_effort(a) &&
 	       (reason == REASON_ACTION_FAILED || reason == REASON_ACTION_TIMEOUT);
 }

@@ -2,8 +2,9 @@
 /*
  * Boots: what was tried in the last boots that can crash or hang a machine, and did not end well.
  *
- * Plain data and the rules about it: observe/boots.h has the file, apply/boots.h writes it while a
- * pass goes on, plan/ leaves out what failed in three boots, output/ tells of them.
+ * Plain data and the rules about it: observe/boots-observe.h has the file, apply/boots-apply.h
+ * writes it while a pass goes on, plan/ leaves out what failed in three boots, output/ tells of
+ * them.
  *
  * A step is what was tried, and with what: configuration, driver, firmware, program and the kernel
  * of its boot. Any other of these makes it another step, which is tried. VFs are bound one by one
@@ -17,7 +18,10 @@
  */
 #pragma once
 
-#include "plan.h"
+#include "action.h"
+#include "node.h"
+
+struct plan;
 
 #define MAX_BOOTS      16
 #define MAX_BOOT_STEPS 16 /* of one boot; what comes after them is not kept */

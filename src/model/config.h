@@ -7,7 +7,8 @@
 #pragma once
 
 #include "../base/util.h"
-#include "output.h"
+#include "outputs.h"
+#include "qos.h"
 
 enum vf_mode {
 	VF_MODE_KEEP,
@@ -120,12 +121,29 @@ enum plugin_type {
 	PLUGIN_RDMA_SHARED, /* k8s-rdma-shared-dev-plugin */
 	PLUGIN_SRIOV,       /* sriov-network-device-plugin */
 	PLUGIN_HCA,         /* k8s-rdma-sriov-dev-plugin in its mode "hca", which selects nothing */
+	PLUGIN_DRANET,      /* dranet, a DRA driver: finds devices itself, reads no file */
+	PLUGIN_DRA_SRIOV,   /* dra-driver-sriov: the same, of virtual functions */
 	_PLUGIN_N
 };
 
 #define RESOURCE_LEN 128        /* "rdma/hca" */
 #define HCA_RESOURCE "rdma/hca" /* the only one of PLUGIN_HCA */
+#define HCA_SHARES   1000       /* of it: RdmaHcaMaxResources in its server.go */
 #define PATH_LEN     256 /* of files that settings name; targets of actions have as much room */
+
+#define LOSSES_MAX 16 /* of Flap=, and as many are remembered with their times */
+
+enum health_act {
+	HEALTH_ACT_NONE,
+	HEALTH_ACT_EXCLUDE, /* a device that flaps is left out of the plugin's file */
+	_HEALTH_ACT_N
+};
+
+/* So many losses of a link, all of them within this time. */
+struct flap {
+	uint32_t count; /* 0: not looked at */
+	uint64_t usec;
+};
 
 #define COUNT_UNSET UINT32_MAX       /* Count= was not given */
 #define COUNT_MAX   (UINT32_MAX - 1) /* Count=max */
@@ -149,8 +167,7 @@ struct device_config {
 	char resource[RESOURCE_LEN]; /* empty: that of [DevicePlugin] */
 	struct ip address;           /* with [Route] Address=static; of the one NIC that matches */
 	struct ip gateway;           /* prefix_len is of no meaning */
-	uint32_t
-		expect; /* PFs that must appear before the node is ready, 0: those that are there */
+	uint32_t expect;             /* PFs that must appear before the node is ready */
 };
 
 struct config {
@@ -193,6 +210,17 @@ struct config {
 		char paths[_OUTPUT_N][PATH_LEN]; /* absolute; empty: not written */
 	} output;
 	struct {
+		struct flap flap;
+		uint64_t drop_usec, quiet_usec; /* drop_usec 0: not looked at */
+		enum health_act act;
+	} health;
+	struct {
+		enum trust_mode trust;
+		char pfc[QOS_PFC_LEN], ets[QOS_ETS_LEN], dscp[QOS_DSCP_LEN]; /* qos.h */
+		char tos[QOS_TOS_LEN];                                       /* "106" */
+		enum roce_mode mode;
+	} qos;
+	struct {
 		uint64_t ready_timeout_usec, settle_usec;
 	} service;
 
@@ -204,3 +232,28 @@ struct config {
 };
 
 void config_done(struct config *c);
+
+/* Does [Health] ask for what becomes of links? */
+bool config_watches_links(const struct config *c);
+
+const char *driver_mode_name(enum driver_mode m);
+const char *peermem_mode_name(enum peermem_mode m);
+const char *trust_name(enum trust t);
+const char *identity_name(enum identity i);
+const char *vf_mode_name(enum vf_mode m);
+const char *netns_mode_name(enum netns_mode m);
+const char *policy_rules_name(enum policy_rules p);
+const char *address_mode_name(enum address_mode a);
+const char *ipv6_mode_name(enum ipv6_mode i);
+const char *smc_mode_name(enum smc_mode s);
+const char *pnetid_mode_name(enum pnetid_mode p);
+const char *topology_policy_name(enum topology_policy p);
+const char *topology_scope_name(enum topology_scope s);
+const char *cpu_policy_name(enum cpu_policy p);
+const char *gate_mode_name(enum gate_mode g);
+const char *plugin_type_name(enum plugin_type t);
+bool plugin_has_file(enum plugin_type t); /* it reads one that we write */
+bool plugin_gives_vfs(
+	enum plugin_type t); /* a CNI moves them into a pod, and brings them up there */
+bool plugin_moves_netdev(enum plugin_type t); /* into the pod that gets the device */
+const char *health_act_name(enum health_act a);

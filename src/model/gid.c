@@ -61,13 +61,21 @@ bool gid_is_there(const struct port *p, const char *netdev, const struct address
 	return false;
 }
 
-int gid_index_of(const struct port *p, const char *netdev)
+int gid_index_of(const struct port *p, const char *netdev, const struct netdev *bond)
 {
 	uint8_t bytes[16];
+	int ipv6 = -1;
 
-	for (size_t i = 0; i < p->n_gids; i++)
-		if (streq(p->gids[i].type, GID_ROCE_V2) && streq(p->gids[i].netdev, netdev) &&
-		    gid_parse(p->gids[i].gid, bytes) && gid_is_ipv4(bytes))
-			return (int)p->gids[i].index;
-	return -1;
+	for (size_t i = 0; i < p->n_gids; i++) {
+		const struct gid *g = &p->gids[i];
+
+		if (!streq(g->type, GID_ROCE_V2) || !gid_parse(g->gid, bytes) ||
+		    (!streq(g->netdev, netdev) && (!bond || !streq(g->netdev, bond->name))))
+			continue;
+		if (gid_is_ipv4(bytes))
+			return (int)g->index;
+		if (ipv6 < 0 && gid_is_global_ipv6(bytes))
+			ipv6 = (int)g->index;
+	}
+	return ipv6;
 }

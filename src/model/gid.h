@@ -20,7 +20,8 @@ bool gid_is_global_ipv6(const uint8_t gid[static 16]); /* no IPv4, none of the l
 bool gid_is_there(const struct port *p, const char *netdev, const struct address *a);
 
 /*
- * The index of the RoCE v2 GID of an IPv4 address of this netdev, the first one: what
- * NCCL_IB_GID_INDEX means for this port. -1: there is none.
+ * The index of the RoCE v2 GID of an IPv4 address of this netdev, or of the bond that it is a port
+ * of (NULL: none), the first one: what NCCL_IB_GID_INDEX means for this port. On a port without
+ * such a one that of a global IPv6 address. -1: there is none.
  */
-int gid_index_of(const struct port *p, const char *netdev);
+int gid_index_of(const struct port *p, const char *netdev, const struct netdev *bond);

@@ -2,8 +2,8 @@
 /*
  * Kubelet: the settings of the kubelet that we know, what was seen of them, and what is to be done.
  *
- * Plain data: observe/ fills struct kubelet, plan/kubelet.c makes a struct kubelet_decision of it,
- * apply/kubelet.c carries out its edits.
+ * Plain data: kubelet/find.c fills struct kubelet, kubelet/decide.c makes a struct kubelet_decision
+ * of it, kubelet/edit.c carries out its edits.
  */
 #pragma once
 
@@ -55,7 +55,7 @@ struct kubelet_value {
 	uint32_t from, to; /* then: its bytes there */
 };
 
-/* CPUs that are reserved, counted as the kubelet does: see observe/cpus.h. */
+/* CPUs that are reserved, counted as the kubelet does: see kubelet/cpus.h. */
 struct kubelet_cpus {
 	uint32_t n_online;     /* 0: not known */
 	uint32_t n_reserved;   /* rounded up */
@@ -69,25 +69,34 @@ struct kubelet_cpus {
 	char checkpoint_path[256]; /* absolute */
 };
 
+/* The label of VKE for the mode of its RDMA NICs. */
+#define VKE_RDMA_MODE "vke.node.rdma.mode"
+/* And that for the way its GPUs are shared, "nvidia" or "mgpu":
+ * https://docs.byteplus.com/en/docs/vke/GPU-scheduling-labels */
+#define VKE_GPU_SCHEDULE "vke.node.gpu.schedule"
+
 struct kubelet {
 	bool is_there; /* a kubelet is installed or configured on this node */
 	enum kubelet_flavour flavour;
-	char unit[64];     /* that runs it; empty: none found */
-	char manager[16];  /* "openshift", "bottlerocket", "talos": who owns its files; or empty */
-	uint32_t minor;    /* N of version 1.N; 0: not known */
-	char version[48];  /* as it says it; empty: not known */
-	char node_ip[96];  /* --node-ip: "10.0.0.2,fd00::2"; empty: not given */
+	char unit[64];    /* that runs it; empty: none found */
+	char manager[16]; /* "openshift", "bottlerocket", "talos": who owns its files; or empty */
+	uint32_t minor;   /* N of version 1.N; 0: not known */
+	char version[48]; /* as it says it; empty: not known */
+	char node_ip[96]; /* --node-ip: "10.0.0.2,fd00::2"; empty: not given */
+	char vke_rdma_mode[24]; /* that label of --node-labels: "shared"; empty: not given */
+	char vke_gpu_schedule[16];
 	char binary[256];  /* that the unit runs, absolute; empty: not known */
 	bool is_running;   /* a process of it was seen */
 	bool was_started;  /* it has run in this boot */
 	bool is_unasked;   /* systemd could not be asked for its unit: its files tell */
 	bool is_deferred;  /* the running one was started before our last edit */
+	uint64_t rest;     /* of its command line but our settings: no edit may change it */
 	char problem[256]; /* what was not understood: nothing is edited then; empty: all was */
 	struct kubelet_value values[_KUBELET_SETTING_N];
 
 	char file[256];        /* the last --config, or the one that is usual; empty: none */
 	bool has_file;         /* it is there */
-	int file_result;       /* of reading it: 0, or an error of doors/yaml.h */
+	int file_result;       /* of reading it: 0, or an error of kubelet/yaml.h */
 	char file_problem[96]; /* that error as people read it */
 	char folder[256];      /* the last --config-dir; empty: none */
 	bool has_folder;       /* it is a folder, not a link to one: those are not read */
@@ -138,7 +147,7 @@ const char *kubelet_source_name(enum kubelet_source s);   /* "flag" */
 /* What is to be done about one setting. */
 struct kubelet_item {
 	enum kubelet_outcome outcome;
-	uint32_t row; /* of the decision table in plan/kubelet.c, from 1; 0: not asked for */
+	uint32_t row; /* of the decision table in kubelet/decide.c, from 1; 0: not asked for */
 	enum reason reason;
 	enum kubelet_way way;
 	char path[256];        /* to be edited; of what is left alone: that decides */

@@ -9,8 +9,7 @@
 
 #include "node.h"
 
-#define METADATA_LINE_LEN  256         /* more than the longest line and its newline */
-#define MAX_METADATA_BYTES (64u << 10) /* of the file that keeps the answers */
+#define METADATA_LINE_LEN 256 /* more than the longest line and its newline */
 
 /*
  * The pieces as the service has them: "10.0.1.5", "10.0.1.0/24", "10.0.1.253".
@@ -27,9 +26,3 @@ int metadata_parse(const char *text, struct metadata *ret);
 
 /* "52:54:00:0a:bc:01": 6 bytes in lower case, of one netdev. It becomes part of an URL. */
 bool is_metadata_mac(const char *mac);
-
-/*
- * The answers of this boot, a line for each: "MAC ADDRESS/LEN GATEWAY". Lines that are none are
- * skipped. Sorted by MAC; of one MAC the last line counts. Return: 0 or -ENOMEM.
- */
-int metadata_parse_file(const char *text, struct metadata **ret, size_t *ret_n);

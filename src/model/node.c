@@ -26,6 +26,7 @@ void node_done(struct node *n)
 	for (size_t i = 0; i < n->n_modules; i++)
 		module_done(&n->modules[i]);
 
+	free(n->dcbs);
 	free(n->vf_infos);
 	free(n->users);
 	free(n->options);
@@ -33,6 +34,7 @@ void node_done(struct node *n)
 	free(n->listening);
 	free(n->pcis);
 	free(n->netdevs);
+	free(n->link_news);
 	free(n->addresses);
 	free(n->routes);
 	free(n->rules);
@@ -52,9 +54,8 @@ void node_done(struct node *n)
 	free(n->output_records);
 	free(n->memlocks);
 	free(n->memories);
-	free(n->failures);
+	free(n->attempts);
 	free(n->boots);
-	free(n->repeats);
 	for (size_t i = 0; i < _NODE_INDEX_N; i++)
 		free(n->indexes[i].order);
 	*n = (struct node){};
@@ -65,6 +66,30 @@ static const void *find(const void *key, const void *array, size_t n, size_t siz
 			int (*compare)(const void *key, const void *element))
 {
 	return n > 0 ? bsearch(key, array, n, size, compare) : NULL;
+}
+
+int compare_pcis(const void *a, const void *b)
+{
+	return strcmp(((const struct pci *)a)->address, ((const struct pci *)b)->address);
+}
+
+int compare_netdevs(const void *a, const void *b)
+{
+	return compare_u32(&((const struct netdev *)a)->ifindex,
+			   &((const struct netdev *)b)->ifindex);
+}
+
+int compare_modules(const void *a, const void *b)
+{
+	return strcmp(((const struct module *)a)->name, ((const struct module *)b)->name);
+}
+
+int compare_vf_infos(const void *a, const void *b)
+{
+	const struct vf_info *x = a, *y = b;
+	int order = strcmp(x->pf, y->pf);
+
+	return order ? order : compare_u32(&x->index, &y->index);
 }
 
 static int compare_pci(const void *key, const void *element)
@@ -196,6 +221,11 @@ void module_sort_parameters(struct module *m)
 		qsort(m->parameters, m->n_parameters, sizeof(*m->parameters), compare_parameter);
 }
 
+bool module_is_in_kernel(const struct module *m)
+{
+	return m && (m->state == MODULE_LOADED || m->state == MODULE_BUILTIN);
+}
+
 const struct parameter *module_parameter(const struct module *m, const char *name)
 {
 	for (size_t i = 0; m && i < m->n_parameters; i++)
@@ -256,9 +286,36 @@ size_t node_first_address(const struct node *n, uint32_t ifindex)
 									      : n->n_addresses;
 }
 
+enum nearness pci_nearness(const struct pci *a, const struct pci *b)
+{
+	if (a->root_port[0] && streq(a->root_port, b->root_port))
+		return NEARNESS_SWITCH;
+	return a->numa_node >= 0 && a->numa_node == b->numa_node ? NEARNESS_NUMA_NODE
+								 : NEARNESS_NONE;
+}
+
+const char *nearness_name(enum nearness n)
+{
+	static const char *const names[] = {
+		[NEARNESS_NONE] = "",
+		[NEARNESS_NUMA_NODE] = "numa_node",
+		[NEARNESS_SWITCH] = "switch",
+	};
+	_Static_assert(ELEMENTSOF(names) == _NEARNESS_N, "a word for each");
+
+	return names[n];
+}
+
 bool is_lag_master(const struct netdev *nd)
 {
 	return streq(nd->kind, "bond") || streq(nd->kind, "team");
+}
+
+const struct netdev *node_bond_of(const struct node *n, const struct netdev *nd)
+{
+	const struct netdev *master = nd && nd->master ? node_netdev(n, nd->master) : NULL;
+
+	return master && is_lag_master(master) ? master : NULL;
 }
 
 /* "pf0vf3", "c1pf0", "pf0sf88"; the port itself is "p0". */
@@ -442,6 +499,14 @@ static int compare_ibdev(const void *key, const void *element)
 	return strcmp(key, ((const struct ibdev *)element)->name);
 }
 
+const struct dcb *node_dcb(const struct node *n, uint32_t ifindex)
+{
+	for (size_t i = 0; i < n->n_dcbs; i++)
+		if (n->dcbs[i].ifindex == ifindex)
+			return &n->dcbs[i];
+	return NULL;
+}
+
 const struct ibdev *node_ibdev_named(const struct node *n, const char *name)
 {
 	return find(name, n->ibdevs, n->n_ibdevs, sizeof(*n->ibdevs), compare_ibdev);
@@ -545,3 +610,6 @@ bool is_zero_guid(const char *guid)
 {
 	return guid[0] && strspn(guid, "0:") == strlen(guid);
 }
+
+NAMES(node_state_name, enum node_state, _NODE_STATE_N,
+      { [NODE_STARTING] = "starting", [NODE_READY] = "ready", [NODE_DEGRADED] = "degraded" });

@@ -50,23 +50,40 @@ struct pci {
 	/* Of PFs: limits.h. */
 	struct pcie link, max_link; /* as it is, and as the card could have it */
 	struct pcie max_slot;       /* as the port above it could */
+	/* On nodes with a GPU, of GPUs and NICs: the root port above it, empty: not told. Functions
+	 * below one root port are below one PCIe switch, or are one card. */
+	char root_port[PCI_LEN];
 	char iommu[16]; /* type of its IOMMU group: "DMA", "DMA-FQ", "identity"; empty: none */
 	/*
-	 * Of VFs, that they are of another program: sign.h. The override is only read while the VF
-	 * is unbound, since the read waits for a driver that is being bound: device_lock() in
+	 * Of VFs, that they are of another program: in-use.h. The override is only read while the
+	 * VF is unbound, since the read waits for a driver that is being bound: device_lock() in
 	 * driver_override_show(), drivers/pci/pci-sysfs.c.
 	 */
 	char driver_override[MODULE_LEN]; /* empty: none, or bound */
 	bool has_other_driver; /* bound to another driver than the one its modalias resolves to */
 	char vdpa[32];         /* a vDPA device made of it, "vdpa0"; empty: none */
 	/*
-	 * Another one when the function was plugged in, made or bound anew: the number of the link
-	 * to its driver in sysfs, while it is unbound that of the function itself. They are not
-	 * used twice in a boot: __kernfs_new_node() in fs/kernfs/dir.c. 0: not known.
+	 * Another one after the function was plugged in, made or bound again: the number of the
+	 * link to its driver in sysfs, while it is unbound that of the function itself. They are
+	 * not used twice in a boot: __kernfs_new_node() in fs/kernfs/dir.c. 0: not known.
 	 */
 	uint64_t instance;
 	bool is_busy; /* a write of ours to it goes on: its driver is not asked for anything */
+	/* Of one that had a netdev, on a running system: it has none any more, in no namespace. */
+	bool is_without_netdev;
+	uint32_t cni_pid; /* of the CNI plugin that is at work on it: observe/cni.h; 0: none */
 };
+
+/* How near two functions are to each other. */
+enum nearness {
+	NEARNESS_NONE, /* or not told */
+	NEARNESS_NUMA_NODE,
+	NEARNESS_SWITCH,
+	_NEARNESS_N
+};
+
+enum nearness pci_nearness(const struct pci *a, const struct pci *b);
+const char *nearness_name(enum nearness n); /* "switch", "numa_node", "" */
 
 struct address {
 	uint32_t ifindex;
@@ -79,7 +96,7 @@ struct address {
 	uint8_t scope;   /* RT_SCOPE_* */
 };
 
-/* A route of the main table, or one of ours (own.h) in any; each next hop of several is one. */
+/* A route of the main table, or one of ours (rtproto.h) in any; each next hop of several is one. */
 struct route {
 	int family;
 	uint8_t dst[16];
@@ -99,7 +116,7 @@ struct rule {
 	uint8_t protocol; /* RTPROT_*, 0: not told */
 	uint8_t action;   /* FR_ACT_* */
 	uint8_t src[16];  /* with src_len; 0: any */
-	uint8_t src_len;
+	uint32_t src_len;
 	char oif[IFNAME_LEN]; /* by name: a rename leaves it behind; empty: any */
 	bool has_more;        /* conditions that are not here: dst, iif, mark, ... */
 };
@@ -124,7 +141,7 @@ struct lookup {
 	uint32_t found; /* ifindex that it would leave by */
 };
 
-/* Something that was set by us in this boot, with what was there before: LEDGER_PATH. */
+/* Something that was set by us in this boot, with what was there before: model/memory.h. */
 struct ledger_entry {
 	char verb[24];   /* verb_name() */
 	char target[64]; /* PCI address, for people, and of verbs without ifindex */
@@ -134,7 +151,8 @@ struct ledger_entry {
 	uint32_t n; /* times it was done since since_usec, which is a minute at most: for the probes
 		       of a neighbour */
 	uint64_t since_usec;
-	uint32_t total; /* times that this very value was set in this boot */
+	uint32_t total;  /* times that this very value was set in this boot */
+	char before[48]; /* what we had set before "to", and is there still when that failed */
 };
 
 #define BOND_MODE_UNKNOWN (-1)
@@ -180,18 +198,53 @@ struct netdev {
 	bool is_random_mac;    /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */
 	bool is_up;            /* IFF_UP */
 	bool has_carrier;      /* IFF_LOWER_UP */
-	/* Of a PF's that is up without carrier: its driver's words, by doors/ethtool.h; empty: none
+	uint32_t carrier_downs; /* times that carrier was lost, for whatever reason */
+	char altnames[192];     /* blank-separated; of at most SHOWN_LEN - 1 letters each */
+	/* Of a PF's that is up without carrier: its driver's words, by os/ethtool.h; empty: none
 	 */
 	char link_state[24];
 };
 
 #define LINK_NO_CABLE "no-cable" /* ETHTOOL_LINK_EXT_STATE_NO_CABLE */
 
+/* What the kernel announced of a link: model/link-log.h. */
+struct link_news {
+	uint32_t ifindex;       /* 0: announcements before this one were lost */
+	uint32_t carrier_downs; /* IFLA_CARRIER_DOWN_COUNT */
+	uint32_t mtu;
+	bool is_up; /* IFF_UP */
+	bool is_gone;
+	uint64_t usec; /* CLOCK_MONOTONIC, another one for each */
+	int64_t sec;   /* CLOCK_REALTIME */
+};
+
+/* The losses of a PF's link while it was to be up: plan/flap.c. */
+struct link_losses {
+	uint32_t n; /* since the device was usable first in this boot */
+	struct moment {
+		uint64_t usec; /* CLOCK_MONOTONIC */
+		int64_t sec;   /* CLOCK_REALTIME */
+	} last[LOSSES_MAX];    /* of those that clear did not drop, the last, oldest first */
+	size_t n_last;
+	uint32_t ifindex, carrier_downs; /* they are counted from here on; 0: of no link yet */
+	uint64_t seen_usec;              /* of the last announcement that was looked at */
+	uint64_t grace_usec;             /* until then losses are of our own changes */
+	uint64_t back_usec;              /* carrier came back then */
+};
+
+/* What a PF's port does with priorities, by DCB: the texts are those of qos.h. */
+struct dcb {
+	uint32_t ifindex;
+	uint32_t dcbx; /* DCB_CAP_DCBX_*; HOST where the driver has no words for it */
+	char pfc[QOS_PFC_LEN], ets[QOS_ETS_LEN], dscp[QOS_DSCP_LEN];
+};
+
 /* What a PF's driver tells of one of its VFs: IFLA_VFINFO_LIST. */
 struct vf_info {
 	char pf[PCI_LEN]; /* of the PF; sorted by it and by index */
 	uint32_t index;
 	char mac[MAC_LEN];  /* admin MAC, "00:00:00:00:00:00" when it was never set */
+	int vlan;           /* 4096 times its priority and its number; -1: not told */
 	int trust;          /* 0, 1; -1: not told */
 	int link_state;     /* IFLA_VF_LINK_STATE_*; -1: not told */
 	char node_guid[24]; /* InfiniBand; empty: not told */
@@ -212,17 +265,20 @@ struct port {
 	char rate[48];       /* "400 Gb/sec (4X NDR)" */
 	struct gid *gids;    /* owned; only those that are not zero */
 	size_t n_gids;
+	/* What rdma_cm gives connections over RoCE: os/rdma-cm.h; empty: not shown. */
+	char roce_tos[QOS_TOS_LEN], roce_mode[16]; /* "106", "RoCE v2" */
 };
 
 struct ibdev {
 	char name[IBDEV_LEN];
 	uint32_t index;    /* RDMA_NLDEV_ATTR_DEV_INDEX: stable over renames, unique in a boot;
 			      UINT32_MAX: not known */
-	char pci[PCI_LEN]; /* of its device link; of a virtual one that of its netdev */
+	char pci[PCI_LEN]; /* of its device link, or as observe/rdma-observe.h says; of a virtual
+			      one that of its netdev */
 	bool is_virtual;   /* its device link names no PCI function: rxe, siw, those of scalable
 			      functions */
-	char netdev[IFNAME_LEN]; /* its own netdev, found in the order of observe/rdma.h; empty:
-				    not visible here */
+	char netdev[IFNAME_LEN]; /* its own netdev, found in the order of observe/rdma-observe.h;
+				    empty: not visible here */
 	char node_guid[24];      /* "xxxx:xxxx:xxxx:xxxx" */
 	char node_type[16];      /* "CA", "RNIC" */
 	char firmware[64];       /* fw_ver; empty: not told */
@@ -275,7 +331,7 @@ struct module {
 	size_t n_parameters;
 };
 
-/* One way in which a function, its ibdev or its netdev is used by somebody who is not us. */
+/* One way in which a function, its ibdev or its netdev is used by a process that is not ours. */
 enum use {
 	USE_CONTEXT,      /* a process has an open uverbs context */
 	USE_QP,           /* a QP of a process */
@@ -377,53 +433,64 @@ enum vf_setting {
 	VF_SETTING_ALL = 63,
 };
 
-/* What this boot's earlier passes found; from state.json. */
+/* What a pod may leave changed: of the netdev, and of a VF what its PF's driver has of it. */
+struct given {
+	char name[IFNAME_LEN]; /* empty: not known */
+	char mac[24];          /* empty: not told, or of InfiniBand */
+	uint32_t mtu;
+	char altnames[192];
+	char vf_mac[24];
+	int vlan, trust; /* -1: not told */
+};
+
+/* What earlier passes of this boot found: model/memory.h. */
 struct memory {
 	char pci[PCI_LEN];
 	char ibdev[IBDEV_LEN];
 	char netdev[IFNAME_LEN];
 	uint32_t index;  /* of the ibdev when it was last opened by libibverbs */
 	bool was_usable; /* at any look of this boot */
-	bool was_lost;   /* usable before, but not at the last look */
+	bool was_lost;   /* usable before, but at the last look not, or left to the host */
 	/* A card is known by it wherever it is: another in the same slot is another. */
-	char card[MAC_LEN];       /* node_card() of that time; empty: not known */
-	uint32_t unsupported;     /* of a PF: vf_setting bits */
-	bool was_virtual;         /* of the ibdev: is_virtual */
-	bool was_rebuilt;         /* of a VF: unbound and bound again by us */
+	char card[MAC_LEN];   /* node_card() of that time; empty: not known */
+	uint32_t unsupported; /* of a PF: vf_setting bits */
+	bool was_virtual;     /* of the ibdev: is_virtual, and it goes with its netdev: not erdma */
+	bool was_rebuilt;     /* of a VF: unbound and bound again by us */
 	uint32_t active_mtu, mtu; /* of ibdev and netdev when it was last opened; 0: not known */
 	/* Of a PF: of struct device, of one that is so for this boot. */
 	char sick[128];
 	uint32_t sick_pid;
-	uint64_t instance;        /* of the function at that time */
-	uint64_t usable_instance; /* of the function when it was usable last; 0: not known */
+	uint64_t instance;         /* of the function at that time */
+	uint64_t usable_instance;  /* of the function when it was usable last; 0: not known */
+	struct link_losses losses; /* of a PF, with [Health] */
 	uint64_t no_carrier_usec; /* CLOCK_MONOTONIC: up without carrier since then; 0: it is not */
-};
-
-/* A change of this boot that failed, so that events do not try it again and again. */
-struct failure {
-	char verb[24]; /* verb_name() */
-	char target[256], to[48];
-	int result; /* -errno */
-	char error[192];
-	uint64_t instance; /* of the action; 0: not known */
+	/* What it was handed out with, and since when it has something else: model/given.h. */
+	struct given given, seen;
+	uint64_t seen_usec;       /* CLOCK_MONOTONIC */
+	bool is_out;              /* in a pod, or back from one and not yet as it was */
+	char matched[IFNAME_LEN]; /* of a PF: its netdev's name when a section matched it first */
 };
 
 /*
- * A change that was made in this boot not long ago, so that one that others undo again and again is
- * known: plan/contest.h.
+ * A change that was tried in this boot. One that failed is not tried again and again by events; one
+ * that was made not long ago is known when others undo it again and again: plan/attempts-plan.h.
  */
-struct repeat {
+struct attempt {
 	char verb[24]; /* verb_name() */
-	char target[256], subject[96];
+	char target[256], to[48];
+	int result; /* -errno, or 0: it was made, and n and what follows are known */
+	char error[192];
+	uint64_t instance, value; /* of the action; 0: not known */
+	char subject[96];
 	uint32_t ifindex;
-	uint64_t instance, value; /* of the action, as is all above */
 	uint32_t n; /* times it was made since since_usec, which is a minute at most */
 	uint64_t since_usec, last_usec; /* CLOCK_MONOTONIC */
 	uint64_t pause_usec; /* after last_usec, when it is undone once more; 0: done again at once
 			      */
 };
 
-/* A running device plugin that was started before its file was written: it never reads it again. */
+/* A running device plugin. One that was started before its file was written never reads it again.
+ */
 struct plugin_process {
 	uint32_t pid;
 	char command[32], container[80]; /* as of the users above */
@@ -459,6 +526,8 @@ enum node_state {
 	_NODE_STATE_N
 };
 
+const char *node_state_name(enum node_state s);
+
 /* A line of the kernel's log about a function. */
 struct log_line {
 	char text[256];
@@ -466,6 +535,7 @@ struct log_line {
 
 #define LOG_LINES_MAX 5
 
+struct attempts;
 struct boot;
 
 /* What is found by a name that its array is not sorted by. */
@@ -485,15 +555,17 @@ struct node_index {
 struct node {
 	char kernel[128]; /* release, as uname -r */
 	char boot_id[40];
-	uint32_t n_numa_nodes;
 	enum netns_mode
 		netns_mode; /* of the RDMA subsystem; KEEP: not known, no RDMA subsystem yet */
 	bool has_rdma_cm;   /* /dev/infiniband/rdma_cm */
+	bool has_cm_config; /* the folder of rdma_cm in configfs */
 
 	struct pci *pcis; /* owned, by address */
 	size_t n_pcis;
 	struct netdev *netdevs; /* owned, by ifindex */
 	size_t n_netdevs;
+	struct link_news *link_news; /* owned, in the order in which they came; of a service */
+	size_t n_link_news;
 	struct address *addresses; /* owned, by ifindex */
 	size_t n_addresses;
 	struct route *routes; /* owned, in the kernel's order */
@@ -505,6 +577,7 @@ struct node {
 	struct netconf all;     /* conf/all: the IPv4 ones that count together with the netdev's */
 	struct lookup *lookups; /* owned */
 	size_t n_lookups;
+	uint32_t asked; /* 1 << enum question: a plan of this look asked for them, once */
 	struct ledger_entry *ledger; /* owned, in the order in which they came */
 	size_t n_ledger;
 	uint64_t now_usec;        /* CLOCK_MONOTONIC at this look; 0: of a captured tree */
@@ -523,6 +596,9 @@ struct node {
 	struct memlock *memlocks; /* owned, by unit: of those that start containers */
 	size_t n_memlocks;
 
+	bool has_dcbs;    /* they were asked about */
+	struct dcb *dcbs; /* owned, by ifindex; of PFs whose driver has DCB */
+	size_t n_dcbs;
 	struct vf_info *vf_infos; /* owned, by PF and index */
 	size_t n_vf_infos;
 	/* A look into processes costs time: it is made only before something is taken away. */
@@ -543,7 +619,8 @@ struct node {
 	bool is_container_loading;
 	char cmdline_blacklist[256]; /* module_blacklist= of the kernel, comma-separated */
 
-	struct kubelet kubelet;
+	struct kubelet kubelet; /* what kubelet/ found */
+	struct kubelet_decision kubelet_decision;
 	bool is_generated_stale; /* the drop-ins of the kubelet's units: observe/generated.h */
 	char *plugin_file;       /* owned; content of the device plugin's file, NULL: absent */
 	bool is_plugin_foreign;  /* there is something that this service did not write */
@@ -561,25 +638,27 @@ struct node {
 	struct boot *boots; /* owned; the oldest first, boots.h */
 	size_t n_boots;
 	char program[64]; /* which build of ours this is */
-	bool is_by_hand;  /* somebody wants it now, whatever earlier boots failed at */
+	bool is_by_hand;  /* an administrator wants it now, also what failed in earlier boots */
 
-	/* from state.json, all empty when it is of another boot */
+	struct attempts *tried; /* of this pass; NULL: nothing was. Not owned */
+
+	/* of earlier passes, all empty when they were of another boot */
 	struct memory *memories; /* owned, by PCI address */
 	size_t n_memories;
 	enum node_state last_state;
 	char last_hash[17];              /* the configuration of that state */
 	char last_plugin_path[PATH_LEN]; /* where it had the plugin's file */
 	bool was_settled;         /* with that configuration the time to wait was over before */
-	struct failure *failures; /* owned; of that configuration */
-	size_t n_failures;
-	struct repeat *repeats; /* owned; of that configuration */
-	size_t n_repeats;
+	struct attempt *attempts; /* owned; of that configuration */
+	size_t n_attempts;
 	/*
 	 * The number of VFs of this PF was written and that did not come back. The write holds a
 	 * lock that all others take: pci_lock_rescan_remove() in drivers/pci/iov.c since Linux 6.18
 	 */
 	char stuck[PCI_LEN];
 	uint32_t stuck_pid; /* of the process that is still at it */
+	/* Of the process that asked devlink and waits for a driver; 0: none, it is asked. */
+	uint32_t devlink_pid;
 
 	/* Of the function that "explain" is asked about. */
 	struct log_line log_lines[LOG_LINES_MAX];
@@ -592,10 +671,16 @@ void module_done(struct module *m);
 void node_done(struct node *n);
 
 /*
- * With thousands of VFs each search through all of them is felt. Makes the indexes anew; the
+ * With thousands of VFs each search through all of them is felt. Rebuilds the indexes; the
  * names and links they are made of do not change afterwards. Return: 0 or -ENOMEM.
  */
 int node_make_indexes(struct node *n);
+
+/* The order of their arrays; of VFs of one PF, which need not be named, that of their indexes. */
+int compare_pcis(const void *a, const void *b);
+int compare_netdevs(const void *a, const void *b);
+int compare_modules(const void *a, const void *b);
+int compare_vf_infos(const void *a, const void *b);
 
 /* All NULL when there is none. Linear ones are for small arrays, the others search sorted ones. */
 const struct pci *node_pci(const struct node *n, const char *address);
@@ -609,6 +694,8 @@ size_t node_first_address(const struct node *n, uint32_t ifindex);
  * netif_is_lag_master() in include/linux/netdevice.h.
  */
 bool is_lag_master(const struct netdev *nd);
+/* The bond or team that a netdev is a port of, or NULL; @nd may be NULL. */
+const struct netdev *node_bond_of(const struct node *n, const struct netdev *nd);
 
 /*
  * The first netdev of a function that has a permanent MAC, else the first. In switchdev mode those
@@ -617,6 +704,7 @@ bool is_lag_master(const struct netdev *nd);
  */
 const struct netdev *node_netdev_of(const struct node *n, const char *pci);
 const struct netdev *node_netdev_named(const struct node *n, const char *name);
+const struct dcb *node_dcb(const struct node *n, uint32_t ifindex);
 const struct ibdev *node_ibdev_of(const struct node *n, const char *pci); /* the first */
 const struct ibdev *node_ibdev_named(const struct node *n, const char *name);
 const struct module *node_module(const struct node *n,
@@ -634,6 +722,7 @@ const struct ledger_entry *node_entry(const struct node *n, const char *verb, co
 				      uint32_t ifindex, const char *subject);
 const char *module_state_name(enum module_state s); /* "available" */
 const char *use_name(enum use u);                   /* "open-context" */
+bool module_is_in_kernel(const struct module *m);   /* NULL: no */
 const struct parameter *module_parameter(const struct module *m, const char *name);
 void module_sort_parameters(struct module *m); /* by name */
 /* Is it one of the names of module_blacklist=: -EPERM for everybody? As the kernel spells it. */

@@ -15,13 +15,14 @@
 #define READY_PATH         "run/rdma-provision/ready" /* there only while the node is ready */
 #define PLUGIN_CONFIG_PATH "run/rdma-provision/device-plugin/config.json"
 #define PLUGIN_FOLDER      "run/rdma-provision/device-plugin/"
-#define PLUGIN_RECORD      "run/rdma-provision/plugin-file" /* elsewhere: hash and path of it */
-#define METADATA_PATH      "run/rdma-provision/metadata"    /* what it said: model/metadata.h */
 /* The first line of a static pod that we wrote: none without it is ever replaced or removed. */
-#define MANIFEST_MARK   "# Written by rdma-provision, and replaced when the node changes."
-#define MANIFEST_RECORD "var/lib/rdma-provision/manifest" /* path of the static pod we wrote */
-#define LAST_GOOD_PATH  "var/lib/rdma-provision/last-good.conf"
-#define BOOTS_PATH      "var/lib/rdma-provision/boots.json" /* observe/boots.h */
+#define MANIFEST_MARK  "# Written by rdma-provision, and replaced when the node changes."
+#define LAST_GOOD_PATH "var/lib/rdma-provision/last-good.conf"
+
+/* What is remembered of this boot, and over boots: os/memory-file.h. */
+#define MEMORY_BOOT_PATH "run/rdma-provision/memory.json"
+#define MEMORY_NODE_PATH "var/lib/rdma-provision/memory.json"
+#define MAX_MEMORY_BYTES (16u << 20)
 
 /* What "set" writes: values, and a link to a preset. */
 #define DROPIN_FOLDER "etc/rdma-provision/rdma-provision.conf.d"
@@ -35,11 +36,8 @@
 /* Of the helper that speaks IP, rdma-provision-metadata.socket. */
 #define METADATA_SOCKET_PATH "run/rdma-provision-metadata.socket"
 
-/* Which files of [Output] were written: the second when /var cannot be written. */
-#define OUTPUTS_PATH     "var/lib/rdma-provision/outputs"
-#define OUTPUTS_RUN_PATH "run/rdma-provision/outputs"
-
-/* Options of modules. The first of them hides the second, so there is a third: wanted.h knows all.
+/* Options of modules. The first of them hides the second, so there is a third: module-options.h
+ * knows all.
  */
 #define MODPROBE_BAKED_PATH "etc/modprobe.d/zz-rdma-provision.conf" /* of an image, by "bake" */
 #define MODPROBE_PATH       "run/modprobe.d/zz-rdma-provision.conf" /* of this boot, by "early" */
@@ -47,20 +45,11 @@
 
 #define RULES_PATH "run/udev/rules.d/79-rdma-provision.rules"
 
-/* Which PFs have sriov_drivers_autoprobe off because of us: the second when /var cannot be written.
- */
-#define AUTOPROBE_PATH     "var/lib/rdma-provision/autoprobe"
-#define AUTOPROBE_RUN_PATH "run/rdma-provision/autoprobe"
-
 /* Of the kubelet: what is remembered of its binary, who edits its files, what was edited. */
 #define KUBELET_VERSION_PATH "run/rdma-provision/kubelet-version"
 #define KUBELET_LOCK_PATH    "run/rdma-provision/kubelet.lock"
 #define KUBELET_CMDLINE_PATH "var/lib/rdma-provision/kubelet-cmdline"
 #define KUBELET_RECORD_PATH  "var/lib/rdma-provision/kubelet.json"
-
-/* What was set in the kernel in this boot, and what was there before. */
-#define LEDGER_PATH      "run/rdma-provision/ledger.json"
-#define MAX_LEDGER_BYTES (16u << 20)
 
 /* There after "revert": a running service changes nothing until its next start or reload. */
 #define HOLD_PATH "run/rdma-provision/hold"

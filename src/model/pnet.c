@@ -51,7 +51,7 @@ enum pnet_worth pnet_judge(const struct node *n, const struct pnet_wish *w, cons
 	if (!is_ours)
 		return PNET_FOREIGN;
 
-	/* Somebody may have given our PNETID to a netdev of his, for SMC over that. */
+	/* The administrator may have given our PNETID to another netdev, for SMC over that. */
 	if (e->netdev[0])
 		return streq(e->netdev, w->old_netdev) || !node_netdev_named(n, e->netdev)
 			       ? PNET_WRONG

@@ -20,7 +20,7 @@ struct pnet_wish {
 };
 
 enum pnet_worth {
-	PNET_FOREIGN, /* of somebody else, or not about this device: it stays */
+	PNET_FOREIGN, /* made by another program, or for another device: it stays */
 	PNET_RIGHT,
 	PNET_WRONG, /* another PNETID or port of this device, or ours under a name it no longer has
 		     */

@@ -10,139 +10,141 @@ static const struct {
 
 	[REASON_CONFIG_INVALID] = {
 		"config-invalid",
-		"The configuration is malformed and is not used",
+		"The configuration is invalid and is not used",
 		"Correct the line that is named, then \"rdma-provision check\" and \"systemctl "
 		"reload rdma-provision\".",
 		SEVERITY_ERROR,
 	},
 	[REASON_CONFIG_UNKNOWN] = {
 		"config-unknown",
-		"The configuration has a key or section this version does not know",
+		"The configuration has a key or section that this version does not know",
 		"Correct its name or remove it (\"rdma-provision check\" names the nearest one), "
 		"or install the version that knows it.",
 	},
 
 	[REASON_CONFIG_CHANGED] = {
 		"configuration-changed",
-		"The configuration on disk is another one than the service runs with",
+		"The configuration on disk differs from the one the service runs with",
 		"Run \"systemctl reload rdma-provision\".",
 	},
 
 	[REASON_MODULE_MISSING] = {
 		"module-missing",
-		"A kernel module that is needed is not installed for the running kernel",
-		"Install the package that has it for this kernel (see uname -r): the kernel's "
-		"extra modules, rdma-core or the vendor's driver; after a kernel update rebuild "
-		"it (dkms autoinstall).",
+		"A required kernel module is not installed for the running kernel",
+		"Install the package that contains it for this kernel (see uname -r): the "
+		"kernel's extra modules, rdma-core or the vendor's driver; after a kernel update "
+		"rebuild it (dkms autoinstall). The driver of eRDMA is installed by the ACK eRDMA "
+		"Controller, or by the vendor's env_setup.sh "
+		"(http://mirrors.cloud.aliyuncs.com/erdma/).",
 		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_BLACKLISTED] = {
 		"module-blacklisted",
-		"A kernel module that is needed is blacklisted, or an install command stands in for "
-		"it",
+		"A required kernel module is blacklisted, or an install command replaces it",
 		"Find the line with \"modprobe --showconfig | grep -E '^(blacklist|install)'\" or "
 		"modprobe.blacklist= on the kernel command line, remove it, rebuild the initramfs "
-		"if it is in there, then "
-		"\"rdma-provision apply\".",
+		"if it contains the line, then \"rdma-provision apply\".",
 		SEVERITY_ERROR,
 	},
 	[REASON_NO_DRIVER] = {
 		"no-driver",
 		"The function is bound to no driver",
 		"Look for the driver's error with \"dmesg\" and the PCI address; a function that "
-		"is bound to vfio-pci or to nothing on purpose should not match any [Device] "
+		"is bound to vfio-pci, or unbound on purpose, should not match any [Device] "
 		"section.",
 	},
 	[REASON_DKMS_BUILDING] = {
 		"dkms-building",
-		"A kernel module that is needed is still being built by DKMS",
-		"Nothing to do: it is loaded when it is there; after ReadyTimeoutSec= look in "
+		"DKMS is still building a required kernel module",
+		"Nothing to do: it is loaded when it is built; after ReadyTimeoutSec= look at "
 		"\"journalctl -u dkms\" and \"dkms status\".",
 	},
 	[REASON_MODULE_UNREADABLE] = {
 		"module-unreadable",
-		"The module's file cannot be read, so what works now is not unloaded",
-		"See what \"modinfo\" says of the file: install the package that has it anew; a "
-		"compressed file (.xz, .zst) needs a kmod that knows the format (kmod --version).",
+		"The module's file cannot be read, so the loaded driver is not unloaded",
+		"Check the file with \"modinfo\" and reinstall its package; a compressed file "
+		"(.xz, .zst) needs a kmod that knows the format (kmod --version).",
 		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_VERMAGIC] = {
 		"module-vermagic",
 		"The module was built for another kernel, or its file is damaged",
-		"\"dmesg\" has the line with \"version magic\" or \"symbol version\": build it for "
-		"the running kernel (dkms autoinstall) or install the package for it.",
+		"\"dmesg\" has a line with \"version magic\" or \"symbol version\". Build the "
+		"module for the running kernel (dkms autoinstall) or install the package for it.",
 		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_SYMBOL] = {
 		"module-symbol",
-		"The module needs a symbol that the loaded modules do not have",
-		"\"dmesg\" has the line with \"Unknown symbol\": it was built against another RDMA "
-		"stack; build it against the one in use (kernel or OFED/DOCA), then "
+		"The module needs a symbol that the loaded modules lack",
+		"\"dmesg\" has a line with \"Unknown symbol\": the module was built against "
+		"another RDMA stack. Build it against the one in use (kernel or OFED/DOCA), then "
 		"\"depmod\" and \"rdma-provision apply\".",
 		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_REBUILT] = {
 		"module-rebuilt",
-		"The module's file is another build than the one that is loaded, so what works now is not unloaded",
-		"Drain the node and reboot: the driver on disk is loaded then, in the mode that is wanted.",
+		"The module's file is another build than the loaded driver, which is not unloaded",
+		"Drain the node and reboot: the driver on disk is then loaded in the requested "
+		"mode.",
 		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_SIGNATURE] = {
 		"module-signature",
 		"The kernel does not accept the module's signature",
-		"Secure Boot is on: sign the module with a key the machine knows (mokutil "
-		"--import), or install the distribution's own.",
+		"Secure Boot is on: sign the module with a key that is enrolled on the machine "
+		"(mokutil --import), or install the distribution's module.",
 		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_FORBIDDEN] = {
 		"module-forbidden",
-		"The kernel forbids the module",
+		"The kernel does not allow the module to be loaded",
 		"Look for module_blacklist= on the kernel command line, for lockdown in "
-		"/sys/kernel/security/lockdown and for kernel.modules_disabled; remove what is "
-		"not meant, and reboot.",
+		"/sys/kernel/security/lockdown and for kernel.modules_disabled; remove the "
+		"setting that is not intended, and reboot.",
 		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_PARAMETER] = {
 		"module-parameter",
 		"The module does not accept the value of one of its parameters",
-		"\"dmesg\" names the parameter; compare the lines that \"modprobe --showconfig\" "
-		"has for it with \"modinfo\", and correct the file.",
+		"\"dmesg\" names the parameter. Compare its lines in \"modprobe --showconfig\" "
+		"with \"modinfo\", and correct the file.",
 		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_NO_DEVICE] = {
 		"module-no-device",
-		"The module found no device of its own and refused to be loaded",
-		"See with \"lspci -nn\" whether the card is there and bound to nobody else, and "
-		"look in \"dmesg\" for the driver's words.",
+		"The module found no device that it supports and refused to load",
+		"Check with \"lspci -nnk\" that the card is present and not bound to another "
+		"driver, and look in \"dmesg\" for messages of the driver.",
 		SEVERITY_ERROR,
 	},
 	[REASON_MODULE_PORT_TAKEN] = {
 		"module-port-taken",
-		"A port that the driver reserves when it is loaded is taken",
-		"Look with \"ss -lntup\", in every network namespace: eRDMA in compat mode takes 16 "
-		"TCP ports from 30608 (ReservePortsBase= moves them), built with MAD also UDP "
-		"4791, which rdma_rxe takes as well.",
+		"A port that the driver reserves when it is loaded is in use",
+		"Run \"ss -lntup\" in every network namespace: eRDMA in compat mode takes 16 TCP "
+		"ports from 30608 (ReservePortsBase= moves them, the same on all nodes that "
+		"talk to each other), built with MAD also UDP 4791, "
+		"which rdma_rxe takes as well.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PARAMETER_MISSING] = {
 		"parameter-missing",
-		"The installed driver has not the parameter that this mode needs",
-		"The in-tree erdma knows no compat_mode: install the vendor's driver (DKMS) for "
-		"the running kernel, or set [Driver] Mode=default.",
+		"The installed driver lacks the module parameter that this mode needs",
+		"The kernel's own erdma has no compat_mode: install the vendor's driver (DKMS) "
+		"for the running kernel, or set [Driver] Mode=default.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PARAMETER_MISMATCH] = {
 		"parameter-mismatch",
-		"The driver was loaded, but its parameter has not the value that was asked for",
+		"The driver was loaded, but its parameter does not have the requested value",
 		"Compare /sys/module/erdma/parameters with \"modinfo erdma\" and \"dmesg\"; if "
-		"another file sets it, \"rdma-provision plan\" names that.",
+		"another file sets it, \"rdma-provision plan\" names the file.",
 		SEVERITY_ERROR,
 	},
 	[REASON_DRIVER_IN_USE] = {
 		"driver-in-use",
 		"The driver is in the wrong mode, and cannot be reloaded while it is in use",
-		"Drain the node and reboot: the mode is set before anything runs; or end the "
-		"users that are named, then \"rdma-provision apply\".",
+		"Drain the node and reboot: the mode is set before workloads start. Or stop the "
+		"listed users, then \"rdma-provision apply\".",
 		SEVERITY_ERROR,
 	},
 	[REASON_DRIVER_BUILTIN] = {
@@ -153,93 +155,97 @@ static const struct {
 	},
 	[REASON_OPTION_CONFLICT] = {
 		"option-conflict",
-		"Somebody else's module option asks for the opposite",
-		"Remove the line that is named, and rebuild the initramfs if it is in there.",
+		"A module option in another file contradicts the configuration",
+		"Remove the line that is named, and rebuild the initramfs if it contains the line.",
 		SEVERITY_ERROR,
 	},
 	[REASON_OPTION_STALE] = {
 		"option-stale",
-		"A file of rdma-provision still sets a module option that the configuration does "
-		"not ask for any more",
-		"In /etc: \"rdma-provision bake\" writes it anew, \"rdma-provision bake --undo\" "
-		"removes it; rebuild the initramfs if it is in there. In /run: \"rdma-provision "
-		"early\", or the next boot.",
+		"A file of rdma-provision sets a module option that the configuration no longer "
+		"requests",
+		"In /etc: \"rdma-provision bake\" rewrites the file, \"rdma-provision bake "
+		"--undo\" removes it; rebuild the initramfs if it contains the file. In /run: "
+		"\"rdma-provision early\", or the next boot.",
 	},
 	[REASON_NOT_OFED] = {
 		"not-ofed",
-		"Mode=ofed is asked for, but the driver is not of an OFED or DOCA stack",
-		"Install DOCA-OFED or MLNX_OFED for the running kernel and reboot, or set [Driver] "
-		"Mode=default; GPUDirect also works with the kernel's own driver and dmabuf.",
+		"Mode=ofed is set, but the driver does not belong to an OFED or DOCA stack",
+		"Install DOCA-OFED or MLNX_OFED for the running kernel and reboot, or set "
+		"[Driver] Mode=default; GPUDirect also works with the kernel's own driver and "
+		"dmabuf.",
 		SEVERITY_ERROR,
 	},
 	[REASON_SMC_WITH_OFED] = {
 		"smc-with-ofed",
 		"The module smc and driver mode ofed cannot be used together",
 		"Keep smc from being loaded ([SMC] Enable=no; modules-load.d, tools of smc-tools) or "
-		"set [Driver] Mode=default or compat.",
+		"set [Driver] Mode=default, the only mode that the vendor supports with SMC-R.",
 	},
 	[REASON_PORTS_BUSY] = {
 		"ports-busy",
 		"Another process listens on a TCP port that eRDMA reserves in compat mode",
-		"Set [Driver] ReservePortsBase= to the first of 16 free ports, or end the process "
-		"that \"ss -lntp\" names and run \"rdma-provision apply\"; at boot the driver "
-		"comes first.",
+		"End the process that \"ss -lntp\" names and run \"rdma-provision apply\" (at boot "
+		"the driver comes first), or set [Driver] ReservePortsBase= to the first of 16 free "
+		"ports, the same on all nodes that talk to each other.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PORTS_EPHEMERAL] = {
 		"ports-ephemeral",
 		"The TCP ports that eRDMA reserves are also given to outgoing connections",
-		"Set [Driver] ReservePortsBase= outside of net.ipv4.ip_local_port_range, or name "
-		"the 16 ports in net.ipv4.ip_local_reserved_ports.",
+		"Name the 16 ports in net.ipv4.ip_local_reserved_ports, or set [Driver] "
+		"ReservePortsBase= outside of net.ipv4.ip_local_port_range, the same on all nodes "
+		"that talk to each other.",
 	},
 	[REASON_PORTS_NODEPORT] = {
 		"ports-nodeport",
 		"The TCP ports that eRDMA reserves lie in the range of Kubernetes' NodePorts",
-		"Set [Driver] ReservePortsBase= outside of 30000 to 32767 (and of "
-		"net.ipv4.ip_local_port_range), or no Service gets these NodePorts on this node.",
+		"Keep Services off these NodePorts, or set [Driver] ReservePortsBase= outside of "
+		"30000 to 32767 and of net.ipv4.ip_local_port_range, the same on all nodes that talk "
+		"to each other.",
 	},
 	[REASON_ROCE_PORT_BUSY] = {
 		"roce-port-busy",
-		"UDP port 4791, which eRDMA built with MAD takes in compat mode, is taken",
-		"Unload rdma_rxe (\"rdma link delete\", \"modprobe -r rdma_rxe\"): both cannot be "
-		"on one node.",
+		"UDP port 4791, which eRDMA built with MAD uses in compat mode, is in use",
+		"Unload rdma_rxe (\"rdma link delete\", \"modprobe -r rdma_rxe\"): the two cannot "
+		"run on one node.",
 	},
 	[REASON_PEERMEM_FAILED] = {
 		"peermem-failed",
 		"nvidia_peermem is not loaded, so GPUDirect RDMA works with dmabuf only",
-		"Unknown symbol, or built without the peer-memory interface: the NVIDIA driver was "
-		"built against another RDMA stack or before OFED was there, reinstall it after OFED; NCCL 2.27 and newer do without it, with dmabuf. "
-		"NvidiaPeermem=no ends this.",
+		"If the error is an unknown symbol or a missing peer-memory interface, the NVIDIA "
+		"driver was built against another RDMA stack or before OFED was installed: "
+		"reinstall it after OFED. NCCL 2.27 and newer use dmabuf instead. "
+		"NvidiaPeermem=no disables this module and message.",
 	},
 
 	[REASON_NETNS_BUSY] = {
 		"netns-busy",
 		"The RDMA namespace mode cannot change while other network namespaces exist",
-		"Reboot: rdma-provision-early sets it before any other namespace exists; an "
-		"initramfs that loads ib_core must be rebuilt first.",
+		"Reboot: rdma-provision-early sets the mode before any other namespace exists. If "
+		"the initramfs loads ib_core, rebuild it first.",
 		SEVERITY_ERROR,
 	},
 
 	[REASON_NO_SRIOV] = {
 		"no-sriov",
-		"The function offers no SR-IOV",
-		"Enable SR-IOV in the card's firmware (mlx5: mstconfig SRIOV_EN=1 and "
-		"NUM_OF_VFS) and in the BIOS, then power cycle; where neither can be had use "
+		"The function does not support SR-IOV",
+		"Enable SR-IOV in the card's firmware (mlx5: mstconfig SRIOV_EN=1 and NUM_OF_VFS) "
+		"and in the BIOS, then power cycle; if neither is possible, use "
 		"VirtualFunctions=exclusive.",
 		SEVERITY_ERROR,
 	},
 	[REASON_TOO_MANY_VFS] = {
 		"too-many-vfs",
-		"More virtual functions are asked for than the card has",
-		"Lower Count= to sriov_totalvfs or use Count=max; on mlx5 raise NUM_OF_VFS in "
-		"the firmware (mstconfig) and power cycle.",
+		"Count= is larger than the number of virtual functions of the card",
+		"Lower Count= to sriov_totalvfs or use Count=max; on mlx5 raise NUM_OF_VFS in the "
+		"firmware (mstconfig) and power cycle.",
 		SEVERITY_ERROR,
 	},
 	[REASON_VF_IN_USE] = {
 		"vf-in-use",
 		"The number of virtual functions cannot change while one of them is in use",
-		"Drain the node and reboot: the number is set at boot, before anything runs; or "
-		"end the users that are named, then \"rdma-provision apply\".",
+		"Drain the node and reboot: the number is set at boot, before workloads start. Or "
+		"stop the listed users, then \"rdma-provision apply\".",
 		SEVERITY_ERROR,
 	},
 	[REASON_PCI_STUCK] = {
@@ -252,67 +258,73 @@ static const struct {
 	},
 	[REASON_NODE_NIC] = {
 		"node-nic",
-		"This function carries the node itself, so nothing of it is changed or moved",
-		"Leave it out of Match=. If its VFs or MTU are meant, name it there by pci: or "
-		"netdev: without a glob; if another NIC is the node's, give that the best default "
-		"route, or the kubelet its address by --node-ip.",
+		"This function carries the node's own traffic, so it is not changed or moved into "
+		"a pod",
+		"Exclude it from Match=. To change its VFs or MTU, name it in Match= by pci: or "
+		"netdev: without a glob. If another NIC carries the node, give that NIC the best "
+		"default route, or pass its address to the kubelet with --node-ip.",
 	},
 	[REASON_PORT_IN_USE] = {
 		"port-in-use",
-		"The host uses the network device of this function, which a pod would take away",
+		"The host uses the network device of this function, so it cannot be moved into a "
+		"pod",
 		"Remove its addresses, its routes, or its bond, team or bridge, also from the "
-		"network configuration; or set [DevicePlugin] Type=rdma-shared, which moves nothing; "
-		"or leave it out of Match=.",
+		"network configuration; or set [DevicePlugin] Type=rdma-shared, which moves no "
+		"device; or exclude it from Match=.",
 	},
 	[REASON_PF_IN_LAG] = {
 		"pf-in-lag",
-		"The card is in a bond that is or becomes a RoCE LAG, which virtual functions end",
+		"The card is in a bond that is or becomes a RoCE LAG, which virtual functions "
+		"would break up",
 		"Use VirtualFunctions=exclusive for bonded cards, so that the bond's RDMA device "
-		"is handed out; or take the card out of the bond, also in the file that is "
-		"named, and reboot; or set all its ports to switchdev (devlink dev eswitch set) "
-		"before they are bonded.",
+		"is handed out; or take the card out of the bond, also in the file that is named, "
+		"and reboot; or set all its ports to switchdev (devlink dev eswitch set) before "
+		"they are bonded.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PF_SICK] = {
 		"pf-sick",
-		"The physical function is not healthy, or a driver failed or took more than 20 s on "
-		"one of its VFs: its other VFs are left alone",
+		"The physical function is not healthy, or a driver failed or took more than 20 s "
+		"on one of its VFs: its other VFs are left alone",
 		"Look in \"dmesg\" for the PCI address and at \"devlink health\". The service "
-		"tries again when something changes; \"systemctl restart rdma-provision\" makes it "
-		"try now. If it does not recover: power cycle, then new firmware or another card.",
+		"tries again when something changes; \"systemctl restart rdma-provision\" makes "
+		"it try now. If it does not recover: power cycle, then update the firmware or "
+		"replace the card.",
 	},
 	[REASON_PF_DOWN] = {
 		"pf-down",
-		"The driver makes virtual functions only while the network device is up",
-		"It is brought up first; if it stays down see why with \"dmesg\" and \"ip -d "
-		"link\", or whether a bond it belongs to keeps it down.",
+		"The driver creates virtual functions only while the network device is up",
+		"It is brought up first. If it stays down, find the cause with \"dmesg\" and \"ip "
+		"-d link\"; a bond may keep its port down.",
 	},
 	[REASON_DRIVER_CONTAINER] = {
 		"driver-container",
-		"A container with NVIDIA's driver is loading it, and makes virtual functions itself",
-		"Wait until it is ready (\"kubectl get pods -A\", the network operator's pod on this node). "
-		"If there is none any more, remove what it left: /run/mellanox/drivers.",
+		"A container with NVIDIA's driver is loading the driver, and creates virtual "
+		"functions itself",
+		"Wait until it is ready (\"kubectl get pods -A\", the network operator's pod on "
+		"this node). If there is no such pod, remove the folder it left behind: "
+		"/run/mellanox/drivers.",
 	},
 	[REASON_VF_BUSY] = {
 		"vf-busy",
-		"Somebody else made virtual functions, or the card is being reset",
-		"Find who else sets sriov_numvfs (another operator, a udev rule, a script of the "
-		"image) and leave one of them; then \"rdma-provision apply\".",
+		"Another program creates virtual functions, or the card is being reset",
+		"Find the other program that sets sriov_numvfs (an operator, a udev rule, a "
+		"script of the image) and stop one of the two; then \"rdma-provision apply\".",
 		SEVERITY_ERROR,
 	},
 	[REASON_VF_DRIVER] = {
 		"vf-driver",
-		"The driver of the physical function makes no virtual functions",
+		"The driver of the physical function does not support virtual functions",
 		"Install a driver with SR-IOV for this card (mlx5: a kernel with "
-		"CONFIG_MLX5_ESWITCH, which cloud kernels leave out), or use "
+		"CONFIG_MLX5_ESWITCH, which cloud kernels lack), or use "
 		"VirtualFunctions=exclusive.",
 		SEVERITY_ERROR,
 	},
 	[REASON_VF_REJECTED] = {
 		"vf-rejected",
-		"The driver does not take this number of virtual functions",
-		"Look in \"dmesg\" for the PCI address: the driver says there which numbers it "
-		"takes, or which other feature (XDP, another eswitch mode) must be off.",
+		"The driver rejects this number of virtual functions",
+		"Look in \"dmesg\" for the PCI address: the driver logs which numbers it accepts, "
+		"or which other feature (XDP, another eswitch mode) must be off.",
 		SEVERITY_ERROR,
 	},
 	[REASON_VF_NO_ROOM] = {
@@ -327,93 +339,104 @@ static const struct {
 		"vf-firmware",
 		"The card's firmware did not enable the virtual functions it offers",
 		"Look in \"dmesg\" for the PCI address, compare NUM_OF_VFS in the firmware "
-		"(mstconfig) with Count=, and power cycle; if it stays, update the firmware.",
+		"(mstconfig) with Count=, and power cycle; if that does not help, update the "
+		"firmware.",
 		SEVERITY_ERROR,
 	},
 	[REASON_VF_ASSIGNED] = {
 		"vf-assigned",
 		"A virtual function is assigned to a virtual machine",
-		"End the virtual machine, then \"rdma-provision apply\"; or drain the node and "
+		"Stop the virtual machine, then \"rdma-provision apply\"; or drain the node and "
 		"reboot.",
 		SEVERITY_ERROR,
 	},
 	[REASON_VF_FOREIGN] = {
 		"vf-foreign",
-		"Virtual functions belong to another program, so they are neither changed nor handed out",
-		"It has bound them to a driver of its choice (vfio-pci) or made vDPA devices of them. "
-		"To get them back, let it release them and clear \"driver_override\", then "
-		"\"rdma-provision apply\".",
+		"Virtual functions belong to another program, so they are neither changed nor "
+		"handed out",
+		"The program bound them to another driver (vfio-pci) or made vDPA devices of "
+		"them. To use them here, release them in that program, clear \"driver_override\", "
+		"then \"rdma-provision apply\".",
 	},
 	[REASON_VF_WITHOUT_RDMA] = {
 		"vf-without-rdma",
-		"Virtual functions of this driver have no RDMA, so none are made",
-		"Use VirtualFunctions=exclusive, so that the physical function is handed out; or install "
-		"a driver of the vendor with RDMA in virtual functions.",
+		"Virtual functions of this driver have no RDMA, so none are created",
+		"Use VirtualFunctions=exclusive, so that the physical function is handed out; or "
+		"install a vendor driver that supports RDMA in virtual functions.",
 		SEVERITY_ERROR,
 	},
 	[REASON_VF_SETTING_UNSUPPORTED] = {
 		"vf-setting-unsupported",
-		"The driver has no such setting for virtual functions, or its card refuses it",
+		"The driver or the card does not support this setting for virtual functions",
 		"Remove the key from the [Device] section; on mlx5 it needs the legacy eswitch "
-		"mode and a kernel with CONFIG_MLX5_ESWITCH; on a BlueField in DPU mode the card's "
-		"own system sets it, and Identity=keep and Trust=keep are right here.",
+		"mode and a kernel with CONFIG_MLX5_ESWITCH; on a BlueField in DPU mode the "
+		"system on the card sets it: use Identity=keep and Trust=keep here.",
 	},
 	[REASON_NO_IPOIB] = {
 		"no-ipoib",
-		"GUIDs are given to virtual functions through the card's IPoIB network device, "
-		"which is not there",
-		"Install the kernel's extra modules or the vendor's driver with ib_ipoib, and see "
-		"that it is neither blacklisted nor its device in another namespace; where the "
-		"provider gives them GUIDs set Identity=keep.",
+		"The card's IPoIB network device, through which virtual functions get GUIDs, is "
+		"missing",
+		"Install the kernel's extra modules or the vendor's driver with ib_ipoib, and "
+		"check that the module is not blacklisted and that its device is not in another "
+		"namespace. If the provider sets the GUIDs, use Identity=keep.",
 	},
 	[REASON_IDENTITY_UNSTABLE] = {
 		"identity-unstable",
-		"The card tells no permanent MAC, so its virtual functions' follow from its present "
-		"one",
+		"The card reports no permanent MAC, so those of its virtual functions are derived "
+		"from its present one",
 		"Do not change the MAC of the physical function before its virtual functions are "
-		"made, or set theirs yourself with Identity=keep.",
+		"created, or use Identity=keep and set their MACs yourself.",
 	},
 	[REASON_AUTOPROBE_OFF] = {
 		"autoprobe-off",
-		"sriov_drivers_autoprobe is off, and not because of this service",
-		"Somebody wants virtual functions without a driver, so none can be bound: write 1 "
-		"to sriov_drivers_autoprobe of the card, then \"rdma-provision apply\".",
+		"Another program has set sriov_drivers_autoprobe to 0",
+		"Virtual functions get no driver while it is 0: write 1 to "
+		"sriov_drivers_autoprobe of the card, then \"rdma-provision apply\".",
 		SEVERITY_ERROR,
 	},
 	[REASON_GPU_SHARED_MULTI] = {
 		"gpu-shared-multi",
 		"Several virtual functions of a card are shared on a node with GPUs",
-		"Nothing is broken; for GPU jobs use VirtualFunctions=shared or exclusive: with "
-		"several functions the GPUs compete for one port.",
+		"This works. For GPU jobs use VirtualFunctions=shared or exclusive: with several "
+		"functions the GPUs compete for one port.",
 	},
 	[REASON_ZERO_GUID] = {
 		"zero-guid",
-		"The RDMA device has a node GUID of zero, with which connections cannot be made",
-		"End what uses the virtual function, then \"rdma-provision apply\"; if it stays, set "
-		"its MAC through the physical function (\"ip link set PF vf N mac\") and bind its "
-		"driver again: in a virtual machine that got the function, on its host.",
+		"The RDMA device has a node GUID of zero, so connections fail",
+		"Stop the users of the virtual function, then run \"rdma-provision apply\". If "
+		"the GUID is still zero, set the MAC through the physical function (\"ip link set "
+		"PF vf N mac\") and rebind its driver; for a function that was assigned to a "
+		"virtual machine, do this on the host.",
 		SEVERITY_ERROR,
 	},
 	[REASON_VF_IDENTITY] = {
 		"vf-identity",
-		"The virtual function came up with another MAC or GUID than it was given",
-		"Its driver is bound once more, as long as nothing uses it; if it stays, "
-		"\"rdma-provision explain\" with its address has what the driver said: update the "
-		"card's firmware and driver, or set Identity=keep.",
+		"The virtual function has another MAC or GUID than the one that was set",
+		"Its driver is rebound once, unless the function is in use. If this does not "
+		"help, see the driver's messages in \"rdma-provision explain\" with its address; "
+		"update the card's firmware and driver, or set Identity=keep.",
+		SEVERITY_ERROR,
+	},
+	[REASON_VF_ORPHAN] = {
+		"vf-orphan",
+		"The virtual function lost its network device: it is in no network namespace",
+		"Its driver is rebound once nobody uses the function; end the processes that have "
+		"its RDMA device open, which \"rdma-provision explain\" with its address lists.",
 		SEVERITY_ERROR,
 	},
 
 	[REASON_NO_DEVICES] = {
 		"no-devices",
-		"No device of this node matches any [Device] section",
+		"A [Device NAME] section matches no NIC of this node",
 		"Compare Match= with \"lspci -nn\" and the names in /sys/class/net and "
-		"/sys/class/infiniband; it matches physical functions only.",
+		"/sys/class/infiniband; it matches physical functions only. Set Expect=0 in the "
+		"section if the node is ready without such a NIC.",
 	},
 	[REASON_DEVICES_MISSING] = {
 		"devices-missing",
-		"Fewer cards are there than Expect= asks for",
-		"See with \"lspci\" whether the card is on the bus: if not, reseat or attach it; "
-		"if it is, Match= or Expect= is wrong.",
+		"Fewer cards are present than Expect= requires",
+		"Check with \"lspci\" whether the card is on the bus. If not, reseat or attach "
+		"it; if it is, Match= or Expect= is wrong.",
 	},
 	[REASON_NO_IBDEV] = {
 		"no-ibdev",
@@ -421,31 +444,37 @@ static const struct {
 		"Load the driver's RDMA part (mlx5_ib, erdma, irdma) and look in \"dmesg\": "
 		"symbol errors mean that it was built for another RDMA stack.",
 	},
+	[REASON_PORT_OF_LAG] = {
+		"port-of-lag",
+		"The RDMA device of this bonded port is that of the bond, below the card's other port",
+		"Nothing to do: \"rdma-provision explain\" with the bond's name has the RDMA device.",
+		SEVERITY_NONE,
+	},
 	[REASON_VERBS_FAILED] = {
 		"verbs-failed",
 		"libibverbs cannot open the RDMA device",
-		"Install the user-space provider that fits the driver (ibverbs-providers, or the "
-		"vendor's rdma-core; eRDMA needs 43 or newer) and try \"ibv_devinfo -d\" with "
+		"Install the user-space provider that matches the driver (ibverbs-providers, or "
+		"the vendor's rdma-core; eRDMA needs 43 or newer) and try \"ibv_devinfo -d\" with "
 		"the device.",
 		SEVERITY_ERROR,
 	},
 	[REASON_NO_UVERBS] = {
 		"no-uverbs",
 		"The RDMA device has no uverbs character device",
-		"Load ib_uverbs (\"modprobe ib_uverbs\") and see that udev makes "
+		"Load ib_uverbs (\"modprobe ib_uverbs\") and check that udev creates "
 		"/dev/infiniband/uverbsN.",
 	},
 	[REASON_NO_UMAD] = {
 		"no-umad",
-		"The RDMA device has no umad character device, which the device plugin asks for",
+		"The RDMA device has no umad character device, which the device plugin requires",
 		"Load ib_umad (\"modprobe ib_umad\"); eRDMA has one only in compat mode with a "
-		"driver built with MAD: iWARP devices cannot be handed out by this plugin.",
+		"driver built with MAD: this plugin cannot hand out iWARP devices.",
 	},
 	[REASON_NO_RDMA_CM] = {
 		"no-rdma-cm",
-		"/dev/infiniband/rdma_cm is not there, which the device plugin asks for",
-		"Load rdma_ucm (\"modprobe rdma_ucm\"); if it is not found install the kernel's "
-		"extra modules.",
+		"/dev/infiniband/rdma_cm is missing, which the device plugin requires",
+		"Load rdma_ucm (\"modprobe rdma_ucm\"); if the module is missing, install the "
+		"kernel's extra modules.",
 	},
 	[REASON_PORT_DOWN] = {
 		"port-down",
@@ -456,16 +485,17 @@ static const struct {
 	[REASON_NO_GID] = {
 		"no-gid",
 		"The RDMA port has no RoCE v2 GID of its own network device",
-		"Give the network device an address and bring it up; if it has one, see whether "
+		"Give the network device an address and bring it up; if it has one, check whether "
 		"its GID belongs to a bond above it in "
 		"/sys/class/infiniband/*/ports/*/gid_attrs/ndevs.",
 	},
 	[REASON_NO_IPV6_GID] = {
 		"no-ipv6-gid",
-		"The RDMA port has no RoCE v2 GID of a global IPv6 address, which IPv6=ra waits for",
-		"See whether a router advertises a prefix on this network (\"ip -6 route show proto "
-		"ra\"); the kernel asks for it only when the link comes up, else its next "
-		"advertisement has to come.",
+		"The RDMA port has no RoCE v2 GID of a global IPv6 address, which IPv6=ra waits "
+		"for",
+		"Check whether a router advertises a prefix on this network (\"ip -6 route show "
+		"proto ra\"); the kernel requests an advertisement only when the link comes up, "
+		"and otherwise waits for the next one.",
 	},
 	[REASON_IN_POD] = {
 		"in-pod",
@@ -473,80 +503,123 @@ static const struct {
 		"Nothing to do: it comes back when the pod ends.",
 		SEVERITY_NONE,
 	},
+	[REASON_GIVEN_BACK] = {
+		"given-back",
+		"A pod gave the device back with other settings than it was handed out with",
+		"Nothing to do: they are put back when none of them has changed for SettleSec= and "
+		"no CNI plugin is at work on the device.",
+	},
+	[REASON_MAC_TWICE] = {
+		"mac-twice",
+		"Two functions have the same MAC address, so a switch delivers to one of them only",
+		"Find which one should have it, often by the permanent MAC in \"ip -d link show\", "
+		"and give the other one its own; for a virtual function with \"ip link set PF vf N "
+		"mac\".",
+	},
 
 	[REASON_MTU_TOO_LARGE] = {
 		"mtu-too-large",
-		"The MTU asked for is larger than the network device allows",
-		"Lower MTU= to the maxmtu that \"ip -d link show\" tells for the device, and to "
-		"what the switches carry.",
+		"MTU= is larger than the network device allows",
+		"Lower MTU= to the maxmtu that \"ip -d link show\" prints for the device, and to "
+		"the MTU of the switches.",
 		SEVERITY_ERROR,
 	},
 	[REASON_MTU_UNDER_VFS] = {
 		"mtu-under-vfs",
-		"The MTU is never lowered below virtual functions that exist",
-		"Raise MTU= to what the device has now, or drain the node and reboot: the MTU is "
-		"set before the virtual functions are made.",
+		"The MTU is never lowered while virtual functions exist",
+		"Raise MTU= to the current MTU of the device, or drain the node and reboot: the "
+		"MTU is set before the virtual functions are created.",
 		SEVERITY_ERROR,
 	},
 	[REASON_MTU_OF_BOND] = {
 		"mtu-of-bond",
-		"MTU= is not set on a port of a bond, team or bridge, which gives its ports its own",
-		"Set the MTU of the bond where the bond is made: in the files of the network manager.",
+		"MTU= is not set on a port of a bond, team or bridge, which sets the MTU of its "
+		"ports",
+		"Set the MTU of the bond where the bond is configured: in the files of the "
+		"network manager.",
+	},
+
+	[REASON_DCBX_FIRMWARE] = {
+		"dcbx-firmware",
+		"The firmware of the card sets its priorities by LLDP and DCBX, so [QoS] is not "
+		"applied to it",
+		"Set them at the switch, or switch the agent of the firmware off: for mlx5 "
+		"\"mstconfig set LLDP_NB_DCBX_P1=0 DCBX_IEEE_P1=0\" and a reboot, for ice and i40e "
+		"\"ethtool --set-priv-flags NETDEV fw-lldp-agent off\".",
+	},
+	[REASON_QOS_UNSUPPORTED] = {
+		"qos-unsupported",
+		"The driver or the kernel lacks what a setting of [QoS] changes",
+		"\"dcb ets show dev NETDEV\" and \"dcb pfc show dev NETDEV\" print what the driver "
+		"has; RoceToS= and RoceMode= need the module rdma_cm, and configfs below "
+		"/sys/kernel/config.",
+		SEVERITY_ERROR,
+	},
+	[REASON_QOS_IN_USE] = {
+		"qos-in-use",
+		"A change of priorities takes the link of the port down for a moment, and it is in "
+		"use",
+		"Drain the node and stop the processes, or reboot: [QoS] is applied before pods "
+		"start.",
+	},
+	[REASON_QOS_MISMATCH] = {
+		"qos-mismatch",
+		"The priority that RoceToS= leads to has no flow control by PFC=",
+		"Let PFC= have the priority that DSCP= gives to RoceToS= divided by four, at this "
+		"node and at the switches.",
 	},
 
 	[REASON_ADDRESS_AMBIGUOUS] = {
 		"address-ambiguous",
-		"StaticAddress= is of one NIC, and its section matches several",
+		"StaticAddress= is for one NIC, but its section matches several",
 		"Give each NIC a section [Device NAME] of its own, for example with "
 		"Match=pci:0000:41:00.0.",
 		SEVERITY_ERROR,
 	},
 	[REASON_METADATA_WAITING] = {
 		"metadata-waiting",
-		"The cloud's metadata service has not told the address of this NIC yet",
-		"It is asked again when the link comes up, and at growing intervals: see that the "
-		"NIC is attached and has link, that the service can be reached (100.100.100.200), and "
-		"\"systemctl status rdma-provision-metadata.socket\".",
+		"The cloud's metadata service has not yet returned an address for this NIC",
+		"The query is repeated when the link comes up, and at growing intervals. Check "
+		"that the NIC is attached and has link, that the service (100.100.100.200) is "
+		"reachable, and \"systemctl status rdma-provision-metadata.socket\".",
 	},
 	[REASON_METADATA_REFUSED] = {
 		"metadata-refused",
-		"What the cloud's metadata service says of this NIC cannot be right, and is not used",
-		"See what answers at http://100.100.100.200, or set the address with [Route] "
+		"The cloud's metadata service returned an invalid address for this NIC, which is "
+		"not used",
+		"Check the answer of http://100.100.100.200, or set the address with [Route] "
 		"Address=static.",
 		SEVERITY_ERROR,
 	},
 	[REASON_ROUTE_OVERRULED] = {
 		"route-overruled",
-		"The kernel sends packets of this NIC's address by another way",
-		"A rule before preference 30114 catches them: \"ip rule\", \"ip -6 rule\"; give "
-		"it a condition that leaves this address out.",
+		"The kernel sends packets from this NIC's address through another interface",
+		"A rule before preference 30114 matches them: see \"ip rule\" and \"ip -6 rule\", "
+		"and add a condition to it that excludes this address.",
 	},
 	[REASON_NIC_IN_USE] = {
 		"nic-in-use",
-		"A process has the RDMA device of this NIC open, so that its routes and settings stay",
-		"End the processes (\"rdma resource show cm_id\" and \"qp\" name them), then "
+		"A process has the RDMA device of this NIC open, so its routes and settings are "
+		"kept",
+		"Stop the processes (\"rdma resource show cm_id\" and \"qp\" name them), then "
 		"\"rdma-provision revert\".",
 	},
 	[REASON_ROUTE_FOREIGN] = {
 		"route-foreign",
-		"Another agent has set a route for the network of this NIC",
-		"Two agents ranking one NIC will quarrel: stop the other one (for example the agent "
-		"of the eRDMA controller), or set [Route] Manage=no. \"ip route show table all\" has "
-		"the route; it is never replaced.",
+		"Another agent has set a route for the network of this NIC, with a metric below "
+		"Metric=",
+		"Let the other agent use a metric of at least Metric=, whose routes are left as they "
+		"are; or stop it, or set [Route] Manage=no. \"ip route show table all\" has the "
+		"route; it is never replaced.",
 	},
 	[REASON_ROUTE_NOT_RANKED] = {
 		"route-not-ranked",
-		"A network manager made the route of this NIC's network itself, with a metric above "
-		"those of other NICs",
-		"Set the metric where the route is made (NetworkManager: \"nmcli connection modify NAME "
-		"ipv4.route-metric N ipv6.route-metric N\", then \"nmcli device reapply NETDEV\"): "
-		"only routes that the kernel made for an address are ranked here.",
-	},
-	[REASON_DEFAULT_ROUTE] = {
-		"default-route",
-		"The NIC has a default route, so sriov-network-device-plugin does not hand it out",
-		"Let another NIC have the node's default route: keep DHCP and the network manager "
-		"off this one.",
+		"A network manager added the route of this NIC's network itself, and it does not "
+		"rank below those of other NICs",
+		"Set the metric where the route is configured (NetworkManager: \"nmcli connection "
+		"modify NAME ipv4.route-metric N ipv6.route-metric N\", then \"nmcli device "
+		"reapply NETDEV\"): rdma-provision ranks only routes that the kernel added for an "
+		"address.",
 	},
 	[REASON_TERWAY_ENI] = {
 		"terway-eni",
@@ -554,43 +627,67 @@ static const struct {
 		"Take the ENI out of Terway's pool: tag it, and name the tag in eni_tag_filter of "
 		"Terway's configuration.",
 	},
+	[REASON_VKE_MODE] = {
+		"vke-mode",
+		"The node label vke.node.rdma.mode asks for another mode than the configuration",
+		"Run \"rdma-provision set --preset=vke-MODE\" with the mode of the label, or change the "
+		"label of the node pool: the plugin of VKE acts on the label.",
+	},
+	[REASON_VKE_MGPU] = {
+		"vke-mgpu",
+		"The node label vke.node.gpu.schedule asks for mGPU, which VKE does not support on a "
+		"node with RDMA",
+		"Use nodes without RDMA for mGPU, or change the label of the node pool to nvidia.",
+	},
 	[REASON_SYSCTL_STRICT] = {
 		"sysctl-strict",
 		"A setting for all network devices is stricter than what this NIC needs",
-		"The larger of both counts, and those for all are never changed here: lower it in "
-		"/etc/sysctl.d.",
+		"The larger of both values takes effect, and rdma-provision never changes "
+		"settings for all devices: lower it in /etc/sysctl.d.",
 	},
 	[REASON_IPV6_ERDMA] = {
 		"ipv6-erdma",
-		"IPv6=ra is asked for, and the network of eRDMA has no IPv6",
+		"IPv6=ra is set, but the network of eRDMA has no IPv6",
 		"Set [Route] IPv6=no on nodes with eRDMA.",
 		SEVERITY_ERROR,
 	},
 	[REASON_GID_PENDING] = {
 		"gid-pending",
 		"An address of the device is not in its GID table yet",
-		"Normally a moment: if it stays, see whether the table is full "
-		"(/sys/class/infiniband/*/ports/*/gids).",
+		"This normally takes a moment. If it does not end, check whether the table is "
+		"full (/sys/class/infiniband/*/ports/*/gids).",
 	},
 	[REASON_HELD] = {
 		"held",
 		"\"rdma-provision revert\" was run: nothing is changed until the next start or "
 		"reload of the service",
-		"When its settings are as you want them: \"systemctl reload rdma-provision\".",
+		"Correct the settings, then run \"systemctl reload rdma-provision\".",
 	},
 
+	[REASON_SMC_ABSENT] = {
+		"smc-absent",
+		"[SMC] Enable=auto has no effect, since this kernel has no smc module that may be loaded",
+		"Install a kernel with CONFIG_SMC, or remove the module from the blacklist; set "
+		"[SMC] Enable=no to do without.",
+	},
 	[REASON_SMC_WITH_COMPAT] = {
 		"smc-with-compat",
-		"SMC is asked for in driver mode compat, for which nobody vouches",
+		"SMC is enabled in driver mode compat, which no vendor supports",
 		"Set [Driver] Mode=default, in which SMC-R over eRDMA is supported, or [SMC] "
-		"Enable=auto to go without SMC here.",
+		"Enable=auto, which does not use SMC here.",
 	},
 	[REASON_SMC_NO_TABLE] = {
 		"smc-no-table",
 		"The module smc is loaded, but has no table of PNETIDs",
-		"It is not the kernel's own (\"modinfo -n smc\"; OFED brings another): take it away, "
-		"or set [SMC] Enable=no.",
+		"It is not the kernel's own module (\"modinfo -n smc\"; OFED installs another "
+		"one): remove it, or set [SMC] Enable=no.",
 		SEVERITY_ERROR,
+	},
+	[REASON_SMC_IWARP] = {
+		"smc-iwarp",
+		"The smc of the running kernel does not take the iWARP devices of eRDMA in mode "
+		"default, so they get no PNETID",
+		"Use Alibaba Cloud Linux 3 with kernel 5.10.134-17 or later, or set [SMC] Enable=no.",
 	},
 
 	[REASON_KUBELET_FILE_REFUSED] = {
@@ -602,9 +699,9 @@ static const struct {
 	},
 	[REASON_KUBELET_FLAG_WINS] = {
 		"kubelet-flag-wins",
-		"A flag on the kubelet's command line wins over its configuration file",
-		"Remove that flag from the kubelet's unit, its drop-ins or its environment file, then "
-		"restart the kubelet.",
+		"A flag on the kubelet's command line overrides its configuration file",
+		"Remove that flag from the kubelet's unit, its drop-ins or its environment file, "
+		"then restart the kubelet.",
 		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_NUMA_NODES] = {
@@ -629,14 +726,16 @@ static const struct {
 	},
 	[REASON_KUBELET_VALUE_UNKNOWN] = {
 		"kubelet-value-unknown",
-		"The kubelet has a value that is not known here, or is misspelt and stricter than asked",
-		"Correct it or take it out where it is said; what is not understood is never overwritten.",
+		"The kubelet has a value that is unknown, or is misspelt and stricter than "
+		"requested",
+		"Correct or remove it where it is set; an unknown value is never overwritten.",
 		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_UNCLEAR] = {
 		"kubelet-unclear",
-		"How the kubelet is started is not understood",
-		"Look at its unit, drop-ins and environment files, and say --config in a plain way.",
+		"The way the kubelet is started cannot be determined",
+		"Look at its unit, drop-ins and environment files, and pass --config in a simple "
+		"form.",
 		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_CPU_RESERVATION] = {
@@ -647,22 +746,32 @@ static const struct {
 	},
 	[REASON_KUBELET_CPU_STATE] = {
 		"kubelet-cpu-state",
-		"The kubelet has run in this boot with another CPU policy",
-		"Reboot the node: before the first start of the kubelet policy and state are changed "
-		"together.",
+		"The kubelet already ran in this boot with another CPU policy",
+		"Reboot the node: policy and state file are changed together, before the first "
+		"start of the kubelet.",
 		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_DEFERRED] = {
 		"kubelet-deferred",
-		"The kubelet's configuration is right, but it was started before that",
-		"It takes effect at the kubelet's next start; restart it when that suits.",
+		"The kubelet's configuration is correct, but the running kubelet was started "
+		"before the change",
+		"It takes effect at the kubelet's next start; restart the kubelet at a convenient "
+		"time.",
+	},
+	[REASON_KUBELET_ALIGNS_NOTHING] = {
+		"kubelet-aligns-nothing",
+		"The requested CPU policy aligns no RDMA device with CPUs without a topology "
+		"policy",
+		"Set [Kubelet] TopologyManagerPolicy=best-effort as well. The device plugin must "
+		"report NUMA nodes to the kubelet: Type=sriov and the plugin of the ACK eRDMA "
+		"Controller do.",
 	},
 
 	[REASON_NOT_READY] = {
 		"not-ready",
-		"The node is not finished, so nothing is written for the device plugin yet",
-		"Wait: \"rdma-provision wait\" comes back when the node is ready, or degraded "
-		"after ReadyTimeoutSec=.",
+		"The node is not finished, so the device plugin's configuration is not written yet",
+		"Wait: \"rdma-provision wait\" returns when the node is ready, or degraded after "
+		"ReadyTimeoutSec=.",
 		SEVERITY_NONE,
 	},
 	[REASON_NETNS_EXCLUSIVE] = {
@@ -673,64 +782,85 @@ static const struct {
 	},
 	[REASON_DEVICE_LOST] = {
 		"device-lost",
-		"A device that was usable is not, and is looked at once more before the plugin's "
-		"file changes",
-		"Nothing to do: after SettleSec= the file is written without it, if it does not come "
-		"back.",
+		"A usable device is missing, and is checked once more before the plugin's file "
+		"changes",
+		"Nothing to do: if it does not return within SettleSec=, the file is written "
+		"without it.",
 		SEVERITY_NONE,
 	},
 	[REASON_PLUGIN_NAME] = {
 		"plugin-name",
-		"The device plugin does not take this name of a resource, or not twice",
-		"Change Resource=: k8s-rdma-shared-dev-plugin takes letters, digits and \"_\", and "
-		"each name once whatever its prefix; sriov-network-device-plugin also \"-\".",
+		"The device plugin does not accept this resource name, or not twice",
+		"Change Resource=: k8s-rdma-shared-dev-plugin accepts letters, digits and \"_\", "
+		"and each name only once, regardless of its prefix; sriov-network-device-plugin "
+		"also \"-\".",
 		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_FILE] = {
 		"plugin-file",
 		"The device plugin would refuse its file",
-		"Correct what is named; a file that rdma-provision wrote is written anew by "
-		"\"rdma-provision apply\".",
+		"Correct the listed errors; \"rdma-provision apply\" rewrites a file that "
+		"rdma-provision wrote.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_EMPTY] = {
 		"plugin-empty",
-		"The device plugin would start and expose no device at all",
-		"See what \"rdma-provision check\" says of each device that is left out.",
+		"The device plugin would start but expose no device",
+		"\"rdma-provision check\" prints why each device is left out.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_CLASS] = {
 		"plugin-class",
-		"The device plugin looks at network controllers (PCI class 02) only",
-		"Hand this device out with [DevicePlugin] Type=hca, or with a plugin of its vendor.",
+		"The device plugin accepts network controllers (PCI class 02) only",
+		"Hand this device out with [DevicePlugin] Type=hca or dranet, or with a plugin of "
+		"its vendor: eRDMA has another class.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_NO_MAD] = {
 		"plugin-no-mad",
-		"eRDMA in default mode has no umad device, which the shared device plugin asks for",
-		"Set [Driver] Mode=compat (with a driver built with MAD), [DevicePlugin] Type=hca, or "
-		"Type=none beside the vendor's own plugin.",
+		"eRDMA in default mode has no umad device, which the shared device plugin requires",
+		"Set [Driver] Mode=compat (with a driver built with MAD), [DevicePlugin] "
+		"Type=hca, or Type=none with the vendor's own plugin.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_NOT_SELECTED] = {
 		"plugin-not-selected",
-		"The plugin's file has no words for this device that would not name others as well",
-		"Give unlike NICs pools of their own ([Device NAME] Resource=), or use [DevicePlugin] "
-		"Type=sriov, which takes PCI addresses.",
+		"The plugin's file cannot select this device without selecting others as well",
+		"Give different NICs separate pools ([Device NAME] Resource=), or use "
+		"[DevicePlugin] Type=sriov, which selects by PCI address.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_PF_WITH_VFS] = {
 		"plugin-pf-with-vfs",
-		"The device plugin hides a physical function that has virtual ones",
-		"Set VirtualFunctions=exclusive for this NIC to hand the NIC itself out, or shared or "
-		"shared-multi to hand its virtual functions out.",
+		"The device plugin hides a physical function that has virtual functions",
+		"Set VirtualFunctions=exclusive to hand out the NIC itself, or shared or "
+		"shared-multi to hand out its virtual functions.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_DEFAULT_ROUTE] = {
 		"plugin-default-route",
-		"The device plugin hides the NIC that holds the node's IPv4 default route",
-		"Leave this NIC to the node (take it out of Match=), hand out a virtual function of "
-		"it, or put the default route on another interface.",
+		"The device plugin hides the NIC that holds the node's default route",
+		"Exclude this NIC from Match=, hand out a virtual function of it, or put the "
+		"default route on another interface.",
+		SEVERITY_ERROR,
+	},
+	[REASON_PLUGIN_VFS_ONLY] = {
+		"plugin-vfs-only",
+		"The DRA driver offers virtual functions only",
+		"Set VirtualFunctions=shared or shared-multi, or [DevicePlugin] Type=dranet.",
+		SEVERITY_ERROR,
+	},
+	[REASON_PLUGIN_PF_NETDEV] = {
+		"plugin-pf-netdev",
+		"The DRA driver skips a physical function without a network device, and its "
+		"virtual functions",
+		"Bring its network device back to the host; on InfiniBand load ib_ipoib.",
+		SEVERITY_ERROR,
+	},
+	[REASON_PLUGIN_IBDEVS] = {
+		"plugin-ibdevs",
+		"The function has several RDMA devices, and the DRA driver accepts exactly one",
+		"Remove the others, or use [DevicePlugin] Type=dranet.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PLUGIN_TWO_POOLS] = {
@@ -741,114 +871,137 @@ static const struct {
 	},
 	[REASON_PLUGIN_FOREIGN] = {
 		"plugin-foreign",
-		"The device plugin would hand out this device too, which no [Device] section hands out",
-		"Take a device it should not have away from the driver, or use a plugin that selects "
-		"devices: Type=rdma-shared or sriov.",
+		"The device plugin would also hand out this device, which no [Device] section "
+		"hands out",
+		"Unbind a device that must not be handed out from its driver, or use a plugin "
+		"that selects devices: Type=rdma-shared or sriov; dranet has --filter for it.",
+	},
+	[REASON_PLUGIN_TWICE] = {
+		"plugin-twice",
+		"Two device plugins of this kind run on the node: of those that register one resource "
+		"the kubelet keeps the last",
+		"Remove one of their DaemonSets: \"kubectl get daemonset -A\". Where the cloud has a "
+		"plugin of its own, set [DevicePlugin] Type=none or turn that add-on off.",
 	},
 	[REASON_PLUGIN_RESTART_NEEDED] = {
 		"plugin-restart-needed",
-		"The running device plugin has not read its file since it changed, and never will",
-		"Restart it: \"kubectl -n kube-system delete pod\" with the plugin's pod on this node; "
-		"[DevicePlugin] Manifest= has it restarted by itself.",
+		"The running device plugin has not read the changed file, and reads it only at "
+		"its start",
+		"Restart it: \"kubectl -n kube-system delete pod\" with the plugin's pod on this "
+		"node; with [DevicePlugin] Manifest= it is restarted automatically.",
 		SEVERITY_ERROR,
 	},
 	[REASON_MANIFEST_FOREIGN] = {
 		"manifest-foreign",
-		"The file of Manifest= was written by somebody else, and is left as it is",
+		"Another program wrote the file of Manifest=, so it is not changed",
 		"Name another file in Manifest=, or remove this one.",
 		SEVERITY_ERROR,
 	},
 
 	[REASON_OUTPUT_LAST] = {
 		"output-last",
-		"Files of [Output] tell of the node as it is, so they are written after all changes",
-		"Nothing: the pass that makes the changes writes them in its end.",
+		"Files of [Output] describe the finished node, so they are written after all "
+		"changes",
+		"Nothing to do: the pass that makes the changes writes them at its end.",
 		SEVERITY_NONE,
 	},
 	[REASON_OUTPUT_FOREIGN] = {
 		"output-foreign",
-		"A file of [Output], or that of ConfigFile=, is there and was not written by this service",
-		"Move it away, or name another file: files of others are never replaced.",
+		"A file of [Output] or ConfigFile= exists and was not written by this service",
+		"Move it away, or configure another path: files of other programs are never "
+		"replaced.",
 		SEVERITY_ERROR,
 	},
 	[REASON_OUTPUT_NO_FOLDER] = {
 		"output-no-folder",
-		"The folder of a file of [Output] is not there",
-		"Install what reads it (NFD, node_exporter), make the folder, or name another; "
-		"then \"systemctl reload rdma-provision\".",
+		"The folder of a file of [Output] does not exist",
+		"Install the program that reads it (NFD, node_exporter), create the folder, or "
+		"configure another one; then \"systemctl reload rdma-provision\".",
 	},
 	[REASON_OUTPUT_READ_ONLY] = {
 		"output-read-only",
-		"A file for others is in a folder that the service may not write",
-		"Name another folder, or allow this one: ReadWritePaths= by \"systemctl edit "
+		"The service cannot write to the folder of a file for other programs",
+		"Configure another folder, or allow this one: ReadWritePaths= by \"systemctl edit "
 		"rdma-provision.service\", then restart the service.",
 		SEVERITY_ERROR,
 	},
 	[REASON_OUTPUT_FULL] = {
 		"output-full",
-		"There is no room for a file for others",
-		"Free space or inodes on that file system; it is tried again by itself.",
+		"The file system has no space for a file for other programs",
+		"Free space or inodes on that file system; the service retries.",
 		SEVERITY_ERROR,
 	},
 	[REASON_OUTPUT_LINK] = {
 		"output-link",
-		"A part of the path of a file for others is a link, which is not followed",
-		"Name the place that it leads to, or make a folder of it.",
+		"A part of the path of a file for other programs is a link, which is not followed",
+		"Configure the path that the link leads to, or replace it by a folder.",
 		SEVERITY_ERROR,
 	},
 	[REASON_NCCL_NONE] = {
 		"nccl-none",
-		"No port is fit for NCCL: a RoCE v2 GID of an IPv4 address, on a netdev with "
-		"carrier",
-		"Give the RDMA interfaces IPv4 addresses and bring them up; \"rdma-provision "
-		"explain DEVICE\" shows the GIDs of each.",
-	},
-	[REASON_NCCL_MIXED_INDEX] = {
-		"nccl-mixed-index",
-		"The fastest ports have their GIDs at different indexes, and NCCL takes one for "
-		"all",
-		"Remove what came before the IPv4 address on one of them (other addresses, "
-		"VLANs), or with NCCL 2.21 or later set NCCL_IB_GID_INDEX=-1.",
+		"No port is usable for NCCL: it needs a RoCE v2 GID of an IPv4 or global IPv6 "
+		"address, on a netdev with carrier",
+		"Give the RDMA interfaces addresses and bring them up; \"rdma-provision explain "
+		"DEVICE\" shows the GIDs of each.",
 	},
 
 	[REASON_PCIE_SLOW] = {
 		"pcie-slow",
-		"The PCIe link of the card is slower or narrower than both of its ends could have it",
-		"Look for link errors (\"lspci -vvv\", dmesg), reseat the card, and check slot, riser "
-		"and the firmware's settings for the slot.",
+		"The PCIe link of the card is slower or narrower than card and slot support",
+		"Look for link errors (\"lspci -vvv\", dmesg), reseat the card, and check slot, "
+		"riser and the firmware's settings for the slot.",
 	},
 	[REASON_RATE_BELOW_SIBLINGS] = {
 		"rate-below-siblings",
-		"A port of the card is slower than those of the same cards beside it",
-		"Check its cable, transceiver and the switch's port, and whether a speed is forced "
-		"(\"ethtool NETDEV\"): a job over all NICs goes as fast as the slowest.",
+		"A port of the card is slower than those of other cards of the same model",
+		"Check its cable, transceiver and the switch's port, and whether a speed is "
+		"forced (\"ethtool NETDEV\"): a job over all NICs is as fast as the slowest port.",
 	},
 	[REASON_MEMLOCK_LIMITED] = {
 		"memlock-limited",
-		"Containers may lock only little memory, so registering memory for RDMA fails with "
-		"ENOMEM where they do not have CAP_IPC_LOCK",
+		"The locked-memory limit of containers is low, so registering memory for RDMA "
+		"fails with ENOMEM without CAP_IPC_LOCK",
 		"Set LimitMEMLOCK=infinity in a drop-in of the unit (\"systemctl edit UNIT\") and "
 		"restart it, or give the pods the capability IPC_LOCK.",
 	},
 	[REASON_IOMMU_TRANSLATES] = {
 		"iommu-translates",
-		"An IOMMU translates each access of the card to memory, which costs speed",
-		"Where the cards are trusted, add iommu=pt to the kernel command line and reboot.",
+		"An IOMMU translates each memory access of the card, which reduces throughput",
+		"If the cards are trusted, add iommu=pt to the kernel command line and reboot.",
+	},
+	[REASON_GPU_WITHOUT_NIC] = {
+		"gpu-without-nic",
+		"No managed NIC is on the PCIe switch or the NUMA node of this GPU",
+		"Its RDMA traffic crosses the link between the processors. Where there is a NIC on that "
+		"NUMA node, let a [Device NAME] section match it; else the machine has none.",
+	},
+	[REASON_LINK_FLAPPING] = {
+		"link-flapping",
+		"The link of the card was lost as often as Flap= says, or more",
+		"Look at cable, transceiver and the switch's port (\"ethtool -m NETDEV\", the "
+		"switch's log). It ends when the link was up for Quiet=, or with "
+		"\"rdma-provision clear DEVICE\".",
+	},
+	[REASON_LINK_DROPPED] = {
+		"link-dropped",
+		"The link of the card was lost and has been down for longer than Drop=",
+		"Look at cable, transceiver and the switch's port; \"rdma-provision explain DEVICE\" "
+		"has what the driver says of the link.",
 	},
 	[REASON_CONTESTED] = {
 		"contested",
-		"Somebody else undoes again and again what is set here",
-		"Find out who (another agent, a script, systemd-networkd, NetworkManager) and let one of "
-		"the two manage this. It is set again after the time that is told, and at once by "
-		"\"rdma-provision apply\". For systemd-networkd and routes link "
-		"/usr/lib/rdma-provision/networkd.conf.d/rdma-provision.conf into "
+		"Another program repeatedly undoes a change of this service",
+		"Find that program (another agent, a script, systemd-networkd, NetworkManager) "
+		"and let only one of the two manage this setting. It is set again after the time "
+		"that is shown, and at once by \"rdma-provision apply\". For systemd-networkd and "
+		"routes link /usr/lib/rdma-provision/networkd.conf.d/rdma-provision.conf into "
 		"/etc/systemd/networkd.conf.d/ and restart it.",
 	},
 	[REASON_NO_EFFECT] = {
 		"no-effect",
 		"A change has no effect",
-		"It is tried again. When that does not help, find out who else changes this (another "
-		"agent, a script, NetworkManager), and look in \"dmesg\" at that time.",
+		"It is tried again. If that does not help, find another program that changes this "
+		"setting (an agent, a script, NetworkManager), and look in \"dmesg\" at that time.",
 	},
 	[REASON_ACTION_FAILED] = {
 		"action-failed",
@@ -859,7 +1012,7 @@ static const struct {
 	},
 	[REASON_ACTION_TIMEOUT] = {
 		"action-timeout",
-		"A change did not come back in time",
+		"A change did not finish in time",
 		"The driver or the firmware hangs: save \"dmesg\" and \"rdma-provision capture\" "
 		"for the vendor, then drain and reboot the node.",
 		SEVERITY_ERROR,
@@ -868,22 +1021,22 @@ static const struct {
 		"worker-died",
 		"The worker process of a pass ended before it was done",
 		"Look in \"journalctl -u rdma-provision\" for its signal and \"coredumpctl "
-		"list\"; the next pass starts afresh, \"systemctl reload rdma-provision\" starts "
-		"it now.",
+		"list\"; \"systemctl reload rdma-provision\" starts the next pass now.",
 		SEVERITY_ERROR,
 	},
 	[REASON_READY_TIMEOUT] = {
 		"ready-timeout",
-		"ReadyTimeoutSec= is over, and a pass of the service still goes on",
-		"The node is used as it is meanwhile. \"systemctl status rdma-provision\" names the "
-		"step that takes so long; when it ends, the state is that of the node again.",
+		"ReadyTimeoutSec= is over, but a pass of the service is still running",
+		"Meanwhile the node is used as it is. \"systemctl status rdma-provision\" names "
+		"the running step; when the pass ends, the state is updated.",
 	},
 	[REASON_BOOT_LOOP] = {
 		"boot-loop",
-		"Three boots failed at this step, so it is left out",
+		"Three boots failed at this step, so it is skipped",
 		"Save \"dmesg\" and the journals of these boots (\"journalctl -b -1\") for the "
-		"vendor. Another configuration, kernel, driver, firmware or version of "
-		"rdma-provision is tried at the next boot; \"rdma-provision apply\" tries it now.",
+		"vendor. After a change of configuration, kernel, driver, firmware or "
+		"rdma-provision the step is tried at the next boot; \"rdma-provision apply\" "
+		"tries it now.",
 		SEVERITY_ERROR,
 	},
 };

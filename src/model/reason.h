@@ -69,10 +69,12 @@ enum reason {
 	REASON_GPU_SHARED_MULTI,
 	REASON_ZERO_GUID,
 	REASON_VF_IDENTITY,
+	REASON_VF_ORPHAN,
 	/* devices */
 	REASON_NO_DEVICES,
 	REASON_DEVICES_MISSING,
 	REASON_NO_IBDEV,
+	REASON_PORT_OF_LAG,
 	REASON_VERBS_FAILED,
 	REASON_NO_UVERBS,
 	REASON_NO_UMAD,
@@ -80,11 +82,18 @@ enum reason {
 	REASON_PORT_DOWN,
 	REASON_NO_GID,
 	REASON_NO_IPV6_GID,
-	REASON_IN_POD, /* usable: told, never a deviation */
+	REASON_IN_POD,     /* usable: told, never a deviation */
+	REASON_GIVEN_BACK, /* a hint */
+	REASON_MAC_TWICE,  /* a hint */
 	/* link */
 	REASON_MTU_TOO_LARGE,
 	REASON_MTU_UNDER_VFS,
 	REASON_MTU_OF_BOND, /* a hint */
+	/* qos */
+	REASON_DCBX_FIRMWARE,
+	REASON_QOS_UNSUPPORTED,
+	REASON_QOS_IN_USE,
+	REASON_QOS_MISMATCH, /* a hint */
 	/* route */
 	REASON_ADDRESS_AMBIGUOUS,
 	REASON_METADATA_WAITING,
@@ -93,15 +102,18 @@ enum reason {
 	REASON_NIC_IN_USE,
 	REASON_ROUTE_FOREIGN, /* hints, and of a route that is not replaced */
 	REASON_ROUTE_NOT_RANKED,
-	REASON_DEFAULT_ROUTE,
 	REASON_TERWAY_ENI,
+	REASON_VKE_MODE,
+	REASON_VKE_MGPU, /* a hint */
 	REASON_SYSCTL_STRICT,
 	REASON_IPV6_ERDMA,
 	REASON_GID_PENDING,
 	REASON_HELD,
 	/* smc */
 	REASON_SMC_WITH_COMPAT, /* a hint */
+	REASON_SMC_ABSENT,      /* a hint */
 	REASON_SMC_NO_TABLE,
+	REASON_SMC_IWARP,
 	/* kubelet */
 	REASON_KUBELET_FILE_REFUSED,
 	REASON_KUBELET_FLAG_WINS,
@@ -113,6 +125,7 @@ enum reason {
 	REASON_KUBELET_CPU_RESERVATION,
 	REASON_KUBELET_CPU_STATE,
 	REASON_KUBELET_DEFERRED,
+	REASON_KUBELET_ALIGNS_NOTHING,
 	/* plugin */
 	REASON_NOT_READY,
 	REASON_NETNS_EXCLUSIVE,
@@ -125,8 +138,12 @@ enum reason {
 	REASON_PLUGIN_NOT_SELECTED,
 	REASON_PLUGIN_PF_WITH_VFS,
 	REASON_PLUGIN_DEFAULT_ROUTE,
+	REASON_PLUGIN_VFS_ONLY,
+	REASON_PLUGIN_PF_NETDEV,
+	REASON_PLUGIN_IBDEVS,
 	REASON_PLUGIN_TWO_POOLS,
 	REASON_PLUGIN_FOREIGN,
+	REASON_PLUGIN_TWICE, /* a hint */
 	REASON_PLUGIN_RESTART_NEEDED,
 	REASON_MANIFEST_FOREIGN,
 	/* output */
@@ -137,12 +154,14 @@ enum reason {
 	REASON_OUTPUT_FULL,
 	REASON_OUTPUT_LINK,
 	REASON_NCCL_NONE,
-	REASON_NCCL_MIXED_INDEX,
 	/* health: hints that change no state */
 	REASON_PCIE_SLOW,
 	REASON_RATE_BELOW_SIBLINGS,
 	REASON_MEMLOCK_LIMITED,
 	REASON_IOMMU_TRANSLATES,
+	REASON_GPU_WITHOUT_NIC,
+	REASON_LINK_FLAPPING, /* hints of [Health] */
+	REASON_LINK_DROPPED,
 	/* outcome */
 	REASON_CONTESTED, /* a hint too */
 	REASON_NO_EFFECT,
@@ -157,7 +176,7 @@ enum reason {
 /*
  * How loud the journal is about it; a code has the same severity wherever it comes from.
  *
- * ERROR: somebody must act. What was asked for is not to be had, and no wait will bring it.
+ * ERROR: the administrator must act. What was asked for is impossible, and no wait will bring it.
  * WARNING: what was asked for may still come, from a cable, a router or a build that goes on; or
  * the node works, though not as one would want it. NONE: a passing moment, or nothing wrong at all.
  * Status tells it, the journal does not.

@@ -3,8 +3,8 @@
  * Units: those that are, or have in them, a kubelet, and the drop-ins of ours that a configuration
  * asks for.
  *
- * The generator writes the drop-ins below GENERATED_FOLDER; whoever wants to know whether they are
- * out of date compares them with the same text.
+ * The generator writes the drop-ins below GENERATED_FOLDER; to see whether they are out of date,
+ * one compares them with the same text.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * World: all that the loop (run.c) and the runner of its plans (apply.c) see of a node.
+ * World: all that the loop (loop.c) and the runner of its plans (apply.c) see of a node.
  *
  * live.h is the one behind which there is a kernel; tests/sim has another, with a model of a kernel
  * and a clock of its own.
@@ -12,21 +12,12 @@
 #include "plan.h"
 
 struct child;
-struct doors;
+struct os;
 struct pollfd;
 
-/* Facts that are too dear for each look: asked for when a plan depends on them, in this order. */
-enum question {
-	QUESTION_USERS,   /* who uses what: needs_users() */
-	QUESTION_MANAGER, /* what systemd has loaded of the kubelet's unit: needs_manager() */
-	QUESTION_VERBS,   /* can libibverbs open what is handed out? */
-	QUESTION_LOOKUPS, /* by which netdev would a packet leave? */
-	_QUESTION_N
-};
-
 struct world {
-	/* What the verbs work with. Memory (state.json, the ledger, boots) is below its fs. */
-	struct doors *doors;
+	/* What the verbs work with. Memory (os/memory-file.h) is below its fs. */
+	struct os *os;
 
 	/* Clock: CLOCK_MONOTONIC, and seconds since 1970. */
 	uint64_t (*now_usec)(void *userdata);
@@ -36,13 +27,12 @@ struct world {
 	 * Observe: the node as it is now, with what is remembered, what this pass tried and the
 	 * files that @c names. Return: 0 or -errno; release @ret with node_done().
 	 */
-	int (*look)(void *userdata, const struct config *c, const struct plan *tried,
+	int (*look)(void *userdata, const struct config *c, struct attempts *tried,
 		    struct node *ret);
-	/* Return: 1 when @n has facts that it had not, so that @p may be another one; 0 or -errno.
-	 */
-	int (*answer)(void *userdata, enum question q, const struct plan *p, struct node *n);
+	/* Answers @q into @n. Return: 1, 0 when @n is what it was, or -errno. */
+	int (*answer)(void *userdata, const struct questions *q, struct node *n);
 
-	/* Apply: child_begin(), child_end(), child_done() and child_leave() of doors/child.h. */
+	/* Apply: child_begin(), child_end(), child_done() and child_leave() of os/child.h. */
 	int (*begin)(void *userdata, struct child *c, size_t i);
 	int (*end)(void *userdata, struct child *c, uint64_t until_usec, char *ret_error,
 		   size_t size);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "blacklist.h"
 
-#include "../doors/module.h"
+#include "../os/module.h"
 #include "cmdline.h"
-#include "modprobe.h"
+#include "modprobe-observe.h"
 
 #include <fnmatch.h>
 
@@ -11,7 +11,7 @@
 #define CMDLINE   "modprobe.blacklist="
 
 /* While it is read. */
-struct reader {
+struct blacklist_reader {
 	struct blacklist *list;
 	bool is_packaged;
 };
@@ -25,7 +25,7 @@ void blacklist_done(struct blacklist *b)
 }
 
 /* @command: NULL when the module is blacklisted. */
-static int add(const struct reader *rd, const char *module, const char *command)
+static int add(const struct blacklist_reader *rd, const char *module, const char *command)
 {
 	char name[MODULE_LEN];
 	struct blacklist_rule *rule;
@@ -50,7 +50,7 @@ static int add(const struct reader *rd, const char *module, const char *command)
 
 static int on_line(void *userdata, char *line)
 {
-	const struct reader *rd = userdata;
+	const struct blacklist_reader *rd = userdata;
 	char *rest, *word, *module;
 
 	if (*line == '#')
@@ -87,7 +87,7 @@ static int on_word(void *userdata, const char *word)
 int blacklist_read(const struct fs *fs, struct blacklist *ret)
 {
 	_cleanup_(blacklist_done) struct blacklist list = {};
-	struct reader rd = { .list = &list };
+	struct blacklist_reader rd = { .list = &list };
 	int r;
 
 	r = modprobe_read(fs, false, on_line, &rd);

@@ -2,7 +2,7 @@
 /*
  * Blacklist: which modules a tree that is not the running system keeps from being loaded: by
  * "blacklist" and "install" lines of its modprobe.d, and by modprobe.blacklist= on its kernel
- * command line. For the running system libkmod is asked; it would leave the tree (doors/module.h).
+ * command line. For the running system libkmod is asked; it would leave the tree (os/module.h).
  *
  * As there, an install command of the distribution that begins by inserting the very module is
  * none. The first command counts, and its name may be a glob, as in libkmod
@@ -10,8 +10,8 @@
  */
 #pragma once
 
-#include "../doors/fs.h"
 #include "../model/node.h"
+#include "../os/fs.h"
 
 struct blacklist_rule {
 	char module[MODULE_LEN]; /* a glob, if it is a command */

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "../doors/doors.h"
+#include "../os/os.h"
 
 /*
  * Calls @on_word for each of them, in order: module_blacklist=, modprobe.blacklist=,

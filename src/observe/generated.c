@@ -10,12 +10,11 @@
 static int is_other(const struct fs *fs, const char *unit, const char *wanted)
 {
 	_cleanup_(freep) char *text = NULL;
-	char path[160];
 	size_t size;
 	int r;
 
-	snprintf(path, sizeof(path), GENERATED_FOLDER "/%s.d/" DROP_IN_NAME, unit);
-	r = fs_read_all(fs, path, MAX_BYTES, false, &text, &size);
+	r = fs_read_all(fs, FS_PATH(GENERATED_FOLDER "/%s.d/" DROP_IN_NAME, unit), MAX_BYTES, false,
+			&text, &size);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0 || !wanted)
@@ -30,11 +29,9 @@ static bool is_replaced(const struct fs *fs)
 	static const char *const folders[] = { "run/systemd/system-generators",
 					       "etc/systemd/system-generators",
 					       "usr/local/lib/systemd/system-generators" };
-	char path[128];
 
 	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
-		snprintf(path, sizeof(path), "%s/rdma-provision-generator", folders[i]);
-		if (fs_exists(fs, path))
+		if (fs_exists(fs, FS_PATH("%s/rdma-provision-generator", folders[i])))
 			return true;
 	}
 	return false;

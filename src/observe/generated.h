@@ -5,8 +5,8 @@
  */
 #pragma once
 
-#include "../doors/fs.h"
 #include "../model/config.h"
+#include "../os/fs.h"
 
 /*
  * Not stale: where systemd does not run, in a captured tree, for a file of --config, and where

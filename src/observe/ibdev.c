@@ -33,12 +33,10 @@ void observe_text(const struct fs *fs, const char *path, char *ret, size_t size)
 static int list_slots(const struct fs *fs, const char *folder, uint32_t **ret, size_t *ret_n)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	char path[192];
 	uint32_t *slots;
 	int r;
 
-	snprintf(path, sizeof(path), "%s/gids", folder);
-	r = fs_list(fs, path, &names);
+	r = fs_list(fs, FS_PATH("%s/gids", folder), &names);
 	if (r < 0 || names.n_names == 0)
 		return r == -ENOENT ? 0 : r;
 
@@ -57,17 +55,15 @@ static int list_slots(const struct fs *fs, const char *folder, uint32_t **ret, s
 static int observe_gid(const struct fs *fs, const char *folder, uint32_t index, struct port *port)
 {
 	struct gid gid = { .index = index }, *slot;
-	char path[192];
 
-	snprintf(path, sizeof(path), "%s/gids/%" PRIu32, folder, index);
-	observe_text(fs, path, gid.gid, sizeof(gid.gid));
+	observe_text(fs, FS_PATH("%s/gids/%" PRIu32, folder, index), gid.gid, sizeof(gid.gid));
 	if (!gid.gid[0] || streq(gid.gid, ZERO_GID))
 		return 0;
 
-	snprintf(path, sizeof(path), "%s/gid_attrs/types/%" PRIu32, folder, index);
-	observe_text(fs, path, gid.type, sizeof(gid.type));
-	snprintf(path, sizeof(path), "%s/gid_attrs/ndevs/%" PRIu32, folder, index);
-	observe_text(fs, path, gid.netdev, sizeof(gid.netdev));
+	observe_text(fs, FS_PATH("%s/gid_attrs/types/%" PRIu32, folder, index), gid.type,
+		     sizeof(gid.type));
+	observe_text(fs, FS_PATH("%s/gid_attrs/ndevs/%" PRIu32, folder, index), gid.netdev,
+		     sizeof(gid.netdev));
 
 	slot = APPEND(port->gids, port->n_gids);
 	if (!slot)
@@ -105,18 +101,16 @@ static int observe_gids(const struct fs *fs, const char *folder, struct port *po
 static int observe_port(const struct fs *fs, const char *ibdev, const char *number, bool is_short,
 			struct port *port)
 {
-	char folder[128], path[160];
+	char folder[128];
 
 	port->number = (uint32_t)strtoul(number, NULL, 10);
 	snprintf(folder, sizeof(folder), IBDEV_FOLDER "/%s/ports/%s", ibdev, number);
 
-	snprintf(path, sizeof(path), "%s/state", folder);
-	observe_text(fs, path, port->state, sizeof(port->state));
+	observe_text(fs, FS_PATH("%s/state", folder), port->state, sizeof(port->state));
 	keep_word(port->state);
-	snprintf(path, sizeof(path), "%s/link_layer", folder);
-	observe_text(fs, path, port->link_layer, sizeof(port->link_layer));
-	snprintf(path, sizeof(path), "%s/rate", folder);
-	observe_text(fs, path, port->rate, sizeof(port->rate));
+	observe_text(fs, FS_PATH("%s/link_layer", folder), port->link_layer,
+		     sizeof(port->link_layer));
+	observe_text(fs, FS_PATH("%s/rate", folder), port->rate, sizeof(port->rate));
 
 	return is_short ? observe_first_gids(fs, folder, port) : observe_gids(fs, folder, port);
 }
@@ -124,11 +118,9 @@ static int observe_port(const struct fs *fs, const char *ibdev, const char *numb
 static int observe_ports(const struct fs *fs, bool is_short, struct ibdev *ib)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	char path[128];
 	int r;
 
-	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/ports", ib->name);
-	r = fs_list(fs, path, &names);
+	r = fs_list(fs, FS_PATH(IBDEV_FOLDER "/%s/ports", ib->name), &names);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 
@@ -143,25 +135,23 @@ static int observe_ports(const struct fs *fs, bool is_short, struct ibdev *ib)
 int observe_ibdev(const struct fs *fs, bool is_short, struct ibdev *ib)
 {
 	_cleanup_(fs_leave) struct fs inside = {};
-	char folder[128], path[160], target[512];
+	char folder[128], target[512];
 	int r;
 
 	snprintf(folder, sizeof(folder), IBDEV_FOLDER "/%s", ib->name);
 	fs_enter(fs, folder, &inside);
-	snprintf(path, sizeof(path), "%s/device", folder);
-	r = fs_read_link(&inside, path, target, sizeof(target));
+	r = fs_read_link(&inside, FS_PATH("%s/device", folder), target, sizeof(target));
 	if (r >= 0)
 		parse_pci_of_path(target, ib->pci, sizeof(ib->pci));
 	else if (r != -ENOENT && r != -EINVAL)
 		return r;
 
-	snprintf(path, sizeof(path), "%s/node_guid", folder);
-	observe_text(&inside, path, ib->node_guid, sizeof(ib->node_guid));
-	snprintf(path, sizeof(path), "%s/node_type", folder);
-	observe_text(&inside, path, ib->node_type, sizeof(ib->node_type));
+	observe_text(&inside, FS_PATH("%s/node_guid", folder), ib->node_guid,
+		     sizeof(ib->node_guid));
+	observe_text(&inside, FS_PATH("%s/node_type", folder), ib->node_type,
+		     sizeof(ib->node_type));
 	keep_word(ib->node_type);
-	snprintf(path, sizeof(path), "%s/fw_ver", folder);
-	observe_text(&inside, path, ib->firmware, sizeof(ib->firmware));
+	observe_text(&inside, FS_PATH("%s/fw_ver", folder), ib->firmware, sizeof(ib->firmware));
 
 	return observe_ports(&inside, is_short, ib);
 }

@@ -3,12 +3,12 @@
  * Ibdev: what sysfs alone tells of one RDMA device: its function, type, ports and GIDs.
  *
  * Asks no netlink, so it is what a container sees of its own devices too. Which netdev is a
- * device's own is not its business (rdma.c).
+ * device's own is not its business (rdma-observe.c).
  */
 #pragma once
 
-#include "../doors/fs.h"
 #include "../model/node.h"
+#include "../os/fs.h"
 
 #define IBDEV_FOLDER "sys/class/infiniband"
 
@@ -19,7 +19,7 @@
  */
 int observe_ibdev(const struct fs *fs, bool is_short, struct ibdev *ib);
 
-/* Reads the GIDs of all ports anew, to the last slot. Return: 0 or -errno. */
+/* Reads the GIDs of all ports again, to the last slot. Return: 0 or -errno. */
 int observe_all_gids(const struct fs *fs, struct ibdev *ib);
 
 /* Text that may be absent, unreadable now, or longer than anything sensible: it is empty then. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "limits.h"
 
-#include "answers.h"
+#include "../os/unit-file.h"
 #include "pci.h"
-#include "unit.h"
+#include "snapshot.h"
 
 #define DEVICES         "sys/bus/pci/devices"
 #define CLASS_NETWORK   0x02
 #define MAX_WIDTH       32
 #define MAX_SPEED       1000 /* GT/s: far above any generation */
 #define MAX_PIDS_BYTES  ((size_t)64 * 1024)
+#define MAX_UNIT_BYTES  ((size_t)256 * 1024)
 #define MAX_LIMITS      ((size_t)16 * 1024)
 #define MAX_WALK        1024                /* processes of one unit */
 #define DEFAULT_MEMLOCK (UINT64_C(8) << 20) /* of systemd */
@@ -34,13 +35,12 @@ uint32_t parse_link_speed(const char *s)
 static struct pcie read_link(const struct fs *fs, const char *pci, const char *which)
 {
 	struct pcie link = {};
-	char path[96], text[32];
+	char text[32];
 
-	snprintf(path, sizeof(path), DEVICES "/%s/%s_link_speed", pci, which);
-	if (fs_read(fs, path, text, sizeof(text)) >= 0)
+	if (fs_read(fs, FS_PATH(DEVICES "/%s/%s_link_speed", pci, which), text, sizeof(text)) >= 0)
 		link.speed = parse_link_speed(text);
-	snprintf(path, sizeof(path), DEVICES "/%s/%s_link_width", pci, which);
-	if (fs_read_u32(fs, path, &link.width) < 0 || link.width > MAX_WIDTH)
+	if (fs_read_u32(fs, FS_PATH(DEVICES "/%s/%s_link_width", pci, which), &link.width) < 0 ||
+	    link.width > MAX_WIDTH)
 		link.width = 0;
 	return link;
 }
@@ -48,10 +48,9 @@ static struct pcie read_link(const struct fs *fs, const char *pci, const char *w
 /* The port above a function: the folder that its own is in. */
 static bool find_slot(const struct fs *fs, const char *pci, char ret[static PCI_LEN])
 {
-	char path[64], target[512], *slash;
+	char target[512], *slash;
 
-	snprintf(path, sizeof(path), DEVICES "/%s", pci);
-	if (fs_read_link(fs, path, target, sizeof(target)) < 0)
+	if (fs_read_link(fs, FS_PATH(DEVICES "/%s", pci), target, sizeof(target)) < 0)
 		return false;
 	slash = strrchr(target, '/');
 	if (!slash)
@@ -74,13 +73,13 @@ static void observe_link(const struct fs *fs, struct pci *pci)
 
 static void observe_iommu(const struct fs *fs, struct pci *pci)
 {
-	char path[96], group[16];
+	char group[16];
 
-	snprintf(path, sizeof(path), DEVICES "/%s/iommu_group", pci->address);
-	if (fs_read_link_name(fs, path, group, sizeof(group)) < 0)
+	if (fs_read_link_name(fs, FS_PATH(DEVICES "/%s/iommu_group", pci->address), group,
+			      sizeof(group)) < 0)
 		return;
-	snprintf(path, sizeof(path), "sys/kernel/iommu_groups/%s/type", group);
-	if (fs_read(fs, path, pci->iommu, sizeof(pci->iommu)) < 0)
+	if (fs_read(fs, FS_PATH("sys/kernel/iommu_groups/%s/type", group), pci->iommu,
+		    sizeof(pci->iommu)) < 0)
 		pci->iommu[0] = '\0';
 }
 
@@ -168,14 +167,14 @@ static bool read_process(const struct fs *fs, char *pids, const char *command, u
 	for (char *pid = strtok_r(pids, "\n", &rest); pid && n < MAX_WALK;
 	     pid = strtok_r(NULL, "\n", &rest), n++) {
 		_cleanup_(freep) char *text = NULL;
-		char path[64], comm[32];
+		char comm[32];
 		size_t size;
 
-		snprintf(path, sizeof(path), "proc/%.12s/comm", pid);
-		if (fs_read(fs, path, comm, sizeof(comm)) < 0 || !streq(comm, command))
+		if (fs_read(fs, FS_PATH("proc/%.12s/comm", pid), comm, sizeof(comm)) < 0 ||
+		    !streq(comm, command))
 			continue;
-		snprintf(path, sizeof(path), "proc/%.12s/limits", pid);
-		return fs_read_all(fs, path, MAX_LIMITS, true, &text, &size) >= 0 &&
+		return fs_read_all(fs, FS_PATH("proc/%.12s/limits", pid), MAX_LIMITS, true, &text,
+				   &size) >= 0 &&
 		       parse_process_memlock(text, ret);
 	}
 	return false;
@@ -193,34 +192,73 @@ static bool read_running(const struct fs *fs, const struct starter *s, uint64_t 
 
 	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
 		_cleanup_(freep) char *pids = NULL;
-		char path[128];
 		size_t size;
 
-		snprintf(path, sizeof(path), "%s/%s/cgroup.procs", folders[i], s->unit);
-		if (fs_read_all(fs, path, MAX_PIDS_BYTES, true, &pids, &size) >= 0 &&
+		if (fs_read_all(fs, FS_PATH("%s/%s/cgroup.procs", folders[i], s->unit),
+				MAX_PIDS_BYTES, true, &pids, &size) >= 0 &&
 		    read_process(fs, pids, s->command, ret))
 			return true;
 	}
 	return false;
 }
 
+/* The last of that key; an empty one takes back. 0 or -ENOMEM. */
+static int scan_memlock(const char *text, size_t size, const char *key, char *ret, size_t ret_size)
+{
+	bool is_service = false;
+	size_t at = 0;
+
+	for (;;) {
+		_cleanup_(unit_setting_done) struct unit_setting s = {};
+		int r;
+
+		r = unit_file_next(text, size, &at, &is_service, &s);
+		if (r <= 0)
+			return r;
+		if (streq(s.key, key))
+			copy(ret, ret_size, s.value);
+	}
+}
+
+/* What a unit, or system.conf, says of it; a file that cannot be read says nothing. */
+static int read_memlock(const struct fs *fs, const struct unit_paths *paths, const char *key,
+			char *ret, size_t ret_size)
+{
+	int r = 0;
+
+	*ret = '\0';
+	for (size_t i = 0; i < paths->n && r >= 0; i++) {
+		_cleanup_(freep) char *text = NULL;
+		size_t size;
+
+		r = fs_read_all(fs, paths->items[i], MAX_UNIT_BYTES, true, &text, &size);
+		if (r >= 0)
+			r = scan_memlock(text, size, key, ret, ret_size);
+		else if (r != -ENOMEM)
+			r = 0;
+	}
+	return r;
+}
+
 /* Return: 1 when there is such a unit, 0 when not, or -ENOMEM. */
 static int read_files(const struct fs *fs, const struct starter *s, uint64_t *ret)
 {
-	_cleanup_(unit_done) struct unit u = {}, manager = {};
+	_cleanup_(unit_paths_done) struct unit_paths paths = {}, manager = {};
+	char text[64];
 	int r;
 
-	if (!unit_is_there(fs, s->unit))
-		return 0;
-	r = unit_read_files(fs, s->unit, &u);
-	if (r < 0 || !u.is_there)
+	r = unit_file_list(fs, s->unit, &paths);
+	if (r < 0 || paths.n == 0)
 		return r;
-	if (parse_memlock(u.memlock, ret))
-		return 1;
-	r = unit_read_manager(fs, &manager);
+	r = read_memlock(fs, &paths, "LimitMEMLOCK", text, sizeof(text));
+	if (r < 0 || parse_memlock(text, ret))
+		return r < 0 ? r : 1;
+	r = unit_file_list_manager(fs, &manager);
+	if (r >= 0)
+		r = read_memlock(fs, &manager, "DefaultLimitMEMLOCK", text, sizeof(text));
 	if (r < 0)
 		return r;
-	if (!parse_memlock(manager.memlock, ret))
+	if (!parse_memlock(text, ret))
 		*ret = DEFAULT_MEMLOCK;
 	return 1;
 }

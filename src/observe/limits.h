@@ -22,8 +22,8 @@
  */
 #pragma once
 
-#include "../doors/fs.h"
 #include "../model/node.h"
+#include "../os/fs.h"
 
 /*
  * Fills link, max_link, max_slot and iommu of PFs, and memlocks unless the answers of a capture had

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net.h"
 
-#include "../doors/ethtool.h"
-#include "../doors/link.h"
-#include "../doors/neighbour.h"
-#include "../doors/route.h"
-#include "../doors/rule.h"
-#include "ledger.h"
+#include "../model/memory.h"
+#include "../os/ethtool.h"
+#include "../os/link.h"
+#include "../os/memory-file.h"
+#include "../os/neighbour.h"
+#include "../os/route.h"
+#include "../os/rule.h"
 #include "pci.h"
 
 #include <net/if.h>
@@ -15,29 +16,24 @@
 static int observe_sysfs_link(const struct fs *fs, const char *name, struct node *n)
 {
 	struct netdev nd = { .bond_mode = BOND_MODE_UNKNOWN }, *slot;
-	char path[96];
 	uint32_t flags = 0;
 	int r;
 
 	if (!COPY(nd.name, name))
 		return 0; /* no netdev has such a name */
 
-	snprintf(path, sizeof(path), "sys/class/net/%s/ifindex", name);
-	r = fs_read_u32(fs, path, &nd.ifindex);
+	r = fs_read_u32(fs, FS_PATH("sys/class/net/%s/ifindex", name), &nd.ifindex);
 	if (r < 0)
 		return r == -ENOENT || r == -ENOTDIR ? 0 : r; /* bonding_masters is a file */
 
-	snprintf(path, sizeof(path), "sys/class/net/%s/mtu", name);
-	if (fs_read_u32(fs, path, &nd.mtu) < 0)
+	if (fs_read_u32(fs, FS_PATH("sys/class/net/%s/mtu", name), &nd.mtu) < 0)
 		nd.mtu = 0;
-	snprintf(path, sizeof(path), "sys/class/net/%s/address", name);
-	if (fs_read(fs, path, nd.mac, sizeof(nd.mac)) < 0)
+	if (fs_read(fs, FS_PATH("sys/class/net/%s/address", name), nd.mac, sizeof(nd.mac)) < 0)
 		nd.mac[0] = '\0';
-	snprintf(path, sizeof(path), "sys/class/net/%s/phys_port_name", name);
-	if (fs_read(fs, path, nd.port_name, sizeof(nd.port_name)) < 0)
+	if (fs_read(fs, FS_PATH("sys/class/net/%s/phys_port_name", name), nd.port_name,
+		    sizeof(nd.port_name)) < 0)
 		nd.port_name[0] = '\0'; /* -EOPNOTSUPP of most drivers */
-	snprintf(path, sizeof(path), "sys/class/net/%s/flags", name);
-	if (fs_read_u32(fs, path, &flags) >= 0)
+	if (fs_read_u32(fs, FS_PATH("sys/class/net/%s/flags", name), &flags) >= 0)
 		nd.is_up = flags & IFF_UP;
 
 	slot = APPEND(n->netdevs, n->n_netdevs);
@@ -45,13 +41,6 @@ static int observe_sysfs_link(const struct fs *fs, const char *name, struct node
 		return -ENOMEM;
 	*slot = nd;
 	return 0;
-}
-
-static int compare_netdev(const void *a, const void *b)
-{
-	const struct netdev *x = a, *y = b;
-
-	return x->ifindex < y->ifindex ? -1 : x->ifindex > y->ifindex;
 }
 
 static int observe_sysfs_links(const struct fs *fs, struct node *n)
@@ -69,11 +58,11 @@ static int observe_sysfs_links(const struct fs *fs, struct node *n)
 		return r;
 
 	if (n->n_netdevs > 0)
-		qsort(n->netdevs, n->n_netdevs, sizeof(*n->netdevs), compare_netdev);
+		qsort(n->netdevs, n->n_netdevs, sizeof(*n->netdevs), compare_netdevs);
 	return 0;
 }
 
-static int observe_live(struct doors *d, struct node *n)
+static int observe_live(struct os *d, struct node *n)
 {
 	int r;
 
@@ -99,20 +88,21 @@ static void observe_all(const struct fs *fs, struct node *n)
 						 NETCONF_RP_FILTER };
 
 	for (size_t i = 0; i < ELEMENTSOF(keys); i++) {
-		char path[64];
 		uint32_t value;
 
-		snprintf(path, sizeof(path), "proc/sys/net/ipv4/conf/all/%s",
-			 netconf_name(keys[i]) + strlen("ipv4/"));
-		if (fs_read_u32(fs, path, &value) < 0)
+		if (fs_read_u32(fs,
+				FS_PATH("proc/sys/net/ipv4/conf/all/%s",
+					netconf_name(keys[i]) + strlen("ipv4/")),
+				&value) < 0)
 			continue;
 		n->all.values[keys[i]] = (int32_t)value;
 		n->all.known |= 1u << keys[i];
 	}
 }
 
-int observe_net(struct doors *d, struct node *n)
+int observe_net(struct os *d, struct node *n)
 {
+	struct ledger ledger = {};
 	int r = 0;
 
 	if (d->fs.is_live)
@@ -125,23 +115,25 @@ int observe_net(struct doors *d, struct node *n)
 	if (r >= 0 && d->fs.is_live)
 		r = ethtool_read(&d->ethtool, n, n->netdevs, n->n_netdevs);
 	if (r >= 0)
-		r = ledger_read(&d->fs, &n->ledger, &n->n_ledger);
+		r = memory_read(&d->fs, MEMORY_BOOT, &ledger_fields, &ledger);
+	n->ledger = ledger.entries;
+	n->n_ledger = ledger.n_entries;
 	observe_all(&d->fs, n);
 	return r;
 }
 
-int observe_lookups(struct doors *d, const struct plan *p, struct node *n)
+int observe_lookups(struct os *d, const struct questions *q, struct node *n)
 {
 	int n_asked = 0;
 
-	for (size_t i = 0; d->fs.is_live && i < p->n_checks; i++) {
+	for (size_t i = 0; i < q->n_lookups && is_question(q, QUESTION_LOOKUPS); i++) {
 		struct lookup *l = APPEND(n->lookups, n->n_lookups);
-		const uint8_t *src = p->checks[i].address;
+		const uint8_t *src = q->lookups[i].address;
 		bool has_src = false;
 
 		if (!l)
 			return -ENOMEM;
-		*l = p->checks[i];
+		*l = q->lookups[i];
 		for (size_t k = 0; k < sizeof(l->address); k++)
 			has_src |= src[k];
 		l->result = route_lookup(&d->route, l->family, has_src ? src : NULL, l->dst,

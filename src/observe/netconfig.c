@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "netconfig.h"
 
-#include "../doors/conf-files.h"
+#include "../os/conf-files.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -67,13 +67,13 @@ static const struct {
 };
 
 /* A line: a key of the table above, or -1 for another or a section, and where its value is. */
-struct line {
+struct config_line {
 	const char *at, *value;
 	size_t len, value_len;
 	int key;
 };
 
-static bool is_key(enum manager manager, size_t key, const struct line *l)
+static bool is_key(enum manager manager, size_t key, const struct config_line *l)
 {
 	const size_t n = strlen(keys[key].key);
 
@@ -82,11 +82,11 @@ static bool is_key(enum manager manager, size_t key, const struct line *l)
 }
 
 /* Takes the next line from @at, with those it is continued on. Return: false at the end. */
-static bool next_line(const char **at, enum manager manager, struct line *ret)
+static bool next_line(const char **at, enum manager manager, struct config_line *ret)
 {
 	const char *begin = *at + strspn(*at, " \t\r\n"), *end = strchrnul(begin, '\n');
 
-	*ret = (struct line){ .at = begin, .key = -1 };
+	*ret = (struct config_line){ .at = begin, .key = -1 };
 	while (!strchr("#;", *begin) && *end && end[-1] == '\\')
 		end = strchrnul(end + 1, '\n');
 	ret->len = (size_t)(end - begin);
@@ -133,7 +133,7 @@ static bool is_port(const char *word, const struct netdev *nd, const struct pci 
 }
 
 /* As systemd reads its lists: an initial "!" turns the whole list over. */
-static bool is_listed(const struct line *l, const struct netdev *nd, const struct pci *pci)
+static bool is_listed(const struct config_line *l, const struct netdev *nd, const struct pci *pci)
 {
 	static const char between[] = " \t\r\n\\\"'";
 	const char *at = l->value, *end = at + l->value_len;
@@ -152,7 +152,7 @@ static bool is_listed(const struct line *l, const struct netdev *nd, const struc
 	return found != is_inverted;
 }
 
-static bool is_no(const struct line *l)
+static bool is_no(const struct config_line *l)
 {
 	const size_t n = strspn(l->value, "\"'");
 
@@ -160,13 +160,13 @@ static bool is_no(const struct line *l)
 }
 
 /* What the lines so far say of a port. */
-struct answer {
+struct port_answer {
 	uint32_t given, met; /* bits of keys: names, and those that are the port's */
 	bool is_bond, is_by_hand;
 	bool is_port; /* ifupdown: without a look at the rest, which is about others */
 };
 
-static void on_key(struct answer *a, const struct line *l, const struct netdev *nd,
+static void on_key(struct port_answer *a, const struct config_line *l, const struct netdev *nd,
 		   const struct pci *pci)
 {
 	const bool is_ifupdown = keys[l->key].manager == IFUPDOWN;
@@ -195,8 +195,8 @@ static bool names_port(const char *text, enum manager manager, const struct netd
 		       const struct pci *pci)
 {
 	bool is_match = manager != NETWORKD;
-	struct answer a = {};
-	struct line l;
+	struct port_answer a = {};
+	struct config_line l;
 
 	while (!a.is_port && next_line(&text, manager, &l)) {
 		if (manager == NETWORKD && *l.at == '[')
@@ -211,23 +211,20 @@ static bool names_port(const char *text, enum manager manager, const struct netd
 /* Lines whose keys are used, and which section they are in: the others may be passwords. */
 static int record(const struct fs *fs, const char *path, const char *text, enum manager manager)
 {
-	_cleanup_(freep) char *shown = NULL;
-	size_t size = 0;
-	struct line l;
-	FILE *f;
+	_cleanup_(stream_done) struct stream out = {};
+	struct config_line l;
 
-	f = open_memstream(&shown, &size);
-	if (!f)
+	if (stream_open(&out) < 0)
 		return -ENOMEM;
 	while (next_line(&text, manager, &l))
 		if (l.key >= 0)
-			fprintf(f, "%.*s\n", (int)l.len, l.at);
+			fprintf(out.f, "%.*s\n", (int)l.len, l.at);
 		else if (*l.at == '[')
-			fputs(is_prefix(l.at, "[Match]") ? "[Match]\n" : "[Other]\n", f);
-	fputs("# other lines are left out\n", f);
-	if (text_close(f, &shown) < 0)
+			fputs(is_prefix(l.at, "[Match]") ? "[Match]\n" : "[Other]\n", out.f);
+	fputs("# other lines are left out\n", out.f);
+	if (stream_close(&out) < 0)
 		return -ENOMEM;
-	fs_record(fs, RECORD_FILE, path, shown, size);
+	fs_record(fs, RECORD_FILE, path, out.text, out.size);
 	return 0;
 }
 

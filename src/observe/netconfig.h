@@ -17,8 +17,8 @@
  */
 #pragma once
 
-#include "../doors/fs.h"
 #include "../model/node.h"
+#include "../os/fs.h"
 
 /*
  * Fills bond_file of netdevs whose bound function has SR-IOV, and which have no master: without any

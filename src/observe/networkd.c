@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "networkd.h"
 
-#include "../doors/conf-files.h"
+#include "../os/conf-files.h"
 
 #include <strings.h>
 
@@ -14,7 +14,7 @@ static const char *const folders[] = { CONF_FOLDERS("systemd/networkd.conf.d"),
 				       "lib/systemd/networkd.conf.d", NULL };
 static const char *const keys[] = { "ManageForeignRoutes", "ManageForeignRoutingPolicyRules" };
 
-struct answer {
+struct network_answer {
 	bool is_said, value;
 };
 
@@ -29,7 +29,7 @@ static bool is_no(const char *value)
 }
 
 /* Sections are not looked at: no other has such keys. */
-static void read_line(char *line, struct answer answers[static 2])
+static void read_line(char *line, struct network_answer answers[static 2])
 {
 	char *value = strchr(line, '=');
 
@@ -41,7 +41,7 @@ static void read_line(char *line, struct answer answers[static 2])
 	line += strspn(line, " \t");
 	line[strcspn(line, " \t")] = '\0';
 	for (size_t i = 0; i < ELEMENTSOF(keys); i++) {
-		struct answer *a = &answers[i];
+		struct network_answer *a = &answers[i];
 
 		if (!streq(line, keys[i]))
 			continue;
@@ -51,7 +51,8 @@ static void read_line(char *line, struct answer answers[static 2])
 }
 
 /* A capture has what was understood. */
-static void record(const struct fs *fs, const char *path, const struct answer said[static 2])
+static void record(const struct fs *fs, const char *path,
+		   const struct network_answer said[static 2])
 {
 	char text[128] = "";
 	size_t n = 0;
@@ -64,9 +65,9 @@ static void record(const struct fs *fs, const char *path, const struct answer sa
 }
 
 /* One that cannot be read says nothing, as to networkd itself. */
-static int read_file(const struct fs *fs, const char *path, struct answer answers[static 2])
+static int read_file(const struct fs *fs, const char *path, struct network_answer answers[static 2])
 {
-	struct answer said[ELEMENTSOF(keys)] = {};
+	struct network_answer said[ELEMENTSOF(keys)] = {};
 	_cleanup_(freep) char *text = NULL;
 	char *rest = NULL;
 	size_t size;
@@ -85,7 +86,7 @@ static int read_file(const struct fs *fs, const char *path, struct answer answer
 }
 
 /* The main file of the first folder that has one, then the drop-ins: what is set last counts. */
-static int read_files(const struct fs *fs, struct answer answers[static 2])
+static int read_files(const struct fs *fs, struct network_answer answers[static 2])
 {
 	_cleanup_(conf_files_done) struct conf_files files = {};
 	int r = -ENOENT;
@@ -102,7 +103,7 @@ static int read_files(const struct fs *fs, struct answer answers[static 2])
 
 int observe_networkd(const struct fs *fs, struct node *n)
 {
-	struct answer answers[ELEMENTSOF(keys)] = {};
+	struct network_answer answers[ELEMENTSOF(keys)] = {};
 	int r;
 
 	if (!fs_exists(fs, RUNTIME_PATH))

@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "observe.h"
 
+#include "../base/document.h"
 #include "../base/log.h"
-#include "../doors/verbs.h"
+#include "../model/memory.h"
+#include "../model/module-options.h"
 #include "../model/paths.h"
-#include "answers.h"
-#include "boots.h"
-#include "cpus.h"
+#include "../os/ibverbs.h"
+#include "../os/memory-file.h"
+#include "../os/smc.h"
+#include "boots-observe.h"
+#include "cni.h"
 #include "ibdev.h"
-#include "kubelet.h"
 #include "limits.h"
-#include "metadata.h"
-#include "modprobe.h"
-#include "module.h"
+#include "metadata-observe.h"
+#include "modprobe-observe.h"
+#include "module-observe.h"
 #include "net.h"
 #include "netconfig.h"
 #include "networkd.h"
 #include "pci.h"
-#include "rdma.h"
-#include "smc.h"
+#include "qos-observe.h"
+#include "rdma-observe.h"
+#include "snapshot.h"
 #include "users.h"
-#include "vf.h"
+#include "vf-observe.h"
 
 #define MAX_ANSWERS_BYTES (64u << 20) /* a node with full Internet routes */
 #define MAX_RULES_BYTES   (1u << 20)
@@ -60,40 +64,55 @@ static int observe_outputs(const struct fs *fs, struct node *n)
 	return r == -ENOMEM ? r : 0;
 }
 
-static int recall(const struct fs *fs,
-		  int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
-		  struct node *n)
+/* Of the public document: absent, or nothing that we wrote, tells nothing. */
+static int read_head(const struct fs *fs, struct state_head *ret)
 {
 	_cleanup_(freep) char *text = NULL;
+	json_auto_t *document = NULL;
+	struct state_head head = {};
 	size_t size;
 	int r;
 
 	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0; /* absent, or nothing that we wrote */
-
-	r = parse_memory(text, n->boot_id, n);
-	if (r < 0 && r != -ENOMEM) {
+	if (r >= 0)
+		r = document_parse(text, size, JSON_REJECT_DUPLICATES, &document, NULL);
+	if (r >= 0)
+		r = fields_parse(&state_head_fields, document, &head, NULL);
+	if (r >= 0)
+		*ret = head;
+	else if (r != -ENOENT)
 		log_debug_errno(r, STATE_PATH ": not used");
-		r = 0;
-	}
+	return r == -ENOMEM ? r : 0;
+}
+
+static int recall(const struct fs *fs, struct node *n)
+{
+	_cleanup_(node_done) struct node seen = {};
+	struct state_head head = {};
+	int r;
+
+	r = read_head(fs, &head);
+	if (r >= 0)
+		r = memory_read(fs, MEMORY_BOOT, &pass_memory_fields, &seen);
+	if (r >= 0)
+		memory_take(n, &head, &seen);
 	return r;
 }
 
 /* A number is given to another process in the end, which is no program of ours. */
 static bool is_ours(const struct fs *fs, uint32_t pid)
 {
-	char path[64], command[32];
+	char command[32];
 
-	snprintf(path, sizeof(path), "proc/%" PRIu32 "/comm", pid);
-	return pid > 0 && fs_read(fs, path, command, sizeof(command)) >= 0 &&
+	return pid > 0 &&
+	       fs_read(fs, FS_PATH("proc/%" PRIu32 "/comm", pid), command, sizeof(command)) >= 0 &&
 	       streq(command, program_invocation_short_name);
 }
 
 /* What got stuck, in this pass or before, is so until its process is gone. */
-static void find_stuck(const struct fs *fs, const struct plan *tried, struct node *n)
+static void find_stuck(const struct fs *fs, struct node *n)
 {
-	const struct action *stuck = tried ? plan_stuck(tried) : NULL;
+	const struct action *stuck = attempts_stuck(n->tried);
 
 	if (stuck) {
 		COPY(n->stuck, stuck->target);
@@ -101,52 +120,32 @@ static void find_stuck(const struct fs *fs, const struct plan *tried, struct nod
 	}
 	if (!is_ours(fs, n->stuck_pid) && fs->is_live)
 		n->stuck[0] = '\0';
+	if (!is_ours(fs, n->devlink_pid))
+		n->devlink_pid = 0;
 	for (size_t i = 0; i < n->n_memories; i++)
 		if (!is_ours(fs, n->memories[i].sick_pid))
 			n->memories[i].sick_pid = 0;
 }
 
-static void find_busy(const struct plan *tried, struct node *n)
-{
-	for (size_t i = 0; tried && i < tried->n_actions; i++)
-		for (size_t k = 0; k < n->n_pcis && tried->actions[i].is_running; k++)
-			n->pcis[k].is_busy |= streq(n->pcis[k].address, tried->actions[i].target);
-}
-
-int observe_memory(const struct fs *fs,
-		   int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
-		   const struct plan *tried, struct node *n)
+int observe_memory(const struct fs *fs, struct node *n)
 {
 	int r;
 
 	n->is_held = fs_exists(fs, HOLD_PATH);
-	r = recall(fs, parse_memory, n);
-	find_stuck(fs, tried, n);
+	r = recall(fs, n);
+	find_stuck(fs, n);
 	return r < 0 ? r : observe_boots(fs, n);
 }
 
-static bool is_writing(const struct plan *tried, const char *pf)
-{
-	for (size_t i = 0; tried && i < tried->n_actions; i++) {
-		const struct action *a = &tried->actions[i];
-
-		if (a->verb == VERB_SET_NUM_VFS && a->is_running && streq(a->target, pf))
-			return true;
-	}
-	return false;
-}
-
-void observe_writer(const struct fs *fs, const struct plan *tried, struct node *n)
+void observe_writer(const struct fs *fs, struct node *n)
 {
 	for (size_t i = 0; i < n->n_pcis && fs->is_live && !n->stuck[0]; i++) {
 		const struct pci *pf = &n->pcis[i];
-		char path[128];
 		int pid;
 
-		if (!pf->has_sriov || is_writing(tried, pf->address))
+		if (!pf->has_sriov || attempts_changing_vfs(n->tried, pf->address))
 			continue;
-		snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/sriov_numvfs", pf->address);
-		pid = fs_writer(fs, path);
+		pid = fs_writer(fs, FS_PATH("sys/bus/pci/devices/%s/sriov_numvfs", pf->address));
 		if (pid > 0 && is_ours(fs, (uint32_t)pid)) {
 			COPY(n->stuck, pf->address);
 			n->stuck_pid = (uint32_t)pid;
@@ -154,22 +153,39 @@ void observe_writer(const struct fs *fs, const struct plan *tried, struct node *
 	}
 }
 
-int observe_node(struct doors *d,
-		 int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
-		 const struct plan *tried, struct node *ret)
+/*
+ * The table of PNETIDs as it is, whosever its entries are, where the module smc is in the kernel. A
+ * captured tree has it in its answers. A table that cannot be read is not known, which is no error.
+ */
+static int observe_smc(struct os *d, struct node *n)
 {
-	_cleanup_(node_done) struct node n = {};
+	const struct module *m = node_module(n, SMC_MODULE);
+	int r;
+
+	if (!d->fs.is_live || !m || (m->state != MODULE_LOADED && m->state != MODULE_BUILTIN))
+		return 0;
+
+	r = smc_list(&d->smc, &n->pnets, &n->n_pnets);
+	if (r < 0 && r != -ENOMEM)
+		log_debug_errno(r, "The table of PNETIDs cannot be read");
+	n->has_pnets = r >= 0;
+	return r == -ENOMEM ? r : 0;
+}
+
+int observe_node(struct os *d, struct attempts *tried, struct node *ret)
+{
+	_cleanup_(node_done) struct node n = { .tried = tried };
 	int r;
 
 	read_optional(&d->fs, "proc/sys/kernel/osrelease", n.kernel, sizeof(n.kernel));
 	read_optional(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
-	n.n_numa_nodes = cpus_numa_nodes(&d->fs);
 
-	r = observe_memory(&d->fs, parse_memory, tried, &n);
+	r = observe_memory(&d->fs, &n);
 	if (r >= 0)
 		r = observe_pci(&d->fs, &n);
-	find_busy(tried, &n);
-	observe_writer(&d->fs, tried, &n);
+	for (size_t i = 0; i < n.n_pcis; i++)
+		n.pcis[i].is_busy = is_being_written(tried, n.pcis[i].address);
+	observe_writer(&d->fs, &n);
 	if (r >= 0 && !d->fs.is_live)
 		r = observe_answers(&d->fs, &n);
 	if (r >= 0)
@@ -183,6 +199,8 @@ int observe_node(struct doors *d,
 	if (r >= 0)
 		r = observe_metadata(&d->fs, &n);
 	if (r >= 0)
+		r = observe_cni(&d->fs, &n);
+	if (r >= 0)
 		r = observe_vfs(d, &n);
 	if (r >= 0)
 		r = observe_rdma(d, &n);
@@ -194,12 +212,11 @@ int observe_node(struct doors *d,
 		r = observe_modules(d, &n);
 	if (r >= 0)
 		r = observe_smc(d, &n);
+	observe_rdma_cm(&d->fs, &n);
 	if (r >= 0)
 		r = observe_options(&d->fs, &n);
 	if (r >= 0)
 		r = observe_limits(&d->fs, &n);
-	if (r >= 0)
-		r = observe_kubelet(&d->fs, &n.kubelet, NULL);
 	if (r >= 0)
 		r = observe_outputs(&d->fs, &n);
 	if (r < 0)
@@ -211,10 +228,10 @@ int observe_node(struct doors *d,
 
 static bool is_there(const struct fs *fs, const struct ibdev *ib)
 {
-	char path[128], name[IBDEV_LEN];
+	char name[IBDEV_LEN];
 
-	snprintf(path, sizeof(path), "sys/class/infiniband_verbs/%s/ibdev", ib->uverbs);
-	observe_text(fs, path, name, sizeof(name));
+	observe_text(fs, FS_PATH("sys/class/infiniband_verbs/%s/ibdev", ib->uverbs), name,
+		     sizeof(name));
 	return streq(name, ib->name);
 }
 
@@ -228,36 +245,29 @@ static int try_verbs(const struct fs *fs, struct ibdev *ib)
 		r = verbs_try(ib->name, &ib->active_mtu);
 	log_debug("%s: libibverbs: %s", ib->name, r < 0 ? strerror(-r) : "opened");
 
-	/* Somebody who may not open it learns nothing about it. */
+	/* Without the permission to open it nothing is learnt about it. */
 	if (r == -EACCES || r == -EPERM)
 		return 1;
 	/* Nor is it a failure that it left since it was seen: there is an event of that. */
 	return r < 0 && !is_there(fs, ib) ? 1 : r;
 }
 
-int observe_verbs(const struct doors *d, const struct plan *p, struct node *n)
+int observe_verbs(const struct os *d, const struct questions *q, struct node *n)
 {
 	int n_tried = 0;
 
-	if (!d->fs.is_live)
-		return 0;
+	for (size_t i = 0; i < q->n_ibdevs && is_question(q, QUESTION_VERBS); i++) {
+		struct ibdev *ib = (struct ibdev *)node_ibdev_named(n, q->ibdevs[i]);
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		struct ibdev *ib;
-
-		if (!p->devices[i].is_handed_out || !p->devices[i].ibdev ||
-		    !p->devices[i].ibdev->uverbs[0] || p->devices[i].ibdev->verbs != 1)
+		if (!ib || !ib->uverbs[0])
 			continue;
-
-		ib = &n->ibdevs[p->devices[i].ibdev - n->ibdevs];
 		ib->verbs = try_verbs(&d->fs, ib);
-		if (ib->verbs != 1)
-			n_tried++;
+		n_tried += ib->verbs != 1;
 	}
 	return n_tried;
 }
 
-int observe_users_serve(struct doors *d, uint32_t asker, char **ret)
+int observe_users_serve(struct os *d, uint32_t asker, char **ret)
 {
 	_cleanup_(node_done) struct node n = {}, found = { .has_users = true };
 	int r;

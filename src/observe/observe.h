@@ -1,39 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Observe: doors to struct node. Looks, changes nothing, decides nothing.
+ * Observe: os to struct node. Looks, changes nothing, decides nothing.
  */
 #pragma once
 
-#include "../doors/doors.h"
-#include "../model/plan.h"
+#include "../model/attempts.h"
+#include "../model/question.h"
+#include "../os/os.h"
 
 /*
- * Everything the plan needs, in one look. What this boot's earlier passes found is taken from
- * @state_json by @parse_memory (of output/state.h, which writes it), when it is of this boot.
- * Return: 0 or -errno; release @ret with node_done().
+ * Everything the plan needs, in one look. Return: 0 or -errno; release @ret with node_done().
  */
-int observe_node(struct doors *d,
-		 int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
-		 const struct plan *tried, struct node *ret);
+int observe_node(struct os *d, struct attempts *tried, struct node *ret);
 
 /*
- * What our own files remember: state.json, the boots, whether "revert" holds the service; and with
+ * What is remembered, the state that was told last, whether "revert" holds the service; and with
  * @tried what is stuck. Needs node.boot_id. Part of observe_node(). Return: 0 or -errno.
  */
-int observe_memory(const struct fs *fs,
-		   int (*parse_memory)(const char *json, const char *boot_id, struct node *n),
-		   const struct plan *tried, struct node *n);
+int observe_memory(const struct fs *fs, struct node *n);
 
 /*
- * A number of VFs that one of our processes still writes, and of which nothing is remembered: its
+ * A number of VFs that one of our processes still writes, and that memory does not have: its
  * service was killed, or could not write state.json. Fills stuck and stuck_pid; what @tried has as
  * running is none. Wants pcis. Part of observe_node(). Live roots only.
  */
-void observe_writer(const struct fs *fs, const struct plan *tried, struct node *n);
+void observe_writer(const struct fs *fs, struct node *n);
 
 /*
  * What netlink and others told when a tree was captured: a tree that was captured, or written by
- * hand, has its answers beside its files (answers.h). Return: 0, also without any, or -errno.
+ * hand, has its answers beside its files (snapshot.h). Return: 0, also without any, or -errno.
  */
 int observe_answers(const struct fs *fs, struct node *n);
 
@@ -42,14 +37,13 @@ int observe_answers(const struct fs *fs, struct node *n);
  * only be made when no write to a PCI function is stuck: after node.stuck is known. Live roots
  * only; a captured one has it in its answers. Return: 0 or -ENOMEM.
  */
-int observe_health(struct doors *d, struct node *n);
+int observe_health(struct os *d, struct node *n);
 
 /*
- * Opens, with libibverbs, each handed-out device of the plan that was not opened before in this
- * boot, and notes the result in the node; one that left since it was seen was not tried. Return:
- * how many were.
+ * QUESTION_VERBS: opens each device with libibverbs, and notes the result in ibdev.verbs; a device
+ * that left since the look was not tried. Return: how many were.
  */
-int observe_verbs(const struct doors *d, const struct plan *p, struct node *n);
+int observe_verbs(const struct os *d, const struct questions *q, struct node *n);
 
 /*
  * Looks into processes and RDMA resources: fills users, netnses, listening, local_ports and
@@ -59,11 +53,11 @@ int observe_verbs(const struct doors *d, const struct plan *p, struct node *n);
  * rdma-provision-users.service look; without it, what cannot be seen counts as used. Return: 0 or
  * -errno, nothing is known then.
  */
-int observe_users(struct doors *d, struct node *n);
+int observe_users(struct os *d, struct node *n);
 
 /*
  * The helper's side: fills a node with the kernel's functions and devices alone, looks, and gives
- * users and netnses as answers.h has them. @asker: see users_find(). Return: 0 or
+ * users and netnses as snapshot.h has them. @asker: see users_find(). Return: 0 or
  * -errno; release @ret with free().
  */
-int observe_users_serve(struct doors *d, uint32_t asker, char **ret);
+int observe_users_serve(struct os *d, uint32_t asker, char **ret);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pci.h"
 
+#include "../model/module-options.h"
+
 #include <ctype.h>
 #include <fcntl.h>
 
@@ -31,7 +33,7 @@ static bool is_address(const char *s, size_t len)
 
 /*
  * What a function does not have is absent. One that went while we looked (ENODEV) is no function of
- * this node. Anything else costs this function alone, and is told where it matters.
+ * this node. Any other error costs this function alone, and is reported where it matters.
  */
 static int tolerate(struct pci *pci, const char *name, int r)
 {
@@ -47,11 +49,9 @@ static int read_number(const struct fs *fs, struct pci *pci, const char *name, u
 		       uint32_t *ret, bool *ret_is_there)
 {
 	uint32_t value = 0;
-	char path[128];
 	int r;
 
-	snprintf(path, sizeof(path), FOLDER "/%s/%s", pci->address, name);
-	r = fs_read_u32(fs, path, &value);
+	r = fs_read_u32(fs, FS_PATH(FOLDER "/%s/%s", pci->address, name), &value);
 	if (r >= 0 && value > max)
 		r = -ERANGE;
 	if (ret_is_there)
@@ -74,7 +74,6 @@ static void read_numa_node(const struct fs *fs, struct pci *pci)
 static int read_sriov(const struct fs *fs, struct pci *pci)
 {
 	uint32_t autoprobe = 0;
-	char path[128];
 	int r;
 
 	/* A card without SR-IOV has no such file; the kernel has 16 bits for it. */
@@ -82,8 +81,8 @@ static int read_sriov(const struct fs *fs, struct pci *pci)
 	if (r < 0 || !pci->has_sriov)
 		return r;
 
-	snprintf(path, sizeof(path), FOLDER "/%s", pci->address);
-	r = tolerate(pci, "virtfn", fs_count(fs, path, "virtfn", &pci->num_vfs));
+	r = tolerate(pci, "virtfn",
+		     fs_count(fs, FS_PATH(FOLDER "/%s", pci->address), "virtfn", &pci->num_vfs));
 	/* Since 4.12; where it is missing VFs are bound as soon as they are there. */
 	if (r >= 0)
 		r = read_number(fs, pci, "sriov_drivers_autoprobe", 1, &autoprobe,
@@ -95,15 +94,11 @@ static int read_sriov(const struct fs *fs, struct pci *pci)
 /* Files of a captured tree have numbers of their own. */
 static void read_instance(const struct fs *fs, struct pci *pci)
 {
-	char path[128];
-
 	if (!fs->is_live)
 		return;
-	snprintf(path, sizeof(path), FOLDER "/%s/driver", pci->address);
-	if (fs_inode(fs, path, &pci->instance) >= 0)
+	if (fs_inode(fs, FS_PATH(FOLDER "/%s/driver", pci->address), &pci->instance) >= 0)
 		return;
-	snprintf(path, sizeof(path), FOLDER "/%s", pci->address);
-	if (fs_inode(fs, path, &pci->instance) < 0)
+	if (fs_inode(fs, FS_PATH(FOLDER "/%s", pci->address), &pci->instance) < 0)
 		pci->instance = 0; /* unplugged while we looked */
 }
 
@@ -112,7 +107,7 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 	_cleanup_(fs_leave) struct fs inside = {};
 	struct pci pci = {};
 	uint32_t vendor = 0, device = 0;
-	char folder[64], path[128];
+	char folder[64];
 	int r;
 
 	if (!COPY(pci.address, address))
@@ -135,12 +130,12 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 	pci.device = (uint16_t)device;
 	read_numa_node(fs, &pci);
 	if (r >= 0) {
-		snprintf(path, sizeof(path), "%s/modalias", folder);
-		if (fs_read(fs, path, pci.modalias, sizeof(pci.modalias)) < 0)
+		if (fs_read(fs, FS_PATH("%s/modalias", folder), pci.modalias,
+			    sizeof(pci.modalias)) < 0)
 			pci.modalias[0] = '\0';
-		snprintf(path, sizeof(path), "%s/driver", folder);
 		r = tolerate(&pci, "driver",
-			     fs_read_link_name(fs, path, pci.driver, sizeof(pci.driver)));
+			     fs_read_link_name(fs, FS_PATH("%s/driver", folder), pci.driver,
+					       sizeof(pci.driver)));
 	}
 	read_instance(fs, &pci);
 	if (r >= 0)
@@ -169,21 +164,20 @@ static bool parse_index(const char *name, uint32_t *ret)
 static int name_vfs(const struct fs *fs, struct node *n, struct pci *pf)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	char path[320], address[PCI_LEN];
+	char address[PCI_LEN];
 	struct pci *vf;
 	uint32_t index;
 	int r;
 
-	snprintf(path, sizeof(path), FOLDER "/%s", pf->address);
-	r = fs_list(fs, path, &names);
+	r = fs_list(fs, FS_PATH(FOLDER "/%s", pf->address), &names);
 	if (r < 0)
 		return tolerate(pf, "virtfn", r) == -ENOMEM ? -ENOMEM : 0;
 
 	for (size_t i = 0; i < names.n_names; i++) {
 		if (!parse_index(names.names[i], &index))
 			continue;
-		snprintf(path, sizeof(path), FOLDER "/%s/virtfn%" PRIu32, pf->address, index);
-		if (fs_read_link_name(fs, path, address, sizeof(address)) < 0)
+		if (fs_read_link_name(fs, FS_PATH(FOLDER "/%s/virtfn%" PRIu32, pf->address, index),
+				      address, sizeof(address)) < 0)
 			continue; /* being made or removed just now */
 		vf = (struct pci *)node_pci(n, address);
 		if (!vf)
@@ -207,15 +201,33 @@ static bool is_never_bound(const struct node *n, const struct pci *pci)
 /* A VF that hangs in a removal has no driver any more, and the lock of its driver is held. */
 static void read_override(const struct fs *fs, const struct node *n, struct pci *pci)
 {
-	char path[128];
-
 	if ((!pci->physfn[0] && !is_never_bound(n, pci)) || pci->driver[0] ||
 	    (n->stuck[0] && (streq(n->stuck, pci->address) || streq(n->stuck, pci->physfn))))
 		return;
-	snprintf(path, sizeof(path), FOLDER "/%s/driver_override", pci->address);
-	if (fs_read(fs, path, pci->driver_override, sizeof(pci->driver_override)) < 0 ||
+	if (fs_read(fs, FS_PATH(FOLDER "/%s/driver_override", pci->address), pci->driver_override,
+		    sizeof(pci->driver_override)) < 0 ||
 	    streq(pci->driver_override, "(null)"))
 		pci->driver_override[0] = '\0';
+}
+
+/*
+ * The folder "net" of a function is there while it has a netdev in any namespace: another namespace
+ * hides what is in it, not the folder. get_device_parent(), cleanup_glue_dir() in
+ * drivers/base/core.c. Those of virtio are below another device. A captured tree has no empty
+ * folders.
+ */
+static void look_for_netdev(const struct fs *fs, const struct node *n, struct pci *pci)
+{
+	const struct memory *m = pci->physfn[0] ? node_memory(n, pci->address) : NULL;
+	struct fs unrecorded = *fs; /* for a look at a capture does not ask this */
+	char path[128];
+
+	if (!fs->is_live || !m || !m->netdev[0] || !pci->driver[0] ||
+	    is_prefix(pci->driver, "virtio") || m->usable_instance != pci->instance)
+		return;
+	snprintf(path, sizeof(path), FOLDER "/%s/net", pci->address);
+	unrecorded.on_read = NULL;
+	pci->is_without_netdev = !fs_exists(&unrecorded, path);
 }
 
 /* A vDPA device is below the function it was made of: _vdpa_register_device() in
@@ -223,7 +235,7 @@ static void read_override(const struct fs *fs, const struct node *n, struct pci 
 static int name_vdpas(const struct fs *fs, struct node *n)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	char path[320], target[512], address[PCI_LEN];
+	char target[512], address[PCI_LEN];
 	struct pci *pci;
 	int r;
 
@@ -232,8 +244,8 @@ static int name_vdpas(const struct fs *fs, struct node *n)
 		return r == -ENOMEM ? r : 0; /* without the module there is no such bus */
 
 	for (size_t i = 0; i < names.n_names; i++) {
-		snprintf(path, sizeof(path), VDPA_FOLDER "/%s", names.names[i]);
-		if (fs_read_link(fs, path, target, sizeof(target)) < 0 ||
+		if (fs_read_link(fs, FS_PATH(VDPA_FOLDER "/%s", names.names[i]), target,
+				 sizeof(target)) < 0 ||
 		    !parse_pci_of_path(target, address, sizeof(address)))
 			continue;
 		pci = (struct pci *)node_pci(n, address);
@@ -260,6 +272,23 @@ static void read_vpd(const struct fs *fs, const struct node *n, struct pci *pci)
 	/* The rest has serial numbers, which nobody needs. */
 	if (pci->is_management)
 		fs_record(fs, RECORD_FILE, path, MANAGEMENT_MARK "\n", strlen(MANAGEMENT_MARK) + 1);
+}
+
+/* "../../../devices/pci0000:40/0000:40:01.0/0000:41:00.0/...": the port, when one is above. */
+static void read_root_port(const struct fs *fs, struct pci *pci)
+{
+	char target[512], *port;
+	size_t len;
+
+	if (pci->physfn[0] || (!is_gpu(pci) && pci->class >> 16 != CLASS_NETWORK && !is_erdma(pci)))
+		return;
+	if (fs_read_link(fs, FS_PATH(FOLDER "/%s", pci->address), target, sizeof(target)) < 0)
+		return;
+	port = strstr(target, "/pci");
+	port = port ? strchr(port + 1, '/') : NULL;
+	len = port ? strcspn(port + 1, "/") : 0;
+	if (len > 0 && port[1 + len] == '/' && is_address(port + 1, len))
+		snprintf(pci->root_port, sizeof(pci->root_port), "%.*s", (int)len, port + 1);
 }
 
 int observe_pci(const struct fs *fs, struct node *n)
@@ -300,9 +329,12 @@ int observe_pci(const struct fs *fs, struct node *n)
 			return r;
 	}
 	for (size_t i = 0; i < n->n_pcis; i++) {
+		look_for_netdev(fs, n, &n->pcis[i]);
 		read_override(fs, n, &n->pcis[i]);
 		read_vpd(fs, n, &n->pcis[i]);
 	}
+	for (size_t i = 0; i < n->n_pcis && node_has_gpu(n); i++)
+		read_root_port(fs, &n->pcis[i]);
 
 	n->is_container_loading = fs_exists(fs, CONTAINER_FOLDER) &&
 				  !fs_exists(fs, CONTAINER_FOLDER "/.driver-ready");
@@ -350,15 +382,14 @@ bool parse_pci_of_path(const char *path, char *ret, size_t size)
  */
 int observe_netdev_pci(const struct fs *fs, struct netdev *nd)
 {
-	char path[64], target[512], address[PCI_LEN];
+	char target[512], address[PCI_LEN];
 	bool is_scalable;
 	int r;
 
-	snprintf(path, sizeof(path), "sys/class/net/%s", nd->name);
-	r = fs_read_link(fs, path, target, sizeof(target));
+	r = fs_read_link(fs, FS_PATH("sys/class/net/%s", nd->name), target, sizeof(target));
 	if (r == -ENOENT) { /* a plain folder, in trees made by hand */
-		snprintf(path, sizeof(path), "sys/class/net/%s/device", nd->name);
-		r = fs_read_link(fs, path, target, sizeof(target));
+		r = fs_read_link(fs, FS_PATH("sys/class/net/%s/device", nd->name), target,
+				 sizeof(target));
 	}
 	if (r == -ENOENT || r == -ENODEV)
 		return 0; /* virtual, renamed or gone just now */

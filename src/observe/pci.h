@@ -7,14 +7,14 @@
  */
 #pragma once
 
-#include "../doors/fs.h"
 #include "../model/node.h"
+#include "../os/fs.h"
 
 /*
  * Fills node.pcis but module and has_other_driver. A machine without PCI has none. node.stuck and
  * node.memories are known before. Return: 0 or -errno.
  *
- * The driver container of NVIDIA's network operator loads mlx5_core anew, makes the VFs that were
+ * The driver container of NVIDIA's network operator reloads mlx5_core, makes the VFs that were
  * there before and binds them. It has its files in /run/mellanox/drivers, and .driver-ready there
  * when it is done: https://github.com/Mellanox/doca-driver-build.
  *

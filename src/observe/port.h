@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "../doors/fs.h"
 #include "../model/node.h"
+#include "../os/fs.h"
 
 /*
  * Fills listening, local_ports and reserved_ports; @n has none of them yet. A socket of IPv6 counts

@@ -43,11 +43,11 @@ static bool parse_pid(const char *text, uint32_t *ret)
 
 static uint64_t read_netns(const struct fs *fs, const char *process)
 {
-	char path[64], text[64];
+	char text[64];
 	uint64_t inode;
 
-	snprintf(path, sizeof(path), "proc/%s/ns/net", process);
-	if (fs_read_link(fs, path, text, sizeof(text)) < 0 || !parse_inode(text, "net", &inode))
+	if (fs_read_link(fs, FS_PATH("proc/%s/ns/net", process), text, sizeof(text)) < 0 ||
+	    !parse_inode(text, "net", &inode))
 		return 0;
 	return inode;
 }
@@ -87,10 +87,10 @@ static int compare_process(const void *a, const void *b)
 /* Return: 1 when it was read, 0 when it is gone meanwhile or something that is no process. */
 static int read_process(const struct fs *fs, const char *name, struct process *ret)
 {
-	char path[64], stat[1024];
+	char stat[1024];
 
-	snprintf(path, sizeof(path), "proc/%s/stat", name);
-	return fs_read(fs, path, stat, sizeof(stat)) >= 0 && parse_stat(stat, ret);
+	return fs_read(fs, FS_PATH("proc/%s/stat", name), stat, sizeof(stat)) >= 0 &&
+	       parse_stat(stat, ret);
 }
 
 static int append_process(struct processes *list, const struct process *p)
@@ -185,15 +185,14 @@ int processes_list_named(const struct fs *fs, const char *command, struct proces
 
 	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
 		struct process p = {};
-		char path[64], comm[64];
+		char comm[64];
 
 		if (!parse_pid(names.names[i], &p.pid) ||
 		    (n_kernel > 0 &&
 		     bsearch(&p.pid, kernel, n_kernel, sizeof(*kernel), compare_u32)))
 			continue;
-		snprintf(path, sizeof(path), "proc/%s/comm", names.names[i]);
-		if (fs_read(fs, path, comm, sizeof(comm)) < 0 || !streq(comm, command) ||
-		    !read_process(fs, names.names[i], &p))
+		if (fs_read(fs, FS_PATH("proc/%s/comm", names.names[i]), comm, sizeof(comm)) < 0 ||
+		    !streq(comm, command) || !read_process(fs, names.names[i], &p))
 			continue;
 		r = append_process(&list, &p);
 	}
@@ -239,8 +238,7 @@ int process_walk(const struct fs *fs, struct process *p,
 	char path[64], text[512];
 	int r;
 
-	snprintf(path, sizeof(path), "proc/%" PRIu32 "/fd", p->pid);
-	r = fs_list(fs, path, &names);
+	r = fs_list(fs, FS_PATH("proc/%" PRIu32 "/fd", p->pid), &names);
 	if (r < 0) {
 		p->is_closed = r == -EACCES || r == -EPERM;
 		return r == -ENOMEM ? r : 0;
@@ -402,11 +400,10 @@ void parse_cgroup(const char *text, char *ret, size_t size)
 void process_container(const struct fs *fs, uint32_t pid, char *ret, size_t size)
 {
 	_cleanup_(freep) char *text = NULL;
-	char path[64];
 	size_t n;
 
 	ret[0] = '\0';
-	snprintf(path, sizeof(path), "proc/%" PRIu32 "/cgroup", pid);
-	if (fs_read_all(fs, path, MAX_CGROUP_BYTES, true, &text, &n) >= 0)
+	if (fs_read_all(fs, FS_PATH("proc/%" PRIu32 "/cgroup", pid), MAX_CGROUP_BYTES, true, &text,
+			&n) >= 0)
 		parse_cgroup(text, ret, size);
 }

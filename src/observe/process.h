@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "../doors/fs.h"
+#include "../os/fs.h"
 
 struct process {
 	uint32_t pid, parent;
@@ -55,7 +55,7 @@ int process_walk(const struct fs *fs, struct process *p,
 
 /*
  * The container of a process, else its systemd unit, from /proc/PID/cgroup: see
- * parse_cgroup(). Empty when neither is told.
+ * parse_cgroup(). Empty when neither is known.
  */
 void process_container(const struct fs *fs, uint32_t pid, char *ret, size_t size);
 

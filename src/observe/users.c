@@ -2,16 +2,16 @@
 #include "users.h"
 
 #include "../base/log.h"
-#include "../doors/helper.h"
-#include "../model/sign.h"
-#include "../model/wanted.h"
-#include "answers.h"
-#include "module.h"
+#include "../model/in-use.h"
+#include "../model/module-options.h"
+#include "../os/helper.h"
+#include "module-observe.h"
 #include "namespace.h"
+#include "netns-stacked.h"
 #include "observe.h"
 #include "pci.h"
 #include "port.h"
-#include "upper.h"
+#include "snapshot.h"
 
 #include <linux/capability.h>
 
@@ -29,7 +29,7 @@ struct watched {
 	enum use use;
 };
 
-struct look {
+struct users_look {
 	const struct fs *fs;
 	const struct processes *processes;
 	struct node *n;
@@ -42,7 +42,7 @@ struct look {
 	bool has_kvm;
 };
 
-static void look_done(struct look *l)
+static void look_done(struct users_look *l)
 {
 	free(l->watched);
 }
@@ -75,16 +75,14 @@ struct user *users_add(const struct fs *fs, const struct processes *p, const cha
 }
 
 /* @class: the folder of sysfs that has a folder for the node */
-static int watch(struct look *l, const char *class, const char *folder, const char *node,
+static int watch(struct users_look *l, const char *class, const char *folder, const char *node,
 		 const char *pci, const char *name, enum use use)
 {
 	struct watched *w = APPEND(l->watched, l->n_watched);
-	char path[128];
 
 	if (!w)
 		return -ENOMEM;
-	snprintf(path, sizeof(path), "%s/%s/dev", class, node);
-	if (fs_read(l->fs, path, w->numbers, sizeof(w->numbers)) < 0)
+	if (fs_read(l->fs, FS_PATH("%s/%s/dev", class, node), w->numbers, sizeof(w->numbers)) < 0)
 		w->numbers[0] = '\0';
 	snprintf(w->path, sizeof(w->path), "%s/%.*s", folder, 30, node);
 	COPY(w->pci, pci);
@@ -97,10 +95,10 @@ static int watch(struct look *l, const char *class, const char *folder, const ch
  * The uverbs node of an ibdev is in this class also while the ibdev is in another network
  * namespace: the class knows none. uverbs_main.c in drivers/infiniband/core.
  */
-static int watch_verbs(struct look *l)
+static int watch_verbs(struct users_look *l)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	char path[128], target[512], ibdev[IBDEV_LEN];
+	char target[512], ibdev[IBDEV_LEN];
 	int r;
 
 	r = fs_list(l->fs, VERBS_FOLDER, &names);
@@ -112,11 +110,11 @@ static int watch_verbs(struct look *l)
 
 		if (!is_prefix(names.names[i], "uverbs"))
 			continue;
-		snprintf(path, sizeof(path), VERBS_FOLDER "/%s/ibdev", names.names[i]);
-		if (fs_read(l->fs, path, ibdev, sizeof(ibdev)) < 0)
+		if (fs_read(l->fs, FS_PATH(VERBS_FOLDER "/%s/ibdev", names.names[i]), ibdev,
+			    sizeof(ibdev)) < 0)
 			COPY(ibdev, names.names[i]);
-		snprintf(path, sizeof(path), VERBS_FOLDER "/%s", names.names[i]);
-		if (fs_read_link(l->fs, path, target, sizeof(target)) >= 0)
+		if (fs_read_link(l->fs, FS_PATH(VERBS_FOLDER "/%s", names.names[i]), target,
+				 sizeof(target)) >= 0)
 			parse_pci_of_path(target, pci, sizeof(pci));
 		/* A virtual one is where its netdev is. */
 		for (size_t k = 0; k < l->n->n_ibdevs && !pci[0]; k++)
@@ -130,14 +128,14 @@ static int watch_verbs(struct look *l)
 }
 
 /* "/dev/vfio/12" of its group, also without an IOMMU, and "/dev/vfio/devices/vfio3" of itself. */
-static int watch_vfio(struct look *l, const struct pci *pci)
+static int watch_vfio(struct users_look *l, const struct pci *pci)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char path[128], group[16], node[32];
 	int r;
 
-	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/iommu_group", pci->address);
-	r = fs_read_link_name(l->fs, path, group, sizeof(group));
+	r = fs_read_link_name(l->fs, FS_PATH("sys/bus/pci/devices/%s/iommu_group", pci->address),
+			      group, sizeof(group));
 	if (r >= 0) {
 		r = watch(l, VFIO_FOLDER, "vfio", group, pci->address, "", USE_VFIO);
 		snprintf(node, sizeof(node), "noiommu-%s", group);
@@ -167,7 +165,8 @@ static bool is_node(const char *text, const char *path)
 	       strncmp(text + length - n, path, n) == 0;
 }
 
-static int on_path(struct look *l, const struct process *p, const char *link, const char *text)
+static int on_path(struct users_look *l, const struct process *p, const char *link,
+		   const char *text)
 {
 	if (is_node(text, "dev/kvm"))
 		l->has_kvm = true;
@@ -187,7 +186,7 @@ static int on_path(struct look *l, const struct process *p, const char *link, co
 
 static int on_link(void *userdata, const struct process *p, const char *link, const char *text)
 {
-	struct look *l = userdata;
+	struct users_look *l = userdata;
 	uint64_t inode;
 
 	if (*text == '/')
@@ -197,7 +196,7 @@ static int on_link(void *userdata, const struct process *p, const char *link, co
 	return 0;
 }
 
-static int walk(struct look *l, struct processes *p)
+static int walk(struct users_look *l, struct processes *p)
 {
 	int r = 0;
 
@@ -213,7 +212,7 @@ static int walk(struct look *l, struct processes *p)
 	return r;
 }
 
-static int add_closed(struct look *l, const char *pci, const char *name)
+static int add_closed(struct users_look *l, const char *pci, const char *name)
 {
 	char detail[128];
 
@@ -223,7 +222,7 @@ static int add_closed(struct look *l, const char *pci, const char *name)
 }
 
 /* What only a look into all processes would tell, when some are closed. */
-static int add_unknown(struct look *l)
+static int add_unknown(struct users_look *l)
 {
 	int r = 0;
 
@@ -282,7 +281,7 @@ static int add_of_modules(const struct fs *fs, struct node *n)
 
 int users_look(const struct fs *fs, struct processes *p, struct node *n)
 {
-	_cleanup_(look_done) struct look l = { .fs = fs, .processes = p, .n = n };
+	_cleanup_(look_done) struct users_look l = { .fs = fs, .processes = p, .n = n };
 	int r;
 
 	r = observe_namespaces(fs, p, n);
@@ -371,8 +370,8 @@ bool users_need(const struct ibdev *ib, enum rdma_resource what)
 	return what != RDMA_QPS || ib->n_contexts == 0 || ib->n_contexts == UINT32_MAX;
 }
 
-static int ask(struct doors *d, const struct fs *fs, const struct processes *p,
-	       const struct ibdev *ib, enum rdma_resource what, struct node *n)
+static int ask(struct os *d, const struct fs *fs, const struct processes *p, const struct ibdev *ib,
+	       enum rdma_resource what, struct node *n)
 {
 	_cleanup_(freep) struct rdma_holder *holders = NULL;
 	size_t n_holders = 0;
@@ -458,7 +457,7 @@ static void forget(struct node *n)
 	n->has_users = false;
 }
 
-int users_find(struct doors *d, uint32_t asker, struct node *n)
+int users_find(struct os *d, uint32_t asker, struct node *n)
 {
 	_cleanup_(processes_done) struct processes p = {};
 	struct fs fs = d->fs;
@@ -520,7 +519,7 @@ static int ask_helper(struct node *n)
 	return r < 0 && r != -ENOMEM ? -EHOSTDOWN : r;
 }
 
-int observe_users(struct doors *d, struct node *n)
+int observe_users(struct os *d, struct node *n)
 {
 	int r;
 

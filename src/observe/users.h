@@ -2,9 +2,9 @@
 /*
  * Users: who uses a function or a module, and which namespaces there are.
  *
- * What netdevs, ibdevs and counts tell by themselves (model/sign.h) is among them, where no user of
- * that kind is known with a name. Beside it, what takes a look into processes, into other network
- * namespaces (upper.h) and into the resources of the RDMA core:
+ * What netdevs, ibdevs and counts tell by themselves (model/in-use.h) is among them, where no user
+ * of that kind is known with a name. Beside it, what takes a look into processes, into other
+ * network namespaces (netns-stacked.h) and into the resources of the RDMA core:
  *
  * - USE_CONTEXT: the processes that have /dev/infiniband/uverbsN open, by the texts of their
  *   descriptors and, on kernels newer than 5.10, by netlink. The texts only give names to what
@@ -26,9 +26,9 @@
  */
 #pragma once
 
-#include "../doors/doors.h"
-#include "../doors/rdma.h"
 #include "../model/node.h"
+#include "../os/os.h"
+#include "../os/rdma.h"
 #include "process.h"
 
 /*
@@ -42,7 +42,7 @@ int users_look(const struct fs *fs, struct processes *p, struct node *n);
  * signs, and netnses, of a node with its functions and devices. @asker: the
  * process whose own, and whose children's, are no users; 0: this one. Return: 0 or -errno.
  */
-int users_find(struct doors *d, uint32_t asker, struct node *n);
+int users_find(struct os *d, uint32_t asker, struct node *n);
 
 /*
  * Is this kind asked for? Who has a QP has a context, which costs nothing to count, while the

@@ -3,64 +3,111 @@
 
 #include "../base/document.h"
 
-/* "4" is a number where the verb counts, "" and "none" stay text. */
-static json_t *value(enum verb verb, const char *text)
+/* "4" is a number where the verb counts, "", "-1" and "max" stay text. */
+static json_t *value(const struct action *a, const struct number *n, const char *text)
 {
-	unsigned long long number;
-	char *end;
-
-	if (!is_numeric(verb) || *text < '0' || *text > '9')
-		return document_text(text);
-
-	errno = 0;
-	number = strtoull(text, &end, 10);
-	if (errno != 0 || *end || number > INT64_MAX)
-		return document_text(text);
-
-	return json_integer((json_int_t)number);
+	return is_numeric(a->verb) && n->is_meant && n->n >= 0 && n->n != VALUE_MAX
+		       ? json_integer(n->n)
+		       : document_text(text);
 }
 
 static json_t *make_action(const struct action *a)
 {
+	char from[SHOWN_LEN], to[SHOWN_LEN];
 	json_t *subject = *a->subject ? document_text(a->subject) : NULL;
 
 	return json_pack("{s:s, s:s, s:o, s:o*, s:o, s:o, s:s, s:s, s:o, s:o}", "step",
 			 step_name(a->step), "verb", verb_name(a->verb), "target",
 			 document_text(a->target), "subject", subject, "from",
-			 value(a->verb, a->from), "to", value(a->verb, a->to), "class",
-			 class_name(a->class), "code", reason_code(a->reason), "advice",
-			 document_text(action_advice(a)), "detail", document_text(a->detail));
+			 value(a, &a->number.from, action_from(a, from)), "to",
+			 value(a, &a->number.to, action_to(a, to)), "class", class_name(a->class),
+			 "code", reason_code(a->reason), "advice", document_text(action_advice(a)),
+			 "detail", document_text(a->detail));
+}
+
+/* Only what is known of it now: what is there before, and its names, is not. */
+static json_t *make_later(const struct later *later)
+{
+	const struct action *a = &later->action;
+	const bool is_vf = later->first_vf >= 0;
+	json_t *subject = *a->subject ? document_text(a->subject) : NULL;
+	char to[SHOWN_LEN];
+
+	return json_pack("{s:s, s:s, s:o, s:o*, s:o*, s:o*, s:o}", "step", step_name(a->step),
+			 "verb", verb_name(a->verb), "target", document_text(a->target), "first_vf",
+			 is_vf ? json_integer(later->first_vf) : NULL, "last_vf",
+			 is_vf ? json_integer(later->last_vf) : NULL, "subject", subject, "to",
+			 value(a, &a->number.to, action_to(a, to)));
+}
+
+/* One of a list, on a line of its own; @object is released. */
+static int print_object(FILE *f, size_t i, json_t *object)
+{
+	int r;
+
+	fputs(i == 0 ? "\n  " : ",\n  ", f);
+	r = object ? json_dumpf(object, f, 0) : -1;
+	json_decref(object);
+	return r < 0 ? -ENOMEM : 0;
 }
 
 static int print_json(FILE *f, const struct plan *p)
 {
+	int r = 0;
+
 	fputs("{\"actions\":[", f);
-	for (size_t i = 0; i < p->n_actions; i++) {
-		json_auto_t *object = make_action(&p->actions[i]);
-
-		if (!object)
-			return -ENOMEM;
-
-		fputs(i == 0 ? "\n  " : ",\n  ", f);
-		if (json_dumpf(object, f, 0) < 0)
-			return -ENOMEM;
-	}
-	fputs(p->n_actions > 0 ? "\n]}\n" : "]}\n", f);
-
-	return 0;
+	for (size_t i = 0; i < p->n_actions && r >= 0; i++)
+		r = print_object(f, i, make_action(&p->actions[i]));
+	if (p->n_actions > 0)
+		fputc('\n', f);
+	if (p->n_later > 0)
+		fputs("],\n\"then\":[", f);
+	for (size_t i = 0; i < p->n_later && r >= 0; i++)
+		r = print_object(f, i, make_later(&p->later[i]));
+	fputs(p->n_later > 0 ? "\n]}\n" : "]}\n", f);
+	return r;
 }
 
 static void print_change(FILE *f, const struct action *a)
 {
+	char buf_from[SHOWN_LEN], buf_to[SHOWN_LEN];
+	const char *from = action_from(a, buf_from), *to = action_to(a, buf_to);
+
 	fprintf(f, "%s: %s", *a->target ? a->target : "node", verb_name(a->verb));
-	if (*a->subject && !streq(a->subject, a->to))
+	if (*a->subject && !streq(a->subject, to))
 		fprintf(f, " %s", a->subject);
-	if (*a->from && *a->to)
-		fprintf(f, " %s -> %s", a->from, a->to);
-	else if (*a->to)
-		fprintf(f, " %s", a->to);
+	if (*from && *to)
+		fprintf(f, " %s -> %s", from, to);
+	else if (*to)
+		fprintf(f, " %s", to);
 	else if (a->class == CLASS_CHANGE && *a->detail)
 		fprintf(f, " (%s)", a->detail);
+	/* One change may be several edits: the others are in its detail. */
+	if (a->verb == VERB_ENSURE_KUBELET && a->class == CLASS_CHANGE && *to && *a->detail)
+		fprintf(f, "; %s", a->detail);
+}
+
+static void print_later(FILE *f, const struct plan *p)
+{
+	char buf[SHOWN_LEN];
+
+	if (p->n_later > 0)
+		fputs("Then, when these are done:\n", f);
+	for (size_t i = 0; i < p->n_later; i++) {
+		const struct later *later = &p->later[i];
+		const struct action *a = &later->action;
+		const char *to = action_to(a, buf);
+
+		fputs(a->target, f);
+		if (later->first_vf >= 0)
+			fprintf(f, " VF %" PRIi64, later->first_vf);
+		if (later->last_vf > later->first_vf)
+			fprintf(f, "-%" PRIi64, later->last_vf);
+		fprintf(f, ": %s", verb_name(a->verb));
+		if (*a->subject && !streq(a->subject, to))
+			fprintf(f, " %s", a->subject);
+		fprintf(f, "%s%s\n", *to ? " " : "", to);
+	}
 }
 
 static int print_text(FILE *f, const struct plan *p)
@@ -75,6 +122,7 @@ static int print_text(FILE *f, const struct plan *p)
 				*a->detail ? ": " : "", a->detail, action_advice(a));
 		fputc('\n', f);
 	}
+	print_later(f, p);
 	for (size_t i = 0; i < p->n_reasons; i++) {
 		const enum reason reason = p->reasons[i].reason;
 		const char *target = p->reasons[i].target, *detail = p->reasons[i].detail;
@@ -89,23 +137,14 @@ static int print_text(FILE *f, const struct plan *p)
 
 static int print(int (*to)(FILE *f, const struct plan *p), const struct plan *p, char **ret)
 {
-	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
-	size_t size = 0;
-	FILE *f;
+	_cleanup_(stream_done) struct stream out = {};
 	int r;
 
-	f = open_memstream(&text, &size);
-	if (!f)
+	if (stream_open(&out) < 0)
 		return -errno;
 
-	r = to(f, p);
-	if (text_close(f, &text) < 0)
-		r = -ENOMEM;
-	if (r < 0)
-		return r;
-
-	*ret = TAKE(text);
-	return 0;
+	r = to(out.f, p);
+	return r < 0 ? r : stream_take(&out, ret);
 }
 
 int output_actions_json(const struct plan *p, char **ret)

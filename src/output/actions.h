@@ -2,7 +2,7 @@
 /*
  * Actions: the plan as people and programs read it, in the order of execution.
  *
- * Only what the plan is before it is run: results are told by report/ and in state.json.
+ * Only the plan before it is run: report/ and state.json have the results.
  */
 #pragma once
 
@@ -15,7 +15,9 @@
  * {"actions":[{"step","verb","target","subject","from","to","class","code","advice","detail"}]},
  * one action on each line; "subject" only where the target has several of a kind; "from" and "to"
  * are numbers where the verb counts something and there is one, otherwise text, empty when not
- * meant; "target" is empty for the whole node
+ * meant; "target" is empty for the whole node. Where something follows: "then":[{"step","verb",
+ * "target","first_vf","last_vf","subject","to"}], the two numbers where "target" is the PF of VFs
+ * that are not there yet
  *
  * Return: 0, or -ENOMEM.
  */
@@ -26,7 +28,8 @@ int output_actions_json(const struct plan *p, char **ret);
  * @p:    the plan
  * @ret:  "0000:41:00.0: set-num-vfs 0 -> 4" for a change; what is none goes on with its class,
  * code, meaning, detail and advice; empty for an empty plan. "0000:41:00.0: hint (autoprobe-off):
- * ..." is no item of the plan: status tells it, too; without control characters
+ * ..." is no item of the plan: status tells it, too; without control characters. What follows
+ * comes between the two: "0000:41:00.0 VF 0-3: set-link-up"
  *
  * Return: 0, or -ENOMEM.
  */

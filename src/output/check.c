@@ -2,9 +2,11 @@
 #include "check.h"
 
 #include "../base/document.h"
+#include "forecast.h"
 #include "lint.h"
-#include "plugin.h"
+#include "plugin-output.h"
 #include "sheet.h"
+#include "state.h"
 
 static int make_problem(const struct config *c, enum reason reason, const char *detail, char **ret)
 {
@@ -39,16 +41,14 @@ int output_check_plugin(const struct config *c, const struct plan *p, char **ret
 		if (is_dead_end(c, &p->devices[i]))
 			return make_problem(c, REASON_PLUGIN_NO_MAD, p->devices[i].pci->address,
 					    ret);
-	if (p && p->plugin && p->lint.refusal != REASON_NONE)
+	if (p && p->lint.refusal != REASON_NONE)
 		return make_problem(c, p->lint.refusal, p->lint.detail, ret);
 	return 0;
 }
 
 static int add_excluded(json_t *list, const char *target, enum reason reason, const char *detail)
 {
-	json_t *item = json_pack("{s:o, s:s, s:s, s:o, s:s}", "target", document_text(target),
-				 "code", reason_code(reason), "meaning", reason_meaning(reason),
-				 "detail", document_text(detail), "advice", reason_advice(reason));
+	json_t *item = output_reason(reason, target, detail, NULL);
 
 	return json_array_append_new(list, item) < 0 ? -ENOMEM : 0;
 }
@@ -87,8 +87,35 @@ static json_t *make_exposed(const struct plan *p)
 json_t *output_check_make_plugin(const struct config *c, const struct plan *p)
 {
 	return json_pack("{s:s, s:s, s:o, s:o}", "type", plugin_type_name(c->plugin.type), "path",
-			 c->plugin.config_file, "devices", make_exposed(p), "excluded",
-			 make_excluded(p));
+			 plugin_has_file(c->plugin.type) || c->plugin.type == PLUGIN_NONE
+				 ? c->plugin.config_file
+				 : "",
+			 "devices", make_exposed(p), "excluded", make_excluded(p));
+}
+
+static json_t *make_pool(const struct config *c, const struct forecast_pool *pool)
+{
+	json_t *item = output_plugin_resource_item(c, pool->resource, pool->n_after);
+
+	if (item &&
+	    json_object_set_new(item, "devices_now", json_integer((json_int_t)pool->n_now)) < 0) {
+		json_decref(item);
+		return NULL;
+	}
+	return item;
+}
+
+static json_t *make_pools(const struct config *c, const struct plan *p)
+{
+	_cleanup_(forecast_done) struct forecast f = {};
+	json_auto_t *list = json_array();
+
+	if (forecast_make(c, p, &f) < 0)
+		return NULL;
+	for (size_t i = 0; i < f.n_pools; i++)
+		if (json_array_append_new(list, make_pool(c, &f.pools[i])) < 0)
+			return NULL;
+	return TAKE(list);
 }
 
 int output_check(const char *const *problems, size_t n_problems, const struct config *c,
@@ -105,56 +132,61 @@ int output_check(const char *const *problems, size_t n_problems, const struct co
 
 	document = json_pack("{s:b, s:o}", "valid", n_problems == 0, "problems", list);
 	if (document && p && c->plugin.type != PLUGIN_NONE &&
-	    json_object_set_new(document, "plugin", output_check_make_plugin(c, p)) < 0)
+	    (json_object_set_new(document, "plugin", output_check_make_plugin(c, p)) < 0 ||
+	     json_object_set_new(json_object_get(document, "plugin"), "resources",
+				 make_pools(c, p)) < 0))
 		return -ENOMEM;
 	return document ? document_print(document, ret) : -ENOMEM;
 }
 
-/* "rdma/gpu 4, rdma/hca 8", in the order of the file. */
-static void print_pools(struct sheet *s, const struct lint *l)
+static void print_none(struct sheet *s, const struct plan *p)
 {
-	for (size_t i = 0, n = 0; i < l->n_exposed; i += n) {
-		for (n = 0; i + n < l->n_exposed &&
-			    streq(l->exposed[i + n].resource, l->exposed[i].resource);
-		     n++)
-			;
-		sheet_add(s, "%s%s %zu", i > 0 ? ", " : ": ", l->exposed[i].resource, n);
+	size_t n_out = 0, n_usable = 0;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		n_out += p->devices[i].is_handed_out;
+		n_usable += output_plugin_offers(&p->devices[i]);
 	}
+	sheet_line(s, "No device plugin of ours (Type=none): %zu of %zu devices usable now",
+		   n_usable, n_out);
 }
 
-static void print_head(struct sheet *s, const struct config *c, const struct plan *p)
+static void print_head(struct sheet *s, const struct config *c, const struct plan *p,
+		       const json_t *pools)
 {
-	size_t n_out = 0;
+	const bool has_file = plugin_has_file(c->plugin.type);
+	const char *what = has_file ? c->plugin.config_file : "it";
 
-	for (size_t i = 0; i < p->n_devices; i++)
-		n_out += p->devices[i].is_handed_out;
-
-	sheet_add(s, "Device plugin %s: ", plugin_type_name(c->plugin.type));
-	if (n_out == 0)
-		sheet_add(s, "no [Device] section matches a device of this node");
-	else if (!p->plugin)
-		sheet_add(s, "none of %zu devices is usable now, so no file would be written",
-			  n_out);
+	sheet_add(s, "%s %s: ", has_file ? "Device plugin" : "DRA driver",
+		  plugin_type_name(c->plugin.type));
+	if (p->n_devices == 0)
+		sheet_add(s, "no [Device NAME] section matches a device of this node");
 	else if (p->lint.refusal != REASON_NONE)
-		sheet_add(s, "%s would expose nothing", c->plugin.config_file);
-	else {
-		sheet_add(s, "%s would expose %zu devices", c->plugin.config_file,
-			  p->lint.n_exposed);
-		print_pools(s, &p->lint);
-	}
+		sheet_add(s, "%s would expose nothing", what);
+	else
+		sheet_add(s, "%s would expose%s", what,
+			  json_array_size(pools) == 0 ? " nothing" : ":");
 	sheet_end(s);
+	if (p->n_devices > 0 && p->lint.refusal == REASON_NONE)
+		sheet_fill_list(
+			s, pools,
+			"  " OUTPUT_PLUGIN_AMOUNT
+			"[{!devices=@devices_now} after the plan; [{+devices_now}|none] now]");
 }
 
 int output_check_text(const struct config *c, const struct plan *p, char **ret)
 {
 	const bool has_plugin = p && c->plugin.type != PLUGIN_NONE;
+	json_auto_t *excluded = has_plugin ? make_excluded(p) : NULL,
+		    *pools = has_plugin ? make_pools(c, p) : NULL;
 	_cleanup_(sheet_done) struct sheet s = {};
-	json_auto_t *excluded = has_plugin ? make_excluded(p) : NULL;
 
-	if ((has_plugin && !excluded) || sheet_open(&s, 0, 0) < 0)
+	if ((has_plugin && (!excluded || !pools)) || sheet_open(&s, 0, 0) < 0)
 		return -ENOMEM;
 	if (has_plugin)
-		print_head(&s, c, p);
+		print_head(&s, c, p, pools);
+	else if (p)
+		print_none(&s, p);
 	sheet_fill_list(&s, excluded,
 			"{target}: [{?code=plugin-foreign}exposed as well"
 			"|{?code=plugin-two-pools}in two pools|not exposed]"

@@ -23,10 +23,12 @@ int output_check_plugin(const struct config *c, const struct plan *p, char **ret
 /**
  * output_check() - the verdict for programs
  * @problems: sentences: file, line, key, value, what is accepted; or of output_check_plugin()
- * @c, @p:    as above; @p may be NULL, and then nothing is said of the plugin
+ * @c, @p:    as above; @p may be NULL, and then the plugin is left out
  * @ret: {"valid":true,"problems":[]}, and with a plugin
- * "plugin":{"type","path","devices":[{"pci","resource"}],"excluded":[{"target","code","meaning",
- * "detail","advice"}]}: who would be exposed, and who not (or, with plugin-foreign, who beside)
+ * "plugin":{"type","path","devices":[{"pci","resource"}],"resources":[{"resource","devices",
+ * "allocatable","shared","devices_now"}],"excluded":[{"target","code","meaning",
+ * "detail","advice"}]}: what is exposed now, what is when the plan is done, and what is not (or,
+ * with plugin-foreign, beside)
  *
  * Return: 0 or -ENOMEM.
  */

@@ -51,8 +51,10 @@ static json_t *make_settings(const struct kubelet *k, const struct kubelet_decis
 	return TAKE(list);
 }
 
-static json_t *make_document(const struct config *c, const struct kubelet *k, const struct plan *p)
+static json_t *make_document(const struct config *c, const struct node *n)
 {
+	const struct kubelet *k = &n->kubelet;
+
 	/* clang-format off */
 	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:b, s:s, s:o, s:{s:I, s:I, s:o}, s:s, s:b}",
 			 "present", k->is_there,
@@ -65,7 +67,7 @@ static json_t *make_document(const struct config *c, const struct kubelet *k, co
 			 "running", k->is_running,
 			 "deferred", k->is_deferred,
 			 "since", k->since,
-			 "settings", make_settings(k, &p->kubelet),
+			 "settings", make_settings(k, &n->kubelet_decision),
 			 "cpus",
 				 "reserved", (json_int_t)k->cpus.n_reserved,
 				 "online", (json_int_t)k->cpus.n_online,
@@ -140,27 +142,26 @@ static int draw(json_t *document, const struct kubelet *k, char **ret)
 	if (add_problems(document, k) < 0 || sheet_open(&s, 2, START_WIDTH) < 0)
 		return -ENOMEM;
 
-	fputs("kubelet\n", s.f);
+	fputs("kubelet\n", s.out.f);
 	if (!k->is_there) {
-		fputs("  There is none on this node.\n", s.f);
+		fputs("  There is none on this node.\n", s.out.f);
 		return sheet_close(&s, ret);
 	}
 	FILL(&s, document, start_rows);
 	s.width = VALUE_WIDTH;
 	for (size_t i = 0; i < KUBELET_RESERVED_CPUS; i++) {
-		fprintf(s.f, "\n%s\n", kubelet_key((enum kubelet_setting)i));
+		fprintf(s.out.f, "\n%s\n", kubelet_key((enum kubelet_setting)i));
 		FILL(&s, json_array_get(json_object_get(document, "settings"), i), setting_rows);
 	}
 	FILL(&s, document, cpu_rows);
-	fputs("\nNUMA hints\n", s.f);
+	fputs("\nNUMA hints\n", s.out.f);
 	FILL(&s, document, hint_rows);
 	return sheet_close(&s, ret);
 }
 
-int output_explain_kubelet(const struct config *c, const struct node *n, const struct plan *p,
-			   bool is_json, char **ret)
+int output_explain_kubelet(const struct config *c, const struct node *n, bool is_json, char **ret)
 {
-	json_auto_t *document = make_document(c, &n->kubelet, p);
+	json_auto_t *document = make_document(c, n);
 
 	if (!document)
 		return -ENOMEM;

@@ -26,8 +26,7 @@
  *
  * Return: 0 or -ENOMEM. Release @ret with free().
  */
-int output_explain_kubelet(const struct config *c, const struct node *n, const struct plan *p,
-			   bool is_json, char **ret);
+int output_explain_kubelet(const struct config *c, const struct node *n, bool is_json, char **ret);
 
 /* The word of an item for programs: "pending" is what kubelet-ensure would change; "" for none. */
 const char *output_kubelet_outcome(const struct kubelet_item *item);

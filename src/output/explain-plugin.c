@@ -3,6 +3,7 @@
 
 #include "../base/document.h"
 #include "check.h"
+#include "plugin-output.h"
 #include "sheet.h"
 
 /* What keeps the plugin from exposing all that it should. */
@@ -38,7 +39,15 @@ static enum reason first_excluded(const struct plan *p)
 	for (size_t i = 0; i < p->n_devices; i++)
 		if (p->devices[i].is_handed_out && !p->devices[i].is_usable)
 			return p->devices[i].reason;
-	return REASON_NO_DEVICES;
+	return p->n_devices > 0 ? REASON_NOT_READY : REASON_NO_DEVICES;
+}
+
+/* There is no device to expose, whatever the rules. */
+static bool is_void(const struct config *c, const struct plan *p)
+{
+	return plugin_has_file(c->plugin.type)
+		       ? !p->plugin
+		       : p->lint.refusal == REASON_NONE && p->lint.n_exposed == 0;
 }
 
 /* The first that counts, in the order in which they have to be mended. */
@@ -51,7 +60,7 @@ static struct obstacle find_obstacle(const struct config *c, const struct node *
 
 	if (c->plugin.type == PLUGIN_NONE)
 		return (struct obstacle){ REASON_NONE, "", "" };
-	if (!p->plugin)
+	if (is_void(c, p))
 		reason = first_excluded(p);
 	else if (p->lint.refusal != REASON_NONE) {
 		reason = p->lint.refusal;
@@ -83,7 +92,7 @@ static json_t *make_processes(const struct node *n)
 }
 
 /* How many of each pool; those of one pool stand together. */
-static json_t *make_resources(const struct lint *l)
+static json_t *make_resources(const struct config *c, const struct lint *l)
 {
 	json_auto_t *list = json_array();
 
@@ -92,9 +101,8 @@ static json_t *make_resources(const struct lint *l)
 			    streq(l->exposed[i + n].resource, l->exposed[i].resource);
 		     n++)
 			;
-		if (json_array_append_new(list, json_pack("{s:o, s:I}", "resource",
-							  document_text(l->exposed[i].resource),
-							  "devices", (json_int_t)n)) < 0)
+		if (json_array_append_new(
+			    list, output_plugin_resource_item(c, l->exposed[i].resource, n)) < 0)
 			return NULL;
 	}
 	return TAKE(list);
@@ -107,19 +115,19 @@ static json_t *make_document(const struct config *c, const struct node *n, const
 	const bool is_none = c->plugin.type == PLUGIN_NONE;
 	const struct action *write = find_action(p, c->plugin.config_file);
 	const struct obstacle o = find_obstacle(c, n, p);
-	const bool is_void = is_none || !p->plugin || p->lint.refusal != REASON_NONE;
+	const bool is_nothing = is_none || is_void(c, p) || p->lint.refusal != REASON_NONE;
 	json_auto_t *document = output_check_make_plugin(c, p), *more = NULL;
 
 	/* clang-format off */
 	more = json_pack("{s:o, s:b, s:s, s:s, s:b, s:o, s:I, s:s, s:s, s:o, s:s}",
-			 "resources", make_resources(&p->lint),
+			 "resources", make_resources(c, &p->lint),
 			 "written", !is_none && is_written(n, p),
 			 "waits", write && write->class != CLASS_CHANGE ? reason_code(write->reason)
 									: "",
 			 "manifest", c->plugin.manifest,
 			 "processes_known", has_processes,
 			 "processes", make_processes(n),
-			 "exposes", is_void ? (json_int_t)0 : (json_int_t)p->lint.n_exposed,
+			 "exposes", is_nothing ? (json_int_t)0 : (json_int_t)p->lint.n_exposed,
 			 "code", reason_code(o.reason),
 			 "meaning", reason_meaning(o.reason),
 			 "detail", document_text(o.detail),
@@ -157,8 +165,9 @@ static void put_processes(struct sheet *s, const json_t *list)
 static const struct sheet_row file_rows[] = {
 	{ "type", "", "{type}" },
 	{ "file", "",
-	  "[{!type=none}{path}, [{?written}written|not written"
-	  "[: {waits}|{?+exposes}: the next pass writes it]]]" },
+	  "[{!type=none}[{path}, [{?written}written|not written"
+	  "[: {waits}|{?+exposes}: the next pass writes it]]|none: a DRA driver finds devices "
+	  "itself]]" },
 	{ "static pod", "", "[{!type=none}[{manifest}|none of ours: another program starts it]]" },
 	{ "runs", "", "[{!type=none}[{!processes_known}not looked for|{!processes}no]]" },
 };
@@ -174,15 +183,14 @@ static void put_verdict(struct sheet *s, const json_t *d)
 	const json_t *pools = json_object_get(d, "resources");
 	const long long n = document_get_number(d, "exposes");
 	const char *code = TEXT(d, "code");
+	char amount[SHEET_LINE_LEN];
 
-	sheet_add(s, "%s %lld device%s", *code || !FLAG(d, "written") ? "would expose" : "exposes",
-		  n, n == 1 ? "" : "s");
+	sheet_add(s, "%s%s", *code || !FLAG(d, "written") ? "would expose" : "exposes",
+		  n == 0 ? " 0 devices" : "");
 	for (size_t i = 0; n > 0 && i < json_array_size(pools); i++) {
-		const json_t *pool = json_array_get(pools, i);
-
-		sheet_add(s, "%s%s", i > 0 ? ", " : " as ", TEXT(pool, "resource"));
-		if (json_array_size(pools) > 1)
-			sheet_add(s, " (%lld)", (long long)document_get_number(pool, "devices"));
+		sheet_format(json_array_get(pools, i), OUTPUT_PLUGIN_AMOUNT, amount,
+			     sizeof(amount));
+		sheet_add(s, "%s %s", i > 0 ? ";" : "", amount);
 	}
 	sheet_fill(s, d, "[; {code}: {meaning}[: {detail}]\n  → {advice}]");
 	if (!*code)
@@ -196,20 +204,21 @@ static int draw(const json_t *d, char **ret)
 	if (sheet_open(&s, 2, LABEL_WIDTH) < 0)
 		return -ENOMEM;
 
-	fputs("device plugin\n", s.f);
+	fputs("device plugin\n", s.out.f);
 	sheet_fill_rows(&s, d, file_rows, ELEMENTSOF(file_rows));
 	if (streq(TEXT(d, "type"), plugin_type_name(PLUGIN_NONE))) {
 		fputs("\nVerdict\n  none is asked for: no file is written for one, and what a "
 		      "plugin on this node\n  exposes is its own configuration's business\n"
-		      "    → [DevicePlugin] Type=rdma-shared, sriov or hca chooses one\n",
-		      s.f);
+		      "    → [DevicePlugin] Type=rdma-shared, sriov, hca, dranet or dra-sriov "
+		      "chooses one\n",
+		      s.out.f);
 		return sheet_close(&s, ret);
 	}
 	put_processes(&s, json_object_get(d, "processes"));
 	s.width = 0;
-	fputs("\nRules, as the plugin applies them\n", s.f);
+	fputs("\nRules, as the plugin applies them\n", s.out.f);
 	sheet_fill_rows(&s, d, rule_rows, ELEMENTSOF(rule_rows));
-	fputs("\nVerdict\n", s.f);
+	fputs("\nVerdict\n", s.out.f);
 	put_verdict(&s, d);
 	return sheet_close(&s, ret);
 }

@@ -2,8 +2,9 @@
 #include "explain.h"
 
 #include "../base/document.h"
-#include "../model/wanted.h"
-#include "../plan/plan.h"
+#include "../model/module-options.h"
+#include "../plan/plan-make.h"
+#include "qos-output.h"
 #include "sheet.h"
 #include "state.h"
 
@@ -15,6 +16,23 @@ static bool is_named(const struct device *d, const char *name)
 {
 	return (d->netdev && streq(d->netdev->name, name)) || streq(d->netdev_name, name) ||
 	       (d->ibdev && streq(d->ibdev->name, name)) || streq(d->ibdev_name, name);
+}
+
+/* Of a bond or team: the function that has its RDMA device, else the first of its ports. */
+static const struct pci *find_bond(const struct node *n, const struct netdev *bond)
+{
+	const struct pci *first = NULL;
+
+	for (size_t i = 0; i < n->n_netdevs; i++) {
+		const struct pci *pci = node_pci(n, n->netdevs[i].pci);
+
+		if (!pci || n->netdevs[i].master != bond->ifindex)
+			continue;
+		if (node_ibdev_of(n, pci->address))
+			return pci;
+		first = first ? first : pci;
+	}
+	return first;
 }
 
 const struct pci *output_explain_find(const struct node *n, const struct plan *p, const char *name)
@@ -36,6 +54,8 @@ const struct pci *output_explain_find(const struct node *n, const struct plan *p
 		if (n->ibdevs[i].pci[0] &&
 		    (streq(n->ibdevs[i].name, name) || streq(n->ibdevs[i].netdev, name)))
 			return node_pci(n, n->ibdevs[i].pci);
+	if (nd && is_lag_master(nd))
+		return find_bond(n, nd);
 	return nd ? node_pci(n, nd->pci) : NULL;
 }
 
@@ -240,7 +260,8 @@ static json_t *make_ibdev(const struct facts *f)
 						: ib->verbs > 0 ? "not tried"
 								: strerror(-ib->verbs)),
 			 "active_mtu", (json_int_t)ib->active_mtu,
-			 "ports", output_ports(ib, f->netdev ? f->netdev->name : ib->netdev));
+			 "ports", output_ports(ib, f->netdev ? f->netdev->name : ib->netdev,
+					       node_bond_of(f->node, f->netdev)));
 }
 
 static json_t *make_netdev(const struct facts *f)
@@ -299,24 +320,18 @@ static json_t *make_pcie(const struct pci *pci)
 		(json_int_t)pci->max_slot.speed, "slot_width", (json_int_t)pci->max_slot.width);
 }
 
-static json_t *make_reason(enum reason reason, const char *target, const char *detail)
-{
-	return json_pack("{s:s, s:o, s:o, s:s, s:s}", "code", reason_code(reason), "target",
-			 document_text(target), "detail", document_text(detail), "meaning",
-			 reason_meaning(reason), "advice", reason_advice(reason));
-}
-
 /* Its own, and what is so for all devices. */
-static json_t *make_health(const struct facts *f)
+static json_t *make_hints(const struct facts *f, const struct diagnostic *hints, size_t n)
 {
 	json_auto_t *list = json_array();
 
-	for (size_t i = 0; i < f->plan->n_health; i++) {
-		const struct health_hint *h = &f->plan->health[i];
+	for (size_t i = 0; i < n; i++) {
+		const struct diagnostic *h = &hints[i];
 
 		if (!is_about(f, h->target) && (!f->device || h->reason != REASON_MEMLOCK_LIMITED))
 			continue;
-		if (json_array_append_new(list, make_reason(h->reason, h->target, h->detail)) < 0)
+		if (json_array_append_new(list,
+					  output_reason(h->reason, h->target, h->detail, NULL)) < 0)
 			return NULL;
 	}
 	return TAKE(list);
@@ -329,16 +344,18 @@ static json_t *make_actions(const struct facts *f)
 	for (size_t i = 0; i < f->plan->n_actions; i++) {
 		const struct action *a = &f->plan->actions[i];
 		const bool is_change = a->class == CLASS_CHANGE;
+		char buf_from[SHOWN_LEN], buf_to[SHOWN_LEN];
+		const char *from = action_from(a, buf_from), *to = action_to(a, buf_to);
 		json_t *object;
 
 		if (!is_about(f, a->target))
 			continue;
 		object = json_pack("{s:o, s:s, s:o, s:o, s:o, s:s, s:s, s:o, s:o}", "target",
 				   document_text(a->target), "verb", verb_name(a->verb), "subject",
-				   document_text(streq(a->subject, a->to) ? "" : a->subject),
-				   "from", document_text(a->from), "to", document_text(a->to),
-				   "class", class_name(a->class), "code", reason_code(a->reason),
-				   "detail", document_text(a->detail), "advice",
+				   document_text(streq(a->subject, to) ? "" : a->subject), "from",
+				   document_text(from), "to", document_text(to), "class",
+				   class_name(a->class), "code", reason_code(a->reason), "detail",
+				   document_text(a->detail), "advice",
 				   document_text(is_change ? "" : action_advice(a)));
 		if (json_array_append_new(list, object) < 0)
 			return NULL;
@@ -346,24 +363,9 @@ static json_t *make_actions(const struct facts *f)
 	return TAKE(list);
 }
 
-static json_t *make_hints(const struct facts *f)
-{
-	json_auto_t *list = json_array();
-
-	for (size_t i = 0; i < f->plan->n_reasons; i++) {
-		const char *target = f->plan->reasons[i].target;
-
-		if (is_about(f, target) &&
-		    json_array_append_new(list, make_reason(f->plan->reasons[i].reason, target,
-							    f->plan->reasons[i].detail)) < 0)
-			return NULL;
-	}
-	return TAKE(list);
-}
-
 /*
- * What is right here depends on the cloud's side and on the workload, so it is said and not judged.
- * Source: Alibaba Cloud, "Configure eRDMA on a GPU-accelerated instance".
+ * What is right here depends on the cloud's side and on the workload, so it is shown and not
+ * judged. Source: Alibaba Cloud, "Configure eRDMA on a GPU-accelerated instance".
  */
 static json_t *make_notes(const struct facts *f)
 {
@@ -444,15 +446,16 @@ static json_t *make_document(const struct config *c, const struct node *n, const
 			     "detail", document_text(d ? d->detail : ""),
 			     "advice", d ? device_advice(d) : "",
 			     "actions", make_actions(&f),
-			     "hints", make_hints(&f),
+			     "hints", make_hints(&f, p->reasons, p->n_reasons),
 			     "pcie", make_pcie(pci),
 			     "iommu", document_text(pci->iommu),
-			     "health", make_health(&f),
+			     "health", make_hints(&f, p->health, p->n_health),
 			     "kernel", make_kernel_lines(n),
 			     "notes", make_notes(&f));
 	/* clang-format on */
 
 	if (json_object_set_new(document, "node_nic", make_node_nic(&f)) < 0 ||
+	    json_object_set_new(document, "qos", output_qos(n, f.netdev, f.ibdev)) < 0 ||
 	    json_object_set_new(document, "aside", document_text(d ? reason_code(d->aside) : "")) <
 		    0)
 		return NULL;
@@ -491,7 +494,7 @@ static void put_sections(struct sheet *s, const json_t *d)
 		sheet_fill(s, vfs, "{words}");
 }
 
-/* "16.0 GT/s x16", or what of it is told. */
+/* "16.0 GT/s x16", or the part of it that is known. */
 static void format_pcie(const json_t *pcie, const char *speed, const char *width, char *buf,
 			size_t size)
 {
@@ -577,6 +580,7 @@ static const struct sheet_row other_rows[] = {
 	  "{name}, [{?up}up|down], [{?carrier}carrier|no carrier], MTU {mtu}, "
 	  "{mac}[{!perm_mac=@mac}, permanent {perm_mac}][, enslaved to {master}]" },
 	{ NULL, "", "[carries the node: {node_nic}]" },
+	{ "QoS", "qos", OUTPUT_QOS },
 	{ "Namespaces", "", "RDMA mode [{!netns_mode=keep}{netns_mode}|not known]" },
 	{ "Users", "", "[{!users_known}not looked for|{!users}none]" },
 	{ NULL, "users", "{target}: {use}[ pid {+pid}][ {command}][ in {container}][, {detail}]" },

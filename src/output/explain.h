@@ -26,7 +26,7 @@ const char *output_explain_name(const struct node *n, size_t i);
  * --json"
  *
  * {
- *   "pci", "id": "15b3:101e", "numa_node": -1 when none is told, "pf": of a VF, else "",
+ *   "pci", "id": "15b3:101e", "numa_node": -1 when none is known, "pf": of a VF, else "",
  *   "section": the [Device NAME] that matched its PF, "" for none, "mode": its VirtualFunctions=,
  *   "sections": [ { "name", "match" } ]           all there are, in the order in which they count
  *   "vfs": { "wanted": -1 leaves them alone, "present", "possible",
@@ -52,9 +52,9 @@ const char *output_explain_name(const struct node *n, size_t i);
  * "meaning", "detail", "advice": why not usable, or "in-pod"; "" else, "actions": [ { "target",
  * "verb", "subject", "from", "to", "class", "code", "detail", "advice" } ], "hints": [ { "code",
  * "target", "detail", "meaning", "advice" } ], "pcie": { "speed", "width": as it is, "max_*": of
- * the card, "slot_*": of the port above; speeds in MT/s, 0: not told }, null when nothing is told,
- * "iommu": type of its group, "health": [ as hints: of the function, and what is so for all ],
- * "notes": [ what to know about such a device, as text
+ * the card, "slot_*": of the port above; speeds in MT/s, 0: not known }, null when nothing is
+ * known, "iommu": type of its group, "health": [ as hints: of the function, and what is so for all
+ * ], "notes": [ what to know about such a device, as text
  * ]
  * }
  *

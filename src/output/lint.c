@@ -2,8 +2,8 @@
 #include "lint.h"
 
 #include "../base/document.h"
-#include "../model/wanted.h"
-#include "plugin.h"
+#include "../model/module-options.h"
+#include "plugin-output.h"
 
 #include <sys/socket.h>
 
@@ -37,7 +37,7 @@ static int refuse(struct linter *l, enum reason reason, const char *detail)
 
 static int add_finding(struct linter *l, enum reason reason, const char *target, const char *detail)
 {
-	struct finding *f = APPEND(l->lint->findings, l->lint->n_findings);
+	struct diagnostic *f = APPEND(l->lint->findings, l->lint->n_findings);
 
 	if (!f)
 		return -ENOMEM;
@@ -47,10 +47,18 @@ static int add_finding(struct linter *l, enum reason reason, const char *target,
 	return 0;
 }
 
+/* Plugins look below the function, where those of the kernel's erdma are not. */
+static const struct ibdev *ibdev_below(const struct node *n, const char *pci)
+{
+	const struct ibdev *ib = node_ibdev_of(n, pci);
+
+	return ib && !ib->is_virtual ? ib : NULL;
+}
+
 static struct function find_function(const struct linter *l, const struct pci *pci)
 {
 	struct function f = { .pci = pci,
-			      .ibdev = node_ibdev_of(l->node, pci->address),
+			      .ibdev = ibdev_below(l->node, pci->address),
 			      .device = plan_device(l->plan, pci) };
 
 	f.is_elsewhere = f.device && output_plugin_offers(f.device) &&
@@ -185,6 +193,54 @@ static enum reason broken_rule(const struct linter *l, const struct function *f)
 	if (!*f->pci->driver && !f->is_elsewhere)
 		return REASON_NO_DRIVER;
 	return missing_node(l, f);
+}
+
+static size_t count_ibdevs(const struct node *n, const struct pci *f)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n->n_ibdevs; i++)
+		count += streq(n->ibdevs[i].pci, f->address) && !n->ibdevs[i].is_virtual;
+	return count;
+}
+
+static enum reason broken_dranet_rule(const struct linter *l, const struct function *f)
+{
+	const struct node_nic *nic =
+		node_nic_of(l->plan->node_nics, l->plan->n_node_nics, f->pci->address);
+
+	if (f->pci->class >> 16 != CLASS_NETWORK && !f->ibdev)
+		return REASON_PLUGIN_CLASS;
+	return nic && !nic->is_by_vf ? REASON_PLUGIN_DEFAULT_ROUTE : REASON_NONE;
+}
+
+static enum reason broken_dra_sriov_rule(const struct linter *l, const struct function *f)
+{
+	const struct pci *pf = node_pci(l->node, f->pci->physfn);
+
+	if (f->pci->class >> 16 != CLASS_NETWORK)
+		return REASON_PLUGIN_CLASS;
+	if (!pf)
+		return REASON_PLUGIN_VFS_ONLY;
+	if (!node_netdev_of(l->node, pf->address))
+		return REASON_PLUGIN_PF_NETDEV;
+	return count_ibdevs(l->node, f->pci) > 1 ? REASON_PLUGIN_IBDEVS : REASON_NONE;
+}
+
+/* The rules by which a DRA driver finds a function, and by which it can give it to a pod then. */
+static enum reason broken_dra_rule(const struct linter *l, const struct function *f)
+{
+	const enum reason reason = l->config->plugin.type == PLUGIN_DRANET
+					   ? broken_dranet_rule(l, f)
+					   : broken_dra_sriov_rule(l, f);
+
+	if (reason != REASON_NONE || f->is_elsewhere)
+		return reason;
+	if (!*f->pci->driver)
+		return REASON_NO_DRIVER;
+	if (!f->ibdev)
+		return REASON_NO_IBDEV;
+	return *f->ibdev->uverbs ? REASON_NONE : REASON_NO_UVERBS;
 }
 
 static void resource_of(const struct linter *l, const json_t *pool, char *ret, size_t size)
@@ -347,7 +403,7 @@ static int lint_hca(struct linter *l, const json_t *document)
 		const struct ibdev *ib = &l->node->ibdevs[i];
 
 		/* Of a VF and its PF by address; several ibdevs of one function are one device. */
-		if (!number_of(l, *ib->pci ? ib->pci : ib->name))
+		if (!ib->is_virtual && !number_of(l, *ib->pci ? ib->pci : ib->name))
 			r = expose(l, *ib->pci ? ib->pci : ib->name, HCA_RESOURCE);
 	}
 	for (size_t i = 0; i < l->plan->n_devices && r >= 0; i++) {
@@ -356,6 +412,23 @@ static int lint_hca(struct linter *l, const json_t *document)
 		if (output_plugin_offers(d) && (d->is_in_pod || d->is_lost) &&
 		    !number_of(l, d->pci->address))
 			r = expose(l, d->pci->address, HCA_RESOURCE);
+	}
+	return r;
+}
+
+/* dranet finds all NICs; dra-driver-sriov publishes what a SriovResourcePolicy names: our PFs. */
+static int lint_dra(struct linter *l)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < l->node->n_pcis && r >= 0; i++) {
+		const struct function f = find_function(l, &l->node->pcis[i]);
+
+		if ((f.device || l->config->plugin.type == PLUGIN_DRANET) &&
+		    broken_dra_rule(l, &f) == REASON_NONE)
+			r = expose(l, f.pci->address,
+				   f.device ? output_plugin_resource(l->config, f.device)
+					    : l->config->plugin.resource);
 	}
 	return r;
 }
@@ -387,8 +460,9 @@ static int find_missing(struct linter *l)
 
 		if (!output_plugin_offers(d) || number_of(l, d->pci->address))
 			continue;
-		reason =
-			l->config->plugin.type == PLUGIN_HCA ? REASON_NO_IBDEV : broken_rule(l, &f);
+		reason = l->config->plugin.type == PLUGIN_HCA      ? REASON_NO_IBDEV
+			 : plugin_has_file(l->config->plugin.type) ? broken_rule(l, &f)
+								   : broken_dra_rule(l, &f);
 		r = add_finding(l, reason == REASON_NONE ? REASON_PLUGIN_NOT_SELECTED : reason,
 				d->pci->address, output_plugin_resource(l->config, d));
 	}
@@ -420,9 +494,12 @@ int output_lint(const struct config *c, const struct node *n, const struct plan 
 	json_auto_t *document = NULL;
 	int r = 0;
 
-	if (!at || document_parse(text, strlen(text), 0, &document, &error) == -ENOMEM)
+	if (!at || (plugin_has_file(c->plugin.type) &&
+		    document_parse(text, strlen(text), 0, &document, &error) == -ENOMEM))
 		return -ENOMEM;
-	if (n->netns_mode == NETNS_MODE_EXCLUSIVE && c->plugin.type != PLUGIN_SRIOV)
+	if (!plugin_has_file(c->plugin.type))
+		r = lint_dra(&l);
+	else if (n->netns_mode == NETNS_MODE_EXCLUSIVE && c->plugin.type != PLUGIN_SRIOV)
 		refuse(&l, REASON_NETNS_EXCLUSIVE, "");
 	else
 		r = lint_document(&l, document, error.text);

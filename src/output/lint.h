@@ -18,6 +18,14 @@
  *
  * k8s-rdma-sriov-dev-plugin with {"mode": "hca"}: hands out all RDMA devices.
  *
+ * dranet, a DRA driver, pkg/inventory/db.go and net.go: PCI class 02, or any function with an RDMA
+ * device (kubernetes-sigs/dranet#238; versions before it see no eRDMA function); not what has the
+ * node's default route, nor what is below that; dra.net/rdma is true with an RDMA device.
+ *
+ * dra-driver-sriov, pkg/devicestate/discovery.go and state.go: VFs of PFs of class 02 that have a
+ * netdev; a VF can be given to a pod with exactly one RDMA device, which has character devices. It
+ * publishes what a SriovResourcePolicy selects, which is taken to be the PFs of our sections.
+ *
  * Devices in a pod, and those that a second look has to confirm as lost, are taken for what they
  * were: the plugin has met them, and they come back.
  */
@@ -30,7 +38,7 @@
  * @c:    for the type of the plugin
  * @n:    the node as it was observed
  * @p:    for the devices that are meant to be handed out
- * @text: the plugin's file, or anything at all
+ * @text: the plugin's file, or anything at all; not looked at for a DRA driver
  * @ret:  release with lint_done()
  *
  * Each device of @p that has a place in the file and would not be exposed is a finding, with the

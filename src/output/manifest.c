@@ -94,23 +94,16 @@ static void print_volumes(FILE *f, enum plugin_type type, const char *folder)
 int output_manifest(const struct config *c, const char *document, char **ret)
 {
 	const char *slash = strrchr(c->plugin.config_file, '/');
-	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
+	_cleanup_(stream_done) struct stream out = {};
 	char folder[PATH_LEN];
-	size_t size;
-	FILE *f;
 
-	f = open_memstream(&text, &size);
-	if (!f)
+	if (stream_open(&out) < 0)
 		return -ENOMEM;
 
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - c->plugin.config_file) : 0,
 		 c->plugin.config_file);
-	print_head(f, c->plugin.type, c, document);
-	print_container(f, c->plugin.type, slash ? slash + 1 : "");
-	print_volumes(f, c->plugin.type, folder);
-	if (text_close(f, &text) < 0)
-		return -ENOMEM;
-
-	*ret = TAKE(text);
-	return 0;
+	print_head(out.f, c->plugin.type, c, document);
+	print_container(out.f, c->plugin.type, slash ? slash + 1 : "");
+	print_volumes(out.f, c->plugin.type, folder);
+	return stream_take(&out, ret);
 }

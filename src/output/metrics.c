@@ -6,7 +6,7 @@
 #define DURATION NAME "last_change_duration_seconds"
 #define STEPS    NAME "last_change_steps"
 
-/* All are gauges: none of them only grows. */
+/* All others are gauges: none of them only grows. */
 static void put_head(FILE *f, const char *name, const char *help)
 {
 	fprintf(f, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
@@ -58,6 +58,13 @@ static void put_label(FILE *f, const char *s)
 	}
 }
 
+static void put_of_nic(FILE *f, const char *name, const struct device *d, uint32_t n)
+{
+	fprintf(f, "%s{pci=\"", name);
+	put_label(f, d->pci->address);
+	fprintf(f, "\"} %" PRIu32 "\n", n);
+}
+
 static void put_vfs(FILE *f, const struct plan *p, const char *name, const char *help,
 		    bool is_wanted)
 {
@@ -72,9 +79,7 @@ static void put_vfs(FILE *f, const struct plan *p, const char *name, const char 
 		if (!has_head)
 			put_head(f, name, help);
 		has_head = true;
-		fprintf(f, "%s{pci=\"", name);
-		put_label(f, d->pci->address);
-		fprintf(f, "\"} %" PRIu32 "\n", n);
+		put_of_nic(f, name, d, n);
 	}
 }
 
@@ -89,6 +94,27 @@ static void put_health(FILE *f, const struct plan *p)
 		put_label(f, p->health[i].target);
 		fprintf(f, "\",code=\"%s\"} 1\n", reason_code(p->health[i].reason));
 	}
+}
+
+/* Of each NIC that is watched. */
+static void put_links(FILE *f, const struct plan *p)
+{
+	static const char losses[] = NAME "link_losses_total", flapping[] = NAME "link_flapping";
+	bool is_watched = false;
+
+	for (size_t i = 0; i < p->n_devices; i++)
+		is_watched |= p->devices[i].is_watched;
+	if (!is_watched)
+		return;
+	fprintf(f, "# HELP %s Losses of the link of each NIC since it was usable first.\n", losses);
+	fprintf(f, "# TYPE %s counter\n", losses);
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_watched)
+			put_of_nic(f, losses, &p->devices[i], p->devices[i].losses.n);
+	put_head(f, flapping, "Whether each NIC flaps, as [Health] Flap= says.");
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_watched)
+			put_of_nic(f, flapping, &p->devices[i], p->devices[i].is_flapping);
 }
 
 static void put_change(FILE *f, const struct last_change *change)
@@ -106,25 +132,19 @@ static void put_change(FILE *f, const struct last_change *change)
 
 int metrics_text(const struct node *n, const struct plan *p, char **ret)
 {
-	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
-	size_t size = 0;
-	FILE *f;
+	_cleanup_(stream_done) struct stream out = {};
 
-	f = open_memstream(&text, &size);
-	if (!f)
+	if (stream_open(&out) < 0)
 		return -ENOMEM;
-	fputs(output_mark(OUTPUT_METRICS), f);
-	put_state(f, p);
-	put_devices(f, p);
-	put_vfs(f, p, NAME "virtual_functions_wanted", "VFs that each NIC is to have.", true);
-	put_vfs(f, p, NAME "virtual_functions_present", "VFs that each NIC has.", false);
-	put_health(f, p);
-	put_change(f, &n->last_change);
-	if (text_close(f, &text) < 0)
-		return -ENOMEM;
-
-	*ret = TAKE(text);
-	return 0;
+	fputs(output_mark(OUTPUT_METRICS), out.f);
+	put_state(out.f, p);
+	put_devices(out.f, p);
+	put_vfs(out.f, p, NAME "virtual_functions_wanted", "VFs that each NIC is to have.", true);
+	put_vfs(out.f, p, NAME "virtual_functions_present", "VFs that each NIC has.", false);
+	put_health(out.f, p);
+	put_links(out.f, p);
+	put_change(out.f, &n->last_change);
+	return stream_take(&out, ret);
 }
 
 /* The value of a metric without labels, or NULL. */

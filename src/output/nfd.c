@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nfd.h"
 
-#include "../model/wanted.h"
+#include "../model/module-options.h"
 
 #include <ctype.h>
 
@@ -12,7 +12,8 @@ struct features {
 	uint32_t nics, vfs, devices, usable;
 	uint32_t rate_max, rate_min; /* Mbit/s, 0: none known */
 	bool has_ethernet, has_infiniband;
-	bool has_hidden; /* a port that cannot be seen, of a device in a pod */
+	bool is_watched, is_flapping; /* by [Health] */
+	bool has_hidden;              /* a port that cannot be seen, of a device in a pod */
 	const char *vf_mode;
 };
 
@@ -48,6 +49,8 @@ static void count_device(const struct device *d, struct features *f)
 		f->nics++;
 		f->vf_mode = f->vf_mode && !streq(f->vf_mode, mode) ? "mixed" : mode;
 	}
+	f->is_watched |= d->is_watched;
+	f->is_flapping |= d->is_flapping;
 	f->vfs += d->is_vf;
 	f->devices += d->is_handed_out;
 	f->usable += d->is_handed_out && d->is_usable;
@@ -114,31 +117,26 @@ static void put_links(FILE *f, const struct features *x, const char *old)
 int nfd_text(const struct config *c, const struct node *n, const struct plan *p, const char *old,
 	     char **ret)
 {
-	_cleanup_(freep) char *text = NULL; /* of the stream, valid once that is closed */
+	_cleanup_(stream_done) struct stream out = {};
 	struct features x = {};
-	size_t size = 0;
-	FILE *f;
 
 	for (size_t i = 0; i < p->n_devices; i++)
 		count_device(&p->devices[i], &x);
 
-	f = open_memstream(&text, &size);
-	if (!f)
+	if (stream_open(&out) < 0)
 		return -ENOMEM;
-	fputs(output_mark(OUTPUT_NFD), f);
-	put(f, "ready", p->state == NODE_READY ? "true" : "false");
-	put(f, "state", node_state_name(p->state));
-	put(f, "driver-mode", driver_mode_name(node_driver_mode(c, n)));
+	fputs(output_mark(OUTPUT_NFD), out.f);
+	put(out.f, "ready", p->state == NODE_READY ? "true" : "false");
+	put(out.f, "state", node_state_name(p->state));
+	put(out.f, "driver-mode", driver_mode_name(node_driver_mode(c, n)));
 	if (x.vf_mode)
-		put(f, "vf-mode", x.vf_mode);
-	put_number(f, "nics", x.nics);
-	put_number(f, "vfs", x.vfs);
-	put_number(f, "devices", x.devices);
-	put_number(f, "usable", x.usable);
-	put_links(f, &x, old);
-	if (text_close(f, &text) < 0)
-		return -ENOMEM;
-
-	*ret = TAKE(text);
-	return 0;
+		put(out.f, "vf-mode", x.vf_mode);
+	put_number(out.f, "nics", x.nics);
+	put_number(out.f, "vfs", x.vfs);
+	put_number(out.f, "devices", x.devices);
+	put_number(out.f, "usable", x.usable);
+	put_links(out.f, &x, old);
+	if (x.is_watched)
+		put(out.f, "link-flapping", x.is_flapping ? "true" : "false");
+	return stream_take(&out, ret);
 }

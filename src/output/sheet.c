@@ -6,8 +6,7 @@
 int sheet_open(struct sheet *s, int indent, int width)
 {
 	*s = (struct sheet){ .label = "", .indent = indent, .width = width };
-	s->f = open_memstream(&s->text, &s->size);
-	return s->f ? 0 : -ENOMEM;
+	return stream_open(&s->out);
 }
 
 void sheet_plain(char *text)
@@ -24,8 +23,8 @@ static void add(struct sheet *s, const char *format, va_list ap)
 	vsnprintf(text, sizeof(text), format, ap);
 	sheet_plain(text);
 	if (!s->is_begun)
-		fprintf(s->f, "%*s%-*s", s->indent, "", s->width, s->label);
-	fputs(text, s->f);
+		fprintf(s->out.f, "%*s%-*s", s->indent, "", s->width, s->label);
+	fputs(text, s->out.f);
 	s->is_begun = true;
 	s->label = "";
 }
@@ -41,7 +40,7 @@ void sheet_add(struct sheet *s, const char *format, ...)
 
 void sheet_end(struct sheet *s)
 {
-	fputc('\n', s->f);
+	fputc('\n', s->out.f);
 	s->is_begun = false;
 }
 
@@ -192,19 +191,10 @@ void sheet_fill_rows(struct sheet *s, const json_t *document, const struct sheet
 
 int sheet_close(struct sheet *s, char **ret)
 {
-	FILE *f = s->f;
-	int r;
-
-	s->f = NULL;
-	r = text_close(f, &s->text);
-	if (r >= 0)
-		*ret = TAKE(s->text);
-	return r;
+	return stream_take(&s->out, ret);
 }
 
 void sheet_done(struct sheet *s)
 {
-	if (s->f)
-		fclose(s->f);
-	free(s->text);
+	stream_done(&s->out);
 }

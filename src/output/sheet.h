@@ -12,7 +12,7 @@
  *   {?key}      nothing; the part has a value if the key has one
  *   {!key}      nothing; the part has a value if the key has none
  *   {?key=word} {!key=word}: the value is the word, or is not; "@other" is the value of that key
- *   [a|b]       the first part of which all keys have a value, or nothing
+ *   [a|b]       the first part whose keys all have a value, or nothing
  * A newline in a template begins another line. Lines that come out empty are left out.
  */
 #pragma once
@@ -24,12 +24,10 @@
 #define SHEET_LINE_LEN 2048
 
 struct sheet {
-	FILE *f;           /* for what is no labelled line: a heading, a table */
+	struct stream out; /* its f also for what is no labelled line: a heading, a table */
 	const char *label; /* of the next line; "" after it */
 	int indent, width; /* columns before the labels, and of them */
-	char *text;        /* of the stream, valid once that is closed */
-	size_t size;
-	bool is_begun; /* the line at the end */
+	bool is_begun;     /* the line at the end */
 };
 
 int sheet_open(struct sheet *s, int indent, int width);

@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 
 #include "../base/document.h"
+#include "plugin-output.h"
+#include "qos-output.h"
 #include "sheet.h"
 
 #define LABEL_WIDTH 15
@@ -96,6 +98,7 @@ static bool parse_gid(const json_t *gid, struct in6_addr *ret)
 static void format_gid(const json_t *gids, char *buf, size_t size)
 {
 	const json_t *best = NULL;
+	bool is_link_local = false;
 	struct in6_addr address;
 	char text[INET6_ADDRSTRLEN];
 
@@ -104,8 +107,11 @@ static void format_gid(const json_t *gids, char *buf, size_t size)
 
 		if (!is_v2(gid) || !parse_gid(gid, &address))
 			continue;
-		if (!best)
+		/* A global address tells more than one of the link. */
+		if (!best || (is_link_local && !IN6_IS_ADDR_LINKLOCAL(&address))) {
 			best = gid;
+			is_link_local = IN6_IS_ADDR_LINKLOCAL(&address);
+		}
 		if (IN6_IS_ADDR_V4MAPPED(&address)) {
 			best = gid;
 			break;
@@ -349,16 +355,41 @@ static const struct sheet_row rows[] = {
 	  "[{plugin.type}|none][, {plugin.devices} devices, {plugin.path} "
 	  "[{?plugin.written}written|not written]]"
 	  "[, {#plugin.left_out} left out: the plugin's file has no words for them]" },
+	{ NULL, "plugin.resources", OUTPUT_PLUGIN_AMOUNT },
 	{ "Kubelet", "",
-	  "topology policy [{kubelet.policy}|not known][, {kubelet.path}][:{+kubelet.line}]"
+	  "topology policy [{kubelet.policy}|not known][, CPU policy {kubelet.cpu_policy}]"
+	  "[, {kubelet.path}][:{+kubelet.line}]"
 	  "[, ours since {kubelet.since}][{?kubelet.deferred}, at its next start]"
 	  "[{?kubelet.policy}{!kubelet.policy=none}{!plugin.type=none}{!kubelet.hints}"
 	  ", no NUMA hints from the device plugin]"
 	  "[, {kubelet.code}[: {kubelet.detail}]]" },
+	{ "QoS", "qos", "{pci}: " OUTPUT_QOS },
 	{ "SMC-R", "smc", "[{!loaded}not loaded|{!pnetids}no PNETIDs]" },
 	/* as "smc_pnet -s" prints it: PNETID, netdev, RDMA device, port */
 	{ NULL, "smc.pnetids", "{pnetid} [{netdev}|n/a] [{ibdev} {port}|n/a 255]" },
 };
+
+/* Beside which NICs each GPU is. */
+static void draw_gpus(struct tree *t)
+{
+	const json_t *gpus = json_object_get(t->state, "gpus");
+	char text[SHEET_LINE_LEN];
+
+	t->sheet.label = "GPUs";
+	for (size_t i = 0; i < json_array_size(gpus); i++) {
+		const json_t *gpu = json_array_get(gpus, i), *nics = json_object_get(gpu, "nics");
+
+		sheet_format(
+			gpu,
+			"{pci}[, NUMA node {numa_node}]: [{?near_by=switch}on the PCIe switch of"
+			"|{?near_by=numa_node}on the NUMA node of|no managed NIC is near]",
+			text, sizeof(text));
+		sheet_add(&t->sheet, "%s", text);
+		for (size_t k = 0; k < json_array_size(nics); k++)
+			sheet_add(&t->sheet, " %s", json_string_value(json_array_get(nics, k)));
+		sheet_end(&t->sheet);
+	}
+}
 
 /* "2026-11-21 10:03 UTC, Linux 6.12.48, degraded: set-num-vfs 0000:41:00.0 8 never-ended" */
 static void draw_boot(struct sheet *sheet, const json_t *boot)
@@ -457,6 +488,7 @@ static int draw(struct tree *t)
 	draw_rows(t);
 	fputc('\n', t->f);
 	sheet_fill_rows(&t->sheet, t->state, rows, ELEMENTSOF(rows));
+	draw_gpus(t);
 	draw_boots(t);
 	draw_list(t, json_object_get(t->state, "reasons"));
 	draw_health(t);
@@ -477,7 +509,7 @@ int output_tree(const char *state_json, bool colour, int width, char **ret)
 
 	t.state = state;
 	r = sheet_open(&t.sheet, 0, LABEL_WIDTH);
-	t.f = t.sheet.f;
+	t.f = t.sheet.out.f;
 	if (r >= 0)
 		r = draw(&t);
 	return r < 0 ? r : sheet_close(&t.sheet, ret);

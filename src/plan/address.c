@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Address: NICs get the address that was configured, or that the cloud told, and lose one of ours
- * that is another by now. Addresses of somebody else are never touched.
+ * that is another by now. Addresses that another program set are never touched.
  */
-#include "carrier.h"
+#include "nic-netdev.h"
 
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
@@ -14,7 +14,7 @@ static bool has_address(const struct node *n, const struct carrier *k)
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *a = &n->addresses[i];
 
-		/* With another length it is somebody else's, and there all the same. */
+		/* With another length it is another program's, and there all the same. */
 		if (a->ifindex == k->netdev->ifindex && a->family == k->address.family &&
 		    memcmp(a->local, k->address.bytes, sizeof(a->local)) == 0)
 			return true;
@@ -29,8 +29,8 @@ static int want_address(const struct config *c, const struct node *n, struct pla
 				.family = k->address.family,
 				.prefix_len = k->address.prefix_len,
 				.scope = RT_SCOPE_UNIVERSE };
-	struct item *item;
-	char to[48];
+	struct action *a;
+	char text[48];
 
 	if (k->address.family == 0 || has_address(n, k))
 		return 0;
@@ -38,47 +38,43 @@ static int want_address(const struct config *c, const struct node *n, struct pla
 	memcpy(want.local, k->address.bytes, sizeof(want.local));
 	memcpy(want.peer, k->address.bytes, sizeof(want.peer));
 	want.metric = wanted_metric(c, n, p, k, &want);
-	format_address(want.family, want.local, want.prefix_len, to, sizeof(to));
-	if (!add_route_action(p, k, VERB_ADD_ADDRESS, want.ifindex, to, to, &item))
+	format_address(want.family, want.local, want.prefix_len, text, sizeof(text));
+	a = add_route_action(p, k, VERB_ADD_ADDRESS, want.ifindex, text);
+	if (!a)
 		return -ENOMEM;
-	item->address = want;
+	a->address = want;
 	return 0;
 }
 
 /* One that we added before, and that is another now. The new one is there before the old one goes.
  */
 static int drop_address(const struct node *n, struct plan *p, const struct carrier *k,
-			const struct address *a)
+			const struct address *have)
 {
-	struct item *item;
+	struct action *a;
 	char text[48];
 
-	if (a->family == k->address.family &&
-	    memcmp(a->local, k->address.bytes, sizeof(a->local)) == 0)
+	if (have->family == k->address.family &&
+	    memcmp(have->local, k->address.bytes, sizeof(have->local)) == 0)
 		return 0;
-	format_address(a->family, a->local, a->prefix_len, text, sizeof(text));
-	if (!node_entry(n, verb_name(VERB_ADD_ADDRESS), "", a->ifindex, text))
+	format_address(have->family, have->local, have->prefix_len, text, sizeof(text));
+	if (!node_entry(n, verb_name(VERB_ADD_ADDRESS), "", have->ifindex, text))
 		return 0;
 
-	if (!add_route_action(p, k, VERB_REMOVE_ADDRESS, a->ifindex, text, text, &item))
+	a = add_route_action(p, k, VERB_REMOVE_ADDRESS, have->ifindex, text);
+	if (!a)
 		return -ENOMEM;
-	item->address = *a;
+	a->address = *have;
 	return 0;
 }
 
 static int tell_problem(struct plan *p, const struct carrier *k)
 {
-	struct action *a;
-
 	if (is_hands_off(k)) /* plan_metadata() has told why */
 		return 0;
-	a = plan_add_reason(p, STEP_ROUTE, VERB_WAIT, CLASS_REFUSED, k->device->pci->address,
-			    k->problem);
-	if (!a)
-		return -ENOMEM;
-	snprintf(a->detail, sizeof(a->detail), "%s%s%s", k->netdev->name, k->detail[0] ? ": " : "",
-		 k->detail);
-	return 0;
+	return plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_REFUSED, k->device->pci->address,
+			     k->problem, "%s%s%s", k->netdev->name, k->detail[0] ? ": " : "",
+			     k->detail);
 }
 
 int plan_addresses(const struct config *c, const struct node *n, struct plan *p)

@@ -4,7 +4,7 @@
 #include <linux/if_link.h>
 
 /* What a port hangs on. All may be NULL but the first two. */
-struct view {
+struct cause_view {
 	const struct node *n;
 	const struct pci *pci;
 	const struct netdev *own, *pf, *representor;
@@ -30,101 +30,104 @@ static const struct netdev *find_representor(const struct node *n, const struct 
 	return NULL;
 }
 
-static bool is_awaiting_bond(const struct view *v)
+static bool is_awaiting_bond(const struct cause_view *v)
 {
 	return v->own && !v->own->is_up && v->own->bond_file[0];
 }
 
-static bool is_own_down(const struct view *v)
+static bool is_own_down(const struct cause_view *v)
 {
 	return v->own && !v->own->is_up;
 }
 
-static bool is_pf_down(const struct view *v)
+static bool is_pf_down(const struct cause_view *v)
 {
 	return v->pf && !v->pf->is_up;
 }
 
-static bool is_representor_down(const struct view *v)
+static bool is_representor_down(const struct cause_view *v)
 {
 	return v->representor && !v->representor->is_up;
 }
 
-static bool is_disabled(const struct view *v)
+static bool is_disabled(const struct cause_view *v)
 {
 	return v->info && v->info->link_state == IFLA_VF_LINK_STATE_DISABLE;
 }
 
 /* Of InfiniBand: the link is trained, and it is a subnet manager's turn. */
-static bool is_without_manager(const struct view *v)
+static bool is_without_manager(const struct cause_view *v)
 {
 	return v->port && streq(v->port->link_layer, "InfiniBand") &&
 	       (streq(v->port->state, "INIT") || streq(v->port->state, "ARMED"));
 }
 
-static bool has_no_cable(const struct view *v)
+static bool has_no_cable(const struct cause_view *v)
 {
 	return v->own && streq(v->own->link_state, LINK_NO_CABLE);
 }
 
-static bool has_pf_no_cable(const struct view *v)
+static bool has_pf_no_cable(const struct cause_view *v)
 {
 	return v->pf && streq(v->pf->link_state, LINK_NO_CABLE);
 }
 
-static bool has_pf_no_carrier(const struct view *v)
+static bool has_pf_no_carrier(const struct cause_view *v)
 {
 	return v->pf && !v->pf->has_carrier;
 }
 
-static bool has_no_carrier(const struct view *v)
+static bool has_no_carrier(const struct cause_view *v)
 {
 	return v->own && !v->own->has_carrier;
 }
 
 static const struct {
-	bool (*is)(const struct view *v);
-	size_t netdev; /* the one that is named: its place in struct view */
+	bool (*is)(const struct cause_view *v);
+	size_t netdev; /* the one that is named: its place in struct cause_view */
 	const char *words, *advice;
 } causes[] = {
-	{ is_awaiting_bond, offsetof(struct view, own),
+	{ is_awaiting_bond, offsetof(struct cause_view, own),
 	  "no link was asked for, %s is to become the port of a bond",
 	  "The network manager that makes the bond brings its ports up: look at its files and at "
 	  "its journal." },
-	{ is_own_down, offsetof(struct view, own), "no link was asked for, %s is down",
+	{ is_own_down, offsetof(struct cause_view, own), "no link was asked for, %s is down",
 	  "It is brought up by the service; if it stays down look in \"journalctl -u "
 	  "rdma-provision\", and for what lowers it: a network manager (\"nmcli device\", "
 	  "\"networkctl\") or a script." },
-	{ is_pf_down, offsetof(struct view, pf), "%s of its physical function is down",
+	{ is_pf_down, offsetof(struct cause_view, pf), "%s of its physical function is down",
 	  "A virtual function has a link only while its physical function is up: \"ip link set\" "
 	  "with the name and \"up\", and look for what lowers it." },
-	{ is_representor_down, offsetof(struct view, representor), "its representor %s is down",
+	{ is_representor_down, offsetof(struct cause_view, representor),
+	  "its representor %s is down",
 	  "In switchdev mode a virtual function has a link while its representor is up: add it to "
 	  "the bridge of Open vSwitch, or \"ip link set\" with the name and \"up\"." },
-	{ is_disabled, offsetof(struct view, pf), "%s keeps its link down (link-state disable)",
+	{ is_disabled, offsetof(struct cause_view, pf),
+	  "%s keeps its link down (link-state disable)",
 	  "\"ip link set PF vf N state auto\", and look for what disables it." },
-	{ is_without_manager, offsetof(struct view, own),
+	{ is_without_manager, offsetof(struct cause_view, own),
 	  "it has a link, and no subnet manager makes it ACTIVE",
 	  "Start a subnet manager for this fabric (opensm, or that of a switch); \"sminfo\" tells "
 	  "whether one is reached from here." },
-	{ has_pf_no_cable, offsetof(struct view, pf), "%s of its physical function has no cable",
-	  NULL },
-	{ has_no_cable, offsetof(struct view, own), "%s has no cable", NULL },
-	{ has_pf_no_carrier, offsetof(struct view, pf),
+	{ has_pf_no_cable, offsetof(struct cause_view, pf),
+	  "%s of its physical function has no cable", NULL },
+	{ has_no_cable, offsetof(struct cause_view, own), "%s has no cable", NULL },
+	{ has_pf_no_carrier, offsetof(struct cause_view, pf),
 	  "%s of its physical function has no carrier", NULL },
-	{ has_no_carrier, offsetof(struct view, own), "%s has no carrier", NULL },
+	{ has_no_carrier, offsetof(struct cause_view, own), "%s has no carrier", NULL },
 };
 
 const char *port_cause(const struct node *n, const struct pci *pci, const struct netdev *nd,
 		       const struct port *port, char *detail, size_t size)
 {
-	const struct view v = { n,
-				pci,
-				nd,
-				pci->physfn[0] ? node_netdev_of(n, pci->physfn) : NULL,
-				find_representor(n, pci),
-				pci->physfn[0] ? node_vf_info(n, pci->physfn, pci->vf_index) : NULL,
-				port };
+	const struct cause_view v = { n,
+				      pci,
+				      nd,
+				      pci->physfn[0] ? node_netdev_of(n, pci->physfn) : NULL,
+				      find_representor(n, pci),
+				      pci->physfn[0] ? node_vf_info(n, pci->physfn, pci->vf_index)
+						     : NULL,
+				      port };
 
 	for (size_t i = 0; i < ELEMENTSOF(causes); i++) {
 		const struct netdev *named;

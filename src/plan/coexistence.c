@@ -3,9 +3,9 @@
  * Coexistence: others who have their hands on managed NICs, told as hints; nothing is done about
  * them.
  */
-#include "../model/own.h"
-#include "carrier.h"
+#include "../model/rtproto.h"
 #include "mode.h"
+#include "nic-netdev.h"
 
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
@@ -15,75 +15,34 @@
 
 static int hint_terway(const struct node *n, struct plan *p, const struct carrier *k)
 {
-	char detail[160];
-
 	for (size_t i = 0; i < n->n_rules; i++) {
 		const struct rule *rule = &n->rules[i];
 
 		if (!is_erdma(k->device->pci) || rule->protocol == OWN_PROTOCOL ||
 		    rule->table != TERWAY_TABLE_BASE + k->netdev->ifindex)
 			continue;
-		snprintf(detail, sizeof(detail),
-			 "a rule with preference %" PRIu32 " leads to table %" PRIu32
-			 ", which is Terway's for %s",
-			 rule->preference, rule->table, k->netdev->name);
-		return plan_add_hint(p, REASON_TERWAY_ENI, k->device->pci->address, detail);
+		return plan_add_hint(p, REASON_TERWAY_ENI, k->device->pci->address,
+				     "a rule with preference %" PRIu32 " leads to table %" PRIu32
+				     ", which is Terway's for %s",
+				     rule->preference, rule->table, k->netdev->name);
 	}
 	return 0;
 }
 
-/* A route for the prefix of the NIC, beside the one of the kernel: an agent of somebody ranks it as
- * well. */
-static bool is_rival(const struct node *n, const struct carrier *k, const struct route *t)
+static int hint_rival(const struct config *c, const struct node *n, struct plan *p,
+		      const struct carrier *k)
 {
-	if (t->table != RT_TABLE_MAIN || t->ifindex != k->netdev->ifindex || t->prefix_len == 0 ||
-	    t->prefix_len == bits_of(t->family) || t->type != RTN_UNICAST ||
-	    t->protocol == RTPROT_KERNEL || t->protocol == RTPROT_RA ||
-	    t->protocol == RTPROT_DHCP || t->protocol == OWN_PROTOCOL)
-		return false;
-
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		const struct address *a = &n->addresses[i];
-
-		if (a->ifindex == t->ifindex && a->family == t->family && is_routed_address(a) &&
-		    is_in_prefix(a->local, t->dst, t->prefix_len))
-			return true;
-	}
-	return false;
-}
-
-static int hint_rival(const struct node *n, struct plan *p, const struct carrier *k)
-{
-	char dst[64], detail[160];
+	char dst[64];
 
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
 
-		if (!is_rival(n, k, t))
+		if (!is_rival(n, k, t) || t->metric >= c->route.metric)
 			continue;
 		format_address(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
-		snprintf(detail, sizeof(detail), "%s dev %s proto %d metric %" PRIu32, dst,
-			 k->netdev->name, t->protocol, t->metric);
-		return plan_add_hint(p, REASON_ROUTE_FOREIGN, k->device->pci->address, detail);
-	}
-	return 0;
-}
-
-/* hasDefaultRoute() in pkg/utils/netlink_provider.go of sriov-network-device-plugin: IPv4, any
- * metric. */
-static int hint_default_route(const struct node *n, struct plan *p, const struct carrier *k)
-{
-	char detail[96];
-
-	for (size_t i = 0; i < n->n_routes && k->device->is_handed_out; i++) {
-		const struct route *t = &n->routes[i];
-
-		if (t->table != RT_TABLE_MAIN || t->family != AF_INET || t->prefix_len > 0 ||
-		    t->ifindex != k->netdev->ifindex)
-			continue;
-		snprintf(detail, sizeof(detail), "default dev %s proto %d metric %" PRIu32,
-			 k->netdev->name, t->protocol, t->metric);
-		return plan_add_hint(p, REASON_DEFAULT_ROUTE, k->device->pci->address, detail);
+		return plan_add_hint(p, REASON_ROUTE_FOREIGN, k->device->pci->address,
+				     "%s dev %s proto %d metric %" PRIu32, dst, k->netdev->name,
+				     t->protocol, t->metric);
 	}
 	return 0;
 }
@@ -92,8 +51,6 @@ static int hint_default_route(const struct node *n, struct plan *p, const struct
  * minutes. */
 static int hint_contested(const struct node *n, struct plan *p, const struct carrier *k)
 {
-	char detail[192];
-
 	for (size_t i = 0; i < n->n_ledger; i++) {
 		const struct ledger_entry *e = &n->ledger[i];
 
@@ -101,26 +58,124 @@ static int hint_contested(const struct node *n, struct plan *p, const struct car
 		    (!streq(e->verb, verb_name(VERB_SET_METRIC)) &&
 		     !streq(e->verb, verb_name(VERB_SET_SYSCTL))))
 			continue;
-		snprintf(detail, sizeof(detail),
-			 "%s %s is set back to something else again and again", e->verb,
-			 e->subject);
-		return plan_add_hint(p, REASON_CONTESTED, k->device->pci->address, detail);
+		return plan_add_hint(p, REASON_CONTESTED, k->device->pci->address,
+				     "%s %s is set back to something else again and again", e->verb,
+				     e->subject);
 	}
 	return 0;
 }
 
+/* The plugin of VKE acts on the label, this service on the sections: both have to mean the same. */
+static int hint_vke_mode(const struct node *n, struct plan *p)
+{
+	const char *label = n->kubelet.vke_rdma_mode;
+
+	for (size_t i = 0; i < p->n_devices && *label; i++) {
+		const struct device_config *dc = p->devices[i].config;
+
+		if (p->devices[i].is_vf || streq(vf_mode_name(dc->mode), label))
+			continue;
+		return plan_add_hint(p, REASON_VKE_MODE, "kubelet",
+				     "the label is %s, [Device %s] VirtualFunctions=%s", label,
+				     dc->name, vf_mode_name(dc->mode));
+	}
+	return 0;
+}
+
+static int hint_vke_mgpu(const struct node *n, struct plan *p)
+{
+	if (p->n_devices == 0 || !streq(n->kubelet.vke_gpu_schedule, "mgpu"))
+		return 0;
+	return plan_add_hint(p, REASON_VKE_MGPU, "kubelet",
+			     "--node-labels=" VKE_GPU_SCHEDULE "=mgpu");
+}
+
+/* --- two functions with one MAC --- */
+
+#define ETHERNET_MAC_CHARS 17
+
+struct station {
+	const char *mac, *pci, *name;
+};
+
+static int by_mac(const void *a, const void *b)
+{
+	return strcmp(((const struct station *)a)->mac, ((const struct station *)b)->mac);
+}
+
+/* IPoIB's are told apart by the number of a queue pair, which not all trees have. */
+static bool is_station_mac(const char *mac)
+{
+	return strlen(mac) == ETHERNET_MAC_CHARS && mac[strspn(mac, "0:")];
+}
+
+/* The ports of a bond, and a VF below the netdev of a hypervisor, have that one's. */
+static bool is_station(const struct netdev *nd)
+{
+	return nd->pci[0] && is_station_mac(nd->mac) && !nd->master;
+}
+
+/* Netdevs, and VFs that are not here by what their PFs have of them. */
+static size_t list_stations(const struct node *n, struct station *ret)
+{
+	size_t n_stations = 0;
+
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		if (is_station(&n->netdevs[i]))
+			ret[n_stations++] = (struct station){ n->netdevs[i].mac, n->netdevs[i].pci,
+							      n->netdevs[i].name };
+	for (size_t i = 0; i < n->n_vf_infos; i++) {
+		const struct vf_info *v = &n->vf_infos[i];
+		const struct pci *vf = node_vf(n, v->pf, v->index);
+
+		if (vf && is_station_mac(v->mac) && !node_netdev_of(n, vf->address))
+			ret[n_stations++] =
+				(struct station){ v->mac, vf->address, "its virtual function" };
+	}
+	if (n_stations > 1)
+		qsort(ret, n_stations, sizeof(*ret), by_mac);
+	return n_stations;
+}
+
+static bool is_managed(const struct node *n, const struct plan *p, const char *address)
+{
+	const struct pci *pci = node_pci(n, address);
+
+	return pci && plan_device(p, pci);
+}
+
+static int hint_same_mac(const struct node *n, struct plan *p)
+{
+	_cleanup_(freep) struct station *s = calloc(n->n_netdevs + n->n_vf_infos + 1, sizeof(*s));
+	const size_t n_stations = s ? list_stations(n, s) : 0;
+	int r = s ? 0 : -ENOMEM;
+
+	for (size_t i = 1; i < n_stations && r >= 0; i++) {
+		const struct station *a = &s[i - 1], *b = &s[i];
+
+		if (!streq(a->mac, b->mac) || streq(a->pci, b->pci) ||
+		    (!is_managed(n, p, a->pci) && !is_managed(n, p, b->pci)))
+			continue;
+		r = plan_add_hint(p, REASON_MAC_TWICE, a->pci, "%s: %s (%s) and %s (%s)", a->mac,
+				  a->name, a->pci, b->name, b->pci);
+	}
+	return r;
+}
+
 int plan_coexistence(const struct config *c, const struct node *n, struct plan *p)
 {
-	int r = 0;
+	int r = hint_vke_mode(n, p);
 
+	if (r >= 0)
+		r = hint_vke_mgpu(n, p);
+	if (r >= 0)
+		r = hint_same_mac(n, p);
 	for (size_t i = 0; i < p->n_carriers && c->route.manage && r >= 0; i++) {
 		const struct carrier *k = &p->carriers[i];
 
 		r = hint_terway(n, p, k);
 		if (r >= 0)
-			r = hint_rival(n, p, k);
-		if (r >= 0)
-			r = hint_default_route(n, p, k);
+			r = hint_rival(c, n, p, k);
 		if (r >= 0)
 			r = hint_contested(n, p, k);
 	}

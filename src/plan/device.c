@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Device: which functions are managed, which are handed out, and what each is worth: the definition
- * of usable. It adds no action: what is to be done about one that is not is plan/state.c, and what
- * else a NIC lacks the other files of this folder.
+ * of usable. It adds no action: what is to be done about one that is not is plan/node-state.c, and
+ * what else a NIC lacks the other files of this folder.
  */
 #include "../model/gid.h"
-#include "../model/sign.h"
+#include "../model/in-use.h"
 #include "cause.h"
 #include "identity.h"
 #include "mode.h"
@@ -59,6 +59,16 @@ static bool is_driver_match(const char *glob, const char *name)
 	return fnmatch(glob, name, 0) == 0 || fnmatch(module_glob, module, 0) == 0;
 }
 
+/* Did a section match another function by this name in this boot? That one keeps it. */
+static bool is_name_of_other(const struct node *n, const struct pci *pci, const char *name)
+{
+	for (size_t i = 0; i < n->n_memories; i++)
+		if (streq(n->memories[i].matched, name) &&
+		    !streq(n->memories[i].pci, pci->address) && node_pci(n, n->memories[i].pci))
+			return true;
+	return false;
+}
+
 /* Does one word of Match= ("driver:mlx5_core") fit? @kind is set to its kind. */
 static bool is_word_match(const char *word, size_t len, const struct node *n, const struct pci *pci,
 			  size_t *kind)
@@ -66,6 +76,7 @@ static bool is_word_match(const char *word, size_t len, const struct node *n, co
 	static const char *const kinds[] = { "pci:", "id:", "driver:", "netdev:", "ibdev:" };
 	const struct netdev *nd = netdev_of(n, pci);
 	const struct ibdev *ib = node_ibdev_of(n, pci->address);
+	const struct memory *m = node_memory(n, pci->address);
 	char values[ELEMENTSOF(kinds)][IBDEV_LEN] = {};
 	char pattern[256];
 
@@ -77,7 +88,7 @@ static bool is_word_match(const char *word, size_t len, const struct node *n, co
 	COPY(values[0], pci->address);
 	snprintf(values[1], sizeof(values[1]), "%04x:%04x", pci->vendor, pci->device);
 	driver_name(pci, values[2], sizeof(values[2]));
-	COPY(values[3], nd ? nd->name : "");
+	COPY(values[3], nd && !is_name_of_other(n, pci, nd->name) ? nd->name : "");
 	COPY(values[4], ib ? ib->name : "");
 
 	for (size_t i = 0; i < ELEMENTSOF(kinds); i++) {
@@ -86,6 +97,9 @@ static bool is_word_match(const char *word, size_t len, const struct node *n, co
 		if (!glob)
 			continue;
 		*kind = i;
+		if (streq(kinds[i], "netdev:") && m && m->matched[0] &&
+		    fnmatch(glob, m->matched, 0) == 0)
+			return true;
 		if (!values[i][0])
 			return false;
 		return streq(kinds[i], "driver:") ? is_driver_match(glob, values[i])
@@ -169,20 +183,13 @@ const struct device_config *section_of(const struct config *c, const struct node
 	return NULL;
 }
 
-static const struct netdev *bond_of(const struct node *n, const struct netdev *nd)
-{
-	const struct netdev *master = nd && nd->master ? node_netdev(n, nd->master) : NULL;
-
-	return master && is_lag_master(master) ? master : NULL;
-}
-
 /*
  * Both ports of a mlx5 NIC in one bond are one ibdev, below one of them: the other is nothing by
  * itself. "mlx5_bond_%d" in drivers/infiniband/hw/mlx5/main.c
  */
 static bool is_part_of_lag(const struct node *n, const struct pci *pci)
 {
-	const struct netdev *bond = bond_of(n, node_netdev_of(n, pci->address));
+	const struct netdev *bond = node_bond_of(n, node_netdev_of(n, pci->address));
 	size_t slot = strcspn(pci->address, ".") + 1;
 
 	if (!bond || !streq(pci->driver, "mlx5_core") || node_ibdev_of(n, pci->address))
@@ -197,10 +204,8 @@ static bool is_part_of_lag(const struct node *n, const struct pci *pci)
 }
 
 /* The GIDs of a bonded port are of the bond, also where netlink tells of its slave. */
-static bool is_gid_ready(const struct node *n, const struct device *d, const struct port *port,
-			 bool is_ipv6)
+static bool is_gid_ready(const struct device *d, const struct port *port, bool is_ipv6)
 {
-	const struct netdev *bond = bond_of(n, d->netdev);
 	uint8_t bytes[16];
 
 	for (size_t i = 0; i < port->n_gids; i++) {
@@ -210,7 +215,7 @@ static bool is_gid_ready(const struct node *n, const struct device *d, const str
 			continue;
 		if (streq(gid->type, GID_ROCE_V2) && gid->netdev[0] &&
 		    (streq(gid->netdev, d->netdev_name) ||
-		     (bond && streq(gid->netdev, bond->name))))
+		     (d->bond && streq(gid->netdev, d->bond->name))))
 			return true;
 	}
 	return false;
@@ -236,12 +241,12 @@ static enum reason judge_ports(const struct config *c, const struct node *n, str
 		}
 		/* InfiniBand has its GID from the fabric; iWARP has one that is no address. */
 		if (!streq(port->link_layer, "Ethernet") || streq(ib->node_type, "RNIC") ||
-		    is_gid_ready(n, d, port, is_ipv6)) {
+		    is_gid_ready(d, port, is_ipv6)) {
 			d->detail[0] = '\0';
 			return REASON_NONE;
 		}
-		worst = is_ipv6 && is_gid_ready(n, d, port, false) ? REASON_NO_IPV6_GID
-								   : REASON_NO_GID;
+		worst = is_ipv6 && is_gid_ready(d, port, false) ? REASON_NO_IPV6_GID
+								: REASON_NO_GID;
 		snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 ", netdev %s", ib->name,
 			 port->number, d->netdev_name[0] ? d->netdev_name : "not known");
 	}
@@ -249,16 +254,34 @@ static enum reason judge_ports(const struct config *c, const struct node *n, str
 	return worst;
 }
 
+/* A driver takes both away when the firmware fails: mlx5_error_sw_reset() and mlx5_unload_one() in
+ * .../mlx5/core. An error of a function that has them still is none of its users'. */
+static bool has_failed(const struct node *n, const struct pci *pci)
+{
+	return pci && pci->health[0] && !node_ibdev_of(n, pci->address) &&
+	       !node_netdev_of(n, pci->address);
+}
+
+static enum reason say_failed(const struct pci *pci, struct device *d)
+{
+	snprintf(d->detail, sizeof(d->detail), "devlink health reporter of %s in error state: %s",
+		 pci->address, pci->health);
+	return REASON_PF_SICK;
+}
+
 /* A VF of the sriov plugin is brought up by a CNI, in a pod: until then only its PF can tell. */
 static enum reason judge_pf(const struct node *n, struct device *d)
 {
 	const struct ibdev *ib = node_ibdev_of(n, d->pci->physfn);
 	const struct netdev *nd = node_netdev_of(n, d->pci->physfn);
+	const struct pci *pf = node_pci(n, d->pci->physfn);
 
 	if (ib && ibdev_is_active(ib))
 		return REASON_NONE;
 	if (!ib && nd && nd->is_up && nd->has_carrier)
 		return REASON_NONE;
+	if (has_failed(n, pf))
+		return say_failed(pf, d);
 	snprintf(d->detail, sizeof(d->detail), "of its physical function %s", d->pci->physfn);
 	d->advice = port_cause(n, d->pci, NULL, ib && ib->n_ports > 0 ? &ib->ports[0] : NULL,
 			       d->detail, sizeof(d->detail));
@@ -273,6 +296,12 @@ static const struct device *pf_of(const struct plan *p, const struct device *d)
 	while (d > p->devices && d->is_vf)
 		d--;
 	return d;
+}
+
+/* eRDMA has one driver, which most kernels do not have: it is known by its PCI id. */
+static bool lacks_module(const struct node *n, const struct pci *pci)
+{
+	return is_erdma(pci) && !pci->driver[0] && !pci->module[0] && !n->is_dkms_building;
 }
 
 /* The definition of a usable device, each condition in the order in which a driver fulfils them. */
@@ -291,10 +320,28 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 		COPY(d->detail, pf->sick);
 		return REASON_PF_SICK;
 	}
+	if (lacks_module(n, d->pci)) {
+		COPY(d->detail, ERDMA_MODULE);
+		return REASON_MODULE_MISSING;
+	}
 	if (!d->pci->driver[0]) {
 		snprintf(d->detail, sizeof(d->detail), "%s",
 			 d->pci->module[0] ? d->pci->module : "no module claims it");
 		return REASON_NO_DRIVER;
+	}
+	if (has_failed(n, d->pci))
+		return say_failed(d->pci, d);
+	if (d->is_vf && d->pci->is_without_netdev) {
+		const struct memory *m = node_memory(n, d->pci->address);
+
+		snprintf(d->detail, sizeof(d->detail), "%s is in no network namespace",
+			 m ? m->netdev : "its netdev");
+		return REASON_VF_ORPHAN;
+	}
+	if (!ib && is_part_of_lag(n, d->pci)) {
+		snprintf(d->detail, sizeof(d->detail), "%s is a port of %s", d->netdev_name,
+			 d->bond->name);
+		return REASON_PORT_OF_LAG;
 	}
 	if (!ib)
 		return REASON_NO_IBDEV;
@@ -317,7 +364,7 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 		snprintf(d->detail, sizeof(d->detail), "%s: %s", ib->name, strerror(-ib->verbs));
 		return REASON_VERBS_FAILED;
 	}
-	return d->is_vf && c->plugin.type == PLUGIN_SRIOV ? judge_pf(n, d) : judge_ports(c, n, d);
+	return d->is_vf && plugin_gives_vfs(c->plugin.type) ? judge_pf(n, d) : judge_ports(c, n, d);
 }
 
 /* Bound again since: its driver makes its devices here, and has not made them yet. */
@@ -332,10 +379,11 @@ static bool is_bound_again(const struct pci *pci, const struct memory *m)
  */
 static bool is_in_pod(const struct node *n, const struct device *d, const struct memory *m)
 {
-	if (!m || !m->was_usable || !d->pci->driver[0] || is_bound_again(d->pci, m))
+	if (!m || !m->was_usable || !d->pci->driver[0] || is_bound_again(d->pci, m) ||
+	    has_failed(n, d->pci))
 		return false;
 	if (m->netdev[0] && !d->netdev)
-		return true;
+		return !d->pci->is_without_netdev;
 	return !d->ibdev && !m->was_virtual && n->netns_mode == NETNS_MODE_EXCLUSIVE;
 }
 
@@ -353,13 +401,13 @@ static bool is_refused(const struct node *n, const struct pci *vf, const struct 
 }
 
 /* Settings that were tried on a VF of this PF, in this pass or, as remembered, in this boot. */
-static uint32_t find_unsupported(const struct node *n, const struct plan *p, const char *pf)
+static uint32_t find_unsupported(const struct node *n, const char *pf)
 {
 	const struct memory *m = node_memory(n, pf);
 	uint32_t bits = m ? m->unsupported : 0, refused = 0, done = 0;
 
-	for (size_t i = 0; p->tried && i < p->tried->n_actions; i++) {
-		const struct action *a = &p->tried->actions[i];
+	for (size_t i = 0; n->tried && i < n->tried->n_actions; i++) {
+		const struct action *a = &n->tried->actions[i];
 		const struct pci *vf = node_pci(n, a->target);
 
 		if (!vf || !streq(vf->physfn, pf))
@@ -390,12 +438,12 @@ static bool has_bound_vf(const struct node *n, const struct pci *pf)
  * One VF in a hundred may fail for itself. When the first one does, or one is so slow that all of
  * them would take the boot, the others of its PF are left.
  */
-static void find_sick(const struct node *n, const struct plan *p, struct device *d)
+static void find_sick(const struct node *n, struct device *d)
 {
 	const struct memory *m = node_memory(n, d->pci->address);
 
-	for (size_t i = 0; p->tried && i < p->tried->n_actions; i++) {
-		const struct action *t = &p->tried->actions[i];
+	for (size_t i = 0; n->tried && i < n->tried->n_actions; i++) {
+		const struct action *t = &n->tried->actions[i];
 		const struct pci *vf = is_bad_bind(t) ? node_pci(n, t->target) : NULL;
 
 		if (!vf || !streq(vf->physfn, d->pci->address))
@@ -417,7 +465,7 @@ static void find_sick(const struct node *n, const struct plan *p, struct device 
 	}
 	/* Asked for once more, unless the kernel is still at it. */
 	if (!m || !m->sick[0] || m->instance != d->pci->instance ||
-	    (p->tried && p->tried->is_first && m->sick_pid == 0))
+	    (n->tried && n->tried->is_first && m->sick_pid == 0))
 		return;
 	COPY(d->sick, m->sick);
 	d->is_sick_long = true;
@@ -456,17 +504,18 @@ static enum reason find_host_use(const struct config *c, const struct node *n,
 
 /*
  * Is it a PF that is to have VFs? It is no stand-in for them, whatever keeps them from being made.
- * Of what carries the node none are made, and types other than sriov may share its RDMA device.
+ * Of what carries the node none are made, and types that move no netdev may share its RDMA device.
  */
 static bool is_stand_in(const struct config *c, const struct device *d)
 {
 	return !d->is_vf && has_vf_wish(d->config) &&
-	       (c->plugin.type == PLUGIN_SRIOV || !d->node_nic || d->is_named);
+	       (plugin_moves_netdev(c->plugin.type) || !d->node_nic || d->is_named);
 }
 
 /*
- * With Type=sriov nothing is handed out that carries the node or that the host uses. The other
- * types share the RDMA device, and move nothing.
+ * With a type that moves the netdev nothing is handed out that carries the node or that the host
+ * uses: dranet takes the addresses of the host's netdev along, so those are no use by the host. The
+ * other types share the RDMA device, and move nothing.
  */
 static enum reason find_aside(const struct config *c, const struct node *n, const struct device *d,
 			      char *detail, size_t size)
@@ -474,13 +523,15 @@ static enum reason find_aside(const struct config *c, const struct node *n, cons
 	detail[0] = '\0';
 	if (d->node_nic)
 		node_nic_describe(d->node_nic, detail, size);
-	if (c->plugin.type != PLUGIN_SRIOV)
+	if (!plugin_moves_netdev(c->plugin.type))
 		return REASON_NONE;
 	if (!d->is_vf &&
 	    has_vf_wish(d->config)) /* of what carries the node, those that are there */
 		return d->node_nic && !d->is_named && d->pci->num_vfs == 0 ? REASON_NODE_NIC
 									   : REASON_NONE;
-	return d->node_nic ? REASON_NODE_NIC : find_host_use(c, n, d, detail, size);
+	if (d->node_nic)
+		return REASON_NODE_NIC;
+	return c->plugin.type == PLUGIN_DRANET ? REASON_NONE : find_host_use(c, n, d, detail, size);
 }
 
 static void add_word(char *list, size_t size, bool is_true, const char *word)
@@ -514,7 +565,6 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 {
 	const enum reason reason = d->node_nic ? REASON_NODE_NIC : d->aside;
 	char detail[192], left_out[96];
-	struct action *a;
 
 	list_left_out(c, d, left_out, sizeof(left_out));
 	if (reason == REASON_NONE || d->is_in_pod || !left_out[0])
@@ -526,13 +576,10 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 	snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail), "; left out: %s",
 		 left_out);
 	if (!d->is_named || d->aside == REASON_NONE)
-		return plan_add_hint(p, reason, d->pci->address, detail);
+		return plan_add_hint(p, reason, d->pci->address, "%s", detail);
 
-	a = plan_add_reason(p, STEP_PLUGIN, VERB_WAIT, CLASS_REFUSED, d->pci->address, reason);
-	if (!a)
-		return -ENOMEM;
-	COPY(a->detail, detail);
-	return 0;
+	return plan_add_item(p, STEP_PLUGIN, VERB_WAIT, CLASS_REFUSED, d->pci->address, reason,
+			     "%s", detail);
 }
 
 static int add_device(const struct config *c, const struct node *n, struct plan *p,
@@ -546,18 +593,20 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 		return -ENOMEM;
 	d->pci = pci;
 	d->netdev = netdev_of(n, pci);
+	d->bond = node_bond_of(n, d->netdev);
 	d->ibdev = node_ibdev_of(n, pci->address);
 	d->config = dc;
 	d->node_nic = node_nic_of(p->node_nics, p->n_node_nics, pci->address);
 	d->is_vf = pci->physfn[0];
+	d->is_by_name = !d->is_vf && strstr(dc->match, "netdev:");
 	d->is_named = !d->is_vf && is_named(dc->match, n, pci);
 	d->wanted_vfs =
 		d->is_vf || (d->node_nic && !d->is_named) ? UINT32_MAX : wanted_vfs(dc, pci);
-	d->unsupported = find_unsupported(n, p, d->is_vf ? pci->physfn : pci->address);
+	d->unsupported = find_unsupported(n, d->is_vf ? pci->physfn : pci->address);
 	d->is_rebuilt = (m && m->was_rebuilt) ||
-			was_tried(p, VERB_REBIND_DRIVER, pci->address, pci->driver);
+			attempts_find(n->tried, VERB_REBIND_DRIVER, pci->address, pci->driver);
 	if (!d->is_vf)
-		find_sick(n, p, d);
+		find_sick(n, d);
 	/* The GIDs of a bonded port belong to the bond: what the ibdev calls its netdev counts. */
 	COPY(d->netdev_name, d->ibdev && d->ibdev->netdev[0] ? d->ibdev->netdev
 			     : d->netdev                     ? d->netdev->name
@@ -609,6 +658,15 @@ static int add_vfs(const struct config *c, const struct node *n, struct plan *p,
 	return 0;
 }
 
+/* One is needed unless the section says otherwise: that none is there has a reason of its own. */
+static void add_missing(struct plan *p, const struct device_config *dc, uint32_t n_there)
+{
+	if (n_there > 0 || dc->expect > 1)
+		p->n_missing += dc->expect - n_there;
+	else if (!p->unmatched)
+		p->unmatched = dc;
+}
+
 /* Expect= counts the PFs of each section, but those that are left to the host. */
 static void count_missing(const struct config *c, struct plan *p)
 {
@@ -619,7 +677,7 @@ static void count_missing(const struct config *c, struct plan *p)
 			n_there += !p->devices[k].is_vf && p->devices[k].aside == REASON_NONE &&
 				   p->devices[k].config == &c->devices[i];
 		if (n_there < c->devices[i].expect)
-			p->n_missing += c->devices[i].expect - n_there;
+			add_missing(p, &c->devices[i], n_there);
 	}
 }
 

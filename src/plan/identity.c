@@ -45,9 +45,11 @@ static uint64_t hash(const char *kind, const char *seed, uint32_t index, uint32_
 /* Of another VF than @vf: a MAC or a pair of GUIDs that this plan already sets. */
 static bool is_planned(const struct plan *p, enum verb verb, const struct pci *vf, const char *text)
 {
+	char to[SHOWN_LEN];
+
 	for (size_t i = 0; i < p->n_actions; i++)
 		if (p->actions[i].verb == verb && !streq(p->actions[i].target, vf->address) &&
-		    strstr(p->actions[i].to, text))
+		    strstr(action_to(&p->actions[i], to), text))
 			return true;
 	return false;
 }
@@ -113,17 +115,15 @@ static void make_guid(const struct node *n, const struct plan *p, const char *ki
 }
 
 void identity_guids(const struct node *n, const struct plan *p, const char *seed,
-		    const struct pci *vf, const struct vf_info *v, char *ret, size_t size)
+		    const struct pci *vf, const struct vf_info *v, char ret_node[static GUID_LEN],
+		    char ret_port[static GUID_LEN])
 {
-	char node[24], port[24];
-
-	COPY(node, v->node_guid);
-	COPY(port, v->port_guid);
-	if (is_zero_guid(node))
-		make_guid(n, p, "node-guid", seed, vf, node, sizeof(node));
-	if (is_zero_guid(port))
-		make_guid(n, p, "port-guid", seed, vf, port, sizeof(port));
-	snprintf(ret, size, "%s %s", node, port);
+	copy(ret_node, GUID_LEN, v->node_guid);
+	copy(ret_port, GUID_LEN, v->port_guid);
+	if (is_zero_guid(ret_node))
+		make_guid(n, p, "node-guid", seed, vf, ret_node, GUID_LEN);
+	if (is_zero_guid(ret_port))
+		make_guid(n, p, "port-guid", seed, vf, ret_port, GUID_LEN);
 }
 
 static bool is_zero_mac(const char *mac)
@@ -151,7 +151,8 @@ static bool has_other_mac(const struct node *n, const struct plan *p, const stru
 	const char *is = has_perm ? nd->perm_mac : nd->mac;
 	char seed[MAC_LEN], given[24];
 
-	if (is_zero_mac(v->mac) || streq(is, v->mac) || (!has_perm && nd->master))
+	/* Empty: it was renamed while it was read. */
+	if (!*is || is_zero_mac(v->mac) || streq(is, v->mac) || (!has_perm && nd->master))
 		return false;
 	identity_seed(n, node_pci(n, vf->physfn), seed);
 	identity_mac(n, p, seed, vf, given, sizeof(given));
@@ -165,16 +166,16 @@ static bool has_other_guid(const struct node *n, const struct plan *p, const str
 {
 	static const struct vf_info none = { .node_guid = "0000:0000:0000:0000",
 					     .port_guid = "0000:0000:0000:0000" };
-	char seed[MAC_LEN], given[48];
+	char seed[MAC_LEN], node[GUID_LEN], port[GUID_LEN];
 
 	if (!v->node_guid[0] || is_zero_guid(v->node_guid) || !ib->node_guid[0] ||
 	    streq(ib->node_guid, v->node_guid))
 		return false;
 	identity_seed(n, node_pci(n, vf->physfn), seed);
-	identity_guids(n, p, seed, vf, &none, given, sizeof(given));
+	identity_guids(n, p, seed, vf, &none, node, port);
 	snprintf(detail, size, "%s came up with the node GUID %s, given was %s", ib->name,
 		 ib->node_guid, v->node_guid);
-	return is_prefix(given, v->node_guid);
+	return streq(node, v->node_guid);
 }
 
 bool has_other_identity(const struct node *n, const struct plan *p, const struct pci *vf,

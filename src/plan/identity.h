@@ -12,7 +12,7 @@
 
 /*
  * What the identity of this PF's VFs follows from: node_card(), else the node GUID of its ibdev,
- * else its present MAC, which somebody may change. @ret is "" when there is none of these. Return:
+ * else its present MAC, which can be changed. @ret is "" when there is none of these. Return:
  * whether it lasts.
  */
 bool identity_seed(const struct node *n, const struct pci *pf, char ret[static MAC_LEN]);
@@ -25,11 +25,11 @@ void identity_mac(const struct node *n, const struct plan *p, const char *seed,
 		  const struct pci *vf, char *ret, size_t size);
 
 /*
- * Node and port GUID of a VF, "xxxx:xxxx:xxxx:xxxx xxxx:xxxx:xxxx:xxxx", in the same way. One that
- * is set already stays.
+ * Node and port GUID of a VF, in the same way. One that is set already stays.
  */
 void identity_guids(const struct node *n, const struct plan *p, const char *seed,
-		    const struct pci *vf, const struct vf_info *v, char *ret, size_t size);
+		    const struct pci *vf, const struct vf_info *v, char ret_node[static GUID_LEN],
+		    char ret_port[static GUID_LEN]);
 
 /*
  * Has nobody set it? An admin MAC of all zero, or one that the driver of the VF made up itself: igb

@@ -6,20 +6,14 @@
  * fails (FW_PRE_INIT_TIMEOUT_MILI in drivers/net/ethernet/mellanox/mlx5/core/main.c) with an error
  * that the kernel does not try again, and no event tells that the firmware is up.
  */
-#include "../model/wanted.h"
 #include "steps.h"
 
 #define LATE_MODULE "mlx5_core"
 #define PAUSE_USEC  (60 * USEC_PER_SEC)
 
-static bool is_in_kernel(const struct module *m)
-{
-	return m && (m->state == MODULE_LOADED || m->state == MODULE_BUILTIN);
-}
-
 /*
  * Unbound with its driver in the kernel, since the boot: one that had a driver before was unbound
- * by somebody, and one with an override is meant for another driver. While a probe goes on the link
+ * on purpose, and one with an override is meant for another driver. While a probe goes on the link
  * to the driver is there: really_probe() in drivers/base/dd.c.
  */
 static bool is_late(const struct node *n, const struct device *d)
@@ -27,19 +21,22 @@ static bool is_late(const struct node *n, const struct device *d)
 	const struct memory *m = node_memory(n, d->pci->address);
 
 	return !d->is_vf && !d->pci->driver[0] && !d->pci->driver_override[0] &&
-	       streq(d->pci->module, LATE_MODULE) && is_in_kernel(node_module(n, LATE_MODULE)) &&
+	       streq(d->pci->module, LATE_MODULE) &&
+	       module_is_in_kernel(node_module(n, LATE_MODULE)) &&
 	       !(m && (m->netdev[0] || m->ibdev[0] || m->was_usable));
 }
 
 /* CLOCK_MONOTONIC from which on it may be probed; 0: it was not, of late. */
 static uint64_t not_before(const struct node *n, const struct pci *pci)
 {
-	for (size_t i = 0; i < n->n_repeats; i++)
-		if (streq(n->repeats[i].verb, verb_name(VERB_PROBE_DRIVER)) &&
-		    streq(n->repeats[i].target, pci->address) &&
-		    n->now_usec >= n->repeats[i].last_usec &&
-		    n->now_usec - n->repeats[i].last_usec < PAUSE_USEC)
-			return n->repeats[i].last_usec + PAUSE_USEC;
+	for (size_t i = 0; i < n->n_attempts; i++) {
+		const struct attempt *t = &n->attempts[i];
+
+		if (t->result == 0 && streq(t->verb, verb_name(VERB_PROBE_DRIVER)) &&
+		    streq(t->target, pci->address) && n->now_usec >= t->last_usec &&
+		    n->now_usec - t->last_usec < PAUSE_USEC)
+			return t->last_usec + PAUSE_USEC;
+	}
 	return 0;
 }
 
@@ -50,13 +47,13 @@ static int want_probe(const struct node *n, struct plan *p, const struct device 
 
 	if (when > 0 && (p->again_usec == 0 || when < p->again_usec))
 		p->again_usec = when;
-	if (when > 0 || was_tried(p, VERB_PROBE_DRIVER, d->pci->address, d->pci->module))
+	if (when > 0 || attempts_find(n->tried, VERB_PROBE_DRIVER, d->pci->address, d->pci->module))
 		return 0;
 
 	a = plan_add(p, STEP_DRIVER, VERB_PROBE_DRIVER, CLASS_CHANGE, d->pci->address);
 	if (!a)
 		return -ENOMEM;
-	COPY(a->to, d->pci->module);
+	COPY(a->text.to, d->pci->module);
 	return 0;
 }
 

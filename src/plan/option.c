@@ -9,7 +9,7 @@ static void spell(const char *module, char *ret, size_t size)
 		*c = *c == '-' ? '_' : *c;
 }
 
-/* Only one parameter of ours is a number, and that is told by its digits. */
+/* Only one parameter of ours is a number: its digits show it. */
 static const char *type_of(const char *name)
 {
 	return streq(name, ERDMA_PORTS) ? "ushort" : "bool";
@@ -75,8 +75,8 @@ static int plan_option(const struct node *n, struct plan *p, size_t i, const cha
 
 	if (!a)
 		return -ENOMEM;
-	snprintf(a->from, sizeof(a->from), "%.24s=%.20s", o->name, o->value);
-	snprintf(a->to, sizeof(a->to), "%.24s=%.20s", o->name, want);
+	snprintf(a->text.from, sizeof(a->text.from), "%.24s=%.20s", o->name, o->value);
+	snprintf(a->text.to, sizeof(a->text.to), "%.24s=%.20s", o->name, want);
 	put_place(o, place, sizeof(place));
 	snprintf(a->detail, sizeof(a->detail), "%s%s", place,
 		 is_overruled(n, i) ? ", overruled by a file of rdma-provision" : "");
@@ -87,12 +87,11 @@ static int plan_option(const struct node *n, struct plan *p, size_t i, const cha
 static int hint_stale(const struct node *n, struct plan *p, size_t i, const char *module)
 {
 	const struct option *o = &n->options[i];
-	char place[208], detail[256];
+	char place[208];
 
 	put_place(o, place, sizeof(place));
-	snprintf(detail, sizeof(detail), "%.24s%s%.20s, %s", o->name, *o->value ? "=" : "",
-		 o->value, place);
-	return plan_add_hint(p, REASON_OPTION_STALE, module, detail);
+	return plan_add_hint(p, REASON_OPTION_STALE, module, "%.24s%s%.20s, %s", o->name,
+			     *o->value ? "=" : "", o->value, place);
 }
 
 int plan_options(const struct node *n, struct plan *p, const struct wanted *w, bool refuses_smc)

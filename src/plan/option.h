@@ -8,8 +8,8 @@
  */
 #pragma once
 
+#include "../model/module-options.h"
 #include "../model/plan.h"
-#include "../model/wanted.h"
 
 /*
  * A refused VERB_SET_OPTION for each line that asks for something else than what is wanted, with

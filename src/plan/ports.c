@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ports.h"
 
+#include "in-use-plan.h"
 #include "mode.h"
 #include "stack.h"
-#include "users.h"
 
 #define NODEPORT_FIRST 30000 /* --service-node-port-range of kube-apiserver */
 #define NODEPORT_LAST  32767
@@ -113,19 +113,15 @@ int ports_hints(const struct node *n, struct plan *p, uint32_t base)
 {
 	const uint32_t last = base + ERDMA_N_PORTS - 1;
 	const uint16_t *local = n->local_ports;
-	char detail[96];
 	int r = 0;
 
-	if (local[1] > 0 && base <= local[1] && last >= local[0] && !is_reserved(n, base)) {
-		snprintf(detail, sizeof(detail),
-			 "%" PRIu32 " to %" PRIu32 ", and ip_local_port_range is %u to %u", base,
-			 last, local[0], local[1]);
-		r = plan_add_hint(p, REASON_PORTS_EPHEMERAL, ERDMA_MODULE, detail);
-	}
-	if (r >= 0 && base <= NODEPORT_LAST && last >= NODEPORT_FIRST) {
-		snprintf(detail, sizeof(detail), "%" PRIu32 " to %" PRIu32, base, last);
-		r = plan_add_hint(p, REASON_PORTS_NODEPORT, ERDMA_MODULE, detail);
-	}
+	if (local[1] > 0 && base <= local[1] && last >= local[0] && !is_reserved(n, base))
+		r = plan_add_hint(p, REASON_PORTS_EPHEMERAL, ERDMA_MODULE,
+				  "%" PRIu32 " to %" PRIu32 ", and ip_local_port_range is %u to %u",
+				  base, last, local[0], local[1]);
+	if (r >= 0 && base <= NODEPORT_LAST && last >= NODEPORT_FIRST)
+		r = plan_add_hint(p, REASON_PORTS_NODEPORT, ERDMA_MODULE, "%" PRIu32 " to %" PRIu32,
+				  base, last);
 	return r;
 }
 
@@ -153,8 +149,7 @@ int ports_hint_roce(const struct node *n, struct plan *p)
 {
 	const struct module *rxe = node_module(n, RXE_MODULE);
 
-	if (!rxe || (rxe->state != MODULE_LOADED && rxe->state != MODULE_BUILTIN) ||
-	    !is_mad_build(n))
+	if (!module_is_in_kernel(rxe) || !is_mad_build(n))
 		return 0;
 	return plan_add_hint(p, REASON_ROCE_PORT_BUSY, ERDMA_MODULE, RXE_MODULE " is loaded");
 }

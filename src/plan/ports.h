@@ -8,8 +8,8 @@
  */
 #pragma once
 
+#include "../model/module-options.h"
 #include "../model/plan.h"
-#include "../model/wanted.h"
 
 /*
  * The first port that the driver takes when it is loaded now: what is wanted, else of modprobe.d,

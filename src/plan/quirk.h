@@ -2,8 +2,8 @@
 /*
  * Quirk: what single drivers do in another way than all the others, as one table. Pure.
  *
- * It only adds: a card without a row here gets its VFs by sysfs alone, whoever made it. A row has
- * to change something that the plan does, and has to name its source.
+ * It only adds: a card without a row here gets its VFs by sysfs alone, whatever its vendor. A row
+ * has to change something that the plan does, and has to name its source.
  */
 #pragma once
 

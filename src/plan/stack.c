@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack.h"
 
-#include "../model/wanted.h"
-#include "users.h"
+#include "../model/module-options.h"
+#include "in-use-plan.h"
 
 #define COMPAT_MODULE "mlx_compat"
 
@@ -15,11 +15,6 @@ static const char *foreign_folder(const struct module *m)
 		if (strstr(m->path, folders[i]))
 			return folders[i] + 1;
 	return NULL;
-}
-
-static bool is_in_kernel(const struct module *m)
-{
-	return m->state == MODULE_LOADED || m->state == MODULE_BUILTIN;
 }
 
 bool is_out_of_tree(const struct module *m)
@@ -62,7 +57,7 @@ enum stack stack_of(const struct node *n, const char *module, char *ret_evidence
 {
 	const struct module *m = node_module(n, module), *core = node_module(n, CORE_MODULE);
 	const struct module *compat = node_module(n, COMPAT_MODULE);
-	bool has_compat = compat && is_in_kernel(compat);
+	bool has_compat = compat && module_is_in_kernel(compat);
 	bool has_core = core && is_out_of_tree(core);
 
 	ret_evidence[0] = '\0';

@@ -14,7 +14,7 @@
 #include "../model/node.h"
 
 enum stack {
-	STACK_UNKNOWN, /* nobody looked at the module, there is none, or nothing is told of it */
+	STACK_UNKNOWN, /* the module was not looked at, there is none, or nothing is known of it */
 	STACK_KERNEL,  /* in-tree */
 	STACK_VENDOR,  /* out of tree, above the kernel's RDMA core */
 	STACK_OFED,

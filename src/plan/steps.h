@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps: the files of plan/, one for each step of the mission, called by plan.c and by nobody else.
+ * Steps: the files of plan/, one for each step of the mission, called by plan-make.c and by nobody
+ * else.
  *
  * Each appends its actions to the plan. Return: 0 or -ENOMEM.
  */
 #pragma once
 
-#include "plan.h"
+#include "attempts-plan.h"
 
 /*
  * Which functions are managed, which of them are handed out, and what each is worth.
@@ -21,8 +22,24 @@ const struct device_config *section_of(const struct config *c, const struct node
 				       const struct pci *pci); /* NULL: none, or it is no NIC */
 bool is_match(const char *match, const struct node *n, const struct pci *pci);
 
+/*
+ * With [Health]: what of the announcements of links is a loss, which PFs flap, and which devices
+ * are left out of the plugin's file. Losses are counted since the device was usable first; none
+ * while its netdev is down or within 2 s after that, none by a change of MTU, and none by what this
+ * service does to its function, up to 2 s later. p->again_usec is when one ends to flap, or is down
+ * for Drop=.
+ */
+int plan_flaps(const struct config *c, const struct node *n, struct plan *p);
+
 /* Does the function itself carry the node, so that its netdev is left alone? */
 bool is_nodes(const struct device *d);
+
+/*
+ * Puts back what a pod left changed of a device. It is waited for SettleSec= in which nothing of it
+ * changes, and for a CNI plugin that is at work on it: p->again_usec. Before all that looks at
+ * netdevs: sets is_changed and is_unsettled of devices.
+ */
+int plan_given_back(const struct config *c, const struct node *n, struct plan *p);
 
 int plan_driver(const struct config *c, const struct node *n, struct plan *p);
 /* Loads a module that is not in the kernel, or says what stands against it. */
@@ -48,10 +65,11 @@ int plan_vf(const struct config *c, const struct node *n, struct plan *p);
  * a crash, of any PF, whatever the configuration says by then.
  */
 int plan_birth(const struct config *c, const struct node *n, struct plan *p);
-bool has_autoprobe_off(const struct pci *pf); /* and somebody else wants it so */
+bool has_autoprobe_off(const struct pci *pf); /* and it was not our service that set it */
 uint32_t wanted_vfs(const struct device_config *dc,
-		    const struct pci *pf);                /* UINT32_MAX: leave alone */
-bool is_making_vfs(const struct plan *p, const char *pf); /* the number changes by this plan */
+		    const struct pci *pf); /* UINT32_MAX: leave alone */
+bool is_making_vfs(const struct node *n, const struct plan *p,
+		   const char *pf); /* the number changes by this plan */
 /* A VF that carries the node, so that the number of VFs its PF is to have is refused; or NULL. */
 const struct node_nic *vf_of_node(const struct node *n, const struct plan *p,
 				  const struct device *d);
@@ -59,7 +77,13 @@ const struct node_nic *vf_of_node(const struct node *n, const struct plan *p,
 int plan_link_pf(const struct config *c, const struct node *n, struct plan *p);
 int plan_link_vf(const struct config *c, const struct node *n, struct plan *p);
 
-/* Sets p->carriers, with what they are to have: carrier.h. */
+/*
+ * [QoS]: priorities of the ports of PFs, by DCB, and rdma_cm's defaults of all devices; nothing of
+ * what carries the node, what is in a pod or in use, and what firmware sets. Asks for node.dcbs.
+ */
+int plan_qos(const struct config *c, const struct node *n, struct plan *p);
+
+/* Sets p->carriers, with what they are to have: nic-netdev.h. */
 int plan_carriers(const struct config *c, const struct node *n, struct plan *p);
 
 /*
@@ -121,12 +145,11 @@ int plan_kubelet(const struct config *c, const struct node *n, struct plan *p);
  */
 int plan_health(const struct config *c, const struct node *n, struct plan *p);
 
-/* Every change that is still wanted although it was tried has failed: the second plan shows it. */
-void plan_mark_tried(const struct plan *tried, struct plan *p);
-
-/* What this pass, or one before in this boot, has tried: whatever came of it. NULL: nothing. */
-const struct action *was_tried(const struct plan *p, enum verb verb, const char *target,
-			       const char *to);
+/*
+ * Sets p->questions: what the plan depends on, the node does not have, and no plan of this look
+ * asked for. The last step of each plan.
+ */
+int plan_ask(const struct node *n, struct plan *p);
 
 /* The items that say what the devices wait for, and the state of the node that follows. */
 bool is_settled(const struct config *c, const struct node *n, bool settled);

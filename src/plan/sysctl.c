@@ -7,8 +7,8 @@
  * effective value of each is the larger of conf/all and the netdev's:
  * Documentation/networking/ip-sysctl.rst. What is right in effect is left as it is.
  */
-#include "carrier.h"
 #include "mode.h"
+#include "nic-netdev.h"
 
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
@@ -20,15 +20,12 @@ static bool is_known(const struct netconf *c, enum netconf_key key)
 
 static int want_value(struct plan *p, const struct carrier *k, enum netconf_key key, int32_t value)
 {
-	char to[16];
 	struct action *a;
 
-	snprintf(to, sizeof(to), "%" PRId32, value);
-	a = add_route_action(p, k, VERB_SET_SYSCTL, k->netdev->ifindex, netconf_name(key), to,
-			     NULL);
+	a = add_route_action(p, k, VERB_SET_SYSCTL, k->netdev->ifindex, netconf_name(key));
 	if (!a)
 		return -ENOMEM;
-	snprintf(a->from, sizeof(a->from), "%" PRId32, k->netdev->conf.values[key]);
+	action_set_numbers(a, k->netdev->conf.values[key], value);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #define SD_JOURNAL_SUPPRESS_LOCATION
 #include <systemd/sd-journal.h>
 
-struct line {
+struct report_line {
 	enum log_level level;
 	const char *message; /* what MESSAGE_ID= is made of */
 	const char *target, *code, *detail;
@@ -25,7 +25,7 @@ static void copy_still(char *to, size_t size, const char *from)
  * before the journal looks whose process it was: OBJECT_SYSTEMD_UNIT= has "journalctl -u" show the
  * line all the same.
  */
-static void tell(const struct line *l, const char *text)
+static void tell(const struct report_line *l, const char *text)
 {
 	char id[MESSAGE_ID_LEN], message[1024], target[256], detail[1024];
 
@@ -48,18 +48,21 @@ static enum log_level level_of(enum reason reason)
 
 void report_action(const struct action *a)
 {
+	char buf_from[SHOWN_LEN], buf_to[SHOWN_LEN];
+	const char *from = action_from(a, buf_from), *to = action_to(a, buf_to);
 	const char *target = a->target[0] ? a->target : "node";
 	const enum reason failure = action_failure(a);
-	struct line line = { LOG_LEVEL_NOTICE, message_name(MESSAGE_CHANGE), target, "", "" };
+	struct report_line line = { LOG_LEVEL_NOTICE, message_name(MESSAGE_CHANGE), target, "",
+				    "" };
 	char text[1024];
 	int n;
 
 	n = snprintf(text, sizeof(text), "%s: %s", target, verb_name(a->verb));
-	if (a->subject[0] && !streq(a->subject, a->to))
+	if (a->subject[0] && !streq(a->subject, to))
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s", a->subject);
-	if (a->to[0])
-		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s%s%s", a->from,
-			      a->from[0] ? " -> " : "", a->to);
+	if (to[0])
+		n += snprintf(text + n, sizeof(text) - (size_t)n, " %s%s%s", from,
+			      from[0] ? " -> " : "", to);
 	if (a->result < 0)
 		snprintf(text + n, sizeof(text) - (size_t)n, ": %s%s%s%s", strerror(-a->result),
 			 a->error[0] ? " (" : "", a->error, a->error[0] ? ")" : "");
@@ -90,14 +93,15 @@ static void tell_news(const struct news *news)
 
 	if (news->is_over) {
 		snprintf(text, sizeof(text), "%s: %s is over", target, code);
-		tell(&(struct line){ LOG_LEVEL_NOTICE, message_name(MESSAGE_OVER), target, code,
-				     "" },
+		tell(&(struct report_line){ LOG_LEVEL_NOTICE, message_name(MESSAGE_OVER), target,
+					    code, "" },
 		     text);
 		return;
 	}
 	snprintf(text, sizeof(text), "%s: %s%s%s. %s", target, reason_meaning(news->reason),
 		 news->detail[0] ? ": " : "", news->detail, news->advice);
-	tell(&(struct line){ level_of(news->reason), code, target, code, news->detail }, text);
+	tell(&(struct report_line){ level_of(news->reason), code, target, code, news->detail },
+	     text);
 }
 
 /* What failed was told when it did. */
@@ -121,9 +125,9 @@ void report_news(const struct plan *p, const struct news *news, size_t n)
 void report_change_of_state(enum node_state state, const char *summary)
 {
 	const bool is_ready = state == NODE_READY;
-	const struct line line = { is_ready ? LOG_LEVEL_NOTICE : LOG_LEVEL_WARNING,
-				   message_name(is_ready ? MESSAGE_READY : MESSAGE_DEGRADED),
-				   "node", "", summary };
+	const struct report_line line = { is_ready ? LOG_LEVEL_NOTICE : LOG_LEVEL_WARNING,
+					  message_name(is_ready ? MESSAGE_READY : MESSAGE_DEGRADED),
+					  "node", "", summary };
 	char text[256];
 
 	snprintf(text, sizeof(text), "node: %s", summary);

@@ -7,9 +7,9 @@
  */
 #pragma once
 
-#include "../doors/fs.h"
 #include "../model/message.h"
 #include "../model/plan.h"
+#include "../os/fs.h"
 
 /* Exit codes of apply, status and wait. */
 enum {

@@ -6,7 +6,7 @@
  * gives the same form and hash. A file that pairs_text() writes after pairs_set() or pairs_unset()
  * has the new value, or no value, for that key, and every other key as it was.
  */
-#include "../../src/config/config.h"
+#include "../../src/config/config-read.h"
 #include "../../src/config/pairs.h"
 #include "fuzz.h"
 

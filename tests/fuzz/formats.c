@@ -11,13 +11,13 @@
 #include <sys/stat.h>
 
 #include "../../src/base/log.h"
-#include "../../src/config/config.h"
-#include "../../src/observe/kubelet.h"
+#include "../../src/config/config-read.h"
+#include "../../src/kubelet/find.h"
 #include "../../src/observe/limits.h"
-#include "../../src/observe/modprobe.h"
+#include "../../src/observe/modprobe-observe.h"
 #include "../../src/observe/netconfig.h"
 #include "../../src/observe/networkd.h"
-#include "../../src/observe/plugin.h"
+#include "../../src/observe/plugin-observe.h"
 #include "../../src/observe/process.h"
 #include "compose.h"
 #include "place.h"
@@ -28,7 +28,7 @@ static int see_kubelet(const struct fs *fs)
 {
 	struct kubelet k = {};
 
-	return observe_kubelet(fs, &k, NULL);
+	return kubelet_find(fs, false, &k, NULL);
 }
 
 static int see_bonds(const struct fs *fs)

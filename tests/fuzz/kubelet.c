@@ -12,10 +12,10 @@
 #include <jansson.h>
 #include <signal.h>
 
-#include "../../src/doors/edit.h"
-#include "../../src/doors/yaml.h"
+#include "../../src/kubelet/kept.h"
+#include "../../src/kubelet/yaml-edit.h"
+#include "../../src/kubelet/yaml.h"
 #include "../../src/model/kubelet.h"
-#include "../../src/observe/kept.h"
 #include "fuzz.h"
 
 #define KEY "topologyManagerPolicy"

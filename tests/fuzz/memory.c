@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz: JSON that was ours when it was written, and may be anything when it is read: state.json,
- * boots.json, the ledger, the record of kubelet files and the answers of a captured tree. The same
+ * what is remembered, the record of kubelet files and the answers of a captured tree. The same
  * text is given to all of them.
  *
  * What is written again from what was read is read alike. What is refused leaves the node as it
@@ -10,16 +10,14 @@
 #include <jansson.h>
 
 #include "../../src/base/log.h"
+#include "../../src/kubelet/record.h"
+#include "../../src/model/memory.h"
 #include "../../src/model/paths.h"
-#include "../../src/observe/answers.h"
-#include "../../src/observe/boots.h"
-#include "../../src/observe/ledger.h"
-#include "../../src/observe/record.h"
+#include "../../src/observe/snapshot.h"
+#include "../../src/os/memory-file.h"
 #include "../../src/output/state.h"
 #include "../../src/output/tree.h"
 #include "place.h"
-
-#define MAX_FILE (1u << 20)
 
 static struct fs fs;
 
@@ -29,15 +27,6 @@ static void put(const char *path, const char *text, size_t size)
 		openat(fs.root, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
 	require(fd >= 0 && write(fd, text, size) == (ssize_t)size);
-}
-
-static char *get(const char *path)
-{
-	char *text;
-	size_t size;
-
-	require(fs_read_all(&fs, path, MAX_FILE, false, &text, &size) == 0);
-	return text;
 }
 
 static void open_place(void)
@@ -52,15 +41,11 @@ static void open_place(void)
 
 static void try_state(const char *text)
 {
-	static const char boot_id[] = "11111111-2222-3333-4444-555555555555";
-	_cleanup_(node_done) struct node n = {};
 	_cleanup_(freep) char *line = NULL, *tree = NULL, *narrow = NULL;
 	_cleanup_(freep) struct news *news = NULL, *first = NULL;
 	enum node_state state;
 	size_t n_news;
 
-	if (output_parse_memory(text, boot_id, &n) < 0)
-		require(n.n_memories == 0 && n.n_failures == 0 && !n.last_hash[0] && !n.stuck[0]);
 	output_read_state(text, NULL, &state);
 	if (output_state_line(text, &line) == 0) {
 		json_auto_t *x = json_loads(text, 0, NULL), *y = json_loads(line, 0, NULL);
@@ -75,36 +60,78 @@ static void try_state(const char *text)
 	require(output_news(text, text, &news, &n_news) <= 0);
 }
 
-static void try_boots(const char *text, size_t size)
+/* As the file of a lifetime: what is written again is read alike. */
+static void try_memory(const char *text, size_t size)
 {
-	_cleanup_(node_done) struct node n = {}, again = {};
-	_cleanup_(freep) char *first = NULL, *second = NULL;
+	static const enum memory_lifetime lifetimes[] = { MEMORY_BOOT, MEMORY_NODE };
+	static const char *const paths[] = { MEMORY_BOOT_PATH, MEMORY_NODE_PATH };
+	const struct fields *const tables[] = { &ledger_fields,           &boots_fields,
+						&output_records_fields,   &autoprobes_fields,
+						&metadata_answers_fields, &plugin_record_fields,
+						&manifest_record_fields };
 
-	put(BOOTS_PATH, text, size);
-	require(observe_boots(&fs, &n) == 0);
-	if (n.n_boots == 0)
-		return;
-	require(boots_write(&fs, n.boots, n.n_boots) == 0);
-	first = get(BOOTS_PATH);
-	require(observe_boots(&fs, &again) == 0 && again.n_boots == n.n_boots);
-	require(boots_write(&fs, again.boots, again.n_boots) == 0);
-	second = get(BOOTS_PATH);
-	require(streq(first, second));
+	for (size_t i = 0; i < ELEMENTSOF(tables); i++) {
+		const enum memory_lifetime l = lifetimes[i % 2];
+		const bool is_list = tables[i]->rows[0].type == FIELD_LIST;
+		_Alignas(16) char first[512] = {}, again[512] = {};
+		json_auto_t *packed = NULL, *packed_again = NULL;
+
+		require(tables[i]->size <= sizeof(first));
+		put(paths[l], text, size);
+		require(memory_read(&fs, l, tables[i], first) == 0);
+		require(memory_write(&fs, l, tables[i], first) == 0);
+		require(memory_read(&fs, l, tables[i], again) == 0);
+		packed = fields_pack(tables[i], first);
+		packed_again = fields_pack(tables[i], again);
+		require(json_equal(packed, packed_again));
+		if (is_list) {
+			free(*(void **)first);
+			free(*(void **)again);
+		}
+	}
 }
 
-static void try_ledger(const char *text, size_t size)
+/* What a pass takes of the one before: no name leads elsewhere. */
+static void try_pass(const char *text, size_t size)
 {
-	_cleanup_(freep) struct ledger_entry *entries = NULL, *again = NULL;
-	size_t n = 0, n_again = 0;
+	_cleanup_(node_done) struct node seen = {}, again = {}, n = {};
+	json_auto_t *packed = NULL, *packed_again = NULL;
+	const struct state_head head = { .state = NODE_READY };
 
-	put(LEDGER_PATH, text, size);
-	require(ledger_read(&fs, &entries, &n) == 0);
-	if (n == 0)
-		return;
-	require(ledger_write(&fs, entries, n) == 0);
-	require(ledger_read(&fs, &again, &n_again) == 0 && n_again == n);
-	for (size_t i = 0; i < n; i++)
-		require(memcmp(&entries[i], &again[i], sizeof(entries[i])) == 0);
+	put(MEMORY_BOOT_PATH, text, size);
+	require(memory_read(&fs, MEMORY_BOOT, &pass_memory_fields, &seen) == 0);
+	require(memory_write(&fs, MEMORY_BOOT, &pass_memory_fields, &seen) == 0);
+	require(memory_read(&fs, MEMORY_BOOT, &pass_memory_fields, &again) == 0);
+	packed = fields_pack(&pass_memory_fields, &seen);
+	packed_again = fields_pack(&pass_memory_fields, &again);
+	require(json_equal(packed, packed_again));
+	COPY(n.boot_id, seen.boot_id);
+	memory_take(&n, &head, &seen);
+	for (size_t i = 0; i < n.n_memories; i++)
+		require(!strchr(n.memories[i].ibdev, '/') && !strchr(n.memories[i].pci, '/') &&
+			(i == 0 || strcmp(n.memories[i - 1].pci, n.memories[i].pci) < 0));
+}
+
+/* What versions up to 0.1.0 wrote. */
+static void try_old_files(const char *text, size_t size)
+{
+	static const char *const names[] = {
+		"run/rdma-provision/ledger.json",    "run/rdma-provision/metadata",
+		"run/rdma-provision/plugin-file",    "run/rdma-provision/autoprobe",
+		"var/lib/rdma-provision/boots.json", "var/lib/rdma-provision/outputs",
+		"var/lib/rdma-provision/manifest"
+	};
+	_cleanup_(ledger_done) struct ledger before = {}, after = {};
+
+	fs_remove(&fs, MEMORY_BOOT_PATH);
+	fs_remove(&fs, MEMORY_NODE_PATH);
+	for (size_t i = 0; i < ELEMENTSOF(names); i++)
+		put(names[i], text, size);
+	require(memory_read(&fs, MEMORY_BOOT, &ledger_fields, &before) == 0);
+	require(memory_write(&fs, MEMORY_BOOT, &ledger_fields, &before) == 0);
+	require(memory_read(&fs, MEMORY_BOOT, &ledger_fields, &after) == 0);
+	require(before.n_entries == after.n_entries);
+	require(!fs_exists(&fs, names[0]));
 }
 
 static void try_record(const char *text, size_t size)
@@ -143,8 +170,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	open_place();
 	try_state(text);
 	try_answers(text);
-	try_boots(text, size);
-	try_ledger(text, size);
+	try_memory(text, size);
+	try_pass(text, size);
+	try_old_files(text, size);
 	try_record(text, size);
 	return 0;
 }

@@ -4,17 +4,17 @@
  * of it in a file.
  *
  * What is accepted is written and read again as the same, and an address is that of a host inside
- * its prefix. What is told of the rest has no control characters.
+ * its prefix. What is reported of the rest has no control characters.
  */
 #include <arpa/inet.h>
 
-#include "../../src/doors/metadata.h"
+#include "../../src/os/metadata-ask.h"
 #include "fuzz.h"
 
 /* The helper is one file, and its main() the one thing of it that is not wanted here. */
 int helper_main(void);
 #define main helper_main
-#include "../../src/metadata.c"
+#include "../../src/metadata-main.c"
 #undef main
 
 static void require_same(const struct metadata *m)
@@ -33,7 +33,8 @@ static void require_same(const struct metadata *m)
 }
 
 /* As libcurl gives it: in pieces. */
-static bool receive_answer(struct session *s, char *data, size_t size, struct answer *a)
+static bool receive_answer(struct metadata_session *s, char *data, size_t size,
+			   struct http_answer *a)
 {
 	const size_t half = size / 2;
 
@@ -51,8 +52,8 @@ static bool receive_answer(struct session *s, char *data, size_t size, struct an
 /* The answers to three questions, each ended by a byte 0xff. */
 static void try_service(char *text, size_t size)
 {
-	struct answer answers[3] = {};
-	struct session s = {};
+	struct http_answer answers[3] = {};
+	struct metadata_session s = {};
 	struct metadata m;
 	char *end;
 
@@ -70,17 +71,13 @@ static void try_service(char *text, size_t size)
 		require_plain(s.problem);
 }
 
-static void try_file(const char *text)
+/* As it is remembered. */
+static void try_kept(const char *text)
 {
-	_cleanup_(freep) struct metadata *list = NULL;
-	size_t n = 0;
+	struct metadata m;
 
-	require(metadata_parse_file(text, &list, &n) == 0);
-	for (size_t i = 0; i < n; i++) {
-		require(is_metadata_mac(list[i].mac));
-		require(i == 0 || strcmp(list[i - 1].mac, list[i].mac) < 0);
-		require_same(&list[i]);
-	}
+	if (metadata_parse(text, &m) == 0)
+		require_same(&m);
 }
 
 /* One line of the helper. */
@@ -101,9 +98,9 @@ static void try_helper(const char *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(freep) char *text = text_of(data, size);
-	struct session s = {};
+	struct metadata_session s = {};
 
-	try_file(text);
+	try_kept(text);
 	try_helper(text, size);
 	set_service(&s, text);
 	is_metadata_mac(text);

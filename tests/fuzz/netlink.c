@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz: what the kernel answers to the netlink doors, and what it tells unasked.
+ * Fuzz: what the kernel answers to the netlink os, and what it tells unasked.
  *
  * The first byte says which door asks. Each answer to a request of it is a number of bytes (two,
  * little-endian) and that many bytes of netlink messages; DONE follows by itself, and the kernel's
  * sequence number is put in. libnl itself has the place to stand in for the socket: what it is
- * given to receive goes through doors/netlink.c as from the kernel.
+ * given to receive goes through os/netlink.c as from the kernel.
  *
  * Each message comes alone, in a block of its own size, and one that is longer than what there is
  * ends there, with the last of its attributes and what that has in it: so to cut a message short
@@ -21,16 +21,17 @@
 #include <netlink/socket.h>
 #include <rdma/rdma_netlink.h>
 
-#include "../../src/doors/devlink.h"
-#include "../../src/doors/events.h"
-#include "../../src/doors/link.h"
-#include "../../src/doors/neighbour.h"
-#include "../../src/doors/netns.h"
-#include "../../src/doors/rdma.h"
-#include "../../src/doors/route.h"
-#include "../../src/doors/rule.h"
-#include "../../src/doors/smc.h"
-#include "../../src/doors/vf.h"
+#include "../../src/os/dcb.h"
+#include "../../src/os/devlink.h"
+#include "../../src/os/events.h"
+#include "../../src/os/link.h"
+#include "../../src/os/neighbour.h"
+#include "../../src/os/netns.h"
+#include "../../src/os/rdma.h"
+#include "../../src/os/route.h"
+#include "../../src/os/rule.h"
+#include "../../src/os/smc.h"
+#include "../../src/os/vf.h"
 #include "fuzz.h"
 
 /* What is still to be answered with. */
@@ -272,23 +273,41 @@ static void try_smc(struct netlink *nl)
 	}
 }
 
+/* Each change reads what is there before. */
+static void try_dcb(struct netlink *nl)
+{
+	static const char *const changes[][2] = {
+		{ "pfc", "3" },
+		{ "ets", "00010000 50,50,s,s,s,s,s,s" },
+		{ "dscp/26", "none" },
+		{ "trust", "pcp" },
+	};
+	struct dcb d;
+
+	if (dcb_read(nl, "ens1", &d) == 0)
+		require(qos_is_valid(&d));
+	for (size_t i = 0; i < ELEMENTSOF(changes); i++)
+		dcb_set(nl, "ens1", changes[i][0], changes[i][1]);
+}
+
 /* A socket that listens: each message is a datagram. */
 static void try_events(_unused_ struct netlink *nl)
 {
+	struct link_log log = {};
 	struct nlmsghdr *m;
 
 	kernel.rest = kernel.size;
 	while ((m = next_message())) {
-		require(events_count(m, (int)m->nlmsg_len) <= 1);
+		require(events_count(m, (int)m->nlmsg_len, &log) <= 1);
 		free(m);
 	}
 }
 
 /* The order is that of the seeds: tests/fuzz/make-seeds. */
-static void (*const doors[])(struct netlink *nl) = {
+static void (*const os[])(struct netlink *nl) = {
 	try_links,   try_addresses, try_routes,     try_rules,     try_neighbours,
 	try_ibdevs,  try_holders,   try_netns_mode, try_far_links, try_vfs,
-	try_devlink, try_smc,       try_events,
+	try_devlink, try_smc,       try_events,     try_dcb,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -302,6 +321,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kernel.size = size - 1;
 	kernel.rest = 0;
 	open_kernel(&nl);
-	doors[data[0] % ELEMENTSOF(doors)](&nl);
+	os[data[0] % ELEMENTSOF(os)](&nl);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Place: a folder of a target's own in memory (TMPDIR, /dev/shm or /tmp), for what is read through
- * doors/fs.h. It is removed when the target ends, unless it breaks down: tests/fuzz/run sets TMPDIR
+ * os/fs.h. It is removed when the target ends, unless it breaks down: tests/fuzz/run sets TMPDIR
  * and removes that.
  */
 #pragma once

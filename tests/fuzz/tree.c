@@ -11,16 +11,18 @@
 
 #include "../../src/base/log.h"
 #include "../../src/load.h"
+#include "../../src/loop.h"
 #include "../../src/output/actions.h"
 #include "../../src/output/explain-kubelet.h"
 #include "../../src/output/explain-plugin.h"
 #include "../../src/output/explain.h"
 #include "../../src/output/metrics.h"
-#include "../../src/output/nccl.h"
+#include "../../src/output/nccl-output.h"
 #include "../../src/output/nfd.h"
 #include "../../src/output/state.h"
 #include "../../src/output/tree.h"
-#include "../../src/run.h"
+#include "../../src/plan/ahead.h"
+#include "../memory.h"
 #include "place.h"
 
 #define MAX_LAID 32
@@ -196,18 +198,19 @@ static void explain_all(const struct config *c, const struct node *n, const stru
 	require(output_explain_plugin(c, n, p, false, false, &text) == 0);
 	require_plain(text);
 	free(text);
-	require(output_explain_kubelet(c, n, p, true, &text) == 0);
+	require(output_explain_kubelet(c, n, true, &text) == 0);
 	require_json(text);
-	require(output_explain_kubelet(c, n, p, false, &text) == 0);
+	require(output_explain_kubelet(c, n, false, &text) == 0);
 	require_plain(text);
 	free(text);
 }
 
-static void list_all(const struct config *c, const struct node *n, const struct plan *p)
+static void list_all(const struct config *c, const struct node *n, struct plan *p)
 {
 	struct nccl nccl = {};
 	char *text = NULL;
 
+	require(plan_ahead(c, n, p) == 0);
 	require(output_actions_json(p, &text) == 0);
 	require_json(text);
 	require(output_actions_text(p, &text) == 0);
@@ -235,20 +238,20 @@ static char *look(const char *root)
 	_cleanup_(config_done) struct config c = {};
 	_cleanup_(node_done) struct node n = {}, again = {};
 	_cleanup_(plan_done) struct plan p = {};
-	struct doors d = {};
+	struct os d = {};
 	char *state = NULL, *tree = NULL;
 	int r;
 
-	require(run_open(root, &d) == 0);
+	require(os_open(root, &d) == 0);
 	require(load_config(&d.fs, NULL, &c) == 0);
-	r = run_plan(&d, &c, false, NULL, &n, &p);
-	run_close(&d);
+	r = loop_plan(&d, &c, false, &n, &p);
+	os_close(&d);
 	require(r != -ENOMEM);
 	if (r < 0)
 		return NULL;
 
 	require(output_state(&c, &n, &p, &state) == 0);
-	require(output_parse_memory(state, n.boot_id, &again) == 0);
+	require(take_next(&c, &n, &p, n.boot_id, &again) == 0);
 	require(output_tree(state, false, 100, &tree) == 0);
 	require_plain(tree);
 	free(tree);

@@ -300,6 +300,56 @@ def ecs_erdma(name, boot, is_compat, driver=''):
     return t
 
 
+def ack_no_driver():
+    """Two eRDMA devices on the bus, and no driver for them on disk: the preset as it is shipped."""
+    t = Tree('made-ack-no-driver')
+    t.system('5.10.134-17.3.al8.x86_64', 14, 1, RDMA_MODULES)
+    virtio_nic(t, '0000:00:05.0', 2, 2, 'eth0', '00:16:3e:10:00:00')
+    t.ipv4(2, '192.168.0.10', 20, '192.168.0.0')
+    t.default('192.168.0.253', 2)
+    for i in range(2):
+        virtio_nic(t, '0000:00:0%d.0' % (6 + i), 3 + i, 3 + i, 'eth%d' % (i + 1), '00:16:3e:10:00:0%d' % (i + 1))
+        t.ipv4(3 + i, '192.168.0.%d' % (11 + i), 20, '192.168.0.0')
+        t.function('pci0000:00', '0000:00:0%d.0' % (8 + i), 0x1DED, 0x107F, 0x000000, '', -1)
+    t.answers['modules']['erdma'] = 'missing'
+    t.preset('ack-erdma')
+    return t
+
+
+def ack_controller():
+    """As the ACK eRDMA Controller leaves two ENIs: routes of its own instead of the kernel's, from metric 200 on."""
+    t = ecs_erdma('made-ack-controller', 16, True)
+    t.answers['routes'] = [r for r in t.answers['routes'] if r['ifindex'] == 2 and r['dst'] != '0.0.0.0/0']
+    t.default('192.168.15.253', 2)
+    for i in range(2):
+        t.route('192.168.0.0/20', 3 + i, RTPROT_BOOT, SCOPE_LINK, 200 + i)
+        t.default('192.168.15.253', 3 + i, RTPROT_BOOT, 200 + i)
+    t.preset('ack-erdma')
+    t.answers['modules']['erdma'] = {
+        'state': 'loaded', 'path': '/lib/modules/5.10.134-17.3.al8.x86_64/extra/erdma.ko.xz',
+        'version': '0.2.37', 'srcversion': 'E2A1F5C0D3B4968712AB3CD', 'intree': False,
+        'parameters': {'compat_mode': 'bool', 'reserve_ports_base': 'ushort'}}
+    t.module('erdma', '0.2.37', 'E2A1F5C0D3B4968712AB3CD', 'OE', 0, compat_mode='Y', reserve_ports_base='30608')
+    t.config(t.read('etc/rdma-provision/rdma-provision.conf').replace('Mode=auto', 'Mode=compat'))
+    return t
+
+
+def vke_gpus():
+    """Two NICs and four GPUs: one below the NIC's PCIe switch, one on its NUMA node, two with no NIC near; VKE's label."""
+    t = Tree('made-vke-gpus')
+    t.system('5.15.0-91-generic', 17, 2, RDMA_MODULES + ['mlx5_core', 'mlx5_ib'])
+    for n, bus in enumerate(('42', '52')):
+        mlx5_rail(t, n, n, '0000:%s:00.0' % bus, 0, 0x1021, 2 + n, 'eth%d' % (1 + n), 16, '10.1.%d.2' % n)
+    for bus, parent, numa_node in (('43', '0000:41:01.0', 0), ('62', '0000:61:01.0', 0), ('c2', '0000:c1:01.0', 1),
+                                   ('d2', '0000:d1:01.0', 1)):
+        t.function('pci0000:%s/%s' % (parent[5:7], parent), '0000:%s:00.0' % bus, 0x10DE, 0x2330, 0x030200, 'nvidia', numa_node)
+    t.preset('vke-shared')
+    t.kubelet('best-effort')
+    t.file('usr/lib/systemd/system/kubelet.service.d/20-labels.conf',
+           '[Service]\nExecStart=\nExecStart=/usr/bin/kubelet $KUBELET_CONFIG_ARGS --node-labels=vke.node.rdma.mode=exclusive,vke.node.gpu.schedule=mgpu\n')
+    return t
+
+
 def ecs_erdma_in_use():
     """The same in standard mode, asked for compat, while a container has erdma_0 open."""
     t = ecs_erdma('made-ecs-erdma-in-use', 4, False, '[Driver]\nMode=compat\n\n')
@@ -333,6 +383,9 @@ def mlx5_nic(t, port, address, numa_node, device, ifindex, name, total_vfs, **mo
     mac = 'b8:ce:f6:%s:00:%02x' % (bus, port)
     t.netdev(ifindex, name, more.pop('mac', mac), address, perm_mac=mac, **more)
     return mac, groups([0xB8, 0xCE, 0xF6, 0x03, 0x00, int(bus, 16), 0x00, port])
+
+
+NO_LINK_RATE = '40 Gb/sec (4X QDR)'  # of mlx5_ib, whatever the card has: mlx5_query_port_roce()
 
 
 def mlx5_rail(t, n, port, address, numa_node, device, ifindex, name, total_vfs, ip=None, rate='200 Gb/sec (4X HDR)', **more):
@@ -471,6 +524,42 @@ def mlx5_slow():
              '\n'
              '[DevicePlugin]\n'
              'Type=rdma-shared\n')
+    t.done()
+
+
+def mlx5_qos():
+    """Five ports and [QoS]: as shipped, as asked for, set by firmware, without DCB, and one that carries the node."""
+    t = Tree('made-mlx5-qos')
+    t.system('6.12.0', 7, 2, RDMA_MODULES + ['mlx5_core'])
+    shipped = {'dcbx': 1, 'pfc': 'none', 'ets': '10234567 v,v,v,v,v,v,v,v', 'dscp': 64 * '-'}
+    asked = {'dcbx': 1, 'pfc': '3', 'ets': '00010020 50,50,s,s,s,s,s,s', 'dscp': 26 * '-' + '3' + 21 * '-' + '6' + 15 * '-'}
+    t.answers['dcb'] = []
+    for n, (bus, dcb) in enumerate([('41', shipped), ('65', asked), ('a1', {**shipped, 'dcbx': 14}), ('c5', None),
+                                    ('e1', shipped)]):
+        mlx5_rail(t, n, 0, '0000:%s:00.0' % bus, n // 3, 0x1021, 3 + n, 'eth%d' % (n + 1), 16, '10.30.%d.2' % (n + 1))
+        if dcb:
+            t.answers['dcb'].append({'ifindex': 3 + n, **dcb})
+        folder = 'sys/kernel/config/rdma_cm/mlx5_%d/ports/1/default_roce_' % n
+        if n == 1:
+            t.file(folder + 'tos', '106\n')
+            t.file(folder + 'mode', 'RoCE v2\n')
+    t.default('10.30.5.1', 7)
+    t.config('[Device rdma]\n'
+             'Match=driver:mlx5_core\n'
+             '\n'
+             '[QoS]\n'
+             'TrustMode=dscp\n'
+             'PFC=3\n'
+             'ETS=0:50 3:50 6:strict\n'
+             'DSCP=26:3 48:6\n'
+             'RoceToS=106\n'
+             'RoceMode=v2\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=rdma-shared\n'
+             '\n'
+             '[Output]\n'
+             'NCCL=/etc/nccl.conf\n')
     t.done()
 
 
@@ -620,7 +709,7 @@ def mlx5_identity():
         t.netdev(10 + i, name, came_up, vf, carrier=i > 0)
         t.ibdev('mlx5_%d' % (2 + i), vf, groups([int(o, 16) for o in came_up.split(':')[:3]] + [0xFF, 0xFE] + [
             int(o, 16) for o in came_up.split(':')[3:]]), name, mlx5_gids(came_up, None, name),
-                '200 Gb/sec (4X HDR)', state='4: ACTIVE' if i else '1: DOWN')
+                '200 Gb/sec (4X HDR)' if i else NO_LINK_RATE, state='4: ACTIVE' if i else '1: DOWN')
         t.netdev(20 + i, 'eth1r%d' % i, 'ee:21:5e:00:00:%02x' % i, pf, perm_mac='', port_name='pf0vf%d' % i, up=i > 0)
     mlx5_nic(t, 0, '0000:42:00.0', 0, 0x101D, 4, 'eth2', 16, up=False, carrier=False,
              conf={'ipv6/accept_ra': 1, 'ipv6/accept_ra_defrtr': 1})
@@ -829,6 +918,8 @@ def scc_bond():
 
 
 if __name__ == '__main__':
+    ack_controller().done()
+    ack_no_driver().done()
     ack_primary_eri()
     ecs_erdma('made-ecs-erdma', 1, True).done()
     ecs_erdma_in_use().done()
@@ -846,9 +937,11 @@ if __name__ == '__main__':
     mlx5_crashed()
     mlx5_foreign()
     mlx5_identity()
+    mlx5_qos()
     mlx5_slow()
     mlx5_team()
     nm_late()
     scc_bond()
     vf_host_address()
     vke_4pf()
+    vke_gpus().done()

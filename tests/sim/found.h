@@ -18,4 +18,13 @@ static const struct {
 	{ 1411, "\"revert --vfs\" went on to the next PF behind a number of VFs that hung" },
 	{ 4177, "VFs that were removed and made again were handed out before they were usable" },
 	{ 608, "a pass without an end of its time looked again and again while it waited" },
+	{ 16849, "a lost VF was handed out until the end of a pass of minutes" },
+	{ 26328, "VFs that another program was making at the look were removed" },
+	{ 1319,
+	  "a device that the host had used was handed out when it was lost with its address" },
+	{ 9574,
+	  "a VF that came up with another MAC was not bound again before its RDMA device came" },
+	{ 16177,
+	  "a device that the plugin would not have exposed was written down once it was lost" },
+	{ 31363, "\"revert\" left a metric of ours when setting the next one had failed" },
 };

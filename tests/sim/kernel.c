@@ -4,9 +4,7 @@
  */
 #include "sim.h"
 
-#include <arpa/inet.h>
 #include <linux/if_link.h>
-#include <linux/rtnetlink.h>
 
 /*
  * mlx5_core: mlx5_sriov_enable() in .../mlx5/core/sriov.c enables VF by VF, goes on after one that
@@ -129,7 +127,8 @@ struct func *kernel_find(const char *address, size_t len)
 /* IPoIB makes its netdevs of RDMA devices: ipoib_add_one() in .../ulp/ipoib/ipoib_main.c. */
 static bool has_netdev(const struct func *f)
 {
-	if (!func_is_there(f) || !f->is_bound || f->is_in_pod || f->habit->flags & HABIT_NO_NETDEV)
+	if (!func_is_there(f) || !f->is_bound || f->is_in_pod || f->is_orphan ||
+	    f->habit->flags & HABIT_NO_NETDEV)
 		return false;
 	return !(f->habit->flags & HABIT_INFINIBAND) ||
 	       (has_module("ib_ipoib") && func_has_ibdev(f));
@@ -160,7 +159,9 @@ int kernel_bind(struct func *f)
 	f->mtu = 1500;
 	snprintf(f->netdev, sizeof(f->netdev), "%s%" PRIu32, h->netdev, f->ifindex);
 	snprintf(f->ibdev, sizeof(f->ibdev), "rdma%" PRIu32, f->ib_index);
-	f->is_random = false;
+	f->is_random = f->is_orphan = false;
+	f->pod_mac[0] = f->lent.name[0] = '\0';
+	snprintf(f->altnames, sizeof(f->altnames), "enp%s", f->address); /* as udev gives one */
 	COPY(f->bound_guid, f->info.node_guid);
 	if (f->pf >= 0) {
 		f->is_random = streq(f->info.mac, "00:00:00:00:00:00");
@@ -170,6 +171,7 @@ int kernel_bind(struct func *f)
 		else
 			COPY(f->mac, f->info.mac);
 	}
+	priorities_bind(f);
 	f->ibdev_usec = UINT64_MAX;
 	if (h->flags & HABIT_RDMA && !(f->pf >= 0 && h->flags & HABIT_NO_VF_RDMA))
 		f->ibdev_usec =
@@ -179,7 +181,8 @@ int kernel_bind(struct func *f)
 
 void kernel_unbind(struct func *f)
 {
-	f->is_bound = f->is_up = f->is_in_pod = false;
+	f->is_bound = f->is_up = f->is_in_pod = f->is_orphan = false;
+	f->lent.name[0] = '\0';
 	f->user = 0;
 	f->ibdev_usec = UINT64_MAX;
 }
@@ -341,6 +344,7 @@ void kernel_boot(void)
 	sim.locked_until_usec = 0;
 	sim.writer_pid = 0;
 	memset(sim.jobs, 0, sizeof(sim.jobs));
+	routes_boot();
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
 		sim.has_module[i] = sim_random(4) > 0;
 	for (size_t i = 0; i < sim.n_funcs; i++) {
@@ -349,7 +353,8 @@ void kernel_boot(void)
 		f->appears_usec = f->pf < 0 ? 0 : UINT64_MAX;
 		f->num_vfs = 0;
 		f->autoprobe = true;
-		f->is_count_foreign = f->is_unnoted = false;
+		f->is_count_foreign = f->is_unnoted = f->is_odd = f->is_spoilt = false;
+		f->cni_usec = 0;
 		if (f->total_vfs == 0 || sim_chance(sim.rates.operator/ 8)) { /* other firmware */
 			f->total_vfs = f->habit->total_vfs - (uint32_t)(sim_random(6) == 0);
 			f->firmware = (uint32_t)sim_random(100);
@@ -372,6 +377,7 @@ uint64_t kernel_next(void)
 {
 	uint64_t next = sim.locked_until_usec > sim.now_usec ? sim.locked_until_usec : UINT64_MAX;
 
+	next = MIN(next, routes_next());
 	if (sim.bond_usec > sim.now_usec)
 		next = MIN(next, sim.bond_usec);
 	for (size_t i = 0; i < sim.n_funcs; i++) {
@@ -387,19 +393,11 @@ uint64_t kernel_next(void)
 
 /* --- what an observer sees --- */
 
-/* Numbers that no function has. */
-#define BOND_IFINDEX         100000
-#define REPRESENTORS_IFINDEX 200000
-#define LAG_INDEX            100000
-#define BOND_NAME            "bond0"
-
-static int show_pci(const struct func *f, struct node *n)
+static void show_pci(const struct func *f, struct node *n)
 {
-	struct pci *pci = APPEND(n->pcis, n->n_pcis);
+	struct pci *pci = GROW(n->pcis, n->n_pcis);
 	const struct habit *h = f->habit;
 
-	if (!pci)
-		return -ENOMEM;
 	COPY(pci->address, f->address);
 	pci->vendor = h->vendor;
 	pci->device = h->device;
@@ -409,10 +407,12 @@ static int show_pci(const struct func *f, struct node *n)
 	snprintf(pci->modalias, sizeof(pci->modalias), "pci:v%08Xd%08X", h->vendor, h->device);
 	COPY(pci->module, f->is_bound ? "" : h->driver);
 	pci->instance = f->instance;
+	pci->is_without_netdev = f->is_orphan;
+	pci->cni_pid = f->cni_usec > sim.now_usec ? 4711 : 0;
 	if (f->pf >= 0) {
 		COPY(pci->physfn, sim.funcs[f->pf].address);
 		pci->vf_index = f->vf_index;
-		return 0;
+		return;
 	}
 	pci->has_sriov = pci->has_autoprobe = !(h->flags & HABIT_NO_SRIOV);
 	pci->total_vfs = f->total_vfs;
@@ -420,7 +420,6 @@ static int show_pci(const struct func *f, struct node *n)
 	pci->autoprobe = f->autoprobe;
 	for (size_t i = 0; i < sim.n_funcs; i++)
 		pci->num_vfs += sim.funcs[i].pf == f - sim.funcs && func_is_there(&sim.funcs[i]);
-	return 0;
 }
 
 /* Of IPoIB: 20 bytes, the last 8 are the port GUID; RFC 4391, 9.1.1. */
@@ -433,62 +432,60 @@ static void show_mac(const struct func *f, char *ret, size_t size)
 		copy(ret, size, f->mac);
 }
 
-static int show_netdev(const struct func *f, struct node *n)
+static void show_netdev(const struct func *f, struct node *n)
 {
 	struct netdev *nd;
 
 	if (!has_netdev(f))
-		return 0;
-	nd = APPEND(n->netdevs, n->n_netdevs);
-	if (!nd)
-		return -ENOMEM;
+		return;
+	nd = GROW(n->netdevs, n->n_netdevs);
 	nd->ifindex = f->ifindex;
 	COPY(nd->name, f->netdev);
 	COPY(nd->pci, f->address);
 	show_mac(f, nd->mac, sizeof(nd->mac));
 	COPY(nd->perm_mac, f->pf < 0 ? nd->mac : "");
+	if (f->pod_mac[0])
+		COPY(nd->mac, f->pod_mac);
+	COPY(nd->altnames, f->altnames);
 	nd->mtu = f->mtu;
 	nd->max_mtu = 9978;
 	nd->is_up = f->is_up;
 	nd->has_carrier = f->is_up && f->has_carrier;
+	nd->conf = routes_conf(f);
 	if (f->is_port && sim.bond_usec <= sim.now_usec)
 		nd->master = BOND_IFINDEX;
 	if (f->is_port && sim.is_bond_known)
 		COPY(nd->bond_file, "/etc/network/interfaces");
-	return 0;
 }
 
 /* In switchdev mode: a port of the PF's function for each VF. */
-static int show_representor(const struct func *f, struct node *n)
+static void show_representor(const struct func *f, struct node *n)
 {
 	struct netdev *nd;
 
 	if (f->pf < 0 || !(f->habit->flags & HABIT_SWITCHDEV) || !has_netdev(&sim.funcs[f->pf]))
-		return 0;
-	nd = APPEND(n->netdevs, n->n_netdevs);
-	if (!nd)
-		return -ENOMEM;
+		return;
+	nd = GROW(n->netdevs, n->n_netdevs);
 	nd->ifindex = (uint32_t)(f - sim.funcs) + REPRESENTORS_IFINDEX;
 	snprintf(nd->name, sizeof(nd->name), "rep%" PRIu32, nd->ifindex);
 	snprintf(nd->port_name, sizeof(nd->port_name), "pf0vf%" PRIu32, f->vf_index);
 	COPY(nd->pci, sim.funcs[f->pf].address);
 	nd->mtu = 1500;
-	return 0;
 }
 
-static int show_bond(struct node *n)
+static void show_bond(struct node *n)
 {
-	struct netdev *nd = sim.bond_usec <= sim.now_usec ? APPEND(n->netdevs, n->n_netdevs) : NULL;
+	struct netdev *nd;
 
-	if (!nd)
-		return sim.bond_usec <= sim.now_usec ? -ENOMEM : 0;
+	if (sim.bond_usec > sim.now_usec)
+		return;
+	nd = GROW(n->netdevs, n->n_netdevs);
 	nd->ifindex = BOND_IFINDEX;
 	COPY(nd->name, BOND_NAME);
 	COPY(nd->kind, "bond");
 	nd->bond_mode = 4;
 	nd->mtu = 1500;
 	nd->is_up = nd->has_carrier = true;
-	return 0;
 }
 
 /* What an RDMA device calls its netdev. */
@@ -499,37 +496,32 @@ static const char *netdev_of(const struct func *f)
 	return kernel_is_lag(f) ? BOND_NAME : f->netdev;
 }
 
-static int show_port(const struct func *f, struct ibdev *ib)
+static void show_port(const struct func *f, struct ibdev *ib)
 {
 	const bool is_ib = f->habit->flags & HABIT_INFINIBAND;
-	struct port *port = APPEND(ib->ports, ib->n_ports);
+	struct port *port = GROW(ib->ports, ib->n_ports);
 	struct gid *gid;
 
-	if (!port)
-		return -ENOMEM;
 	port->number = 1;
 	COPY(port->state, is_port_up(f) ? "ACTIVE" : "DOWN");
 	COPY(port->link_layer, is_ib ? "InfiniBand" : "Ethernet");
 	COPY(port->rate, "100 Gb/sec (4X EDR)");
-	gid = APPEND(port->gids, port->n_gids);
-	if (!gid)
-		return -ENOMEM;
+	priorities_show(f, port);
+	gid = GROW(port->gids, port->n_gids);
 	COPY(gid->gid, "fe80:0000:0000:0000:0000:00ff:fe00:0001");
 	COPY(gid->type, is_ib ? "IB/RoCE v1" : "RoCE v2");
 	COPY(gid->netdev, netdev_of(f));
-	return 0;
+	routes_show_gids(kernel_is_lag(f) ? BOND_IFINDEX : f->ifindex, netdev_of(f), port);
 }
 
-static int show_ibdev(const struct func *f, struct node *n)
+static void show_ibdev(const struct func *f, struct node *n)
 {
 	struct ibdev *ib;
 
 	/* Shared network namespaces: it is seen here also while its netdev is in a pod. */
 	if (!func_has_ibdev(f) || (f->is_in_pod && sim.netns_mode == NETNS_MODE_EXCLUSIVE))
-		return 0;
-	ib = APPEND(n->ibdevs, n->n_ibdevs);
-	if (!ib)
-		return -ENOMEM;
+		return;
+	ib = GROW(n->ibdevs, n->n_ibdevs);
 	COPY(ib->name, kernel_is_lag(f) ? "mlx5_bond_0" : f->ibdev);
 	ib->index = f->ib_index + (kernel_is_lag(f) ? LAG_INDEX : 0);
 	COPY(ib->pci, f->address);
@@ -547,94 +539,53 @@ static int show_ibdev(const struct func *f, struct node *n)
 		snprintf(ib->umad, sizeof(ib->umad), "umad%" PRIu32, f->ib_index);
 	ib->n_contexts = f->user > 0;
 	ib->verbs = 1;
-	return show_port(f, ib);
+	show_port(f, ib);
 }
 
-static int show_routes(const struct func *f, struct node *n)
+/* By the name or address that it begins with. */
+static int compare_text(const void *a, const void *b)
 {
-	struct address *a = APPEND(n->addresses, n->n_addresses);
-	struct route *t = APPEND(n->routes, n->n_routes);
-
-	if (!a || !t)
-		return -ENOMEM;
-	*a = (struct address){ .ifindex = f->ifindex, .family = AF_INET, .prefix_len = 24 };
-	inet_pton(AF_INET, "192.0.2.2", a->local);
-	memcpy(a->peer, a->local, sizeof(a->peer));
-	*t = (struct route){ .family = AF_INET,
-			     .table = RT_TABLE_MAIN,
-			     .ifindex = f->ifindex,
-			     .metric = 100,
-			     .protocol = RTPROT_DHCP,
-			     .type = RTN_UNICAST };
-	inet_pton(AF_INET, "192.0.2.1", t->gateway);
-	return 0;
+	return strcmp(a, b);
 }
 
-static int compare_pci(const void *a, const void *b)
+static void show_module(struct node *n, const char *name, bool is_loaded)
 {
-	return strcmp(((const struct pci *)a)->address, ((const struct pci *)b)->address);
-}
+	struct module *m = GROW(n->modules, n->n_modules);
 
-static int compare_ibdev(const void *a, const void *b)
-{
-	return strcmp(((const struct ibdev *)a)->name, ((const struct ibdev *)b)->name);
-}
-
-static int compare_module(const void *a, const void *b)
-{
-	return strcmp(((const struct module *)a)->name, ((const struct module *)b)->name);
-}
-
-static int show_module(struct node *n, const char *name, bool is_loaded)
-{
-	struct module *m = APPEND(n->modules, n->n_modules);
-
-	if (!m)
-		return -ENOMEM;
 	COPY(m->name, name);
 	m->state = is_loaded ? MODULE_LOADED : MODULE_AVAILABLE;
-	return 0;
 }
 
-int kernel_show(struct node *n)
-{
-	int r = 0;
+#define SORT(array, n, compare) ((n) > 1 ? qsort(array, n, sizeof(*(array)), compare) : (void)0)
 
+void kernel_show(struct node *n)
+{
 	COPY(n->kernel, sim.kernel);
 	COPY(n->boot_id, sim.boot_id);
-	n->n_numa_nodes = 2;
 	n->netns_mode = sim.netns_mode;
 	n->is_container_loading = sim.is_container_loading;
-	n->has_rdma_cm = has_module("rdma_ucm");
+	n->has_rdma_cm = n->has_cm_config = has_module("rdma_ucm");
 	n->now_usec = sim.now_usec;
-	for (size_t i = 0; i < sim.n_funcs && r >= 0; i++) {
+	for (size_t i = 0; i < sim.n_funcs; i++) {
 		const struct func *f = &sim.funcs[i];
 
 		if (!func_is_there(f))
 			continue;
-		r = show_pci(f, n);
-		if (r >= 0)
-			r = show_netdev(f, n);
-		if (r >= 0)
-			r = show_representor(f, n);
-		if (r >= 0)
-			r = show_ibdev(f, n);
-		if (r >= 0 && f->is_node)
-			r = show_routes(f, n);
+		show_pci(f, n);
+		show_netdev(f, n);
+		show_representor(f, n);
+		show_ibdev(f, n);
 	}
-	if (r >= 0)
-		r = show_bond(n);
-	for (size_t i = 0; i < ELEMENTSOF(modules) && r >= 0; i++)
-		r = show_module(n, modules[i], sim.has_module[i]);
-	for (size_t i = 0; i < ELEMENTSOF(habits) && r >= 0; i++)
-		r = node_module(n, habits[i].driver) ? 0 : show_module(n, habits[i].driver, true);
-	if (n->n_modules > 1)
-		qsort(n->modules, n->n_modules, sizeof(*n->modules), compare_module);
-	if (n->n_pcis > 1)
-		qsort(n->pcis, n->n_pcis, sizeof(*n->pcis), compare_pci);
-	if (n->n_netdevs > 1)
-		qsort(n->netdevs, n->n_netdevs, sizeof(*n->netdevs), compare_u32);
-	if (n->n_ibdevs > 1)
-		qsort(n->ibdevs, n->n_ibdevs, sizeof(*n->ibdevs), compare_ibdev);
-	return r;
+	show_bond(n);
+	routes_show(n);
+	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
+		show_module(n, modules[i], sim.has_module[i]);
+	for (size_t i = 0; i < ELEMENTSOF(habits); i++)
+		if (!node_module(n, habits[i].driver))
+			show_module(n, habits[i].driver, true);
+	SORT(n->modules, n->n_modules, compare_text);
+	SORT(n->pcis, n->n_pcis, compare_text);
+	SORT(n->netdevs, n->n_netdevs, compare_u32);
+	SORT(n->addresses, n->n_addresses, compare_u32);
+	SORT(n->ibdevs, n->n_ibdevs, compare_text);
 }

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Life: a node from its first boot to "revert": what is plugged in, what is asked for, who comes
- * and goes, what fails; and the service around the passes, at the pace of pace.h.
+ * and goes, what fails; and the service around the passes, by schedule.h as service.c.
  */
 #include "../../src/base/log.h"
 #include "../../src/load.h"
+#include "../../src/model/memory.h"
 #include "../../src/model/paths.h"
-#include "../../src/observe/ledger.h"
+#include "../../src/observe/observe.h"
+#include "../../src/os/memory-file.h"
 #include "../../src/output/state.h"
-#include "../../src/pace.h"
 #include "../../src/revert.h"
+#include "../../src/schedule.h"
 #include "sim.h"
 
 #include <ftw.h>
@@ -22,18 +24,19 @@
 
 struct sim sim;
 
-/* The service, as watch.c is one. */
+/* The service, as service.c is one. */
 static struct {
 	struct config config;
-	struct pace pace;
-	uint64_t started_usec, ready_usec; /* READY=1 is due then */
-	uint64_t event_usec, storm_usec, not_before_usec, look_at_usec;
-	bool is_first, is_retry, is_ready, is_settled, is_in_pass;
-	bool is_command_due; /* of an administrator */
+	struct schedule schedule;
+	bool is_command_due;     /* as soon as no pass runs */
+	bool was_changed;        /* in the present pass */
+	bool is_whole, is_other; /* of struct schedule_input */
+	bool is_waiting;         /* after the last pass */
+	unsigned todo;           /* of the schedule, that is not done yet */
 	unsigned n_passes;
 } service;
 
-/* What was tried in the present pass. */
+/* What was tried since the last pass with a result. */
 static struct {
 	enum verb verb;
 	char target[PCI_LEN];
@@ -68,33 +71,53 @@ void sim_trace(const char *format, ...)
 
 /* --- the world around --- */
 
-void life_event(void)
+static void handle(enum schedule_event event, const struct pass_result *result)
 {
-	service.event_usec = sim.now_usec;
-	if (service.storm_usec == 0)
-		service.storm_usec = sim.now_usec;
-	pace_hurry(&service.pace);
+	const struct schedule_input in = {
+		.now_usec = sim.now_usec,
+		.is_whole = service.is_whole,
+		.is_other = service.is_other,
+		.config = &service.config,
+		.result = result,
+	};
+
+	service.todo |= schedule_event(&service.schedule, event, &in);
+	if (service.todo & DO_DEGRADE_LATE) {
+		sim_trace("READY=1 without the pass that goes on");
+		loop_degrade(&service.config, REASON_READY_TIMEOUT, "a pass");
+	}
+	if (service.todo & DO_DEGRADE_FAILED)
+		loop_degrade(&service.config, REASON_WORKER_DIED, "a pass");
+	if (service.todo & DO_READY)
+		sim_trace("READY=1");
+	if (service.todo & DO_KILL)
+		sim_trace("the look is cancelled");
+	service.todo &= DO_KILL | DO_LOOK | DO_PASS | DO_RELEASE;
 }
 
-static int degrade(void);
+void life_event(void)
+{
+	service.was_changed = true;
+	handle(EVENT_CHANGED, NULL);
+}
 
 /* To the next thing that happens, or to @until_usec. Return: did anything? */
 static bool step(uint64_t until_usec)
 {
+	enum schedule_event timer;
 	const uint64_t kernel = kernel_next();
 	const uint64_t other = others_next();
-	uint64_t next = MIN(MIN(kernel, other), until_usec);
+	const uint64_t due = sim.is_by_hand ? UINT64_MAX : schedule_next(&service.schedule, &timer);
+	const uint64_t next = MIN(MIN(MIN(kernel, other), due), until_usec);
 
-	if (service.is_in_pass && !service.is_ready)
-		next = MIN(next, MAX(service.ready_usec, sim.now_usec));
 	sim.now_usec = MAX(next, sim.now_usec);
-	if (service.is_in_pass && !service.is_ready && sim.now_usec >= service.ready_usec)
-		degrade();
 	if (next == kernel)
 		others_tell();
 	if (next == other)
 		others_go_on();
-	return next == kernel || next == other;
+	if (next == due)
+		handle(timer, NULL);
+	return next == kernel || next == other || next == due;
 }
 
 void sim_advance(uint64_t until_usec)
@@ -105,20 +128,13 @@ void sim_advance(uint64_t until_usec)
 
 /* --- the service --- */
 
-/* go_without() of watch.c: READY=1 waits for no pass. */
-static int degrade(void)
-{
-	sim_trace("READY=1 without the pass that goes on");
-	service.is_ready = service.is_settled = true;
-	return run_degrade(&service.config, REASON_READY_TIMEOUT, "a pass");
-}
-
 static void read_config(void)
 {
 	struct config c = {};
 
-	if (load_config(&sim.doors.fs, NULL, &c) < 0)
+	if (load_config(&sim.os.fs, NULL, &c) < 0)
 		return;
+	service.is_other = !streq(service.config.hash, c.hash);
 	config_done(&service.config);
 	service.config = c;
 	sim.config = &service.config;
@@ -128,18 +144,19 @@ static void start_service(void)
 {
 	config_done(&service.config);
 	memset(&service, 0, sizeof(service));
-	pace_start(&service.pace);
 	read_config();
-	service.is_first = service.is_retry = true;
-	service.started_usec = sim.now_usec;
-	service.ready_usec = sim.now_usec + service.config.service.ready_timeout_usec;
-	service.look_at_usec = sim.now_usec;
-	fs_remove(&sim.doors.fs, HOLD_PATH);
+	schedule_start(&service.schedule, false, &service.config, sim.now_usec);
+	fs_remove(&sim.os.fs, HOLD_PATH);
 }
 
-static uint64_t settled_usec(void)
+/* "reload" */
+static void reload_service(void)
 {
-	return service.ready_usec - MIN(service.config.service.ready_timeout_usec / 10, 5 * SEC);
+	sim_trace("reload");
+	fs_remove(&sim.os.fs, HOLD_PATH);
+	read_config();
+	handle(EVENT_CONFIG, NULL);
+	handle(EVENT_RELOAD, NULL);
 }
 
 static struct func *other_vf(const char *pf)
@@ -152,13 +169,16 @@ static struct func *other_vf(const char *pf)
 static void on_start(void *userdata _unused_, const struct action *a,
 		     uint64_t deadline_usec _unused_)
 {
+	char from[SHOWN_LEN], to[SHOWN_LEN];
+
 	sim.verbs[a->verb] = true;
 	COPY(sim.doing, a->target);
 	if (n_tried < ELEMENTSOF(tried)) {
 		tried[n_tried].verb = a->verb;
 		COPY(tried[n_tried++].target, a->target);
 	}
-	sim_trace("%s: %s %s -> %s", a->target, verb_name(a->verb), a->from, a->to);
+	sim_trace("%s: %s %s -> %s", a->target, verb_name(a->verb), action_from(a, from),
+		  action_to(a, to));
 	if (a->verb == VERB_SET_NUM_VFS && sim_chance(sim.rates.user))
 		others_use(other_vf(a->target)); /* while its turn has not come */
 	if (sim_chance(sim.rates.kill))
@@ -172,16 +192,16 @@ static void check_memory(void)
 	size_t size;
 	int r;
 
-	r = fs_read_all(&sim.doors.fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
+	r = fs_read_all(&sim.os.fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
 	if (r >= 0 && output_read_state(text, NULL, &state) < 0)
 		sim_fail("state.json cannot be read");
 	else if (r < 0 && r != -ENOENT)
 		sim_fail("state.json: %s", strerror(-r));
-	if (fs_exists(&sim.doors.fs, READY_PATH) && r >= 0 && !sim.is_dead && state != NODE_READY)
+	if (fs_exists(&sim.os.fs, READY_PATH) && r >= 0 && !sim.is_dead && state != NODE_READY)
 		sim_fail("\"ready\" is there beside a state that is %s", node_state_name(state));
 }
 
-static bool was_tried(const struct failure *f)
+static bool was_tried(const struct attempt *f)
 {
 	for (size_t i = 0; i < n_tried; i++)
 		if (streq(verb_name(tried[i].verb), f->verb) && streq(tried[i].target, f->target))
@@ -193,20 +213,19 @@ static bool was_tried(const struct failure *f)
 static void check_failures(bool is_quiet)
 {
 	_cleanup_(node_done) struct node n = {};
-	_cleanup_(freep) char *text = NULL;
 	bool is_any = false;
-	size_t size;
 
 	for (size_t i = 0; i < sim.n_funcs; i++)
 		is_any |= sim.funcs[i].is_replaced;
-	if (is_any && is_quiet &&
-	    fs_read_all(&sim.doors.fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size) >= 0)
-		output_parse_memory(text, sim.boot_id, &n);
-	for (size_t i = 0; i < n.n_failures; i++) {
-		const struct failure *f = &n.failures[i];
+	COPY(n.boot_id, sim.boot_id);
+	if (is_any && is_quiet && observe_memory(&sim.os.fs, &n) < 0)
+		sim_fail("memory cannot be read");
+	for (size_t i = 0; i < n.n_attempts; i++) {
+		const struct attempt *f = &n.attempts[i];
 		const struct func *func = kernel_find(f->target, strlen(f->target));
 
-		if (func && func->is_replaced && func->instance == f->instance && !was_tried(f))
+		if (f->result < 0 && func && func->is_replaced && func->instance == f->instance &&
+		    !was_tried(f))
 			sim_fail("%s: %s failed on the card before, and is not tried on this one",
 				 f->target, f->verb);
 	}
@@ -214,79 +233,68 @@ static void check_failures(bool is_quiet)
 		sim.funcs[i].is_replaced = false;
 }
 
-static int run_once(struct pass_result *ret)
+/* A worker that is held waits for the schedule; a cancelled one does nothing more. */
+static void on_looked(void *userdata _unused_, bool is_whole)
+{
+	service.is_whole = is_whole;
+	if (service.schedule.state == SCHEDULE_LOOKING)
+		handle(EVENT_LOOKED, NULL);
+	while (service.schedule.state == SCHEDULE_LOOKING && !sim.is_failed)
+		step(UINT64_MAX);
+	sim.is_dead |= service.schedule.state == SCHEDULE_CANCELLED;
+}
+
+static int run_once(struct pass *pass, struct pass_result *ret)
 {
 	const struct world w = sim_world();
-	const struct pass pass = {
-		.config = &service.config,
-		.is_settled = service.is_settled,
-		.settled_usec = service.is_settled ? 0 : settled_usec(),
-		.is_retry = service.is_retry,
-		.is_kept = true,
-		.is_service = true,
-		.is_first = service.is_first,
-		.on_start = on_start,
-	};
 	const unsigned n_before = sim.n_file_writes;
-	const uint64_t begun_usec = sim.now_usec;
 	int r;
 
-	sim_trace("pass %u%s", ++service.n_passes, service.is_retry ? ", tries again" : "");
-	service.is_retry = false;
-	service.storm_usec = 0;
-	service.is_in_pass = true;
-	n_tried = 0;
-	r = run_pass(&w, &pass, ret);
-	service.is_in_pass = false;
+	pass->config = &service.config;
+	pass->is_kept = pass->is_service = true;
+	pass->on_start = on_start;
+	pass->on_looked = on_looked;
+	sim_trace("pass %u%s", ++service.n_passes, pass->is_retry ? ", tries again" : "");
+	service.was_changed = false;
+	r = loop_pass(&w, pass, ret);
 	if (sim.n_file_writes > n_before)
 		check_memory();
-	if (r >= 0 && !sim.is_dead)
-		check_failures(service.event_usec < begun_usec);
+	if (r < 0 || sim.is_dead)
+		return r;
+	check_failures(!service.was_changed);
+	n_tried = 0;
 	return r;
 }
 
-static void tell_ready(void)
+/* What the schedule asked for: a worker, from its start to its end. */
+static void run_worker(void)
 {
-	if (service.is_ready)
-		return;
-	sim_trace("READY=1");
-	service.is_ready = service.is_settled = true;
-}
-
-static void make_pass(void)
-{
+	struct pass pass = {};
 	struct pass_result result = {};
-	const uint64_t settle = service.config.service.settle_usec;
-	uint64_t look;
-	int r = run_once(&result);
+	int r;
 
+	service.todo = 0;
+	if (service.n_passes >= PASSES_MAX) {
+		sim_fail("%u passes, and no end", service.n_passes);
+		return;
+	}
+	schedule_fill(&service.schedule, &pass);
+	r = run_once(&pass, &result);
+	if (service.schedule.state == SCHEDULE_CANCELLED && !sim.is_failed) {
+		sim.is_dead = false;
+		service.todo = 0;
+		handle(EVENT_ENDED, NULL);
+		return;
+	}
 	if (sim.is_dead)
 		return;
 	sim_trace("= %s, %d changes, %d failed, %" PRIu32 " waiting%s", result.summary,
 		  result.n_changes, result.n_failed, result.n_waiting, r < 0 ? ", no result" : "");
-	service.is_first = service.is_first && r < 0;
-	if (r >= 0 && result.state != NODE_STARTING)
-		tell_ready();
-	if (r < 0 && service.is_settled) {
-		run_degrade(&service.config, REASON_WORKER_DIED, strerror(-r));
-		tell_ready();
-	}
-	service.not_before_usec = result.n_lost > 0 ? sim.now_usec + settle : 0;
-	look = pace_after(&service.pace, r < 0 ? NULL : &result, settle, false, sim.now_usec);
-	service.look_at_usec = look;
-}
-
-/* When the next pass begins, and whether it is one that tries again. */
-static uint64_t next_pass(void)
-{
-	uint64_t when = MIN(service.look_at_usec, service.pace.retry_at_usec);
-
-	if (service.storm_usec > 0)
-		when = MIN(when, pace_settle(service.config.service.settle_usec, service.event_usec,
-					     service.storm_usec, service.not_before_usec));
-	if (!service.is_settled)
-		when = MIN(when, MAX(settled_usec(), sim.now_usec));
-	return when;
+	service.todo = 0;
+	service.is_waiting = result.n_waiting > 0;
+	handle(r < 0 ? EVENT_FAILED : EVENT_RESULT, &result);
+	if (!service.schedule.is_ready && sim.now_usec > service.schedule.ready_usec)
+		sim_fail("READY=1 did not come in time");
 }
 
 void life_command(void)
@@ -303,6 +311,7 @@ static int revert_all(bool with_vfs)
 	sim.is_by_hand = sim.is_reverting = true;
 	r = revert(&w, with_vfs);
 	sim.is_removal_asked = sim.is_by_hand = sim.is_reverting = false;
+	priorities_forget();
 	sim_trace("revert%s: %d", with_vfs ? " --vfs" : "", r);
 	return r;
 }
@@ -319,7 +328,7 @@ static void apply_by_hand(void)
 	struct pass_result result = {};
 
 	sim.is_by_hand = true;
-	run_pass(&w, &pass, &result);
+	loop_pass(&w, &pass, &result);
 	sim.is_by_hand = false;
 	sim_trace("apply: %s", result.summary);
 }
@@ -335,10 +344,8 @@ static void run_command(void)
 		revert_all(what == 1);
 	else if (what == 2)
 		apply_by_hand();
-	if (what == 3 || sim_random(3) == 0) { /* "reload" */
-		fs_remove(&sim.doors.fs, HOLD_PATH);
-		service.is_first = service.is_retry = true;
-	}
+	if (what == 3 || sim_random(3) == 0)
+		reload_service();
 	if (sim.is_failed)
 		return;
 	sim.is_dead = false;
@@ -350,26 +357,12 @@ static void run_command(void)
 static void serve(uint64_t until_usec)
 {
 	while (!sim.is_dead && sim.now_usec < until_usec) {
-		const uint64_t when = next_pass();
-
-		if (service.is_command_due) {
+		if (service.todo & (DO_LOOK | DO_PASS))
+			run_worker();
+		else if (service.is_command_due)
 			run_command();
-			continue;
-		}
-		if (when > sim.now_usec) { /* what happens on the way may bring it forward */
-			step(MIN(when, until_usec));
-			continue;
-		}
-		if (!service.is_settled && sim.now_usec >= settled_usec())
-			service.is_settled = true;
-		service.is_retry = service.is_retry || service.pace.retry_at_usec <= sim.now_usec;
-		if (service.n_passes >= PASSES_MAX) {
-			sim_fail("%u passes, and no end", service.n_passes);
-			return;
-		}
-		make_pass();
-		if (!service.is_ready && sim.now_usec > service.ready_usec)
-			sim_fail("READY=1 did not come in time");
+		else
+			step(until_usec);
 	}
 }
 
@@ -384,52 +377,63 @@ static const char *pick(const char *const *words, size_t n)
 	pick((const char *const[]){ __VA_ARGS__ },                                                 \
 	     sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
 
+static void put_device(FILE *f)
+{
+	if (sim_random(3) == 0)
+		fprintf(f, "MTU=%s\n", PICK("4200", "9000", "1500", "65000"));
+	if (sim_random(3) == 0)
+		fprintf(f, "Trust=%s\n", PICK("yes", "no"));
+	if (sim_random(8) == 0)
+		fputs("Identity=keep\n", f);
+	if (sim_random(8) == 0)
+		fprintf(f, "Expect=%s\n", PICK("1", "9"));
+	if (sim_random(30) == 0)
+		fprintf(f, "Nonsense=%s\n", PICK("1", "9"));
+	if (sim_random(2) == 0)
+		fputs(PICK("VirtualFunctions=exclusive\n", "VirtualFunctions=shared\n", ""), f);
+	else
+		fprintf(f, "VirtualFunctions=shared-multi\nCount=%s\n",
+			PICK("1", "2", "2", "3", "4", "9", "max"));
+}
+
+static void put_route(FILE *f)
+{
+	const bool is_static = sim_random(3) == 0;
+
+	if (is_static)
+		fputs(PICK("StaticAddress=10.9.0.5/24\nGateway=10.9.0.1\n",
+			   "StaticAddress=10.0.0.77/24\n"),
+		      f);
+	fprintf(f, "[Route]\nManage=yes\nMetric=%s\nPolicyRules=%s\nAddress=%s\n",
+		PICK("1", "200", "250"), PICK("auto", "yes", "yes", "no"),
+		is_static ? "static" : "existing");
+}
+
 /* @is_other: one after another in the same life, often of the same cards. */
 static void write_config(bool is_other)
 {
 	static const char *match;
-	char text[2048], path[160];
-	FILE *f;
-	int n;
+	char path[160], text[2048] = "";
+	FILE *f = fmemopen(text, sizeof(text), "w");
 
-	n = snprintf(text, sizeof(text),
-		     "[Service]\nReadyTimeoutSec=%s\nSettleSec=%s\n[DevicePlugin]\nType=%s\n",
-		     PICK("60", "120", "300"), PICK("0.1", "0.5", "2"),
-		     PICK("none", "rdma-shared", "sriov", "hca"));
-	if (sim_random(3) == 0)
-		n += snprintf(text + n, sizeof(text) - (size_t)n,
-			      "Manifest=/run/pods/plugin.yaml\nImage=example.com/plugin:1\n"
-			      "[Output]\nMetrics=/run/metrics/node.prom\n"
-			      "NFD=/run/metrics/features\n");
 	if (!is_other || sim_random(3) == 0)
 		match = PICK("driver:mlx5_core", "driver:mlx5_core", "driver:*", "id:15b3:101d",
 			     "driver:erdma driver:mlx5_core", "driver:bnxt_en driver:ice");
-	n += snprintf(text + n, sizeof(text) - (size_t)n, "[Device rdma]\nMatch=%s\n", match);
-	switch (sim_random(6)) {
-	case 0:
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "VirtualFunctions=exclusive\n");
-		break;
-	case 1:
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "VirtualFunctions=shared\n");
-		break;
-	case 2:
-		break;
-	default:
-		n += snprintf(text + n, sizeof(text) - (size_t)n,
-			      "VirtualFunctions=shared-multi\nCount=%s\n",
-			      PICK("1", "2", "2", "3", "4", "9", "max"));
-	}
+	fprintf(f, "[Service]\nReadyTimeoutSec=%s\nSettleSec=%s\n[DevicePlugin]\nType=%s\n",
+		PICK("60", "120", "300"), PICK("0.1", "0.5", "2"),
+		PICK("none", "rdma-shared", "sriov", "hca"));
 	if (sim_random(3) == 0)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "MTU=%s\n",
-			      PICK("4200", "9000", "1500", "65000"));
+		fputs("Manifest=/run/pods/plugin.yaml\nImage=example.com/plugin:1\n"
+		      "[Output]\nMetrics=/run/metrics/node.prom\nNFD=/run/metrics/features\n"
+		      "CDI=/run/metrics\n",
+		      f);
+	fprintf(f, "[Device rdma]\nMatch=%s\n", match);
+	put_device(f);
 	if (sim_random(3) == 0)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "Trust=%s\n", PICK("yes", "no"));
-	if (sim_random(8) == 0)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "Identity=keep\n");
-	if (sim_random(8) == 0)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "Expect=%s\n", PICK("1", "9"));
-	if (sim_random(30) == 0)
-		snprintf(text + n, sizeof(text) - (size_t)n, "Nonsense=%s\n", PICK("1", "9"));
+		put_route(f);
+	priorities_write(f);
+	fclose(f);
+	sim.is_reconfigured = is_other;
 	sim_trace("configuration:\n%s", text);
 
 	snprintf(path, sizeof(path), "%s/" CONFIG_PATH, sim.root);
@@ -479,10 +483,29 @@ static void boot(unsigned number)
 		 1 + (unsigned)sim_random(1 + number % 3));
 	sim.package = (uint32_t)sim_random(1 + number % 2);
 	sim.now_usec = 20 * SEC;
-	sim.is_quiet = false;
+	sim.is_quiet = sim.is_reconfigured = false;
 	sim.state_hash[0] = '\0';
 	kernel_boot();
 	others_begin();
+}
+
+/* A VF that the configuration of the whole boot made has what it had in the boots before. */
+static void check_identities(void)
+{
+	for (size_t i = 0; i < sim.n_funcs && !sim.is_reconfigured; i++) {
+		struct func *f = &sim.funcs[i];
+		const char *id = f->habit->flags & HABIT_INFINIBAND ? f->bound_guid : f->mac;
+
+		if (f->pf < 0 || !func_is_there(f) || !f->is_bound || f->is_odd ||
+		    sim.funcs[f->pf].is_odd || is_prefix(id, "0000:") ||
+		    service.config.n_devices != 1 ||
+		    service.config.devices[0].identity != IDENTITY_DERIVED)
+			continue;
+		if (f->ended[0] && !streq(f->ended, id))
+			sim_fail("%s ends a boot as %s, and another one as %s", f->address, id,
+				 f->ended);
+		COPY(f->ended, id);
+	}
 }
 
 /*
@@ -491,20 +514,28 @@ static void boot(unsigned number)
  */
 static void check_end(void)
 {
+	struct pass pass = { .is_settled = true };
 	struct pass_result result = {};
 
 	for (unsigned i = 0; i < 2 && !sim.is_dead; i++) {
 		sim.n_kernel_writes = sim.n_file_writes = 0;
-		if (run_once(&result) < 0)
+		if (run_once(&pass, &result) < 0)
 			sim_fail("a pass without a fault fails");
 		if (result.state == NODE_STARTING)
 			sim_fail("the node is never more than starting");
+		if (i == 0 && service.is_waiting && result.n_waiting == 0)
+			sim_fail("what was waited for is there, and nobody has looked");
 		if (result.n_changes > 0 || sim.n_kernel_writes > 0 ||
 		    (i > 0 && sim.n_file_writes > 0))
 			sim_fail("%d changes, %u writes to the kernel and %u to files on a "
 				 "finished node",
 				 result.n_changes, sim.n_kernel_writes, sim.n_file_writes);
 	}
+	check_identities();
+	if (!fs_exists(&sim.os.fs, HOLD_PATH))
+		others_check_given();
+	if (service.config.route.manage && !fs_exists(&sim.os.fs, HOLD_PATH))
+		routes_check();
 }
 
 static void live_boot(void)
@@ -518,6 +549,8 @@ static void live_boot(void)
 			sim.is_dead = false;
 			sim.n_doors_left = 0;
 			memset(sim.jobs, 0, sizeof(sim.jobs));
+			if (sim_random(4) == 0) /* while nobody looks */
+				others_give_back();
 			if (sim_random(3) > 0)
 				write_config(true);
 			start_service(); /* after a kill, or as a reload */
@@ -527,8 +560,9 @@ static void live_boot(void)
 	}
 	sim.is_quiet = true;
 	others_leave();
-	life_event();
-	serve(sim.now_usec + 650 * SEC); /* each retry comes in that time */
+	if (!service.is_waiting) /* it looks again without an event */
+		life_event();
+	serve(sim.now_usec + 720 * SEC); /* each retry comes in that time */
 	check_end();
 }
 
@@ -553,9 +587,11 @@ static void check_facts(const struct ledger_entry *noted, size_t n)
 	static const char *const gone[] = { PLUGIN_CONFIG_PATH, READY_PATH, RULES_PATH };
 
 	for (size_t i = 0; i < ELEMENTSOF(gone); i++)
-		if (fs_exists(&sim.doors.fs, gone[i]))
+		if (fs_exists(&sim.os.fs, gone[i]))
 			sim_fail("/%s outlives revert", gone[i]);
 	nftw(sim.root, check_left, 8, FTW_PHYS);
+	routes_check_reverted();
+	priorities_check_reverted();
 	for (size_t i = 0; i < sim.n_funcs; i++)
 		if (sim.funcs[i].pf < 0 && sim.funcs[i].is_bound && !sim.funcs[i].autoprobe)
 			sim_fail("%s: sriov_drivers_autoprobe is off after revert",
@@ -572,15 +608,14 @@ static void check_facts(const struct ledger_entry *noted, size_t n)
 
 static void check_reverted(void)
 {
-	_cleanup_(freep) struct ledger_entry *noted = NULL;
-	size_t n = 0;
+	_cleanup_(ledger_done) struct ledger noted = {};
 
-	if (sim.is_dead || ledger_read(&sim.doors.fs, &noted, &n) < 0)
+	if (sim.is_dead || memory_read(&sim.os.fs, MEMORY_BOOT, &ledger_fields, &noted) < 0)
 		return;
 	sim.is_quiet = true;
 	others_give_back();
 	if (revert_all(true) == 0)
-		check_facts(noted, n);
+		check_facts(noted.entries, noted.n_entries);
 }
 
 static unsigned rate(unsigned most)
@@ -644,7 +679,7 @@ bool life_run(uint64_t seed, const char *root, bool is_traced)
 	empty("run");
 	empty("var");
 	make_folders(folders, ELEMENTSOF(folders));
-	if (fs_open_root(root, &sim.doors.fs) < 0)
+	if (fs_open_root(root, &sim.os.fs) < 0)
 		return false;
 
 	sim.wall_sec = 1800000000;
@@ -659,6 +694,6 @@ bool life_run(uint64_t seed, const char *root, bool is_traced)
 		live_boot();
 	}
 	check_reverted();
-	fs_done(&sim.doors.fs);
+	fs_done(&sim.os.fs);
 	return !sim.is_failed;
 }

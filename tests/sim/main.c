@@ -85,8 +85,9 @@ static int tell(const struct shared *s, double took)
 static const char *test_of(const char *name)
 {
 	for (size_t i = 0; i < ELEMENTSOF(unmet); i++)
-		if (streq(unmet[i].name, name))
-			return unmet[i].test;
+		for (size_t k = 0; k < ELEMENTSOF(unmet[i].names) && unmet[i].names[k]; k++)
+			if (streq(unmet[i].names[k], name))
+				return unmet[i].test;
 	return NULL;
 }
 

@@ -4,6 +4,9 @@
  * SR-IOV operator, a container with a driver, an administrator; clocks that are set; full disks;
  * cards that are replaced. And how the service gets to know of it: an event may be late.
  */
+#include "../../src/model/given.h"
+#include "../../src/model/memory.h"
+#include "../../src/os/memory-file.h"
 #include "sim.h"
 
 #define SEC USEC_PER_SEC
@@ -34,13 +37,14 @@ struct func *others_any(bool is_vf)
 
 /*
  * A full socket loses events, and has ENOBUFS instead: netlink_overrun() in
- * net/netlink/af_netlink.c. What was lost is looked at late, together with what comes next.
+ * net/netlink/af_netlink.c. What was lost is looked at late, together with what comes next. Some
+ * changes have no event at all, as those of rules in other tables.
  */
 void others_tell(void)
 {
 	if (!sim_chance(sim.rates.lost))
 		life_event();
-	else if (others.event_usec == UINT64_MAX)
+	else if (others.event_usec == UINT64_MAX && sim_random(3) > 0)
 		others.event_usec = sim.now_usec + sim_random(5 * SEC);
 }
 
@@ -49,7 +53,61 @@ void others_use(struct func *f)
 	if (!f || !func_is_usable(f))
 		return;
 	f->user = f->user ? 0 : 20000 + (uint32_t)sim_random(1000);
+	f->is_odd = true;
 	sim_trace("%s is %s", f->address, f->user ? "opened by a process" : "closed");
+}
+
+/* As a look would have it. */
+static void look_at(const struct func *f, struct given *ret)
+{
+	_cleanup_(node_done) struct node n = {};
+	const struct vf_info *v = f->pf >= 0 ? &f->info : NULL;
+	const struct netdev *nd;
+
+	*ret = (struct given){};
+	kernel_show(&n);
+	nd = node_netdev_of(&n, f->address);
+	if (!nd)
+		return;
+	given_look(&n, node_pci(&n, f->address), nd, ret);
+	COPY(ret->vf_mac, v ? v->mac : "");
+	ret->vlan = v ? v->vlan : -1;
+	ret->trust = v ? v->trust : -1;
+}
+
+/* What a CNI plugin sets before it moves a device, and a pod while it has it. */
+static void change_settings(struct func *f)
+{
+	static uint32_t number;
+	const bool is_ib = f->habit->flags & HABIT_INFINIBAND;
+
+	snprintf(f->netdev, sizeof(f->netdev), "net%" PRIu32, ++number);
+	if (sim_random(2) == 0)
+		f->mtu = 1400;
+	if (sim_random(2) == 0)
+		snprintf(f->altnames, sizeof(f->altnames), "alt%" PRIu32, number);
+	if (sim_random(2) == 0 && !is_ib)
+		COPY(f->pod_mac, "0a:00:00:00:00:77");
+	if (f->pf < 0)
+		return;
+	if (sim_random(2) == 0 && !is_ib && !f->is_random)
+		COPY(f->info.mac, "0a:00:00:00:00:77");
+	if (sim_random(2) == 0)
+		f->info.vlan = (int)sim_random(4096);
+	if (sim_random(2) == 0 && f->info.trust >= 0)
+		f->info.trust = !f->info.trust;
+}
+
+/* Does the program know that it is out? One that was killed before it noted it cannot. */
+static bool is_noted(const struct func *f)
+{
+	_cleanup_(node_done) struct node n = {};
+	const struct memory *m;
+
+	if (memory_read(&sim.os.fs, MEMORY_BOOT, &pass_memory_fields, &n) < 0)
+		return false;
+	m = node_memory(&n, f->address);
+	return streq(n.boot_id, sim.boot_id) && m && m->is_out;
 }
 
 /*
@@ -58,17 +116,60 @@ void others_use(struct func *f)
  */
 static void take_into_pod(struct func *f)
 {
-	if (!f || !func_is_usable(f) || f->partner >= 0)
+	if (!f || !func_is_usable(f) || f->partner >= 0 || f->is_orphan)
 		return;
+	if (!f->is_in_pod && !f->lent.name[0])
+		look_at(f, &f->lent);
 	f->is_in_pod = !f->is_in_pod;
+	f->is_odd = true;
 	f->is_up = false;
+	if (f->is_in_pod)
+		change_settings(f);
 	if (!f->is_in_pod) {
 		f->ifindex = ++sim.next_ifindex;
-		snprintf(f->netdev, sizeof(f->netdev), "%s%" PRIu32, f->habit->netdev, f->ifindex);
+		if (!is_noted(f) || f->is_spoilt)
+			f->lent.name[0] = '\0';
+		if (sim_random(3) == 0)
+			f->cni_usec = sim.now_usec + sim_random(5 * SEC);
 		if (sim_random(2) == 0)
 			snprintf(f->ibdev, sizeof(f->ibdev), "pod%" PRIu64, sim_random(100000));
 	}
 	sim_trace("%s %s", f->address, f->is_in_pod ? "goes into a pod" : "comes back");
+	others_tell();
+}
+
+void others_check_given(void)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++) {
+		struct func *f = &sim.funcs[i];
+		struct given now;
+
+		if (!f->lent.name[0] || f->is_in_pod || f->is_spoilt || f->user > 0 ||
+		    f->is_orphan || !os_is_managed(f))
+			continue;
+		look_at(f, &now);
+		if (sim.config->devices[0].mtu > 0 || sim.is_reconfigured)
+			now.mtu = f->lent.mtu;
+		if (sim.config->devices[0].trust != TRUST_KEEP || sim.is_reconfigured)
+			now.trust = f->lent.trust;
+		if (now.name[0] && !given_is_same(&now, &f->lent))
+			sim_fail("%s went into a pod as %s, and is %s: MAC %s %s, MTU %u %u, names "
+				 "%s %s, VLAN %d %d, trust %d %d, of its PF %s %s",
+				 f->address, f->lent.name, now.name, f->lent.mac, now.mac,
+				 f->lent.mtu, now.mtu, f->lent.altnames, now.altnames, f->lent.vlan,
+				 now.vlan, f->lent.trust, now.trust, f->lent.vf_mac, now.vf_mac);
+		f->lent.name[0] = '\0';
+	}
+}
+
+/* Its driver lost it, as when a namespace ends while it is being reset. */
+static void lose_netdev(struct func *f)
+{
+	if (!f || f->is_in_pod || !func_is_usable(f) || f->habit->flags & HABIT_INFINIBAND)
+		return;
+	f->is_orphan = f->is_odd = true;
+	f->is_up = false;
+	sim_trace("%s: its netdev is in no namespace", f->address);
 	others_tell();
 }
 
@@ -96,6 +197,7 @@ static void undo(struct func *f)
 		return;
 	f->is_up = false;
 	f->mtu = 1500;
+	f->is_spoilt = true;
 	sim_trace("%s: a command sets the link down", f->address);
 	others_tell();
 }
@@ -119,7 +221,7 @@ static void operate(struct func *pf)
 		return;
 	sim_trace("%s: an operator writes another number of VFs", pf->address);
 	kernel_set_num_vfs(pf, pf->num_vfs > 0 ? 0 : 1 + (uint32_t)sim_random(pf->total_vfs));
-	pf->is_count_foreign = sim.is_foreign = true;
+	pf->is_count_foreign = sim.is_foreign = pf->is_odd = true;
 	sim.cost_usec = cost_usec;
 	sim.writer_pid = 0;
 	others_tell();
@@ -205,6 +307,7 @@ static void manage(void)
 	if (sim_random(2) == 0)
 		f->is_up = false;
 	f->mtu = 1500;
+	f->is_spoilt = true;
 	others_tell();
 }
 
@@ -216,6 +319,8 @@ static void act(void)
 		others_use(others_any(sim_chance(800)));
 	if (sim_chance(sim.rates.user / 2))
 		take_into_pod(others_any(sim_chance(850)));
+	if (sim_chance(sim.rates.user / 8))
+		lose_netdev(others_any(true));
 	if (sim_chance(sim.rates.flap))
 		flap(others_any(sim_chance(300)));
 	if (sim_chance(sim.rates.late))
@@ -224,6 +329,8 @@ static void act(void)
 		undo(others_any(sim_chance(500)));
 	if (sim_chance(sim.rates.operator))
 		operate(others_any(false));
+	if (sim_chance(sim.rates.operator))
+		routes_act();
 	if (sim_chance(sim.rates.operator/ 2))
 		unload_driver(others_any(false));
 	if (sim_chance(sim.rates.clock))
@@ -275,7 +382,7 @@ void others_begin(void)
 
 void others_leave(void)
 {
-	others.manager_usec = UINT64_MAX;
+	others.manager_usec = others.event_usec = UINT64_MAX;
 	sim.full = 0;
 	for (size_t i = 0; i < sim.n_funcs; i++)
 		sim.funcs[i].has_carrier = true;

@@ -2,19 +2,34 @@
 /*
  * Sim: one life of a node, from one number.
  *
- * kernel.c is a model of what a kernel does to PCI functions, netdevs and RDMA devices. doors.c
- * puts it behind the program's doors: the linker gives calls of theirs to it (--wrap), so that
- * verbs, ledger and reports are the program's own, on a folder of their own. world.c is its struct
- * world, and life.c what happens around it: boots, reloads, users, faults, and what must never be.
+ * kernel.c is a model of what a kernel does to PCI functions, netdevs and RDMA devices. os.c
+ * puts it behind the program's os: the linker gives calls of theirs to it (--wrap), so that
+ * verbs, ledger and reports are the program's own, on a folder of their own. routes.c has what the
+ * kernel keeps of addresses and routes. world.c is its struct world, and life.c what happens around
+ * it: boots, reloads, users, faults, and what must never be.
  * Time passes only in sim_advance().
  */
 #pragma once
 
-#include "../../src/doors/doors.h"
 #include "../../src/model/world.h"
+#include "../../src/os/os.h"
 
 #define FUNCS_MAX 160
 #define JOBS_MAX  64
+
+/* Numbers that no function has. */
+#define BOND_IFINDEX         100000
+#define REPRESENTORS_IFINDEX 200000
+#define LAG_INDEX            100000
+#define BOND_NAME            "bond0"
+
+/* APPEND() of what there is always memory for. */
+#define GROW(array, n) ((__typeof__(array))sim_must(APPEND(array, n)))
+
+static inline void *sim_must(void *slot)
+{
+	return slot ? slot : (abort(), NULL);
+}
 
 /* What a driver does in its own way; the sources are in habits[] of kernel.c. */
 enum {
@@ -62,6 +77,19 @@ struct func {
 	uint32_t user;    /* pid of a process that has it open; 0: none */
 	bool is_replaced; /* another card since the last pass */
 	char given[24];   /* the MAC that it was given first, over all boots */
+	char ended[24];   /* of a VF: MAC or GUID of its driver at the end of a boot */
+	bool is_odd;      /* in this boot something kept it from the usual identity */
+	struct dcb dcb;
+	char roce_tos[QOS_TOS_LEN], roce_mode[16]; /* of rdma_cm */
+	bool has_cm_folder;
+	bool is_qos_left;               /* "revert" did not see it, and has forgotten what it was */
+	char altnames[64], pod_mac[24]; /* pod_mac: of its netdev, when it has another */
+	/* What it had when it went into a pod, until that is compared; name empty: it is not. */
+	struct given lent;
+	uint64_t cni_usec; /* a CNI plugin is at work on it till then */
+	bool is_orphan;    /* its netdev is gone, in no namespace */
+	bool was_cni_at_look;
+	bool is_spoilt; /* others changed it in this boot, or what the program set failed */
 	bool was_usable_at_look, was_usable_before, was_used_at_look, was_lag_at_look;
 };
 
@@ -76,7 +104,7 @@ struct sim {
 	bool is_traced, is_dead, is_failed, is_quiet;
 	char failure[400];
 	char root[64];
-	struct doors doors;
+	struct os os;
 	struct rates rates;
 
 	struct func funcs[FUNCS_MAX];
@@ -91,7 +119,8 @@ struct sim {
 	char boot_id[40], kernel[32];
 	bool is_removal_asked; /* by "revert --vfs" */
 	bool is_reverting;
-	bool is_by_hand; /* a command of an administrator, not the service */
+	bool is_reconfigured; /* in this boot */
+	bool is_by_hand;      /* a command of an administrator, not the service */
 	const struct config *config;
 	char doing[256];       /* target of the action that began last */
 	char state_hash[17];   /* the configuration of state.json */
@@ -139,12 +168,38 @@ int kernel_set_num_vfs(struct func *pf, uint32_t n);
 int kernel_bind(struct func *f);
 void kernel_unbind(struct func *f);
 void kernel_replug(struct func *pf); /* another card in the slot, or the driver bound again */
-int kernel_show(struct node *n);
+void kernel_show(struct node *n);
 int kernel_load(const char *module);
 uint32_t kernel_count(const struct func *pf); /* its VFs, with those that are being made */
 
 void kernel_unload(const char *driver);
 void kernel_probe(const char *driver);
+
+/* routes.c */
+void routes_boot(void);
+uint64_t routes_next(void); /* when an address comes */
+void routes_act(void);      /* another program does */
+void routes_show(struct node *n);
+struct netconf routes_conf(const struct func *f);
+void routes_show_gids(uint32_t ifindex, const char *netdev, struct port *port);
+int routes_write_conf(const char *path, const char *value); /* "NETDEV/KEY" */
+void routes_look_up(struct lookup *l);
+void routes_check(void);
+void routes_check_reverted(void);
+
+bool os_is_managed(const struct func *f); /* os.c: by the configuration of now */
+/* os.c: a change of this function that is felt by nobody; NULL: of what is gone. */
+int os_touch(const struct func *f, const char *what);
+/* The same of one that takes its link away for a moment. */
+int os_touch_felt(const struct func *f, const char *what);
+
+/* priorities.c */
+void priorities_bind(struct func *f); /* as its card has them */
+void priorities_write(FILE *f);       /* what is asked for */
+void priorities_answer(struct node *n);
+void priorities_show(const struct func *f, struct port *port);
+void priorities_forget(void); /* by "revert" */
+void priorities_check_reverted(void);
 
 /* others.c */
 void others_begin(void); /* with a boot */
@@ -153,6 +208,7 @@ void others_go_on(void);
 void others_tell(void);  /* something that has an event happened */
 void others_leave(void); /* who makes faults; who uses something stays */
 void others_give_back(void);
+void others_check_given(void); /* what pods gave back is as it was */
 struct func *others_any(bool is_vf);
 void others_use(struct func *f);
 void others_see_failure(const char *target);

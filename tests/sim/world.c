@@ -4,14 +4,15 @@
  * by the program's own readers.
  */
 #include "../../src/model/world.h"
-#include "../../src/doors/child.h"
+#include "../../src/model/memory.h"
 #include "../../src/model/paths.h"
-#include "../../src/observe/ledger.h"
 #include "../../src/observe/observe.h"
-#include "../../src/observe/output.h"
-#include "../../src/observe/plugin.h"
-#include "../../src/observe/rdma.h"
-#include "../../src/observe/vf.h"
+#include "../../src/observe/output-observe.h"
+#include "../../src/observe/plugin-observe.h"
+#include "../../src/observe/rdma-observe.h"
+#include "../../src/observe/vf-observe.h"
+#include "../../src/os/child.h"
+#include "../../src/os/memory-file.h"
 #include "../../src/output/state.h"
 #include "sim.h"
 
@@ -29,17 +30,20 @@ static int64_t tell_sec(void *userdata _unused_)
 	return time(NULL);
 }
 
-static int look_at_files(const struct config *c, const struct plan *tried, struct node *n)
+static int look_at_files(const struct config *c, struct node *n)
 {
-	const struct fs *fs = &sim.doors.fs;
+	const struct fs *fs = &sim.os.fs;
+	struct ledger ledger = {};
 	size_t size;
 	int r;
 
-	r = observe_memory(fs, output_parse_memory, tried, n);
+	r = observe_memory(fs, n);
 	if (r >= 0)
-		r = ledger_read(fs, &n->ledger, &n->n_ledger);
+		r = memory_read(fs, MEMORY_BOOT, &ledger_fields, &ledger);
+	n->ledger = ledger.entries;
+	n->n_ledger = ledger.n_entries;
 	if (r >= 0)
-		r = observe_vfs(&sim.doors, n);
+		r = observe_vfs(&sim.os, n);
 	if (r >= 0)
 		r = fs_read_all(fs, RULES_PATH, MAX_RULES_BYTES, false, &n->rules_file, &size);
 	if (r >= 0 || r == -ENOENT)
@@ -56,8 +60,20 @@ static void note_usable(void)
 			sim.funcs[i].was_usable_at_look = func_is_usable(&sim.funcs[i]);
 		}
 		sim.funcs[i].was_lag_at_look = kernel_is_lag(&sim.funcs[i]);
-		sim.funcs[i].was_used_at_look = sim.funcs[i].user > 0 || sim.funcs[i].is_in_pod;
+		sim.funcs[i].was_cni_at_look = sim.funcs[i].cni_usec > sim.now_usec;
+		/* Without an RDMA device, as the second port of a bond is, no look shows who uses
+		 * it. */
+		sim.funcs[i].was_used_at_look =
+			(sim.funcs[i].user > 0 && func_has_ibdev(&sim.funcs[i])) ||
+			sim.funcs[i].is_in_pod;
 	}
+}
+
+static void note_failures(const struct attempts *t)
+{
+	for (size_t i = 0; t && i < t->n_actions; i++)
+		if (t->actions[i].is_done)
+			sim.reasons[action_failure(&t->actions[i])] = true;
 }
 
 static void note_reasons(const struct plan *p)
@@ -75,38 +91,46 @@ static void note_reasons(const struct plan *p)
 		sim.reasons[p->devices[i].reason] = true;
 }
 
-static int look(void *userdata _unused_, const struct config *c, const struct plan *tried,
+int __wrap_plan_ask(const struct node *n, struct plan *p);
+int __real_plan_ask(const struct node *n, struct plan *p);
+
+/* The last step of each plan. */
+int __wrap_plan_ask(const struct node *n, struct plan *p)
+{
+	note_reasons(p);
+	return __real_plan_ask(n, p);
+}
+
+static int look(void *userdata _unused_, const struct config *c, struct attempts *tried,
 		struct node *ret)
 {
-	_cleanup_(node_done) struct node n = {};
+	_cleanup_(node_done) struct node n = { .tried = tried };
 	int r;
 
 	if (sim.is_dead)
 		return -ECANCELED;
-	r = kernel_show(&n);
+	kernel_show(&n);
+	r = node_make_indexes(&n);
 	if (r >= 0)
-		r = node_make_indexes(&n);
-	if (r >= 0)
-		r = look_at_files(c, tried, &n);
+		r = look_at_files(c, &n);
 	if (r < 0)
 		return r;
 	snprintf(n.program, sizeof(n.program), "%" PRIu32, sim.package);
 	for (size_t i = 0; i < n.n_ibdevs; i++)
 		rdma_recall(&n, &n.ibdevs[i]);
 	node_forget_replaced(&n);
-	for (size_t i = 0; tried && i < tried->n_actions; i++)
-		for (size_t k = 0; k < n.n_pcis && tried->actions[i].is_running; k++)
-			n.pcis[k].is_busy |= streq(n.pcis[k].address, tried->actions[i].target);
-	observe_writer(&sim.doors.fs, tried, &n);
+	for (size_t i = 0; i < n.n_pcis; i++)
+		n.pcis[i].is_busy |= is_being_written(tried, n.pcis[i].address);
+	observe_writer(&sim.os.fs, &n);
 	note_usable();
-	note_reasons(tried);
+	note_failures(tried);
 
 	*ret = n;
 	n = (struct node){};
 	return 0;
 }
 
-static int answer_users(struct node *n)
+static void answer_users(struct node *n)
 {
 	for (size_t i = 0; i < sim.n_funcs; i++) {
 		const struct func *f = &sim.funcs[i];
@@ -114,9 +138,7 @@ static int answer_users(struct node *n)
 
 		if (!func_is_there(f) || (f->user == 0 && !f->is_in_pod))
 			continue;
-		u = APPEND(n->users, n->n_users);
-		if (!u)
-			return -ENOMEM;
+		u = GROW(n->users, n->n_users);
 		COPY(u->target, f->address);
 		u->use = !f->is_in_pod                            ? USE_CONTEXT
 			 : sim.netns_mode == NETNS_MODE_EXCLUSIVE ? USE_IBDEV_NETNS
@@ -128,31 +150,33 @@ static int answer_users(struct node *n)
 		qsort(n->users, n->n_users, sizeof(*n->users),
 		      (int (*)(const void *, const void *))strcmp);
 	n->has_users = true;
-	return 1;
 }
 
-static int answer_verbs(const struct plan *p, struct node *n)
+static void answer_verbs(const struct questions *q, struct node *n)
 {
-	int n_tried = 0;
+	for (size_t i = 0; i < q->n_ibdevs; i++) {
+		struct ibdev *ib = (struct ibdev *)node_ibdev_named(n, q->ibdevs[i]);
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
-		if (!d->is_handed_out || !d->ibdev || d->ibdev->verbs != 1)
-			continue;
-		n->ibdevs[d->ibdev - n->ibdevs].verbs = sim_chance(sim.rates.late / 8) ? -EIO : 0;
-		n->ibdevs[d->ibdev - n->ibdevs].active_mtu = 1024;
-		n_tried++;
+		ib->verbs = sim_chance(sim.rates.late / 8) ? -EIO : 0;
+		ib->active_mtu = 1024;
 	}
-	return n_tried > 0;
 }
 
-static int answer(void *userdata _unused_, enum question q, const struct plan *p, struct node *n)
+static int answer(void *userdata _unused_, const struct questions *q, struct node *n)
 {
-	note_reasons(p);
-	if (q == QUESTION_USERS)
-		return needs_users(p) ? answer_users(n) : 0;
-	return q == QUESTION_VERBS ? answer_verbs(p, n) : 0;
+	if (is_question(q, QUESTION_USERS))
+		answer_users(n);
+	if (is_question(q, QUESTION_DCB))
+		priorities_answer(n);
+	if (is_question(q, QUESTION_VERBS))
+		answer_verbs(q, n);
+	for (size_t i = 0; i < q->n_lookups && is_question(q, QUESTION_LOOKUPS); i++) {
+		struct lookup *l = GROW(n->lookups, n->n_lookups);
+
+		*l = q->lookups[i];
+		routes_look_up(l);
+	}
+	return 1;
 }
 
 /* What it changes it changes now; its end comes when its time is over. */
@@ -233,7 +257,7 @@ static int wait_until(void *userdata _unused_, struct pollfd *fds, size_t n, uin
 
 struct world sim_world(void)
 {
-	return (struct world){ .doors = &sim.doors,
+	return (struct world){ .os = &sim.os,
 			       .now_usec = tell_usec,
 			       .time_sec = tell_sec,
 			       .look = look,

@@ -2,7 +2,7 @@
 /*
  * Stand-in: a driver of a physical function that is bad at making virtual functions.
  *
- * It binds what is told to with driver_override, and nothing else: it has no table of ids. The network
+ * It binds functions whose driver_override names it, and nothing else: it has no table of ids. The network
  * device that it registers carries nothing; it is there for an rxe to sit on. What a write to
  * sriov_numvfs does is chosen by parameters, which can be changed at any time:
  *

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "boots-apply.h"
+
+#include "../base/log.h"
+#include "../model/memory.h"
+#include "../model/paths.h"
+#include "../os/memory-file.h"
+
+int boot_notes_open(const struct node *n, struct boot_notes *ret)
+{
+	const size_t n_old = MIN(n->n_boots, (size_t)MAX_BOOTS);
+	struct boot_notes b = {};
+	struct boot *present;
+
+	if (!n->boot_id[0]) /* nobody could tell this boot from others */
+		return 0;
+	b.boots = calloc(MAX_BOOTS + 1, sizeof(*b.boots));
+	if (!b.boots)
+		return -ENOMEM;
+
+	if (n_old > 0)
+		memcpy(b.boots, n->boots + n->n_boots - n_old, n_old * sizeof(*b.boots));
+	b.n = n_old;
+	if (n_old == 0 || !streq(b.boots[n_old - 1].boot_id, n->boot_id)) {
+		present = &b.boots[b.n++];
+		COPY(present->boot_id, n->boot_id);
+		COPY(present->kernel, n->kernel);
+		present->time = time(NULL);
+	}
+	if (b.n > MAX_BOOTS)
+		memmove(b.boots, b.boots + 1, --b.n * sizeof(*b.boots));
+	*ret = b;
+	return 0;
+}
+
+void boot_notes_done(struct boot_notes *b)
+{
+	free(b->boots);
+	*b = (struct boot_notes){};
+}
+
+static void write_notes(struct boot_notes *b, const struct fs *fs)
+{
+	const struct boots boots = { b->boots, b->n };
+	int r = memory_write(fs, MEMORY_NODE, &boots_fields, &boots);
+
+	if (r < 0)
+		log_debug_errno(r,
+				"/" MEMORY_NODE_PATH ": what can crash the machine is not noted");
+	b->is_dirty = false;
+}
+
+void boot_notes_start(struct boot_notes *b, const struct fs *fs, const struct config *c,
+		      const struct node *n, const struct action *a)
+{
+	const struct boot_step *known;
+	struct boot *present;
+	struct boot_step s;
+
+	if (b->n == 0)
+		return;
+	present = &b->boots[b->n - 1];
+	if (boots_step(c, n, a, &s)) {
+		known = boots_find(present, &s);
+		b->is_dirty |= !known || known->result < 0 || known->is_skipped;
+		boots_put(present, &s);
+	}
+	if (b->is_dirty)
+		write_notes(b, fs);
+}
+
+void boot_notes_end(struct boot_notes *b, const struct config *c, const struct node *n,
+		    const struct action *a)
+{
+	struct boot_step s;
+
+	if (b->n == 0 || !boots_step(c, n, a, &s))
+		return;
+	s.result = a->result;
+	b->is_dirty = true;
+	if (boots_counts(a))
+		boots_put(&b->boots[b->n - 1], &s);
+	else
+		boots_drop(&b->boots[b->n - 1], &s);
+}
+
+void boot_notes_conclude(struct boot_notes *b, const struct fs *fs, const struct config *c,
+			 const struct node *n, const struct plan *p)
+{
+	if (b->n == 0)
+		return;
+	boots_conclude(c, n, p, &b->boots[b->n - 1]);
+	write_notes(b, fs);
+}

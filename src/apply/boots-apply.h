@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Boots: notes on disk what can crash the machine, before it is tried.
+ *
+ * A boot that ends in the middle leaves the note of a step that began and never ended. What ended
+ * well is taken out by the next note, or at the end of the pass: one write for each step. A step
+ * that cannot be noted is tried all the same: /var may be read-only or not there yet.
+ */
+#pragma once
+
+#include "../model/boots.h"
+#include "../os/fs.h"
+
+/* The ledger during one pass; all zero, it is none, and nothing is noted. */
+struct boot_notes {
+	struct boot *boots; /* owned; the last one is the present boot */
+	size_t n;
+	bool is_dirty; /* the file has a step that ended well */
+};
+
+/* Takes the boots of this node, and adds the present one. Return: 0 or -ENOMEM. */
+int boot_notes_open(const struct node *n, struct boot_notes *ret);
+void boot_notes_done(struct boot_notes *b);
+
+/* Of every action: before it, and with its result. */
+void boot_notes_start(struct boot_notes *b, const struct fs *fs, const struct config *c,
+		      const struct node *n, const struct action *a);
+void boot_notes_end(struct boot_notes *b, const struct config *c, const struct node *n,
+		    const struct action *a);
+
+/* At the end of a pass; writes only what is not there yet. */
+void boot_notes_conclude(struct boot_notes *b, const struct fs *fs, const struct config *c,
+			 const struct node *n, const struct plan *p);

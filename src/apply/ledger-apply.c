@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ledger-apply.h"
+
+#include "../model/memory.h"
+#include "../os/memory-file.h"
+
+#include <fcntl.h>
+
+#define MINUTE_USEC (60 * USEC_PER_SEC)
+
+int lock_lanes(const struct work *w)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	while (w->lock > 0 && fcntl(w->lock, F_SETLKW, &whole) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return w->lock;
+}
+
+void unlock_lanes(int *lock)
+{
+	struct flock whole = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+
+	if (*lock > 0)
+		fcntl(*lock, F_SETLK, &whole);
+}
+
+static bool is_of(const struct ledger_entry *e, const struct action *a, enum verb verb)
+{
+	return streq(e->verb, verb_name(verb)) && e->ifindex == a->ifindex &&
+	       (a->ifindex > 0 || streq(e->target, a->target)) && streq(e->subject, a->subject);
+}
+
+/* Without those of netdevs that are gone. Another action of this plan may have written since the
+ * look. */
+static int read_ledger(struct work *w, struct ledger *ret)
+{
+	size_t kept = 0;
+	int r;
+
+	r = memory_read(&w->os->fs, MEMORY_BOOT, &ledger_fields, ret);
+	for (size_t i = 0; i < ret->n_entries && r >= 0; i++)
+		if (ret->entries[i].ifindex == 0 || node_netdev(w->node, ret->entries[i].ifindex))
+			ret->entries[kept++] = ret->entries[i];
+	ret->n_entries = kept; /* APPEND() finds at least the room that it expects */
+	return r;
+}
+
+static struct ledger_entry *find(struct ledger *l, const struct action *a, enum verb verb)
+{
+	for (size_t i = 0; i < l->n_entries; i++)
+		if (is_of(&l->entries[i], a, verb))
+			return &l->entries[i];
+	return NULL;
+}
+
+static struct ledger_entry *add(struct ledger *l, const struct action *a, const char *from)
+{
+	struct ledger_entry *e = APPEND(l->entries, l->n_entries);
+
+	if (!e)
+		return NULL;
+	COPY(e->verb, verb_name(a->verb));
+	COPY(e->target, a->target);
+	COPY(e->subject, a->subject);
+	COPY(e->from, from);
+	e->ifindex = a->ifindex;
+	return e;
+}
+
+int ledger_note(struct work *w, const struct action *a, const char *from)
+{
+	_cleanup_(ledger_done) struct ledger l = {};
+	_cleanup_(unlock_lanes) int lock = lock_lanes(w);
+	const uint64_t now = now_usec();
+	char buf[SHOWN_LEN];
+	const char *to = action_to(a, buf);
+	struct ledger_entry *e;
+	int r;
+
+	if (a->is_back)
+		return 0;
+	r = lock < 0 ? lock : read_ledger(w, &l);
+	if (r < 0)
+		return r;
+
+	e = find(&l, a, a->verb);
+	if (!e)
+		e = add(&l, a, from);
+	if (!e)
+		return -ENOMEM;
+	/* Only the same once more is a restoration. */
+	if (now - e->since_usec >= MINUTE_USEC || !streq(e->to, to)) {
+		e->since_usec = now;
+		e->n = 0;
+	}
+	e->total = streq(e->to, to) ? e->total + 1 : 1;
+	e->n++;
+	COPY(e->before, streq(from, e->to) || streq(from, e->before) ? from : "");
+	COPY(e->to, to);
+	r = memory_write(&w->os->fs, MEMORY_BOOT, &ledger_fields, &l);
+	if (r < 0)
+		snprintf(w->error, sizeof(a->error),
+			 "what is there now cannot be noted, so nothing was changed");
+	return r;
+}
+
+int ledger_forget(struct work *w, const struct action *a, enum verb verb)
+{
+	_cleanup_(ledger_done) struct ledger l = {};
+	_cleanup_(unlock_lanes) int lock = lock_lanes(w);
+	size_t kept = 0;
+	int r;
+
+	r = lock < 0 ? lock : read_ledger(w, &l);
+	if (r < 0)
+		return r;
+
+	for (size_t i = 0; i < l.n_entries; i++)
+		if (!is_of(&l.entries[i], a, verb))
+			l.entries[kept++] = l.entries[i];
+	if (kept == l.n_entries)
+		return 0;
+	l.n_entries = kept;
+	return memory_write(&w->os->fs, MEMORY_BOOT, &ledger_fields, &l);
+}

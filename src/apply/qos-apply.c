@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Qos: one value of a port, or one default of rdma_cm. The ledger has both by PCI address: they
+ * outlast a netdev that goes into a pod, and comes back as another.
+ */
+#include "../model/memory.h"
+#include "../os/dcb.h"
+#include "../os/memory-file.h"
+#include "../os/rdma-cm.h"
+#include "ledger-apply.h"
+#include "verbs.h"
+
+static int end(struct work *w, const struct action *a, int r)
+{
+	return r >= 0 && a->is_back ? ledger_forget(w, a, a->verb) : r;
+}
+
+int apply_set_dcb(struct work *w, const struct action *a)
+{
+	const struct netdev *nd = node_netdev_of(w->node, a->target);
+	int r;
+
+	if (!nd)
+		return -ENODEV;
+	r = ledger_note(w, a, a->text.from);
+	if (r >= 0)
+		r = dcb_set(&w->os->route, nd->name, a->subject, a->text.to);
+	return end(w, a, r);
+}
+
+/* What is there shows once the folder is. */
+static int set_default(struct work *w, const struct action *a, const char *ibdev)
+{
+	const struct fs *fs = &w->os->fs;
+	char from[SHOWN_LEN];
+	int r;
+
+	r = rdma_cm_open(fs, ibdev);
+	if (r >= 0)
+		r = rdma_cm_read(fs, ibdev, a->subject, from, sizeof(from));
+	if (r >= 0)
+		r = ledger_note(w, a, from);
+	if (r >= 0 && !streq(from, a->text.to))
+		r = rdma_cm_set(fs, ibdev, a->subject, a->text.to);
+	return r;
+}
+
+/* Is this line the only one left of the device? The folder shows what the others have set. */
+static bool is_last(struct work *w, const struct action *a)
+{
+	_cleanup_(ledger_done) struct ledger l = {};
+	size_t n = 0;
+
+	if (memory_read(&w->os->fs, MEMORY_BOOT, &ledger_fields, &l) < 0)
+		return false;
+	for (size_t i = 0; i < l.n_entries; i++)
+		n += streq(l.entries[i].verb, verb_name(a->verb)) &&
+		     streq(l.entries[i].target, a->target);
+	return n <= 1;
+}
+
+int apply_set_roce(struct work *w, const struct action *a)
+{
+	const struct ibdev *ibdev = node_ibdev_of(w->node, a->target);
+	int r;
+
+	if (!ibdev)
+		return -ENODEV;
+	r = set_default(w, a, ibdev->name);
+	if (r >= 0 && a->is_back && is_last(w, a))
+		r = rdma_cm_close(&w->os->fs, ibdev->name);
+	return end(w, a, r);
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "inspect.h"
+
+#include "base/log.h"
+#include "config/problem.h"
+#include "load.h"
+#include "loop.h"
+#include "observe/observe.h"
+#include "observe/plugin-observe.h"
+#include "observe/qos-observe.h"
+#include "os/kmsg.h"
+#include "output/check.h"
+#include "output/dra.h"
+#include "output/explain-kubelet.h"
+#include "output/explain-plugin.h"
+#include "output/explain.h"
+#include "output/forecast.h"
+#include "output/plugin-output.h"
+#include "output/pod.h"
+
+/* All that is wrong, as sentences: of the configuration, and last of the device plugin. */
+static int make_check_document(const struct config_errors *errors, const char *problem,
+			       const struct config *c, const struct plan *p, char **ret)
+{
+	const char *texts[2 * PROBLEMS_MAX + 1] = {};
+	size_t n = 0;
+
+	for (; n < errors->n_items && n < ELEMENTSOF(texts) - 1; n++)
+		texts[n] = errors->items[n].text;
+	if (problem)
+		texts[n++] = problem;
+	return output_check(texts, n, c, p, ret);
+}
+
+/* What the device plugin would make of this node; where there is none nothing is seen. */
+static int look(struct os *d, const struct config *c, struct node *n, struct plan *p,
+		const struct plan **ret)
+{
+	int r;
+
+	*ret = NULL;
+	if (!os_has_node(&d->fs)) {
+		if (c->plugin.type != PLUGIN_NONE)
+			log_info("There is no node here, so what the device plugin would expose is "
+				 "not known");
+		return 0;
+	}
+	r = loop_plan(d, c, false, n, p);
+	if (r >= 0)
+		*ret = p;
+	return r;
+}
+
+int inspect_refuse(struct os *d, const struct config *c)
+{
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(freep) char *problem = NULL;
+	const struct plan *seen = NULL;
+	int r;
+
+	if (c->plugin.type == PLUGIN_NONE)
+		return 0;
+	if (os_has_node(&d->fs) && loop_plan(d, c, false, &n, &p) >= 0)
+		seen = &p;
+	r = output_check_plugin(c, seen, &problem);
+	if (problem)
+		log_error("%s", problem);
+	return r < 0 ? r : problem ? -EINVAL : 0;
+}
+
+/* Is one of the devices usable now? */
+static bool is_any_usable(const struct plan *p)
+{
+	for (size_t i = 0; p && i < p->n_devices; i++)
+		if (output_plugin_offers(&p->devices[i]))
+			return true;
+	return false;
+}
+
+static int print_pod(const struct config *c, const struct plan *p, char **ret)
+{
+	_cleanup_(forecast_done) struct forecast f = {};
+	int r;
+
+	r = p ? forecast_make(c, p, &f) : 0;
+	if (r >= 0)
+		r = output_pod(c, &f, ret);
+	if (r == -ENODATA)
+		log_error("There is no device of this node that a pod could ask for");
+	return r == -ENODATA ? -EINVAL : r;
+}
+
+static int print_check(const struct check_request *req, const struct config_errors *errors,
+		       const char *problem, const struct config *c, const struct plan *p,
+		       char **ret)
+{
+	if (req->is_json)
+		return make_check_document(errors, problem, c, p, ret);
+	for (size_t i = 0; i < errors->n_items; i++)
+		log_error("%s", errors->items[i].text);
+	if (problem)
+		log_error("%s", problem);
+	return req->with_pod ? print_pod(c, p, ret) : output_check_text(c, p, ret);
+}
+
+/* It says nothing about the node, so it is no problem. */
+static void warn_of_names(const struct config *c)
+{
+	for (size_t i = 0; i < c->n_devices; i++)
+		if (c->devices[i].match && strstr(c->devices[i].match, "netdev:"))
+			log_warning("[Device %s] Match=%s: other programs can change the name of a "
+				    "network device; pci: or id: keeps its meaning over boots",
+				    c->devices[i].name, c->devices[i].match);
+}
+
+int inspect_check(struct os *d, const struct check_request *req, char **ret)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(freep) char *problem = NULL;
+	const struct plan *seen = NULL;
+	bool is_bad;
+	int r;
+
+	r = load_file(&d->fs, req->file, &c, &errors);
+	if (r < 0 && r != -EINVAL)
+		return log_error_errno(r, "The configuration cannot be read");
+	is_bad = r < 0 || errors.n_unknown > 0;
+
+	if (r >= 0) {
+		warn_of_names(&c);
+		r = look(d, &c, &n, &p, &seen);
+		if (r >= 0)
+			r = output_check_plugin(&c, seen, &problem);
+		if (r < 0)
+			return r;
+	}
+	r = print_check(req, &errors, problem, &c, seen, ret);
+	if (r >= 0 && req->is_ready && !is_any_usable(seen)) {
+		log_error("No RDMA device that is handed out is usable now");
+		return -EINVAL;
+	}
+	return r < 0 ? r : is_bad || problem ? -EINVAL : 0;
+}
+
+/* Mean these, whatever else has that name. */
+#define KUBELET_NAME "kubelet"
+#define PLUGIN_NAME  "plugin"
+
+static int refuse_name(const struct node *n, const char *name)
+{
+	struct nearest nearest = { .word = name };
+	char shown[QUOTED_LEN];
+	const char *candidate;
+
+	for (size_t i = 0; (candidate = output_explain_name(n, i)); i++)
+		if (*candidate)
+			nearest_offer(&nearest, candidate);
+	nearest_offer(&nearest, KUBELET_NAME);
+	nearest_offer(&nearest, PLUGIN_NAME);
+	log_error(
+		"%s: no PCI function, netdev or RDMA device on a PCI function has that name%s%s%s",
+		quoted(name, shown), nearest.best ? ", did you mean " : "",
+		nearest.best ? nearest.best : "", nearest.best ? "?" : "");
+	return -ENODEV;
+}
+
+static int explain_plugin(struct os *d, const struct config *c, struct node *n,
+			  const struct plan *p, bool is_json, char **ret)
+{
+	int r = observe_plugin_processes(&d->fs, c, n);
+
+	return r < 0 ? r : output_explain_plugin(c, n, p, d->fs.is_live, is_json, ret);
+}
+
+int inspect_explain(struct os *d, const struct config *c, const char *name, bool is_json,
+		    char **ret)
+{
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	const struct questions dcb = { .set = 1u << QUESTION_DCB };
+	const struct pci *pci;
+	int r;
+
+	r = loop_plan(d, c, false, &n, &p);
+	if (r < 0)
+		return r;
+	if (streq(name, KUBELET_NAME))
+		return output_explain_kubelet(c, &n, is_json, ret);
+	if (streq(name, PLUGIN_NAME))
+		return explain_plugin(d, c, &n, &p, is_json, ret);
+	pci = output_explain_find(&n, &p, name);
+	if (!pci)
+		return refuse_name(&n, name);
+
+	/* A person waits for this: a look into processes is not too much. */
+	if (d->fs.is_live && !n.has_users)
+		r = observe_users(d, &n);
+	if (r >= 0 && d->fs.is_live && !n.has_dcbs)
+		r = observe_dcbs(d, &dcb, &n);
+	if (r >= 0) {
+		const int n_lines = kmsg_read(&d->fs, pci->address, n.log_lines, LOG_LINES_MAX);
+
+		n.n_log_lines = (size_t)MAX(n_lines, 0); /* not everybody may read it */
+		r = output_explain(c, &n, &p, pci, is_json, ret);
+	}
+	return r < 0 ? log_error_errno(r, "%s", name) : 0;
+}
+
+int inspect_manifest(struct os *d, const struct config *c, char **ret)
+{
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	int r;
+
+	r = loop_plan(d, c, false, &n, &p);
+	if (r < 0)
+		return log_error_errno(r, "The node cannot be looked at");
+	r = output_dra(c, &n, &p, ret);
+	if (r == -ENODATA)
+		log_error("There is no usable device on this node that a driver could hand out");
+	return r;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "edit.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include "../model/paths.h"
+#include "target.h"
+#include "yaml-edit.h"
+#include "yaml.h"
+
+#define MAX_FLAGS_BYTES ((size_t)256 * 1024) /* of a file of variables or flags */
+
+void kubelet_undo_done(struct kubelet_undo *u)
+{
+	free(u->before);
+	free(u->after);
+	*u = (struct kubelet_undo){};
+}
+
+void kubelet_edit_add(struct kubelet_edit *e, enum kubelet_setting s, const char *value)
+{
+	e->pairs[e->n_pairs].setting = s;
+	COPY(e->pairs[e->n_pairs].value, value);
+	e->n_pairs++;
+}
+
+static char *duplicate(const char *text, size_t size)
+{
+	char *same = malloc(size + 1);
+
+	if (same) {
+		memcpy(same, text, size);
+		same[size] = '\0';
+	}
+	return same;
+}
+
+/*
+ * One kubelet-ensure edits at a time; another one waits these few milliseconds. The lock is a file
+ * that only root can open: a lock on the temporary file, which gets the mode of the real one, could
+ * be held by anybody who can read that.
+ */
+int kubelet_lock(const struct fs *fs)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	int r;
+
+	r = fs_make_folders(fs, RUN_FOLDER);
+	if (r < 0)
+		return r;
+	fd = fs_open(fs, KUBELET_LOCK_PATH, O_RDWR | O_CREAT | O_NOFOLLOW);
+	if (fd < 0)
+		return fd;
+
+	while (flock(fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return TAKE_FD(fd);
+}
+
+/* Texts */
+
+static int set_values(const char *text, size_t size, const struct kubelet_edit *e, char **ret,
+		      size_t *ret_size)
+{
+	_cleanup_(freep) char *now = duplicate(text, size);
+	int is_changed = 0;
+
+	if (!now)
+		return -ENOMEM;
+	for (size_t i = 0; i < e->n_pairs; i++) {
+		char *next;
+		int r;
+
+		r = edit_set(now, size, kubelet_key(e->pairs[i].setting), e->pairs[i].value, &next,
+			     &size);
+		if (r < 0)
+			return r;
+		free(now);
+		now = next;
+		is_changed |= r;
+	}
+	*ret = TAKE(now);
+	*ret_size = size;
+	return is_changed;
+}
+
+static int put_between(const char *text, size_t size, size_t from, size_t to, const char *put,
+		       char **ret, size_t *ret_size)
+{
+	const size_t n = strlen(put), new_size = size - (to - from) + n;
+	char *new = malloc(new_size + 1);
+
+	if (!new)
+		return -ENOMEM;
+	memcpy(new, text, from);
+	memcpy(new + from, put, n);
+	memcpy(new + from + n, text + to, size - to);
+	new[new_size] = '\0';
+	*ret = new;
+	*ret_size = new_size;
+	return 1;
+}
+
+/* It must still stand where it was seen. */
+static int set_token(const char *text, size_t size, const struct kubelet_edit *e, char **ret,
+		     size_t *ret_size)
+{
+	if (e->from > e->to || e->to > size || e->to - e->from != strlen(e->old) ||
+	    memcmp(text + e->from, e->old, e->to - e->from) != 0)
+		return -EAGAIN;
+	return put_between(text, size, e->from, e->to, e->pairs[0].value, ret, ret_size);
+}
+
+static int print_flags(const struct kubelet_edit *e, const char *end, char *ret, size_t size)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->n_pairs && n < size; i++)
+		n += (size_t)snprintf(ret + n, size - n, "%s--%s=%s", i > 0 ? end : "",
+				      kubelet_flag(e->pairs[i].setting), e->pairs[i].value);
+	return n < size ? 0 : -EOPNOTSUPP;
+}
+
+/* Into the variable, or as a line of its own at the end. */
+static int add_flags(const char *text, size_t size, const struct kubelet_edit *e, char **ret,
+		     size_t *ret_size)
+{
+	char flags[512], put[700];
+	int r;
+
+	if (e->bytes != size)
+		return -EAGAIN;
+	r = print_flags(e, *e->variable ? " " : "\n", flags, sizeof(flags));
+	if (r < 0)
+		return r;
+	if (e->at != UINT32_MAX) {
+		if (e->at > size)
+			return -EAGAIN;
+		snprintf(put, sizeof(put), "%s%s", e->is_empty ? "" : " ", flags);
+		return put_between(text, size, e->at, e->at, put, ret, ret_size);
+	}
+	snprintf(put, sizeof(put), *e->variable ? "%s%s=\"%s\"\n" : "%s%s%s\n",
+		 size > 0 && text[size - 1] != '\n' ? "\n" : "", e->variable, flags);
+	return put_between(text, size, size, size, put, ret, ret_size);
+}
+
+int kubelet_own_text(const struct kubelet_edit *e, char **ret)
+{
+	const bool is_drop_in = e->way == KUBELET_WAY_DROP_IN;
+	_cleanup_(stream_done) struct stream out = {};
+
+	if (stream_open(&out) < 0)
+		return -ENOMEM;
+	fputs("# Made by rdma-provision as its [Kubelet] section says; edits are lost.\n", out.f);
+	fputs(is_drop_in ? "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
+			 : "kubelet-arg+:\n",
+	      out.f);
+	for (size_t i = 0; i < e->n_pairs; i++)
+		if (is_drop_in)
+			fprintf(out.f, "%s: \"%s\"\n", kubelet_key(e->pairs[i].setting),
+				e->pairs[i].value);
+		else
+			fprintf(out.f, "- \"%s=%s\"\n", kubelet_flag(e->pairs[i].setting),
+				e->pairs[i].value);
+	return stream_take(&out, ret);
+}
+
+/* Files */
+
+static int edit_target(const struct fs *fs, const struct kubelet_edit *e, struct kubelet_undo *u)
+{
+	const bool is_file = e->way == KUBELET_WAY_FILE;
+	_cleanup_(target_done) struct target t = TARGET_NONE;
+	int r, is_changed;
+
+	r = target_open(fs, e->path, is_file ? YAML_MAX_BYTES : MAX_FLAGS_BYTES, &t);
+	if (r < 0)
+		return r;
+	if (is_file)
+		r = set_values(t.text, t.size, e, &u->after, &u->after_size);
+	else if (e->way == KUBELET_WAY_TOKEN)
+		r = set_token(t.text, t.size, e, &u->after, &u->after_size);
+	else
+		r = add_flags(t.text, t.size, e, &u->after, &u->after_size);
+	if (r < 0)
+		return r;
+
+	is_changed = r;
+	u->before = duplicate(t.text, t.size);
+	u->before_size = t.size;
+	if (!u->before)
+		return -ENOMEM;
+	r = is_changed ? target_replace(&t, u->after, u->after_size) : 0;
+	return r < 0 ? r : is_changed;
+}
+
+/* A file of ours, or one of variables that was not there. */
+static int make_file(const struct fs *fs, const struct kubelet_edit *e, struct kubelet_undo *u)
+{
+	const char *path = e->path + strspn(e->path, "/");
+	int r;
+
+	r = fs_read_all(fs, path, MAX_FLAGS_BYTES, true, &u->before, &u->before_size);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	r = e->way == KUBELET_WAY_EXTRA ? add_flags("", 0, e, &u->after, &u->after_size)
+					: kubelet_own_text(e, &u->after);
+	if (r < 0)
+		return r;
+	u->after_size = strlen(u->after);
+	return fs_replace(fs, path, u->after, u->after_size, 0644);
+}
+
+int kubelet_edit(const struct fs *fs, const struct kubelet_edit *e, struct kubelet_undo *ret)
+{
+	_cleanup_(kubelet_undo_done) struct kubelet_undo u = {};
+	int r;
+
+	COPY(u.path, e->path);
+	if (e->way == KUBELET_WAY_DROP_IN || e->way == KUBELET_WAY_RANCHER) {
+		r = make_file(fs, e, &u);
+	} else {
+		r = edit_target(fs, e, &u);
+		if (r == -ENOENT && e->way == KUBELET_WAY_EXTRA && e->bytes == 0)
+			r = make_file(fs, e, &u);
+	}
+	if (r < 0)
+		return r;
+
+	*ret = TAKE_STRUCT(u);
+	return r;
+}
+
+int kubelet_undo(const struct fs *fs, const struct kubelet_undo *u)
+{
+	_cleanup_(target_done) struct target t = TARGET_NONE;
+	int r;
+
+	r = target_open(fs, u->path, YAML_MAX_BYTES, &t);
+	if (r < 0)
+		return r;
+	if (t.size != u->after_size || memcmp(t.text, u->after, t.size) != 0)
+		return -EAGAIN;
+	return u->before ? target_replace(&t, u->before, u->before_size)
+			 : fs_remove(fs, u->path + strspn(u->path, "/"));
+}
+
+/* Only where our value still is what counts in the file. */
+static int unset_value(const struct target *t, const struct kubelet_edit *e, bool was_there,
+		       char **ret, size_t *ret_size)
+{
+	const char *key = kubelet_key(e->pairs[0].setting);
+	struct yaml_document d = { .key = key };
+	int r;
+
+	r = yaml_document_read(t->text, t->size, YAML_KUBELET, &d);
+	if (r < 0)
+		return r;
+	if (d.n_entries == 0 || !d.entry.is_scalar || !streq(d.entry.value, e->old))
+		return 0;
+	if (!was_there)
+		return edit_unset(t->text, t->size, key, ret, ret_size);
+	return edit_set(t->text, t->size, key,
+			*e->pairs[0].value ? e->pairs[0].value
+					   : kubelet_word(e->pairs[0].setting, 1),
+			ret, ret_size);
+}
+
+/* The flag as it was added, with the blank before it; a second one like it is not ours. */
+static int remove_flag(const struct target *t, const struct kubelet_edit *e, char **ret,
+		       size_t *ret_size)
+{
+	char flag[160];
+	const char *at, *end;
+	size_t from;
+	int n = snprintf(flag, sizeof(flag), "--%s=%s", kubelet_flag(e->pairs[0].setting), e->old);
+
+	at = memmem(t->text, t->size, flag, (size_t)n);
+	if (!at || memmem(at + n, t->size - (size_t)(at + n - t->text), flag, (size_t)n))
+		return 0;
+	end = at + n;
+	if (end < t->text + t->size && !strchr(" \t\r\n\"'", *end))
+		return 0; /* it is longer now */
+	from = (size_t)(at - t->text);
+	if (from > 0 && t->text[from - 1] == ' ')
+		from--;
+	else if (*end == '\n' && (from == 0 || t->text[from - 1] == '\n'))
+		end++; /* a line of its own */
+	return put_between(t->text, t->size, from, (size_t)(end - t->text), "", ret, ret_size);
+}
+
+/* Is nothing in it but a variable without a value? */
+static bool is_hollow(const char *text, size_t size)
+{
+	const char *quote = memmem(text, size, "=\"\"\n", 4);
+
+	return size == 0 || (quote && quote + 4 == text + size && !memchr(text, '\n', size - 1));
+}
+
+int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool was_there,
+		      bool is_created)
+{
+	_cleanup_(target_done) struct target t = TARGET_NONE;
+	_cleanup_(freep) char *text = NULL;
+	size_t size = 0;
+	int r;
+
+	r = target_open(fs, e->path, YAML_MAX_BYTES, &t);
+	if (r == -ENOENT) /* with what a crash left of making it */
+		return is_created ? fs_remove(fs, e->path + strspn(e->path, "/")) : 0;
+	if (r < 0)
+		return r;
+	if (e->way == KUBELET_WAY_FILE)
+		r = unset_value(&t, e, was_there, &text, &size);
+	else if (e->way == KUBELET_WAY_TOKEN)
+		r = e->from < e->to ? set_token(t.text, t.size, e, &text, &size) : 0;
+	else
+		r = remove_flag(&t, e, &text, &size);
+	if (r <= 0)
+		return r;
+
+	if (is_created && is_hollow(text, size))
+		r = fs_remove(fs, e->path + strspn(e->path, "/"));
+	else
+		r = target_replace(&t, text, size);
+	return r < 0 ? r : 1;
+}
+
+bool kubelet_is_refusal(int r)
+{
+	switch (r) {
+	case -EBUSY: /* a bind mount */
+	case -EROFS:
+	case -EPERM: /* immutable */
+	case -EACCES:
+	case -EAGAIN:
+	case -ENOENT: /* just removed */
+	case -ENOTDIR:
+	case -EISDIR:
+	case -EINVAL: /* a FIFO or a device */
+	case -ENXIO:
+	case -ELOOP:
+	case -ENAMETOOLONG:
+	case -ENODATA:
+	case -EFBIG:
+	case -EILSEQ:
+	case -EBADMSG:
+	case -EMEDIUMTYPE:
+	case -EOPNOTSUPP:
+	case -EUCLEAN:
+		return true;
+	default:
+		return false;
+	}
+}

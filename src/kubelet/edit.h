@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kubelet: carries out one edit of a kubelet's files.
+ *
+ * The only writer of kubelet files. What is to be edited is the plan's business; whether it had the
+ * effect that was meant is looked at afterwards, and can be undone.
+ */
+#pragma once
+
+#include "../model/kubelet.h"
+#include "../os/fs.h"
+
+/* One file, and the settings that are changed in it together. */
+struct kubelet_edit {
+	enum kubelet_way way;
+	char path[256]; /* absolute below the root; a symbolic link to the file stays one */
+	struct {
+		enum kubelet_setting setting;
+		char value[64];
+	} pairs[_KUBELET_SETTING_N];
+	size_t n_pairs;
+
+	/* KUBELET_WAY_TOKEN: what stands there now, and where. */
+	char old[64];
+	uint32_t from, to;
+	/* KUBELET_WAY_EXTRA: as in struct kubelet. */
+	char variable[64];
+	uint32_t at, bytes;
+	bool is_empty;
+};
+
+void kubelet_edit_add(struct kubelet_edit *e, enum kubelet_setting s, const char *value);
+
+/* What an edit did, to be undone. */
+struct kubelet_undo {
+	char path[256];
+	char *before, *after; /* owned; before: NULL when there was no file */
+	size_t before_size, after_size;
+};
+void kubelet_undo_done(struct kubelet_undo *u);
+
+/**
+ * kubelet_edit() - one edit, and every other byte as it was
+ * @fs:  the node, or a folder: there files are edited just the same
+ * @ret: what was done, also when nothing had to be
+ *
+ * Return: 1 when something was written, 0 when it was so already; -EAGAIN when another program
+ * wrote the file meanwhile; what kubelet_is_refusal() knows; or -ENOMEM, -ENOSPC, -EIO. The old
+ * file is still whole then.
+ */
+int kubelet_edit(const struct fs *fs, const struct kubelet_edit *e, struct kubelet_undo *ret);
+
+/* Puts back what was there, where nobody has changed it since. 0, -EAGAIN, or as kubelet_edit(). */
+int kubelet_undo(const struct fs *fs, const struct kubelet_undo *u);
+
+/*
+ * Takes back an edit of an earlier run: @e has its file, in @old what it put there, in its pair
+ * what was there before, if anything (@was_there). A value that is no longer ours is left: 0.
+ * @is_created: the file was not there; it goes when nothing else is in it. Return: 1, 0, or as
+ * kubelet_edit().
+ */
+int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool was_there,
+		      bool is_created);
+
+/* The whole text of a file of ours: a drop-in, or one of config.yaml.d. 0 or -ENOMEM. */
+int kubelet_own_text(const struct kubelet_edit *e, char **ret);
+
+/* Is this error a property of the file (bind mount, read-only, not understood), not a fault of
+ * ours? */
+bool kubelet_is_refusal(int r);
+
+/* One edit at a time. Return: a descriptor that holds the lock until it is closed, or -errno. */
+int kubelet_lock(const struct fs *fs);

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ensure.h"
+
+#include "../base/log.h"
+#include "../model/paths.h"
+#include "../model/units.h"
+#include "cpus.h"
+#include "decide.h"
+#include "edit.h"
+#include "find.h"
+#include "record.h"
+#include "take-back.h"
+#include "yaml.h"
+
+#define MAX_ROUNDS 16 /* one edit each; four settings, and four ways to try */
+#define MAX_AGAIN  3  /* that another program wrote the file meanwhile */
+
+/* Edits */
+
+/* The last setting first: a reservation of CPUs must be there before the policy that needs it. */
+static int first_change(const struct kubelet_decision *d)
+{
+	for (int s = _KUBELET_SETTING_N - 1; s >= 0; s--)
+		if (d->items[s].row > 0 && d->items[s].outcome == KUBELET_CHANGED)
+			return s;
+	return -1;
+}
+
+/* All that goes the same way into the same file; a flag's value is an edit by itself. */
+static void make_edit(const struct kubelet *k, const struct kubelet_decision *d, int first,
+		      struct kubelet_edit *ret)
+{
+	const struct kubelet_item *lead = &d->items[first];
+	struct kubelet_edit e = { .way = lead->way };
+
+	COPY(e.path, lead->path);
+	if (e.way == KUBELET_WAY_TOKEN) {
+		const struct kubelet_value *v = &k->values[first];
+
+		kubelet_edit_add(&e, (enum kubelet_setting)first, lead->to);
+		COPY(e.path, v->path);
+		COPY(e.old, v->text);
+		e.from = v->from;
+		e.to = v->to;
+		*ret = e;
+		return;
+	}
+
+	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+		const struct kubelet_item *item = &d->items[s];
+
+		if (item->row > 0 && item->outcome == KUBELET_CHANGED && item->way == lead->way &&
+		    streq(item->path, lead->path))
+			kubelet_edit_add(&e, (enum kubelet_setting)s, item->to);
+		else if (record_is_own(e.way) && streq(k->values[s].path, lead->path))
+			kubelet_edit_add(&e, (enum kubelet_setting)s, k->values[s].text);
+	}
+	COPY(e.variable, k->extra_variable);
+	e.at = k->extra_at;
+	e.bytes = k->extra_bytes;
+	e.is_empty = k->is_extra_empty;
+	*ret = e;
+}
+
+struct run {
+	const struct fs *fs;
+	const struct config *c;
+	uint32_t n_numa_nodes;
+	bool is_locked;
+	uint32_t blocked;
+	char blocked_detail[256];
+	bool is_changed[_KUBELET_SETTING_N];
+	struct kubelet_item first[_KUBELET_SETTING_N]; /* as first decided, where it was changed */
+	char running[80];                              /* as in struct kubelet_notes */
+};
+
+/*
+ * What the next look, or the next start, is to know. Without a word of it nothing is wrong. Under
+ * the lock: of two at once, one would rename what the other has just begun to write.
+ */
+static void keep_notes(const struct run *run, const struct kubelet_notes *notes)
+{
+	_cleanup_(closep) int locked = -EBADF;
+	const struct fs *fs = run->fs;
+	int r = 0;
+
+	if (!fs->is_live || (!*notes->version && !notes->cmdline))
+		return;
+	if (!run->is_locked) {
+		locked = kubelet_lock(fs);
+		if (locked < 0) {
+			log_warning_errno(locked, "/" KUBELET_LOCK_PATH);
+			return;
+		}
+	}
+	if (*notes->version)
+		r = fs_replace(fs, KUBELET_VERSION_PATH, notes->version, strlen(notes->version),
+			       0644);
+	if (r < 0)
+		log_warning_errno(r, "/" KUBELET_VERSION_PATH);
+	r = 0;
+	if (notes->cmdline)
+		r = fs_replace(fs, KUBELET_CMDLINE_PATH, notes->cmdline, notes->cmdline_size, 0600);
+	if (r < 0)
+		log_warning_errno(r, "/" KUBELET_CMDLINE_PATH);
+}
+
+static bool is_all_well(const struct kubelet *k, const struct kubelet_decision *d)
+{
+	for (size_t i = 0; i < _KUBELET_SETTING_N; i++)
+		if (d->items[i].row > 0 && d->items[i].outcome != KUBELET_SATISFIED)
+			return false;
+	return !d->is_state_removed && !k->is_deferred;
+}
+
+int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *ret,
+		 struct kubelet_decision *ret_decision)
+{
+	const uint32_t n_numa_nodes = cpus_numa_nodes(fs);
+	struct kubelet_decision decision;
+	struct kubelet k;
+	int r;
+
+	r = kubelet_find(fs, false, &k, NULL);
+	if (r < 0)
+		return r;
+	kubelet_decide(c, &k, n_numa_nodes, &decision);
+	if (fs->is_live && k.is_unasked && !is_all_well(&k, &decision)) {
+		r = kubelet_find(fs, true, &k, NULL);
+		if (r < 0)
+			return r;
+		kubelet_decide(c, &k, n_numa_nodes, &decision);
+	}
+
+	*ret = k;
+	*ret_decision = decision;
+	return 0;
+}
+
+static int look(struct run *run, struct kubelet_result *res)
+{
+	struct kubelet_notes notes = {};
+	int r;
+
+	r = kubelet_find(run->fs, false, &res->kubelet, &notes);
+	if (r < 0) {
+		kubelet_notes_done(&notes);
+		return r;
+	}
+	/* The sandboxed unit does not reach systemd itself; what is clear needs no asking. */
+	if (run->fs->is_live && res->kubelet.is_unasked && *res->kubelet.problem)
+		r = kubelet_find(run->fs, true, &res->kubelet, NULL);
+	/* At once: a run looks several times, and may wait for a hanging program only once. */
+	keep_notes(run, &notes);
+	COPY(run->running, notes.running);
+	kubelet_notes_done(&notes);
+	res->kubelet.blocked = run->blocked;
+	COPY(res->kubelet.blocked_detail, run->blocked_detail);
+	if (r < 0)
+		return r;
+	kubelet_decide(run->c, &res->kubelet, run->n_numa_nodes, &res->decision);
+	return 0;
+}
+
+static void block(struct run *run, const struct kubelet_edit *e, const char *why)
+{
+	run->blocked |= 1u << e->way;
+	snprintf(run->blocked_detail, sizeof(run->blocked_detail), "%.128s: %.120s", e->path, why);
+}
+
+/* Did each pair of the edit take effect, and nothing else? */
+static bool has_effect(const struct kubelet_result *res, const struct kubelet_edit *e,
+		       uint64_t rest)
+{
+	for (size_t i = 0; i < e->n_pairs; i++)
+		if (!streq(res->kubelet.values[e->pairs[i].setting].text, e->pairs[i].value))
+			return false;
+	return res->kubelet.rest == rest;
+}
+
+/* One edit, and a look at what it did. */
+static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_result *res)
+{
+	_cleanup_(kubelet_undo_done) struct kubelet_undo undo = {};
+	struct kubelet_decision before = res->decision;
+	const uint64_t rest = res->kubelet.rest;
+	int r;
+
+	r = record_note(run->fs, &res->kubelet, e, run->running);
+	if (r >= 0)
+		r = kubelet_edit(run->fs, e, &undo);
+	if (kubelet_is_refusal(r) && r != -EAGAIN) {
+		block(run, e, yaml_problem(r));
+		return look(run, res);
+	}
+	if (r < 0)
+		return r;
+
+	r = look(run, res);
+	if (r < 0)
+		return r;
+	if (has_effect(res, e, rest)) {
+		for (size_t i = 0; i < e->n_pairs; i++) {
+			const enum kubelet_setting s = e->pairs[i].setting;
+
+			if (before.items[s].row == 0 || before.items[s].outcome != KUBELET_CHANGED)
+				continue;
+			run->is_changed[s] = true;
+			run->first[s] = before.items[s];
+		}
+		return 0;
+	}
+
+	/* Another program overwrote it at once, or a value that was not seen overrides it. */
+	r = kubelet_undo(run->fs, &undo);
+	if (r < 0 && r != -EAGAIN && r != -ENOENT)
+		return r;
+	block(run, e, "the edit had no effect and was taken back");
+	return look(run, res);
+}
+
+static const char *bare(const char *path)
+{
+	return path + strspn(path, "/");
+}
+
+static int remove_state(const struct fs *fs, struct kubelet_result *res)
+{
+	const char *path = res->kubelet.cpus.checkpoint_path;
+	int r;
+
+	if (!res->decision.is_state_removed)
+		return 0;
+	r = fs_remove(fs, bare(path));
+	if (r < 0)
+		return log_error_errno(r, "%s", path);
+	log_notice("%s: removed, for it was of policy %s and the kubelet has not run in this boot",
+		   path, res->kubelet.cpus.checkpoint);
+	return 0;
+}
+
+/* Too many NUMA nodes now, and the policy is ours: with it the kubelet would not start any more. */
+static int take_back_policy(const struct fs *fs, const struct kubelet_result *res)
+{
+	const struct kubelet_item *item = &res->decision.items[KUBELET_TOPOLOGY_POLICY];
+
+	if (item->reason != REASON_KUBELET_NUMA_NODES || !*res->kubelet.since ||
+	    res->kubelet.values[KUBELET_TOPOLOGY_POLICY].rank <= TOPOLOGY_POLICY_NONE)
+		return 0;
+	return MIN(kubelet_revert(fs, NULL), 0);
+}
+
+/* What was changed says so, and what it was before. */
+static void note_changes(const struct run *run, struct kubelet_result *res)
+{
+	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+		struct kubelet_item *item = &res->decision.items[s];
+
+		if (!run->is_changed[s] || (item->row > 0 && item->outcome != KUBELET_SATISFIED &&
+					    s != KUBELET_RESERVED_CPUS))
+			continue;
+		*item = run->first[s];
+		item->outcome = res->kubelet.is_running ? KUBELET_DEFERRED : KUBELET_CHANGED;
+	}
+	/* A change that is still open could not be made. */
+	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+		struct kubelet_item *item = &res->decision.items[s];
+
+		if (item->row == 0 || item->outcome != KUBELET_CHANGED || run->is_changed[s])
+			continue;
+		item->outcome = KUBELET_REFUSED;
+		item->reason = REASON_KUBELET_FILE_REFUSED;
+		snprintf(item->detail, sizeof(item->detail),
+			 "%.200s: another program is writing it", item->path);
+	}
+}
+
+static int make_rounds(struct run *run, struct kubelet_result *res)
+{
+	_cleanup_(closep) int locked = -EBADF;
+	int again = 0, r;
+
+	/* The first look needs no lock: most of the time there is nothing to do. */
+	r = look(run, res);
+	for (int i = 0; i < MAX_ROUNDS && r >= 0; i++) {
+		struct kubelet_edit e;
+		int first = first_change(&res->decision);
+
+		if (first < 0 && !res->decision.is_state_removed)
+			break;
+		if (locked < 0) {
+			locked = kubelet_lock(run->fs);
+			if (locked < 0)
+				return locked;
+			run->is_locked = true;
+			r = look(run, res); /* another one may have done it meanwhile */
+			continue;
+		}
+		if (first < 0)
+			return remove_state(run->fs, res);
+
+		make_edit(&res->kubelet, &res->decision, first, &e);
+		r = edit(run, &e, res);
+		if (r == -EAGAIN && again++ < MAX_AGAIN)
+			r = look(run, res);
+	}
+	return r == -EAGAIN ? 0 : r;
+}
+
+int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes,
+		   struct kubelet_result *ret)
+{
+	struct run run = { .fs = fs, .c = c, .n_numa_nodes = n_numa_nodes };
+	struct kubelet_result res = {};
+	int r;
+
+	if (has_kubelet_policy(c)) {
+		r = make_rounds(&run, &res);
+		if (r >= 0)
+			r = take_back_policy(fs, &res);
+		if (r < 0)
+			return r;
+		note_changes(&run, &res);
+	}
+
+	*ret = res;
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kubelet: the verb kubelet-ensure, the same sentence as loop.c for a few files: observe, plan,
+ * edit, observe again. Run before every start of the kubelet.
+ *
+ * It starts and restarts nothing, and lowers no value. A finished node is only read.
+ */
+#pragma once
+
+#include "../model/config.h"
+#include "../model/kubelet.h"
+#include "../os/fs.h"
+
+struct kubelet_result {
+	struct kubelet_decision decision; /* as found in the end; what was changed is so noted */
+	struct kubelet kubelet;           /* as found in the end */
+};
+
+/**
+ * kubelet_look() - what was found, and what is to be done about it
+ *
+ * Edits nothing and runs nothing. What systemd has loaded of the unit is asked of the manager
+ * helper where this process does not reach systemd and something is to be said about the kubelet.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *ret,
+		 struct kubelet_decision *ret_decision);
+
+/**
+ * kubelet_ensure() - make sure of what the configuration asks for
+ * @fs:           the node, or a folder: there files are edited just the same, and nothing is run
+ * @c:            what is asked for; where that is nothing, no file is even read
+ * @n_numa_nodes: of the machine
+ * @ret:          what came of it
+ *
+ * When another program writes a file meanwhile, the edit is tried again, a few times at most. An
+ * edit that did not have the effect it was made for is taken back, and the next way is tried.
+ * Before an edit it is noted in /var/lib/rdma-provision what was there.
+ *
+ * Return: 0, or -errno with every file still whole: -ENOMEM, -ENOSPC, -EIO.
+ */
+int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes,
+		   struct kubelet_result *ret);

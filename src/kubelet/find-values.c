@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "find-values.h"
+
+#include <fcntl.h>
+#include <limits.h>
+
+#include "yaml.h"
+
+#define OPTION_NUMA "max-allowable-numa-nodes"
+#define MINOR_RESET 28 /* its drop-ins set what they do not say to the default */
+
+/* Where configurations are when no unit says it, as distributions lay it out. Told by content, not
+ * by name. */
+static const char *const usual_files[] = {
+	"/var/lib/kubelet/config.yaml",
+	"/etc/kubernetes/kubelet-config.yaml",
+	"/etc/kubernetes/kubelet/config.json",
+	"/etc/kubernetes/kubelet/kubelet-config.json",
+	"/etc/kubernetes/kubelet/config",
+	"/home/kubernetes/kubelet-config.yaml",
+	"/etc/default/kubeletconfig.json",
+	"/opt/cloud/cce/kubernetes/kubelet/kubelet_config.yaml",
+	"/etc/kubernetes/kubelet.conf",
+};
+
+/* In the order in which they are tried. */
+static const char *const own_drop_ins[] = {
+	"90-rdma-provision.conf",
+	"99-rdma-provision.conf",
+	"zz-rdma-provision.conf",
+};
+
+static const enum flag_kind setting_flags[] = {
+	[KUBELET_TOPOLOGY_POLICY] = FLAG_POLICY,
+	[KUBELET_TOPOLOGY_SCOPE] = FLAG_SCOPE,
+	[KUBELET_CPU_POLICY] = FLAG_CPU_POLICY,
+	[KUBELET_RESERVED_CPUS] = FLAG_RESERVED_CPUS,
+};
+_Static_assert(ELEMENTSOF(setting_flags) == _KUBELET_SETTING_N, "a flag for every setting");
+
+void look_done(struct value_look *l)
+{
+	unit_done(&l->unit);
+	unit_done(&l->process);
+	flags_done(&l->flags);
+	rancher_done(&l->rancher);
+	sources_done(&l->sources);
+}
+
+void look_problem(struct kubelet *k, const char *text)
+{
+	if (!*k->problem)
+		COPY(k->problem, text);
+}
+
+/* Files and folders */
+
+/* As they are written on command lines; what is more is not understood. */
+static bool is_plain_path(const char *path)
+{
+	return *path == '/' && !path[strcspn(path, "$%\\*")] && !strstr(path, "/..");
+}
+
+static int read_file(struct value_look *l, struct kubelet *k, const char *path)
+{
+	int r;
+
+	COPY(k->file, path);
+	r = sources_add_file(&l->sources, l->fs, path, "");
+	if (r == -ENOMEM)
+		return r;
+	k->has_file = r != -ENOENT;
+	k->file_result = r;
+	COPY(k->file_problem, r < 0 ? yaml_problem(r) : "");
+	return 0;
+}
+
+static int read_usual_file(struct value_look *l, struct kubelet *k)
+{
+	const char *refused = NULL;
+	int r;
+
+	for (size_t i = 0; i < ELEMENTSOF(usual_files); i++) {
+		r = read_file(l, k, usual_files[i]);
+		if (r < 0)
+			return r;
+		if (k->file_result == 0) {
+			k->is_there = true;
+			return 0;
+		}
+		if (k->has_file && !refused)
+			refused = usual_files[i];
+	}
+	/* There is something, but nothing of a kubelet's. */
+	k->is_there = refused != NULL;
+	return read_file(l, k, refused ? refused : usual_files[0]);
+}
+
+static int find_file(struct value_look *l, struct kubelet *k)
+{
+	const struct flag *f = flags_last(&l->flags, FLAG_CONFIG);
+	char text[320];
+
+	if (!*k->unit)
+		return read_usual_file(l, k);
+	if (!f || k->flavour == KUBELET_RANCHER)
+		return 0;
+	if (f->is_cut || !is_plain_path(f->value)) {
+		snprintf(text, sizeof(text),
+			 "%.120s:%" PRIu32 ": --config=%.120s is not understood", f->path, f->line,
+			 f->value);
+		look_problem(k, text);
+		return 0;
+	}
+	return read_file(l, k, f->value);
+}
+
+/* A link that does not end in "/" is not followed by the kubelet's walk: nothing is read. */
+static int find_folder(struct value_look *l, struct kubelet *k)
+{
+	const struct flag *f = flags_last(&l->flags, FLAG_CONFIG_DIR);
+	_cleanup_(closep) int fd = -EBADF;
+	char path[sizeof(k->folder)], link[PATH_MAX];
+	size_t n;
+
+	if (f && k->flavour != KUBELET_RANCHER)
+		COPY(k->folder, f->value);
+	if (!*k->folder)
+		return 0;
+	if (!is_plain_path(k->folder)) {
+		look_problem(k, "--config-dir is not understood");
+		return 0;
+	}
+
+	COPY(path, k->folder + 1);
+	n = strlen(path);
+	if (n == 0 || path[n - 1] != '/') {
+		if (fs_read_link(l->fs, path, link, sizeof(link)) >= 0)
+			return 0;
+	}
+	while (n > 0 && path[n - 1] == '/')
+		path[--n] = '\0';
+	fd = fs_open(l->fs, n > 0 ? path : ".", O_PATH | O_DIRECTORY);
+	k->has_folder = fd >= 0;
+	k->folder[n + 1] = '\0';
+	return k->has_folder ? sources_add_folder(&l->sources, l->fs, k->folder) : 0;
+}
+
+/* In the order of the walk: a folder's content stands where its name does. */
+static int compare_names(const char *a, const char *b)
+{
+	for (; *a && *a == *b; a++, b++)
+		;
+	return (*a == '/' ? 1 : (unsigned char)*a) - (*b == '/' ? 1 : (unsigned char)*b);
+}
+
+static bool is_own_name(const char *name)
+{
+	for (size_t i = 0; i < ELEMENTSOF(own_drop_ins); i++)
+		if (streq(own_drop_ins[i], name))
+			return true;
+	return false;
+}
+
+/* A name behind all that say something about our settings. */
+static void find_drop_in(const struct value_look *l, struct kubelet *k)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < l->sources.n_sources; i++)
+		for (int s = 0; s < _KUBELET_SETTING_N; s++)
+			if (!is_own_name(l->sources.sources[i].name) &&
+			    yaml_find(&l->sources.sources[i].items,
+				      kubelet_key((enum kubelet_setting)s), "") &&
+			    *l->sources.sources[i].name)
+				last = l->sources.sources[i].name;
+
+	for (size_t i = 0; i < ELEMENTSOF(own_drop_ins) && !*k->drop_in; i++)
+		if (compare_names(last, own_drop_ins[i]) < 0 &&
+		    (size_t)snprintf(k->drop_in, sizeof(k->drop_in), "%s/%s", k->folder,
+				     own_drop_ins[i]) >= sizeof(k->drop_in))
+			k->drop_in[0] = '\0';
+}
+
+/* 1.28 sets all that a drop-in does not say to its default: then only the last one counts. */
+static void forget_reset(struct value_look *l, struct kubelet *k)
+{
+	struct sources *s = &l->sources;
+
+	if (k->minor != MINOR_RESET || s->n_sources == 0 || !*s->sources[s->n_sources - 1].name)
+		return;
+	k->is_reset = true;
+	for (size_t i = 0; i + 1 < s->n_sources; i++)
+		yaml_items_done(&s->sources[i].items);
+}
+
+/* Values */
+
+static bool is_blank(char c)
+{
+	return strchr(" \t\r\n", c) != NULL;
+}
+
+/* The rank of a misspelt value: "None", or "best-effort " in quotes, or nothing after "=". */
+static uint32_t meant_rank(enum kubelet_setting s, const char *text)
+{
+	char word[64] = "";
+	size_t n = 0;
+
+	while (*text && is_blank(*text))
+		text++;
+	for (; *text && n < sizeof(word) - 1; text++)
+		word[n++] = *text >= 'A' && *text <= 'Z' ? (char)(*text - 'A' + 'a') : *text;
+	while (n > 0 && is_blank(word[n - 1]))
+		n--;
+	word[n] = '\0';
+	return n == 0 ? 1 : kubelet_rank(s, word);
+}
+
+static void set_text(struct kubelet_value *v, enum kubelet_setting s, const char *text,
+		     bool may_be_empty)
+{
+	bool is_text = COPY(v->text, text);
+
+	/* Values come from files: they may hold anything, and are shown. */
+	for (char *c = v->text; *c; c++) {
+		is_text &= *c >= ' ' && *c <= '~';
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	}
+	v->rank = is_text ? kubelet_rank(s, v->text) : 0;
+	if (may_be_empty && !*v->text)
+		v->rank = 1;
+	if (v->rank == 0 && is_text && s != KUBELET_RESERVED_CPUS) {
+		v->rank = meant_rank(s, v->text);
+		v->is_misspelt = v->rank > 0;
+	}
+}
+
+static void find_value(const struct value_look *l, struct kubelet *k, enum kubelet_setting s)
+{
+	const struct flag *f = flags_last(&l->flags, setting_flags[s]);
+	struct kubelet_value *v = &k->values[s];
+	const struct yaml_item *item;
+	const struct source *source;
+
+	*v = (struct kubelet_value){ .rank = 1 };
+	if (f) {
+		v->source = KUBELET_FLAG;
+		set_text(v, s, f->is_cut ? "?" : f->value, false);
+		COPY(v->path, f->path);
+		v->line = f->line;
+		v->is_editable = f->is_editable && !f->is_cut;
+		v->from = f->from;
+		v->to = f->to;
+		return;
+	}
+
+	item = sources_find(&l->sources, kubelet_key(s), "", &source);
+	if (!item)
+		return;
+	v->source = *source->name ? KUBELET_DROP_IN : KUBELET_FILE;
+	COPY(v->path, source->path);
+	v->line = item->line;
+	if (item->is_odd)
+		set_text(v, s, *item->text ? item->text : "?", false);
+	else
+		set_text(v, s, item->is_null ? "" : item->text, true);
+	if (item->is_odd)
+		v->rank = 0;
+}
+
+static void find_values(const struct value_look *l, struct kubelet *k)
+{
+	const struct flag *node_ip = flags_last(&l->flags, FLAG_NODE_IP);
+	const struct yaml_item *item;
+	const struct source *source;
+	char text[16];
+
+	for (int s = 0; s < _KUBELET_SETTING_N; s++)
+		find_value(l, k, (enum kubelet_setting)s);
+	COPY(k->node_ip, node_ip ? node_ip->value : "");
+	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_RDMA_MODE, k->vke_rdma_mode,
+		  sizeof(k->vke_rdma_mode));
+	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_GPU_SCHEDULE, k->vke_gpu_schedule,
+		  sizeof(k->vke_gpu_schedule));
+
+	if (!flags_map(&l->flags, FLAG_POLICY_OPTIONS, OPTION_NUMA, text, sizeof(text))) {
+		item = sources_find(&l->sources, "topologyManagerPolicyOptions", OPTION_NUMA,
+				    &source);
+		COPY(text, item && !item->is_null && !item->is_odd ? item->text : "");
+	}
+	k->max_numa_nodes = (uint32_t)strtoul(text, NULL, 10);
+}
+
+int look_files(struct value_look *l, struct kubelet *k)
+{
+	int r;
+
+	r = find_file(l, k);
+	return r < 0 ? r : find_folder(l, k);
+}
+
+void look_values(struct value_look *l, struct kubelet *k)
+{
+	look_problem(k, l->sources.problem);
+	forget_reset(l, k);
+	if (k->has_folder || k->flavour == KUBELET_RANCHER)
+		find_drop_in(l, k);
+	find_values(l, k);
+}

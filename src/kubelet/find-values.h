@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Look: everything that is read on the way to a struct kubelet, and the half of find.c
+ * that reads the kubelet's own files and tells what its settings will be. Nobody else includes this
+ * file.
+ */
+#pragma once
+
+#include "../model/kubelet.h"
+#include "rancher.h"
+#include "sources.h"
+#include "unit.h"
+
+struct value_look {
+	const struct fs *fs;
+	struct unit unit, process; /* process: the pages and arguments of a command line */
+	struct flags flags;        /* that count */
+	struct rancher rancher;
+	struct sources sources;
+	uint32_t pid;  /* of the running kubelet, or 0 */
+	bool may_help; /* see loaded.h */
+};
+
+void look_done(struct value_look *l);
+
+/* The first thing that is not understood: nothing is edited then. */
+void look_problem(struct kubelet *k, const char *text);
+
+/* The file of --config, or a usual one, and the folder of --config-dir. 0 or -ENOMEM. */
+int look_files(struct value_look *l, struct kubelet *k);
+
+/* What the settings will be, and where a drop-in of ours would win. The version must be known. */
+void look_values(struct value_look *l, struct kubelet *k);

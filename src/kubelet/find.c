@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "find.h"
+
+#include "../base/log.h"
+#include "../model/paths.h"
+#include "../model/units.h"
+#include "../os/unit-file.h"
+#include "arguments.h"
+#include "cpus.h"
+#include "find-values.h"
+#include "record.h"
+#include "redact.h"
+#include "version.h"
+
+#define MAX_CMDLINE ((size_t)2 * 1024 * 1024) /* the kernel's default limit */
+#define SNAP_ARGS   "/var/snap/microk8s/current/args/kubelet"
+
+/*
+ * Variables that are there for more flags. Not those of kubeadm: it writes
+ * /var/lib/kubelet/kubeadm-flags.env itself.
+ */
+static const char *const extra_variables[] = {
+	"KUBELET_EXTRA_ARGS", "KUBELET_CUSTOMIZED_ARGS", "NODEADM_KUBELET_ARGS",
+	"KUBELET_ARGS",       "KUBELET_FLAGS",           "KUBELET_OPTS",
+	"KUBELET_EXTRA_OPTS",
+};
+
+void kubelet_notes_done(struct kubelet_notes *n)
+{
+	free(n->cmdline);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* The unit and its process */
+
+static bool is_unit_enabled(const struct fs *fs, const char *name)
+{
+	return fs_exists(fs, FS_PATH("etc/systemd/system/multi-user.target.wants/%s", name));
+}
+
+/* Unified hierarchy, and systemd's own of version 1. */
+static bool has_cgroup(const struct fs *fs, const char *name)
+{
+	if (fs_exists(fs, FS_PATH("sys/fs/cgroup/system.slice/%s/cgroup.procs", name)))
+		return true;
+	return fs_exists(fs, FS_PATH("sys/fs/cgroup/systemd/system.slice/%s/cgroup.procs", name));
+}
+
+/* The unit: one that runs before one that is enabled before one that is there. "": none. */
+static void which_unit(const struct fs *fs, char *ret, size_t size)
+{
+	int best = 0;
+
+	*ret = '\0';
+	for (size_t i = 0; i < N_KUBELET_UNITS; i++) {
+		int worth = 0;
+
+		if (unit_file_is_there(fs, kubelet_units[i]))
+			worth = has_cgroup(fs, kubelet_units[i])        ? 3
+				: is_unit_enabled(fs, kubelet_units[i]) ? 2
+									: 1;
+		if (worth > best) {
+			best = worth;
+			copy(ret, size, kubelet_units[i]);
+		}
+	}
+}
+
+/* Of MicroK8s and k3s the kubelet is a thread of theirs; RKE2 has it as a process. */
+static const char *const process_names[] = { "kubelet", "kubelite", "k3s" };
+
+/* A command of ExecStartPre=, such as ours, is no kubelet. */
+static int is_kubelet(const struct fs *fs, const char *pid)
+{
+	_cleanup_(freep) char *text = NULL;
+	const char *name;
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, FS_PATH("proc/%s/cmdline", pid), MAX_CMDLINE, true, &text, &size);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0; /* it has ended */
+	text[strcspn(text, " ")] = '\0'; /* k3s hides its arguments: "/usr/local/bin/k3s server" */
+	name = base_name(text);
+	for (size_t i = 0; i < ELEMENTSOF(process_names); i++)
+		if (streq(name, process_names[i]))
+			return 1;
+	return 0;
+}
+
+/* The first process of a unit that is, or has in it, a kubelet, or 0. Return: 0 or -ENOMEM. */
+static int which_process(const struct fs *fs, const char *unit, uint32_t *ret_pid)
+{
+	static const char *const folders[] = { "sys/fs/cgroup/system.slice",
+					       "sys/fs/cgroup/systemd/system.slice" };
+
+	*ret_pid = 0;
+	for (size_t i = 0; i < ELEMENTSOF(folders) && *unit; i++) {
+		_cleanup_(freep) char *list = NULL;
+		char *rest, *pid;
+		size_t size;
+		int r;
+
+		r = fs_read_all(fs, FS_PATH("%s/%s/cgroup.procs", folders[i], unit), MAX_CMDLINE,
+				false, &list, &size);
+		if (r == -ENOMEM)
+			return r;
+		for (rest = list; r >= 0 && (pid = strsep(&rest, "\n"));) {
+			if (!*pid || strlen(pid) > 9 || pid[strspn(pid, "0123456789")])
+				continue;
+			r = is_kubelet(fs, pid);
+			if (r > 0) {
+				*ret_pid = (uint32_t)strtoul(pid, NULL, 10);
+				return 0;
+			}
+		}
+		if (r == -ENOMEM)
+			return r;
+	}
+	return 0;
+}
+
+/* The command line */
+
+/* A shell or a wrapper does with its words what it likes. */
+static bool is_kubelet_program(const char *path)
+{
+	static const char *const names[] = { "kubelet", "hyperkube", "rke2", "k3s", "snap" };
+
+	for (size_t i = 0; i < ELEMENTSOF(names); i++)
+		if (streq(base_name(path), names[i]))
+			return true;
+	return false;
+}
+
+/* Is it called as a kubelet is? One that runs another program has that as its first argument. */
+static bool is_called_as_kubelet(const struct unit *u)
+{
+	for (size_t i = 0; i < u->n_arguments; i++) {
+		const char *text = u->arguments[i].text;
+
+		if (i == 0 && *text != '-')
+			return false;
+		if (streq(text, "--config") || is_prefix(text, "--config="))
+			return true;
+	}
+	return false;
+}
+
+/* The command line of a running kubelet, or the last one that was seen. */
+static int read_process(struct value_look *l, struct kubelet *k, struct kubelet_notes *notes)
+{
+	char path[64] = KUBELET_CMDLINE_PATH;
+	const uint32_t pid = l->pid;
+	int page;
+
+	k->is_running = pid > 0;
+	if (pid > 0)
+		snprintf(path, sizeof(path), "proc/%" PRIu32 "/cmdline", pid);
+	if (pid == 0 && l->unit.is_clear)
+		return 0;
+
+	page = unit_add_page(&l->process, l->fs, path, PAGE_PROCESS);
+	if (page < 0)
+		return page == -ENOMEM ? page : 0;
+	if (notes && pid > 0 && !l->unit.is_clear) {
+		notes->cmdline = malloc(l->process.pages[page].size + 1);
+		if (!notes->cmdline)
+			return -ENOMEM;
+		notes->cmdline_size = l->process.pages[page].size;
+		memcpy(notes->cmdline, l->process.pages[page].text, notes->cmdline_size);
+	}
+	return arguments_add_page(&l->process, (uint16_t)page);
+}
+
+static int read_unit(struct value_look *l, struct kubelet *k)
+{
+	int page, r;
+
+	which_unit(l->fs, k->unit, sizeof(k->unit));
+	if (!*k->unit)
+		return 0;
+	r = unit_read(l->fs, k->unit, l->may_help, &l->unit);
+	if (r < 0)
+		return r;
+	if (!l->unit.is_there)
+		return 0;
+
+	k->is_there = true;
+	COPY(k->binary, l->unit.program);
+	if (is_prefix(k->unit, "rke2") || is_prefix(k->unit, "k3s"))
+		k->flavour = KUBELET_RANCHER;
+	if (is_prefix(k->unit, "snap."))
+		k->flavour = KUBELET_SNAP;
+
+	if (k->flavour == KUBELET_SNAP) {
+		page = unit_add_page(&l->unit, l->fs, SNAP_ARGS, PAGE_FLAGS);
+		if (page == -ENOMEM)
+			return page;
+		if (page >= 0) {
+			COPY(k->extra_path, SNAP_ARGS);
+			k->extra_at = UINT32_MAX;
+			k->extra_bytes = (uint32_t)l->unit.pages[page].size;
+			return arguments_add_page(&l->unit, (uint16_t)page);
+		}
+		k->is_waiting = true;
+	} else if (!is_kubelet_program(l->unit.program) && !is_called_as_kubelet(&l->unit)) {
+		unit_problem(&l->unit, "%s: what %s does is not known", l->unit.name,
+			     *l->unit.program ? l->unit.program : "it");
+	}
+	return 0;
+}
+
+/* Which flags count: of the unit where that is clear, else of the process. */
+static int read_flags(struct value_look *l, struct kubelet *k)
+{
+	struct flags of_process = {};
+	int r;
+
+	k->rest = flags_rest(&l->unit);
+	r = flags_read(&l->unit, &l->flags);
+	if (r >= 0)
+		r = flags_read(&l->process, &of_process);
+	if (r < 0)
+		return r;
+
+	if (k->flavour == KUBELET_RANCHER) {
+		r = rancher_read(l->fs, &l->unit, &l->flags, &l->rancher);
+		flags_done(&l->flags);
+		l->flags = l->rancher.flags;
+		l->rancher.flags = (struct flags){};
+		COPY(k->folder, l->rancher.folder);
+		COPY(k->rancher_path, l->rancher.own_path);
+		look_problem(k, l->rancher.problem);
+	} else if (!l->unit.is_clear && l->process.n_pages > 0) {
+		flags_done(&l->flags);
+		l->flags = TAKE_STRUCT(of_process);
+	} else if (k->is_there) {
+		look_problem(k, l->unit.problem);
+	}
+	flags_done(&of_process);
+
+	for (size_t i = 0; i < l->unit.n_env_files; i++)
+		k->is_waiting |=
+			l->unit.env_files[i].is_missing && !l->unit.env_files[i].is_optional;
+	return r;
+}
+
+static bool is_extra_variable(const char *name)
+{
+	for (size_t i = 0; i < ELEMENTSOF(extra_variables); i++)
+		if (streq(extra_variables[i], name))
+			return true;
+	return false;
+}
+
+/* Where a variable that nobody set can be set: the last file that kubeadm does not write. */
+static const char *free_env_file(const struct unit *u)
+{
+	for (size_t i = u->n_env_files; i-- > 0;)
+		if (!streq(base_name(u->env_files[i].path), "kubeadm-flags.env") &&
+		    !u->env_files[i].path[strcspn(u->env_files[i].path, "*?[")])
+			return u->env_files[i].path;
+	return "";
+}
+
+/* The last variable on the command line that is there for more, and whose file we may edit. */
+static void find_extra(const struct unit *u, struct kubelet *k)
+{
+	if (!u->is_clear || k->flavour != KUBELET_PLAIN)
+		return;
+
+	for (size_t i = u->exec.n; i-- > 1;) {
+		const char *word = u->exec.words[i], *path;
+		const struct variable *v;
+
+		if (*word != '$' || !is_extra_variable(word + 1))
+			continue;
+		v = unit_variable(u, word + 1);
+		if (v && !v->is_file)
+			continue; /* a file would take what the unit says away */
+		path = v ? u->pages[v->page].path : free_env_file(u);
+		if (!*path)
+			continue;
+		COPY(k->extra_path, path);
+		COPY(k->extra_variable, word + 1);
+		k->extra_at = v ? v->insert_at : UINT32_MAX;
+		k->is_extra_empty = v && !*v->value;
+		for (size_t p = 0; p < u->n_pages; p++)
+			if (streq(u->pages[p].path, path))
+				k->extra_bytes = (uint32_t)u->pages[p].size;
+		return;
+	}
+}
+
+/* The rest */
+
+/* OpenShift degrades a node whose files were edited; the others cannot be edited at all. */
+static void find_manager(const struct fs *fs, struct kubelet *k)
+{
+	static const char *const files[] = { "etc/os-release", "usr/lib/os-release" };
+	static const struct {
+		const char *id, *name;
+	} systems[] = { { "bottlerocket", "bottlerocket" }, { "talos", "talos" } };
+
+	if (fs_exists(fs, "etc/machine-config-daemon/currentconfig"))
+		COPY(k->manager, "openshift");
+	for (size_t i = 0; i < ELEMENTSOF(files) && !*k->manager; i++) {
+		_cleanup_(freep) char *text = NULL;
+		size_t size, at = 0;
+		int r;
+
+		r = fs_read_all(fs, files[i], 65536, false, &text, &size);
+		while (r >= 0) {
+			_cleanup_(variable_done) struct variable v = {};
+
+			if (variable_next(text, size, &at, &v) <= 0)
+				break;
+			for (size_t s = 0; s < ELEMENTSOF(systems); s++)
+				if (streq(v.name, "ID") && streq(v.value, systems[s].id))
+					COPY(k->manager, systems[s].name);
+		}
+	}
+}
+
+/* Its groups of pods stay until the next boot, whatever became of it. */
+static bool was_started(const struct value_look *l, const struct kubelet *k)
+{
+	static const char *const traces[] = {
+		"sys/fs/cgroup/kubepods.slice",
+		"sys/fs/cgroup/kubepods",
+		"sys/fs/cgroup/systemd/kubepods.slice",
+		"sys/fs/cgroup/systemd/kubepods",
+	};
+
+	if (k->is_running || l->unit.start_usec > 0)
+		return true;
+	for (size_t i = 0; i < ELEMENTSOF(traces); i++)
+		if (fs_exists(l->fs, traces[i]))
+			return true;
+	return false;
+}
+
+/* Names this very process: its number alone may be given away again. */
+static void identify(const struct value_look *l, char *ret, size_t size)
+{
+	char boot_id[40] = "", line[1024], *field;
+
+	*ret = '\0';
+	if (l->pid == 0)
+		return;
+	if (fs_read(l->fs, FS_PATH("proc/%" PRIu32 "/stat", l->pid), line, sizeof(line)) < 0 ||
+	    fs_read(l->fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id)) < 0)
+		return;
+	/* Behind the name in parentheses is the third field; the start is the 22nd: proc(5). */
+	field = strrchr(line, ')');
+	for (int i = 2; field && i < 22; i++)
+		field = strchr(field + 1, ' ');
+	if (field)
+		snprintf(ret, size, "%.36s:%" PRIu32 ":%.*s", boot_id, l->pid,
+			 (int)MIN(strcspn(field + 1, " "), 20), field + 1);
+}
+
+static void recall(const struct value_look *l, struct kubelet *k, const char *running)
+{
+	_cleanup_(record_done) struct record rec = {};
+	_cleanup_(freep) char *text = NULL;
+	size_t size;
+
+	if (fs_read_all(l->fs, KUBELET_RECORD_PATH, 1u << 20, false, &text, &size) < 0)
+		return;
+	if (record_parse(text, size, &rec) < 0) {
+		log_debug("/" KUBELET_RECORD_PATH ": is damaged, not used");
+		return;
+	}
+	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+		const struct kubelet_value *v = &k->values[s];
+		const struct record_entry *e = record_find(&rec, (enum kubelet_setting)s, v->path);
+
+		if (!e || !streq(e->to, v->text))
+			continue;
+		if (strcmp(e->since, k->since) > 0)
+			COPY(k->since, e->since);
+		k->is_deferred |= *running && streq(e->running, running);
+	}
+}
+
+int kubelet_find(const struct fs *fs, bool may_help, struct kubelet *ret,
+		 struct kubelet_notes *ret_notes)
+{
+	_cleanup_(look_done) struct value_look l = { .fs = fs, .may_help = may_help };
+	struct kubelet k = {};
+	struct version version = {};
+	char running[80];
+	int r;
+
+	r = read_unit(&l, &k);
+	if (r >= 0)
+		r = which_process(fs, k.unit, &l.pid);
+	if (r >= 0)
+		r = read_process(&l, &k, ret_notes);
+	if (r >= 0)
+		r = read_flags(&l, &k);
+	if (r >= 0)
+		find_extra(&l.unit, &k);
+	if (r >= 0)
+		r = look_files(&l, &k);
+	/* Nothing else depends on the version: then nothing is run. */
+	if (r >= 0 && *k.folder && is_kubelet_program(k.binary))
+		r = version_observe(fs, k.binary, ret_notes != NULL, &version);
+	if (r < 0)
+		return r;
+
+	k.minor = version.minor;
+	COPY(k.version, version.text);
+	look_values(&l, &k);
+	r = cpus_observe(fs, &l.sources, &l.flags, &k.cpus);
+	if (r < 0)
+		return r;
+	find_manager(fs, &k);
+	k.was_started = was_started(&l, &k);
+	k.is_unasked = l.unit.is_unasked;
+	identify(&l, running, sizeof(running));
+	recall(&l, &k, running);
+
+	r = redact_unit(fs, &l.unit);
+	if (r >= 0)
+		r = redact_unit(fs, &l.process);
+	if (r < 0)
+		return r;
+	if (ret_notes) {
+		COPY(ret_notes->version, version.line);
+		COPY(ret_notes->running, running);
+	}
+	for (char *c = k.problem; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+	*ret = k;
+	return 0;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "flags.h"
+
+#include "arguments.h"
+
+static const char *const names[] = {
+	[FLAG_CONFIG] = "config",
+	[FLAG_CONFIG_DIR] = "config-dir",
+	[FLAG_POLICY] = "topology-manager-policy",
+	[FLAG_SCOPE] = "topology-manager-scope",
+	[FLAG_CPU_POLICY] = "cpu-manager-policy",
+	[FLAG_RESERVED_CPUS] = "reserved-cpus",
+	[FLAG_POLICY_OPTIONS] = "topology-manager-policy-options",
+	[FLAG_KUBE_RESERVED] = "kube-reserved",
+	[FLAG_SYSTEM_RESERVED] = "system-reserved",
+	[FLAG_KUBE_CGROUP] = "kube-reserved-cgroup",
+	[FLAG_SYSTEM_CGROUP] = "system-reserved-cgroup",
+	[FLAG_ROOT_DIR] = "root-dir",
+	[FLAG_NODE_LABELS] = "node-labels",
+	[FLAG_NODE_IP] = "node-ip",
+	[FLAG_KUBELET_ARG] = "kubelet-arg",
+	[FLAG_DATA_DIR] = "data-dir",
+};
+_Static_assert(ELEMENTSOF(names) == _FLAG_N, "a name for every flag");
+
+void flags_done(struct flags *l)
+{
+	free(l->flags);
+	*l = (struct flags){};
+}
+
+/* The flag that @text names up to "=" or its end. */
+static bool is_flag(const char *text, enum flag_kind *ret, size_t *ret_size)
+{
+	char name[40];
+	size_t n = strcspn(text, "=");
+
+	if (n >= sizeof(name))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		name[i] = text[i] == '_' ? '-' : text[i];
+	name[n] = '\0';
+
+	for (size_t i = 0; i < ELEMENTSOF(names); i++)
+		if (streq(name, names[i])) {
+			*ret = (enum flag_kind)i;
+			*ret_size = n;
+			return true;
+		}
+	return false;
+}
+
+static struct flag *add(struct flags *l, enum flag_kind kind)
+{
+	struct flag *f = APPEND(l->flags, l->n_flags);
+
+	if (f)
+		f->kind = kind;
+	return f;
+}
+
+/* Where the value can be edited, if it can. 0 or -ENOMEM. */
+static int find_value(struct flag *f, const struct unit *u, size_t i, size_t value)
+{
+	const uint16_t page = u->arguments[i].place.page;
+	int r;
+
+	if (page >= u->n_pages ||
+	    (u->pages[page].kind != PAGE_VARIABLES && u->pages[page].kind != PAGE_FLAGS))
+		return 0;
+	r = arguments_find_literal(u, i, value, &f->from, &f->to);
+	f->is_editable = r > 0;
+	if (f->is_editable)
+		f->line = unit_line(u, page, f->from);
+	return MIN(r, 0);
+}
+
+static bool is_edited(enum flag_kind kind)
+{
+	return kind >= FLAG_POLICY && kind <= FLAG_RESERVED_CPUS;
+}
+
+int flags_read(struct unit *u, struct flags *ret)
+{
+	_cleanup_(flags_done) struct flags l = {};
+	struct {
+		size_t argument, value;
+	} last[_FLAG_N] = {};
+
+	for (size_t i = 0; i < u->n_arguments; i++) {
+		struct argument *a = &u->arguments[i], *value = a;
+		enum flag_kind kind;
+		size_t n, from;
+		struct flag *f;
+
+		if (streq(a->text, "--"))
+			break;
+		if (!is_prefix(a->text, "--") || !is_flag(a->text + 2, &kind, &n))
+			continue;
+
+		a->is_relevant = true;
+		from = n + 3;
+		if (!a->text[n + 2]) { /* no "=": it is the next word */
+			if (i + 1 == u->n_arguments)
+				break;
+			value = &u->arguments[++i];
+			from = 0;
+		}
+		f = add(&l, kind);
+		if (!f)
+			return -ENOMEM;
+		f->is_cut = !COPY(f->value, value->text + from);
+		/* What RKE2 or k3s pass on may be any flag of the kubelet. */
+		a->is_relevant = kind != FLAG_KUBELET_ARG || flags_is_kubelets(f->value);
+		value->is_relevant = a->is_relevant;
+		if (value->place.page < u->n_pages) {
+			COPY(f->path, u->pages[value->place.page].path);
+			f->line = unit_line(u, value->place.page, value->at);
+		}
+		last[kind].argument = i + 1;
+		last[kind].value = from;
+	}
+
+	/* Only what counts is ever edited. */
+	for (size_t i = l.n_flags; i-- > 0;) {
+		const enum flag_kind kind = l.flags[i].kind;
+		int r;
+
+		if (!is_edited(kind) || last[kind].argument == 0)
+			continue;
+		r = find_value(&l.flags[i], u, last[kind].argument - 1, last[kind].value);
+		if (r < 0)
+			return r;
+		last[kind].argument = 0;
+	}
+
+	*ret = TAKE_STRUCT(l);
+	return 0;
+}
+
+uint64_t flags_rest(const struct unit *u)
+{
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < u->n_arguments; i++) {
+		const char *text = u->arguments[i].text;
+		enum flag_kind kind;
+		size_t n;
+
+		if (is_prefix(text, "--") && is_flag(text + 2, &kind, &n) && is_edited(kind))
+			i += !text[n + 2];
+		else
+			hash = hash * 31 + hash_text(text);
+	}
+	return hash;
+}
+
+bool flags_is_kubelets(const char *text)
+{
+	enum flag_kind kind;
+	size_t n;
+
+	return is_flag(text + (is_prefix(text, "--") ? 2 : 0), &kind, &n) &&
+	       kind != FLAG_KUBELET_ARG && kind != FLAG_DATA_DIR;
+}
+
+int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t line)
+{
+	enum flag_kind kind;
+	struct flag *f;
+	size_t n;
+
+	if (!is_flag(text + (is_prefix(text, "--") ? 2 : 0), &kind, &n))
+		return 0;
+	text += is_prefix(text, "--") ? 2 : 0;
+	f = add(l, kind);
+	if (!f)
+		return -ENOMEM;
+	f->is_cut = !COPY(f->value, text + n + (text[n] == '='));
+	COPY(f->path, path);
+	f->line = line;
+	return 0;
+}
+
+const struct flag *flags_last(const struct flags *l, enum flag_kind kind)
+{
+	for (size_t i = l->n_flags; i-- > 0;)
+		if (l->flags[i].kind == kind)
+			return &l->flags[i];
+	return NULL;
+}
+
+bool flags_map(const struct flags *l, enum flag_kind kind, const char *key, char *ret, size_t size)
+{
+	const size_t n = strlen(key);
+	bool is_given = false;
+
+	*ret = '\0';
+	for (size_t i = 0; i < l->n_flags; i++) {
+		char text[sizeof(l->flags[i].value)], *rest = text, *pair;
+
+		if (l->flags[i].kind != kind)
+			continue;
+		is_given = true;
+		COPY(text, l->flags[i].value);
+		while ((pair = strsep(&rest, ",")))
+			if (is_prefix(pair, key) && pair[n] == '=')
+				copy(ret, size, pair + n + 1);
+	}
+	return is_given;
+}

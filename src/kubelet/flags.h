@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flags: those of the kubelet's command line that say something about the settings we know.
+ *
+ * As pflag reads them: the last one of a name wins, "_" is "-", the value follows "=" or is the
+ * next word. Maps ("cpu=500m,memory=1Gi") add up over their occurrences, and the first one takes
+ * the whole map of the file away: map_string_string.go in component-base.
+ */
+#pragma once
+
+#include "unit.h"
+
+enum flag_kind {
+	FLAG_CONFIG,
+	FLAG_CONFIG_DIR,
+	FLAG_POLICY,
+	FLAG_SCOPE,
+	FLAG_CPU_POLICY,
+	FLAG_RESERVED_CPUS,
+	FLAG_POLICY_OPTIONS,
+	FLAG_KUBE_RESERVED,
+	FLAG_SYSTEM_RESERVED,
+	FLAG_KUBE_CGROUP,
+	FLAG_SYSTEM_CGROUP,
+	FLAG_ROOT_DIR,
+	FLAG_NODE_LABELS,
+	FLAG_NODE_IP, /* rke2 and k3s have it as well, and pass it on */
+	/* of rke2 and k3s themselves */
+	FLAG_KUBELET_ARG,
+	FLAG_DATA_DIR,
+	_FLAG_N
+};
+
+struct flag {
+	enum flag_kind kind;
+	char value[256];
+	bool is_cut;       /* the value is longer, or has a NUL in it */
+	char path[256];    /* where the value is written; empty: not known */
+	uint32_t line;     /* there, from 1; 0: not known */
+	bool is_editable;  /* it is one plain word in a file of variables or flags */
+	uint32_t from, to; /* then: its bytes there */
+};
+
+struct flags {
+	struct flag *flags; /* owned; in the order of the command line */
+	size_t n_flags;
+};
+
+/* Return: 0 or -ENOMEM. The arguments that are about a flag are marked as relevant. */
+int flags_read(struct unit *u, struct flags *ret);
+void flags_done(struct flags *l);
+
+/* Of all other words of the command line: what no edit of ours may change. */
+uint64_t flags_rest(const struct unit *u);
+
+/* "NAME=VALUE" as RKE2 and k3s pass it on, without "--". 0 or -ENOMEM. */
+int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t line);
+
+/* Would flags_add_text() take it as a flag of the kubelet itself, rather than of RKE2 or k3s? */
+bool flags_is_kubelets(const char *text);
+
+const struct flag *flags_last(const struct flags *l, enum flag_kind kind); /* or NULL */
+/*
+ * A key of a map. Return: whether the flag was given at all; then @ret is the value, or "" without
+ * the key.
+ */
+bool flags_map(const struct flags *l, enum flag_kind kind, const char *key, char *ret, size_t size);

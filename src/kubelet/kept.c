@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kept.h"
+
+#include "../model/kubelet.h"
+
+#define CUT_BYTES (sizeof(((struct yaml_item *)0)->text) + 1)
+
+/* Besides the settings of model/kubelet.h. */
+static const struct {
+	const char *key, *sub;
+} keys[] = {
+	{ "apiVersion", "" },
+	{ "kind", "" },
+	{ "kubeReserved", "cpu" },
+	{ "kubeReservedCgroup", "" },
+	{ "systemReserved", "cpu" },
+	{ "systemReservedCgroup", "" },
+	{ "topologyManagerPolicyOptions", "max-allowable-numa-nodes" },
+};
+
+/* What is kept of the value of a key: "" its word, else the word of this key in it. NULL: nothing.
+ */
+static const char *kept_sub(const char *key)
+{
+	for (int s = 0; s < _KUBELET_SETTING_N; s++)
+		if (streq(key, kubelet_key((enum kubelet_setting)s)))
+			return "";
+	for (size_t i = 0; i < ELEMENTSOF(keys); i++)
+		if (streq(key, keys[i].key))
+			return keys[i].sub;
+	return NULL;
+}
+
+bool kept_is_read(const char *key, const char *sub)
+{
+	const char *kept = kept_sub(key);
+
+	return kept && streq(kept, sub);
+}
+
+struct writer {
+	FILE *f;
+	bool is_json, has_any;
+	uint32_t line;
+};
+
+/* Bytes that no value of a kubelet has are shown as "?", here as anywhere. */
+static void put_quoted(const struct writer *w, const char *text, size_t pad_to)
+{
+	size_t n = 0;
+
+	fputc('"', w->f);
+	for (; *text; text++, n++)
+		if (*text == '\n' || *text == '\t' || *text == '\r')
+			fputs(*text == '\n' ? "\\n" : *text == '\t' ? "\\t" : "\\r", w->f);
+		else if (*text == '"' || *text == '\\')
+			fprintf(w->f, "\\%c", *text);
+		else
+			fputc(*text < ' ' || *text > '~' ? '?' : *text, w->f);
+	for (; n > 0 && n < pad_to; n++)
+		fputc('x', w->f);
+	fputc('"', w->f);
+}
+
+/* A number or a boolean; whatever else has no quotes is as well quoted. */
+static bool is_bare(const struct yaml_item *item)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._+";
+	const char first = item->text[0];
+
+	return item->is_plain && item->text[first == '-'] &&
+	       !item->text[(first == '-') + strspn(item->text + (first == '-'), letters)];
+}
+
+/* One that is odd stays odd: by a tag, or in JSON, which has none, by its length. */
+static void put_word(const struct writer *w, const struct yaml_item *item)
+{
+	if (item->is_null)
+		fputs("null", w->f);
+	else if (item->is_odd && !*item->text)
+		fputs("{}", w->f);
+	else if (is_bare(item) && !item->is_odd)
+		fputs(item->text, w->f);
+	else {
+		fputs(item->is_odd && !w->is_json ? "!!str " : "", w->f);
+		put_quoted(w, item->text, item->is_odd && w->is_json ? CUT_BYTES : 0);
+	}
+}
+
+/* A map with the one key that is read; other collections are empty ones. */
+static void put_value(const struct writer *w, const struct yaml_items *l,
+		      const struct yaml_item *top)
+{
+	const char *sub = kept_sub(top->key);
+	const struct yaml_item *item =
+		*sub && !*top->text && top->is_odd ? yaml_find(l, top->key, sub) : NULL;
+
+	if (!item) {
+		put_word(w, top);
+		return;
+	}
+	fprintf(w->f, "{\"%s\": ", sub);
+	put_word(w, item);
+	fputc('}', w->f);
+}
+
+static void begin(struct writer *w, uint32_t line)
+{
+	if (w->has_any)
+		fputs(w->is_json ? "," : "\n", w->f);
+	w->line += w->has_any && !w->is_json;
+	w->has_any = true;
+	for (; w->line < line; w->line++)
+		fputc('\n', w->f);
+}
+
+static void put_key(struct writer *w, const char *key)
+{
+	fprintf(w->f, w->is_json ? "\"%s\": " : "%s: ", key);
+}
+
+/* A key that is there twice is fatal in a drop-in, whichever it is. */
+static void put_duplicates(struct writer *w)
+{
+	for (int i = 0; i < 2; i++) {
+		begin(w, w->line);
+		put_key(w, "leftOut");
+		fputs("null", w->f);
+	}
+}
+
+int kept_write(const struct yaml_items *l, char **ret, size_t *ret_size)
+{
+	struct writer w = { .is_json = l->is_json, .line = 1 };
+	_cleanup_(stream_done) struct stream out = {};
+
+	if (stream_open(&out) < 0)
+		return -ENOMEM;
+	w.f = out.f;
+	if (w.is_json)
+		fputc('{', w.f);
+	for (size_t i = 0; i < l->n_items; i++) {
+		const struct yaml_item *item = &l->items[i];
+
+		/* Of equal keys the last one counts. */
+		if (!kept_sub(item->key) || yaml_find(l, item->key, "") != item)
+			continue;
+		begin(&w, item->line);
+		put_key(&w, item->key);
+		put_value(&w, l, item);
+	}
+	if (yaml_has_duplicates(l))
+		put_duplicates(&w);
+	fputs(w.is_json ? "}\n" : "\n", w.f);
+	if (stream_take(&out, ret) < 0)
+		return -ENOMEM;
+	*ret_size = out.size;
+	return 0;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loaded.h"
+
+#include "../base/log.h"
+#include "../os/request.h"
+
+static int adopt_exec(struct unit *u, const struct manager_unit *m)
+{
+	bool is_same = m->exec.n == u->exec.n && m->exec.n > 0;
+	int r = 0;
+
+	/* The first word has prefixes in the file, which systemd tells in flags. */
+	for (size_t i = 1; i < m->exec.n && is_same; i++)
+		is_same = streq(u->exec.words[i], m->exec.words[i]);
+	if (is_same)
+		return 0;
+
+	words_done(&u->exec);
+	u->exec_place.page = NO_PAGE;
+	for (size_t i = 0; i < m->exec.n && r >= 0; i++)
+		r = words_add(&u->exec, m->exec.words[i]);
+	return r;
+}
+
+/*
+ * Those that the files do not have, or have otherwise: edited after the last daemon-reload. What
+ * systemd itself has counts last.
+ */
+static int adopt_environment(struct unit *u, const struct manager_words *l, bool is_inherited)
+{
+	static const struct place nowhere = { .page = NO_PAGE };
+	int r = 0;
+
+	for (size_t i = 0; i < l->n && r >= 0; i++) {
+		const char *text = l->words[i], *equals = strchr(text, '=');
+		const struct variable *v;
+		char name[64] = "";
+
+		if (!equals || (size_t)(equals - text) >= sizeof(name))
+			continue;
+		memcpy(name, text, (size_t)(equals - text));
+		v = unit_variable(u, name);
+		if (!v || (!is_inherited && !streq(v->value, equals + 1)))
+			r = unit_assign(u, text, &nowhere);
+	}
+	return r;
+}
+
+static int adopt_env_files(struct unit *u, const struct manager_unit *m)
+{
+	bool is_same = m->env_files.n == u->n_env_files;
+
+	for (size_t i = 0; i < m->env_files.n && is_same; i++)
+		is_same = streq(m->env_files.words[i] + 1, u->env_files[i].path);
+	if (is_same)
+		return 0;
+
+	u->n_env_files = 0;
+	free(TAKE(u->env_files));
+	for (size_t i = 0; i < m->env_files.n; i++) {
+		struct env_file *file = APPEND(u->env_files, u->n_env_files);
+
+		if (!file)
+			return -ENOMEM;
+		file->place.page = NO_PAGE;
+		file->is_optional = m->env_files.words[i][0] == '-';
+		COPY(file->path, m->env_files.words[i] + 1);
+	}
+	return 0;
+}
+
+int loaded_read(struct unit *u, bool may_help)
+{
+	_cleanup_(manager_unit_done) struct manager_unit m = {};
+	int r;
+
+	r = request_unit(u->name, may_help, &m);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		log_debug_errno(r, "%s: systemd does not tell of it, its files do", u->name);
+		u->start_usec = UINT64_MAX;
+		u->is_unasked = r == -EHOSTDOWN;
+		return 0;
+	}
+
+	u->start_usec = m.start_usec;
+	if (m.exec.n == 0)
+		return 0;
+	u->is_there = u->is_clear = true;
+	*u->problem = '\0'; /* of files that systemd has understood */
+	r = adopt_exec(u, &m);
+	if (r >= 0)
+		r = adopt_environment(u, &m.environment, false);
+	if (r >= 0)
+		r = adopt_environment(u, &m.inherited, true);
+	return r < 0 ? r : adopt_env_files(u, &m);
+}

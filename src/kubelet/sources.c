@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sources.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+
+#include "kept.h"
+
+#define MAX_DEPTH 8   /* of folders in the folder of drop-ins */
+#define MAX_FILES 256 /* in it */
+
+void sources_done(struct sources *l)
+{
+	for (size_t i = 0; i < l->n_sources; i++)
+		yaml_items_done(&l->sources[i].items);
+	free(l->sources);
+	*l = (struct sources){};
+}
+
+/*
+ * What stands for a file that was refused: it is refused for the same reason and tells nothing. The
+ * longest is made by hand.
+ */
+static const struct {
+	int r;
+	const char *text;
+} stand_ins[] = {
+	{ -ENODATA, "# left out\n" },
+	{ -EILSEQ, "# left out\n\x7F" },
+	{ -EBADMSG, "# left out\n]" },
+	{ -EMEDIUMTYPE, "# left out: not a KubeletConfiguration\nkind: Other\n" },
+	{ -EOPNOTSUPP, "# left out\n? kind\n" },
+};
+
+static int record_refused(const struct fs *fs, const char *path, int why)
+{
+	_cleanup_(freep) char *large = NULL;
+
+	if (!fs->on_read)
+		return 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(stand_ins); i++)
+		if (stand_ins[i].r == why)
+			fs_record(fs, RECORD_FILE, path, stand_ins[i].text,
+				  strlen(stand_ins[i].text));
+
+	if (why == -EISDIR)
+		fs_record(fs, RECORD_FOLDER, path, NULL, 0);
+	if (why != -EFBIG)
+		return 0;
+
+	large = malloc(YAML_MAX_BYTES + 1);
+	if (!large)
+		return -ENOMEM;
+	memset(large, '#', YAML_MAX_BYTES + 1);
+	fs_record(fs, RECORD_FILE, path, large, YAML_MAX_BYTES + 1);
+	return 0;
+}
+
+static int record_understood(const struct fs *fs, const char *path, const struct yaml_items *items)
+{
+	_cleanup_(freep) char *kept = NULL;
+	size_t size;
+	int r;
+
+	if (!fs->on_read)
+		return 0;
+
+	r = kept_write(items, &kept, &size);
+	if (r < 0)
+		return r;
+	fs_record(fs, RECORD_FILE, path, kept, size);
+	return 0;
+}
+
+int source_read(const struct fs *fs, const char *path, enum yaml_kind kind, struct yaml_items *ret)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, path + strspn(path, "/"), YAML_MAX_BYTES, true, &text, &size);
+	if (r == -ENOTDIR)
+		return -ENOENT;
+	return r < 0 ? r : yaml_read(text, size, kind, ret);
+}
+
+int sources_add_file(struct sources *l, const struct fs *fs, const char *path, const char *name)
+{
+	_cleanup_(yaml_items_done) struct yaml_items items = {};
+	struct source *s;
+	int r;
+
+	r = source_read(fs, path, YAML_KUBELET, &items);
+	if (r >= 0)
+		r = record_understood(fs, path + strspn(path, "/"), &items);
+	else if (r != -ENOENT && r != -ENOMEM &&
+		 record_refused(fs, path + strspn(path, "/"), r) < 0)
+		return -ENOMEM;
+	if (r < 0)
+		return r;
+
+	s = APPEND(l->sources, l->n_sources);
+	if (!s)
+		return -ENOMEM;
+	COPY(s->path, path);
+	COPY(s->name, name);
+	s->items = TAKE_STRUCT(items);
+	return 0;
+}
+
+static _printf_(2, 3) void problem(struct sources *l, const char *format, ...)
+{
+	va_list ap;
+
+	if (*l->problem)
+		return;
+	va_start(ap, format);
+	vsnprintf(l->problem, sizeof(l->problem), format, ap);
+	va_end(ap);
+}
+
+static int add_drop_in(struct sources *l, const struct fs *fs, const char *path, const char *name)
+{
+	const size_t n = l->n_sources;
+	int r;
+
+	if (n == MAX_FILES) {
+		problem(l, "%s: too many drop-ins", path);
+		return 0;
+	}
+	r = sources_add_file(l, fs, path, name);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0)
+		problem(l, "%s: %s", path, r == -ENOENT ? "leads nowhere" : yaml_problem(r));
+	else if (yaml_has_duplicates(&l->sources[n].items))
+		problem(l, "%s: a key is there twice", path);
+	return 0;
+}
+
+/* filepath.WalkDir(): what is a folder by itself is gone into, links are not. */
+static int walk(struct sources *l, const struct fs *fs, const char *folder, const char *below,
+		int depth)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	int r;
+
+	r = fs_list(fs, folder + strspn(folder, "/"), &names);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		const char *dot = strrchr(names.names[i], '.');
+		char path[PATH_MAX], name[PATH_MAX], link[PATH_MAX];
+		_cleanup_(closep) int fd = -EBADF;
+
+		snprintf(path, sizeof(path), "%s/%s", folder, names.names[i]);
+		snprintf(name, sizeof(name), "%s%s", below, names.names[i]);
+		if (strlen(path) >= sizeof(l->sources->path)) {
+			problem(l, "%.200s: too long a path", path);
+			continue;
+		}
+		if (fs_read_link(fs, path + strspn(path, "/"), link, sizeof(link)) < 0)
+			fd = fs_open(fs, path + strspn(path, "/"), O_PATH | O_DIRECTORY);
+		r = 0;
+		if (fd >= 0 && depth < MAX_DEPTH) {
+			strcat(name, "/");
+			r = walk(l, fs, path, name, depth + 1);
+		} else if (fd < 0 && dot && streq(dot, ".conf")) {
+			r = add_drop_in(l, fs, path, name);
+		}
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int sources_add_folder(struct sources *l, const struct fs *fs, const char *folder)
+{
+	return walk(l, fs, folder, "", 0);
+}
+
+const struct yaml_item *sources_find(const struct sources *l, const char *key, const char *sub,
+				     const struct source **ret)
+{
+	assert(kept_is_read(key, sub)); /* else a capture would tell something else */
+	for (size_t i = l->n_sources; i-- > 0;) {
+		const struct source *s = &l->sources[i];
+		const struct yaml_item *top = yaml_find(&s->items, key, ""), *item = top;
+
+		if (*sub && top && !top->is_null)
+			item = yaml_find(&s->items, key, sub);
+		if (!item)
+			continue;
+		/* In the file null is as good as nothing; in a drop-in it takes back. */
+		if (item->is_null && *sub && item == top)
+			return NULL;
+		*ret = s;
+		return item;
+	}
+	return NULL;
+}

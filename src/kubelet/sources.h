@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sources: the kubelet's configuration files, in the order in which it merges them: the file of
+ * --config, then the drop-ins of --config-dir.
+ *
+ * Rules of the drop-in folder (mergeKubeletConfigurations() in cmd/kubelet/app/server.go): names
+ * that end in ".conf", hidden ones too, by bytes, folders gone into where they stand; maps merge by
+ * key, everything else is replaced, null takes back. What is fatal to the kubelet there is reported
+ * as a problem.
+ */
+#pragma once
+
+#include "../os/fs.h"
+#include "yaml.h"
+
+struct source {
+	char path[256]; /* absolute */
+	char name[256]; /* of a drop-in: below its folder, "20-x/a.conf"; empty: the file itself */
+	struct yaml_items items; /* owned */
+};
+
+struct sources {
+	struct source *sources; /* owned */
+	size_t n_sources;
+	char problem[256]; /* the kubelet will not start with it; empty: none was seen */
+};
+
+void sources_done(struct sources *l);
+
+/*
+ * Reads a file, absolute @path; @name as in struct source. A recorder gets the keys that are read
+ * (kept.h); of a file that is refused something that is refused for the same reason. Return: 0,
+ * -ENOENT, -ENOMEM, or an error of yaml.h.
+ */
+int sources_add_file(struct sources *l, const struct fs *fs, const char *path, const char *name);
+
+/* The drop-ins below an absolute @folder, which is no link. Return: 0 or -ENOMEM. */
+int sources_add_folder(struct sources *l, const struct fs *fs, const char *folder);
+
+/*
+ * What counts of a key, @sub "" at the top level: the last one that says it. NULL: none does, or it
+ * was taken back. @ret: who says it.
+ */
+const struct yaml_item *sources_find(const struct sources *l, const char *key, const char *sub,
+				     const struct source **ret);
+
+/* Reads YAML of any kind; what is recorded is up to the caller. As sources_add_file(). */
+int source_read(const struct fs *fs, const char *path, enum yaml_kind kind, struct yaml_items *ret);

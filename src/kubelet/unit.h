@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Unit: the command line that a systemd unit will start, and the statements it comes from.
+ *
+ * On the running system systemd says what that is, and the files only tell where it is written.
+ * Below a folder there is no systemd to ask: then ExecStart=, Environment= and EnvironmentFile= are
+ * read here, with "$V" and "${V}", resets, drop-ins and masks: systemd.unit(5), systemd.exec(5).
+ * Specifiers other than the unit's own name are refused there, with file and line.
+ */
+#pragma once
+
+#include "../os/fs.h"
+#include "words.h"
+
+/* In copies alone: systemd skips what begins with "X-". */
+#define UNIT_PROBLEM_KEY "X-RDMAProvisionProblem"
+
+#define NO_PAGE UINT16_MAX
+
+enum page_kind {
+	PAGE_UNIT,
+	PAGE_VARIABLES, /* of EnvironmentFile= */
+	PAGE_FLAGS,     /* one flag a line */
+	PAGE_PROCESS,   /* /proc/PID/cmdline */
+};
+
+struct page {
+	char path[256]; /* absolute */
+	enum page_kind kind;
+	char *text; /* owned */
+	size_t size;
+	uint32_t *newlines; /* owned; where they are */
+	size_t n_newlines;
+};
+
+/* A statement of a file: a setting, an assignment or a line. */
+struct place {
+	uint16_t page;     /* NO_PAGE: of no file */
+	uint32_t from, to; /* bytes */
+};
+
+/* A word of the command line. */
+struct argument {
+	char *text;         /* owned */
+	size_t source;      /* the word of ExecStart= it comes from; SIZE_MAX: of none */
+	struct place place; /* the statement that says it */
+	uint32_t at;        /* byte where it begins there, as near as is known */
+	bool is_literal;    /* it stands there as it is */
+	bool is_relevant;   /* it is about a flag that we know: set by flags.c */
+};
+
+struct env_file {
+	char path[256];
+	bool is_optional, is_missing;
+	struct place place; /* where it is named */
+};
+
+struct unit {
+	char name[64];
+	bool is_there;
+	bool is_clear;      /* the command line is all understood */
+	char problem[256];  /* the first thing that was not */
+	struct page *pages; /* owned */
+	size_t n_pages;
+	struct words exec;       /* of ExecStart=, before variables */
+	struct place exec_place; /* of it */
+	uint32_t *exec_at;       /* owned; where each word of it begins: see arguments_expand() */
+	struct variable *variables; /* owned; of the unit, then of its files: the last one counts */
+	size_t n_variables;
+	struct env_file *env_files; /* owned */
+	size_t n_env_files;
+	struct argument *arguments; /* owned; the command line, without the program's name */
+	size_t n_arguments;
+	char program[256]; /* absolute; empty: not known */
+	size_t n_bytes;    /* taken of what variables and arguments may have */
+	/* Of its last start in this boot; 0: none, UINT64_MAX: systemd does not tell. */
+	uint64_t start_usec;
+	bool is_unasked; /* this process does not reach systemd: the files alone tell */
+};
+
+/* @may_help: see loaded.h. Return: 0 or -ENOMEM. Release @ret with unit_done(). */
+int unit_read(const struct fs *fs, const char *name, bool may_help, struct unit *ret);
+void unit_done(struct unit *u);
+
+/*
+ * Adds a file to the pages. Return: its number; -ENOENT: there is none; -EIO: it cannot be read,
+ * which is noted as the problem; -ENOMEM.
+ */
+int unit_add_page(struct unit *u, const struct fs *fs, const char *path, enum page_kind kind);
+
+/* Takes NAME=VALUE in one word; the last of a name counts. 0 or -ENOMEM. */
+int unit_assign(struct unit *u, const char *word, const struct place *place);
+
+/*
+ * Takes room for another variable or argument. Return: false when all are more than a command may
+ * have, which is noted as the problem.
+ */
+bool unit_has_room(struct unit *u, const char *word);
+
+/* The value that counts, or NULL. */
+struct variable *unit_variable(const struct unit *u, const char *name);
+
+uint32_t unit_line(const struct unit *u, uint16_t page, uint32_t at); /* from 1; 0: not known */
+
+_printf_(2, 3) void unit_problem(struct unit *u, const char *format, ...);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Words: systemd's rules to make words of a line of a unit, and variables of a file of variables.
+ *
+ * Pure. Sources: systemd.syntax(7), systemd.exec(5), systemd.service(5) "Command lines";
+ * src/basic/extract-word.c and env-file.c for what they leave out.
+ */
+#pragma once
+
+#include "../base/util.h"
+
+#define MAX_TEXT_BYTES ((size_t)128 * 1024) /* MAX_ARG_STRLEN of linux/binfmts.h: an argument */
+#define MAX_WORDS      ((size_t)8192)       /* of one text; a command line has some 50 */
+
+/* Text in the making. */
+struct text {
+	char *bytes; /* owned */
+	size_t n;
+};
+void text_done(struct text *t);
+int text_add(struct text *t, char c); /* 0 or -ENOMEM */
+int text_add_string(struct text *t, const char *s);
+char *text_take(struct text *t); /* as C text, the caller's; NULL: no memory */
+
+struct words {
+	char **words; /* owned */
+	size_t n;
+};
+void words_done(struct words *l);
+int words_add(struct words *l, const char *word); /* 0 or -ENOMEM */
+
+/*
+ * Splits at blanks. Quotes hold words together and go. @has_escapes: as in units, with C's escapes,
+ * where a wrong one is -EBADMSG; else as for "$NAME", where a backslash only goes. An open quote:
+ * -EBADMSG. More than MAX_WORDS: -E2BIG.
+ */
+int words_split(const char *text, bool has_escapes, struct words *ret);
+
+/*
+ * The specifiers that name the unit: "%n", "%N" and "%p", and "%%". -EBADMSG: another one, or the
+ * word becomes longer than MAX_TEXT_BYTES. @ret: the caller's.
+ */
+int word_expand_specifiers(const char *word, const char *unit, char **ret);
+
+/* One assignment of a file of variables. */
+struct variable {
+	char name[64];
+	char *value;        /* owned */
+	uint32_t from, to;  /* bytes of the file that the assignment takes */
+	uint32_t insert_at; /* where more can be added to the value, inside its quotes */
+	uint16_t page;      /* set by unit.c, as the next one */
+	bool is_file;       /* of a file of variables, not of a unit */
+};
+void variable_done(struct variable *v);
+
+/*
+ * The next assignment of a file of variables (EnvironmentFile=) from *at on; what is none is
+ * skipped. Return: 1, 0 at the end, or -ENOMEM.
+ */
+int variable_next(const char *text, size_t size, size_t *at, struct variable *ret);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "yaml-events.h"
+
+#include "yaml.h"
+
+static const char bom[] = { '\xEF', '\xBB', '\xBF' };
+
+size_t scan_bom(const char *text, size_t size)
+{
+	return size >= sizeof(bom) && memcmp(text, bom, sizeof(bom)) == 0 ? sizeof(bom) : 0;
+}
+
+int scan_open(struct scan *s, const char *text, size_t size)
+{
+	size_t skip = scan_bom(text, size);
+
+	if (!yaml_parser_initialize(&s->parser))
+		return -ENOMEM;
+
+	s->text = text;
+	s->size = size;
+	s->at_byte = skip;
+	yaml_parser_set_encoding(&s->parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&s->parser, (const unsigned char *)text + skip, size - skip);
+	return 0;
+}
+
+void scan_done(struct scan *s)
+{
+	if (s->text)
+		yaml_parser_delete(&s->parser);
+}
+
+int scan_next(struct scan *s, yaml_event_t *ret)
+{
+	if (!yaml_parser_parse(&s->parser, ret))
+		return s->parser.error == YAML_MEMORY_ERROR ? -ENOMEM : -EBADMSG;
+
+	s->n_events++;
+	return 0;
+}
+
+/* The text was found to be UTF-8 before. */
+size_t scan_byte(struct scan *s, const yaml_mark_t *mark)
+{
+	if (mark->index < s->at_index) {
+		s->at_index = 0;
+		s->at_byte = scan_bom(s->text, s->size);
+	}
+
+	for (; s->at_index < mark->index && s->at_byte < s->size; s->at_index++)
+		do
+			s->at_byte++;
+		while (s->at_byte < s->size && ((unsigned char)s->text[s->at_byte] & 0xC0) == 0x80);
+
+	return s->at_byte;
+}
+
+/* Length of the first character, 0 when it is none. */
+static size_t decode(const unsigned char *s, size_t size, uint32_t *ret)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = s[0] < 0x80 ? 1 : (s[0] & 0xE0) == 0xC0 ? 2 : (s[0] & 0xF0) == 0xE0 ? 3 : 4;
+	uint32_t c;
+
+	if (n == 4 && (s[0] & 0xF8) != 0xF0)
+		return 0;
+	if (n > size)
+		return 0;
+
+	c = n == 1 ? s[0] : s[0] & (0x7Fu >> n);
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xC0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3F);
+	}
+
+	*ret = c;
+	return c < least[n] || c > 0x10FFFF || (c >= 0xD800 && c <= 0xDFFF) ? 0 : n;
+}
+
+static bool is_allowed(uint32_t c)
+{
+	if (c < 0x20)
+		return c == '\t' || c == '\n' || c == '\r';
+	if (c >= 0x7F && c < 0xA0) /* DEL and C1, with U+0085 */
+		return false;
+	return c != 0x2028 && c != 0x2029 && c != 0xFEFF && c != 0xFFFE && c != 0xFFFF;
+}
+
+int scan_check(const char *text, size_t size)
+{
+	size_t first = 0;
+
+	if (size > YAML_MAX_BYTES)
+		return -EFBIG;
+
+	for (size_t i = scan_bom(text, size), n; i < size; i += n) {
+		uint32_t c;
+
+		n = decode((const unsigned char *)text + i, size - i, &c);
+		if (n == 0 || !is_allowed(c))
+			return -EILSEQ;
+	}
+
+	/* No blank beyond ASCII is worth a wider test: with one it is neither JSON nor YAML. */
+	while (first < size && strchr(" \t\r\n", text[first]))
+		first++;
+	if (first == size)
+		return -ENODATA;
+	return text[first] == '{';
+}
+
+bool scan_is_text(const yaml_event_t *e, const char *text)
+{
+	return e->data.scalar.length == strlen(text) &&
+	       memcmp(e->data.scalar.value, text, strlen(text)) == 0;
+}
+
+bool scan_is_marked(const yaml_event_t *e)
+{
+	switch (e->type) {
+	case YAML_SCALAR_EVENT:
+		return e->data.scalar.anchor || e->data.scalar.tag;
+	case YAML_MAPPING_START_EVENT:
+		return e->data.mapping_start.anchor || e->data.mapping_start.tag;
+	case YAML_SEQUENCE_START_EVENT:
+		return e->data.sequence_start.anchor || e->data.sequence_start.tag;
+	default:
+		return true;
+	}
+}

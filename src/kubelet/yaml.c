@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "yaml.h"
+
+#include "../base/document.h"
+#include "yaml-events.h"
+
+#define API_VERSION  "kubelet.config.k8s.io/v1beta1"
+#define KIND         "KubeletConfiguration"
+#define MAX_DEPTH    64    /* of nested collections; also keeps old libyaml from quadratic time */
+#define MAX_ITEMS    65536 /* of the first two levels */
+#define MAX_COMPARED (size_t)2048 /* of them, for duplicates */
+
+/* What is read while one document is gone through. */
+struct yaml_reader {
+	struct scan scan;
+	struct yaml_document *d;
+	struct yaml_entry version;
+	size_t n_kinds, n_versions;
+};
+
+static void reader_done(struct yaml_reader *rd)
+{
+	scan_done(&rd->scan);
+}
+
+static void take_text(char *ret, size_t size, const yaml_event_t *e)
+{
+	const size_t n = MIN(e->data.scalar.length, size - 1);
+
+	memcpy(ret, e->data.scalar.value, n);
+	ret[n] = '\0';
+}
+
+static bool is_null_text(const yaml_event_t *e)
+{
+	static const char *const nulls[] = { "", "~", "null", "Null", "NULL" };
+
+	for (size_t i = 0; i < ELEMENTSOF(nulls); i++)
+		if (e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && scan_is_text(e, nulls[i]))
+			return true;
+	return false;
+}
+
+/* @e: a scalar, or the start of a collection, which is noted as odd. */
+static int add_item(struct yaml_reader *rd, const char *key, const char *sub, bool is_listed,
+		    const yaml_event_t *e)
+{
+	struct yaml_items *l = rd->d->items;
+	struct yaml_item *item;
+
+	if (!l)
+		return 0;
+	if (l->n_items == MAX_ITEMS)
+		return -EOPNOTSUPP;
+	item = APPEND(l->items, l->n_items);
+	if (!item)
+		return -ENOMEM;
+
+	COPY(item->key, key);
+	COPY(item->sub, sub);
+	item->line = (uint32_t)e->start_mark.line + 1;
+	item->is_listed = is_listed;
+	item->is_odd = e->type != YAML_SCALAR_EVENT || scan_is_marked(e);
+	if (e->type != YAML_SCALAR_EVENT)
+		return 0;
+
+	take_text(item->text, sizeof(item->text), e);
+	/* A NUL can be written as "\0": such a value is longer than it looks. */
+	item->is_odd |= strlen(item->text) != e->data.scalar.length;
+	item->is_null = !item->is_odd && is_null_text(e);
+	item->is_plain = e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+	return 0;
+}
+
+static bool is_start(const yaml_event_t *e)
+{
+	return e->type == YAML_MAPPING_START_EVENT || e->type == YAML_SEQUENCE_START_EVENT;
+}
+
+static bool is_end(const yaml_event_t *e)
+{
+	return e->type == YAML_MAPPING_END_EVENT || e->type == YAML_SEQUENCE_END_EVENT;
+}
+
+/*
+ * Goes to the end of the collection whose start is @e: then @e is its end. The scalars right below
+ * it are noted.
+ */
+static int read_collection(struct yaml_reader *rd, const char *key, yaml_event_t *e)
+{
+	const bool is_mapping = e->type == YAML_MAPPING_START_EVENT;
+	bool is_key = is_mapping; /* the next one of depth 1 */
+	char sub[64] = "";
+	size_t depth = 1;
+	int r;
+
+	while (depth > 0) {
+		yaml_event_delete(e);
+		r = scan_next(&rd->scan, e);
+		if (r < 0)
+			return r;
+
+		if (e->type == YAML_ALIAS_EVENT) /* what it brings in would have to be understood */
+			return -EOPNOTSUPP;
+		if (depth == 1 && !is_end(e)) {
+			r = 0;
+			if (!is_key)
+				r = add_item(rd, key, sub, !is_mapping, e);
+			else if (e->type == YAML_SCALAR_EVENT && !scan_is_marked(e))
+				take_text(sub, sizeof(sub), e);
+			else
+				COPY(sub, "?"); /* no name that anybody looks for */
+			if (r < 0)
+				return r;
+			is_key = is_mapping && !is_key;
+		}
+		depth += is_start(e);
+		depth -= is_end(e);
+		if (depth > MAX_DEPTH)
+			return -EOPNOTSUPP;
+	}
+
+	return 0;
+}
+
+static int read_value(struct yaml_reader *rd, struct yaml_entry *ret)
+{
+	_cleanup_(yaml_event_delete) yaml_event_t e = {};
+	int r;
+
+	r = scan_next(&rd->scan, &e);
+	if (r < 0)
+		return r;
+
+	ret->event = rd->scan.n_events;
+	ret->at = scan_byte(&rd->scan, &e.start_mark);
+	ret->line = (uint32_t)e.start_mark.line + 1;
+	ret->is_marked = scan_is_marked(&e);
+	ret->is_scalar = e.type == YAML_SCALAR_EVENT;
+
+	if (ret->is_scalar) {
+		ret->style = (int)e.data.scalar.style;
+		ret->length = e.data.scalar.length;
+		ret->is_null = !ret->is_marked && is_null_text(&e);
+		take_text(ret->value, sizeof(ret->value), &e);
+		r = add_item(rd, ret->key, "", false, &e);
+	} else if (e.type == YAML_ALIAS_EVENT) {
+		r = -EOPNOTSUPP;
+	} else {
+		r = add_item(rd, ret->key, "", false, &e);
+		if (r >= 0)
+			r = read_collection(rd, ret->key, &e);
+	}
+	if (r < 0)
+		return r;
+
+	ret->to = scan_byte(&rd->scan, &e.end_mark);
+	return 0;
+}
+
+static int read_entry(struct yaml_reader *rd, const yaml_event_t *key, size_t column)
+{
+	struct yaml_document *d = rd->d;
+	struct yaml_entry entry = {};
+	int r;
+
+	/* "? key" is the only way for a key to stand elsewhere than its mapping begins. */
+	if (key->type != YAML_SCALAR_EVENT || scan_is_marked(key) ||
+	    (!d->is_json && key->start_mark.column != column) || key->data.scalar.length == 0 ||
+	    scan_is_text(key, "<<"))
+		return -EOPNOTSUPP;
+
+	entry.key_at = scan_byte(&rd->scan, &key->start_mark);
+	entry.key_to = scan_byte(&rd->scan, &key->end_mark);
+	take_text(entry.key, sizeof(entry.key), key);
+	if (strlen(entry.key) != key->data.scalar.length) /* nobody looks for such a long one */
+		COPY(entry.key, "?");
+	r = read_value(rd, &entry);
+	if (r < 0)
+		return r;
+
+	if (streq(entry.key, "kind")) {
+		d->kind = entry;
+		rd->n_kinds++;
+	} else if (streq(entry.key, "apiVersion")) {
+		rd->version = entry;
+		rd->n_versions++;
+	} else if (d->key && streq(entry.key, d->key)) {
+		d->entry = entry;
+		d->n_entries++;
+	}
+
+	return 0;
+}
+
+/* To the start of the first document's mapping: @ret is that event. */
+static int read_start(struct yaml_reader *rd, yaml_event_t *ret)
+{
+	bool has_directives = false;
+	int r;
+
+	for (;;) {
+		r = scan_next(&rd->scan, ret);
+		if (r < 0)
+			return r;
+		if (ret->type == YAML_DOCUMENT_START_EVENT)
+			has_directives = ret->data.document_start.version_directive ||
+					 ret->data.document_start.tag_directives.start !=
+						 ret->data.document_start.tag_directives.end;
+		else if (ret->type != YAML_STREAM_START_EVENT)
+			break;
+		yaml_event_delete(ret);
+	}
+
+	if (has_directives)
+		return -EOPNOTSUPP;
+	if (ret->type == YAML_STREAM_END_EVENT ||
+	    (ret->type == YAML_SCALAR_EVENT && ret->data.scalar.length == 0))
+		return -ENODATA;
+	if (ret->type != YAML_MAPPING_START_EVENT)
+		return -EMEDIUMTYPE;
+	if (scan_is_marked(ret) ||
+	    (ret->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE && !rd->d->is_json))
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/*
+ * A document that nothing ends must be followed by another or by the end of the file: lines that
+ * are indented less than the first key would else be lost without a word.
+ */
+static int read_end(struct yaml_reader *rd)
+{
+	_cleanup_(yaml_event_delete) yaml_event_t end = {}, next = {};
+	int r;
+
+	r = scan_next(&rd->scan, &end);
+	if (r < 0)
+		return r;
+	if (end.type != YAML_DOCUMENT_END_EVENT)
+		return -EBADMSG;
+
+	return end.data.document_end.implicit ? scan_next(&rd->scan, &next) : 0;
+}
+
+static bool is_word(const struct yaml_entry *e, const char *text)
+{
+	return e->is_scalar && !e->is_marked && e->length == strlen(text) &&
+	       streq(e->value, text) && e->style != YAML_LITERAL_SCALAR_STYLE &&
+	       e->style != YAML_FOLDED_SCALAR_STYLE;
+}
+
+static int read_document(struct yaml_reader *rd, const char *text, size_t size)
+{
+	_cleanup_(yaml_event_delete) yaml_event_t e = {};
+	size_t column;
+	int r;
+
+	r = scan_open(&rd->scan, text, size);
+	if (r >= 0)
+		r = read_start(rd, &e);
+	if (r < 0)
+		return r;
+
+	for (column = e.start_mark.column;;) {
+		yaml_event_delete(&e);
+		r = scan_next(&rd->scan, &e);
+		if (r < 0)
+			return r;
+		if (e.type == YAML_MAPPING_END_EVENT)
+			break;
+		r = read_entry(rd, &e, column);
+		if (r < 0)
+			return r;
+	}
+
+	return read_end(rd);
+}
+
+/* libyaml takes more for JSON than the kubelet does: comments, trailing commas, single quotes. */
+static int check_json(const char *text, size_t size)
+{
+	json_auto_t *value = NULL;
+	const int r = document_parse(text, size, 0, &value, NULL);
+
+	return json_is_object(value) ? 0 : r == -ENOMEM ? r : -EBADMSG;
+}
+
+int yaml_document_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_document *d)
+{
+	_cleanup_(reader_done) struct yaml_reader rd = { .d = d };
+	int r;
+
+	r = scan_check(text, size);
+	if (r < 0)
+		return r;
+	d->is_json = r > 0;
+	r = d->is_json ? check_json(text, size) : 0;
+	if (r >= 0)
+		r = read_document(&rd, text, size);
+	if (r < 0 || kind == YAML_ANY)
+		return r;
+
+	return rd.n_kinds == 1 && rd.n_versions == 1 && is_word(&d->kind, KIND) &&
+			       is_word(&rd.version, API_VERSION)
+		       ? 0
+		       : -EMEDIUMTYPE;
+}
+
+int yaml_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_items *ret)
+{
+	_cleanup_(yaml_items_done) struct yaml_items l = {};
+	struct yaml_document d = { .items = &l };
+	int r;
+
+	r = yaml_document_read(text, size, kind, &d);
+	if (r < 0)
+		return r;
+
+	l.is_json = d.is_json;
+	*ret = TAKE_STRUCT(l);
+	return 0;
+}
+
+void yaml_items_done(struct yaml_items *l)
+{
+	free(l->items);
+	*l = (struct yaml_items){};
+}
+
+static bool is_top(const struct yaml_item *item)
+{
+	return !item->is_listed && !item->sub[0];
+}
+
+const struct yaml_item *yaml_find(const struct yaml_items *l, const char *key, const char *sub)
+{
+	/* What is in a collection follows the item of the collection itself. */
+	for (size_t i = l->n_items; i-- > 0;) {
+		const struct yaml_item *item = &l->items[i];
+
+		if (!streq(item->key, key))
+			continue;
+		if (!item->is_listed && streq(item->sub, sub))
+			return item;
+		if (is_top(item))
+			return NULL; /* what an earlier one of that key has does not count */
+	}
+	return NULL;
+}
+
+bool yaml_has_duplicates(const struct yaml_items *l)
+{
+	for (size_t i = 0; i < MIN(l->n_items, MAX_COMPARED); i++)
+		for (size_t k = 0; k < i && is_top(&l->items[i]); k++)
+			if (is_top(&l->items[k]) && streq(l->items[i].key, l->items[k].key))
+				return true;
+	return false;
+}
+
+const char *yaml_problem(int r)
+{
+	static const struct {
+		int r;
+		const char *text;
+	} problems[] = {
+		{ -ENODATA, "is empty" },
+		{ -EFBIG, "is larger than 1 MiB" },
+		{ -EILSEQ, "is not UTF-8 or has characters that no configuration has" },
+		{ -EBADMSG, "is not valid YAML or JSON" },
+		{ -EMEDIUMTYPE, "is not a " KIND " of " API_VERSION },
+		{ -EOPNOTSUPP, "uses YAML that is not edited: aliases, tags, complex keys, {...}" },
+		{ -EUCLEAN, "would not read as meant after the edit" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(problems); i++)
+		if (problems[i].r == r)
+			return problems[i].text;
+	return strerror(-r);
+}

@@ -1,0 +1,698 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "loop.h"
+
+#include "apply/apply.h"
+#include "apply/boots-apply.h"
+#include "base/log.h"
+#include "config/config-read.h"
+#include "live.h"
+#include "model/memory.h"
+#include "model/paths.h"
+#include "os/memory-file.h"
+#include "output/documents.h"
+#include "output/metrics.h"
+#include "output/plugin-output.h"
+#include "output/remember.h"
+#include "output/state.h"
+#include "plan/attempts-plan.h"
+#include "plan/output-plan.h"
+#include "plan/plan-make.h"
+#include "report/report.h"
+
+#include <fcntl.h>
+
+#define LONG_USEC (20 * USEC_PER_SEC) /* a pass that takes longer tells the state meanwhile */
+
+#define MAX_ROUNDS 16 /* a step opens the next: modules, VFs, drivers, links, addresses, files */
+
+int loop_add_config_changed(const struct config *c, const struct node *n, struct plan *p)
+{
+	return *n->last_hash && !c->is_invalid && !streq(n->last_hash, c->hash)
+		       ? plan_add_hint(p, REASON_CONFIG_CHANGED, "", NULL)
+		       : 0;
+}
+
+/* The files of [Output] tell of a plan that is made, so they come after it. */
+static int add_outputs(const struct config *c, struct node *n, struct plan *p)
+{
+	const char *metrics = n->outputs[OUTPUT_METRICS].text;
+	int r;
+
+	if (n->tried && n->tried->change.steps > 0)
+		n->last_change = n->tried->change;
+	else if (metrics && metrics_read_change(metrics, &n->last_change) < 0)
+		n->last_change = (struct last_change){}; /* nothing was changed yet */
+	r = output_files(c, n, p);
+	return r < 0 ? r : plan_outputs(c, n, p);
+}
+
+/* A device that was usable before this pass and is not since a look of this pass. */
+struct loss {
+	char pci[PCI_LEN];
+	uint64_t since_usec; /* of the first look of this pass that found it so */
+};
+
+/* Who looks and plans, and what for. */
+struct view {
+	const struct world *world;
+	const struct pass *pass; /* NULL: nothing is changed */
+	const struct config *config;
+	struct attempts *tried; /* NULL: nothing was */
+	bool is_settled;
+	struct loss *losses; /* owned */
+	size_t n_losses;
+};
+
+static struct loss *find_loss(const struct view *v, const char *pci)
+{
+	for (size_t i = 0; i < v->n_losses; i++)
+		if (streq(v->losses[i].pci, pci))
+			return &v->losses[i];
+	return NULL;
+}
+
+/* A pass may take minutes: what is lost for SettleSec= within it is lost, as after a second pass.
+ */
+static void remember_losses(const struct view *v, struct node *n)
+{
+	const uint64_t now_usec = v->world->now_usec(v->world->userdata);
+
+	for (size_t i = 0; i < n->n_memories; i++) {
+		const struct loss *loss = find_loss(v, n->memories[i].pci);
+
+		if (loss && now_usec - loss->since_usec >= v->config->service.settle_usec)
+			n->memories[i].was_lost = true;
+	}
+}
+
+static bool is_lost(const struct node *n, const struct plan *p, const struct memory *m)
+{
+	if (!m->was_usable)
+		return false;
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (streq(p->devices[i].pci->address, m->pci))
+			return !p->devices[i].is_usable;
+	return !node_pci(n, m->pci);
+}
+
+static int note_losses(struct view *v, const struct node *n, const struct plan *p)
+{
+	for (size_t i = 0; i < n->n_memories; i++) {
+		const struct memory *m = &n->memories[i];
+		struct loss *loss = find_loss(v, m->pci);
+
+		if (!is_lost(n, p, m)) {
+			if (loss)
+				*loss = v->losses[--v->n_losses];
+			continue;
+		}
+		if (loss)
+			continue;
+		loss = APPEND(v->losses, v->n_losses);
+		if (!loss)
+			return -ENOMEM;
+		COPY(loss->pci, m->pci);
+		loss->since_usec = v->world->now_usec(v->world->userdata);
+	}
+	return 0;
+}
+
+static bool has_goal(const struct view *v)
+{
+	return v->pass && v->pass->make_plan;
+}
+
+static int make_plan(const struct view *v, const struct node *n, struct plan *p)
+{
+	int r;
+
+	plan_done(p);
+	if (has_goal(v))
+		return v->pass->make_plan(v->pass, n, p);
+	r = plan_make(v->config, n, v->is_settled, p);
+	if (r < 0)
+		return r;
+	r = output_plugin_all(v->config, n, p);
+	return r < 0 ? r : plan_finish(v->config, n, v->is_settled, p);
+}
+
+/* A plan that asks for facts is made again with them. Each is asked for once in a look. */
+static int ask_and_plan(const struct view *v, struct node *n, struct plan *p)
+{
+	int r;
+
+	r = make_plan(v, n, p);
+	while (r >= 0 && p->questions.set) {
+		n->asked |= p->questions.set;
+		r = v->world->answer(v->world->userdata, &p->questions, n);
+		if (r == 0)
+			break;
+		if (r > 0)
+			r = make_plan(v, n, p);
+	}
+	return r < 0 || has_goal(v) ? r : add_outputs(v->config, n, p);
+}
+
+/* The number stays: it only grows in a boot. */
+static void clear_losses(const struct view *v, struct node *n)
+{
+	const char *pci = v->pass ? v->pass->clear : NULL;
+
+	for (size_t i = 0; i < n->n_memories && pci; i++)
+		if (streq(n->memories[i].pci, pci))
+			n->memories[i].losses.n_last = 0;
+}
+
+/* What was remembered or tried and is past by now. */
+static int settle_memory(const struct view *v, struct node *n)
+{
+	int r;
+
+	n->is_by_hand = v->pass && !v->pass->is_service;
+	if (!v->tried || has_goal(v))
+		return 0;
+	remember_losses(v, n);
+	clear_losses(v, n);
+	plan_forget_replaced(n);
+	r = plan_note_repeats(v->config, n);
+	if (r < 0)
+		return r;
+	plan_forget_ended(n);
+	return 0;
+}
+
+static int look_and_plan(const struct view *v, struct node *ret_node, struct plan *ret)
+{
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	const struct world *w = v->world;
+	int r;
+
+	r = w->look(w->userdata, v->config, v->tried, &n);
+	if (r < 0)
+		return r;
+	r = settle_memory(v, &n);
+	if (r < 0)
+		return r;
+	r = ask_and_plan(v, &n, &p);
+	if (r < 0)
+		return r;
+
+	/* The plan points into the arrays of the node, which keep their place. */
+	*ret_node = TAKE_STRUCT(n);
+	*ret = TAKE_STRUCT(p);
+	return 0;
+}
+
+int loop_plan(struct os *d, const struct config *c, bool is_settled, struct node *ret_node,
+	      struct plan *ret)
+{
+	const struct world w = live_world(d);
+	const struct view v = { .world = &w, .config = c, .is_settled = is_settled };
+
+	return look_and_plan(&v, ret_node, ret);
+}
+
+int loop_lock(const struct fs *fs, const struct pass *pass)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int r;
+
+	fd = fs_open(fs, LOCK_PATH, O_RDWR | O_CREAT);
+	if (fd == -ENOENT) {
+		r = fs_make_folders(fs, RUN_FOLDER);
+		if (r < 0)
+			return r;
+		fd = fs_open(fs, LOCK_PATH, O_RDWR | O_CREAT);
+	}
+	if (fd < 0)
+		return fd;
+
+	if (fcntl(fd, F_SETLK, &whole) < 0) {
+		if (errno != EAGAIN && errno != EACCES)
+			return -errno;
+		if (pass && pass->on_wait)
+			pass->on_wait(pass->userdata);
+		else
+			log_info("Another pass is running, waiting for its end");
+		while (fcntl(fd, F_SETLKW, &whole) < 0)
+			if (errno != EINTR)
+				return -errno;
+	}
+
+	return TAKE_FD(fd);
+}
+
+static int save_last_good(const struct fs *fs, const struct config *c)
+{
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	if (c->is_invalid)
+		return 0;
+	r = config_text(c, &text);
+	if (r < 0)
+		return r;
+
+	r = fs_replace(fs, LAST_GOOD_PATH, text, strlen(text), 0600);
+	return r < 0 ? r : 0;
+}
+
+struct progress {
+	struct view view;
+	const struct fs *fs; /* of what is remembered */
+	const struct pass *pass;
+	struct attempts *tried;
+	const struct node *node; /* of this round */
+	struct boot_notes *notes;
+	uint64_t started_usec;
+	bool is_out_of_memory;
+};
+
+static uint64_t now(const struct world *w)
+{
+	return w->now_usec(w->userdata);
+}
+
+/* Remembers what is tried, so that the next round's plan knows what goes on and what failed. */
+static void on_start(void *userdata, const struct action *a, uint64_t deadline_usec)
+{
+	struct progress *progress = userdata;
+
+	progress->is_out_of_memory |= attempts_begin(progress->tried, a) < 0;
+	boot_notes_start(progress->notes, progress->fs, progress->pass->config, progress->node, a);
+	if (progress->pass->on_start)
+		progress->pass->on_start(progress->pass->userdata, a, deadline_usec);
+}
+
+static void on_end(void *userdata, const struct action *a)
+{
+	const struct progress *progress = userdata;
+
+	report_action(a);
+	boot_notes_end(progress->notes, progress->pass->config, progress->node, a);
+	attempts_end(progress->tried, a);
+}
+
+/* The same change in a plan that was made again, or what stands in its place. */
+static const struct action *find_again(const struct plan *p, const struct action *a)
+{
+	const struct action *found = NULL;
+
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *b = &p->actions[i];
+
+		if (b->verb != a->verb || !streq(b->target, a->target))
+			continue;
+		if (is_open_change(b) && is_same_step(b, a))
+			return b;
+		if (!found || b->class != CLASS_CHANGE)
+			found = b;
+	}
+	return found;
+}
+
+/*
+ * Between look and write a process may have begun to use it. What is taken away from a process
+ * cannot be given back, so the whole look is made again right before, with the same result or not
+ * at all.
+ */
+static int recheck(void *userdata, const struct action *a, char *words, size_t size)
+{
+	const struct progress *progress = userdata;
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	const struct action *now;
+	int r;
+
+	r = look_and_plan(&progress->view, &n, &p);
+	if (r < 0) {
+		snprintf(words, size, "the node could not be looked at again right before");
+		return r;
+	}
+
+	now = find_again(&p, a);
+	if (now && is_open_change(now) && is_same_step(now, a))
+		return 0;
+	if (now && now->class != CLASS_CHANGE)
+		snprintf(words, size, "came in between: %s",
+			 now->detail[0] ? now->detail : reason_meaning(now->reason));
+	else
+		snprintf(words, size, "the node changed in between, it is not wanted any more");
+	return -EBUSY;
+}
+
+static void summarise(const struct plan *p, struct pass_result *ret)
+{
+	uint32_t n_out = 0, n_usable = 0;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		n_out += p->devices[i].is_handed_out;
+		n_usable += p->devices[i].is_handed_out && p->devices[i].is_usable;
+		ret->n_lost += p->devices[i].is_lost;
+	}
+	ret->n_lost += p->n_gone;
+	/* Nobody tells that a plugin was restarted. */
+	for (size_t i = 0; i < p->n_reasons; i++)
+		ret->n_waiting += p->reasons[i].reason == REASON_PLUGIN_RESTART_NEEDED;
+	for (size_t i = 0; i < p->n_actions; i++) {
+		ret->n_lost += p->actions[i].reason == REASON_DEVICE_LOST;
+		/* What is left alone for a time has its own one, below. */
+		ret->n_waiting += p->actions[i].class == CLASS_WAITING &&
+				  !is_best_effort(&p->actions[i]) && !p->actions[i].is_missing &&
+				  p->actions[i].reason != REASON_CONTESTED;
+		ret->n_absent += p->actions[i].class == CLASS_WAITING &&
+				 p->actions[i].reason == REASON_NO_IBDEV;
+		/* What is best effort is tried again by events; a full disk makes none. */
+		ret->n_failed += p->actions[i].is_done && p->actions[i].result < 0 &&
+				 p->actions[i].verb != VERB_RELOAD_UNITS &&
+				 (!is_best_effort(&p->actions[i]) || is_output(p->actions[i].verb));
+	}
+
+	ret->n_silent = p->n_silent;
+	ret->again_usec = p->again_usec;
+
+	snprintf(ret->summary, sizeof(ret->summary),
+		 "%s: %" PRIu32 " of %" PRIu32 " devices usable%s", node_state_name(p->state),
+		 n_usable, n_out, p->n_missing ? ", some missing" : "");
+}
+
+/*
+ * To the journal, what a state of this boot has that the one before had not. A node that asks for
+ * nothing is not told to be ready, and neither is one that is ready still.
+ */
+static int tell_news(const struct plan *p, const char *before, const char *state)
+{
+	_cleanup_(freep) struct news *news = NULL;
+	enum node_state old = NODE_STARTING;
+	struct pass_result result = {};
+	size_t n = 0;
+	int r;
+
+	if (before && streq(before, state))
+		return 0;
+	r = output_news(before, state, &news, &n);
+	if (r < 0)
+		return r;
+	report_news(p, news, n);
+
+	if (before && output_read_state(before, NULL, &old) < 0)
+		old = NODE_STARTING;
+	if (p->state == NODE_STARTING || p->state == old ||
+	    (old == NODE_STARTING && p->state == NODE_READY && p->n_devices == 0))
+		return 0;
+	summarise(p, &result);
+	report_change_of_state(p->state, result.summary);
+	return 0;
+}
+
+static int write_state(const struct fs *fs, const struct config *c, const struct node *n,
+		       const struct plan *p)
+{
+	_cleanup_(freep) char *state = NULL, *before = NULL;
+	_cleanup_(node_done) struct node next = {};
+	size_t size;
+	int r;
+
+	r = output_state(c, n, p, &state);
+	if (r >= 0)
+		r = output_memory(c, n, p, &next);
+	if (r < 0)
+		return r;
+	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &before, &size);
+	if (r == -ENOMEM)
+		return r;
+	r = memory_write(fs, MEMORY_BOOT, &pass_memory_fields, &next);
+	if (r < 0)
+		return log_error_errno(r, "What is remembered cannot be written to "
+					  "/" MEMORY_BOOT_PATH);
+	r = report_state(fs, c, n, p, state);
+	if (r < 0)
+		return log_error_errno(r, "The state cannot be written to /" STATE_PATH);
+	return tell_news(p, before, state);
+}
+
+/* Before the changes of a new configuration, nobody may take the state of the old one for this
+ * one's. */
+static int write_first_state(const struct fs *fs, const struct config *c, const struct node *n,
+			     const struct plan *p)
+{
+	return streq(n->last_hash, c->hash) ? 0 : write_state(fs, c, n, p);
+}
+
+/* How far the pass has come in changing the node. Files that tell of it are none of its steps. */
+static void count_steps(const struct world *w, uint64_t started_usec, struct attempts *tried)
+{
+	uint32_t steps = 0;
+
+	for (size_t i = 0; i < tried->n_actions; i++)
+		steps += tried->actions[i].is_done && tried->actions[i].result >= 0 &&
+			 !is_output(tried->actions[i].verb);
+	if (steps > tried->change.steps)
+		tried->change = (struct last_change){ steps, w->time_sec(w->userdata),
+						      now(w) - started_usec };
+}
+
+static bool is_over(const struct world *w, const struct pass *pass)
+{
+	return pass->is_settled || (pass->settled_usec > 0 && now(w) >= pass->settled_usec);
+}
+
+/* What failed before has failed in this plan as well. */
+static int recall_failures(const struct view *v, struct node *n, struct plan *p)
+{
+	int r = plan_recall_failures(v->config, n);
+
+	return r > 0 ? ask_and_plan(v, n, p) : r;
+}
+
+/* One look at the node, with a plan for it. In the first one failures of before are recalled. */
+static int look_again(struct progress *pr, bool is_first, struct node *n, struct plan *p)
+{
+	const struct pass *pass = pr->pass;
+	int r;
+
+	pr->view.is_settled = is_over(pr->view.world, pass);
+	r = look_and_plan(&pr->view, n, p);
+	if (r < 0 || pass->make_plan)
+		return r;
+	r = note_losses(&pr->view, n, p);
+	if (r < 0)
+		return r;
+	if (is_first && !pass->is_retry)
+		r = recall_failures(&pr->view, n, p);
+	if (r >= 0 && is_first && pass->on_looked)
+		pass->on_looked(pass->userdata, p->is_whole);
+	if (r >= 0 && is_first)
+		r = boot_notes_open(n, pr->notes);
+	if (r >= 0 && pass->is_service && n->is_held)
+		r = plan_add_hint(p, REASON_HELD, "", NULL);
+	return r;
+}
+
+/* Of a goal. Return: 0, or the -errno of what failed or was not to be tried. */
+static int tell_what_is_left(const struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+
+		if (a->is_done) { /* told when it failed */
+			r = a->result;
+			continue;
+		}
+		log_warning("%s: %s is left: %s: %s", a->target, verb_name(a->verb),
+			    reason_meaning(a->reason), a->detail);
+		r = -EBUSY;
+	}
+	return r;
+}
+
+static int conclude(struct progress *pr, const struct node *n, const struct plan *p,
+		    struct pass_result *ret)
+{
+	const struct pass *pass = pr->pass;
+
+	if (pass->make_plan)
+		return tell_what_is_left(p);
+	boot_notes_conclude(pr->notes, pr->fs, pass->config, n, p);
+	ret->state = p->state;
+	ret->exit_code = report_exit_code(p);
+	summarise(p, ret);
+	return write_state(pr->fs, pass->config, n, p);
+}
+
+/*
+ * Until the pass ends the state would be that of before: a driver whose firmware does not answer is
+ * at a probe for two minutes, and what became of the other cards is known by then.
+ */
+static int write_meanwhile(const struct progress *pr, const struct apply *ap, const struct node *n,
+			   struct plan *p)
+{
+	char text[192];
+	int r;
+
+	if (!pr->pass->is_service || !pr->view.is_settled || pr->pass->make_plan ||
+	    now(pr->view.world) - pr->started_usec < LONG_USEC)
+		return 0;
+	action_describe(apply_oldest(ap), text, sizeof(text));
+	r = plan_add_hint(p, REASON_READY_TIMEOUT, "", "%s", text);
+	return r < 0 ? r : write_state(pr->fs, pr->pass->config, n, p);
+}
+
+/* When to look again although nothing ended. */
+static uint64_t wait_until(const struct progress *pr)
+{
+	const struct pass *pass = pr->pass;
+	const uint64_t long_usec = pr->started_usec + LONG_USEC;
+
+	if (pr->view.is_settled || pass->settled_usec == 0)
+		return now(pr->view.world) < long_usec && pass->is_service ? long_usec : UINT64_MAX;
+	return pass->settled_usec;
+}
+
+/* One look, and what of its plan can be begun. Return: 1 when there is nothing more, 0 or -errno.
+ */
+static int run_round(struct progress *pr, struct apply *ap, uint32_t round, struct pass_result *ret)
+{
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	const struct pass *pass = pr->pass;
+	const struct world *w = pr->view.world;
+	const uint64_t begun_usec = now(w);
+	int r;
+
+	r = look_again(pr, round == 0, &n, &p);
+	if (r < 0)
+		return r;
+	pr->node = &n;
+	ap->grace_usec = now(w) - begun_usec;
+	if (has_open_changes(&p) && round < MAX_ROUNDS + n.n_pcis &&
+	    !(pass->is_service && n.is_held)) {
+		r = pass->make_plan ? 0 : write_first_state(pr->fs, pass->config, &n, &p);
+		if (r >= 0)
+			r = apply_some(ap, &n, &p);
+	}
+	ret->n_changes += MAX(r, 0);
+	if (r >= 0 && pr->is_out_of_memory) /* what is not remembered would be tried for ever */
+		r = -ENOMEM;
+	if (r != 0)
+		return MIN(r, 0);
+	if (!apply_is_busy(ap)) {
+		r = conclude(pr, &n, &p, ret);
+		return r < 0 ? r : 1;
+	}
+	if (pass->on_wait_for)
+		pass->on_wait_for(pass->userdata, apply_oldest(ap));
+	r = write_meanwhile(pr, ap, &n, &p);
+	apply_wait(ap, &n, wait_until(pr));
+	return MIN(r, 0);
+}
+
+/* Rounds of plan and apply, until there is nothing to do that was not tried. */
+int loop_rounds(const struct world *w, const struct pass *pass, struct pass_result *ret)
+{
+	_cleanup_(boot_notes_done) struct boot_notes notes = {};
+	/* A person who asks wants it now, however often another program undid it. */
+	_cleanup_(attempts_done) struct attempts tried = {
+		.is_asked = !pass->is_service || pass->is_first, .is_first = pass->is_first
+	};
+	struct progress progress = { .view = { w, pass, pass->config, &tried },
+				     .fs = &w->os->fs,
+				     .pass = pass,
+				     .tried = &tried,
+				     .notes = &notes,
+				     .started_usec = now(w) };
+	const struct apply_hooks hooks = { on_start, on_end, recheck, &progress };
+	_cleanup_(apply_done) struct apply ap = { .world = w, .hooks = &hooks };
+	int r = 0;
+
+	for (uint32_t round = 0; r == 0; round++) {
+		r = run_round(&progress, &ap, round, ret);
+		count_steps(w, progress.started_usec, &tried);
+	}
+	free(progress.view.losses);
+	return MIN(r, 0);
+}
+
+int loop_pass(const struct world *w, const struct pass *pass, struct pass_result *ret)
+{
+	const struct fs *fs = &w->os->fs;
+	_cleanup_(closep) int lock_fd = -EBADF;
+	struct pass_result result = {};
+	int r;
+
+	lock_fd = loop_lock(fs, pass);
+	if (lock_fd < 0)
+		return log_error_errno(lock_fd, "/" LOCK_PATH);
+
+	r = pass->is_kept ? save_last_good(fs, pass->config) : 0;
+	if (r < 0 && pass->is_first) /* "/var" may be read-only or not there yet */
+		log_warning_errno(r, "/" LAST_GOOD_PATH ": not kept");
+
+	r = loop_rounds(w, pass, &result);
+	if (r < 0)
+		return r;
+
+	*ret = result;
+	return 0;
+}
+
+/* A state that is of another boot, or none at all: what is known then is the reason alone. */
+static int make_degraded(const struct config *c, const char *boot_id, enum reason reason,
+			 const char *detail, char **ret)
+{
+	_cleanup_(plan_done) struct plan p = { .state = NODE_DEGRADED };
+	struct node n = {};
+	int r;
+
+	COPY(n.boot_id, boot_id);
+	r = plan_add_hint(&p, reason, "", "%s", detail);
+	return r < 0 ? r : output_state(c, &n, &p, ret);
+}
+
+int loop_degrade(const struct config *c, enum reason reason, const char *detail)
+{
+	_cleanup_(freep) char *before = NULL, *state = NULL;
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	char boot_id[sizeof(((struct node *)0)->boot_id)];
+	size_t size;
+	int r;
+
+	r = fs_open_root(NULL, &fs);
+	if (r >= 0)
+		r = fs_read(&fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
+	if (r < 0)
+		return r;
+	r = fs_read_all(&fs, STATE_PATH, MAX_STATE_BYTES, false, &before, &size);
+	if (r >= 0)
+		r = output_degrade(before, boot_id, c->hash, reason, detail, &state);
+	if (r < 0 && r != -ENOMEM)
+		r = make_degraded(c, boot_id, reason, detail, &state);
+	if (r >= 0)
+		r = fs_remove(&fs, READY_PATH);
+	/* The pass that goes on may be writing its own at this very moment. */
+	if (r >= 0)
+		r = fs_replace(&fs, DEGRADED_PATH, state, strlen(state), 0644);
+	return r < 0 ? r : fs_rename(&fs, DEGRADED_PATH, STATE_PATH);
+}
+
+int loop_state(struct os *d, const struct config *c, char **ret)
+{
+	_cleanup_(attempts_done) struct attempts tried = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	const struct world w = live_world(d);
+	const struct view v = { .world = &w, .config = c };
+	int r;
+
+	r = look_and_plan(&v, &n, &p);
+	n.tried = &tried;
+	if (r >= 0) /* what failed before is reported as a pass reports it */
+		r = recall_failures(&v, &n, &p);
+	if (r >= 0)
+		r = loop_add_config_changed(c, &n, &p);
+	return r < 0 ? r : output_state(c, &n, &p, ret);
+}

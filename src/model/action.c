@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "action.h"
+
+#include "module-options.h"
+
+#include <assert.h>
+
+bool is_open_change(const struct action *a)
+{
+	return a->class == CLASS_CHANGE && !a->is_done;
+}
+
+static const char *show_number(const struct number *n, char buf[static SHOWN_LEN])
+{
+	buf[0] = '\0';
+	if (n->is_meant && n->n == VALUE_MAX)
+		snprintf(buf, SHOWN_LEN, "max");
+	else if (n->is_meant)
+		snprintf(buf, SHOWN_LEN, "%" PRId64, n->n);
+	return buf;
+}
+
+static const char *show_mode(enum netns_mode mode)
+{
+	return mode == NETNS_MODE_KEEP ? "" : netns_mode_name(mode);
+}
+
+const char *action_from(const struct action *a, char buf[static SHOWN_LEN])
+{
+	switch (verb_value(a->verb)) {
+	case VALUE_TEXT:
+		return a->text.from;
+	case VALUE_NUMBER:
+		return show_number(&a->number.from, buf);
+	case VALUE_MODE:
+		return show_mode(a->mode.from);
+	default:
+		return "";
+	}
+}
+
+const char *action_to(const struct action *a, char buf[static SHOWN_LEN])
+{
+	switch (verb_value(a->verb)) {
+	case VALUE_TEXT:
+		return a->text.to;
+	case VALUE_NUMBER:
+		return show_number(&a->number.to, buf);
+	case VALUE_MODE:
+		return show_mode(a->mode.to);
+	case VALUE_GUID:
+		snprintf(buf, SHOWN_LEN, "%s%s%s", a->guid.node, *a->guid.node ? " " : "",
+			 a->guid.port);
+		return buf;
+	case VALUE_ADDRESS:
+		return a->subject;
+	default:
+		return "";
+	}
+}
+
+static struct number parse_number(const char *text)
+{
+	struct number n = { .is_meant = true };
+	char *end;
+
+	if (streq(text, "max")) {
+		n.n = VALUE_MAX;
+		return n;
+	}
+	errno = 0;
+	n.n = strtoll(text, &end, 10);
+	return end == text || *end || errno ? (struct number){} : n;
+}
+
+static enum netns_mode parse_mode(const char *text)
+{
+	for (enum netns_mode m = 0; m < _NETNS_MODE_N; m++)
+		if (streq(text, netns_mode_name(m)))
+			return m;
+	return NETNS_MODE_KEEP;
+}
+
+void action_set(struct action *a, const char *from, const char *to)
+{
+	const size_t len = strcspn(to, " ");
+
+	switch (verb_value(a->verb)) {
+	case VALUE_TEXT:
+		COPY(a->text.from, from);
+		COPY(a->text.to, to);
+		break;
+	case VALUE_NUMBER:
+		a->number.from = parse_number(from);
+		a->number.to = parse_number(to);
+		break;
+	case VALUE_MODE:
+		a->mode.from = parse_mode(from);
+		a->mode.to = parse_mode(to);
+		break;
+	case VALUE_GUID:
+		snprintf(a->guid.node, sizeof(a->guid.node), "%.*s", (int)MIN(len, GUID_LEN), to);
+		COPY(a->guid.port, to[len] ? to + len + 1 : "");
+		break;
+	case VALUE_ADDRESS:
+		COPY(a->subject, to);
+		break;
+	default:
+		break;
+	}
+}
+
+void action_set_numbers(struct action *a, int64_t from, int64_t to)
+{
+	assert(is_numeric(a->verb));
+	a->number.from = (struct number){ true, from };
+	a->number.to = (struct number){ true, to };
+}
+
+bool is_to(const struct action *a, int64_t n)
+{
+	assert(is_numeric(a->verb));
+	return a->number.to.is_meant && a->number.to.n == n;
+}
+
+static bool is_same_to(const struct action *a, const struct action *b)
+{
+	char x[SHOWN_LEN], y[SHOWN_LEN];
+
+	return streq(action_to(a, x), action_to(b, y));
+}
+
+bool is_same_step(const struct action *a, const struct action *b)
+{
+	char x[SHOWN_LEN], y[SHOWN_LEN];
+
+	return streq(action_from(a, x), action_from(b, y)) && is_same_to(a, b);
+}
+
+bool is_same_change(const struct action *a, const struct action *b)
+{
+	return a->verb == b->verb && a->ifindex == b->ifindex && streq(a->target, b->target) &&
+	       is_same_to(a, b) && streq(a->subject, b->subject);
+}
+
+bool is_destructive(const struct action *a)
+{
+	switch (a->verb) {
+	case VERB_RELOAD_MODULE:
+	case VERB_REBIND_DRIVER:
+		return true;
+	case VERB_SET_NUM_VFS:
+		return !a->number.from.is_meant || a->number.from.n != 0;
+	default:
+		return false;
+	}
+}
+
+bool is_best_effort(const struct action *a)
+{
+	return (a->verb == VERB_LOAD_MODULE && streq(a->target, PEERMEM_MODULE)) ||
+	       is_output(a->verb);
+}
+
+bool is_bad_bind(const struct action *a)
+{
+	if ((a->verb != VERB_BIND_DRIVER && a->verb != VERB_REBIND_DRIVER) || !a->is_done)
+		return false;
+	return a->took_usec > SLOW_BIND_USEC || (a->result < 0 && a->result != -EBUSY);
+}
+
+const struct action *actions_stuck(const struct action *actions, size_t n)
+{
+	for (size_t i = n; i-- > 0;)
+		if (actions[i].verb == VERB_SET_NUM_VFS && actions[i].is_done &&
+		    actions[i].result == -ETIMEDOUT)
+			return &actions[i];
+	return NULL;
+}
+
+void action_describe(const struct action *a, char *ret, size_t size)
+{
+	const char *target = a->target[0] ? a->target : "the node";
+	const char *words = verb_words(a->verb);
+	char buf_from[SHOWN_LEN], buf_to[SHOWN_LEN];
+	const char *to = action_to(a, buf_to);
+	bool has_to = to[0] && !streq(to, a->subject);
+
+	if (a->verb == VERB_SET_NUM_VFS && is_to(a, 0))
+		snprintf(ret, size, "removing %s VFs of %s", action_from(a, buf_from), target);
+	else if (words)
+		snprintf(ret, size, words, target, to);
+	else
+		snprintf(ret, size, "%s: %s%s%s%s%s", target, verb_name(a->verb),
+			 a->subject[0] ? " " : "", a->subject, has_to ? " " : "", has_to ? to : "");
+}
+
+uint64_t action_deadline_usec(const struct action *a)
+{
+	const struct number *from = &a->number.from, *to = &a->number.to;
+	uint64_t n = 0;
+
+	if (a->verb == VERB_SET_NUM_VFS && from->is_meant)
+		n = (uint64_t)from->n;
+	if (a->verb == VERB_SET_NUM_VFS && to->is_meant && to->n != VALUE_MAX)
+		n = MAX(n, (uint64_t)to->n);
+	return verb_deadline_usec(a->verb, n);
+}
+
+NAMES(step_name, enum step, _STEP_N,
+      { [STEP_DRIVER] = "driver",
+	[STEP_NETNS] = "netns",
+	[STEP_VF] = "vf",
+	[STEP_LINK] = "link",
+	[STEP_ROUTE] = "route",
+	[STEP_SMC] = "smc",
+	[STEP_KUBELET] = "kubelet",
+	[STEP_PLUGIN] = "plugin",
+	[STEP_OUTPUT] = "output" });
+
+NAMES(class_name, enum class, _CLASS_N,
+      { [CLASS_CHANGE] = "change",
+	[CLASS_REFUSED] = "refused",
+	[CLASS_WAITING] = "waiting",
+	[CLASS_NEEDS_REBOOT] = "needs-reboot",
+	[CLASS_IMPOSSIBLE] = "impossible" });
+
+uint32_t unsupported_setting(const struct action *a)
+{
+	return a->is_done && a->result == -EOPNOTSUPP ? vf_setting_of(a->verb) : 0;
+}
+
+/* What the kernel's answer to loading a module means: finit_module(2), kernel/module/main.c. */
+static enum reason load_failure(const struct action *a)
+{
+	static const struct {
+		int error;
+		enum reason reason;
+	} failures[] = {
+		{ ENOEXEC, REASON_MODULE_VERMAGIC },
+		{ ENOENT, REASON_MODULE_SYMBOL }, /* the file is there, or it is ENOPKG */
+		{ ENOPKG, REASON_MODULE_MISSING },
+		{ ESTALE, REASON_MODULE_REBUILT }, /* of apply/ */
+		{ EKEYREJECTED, REASON_MODULE_SIGNATURE },
+		{ ENOKEY, REASON_MODULE_SIGNATURE },
+		{ EBADMSG, REASON_MODULE_SIGNATURE },
+		{ EPERM, REASON_MODULE_FORBIDDEN },
+		{ EINVAL, REASON_MODULE_PARAMETER },
+		{ ENODEV, REASON_MODULE_NO_DEVICE },
+		{ EADDRINUSE, REASON_MODULE_PORT_TAKEN },
+		{ EPROTO, REASON_PARAMETER_MISMATCH }, /* of apply/: what was read back differs */
+	};
+
+	if (is_best_effort(a))
+		return REASON_PEERMEM_FAILED;
+	if (a->result == -EBUSY && a->verb == VERB_RELOAD_MODULE)
+		return REASON_DRIVER_IN_USE;
+	for (size_t i = 0; i < ELEMENTSOF(failures); i++)
+		if (-a->result == failures[i].error)
+			return failures[i].reason;
+	return REASON_ACTION_FAILED;
+}
+
+/* What the kernel's answer means: sriov_numvfs_store() and sriov_enable() in drivers/pci/iov.c. */
+static const struct {
+	enum verb verb;
+	int error;
+	enum reason reason;
+} failures[] = {
+	{ VERB_SET_NUM_VFS, ERANGE, REASON_TOO_MANY_VFS },
+	{ VERB_SET_NUM_VFS, EBUSY, REASON_VF_BUSY },
+	{ VERB_SET_NUM_VFS, ENOENT, REASON_VF_DRIVER },
+	{ VERB_SET_NUM_VFS, EINVAL, REASON_VF_REJECTED },
+	{ VERB_SET_NUM_VFS, ENOMEM, REASON_VF_NO_ROOM },
+	{ VERB_SET_NUM_VFS, EIO, REASON_VF_FIRMWARE },
+	{ VERB_SET_NUM_VFS, EREMOTEIO, REASON_VF_FIRMWARE }, /* ours: fewer than asked for */
+	{ VERB_SET_NUM_VFS, EPERM, REASON_VF_ASSIGNED },
+	{ VERB_SET_NETNS_MODE, EBUSY, REASON_NETNS_BUSY },
+	{ VERB_SET_ROUTE, EEXIST, REASON_ROUTE_FOREIGN },
+	{ VERB_ASK_METADATA, EAGAIN, REASON_METADATA_WAITING },
+	{ VERB_ASK_METADATA, EBADMSG, REASON_METADATA_REFUSED },
+	{ VERB_WRITE_OUTPUT, ENOENT, REASON_OUTPUT_NO_FOLDER },
+	{ VERB_WRITE_OUTPUT, EEXIST, REASON_OUTPUT_FOREIGN }, /* of apply/: it came in between */
+};
+
+/* What the kernel's answer to writing or removing a file for others means. */
+static enum reason file_failure(const struct action *a)
+{
+	static const struct {
+		int error;
+		enum reason reason;
+	} answers[] = {
+		{ EROFS, REASON_OUTPUT_READ_ONLY }, { EACCES, REASON_OUTPUT_READ_ONLY },
+		{ EPERM, REASON_OUTPUT_READ_ONLY }, /* chattr +i */
+		{ ENOSPC, REASON_OUTPUT_FULL },     { EDQUOT, REASON_OUTPUT_FULL },
+		{ ELOOP, REASON_OUTPUT_LINK },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(answers); i++)
+		if (-a->result == answers[i].error)
+			return answers[i].reason;
+	return REASON_ACTION_FAILED;
+}
+
+static enum reason failure(const struct action *a)
+{
+	if (!a->is_done || a->result >= 0)
+		return REASON_NONE;
+	if (a->result == -ETIMEDOUT)
+		return REASON_ACTION_TIMEOUT;
+	for (size_t i = 0; i < ELEMENTSOF(failures); i++)
+		if (failures[i].verb == a->verb && failures[i].error == -a->result)
+			return failures[i].reason;
+	if (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE)
+		return load_failure(a);
+	return is_file_for_others(a->verb) ? file_failure(a) : REASON_ACTION_FAILED;
+}
+
+enum reason action_failure(const struct action *a)
+{
+	const enum reason reason = failure(a);
+
+	/* No kernel said that: it is no answer to be looked up. */
+	return reason != REASON_NONE && a->is_vain ? REASON_NO_EFFECT : reason;
+}
+
+const char *action_advice(const struct action *a)
+{
+	return a->advice[0] ? a->advice : reason_advice(a->reason);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Action: one change of the node, or why one cannot be made now, and what came of it.
+ */
+#pragma once
+
+#include "node.h"
+#include "reason.h"
+#include "verb.h"
+
+enum step { /* one for each file of plan/, in the order of the mission */
+	STEP_DRIVER,
+	STEP_NETNS,
+	STEP_VF,
+	STEP_LINK,
+	STEP_ROUTE,
+	STEP_SMC,
+	STEP_KUBELET,
+	STEP_PLUGIN,
+	STEP_OUTPUT,
+	_STEP_N
+};
+
+enum class {
+	CLASS_CHANGE,
+	CLASS_REFUSED,      /* unsafe */
+	CLASS_WAITING,      /* for a device, a port, an address */
+	CLASS_NEEDS_REBOOT, /* safe only when nothing runs */
+	CLASS_IMPOSSIBLE,   /* the hardware or the kernel cannot */
+	_CLASS_N
+};
+
+#define SHOWN_LEN 48
+#define GUID_LEN  20        /* "xxxx:xxxx:xxxx:xxxx" */
+#define VALUE_MAX INT64_MAX /* of a number: "max", as many as there can be */
+
+struct number {
+	bool is_meant; /* false: not known, and not shown */
+	int64_t n;
+};
+
+struct action {
+	enum step step;
+	enum verb verb;
+	enum class class;
+	enum reason reason; /* why it is no change; REASON_NONE for a change */
+	char target[256]; /* PCI address, module or path, as the verb says; empty: the whole node */
+	/* What is there, and what it becomes, by verb_value(). action_from() and action_to() show
+	 * it. */
+	union {
+		struct {
+			char from[SHOWN_LEN], to[SHOWN_LEN]; /* empty: not meant */
+		} text;
+		struct {
+			struct number from, to; /* VFs, bytes, metrics, and 0 and 1 */
+			struct address address; /* of VERB_SET_METRIC: whose */
+		} number;
+		struct {
+			enum netns_mode from, to; /* KEEP: not meant */
+		} mode;
+		struct {
+			char node[GUID_LEN], port[GUID_LEN]; /* to; both or none */
+		} guid;
+		struct address address;
+		struct {
+			struct route route;
+			bool is_replaced; /* one of ours with that destination is there */
+		} route;
+		struct rule rule;
+		struct neighbour neighbour;
+	};
+	uint32_t ifindex; /* of the netdev meant, for the link and route verbs */
+	char subject[96]; /* what of the target, where to does not say it: an address, a key */
+	char detail[512]; /* more for people: names, users, limits; may be empty */
+	char advice[384]; /* what to do about it; empty: reason_advice() says it */
+
+	/* Of what it changes, and what that becomes, for who undoes it: plan/attempts-plan.h. */
+	uint64_t instance, value;
+
+	bool is_missing; /* of VERB_WAIT: as that of the device */
+	bool is_back;    /* it takes something back: the ledger forgets it */
+
+	/* set by apply */
+	bool is_running; /* it was begun and is not over: nobody begins it once more */
+	bool is_done;    /* it was tried */
+	bool is_refused; /* not begun: the look right before it did not want it */
+	uint64_t took_usec;
+	uint32_t pid;    /* of the process that did not come back; 0: it did */
+	bool is_gone;    /* it failed as its function was unplugged, or unbound, meanwhile */
+	int result;      /* 0 or -errno */
+	char error[192]; /* what the door had to say; empty: strerror() says it */
+	bool is_vain;    /* set by the next plan: it was accepted, and is wanted still */
+};
+
+/* A change that was not tried yet in this pass. */
+bool is_open_change(const struct action *a);
+bool is_same_change(const struct action *a, const struct action *b); /* of two plans */
+
+/* "" when it is not meant; @buf is what it may be written into. */
+const char *action_from(const struct action *a, char buf[static SHOWN_LEN]);
+const char *action_to(const struct action *a, char buf[static SHOWN_LEN]);
+/* What these showed, as memory has it. What cannot be is not meant; an address is shown alone. */
+void action_set(struct action *a, const char *from, const char *to);
+void action_set_numbers(struct action *a, int64_t from, int64_t to);
+bool is_to(const struct action *a, int64_t n); /* does it set that number? Numeric verbs only */
+/* Have both the same from and to? Of one verb. */
+bool is_same_step(const struct action *a, const struct action *b);
+
+/* What changes no state when it fails, and what nobody waits for: nvidia_peermem, files of
+ * [Output]. */
+bool is_best_effort(const struct action *a);
+
+/* Takes away what a process may be using: looked at once more right before it is done. */
+bool is_destructive(const struct action *a);
+
+/*
+ * Binding a VF that failed, or took longer than any healthy one: what the next of the same PF would
+ * do as well, one after the other.
+ */
+#define SLOW_BIND_USEC (20 * USEC_PER_SEC)
+bool is_bad_bind(const struct action *a);
+
+/* The last write of a number of VFs that never came back, or NULL. */
+const struct action *actions_stuck(const struct action *actions, size_t n);
+/* "creating 4 VFs on 0000:41:00.0", for STATUS= and for people who wait. */
+void action_describe(const struct action *a, char *ret, size_t size);
+uint64_t action_deadline_usec(const struct action *a); /* how long it may take */
+
+const char *step_name(enum step s);   /* "driver" */
+const char *class_name(enum class c); /* "needs-reboot" */
+/* A setting that the driver of a VF's PF does not have: no failure, but an answer. */
+uint32_t unsupported_setting(const struct action *a); /* its vf_setting bit, or 0 */
+/* Why an action that was tried failed; REASON_NONE: it did not. */
+enum reason action_failure(const struct action *a);
+/* What to do about an action that is no change: its own advice, or that of its reason. */
+const char *action_advice(const struct action *a);

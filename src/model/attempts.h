@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Attempts: what a pass tried and tries, and what came of it. Which of it counts for what is wanted
+ * next are the rules of plan/attempts-plan.h.
+ */
+#pragma once
+
+#include "action.h"
+#include "node.h"
+
+struct attempts {
+	struct action *actions; /* owned; in the order in which they began */
+	size_t n_actions;
+	struct last_change change; /* of this pass, as far as it has come */
+	bool is_asked;             /* a person wants it now, also when another program undoes it */
+	bool is_first; /* the first pass since a person wanted it: tries once what was left alone */
+};
+
+void attempts_done(struct attempts *t);
+int attempts_begin(struct attempts *t, const struct action *a); /* -ENOMEM: it is not noted */
+void attempts_end(struct attempts *t, const struct action *a);
+
+/* Those below take NULL: nothing was tried. */
+
+/* What was done, whatever came of it; or NULL. */
+const struct action *attempts_find(const struct attempts *t, enum verb verb, const char *target,
+				   const char *to);
+const struct action *attempts_find_number(const struct attempts *t, enum verb verb,
+					  const char *target, int64_t to);
+/* The last write of a number of VFs that never came back, or NULL. */
+const struct action *attempts_stuck(const struct attempts *t);
+/* Is a write to this function going on? */
+bool is_being_written(const struct attempts *t, const char *target);
+/* The write of its number of VFs that is going on, or NULL. */
+const struct action *attempts_changing_vfs(const struct attempts *t, const char *pf);

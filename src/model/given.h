@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Given: what a device is handed out with, and what a pod may give back otherwise.
+ *
+ * A network device that leaves a pod, or whose pod ends, comes back with the name, MTU, MAC and
+ * alternative names that it had there, and with what was set of a VF through its PF:
+ * default_device_exit_net() in net/core/dev.c moves it and changes nothing. A CNI plugin puts back
+ * what it remembers, unless it was killed or the pod ended without it.
+ *
+ * struct memory has the values of the device as it was usable first since its driver was bound, or
+ * since an administrator last wanted a pass. Others that it has for GIVEN_USEC while it is here are
+ * taken for them; a CNI plugin moves a device sooner after it has set the first value.
+ */
+#pragma once
+
+#include "node.h"
+
+#define GIVEN_USEC (10 * USEC_PER_SEC)
+
+/* As this look has it; @nd is its netdev. */
+void given_look(const struct node *n, const struct pci *pci, const struct netdev *nd,
+		struct given *ret);
+bool given_is_same(const struct given *a, const struct given *b);
+
+/* Is @word one of a blank-separated list? */
+bool has_word(const char *list, const char *word);
+/* The next word of a list from *list on, which moves behind it. Return: false when there is none.
+ */
+bool next_word(const char **list, char *ret, size_t size);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Link log: what the kernel announced of links, for the pass that judges it.
+ *
+ * Each announcement has the counter of carrier losses as it was then, and whether the link was to
+ * be up: rtnl_fill_ifinfo() in net/core/rtnetlink.c. Between two of them no loss is missed, and
+ * nobody sets a link down or up without one: __dev_notify_flags() in net/core/dev.c. Only one that
+ * says something new is kept. Plain data, bounded: the oldest ones make room.
+ */
+#pragma once
+
+#include "node.h"
+
+#define LINK_LOG_MAX 256
+
+struct link_log {
+	struct link_news items[LINK_LOG_MAX];
+	size_t n; /* that there were; the last LINK_LOG_MAX of them are there */
+};
+
+/* @news: but for the first one of a link, of which nothing is known yet, it tells of a change. */
+void link_log_add(struct link_log *log, const struct link_news *news);
+
+/* Announcements were lost from here on, or nobody listened before. */
+void link_log_break(struct link_log *log, uint64_t usec);
+
+/* To node.link_news. Return: 0 or -ENOMEM. */
+int link_log_give(const struct link_log *log, struct node *n);

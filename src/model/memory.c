@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "memory.h"
+
+#include "metadata.h"
+#include "outputs.h"
+
+#define MAX_ERRNO   4095 /* include/linux/err.h */
+#define MAX_ENTRIES 65536
+#define MAX_PAUSE   (24 * 3600 * (int64_t)USEC_PER_SEC)
+
+static const struct field moment_rows[] = {
+	NUMBER(struct moment, "usec", usec),
+	NUMBER(struct moment, "sec", sec),
+};
+static const struct fields moment_fields = FIELDS(moment_rows, struct moment);
+
+#define GIVEN(prefix, m)                                                                           \
+	FIELD(FIELD_FILE_NAME, struct memory, prefix "_name", m.name, .flags = FIELD_SPARSE),      \
+		FIELD(FIELD_NAME, struct memory, prefix "_mac", m.mac, .flags = FIELD_SPARSE),     \
+		NUMBER(struct memory, prefix "_mtu", m.mtu, .flags = FIELD_SPARSE),                \
+		FIELD(FIELD_NAME, struct memory, prefix "_altnames", m.altnames,                   \
+		      .flags = FIELD_SPARSE),                                                      \
+		FIELD(FIELD_NAME, struct memory, prefix "_vf_mac", m.vf_mac,                       \
+		      .flags = FIELD_SPARSE),                                                      \
+		NUMBER(struct memory, prefix "_vlan", m.vlan, .min = -1, .max = UINT16_MAX,        \
+		       .flags = FIELD_SPARSE),                                                     \
+		NUMBER(struct memory, prefix "_trust", m.trust, .min = -1, .max = 1,               \
+		       .flags = FIELD_SPARSE)
+
+static const struct field device_rows[] = {
+	FIELD(FIELD_FILE_NAME, struct memory, "pci", pci, .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct memory, "card", card),
+	NUMBER(struct memory, "unsupported", unsupported),
+	FIELD(FIELD_FLAG, struct memory, "rebuilt", was_rebuilt),
+	FIELD(FIELD_FILE_NAME, struct memory, "ibdev", ibdev),
+	FIELD(FIELD_FLAG, struct memory, "virtual", was_virtual),
+	FIELD(FIELD_FILE_NAME, struct memory, "netdev", netdev),
+	NUMBER(struct memory, "index", index, .flags = FIELD_NEEDED | FIELD_NONE),
+	NUMBER(struct memory, "active_mtu", active_mtu),
+	NUMBER(struct memory, "mtu", mtu),
+	FIELD(FIELD_FLAG, struct memory, "usable", was_usable, .flags = FIELD_NEEDED),
+	FIELD(FIELD_FLAG, struct memory, "lost", was_lost),
+	NUMBER(struct memory, "no_carrier_usec", no_carrier_usec, .flags = FIELD_SPARSE),
+	NUMBER(struct memory, "usable_instance", usable_instance, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct memory, "sick", sick, .flags = FIELD_SPARSE),
+	NUMBER(struct memory, "sick_pid", sick_pid, .flags = FIELD_SPARSE),
+	NUMBER(struct memory, "instance", instance, .flags = FIELD_SPARSE),
+	NUMBER(struct memory, "losses", losses.n, .flags = FIELD_SPARSE),
+	FIELD(FIELD_ARRAY, struct memory, "lost_at", losses.last, .of = &moment_fields,
+	      .count = offsetof(struct memory, losses.n_last),
+	      .flags = FIELD_FORGET | FIELD_SPARSE),
+	NUMBER(struct memory, "losses_of", losses.ifindex, .flags = FIELD_SPARSE),
+	NUMBER(struct memory, "carrier_downs", losses.carrier_downs, .flags = FIELD_SPARSE),
+	NUMBER(struct memory, "seen_usec", losses.seen_usec, .flags = FIELD_SPARSE),
+	NUMBER(struct memory, "grace_usec", losses.grace_usec, .flags = FIELD_SPARSE),
+	NUMBER(struct memory, "back_usec", losses.back_usec, .flags = FIELD_SPARSE),
+	GIVEN("given", given),
+	GIVEN("now", seen),
+	NUMBER(struct memory, "now_usec", seen_usec, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct memory, "out", is_out, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FILE_NAME, struct memory, "matched", matched, .flags = FIELD_SPARSE),
+};
+
+/* Bits of another version are none. */
+static bool complete_device(void *item)
+{
+	((struct memory *)item)->unsupported &= VF_SETTING_ALL;
+	return true;
+}
+
+static int by_pci(const void *a, const void *b)
+{
+	return strcmp(((const struct memory *)a)->pci, ((const struct memory *)b)->pci);
+}
+
+static const struct fields device_memory_fields =
+	FIELDS(device_rows, struct memory, .is_valid = complete_device, .compare = by_pci);
+
+static const struct field attempt_rows[] = {
+	FIELD(FIELD_NAME, struct attempt, "verb", verb),
+	FIELD(FIELD_NAME, struct attempt, "target", target),
+	FIELD(FIELD_NAME, struct attempt, "subject", subject, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct attempt, "to", to, .flags = FIELD_SPARSE),
+	NUMBER(struct attempt, "ifindex", ifindex, .max = INT32_MAX, .flags = FIELD_SPARSE),
+	NUMBER(struct attempt, "instance", instance),
+	NUMBER(struct attempt, "value", value, .flags = FIELD_SPARSE),
+	NUMBER(struct attempt, "result", result, .min = -MAX_ERRNO, .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct attempt, "error", error, .flags = FIELD_SPARSE),
+	NUMBER(struct attempt, "n", n, .flags = FIELD_SPARSE),
+	NUMBER(struct attempt, "since_usec", since_usec, .flags = FIELD_SPARSE),
+	NUMBER(struct attempt, "last_usec", last_usec, .flags = FIELD_SPARSE),
+	NUMBER(struct attempt, "pause_usec", pause_usec, .max = MAX_PAUSE, .flags = FIELD_SPARSE),
+};
+static const struct fields attempt_fields = FIELDS(attempt_rows, struct attempt);
+
+static const struct field pass_rows[] = {
+	FIELD(FIELD_NAME, struct node, "boot_id", boot_id, .flags = FIELD_FORGET),
+	FIELD(FIELD_NAME, struct node, "config_hash", last_hash, .flags = FIELD_FORGET),
+	LIST(FIELD_LIST, struct node, "devices", memories, device_memory_fields, .max = MAX_ENTRIES,
+	     .flags = FIELD_FORGET),
+	FIELD(FIELD_FILE_NAME, struct node, "stuck", stuck, .flags = FIELD_FORGET | FIELD_SPARSE),
+	NUMBER(struct node, "stuck_pid", stuck_pid, .flags = FIELD_FORGET | FIELD_SPARSE),
+	NUMBER(struct node, "devlink_pid", devlink_pid, .flags = FIELD_FORGET | FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct node, "plugin_path", last_plugin_path,
+	      .flags = FIELD_FORGET | FIELD_SPARSE),
+	LIST(FIELD_LIST, struct node, "attempts", attempts, attempt_fields, .max = MAX_ENTRIES,
+	     .flags = FIELD_FORGET | FIELD_SPARSE),
+};
+const struct fields pass_memory_fields = FIELDS(pass_rows, struct node);
+
+static const struct field head_rows[] = {
+	NUMBER(struct state_head, "schema", schema, .min = 1, .max = 1, .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct state_head, "boot_id", boot_id),
+	FIELD(FIELD_NAME, struct state_head, "config_hash", config_hash, .flags = FIELD_FORGET),
+	WORD_FIELD(struct state_head, "state", state, node_state_name, _NODE_STATE_N,
+		   .flags = FIELD_NEEDED),
+};
+const struct fields state_head_fields = FIELDS(head_rows, struct state_head);
+
+/* Of two for one function the first counts. */
+static size_t drop_duplicates(struct memory *memories, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (kept == 0 || !streq(memories[kept - 1].pci, memories[i].pci))
+			memories[kept++] = memories[i];
+	return kept;
+}
+
+static bool is_own_path(const char *path)
+{
+	return is_prefix(path, "/run/") && !strstr(path, "/.");
+}
+
+void memory_take(struct node *n, const struct state_head *head, struct node *seen)
+{
+	if (streq(head->boot_id, n->boot_id)) {
+		n->last_state = head->state;
+		n->was_settled = head->state != NODE_STARTING;
+		COPY(n->last_hash, head->config_hash);
+	}
+	if (!streq(seen->boot_id, n->boot_id))
+		return;
+
+	n->n_memories = drop_duplicates(seen->memories, seen->n_memories);
+	n->memories = TAKE(seen->memories);
+	COPY(n->stuck, seen->stuck);
+	n->stuck_pid = seen->stuck_pid;
+	n->devlink_pid = seen->devlink_pid;
+	/* It is a path of ours, but may have been planted: only below /run. */
+	COPY(n->last_plugin_path,
+	     is_own_path(seen->last_plugin_path) ? seen->last_plugin_path : "");
+	if (!streq(seen->last_hash, n->last_hash))
+		return;
+	n->n_attempts = seen->n_attempts;
+	n->attempts = TAKE(seen->attempts);
+}
+
+static const struct field ledger_rows[] = {
+	FIELD(FIELD_NAME, struct ledger_entry, "verb", verb, .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct ledger_entry, "target", target),
+	NUMBER(struct ledger_entry, "ifindex", ifindex, .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct ledger_entry, "subject", subject),
+	FIELD(FIELD_NAME, struct ledger_entry, "from", from),
+	FIELD(FIELD_NAME, struct ledger_entry, "to", to),
+	FIELD(FIELD_NAME, struct ledger_entry, "before", before, .flags = FIELD_SPARSE),
+	NUMBER(struct ledger_entry, "n", n),
+	NUMBER(struct ledger_entry, "since_usec", since_usec),
+	NUMBER(struct ledger_entry, "total", total),
+};
+static const struct fields ledger_entry_fields = FIELDS(ledger_rows, struct ledger_entry);
+
+static const struct field changes_rows[] = {
+	LIST(FIELD_LIST, struct ledger, "changes", entries, ledger_entry_fields,
+	     .flags = FIELD_FORGET | FIELD_SPARSE),
+};
+const struct fields ledger_fields = FIELDS(changes_rows, struct ledger);
+
+void ledger_done(struct ledger *l)
+{
+	free(l->entries);
+}
+
+static const struct field step_rows[] = {
+	WORD_FIELD(struct boot_step, "verb", verb, verb_name, _VERB_N, .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct boot_step, "target", target),
+	FIELD(FIELD_NAME, struct boot_step, "to", to),
+	FIELD(FIELD_NAME, struct boot_step, "config", config),
+	FIELD(FIELD_NAME, struct boot_step, "driver", driver),
+	FIELD(FIELD_NAME, struct boot_step, "firmware", firmware),
+	FIELD(FIELD_NAME, struct boot_step, "program", program),
+	NUMBER(struct boot_step, "result", result, .min = -MAX_ERRNO, .flags = FIELD_NEEDED),
+	FIELD(FIELD_FLAG, struct boot_step, "skipped", is_skipped),
+};
+static const struct fields step_fields = FIELDS(step_rows, struct boot_step);
+
+struct boot_nic {
+	char pci[PCI_LEN];
+};
+
+static const struct field boot_nic_rows[] = {
+	FIELD(FIELD_NAME, struct boot_nic, "pci", pci, .flags = FIELD_ALONE | FIELD_NEEDED),
+};
+static const struct fields boot_nic_fields = FIELDS(boot_nic_rows, struct boot_nic);
+
+static const struct field boot_rows[] = {
+	FIELD(FIELD_NAME, struct boot, "boot_id", boot_id, .flags = FIELD_NEEDED),
+	NUMBER(struct boot, "time", time, .max = INT64_MAX, .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct boot, "kernel", kernel),
+	WORD_FIELD(struct boot, "state", state, node_state_name, _NODE_STATE_N,
+		   .flags = FIELD_NEEDED),
+	LIST(FIELD_ARRAY, struct boot, "steps", steps, step_fields, .flags = FIELD_FORGET),
+	LIST(FIELD_ARRAY, struct boot, "node_nics", node_nics, boot_nic_fields,
+	     .flags = FIELD_FORGET, .has = offsetof(struct boot, knows_node_nics)),
+};
+static const struct fields boot_fields = FIELDS(boot_rows, struct boot);
+
+static const struct field boots_rows[] = {
+	LIST(FIELD_LIST, struct boots, "boots", entries, boot_fields,
+	     .flags = FIELD_FORGET | FIELD_SPARSE),
+};
+const struct fields boots_fields = FIELDS(boots_rows, struct boots);
+
+static const struct field output_rows[] = {
+	WORD_FIELD(struct output_record, "output", output, output_name, _OUTPUT_N,
+		   .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct output_record, "path", path, .flags = FIELD_NEEDED),
+};
+
+static bool is_absolute(void *item)
+{
+	return ((const struct output_record *)item)->path[0] == '/';
+}
+
+static const struct fields output_fields =
+	FIELDS(output_rows, struct output_record, .is_valid = is_absolute);
+
+static const struct field outputs_rows[] = {
+	LIST(FIELD_LIST, struct output_records, "outputs", entries, output_fields,
+	     .flags = FIELD_FORGET | FIELD_SPARSE),
+};
+const struct fields output_records_fields = FIELDS(outputs_rows, struct output_records);
+
+void output_records_done(struct output_records *l)
+{
+	free(l->entries);
+}
+
+static const struct field autoprobe_rows[] = {
+	FIELD(FIELD_NAME, struct autoprobe_entry, "boot_id", boot_id, .flags = FIELD_NEEDED),
+	FIELD(FIELD_FILE_NAME, struct autoprobe_entry, "pci", pci, .flags = FIELD_NEEDED),
+};
+static const struct fields autoprobe_fields = FIELDS(autoprobe_rows, struct autoprobe_entry);
+
+static const struct field autoprobes_rows[] = {
+	LIST(FIELD_LIST, struct autoprobes, "autoprobe", entries, autoprobe_fields,
+	     .flags = FIELD_FORGET | FIELD_SPARSE),
+};
+const struct fields autoprobes_fields = FIELDS(autoprobes_rows, struct autoprobes);
+
+void autoprobes_done(struct autoprobes *l)
+{
+	free(l->entries);
+}
+
+static const struct field answer_rows[] = {
+	FIELD(FIELD_NAME, struct metadata_answer, "mac", mac, .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct metadata_answer, "answer", answer, .flags = FIELD_NEEDED),
+};
+
+/* The helper talks to a network, so nobody takes its word for an address. */
+static bool is_answer(void *item)
+{
+	const struct metadata_answer *a = item;
+	struct metadata m;
+
+	return is_metadata_mac(a->mac) && metadata_parse(a->answer, &m) >= 0;
+}
+
+static const struct fields answer_fields =
+	FIELDS(answer_rows, struct metadata_answer, .is_valid = is_answer);
+
+static const struct field answers_rows[] = {
+	LIST(FIELD_LIST, struct metadata_answers, "metadata", entries, answer_fields,
+	     .flags = FIELD_FORGET | FIELD_SPARSE),
+};
+const struct fields metadata_answers_fields = FIELDS(answers_rows, struct metadata_answers);
+
+void metadata_answers_done(struct metadata_answers *l)
+{
+	free(l->entries);
+}
+
+static const struct field plugin_rows[] = {
+	FIELD(FIELD_NAME, struct plugin_record, "plugin_file", text,
+	      .flags = FIELD_FORGET | FIELD_SPARSE),
+};
+const struct fields plugin_record_fields = FIELDS(plugin_rows, struct plugin_record);
+
+void plugin_record_make(struct plugin_record *ret, const char *path, const char *text)
+{
+	snprintf(ret->text, sizeof(ret->text), "%016" PRIx64 " %s", hash_text(text), path);
+}
+
+static const struct field manifest_rows[] = {
+	FIELD(FIELD_NAME, struct manifest_record, "manifest", path,
+	      .flags = FIELD_FORGET | FIELD_SPARSE),
+};
+const struct fields manifest_record_fields = FIELDS(manifest_rows, struct manifest_record);

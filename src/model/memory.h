@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory: what is remembered beside the node itself, and the tables by which it is read and
+ * written. Plain data.
+ *
+ * A table named after a list is that of an object with one key: os/memory-file.h has the files.
+ */
+#pragma once
+
+#include "../base/fields.h"
+#include "boots.h"
+
+/*
+ * What a pass tells the next one of this boot, in struct node: boot_id, last_hash, memories, stuck,
+ * stuck_pid, devlink_pid, last_plugin_path, attempts. A malformed entry is forgotten and none but
+ * that: it is tried or done again, which does no harm.
+ */
+extern const struct fields pass_memory_fields;
+
+/* Of state.json, which is for others: what the next pass takes from it. */
+struct state_head {
+	char boot_id[40], config_hash[17];
+	enum node_state state;
+	uint32_t schema;
+};
+extern const struct fields state_head_fields;
+
+/*
+ * Puts into a node whose boot_id is known what is of its boot: of @head last_state, last_hash and
+ * was_settled; of @seen the rest, which is taken from it, attempts only when they are
+ * of that configuration.
+ */
+void memory_take(struct node *n, const struct state_head *head, struct node *seen);
+
+/* "changes", of this boot: what was set in the kernel, and what was there before. */
+struct ledger {
+	struct ledger_entry *entries; /* owned */
+	size_t n_entries;
+};
+extern const struct fields ledger_fields;
+void ledger_done(struct ledger *l);
+
+/* "boots", over boots. */
+struct boots {
+	struct boot *entries; /* owned */
+	size_t n_entries;
+};
+extern const struct fields boots_fields;
+
+/* "outputs", over boots; of this boot when /var cannot be written: files that we wrote. */
+struct output_records {
+	struct output_record *entries; /* owned */
+	size_t n_entries;
+};
+extern const struct fields output_records_fields;
+void output_records_done(struct output_records *l);
+
+/*
+ * "autoprobe", as the outputs: the PFs that have sriov_drivers_autoprobe off because of us. The
+ * kernel switches it on for each new device, hence at boot: an entry of another boot is only a
+ * leftover.
+ */
+struct autoprobe_entry {
+	char boot_id[40], pci[PCI_LEN];
+};
+struct autoprobes {
+	struct autoprobe_entry *entries; /* owned */
+	size_t n_entries;
+};
+extern const struct fields autoprobes_fields;
+void autoprobes_done(struct autoprobes *l);
+
+/* "metadata", of this boot: what the cloud's service answered, as metadata_format() has it. */
+struct metadata_answer {
+	char mac[MAC_LEN], answer[128];
+};
+struct metadata_answers {
+	struct metadata_answer *entries; /* owned */
+	size_t n_entries;
+};
+extern const struct fields metadata_answers_fields;
+void metadata_answers_done(struct metadata_answers *l);
+
+/* "plugin_file", of this boot, one that is not in our own folder: "HASH PATH"; "": none. */
+struct plugin_record {
+	char text[PATH_LEN + 32];
+};
+extern const struct fields plugin_record_fields;
+void plugin_record_make(struct plugin_record *ret, const char *path, const char *text);
+
+/* "manifest", over boots: path of the static pod that we wrote; "": none. */
+struct manifest_record {
+	char path[PATH_LEN];
+};
+extern const struct fields manifest_record_fields;

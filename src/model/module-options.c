@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "module-options.h"
+
+#define NVIDIA_VENDOR 0x10de
+#define CLASS_DISPLAY 0x03
+#define ERDMA_VENDOR  0x1ded /* drivers/infiniband/hw/erdma/erdma_main.c */
+#define ERDMA_DEVICE  0x107f
+
+enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool has_nvidia_module)
+{
+	if (mode != DRIVER_MODE_AUTO)
+		return mode;
+	return has_gpu && has_nvidia_module ? DRIVER_MODE_OFED : DRIVER_MODE_DEFAULT;
+}
+
+bool is_erdma(const struct pci *pci)
+{
+	return (pci->vendor == ERDMA_VENDOR && pci->device == ERDMA_DEVICE) ||
+	       streq(pci->driver[0] ? pci->driver : pci->module, ERDMA_MODULE);
+}
+
+bool is_gpu(const struct pci *pci)
+{
+	return pci->vendor == NVIDIA_VENDOR && pci->class >> 16 == CLASS_DISPLAY;
+}
+
+bool node_has_gpu(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (is_gpu(&n->pcis[i]))
+			return true;
+	return false;
+}
+
+bool node_has_nvidia_module(const struct node *n)
+{
+	static const char *const names[] = { NVIDIA_MODULE, NVIDIA_DEBIAN };
+
+	/* Its packages come with "blacklist" and "install" lines of their own. */
+	for (size_t i = 0; i < ELEMENTSOF(names); i++) {
+		const struct module *m = node_module(n, names[i]);
+
+		if (m && m->state != MODULE_MISSING)
+			return true;
+	}
+	return false;
+}
+
+enum driver_mode node_driver_mode(const struct config *c, const struct node *n)
+{
+	return driver_mode_resolve(c->driver.mode, node_has_gpu(n), node_has_nvidia_module(n));
+}
+
+enum reason reason_without_umad(const struct config *c, const struct node *n, const struct pci *pci)
+{
+	enum driver_mode mode = node_driver_mode(c, n);
+
+	return is_erdma(pci) && mode != DRIVER_MODE_COMPAT && mode != DRIVER_MODE_OFED
+		       ? REASON_PLUGIN_NO_MAD
+		       : REASON_NO_UMAD;
+}
+
+static struct wanted_option *add(struct wanted *w, const char *module, const char *name)
+{
+	struct wanted_option *o = &w->options[w->n_options++];
+
+	COPY(o->module, module);
+	COPY(o->name, name);
+	return o;
+}
+
+void wanted_options(const struct config *c, enum driver_mode mode, struct wanted *ret)
+{
+	bool is_compat = mode == DRIVER_MODE_COMPAT || mode == DRIVER_MODE_OFED;
+	struct wanted w = {};
+
+	/* Always told, for its default depends on how the driver was built. */
+	if (mode == DRIVER_MODE_DEFAULT || is_compat)
+		COPY(add(&w, ERDMA_MODULE, ERDMA_COMPAT)->value, is_compat ? "Y" : "N");
+	if (is_compat && c->driver.reserve_ports_base > 0) {
+		struct wanted_option *o = add(&w, ERDMA_MODULE, ERDMA_PORTS);
+
+		snprintf(o->value, sizeof(o->value), "%" PRIu32, c->driver.reserve_ports_base);
+	}
+	if (c->rdma.netns_mode != NETNS_MODE_KEEP)
+		COPY(add(&w, CORE_MODULE, CORE_NETNS)->value,
+		     c->rdma.netns_mode == NETNS_MODE_SHARED ? "1" : "0");
+	*ret = w;
+}
+
+const char *wanted_value(const struct wanted *w, const char *module, const char *name)
+{
+	for (size_t i = 0; i < w->n_options; i++)
+		if (streq(w->options[i].module, module) && streq(w->options[i].name, name))
+			return w->options[i].value;
+	return NULL;
+}
+
+bool wanted_text(const struct wanted *w, const char *module, char *ret, size_t size)
+{
+	size_t n = 0;
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < w->n_options && n < size; i++)
+		if (streq(w->options[i].module, module))
+			n += (size_t)snprintf(ret + n, size - n, "%s%s=%s", n > 0 ? " " : "",
+					      w->options[i].name, w->options[i].value);
+	return n > 0;
+}
+
+/* 1, 0, or -1 for what is no bool. */
+static int to_bool(const char *s)
+{
+	if (!*s || strchr("yYtT1", *s) ||
+	    ((*s == 'o' || *s == 'O') && (s[1] == 'n' || s[1] == 'N')))
+		return 1;
+	if (strchr("nNfF0", *s) || ((*s == 'o' || *s == 'O') && (s[1] == 'f' || s[1] == 'F')))
+		return 0;
+	return -1;
+}
+
+static bool to_number(const char *s, long long *ret)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoll(s, &end, 0);
+	return errno == 0 && end != s && !*end;
+}
+
+bool is_same_value(const char *type, const char *a, const char *b)
+{
+	long long x, y;
+
+	if (streq(a, b))
+		return true;
+	if (streq(type, "bool") || streq(type, "invbool"))
+		return to_bool(a) >= 0 && to_bool(a) == to_bool(b);
+	if (to_number(a, &x) && to_number(b, &y))
+		return x == y;
+	/* Of a type that nobody told: only what no other type would read differently. */
+	return !*type && *a && *b && to_bool(a) >= 0 && to_bool(a) == to_bool(b);
+}
+
+bool is_own_option_file(const char *path)
+{
+	static const char *const own[] = {
+		"/run/modprobe.d/zz-rdma-provision.conf",
+		"/run/modprobe.d/zzz-rdma-provision.conf",
+		"/etc/modprobe.d/zz-rdma-provision.conf",
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(own); i++)
+		if (streq(path, own[i]) || streq(path, own[i] + 1))
+			return true;
+	return false;
+}

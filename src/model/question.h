@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Question: facts that cost too much to be read at each look. A plan that depends on them asks for
+ * them; they are read into the node, and the plan is made again.
+ */
+#pragma once
+
+#include "node.h"
+
+enum question {
+	QUESTION_USERS,      /* which processes use what: node.users, netnses, listening */
+	QUESTION_VERBS,      /* can libibverbs open these RDMA devices? ibdev.verbs */
+	QUESTION_LOOKUPS,    /* by which netdev would these packets leave? node.lookups */
+	QUESTION_DCB,        /* what do the ports of PFs do with priorities? node.dcbs */
+	QUESTION_NETNS_MODE, /* of the RDMA subsystem, where nothing else is looked at */
+	_QUESTION_N
+};
+
+struct questions {
+	uint32_t set;              /* 1 << enum question */
+	char (*ibdevs)[IBDEV_LEN]; /* owned; of QUESTION_VERBS: their names */
+	size_t n_ibdevs;
+	struct lookup *lookups; /* owned; of QUESTION_LOOKUPS: result and found are empty */
+	size_t n_lookups;
+};
+
+void questions_done(struct questions *q);
+bool is_question(const struct questions *q, enum question question);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Own: the numbers by which routes and rules of ours are known.
+ *
+ * Only what carries OWN_PROTOCOL is ever changed or removed, also when another program made it: "ip
+ * route show table all proto 114", "ip rule | grep 'proto 114'". The number is in nobody's list:
+ * /etc/iproute2/rt_protos and include/uapi/linux/rtnetlink.h of Linux 6.12; to give it a name add a
+ * line "114 rdma-provision" there.
+ */
+#pragma once
+
+#define OWN_PROTOCOL 114 /* RTPROT_*; 'r' */
+
+/* The table of a NIC is this plus its ifindex: 11400003 is of the netdev number 3. */
+#define OWN_TABLE_BASE 11400000
+
+/*
+ * The rules of a NIC: "from ADDRESS", then "oif DEV". Behind those of network plugins, which lead
+ * their pods' packets (Terway 512 to 2048, Cilium below 200, Calico's 1000), before main, 32766.
+ */
+#define OWN_PREFERENCE_FROM 30114
+#define OWN_PREFERENCE_OIF  30115
+
+/* What is set again more often than this in a boot, however slowly, is undone by another program:
+ * that is reported. */
+#define OWN_RESTORES_MAX 5

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verb.h"
+
+#include "node.h"
+
+#include <assert.h>
+
+enum {
+	CAN_CRASH = 2,
+	FOR_OTHERS = 4,
+	OUTPUT = 8,
+};
+
+/*
+ * A VF may cost the kernel 120 s when its firmware is slow, and 0.6 s when all is well:
+ * drivers/net/ethernet/mellanox/mlx5/core/lib/tout.c; loading a driver probes its devices. Another
+ * number of VFs: up to 60 s for each command to the firmware, 120 s more until it has given back
+ * the pages of VFs that are removed (RECLAIM_VFS_PAGES_MS there), and where nothing is set before
+ * they are bound all of their probes, one after the other.
+ */
+static const struct {
+	const char *name;
+	uint32_t base_sec, each_sec; /* each: for one of the number in "to" or "from" */
+	enum verb_value value;
+	uint32_t flags;
+	enum verb opposite; /* VERB_WAIT: none */
+	uint32_t vf_setting;
+	const char *words; /* for people: %1$s is the target, %2$s "to"; NULL: the name has to do */
+} verbs[] = {
+	[VERB_WAIT] = { "wait", 0 },
+	[VERB_LOAD_MODULE] = { "load-module", 150, .flags = CAN_CRASH, .words = "loading %1$s" },
+	[VERB_RELOAD_MODULE] = { "reload-module", 300, .flags = CAN_CRASH,
+				 .words = "reloading %1$s with %2$s" },
+	[VERB_WRITE_OPTIONS] = { "write-options", 10 },
+	[VERB_REMOVE_OPTIONS] = { "remove-options", 10 },
+	[VERB_SET_OPTION] = { "set-option", 0 },
+	[VERB_BIND_DRIVER] = { "bind-driver", 130, .flags = CAN_CRASH,
+			       .words = "binding %1$s to %2$s" },
+	[VERB_PROBE_DRIVER] = { "probe-driver", 300, .flags = CAN_CRASH,
+				.words = "binding %1$s to %2$s" },
+	[VERB_SET_NETNS_MODE] = { "set-netns-mode", 10, .value = VALUE_MODE, .flags = CAN_CRASH },
+	[VERB_SET_NUM_VFS] = { "set-num-vfs", 300, .each_sec = 2, .value = VALUE_NUMBER,
+			       .flags = CAN_CRASH, .words = "creating %2$s VFs on %1$s" },
+	[VERB_WRITE_RULES] = { "write-rules", 30 },
+	[VERB_SET_AUTOPROBE] = { "set-autoprobe", 30, .value = VALUE_NUMBER },
+	[VERB_SET_VF_MAC] = { "set-vf-mac", 30, .vf_setting = VF_SETTING_MAC },
+	[VERB_SET_VF_GUID] = { "set-vf-guid", 30, .value = VALUE_GUID,
+			       .vf_setting = VF_SETTING_GUID },
+	[VERB_SET_VF_TRUST] = { "set-vf-trust", 30, .value = VALUE_NUMBER,
+				.vf_setting = VF_SETTING_TRUST },
+	[VERB_SET_VF_LINK] = { "set-vf-link", 30, .vf_setting = VF_SETTING_LINK },
+	[VERB_SET_VF_VLAN] = { "set-vf-vlan", 30, .value = VALUE_NUMBER },
+	[VERB_REBIND_DRIVER] = { "rebind-driver", 260, .flags = CAN_CRASH },
+	[VERB_SET_LINK_UP] = { "set-link-up", 30 },
+	[VERB_SET_MTU] = { "set-mtu", 30, .value = VALUE_NUMBER, .vf_setting = VF_SETTING_MTU },
+	[VERB_SET_DCB] = { "set-dcb", 30 },
+	[VERB_SET_ROCE] = { "set-roce", 10 },
+	[VERB_SET_MAC] = { "set-mac", 30 },
+	[VERB_SET_NAME] = { "set-name", 30 },
+	[VERB_ADD_ALTNAME] = { "add-altname", 10, .opposite = VERB_REMOVE_ALTNAME },
+	[VERB_REMOVE_ALTNAME] = { "remove-altname", 10, .opposite = VERB_ADD_ALTNAME },
+	[VERB_SET_SYSCTL] = { "set-sysctl", 10, .value = VALUE_NUMBER },
+	[VERB_ADD_ADDRESS] = { "add-address", 10, .value = VALUE_ADDRESS,
+			       .opposite = VERB_REMOVE_ADDRESS },
+	[VERB_REMOVE_ADDRESS] = { "remove-address", 10, .value = VALUE_ADDRESS,
+				  .opposite = VERB_ADD_ADDRESS },
+	[VERB_SET_METRIC] = { "set-metric", 10, .value = VALUE_NUMBER },
+	[VERB_SET_ROUTE] = { "set-route", 10, .value = VALUE_ROUTE, .opposite = VERB_REMOVE_ROUTE },
+	[VERB_REMOVE_ROUTE] = { "remove-route", 10, .value = VALUE_ROUTE,
+				.opposite = VERB_SET_ROUTE },
+	[VERB_ADD_RULE] = { "add-rule", 10, .value = VALUE_ROUTE, .opposite = VERB_REMOVE_RULE },
+	[VERB_REMOVE_RULE] = { "remove-rule", 10, .value = VALUE_ROUTE, .opposite = VERB_ADD_RULE },
+	[VERB_KEEP_NEIGHBOUR] = { "keep-neighbour", 10, .value = VALUE_ROUTE,
+				  .opposite = VERB_REMOVE_NEIGHBOUR },
+	[VERB_PROBE_NEIGHBOUR] = { "probe-neighbour", 10, .value = VALUE_ROUTE },
+	[VERB_REMOVE_NEIGHBOUR] = { "remove-neighbour", 10, .value = VALUE_ROUTE,
+				    .opposite = VERB_KEEP_NEIGHBOUR },
+	[VERB_ASK_METADATA] = { "ask-metadata", 20 },
+	[VERB_SET_PNETID] = { "set-pnetid", 10 },
+	[VERB_ENSURE_KUBELET] = { "ensure-kubelet", 30 },
+	[VERB_RELOAD_UNITS] = { "reload-units", 60 },
+	[VERB_WRITE_PLUGIN] = { "write-plugin", 30, .flags = FOR_OTHERS,
+				.opposite = VERB_REMOVE_PLUGIN },
+	[VERB_REMOVE_PLUGIN] = { "remove-plugin", 30, .flags = FOR_OTHERS,
+				 .opposite = VERB_WRITE_PLUGIN },
+	[VERB_WRITE_MANIFEST] = { "write-manifest", 30, .flags = FOR_OTHERS,
+				  .opposite = VERB_REMOVE_MANIFEST },
+	[VERB_REMOVE_MANIFEST] = { "remove-manifest", 30, .flags = FOR_OTHERS,
+				   .opposite = VERB_WRITE_MANIFEST },
+	[VERB_WRITE_OUTPUT] = { "write-output", 30, .flags = FOR_OTHERS | OUTPUT,
+				.opposite = VERB_REMOVE_OUTPUT },
+	[VERB_REMOVE_OUTPUT] = { "remove-output", 30, .flags = FOR_OTHERS | OUTPUT,
+				 .opposite = VERB_WRITE_OUTPUT },
+};
+_Static_assert(ELEMENTSOF(verbs) == _VERB_N, "a line for every verb");
+
+const char *verb_name(enum verb v)
+{
+	return (size_t)v < ELEMENTSOF(verbs) ? verbs[v].name : "";
+}
+
+enum verb verb_from_name(const char *name)
+{
+	enum verb v = 0;
+
+	while (v < _VERB_N && !streq(name, verb_name(v)))
+		v++;
+	return v;
+}
+
+static bool has_flag(enum verb v, uint32_t flag)
+{
+	return (size_t)v < ELEMENTSOF(verbs) && verbs[v].flags & flag;
+}
+
+enum verb_value verb_value(enum verb v)
+{
+	return (size_t)v < ELEMENTSOF(verbs) ? verbs[v].value : VALUE_TEXT;
+}
+
+bool is_numeric(enum verb v)
+{
+	return verb_value(v) == VALUE_NUMBER;
+}
+
+bool can_crash(enum verb v)
+{
+	return has_flag(v, CAN_CRASH);
+}
+
+bool is_output(enum verb v)
+{
+	return has_flag(v, OUTPUT);
+}
+
+bool is_file_for_others(enum verb v)
+{
+	return has_flag(v, FOR_OTHERS);
+}
+
+enum verb verb_opposite(enum verb v)
+{
+	return (size_t)v < ELEMENTSOF(verbs) && verbs[v].opposite ? verbs[v].opposite : _VERB_N;
+}
+
+uint32_t vf_setting_of(enum verb v)
+{
+	return (size_t)v < ELEMENTSOF(verbs) ? verbs[v].vf_setting : 0;
+}
+
+uint64_t verb_deadline_usec(enum verb v, uint64_t n)
+{
+	assert((size_t)v < ELEMENTSOF(verbs));
+	return (verbs[v].base_sec + n * verbs[v].each_sec) * USEC_PER_SEC;
+}
+
+const char *verb_words(enum verb v)
+{
+	return (size_t)v < ELEMENTSOF(verbs) ? verbs[v].words : NULL;
+}

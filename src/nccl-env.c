@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nccl-env.h"
+
+#include "base/log.h"
+#include "observe/nccl-observe.h"
+#include "output/nccl-output.h"
+
+static int print_text(const char *text)
+{
+	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
+		return log_error_errno(-errno, "The output cannot be written");
+	return 0;
+}
+
+/* Returns only when it fails. */
+static int become(char *const *command, char *settings)
+{
+	char *rest = NULL;
+
+	for (char *line = strtok_r(settings, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (putenv(line) != 0)
+			return log_error_errno(-errno, "%s", line);
+	execvp(command[0], command);
+	return log_error_errno(-errno, "%s", command[0]);
+}
+
+static int use_settings(const struct nccl *c, const struct nccl_request *req)
+{
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	r = nccl_text(c, req->is_export && !req->exec, req->is_exact, &text);
+	if (r < 0)
+		return log_error_errno(r, "NCCL");
+	return req->exec ? become(req->exec, text) : print_text(text);
+}
+
+int nccl_env(const struct fs *fs, struct node *recorded, const struct nccl_request *req)
+{
+	_cleanup_(nccl_done) struct nccl c = {};
+	_cleanup_(node_done) struct node n = {};
+	int r;
+
+	if (recorded) {
+		n.netdevs = TAKE(recorded->netdevs);
+		n.n_netdevs = recorded->n_netdevs;
+		recorded->n_netdevs = 0;
+	}
+	r = observe_nccl(fs, &n);
+	if (r < 0)
+		return log_error_errno(r, "/sys cannot be read");
+	r = nccl_choose(&n, &c);
+	if (r < 0)
+		return log_error_errno(r, "NCCL");
+
+	if (c.reason != REASON_NONE) {
+		log_error("%s%s%s", reason_meaning(c.reason), c.detail[0] ? ": " : "", c.detail);
+		log_error("%s", c.advice[0] ? c.advice : reason_advice(c.reason));
+		return -ENODATA;
+	}
+	return use_settings(&c, req);
+}
+
+int nccl_env_exit_code(int r, bool is_export)
+{
+	if (r < 0 && is_export)
+		print_text("false\n");
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+char **nccl_env_cut_command(int *argc, char **argv)
+{
+	for (int i = 1; i < *argc; i++) {
+		if (!streq(argv[i], "--exec"))
+			continue;
+		*argc = i;
+		argv[i++] = NULL;
+		return argv + i + (argv[i] && streq(argv[i], "--"));
+	}
+	return NULL;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Nccl: the verb "nccl-env", which is also the whole of the static binary rdma-nccl-env.
+ *
+ * Links nothing but libc.
+ */
+#pragma once
+
+#include "base/util.h"
+
+struct fs;
+struct node;
+
+#define NCCL_ENV_FORMS "accepted: one of --export, --conf and --exec COMMAND"
+
+struct nccl_request {
+	bool is_export, is_exact; /* as nccl_text() takes them */
+	char *const *exec;        /* a command and its arguments, to run with them; NULL: print */
+};
+
+/*
+ * Prints the settings on stdout, or becomes the command, which has them in its environment; without
+ * settings it prints why, and what to do, on stderr. @recorded: netdevs of a captured tree, taken
+ * over; NULL for none. Return: 0, or -errno with the reason told.
+ */
+int nccl_env(const struct fs *fs, struct node *recorded, const struct nccl_request *req);
+
+/*
+ * The exit code for the result of nccl_env(), or of what comes before it. A shell that evaluates
+ * the output of "--export" does not see that code: it gets the command "false" instead.
+ */
+int nccl_env_exit_code(int r, bool is_export);
+
+/*
+ * What follows --exec is a command with options of its own: it is cut off *argc and @argv. Return:
+ * its words, without a "--" before them, empty when there are none; NULL: there is no --exec.
+ */
+char **nccl_env_cut_command(int *argc, char **argv);

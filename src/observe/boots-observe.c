@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "boots-observe.h"
+
+#include "../model/memory.h"
+#include "../os/memory-file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+/*
+ * Which build this is: a package keeps the time of its files. Of another tree it is the one that
+ * ran there last.
+ */
+static void tell_program(const struct fs *fs, struct node *n)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	struct stat st;
+
+	COPY(n->program, PROJECT_VERSION);
+	fd = fs->is_live ? fs_open(fs, "proc/self/exe", O_PATH) : -EBADF;
+	if (fd >= 0 && fstat(fd, &st) >= 0)
+		snprintf(n->program, sizeof(n->program), "%s %lld %lld", PROJECT_VERSION,
+			 (long long)st.st_size, (long long)st.st_mtim.tv_sec);
+
+	for (size_t i = 0; i < n->n_boots && !fs->is_live; i++)
+		if (n->boots[i].n_steps > 0)
+			COPY(n->program, n->boots[i].steps[n->boots[i].n_steps - 1].program);
+}
+
+int observe_boots(const struct fs *fs, struct node *n)
+{
+	struct boots boots = {};
+	int r;
+
+	r = memory_read(fs, MEMORY_NODE, &boots_fields, &boots);
+	if (boots.n_entries > MAX_BOOTS) { /* the last count */
+		memmove(boots.entries, boots.entries + boots.n_entries - MAX_BOOTS,
+			MAX_BOOTS * sizeof(*boots.entries));
+		boots.n_entries = MAX_BOOTS;
+	}
+	n->boots = boots.entries;
+	n->n_boots = boots.n_entries;
+	tell_program(fs, n);
+	return r;
+}

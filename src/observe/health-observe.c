@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Health: reporters and eswitch mode of functions, over devlink. What a sick PF means is
+ * plan/vf-precheck.h.
+ *
+ * A request waits for the lock of each instance, which a driver holds as long as it initialises
+ * its firmware or makes VFs: mlx5_init_one() and mlx5_device_enable_sriov() in
+ * drivers/net/ethernet/mellanox/mlx5/core, devlink_nl_dumpit() in net/devlink/netlink.c. No signal
+ * ends that. So the service asks in a child, and what it told last in this pass counts while it is
+ * not asked. One that does not come back is remembered, and no other is sent until it is gone. A
+ * command asks by itself, for a fork is dear, unless a driver may be initialising.
+ */
+#include "../base/log.h"
+#include "../os/child.h"
+#include "../os/devlink.h"
+#include "observe.h"
+
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <sys/mman.h>
+
+#define DEADLINE_USEC (2 * USEC_PER_SEC)
+
+struct health_request {
+	struct pci *pcis; /* shared with the child, which fills them */
+	size_t n;
+};
+
+/* A child that is left behind would keep the pipe of a command open, and its reader waiting. */
+static void leave_output(void)
+{
+	_cleanup_(closep) int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+}
+
+static int ask(void *userdata, size_t i _unused_, char *error _unused_)
+{
+	struct netlink own = { .protocol = NETLINK_GENERIC };
+	struct health_request *q = userdata;
+
+	leave_output();
+	return devlink_read(&own, q->pcis, q->n); /* the process ends with it */
+}
+
+static int ask_in_child(struct os *d, struct node *n)
+{
+	const size_t size = n->n_pcis * sizeof(*n->pcis);
+	struct health_request q = { .n = n->n_pcis };
+	struct child child = { .call = ask, .userdata = &q };
+	char words[CHILD_ERROR_LEN];
+	pid_t pid = 0;
+	int r;
+
+	q.pcis = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (q.pcis == MAP_FAILED)
+		return -ENOMEM;
+	memcpy(q.pcis, n->pcis, size);
+	r = child_begin(&child, 0);
+	if (r >= 0) {
+		pid = child.pid;
+		r = child_end(&child, now_usec() + DEADLINE_USEC, words, sizeof(words));
+	}
+	child_done(&child);
+	if (r >= 0)
+		memcpy(n->pcis, q.pcis, size);
+	munmap(q.pcis, size);
+	d->devlink_pid = n->devlink_pid = r == -ETIMEDOUT ? (uint32_t)pid : 0;
+	if (r == -ETIMEDOUT)
+		log_warning("A driver keeps devlink from answering: the health of functions is "
+			    "not known until it is done");
+	return r;
+}
+
+static bool is_any_busy(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (n->pcis[i].is_busy)
+			return true;
+	return false;
+}
+
+static bool has_sriov(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (n->pcis[i].has_sriov && n->pcis[i].driver[0])
+			return true;
+	return false;
+}
+
+/*
+ * Is there a function of which a driver shows nothing? It may be waiting for the firmware; one that
+ * nothing is bound to may be probed at any moment, as by a pass that tries it again.
+ */
+static bool is_any_silent(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *p = &n->pcis[i];
+
+		if (p->has_sriov && !node_netdev_of(n, p->address) && !node_ibdev_of(n, p->address))
+			return true;
+	}
+	return false;
+}
+
+static int remember(struct os *d, const struct node *n)
+{
+	struct pci *told = malloc(n->n_pcis * sizeof(*told));
+
+	if (!told)
+		return -ENOMEM;
+	memcpy(told, n->pcis, n->n_pcis * sizeof(*told));
+	free(d->told);
+	d->told = told;
+	d->n_told = n->n_pcis;
+	return 0;
+}
+
+/* Of a function that is the one it was. */
+static void recall(const struct os *d, struct node *n)
+{
+	for (size_t i = 0, k = 0; i < n->n_pcis; i++) {
+		struct pci *p = &n->pcis[i];
+
+		while (k < d->n_told && strcmp(d->told[k].address, p->address) < 0)
+			k++;
+		if (k == d->n_told || !streq(d->told[k].address, p->address) ||
+		    d->told[k].instance != p->instance)
+			continue;
+		COPY(p->health, d->told[k].health);
+		COPY(p->eswitch, d->told[k].eswitch);
+	}
+}
+
+int observe_health(struct os *d, struct node *n)
+{
+	int r;
+
+	/* Below a root it is in the answers. */
+	if (!d->fs.is_live || !has_sriov(n))
+		return 0;
+	if (d->devlink_pid)
+		n->devlink_pid = d->devlink_pid;
+	/* Another process holds a lock that devlink needs. */
+	if (n->stuck[0] || n->devlink_pid || is_any_busy(n)) {
+		recall(d, n);
+		return 0;
+	}
+	r = d->is_service || is_any_silent(n) ? ask_in_child(d, n)
+					      : devlink_read(&d->devlink, n->pcis, n->n_pcis);
+	if (r == -ENOMEM)
+		return r;
+	if (!n->devlink_pid)
+		return remember(d, n);
+	recall(d, n);
+	return 0;
+}

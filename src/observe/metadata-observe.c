@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "metadata-observe.h"
+
+#include "../model/memory.h"
+#include "../model/metadata.h"
+#include "../model/verb.h"
+#include "../os/memory-file.h"
+
+#include <linux/rtnetlink.h>
+#include <sys/socket.h>
+
+/* The entry of a MAC, a new one and waiting when there is none. */
+static struct metadata *entry_of(struct node *n, const char *mac)
+{
+	struct metadata *m = (struct metadata *)node_metadata(n, mac);
+
+	if (!m) {
+		m = APPEND(n->metadatas, n->n_metadatas);
+		if (m)
+			COPY(m->mac, mac);
+	}
+	return m;
+}
+
+/* Of one MAC the last answer counts. */
+static int recall_answers(const struct fs *fs, struct node *n)
+{
+	_cleanup_(metadata_answers_done) struct metadata_answers l = {};
+	int r;
+
+	r = memory_read(fs, MEMORY_BOOT, &metadata_answers_fields, &l);
+	for (size_t i = 0; i < l.n_entries && r >= 0; i++) {
+		struct metadata *m = entry_of(n, l.entries[i].mac);
+
+		if (!m)
+			return -ENOMEM;
+		r = metadata_parse(l.entries[i].answer, m);
+		COPY(m->mac, l.entries[i].mac);
+	}
+	return r;
+}
+
+static int note_failures(struct node *n)
+{
+	for (size_t i = 0; i < n->n_attempts; i++) {
+		const struct attempt *f = &n->attempts[i];
+		struct metadata *m;
+
+		if (f->result >= 0 || !streq(f->verb, verb_name(VERB_ASK_METADATA)) ||
+		    !is_metadata_mac(f->to))
+			continue;
+		m = entry_of(n, f->to);
+		if (!m)
+			return -ENOMEM;
+		if (m->state == METADATA_KNOWN)
+			continue;
+		m->state = f->result == -EBADMSG ? METADATA_REFUSED : METADATA_WAITING;
+		COPY(m->detail, f->error);
+	}
+	return 0;
+}
+
+static int by_mac(const void *a, const void *b)
+{
+	return strcmp(((const struct metadata *)a)->mac, ((const struct metadata *)b)->mac);
+}
+
+int observe_metadata(const struct fs *fs, struct node *n)
+{
+	int r;
+
+	r = recall_answers(fs, n);
+	if (r >= 0)
+		r = note_failures(n);
+	if (n->n_metadatas > 0)
+		qsort(n->metadatas, n->n_metadatas, sizeof(*n->metadatas), by_mac);
+	return r;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nccl-observe.h"
+
+#include "ibdev.h"
+#include "pci.h"
+
+#define MAX_IBDEVS 65536 /* beyond all hardware: what lists more is no sysfs */
+
+/* 0 and 1; -EINVAL while it is down, and what is not here has none. */
+static bool read_carrier(const struct fs *fs, const char *name)
+{
+	uint32_t carrier;
+
+	return fs_read_u32(fs, FS_PATH("sys/class/net/%s/carrier", name), &carrier) >= 0 &&
+	       carrier == 1;
+}
+
+static int add_netdev(const struct fs *fs, const char *name, struct node *n)
+{
+	struct netdev *nd;
+
+	/* It becomes part of a path. */
+	if (!*name || strchr(name, '/') || streq(name, "..") || node_netdev_named(n, name))
+		return 0;
+
+	nd = APPEND(n->netdevs, n->n_netdevs);
+	if (!nd)
+		return -ENOMEM;
+	COPY(nd->name, name);
+	nd->has_carrier = read_carrier(fs, name);
+	return observe_netdev_pci(fs, nd);
+}
+
+static int add_netdevs(const struct fs *fs, const struct ibdev *ib, struct node *n)
+{
+	int r = 0;
+
+	for (size_t p = 0; p < ib->n_ports && r >= 0; p++)
+		for (size_t g = 0; g < ib->ports[p].n_gids && r >= 0; g++)
+			r = add_netdev(fs, ib->ports[p].gids[g].netdev, n);
+	return r;
+}
+
+static int add_pci(const struct fs *fs, const struct ibdev *ib, struct node *n)
+{
+	uint32_t vendor, device;
+	struct pci *pci;
+	char path[128];
+	int r;
+
+	if (!*ib->pci)
+		return 0;
+	r = fs_read_u32(fs, FS_PATH(IBDEV_FOLDER "/%s/device/vendor", ib->name), &vendor);
+	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/device/device", ib->name);
+	if (r >= 0)
+		r = fs_read_u32(fs, path, &device);
+	if (r < 0) /* below a function, but none itself: its kind is not known */
+		return r == -ENOENT || r == -ENODEV ? 0 : r;
+
+	pci = APPEND(n->pcis, n->n_pcis);
+	if (!pci)
+		return -ENOMEM;
+	COPY(pci->address, ib->pci);
+	pci->vendor = (uint16_t)vendor;
+	pci->device = (uint16_t)device;
+	if (fs_read_link_name(fs, FS_PATH(IBDEV_FOLDER "/%s/device/driver", ib->name), pci->driver,
+			      sizeof(pci->driver)) < 0)
+		pci->driver[0] = '\0'; /* going away just now */
+	return 0;
+}
+
+static int add_ibdev(const struct fs *fs, const char *name, struct node *n)
+{
+	struct ibdev *ib = APPEND(n->ibdevs, n->n_ibdevs);
+	int r;
+
+	if (!ib)
+		return -ENOMEM;
+	if (!COPY(ib->name, name)) {
+		n->n_ibdevs--; /* no RDMA device has such a name */
+		return 0;
+	}
+	r = observe_ibdev(fs, false, ib);
+	if (r >= 0)
+		r = add_netdevs(fs, ib, n);
+	return r < 0 ? r : add_pci(fs, ib, n);
+}
+
+int observe_nccl(const struct fs *fs, struct node *n)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	int r;
+
+	r = fs_list(fs, IBDEV_FOLDER, &names);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (names.n_names > MAX_IBDEVS)
+		return -EFBIG;
+
+	for (size_t i = 0; i < names.n_names && r >= 0; i++)
+		r = add_ibdev(fs, names.names[i], n);
+	if (r >= 0)
+		r = add_netdev(fs, "eth0", n);
+	if (n->n_pcis > 0)
+		qsort(n->pcis, n->n_pcis, sizeof(*n->pcis), compare_pcis);
+	return r;
+}

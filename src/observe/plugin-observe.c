@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plugin-observe.h"
+
+#include "../base/log.h"
+#include "../model/memory.h"
+#include "../model/paths.h"
+#include "../os/memory-file.h"
+#include "process.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#define MAX_BYTES (1u << 20)
+#define STAND_IN  "# left out\n"
+
+/* As far as comm shows them. */
+static const char *const commands[_PLUGIN_N] = {
+	[PLUGIN_RDMA_SHARED] = "k8s-rdma-shared", [PLUGIN_SRIOV] = "sriovdp",
+	[PLUGIN_HCA] = "k8s-rdma-sriov-",         [PLUGIN_DRANET] = "dranet",
+	[PLUGIN_DRA_SRIOV] = "dra-driver-srio",
+};
+
+/* A file of another program may hold tokens: a capture has that there is one. */
+static void record(const struct fs *fs, const char *path, const char *text, bool is_own)
+{
+	fs_record(fs, RECORD_FILE, path, is_own ? text : STAND_IN,
+		  strlen(is_own ? text : STAND_IN));
+}
+
+static int read_manifest(const struct fs *fs, const char *path, char **ret)
+{
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, path, MAX_BYTES, true, ret, &size);
+	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+		log_debug_errno(r, "/%s: not ours", path);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+
+	record(fs, path, *ret, is_prefix(*ret, MANIFEST_MARK));
+	return 0;
+}
+
+static bool is_recorded(const struct fs *fs, const char *path, const char *text)
+{
+	struct plugin_record record = {}, expected;
+
+	plugin_record_make(&expected, path, text);
+	return memory_read(fs, MEMORY_BOOT, &plugin_record_fields, &record) >= 0 &&
+	       streq(record.text, expected.text);
+}
+
+static bool is_ours(const struct fs *fs, const char *path, const char *text)
+{
+	return is_prefix(path, "/" PLUGIN_FOLDER) || (text && is_recorded(fs, path, text));
+}
+
+/* Absolute @path. */
+static int read_text(const struct fs *fs, const char *path, char **ret)
+{
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, path + 1, MAX_BYTES, true, ret, &size);
+	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+		log_debug_errno(r, "%s", path);
+	if (r >= 0)
+		record(fs, path + 1, *ret, is_ours(fs, path, *ret));
+	return r == -ENOMEM ? r : 0;
+}
+
+/* What the last configuration of this boot wrote elsewhere. */
+static int find_old_file(const struct fs *fs, const struct config *c, struct node *n)
+{
+	/* Without a state nobody knows, but in our own folder it can only be ours. */
+	const char *last = *n->last_plugin_path ? n->last_plugin_path : "/" PLUGIN_CONFIG_PATH;
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	if (streq(last, c->plugin.config_file) || !fs_exists(fs, last + 1))
+		return 0;
+	r = read_text(fs, last, &text);
+	if (is_ours(fs, last, text))
+		COPY(n->old_plugin_path, last);
+	return r;
+}
+
+/* And the static pod, of any boot. One that another program has replaced stays. */
+static int find_old_manifest(const struct fs *fs, const struct config *c, struct node *n)
+{
+	_cleanup_(freep) char *text = NULL;
+	struct manifest_record record = {};
+	const char *path = record.path;
+	int r;
+
+	r = memory_read(fs, MEMORY_NODE, &manifest_record_fields, &record);
+	if (r < 0 || *path != '/' || strstr(path, "/../") || streq(path, c->plugin.manifest))
+		return r;
+
+	r = read_manifest(fs, path + 1, &text);
+	if (text && is_prefix(text, MANIFEST_MARK))
+		COPY(n->old_manifest_path, path);
+	return r;
+}
+
+/* When the file got its present content, in clock ticks after boot. */
+static bool get_change(const struct fs *fs, const char *path, uint64_t *ret)
+{
+	/* What was a file a moment ago may be a FIFO now. */
+	_cleanup_(closep) int fd = fs_open(fs, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+	const uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
+	struct timespec now, boot;
+	struct stat st;
+	time_t age;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || clock_gettime(CLOCK_REALTIME, &now) < 0 ||
+	    clock_gettime(CLOCK_BOOTTIME, &boot) < 0)
+		return false;
+
+	age = now.tv_sec - st.st_mtim.tv_sec;
+	*ret = age >= boot.tv_sec ? 0 : (uint64_t)(boot.tv_sec - age) * hz;
+	return true;
+}
+
+/* @change: NULL when there is no file. */
+static int find_processes(const struct fs *fs, const char *command, const uint64_t *change,
+			  struct node *n)
+{
+	const int64_t hz = sysconf(_SC_CLK_TCK);
+	_cleanup_(processes_done) struct processes list = {};
+	struct fs unrecorded = *fs; /* a capture has no files of processes */
+	int r;
+
+	unrecorded.on_read = NULL;
+	r = processes_list_named(&unrecorded, command, &list);
+	for (size_t i = 0; i < list.n && r >= 0; i++) {
+		const struct process *p = &list.items[i];
+		struct plugin_process *found;
+
+		found = APPEND(n->plugin_processes, n->n_plugin_processes);
+		if (!found)
+			return -ENOMEM;
+		found->pid = p->pid;
+		found->is_dated = change != NULL;
+		if (change) { /* to a second, and never 0 for one that came before */
+			found->since_change_sec = ((int64_t)p->start - (int64_t)*change) / hz;
+			if (p->start < *change && found->since_change_sec == 0)
+				found->since_change_sec = -1;
+		}
+		COPY(found->command, p->command);
+		process_container(&unrecorded, p->pid, found->container, sizeof(found->container));
+	}
+	return r == -ENOMEM ? r : 0;
+}
+
+int observe_plugin(const struct fs *fs, const struct config *c, struct node *n)
+{
+	uint64_t change;
+	int r;
+
+	r = find_old_file(fs, c, n);
+	if (r >= 0)
+		r = find_old_manifest(fs, c, n);
+	if (r >= 0 && *c->plugin.config_file)
+		r = read_text(fs, c->plugin.config_file, &n->plugin_file);
+	n->is_plugin_foreign = *c->plugin.config_file && fs_exists(fs, c->plugin.config_file + 1) &&
+			       !is_ours(fs, c->plugin.config_file, n->plugin_file);
+	if (r >= 0 && *c->plugin.manifest)
+		r = read_manifest(fs, c->plugin.manifest + 1, &n->manifest_file);
+	if (r < 0 || !fs->is_live || !plugin_has_file(c->plugin.type) || !n->plugin_file ||
+	    !get_change(fs, c->plugin.config_file + 1, &change))
+		return r;
+
+	return find_processes(fs, commands[c->plugin.type], &change, n);
+}
+
+int observe_plugin_processes(const struct fs *fs, const struct config *c, struct node *n)
+{
+	uint64_t change;
+	bool has_file;
+
+	if (!fs->is_live || c->plugin.type == PLUGIN_NONE)
+		return 0;
+	free(TAKE(n->plugin_processes));
+	n->n_plugin_processes = 0;
+	has_file = plugin_has_file(c->plugin.type) && n->plugin_file &&
+		   get_change(fs, c->plugin.config_file + 1, &change);
+	return find_processes(fs, commands[c->plugin.type], has_file ? &change : NULL, n);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "qos-observe.h"
+
+#include "../base/log.h"
+#include "../os/dcb.h"
+#include "../os/rdma-cm.h"
+#include "ibdev.h"
+
+/* Is it one of a PF, whose driver can be asked? */
+static bool is_asked(const struct node *n, const struct netdev *nd)
+{
+	const struct pci *pci = node_pci(n, nd->pci);
+
+	return pci && !pci->physfn[0] && !pci->is_busy && !n->stuck[0];
+}
+
+int observe_dcbs(struct os *d, const struct questions *q, struct node *n)
+{
+	if (!is_question(q, QUESTION_DCB))
+		return 0;
+	for (size_t i = 0; i < n->n_netdevs; i++) {
+		const struct netdev *nd = &n->netdevs[i];
+		struct dcb dcb, *slot;
+		int r;
+
+		if (!is_asked(n, nd))
+			continue;
+		r = dcb_read(&d->route, nd->name, &dcb);
+		if (r < 0) {
+			log_debug_errno(r, "%s: DCB", nd->name);
+			continue;
+		}
+		slot = APPEND(n->dcbs, n->n_dcbs);
+		if (!slot)
+			return -ENOMEM;
+		*slot = dcb;
+		slot->ifindex = nd->ifindex;
+	}
+	n->has_dcbs = true;
+	return 1;
+}
+
+static void read_port(const struct fs *fs, const char *ibdev, struct port *port)
+{
+	char attribute[64];
+
+	snprintf(attribute, sizeof(attribute), "ports/%" PRIu32 "/default_roce_tos", port->number);
+	if (rdma_cm_read(fs, ibdev, attribute, port->roce_tos, sizeof(port->roce_tos)) < 0)
+		port->roce_tos[0] = '\0';
+	snprintf(attribute, sizeof(attribute), "ports/%" PRIu32 "/default_roce_mode", port->number);
+	if (rdma_cm_read(fs, ibdev, attribute, port->roce_mode, sizeof(port->roce_mode)) < 0)
+		port->roce_mode[0] = '\0';
+}
+
+void observe_rdma_cm(const struct fs *fs, struct node *n)
+{
+	n->has_cm_config = fs_exists(fs, RDMA_CM_FOLDER);
+	for (size_t i = 0; i < n->n_ibdevs && n->has_cm_config; i++)
+		for (size_t k = 0; k < n->ibdevs[i].n_ports; k++)
+			read_port(fs, n->ibdevs[i].name, &n->ibdevs[i].ports[k]);
+}

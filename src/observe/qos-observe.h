@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Qos: what the ports of PFs do with priorities.
+ */
+#pragma once
+
+#include "../model/question.h"
+#include "../os/os.h"
+
+/*
+ * Where it is asked for: node.dcbs. mlx5 answers each with some thirty commands to its firmware,
+ * under the RTNL. A PF that is being written to is left out. Return: 1 when it was asked, 0, or
+ * -ENOMEM.
+ */
+int observe_dcbs(struct os *d, const struct questions *q, struct node *n);
+
+/* Of each port, what rdma_cm shows: os/rdma-cm.h. */
+void observe_rdma_cm(const struct fs *fs, struct node *n);

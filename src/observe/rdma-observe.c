@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rdma-observe.h"
+
+#include "../model/gid.h"
+#include "../os/rdma.h"
+#include "ibdev.h"
+
+/* "5054:00ff:feaa:0001" of 52:54:00:aa:00:01: EUI-64 with the universal bit turned over. */
+static bool is_guid_of_mac(const char *guid, const char *mac)
+{
+	unsigned m[6];
+	char made[24], *end;
+
+	for (size_t i = 0; i < 6; i++) {
+		m[i] = (unsigned)strtoul(mac, &end, 16);
+		if (end != mac + 2 || (*end != ':' && *end != '\0'))
+			return false;
+		mac = end + (*end == ':');
+	}
+
+	snprintf(made, sizeof(made), "%02x%02x:%02xff:fe%02x:%02x%02x", (m[0] ^ 2) & 0xff,
+		 m[1] & 0xff, m[2] & 0xff, m[3] & 0xff, m[4] & 0xff, m[5] & 0xff);
+	return streq(guid, made);
+}
+
+static const struct netdev *find_by_guid(const struct node *n, const char *guid)
+{
+	for (size_t i = 0; i < n->n_netdevs; i++) {
+		const struct netdev *nd = &n->netdevs[i];
+		const char *mac = nd->perm_mac[0] ? nd->perm_mac : nd->mac;
+
+		if (mac[0] && is_guid_of_mac(guid, mac))
+			return nd;
+	}
+	return NULL;
+}
+
+static void find_netdev(const struct node *n, struct ibdev *ib)
+{
+	const struct pci *pci = node_pci(n, ib->pci);
+	const struct netdev *nd;
+
+	for (size_t p = 0; p < ib->n_ports && !ib->netdev[0]; p++)
+		for (size_t g = 0; g < ib->ports[p].n_gids && !ib->netdev[0]; g++)
+			COPY(ib->netdev, ib->ports[p].gids[g].netdev);
+
+	nd = ib->netdev[0] ? NULL : node_netdev_of(n, ib->pci);
+	if (!ib->netdev[0] && !nd && pci && streq(pci->driver, "erdma"))
+		nd = find_by_guid(n, ib->node_guid);
+	if (nd)
+		COPY(ib->netdev, nd->name);
+}
+
+static bool has_gid(const struct ibdev *ib, const struct netdev *nd, const struct address *a)
+{
+	for (size_t i = 0; i < ib->n_ports; i++)
+		if (gid_is_there(&ib->ports[i], nd->name, a))
+			return true;
+	return false;
+}
+
+/* Or one of them is behind what was read of the tables. */
+static bool has_gids_of_all_addresses(const struct node *n, const struct ibdev *ib)
+{
+	const struct netdev *nd = node_netdev_named(n, ib->netdev);
+
+	for (size_t i = nd ? node_first_address(n, nd->ifindex) : 0;
+	     nd && i < n->n_addresses && n->addresses[i].ifindex == nd->ifindex; i++)
+		if (!has_gid(ib, nd, &n->addresses[i]))
+			return false;
+	return nd;
+}
+
+static int observe_one(const struct fs *fs, const struct node *n, struct ibdev *ib)
+{
+	const struct netdev *nd;
+	int r;
+
+	r = observe_ibdev(fs, true, ib);
+	if (r < 0)
+		return r;
+
+	if (!ib->pci[0] && !ib->netdev[0]) { /* rxe and siw name their netdev here */
+		observe_text(fs, FS_PATH(IBDEV_FOLDER "/%s/parent", ib->name), ib->netdev,
+			     sizeof(ib->netdev));
+	}
+	find_netdev(n, ib);
+
+	ib->is_virtual = !ib->pci[0];
+	nd = node_netdev_named(n, ib->netdev);
+	if (ib->is_virtual && nd)
+		COPY(ib->pci, nd->pci);
+	if (!ibdev_is_active(ib)) /* that one is looked at again when it comes up */
+		return 0;
+	return has_gids_of_all_addresses(n, ib) ? 0 : observe_all_gids(fs, ib);
+}
+
+/* Gives each ibdev the name of its character device: "uverbs0", "umad0". */
+static int observe_nodes(const struct fs *fs, struct node *n, const char *class, const char *prefix,
+			 size_t member)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char ibdev[IBDEV_LEN];
+	struct ibdev *ib;
+	int r;
+
+	r = fs_list(fs, class, &names);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		if (!is_prefix(names.names[i], prefix))
+			continue;
+		/* The attribute is live; names and udev links may be of before a rename. */
+		observe_text(fs, FS_PATH("%s/%s/ibdev", class, names.names[i]), ibdev,
+			     sizeof(ibdev));
+		if (!ibdev[0] || !fs_exists(fs, FS_PATH("dev/infiniband/%s", names.names[i])))
+			continue;
+
+		ib = (struct ibdev *)node_ibdev_named(n, ibdev); /* one of our own */
+		if (ib)
+			copy((char *)ib + member, sizeof(ib->uverbs), names.names[i]);
+	}
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct ibdev *)a)->name, ((const struct ibdev *)b)->name);
+}
+
+/* Then its own MTU is another as well, and only libibverbs tells it. */
+static bool has_other_mtu(const struct node *n, const struct ibdev *ib, const struct memory *m)
+{
+	const struct netdev *nd = node_netdev_named(n, ib->netdev);
+
+	return nd && m->mtu && m->active_mtu && nd->mtu != m->mtu;
+}
+
+void rdma_recall(const struct node *n, struct ibdev *ib)
+{
+	for (size_t i = 0; i < n->n_memories && ib->index != UINT32_MAX; i++)
+		if (n->memories[i].was_usable && n->memories[i].index == ib->index &&
+		    streq(n->memories[i].ibdev, ib->name) &&
+		    !has_other_mtu(n, ib, &n->memories[i])) {
+			ib->verbs = 0;
+			ib->active_mtu = n->memories[i].active_mtu;
+		}
+}
+
+/*
+ * What netlink, live or recorded, told of an ibdev. One that it did not tell of has an unknown
+ * number of users, and that is never zero.
+ */
+static void take_answer(const struct node *n, struct ibdev *ib, const struct ibdev *answers,
+			size_t n_answers)
+{
+	const struct ibdev *a =
+		n_answers > 0 ? bsearch(ib, answers, n_answers, sizeof(*answers), compare_names)
+			      : NULL;
+
+	ib->index = a ? a->index : UINT32_MAX;
+	ib->n_contexts = a ? a->n_contexts : UINT32_MAX;
+	ib->verbs = a ? a->verbs : 1;
+	ib->active_mtu = a ? a->active_mtu : 0;
+	if (a)
+		COPY(ib->netdev, a->netdev);
+	rdma_recall(n, ib);
+}
+
+static int list_live(struct os *d, struct node *n, struct ibdev **ret, size_t *ret_n)
+{
+	int r;
+
+	r = netlink_open(&d->rdma);
+	if (r < 0)
+		return r == -EPROTONOSUPPORT ? 0 : r;
+
+	r = rdma_get_netns_mode(&d->rdma, &n->netns_mode);
+	if (r < 0 && r != -EOPNOTSUPP && r != -EINVAL) /* old kernels have no such mode */
+		return r;
+
+	r = rdma_list(&d->rdma, ret, ret_n);
+	for (size_t i = 0; i < *ret_n && r >= 0; i++)
+		(*ret)[i].verbs = 1;
+	return r;
+}
+
+/*
+ * Without a link mlx5_ib says 40 Gb/sec, whatever the card has: mlx5_query_port_roce() in
+ * drivers/infiniband/hw/mlx5/main.c. A netdev that is not up tells nothing of its link.
+ */
+static void forget_rate(const struct node *n, struct ibdev *ib)
+{
+	const struct netdev *nd = node_netdev_of(n, ib->pci);
+
+	for (size_t i = 0; i < ib->n_ports && nd && nd->is_up && !nd->has_carrier; i++)
+		if (streq(ib->ports[i].link_layer, "Ethernet"))
+			ib->ports[i].rate[0] = '\0';
+}
+
+static bool is_stray_erdma(const struct fs *fs, const struct node *n, const struct ibdev *ib)
+{
+	const struct pci *pci = node_pci(n, ib->pci);
+	char path[128], text[128];
+
+	if (!ib->is_virtual || (pci && streq(pci->driver, "erdma")))
+		return false;
+	snprintf(path, sizeof(path), IBDEV_FOLDER "/%s/node_desc", ib->name);
+	observe_text(fs, path, text, sizeof(text));
+	return is_prefix(text, "Elastic RDMA");
+}
+
+static struct ibdev *first_stray_erdma(const struct fs *fs, struct node *n)
+{
+	struct ibdev *first = NULL;
+
+	for (size_t i = 0; i < n->n_ibdevs; i++)
+		if ((!first || n->ibdevs[i].index < first->index) &&
+		    is_stray_erdma(fs, n, &n->ibdevs[i]))
+			first = &n->ibdevs[i];
+	return first;
+}
+
+/* Each function has one ibdev, and both are in the order of their probes. */
+static void adopt_erdma(const struct fs *fs, struct node *n)
+{
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *pci = &n->pcis[i];
+		struct ibdev *ib;
+
+		if (!streq(pci->driver, "erdma") || node_ibdev_of(n, pci->address))
+			continue;
+		ib = first_stray_erdma(fs, n);
+		if (!ib)
+			return;
+		COPY(ib->pci, pci->address);
+	}
+}
+
+int observe_rdma(struct os *d, struct node *n)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	_cleanup_(freep) struct ibdev *answers = NULL;
+	size_t n_answers = 0;
+	int r;
+
+	/* Recorded answers stand in node.ibdevs until the facts of sysfs take their place. */
+	answers = TAKE(n->ibdevs);
+	n_answers = n->n_ibdevs;
+	n->n_ibdevs = 0;
+
+	n->has_rdma_cm = fs_exists(&d->fs, "dev/infiniband/rdma_cm");
+	r = fs_list(&d->fs, IBDEV_FOLDER, &names);
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+
+	if (d->fs.is_live) {
+		r = list_live(d, n, &answers, &n_answers);
+		if (r < 0)
+			return r;
+	}
+
+	if (n_answers > 0)
+		qsort(answers, n_answers, sizeof(*answers), compare_names);
+	for (size_t i = 0; i < names.n_names; i++) {
+		struct ibdev *ib = APPEND(n->ibdevs, n->n_ibdevs);
+
+		if (!ib)
+			return -ENOMEM;
+		if (!COPY(ib->name, names.names[i])) {
+			n->n_ibdevs--;
+			continue;
+		}
+		take_answer(n, ib, answers, n_answers);
+		r = observe_one(&d->fs, n, ib);
+		if (r < 0)
+			return r;
+		forget_rate(n, ib);
+	}
+	adopt_erdma(&d->fs, n);
+
+	r = observe_nodes(&d->fs, n, "sys/class/infiniband_verbs", "uverbs",
+			  offsetof(struct ibdev, uverbs));
+	if (r >= 0)
+		r = observe_nodes(&d->fs, n, "sys/class/infiniband_mad", "umad",
+				  offsetof(struct ibdev, umad));
+	return r;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rdma: ibdevs with their ports, GIDs and character devices.
+ *
+ * Facts come from sysfs; index, users and netdev from netlink, live or recorded. The netlink socket
+ * is opened only where the kernel has an RDMA subsystem already: opening it would load ib_core.
+ */
+#pragma once
+
+#include "../model/node.h"
+#include "../os/os.h"
+
+/*
+ * Fills node.ibdevs, .netns_mode and .has_rdma_cm; wants node.netdevs and node.memories.
+ *
+ * An ibdev's netdev is, first that is known: what netlink says, the netdev of its GIDs, the netdev
+ * of its own PCI function, and for eRDMA the one whose permanent MAC makes its node GUID
+ * (drivers/infiniband/hw/erdma/erdma_main.c: addrconf_addr_eui48). A virtual ibdev (rxe) takes the
+ * PCI function of its netdev. The kernel's erdma gives its ibdevs no parent either (6.12:
+ * erdma_device_register() sets none, the vendor's driver does), and nothing in sysfs tells whose
+ * they are: the first that was registered is that of the first function without one. Where a
+ * function was attached later than one behind it on the bus, two may be mixed up; netdev and GIDs
+ * are right even then.
+ */
+int observe_rdma(struct os *d, struct node *n);
+
+/*
+ * Fills verbs and active_mtu of one that was opened before in this boot: an index is not given
+ * twice before its numbers wrap around.
+ */
+void rdma_recall(const struct node *n, struct ibdev *ib);

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "snapshot.h"
+
+#include "../base/document.h"
+#include "../base/fields.h"
+
+#include <linux/fib_rules.h>
+#include <linux/rtnetlink.h>
+#include <netinet/in.h>
+
+/* --- links, addresses, routes --- */
+
+static const struct field link_rows[] = {
+	NUMBER(struct netdev, "ifindex", ifindex, .min = 1, .max = UINT32_MAX,
+	       .flags = FIELD_NEEDED),
+	FIELD(FIELD_FILE_NAME, struct netdev, "name", name, .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct netdev, "mac", mac),
+	FIELD(FIELD_NAME, struct netdev, "perm_mac", perm_mac),
+	FIELD(FIELD_NAME, struct netdev, "port_name", port_name),
+	FIELD(FIELD_NAME, struct netdev, "kind", kind),
+	NUMBER(struct netdev, "bond_mode", bond_mode, .min = BOND_MODE_UNKNOWN, .max = INT32_MAX,
+	       .absent = BOND_MODE_UNKNOWN),
+	NUMBER(struct netdev, "mtu", mtu),
+	NUMBER(struct netdev, "max_mtu", max_mtu),
+	NUMBER(struct netdev, "carrier_downs", carrier_downs, .flags = FIELD_SPARSE),
+	NUMBER(struct netdev, "master", master),
+	NUMBER(struct netdev, "link", link),
+	FIELD(FIELD_FLAG, struct netdev, "up", is_up),
+	FIELD(FIELD_FLAG, struct netdev, "carrier", has_carrier),
+	FIELD(FIELD_NAME, struct netdev, "link_state", link_state),
+	FIELD(FIELD_NAME, struct netdev, "altnames", altnames, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NUMBERS, struct netdev, "conf", conf.values, .word = netconf_name,
+	      .n_words = _NETCONF_N, .known = offsetof(struct netdev, conf.known)),
+};
+
+static const struct fields link_fields =
+	FIELDS(link_rows, struct netdev, .compare = compare_netdevs);
+
+static const struct field address_rows[] = {
+	NUMBER(struct address, "ifindex", ifindex),
+	FIELD(FIELD_PREFIX, struct address, "address", local,
+	      .family = offsetof(struct address, family),
+	      .length = offsetof(struct address, prefix_len), .flags = FIELD_NEEDED | FIELD_FAMILY),
+	FIELD(FIELD_PREFIX, struct address, "peer", peer,
+	      .family = offsetof(struct address, family),
+	      .length = offsetof(struct address, prefix_len)),
+	NUMBER(struct address, "metric", metric),
+	NUMBER(struct address, "flags", flags),
+	NUMBER(struct address, "scope", scope),
+};
+
+/* Left out by hand where it is the address itself. */
+static bool complete_address(void *item)
+{
+	static const uint8_t none[sizeof(((struct address *)0)->peer)];
+	struct address *a = item;
+
+	if (memcmp(a->peer, none, sizeof(none)) == 0)
+		memcpy(a->peer, a->local, sizeof(a->peer));
+	return true;
+}
+
+static const struct fields address_fields =
+	FIELDS(address_rows, struct address, .is_valid = complete_address);
+
+static const struct field route_rows[] = {
+	FIELD(FIELD_PREFIX, struct route, "dst", dst, .family = offsetof(struct route, family),
+	      .length = offsetof(struct route, prefix_len), .flags = FIELD_NEEDED | FIELD_FAMILY),
+	FIELD(FIELD_HOST, struct route, "gateway", gateway,
+	      .family = offsetof(struct route, family)),
+	FIELD(FIELD_HOST, struct route, "src", src, .family = offsetof(struct route, family)),
+	NUMBER(struct route, "table", table, .absent = RT_TABLE_MAIN),
+	NUMBER(struct route, "ifindex", ifindex),
+	NUMBER(struct route, "metric", metric),
+	NUMBER(struct route, "protocol", protocol),
+	NUMBER(struct route, "scope", scope),
+	NUMBER(struct route, "type", type, .absent = RTN_UNICAST),
+};
+static const struct fields route_fields = FIELDS(route_rows, struct route);
+
+static const struct field rule_rows[] = {
+	NUMBER(struct rule, "preference", preference),
+	NUMBER(struct rule, "table", table),
+	NUMBER(struct rule, "protocol", protocol),
+	NUMBER(struct rule, "action", action, .absent = FR_ACT_TO_TBL),
+	FIELD(FIELD_PREFIX, struct rule, "src", src, .family = offsetof(struct rule, family),
+	      .length = offsetof(struct rule, src_len), .flags = FIELD_NEEDED | FIELD_FAMILY),
+	FIELD(FIELD_NAME, struct rule, "oif", oif),
+	FIELD(FIELD_FLAG, struct rule, "more", has_more),
+};
+static const struct fields rule_fields = FIELDS(rule_rows, struct rule);
+
+static const struct field neighbour_rows[] = {
+	NUMBER(struct neighbour, "ifindex", ifindex),
+	FIELD(FIELD_HOST, struct neighbour, "address", address,
+	      .family = offsetof(struct neighbour, family), .flags = FIELD_NEEDED | FIELD_FAMILY),
+	NUMBER(struct neighbour, "state", state),
+	NUMBER(struct neighbour, "protocol", protocol),
+	FIELD(FIELD_FLAG, struct neighbour, "managed", is_managed),
+};
+static const struct fields neighbour_fields = FIELDS(neighbour_rows, struct neighbour);
+
+static const struct field lookup_rows[] = {
+	NUMBER(struct lookup, "ifindex", ifindex),
+	FIELD(FIELD_HOST, struct lookup, "dst", dst, .family = offsetof(struct lookup, family),
+	      .flags = FIELD_NEEDED | FIELD_FAMILY),
+	FIELD(FIELD_HOST, struct lookup, "address", address,
+	      .family = offsetof(struct lookup, family)),
+	NUMBER(struct lookup, "result", result),
+	NUMBER(struct lookup, "found", found),
+};
+static const struct fields lookup_fields = FIELDS(lookup_rows, struct lookup);
+
+/* --- RDMA devices, VFs, SMC --- */
+
+static const struct field ibdev_rows[] = {
+	FIELD(FIELD_FILE_NAME, struct ibdev, "name", name, .flags = FIELD_NEEDED),
+	NUMBER(struct ibdev, "index", index, .absent = UINT32_MAX),
+	FIELD(FIELD_NAME, struct ibdev, "netdev", netdev),
+	NUMBER(struct ibdev, "contexts", n_contexts, .absent = UINT32_MAX),
+	NUMBER(struct ibdev, "verbs", verbs),
+	NUMBER(struct ibdev, "active_mtu", active_mtu),
+};
+static const struct fields ibdev_fields = FIELDS(ibdev_rows, struct ibdev);
+
+static const struct field vf_rows[] = {
+	FIELD(FIELD_NAME, struct vf_info, "pf", pf, .flags = FIELD_NEEDED),
+	NUMBER(struct vf_info, "index", index, .max = UINT32_MAX - 1, .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct vf_info, "mac", mac),
+	NUMBER(struct vf_info, "vlan", vlan, .min = -1, .max = UINT16_MAX, .absent = -1),
+	NUMBER(struct vf_info, "trust", trust, .min = -1, .max = INT32_MAX, .absent = -1),
+	NUMBER(struct vf_info, "link_state", link_state, .min = -1, .max = INT32_MAX, .absent = -1),
+	FIELD(FIELD_NAME, struct vf_info, "node_guid", node_guid),
+	FIELD(FIELD_NAME, struct vf_info, "port_guid", port_guid),
+};
+
+static const struct fields vf_fields = FIELDS(vf_rows, struct vf_info, .compare = compare_vf_infos);
+
+static const struct field dcb_rows[] = {
+	NUMBER(struct dcb, "ifindex", ifindex, .min = 1, .max = UINT32_MAX, .flags = FIELD_NEEDED),
+	NUMBER(struct dcb, "dcbx", dcbx),
+	FIELD(FIELD_NAME, struct dcb, "pfc", pfc),
+	FIELD(FIELD_NAME, struct dcb, "ets", ets),
+	FIELD(FIELD_NAME, struct dcb, "dscp", dscp),
+};
+
+static bool is_dcb(void *item)
+{
+	return qos_is_valid(item);
+}
+
+static const struct fields dcb_fields = FIELDS(dcb_rows, struct dcb, .is_valid = is_dcb);
+
+static const struct field pnet_rows[] = {
+	FIELD(FIELD_NAME, struct pnet, "id", id, .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct pnet, "netdev", netdev),
+	FIELD(FIELD_NAME, struct pnet, "ibdev", ibdev),
+	NUMBER(struct pnet, "port", port),
+};
+
+/* Of one or the other. */
+static bool is_pnet(void *item)
+{
+	const struct pnet *e = item;
+	const bool has_ibdev = e->ibdev[0] != '\0';
+
+	return !e->netdev[0] == has_ibdev && (e->port > 0) == has_ibdev;
+}
+
+static const struct fields pnet_fields = FIELDS(pnet_rows, struct pnet, .is_valid = is_pnet);
+
+/* --- modules --- */
+
+static const struct field parameter_rows[] = {
+	FIELD(FIELD_NAME, struct parameter, NULL, name),
+	FIELD(FIELD_NAME, struct parameter, "type", type, .flags = FIELD_ALONE | FIELD_SPARSE),
+};
+static const struct fields parameter_fields = FIELDS(parameter_rows, struct parameter);
+
+/* Without a file, the word for the state is all there is; so the first captures have it. */
+static const struct field module_rows[] = {
+	FIELD(FIELD_NAME, struct module, NULL, name),
+	WORD_FIELD(struct module, "state", state, module_state_name, _MODULE_STATE_N,
+		   .flags = FIELD_NEEDED | FIELD_ALONE),
+	FIELD(FIELD_NAME, struct module, "path", path, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct module, "blacklisted", is_blacklisted, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct module, "version", version, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct module, "srcversion", srcversion, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct module, "vermagic", vermagic, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct module, "intree", is_intree, .flags = FIELD_SPARSE),
+	LIST(FIELD_MAP, struct module, "parameters", parameters, parameter_fields,
+	     .has = offsetof(struct module, has_info)),
+};
+
+static bool complete_module(void *item)
+{
+	struct module *m = item;
+
+	m->refcnt = UINT32_MAX;
+	module_sort_parameters(m);
+	return true;
+}
+
+static const struct fields module_fields =
+	FIELDS(module_rows, struct module, .is_valid = complete_module, .compare = compare_modules);
+
+/* --- who uses what --- */
+
+static const struct field user_rows[] = {
+	FIELD(FIELD_NAME, struct user, "target", target, .flags = FIELD_NEEDED),
+	WORD_FIELD(struct user, "use", use, use_name, _USE_N, .flags = FIELD_NEEDED),
+	NUMBER(struct user, "pid", pid),
+	FIELD(FIELD_NAME, struct user, "command", command),
+	FIELD(FIELD_NAME, struct user, "container", container),
+	FIELD(FIELD_NAME, struct user, "detail", detail),
+};
+
+static int compare_user(const void *a, const void *b)
+{
+	const struct user *x = a, *y = b;
+	int r = strcmp(x->target, y->target);
+
+	if (r == 0)
+		r = (x->use > y->use) - (x->use < y->use);
+	return r != 0 ? r : compare_u32(&x->pid, &y->pid);
+}
+
+static const struct fields user_fields = FIELDS(user_rows, struct user, .compare = compare_user);
+
+static const struct field netns_rows[] = {
+	NUMBER(struct netns, "inode", inode, .min = 1, .max = INT64_MAX, .flags = FIELD_NEEDED),
+	NUMBER(struct netns, "pid", pid),
+	FIELD(FIELD_NAME, struct netns, "command", command),
+	FIELD(FIELD_NAME, struct netns, "unit", unit),
+	FIELD(FIELD_NAME, struct netns, "name", name),
+};
+static const struct fields netns_fields = FIELDS(netns_rows, struct netns);
+
+static const struct field memlock_rows[] = {
+	FIELD(FIELD_NAME, struct memlock, "unit", unit, .flags = FIELD_NEEDED),
+	NUMBER(struct memlock, "bytes", bytes, .flags = FIELD_NEEDED | FIELD_NONE),
+};
+static const struct fields memlock_fields = FIELDS(memlock_rows, struct memlock);
+
+struct tcp_port {
+	uint16_t number;
+};
+
+static const struct field tcp_port_rows[] = {
+	NUMBER(struct tcp_port, "port", number, .min = 1, .max = UINT16_MAX,
+	       .flags = FIELD_NEEDED | FIELD_ALONE),
+};
+static const struct fields tcp_port_fields = FIELDS(tcp_port_rows, struct tcp_port);
+
+/* --- all of them --- */
+
+static const struct field node_rows[] = {
+	WORD_FIELD(struct node, "netns_mode", netns_mode, netns_mode_name, _NETNS_MODE_N,
+		   .flags = FIELD_FORGET),
+	LIST(FIELD_LIST, struct node, "links", netdevs, link_fields),
+	LIST(FIELD_LIST, struct node, "addresses", addresses, address_fields),
+	LIST(FIELD_LIST, struct node, "routes", routes, route_fields),
+	LIST(FIELD_LIST, struct node, "rules", rules, rule_fields),
+	LIST(FIELD_LIST, struct node, "neighbours", neighbours, neighbour_fields),
+	LIST(FIELD_LIST, struct node, "lookups", lookups, lookup_fields),
+	LIST(FIELD_LIST, struct node, "rdma", ibdevs, ibdev_fields),
+	LIST(FIELD_LIST, struct node, "vf_infos", vf_infos, vf_fields),
+	LIST(FIELD_LIST, struct node, "dcb", dcbs, dcb_fields,
+	     .has = offsetof(struct node, has_dcbs)),
+	LIST(FIELD_MAP, struct node, "modules", modules, module_fields),
+	FIELD(FIELD_FLAG, struct node, "dkms_building", is_dkms_building, .flags = FIELD_SPARSE),
+	/* None and not known are not the same. */
+	LIST(FIELD_LIST, struct node, "users", users, user_fields,
+	     .has = offsetof(struct node, has_users)),
+	LIST(FIELD_LIST, struct node, "netnses", netnses, netns_fields, .flags = FIELD_SPARSE),
+	LIST(FIELD_LIST, struct node, "listening", listening, tcp_port_fields,
+	     .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct node, "reserved_ports", reserved_ports,
+	      .flags = FIELD_SPARSE | FIELD_FORGET),
+	FIELD(FIELD_ARRAY, struct node, "local_ports", local_ports, .of = &tcp_port_fields,
+	      .flags = FIELD_SPARSE | FIELD_FORGET),
+	LIST(FIELD_LIST, struct node, "pnets", pnets, pnet_fields,
+	     .has = offsetof(struct node, has_pnets)),
+	LIST(FIELD_LIST, struct node, "memlocks", memlocks, memlock_fields,
+	     .has = offsetof(struct node, has_memlocks)),
+};
+static const struct fields node_fields = FIELDS(node_rows, struct node);
+
+/*
+ * Facts about functions that come from several sources; a function without any such fact has no
+ * entry.
+ */
+struct devlink_answer {
+	char pci[PCI_LEN], health[64], eswitch[16];
+};
+
+struct modalias_answer {
+	char modalias[128], module[MODULE_LEN];
+};
+
+struct answers {
+	struct devlink_answer *devlinks;
+	size_t n_devlinks;
+	struct modalias_answer *modaliases;
+	size_t n_modaliases;
+};
+
+static const struct field devlink_rows[] = {
+	FIELD(FIELD_NAME, struct devlink_answer, "pci", pci),
+	FIELD(FIELD_NAME, struct devlink_answer, "health", health),
+	FIELD(FIELD_NAME, struct devlink_answer, "eswitch", eswitch),
+};
+static const struct fields devlink_fields = FIELDS(devlink_rows, struct devlink_answer);
+
+static const struct field modalias_rows[] = {
+	FIELD(FIELD_NAME, struct modalias_answer, NULL, modalias),
+	FIELD(FIELD_NAME, struct modalias_answer, "module", module, .flags = FIELD_ALONE),
+};
+static const struct fields modalias_fields = FIELDS(modalias_rows, struct modalias_answer);
+
+static const struct field answers_rows[] = {
+	LIST(FIELD_LIST, struct answers, "devlink", devlinks, devlink_fields),
+	LIST(FIELD_MAP, struct answers, "modalias", modaliases, modalias_fields),
+};
+static const struct fields answers_fields = FIELDS(answers_rows, struct answers);
+
+static void answers_done(struct answers *a)
+{
+	free(a->devlinks);
+	free(a->modaliases);
+}
+
+static int collect(const struct node *n, struct answers *ret)
+{
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *p = &n->pcis[i];
+
+		if (p->health[0] || p->eswitch[0]) {
+			struct devlink_answer *a = APPEND(ret->devlinks, ret->n_devlinks);
+
+			if (!a)
+				return -ENOMEM;
+			COPY(a->pci, p->address);
+			COPY(a->health, p->health);
+			COPY(a->eswitch, p->eswitch);
+		}
+		if (p->module[0]) {
+			struct modalias_answer *a = APPEND(ret->modaliases, ret->n_modaliases);
+
+			if (!a)
+				return -ENOMEM;
+			COPY(a->modalias, p->modalias);
+			COPY(a->module, p->module);
+		}
+	}
+	return 0;
+}
+
+/* The files of a function may have been left out of the tree. */
+static void distribute(const struct answers *a, struct node *n)
+{
+	for (size_t i = 0; i < a->n_devlinks; i++) {
+		struct pci *p = (struct pci *)node_pci(n, a->devlinks[i].pci);
+
+		if (!p)
+			continue;
+		COPY(p->health, a->devlinks[i].health);
+		COPY(p->eswitch, a->devlinks[i].eswitch);
+	}
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		struct pci *p = &n->pcis[i];
+		const bool is_asked = p->modalias[0] && (!p->driver[0] || p->physfn[0]);
+
+		for (size_t k = 0; k < a->n_modaliases && is_asked; k++)
+			if (streq(p->modalias, a->modaliases[k].modalias))
+				COPY(p->module, a->modaliases[k].module);
+	}
+}
+
+int answers_write(const struct node *n, char **ret)
+{
+	_cleanup_(answers_done) struct answers a = {};
+	json_auto_t *root = fields_pack(&node_fields, n), *rest = NULL;
+
+	if (collect(n, &a) < 0)
+		return -ENOMEM;
+	rest = fields_pack(&answers_fields, &a);
+	if (!rest || !root || json_object_update(root, rest) < 0 ||
+	    document_add_number(root, "schema", 1) < 0)
+		return -ENOMEM;
+	*ret = json_dumps(root, JSON_INDENT(1));
+	return *ret ? 0 : -ENOMEM;
+}
+
+int answers_read(const char *text, struct node *n, char *problem, size_t size)
+{
+	_cleanup_(answers_done) struct answers a = {};
+	json_auto_t *root = NULL;
+	char place[FIELDS_PLACE_LEN];
+	json_error_t error;
+	int r;
+
+	r = document_parse(text, strlen(text), JSON_REJECT_DUPLICATES, &root, &error);
+	if (r == -ENOMEM)
+		return r;
+	if (!root || !json_is_object(root)) {
+		snprintf(problem, size, ANSWERS_PATH ":%d: %s", root ? 1 : error.line,
+			 root ? "an object is expected" : error.text);
+		return -EINVAL;
+	}
+
+	r = fields_parse(&node_fields, root, n, place);
+	if (r >= 0)
+		r = fields_parse(&answers_fields, root, &a, place);
+	if (r == -EINVAL)
+		snprintf(problem, size, ANSWERS_PATH ": %s: a value is malformed", place);
+	if (r < 0)
+		return r;
+	if (n->local_ports[0] > n->local_ports[1])
+		memset(n->local_ports, 0, sizeof(n->local_ports));
+	distribute(&a, n);
+	return 0;
+}

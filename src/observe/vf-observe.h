@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vf: what is known of VFs beside their functions: what their PF's driver tells of them, and what
+ * we left half done.
+ */
+#pragma once
+
+#include "../model/node.h"
+#include "../os/os.h"
+
+/*
+ * Fills vf_infos (live roots only; a captured one has them in its answers), is_recorded and
+ * is_switched of PFs, and is_random_mac of the netdevs of VFs. Needs functions and netdevs.
+ *
+ * Return: 0 or -errno. A driver that does not answer for its VFs leaves nothing of them.
+ */
+int observe_vfs(struct os *d, struct node *n);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "devlink.h"
+
+#include "nl.h"
+
+#include <linux/devlink.h>
+#include <netlink/genl/ctrl.h>
+#include <sys/socket.h>
+
+#define ATTEMPTS    5  /* at a dump that changes while it is read */
+#define TURN_MAX    64 /* datagrams in one turn */
+#define STATE_ERROR 1  /* DEVLINK_HEALTH_REPORTER_STATE_ERROR of include/net/devlink.h */
+
+static int compare_pci(const void *key, const void *element)
+{
+	return strcmp(key, ((const struct pci *)element)->address);
+}
+
+/* The function an answer is about, NULL: another bus, or one that is not looked at. */
+static struct pci *find_function(struct nlattr **tb, struct devlink_functions *f)
+{
+	if (!tb[DEVLINK_ATTR_BUS_NAME] || !tb[DEVLINK_ATTR_DEV_NAME] ||
+	    nla_strcmp(tb[DEVLINK_ATTR_BUS_NAME], "pci") != 0 || f->n_pcis == 0)
+		return NULL;
+	return bsearch(nla_get_string(tb[DEVLINK_ATTR_DEV_NAME]), f->pcis, f->n_pcis,
+		       sizeof(*f->pcis), compare_pci);
+}
+
+/* @ret: as find_function() */
+static int parse(struct nlmsghdr *h, struct devlink_functions *f,
+		 struct nlattr *tb[static DEVLINK_ATTR_MAX + 1], struct pci **ret)
+{
+	static const struct nla_policy policy[DEVLINK_ATTR_MAX + 1] = {
+		[DEVLINK_ATTR_BUS_NAME] = { .type = NLA_STRING },
+		[DEVLINK_ATTR_DEV_NAME] = { .type = NLA_STRING },
+		[DEVLINK_ATTR_ESWITCH_MODE] = { .type = NLA_U16 },
+		[DEVLINK_ATTR_HEALTH_REPORTER] = { .type = NLA_NESTED },
+	};
+
+	if (genlmsg_parse(h, 0, tb, DEVLINK_ATTR_MAX, policy) < 0)
+		return -EBADMSG;
+	*ret = find_function(tb, f);
+	return 0;
+}
+
+/* A name that does not fit is left out: that there is one is what counts. */
+static void add_name(struct pci *pci, const char *name)
+{
+	size_t len = strlen(pci->health);
+
+	if (len + 1 + strlen(name) < sizeof(pci->health))
+		snprintf(pci->health + len, sizeof(pci->health) - len, "%s%s", len ? " " : "",
+			 name);
+}
+
+int devlink_on_reporter(struct nlmsghdr *h, void *userdata)
+{
+	static const struct nla_policy policy[DEVLINK_ATTR_MAX + 1] = {
+		[DEVLINK_ATTR_HEALTH_REPORTER_NAME] = { .type = NLA_STRING },
+		[DEVLINK_ATTR_HEALTH_REPORTER_STATE] = { .type = NLA_U8 },
+	};
+	struct nlattr *tb[DEVLINK_ATTR_MAX + 1], *reporter[DEVLINK_ATTR_MAX + 1];
+	struct pci *pci;
+	int r = parse(h, userdata, tb, &pci);
+
+	if (r < 0 || !pci || !tb[DEVLINK_ATTR_HEALTH_REPORTER])
+		return r;
+	if (nla_parse_nested(reporter, DEVLINK_ATTR_MAX, tb[DEVLINK_ATTR_HEALTH_REPORTER], policy) <
+	    0)
+		return -EBADMSG;
+
+	if (reporter[DEVLINK_ATTR_HEALTH_REPORTER_NAME] &&
+	    reporter[DEVLINK_ATTR_HEALTH_REPORTER_STATE] &&
+	    nla_get_u8(reporter[DEVLINK_ATTR_HEALTH_REPORTER_STATE]) == STATE_ERROR)
+		add_name(pci, nla_get_string(reporter[DEVLINK_ATTR_HEALTH_REPORTER_NAME]));
+	return 0;
+}
+
+int devlink_on_eswitch(struct nlmsghdr *h, void *userdata)
+{
+	struct nlattr *tb[DEVLINK_ATTR_MAX + 1];
+	struct pci *pci;
+	int r = parse(h, userdata, tb, &pci);
+
+	if (r < 0 || !pci || !tb[DEVLINK_ATTR_ESWITCH_MODE])
+		return r;
+
+	switch (nla_get_u16(tb[DEVLINK_ATTR_ESWITCH_MODE])) {
+	case DEVLINK_ESWITCH_MODE_LEGACY:
+		COPY(pci->eswitch, "legacy");
+		break;
+	case DEVLINK_ESWITCH_MODE_SWITCHDEV:
+		COPY(pci->eswitch, "switchdev");
+		break;
+	default:
+		COPY(pci->eswitch, "other");
+	}
+	return 0;
+}
+
+static int read_health(struct netlink *nl, uint16_t family, struct devlink_functions *f)
+{
+	int r = -EAGAIN;
+
+	for (unsigned i = 0; i < ATTEMPTS && r == -EAGAIN; i++) {
+		_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_request(
+			family, DEVLINK_CMD_HEALTH_REPORTER_GET, DEVLINK_GENL_VERSION, NLM_F_DUMP);
+
+		if (!m)
+			return -ENOMEM;
+		for (size_t k = 0; k < f->n_pcis; k++)
+			f->pcis[k].health[0] = '\0';
+		r = netlink_dump(nl, TAKE(m), devlink_on_reporter, f);
+	}
+	return r;
+}
+
+static int read_eswitch(struct netlink *nl, uint16_t family, struct devlink_functions *f,
+			const char *address)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m =
+		netlink_request(family, DEVLINK_CMD_ESWITCH_GET, DEVLINK_GENL_VERSION, 0);
+
+	if (!m || nla_put_string(m, DEVLINK_ATTR_BUS_NAME, "pci") < 0 ||
+	    nla_put_string(m, DEVLINK_ATTR_DEV_NAME, address) < 0)
+		return -ENOMEM;
+	return netlink_dump(nl, TAKE(m), devlink_on_eswitch, f);
+}
+
+int devlink_read(struct netlink *nl, struct pci *pcis, size_t n_pcis)
+{
+	struct devlink_functions f = { pcis, n_pcis };
+	bool has_sriov = false;
+	uint16_t family;
+	int r;
+
+	for (size_t i = 0; i < n_pcis; i++)
+		has_sriov |= pcis[i].has_sriov && pcis[i].driver[0];
+	if (!has_sriov)
+		return 0;
+
+	/* Any other error means that nothing is known. */
+	r = netlink_find_family(nl, DEVLINK_GENL_NAME, &family);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+
+	r = read_health(nl, family, &f);
+	for (size_t i = 0; i < n_pcis && r != -ENOMEM; i++)
+		if (pcis[i].has_sriov && pcis[i].driver[0])
+			r = read_eswitch(nl, family, &f, pcis[i].address);
+	return r == -ENOMEM ? r : 0;
+}
+
+int devlink_watch(struct netlink *nl)
+{
+	int r, group;
+
+	nl->protocol = NETLINK_GENERIC;
+	r = netlink_open(nl);
+	if (r < 0)
+		return r;
+	group = genl_ctrl_resolve_grp(nl->sock, DEVLINK_GENL_NAME, DEVLINK_GENL_MCGRP_CONFIG_NAME);
+	if (group < 0)
+		return -ENOENT;
+	if (nl_socket_add_membership(nl->sock, group) < 0)
+		return errno ? -errno : -EIO;
+	return nl_socket_set_nonblocking(nl->sock) < 0 ? -EIO : 0;
+}
+
+int devlink_fd(const struct netlink *nl)
+{
+	return nl_socket_get_fd(nl->sock);
+}
+
+int devlink_count(void *buf, int size)
+{
+	int n = 0;
+
+	for (struct nlmsghdr *h = buf; nlmsg_ok(h, size); h = nlmsg_next(h, &size)) {
+		uint8_t command =
+			genlmsg_valid_hdr(h, 0) ? genlmsg_hdr(h)->cmd : DEVLINK_CMD_UNSPEC;
+
+		n += command == DEVLINK_CMD_DEL || command == DEVLINK_CMD_HEALTH_REPORTER_RECOVER;
+	}
+	return n;
+}
+
+int devlink_drain(struct netlink *nl)
+{
+	char buf[32768] __attribute__((aligned(NLMSG_ALIGNTO)));
+	int n = 0;
+
+	for (int i = 0; i < TURN_MAX; i++) {
+		ssize_t size = recv(devlink_fd(nl), buf, sizeof(buf), MSG_DONTWAIT);
+
+		if (size < 0 && errno == EINTR)
+			continue;
+		if (size < 0 && errno == EAGAIN)
+			return n;
+		if (size < 0)
+			return -errno;
+		n += devlink_count(buf, (int)size);
+	}
+	return n;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Devlink: what the drivers of PCI functions tell about their firmware, over generic netlink.
+ *
+ * Reads only: a question about a health reporter neither recovers nor dumps anything (those are
+ * requests of their own). The kernel holds the lock of a devlink instance while it answers, and a
+ * driver may hold the same lock while it makes VFs: never asked after a write got stuck.
+ * Source: net/devlink/health.c, net/devlink/dev.c
+ */
+#pragma once
+
+#include "../model/node.h"
+#include "netlink.h"
+
+/*
+ * Fills health of all functions, and eswitch of the bound ones that have SR-IOV. Asks nothing when
+ * none has. What is not told stays empty: no devlink in the kernel or in the driver, a driver
+ * without reporters or eswitch, the eswitch without CAP_NET_ADMIN.
+ * Return: 0, or -ENOMEM.
+ */
+int devlink_read(struct netlink *nl, struct pci *pcis, size_t n_pcis);
+
+/*
+ * What is announced. A driver whose probe failed takes its devlink instance away again, and no
+ * uevent tells of that: really_probe() in drivers/base/dd.c, mlx5_init_one() in
+ * drivers/net/ethernet/mellanox/mlx5/core/main.c. A health reporter tells of each error and of its
+ * end: devlink_recover_notify().
+ * Return of the first: 0, -ENOENT when this kernel has no devlink, or another -errno.
+ */
+int devlink_watch(struct netlink *nl);
+int devlink_fd(const struct netlink *nl); /* owned by @nl */
+/* Takes what is there, a bounded number. Return: how many of them tell that something changed, or
+ * -errno; -ENOBUFS: some were lost. */
+int devlink_drain(struct netlink *nl);
+
+/* Of the above, for tests: how many messages of one datagram count; @buf aligned for them. */
+int devlink_count(void *buf, int size);
+/* What one answer says: what one answer says. @userdata is a struct devlink_functions. */
+struct devlink_functions {
+	struct pci *pcis; /* sorted by address */
+	size_t n_pcis;
+};
+int devlink_on_reporter(struct nlmsghdr *h, void *userdata);
+int devlink_on_eswitch(struct nlmsghdr *h, void *userdata);

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "events.h"
+
+#include "../model/rtproto.h"
+#include "nl.h"
+
+#include <dirent.h>
+#include <linux/fib_rules.h>
+#include <linux/if_addr.h>
+#include <linux/neighbour.h>
+#include <linux/netconf.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <sys/socket.h>
+
+#define BUFFER_BYTES                 (1 << 20)
+#define ATTR_IFLA_CARRIER_DOWN_COUNT 48 /* since 4.16, newer than the oldest headers */
+#define TURN_MAX                     64 /* datagrams in one turn: in a storm there is always one more */
+
+int events_open(struct netlink *nl)
+{
+	static const int groups[] = { RTNLGRP_LINK,       RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR,
+				      RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,  RTNLGRP_IPV4_RULE,
+				      RTNLGRP_IPV6_RULE,  RTNLGRP_IPV4_NETCONF };
+	int r;
+
+	nl->protocol = NETLINK_ROUTE;
+	r = netlink_open(nl);
+	if (r < 0)
+		return r;
+
+	nl_socket_set_buffer_size(nl->sock, BUFFER_BYTES,
+				  0); /* less means lost events, which are logged */
+	for (size_t i = 0; i < ELEMENTSOF(groups); i++)
+		if (nl_socket_add_membership(nl->sock, groups[i]) < 0)
+			return errno ? -errno : -EIO;
+	return nl_socket_set_nonblocking(nl->sock) < 0 ? -EIO : 0;
+}
+
+int events_add_neighbours(struct netlink *nl)
+{
+	if (nl_socket_add_membership(nl->sock, RTNLGRP_NEIGH) < 0)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+int events_fd(const struct netlink *nl)
+{
+	return nl_socket_get_fd(nl->sock);
+}
+
+/*
+ * veth, bridge, macvlan and so on have a kind; a card has none, but of InfiniBand: "ipoib". Those
+ * of partitions, which pods bring, name the one that they are above: ipoib_get_iflink() in
+ * drivers/infiniband/ulp/ipoib/ipoib_main.c.
+ */
+static bool is_card(struct nlmsghdr *h)
+{
+	static const struct nla_policy policy[IFLA_INFO_MAX + 1] = {
+		[IFLA_INFO_KIND] = { .type = NLA_STRING },
+	};
+	struct nlattr *attrs[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1];
+	const char *kind;
+
+	if (nlmsg_parse(h, sizeof(struct ifinfomsg), attrs, IFLA_MAX, NULL) < 0)
+		return true; /* not understood: look */
+	if (!attrs[IFLA_LINKINFO] ||
+	    nla_parse_nested(info, IFLA_INFO_MAX, attrs[IFLA_LINKINFO], policy) < 0 ||
+	    !info[IFLA_INFO_KIND])
+		return true;
+
+	kind = nla_get_string(info[IFLA_INFO_KIND]);
+	return streq(kind, "bond") || streq(kind, "team") ||
+	       (streq(kind, "ipoib") && !attrs[IFLA_LINK]);
+}
+
+/* The kernel names the device of a card in sysfs. */
+static bool has_device(const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s/device", name);
+	return access(path, F_OK) == 0;
+}
+
+/* A bond or a team has a link "lower_NAME" for each port: netdev_adjacent_sysfs_add() in
+ * net/core/dev.c. */
+static bool has_card_below(const char *name)
+{
+	_cleanup_(closedirp) DIR *folder = NULL;
+	bool found = false;
+	struct dirent *e;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/class/net/%s", name);
+	folder = opendir(path);
+	while (!found && folder && (e = readdir(folder)))
+		found = is_prefix(e->d_name, "lower_") && has_device(e->d_name + strlen("lower_"));
+	return found;
+}
+
+static bool is_of_card(uint32_t ifindex)
+{
+	char name[IF_NAMESIZE];
+
+	if (!if_indextoname(ifindex, name))
+		return true; /* gone: its link tells */
+	return has_device(name) || has_card_below(name);
+}
+
+/*
+ * The kernel gives each IPv6 link a link-local address and tells of it up to 2 s later, when it is
+ * known to be nobody else's: addrconf_dad_completed(). Its GID was there before, see
+ * ipv6_add_addr(), and so was its prefix route.
+ */
+static bool is_address_to_see(const struct nlmsghdr *h)
+{
+	const struct ifaddrmsg *address = NLMSG_DATA(h);
+
+	if (!nlmsg_valid_hdr(h, sizeof(*address)))
+		return true;
+	if (h->nlmsg_type == RTM_NEWADDR && address->ifa_family == AF_INET6 &&
+	    address->ifa_scope == RT_SCOPE_LINK && !(address->ifa_flags & IFA_F_DADFAILED))
+		return false;
+	return is_of_card(address->ifa_index);
+}
+
+/* Only a prefix can be one that a managed NIC is in as well; a default route has its gateway. */
+static bool is_route_to_see(struct nlmsghdr *h)
+{
+	static const struct nla_policy policy[RTA_MAX + 1] = {
+		[RTA_OIF] = { .type = NLA_U32 },
+	};
+	const struct rtmsg *route = NLMSG_DATA(h);
+	struct nlattr *attrs[RTA_MAX + 1];
+
+	if (!nlmsg_valid_hdr(h, sizeof(*route)) || route->rtm_protocol == OWN_PROTOCOL)
+		return true;
+	if (route->rtm_table != RT_TABLE_MAIN ||
+	    route->rtm_dst_len == (route->rtm_family == AF_INET ? 32 : 128))
+		return false;
+	if (route->rtm_dst_len > 0)
+		return true;
+	/* One with several next hops has no RTA_OIF: look. */
+	return nlmsg_parse(h, sizeof(*route), attrs, RTA_MAX, policy) < 0 || !attrs[RTA_OIF] ||
+	       is_of_card(nla_get_u32(attrs[RTA_OIF]));
+}
+
+static bool is_own_rule(struct nlmsghdr *h)
+{
+	static const struct nla_policy policy[FRA_MAX + 1] = {
+		[FRA_PROTOCOL] = { .type = NLA_U8 },
+	};
+	struct nlattr *attrs[FRA_MAX + 1];
+
+	if (nlmsg_parse(h, sizeof(struct fib_rule_hdr), attrs, FRA_MAX, policy) < 0)
+		return true; /* not understood: look */
+	return attrs[FRA_PROTOCOL] && nla_get_u8(attrs[FRA_PROTOCOL]) == OWN_PROTOCOL;
+}
+
+/* Of conf/all and of cards; the index of "all" and "default" is negative. */
+static bool is_setting_of_card(struct nlmsghdr *h)
+{
+	static const struct nla_policy policy[NETCONFA_MAX + 1] = {
+		[NETCONFA_IFINDEX] = { .type = NLA_U32 },
+	};
+	struct nlattr *attrs[NETCONFA_MAX + 1];
+	int32_t ifindex;
+
+	if (nlmsg_parse(h, sizeof(struct netconfmsg), attrs, NETCONFA_MAX, policy) < 0)
+		return true; /* not understood: look */
+	if (!attrs[NETCONFA_IFINDEX] || !attrs[NETCONFA_RP_FILTER])
+		return false;
+	ifindex = (int32_t)nla_get_u32(attrs[NETCONFA_IFINDEX]);
+	return ifindex == NETCONFA_IFINDEX_ALL || (ifindex > 0 && is_of_card((uint32_t)ifindex));
+}
+
+static bool is_router_of_card(const struct nlmsghdr *h)
+{
+	const struct ndmsg *n = NLMSG_DATA(h);
+
+	if (!nlmsg_valid_hdr(h, sizeof(*n)))
+		return true;
+	return n->ndm_family == AF_INET6 && n->ndm_flags & NTF_ROUTER &&
+	       n->ndm_state & (NUD_STALE | NUD_FAILED) && is_of_card((uint32_t)n->ndm_ifindex);
+}
+
+static bool matters(struct nlmsghdr *h)
+{
+	switch (h->nlmsg_type) {
+	case RTM_NEWLINK:
+	case RTM_DELLINK:
+		return is_card(h);
+	case RTM_NEWADDR:
+	case RTM_DELADDR:
+		return is_address_to_see(h);
+	case RTM_NEWROUTE:
+	case RTM_DELROUTE:
+		return is_route_to_see(h);
+	case RTM_NEWRULE:
+	case RTM_DELRULE:
+		return is_own_rule(h);
+	case RTM_NEWNETCONF:
+		return is_setting_of_card(h);
+	case RTM_NEWNEIGH:
+		return is_router_of_card(h);
+	default:
+		return false;
+	}
+}
+
+/* Where in the order of announcements it is counts, not when it was made. */
+static void note_link(struct nlmsghdr *h, struct link_log *log)
+{
+	static const struct nla_policy policy[ATTR_IFLA_CARRIER_DOWN_COUNT + 1] = {
+		[IFLA_MTU] = { .type = NLA_U32 },
+		[ATTR_IFLA_CARRIER_DOWN_COUNT] = { .type = NLA_U32 },
+	};
+	struct nlattr *attrs[ATTR_IFLA_CARRIER_DOWN_COUNT + 1];
+	const struct ifinfomsg *i = nlmsg_data(h);
+	struct link_news news = { .usec = now_usec(), .sec = time(NULL) };
+
+	if ((h->nlmsg_type != RTM_NEWLINK && h->nlmsg_type != RTM_DELLINK) ||
+	    nlmsg_parse(h, sizeof(*i), attrs, ATTR_IFLA_CARRIER_DOWN_COUNT, policy) < 0 ||
+	    !attrs[IFLA_MTU] || !attrs[ATTR_IFLA_CARRIER_DOWN_COUNT])
+		return;
+	news.ifindex = (uint32_t)i->ifi_index;
+	news.is_up = i->ifi_flags & IFF_UP;
+	news.is_gone = h->nlmsg_type == RTM_DELLINK;
+	news.mtu = nla_get_u32(attrs[IFLA_MTU]);
+	news.carrier_downs = nla_get_u32(attrs[ATTR_IFLA_CARRIER_DOWN_COUNT]);
+	link_log_add(log, &news);
+}
+
+int events_count(void *buf, int size, struct link_log *log)
+{
+	struct nlmsghdr *h = buf;
+	int n = 0;
+
+	for (; nlmsg_ok(h, size); h = nlmsg_next(h, &size)) {
+		if (!matters(h))
+			continue;
+		n++;
+		if (log)
+			note_link(h, log);
+	}
+	return n;
+}
+
+int events_drain(struct netlink *nl, struct link_log *log)
+{
+	char buf[32768] __attribute__((aligned(NLMSG_ALIGNTO)));
+	int n = 0;
+
+	for (int i = 0; i < TURN_MAX; i++) {
+		ssize_t size = recv(events_fd(nl), buf, sizeof(buf), MSG_DONTWAIT);
+
+		if (size < 0 && errno == EINTR)
+			continue;
+		if (size < 0 && errno == EAGAIN)
+			return n;
+		if (size < 0)
+			return -errno;
+		n += events_count(buf, (int)size, log);
+	}
+	return n;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events: rtnetlink's announcements of links, addresses and routes: something changed, look again.
+ *
+ * What is no part of any plan does not count: link-local addresses of IPv6, but their loss; and
+ * what pods bring and take all day: links of a kind that is made by software (but bonds and teams,
+ * which carry RDMA ports, and IPoIB, whose carrier is the only event of an InfiniBand port),
+ * addresses and settings of such links, routes to single hosts, default routes of such links, rules
+ * and routes in other tables than main, but those of ours (own.h).
+ */
+#pragma once
+
+#include "../model/link-log.h"
+#include "netlink.h"
+
+int events_open(struct netlink *nl);
+
+/*
+ * Also what becomes of neighbours that are IPv6 routers: before Linux 5.16 they have to be probed
+ * again and again. Not asked for otherwise, because a node with pods has many neighbours. Return: 0
+ * or -errno.
+ */
+int events_add_neighbours(struct netlink *nl);
+
+int events_fd(const struct netlink *nl); /* owned by @nl */
+
+/* Takes what is there, a bounded number as uevents_drain() does, and notes in @log what links of
+ * cards tell; NULL: nothing. Return: how many, or -errno; -ENOBUFS: some were lost, look at
+ * everything. */
+int events_drain(struct netlink *nl, struct link_log *log);
+
+/* Of the above, for its test: how many messages of one datagram count; @buf aligned for them. */
+int events_count(void *buf, int size, struct link_log *log);

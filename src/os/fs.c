@@ -1,0 +1,1140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fs.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+
+/* Of linux/openat2.h, which the oldest supported systems do not have. */
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+#define IN_ROOT        0x10 /* RESOLVE_IN_ROOT */
+#define NO_MAGIC_LINKS 0x02 /* RESOLVE_NO_MAGICLINKS */
+
+#define MAX_LINKS 40 /* on the way to a file, as the kernel's MAXSYMLINKS */
+
+/* Of a device or a FIFO in the place of a file: do not wait for it, do not become its terminal. */
+#define CAUTIOUS (O_NONBLOCK | O_NOCTTY)
+
+const char *fs_format(char buf[static FS_PATH_LEN], const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(buf, FS_PATH_LEN, format, ap);
+	va_end(ap);
+	return buf;
+}
+
+int fs_open_root(const char *path, struct fs *ret)
+{
+	/* "--root=$UNSET" must not mean the running system. */
+	if (path && !*path)
+		return -EINVAL;
+
+	*ret = (struct fs){ .is_live = !path || !path[strspn(path, "/")] };
+	ret->root = open(path ? path : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return ret->root < 0 ? -errno : 0;
+}
+
+void fs_done(struct fs *fs)
+{
+	/* Descriptor 0 in a struct that was never filled is not ours: a root is never opened as 0.
+	 */
+	if (fs->root > 0)
+		close(fs->root);
+	*fs = (struct fs){ .root = -EBADF };
+}
+
+static int open_in_root(int root, const char *path, int flags, mode_t mode)
+{
+	const struct {
+		uint64_t flags, mode, resolve;
+	} how = { (uint64_t)flags, mode, IN_ROOT | NO_MAGIC_LINKS };
+
+	/* EAGAIN: something was renamed while ".." was looked at. */
+	for (int tries = 0; tries < 16; tries++) {
+		long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+
+		if (fd >= 0 || errno != EAGAIN)
+			return (int)fd;
+	}
+
+	return -1;
+}
+
+/* Removes the last component of "a/b". */
+static void cut_last(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	*(slash ? slash : path) = '\0';
+}
+
+/*
+ * The same by hand, where a seccomp filter knows no openat2(2): one part after the other, none of
+ * which the kernel may follow. Links are read, and their text is walked below the root; ".." of a
+ * folder is the one it was reached from.
+ */
+struct walk {
+	int root, at;        /* @at: O_PATH of where it stands; owned */
+	char done[PATH_MAX]; /* the way there, without links */
+	char rest[PATH_MAX]; /* what is ahead */
+	int n_links;
+};
+
+static void walk_done(struct walk *w)
+{
+	closep(&w->at);
+}
+
+/* Takes @fd as the place to stand at. */
+static int walk_to(struct walk *w, int fd)
+{
+	if (fd < 0)
+		return -errno;
+	closep(&w->at);
+	w->at = fd;
+	return 0;
+}
+
+static int walk_to_root(struct walk *w)
+{
+	w->done[0] = '\0';
+	return walk_to(w, openat(w->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+static int walk_into(struct walk *w, const char *name)
+{
+	const size_t have = strlen(w->done), size = strlen(name) + 1;
+	int r;
+
+	r = walk_to(w, openat(w->at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	if (r < 0)
+		return r;
+	if (have + 1 + size > sizeof(w->done))
+		return -ENAMETOOLONG;
+	if (have > 0)
+		w->done[have] = '/';
+	memcpy(w->done + have + (have > 0), name, size);
+	return 0;
+}
+
+static int walk_up(struct walk *w)
+{
+	char way[PATH_MAX], *rest = way, *name;
+	int r;
+
+	COPY(way, w->done);
+	cut_last(way);
+	r = walk_to_root(w);
+	while (r >= 0 && *way && (name = strsep(&rest, "/")))
+		r = walk_into(w, name);
+	return r;
+}
+
+/* When @name is a link here, its text goes before what is ahead. Return: 1, 0 when it is none. */
+static int walk_link(struct walk *w, const char *name)
+{
+	char target[PATH_MAX], next[PATH_MAX];
+	ssize_t n = readlinkat(w->at, name, target, sizeof(target));
+
+	if (n < 0)
+		return errno == EINVAL || errno == ENOENT ? 0 : -errno;
+	if ((size_t)n >= sizeof(target))
+		return -ENAMETOOLONG;
+	target[n] = '\0';
+	if (++w->n_links > MAX_LINKS)
+		return -ELOOP;
+	if ((size_t)snprintf(next, sizeof(next), "%s/%s", target, w->rest) >= sizeof(next))
+		return -ENAMETOOLONG;
+	/* Nothing ahead: what the link leads to is the last part, and may be a file. */
+	if (!*w->rest)
+		next[strlen(next) - 1] = '\0';
+	COPY(w->rest, next);
+	n = *target == '/' ? walk_to_root(w) : 0;
+	return n < 0 ? (int)n : 1;
+}
+
+/* Takes the next part off what is ahead, with the slashes around it. Return: is it the last? */
+static bool walk_next(struct walk *w, char name[NAME_MAX + 2])
+{
+	const char *from = w->rest + strspn(w->rest, "/");
+	const size_t n = strcspn(from, "/"), n_taken = MIN(n, (size_t)NAME_MAX + 1);
+	const bool is_last = !from[n];
+
+	memcpy(name, from, n_taken);
+	name[n_taken] = '\0';
+	from += n;
+	from += strspn(from, "/");
+	memmove(w->rest, from, strlen(from) + 1);
+	return is_last;
+}
+
+static int walk_open(struct walk *w, int flags, mode_t mode)
+{
+	char name[NAME_MAX + 2];
+	bool is_last;
+	int r, fd;
+
+	do {
+		is_last = walk_next(w, name);
+		if (!*name || streq(name, "."))
+			continue;
+		r = streq(name, "..") ? walk_up(w) : 0;
+		if (r < 0)
+			return r;
+		if (streq(name, ".."))
+			continue;
+		if (!is_last || !(flags & O_NOFOLLOW)) {
+			r = walk_link(w, name);
+			if (r < 0)
+				return r;
+			is_last = is_last && r == 0;
+			if (r > 0)
+				continue;
+		}
+		if (is_last) {
+			fd = openat(w->at, name, flags | O_NOFOLLOW, mode);
+			return fd < 0 ? -errno : fd;
+		}
+		r = walk_into(w, name);
+		if (r < 0)
+			return r;
+	} while (!is_last);
+
+	fd = openat(w->at, ".", flags & ~(O_CREAT | O_EXCL));
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_by_hand(int root, const char *path, int flags, mode_t mode)
+{
+	_cleanup_(walk_done) struct walk w;
+	int r;
+
+	/* Not = {}: two paths would be filled with zeros for each file that is opened. */
+	w.root = root;
+	w.at = -EBADF;
+	w.n_links = 0;
+	if (!COPY(w.rest, path))
+		return -ENAMETOOLONG;
+	r = walk_to_root(&w);
+	return r < 0 ? r : walk_open(&w, flags, mode);
+}
+
+/* Of processes all are alike: one stands for them. */
+static void note_denied(struct fs_denied *denied, const char *path)
+{
+	const char *shown = is_prefix(path, "proc/") ? "proc/PID" : path;
+
+	for (size_t i = 0; i < MIN(denied->n, ELEMENTSOF(denied->paths)); i++)
+		if (streq(denied->paths[i], shown))
+			return;
+	if (denied->n < ELEMENTSOF(denied->paths))
+		COPY(denied->paths[denied->n], shown);
+	denied->n++;
+}
+
+static int open_path(const struct fs *fs, const char *path, int flags)
+{
+	const size_t length = fs->inside ? strlen(fs->inside) : 0;
+	const mode_t mode = flags & O_CREAT ? 0600 : 0;
+	int fd = -1;
+
+	if (length > 0 && is_prefix(path, fs->inside) && path[length] == '/')
+		fd = openat(fs->inside_fd, path + length + 1, flags, mode);
+	else if (fs->is_live)
+		fd = openat(fs->root, path, flags, mode);
+	else {
+		fd = open_in_root(fs->root, path, flags, mode);
+		if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* of an old seccomp filter */
+			return open_by_hand(fs->root, path, flags, mode);
+	}
+
+	return fd < 0 ? -errno : fd;
+}
+
+int fs_open(const struct fs *fs, const char *path, int flags)
+{
+	int fd;
+
+	if (*path == '/')
+		return -EINVAL;
+
+	fd = open_path(fs, path, flags | O_CLOEXEC);
+	if (fd == -EACCES && fs->denied)
+		note_denied(fs->denied, path);
+	return fd;
+}
+
+void fs_enter(const struct fs *fs, const char *path, struct fs *ret)
+{
+	*ret = *fs;
+	ret->inside = NULL;
+	if (!fs->is_live)
+		return;
+
+	ret->inside_fd = open_path(fs, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (ret->inside_fd >= 0)
+		ret->inside = path;
+}
+
+void fs_leave(struct fs *fs)
+{
+	if (fs->inside)
+		close(fs->inside_fd);
+	fs->inside = NULL;
+}
+
+static int check_regular(int fd, struct stat *ret)
+{
+	if (fstat(fd, ret) < 0)
+		return -errno;
+	if (S_ISDIR(ret->st_mode))
+		return -EISDIR;
+	return S_ISREG(ret->st_mode) ? 0 : -EINVAL; /* files of sysfs and procfs are regular */
+}
+
+static int open_regular(const struct fs *fs, const char *path, int flags)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	struct stat st;
+	int r;
+
+	fd = fs_open(fs, path, flags | CAUTIOUS);
+	if (fd < 0)
+		return fd == -ENXIO ? -EINVAL : fd; /* a socket, or a FIFO nobody reads */
+
+	r = check_regular(fd, &st);
+	return r < 0 ? r : TAKE_FD(fd);
+}
+
+/* Until the end or until there is no more room: how many bytes. */
+static ssize_t read_up_to(int fd, char *buf, size_t size)
+{
+	size_t n = 0;
+
+	while (n < size) {
+		ssize_t got = read(fd, buf + n, size - n);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		if (got == 0)
+			break;
+		n += (size_t)got;
+	}
+
+	return (ssize_t)n;
+}
+
+/*
+ * An attribute of the running kernel's sysfs is no FIFO, and one read() has all of it, which is at
+ * most a page: sysfs_kf_seq_show() in fs/sysfs/file.c. A GID table has up to 1,024 of them for each
+ * port, and each look reads all. So it is with the short files of procfs: seq_read_iter() in
+ * fs/seq_file.c gives all of a single record that has room, proc_dostring() in kernel/sysctl.c a
+ * setting; and a look reads one for each process.
+ */
+static ssize_t read_attribute(const struct fs *fs, const char *path, char *buf, size_t size)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	ssize_t n;
+
+	fd = fs_open(fs, path, O_RDONLY | CAUTIOUS);
+	if (fd < 0)
+		return fd;
+	do
+		n = read(fd, buf, size);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+static ssize_t read_line(const struct fs *fs, const char *path, char *buf, size_t size)
+{
+	_cleanup_(closep) int fd = -EBADF;
+
+	if (fs->is_live && (is_prefix(path, "sys/") || is_prefix(path, "proc/")))
+		return read_attribute(fs, path, buf, size);
+
+	fd = open_regular(fs, path, O_RDONLY);
+	return fd < 0 ? fd : read_up_to(fd, buf, size);
+}
+
+int fs_read(const struct fs *fs, const char *path, char *buf, size_t size)
+{
+	const ssize_t n = read_line(fs, path, buf, size);
+
+	if (n < 0)
+		return (int)n;
+	if ((size_t)n >= size)
+		return -EMSGSIZE;
+
+	fs_record(fs, RECORD_FILE, path, buf, (size_t)n);
+	buf[n] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	return 0;
+}
+
+int fs_read_u32(const struct fs *fs, const char *path, uint32_t *ret)
+{
+	unsigned long long value;
+	char buf[64], *end;
+	int r;
+
+	r = fs_read(fs, path, buf, sizeof(buf));
+	if (r < 0)
+		return r == -EMSGSIZE ? -EINVAL : r;
+	if (*buf < '0' || *buf > '9') /* strtoull() takes blanks and signs */
+		return -EINVAL;
+
+	errno = 0;
+	value = strtoull(buf, &end, 0);
+	if (*end)
+		return -EINVAL;
+	if (errno == ERANGE || value > UINT32_MAX)
+		return -ERANGE;
+
+	*ret = (uint32_t)value;
+	return 0;
+}
+
+int fs_read_all(const struct fs *fs, const char *path, size_t max, bool secret, char **ret,
+		size_t *ret_size)
+{
+	_cleanup_(freep) char *data = NULL;
+	_cleanup_(closep) int fd = -EBADF;
+	size_t size = 0, room = 0;
+
+	assert(max < SIZE_MAX);
+	fd = open_regular(fs, path, O_RDONLY);
+	if (fd < 0)
+		return fd;
+
+	/* Files of procfs tell no size. One byte more than allowed is asked for, and one is for the
+	 * NUL. */
+	while (size == room) {
+		ssize_t n;
+		char *grown;
+
+		if (size > max)
+			return -EFBIG;
+
+		room = MIN(MAX(room * 2, 4096), max + 1);
+		grown = realloc(data, room + 1);
+		if (!grown)
+			return -ENOMEM;
+		data = grown;
+
+		n = read_up_to(fd, data + size, room - size);
+		if (n < 0)
+			return (int)n;
+		size += (size_t)n;
+	}
+
+	data[size] = '\0';
+	if (!secret)
+		fs_record(fs, RECORD_FILE, path, data, size);
+	*ret = TAKE(data);
+	*ret_size = size;
+	return 0;
+}
+
+/* The target of the link itself; its own ones may not be followed. */
+static int read_link(const struct fs *fs, const char *path, char *buf, size_t size)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	ssize_t n;
+
+	fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
+	if (fd < 0)
+		return fd;
+
+	n = readlinkat(fd, "", buf, size);
+	if (n < 0)
+		return -errno; /* ENOENT as well when it is no link */
+	if ((size_t)n >= size)
+		return -EMSGSIZE;
+
+	buf[n] = '\0';
+	return 0;
+}
+
+int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size)
+{
+	char target[PATH_MAX];
+	int r;
+
+	r = read_link(fs, path, target, sizeof(target));
+	if (r < 0)
+		return r;
+	if (!copy(buf, size, target))
+		return -EMSGSIZE;
+
+	fs_record(fs, RECORD_LINK, path, target, strlen(target));
+	return 0;
+}
+
+int fs_inode(const struct fs *fs, const char *path, uint64_t *ret)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	struct stat st;
+
+	fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	*ret = st.st_ino;
+	return 0;
+}
+
+int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t size)
+{
+	char target[PATH_MAX];
+	const char *slash;
+	int r;
+
+	r = fs_read_link(fs, path, target, sizeof(target));
+	if (r < 0)
+		return r;
+
+	slash = strrchr(target, '/');
+	return copy(buf, size, slash ? slash + 1 : target) ? 0 : -EMSGSIZE;
+}
+
+/*
+ * Tells the recorder every link that leads to @path, and where that is: a captured tree has the
+ * same links in the same places, and nothing has to be both a link and a folder.
+ */
+static int record_way(const struct fs *fs, const char *path, bool follow, char ret[PATH_MAX])
+{
+	char rest[PATH_MAX], target[PATH_MAX];
+	int n_links = 0;
+
+	if (!COPY(rest, path))
+		return -ENAMETOOLONG;
+
+	*ret = '\0';
+	for (size_t at = strspn(rest, "/"); rest[at]; at += strspn(rest + at, "/")) {
+		const char *name = rest + at;
+		const size_t length = strcspn(name, "/"), have = strlen(ret);
+		char next[PATH_MAX];
+
+		at += length;
+		if (length == 1 && *name == '.')
+			continue;
+		if (length == 2 && is_prefix(name, "..")) {
+			cut_last(ret);
+			continue;
+		}
+
+		if (have + length + 2 > PATH_MAX)
+			return -ENAMETOOLONG;
+		snprintf(ret + have, PATH_MAX - have, "%s%.*s", have > 0 ? "/" : "", (int)length,
+			 name);
+
+		if ((!rest[at] && !follow) || read_link(fs, ret, target, sizeof(target)) < 0)
+			continue;
+		if (++n_links > MAX_LINKS)
+			return -ELOOP;
+
+		fs->on_read(fs->userdata, RECORD_LINK, ret, target, strlen(target));
+		if (*target == '/')
+			*ret = '\0';
+		else
+			cut_last(ret);
+		if ((size_t)snprintf(next, sizeof(next), "%s%s", target, rest + at) >= sizeof(next))
+			return -ENAMETOOLONG;
+		COPY(rest, next);
+		at = 0;
+	}
+
+	return 0;
+}
+
+void fs_record(const struct fs *fs, enum record_kind kind, const char *path, const char *data,
+	       size_t size)
+{
+	char way[PATH_MAX];
+
+	if (!fs->on_read)
+		return;
+
+	/* What cannot be walked a second time has changed meanwhile: as it was asked for, then. */
+	if (record_way(fs, path, kind != RECORD_LINK, way) < 0)
+		COPY(way, path);
+	fs->on_read(fs->userdata, kind, *way ? way : ".", data, size);
+}
+
+/* The entry, unless it is a file that is read anyway. */
+static int record_entry(const struct fs *fs, const char *path, bool with_files)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	char target[PATH_MAX];
+	struct stat st;
+
+	fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
+	if (fd < 0)
+		return fd;
+	if (!fs->on_read)
+		return 0;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+
+	if (S_ISLNK(st.st_mode))
+		return fs_read_link(fs, path, target, sizeof(target));
+	if (S_ISDIR(st.st_mode))
+		fs_record(fs, RECORD_FOLDER, path, NULL, 0);
+	else if (with_files || !S_ISREG(st.st_mode))
+		fs_record(fs, RECORD_FILE, path, "", 0);
+	return 0;
+}
+
+bool fs_exists(const struct fs *fs, const char *path)
+{
+	return record_entry(fs, path, true) >= 0;
+}
+
+bool fs_is_other_device(const struct fs *fs, const char *path, const char *numbers)
+{
+	char have[32];
+	struct statx st;
+
+	if (!fs->is_live || statx(fs->root, path, AT_STATX_DONT_SYNC, STATX_TYPE, &st) < 0)
+		return false;
+	snprintf(have, sizeof(have), "%" PRIu32 ":%" PRIu32, st.stx_rdev_major, st.stx_rdev_minor);
+	return !S_ISCHR(st.stx_mode) || (numbers[0] && !streq(numbers, have));
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int read_names(DIR *d, struct fs_names *names)
+{
+	const struct dirent *entry;
+
+	while (errno = 0, entry = readdir(d)) {
+		char **name;
+
+		if (streq(entry->d_name, ".") || streq(entry->d_name, ".."))
+			continue;
+		name = APPEND(names->names, names->n_names);
+		if (name)
+			*name = strdup(entry->d_name);
+		if (!name || !*name)
+			return -ENOMEM;
+	}
+	if (errno != 0)
+		return -errno;
+
+	if (names->n_names > 0)
+		qsort(names->names, names->n_names, sizeof(*names->names), compare_names);
+	return 0;
+}
+
+/* The names alone may be all that is asked for: links to VFs are counted so. */
+static void record_list(const struct fs *fs, const char *path, const struct fs_names *names)
+{
+	char child[PATH_MAX];
+
+	fs_record(fs, RECORD_FOLDER, path, NULL, 0);
+	for (size_t i = 0; i < names->n_names; i++)
+		if ((size_t)snprintf(child, sizeof(child), "%s/%s", path, names->names[i]) <
+		    sizeof(child))
+			record_entry(fs, child, false);
+}
+
+int fs_list(const struct fs *fs, const char *path, struct fs_names *ret)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	_cleanup_(closedirp) DIR *d = NULL;
+	int fd, r;
+
+	fd = fs_open(fs, path, O_RDONLY | O_DIRECTORY);
+	if (fd < 0)
+		return fd;
+	d = fdopendir(fd);
+	if (!d) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+
+	r = read_names(d, &names);
+	if (r < 0)
+		return r;
+	if (fs->on_read)
+		record_list(fs, path, &names);
+
+	*ret = TAKE_STRUCT(names);
+	return 0;
+}
+
+int fs_count(const struct fs *fs, const char *path, const char *prefix, uint32_t *ret)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	uint32_t n = 0;
+	int r;
+
+	r = fs_list(fs, path, &names);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < names.n_names; i++)
+		n += is_prefix(names.names[i], prefix);
+	*ret = n;
+	return 0;
+}
+
+void fs_names_done(struct fs_names *n)
+{
+	for (size_t i = 0; i < n->n_names; i++)
+		free(n->names[i]);
+	free(n->names);
+	*n = (struct fs_names){};
+}
+
+int fs_write_attribute(const struct fs *fs, const char *path, const char *value)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	const size_t size = strlen(value);
+	ssize_t n;
+
+	if (!fs->is_live)
+		return -EROFS;
+
+	fd = open_regular(fs, path, O_WRONLY);
+	if (fd < 0)
+		return fd;
+
+	fcntl(fd, F_SETLK, &lock); /* without it only fs_writer() knows less */
+	/* Never twice: the kernel may have acted on it already. */
+	n = write(fd, value, size);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == size ? 0 : -EIO;
+}
+
+int fs_writer(const struct fs *fs, const char *path)
+{
+	_cleanup_(closep) int fd = open_regular(fs, path, O_RDONLY);
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fd < 0)
+		return fd;
+	if (fcntl(fd, F_GETLK, &lock) < 0)
+		return -errno;
+	return lock.l_type == F_UNLCK ? 0 : lock.l_pid;
+}
+
+/* The folder of @path, opened, and the name in it. */
+static int open_parent(const struct fs *fs, const char *path, const char **ret_name)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char folder[PATH_MAX] = ".";
+
+	if (is_empty(name) || streq(name, ".") || streq(name, "..") || *path == '/')
+		return -EINVAL;
+	if (slash && (size_t)(slash - path) >= sizeof(folder))
+		return -ENAMETOOLONG;
+	if (slash) {
+		memcpy(folder, path, (size_t)(slash - path));
+		folder[slash - path] = '\0';
+	}
+
+	*ret_name = name;
+	return fs_open(fs, folder, O_RDONLY | O_DIRECTORY);
+}
+
+/* In one step, whatever the umask is: nobody would mend the mode of what a kill left behind. */
+static int make_folder_in(int parent, const char *name)
+{
+	const mode_t mask = umask(0);
+	const int r = mkdirat(parent, name, 0755) < 0 ? -errno : 0;
+
+	umask(mask);
+	return r < 0 ? r : fsync(parent) < 0 ? -errno : 0;
+}
+
+static int make_folder(const struct fs *fs, const char *path)
+{
+	_cleanup_(closep) int parent = -EBADF, made = -EBADF;
+	const char *name;
+	int r;
+
+	parent = open_parent(fs, path, &name);
+	if (parent < 0)
+		return parent;
+	r = make_folder_in(parent, name);
+	if (r != -EEXIST)
+		return r;
+
+	/* Another program was faster, or it is a link to nothing. */
+	made = fs_open(fs, path, O_PATH | O_DIRECTORY);
+	return MIN(made, 0);
+}
+
+int fs_make_folders(const struct fs *fs, const char *path)
+{
+	char part[PATH_MAX];
+
+	if (!COPY(part, path))
+		return -ENAMETOOLONG;
+
+	for (size_t end = 0; path[end];) {
+		_cleanup_(closep) int fd = -EBADF;
+		int r = 0;
+
+		end += strspn(path + end, "/");
+		end += strcspn(path + end, "/");
+		part[end] = '\0';
+
+		fd = fs_open(fs, part, O_PATH | O_DIRECTORY);
+		if (fd < 0)
+			r = fd == -ENOENT ? make_folder(fs, part) : fd;
+		if (r < 0)
+			return r;
+		part[end] = path[end];
+	}
+
+	return 0;
+}
+
+/* Also in its mode: another one is set, and where it cannot be the file is no equal. */
+static bool is_equal(int folder, const char *name, const char *data, size_t size, mode_t mode)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	char buf[4096];
+	struct stat st;
+	size_t at = 0;
+
+	fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | CAUTIOUS | O_CLOEXEC);
+	if (fd < 0 || check_regular(fd, &st) < 0 || (uint64_t)st.st_size != size)
+		return false;
+
+	while (at < size) {
+		ssize_t n = read_up_to(fd, buf, MIN(sizeof(buf), size - at));
+
+		if (n <= 0 || memcmp(buf, data + at, (size_t)n) != 0)
+			return false;
+		at += (size_t)n;
+	}
+
+	return (st.st_mode & 07777) == mode || fchmod(fd, mode) == 0;
+}
+
+int fs_write_all(int fd, const char *data, size_t size)
+{
+	while (size > 0) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		data += n;
+		size -= (size_t)n;
+	}
+
+	return 0;
+}
+
+/* A new file with these bytes, on the disk when this returns. */
+static int write_new(int folder, const char *name, const char *data, size_t size, mode_t mode)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	int r;
+
+	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+
+	r = fs_write_all(fd, data, size);
+	if (r < 0)
+		return r;
+	if (fchmod(fd, mode) < 0 || fsync(fd) < 0)
+		return -errno;
+	return 0;
+}
+
+static int open_parent_made(const struct fs *fs, const char *path, const char **ret_name)
+{
+	_cleanup_(freep) char *folder = NULL;
+	int fd, r;
+
+	fd = open_parent(fs, path, ret_name);
+	if (fd != -ENOENT)
+		return fd;
+
+	folder = strdup(path);
+	if (!folder)
+		return -ENOMEM;
+	cut_last(folder);
+	r = fs_make_folders(fs, folder);
+	return r < 0 ? r : open_parent(fs, path, ret_name);
+}
+
+static bool name_temporary(const char *name, char *ret, size_t size)
+{
+	return (size_t)snprintf(ret, size, ".%s.tmp", name) < size;
+}
+
+/* The name of the temporary file, of which none is there: a crash may have left one. */
+static int begin_replacing(int folder, const char *name, char temporary[static NAME_MAX + 1])
+{
+	if (!name_temporary(name, temporary, NAME_MAX + 1))
+		return -ENAMETOOLONG;
+	return unlinkat(folder, temporary, 0) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* @r: of making the temporary file. Return: 1 or -errno. */
+static int end_replacing(int folder, const char *temporary, const char *name, int r)
+{
+	if (r >= 0 && renameat(folder, temporary, folder, name) < 0)
+		r = -errno;
+	if (r < 0) {
+		unlinkat(folder, temporary, 0);
+		return r;
+	}
+	return fsync(folder) < 0 ? -errno : 1;
+}
+
+static int replace_in(int folder, const char *name, const char *data, size_t size, mode_t mode)
+{
+	char temporary[NAME_MAX + 1];
+	int r;
+
+	if (is_equal(folder, name, data, size, mode))
+		return 0;
+	r = begin_replacing(folder, name, temporary);
+	if (r < 0)
+		return r;
+	r = write_new(folder, temporary, data, size, mode);
+	return end_replacing(folder, temporary, name, r);
+}
+
+int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
+{
+	_cleanup_(closep) int folder = -EBADF;
+	const char *name;
+
+	folder = open_parent_made(fs, path, &name);
+	return folder < 0 ? folder : replace_in(folder, name, data, size, mode);
+}
+
+int fs_rename(const struct fs *fs, const char *from, const char *to)
+{
+	_cleanup_(closep) int folder_from = -EBADF, folder_to = -EBADF;
+	const char *name_from, *name_to;
+
+	folder_from = open_parent(fs, from, &name_from);
+	if (folder_from < 0)
+		return folder_from;
+	folder_to = open_parent(fs, to, &name_to);
+	if (folder_to < 0)
+		return folder_to;
+	return renameat(folder_from, name_from, folder_to, name_to) < 0 ? -errno : 0;
+}
+
+static bool is_link_to(int folder, const char *name, const char *target)
+{
+	char buf[PATH_MAX];
+	ssize_t n = readlinkat(folder, name, buf, sizeof(buf));
+
+	return n >= 0 && (size_t)n == strlen(target) && memcmp(buf, target, (size_t)n) == 0;
+}
+
+int fs_replace_link(const struct fs *fs, const char *path, const char *target)
+{
+	_cleanup_(closep) int folder = -EBADF;
+	char temporary[NAME_MAX + 1];
+	const char *name;
+	struct stat st;
+	int r;
+
+	folder = open_parent_made(fs, path, &name);
+	if (folder < 0)
+		return folder;
+	if (is_link_to(folder, name, target))
+		return 0;
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISLNK(st.st_mode))
+		return -EEXIST;
+	r = begin_replacing(folder, name, temporary);
+	if (r < 0)
+		return r;
+	r = symlinkat(target, folder, temporary) < 0 ? -errno : 0;
+	return end_replacing(folder, temporary, name, r);
+}
+
+static void on_alarm(_unused_ int signal)
+{
+	/* It only ends a call that waits. */
+}
+
+/* With repeated signals: the first one may come before the call that it is to end. */
+static int wait_for_lock(int fd, uint64_t limit_usec)
+{
+	const struct itimerval none = {}, often = { { 0, 100 * 1000 },
+						    { (time_t)(limit_usec / USEC_PER_SEC), 1 } };
+	const struct sigaction ours = { .sa_handler = on_alarm };
+	const uint64_t until = now_usec() + limit_usec;
+	struct sigaction before;
+	int r = 0;
+
+	if (sigaction(SIGALRM, &ours, &before) < 0 || setitimer(ITIMER_REAL, &often, NULL) < 0)
+		return -errno;
+	while (r == 0 && flock(fd, LOCK_EX) < 0) {
+		const int error = errno;
+
+		if (error != EINTR || now_usec() >= until)
+			r = error == EINTR ? -ETIMEDOUT : -error;
+	}
+	if (setitimer(ITIMER_REAL, &none, NULL) < 0 || sigaction(SIGALRM, &before, NULL) < 0)
+		return r < 0 ? r : -errno;
+	return r;
+}
+
+int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec)
+{
+	char folder[PATH_MAX];
+	int r;
+
+	if (!COPY(folder, path))
+		return -ENAMETOOLONG;
+	cut_last(folder);
+	r = fs_make_folders(fs, folder);
+
+	/* Its holder removed the file: this lock is of one that no other process will find. */
+	while (r >= 0) {
+		_cleanup_(closep) int fd = fs_open(fs, path, O_RDWR | O_CREAT | O_NOFOLLOW);
+		uint64_t inode = 0;
+		struct stat st;
+
+		if (fd < 0)
+			return fd;
+		if (limit_usec > 0)
+			r = wait_for_lock(fd, limit_usec);
+		else if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+			r = -errno;
+		if (r >= 0 && fstat(fd, &st) < 0)
+			r = -errno;
+		if (r >= 0 && fs_inode(fs, path, &inode) >= 0 && inode == st.st_ino)
+			return TAKE_FD(fd);
+	}
+	return r;
+}
+
+void fs_unlock(const struct fs *fs, const char *path, int fd)
+{
+	if (fd < 0)
+		return;
+	fs_remove(fs, path); /* one that cannot be removed is there for the next */
+	close(fd);
+}
+
+/* With what a crash left beside it: nobody would come back for that. */
+static int remove_in(int folder, const char *name)
+{
+	char temporary[NAME_MAX + 1];
+	bool is_left;
+
+	is_left = name_temporary(name, temporary, sizeof(temporary)) &&
+		  unlinkat(folder, temporary, 0) >= 0;
+	if (unlinkat(folder, name, 0) < 0 && (errno != ENOENT || !is_left))
+		return errno == ENOENT ? 0 : -errno;
+
+	return fsync(folder) < 0 ? -errno : 0;
+}
+
+int fs_remove(const struct fs *fs, const char *path)
+{
+	_cleanup_(closep) int folder = -EBADF;
+	const char *name;
+
+	folder = open_parent(fs, path, &name);
+	if (folder < 0)
+		return folder == -ENOENT ? 0 : folder;
+	return remove_in(folder, name);
+}
+
+/* One folder in another, which is no link. */
+static int open_step(int folder, const char *name, bool is_made)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	struct stat st;
+	int fd, r;
+
+	fd = openat(folder, name, flags);
+	if (fd < 0 && errno == ENOENT && is_made) {
+		r = make_folder_in(folder, name);
+		if (r < 0 && r != -EEXIST)
+			return r;
+		fd = openat(folder, name, flags);
+	}
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOTDIR && fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISLNK(st.st_mode))
+		return -ELOOP;
+	return -errno;
+}
+
+/* The folder of @path, reached without following a link, and the name in it. */
+static int open_steps(const struct fs *fs, const char *path, bool is_made, const char **ret_name)
+{
+	_cleanup_(closep) int folder = -EBADF;
+	const char *at = path;
+	char part[NAME_MAX + 1];
+	int next;
+
+	folder = openat(fs->root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return -errno;
+
+	for (size_t n; n = strcspn(at, "/"), at[n] == '/'; at += n + 1) {
+		if (n == 0 || n > NAME_MAX || is_prefix(at, "../"))
+			return n > NAME_MAX ? -ENAMETOOLONG : -EINVAL;
+		memcpy(part, at, n);
+		part[n] = '\0';
+		next = open_step(folder, part, is_made);
+		if (next < 0)
+			return next;
+		close(folder);
+		folder = next;
+	}
+	if (is_empty(at) || streq(at, ".") || streq(at, ".."))
+		return -EINVAL;
+
+	*ret_name = at;
+	return TAKE_FD(folder);
+}
+
+int fs_output(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
+{
+	_cleanup_(closep) int folder = -EBADF;
+	const char *name;
+
+	folder = open_steps(fs, path, true, &name);
+	return folder < 0 ? folder : replace_in(folder, name, data, size, mode);
+}
+
+int fs_output_remove(const struct fs *fs, const char *path)
+{
+	_cleanup_(closep) int folder = -EBADF;
+	const char *name;
+
+	folder = open_steps(fs, path, false, &name);
+	if (folder < 0)
+		return folder == -ENOENT ? 0 : folder;
+	return remove_in(folder, name);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fs: the door to files, all below one folder, so that a captured tree is a node.
+ *
+ * Paths are relative to that folder and never begin with "/". Below a --root other than "/" the
+ * kernel keeps links inside it (openat2 with RESOLVE_IN_ROOT); where a seccomp filter refuses that
+ * call, each part of a path is walked by hand, with the same result.
+ * A recorder, when set, receives every file, link and folder that was read: "capture" is a look at
+ * the node with the recorder on. It receives real paths, and each link on the way
+ * there, so that a path below a link is never recorded; of a folder that was listed, it receives
+ * the links and folders in it as well. It may receive the same thing twice, and of a file once
+ * without and once with its bytes.
+ */
+#pragma once
+
+#include "../base/util.h"
+
+enum record_kind {
+	RECORD_FILE,
+	RECORD_LINK,
+	RECORD_FOLDER,
+};
+
+/* Files that could not be opened for want of permission, each once. */
+struct fs_denied {
+	size_t n; /* may be more than there is room for */
+	char paths[3][128];
+};
+
+struct fs {
+	int root;     /* O_PATH of the folder; owned */
+	bool is_live; /* the root is "/": the kernel behind it is the running one */
+	void (*on_read)(void *userdata, enum record_kind kind, const char *path, const char *data,
+			size_t size);
+	void *userdata;
+	struct fs_denied *denied; /* filled, when not NULL */
+	const char *inside;       /* NULL, or the folder of fs_enter(), borrowed */
+	int inside_fd;            /* O_PATH of it */
+};
+
+/* A path made in place, which lives as long as the block; what does not fit is cut. */
+#define FS_PATH_LEN  512
+#define FS_PATH(...) fs_format((char[FS_PATH_LEN]){}, __VA_ARGS__)
+_printf_(2, 3) const char *fs_format(char buf[static FS_PATH_LEN], const char *format, ...);
+
+int fs_open_root(const char *path, struct fs *ret); /* NULL or "/": the running system */
+void fs_done(struct fs *fs);
+
+/*
+ * The same root for who reads much below one folder: the way there, of a device in sysfs a dozen
+ * parts and links, is walked once. Paths stay what they are, and what is not below @path is reached
+ * as before; so is all in a --root, or when @path cannot be opened. What is removed and made again
+ * under the same name meanwhile is not there any more. @path and @fs stay the caller's and must
+ * live until fs_leave(), which takes a zeroed one as well.
+ */
+void fs_enter(const struct fs *fs, const char *path, struct fs *ret);
+void fs_leave(struct fs *fs);
+
+/*
+ * Opens a file below the root with these open(2) flags; O_CLOEXEC is added, O_CREAT makes it 0600.
+ * Return: fd or -errno.
+ */
+int fs_open(const struct fs *fs, const char *path, int flags);
+
+/*
+ * One line of sysfs or procfs, without its newline. -EMSGSIZE: no room, the value may be cut short.
+ * A file in /dev, a FIFO or a folder in its place gives -EISDIR or -EINVAL, never a wait.
+ */
+int fs_read(const struct fs *fs, const char *path, char *buf, size_t size);
+int fs_read_u32(const struct fs *fs, const char *path,
+		uint32_t *ret); /* any base; -EINVAL, -ERANGE */
+
+/*
+ * A whole regular file of at most @max bytes, NUL appended (it may hold others), not recorded when
+ * @secret: the caller records what may be seen, by fs_record(). -EFBIG above @max.
+ */
+int fs_read_all(const struct fs *fs, const char *path, size_t max, bool secret, char **ret,
+		size_t *ret_size);
+void fs_record(const struct fs *fs, enum record_kind kind, const char *path, const char *data,
+	       size_t size);
+
+/* The last component of a symbolic link's target: "igb" of ".../driver". -ENOENT: no such link. */
+int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t size);
+
+/* The whole target of a symbolic link. */
+int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size);
+
+/* The inode of a file, folder or link itself: in sysfs another one after it was made again. */
+int fs_inode(const struct fs *fs, const char *path, uint64_t *ret);
+
+/*
+ * Is what a link of /proc/PID/fd leads to, by its text a device, another kind of file, or another
+ * device than @numbers ("231:192", as a file "dev" of sysfs has them; "": any)? false in a captured
+ * tree. The file system is not asked again for it: its server may be dead.
+ */
+bool fs_is_other_device(const struct fs *fs, const char *path, const char *numbers);
+
+bool fs_exists(const struct fs *fs,
+	       const char *path); /* recorded as what it is: link, folder or empty file */
+
+/* The names in a folder without "." and "..", sorted by bytes. Release with fs_names_done(). */
+struct fs_names {
+	char **names; /* owned */
+	size_t n_names;
+};
+int fs_list(const struct fs *fs, const char *path, struct fs_names *ret);
+void fs_names_done(struct fs_names *n);
+/* How many names in a folder begin with @prefix: "virtfn" counts the VFs of a PF. */
+int fs_count(const struct fs *fs, const char *path, const char *prefix, uint32_t *ret);
+
+/*
+ * Writes into an existing kernel file (sysfs) in one write(2). Live roots only. Until the write
+ * returns the process holds a POSIX lock on the file, unless another process holds one already.
+ */
+int fs_write_attribute(const struct fs *fs, const char *path, const char *value);
+
+/*
+ * The process that is in fs_write_attribute() of this file. A killed one counts until the kernel
+ * lets go of it: locks are released when its files are closed, by exit_files() in kernel/exit.c.
+ * Opening waits for no driver: kernfs_fop_open() in fs/kernfs/file.c. Return: its number, 0 for
+ * none, or -errno.
+ */
+int fs_writer(const struct fs *fs, const char *path);
+
+/*
+ * Replaces a file: temporary beside it (".NAME.tmp"), fsync, rename, fsync of the folder, which is
+ * made when missing. Equal bytes are not written; when their mode is another one it is set. A link
+ * in the last component is replaced, not followed; one planted as the temporary file is not
+ * followed either.
+ * Return: 1 when written, 0 when it was equal, or -errno with the old file still whole.
+ */
+int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
+/* To a descriptor that is open, also in more than one write. Return: 0 or -errno. */
+int fs_write_all(int fd, const char *data, size_t size);
+/* Both of one file system; @to is replaced. Return: 0 or -errno. */
+int fs_rename(const struct fs *fs, const char *from, const char *to);
+/* fs_replace() for a link to @target; what is no link is not replaced: -EEXIST. */
+int fs_replace_link(const struct fs *fs, const char *path, const char *target);
+/* With a temporary file that a crash left, and fsync of the folder; 0 when absent. */
+int fs_remove(const struct fs *fs, const char *path);
+
+/*
+ * The same for files that others read, in folders that others may write to: no part of the path may
+ * be a link (-ELOOP), so that what is planted there leads nowhere. Folders that are missing are
+ * made.
+ */
+int fs_output(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
+int fs_output_remove(const struct fs *fs, const char *path);
+
+/*
+ * A lock among those that ask for it here: flock(2) on a file of mode 0600, which no other user can
+ * open, and which fs_unlock() removes: it is fit for any tree. SIGALRM and ITIMER_REAL are used
+ * while it waits. Return: fd, -EWOULDBLOCK when another process has it and @limit_usec is 0,
+ * -ETIMEDOUT, or -errno.
+ */
+int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec);
+void fs_unlock(const struct fs *fs, const char *path, int fd);
+
+int fs_make_folders(const struct fs *fs, const char *path); /* every missing part, mode 0755 */

@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "link.h"
+
+#include "../model/action.h"
+#include "../model/rtproto.h"
+#include "nl.h"
+
+#include <linux/if.h>
+#include <linux/if_addr.h>
+#include <linux/if_link.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/rtnetlink.h>
+#include <netinet/ether.h>
+
+#define ATTEMPTS 5 /* at a dump that changes while it is read */
+
+enum {                                     /* newer than the oldest headers */
+	ATTR_IFLA_CARRIER_DOWN_COUNT = 48, /* 4.16 */
+	ATTR_IFLA_PROP_LIST = 52,          /* 5.5 */
+	ATTR_IFLA_ALT_IFNAME = 53,
+	ATTR_IFLA_PERM_ADDRESS = 54, /* 5.6 */
+	MESSAGE_NEWLINKPROP = 108,   /* RTM_NEWLINKPROP */
+	MESSAGE_DELLINKPROP = 109,
+	ATTR_IFA_PROTO = 11,         /* 5.18 */
+	CONF6_RA_DEFRTR_METRIC = 52, /* DEVCONF_RA_DEFRTR_METRIC, 5.12 */
+};
+
+struct link_list {
+	struct netdev *netdevs; /* owned */
+	size_t n;
+};
+
+struct addresses {
+	struct address *addresses; /* owned */
+	size_t n;
+};
+
+static void links_done(struct link_list *l)
+{
+	free(l->netdevs);
+}
+
+static void addresses_done(struct addresses *a)
+{
+	free(a->addresses);
+}
+
+/* A name that is too long for an action, and what has no room, is left out. */
+static void read_altnames(struct nlattr *list, char *ret, size_t size)
+{
+	struct nlattr *a;
+	int rest;
+
+	if (!list)
+		return;
+	nla_for_each_nested(a, list, rest)
+	{
+		const size_t used = strlen(ret);
+		char name[SHOWN_LEN + 1];
+
+		if (nla_type(a) != ATTR_IFLA_ALT_IFNAME)
+			continue;
+		nla_strlcpy(name, a, sizeof(name));
+		if (strlen(name) < SHOWN_LEN && !strchr(name, ' ') &&
+		    used + strlen(name) + 2 <= size)
+			snprintf(ret + used, size - used, "%s%s", used > 0 ? " " : "", name);
+	}
+}
+
+static int read_bond_mode(struct nlattr *data)
+{
+	static const struct nla_policy policy[IFLA_BOND_MODE + 1] = {
+		[IFLA_BOND_MODE] = { .type = NLA_U8 },
+	};
+	struct nlattr *tb[IFLA_BOND_MODE + 1];
+
+	if (!data || nla_parse_nested(tb, IFLA_BOND_MODE, data, policy) < 0 || !tb[IFLA_BOND_MODE])
+		return BOND_MODE_UNKNOWN;
+	return nla_get_u8(tb[IFLA_BOND_MODE]);
+}
+
+static void read_kind(struct nlattr *linkinfo, struct netdev *d)
+{
+	struct nlattr *tb[IFLA_INFO_MAX + 1];
+
+	d->bond_mode = BOND_MODE_UNKNOWN;
+	if (!linkinfo || nla_parse_nested(tb, IFLA_INFO_MAX, linkinfo, NULL) < 0 ||
+	    !tb[IFLA_INFO_KIND])
+		return;
+
+	nla_strlcpy(d->kind, tb[IFLA_INFO_KIND], sizeof(d->kind));
+	if (streq(d->kind, "bond"))
+		d->bond_mode = read_bond_mode(tb[IFLA_INFO_DATA]);
+}
+
+/* The kernel's own arrays: an older one has fewer values. */
+static void read_conf(const struct nlattr *a, size_t index, enum netconf_key key,
+		      struct netconf *ret)
+{
+	if (!a || (size_t)nla_len(a) < (index + 1) * sizeof(int32_t))
+		return;
+	memcpy(&ret->values[key], (const char *)nla_data(a) + index * sizeof(int32_t),
+	       sizeof(int32_t));
+	ret->known |= 1u << key;
+}
+
+/* Source: inet_fill_link_af() in net/ipv4/devinet.c, ipv6_store_devconf() in net/ipv6/addrconf.c */
+static void read_family(struct nlattr *spec, struct netconf *ret)
+{
+	static const struct {
+		int family, attribute;
+		size_t index;
+		enum netconf_key key;
+	} values[] = {
+		{ AF_INET, IFLA_INET_CONF, IPV4_DEVCONF_ARP_IGNORE - 1, NETCONF_ARP_IGNORE },
+		{ AF_INET, IFLA_INET_CONF, IPV4_DEVCONF_ARP_ANNOUNCE - 1, NETCONF_ARP_ANNOUNCE },
+		{ AF_INET, IFLA_INET_CONF, IPV4_DEVCONF_RP_FILTER - 1, NETCONF_RP_FILTER },
+		{ AF_INET6, IFLA_INET6_CONF, DEVCONF_DISABLE_IPV6, NETCONF_DISABLE_IPV6 },
+		{ AF_INET6, IFLA_INET6_CONF, DEVCONF_ACCEPT_RA, NETCONF_ACCEPT_RA },
+		{ AF_INET6, IFLA_INET6_CONF, DEVCONF_ACCEPT_RA_DEFRTR, NETCONF_ACCEPT_RA_DEFRTR },
+		{ AF_INET6, IFLA_INET6_CONF, DEVCONF_AUTOCONF, NETCONF_AUTOCONF },
+		{ AF_INET6, IFLA_INET6_CONF, DEVCONF_ADDR_GEN_MODE, NETCONF_ADDR_GEN_MODE },
+		{ AF_INET6, IFLA_INET6_CONF, DEVCONF_USE_TEMPADDR, NETCONF_USE_TEMPADDR },
+		{ AF_INET6, IFLA_INET6_CONF, CONF6_RA_DEFRTR_METRIC, NETCONF_RA_DEFRTR_METRIC },
+	};
+	struct nlattr *families[AF_INET6 + 1];
+
+	if (!spec || nla_parse_nested(families, AF_INET6, spec, NULL) < 0)
+		return;
+
+	for (size_t i = 0; i < ELEMENTSOF(values); i++) {
+		struct nlattr *family = families[values[i].family];
+
+		if (family)
+			read_conf(nla_find(nla_data(family), nla_len(family), values[i].attribute),
+				  values[i].index, values[i].key, ret);
+	}
+}
+
+static int on_link(struct nlmsghdr *h, void *userdata)
+{
+	static const struct nla_policy policy[ATTR_IFLA_PERM_ADDRESS + 1] = {
+		[IFLA_IFNAME] = { .type = NLA_STRING },
+		[IFLA_MTU] = { .type = NLA_U32 },
+		[IFLA_MAX_MTU] = { .type = NLA_U32 },
+		[IFLA_MASTER] = { .type = NLA_U32 },
+		[IFLA_LINK] = { .type = NLA_U32 },
+		[IFLA_LINKINFO] = { .type = NLA_NESTED },
+		[IFLA_PHYS_PORT_NAME] = { .type = NLA_STRING },
+		[ATTR_IFLA_CARRIER_DOWN_COUNT] = { .type = NLA_U32 },
+	};
+	struct nlattr *tb[ATTR_IFLA_PERM_ADDRESS + 1];
+	struct link_list *links = userdata;
+	const struct ifinfomsg *i;
+	struct netdev *d;
+
+	if (h->nlmsg_type != RTM_NEWLINK)
+		return 0;
+	if (nlmsg_parse(h, sizeof(*i), tb, ATTR_IFLA_PERM_ADDRESS, policy) < 0 || !tb[IFLA_IFNAME])
+		return -EBADMSG;
+
+	d = APPEND(links->netdevs, links->n);
+	if (!d)
+		return -ENOMEM;
+
+	i = nlmsg_data(h);
+	d->ifindex = i->ifi_index;
+	d->is_up = i->ifi_flags & IFF_UP;
+	d->has_carrier = i->ifi_flags & IFF_LOWER_UP;
+	nla_strlcpy(d->name, tb[IFLA_IFNAME], sizeof(d->name));
+	format_mac(tb[IFLA_ADDRESS], d->mac, sizeof(d->mac));
+	format_mac(tb[ATTR_IFLA_PERM_ADDRESS], d->perm_mac, sizeof(d->perm_mac));
+	if (tb[IFLA_PHYS_PORT_NAME])
+		nla_strlcpy(d->port_name, tb[IFLA_PHYS_PORT_NAME], sizeof(d->port_name));
+	read_altnames(tb[ATTR_IFLA_PROP_LIST], d->altnames, sizeof(d->altnames));
+	read_kind(tb[IFLA_LINKINFO], d);
+	read_family(tb[IFLA_AF_SPEC], &d->conf);
+	d->mtu = get_u32(tb[IFLA_MTU], 0);
+	d->max_mtu = get_u32(tb[IFLA_MAX_MTU], 0);
+	d->carrier_downs = get_u32(tb[ATTR_IFLA_CARRIER_DOWN_COUNT], 0);
+	d->master = get_u32(tb[IFLA_MASTER], 0);
+
+	/* With a netns ID the index is one of that namespace, and means nothing here. */
+	if (!tb[IFLA_LINK_NETNSID] && get_u32(tb[IFLA_LINK], 0) != d->ifindex)
+		d->link = get_u32(tb[IFLA_LINK], 0);
+	return 0;
+}
+
+/* Without RTEXT_FILTER_VF: with it mlx5 asks its firmware about each VF, one after the other. */
+int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n)
+{
+	_cleanup_(links_done) struct link_list links = {};
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	struct ifinfomsg i = { .ifi_family = AF_UNSPEC };
+	int r;
+
+	m = netlink_make(RTM_GETLINK, NLM_F_DUMP, &i, sizeof(i));
+	if (!m || nla_put_u32(m, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS) < 0)
+		return -ENOMEM;
+
+	r = netlink_list(nl, TAKE(m), on_link, &links, &links.n);
+	if (r < 0)
+		return r;
+
+	if (links.n > 0)
+		qsort(links.netdevs, links.n, sizeof(*links.netdevs), compare_netdevs);
+	*ret = TAKE(links.netdevs);
+	*ret_n = links.n;
+	return 0;
+}
+
+/* Return: 1 when it is an address of ours to look at, 0 when not, or -EBADMSG. */
+static int parse_address(struct nlmsghdr *h, struct nlattr *tb[static ATTR_IFA_PROTO + 1],
+			 struct address *ret)
+{
+	static const struct nla_policy policy[ATTR_IFA_PROTO + 1] = {
+		[IFA_FLAGS] = { .type = NLA_U32 },
+		[IFA_RT_PRIORITY] = { .type = NLA_U32 },
+	};
+	const struct nlattr *local, *peer;
+	const struct ifaddrmsg *i;
+	int bytes;
+
+	if (h->nlmsg_type != RTM_NEWADDR)
+		return 0;
+	if (nlmsg_parse(h, sizeof(*i), tb, ATTR_IFA_PROTO, policy) < 0)
+		return -EBADMSG;
+
+	i = nlmsg_data(h);
+	if (i->ifa_family != AF_INET && i->ifa_family != AF_INET6)
+		return 0;
+
+	/* IPv6 names the address itself IFA_ADDRESS, unless it has a peer. */
+	local = tb[IFA_LOCAL] ? tb[IFA_LOCAL] : tb[IFA_ADDRESS];
+	peer = tb[IFA_ADDRESS] ? tb[IFA_ADDRESS] : tb[IFA_LOCAL];
+	bytes = (int)address_bytes(i->ifa_family);
+	if (!local || nla_len(local) != bytes || nla_len(peer) != bytes)
+		return -EBADMSG;
+
+	*ret = (struct address){
+		.ifindex = i->ifa_index,
+		.family = i->ifa_family,
+		.prefix_len = i->ifa_prefixlen,
+		.scope = i->ifa_scope,
+		.metric = get_u32(tb[IFA_RT_PRIORITY], 0),
+		.flags = get_u32(tb[IFA_FLAGS], i->ifa_flags),
+	};
+	memcpy(ret->local, nla_data(local), bytes);
+	memcpy(ret->peer, nla_data(peer), bytes);
+	return 1;
+}
+
+static int on_address(struct nlmsghdr *h, void *userdata)
+{
+	struct nlattr *tb[ATTR_IFA_PROTO + 1];
+	struct addresses *list = userdata;
+	struct address parsed, *a;
+	int r;
+
+	r = parse_address(h, tb, &parsed);
+	if (r <= 0)
+		return r;
+
+	a = APPEND(list->addresses, list->n);
+	if (!a)
+		return -ENOMEM;
+
+	*a = parsed;
+	return 0;
+}
+
+/* By insertion, for that keeps the kernel's order inside a netdev: the primary address comes first.
+ */
+static void sort_addresses(struct address *a, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct address moved = a[i];
+		size_t to = i;
+
+		while (to > 0 && a[to - 1].ifindex > moved.ifindex)
+			to--;
+		memmove(a + to + 1, a + to, (i - to) * sizeof(*a));
+		a[to] = moved;
+	}
+}
+
+int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n)
+{
+	_cleanup_(addresses_done) struct addresses list = {};
+	const struct ifaddrmsg i = { .ifa_family = AF_UNSPEC };
+	struct nl_msg *m = netlink_make(RTM_GETADDR, NLM_F_DUMP, &i, sizeof(i));
+	int r;
+
+	r = m ? netlink_list(nl, m, on_address, &list, &list.n) : -ENOMEM;
+	if (r < 0)
+		return r;
+
+	sort_addresses(list.addresses, list.n);
+	*ret = TAKE(list.addresses);
+	*ret_n = list.n;
+	return 0;
+}
+
+/* RTM_SETLINK, unlike RTM_NEWLINK, can never make a link. */
+static struct nl_msg *set_link(uint32_t ifindex, unsigned flags, unsigned change)
+{
+	const struct ifinfomsg i = { .ifi_index = (int)ifindex,
+				     .ifi_flags = flags,
+				     .ifi_change = change };
+
+	return netlink_make(RTM_SETLINK, 0, &i, sizeof(i));
+}
+
+int link_set_up(struct netlink *nl, uint32_t ifindex)
+{
+	struct nl_msg *m = set_link(ifindex, IFF_UP, IFF_UP);
+
+	return m ? netlink_ask(nl, m) : -ENOMEM;
+}
+
+int link_set_down(struct netlink *nl, uint32_t ifindex)
+{
+	struct nl_msg *m = set_link(ifindex, 0, IFF_UP);
+
+	return m ? netlink_ask(nl, m) : -ENOMEM;
+}
+
+int link_sync(struct netlink *nl, uint32_t ifindex)
+{
+	struct nl_msg *m = set_link(ifindex, 0, 0);
+
+	return m ? netlink_ask(nl, m) : -ENOMEM;
+}
+
+int link_set_mtu(struct netlink *nl, uint32_t ifindex, uint32_t mtu)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = set_link(ifindex, 0, 0);
+
+	if (!m || nla_put_u32(m, IFLA_MTU, mtu) < 0)
+		return -ENOMEM;
+
+	return netlink_ask(nl, TAKE(m));
+}
+
+int link_set_mac(struct netlink *nl, uint32_t ifindex, const char *mac)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	struct ether_addr bytes;
+
+	if (!ether_aton_r(mac, &bytes))
+		return -EINVAL;
+	m = set_link(ifindex, 0, 0);
+	if (!m || nla_put(m, IFLA_ADDRESS, sizeof(bytes), &bytes) < 0)
+		return -ENOMEM;
+
+	return netlink_ask(nl, TAKE(m));
+}
+
+int link_set_name(struct netlink *nl, uint32_t ifindex, const char *name)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = set_link(ifindex, 0, 0);
+
+	if (!m || nla_put_string(m, IFLA_IFNAME, name) < 0)
+		return -ENOMEM;
+
+	return netlink_ask(nl, TAKE(m));
+}
+
+int link_change_altname(struct netlink *nl, uint32_t ifindex, const char *name, bool is_added)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	const struct ifinfomsg i = { .ifi_index = (int)ifindex };
+	struct nlattr *list;
+
+	m = netlink_make(is_added ? MESSAGE_NEWLINKPROP : MESSAGE_DELLINKPROP,
+			 is_added ? NLM_F_CREATE | NLM_F_EXCL | NLM_F_APPEND : 0, &i, sizeof(i));
+	list = m ? nla_nest_start(m, ATTR_IFLA_PROP_LIST) : NULL;
+	if (!list || nla_put_string(m, ATTR_IFLA_ALT_IFNAME, name) < 0)
+		return -ENOMEM;
+	nla_nest_end(m, list);
+
+	return netlink_ask(nl, TAKE(m));
+}
+
+/* An address found again, and the request made of it. */
+struct link_change {
+	const struct address *wanted;
+	uint32_t metric;
+	struct nl_msg *request; /* owned; NULL: not found */
+};
+
+static void change_done(struct link_change *c)
+{
+	nlmsg_free(c->request);
+}
+
+static bool is_same(const struct address *a, const struct address *b)
+{
+	return a->family == b->family && a->ifindex == b->ifindex &&
+	       a->prefix_len == b->prefix_len &&
+	       memcmp(a->local, b->local, sizeof(a->local)) == 0 &&
+	       memcmp(a->peer, b->peer, sizeof(a->peer)) == 0;
+}
+
+static struct nl_msg *make_change(const struct address *a, uint32_t metric,
+				  struct nlattr *tb[static ATTR_IFA_PROTO + 1])
+{
+	static const int kept[] = { IFA_LOCAL, IFA_ADDRESS,   IFA_BROADCAST,
+				    IFA_LABEL, IFA_CACHEINFO, ATTR_IFA_PROTO };
+	/* All others are the kernel's: it would clear these if they were not sent again. */
+	uint32_t flags = a->flags & (IFA_F_NODAD | IFA_F_HOMEADDRESS | IFA_F_MANAGETEMPADDR |
+				     IFA_F_NOPREFIXROUTE | IFA_F_MCAUTOJOIN);
+	struct ifaddrmsg i = {
+		.ifa_family = a->family,
+		.ifa_prefixlen = a->prefix_len,
+		.ifa_flags = flags & 0xff,
+		.ifa_scope = a->scope,
+		.ifa_index = a->ifindex,
+	};
+	_cleanup_(nlmsg_freep) struct nl_msg *m =
+		netlink_make(RTM_NEWADDR, NLM_F_REPLACE, &i, sizeof(i));
+
+	for (size_t k = 0; k < ELEMENTSOF(kept) && m; k++)
+		if (tb[kept[k]] &&
+		    nla_put(m, kept[k], nla_len(tb[kept[k]]), nla_data(tb[kept[k]])) < 0)
+			return NULL;
+	return m && nla_put_u32(m, IFA_FLAGS, flags) >= 0 &&
+			       nla_put_u32(m, IFA_RT_PRIORITY, metric) >= 0
+		       ? TAKE(m)
+		       : NULL;
+}
+
+static int on_address_to_change(struct nlmsghdr *h, void *userdata)
+{
+	struct nlattr *tb[ATTR_IFA_PROTO + 1];
+	struct link_change *c = userdata;
+	struct address a;
+	int r;
+
+	r = parse_address(h, tb, &a);
+	if (r <= 0)
+		return r;
+	if (c->request || !is_same(&a, c->wanted))
+		return 0;
+	if (a.family == AF_INET6 && !(a.flags & IFA_F_PERMANENT))
+		return -EOPNOTSUPP;
+
+	c->request = make_change(&a, c->metric, tb);
+	return c->request ? 0 : -ENOMEM;
+}
+
+/*
+ * An address deleted between the two requests would come back by the second: the kernel knows no
+ * "only if it is there" (it ignores the absence of NLM_F_CREATE). Nothing is done in between.
+ */
+static int set_metric_once(struct netlink *nl, const struct address *address, uint32_t metric)
+{
+	_cleanup_(change_done) struct link_change c = { .wanted = address, .metric = metric };
+	const struct ifaddrmsg i = { .ifa_family = address->family };
+	struct nl_msg *m = netlink_make(RTM_GETADDR, NLM_F_DUMP, &i, sizeof(i));
+	int r;
+
+	r = m ? netlink_dump(nl, m, on_address_to_change, &c) : -ENOMEM;
+	if (r < 0)
+		return r;
+	if (!c.request)
+		return -EADDRNOTAVAIL;
+
+	return netlink_ask(nl, TAKE(c.request));
+}
+
+int link_set_metric(struct netlink *nl, const struct address *address, uint32_t metric)
+{
+	int r = -EAGAIN;
+
+	for (unsigned i = 0; i < ATTEMPTS && r == -EAGAIN; i++)
+		r = set_metric_once(nl, address, metric);
+
+	return r;
+}
+
+static struct nl_msg *make_address(int request, int flags, const struct address *a)
+{
+	struct ifaddrmsg i = { .ifa_family = a->family,
+			       .ifa_prefixlen = a->prefix_len,
+			       .ifa_scope = a->scope,
+			       .ifa_index = a->ifindex };
+	_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_make(request, flags, &i, sizeof(i));
+	const size_t bytes = address_bytes(a->family);
+
+	if (!m || nla_put(m, IFA_LOCAL, bytes, a->local) < 0 ||
+	    nla_put(m, IFA_ADDRESS, bytes, a->local) < 0)
+		return NULL;
+	return TAKE(m);
+}
+
+/* All ones behind the prefix, as "ip address add ... brd +" and DHCP clients have it. */
+static int put_broadcast(struct nl_msg *m, const struct address *a)
+{
+	uint8_t bytes[4];
+
+	if (a->family != AF_INET || a->prefix_len >= 31)
+		return 0;
+	memcpy(bytes, a->local, sizeof(bytes));
+	for (uint32_t bit = a->prefix_len; bit < 32; bit++)
+		bytes[bit / 8] |= 0x80 >> bit % 8;
+	return nla_put(m, IFA_BROADCAST, sizeof(bytes), bytes);
+}
+
+int link_add_address(struct netlink *nl, const struct address *a)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+
+	m = make_address(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, a);
+	if (!m || put_broadcast(m, a) < 0 || nla_put_u32(m, IFA_RT_PRIORITY, a->metric) < 0 ||
+	    nla_put_u8(m, ATTR_IFA_PROTO, OWN_PROTOCOL) < 0)
+		return -ENOMEM;
+	return netlink_ask(nl, TAKE(m));
+}
+
+int link_remove_address(struct netlink *nl, const struct address *a)
+{
+	struct nl_msg *m = make_address(RTM_DELADDR, 0, a);
+	int r;
+
+	r = m ? netlink_ask(nl, m) : -ENOMEM;
+	return r == -EADDRNOTAVAIL || r == -ENODEV ? 0 : r;
+}

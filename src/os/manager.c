@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "manager.h"
+
+#include <signal.h>
+#include <systemd/sd-bus.h>
+
+#define SYSTEMD      "org.freedesktop.systemd1"
+#define SYSTEMD_PATH "/org/freedesktop/systemd1"
+#define MANAGER      SYSTEMD ".Manager"
+#define UNIT         SYSTEMD ".Unit"
+#define SERVICE      SYSTEMD ".Service"
+#define NETWORKD     "org.freedesktop.network1"
+
+#define WATCH_USEC (5 * USEC_PER_SEC)
+
+struct manager_job {
+	const char *path; /* NULL: not started yet */
+	char result[32];  /* empty: not finished */
+};
+
+static void bus_donep(sd_bus **bus)
+{
+	if (*bus)
+		sd_bus_flush_close_unref(*bus);
+}
+
+static void message_unrefp(sd_bus_message **m)
+{
+	if (*m)
+		sd_bus_message_unref(*m);
+}
+
+static void error_donep(sd_bus_error *error)
+{
+	sd_bus_error_free(error);
+}
+
+static uint64_t left_usec(uint64_t deadline)
+{
+	const uint64_t now = now_usec();
+
+	return deadline > now ? deadline - now : 0;
+}
+
+static int open_private(sd_bus **ret)
+{
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
+	int r;
+
+	r = sd_bus_new(&bus);
+	if (r >= 0)
+		r = sd_bus_set_address(bus, "unix:path=/run/systemd/private");
+	if (r >= 0)
+		r = sd_bus_start(bus);
+	if (r < 0)
+		return r;
+
+	*ret = TAKE(bus);
+	return 0;
+}
+
+static int on_job_removed(sd_bus_message *m, void *userdata, _unused_ sd_bus_error *error)
+{
+	const char *path, *unit, *result;
+	struct manager_job *job = userdata;
+	uint32_t id;
+	int r;
+
+	r = sd_bus_message_read(m, "uoss", &id, &path, &unit, &result);
+	if (r < 0)
+		return 0; /* not ours to judge: the deadline ends it */
+
+	if (job->path && streq(job->path, path))
+		COPY(job->result, result);
+	return 0;
+}
+
+/* Signals are asked for before the job is: none can be missed. */
+static int subscribe(sd_bus *bus, bool is_private, struct manager_job *job)
+{
+	_cleanup_(error_donep) sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r;
+
+	/* The slot lives as long as the bus. On the private socket there are no senders. */
+	r = sd_bus_match_signal(bus, NULL, is_private ? NULL : SYSTEMD, SYSTEMD_PATH, MANAGER,
+				"JobRemoved", on_job_removed, job);
+	if (r < 0)
+		return r;
+
+	r = sd_bus_call_method(bus, SYSTEMD, SYSTEMD_PATH, MANAGER, "Subscribe", &error, NULL, "");
+	if (r < 0 && sd_bus_error_has_name(&error, SYSTEMD ".AlreadySubscribed"))
+		return 0;
+	return MIN(r, 0);
+}
+
+static int connect_manager(struct manager_job *job, sd_bus **ret)
+{
+	_cleanup_(bus_donep) sd_bus *private = NULL, *bus = NULL;
+
+	/* Only root is let in there; with anything else wrong the system bus may still work. */
+	if (open_private(&private) >= 0 && subscribe(private, true, job) >= 0) {
+		*ret = TAKE(private);
+		return 0;
+	}
+
+	if (sd_bus_open_system(&bus) < 0 || subscribe(bus, false, job) < 0)
+		return -EHOSTDOWN;
+
+	*ret = TAKE(bus);
+	return 0;
+}
+
+static int queue_job(sd_bus *bus, const char *method, const char *unit, uint64_t timeout_usec,
+		     sd_bus_message **ret)
+{
+	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
+	_cleanup_(error_donep) sd_bus_error error = SD_BUS_ERROR_NULL;
+	int r;
+
+	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, SYSTEMD_PATH, MANAGER, method);
+	if (r >= 0)
+		r = sd_bus_message_append(m, "ss", unit, "replace");
+	if (r < 0)
+		return r;
+
+	r = sd_bus_call(bus, m, MAX(timeout_usec, UINT64_C(1)), &error, ret);
+	if (r < 0 && sd_bus_error_has_name(&error, SYSTEMD ".NoSuchUnit"))
+		return -ENOENT;
+	if (r < 0 && sd_bus_error_has_name(&error, SYSTEMD ".JobTypeNotApplicable"))
+		return -EOPNOTSUPP;
+	return MIN(r, 0);
+}
+
+static int wait_for(sd_bus *bus, const struct manager_job *job, uint64_t deadline)
+{
+	while (!*job->result) {
+		uint64_t left;
+		int r;
+
+		r = sd_bus_process(bus, NULL);
+		if (r < 0)
+			return r;
+		if (r > 0)
+			continue;
+
+		left = left_usec(deadline);
+		if (left == 0)
+			return -ETIMEDOUT;
+		r = sd_bus_wait(bus, left);
+		if (r < 0 && r != -EINTR)
+			return r;
+	}
+
+	return 0;
+}
+
+static bool is_gone(int r)
+{
+	return r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE;
+}
+
+static int run_job(const char *method, const char *unit, uint64_t timeout_usec, char *ret_result,
+		   size_t size)
+{
+	_cleanup_(message_unrefp) sd_bus_message *reply = NULL;
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
+	const uint64_t deadline = now_usec() + timeout_usec;
+	struct manager_job job = {};
+	int r;
+
+	r = connect_manager(&job, &bus);
+	if (r < 0)
+		return r;
+
+	r = queue_job(bus, method, unit, timeout_usec, &reply);
+	if (r >= 0)
+		r = sd_bus_message_read(reply, "o", &job.path);
+
+	/* A job that was over before the reply came is still in the queue: nothing was processed
+	 * yet. */
+	if (r >= 0)
+		r = wait_for(bus, &job, deadline);
+	if (r < 0)
+		return is_gone(r) ? -EHOSTDOWN : r;
+
+	if (ret_result)
+		copy(ret_result, size, job.result);
+	return streq(job.result, "done") || streq(job.result, "skipped") ? 0 : -EIO;
+}
+
+/* Reading a unit */
+
+static void words_free(struct manager_words *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		free(l->words[i]);
+	free(l->words);
+}
+
+void manager_unit_done(struct manager_unit *m)
+{
+	words_free(&m->exec);
+	words_free(&m->environment);
+	words_free(&m->inherited);
+	words_free(&m->env_files);
+	*m = (struct manager_unit){};
+}
+
+/* @prefix: a character before the text, or "". */
+static int add_word(struct manager_words *l, const char *prefix, const char *text)
+{
+	char **slot = APPEND(l->words, l->n);
+
+	if (!slot)
+		return -ENOMEM;
+	if (asprintf(slot, "%s%s", prefix, text) < 0) {
+		*slot = NULL;
+		l->n--;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Privately, else over the system bus; without signals. */
+static int connect_quietly(sd_bus **ret)
+{
+	if (open_private(ret) >= 0 || sd_bus_open_system(ret) >= 0)
+		return 0;
+	return -EHOSTDOWN;
+}
+
+static int call(sd_bus *bus, uint64_t deadline, const char *path, const char *interface,
+		const char *method, const char *types, const char *a, const char *b,
+		sd_bus_message **ret)
+{
+	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
+	uint64_t left = left_usec(deadline);
+	int r;
+
+	if (left == 0)
+		return -ETIMEDOUT;
+	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, path, interface, method);
+	if (r >= 0)
+		r = streq(types, "s") ? sd_bus_message_append(m, types, a)
+				      : sd_bus_message_append(m, types, a, b);
+	if (r >= 0)
+		r = sd_bus_call(bus, m, left, NULL, ret);
+	return MIN(r, 0);
+}
+
+static int get_property(sd_bus *bus, uint64_t deadline, const char *path, const char *interface,
+			const char *name, const char *type, sd_bus_message **ret)
+{
+	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
+	int r;
+
+	r = call(bus, deadline, path, "org.freedesktop.DBus.Properties", "Get", "ss", interface,
+		 name, &m);
+	if (r >= 0)
+		r = sd_bus_message_enter_container(m, SD_BUS_TYPE_VARIANT, type);
+	if (r < 0)
+		return r;
+	*ret = TAKE(m);
+	return 0;
+}
+
+static int read_words(sd_bus_message *m, struct manager_words *ret)
+{
+	const char *text;
+	int r;
+
+	r = sd_bus_message_enter_container(m, SD_BUS_TYPE_ARRAY, "s");
+	while (r >= 0 && (r = sd_bus_message_read(m, "s", &text)) > 0)
+		r = add_word(ret, "", text);
+	return r < 0 ? r : sd_bus_message_exit_container(m);
+}
+
+static int read_exec(sd_bus_message *m, struct manager_words *ret)
+{
+	const char *path;
+	int r;
+
+	r = sd_bus_message_enter_container(m, SD_BUS_TYPE_ARRAY, "(sasbttttuii)");
+	if (r > 0)
+		r = sd_bus_message_enter_container(m, SD_BUS_TYPE_STRUCT, "sasbttttuii");
+	if (r <= 0)
+		return r;
+	r = sd_bus_message_read(m, "s", &path);
+	if (r >= 0)
+		r = read_words(m, ret);
+	if (r < 0 || ret->n == 0)
+		return r;
+
+	/* With "@" the first argument is another than the program's path. */
+	free(ret->words[0]);
+	ret->words[0] = strdup(path);
+	return ret->words[0] ? 0 : -ENOMEM;
+}
+
+static int read_env_files(sd_bus_message *m, struct manager_words *ret)
+{
+	const char *path;
+	int r, is_optional;
+
+	r = sd_bus_message_enter_container(m, SD_BUS_TYPE_ARRAY, "(sb)");
+	while (r >= 0 && (r = sd_bus_message_read(m, "(sb)", &path, &is_optional)) > 0)
+		r = add_word(ret, is_optional ? "-" : "+", path);
+	return MIN(r, 0);
+}
+
+/*
+ * A start takes the time of the main process before it away (service_start() in
+ * src/core/service.c), and that of the unit is only set when it is ready.
+ */
+static int read_start(sd_bus *bus, uint64_t deadline, const char *path, uint64_t *ret)
+{
+	static const struct {
+		const char *interface, *name;
+	} times[] = { { SERVICE, "ExecMainStartTimestampMonotonic" },
+		      { UNIT, "ActiveEnterTimestampMonotonic" } };
+	uint64_t latest = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(times); i++) {
+		_cleanup_(message_unrefp) sd_bus_message *m = NULL;
+		uint64_t usec = 0;
+		int r;
+
+		r = get_property(bus, deadline, path, times[i].interface, times[i].name, "t", &m);
+		if (r >= 0)
+			r = sd_bus_message_read(m, "t", &usec);
+		if (r < 0)
+			return r;
+		latest = MAX(latest, usec);
+	}
+
+	*ret = latest;
+	return 0;
+}
+
+static int read_unit(sd_bus *bus, const char *unit, uint64_t deadline, struct manager_unit *ret)
+{
+	_cleanup_(message_unrefp) sd_bus_message *loaded = NULL, *exec = NULL, *environment = NULL,
+						 *files = NULL, *inherited = NULL;
+	const char *path;
+	int r;
+
+	r = call(bus, deadline, SYSTEMD_PATH, MANAGER, "LoadUnit", "s", unit, NULL, &loaded);
+	if (r >= 0)
+		r = sd_bus_message_read(loaded, "o", &path);
+	if (r >= 0)
+		r = get_property(bus, deadline, path, SERVICE, "ExecStart", "a(sasbttttuii)",
+				 &exec);
+	if (r >= 0)
+		r = read_exec(exec, &ret->exec);
+	if (r >= 0)
+		r = get_property(bus, deadline, path, SERVICE, "Environment", "as", &environment);
+	if (r >= 0)
+		r = read_words(environment, &ret->environment);
+	if (r >= 0)
+		r = get_property(bus, deadline, SYSTEMD_PATH, MANAGER, "Environment", "as",
+				 &inherited);
+	if (r >= 0)
+		r = read_words(inherited, &ret->inherited);
+	if (r >= 0)
+		r = get_property(bus, deadline, path, SERVICE, "EnvironmentFiles", "a(sb)", &files);
+	if (r >= 0)
+		r = read_env_files(files, &ret->env_files);
+	if (r >= 0)
+		r = read_start(bus, deadline, path, &ret->start_usec);
+	return r;
+}
+
+int manager_read_unit(const char *unit, uint64_t timeout_usec, struct manager_unit *ret)
+{
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
+	_cleanup_(manager_unit_done) struct manager_unit m = {};
+	int r;
+
+	r = connect_quietly(&bus);
+	if (r >= 0)
+		r = read_unit(bus, unit, now_usec() + timeout_usec, &m);
+	if (r < 0)
+		return is_gone(r) ? -EHOSTDOWN : r;
+
+	*ret = TAKE_STRUCT(m);
+	return 0;
+}
+
+static int get_state(sd_bus *bus, const char *unit, uint64_t timeout_usec, char *ret, size_t size)
+{
+	_cleanup_(message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
+	_cleanup_(error_donep) sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_(freep) char *state = NULL;
+	const char *path;
+	int r;
+
+	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, SYSTEMD_PATH, MANAGER, "GetUnit");
+	if (r >= 0)
+		r = sd_bus_message_append(m, "s", unit);
+	if (r >= 0)
+		r = sd_bus_call(bus, m, MAX(timeout_usec, UINT64_C(1)), &error, &reply);
+	if (r < 0 && sd_bus_error_has_name(&error, SYSTEMD ".NoSuchUnit"))
+		return -ENOENT;
+	if (r >= 0)
+		r = sd_bus_message_read(reply, "o", &path);
+	if (r >= 0)
+		r = sd_bus_get_property_string(bus, SYSTEMD, path, UNIT, "ActiveState", NULL,
+					       &state);
+	if (r < 0)
+		return r;
+
+	return copy(ret, size, state) ? 0 : -EMSGSIZE;
+}
+
+int manager_unit_state(const char *unit, uint64_t timeout_usec, char *ret, size_t size)
+{
+	_cleanup_(bus_donep) sd_bus *private = NULL, *bus = NULL;
+	int r = -EHOSTDOWN;
+
+	/* Whether one is let in there shows at the first question. */
+	if (open_private(&private) >= 0)
+		r = get_state(private, unit, timeout_usec, ret, size);
+	if (r >= 0 || r == -ENOENT || r == -ETIMEDOUT)
+		return r;
+
+	if (sd_bus_open_system(&bus) < 0)
+		return -EHOSTDOWN;
+	r = get_state(bus, unit, timeout_usec, ret, size);
+	return r < 0 && r != -ENOENT && r != -ETIMEDOUT ? -EHOSTDOWN : r;
+}
+
+static int on_changed(_unused_ sd_bus_message *m, _unused_ void *userdata,
+		      _unused_ sd_bus_error *error)
+{
+	return 0; /* it only has to wake */
+}
+
+void manager_watch_done(struct manager_watch *w)
+{
+	bus_donep(&w->bus);
+	free(w->path);
+	*w = (struct manager_watch){};
+}
+
+int manager_watch_open(const char *unit, struct manager_watch *ret)
+{
+	_cleanup_(manager_watch_done) struct manager_watch w = {};
+	_cleanup_(message_unrefp) sd_bus_message *reply = NULL;
+	static struct manager_job no_job;
+	const char *path;
+	int r;
+
+	r = connect_manager(&no_job, &w.bus);
+	if (r >= 0)
+		r = call(w.bus, now_usec() + WATCH_USEC, SYSTEMD_PATH, MANAGER, "LoadUnit", "s",
+			 unit, NULL, &reply);
+	if (r >= 0)
+		r = sd_bus_message_read(reply, "o", &path);
+	if (r >= 0)
+		r = sd_bus_match_signal(w.bus, NULL, NULL, path, "org.freedesktop.DBus.Properties",
+					"PropertiesChanged", on_changed, NULL);
+	if (r < 0)
+		return r;
+	w.path = strdup(path);
+	if (!w.path)
+		return -ENOMEM;
+
+	*ret = TAKE_STRUCT(w);
+	return 0;
+}
+
+int manager_watch_fd(const struct manager_watch *w)
+{
+	return sd_bus_get_fd(w->bus);
+}
+
+static int read_text(struct manager_watch *w, const char *name, char *ret, size_t size)
+{
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	r = sd_bus_get_property_string(w->bus, SYSTEMD, w->path, UNIT, name, NULL, &text);
+	return r < 0 ? r : copy(ret, size, text) ? 0 : -EMSGSIZE;
+}
+
+static int read_activity(struct manager_watch *w, struct manager_activity *ret)
+{
+	_cleanup_(message_unrefp) sd_bus_message *job = NULL;
+	struct manager_activity a = {};
+	uint32_t id = 0;
+	int r;
+
+	r = read_text(w, "ActiveState", a.active, sizeof(a.active));
+	if (r >= 0)
+		r = read_text(w, "LoadState", a.load, sizeof(a.load));
+	if (r >= 0)
+		r = get_property(w->bus, now_usec() + WATCH_USEC, w->path, UNIT, "Job", "(uo)",
+				 &job);
+	if (r >= 0)
+		r = sd_bus_message_read(job, "(uo)", &id, NULL);
+	if (r < 0)
+		return r;
+	a.has_job = id != 0;
+	*ret = a;
+	return 0;
+}
+
+int manager_watch_look(struct manager_watch *w, struct manager_activity *ret)
+{
+	int r;
+
+	/* A signal that comes before an answer is in the queue of the bus and not in its file
+	 * descriptor any more: poll() does not wake for it. */
+	do {
+		while ((r = sd_bus_process(w->bus, NULL)) > 0)
+			;
+		if (r >= 0)
+			r = read_activity(w, ret);
+	} while (r >= 0 && (r = sd_bus_process(w->bus, NULL)) > 0);
+	return MIN(r, 0);
+}
+
+int manager_start_unit(const char *unit, uint64_t timeout_usec, char *ret_result, size_t size)
+{
+	return run_job("StartUnit", unit, timeout_usec, ret_result, size);
+}
+
+static int hang_up(const char *unit)
+{
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
+	int r;
+
+	r = connect_quietly(&bus);
+	if (r >= 0)
+		r = sd_bus_call_method(bus, SYSTEMD, SYSTEMD_PATH, MANAGER, "KillUnit", NULL, NULL,
+				       "ssi", unit, "main", SIGHUP);
+	return MIN(r, 0);
+}
+
+int manager_reload_unit(const char *unit, uint64_t timeout_usec)
+{
+	int r = run_job("ReloadUnit", unit, timeout_usec, NULL, 0);
+
+	return r == -EOPNOTSUPP || r == -EIO ? hang_up(unit) : r;
+}
+
+static int reload(sd_bus *bus, uint64_t timeout_usec)
+{
+	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
+	int r;
+
+	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, SYSTEMD_PATH, MANAGER, "Reload");
+	if (r >= 0)
+		r = sd_bus_call(bus, m, MAX(timeout_usec, UINT64_C(1)), NULL, NULL);
+	return MIN(r, 0);
+}
+
+int manager_reload(uint64_t timeout_usec)
+{
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
+	int r;
+
+	r = connect_quietly(&bus);
+	if (r >= 0)
+		r = reload(bus, timeout_usec);
+	return is_gone(r) ? -EHOSTDOWN : r;
+}
+
+int manager_get_start(const char *unit, uint64_t *ret_usec)
+{
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
+	_cleanup_(freep) char *path = NULL;
+	uint64_t started = 0;
+	uint32_t pid = 0;
+	int r;
+
+	r = sd_bus_path_encode(SYSTEMD_PATH "/unit", unit, &path);
+	if (r >= 0)
+		r = connect_quietly(&bus);
+	if (r >= 0)
+		r = sd_bus_get_property_trivial(bus, SYSTEMD, path, SERVICE, "MainPID", NULL, 'u',
+						&pid);
+	if (r >= 0 && pid > 0)
+		r = sd_bus_get_property_trivial(bus, SYSTEMD, path, SERVICE,
+						"ExecMainStartTimestamp", NULL, 't', &started);
+	if (r < 0)
+		return is_gone(r) ? -EHOSTDOWN : r;
+
+	*ret_usec = started;
+	return 0;
+}
+
+int manager_reload_networkd(uint64_t timeout_usec)
+{
+	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
+	_cleanup_(bus_donep) sd_bus *bus = NULL;
+	int r;
+
+	/* networkd is on the system bus only. */
+	if (sd_bus_open_system(&bus) < 0)
+		return -EHOSTDOWN;
+
+	r = sd_bus_message_new_method_call(bus, &m, NETWORKD, "/org/freedesktop/network1",
+					   NETWORKD ".Manager", "Reload");
+	if (r >= 0)
+		r = sd_bus_call(bus, m, MAX(timeout_usec, UINT64_C(1)), NULL, NULL);
+	return MIN(r, 0);
+}

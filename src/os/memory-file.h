@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory file: what is remembered, one JSON object for each time that it lasts.
+ *
+ * Who remembers something has keys of the object and a table for them: model/memory.h. A file is
+ * always replaced as a whole, by one process at a time; keys of others stay.
+ *
+ * Versions up to 0.1.0 had a file for each of them. As long as there is no object, those are read
+ * in its place; the first object that is written has all that was in them, and they are removed.
+ */
+#pragma once
+
+#include "../base/fields.h"
+#include "fs.h"
+
+enum memory_lifetime {
+	MEMORY_BOOT, /* MEMORY_BOOT_PATH, in /run */
+	MEMORY_NODE, /* MEMORY_NODE_PATH, in /var: over boots */
+};
+
+/*
+ * The keys of a table, into @ret; nothing where there is no file, or none that can be read and is
+ * an object: that is logged. Return: 0 or -ENOMEM.
+ */
+int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret);
+
+/*
+ * Replaces the keys of a table. What is equal is not written; without a key there is no file.
+ * Return: 0 or -errno; a file that cannot be read is not replaced.
+ */
+int memory_write(const struct fs *fs, enum memory_lifetime l, const struct fields *s,
+		 const void *from);

@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "module.h"
+
+#include "../base/log.h"
+#include "conf-files.h"
+
+#include <libkmod.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+/* In kmod's order: the first folder that has a file of a name wins. */
+static const char *const config_folders[] = { CONF_FOLDERS("modprobe.d"), "lib/modprobe.d" };
+#define FIRST_OF_PACKAGES 3
+
+static void ctx_unrefp(struct kmod_ctx **ctx)
+{
+	if (*ctx)
+		kmod_unref(*ctx);
+}
+
+static void module_unrefp(struct kmod_module **m)
+{
+	if (*m)
+		kmod_module_unref(*m);
+}
+
+static void list_unrefp(struct kmod_list **list)
+{
+	if (*list)
+		kmod_module_unref_list(*list);
+}
+
+int modules_open(struct modules *m, const char *folder, const char *config)
+{
+	*m = (struct modules){};
+	if (!folder)
+		return 0;
+
+	m->folder = strdup(folder);
+	m->config = config ? strdup(config) : NULL;
+	if (m->folder && (m->config || !config))
+		return 0;
+	modules_done(m);
+	return -ENOMEM;
+}
+
+void modules_done(struct modules *m)
+{
+	ctx_unrefp(&m->ctx);
+	free(m->folder);
+	free(m->config);
+	*m = (struct modules){};
+}
+
+/* The length of ROOT in "ROOT/lib/modules/RELEASE" or "ROOT/usr/lib/modules/RELEASE", without
+ * slash. */
+static size_t root_length(const char *folder)
+{
+	static const char usr[] = "/usr";
+	size_t n = strlen(folder);
+
+	for (int parts = 0; parts < 3; parts++) {
+		while (n > 0 && folder[n - 1] == '/')
+			n--;
+		while (n > 0 && folder[n - 1] != '/')
+			n--;
+	}
+	while (n > 0 && folder[n - 1] == '/')
+		n--;
+	if (n >= strlen(usr) && strncmp(folder + n - strlen(usr), usr, strlen(usr)) == 0)
+		n -= strlen(usr);
+	return n;
+}
+
+static bool is_readable(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode) ||
+	       S_ISSOCK(st.st_mode) ||
+	       (S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3)); /* a link to /dev/null */
+}
+
+/*
+ * Libkmod opens any file of these folders, and reading a FIFO or a terminal never ends. Links lead
+ * where they lead libkmod, so this is from the running root.
+ */
+static int check_config(const char *const *folders)
+{
+	_cleanup_(conf_files_done) struct conf_files files = {};
+	_cleanup_(fs_done) struct fs here = {};
+	int r;
+
+	r = fs_open_root(NULL, &here);
+	if (r >= 0)
+		r = conf_files_list(&here, folders, "*.@(conf|alias)", &files);
+	for (size_t i = 0; i < files.n_items && r >= 0; i++) {
+		_cleanup_(closep) int fd = fs_open(&here, files.items[i].path, O_PATH);
+
+		if (fd < 0 || is_readable(fd)) /* absent, or closed to us: to libkmod as well */
+			continue;
+		log_error("/%s is no regular file: nothing that modprobe.d says can be read before "
+			  "it is removed",
+			  files.items[i].path);
+		r = -ENOTSUP;
+	}
+	return r;
+}
+
+void modules_forget(struct modules *m)
+{
+	ctx_unrefp(&m->ctx);
+	m->ctx = NULL;
+}
+
+/* With the folders of modprobe.d from the @first on. */
+static int open_ctx(const struct modules *m, size_t first, struct kmod_ctx **ret)
+{
+	char paths[ELEMENTSOF(config_folders)][PATH_MAX];
+	const char *config[ELEMENTSOF(config_folders) + 1] = {};
+	const char *below_root[ELEMENTSOF(config)] = {};
+	const bool is_closed = m->folder && !m->config;
+	int r;
+
+	for (size_t i = first; i < ELEMENTSOF(config_folders) && !is_closed; i++) {
+		int n = snprintf(paths[i], sizeof(paths[i]), "%s/%s", m->config ? m->config : "",
+				 config_folders[i]);
+
+		if (n < 0 || (size_t)n >= sizeof(paths[i]))
+			return -ENAMETOOLONG;
+		config[i - first] = paths[i];
+		below_root[i - first] = paths[i] + strspn(paths[i], "/");
+	}
+	r = check_config(below_root);
+	if (r < 0)
+		return r;
+
+	/*
+	 * Our return value says what failed. A function for the log can be set only after
+	 * kmod_new() has read everything, and told of bad lines at each refresh: hence this.
+	 */
+	setenv("KMOD_LOG", "-1", false);
+	errno = ENOMEM;
+	*ret = kmod_new(m->folder, m->folder || first > 0 ? config : NULL);
+	if (!*ret)
+		return -errno;
+
+	kmod_set_log_fn(*ret, NULL, NULL);
+	return 0;
+}
+
+/* Options may have been written, or a driver installed, since the last question. */
+static int refresh(struct modules *m)
+{
+	if (m->is_closed)
+		return -ENOENT;
+	if (m->ctx && kmod_validate_resources(m->ctx) == KMOD_RESOURCES_OK)
+		return 0;
+
+	ctx_unrefp(&m->ctx);
+	m->ctx = NULL;
+	return open_ctx(m, 0, &m->ctx);
+}
+
+/* An alias or a name; modules.dep, modules.builtin and "alias" lines are looked into. */
+static int look_up(struct modules *m, const char *alias, struct kmod_list **ret)
+{
+	struct kmod_list *list = NULL;
+	int r;
+
+	r = refresh(m);
+	if (r < 0)
+		return r;
+
+	r = kmod_module_new_from_lookup(m->ctx, alias, &list);
+	if (r == -ENOSYS) /* older kmod: there is no index, no module of this kernel is installed */
+		return -ENOENT;
+	if (r < 0)
+		return r;
+	if (!list)
+		return -ENOENT;
+
+	*ret = list;
+	return 0;
+}
+
+int module_resolve(struct modules *m, const char *modalias, char *ret, size_t size)
+{
+	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
+	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
+	int r;
+
+	r = look_up(m, modalias, &list);
+	if (r < 0)
+		return r;
+
+	found = kmod_module_get_module(list);
+	return copy(ret, size, kmod_module_get_name(found)) ? 0 : -EMSGSIZE;
+}
+
+/* Does libkmod's filter leave nothing? It looks into indexes and modprobe.d only, never into /sys.
+ */
+static int is_filtered(struct modules *m, enum kmod_filter filter, const struct kmod_list *list)
+{
+	_cleanup_(list_unrefp) struct kmod_list *left = NULL;
+	int r;
+
+	r = kmod_module_apply_filter(m->ctx, filter, list, &left);
+	return r < 0 ? r : !left;
+}
+
+/* The next blank-separated word: its start, or NULL at the end. */
+static const char *next_word(const char **text, size_t *ret_length)
+{
+	const char *word = *text + strspn(*text, " \t");
+
+	*ret_length = strcspn(word, " \t");
+	*text = word + *ret_length;
+	return *ret_length > 0 ? word : NULL;
+}
+
+static bool is_word(const char *word, size_t length, const char *text)
+{
+	return strlen(text) == length && strncmp(word, text, length) == 0;
+}
+
+/* Both spellings, '-' and '_', are the same module. */
+static bool is_name(const char *word, size_t length, const char *name)
+{
+	if (strlen(name) != length)
+		return false;
+	for (size_t i = 0; i < length; i++)
+		if ((word[i] == '-' ? '_' : word[i]) != (name[i] == '-' ? '_' : name[i]))
+			return false;
+	return true;
+}
+
+bool module_is_inserting(const char *command, const char *name)
+{
+	bool is_ignoring = false, is_named = false;
+	size_t length = 0;
+	const char *word;
+
+	word = next_word(&command, &length);
+	for (size_t i = 0; word && i < length; i++)
+		if (word[i] == '/') {
+			word += i + 1;
+			length -= i + 1;
+			i = SIZE_MAX; /* becomes 0 */
+		}
+	if (!word || !is_word(word, length, "modprobe"))
+		return false;
+
+	while ((word = next_word(&command, &length)) && !is_word(word, length, "&&")) {
+		if (is_word(word, length, "-i") || is_word(word, length, "--ignore-install"))
+			is_ignoring = true;
+		else if (!is_named && is_name(word, length, name))
+			is_named = true;
+		else if (!is_word(word, length, "$CMDLINE_OPTS") && !is_word(word, length, "-q") &&
+			 !is_word(word, length, "--quiet"))
+			return false;
+	}
+	return is_ignoring && is_named;
+}
+
+/*
+ * May its install command be passed over? libkmod does not tell which file a command is from: it is
+ * the distribution's when the distribution's folders alone give the same.
+ */
+static bool is_passable(struct modules *m, const struct kmod_module *module)
+{
+	_cleanup_(module_unrefp) struct kmod_module *packaged = NULL;
+	_cleanup_(ctx_unrefp) struct kmod_ctx *ctx = NULL;
+	const char *command = kmod_module_get_install_commands(module), *theirs;
+
+	if (!command || !module_is_inserting(command, kmod_module_get_name(module)))
+		return false;
+	if (open_ctx(m, FIRST_OF_PACKAGES, &ctx) < 0 ||
+	    kmod_module_new_from_name(ctx, kmod_module_get_name(module), &packaged) < 0)
+		return false;
+
+	theirs = kmod_module_get_install_commands(packaged);
+	return theirs && streq(theirs, command);
+}
+
+/*
+ * libkmod 27 and 28 do not find a built-in module by its name where there is an index of the
+ * aliases of such modules. "Built in" is the one answer of this call that is not from /sys.
+ */
+static bool is_builtin(struct modules *m, const char *name)
+{
+	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
+
+	return kmod_module_new_from_name(m->ctx, name, &module) >= 0 &&
+	       kmod_module_get_initstate(module) == KMOD_MODULE_BUILTIN;
+}
+
+int module_look(struct modules *m, const char *name, enum module_state *ret)
+{
+	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
+	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
+	int r;
+
+	r = look_up(m, name, &list);
+	if (r == -ENOENT) {
+		*ret = !m->is_closed && is_builtin(m, name) ? MODULE_BUILTIN : MODULE_MISSING;
+		return 0;
+	}
+	if (r < 0)
+		return r;
+
+	r = is_filtered(m, KMOD_FILTER_BUILTIN, list);
+	if (r < 0)
+		return r;
+	if (r > 0) {
+		*ret = MODULE_BUILTIN;
+		return 0;
+	}
+
+	/* Taking it off the blacklist would not help a module that is missing as well. */
+	found = kmod_module_get_module(list);
+	if (!kmod_module_get_path(found)) {
+		*ret = MODULE_MISSING;
+		return 0;
+	}
+
+	r = is_filtered(m, KMOD_FILTER_BLACKLIST, list);
+	if (r < 0)
+		return r;
+	*ret = r > 0 || (kmod_module_get_install_commands(found) && !is_passable(m, found))
+		       ? MODULE_BLACKLISTED
+		       : MODULE_AVAILABLE;
+	return 0;
+}
+
+static void info_freep(struct kmod_list **list)
+{
+	if (*list)
+		kmod_module_info_free_list(*list);
+}
+
+/*
+ * "compat_mode:description" of parm, "compat_mode:bool" of parmtype; one may come without the
+ * other. A name that the kernel could not have is left out: nobody can set it.
+ */
+static int add_parameter(struct module *module, const char *text, bool with_type)
+{
+	const char *colon = strchr(text, ':');
+	char name[MODULE_LEN];
+	struct parameter *p;
+
+	if (!colon || colon == text || (size_t)(colon - text) >= sizeof(name))
+		return 0;
+	memcpy(name, text, (size_t)(colon - text));
+	name[colon - text] = '\0';
+
+	p = (struct parameter *)module_parameter(module, name);
+	if (!p) {
+		p = APPEND(module->parameters, module->n_parameters);
+		if (!p)
+			return -ENOMEM;
+		COPY(p->name, name);
+	}
+	if (with_type)
+		COPY(p->type, colon + 1);
+	make_printable(p->name);
+	make_printable(p->type);
+	return 0;
+}
+
+static int read_info(const struct kmod_module *found, struct module *ret)
+{
+	_cleanup_(info_freep) struct kmod_list *list = NULL;
+	struct kmod_list *item;
+	int r = 0;
+
+	if (kmod_module_get_info(found, &list) < 0)
+		return 0;
+
+	for (item = list; item; item = kmod_list_next(list, item)) {
+		const char *key = kmod_module_info_get_key(item);
+		const char *value = kmod_module_info_get_value(item);
+
+		if (streq(key, "version"))
+			COPY(ret->version, value);
+		else if (streq(key, "srcversion"))
+			COPY(ret->srcversion, value);
+		else if (streq(key, "vermagic"))
+			COPY(ret->vermagic, value);
+		else if (streq(key, "intree"))
+			ret->is_intree = streq(value, "Y");
+		else if (streq(key, "parm") || streq(key, "parmtype"))
+			r = add_parameter(ret, value, streq(key, "parmtype"));
+		if (r < 0)
+			return r;
+	}
+
+	make_printable(ret->version);
+	make_printable(ret->srcversion);
+	make_printable(ret->vermagic);
+	module_sort_parameters(ret);
+	ret->has_info = true;
+	return 0;
+}
+
+/* How much of a path is the root of the tree: libkmod makes a relative folder absolute. */
+static size_t root_of_path(const struct modules *m, const char *path)
+{
+	const char *folder = m->folder ? kmod_get_dirname(m->ctx) : NULL;
+
+	return folder && is_prefix(path, folder) ? root_length(folder) : 0;
+}
+
+int module_read(struct modules *m, bool with_info, struct module *ret)
+{
+	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
+	const char *path;
+	int r;
+
+	r = refresh(m);
+	if (r >= 0)
+		r = kmod_module_new_from_name(m->ctx, ret->name, &found);
+	if (r < 0)
+		return r;
+
+	path = kmod_module_get_path(found); /* of modules.dep */
+	if (!path)
+		return -ENOENT;
+	COPY(ret->path, path + root_of_path(m, path));
+	return with_info ? read_info(found, ret) : 0;
+}
+
+int module_needs(struct modules *m, const char *name, char *ret, size_t size)
+{
+	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
+	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
+	struct kmod_list *item;
+	size_t n = 0;
+	int r;
+
+	r = refresh(m);
+	if (r >= 0)
+		r = kmod_module_new_from_name(m->ctx, name, &found);
+	if (r < 0)
+		return r;
+
+	ret[0] = '\0';
+	list = kmod_module_get_dependencies(found); /* of modules.dep, which has them all */
+	for (item = list; item; item = kmod_list_next(list, item)) {
+		_cleanup_(module_unrefp) struct kmod_module *needed = kmod_module_get_module(item);
+		const char *text = kmod_module_get_name(needed);
+
+		if (n + 1 + strlen(text) >= size)
+			break;
+		n += (size_t)snprintf(ret + n, size - n, "%s%s", n > 0 ? " " : "", text);
+	}
+	return 0;
+}
+
+static void versions_freep(struct kmod_list **list)
+{
+	if (*list)
+		kmod_module_versions_free_list(*list);
+}
+
+static void symbols_freep(struct kmod_list **list)
+{
+	if (*list)
+		kmod_module_symbols_free_list(*list);
+}
+
+/* Is it exported with another version? */
+static bool is_other_version(struct kmod_list *symbols, const char *name, uint64_t crc)
+{
+	for (struct kmod_list *s = symbols; s; s = kmod_list_next(symbols, s))
+		if (streq(kmod_module_symbol_get_symbol(s), name))
+			return kmod_module_symbol_get_crc(s) != crc;
+	return false;
+}
+
+int module_compare_symbols(struct modules *m, const char *name, const char *provider, char *ret,
+			   size_t size)
+{
+	_cleanup_(module_unrefp) struct kmod_module *taker = NULL, *giver = NULL;
+	_cleanup_(versions_freep) struct kmod_list *versions = NULL;
+	_cleanup_(symbols_freep) struct kmod_list *symbols = NULL;
+	int r;
+
+	r = refresh(m);
+	if (r >= 0)
+		r = kmod_module_new_from_name(m->ctx, name, &taker);
+	if (r >= 0)
+		r = kmod_module_new_from_name(m->ctx, provider, &giver);
+	if (r < 0)
+		return r;
+	if (kmod_module_get_versions(taker, &versions) < 0 ||
+	    kmod_module_get_symbols(giver, &symbols) < 0)
+		return 0;
+
+	for (struct kmod_list *v = versions; v; v = kmod_list_next(versions, v)) {
+		const char *symbol = kmod_module_version_get_symbol(v);
+
+		if (is_other_version(symbols, symbol, kmod_module_version_get_crc(v))) {
+			copy(ret, size, symbol);
+			return -EXDEV;
+		}
+	}
+	return 0;
+}
+
+/* One module_load(), for libkmod's callback. */
+struct loading {
+	struct modules *modules;
+	const char *name, *options; /* options for the module of that name alone; may be NULL */
+	bool was_passed_over;
+};
+
+static int insert(struct kmod_module *m, const struct loading *l)
+{
+	const char *configured = kmod_module_get_options(m), *own = NULL;
+	_cleanup_(freep) char *options = NULL;
+	int r;
+
+	if (streq(kmod_module_get_name(m), l->name))
+		own = l->options;
+	if (asprintf(&options, "%s%s%s", configured ? configured : "", configured && own ? " " : "",
+		     own ? own : "") < 0) {
+		options = NULL;
+		return -ENOMEM;
+	}
+
+	r = kmod_module_insert_module(m, 0, options);
+	return r == -EEXIST && !own ? 0 : r; /* another load was faster */
+}
+
+/* In place of the command: of the module itself, or of one that it needs. */
+static int on_install_command(struct kmod_module *m, _unused_ const char *command, void *userdata)
+{
+	struct loading *l = userdata;
+
+	if (!is_passable(l->modules, m))
+		return -EPERM;
+
+	l->was_passed_over = true;
+	return insert(m, l);
+}
+
+/* KMOD_MODULE_*, or -ENOENT: not in the kernel. */
+static int init_state(struct modules *m, const char *name)
+{
+	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
+	int r;
+
+	r = kmod_module_new_from_name(m->ctx, name, &module);
+	return r < 0 ? r : kmod_module_get_initstate(module);
+}
+
+static int load(struct modules *m, const char *name, const char *options)
+{
+	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
+	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
+	struct loading l = { m, NULL, options, false };
+	unsigned flags = KMOD_PROBE_APPLY_BLACKLIST;
+	int r;
+
+	if (m->folder || m->is_closed) /* of another system */
+		return -EROFS;
+
+	/* One that is loaded needs no file and no permission. */
+	r = refresh(m);
+	if (r < 0)
+		return r;
+	r = init_state(m, name);
+	if (r == KMOD_MODULE_LIVE || r == KMOD_MODULE_BUILTIN)
+		return options ? -EEXIST : 0;
+	if (r == KMOD_MODULE_GOING)
+		return -EBUSY;
+
+	r = look_up(m, name, &list);
+	if (r < 0)
+		return r;
+
+	found = kmod_module_get_module(list);
+	l.name = kmod_module_get_name(found);
+	flags |= options ? KMOD_PROBE_FAIL_ON_LOADED : 0;
+	r = kmod_module_probe_insert_module(found, flags, options, on_install_command, &l, NULL);
+	if (r > 0)
+		return -EPERM;
+	return r < 0 ? r : l.was_passed_over;
+}
+
+int module_load(struct modules *m, const char *name)
+{
+	return load(m, name, NULL);
+}
+
+int module_load_with(struct modules *m, const char *name, const char *options)
+{
+	return load(m, name, options);
+}
+
+int module_remove(struct modules *m, const char *name)
+{
+	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
+	int r;
+
+	if (m->folder || m->is_closed)
+		return -EROFS;
+
+	r = refresh(m);
+	if (r >= 0)
+		r = kmod_module_new_from_name(m->ctx, name, &module);
+	return r < 0 ? r : kmod_module_remove_module(module, 0);
+}

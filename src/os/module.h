@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Module: the door to kernel modules, over libkmod.
+ *
+ * Nobody else includes <libkmod.h>. A folder other than the running kernel's has to be a trusted
+ * one: libkmod crashes on an index that was made to do so, waits for a FIFO in the place of one,
+ * and follows links out of the tree. Below --root the door is closed, therefore: what is known of
+ * modules is in the answers of a capture (observe/snapshot.h), and observe/blacklist.h knows
+ * what keeps them out.
+ *
+ * "install" commands of modprobe.d are never run: libkmod would give them to a shell, and this
+ * program starts none. Instead:
+ * - A command of the distribution that begins by inserting the very module, as in
+ *   "install mlx4_core /sbin/modprobe --ignore-install mlx4_core $CMDLINE_OPTS && ...": the module
+ *   is inserted with its options, what follows is left out, and 1 is returned. The
+ *   distribution's are those in /usr/lib/modprobe.d and /lib/modprobe.d, where packages put them;
+ *   /etc, /run and /usr/local belong to the administrator.
+ * - Any other command: the module counts as blacklisted. "install NAME /bin/false" is how hardened
+ *   images switch a module off, and a command that does something else first means that inserting
+ *   it is not enough: to go past them is as wrong as to run them.
+ */
+#pragma once
+
+#include "../model/node.h"
+
+struct kmod_ctx;
+
+struct modules {
+	struct kmod_ctx *ctx; /* owned; NULL until first use */
+	char *folder;         /* owned; "ROOT/lib/modules/RELEASE", NULL: of the running kernel */
+	char *config;         /* owned; NULL: with a folder no modprobe.d, else the system's */
+	bool is_closed;       /* no module is found, and libkmod not even asked */
+};
+
+/*
+ * Nothing is opened yet. @folder: the module tree to look into, or NULL for the running kernel's.
+ * @config: the root whose modprobe.d counts for that folder, NULL: none; it is to be a trusted one.
+ */
+int modules_open(struct modules *m, const char *folder, const char *config);
+void modules_done(struct modules *m);
+
+/* What was read of modprobe.d and of indexes is read again at the next question. */
+void modules_forget(struct modules *m);
+
+/*
+ * All below return -ENOTSUP, with the name in the log, when a file of modprobe.d is a FIFO or a
+ * device, which libkmod would wait for.
+ *
+ * The name of the module for a modalias, blacklists not regarded: -ENOENT when there is none.
+ */
+int module_resolve(struct modules *m, const char *modalias, char *ret, size_t size);
+
+/*
+ * Does an install command begin by inserting this very module: "/sbin/modprobe --ignore-install
+ * NAME $CMDLINE_OPTS", and whatever comes after it on success? Pure.
+ */
+bool module_is_inserting(const char *command, const char *name);
+
+/*
+ * MODULE_MISSING, _BLACKLISTED (as "modprobe -b" sees it), _AVAILABLE or _BUILTIN
+ * (modules.builtin); whether it is loaded is what /sys/module tells: not asked here.
+ */
+int module_look(struct modules *m, const char *name, enum module_state *ret);
+
+/*
+ * Whether modprobe.d names a file for it and what that file says of itself: fills path, and, when
+ * it could be read, has_info, version, srcversion, vermagic, is_intree and the parameters with
+ * their types ("parm" and "parmtype" of modinfo; "charp" and "array of int" as they stand there).
+ * Parameters that @ret has already, those in force, keep their values. With @with_info false the
+ * file is not opened: path alone.
+ *
+ * Compressed files are read as far as this libkmod can (kmod_features): one that it cannot read, or
+ * that is damaged, gives has_info false, for nothing is known about its parameters then.
+ * Return: 0, or -ENOENT: no such file (built in, or not installed).
+ */
+int module_read(struct modules *m, bool with_info, struct module *ret);
+
+/*
+ * The modules that it needs, directly or not, blank-separated; cut short when there is no room.
+ * Return: 0 or -errno.
+ */
+int module_needs(struct modules *m, const char *name, char *ret, size_t size);
+
+/*
+ * Does the file of @provider export each symbol that the file of @name takes from there with the
+ * very version that it was built for? Symbols that the file of @provider does not have are
+ * passed over. Where the kernel has no versions (CONFIG_MODVERSIONS) there is nothing to compare.
+ * Return: 0; -EXDEV with the name of the first symbol that differs; or another -errno.
+ */
+int module_compare_symbols(struct modules *m, const char *name, const char *provider, char *ret,
+			   size_t size);
+
+/*
+ * Loads it with its dependencies and options, as modprobe does; respects blacklists.
+ * Return: 0 also when it was loaded already, 1 when an install command of the distribution was
+ * passed over; -ENOENT no such module or an unknown symbol, -EPERM
+ * blacklisted (by modprobe.d, or the kernel's module_blacklist=, or lockdown), -ENOEXEC built for
+ * another kernel, -EKEYREJECTED signature, -EINVAL parameter value, -ENODEV, -EADDRINUSE from its
+ * init, -EBUSY it is just being removed, -EROFS with a folder, whose modules are not the running
+ * kernel's. One that another process is just loading (initstate "coming") is waited for by
+ * the kernel. Source: kmod_module_probe_insert_module() in libkmod, add_unformed_module() in
+ * kernel/module/main.c
+ */
+int module_load(struct modules *m, const char *name);
+
+/*
+ * The same with options after those of modprobe.d, so that these win: "compat_mode=Y". To a module
+ * that is loaded they would be lost without a word, hence -EEXIST then. A parameter that the module
+ * does not have is ignored by the kernel: look at module_read() before, and at
+ * /sys/module/NAME/parameters after.
+ */
+int module_load_with(struct modules *m, const char *name, const char *options);
+
+/*
+ * Removes this one module, none that it depends on; never waits for users (O_NONBLOCK).
+ * Return: 0; -ENOENT it is not loaded, or built in; -EAGAIN it is in use: references or holders;
+ * -EBUSY it is in the middle of being loaded or removed, or it has no exit function; -EPERM no
+ * CAP_SYS_MODULE, or modules are locked (kernel.modules_disabled); -EROFS with a folder.
+ * Source: delete_module(2)
+ */
+int module_remove(struct modules *m, const char *name);

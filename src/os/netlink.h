@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Netlink: requests that wait for their answer. The only door other os may use.
+ *
+ * Errors are the kernel's own negative errno, never -NLE_*; what it says in words (extended ACK) is
+ * kept in struct netlink.
+ */
+#pragma once
+
+#include "../base/util.h"
+
+struct nl_sock;
+struct nl_msg;
+struct nlmsghdr;
+
+struct netlink {
+	struct nl_sock *sock; /* owned; NULL: not open yet */
+	int protocol;         /* NETLINK_ROUTE, NETLINK_RDMA */
+	char error[160];      /* the kernel's words about the last request; empty: it had none */
+};
+
+/* Opens at most once. Return: 0, or -errno (-EPROTONOSUPPORT: the kernel has no such protocol). */
+int netlink_open(struct netlink *nl);
+void netlink_done(struct netlink *nl);
+
+void nlmsg_freep(struct nl_msg **m); /* for _cleanup_ */
+
+/* Sends @m, which is released in every case, and waits for the kernel's answer: 0 or -errno. */
+int netlink_ask(struct netlink *nl, struct nl_msg *m);
+
+/*
+ * The same for requests with answers: calls @on_message for each (a dump's or a single one's).
+ * A dump the kernel marks as interrupted by a change (NLM_F_DUMP_INTR) gives -EAGAIN: ask again.
+ * A negative value from @on_message ends it and is returned.
+ */
+int netlink_dump(struct netlink *nl, struct nl_msg *m,
+		 int (*on_message)(struct nlmsghdr *h, void *userdata), void *userdata);
+
+/*
+ * The same for what @on_message appends to a list, whose count is @n: when a change interrupts the
+ * dump the count is set back and the dump asked for again, some times. -EAGAIN: it always changed.
+ */
+int netlink_list(struct netlink *nl, struct nl_msg *m,
+		 int (*on_message)(struct nlmsghdr *h, void *userdata), void *userdata, size_t *n);
+
+/*
+ * NETLINK_GENERIC: the number of a family, which is given out at run time. The kernel may load a
+ * module that has the family's name as an alias. Return: 0, -ENOENT when there is no such family,
+ * or another -errno.
+ */
+int netlink_find_family(struct netlink *nl, const char *name, uint16_t *ret);
+/* A request with a header of its own behind netlink's; NULL when there is no memory. */
+struct nl_msg *netlink_make(int type, int flags, const void *header, size_t size);
+/* The same of a family of NETLINK_GENERIC that has no header of its own. */
+struct nl_msg *netlink_request(uint16_t family, uint8_t command, uint8_t version, int flags);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Nl: the headers of libnl, for the os that speak netlink.
+ */
+#pragma once
+
+#include "netlink.h"
+
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/handlers.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+#include <netlink/socket.h>
+#include <netlink/version.h>
+#include <sys/socket.h>
+
+static inline size_t address_bytes(int family)
+{
+	return family == AF_INET ? 4 : 16;
+}
+
+/* "aa:bb:..."; empty when there is none, or none of a length anybody uses */
+static inline void format_mac(const struct nlattr *a, char *ret, size_t size)
+{
+	const uint8_t *bytes = a ? nla_data(a) : NULL;
+	size_t n = a ? (size_t)nla_len(a) : 0;
+
+	for (size_t i = 0; i < n && n * 3 <= size; i++)
+		snprintf(ret + i * 3, size - i * 3, "%02x%s", bytes[i], i + 1 < n ? ":" : "");
+}
+
+static inline uint32_t get_u32(const struct nlattr *a, uint32_t otherwise)
+{
+	return a ? nla_get_u32(a) : otherwise;
+}
+
+/* libnl 3.4 reads a policy, and does not say const. */
+#if LIBNL_VER_NUM < LIBNL_VER(3, 6)
+#define nla_parse_nested(tb, max, a, policy)                                                       \
+	nla_parse_nested((tb), (max), (a), (struct nla_policy *)(policy))
+#define nlmsg_parse(h, n, tb, max, policy)                                                         \
+	nlmsg_parse((h), (n), (tb), (max), (struct nla_policy *)(policy))
+#define genlmsg_parse(h, n, tb, max, policy)                                                       \
+	genlmsg_parse((h), (n), (tb), (max), (struct nla_policy *)(policy))
+#endif

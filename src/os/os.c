@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "os.h"
+
+#include <linux/netlink.h>
+
+int os_open(const char *root, struct os *ret)
+{
+	struct os d = { .fs = { .root = -EBADF },
+			.route = { .protocol = NETLINK_ROUTE },
+			.rdma = { .protocol = NETLINK_RDMA },
+			.devlink = { .protocol = NETLINK_GENERIC },
+			.ethtool = { .protocol = NETLINK_GENERIC },
+			.smc = { .protocol = NETLINK_GENERIC } };
+	int r;
+
+	r = fs_open_root(root, &d.fs);
+	if (r < 0)
+		return r;
+
+	/* What libkmod finds in the indexes of an unknown tree may be made to crash it. */
+	d.modules.is_closed = !d.fs.is_live;
+	*ret = d;
+	return 0;
+}
+
+void os_close(struct os *d)
+{
+	modules_done(&d->modules);
+	netlink_done(&d->route);
+	netlink_done(&d->rdma);
+	netlink_done(&d->devlink);
+	free(d->told);
+	netlink_done(&d->ethtool);
+	netlink_done(&d->smc);
+	fs_done(&d->fs);
+}
+
+bool os_has_node(const struct fs *fs)
+{
+	return fs_exists(fs, "sys/bus/pci") &&
+	       (!fs->is_live || fs_exists(fs, "run/systemd/system"));
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rdma-cm.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+static void format_path(const char *ibdev, const char *attribute, char *ret, size_t size)
+{
+	snprintf(ret, size, RDMA_CM_FOLDER "/%s/%s", ibdev, attribute);
+}
+
+int rdma_cm_read(const struct fs *fs, const char *ibdev, const char *attribute, char *ret,
+		 size_t size)
+{
+	char path[192], line[64]; /* @ret need not have room for the newline */
+	int r;
+
+	format_path(ibdev, attribute, path, sizeof(path));
+	r = fs_read(fs, path, line, sizeof(line));
+	return r < 0 ? r : copy(ret, size, line) ? 0 : -EMSGSIZE;
+}
+
+/* Not fs_make_folders(): without rdma_cm nothing is to be made. */
+int rdma_cm_open(const struct fs *fs, const char *ibdev)
+{
+	_cleanup_(closep) int folder = fs_open(fs, RDMA_CM_FOLDER, O_DIRECTORY | O_RDONLY);
+
+	if (folder < 0)
+		return folder;
+	return mkdirat(folder, ibdev, 0755) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+int rdma_cm_set(const struct fs *fs, const char *ibdev, const char *attribute, const char *value)
+{
+	char path[192];
+
+	format_path(ibdev, attribute, path, sizeof(path));
+	return fs_write_attribute(fs, path, value);
+}
+
+int rdma_cm_close(const struct fs *fs, const char *ibdev)
+{
+	_cleanup_(closep) int folder = fs_open(fs, RDMA_CM_FOLDER, O_DIRECTORY | O_RDONLY);
+
+	if (folder < 0)
+		return folder == -ENOENT ? 0 : folder;
+	return unlinkat(folder, ibdev, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rdma.h"
+
+#include "nl.h"
+
+#include <assert.h>
+#include <rdma/rdma_netlink.h>
+
+/* Of newer headers than the oldest supported systems have; the numbers are ABI. */
+#define CMD_RES_CTX_GET    22
+#define ATTR_RES_CTX       86
+#define ATTR_RES_CTX_ENTRY 87
+/* "Always the end": one more than the last. */
+#define RDMA_ATTR_COUNT MAX((int)RDMA_NLDEV_ATTR_MAX, ATTR_RES_CTX_ENTRY + 1)
+
+struct ibdevs {
+	struct ibdev *ibdevs; /* owned */
+	size_t n;
+};
+
+static void ibdevs_done(struct ibdevs *l)
+{
+	free(l->ibdevs);
+}
+
+static struct nl_msg *request(int command, int flags)
+{
+	return nlmsg_alloc_simple(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, command), flags);
+}
+
+static struct nl_msg *request_of(uint32_t index, int command, int flags)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = request(command, flags);
+
+	return m && nla_put_u32(m, RDMA_NLDEV_ATTR_DEV_INDEX, index) >= 0 ? TAKE(m) : NULL;
+}
+
+/* No header of its own follows the one of netlink. */
+static int parse(struct nlmsghdr *h, struct nlattr *tb[static RDMA_ATTR_COUNT])
+{
+	static const struct nla_policy policy[RDMA_ATTR_COUNT] = {
+		[RDMA_NLDEV_ATTR_DEV_INDEX] = { .type = NLA_U32 },
+		[RDMA_NLDEV_ATTR_DEV_NAME] = { .type = NLA_STRING },
+		[RDMA_NLDEV_ATTR_NDEV_NAME] = { .type = NLA_STRING },
+		[RDMA_NLDEV_ATTR_RES_SUMMARY] = { .type = NLA_NESTED },
+		[RDMA_NLDEV_SYS_ATTR_NETNS_MODE] = { .type = NLA_U8 },
+	};
+
+	return nlmsg_parse(h, 0, tb, RDMA_ATTR_COUNT - 1, policy) < 0 ? -EBADMSG : 0;
+}
+
+static int on_ibdev(struct nlmsghdr *h, void *userdata)
+{
+	struct nlattr *tb[RDMA_ATTR_COUNT];
+	struct ibdevs *list = userdata;
+	struct ibdev *d;
+	int r;
+
+	r = parse(h, tb);
+	if (r < 0)
+		return r;
+	if (!tb[RDMA_NLDEV_ATTR_DEV_INDEX] || !tb[RDMA_NLDEV_ATTR_DEV_NAME])
+		return -EBADMSG;
+
+	d = APPEND(list->ibdevs, list->n);
+	if (!d)
+		return -ENOMEM;
+
+	d->index = nla_get_u32(tb[RDMA_NLDEV_ATTR_DEV_INDEX]);
+	d->n_contexts = UINT32_MAX;
+	d->verbs = 1;
+	nla_strlcpy(d->name, tb[RDMA_NLDEV_ATTR_DEV_NAME], sizeof(d->name));
+	return 0;
+}
+
+static int on_port(struct nlmsghdr *h, void *userdata)
+{
+	struct nlattr *tb[RDMA_ATTR_COUNT];
+	struct ibdev *d = userdata;
+	int r;
+
+	r = parse(h, tb);
+	if (r < 0)
+		return r;
+
+	if (tb[RDMA_NLDEV_ATTR_NDEV_NAME])
+		nla_strlcpy(d->netdev, tb[RDMA_NLDEV_ATTR_NDEV_NAME], sizeof(d->netdev));
+	return 0;
+}
+
+/* Only what the kernel names "ctx" counts: pd, cq and qp are never zero, the kernel has its own. */
+static void read_summary_entry(struct nlattr *entry, struct ibdev *d)
+{
+	static const struct nla_policy policy[RDMA_ATTR_COUNT] = {
+		[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME] = { .type = NLA_STRING },
+		[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR] = { .type = NLA_U64 },
+	};
+	struct nlattr *tb[RDMA_ATTR_COUNT], *name, *current;
+
+	if (nla_parse_nested(tb, RDMA_ATTR_COUNT - 1, entry, policy) < 0)
+		return;
+
+	name = tb[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME];
+	current = tb[RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR];
+	if (name && current && nla_strcmp(name, "ctx") == 0)
+		d->n_contexts = MIN(nla_get_u64(current), (uint64_t)UINT32_MAX - 1);
+}
+
+static int on_resources(struct nlmsghdr *h, void *userdata)
+{
+	struct nlattr *tb[RDMA_ATTR_COUNT], *entry;
+	int r, left;
+
+	r = parse(h, tb);
+	if (r < 0 || !tb[RDMA_NLDEV_ATTR_RES_SUMMARY])
+		return r;
+
+	nla_for_each_nested(entry, tb[RDMA_NLDEV_ATTR_RES_SUMMARY],
+			    left) if (nla_type(entry) == RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY)
+		read_summary_entry(entry, userdata);
+	return 0;
+}
+
+static int ask_about(struct netlink *nl, struct ibdev *d, int command, uint32_t port,
+		     int (*on_message)(struct nlmsghdr *h, void *userdata))
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = request_of(d->index, command, 0);
+
+	if (!m || (port > 0 && nla_put_u32(m, RDMA_NLDEV_ATTR_PORT_INDEX, port) < 0))
+		return -ENOMEM;
+	return netlink_dump(nl, TAKE(m), on_message, d);
+}
+
+static int compare_ibdevs(const void *a, const void *b)
+{
+	const struct ibdev *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
+{
+	_cleanup_(ibdevs_done) struct ibdevs list = {};
+	struct nl_msg *m = request(RDMA_NLDEV_CMD_GET, NLM_F_DUMP);
+	int r = m ? netlink_list(nl, m, on_ibdev, &list, &list.n) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+
+	/* A device that went away meanwhile, or a kernel that does not tell: both stay unknown. */
+	for (size_t i = 0; i < list.n; i++) {
+		r = ask_about(nl, &list.ibdevs[i], RDMA_NLDEV_CMD_PORT_GET, 1, on_port);
+		if (r != -ENOMEM)
+			r = ask_about(nl, &list.ibdevs[i], RDMA_NLDEV_CMD_RES_GET, 0, on_resources);
+		if (r == -ENOMEM)
+			return r;
+	}
+
+	if (list.n > 0)
+		qsort(list.ibdevs, list.n, sizeof(*list.ibdevs), compare_ibdevs);
+	*ret = TAKE(list.ibdevs);
+	*ret_n = list.n;
+	return 0;
+}
+
+static const struct {
+	int command, table, entry;
+} resources[] = {
+	[RDMA_CONTEXTS] = { CMD_RES_CTX_GET, ATTR_RES_CTX, ATTR_RES_CTX_ENTRY },
+	[RDMA_QPS] = { RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP,
+		       RDMA_NLDEV_ATTR_RES_QP_ENTRY },
+	[RDMA_CM_IDS] = { RDMA_NLDEV_CMD_RES_CM_ID_GET, RDMA_NLDEV_ATTR_RES_CM_ID,
+			  RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY },
+};
+
+static int add_holder(struct nlattr *entry, struct rdma_holder **holders, size_t *n)
+{
+	static const struct nla_policy policy[RDMA_ATTR_COUNT] = {
+		[RDMA_NLDEV_ATTR_RES_PID] = { .type = NLA_U32 },
+		[RDMA_NLDEV_ATTR_RES_KERN_NAME] = { .type = NLA_STRING },
+	};
+	struct nlattr *tb[RDMA_ATTR_COUNT];
+	struct rdma_holder found = { .n = 1 }, *slot;
+
+	if (nla_parse_nested(tb, RDMA_ATTR_COUNT - 1, entry, policy) < 0)
+		return -EBADMSG;
+
+	/* Neither: of a process that is a zombie, or of another PID namespace. */
+	if (tb[RDMA_NLDEV_ATTR_RES_PID])
+		found.pid = nla_get_u32(tb[RDMA_NLDEV_ATTR_RES_PID]);
+	else if (tb[RDMA_NLDEV_ATTR_RES_KERN_NAME])
+		nla_strlcpy(found.kernel, tb[RDMA_NLDEV_ATTR_RES_KERN_NAME], sizeof(found.kernel));
+
+	for (size_t i = 0; i < *n; i++)
+		if ((*holders)[i].pid == found.pid && streq((*holders)[i].kernel, found.kernel)) {
+			(*holders)[i].n++;
+			return 0;
+		}
+
+	slot = APPEND(*holders, *n);
+	if (!slot)
+		return -ENOMEM;
+	*slot = found;
+	return 0;
+}
+
+int rdma_add_holders(struct nlmsghdr *h, enum rdma_resource what, struct rdma_holder **holders,
+		     size_t *n)
+{
+	struct nlattr *tb[RDMA_ATTR_COUNT], *entry;
+	int r, left;
+
+	r = parse(h, tb);
+	if (r < 0 || !tb[resources[what].table]) /* a device without any */
+		return r;
+
+	nla_for_each_nested(entry, tb[resources[what].table], left)
+	{
+		if (nla_type(entry) != resources[what].entry)
+			continue;
+		r = add_holder(entry, holders, n);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+struct holders {
+	enum rdma_resource what;
+	struct rdma_holder *holders; /* owned */
+	size_t n;
+};
+
+static void holders_done(struct holders *l)
+{
+	free(l->holders);
+}
+
+static int on_holders(struct nlmsghdr *h, void *userdata)
+{
+	struct holders *list = userdata;
+
+	return rdma_add_holders(h, list->what, &list->holders, &list->n);
+}
+
+/* Is the ibdev still there? The kernel says -EINVAL both of an unknown command and of an unknown
+ * device: rdma_nl_rcv_msg() and ib_device_get_by_index() in drivers/infiniband/core. */
+static bool is_there(struct netlink *nl, uint32_t index)
+{
+	struct nl_msg *m = request_of(index, RDMA_NLDEV_CMD_GET, 0);
+
+	return !m || netlink_ask(nl, m) >= 0;
+}
+
+int rdma_list_holders(struct netlink *nl, uint32_t index, enum rdma_resource what,
+		      struct rdma_holder **ret, size_t *ret_n)
+{
+	_cleanup_(holders_done) struct holders list = { .what = what };
+	struct nl_msg *m = request_of(index, resources[what].command, NLM_F_DUMP);
+	int r = m ? netlink_list(nl, m, on_holders, &list, &list.n) : -ENOMEM;
+
+	if (r == -EINVAL)
+		return is_there(nl, index) ? -EOPNOTSUPP : -ENODEV;
+	if (r < 0)
+		return r;
+
+	*ret = TAKE(list.holders);
+	*ret_n = list.n;
+	return 0;
+}
+
+static int on_system(struct nlmsghdr *h, void *userdata)
+{
+	struct nlattr *tb[RDMA_ATTR_COUNT];
+	enum netns_mode *mode = userdata;
+	int r;
+
+	r = parse(h, tb);
+	if (r < 0 || !tb[RDMA_NLDEV_SYS_ATTR_NETNS_MODE])
+		return r;
+
+	*mode = nla_get_u8(tb[RDMA_NLDEV_SYS_ATTR_NETNS_MODE]) ? NETNS_MODE_SHARED
+							       : NETNS_MODE_EXCLUSIVE;
+	return 0;
+}
+
+int rdma_get_netns_mode(struct netlink *nl, enum netns_mode *ret)
+{
+	struct nl_msg *m = request(RDMA_NLDEV_CMD_SYS_GET, 0);
+	enum netns_mode mode = NETNS_MODE_KEEP;
+	int r = m ? netlink_dump(nl, m, on_system, &mode) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	if (mode == NETNS_MODE_KEEP)
+		return -EOPNOTSUPP;
+
+	*ret = mode;
+	return 0;
+}
+
+int rdma_set_netns_mode(struct netlink *nl, enum netns_mode mode)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+
+	assert(mode == NETNS_MODE_SHARED || mode == NETNS_MODE_EXCLUSIVE);
+
+	m = request(RDMA_NLDEV_CMD_SYS_SET, 0);
+	if (!m || nla_put_u8(m, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, mode == NETNS_MODE_SHARED) < 0)
+		return -ENOMEM;
+
+	return netlink_ask(nl, TAKE(m));
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rule.h"
+
+#include "../model/rtproto.h"
+#include "nl.h"
+
+#include <linux/fib_rules.h>
+#include <linux/rtnetlink.h>
+
+struct rules {
+	struct rule *rules; /* owned */
+	size_t n;
+};
+
+static void rules_done(struct rules *l)
+{
+	free(l->rules);
+}
+
+/* Beside table, preference, protocol, source and oif: what says nothing is sent all the same. */
+static bool has_more(const struct fib_rule_hdr *i, struct nlattr *tb[static FRA_MAX + 1])
+{
+	static const int conditions[] = { FRA_IIFNAME,    FRA_GOTO,     FRA_FWMARK,
+					  FRA_FLOW,       FRA_TUN_ID,   FRA_L3MDEV,
+					  FRA_UID_RANGE,  FRA_IP_PROTO, FRA_SPORT_RANGE,
+					  FRA_DPORT_RANGE };
+
+	for (size_t k = 0; k < ELEMENTSOF(conditions); k++)
+		if (tb[conditions[k]])
+			return true;
+	return i->dst_len > 0 || i->tos > 0 || i->flags & FIB_RULE_INVERT;
+}
+
+static int on_rule(struct nlmsghdr *h, void *userdata)
+{
+	static const struct nla_policy policy[FRA_MAX + 1] = {
+		[FRA_PRIORITY] = { .type = NLA_U32 },
+		[FRA_TABLE] = { .type = NLA_U32 },
+		[FRA_PROTOCOL] = { .type = NLA_U8 },
+		[FRA_OIFNAME] = { .type = NLA_STRING },
+	};
+	struct nlattr *tb[FRA_MAX + 1];
+	const struct fib_rule_hdr *i;
+	struct rules *list = userdata;
+	struct rule *rule;
+
+	if (h->nlmsg_type != RTM_NEWRULE)
+		return 0;
+	if (nlmsg_parse(h, sizeof(*i), tb, FRA_MAX, policy) < 0)
+		return -EBADMSG;
+	i = nlmsg_data(h);
+	if (i->family != AF_INET && i->family != AF_INET6)
+		return 0;
+
+	rule = APPEND(list->rules, list->n);
+	if (!rule)
+		return -ENOMEM;
+	rule->family = i->family;
+	rule->action = i->action;
+	rule->table = get_u32(tb[FRA_TABLE], i->table);
+	rule->preference = get_u32(tb[FRA_PRIORITY], 0);
+	rule->protocol = tb[FRA_PROTOCOL] ? nla_get_u8(tb[FRA_PROTOCOL]) : RTPROT_UNSPEC;
+	rule->src_len = i->src_len;
+	if (tb[FRA_SRC])
+		nla_memcpy(rule->src, tb[FRA_SRC], sizeof(rule->src));
+	if (tb[FRA_OIFNAME])
+		nla_strlcpy(rule->oif, tb[FRA_OIFNAME], sizeof(rule->oif));
+	rule->has_more = has_more(i, tb);
+	return 0;
+}
+
+static int dump(struct netlink *nl, int family, struct rules *list)
+{
+	struct fib_rule_hdr i = { .family = family };
+	struct nl_msg *m = netlink_make(RTM_GETRULE, NLM_F_DUMP, &i, sizeof(i));
+	int r = m ? netlink_list(nl, m, on_rule, list, &list->n) : -ENOMEM;
+
+	/* A kernel may be without IPv6, or without rules. */
+	return r == -EAFNOSUPPORT || r == -EOPNOTSUPP ? 0 : r;
+}
+
+int rule_list(struct netlink *nl, struct rule **ret, size_t *ret_n)
+{
+	_cleanup_(rules_done) struct rules list = {};
+	int r;
+
+	r = dump(nl, AF_INET, &list);
+	if (r >= 0)
+		r = dump(nl, AF_INET6, &list);
+	if (r < 0)
+		return r;
+
+	*ret = TAKE(list.rules);
+	*ret_n = list.n;
+	return 0;
+}
+
+static struct nl_msg *make(int request, int flags, const struct rule *rule)
+{
+	struct fib_rule_hdr i = { .family = rule->family,
+				  .src_len = rule->src_len,
+				  .table = rule->table < 256 ? rule->table : RT_TABLE_UNSPEC,
+				  .action = FR_ACT_TO_TBL };
+	_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_make(request, flags, &i, sizeof(i));
+
+	if (!m || nla_put_u32(m, FRA_TABLE, rule->table) < 0 ||
+	    nla_put_u32(m, FRA_PRIORITY, rule->preference) < 0 ||
+	    nla_put_u8(m, FRA_PROTOCOL, OWN_PROTOCOL) < 0 ||
+	    (rule->src_len && nla_put(m, FRA_SRC, address_bytes(rule->family), rule->src) < 0) ||
+	    (rule->oif[0] && nla_put_string(m, FRA_OIFNAME, rule->oif) < 0))
+		return NULL;
+	return TAKE(m);
+}
+
+int rule_add(struct netlink *nl, const struct rule *rule)
+{
+	struct nl_msg *m = make(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, rule);
+	int r;
+
+	r = m ? netlink_ask(nl, m) : -ENOMEM;
+	return r == -EEXIST ? 0 : r;
+}
+
+int rule_remove(struct netlink *nl, const struct rule *rule)
+{
+	struct nl_msg *m = make(RTM_DELRULE, 0, rule);
+	int r;
+
+	r = m ? netlink_ask(nl, m) : -ENOMEM;
+	return r == -ENOENT || r == -ESRCH ? 0 : r;
+}

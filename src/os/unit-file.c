@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unit-file.h"
+
+#include "conf-files.h"
+
+#define BLANKS    " \t\r"
+#define MAX_FILES 1001 /* one more than a reader takes: it has to see that there are too many */
+
+/* In systemd's order of precedence: systemd.unit(5). */
+static const char *const folders[] = {
+	"etc/systemd/system",           "run/systemd/system",     "run/systemd/generator",
+	"usr/local/lib/systemd/system", "usr/lib/systemd/system", "lib/systemd/system",
+};
+
+void unit_paths_done(struct unit_paths *l)
+{
+	free(l->items);
+	*l = (struct unit_paths){};
+}
+
+void unit_setting_done(struct unit_setting *s)
+{
+	free(s->text);
+	*s = (struct unit_setting){};
+}
+
+static int add_path(struct unit_paths *l, const char *path)
+{
+	char(*slot)[512] = APPEND(l->items, l->n);
+
+	if (!slot)
+		return -ENOMEM;
+	snprintf(*slot, sizeof(*slot), "%s", path);
+	return 0;
+}
+
+/* Return: 1 and the path of its main file, or 0. */
+static int find_main(const struct fs *fs, const char *unit, char *ret, size_t size)
+{
+	uint64_t inode;
+
+	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
+		snprintf(ret, size, "%s/%s", folders[i], unit);
+		/* Hardly any folder has it: one question for those. */
+		if (fs_inode(fs, ret, &inode) == -ENOENT)
+			continue;
+		if (conf_file_is_masked(fs, ret))
+			return 0;
+		if (fs_exists(fs, ret))
+			return 1;
+	}
+	return 0;
+}
+
+bool unit_file_is_there(const struct fs *fs, const char *unit)
+{
+	char path[160];
+
+	return find_main(fs, unit, path, sizeof(path)) > 0;
+}
+
+static int add_drop_ins(const struct fs *fs, const char *const *in, struct unit_paths *l)
+{
+	_cleanup_(conf_files_done) struct conf_files files = {};
+	int r;
+
+	r = conf_files_list(fs, in, "*.conf", &files);
+	for (size_t i = 0; i < MIN(files.n_items, MAX_FILES) && r >= 0; i++)
+		if (!files.items[i].is_masked)
+			r = add_path(l, files.items[i].path);
+	return MIN(r, 0);
+}
+
+int unit_file_list(const struct fs *fs, const char *unit, struct unit_paths *ret)
+{
+	_cleanup_(unit_paths_done) struct unit_paths l = {};
+	char path[160], paths[2 * ELEMENTSOF(folders)][160];
+	const char *in[ELEMENTSOF(paths) + 1] = {};
+	int r = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(paths); i++) {
+		snprintf(paths[i], sizeof(paths[i]), "%s/%s.d", folders[i % ELEMENTSOF(folders)],
+			 i < ELEMENTSOF(folders) ? unit : "service");
+		in[i] = paths[i];
+	}
+	if (find_main(fs, unit, path, sizeof(path)) > 0) {
+		r = add_path(&l, path);
+		if (r >= 0)
+			r = add_drop_ins(fs, in, &l);
+	}
+	if (r < 0)
+		return r;
+
+	*ret = TAKE_STRUCT(l);
+	return 0;
+}
+
+int unit_file_list_manager(const struct fs *fs, struct unit_paths *ret)
+{
+	static const char *const files[] = { CONF_FOLDERS("systemd/system.conf"),
+					     "lib/systemd/system.conf" };
+	static const char *const in[] = { CONF_FOLDERS("systemd/system.conf.d"),
+					  "lib/systemd/system.conf.d", NULL };
+	_cleanup_(unit_paths_done) struct unit_paths l = {};
+	int r = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(files) && l.n == 0 && r >= 0; i++)
+		if (fs_exists(fs, files[i]))
+			r = add_path(&l, files[i]);
+	if (r >= 0)
+		r = add_drop_ins(fs, in, &l);
+	if (r < 0)
+		return r;
+
+	*ret = TAKE_STRUCT(l);
+	return 0;
+}
+
+/* Lines */
+
+static bool is_comment(const char *text, size_t at, size_t end)
+{
+	while (at < end && strchr(BLANKS, text[at]))
+		at++;
+	return at < end && (text[at] == '#' || text[at] == ';');
+}
+
+/* A line with those that continue it, without outer blanks, and comments between them. */
+static int next_line(const char *text, size_t size, size_t *at, struct unit_setting *ret)
+{
+	const size_t first = *at;
+	bool goes_on = true;
+	char *out = malloc(size - *at + 1);
+	size_t n = 0;
+
+	if (!out)
+		return -ENOMEM;
+	ret->text = out;
+	ret->from = SIZE_MAX;
+	while (goes_on && *at < size) {
+		const char *newline = memchr(text + *at, '\n', size - *at);
+		const size_t end = newline ? (size_t)(newline - text) : size;
+		size_t n_backslashes = 0;
+
+		if (!is_comment(text, *at, end)) {
+			while (n_backslashes < end - *at && text[end - 1 - n_backslashes] == '\\')
+				n_backslashes++;
+			goes_on = n_backslashes % 2 > 0;
+			if (ret->from == SIZE_MAX)
+				ret->from = *at;
+			for (size_t i = *at; i < end; i++)
+				if (text[i])
+					out[n++] = goes_on && i + 1 == end ? ' ' : text[i];
+		}
+		*at = end + 1;
+	}
+	while (n > 0 && strchr(BLANKS "\n", out[n - 1]))
+		n--;
+	out[n] = '\0';
+	ret->from = ret->from == SIZE_MAX ? first : ret->from;
+	ret->to = MIN(*at, size);
+	return 1;
+}
+
+/* "Key = value" is taken apart in place. */
+static bool take_apart(struct unit_setting *s)
+{
+	char *key = s->text + strspn(s->text, BLANKS), *equals = strchr(key, '='), *end = equals;
+
+	if (!equals)
+		return false;
+	while (end > key && strchr(BLANKS, end[-1]))
+		end--;
+	s->value = equals + 1 + strspn(equals + 1, BLANKS);
+	s->key = key;
+	*end = '\0';
+	return true;
+}
+
+int unit_file_next(const char *text, size_t size, size_t *at, bool *is_service,
+		   struct unit_setting *ret)
+{
+	while (*at < size) {
+		_cleanup_(unit_setting_done) struct unit_setting s = {};
+		const char *line;
+		int r;
+
+		r = next_line(text, size, at, &s);
+
+		if (r < 0)
+			return r;
+		line = s.text + strspn(s.text, BLANKS);
+		if (*line == '[')
+			*is_service = streq(line, "[Service]") || streq(line, "[Manager]");
+		else if (*is_service && take_apart(&s)) {
+			*ret = TAKE_STRUCT(s);
+			return 1;
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "documents.h"
+
+#include "cdi.h"
+#include "metrics.h"
+#include "nccl-output.h"
+#include "nfd.h"
+
+static bool has_in_pod(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_in_pod)
+			return true;
+	return false;
+}
+
+static int make_nccl(const struct config *c, const struct node *n, const struct plan *p,
+		     struct plan_output *o)
+{
+	_cleanup_(nccl_done) struct nccl choice = {};
+	_cleanup_(freep) char *settings = NULL;
+	int r;
+
+	o->is_kept = p->state == NODE_STARTING || (n->outputs[OUTPUT_NCCL].text && has_in_pod(p));
+	if (o->is_kept)
+		return 0;
+
+	r = nccl_choose(n, &choice);
+	if (r < 0)
+		return r;
+	o->reason = choice.reason;
+	COPY(o->detail, choice.detail);
+	if (choice.reason != REASON_NONE)
+		return 0;
+
+	if (*c->qos.tos)
+		choice.traffic_class = (int)strtol(c->qos.tos, NULL, 10);
+	choice.service_level = qos_priority(c);
+	r = nccl_text(&choice, false, false, &settings);
+	if (r < 0)
+		return r;
+	if (asprintf(&o->text, "%s%s", output_mark(OUTPUT_NCCL), settings) < 0) {
+		o->text = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The first one names all devices; after that it names those that are there. */
+static int make_cdi(const struct node *n, const struct plan *p, struct plan_output *o)
+{
+	o->is_kept = p->state == NODE_STARTING && !n->outputs[OUTPUT_CDI].text;
+	return o->is_kept ? 0 : cdi_text(n, p, &o->text);
+}
+
+static int make(const struct config *c, const struct node *n, const struct plan *p, enum output i,
+		struct plan_output *o)
+{
+	switch (i) {
+	case OUTPUT_NFD:
+		return nfd_text(c, n, p, n->outputs[i].text, &o->text);
+	case OUTPUT_NCCL:
+		return make_nccl(c, n, p, o);
+	case OUTPUT_CDI:
+		return make_cdi(n, p, o);
+	default:
+		return metrics_text(n, p, &o->text);
+	}
+}
+
+int output_files(const struct config *c, const struct node *n, struct plan *p)
+{
+	int r = 0;
+
+	for (enum output i = 0; i < _OUTPUT_N && r >= 0; i++) {
+		struct plan_output *o = &p->outputs[i];
+
+		if (!c->output.paths[i][0])
+			continue;
+		o->path = c->output.paths[i];
+		o->is_kept = n->outputs[i].text && has_lost_devices(p);
+		if (!o->is_kept)
+			r = make(c, n, p, i, o);
+	}
+	return r;
+}

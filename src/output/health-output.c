@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "health-output.h"
+
+#include "../base/document.h"
+#include "../model/node.h"
+
+#define NOTHING_KNOWN "rdma-provision has told nothing in this boot"
+
+static const struct {
+	const char *name;
+	const char *list; /* of the document; NULL: its state is meant */
+	const char *codes[2];
+	const char *ok;
+} conditions[] = {
+	{ "RdmaNotReady", NULL, { NULL }, NULL },
+	{ "RdmaLinkFlapping", "reasons", { "link-flapping", "link-dropped" }, "no link flaps" },
+	{ "RdmaPcieDegraded", "health", { "pcie-slow" }, "no PCIe link is slower than its ends" },
+};
+
+static bool is_of(const json_t *item, size_t condition, const char *target)
+{
+	const char *const *codes = conditions[condition].codes;
+	const char *code = document_get_text(item, "code");
+
+	return (streq(code, codes[0]) || (codes[1] && streq(code, codes[1]))) &&
+	       (!target || streq(document_get_text(item, "target"), target));
+}
+
+/* "0000:41:00.0: link-flapping: 3 losses, ...; ...", of one target or of all. How many? @f: NULL:
+ * only counted */
+static unsigned put_reasons(const json_t *document, size_t condition, const char *target, FILE *f)
+{
+	const json_t *list = json_object_get(document, conditions[condition].list);
+	unsigned n = 0;
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *item = json_array_get(list, i);
+
+		if (!is_of(item, condition, target))
+			continue;
+		if (f)
+			fprintf(f, "%s%s: %s: %s", n > 0 ? "; " : "",
+				document_get_text(item, "target"), document_get_text(item, "code"),
+				document_get_text(item, "detail"));
+		n++;
+	}
+	return n;
+}
+
+static int judge_state(const json_t *document, FILE *f)
+{
+	const char *state = document_get_text(document, "state");
+	const json_t *first = json_array_get(json_object_get(document, "reasons"), 0);
+
+	fprintf(f, "the node is %s", state);
+	if (streq(state, node_state_name(NODE_READY)))
+		return HEALTH_OK;
+	if (first)
+		fprintf(f, ": %s %s", document_get_text(first, "target"),
+			document_get_text(first, "code"));
+	return streq(state, node_state_name(NODE_DEGRADED)) ? HEALTH_NOT_OK : HEALTH_UNKNOWN;
+}
+
+/* The first one that is met, or the state. */
+static const char *find_condition(const json_t *document)
+{
+	size_t met = 0;
+
+	if (streq(document_get_text(document, "state"), node_state_name(NODE_READY)))
+		for (size_t i = ELEMENTSOF(conditions) - 1; i > 0; i--)
+			if (put_reasons(document, i, NULL, NULL) > 0)
+				met = i;
+	return conditions[met].name;
+}
+
+static int judge(const json_t *document, const char *name, FILE *f)
+{
+	const json_t *nic = json_array_get(json_object_get(document, "devices"), 0);
+	size_t i = 0;
+
+	while (i < ELEMENTSOF(conditions) && !streq(conditions[i].name, name))
+		i++;
+	if (!document || i == ELEMENTSOF(conditions)) {
+		fputs(document ? "there is no such condition" : NOTHING_KNOWN, f);
+		return HEALTH_UNKNOWN;
+	}
+	if (!conditions[i].list)
+		return judge_state(document, f);
+	if (put_reasons(document, i, NULL, f) > 0)
+		return HEALTH_NOT_OK;
+	if (streq(conditions[i].list, "reasons") && nic && !json_object_get(nic, "link")) {
+		fputs("losses of links are not counted: [Health] is not set", f);
+		return HEALTH_UNKNOWN;
+	}
+	fputs(conditions[i].ok, f);
+	return HEALTH_OK;
+}
+
+/* Return: 0, -ENOENT for none of this boot, -EINVAL or -ENOMEM. */
+static int read_document(const char *json, const char *boot_id, json_t **ret)
+{
+	json_auto_t *document = NULL;
+	int r;
+
+	r = json ? document_parse(json, strlen(json), 0, &document, NULL) : -ENOENT;
+	if (r < 0)
+		return r;
+	if (boot_id && !streq(document_get_text(document, "boot_id"), boot_id))
+		return -ENOENT;
+	*ret = TAKE(document);
+	return 0;
+}
+
+int output_npd(const char *json, const char *boot_id, const char *condition, char **ret)
+{
+	_cleanup_(stream_done) struct stream out = {};
+	json_auto_t *document = NULL;
+	int code, r;
+
+	if (read_document(json, boot_id, &document) == -ENOMEM || stream_open(&out) < 0)
+		return -ENOMEM;
+	code = judge(document, *condition ? condition : find_condition(document), out.f);
+	fputc('\n', out.f);
+	r = stream_take(&out, ret);
+	return r < 0 ? r : code;
+}
+
+static bool is_named(const json_t *device, const char *name)
+{
+	return streq(document_get_text(device, "pci"), name) ||
+	       streq(document_get_text(device, "netdev"), name) ||
+	       streq(document_get_text(device, "ibdev"), name);
+}
+
+static const json_t *find_nic(const json_t *document, const char *name)
+{
+	const json_t *devices = json_object_get(document, "devices");
+
+	for (size_t i = 0; *name && i < json_array_size(devices); i++) {
+		const json_t *nic = json_array_get(devices, i);
+		const json_t *vfs = json_object_get(nic, "vfs");
+
+		if (is_named(nic, name))
+			return nic;
+		for (size_t k = 0; k < json_array_size(vfs); k++)
+			if (is_named(json_array_get(vfs, k), name))
+				return nic;
+	}
+	return NULL;
+}
+
+int output_find_nic(const char *json, const char *name, char *ret, size_t size)
+{
+	json_auto_t *document = NULL;
+	const json_t *nic;
+	int r;
+
+	r = read_document(json, NULL, &document);
+	if (r < 0)
+		return r;
+	nic = find_nic(document, name);
+	return nic && copy(ret, size, document_get_text(nic, "pci")) ? 0 : -ENODEV;
+}
+
+static int put_nic(const json_t *document, const json_t *nic, FILE *f)
+{
+	const json_t *link = json_object_get(nic, "link");
+	const char *pci = document_get_text(nic, "pci");
+	unsigned n = 0;
+
+	fprintf(f, "%s %s %s: ", pci, document_get_text(nic, "netdev"),
+		document_get_text(nic, "ibdev"));
+	if (link)
+		fprintf(f, "link lost %" PRId64 " times%s%s\n", document_get_number(link, "losses"),
+			document_get_flag(link, "flapping") ? ", flapping" : "",
+			document_get_flag(link, "excluded") ? ", left out of the plugin" : "");
+	else
+		fputs("losses of the link are not counted\n", f);
+	for (size_t i = 1; i < ELEMENTSOF(conditions); i++) {
+		const unsigned n_of = put_reasons(document, i, pci, f);
+
+		if (n_of > 0)
+			fputc('\n', f);
+		n += n_of;
+	}
+	return n > 0 ? HEALTH_NOT_OK : HEALTH_OK;
+}
+
+int output_health(const char *json, const char *boot_id, const char *name, char **ret)
+{
+	_cleanup_(stream_done) struct stream out = {};
+	json_auto_t *document = NULL;
+	const json_t *devices, *only;
+	int code = HEALTH_OK, r;
+
+	if (read_document(json, boot_id, &document) == -ENOMEM || stream_open(&out) < 0)
+		return -ENOMEM;
+	devices = json_object_get(document, "devices");
+	only = name ? find_nic(document, name) : NULL;
+	for (size_t i = 0; i < json_array_size(devices); i++) {
+		const json_t *nic = json_array_get(devices, i);
+
+		r = name && nic != only ? HEALTH_OK : put_nic(document, nic, out.f);
+		code = MAX(code, r);
+	}
+	if (!document || (name && !only)) {
+		fprintf(out.f, "%s\n", document ? "no managed NIC has that name" : NOTHING_KNOWN);
+		code = HEALTH_UNKNOWN;
+	}
+	r = stream_take(&out, ret);
+	return r < 0 ? r : code;
+}

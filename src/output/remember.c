@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "remember.h"
+
+#include "../model/given.h"
+#include "../model/module-options.h"
+
+/* The index tells that this very ibdev was opened, so that it need not be again. */
+static uint32_t opened_index(const struct device *d, const struct memory *m)
+{
+	if (d->ibdev && d->ibdev->verbs == 0)
+		return d->ibdev->index;
+	if (m && (!d->ibdev || (d->ibdev->verbs > 0 && d->ibdev->index == m->index)))
+		return m->index;
+	return UINT32_MAX;
+}
+
+static void remember_sick(const struct device *d, struct memory *m)
+{
+	COPY(m->sick, d->is_sick_long ? d->sick : "");
+	m->sick_pid = d->is_sick_long ? d->sick_pid : 0;
+	m->instance = d->is_sick_long ? d->pci->instance : 0;
+}
+
+static void keep_given(struct memory *m, const struct given *g)
+{
+	m->given = *g;
+	m->seen = (struct given){};
+	m->seen_usec = 0;
+}
+
+static bool has_stayed(const struct node *n, const struct memory *m)
+{
+	return m->seen_usec > 0 && n->now_usec - m->seen_usec >= GIVEN_USEC;
+}
+
+/* The rules are those of model/given.h; @old is NULL when nothing is remembered. */
+static void remember_given(const struct node *n, const struct device *d, bool is_wanted,
+			   const struct memory *old, struct memory *m)
+{
+	const bool is_new = !old || !old->given.name[0] || is_wanted ||
+			    old->usable_instance != d->pci->instance;
+	struct given now;
+
+	if (d->is_in_pod) {
+		keep_given(m, !m->is_out && has_stayed(n, m) ? &m->seen : &m->given);
+		m->is_out = m->given.name[0];
+	}
+	if (d->is_in_pod || !d->netdev || (!d->is_handed_out && !m->is_out))
+		return;
+
+	m->is_out = d->is_changed;
+	given_look(n, d->pci, d->netdev, &now);
+	if (!m->is_out && is_new && !d->is_usable)
+		return;
+	if (!m->is_out && (is_new || given_is_same(&now, &m->given) ||
+			   (given_is_same(&now, &m->seen) && has_stayed(n, m)))) {
+		keep_given(m, &now);
+	} else if (!given_is_same(&now, &m->seen)) {
+		m->seen = now;
+		m->seen_usec = n->now_usec;
+	}
+}
+
+/* What cannot be seen now is as it was. */
+static struct memory remember(const struct node *n, const struct device *d, bool is_wanted)
+{
+	const struct memory *old = node_memory(n, d->pci->address);
+	struct memory m = old ? *old : (struct memory){};
+	char card[MAC_LEN];
+
+	COPY(m.pci, d->pci->address);
+	if (d->ibdev || d->ibdev_name[0])
+		COPY(m.ibdev, d->ibdev ? d->ibdev->name : d->ibdev_name);
+	if (d->netdev || (d->is_in_pod && d->netdev_name[0]))
+		COPY(m.netdev, d->netdev ? d->netdev->name : d->netdev_name);
+	node_card(n, d->pci, card);
+	if (*card)
+		COPY(m.card, card);
+	if (d->ibdev) {
+		m.was_virtual = d->ibdev->is_virtual && !is_erdma(d->pci);
+		m.active_mtu = d->ibdev->active_mtu;
+	}
+	if (d->netdev)
+		m.mtu = d->netdev->mtu;
+	m.index = opened_index(d, old);
+	m.was_rebuilt = d->is_rebuilt;
+	/* Told of the PF alone; with new VFs it may have it: mlx5 has some in legacy mode only. */
+	m.unsupported = d->is_vf || d->pci->num_vfs == 0 ? 0 : d->unsupported;
+	remember_sick(d, &m);
+	if (!d->netdev || !d->netdev->is_up || d->netdev->has_carrier)
+		m.no_carrier_usec = 0;
+	else if (m.no_carrier_usec == 0)
+		m.no_carrier_usec = n->now_usec;
+	m.losses = d->losses;
+	remember_given(n, d, is_wanted, old, &m);
+	if (d->is_by_name && d->netdev && !m.matched[0])
+		COPY(m.matched, d->netdev->name);
+	m.was_usable = d->is_usable || m.was_usable;
+	/* What is left to the host is not handed out, so its loss counts at once. */
+	m.was_lost = m.was_usable && (!d->is_usable || d->aside != REASON_NONE);
+	if (d->is_usable)
+		m.usable_instance = d->pci->instance;
+	return m;
+}
+
+/* What was made, and of this pass what failed. */
+static int add_attempts(const struct node *n, const struct plan *p, struct node *to)
+{
+	struct attempt *t;
+
+	for (size_t i = 0; i < n->n_attempts; i++) {
+		if (n->attempts[i].result < 0)
+			continue;
+		t = APPEND(to->attempts, to->n_attempts);
+		if (!t)
+			return -ENOMEM;
+		*t = n->attempts[i];
+	}
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+		char to_text[SHOWN_LEN];
+
+		if (!a->is_done || a->result >= 0)
+			continue;
+		t = APPEND(to->attempts, to->n_attempts);
+		if (!t)
+			return -ENOMEM;
+		t->instance = a->instance;
+		t->result = a->result;
+		COPY(t->verb, verb_name(a->verb));
+		COPY(t->target, a->target);
+		COPY(t->to, action_to(a, to_text));
+		COPY(t->error, a->error);
+	}
+	return 0;
+}
+
+static bool is_planned(const struct plan *p, const char *pci)
+{
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (streq(p->devices[i].pci->address, pci))
+			return true;
+	return false;
+}
+
+static int add_memory(struct node *to, const struct memory *m)
+{
+	struct memory *slot = APPEND(to->memories, to->n_memories);
+
+	if (!slot)
+		return -ENOMEM;
+	*slot = *m;
+	return 0;
+}
+
+/* Functions that are gone are remembered for one more look, which then drops them. */
+static int add_gone(const struct node *n, const struct plan *p, struct node *to)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n->n_memories && r >= 0; i++) {
+		struct memory m = n->memories[i];
+
+		if (!m.was_usable || m.was_lost || node_pci(n, m.pci) || is_planned(p, m.pci))
+			continue;
+		m.was_lost = true;
+		m.index = UINT32_MAX;
+		m.unsupported = 0;
+		m.was_rebuilt = false;
+		r = add_memory(to, &m);
+	}
+	return r;
+}
+
+int output_memory(const struct config *c, const struct node *n, const struct plan *p,
+		  struct node *ret)
+{
+	const struct action *now = actions_stuck(p->actions, p->n_actions);
+	const bool is_new = !*n->stuck && now;
+	/* An administrator who asks for a pass, or for other settings, means the node as it is. */
+	const bool is_wanted = (n->tried && n->tried->is_asked) || !streq(n->last_hash, c->hash);
+	_cleanup_(node_done) struct node to = {};
+	int r = 0;
+
+	COPY(to.boot_id, n->boot_id);
+	COPY(to.last_hash, c->hash);
+	COPY(to.stuck, is_new ? now->target : n->stuck);
+	to.stuck_pid = is_new ? now->pid : *n->stuck ? n->stuck_pid : 0;
+	to.devlink_pid = n->devlink_pid;
+	COPY(to.last_plugin_path, *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file);
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		const struct memory m = remember(n, &p->devices[i], is_wanted);
+
+		r = add_memory(&to, &m);
+	}
+	if (r >= 0)
+		r = add_gone(n, p, &to);
+	if (r >= 0)
+		r = add_attempts(n, p, &to);
+	if (r < 0)
+		return r;
+	*ret = TAKE_STRUCT(to);
+	return 0;
+}

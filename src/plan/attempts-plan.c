@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "attempts-plan.h"
+
+#include "../model/boots.h"
+#include "steps.h"
+
+#include <assert.h>
+
+#define MINUTE_USEC (60 * USEC_PER_SEC)
+/* So many changes within a minute are a boot of a large node: no more are remembered. */
+#define MAX_REPEATS 4096
+
+/* Not what only asks, nor what gives back what was switched off for a moment. */
+static bool is_counted(const struct action *a)
+{
+	return a->verb != VERB_WAIT && a->verb != VERB_ASK_METADATA &&
+	       a->verb != VERB_PROBE_NEIGHBOUR && !(a->verb == VERB_SET_AUTOPROBE && is_to(a, 1));
+}
+
+/* Without it the number of VFs would not be changed: part of that. */
+static enum verb key_verb(const struct action *a)
+{
+	return a->verb == VERB_SET_AUTOPROBE && is_to(a, 0) ? VERB_SET_NUM_VFS : a->verb;
+}
+
+/* --- what an action is known by --- */
+
+static uint64_t instance_of(const struct node *n, const struct action *a)
+{
+	const struct ibdev *ib = node_ibdev_of(n, a->target);
+	const struct pci *pci = node_pci(n, a->target);
+
+	if (a->ifindex > 0)
+		return 0; /* that one is reported */
+	if (a->verb == VERB_SET_PNETID && ib)
+		return ib->index;
+	return pci ? pci->instance & INT64_MAX : 0;
+}
+
+static const char *text_of(const struct plan *p, const struct action *a)
+{
+	const char *text = NULL;
+
+	switch (a->verb) {
+	case VERB_WRITE_RULES:
+		text = p->rules;
+		break;
+	case VERB_WRITE_PLUGIN:
+		text = p->plugin;
+		break;
+	case VERB_WRITE_MANIFEST:
+		text = p->manifest;
+		break;
+	case VERB_WRITE_OUTPUT:
+		for (size_t i = 0; i < _OUTPUT_N; i++)
+			if (p->outputs[i].path && streq(p->outputs[i].path, a->target))
+				text = p->outputs[i].text;
+		break;
+	default:
+		break;
+	}
+	return text ? text : "";
+}
+
+/* FNV-1a, of 63 bits: JSON's numbers have a sign. */
+static uint64_t add_hash(uint64_t hash, const char *s)
+{
+	for (; *s; s++)
+		hash = (hash ^ (unsigned char)*s) * UINT64_C(1099511628211);
+	return hash & INT64_MAX;
+}
+
+static uint64_t value_of(const struct plan *p, const struct action *a)
+{
+	char to[SHOWN_LEN];
+
+	if (key_verb(a) == VERB_SET_NUM_VFS)
+		return 0;
+	return add_hash(add_hash(UINT64_C(14695981039346656037), action_to(a, to)), text_of(p, a));
+}
+
+static bool is_of(const struct attempt *e, const struct action *a, enum verb verb)
+{
+	return e->result == 0 && e->ifindex == a->ifindex && e->instance == a->instance &&
+	       streq(e->verb, verb_name(verb)) && streq(e->target, a->target) &&
+	       streq(e->subject, a->subject);
+}
+
+static struct attempt *find(const struct node *n, const struct action *a, enum verb verb)
+{
+	for (size_t i = 0; i < n->n_attempts; i++)
+		if (is_of(&n->attempts[i], a, verb))
+			return &n->attempts[i];
+	return NULL;
+}
+
+/* --- what is left alone --- */
+
+static const struct attempt *contest_of(const struct node *n, const struct action *a)
+{
+	const struct attempt *e = find(n, a, key_verb(a));
+
+	return e && e->value == a->value && e->pause_usec > 0 && n->now_usec >= e->last_usec &&
+			       n->now_usec - e->last_usec < e->pause_usec
+		       ? e
+		       : NULL;
+}
+
+/* Nothing that changes from look to look: it would be told again with each. */
+static void leave_alone(const struct node *n, const struct attempt *e, struct action *a)
+{
+	char buf[SHOWN_LEN];
+	const char *shown = action_to(a, buf), *to = streq(shown, a->subject) ? "" : shown;
+	char names[sizeof(a->detail)];
+
+	COPY(names, a->detail);
+	snprintf(a->detail, sizeof(a->detail),
+		 "%s%s%s%s%s%s%s: undone again and again, left alone for %" PRIu64 " s%s", names,
+		 *names ? ": " : "", verb_name(a->verb), *a->subject ? " " : "", a->subject,
+		 *to ? " " : "", to, e->pause_usec / USEC_PER_SEC,
+		 a->step == STEP_ROUTE && n->is_networkd_foreign
+			 ? "; systemd-networkd runs with ManageForeignRoutes=yes or "
+			   "ManageForeignRoutingPolicyRules=yes"
+			 : "");
+	a->class = CLASS_WAITING;
+	a->reason = REASON_CONTESTED;
+}
+
+/* The way of a VF count through zero is one item. Return: true when @a has become part of another.
+ */
+static bool is_merged(struct plan *p, const struct action *a)
+{
+	for (struct action *b = p->actions; b < a; b++) {
+		if (b->reason != REASON_CONTESTED || key_verb(b) != VERB_SET_NUM_VFS ||
+		    key_verb(a) != VERB_SET_NUM_VFS || !streq(a->target, b->target))
+			continue;
+		if (a->verb == VERB_SET_NUM_VFS) {
+			if (b->verb == VERB_SET_NUM_VFS)
+				b->number.to = a->number.to;
+			else
+				*b = *a;
+		}
+		return true;
+	}
+	return false;
+}
+
+static void drop(struct plan *p, size_t i)
+{
+	memmove(&p->actions[i], &p->actions[i + 1], (p->n_actions - i - 1) * sizeof(*p->actions));
+	p->n_actions--;
+}
+
+void plan_contest(const struct config *c, const struct node *n, size_t first, struct plan *p)
+{
+	const bool is_asked = n->tried && n->tried->is_asked;
+
+	for (size_t i = first; i < p->n_actions; i++) {
+		struct action *a = &p->actions[i];
+		const struct attempt *e;
+		uint64_t end;
+
+		if (!is_open_change(a))
+			continue;
+		a->instance = instance_of(n, a);
+		a->value = value_of(p, a);
+		if (is_asked || !is_counted(a) || !streq(n->last_hash, c->hash))
+			continue;
+		e = contest_of(n, a);
+		if (!e)
+			continue;
+
+		end = e->last_usec + e->pause_usec;
+		if (p->again_usec == 0 || end < p->again_usec)
+			p->again_usec = end;
+		leave_alone(n, e, a);
+		if (is_merged(p, a))
+			drop(p, i--);
+	}
+}
+
+/* --- what is remembered --- */
+
+/* Of a netdev that is gone, or is in a pod. */
+static bool is_of_gone(const struct node *n, const struct attempt *e)
+{
+	const struct memory *m = e->ifindex > 0 ? NULL : node_memory(n, e->target);
+
+	if (e->ifindex > 0)
+		return !node_netdev(n, e->ifindex);
+	return e->result >= 0 && m && m->is_out && !node_netdev_of(n, e->target);
+}
+
+/* A netdev that comes back from a pod may have the number that it had: its count begins again. */
+static void forget_gone(struct node *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n->n_attempts; i++)
+		if (!is_of_gone(n, &n->attempts[i]))
+			n->attempts[kept++] = n->attempts[i];
+	n->n_attempts = kept;
+}
+
+static void forget_past(struct node *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n->n_attempts; i++) {
+		const struct attempt *e = &n->attempts[i];
+
+		if (e->result < 0 ||
+		    (n->now_usec >= e->last_usec &&
+		     n->now_usec - e->last_usec <= MAX(MINUTE_USEC, 2 * e->pause_usec)))
+			n->attempts[kept++] = *e;
+	}
+	/* APPEND() finds at least the room that it expects. */
+	n->n_attempts = kept;
+}
+
+static void forget_opposite(const struct action *a, struct node *n)
+{
+	struct attempt *e = find(n, a, verb_opposite(a->verb));
+
+	if (e)
+		*e = n->attempts[--n->n_attempts];
+}
+
+/* Once more, or for the first time when e->n is 0. */
+static void count(const struct action *a, uint64_t now, struct attempt *e)
+{
+	const bool is_past = e->pause_usec > 0 ? now - e->last_usec > 2 * e->pause_usec
+					       : now - e->since_usec >= MINUTE_USEC;
+
+	if (e->n == 0 || e->value != a->value || is_past) {
+		e->n = 0;
+		e->since_usec = now;
+		e->pause_usec = 0;
+	}
+	e->n++;
+	if (e->pause_usec > 0)
+		e->pause_usec = MIN(2 * e->pause_usec, CONTEST_LAST_USEC);
+	else if (e->n >= CONTEST_MAX)
+		e->pause_usec = CONTEST_FIRST_USEC;
+	e->last_usec = now;
+	e->value = a->value;
+}
+
+/* Is it part of a change that was counted: the way of a VF count through zero? */
+static bool is_part(const struct attempts *tried, const struct action *a)
+{
+	for (const struct action *b = tried->actions; b < a; b++)
+		if (b->is_done && b->result >= 0 && b->ifindex == a->ifindex &&
+		    b->instance == a->instance && key_verb(b) == key_verb(a) &&
+		    streq(b->target, a->target) && streq(b->subject, a->subject) &&
+		    b->value == a->value)
+			return true;
+	return false;
+}
+
+static int note(const struct action *a, struct node *n)
+{
+	struct attempt *e;
+
+	forget_opposite(a, n);
+	e = find(n, a, key_verb(a));
+	if (!e && n->n_attempts >= MAX_REPEATS)
+		return 0;
+	if (!e) {
+		e = APPEND(n->attempts, n->n_attempts);
+		if (!e)
+			return -ENOMEM;
+		COPY(e->verb, verb_name(key_verb(a)));
+		COPY(e->target, a->target);
+		COPY(e->subject, a->subject);
+		e->ifindex = a->ifindex;
+		e->instance = a->instance;
+	}
+	count(a, n->now_usec, e);
+	return 0;
+}
+
+int plan_note_repeats(const struct config *c, struct node *n)
+{
+	const struct attempts *tried = n->tried;
+	bool is_begun = false;
+	int r = 0;
+
+	forget_gone(n);
+	for (size_t i = 0; i < tried->n_actions && r >= 0; i++) {
+		const struct action *a = &tried->actions[i];
+
+		if (!a->is_done || a->result < 0 || !is_counted(a))
+			continue;
+		if (!is_begun) {
+			forget_past(n);
+			if (tried->is_asked || !streq(n->last_hash, c->hash))
+				n->n_attempts = 0;
+			is_begun = true;
+		}
+		/* A probe is no more due for being asked for. */
+		if ((!tried->is_asked || a->verb == VERB_PROBE_DRIVER) && !is_part(tried, a))
+			r = note(a, n);
+	}
+	return r;
+}
+
+/* --- what is past, or was of an earlier pass --- */
+
+void plan_forget_replaced(const struct node *n)
+{
+	struct attempts *tried = n->tried;
+
+	for (size_t i = 0; i < tried->n_actions; i++) {
+		struct action *a = &tried->actions[i];
+		const uint64_t now = instance_of(n, a);
+
+		/* These make a new one themselves. */
+		if (a->verb == VERB_BIND_DRIVER || a->verb == VERB_REBIND_DRIVER ||
+		    a->verb == VERB_PROBE_DRIVER)
+			continue;
+		if (a->instance > 0 && now > 0 && a->instance != now)
+			a->is_done = false;
+	}
+}
+
+/* Did this action end the VFs of that PF? What an earlier pass tried is known without a "from". */
+static bool has_ended_vfs(const struct action *a, const struct pci *pf)
+{
+	if (!a->is_done)
+		return false;
+	if (a->verb == VERB_RELOAD_MODULE)
+		return a->result >= 0 && streq(a->target, pf->driver);
+	return a->verb == VERB_SET_NUM_VFS && a->number.from.is_meant &&
+	       streq(a->target, pf->address) &&
+	       (a->result >= 0 || a->result == -EREMOTEIO || a->result == -ETIMEDOUT);
+}
+
+static bool is_of_ended_vf(const struct attempts *tried, const struct node *n,
+			   const struct memory *m)
+{
+	const struct pci *vf = node_pci(n, m->pci);
+	const struct pci *pf = vf ? node_pci(n, vf->physfn) : NULL;
+
+	for (size_t i = 0; i < tried->n_actions && pf; i++)
+		if (has_ended_vfs(&tried->actions[i], pf))
+			return true;
+	return false;
+}
+
+void plan_forget_ended(struct node *n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n->n_memories; i++)
+		if (!is_of_ended_vf(n->tried, n, &n->memories[i]))
+			n->memories[kept++] = n->memories[i];
+	n->n_memories = kept;
+}
+
+int plan_recall_failures(const struct config *c, struct node *n)
+{
+	struct attempts *tried = n->tried;
+	int found = 0;
+
+	assert(tried);
+	if (!streq(n->last_hash, c->hash))
+		return 0;
+
+	for (size_t i = 0; i < n->n_attempts; i++) {
+		const struct attempt *f = &n->attempts[i];
+		struct action *a;
+
+		if (f->result >= 0)
+			continue;
+		a = APPEND(tried->actions, tried->n_actions);
+		if (!a)
+			return -ENOMEM;
+		found = 1;
+		a->class = CLASS_CHANGE;
+		a->is_done = true;
+		a->verb = verb_from_name(f->verb);
+		a->result = f->result;
+		a->instance = f->instance;
+		COPY(a->target, f->target);
+		action_set(a, "", f->to);
+		COPY(a->error, f->error);
+	}
+	plan_forget_replaced(n);
+	return found;
+}
+
+/* --- what this pass tried --- */
+
+/*
+ * A file of ours that was written is there. When it is wanted again within one pass, devices became
+ * usable or VFs went meanwhile, and what is to be in it is another text.
+ */
+static bool is_written(const struct action *tried)
+{
+	return tried->result >= 0 &&
+	       (tried->verb == VERB_WRITE_RULES || is_file_for_others(tried->verb));
+}
+
+/* Did a process that came in between keep it from being done, which a reboot would mend? */
+static void settle_busy(struct action *a)
+{
+	if ((a->verb != VERB_SET_NETNS_MODE && a->verb != VERB_RELOAD_MODULE) ||
+	    a->result != -EBUSY)
+		return;
+	a->class = CLASS_NEEDS_REBOOT;
+	a->reason = action_failure(a);
+	COPY(a->detail, a->error);
+}
+
+/* No answer is nothing that failed: it is waited for one, unless it came and is no good. */
+static void settle_metadata(struct action *a)
+{
+	if (a->verb != VERB_ASK_METADATA || (a->result != -EAGAIN && a->result != -EBADMSG))
+		return;
+	a->class = a->result == -EAGAIN ? CLASS_WAITING : CLASS_REFUSED;
+	a->reason = action_failure(a);
+	snprintf(a->detail + strlen(a->detail), sizeof(a->detail) - strlen(a->detail), ": %s",
+		 a->error);
+}
+
+/*
+ * What came in between may have been on its way: an ibdev is in sysfs before netlink counts its
+ * users (ib_register_device() in drivers/infiniband/core/device.c). Nothing was done, so the next
+ * look may ask for it again, once.
+ */
+static bool is_first_refusal(const struct attempts *tried, const struct action *t)
+{
+	for (const struct action *b = tried->actions; b < t; b++)
+		if (b->is_refused && is_same_change(b, t))
+			return false;
+	return t->is_refused;
+}
+
+void plan_mark_tried(const struct attempts *tried, struct plan *p)
+{
+	for (size_t i = 0; tried && i < p->n_actions; i++) {
+		struct action *a = &p->actions[i];
+
+		for (size_t k = 0; k < tried->n_actions; k++) {
+			const struct action *t = &tried->actions[k];
+
+			if (a->class != CLASS_CHANGE || (!t->is_done && !t->is_running) ||
+			    !is_same_change(a, t) || is_written(t) || is_first_refusal(tried, t))
+				continue;
+
+			a->is_running = t->is_running;
+			if (a->is_running)
+				break;
+			a->is_done = true;
+			a->is_vain = t->result >= 0;
+			a->result = a->is_vain ? -EIO : t->result;
+			COPY(a->error,
+			     t->result < 0
+				     ? t->error
+				     : "the kernel accepted it, but it did not take effect, or "
+				       "another program undid it at once");
+			settle_busy(a);
+			settle_metadata(a);
+			break;
+		}
+	}
+}
+
+/* --- what three boots failed at: the rules of model/boots.h --- */
+
+static void tell_how(const struct node *n, const struct boot_step *s, char *ret, size_t size)
+{
+	const struct boot_step *last = NULL;
+
+	for (size_t i = 0; i < n->n_boots; i++)
+		if (!streq(n->boots[i].boot_id, n->boot_id) && boots_find(&n->boots[i], s))
+			last = boots_find(&n->boots[i], s);
+	if (last && last->result < 0)
+		snprintf(ret, size, "%s%s%s failed in 3 boots: %s", verb_name(s->verb),
+			 s->to[0] ? " " : "", s->to, strerror(-last->result));
+	else
+		snprintf(ret, size, "%s%s%s began in 3 boots and never ended", verb_name(s->verb),
+			 s->to[0] ? " " : "", s->to);
+}
+
+static void refuse_loop(struct action *a, const char *detail)
+{
+	a->class = CLASS_REFUSED;
+	a->reason = REASON_BOOT_LOOP;
+	COPY(a->detail, detail);
+}
+
+/* A number of VFs that is not set is no reason to remove others first, or to get ready for it. */
+static void drop_rest(struct plan *p, const char *pf)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+		const bool is_rest = a->verb == VERB_SET_NUM_VFS ||
+				     (a->verb == VERB_SET_AUTOPROBE && is_to(a, 0));
+
+		if (!is_open_change(a) || !streq(a->target, pf) || !is_rest)
+			p->actions[kept++] = *a;
+	}
+	p->n_actions = kept;
+}
+
+int plan_boots(const struct config *c, const struct node *n, struct plan *p)
+{
+	struct boot_step s;
+	char detail[192];
+
+	/* Who asks by hand wants it now, and stands beside the machine. */
+	if (n->is_by_hand)
+		return 0;
+	for (size_t i = 0; i < p->n_actions; i++) {
+		struct action *a = &p->actions[i];
+
+		if (!is_open_change(a) || !boots_step(c, n, a, &s) || !boots_is_loop(n, &s) ||
+		    attempts_find(n->tried, a->verb, a->target, s.to))
+			continue;
+		tell_how(n, &s, detail, sizeof(detail));
+		refuse_loop(a, detail);
+		if (a->verb == VERB_SET_NUM_VFS) {
+			drop_rest(p, s.target);
+			i = 0; /* places have changed, and the first one was met */
+		}
+	}
+	return 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Attempts: what was tried before decides what is tried now.
+ *
+ * What this pass tried and is wanted still has failed. What failed before in this boot with the
+ * same configuration is not tried again by an event. What three boots failed at is left out. What
+ * another program undoes again and again is reported, and left alone for a growing time:
+ *
+ * A change that succeeded and is wanted once more was undone by another program. Done CONTEST_MAX
+ * times within a minute, it is left alone for a minute when it is undone once more, and reported;
+ * then it is done again. Undone once more within as long as it had been left alone, it is left
+ * alone for twice as long, up to an hour; else all is forgotten.
+ *
+ * It is the same change when verb, target, subject, instance and value are the same:
+ *
+ * - The instance tells a device that was made or bound again from one that was only changed: a card
+ *   plugged in, a driver bound, VFs made another time start from nothing, however often that is
+ *   done. It is the ifindex where a netdev is meant, unless that was away (in a pod) meanwhile, the
+ *   index of the RDMA device for SMC's table, else that of struct pci. VFs are of their PF: who
+ * sets their number to 0 undoes what was done to the PF, and the way through zero counts as one
+ * change.
+ * - The value is what is set, or a hash of the text of a file: a new value does not
+ *   count as a change that another program undid.
+ *
+ * What we undid ourselves is not counted: a removal forgets what was added, and the other way
+ * round. Not counted at all is what only asks (metadata, the probe of a neighbour), and autoprobe
+ * switched on again, which is always given back.
+ */
+#pragma once
+
+#include "plan-make.h"
+
+#define CONTEST_MAX        3
+#define CONTEST_FIRST_USEC (60 * USEC_PER_SEC)
+#define CONTEST_LAST_USEC  (3600 * USEC_PER_SEC)
+
+/*
+ * Gives each open change from number @first on its instance and value. One that is to be left alone
+ * becomes an item that waits, with the reason "contested", and p->again_usec says for how long.
+ * Nothing is left alone when n->tried is asked for by a person.
+ */
+void plan_contest(const struct config *c, const struct node *n, size_t first, struct plan *p);
+
+/*
+ * Counts what was tried in this pass and succeeded, as of the time of this look. n->attempts stays
+ * what it was when nothing was and no netdev is gone: a pass without changes writes nothing. What a
+ * person asked for is no restoration: all counts begin again after it, and with another
+ * configuration.
+ * Return: 0 or -ENOMEM.
+ */
+int plan_note_repeats(const struct config *c, struct node *n);
+
+/*
+ * What was tried on a function that was plugged in or bound again since was tried on another one:
+ * it is not done. So it is tried at once, whatever came of it before.
+ */
+void plan_forget_replaced(const struct node *n);
+
+/*
+ * Drops what is remembered of VFs that were destroyed since, by what was tried in this pass: by a
+ * change of their number, or by a reload of their PF's driver. Those that have their addresses now
+ * are others. What is remembered of PFs is kept.
+ */
+void plan_forget_ended(struct node *n);
+
+/*
+ * What failed before in this boot, with the same configuration, has failed: adds it to n->tried.
+ * Return: 1 when there was such, 0 or -ENOMEM.
+ */
+int plan_recall_failures(const struct config *c, struct node *n);
+
+/* A change that is still wanted although it was tried has failed: the second plan shows it. */
+void plan_mark_tried(const struct attempts *tried, struct plan *p);

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Driver: which modules have to be loaded, and in which mode. What the modes are is mode.h, whose
+ * options count option.h; a stack is reported and never changed.
+ */
+#include "identity.h"
+#include "in-use-plan.h"
+#include "mode.h"
+#include "option.h"
+#include "ports.h"
+#include "stack.h"
+#include "steps.h"
+
+static bool is_planned(const struct plan *p, enum verb verb, const char *target)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (p->actions[i].verb == verb && streq(p->actions[i].target, target))
+			return true;
+	return false;
+}
+
+/* What stands against loading a module that is not loaded. */
+static enum reason find_obstacle(const struct node *n, const char *name, enum class *ret_class)
+{
+	const struct module *m = node_module(n, name);
+
+	if (!m || m->state == MODULE_MISSING) {
+		*ret_class = n->is_dkms_building ? CLASS_WAITING : CLASS_IMPOSSIBLE;
+		return n->is_dkms_building ? REASON_DKMS_BUILDING : REASON_MODULE_MISSING;
+	}
+	*ret_class = CLASS_REFUSED;
+	if (m->state == MODULE_BLACKLISTED)
+		return REASON_MODULE_BLACKLISTED;
+	if (node_forbids(n, name)) /* the kernel's own: -EPERM for everybody */
+		return REASON_MODULE_FORBIDDEN;
+	*ret_class = CLASS_CHANGE;
+	return REASON_NONE;
+}
+
+static void set_class(struct action *a, enum class class, enum reason reason)
+{
+	a->class = class;
+	a->reason = reason;
+}
+
+static void forbid(const struct node *n, struct action *a)
+{
+	set_class(a, CLASS_REFUSED, REASON_MODULE_FORBIDDEN);
+	snprintf(a->detail, sizeof(a->detail), "module_blacklist=%.200s", n->cmdline_blacklist);
+	snprintf(a->advice, sizeof(a->advice),
+		 "Remove %.64s from module_blacklist= on the kernel command line and reboot.",
+		 a->target);
+}
+
+static struct action *add_load(const struct node *n, struct plan *p, const char *name,
+			       enum step step)
+{
+	enum class class;
+	enum reason reason = find_obstacle(n, name, &class);
+	struct action *a = plan_add_reason(p, step, VERB_LOAD_MODULE, class, name, reason);
+
+	if (a && reason == REASON_MODULE_FORBIDDEN)
+		forbid(n, a);
+	return a;
+}
+
+int want_module(const struct node *n, struct plan *p, const char *name, enum step step)
+{
+	if (module_is_in_kernel(node_module(n, name)) || is_planned(p, VERB_LOAD_MODULE, name))
+		return 0;
+	return add_load(n, p, name, step) ? 0 : -ENOMEM;
+}
+
+/* --- eRDMA: the mode is a parameter of its driver --- */
+
+/* What its driver gets, and what it lacks. */
+struct erdma {
+	const struct module *module;    /* NULL: nobody looked, or there is none */
+	char from[48], to[48];          /* options as text: those in force, those that are wanted */
+	const char *missing;            /* a parameter that the file on disk does not have */
+	const struct parameter *misfit; /* one of a type that cannot have the value */
+	bool is_right;                  /* what is in force is what is wanted */
+	bool is_compat;
+};
+
+/* Standard mode is all that a driver without the parameter has: the kernel's own. */
+static bool is_without(const struct wanted_option *o)
+{
+	return streq(o->name, ERDMA_COMPAT) && is_same_value("bool", o->value, "N");
+}
+
+static bool is_type_fit(const struct wanted_option *o, const char *type)
+{
+	return streq(o->name, ERDMA_COMPAT) == streq(type, "bool");
+}
+
+static void add_option(char *text, size_t size, const char *name, const char *value)
+{
+	size_t used = strlen(text);
+
+	snprintf(text + used, size - used, "%s%s=%s", used > 0 ? " " : "", name, value);
+}
+
+static void look_at_option(const struct wanted_option *o, struct erdma *e)
+{
+	const struct module *m = e->module;
+	const struct parameter *p = module_parameter(m, o->name);
+	const bool is_in_file = p && p->type[0], is_in_force = p && p->value[0];
+	/* Of a file that nobody could read nothing is known: what is in force tells afterwards. */
+	const bool is_lacking =
+		m && (m->state == MODULE_BUILTIN ? !is_in_force : m->has_info && !is_in_file);
+
+	if (is_in_force)
+		add_option(e->from, sizeof(e->from), o->name, p->value);
+	if (is_in_force ? !is_same_value(p->type, p->value, o->value) : !is_without(o))
+		e->is_right = false;
+
+	if (is_lacking && !is_without(o) && !e->missing)
+		e->missing = o->name;
+	if (is_in_file && !is_type_fit(o, p->type) && !e->misfit)
+		e->misfit = p;
+	if (!is_lacking || !is_without(o))
+		add_option(e->to, sizeof(e->to), o->name, o->value);
+}
+
+static struct erdma look_at_erdma(const struct node *n, const struct wanted *w)
+{
+	struct erdma e = { .module = node_module(n, ERDMA_MODULE) };
+	const char *compat = wanted_value(w, ERDMA_MODULE, ERDMA_COMPAT);
+
+	e.is_right = module_is_in_kernel(e.module);
+	e.is_compat = compat && is_same_value("bool", compat, "Y");
+	for (size_t i = 0; i < w->n_options; i++)
+		if (streq(w->options[i].module, ERDMA_MODULE))
+			look_at_option(&w->options[i], &e);
+	return e;
+}
+
+/* The file is what is loaded after the unloading, in the new mode or in the one before. */
+static bool is_way_back(const struct node *n, const struct module *m)
+{
+	return m->has_info && is_built_for(m, n->kernel);
+}
+
+/* What stands against the change to this mode at all, the first that is to be dealt with. */
+static void judge_erdma(const struct node *n, const struct wanted *w, const struct erdma *e,
+			struct action *a)
+{
+	const bool is_loaded = e->module->state == MODULE_LOADED;
+
+	if (e->missing && n->is_dkms_building) {
+		set_class(a, CLASS_WAITING, REASON_DKMS_BUILDING);
+	} else if (e->missing) {
+		set_class(a, CLASS_IMPOSSIBLE, REASON_PARAMETER_MISSING);
+		snprintf(a->detail, sizeof(a->detail), "%.160s has no parameter %.64s",
+			 e->module->path[0] ? e->module->path : ERDMA_MODULE, e->missing);
+		if (streq(e->missing, ERDMA_PORTS)) /* the mode itself it has */
+			copy(a->advice, sizeof(a->advice),
+			     "Remove ReservePortsBase= from [Driver], or update the vendor's "
+			     "driver to one that has the parameter.");
+	} else if (e->misfit) {
+		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_PARAMETER);
+		snprintf(a->detail, sizeof(a->detail), "%s is of type %s", e->misfit->name,
+			 e->misfit->type);
+		snprintf(a->advice, sizeof(a->advice),
+			 "\"modinfo " ERDMA_MODULE "\" shows it: this is no driver that is known "
+			 "here, where %s is %s. Install the vendor's driver for the running "
+			 "kernel, or set [Driver] Mode=keep.",
+			 e->misfit->name,
+			 streq(e->misfit->name, ERDMA_COMPAT) ? "of type bool" : "a number");
+	} else if (e->module->state == MODULE_BUILTIN) {
+		set_class(a, CLASS_NEEDS_REBOOT, REASON_DRIVER_BUILTIN);
+		snprintf(a->advice, sizeof(a->advice),
+			 "Set on the kernel command line, each with \"" ERDMA_MODULE
+			 ".\" before it: %s; then reboot.",
+			 e->to);
+	} else if (is_loaded && !e->module->path[0]) { /* it would be gone for good */
+		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_MISSING);
+	} else if (is_loaded && n->is_dkms_building && !is_way_back(n, e->module)) {
+		set_class(a, CLASS_WAITING, REASON_DKMS_BUILDING);
+	} else if (is_loaded && !e->module->has_info) {
+		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_UNREADABLE);
+		COPY(a->detail, e->module->path);
+	} else if (is_loaded && !is_built_for(e->module, n->kernel)) {
+		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_VERMAGIC);
+		snprintf(a->detail, sizeof(a->detail), "%.160s is built for %.*s", e->module->path,
+			 (int)strcspn(e->module->vermagic, " "), e->module->vermagic);
+	} else if (is_loaded && e->module->is_blacklisted) {
+		set_class(a, CLASS_REFUSED, REASON_MODULE_BLACKLISTED);
+	} else if (is_loaded && node_forbids(n, ERDMA_MODULE)) {
+		forbid(n, a);
+	} else if (is_loaded && users_of_driver(n, ERDMA_MODULE, a->detail, sizeof(a->detail))) {
+		set_class(a, CLASS_NEEDS_REBOOT, REASON_DRIVER_IN_USE);
+	} else if (e->is_compat &&
+		   ports_clash(n, ports_base(n, w, false), a->detail, sizeof(a->detail))) {
+		set_class(a, CLASS_REFUSED, REASON_PORTS_BUSY);
+	}
+}
+
+static int plan_erdma(const struct node *n, struct plan *p, const struct wanted *w)
+{
+	const struct erdma e = look_at_erdma(n, w);
+	struct action *a = NULL;
+	int r = 0;
+
+	if (!e.is_right) {
+		a = module_is_in_kernel(e.module) ? plan_add(p, STEP_DRIVER, VERB_RELOAD_MODULE,
+							     CLASS_CHANGE, ERDMA_MODULE)
+						  : add_load(n, p, ERDMA_MODULE, STEP_DRIVER);
+		if (!a)
+			return -ENOMEM;
+		COPY(a->text.from, e.from);
+		COPY(a->text.to, e.to);
+		/* Of a driver that is not there nothing can be asked, but the mode is. */
+		if (a->class == CLASS_CHANGE)
+			judge_erdma(n, w, &e, a);
+	}
+
+	if (e.is_compat && !e.missing)
+		r = ports_hints(n, p, ports_base(n, w, e.is_right));
+	if (r >= 0 && e.is_compat && a && a->class == CLASS_CHANGE)
+		r = ports_hint_roce(n, p);
+	return r;
+}
+
+/* A function that was bound to another driver on purpose gets no mode. */
+static bool is_driven_by_erdma(const struct pci *pci)
+{
+	return is_erdma(pci) && (!pci->driver[0] || streq(pci->driver, ERDMA_MODULE));
+}
+
+static int hint_smc(const struct node *n, struct plan *p)
+{
+	return module_is_in_kernel(node_module(n, SMC_MODULE))
+		       ? plan_add_hint(p, REASON_SMC_WITH_OFED, SMC_MODULE, NULL)
+		       : 0;
+}
+
+/* Each driver once, however many functions it has. */
+static int hint_stack(const struct node *n, struct plan *p, const struct pci *pci)
+{
+	const char *driver = pci->driver[0] ? pci->driver : pci->module;
+	char evidence[256];
+
+	for (size_t i = 0; i < p->n_reasons; i++)
+		if (p->reasons[i].reason == REASON_NOT_OFED && streq(p->reasons[i].target, driver))
+			return 0;
+
+	switch (stack_of(n, driver, evidence, sizeof(evidence))) {
+	case STACK_KERNEL:
+	case STACK_VENDOR:
+		return plan_add_hint(p, REASON_NOT_OFED, driver, "%s", evidence);
+	default:
+		return 0;
+	}
+}
+
+/*
+ * What the managed devices of each family ask for, which is nothing with keep. Return: 1 when one
+ * asks for nvidia_peermem, else 0, or -ENOMEM.
+ */
+static int plan_mode(const struct config *c, const struct node *n, struct plan *p)
+{
+	const enum driver_mode mode = node_driver_mode(c, n);
+	const struct duty *erdma = duty_of(mode, FAMILY_ERDMA);
+	bool has_erdma = false, wants_peermem = false;
+	struct wanted wanted;
+	int r = 0;
+
+	wanted_options(c, mode, &wanted);
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		const struct pci *pci = p->devices[i].pci;
+		const struct duty *duty = duty_of(mode, family_of(pci));
+
+		has_erdma |= is_driven_by_erdma(pci);
+		wants_peermem |= duty->wants_peermem;
+		/* What has no RDMA device has no RDMA stack to ask for. */
+		if (duty->wants_ofed && !p->devices[i].is_vf && p->devices[i].ibdev)
+			r = hint_stack(n, p, pci);
+	}
+
+	if (r >= 0 && has_erdma && erdma->sets_options)
+		r = plan_erdma(n, p, &wanted);
+	if (r >= 0 && has_erdma && erdma->refuses_smc)
+		r = hint_smc(n, p);
+	if (r >= 0)
+		r = plan_options(n, p, &wanted, has_erdma && erdma->refuses_smc);
+	return r < 0 ? r : wants_peermem;
+}
+
+/* The driver of a function that has none; eRDMA's comes with its mode. */
+static int want_driver(const struct config *c, const struct node *n, struct plan *p,
+		       const struct device *d)
+{
+	if (d->pci->driver[0] || (c->driver.mode != DRIVER_MODE_KEEP && is_erdma(d->pci)))
+		return 0;
+	if (d->pci->module[0])
+		return want_module(n, p, d->pci->module, STEP_DRIVER);
+	if (!n->is_dkms_building) /* it may be what claims the function */
+		return 0;
+	return plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, d->pci->address,
+			     REASON_DKMS_BUILDING, NULL);
+}
+
+/* Is there a VF that gets its GUIDs yet, or one that has none? */
+static bool is_awaiting_guids(const struct node *n, const struct device *pf)
+{
+	if (pf->wanted_vfs != pf->pci->num_vfs)
+		return true;
+	for (uint32_t i = 0; i < pf->pci->num_vfs; i++) {
+		const struct pci *vf = node_vf(n, pf->pci->address, i);
+		const struct ibdev *ib = vf ? node_ibdev_of(n, vf->address) : NULL;
+
+		if (vf && (!vf->driver[0] || (ib && is_zero_guid(ib->node_guid))))
+			return true;
+	}
+	return false;
+}
+
+static int want_ipoib(const struct node *n, struct plan *p, const struct device *d)
+{
+	if (d->is_vf || !lacks_ipoib(n, d) || !is_awaiting_guids(n, d))
+		return 0;
+	return want_module(n, p, IPOIB_MODULE, STEP_DRIVER);
+}
+
+static size_t count_gpus(const struct node *n)
+{
+	size_t n_gpus = 0;
+
+	for (size_t i = 0; i < n->n_pcis; i++)
+		n_gpus += is_gpu(&n->pcis[i]);
+	return n_gpus;
+}
+
+/*
+ * nvidia_peermem, with which GPUs register their memory for RDMA. Best effort: a failure is
+ * reported and changes no state, for NCCL has dmabuf. It is tried late, when nvidia, ib_core and an
+ * RDMA device are there, and again when a GPU or an RDMA device appears: how many there are is part
+ * of the action, so that it is another one then. @is_wanted: what NvidiaPeermem=auto means here.
+ */
+static int plan_peermem(const struct config *c, const struct node *n, struct plan *p,
+			bool is_wanted)
+{
+	const struct module *m = node_module(n, PEERMEM_MODULE);
+	const bool is_asked = c->driver.peermem == PEERMEM_YES;
+	const size_t n_gpus = count_gpus(n);
+	struct action *a;
+
+	if (c->driver.peermem == PEERMEM_NO || (!is_asked && (!is_wanted || n_gpus == 0)) ||
+	    module_is_in_kernel(m))
+		return 0;
+	if (!m || m->state == MODULE_MISSING || m->state == MODULE_BLACKLISTED) {
+		if (!is_asked) /* it is optional, and not installed */
+			return 0;
+		return plan_add_hint(p, REASON_PEERMEM_FAILED, PEERMEM_MODULE, "%s",
+				     m && m->state == MODULE_BLACKLISTED ? "it is blacklisted"
+									 : "it is not installed");
+	}
+	if (!module_is_in_kernel(node_module(n, NVIDIA_MODULE)) ||
+	    !module_is_in_kernel(node_module(n, CORE_MODULE)) || n->n_ibdevs == 0)
+		return 0;
+
+	a = plan_add(p, STEP_DRIVER, VERB_LOAD_MODULE, CLASS_CHANGE, PEERMEM_MODULE);
+	if (!a)
+		return -ENOMEM;
+	snprintf(a->text.to, sizeof(a->text.to), "for %zu GPUs, %zu RDMA devices", n_gpus,
+		 n->n_ibdevs);
+	return 0;
+}
+
+int plan_driver(const struct config *c, const struct node *n, struct plan *p)
+{
+	static const char *const always[] = { "ib_uverbs", "rdma_ucm", "ib_umad" };
+	int r = 0, wants_peermem;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		r = want_driver(c, n, p, &p->devices[i]);
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		r = want_ipoib(n, p, &p->devices[i]);
+	if (r < 0)
+		return r;
+
+	wants_peermem = plan_mode(c, n, p);
+	if (wants_peermem < 0 || p->n_devices == 0)
+		return MIN(wants_peermem, 0);
+
+	for (size_t i = 0; i < ELEMENTSOF(always) && r >= 0; i++)
+		r = want_module(n, p, always[i], STEP_DRIVER);
+	return r < 0 ? r : plan_peermem(c, n, p, wants_peermem > 0);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flap: losses of the links of managed NICs, and what follows from them.
+ *
+ * The kernel counts each loss of carrier (netif_carrier_off() in net/sched/sch_generic.c), also
+ * those that are asked for: a link that is set down, or a driver that restarts its card for a new
+ * MTU. The announcement that brings the new number tells which it was: model/link-log.h. So the
+ * number is exact, however short a loss was, and however many one announcement has.
+ */
+#include "steps.h"
+
+#include <time.h>
+
+/* linkwatch tells of a loss within one: net/core/link_watch.c */
+#define OWN_USEC (2 * USEC_PER_SEC)
+#define SET_DOWN INT64_MAX /* of grace_usec: until it is set up again */
+
+static void add_losses(struct link_losses *l, const struct link_news *news)
+{
+	const uint32_t n = news->carrier_downs - l->carrier_downs;
+
+	l->n += n;
+	for (uint32_t i = 0; i < MIN(n, (uint32_t)LOSSES_MAX); i++) {
+		if (l->n_last == LOSSES_MAX)
+			memmove(l->last, l->last + 1, --l->n_last * sizeof(*l->last));
+		l->last[l->n_last++] = (struct moment){ news->usec, news->sec };
+	}
+}
+
+/* Is this announcement one of a link that was to be up, and that nothing was done to? */
+static bool is_loss(const struct link_losses *l, const struct link_news *news, uint32_t mtu)
+{
+	return news->is_up && news->mtu == mtu && news->usec > l->grace_usec &&
+	       news->carrier_downs > l->carrier_downs;
+}
+
+/* Did this pass do something to the function that may take its carrier? */
+static bool is_changed(const struct node *n, const struct pci *pf)
+{
+	for (size_t i = 0; n->tried && i < n->tried->n_actions; i++) {
+		const struct action *a = &n->tried->actions[i];
+		const struct pci *pci = node_pci(n, a->target);
+
+		if (pci && (pci == pf || streq(pci->physfn, pf->address)) &&
+		    (a->step == STEP_DRIVER || a->step == STEP_VF || a->step == STEP_LINK))
+			return true;
+	}
+	return false;
+}
+
+static void count_losses(const struct node *n, const struct memory *m, struct device *d)
+{
+	const bool was_usable = m && m->was_usable;
+	struct link_losses *l = &d->losses;
+	const struct netdev *nd = d->netdev;
+	bool is_known = was_usable && nd && l->ifindex == nd->ifindex;
+	uint32_t mtu = m ? m->mtu : 0;
+
+	if (!nd) {
+		l->ifindex = 0;
+		return;
+	}
+	for (size_t i = 0; i < n->n_link_news; i++) {
+		const struct link_news *news = &n->link_news[i];
+
+		if (news->usec <= l->seen_usec ||
+		    (news->ifindex != 0 && news->ifindex != nd->ifindex))
+			continue;
+		l->seen_usec = news->usec;
+		if (news->ifindex != 0 && !news->is_up)
+			l->grace_usec = SET_DOWN;
+		else if (news->is_up && l->grace_usec == SET_DOWN)
+			l->grace_usec =
+				news->usec + OWN_USEC; /* a card may bounce as it comes up */
+		if (is_known && is_loss(l, news, mtu))
+			add_losses(l, news);
+		is_known = was_usable && news->ifindex != 0 && !news->is_gone;
+		l->carrier_downs = news->carrier_downs;
+		mtu = news->mtu;
+	}
+	if (!is_known || is_changed(n, d->pci))
+		l->carrier_downs = nd->carrier_downs;
+	if (!was_usable || is_changed(n, d->pci))
+		l->grace_usec = n->now_usec + OWN_USEC;
+	if (m && m->no_carrier_usec > 0 && nd->has_carrier)
+		l->back_usec = n->now_usec;
+	l->ifindex = nd->ifindex;
+}
+
+static bool is_cut(const struct device *d)
+{
+	return d->netdev && d->netdev->is_up && !d->netdev->has_carrier;
+}
+
+/* Is this moment over? Else there is another look then. In a captured tree no time passes. */
+static bool is_over(const struct node *n, struct plan *p, uint64_t until_usec)
+{
+	if (n->now_usec == 0 || n->now_usec >= until_usec)
+		return n->now_usec > 0;
+	p->again_usec = p->again_usec > 0 ? MIN(p->again_usec, until_usec) : until_usec;
+	return false;
+}
+
+static bool is_flapping(const struct config *c, const struct node *n, struct plan *p,
+			const struct device *d)
+{
+	const struct link_losses *l = &d->losses;
+	const struct flap *flap = &c->health.flap;
+	uint64_t last_usec;
+
+	if (flap->count == 0 || l->n_last < flap->count)
+		return false;
+	last_usec = l->last[l->n_last - 1].usec;
+	if (last_usec - l->last[l->n_last - flap->count].usec > flap->usec)
+		return false;
+	return is_cut(d) || !is_over(n, p, MAX(last_usec, l->back_usec) + c->health.quiet_usec);
+}
+
+/* "3 losses, the last 2026-11-23 17:01:12 17:01:15 17:01:20 UTC" */
+static int tell_flapping(struct plan *p, const struct device *d, uint32_t count)
+{
+	const struct link_losses *l = &d->losses;
+	char detail[256], when[24];
+	size_t at;
+
+	at = (size_t)snprintf(detail, sizeof(detail), "%" PRIu32 " losses, the last%s", l->n,
+			      l->n == count ? "" : " ones");
+	for (size_t i = l->n_last - count; i < l->n_last; i++) {
+		const time_t sec = (time_t)l->last[i].sec;
+		struct tm tm;
+
+		if (gmtime_r(&sec, &tm) &&
+		    strftime(when, sizeof(when),
+			     i == l->n_last - count ? " %Y-%m-%d %H:%M:%S" : " %H:%M:%S", &tm) > 0)
+			at += (size_t)snprintf(detail + at, sizeof(detail) - at, "%s", when);
+	}
+	return plan_add_hint(p, REASON_LINK_FLAPPING, d->pci->address, "%s UTC%s", detail,
+			     d->is_excluded ? "; left out" : "");
+}
+
+static int tell_dropped(const struct config *c, const struct node *n, const struct memory *m,
+			struct plan *p, const struct device *d)
+{
+	if (c->health.drop_usec == 0 || !m || !m->was_usable || !is_cut(d) ||
+	    m->no_carrier_usec == 0 || !is_over(n, p, m->no_carrier_usec + c->health.drop_usec))
+		return 0;
+	return plan_add_hint(p, REASON_LINK_DROPPED, d->pci->address,
+			     "no carrier for %" PRIu64 " s or longer",
+			     c->health.drop_usec / USEC_PER_SEC);
+}
+
+int plan_flaps(const struct config *c, const struct node *n, struct plan *p)
+{
+	struct device *pf = NULL;
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && config_watches_links(c) && r >= 0; i++) {
+		struct device *d = &p->devices[i];
+		const struct memory *m = node_memory(n, d->pci->address);
+
+		if (!d->is_vf) {
+			pf = d;
+			d->is_watched = true;
+			d->losses = m ? m->losses : (struct link_losses){};
+			count_losses(n, m, d);
+			d->is_flapping = is_flapping(c, n, p, d);
+		}
+		d->is_excluded = pf && pf->is_flapping && c->health.act == HEALTH_ACT_EXCLUDE &&
+				 !d->is_in_pod;
+		if (!d->is_vf && d->is_flapping)
+			r = tell_flapping(p, d, c->health.flap.count);
+		if (!d->is_vf && r >= 0)
+			r = tell_dropped(c, n, m, p, d);
+	}
+	return r;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Given back: what a pod left changed of a device is put back to what it was handed out with; what
+ * a device is handed out with is in model/given.h.
+ */
+#include "../model/given.h"
+#include "in-use-plan.h"
+#include "steps.h"
+
+struct back {
+	const struct node *n;
+	struct plan *p;
+	struct device *d;
+	bool is_used;  /* a process has its RDMA device open: it would feel it */
+	bool is_quiet; /* nothing of it changed for SettleSec=, and no CNI plugin is at work */
+	bool differs;
+	bool is_pending; /* and is not there yet for another reason than a failure */
+	char names[160]; /* of what differs */
+};
+
+/* A person who wants it now has looked. */
+static bool is_quiet(const struct config *c, const struct node *n, const struct device *d,
+		     const struct memory *m, const struct given *now)
+{
+	if (d->pci->cni_pid > 0)
+		return false;
+	if (n->now_usec == 0 || (n->tried && n->tried->is_asked)) /* 0: a captured tree */
+		return true;
+	return given_is_same(now, &m->seen) && n->now_usec - m->seen_usec >= c->service.settle_usec;
+}
+
+static int want(struct back *b, enum verb verb, const char *from, const char *to)
+{
+	struct action *a;
+
+	if (streq(from, to) || vf_setting_of(verb) & b->d->unsupported)
+		return 0;
+	b->differs = true;
+	if (!b->is_quiet || b->is_used) {
+		list_add(b->names, sizeof(b->names), verb_name(verb));
+		return 0;
+	}
+	a = plan_add(b->p, STEP_VF, verb, CLASS_CHANGE, b->d->pci->address);
+	if (!a)
+		return -ENOMEM;
+	if (verb != VERB_SET_VF_MAC && verb != VERB_SET_VF_VLAN && verb != VERB_SET_VF_TRUST)
+		a->ifindex = b->d->netdev->ifindex;
+	action_set(a, from, to);
+	snprintf(a->detail, sizeof(a->detail), "%s, given back by a pod with other settings",
+		 b->d->netdev->name);
+	b->is_pending |= !attempts_find(b->n->tried, verb, a->target, to);
+	return 0;
+}
+
+/* What is not told is not known to differ. */
+static int want_number(struct back *b, enum verb verb, int64_t from, int64_t to)
+{
+	char texts[2][24];
+
+	if (from < 0 || to < 0)
+		return 0;
+	snprintf(texts[0], sizeof(texts[0]), "%" PRId64, from);
+	snprintf(texts[1], sizeof(texts[1]), "%" PRId64, to);
+	return want(b, verb, texts[0], texts[1]);
+}
+
+static int want_text(struct back *b, enum verb verb, const char *from, const char *to)
+{
+	return *from && *to ? want(b, verb, from, to) : 0;
+}
+
+/* Those of the first list that the second one has not. */
+static int want_altnames(struct back *b, enum verb verb, const char *list, const char *without)
+{
+	char name[sizeof(((struct given *)0)->altnames)];
+	int r = 0;
+
+	while (r >= 0 && next_word(&list, name, sizeof(name)))
+		if (!has_word(without, name))
+			r = want(b, verb, "", name);
+	return r;
+}
+
+/* A VF that is not trusted may be refused a MAC, and a name is free once it is no alternative one.
+ */
+static int want_all(struct back *b, const struct given *now, const struct given *g)
+{
+	const struct device_config *dc = b->d->config;
+	int r;
+
+	r = want_number(b, VERB_SET_VF_VLAN, now->vlan, g->vlan);
+	if (r >= 0)
+		r = want_text(b, VERB_SET_VF_MAC, now->vf_mac, g->vf_mac);
+	if (r >= 0)
+		r = want_text(b, VERB_SET_MAC, now->mac, g->mac);
+	if (r >= 0 && dc->trust == TRUST_KEEP)
+		r = want_number(b, VERB_SET_VF_TRUST, now->trust, g->trust);
+	if (r >= 0 && dc->mtu == 0)
+		r = want_number(b, VERB_SET_MTU, now->mtu, g->mtu);
+	if (r >= 0)
+		r = want_altnames(b, VERB_REMOVE_ALTNAME, now->altnames, g->altnames);
+	if (r >= 0)
+		r = want_text(b, VERB_SET_NAME, now->name, g->name);
+	if (r >= 0)
+		r = want_altnames(b, VERB_ADD_ALTNAME, g->altnames, now->altnames);
+	return r;
+}
+
+static int hint(const struct config *c, struct back *b)
+{
+	const struct pci *pci = b->d->pci;
+	const uint64_t again = b->n->now_usec + MAX(c->service.settle_usec, USEC_PER_SEC);
+	char who[64] = "";
+
+	if (b->is_used) /* no event tells that it is closed: with the next one */
+		COPY(who, "; its RDMA device is open");
+	else
+		b->p->again_usec = b->p->again_usec > 0 ? MIN(b->p->again_usec, again) : again;
+	if (pci->cni_pid > 0)
+		snprintf(who, sizeof(who), "; process %" PRIu32 " of a CNI plugin holds it",
+			 pci->cni_pid);
+	return plan_add_hint(b->p, REASON_GIVEN_BACK, pci->address, "%s: %s%s", b->d->netdev->name,
+			     b->names, who);
+}
+
+static int plan_one(const struct config *c, const struct node *n, struct plan *p, struct device *d)
+{
+	const struct memory *m = node_memory(n, d->pci->address);
+	struct back b = { .n = n, .p = p, .d = d };
+	struct given now;
+	int r;
+
+	if (!m || !m->is_out || !d->netdev || d->netdev->master || d->is_in_pod || is_nodes(d) ||
+	    m->usable_instance != d->pci->instance)
+		return 0;
+	given_look(n, d->pci, d->netdev, &now);
+	b.is_used = d->ibdev && d->ibdev->n_contexts > 0 && d->ibdev->n_contexts != UINT32_MAX;
+	b.is_quiet = is_quiet(c, n, d, m, &now);
+	r = want_all(&b, &now, &m->given);
+	if (r >= 0 && b.differs && (!b.is_quiet || b.is_used))
+		r = hint(c, &b);
+	d->is_changed = b.differs;
+	d->is_unsettled = b.differs && !b.is_used && (!b.is_quiet || b.is_pending);
+	return r;
+}
+
+int plan_given_back(const struct config *c, const struct node *n, struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		r = plan_one(c, n, p, &p->devices[i]);
+	return r;
+}

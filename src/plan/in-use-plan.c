@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "in-use-plan.h"
+
+#include "../model/in-use.h"
+
+static void put_user(const struct user *u, char *ret, size_t size)
+{
+	char process[96] = "";
+
+	if (u->pid > 0)
+		snprintf(process, sizeof(process), " by %s (pid %" PRIu32 ")",
+			 u->command[0] ? u->command : "a process", u->pid);
+	snprintf(ret, size, "%s: %s%s%s%s%s%s", u->target, use_name(u->use), process,
+		 u->container[0] ? " in " : "", u->container, u->detail[0] ? ", " : "", u->detail);
+}
+
+#define MORE_LEN 24 /* "; and 4294967295 more" */
+
+/* A list of words that keeps room to say how many did not fit. */
+struct users_words {
+	char *text;
+	size_t size, len;
+	uint32_t n, n_left_out;
+};
+
+static void words_add(struct users_words *w, const char *text)
+{
+	size_t need = strlen(text) + (w->n > 0 ? 2 : 0);
+
+	/* The first is always told, cut if need be. */
+	if (w->n_left_out > 0 || (w->n > 0 && w->len + need + MORE_LEN >= w->size)) {
+		w->n_left_out++;
+		return;
+	}
+	snprintf(w->text + w->len, w->size - w->len, "%s%s", w->n > 0 ? "; " : "", text);
+	w->len = strlen(w->text);
+	w->n++;
+}
+
+static bool words_end(struct users_words *w)
+{
+	if (w->n_left_out > 0)
+		snprintf(w->text + w->len, w->size - w->len, "; and %" PRIu32 " more",
+			 w->n_left_out);
+	return w->n > 0;
+}
+
+static void add_users(const struct node *n, const struct pci *pci, struct users_words *w)
+{
+	struct user signs[SIGNS_MAX];
+	const struct user *u;
+	size_t i = 0, n_signs;
+	char text[448];
+	bool found = false;
+
+	while ((u = node_user(n, pci->address, &i))) {
+		put_user(u, text, sizeof(text));
+		words_add(w, text);
+		found = true;
+	}
+	if (found)
+		return;
+
+	n_signs = node_signs(n, pci, signs);
+	for (i = 0; i < n_signs; i++) {
+		put_user(&signs[i], text, sizeof(text));
+		words_add(w, text);
+	}
+}
+
+bool users_of_function(const struct node *n, const struct pci *pci, char *ret, size_t size)
+{
+	struct users_words w = { ret, size };
+
+	ret[0] = '\0';
+	add_users(n, pci, &w);
+	return words_end(&w);
+}
+
+bool users_of_vfs(const struct node *n, const struct pci *pf, char *ret, size_t size)
+{
+	struct users_words w = { ret, size };
+
+	ret[0] = '\0';
+	for (uint32_t i = 0; i < pf->total_vfs; i++) {
+		const struct pci *vf = node_vf(n, pf->address, i);
+
+		if (vf)
+			add_users(n, vf, &w);
+	}
+	return words_end(&w);
+}
+
+bool users_of_port(const struct node *n, const struct pci *pf, char *ret, size_t size)
+{
+	const struct ibdev *ib = node_ibdev_of(n, pf->address);
+
+	if (users_of_vfs(n, pf, ret, size))
+		return true;
+	if (!ib || ib->n_contexts == 0 || ib->n_contexts == UINT32_MAX)
+		return false;
+	snprintf(ret, size, "%s has %" PRIu32 " open contexts", ib->name, ib->n_contexts);
+	return true;
+}
+
+void list_add(char *list, size_t size, const char *item)
+{
+	static const char separator[] = "; ", more[] = "; ...";
+	const size_t used = strlen(list);
+	const char *between = used > 0 ? separator : "";
+
+	if (used >= strlen(more) && streq(list + used - strlen(more), more))
+		return;
+	/* Room for the sign is kept, unless there is nothing before it. */
+	if (used > 0 && used + strlen(between) + strlen(item) + strlen(more) >= size)
+		snprintf(list + used, size - used, "%s", more);
+	else
+		snprintf(list + used, size - used, "%s%s", between, item);
+}
+
+/* One process has a context, QPs and more: who it is counts, and it is named once. */
+static bool is_named(const struct node *n, const struct user *u)
+{
+	for (const struct user *v = n->users; v < u; v++)
+		if (u->pid > 0 && v->pid == u->pid && streq(v->target, u->target))
+			return true;
+	return false;
+}
+
+static bool list_users(const struct node *n, const char *target, char *ret, size_t size)
+{
+	const struct user *u;
+	bool is_any = false;
+	char item[256];
+
+	for (size_t i = 0; (u = node_user(n, target, &i)); is_any = true) {
+		if (is_named(n, u))
+			continue;
+		put_user(u, item, sizeof(item));
+		list_add(ret, size, item);
+	}
+	return is_any;
+}
+
+static void list_signs(const struct node *n, const struct pci *pci, char *ret, size_t size)
+{
+	struct user signs[SIGNS_MAX];
+	const size_t n_signs = node_signs(n, pci, signs);
+	char item[256];
+
+	for (size_t i = 0; i < n_signs; i++) {
+		put_user(&signs[i], item, sizeof(item));
+		list_add(ret, size, item);
+	}
+}
+
+/* What counts and links of the module tell. */
+static void list_module(const struct module *m, bool is_explained, char *ret, size_t size)
+{
+	char item[MODULE_LEN + sizeof(m->holders) + 32];
+
+	if (m->holders[0]) {
+		snprintf(item, sizeof(item), "%s is used by %s", m->name, m->holders);
+		list_add(ret, size, item);
+	} else if (m->refcnt == UINT32_MAX) {
+		snprintf(item, sizeof(item), "the references to %s cannot be counted", m->name);
+		list_add(ret, size, item);
+	} else if (m->refcnt > 0 && !is_explained) {
+		snprintf(item, sizeof(item), "%s has %" PRIu32 " references", m->name, m->refcnt);
+		list_add(ret, size, item);
+	}
+}
+
+bool users_of_driver(const struct node *n, const char *driver, char *ret, size_t size)
+{
+	const struct module *m = node_module(n, driver);
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *pci = &n->pcis[i];
+
+		if (streq(pci->driver, driver) && !list_users(n, pci->address, ret, size))
+			list_signs(n, pci, ret, size);
+	}
+	if (!list_users(n, driver, ret, size) && m && m->state == MODULE_LOADED)
+		list_module(m, ret[0], ret, size);
+	return ret[0];
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kubelet plan: what kubelet/decide.c decided about each setting, as actions and hints of the plan.
+ */
+#include "steps.h"
+
+/* One change for all settings: kubelet-ensure makes them together. */
+static int add_change(const struct kubelet_item *item, enum kubelet_setting s,
+		      struct action **change, struct plan *p)
+{
+	const size_t n = *change ? strlen((*change)->detail) : 0;
+
+	if (*change) {
+		snprintf((*change)->detail + n, sizeof((*change)->detail) - n, "%s%s %s%s%s",
+			 n ? "; " : "", kubelet_key(s), item->from, *item->from ? " -> " : "",
+			 item->to);
+		return 0;
+	}
+	*change = plan_add(p, STEP_KUBELET, VERB_ENSURE_KUBELET, CLASS_CHANGE, item->path);
+	if (!*change)
+		return -ENOMEM;
+	COPY((*change)->subject, kubelet_key(s));
+	COPY((*change)->text.from, item->from);
+	COPY((*change)->text.to, item->to);
+	COPY((*change)->detail, item->detail);
+	return 0;
+}
+
+static int add_refused(const struct kubelet_item *item, struct plan *p)
+{
+	const bool is_reboot = item->reason == REASON_KUBELET_CPU_STATE;
+	struct action *a;
+
+	/* What no edit could change is a hint, and nothing to do. */
+	if (item->outcome == KUBELET_WAITING || item->reason == REASON_KUBELET_NUMA_NODES)
+		return plan_add_hint(p, item->reason, "kubelet", "%s", item->detail);
+
+	a = plan_add_reason(p, STEP_KUBELET, VERB_ENSURE_KUBELET,
+			    is_reboot ? CLASS_NEEDS_REBOOT : CLASS_REFUSED, item->path,
+			    item->reason);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->text.from, item->from);
+	COPY(a->text.to, item->to);
+	COPY(a->detail, item->detail);
+	return 0;
+}
+
+static bool is_told(const struct kubelet_decision *d, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (d->items[i].row > 0 && d->items[i].reason == d->items[n].reason &&
+		    streq(d->items[i].detail, d->items[n].detail))
+			return true;
+	return false;
+}
+
+/* The policy that will be in force: what is asked for where it is set, else what the kubelet has.
+ */
+static bool has_topology_policy(const struct config *c, const struct node *n)
+{
+	const char *has = n->kubelet.values[KUBELET_TOPOLOGY_POLICY].text;
+
+	return c->kubelet.topology_policy != TOPOLOGY_POLICY_UNSET ||
+	       (*has && !streq(has, topology_policy_name(TOPOLOGY_POLICY_NONE)));
+}
+
+/*
+ * Devices are aligned by the topology manager, from what their plugin says of NUMA nodes. The
+ * static CPU policy is one of its other hint providers, and does nothing to devices alone.
+ * Source: pkg/kubelet/cm/topologymanager/scope.go, policy_none.go
+ */
+static int hint_alignment(const struct config *c, const struct node *n, struct plan *p)
+{
+	if (p->n_devices == 0 || c->kubelet.cpu_policy != CPU_POLICY_STATIC ||
+	    has_topology_policy(c, n))
+		return 0;
+	return plan_add_hint(p, REASON_KUBELET_ALIGNS_NOTHING, "kubelet",
+			     "CPUManagerPolicy=static with the topology policy none");
+}
+
+int plan_kubelet(const struct config *c, const struct node *n, struct plan *p)
+{
+	const struct kubelet_decision *d = &n->kubelet_decision;
+	struct action *change = NULL;
+	bool is_done = true;
+	int r = 0;
+
+	if (n->is_generated_stale &&
+	    !plan_add(p, STEP_KUBELET, VERB_RELOAD_UNITS, CLASS_CHANGE, "kubelet.service"))
+		return -ENOMEM;
+
+	for (int i = 0; i < _KUBELET_SETTING_N && r >= 0; i++) {
+		const struct kubelet_item *item = &d->items[i];
+
+		if (item->row == 0 || item->outcome == KUBELET_SATISFIED)
+			continue;
+		is_done = false;
+		if (item->outcome == KUBELET_CHANGED)
+			r = add_change(item, (enum kubelet_setting)i, &change, p);
+		else if (!is_told(d, (size_t)i))
+			r = add_refused(item, p);
+	}
+	if (r >= 0 && d->is_state_removed && !change) {
+		change = plan_add(p, STEP_KUBELET, VERB_ENSURE_KUBELET, CLASS_CHANGE,
+				  n->kubelet.cpus.checkpoint_path);
+		r = change ? 0 : -ENOMEM;
+		if (change)
+			COPY(change->text.from, n->kubelet.cpus.checkpoint);
+		is_done = false;
+	}
+	if (r >= 0 && is_done && n->kubelet.is_deferred)
+		r = plan_add_hint(p, REASON_KUBELET_DEFERRED, "kubelet", NULL);
+	return r < 0 ? r : hint_alignment(c, n, p);
+}

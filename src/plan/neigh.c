@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Gateway: the neighbour entry of an IPv6 gateway is kept resolved.
+ *
+ * The first packet of a queue pair does not wait for a neighbour: a connection to another network
+ * is refused while its gateway is not resolved. Source: addr_resolve_neigh() in
+ * drivers/infiniband/core/addr.c
+ */
+#include "../model/rtproto.h"
+#include "nic-netdev.h"
+
+#include <linux/neighbour.h>
+#include <sys/socket.h>
+
+#define MINUTE_USEC (60 * USEC_PER_SEC)
+#define PROBES_MAX  5 /* of one that does not answer, in a minute */
+
+static const struct neighbour *find(const struct node *n, uint32_t ifindex, const uint8_t *address)
+{
+	for (size_t i = 0; i < n->n_neighbours; i++)
+		if (n->neighbours[i].ifindex == ifindex &&
+		    memcmp(n->neighbours[i].address, address, 16) == 0)
+			return &n->neighbours[i];
+	return NULL;
+}
+
+static int add(struct plan *p, const struct carrier *k, enum verb verb, uint32_t ifindex,
+	       const uint8_t *address)
+{
+	char subject[48];
+	struct action *a;
+
+	format_address(AF_INET6, address, UINT32_MAX, subject, sizeof(subject));
+	a = add_route_action(p, k, verb, ifindex, subject);
+	if (!a)
+		return -ENOMEM;
+	a->neighbour = (struct neighbour){ .ifindex = ifindex, .family = AF_INET6 };
+	memcpy(a->neighbour.address, address, 16);
+	return 0;
+}
+
+/* One that does not answer is no quarrel: probed a few times a minute, it is no item. */
+static bool is_probed(const struct node *n, uint32_t ifindex, const uint8_t *address)
+{
+	const struct ledger_entry *e;
+	char subject[48];
+
+	format_address(AF_INET6, address, UINT32_MAX, subject, sizeof(subject));
+	e = node_entry(n, verb_name(VERB_PROBE_NEIGHBOUR), "", ifindex, subject);
+	/* The first time it was not there yet. */
+	return e && n->now_usec >= e->since_usec && n->now_usec - e->since_usec < MINUTE_USEC &&
+	       e->n > PROBES_MAX;
+}
+
+static bool is_fading(const struct neighbour *have)
+{
+	return !have || have->state == NUD_NONE || have->state & (NUD_STALE | NUD_FAILED);
+}
+
+static int want_gateway(const struct node *n, struct plan *p, const struct carrier *k)
+{
+	const struct neighbour *have;
+	uint8_t gateway[16];
+
+	if (!k->is_ra || !k->netdev->is_up || is_hands_off(k) ||
+	    !gateway_of(n, k, AF_INET6, gateway))
+		return 0;
+
+	have = find(n, k->netdev->ifindex, gateway);
+	if (has_managed_neighbours(n->kernel))
+		return have && have->is_managed
+			       ? 0
+			       : add(p, k, VERB_KEEP_NEIGHBOUR, k->netdev->ifindex, gateway);
+	return is_fading(have) && !is_probed(n, k->netdev->ifindex, gateway)
+		       ? add(p, k, VERB_PROBE_NEIGHBOUR, k->netdev->ifindex, gateway)
+		       : 0;
+}
+
+/* The gateway is another now. */
+static int drop_neighbour(const struct node *n, struct plan *p, const struct neighbour *have)
+{
+	const struct carrier *k = carrier_of(p, have->ifindex);
+	uint8_t gateway[16];
+
+	if (have->protocol != OWN_PROTOCOL || (k && is_hands_off(k)))
+		return 0;
+	/* Without a router for the moment, the one of before is as good as any. */
+	if (k && k->is_ra &&
+	    (!gateway_of(n, k, AF_INET6, gateway) || memcmp(have->address, gateway, 16) == 0))
+		return 0;
+	return add(p, k, VERB_REMOVE_NEIGHBOUR, have->ifindex, have->address);
+}
+
+int plan_gateways(const struct config *c, const struct node *n, struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_carriers && c->route.manage && r >= 0; i++)
+		r = want_gateway(n, p, &p->carriers[i]);
+	for (size_t i = 0; i < n->n_neighbours && c->route.manage && r >= 0; i++)
+		r = drop_neighbour(n, p, &n->neighbours[i]);
+	return r;
+}

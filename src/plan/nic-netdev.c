@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "nic-netdev.h"
+
+#include "../model/rtproto.h"
+#include "mode.h"
+#include "revert-plan.h"
+
+#include <arpa/inet.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+
+const struct carrier *carrier_of(const struct plan *p, uint32_t ifindex)
+{
+	for (size_t i = 0; i < p->n_carriers; i++)
+		if (p->carriers[i].netdev->ifindex == ifindex)
+			return &p->carriers[i];
+	return NULL;
+}
+
+bool is_leaving(const struct plan *p, const struct address *a)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *x = &p->actions[i];
+
+		if (x->verb == VERB_REMOVE_ADDRESS && x->ifindex == a->ifindex &&
+		    x->address.family == a->family &&
+		    memcmp(x->address.local, a->local, sizeof(a->local)) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool is_hands_off(const struct carrier *k)
+{
+	return k->problem == REASON_METADATA_WAITING || k->problem == REASON_METADATA_REFUSED;
+}
+
+uint32_t bits_of(int family)
+{
+	return family == AF_INET ? 32 : 128;
+}
+
+bool is_routed_address(const struct address *a)
+{
+	/* The same bit is IFA_F_SECONDARY of IPv4, which is as good as any. */
+	const uint32_t bad = a->family == AF_INET6 ? IFA_F_TEMPORARY | IFA_F_DADFAILED : 0;
+
+	return a->scope == RT_SCOPE_UNIVERSE && !(a->flags & bad);
+}
+
+void prefix_of(const struct address *a, uint8_t ret[static 16])
+{
+	memset(ret, 0, 16);
+	for (uint32_t bit = 0; bit < a->prefix_len; bit++)
+		ret[bit / 8] |= a->peer[bit / 8] & (0x80 >> bit % 8);
+}
+
+bool is_in_prefix(const uint8_t *bytes, const uint8_t *prefix, uint32_t prefix_len)
+{
+	for (uint32_t bit = 0; bit < prefix_len; bit++)
+		if ((bytes[bit / 8] ^ prefix[bit / 8]) & (0x80 >> bit % 8))
+			return false;
+	return true;
+}
+
+void format_address(int family, const uint8_t *bytes, uint32_t prefix_len, char *ret, size_t size)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+
+	inet_ntop(family, bytes, text, sizeof(text));
+	if (prefix_len == UINT32_MAX)
+		copy(ret, size, text);
+	else
+		snprintf(ret, size, "%s/%" PRIu32, text, prefix_len);
+}
+
+bool gateway_of(const struct node *n, const struct carrier *k, int family, uint8_t ret[static 16])
+{
+	const struct route *best = NULL;
+
+	if (k->gateway.family == family) {
+		memcpy(ret, k->gateway.bytes, 16);
+		return true;
+	}
+
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *t = &n->routes[i];
+
+		if (t->table == RT_TABLE_MAIN && t->family == family && t->prefix_len == 0 &&
+		    t->ifindex == k->netdev->ifindex && !is_zero(t->gateway) &&
+		    t->type == RTN_UNICAST && (!best || t->metric < best->metric))
+			best = t;
+	}
+	if (best)
+		memcpy(ret, best->gateway, 16);
+	return best;
+}
+
+struct action *add_route_action(struct plan *p, const struct carrier *k, enum verb verb,
+				uint32_t ifindex, const char *subject)
+{
+	struct action *a =
+		plan_add(p, STEP_ROUTE, verb, CLASS_CHANGE, k ? k->device->pci->address : "");
+
+	if (!a)
+		return NULL;
+	a->ifindex = ifindex;
+	COPY(a->subject, subject);
+	if (k)
+		COPY(a->detail, k->netdev->name);
+	return a;
+}
+
+/* --- the carriers of a plan --- */
+
+/* GIDs and addresses of a port are of its bond or team. */
+static const struct netdev *netdev_of(const struct node *n, const struct device *d)
+{
+	const struct netdev *master;
+
+	if (d->is_in_pod || d->is_foreign || d->is_unsettled || !d->netdev)
+		return NULL;
+	master = d->netdev->master ? node_netdev(n, d->netdev->master) : NULL;
+	return master && is_lag_master(master) ? master : d->netdev;
+}
+
+static uint32_t n_carriers_of(const struct plan *p, const struct device_config *dc)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < p->n_carriers; i++)
+		n += p->carriers[i].device->config == dc && !p->carriers[i].device->is_vf;
+	return n;
+}
+
+static void want_static(const struct plan *p, struct carrier *k)
+{
+	const struct device_config *dc = k->device->config;
+
+	if (dc->address.family == 0 || k->device->is_vf)
+		return;
+	if (n_carriers_of(p, dc) > 1) {
+		k->problem = REASON_ADDRESS_AMBIGUOUS;
+		snprintf(k->detail, sizeof(k->detail), "[Device %s]", dc->name);
+		return;
+	}
+	k->address = dc->address;
+	k->gateway = dc->gateway;
+}
+
+static void want_metadata(const struct node *n, struct carrier *k)
+{
+	const struct metadata *m = node_metadata(n, k->netdev->mac);
+
+	if (k->device->is_vf)
+		return;
+	if (!m || m->state != METADATA_KNOWN) {
+		k->problem = m && m->state == METADATA_REFUSED ? REASON_METADATA_REFUSED
+							       : REASON_METADATA_WAITING;
+		COPY(k->detail, m ? m->detail : "");
+		return;
+	}
+	k->address = (struct ip){ .family = AF_INET, .prefix_len = m->prefix_len };
+	memcpy(k->address.bytes, m->address, sizeof(m->address));
+	memcpy(k->gateway.bytes, m->gateway, sizeof(m->gateway));
+	k->gateway.family = is_zero(k->gateway.bytes) ? 0 : AF_INET;
+}
+
+static int add_carrier(const struct config *c, struct plan *p, const struct device *d,
+		       const struct netdev *nd)
+{
+	/* Only what is above several of them, as a bond, may have come before. */
+	struct carrier *k = streq(nd->pci, d->pci->address)
+				    ? NULL
+				    : (struct carrier *)carrier_of(p, nd->ifindex);
+	const bool is_ra = c->route.manage && c->route.ipv6 == IPV6_RA && d->is_handed_out &&
+			   !is_erdma(d->pci);
+
+	if (!k) {
+		k = APPEND(p->carriers, p->n_carriers);
+		if (!k)
+			return -ENOMEM;
+		k->netdev = nd;
+		k->device = d;
+	}
+	k->is_ra |= is_ra;
+	return 0;
+}
+
+/*
+ * A NIC that was a rail, or taken for one, and carries the node now: what was set on it in this
+ * boot goes back. Its routes and rules go with those that are not wanted any more.
+ */
+static int release(const struct node *n, struct plan *p, const struct device *d)
+{
+	const struct netdev *nd = netdev_of(n, d);
+
+	/* Both ports of a bond have the same: once. */
+	for (const struct device *before = p->devices; before < d; before++)
+		if (is_nodes(before) && netdev_of(n, before) == nd)
+			return 0;
+	return nd ? plan_revert_netdev(n, p, nd->ifindex) : 0;
+}
+
+int plan_carriers(const struct config *c, const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < p->n_devices && c->route.manage; i++)
+		if (is_nodes(&p->devices[i]) && release(n, p, &p->devices[i]) < 0)
+			return -ENOMEM;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct netdev *nd = netdev_of(n, &p->devices[i]);
+
+		if (nd && !is_nodes(&p->devices[i]) && add_carrier(c, p, &p->devices[i], nd) < 0)
+			return -ENOMEM;
+	}
+
+	for (size_t i = 0; i < p->n_carriers && c->route.manage; i++) {
+		if (c->route.address == ADDRESS_STATIC)
+			want_static(p, &p->carriers[i]);
+		else if (c->route.address == ADDRESS_METADATA)
+			want_metadata(n, &p->carriers[i]);
+	}
+	return 0;
+}
+
+bool is_rival(const struct node *n, const struct carrier *k, const struct route *t)
+{
+	if (t->table != RT_TABLE_MAIN || t->ifindex != k->netdev->ifindex || t->prefix_len == 0 ||
+	    t->prefix_len == bits_of(t->family) || t->type != RTN_UNICAST ||
+	    t->protocol == RTPROT_KERNEL || t->protocol == RTPROT_RA ||
+	    t->protocol == RTPROT_DHCP || t->protocol == OWN_PROTOCOL)
+		return false;
+
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+
+		if (a->ifindex == t->ifindex && a->family == t->family && is_routed_address(a) &&
+		    is_in_prefix(a->local, t->dst, t->prefix_len))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "plan-make.h"
+
+#include "attempts-plan.h"
+#include "steps.h"
+
+int plan_make(const struct config *c, const struct node *n, bool settled, struct plan *ret)
+{
+	static int (*const steps[])(const struct config *c, const struct node *n,
+				    struct plan *p) = {
+		plan_devices,   plan_flaps,  plan_driver,  plan_netns,    plan_given_back,
+		plan_carriers,  plan_sysctl, plan_rules,   plan_link_pf,  plan_vf,
+		plan_boots,     plan_birth,  plan_link_vf, plan_qos,      plan_metadata,
+		plan_addresses, plan_route,  plan_table,   plan_gateways, plan_coexistence,
+		plan_gids,      plan_smc,    plan_late,    plan_boots,    plan_kubelet,
+		plan_health,
+	};
+	_cleanup_(plan_done) struct plan p = {};
+	int r;
+
+	for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
+		const size_t first = p.n_actions;
+
+		r = steps[i](c, n, &p);
+		if (r < 0)
+			return r;
+		plan_contest(c, n, first, &p); /* the next step is to know what is left alone */
+	}
+	plan_mark_tried(n->tried, &p);
+	r = plan_state(c, n, settled, &p);
+	if (r < 0)
+		return r;
+	p.is_whole = p.state == NODE_READY && !has_needed_changes(&p);
+
+	*ret = TAKE_STRUCT(p);
+	return 0;
+}
+
+int plan_finish(const struct config *c, const struct node *n, bool settled, struct plan *p)
+{
+	const size_t first = p->n_actions;
+	int r;
+
+	r = plan_plugin(c, n, p);
+	if (r < 0)
+		return r;
+	plan_contest(c, n, first, p);
+	plan_mark_tried(n->tried, p);
+
+	/* Ready, or as good as it gets, is what nothing has to be done to. */
+	if (p->state != NODE_STARTING && has_needed_changes(p))
+		p->state = is_settled(c, n, settled) ? NODE_DEGRADED : NODE_STARTING;
+	return plan_ask(n, p);
+}

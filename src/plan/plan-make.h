@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plan: what has to change on this node, and in which order.
+ *
+ * Pure: it compares what was asked for with what was seen, and opens nothing. Each step of the
+ * mission is a file of its own; they are called in the order of execution, which is the mission's
+ * but for one thing: a PF is brought up and raised in MTU before its VFs are made.
+ */
+#pragma once
+
+#include "../model/plan.h"
+
+/**
+ * plan_make() - list the steps from what is to what should be
+ * @c:        what was asked for
+ * @n:        what the kernel showed; what was tried (node.tried) and is wanted still is listed as
+ * failed, not as something to try again
+ * @settled:  the time to wait for devices (ReadyTimeoutSec=) is over: the node is degraded, not
+ * starting
+ * @ret:      the steps, none if all is well; release with plan_done(). Points into @c and @n
+ *
+ * Return: 0, or -ENOMEM. What cannot be done is an item of the list, not an error.
+ */
+int plan_make(const struct config *c, const struct node *n, bool settled, struct plan *ret);
+
+/**
+ * plan_finish() - add the device plugin's files, and what the plan asks for
+ * @p: of plan_make() with the same arguments, and with p->plugin, p->manifest and p->lint as
+ *     output_plugin_all() makes them from its devices and its state
+ *
+ * Return: 0, or -ENOMEM: the caller releases @p.
+ */
+int plan_finish(const struct config *c, const struct node *n, bool settled, struct plan *p);
+
+#define EXPLAIN_VFS_LEN 768
+
+/*
+ * What is asked for the VFs of a PF, or of the PF of a VF, and what they are, as words for
+ * "explain": which section counts, before which others that match as well, or that none does and
+ * VFs are left as they are. EXPLAIN_VFS_LEN is room enough.
+ *
+ * Return: the number that is asked for, -1: they are left alone.
+ */
+int64_t plan_explain_vfs(const struct config *c, const struct node *n, const struct pci *pci,
+			 char *ret, size_t size);

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Plugin: when the device plugin's file and its static pod are written, and when they go.
+ *
+ * Last of all: once the node is ready, or degraded, nothing needs to be done to it, and no device
+ * has just been lost. Before that neither of them is there: the file because it lives in /run, the
+ * pod because the first pass of a boot takes it away, so that the kubelet does not start a plugin
+ * without a file.
+ */
+#include "../model/paths.h"
+#include "steps.h"
+
+static int remove_file(struct plan *p, enum verb verb, const char *path)
+{
+	return plan_add(p, STEP_PLUGIN, verb, CLASS_CHANGE, path) ? 0 : -ENOMEM;
+}
+
+static int write_later(struct plan *p, enum class class, const char *path, enum reason reason,
+		       const char *detail)
+{
+	return plan_add_item(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, class, path, reason, "%s", detail);
+}
+
+static bool has_lost_device(const struct plan *p, char *detail, size_t size)
+{
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_lost) {
+			copy(detail, size, p->devices[i].pci->address);
+			return true;
+		}
+	return false;
+}
+
+/* One look is no proof, and without a memory of this boot this is the first one. */
+static bool has_lost(const struct node *n, const struct plan *p, char *detail, size_t size)
+{
+	if (!*n->last_hash) {
+		copy(detail, size, "nothing is remembered of this boot");
+		return true;
+	}
+	if (has_lost_device(p, detail, size))
+		return true;
+	if (p->n_gone > 0)
+		snprintf(detail, size, "%" PRIu32 " functions are gone", p->n_gone);
+	return p->n_gone > 0;
+}
+
+/* Of devices that are meant to be exposed. "check" shows the rest. */
+static int tell_findings(struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->lint.n_findings && r >= 0; i++)
+		if (p->lint.findings[i].reason != REASON_PLUGIN_FOREIGN)
+			r = plan_add_hint(p, p->lint.findings[i].reason, p->lint.findings[i].target,
+					  "%s", p->lint.findings[i].detail);
+	return r;
+}
+
+static bool has_text(const struct node *n, const struct plan *p)
+{
+	return p->plugin && n->plugin_file && streq(n->plugin_file, p->plugin);
+}
+
+/* One that has the right text and no record is "written" once more, which records it. */
+static bool is_written(const struct node *n, const struct plan *p)
+{
+	return has_text(n, p) && !n->is_plugin_foreign;
+}
+
+/* Return: 1 when the file is, or will be by this plan, what it should be; 0 when not, or -ENOMEM.
+ */
+static int plan_file(const struct config *c, const struct node *n, bool is_changing, struct plan *p)
+{
+	const char *path = c->plugin.config_file;
+	char lost[64] = "";
+
+	if (p->plugin && p->lint.refusal != REASON_NONE)
+		return write_later(p, CLASS_REFUSED, path, p->lint.refusal, p->lint.detail);
+	if (n->is_plugin_foreign && !has_text(n, p))
+		return write_later(p, CLASS_REFUSED, path, REASON_OUTPUT_FOREIGN, "");
+	if (is_changing || p->state == NODE_STARTING || !p->plugin)
+		return write_later(p, CLASS_WAITING, path, REASON_NOT_READY, "");
+	if (tell_findings(p) < 0)
+		return -ENOMEM;
+	if (is_written(n, p))
+		return 1;
+	/* Nothing is taken from a running plugin on the word of one look. Nor does a first file
+	 * have a lost device: it may be one that the plugin would not have exposed. */
+	if (n->plugin_file ? has_lost(n, p, lost, sizeof(lost))
+			   : has_lost_device(p, lost, sizeof(lost)))
+		return write_later(p, CLASS_WAITING, path, REASON_DEVICE_LOST, lost);
+
+	return plan_add(p, STEP_PLUGIN, VERB_WRITE_PLUGIN, CLASS_CHANGE, path) ? 1 : -ENOMEM;
+}
+
+static bool is_our_manifest(const char *text)
+{
+	return text && is_prefix(text, MANIFEST_MARK "\n");
+}
+
+static int plan_manifest(const struct config *c, const struct node *n, struct plan *p)
+{
+	const char *path = c->plugin.manifest;
+
+	/* One pod at a time: the old one goes first. */
+	if (!p->manifest || *n->old_manifest_path)
+		return 0;
+	if (n->manifest_file && !is_our_manifest(n->manifest_file))
+		return plan_add_item(p, STEP_PLUGIN, VERB_WRITE_MANIFEST, CLASS_REFUSED, path,
+				     REASON_MANIFEST_FOREIGN, NULL);
+	if (n->manifest_file && streq(n->manifest_file, p->manifest))
+		return 0;
+	return plan_add(p, STEP_PLUGIN, VERB_WRITE_MANIFEST, CLASS_CHANGE, path) ? 0 : -ENOMEM;
+}
+
+/* The kubelet must not start a plugin that has nothing to read. */
+static int end_manifest(const struct config *c, const struct node *n, struct plan *p)
+{
+	return is_our_manifest(n->manifest_file)
+		       ? remove_file(p, VERB_REMOVE_MANIFEST, c->plugin.manifest)
+		       : 0;
+}
+
+/* Several DPDK and RDMA instances of the sriov plugin on one node are usual. */
+static int hint_twice(const struct config *c, const struct node *n, struct plan *p)
+{
+	const struct plugin_process *first = n->plugin_processes;
+
+	for (size_t i = 1; i < n->n_plugin_processes && c->plugin.type != PLUGIN_SRIOV; i++) {
+		const struct plugin_process *q = &n->plugin_processes[i];
+
+		if (!*q->container || !*first->container || streq(q->container, first->container))
+			continue;
+		return plan_add_hint(p, REASON_PLUGIN_TWICE, q->command,
+				     "pid %" PRIu32 " in %s, pid %" PRIu32 " in %s", first->pid,
+				     first->container, q->pid, q->container);
+	}
+	return 0;
+}
+
+static int plan_restart(const struct config *c, const struct node *n, struct plan *p)
+{
+	int r = 0;
+
+	if (*c->plugin.manifest || !is_written(n, p))
+		return 0;
+
+	for (size_t i = 0; i < n->n_plugin_processes && r >= 0; i++) {
+		const struct plugin_process *process = &n->plugin_processes[i];
+
+		if (process->is_dated && process->since_change_sec >= 0)
+			continue; /* it has read the file */
+		r = plan_add_hint(p, REASON_PLUGIN_RESTART_NEEDED, c->plugin.config_file,
+				  "%s, pid %" PRIu32 "%s%s", process->command, process->pid,
+				  *process->container ? " in " : "", process->container);
+	}
+	return r;
+}
+
+/* What an earlier configuration left: while the present one is malformed, nothing is known of it.
+ */
+static int end_old(const struct config *c, const struct node *n, struct plan *p)
+{
+	int r = 0;
+
+	if (c->is_invalid)
+		return 0;
+	if (*n->old_manifest_path)
+		r = remove_file(p, VERB_REMOVE_MANIFEST, n->old_manifest_path);
+	if (r >= 0 && *n->old_plugin_path)
+		r = remove_file(p, VERB_REMOVE_PLUGIN, n->old_plugin_path);
+	return r;
+}
+
+static const char *pf_of(const struct node *n, const struct action *a)
+{
+	const struct pci *pci = node_pci(n, a->target);
+
+	return !pci ? "" : pci->physfn[0] ? pci->physfn : pci->address;
+}
+
+/* Behind one that goes on, at the same PF. */
+static bool is_behind(const struct node *n, const struct action *a)
+{
+	const char *pf = pf_of(n, a);
+
+	for (size_t i = 0; n->tried && pf[0] && i < n->tried->n_actions; i++)
+		if (n->tried->actions[i].is_running && streq(pf_of(n, &n->tried->actions[i]), pf))
+			return true;
+	return false;
+}
+
+/* Will the node, not these files, be changed first? When the time is over a PF that takes longer
+ * keeps nothing from the others. */
+static bool is_changed_first(const struct node *n, const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+
+		if (is_open_change(a) && !is_best_effort(a) &&
+		    !(p->state == NODE_DEGRADED && (a->is_running || is_behind(n, a))))
+			return true;
+	}
+	return false;
+}
+
+static bool has_excluded(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_excluded)
+			return true;
+	return false;
+}
+
+int plan_plugin(const struct config *c, const struct node *n, struct plan *p)
+{
+	const bool is_changing = is_changed_first(n, p);
+	int r;
+
+	r = end_old(c, n, p);
+	if (r < 0)
+		return r;
+
+	if (!plugin_has_file(c->plugin.type) ||
+	    (!is_changing && (p->state == NODE_DEGRADED || has_excluded(p)) && !p->plugin)) {
+		char lost[64];
+
+		if (c->is_invalid)
+			return 0;
+		if (plugin_has_file(c->plugin.type) && n->plugin_file &&
+		    has_lost(n, p, lost, sizeof(lost)))
+			return write_later(p, CLASS_WAITING, c->plugin.config_file,
+					   REASON_DEVICE_LOST, lost);
+		r = end_manifest(c, n, p);
+		return r < 0 || !n->plugin_file || n->is_plugin_foreign
+			       ? r
+			       : remove_file(p, VERB_REMOVE_PLUGIN, c->plugin.config_file);
+	}
+
+	r = plan_file(c, n, is_changing, p);
+	if (r > 0)
+		r = plan_manifest(c, n, p);
+	else if (r == 0 && !n->plugin_file)
+		r = end_manifest(c, n, p);
+	if (r >= 0)
+		r = hint_twice(c, n, p);
+	return r < 0 ? r : plan_restart(c, n, p);
+}

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Table: for each NIC a routing table of its own, and the rules that lead into it what has an
+ * address of the NIC, or is bound to the NIC.
+ *
+ * Raw verbs look routes up with the GID's netdev as oif, RDMA-CM and TCP with the address as
+ * source: it takes both rules, for without the second an unbound source misses the table, and
+ * without the first the main table picks the first NIC of the prefix. Source: addr_resolve() in
+ * drivers/infiniband/core/addr.c
+ */
+#include "../model/rtproto.h"
+#include "nic-netdev.h"
+
+#include <arpa/inet.h>
+#include <linux/fib_rules.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+
+#define DEFAULT_METRIC_IPV6 1024 /* IP6_RT_PRIO_USER: what the kernel makes of none */
+
+static const int families[] = { AF_INET, AF_INET6 };
+
+/* What is to be there, collected before it is compared with what is. */
+struct tables {
+	struct route *routes; /* owned */
+	size_t n_routes;
+	struct rule *rules; /* owned */
+	size_t n_rules;
+};
+
+static void tables_done(struct tables *t)
+{
+	free(t->routes);
+	free(t->rules);
+}
+
+static uint32_t table_of(const struct carrier *k)
+{
+	return OWN_TABLE_BASE + k->netdev->ifindex;
+}
+
+/* --- does a NIC need one? --- */
+
+static bool has_routed_address(const struct node *n, const struct plan *p, const struct carrier *k,
+			       int family)
+{
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+
+		if (a->ifindex == k->netdev->ifindex && is_routed_address(a) && !is_leaving(p, a) &&
+		    (family == AF_UNSPEC || a->family == family))
+			return true;
+	}
+	return false;
+}
+
+static size_t count_rdma_nics(const struct node *n, const struct plan *p)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < p->n_carriers; i++)
+		found += p->carriers[i].device->ibdev &&
+			 has_routed_address(n, p, &p->carriers[i], AF_UNSPEC);
+	return found;
+}
+
+/* The one of main that counts for this very prefix; NULL: it has none. */
+static const struct route *main_route(const struct node *n, int family, const uint8_t *dst,
+				      uint32_t prefix_len)
+{
+	const struct route *best = NULL;
+
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *t = &n->routes[i];
+
+		if (t->table == RT_TABLE_MAIN && t->family == family &&
+		    t->prefix_len == prefix_len && memcmp(t->dst, dst, sizeof(t->dst)) == 0 &&
+		    (!best || t->metric < best->metric))
+			best = t;
+	}
+	return best;
+}
+
+/* For what is on the link, and for what is behind the gateway. */
+static bool is_picked_by_main(const struct node *n, const struct carrier *k,
+			      const struct address *a)
+{
+	const uint8_t any[16] = {};
+	uint8_t prefix[16], gateway[16];
+	const struct route *t;
+
+	prefix_of(a, prefix);
+	t = main_route(n, a->family, prefix, a->prefix_len);
+	if (t && t->ifindex != k->netdev->ifindex)
+		return false;
+
+	t = main_route(n, a->family, any, 0);
+	return !gateway_of(n, k, a->family, gateway) || (t && t->ifindex == k->netdev->ifindex);
+}
+
+static bool is_wanted(const struct config *c, const struct node *n, const struct plan *p,
+		      const struct carrier *k)
+{
+	if (c->route.rules != POLICY_RULES_AUTO)
+		return c->route.rules == POLICY_RULES_YES;
+	if (count_rdma_nics(n, p) > 1)
+		return true;
+
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+
+		if (a->ifindex == k->netdev->ifindex && is_routed_address(a) &&
+		    !is_picked_by_main(n, k, a))
+			return true;
+	}
+	return false;
+}
+
+/* --- what is to be there --- */
+
+static bool is_same_key(const struct route *a, const struct route *b)
+{
+	return a->family == b->family && a->table == b->table && a->prefix_len == b->prefix_len &&
+	       a->metric == b->metric && memcmp(a->dst, b->dst, sizeof(a->dst)) == 0;
+}
+
+/* The first to have a destination has it: it is the primary address of the prefix. */
+static struct route *add_route(struct tables *l, const struct carrier *k, int family,
+			       const uint8_t *dst, uint32_t prefix_len)
+{
+	struct route t = { .family = family,
+			   .prefix_len = prefix_len,
+			   .table = table_of(k),
+			   .ifindex = k->netdev->ifindex,
+			   .metric = family == AF_INET6 ? DEFAULT_METRIC_IPV6 : 0,
+			   .protocol = OWN_PROTOCOL,
+			   .scope = family == AF_INET ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE,
+			   .type = RTN_UNICAST };
+	struct route *slot;
+
+	memcpy(t.dst, dst, sizeof(t.dst));
+	for (size_t i = 0; i < l->n_routes; i++)
+		if (is_same_key(&l->routes[i], &t))
+			return &l->routes[i];
+
+	slot = APPEND(l->routes, l->n_routes);
+	if (slot)
+		*slot = t;
+	return slot;
+}
+
+static int add_prefix(struct tables *l, const struct carrier *k, const struct address *a)
+{
+	uint8_t prefix[16];
+	struct route *t;
+
+	if (a->prefix_len == 0 || a->prefix_len == bits_of(a->family))
+		return 0; /* nothing but itself is on its link */
+
+	prefix_of(a, prefix);
+	t = add_route(l, k, a->family, prefix, a->prefix_len);
+	if (!t)
+		return -ENOMEM;
+	/* IPv6 refuses one that is tentative, and finds the right one by the netdev. */
+	if (a->family == AF_INET && is_zero(t->src))
+		memcpy(t->src, a->local, sizeof(t->src));
+	return 0;
+}
+
+/* A default route needs its gateway on the link; that of IPv6 is there by its link-local address.
+ */
+static bool is_on_link(const struct tables *l, const struct carrier *k, int family,
+		       const uint8_t *gateway)
+{
+	if (family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)gateway))
+		return true;
+	for (size_t i = 0; i < l->n_routes; i++) {
+		const struct route *t = &l->routes[i];
+
+		if (t->table == table_of(k) && t->family == family && t->prefix_len > 0 &&
+		    is_in_prefix(gateway, t->dst, t->prefix_len))
+			return true;
+	}
+	return false;
+}
+
+static int add_default(const struct node *n, struct tables *l, const struct carrier *k, int family)
+{
+	const uint8_t any[16] = {};
+	uint8_t gateway[16];
+	struct route *t;
+
+	if (!gateway_of(n, k, family, gateway))
+		return 0;
+	if (!is_on_link(l, k, family, gateway) &&
+	    !add_route(l, k, family, gateway, bits_of(family)))
+		return -ENOMEM;
+
+	t = add_route(l, k, family, any, 0);
+	if (!t)
+		return -ENOMEM;
+	t->scope = RT_SCOPE_UNIVERSE;
+	memcpy(t->gateway, gateway, sizeof(t->gateway));
+	return 0;
+}
+
+static struct rule *add_rule(struct tables *l, const struct carrier *k, int family,
+			     uint32_t preference)
+{
+	struct rule *rule = APPEND(l->rules, l->n_rules);
+
+	if (rule)
+		*rule = (struct rule){ .family = family,
+				       .preference = preference,
+				       .table = table_of(k),
+				       .protocol = OWN_PROTOCOL,
+				       .action = FR_ACT_TO_TBL };
+	return rule;
+}
+
+static int add_source_rule(struct tables *l, const struct carrier *k, const struct address *a)
+{
+	struct rule *rule = add_rule(l, k, a->family, OWN_PREFERENCE_FROM);
+
+	if (!rule)
+		return -ENOMEM;
+	memcpy(rule->src, a->local, sizeof(rule->src));
+	rule->src_len = bits_of(a->family);
+	return 0;
+}
+
+static int add_family(const struct node *n, const struct plan *p, struct tables *l,
+		      const struct carrier *k, int family)
+{
+	struct rule *rule;
+	int r = 0;
+
+	if (!has_routed_address(n, p, k, family))
+		return 0;
+
+	for (size_t i = 0; i < n->n_addresses && r >= 0; i++) {
+		const struct address *a = &n->addresses[i];
+
+		if (a->ifindex != k->netdev->ifindex || a->family != family ||
+		    !is_routed_address(a) || is_leaving(p, a))
+			continue;
+		r = add_prefix(l, k, a);
+		if (r >= 0)
+			r = add_source_rule(l, k, a);
+	}
+	if (r >= 0)
+		r = add_default(n, l, k, family);
+	if (r < 0)
+		return r;
+
+	rule = add_rule(l, k, family, OWN_PREFERENCE_OIF);
+	if (!rule)
+		return -ENOMEM;
+	COPY(rule->oif, k->netdev->name);
+	return 0;
+}
+
+/* The routes of a netdev that is down are gone, and cannot be made: its rules go with them. */
+static int collect(const struct config *c, const struct node *n, const struct plan *p,
+		   struct tables *l)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_carriers && r >= 0; i++) {
+		const struct carrier *k = &p->carriers[i];
+
+		if (!k->netdev->is_up || is_hands_off(k) || !is_wanted(c, n, p, k))
+			continue;
+		for (size_t f = 0; f < ELEMENTSOF(families) && r >= 0; f++)
+			r = add_family(n, p, l, k, families[f]);
+	}
+	return r;
+}
+
+/* --- the difference --- */
+
+static bool is_same_route(const struct route *a, const struct route *b)
+{
+	return is_same_key(a, b) && a->ifindex == b->ifindex && a->protocol == b->protocol &&
+	       a->scope == b->scope && a->type == b->type &&
+	       memcmp(a->gateway, b->gateway, sizeof(a->gateway)) == 0 &&
+	       memcmp(a->src, b->src, sizeof(a->src)) == 0;
+}
+
+static bool is_same_rule(const struct rule *a, const struct rule *b)
+{
+	return a->family == b->family && a->preference == b->preference && a->table == b->table &&
+	       a->protocol == b->protocol && a->action == b->action && a->src_len == b->src_len &&
+	       a->has_more == b->has_more && streq(a->oif, b->oif) &&
+	       memcmp(a->src, b->src, sizeof(a->src)) == 0;
+}
+
+static bool has_route(const struct node *n, const struct route *want)
+{
+	for (size_t i = 0; i < n->n_routes; i++)
+		if (is_same_route(&n->routes[i], want))
+			return true;
+	return false;
+}
+
+static bool has_rule(const struct node *n, const struct rule *want)
+{
+	for (size_t i = 0; i < n->n_rules; i++)
+		if (is_same_rule(&n->rules[i], want))
+			return true;
+	return false;
+}
+
+static void describe_route(const struct route *t, struct action *a, const char *netdev)
+{
+	char gateway[INET6_ADDRSTRLEN] = "";
+
+	if (a->class != CLASS_CHANGE)
+		return;
+	if (!is_zero(t->gateway))
+		format_address(t->family, t->gateway, UINT32_MAX, gateway, sizeof(gateway));
+	snprintf(a->detail, sizeof(a->detail), "%s%s%s", gateway[0] ? "via " : "", gateway,
+		 gateway[0] ? " " : "");
+	snprintf(a->detail + strlen(a->detail), sizeof(a->detail) - strlen(a->detail), "dev %s",
+		 netdev);
+}
+
+void format_route(const struct route *t, char *ret, size_t size)
+{
+	char dst[64];
+
+	format_address(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
+	snprintf(ret, size, "%s table %" PRIu32, dst, t->table);
+}
+
+void format_rule(const struct rule *rule, char *ret, size_t size)
+{
+	char src[64];
+
+	format_address(rule->family, rule->src,
+		       rule->src_len == bits_of(rule->family) ? UINT32_MAX : rule->src_len, src,
+		       sizeof(src));
+	snprintf(ret, size, "%s %s table %" PRIu32 "%s", rule->src_len ? "from" : "oif",
+		 rule->src_len ? src : rule->oif, rule->table,
+		 !rule->src_len && rule->family == AF_INET6 ? " of IPv6" : "");
+}
+
+static int change_route(const struct node *n, struct plan *p, enum verb verb, const struct route *t)
+{
+	const struct netdev *nd = node_netdev(n, t->ifindex);
+	struct action *a;
+	char subject[96];
+
+	format_route(t, subject, sizeof(subject));
+	a = add_route_action(p, carrier_of(p, t->ifindex), verb, t->ifindex, subject);
+	if (!a)
+		return -ENOMEM;
+	a->route.route = *t;
+	for (size_t i = 0; i < n->n_routes; i++)
+		a->route.is_replaced |=
+			n->routes[i].protocol == OWN_PROTOCOL && is_same_key(&n->routes[i], t);
+	describe_route(t, a, nd ? nd->name : "?");
+	return 0;
+}
+
+uint32_t ifindex_of_rule(const struct rule *rule)
+{
+	return rule->table > OWN_TABLE_BASE ? rule->table - OWN_TABLE_BASE : 0;
+}
+
+static int change_rule(struct plan *p, enum verb verb, const struct rule *rule)
+{
+	const uint32_t ifindex = ifindex_of_rule(rule);
+	struct action *a;
+	char subject[96];
+
+	format_rule(rule, subject, sizeof(subject));
+	a = add_route_action(p, carrier_of(p, ifindex), verb, ifindex, subject);
+	if (!a)
+		return -ENOMEM;
+	a->rule = *rule;
+	return 0;
+}
+
+/* What is not known is no reason to take something away. */
+static bool is_left_alone(const struct plan *p, uint32_t ifindex)
+{
+	const struct carrier *k = carrier_of(p, ifindex);
+
+	return k && is_hands_off(k);
+}
+
+/* Ours that are not wanted; one that is there twice is wanted once. */
+static int remove_rules(const struct node *n, struct plan *p, const struct tables *want)
+{
+	for (size_t i = 0; i < n->n_rules; i++) {
+		const struct rule *have = &n->rules[i];
+		bool is_wanted_here = false;
+
+		if (have->protocol != OWN_PROTOCOL || is_left_alone(p, ifindex_of_rule(have)))
+			continue;
+		for (size_t k = 0; k < want->n_rules && !is_wanted_here; k++)
+			is_wanted_here = is_same_rule(&want->rules[k], have);
+		for (size_t k = 0; k < i && is_wanted_here; k++)
+			is_wanted_here = !is_same_rule(&n->rules[k], have);
+		if (!is_wanted_here && change_rule(p, VERB_REMOVE_RULE, have) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int remove_routes(const struct node *n, struct plan *p, const struct tables *want)
+{
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *have = &n->routes[i];
+		bool is_wanted_here = false;
+
+		if (have->protocol != OWN_PROTOCOL || is_left_alone(p, have->ifindex))
+			continue;
+		/* One that differs is replaced in its place. */
+		for (size_t k = 0; k < want->n_routes && !is_wanted_here; k++)
+			is_wanted_here = is_same_key(&want->routes[k], have);
+		if (!is_wanted_here && change_route(n, p, VERB_REMOVE_ROUTE, have) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* --- does it hold? --- */
+
+/* Something on the link that is not this host itself. */
+static void find_neighbour(const struct node *n, const struct route *t, uint8_t ret[static 16])
+{
+	const uint32_t bytes = bits_of(t->family) / 8;
+
+	memcpy(ret, t->dst, 16);
+	for (uint8_t last = 1; last < 255; last++) {
+		bool is_own = false;
+
+		ret[bytes - 1] = t->dst[bytes - 1] | last;
+		for (size_t i = 0; i < n->n_addresses && !is_own; i++)
+			is_own = n->addresses[i].family == t->family &&
+				 memcmp(n->addresses[i].local, ret, 16) == 0;
+		if (!is_own)
+			return;
+	}
+}
+
+/* A destination that the table of this rule has a route for. */
+static bool find_destination(const struct node *n, const struct tables *want,
+			     const struct rule *rule, uint8_t ret[static 16])
+{
+	/* RFC 5737 and 3849: in nobody's network, so by default. */
+	struct route nobodys = { .family = rule->family, .dst = { 0x20, 0x01, 0x0d, 0xb8 } };
+	const struct route *best = NULL;
+
+	for (size_t i = 0; i < want->n_routes; i++) {
+		const struct route *t = &want->routes[i];
+
+		if (t->table == rule->table && t->family == rule->family &&
+		    (!best || t->prefix_len < best->prefix_len))
+			best = t;
+	}
+	if (!best || best->prefix_len == bits_of(rule->family))
+		return false;
+
+	if (rule->family == AF_INET)
+		memcpy(nobodys.dst, (const uint8_t[]){ 192, 0, 2, 0 }, 4);
+	find_neighbour(n, best->prefix_len > 0 ? best : &nobodys, ret);
+	return true;
+}
+
+static const struct lookup *find_lookup(const struct node *n, const struct lookup *check)
+{
+	for (size_t i = 0; i < n->n_lookups; i++) {
+		const struct lookup *l = &n->lookups[i];
+
+		if (l->ifindex == check->ifindex && l->family == check->family &&
+		    memcmp(l->address, check->address, sizeof(l->address)) == 0)
+			return l;
+	}
+	return NULL;
+}
+
+static int tell_overruled(const struct node *n, struct plan *p, const struct lookup *l)
+{
+	const struct carrier *k = carrier_of(p, l->ifindex);
+	const struct netdev *found = node_netdev(n, l->found);
+	char address[INET6_ADDRSTRLEN + 8], dst[INET6_ADDRSTRLEN];
+
+	format_address(l->family, l->dst, UINT32_MAX, dst, sizeof(dst));
+	if (is_zero(l->address)) {
+		snprintf(address, sizeof(address), "oif %s", k->netdev->name);
+	} else {
+		COPY(address, "from ");
+		format_address(l->family, l->address, UINT32_MAX, address + 5, sizeof(address) - 5);
+	}
+	return plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_WAITING, k->device->pci->address,
+			     REASON_ROUTE_OVERRULED, "\"ip route get %s %s\": %s%s", dst, address,
+			     l->result < 0 ? strerror(-l->result) : "leaves by ",
+			     l->result < 0 ? ""
+			     : found       ? found->name
+					   : "another netdev");
+}
+
+/* What is in place is asked about; the answer, when there is one, has to be the NIC. */
+static int check_rules(const struct node *n, struct plan *p, const struct tables *want)
+{
+	for (size_t i = 0; i < want->n_rules; i++) {
+		const struct rule *rule = &want->rules[i];
+		struct lookup check = { .ifindex = ifindex_of_rule(rule), .family = rule->family };
+		const struct lookup *l;
+		struct lookup *slot;
+
+		if (!has_rule(n, rule) || !find_destination(n, want, rule, check.dst))
+			continue;
+		memcpy(check.address, rule->src, sizeof(check.address));
+		l = find_lookup(n, &check);
+		if (l && (l->result < 0 || l->found != l->ifindex) && tell_overruled(n, p, l) < 0)
+			return -ENOMEM;
+		if (l)
+			continue;
+		slot = APPEND(p->questions.lookups, p->questions.n_lookups);
+		if (!slot)
+			return -ENOMEM;
+		*slot = check;
+	}
+	return 0;
+}
+
+/* Routes are there before the rules that lead to them, and go after them. */
+static int plan_difference(const struct node *n, struct plan *p, const struct tables *want)
+{
+	const size_t n_before = p->n_actions;
+	int r;
+
+	r = remove_rules(n, p, want);
+	if (r >= 0)
+		r = remove_routes(n, p, want);
+	for (size_t i = 0; i < want->n_routes && r >= 0; i++)
+		if (!has_route(n, &want->routes[i]))
+			r = change_route(n, p, VERB_SET_ROUTE, &want->routes[i]);
+	for (size_t i = 0; i < want->n_rules && r >= 0; i++)
+		if (!has_rule(n, &want->rules[i]))
+			r = change_rule(p, VERB_ADD_RULE, &want->rules[i]);
+	return r < 0 || p->n_actions > n_before ? r : check_rules(n, p, want);
+}
+
+int plan_table(const struct config *c, const struct node *n, struct plan *p)
+{
+	_cleanup_(tables_done) struct tables want = {};
+	int r;
+
+	if (!c->route.manage)
+		return 0;
+
+	r = collect(c, n, p, &want);
+	return r < 0 ? r : plan_difference(n, p, &want);
+}

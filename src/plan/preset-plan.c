@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "preset-plan.h"
+
+#include "../model/module-options.h"
+
+static bool choose_by_label(const struct node *n, struct preset_choice *c)
+{
+	static const char *const modes[] = { "exclusive", "shared", "shared-multi" };
+	const char *mode = n->kubelet.vke_rdma_mode;
+
+	if (!*mode)
+		return false;
+	snprintf(c->why, sizeof(c->why), "the kubelet has --node-labels=" VKE_RDMA_MODE "=%s",
+		 mode);
+	for (size_t i = 0; i < ELEMENTSOF(modes); i++)
+		if (streq(modes[i], mode))
+			snprintf(c->name, sizeof(c->name), "vke-%s", mode);
+	return true;
+}
+
+static bool choose_by_function(const struct node *n, struct preset_choice *c)
+{
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		if (!is_erdma(&n->pcis[i]))
+			continue;
+		COPY(c->name, "ack-erdma");
+		snprintf(c->why, sizeof(c->why), "%s is an eRDMA function", n->pcis[i].address);
+		return true;
+	}
+	return false;
+}
+
+static bool is_mlx5(const struct pci *pci)
+{
+	return streq(pci->driver, "mlx5_core") && !*pci->physfn;
+}
+
+void plan_preset(const struct node *n, struct preset_choice *ret)
+{
+	struct preset_choice c = {};
+	size_t n_nics = 0;
+
+	if (!choose_by_label(n, &c) && !choose_by_function(n, &c)) {
+		for (size_t i = 0; i < n->n_pcis; i++)
+			n_nics += is_mlx5(&n->pcis[i]);
+		if (n_nics > 0)
+			snprintf(c.why, sizeof(c.why),
+				 "%zu NICs of mlx5_core are those of SCC, Lingjun and VKE, and the "
+				 "kubelet has no --node-labels=" VKE_RDMA_MODE "=MODE",
+				 n_nics);
+		else
+			COPY(c.why, "there is no eRDMA function and no NIC of mlx5_core");
+	}
+	*ret = c;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Question: which facts a plan depends on that the node does not have yet.
+ */
+#include "../model/module-options.h"
+#include "steps.h"
+
+static bool is_of_others(const struct action *a)
+{
+	return is_destructive(a) || a->verb == VERB_SET_NETNS_MODE;
+}
+
+/*
+ * Open changes that take something away may depend on who uses it, and erdma, which takes ports.
+ * A change that waits for a reboot because something is in use names who uses it.
+ */
+static bool needs_users(const struct action *a)
+{
+	if (is_open_change(a))
+		return is_of_others(a) ||
+		       (a->verb == VERB_LOAD_MODULE && streq(a->target, ERDMA_MODULE));
+	return is_of_others(a) &&
+	       (a->class == CLASS_NEEDS_REBOOT || (a->is_done && a->result == -EBUSY));
+}
+
+static void ask_for_actions(struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (needs_users(&p->actions[i]))
+			p->questions.set |= 1u << QUESTION_USERS;
+}
+
+/* Each device that is handed out and was not opened before in this boot. */
+static int ask_for_verbs(struct plan *p)
+{
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct ibdev *ib = p->devices[i].ibdev;
+		char(*slot)[IBDEV_LEN];
+
+		if (!p->devices[i].is_handed_out || !ib || ib->verbs != 1)
+			continue;
+		slot = APPEND(p->questions.ibdevs, p->questions.n_ibdevs);
+		if (!slot)
+			return -ENOMEM;
+		COPY(*slot, ib->name);
+		p->questions.set |= 1u << QUESTION_VERBS;
+	}
+	return 0;
+}
+
+int plan_ask(const struct node *n, struct plan *p)
+{
+	int r;
+
+	ask_for_actions(p);
+	r = ask_for_verbs(p);
+	if (r < 0)
+		return r;
+	if (p->questions.n_lookups > 0)
+		p->questions.set |= 1u << QUESTION_LOOKUPS;
+	p->questions.set &= ~n->asked;
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Revert: what takes back what was set in the kernel in this boot. Pure, and without a
+ * configuration: routes and rules of ours are known by their protocol, files for others by what is
+ * recorded of them, all else by the ledger.
+ */
+#pragma once
+
+#include "../model/plan.h"
+
+/**
+ * plan_revert() - list the steps back
+ * @with_vfs: VFs that were made in this boot as well, where nobody uses them
+ * @ret:      release with plan_done()
+ *
+ * What another program has changed since is left as it is. VFs in use are refused.
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int plan_revert(const struct node *n, bool with_vfs, struct plan *ret);
+
+/* Adds the steps back of metrics and sysctls of one netdev. Return: 0 or -ENOMEM. */
+int plan_revert_netdev(const struct node *n, struct plan *p, uint32_t ifindex);

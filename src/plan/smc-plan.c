@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Smc: the module smc, and the PNETIDs of devices that are handed out and their netdevs. Entries of
+ * others stay; which connections use SMC is not looked at.
+ */
+#include "../model/pnet.h"
+#include "mode.h"
+#include "steps.h"
+
+/* Does a managed NIC belong to eRDMA? */
+static bool has_erdma(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (is_erdma(p->devices[i].pci))
+			return true;
+	return false;
+}
+
+/* With keep the mode is the one that eRDMA's driver is loaded in. */
+static enum driver_mode mode_in_force(const struct config *c, const struct node *n,
+				      const struct plan *p)
+{
+	const enum driver_mode mode = node_driver_mode(c, n);
+	const struct parameter *compat =
+		module_parameter(node_module(n, ERDMA_MODULE), ERDMA_COMPAT);
+
+	if (mode != DRIVER_MODE_KEEP)
+		return mode;
+	return has_erdma(p) && compat && compat->value[0] &&
+			       is_same_value("bool", compat->value, "Y")
+		       ? DRIVER_MODE_COMPAT
+		       : DRIVER_MODE_DEFAULT;
+}
+
+static int refuse(struct plan *p)
+{
+	return plan_add_item(p, STEP_SMC, VERB_LOAD_MODULE, CLASS_REFUSED, SMC_MODULE,
+			     REASON_SMC_WITH_OFED, NULL);
+}
+
+/* Words for people: what it is about, and what is replaced. */
+static void describe(const struct pnet_wish *w, const struct pnet *replaced, struct action *a)
+{
+	const char *name = !replaced             ? ""
+			   : replaced->netdev[0] ? replaced->netdev
+						 : replaced->ibdev;
+
+	snprintf(a->detail, sizeof(a->detail), "%s, %s", w->ibdev, w->netdev);
+	if (!replaced)
+		return;
+	COPY(a->text.from, streq(replaced->id, w->id) ? "" : replaced->id);
+	snprintf(a->detail, sizeof(a->detail), "%s, %s: instead of %s of %s", w->ibdev, w->netdev,
+		 replaced->id, name);
+}
+
+static int want_entries(const struct node *n, struct plan *p, const struct device *d)
+{
+	const struct pnet *wrong = NULL;
+	struct pnet_wish w;
+	struct action *a;
+
+	if (!pnet_wish(n, d->pci->address, d->netdev, d->ibdev, &w))
+		return 0;
+	for (size_t i = 0; i < n->n_pnets && !wrong; i++)
+		if (pnet_judge(n, &w, &n->pnets[i]) == PNET_WRONG)
+			wrong = &n->pnets[i];
+	if (!wrong && pnet_is_there(n, &w, n->pnets, n->n_pnets, false) &&
+	    pnet_is_there(n, &w, n->pnets, n->n_pnets, true))
+		return 0;
+
+	a = plan_add(p, STEP_SMC, VERB_SET_PNETID, CLASS_CHANGE, d->pci->address);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->text.to, w.id);
+	describe(&w, wrong, a);
+	return 0;
+}
+
+/* Numbers of a release, "5.10.134-17.3.al8.x86_64", compared one by one with these. */
+static bool is_at_least(const char *release, const unsigned *least, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		char *end;
+		unsigned long number = strtoul(release, &end, 10);
+
+		if (end == release || number != least[i])
+			return end != release && number > least[i];
+		release = *end ? end + 1 : end;
+	}
+	return true;
+}
+
+/*
+ * smc_ib_add_dev() in net/smc/smc_ib.c takes IB_CA devices alone: eRDMA in mode default is iWARP.
+ * The kernels of Alibaba Cloud Linux (".al8", ".alnx4") and Anolis OS (".an8") take it as well,
+ * from 5.10.134-17 on: README of alibabacloud-erdma-controller.
+ */
+static bool takes_iwarp(const char *release)
+{
+	static const unsigned least[] = { 5, 10, 134, 17 };
+
+	return (strstr(release, ".al") || strstr(release, ".an")) &&
+	       is_at_least(release, least, ELEMENTSOF(least));
+}
+
+static bool is_refused_by_smc(const struct node *n, const struct device *d)
+{
+	return d->ibdev && streq(d->ibdev->node_type, "RNIC") && !takes_iwarp(n->kernel);
+}
+
+/* yes is not done; auto does without, and says so. */
+static int tell_iwarp(const struct config *c, const struct node *n, struct plan *p,
+		      const struct device *d)
+{
+	if (c->smc.enable != SMC_YES)
+		return plan_add_hint(p, REASON_SMC_IWARP, d->pci->address, "%s", n->kernel);
+	return plan_add_item(p, STEP_SMC, VERB_SET_PNETID, CLASS_IMPOSSIBLE, d->pci->address,
+			     REASON_SMC_IWARP, "%s", n->kernel);
+}
+
+static int want_table(const struct config *c, const struct node *n, struct plan *p)
+{
+	const struct module *m = node_module(n, SMC_MODULE);
+	int r = 0;
+
+	if (!module_is_in_kernel(m)) {
+		/* For auto, where there is none the node is ready without. */
+		return c->smc.enable == SMC_YES || (m && m->state == MODULE_AVAILABLE)
+			       ? want_module(n, p, SMC_MODULE, STEP_SMC)
+			       : plan_add_hint(p, REASON_SMC_ABSENT, SMC_MODULE, "%s",
+					       module_state_name(m ? m->state : MODULE_MISSING));
+	}
+	if (!n->has_pnets) {
+		if (c->smc.enable == SMC_YES &&
+		    !plan_add_reason(p, STEP_SMC, VERB_LOAD_MODULE, CLASS_IMPOSSIBLE, SMC_MODULE,
+				     REASON_SMC_NO_TABLE))
+			return -ENOMEM;
+		return 0;
+	}
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		if (p->devices[i].is_handed_out && is_refused_by_smc(n, &p->devices[i]))
+			r = tell_iwarp(c, n, p, &p->devices[i]);
+		else if (p->devices[i].is_handed_out)
+			r = want_entries(n, p, &p->devices[i]);
+	return r;
+}
+
+int plan_smc(const struct config *c, const struct node *n, struct plan *p)
+{
+	const enum driver_mode mode = mode_in_force(c, n, p);
+	int r;
+
+	if (c->smc.enable == SMC_NO || p->n_devices == 0 ||
+	    (c->smc.enable == SMC_AUTO && mode != DRIVER_MODE_DEFAULT))
+		return 0;
+	if (mode == DRIVER_MODE_OFED)
+		return refuse(p);
+
+	r = want_table(c, n, p);
+	if (r >= 0 && mode == DRIVER_MODE_COMPAT && has_erdma(p))
+		r = plan_add_hint(p, REASON_SMC_WITH_COMPAT, SMC_MODULE, NULL);
+	return r;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vf: how many VFs each PF is to have, and the way there. What forbids it is vf-precheck.h, what
+ * becomes of VFs then plan/vf-setup.c.
+ */
+#include "../model/module-options.h"
+#include "identity.h"
+#include "in-use-plan.h"
+#include "steps.h"
+#include "vf-precheck.h"
+
+#define AMD_VENDOR 0x1002
+#define MAX_LATER  4 /* sections that are named */
+
+uint32_t wanted_vfs(const struct device_config *dc, const struct pci *pf)
+{
+	switch (dc->mode) {
+	case VF_MODE_EXCLUSIVE:
+		return 0;
+	case VF_MODE_SHARED:
+		return 1;
+	case VF_MODE_SHARED_MULTI:
+		return dc->count == COUNT_MAX ? pf->total_vfs : dc->count;
+	default:
+		return UINT32_MAX;
+	}
+}
+
+static struct action *add_change(struct plan *p, enum class class, enum reason reason,
+				 const struct pci *pf, uint32_t from, uint32_t to)
+{
+	struct action *a;
+
+	a = plan_add_reason(p, STEP_VF, VERB_SET_NUM_VFS, class, pf->address, reason);
+	if (!a)
+		return NULL;
+	action_set_numbers(a, from, to == COUNT_MAX ? VALUE_MAX : to);
+	return a;
+}
+
+bool is_making_vfs(const struct node *n, const struct plan *p, const char *pf)
+{
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+
+		if (a->verb == VERB_SET_NUM_VFS && a->class == CLASS_CHANGE &&
+		    streq(a->target, pf) &&
+		    !attempts_find_number(n->tried, VERB_SET_NUM_VFS, pf, a->number.to.n))
+			return true;
+	}
+	return false;
+}
+
+/* Is there anything that the VFs should get before a driver looks at them? */
+static bool is_staged(const struct node *n, const struct device *d)
+{
+	uint32_t missing = d->unsupported;
+	bool is_ib = node_is_infiniband(n, d->pci);
+
+	if (!d->pci->has_autoprobe || !d->pci->autoprobe)
+		return false;
+	if (d->config->identity == IDENTITY_DERIVED &&
+	    !(missing & (is_ib ? VF_SETTING_GUID : VF_SETTING_MAC)))
+		return true;
+	if (d->config->trust != TRUST_KEEP && !(missing & VF_SETTING_TRUST))
+		return true;
+	return is_ib && !(missing & VF_SETTING_LINK); /* theirs is down until it is set */
+}
+
+static int add_autoprobe_off(struct plan *p, const struct pci *pf)
+{
+	struct action *a;
+
+	a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
+	if (!a)
+		return -ENOMEM;
+	action_set_numbers(a, 1, 0);
+	return 0;
+}
+
+static int add_changes(const struct node *n, struct plan *p, const struct device *d, uint32_t want)
+{
+	const struct pci *pf = d->pci;
+
+	/* What was tried and is not so has failed. Fewer than asked for are better than none: they
+	 * are not removed for another try. */
+	if (attempts_find_number(n->tried, VERB_SET_NUM_VFS, pf->address, want))
+		return add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, want) ? 0
+										       : -ENOMEM;
+
+	if (pf->num_vfs > 0) {
+		if (!add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, 0))
+			return -ENOMEM;
+		if (attempts_find_number(n->tried, VERB_SET_NUM_VFS, pf->address, 0))
+			return 0;
+	}
+	if (want > 0 && is_staged(n, d) && add_autoprobe_off(p, pf) < 0)
+		return -ENOMEM;
+	if (want > 0 && !add_change(p, CLASS_CHANGE, REASON_NONE, pf, 0, want))
+		return -ENOMEM;
+	return 0;
+}
+
+static uint32_t wish_of(const struct device *d)
+{
+	/* max of none is still a wish for VFs */
+	return d->config->count == COUNT_MAX && d->config->mode == VF_MODE_SHARED_MULTI &&
+			       d->wanted_vfs == 0
+		       ? COUNT_MAX
+		       : d->wanted_vfs;
+}
+
+const struct node_nic *vf_of_node(const struct node *n, const struct plan *p,
+				  const struct device *d)
+{
+	const uint32_t want = wish_of(d);
+
+	if (want == UINT32_MAX || want == d->pci->num_vfs)
+		return NULL;
+	for (size_t i = 0; i < p->n_node_nics; i++) {
+		const struct pci *pci = node_pci(n, p->node_nics[i].pci);
+
+		if (pci && streq(pci->physfn, d->pci->address))
+			return &p->node_nics[i];
+	}
+	return NULL;
+}
+
+static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
+{
+	const struct pci *pf = d->pci;
+	uint32_t have = pf->num_vfs, want = wish_of(d);
+	char users[ELEMENTSOF(((struct action *)0)->detail)], detail[GATE_DETAIL_LEN];
+	const struct node_nic *vf;
+	enum class class;
+	enum reason obstacle;
+	const struct action *running;
+	struct action *a;
+
+	running = attempts_changing_vfs(n->tried, pf->address);
+	if (running) { /* how many there are its end tells */
+		a = plan_add(p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, pf->address);
+		if (a)
+			*a = *running;
+		return a ? 0 : -ENOMEM;
+	}
+	if (want == UINT32_MAX || want == have)
+		return 0;
+	vf = vf_of_node(n, p, d);
+	if (vf) {
+		a = add_change(p, CLASS_REFUSED, REASON_NODE_NIC, pf, have, want);
+		if (a)
+			node_nic_describe(vf, a->detail, sizeof(a->detail));
+		return a ? 0 : -ENOMEM;
+	}
+
+	obstacle = vf_obstacle(n, pf, want, &class, detail, sizeof(detail));
+	if (obstacle == REASON_NONE && d->sick[0]) {
+		obstacle = REASON_PF_SICK;
+		class = CLASS_WAITING;
+		COPY(detail, d->sick);
+	}
+	if (obstacle != REASON_NONE) {
+		a = add_change(p, class, obstacle, pf, have, want);
+		if (a)
+			COPY(a->detail, detail);
+		return a ? 0 : -ENOMEM;
+	}
+
+	if (users_of_vfs(n, pf, users, sizeof(users))) {
+		a = add_change(p, CLASS_NEEDS_REBOOT, REASON_VF_IN_USE, pf, have, want);
+		if (!a)
+			return -ENOMEM;
+		COPY(a->detail, users);
+		return 0;
+	}
+
+	/* Those that are made now would never get GUIDs by which others could reach them. */
+	if (want > 0 && lacks_ipoib(n, d)) {
+		const struct module *m = node_module(n, IPOIB_MODULE);
+
+		a = add_change(p, CLASS_WAITING, REASON_NO_IPOIB, pf, have, want);
+		if (!a)
+			return -ENOMEM;
+		snprintf(a->detail, sizeof(a->detail), "%s is %s", IPOIB_MODULE,
+			 module_is_in_kernel(m) ? "loaded" : "not loaded");
+		return 0;
+	}
+
+	return add_changes(n, p, d, want);
+}
+
+/* Display controllers of class 3D have no screen: they compute, whatever their vendor. So does what
+ * is a "processing accelerator" by class, and of AMD's "other" display controllers (Instinct). */
+static bool is_accelerator(const struct pci *pci)
+{
+	return pci->class >> 8 == 0x0302 || pci->class >> 8 == 0x1200 ||
+	       (pci->class >> 8 == 0x0380 && pci->vendor == AMD_VENDOR) || is_gpu(pci);
+}
+
+/* VKE advises against it: GPU jobs want all of a port. */
+static int hint_gpus(const struct node *n, struct plan *p)
+{
+	const char *gpu = "", *section = NULL;
+
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (is_accelerator(&n->pcis[i]))
+			gpu = n->pcis[i].address;
+	for (size_t i = p->n_devices; i > 0; i--)
+		if (p->devices[i - 1].config->mode == VF_MODE_SHARED_MULTI)
+			section = p->devices[i - 1].config->name;
+	if (!gpu[0] || !section)
+		return 0;
+
+	return plan_add_hint(p, REASON_GPU_SHARED_MULTI, "", "[Device %s], GPU %s", section, gpu);
+}
+
+int plan_vf(const struct config *c _unused_, const struct node *n, struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		if (!p->devices[i].is_vf)
+			r = plan_pf(n, p, &p->devices[i]);
+	return r < 0 ? r : hint_gpus(n, p);
+}
+
+/* ", before [Device a], [Device b] and 3 more, which match too" */
+static void format_later(const struct config *c, const struct node *n, const struct pci *pf,
+			 const struct device_config *first, char *ret, size_t size)
+{
+	uint32_t n_later = 0;
+	size_t used = 0;
+
+	ret[0] = '\0';
+	for (size_t i = (size_t)(first - c->devices) + 1; i < c->n_devices; i++)
+		if (is_match(c->devices[i].match, n, pf) && ++n_later <= MAX_LATER)
+			used += (size_t)snprintf(ret + used, size - used, "%s[Device %s]",
+						 n_later == 1 ? ", before " : ", ",
+						 c->devices[i].name);
+	if (n_later > MAX_LATER)
+		used += (size_t)snprintf(ret + used, size - used, " and %" PRIu32 " more",
+					 n_later - MAX_LATER);
+	if (n_later > 0)
+		snprintf(ret + used, size - used, ", which %s too",
+			 n_later == 1 ? "matches" : "match");
+}
+
+static void explain_unmanaged(const struct pci *pf, const char *whose, char *ret, size_t size)
+{
+	if (pf->is_management)
+		snprintf(ret, size,
+			 "%sit manages NVSwitches (SW_MNG in its VPD), so no [Device NAME] section "
+			 "matches it",
+			 whose);
+	else if (pf->num_vfs > 0)
+		snprintf(ret, size,
+			 "%sno [Device NAME] section matches: its %" PRIu32
+			 " VFs are left as they are (a section with VirtualFunctions=exclusive "
+			 "would remove them)",
+			 whose, pf->num_vfs);
+	else
+		snprintf(ret, size, "%sno [Device NAME] section matches: it is not managed", whose);
+}
+
+int64_t plan_explain_vfs(const struct config *c, const struct node *n, const struct pci *pci,
+			 char *ret, size_t size)
+{
+	const struct pci *pf = pci->physfn[0] ? node_pci(n, pci->physfn) : pci;
+	const struct device_config *dc = pf ? section_of(c, n, pf) : NULL;
+	char later[MAX_LATER * (sizeof(dc->name) + 12) + 64], whose[PCI_LEN + 16] = "";
+	uint32_t want;
+	size_t used;
+
+	ret[0] = '\0';
+	if (pf && pf != pci)
+		snprintf(whose, sizeof(whose), "its PF %s: ", pf->address);
+	if (pf && !dc)
+		explain_unmanaged(pf, whose, ret, size);
+	if (!dc)
+		return -1;
+
+	want = wanted_vfs(dc, pf);
+	format_later(c, n, pf, dc, later, sizeof(later));
+	snprintf(ret, size,
+		 "%s[Device %s] is the first section that matches%s: VirtualFunctions=%s", whose,
+		 dc->name, later, vf_mode_name(dc->mode));
+	used = strlen(ret);
+	if (want == UINT32_MAX && pf->num_vfs > 0)
+		snprintf(ret + used, size - used, ", its %" PRIu32 " VFs are left as they are",
+			 pf->num_vfs);
+	else if (want != UINT32_MAX && (want > 0 || pf->has_sriov))
+		snprintf(ret + used, size - used,
+			 ", %" PRIu32 " VFs asked for, %" PRIu32 " there, %" PRIu32 " possible",
+			 want, pf->num_vfs, pf->total_vfs);
+	return want == UINT32_MAX ? -1 : (int64_t)want;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "vf-precheck.h"
+
+#include "quirk.h"
+
+#define CLASS_ETHERNET   0x0200
+#define CLASS_INFINIBAND 0x0207
+
+/* "0000:17:00" of "0000:17:00.1": the functions of one card differ in the last digit only. */
+static bool is_same_card(const char *a, const char *b)
+{
+	const char *dot = strrchr(a, '.');
+	size_t len = dot ? (size_t)(dot - a) : 0;
+
+	return len > 0 && strncmp(a, b, len + 1) == 0;
+}
+
+/* Active-backup, XOR and 802.3ad: mlx5_handle_changeupper_event() in .../mlx5/core/lag/lag.c. A
+ * mode that is not known may be one of them. */
+static bool is_lag_mode(int mode)
+{
+	return mode == BOND_MODE_UNKNOWN || mode == 1 || mode == 2 || mode == 4;
+}
+
+static const char *mode_name(int mode)
+{
+	switch (mode) {
+	case 1:
+		return "active-backup";
+	case 2:
+		return "balance-xor";
+	case 4:
+		return "802.3ad";
+	default:
+		return "not known";
+	}
+}
+
+/* A LAG takes the ports of one card and nothing else. A bond that has only one port yet may get the
+ * other. */
+static bool has_foreign_port(const struct node *n, const struct pci *pf, const struct netdev *bond)
+{
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		if (n->netdevs[i].master == bond->ifindex &&
+		    !is_same_card(pf->address, n->netdevs[i].pci))
+			return true;
+	return false;
+}
+
+/* Of a bond that is not there yet neither the mode nor the other ports are known. */
+static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail, size_t size)
+{
+	const struct netdev *nd = node_netdev_of(n, pf->address), *bond;
+
+	if (!nd || pf->physfn[0] || !has_quirk(pf, QUIRK_ROCE_LAG))
+		return false;
+	if (!nd->master && nd->bond_file[0]) {
+		snprintf(detail, size, "%s is to be a port of a bond, by %s", nd->name,
+			 nd->bond_file);
+		return true;
+	}
+
+	bond = node_bond_of(n, nd);
+	if (!bond || has_foreign_port(n, pf, bond) || !is_lag_mode(bond->bond_mode))
+		return false;
+	snprintf(detail, size, "%s is a port of %s, mode %s", nd->name, bond->name,
+		 mode_name(bond->bond_mode));
+	return true;
+}
+
+/* VFs of one port forbid the LAG of all. With switchdev both go together. */
+static bool is_in_lag(const struct node *n, const struct pci *pf, char *detail, size_t size)
+{
+	if (!has_quirk(pf, QUIRK_ROCE_LAG) || streq(pf->eswitch, "switchdev"))
+		return false;
+	if (is_lag_port(n, pf, detail, size))
+		return true;
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (is_same_card(pf->address, n->pcis[i].address) &&
+		    is_lag_port(n, &n->pcis[i], detail, size))
+			return true;
+	return false;
+}
+
+/* A driver in firmware recovery stays bound, and each VF would wait two minutes for it: https://
+ * github.com/Mellanox/doca-driver-build/pull/62. */
+static bool is_sick(const struct node *n, const struct pci *pf, char *detail, size_t size)
+{
+	const struct ibdev *ib = node_ibdev_of(n, pf->address);
+
+	if (pf->unreadable[0])
+		snprintf(detail, size, "%s", pf->unreadable);
+	else if (pf->health[0])
+		snprintf(detail, size, "devlink health reporter in error state: %s", pf->health);
+	else if (pf->class >> 8 == CLASS_ETHERNET && !node_netdev_of(n, pf->address))
+		snprintf(detail, size, "%s is bound, but has no network device here", pf->driver);
+	else if (pf->class >> 8 == CLASS_INFINIBAND && !ib)
+		snprintf(detail, size, "%s is bound, but has no RDMA device here", pf->driver);
+	if (!detail[0] && ib && ib->n_ports == 0)
+		snprintf(detail, size, "%s has no port", ib->name);
+	for (size_t i = 0; !detail[0] && ib && i < ib->n_ports; i++)
+		if (!ib->ports[i].state[0])
+			snprintf(detail, size, "the state of port %" PRIu32 " of %s cannot be read",
+				 ib->ports[i].number, ib->name);
+	return detail[0];
+}
+
+/* Intel's own drivers, which are out of tree, may have what the kernel's do not. */
+static bool lacks_rdma_vfs(const struct node *n, const struct pci *pf)
+{
+	const struct module *m = node_module(n, pf->driver);
+
+	return has_quirk(pf, QUIRK_NO_VF_RDMA) && !(m && m->is_out_of_tree);
+}
+
+static bool is_down(const struct node *n, const struct pci *pf)
+{
+	const struct netdev *nd = node_netdev_of(n, pf->address);
+
+	return has_quirk(pf, QUIRK_UP_FIRST) && nd && !nd->is_up;
+}
+
+static void say_wanted(uint32_t want, char *ret, size_t size)
+{
+	if (want == COUNT_MAX)
+		copy(ret, size, "max asked for");
+	else
+		snprintf(ret, size, "%" PRIu32 " asked for", want);
+}
+
+bool is_left_to_container(const struct node *n, const struct pci *pf)
+{
+	return n->is_container_loading &&
+	       streq(pf->driver[0] ? pf->driver : pf->module, "mlx5_core");
+}
+
+/*
+ * The kernel changes numbers of VFs under one lock: pci_lock_rescan_remove() in drivers/pci/iov.c
+ * since Linux 6.18. A driver that hangs at a VF has no such lock, and keeps only its own PF.
+ */
+static bool is_stuck(const struct node *n, const struct pci *pf)
+{
+	const struct pci *stuck = n->stuck[0] ? node_pci(n, n->stuck) : NULL;
+
+	return n->stuck[0] && (!stuck || !stuck->physfn[0] || streq(stuck->physfn, pf->address));
+}
+
+enum reason vf_obstacle(const struct node *n, const struct pci *pf, uint32_t want,
+			enum class *ret_class, char *detail, size_t size)
+{
+	detail[0] = '\0';
+
+	if (is_left_to_container(n, pf)) {
+		*ret_class = CLASS_WAITING;
+		return REASON_DRIVER_CONTAINER;
+	}
+	if (!pf->driver[0]) {
+		*ret_class = CLASS_WAITING;
+		return REASON_NO_DRIVER;
+	}
+	if (!pf->unreadable[0] && (!pf->has_sriov || (pf->total_vfs == 0 && want > 0))) {
+		*ret_class = CLASS_IMPOSSIBLE;
+		say_wanted(want, detail, size);
+		copy(detail + strlen(detail), size - strlen(detail),
+		     pf->has_sriov ? ", sriov_totalvfs is 0" : ", there is no sriov_totalvfs");
+		return REASON_NO_SRIOV;
+	}
+	if (!pf->unreadable[0] && want > pf->total_vfs) {
+		*ret_class = CLASS_IMPOSSIBLE;
+		snprintf(detail, size, "%" PRIu32 " asked for, sriov_totalvfs is %" PRIu32, want,
+			 pf->total_vfs);
+		return REASON_TOO_MANY_VFS;
+	}
+	if (want > 0 && lacks_rdma_vfs(n, pf)) {
+		*ret_class = CLASS_IMPOSSIBLE;
+		copy(detail, size, pf->driver);
+		return REASON_VF_WITHOUT_RDMA;
+	}
+	if (is_in_lag(n, pf, detail, size)) {
+		*ret_class = want > 0 ? CLASS_REFUSED : CLASS_NEEDS_REBOOT;
+		return REASON_PF_IN_LAG;
+	}
+	if (is_sick(n, pf, detail, size)) {
+		*ret_class = CLASS_WAITING;
+		return REASON_PF_SICK;
+	}
+	if (is_down(n, pf)) {
+		*ret_class = CLASS_WAITING;
+		return REASON_PF_DOWN;
+	}
+	if (is_stuck(n, pf)) {
+		*ret_class = CLASS_WAITING;
+		copy(detail, size, n->stuck);
+		return REASON_PCI_STUCK;
+	}
+	return REASON_NONE;
+}

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Birth: what becomes of VFs once they are there: identity, trust, link state, driver. Their number
+ * is plan/vf-plan.c; steps.h describes the rounds.
+ */
+#include "identity.h"
+#include "in-use-plan.h"
+#include "steps.h"
+#include "vf-precheck.h"
+
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+
+/* One VF of ours with what its PF's driver tells of it. */
+struct vf {
+	const struct device *pf, *device;
+	const struct vf_info *info; /* NULL: nothing is known */
+	const char *seed;           /* of its identity; "": none */
+};
+
+bool has_autoprobe_off(const struct pci *pf)
+{
+	return pf->has_autoprobe && !pf->autoprobe && !pf->is_switched;
+}
+
+/* After a write that never came back, or a bind that is a bad sign, nothing more is written to that
+ * card; others have locks of their own. */
+static bool is_held(const struct node *n, const struct device *pf)
+{
+	return streq(n->stuck, pf->pci->address) || pf->sick[0];
+}
+
+/* --- settings --- */
+
+static struct action *add_setting(struct plan *p, const struct vf *v, enum verb verb)
+{
+	struct action *a;
+
+	a = plan_add(p, STEP_VF, verb, CLASS_CHANGE, v->device->pci->address);
+	if (a)
+		snprintf(a->detail, sizeof(a->detail), "VF %" PRIu32 " of %s", v->info->index,
+			 v->info->pf);
+	return a;
+}
+
+/* Bound, but before any pod got it, and without a user now. */
+static bool is_idle(const struct node *n, const struct vf *v)
+{
+	const struct device *d = v->device;
+	const struct memory *m = node_memory(n, d->pci->address);
+	char users[64];
+
+	return d->pci->driver[0] && !d->is_in_pod && !(m && m->was_usable) &&
+	       !users_of_function(n, d->pci, users, sizeof(users));
+}
+
+/* A bound VF reads its MAC or GUID when it is bound, so it is bound a second time: once in a boot.
+ */
+static bool can_rebuild(const struct node *n, const struct vf *v)
+{
+	return !v->device->is_rebuilt && !is_held(n, v->pf) && !has_autoprobe_off(v->pf->pci) &&
+	       is_idle(n, v);
+}
+
+static bool can_get_identity(const struct node *n, const struct vf *v)
+{
+	return v->pf->config->identity == IDENTITY_DERIVED && v->seed[0] &&
+	       (!v->device->pci->driver[0] || can_rebuild(n, v));
+}
+
+/*
+ * A VF that was bound before its PF got a MAC for it takes that when it is brought up, and its
+ * driver goes on to flag it as random: igbvf_reset(). So this is decided before we bring it up, and
+ * not again after that.
+ */
+static bool was_brought_up(const struct node *n, const struct device *d)
+{
+	return attempts_find(n->tried, VERB_SET_LINK_UP, d->pci->address, "");
+}
+
+static int want_mac(const struct node *n, struct plan *p, const struct vf *v)
+{
+	struct action *a;
+	char mac[24];
+
+	if (node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_MAC ||
+	    !is_unset_mac(n, v->device->pci, v->info) || was_brought_up(n, v->device) ||
+	    !can_get_identity(n, v))
+		return 0;
+
+	identity_mac(n, p, v->seed, v->device->pci, mac, sizeof(mac));
+	if (streq(mac, v->info->mac))
+		return 0;
+	a = add_setting(p, v, VERB_SET_VF_MAC);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->text.from, v->info->mac);
+	COPY(a->text.to, mac);
+	return 0;
+}
+
+static int want_guids(const struct node *n, struct plan *p, const struct vf *v)
+{
+	char node[GUID_LEN], port[GUID_LEN];
+	struct action *a;
+
+	if (!node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_GUID ||
+	    !is_unset_guid(n, v->device->pci, v->info) || !can_get_identity(n, v))
+		return 0;
+
+	identity_guids(n, p, v->seed, v->device->pci, v->info, node, port);
+	a = add_setting(p, v, VERB_SET_VF_GUID);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->guid.node, node);
+	COPY(a->guid.port, port);
+	return 0;
+}
+
+/* Some drivers reset a VF for it: i40e_ndo_set_vf_trust(). So not while a process uses it. */
+static int want_trust(const struct node *n, struct plan *p, const struct vf *v)
+{
+	const int want = v->pf->config->trust == TRUST_ON;
+	struct action *a;
+	char users[192];
+
+	if (v->pf->config->trust == TRUST_KEEP || v->pf->unsupported & VF_SETTING_TRUST ||
+	    v->info->trust < 0 || v->info->trust == want)
+		return 0;
+
+	a = add_setting(p, v, VERB_SET_VF_TRUST);
+	if (!a)
+		return -ENOMEM;
+	action_set_numbers(a, v->info->trust, want);
+	if (!v->device->pci->driver[0] ||
+	    !users_of_function(n, v->device->pci, users, sizeof(users)))
+		return 0;
+	a->class = CLASS_NEEDS_REBOOT;
+	a->reason = REASON_VF_IN_USE;
+	COPY(a->detail, users);
+	return 0;
+}
+
+/*
+ * IFLA_VF_LINK_STATE_AUTO is 0. The link state of a VF that is bound is an administrator's choice
+ * on Ethernet; on InfiniBand "disable" is how mlx5 makes each VF: mlx_to_net_policy() in
+ * drivers/infiniband/hw/mlx5/ib_virt.c.
+ */
+static int want_link_auto(const struct node *n, struct plan *p, const struct vf *v)
+{
+	const bool is_as_made = node_is_infiniband(n, v->pf->pci) &&
+				v->info->link_state == IFLA_VF_LINK_STATE_DISABLE;
+	struct action *a;
+
+	if (v->info->link_state <= IFLA_VF_LINK_STATE_AUTO ||
+	    v->pf->unsupported & VF_SETTING_LINK ||
+	    (v->device->pci->driver[0] && !(is_as_made && is_idle(n, v))))
+		return 0;
+	a = add_setting(p, v, VERB_SET_VF_LINK);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->text.to, "auto");
+	return 0;
+}
+
+static int want_settings(const struct node *n, struct plan *p, const struct vf *v)
+{
+	int r;
+
+	/* They go over the network device of the PF. */
+	if (!v->info || !v->pf->netdev || is_held(n, v->pf))
+		return 0;
+
+	r = want_mac(n, p, v);
+	if (r >= 0)
+		r = want_guids(n, p, v);
+	if (r >= 0)
+		r = want_trust(n, p, v);
+	if (r >= 0)
+		r = want_link_auto(n, p, v);
+	return r;
+}
+
+/* --- autoprobe --- */
+
+/* A crash may come between the record and the switch, or between the switch and the record. */
+static int restore_autoprobe(const struct node *n, struct plan *p)
+{
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *pf = &n->pcis[i];
+		struct action *a;
+
+		if (!pf->is_recorded || has_autoprobe_off(pf) || streq(n->stuck, pf->address) ||
+		    is_making_vfs(n, p, pf->address))
+			continue;
+		a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
+		if (!a)
+			return -ENOMEM;
+		action_set_numbers(a, pf->autoprobe, 1);
+		COPY(a->detail, pf->autoprobe ? "only our record of it is left" : "");
+	}
+	return 0;
+}
+
+/* --- drivers --- */
+
+/* By this plan, before anything is bound. */
+static bool is_loading(const struct node *n, const struct plan *p, const char *module)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (p->actions[i].verb == VERB_LOAD_MODULE && p->actions[i].class == CLASS_CHANGE &&
+		    streq(p->actions[i].target, module))
+			return !attempts_find(n->tried, VERB_LOAD_MODULE, module, "");
+	return false;
+}
+
+static bool is_loaded(const struct node *n, const struct plan *p, const struct module *m,
+		      const struct pci *pf)
+{
+	if (module_is_in_kernel(m))
+		return true;
+	/* Loading it binds all there is, unless autoprobe is off at that time. */
+	return m && m->state == MODULE_AVAILABLE && !pf->autoprobe && pf->is_switched &&
+	       is_loading(n, p, m->name);
+}
+
+/*
+ * A loaded driver binds by itself, unless the VF was born with sriov_drivers_autoprobe off or was
+ * unbound since. Only VFs of ours are bound; an unbound PF is left as it is.
+ */
+static int want_binding(const struct node *n, struct plan *p, const struct vf *v)
+{
+	const struct pci *pf = v->pf->pci, *vf = v->device->pci;
+	struct action *a;
+
+	/* The one that shows it has failed, and says so. */
+	if (is_held(n, v->pf) &&
+	    !attempts_find(n->tried, VERB_BIND_DRIVER, vf->address, vf->module))
+		return 0;
+	if (vf->driver[0] || !vf->module[0] || has_autoprobe_off(pf) ||
+	    !is_loaded(n, p, node_module(n, vf->module), pf))
+		return 0;
+	/* The next look finds the netdev through which it gets its GUIDs first. */
+	if (lacks_ipoib(n, v->pf) && is_loading(n, p, IPOIB_MODULE))
+		return 0;
+	/* Without it none can be bound. */
+	if (pf->is_switched && !pf->autoprobe &&
+	    attempts_find_number(n->tried, VERB_SET_AUTOPROBE, pf->address, 1))
+		return 0;
+
+	a = plan_add(p, STEP_VF, VERB_BIND_DRIVER, CLASS_CHANGE, vf->address);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->text.to, vf->module);
+	return 0;
+}
+
+static bool gets_identity(const struct node *n, const struct plan *p, const struct pci *vf)
+{
+	char to[SHOWN_LEN];
+
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+
+		if ((a->verb == VERB_SET_VF_MAC || a->verb == VERB_SET_VF_GUID) &&
+		    streq(a->target, vf->address) &&
+		    !attempts_find(n->tried, a->verb, a->target, action_to(a, to)))
+			return true;
+	}
+	return false;
+}
+
+/* Has the PF what the VF's driver would read on a second try? */
+static bool has_identity(const struct node *n, const struct vf *v)
+{
+	if (!v->info)
+		return false;
+	return node_is_infiniband(n, v->pf->pci) ? !is_unset_guid(n, v->device->pci, v->info)
+						 : !is_unset_mac(n, v->device->pci, v->info);
+}
+
+/* Was its MAC set in this pass, behind a driver that had bound it by itself? */
+static bool was_bound_before(const struct node *n, const struct vf *v)
+{
+	const struct pci *vf = v->device->pci;
+
+	return v->info && attempts_find(n->tried, VERB_SET_VF_MAC, vf->address, v->info->mac) &&
+	       !attempts_find(n->tried, VERB_BIND_DRIVER, vf->address, vf->driver);
+}
+
+static bool is_wrong(const struct node *n, const struct plan *p, const struct vf *v)
+{
+	const struct device *d = v->device;
+	char detail[192];
+
+	if (d->ibdev && is_zero_guid(d->ibdev->node_guid) && has_identity(n, v))
+		return true;
+	/* The plan that set the MAC wants it; a look right before has to want it still. */
+	return d->reason == REASON_VF_IDENTITY ||
+	       (d->reason == REASON_NO_IBDEV && was_bound_before(n, v) &&
+		has_other_identity(n, p, d->pci, d->netdev, d->ibdev, detail, sizeof(detail)));
+}
+
+/* Two looks, SettleSec= apart, have not seen its netdev, and nobody uses what is left of it. */
+static bool is_left_orphan(const struct node *n, const struct vf *v)
+{
+	const struct device *d = v->device;
+	char users[64];
+
+	return d->reason == REASON_VF_ORPHAN && !d->is_lost && !is_held(n, v->pf) &&
+	       !has_autoprobe_off(v->pf->pci) &&
+	       !users_of_function(n, d->pci, users, sizeof(users));
+}
+
+static int want_rebuild(const struct node *n, struct plan *p, const struct vf *v)
+{
+	const struct device *d = v->device;
+	const bool is_wanted = v->pf->config->identity == IDENTITY_DERIVED &&
+			       (is_wrong(n, p, v) || gets_identity(n, p, d->pci)) &&
+			       can_rebuild(n, v);
+	struct action *a;
+
+	if (!d->pci->driver[0] || (!is_wanted && !is_left_orphan(n, v)))
+		return 0;
+
+	a = plan_add(p, STEP_VF, VERB_REBIND_DRIVER, CLASS_CHANGE, d->pci->address);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->text.to, d->pci->driver);
+	return 0;
+}
+
+/* --- all of it --- */
+
+static int for_each_vf(const struct node *n, struct plan *p,
+		       int (*want)(const struct node *n, struct plan *p, const struct vf *v))
+{
+	const struct device *pf = NULL;
+	char seed[MAC_LEN] = "";
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		const struct device *d = &p->devices[i];
+		struct vf v;
+
+		if (!d->is_vf) {
+			pf = d;
+			identity_seed(n, d->pci, seed);
+			continue;
+		}
+		/* VFs of others, and what this plan removes, are left alone. */
+		if (!pf || !d->is_handed_out || d->node_nic ||
+		    is_making_vfs(n, p, pf->pci->address) || is_left_to_container(n, pf->pci))
+			continue;
+		v = (struct vf){ pf, d, node_vf_info(n, pf->pci->address, d->pci->vf_index), seed };
+		r = want(n, p, &v);
+	}
+	return r;
+}
+
+static bool is_untold_trust(const struct node *n, const struct device *pf)
+{
+	const struct vf_info *v = node_vf_info(n, pf->pci->address, 0);
+
+	return v && v->trust < 0;
+}
+
+static int hint_foreign(struct plan *p, const struct device *pf)
+{
+	char detail[192] = "", item[PCI_LEN + sizeof(pf->detail) + 4];
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+
+		if (!d->is_foreign || !streq(d->pci->physfn, pf->pci->address))
+			continue;
+		snprintf(item, sizeof(item), "%s: %s", d->pci->address, d->detail);
+		list_add(detail, sizeof(detail), item);
+	}
+	return detail[0] ? plan_add_hint(p, REASON_VF_FOREIGN, pf->pci->address, "%s", detail) : 0;
+}
+
+static int hint_pf(const struct node *n, struct plan *p, const struct device *pf)
+{
+	const struct device_config *dc = pf->config;
+	bool has_trust = !(pf->unsupported & VF_SETTING_TRUST) && !is_untold_trust(n, pf);
+	char detail[64] = "", seed[MAC_LEN];
+	int r = 0;
+
+	if (has_autoprobe_off(pf->pci))
+		r = plan_add_hint(p, REASON_AUTOPROBE_OFF, pf->pci->address, NULL);
+	if (r >= 0)
+		r = hint_foreign(p, pf);
+	if (r >= 0 && dc->identity == IDENTITY_DERIVED && node_vf_info(n, pf->pci->address, 0) &&
+	    !identity_seed(n, pf->pci, seed) && seed[0])
+		r = plan_add_hint(p, REASON_IDENTITY_UNSTABLE, pf->pci->address, "%s",
+				  pf->netdev ? pf->netdev->name : "");
+
+	if (r >= 0 && pf->unsupported & VF_SETTING_REFUSED)
+		r = plan_add_hint(p, REASON_VF_SETTING_UNSUPPORTED, pf->pci->address,
+				  "its card refuses what the host sets of VFs, as in DPU mode");
+	if (dc->trust != TRUST_KEEP && !has_trust)
+		COPY(detail, "Trust=");
+	if (dc->mtu && pf->unsupported & VF_SETTING_MTU)
+		snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail),
+			 "%sMTU=", detail[0] ? ", " : "");
+	if (r >= 0 && detail[0])
+		r = plan_add_hint(p, REASON_VF_SETTING_UNSUPPORTED, pf->pci->address, "%s", detail);
+	return r;
+}
+
+int plan_birth(const struct config *c _unused_, const struct node *n, struct plan *p)
+{
+	int r;
+
+	r = for_each_vf(n, p, want_settings);
+	if (r >= 0)
+		r = restore_autoprobe(n, p);
+	if (r >= 0)
+		r = for_each_vf(n, p, want_binding);
+	if (r >= 0)
+		r = for_each_vf(n, p, want_rebuild);
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		if (!p->devices[i].is_vf && (p->devices[i].config->mode == VF_MODE_SHARED ||
+					     p->devices[i].config->mode == VF_MODE_SHARED_MULTI))
+			r = hint_pf(n, p, &p->devices[i]);
+	return r;
+}

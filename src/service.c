@@ -1,0 +1,716 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "service.h"
+
+#include "base/log.h"
+#include "live.h"
+#include "load.h"
+#include "model/paths.h"
+#include "os/devlink.h"
+#include "os/events.h"
+#include "os/request.h"
+#include "os/uevent.h"
+#include "schedule.h"
+#include "worker.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+
+/* Beyond the deadlines of actions: how long a worker may look at the node. */
+#define MARGIN_USEC (60 * USEC_PER_SEC)
+/* What is over sooner nobody could read of, and each line costs systemd and its bus a turn. */
+#define TELL_USEC (250 * USEC_PER_MSEC)
+/* A killed worker is gone long before; one that is stuck in the kernel is left to systemd. */
+#define STOP_USEC (1 * USEC_PER_SEC)
+
+struct watch {
+	struct os *os;    /* of "apply": passes run here; NULL: in a worker */
+	const char *file; /* --config */
+	struct config config;
+	struct schedule schedule;
+	sd_event *event;
+	struct fs fs; /* of the service; the os of "apply" have their own */
+	struct uevents uevents;
+	struct netlink events, devlink;
+	struct link_log link_log; /* with [Health] */
+	sd_event_source *timers[_TIMER_N], *tell, *worker_io, *worker_end, *worker_limit;
+	uint64_t armed_usec[_TIMER_N]; /* as the timers are set */
+	struct worker worker;
+	uint64_t limit_usec;          /* when the worker is given up */
+	struct worker_message making; /* what the worker is at */
+	uint32_t n_made;              /* VFs of it that were seen last */
+	bool is_stopping;             /* the loop ends with the worker */
+	bool sees_neighbours;
+	bool is_whole;   /* its look found nothing left to be done */
+	bool is_other;   /* the configuration is not the one before */
+	bool has_result; /* of the present worker */
+	int error;       /* of its pass as a whole */
+	struct pass_result result;
+	char problem[64]; /* why there is no result */
+};
+
+static int handle(struct watch *w, enum schedule_event event);
+static int end_pass(struct watch *w);
+static int read_changed(struct watch *w);
+static int reload(struct watch *w);
+
+/* An error returned to the loop would only switch its source off: leave instead. */
+static int leave_on_error(struct watch *w, int r)
+{
+	return r < 0 ? sd_event_exit(w->event, r) : 0;
+}
+
+/* (Re)arms a one-shot timer; not sd_event_source_set_time_relative(), which systemd 239 lacks. */
+static int arm(sd_event_source *timer, uint64_t when)
+{
+	int r = sd_event_source_set_time(timer, when);
+
+	return r < 0 ? r : sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
+}
+
+static void tell_status(struct watch *w, const char *text, uint64_t extend_usec)
+{
+	if (w->os)
+		return;
+	if (extend_usec && (!w->schedule.is_ready || w->schedule.is_reloading))
+		sd_notifyf(false, "STATUS=%s\nEXTEND_TIMEOUT_USEC=%" PRIu64, text,
+			   extend_usec + MARGIN_USEC);
+	else
+		sd_notifyf(false, "STATUS=%s", text);
+}
+
+/*
+ * The kernel tells of each new VF while the write that makes them goes on. The links are counted,
+ * which waits for nothing; reading sriov_numvfs would wait for that very write.
+ */
+static void tell_progress(struct watch *w)
+{
+	const struct worker_message *m = &w->making;
+	uint32_t n_made = 0;
+	char path[64], text[256];
+
+	if (!m->pf[0])
+		return;
+	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s", m->pf);
+	if (fs_count(&w->fs, path, "virtfn", &n_made) < 0 || n_made == w->n_made)
+		return;
+	w->n_made = n_made;
+	snprintf(text, sizeof(text), "%s, %" PRIu32 " of %" PRIu32, m->text, n_made, m->n_vfs);
+	tell_status(w, text, 0);
+}
+
+static int on_tell(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
+{
+	struct watch *w = userdata;
+
+	tell_status(w, w->making.text, w->making.deadline_usec);
+	return 0;
+}
+
+/* Quick ones come in rows: then the status names one now and again. */
+static int tell_start(struct watch *w, const struct worker_message *m)
+{
+	int r, armed;
+
+	w->schedule.n_ibdevs_known = w->uevents.n_ibdevs;
+	/* VFs that are being made are what people wait for, whatever else begins meanwhile. */
+	if (m->kind == WORKER_STARTS && !m->pf[0] && w->making.pf[0] && w->n_made < w->making.n_vfs)
+		return 0;
+	w->making = *m;
+	w->n_made = 0;
+	if (m->pf[0]) {
+		tell_status(w, m->text, m->deadline_usec);
+		return sd_event_source_set_enabled(w->tell, SD_EVENT_OFF);
+	}
+	r = sd_event_source_get_enabled(w->tell, &armed);
+	return r < 0 || armed != SD_EVENT_OFF ? MIN(r, 0) : arm(w->tell, now_usec() + TELL_USEC);
+}
+
+static void forget_worker(struct watch *w)
+{
+	w->worker_io = sd_event_source_unref(w->worker_io);
+	w->worker_end = sd_event_source_unref(w->worker_end);
+	sd_event_source_set_enabled(w->worker_limit, SD_EVENT_OFF);
+	sd_event_source_set_enabled(w->tell, SD_EVENT_OFF);
+	worker_done(&w->worker);
+	w->making = (struct worker_message){};
+}
+
+/* Actions go on side by side: none shortens the time of another. */
+static int extend_limit(struct watch *w, uint64_t usec)
+{
+	w->limit_usec = MAX(w->limit_usec, now_usec() + usec);
+	return arm(w->worker_limit, w->limit_usec);
+}
+
+/* A pass that gave no result: it died, was stuck, or could not look at the node. */
+static int fail(struct watch *w)
+{
+	log_error("A pass failed (%s), trying again in %" PRIu64 " s", w->problem,
+		  w->schedule.retry_usec / USEC_PER_SEC);
+	return handle(w, EVENT_FAILED);
+}
+
+static int on_worker_message(sd_event_source *s _unused_, int fd _unused_,
+			     uint32_t revents _unused_, void *userdata)
+{
+	struct watch *w = userdata;
+	struct worker_message m;
+	int r;
+
+	while ((r = worker_read(&w->worker, &m)) > 0) {
+		if (m.kind == WORKER_LOOKED) {
+			w->is_whole = m.is_ready;
+			r = read_changed(w);
+			if (r >= 0)
+				r = handle(w, EVENT_LOOKED);
+			if (r < 0)
+				return leave_on_error(w, r);
+			continue;
+		}
+		if (m.kind == WORKER_STARTS || m.kind == WORKER_WAITS) {
+			r = tell_start(w, &m);
+			if (r >= 0)
+				r = extend_limit(w, m.deadline_usec + MARGIN_USEC);
+			if (r < 0)
+				return leave_on_error(w, r);
+			continue;
+		}
+		w->has_result = true;
+		w->error = m.error;
+		w->result = m.result;
+	}
+	if (r < 0)
+		w->worker_io = sd_event_source_unref(w->worker_io);
+	return 0;
+}
+
+static int on_worker_end(sd_event_source *s _unused_, const siginfo_t *si, void *userdata)
+{
+	struct watch *w = userdata;
+
+	if (w->is_stopping)
+		return sd_event_exit(w->event, 0);
+
+	/* What it wrote last may still be in the pipe. */
+	if (w->worker_io)
+		on_worker_message(NULL, -1, 0, w);
+	forget_worker(w);
+
+	if (w->schedule.state == SCHEDULE_CANCELLED)
+		return leave_on_error(w, handle(w, EVENT_ENDED));
+	if (w->has_result && w->error >= 0)
+		return leave_on_error(w, end_pass(w));
+
+	if (w->has_result)
+		COPY(w->problem, strerror(-w->error));
+	else
+		snprintf(w->problem, sizeof(w->problem), "its process ended by %s %d",
+			 si->si_code == CLD_EXITED ? "exit code" : "signal", si->si_status);
+	return leave_on_error(w, fail(w));
+}
+
+/* A process stuck in the kernel does not die; it is left behind, and the loop goes on. */
+static int on_worker_limit(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
+{
+	struct watch *w = userdata;
+
+	if (w->is_stopping)
+		return sd_event_exit(w->event, 0);
+	if (!w->worker.pid)
+		return 0;
+	kill(w->worker.pid, SIGKILL);
+	forget_worker(w);
+	COPY(w->problem, "it did not come back in its time");
+	return leave_on_error(w, fail(w));
+}
+
+static void on_start(void *userdata _unused_, const struct action *a,
+		     uint64_t deadline_usec _unused_)
+{
+	char text[192];
+
+	action_describe(a, text, sizeof(text));
+	log_debug("%s", text);
+}
+
+static const struct link_log *watched_log(const struct watch *w)
+{
+	return config_watches_links(&w->config) ? &w->link_log : NULL;
+}
+
+static struct pass make_pass(const struct watch *w)
+{
+	struct pass pass = { .config = &w->config,
+			     .is_kept = !w->file,
+			     .link_log = watched_log(w) };
+
+	schedule_fill(&w->schedule, &pass);
+	if (w->os)
+		pass.on_start = on_start;
+	return pass;
+}
+
+static int start_worker(struct watch *w, bool is_held)
+{
+	const struct pass pass = make_pass(w);
+	int r;
+
+	w->has_result = false;
+	w->result = (struct pass_result){};
+	r = worker_start(&pass, is_held, &w->worker);
+	if (r < 0) {
+		COPY(w->problem, strerror(-r));
+		return fail(w);
+	}
+
+	r = sd_event_add_io(w->event, &w->worker_io, w->worker.pipe, EPOLLIN, on_worker_message, w);
+	if (r >= 0)
+		r = sd_event_add_child(w->event, &w->worker_end, w->worker.pid, WEXITED,
+				       on_worker_end, w);
+	w->limit_usec = 0;
+	return r < 0 ? r : extend_limit(w, MARGIN_USEC);
+}
+
+/* Of "apply": a pass in this process. */
+static int run_here(struct watch *w)
+{
+	const struct pass pass = make_pass(w);
+	const struct world world = live_world(w->os);
+	int r = loop_pass(&world, &pass, &w->result);
+
+	return r < 0 ? r : handle(w, EVENT_RESULT);
+}
+
+static int degrade_failed(struct watch *w)
+{
+	int r = loop_degrade(&w->config, REASON_WORKER_DIED, w->problem);
+
+	if (r >= 0)
+		tell_status(w, "degraded: passes fail, see the journal", 0);
+	else
+		log_error_errno(r, "The state cannot be written to /" STATE_PATH);
+	return 0;
+}
+
+static int degrade_late(struct watch *w)
+{
+	const char *step = w->making.text[0] ? w->making.text : "looking at the node";
+	char text[256];
+	int r = loop_degrade(&w->config, REASON_READY_TIMEOUT, step);
+
+	if (r < 0)
+		log_error_errno(r, "The state cannot be written to /" STATE_PATH);
+	snprintf(text, sizeof(text), "degraded: ReadyTimeoutSec= is over, still %s", step);
+	log_warning("node: %s", text);
+	tell_status(w, text, 0);
+	return 0;
+}
+
+static int send_reloading(struct watch *w _unused_)
+{
+	sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now_usec());
+	return 0;
+}
+
+static int send_reloaded(struct watch *w _unused_)
+{
+	sd_notify(false, "READY=1");
+	return 0;
+}
+
+/*
+ * systemd merges a reload into a start that is not over, so files that changed during the start are
+ * looked at once more. A file that changes after this needs a reload that is one: READY=1 is
+ * dispatched before calls over D-Bus (EVENT_PRIORITY_NOTIFY in src/core/manager.h).
+ */
+static int send_ready(struct watch *w)
+{
+	sd_notify(false, "READY=1");
+	return load_is_changed(&w->fs, w->file, &w->config) ? reload(w) : 0;
+}
+
+static int kill_worker(struct watch *w)
+{
+	return kill(w->worker.pid, SIGKILL) < 0 ? -errno : 0;
+}
+
+static int start_look(struct watch *w)
+{
+	return start_worker(w, true);
+}
+
+static int start_pass(struct watch *w)
+{
+	return w->os ? run_here(w) : start_worker(w, false);
+}
+
+static int release_worker(struct watch *w)
+{
+	return worker_release(&w->worker);
+}
+
+static int leave(struct watch *w)
+{
+	return sd_event_exit(w->event, w->result.exit_code);
+}
+
+static int arm_timers(struct watch *w)
+{
+	int r = 0;
+
+	for (enum schedule_event i = 0; i < _TIMER_N && r >= 0; i++) {
+		const uint64_t at_usec = w->schedule.at_usec[i];
+
+		if (at_usec == w->armed_usec[i])
+			continue;
+		w->armed_usec[i] = at_usec;
+		r = at_usec == SCHEDULE_NEVER
+			    ? sd_event_source_set_enabled(w->timers[i], SD_EVENT_OFF)
+			    : arm(w->timers[i], at_usec);
+	}
+	return r;
+}
+
+/* The service's half of schedule.h: what the schedule decides is done here. */
+static int handle(struct watch *w, enum schedule_event event)
+{
+	static int (*const todos[])(struct watch *w) = {
+		degrade_failed, degrade_late, send_reloading, send_reloaded,  send_ready,
+		kill_worker,    start_look,   start_pass,     release_worker, leave,
+	};
+	const struct schedule_input in = { .now_usec = now_usec(),
+					   .is_whole = w->is_whole,
+					   .is_other = w->is_other,
+					   .config = &w->config,
+					   .result = &w->result };
+	unsigned todo;
+	int r;
+
+	w->schedule.n_ibdevs = w->uevents.n_ibdevs;
+	todo = schedule_event(&w->schedule, event, &in);
+	r = arm_timers(w);
+	for (size_t i = 0; i < ELEMENTSOF(todos) && r >= 0; i++)
+		if (todo & 1u << i)
+			r = todos[i](w);
+	return r;
+}
+
+static int end_pass(struct watch *w)
+{
+	int r = read_changed(w);
+
+	tell_status(w, w->result.summary, w->config.service.ready_timeout_usec);
+	return r < 0 ? r : handle(w, EVENT_RESULT);
+}
+
+/* An expired timer of the schedule; */
+static int on_timer(sd_event_source *source, uint64_t usec _unused_, void *userdata)
+{
+	struct watch *w = userdata;
+	enum schedule_event i = 0;
+	int r;
+
+	while (w->timers[i] != source)
+		i++;
+	w->armed_usec[i] = SCHEDULE_NEVER; /* it is one-shot */
+	r = i == TIMER_AHEAD ? 0 : read_changed(w);
+	return leave_on_error(w, r < 0 ? r : handle(w, i));
+}
+
+static int on_uevent(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
+		     void *userdata)
+{
+	struct watch *w = userdata;
+	int r;
+
+	r = uevents_drain(&w->uevents);
+	if (r == 0)
+		return 0;
+	if (r < 0)
+		log_warning_errno(r, "Device events were lost, looking at everything");
+	tell_progress(w);
+	return leave_on_error(w, handle(w, EVENT_CHANGED));
+}
+
+static int on_netlink(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
+		      void *userdata)
+{
+	struct watch *w = userdata;
+	int r;
+
+	r = events_drain(&w->events, config_watches_links(&w->config) ? &w->link_log : NULL);
+	if (r == 0)
+		return 0;
+	if (r < 0)
+		link_log_break(&w->link_log, now_usec());
+	if (r < 0)
+		log_warning_errno(r, "Network events were lost, looking at everything");
+	return leave_on_error(w, handle(w, EVENT_CHANGED));
+}
+
+static int on_devlink(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
+		      void *userdata)
+{
+	struct watch *w = userdata;
+	int r;
+
+	r = devlink_drain(&w->devlink);
+	return r == 0 ? 0 : leave_on_error(w, handle(w, EVENT_CHANGED)); /* lost ones: look */
+}
+
+static int on_terminate(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
+			void *userdata)
+{
+	struct watch *w = userdata;
+
+	sd_notify(false, "STOPPING=1");
+	if (!w->worker.pid || w->is_stopping)
+		return sd_event_exit(w->event, 0);
+
+	/* What the pass is about is found again by the next one, whatever instant it ends at. */
+	kill(w->worker.pid, SIGKILL);
+	w->is_stopping = true;
+	return leave_on_error(w, arm(w->worker_limit, now_usec() + STOP_USEC));
+}
+
+static int read_config(struct watch *w)
+{
+	struct os d = {};
+	struct config c = {};
+	int r;
+
+	r = os_open(NULL, &d);
+	if (r < 0)
+		return r;
+	r = load_config(&d.fs, w->file, &c);
+	os_close(&d);
+	if (r < 0)
+		return r;
+
+	config_done(&w->config);
+	w->config = c;
+	return 0;
+}
+
+/* An older kernel has to be told again and again to look for the routers of IPv6=ra. */
+static int watch_neighbours(struct watch *w)
+{
+	struct utsname name;
+
+	if (!w->config.route.manage || w->config.route.ipv6 != IPV6_RA || w->sees_neighbours ||
+	    uname(&name) < 0 || has_managed_neighbours(name.release))
+		return 0;
+	w->sees_neighbours = true;
+	return events_add_neighbours(&w->events);
+}
+
+/* What "revert" left behind for a running service: a start and a reload are the way on. */
+static void go_on(const struct watch *w)
+{
+	int r = fs_remove(&w->fs, HOLD_PATH);
+
+	if (r < 0)
+		log_warning_errno(r, "/" HOLD_PATH ": nothing is changed while it is there");
+}
+
+/* Reads it, for all that follows. */
+static int take_config(struct watch *w)
+{
+	char hash[sizeof(w->config.hash)];
+	int r;
+
+	COPY(hash, w->config.hash);
+	r = read_config(w);
+	if (r < 0)
+		log_error_errno(r, "The configuration is kept as it was");
+	w->is_other = !streq(hash, w->config.hash);
+	if (w->is_other)
+		link_log_break(&w->link_log, now_usec());
+	r = watch_neighbours(w);
+	return r < 0 ? r : handle(w, EVENT_CONFIG);
+}
+
+/* Files that changed before READY=1 is sent. */
+static int read_changed(struct watch *w)
+{
+	if (w->os || w->schedule.is_ready || !load_is_changed(&w->fs, w->file, &w->config))
+		return 0;
+	log_notice("The configuration was changed during the start and is read again");
+	return take_config(w);
+}
+
+/* The new configuration is in force after the next pass, and READY=1 says so then. */
+static int reload(struct watch *w)
+{
+	int r;
+
+	go_on(w);
+	r = take_config(w);
+	return r < 0 ? r : handle(w, EVENT_RELOAD);
+}
+
+static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
+		     void *userdata)
+{
+	struct watch *w = userdata;
+
+	return leave_on_error(w, reload(w));
+}
+
+static int add_signals(struct watch *w)
+{
+	static const struct {
+		int signal;
+		sd_event_signal_handler_t handler;
+	} signals[] = { { SIGTERM, on_terminate },
+			{ SIGINT, on_terminate },
+			{ SIGHUP, on_reload } };
+	sigset_t mask;
+	int r = 0;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGCHLD);
+	for (size_t i = 0; i < ELEMENTSOF(signals); i++)
+		sigaddset(&mask, signals[i].signal);
+	if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0)
+		return -errno;
+
+	for (size_t i = 0; i < ELEMENTSOF(signals) && r >= 0; i++)
+		r = sd_event_add_signal(w->event, NULL, signals[i].signal, signals[i].handler, w);
+	return r;
+}
+
+static int add_timer(struct watch *w, sd_event_source **ret, sd_event_time_handler_t handler)
+{
+	int r;
+
+	r = sd_event_add_time(w->event, ret, CLOCK_MONOTONIC, UINT64_MAX, 1, handler, w);
+	return r < 0 ? r : sd_event_source_set_enabled(*ret, SD_EVENT_OFF);
+}
+
+/* Where there is no devlink nothing is missed. */
+static int watch_devlink(struct watch *w)
+{
+	int r = devlink_watch(&w->devlink);
+
+	if (r < 0) {
+		log_debug_errno(r, "devlink: no announcements");
+		return 0;
+	}
+	return sd_event_add_io(w->event, NULL, devlink_fd(&w->devlink), EPOLLIN, on_devlink, w);
+}
+
+/* Subscribes first, so that nothing is missed between the look and the wait. */
+static int open_watch(struct watch *w)
+{
+	int r;
+
+	r = sd_event_new(&w->event);
+	if (r >= 0)
+		r = uevents_open(&w->uevents);
+	if (r >= 0)
+		r = sd_event_add_io(w->event, NULL, uevents_fd(&w->uevents), EPOLLIN, on_uevent, w);
+	link_log_break(&w->link_log, now_usec());
+	if (r >= 0)
+		r = events_open(&w->events);
+	if (r >= 0)
+		r = sd_event_add_io(w->event, NULL, events_fd(&w->events), EPOLLIN, on_netlink, w);
+	if (r >= 0)
+		r = watch_devlink(w);
+	for (size_t i = 0; i < ELEMENTSOF(w->timers) && r >= 0; i++) {
+		w->armed_usec[i] = SCHEDULE_NEVER;
+		r = add_timer(w, &w->timers[i], on_timer);
+	}
+	if (r >= 0)
+		r = add_timer(w, &w->tell, on_tell);
+	if (r >= 0)
+		r = add_timer(w, &w->worker_limit, on_worker_limit);
+	if (r >= 0)
+		r = watch_neighbours(w);
+	return r < 0 ? log_error_errno(r, "Events cannot be subscribed to") : 0;
+}
+
+static void close_watch(struct watch *w)
+{
+	for (size_t i = 0; i < ELEMENTSOF(w->timers); i++)
+		sd_event_source_unref(w->timers[i]);
+	sd_event_source_unref(w->tell);
+	sd_event_source_unref(w->worker_limit);
+	sd_event_source_unref(w->worker_io);
+	sd_event_source_unref(w->worker_end);
+	uevents_done(&w->uevents);
+	netlink_done(&w->events);
+	netlink_done(&w->devlink);
+	sd_event_unref(w->event);
+	if (w->worker.pid)
+		worker_done(&w->worker);
+}
+
+int service_run(const char *file)
+{
+	struct watch w = { .file = file, .fs = { .root = -EBADF } };
+	const uint64_t started_usec = now_usec();
+	int r;
+
+	r = read_config(&w);
+	if (r < 0)
+		return r;
+	schedule_start(&w.schedule, false, &w.config, started_usec);
+	r = fs_open_root(NULL, &w.fs);
+	if (r >= 0) {
+		if (!fs_exists(&w.fs, RULES_PATH)) /* udev will have to read them */
+			request_prepare();
+		go_on(&w);
+		r = open_watch(&w);
+	}
+	if (r >= 0)
+		r = add_signals(&w);
+	if (r >= 0)
+		r = sd_event_set_watchdog(w.event, true);
+	if (r >= 0) {
+		tell_status(&w, "looking at the node", w.config.service.ready_timeout_usec);
+		r = handle(&w, TIMER_SETTLE);
+	}
+	if (r >= 0)
+		r = sd_event_loop(w.event);
+
+	close_watch(&w);
+	fs_done(&w.fs);
+	config_done(&w.config);
+	return r;
+}
+
+int service_apply(struct os *d, const struct config *c, const char *file)
+{
+	struct watch w = { .os = d, .config = *c, .file = file };
+	const struct world world = live_world(d);
+	struct pass pass;
+	int r;
+
+	schedule_start(&w.schedule, true, c, now_usec());
+	pass = make_pass(&w);
+	pass.is_first = pass.is_retry = true;
+	pass.is_settled = false;
+
+	/* A finished node is seen by one look, without subscribing to anything. */
+	r = loop_pass(&world, &pass, &w.result);
+	if (r < 0)
+		return r;
+	w.schedule.is_first = w.schedule.is_retry = false;
+	if (w.result.exit_code == 0 || w.result.n_waiting == 0 ||
+	    (w.result.state != NODE_STARTING && w.result.n_changes == 0))
+		return w.result.exit_code;
+
+	log_info("%s; waiting for the rest", w.result.summary);
+	r = open_watch(&w);
+	if (r >= 0)
+		r = handle(&w, TIMER_SETTLE);
+	if (r >= 0)
+		r = sd_event_loop(w.event);
+	close_watch(&w);
+	return r;
+}

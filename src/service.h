@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Service: the event loop of rdma-provision.service. Events mean "look again" and nothing more; the
+ * work is one pass.
+ *
+ * Also serves "apply", which is the same loop until the node is finished, its passes run in the
+ * process itself: fork() is for changes only there.
+ */
+#pragma once
+
+#include "loop.h"
+
+/*
+ * The service: passes until finished, READY=1, then hotplug, until SIGTERM. @file: --config, or
+ * NULL. Return: 0 or -errno.
+ */
+int service_run(const char *file);
+
+/*
+ * One convergence. Waits for events while devices that changed or are new in this boot still come
+ * up, at most ReadyTimeoutSec=; a node that was settled before and needs no change is not waited
+ * for. Return: an exit code (report.h), or -errno.
+ */
+int service_apply(struct os *d, const struct config *c, const char *file);

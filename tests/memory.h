@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory: what a pass leaves for the next one, as texts.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "../src/model/memory.h"
+#include "../src/output/remember.h"
+#include "../src/output/state.h"
+
+/* What a pass in this boot finds in state.json and in its memory. Return: of state.json. */
+static inline int take_texts(const char *state, const char *memory, const char *boot_id,
+			     struct node *ret)
+{
+	json_auto_t *document = json_loads(state, JSON_REJECT_DUPLICATES, NULL);
+	json_auto_t *object = json_loads(memory, JSON_REJECT_DUPLICATES, NULL);
+	_cleanup_(node_done) struct node seen = {};
+	struct state_head head = {}, none = {};
+	int r;
+
+	r = fields_parse(&state_head_fields, document, &head, NULL);
+	if (fields_parse(&pass_memory_fields, object, &seen, NULL) < 0)
+		node_done(&seen);
+	COPY(ret->boot_id, boot_id);
+	memory_take(ret, r < 0 ? &none : &head, &seen);
+	return r;
+}
+
+/* Release it with free(). */
+static inline char *memory_text(const struct config *c, const struct node *n, const struct plan *p)
+{
+	_cleanup_(node_done) struct node kept = {};
+	json_auto_t *object = NULL;
+
+	if (output_memory(c, n, p, &kept) < 0)
+		abort();
+	object = fields_pack(&pass_memory_fields, &kept);
+	return json_dumps(object, 0);
+}
+
+static inline int take_next(const struct config *c, const struct node *n, const struct plan *p,
+			    const char *boot_id, struct node *ret)
+{
+	_cleanup_(freep) char *state = NULL, *memory = memory_text(c, n, p);
+
+	return output_state(c, n, p, &state) < 0 ? -ENOMEM
+						 : take_texts(state, memory, boot_id, ret);
+}

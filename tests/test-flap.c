@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is a loss of a link, what flaps, and what node-problem-detector gets to read of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/model/link-log.h"
+#include "../src/output/health-output.h"
+#include "../src/plan/steps.h"
+
+#define SEC     USEC_PER_SEC
+#define IFINDEX 7
+
+/* A PF with one VF, over several passes. */
+struct scene {
+	struct config config;
+	struct pci pcis[2];
+	struct netdev netdev;
+	struct memory memory;
+	struct device devices[2];
+	struct link_log log;
+	uint64_t now_usec;
+	uint64_t again_usec;
+	char hints[512];       /* of the last pass: "code detail; ..." */
+	bool is_in_pod;        /* the VF */
+	struct action *action; /* done in each pass */
+};
+
+static void set_scene(struct scene *s)
+{
+	*s = (struct scene){ .now_usec = 1000 * SEC };
+	s->config.health.flap = (struct flap){ 3, 3600 * SEC };
+	s->config.health.quiet_usec = 600 * SEC;
+	s->config.health.act = HEALTH_ACT_EXCLUDE;
+	COPY(s->pcis[0].address, "0000:41:00.0");
+	COPY(s->pcis[1].address, "0000:41:00.1");
+	COPY(s->pcis[1].physfn, "0000:41:00.0");
+	s->netdev = (struct netdev){ .ifindex = IFINDEX,
+				     .mtu = 1500,
+				     .is_up = true,
+				     .has_carrier = true,
+				     .carrier_downs = 5 };
+	COPY(s->memory.pci, "0000:41:00.0");
+	s->memory.mtu = 1500;
+	link_log_break(&s->log, s->now_usec);
+}
+
+/* The device is usable at each of them; what it found is remembered. */
+static void pass(struct scene *s)
+{
+	struct attempts tried = { .actions = s->action, .n_actions = s->action ? 1 : 0 };
+	struct node n = { .pcis = s->pcis,
+			  .n_pcis = 2,
+			  .memories = &s->memory,
+			  .n_memories = 1,
+			  .tried = &tried,
+			  .now_usec = s->now_usec };
+	struct plan p = { .devices = s->devices, .n_devices = 2 };
+	size_t at = 0;
+
+	s->devices[0] = (struct device){ .pci = &s->pcis[0], .netdev = &s->netdev };
+	s->devices[1] = (struct device){ .pci = &s->pcis[1], .is_vf = true };
+	s->devices[1].is_in_pod = s->is_in_pod;
+	assert_int_equal(link_log_give(&s->log, &n), 0);
+	assert_int_equal(plan_flaps(&s->config, &n, &p), 0);
+	s->hints[0] = '\0';
+	for (size_t i = 0; i < p.n_reasons; i++)
+		at += (size_t)snprintf(s->hints + at, sizeof(s->hints) - at, "%s%s %s",
+				       i > 0 ? "; " : "", reason_code(p.reasons[i].reason),
+				       p.reasons[i].detail);
+	s->again_usec = p.again_usec;
+	s->memory.losses = s->devices[0].losses;
+	s->memory.mtu = s->netdev.mtu;
+	s->memory.was_usable = true;
+	if (s->netdev.has_carrier)
+		s->memory.no_carrier_usec = 0;
+	else if (s->memory.no_carrier_usec == 0)
+		s->memory.no_carrier_usec = s->now_usec;
+	free(p.reasons);
+	free(n.link_news);
+}
+
+/* The kernel announces the link as it is now. */
+static void announce(struct scene *s)
+{
+	const struct link_news news = { .ifindex = IFINDEX,
+					.carrier_downs = s->netdev.carrier_downs,
+					.mtu = s->netdev.mtu,
+					.is_up = s->netdev.is_up,
+					.usec = s->now_usec,
+					.sec = (int64_t)(s->now_usec / SEC) };
+
+	link_log_add(&s->log, &news);
+}
+
+static void lose(struct scene *s, uint32_t n)
+{
+	s->netdev.carrier_downs += n;
+	announce(s);
+}
+
+/* Ready since some time. */
+static void set_ready(struct scene *s)
+{
+	set_scene(s);
+	pass(s);
+	s->now_usec += 60 * SEC;
+	pass(s);
+}
+
+static void losses_are_counted_exactly(_unused_ void **state)
+{
+	struct scene s;
+
+	set_ready(&s);
+	lose(&s, 1);
+	announce(&s); /* carrier is back: the same number */
+	lose(&s, 3);  /* one announcement of three */
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 4);
+	pass(&s);
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 4);
+	/* A pass may see the number before its announcement comes. */
+	s.netdev.carrier_downs++;
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 4);
+	announce(&s);
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 5);
+	assert_int_equal(s.devices[0].losses.n_last, 5);
+}
+
+static void a_link_that_is_set_down_loses_nothing(_unused_ void **state)
+{
+	struct scene s;
+
+	set_ready(&s);
+	for (int i = 0; i < 5; i++) {
+		s.netdev.is_up = false;
+		lose(&s, 1);
+		s.netdev.is_up = true;
+		announce(&s);
+	}
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 0);
+	lose(&s, 1); /* the card bounces as it comes up */
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 0);
+	s.now_usec += 3 * SEC;
+	lose(&s, 1); /* and the next one counts */
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 1);
+}
+
+static void what_changes_cause_is_no_loss(_unused_ void **state)
+{
+	struct action action = { .verb = VERB_SET_NUM_VFS, .step = STEP_VF };
+	struct scene s;
+
+	set_scene(&s);
+	lose(&s, 2); /* before it is handed out */
+	pass(&s);
+	lose(&s, 1); /* an announcement that was on its way */
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 0);
+
+	set_ready(&s);
+	s.netdev.mtu = 9000; /* of another program: the driver restarts its card */
+	lose(&s, 1);
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 0);
+
+	set_ready(&s);
+	COPY(action.target, "0000:41:00.0");
+	s.action = &action;
+	s.netdev.carrier_downs++;
+	pass(&s);
+	announce(&s);
+	s.now_usec += SEC;
+	lose(&s, 1);
+	s.action = NULL;
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 0);
+	s.now_usec += 2 * SEC;
+	lose(&s, 1);
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 1);
+}
+
+static void what_nobody_saw_is_not_counted(_unused_ void **state)
+{
+	struct scene s;
+
+	set_ready(&s);
+	s.netdev.carrier_downs += 4; /* the service is restarted meanwhile */
+	link_log_break(&s.log, s.now_usec);
+	pass(&s);
+	announce(&s);
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 0);
+	lose(&s, 1);
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 1);
+
+	s.netdev.ifindex++; /* made anew by its driver, from 0 */
+	s.netdev.carrier_downs = 0;
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 1);
+}
+
+static void a_nic_flaps_until_it_was_quiet(_unused_ void **state)
+{
+	struct scene s;
+	uint64_t last_usec;
+
+	set_ready(&s);
+	for (int i = 0; i < 3; i++) {
+		assert_string_equal(s.hints, "");
+		s.now_usec += 10 * SEC;
+		lose(&s, 1);
+		pass(&s);
+	}
+	last_usec = s.now_usec;
+	assert_string_equal(s.hints, "link-flapping 3 losses, the last 1970-01-01 00:17:50 "
+				     "00:18:00 00:18:10 UTC; left out");
+	assert_true(s.devices[0].is_excluded && s.devices[1].is_excluded);
+	assert_int_equal(s.again_usec, last_usec + 600 * SEC);
+
+	s.is_in_pod = true;
+	pass(&s);
+	assert_false(s.devices[1].is_excluded);
+	s.is_in_pod = false;
+
+	s.now_usec = last_usec + 600 * SEC;
+	pass(&s);
+	assert_string_equal(s.hints, "");
+	assert_false(s.devices[0].is_excluded || s.devices[1].is_excluded);
+	assert_int_equal(s.again_usec, 0);
+
+	/* Outside of the window there are two. */
+	s.now_usec = last_usec + 3600 * SEC;
+	lose(&s, 1);
+	pass(&s);
+	assert_string_equal(s.hints, "");
+	assert_int_equal(s.devices[0].losses.n, 4);
+}
+
+static void without_exclude_it_is_only_told(_unused_ void **state)
+{
+	struct scene s;
+
+	set_ready(&s);
+	s.config.health.act = HEALTH_ACT_NONE;
+	lose(&s, 3);
+	pass(&s);
+	assert_true(s.devices[0].is_flapping);
+	assert_false(s.devices[0].is_excluded);
+}
+
+static void a_dropped_link_is_told_after_its_time(_unused_ void **state)
+{
+	struct scene s;
+
+	set_ready(&s);
+	s.config.health.drop_usec = 240 * SEC;
+	s.netdev.has_carrier = false;
+	lose(&s, 1);
+	pass(&s);
+	pass(&s);
+	assert_string_equal(s.hints, "");
+	assert_int_equal(s.again_usec, s.now_usec + 240 * SEC);
+	s.now_usec += 240 * SEC;
+	pass(&s);
+	assert_string_equal(s.hints, "link-dropped no carrier for 240 s or longer");
+	s.netdev.has_carrier = true;
+	pass(&s);
+	assert_string_equal(s.hints, "");
+}
+
+static void without_health_nothing_is_counted(_unused_ void **state)
+{
+	struct scene s;
+
+	set_ready(&s);
+	s.config.health.flap.count = 0;
+	lose(&s, 3);
+	pass(&s);
+	assert_false(s.devices[0].is_watched);
+	assert_int_equal(s.devices[0].losses.n, 0);
+	assert_int_equal(s.again_usec, 0);
+}
+
+static void the_log_is_bounded_and_keeps_its_order(_unused_ void **state)
+{
+	struct scene s;
+	struct node n = {};
+
+	set_scene(&s);
+	for (int i = 0; i < 2 * LINK_LOG_MAX; i++)
+		lose(&s, 1);
+	assert_int_equal(link_log_give(&s.log, &n), 0);
+	assert_int_equal(n.n_link_news, LINK_LOG_MAX);
+	for (size_t i = 1; i < n.n_link_news; i++)
+		assert_true(n.link_news[i].usec > n.link_news[i - 1].usec);
+	assert_int_equal(n.link_news[LINK_LOG_MAX - 1].carrier_downs, 5 + 2 * LINK_LOG_MAX);
+	free(n.link_news);
+}
+
+#define STATE(state_, link_, reason_, health_)                                                     \
+	"{\"boot_id\":\"b\",\"state\":\"" state_ "\",\"devices\":[{\"pci\":\"0000:41:00.0\","      \
+	"\"netdev\":\"ens1\",\"ibdev\":\"mlx5_0\"" link_                                           \
+	",\"vfs\":[{\"pci\":\"0000:41:00.1\"}]}],"                                                 \
+	"\"reasons\":[" reason_ "],\"health\":[" health_ "]}"
+#define LINK          ",\"link\":{\"losses\":3,\"flapping\":true,\"excluded\":true}"
+#define REASON(code_) "{\"code\":\"" code_ "\",\"target\":\"0000:41:00.0\",\"detail\":\"3 losses\"}"
+
+static void a_condition_is_a_line_and_a_code(_unused_ void **state)
+{
+	static const struct {
+		const char *json, *condition;
+		int code;
+		const char *line;
+	} rows[] = {
+		{ NULL, "RdmaNotReady", 2, "rdma-provision has told nothing in this boot\n" },
+		{ "{\"boot_id\":\"a\"}", "RdmaNotReady", 2,
+		  "rdma-provision has told nothing in this boot\n" },
+		{ "[]{", "RdmaNotReady", 2, "rdma-provision has told nothing in this boot\n" },
+		{ STATE("ready", "", "", ""), "RdmaReady", 2, "there is no such condition\n" },
+		{ STATE("ready", "", "", ""), "RdmaNotReady", 0, "the node is ready\n" },
+		{ STATE("starting", "", "", ""), "RdmaNotReady", 2, "the node is starting\n" },
+		{ STATE("degraded", "", REASON("port-down"), ""), "RdmaNotReady", 1,
+		  "the node is degraded: 0000:41:00.0 port-down\n" },
+		{ STATE("ready", "", "", ""), "RdmaLinkFlapping", 2,
+		  "losses of links are not counted: [Health] is not set\n" },
+		{ STATE("ready", LINK, "", ""), "RdmaLinkFlapping", 0, "no link flaps\n" },
+		{ STATE("ready", LINK, REASON("link-flapping"), ""), "RdmaLinkFlapping", 1,
+		  "0000:41:00.0: link-flapping: 3 losses\n" },
+		{ STATE("ready", LINK, REASON("link-dropped"), ""), "RdmaLinkFlapping", 1,
+		  "0000:41:00.0: link-dropped: 3 losses\n" },
+		{ STATE("ready", "", "", ""), "RdmaPcieDegraded", 0,
+		  "no PCIe link is slower than its ends\n" },
+		{ NULL, "", 2, "rdma-provision has told nothing in this boot\n" },
+		{ STATE("ready", "", "", ""), "", 0, "the node is ready\n" },
+		{ STATE("ready", LINK, REASON("link-dropped"), ""), "", 1,
+		  "0000:41:00.0: link-dropped: 3 losses\n" },
+		{ STATE("degraded", LINK, REASON("link-dropped"), ""), "", 1,
+		  "the node is degraded: 0000:41:00.0 link-dropped\n" },
+		{ STATE("ready", "", "", REASON("pcie-slow")), "", 1,
+		  "0000:41:00.0: pcie-slow: 3 losses\n" },
+		{ STATE("ready", "", "", REASON("pcie-slow")), "RdmaPcieDegraded", 1,
+		  "0000:41:00.0: pcie-slow: 3 losses\n" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(freep) char *line = NULL;
+
+		assert_int_equal(output_npd(rows[i].json, "b", rows[i].condition, &line),
+				 rows[i].code);
+		assert_string_equal(line, rows[i].line);
+	}
+}
+
+static void people_read_a_line_for_each_nic(_unused_ void **state)
+{
+	static const char json[] = STATE("ready", LINK, REASON("link-flapping"), "");
+	static const struct {
+		const char *name;
+		int code;
+		const char *text;
+	} rows[] = {
+		{ NULL, 1,
+		  "0000:41:00.0 ens1 mlx5_0: link lost 3 times, flapping, left out of the plugin\n"
+		  "0000:41:00.0: link-flapping: 3 losses\n" },
+		{ "0000:41:00.1", 1,
+		  "0000:41:00.0 ens1 mlx5_0: link lost 3 times, flapping, left out of the plugin\n"
+		  "0000:41:00.0: link-flapping: 3 losses\n" },
+		{ "ens2", 2, "no managed NIC has that name\n" },
+		{ "", 2, "no managed NIC has that name\n" },
+	};
+	char pci[PCI_LEN];
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(freep) char *text = NULL;
+
+		assert_int_equal(output_health(json, "b", rows[i].name, &text), rows[i].code);
+		assert_string_equal(text, rows[i].text);
+	}
+	assert_int_equal(output_find_nic(json, "mlx5_0", pci, sizeof(pci)), 0);
+	assert_string_equal(pci, "0000:41:00.0");
+	assert_int_equal(output_find_nic(json, "mlx5_1", pci, sizeof(pci)), -ENODEV);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(losses_are_counted_exactly),
+		cmocka_unit_test(a_link_that_is_set_down_loses_nothing),
+		cmocka_unit_test(what_changes_cause_is_no_loss),
+		cmocka_unit_test(what_nobody_saw_is_not_counted),
+		cmocka_unit_test(a_nic_flaps_until_it_was_quiet),
+		cmocka_unit_test(without_exclude_it_is_only_told),
+		cmocka_unit_test(a_dropped_link_is_told_after_its_time),
+		cmocka_unit_test(without_health_nothing_is_counted),
+		cmocka_unit_test(the_log_is_bounded_and_keeps_its_order),
+		cmocka_unit_test(a_condition_is_a_line_and_a_code),
+		cmocka_unit_test(people_read_a_line_for_each_nic),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

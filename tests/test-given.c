@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/model/given.h"
+#include "../src/output/remember.h"
+#include "scene.h"
+
+#define PF     "0000:41:00.0"
+#define VF     "0000:41:00.1"
+#define SECOND "0000:42:00.0"
+#define SEC    USEC_PER_SEC
+#define START  (100 * SEC)
+
+enum {
+	OF_PF,
+	OF_VF,
+	OF_SECOND,
+	N
+};
+
+/* A PF with one VF, and another PF that no section matches. The memory is that of passes before. */
+struct scene {
+	struct config config;
+	struct device_config section;
+	struct node node;
+	struct pci pcis[N];
+	struct netdev netdevs[N];
+	struct ibdev ibdevs[N];
+	struct port ports[N];
+	struct gid gids[N];
+	struct vf_info info;
+	struct module modules[3];
+	struct action tried[4];
+	struct attempts tries;
+	struct node memory; /* owned */
+};
+
+static void add(struct scene *s, size_t i, const char *address, const char *name)
+{
+	s->pcis[i] = (struct pci){ .vendor = 0x15b3,
+				   .class = 0x020000,
+				   .driver = "mlx5_core",
+				   .numa_node = -1,
+				   .instance = 7 };
+	COPY(s->pcis[i].address, address);
+	s->netdevs[i] = (struct netdev){
+		.ifindex = (uint32_t)i + 2, .mtu = 1500, .is_up = true, .has_carrier = true
+	};
+	COPY(s->netdevs[i].name, name);
+	COPY(s->netdevs[i].pci, address);
+	snprintf(s->netdevs[i].mac, sizeof(s->netdevs[i].mac), "02:00:00:00:00:0%zu", i);
+	COPY(s->netdevs[i].perm_mac, s->netdevs[i].mac);
+	s->gids[i] =
+		(struct gid){ .gid = "fe80:0000:0000:0000:0200:00ff:fe00:0001", .type = "RoCE v2" };
+	s->ports[i] = (struct port){ .number = 1,
+				     .state = "ACTIVE",
+				     .link_layer = "Ethernet",
+				     .gids = &s->gids[i],
+				     .n_gids = 1 };
+	COPY(s->gids[i].netdev, name);
+	s->ibdevs[i] = (struct ibdev){ .node_type = "CA",
+				       .uverbs = "uverbs0",
+				       .umad = "umad0",
+				       .node_guid = "b8ce:f603:0041:0000",
+				       .ports = &s->ports[i],
+				       .n_ports = 1 };
+	snprintf(s->ibdevs[i].name, sizeof(s->ibdevs[i].name), "mlx5_%zu", i);
+	COPY(s->ibdevs[i].pci, address);
+	COPY(s->ibdevs[i].netdev, name);
+}
+
+static void set_scene(struct scene *s)
+{
+	static const char *const modules[] = { "ib_umad", "ib_uverbs", "rdma_ucm" };
+
+	*s = (struct scene){};
+	add(s, OF_PF, PF, "ens1");
+	add(s, OF_VF, VF, "ens1v0");
+	add(s, OF_SECOND, SECOND, "ens2");
+	s->pcis[OF_PF].has_sriov = s->pcis[OF_PF].has_autoprobe = s->pcis[OF_PF].autoprobe = true;
+	s->pcis[OF_PF].total_vfs = s->pcis[OF_PF].num_vfs = 1;
+	COPY(s->pcis[OF_VF].physfn, PF);
+	COPY(s->netdevs[OF_VF].altnames, "rail1 ens1f0v0");
+	s->info = (struct vf_info){ .pf = PF, .mac = "02:00:00:00:00:01" };
+	s->section = (struct device_config){ .name = "rail",
+					     .match = (char *)"netdev:ens1",
+					     .mode = VF_MODE_SHARED_MULTI,
+					     .count = 1 };
+	s->config = (struct config){ .devices = &s->section, .n_devices = 1 };
+	s->config.service.settle_usec = 2 * SEC;
+	for (size_t i = 0; i < ELEMENTSOF(modules); i++) {
+		COPY(s->modules[i].name, modules[i]);
+		s->modules[i].state = MODULE_LOADED;
+	}
+	s->tries.actions = s->tried;
+	s->node = (struct node){ .netns_mode = NETNS_MODE_SHARED,
+				 .has_rdma_cm = true,
+				 .boot_id = "boot-1",
+				 .now_usec = START,
+				 .pcis = s->pcis,
+				 .n_pcis = N,
+				 .netdevs = s->netdevs,
+				 .n_netdevs = N,
+				 .ibdevs = s->ibdevs,
+				 .n_ibdevs = N,
+				 .vf_infos = &s->info,
+				 .n_vf_infos = 1,
+				 .modules = s->modules,
+				 .n_modules = ELEMENTSOF(modules),
+				 .tried = &s->tries };
+}
+
+/* A pass at that second, whose memory is the next one's. */
+static void pass(struct scene *s, unsigned sec, char *ret, size_t size)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct node next = {};
+
+	s->node.now_usec = START + sec * SEC;
+	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &p), 0);
+	assert_int_equal(output_memory(&s->config, &s->node, &p, &next), 0);
+	ret[0] = '\0';
+	for (size_t i = 0; i < p.n_actions; i++) {
+		const struct action *a = &p.actions[i];
+		char from[SHOWN_LEN], to[SHOWN_LEN];
+
+		if (a->verb == VERB_WRITE_RULES)
+			continue;
+		snprintf(ret + strlen(ret), size - strlen(ret), "%s%s %s%s%s%s%s", *ret ? "\n" : "",
+			 verb_name(a->verb), action_from(a, from), *action_to(a, to) ? ">" : "",
+			 action_to(a, to), a->class == CLASS_CHANGE ? "" : " ",
+			 a->class == CLASS_CHANGE ? "" : reason_code(a->reason));
+	}
+	for (size_t i = 0; i < p.n_reasons; i++)
+		snprintf(ret + strlen(ret), size - strlen(ret), "%s%s: %s", *ret ? "\n" : "",
+			 reason_code(p.reasons[i].reason), p.reasons[i].detail);
+	node_done(&s->memory);
+	s->memory = next;
+	s->node.memories = next.memories;
+	s->node.n_memories = next.n_memories;
+}
+
+static void assert_pass(struct scene *s, unsigned sec, const char *expected)
+{
+	char is[2048];
+
+	pass(s, sec, is, sizeof(is));
+	assert_string_equal(is, expected);
+}
+
+static struct netdev *vf_netdev(struct scene *s)
+{
+	return &s->netdevs[OF_VF];
+}
+
+static void go_out(struct scene *s)
+{
+	vf_netdev(s)->pci[0] = '\0';
+	COPY(vf_netdev(s)->name, "not-here");
+	COPY(s->ibdevs[OF_VF].netdev, "");
+}
+
+static void come_back(struct scene *s, const char *name)
+{
+	COPY(vf_netdev(s)->pci, VF);
+	COPY(vf_netdev(s)->name, name);
+	COPY(s->ibdevs[OF_VF].netdev, name);
+	COPY(s->gids[OF_VF].netdev, name);
+	vf_netdev(s)->is_up = false;
+}
+
+static void change(struct scene *s)
+{
+	COPY(vf_netdev(s)->mac, "0a:00:00:00:00:77");
+	COPY(vf_netdev(s)->altnames, "ens1f0v0 podnic");
+	vf_netdev(s)->mtu = 1400;
+	COPY(s->info.mac, "0a:00:00:00:00:77");
+	s->info.vlan = 100;
+	s->info.trust = 1;
+}
+
+#define ALL                                                                                        \
+	"set-vf-vlan 100>0\nset-vf-mac 0a:00:00:00:00:77>02:00:00:00:00:01\n"                      \
+	"set-mac 0a:00:00:00:00:77>02:00:00:00:00:01\nset-vf-trust 1>0\nset-mtu 1400>1500\n"       \
+	"remove-altname >podnic\nset-name net1>ens1v0\nadd-altname >rail1"
+#define HINT                                                                                       \
+	"given-back: net1: set-vf-vlan; set-vf-mac; set-mac; set-vf-trust; set-mtu; "              \
+	"remove-altname; set-name; add-altname"
+
+static void what_a_pod_left_changed_is_put_back_once_it_is_quiet(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	assert_pass(&s, 0, "");
+	change(&s);
+	go_out(&s);
+	assert_pass(&s, 20, "");
+	come_back(&s, "net1");
+	assert_pass(&s, 30, HINT);
+	assert_pass(&s, 31, HINT);
+	s.info.vlan = 200; /* somebody is still at it */
+	pass(&s, 33, (char[2048]){ "" }, 2048);
+	s.info.vlan = 100;
+	assert_pass(&s, 34, HINT);
+	assert_pass(&s, 36, ALL);
+
+	come_back(&s, "ens1v0");
+	COPY(vf_netdev(&s)->mac, "02:00:00:00:00:01");
+	COPY(vf_netdev(&s)->altnames, "ens1f0v0 rail1");
+	vf_netdev(&s)->mtu = 1500;
+	COPY(s.info.mac, "02:00:00:00:00:01");
+	s.info.vlan = s.info.trust = 0;
+	assert_pass(&s, 37, "set-link-up ");
+	vf_netdev(&s)->is_up = true;
+	assert_pass(&s, 38, "");
+	/* Nobody had it out: it is left alone. */
+	COPY(vf_netdev(&s)->name, "mine");
+	assert_pass(&s, 50, "");
+	assert_pass(&s, 70, "");
+	node_done(&s.memory);
+}
+
+static void by_nobody(_unused_ struct scene *s)
+{
+}
+static void by_a_cni_plugin(struct scene *s)
+{
+	s->pcis[OF_VF].cni_pid = 4711;
+}
+static void by_a_process(struct scene *s)
+{
+	s->ibdevs[OF_VF].n_contexts = 1;
+}
+static void by_a_person(struct scene *s)
+{
+	s->tries.is_asked = true;
+}
+static void with_settings(struct scene *s)
+{
+	s->section.mtu = s->netdevs[OF_PF].mtu = 1400;
+	s->section.trust = TRUST_ON;
+}
+static void told_nothing(struct scene *s)
+{
+	s->node.n_vf_infos = 0;
+}
+static void bound_again(struct scene *s)
+{
+	s->pcis[OF_VF].instance = 8;
+}
+static void in_a_bond(struct scene *s)
+{
+	vf_netdev(s)->master = s->netdevs[OF_SECOND].ifindex;
+}
+static void without_a_setting(struct scene *s)
+{
+	s->tried[0] = (struct action){
+		.verb = VERB_SET_VF_TRUST, .is_done = true, .result = -EOPNOTSUPP, .target = VF
+	};
+	s->tries.n_actions = 1;
+}
+static void with_a_name_that_failed(struct scene *s)
+{
+	s->tried[0] = (struct action){
+		.verb = VERB_SET_NAME, .is_done = true, .result = -EEXIST, .target = VF
+	};
+	COPY(s->tried[0].text.to, "ens1v0");
+	s->tries.n_actions = 1;
+	vf_netdev(s)->mtu = 1500;
+	COPY(vf_netdev(s)->mac, "02:00:00:00:00:01");
+	COPY(vf_netdev(s)->altnames, "rail1 ens1f0v0");
+	s->node.n_vf_infos = 0;
+}
+
+static void what_is_put_back_depends_on_who_has_it(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+		const char *first, *second;
+	} rows[] = {
+		{ "free", by_nobody, HINT, ALL },
+		{ "CNI plugin", by_a_cni_plugin, HINT "; process 4711 of a CNI plugin holds it",
+		  HINT "; process 4711 of a CNI plugin holds it" },
+		{ "in use", by_a_process, "set-link-up \n" HINT "; its RDMA device is open",
+		  "set-link-up \n" HINT "; its RDMA device is open" },
+		{ "apply", by_a_person, ALL, ALL },
+		{ "untold", told_nothing,
+		  "given-back: net1: set-mac; set-mtu; remove-altname; set-name; add-altname",
+		  "set-mac 0a:00:00:00:00:77>02:00:00:00:00:01\nset-mtu 1400>1500\n"
+		  "remove-altname >podnic\nset-name net1>ens1v0\nadd-altname >rail1" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		char text[2][2048];
+		struct scene s;
+
+		set_scene(&s);
+		assert_pass(&s, 0, "");
+		go_out(&s);
+		assert_pass(&s, 20, "");
+		change(&s);
+		come_back(&s, "net1");
+		rows[i].set(&s);
+		pass(&s, 30, text[0], sizeof(text[0]));
+		pass(&s, 32, text[1], sizeof(text[1]));
+		assert_string_equal(text[0], rows[i].first);
+		assert_string_equal(text[1], rows[i].second);
+		node_done(&s.memory);
+	}
+}
+
+static void what_cannot_be_put_back_is_left(_unused_ void **state)
+{
+	static const struct {
+		void (*set)(struct scene *s);
+		const char *has, *has_not;
+	} rows[] = {
+		{ with_settings, "set-vf-vlan", "set-mtu" },
+		{ with_settings, "set-vf-trust", "set-vf-trust 1>0" },
+		{ bound_again, "", "set-name" },
+		{ in_a_bond, "", "set-name" },
+		{ without_a_setting, "set-name", "set-vf-trust" },
+		{ with_a_name_that_failed, "set-link-up", "set-mtu" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		char text[2048];
+		struct scene s;
+
+		set_scene(&s);
+		assert_pass(&s, 0, "");
+		go_out(&s);
+		assert_pass(&s, 20, "");
+		change(&s);
+		come_back(&s, "net1");
+		rows[i].set(&s);
+		if (rows[i].set == with_settings)
+			s.info.trust = 0;
+		pass(&s, 30, text, sizeof(text));
+		pass(&s, 32, text, sizeof(text));
+		assert_true(strstr(text, rows[i].has));
+		assert_false(strstr(text, rows[i].has_not));
+		node_done(&s.memory);
+	}
+}
+
+static void a_change_counts_once_it_stayed(_unused_ void **state)
+{
+	static const struct {
+		unsigned changed, seen_again, out;
+		bool is_asked, is_taken;
+	} rows[] = {
+		{ 50, 0, 55, false, false }, /* by the CNI plugin that took it away */
+		{ 50, 0, 60, false, true },   { 50, 61, 62, false, true },
+		{ 50, 55, 59, false, false }, { 50, 0, 51, true, true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		char text[2048];
+		struct scene s;
+
+		set_scene(&s);
+		assert_pass(&s, 0, "");
+		COPY(vf_netdev(&s)->name, "mine");
+		COPY(s.ibdevs[OF_VF].netdev, "mine");
+		COPY(s.gids[OF_VF].netdev, "mine");
+		s.tries.is_asked = rows[i].is_asked;
+		assert_pass(&s, rows[i].changed, "");
+		s.tries.is_asked = false;
+		if (rows[i].seen_again)
+			assert_pass(&s, rows[i].seen_again, "");
+		go_out(&s);
+		assert_pass(&s, rows[i].out, "");
+		come_back(&s, "net1");
+		pass(&s, 80, text, sizeof(text));
+		pass(&s, 82, text, sizeof(text));
+		assert_string_equal(text, rows[i].is_taken ? "set-name net1>mine"
+							   : "set-name net1>ens1v0");
+		node_done(&s.memory);
+	}
+}
+
+static void a_vf_without_netdev_is_rebound_when_nobody_uses_it(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	assert_pass(&s, 0, "");
+	go_out(&s);
+	s.pcis[OF_VF].is_without_netdev = true;
+	assert_pass(&s, 20, "wait  vf-orphan");
+	assert_pass(&s, 22, "rebind-driver >mlx5_core");
+	s.ibdevs[OF_VF].n_contexts = 1;
+	assert_pass(&s, 24, "wait  vf-orphan");
+	s.ibdevs[OF_VF].n_contexts = 0;
+	s.pcis[OF_VF].is_without_netdev = false;
+	assert_pass(&s, 26, "");
+	node_done(&s.memory);
+}
+
+static void a_section_keeps_the_card_it_matched_by_name(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct scene s;
+
+	set_scene(&s);
+	assert_pass(&s, 0, "");
+	COPY(s.netdevs[OF_PF].name, "other0");
+	COPY(s.ibdevs[OF_PF].netdev, "other0");
+	COPY(s.netdevs[OF_SECOND].name, "ens1"); /* another card has its name */
+	assert_pass(&s, 10, "");
+	assert_int_equal(plan_make(&s.config, &s.node, true, &p), 0);
+	assert_int_equal(p.n_devices, 2);
+	assert_string_equal(p.devices[0].pci->address, PF);
+	assert_string_equal(p.devices[1].pci->address, VF);
+	node_done(&s.memory);
+}
+
+static void two_functions_with_one_mac_are_reported(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	COPY(s.netdevs[OF_SECOND].mac, "02:00:00:00:00:01");
+	assert_pass(&s, 0, "mac-twice: 02:00:00:00:00:01: ens1v0 (" VF ") and ens2 (" SECOND ")");
+	go_out(&s); /* in a pod: its PF tells it */
+	assert_pass(&s, 20,
+		    "mac-twice: 02:00:00:00:00:01: ens2 (" SECOND ") and its virtual function (" VF
+		    ")");
+	s.netdevs[OF_SECOND].master = 99; /* a port of a bond */
+	assert_pass(&s, 30, "");
+	node_done(&s.memory);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_a_pod_left_changed_is_put_back_once_it_is_quiet),
+		cmocka_unit_test(what_is_put_back_depends_on_who_has_it),
+		cmocka_unit_test(what_cannot_be_put_back_is_left),
+		cmocka_unit_test(a_change_counts_once_it_stayed),
+		cmocka_unit_test(a_vf_without_netdev_is_rebound_when_nobody_uses_it),
+		cmocka_unit_test(a_section_keeps_the_card_it_matched_by_name),
+		cmocka_unit_test(two_functions_with_one_mac_are_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sys/wait.h>
+
+#include "../src/model/memory.h"
+#include "../src/model/paths.h"
+#include "../src/os/memory-file.h"
+#include "tree.h"
+
+static const struct manifest_record pod = { "/run/pod.yaml" };
+
+static int set_up(void **state)
+{
+	static struct tree t;
+
+	tree_make(&t);
+	*state = &t;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	tree_remove(*state);
+	return 0;
+}
+
+static void keys_of_others_stay(void **state)
+{
+	const struct tree *t = *state;
+	_cleanup_(output_records_done) struct output_records l = {};
+	struct output_record nfd = { OUTPUT_NFD, "/run/nfd" };
+	const struct output_records files = { &nfd, 1 }, none = {};
+	struct manifest_record back = {}, nothing = {};
+
+	assert_int_equal(memory_write(&t->fs, MEMORY_NODE, &output_records_fields, &none), 0);
+	assert_false(fs_exists(&t->fs, MEMORY_NODE_PATH));
+	assert_int_equal(memory_write(&t->fs, MEMORY_NODE, &manifest_record_fields, &pod), 0);
+	assert_int_equal(memory_write(&t->fs, MEMORY_NODE, &output_records_fields, &files), 0);
+	assert_int_equal(memory_read(&t->fs, MEMORY_NODE, &manifest_record_fields, &back), 0);
+	assert_string_equal(back.path, pod.path);
+	assert_int_equal(memory_write(&t->fs, MEMORY_NODE, &manifest_record_fields, &nothing), 0);
+	assert_int_equal(memory_read(&t->fs, MEMORY_NODE, &output_records_fields, &l), 0);
+	assert_int_equal(l.n_entries, 1);
+	assert_int_equal(memory_write(&t->fs, MEMORY_NODE, &output_records_fields, &none), 0);
+	assert_false(fs_exists(&t->fs, MEMORY_NODE_PATH));
+}
+
+/* What it had is lost; what cannot even be read may be there still. */
+static void what_is_damaged_is_replaced_and_what_cannot_be_read_is_not(void **state)
+{
+	const struct tree *t = *state;
+	struct manifest_record back = {};
+
+	tree_file(t, MEMORY_NODE_PATH, "{\"manifest\": \"/a\"");
+	assert_int_equal(memory_read(&t->fs, MEMORY_NODE, &manifest_record_fields, &back), 0);
+	assert_string_equal(back.path, "");
+	assert_int_equal(memory_write(&t->fs, MEMORY_NODE, &manifest_record_fields, &pod), 0);
+	assert_int_equal(memory_read(&t->fs, MEMORY_NODE, &manifest_record_fields, &back), 0);
+	assert_string_equal(back.path, pod.path);
+
+	fs_remove(&t->fs, MEMORY_NODE_PATH);
+	tree_file(t, MEMORY_NODE_PATH "/in-a-folder", "");
+	back = (struct manifest_record){};
+	assert_int_equal(memory_read(&t->fs, MEMORY_NODE, &manifest_record_fields, &back), 0);
+	assert_string_equal(back.path, "");
+	assert_true(memory_write(&t->fs, MEMORY_NODE, &manifest_record_fields, &pod) < 0);
+	assert_true(fs_exists(&t->fs, MEMORY_NODE_PATH "/in-a-folder"));
+}
+
+/* As versions up to 0.1.0 wrote them. */
+static void old_files_are_read_until_the_first_write(void **state)
+{
+	static const struct {
+		const char *path, *text;
+	} files[] = {
+		{ "run/rdma-provision/ledger.json",
+		  "[{\"verb\":\"set-mtu\",\"target\":\"a\",\"ifindex\":3,\"subject\":\"\","
+		  "\"from\":\"1500\",\"to\":\"9000\",\"n\":1,\"since_usec\":1,\"total\":1}, 7]" },
+		{ "run/rdma-provision/metadata", "52:54:00:0a:bc:02 10.0.2.5/24 10.0.2.253\nx\n" },
+		{ "run/rdma-provision/plugin-file", "0123456789abcdef /run/x/config.json" },
+		{ "run/rdma-provision/autoprobe", "boot-1 0000:41:00.0\n" },
+		{ "run/rdma-provision/outputs", "Metrics /run/prom\n" },
+	};
+	const struct tree *t = *state;
+	const struct plugin_record none = {};
+
+	for (size_t i = 0; i < ELEMENTSOF(files); i++)
+		tree_file(t, files[i].path, files[i].text);
+	for (int has_written = 0; has_written < 2; has_written++) {
+		_cleanup_(ledger_done) struct ledger changes = {};
+		_cleanup_(metadata_answers_done) struct metadata_answers answers = {};
+		_cleanup_(autoprobes_done) struct autoprobes off = {};
+		_cleanup_(output_records_done) struct output_records outputs = {};
+		struct plugin_record plugin = {};
+
+		assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &ledger_fields, &changes), 0);
+		assert_int_equal(changes.n_entries, 1);
+		assert_string_equal(changes.entries[0].from, "1500");
+		assert_int_equal(
+			memory_read(&t->fs, MEMORY_BOOT, &metadata_answers_fields, &answers), 0);
+		assert_int_equal(answers.n_entries, 1);
+		assert_string_equal(answers.entries[0].answer, "10.0.2.5/24 10.0.2.253");
+		assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &autoprobes_fields, &off), 0);
+		assert_int_equal(off.n_entries, 1);
+		assert_string_equal(off.entries[0].pci, "0000:41:00.0");
+		assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &output_records_fields, &outputs),
+				 0);
+		assert_int_equal(outputs.n_entries, 1);
+		assert_int_equal(outputs.entries[0].output, OUTPUT_METRICS);
+		assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &plugin_record_fields, &plugin),
+				 0);
+		assert_string_equal(plugin.text, has_written ? "" : files[2].text);
+
+		for (size_t i = 0; i < ELEMENTSOF(files); i++)
+			assert_int_equal(fs_exists(&t->fs, files[i].path), !has_written);
+		assert_int_equal(memory_write(&t->fs, MEMORY_BOOT, &plugin_record_fields, &none),
+				 0);
+	}
+}
+
+/* Their state.json had it as a member; it stays, for it is for others. */
+static void memory_in_an_old_state_is_read(void **state)
+{
+	static const char text[] =
+		"{\"schema\": 1, \"boot_id\": \"b\", \"config_hash\": \"00\", \"state\": "
+		"\"ready\", "
+		"\"memory\": {\"devices\": [{\"pci\": \"0000:41:00.0\", \"ibdev\": \"mlx5_0\", "
+		"\"netdev\": \"\", \"index\": 3, \"usable\": true}], \"settled\": true, \"stuck\": "
+		"\"0000:42:00.0\", \"plugin_path\": \"/run/p\", \"failures\": [{\"verb\": "
+		"\"set-mtu\", \"target\": \"a\", \"to\": \"9000\", \"instance\": 0, \"result\": "
+		"-5, "
+		"\"error\": \"\"}]}}";
+	const struct tree *t = *state;
+	const struct plugin_record none = {};
+
+	tree_file(t, STATE_PATH, text);
+	for (int i = 0; i < 2; i++) {
+		_cleanup_(node_done) struct node seen = {};
+
+		assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &pass_memory_fields, &seen), 0);
+		assert_string_equal(seen.boot_id, "b");
+		assert_string_equal(seen.last_hash, "00");
+		assert_string_equal(seen.stuck, "0000:42:00.0");
+		assert_string_equal(seen.last_plugin_path, "/run/p");
+		assert_int_equal(seen.n_memories, 1);
+		assert_int_equal(seen.memories[0].index, 3);
+		assert_int_equal(seen.n_attempts, 1);
+		assert_int_equal(seen.attempts[0].result, -5);
+		assert_int_equal(memory_write(&t->fs, MEMORY_BOOT, &plugin_record_fields, &none),
+				 0);
+		assert_true(fs_exists(&t->fs, MEMORY_BOOT_PATH));
+		assert_true(fs_exists(&t->fs, STATE_PATH));
+	}
+}
+
+/* Each of two processes has a key of its own, and neither loses what the other one wrote. */
+static void two_write_beside_each_other(void **state)
+{
+	enum {
+		TIMES = 100
+	};
+	const struct tree *t = *state;
+	struct autoprobe_entry entries[TIMES];
+	struct ledger_entry changes[TIMES] = {};
+	_cleanup_(autoprobes_done) struct autoprobes off = {};
+	_cleanup_(ledger_done) struct ledger noted = {};
+	pid_t child;
+	int status;
+
+	assert_int_equal(fs_make_folders(&t->fs, RUN_FOLDER), 0);
+	for (int i = 0; i < TIMES; i++) {
+		entries[i] = (struct autoprobe_entry){ "b", "p" };
+		COPY(changes[i].verb, "set-mtu");
+	}
+	child = fork();
+	assert_true(child >= 0);
+	for (size_t n = 1; n <= TIMES; n++) {
+		const struct autoprobes l = { entries, n };
+		const struct ledger c = { changes, n };
+		int r = child == 0 ? memory_write(&t->fs, MEMORY_BOOT, &autoprobes_fields, &l)
+				   : memory_write(&t->fs, MEMORY_BOOT, &ledger_fields, &c);
+
+		if (child == 0 && r < 0)
+			_exit(1);
+		assert_int_equal(r, 0);
+	}
+	if (child == 0)
+		_exit(0);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &autoprobes_fields, &off), 0);
+	assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &ledger_fields, &noted), 0);
+	assert_int_equal(off.n_entries, TIMES);
+	assert_int_equal(noted.n_entries, TIMES);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(keys_of_others_stay),
+		TEST(what_is_damaged_is_replaced_and_what_cannot_be_read_is_not),
+		TEST(old_files_are_read_until_the_first_write),
+		TEST(memory_in_an_old_state_is_read),
+		TEST(two_write_beside_each_other),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/schedule.h"
+
+#define SEC   USEC_PER_SEC
+#define MSEC  USEC_PER_MSEC
+#define START (100 * SEC)
+
+static const struct config config = {
+	.service = { .ready_timeout_usec = 300 * SEC, .settle_usec = SEC },
+};
+static const struct pass_result starting = { .state = NODE_STARTING },
+				ready = { .state = NODE_READY },
+				failed = { .state = NODE_READY, .n_failed = 1 };
+
+static unsigned at(struct schedule *s, uint64_t now_usec, enum schedule_event event,
+		   const struct pass_result *result)
+{
+	const struct schedule_input in = { .now_usec = now_usec,
+					   .is_whole = true,
+					   .is_other = true,
+					   .config = &config,
+					   .result = result };
+
+	return schedule_event(s, event, &in);
+}
+
+/* A service after its first pass. */
+static struct schedule begun(const struct pass_result *result)
+{
+	struct schedule s;
+
+	schedule_start(&s, false, &config, START);
+	assert_int_equal(s.at_usec[TIMER_SETTLE], START);
+	assert_int_equal(at(&s, START, TIMER_SETTLE, NULL), DO_PASS);
+	assert_true(s.was_first && s.was_retry);
+	at(&s, START, EVENT_RESULT, result);
+	return s;
+}
+
+static void
+a_pass_begins_when_it_is_quiet_and_a_storm_puts_it_off_for_five_seconds(void **state _unused_)
+{
+	struct schedule s = begun(&ready);
+
+	for (uint64_t usec = 0; usec < 20 * SEC; usec += 100 * MSEC) {
+		const uint64_t now = START + 10 * SEC + usec;
+
+		at(&s, now, EVENT_CHANGED, NULL);
+		assert_int_equal(s.at_usec[TIMER_SETTLE],
+				 MIN(now + SEC, START + 10 * SEC + 5 * SEC));
+	}
+	assert_int_equal(at(&s, START + 30 * SEC, TIMER_SETTLE, NULL), DO_PASS);
+	assert_int_equal(at(&s, START + 30 * SEC, TIMER_SETTLE, NULL), 0); /* it runs already */
+}
+
+static void the_look_begins_ahead_and_an_event_cancels_it(void **state _unused_)
+{
+	struct schedule s = begun(&ready);
+
+	at(&s, START + 10 * SEC, EVENT_CHANGED, NULL);
+	assert_int_equal(s.at_usec[TIMER_AHEAD], START + 10 * SEC + 250 * MSEC);
+	assert_int_equal(at(&s, START + 10 * SEC, TIMER_AHEAD, NULL), DO_LOOK);
+	assert_int_equal(at(&s, START + 11 * SEC, EVENT_CHANGED, NULL), DO_KILL);
+	/* A pass that is due while the killed one is still there begins at its end. */
+	assert_int_equal(at(&s, START + 12 * SEC, TIMER_SETTLE, NULL), 0);
+	assert_int_equal(at(&s, START + 12 * SEC, EVENT_ENDED, NULL), DO_PASS);
+	at(&s, START + 13 * SEC, EVENT_RESULT, &ready);
+
+	at(&s, START + 20 * SEC, EVENT_CHANGED, NULL);
+	assert_int_equal(at(&s, START + 20 * SEC, TIMER_AHEAD, NULL), DO_LOOK);
+	/* Ready before: what is whole is not in a hurry. */
+	assert_int_equal(at(&s, START + 20 * SEC, EVENT_LOOKED, NULL), 0);
+	assert_int_equal(at(&s, START + 21 * SEC, TIMER_SETTLE, NULL), DO_RELEASE);
+}
+
+static void a_whole_node_does_not_wait_for_the_end_of_the_quiet(void **state _unused_)
+{
+	struct schedule s = begun(&starting);
+
+	at(&s, START + 10 * SEC, EVENT_CHANGED, NULL);
+	assert_int_equal(s.at_usec[TIMER_AHEAD], START + 10 * SEC + 60 * MSEC);
+	assert_int_equal(at(&s, START + 10 * SEC, TIMER_AHEAD, NULL), DO_LOOK);
+	assert_int_equal(at(&s, START + 10 * SEC, EVENT_LOOKED, NULL), DO_RELEASE);
+	assert_true(s.at_usec[TIMER_SETTLE] == SCHEDULE_NEVER);
+	assert_int_equal(at(&s, START + 10 * SEC, EVENT_RESULT, &ready), DO_READY);
+	assert_int_equal(at(&s, START + 11 * SEC, EVENT_CHANGED, NULL), 0);
+}
+
+static void what_happens_during_a_pass_makes_another_one(void **state _unused_)
+{
+	struct schedule s = begun(&ready);
+
+	at(&s, START + 10 * SEC, TIMER_LOOK, NULL);
+	at(&s, START + 12 * SEC, EVENT_CHANGED, NULL);
+	assert_true(s.at_usec[TIMER_SETTLE] == SCHEDULE_NEVER);
+	at(&s, START + 14 * SEC, EVENT_RESULT, &ready);
+	assert_int_equal(s.at_usec[TIMER_SETTLE],
+			 START + 13 * SEC); /* quiet counts from the event */
+}
+
+static void what_failed_is_tried_again_at_growing_intervals(void **state _unused_)
+{
+	static const uint64_t intervals[] = { 10, 20, 40, 80, 160, 320, 600, 600 };
+
+	for (int has_result = 0; has_result < 2; has_result++) {
+		const enum schedule_event end = has_result ? EVENT_RESULT : EVENT_FAILED;
+		struct schedule s = begun(&ready);
+		uint64_t now = 1000 * SEC;
+
+		assert_true(s.at_usec[TIMER_RETRY] == SCHEDULE_NEVER);
+		assert_int_equal(at(&s, now, TIMER_LOOK, NULL), DO_PASS);
+		for (size_t i = 0; i < ELEMENTSOF(intervals); i++) {
+			at(&s, now, end, &failed);
+			assert_int_equal(s.at_usec[TIMER_RETRY], now + intervals[i] * SEC);
+			now = s.at_usec[TIMER_RETRY];
+			assert_int_equal(at(&s, now, TIMER_RETRY, NULL), DO_PASS);
+			assert_true(s.was_retry);
+		}
+		at(&s, now, EVENT_RESULT, &ready);
+		assert_true(s.at_usec[TIMER_RETRY] == SCHEDULE_NEVER);
+		at(&s, now, TIMER_LOOK, NULL);
+		assert_false(s.was_retry);
+		at(&s, now, EVENT_RESULT, &failed);
+		assert_int_equal(s.at_usec[TIMER_RETRY], now + 10 * SEC);
+	}
+}
+
+static void events_do_not_put_a_retry_off(void **state _unused_)
+{
+	struct schedule s = begun(&failed);
+
+	at(&s, START + 5 * SEC, EVENT_CHANGED, NULL);
+	at(&s, START + 6 * SEC, TIMER_SETTLE, NULL);
+	at(&s, START + 6 * SEC, EVENT_RESULT, &failed);
+	assert_int_equal(s.at_usec[TIMER_RETRY], START + 10 * SEC);
+}
+
+static void a_new_configuration_begins_the_intervals_again(void **state _unused_)
+{
+	struct schedule s = begun(&failed);
+
+	at(&s, START + 10 * SEC, TIMER_RETRY, NULL);
+	at(&s, START + 10 * SEC, EVENT_RESULT, &failed);
+	assert_int_equal(s.at_usec[TIMER_RETRY], START + 30 * SEC);
+	at(&s, START + 30 * SEC, TIMER_RETRY, NULL);
+	at(&s, START + 30 * SEC, EVENT_CONFIG, NULL);
+	at(&s, START + 30 * SEC, EVENT_RESULT, &failed);
+	at(&s, START + 31 * SEC, TIMER_SETTLE, NULL);
+	at(&s, START + 31 * SEC, EVENT_RESULT, &failed);
+	assert_int_equal(s.at_usec[TIMER_RETRY], START + 41 * SEC);
+}
+
+static void what_gives_no_event_is_looked_at_by_a_timer(void **state _unused_)
+{
+	static const struct {
+		struct pass_result result;
+		uint64_t first, second; /* after the pass; SCHEDULE_NEVER: not at all */
+	} cases[] = {
+		{ {}, SCHEDULE_NEVER, SCHEDULE_NEVER },
+		{ { .n_waiting = 1 }, 50 * MSEC, 100 * MSEC },
+		{ { .n_waiting = 1, .n_absent = 1 }, 2 * SEC, 4 * SEC }, /* each is announced */
+		{ { .n_lost = 1 }, SEC, SEC },                           /* SettleSec= apart */
+		{ { .n_silent = 1 }, 30 * SEC, 30 * SEC },
+		{ { .again_usec = START + 7 * SEC }, 7 * SEC, 7 * SEC },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct schedule s = begun(&cases[i].result);
+
+		assert_true(s.at_usec[TIMER_LOOK] == (cases[i].first == SCHEDULE_NEVER
+							      ? SCHEDULE_NEVER
+							      : START + cases[i].first));
+		at(&s, START, TIMER_LOOK, NULL);
+		at(&s, START, EVENT_RESULT, &cases[i].result);
+		assert_true(s.at_usec[TIMER_LOOK] == (cases[i].second == SCHEDULE_NEVER
+							      ? SCHEDULE_NEVER
+							      : START + cases[i].second));
+	}
+}
+
+static void a_loss_needs_two_looks_settle_sec_apart(void **state _unused_)
+{
+	static const struct pass_result lost = { .state = NODE_READY, .n_lost = 1 };
+	struct schedule s = begun(&lost);
+
+	at(&s, START - 10 * SEC, EVENT_CHANGED, NULL);
+	assert_int_equal(s.at_usec[TIMER_SETTLE], START + SEC);
+	assert_int_equal(s.at_usec[TIMER_AHEAD], START + SEC);
+}
+
+static void ready_comes_by_its_deadline_whatever_a_pass_does(void **state _unused_)
+{
+	struct schedule s = begun(&starting);
+
+	assert_int_equal(s.at_usec[TIMER_DEADLINE], START + 295 * SEC);
+	assert_int_equal(at(&s, START + 295 * SEC, TIMER_DEADLINE, NULL), DO_PASS);
+	assert_true(s.is_settled);
+	assert_int_equal(s.at_usec[TIMER_DEADLINE], START + 300 * SEC);
+	assert_int_equal(at(&s, START + 300 * SEC, TIMER_DEADLINE, NULL),
+			 DO_DEGRADE_LATE | DO_READY);
+	assert_int_equal(at(&s, START + 400 * SEC, EVENT_RESULT, &ready), 0);
+
+	/* A pass that gives no result keeps nobody waiting longer either. */
+	s = begun(&starting);
+	at(&s, START + 295 * SEC, TIMER_DEADLINE, NULL);
+	assert_int_equal(at(&s, START + 296 * SEC, EVENT_FAILED, NULL),
+			 DO_DEGRADE_FAILED | DO_READY);
+}
+
+static void a_reload_is_over_with_the_pass_that_has_its_configuration(void **state _unused_)
+{
+	struct schedule s = begun(&ready);
+
+	at(&s, START + 10 * SEC, TIMER_LOOK, NULL);
+	assert_int_equal(at(&s, START + 11 * SEC, EVENT_CONFIG, NULL), 0);
+	assert_int_equal(at(&s, START + 11 * SEC, EVENT_RELOAD, NULL), DO_RELOADING);
+	assert_int_equal(at(&s, START + 12 * SEC, EVENT_RESULT, &ready), 0);
+	assert_int_equal(at(&s, START + 13 * SEC, TIMER_SETTLE, NULL), DO_PASS);
+	assert_true(s.was_first && s.was_retry);
+	assert_int_equal(at(&s, START + 14 * SEC, EVENT_RESULT, &ready), DO_RELOADED);
+
+	/* With nothing running the pass begins at once; a held look is of the old configuration. */
+	at(&s, START + 20 * SEC, EVENT_RELOAD, NULL);
+	assert_int_equal(s.at_usec[TIMER_SETTLE], START + 20 * SEC);
+	at(&s, START + 20 * SEC, TIMER_AHEAD, NULL);
+	assert_int_equal(at(&s, START + 20 * SEC, EVENT_CONFIG, NULL), DO_KILL);
+	assert_int_equal(at(&s, START + 20 * SEC, EVENT_ENDED, NULL), DO_PASS);
+}
+
+static void apply_ends_when_nothing_is_waited_for(void **state _unused_)
+{
+	static const struct pass_result waiting = { .exit_code = 3, .n_waiting = 1 };
+	struct schedule s;
+
+	schedule_start(&s, true, &config, START);
+	at(&s, START, TIMER_SETTLE, NULL);
+	assert_int_equal(at(&s, START, EVENT_RESULT, &waiting), 0);
+	at(&s, START, EVENT_CHANGED, NULL);
+	assert_true(s.at_usec[TIMER_AHEAD] == SCHEDULE_NEVER);
+	assert_int_equal(at(&s, START + SEC, TIMER_SETTLE, NULL), DO_PASS);
+	assert_int_equal(at(&s, START + SEC, EVENT_RESULT, &waiting), 0);
+	assert_int_equal(at(&s, START + 295 * SEC, TIMER_DEADLINE, NULL), DO_PASS);
+	assert_int_equal(at(&s, START + 295 * SEC, EVENT_RESULT, &waiting), DO_EXIT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_pass_begins_when_it_is_quiet_and_a_storm_puts_it_off_for_five_seconds),
+		cmocka_unit_test(the_look_begins_ahead_and_an_event_cancels_it),
+		cmocka_unit_test(a_whole_node_does_not_wait_for_the_end_of_the_quiet),
+		cmocka_unit_test(what_happens_during_a_pass_makes_another_one),
+		cmocka_unit_test(what_failed_is_tried_again_at_growing_intervals),
+		cmocka_unit_test(events_do_not_put_a_retry_off),
+		cmocka_unit_test(a_new_configuration_begins_the_intervals_again),
+		cmocka_unit_test(what_gives_no_event_is_looked_at_by_a_timer),
+		cmocka_unit_test(a_loss_needs_two_looks_settle_sec_apart),
+		cmocka_unit_test(ready_comes_by_its_deadline_whatever_a_pass_does),
+		cmocka_unit_test(a_reload_is_over_with_the_pass_that_has_its_configuration),
+		cmocka_unit_test(apply_ends_when_nothing_is_waited_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
