@@ -52,7 +52,7 @@ static const struct {
 	uint64_t timeout_usec; /* below the deadline of the verb that makes it */
 } requests[] = {
 	[REQUEST_KUBELET] = { "kubelet", start_kubelet_unit, 25 * USEC_PER_SEC },
-	[REQUEST_UDEV] = { "udev", reload_udev, 10 * USEC_PER_SEC },
+	[REQUEST_UDEV] = { "udev", reload_udev, 25 * USEC_PER_SEC },
 	[REQUEST_NETWORKD] = { "networkd", reload_networkd, 10 * USEC_PER_SEC },
 	[REQUEST_RELOAD] = { "reload", reload_units, 50 * USEC_PER_SEC }, /* all generators run */
 };

@@ -19,6 +19,7 @@ import time
 
 START = float(os.environ.get("VM_START", time.time()))
 BOOT_SECONDS = 180     # power on to the runner's hello; seldom more than 25
+BOOT_PROCESSOR_SECONDS = 15  # of processors, for a boot on the machine that the scenarios' limits were made on
 SHUTDOWN_SECONDS = 150 # systemd gives a stopping service 90
 SLOTS = {              # slot: NUMA node, physical slot number, last byte of the MAC, in the node from the start
     "pf0": (0, 1, 0x10, True), "0a": (0, 2, 0x20, False), "0b": (0, 3, 0x30, False),
@@ -206,6 +207,7 @@ class Node:
         self.cmdline = cmdline
         self.has_peer, self.peer = has_peer, None
         self.processor_seconds = 0  # of those that ended
+        self.slowness = 100  # per cent of the time a boot takes on the machine that the limits were made on
         self.heard = {}  # the time of the last line of each processor
         self.serial = out + "/serial.log"
         self.serial_seen = 0
@@ -228,8 +230,10 @@ class Node:
                 hello = self.answer("hello", BOOT_SECONDS, on_look=self.wake)
             except Dead as again:
                 raise Dead("does not boot: %s" % again)
-        say("node up after %.0f s (%s s of its own clock), %.0f s of processors" %
-            (time.time() - begin, hello, self.qemu.processor_seconds()))
+        took = self.qemu.processor_seconds()
+        self.slowness = min(max(100, int(100 * took / BOOT_PROCESSOR_SECONDS)), 500)
+        say("node up after %.0f s (%s s of its own clock), %.0f s of processors: limits are %d %%" %
+            (time.time() - begin, hello, took, self.slowness))
 
     def start(self):
         wire = None
@@ -425,9 +429,10 @@ class Scenario:
         """True if there may be another phase."""
         if not node.qemu:
             node.boot()
-        node.tell("run %s %d %d %s" % (self.name, phase, self.timeout, self.start))
+        timeout = self.timeout * node.slowness // 100
+        node.tell("run %s %d %d %s %d" % (self.name, phase, timeout, self.start, node.slowness))
         # The guest ends a phase that takes too long. Should it not manage to, its kernel is stuck.
-        deadline = time.monotonic() + 2 * self.timeout + 90
+        deadline = time.monotonic() + 2 * timeout + 90
         while True:
             verb, rest = node.answer("done", "crash", "hotplug", "set-link", "allow",
                                      seconds=deadline - time.monotonic(), on_line=self.line,
@@ -453,8 +458,8 @@ class Scenario:
                 return False
             else:
                 self.fail("phase %d: %s" % (phase, {
-                    "9": "there is none", "124": "not finished within %d s" % self.timeout,
-                    "137": "not finished within %d s, killed" % self.timeout,
+                    "9": "there is none", "124": "not finished within %d s" % timeout,
+                    "137": "not finished within %d s, killed" % timeout,
                 }.get(rest, "ended early, exit status " + rest)))
                 return False
 
