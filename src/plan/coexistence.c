@@ -103,7 +103,7 @@ static int by_mac(const void *a, const void *b)
 	return strcmp(((const struct station *)a)->mac, ((const struct station *)b)->mac);
 }
 
-/* IPoIB's are told apart by the number of a queue pair, which not all trees have. */
+/* The number of a queue pair tells IPoIB's apart; not all trees have it. */
 static bool is_station_mac(const char *mac)
 {
 	return strlen(mac) == ETHERNET_MAC_CHARS && mac[strspn(mac, "0:")];
