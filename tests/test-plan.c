@@ -2968,6 +2968,12 @@ static void a_file_shrinks_only_when_two_looks_miss_the_device(_unused_ void **s
 	}
 }
 
+static void first_look(struct scene *s)
+{
+	first_down(s);
+	*s->node.last_hash = '\0';
+}
+
 static void a_static_pod_is_there_only_with_the_file_it_reads(_unused_ void **state)
 {
 	static const struct {
@@ -2984,6 +2990,12 @@ static void a_static_pod_is_there_only_with_the_file_it_reads(_unused_ void **st
 		{ "of another program", NULL, BOTH, "x", "", "",
 		  "write-manifest " POD_FILE " refused manifest-foreign" },
 		/* At the start of a boot: the kubelet comes later, and must not find it. */
+		{ "first look of a boot", first_look, NULL, POD, "", "",
+		  "remove-manifest " POD_FILE "\nwait " FIRST
+		  " waiting port-down\nwrite-plugin " PLUGIN_FILE " waiting not-ready" },
+		{ "first look, with the file", first_look, BOTH, POD, "", "",
+		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE
+		  " waiting not-ready" },
 		{ "starting", first_down, NULL, POD, "", "",
 		  "wait " FIRST " waiting port-down\nwrite-plugin " PLUGIN_FILE
 		  " waiting not-ready\nremove-manifest " POD_FILE },

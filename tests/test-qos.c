@@ -18,6 +18,7 @@
 #include "../src/plan/steps.h"
 
 #define PF      "0000:41:00.0"
+#define OTHER   "0000:42:00.0"
 #define IFINDEX 7
 #define NONE    "----------------------------------------------------------------"
 #define CLASSES "0000000011111111222222223333333344444444555555556666666677777777"
@@ -303,6 +304,28 @@ static void what_must_not_be_set_is_told(_unused_ void **state)
 	assert_plan(&s, "");
 }
 
+static void who_uses_a_lag_uses_each_of_its_ports(_unused_ void **state)
+{
+	struct netdev netdevs[] = {
+		{ .ifindex = IFINDEX, .name = "ens1", .pci = PF, .master = IFINDEX + 2 },
+		{ .ifindex = IFINDEX + 1, .name = "ens2", .pci = OTHER, .master = IFINDEX + 2 },
+		{ .ifindex = IFINDEX + 2, .name = "bond0", .kind = "bond" },
+	};
+	struct scene s;
+
+	set_scene(&s);
+	s.node.netdevs = netdevs;
+	s.node.n_netdevs = ELEMENTSOF(netdevs);
+	s.devices[0].netdev = &netdevs[0];
+	s.devices[0].ibdev = NULL;
+	COPY(s.ibdev.pci, OTHER);
+	s.ibdev.n_contexts = 2;
+	assert_plan(&s, "set-dcb  -> needs-reboot qos-in-use: ens1: mlx5_0 has 2 open contexts");
+
+	netdevs[1].master = 0;
+	assert_plan(&s, "set-dcb dscp/26 none->3\nset-dcb dscp/48 none->6\nset-dcb pfc none->3");
+}
+
 static void dcb_is_asked_for_only_where_it_is_set(_unused_ void **state)
 {
 	struct scene s;
@@ -421,6 +444,7 @@ int main(void)
 		cmocka_unit_test(an_answer_becomes_texts),
 		cmocka_unit_test(what_differs_is_set),
 		cmocka_unit_test(what_must_not_be_set_is_told),
+		cmocka_unit_test(who_uses_a_lag_uses_each_of_its_ports),
 		cmocka_unit_test(dcb_is_asked_for_only_where_it_is_set),
 		cmocka_unit_test(revert_puts_back_what_was_there),
 		cmocka_unit_test(nccl_gets_the_same_numbers),

@@ -249,8 +249,7 @@ int apply_bind_driver(struct work *w, const struct action *a)
 	r = fs_read_link_name(&w->os->fs, FS_PATH("sys/bus/pci/devices/%s/driver", a->target),
 			      driver, sizeof(driver));
 	if (r == -ENOENT)
-		copy(w->error, sizeof(a->error),
-		     "no driver took it (sriov_drivers_autoprobe off?)");
+		copy(w->error, sizeof(a->error), "no driver took it");
 	return r;
 }
 

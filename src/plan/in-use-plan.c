@@ -91,16 +91,27 @@ bool users_of_vfs(const struct node *n, const struct pci *pf, char *ret, size_t 
 	return words_end(&w);
 }
 
-bool users_of_port(const struct node *n, const struct pci *pf, char *ret, size_t size)
+static bool is_open(const struct node *n, const char *pf, char *ret, size_t size)
 {
-	const struct ibdev *ib = node_ibdev_of(n, pf->address);
+	const struct ibdev *ib = node_ibdev_of(n, pf);
 
-	if (users_of_vfs(n, pf, ret, size))
-		return true;
 	if (!ib || ib->n_contexts == 0 || ib->n_contexts == UINT32_MAX)
 		return false;
 	snprintf(ret, size, "%s has %" PRIu32 " open contexts", ib->name, ib->n_contexts);
 	return true;
+}
+
+bool users_of_port(const struct node *n, const struct pci *pf, char *ret, size_t size)
+{
+	const struct netdev *bond = node_bond_of(n, node_netdev_of(n, pf->address));
+
+	if (users_of_vfs(n, pf, ret, size) || is_open(n, pf->address, ret, size))
+		return true;
+	for (size_t i = 0; bond && i < n->n_netdevs; i++)
+		if (n->netdevs[i].master == bond->ifindex &&
+		    is_open(n, n->netdevs[i].pci, ret, size))
+			return true;
+	return false;
 }
 
 void list_add(char *list, size_t size, const char *item)

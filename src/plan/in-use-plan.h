@@ -16,7 +16,8 @@
 bool users_of_function(const struct node *n, const struct pci *pci, char *ret, size_t size);
 /* The same over all VFs of a PF. */
 bool users_of_vfs(const struct node *n, const struct pci *pf, char *ret, size_t size);
-/* Those of its VFs, or else of its own RDMA device. */
+/* Those of its VFs, or else of its own RDMA device; of a port of a LAG also of its other ports',
+ * since the RDMA device of a LAG is that of one of them. */
 bool users_of_port(const struct node *n, const struct pci *pf, char *ret, size_t size);
 
 /*

@@ -4,8 +4,8 @@
  *
  * Last of all: once the node is ready, or degraded, nothing needs to be done to it, and no device
  * has just been lost. Before that neither of them is there: the file because it lives in /run, the
- * pod because the first pass of a boot takes it away, so that the kubelet does not start a plugin
- * without a file.
+ * pod because the first pass of a boot removes it before all else, so that the kubelet does not
+ * start a plugin without a file.
  */
 #include "../model/paths.h"
 #include "steps.h"
@@ -117,9 +117,18 @@ static int plan_manifest(const struct config *c, const struct node *n, struct pl
 /* The kubelet must not start a plugin that has nothing to read. */
 static int end_manifest(const struct config *c, const struct node *n, struct plan *p)
 {
-	return is_our_manifest(n->manifest_file)
+	const bool is_planned = p->n_actions > 0 && p->actions[0].verb == VERB_REMOVE_MANIFEST;
+
+	return is_our_manifest(n->manifest_file) && !is_planned
 		       ? remove_file(p, VERB_REMOVE_MANIFEST, c->plugin.manifest)
 		       : 0;
+}
+
+int plan_old_pod(const struct config *c, const struct node *n, struct plan *p)
+{
+	const bool is_old = !*n->last_hash && !n->plugin_file;
+
+	return is_old && !c->is_invalid ? end_manifest(c, n, p) : 0;
 }
 
 /* Several DPDK and RDMA instances of the sriov plugin on one node are usual. */

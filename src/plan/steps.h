@@ -9,6 +9,9 @@
 
 #include "attempts-plan.h"
 
+/* First of all: the static pod of the boot before goes. */
+int plan_old_pod(const struct config *c, const struct node *n, struct plan *p);
+
 /*
  * Which functions are managed, which of them are handed out, and what each is worth.
  *
