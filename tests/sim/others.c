@@ -92,7 +92,7 @@ static void change_settings(struct func *f)
 		return;
 	if (sim_random(2) == 0 && !is_ib && !f->is_random)
 		COPY(f->info.mac, "0a:00:00:00:00:77");
-	if (sim_random(2) == 0)
+	if (sim_random(2) == 0 && !is_ib) /* IPoIB has no ndo_set_vf_vlan() */
 		f->info.vlan = (int)sim_random(4096);
 	if (sim_random(2) == 0 && f->info.trust >= 0)
 		f->info.trust = !f->info.trust;

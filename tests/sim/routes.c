@@ -443,7 +443,13 @@ void routes_act(void)
 	} else if (what == 5 && h && !h->is_ours) { /* NetworkManager */
 		h->a.metric = h->by_others = 100 * (uint32_t)sim_random(3);
 	} else if (what == 6 && h && !h->is_ours && h->a.local[0] == 10) { /* another lease */
-		h->a.local[3] = h->a.peer[3] ^= 64;
+		uint8_t local[16];
+
+		memcpy(local, h->a.local, sizeof(local));
+		local[3] ^= 64;
+		if (find_address(local, h->a.ifindex)) /* EEXIST */
+			return;
+		h->a.local[3] = h->a.peer[3] = local[3];
 		h->a.metric = h->by_others = 0;
 		h->gid_usec = sim.now_usec + sim_random(USEC_PER_SEC);
 	}
