@@ -241,6 +241,26 @@ static void by_a_person(struct scene *s)
 {
 	s->tries.is_asked = true;
 }
+static void what_a_pf_in_a_pod_does_not_tell_waits_for_it(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	assert_pass(&s, 0, "");
+	go_out(&s);
+	assert_pass(&s, 20, "");
+	s.info.vlan = 100;
+	s.node.n_vf_infos = 0;
+	come_back(&s, "ens1v0");
+	vf_netdev(&s)->is_up = true;
+	assert_pass(&s, 30, "");
+	assert_pass(&s, 90, "");
+	s.node.n_vf_infos = 1;
+	assert_pass(&s, 100, "given-back: ens1v0: set-vf-vlan");
+	assert_pass(&s, 102, "set-vf-vlan 100>0");
+	node_done(&s.memory);
+}
+
 static void with_settings(struct scene *s)
 {
 	s->section.mtu = s->netdevs[OF_PF].mtu = 1400;
@@ -443,6 +463,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_pod_left_changed_is_put_back_once_it_is_quiet),
+		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),
 		cmocka_unit_test(what_is_put_back_depends_on_who_has_it),
 		cmocka_unit_test(what_cannot_be_put_back_is_left),
 		cmocka_unit_test(a_change_counts_once_it_stayed),

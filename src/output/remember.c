@@ -48,8 +48,9 @@ static void remember_given(const struct node *n, const struct device *d, bool is
 	if (d->is_in_pod || !d->netdev || (!d->is_handed_out && !m->is_out))
 		return;
 
-	m->is_out = d->is_changed;
 	given_look(n, d->pci, d->netdev, &now);
+	/* What is set through the PF shows only while the PF is not in a pod itself. */
+	m->is_out = d->is_changed || (m->is_out && m->given.vlan >= 0 && now.vlan < 0);
 	if (!m->is_out && is_new && !d->is_usable)
 		return;
 	if (!m->is_out && (is_new || given_is_same(&now, &m->given) ||

@@ -147,6 +147,8 @@ void others_check_given(void)
 		if (!f->lent.name[0] || f->is_in_pod || f->is_spoilt || f->user > 0 ||
 		    f->is_orphan || !os_is_managed(f))
 			continue;
+		if (f->pf >= 0 && sim.funcs[f->pf].is_in_pod) /* the VF's settings with it */
+			continue;
 		look_at(f, &now);
 		if (sim.config->devices[0].mtu > 0 || sim.is_reconfigured)
 			now.mtu = f->lent.mtu;
