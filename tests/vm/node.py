@@ -35,7 +35,6 @@ N_CPUS = 2
 ABORTED = 75           # exit status
 KERNEL_TROUBLE = re.compile(r"WARNING: |\bBUG: |kernel BUG at|\bOops\b|general protection fault|"
                             r"Kernel panic|blocked for more than")
-GAVE_UP = re.compile(r"igbvf .*: PF still resetting")  # not on the console: it is an information
 LOST_INTERRUPT = re.compile(r"NETDEV WATCHDOG: .* timed out|"
                             r"task (kworker\S*|\(udev-worker\)|systemd-journal\S*):\d+ blocked for more than")
 LOOK_SECONDS = 30      # how often the processors are woken, and the kernel's log and the last line looked at
@@ -43,7 +42,10 @@ FROZEN_SECONDS = 150   # without a line of a processor that says every 10 s that
 KERNEL_EXPECTED = re.compile(r"topology_sane")
 CMDLINE = ("console=ttyS0 loglevel=5 root=/dev/vda rw mitigations=off nokaslr no_timer_check nowatchdog "
            "rcupdate.rcu_cpu_stall_suppress=1 random.trust_cpu=on apparmor=0 audit=0 panic=-1 "
-           "selinux=0 fsck.mode=skip systemd.show_status=no")
+           "selinux=0 fsck.mode=skip systemd.show_status=no "
+           # A VF and its PF speak through one buffer. On two slow processors igbvf and igb cross there at times, and the
+           # VF has no PF for good ("PF still resetting"). On one, the PF's interrupt is served before the VF goes on.
+           "isolcpus=1 irqaffinity=0")
 
 
 def say(text):
@@ -54,8 +56,7 @@ class Aborted(Exception):
     """The emulation failed, not what runs in it. QEMU fails an assertion of its own, as in iotlb_to_section() when VFs
     come and go (QEMU 10); or, on a host with far more to do than it can, an interrupt is lost, and the disk and the
     cards of the node wait for it for ever (twice in some hundred boots), or what is on one or all of the processors does
-    (three times), or a PF that is idle and up does not take the message of a VF that resets itself within the 100 ms of
-    igbvf, which never asks again (twice: igbvf_change_mtu() and e1000_reset_hw_vf() in drivers/net/ethernet/intel/igbvf)."""
+    (three times)."""
 
 
 class Dead(Exception):
@@ -418,7 +419,6 @@ class Scenario:
             try:
                 node.tell("collect " + self.name)
                 node.answer("collected", 120)
-                self.look_into_log(node)
             except Dead as e:
                 say("%s: the state of the node cannot be had: %s" % (self.name, e))
                 node.off()
@@ -473,14 +473,6 @@ class Scenario:
         if cpu is not None:
             say("%s: processor %d of the node's machine has not said for %d s that it is alive, and is halted"
                 % (self.name, cpu, FROZEN_SECONDS))
-            raise Aborted()
-
-    def look_into_log(self, node):
-        """Did a VF lose its PF for good in a node that failed a check? In any boot since the scenario began."""
-        with open(os.path.join(node.out, self.name, "journal.txt"), errors="replace") as f:
-            found = GAVE_UP.search(f.read().partition("test-node: %s begins" % self.name)[2])
-        if found and self.n_failed:
-            say("%s: the node's machine lost an interrupt: %s" % (self.name, found.group()))
             raise Aborted()
 
     def judge_kernel(self, node):
