@@ -3,7 +3,7 @@
 
 static bool is_named(const struct device *d)
 {
-	return d->is_handed_out && d->ibdev && *d->ibdev->uverbs;
+	return d->is_handed_out && !d->is_excluded && d->ibdev && *d->ibdev->uverbs;
 }
 
 static void put_name(FILE *f, const char *name)

@@ -13,7 +13,8 @@
  * (*Spec).validate() in its pkg/cdi/spec.go.
  *
  * A device in a pod that took the RDMA device along ("exclusive") is left out until it is back:
- * nobody else can open it, and its character devices may get another number.
+ * nobody else can open it, and its character devices may get another number. So is one that flaps,
+ * with Act=exclude.
  */
 #pragma once
 
