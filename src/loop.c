@@ -526,7 +526,8 @@ static int conclude(struct progress *pr, const struct node *n, const struct plan
 
 /*
  * Until the pass ends the state would be that of before: a driver whose firmware does not answer is
- * at a probe for two minutes, and what became of the other cards is known by then.
+ * at a probe for two minutes, and what became of the other cards is known by then. Before the time
+ * limit as well: loop_degrade() adds to what was written last.
  */
 static int write_meanwhile(const struct progress *pr, const struct apply *ap, const struct node *n,
 			   struct plan *p)
@@ -534,11 +535,11 @@ static int write_meanwhile(const struct progress *pr, const struct apply *ap, co
 	char text[192];
 	int r;
 
-	if (!pr->pass->is_service || !pr->view.is_settled || pr->pass->make_plan ||
+	if (!pr->pass->is_service || pr->pass->make_plan ||
 	    now(pr->view.world) - pr->started_usec < LONG_USEC)
 		return 0;
 	action_describe(apply_oldest(ap), text, sizeof(text));
-	r = plan_add_hint(p, REASON_READY_TIMEOUT, "", "%s", text);
+	r = pr->view.is_settled ? plan_add_hint(p, REASON_READY_TIMEOUT, "", "%s", text) : 0;
 	return r < 0 ? r : write_state(pr->fs, pr->pass->config, n, p);
 }
 
