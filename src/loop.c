@@ -521,6 +521,7 @@ static int conclude(struct progress *pr, const struct node *n, const struct plan
 	ret->state = p->state;
 	ret->exit_code = report_exit_code(p);
 	summarise(p, ret);
+	ret->is_watched = config_watches_links(pass->config);
 	return write_state(pr->fs, pass->config, n, p);
 }
 

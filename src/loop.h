@@ -48,6 +48,7 @@ struct pass_result {
 	uint32_t n_waiting; /* items that wait for a device, a port, an address */
 	uint32_t n_absent;  /* of them: RDMA devices of functions that have a driver */
 	uint32_t n_silent;  /* InfiniBand devices whose port nobody announces */
+	bool is_watched;    /* [Health]: errors of a PCIe link have no event either */
 	uint32_t n_lost; /* devices that another look, SettleSec= later, has to confirm as lost */
 	int n_failed;    /* changes that failed now or before and are still wanted */
 	uint64_t again_usec; /* CLOCK_MONOTONIC, when what is left alone is tried again; 0: nothing

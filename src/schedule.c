@@ -22,6 +22,8 @@
 /* The state of an InfiniBand port without IPoIB has no event at all: looked at as long as one is
  * managed. */
 #define LOOK_SILENT_USEC (30 * USEC_PER_SEC)
+/* Errors of a PCIe link, its width and its speed have none either. */
+#define LOOK_WATCHED_USEC (300 * USEC_PER_SEC)
 
 /* The time to wait is over a little earlier than the time until READY=1. */
 static uint64_t last_look_usec(const struct schedule *s)
@@ -155,6 +157,8 @@ static void arm_look(struct schedule *s, const struct pass_result *result, uint6
 	}
 	if (result->n_silent > 0)
 		when = MIN(when, now_usec + LOOK_SILENT_USEC);
+	if (result->is_watched)
+		when = MIN(when, now_usec + LOOK_WATCHED_USEC);
 	s->at_usec[TIMER_LOOK] = when;
 }
 

@@ -342,7 +342,7 @@ static void a_condition_is_a_line_and_a_code(_unused_ void **state)
 		{ STATE("ready", LINK, REASON("link-dropped"), ""), "RdmaLinkFlapping", 1,
 		  "0000:41:00.0: link-dropped: 3 losses\n" },
 		{ STATE("ready", "", "", ""), "RdmaPcieDegraded", 0,
-		  "no PCIe link is slower than its ends\n" },
+		  "no PCIe link is slow or had errors\n" },
 		{ NULL, "", 2, "rdma-provision has told nothing in this boot\n" },
 		{ STATE("ready", "", "", ""), "", 0, "the node is ready\n" },
 		{ STATE("ready", LINK, REASON("link-dropped"), ""), "", 1,
@@ -351,6 +351,8 @@ static void a_condition_is_a_line_and_a_code(_unused_ void **state)
 		  "the node is degraded: 0000:41:00.0 link-dropped\n" },
 		{ STATE("ready", "", "", REASON("pcie-slow")), "", 1,
 		  "0000:41:00.0: pcie-slow: 3 losses\n" },
+		{ STATE("ready", "", "", REASON("pcie-errors")), "RdmaPcieDegraded", 1,
+		  "0000:41:00.0: pcie-errors: 3 losses\n" },
 		{ STATE("ready", "", "", REASON("pcie-slow")), "RdmaPcieDegraded", 1,
 		  "0000:41:00.0: pcie-slow: 3 losses\n" },
 	};

@@ -139,6 +139,15 @@ static void a_link_is_slow_when_both_ends_can_do_better(_unused_ void **state)
 	}
 }
 
+static void errors_of_a_link_are_a_hint(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	s.pcis[0].n_aer = 2;
+	assert_string_equal(hints(&s), "pcie-errors 0000:41:00.0");
+}
+
 static void a_port_is_compared_with_the_same_cards_of_its_section(_unused_ void **state)
 {
 	static const struct {
@@ -219,6 +228,7 @@ int main(void)
 		cmocka_unit_test(a_gpu_wants_a_nic_near_it),
 		cmocka_unit_test(a_link_is_slow_when_both_ends_can_do_better),
 		cmocka_unit_test(a_port_is_compared_with_the_same_cards_of_its_section),
+		cmocka_unit_test(errors_of_a_link_are_a_hint),
 		cmocka_unit_test(an_iommu_that_translates_is_a_hint_for_pfs),
 		cmocka_unit_test(memory_is_a_hint_for_nodes_with_managed_devices),
 	};

@@ -168,6 +168,7 @@ static void what_gives_no_event_is_looked_at_by_a_timer(void **state _unused_)
 		{ { .n_waiting = 1, .n_absent = 1 }, 2 * SEC, 4 * SEC }, /* each is announced */
 		{ { .n_lost = 1 }, SEC, SEC },                           /* SettleSec= apart */
 		{ { .n_silent = 1 }, 30 * SEC, 30 * SEC },
+		{ { .is_watched = true }, 300 * SEC, 300 * SEC },
 		{ { .again_usec = START + 7 * SEC }, 7 * SEC, 7 * SEC },
 	};
 

@@ -50,6 +50,7 @@ struct pci {
 	/* Of PFs: limits.h. */
 	struct pcie link, max_link; /* as it is, and as the card could have it */
 	struct pcie max_slot;       /* as the port above it could */
+	uint32_t n_aer;             /* errors that the kernel counted, but for corrected ones */
 	/* On nodes with a GPU, of GPUs and NICs: the root port above it, empty: not told. Functions
 	 * below one root port are below one PCIe switch, or are one card. */
 	char root_port[PCI_LEN];

@@ -951,6 +951,12 @@ static const struct {
 		"Look for link errors (\"lspci -vvv\", dmesg), reseat the card, and check slot, "
 		"riser and the firmware's settings for the slot.",
 	},
+	[REASON_PCIE_ERRORS] = {
+		"pcie-errors",
+		"The PCIe link of the card had errors that were not corrected",
+		"Look for \"AER\" in dmesg, reseat the card, and replace it if they go on. A "
+		"reboot sets the number to 0.",
+	},
 	[REASON_RATE_BELOW_SIBLINGS] = {
 		"rate-below-siblings",
 		"A port of the card is slower than those of other cards of the same model",

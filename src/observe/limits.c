@@ -12,6 +12,7 @@
 #define MAX_PIDS_BYTES  ((size_t)64 * 1024)
 #define MAX_UNIT_BYTES  ((size_t)256 * 1024)
 #define MAX_LIMITS      ((size_t)16 * 1024)
+#define MAX_AER         ((size_t)4096)
 #define MAX_WALK        1024                /* processes of one unit */
 #define DEFAULT_MEMLOCK (UINT64_C(8) << 20) /* of systemd */
 
@@ -59,6 +60,21 @@ static bool find_slot(const struct fs *fs, const char *pci, char ret[static PCI_
 	return parse_pci_of_path(target, ret, PCI_LEN);
 }
 
+/* The last line of "aer_dev_fatal" and "aer_dev_nonfatal": "TOTAL_ERR_FATAL 2". 0: no AER. */
+static uint32_t read_errors(const struct fs *fs, const char *pci, const char *kind)
+{
+	_cleanup_(freep) char *text = NULL;
+	const char *total;
+	size_t size;
+
+	if (fs_read_all(fs, FS_PATH(DEVICES "/%s/aer_dev_%s", pci, kind), MAX_AER, false, &text,
+			&size) < 0)
+		return 0;
+	total = strstr(text, "TOTAL_ERR_");
+	total = total ? strchr(total, ' ') : NULL;
+	return total ? (uint32_t)MIN(strtoul(total, NULL, 10), INT32_MAX) : 0;
+}
+
 static void observe_link(const struct fs *fs, struct pci *pci)
 {
 	char slot[PCI_LEN];
@@ -66,6 +82,8 @@ static void observe_link(const struct fs *fs, struct pci *pci)
 	pci->link = read_link(fs, pci->address, "current");
 	if (pci->link.speed == 0 && pci->link.width == 0)
 		return;
+	pci->n_aer =
+		read_errors(fs, pci->address, "fatal") + read_errors(fs, pci->address, "nonfatal");
 	pci->max_link = read_link(fs, pci->address, "max");
 	if (find_slot(fs, pci->address, slot))
 		pci->max_slot = read_link(fs, slot, "max");

@@ -8,7 +8,9 @@
  * pci_speed_string() in drivers/pci/probe.c; "Unknown", a width of 0 (a function of the root
  * complex, most emulated ones) or of 255 (it does not answer) is not told. Not of VFs: their link
  * registers are reserved (SR-IOV 1.1, 3.5.9). Some devices train down while they idle; NICs keep
- * their speed, but for a look at the very moment of a reset.
+ * their speed, but for a look at the very moment of a reset. The errors of a card are those that
+ * the kernel counted since it found the function: aer_stats_dev_attr() in drivers/pci/pcie/aer.c. A
+ * corrected error costs a retry and nothing else, so those do not count.
  *
  * IOMMU: iommu_groups/N/type, the type of the default domain. "DMA" and "DMA-FQ" translate,
  * "identity" does not. Source: Documentation/ABI/testing/sysfs-kernel-iommu_groups.
@@ -26,8 +28,9 @@
 #include "../os/fs.h"
 
 /*
- * Fills link, max_link, max_slot and iommu of PFs, and memlocks unless the answers of a capture had
- * them. Wants RDMA devices and netdevs. Return: 0 or -ENOMEM: what cannot be read is not told.
+ * Fills link, max_link, max_slot, n_aer and iommu of PFs, and memlocks unless the answers of a
+ * capture had them. Wants RDMA devices and netdevs. Return: 0 or -ENOMEM: what cannot be read is
+ * not told.
  */
 int observe_limits(const struct fs *fs, struct node *n);
 

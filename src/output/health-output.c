@@ -14,7 +14,10 @@ static const struct {
 } conditions[] = {
 	{ "RdmaNotReady", NULL, { NULL }, NULL },
 	{ "RdmaLinkFlapping", "reasons", { "link-flapping", "link-dropped" }, "no link flaps" },
-	{ "RdmaPcieDegraded", "health", { "pcie-slow" }, "no PCIe link is slower than its ends" },
+	{ "RdmaPcieDegraded",
+	  "health",
+	  { "pcie-slow", "pcie-errors" },
+	  "no PCIe link is slow or had errors" },
 };
 
 static bool is_of(const json_t *item, size_t condition, const char *target)

@@ -43,6 +43,13 @@ static int tell_link(struct plan *p, const struct pci *pci)
 			     format_link(slot, slot_text, sizeof(slot_text)));
 }
 
+static int tell_errors(struct plan *p, const struct pci *pci)
+{
+	return pci->n_aer > 0 ? plan_add_hint(p, REASON_PCIE_ERRORS, pci->address,
+					      "%" PRIu32 " since the kernel found it", pci->n_aer)
+			      : 0;
+}
+
 static int tell_iommu(struct plan *p, const struct pci *pci)
 {
 	return is_prefix(pci->iommu, "DMA")
@@ -132,6 +139,8 @@ int plan_health(_unused_ const struct config *c, const struct node *n, struct pl
 		if (d->is_vf)
 			continue;
 		r = tell_link(p, d->pci);
+		if (r >= 0)
+			r = tell_errors(p, d->pci);
 		if (r >= 0)
 			r = tell_rate(p, d);
 		if (r >= 0)

@@ -353,7 +353,7 @@ def vke_gpus():
 def ecs_erdma_in_use():
     """The same in standard mode, asked for compat, while a container has erdma_0 open."""
     t = ecs_erdma('made-ecs-erdma-in-use', 4, False, '[Driver]\nMode=compat\n\n')
-    t.module('erdma', '0.2.37', 'E2A1F5C0D3B4968712AB3CD', 'OE', 1, compat_mode='N', legacy_mode='N',
+    t.module('erdma', '0.2.37', 'E2A1F5C0D3B4968712AB3CD', 'OE', 0, compat_mode='N', legacy_mode='N',
              reserve_ports_base='30608', vector_num='32')
     t.answers['modules']['erdma'] = {
         'state': 'loaded', 'path': '/lib/modules/5.10.134-17.3.al8.x86_64/extra/erdma.ko.xz',
@@ -365,9 +365,7 @@ def ecs_erdma_in_use():
     train = {'pid': 48213, 'command': 'all_reduce_perf', 'container': pod}
     t.answers['users'] = [
         {'target': '0000:00:08.0', 'use': 'open-context', **train, 'detail': 'erdma_0'},
-        {'target': '0000:00:08.0', 'use': 'qp', **train, 'detail': 'erdma_0: 4 QPs'},
-        {'target': 'erdma', 'use': 'module', 'pid': 0, 'command': '', 'container': '',
-         'detail': '1 references'}]
+        {'target': '0000:00:08.0', 'use': 'qp', **train, 'detail': 'erdma_0: 4 QPs'}]
     t.answers['netnses'] = [
         {'inode': 4026532441, 'pid': 48101, 'command': 'pause', 'unit': pod.replace('5f0c1ab2d3e4', '77aa01c2b3d4'),
          'name': 'cni-3e1c5b1a-8a0f-2b57-9d9e-64f0b6b8c1d2'}]
@@ -513,6 +511,11 @@ def mlx5_slow():
         mlx5_rail(t, n, 0, address, n // 2, 0x1021, 3 + n, 'eth%d' % (n + 1), 16, '10.30.%d.2' % (n + 1),
                   '200 Gb/sec (4X HDR)' if n == 2 else '400 Gb/sec (4X NDR)')
         t.pcie(address, *links[n])
+    # Errors that the kernel counted; corrected ones are no hint.
+    for bus, kind, total, words in (('41', 'correctable', 'COR', 'RxErr 7\nBadTLP 0\n'), ('65', 'fatal', 'FATAL', 'DLP 1\n'),
+                                    ('65', 'nonfatal', 'NONFATAL', 'UnsupReq 0\nCmpltTO 3\n')):
+        n = sum(int(line.split()[1]) for line in words.splitlines())
+        t.file('%s/aer_dev_%s' % (t.folders['0000:%s:00.0' % bus], kind), '%sTOTAL_ERR_%s %d\n' % (words, total, n))
     # A VF with a narrow link of its own and an IOMMU that translates: of VFs neither is a hint.
     vf = '0000:c5:00.1'
     mlx5_rail(t, 4, 1, vf, 1, 0x101E, 8, 'eth5', None, None, '400 Gb/sec (4X NDR)')

@@ -42,7 +42,7 @@ static const struct {
 	{ "test-vf.c",
 	  { "vf-driver", "vf-rejected", "vf-assigned", "vf-foreign", "identity-unstable" } },
 	{ "test-health.c",
-	  { "gpu-without-nic", "pcie-slow", "rate-below-siblings", "memlock-limited",
+	  { "gpu-without-nic", "pcie-slow", "pcie-errors", "rate-below-siblings", "memlock-limited",
 	    "iommu-translates" } },
 	{ "test-kubelet-plan.c",
 	  { "kubelet-file-refused", "kubelet-flag-wins", "kubelet-no-file", "kubelet-unclear",
