@@ -213,17 +213,29 @@ static int on_worker_end(sd_event_source *s _unused_, const siginfo_t *si, void 
 	return leave_on_error(w, fail(w));
 }
 
+/* sd-event has waited for it by then. */
+static int on_left_end(sd_event_source *s _unused_, const siginfo_t *si _unused_,
+		       void *userdata _unused_)
+{
+	return 0;
+}
+
 /* A process stuck in the kernel does not die; it is left behind, and the loop goes on. */
 static int on_worker_limit(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
 {
 	struct watch *w = userdata;
+	const pid_t pid = w->worker.pid;
+	int r;
 
 	if (w->is_stopping)
 		return sd_event_exit(w->event, 0);
-	if (!w->worker.pid)
+	if (!pid)
 		return 0;
-	kill(w->worker.pid, SIGKILL);
+	kill(pid, SIGKILL);
 	forget_worker(w);
+	r = sd_event_add_child(w->event, NULL, pid, WEXITED, on_left_end, NULL);
+	if (r < 0)
+		log_error_errno(r, "Process %d stays a zombie", (int)pid);
 	COPY(w->problem, "it did not come back in its time");
 	return leave_on_error(w, fail(w));
 }
