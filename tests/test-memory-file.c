@@ -124,6 +124,21 @@ static void old_files_are_read_until_the_first_write(void **state)
 	}
 }
 
+/* A downgrade wrote it, while the object stayed. */
+static void an_old_file_beside_the_object_is_not_read(void **state)
+{
+	const struct tree *t = *state;
+	const struct plugin_record some = { .text = "0123456789abcdef /run/x/config.json" };
+	struct plugin_record plugin = {};
+
+	assert_int_equal(memory_write(&t->fs, MEMORY_BOOT, &plugin_record_fields, &some), 0);
+	tree_file(t, "run/rdma-provision/plugin-file", "0000000000000000 /run/y/config.json");
+	assert_int_equal(memory_write(&t->fs, MEMORY_BOOT, &plugin_record_fields, &plugin), 0);
+	assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &plugin_record_fields, &plugin), 0);
+	assert_string_equal(plugin.text, "");
+	assert_false(fs_exists(&t->fs, "run/rdma-provision/plugin-file"));
+}
+
 /* Their state.json had it as a member; it stays, for it is for others. */
 static void memory_in_an_old_state_is_read(void **state)
 {
@@ -208,6 +223,7 @@ int main(void)
 		TEST(keys_of_others_stay),
 		TEST(what_is_damaged_is_replaced_and_what_cannot_be_read_is_not),
 		TEST(old_files_are_read_until_the_first_write),
+		TEST(an_old_file_beside_the_object_is_not_read),
 		TEST(memory_in_an_old_state_is_read),
 		TEST(two_write_beside_each_other),
 	};
