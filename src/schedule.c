@@ -235,7 +235,8 @@ static unsigned on_result(struct schedule *s, const struct schedule_input *in)
 		s->is_reloading = false;
 		todo |= DO_RELOADED;
 	}
-	if (!s->is_local && result->state != NODE_STARTING)
+	/* A configuration that was read during this pass is in force after the next one. */
+	if (!s->is_local && !s->is_first && result->state != NODE_STARTING)
 		todo |= tell_ready(s);
 
 	s->n_ibdevs_due = s->n_ibdevs_known + result->n_absent;

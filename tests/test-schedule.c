@@ -235,6 +235,40 @@ static void a_reload_is_over_with_the_pass_that_has_its_configuration(void **sta
 	assert_int_equal(at(&s, START + 20 * SEC, EVENT_ENDED, NULL), DO_PASS);
 }
 
+static void ready_is_only_told_of_the_configuration_that_was_read_last(void **state _unused_)
+{
+	static const struct pass_result degraded = { .state = NODE_DEGRADED };
+	struct schedule s;
+
+	/* Files changed during the first pass. */
+	schedule_start(&s, false, &config, START);
+	assert_int_equal(at(&s, START, TIMER_SETTLE, NULL), DO_PASS);
+	assert_int_equal(at(&s, START + 2 * SEC, EVENT_CONFIG, NULL), 0);
+	assert_int_equal(at(&s, START + 2 * SEC, EVENT_RESULT, &ready), 0);
+	assert_false(s.is_ready);
+	assert_true(s.at_usec[TIMER_SETTLE] <= START + 2 * SEC);
+	assert_int_equal(at(&s, START + 2 * SEC, TIMER_SETTLE, NULL), DO_PASS);
+	assert_int_equal(at(&s, START + 3 * SEC, EVENT_RESULT, &ready), DO_READY);
+
+	/* A reload during a later pass: its devices still have ReadyTimeoutSec= to appear. */
+	at(&s, START + 10 * SEC, TIMER_LOOK, NULL);
+	at(&s, START + 11 * SEC, EVENT_CONFIG, NULL);
+	at(&s, START + 11 * SEC, EVENT_RELOAD, NULL);
+	assert_int_equal(at(&s, START + 12 * SEC, EVENT_RESULT, &degraded), 0);
+	assert_false(s.is_settled);
+	assert_int_equal(s.at_usec[TIMER_DEADLINE], START + 11 * SEC + 295 * SEC);
+
+	/* Its deadline is kept by a start that reads one configuration after the other. */
+	schedule_start(&s, false, &config, START);
+	at(&s, START, TIMER_SETTLE, NULL);
+	at(&s, START + 295 * SEC, TIMER_DEADLINE, NULL);
+	assert_int_equal(at(&s, START + 296 * SEC, EVENT_CONFIG, NULL), 0);
+	assert_int_equal(at(&s, START + 296 * SEC, EVENT_RESULT, &ready), 0);
+	assert_int_equal(at(&s, START + 296 * SEC, TIMER_DEADLINE, NULL), DO_PASS);
+	assert_int_equal(at(&s, START + 300 * SEC, TIMER_DEADLINE, NULL),
+			 DO_DEGRADE_LATE | DO_READY);
+}
+
 static void apply_ends_when_nothing_is_waited_for(void **state _unused_)
 {
 	static const struct pass_result waiting = { .exit_code = 3, .n_waiting = 1 };
@@ -266,6 +300,7 @@ int main(void)
 		cmocka_unit_test(a_loss_needs_two_looks_settle_sec_apart),
 		cmocka_unit_test(ready_comes_by_its_deadline_whatever_a_pass_does),
 		cmocka_unit_test(a_reload_is_over_with_the_pass_that_has_its_configuration),
+		cmocka_unit_test(ready_is_only_told_of_the_configuration_that_was_read_last),
 		cmocka_unit_test(apply_ends_when_nothing_is_waited_for),
 	};
 
