@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -693,6 +694,36 @@ static pid_t write_and_stay(const struct fs *fs, const char *path)
 	return pid;
 }
 
+/* Any user may open an attribute of mode 0644 and place such a lock. */
+static void who_locks_an_attribute_for_reading_does_not_write_it(void **state)
+{
+	struct place *p = *state;
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
+	int fds[2];
+	pid_t pid;
+	char byte;
+
+	p->fs.is_live = true;
+	put(p->fs.root, "sriov_numvfs", "0\n", 2);
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		int fd = openat(p->fs.root, "sriov_numvfs", O_RDONLY | O_CLOEXEC);
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (fcntl(fd, F_SETLK, &lock) < 0 || write(fds[1], "", 1) < 0)
+			_exit(EXIT_FAILURE);
+		_exit(pause());
+	}
+	close(fds[1]);
+	assert_int_equal(read(fds[0], &byte, 1), 1);
+	close(fds[0]);
+	assert_int_equal(fs_writer(&p->fs, "sriov_numvfs"), 0);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 static void who_writes_an_attribute_is_known_until_it_is_gone(void **state)
 {
 	struct place *p = *state;
@@ -873,6 +904,7 @@ int main(void)
 		TEST(removing_what_is_absent_is_success),
 		TEST(attributes_are_written_on_the_running_system_only),
 		TEST(who_writes_an_attribute_is_known_until_it_is_gone),
+		TEST(who_locks_an_attribute_for_reading_does_not_write_it),
 		TEST(a_folder_is_entered_on_the_running_system_only),
 		TEST(a_lock_is_of_one_user_and_has_a_deadline),
 		TEST(a_lock_is_of_the_file_that_is_there),

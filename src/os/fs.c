@@ -728,7 +728,8 @@ int fs_write_attribute(const struct fs *fs, const char *path, const char *value)
 int fs_writer(const struct fs *fs, const char *path)
 {
 	_cleanup_(closep) int fd = open_regular(fs, path, O_RDONLY);
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	/* Not F_WRLCK: a lock for reading, which any user may place, would count as well. */
+	struct flock lock = { .l_type = F_RDLCK, .l_whence = SEEK_SET };
 
 	if (fd < 0)
 		return fd;
