@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <sys/file.h>
 #include <sys/wait.h>
 
 #include "../src/model/memory.h"
@@ -215,6 +216,24 @@ static void two_write_beside_each_other(void **state)
 	assert_int_equal(noted.n_entries, TIMES);
 }
 
+/* As any user may. */
+static void a_lock_on_the_folder_keeps_no_writer_waiting(void **state)
+{
+	const struct tree *t = *state;
+	const struct plugin_record some = { .text = "0123456789abcdef /run/x/config.json" };
+	_cleanup_(closep) int folder = -EBADF;
+	struct stat st;
+
+	assert_int_equal(fs_make_folders(&t->fs, RUN_FOLDER), 0);
+	folder = fs_open(&t->fs, RUN_FOLDER, O_RDONLY | O_DIRECTORY);
+	assert_int_equal(flock(folder, LOCK_EX), 0);
+	alarm(15); /* the test is over when the write never is */
+	assert_int_equal(memory_write(&t->fs, MEMORY_BOOT, &plugin_record_fields, &some), 0);
+	alarm(0);
+	assert_int_equal(fstatat(t->fs.root, MEMORY_LOCK_PATH, &st, 0), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -226,6 +245,7 @@ int main(void)
 		TEST(an_old_file_beside_the_object_is_not_read),
 		TEST(memory_in_an_old_state_is_read),
 		TEST(two_write_beside_each_other),
+		TEST(a_lock_on_the_folder_keeps_no_writer_waiting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,7 @@
 /* What is remembered of this boot, and over boots: os/memory-file.h. */
 #define MEMORY_BOOT_PATH "run/rdma-provision/memory.json"
 #define MEMORY_NODE_PATH "var/lib/rdma-provision/memory.json"
+#define MEMORY_LOCK_PATH "run/rdma-provision/memory.lock" /* held for one write of either */
 #define MAX_MEMORY_BYTES (16u << 20)
 
 /* What "set" writes: values, and a link to a preset. */

@@ -238,10 +238,13 @@ int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields
 	return MIN(r, 0);
 }
 
-/* Until it is closed. The lock is the folder itself, which is there in every pass. */
+/*
+ * Until it is closed. Not the folder, which any user may open and lock: only processes of ours can
+ * open this file, and each holds the lock for one write.
+ */
 static int lock(const struct fs *fs)
 {
-	_cleanup_(closep) int fd = fs_open(fs, RUN_FOLDER, O_RDONLY | O_DIRECTORY);
+	_cleanup_(closep) int fd = fs_open(fs, MEMORY_LOCK_PATH, O_RDWR | O_CREAT | O_NOFOLLOW);
 
 	while (fd >= 0 && flock(fd, LOCK_EX) < 0)
 		if (errno != EINTR)
