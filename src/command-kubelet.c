@@ -86,21 +86,10 @@ static void wait_until_settled(const struct fs *fs, const struct config *c)
 				     "see \"systemctl status " SERVICE_UNIT "\"");
 }
 
-/*
- * What keeps a kubelet from starting, as [Kubelet] Gate= says. off: nothing. strict: all but a
- * ready node. degraded: a node that is starting, and it waits there, for it is run in a unit of its
- * own that the kubelet is only ordered after; it always opens in the end: with a warning after
- * ReadyTimeoutSec=, or when no state can be read or will come. Below a --root nothing is waited
- * for.
- */
-static bool is_gate_open(const struct fs *fs, const struct config *c)
+static bool is_ready(const struct fs *fs)
 {
 	enum node_state state = NODE_STARTING;
 
-	if (c->kubelet.gate == GATE_DEGRADED)
-		wait_until_settled(fs, c);
-	if (c->kubelet.gate != GATE_STRICT)
-		return true;
 	if (wait_read_state(fs, &state) < 0)
 		state = NODE_STARTING;
 	if (state != NODE_READY)
@@ -110,11 +99,38 @@ static bool is_gate_open(const struct fs *fs, const struct config *c)
 	return state == NODE_READY;
 }
 
+/*
+ * What keeps a kubelet from starting, as [Kubelet] Gate= says. off: nothing. strict: all but a
+ * ready node. degraded: a node that is starting, and it waits there, for it is run in a unit of its
+ * own that the kubelet is only ordered after; it always opens in the end: with a warning after
+ * ReadyTimeoutSec=, or when no state can be read or will come. Below a --root nothing is waited
+ * for.
+ */
+static bool is_gate_open(const struct fs *fs, const struct config *c)
+{
+	if (c->kubelet.gate == GATE_DEGRADED)
+		wait_until_settled(fs, c);
+	return c->kubelet.gate != GATE_STRICT || is_ready(fs);
+}
+
+/* The generator has read Gate=strict, which holds whatever has become of the files since then. */
+static int gate_strictly(const char *root)
+{
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	int r = fs_open_root(root, &fs);
+
+	if (r < 0)
+		log_error_errno(r, "The kubelet is held back: %s", root ? root : "/");
+	return r >= 0 && is_ready(&fs) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int command_gate(const struct command *cmd)
 {
 	_cleanup_(config_done) struct config c = {};
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 
+	if (cmd->is_strict)
+		return gate_strictly(cmd->root);
 	/* Whatever is wrong with the configuration itself is the service's to tell. */
 	if (open_node(cmd, &fs, &c) < 0)
 		return EXIT_SUCCESS;

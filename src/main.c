@@ -128,9 +128,10 @@ static const struct {
 	  "in the end, as status does.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 the time is over, 1 error or no service.\n" },
 	{ "gate", "", "before the kubelet starts: wait or fail, depending on [Kubelet] Gate=",
-	  command_gate, TAKES_ROOT | TAKES_CONFIG,
+	  command_gate, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
 	  "Gate=off returns at once, degraded waits while the node is starting, at most\n"
-	  "ReadyTimeoutSec=, strict fails unless the node is ready.\n"
+	  "ReadyTimeoutSec=, strict fails unless the node is ready; --strict does so whatever\n"
+	  "the configuration is.\n"
 	  "Exit code: 0 start the kubelet, 1 do not start it.\n" },
 	{ "kubelet-ensure", "", "set the requested settings in the kubelet's configuration",
 	  command_kubelet_ensure, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,

@@ -32,7 +32,7 @@ bool has_kubelet_policy(const struct config *c)
 int units_kubelet_drop_in(const struct config *c, char **ret)
 {
 	static const char ensure[] = "ExecStartPre=-+" PROGRAM " kubelet-ensure\n",
-			  strict[] = "ExecStartPre=+" PROGRAM " gate\n",
+			  strict[] = "ExecStartPre=+" PROGRAM " gate --strict\n",
 			  degraded[] = "Wants=" GATE_UNIT "\nAfter=" GATE_UNIT "\n";
 	const bool is_policy = has_kubelet_policy(c);
 
