@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options: the goal of "early" and "bake", files of ours in modprobe.d, through the loop of run.h.
+ * Options: the goal of "early" and "bake", files of ours in modprobe.d, through loop.h.
  */
 #pragma once
 

@@ -419,7 +419,7 @@ static int end_pass(struct watch *w)
 	return r < 0 ? r : handle(w, EVENT_RESULT);
 }
 
-/* An expired timer of the schedule; */
+/* An expired timer of the schedule. A look that begins ahead keeps the configuration as it is. */
 static int on_timer(sd_event_source *source, uint64_t usec _unused_, void *userdata)
 {
 	struct watch *w = userdata;
