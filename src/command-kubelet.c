@@ -14,6 +14,7 @@
 #include "wait.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #define SERVICE_UNIT     "rdma-provision.service"
@@ -129,6 +130,9 @@ int command_gate(const struct command *cmd)
 	_cleanup_(config_done) struct config c = {};
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 
+	/* As in serve.c. A failure is no reason to hold a kubelet. */
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		log_warning_errno(-errno, "PR_SET_DUMPABLE");
 	if (cmd->is_strict)
 		return gate_strictly(cmd->root);
 	/* Whatever is wrong with the configuration itself is the service's to tell. */

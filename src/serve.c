@@ -10,6 +10,7 @@
 #include "os/request.h"
 
 #include <poll.h>
+#include <sys/prctl.h>
 
 #define LINGER_MSEC 1000
 
@@ -107,6 +108,12 @@ int serve(const char *name)
 	if (i == ELEMENTSOF(helpers))
 		return refuse_name(name);
 
+	/*
+	 * The service has the same user and may have every capability of this process: it could
+	 * write into its memory by /proc/PID/mem. Source: __ptrace_may_access() in kernel/ptrace.c
+	 */
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		return log_error_errno(-errno, "PR_SET_DUMPABLE");
 	/* The limit of the unit has room for this and one more question. */
 	until_usec = now_usec() + helpers[i].limit_sec * USEC_PER_SEC;
 	do
