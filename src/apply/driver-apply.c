@@ -63,11 +63,14 @@ static int compare_build(struct work *w, const struct module *file)
 	return streq(loaded, there) ? 0 : -ESTALE;
 }
 
-/* What it needs stays in the kernel: its file has to fit that, and not what is on disk by now. */
+/*
+ * What it needs stays in the kernel: its file has to fit that, and not what is on disk by now. When
+ * nothing can be compared it is not known whether it fits.
+ */
 static int compare_symbols(struct work *w, const char *module)
 {
 	char needs[1024] = "", symbol[128], path[192], *rest;
-	int r = module_needs(&w->os->modules, module, needs, sizeof(needs));
+	int n = 0, r = module_needs(&w->os->modules, module, needs, sizeof(needs));
 
 	for (char *name = strtok_r(needs, " ", &rest); name && r >= 0;
 	     name = strtok_r(NULL, " ", &rest)) {
@@ -92,8 +95,15 @@ static int compare_symbols(struct work *w, const char *module)
 				symbol, name);
 			return -ENOENT;
 		}
+		n += MAX(r, 0);
 	}
-	return r;
+	if (r >= 0 && n == 0) {
+		copy(w->error, ERROR_LEN,
+		     "neither its build-id nor versions of symbols can be compared with what is "
+		     "loaded, so it might not be loaded again: it is not unloaded");
+		return -ESTALE;
+	}
+	return MIN(r, 0);
 }
 
 /* The same look again as the plan had, at this moment: DKMS may just be writing it. */

@@ -83,7 +83,8 @@ static const struct {
 	},
 	[REASON_MODULE_REBUILT] = {
 		"module-rebuilt",
-		"The module's file is another build than the loaded driver, which is not unloaded",
+		"The module's file is, or may be, another build than the loaded driver, which is not "
+		"unloaded",
 		"Drain the node and reboot: the driver on disk is then loaded in the requested "
 		"mode.",
 		SEVERITY_ERROR,

@@ -470,13 +470,13 @@ static void symbols_freep(struct kmod_list **list)
 		kmod_module_symbols_free_list(*list);
 }
 
-/* Is it exported with another version? */
-static bool is_other_version(struct kmod_list *symbols, const char *name, uint64_t crc)
+/* Return: 1 it is exported with this version; 0 not at all; -EXDEV with another one. */
+static int compare_version(struct kmod_list *symbols, const char *name, uint64_t crc)
 {
 	for (struct kmod_list *s = symbols; s; s = kmod_list_next(symbols, s))
 		if (streq(kmod_module_symbol_get_symbol(s), name))
-			return kmod_module_symbol_get_crc(s) != crc;
-	return false;
+			return kmod_module_symbol_get_crc(s) == crc ? 1 : -EXDEV;
+	return 0;
 }
 
 int module_compare_symbols(struct modules *m, const char *name, const char *provider, char *ret,
@@ -485,7 +485,7 @@ int module_compare_symbols(struct modules *m, const char *name, const char *prov
 	_cleanup_(module_unrefp) struct kmod_module *taker = NULL, *giver = NULL;
 	_cleanup_(versions_freep) struct kmod_list *versions = NULL;
 	_cleanup_(symbols_freep) struct kmod_list *symbols = NULL;
-	int r;
+	int r, n = 0;
 
 	r = refresh(m);
 	if (r >= 0)
@@ -501,12 +501,14 @@ int module_compare_symbols(struct modules *m, const char *name, const char *prov
 	for (struct kmod_list *v = versions; v; v = kmod_list_next(versions, v)) {
 		const char *symbol = kmod_module_version_get_symbol(v);
 
-		if (is_other_version(symbols, symbol, kmod_module_version_get_crc(v))) {
+		r = compare_version(symbols, symbol, kmod_module_version_get_crc(v));
+		if (r < 0) {
 			copy(ret, size, symbol);
-			return -EXDEV;
+			return r;
 		}
+		n += r;
 	}
-	return 0;
+	return n;
 }
 
 /* One module_load(), for libkmod's callback. */

@@ -84,8 +84,9 @@ int module_needs(struct modules *m, const char *name, char *ret, size_t size);
 /*
  * Does the file of @provider export each symbol that the file of @name takes from there with the
  * very version that it was built for? Symbols that the file of @provider does not have are
- * passed over. Where the kernel has no versions (CONFIG_MODVERSIONS) there is nothing to compare.
- * Return: 0; -EXDEV with the name of the first symbol that differs; or another -errno.
+ * passed over. Where the kernel has no versions (CONFIG_MODVERSIONS), or libkmod cannot read them,
+ * there is nothing to compare. Return: how many were compared and are equal; -EXDEV with the name
+ * of the first symbol that differs; or another -errno.
  */
 int module_compare_symbols(struct modules *m, const char *name, const char *provider, char *ret,
 			   size_t size);
