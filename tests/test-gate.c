@@ -301,10 +301,24 @@ static void no_netdev(struct scene *s)
 {
 	s->netdevs[0].pci[0] = '\0';
 }
+static void syndrome(struct scene *s)
+{
+	COPY(s->pcis[0].health, "fw");
+}
+static void syndrome_without_netdev(struct scene *s)
+{
+	syndrome(s);
+	no_netdev(s);
+}
 static void infiniband(struct scene *s)
 {
 	no_netdev(s); /* ib_ipoib is not loaded */
 	s->pcis[0].class = 0x020700;
+}
+static void infiniband_syndrome(struct scene *s)
+{
+	infiniband(s);
+	syndrome(s);
 }
 static void infiniband_without_ibdev(struct scene *s)
 {
@@ -315,6 +329,15 @@ static void no_ibdev(struct scene *s)
 {
 	s->node.n_ibdevs = 0; /* Ethernet alone is a card, too */
 }
+static void syndrome_without_ibdev(struct scene *s)
+{
+	syndrome(s);
+	no_ibdev(s);
+}
+static void syndrome_and_tx(struct scene *s)
+{
+	COPY(s->pcis[0].health, "fw tx");
+}
 static void unreadable_port(struct scene *s)
 {
 	s->ibdevs[0].n_ports = 2;
@@ -324,6 +347,11 @@ static void broadcom(struct scene *s)
 {
 	s->pcis[0].vendor = 0x14e4;
 	COPY(s->pcis[0].driver, "bnxt_en");
+}
+static void broadcom_syndrome(struct scene *s)
+{
+	broadcom(s);
+	syndrome(s);
 }
 static void broadcom_down(struct scene *s)
 {
@@ -416,6 +444,16 @@ static void what_stands_against_vfs_is_reported_with_its_class(_unused_ void **s
 		  "4 asked for, sriov_totalvfs is 3" },
 		{ "firmware recovery", reporter, REASON_PF_SICK, CLASS_WAITING,
 		  "devlink health reporter in error state: fw fw_fatal" },
+		{ "a syndrome", syndrome, REASON_NONE, _CLASS_N, "" },
+		{ "a syndrome, InfiniBand", infiniband_syndrome, REASON_NONE, _CLASS_N, "" },
+		{ "a syndrome, no netdev", syndrome_without_netdev, REASON_PF_SICK, CLASS_WAITING,
+		  "mlx5_core is bound, but has no network device here" },
+		{ "a syndrome, no ibdev", syndrome_without_ibdev, REASON_PF_SICK, CLASS_WAITING,
+		  "devlink health reporter in error state: fw" },
+		{ "a syndrome and more", syndrome_and_tx, REASON_PF_SICK, CLASS_WAITING,
+		  "devlink health reporter in error state: fw tx" },
+		{ "bnxt, a syndrome", broadcom_syndrome, REASON_PF_SICK, CLASS_WAITING,
+		  "devlink health reporter in error state: fw" },
 		{ "of another PF", reporter_of_the_other, REASON_NONE, _CLASS_N, "" },
 		{ "no netdev", no_netdev, REASON_PF_SICK, CLASS_WAITING,
 		  "mlx5_core is bound, but has no network device here" },

@@ -82,6 +82,16 @@ static bool is_in_lag(const struct node *n, const struct pci *pf, char *detail, 
 	return false;
 }
 
+/*
+ * The reporter "fw" of mlx5 has no recovery: it stays in error until the driver is loaded again,
+ * also when the syndrome has passed. A firmware that fails has "fw_fatal" in error. The "fw" of
+ * bnxt recovers. Source: mlx5_fw_reporter_ops in .../mlx5/core/health.c
+ */
+static bool is_old_syndrome(const struct pci *pf, const struct ibdev *ib)
+{
+	return ib && streq(pf->driver, "mlx5_core") && streq(pf->health, "fw");
+}
+
 /* A driver in firmware recovery stays bound, and each VF would wait two minutes for it: https://
  * github.com/Mellanox/doca-driver-build/pull/62. */
 static bool is_sick(const struct node *n, const struct pci *pf, char *detail, size_t size)
@@ -90,7 +100,7 @@ static bool is_sick(const struct node *n, const struct pci *pf, char *detail, si
 
 	if (pf->unreadable[0])
 		snprintf(detail, size, "%s", pf->unreadable);
-	else if (pf->health[0])
+	else if (pf->health[0] && !is_old_syndrome(pf, ib))
 		snprintf(detail, size, "devlink health reporter in error state: %s", pf->health);
 	else if (pf->class >> 8 == CLASS_ETHERNET && !node_netdev_of(n, pf->address))
 		snprintf(detail, size, "%s is bound, but has no network device here", pf->driver);
