@@ -8,6 +8,7 @@
 
 #include "../src/observe/ibdev.h"
 #include "../src/observe/observe.h"
+#include "../src/observe/rdma-observe.h"
 #include "tree.h"
 
 #define PORT    "sys/class/infiniband/rx0/ports/1/"
@@ -114,11 +115,61 @@ static void what_left_meanwhile_is_no_failure_of_libibverbs(_unused_ void **stat
 	}
 }
 
+/* The driver of Linux gives them no parent. */
+static void erdma_devices_belong_to_functions_in_the_order_of_binding(_unused_ void **state)
+{
+	static const char *const functions[] = { "0000:00:08.0", "0000:00:09.0", "0000:00:0a.0" };
+	static const char *const names[] = { "erdma_0", "erdma_1", "erdma_2" };
+	static const struct {
+		const char *name;
+		uint64_t instances[3]; /* of the functions */
+		size_t expected[3];    /* function of each RDMA device */
+	} cases[] = {
+		{ "in the order of addresses", { 5, 6, 7 }, { 0, 1, 2 } },
+		{ "the first was plugged in last", { 7, 5, 6 }, { 1, 2, 0 } },
+		{ "the middle one was bound again", { 5, 9, 6 }, { 0, 2, 1 } },
+		{ "captured", {}, { 0, 1, 2 } },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(node_done) struct node n = {
+			.pcis = calloc(3, sizeof(*n.pcis)),
+			.n_pcis = 3,
+			.ibdevs = calloc(3, sizeof(*n.ibdevs)),
+			.n_ibdevs = 3,
+		};
+		struct os d = {};
+		struct tree t;
+
+		tree_make(&t);
+		for (uint32_t k = 0; k < 3; k++) {
+			char path[128];
+
+			COPY(n.pcis[k].address, functions[k]);
+			COPY(n.pcis[k].driver, "erdma");
+			n.pcis[k].instance = cases[i].instances[k];
+			COPY(n.ibdevs[k].name, names[k]);
+			n.ibdevs[k].index = 10 + k;
+			snprintf(path, sizeof(path), "sys/class/infiniband/%s/node_desc", names[k]);
+			tree_file(&t, path, "Elastic RDMA Adapter stack\n");
+		}
+		d.fs = t.fs;
+		assert_int_equal(observe_rdma(&d, &n), 0);
+		assert_int_equal(n.n_ibdevs, 3);
+		for (size_t k = 0; k < 3; k++)
+			if (!streq(n.ibdevs[k].pci, functions[cases[i].expected[k]]))
+				fail_msg("%s: %s is of %s", cases[i].name, n.ibdevs[k].name,
+					 n.ibdevs[k].pci);
+		tree_remove(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gids_are_read_up_to_many_empty_slots),
 		cmocka_unit_test(what_left_meanwhile_is_no_failure_of_libibverbs),
+		cmocka_unit_test(erdma_devices_belong_to_functions_in_the_order_of_binding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

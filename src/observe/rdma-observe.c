@@ -222,20 +222,35 @@ static struct ibdev *first_stray_erdma(const struct fs *fs, struct node *n)
 	return first;
 }
 
-/* Each function has one ibdev, and both are in the order of their probes. */
+/* The indexes of the node are older than its ibdevs. */
+static bool has_ibdev(const struct node *n, const struct pci *pci)
+{
+	for (size_t i = 0; i < n->n_ibdevs; i++)
+		if (streq(n->ibdevs[i].pci, pci->address))
+			return true;
+	return false;
+}
+
+/* The one that was bound first. In a captured tree, which has no instances, the first address. */
+static const struct pci *first_lonely_erdma(const struct node *n)
+{
+	const struct pci *first = NULL;
+
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if ((!first || n->pcis[i].instance < first->instance) &&
+		    streq(n->pcis[i].driver, "erdma") && !has_ibdev(n, &n->pcis[i]))
+			first = &n->pcis[i];
+	return first;
+}
+
+/* Each function has one ibdev, and both have numbers in the order of their probes. */
 static void adopt_erdma(const struct fs *fs, struct node *n)
 {
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		const struct pci *pci = &n->pcis[i];
-		struct ibdev *ib;
+	const struct pci *pci;
+	struct ibdev *ib;
 
-		if (!streq(pci->driver, "erdma") || node_ibdev_of(n, pci->address))
-			continue;
-		ib = first_stray_erdma(fs, n);
-		if (!ib)
-			return;
+	while ((pci = first_lonely_erdma(n)) && (ib = first_stray_erdma(fs, n)))
 		COPY(ib->pci, pci->address);
-	}
 }
 
 int observe_rdma(struct os *d, struct node *n)

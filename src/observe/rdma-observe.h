@@ -17,10 +17,11 @@
  * of its own PCI function, and for eRDMA the one whose permanent MAC makes its node GUID
  * (drivers/infiniband/hw/erdma/erdma_main.c: addrconf_addr_eui48). A virtual ibdev (rxe) takes the
  * PCI function of its netdev. The kernel's erdma gives its ibdevs no parent either (6.12:
- * erdma_device_register() sets none, the vendor's driver does), and nothing in sysfs tells whose
- * they are: the first that was registered is that of the first function without one. Where a
- * function was attached later than one behind it on the bus, two may be mixed up; netdev and GIDs
- * are right even then.
+ * erdma_device_register() sets none, the vendor's driver does), and which MAC belongs to a function
+ * stands in its registers alone. But a function is bound and its ibdev registered by one probe: the
+ * first that was registered is that of the first that was bound. Two probes at one time may be
+ * mixed up, and in a captured tree, which has addresses alone, functions that were not bound in
+ * their order; netdev and GIDs are right even then.
  */
 int observe_rdma(struct os *d, struct node *n);
 
