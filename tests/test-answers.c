@@ -470,6 +470,21 @@ static void answers_of_modules_come_back(_unused_ void **state)
 	assert_string_equal(back.modules[2].path, "");
 }
 
+static void answers_of_functions_come_back(_unused_ void **state)
+{
+	_cleanup_(node_done) struct node n = {}, back = {};
+	_cleanup_(freep) char *text = NULL;
+	char problem[256];
+
+	add_function(&n, "mlx5_core");
+	add_function(&back, "mlx5_core");
+	n.pcis->has_silent_vfs = true;
+
+	assert_int_equal(answers_write(&n, &text), 0);
+	assert_int_equal(answers_read(text, &back, problem, sizeof(problem)), 0);
+	assert_true(back.pcis->has_silent_vfs);
+}
+
 static void answers_of_users_come_back(_unused_ void **state)
 {
 	_cleanup_(node_done) struct node n = {}, back = {}, none = {};
@@ -640,6 +655,7 @@ int main(void)
 		cmocka_unit_test(a_capture_never_replaces_what_is_no_file),
 		cmocka_unit_test(waiting_needs_the_state_alone),
 		cmocka_unit_test(answers_of_modules_come_back),
+		cmocka_unit_test(answers_of_functions_come_back),
 		cmocka_unit_test(answers_of_users_come_back),
 		cmocka_unit_test(answers_of_the_network_come_back),
 		cmocka_unit_test(malformed_answers_name_the_place),

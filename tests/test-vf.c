@@ -1167,6 +1167,47 @@ static void what_a_card_refuses_is_not_tried_again(_unused_ void **state)
 	}
 }
 
+/* In DPU mode the driver of the PF tells nothing of its VFs, so nothing is tried. */
+static void a_card_that_tells_nothing_of_its_vfs_refuses_what_is_set(_unused_ void **state)
+{
+#define HINT "vf-setting-unsupported: its card refuses what the host sets of VFs, as in DPU mode"
+#define WAIT "wait 41:00.1 > waiting zero-guid"
+	static const struct {
+		const char *name, *driver, *expected;
+		bool is_silent, has_own_advice;
+		enum identity identity;
+		enum trust trust;
+	} rows[] = {
+		{ "silent", "mlx5_core", WAIT "\n" HINT, true, true },
+		{ "unreadable", "mlx5_core", WAIT, false, false },
+		{ "another driver", "igb", WAIT, true, false },
+		{ "nothing is asked for", "mlx5_core", WAIT, true, true, IDENTITY_KEEP },
+		{ "trust", "mlx5_core", WAIT "\n" HINT, true, true, IDENTITY_KEEP, TRUST_ON },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.section.match = (char *)"pci:" PF;
+		s.section.identity = rows[i].identity;
+		s.section.trust = rows[i].trust;
+		add_vfs(&s, PF, 1, true, ZERO);
+		s.node.n_vf_infos = 0;
+		COPY(pci_of(&s, PF)->driver, rows[i].driver);
+		pci_of(&s, PF)->has_silent_vfs = rows[i].is_silent;
+		COPY(vf_ibdev(&s)->node_guid, GUID_0);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+		make_plan(&s, &p);
+		if (streq(action_advice(&p.actions[0]), reason_advice(REASON_ZERO_GUID)) ==
+		    rows[i].has_own_advice)
+			fail_msg("%s: %s", rows[i].name, action_advice(&p.actions[0]));
+	}
+#undef HINT
+#undef WAIT
+}
+
 static void what_a_driver_has_not_is_no_failure_and_is_remembered(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
@@ -1868,6 +1909,7 @@ int main(void)
 		cmocka_unit_test(vfs_of_others_are_not_missing_beside_one_of_ours),
 		cmocka_unit_test(trust_is_not_changed_while_a_process_uses_it),
 		cmocka_unit_test(what_a_card_refuses_is_not_tried_again),
+		cmocka_unit_test(a_card_that_tells_nothing_of_its_vfs_refuses_what_is_set),
 		cmocka_unit_test(what_a_driver_has_not_is_no_failure_and_is_remembered),
 		cmocka_unit_test(memory_is_of_the_card_not_of_its_slot),
 		cmocka_unit_test(a_mac_follows_from_the_card_and_the_index_alone),

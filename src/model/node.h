@@ -39,6 +39,7 @@ struct pci {
 	uint32_t total_vfs;      /* sriov_totalvfs */
 	bool is_management;      /* a NIC that manages NVSwitches: pci.h */
 	uint32_t num_vfs;    /* virtfn* links: reading sriov_numvfs waits for a write in flight */
+	bool has_silent_vfs; /* its driver was asked for them and told nothing of any */
 	bool has_autoprobe;  /* sriov_drivers_autoprobe is there */
 	bool autoprobe;      /* its value */
 	bool is_recorded;    /* our own record has it as switched off by us, once */

@@ -292,6 +292,7 @@ static const struct fields node_fields = FIELDS(node_rows, struct node);
  */
 struct devlink_answer {
 	char pci[PCI_LEN], health[64], eswitch[16];
+	bool has_silent_vfs;
 };
 
 struct modalias_answer {
@@ -309,6 +310,8 @@ static const struct field devlink_rows[] = {
 	FIELD(FIELD_NAME, struct devlink_answer, "pci", pci),
 	FIELD(FIELD_NAME, struct devlink_answer, "health", health),
 	FIELD(FIELD_NAME, struct devlink_answer, "eswitch", eswitch),
+	FIELD(FIELD_FLAG, struct devlink_answer, "silent_vfs", has_silent_vfs,
+	      .flags = FIELD_SPARSE),
 };
 static const struct fields devlink_fields = FIELDS(devlink_rows, struct devlink_answer);
 
@@ -335,7 +338,7 @@ static int collect(const struct node *n, struct answers *ret)
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *p = &n->pcis[i];
 
-		if (p->health[0] || p->eswitch[0]) {
+		if (p->health[0] || p->eswitch[0] || p->has_silent_vfs) {
 			struct devlink_answer *a = APPEND(ret->devlinks, ret->n_devlinks);
 
 			if (!a)
@@ -343,6 +346,7 @@ static int collect(const struct node *n, struct answers *ret)
 			COPY(a->pci, p->address);
 			COPY(a->health, p->health);
 			COPY(a->eswitch, p->eswitch);
+			a->has_silent_vfs = p->has_silent_vfs;
 		}
 		if (p->module[0]) {
 			struct modalias_answer *a = APPEND(ret->modaliases, ret->n_modaliases);
@@ -366,6 +370,7 @@ static void distribute(const struct answers *a, struct node *n)
 			continue;
 		COPY(p->health, a->devlinks[i].health);
 		COPY(p->eswitch, a->devlinks[i].eswitch);
+		p->has_silent_vfs = a->devlinks[i].has_silent_vfs;
 	}
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		struct pci *p = &n->pcis[i];

@@ -26,7 +26,7 @@ static int recall_autoprobe(const struct fs *fs, enum memory_lifetime lifetime, 
 	return r;
 }
 
-static int list_infos(struct netlink *nl, const struct pci *pf, struct node *n)
+static int list_infos(struct netlink *nl, struct pci *pf, struct node *n)
 {
 	const struct netdev *nd = node_netdev_of(n, pf->address);
 	_cleanup_(freep) struct vf_info *infos = NULL;
@@ -43,6 +43,7 @@ static int list_infos(struct netlink *nl, const struct pci *pf, struct node *n)
 		return r;
 	if (r < 0) /* it is gone, or has more VFs than fit into one answer */
 		log_debug_errno(r, "%s: nothing told of its VFs", pf->address);
+	pf->has_silent_vfs = r >= 0 && n_infos == 0;
 
 	for (size_t i = 0; i < n_infos; i++) {
 		struct vf_info *slot = APPEND(n->vf_infos, n->n_vf_infos);

@@ -9,8 +9,9 @@
 #include "../os/os.h"
 
 /*
- * Fills vf_infos (live roots only; a captured one has them in its answers), is_recorded and
- * is_switched of PFs, and is_random_mac of the netdevs of VFs. Needs functions and netdevs.
+ * Fills vf_infos and has_silent_vfs (live roots only; a captured one has them in its answers),
+ * is_recorded and is_switched of PFs, and is_random_mac of the netdevs of VFs. Needs functions and
+ * netdevs.
  *
  * Return: 0 or -errno. A driver that does not answer for its VFs leaves nothing of them.
  */

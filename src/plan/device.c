@@ -304,6 +304,31 @@ static bool lacks_module(const struct node *n, const struct pci *pci)
 	return is_erdma(pci) && !pci->driver[0] && !pci->module[0] && !n->is_dkms_building;
 }
 
+/*
+ * In DPU mode. The driver of the PF tells nothing of its VFs either, so nothing may have been
+ * tried: mlx5e_get_vf_config() in .../mlx5/core/en_main.c gives the EPERM of
+ * mlx5_eswitch_get_vport().
+ */
+bool refuses_settings(const struct node *n, const struct device *d)
+{
+	const struct pci *pf = d->is_vf ? node_pci(n, d->pci->physfn) : d->pci;
+
+	return d->unsupported & VF_SETTING_REFUSED ||
+	       (pf && pf->has_silent_vfs && streq(pf->driver, "mlx5_core"));
+}
+
+/* Source: NVIDIA BlueField BSP, "Controlling Host PF and VF Parameters". */
+static enum reason say_zero_guid(const struct node *n, struct device *d)
+{
+	COPY(d->detail, d->ibdev->name);
+	if (d->is_vf && refuses_settings(n, d))
+		d->advice = "The card lets the host set nothing of its VFs, as a BlueField in DPU "
+			    "mode does. Set the MAC on the system of the card (\"echo MAC "
+			    ">/sys/class/net/p0/smart_nic/vfN/mac\"), then rebind the driver of "
+			    "the virtual function here.";
+	return REASON_ZERO_GUID;
+}
+
 /* The definition of a usable device, each condition in the order in which a driver fulfils them. */
 static enum reason judge(const struct config *c, const struct node *n, const struct plan *p,
 			 struct device *d)
@@ -345,10 +370,8 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 	}
 	if (!ib)
 		return REASON_NO_IBDEV;
-	if (is_zero_guid(ib->node_guid)) {
-		COPY(d->detail, ib->name);
-		return REASON_ZERO_GUID;
-	}
+	if (is_zero_guid(ib->node_guid))
+		return say_zero_guid(n, d);
 	if (d->is_vf && d->config->identity == IDENTITY_DERIVED &&
 	    has_other_identity(n, p, d->pci, d->netdev, ib, d->detail, sizeof(d->detail)))
 		return REASON_VF_IDENTITY;

@@ -69,6 +69,8 @@ int plan_vf(const struct config *c, const struct node *n, struct plan *p);
  */
 int plan_birth(const struct config *c, const struct node *n, struct plan *p);
 bool has_autoprobe_off(const struct pci *pf); /* and it was not our service that set it */
+/* Does its card, or that of its PF, let the host set nothing of VFs? */
+bool refuses_settings(const struct node *n, const struct device *d);
 uint32_t wanted_vfs(const struct device_config *dc,
 		    const struct pci *pf); /* UINT32_MAX: leave alone */
 bool is_making_vfs(const struct node *n, const struct plan *p,

@@ -396,7 +396,8 @@ static int hint_pf(const struct node *n, struct plan *p, const struct device *pf
 		r = plan_add_hint(p, REASON_IDENTITY_UNSTABLE, pf->pci->address, "%s",
 				  pf->netdev ? pf->netdev->name : "");
 
-	if (r >= 0 && pf->unsupported & VF_SETTING_REFUSED)
+	if (r >= 0 && refuses_settings(n, pf) &&
+	    (dc->identity == IDENTITY_DERIVED || dc->trust != TRUST_KEEP))
 		r = plan_add_hint(p, REASON_VF_SETTING_UNSUPPORTED, pf->pci->address,
 				  "its card refuses what the host sets of VFs, as in DPU mode");
 	if (dc->trust != TRUST_KEEP && !has_trust)
