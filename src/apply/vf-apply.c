@@ -28,8 +28,10 @@ static const struct {
 };
 
 /*
- * mlx5 leaves out VFs that its firmware does not enable, and says nothing of it. The number that is
- * there is what "revert --vfs" takes back.
+ * A write that succeeds may have made fewer VFs, or none, as bnxt_sriov_configure() does without
+ * resources in the firmware or with the netdev down. (mlx5 makes all functions: one that its
+ * firmware refuses fails its own probe.) The number that is there is what "revert --vfs" takes
+ * back.
  */
 static int count_again(struct work *w, const struct action *a)
 {
