@@ -375,11 +375,17 @@ static void a_change_counts_once_it_stayed(_unused_ void **state)
 {
 	static const struct {
 		unsigned changed, seen_again, out;
-		bool is_asked, is_taken;
+		enum {
+			EVENT,
+			FIRST,
+			APPLY
+		} pass; /* at "changed" */
+		bool is_taken;
 	} rows[] = {
-		{ 50, 0, 55, false, false }, /* by the CNI plugin that took it away */
-		{ 50, 0, 60, false, true },   { 50, 61, 62, false, true },
-		{ 50, 55, 59, false, false }, { 50, 0, 51, true, true },
+		{ 50, 0, 55, EVENT, false }, /* by the CNI plugin that took it away */
+		{ 50, 0, 60, EVENT, true },   { 50, 61, 62, EVENT, true },
+		{ 50, 55, 59, EVENT, false }, { 50, 0, 51, APPLY, true },
+		{ 50, 0, 51, FIRST, false }, /* the service was started again in the middle */
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -391,9 +397,11 @@ static void a_change_counts_once_it_stayed(_unused_ void **state)
 		COPY(vf_netdev(&s)->name, "mine");
 		COPY(s.ibdevs[OF_VF].netdev, "mine");
 		COPY(s.gids[OF_VF].netdev, "mine");
-		s.tries.is_asked = rows[i].is_asked;
+		s.tries.is_asked = rows[i].pass != EVENT;
+		s.tries.is_first = rows[i].pass == FIRST;
+		s.node.is_by_hand = rows[i].pass == APPLY;
 		assert_pass(&s, rows[i].changed, "");
-		s.tries.is_asked = false;
+		s.tries.is_asked = s.tries.is_first = s.node.is_by_hand = false;
 		if (rows[i].seen_again)
 			assert_pass(&s, rows[i].seen_again, "");
 		go_out(&s);

@@ -178,8 +178,9 @@ int output_memory(const struct config *c, const struct node *n, const struct pla
 {
 	const struct action *now = actions_stuck(p->actions, p->n_actions);
 	const bool is_new = !*n->stuck && now;
-	/* An administrator who asks for a pass, or for other settings, means the node as it is. */
-	const bool is_wanted = (n->tried && n->tried->is_asked) || !streq(n->last_hash, c->hash);
+	/* An administrator who asks for a pass, or for other settings, means the node as it is. A
+	 * service that is started again may find a CNI plugin in the middle of its work. */
+	const bool is_wanted = n->is_by_hand || !streq(n->last_hash, c->hash);
 	_cleanup_(node_done) struct node to = {};
 	int r = 0;
 
