@@ -212,6 +212,35 @@ static void what_nobody_saw_is_not_counted(_unused_ void **state)
 	assert_int_equal(s.devices[0].losses.n, 1);
 }
 
+static void a_link_that_nobody_saw_come_up_counts_again(_unused_ void **state)
+{
+	struct scene s;
+
+	set_ready(&s);
+	s.netdev.is_up = false;
+	lose(&s, 1);
+	pass(&s);
+	s.netdev.is_up = true; /* while the service is restarted */
+	link_log_break(&s.log, s.now_usec);
+	pass(&s);
+	s.now_usec += SEC;
+	lose(&s, 1); /* the card bounces as it comes up */
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 0);
+
+	set_ready(&s);
+	s.netdev.is_up = false;
+	lose(&s, 1);
+	pass(&s);
+	s.netdev.is_up = true;
+	link_log_break(&s.log, s.now_usec);
+	pass(&s);
+	s.now_usec += 3 * SEC;
+	lose(&s, 1);
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 1);
+}
+
 static void a_nic_flaps_until_it_was_quiet(_unused_ void **state)
 {
 	struct scene s;
@@ -403,6 +432,7 @@ int main(void)
 		cmocka_unit_test(a_link_that_is_set_down_loses_nothing),
 		cmocka_unit_test(what_changes_cause_is_no_loss),
 		cmocka_unit_test(what_nobody_saw_is_not_counted),
+		cmocka_unit_test(a_link_that_nobody_saw_come_up_counts_again),
 		cmocka_unit_test(a_nic_flaps_until_it_was_quiet),
 		cmocka_unit_test(without_exclude_it_is_only_told),
 		cmocka_unit_test(a_dropped_link_is_told_after_its_time),

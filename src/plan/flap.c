@@ -78,6 +78,8 @@ static void count_losses(const struct node *n, const struct memory *m, struct de
 		l->carrier_downs = news->carrier_downs;
 		mtu = news->mtu;
 	}
+	if (nd->is_up && l->grace_usec == SET_DOWN) /* it came up while nobody listened */
+		l->grace_usec = n->now_usec + OWN_USEC;
 	if (!is_known || is_changed(n, d->pci))
 		l->carrier_downs = nd->carrier_downs;
 	if (!was_usable || is_changed(n, d->pci))
