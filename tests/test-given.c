@@ -37,7 +37,8 @@ struct scene {
 	struct module modules[3];
 	struct action tried[4];
 	struct attempts tries;
-	struct node memory; /* owned */
+	struct node memory;  /* owned */
+	uint64_t again_usec; /* of the last pass */
 };
 
 static void add(struct scene *s, size_t i, const char *address, const char *name)
@@ -124,6 +125,7 @@ static void pass(struct scene *s, unsigned sec, char *ret, size_t size)
 	s->node.now_usec = START + sec * SEC;
 	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &p), 0);
 	assert_int_equal(output_memory(&s->config, &s->node, &p, &next), 0);
+	s->again_usec = p.again_usec;
 	ret[0] = '\0';
 	for (size_t i = 0; i < p.n_actions; i++) {
 		const struct action *a = &p.actions[i];
@@ -336,6 +338,27 @@ static void what_is_put_back_depends_on_who_has_it(_unused_ void **state)
 	}
 }
 
+static void a_lock_that_is_kept_is_looked_at_less_and_less(_unused_ void **state)
+{
+	static const struct {
+		unsigned sec, again_sec;
+	} rows[] = { { 30, 2 }, { 31, 2 }, { 40, 10 }, { 60, 30 }, { 630, 60 } };
+	struct scene s;
+
+	set_scene(&s);
+	assert_pass(&s, 0, "");
+	go_out(&s);
+	assert_pass(&s, 20, "");
+	change(&s);
+	come_back(&s, "net1");
+	by_a_cni_plugin(&s);
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		assert_pass(&s, rows[i].sec, HINT "; process 4711 of a CNI plugin holds it");
+		assert_int_equal(s.again_usec, s.node.now_usec + rows[i].again_sec * SEC);
+	}
+	node_done(&s.memory);
+}
+
 static void what_cannot_be_put_back_is_left(_unused_ void **state)
 {
 	static const struct {
@@ -473,6 +496,7 @@ int main(void)
 		cmocka_unit_test(what_a_pod_left_changed_is_put_back_once_it_is_quiet),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),
 		cmocka_unit_test(what_is_put_back_depends_on_who_has_it),
+		cmocka_unit_test(a_lock_that_is_kept_is_looked_at_less_and_less),
 		cmocka_unit_test(what_cannot_be_put_back_is_left),
 		cmocka_unit_test(a_change_counts_once_it_stayed),
 		cmocka_unit_test(a_vf_without_netdev_is_rebound_when_nobody_uses_it),

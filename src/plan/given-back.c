@@ -7,6 +7,8 @@
 #include "in-use-plan.h"
 #include "steps.h"
 
+#define LONGEST_USEC (60 * USEC_PER_SEC) /* between two looks at a lock */
+
 struct back {
 	const struct node *n;
 	struct plan *p;
@@ -106,10 +108,19 @@ static int want_all(struct back *b, const struct given *now, const struct given 
 	return r;
 }
 
-static int hint(const struct config *c, struct back *b)
+/* No event tells that a lock is released. One that is kept is looked at less and less. */
+static uint64_t next_look(const struct config *c, const struct node *n, uint64_t same_usec)
+{
+	const uint64_t least_usec = MAX(c->service.settle_usec, USEC_PER_SEC);
+
+	return n->now_usec + MAX(least_usec, MIN(same_usec, LONGEST_USEC));
+}
+
+/* @same_usec: it has been as it is for that long */
+static int hint(const struct config *c, struct back *b, uint64_t same_usec)
 {
 	const struct pci *pci = b->d->pci;
-	const uint64_t again = b->n->now_usec + MAX(c->service.settle_usec, USEC_PER_SEC);
+	const uint64_t again = next_look(c, b->n, pci->cni_pid > 0 ? same_usec : 0);
 	char who[64] = "";
 
 	if (b->is_used) /* no event tells that it is closed: with the next one */
@@ -138,7 +149,7 @@ static int plan_one(const struct config *c, const struct node *n, struct plan *p
 	b.is_quiet = is_quiet(c, n, d, m, &now);
 	r = want_all(&b, &now, &m->given);
 	if (r >= 0 && b.differs && (!b.is_quiet || b.is_used))
-		r = hint(c, &b);
+		r = hint(c, &b, given_is_same(&now, &m->seen) ? n->now_usec - m->seen_usec : 0);
 	d->is_changed = b.differs;
 	d->is_unsettled = b.differs && !b.is_used && (!b.is_quiet || b.is_pending);
 	return r;
