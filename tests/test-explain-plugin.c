@@ -104,6 +104,9 @@ static void a_file_that_is_not_written_exposes_nothing_yet(_unused_ void **state
 	s.devices[0].is_usable = s.devices[1].is_usable = false;
 	s.devices[0].reason = REASON_PORT_DOWN;
 	assert_told(&s, "port-down", "would expose 0 devices; port-down: ");
+	s.devices[0].is_usable = s.devices[0].is_excluded = true;
+	s.devices[0].reason = REASON_NONE;
+	assert_told(&s, "link-flapping", "would expose 0 devices; link-flapping: ");
 }
 
 static void one_that_is_older_than_its_file_has_not_read_it(_unused_ void **state)

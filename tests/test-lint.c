@@ -725,6 +725,7 @@ static void check_tells_who_is_exposed_and_who_is_not(_unused_ void **state)
 		"Device plugin sriov: /run/rdma-provision/device-plugin/"
 		"config.json would expose:\n  rdma/hca: 2 after the plan; 1 now\n" VF0
 		": not exposed (no-gid): ";
+	static const char left_out[] = VF0 ": not exposed (link-flapping): ";
 	_cleanup_(freep) char *text = NULL, *json = NULL;
 	json_auto_t *document = NULL;
 	const json_t *plugin;
@@ -745,6 +746,11 @@ static void check_tells_who_is_exposed_and_who_is_not(_unused_ void **state)
 	plugin = json_object_get(document, "plugin");
 	assert_int_equal(json_array_size(json_object_get(plugin, "devices")), 1);
 	assert_int_equal(json_array_size(json_object_get(plugin, "excluded")), 2);
+	free(TAKE(text));
+	s.devices[1].is_usable = s.devices[1].is_excluded = true;
+	s.devices[1].reason = REASON_NONE;
+	assert_int_equal(output_check_text(&s.config, &s.plan, &text), 0);
+	assert_non_null(strstr(text, left_out));
 	free(s.plan.plugin);
 	lint_done(&s.plan.lint);
 }

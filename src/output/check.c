@@ -63,7 +63,7 @@ static json_t *make_excluded(const struct plan *p)
 		const struct device *d = &p->devices[i];
 
 		if (d->is_handed_out && !output_plugin_offers(d))
-			r = add_excluded(list, d->pci->address, d->reason, d->detail);
+			r = add_excluded(list, d->pci->address, output_plugin_reason(d), d->detail);
 	}
 	for (size_t i = 0; i < p->lint.n_findings && r >= 0; i++)
 		r = add_excluded(list, p->lint.findings[i].target, p->lint.findings[i].reason,

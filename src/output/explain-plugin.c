@@ -37,8 +37,8 @@ static bool has_old_process(const struct node *n)
 static enum reason first_excluded(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices; i++)
-		if (p->devices[i].is_handed_out && !p->devices[i].is_usable)
-			return p->devices[i].reason;
+		if (p->devices[i].is_handed_out && !output_plugin_offers(&p->devices[i]))
+			return output_plugin_reason(&p->devices[i]);
 	return p->n_devices > 0 ? REASON_NOT_READY : REASON_NO_DEVICES;
 }
 

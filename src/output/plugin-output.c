@@ -13,6 +13,11 @@ bool output_plugin_offers(const struct device *d)
 	return d->is_handed_out && !d->is_excluded && (d->is_usable || d->is_lost);
 }
 
+enum reason output_plugin_reason(const struct device *d)
+{
+	return d->is_usable && d->is_excluded ? REASON_LINK_FLAPPING : d->reason;
+}
+
 bool output_plugin_is_shared(const struct config *c)
 {
 	return c->plugin.type == PLUGIN_RDMA_SHARED || c->plugin.type == PLUGIN_HCA;

@@ -57,6 +57,8 @@ bool output_plugin_has(const struct config *c, const struct node *n, const struc
 
 /* Usable, or not to be missed yet: what has a place in the file. */
 bool output_plugin_offers(const struct device *d);
+/* Of one that is handed out and has none. */
+enum reason output_plugin_reason(const struct device *d);
 /* The name the plugin finds below the function itself: "" when it has no netdev of its own. */
 const char *output_plugin_netdev(const struct device *d);
 /*
