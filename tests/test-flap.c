@@ -19,6 +19,7 @@ struct scene {
 	struct config config;
 	struct pci pcis[2];
 	struct netdev netdev;
+	struct ibdev ibdev; /* of the VF */
 	struct memory memory;
 	struct device devices[2];
 	struct link_log log;
@@ -62,7 +63,7 @@ static void pass(struct scene *s)
 	size_t at = 0;
 
 	s->devices[0] = (struct device){ .pci = &s->pcis[0], .netdev = &s->netdev };
-	s->devices[1] = (struct device){ .pci = &s->pcis[1], .is_vf = true };
+	s->devices[1] = (struct device){ .pci = &s->pcis[1], .ibdev = &s->ibdev, .is_vf = true };
 	s->devices[1].is_in_pod = s->is_in_pod;
 	assert_int_equal(link_log_give(&s->log, &n), 0);
 	assert_int_equal(plan_flaps(&s->config, &n, &p), 0);
@@ -263,6 +264,14 @@ static void a_nic_flaps_until_it_was_quiet(_unused_ void **state)
 	pass(&s);
 	assert_false(s.devices[1].is_excluded);
 	s.is_in_pod = false;
+	s.ibdev.n_contexts = 1; /* a shared one is in no pod's namespace */
+	pass(&s);
+	assert_true(s.devices[0].is_excluded);
+	assert_false(s.devices[1].is_excluded);
+	s.ibdev.n_contexts = UINT32_MAX; /* it is not told */
+	pass(&s);
+	assert_true(s.devices[1].is_excluded);
+	s.ibdev.n_contexts = 0;
 
 	s.now_usec = last_usec + 600 * SEC;
 	pass(&s);

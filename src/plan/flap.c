@@ -151,6 +151,13 @@ static int tell_dropped(const struct config *c, const struct node *n, const stru
 			     c->health.drop_usec / USEC_PER_SEC);
 }
 
+/* A shared device is in no namespace of a pod, but somebody has it open. */
+static bool is_had(const struct device *d)
+{
+	return d->is_in_pod ||
+	       (d->ibdev && d->ibdev->n_contexts > 0 && d->ibdev->n_contexts != UINT32_MAX);
+}
+
 int plan_flaps(const struct config *c, const struct node *n, struct plan *p)
 {
 	struct device *pf = NULL;
@@ -167,8 +174,8 @@ int plan_flaps(const struct config *c, const struct node *n, struct plan *p)
 			count_losses(n, m, d);
 			d->is_flapping = is_flapping(c, n, p, d);
 		}
-		d->is_excluded = pf && pf->is_flapping && c->health.act == HEALTH_ACT_EXCLUDE &&
-				 !d->is_in_pod;
+		d->is_excluded =
+			pf && pf->is_flapping && c->health.act == HEALTH_ACT_EXCLUDE && !is_had(d);
 		if (!d->is_vf && d->is_flapping)
 			r = tell_flapping(p, d, c->health.flap.count);
 		if (!d->is_vf && r >= 0)
