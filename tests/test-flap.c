@@ -297,6 +297,13 @@ static void without_exclude_it_is_only_told(_unused_ void **state)
 	pass(&s);
 	assert_true(s.devices[0].is_flapping);
 	assert_false(s.devices[0].is_excluded);
+	s.config.health.act = HEALTH_ACT_EXCLUDE;
+	for (enum plugin_type i = 0; i < _PLUGIN_N; i++) {
+		s.config.plugin.type = i; /* a DRA driver finds its devices itself */
+		pass(&s);
+		assert_int_equal(s.devices[0].is_excluded,
+				 i != PLUGIN_DRANET && i != PLUGIN_DRA_SRIOV);
+	}
 }
 
 static void a_dropped_link_is_told_after_its_time(_unused_ void **state)

@@ -151,6 +151,13 @@ static int tell_dropped(const struct config *c, const struct node *n, const stru
 			     c->health.drop_usec / USEC_PER_SEC);
 }
 
+/* A DRA driver finds its devices itself. */
+static bool is_exclusion_asked(const struct config *c)
+{
+	return c->health.act == HEALTH_ACT_EXCLUDE &&
+	       (c->plugin.type == PLUGIN_NONE || plugin_has_file(c->plugin.type));
+}
+
 /* A shared device is in no namespace of a pod, but somebody has it open. */
 static bool is_had(const struct device *d)
 {
@@ -174,8 +181,7 @@ int plan_flaps(const struct config *c, const struct node *n, struct plan *p)
 			count_losses(n, m, d);
 			d->is_flapping = is_flapping(c, n, p, d);
 		}
-		d->is_excluded =
-			pf && pf->is_flapping && c->health.act == HEALTH_ACT_EXCLUDE && !is_had(d);
+		d->is_excluded = pf && pf->is_flapping && is_exclusion_asked(c) && !is_had(d);
 		if (!d->is_vf && d->is_flapping)
 			r = tell_flapping(p, d, c->health.flap.count);
 		if (!d->is_vf && r >= 0)
