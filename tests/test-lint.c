@@ -327,6 +327,14 @@ static void carries_the_node(struct scene *s)
 	s->plan.n_node_nics = ELEMENTSOF(nics);
 }
 
+static void has_the_nodes_address(struct scene *s)
+{
+	static struct node_nic nic = { .pci = OTHER, .why = NODE_NIC_ADDRESS };
+
+	s->plan.node_nics = &nic;
+	s->plan.n_node_nics = 1;
+}
+
 static void erdma_of_its_class(struct scene *s)
 {
 	erdma(s);
@@ -383,6 +391,7 @@ static void a_dra_driver_finds_what_its_rules_allow(_unused_ void **state)
 		{ "class, no RDMA", PLUGIN_DRANET, no_ibdev, P V0 V1, "no-ibdev " OTHER "\n" },
 		{ "the node's", PLUGIN_DRANET, carries_the_node, P V0 V1,
 		  "plugin-default-route " OTHER "\n" },
+		{ "the node's by --node-ip", PLUGIN_DRANET, has_the_nodes_address, P V0 V1 O, "" },
 		{ "driver", PLUGIN_DRANET, no_driver, P V0 V1, "no-driver " OTHER "\n" },
 		{ "uverbs", PLUGIN_DRANET, no_uverbs, P V0 V1, "no-uverbs " OTHER "\n" },
 		{ "in a pod", PLUGIN_DRANET, in_pod_with_ibdev, P V0 V1 O, "" },

@@ -204,6 +204,7 @@ static size_t count_ibdevs(const struct node *n, const struct pci *f)
 	return count;
 }
 
+/* dranet drops the device of the best default route and what is below it, by no other sign. */
 static enum reason broken_dranet_rule(const struct linter *l, const struct function *f)
 {
 	const struct node_nic *nic =
@@ -211,7 +212,8 @@ static enum reason broken_dranet_rule(const struct linter *l, const struct funct
 
 	if (f->pci->class >> 16 != CLASS_NETWORK && !f->ibdev)
 		return REASON_PLUGIN_CLASS;
-	return nic && !nic->is_by_vf ? REASON_PLUGIN_DEFAULT_ROUTE : REASON_NONE;
+	return nic && !nic->is_by_vf && nic->why != NODE_NIC_ADDRESS ? REASON_PLUGIN_DEFAULT_ROUTE
+								     : REASON_NONE;
 }
 
 static enum reason broken_dra_sriov_rule(const struct linter *l, const struct function *f)
