@@ -7,6 +7,7 @@
 #include "config/parse.h"
 #include "config/problem.h"
 #include "nccl-env.h"
+#include "output/health-output.h"
 
 #include <getopt.h>
 
@@ -336,6 +337,13 @@ static int check_line(size_t verb, int n_arguments, const struct verb_line *line
 	return 0;
 }
 
+/* Whoever reads the exit code must not take a mistake for an answer. */
+static int refuse_line(const struct verb_line *line, const char *verb)
+{
+	return verb && streq(verb, "health") ? HEALTH_UNKNOWN
+					     : nccl_env_exit_code(-EINVAL, line->command.is_export);
+}
+
 int main(int argc, char **argv)
 {
 	struct verb_line line = {
@@ -347,7 +355,7 @@ int main(int argc, char **argv)
 	if (line.command.exec)
 		line.given = TAKES_NCCL;
 	if (read_options(argc, argv, &line) < 0)
-		return nccl_env_exit_code(-EINVAL, line.command.is_export);
+		return refuse_line(&line, argv[optind]);
 	if (line.is_version) {
 		printf("rdma-provision " PROJECT_VERSION "\n");
 		return EXIT_SUCCESS;
@@ -363,7 +371,7 @@ int main(int argc, char **argv)
 	if (line.is_help)
 		return print_verb_help(verb);
 	if (check_line(verb, argc - optind - 1, &line) < 0)
-		return nccl_env_exit_code(-EINVAL, line.command.is_export);
+		return refuse_line(&line, argv[optind]);
 
 	line.command.argument = argv[optind + 1];
 	line.command.arguments = argv + optind + 1;
