@@ -482,7 +482,7 @@ int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size)
 	return 0;
 }
 
-int fs_inode(const struct fs *fs, const char *path, uint64_t *ret)
+int fs_stat(const struct fs *fs, const char *path, struct stat *ret)
 {
 	_cleanup_(closep) int fd = -EBADF;
 	struct stat st;
@@ -492,6 +492,18 @@ int fs_inode(const struct fs *fs, const char *path, uint64_t *ret)
 		return fd;
 	if (fstat(fd, &st) < 0)
 		return -errno;
+	*ret = st;
+	return 0;
+}
+
+int fs_inode(const struct fs *fs, const char *path, uint64_t *ret)
+{
+	struct stat st;
+	int r;
+
+	r = fs_stat(fs, path, &st);
+	if (r < 0)
+		return r;
 	*ret = st.st_ino;
 	return 0;
 }

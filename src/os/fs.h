@@ -15,6 +15,8 @@
 
 #include "../base/util.h"
 
+struct stat;
+
 enum record_kind {
 	RECORD_FILE,
 	RECORD_LINK,
@@ -87,6 +89,7 @@ int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size);
 
 /* The inode of a file, folder or link itself: in sysfs another one after it was made again. */
 int fs_inode(const struct fs *fs, const char *path, uint64_t *ret);
+int fs_stat(const struct fs *fs, const char *path, struct stat *ret); /* of the same */
 
 /*
  * Is what a link of /proc/PID/fd leads to, by its text a device, another kind of file, or another
