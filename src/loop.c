@@ -169,6 +169,8 @@ static int settle_memory(const struct view *v, struct node *n)
 	int r;
 
 	n->is_by_hand = v->pass && !v->pass->is_service;
+	if (!has_goal(v))
+		plan_forget_names(v->config, n);
 	if (!v->tried || has_goal(v))
 		return 0;
 	remember_losses(v, n);

@@ -474,6 +474,42 @@ static void a_section_keeps_the_card_it_matched_by_name(_unused_ void **state)
 	node_done(&s.memory);
 }
 
+static void a_name_is_kept_by_the_section_that_matched_it(_unused_ void **state)
+{
+	static const struct {
+		const char *match;  /* of the first section; the second one wants ens1 */
+		const char *second; /* its NIC */
+	} rows[] = {
+		{ "netdev:ens1", NULL },
+		{ "netdev:ens*", NULL },
+		{ "pci:" PF, SECOND },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		const struct device *last;
+		struct device_config sections[2];
+		struct scene s;
+
+		set_scene(&s);
+		assert_pass(&s, 0, "");
+		COPY(s.netdevs[OF_PF].name, "other0");
+		COPY(s.ibdevs[OF_PF].netdev, "other0");
+		COPY(s.netdevs[OF_SECOND].name, "ens1");
+		COPY(s.ibdevs[OF_SECOND].netdev, "ens1");
+		sections[0] = sections[1] = s.section;
+		sections[0].match = (char *)rows[i].match;
+		sections[1].mode = VF_MODE_KEEP;
+		s.config.devices = sections;
+		s.config.n_devices = 2;
+		plan_forget_names(&s.config, &s.node);
+		assert_int_equal(plan_make(&s.config, &s.node, true, &p), 0);
+		last = &p.devices[p.n_devices - 1];
+		assert_string_equal(last->pci->address, rows[i].second ? rows[i].second : VF);
+		node_done(&s.memory);
+	}
+}
+
 static void two_functions_with_one_mac_are_reported(_unused_ void **state)
 {
 	struct scene s;
@@ -501,6 +537,7 @@ int main(void)
 		cmocka_unit_test(a_change_counts_once_it_stayed),
 		cmocka_unit_test(a_vf_without_netdev_is_rebound_when_nobody_uses_it),
 		cmocka_unit_test(a_section_keeps_the_card_it_matched_by_name),
+		cmocka_unit_test(a_name_is_kept_by_the_section_that_matched_it),
 		cmocka_unit_test(two_functions_with_one_mac_are_reported),
 	};
 

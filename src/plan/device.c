@@ -9,6 +9,7 @@
 #include "cause.h"
 #include "identity.h"
 #include "mode.h"
+#include "plan-make.h"
 #include "steps.h"
 
 #include <fnmatch.h>
@@ -181,6 +182,18 @@ const struct device_config *section_of(const struct config *c, const struct node
 		if (is_match(c->devices[i].match, n, pci))
 			return &c->devices[i];
 	return NULL;
+}
+
+void plan_forget_names(const struct config *c, struct node *n)
+{
+	for (size_t i = 0; i < n->n_memories; i++) {
+		struct memory *m = &n->memories[i];
+		const struct pci *pci = m->matched[0] ? node_pci(n, m->pci) : NULL;
+		const struct device_config *dc = pci ? section_of(c, n, pci) : NULL;
+
+		if (pci && !(dc && strstr(dc->match, "netdev:")))
+			m->matched[0] = '\0';
+	}
 }
 
 /*

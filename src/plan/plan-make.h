@@ -32,6 +32,12 @@ int plan_make(const struct config *c, const struct node *n, bool settled, struct
  */
 int plan_finish(const struct config *c, const struct node *n, bool settled, struct plan *p);
 
+/*
+ * A NIC keeps the name that netdev: of its section matched it by. Drops the names of those whose
+ * section has none now, before a plan is made with another configuration: another NIC may have it.
+ */
+void plan_forget_names(const struct config *c, struct node *n);
+
 #define EXPLAIN_VFS_LEN 768
 
 /*
