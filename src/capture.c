@@ -2,6 +2,7 @@
 #include "capture.h"
 
 #include "load.h"
+#include "observe/limits.h"
 #include "observe/observe.h"
 #include "observe/qos-observe.h"
 #include "observe/snapshot.h"
@@ -152,6 +153,23 @@ static void record_carriers(struct recorder *rec, const struct node *n)
 	}
 }
 
+/* Of PFs that are not managed as well: a plan of another configuration may ask for it. */
+static int answer_all(struct os *d, struct node *n)
+{
+	_cleanup_(questions_done) struct questions q = {
+		.set = 1u << QUESTION_PCIE | (n->has_dcbs ? 0 : 1u << QUESTION_DCB)
+	};
+	int r = n->has_users ? 0 : observe_users(d, n);
+
+	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
+		if (!n->pcis[i].physfn[0] && !n->pcis[i].is_management)
+			r = questions_add_function(&q, n->pcis[i].address);
+	if (r < 0)
+		return r;
+	observe_pcie(&d->fs, &q, n);
+	return observe_dcbs(d, &q, n);
+}
+
 int capture(struct os *d, const char *config_file, int fd)
 {
 	_cleanup_(recorder_done) struct recorder rec = {};
@@ -159,7 +177,6 @@ int capture(struct os *d, const char *config_file, int fd)
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(freep) char *answers = NULL;
-	const struct questions dcb = { .set = 1u << QUESTION_DCB };
 	int r;
 
 	d->fs.on_read = on_read;
@@ -167,10 +184,8 @@ int capture(struct os *d, const char *config_file, int fd)
 	r = load_config(&d->fs, config_file, &c);
 	if (r >= 0)
 		r = loop_plan(d, &c, false, &n, &p);
-	if (r >= 0 && !n.has_users) /* which a plan of another configuration may ask for */
-		r = observe_users(d, &n);
-	if (r >= 0 && !n.has_dcbs)
-		r = observe_dcbs(d, &dcb, &n);
+	if (r >= 0)
+		r = answer_all(d, &n);
 	d->fs.on_read = NULL;
 	if (r >= 0 && rec.error >= 0)
 		record_carriers(&rec, &n);

@@ -5,6 +5,7 @@
 #include "config/problem.h"
 #include "load.h"
 #include "loop.h"
+#include "observe/limits.h"
 #include "observe/observe.h"
 #include "observe/plugin-observe.h"
 #include "observe/qos-observe.h"
@@ -181,7 +182,7 @@ int inspect_explain(struct os *d, const struct config *c, const char *name, bool
 {
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
-	const struct questions dcb = { .set = 1u << QUESTION_DCB };
+	_cleanup_(questions_done) struct questions q = {};
 	const struct pci *pci;
 	int r;
 
@@ -199,8 +200,13 @@ int inspect_explain(struct os *d, const struct config *c, const char *name, bool
 	/* A person waits for this: a look into processes is not too much. */
 	if (d->fs.is_live && !n.has_users)
 		r = observe_users(d, &n);
-	if (r >= 0 && d->fs.is_live && !n.has_dcbs)
-		r = observe_dcbs(d, &dcb, &n);
+	if (r >= 0 && !pci->is_management)
+		r = questions_add_function(&q, *pci->physfn ? pci->physfn : pci->address);
+	q.set = 1u << QUESTION_PCIE | (n.has_dcbs ? 0 : 1u << QUESTION_DCB);
+	if (r >= 0)
+		observe_pcie(&d->fs, &q, &n);
+	if (r >= 0 && d->fs.is_live)
+		r = observe_dcbs(d, &q, &n);
 	if (r >= 0) {
 		const int n_lines = kmsg_read(&d->fs, pci->address, n.log_lines, LOG_LINES_MAX);
 

@@ -5,6 +5,7 @@
 #include "kubelet/ensure.h"
 #include "model/link-log.h"
 #include "observe/generated.h"
+#include "observe/limits.h"
 #include "observe/net.h"
 #include "observe/observe.h"
 #include "observe/output-observe.h"
@@ -58,6 +59,7 @@ static int answer(void *userdata, const struct questions *q, struct node *n)
 	struct os *d = userdata;
 	int n_known = 0, r;
 
+	observe_pcie(&d->fs, q, n); /* nothing is planned by it */
 	if (!d->fs.is_live)
 		return 0;
 	if (is_question(q, QUESTION_USERS)) {

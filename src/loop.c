@@ -150,6 +150,8 @@ static int ask_and_plan(const struct view *v, struct node *n, struct plan *p)
 		if (r > 0)
 			r = make_plan(v, n, p);
 	}
+	if (r >= 0 && !has_goal(v))
+		r = plan_health(n, p);
 	return r < 0 || has_goal(v) ? r : add_outputs(v->config, n, p);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../src/plan/plan-make.h"
 #include "../src/plan/steps.h"
 
 /* Two cards of one model in one section, a VF of the first, and one more card. */
@@ -50,7 +51,7 @@ static const char *hints(struct scene *s)
 	size_t n = 0;
 
 	text[0] = '\0';
-	assert_int_equal(plan_health(NULL, &s->node, &s->plan), 0);
+	assert_int_equal(plan_health(&s->node, &s->plan), 0);
 	for (size_t i = 0; i < s->plan.n_health; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %s", i > 0 ? "; " : "",
 				      reason_code(s->plan.health[i].reason),

@@ -163,6 +163,7 @@ static void links_are_read_from_both_ends(_unused_ void **state)
 {
 	static const char port[] = "sys/devices/pci0000:40/0000:40:01.0";
 	static const char pf[] = "sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0";
+	_cleanup_(questions_done) struct questions q = { .set = 1u << QUESTION_PCIE };
 	_cleanup_(node_done) struct node n = {};
 	static const struct {
 		const char *folder, *name, *text;
@@ -199,6 +200,14 @@ static void links_are_read_from_both_ends(_unused_ void **state)
 	assert_int_equal(observe_pci(&t.fs, &n), 0);
 	assert_int_equal(n.n_pcis, 1);
 	assert_int_equal(observe_limits(&t.fs, &n), 0);
+	observe_pcie(&t.fs, &q, &n);
+	assert_int_equal(n.pcis[0].link.speed, 0); /* nobody asked */
+	assert_int_equal(questions_add_function(&q, "0000:41:00.0"), 0);
+	q.set = 1u << QUESTION_DCB;
+	observe_pcie(&t.fs, &q, &n);
+	assert_int_equal(n.pcis[0].link.speed, 0);
+	q.set |= 1u << QUESTION_PCIE;
+	observe_pcie(&t.fs, &q, &n);
 	assert_int_equal(n.pcis[0].link.speed, 8000);
 	assert_int_equal(n.pcis[0].link.width, 8);
 	assert_int_equal(n.pcis[0].max_link.speed, 32000);
@@ -212,6 +221,7 @@ static void links_are_read_from_both_ends(_unused_ void **state)
 	n.pcis[0].iommu[0] = '\0';
 	COPY(n.pcis[0].physfn, "0000:41:00.7");
 	assert_int_equal(observe_limits(&t.fs, &n), 0);
+	observe_pcie(&t.fs, &q, &n);
 	assert_int_equal(n.pcis[0].link.speed, 0);
 	assert_string_equal(n.pcis[0].iommu, "");
 	tree_remove(&t);

@@ -14,7 +14,29 @@ void questions_done(struct questions *q)
 {
 	free(q->ibdevs);
 	free(q->lookups);
+	free(q->functions);
 	*q = (struct questions){};
+}
+
+bool questions_name(const struct questions *q, const char *pci)
+{
+	for (size_t i = 0; i < q->n_functions; i++)
+		if (streq(q->functions[i], pci))
+			return true;
+	return false;
+}
+
+int questions_add_function(struct questions *q, const char *pci)
+{
+	char(*slot)[PCI_LEN];
+
+	if (questions_name(q, pci))
+		return 0;
+	slot = APPEND(q->functions, q->n_functions);
+	if (!slot)
+		return -ENOMEM;
+	COPY(*slot, pci);
+	return 0;
 }
 
 bool is_question(const struct questions *q, enum question question)

@@ -326,17 +326,24 @@ static int observe_memlocks(const struct fs *fs, struct node *n)
 	return r;
 }
 
+static bool is_nic(const struct node *n, const struct pci *pci)
+{
+	return !pci->physfn[0] &&
+	       (pci->class >> 16 == CLASS_NETWORK || node_ibdev_of(n, pci->address));
+}
+
+void observe_pcie(const struct fs *fs, const struct questions *q, struct node *n)
+{
+	for (size_t i = 0; i < n->n_pcis && is_question(q, QUESTION_PCIE); i++)
+		if (is_nic(n, &n->pcis[i]) && questions_name(q, n->pcis[i].address))
+			observe_link(fs, &n->pcis[i]);
+}
+
 int observe_limits(const struct fs *fs, struct node *n)
 {
-	for (size_t i = 0; i < n->n_pcis; i++) {
-		struct pci *pci = &n->pcis[i];
-
-		if (pci->physfn[0] ||
-		    (pci->class >> 16 != CLASS_NETWORK && !node_ibdev_of(n, pci->address)))
-			continue;
-		observe_link(fs, pci);
-		observe_iommu(fs, pci);
-	}
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (is_nic(n, &n->pcis[i]))
+			observe_iommu(fs, &n->pcis[i]);
 	/* A capture has its answers beside it, or knows nothing: of units it has what it copied. */
 	if (n->has_memlocks || (!fs->is_live && fs_exists(fs, ANSWERS_PATH)))
 		return 0;

@@ -24,15 +24,20 @@
  */
 #pragma once
 
-#include "../model/node.h"
+#include "../model/question.h"
 #include "../os/fs.h"
 
 /*
- * Fills link, max_link, max_slot, n_aer and iommu of PFs, and memlocks unless the answers of a
- * capture had them. Wants RDMA devices and netdevs. Return: 0 or -ENOMEM: what cannot be read is
- * not told.
+ * Fills iommu of PFs, and memlocks unless the answers of a capture had them. Wants RDMA devices and
+ * netdevs. Return: 0 or -ENOMEM: what cannot be read is not told.
  */
 int observe_limits(const struct fs *fs, struct node *n);
+
+/*
+ * QUESTION_PCIE: fills link, max_link, max_slot and n_aer, also in a captured tree. The registers
+ * of a link are read from the card.
+ */
+void observe_pcie(const struct fs *fs, const struct questions *q, struct node *n);
 
 /* "16.0 GT/s PCIe" is 16000; 0 for what is no speed. */
 uint32_t parse_link_speed(const char *s);

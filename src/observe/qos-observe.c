@@ -6,12 +6,13 @@
 #include "../os/rdma-cm.h"
 #include "ibdev.h"
 
-/* Is it one of a PF, whose driver can be asked? */
-static bool is_asked(const struct node *n, const struct netdev *nd)
+/* Is it one of these PFs, whose driver can be asked? */
+static bool is_asked(const struct questions *q, const struct node *n, const struct netdev *nd)
 {
 	const struct pci *pci = node_pci(n, nd->pci);
 
-	return pci && !pci->physfn[0] && !pci->is_busy && !n->stuck[0];
+	return pci && questions_name(q, pci->address) && !pci->physfn[0] && !pci->is_busy &&
+	       !n->stuck[0];
 }
 
 int observe_dcbs(struct os *d, const struct questions *q, struct node *n)
@@ -23,7 +24,7 @@ int observe_dcbs(struct os *d, const struct questions *q, struct node *n)
 		struct dcb dcb, *slot;
 		int r;
 
-		if (!is_asked(n, nd))
+		if (!is_asked(q, n, nd))
 			continue;
 		r = dcb_read(&d->route, nd->name, &dcb);
 		if (r < 0) {

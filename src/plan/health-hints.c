@@ -6,6 +6,7 @@
  * On a node without managed devices there are none: it is nobody's node yet.
  */
 #include "../model/module-options.h"
+#include "plan-make.h"
 #include "steps.h"
 
 /* "16.0 GT/s x16" */
@@ -129,7 +130,7 @@ static int tell_gpu(struct plan *p, const struct pci *gpu)
 			     gpu->numa_node);
 }
 
-int plan_health(_unused_ const struct config *c, const struct node *n, struct plan *p)
+int plan_health(const struct node *n, struct plan *p)
 {
 	int r = 0;
 

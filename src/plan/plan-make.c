@@ -13,7 +13,7 @@ int plan_make(const struct config *c, const struct node *n, bool settled, struct
 		plan_vf,          plan_boots,     plan_birth,  plan_link_vf, plan_qos,
 		plan_metadata,    plan_addresses, plan_route,  plan_table,   plan_gateways,
 		plan_coexistence, plan_gids,      plan_smc,    plan_late,    plan_boots,
-		plan_kubelet,     plan_health,
+		plan_kubelet,
 	};
 	_cleanup_(plan_done) struct plan p = {};
 	int r;

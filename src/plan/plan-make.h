@@ -33,6 +33,15 @@ int plan_make(const struct config *c, const struct node *n, bool settled, struct
 int plan_finish(const struct config *c, const struct node *n, bool settled, struct plan *p);
 
 /*
+ * Hints about what works and could do better: p->health, once the plan asks for nothing. PCIe: a
+ * link below the lower of what both of its ends can; a slot that is slower than the card is no
+ * hint. Its errors count since "clear". Rate: a port that is up, below the same cards of its
+ * section. IOMMU: the PF's group translates. Memory: a runtime of containers whose limit is no
+ * infinity. Return: 0 or -ENOMEM.
+ */
+int plan_health(const struct node *n, struct plan *p);
+
+/*
  * A NIC keeps the name that netdev: of its section matched it by. Drops the names of those whose
  * section has none now, before a plan is made with another configuration: another NIC may have it.
  */

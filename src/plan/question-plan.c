@@ -48,12 +48,28 @@ static int ask_for_verbs(struct plan *p)
 	return 0;
 }
 
+/* Hints are told of what is managed, and the functions of others are their owners' business. */
+static int ask_for_functions(struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		if (p->devices[i].is_vf)
+			continue;
+		r = questions_add_function(&p->questions, p->devices[i].pci->address);
+		p->questions.set |= 1u << QUESTION_PCIE;
+	}
+	return r;
+}
+
 int plan_ask(const struct node *n, struct plan *p)
 {
 	int r;
 
 	ask_for_actions(p);
 	r = ask_for_verbs(p);
+	if (r >= 0)
+		r = ask_for_functions(p);
 	if (r < 0)
 		return r;
 	if (p->questions.n_lookups > 0)

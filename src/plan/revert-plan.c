@@ -164,6 +164,8 @@ static int revert_dcb(const struct node *n, struct plan *p, const struct ledger_
 	char now[QOS_ETS_LEN] = "", users[sizeof(((struct action *)0)->detail)];
 	struct action *a;
 
+	if (questions_add_function(&p->questions, e->target) < 0)
+		return -ENOMEM;
 	p->questions.set |= 1u << QUESTION_DCB;
 	if (d)
 		qos_value(d, e->subject, now);

@@ -143,14 +143,6 @@ int plan_late(const struct config *c, const struct node *n, struct plan *p);
 int plan_kubelet(const struct config *c, const struct node *n, struct plan *p);
 
 /*
- * Hints about what works and could do better: p->health. PCIe: a link below the lower of what both
- * of its ends can; a slot that is slower than the card is no hint. Rate: a port that is up, below
- * the same cards of its section. IOMMU: the PF's group translates. Memory: a runtime of containers
- * whose limit is no infinity.
- */
-int plan_health(const struct config *c, const struct node *n, struct plan *p);
-
-/*
  * Sets p->questions: what the plan depends on, the node does not have, and no plan of this look
  * asked for. The last step of each plan.
  */
