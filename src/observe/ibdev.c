@@ -132,18 +132,27 @@ static int observe_ports(const struct fs *fs, bool is_short, struct ibdev *ib)
 	return r;
 }
 
+int observe_ibdev_function(const struct fs *fs, struct ibdev *ib)
+{
+	char target[512];
+	int r;
+
+	r = fs_read_link(fs, FS_PATH(IBDEV_FOLDER "/%s/device", ib->name), target, sizeof(target));
+	if (r >= 0)
+		parse_pci_of_path(target, ib->pci, sizeof(ib->pci));
+	return r == -ENOENT || r == -EINVAL ? 0 : MIN(r, 0);
+}
+
 int observe_ibdev(const struct fs *fs, bool is_short, struct ibdev *ib)
 {
 	_cleanup_(fs_leave) struct fs inside = {};
-	char folder[128], target[512];
+	char folder[128];
 	int r;
 
 	snprintf(folder, sizeof(folder), IBDEV_FOLDER "/%s", ib->name);
 	fs_enter(fs, folder, &inside);
-	r = fs_read_link(&inside, FS_PATH("%s/device", folder), target, sizeof(target));
-	if (r >= 0)
-		parse_pci_of_path(target, ib->pci, sizeof(ib->pci));
-	else if (r != -ENOENT && r != -EINVAL)
+	r = observe_ibdev_function(&inside, ib);
+	if (r < 0)
 		return r;
 
 	observe_text(&inside, FS_PATH("%s/node_guid", folder), ib->node_guid,

@@ -12,6 +12,9 @@
 
 #define IBDEV_FOLDER "sys/class/infiniband"
 
+/* Fills pci alone, of which no driver is asked. Return: 0 or -errno. */
+int observe_ibdev_function(const struct fs *fs, struct ibdev *ib);
+
 /*
  * Fills pci, node_guid, node_type and ports of a device whose name is known. GIDs that are zero are
  * left out: their attributes cannot be read. With @is_short also those behind a long row of empty

@@ -74,9 +74,15 @@ static bool has_gids_of_all_addresses(const struct node *n, const struct ibdev *
 static int observe_one(const struct fs *fs, const struct node *n, struct ibdev *ib)
 {
 	const struct netdev *nd;
+	const struct pci *pci;
 	int r;
 
-	r = observe_ibdev(fs, true, ib);
+	r = observe_ibdev_function(fs, ib);
+	pci = r >= 0 ? node_pci(n, ib->pci) : NULL;
+	if (pci && pci->is_management) /* each read of its ports is a command to its firmware */
+		return 0;
+	if (r >= 0)
+		r = observe_ibdev(fs, true, ib);
 	if (r < 0)
 		return r;
 
