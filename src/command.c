@@ -543,10 +543,6 @@ int command_clear(const struct command *cmd)
 	}
 	if (session_open(cmd, &s) < 0 || s.config.is_invalid)
 		return EXIT_FAILURE;
-	if (!config_watches_links(&s.config)) {
-		log_error("No losses are counted: [Health] Flap= and Drop= are not set");
-		return EXIT_FAILURE;
-	}
 	r = fs_read_all(&s.os.fs, STATE_PATH, MAX_STATE_BYTES, false, &state, &size);
 	if (r >= 0)
 		r = output_find_nic(state, cmd->argument, pci, sizeof(pci));

@@ -161,8 +161,10 @@ static void clear_losses(const struct view *v, struct node *n)
 	const char *pci = v->pass ? v->pass->clear : NULL;
 
 	for (size_t i = 0; i < n->n_memories && pci; i++)
-		if (streq(n->memories[i].pci, pci))
+		if (streq(n->memories[i].pci, pci)) {
 			n->memories[i].losses.n_last = 0;
+			n->memories[i].aer = UINT32_MAX;
+		}
 }
 
 /* What was remembered or tried and is past by now. */

@@ -114,7 +114,7 @@ static const struct {
 	  "node-problem-detector, with one line; CONDITION is RdmaNotReady, RdmaLinkFlapping or\n"
 	  "RdmaPcieDegraded.\n"
 	  "Exit code: 0 nothing is wrong, 1 something is, 2 not known, or error.\n" },
-	{ "clear", "DEVICE", "forget that the link of this NIC was lost: it no longer flaps",
+	{ "clear", "DEVICE", "forget the losses and PCIe errors of this NIC: it no longer flaps",
 	  command_clear, TAKES_CONFIG,
 	  "DEVICE is a PCI address, netdev or RDMA device of the NIC or one of its VFs. The number "
 	  "of\n"

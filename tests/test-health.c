@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "../src/output/remember.h"
 #include "../src/plan/plan-make.h"
 #include "../src/plan/steps.h"
 
@@ -149,6 +150,36 @@ static void errors_of_a_link_are_a_hint(_unused_ void **state)
 	assert_string_equal(hints(&s), "pcie-errors 0000:41:00.0");
 }
 
+static void errors_that_were_cleared_are_none(_unused_ void **state)
+{
+	static const struct {
+		uint32_t cleared, n_aer;
+		bool is_told;
+		uint32_t remembered;
+	} rows[] = {
+		{ 0, 2, true, 0 },  { 2, 2, false, 2 }, { UINT32_MAX, 2, false, 2 },
+		{ 2, 3, true, 2 },  { 2, 1, true, 1 }, /* the kernel found the card again */
+		{ 2, 0, false, 0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct memory m = { .aer = rows[i].cleared };
+		struct node next = {};
+		struct config c = {};
+		struct scene s;
+
+		set_scene(&s);
+		COPY(m.pci, s.pcis[0].address);
+		s.node.memories = &m;
+		s.node.n_memories = 1;
+		s.pcis[0].n_aer = rows[i].n_aer;
+		assert_string_equal(hints(&s), rows[i].is_told ? "pcie-errors 0000:41:00.0" : "");
+		assert_int_equal(output_memory(&c, &s.node, &s.plan, &next), 0);
+		assert_int_equal(next.memories[0].aer, rows[i].remembered);
+		node_done(&next);
+	}
+}
+
 static void a_port_is_compared_with_the_same_cards_of_its_section(_unused_ void **state)
 {
 	static const struct {
@@ -230,6 +261,7 @@ int main(void)
 		cmocka_unit_test(a_link_is_slow_when_both_ends_can_do_better),
 		cmocka_unit_test(a_port_is_compared_with_the_same_cards_of_its_section),
 		cmocka_unit_test(errors_of_a_link_are_a_hint),
+		cmocka_unit_test(errors_that_were_cleared_are_none),
 		cmocka_unit_test(an_iommu_that_translates_is_a_hint_for_pfs),
 		cmocka_unit_test(memory_is_a_hint_for_nodes_with_managed_devices),
 	};

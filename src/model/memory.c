@@ -54,6 +54,7 @@ static const struct field device_rows[] = {
 	NUMBER(struct memory, "seen_usec", losses.seen_usec, .flags = FIELD_SPARSE),
 	NUMBER(struct memory, "grace_usec", losses.grace_usec, .flags = FIELD_SPARSE),
 	NUMBER(struct memory, "back_usec", losses.back_usec, .flags = FIELD_SPARSE),
+	NUMBER(struct memory, "aer", aer, .flags = FIELD_SPARSE),
 	GIVEN("given", given),
 	GIVEN("now", seen),
 	NUMBER(struct memory, "now_usec", seen_usec, .flags = FIELD_SPARSE),

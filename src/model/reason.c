@@ -955,8 +955,8 @@ static const struct {
 	[REASON_PCIE_ERRORS] = {
 		"pcie-errors",
 		"The PCIe link of the card had errors that were not corrected",
-		"Look for \"AER\" in dmesg, reseat the card, and replace it if they go on. A "
-		"reboot sets the number to 0.",
+		"Look for \"AER\" in dmesg, reseat the card, and replace it if they go on. "
+		"\"rdma-provision clear DEVICE\" sets the number to 0, as a reboot does.",
 	},
 	[REASON_RATE_BELOW_SIBLINGS] = {
 		"rate-below-siblings",

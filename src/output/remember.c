@@ -93,6 +93,7 @@ static struct memory remember(const struct node *n, const struct device *d, bool
 	else if (m.no_carrier_usec == 0)
 		m.no_carrier_usec = n->now_usec;
 	m.losses = d->losses;
+	m.aer = MIN(m.aer, d->pci->n_aer); /* it begins at 0 when the kernel finds the card again */
 	remember_given(n, d, is_wanted, old, &m);
 	if (d->is_by_name && d->netdev && !m.matched[0])
 		COPY(m.matched, d->netdev->name);

@@ -44,11 +44,15 @@ static int tell_link(struct plan *p, const struct pci *pci)
 			     format_link(slot, slot_text, sizeof(slot_text)));
 }
 
-static int tell_errors(struct plan *p, const struct pci *pci)
+static int tell_errors(struct plan *p, const struct pci *pci, const struct memory *m)
 {
-	return pci->n_aer > 0 ? plan_add_hint(p, REASON_PCIE_ERRORS, pci->address,
-					      "%" PRIu32 " since the kernel found it", pci->n_aer)
-			      : 0;
+	const uint32_t cleared = m && (m->aer == UINT32_MAX || m->aer <= pci->n_aer) ? m->aer : 0;
+
+	if (pci->n_aer <= cleared)
+		return 0;
+	return plan_add_hint(p, REASON_PCIE_ERRORS, pci->address, "%" PRIu32 " since %s",
+			     pci->n_aer - cleared,
+			     cleared > 0 ? "they were cleared" : "the kernel found it");
 }
 
 static int tell_iommu(struct plan *p, const struct pci *pci)
@@ -141,7 +145,7 @@ int plan_health(const struct node *n, struct plan *p)
 			continue;
 		r = tell_link(p, d->pci);
 		if (r >= 0)
-			r = tell_errors(p, d->pci);
+			r = tell_errors(p, d->pci, node_memory(n, d->pci->address));
 		if (r >= 0)
 			r = tell_rate(p, d);
 		if (r >= 0)
