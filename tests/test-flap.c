@@ -355,6 +355,21 @@ static void the_log_is_bounded_and_keeps_its_order(_unused_ void **state)
 	free(n.link_news);
 }
 
+static void vfs_leave_room_for_their_pf(_unused_ void **state)
+{
+	struct link_news news = { .mtu = 1500, .is_vf = true };
+	struct scene s;
+
+	set_ready(&s);
+	lose(&s, 1);
+	for (uint32_t i = 0; i < 2 * LINK_LOG_MAX; i++) {
+		news.ifindex = 100 + i;
+		link_log_add(&s.log, &news);
+	}
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 1);
+}
+
 #define STATE(state_, link_, reason_, health_)                                                     \
 	"{\"boot_id\":\"b\",\"state\":\"" state_ "\",\"devices\":[{\"pci\":\"0000:41:00.0\","      \
 	"\"netdev\":\"ens1\",\"ibdev\":\"mlx5_0\"" link_                                           \
@@ -454,6 +469,7 @@ int main(void)
 		cmocka_unit_test(a_dropped_link_is_told_after_its_time),
 		cmocka_unit_test(without_health_nothing_is_counted),
 		cmocka_unit_test(the_log_is_bounded_and_keeps_its_order),
+		cmocka_unit_test(vfs_leave_room_for_their_pf),
 		cmocka_unit_test(a_condition_is_a_line_and_a_code),
 		cmocka_unit_test(people_read_a_line_for_each_nic),
 	};

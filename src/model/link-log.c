@@ -35,8 +35,10 @@ static void append(struct link_log *log, const struct link_news *news)
 
 void link_log_add(struct link_log *log, const struct link_news *news)
 {
-	const struct link_news *old = find(log, news->ifindex);
+	const struct link_news *old = news->is_vf ? NULL : find(log, news->ifindex);
 
+	if (news->is_vf)
+		return;
 	if (old && old->carrier_downs == news->carrier_downs && old->mtu == news->mtu &&
 	    old->is_up == news->is_up && old->is_gone == news->is_gone)
 		return;

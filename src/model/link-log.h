@@ -18,7 +18,8 @@ struct link_log {
 	size_t n; /* that there were; the last LINK_LOG_MAX of them are there */
 };
 
-/* @news: but for the first one of a link, of which nothing is known yet, it tells of a change. */
+/* Of a VF there is nothing to count, and thousands of them are announced at once. @news: but for
+ * the first one of a link, of which nothing is known yet, it tells of a change. */
 void link_log_add(struct link_log *log, const struct link_news *news);
 
 /* Announcements were lost from here on, or nobody listened before. */

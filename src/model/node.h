@@ -218,6 +218,7 @@ struct link_news {
 	bool is_gone;
 	uint64_t usec; /* CLOCK_MONOTONIC, another one for each */
 	int64_t sec;   /* CLOCK_REALTIME */
+	bool is_vf;    /* which has its link from its PF */
 };
 
 /* The losses of a PF's link while it was to be up: plan/flap.c. */

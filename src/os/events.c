@@ -5,6 +5,7 @@
 #include "nl.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <linux/fib_rules.h>
 #include <linux/if_addr.h>
 #include <linux/neighbour.h>
@@ -209,10 +210,22 @@ static bool matters(struct nlmsghdr *h)
 	}
 }
 
+/* A VF says so only in sysfs, where no driver is asked for it. */
+static bool is_of_vf(struct nlattr *name)
+{
+	char path[sizeof("/sys/class/net//device/physfn") + IFNAMSIZ];
+
+	if (!name || strchr(nla_get_string(name), '/'))
+		return false;
+	snprintf(path, sizeof(path), "/sys/class/net/%s/device/physfn", nla_get_string(name));
+	return faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 /* Where in the order of announcements it is counts, not when it was made. */
 static void note_link(struct nlmsghdr *h, struct link_log *log)
 {
 	static const struct nla_policy policy[ATTR_IFLA_CARRIER_DOWN_COUNT + 1] = {
+		[IFLA_IFNAME] = { .type = NLA_STRING, .maxlen = IFNAMSIZ },
 		[IFLA_MTU] = { .type = NLA_U32 },
 		[ATTR_IFLA_CARRIER_DOWN_COUNT] = { .type = NLA_U32 },
 	};
@@ -229,6 +242,7 @@ static void note_link(struct nlmsghdr *h, struct link_log *log)
 	news.is_gone = h->nlmsg_type == RTM_DELLINK;
 	news.mtu = nla_get_u32(attrs[IFLA_MTU]);
 	news.carrier_downs = nla_get_u32(attrs[ATTR_IFLA_CARRIER_DOWN_COUNT]);
+	news.is_vf = is_of_vf(attrs[IFLA_IFNAME]);
 	link_log_add(log, &news);
 }
 
