@@ -139,6 +139,52 @@ static void one_that_is_older_than_its_file_has_not_read_it(_unused_ void **stat
 	}
 }
 
+static void a_driver_that_is_older_than_a_vf_has_not_found_it(_unused_ void **state)
+{
+	static const struct {
+		enum plugin_type type;
+		uint64_t usable_usec; /* of the second VF; 0: before the first look of this boot */
+		bool is_new, is_usable;
+		const char *code;
+	} rows[] = {
+		{ PLUGIN_DRA_SRIOV, 900, false, true, "" },
+		{ PLUGIN_DRA_SRIOV, 1100, false, true, "plugin-restart-needed" },
+		{ PLUGIN_DRA_SRIOV, 0, false, true, "" },
+		{ PLUGIN_DRA_SRIOV, 900, true, true, "plugin-restart-needed" }, /* bound again */
+		{ PLUGIN_DRA_SRIOV, 1100, false, false, "" },
+		{ PLUGIN_DRANET, 1100, false, true, "" }, /* looks each minute */
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct memory memories[2] = {};
+		struct scene s;
+
+		set_scene(&s);
+		s.config.plugin.type = rows[i].type;
+		s.plan.plugin = NULL;
+		s.process.is_dated = false;
+		s.process.started_usec = 1000;
+		s.node = (struct node){ .now_usec = 2000,
+					.last_hash = "hash",
+					.memories = memories,
+					.n_memories = 2,
+					.plugin_processes = &s.process,
+					.n_plugin_processes = 1 };
+		for (size_t k = 0; k < 2; k++) {
+			s.devices[k].is_vf = true;
+			s.pcis[k].instance = 7;
+			COPY(memories[k].pci, s.pcis[k].address);
+			memories[k].usable_instance = 7;
+			memories[k].usable_usec = k == 0 ? 500 : rows[i].usable_usec;
+		}
+		s.pcis[1].instance += rows[i].is_new;
+		s.devices[1].is_usable = rows[i].is_usable;
+		assert_told(&s, rows[i].code,
+			    *rows[i].code ? "or the DRA driver has not found the device"
+					  : "would expose rdma/hca: 2\n");
+	}
+}
+
 static void without_a_plugin_that_is_said(_unused_ void **state)
 {
 	struct scene s;
@@ -165,6 +211,7 @@ int main(void)
 		cmocka_unit_test(a_plugin_exposes_what_its_rules_let_through),
 		cmocka_unit_test(a_file_that_is_not_written_exposes_nothing_yet),
 		cmocka_unit_test(one_that_is_older_than_its_file_has_not_read_it),
+		cmocka_unit_test(a_driver_that_is_older_than_a_vf_has_not_found_it),
 		cmocka_unit_test(without_a_plugin_that_is_said),
 		cmocka_unit_test(what_others_chose_does_not_move_the_cursor),
 	};

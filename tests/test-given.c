@@ -510,6 +510,26 @@ static void a_name_is_kept_by_the_section_that_matched_it(_unused_ void **state)
 	}
 }
 
+static void a_device_is_usable_since_its_driver_was_bound(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	assert_pass(&s, 0, "");
+	assert_int_equal(node_memory(&s.memory, VF)->usable_usec, 0); /* nobody knows */
+	COPY(s.node.last_hash, "hash");
+	COPY(s.config.hash, "hash");
+	s.pcis[OF_VF].instance = 8;
+	COPY(s.ports[OF_VF].state, "DOWN");
+	pass(&s, 10, (char[2048]){ "" }, 2048);
+	COPY(s.ports[OF_VF].state, "ACTIVE");
+	pass(&s, 20, (char[2048]){ "" }, 2048);
+	assert_int_equal(node_memory(&s.memory, VF)->usable_usec, START + 20 * SEC);
+	pass(&s, 30, (char[2048]){ "" }, 2048);
+	assert_int_equal(node_memory(&s.memory, VF)->usable_usec, START + 20 * SEC);
+	node_done(&s.memory);
+}
+
 static void two_functions_with_one_mac_are_reported(_unused_ void **state)
 {
 	struct scene s;
@@ -538,6 +558,7 @@ int main(void)
 		cmocka_unit_test(a_vf_without_netdev_is_rebound_when_nobody_uses_it),
 		cmocka_unit_test(a_section_keeps_the_card_it_matched_by_name),
 		cmocka_unit_test(a_name_is_kept_by_the_section_that_matched_it),
+		cmocka_unit_test(a_device_is_usable_since_its_driver_was_bound),
 		cmocka_unit_test(two_functions_with_one_mac_are_reported),
 	};
 

@@ -45,6 +45,7 @@ static const struct field device_rows[] = {
 	FIELD(FIELD_NAME, struct memory, "sick", sick, .flags = FIELD_SPARSE),
 	NUMBER(struct memory, "sick_pid", sick_pid, .flags = FIELD_SPARSE),
 	NUMBER(struct memory, "instance", instance, .flags = FIELD_SPARSE),
+	NUMBER(struct memory, "usable_usec", usable_usec, .flags = FIELD_SPARSE),
 	NUMBER(struct memory, "losses", losses.n, .flags = FIELD_SPARSE),
 	FIELD(FIELD_ARRAY, struct memory, "lost_at", losses.last, .of = &moment_fields,
 	      .count = offsetof(struct memory, losses.n_last),

@@ -465,6 +465,7 @@ struct memory {
 	uint32_t sick_pid;
 	uint64_t instance;         /* of the function at that time */
 	uint64_t usable_instance;  /* of the function when it was usable last; 0: not known */
+	uint64_t usable_usec;      /* CLOCK_MONOTONIC: when it was so first; 0: not known */
 	struct link_losses losses; /* of a PF, with [Health] */
 	uint32_t aer; /* of a PF: n_aer when "clear" was used; UINT32_MAX: when it is read next */
 	uint64_t no_carrier_usec; /* CLOCK_MONOTONIC: up without carrier since then; 0: it is not */
@@ -493,14 +494,15 @@ struct attempt {
 			      */
 };
 
-/* A running device plugin. One that was started before its file was written never reads it again.
- */
+/* A running device plugin, or DRA driver. One that was started before its file was written never
+ * reads it again. */
 struct plugin_process {
 	uint32_t pid;
 	char command[32], container[80]; /* as of the users above */
 	bool is_dated;                   /* there is a file, and the next one counts */
 	int64_t since_change_sec; /* from the last change of the file to its start; below 0: before
 				   */
+	uint64_t started_usec;    /* CLOCK_MONOTONIC */
 };
 
 /* A file of [Output], as it is now. */

@@ -168,3 +168,30 @@ const char *device_advice(const struct device *d)
 {
 	return d->advice ? d->advice : reason_advice(d->reason);
 }
+
+uint64_t device_usable_usec(const struct node *n, const struct device *d)
+{
+	const struct memory *m = node_memory(n, d->pci->address);
+
+	if (m && m->usable_instance == d->pci->instance)
+		return m->usable_usec;
+	return *n->last_hash ? n->now_usec : 0;
+}
+
+const struct device *plan_missed_by(const struct config *c, const struct node *n,
+				    const struct plan *p, const struct plugin_process *driver)
+{
+	uint64_t last_usec = driver->started_usec;
+	const struct device *last = NULL;
+
+	for (size_t i = 0; i < p->n_devices && c->plugin.type == PLUGIN_DRA_SRIOV; i++) {
+		const struct device *d = &p->devices[i];
+
+		if (!d->is_vf || !d->is_handed_out || !d->is_usable ||
+		    device_usable_usec(n, d) <= last_usec)
+			continue;
+		last = d;
+		last_usec = device_usable_usec(n, d);
+	}
+	return last;
+}

@@ -52,6 +52,12 @@ struct device {
 	uint32_t sick_pid; /* of the process that is still at it; 0: none */
 };
 
+/*
+ * When a usable device was so first since its driver was bound: CLOCK_MONOTONIC. 0: not known, it
+ * was so before the first look of this boot.
+ */
+uint64_t device_usable_usec(const struct node *n, const struct device *d);
+
 /* A file of [Output] that is asked for. */
 struct plan_output {
 	const char *path; /* of the configuration; NULL: not asked for */
@@ -60,6 +66,15 @@ struct plan_output {
 	enum reason reason;
 	char detail[256]; /* why there is nothing to write */
 };
+
+struct plan;
+/*
+ * The newest usable device that a running driver has not found: dra-driver-sriov looks for VFs at
+ * its start alone, discoverHostDevices() in its pkg/devicestate. dranet does once a minute. NULL:
+ * it has found them all.
+ */
+const struct device *plan_missed_by(const struct config *c, const struct node *n,
+				    const struct plan *p, const struct plugin_process *driver);
 
 /*
  * A netdev that carries the addresses of managed devices: their own, or the bond above it. Each

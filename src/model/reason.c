@@ -886,10 +886,10 @@ static const struct {
 	},
 	[REASON_PLUGIN_RESTART_NEEDED] = {
 		"plugin-restart-needed",
-		"The running device plugin has not read the changed file, and reads it only at "
-		"its start",
-		"Restart it: \"kubectl -n kube-system delete pod\" with the plugin's pod on this "
-		"node; with [DevicePlugin] Manifest= it is restarted automatically.",
+		"The running device plugin has not read the changed file, or the DRA driver has not "
+		"found the device: both look only at their start",
+		"Restart it: \"kubectl delete pod\" with its pod on this node; with [DevicePlugin] "
+		"Manifest= the plugin is restarted automatically.",
 		SEVERITY_ERROR,
 	},
 	[REASON_MANIFEST_FOREIGN] = {

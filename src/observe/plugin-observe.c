@@ -123,6 +123,20 @@ static bool get_change(const struct fs *fs, const char *path, uint64_t *ret)
 	return true;
 }
 
+/* @ticks: after boot. CLOCK_MONOTONIC stands still while the machine sleeps. */
+static uint64_t monotonic_usec(uint64_t ticks)
+{
+	const uint64_t hz = (uint64_t)sysconf(_SC_CLK_TCK);
+	struct timespec boot;
+	uint64_t boot_usec, usec;
+
+	if (clock_gettime(CLOCK_BOOTTIME, &boot) < 0)
+		return 0;
+	boot_usec = (uint64_t)boot.tv_sec * USEC_PER_SEC + (uint64_t)boot.tv_nsec / 1000;
+	usec = ticks * (USEC_PER_SEC / hz);
+	return now_usec() - MIN(now_usec(), boot_usec - MIN(boot_usec, usec));
+}
+
 /* @change: NULL when there is no file. */
 static int find_processes(const struct fs *fs, const char *command, const uint64_t *change,
 			  struct node *n)
@@ -142,6 +156,7 @@ static int find_processes(const struct fs *fs, const char *command, const uint64
 		if (!found)
 			return -ENOMEM;
 		found->pid = p->pid;
+		found->started_usec = monotonic_usec(p->start);
 		found->is_dated = change != NULL;
 		if (change) { /* to a second, and never 0 for one that came before */
 			found->since_change_sec = ((int64_t)p->start - (int64_t)*change) / hz;
@@ -168,6 +183,8 @@ int observe_plugin(const struct fs *fs, const struct config *c, struct node *n)
 			       !is_ours(fs, c->plugin.config_file, n->plugin_file);
 	if (r >= 0 && *c->plugin.manifest)
 		r = read_manifest(fs, c->plugin.manifest + 1, &n->manifest_file);
+	if (r >= 0 && fs->is_live && c->plugin.type == PLUGIN_DRA_SRIOV)
+		return find_processes(fs, commands[c->plugin.type], NULL, n);
 	if (r < 0 || !fs->is_live || !plugin_has_file(c->plugin.type) || !n->plugin_file ||
 	    !get_change(fs, c->plugin.config_file + 1, &change))
 		return r;

@@ -25,11 +25,18 @@ static bool is_written(const struct node *n, const struct plan *p)
 	return p->plugin && n->plugin_file && streq(p->plugin, n->plugin_file);
 }
 
-static bool has_old_process(const struct node *n)
+/* Is one older than the file, or than a device that it finds without one? */
+static bool has_old_process(const struct config *c, const struct node *n, const struct plan *p)
 {
-	for (size_t i = 0; i < n->n_plugin_processes; i++)
-		if (n->plugin_processes[i].is_dated && n->plugin_processes[i].since_change_sec < 0)
+	const bool is_file_read = !*c->plugin.manifest && is_written(n, p);
+
+	for (size_t i = 0; i < n->n_plugin_processes; i++) {
+		const struct plugin_process *q = &n->plugin_processes[i];
+
+		if ((is_file_read && q->is_dated && q->since_change_sec < 0) ||
+		    plan_missed_by(c, n, p, q))
 			return true;
+	}
 	return false;
 }
 
@@ -68,7 +75,7 @@ static struct obstacle find_obstacle(const struct config *c, const struct node *
 	} else if (write && write->class != CLASS_CHANGE) {
 		reason = write->reason;
 		detail = write->detail;
-	} else if (!*c->plugin.manifest && is_written(n, p) && has_old_process(n))
+	} else if (has_old_process(c, n, p))
 		reason = REASON_PLUGIN_RESTART_NEEDED;
 	return (struct obstacle){ reason, detail, reason_advice(reason) };
 }

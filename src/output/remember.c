@@ -100,7 +100,8 @@ static struct memory remember(const struct node *n, const struct device *d, bool
 	m.was_usable = d->is_usable || m.was_usable;
 	/* What is left to the host is not handed out, so its loss counts at once. */
 	m.was_lost = m.was_usable && (!d->is_usable || d->aside != REASON_NONE);
-	if (d->is_usable)
+	if (d->is_usable) {
+		m.usable_usec = device_usable_usec(n, d);
 		m.usable_instance = d->pci->instance;
 	return m;
 }

@@ -167,6 +167,23 @@ static int plan_restart(const struct config *c, const struct node *n, struct pla
 	return r;
 }
 
+/* A driver reads no file, but knows what was there at its start. */
+static int hint_missed(const struct config *c, const struct node *n, struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n->n_plugin_processes && r >= 0; i++) {
+		const struct plugin_process *q = &n->plugin_processes[i];
+		const struct device *d = plan_missed_by(c, n, p, q);
+
+		if (d)
+			r = plan_add_hint(p, REASON_PLUGIN_RESTART_NEEDED, d->pci->address,
+					  "%s, pid %" PRIu32 "%s%s", q->command, q->pid,
+					  *q->container ? " in " : "", q->container);
+	}
+	return r;
+}
+
 /* What an earlier configuration left: while the present one is malformed, nothing is known of it.
  */
 static int end_old(const struct config *c, const struct node *n, struct plan *p)
@@ -228,6 +245,8 @@ int plan_plugin(const struct config *c, const struct node *n, struct plan *p)
 	int r;
 
 	r = end_old(c, n, p);
+	if (r >= 0 && !c->is_invalid)
+		r = hint_missed(c, n, p);
 	if (r < 0)
 		return r;
 
