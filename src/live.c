@@ -11,6 +11,7 @@
 #include "observe/output-observe.h"
 #include "observe/plugin-observe.h"
 #include "observe/qos-observe.h"
+#include "observe/rdma-observe.h"
 #include "os/child.h"
 
 #include <poll.h>
@@ -60,8 +61,9 @@ static int answer(void *userdata, const struct questions *q, struct node *n)
 	int n_known = 0, r;
 
 	observe_pcie(&d->fs, q, n); /* nothing is planned by it */
+	n_known = observe_link_downed(&d->fs, q, n);
 	if (!d->fs.is_live)
-		return 0;
+		return n_known;
 	if (is_question(q, QUESTION_USERS)) {
 		r = observe_users(d, n);
 		if (r < 0)

@@ -20,11 +20,14 @@ struct scene {
 	struct pci pcis[2];
 	struct netdev netdev;
 	struct ibdev ibdev; /* of the VF */
+	struct ibdev own;   /* of the PF: it has no netdev then */
+	struct port port;
 	struct memory memory;
 	struct device devices[2];
 	struct link_log log;
 	uint64_t now_usec;
 	uint64_t again_usec;
+	bool is_downed_asked;
 	char hints[512];       /* of the last pass: "code detail; ..." */
 	bool is_in_pod;        /* the VF */
 	struct action *action; /* done in each pass */
@@ -63,6 +66,8 @@ static void pass(struct scene *s)
 	size_t at = 0;
 
 	s->devices[0] = (struct device){ .pci = &s->pcis[0], .netdev = &s->netdev };
+	if (s->own.n_ports > 0)
+		s->devices[0] = (struct device){ .pci = &s->pcis[0], .ibdev = &s->own };
 	s->devices[1] = (struct device){ .pci = &s->pcis[1], .ibdev = &s->ibdev, .is_vf = true };
 	s->devices[1].is_in_pod = s->is_in_pod;
 	assert_int_equal(link_log_give(&s->log, &n), 0);
@@ -73,10 +78,12 @@ static void pass(struct scene *s)
 				       i > 0 ? "; " : "", reason_code(p.reasons[i].reason),
 				       p.reasons[i].detail);
 	s->again_usec = p.again_usec;
+	s->is_downed_asked = is_question(&p.questions, QUESTION_LINK_DOWNED);
+	questions_done(&p.questions);
 	s->memory.losses = s->devices[0].losses;
 	s->memory.mtu = s->netdev.mtu;
 	s->memory.was_usable = true;
-	if (s->netdev.has_carrier)
+	if (!device_is_cut(&s->devices[0]))
 		s->memory.no_carrier_usec = 0;
 	else if (s->memory.no_carrier_usec == 0)
 		s->memory.no_carrier_usec = s->now_usec;
@@ -242,6 +249,65 @@ static void a_link_that_nobody_saw_come_up_counts_again(_unused_ void **state)
 	assert_int_equal(s.devices[0].losses.n, 1);
 }
 
+/* Without IPoIB, at each look. */
+static void a_port_without_netdev_has_a_counter_of_its_own(_unused_ void **state)
+{
+	static const struct {
+		uint32_t link_downed; /* of its port */
+		bool is_active;
+		uint32_t losses, returns;
+		const char *hints;
+	} rows[] = {
+		{ 7, true, 0, 0, "" }, /* before it was usable */
+		{ 8, true, 1, 1, "" },
+		{ 9, false, 2, 1, "" },
+		{ 9, true, 2, 2, "" },
+		{ 1, true, 3, 3, /* set to 0 by another program */
+		  "link-flapping 3 losses, the last 1970-01-01 00:00:08 00:00:09 00:00:01 UTC; "
+		  "left out" },
+		{ 0, true, 3, 3,
+		  "link-flapping 3 losses, the last 1970-01-01 00:00:08 00:00:09 00:00:01 UTC; "
+		  "left out" },
+	};
+	struct scene s;
+
+	set_scene(&s);
+	s.own = (struct ibdev){ .index = IFINDEX, .ports = &s.port, .n_ports = 1 };
+	COPY(s.port.link_layer, "InfiniBand");
+	COPY(s.port.state, "ACTIVE");
+	pass(&s);
+	assert_true(s.is_downed_asked);
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		s.now_usec += SEC;
+		s.own.link_downed = rows[i].link_downed;
+		s.own.link_downed_sec = rows[i].link_downed;
+		if (rows[i].link_downed == 0)
+			s.own.link_downed_sec = 1;
+		COPY(s.port.state, rows[i].is_active ? "ACTIVE" : "DOWN");
+		pass(&s);
+		assert_int_equal(s.devices[0].losses.n, rows[i].losses);
+		assert_int_equal(s.devices[0].losses.n_back, rows[i].returns);
+		assert_string_equal(s.hints, rows[i].hints);
+	}
+
+	set_scene(&s);
+	s.config.health.drop_usec = 240 * SEC;
+	s.own = (struct ibdev){ .ports = &s.port, .n_ports = 1 };
+	COPY(s.port.link_layer, "InfiniBand");
+	COPY(s.port.state, "ACTIVE");
+	pass(&s);
+	COPY(s.port.state, "DOWN");
+	pass(&s);
+	s.now_usec += 240 * SEC;
+	pass(&s);
+	assert_string_equal(s.hints, "link-dropped no carrier for 240 s or longer");
+
+	COPY(s.port.link_layer, "Ethernet"); /* its netdev is in a pod */
+	pass(&s);
+	assert_false(s.is_downed_asked);
+	assert_string_equal(s.hints, "");
+}
+
 static void a_nic_flaps_until_it_was_quiet(_unused_ void **state)
 {
 	struct scene s;
@@ -316,6 +382,8 @@ static void a_dropped_link_is_told_after_its_time(_unused_ void **state)
 	lose(&s, 1);
 	pass(&s);
 	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 1);
+	assert_int_equal(s.devices[0].losses.n_back, 0);
 	assert_string_equal(s.hints, "");
 	assert_int_equal(s.again_usec, s.now_usec + 240 * SEC);
 	s.now_usec += 240 * SEC;
@@ -323,6 +391,7 @@ static void a_dropped_link_is_told_after_its_time(_unused_ void **state)
 	assert_string_equal(s.hints, "link-dropped no carrier for 240 s or longer");
 	s.netdev.has_carrier = true;
 	pass(&s);
+	assert_int_equal(s.devices[0].losses.n_back, 1);
 	assert_string_equal(s.hints, "");
 }
 
@@ -464,6 +533,7 @@ int main(void)
 		cmocka_unit_test(what_changes_cause_is_no_loss),
 		cmocka_unit_test(what_nobody_saw_is_not_counted),
 		cmocka_unit_test(a_link_that_nobody_saw_come_up_counts_again),
+		cmocka_unit_test(a_port_without_netdev_has_a_counter_of_its_own),
 		cmocka_unit_test(a_nic_flaps_until_it_was_quiet),
 		cmocka_unit_test(without_exclude_it_is_only_told),
 		cmocka_unit_test(a_dropped_link_is_told_after_its_time),

@@ -164,12 +164,49 @@ static void erdma_devices_belong_to_functions_in_the_order_of_binding(_unused_ v
 	}
 }
 
+static void link_downed_is_read_where_nothing_else_tells(_unused_ void **state)
+{
+	static const struct {
+		uint32_t set;
+		const char *function, *netdev_pci, *link_layer;
+		uint32_t expected;
+	} cases[] = {
+		{ 1u << QUESTION_LINK_DOWNED, "0000:41:00.0", "", "InfiniBand", 7 },
+		{ 1u << QUESTION_PCIE, "0000:41:00.0", "", "InfiniBand", 0 },
+		{ 1u << QUESTION_LINK_DOWNED, "0000:42:00.0", "", "InfiniBand", 0 },
+		{ 1u << QUESTION_LINK_DOWNED, "0000:41:00.0", "0000:41:00.0", "InfiniBand", 0 },
+		{ 1u << QUESTION_LINK_DOWNED, "0000:41:00.0", "", "Ethernet", 0 },
+	};
+	struct tree t;
+
+	tree_make(&t);
+	tree_file(&t, PORT "counters/link_downed", "7\n");
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(questions_done) struct questions q = { .set = cases[i].set };
+		struct port port = { .number = 1 };
+		struct ibdev ib = {
+			.name = "rx0", .pci = "0000:41:00.0", .ports = &port, .n_ports = 1
+		};
+		struct netdev nd = { .ifindex = 2, .name = "ib0" };
+		struct node n = { .ibdevs = &ib, .n_ibdevs = 1, .netdevs = &nd, .n_netdevs = 1 };
+
+		COPY(nd.pci, cases[i].netdev_pci);
+		COPY(port.link_layer, cases[i].link_layer);
+		assert_int_equal(questions_add_function(&q, cases[i].function), 0);
+		assert_int_equal(observe_link_downed(&t.fs, &q, &n), cases[i].expected > 0);
+		assert_int_equal(ib.link_downed, cases[i].expected);
+		assert_int_equal(ib.link_downed_sec > 0, cases[i].expected > 0);
+	}
+	tree_remove(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(gids_are_read_up_to_many_empty_slots),
 		cmocka_unit_test(what_left_meanwhile_is_no_failure_of_libibverbs),
 		cmocka_unit_test(erdma_devices_belong_to_functions_in_the_order_of_binding),
+		cmocka_unit_test(link_downed_is_read_where_nothing_else_tells),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,7 @@ static const struct field device_rows[] = {
 	NUMBER(struct memory, "instance", instance, .flags = FIELD_SPARSE),
 	NUMBER(struct memory, "usable_usec", usable_usec, .flags = FIELD_SPARSE),
 	NUMBER(struct memory, "losses", losses.n, .flags = FIELD_SPARSE),
+	NUMBER(struct memory, "returns", losses.n_back, .flags = FIELD_SPARSE),
 	FIELD(FIELD_ARRAY, struct memory, "lost_at", losses.last, .of = &moment_fields,
 	      .count = offsetof(struct memory, losses.n_last),
 	      .flags = FIELD_FORGET | FIELD_SPARSE),

@@ -223,16 +223,18 @@ struct link_news {
 
 /* The losses of a PF's link while it was to be up: plan/flap.c. */
 struct link_losses {
-	uint32_t n; /* since the device was usable first in this boot */
+	uint32_t n;      /* since the device was usable first in this boot */
+	uint32_t n_back; /* how many of them were over at the last look: the same, or one less */
 	struct moment {
 		uint64_t usec; /* CLOCK_MONOTONIC */
 		int64_t sec;   /* CLOCK_REALTIME */
 	} last[LOSSES_MAX];    /* of those that clear did not drop, the last, oldest first */
 	size_t n_last;
-	uint32_t ifindex, carrier_downs; /* they are counted from here on; 0: of no link yet */
-	uint64_t seen_usec;              /* of the last announcement that was looked at */
-	uint64_t grace_usec;             /* until then losses are of our own changes */
-	uint64_t back_usec;              /* carrier came back then */
+	/* They are counted from here on; 0: of no link yet. Without a netdev of an RDMA device. */
+	uint32_t ifindex, carrier_downs;
+	uint64_t seen_usec;  /* of the last announcement that was looked at */
+	uint64_t grace_usec; /* until then losses are of our own changes */
+	uint64_t back_usec;  /* carrier came back then */
 };
 
 /* What a PF's port does with priorities, by DCB: the texts are those of qos.h. */
@@ -292,6 +294,10 @@ struct ibdev {
 	int verbs;           /* of libibverbs: 0 could be opened, -errno, or 1: not tried */
 	struct port *ports;  /* owned */
 	size_t n_ports;
+	/* Of an InfiniBand device without a netdev: losses of its ports' links, counted since its
+	 * driver was bound; and when it was read, CLOCK_REALTIME, 0: it was not. */
+	uint32_t link_downed;
+	int64_t link_downed_sec;
 };
 
 enum module_state {

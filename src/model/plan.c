@@ -169,6 +169,21 @@ const char *device_advice(const struct device *d)
 	return d->advice ? d->advice : reason_advice(d->reason);
 }
 
+bool device_is_infiniband(const struct device *d)
+{
+	for (size_t i = 0; d->ibdev && i < d->ibdev->n_ports; i++)
+		if (streq(d->ibdev->ports[i].link_layer, "InfiniBand"))
+			return true;
+	return false;
+}
+
+bool device_is_cut(const struct device *d)
+{
+	if (d->netdev)
+		return d->netdev->is_up && !d->netdev->has_carrier;
+	return !d->is_in_pod && device_is_infiniband(d) && !ibdev_is_active(d->ibdev);
+}
+
 uint64_t device_usable_usec(const struct node *n, const struct device *d)
 {
 	const struct memory *m = node_memory(n, d->pci->address);

@@ -52,6 +52,9 @@ struct device {
 	uint32_t sick_pid; /* of the process that is still at it; 0: none */
 };
 
+/* Has it lost its link, though it is to be up? One without a netdev tells by its ports. */
+bool device_is_cut(const struct device *d);
+bool device_is_infiniband(const struct device *d); /* has it a port of InfiniBand? */
 /*
  * When a usable device was so first since its driver was bound: CLOCK_MONOTONIC. 0: not known, it
  * was so before the first look of this boot.

@@ -8,12 +8,13 @@
 #include "node.h"
 
 enum question {
-	QUESTION_USERS,      /* which processes use what: node.users, netnses, listening */
-	QUESTION_VERBS,      /* can libibverbs open these RDMA devices? ibdev.verbs */
-	QUESTION_LOOKUPS,    /* by which netdev would these packets leave? node.lookups */
-	QUESTION_DCB,        /* what do the ports of these PFs do with priorities? node.dcbs */
-	QUESTION_PCIE,       /* what are the PCIe links of these PFs? pci.link; for hints alone */
-	QUESTION_NETNS_MODE, /* of the RDMA subsystem, where nothing else is looked at */
+	QUESTION_USERS,       /* which processes use what: node.users, netnses, listening */
+	QUESTION_VERBS,       /* can libibverbs open these RDMA devices? ibdev.verbs */
+	QUESTION_LOOKUPS,     /* by which netdev would these packets leave? node.lookups */
+	QUESTION_DCB,         /* what do the ports of these PFs do with priorities? node.dcbs */
+	QUESTION_PCIE,        /* what are the PCIe links of these PFs? pci.link; for hints alone */
+	QUESTION_LINK_DOWNED, /* how often did these PFs lose their link? ibdev.link_downed */
+	QUESTION_NETNS_MODE,  /* of the RDMA subsystem, where nothing else is looked at */
 	_QUESTION_N
 };
 
@@ -23,7 +24,7 @@ struct questions {
 	size_t n_ibdevs;
 	struct lookup *lookups; /* owned; of QUESTION_LOOKUPS: result and found are empty */
 	size_t n_lookups;
-	/* Owned; of QUESTION_DCB and QUESTION_PCIE, each once: nothing is read of other functions.
+	/* Owned; of the three that name PFs, each once: nothing is read of other functions.
 	 */
 	char (*functions)[PCI_LEN];
 	size_t n_functions;

@@ -5,6 +5,8 @@
 #include "../os/rdma.h"
 #include "ibdev.h"
 
+#include <time.h>
+
 /* "5054:00ff:feaa:0001" of 52:54:00:aa:00:01: EUI-64 with the universal bit turned over. */
 static bool is_guid_of_mac(const char *guid, const char *mac)
 {
@@ -307,4 +309,35 @@ int observe_rdma(struct os *d, struct node *n)
 		r = observe_nodes(&d->fs, n, "sys/class/infiniband_mad", "umad",
 				  offsetof(struct ibdev, umad));
 	return r;
+}
+
+static bool is_counted(const struct questions *q, const struct node *n, const struct ibdev *ib)
+{
+	return is_question(q, QUESTION_LINK_DOWNED) && !ib->is_virtual &&
+	       questions_name(q, ib->pci) && !node_netdev_of(n, ib->pci);
+}
+
+int observe_link_downed(const struct fs *fs, const struct questions *q, struct node *n)
+{
+	int n_read = 0;
+
+	for (size_t i = 0; i < n->n_ibdevs; i++) {
+		struct ibdev *ib = &n->ibdevs[i];
+
+		for (size_t k = 0; k < ib->n_ports && is_counted(q, n, ib); k++) {
+			uint32_t count;
+
+			if (!streq(ib->ports[k].link_layer, "InfiniBand") ||
+			    fs_read_u32(fs,
+					FS_PATH(IBDEV_FOLDER "/%s/ports/%" PRIu32
+							     "/counters/link_downed",
+						ib->name, ib->ports[k].number),
+					&count) < 0)
+				continue;
+			ib->link_downed += count;
+			ib->link_downed_sec = time(NULL);
+			n_read++;
+		}
+	}
+	return n_read;
 }

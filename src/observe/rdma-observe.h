@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "../model/node.h"
+#include "../model/question.h"
 #include "../os/os.h"
 
 /*
@@ -24,6 +24,12 @@
  * their order; netdev and GIDs are right even then.
  */
 int observe_rdma(struct os *d, struct node *n);
+
+/*
+ * QUESTION_LINK_DOWNED: counters/link_downed of the InfiniBand ports of PFs without a netdev, also
+ * in a captured tree. Most drivers ask their firmware. Return: how many were read.
+ */
+int observe_link_downed(const struct fs *fs, const struct questions *q, struct node *n);
 
 /*
  * Fills verbs and active_mtu of one that was opened before in this boot: an index is not given

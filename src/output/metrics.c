@@ -99,7 +99,8 @@ static void put_health(FILE *f, const struct plan *p)
 /* Of each NIC that is watched. */
 static void put_links(FILE *f, const struct plan *p)
 {
-	static const char losses[] = NAME "link_losses_total", flapping[] = NAME "link_flapping";
+	static const char losses[] = NAME "link_losses_total",
+			  returns[] = NAME "link_returns_total", flapping[] = NAME "link_flapping";
 	bool is_watched = false;
 
 	for (size_t i = 0; i < p->n_devices; i++)
@@ -111,6 +112,11 @@ static void put_links(FILE *f, const struct plan *p)
 	for (size_t i = 0; i < p->n_devices; i++)
 		if (p->devices[i].is_watched)
 			put_of_nic(f, losses, &p->devices[i], p->devices[i].losses.n);
+	fprintf(f, "# HELP %s How many of these losses are over.\n", returns);
+	fprintf(f, "# TYPE %s counter\n", returns);
+	for (size_t i = 0; i < p->n_devices; i++)
+		if (p->devices[i].is_watched)
+			put_of_nic(f, returns, &p->devices[i], p->devices[i].losses.n_back);
 	put_head(f, flapping, "Whether each NIC flaps, as [Health] Flap= says.");
 	for (size_t i = 0; i < p->n_devices; i++)
 		if (p->devices[i].is_watched)

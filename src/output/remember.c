@@ -88,7 +88,7 @@ static struct memory remember(const struct node *n, const struct device *d, bool
 	/* Told of the PF alone; with new VFs it may have it: mlx5 has some in legacy mode only. */
 	m.unsupported = d->is_vf || d->pci->num_vfs == 0 ? 0 : d->unsupported;
 	remember_sick(d, &m);
-	if (!d->netdev || !d->netdev->is_up || d->netdev->has_carrier)
+	if (!device_is_cut(d))
 		m.no_carrier_usec = 0;
 	else if (m.no_carrier_usec == 0)
 		m.no_carrier_usec = n->now_usec;
@@ -103,6 +103,7 @@ static struct memory remember(const struct node *n, const struct device *d, bool
 	if (d->is_usable) {
 		m.usable_usec = device_usable_usec(n, d);
 		m.usable_instance = d->pci->instance;
+	}
 	return m;
 }
 

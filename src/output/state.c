@@ -231,6 +231,7 @@ static const struct fields lost_fields = FIELDS(lost_rows, struct moment);
 
 static const struct field link_rows[] = {
 	NUMBER(struct device, "losses", losses.n),
+	NUMBER(struct device, "returns", losses.n_back),
 	FIELD(FIELD_ARRAY, struct device, "lost_at", losses.last, .of = &lost_fields,
 	      .count = offsetof(struct device, losses.n_last)),
 	FIELD(FIELD_FLAG, struct device, "flapping", is_flapping),

@@ -13,13 +13,15 @@
 
 /* linkwatch tells of a loss within one: net/core/link_watch.c */
 #define OWN_USEC (2 * USEC_PER_SEC)
-#define SET_DOWN INT64_MAX /* of grace_usec: until it is set up again */
+#define SET_DOWN INT64_MAX           /* of grace_usec: until it is set up again */
+#define OF_IBDEV (UINT32_C(1) << 31) /* in place of an ifindex, which is below */
 
 static void add_losses(struct link_losses *l, const struct link_news *news)
 {
 	const uint32_t n = news->carrier_downs - l->carrier_downs;
 
 	l->n += n;
+	l->n_back = l->n - 1; /* another one follows only on a return */
 	for (uint32_t i = 0; i < MIN(n, (uint32_t)LOSSES_MAX); i++) {
 		if (l->n_last == LOSSES_MAX)
 			memmove(l->last, l->last + 1, --l->n_last * sizeof(*l->last));
@@ -48,6 +50,30 @@ static bool is_changed(const struct node *n, const struct pci *pf)
 	return false;
 }
 
+/*
+ * A port of InfiniBand without IPoIB is announced by nobody: its own counter tells, at each look.
+ * It has 8 bits, and may be set to 0 by anyone who manages the fabric: perfquery(8).
+ */
+static void count_downed(const struct node *n, const struct memory *m, struct device *d)
+{
+	const struct ibdev *ib = d->ibdev;
+	struct link_losses *l = &d->losses;
+	const bool is_read = ib && ib->link_downed_sec > 0;
+	const struct link_news news = { .carrier_downs = is_read ? ib->link_downed : 0,
+					.usec = n->now_usec,
+					.sec = is_read ? ib->link_downed_sec : 0 };
+	const uint32_t id = is_read ? ib->index | OF_IBDEV : 0;
+
+	if (is_read && m && m->was_usable && l->ifindex == id && !is_changed(n, d->pci)) {
+		if (news.carrier_downs < l->carrier_downs)
+			l->carrier_downs = 0;
+		if (news.carrier_downs > l->carrier_downs)
+			add_losses(l, &news);
+	}
+	l->carrier_downs = news.carrier_downs;
+	l->ifindex = id;
+}
+
 static void count_losses(const struct node *n, const struct memory *m, struct device *d)
 {
 	const bool was_usable = m && m->was_usable;
@@ -57,7 +83,7 @@ static void count_losses(const struct node *n, const struct memory *m, struct de
 	uint32_t mtu = m ? m->mtu : 0;
 
 	if (!nd) {
-		l->ifindex = 0;
+		count_downed(n, m, d);
 		return;
 	}
 	for (size_t i = 0; i < n->n_link_news; i++) {
@@ -84,14 +110,19 @@ static void count_losses(const struct node *n, const struct memory *m, struct de
 		l->carrier_downs = nd->carrier_downs;
 	if (!was_usable || is_changed(n, d->pci))
 		l->grace_usec = n->now_usec + OWN_USEC;
-	if (m && m->no_carrier_usec > 0 && nd->has_carrier)
-		l->back_usec = n->now_usec;
 	l->ifindex = nd->ifindex;
 }
 
-static bool is_cut(const struct device *d)
+static void note_return(const struct node *n, const struct memory *m, struct device *d)
 {
-	return d->netdev && d->netdev->is_up && !d->netdev->has_carrier;
+	const bool has_link =
+		d->netdev ? d->netdev->has_carrier : d->ibdev && ibdev_is_active(d->ibdev);
+
+	if (!has_link)
+		return;
+	d->losses.n_back = d->losses.n;
+	if (m && m->no_carrier_usec > 0)
+		d->losses.back_usec = n->now_usec;
 }
 
 /* Is this moment over? Else there is another look then. In a captured tree no time passes. */
@@ -115,7 +146,8 @@ static bool is_flapping(const struct config *c, const struct node *n, struct pla
 	last_usec = l->last[l->n_last - 1].usec;
 	if (last_usec - l->last[l->n_last - flap->count].usec > flap->usec)
 		return false;
-	return is_cut(d) || !is_over(n, p, MAX(last_usec, l->back_usec) + c->health.quiet_usec);
+	return device_is_cut(d) ||
+	       !is_over(n, p, MAX(last_usec, l->back_usec) + c->health.quiet_usec);
 }
 
 /* "3 losses, the last 2026-11-23 17:01:12 17:01:15 17:01:20 UTC" */
@@ -143,7 +175,7 @@ static int tell_flapping(struct plan *p, const struct device *d, uint32_t count)
 static int tell_dropped(const struct config *c, const struct node *n, const struct memory *m,
 			struct plan *p, const struct device *d)
 {
-	if (c->health.drop_usec == 0 || !m || !m->was_usable || !is_cut(d) ||
+	if (c->health.drop_usec == 0 || !m || !m->was_usable || !device_is_cut(d) ||
 	    m->no_carrier_usec == 0 || !is_over(n, p, m->no_carrier_usec + c->health.drop_usec))
 		return 0;
 	return plan_add_hint(p, REASON_LINK_DROPPED, d->pci->address,
@@ -165,6 +197,14 @@ static bool is_had(const struct device *d)
 	       (d->ibdev && d->ibdev->n_contexts > 0 && d->ibdev->n_contexts != UINT32_MAX);
 }
 
+static int ask_for_downed(const struct node *n, struct plan *p, const struct device *d)
+{
+	if (d->netdev || !device_is_infiniband(d) || node_netdev_of(n, d->pci->address))
+		return 0;
+	p->questions.set |= 1u << QUESTION_LINK_DOWNED;
+	return questions_add_function(&p->questions, d->pci->address);
+}
+
 int plan_flaps(const struct config *c, const struct node *n, struct plan *p)
 {
 	struct device *pf = NULL;
@@ -179,10 +219,12 @@ int plan_flaps(const struct config *c, const struct node *n, struct plan *p)
 			d->is_watched = true;
 			d->losses = m ? m->losses : (struct link_losses){};
 			count_losses(n, m, d);
+			note_return(n, m, d);
+			r = ask_for_downed(n, p, d);
 			d->is_flapping = is_flapping(c, n, p, d);
 		}
 		d->is_excluded = pf && pf->is_flapping && is_exclusion_asked(c) && !is_had(d);
-		if (!d->is_vf && d->is_flapping)
+		if (!d->is_vf && d->is_flapping && r >= 0)
 			r = tell_flapping(p, d, c->health.flap.count);
 		if (!d->is_vf && r >= 0)
 			r = tell_dropped(c, n, m, p, d);
