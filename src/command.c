@@ -12,6 +12,7 @@
 #include "load.h"
 #include "loop.h"
 #include "model/paths.h"
+#include "model/qos.h"
 #include "nccl-env.h"
 #include "observe/generated.h"
 #include "observe/observe.h"
@@ -723,9 +724,21 @@ int command_bake(const struct command *cmd)
 									      : EXIT_SUCCESS;
 }
 
+/* A container has no configuration, and a malformed one is told of elsewhere. */
+static void add_qos(const struct fs *fs, struct nccl_request *req)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(config_done) struct config c = {};
+
+	if (config_load(fs, NULL, &c, &errors) < 0)
+		return;
+	req->traffic_class = qos_traffic_class(&c);
+	req->service_level = qos_priority(&c);
+}
+
 static int run_nccl_env(const struct command *cmd)
 {
-	const struct nccl_request req = { cmd->is_export, cmd->is_exact, cmd->exec };
+	struct nccl_request req = { cmd->is_export, cmd->is_exact, cmd->exec, -1, -1 };
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 	_cleanup_(node_done) struct node recorded = {};
 	int r;
@@ -738,6 +751,7 @@ static int run_nccl_env(const struct command *cmd)
 	r = fs_open_root(cmd->root, &fs);
 	if (r < 0)
 		return log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+	add_qos(&fs, &req);
 	if (!fs.is_live)
 		r = observe_answers(&fs, &recorded);
 	return r < 0 ? r : nccl_env(&fs, &recorded, &req);

@@ -58,6 +58,8 @@ int nccl_env(const struct fs *fs, struct node *recorded, const struct nccl_reque
 		log_error("%s", c.advice[0] ? c.advice : reason_advice(c.reason));
 		return -ENODATA;
 	}
+	c.traffic_class = req->traffic_class;
+	c.service_level = req->service_level;
 	return use_settings(&c, req);
 }
 

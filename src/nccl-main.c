@@ -50,7 +50,9 @@ int main(int argc, char **argv)
 		{ "version", no_argument, NULL, 'v' },
 		{},
 	};
-	struct nccl_request req = { .exec = nccl_env_cut_command(&argc, argv) };
+	struct nccl_request req = { .exec = nccl_env_cut_command(&argc, argv),
+				    .traffic_class = -1,
+				    .service_level = -1 };
 	bool is_conf = false, is_wrong = false;
 	const char *root = NULL;
 	int letter;

@@ -228,6 +228,11 @@ char qos_class_of(unsigned dscp)
 	return (char)('0' + dscp / QOS_N);
 }
 
+int qos_traffic_class(const struct config *c)
+{
+	return *c->qos.tos ? (int)strtol(c->qos.tos, NULL, 10) : -1;
+}
+
 int qos_priority(const struct config *c)
 {
 	const unsigned dscp = (unsigned)strtoul(c->qos.tos, NULL, 10) / 4; /* the rest is ECN */

@@ -62,6 +62,9 @@ void qos_value(const struct dcb *d, const char *subject, char ret[static QOS_ETS
 /* Does firmware or another agent below the driver set them: DCB_CAP_DCBX_*, linux/dcbnl.h? */
 bool qos_is_firmware(const struct dcb *d);
 
+/* RoceToS=, as NCCL_IB_TC has it; -1: not set. */
+int qos_traffic_class(const struct config *c);
+
 /* The priority of RoceToS=, by DSCP= or the map that TrustMode=dscp sets; -1: not known. */
 int qos_priority(const struct config *c);
 /* What TrustMode=dscp sets in an empty map: the upper three bits of each DSCP, as cards have it. */

@@ -33,8 +33,7 @@ static int make_nccl(const struct config *c, const struct node *n, const struct 
 	if (choice.reason != REASON_NONE)
 		return 0;
 
-	if (*c->qos.tos)
-		choice.traffic_class = (int)strtol(c->qos.tos, NULL, 10);
+	choice.traffic_class = qos_traffic_class(c);
 	choice.service_level = qos_priority(c);
 	r = nccl_text(&choice, false, false, &settings);
 	if (r < 0)
