@@ -255,23 +255,39 @@ static int name_vdpas(const struct fs *fs, struct node *n)
 	return 0;
 }
 
-static void read_vpd(const struct fs *fs, const struct node *n, struct pci *pci)
+static bool has_management_mark(const struct fs *fs, const char *address)
 {
 	_cleanup_(closep) int fd = -EBADF;
 	char path[128], text[VPD_BYTES];
 	ssize_t size;
 
+	snprintf(path, sizeof(path), FOLDER "/%s/vpd", address);
+	fd = fs_open(fs, path, O_RDONLY | O_NONBLOCK);
+	size = fd < 0 ? -1 : read(fd, text, sizeof(text));
+	if (size <= 0 || !memmem(text, (size_t)size, MANAGEMENT_MARK, strlen(MANAGEMENT_MARK)))
+		return false;
+	/* The rest has serial numbers, which nobody needs. */
+	fs_record(fs, RECORD_FILE, path, MANAGEMENT_MARK "\n", strlen(MANAGEMENT_MARK) + 1);
+	return true;
+}
+
+static void read_vpd(const struct fs *fs, const struct node *n, struct pci *pci)
+{
 	if (pci->vendor != MELLANOX || pci->class >> 8 != CLASS_INFINIBAND || pci->physfn[0] ||
 	    node_memory(n, pci->address))
 		return;
-	snprintf(path, sizeof(path), FOLDER "/%s/vpd", pci->address);
-	fd = fs_open(fs, path, O_RDONLY | O_NONBLOCK);
-	size = fd < 0 ? -1 : read(fd, text, sizeof(text));
-	pci->is_management =
-		size > 0 && memmem(text, (size_t)size, MANAGEMENT_MARK, strlen(MANAGEMENT_MARK));
-	/* The rest has serial numbers, which nobody needs. */
-	if (pci->is_management)
-		fs_record(fs, RECORD_FILE, path, MANAGEMENT_MARK "\n", strlen(MANAGEMENT_MARK) + 1);
+	pci->is_management = has_management_mark(fs, pci->address);
+}
+
+bool observe_is_management(const struct fs *fs, const char *address)
+{
+	uint32_t vendor, class;
+
+	return fs_read_u32(fs, FS_PATH(FOLDER "/%s/vendor", address), &vendor) >= 0 &&
+	       fs_read_u32(fs, FS_PATH(FOLDER "/%s/class", address), &class) >= 0 &&
+	       vendor == MELLANOX && class >> 8 == CLASS_INFINIBAND &&
+	       !fs_exists(fs, FS_PATH(FOLDER "/%s/physfn", address)) &&
+	       has_management_mark(fs, address);
 }
 
 /* "../../../devices/pci0000:40/0000:40:01.0/0000:41:00.0/...": the port, when one is above. */

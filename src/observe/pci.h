@@ -25,6 +25,7 @@
  * managed in this boot is not asked again.
  */
 int observe_pci(const struct fs *fs, struct node *n);
+bool observe_is_management(const struct fs *fs, const char *address); /* of one, at each call */
 
 /*
  * The PCI function in a sysfs device path: its last component that is one. False when there is
