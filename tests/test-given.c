@@ -228,6 +228,23 @@ static void what_a_pod_left_changed_is_put_back_once_it_is_quiet(_unused_ void *
 	node_done(&s.memory);
 }
 
+/* In the pod it has the name of another NIC of the host, which only its RDMA device shows here. */
+static void a_device_in_a_pod_is_no_netdev_of_the_host_with_its_name(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	assert_pass(&s, 0, "");
+	go_out(&s);
+	change(&s);
+	assert_pass(&s, 20, "");
+	COPY(s.ibdevs[OF_VF].netdev, "ens2");
+	COPY(s.gids[OF_VF].netdev, "ens2");
+	for (unsigned sec = 30; sec < 60; sec += 10)
+		assert_pass(&s, sec, "");
+	node_done(&s.memory);
+}
+
 static void by_nobody(_unused_ struct scene *s)
 {
 }
@@ -551,6 +568,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_pod_left_changed_is_put_back_once_it_is_quiet),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),
+		cmocka_unit_test(a_device_in_a_pod_is_no_netdev_of_the_host_with_its_name),
 		cmocka_unit_test(what_is_put_back_depends_on_who_has_it),
 		cmocka_unit_test(a_lock_that_is_kept_is_looked_at_less_and_less),
 		cmocka_unit_test(what_cannot_be_put_back_is_left),

@@ -21,10 +21,10 @@ static const struct netdev *netdev_of(const struct node *n, const struct pci *pc
 	const struct netdev *nd = node_netdev_of(n, pci->address);
 	const struct ibdev *ib;
 
-	if (nd)
+	if (nd || !is_erdma(pci))
 		return nd;
 
-	/* eRDMA: the RDMA function and the netdev are two PCI devices. */
+	/* The RDMA function and the netdev are two PCI devices. */
 	ib = node_ibdev_of(n, pci->address);
 	return ib ? node_netdev_named(n, ib->netdev) : NULL;
 }
