@@ -200,9 +200,65 @@ static void link_downed_is_read_where_nothing_else_tells(_unused_ void **state)
 	tree_remove(&t);
 }
 
+/* While its netdev is in a pod: netlink tells none, and its GIDs have the name it has there. */
+static void a_name_of_another_namespace_is_no_netdev_of_the_host(_unused_ void **state)
+{
+	static const struct {
+		const char *pci, *guid, *told, *in_gid, *netdev;
+	} cases[] = {
+		/* A VF: its netdev is not here, and "eth0" is the host's uplink. */
+		{ "0000:41:00.1", "0200:00ff:fe00:0101", "", "eth0", "" },
+		{ "0000:41:00.1", "0200:00ff:fe00:0101", "", "net1", "" },
+		{ "0000:41:00.1", "0200:00ff:fe00:0101", "", "", "" },
+		/* Its PF: what netlink tells, else the bond that its GIDs are of, else its own. */
+		{ "0000:41:00.0", "0200:00ff:fe00:0100", "ens1", "bond0", "ens1" },
+		{ "0000:41:00.0", "0200:00ff:fe00:0100", "", "bond0", "bond0" },
+		{ "0000:41:00.0", "0200:00ff:fe00:0100", "", "", "ens1" },
+		/* eRDMA, and what has no function: as their GUIDs say, where these are of MACs. */
+		{ "0000:00:06.0", "0200:00ff:fe00:0001", "", "eth0", "eth0" },
+		{ "0000:00:06.0", "0200:00ff:fe00:0600", "", "eth0", "" },
+		{ "0000:00:06.0", "0200:00ff:fe00:0100", "", "eth0", "ens1" },
+		{ "0000:00:06.0", "1234:5678:9abc:def0", "", "eth0", "eth0" },
+		{ "", "0200:00ff:fe00:0001", "", "eth0", "eth0" },
+		{ "", "0200:00ff:fe00:0600", "", "eth0", "" },
+		{ "", "", "", "eth0", "eth0" },
+	};
+	struct pci pcis[] = {
+		{ .address = "0000:00:06.0",
+		  .vendor = 0x1ded,
+		  .device = 0x107f,
+		  .driver = "erdma" },
+		{ .address = "0000:41:00.0", .driver = "mlx5_core" },
+		{ .address = "0000:41:00.1", .driver = "mlx5_core", .physfn = "0000:41:00.0" },
+	};
+	struct netdev netdevs[] = {
+		{ .ifindex = 2, .name = "eth0", .mac = "00:00:00:00:00:01" },
+		{ .ifindex = 3, .name = "ens1", .pci = "0000:41:00.0", .mac = "00:00:00:00:01:00" },
+		{ .ifindex = 4, .name = "bond0", .mac = "00:00:00:00:01:00" },
+	};
+	const struct node n = { .pcis = pcis,
+				.n_pcis = ELEMENTSOF(pcis),
+				.netdevs = netdevs,
+				.n_netdevs = ELEMENTSOF(netdevs) };
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct gid gid = { .type = "RoCE v2" };
+		struct port port = { .number = 1, .gids = &gid, .n_gids = 1 };
+		struct ibdev ib = { .ports = &port, .n_ports = 1 };
+
+		COPY(ib.pci, cases[i].pci);
+		COPY(ib.node_guid, cases[i].guid);
+		COPY(ib.netdev, cases[i].told);
+		COPY(gid.netdev, cases[i].in_gid);
+		rdma_find_netdev(&n, &ib);
+		assert_string_equal(ib.netdev, cases[i].netdev);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_name_of_another_namespace_is_no_netdev_of_the_host),
 		cmocka_unit_test(gids_are_read_up_to_many_empty_slots),
 		cmocka_unit_test(what_left_meanwhile_is_no_failure_of_libibverbs),
 		cmocka_unit_test(erdma_devices_belong_to_functions_in_the_order_of_binding),

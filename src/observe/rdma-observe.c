@@ -2,6 +2,7 @@
 #include "rdma-observe.h"
 
 #include "../model/gid.h"
+#include "../model/module-options.h"
 #include "../os/rdma.h"
 #include "ibdev.h"
 
@@ -25,31 +26,56 @@ static bool is_guid_of_mac(const char *guid, const char *mac)
 	return streq(guid, made);
 }
 
+static bool is_guid_of(const char *guid, const struct netdev *nd)
+{
+	const char *mac = nd->perm_mac[0] ? nd->perm_mac : nd->mac;
+
+	return mac[0] && is_guid_of_mac(guid, mac);
+}
+
 static const struct netdev *find_by_guid(const struct node *n, const char *guid)
 {
-	for (size_t i = 0; i < n->n_netdevs; i++) {
-		const struct netdev *nd = &n->netdevs[i];
-		const char *mac = nd->perm_mac[0] ? nd->perm_mac : nd->mac;
-
-		if (mac[0] && is_guid_of_mac(guid, mac))
-			return nd;
-	}
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		if (is_guid_of(guid, &n->netdevs[i]))
+			return &n->netdevs[i];
 	return NULL;
 }
 
-static void find_netdev(const struct node *n, struct ibdev *ib)
+/* Is the netdev of that name here another one than the one whose MAC made the GUID? */
+static bool is_name_of_other(const struct node *n, const char *guid, const char *name)
+{
+	const struct netdev *nd = node_netdev_named(n, name);
+
+	return nd && strlen(guid) > 12 && strncmp(guid + 7, "ff:fe", 5) == 0 &&
+	       !is_guid_of(guid, nd);
+}
+
+static void take_gid_name(const struct node *n, bool is_own, struct ibdev *ib)
+{
+	for (size_t p = 0; p < ib->n_ports; p++)
+		for (size_t g = 0; g < ib->ports[p].n_gids; g++) {
+			const char *name = ib->ports[p].gids[g].netdev;
+
+			if (!name[0])
+				continue;
+			if (is_own || !is_name_of_other(n, ib->node_guid, name))
+				COPY(ib->netdev, name);
+			return;
+		}
+}
+
+void rdma_find_netdev(const struct node *n, struct ibdev *ib)
 {
 	const struct pci *pci = node_pci(n, ib->pci);
-	const struct netdev *nd;
+	const struct netdev *nd = node_netdev_of(n, ib->pci);
 
-	for (size_t p = 0; p < ib->n_ports && !ib->netdev[0]; p++)
-		for (size_t g = 0; g < ib->ports[p].n_gids && !ib->netdev[0]; g++)
-			COPY(ib->netdev, ib->ports[p].gids[g].netdev);
-
-	nd = ib->netdev[0] ? NULL : node_netdev_of(n, ib->pci);
-	if (!ib->netdev[0] && !nd && pci && streq(pci->driver, "erdma"))
+	if (ib->netdev[0])
+		return;
+	if (!ib->pci[0] || nd || (pci && is_erdma(pci)))
+		take_gid_name(n, nd, ib);
+	if (!nd && pci && streq(pci->driver, "erdma"))
 		nd = find_by_guid(n, ib->node_guid);
-	if (nd)
+	if (!ib->netdev[0] && nd)
 		COPY(ib->netdev, nd->name);
 }
 
@@ -92,7 +118,7 @@ static int observe_one(const struct fs *fs, const struct node *n, struct ibdev *
 		observe_text(fs, FS_PATH(IBDEV_FOLDER "/%s/parent", ib->name), ib->netdev,
 			     sizeof(ib->netdev));
 	}
-	find_netdev(n, ib);
+	rdma_find_netdev(n, ib);
 
 	ib->is_virtual = !ib->pci[0];
 	nd = node_netdev_named(n, ib->netdev);

@@ -488,9 +488,11 @@ static void show_bond(struct node *n)
 	nd->is_up = nd->has_carrier = true;
 }
 
-/* What an RDMA device calls its netdev. */
+/* What an RDMA device calls its netdev: sysfs has the name in another namespace as well. */
 static const char *netdev_of(const struct func *f)
 {
+	if (f->is_in_pod)
+		return f->pod_usec > sim.now_usec ? "" : f->pod_netdev;
 	if (f->habit->flags & HABIT_NO_NETDEV)
 		return sim.funcs[f->partner].netdev;
 	return kernel_is_lag(f) ? BOND_NAME : f->netdev;

@@ -75,6 +75,16 @@ static void look_at(const struct func *f, struct given *ret)
 	ret->trust = v ? v->trust : -1;
 }
 
+/* Every other pod calls it as the host calls another one. */
+static void name_in_pod(struct func *f)
+{
+	const struct func *host = &sim.funcs[f->ifindex / 2 % sim.n_funcs];
+	const bool is_taken = f->ifindex % 2 && host != f && host->netdev[0];
+
+	snprintf(f->pod_netdev, sizeof(f->pod_netdev), "%s", is_taken ? host->netdev : f->netdev);
+	f->pod_usec = sim.now_usec + f->ifindex % 4 * SEC;
+}
+
 /* What a CNI plugin sets before it moves a device, and a pod while it has it. */
 static void change_settings(struct func *f)
 {
@@ -82,6 +92,7 @@ static void change_settings(struct func *f)
 	const bool is_ib = f->habit->flags & HABIT_INFINIBAND;
 
 	snprintf(f->netdev, sizeof(f->netdev), "net%" PRIu32, ++number);
+	name_in_pod(f);
 	if (sim_random(2) == 0)
 		f->mtu = 1400;
 	if (sim_random(2) == 0)

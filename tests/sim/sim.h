@@ -84,6 +84,8 @@ struct func {
 	bool has_cm_folder;
 	bool is_qos_left;               /* "revert" did not see it, and has forgotten what it was */
 	char altnames[64], pod_mac[24]; /* pod_mac: of its netdev, when it has another */
+	char pod_netdev[IFNAME_LEN];    /* what the pod that has it calls its netdev */
+	uint64_t pod_usec;              /* its GIDs have that name then: a work queue makes them */
 	/* What it had when it went into a pod, until that is compared; name empty: it is not. */
 	struct given lent;
 	uint64_t cni_usec; /* a CNI plugin is at work on it till then */

@@ -110,6 +110,8 @@ static int look(void *userdata _unused_, const struct config *c, struct attempts
 	if (sim.is_dead)
 		return -ECANCELED;
 	kernel_show(&n);
+	for (size_t i = 0; i < n.n_ibdevs; i++)
+		rdma_find_netdev(&n, &n.ibdevs[i]);
 	r = node_make_indexes(&n);
 	if (r >= 0)
 		r = look_at_files(c, &n);
