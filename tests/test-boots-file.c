@@ -243,6 +243,7 @@ static void what_carries_the_node_is_kept(void **state)
 		{ { PF, "eth0", NODE_NIC_ROUTE, true }, false, "" },
 		{ { PF, "eth0", NODE_NIC_ROUTE, false }, true, PF },
 		{ { "0000:42:00.0", "eth1", NODE_NIC_ADDRESS, false }, true, "0000:42:00.0" },
+		{ { "0000:42:00.0", "", NODE_NIC_BEFORE, false }, true, "0000:42:00.0" },
 		{ {}, true, "" },
 	};
 	const struct tree *t = *state;

@@ -20,6 +20,7 @@ struct scene {
 	struct address addresses[8];
 	struct route routes[8];
 	struct ibdev ibdevs[4];
+	uint64_t until_usec;
 };
 
 static void add_pci(struct scene *s, const char *address, const char *physfn)
@@ -83,13 +84,13 @@ static void set_scene(struct scene *s)
 }
 
 /* "0000:41:00.0 eth0 route", in order; "" for none. */
-static void assert_nics(const struct scene *s, const char *expected)
+static void assert_nics(struct scene *s, const char *expected)
 {
 	_cleanup_(freep) struct node_nic *nics = NULL;
 	char text[512] = "";
 	size_t n = 0;
 
-	assert_int_equal(node_nic_find(&s->node, &nics, &n), 0);
+	assert_int_equal(node_nic_find(&s->node, &nics, &n, &s->until_usec), 0);
 	for (size_t i = 0; i < n; i++) {
 		const size_t len = strlen(text);
 
@@ -294,6 +295,7 @@ static void before_there_is_a_way_out_that_of_the_last_boot_counts(void **state 
 	set_scene(&s);
 	s.node.n_routes = s.node.n_addresses = 0;
 	COPY(s.node.boot_id, "now");
+	s.netdevs[1].is_up = s.netdevs[1].has_carrier = true;
 	s.node.boots = boots;
 	s.node.n_boots = ELEMENTSOF(boots);
 	assert_nics(&s, "0000:41:00.0  before by VF, 0000:41:01.0  before");
@@ -310,6 +312,138 @@ static void before_there_is_a_way_out_that_of_the_last_boot_counts(void **state 
 	assert_nics(&s, "");
 }
 
+#define SEC USEC_PER_SEC
+
+/* Of eth0 and eth1, a bond. Below "seen" is what a look finds, before it what earlier ones noted.
+ */
+static void what_lost_its_carrier_counts_until_it_had_time_for_a_route(void **state _unused_)
+{
+	static const struct {
+		const char *what;
+		uint32_t noted_downs;
+		uint64_t noted_usec, now_usec;
+		bool is_up[2], has_carrier[2];
+		uint32_t downs[2];
+		bool is_held;
+		uint64_t until_usec;
+	} rows[] = {
+		{ "taken away", 5, 0, 1000, { 1, 1 }, { 1, 1 }, { 2, 3 }, false, 0 },
+		{ "one port is out for long", 5, 0, 1000, { 1, 1 }, { 1, 0 }, { 2, 3 }, false, 0 },
+		{ "no carrier", 5, 0, 1000, { 1, 1 }, { 0, 0 }, { 3, 4 }, true, 0 },
+		{ "down", 5, 0, 1000, { 0, 0 }, { 0, 0 }, { 2, 3 }, true, 0 },
+		{ "back", 5, 0, 1000, { 1, 1 }, { 1, 0 }, { 3, 3 }, true, 1060 },
+		{ "back, and 20 s later", 5, 980, 1000, { 1, 1 }, { 1, 1 }, { 3, 3 }, true, 1040 },
+		{ "a minute later", 5, 940, 1000, { 1, 1 }, { 1, 1 }, { 3, 3 }, false, 1000 },
+		{ "out again", 5, 940, 1000, { 1, 1 }, { 0, 0 }, { 4, 3 }, true, 0 },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct boot boots[] = {
+			{ .boot_id = "before",
+			  .knows_node_nics = true,
+			  .node_nics = { "0000:41:01.0" },
+			  .n_node_nics = 1 },
+			{ .boot_id = "now",
+			  .knows_node_nics = true,
+			  .node_nics = { "0000:41:00.0", "0000:41:00.1" },
+			  .n_node_nics = 2,
+			  .carrier_downs = rows[i].noted_downs,
+			  .carrier_usec = rows[i].noted_usec * SEC },
+		};
+		struct scene s;
+
+		set_scene(&s);
+		s.node.n_routes = s.node.n_addresses = 0;
+		COPY(s.node.boot_id, "now");
+		s.node.boots = boots;
+		s.node.n_boots = ELEMENTSOF(boots);
+		s.node.now_usec = rows[i].now_usec * SEC;
+		for (size_t k = 0; k < 2; k++) {
+			s.netdevs[k].is_up = rows[i].is_up[k];
+			s.netdevs[k].has_carrier = rows[i].has_carrier[k];
+			s.netdevs[k].carrier_downs = rows[i].downs[k];
+		}
+		print_message("%s\n", rows[i].what);
+		assert_nics(&s,
+			    rows[i].is_held ? "0000:41:00.0  before, 0000:41:00.1  before" : "");
+		if (rows[i].is_held)
+			assert_int_equal(s.until_usec, rows[i].until_usec * SEC);
+	}
+}
+
+/* From one look to the next, with what the first one noted. */
+static void look(struct scene *s, struct boot *present, uint64_t now_sec, const char *expected)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	struct config config = {};
+
+	s->node.now_usec = now_sec * SEC;
+	assert_nics(s, expected);
+	assert_int_equal(node_nic_find(&s->node, &p.node_nics, &p.n_node_nics, &s->until_usec), 0);
+	boots_conclude(&config, &s->node, &p, present);
+}
+
+static void a_lost_carrier_is_noted_from_look_to_look(void **state _unused_)
+{
+	struct boot boot = { .boot_id = "now" };
+	struct netdev *eth0;
+	struct scene s;
+
+	set_scene(&s);
+	s.node.n_addresses = 0;
+	COPY(s.node.boot_id, "now");
+	s.node.boots = &boot;
+	s.node.n_boots = 1;
+	eth0 = &s.netdevs[0];
+	eth0->is_up = eth0->has_carrier = true;
+	add_default(&s, AF_INET, 2, 0, RTPROT_DHCP);
+	look(&s, &boot, 10, "0000:41:00.0 eth0 route");
+	s.node.n_routes = 0;
+	eth0->has_carrier = false;
+	eth0->carrier_downs++;
+	look(&s, &boot, 20, "0000:41:00.0  before");
+	look(&s, &boot, 500, "0000:41:00.0  before");
+	eth0->has_carrier = true;
+	look(&s, &boot, 600, "0000:41:00.0  before");
+	look(&s, &boot, 659, "0000:41:00.0  before");
+	look(&s, &boot, 660, "");
+	look(&s, &boot, 661, "");
+	/* It may be so short that no look finds it. */
+	add_default(&s, AF_INET, 2, 0, RTPROT_DHCP);
+	look(&s, &boot, 700, "0000:41:00.0 eth0 route");
+	eth0->carrier_downs++;
+	s.node.n_routes = 0;
+	look(&s, &boot, 701, "0000:41:00.0  before");
+	s.node.n_routes = 1;
+	look(&s, &boot, 703, "0000:41:00.0 eth0 route");
+	s.node.n_routes = 0;
+	look(&s, &boot, 704, "");
+}
+
+static void routers_of_rails_carry_nothing_while_the_uplink_is_remembered(void **state _unused_)
+{
+	struct boot boots[] = {
+		{ .boot_id = "before",
+		  .knows_node_nics = true,
+		  .node_nics = { "0000:41:00.0" },
+		  .n_node_nics = 1 },
+		{ .boot_id = "now" },
+	};
+	struct scene s;
+
+	set_scene(&s);
+	s.node.n_addresses = s.node.n_routes = 0;
+	COPY(s.node.boot_id, "now");
+	s.node.boots = boots;
+	s.node.n_boots = ELEMENTSOF(boots);
+	add_default(&s, AF_INET6, 3, 1024, RTPROT_RA);
+	assert_nics(&s, "0000:41:00.0  before");
+	add_default(&s, AF_INET6, 2, 1024, RTPROT_RA);
+	assert_nics(&s, "0000:41:00.0 eth0 route");
+	s.node.n_boots = 0; /* nothing is known: all of them */
+	assert_nics(&s, "0000:41:00.0 eth0 route, 0000:41:00.1 eth1 route");
+}
+
 static void words_name_the_netdev(void **state _unused_)
 {
 	struct node_nic k = { .netdev = "bond0", .why = NODE_NIC_ADDRESS };
@@ -322,8 +456,7 @@ static void words_name_the_netdev(void **state _unused_)
 	assert_string_equal(text, "by one of its VFs: eth0v0 has the default route");
 	k = (struct node_nic){ .why = NODE_NIC_BEFORE };
 	node_nic_describe(&k, text, sizeof(text));
-	assert_string_equal(
-		text, "it carried the node in the last boot; this one has no default route yet");
+	assert_string_equal(text, "it carried the node before; there is no default route now");
 }
 
 int main(void)
@@ -336,6 +469,9 @@ int main(void)
 		cmocka_unit_test(a_vf_counts_with_its_pf),
 		cmocka_unit_test(an_erdma_function_counts_by_its_rdma_device),
 		cmocka_unit_test(before_there_is_a_way_out_that_of_the_last_boot_counts),
+		cmocka_unit_test(what_lost_its_carrier_counts_until_it_had_time_for_a_route),
+		cmocka_unit_test(a_lost_carrier_is_noted_from_look_to_look),
+		cmocka_unit_test(routers_of_rails_carry_nothing_while_the_uplink_is_remembered),
 		cmocka_unit_test(words_name_the_netdev),
 	};
 

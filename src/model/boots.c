@@ -82,6 +82,9 @@ const struct boot_step *boots_find(const struct boot *b, const struct boot_step 
 	return i < b->n_steps ? &b->steps[i] : NULL;
 }
 
+/* An address and a route come within seconds after the link. */
+#define CARRIER_USEC (60 * USEC_PER_SEC)
+
 static bool is_present(const struct node *n, const struct boot *b)
 {
 	return streq(b->boot_id, n->boot_id);
@@ -156,14 +159,91 @@ static const struct boot_step *noted(const struct boot_step *steps, size_t n,
 	return s;
 }
 
-/* Of a VF its PF is found again. */
-static void note_node_nics(const struct plan *p, struct boot *b)
+/* How often they have lost it in all; what has no netdev now has no carrier. */
+static uint32_t count_carrier_downs(const struct node *n, const struct boot *b, bool *ret_is_out)
 {
+	uint32_t sum = 0;
+
+	*ret_is_out = true;
+	for (size_t i = 0; i < b->n_node_nics; i++) {
+		const struct netdev *nd = node_netdev_of(n, b->node_nics[i]);
+
+		if (nd) {
+			sum += nd->carrier_downs;
+			*ret_is_out &= !nd->is_up || !nd->has_carrier;
+		}
+	}
+	return sum;
+}
+
+/* Does what carried the node in this boot still count, though nothing does now? */
+static bool is_held(const struct node *n, const struct boot *b, uint64_t *ret_until_usec)
+{
+	bool is_out;
+	const uint32_t downs = count_carrier_downs(n, b, &is_out);
+
+	if (b->n_node_nics == 0 || (!is_out && downs == b->carrier_downs && b->carrier_usec == 0))
+		return false;
+	if (is_out || n->now_usec == 0) /* 0: a captured tree, in which no time passes */
+		return true;
+	*ret_until_usec = (b->carrier_usec > 0 ? b->carrier_usec : n->now_usec) + CARRIER_USEC;
+	return n->now_usec < *ret_until_usec;
+}
+
+const struct boot *boots_carrying(const struct node *n, uint64_t *ret_until_usec)
+{
+	uint64_t until = 0;
+
+	*ret_until_usec = 0;
+	for (size_t i = n->n_boots; i > 0; i--) {
+		const struct boot *b = &n->boots[i - 1];
+
+		if (!b->knows_node_nics)
+			continue;
+		if (is_present(n, b) && !is_held(n, b, &until))
+			return NULL;
+		*ret_until_usec = until;
+		return b;
+	}
+	return NULL;
+}
+
+static bool is_carried_as_before(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_node_nics; i++)
+		if (p->node_nics[i].why == NODE_NIC_BEFORE)
+			return true;
+	return false;
+}
+
+/* One that has no count of its own, as with IFF_UP taken away, is out once more than it tells. */
+static void note_carrier(const struct node *n, struct boot *b)
+{
+	bool is_out;
+	const uint32_t downs = count_carrier_downs(n, b, &is_out);
+
+	if (is_out)
+		b->carrier_downs = downs - 1;
+	b->carrier_usec = is_out ? 0 : b->carrier_usec > 0 ? b->carrier_usec : n->now_usec;
+}
+
+/* Of a VF its PF is found again. */
+static void note_node_nics(const struct node *n, const struct plan *p, struct boot *b)
+{
+	bool is_out;
+
+	if (is_carried_as_before(p)) {
+		if (b->n_node_nics > 0)
+			note_carrier(n, b);
+		return;
+	}
 	b->n_node_nics = 0;
 	for (size_t i = 0; i < p->n_node_nics && b->n_node_nics < MAX_NODE_NICS; i++)
 		if (!p->node_nics[i].is_by_vf && p->node_nics[i].why != NODE_NIC_BEFORE)
 			COPY(b->node_nics[b->n_node_nics++], p->node_nics[i].pci);
 	b->knows_node_nics |= b->n_node_nics > 0;
+	b->carrier_downs = count_carrier_downs(n, b, &is_out);
+	b->carrier_usec = 0;
 }
 
 void boots_conclude(const struct config *c, const struct node *n, const struct plan *p,
@@ -189,7 +269,7 @@ void boots_conclude(const struct config *c, const struct node *n, const struct p
 	}
 	if (p->state != NODE_STARTING)
 		b->state = p->state;
-	note_node_nics(p, b);
+	note_node_nics(n, p, b);
 }
 
 size_t boots_telling(const struct node *n, size_t *ret_first)

@@ -50,6 +50,10 @@ struct boot {
 	bool knows_node_nics; /* some function carried the node, at one time in it */
 	char node_nics[MAX_NODE_NICS][PCI_LEN]; /* those that did at last */
 	size_t n_node_nics;
+	/* Of their netdevs: how often they had lost carrier while they carried the node at last,
+	 * and since when they have it again since then; 0: they have not, or never lost it. */
+	uint32_t carrier_downs;
+	uint64_t carrier_usec; /* CLOCK_MONOTONIC */
 };
 
 /* What a change is as a step. Return: false when it can crash nothing, and is none. */
@@ -71,10 +75,20 @@ void boots_drop(struct boot *b, const struct boot_step *s);
 /*
  * At the end of a pass: a step that this plan does not tell as failed, or as left out, is over,
  * however it began. A boot that came to an end keeps it while the node starts again. What carries
- * the node is kept for the next boot, until its default route is there to tell: model/node-nic.h.
+ * the node is kept for the next boot, and for boots_carrying().
  */
 void boots_conclude(const struct config *c, const struct node *n, const struct plan *p,
 		    struct boot *b);
+
+/*
+ * While nothing carries the node: the boot that tells what did, or NULL when nothing did or it was
+ * taken away. It is one before this one until something carried the node in this one, and then
+ * this one while its netdevs are down or have no carrier, and for 60 s from when they have it
+ * again: networkd drops the address and routes of a link that lost its carrier, and asks for a
+ * lease when it is back. Source: link_carrier_lost() in systemd's src/network/networkd-link.c.
+ * @ret_until_usec is when those 60 s end; 0: no time ends it.
+ */
+const struct boot *boots_carrying(const struct node *n, uint64_t *ret_until_usec);
 
 /*
  * The boots worth telling: up to LOOP_BOOTS before the present one, none when all of them ended

@@ -216,6 +216,8 @@ static const struct field boot_rows[] = {
 	LIST(FIELD_ARRAY, struct boot, "steps", steps, step_fields, .flags = FIELD_FORGET),
 	LIST(FIELD_ARRAY, struct boot, "node_nics", node_nics, boot_nic_fields,
 	     .flags = FIELD_FORGET, .has = offsetof(struct boot, knows_node_nics)),
+	NUMBER(struct boot, "carrier_downs", carrier_downs, .flags = FIELD_SPARSE),
+	NUMBER(struct boot, "carrier_usec", carrier_usec, .flags = FIELD_SPARSE),
 };
 static const struct fields boot_fields = FIELDS(boot_rows, struct boot);
 

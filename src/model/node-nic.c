@@ -121,7 +121,8 @@ static bool mark_node_ips(struct search *s, const char *list)
 	return is_found;
 }
 
-static void mark_roots(struct search *s)
+/* Return: does only what a router advertised tell it? */
+static bool mark_roots(struct search *s)
 {
 	const struct route *ipv4 = best_default(s->n, AF_INET, true), *ipv6;
 	const bool has_node_ip = mark_node_ips(s, s->n->kubelet.node_ip);
@@ -131,6 +132,7 @@ static void mark_roots(struct search *s)
 	ipv6 = best_default(s->n, AF_INET6, !ipv4 && !has_node_ip);
 	if (ipv6)
 		mark_routes(s, ipv6);
+	return ipv6 && ipv6->protocol == RTPROT_RA;
 }
 
 /* --- down to the functions --- */
@@ -221,18 +223,37 @@ static bool has_roots(const struct search *s)
 	return false;
 }
 
-static int add_remembered(struct search *s)
+static bool is_remembered(const struct boot *b, const char *pci)
+{
+	for (size_t i = 0; pci[0] && i < b->n_node_nics; i++)
+		if (streq(b->node_nics[i], pci))
+			return true;
+	return false;
+}
+
+/* Is any function below that netdev one that carried the node? */
+static bool leads_to_remembered(const struct search *s, const struct netdev *root,
+				const struct boot *b)
+{
+	for (size_t i = 0; i < s->n->n_netdevs; i++)
+		if (s->marks[i].root == root && is_remembered(b, function_of(&s->n->netdevs[i])))
+			return true;
+	return false;
+}
+
+/* What carried the node lost its routes for a time, which the rails did not. */
+static void drop_others(struct search *s, const struct boot *b)
+{
+	for (size_t i = 0; i < s->n->n_netdevs; i++)
+		if (s->marks[i].root && !leads_to_remembered(s, s->marks[i].root, b))
+			s->marks[i].root = NULL;
+}
+
+static int add_remembered(struct search *s, const struct boot *b)
 {
 	static const struct mark before = { .why = NODE_NIC_BEFORE };
-	const struct boot *b = NULL;
 	int r = 0;
 
-	for (size_t i = s->n->n_boots; i > 0 && !b; i--)
-		if (s->n->boots[i - 1].knows_node_nics)
-			b = &s->n->boots[i - 1];
-	if (b &&
-	    streq(b->boot_id, s->n->boot_id)) /* there was one in this boot: it was taken away */
-		return 0;
 	for (size_t i = 0; b && i < b->n_node_nics && r >= 0; i++)
 		if (node_pci(s->n, b->node_nics[i])) /* it may have been taken out */
 			r = add_function(s, b->node_nics[i], &before);
@@ -244,19 +265,27 @@ static int compare(const void *a, const void *b)
 	return strcmp(((const struct node_nic *)a)->pci, ((const struct node_nic *)b)->pci);
 }
 
-int node_nic_find(const struct node *n, struct node_nic **ret, size_t *ret_n)
+int node_nic_find(const struct node *n, struct node_nic **ret, size_t *ret_n,
+		  uint64_t *ret_until_usec)
 {
 	_cleanup_(search_done) struct search s = { .n = n };
+	uint64_t until_usec;
+	const struct boot *b = boots_carrying(n, &until_usec);
+	bool is_by_ra;
 	int r;
 
 	s.marks = calloc(n->n_netdevs + 1, sizeof(*s.marks));
 	if (!s.marks)
 		return -ENOMEM;
 
-	mark_roots(&s);
+	is_by_ra = mark_roots(&s);
 	while (expand(&s))
 		;
-	r = has_roots(&s) ? add_functions(&s) : add_remembered(&s);
+	if (is_by_ra && b && b->n_node_nics > 0)
+		drop_others(&s, b);
+	if (has_roots(&s))
+		until_usec = 0;
+	r = has_roots(&s) ? add_functions(&s) : add_remembered(&s, b);
 	if (r < 0)
 		return r;
 
@@ -264,6 +293,7 @@ int node_nic_find(const struct node *n, struct node_nic **ret, size_t *ret_n)
 		qsort(s.nics, s.n_nics, sizeof(*s.nics), compare);
 	*ret_n = s.n_nics;
 	*ret = TAKE(s.nics);
+	*ret_until_usec = until_usec;
 	return 0;
 }
 
@@ -280,8 +310,7 @@ void node_nic_describe(const struct node_nic *k, char *ret, size_t size)
 	static const char *const words[] = {
 		[NODE_NIC_ROUTE] = " has the default route",
 		[NODE_NIC_ADDRESS] = " has the node's address",
-		[NODE_NIC_BEFORE] =
-			"it carried the node in the last boot; this one has no default route yet",
+		[NODE_NIC_BEFORE] = "it carried the node before; there is no default route now",
 	};
 
 	snprintf(ret, size, "%s%s%s", k->is_by_vf ? "by one of its VFs: " : "", k->netdev,

@@ -10,12 +10,13 @@
  *   of the kubelet's --node-ip.
  *
  * An advertised default route counts only where neither an IPv4 default route nor --node-ip tells
- * which NIC is the node's: RDMA networks advertise a router on each
- * rail, and the kernel takes it on every link that comes up. Source: ndisc_router_discovery() in
- * net/ipv6/ndisc.c, rt6_add_dflt_router() in net/ipv6/route.c (RTPROT_RA, metric 1024).
+ * which NIC is the node's, and only above a function that carried it before, if one did: RDMA
+ * networks advertise a router on each rail, and the kernel takes it on every link that comes up.
+ * Source: ndisc_router_discovery() in net/ipv6/ndisc.c, rt6_add_dflt_router() in net/ipv6/route.c
+ * (RTPROT_RA, metric 1024).
  *
- * While neither was there in this boot (DHCP has no answer yet), the functions count that carried
- * the node at the end of the last boot that had any: node.boots.
+ * While there is neither, because DHCP has no answer yet or the link lost its carrier, the
+ * functions count that carried the node before: boots_carrying().
  *
  * From those netdevs it goes down to all functions below: to the lower netdev of what is stacked
  * (VLAN, macvlan, ipvlan, IPoIB child: IFLA_LINK) and to the ports of a bond, team or bridge
@@ -34,7 +35,7 @@
 enum node_nic_why {
 	NODE_NIC_ROUTE,   /* the best default route of a family leaves by the netdev */
 	NODE_NIC_ADDRESS, /* the netdev owns the node's address */
-	NODE_NIC_BEFORE,  /* it carried the node in the last boot */
+	NODE_NIC_BEFORE,  /* it carried the node in the last boot, or before its link was lost */
 };
 
 /* One function that carries the node. */
@@ -45,8 +46,12 @@ struct node_nic {
 	bool is_by_vf; /* of a PF: one of its VFs carries the node, the PF itself does not */
 };
 
-/* Sorted by address, each function once; release with free(). Return: 0 or -ENOMEM. */
-int node_nic_find(const struct node *n, struct node_nic **ret, size_t *ret_n);
+/*
+ * Sorted by address, each function once; release with free(). @ret_until_usec: CLOCK_MONOTONIC when
+ * those that count as before no longer do; 0: no time ends it. Return: 0 or -ENOMEM.
+ */
+int node_nic_find(const struct node *n, struct node_nic **ret, size_t *ret_n,
+		  uint64_t *ret_until_usec);
 
 /* The entry of a function, or NULL: it does not carry the node. */
 const struct node_nic *node_nic_of(const struct node_nic *list, size_t n, const char *pci);

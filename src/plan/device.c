@@ -728,11 +728,14 @@ static void count_gone(const struct node *n, struct plan *p)
 
 int plan_devices(const struct config *c, const struct node *n, struct plan *p)
 {
+	uint64_t until;
 	int r;
 
-	r = node_nic_find(n, &p->node_nics, &p->n_node_nics);
+	r = node_nic_find(n, &p->node_nics, &p->n_node_nics, &until);
 	if (r < 0)
 		return r;
+	if (until > 0)
+		p->again_usec = p->again_usec > 0 ? MIN(p->again_usec, until) : until;
 
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *pci = &n->pcis[i];
