@@ -18,6 +18,7 @@
 
 #include "../src/model/rtproto.h"
 #include "../src/os/events.h"
+#include "tree.h"
 
 /* One message in a block of its own size, so that a sanitizer sees what is read behind it. */
 static int count(const struct nlmsghdr *h, size_t size)
@@ -78,8 +79,9 @@ static void a_kind_without_an_end_is_looked_at(_unused_ void **state)
 		const char *kind;
 		uint16_t size;
 		int n;
-	} cases[] = { { "bond", 4, 1 }, { "bond", 5, 1 },  { "veth", 4, 1 }, { "veth", 5, 0 },
-		      { "team", 5, 1 }, { "ipoib", 6, 1 }, { "dummy", 6, 0 } };
+	} cases[] = { { "bond", 4, 1 },  { "bond", 5, 1 },        { "veth", 4, 1 },
+		      { "veth", 5, 0 },  { "team", 5, 1 },        { "ipoib", 6, 1 },
+		      { "dummy", 6, 0 }, { "openvswitch", 12, 1 } };
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		char info[16] = "";
@@ -179,9 +181,67 @@ static void a_new_link_local_address_tells_nothing(_unused_ void **state)
 	}
 }
 
+#define NET "sys/class/net/"
+
+static void what_is_above_a_card_is_of_it(_unused_ void **state)
+{
+	static const char *const files[] = {
+		NET "eth0/device/x",
+		NET "bond0/lower_eth0/x",
+		NET "bond0.5/lower_bond0/x",
+		NET "br0/lower_veth0/x",
+		NET "br0/lower_bond0.5/x",
+		NET "mv0/lower_br0/x",
+		NET "veth0/x",
+		NET "cni0/lower_veth0/x",
+		NET "loop0/lower_loop1/x",
+		NET "loop1/lower_loop0/x",
+	};
+	static const struct {
+		const char *name;
+		bool is_of_card, is_of_switch;
+	} cases[] = {
+		{ "eth0", true, true },   { "bond0", true, true }, { "bond0.5", true, true },
+		{ "br0", true, true },    { "mv0", true, true },   { "veth0", false, false },
+		{ "cni0", false, false }, { "lo", false, false },  { "loop0", false, false },
+		{ "br-ex", false, true },
+	};
+	struct tree t;
+	int net;
+
+	tree_make(&t);
+	for (size_t i = 0; i < ELEMENTSOF(files); i++)
+		tree_file(&t, files[i], "");
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		const bool is_alone = streq(cases[i].name, "br-ex");
+		char path[64];
+
+		snprintf(path, sizeof(path), NET "%s/ifindex", cases[i].name);
+		tree_file(&t, path, "7\n");
+		snprintf(path, sizeof(path), NET "%s/iflink", cases[i].name);
+		tree_file(&t, path, is_alone ? "7\n" : "8\n");
+	}
+	for (int with_switch = 0; with_switch < 2; with_switch++) {
+		char path[64];
+
+		if (with_switch)
+			tree_file(&t, NET "ovs-system/lower_eth0/x", "");
+		snprintf(path, sizeof(path), "%s/" NET, t.root);
+		net = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		assert_true(net >= 0);
+		for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+			if (events_has_card(net, cases[i].name) !=
+			    (with_switch ? cases[i].is_of_switch : cases[i].is_of_card))
+				fail_msg("%s", cases[i].name);
+		close(net);
+	}
+	tree_remove(&t);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_above_a_card_is_of_it),
 		cmocka_unit_test(a_message_that_ends_in_its_head_is_looked_at),
 		cmocka_unit_test(a_malformed_attribute_is_looked_at),
 		cmocka_unit_test(a_kind_without_an_end_is_looked_at),

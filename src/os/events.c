@@ -16,6 +16,7 @@
 
 #define BUFFER_BYTES                 (1 << 20)
 #define ATTR_IFLA_CARRIER_DOWN_COUNT 48 /* since 4.16, newer than the oldest headers */
+#define MAX_STACKED                  8  /* the kernel's MAX_NEST_DEV */
 #define TURN_MAX                     64 /* datagrams in one turn: in a storm there is always one more */
 
 int events_open(struct netlink *nl)
@@ -51,9 +52,70 @@ int events_fd(const struct netlink *nl)
 }
 
 /*
- * veth, bridge, macvlan and so on have a kind; a card has none, but of InfiniBand: "ipoib". Those
+ * The kernel names the device of a card in sysfs. What is stacked on others, or has ports, has a
+ * link "lower_NAME" for each: netdev_adjacent_sysfs_add() in net/core/dev.c.
+ */
+static bool leads_to_card(int net, const char *name, int depth)
+{
+	_cleanup_(closedirp) DIR *folder = NULL;
+	bool found = false;
+	struct dirent *e;
+	char path[288];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/device", name);
+	if (faccessat(net, path, F_OK, 0) == 0)
+		return true;
+	fd = depth > 0 ? openat(net, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	folder = fd >= 0 ? fdopendir(fd) : NULL;
+	if (fd >= 0 && !folder)
+		close(fd);
+	while (!found && folder && (e = readdir(folder)))
+		found = is_prefix(e->d_name, "lower_") &&
+			leads_to_card(net, e->d_name + strlen("lower_"), depth - 1);
+	return found;
+}
+
+static uint32_t read_index(int net, const char *name, const char *file)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	char path[64], text[16] = "";
+
+	snprintf(path, sizeof(path), "%s/%s", name, file);
+	fd = openat(net, path, O_RDONLY | O_CLOEXEC);
+	return fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? (uint32_t)strtoul(text, NULL, 10)
+							       : 0;
+}
+
+/*
+ * An internal port of Open vSwitch has no link to what is below it: only the datapath has. Beside a
+ * datapath with a card each netdev that is above no other may be one; a veth names its peer.
+ */
+static bool may_be_of_switch(int net, const char *name)
+{
+	return !streq(name, "lo") && leads_to_card(net, "ovs-system", 1) &&
+	       read_index(net, name, "iflink") == read_index(net, name, "ifindex");
+}
+
+bool events_has_card(int net, const char *name)
+{
+	return leads_to_card(net, name, MAX_STACKED) || may_be_of_switch(net, name);
+}
+
+static bool is_of_card(uint32_t ifindex)
+{
+	_cleanup_(closep) int net = open("/sys/class/net", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char name[IF_NAMESIZE];
+
+	if (net < 0 || !if_indextoname(ifindex, name))
+		return true; /* gone: its link tells */
+	return events_has_card(net, name);
+}
+
+/*
+ * veth, macvlan and so on have a kind; a card has none, but of InfiniBand: "ipoib". Those
  * of partitions, which pods bring, name the one that they are above: ipoib_get_iflink() in
- * drivers/infiniband/ulp/ipoib/ipoib_main.c.
+ * drivers/infiniband/ulp/ipoib/ipoib_main.c. VLANs and bridges may be of pods or of the node.
  */
 static bool is_card(struct nlmsghdr *h)
 {
@@ -61,9 +123,10 @@ static bool is_card(struct nlmsghdr *h)
 		[IFLA_INFO_KIND] = { .type = NLA_STRING },
 	};
 	struct nlattr *attrs[IFLA_MAX + 1], *info[IFLA_INFO_MAX + 1];
+	const struct ifinfomsg *link = NLMSG_DATA(h);
 	const char *kind;
 
-	if (nlmsg_parse(h, sizeof(struct ifinfomsg), attrs, IFLA_MAX, NULL) < 0)
+	if (nlmsg_parse(h, sizeof(*link), attrs, IFLA_MAX, NULL) < 0)
 		return true; /* not understood: look */
 	if (!attrs[IFLA_LINKINFO] ||
 	    nla_parse_nested(info, IFLA_INFO_MAX, attrs[IFLA_LINKINFO], policy) < 0 ||
@@ -71,42 +134,10 @@ static bool is_card(struct nlmsghdr *h)
 		return true;
 
 	kind = nla_get_string(info[IFLA_INFO_KIND]);
-	return streq(kind, "bond") || streq(kind, "team") ||
+	if (streq(kind, "vlan") || streq(kind, "bridge"))
+		return is_of_card((uint32_t)link->ifi_index);
+	return streq(kind, "bond") || streq(kind, "team") || streq(kind, "openvswitch") ||
 	       (streq(kind, "ipoib") && !attrs[IFLA_LINK]);
-}
-
-/* The kernel names the device of a card in sysfs. */
-static bool has_device(const char *name)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/class/net/%s/device", name);
-	return access(path, F_OK) == 0;
-}
-
-/* A bond or a team has a link "lower_NAME" for each port: netdev_adjacent_sysfs_add() in
- * net/core/dev.c. */
-static bool has_card_below(const char *name)
-{
-	_cleanup_(closedirp) DIR *folder = NULL;
-	bool found = false;
-	struct dirent *e;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/sys/class/net/%s", name);
-	folder = opendir(path);
-	while (!found && folder && (e = readdir(folder)))
-		found = is_prefix(e->d_name, "lower_") && has_device(e->d_name + strlen("lower_"));
-	return found;
-}
-
-static bool is_of_card(uint32_t ifindex)
-{
-	char name[IF_NAMESIZE];
-
-	if (!if_indextoname(ifindex, name))
-		return true; /* gone: its link tells */
-	return has_device(name) || has_card_below(name);
 }
 
 /*

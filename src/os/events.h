@@ -4,8 +4,9 @@
  *
  * What is no part of any plan does not count: link-local addresses of IPv6, but their loss; and
  * what pods bring and take all day: links of a kind that is made by software (but bonds and teams,
- * which carry RDMA ports, and IPoIB, whose carrier is the only event of an InfiniBand port),
- * addresses and settings of such links, routes to single hosts, default routes of such links, rules
+ * which carry RDMA ports, VLANs and bridges above cards and Open vSwitch, which may carry the node,
+ * and IPoIB, whose carrier is the only event of an InfiniBand port), addresses and settings of
+ * links that are above no card, routes to single hosts, default routes of such links, rules
  * and routes in other tables than main, but those of ours (own.h).
  */
 #pragma once
@@ -28,6 +29,10 @@ int events_fd(const struct netlink *nl); /* owned by @nl */
  * cards tell; NULL: nothing. Return: how many, or -errno; -ENOBUFS: some were lost, look at
  * everything. */
 int events_drain(struct netlink *nl, struct link_log *log);
+
+/* Of the above, for its test: is it a card, above one, or perhaps a port of a switch that has one?
+ * @net is /sys/class/net. */
+bool events_has_card(int net, const char *name);
 
 /* Of the above, for its test: how many messages of one datagram count; @buf aligned for them. */
 int events_count(void *buf, int size, struct link_log *log);
