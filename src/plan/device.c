@@ -520,7 +520,11 @@ static bool has_vf_wish(const struct device_config *dc)
 	return dc->mode == VF_MODE_SHARED || dc->mode == VF_MODE_SHARED_MULTI;
 }
 
-/* Why its netdev must not leave the host, which the sriov plugin makes it do. */
+/*
+ * Why its netdev must not leave the host, which these plugins make it do. dranet takes the
+ * addresses of the host's netdev along, so those are no use by the host; a port it takes out of its
+ * bond.
+ */
 static enum reason find_host_use(const struct config *c, const struct node *n,
 				 const struct device *d, char *detail, size_t size)
 {
@@ -535,6 +539,8 @@ static enum reason find_host_use(const struct config *c, const struct node *n,
 			 master ? master->name : "another netdev");
 		return REASON_PORT_IN_USE;
 	}
+	if (c->plugin.type == PLUGIN_DRANET)
+		return REASON_NONE;
 	return netdev_host_use(n, nd, is_ra, detail, size) ? REASON_PORT_IN_USE : REASON_NONE;
 }
 
@@ -550,8 +556,7 @@ static bool is_stand_in(const struct config *c, const struct device *d)
 
 /*
  * With a type that moves the netdev nothing is handed out that carries the node or that the host
- * uses: dranet takes the addresses of the host's netdev along, so those are no use by the host. The
- * other types share the RDMA device, and move nothing.
+ * uses. The other types share the RDMA device, and move nothing.
  */
 static enum reason find_aside(const struct config *c, const struct node *n, const struct device *d,
 			      char *detail, size_t size)
@@ -567,7 +572,7 @@ static enum reason find_aside(const struct config *c, const struct node *n, cons
 									   : REASON_NONE;
 	if (d->node_nic)
 		return REASON_NODE_NIC;
-	return c->plugin.type == PLUGIN_DRANET ? REASON_NONE : find_host_use(c, n, d, detail, size);
+	return find_host_use(c, n, d, detail, size);
 }
 
 static void add_word(char *list, size_t size, bool is_true, const char *word)
