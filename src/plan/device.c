@@ -544,14 +544,11 @@ static enum reason find_host_use(const struct config *c, const struct node *n,
 	return netdev_host_use(n, nd, is_ra, detail, size) ? REASON_PORT_IN_USE : REASON_NONE;
 }
 
-/*
- * Is it a PF that is to have VFs? It is no stand-in for them, whatever keeps them from being made.
- * Of what carries the node none are made, and types that move no netdev may share its RDMA device.
+/* Is it a PF that is to have VFs? It is no stand-in for them, whatever keeps them from being made.
  */
-static bool is_stand_in(const struct config *c, const struct device *d)
+static bool is_stand_in(const struct device *d)
 {
-	return !d->is_vf && has_vf_wish(d->config) &&
-	       (plugin_moves_netdev(c->plugin.type) || !d->node_nic || d->is_named);
+	return !d->is_vf && has_vf_wish(d->config);
 }
 
 /*
@@ -655,7 +652,7 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 	COPY(d->ibdev_name, d->ibdev ? d->ibdev->name : "");
 	if (is_handed_out || !d->is_vf) /* VFs of others are not handed out in any case */
 		d->aside = find_aside(c, n, d, detail, sizeof(detail));
-	d->is_handed_out = is_handed_out && d->aside == REASON_NONE && !is_stand_in(c, d);
+	d->is_handed_out = is_handed_out && d->aside == REASON_NONE && !is_stand_in(d);
 
 	d->is_foreign = is_foreign(pci, d->detail, sizeof(d->detail));
 	if (d->is_foreign) {
