@@ -83,7 +83,7 @@ static void pass(struct scene *s)
 	s->memory.losses = s->devices[0].losses;
 	s->memory.mtu = s->netdev.mtu;
 	s->memory.was_usable = true;
-	if (!device_is_cut(&s->devices[0]))
+	if (!device_lacks_carrier(&s->devices[0]))
 		s->memory.no_carrier_usec = 0;
 	else if (s->memory.no_carrier_usec == 0)
 		s->memory.no_carrier_usec = s->now_usec;

@@ -784,6 +784,37 @@ static void what_a_pf_lacks_comes_back(_unused_ void **state)
 	assert_string_equal(back->sick, "");
 }
 
+/* Without ib_ipoib there is no carrier to look at. */
+static void an_infiniband_port_that_is_down_is_remembered(_unused_ void **state)
+{
+	static const struct {
+		const char *link_layer, *state;
+		bool is_since;
+	} rows[] = {
+		{ "InfiniBand", "DOWN", true },
+		{ "InfiniBand", "INIT", false },
+		{ "InfiniBand", "ACTIVE", false },
+		{ "Ethernet", "DOWN", false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(node_done) struct node next = {};
+		struct port port = { .number = 1 };
+		struct ibdev ib = { .name = "mlx5_0", .ports = &port, .n_ports = 1 };
+		struct machine m;
+
+		make_machine(&m);
+		COPY(port.link_layer, rows[i].link_layer);
+		COPY(port.state, rows[i].state);
+		m.devices[0].netdev = NULL;
+		m.devices[0].ibdev = &ib;
+		m.node.now_usec = 5000000;
+		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+		assert_int_equal(node_memory(&next, m.devices[0].pci->address)->no_carrier_usec,
+				 rows[i].is_since ? 5000000 : 0);
+	}
+}
+
 /* By the main process, while a pass goes on or after it died. */
 static void a_state_is_degraded_and_keeps_what_it_remembers(_unused_ void **state)
 {
@@ -1263,6 +1294,7 @@ int main(void)
 		cmocka_unit_test(reasons_are_in_order_and_told_once),
 		cmocka_unit_test(memory_comes_back_as_it_was_written),
 		cmocka_unit_test(what_a_pf_lacks_comes_back),
+		cmocka_unit_test(an_infiniband_port_that_is_down_is_remembered),
 		cmocka_unit_test(a_state_is_degraded_and_keeps_what_it_remembers),
 		cmocka_unit_test(a_function_that_is_gone_is_remembered_for_one_look),
 		cmocka_unit_test(a_usable_device_that_is_left_to_the_host_cannot_be_lost),

@@ -2400,6 +2400,23 @@ static void without_carrier_for_a_minute(struct scene *s)
 {
 	without_carrier_for(s, 60 * USEC_PER_SEC);
 }
+/* InfiniBand without ib_ipoib */
+static void without_netdev_for_a_while(struct scene *s)
+{
+	without_carrier_for(s, 60 * USEC_PER_SEC - 1);
+	infiniband(s);
+	drop_netdev(s, FIRST);
+}
+static void without_netdev_for_a_minute(struct scene *s)
+{
+	without_netdev_for_a_while(s);
+	s->node.now_usec++;
+}
+static void without_a_subnet_manager(struct scene *s)
+{
+	without_netdev_for_a_minute(s);
+	COPY(first_port(s)->state, "INIT");
+}
 static void without_cable(struct scene *s)
 {
 	port_down(s);
@@ -2494,6 +2511,9 @@ static void the_state_follows_from_the_devices_and_the_time(_unused_ void **stat
 		{ "a link that is being trained", training, NODE_STARTING, NODE_DEGRADED },
 		{ "no carrier yet", without_carrier_for_a_while, NODE_STARTING, NODE_DEGRADED },
 		{ "no carrier", without_carrier_for_a_minute, NODE_DEGRADED, NODE_DEGRADED },
+		{ "no netdev yet", without_netdev_for_a_while, NODE_STARTING, NODE_DEGRADED },
+		{ "no netdev", without_netdev_for_a_minute, NODE_DEGRADED, NODE_DEGRADED },
+		{ "no SM", without_a_subnet_manager, NODE_STARTING, NODE_DEGRADED },
 		{ "a sick PF", sick, NODE_DEGRADED, NODE_DEGRADED },
 		{ "no VFs yet", wants_vfs, NODE_STARTING, NODE_DEGRADED },
 		{ "VFs", has_vfs, NODE_READY, NODE_READY },

@@ -177,13 +177,6 @@ bool device_is_infiniband(const struct device *d)
 	return false;
 }
 
-bool device_is_cut(const struct device *d)
-{
-	if (d->netdev)
-		return d->netdev->is_up && !d->netdev->has_carrier;
-	return !d->is_in_pod && device_is_infiniband(d) && !ibdev_is_active(d->ibdev);
-}
-
 uint64_t device_usable_usec(const struct node *n, const struct device *d)
 {
 	const struct memory *m = node_memory(n, d->pci->address);
@@ -209,4 +202,15 @@ const struct device *plan_missed_by(const struct config *c, const struct node *n
 		last_usec = device_usable_usec(n, d);
 	}
 	return last;
+}
+
+bool device_lacks_carrier(const struct device *d)
+{
+	if (d->netdev)
+		return d->netdev->is_up && !d->netdev->has_carrier;
+	for (size_t i = 0; d->ibdev && i < d->ibdev->n_ports; i++)
+		if (!streq(d->ibdev->ports[i].link_layer, "InfiniBand") ||
+		    !streq(d->ibdev->ports[i].state, "DOWN"))
+			return false;
+	return !d->is_in_pod && d->ibdev && d->ibdev->n_ports > 0;
 }

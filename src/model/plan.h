@@ -52,8 +52,6 @@ struct device {
 	uint32_t sick_pid; /* of the process that is still at it; 0: none */
 };
 
-/* Has it lost its link, though it is to be up? One without a netdev tells by its ports. */
-bool device_is_cut(const struct device *d);
 bool device_is_infiniband(const struct device *d); /* has it a port of InfiniBand? */
 /*
  * When a usable device was so first since its driver was bound: CLOCK_MONOTONIC. 0: not known, it
@@ -189,3 +187,8 @@ bool has_lost_devices(const struct plan *p);   /* or gone ones: the loss is not 
 bool has_needed_changes(const struct plan *p); /* open ones beside those */
 
 const char *device_advice(const struct device *d); /* the same for what a device lacks */
+/*
+ * Is its netdev up without carrier? Without a netdev: is every port an InfiniBand port that is
+ * DOWN? INIT is a link that no subnet manager has seen yet.
+ */
+bool device_lacks_carrier(const struct device *d);

@@ -88,7 +88,7 @@ static struct memory remember(const struct node *n, const struct device *d, bool
 	/* Told of the PF alone; with new VFs it may have it: mlx5 has some in legacy mode only. */
 	m.unsupported = d->is_vf || d->pci->num_vfs == 0 ? 0 : d->unsupported;
 	remember_sick(d, &m);
-	if (!device_is_cut(d))
+	if (!device_lacks_carrier(d))
 		m.no_carrier_usec = 0;
 	else if (m.no_carrier_usec == 0)
 		m.no_carrier_usec = n->now_usec;

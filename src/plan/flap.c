@@ -146,7 +146,7 @@ static bool is_flapping(const struct config *c, const struct node *n, struct pla
 	last_usec = l->last[l->n_last - 1].usec;
 	if (last_usec - l->last[l->n_last - flap->count].usec > flap->usec)
 		return false;
-	return device_is_cut(d) ||
+	return device_lacks_carrier(d) ||
 	       !is_over(n, p, MAX(last_usec, l->back_usec) + c->health.quiet_usec);
 }
 
@@ -175,7 +175,7 @@ static int tell_flapping(struct plan *p, const struct device *d, uint32_t count)
 static int tell_dropped(const struct config *c, const struct node *n, const struct memory *m,
 			struct plan *p, const struct device *d)
 {
-	if (c->health.drop_usec == 0 || !m || !m->was_usable || !device_is_cut(d) ||
+	if (c->health.drop_usec == 0 || !m || !m->was_usable || !device_lacks_carrier(d) ||
 	    m->no_carrier_usec == 0 || !is_over(n, p, m->no_carrier_usec + c->health.drop_usec))
 		return 0;
 	return plan_add_hint(p, REASON_LINK_DROPPED, d->pci->address,

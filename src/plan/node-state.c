@@ -42,9 +42,9 @@ static bool is_cut(const struct node *n, struct plan *p, const struct device *pf
 	const struct memory *m = node_memory(n, pf->pci->address);
 	uint64_t until;
 
-	if (!nd || !nd->is_up || nd->has_carrier)
+	if (!device_lacks_carrier(pf))
 		return false;
-	if (streq(nd->link_state, LINK_NO_CABLE))
+	if (nd && streq(nd->link_state, LINK_NO_CABLE))
 		return true;
 	if (n->now_usec == 0) /* a captured tree */
 		return false;
