@@ -88,11 +88,55 @@ static int recheck(void *userdata, const struct action *a, char *words, size_t s
 {
 	struct hearing *h = userdata;
 
-	assert_true(is_destructive(a));
+	assert_true(is_destructive(a) || a->verb == VERB_SET_NUM_VFS);
 	h->n_asked++;
 	if (h->answer < 0)
 		snprintf(words, size, "came in between: python3 (pid 7)");
 	return h->answer;
+}
+
+static uint64_t age_usec; /* of a plan, from its first moment on */
+static unsigned n_times;
+
+static uint64_t now_of_old_plan(void *userdata _unused_)
+{
+	return now_usec() + (n_times++ > 0 ? age_usec : 0);
+}
+
+/* While the VFs of another PF were made, a bond or a default route may have come. */
+static void vfs_are_made_by_an_old_plan_only_after_another_look(void **state)
+{
+	static const struct {
+		uint64_t age_usec;
+		enum verb verb;
+		int answer, n_asked, result;
+	} rows[] = {
+		{ 0, VERB_SET_NUM_VFS, -EBUSY, 0, -EROFS },
+		{ 3 * USEC_PER_SEC, VERB_SET_NUM_VFS, -EBUSY, 1, -EBUSY },
+		{ 3 * USEC_PER_SEC, VERB_SET_NUM_VFS, 0, 1, -EROFS },
+		{ 3 * USEC_PER_SEC, VERB_SET_AUTOPROBE, -EBUSY, 0, -EROFS },
+	};
+	struct place *place = *state;
+	const struct node node = {};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct action a = { .verb = rows[i].verb, .target = "0000:41:00.0" };
+		struct plan p = { .actions = &a, .n_actions = 1 };
+		struct hearing h = { .answer = rows[i].answer };
+		const struct apply_hooks hooks = { on_start, on_end, recheck, &h };
+		struct world world = live_world(&place->os);
+		_cleanup_(apply_done) struct apply ap = { .world = &world,
+							  .hooks = &hooks,
+							  .grace_usec = UINT64_MAX / 2 };
+
+		age_usec = rows[i].age_usec;
+		n_times = 0;
+		world.now_usec = now_of_old_plan;
+		action_set(&a, "0", "1");
+		assert_int_equal(apply_some(&ap, &node, &p), 1);
+		assert_int_equal(h.n_asked, rows[i].n_asked);
+		assert_int_equal(a.result, rows[i].result);
+	}
 }
 
 static void what_takes_something_away_is_asked_about_right_before(void **state)
@@ -989,6 +1033,7 @@ static void vfs_that_came_since_the_look_are_not_removed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vfs_are_made_by_an_old_plan_only_after_another_look),
 		cmocka_unit_test(what_takes_something_away_is_asked_about_right_before),
 		cmocka_unit_test(the_way_back_is_looked_at_before_the_module_is_unloaded),
 		cmocka_unit_test(what_is_not_the_loaded_build_unloads_nothing),

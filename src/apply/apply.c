@@ -109,6 +109,7 @@ static bool is_gone(const struct os *d, const struct node *n, const struct actio
 }
 
 #define LANE_LEN (PCI_LEN + 8)
+#define OLD_USEC (2 * USEC_PER_SEC) /* a plan: the quick case needs no second look */
 
 /* The PF that an action of a slow step is of; "": it is of the node. */
 static const char *pf_of(const struct node *n, const struct action *a)
@@ -273,6 +274,7 @@ static void take_plan(struct apply *ap, const struct node *n, struct plan *p)
 {
 	ap->node = n;
 	ap->plan = p;
+	ap->planned_usec = now(ap);
 	for (size_t i = 0; i < ap->n_lanes; i++) {
 		ap->lanes[i].is_old = ap->lanes[i].is_busy;
 		if (!ap->lanes[i].is_busy)
@@ -288,13 +290,19 @@ static void end_action(struct apply *ap, struct action *a)
 	ap->hooks->on_end(ap->hooks->userdata, a);
 }
 
+static bool needs_look(const struct apply *ap, const struct action *a)
+{
+	return is_destructive(a) ||
+	       (a->verb == VERB_SET_NUM_VFS && now(ap) - ap->planned_usec > OLD_USEC);
+}
+
 /* Return: it goes on. What could not be begun has ended. */
 static bool begin_action(struct apply *ap, struct lane *l, size_t i)
 {
 	const struct apply_hooks *hooks = ap->hooks;
 	struct action *a = &ap->plan->actions[i];
 
-	a->result = hooks->recheck && is_destructive(a)
+	a->result = hooks->recheck && needs_look(ap, a)
 			    ? hooks->recheck(hooks->userdata, a, a->error, sizeof(a->error))
 			    : 0;
 	a->is_refused = a->result < 0;

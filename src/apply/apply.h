@@ -31,8 +31,10 @@ struct apply_hooks {
 	void (*on_start)(void *userdata, const struct action *a, uint64_t deadline_usec);
 	void (*on_end)(void *userdata, const struct action *a); /* with its result */
 	/*
-	 * Called right before an action that is destructive (is_destructive()): does a fresh look
-	 * still give it? Return: 0, or -errno with words: then it is not run, and that is its
+	 * Called right before an action that is destructive (is_destructive()), and before VFs are
+	 * made by a plan that is older than 2 s, for they keep a LAG from forming or take it apart:
+	 * the number of a PF is written after those of all before it. Does a fresh look still give
+	 * it? Return: 0, or -errno with words: then it is not run, and that is its
 	 * result. NULL: nobody asks.
 	 */
 	int (*recheck)(void *userdata, const struct action *a, char *words, size_t size);
@@ -48,7 +50,8 @@ struct apply {
 
 	const struct node *node; /* of the present plan */
 	struct plan *plan;
-	struct lane *lanes; /* owned */
+	uint64_t planned_usec; /* when that was made */
+	struct lane *lanes;    /* owned */
 	size_t n_lanes;
 	struct pollfd *fds; /* owned; one for each */
 	size_t n_fds;
