@@ -440,6 +440,9 @@ static void routers_of_rails_carry_nothing_while_the_uplink_is_remembered(void *
 	assert_nics(&s, "0000:41:00.0  before");
 	add_default(&s, AF_INET6, 2, 1024, RTPROT_RA);
 	assert_nics(&s, "0000:41:00.0 eth0 route");
+	COPY(boots[0].node_nics[1], "0000:41:01.0"); /* the other one has no router yet */
+	boots[0].n_node_nics = 2;
+	assert_nics(&s, "0000:41:00.0 eth0 route, 0000:41:01.0  before");
 	s.node.n_boots = 0; /* nothing is known: all of them */
 	assert_nics(&s, "0000:41:00.0 eth0 route, 0000:41:00.1 eth1 route");
 }

@@ -281,11 +281,14 @@ int node_nic_find(const struct node *n, struct node_nic **ret, size_t *ret_n,
 	is_by_ra = mark_roots(&s);
 	while (expand(&s))
 		;
-	if (is_by_ra && b && b->n_node_nics > 0)
+	is_by_ra &= b && b->n_node_nics > 0;
+	if (is_by_ra)
 		drop_others(&s, b);
-	if (has_roots(&s))
+	r = add_functions(&s);
+	if (is_by_ra || !has_roots(&s)) /* a router may be back before the other family is */
+		r = r < 0 ? r : add_remembered(&s, b);
+	else
 		until_usec = 0;
-	r = has_roots(&s) ? add_functions(&s) : add_remembered(&s, b);
 	if (r < 0)
 		return r;
 
