@@ -13,8 +13,10 @@
 
 #include <cmocka.h>
 
+#include "../src/model/boots.h"
 #include "../src/model/paths.h"
 #include "../src/model/rtproto.h"
+#include "../src/observe/rdma-observe.h"
 #include "../src/output/plugin-output.h"
 #include "../src/plan/output-plan.h"
 
@@ -25,6 +27,7 @@
 #include <linux/rtnetlink.h>
 
 #define N_NODES     40000
+#define N_LIVES     20000
 #define MAX_PFS     5
 #define MAX_VFS     3
 #define MAX_PCIS    (MAX_PFS * (MAX_VFS + 1) + MAX_PFS)
@@ -49,7 +52,14 @@ struct scene {
 	struct ledger_entry ledger[8];
 	struct module modules[8];
 	uint32_t next_ifindex;
+	struct boot boot;
+	struct memory memories[MAX_PCIS];
+	/* What carried the node before its link was lost; none: it was not. */
+	char remembered[MAX_PCIS][PCI_LEN];
+	size_t n_remembered;
 };
+
+static struct scene scene;
 
 /* --- chance --- */
 
@@ -575,6 +585,14 @@ static bool is_best(const struct node *n, const struct route *t, bool with_ra)
 	return true;
 }
 
+static bool is_remembered(const char *pci)
+{
+	for (size_t i = 0; i < scene.n_remembered; i++)
+		if (streq(scene.remembered[i], pci))
+			return true;
+	return false;
+}
+
 /* Does the node itself leave by this netdev, or have its address on it? */
 static bool is_way_of_node(const struct node *n, const struct netdev *nd)
 {
@@ -582,6 +600,8 @@ static bool is_way_of_node(const struct node *n, const struct netdev *nd)
 	const bool with_ra = !has_ipv4_default(n) && !has_ip;
 	uint8_t ip[16] = {};
 
+	if (scene.n_remembered > 0)
+		return is_remembered(nd->pci);
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
 
@@ -600,6 +620,8 @@ static bool is_way_of_node(const struct node *n, const struct netdev *nd)
 
 static bool carries(const struct node *n, const char *pci)
 {
+	if (scene.n_remembered > 0)
+		return is_remembered(pci);
 	for (size_t i = 0; i < n->n_netdevs; i++)
 		if (is_way_of_node(n, &n->netdevs[i]) && reaches(n, &n->netdevs[i], pci, 0))
 			return true;
@@ -771,8 +793,7 @@ static const char *judge_device(const struct scene *s, const struct device *d)
 
 	if (output_plugin_offers(d) && is_of_another(d->pci))
 		return "hands out what another program has";
-	if (output_plugin_offers(d) && !d->is_vf && has_wish &&
-	    (s->config.plugin.type == PLUGIN_SRIOV || !carries(n, d->pci->address)))
+	if (output_plugin_offers(d) && !d->is_vf && has_wish)
 		return "hands out a PF instead of VFs";
 	if (s->config.plugin.type != PLUGIN_SRIOV || !output_plugin_offers(d))
 		return NULL;
@@ -783,6 +804,45 @@ static const char *judge_device(const struct scene *s, const struct device *d)
 		return "hands out what has an address of the host";
 	if (has_master(n, d->pci->address))
 		return "hands out a port of a bond, team or bridge";
+	return NULL;
+}
+
+/* What was met: a test that never meets a case shows nothing of it. */
+static struct {
+	uint32_t changes, carriers, handed_out, refused, named, scalable, routes, files, left,
+		in_pod, lost;
+} met;
+
+static bool is_in_pod(const struct scene *s, const char *pci)
+{
+	for (size_t i = 0; i < s->node.n_memories; i++)
+		if (streq(s->memories[i].pci, pci))
+			return true;
+	return false;
+}
+
+/* Of a netdev that a router advertised for, and what is beside that below it. */
+static bool is_above_remembered(const struct node *n, const char *netdev)
+{
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		for (size_t k = 0; k < scene.n_remembered && streq(n->netdevs[i].name, netdev); k++)
+			if (reaches(n, &n->netdevs[i], scene.remembered[k], 0))
+				return true;
+	return false;
+}
+
+/* Of what earlier looks saw. */
+static const char *judge_past(const struct scene *s, const struct device *d)
+{
+	const char *pci = d->pci->address;
+
+	met.in_pod += is_in_pod(s, pci);
+	met.lost += s->n_remembered > 0 && is_remembered(pci);
+	if (is_in_pod(s, pci) && !d->is_in_pod)
+		return "takes a VF in a pod for one that is back";
+	if (s->n_remembered > 0 && d->node_nic && !is_remembered(pci) &&
+	    !has_vf_of_node(&s->node, pci) && !is_above_remembered(&s->node, d->node_nic->netdev))
+		return "takes a rail for what carries the node";
 	return NULL;
 }
 
@@ -847,11 +907,6 @@ static void print_scene(const struct scene *s, const struct plan *p)
 		       p->reasons[i].detail);
 }
 
-/* What was met: a test that never meets a case shows nothing of it. */
-static struct {
-	uint32_t changes, carriers, handed_out, refused, named, scalable, routes, files, left;
-} met;
-
 /* A file of another program, in the way of ours. */
 static void count_files(const struct plan *p)
 {
@@ -885,31 +940,161 @@ static void count(const struct scene *s, const struct plan *p)
 			       p->reasons[i].reason == REASON_PORT_IN_USE;
 }
 
+static void look(struct scene *s, uint64_t number, bool is_printed, struct plan *p)
+{
+	const char *fault = NULL;
+
+	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, make_document, p), 0);
+	make_outputs(s, p);
+
+	for (size_t i = 0; i < p->n_actions && !fault; i++)
+		fault = judge_action(s, p, &p->actions[i]);
+	for (size_t i = 0; i < p->n_devices && !fault; i++)
+		fault = judge_device(s, &p->devices[i]);
+	for (size_t i = 0; i < p->n_devices && !fault; i++)
+		fault = judge_past(s, &p->devices[i]);
+	if (!fault)
+		fault = judge_rules(s, p);
+	if (!fault)
+		fault = judge_words(p);
+	if (fault || is_printed)
+		print_scene(s, p);
+	if (fault)
+		fail_msg("node %" PRIu64 " %s", number, fault);
+	count(s, p);
+}
+
 static void try_node(uint64_t number, bool is_printed)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	static struct scene s;
-	const char *fault = NULL;
 
-	s = (struct scene){ .random = number };
-	make_node(&s);
-	make_config(&s);
-	assert_int_equal(make_whole_plan(&s.config, &s.node, NULL, true, make_document, &p), 0);
-	make_outputs(&s, &p);
+	scene = (struct scene){ .random = number };
+	make_node(&scene);
+	make_config(&scene);
+	look(&scene, number, is_printed, &p);
+}
 
-	for (size_t i = 0; i < p.n_actions && !fault; i++)
-		fault = judge_action(&s, &p, &p.actions[i]);
-	for (size_t i = 0; i < p.n_devices && !fault; i++)
-		fault = judge_device(&s, &p.devices[i]);
-	if (!fault)
-		fault = judge_rules(&s, &p);
-	if (!fault)
-		fault = judge_words(&p);
-	if (fault || is_printed)
-		print_scene(&s, &p);
-	if (fault)
-		fail_msg("node %" PRIu64 " %s", number, fault);
-	count(&s, &p);
+/* --- from one look to the next --- */
+
+static bool is_used_by_host(const struct node *n, const struct netdev *nd)
+{
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		if (n->netdevs[i].link == nd->ifindex)
+			return true;
+	for (size_t i = 0; i < n->n_routes; i++)
+		if (n->routes[i].ifindex == nd->ifindex)
+			return true;
+	for (size_t i = 0; i < n->n_addresses; i++)
+		if (n->addresses[i].ifindex == nd->ifindex)
+			return true;
+	for (size_t i = 0; i < n->n_rules; i++)
+		if (n->rules[i].table == OWN_TABLE_BASE + nd->ifindex)
+			return true;
+	return nd->master > 0;
+}
+
+/* Its netdev has the name of one of the host there. */
+static void move_into_pod(struct scene *s, struct ibdev *ib, struct netdev *nd)
+{
+	struct memory *m = &s->memories[s->node.n_memories++];
+	const struct netdev *host = any_netdev(s);
+
+	*m = (struct memory){ .was_usable = true, .is_out = one_in(s, 2) };
+	COPY(m->pci, ib->pci);
+	COPY(m->netdev, nd->name);
+	COPY(m->ibdev, ib->name);
+	COPY(m->given.name, nd->name);
+	COPY(m->given.mac, nd->mac);
+	m->given.mtu = nd->mtu + 1;
+	m->given.vlan = 7;
+	COPY(ib->ports->gids->netdev, host->name);
+	COPY(ib->netdev, "");
+	COPY(nd->pci, "");
+	snprintf(nd->name, sizeof(nd->name), "away%u", nd->ifindex);
+}
+
+static void move_vfs_into_pods(struct scene *s)
+{
+	s->node.netns_mode = NETNS_MODE_SHARED;
+	s->node.memories = s->memories;
+	for (size_t i = 0; i < s->node.n_pcis; i++) {
+		const struct pci *pci = &s->pcis[i];
+
+		if (!*pci->physfn || !streq(pci->driver, "mlx5_core") || is_of_another(pci) ||
+		    !one_in(s, 2))
+			continue;
+		for (size_t k = 0; k < s->node.n_netdevs; k++)
+			for (size_t j = 0; j < s->node.n_ibdevs; j++)
+				if (streq(s->netdevs[k].pci, pci->address) &&
+				    streq(s->ibdevs[j].pci, pci->address) &&
+				    !is_used_by_host(&s->node, &s->netdevs[k]))
+					move_into_pod(s, &s->ibdevs[j], &s->netdevs[k]);
+	}
+	for (size_t i = 0; i < s->node.n_ibdevs; i++)
+		rdma_find_netdev(&s->node, &s->ibdevs[i]);
+}
+
+static void remember_carriers(struct scene *s)
+{
+	char found[MAX_PCIS][PCI_LEN];
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->node.n_pcis; i++)
+		if (carries(&s->node, s->pcis[i].address))
+			COPY(found[n++], s->pcis[i].address);
+	if (n <= MAX_NODE_NICS) { /* more are not kept */
+		memcpy(s->remembered, found, sizeof(found));
+		s->n_remembered = n;
+	}
+}
+
+/* As networkd has it; a look may come while the link is out, or once it is back. */
+static void lose_uplink(struct scene *s)
+{
+	const bool is_back = one_in(s, 2);
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->node.n_netdevs; i++) {
+		struct netdev *nd = &s->netdevs[i];
+
+		nd->carrier_downs += is_remembered(nd->pci);
+		nd->has_carrier &= !is_remembered(nd->pci) || is_back;
+	}
+	for (size_t i = 0; i < s->node.n_routes; i++) {
+		const struct route *t = &s->routes[i];
+		const struct netdev *nd = by_index(&s->node, t->ifindex);
+		bool is_of_uplink = t->protocol != RTPROT_RA || t->family == AF_INET;
+
+		for (size_t k = 0; k < s->n_remembered; k++)
+			is_of_uplink |= reaches(&s->node, nd, s->remembered[k], 0);
+		if (!is_default(t) || !is_of_uplink)
+			s->routes[n++] = *t;
+	}
+	s->node.n_routes = n;
+	s->node.now_usec += USEC_PER_SEC;
+	*s->node.kubelet.node_ip = '\0';
+}
+
+static void try_life(uint64_t number, bool is_printed)
+{
+	_cleanup_(plan_done) struct plan first = {}, second = {};
+	struct scene *s = &scene;
+
+	*s = (struct scene){ .random = number, .boot.boot_id = "now" };
+	make_node(s);
+	make_config(s);
+	move_vfs_into_pods(s);
+	COPY(s->node.boot_id, s->boot.boot_id);
+	s->node.boots = &s->boot;
+	s->node.n_boots = 1;
+	look(s, number, is_printed, &first);
+	boots_conclude(&s->config, &s->node, &first, &s->boot);
+
+	remember_carriers(s);
+	if (s->n_remembered == 0)
+		return;
+	lose_uplink(s);
+	look(s, number, is_printed, &second);
 }
 
 static void random_nodes_are_not_harmed(_unused_ void **state)
@@ -928,14 +1113,24 @@ static void random_nodes_are_not_harmed(_unused_ void **state)
 	assert_true(met.left > N_NODES / 4);
 }
 
+static void what_was_is_not_forgotten(_unused_ void **state)
+{
+	for (uint64_t i = 1; i <= N_LIVES; i++)
+		try_life(i, false);
+	assert_true(met.in_pod > N_LIVES / 10);
+	assert_true(met.lost > N_LIVES / 2);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_nodes_are_not_harmed),
+		cmocka_unit_test(what_was_is_not_forgotten),
 	};
 
 	if (argc == 2) {
 		try_node(strtoull(argv[1], NULL, 10), true);
+		try_life(strtoull(argv[1], NULL, 10), true);
 		return 0;
 	}
 	return cmocka_run_group_tests(tests, NULL, NULL);
