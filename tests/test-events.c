@@ -15,10 +15,13 @@
 #include <netinet/in.h>
 #include <netlink/attr.h>
 #include <netlink/msg.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 
 #include "../src/model/rtproto.h"
 #include "../src/os/events.h"
 #include "tree.h"
+#include "skip.h"
 
 /* One message in a block of its own size, so that a sanitizer sees what is read behind it. */
 static int count(const struct nlmsghdr *h, size_t size)
@@ -238,6 +241,33 @@ static void what_is_above_a_card_is_of_it(_unused_ void **state)
 	tree_remove(&t);
 }
 
+/* Else what links told before would count as told after. */
+static void what_was_lost_is_told_after_all_that_came_before(_unused_ void **state)
+{
+	struct netlink nl = {};
+	struct ifreq lo = { .ifr_name = "lo" };
+	int fd;
+
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+		skip_without("a network namespace");
+	assert_int_equal(events_open(&nl), 0);
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	assert_true(fd >= 0);
+	assert_int_equal(
+		setsockopt(events_fd(&nl), SOL_SOCKET, SO_RCVBUF, &(int){ 16384 }, sizeof(int)), 0);
+	for (int i = 0; i < 200; i++) {
+		lo.ifr_flags = i % 2 == 0 ? IFF_UP : 0;
+		assert_int_equal(ioctl(fd, SIOCSIFFLAGS, &lo), 0);
+	}
+	close(fd);
+
+	assert_int_equal(events_drain(&nl, NULL), -ENOBUFS);
+	assert_int_equal(recv(events_fd(&nl), &fd, sizeof(fd), MSG_DONTWAIT), -1);
+	assert_int_equal(errno, EAGAIN);
+	assert_int_equal(events_drain(&nl, NULL), 0);
+	netlink_done(&nl);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -249,6 +279,8 @@ int main(void)
 		cmocka_unit_test(what_a_link_tells_is_kept_once),
 		cmocka_unit_test(a_rule_is_ours_by_its_protocol),
 		cmocka_unit_test(a_new_link_local_address_tells_nothing),
+		/* the last: it goes into a network namespace of its own */
+		cmocka_unit_test(what_was_lost_is_told_after_all_that_came_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

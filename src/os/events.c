@@ -292,21 +292,28 @@ int events_count(void *buf, int size, struct link_log *log)
 	return n;
 }
 
+/*
+ * A socket that overran says so before it gives what it had until then, and takes nothing more
+ * before that is read: netlink_overrun() and netlink_rcv_wake() in net/netlink/af_netlink.c. So
+ * what was lost came after all that is there.
+ */
 int events_drain(struct netlink *nl, struct link_log *log)
 {
 	char buf[32768] __attribute__((aligned(NLMSG_ALIGNTO)));
+	bool is_lost = false;
 	int n = 0;
 
-	for (int i = 0; i < TURN_MAX; i++) {
+	for (int i = 0; i < TURN_MAX || is_lost; i++) {
 		ssize_t size = recv(events_fd(nl), buf, sizeof(buf), MSG_DONTWAIT);
 
 		if (size < 0 && errno == EINTR)
 			continue;
 		if (size < 0 && errno == EAGAIN)
-			return n;
-		if (size < 0)
+			return is_lost ? -ENOBUFS : n;
+		if (size < 0 && (errno != ENOBUFS || is_lost))
 			return -errno;
-		n += events_count(buf, (int)size, log);
+		is_lost |= size < 0;
+		n += size < 0 ? 0 : events_count(buf, (int)size, log);
 	}
 	return n;
 }
