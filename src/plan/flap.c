@@ -74,6 +74,21 @@ static void count_downed(const struct node *n, const struct memory *m, struct de
 	l->ifindex = id;
 }
 
+/*
+ * A card may bounce as it comes up: after it was set up, or got another MTU. Before a break, it may
+ * have been changed by a pass that was killed.
+ */
+static uint64_t grace_after(uint64_t grace_usec, const struct link_news *news, uint32_t mtu)
+{
+	if (news->ifindex != 0 && !news->is_up)
+		return SET_DOWN;
+	if (news->ifindex == 0)
+		return grace_usec == SET_DOWN ? SET_DOWN : MAX(grace_usec, news->usec + OWN_USEC);
+	if (grace_usec == SET_DOWN || (mtu > 0 && mtu != news->mtu))
+		return news->usec + OWN_USEC;
+	return grace_usec;
+}
+
 static void count_losses(const struct node *n, const struct memory *m, struct device *d)
 {
 	const bool was_usable = m && m->was_usable;
@@ -93,22 +108,17 @@ static void count_losses(const struct node *n, const struct memory *m, struct de
 		    (news->ifindex != 0 && news->ifindex != nd->ifindex))
 			continue;
 		l->seen_usec = news->usec;
-		if (news->ifindex != 0 && !news->is_up)
-			l->grace_usec = SET_DOWN;
-		else if (news->is_up && l->grace_usec == SET_DOWN)
-			l->grace_usec =
-				news->usec + OWN_USEC; /* a card may bounce as it comes up */
+		l->grace_usec = grace_after(l->grace_usec, news, mtu);
 		if (is_known && is_loss(l, news, mtu))
 			add_losses(l, news);
 		is_known = was_usable && news->ifindex != 0 && !news->is_gone;
 		l->carrier_downs = news->carrier_downs;
 		mtu = news->mtu;
 	}
-	if (nd->is_up && l->grace_usec == SET_DOWN) /* it came up while nobody listened */
-		l->grace_usec = n->now_usec + OWN_USEC;
 	if (!is_known || is_changed(n, d->pci))
 		l->carrier_downs = nd->carrier_downs;
-	if (!was_usable || is_changed(n, d->pci))
+	/* That it was set up again may have been lost. */
+	if (!was_usable || is_changed(n, d->pci) || (nd->is_up && l->grace_usec == SET_DOWN))
 		l->grace_usec = n->now_usec + OWN_USEC;
 	l->ifindex = nd->ifindex;
 }
