@@ -9,7 +9,8 @@
 #define LAST_LOOK_USEC (5 * USEC_PER_SEC)
 #define STORM_USEC     (5 * USEC_PER_SEC) /* events cannot put a pass off for longer */
 /* The time to settle while RDMA devices are due: each announces itself by an event. */
-#define DUE_USEC (2 * USEC_PER_SEC)
+#define DUE_USEC       (2 * USEC_PER_SEC)
+#define DUE_STORM_USEC (30 * USEC_PER_SEC) /* nor for longer then */
 /* What failed is tried again at growing intervals, whatever happens meanwhile. */
 #define RETRY_FIRST_USEC (10 * USEC_PER_SEC)
 #define RETRY_LAST_USEC  (600 * USEC_PER_SEC)
@@ -73,14 +74,17 @@ static bool is_ibdev_due(const struct schedule *s)
 static void arm_settle(struct schedule *s)
 {
 	uint64_t settle_usec = s->settle_usec, ahead_usec = AHEAD(settle_usec);
+	uint64_t storm_usec = STORM_USEC;
 
-	if (is_ibdev_due(s))
+	if (is_ibdev_due(s)) {
 		settle_usec = ahead_usec = MAX(settle_usec, DUE_USEC);
-	else if (!s->is_ready)
+		storm_usec = DUE_STORM_USEC;
+	} else if (!s->is_ready) {
 		ahead_usec = MIN(ahead_usec, AHEAD_AT_START_USEC);
+	}
 	if (!s->is_local)
 		s->at_usec[TIMER_AHEAD] = MAX(s->event_usec + ahead_usec, s->not_before_usec);
-	s->at_usec[TIMER_SETTLE] = MAX(MIN(s->event_usec + settle_usec, s->storm_usec + STORM_USEC),
+	s->at_usec[TIMER_SETTLE] = MAX(MIN(s->event_usec + settle_usec, s->storm_usec + storm_usec),
 				       s->not_before_usec);
 }
 

@@ -60,6 +60,24 @@ a_pass_begins_when_it_is_quiet_and_a_storm_puts_it_off_for_five_seconds(void **s
 	assert_int_equal(at(&s, START + 30 * SEC, TIMER_SETTLE, NULL), 0); /* it runs already */
 }
 
+/* While RDMA devices are due, each of them an event, a look would only count them. */
+static void devices_that_are_due_put_a_pass_off_for_longer(void **state _unused_)
+{
+	static const struct pass_result absent = { .state = NODE_STARTING, .n_absent = 14 };
+	struct schedule s = begun(&absent);
+
+	for (uint64_t usec = 0; usec < 60 * SEC; usec += 500 * MSEC) {
+		const uint64_t now = START + 10 * SEC + usec;
+
+		at(&s, now, EVENT_CHANGED, NULL);
+		assert_int_equal(s.at_usec[TIMER_SETTLE],
+				 MIN(now + 2 * SEC, START + 10 * SEC + 30 * SEC));
+	}
+	s.n_ibdevs = 14;
+	at(&s, START + 12 * SEC, EVENT_CHANGED, NULL);
+	assert_int_equal(s.at_usec[TIMER_SETTLE], START + 13 * SEC);
+}
+
 static void the_look_begins_ahead_and_an_event_cancels_it(void **state _unused_)
 {
 	struct schedule s = begun(&ready);
@@ -290,6 +308,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			a_pass_begins_when_it_is_quiet_and_a_storm_puts_it_off_for_five_seconds),
+		cmocka_unit_test(devices_that_are_due_put_a_pass_off_for_longer),
 		cmocka_unit_test(the_look_begins_ahead_and_an_event_cancels_it),
 		cmocka_unit_test(a_whole_node_does_not_wait_for_the_end_of_the_quiet),
 		cmocka_unit_test(what_happens_during_a_pass_makes_another_one),
