@@ -577,6 +577,7 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 		return r;
 	pr->node = &n;
 	ap->grace_usec = now(w) - begun_usec;
+	ap->is_stale = false;
 	if (has_open_changes(&p) && round < MAX_ROUNDS + n.n_pcis &&
 	    !(pass->is_service && n.is_held)) {
 		r = pass->make_plan ? 0 : write_first_state(pr->fs, pass->config, &n, &p);
@@ -586,7 +587,7 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	ret->n_changes += MAX(r, 0);
 	if (r >= 0 && pr->is_out_of_memory) /* what is not remembered would be tried for ever */
 		r = -ENOMEM;
-	if (r != 0)
+	if (r != 0 || ap->is_stale)
 		return MIN(r, 0);
 	if (!apply_is_busy(ap)) {
 		r = conclude(pr, &n, &p, ret);

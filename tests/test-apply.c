@@ -667,6 +667,56 @@ static void a_bind_that_outlives_its_plan_does_not_stop_its_pf(void **state)
 	place->os.fs.is_live = false;
 }
 
+static void hold_number(void *userdata, const struct action *a, uint64_t deadline_usec _unused_)
+{
+	held = streq(a->target, "0000:61:00.0") ? ((int *)userdata)[0] : -1;
+}
+
+static void release_number(void *userdata, const struct action *a)
+{
+	if (a->verb == VERB_SET_LINK_UP)
+		assert_int_equal(write(((int *)userdata)[1], "", 1), 1);
+}
+
+/* The second PF's number waits for the first one's: until then no look has anything new. */
+static void a_pf_that_waits_for_another_asks_for_no_look(void **state)
+{
+	struct place *place = *state;
+	struct tree *t = &place->tree;
+	struct pci pcis[] = { { .address = "0000:61:00.0" }, { .address = "0000:62:00.0" } };
+	const struct node node = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
+	struct action actions[] = {
+		{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:61:00.0",
+		  .number = { { true, 0 }, { true, 1 } } },
+		{ STEP_LINK, VERB_SET_LINK_UP, .target = "0000:62:00.0", .ifindex = INT32_MAX },
+		{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:62:00.0",
+		  .number = { { true, 0 }, { true, 1 } } },
+	};
+	struct plan p = { .actions = actions, .n_actions = ELEMENTSOF(actions) };
+	int ends[2];
+	const struct apply_hooks hooks = { hold_number, release_number, NULL, ends };
+	const struct world world = live_world(&place->os);
+	struct apply ap = { .world = &world, .hooks = &hooks };
+
+	for (size_t i = 0; i < ELEMENTSOF(pcis); i++) {
+		const char *folder = FS_PATH("sys/bus/pci/devices/%s", pcis[i].address);
+
+		tree_file(t, FS_PATH("%s/virtfn0", folder), "");
+		tree_file(t, FS_PATH("%s/sriov_numvfs", folder), "0");
+	}
+	place->os.fs.is_live = true;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(apply_some(&ap, &node, &p), 3);
+	assert_true(actions[0].is_done && actions[0].result == 0);
+	if (apply_is_busy(&ap))
+		apply_wait(&ap, &node, now_usec() + 60 * USEC_PER_SEC);
+	assert_false(apply_is_busy(&ap));
+	apply_done(&ap);
+	close(ends[0]);
+	close(ends[1]);
+	place->os.fs.is_live = false;
+}
+
 static void log_start(void *userdata, const struct action *a, uint64_t deadline_usec _unused_)
 {
 	char *at = userdata;
@@ -816,6 +866,7 @@ static void a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time(voi
 
 static const char *const letters[_VERB_N] = {
 	[VERB_WRITE_RULES] = "R",
+	[VERB_SET_SYSCTL] = "S",
 	[VERB_SET_LINK_UP] = "L",
 	[VERB_SET_NUM_VFS] = "V",
 };
@@ -840,7 +891,7 @@ static void rules_are_read_while_links_come_up_and_before_there_are_vfs(void **s
 	} rows[] = {
 		{ "RLLV", "<R<LL><LL>R><VV>" }, { "RV", "<RR><VV>" },
 		{ "RL", "<R<LL>R>" },           { "R", "<RR>" },
-		{ "LRV", "<LL><RR><VV>" },
+		{ "LRV", "<LL><RR><VV>" },      { "RSLV", "<R<SS><LL>R><VV>" },
 	};
 	struct place *place = *state;
 	const struct node node = {};
@@ -857,6 +908,8 @@ static void rules_are_read_while_links_come_up_and_before_there_are_vfs(void **s
 			for (enum verb v = 0; v < _VERB_N; v++)
 				if (letters[v] && *letters[v] == rows[i].verbs[k])
 					actions[k].verb = v;
+			if (strchr("SL", rows[i].verbs[k]))
+				actions[k].step = STEP_LINK;
 			COPY(actions[k].target, "/rules");
 			action_set(&actions[k], "0", "4");
 		}
@@ -1048,6 +1101,7 @@ int main(void)
 		cmocka_unit_test(a_pf_that_lost_its_driver_is_about_to_go),
 		cmocka_unit_test(what_follows_vfs_that_could_not_be_removed_is_left_out),
 		cmocka_unit_test(a_bind_that_outlives_its_plan_does_not_stop_its_pf),
+		cmocka_unit_test(a_pf_that_waits_for_another_asks_for_no_look),
 		cmocka_unit_test(vfs_get_links_beside_binds_and_after_their_pf),
 		cmocka_unit_test(after_a_vf_that_fails_the_others_of_its_pf_are_left_out),
 		cmocka_unit_test(a_pf_that_hangs_keeps_neither_another_nor_the_node),

@@ -184,7 +184,7 @@ static bool goes_beside(const struct action *a)
 
 static bool may_overtake(const struct action *a)
 {
-	return a->verb == VERB_SET_LINK_UP || a->verb == VERB_SET_MTU;
+	return a->step == STEP_LINK;
 }
 
 /* No PF may be half made then. */
@@ -192,6 +192,9 @@ static bool needs_quiet(const struct action *a)
 {
 	return a->verb == VERB_RELOAD_MODULE || a->verb == VERB_SET_NETNS_MODE;
 }
+
+/* What takes longer is worth a look meanwhile. */
+#define PATIENCE_USEC (2 * USEC_PER_SEC)
 
 #define BESIDE "beside" /* the lane of what goes beside */
 
@@ -348,21 +351,23 @@ static void end_lane(struct apply *ap, struct lane *l)
 	ap->is_spoiled |= a->result == -ETIMEDOUT;
 }
 
+/* Its plan's successor takes for granted that it ends so. */
 static bool is_good(const struct action *a)
 {
-	return a->result >= 0 && !is_bad_bind(a) &&
-	       (a->verb == VERB_BIND_DRIVER || a->verb == VERB_SET_NUM_VFS);
+	return a->result >= 0 && !is_bad_bind(a) && a->verb != VERB_REBIND_DRIVER &&
+	       (a->step == STEP_VF || a->step == STEP_LINK);
 }
 
 /*
- * VFs of an earlier plan are bound, or there, as this plan takes for granted: their lane goes on
- * with this one, and so does the next PF whose number changes. After anything else it waits for
- * another look.
+ * What a lane began by an earlier plan ended well, as this plan takes for granted: the lane goes on
+ * with this one, and so does the next PF whose number of VFs changes. After anything else it waits
+ * for another look.
  */
 static void join_plan(struct apply *ap, struct lane *l)
 {
 	const struct action *ended = &l->action;
 
+	ap->is_stale |= l->is_old;
 	if (!l->is_old || !is_good(ended))
 		return;
 	l->is_old = false;
@@ -462,6 +467,33 @@ static struct lane *wait_lane(struct apply *ap, uint64_t until_usec)
 	}
 }
 
+/* Does something of this plan wait for the end of what a lane began by an earlier one? */
+static bool is_held(const struct apply *ap)
+{
+	for (size_t i = 0; i < ap->n_lanes; i++)
+		if (ap->lanes[i].is_left && ap->lanes[i].is_busy)
+			return true;
+	return false;
+}
+
+/*
+ * When to look again although nothing ends. A lane with nothing left waits for a look, and so does
+ * a plan that can begin nothing yet: those that are free soon wait for the same one. A lane that
+ * only another one keeps waiting needs none, nor does a VF that was bound for its link, unless what
+ * goes on takes long.
+ */
+static uint64_t when_to_look(const struct apply *ap, size_t ended, bool has_bound)
+{
+	const struct lane *l = ended < ap->n_lanes ? &ap->lanes[ended] : NULL;
+
+	if (ap->n_tried == 0)
+		return now(ap) + ap->grace_usec;
+	if (!l || (l->is_busy && !has_bound))
+		return UINT64_MAX;
+	return now(ap) +
+	       (l->is_busy || (l->is_blocked && !l->is_left) ? PATIENCE_USEC : ap->grace_usec);
+}
+
 static int open_lock(struct apply *ap)
 {
 	if (ap->lock > 0)
@@ -482,20 +514,16 @@ int apply_some(struct apply *ap, const struct node *n, struct plan *p)
 		return r;
 	take_plan(ap, n, p);
 	ap->n_tried = 0;
-	ap->is_spoiled = false;
+	ap->is_spoiled = ap->is_stale = false;
 	for (;;) {
 		struct lane *l;
 
 		r = begin_all(ap);
 		if (r < 0)
 			return r;
-		if (ap->n_tried == 0 || !apply_is_busy(ap) || ap->is_spoiled)
+		if (!apply_is_busy(ap) || ap->is_spoiled || (ap->n_tried == 0 && !is_held(ap)))
 			return ap->n_tried;
-		/* A lane that is free waits for another look, and so does a VF that was bound for
-		 * its link; those that are free soon wait for the same one. */
-		if (look_usec == UINT64_MAX && ended < ap->n_lanes &&
-		    (!ap->lanes[ended].is_busy || has_bound))
-			look_usec = now(ap) + ap->grace_usec;
+		look_usec = MIN(look_usec, when_to_look(ap, ended, has_bound));
 		l = wait_lane(ap, look_usec);
 		if (!l)
 			return ap->n_tried;

@@ -58,6 +58,7 @@ struct apply {
 	int lock; /* owned; 0: none yet */
 	int n_tried;
 	bool is_spoiled; /* something got stuck: what may be done now needs another look */
+	bool is_stale;   /* something of an earlier plan ended since this plan's look */
 };
 
 /**
