@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "../src/observe/netconfig.h"
-#include "../src/observe/networkd.h"
 
 #include "tree.h"
 
@@ -282,51 +281,6 @@ static void long_lines_and_many_of_them_overflow_nothing(_unused_ void **state)
 		}
 }
 
-static void networkd_takes_away_what_is_not_its_own_unless_told(_unused_ void **state)
-{
-	static const char no[] = "[Network]\nManageForeignRoutes=no\n"
-				 "ManageForeignRoutingPolicyRules = off\n";
-	static const struct {
-		const char *path[3], *text[3];
-		bool expected;
-	} rows[] = {
-		{ { "run/systemd/netif/state" }, { "" }, true },
-		{ { "etc/systemd/networkd.conf.d/a.conf" },
-		  { "[Network]\n" },
-		  false }, /* not run */
-		{ { "run/systemd/netif/state", "etc/systemd/networkd.conf" }, { "", no }, false },
-		{ { "run/systemd/netif/state", "usr/lib/systemd/networkd.conf.d/a.conf" },
-		  { "", no },
-		  false },
-		{ { "run/systemd/netif/state", "etc/systemd/networkd.conf" },
-		  { "", "[Network]\nManageForeignRoutes=no\n" },
-		  true }, /* rules */
-		{ { "run/systemd/netif/state", "etc/systemd/networkd.conf.d/a.conf",
-		    "usr/lib/systemd/networkd.conf.d/b.conf" },
-		  { "", no, "[Network]\nManageForeignRoutes=yes\n" },
-		  true }, /* by name */
-		{ { "run/systemd/netif/state", "etc/systemd/networkd.conf.d/a.conf",
-		    "usr/lib/systemd/networkd.conf.d/a.conf" },
-		  { "", no, "[Network]\nManageForeignRoutes=yes\n" },
-		  false }, /* hidden */
-		{ { "run/systemd/netif/state", "etc/systemd/networkd.conf",
-		    "usr/lib/systemd/networkd.conf" },
-		  { "", no, "[Network]\nManageForeignRoutes=yes\n" },
-		  false },
-	};
-
-	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		_cleanup_(tree_remove) struct tree root = {};
-		struct node node = {};
-
-		tree_make(&root);
-		for (size_t k = 0; k < 3 && rows[i].path[k]; k++)
-			tree_file(&root, rows[i].path[k], rows[i].text[k]);
-		assert_int_equal(observe_networkd(&root.fs, &node), 0);
-		assert_int_equal(node.is_networkd_foreign, rows[i].expected);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -334,7 +288,6 @@ int main(void)
 		cmocka_unit_test(nothing_is_read_where_nobody_could_have_vfs),
 		cmocka_unit_test(a_capture_has_what_is_used_and_tells_the_same),
 		cmocka_unit_test(long_lines_and_many_of_them_overflow_nothing),
-		cmocka_unit_test(networkd_takes_away_what_is_not_its_own_unless_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

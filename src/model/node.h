@@ -592,9 +592,8 @@ struct node {
 	uint32_t asked; /* 1 << enum question: a plan of this look asked for them, once */
 	struct ledger_entry *ledger; /* owned, in the order in which they came */
 	size_t n_ledger;
-	uint64_t now_usec;        /* CLOCK_MONOTONIC at this look; 0: of a captured tree */
-	bool is_networkd_foreign; /* networkd removes routes and rules that are not its own */
-	bool is_held; /* "revert" was run: nothing is changed until the next start or reload */
+	uint64_t now_usec; /* CLOCK_MONOTONIC at this look; 0: of a captured tree */
+	bool is_held;      /* "revert" was run: nothing is changed until the next start or reload */
 	struct metadata *metadatas; /* owned, by MAC; of whom nobody asked there is none */
 	size_t n_metadatas;
 	struct ibdev *ibdevs; /* owned, by name */

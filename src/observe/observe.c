@@ -18,7 +18,6 @@
 #include "module-observe.h"
 #include "net.h"
 #include "netconfig.h"
-#include "networkd.h"
 #include "pci.h"
 #include "qos-observe.h"
 #include "rdma-observe.h"
@@ -194,8 +193,6 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret)
 		r = node_make_indexes(&n);
 	if (r >= 0)
 		r = observe_netconfig(&d->fs, &n);
-	if (r >= 0)
-		r = observe_networkd(&d->fs, &n);
 	if (r >= 0)
 		r = observe_metadata(&d->fs, &n);
 	if (r >= 0)

@@ -107,7 +107,7 @@ static const struct attempt *contest_of(const struct node *n, const struct actio
 }
 
 /* Nothing that changes from look to look: it would be told again with each. */
-static void leave_alone(const struct node *n, const struct attempt *e, struct action *a)
+static void leave_alone(const struct attempt *e, struct action *a)
 {
 	char buf[SHOWN_LEN];
 	const char *shown = action_to(a, buf), *to = streq(shown, a->subject) ? "" : shown;
@@ -115,13 +115,9 @@ static void leave_alone(const struct node *n, const struct attempt *e, struct ac
 
 	COPY(names, a->detail);
 	snprintf(a->detail, sizeof(a->detail),
-		 "%s%s%s%s%s%s%s: undone again and again, left alone for %" PRIu64 " s%s", names,
+		 "%s%s%s%s%s%s%s: undone again and again, left alone for %" PRIu64 " s", names,
 		 *names ? ": " : "", verb_name(a->verb), *a->subject ? " " : "", a->subject,
-		 *to ? " " : "", to, e->pause_usec / USEC_PER_SEC,
-		 a->step == STEP_ROUTE && n->is_networkd_foreign
-			 ? "; systemd-networkd runs with ManageForeignRoutes=yes or "
-			   "ManageForeignRoutingPolicyRules=yes"
-			 : "");
+		 *to ? " " : "", to, e->pause_usec / USEC_PER_SEC);
 	a->class = CLASS_WAITING;
 	a->reason = REASON_CONTESTED;
 }
@@ -173,7 +169,7 @@ void plan_contest(const struct config *c, const struct node *n, size_t first, st
 		end = e->last_usec + e->pause_usec;
 		if (p->again_usec == 0 || end < p->again_usec)
 			p->again_usec = end;
-		leave_alone(n, e, a);
+		leave_alone(e, a);
 		if (is_merged(p, a))
 			drop(p, i--);
 	}

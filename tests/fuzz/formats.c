@@ -16,7 +16,6 @@
 #include "../../src/observe/limits.h"
 #include "../../src/observe/modprobe-observe.h"
 #include "../../src/observe/netconfig.h"
-#include "../../src/observe/networkd.h"
 #include "../../src/observe/plugin-observe.h"
 #include "../../src/observe/process.h"
 #include "compose.h"
@@ -41,13 +40,6 @@ static int see_bonds(const struct fs *fs)
 	struct node n = { .pcis = &pci, .n_pcis = 1, .netdevs = &nd, .n_netdevs = 1 };
 
 	return observe_netconfig(fs, &n);
-}
-
-static int see_networkd(const struct fs *fs)
-{
-	struct node n = {};
-
-	return observe_networkd(fs, &n);
 }
 
 static int see_options(const struct fs *fs)
@@ -310,17 +302,8 @@ static const char *const json_words[] = { "{",
 					  "\\u0000",
 					  "# managed by rdma-provision",
 					  NULL };
-static const char *const conf_words[] = { "[Network]\n",
-					  "[Manager]\n",
-					  "ManageForeignRoutes=",
-					  "ManageForeignRoutingPolicyRules = ",
-					  "no\n",
-					  "yes\n",
-					  "DefaultLimitMEMLOCK=",
-					  "64K\n",
-					  "8M:16M\n",
-					  "infinity\n",
-					  "\\\n",
+static const char *const conf_words[] = { "[Manager]\n", "DefaultLimitMEMLOCK=", "64K\n",
+					  "8M:16M\n",    "infinity\n",           "\\\n",
 					  NULL };
 static const char *const cgroup_words[] = {
 	"0::/",
@@ -396,11 +379,6 @@ static const struct format {
 	{ "keyfile", "etc/NetworkManager/system-connections/x", see_bonds, keyfile_words, {} },
 	{ "ifcfg", "etc/sysconfig/network-scripts/ifcfg-eth1", see_bonds, ifcfg_words, {} },
 	{ "interfaces", "etc/network/interfaces", see_bonds, interfaces_words, {} },
-	{ "networkd.conf",
-	  "etc/systemd/networkd.conf",
-	  see_networkd,
-	  conf_words,
-	  { { "run/systemd/netif/state", "" } } },
 	{ "system.conf", "etc/systemd/system.conf", see_limits, conf_words, {} },
 	{ "modprobe.d", "etc/modprobe.d/x.conf", see_options, modprobe_words, {} },
 	{ "modules-load.d", "etc/modules-load.d/x.conf", see_options, load_words, {} },
