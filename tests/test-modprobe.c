@@ -607,8 +607,7 @@ static void a_capture_has_the_modules_that_are_looked_at_and_no_comments(_unused
 	observe_with_modules(&recorded, &before);
 	assert_string_equal(text, "\n\noptions erdma compat_mode=Y   a=\"b #c\" \n\n\n"
 				  "options mlx5-core prof_sel=2\ninstall erdma /bin/false\n"
-				  "install mlx5_core /sbin/modprobe --ignore-install mlx5_core "
-				  "$CMDLINE_OPTS\n\nblacklist erdma \n");
+				  "install mlx5_core /bin/false\n\nblacklist erdma \n");
 
 	tree_file(&tree, "etc/modprobe.d/x.conf", text);
 	observe_with_modules(&recorded, &after);

@@ -4,9 +4,8 @@
  * "blacklist" and "install" lines of its modprobe.d, and by modprobe.blacklist= on its kernel
  * command line. For the running system libkmod is asked; it would leave the tree (os/module.h).
  *
- * As there, an install command of the distribution that begins by inserting the very module is
- * none. The first command counts, and its name may be a glob, as in libkmod
- * (kmod_module_get_install_commands()). Bound: 8192 lines.
+ * The name of an install command may be a glob, as in libkmod (kmod_module_get_install_commands()).
+ * Bound: 8192 lines.
  */
 #pragma once
 
@@ -14,9 +13,8 @@
 #include "../os/fs.h"
 
 struct blacklist_rule {
-	char module[MODULE_LEN]; /* a glob, if it is a command */
-	char *command;           /* owned; NULL: it is blacklisted */
-	bool is_packaged;        /* found among those of the distribution alone */
+	char module[MODULE_LEN];
+	bool is_glob;
 };
 
 struct blacklist {

@@ -3,7 +3,6 @@
 
 #include "../base/log.h"
 #include "../os/conf-files.h"
-#include "../os/module.h"
 #include "cmdline.h"
 
 #include <fnmatch.h>
@@ -15,7 +14,6 @@ static const char *const modprobe_folders[] = { CONF_FOLDERS("modprobe.d"), "lib
 						NULL };
 static const char *const load_folders[] = { CONF_FOLDERS("modules-load.d"), "lib/modules-load.d",
 					    NULL };
-#define FIRST_OF_PACKAGES 3 /* from here on they belong to the distribution */
 
 /* One file while it is read. */
 struct modprobe_source {
@@ -193,11 +191,6 @@ static bool is_looked_at(const struct node *n, const char *module)
 	return false;
 }
 
-static bool is_packaged(const char *path)
-{
-	return is_prefix(path, "usr/lib/") || is_prefix(path, "lib/");
-}
-
 /* Up to a comment behind it: a "#" after a blank, outside of quotes. */
 static size_t length_of(const char *line)
 {
@@ -210,8 +203,7 @@ static size_t length_of(const char *line)
 }
 
 /* What is kept of a line; @end is for what ends it otherwise. 0: nothing is. */
-static size_t kept_length(const struct modprobe_source *s, const char *path, const char *line,
-			  const char **end)
+static size_t kept_length(const struct modprobe_source *s, const char *line, const char **end)
 {
 	char word[16] = "options", module[MODULE_LEN + 1];
 	const char *rest = line;
@@ -230,18 +222,14 @@ static size_t kept_length(const struct modprobe_source *s, const char *path, con
 		return length_of(line);
 	if (!streq(word, "install") || !*rest)
 		return 0;
-	/* Of a command only one that inserts the module is compared with another. */
-	if (is_packaged(path) || module_is_inserting(rest, module))
-		return length_of(line);
-	*end = "/bin/false";
+	*end = "/bin/false"; /* of a command it counts only that there is one */
 	return strlen(line) - strlen(rest);
 }
 
-static void keep_line(struct modprobe_copy *c, const struct modprobe_source *s, const char *path,
-		      const char *line)
+static void keep_line(struct modprobe_copy *c, const struct modprobe_source *s, const char *line)
 {
 	const char *end;
-	size_t n = c->out.f ? kept_length(s, path, line, &end) : 0;
+	size_t n = c->out.f ? kept_length(s, line, &end) : 0;
 
 	if (n == 0)
 		return;
@@ -296,7 +284,7 @@ static int read_file(const struct fs *fs, const char *path, struct modprobe_sour
 		uint32_t n_lines;
 
 		next = next_line(line, data + size, is_modprobe, &n_lines);
-		keep_line(&c, s, path, line);
+		keep_line(&c, s, line);
 		r = s->on_line(s->userdata, line);
 		if (r < 0)
 			return r;
@@ -333,14 +321,13 @@ static int read_options(const struct fs *fs, const char *const *folders, enum op
 	return read_folders(fs, folders, &source);
 }
 
-int modprobe_read(const struct fs *fs, bool is_packaged, int (*on_line)(void *userdata, char *line),
-		  void *userdata)
+int modprobe_read(const struct fs *fs, int (*on_line)(void *userdata, char *line), void *userdata)
 {
 	struct modprobe_source source = { .kind = OPTION_MODPROBE,
 					  .on_line = on_line,
 					  .userdata = userdata };
 
-	return read_folders(fs, modprobe_folders + (is_packaged ? FIRST_OF_PACKAGES : 0), &source);
+	return read_folders(fs, modprobe_folders, &source);
 }
 
 static bool is_load_list(const char *name)

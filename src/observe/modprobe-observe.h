@@ -46,11 +46,9 @@ int observe_options(const struct fs *fs, struct node *n);
 
 /*
  * Calls @on_line for each line of modprobe.d, in the order in which they count, continued ones as
- * one; the line may be changed. @is_packaged: of the folders where packages put their files alone,
- * /usr/lib and /lib. Return: 0, -ENOMEM, or the first negative value of @on_line.
+ * one; the line may be changed. Return: 0, -ENOMEM, or the first negative value of @on_line.
  */
-int modprobe_read(const struct fs *fs, bool is_packaged, int (*on_line)(void *userdata, char *line),
-		  void *userdata);
+int modprobe_read(const struct fs *fs, int (*on_line)(void *userdata, char *line), void *userdata);
 
 /*
  * A whole file of ours in modprobe.d. @ret: NULL when there is none, "" when it cannot be read: it

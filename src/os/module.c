@@ -11,7 +11,6 @@
 
 /* In kmod's order: the first folder that has a file of a name wins. */
 static const char *const config_folders[] = { CONF_FOLDERS("modprobe.d"), "lib/modprobe.d" };
-#define FIRST_OF_PACKAGES 3
 
 static void ctx_unrefp(struct kmod_ctx **ctx)
 {
@@ -114,8 +113,7 @@ void modules_forget(struct modules *m)
 	m->ctx = NULL;
 }
 
-/* With the folders of modprobe.d from the @first on. */
-static int open_ctx(const struct modules *m, size_t first, struct kmod_ctx **ret)
+static int open_ctx(const struct modules *m, struct kmod_ctx **ret)
 {
 	char paths[ELEMENTSOF(config_folders)][PATH_MAX];
 	const char *config[ELEMENTSOF(config_folders) + 1] = {};
@@ -123,14 +121,14 @@ static int open_ctx(const struct modules *m, size_t first, struct kmod_ctx **ret
 	const bool is_closed = m->folder && !m->config;
 	int r;
 
-	for (size_t i = first; i < ELEMENTSOF(config_folders) && !is_closed; i++) {
+	for (size_t i = 0; i < ELEMENTSOF(config_folders) && !is_closed; i++) {
 		int n = snprintf(paths[i], sizeof(paths[i]), "%s/%s", m->config ? m->config : "",
 				 config_folders[i]);
 
 		if (n < 0 || (size_t)n >= sizeof(paths[i]))
 			return -ENAMETOOLONG;
-		config[i - first] = paths[i];
-		below_root[i - first] = paths[i] + strspn(paths[i], "/");
+		config[i] = paths[i];
+		below_root[i] = paths[i] + strspn(paths[i], "/");
 	}
 	r = check_config(below_root);
 	if (r < 0)
@@ -142,7 +140,7 @@ static int open_ctx(const struct modules *m, size_t first, struct kmod_ctx **ret
 	 */
 	setenv("KMOD_LOG", "-1", false);
 	errno = ENOMEM;
-	*ret = kmod_new(m->folder, m->folder || first > 0 ? config : NULL);
+	*ret = kmod_new(m->folder, m->folder ? config : NULL);
 	if (!*ret)
 		return -errno;
 
@@ -160,7 +158,7 @@ static int refresh(struct modules *m)
 
 	ctx_unrefp(&m->ctx);
 	m->ctx = NULL;
-	return open_ctx(m, 0, &m->ctx);
+	return open_ctx(m, &m->ctx);
 }
 
 /* An alias or a name; modules.dep, modules.builtin and "alias" lines are looked into. */
@@ -210,80 +208,6 @@ static int is_filtered(struct modules *m, enum kmod_filter filter, const struct 
 	return r < 0 ? r : !left;
 }
 
-/* The next blank-separated word: its start, or NULL at the end. */
-static const char *next_word(const char **text, size_t *ret_length)
-{
-	const char *word = *text + strspn(*text, " \t");
-
-	*ret_length = strcspn(word, " \t");
-	*text = word + *ret_length;
-	return *ret_length > 0 ? word : NULL;
-}
-
-static bool is_word(const char *word, size_t length, const char *text)
-{
-	return strlen(text) == length && strncmp(word, text, length) == 0;
-}
-
-/* Both spellings, '-' and '_', are the same module. */
-static bool is_name(const char *word, size_t length, const char *name)
-{
-	if (strlen(name) != length)
-		return false;
-	for (size_t i = 0; i < length; i++)
-		if ((word[i] == '-' ? '_' : word[i]) != (name[i] == '-' ? '_' : name[i]))
-			return false;
-	return true;
-}
-
-bool module_is_inserting(const char *command, const char *name)
-{
-	bool is_ignoring = false, is_named = false;
-	size_t length = 0;
-	const char *word;
-
-	word = next_word(&command, &length);
-	for (size_t i = 0; word && i < length; i++)
-		if (word[i] == '/') {
-			word += i + 1;
-			length -= i + 1;
-			i = SIZE_MAX; /* becomes 0 */
-		}
-	if (!word || !is_word(word, length, "modprobe"))
-		return false;
-
-	while ((word = next_word(&command, &length)) && !is_word(word, length, "&&")) {
-		if (is_word(word, length, "-i") || is_word(word, length, "--ignore-install"))
-			is_ignoring = true;
-		else if (!is_named && is_name(word, length, name))
-			is_named = true;
-		else if (!is_word(word, length, "$CMDLINE_OPTS") && !is_word(word, length, "-q") &&
-			 !is_word(word, length, "--quiet"))
-			return false;
-	}
-	return is_ignoring && is_named;
-}
-
-/*
- * May its install command be passed over? libkmod does not tell which file a command is from: it is
- * the distribution's when the distribution's folders alone give the same.
- */
-static bool is_passable(struct modules *m, const struct kmod_module *module)
-{
-	_cleanup_(module_unrefp) struct kmod_module *packaged = NULL;
-	_cleanup_(ctx_unrefp) struct kmod_ctx *ctx = NULL;
-	const char *command = kmod_module_get_install_commands(module), *theirs;
-
-	if (!command || !module_is_inserting(command, kmod_module_get_name(module)))
-		return false;
-	if (open_ctx(m, FIRST_OF_PACKAGES, &ctx) < 0 ||
-	    kmod_module_new_from_name(ctx, kmod_module_get_name(module), &packaged) < 0)
-		return false;
-
-	theirs = kmod_module_get_install_commands(packaged);
-	return theirs && streq(theirs, command);
-}
-
 /*
  * libkmod 27 and 28 do not find a built-in module by its name where there is an index of the
  * aliases of such modules. "Built in" is the one answer of this call that is not from /sys.
@@ -328,9 +252,8 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 	r = is_filtered(m, KMOD_FILTER_BLACKLIST, list);
 	if (r < 0)
 		return r;
-	*ret = r > 0 || (kmod_module_get_install_commands(found) && !is_passable(m, found))
-		       ? MODULE_BLACKLISTED
-		       : MODULE_AVAILABLE;
+	*ret = r > 0 || kmod_module_get_install_commands(found) ? MODULE_BLACKLISTED
+								: MODULE_AVAILABLE;
 	return 0;
 }
 
@@ -511,41 +434,11 @@ int module_compare_symbols(struct modules *m, const char *name, const char *prov
 	return n;
 }
 
-/* One module_load(), for libkmod's callback. */
-struct loading {
-	struct modules *modules;
-	const char *name, *options; /* options for the module of that name alone; may be NULL */
-	bool was_passed_over;
-};
-
-static int insert(struct kmod_module *m, const struct loading *l)
-{
-	const char *configured = kmod_module_get_options(m), *own = NULL;
-	_cleanup_(freep) char *options = NULL;
-	int r;
-
-	if (streq(kmod_module_get_name(m), l->name))
-		own = l->options;
-	if (asprintf(&options, "%s%s%s", configured ? configured : "", configured && own ? " " : "",
-		     own ? own : "") < 0) {
-		options = NULL;
-		return -ENOMEM;
-	}
-
-	r = kmod_module_insert_module(m, 0, options);
-	return r == -EEXIST && !own ? 0 : r; /* another load was faster */
-}
-
 /* In place of the command: of the module itself, or of one that it needs. */
-static int on_install_command(struct kmod_module *m, _unused_ const char *command, void *userdata)
+static int on_install_command(_unused_ struct kmod_module *m, _unused_ const char *command,
+			      _unused_ void *userdata)
 {
-	struct loading *l = userdata;
-
-	if (!is_passable(l->modules, m))
-		return -EPERM;
-
-	l->was_passed_over = true;
-	return insert(m, l);
+	return -EPERM;
 }
 
 /* KMOD_MODULE_*, or -ENOENT: not in the kernel. */
@@ -562,7 +455,6 @@ static int load(struct modules *m, const char *name, const char *options)
 {
 	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
 	_cleanup_(list_unrefp) struct kmod_list *list = NULL;
-	struct loading l = { m, NULL, options, false };
 	unsigned flags = KMOD_PROBE_APPLY_BLACKLIST;
 	int r;
 
@@ -584,12 +476,9 @@ static int load(struct modules *m, const char *name, const char *options)
 		return r;
 
 	found = kmod_module_get_module(list);
-	l.name = kmod_module_get_name(found);
 	flags |= options ? KMOD_PROBE_FAIL_ON_LOADED : 0;
-	r = kmod_module_probe_insert_module(found, flags, options, on_install_command, &l, NULL);
-	if (r > 0)
-		return -EPERM;
-	return r < 0 ? r : l.was_passed_over;
+	r = kmod_module_probe_insert_module(found, flags, options, on_install_command, NULL, NULL);
+	return r > 0 ? -EPERM : r;
 }
 
 int module_load(struct modules *m, const char *name)

@@ -9,15 +9,9 @@
  * what keeps them out.
  *
  * "install" commands of modprobe.d are never run: libkmod would give them to a shell, and this
- * program starts none. Instead:
- * - A command of the distribution that begins by inserting the very module, as in
- *   "install mlx4_core /sbin/modprobe --ignore-install mlx4_core $CMDLINE_OPTS && ...": the module
- *   is inserted with its options, what follows is left out, and 1 is returned. The
- *   distribution's are those in /usr/lib/modprobe.d and /lib/modprobe.d, where packages put them;
- *   /etc, /run and /usr/local belong to the administrator.
- * - Any other command: the module counts as blacklisted. "install NAME /bin/false" is how hardened
- *   images switch a module off, and a command that does something else first means that inserting
- *   it is not enough: to go past them is as wrong as to run them.
+ * program starts none. A module that has one counts as blacklisted: "install NAME /bin/false" is
+ * how hardened images switch a module off, and any other command means that inserting it is not
+ * enough.
  */
 #pragma once
 
@@ -49,12 +43,6 @@ void modules_forget(struct modules *m);
  * The name of the module for a modalias, blacklists not regarded: -ENOENT when there is none.
  */
 int module_resolve(struct modules *m, const char *modalias, char *ret, size_t size);
-
-/*
- * Does an install command begin by inserting this very module: "/sbin/modprobe --ignore-install
- * NAME $CMDLINE_OPTS", and whatever comes after it on success? Pure.
- */
-bool module_is_inserting(const char *command, const char *name);
 
 /*
  * MODULE_MISSING, _BLACKLISTED (as "modprobe -b" sees it), _AVAILABLE or _BUILTIN
@@ -93,8 +81,7 @@ int module_compare_symbols(struct modules *m, const char *name, const char *prov
 
 /*
  * Loads it with its dependencies and options, as modprobe does; respects blacklists.
- * Return: 0 also when it was loaded already, 1 when an install command of the distribution was
- * passed over; -ENOENT no such module or an unknown symbol, -EPERM
+ * Return: 0 also when it was loaded already; -ENOENT no such module or an unknown symbol, -EPERM
  * blacklisted (by modprobe.d, or the kernel's module_blacklist=, or lockdown), -ENOEXEC built for
  * another kernel, -EKEYREJECTED signature, -EINVAL parameter value, -ENODEV, -EADDRINUSE from its
  * init, -EBUSY it is just being removed, -EROFS with a folder, whose modules are not the running
