@@ -262,134 +262,52 @@ int process_walk(const struct fs *fs, struct process *p,
 	return 0;
 }
 
-struct part {
-	const char *text;
-	size_t length;
-};
-
-static bool is_id(const char *s, size_t length)
+static size_t length_without(const char *name, const char *suffix)
 {
-	for (size_t i = 0; i < length; i++)
-		if (!isxdigit((unsigned char)s[i]))
-			return false;
-	return length >= LEAST_ID_DIGITS;
+	const size_t length = strlen(name), n = strlen(suffix);
+
+	return length > n && streq(name + length - n, suffix) ? length - n : length;
 }
 
-/* Where "-ID" or ":ID" or the whole of it is the id of a container. */
-static bool find_id(struct part p, struct part *ret_runtime, const char **ret_id)
+/*
+ * "cri-containerd-ID.scope", "kubepods-podX.slice:cri-containerd:ID" or "ID": the id is what is
+ * behind the last '-' or ':'.
+ */
+static bool find_container(const char *name, char *ret, size_t size)
 {
-	static const char scope[] = ".scope";
-	size_t at;
+	const size_t length = length_without(name, ".scope");
+	size_t at = length, from;
 
-	if (p.length > strlen(scope) &&
-	    strncmp(p.text + p.length - strlen(scope), scope, strlen(scope)) == 0)
-		p.length -= strlen(scope);
-
-	for (at = p.length; at > 0 && p.text[at - 1] != '-' && p.text[at - 1] != ':'; at--)
-		;
-	if (!is_id(p.text + at, p.length - at))
+	while (at > 0 && isxdigit((unsigned char)name[at - 1]))
+		at--;
+	if (length - at < LEAST_ID_DIGITS || (at > 0 && !strchr("-:", name[at - 1])))
 		return false;
-
-	*ret_id = p.text + at;
-	*ret_runtime = (struct part){ p.text, at > 0 ? at - 1 : 0 };
-	/* "kubepods-podX.slice:cri-containerd:ID" */
-	for (size_t i = ret_runtime->length; i > 0; i--)
-		if (p.text[i - 1] == ':') {
-			*ret_runtime = (struct part){ p.text + i, ret_runtime->length - i };
-			break;
-		}
+	for (from = MAX(at, 1u) - 1; from > 0 && name[from - 1] != ':'; from--)
+		;
+	snprintf(ret, size, "%.*s", (int)(at - from + ID_DIGITS), name + from);
 	return true;
 }
 
-/* "pod1b2f..." or "kubepods-burstable-pod1b2f_....slice": the pod's uid, or nothing. */
-static struct part find_pod(struct part p)
+static bool is_unit(const char *name)
 {
-	for (size_t i = 0; i + 3 < p.length; i++) {
-		size_t n = 0;
+	const size_t length = strlen(name);
 
-		if ((i > 0 && p.text[i - 1] != '-') || strncmp(p.text + i, "pod", 3) != 0)
-			continue;
-		while (i + 3 + n < p.length && (isxdigit((unsigned char)p.text[i + 3 + n]) ||
-						strchr("_-", p.text[i + 3 + n])))
-			n++;
-		if (n >= LEAST_ID_DIGITS)
-			return (struct part){ p.text + i + 3, MIN(n, (size_t)36) };
-	}
-	return (struct part){};
+	return length_without(name, ".service") < length || length_without(name, ".scope") < length;
 }
 
-static void put_container(struct part runtime, struct part above, const char *id, struct part pod,
-			  char *ret, size_t size)
+void parse_cgroup(char *text, char *ret, size_t size)
 {
-	char uid[48] = "";
+	char container[80] = "", unit[80] = "", *line, *name;
 
-	/* "/docker/ID": the folder names the runtime; those of kubepods name the pod. */
-	if (runtime.length == 0 && above.length > 0 && pod.length == 0)
-		runtime = above;
-	if (runtime.length == 0)
-		runtime = (struct part){ "container", strlen("container") };
+	while ((line = strsep(&text, "\n"))) { /* "HIERARCHY:CONTROLLERS:PATH" */
+		const char *controllers;
 
-	if (pod.length > 0)
-		snprintf(uid, sizeof(uid), " of pod %.*s", (int)pod.length, pod.text);
-	for (char *c = uid; *c; c++) /* systemd's slices have '_' for '-' */
-		*c = *c == '_' ? '-' : *c;
-	snprintf(ret, size, "%.*s-%.*s%s", (int)MIN(runtime.length, (size_t)20), runtime.text,
-		 ID_DIGITS, id, uid);
-}
-
-static bool has_suffix(struct part p, const char *suffix)
-{
-	const size_t n = strlen(suffix);
-
-	return p.length > n && strncmp(p.text + p.length - n, suffix, n) == 0;
-}
-
-/* The last container in a path, or the last unit. */
-static void parse_path(struct part path, char *container, char *unit, size_t size)
-{
-	struct part above = {}, pod = {};
-
-	for (size_t at = 0; at < path.length;) {
-		struct part p = { path.text + at, 0 }, runtime, found;
-		const char *id;
-
-		while (at + p.length < path.length && p.text[p.length] != '/')
-			p.length++;
-		at += p.length + 1;
-		if (p.length == 0)
-			continue;
-
-		found = find_pod(p);
-		if (found.length > 0)
-			pod = found;
-		if (find_id(p, &runtime, &id))
-			put_container(runtime, above, id, pod, container, size);
-		if (has_suffix(p, ".service") || has_suffix(p, ".scope"))
-			snprintf(unit, size, "%.*s", (int)p.length, p.text);
-		above = p;
-	}
-}
-
-void parse_cgroup(const char *text, char *ret, size_t size)
-{
-	char container[80] = "", unit[80] = "", ignored[80];
-
-	/* "HIERARCHY:CONTROLLERS:PATH" */
-	while (*text) {
-		const size_t length = strcspn(text, "\n");
-		const char *first = memchr(text, ':', length), *second = NULL;
-
-		if (first)
-			second = memchr(first + 1, ':', length - (size_t)(first + 1 - text));
-		if (second) {
-			const struct part path = { second + 1,
-						   length - (size_t)(second + 1 - text) };
-			const bool is_systemd =
-				second == first + 1 || is_prefix(first + 1, "name=systemd:");
-
-			parse_path(path, container, is_systemd ? unit : ignored, sizeof(unit));
-		}
-		text += length + (text[length] != '\0');
+		strsep(&line, ":");
+		controllers = strsep(&line, ":");
+		while ((name = strsep(&line, "/")))
+			if (!find_container(name, container, sizeof(container)) && is_unit(name) &&
+			    (!*controllers || streq(controllers, "name=systemd")))
+				snprintf(unit, sizeof(unit), "%s", name);
 	}
 
 	make_printable(container);

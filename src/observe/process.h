@@ -61,11 +61,12 @@ void process_container(const struct fs *fs, uint32_t pid, char *ret, size_t size
 
 /*
  * The innermost container that the lines of a cgroup file tell: "docker-0123456789ab",
- * "cri-containerd-0123456789ab of pod 1b2f...", the id cut to the 12 digits that crictl and docker
- * print, "container-..." where no runtime is named; else the unit, "sshd.service",
+ * "cri-containerd-0123456789ab", or only the id where its own folder names no runtime, cut to the
+ * 12 digits that "crictl ps" and "docker ps" print, with the pod; else the unit, "sshd.service",
  * "session-3.scope". Of cgroup v1 all lines count for containers, and name=systemd for units.
+ * @text is changed.
  */
-void parse_cgroup(const char *text, char *ret, size_t size);
+void parse_cgroup(char *text, char *ret, size_t size);
 
 /* The number in "net:[4026531840]" or "socket:[123]"; false when @text is no such text. */
 bool parse_inode(const char *text, const char *kind, uint64_t *ret);
