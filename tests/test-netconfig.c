@@ -134,11 +134,6 @@ static void files_tell_which_netdevs_go_into_a_bond(_unused_ void **state)
 		  { { KEYFILES "port.nmconnection",
 		      "[connection]\ninterface-name=eth1\nmaster=br0\nslave-type=bridge\n" } },
 		  "" },
-		{ "NetworkManager, only by hand",
-		  { { KEYFILES "port.nmconnection",
-		      "[connection]\ninterface-name=eth1\nmaster=bond0\nslave-type=bond\n"
-		      "autoconnect=false\n" } },
-		  "" },
 
 		{ "ifcfg",
 		  { { IFCFG "eth1", "DEVICE=eth1\nONBOOT=yes\nMASTER=\"bond0\"\nSLAVE=yes\nHWADDR='"
@@ -147,12 +142,6 @@ static void files_tell_which_netdevs_go_into_a_bond(_unused_ void **state)
 		{ "ifcfg, another card",
 		  { { IFCFG "eth1", "DEVICE=eth1\nMASTER=bond0\nSLAVE=yes\nHWADDR="
 				    "B8:CE:F6:17:00:09\n" } },
-		  "" },
-		{ "ifcfg, not at boot",
-		  { { IFCFG "eth1", "DEVICE=eth1\nONBOOT=no\nMASTER=bond0\nSLAVE=yes\n" } },
-		  "" },
-		{ "ifcfg, not at boot, in quotes",
-		  { { IFCFG "eth1", "DEVICE=eth1\nONBOOT='no'\nMASTER=bond0\n" } },
 		  "" },
 
 		{ "ifupdown, the bond names its ports",

@@ -33,7 +33,6 @@ enum what {
 	NAMES, /* ports: all keys of this kind that are given have to match */
 	BOND,  /* those ports are ports of a bond */
 	PORTS, /* the bond's own list of its ports */
-	AUTO,  /* with a no: only when an administrator starts it */
 };
 
 /* A key that is not here is not used, and so in no capture. */
@@ -53,11 +52,9 @@ static const struct {
 	{ KEYFILE, NAMES, "mac-address", NULL },
 	{ KEYFILE, BOND, "slave-type", "bond" },
 	{ KEYFILE, BOND, "port-type", "bond" },
-	{ KEYFILE, AUTO, "autoconnect", NULL },
 	{ IFCFG, NAMES, "DEVICE", NULL },
 	{ IFCFG, NAMES, "HWADDR", NULL },
 	{ IFCFG, BOND, "MASTER", NULL },
-	{ IFCFG, AUTO, "ONBOOT", NULL },
 	{ IFUPDOWN, NAMES, "iface", NULL },
 	{ IFUPDOWN, BOND, "bond-master", NULL },
 	{ IFUPDOWN, BOND, "bond_master", NULL },
@@ -152,17 +149,10 @@ static bool is_listed(const struct config_line *l, const struct netdev *nd, cons
 	return found != is_inverted;
 }
 
-static bool is_no(const struct config_line *l)
-{
-	const size_t n = strspn(l->value, "\"'");
-
-	return n < l->value_len && strchr("nNfF0", l->value[n]);
-}
-
 /* What the lines so far say of a port. */
 struct port_answer {
 	uint32_t given, met; /* bits of keys: names, and those that are the port's */
-	bool is_bond, is_by_hand;
+	bool is_bond;
 	bool is_port; /* ifupdown: without a look at the rest, which is about others */
 };
 
@@ -185,9 +175,6 @@ static void on_key(struct port_answer *a, const struct config_line *l, const str
 		break;
 	case PORTS:
 		a->is_port |= is_listed(l, nd, pci);
-		break;
-	case AUTO:
-		a->is_by_hand |= is_no(l);
 	}
 }
 
@@ -204,8 +191,7 @@ static bool names_port(const char *text, enum manager manager, const struct netd
 		if (l.key >= 0 && (is_match || keys[l.key].what != NAMES))
 			on_key(&a, &l, nd, pci);
 	}
-	return a.is_port ||
-	       (manager != IFUPDOWN && a.is_bond && !a.is_by_hand && a.given && a.met == a.given);
+	return a.is_port || (manager != IFUPDOWN && a.is_bond && a.given && a.met == a.given);
 }
 
 /* Lines whose keys are used, and which section they are in: the others may be passwords. */

@@ -6,8 +6,9 @@
  * LAG. Reads below the root: .network files of networkd, keyfiles of NetworkManager, ifcfg files,
  * and ifupdown's interfaces and interfaces.d; netplan writes the first two. A file names a port by
  * its name, MAC, path or driver, with globs. A .network file in /etc hides one of its name in /run.
- * Which of two other files wins, drop-ins, other conditions, the mode of the bond and its other
- * ports are not looked for: as soon as the bond is there the kernel shows it. A file that cannot be
+ * Which of two other files wins, drop-ins, other conditions, whether it starts at boot, the mode of
+ * the bond and its other ports are not looked for: VFs are refused once too often at worst, and as
+ * soon as the bond is there the kernel shows it. A file that cannot be
  * read (keyfiles are root's) or is larger than anything sensible says nothing.
  *
  * A capture has the lines that are used, and nothing else of these files: they may hold passwords.
