@@ -84,7 +84,9 @@ static void cut_last(char *path)
  * folder is the one it was reached from.
  */
 struct walk {
-	int root, at;        /* @at: O_PATH of where it stands; owned */
+	const struct fs *fs;
+	bool is_recorded;    /* its recorder is told of each link */
+	int at;              /* O_PATH of where it stands; owned */
 	char done[PATH_MAX]; /* the way there, without links */
 	char rest[PATH_MAX]; /* what is ahead */
 	int n_links;
@@ -95,11 +97,11 @@ static void walk_done(struct walk *w)
 	closep(&w->at);
 }
 
-/* Takes @fd as the place to stand at. */
+/* Takes @fd as the place to stand at, unless it is an error. */
 static int walk_to(struct walk *w, int fd)
 {
 	if (fd < 0)
-		return -errno;
+		return fd;
 	closep(&w->at);
 	w->at = fd;
 	return 0;
@@ -107,24 +109,34 @@ static int walk_to(struct walk *w, int fd)
 
 static int walk_to_root(struct walk *w)
 {
+	int fd = openat(w->fs->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
 	w->done[0] = '\0';
-	return walk_to(w, openat(w->root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+	return walk_to(w, fd < 0 ? -errno : fd);
+}
+
+/* Adds the name to the way. Return: a descriptor of it or -errno. */
+static int walk_step(struct walk *w, const char *name, int flags, mode_t mode)
+{
+	const size_t have = strlen(w->done), size = strlen(name) + 1;
+	int fd;
+
+	fd = openat(w->at, name, flags | O_NOFOLLOW, mode);
+	if (fd < 0)
+		return -errno;
+	if (have + 1 + size > sizeof(w->done)) {
+		close(fd);
+		return -ENAMETOOLONG;
+	}
+	if (have > 0)
+		w->done[have] = '/';
+	memcpy(w->done + have + (have > 0), name, size);
+	return fd;
 }
 
 static int walk_into(struct walk *w, const char *name)
 {
-	const size_t have = strlen(w->done), size = strlen(name) + 1;
-	int r;
-
-	r = walk_to(w, openat(w->at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-	if (r < 0)
-		return r;
-	if (have + 1 + size > sizeof(w->done))
-		return -ENAMETOOLONG;
-	if (have > 0)
-		w->done[have] = '/';
-	memcpy(w->done + have + (have > 0), name, size);
-	return 0;
+	return walk_to(w, walk_step(w, name, O_PATH | O_DIRECTORY | O_CLOEXEC, 0));
 }
 
 static int walk_up(struct walk *w)
@@ -140,6 +152,15 @@ static int walk_up(struct walk *w)
 	return r;
 }
 
+static void walk_record(const struct walk *w, const char *name, const char *target)
+{
+	char path[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s%s%s", w->done, *w->done ? "/" : "", name) <
+	    sizeof(path))
+		w->fs->on_read(w->fs->userdata, RECORD_LINK, path, target, strlen(target));
+}
+
 /* When @name is a link here, its text goes before what is ahead. Return: 1, 0 when it is none. */
 static int walk_link(struct walk *w, const char *name)
 {
@@ -153,6 +174,8 @@ static int walk_link(struct walk *w, const char *name)
 	target[n] = '\0';
 	if (++w->n_links > MAX_LINKS)
 		return -ELOOP;
+	if (w->is_recorded)
+		walk_record(w, name, target);
 	if ((size_t)snprintf(next, sizeof(next), "%s/%s", target, w->rest) >= sizeof(next))
 		return -ENAMETOOLONG;
 	/* Nothing ahead: what the link leads to is the last part, and may be a file. */
@@ -201,10 +224,8 @@ static int walk_open(struct walk *w, int flags, mode_t mode)
 			if (r > 0)
 				continue;
 		}
-		if (is_last) {
-			fd = openat(w->at, name, flags | O_NOFOLLOW, mode);
-			return fd < 0 ? -errno : fd;
-		}
+		if (is_last)
+			return walk_step(w, name, flags, mode);
 		r = walk_into(w, name);
 		if (r < 0)
 			return r;
@@ -214,19 +235,26 @@ static int walk_open(struct walk *w, int flags, mode_t mode)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_by_hand(int root, const char *path, int flags, mode_t mode)
+/* @ret_way: NULL, or the path without links, each of which is recorded. */
+static int open_by_hand(const struct fs *fs, const char *path, int flags, mode_t mode,
+			char *ret_way)
 {
 	_cleanup_(walk_done) struct walk w;
 	int r;
 
 	/* Not = {}: two paths would be filled with zeros for each file that is opened. */
-	w.root = root;
+	w.fs = fs;
+	w.is_recorded = ret_way;
 	w.at = -EBADF;
 	w.n_links = 0;
 	if (!COPY(w.rest, path))
 		return -ENAMETOOLONG;
 	r = walk_to_root(&w);
-	return r < 0 ? r : walk_open(&w, flags, mode);
+	if (r >= 0)
+		r = walk_open(&w, flags, mode);
+	if (r >= 0 && ret_way)
+		copy(ret_way, PATH_MAX, w.done);
+	return r;
 }
 
 /* Of processes all are alike: one stands for them. */
@@ -255,7 +283,7 @@ static int open_path(const struct fs *fs, const char *path, int flags)
 	else {
 		fd = open_in_root(fs->root, path, flags, mode);
 		if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* of an old seccomp filter */
-			return open_by_hand(fs->root, path, flags, mode);
+			return open_by_hand(fs, path, flags, mode, NULL);
 	}
 
 	return fd < 0 ? -errno : fd;
@@ -523,65 +551,22 @@ int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t s
 }
 
 /*
- * Tells the recorder every link that leads to @path, and where that is: a captured tree has the
+ * The recorder is told every link that leads to @path, and where that is: a captured tree has the
  * same links in the same places, and nothing has to be both a link and a folder.
  */
-static int record_way(const struct fs *fs, const char *path, bool follow, char ret[PATH_MAX])
-{
-	char rest[PATH_MAX], target[PATH_MAX];
-	int n_links = 0;
-
-	if (!COPY(rest, path))
-		return -ENAMETOOLONG;
-
-	*ret = '\0';
-	for (size_t at = strspn(rest, "/"); rest[at]; at += strspn(rest + at, "/")) {
-		const char *name = rest + at;
-		const size_t length = strcspn(name, "/"), have = strlen(ret);
-		char next[PATH_MAX];
-
-		at += length;
-		if (length == 1 && *name == '.')
-			continue;
-		if (length == 2 && is_prefix(name, "..")) {
-			cut_last(ret);
-			continue;
-		}
-
-		if (have + length + 2 > PATH_MAX)
-			return -ENAMETOOLONG;
-		snprintf(ret + have, PATH_MAX - have, "%s%.*s", have > 0 ? "/" : "", (int)length,
-			 name);
-
-		if ((!rest[at] && !follow) || read_link(fs, ret, target, sizeof(target)) < 0)
-			continue;
-		if (++n_links > MAX_LINKS)
-			return -ELOOP;
-
-		fs->on_read(fs->userdata, RECORD_LINK, ret, target, strlen(target));
-		if (*target == '/')
-			*ret = '\0';
-		else
-			cut_last(ret);
-		if ((size_t)snprintf(next, sizeof(next), "%s%s", target, rest + at) >= sizeof(next))
-			return -ENAMETOOLONG;
-		COPY(rest, next);
-		at = 0;
-	}
-
-	return 0;
-}
-
 void fs_record(const struct fs *fs, enum record_kind kind, const char *path, const char *data,
 	       size_t size)
 {
+	const int flags = O_PATH | O_CLOEXEC | (kind == RECORD_LINK ? O_NOFOLLOW : 0);
+	_cleanup_(closep) int fd = -EBADF;
 	char way[PATH_MAX];
 
 	if (!fs->on_read)
 		return;
 
 	/* What cannot be walked a second time has changed meanwhile: as it was asked for, then. */
-	if (record_way(fs, path, kind != RECORD_LINK, way) < 0)
+	fd = open_by_hand(fs, path, flags, 0, way);
+	if (fd < 0)
 		COPY(way, path);
 	fs->on_read(fs->userdata, kind, *way ? way : ".", data, size);
 }
