@@ -25,12 +25,12 @@
 /* A machine with a bound eRDMA function and nothing else. */
 static void make_machine(struct tree *t, struct os *ret)
 {
-	char folder[64];
+	static char folder[64];
 
 	tree_make(t);
 	snprintf(folder, sizeof(folder), "%s/lib/modules/6.1.0-made", t->root);
 	*ret = (struct os){ .fs = t->fs };
-	assert_int_equal(modules_open(&ret->modules, folder, NULL), 0);
+	ret->modules = (struct modules){ .folder = folder };
 }
 
 static void add_function(struct node *n, const char *driver)

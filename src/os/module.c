@@ -30,46 +30,10 @@ static void list_unrefp(struct kmod_list **list)
 		kmod_module_unref_list(*list);
 }
 
-int modules_open(struct modules *m, const char *folder, const char *config)
-{
-	*m = (struct modules){};
-	if (!folder)
-		return 0;
-
-	m->folder = strdup(folder);
-	m->config = config ? strdup(config) : NULL;
-	if (m->folder && (m->config || !config))
-		return 0;
-	modules_done(m);
-	return -ENOMEM;
-}
-
 void modules_done(struct modules *m)
 {
 	ctx_unrefp(&m->ctx);
-	free(m->folder);
-	free(m->config);
 	*m = (struct modules){};
-}
-
-/* The length of ROOT in "ROOT/lib/modules/RELEASE" or "ROOT/usr/lib/modules/RELEASE", without
- * slash. */
-static size_t root_length(const char *folder)
-{
-	static const char usr[] = "/usr";
-	size_t n = strlen(folder);
-
-	for (int parts = 0; parts < 3; parts++) {
-		while (n > 0 && folder[n - 1] == '/')
-			n--;
-		while (n > 0 && folder[n - 1] != '/')
-			n--;
-	}
-	while (n > 0 && folder[n - 1] == '/')
-		n--;
-	if (n >= strlen(usr) && strncmp(folder + n - strlen(usr), usr, strlen(usr)) == 0)
-		n -= strlen(usr);
-	return n;
 }
 
 static bool is_readable(int fd)
@@ -327,14 +291,6 @@ static int read_info(const struct kmod_module *found, struct module *ret)
 	return 0;
 }
 
-/* How much of a path is the root of the tree: libkmod makes a relative folder absolute. */
-static size_t root_of_path(const struct modules *m, const char *path)
-{
-	const char *folder = m->folder ? kmod_get_dirname(m->ctx) : NULL;
-
-	return folder && is_prefix(path, folder) ? root_length(folder) : 0;
-}
-
 int module_read(struct modules *m, bool with_info, struct module *ret)
 {
 	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
@@ -350,7 +306,7 @@ int module_read(struct modules *m, bool with_info, struct module *ret)
 	path = kmod_module_get_path(found); /* of modules.dep */
 	if (!path)
 		return -ENOENT;
-	COPY(ret->path, path + root_of_path(m, path));
+	COPY(ret->path, path);
 	return with_info ? read_info(found, ret) : 0;
 }
 

@@ -21,16 +21,11 @@ struct kmod_ctx;
 
 struct modules {
 	struct kmod_ctx *ctx; /* owned; NULL until first use */
-	char *folder;         /* owned; "ROOT/lib/modules/RELEASE", NULL: of the running kernel */
-	char *config;         /* owned; NULL: with a folder no modprobe.d, else the system's */
-	bool is_closed;       /* no module is found, and libkmod not even asked */
+	const char *folder; /* of a test: "ROOT/lib/modules/RELEASE"; NULL: of the running kernel */
+	const char *config; /* with a folder: the root whose modprobe.d counts, NULL: none */
+	bool is_closed;     /* no module is found, and libkmod not even asked */
 };
 
-/*
- * Nothing is opened yet. @folder: the module tree to look into, or NULL for the running kernel's.
- * @config: the root whose modprobe.d counts for that folder, NULL: none; it is to be a trusted one.
- */
-int modules_open(struct modules *m, const char *folder, const char *config);
 void modules_done(struct modules *m);
 
 /* What was read of modprobe.d and of indexes is read again at the next question. */
