@@ -221,6 +221,10 @@ static int check_devices(struct verify *v)
 {
 	int r = 0;
 
+	/* Without a device the node is ready when each section has Expect=0. */
+	if (v->plan->n_devices == 0 && v->config->n_devices > 0 && v->plan->state == NODE_READY)
+		return add(v, "device", "node", SKIPPED, "no device matches, with Expect=0",
+			   "none is expected yet", "");
 	if (v->plan->n_devices == 0)
 		return add(v, "device", "node", FAIL, "no device matches",
 			   "a [Device NAME] section that matches an RDMA NIC", "");
@@ -231,9 +235,27 @@ static int check_devices(struct verify *v)
 
 /* --- SMC-R --- */
 
+/* Why Enable=auto does nothing here; NULL: it has something to do. */
+static const char *why_no_smc(const struct verify *v)
+{
+	const struct plan *p = v->plan;
+
+	if (v->config->smc.enable != SMC_AUTO)
+		return NULL;
+	for (size_t i = 0; i < p->n_actions; i++)
+		if (p->actions[i].step == STEP_SMC)
+			return NULL;
+	for (size_t i = 0; i < p->n_reasons; i++)
+		if (p->reasons[i].reason == REASON_SMC_ABSENT ||
+		    p->reasons[i].reason == REASON_SMC_IWARP)
+			return reason_meaning(p->reasons[i].reason);
+	return "[SMC] Enable=auto does nothing in this driver mode, or without a usable device";
+}
+
 static int check_smc(struct verify *v)
 {
 	static const char between[] = "smcss -a: SMCR, and not TCP, for a connection";
+	const char *why_not = why_no_smc(v);
 	size_t n_usable = 0, n_named = 0;
 	char is[96];
 
@@ -243,7 +265,7 @@ static int check_smc(struct verify *v)
 		const struct device *d = &v->plan->devices[i];
 		bool is_named = false;
 
-		if (!d->is_usable || d->is_in_pod || !d->ibdev)
+		if (!d->is_usable || !d->is_handed_out || d->is_in_pod || !d->ibdev)
 			continue;
 		for (size_t k = 0; k < v->node->n_pnets; k++)
 			is_named = is_named || streq(v->node->pnets[k].ibdev, d->ibdev->name) ||
@@ -255,6 +277,10 @@ static int check_smc(struct verify *v)
 		 v->node->has_pnets ? "%zu of %zu devices have a PNETID"
 				    : "the module smc is not loaded",
 		 n_named, n_usable);
+	if (v->node->has_pnets && n_usable > 0 && n_named == n_usable)
+		why_not = NULL;
+	else if (why_not)
+		return add(v, "smc", "node", SKIPPED, why_not, "", "");
 	return add(v, "smc", "node",
 		   v->node->has_pnets && n_usable > 0 && n_named == n_usable ? PASS : FAIL, is,
 		   "smc loaded, a PNETID for each usable device", between);
@@ -302,6 +328,21 @@ static int read_registered(const struct fs *fs, json_t **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
+/* With Type=none and without a Resource= nobody has said that a device plugin should be here. */
+static bool is_plugin_expected(const struct verify *v)
+{
+	const struct config *c = v->config;
+
+	if (c->plugin.type != PLUGIN_NONE || !streq(c->plugin.resource, HCA_RESOURCE))
+		return true;
+	for (size_t i = 0; i < c->n_devices; i++)
+		if (*c->devices[i].resource)
+			return true;
+	return false;
+}
+
+#define NO_PLUGIN_ASKED "[DevicePlugin] Type=none, and no Resource="
+
 static int check_sockets(struct verify *v)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
@@ -323,25 +364,32 @@ static int check_sockets(struct verify *v)
 			used += (size_t)snprintf(is + used, sizeof(is) - used, "%s%s",
 						 used > 0 ? " " : "", name);
 	}
+	if ((!has_kubelet || used == 0) && !is_plugin_expected(v))
+		return add(v, "plugin", "kubelet", SKIPPED, NO_PLUGIN_ASKED, "", "");
 	return add(v, "plugin", "kubelet", has_kubelet && used > 0 ? PASS : FAIL,
 		   has_kubelet ? is : "no kubelet.sock: the kubelet does not run",
 		   "kubelet.sock and the socket of a device plugin in /" KUBELET_PLUGINS,
 		   "kubectl get pods -A -o wide: the device plugin's pod of each node is Running");
 }
 
+/* @n_devices: how many of them our plugin exposes now. */
 static int check_resource(struct verify *v, const json_t *registered, const char *resource,
-			  size_t expected)
+			  size_t n_devices)
 {
 	const size_t n = json_array_size(json_object_get(registered, resource));
+	const bool is_ours = v->config->plugin.type != PLUGIN_NONE;
+	const size_t expected = output_plugin_allocatable(v->config, n_devices);
 	char is[64], should[96];
 
+	if (n == 0 && !is_plugin_expected(v))
+		return add(v, "allocatable", resource, SKIPPED, NO_PLUGIN_ASKED, "", "");
 	snprintf(is, sizeof(is), "%zu registered", n);
-	if (expected > 0)
+	if (is_ours)
 		snprintf(should, sizeof(should), "%zu, as the plugin's file has it", expected);
 	else
 		COPY(should, "registered by the vendor's device plugin");
-	return add(v, "allocatable", resource, n > 0 && (!expected || n == expected) ? PASS : FAIL,
-		   is, should,
+	return add(v, "allocatable", resource, (is_ours ? n == expected : n > 0) ? PASS : FAIL, is,
+		   should,
 		   "kubectl get node NODE -o jsonpath='{.status.allocatable}', for each node");
 }
 
@@ -361,20 +409,19 @@ static int check_allocatable(struct verify *v)
 	r = read_registered(&v->os->fs, &registered);
 	if (r == -ENOMEM)
 		return r;
+	if (r == -ENOENT && !is_plugin_expected(v))
+		return add(v, "allocatable", "kubelet", SKIPPED, NO_PLUGIN_ASKED, "", "");
 	if (r < 0)
 		return add(v, "allocatable", "kubelet",
 			   r == -ENOENT && v->os->fs.is_live ? FAIL : SKIPPED, strerror(-r),
 			   "/" CHECKPOINT_PATH, "");
-	for (size_t i = 0; i < f.n_pools; i++) {
-		const struct forecast_pool *pool = &f.pools[i];
-		const size_t n = is_ours ? pool->n_now : 0;
-
-		r = check_resource(v, registered, pool->resource,
-				   output_plugin_allocatable(v->config, n));
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	/* Nothing is, or will be, exposed: what is registered is left from before. */
+	if (f.n_pools == 0 && is_ours)
+		return check_resource(v, registered, v->config->plugin.resource, 0);
+	r = 0;
+	for (size_t i = 0; i < f.n_pools && r >= 0; i++)
+		r = check_resource(v, registered, f.pools[i].resource, f.pools[i].n_now);
+	return r;
 }
 
 /* --- all of them --- */
