@@ -1109,7 +1109,7 @@ static void tree_is_read_in_ten_seconds(_unused_ void **state)
 		"\n"
 		"Device plugin  rdma-shared, 2 devices, "
 		"/run/rdma-provision/device-plugin/config.json not written\n"
-		"               rdma/hca: 1000, each with 2 NICs\n"
+		"               rdma/hca: 1000, each with 2 devices\n"
 		"Kubelet        topology policy best-effort, CPU policy none, "
 		"/var/lib/kubelet/config.yaml:7, ours "
 		"since 2026-01-31T08:00:00Z, at its next start, no NUMA hints from the device "

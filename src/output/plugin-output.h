@@ -70,7 +70,7 @@ bool output_plugin_is_shared(const struct config *c);
 uint32_t output_plugin_allocatable(const struct config *c, size_t n_devices);
 /* The same in words, for an item of a list "resources" of state.json and "explain plugin". */
 #define OUTPUT_PLUGIN_AMOUNT                                                                       \
-	"{resource}: {allocatable}[{?shared}, each with {devices} [{?devices=1}NIC|NICs]]"
+	"{resource}: {allocatable}[{?shared}, each with {devices} [{?devices=1}device|devices]]"
 json_t *output_plugin_resource_item(const struct config *c, const char *resource, size_t n_devices);
 
 /* The pool of a device: its section's Resource=, or that of [DevicePlugin]. */
