@@ -123,8 +123,8 @@ static const struct {
 		"A port that the driver reserves when it is loaded is in use",
 		"Run \"ss -lntup\" in every network namespace: eRDMA in compat mode takes 16 TCP "
 		"ports from 30608 (ReservePortsBase= moves them, the same on all nodes that "
-		"talk to each other), built with MAD also UDP 4791, "
-		"which rdma_rxe takes as well.",
+		"talk to each other). A driver built with MAD takes UDP port 4791 too, which "
+		"rdma_rxe uses.",
 		SEVERITY_ERROR,
 	},
 	[REASON_PARAMETER_MISSING] = {
@@ -200,9 +200,10 @@ static const struct {
 	[REASON_PORTS_NODEPORT] = {
 		"ports-nodeport",
 		"The TCP ports that eRDMA reserves lie in the range of Kubernetes' NodePorts",
-		"Keep Services off these NodePorts, or set [Driver] ReservePortsBase= outside of "
-		"30000 to 32767 and of net.ipv4.ip_local_port_range, the same on all nodes that talk "
-		"to each other.",
+		"Set [Driver] ReservePortsBase=30608 to keep the driver's ports, and keep Services "
+		"off these NodePorts; or set it outside of 30000 to 32767 and of "
+		"net.ipv4.ip_local_port_range. It must be the same on all nodes that talk to each "
+		"other.",
 	},
 	[REASON_ROCE_PORT_BUSY] = {
 		"roce-port-busy",

@@ -197,7 +197,8 @@ static void judge_erdma(const struct node *n, const struct wanted *w, const stru
 	}
 }
 
-static int plan_erdma(const struct node *n, struct plan *p, const struct wanted *w)
+static int plan_erdma(const struct config *c, const struct node *n, struct plan *p,
+		      const struct wanted *w)
 {
 	const struct erdma e = look_at_erdma(n, w);
 	struct action *a = NULL;
@@ -217,7 +218,7 @@ static int plan_erdma(const struct node *n, struct plan *p, const struct wanted 
 	}
 
 	if (e.is_compat && !e.missing)
-		r = ports_hints(n, p, ports_base(n, w, e.is_right));
+		r = ports_hints(c, n, p, ports_base(n, w, e.is_right));
 	if (r >= 0 && e.is_compat && a && a->class == CLASS_CHANGE)
 		r = ports_hint_roce(n, p);
 	return r;
@@ -280,7 +281,7 @@ static int plan_mode(const struct config *c, const struct node *n, struct plan *
 	}
 
 	if (r >= 0 && has_erdma && erdma->sets_options)
-		r = plan_erdma(n, p, &wanted);
+		r = plan_erdma(c, n, p, &wanted);
 	if (r >= 0 && has_erdma && erdma->refuses_smc)
 		r = hint_smc(n, p);
 	if (r >= 0)

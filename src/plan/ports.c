@@ -109,7 +109,7 @@ static bool is_reserved(const struct node *n, uint32_t base)
 	return n_reserved >= ERDMA_N_PORTS; /* the kernel shows no port twice */
 }
 
-int ports_hints(const struct node *n, struct plan *p, uint32_t base)
+int ports_hints(const struct config *c, const struct node *n, struct plan *p, uint32_t base)
 {
 	const uint32_t last = base + ERDMA_N_PORTS - 1;
 	const uint16_t *local = n->local_ports;
@@ -119,7 +119,9 @@ int ports_hints(const struct node *n, struct plan *p, uint32_t base)
 		r = plan_add_hint(p, REASON_PORTS_EPHEMERAL, ERDMA_MODULE,
 				  "%" PRIu32 " to %" PRIu32 ", and ip_local_port_range is %u to %u",
 				  base, last, local[0], local[1]);
-	if (r >= 0 && base <= NODEPORT_LAST && last >= NODEPORT_FIRST)
+	/* Who has set the base has seen this, and may have kept Services off these ports. */
+	if (r >= 0 && c->driver.reserve_ports_base == 0 && base <= NODEPORT_LAST &&
+	    last >= NODEPORT_FIRST)
 		r = plan_add_hint(p, REASON_PORTS_NODEPORT, ERDMA_MODULE, "%" PRIu32 " to %" PRIu32,
 				  base, last);
 	return r;

@@ -23,8 +23,11 @@ uint32_t ports_base(const struct node *n, const struct wanted *w, bool in_force)
  */
 bool ports_clash(const struct node *n, uint32_t base, char *ret, size_t size);
 
-/* What the range lies in: local ports, NodePorts. Hints. Return: 0 or -ENOMEM. */
-int ports_hints(const struct node *n, struct plan *p, uint32_t base);
+/*
+ * What the range lies in: local ports; NodePorts only while ReservePortsBase= is not set. Hints.
+ * Return: 0 or -ENOMEM.
+ */
+int ports_hints(const struct config *c, const struct node *n, struct plan *p, uint32_t base);
 
 /* Before it is loaded in compat mode, and only for what looks like a build with MAD. A hint. */
 int ports_hint_roce(const struct node *n, struct plan *p);
