@@ -131,12 +131,17 @@ int plan_old_pod(const struct config *c, const struct node *n, struct plan *p)
 	return is_old && !c->is_invalid ? end_manifest(c, n, p) : 0;
 }
 
-/* Several DPDK and RDMA instances of the sriov plugin on one node are usual. */
+/*
+ * Several DPDK and RDMA instances of the sriov plugin on one node are usual, but not where VKE has
+ * labelled the node for RDMA: then the second one is likely to be VKE's.
+ */
 static int hint_twice(const struct config *c, const struct node *n, struct plan *p)
 {
 	const struct plugin_process *first = n->plugin_processes;
 
-	for (size_t i = 1; i < n->n_plugin_processes && c->plugin.type != PLUGIN_SRIOV; i++) {
+	if (c->plugin.type == PLUGIN_SRIOV && !*n->kubelet.vke_rdma_mode)
+		return 0;
+	for (size_t i = 1; i < n->n_plugin_processes; i++) {
 		const struct plugin_process *q = &n->plugin_processes[i];
 
 		if (!*q->container || !*first->container || streq(q->container, first->container))
