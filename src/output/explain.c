@@ -2,6 +2,7 @@
 #include "explain.h"
 
 #include "../base/document.h"
+#include "../model/gid.h"
 #include "../model/module-options.h"
 #include "../plan/plan-make.h"
 #include "qos-output.h"
@@ -525,6 +526,25 @@ static void put_pcie(struct sheet *s, const json_t *d)
 	sheet_fill(s, d, "[IOMMU group of type {iommu}]");
 }
 
+/* Of which address it is; see gid_index_of(). */
+static void put_gid_index(struct sheet *s, const json_t *port)
+{
+	const json_t *gids = json_object_get(port, "gids");
+	const json_int_t index = document_get_number(port, "gid_index");
+	uint8_t gid[16];
+
+	for (size_t i = 0; i < json_array_size(gids) && index >= 0; i++) {
+		const json_t *item = json_array_get(gids, i);
+
+		if (document_get_number(item, "index") != index ||
+		    !gid_parse(document_get_text(item, "gid"), gid))
+			continue;
+		sheet_line(s, "  gid_index %lld, of %s address", (long long)index,
+			   gid_is_ipv4(gid) ? "its IPv4" : "a global IPv6");
+		return;
+	}
+}
+
 static void put_ports(struct sheet *s, const json_t *ib)
 {
 	const json_t *ports = json_object_get(ib, "ports");
@@ -535,7 +555,7 @@ static void put_ports(struct sheet *s, const json_t *ib)
 		sheet_fill(s, port, "port {port}: {state}, {link_layer}, {rate}");
 		if (i == 0)
 			sheet_fill(s, ib, "[  active MTU {+active_mtu}]");
-		sheet_fill(s, port, "[  gid_index {gid_index}, of its IPv4 address]");
+		put_gid_index(s, port);
 		sheet_fill_list(s, json_object_get(port, "gids"),
 				"  gid {index} {gid} {type}[ of {netdev}]");
 	}
