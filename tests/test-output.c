@@ -394,6 +394,18 @@ static void plan_text_ends_with_hints(_unused_ void **state)
 	assert_string_equal(text, expected);
 }
 
+static void the_tree_counts_nics_where_a_bond_has_two(_unused_ void **state)
+{
+	_cleanup_(freep) char *json = NULL, *text = NULL;
+	struct machine m;
+
+	make_machine(&m);
+	lose(&m.devices[3], REASON_PORT_OF_LAG);
+	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &json), 0);
+	assert_int_equal(output_tree(json, false, 100, &text), 0);
+	assert_non_null(strstr(text, ": 2 NICs, 2 of 3 devices usable, "));
+}
+
 static void plan_json_has_numbers_where_the_verb_counts(_unused_ void **state)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -1121,6 +1133,7 @@ static void tree_is_read_in_ten_seconds(_unused_ void **state)
 	struct machine m;
 
 	make_machine(&m);
+	SET(m.gids[0].netdev, ""); /* those of all devices */
 	m.plan.state = NODE_DEGRADED;
 	m.devices[3].ibdev = NULL;
 	lose(&m.devices[3], REASON_NO_IBDEV);
@@ -1157,6 +1170,7 @@ static void tree_rows_and_sentences_fit_the_width(_unused_ void **state)
 		struct machine m;
 
 		make_machine(&m);
+		SET(m.gids[0].netdev, "");          /* those of all devices */
 		m.config.plugin.type = PLUGIN_NONE; /* its path is never folded */
 		for (size_t d = 1; d < 4; d++)
 			lose(&m.devices[d], (enum reason)(REASON_VERBS_FAILED + d));
@@ -1283,6 +1297,7 @@ int main(void)
 		cmocka_unit_test(plan_text_does_not_move_the_cursor),
 		cmocka_unit_test(only_sriov_tells_numa_nodes),
 		cmocka_unit_test(plan_text_ends_with_hints),
+		cmocka_unit_test(the_tree_counts_nics_where_a_bond_has_two),
 		cmocka_unit_test(what_follows_comes_after_the_plan),
 		cmocka_unit_test(plan_json_has_numbers_where_the_verb_counts),
 		cmocka_unit_test(an_action_with_advice_of_its_own_tells_that),

@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 
 #include "../base/document.h"
+#include "../model/reason.h"
 #include "plugin-output.h"
 #include "qos-output.h"
 #include "sheet.h"
@@ -164,6 +165,19 @@ static void fill_worth(struct row *row, const json_t *device)
 		format_gid(json_object_get(port, "gids"), worth, CELL_LEN);
 }
 
+/* "eth1", or "eth1 (bond0)" where the GIDs are those of the bond above it. */
+static void fill_netdev(struct row *row, const json_t *device)
+{
+	const json_t *port = json_array_get(json_object_get(device, "ports"), 0);
+	const json_t *gid = json_array_get(json_object_get(port, "gids"), 0);
+	char *cell = row->cells[COLUMN_NETDEV], of[64];
+
+	sheet_format(device, "{netdev}", cell, CELL_LEN);
+	sheet_format(gid, "{netdev}", of, sizeof(of));
+	if (*cell && *of && !streq(cell, of))
+		snprintf(cell + strlen(cell), CELL_LEN - strlen(cell), " (%s)", of);
+}
+
 static int add_row(struct tree *t, const json_t *device, const char *branch, json_int_t numa_node)
 {
 	struct row *row = APPEND(t->rows, t->n_rows);
@@ -178,7 +192,7 @@ static int add_row(struct tree *t, const json_t *device, const char *branch, jso
 	fill_worth(row, device);
 	sheet_format(device, "{pci}", pci, sizeof(pci));
 	sheet_format(device, "{ibdev}", row->cells[COLUMN_IBDEV], CELL_LEN);
-	sheet_format(device, "{netdev}", row->cells[COLUMN_NETDEV], CELL_LEN);
+	fill_netdev(row, device);
 	sheet_format(device, "{driver}", row->cells[COLUMN_DRIVER], CELL_LEN);
 	snprintf(row->cells[COLUMN_PCI], CELL_LEN, "%s%s %s", branch, row->mark, pci);
 	return 0;
@@ -325,8 +339,20 @@ static void count(const json_t *devices, size_t *n, size_t *n_usable)
 	}
 }
 
+/* Two NICs with one RDMA device, that of their bond: then Expect= counts more than there are
+ * devices. */
+static bool has_port_of_lag(const json_t *devices)
+{
+	for (size_t i = 0; i < json_array_size(devices); i++)
+		if (streq(document_get_text(json_array_get(devices, i), "code"),
+			  reason_code(REASON_PORT_OF_LAG)))
+			return true;
+	return false;
+}
+
 static void draw_head(const struct tree *t)
 {
+	const json_t *devices = json_object_get(t->state, "devices");
 	const char *word = document_get_text(t->state, "state");
 	const enum colour colour = streq(word, "ready")      ? COLOUR_GREEN
 				   : streq(word, "degraded") ? COLOUR_RED
@@ -338,9 +364,11 @@ static void draw_head(const struct tree *t)
 
 	sheet_format(t->state, "{state}", state, sizeof(state));
 	sheet_format(t->state, "{boot_id}", boot, sizeof(boot));
-	count(json_object_get(t->state, "devices"), &n, &n_usable);
-	fprintf(t->f, "%s%s%s: %zu of %zu devices usable, ", sgr(t, colour), state,
-		reset(t, colour), n_usable, n);
+	count(devices, &n, &n_usable);
+	fprintf(t->f, "%s%s%s: ", sgr(t, colour), state, reset(t, colour));
+	if (has_port_of_lag(devices))
+		fprintf(t->f, "%zu NICs, ", json_array_size(devices));
+	fprintf(t->f, "%zu of %zu devices usable, ", n_usable, n);
 	if (n_reasons == 0)
 		fputs("nothing to report", t->f);
 	else
