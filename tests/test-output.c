@@ -7,9 +7,11 @@
 #include <cmocka.h>
 #include <jansson.h>
 
+#include "../src/base/document.h"
 #include "../src/output/actions.h"
 #include "../src/output/check.h"
 #include "../src/output/explain-kubelet.h"
+#include "../src/output/group.h"
 #include "../src/output/plugin-output.h"
 #include "../src/output/state.h"
 #include "../src/output/tree.h"
@@ -392,6 +394,77 @@ static void plan_text_ends_with_hints(_unused_ void **state)
 		 reason_meaning(REASON_AUTOPROBE_OFF), reason_advice(REASON_AUTOPROBE_OFF));
 	assert_int_equal(output_actions_text(&p, &text), 0);
 	assert_string_equal(text, expected);
+}
+
+static void neighbours_of_one_reason_share_their_advice(_unused_ void **state)
+{
+	static const char *const details[] = { "", "", "state DOWN", "state INIT" };
+	_cleanup_(freep) char *text = NULL;
+	_cleanup_(plan_done) struct plan p = {};
+	char expected[2048], target[32];
+
+	for (size_t i = 0; i < ELEMENTSOF(details); i++) {
+		snprintf(target, sizeof(target), "0000:41:00.%zu", i);
+		assert_int_equal(plan_add_item(&p, STEP_LINK, VERB_WAIT, CLASS_WAITING, target,
+					       REASON_PORT_DOWN, "%s", details[i]),
+				 0);
+		assert_int_equal(plan_add_hint(&p, REASON_SMC_IWARP, target, "%s", details[i]), 0);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		snprintf(target, sizeof(target), "0000:41:00.%zu", i);
+		assert_int_equal(plan_add_hint(&p, REASON_AUTOPROBE_OFF, target, "by hand"), 0);
+	}
+	snprintf(
+		expected, sizeof(expected),
+		"0000:41:00.0, 0000:41:00.1, 0000:41:00.2, 0000:41:00.3: wait: waiting "
+		"(port-down): %s. %s\n"
+		"  0000:41:00.2: state DOWN\n"
+		"  0000:41:00.3: state INIT\n"
+		"0000:41:00.0, 0000:41:00.1, 0000:41:00.2, 0000:41:00.3: hint (smc-iwarp): %s. %s\n"
+		"  0000:41:00.2: state DOWN\n"
+		"  0000:41:00.3: state INIT\n"
+		"0000:41:00.0, 0000:41:00.1: hint (autoprobe-off): %s: by hand. %s\n",
+		reason_meaning(REASON_PORT_DOWN), reason_advice(REASON_PORT_DOWN),
+		reason_meaning(REASON_SMC_IWARP), reason_advice(REASON_SMC_IWARP),
+		reason_meaning(REASON_AUTOPROBE_OFF), reason_advice(REASON_AUTOPROBE_OFF));
+	assert_int_equal(output_actions_text(&p, &text), 0);
+	assert_string_equal(text, expected);
+}
+
+static void a_group_lists_targets_and_has_one_advice(_unused_ void **state)
+{
+	/* target, code, detail, advice; details: how many, 0 when they are the same */
+	static const char *const reasons[][4] = {
+		{ "a", "x", "1", "do" }, { "b", "x", "1", "do" },  { "c", "y", "1", "do" },
+		{ "d", "y", "", "do" },  { "e", "y", "2", "do" },  { "", "y", "2", "do" },
+		{ "f", "y", "2", "do" }, { "g", "y", "2", "not" },
+	};
+	static const struct {
+		const char *target, *detail, *advice;
+		size_t n_details;
+	} expected[] = {
+		{ "a, b", "1", "do", 0 }, { "c, d, e", "", "do", 3 }, { "", "2", "do", 0 },
+		{ "f", "2", "do", 0 },    { "g", "2", "not", 0 },
+	};
+	json_auto_t *list = json_array(), *groups = NULL;
+
+	for (size_t i = 0; i < ELEMENTSOF(reasons); i++)
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s, s:s}", "target", reasons[i][0],
+						"code", reasons[i][1], "detail", reasons[i][2],
+						"advice", reasons[i][3]));
+	groups = output_group(list);
+	assert_int_equal(json_array_size(groups), ELEMENTSOF(expected));
+	for (size_t i = 0; i < ELEMENTSOF(expected); i++) {
+		const json_t *g = json_array_get(groups, i);
+
+		assert_string_equal(document_get_text(g, "target"), expected[i].target);
+		assert_string_equal(document_get_text(g, "detail"), expected[i].detail);
+		assert_string_equal(document_get_text(g, "advice"), expected[i].advice);
+		assert_int_equal(json_array_size(json_object_get(g, "details")),
+				 expected[i].n_details);
+	}
+	assert_string_equal(document_get_text(json_array_get(list, 0), "target"), "a");
 }
 
 static void the_tree_counts_nics_where_a_bond_has_two(_unused_ void **state)
@@ -1297,6 +1370,8 @@ int main(void)
 		cmocka_unit_test(plan_text_does_not_move_the_cursor),
 		cmocka_unit_test(only_sriov_tells_numa_nodes),
 		cmocka_unit_test(plan_text_ends_with_hints),
+		cmocka_unit_test(neighbours_of_one_reason_share_their_advice),
+		cmocka_unit_test(a_group_lists_targets_and_has_one_advice),
 		cmocka_unit_test(the_tree_counts_nics_where_a_bond_has_two),
 		cmocka_unit_test(what_follows_comes_after_the_plan),
 		cmocka_unit_test(plan_json_has_numbers_where_the_verb_counts),

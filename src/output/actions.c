@@ -68,12 +68,31 @@ static int print_json(FILE *f, const struct plan *p)
 	return r;
 }
 
+/* As output_group(), for what struct plan has: do they differ in nothing but target and detail? */
+static bool is_alike(const struct action *a, const struct action *b)
+{
+	char from[2][SHOWN_LEN], to[2][SHOWN_LEN];
+
+	return a->class != CLASS_CHANGE && a->class == b->class && a->reason == b->reason &&
+	       *a->target && *b->target && streq(action_advice(a), action_advice(b)) &&
+	       a->verb == b->verb && streq(a->subject, b->subject) &&
+	       streq(action_from(a, from[0]), action_from(b, from[1])) &&
+	       streq(action_to(a, to[0]), action_to(b, to[1]));
+}
+
+static void print_detail(FILE *f, const char *target, const char *detail)
+{
+	if (*detail)
+		fprintf(f, "  %s: %s\n", target, detail);
+}
+
+/* All but the target. */
 static void print_change(FILE *f, const struct action *a)
 {
 	char buf_from[SHOWN_LEN], buf_to[SHOWN_LEN];
 	const char *from = action_from(a, buf_from), *to = action_to(a, buf_to);
 
-	fprintf(f, "%s: %s", *a->target ? a->target : "node", verb_name(a->verb));
+	fprintf(f, ": %s", verb_name(a->verb));
 	if (*a->subject && !streq(a->subject, to))
 		fprintf(f, " %s", a->subject);
 	if (*from && *to)
@@ -110,28 +129,69 @@ static void print_later(FILE *f, const struct plan *p)
 	}
 }
 
+/* Those from @first to before @end are alike. */
+static void print_run(FILE *f, const struct plan *p, size_t first, size_t end)
+{
+	const struct action *a = &p->actions[first];
+	bool differs = false;
+
+	fputs(*a->target ? a->target : "node", f);
+	for (size_t i = first + 1; i < end; i++) {
+		fprintf(f, ", %s", p->actions[i].target);
+		differs = differs || !streq(a->detail, p->actions[i].detail);
+	}
+	print_change(f, a);
+	if (a->class != CLASS_CHANGE)
+		fprintf(f, ": %s (%s): %s%s%s. %s", class_name(a->class), reason_code(a->reason),
+			reason_meaning(a->reason), *a->detail && !differs ? ": " : "",
+			differs ? "" : a->detail, action_advice(a));
+	fputc('\n', f);
+	for (size_t i = first; i < end && differs; i++)
+		print_detail(f, p->actions[i].target, p->actions[i].detail);
+}
+
+static void print_actions(FILE *f, const struct plan *p)
+{
+	for (size_t i = 0, end; i < p->n_actions; i = end) {
+		for (end = i + 1; end < p->n_actions && is_alike(&p->actions[i], &p->actions[end]);)
+			end++;
+		print_run(f, p, i, end);
+	}
+}
+
+static void print_hint(FILE *f, const struct plan *p, size_t first, size_t end)
+{
+	const enum reason reason = p->reasons[first].reason;
+	const char *target = p->reasons[first].target, *detail = p->reasons[first].detail;
+	bool differs = false;
+
+	fputs(*target ? target : "node", f);
+	for (size_t i = first + 1; i < end; i++) {
+		fprintf(f, ", %s", p->reasons[i].target);
+		differs = differs || !streq(detail, p->reasons[i].detail);
+	}
+	fprintf(f, ": hint (%s): %s%s%s. %s\n", reason_code(reason), reason_meaning(reason),
+		*detail && !differs ? ": " : "", differs ? "" : detail, reason_advice(reason));
+	for (size_t i = first; i < end && differs; i++)
+		print_detail(f, p->reasons[i].target, p->reasons[i].detail);
+}
+
+static void print_hints(FILE *f, const struct plan *p)
+{
+	for (size_t i = 0, end; i < p->n_reasons; i = end) {
+		for (end = i + 1; end < p->n_reasons && *p->reasons[i].target &&
+				  *p->reasons[end].target &&
+				  p->reasons[end].reason == p->reasons[i].reason;)
+			end++;
+		print_hint(f, p, i, end);
+	}
+}
+
 static int print_text(FILE *f, const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
-
-		print_change(f, a);
-		if (a->class != CLASS_CHANGE)
-			fprintf(f, ": %s (%s): %s%s%s. %s", class_name(a->class),
-				reason_code(a->reason), reason_meaning(a->reason),
-				*a->detail ? ": " : "", a->detail, action_advice(a));
-		fputc('\n', f);
-	}
+	print_actions(f, p);
 	print_later(f, p);
-	for (size_t i = 0; i < p->n_reasons; i++) {
-		const enum reason reason = p->reasons[i].reason;
-		const char *target = p->reasons[i].target, *detail = p->reasons[i].detail;
-
-		fprintf(f, "%s: hint (%s): %s%s%s. %s\n", *target ? target : "node",
-			reason_code(reason), reason_meaning(reason), *detail ? ": " : "", detail,
-			reason_advice(reason));
-	}
-
+	print_hints(f, p);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "../base/document.h"
 #include "forecast.h"
+#include "group.h"
 #include "lint.h"
 #include "plugin-output.h"
 #include "sheet.h"
@@ -178,18 +179,24 @@ int output_check_text(const struct config *c, const struct plan *p, char **ret)
 {
 	const bool has_plugin = p && c->plugin.type != PLUGIN_NONE;
 	json_auto_t *excluded = has_plugin ? make_excluded(p) : NULL,
-		    *pools = has_plugin ? make_pools(c, p) : NULL;
+		    *pools = has_plugin ? make_pools(c, p) : NULL,
+		    *groups = has_plugin ? output_group(excluded) : NULL;
 	_cleanup_(sheet_done) struct sheet s = {};
 
-	if ((has_plugin && (!excluded || !pools)) || sheet_open(&s, 0, 0) < 0)
+	if ((has_plugin && (!excluded || !pools || !groups)) || sheet_open(&s, 0, 0) < 0)
 		return -ENOMEM;
 	if (has_plugin)
 		print_head(&s, c, p, pools);
 	else if (p)
 		print_none(&s, p);
-	sheet_fill_list(&s, excluded,
-			"{target}: [{?code=plugin-foreign}exposed as well"
-			"|{?code=plugin-two-pools}in two pools|not exposed]"
-			" ({code}): {meaning}[: {detail}]. {advice}");
+	for (size_t i = 0; i < json_array_size(groups); i++) {
+		const json_t *group = json_array_get(groups, i);
+
+		sheet_fill(&s, group,
+			   "{target}: [{?code=plugin-foreign}exposed as well"
+			   "|{?code=plugin-two-pools}in two pools|not exposed]"
+			   " ({code}): {meaning}[: {detail}]. {advice}");
+		sheet_fill_list(&s, json_object_get(group, "details"), "[  {target}: {detail}]");
+	}
 	return sheet_close(&s, ret);
 }

@@ -5,6 +5,7 @@
 
 #include "../base/document.h"
 #include "../model/reason.h"
+#include "group.h"
 #include "plugin-output.h"
 #include "qos-output.h"
 #include "sheet.h"
@@ -476,10 +477,15 @@ static void draw_sentence(const struct tree *t, const char *lead, const char *te
 	fputc('\n', t->f);
 }
 
-static void draw_list(const struct tree *t, const json_t *reasons)
+static int draw_list(const struct tree *t, const json_t *reasons)
 {
-	for (size_t i = 0; i < json_array_size(reasons); i++) {
-		const json_t *reason = json_array_get(reasons, i);
+	json_auto_t *groups = output_group(reasons);
+
+	if (!groups)
+		return -ENOMEM;
+	for (size_t i = 0; i < json_array_size(groups); i++) {
+		const json_t *reason = json_array_get(groups, i);
+		const json_t *details = json_object_get(reason, "details");
 		char text[SHEET_LINE_LEN];
 
 		sheet_format(reason, "[{target}|node]", text, sizeof(text));
@@ -488,19 +494,26 @@ static void draw_list(const struct tree *t, const json_t *reasons)
 		fprintf(t->f, "%s\n", text);
 		sheet_format(reason, "{meaning}[: {detail}]", text, sizeof(text));
 		draw_sentence(t, "  ", text);
+		for (size_t k = 0; k < json_array_size(details); k++) {
+			sheet_format(json_array_get(details, k), "[{target}: {detail}]", text,
+				     sizeof(text));
+			if (*text)
+				draw_sentence(t, "  ", text);
+		}
 		sheet_format(reason, "{advice}", text, sizeof(text));
 		draw_sentence(t, "  → ", text);
 	}
+	return 0;
 }
 
-static void draw_health(const struct tree *t)
+static int draw_health(const struct tree *t)
 {
 	const json_t *health = json_object_get(t->state, "health");
 
 	if (json_array_size(health) == 0)
-		return;
+		return 0;
 	fputs("\nHealth: it works, and could do better\n", t->f);
-	draw_list(t, health);
+	return draw_list(t, health);
 }
 
 static int draw(struct tree *t)
@@ -518,9 +531,8 @@ static int draw(struct tree *t)
 	sheet_fill_rows(&t->sheet, t->state, rows, ELEMENTSOF(rows));
 	draw_gpus(t);
 	draw_boots(t);
-	draw_list(t, json_object_get(t->state, "reasons"));
-	draw_health(t);
-	return 0;
+	r = draw_list(t, json_object_get(t->state, "reasons"));
+	return r < 0 ? r : draw_health(t);
 }
 
 int output_tree(const char *state_json, bool colour, int width, char **ret)
