@@ -273,6 +273,24 @@ static void tell_reboot(const struct plan *p)
 		log_info("No reboot is needed");
 }
 
+/* Sections that match nothing, or none at all. */
+static void tell_no_nic(const struct config *c)
+{
+	if (c->n_devices == 0)
+		log_warning(NO_NIC);
+	for (size_t i = 0; i < c->n_devices; i++) {
+		const struct device_config *d = &c->devices[i];
+
+		if (d->expect == 0)
+			log_info("No NIC of this node matches [Device %s] Match=%s; Expect=0 does "
+				 "not wait for one",
+				 d->name, d->match ? d->match : "");
+		else
+			log_warning("No NIC of this node matches [Device %s] Match=%s", d->name,
+				    d->match ? d->match : "");
+	}
+}
+
 /* What a reload would do. An error here is logged, and is no failure: the files are written. */
 static void tell_plan(const struct command *cmd, struct os *d, const struct config *c)
 {
@@ -292,7 +310,7 @@ static void tell_plan(const struct command *cmd, struct os *d, const struct conf
 	if (r < 0)
 		log_warning_errno(r, "What a reload would do is not known");
 	else if (os_has_node(&d->fs) && p.n_devices == 0)
-		log_warning(NO_NIC);
+		tell_no_nic(c);
 	if (!text) {
 		if (cmd->is_json)
 			print("null\n");
@@ -320,12 +338,12 @@ static void reload_units(void)
 static void tell_change(const struct command *cmd, struct os *d, const struct set_result *res,
 			bool is_written)
 {
-	if (res->is_same)
+	if (res->is_same && is_written && res->config.n_devices == 0)
+		log_warning(NO_NIC); /* defaults for no section are no values in force */
+	else if (res->is_same)
 		log_info(is_written ? "Nothing to change on the node: the same values were in "
 				      "force before"
 				    : "Nothing to change");
-	if (res->is_same && is_written && res->config.n_devices == 0)
-		log_warning(NO_NIC);
 	if (!res->is_same || cmd->is_json)
 		tell_plan(cmd, d, &res->config);
 	if (is_written && observe_generated(&d->fs, &res->config) > 0)
@@ -435,18 +453,23 @@ int command_set(const struct command *cmd)
 static json_t *make_presets(const struct fs *fs, const struct fs_names *names)
 {
 	json_auto_t *list = json_array();
-	char target[PATH_MAX] = "", text[1024];
-
-	fs_read_link(fs, PRESET_PATH, target, sizeof(target));
 	for (size_t i = 0; i < names->n_names; i++) {
-		char path[PATH_MAX];
+		const char *name = names->names[i];
+		char text[1024];
+		int r;
 
-		snprintf(path, sizeof(path), "/" PRESET_FOLDER "/%s.conf", names->names[i]);
-		if (preset_describe(fs, names->names[i], text, sizeof(text)) < 0 ||
-		    json_array_append_new(list, json_pack("{s:o, s:o, s:b}", "name",
-							  document_text(names->names[i]),
-							  "description", document_text(text),
-							  "linked", streq(path, target))) < 0)
+		r = preset_describe(fs, name, text, sizeof(text));
+		if (r == -ENOMEM)
+			return NULL;
+		if (r < 0) {
+			log_warning_errno(r, "/" PRESET_FOLDER "/%s.conf: cannot be described",
+					  name);
+			*text = '\0';
+		}
+		if (json_array_append_new(list,
+					  json_pack("{s:o, s:o, s:b}", "name", document_text(name),
+						    "description", document_text(text), "linked",
+						    preset_is_linked(fs, name))) < 0)
 			return NULL;
 	}
 	return json_pack("{s:O}", "presets", list);

@@ -88,6 +88,17 @@ int preset_describe(const struct fs *fs, const char *name, char *ret, size_t siz
 	return 0;
 }
 
+bool preset_is_linked(const struct fs *fs, const char *name)
+{
+	char target[PATH_MAX];
+	const char *file;
+
+	if (fs_read_link(fs, PRESET_PATH, target, sizeof(target)) < 0 || !is_own_target(target))
+		return false;
+	file = after(strrchr(target, '/') + 1, name);
+	return file && streq(file, ".conf");
+}
+
 void preset_list(const struct fs *fs, const char *begin)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};

@@ -38,6 +38,9 @@ int preset_put(const struct fs *fs, const struct preset *p, bool is_back);
  */
 int preset_describe(const struct fs *fs, const char *name, char *ret, size_t size);
 
+/* Is it the linked one? The link may be absolute or relative. */
+bool preset_is_linked(const struct fs *fs, const char *name);
+
 /* The names that there are, in order. Release with fs_names_done(). 0 or -errno. */
 int preset_names(const struct fs *fs, struct fs_names *ret);
 

@@ -5,6 +5,7 @@
 #include "config/config-read.h"
 #include "config/pairs.h"
 #include "config/reader.h"
+#include "model/kubelet.h"
 #include "model/paths.h"
 #include "preset.h"
 
@@ -53,12 +54,30 @@ static void change_done(struct setting_change *c)
 
 static int refuse_argument(const struct set_request *req, const char *argument)
 {
-	char buf[QUOTED_LEN];
+	char buf[QUOTED_LEN], word[SECTION_MAX], hint[160] = "";
+	const char *meant;
 
-	log_error("%s: accepted: %s", quoted(argument, buf),
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(argument, "="), argument);
+	meant = config_meant_by("", word);
+	if (meant)
+		snprintf(hint, sizeof(hint), "did you mean %s? ", meant);
+	log_error("%s: %saccepted: %s", quoted(argument, buf), hint,
 		  req->is_unset ? "SECTION.KEY, for example Driver.Mode or \"Device nic.MTU\""
 				: "SECTION.KEY=VALUE, for example Driver.Mode=compat or "
 				  "\"Device nic.MTU=9000\"");
+	return -EINVAL;
+}
+
+/* The label of VKE names the preset. */
+static int refuse_label(const char *argument, const char *mode)
+{
+	char buf[QUOTED_LEN];
+
+	log_error("%s: is a node label of VKE, did you mean --preset=vke-%s?",
+		  quoted(argument, buf),
+		  streq(mode, "exclusive") || streq(mode, "shared") || streq(mode, "shared-multi")
+			  ? mode
+			  : "MODE");
 	return -EINVAL;
 }
 
@@ -112,8 +131,11 @@ static int parse(const struct set_request *req, const char *argument, struct ass
 	const char *equals = strchr(argument, '=');
 	const size_t n = equals ? (size_t)(equals - argument) : strlen(argument);
 	const char *dot = memrchr(argument, '.', n);
+	const char *mode = after(argument, VKE_RDMA_MODE "=");
 	size_t n_value;
 
+	if (mode)
+		return refuse_label(argument, mode);
 	if (!dot || !equals != req->is_unset ||
 	    !copy_stripped(ret->section, sizeof(ret->section), argument,
 			   (size_t)(dot - argument)) ||

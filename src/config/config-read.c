@@ -117,18 +117,18 @@ static const struct {
 	{ "Device", "numVfs", "Count=" },
 };
 
-static const char *meant_by_word(const struct merge *m, const char *name)
+const char *config_meant_by(const char *section, const char *word)
 {
 	for (size_t i = 0; i < ELEMENTSOF(vendor_words); i++)
-		if (strcasecmp(vendor_words[i].word, name) == 0 &&
-		    (!vendor_words[i].section || streq(vendor_words[i].section, m->section)))
+		if (strcasecmp(vendor_words[i].word, word) == 0 &&
+		    (!vendor_words[i].section || streq(vendor_words[i].section, section)))
 			return vendor_words[i].meant;
 	return NULL;
 }
 
 static int unknown_key(struct merge *m, const char *name, unsigned line)
 {
-	const char *device = m->layers[m->layer].name, *meant = meant_by_word(m, name);
+	const char *device = m->layers[m->layer].name, *meant = config_meant_by(m->section, name);
 	struct nearest nearest = { .word = name };
 	char accepted[256] = "", buf[QUOTED_LEN],
 	     section[sizeof(m->layers->name) + sizeof("Device ")];

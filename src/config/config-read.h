@@ -58,6 +58,12 @@
 int config_load(const struct fs *fs, const char *only_file, struct config *ret,
 		struct config_errors *errors);
 
+/*
+ * What a key of a vendor's page is here: "Mode= in [Driver]" for "preferDriver"; NULL: it is none.
+ * @section: where it stands, "" for nowhere.
+ */
+const char *config_meant_by(const char *section, const char *word);
+
 /* The same for files that were read before. */
 int config_merge(const struct config_files *files, struct config *ret,
 		 struct config_errors *errors);
