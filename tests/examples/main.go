@@ -15,6 +15,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -148,6 +149,29 @@ func readDRA(d runtime.Decoder, nodes string) {
 	}
 }
 
+var image = regexp.MustCompile(`(?m)^\s*(?:- )?image: *"?([^"\s]+)`)
+
+// checkImages: each image of a text has a tag or digest, and the tag is not one that moves.
+func checkImages(text []byte) error {
+	for _, match := range image.FindAllSubmatch(text, -1) {
+		name := string(match[1])
+		base := name[strings.LastIndex(name, "/")+1:]
+		if _, tag, found := strings.Cut(base, ":"); !found || strings.HasPrefix(tag, "latest") {
+			return fmt.Errorf("image %q has no fixed tag", name)
+		}
+	}
+	return nil
+}
+
+// checkNetwork: a pod with the node's network finds the cluster's names by this policy alone.
+func checkNetwork(text []byte) error {
+	if bytes.Contains(text, []byte("kind: Pod\n")) && bytes.Contains(text, []byte("hostNetwork: true")) &&
+		!bytes.Contains(text, []byte("dnsPolicy: ClusterFirstWithHostNet")) {
+		return errors.New("hostNetwork without dnsPolicy")
+	}
+	return nil
+}
+
 func failing(err error) error {
 	if err == nil {
 		return errors.New("it was taken")
@@ -164,6 +188,10 @@ func main() {
 	d := decoder()
 	say(failing(decode(d, []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {hostNetwrok: true}\n"))),
 		"a misspelt field is refused")
+	for _, name := range []string{"a/b", "a/b:latest", "a:5000/b", "a/b:latest-amd64"} {
+		say(failing(checkImages([]byte("      - image: "+name+"\n"))), "the image %s is refused", name)
+	}
+	say(checkImages([]byte("        image: a:5000/b@sha256:00\n- image: a/b:v1\n")), "a digest and a tag are taken")
 
 	files, _ := filepath.Glob(filepath.Join(top, "*", "*.yaml"))
 	for _, file := range files {
@@ -171,14 +199,14 @@ func main() {
 		if filepath.Base(file) != "kustomization.yaml" {
 			text, err := os.ReadFile(file)
 			if err == nil {
-				err = decode(d, text)
+				err = errors.Join(decode(d, text), checkImages(text), checkNetwork(text))
 			}
-			say(err, "%s: decodes strictly", name)
+			say(err, "%s: decodes strictly, with fixed images", name)
 			continue
 		}
 		text, err := build(filepath.Dir(file), bases)
 		if err == nil {
-			err = decode(d, text)
+			err = errors.Join(decode(d, text), checkImages(text))
 		}
 		if err == nil && !bytes.Contains(text, []byte("path: /run/rdma-provision/device-plugin")) {
 			err = errors.New("the folder of rdma-provision is not mounted")
