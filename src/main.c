@@ -54,8 +54,8 @@ static const struct {
 	  "With --follow --json: one document on each line.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 not yet, 1 error.\n" },
 	{ "explain", "DEVICE",
-	  "show why a PCI address, netdev, RDMA device, kubelet or plugin is as it is",
-	  command_explain, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
+	  "show the facts and the verdict for a device, the kubelet or the plugin", command_explain,
+	  TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
 	  "Reads the node now: section, driver, origin of its parameters, port, GIDs, verdict.\n"
 	  "explain kubelet: its settings at its next start, what sets them, and since when.\n"
 	  "explain plugin: its file, which processes read it, its rules for each device, and what\n"
@@ -101,7 +101,7 @@ static const struct {
 	  "another file sets the key, unset names it. --preset, without a name, removes the link.\n"
 	  "Exit code: 0 written; 1 error, and nothing is written.\n" },
 	{ "verify", "",
-	  "try what the node promises: devices, GIDs, messages, SMC-R, the kubelet's numbers",
+	  "test devices, GIDs, messages, SMC-R, and the resources that the kubelet has",
 	  command_verify, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
 	  "A line for each check: PASS, FAIL with what was expected, or skip. Below it is the "
 	  "command\n"

@@ -421,9 +421,9 @@ static const struct {
 	},
 	[REASON_VF_ORPHAN] = {
 		"vf-orphan",
-		"The virtual function lost its network device: it is in no network namespace",
-		"Its driver is rebound once nobody uses the function; end the processes that have "
-		"its RDMA device open, which \"rdma-provision explain\" with its address lists.",
+		"The network device of the virtual function is in no network namespace",
+		"The driver is rebound when no process uses the function: end the processes that "
+		"\"rdma-provision explain\" with its address lists.",
 		SEVERITY_ERROR,
 	},
 
@@ -448,8 +448,10 @@ static const struct {
 	},
 	[REASON_PORT_OF_LAG] = {
 		"port-of-lag",
-		"The RDMA device of this bonded port is that of the bond, below the card's other port",
-		"Nothing to do: \"rdma-provision explain\" with the bond's name has the RDMA device.",
+		"This port is in a bond and has no RDMA device of its own: the card's other port has "
+		"the one of the bond",
+		"Nothing to do: \"rdma-provision explain\" with the bond's name shows the RDMA "
+		"device.",
 		SEVERITY_NONE,
 	},
 	[REASON_VERBS_FAILED] = {
@@ -566,9 +568,9 @@ static const struct {
 	},
 	[REASON_QOS_MISMATCH] = {
 		"qos-mismatch",
-		"The priority that RoceToS= leads to has no flow control by PFC=",
-		"Let PFC= have the priority that DSCP= gives to RoceToS= divided by four, at this "
-		"node and at the switches.",
+		"PFC= does not enable flow control for the priority of RoceToS=",
+		"The DSCP is RoceToS= divided by four, and DSCP= gives its priority: add that priority "
+		"to PFC=, on this node and on the switches.",
 	},
 
 	[REASON_ADDRESS_AMBIGUOUS] = {
@@ -610,9 +612,9 @@ static const struct {
 		"route-foreign",
 		"Another agent has set a route for the network of this NIC, with a metric below "
 		"Metric=",
-		"Let the other agent use a metric of at least Metric=, whose routes are left as they "
-		"are; or stop it, or set [Route] Manage=no. \"ip route show table all\" has the "
-		"route; it is never replaced.",
+		"Set a metric of at least Metric= in the other agent; or stop the agent, or set "
+		"[Route] Manage=no. \"ip route show table all\" shows the route, which "
+		"rdma-provision does not replace.",
 	},
 	[REASON_ROUTE_NOT_RANKED] = {
 		"route-not-ranked",
@@ -728,9 +730,10 @@ static const struct {
 	},
 	[REASON_KUBELET_VALUE_UNKNOWN] = {
 		"kubelet-value-unknown",
-		"The kubelet has a value that is unknown, or is misspelt and stricter than "
-		"requested",
-		"Correct or remove it where it is set; an unknown value is never overwritten.",
+		"The kubelet's configuration has a value that is unknown, or that is misspelt and "
+		"stricter than the requested one",
+		"Correct or remove the value in the file or flag that sets it; rdma-provision does "
+		"not overwrite it.",
 		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_UNCLEAR] = {
@@ -880,8 +883,8 @@ static const struct {
 	},
 	[REASON_PLUGIN_TWICE] = {
 		"plugin-twice",
-		"Two device plugins of this kind run on the node: of those that register one resource "
-		"the kubelet keeps the last",
+		"Two device plugins of this kind run on the node; if both register the same "
+		"resource, the kubelet uses the last one",
 		"Remove one of their DaemonSets: \"kubectl get daemonset -A\". Where the cloud has a "
 		"plugin of its own, set [DevicePlugin] Type=none or turn that add-on off.",
 	},
