@@ -35,7 +35,6 @@ struct soft_function {
 /* A kind of card. */
 struct soft_model {
 	const char *name;
-	struct module *owner;
 	u16 vendor, pf_device, vf_device;
 	u32 class;
 	u32 pf_bar, vf_bar; /* bytes of BAR 0, powers of two */

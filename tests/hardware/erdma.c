@@ -385,11 +385,9 @@ static bool serve(struct soft_function *f)
 		forget(e, control, CONTROL_RESET);
 		return true;
 	}
-	if (is_fault(frozen, e))
-		return false;
 	if (read_address(e, REG_COMMANDS))
 		init(e);
-	return e->is_on && serve_commands(e);
+	return e->is_on && !is_fault(frozen, e) && serve_commands(e);
 }
 
 static int plug(struct soft_function *f)
@@ -416,7 +414,6 @@ static void unplug(struct soft_function *f)
 
 static const struct soft_model model = {
 	.name = "ERI",
-	.owner = THIS_MODULE,
 	.vendor = 0x1ded,
 	.pf_device = 0x107f,
 	.class = PCI_CLASS_NETWORK_ETHERNET << 8,

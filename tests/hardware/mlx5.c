@@ -14,11 +14,13 @@
 #define FW_SUBMINOR      3006
 #define QUEUE_SIZE       0x56 /* of commands: log2 of their number, and of their bytes */
 #define QUEUE_BITS       0xff
+#define INTERFACE_BITS   0x700
 #define BEAT             (HZ / 2)
 #define MAX_BYTES        (1 << 20) /* of a command */
 #define LOST                                                                                       \
 	msecs_to_jiffies(                                                                          \
 		250) /* after that a doorbell that did not come was overwritten by the next one */
+#define GIVEN_UP (55 * HZ) /* less than what the driver waits for an answer */
 
 /* --- parameters --- */
 
@@ -48,6 +50,9 @@ MODULE_PARM_DESC(infiniband, "a card that is plugged is InfiniBand");
 	MODULE_PARM_DESC(name, words)
 
 FAULT(no_link, "the function whose port has no link");
+FAULT(no_cable, "the function whose port has no link for want of a cable");
+FAULT(no_sm, "the function whose port of InfiniBand no subnet manager has made active");
+FAULT(refuse, "the virtual function that the firmware does not enable");
 FAULT(initializing, "the function whose firmware does not get ready");
 FAULT(frozen, "the function whose firmware stands still: no health counter, no answer");
 FAULT(syndrome, "the function whose firmware reports a health syndrome");
@@ -88,17 +93,41 @@ bool cx_has_dcbx(const struct cx_function *fn)
 	return cx_is_fault(dcbx, fn);
 }
 
+bool cx_is_refused(const struct cx_function *vf)
+{
+	return cx_is_fault(refuse, vf);
+}
+
 /* --- the initialization segment --- */
+
+static const struct cx_function *pf_of(const struct cx_function *fn)
+{
+	return fn->f->card->functions[0].data;
+}
+
+bool cx_has_cable(const struct cx_function *fn)
+{
+	return !cx_is_fault(no_cable, pf_of(fn));
+}
 
 bool cx_is_up(const struct cx_function *fn)
 {
-	const struct cx_function *pf = fn->f->card->functions[0].data;
+	const struct cx_function *pf = pf_of(fn);
 
 	if (cx_is_fault(no_link, fn))
 		return false;
 	if (is_pf(fn) || fn->link_policy == MLX5_VPORT_ADMIN_STATE_AUTO)
-		return pf->is_port_on && !cx_is_fault(no_link, pf);
+		return pf->is_port_on && !cx_is_fault(no_link, pf) && cx_has_cable(pf);
 	return fn->link_policy == MLX5_VPORT_ADMIN_STATE_UP;
+}
+
+enum ib_port_state cx_port_state(const struct cx_function *fn)
+{
+	if (!cx_is_up(fn))
+		return IB_PORT_DOWN;
+	if (fn->is_infiniband && (cx_is_fault(no_sm, fn) || cx_is_fault(no_sm, pf_of(fn))))
+		return IB_PORT_INIT;
+	return IB_PORT_ACTIVE;
 }
 
 static void start_firmware(struct cx_function *fn)
@@ -130,14 +159,18 @@ static void show_health(struct cx_function *fn)
 
 static void tell_link(struct cx_function *fn)
 {
+	static const u8 types[] = {
+		[IB_PORT_DOWN] = MLX5_PORT_CHANGE_SUBTYPE_DOWN,
+		[IB_PORT_INIT] = MLX5_PORT_CHANGE_SUBTYPE_INITIALIZED,
+		[IB_PORT_ACTIVE] = MLX5_PORT_CHANGE_SUBTYPE_ACTIVE,
+	};
 	union ev_data data = { .port = { .port = 0x10 } };
-	bool is_up = cx_is_up(fn);
+	enum ib_port_state state = cx_port_state(fn);
 
-	if (is_up == fn->was_up || !cx_has_events(fn, MLX5_EVENT_TYPE_PORT_CHANGE))
+	if (state == fn->told || !cx_has_events(fn, MLX5_EVENT_TYPE_PORT_CHANGE))
 		return;
-	fn->was_up = is_up;
-	cx_post(fn, MLX5_EVENT_TYPE_PORT_CHANGE,
-		is_up ? MLX5_PORT_CHANGE_SUBTYPE_ACTIVE : MLX5_PORT_CHANGE_SUBTYPE_DOWN, &data);
+	fn->told = state;
+	cx_post(fn, MLX5_EVENT_TYPE_PORT_CHANGE, types[state], &data);
 }
 
 /* --- the command queue --- */
@@ -235,7 +268,9 @@ static void serve_entry(struct cx_function *fn, struct mlx5_cmd_layout *entry, u
 		cx_post(fn, MLX5_EVENT_TYPE_CMD, 0, &data);
 }
 
-/* Whether the driver has written an address: it does with zeros where the size of the queue was. */
+/* Whether the driver has written an address: it does with zeros where the size of the queue was. At
+ * the end of a fast teardown it writes the same one, and that the interface is disabled, which it
+ * reads back. */
 static void look_for_queue(struct cx_function *fn)
 {
 	u32 low = be32_to_cpu(READ_ONCE(fn->iseg->cmdq_addr_l_sz));
@@ -246,7 +281,30 @@ static void look_for_queue(struct cx_function *fn)
 	memset(fn->seen, 0, sizeof(fn->seen));
 	memset(fn->is_hung, 0, sizeof(fn->is_hung));
 	fn->commands = (u64)be32_to_cpu(fn->iseg->cmdq_addr_h) << 32 | (low & PAGE_MASK);
+	if ((low & INTERFACE_BITS) == MLX5_INITIAL_SEG_NIC_INTERFACE_DISABLED
+					      << MLX5_NIC_IFC_OFFSET)
+		fn->commands = 0;
 	WRITE_ONCE(fn->iseg->cmdq_addr_l_sz, cpu_to_be32(low | QUEUE_SIZE));
+}
+
+/*
+ * A firmware that stands still takes no command. Those that the driver has given up meanwhile,
+ * after a minute, are never answered: it has freed their memory.
+ */
+static void serve_nothing(struct cx_function *fn)
+{
+	const struct mlx5_cmd_layout *queue = soft_dma(fn->f, fn->commands, PAGE_SIZE);
+
+	for (unsigned int i = 0; queue && i < N_COMMANDS; i++) {
+		if (!(READ_ONCE(queue[i].status_own) & 1)) {
+			fn->seen[i] = 0;
+			fn->is_hung[i] = false;
+			continue;
+		}
+		fn->seen[i] = fn->seen[i] ?: jiffies;
+		if (time_after(jiffies, fn->seen[i] + GIVEN_UP))
+			fn->is_hung[i] = true;
+	}
 }
 
 /*
@@ -300,8 +358,10 @@ static bool serve(struct soft_function *f)
 		show_health(fn);
 		return false;
 	}
-	if (cx_is_fault(frozen, fn))
+	if (cx_is_fault(frozen, fn)) {
+		serve_nothing(fn);
 		return false;
+	}
 	show_health(fn);
 	look_for_queue(fn);
 	if (!fn->commands)
@@ -333,6 +393,7 @@ static int plug(struct soft_function *f)
 							 : MLX5_VPORT_ADMIN_STATE_AUTO;
 	fn->port_mtu = 1522;
 	fn->is_port_on = true;
+	fn->told = IB_PORT_DOWN;
 	cx_init_priorities(fn);
 	xa_init(&fn->queues);
 	if (f->number == 0)
@@ -355,7 +416,6 @@ static void unplug(struct soft_function *f)
 
 static const struct soft_model models[] = {
 	{ .name = "ConnectX-5",
-	  .owner = THIS_MODULE,
 	  .vendor = PCI_VENDOR_ID_MELLANOX,
 	  .pf_device = 0x1017,
 	  .vf_device = 0x1018,
@@ -366,7 +426,6 @@ static const struct soft_model models[] = {
 	  .unplug = unplug,
 	  .serve = serve },
 	{ .name = "ConnectX-5 VPI",
-	  .owner = THIS_MODULE,
 	  .vendor = PCI_VENDOR_ID_MELLANOX,
 	  .pf_device = 0x1017,
 	  .vf_device = 0x1018,

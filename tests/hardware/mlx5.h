@@ -21,7 +21,8 @@
 #define N_COMMANDS 32 /* entries of the command queue */
 #define N_EQS      64
 
-/* A ring in the memory of the driver: an event queue, a completion queue or a send queue. */
+/* A ring in the memory of the driver: an event queue, a completion queue, a send queue, or the send
+ * queue of a queue pair. */
 struct cx_ring {
 	u32 number;
 	u32 log_count, stride, page; /* bytes */
@@ -29,6 +30,13 @@ struct cx_ring {
 	u32 reports_to;              /* an interrupt vector, an event queue, a completion queue */
 	u64 events;                  /* of an event queue: bit N for an event of type N */
 	u64 record;                  /* of a send queue: the DMA address of its doorbell record */
+	struct {                     /* of a queue pair */
+		bool is_pair, has_sends, has_receives;
+		u32 start;       /* bytes before the first entry: its receive queue is there */
+		u32 user_index;  /* the driver's own name for it */
+		u32 received;    /* how many receives were completed */
+		u32 received_to; /* their completion queue */
+	};
 	unsigned int n_pages;
 	u64 pages[]; /* DMA addresses */
 };
@@ -46,7 +54,8 @@ struct cx_function {
 	unsigned int n_rings;
 
 	struct cx_ring *eqs[N_EQS];
-	struct xarray queues; /* of completion and send queues, by number; the latter marked */
+	struct xarray queues; /* of completion and send queues and of pairs, by number; what sends
+				 is marked */
 	u32 n_handles, n_uars, n_counters;
 
 	/* the virtual port */
@@ -57,7 +66,7 @@ struct cx_function {
 	u32 vport_mtu, port_mtu;
 	/* priorities, of the PF: mlx5_qos.c */
 	u8 pfc, trust, dscp[64], classes[8], groups[8], shares[8];
-	bool was_up; /* as the driver was told last */
+	enum ib_port_state told; /* the state of the port, as the driver was told last */
 
 	unsigned long beat; /* jiffies of the last change of the health counter */
 };
@@ -81,6 +90,9 @@ static inline struct cx_function *cx_vport(struct cx_function *fn, unsigned int 
 
 /* mlx5.c */
 bool cx_is_up(const struct cx_function *fn); /* its link */
+enum ib_port_state cx_port_state(const struct cx_function *fn);
+bool cx_has_cable(const struct cx_function *fn);
+bool cx_is_refused(const struct cx_function *vf); /* does the firmware not enable it? */
 bool cx_is_fault(const char *parameter,
 		 const struct cx_function *fn);   /* does the parameter name this function? */
 bool cx_is_manager(const struct cx_function *fn); /* of the virtual ports of its VFs */
@@ -113,6 +125,10 @@ u8 cx_create_eq(struct cx_command *c);
 u8 cx_destroy_eq(struct cx_command *c);
 u8 cx_create_cq(struct cx_command *c);
 u8 cx_create_sq(struct cx_command *c);
+u8 cx_create_pair(struct cx_command *c);
+u8 cx_start_pair(struct cx_command *c); /* from reset */
+u8 cx_reset_pair(struct cx_command *c);
+u8 cx_fail_pair(struct cx_command *c); /* what waits to be received fails */
 u8 cx_destroy_queue(struct cx_command *c);
 void cx_free_queues(struct cx_function *fn);
 bool cx_has_events(const struct cx_function *fn, u8 type); /* does an event queue take them? */

@@ -9,6 +9,7 @@ static void general(const struct cx_function *fn, void *cap)
 #define SET(field, value) MLX5_SET(cmd_hca_cap, cap, field, value)
 	SET(vhca_id, fn->f->card->slot << 8 | fn->f->number);
 	SET(page_request_disable, 1); /* no memory is lent to the firmware */
+	SET(fast_teardown, 1);        /* when the node shuts down */
 	SET(port_type, is_ethernet ? MLX5_CAP_PORT_TYPE_ETH : MLX5_CAP_PORT_TYPE_IB);
 	SET(num_ports, 1);
 	SET(vport_group_manager, cx_is_manager(fn));

@@ -6,6 +6,7 @@
 #define FW_VERSION                                                                                 \
 	(16u << 24 | 35 << 16 | 3006) /* as in the initialization segment, in the form of MCQI */
 #define MCQI_VERSION 1                /* what is asked for: no public header has it */
+#define NO_CABLE     1024             /* in PDDR: nor this */
 
 #define GET(type, field)        MLX5_GET(type##_in, c->in, field)
 #define SET(type, field, value) MLX5_SET(type##_out, c->out, field, value)
@@ -35,6 +36,8 @@ static u8 enable(struct cx_command *c)
 		return is_pf(c->fn) || c->fn->is_enabled ? 0 : MLX5_CMD_STAT_BAD_RES_STATE_ERR;
 	if (!is_pf(c->fn) || !vf)
 		return MLX5_CMD_STAT_BAD_PARAM_ERR;
+	if (cx_is_refused(vf))
+		return MLX5_CMD_STAT_NO_RES_ERR;
 	vf->is_enabled = true;
 	return 0;
 }
@@ -177,6 +180,18 @@ static void component(struct cx_function *fn, void *reg, bool is_write)
 		MLX5_SET(mcqi_version, data, version, FW_VERSION);
 }
 
+/* Why there is no link: 0 is no cause that is known, others are mlx5e_link_ext_state_opcode_map[].
+ */
+static void port_trouble(struct cx_function *fn, void *reg, bool is_write)
+{
+	void *page = MLX5_ADDR_OF(pddr_reg, reg, page_data.pddr_troubleshooting_page);
+
+	if (MLX5_GET(pddr_reg, reg, page_select) ==
+	    MLX5_PDDR_REG_PAGE_SELECT_TROUBLESHOOTING_INFO_PAGE)
+		MLX5_SET(pddr_troubleshooting_page, page, status_opcode.pddr_monitor_opcode,
+			 cx_has_cable(fn) ? 0 : NO_CABLE);
+}
+
 static void nothing(struct cx_function *fn, void *reg, bool is_write)
 {
 }
@@ -192,7 +207,7 @@ static const struct {
 	{ MLX5_REG_PFCC, cx_flow_control },    { MLX5_REG_QCAM, cx_priority_registers },
 	{ MLX5_REG_QPTS, cx_trust },           { MLX5_REG_QPDPM, cx_dscp_map },
 	{ MLX5_REG_QTCT, cx_traffic_class },   { MLX5_REG_QETCR, cx_shares },
-	{ MLX5_REG_DCBX_PARAM, cx_dcbx },      { MLX5_REG_PDDR, nothing },
+	{ MLX5_REG_DCBX_PARAM, cx_dcbx },      { MLX5_REG_PDDR, port_trouble },
 	{ MLX5_REG_PMAOS, nothing },           { MLX5_REG_NODE_DESC, nothing },
 	{ MLX5_REG_HOST_ENDIANNESS, nothing },
 };
@@ -202,6 +217,8 @@ static u8 access_register(struct cx_command *c)
 	u16 id = GET(access_register, register_id);
 	u8 *data = MLX5_ADDR_OF(access_register_out, c->out, register_data);
 
+	if (c->out_bytes < MLX5_ST_SZ_BYTES(access_register_out))
+		return MLX5_CMD_STAT_BAD_OUTP_LEN_ERR;
 	for (unsigned int i = 0; i < ARRAY_SIZE(registers); i++) {
 		if (registers[i].id != id)
 			continue;
@@ -280,14 +297,13 @@ static u8 query_hca_vport(struct cx_command *c)
 {
 	void *context = MLX5_ADDR_OF(query_hca_vport_context_out, c->out, hca_vport_context);
 	struct cx_function *fn = vport_of(c);
-	bool is_up = fn && cx_is_up(fn);
 
 	if (!fn)
 		return MLX5_CMD_STAT_BAD_PARAM_ERR;
 	MLX5_SET(hca_vport_context, context, port_physical_state,
-		 is_up ? 5 : 2);                                         /* link up, polling */
-	MLX5_SET(hca_vport_context, context, port_state, is_up ? 4 : 1); /* active, down */
-	MLX5_SET(hca_vport_context, context, vport_state, is_up ? 4 : 1);
+		 cx_is_up(fn) ? IB_PORT_PHYS_STATE_LINK_UP : IB_PORT_PHYS_STATE_POLLING);
+	MLX5_SET(hca_vport_context, context, port_state, cx_port_state(fn));
+	MLX5_SET(hca_vport_context, context, vport_state, cx_port_state(fn));
 	MLX5_SET(hca_vport_context, context, vport_state_policy, fn->link_policy);
 	MLX5_SET(hca_vport_context, context, cap_mask1, 0x2651e848);
 	MLX5_SET(hca_vport_context, context, cap_mask1_field_select,
@@ -366,15 +382,15 @@ static const struct {
 	COMMAND(CREATE_CQ, cx_create_cq),
 	COMMAND(DESTROY_CQ, cx_destroy_queue),
 	COMMAND(MODIFY_CQ, accept),
-	COMMAND(CREATE_QP, create),
-	COMMAND(DESTROY_QP, accept),
-	COMMAND(RST2INIT_QP, accept),
+	COMMAND(CREATE_QP, cx_create_pair),
+	COMMAND(DESTROY_QP, cx_destroy_queue),
+	COMMAND(RST2INIT_QP, cx_start_pair),
 	COMMAND(INIT2RTR_QP, accept),
 	COMMAND(RTR2RTS_QP, accept),
 	COMMAND(RTS2RTS_QP, accept),
 	COMMAND(INIT2INIT_QP, accept),
-	COMMAND(2ERR_QP, accept),
-	COMMAND(2RST_QP, accept),
+	COMMAND(2ERR_QP, cx_fail_pair),
+	COMMAND(2RST_QP, cx_reset_pair),
 	COMMAND(QUERY_QP, accept),
 	COMMAND(CREATE_SRQ, create),
 	COMMAND(DESTROY_SRQ, accept),

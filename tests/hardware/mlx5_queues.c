@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Event, completion and send queues. What is sent goes nowhere, and is completed at once: a driver
- * that fills its receive queues waits for the completion of a no-op. The doorbells by which it asks
- * for the next event are not looked at: each completion has one.
+ * that fills its receive queues waits for the completion of a no-op. So is what a queue pair sends,
+ * whose receives wait until it fails. The doorbells by which the driver asks for the next event are
+ * not looked at: each completion has one.
  */
 #include "mlx5.h"
 
@@ -28,7 +29,7 @@ static struct cx_ring *ring_new(const void *pages, unsigned int n_pages)
 /* The entry with this count, NULL when it cannot be reached. */
 static void *entry_at(struct cx_function *fn, const struct cx_ring *ring, u32 count)
 {
-	u32 at = (count & (BIT(ring->log_count) - 1)) * ring->stride;
+	u32 at = ring->start + (count & (BIT(ring->log_count) - 1)) * ring->stride;
 
 	if (at / ring->page >= ring->n_pages)
 		return NULL;
@@ -179,7 +180,73 @@ u8 cx_create_sq(struct cx_command *c)
 	return 0;
 }
 
-/* Of both kinds: the number is at the same place. */
+/* --- queue pairs --- */
+
+/* In its memory the receive queue comes first. */
+u8 cx_create_pair(struct cx_command *c)
+{
+	const void *context = MLX5_ADDR_OF(create_qp_in, c->in, qpc);
+	struct cx_ring *qp;
+	u8 status;
+
+	if (c->in_bytes < MLX5_ST_SZ_BYTES(create_qp_in))
+		return MLX5_CMD_STAT_BAD_INP_LEN_ERR;
+	qp = ring_new(MLX5_ADDR_OF(create_qp_in, c->in, pas),
+		      (c->in_bytes - MLX5_ST_SZ_BYTES(create_qp_in)) / 8);
+	if (!qp)
+		return MLX5_CMD_STAT_INT_ERR;
+	qp->is_pair = true;
+	qp->has_sends = !MLX5_GET(qpc, context, no_sq);
+	qp->has_receives = MLX5_GET(qpc, context, rq_type) == MLX5_NON_ZERO_RQ;
+	qp->log_count = MLX5_GET(qpc, context, log_sq_size);
+	qp->stride = MLX5_SEND_WQE_BB;
+	qp->page = PAGE_SIZE << MLX5_GET(qpc, context, log_page_size);
+	qp->start = MLX5_GET(qpc, context, page_offset) * (qp->page / 64);
+	if (qp->has_receives)
+		qp->start += 16u << (MLX5_GET(qpc, context, log_rq_stride) +
+				     MLX5_GET(qpc, context, log_rq_size));
+	qp->reports_to = MLX5_GET(qpc, context, cqn_snd);
+	qp->received_to = MLX5_GET(qpc, context, cqn_rcv);
+	qp->record = MLX5_GET64(qpc, context, dbr_addr);
+	qp->user_index = MLX5_GET(qpc, context, user_index);
+	status = keep(c, qp);
+	if (!status)
+		MLX5_SET(create_qp_out, c->out, qpn, qp->number);
+	return status;
+}
+
+/* The number is at the same place in each command. */
+static struct cx_ring *pair_of(struct cx_command *c)
+{
+	struct cx_ring *qp = xa_load(&c->fn->queues, MLX5_GET(rst2init_qp_in, c->in, qpn));
+
+	return qp && qp->is_pair ? qp : NULL;
+}
+
+/* Between the two the driver sets the doorbell record back. */
+u8 cx_start_pair(struct cx_command *c)
+{
+	struct cx_ring *qp = pair_of(c);
+
+	if (!qp)
+		return MLX5_CMD_STAT_BAD_RES_ERR;
+	qp->head = qp->received = 0;
+	if (qp->has_sends)
+		xa_set_mark(&c->fn->queues, qp->number, SENDS);
+	return 0;
+}
+
+u8 cx_reset_pair(struct cx_command *c)
+{
+	struct cx_ring *qp = pair_of(c);
+
+	if (!qp)
+		return MLX5_CMD_STAT_BAD_RES_ERR;
+	xa_clear_mark(&c->fn->queues, qp->number, SENDS);
+	return 0;
+}
+
+/* Of each kind: the number is at the same place. */
 u8 cx_destroy_queue(struct cx_command *c)
 {
 	struct cx_ring *ring = xa_erase(&c->fn->queues, MLX5_GET(destroy_cq_in, c->in, cqn));
@@ -202,13 +269,13 @@ void cx_free_queues(struct cx_function *fn)
 		xa_erase(&fn->queues, number);
 		kfree(ring);
 	}
-	fn->was_up = false;
+	fn->told = IB_PORT_DOWN;
 }
 
-/* Tells that the send with this count is over. */
-static void complete_send(struct cx_function *fn, const struct cx_ring *sq, u16 count)
+/* Tells that something is over, in the completion queue of this number. */
+static void finish(struct cx_function *fn, u32 number, u8 opcode, const void *what)
 {
-	struct cx_ring *cq = xa_load(&fn->queues, sq->reports_to);
+	struct cx_ring *cq = xa_load(&fn->queues, number);
 	struct mlx5_cqe64 *e;
 	union ev_data data = {};
 	void *entry;
@@ -217,16 +284,44 @@ static void complete_send(struct cx_function *fn, const struct cx_ring *sq, u16 
 	if (!entry)
 		return;
 	e = entry + cq->stride - sizeof(*e);
-	memset(e, 0, offsetof(struct mlx5_cqe64, op_own));
-	e->sop_drop_qpn = cpu_to_be32(sq->number);
-	e->wqe_counter = cpu_to_be16(count);
+	memcpy(e, what, offsetof(struct mlx5_cqe64, op_own));
 	wmb(); /* what it says, before it is the driver's */
-	WRITE_ONCE(e->op_own, MLX5_CQE_REQ << 4 | owner_of(cq));
+	WRITE_ONCE(e->op_own, opcode << 4 | owner_of(cq));
 	cq->head++;
 
 	data.comp.cqn = cpu_to_be32(cq->number);
 	if (cq->reports_to < N_EQS && fn->eqs[cq->reports_to])
 		eq_post(fn, fn->eqs[cq->reports_to], MLX5_EVENT_TYPE_COMP, 0, &data);
+}
+
+static void complete_send(struct cx_function *fn, const struct cx_ring *sq, u32 opcode, u16 count)
+{
+	struct mlx5_cqe64 e = {
+		.sop_drop_qpn = cpu_to_be32(opcode << 24 | sq->number),
+		.srqn = cpu_to_be32(sq->user_index),
+		.wqe_counter = cpu_to_be16(count),
+	};
+
+	finish(fn, sq->reports_to, MLX5_CQE_REQ, &e);
+}
+
+/* What was sent is complete; what waits to be received is flushed. */
+u8 cx_fail_pair(struct cx_command *c)
+{
+	struct cx_ring *qp = pair_of(c);
+	const __be32 *record = qp ? soft_dma(c->fn->f, qp->record, 8) : NULL;
+	struct mlx5_err_cqe e = { .syndrome = MLX5_CQE_SYNDROME_WR_FLUSH_ERR };
+	u16 rung;
+
+	if (!qp)
+		return MLX5_CMD_STAT_BAD_RES_ERR;
+	rung = record && qp->has_receives ? be32_to_cpu(READ_ONCE(record[MLX5_RCV_DBR]))
+					  : qp->received;
+	e.srqn = cpu_to_be32(qp->user_index);
+	e.s_wqe_opcode_qpn = cpu_to_be32(qp->number);
+	for (; (u16)qp->received != rung; qp->received++)
+		finish(c->fn, qp->received_to, MLX5_CQE_RESP_ERR, &e);
+	return 0;
 }
 
 static bool serve_send(struct cx_function *fn, struct cx_ring *sq)
@@ -247,7 +342,7 @@ static bool serve_send(struct cx_function *fn, struct cx_ring *sq)
 		sq->head += max(
 			1u, DIV_ROUND_UP((be32_to_cpu(wqe->qpn_ds) & 0x3f) * 16, MLX5_SEND_WQE_BB));
 		if (wqe->fm_ce_se & MLX5_WQE_CTRL_CQ_UPDATE)
-			complete_send(fn, sq, count);
+			complete_send(fn, sq, be32_to_cpu(wqe->opmod_idx_opcode) & 0xff, count);
 	}
 	return true;
 }
