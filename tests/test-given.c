@@ -473,6 +473,23 @@ static void a_vf_without_netdev_is_rebound_when_nobody_uses_it(_unused_ void **s
 	node_done(&s.memory);
 }
 
+/* "modprobe -r ib_ipoib": its RDMA device works on. */
+static void an_infiniband_vf_without_ipoib_is_not_rebound(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	s.pcis[OF_PF].class = s.pcis[OF_VF].class = 0x020700;
+	COPY(s.ports[OF_PF].link_layer, "InfiniBand");
+	COPY(s.ports[OF_VF].link_layer, "InfiniBand");
+	assert_pass(&s, 0, "");
+	go_out(&s);
+	s.pcis[OF_VF].is_without_netdev = true;
+	assert_pass(&s, 20, "");
+	assert_pass(&s, 22, "");
+	node_done(&s.memory);
+}
+
 static void a_section_keeps_the_card_it_matched_by_name(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
@@ -574,6 +591,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_put_back_is_left),
 		cmocka_unit_test(a_change_counts_once_it_stayed),
 		cmocka_unit_test(a_vf_without_netdev_is_rebound_when_nobody_uses_it),
+		cmocka_unit_test(an_infiniband_vf_without_ipoib_is_not_rebound),
 		cmocka_unit_test(a_section_keeps_the_card_it_matched_by_name),
 		cmocka_unit_test(a_name_is_kept_by_the_section_that_matched_it),
 		cmocka_unit_test(a_device_is_usable_since_its_driver_was_bound),

@@ -71,7 +71,8 @@ struct pci {
 	 */
 	uint64_t instance;
 	bool is_busy; /* a write of ours to it goes on: its driver is not asked for anything */
-	/* Of one that had a netdev, on a running system: it has none any more, in no namespace. */
+	/* Of a VF, or a PF of InfiniBand, that had a netdev, on a running system: it has none any
+	 * more, in no namespace. */
 	bool is_without_netdev;
 	uint32_t cni_pid; /* of the CNI plugin that is at work on it: observe/cni.h; 0: none */
 };

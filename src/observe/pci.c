@@ -214,11 +214,13 @@ static void read_override(const struct fs *fs, const struct node *n, struct pci 
  * The folder "net" of a function is there while it has a netdev in any namespace: another namespace
  * hides what is in it, not the folder. get_device_parent(), cleanup_glue_dir() in
  * drivers/base/core.c. Those of virtio are below another device. A captured tree has no empty
- * folders.
+ * folders. Of physical functions only those of InfiniBand are asked, whose netdev goes with
+ * ib_ipoib.
  */
 static void look_for_netdev(const struct fs *fs, const struct node *n, struct pci *pci)
 {
-	const struct memory *m = pci->physfn[0] ? node_memory(n, pci->address) : NULL;
+	const bool is_asked = pci->physfn[0] || pci->class >> 8 == CLASS_INFINIBAND;
+	const struct memory *m = is_asked ? node_memory(n, pci->address) : NULL;
 	struct fs unrecorded = *fs; /* for a look at a capture does not ask this */
 	char path[128];
 

@@ -369,7 +369,8 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 	}
 	if (has_failed(n, d->pci))
 		return say_failed(d->pci, d);
-	if (d->is_vf && d->pci->is_without_netdev) {
+	/* That of InfiniBand is ib_ipoib's, which need not be loaded. */
+	if (d->is_vf && d->pci->is_without_netdev && !(ib && node_is_infiniband(n, d->pci))) {
 		const struct memory *m = node_memory(n, d->pci->address);
 
 		snprintf(d->detail, sizeof(d->detail), "%s is in no network namespace",
