@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/loop.h"
+#include "../src/model/paths.h"
+#include "../src/os/os.h"
+#include "tree.h"
+
+#define PF "0000:41:00.0"
+#define VF "0000:41:10.0"
+
+/* A card with one VF where none is wanted. */
+struct scene {
+	struct tree tree;
+	struct os os;
+	unsigned n_looks, used_since; /* the look from which on the VF is in use; 0: never */
+	enum verb verb;
+	unsigned n_removals;
+	bool had_state;
+};
+
+static uint64_t get_now(_unused_ void *userdata)
+{
+	return now_usec();
+}
+
+static int64_t get_time(_unused_ void *userdata)
+{
+	return 0;
+}
+
+static struct pci *add_function(struct node *n, const char *address, const char *driver)
+{
+	struct pci *pci = APPEND(n->pcis, n->n_pcis);
+	struct netdev *nd = APPEND(n->netdevs, n->n_netdevs);
+
+	assert_true(pci && nd);
+	COPY(pci->address, address);
+	COPY(pci->driver, driver);
+	pci->vendor = 0x8086;
+	pci->class = 0x020000;
+	pci->numa_node = -1;
+	nd->ifindex = (uint32_t)n->n_netdevs + 1;
+	nd->is_up = true;
+	snprintf(nd->name, sizeof(nd->name), "eth%zu", n->n_netdevs);
+	COPY(nd->pci, address);
+	return pci;
+}
+
+static int look(void *userdata, _unused_ const struct config *c, struct attempts *tried,
+		struct node *ret)
+{
+	struct scene *s = userdata;
+	struct node n = { .boot_id = "boot", .tried = tried, .has_users = true };
+	struct pci *pci = add_function(&n, PF, "igb");
+	struct user *u;
+
+	pci->has_sriov = true;
+	pci->num_vfs = 1;
+	pci->total_vfs = 7;
+	pci = add_function(&n, VF, "igbvf");
+	COPY(pci->physfn, PF);
+	if (++s->n_looks >= s->used_since && s->used_since > 0) {
+		u = APPEND(n.users, n.n_users);
+		assert_non_null(u);
+		COPY(u->target, VF);
+		u->use = USE_CONTEXT;
+		u->pid = 4711;
+	}
+	assert_int_equal(node_make_indexes(&n), 0);
+	*ret = n;
+	return 0;
+}
+
+static int answer(_unused_ void *userdata, _unused_ const struct questions *q,
+		  _unused_ struct node *n)
+{
+	return 0;
+}
+
+static void on_start(void *userdata, const struct action *a, _unused_ uint64_t deadline_usec)
+{
+	struct scene *s = userdata;
+
+	s->verb = a->verb;
+}
+
+/* It can do nothing. */
+static int begin(void *userdata, _unused_ struct child *c, _unused_ size_t i)
+{
+	struct scene *s = userdata;
+
+	s->n_removals += s->verb == VERB_SET_NUM_VFS;
+	s->had_state |= s->verb == VERB_SET_NUM_VFS && fs_exists(&s->os.fs, STATE_PATH);
+	return -EIO;
+}
+
+static void finish(_unused_ void *userdata, _unused_ struct child *c)
+{
+}
+
+static void run(struct scene *s)
+{
+	struct device_config section = { .name = "nic",
+					 .match = (char[]){ "driver:igb" },
+					 .mode = VF_MODE_EXCLUSIVE,
+					 .count = COUNT_UNSET };
+	const struct config config = { .hash = "0123", .devices = &section, .n_devices = 1 };
+	const struct world world = { .os = &s->os,
+				     .now_usec = get_now,
+				     .time_sec = get_time,
+				     .look = look,
+				     .answer = answer,
+				     .begin = begin,
+				     .finish = finish,
+				     .leave = finish,
+				     .userdata = s };
+	const struct pass pass = { .config = &config, .on_start = on_start, .userdata = s };
+	struct pass_result result = {};
+
+	tree_make(&s->tree);
+	s->os.fs = s->tree.fs;
+	assert_int_equal(loop_rounds(&world, &pass, &result), 0);
+	tree_remove(&s->tree);
+}
+
+static void vfs_are_not_removed_that_were_opened_since_the_look(_unused_ void **state)
+{
+	struct scene quiet = {}, used = { .used_since = 2 };
+
+	run(&quiet);
+	assert_int_equal(quiet.n_removals, 1);
+	run(&used);
+	assert_int_equal(used.n_removals, 0);
+}
+
+static void a_state_of_the_new_configuration_is_there_before_its_changes(_unused_ void **state)
+{
+	struct scene s = {};
+
+	run(&s);
+	assert_true(s.had_state);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vfs_are_not_removed_that_were_opened_since_the_look),
+		cmocka_unit_test(a_state_of_the_new_configuration_is_there_before_its_changes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
