@@ -26,5 +26,6 @@ static const struct {
 	  "a VF that came up with another MAC was not bound again before its RDMA device came" },
 	{ 16177,
 	  "a device that the plugin would not have exposed was written down once it was lost" },
+	{ 1269, "no loss of a link counted after the announcement of its way up was lost" },
 	{ 31363, "\"revert\" left a metric of ours when setting the next one had failed" },
 };

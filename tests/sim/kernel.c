@@ -125,7 +125,7 @@ struct func *kernel_find(const char *address, size_t len)
 }
 
 /* IPoIB makes its netdevs of RDMA devices: ipoib_add_one() in .../ulp/ipoib/ipoib_main.c. */
-static bool has_netdev(const struct func *f)
+bool kernel_has_netdev(const struct func *f)
 {
 	if (!func_is_there(f) || !f->is_bound || f->is_in_pod || f->is_orphan ||
 	    f->habit->flags & HABIT_NO_NETDEV)
@@ -137,7 +137,7 @@ static bool has_netdev(const struct func *f)
 struct func *kernel_of_ifindex(uint32_t ifindex)
 {
 	for (size_t i = 0; i < sim.n_funcs; i++)
-		if (sim.funcs[i].ifindex == ifindex && has_netdev(&sim.funcs[i]))
+		if (sim.funcs[i].ifindex == ifindex && kernel_has_netdev(&sim.funcs[i]))
 			return &sim.funcs[i];
 	return NULL;
 }
@@ -160,6 +160,8 @@ int kernel_bind(struct func *f)
 	snprintf(f->netdev, sizeof(f->netdev), "%s%" PRIu32, h->netdev, f->ifindex);
 	snprintf(f->ibdev, sizeof(f->ibdev), "rdma%" PRIu32, f->ib_index);
 	f->is_random = f->is_orphan = false;
+	f->carrier_downs = 0;
+	f->bounce_usec = UINT64_MAX;
 	f->pod_mac[0] = f->lent.name[0] = '\0';
 	snprintf(f->altnames, sizeof(f->altnames), "enp%s", f->address); /* as udev gives one */
 	COPY(f->bound_guid, f->info.node_guid);
@@ -176,11 +178,14 @@ int kernel_bind(struct func *f)
 	if (h->flags & HABIT_RDMA && !(f->pf >= 0 && h->flags & HABIT_NO_VF_RDMA))
 		f->ibdev_usec =
 			MAX(sim.now_usec, f->appears_usec) + sim_random(h->rdma_usec + 1) + late;
+	links_here(f);
 	return 0;
 }
 
 void kernel_unbind(struct func *f)
 {
+	links_gone(f);
+	links_forget(f);
 	f->is_bound = f->is_up = f->is_in_pod = f->is_orphan = false;
 	f->lent.name[0] = '\0';
 	f->user = 0;
@@ -194,8 +199,7 @@ void kernel_replug(struct func *pf)
 	kernel_unbind(pf);
 	kernel_bind(pf);
 	if (sim_random(2) == 0) { /* a network manager is faster than we are */
-		pf->is_up = true;
-		pf->mtu = mtu;
+		links_set(pf, true, true, mtu);
 	}
 	pf->has_carrier = pf->is_replaced = true;
 }
@@ -345,6 +349,7 @@ void kernel_boot(void)
 	sim.writer_pid = 0;
 	memset(sim.jobs, 0, sizeof(sim.jobs));
 	routes_boot();
+	links_boot();
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
 		sim.has_module[i] = sim_random(4) > 0;
 	for (size_t i = 0; i < sim.n_funcs; i++) {
@@ -377,7 +382,7 @@ uint64_t kernel_next(void)
 {
 	uint64_t next = sim.locked_until_usec > sim.now_usec ? sim.locked_until_usec : UINT64_MAX;
 
-	next = MIN(next, routes_next());
+	next = MIN(next, MIN(routes_next(), links_next()));
 	if (sim.bond_usec > sim.now_usec)
 		next = MIN(next, sim.bond_usec);
 	for (size_t i = 0; i < sim.n_funcs; i++) {
@@ -436,7 +441,7 @@ static void show_netdev(const struct func *f, struct node *n)
 {
 	struct netdev *nd;
 
-	if (!has_netdev(f))
+	if (!kernel_has_netdev(f))
 		return;
 	nd = GROW(n->netdevs, n->n_netdevs);
 	nd->ifindex = f->ifindex;
@@ -451,6 +456,7 @@ static void show_netdev(const struct func *f, struct node *n)
 	nd->max_mtu = 9978;
 	nd->is_up = f->is_up;
 	nd->has_carrier = f->is_up && f->has_carrier;
+	nd->carrier_downs = f->carrier_downs;
 	nd->conf = routes_conf(f);
 	if (f->is_port && sim.bond_usec <= sim.now_usec)
 		nd->master = BOND_IFINDEX;
@@ -463,7 +469,8 @@ static void show_representor(const struct func *f, struct node *n)
 {
 	struct netdev *nd;
 
-	if (f->pf < 0 || !(f->habit->flags & HABIT_SWITCHDEV) || !has_netdev(&sim.funcs[f->pf]))
+	if (f->pf < 0 || !(f->habit->flags & HABIT_SWITCHDEV) ||
+	    !kernel_has_netdev(&sim.funcs[f->pf]))
 		return;
 	nd = GROW(n->netdevs, n->n_netdevs);
 	nd->ifindex = (uint32_t)(f - sim.funcs) + REPRESENTORS_IFINDEX;

@@ -111,8 +111,10 @@ static bool step(uint64_t until_usec)
 	const uint64_t next = MIN(MIN(MIN(kernel, other), due), until_usec);
 
 	sim.now_usec = MAX(next, sim.now_usec);
-	if (next == kernel)
+	if (next == kernel) {
+		links_go_on();
 		others_tell();
+	}
 	if (next == other)
 		others_go_on();
 	if (next == due)
@@ -138,6 +140,7 @@ static void read_config(void)
 	config_done(&service.config);
 	service.config = c;
 	sim.config = &service.config;
+	links_configure();
 }
 
 static void start_service(void)
@@ -145,6 +148,7 @@ static void start_service(void)
 	config_done(&service.config);
 	memset(&service, 0, sizeof(service));
 	read_config();
+	links_listen();
 	schedule_start(&service.schedule, false, &service.config, sim.now_usec);
 	fs_remove(&sim.os.fs, HOLD_PATH);
 }
@@ -256,11 +260,14 @@ static int run_once(struct pass *pass, struct pass_result *ret)
 	pass->on_looked = on_looked;
 	sim_trace("pass %u%s", ++service.n_passes, pass->is_retry ? ", tries again" : "");
 	service.was_changed = false;
+	sim.os.link_log = pass->link_log = links_begin_pass();
 	r = loop_pass(&w, pass, ret);
+	sim.os.link_log = NULL;
 	if (sim.n_file_writes > n_before)
 		check_memory();
 	if (r < 0 || sim.is_dead)
 		return r;
+	links_end_pass(ret);
 	check_failures(!service.was_changed);
 	n_tried = 0;
 	return r;
@@ -312,6 +319,8 @@ static int revert_all(bool with_vfs)
 	r = revert(&w, with_vfs);
 	sim.is_removal_asked = sim.is_by_hand = sim.is_reverting = false;
 	priorities_forget();
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		links_forget(&sim.funcs[i]);
 	sim_trace("revert%s: %d", with_vfs ? " --vfs" : "", r);
 	return r;
 }
@@ -432,6 +441,7 @@ static void write_config(bool is_other)
 	if (sim_random(3) == 0)
 		put_route(f);
 	priorities_write(f);
+	links_write(f);
 	fclose(f);
 	sim.is_reconfigured = is_other;
 	sim_trace("configuration:\n%s", text);
@@ -517,6 +527,8 @@ static void check_end(void)
 	struct pass pass = { .is_settled = true };
 	struct pass_result result = {};
 
+	if (!fs_exists(&sim.os.fs, HOLD_PATH))
+		links_check_quiet();
 	for (unsigned i = 0; i < 2 && !sim.is_dead; i++) {
 		sim.n_kernel_writes = sim.n_file_writes = 0;
 		if (run_once(&pass, &result) < 0)
@@ -532,6 +544,7 @@ static void check_end(void)
 				 result.n_changes, sim.n_kernel_writes, sim.n_file_writes);
 	}
 	check_identities();
+	links_check_end();
 	if (!fs_exists(&sim.os.fs, HOLD_PATH))
 		others_check_given();
 	if (service.config.route.manage && !fs_exists(&sim.os.fs, HOLD_PATH))

@@ -117,6 +117,8 @@ static int touch(const struct func *f, const char *what, enum touch kind)
 		return -ECANCELED;
 	sim.n_kernel_writes++;
 	sim_trace("  %s: %s", f->address, what);
+	if (f->habit) /* not what is gone */
+		links_touch(&sim.funcs[f - sim.funcs]);
 	if (!streq(sim.state_hash, sim.config->hash) && !sim.is_reverting)
 		sim_fail("%s is changed, and state.json is of another configuration", f->address);
 	if (!sim.is_by_hand && fs_exists(&sim.os.fs, HOLD_PATH))
@@ -424,6 +426,7 @@ static void check_plugin_file(const char *path, const char *text)
 		if (!f || (!f->was_usable_at_look && !f->was_usable_before))
 			sim_fail("%.12s is handed out, and is not usable", at);
 	}
+	links_check_plugin_file(text);
 }
 
 int __wrap_fs_output(const struct fs *fs, const char *path, const char *data, size_t size,
@@ -584,7 +587,7 @@ int __wrap_link_set_up(struct netlink *nl _unused_, uint32_t ifindex)
 	int r = set_link(ifindex, "up", &f);
 
 	if (r >= 0)
-		f->is_up = true;
+		links_set(f, true, f->has_carrier, f->mtu);
 	return r;
 }
 
@@ -594,7 +597,7 @@ int __wrap_link_set_mtu(struct netlink *nl _unused_, uint32_t ifindex, uint32_t 
 	int r = set_link(ifindex, "MTU", &f);
 
 	if (r >= 0)
-		f->mtu = mtu;
+		links_set(f, f->is_up, f->has_carrier, mtu);
 	return r;
 }
 
@@ -614,7 +617,7 @@ int __wrap_link_set_down(struct netlink *nl _unused_, uint32_t ifindex)
 	int r = put_back(ifindex, "down", &f);
 
 	if (r >= 0)
-		f->is_up = false;
+		links_set(f, false, f->has_carrier, f->mtu);
 	return r;
 }
 

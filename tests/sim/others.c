@@ -48,6 +48,12 @@ void others_tell(void)
 		others.event_usec = sim.now_usec + sim_random(5 * SEC);
 }
 
+void others_tell_late(void)
+{
+	if (others.event_usec == UINT64_MAX)
+		others.event_usec = sim.now_usec + sim_random(5 * SEC);
+}
+
 void others_use(struct func *f)
 {
 	if (!f || !func_is_usable(f))
@@ -131,6 +137,7 @@ static void take_into_pod(struct func *f)
 		return;
 	if (!f->is_in_pod && !f->lent.name[0])
 		look_at(f, &f->lent);
+	links_gone(f);
 	f->is_in_pod = !f->is_in_pod;
 	f->is_odd = true;
 	f->is_up = false;
@@ -144,6 +151,7 @@ static void take_into_pod(struct func *f)
 			f->cni_usec = sim.now_usec + sim_random(5 * SEC);
 		if (sim_random(2) == 0)
 			snprintf(f->ibdev, sizeof(f->ibdev), "pod%" PRIu64, sim_random(100000));
+		links_here(f);
 	}
 	sim_trace("%s %s", f->address, f->is_in_pod ? "goes into a pod" : "comes back");
 	others_tell();
@@ -180,6 +188,7 @@ static void lose_netdev(struct func *f)
 {
 	if (!f || f->is_in_pod || !func_is_usable(f) || f->habit->flags & HABIT_INFINIBAND)
 		return;
+	links_gone(f);
 	f->is_orphan = f->is_odd = true;
 	f->is_up = false;
 	sim_trace("%s: its netdev is in no namespace", f->address);
@@ -190,7 +199,7 @@ static void flap(struct func *f)
 {
 	if (!f)
 		return;
-	f->has_carrier = !f->has_carrier;
+	links_set(f, f->is_up, !f->has_carrier, f->mtu);
 	sim_trace("%s: carrier %s", f->address, f->has_carrier ? "on" : "off");
 	others_tell();
 }
@@ -208,8 +217,7 @@ static void undo(struct func *f)
 {
 	if (!f)
 		return;
-	f->is_up = false;
-	f->mtu = 1500;
+	links_set(f, false, f->has_carrier, 1500);
 	f->is_spoilt = true;
 	sim_trace("%s: a command sets the link down", f->address);
 	others_tell();
@@ -317,9 +325,7 @@ static void manage(void)
 	if (!f->is_bound || f->is_in_pod || !func_is_there(f))
 		return;
 	sim_trace("%s: a network manager sets the link as it thinks it should be", f->address);
-	if (sim_random(2) == 0)
-		f->is_up = false;
-	f->mtu = 1500;
+	links_set(f, f->is_up && sim_random(2) == 0, f->has_carrier, 1500);
 	f->is_spoilt = true;
 	others_tell();
 }
@@ -336,6 +342,8 @@ static void act(void)
 		lose_netdev(others_any(true));
 	if (sim_chance(sim.rates.flap))
 		flap(others_any(sim_chance(300)));
+	if (sim_chance(sim.rates.flap))
+		links_bounce(others_any(false));
 	if (sim_chance(sim.rates.late))
 		rename_ibdev(others_any(sim_chance(500)));
 	if (sim_chance(sim.rates.undo))
@@ -367,6 +375,7 @@ void others_go_on(void)
 {
 	if (others.event_usec <= sim.now_usec) {
 		others.event_usec = UINT64_MAX;
+		links_hear();
 		life_event();
 	}
 	if (others.container && others.container_usec <= sim.now_usec)
@@ -395,10 +404,11 @@ void others_begin(void)
 
 void others_leave(void)
 {
+	links_hear();
 	others.manager_usec = others.event_usec = UINT64_MAX;
 	sim.full = 0;
 	for (size_t i = 0; i < sim.n_funcs; i++)
-		sim.funcs[i].has_carrier = true;
+		links_set(&sim.funcs[i], sim.funcs[i].is_up, true, sim.funcs[i].mtu);
 }
 
 void others_give_back(void)

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "../../src/loop.h"
 #include "../../src/model/world.h"
 #include "../../src/os/os.h"
 
@@ -93,6 +94,16 @@ struct func {
 	bool was_cni_at_look;
 	bool is_spoilt; /* others changed it in this boot, or what the program set failed */
 	bool was_usable_at_look, was_usable_before, was_used_at_look, was_lag_at_look;
+	/* links.c: */
+	uint32_t carrier_downs, n_losses; /* n_losses: of its cable, in this boot */
+	uint64_t bounce_usec, heard_usec; /* heard: from then on each loss has to be counted */
+	struct losses {
+		uint64_t usec[16];
+		size_t n;
+	} new_losses, sure_losses; /* that no pass has seen; that one has counted for sure */
+	size_t pass_losses;        /* of the new ones, what the pass that runs was given */
+	uint32_t n_sure;
+	bool was_in_pod_at_look, is_exposed;
 };
 
 struct rates { /* of a thousand */
@@ -165,6 +176,7 @@ struct func *kernel_find(const char *address, size_t len);
 struct func *kernel_of_ifindex(uint32_t ifindex);
 bool func_is_there(const struct func *f);
 bool func_has_ibdev(const struct func *f);
+bool kernel_has_netdev(const struct func *f);
 bool func_is_usable(const struct func *f);
 int kernel_set_num_vfs(struct func *pf, uint32_t n);
 int kernel_bind(struct func *f);
@@ -203,11 +215,34 @@ void priorities_show(const struct func *f, struct port *port);
 void priorities_forget(void); /* by "revert" */
 void priorities_check_reverted(void);
 
+/* links.c */
+void links_boot(void);
+void links_configure(void);        /* another configuration is in force */
+void links_listen(void);           /* from here on; what was before is not known */
+void links_hear(void);             /* that announcements were lost */
+void links_touch(struct func *f);  /* something is done to it that may take its carrier */
+void links_forget(struct func *f); /* what was counted */
+void links_set(struct func *f, bool is_up, bool has_carrier, uint32_t mtu);
+void links_bounce(struct func *f); /* its cable */
+void links_gone(struct func *f);   /* called before its netdev is */
+void links_here(struct func *f);
+uint64_t links_next(void);
+void links_go_on(void);
+void links_write(FILE *f); /* what is asked for */
+const struct link_log *links_begin_pass(void);
+void links_look(void);
+void links_end_pass(const struct pass_result *result);
+void links_see_plan(const struct plan *p);
+void links_check_plugin_file(const char *text);
+void links_check_quiet(void);
+void links_check_end(void);
+
 /* others.c */
 void others_begin(void); /* with a boot */
 uint64_t others_next(void);
 void others_go_on(void);
-void others_tell(void);  /* something that has an event happened */
+void others_tell(void); /* something that has an event happened */
+void others_tell_late(void);
 void others_leave(void); /* who makes faults; who uses something stays */
 void others_give_back(void);
 void others_check_given(void); /* what pods gave back is as it was */

@@ -55,6 +55,5 @@ static const struct {
 	    "plugin-pf-netdev", "plugin-ibdevs", "plugin-two-pools", "plugin-foreign" } },
 	{ "test-files.c",
 	  { "output-last", "output-foreign", "output-no-folder", "output-link", "nccl-none" } },
-	{ "test-flap.c", { "link-flapping", "link-dropped" } },
 	{ "test-boots.c", { "boot-loop" } },
 };

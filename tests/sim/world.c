@@ -4,6 +4,7 @@
  * by the program's own readers.
  */
 #include "../../src/model/world.h"
+#include "../../src/model/link-log.h"
 #include "../../src/model/memory.h"
 #include "../../src/model/paths.h"
 #include "../../src/observe/observe.h"
@@ -98,6 +99,7 @@ int __real_plan_ask(const struct node *n, struct plan *p);
 int __wrap_plan_ask(const struct node *n, struct plan *p)
 {
 	note_reasons(p);
+	links_see_plan(p);
 	return __real_plan_ask(n, p);
 }
 
@@ -113,6 +115,8 @@ static int look(void *userdata _unused_, const struct config *c, struct attempts
 	for (size_t i = 0; i < n.n_ibdevs; i++)
 		rdma_find_netdev(&n, &n.ibdevs[i]);
 	r = node_make_indexes(&n);
+	if (r >= 0 && sim.os.link_log)
+		r = link_log_give(sim.os.link_log, &n);
 	if (r >= 0)
 		r = look_at_files(c, &n);
 	if (r < 0)
@@ -125,6 +129,7 @@ static int look(void *userdata _unused_, const struct config *c, struct attempts
 		n.pcis[i].is_busy |= is_being_written(tried, n.pcis[i].address);
 	observe_writer(&sim.os.fs, &n);
 	note_usable();
+	links_look();
 	note_failures(tried);
 
 	*ret = n;
