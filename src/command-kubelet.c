@@ -17,9 +17,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#define SERVICE_UNIT     "rdma-provision.service"
-#define ASK_MANAGER_USEC (2 * USEC_PER_SEC)
-#define ENSURE_SEC       5 /* kept by the process itself: in the kubelet's own unit no limit is ours */
+#define SERVICE_UNIT "rdma-provision.service"
+#define ENSURE_SEC   5 /* kept by the process itself: in the kubelet's own unit no limit is ours */
 
 static char out_of_time[128];
 static int exit_out_of_time;
@@ -58,27 +57,60 @@ static int open_node(const struct command *cmd, struct fs *fs, struct config *c)
 		     : load_config(fs, cmd->config, c);
 }
 
-/* A service that is active and has left no state could not write one. */
-static bool may_come(void *userdata _unused_, bool has_state)
-{
-	char word[32] = "";
+struct gate {
+	struct manager_watch watch; /* of the service */
+	int fd;                     /* of it; -EBADF: there is none */
+};
 
-	if (manager_unit_state(SERVICE_UNIT, ASK_MANAGER_USEC, word, sizeof(word)) < 0)
+/* A systemd that executes itself anew closes the connection: ask once more. */
+static bool look_at_service(struct gate *g, struct manager_activity *ret)
+{
+	for (int i = 0; i < 2; i++) {
+		if (g->fd < 0 && manager_watch_open(SERVICE_UNIT, &g->watch) >= 0)
+			g->fd = manager_watch_fd(&g->watch);
+		if (g->fd >= 0 && manager_watch_look(&g->watch, ret) >= 0)
+			return true;
+		manager_watch_done(&g->watch);
+		g->fd = -EBADF;
+	}
+	return false;
+}
+
+/*
+ * One whose start is queued is still to come in this boot. A service that is active and has left no
+ * state could not write one.
+ */
+static bool may_come(void *userdata, bool has_state)
+{
+	struct gate *g = userdata;
+	struct manager_activity a = {};
+
+	if (!look_at_service(g, &a))
 		return false;
-	return streq(word, "activating") ||
-	       (has_state && (streq(word, "active") || streq(word, "reloading")));
+	return a.has_job || streq(a.active, "activating") ||
+	       (has_state && (streq(a.active, "active") || streq(a.active, "reloading")));
+}
+
+static int wait_at_gate(const struct fs *fs, const struct config *c, enum node_state *ret)
+{
+	struct gate g = { .fd = -EBADF };
+	const struct wait w = {
+		.timeout_usec = fs->is_live ? c->service.ready_timeout_usec : 0,
+		.may_come = may_come,
+		.fd = &g.fd,
+		.userdata = &g,
+	};
+	int r = wait_state(fs, &w, ret);
+
+	manager_watch_done(&g.watch);
+	return r;
 }
 
 static void wait_until_settled(const struct fs *fs, const struct config *c)
 {
-	const struct wait w = {
-		.timeout_usec = fs->is_live ? c->service.ready_timeout_usec : 0,
-		.may_come = may_come,
-	};
 	enum node_state state;
-	int r;
+	int r = wait_at_gate(fs, c, &state);
 
-	r = wait_state(fs, &w, &state);
 	if (r == -ETIMEDOUT)
 		log_warning("The kubelet starts on a node that is starting: ReadyTimeoutSec= is "
 			    "over; see \"rdma-provision status\"");
