@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 
 #define SERVICE_UNIT "rdma-provision.service"
+#define STRICT_USEC  (2 * USEC_PER_SEC) /* else systemd restarts a kubelet ten times a second */
 #define ENSURE_SEC   5 /* kept by the process itself: in the kubelet's own unit no limit is ours */
 
 static char out_of_time[128];
@@ -60,6 +61,7 @@ static int open_node(const struct command *cmd, struct fs *fs, struct config *c)
 struct gate {
 	struct manager_watch watch; /* of the service */
 	int fd;                     /* of it; -EBADF: there is none */
+	bool is_strict;
 };
 
 /* A systemd that executes itself anew closes the connection: ask once more. */
@@ -78,7 +80,7 @@ static bool look_at_service(struct gate *g, struct manager_activity *ret)
 
 /*
  * One whose start is queued is still to come in this boot. A service that is active and has left no
- * state could not write one.
+ * state could not write one. A strict gate waits whatever the service is at, see STRICT_USEC.
  */
 static bool may_come(void *userdata, bool has_state)
 {
@@ -87,15 +89,17 @@ static bool may_come(void *userdata, bool has_state)
 
 	if (!look_at_service(g, &a))
 		return false;
-	return a.has_job || streq(a.active, "activating") ||
+	return g->is_strict || a.has_job || streq(a.active, "activating") ||
 	       (has_state && (streq(a.active, "active") || streq(a.active, "reloading")));
 }
 
-static int wait_at_gate(const struct fs *fs, const struct config *c, enum node_state *ret)
+static int wait_at_gate(const struct fs *fs, bool is_strict, uint64_t limit_usec,
+			enum node_state *ret)
 {
-	struct gate g = { .fd = -EBADF };
+	struct gate g = { .fd = -EBADF, .is_strict = is_strict };
 	const struct wait w = {
-		.timeout_usec = fs->is_live ? c->service.ready_timeout_usec : 0,
+		.timeout_usec = fs->is_live ? limit_usec : 0,
+		.until_ready = g.is_strict,
 		.may_come = may_come,
 		.fd = &g.fd,
 		.userdata = &g,
@@ -109,7 +113,7 @@ static int wait_at_gate(const struct fs *fs, const struct config *c, enum node_s
 static void wait_until_settled(const struct fs *fs, const struct config *c)
 {
 	enum node_state state;
-	int r = wait_at_gate(fs, c, &state);
+	int r = wait_at_gate(fs, false, c->service.ready_timeout_usec, &state);
 
 	if (r == -ETIMEDOUT)
 		log_warning("The kubelet starts on a node that is starting: ReadyTimeoutSec= is "
@@ -123,6 +127,7 @@ static bool is_ready(const struct fs *fs)
 {
 	enum node_state state = NODE_STARTING;
 
+	wait_at_gate(fs, true, STRICT_USEC, &state);
 	if (wait_read_state(fs, &state) < 0)
 		state = NODE_STARTING;
 	if (state != NODE_READY)

@@ -131,8 +131,8 @@ static const struct {
 	{ "gate", "", "before the kubelet starts: wait or fail, depending on [Kubelet] Gate=",
 	  command_gate, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
 	  "Gate=off returns at once, degraded waits while the node is starting, at most\n"
-	  "ReadyTimeoutSec=, strict fails unless the node is ready; --strict does so whatever\n"
-	  "the configuration is.\n"
+	  "ReadyTimeoutSec=, strict fails unless the node gets ready within 2 s; --strict does\n"
+	  "so whatever the configuration is.\n"
 	  "Exit code: 0 start the kubelet, 1 do not start it.\n" },
 	{ "kubelet-ensure", "", "set the requested settings in the kubelet's configuration",
 	  command_kubelet_ensure, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,

@@ -97,7 +97,7 @@ int wait_state(const struct fs *fs, const struct wait *w, enum node_state *ret)
 		r = wait_read_state(fs, ret);
 		if (r < 0 && r != -ENOENT && !w->may_come)
 			return r;
-		if (r >= 0 && *ret != NODE_STARTING)
+		if (r >= 0 && (*ret == NODE_READY || (*ret != NODE_STARTING && !w->until_ready)))
 			return 0;
 		if (w->may_come && !w->may_come(w->userdata, r >= 0))
 			return r < 0 && r != -ENOENT ? r : -ESRCH;

@@ -15,6 +15,7 @@ int wait_read_state(const struct fs *fs, enum node_state *ret);
 
 struct wait {
 	uint64_t timeout_usec; /* UINT64_MAX: for ever */
+	bool until_ready;      /* a degraded node is waited for as well */
 	/* Asked before each wait whether another state than starting is still to be expected; then
 	 * a state that cannot be read is waited for as well. NULL: it always is. */
 	bool (*may_come)(void *userdata, bool has_state);

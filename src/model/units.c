@@ -27,13 +27,18 @@ bool has_kubelet_policy(const struct config *c)
 /*
  * Never Requires= or Wants= of rdma-provision.service: one that was disabled stays off, and a node
  * whose provisioning failed still belongs to its cluster. "+": as root of the host, whatever the
- * kubelet's unit is confined to. "-": never a reason not to start.
+ * kubelet's unit is confined to. "-": never a reason not to start. A strict gate fails until the
+ * node is ready: with systemd's own limit on starts the kubelet's unit would stay failed after
+ * that.
  */
 int units_kubelet_drop_in(const struct config *c, char **ret)
 {
+	static const char *const unit[] = {
+		[GATE_DEGRADED] = "Wants=" GATE_UNIT "\nAfter=" GATE_UNIT "\n",
+		[GATE_STRICT] = "StartLimitIntervalSec=0\n",
+	};
 	static const char ensure[] = "ExecStartPre=-+" PROGRAM " kubelet-ensure\n",
-			  strict[] = "ExecStartPre=+" PROGRAM " gate --strict\n",
-			  degraded[] = "Wants=" GATE_UNIT "\nAfter=" GATE_UNIT "\n";
+			  strict[] = "ExecStartPre=+" PROGRAM " gate --strict\n";
 	const bool is_policy = has_kubelet_policy(c);
 
 	if (!is_policy && c->kubelet.gate == GATE_OFF) {
@@ -41,8 +46,8 @@ int units_kubelet_drop_in(const struct config *c, char **ret)
 		return 0;
 	}
 	if (asprintf(ret, MARK "[Unit]\nAfter=rdma-provision.service\n%s\n[Service]\n%s%s",
-		     c->kubelet.gate == GATE_DEGRADED ? degraded : "", is_policy ? ensure : "",
-		     c->kubelet.gate == GATE_STRICT ? strict : "") < 0)
+		     c->kubelet.gate == GATE_OFF ? "" : unit[c->kubelet.gate],
+		     is_policy ? ensure : "", c->kubelet.gate == GATE_STRICT ? strict : "") < 0)
 		return -ENOMEM;
 	return 0;
 }
