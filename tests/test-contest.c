@@ -461,6 +461,28 @@ static void what_was_tried_on_another_instance_was_not_tried_on_this_one(_unused
 	}
 }
 
+static void what_failed_on_another_instance_is_recalled_as_not_tried(_unused_ void **state)
+{
+	for (uint64_t instance = 100; instance <= 101; instance++) {
+		_cleanup_(attempts_done) struct attempts tried = {};
+		struct attempt *failed;
+		struct scene s;
+
+		set_scene(&s);
+		s.pcis[0].instance = instance;
+		s.node.tried = &tried;
+		failed = APPEND(s.node.attempts, s.node.n_attempts);
+		assert_non_null(failed);
+		*failed = (struct attempt){ .target = PF, .instance = 100, .result = -EIO };
+		COPY(failed->verb, verb_name(VERB_SET_NUM_VFS));
+		COPY(failed->to, "4");
+		assert_int_equal(plan_recall_failures(&s.config, &s.node), 1);
+		assert_int_equal(tried.n_actions, 1);
+		assert_int_equal(tried.actions[0].is_done, instance == 100);
+		end_scene(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -475,6 +497,7 @@ int main(void)
 		cmocka_unit_test(what_is_past_makes_room),
 		cmocka_unit_test(what_failed_was_undone_by_nobody),
 		cmocka_unit_test(what_was_tried_on_another_instance_was_not_tried_on_this_one),
+		cmocka_unit_test(what_failed_on_another_instance_is_recalled_as_not_tried),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
