@@ -70,9 +70,8 @@ struct plan_output {
 
 struct plan;
 /*
- * The newest usable device that a running driver has not found: dra-driver-sriov looks for VFs at
- * its start alone, discoverHostDevices() in its pkg/devicestate. dranet does once a minute. NULL:
- * it has found them all.
+ * The newest usable device that a running driver has not found: dra-driver-sriov is taken to look
+ * for VFs at its start alone, dranet looks again and again. NULL: it has found them all.
  */
 const struct device *plan_missed_by(const struct config *c, const struct node *n,
 				    const struct plan *p, const struct plugin_process *driver);
