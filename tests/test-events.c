@@ -20,8 +20,8 @@
 
 #include "../src/model/rtproto.h"
 #include "../src/os/events.h"
-#include "tree.h"
 #include "skip.h"
+#include "tree.h"
 
 /* One message in a block of its own size, so that a sanitizer sees what is read behind it. */
 static int count(const struct nlmsghdr *h, size_t size)

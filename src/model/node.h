@@ -475,7 +475,7 @@ struct memory {
 	uint64_t usable_usec;      /* CLOCK_MONOTONIC: when it was so first; 0: not known */
 	struct link_losses losses; /* of a PF, with [Health] */
 	uint32_t aer; /* of a PF: n_aer when "clear" was used; UINT32_MAX: when it is read next */
-	uint64_t no_carrier_usec;  /* CLOCK_MONOTONIC: device_lacks_carrier() since then; 0: not */
+	uint64_t no_carrier_usec; /* CLOCK_MONOTONIC: device_lacks_carrier() since then; 0: not */
 	/* What it was handed out with, and since when it has something else: model/given.h. */
 	struct given given, seen;
 	uint64_t seen_usec;       /* CLOCK_MONOTONIC */
