@@ -6,7 +6,9 @@
 
 #include <cmocka.h>
 
+#include <signal.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "../src/model/memory.h"
@@ -216,22 +218,57 @@ static void two_write_beside_each_other(void **state)
 	assert_int_equal(noted.n_entries, TIMES);
 }
 
-/* As any user may. */
-static void a_lock_on_the_folder_keeps_no_writer_waiting(void **state)
+/* A process, until it is killed, that has a lock: on the folder, as any user may, or our own. */
+static pid_t lock_elsewhere(const struct tree *t, const char *path, int flags)
 {
+	int fds[2];
+	pid_t pid;
+	char byte;
+
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (flock(fs_open(&t->fs, path, flags), LOCK_EX) < 0 || write(fds[1], "", 1) < 0)
+			_exit(1);
+		_exit(pause());
+	}
+	close(fds[1]);
+	assert_int_equal(read(fds[0], &byte, 1), 1);
+	close(fds[0]);
+	return pid;
+}
+
+static void a_lock_of_another_user_or_process_keeps_no_writer_for_ever(void **state)
+{
+	static const struct {
+		const char *path;
+		int flags, result;
+	} cases[] = {
+		{ RUN_FOLDER, O_RDONLY | O_DIRECTORY, 0 },
+		{ MEMORY_LOCK_PATH, O_RDWR, -ETIMEDOUT },
+	};
 	const struct tree *t = *state;
-	const struct plugin_record some = { .text = "0123456789abcdef /run/x/config.json" };
-	_cleanup_(closep) int folder = -EBADF;
+	const struct plugin_record some = { .text = "0123456789abcdef /run/x/config.json" },
+				   none = {};
 	struct stat st;
 
 	assert_int_equal(fs_make_folders(&t->fs, RUN_FOLDER), 0);
-	folder = fs_open(&t->fs, RUN_FOLDER, O_RDONLY | O_DIRECTORY);
-	assert_int_equal(flock(folder, LOCK_EX), 0);
-	alarm(15); /* the test is over when the write never is */
 	assert_int_equal(memory_write(&t->fs, MEMORY_BOOT, &plugin_record_fields, &some), 0);
-	alarm(0);
 	assert_int_equal(fstatat(t->fs.root, MEMORY_LOCK_PATH, &st, 0), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		pid_t pid = lock_elsewhere(t, cases[i].path, cases[i].flags);
+
+		alarm(15); /* the test is over when the write never is */
+		assert_int_equal(memory_write(&t->fs, MEMORY_BOOT, &plugin_record_fields, &none),
+				 cases[i].result);
+		alarm(0);
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, NULL, 0), pid);
+	}
+	assert_int_equal(memory_write(&t->fs, MEMORY_BOOT, &plugin_record_fields, &none), 0);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -245,7 +282,7 @@ int main(void)
 		TEST(an_old_file_beside_the_object_is_not_read),
 		TEST(memory_in_an_old_state_is_read),
 		TEST(two_write_beside_each_other),
-		TEST(a_lock_on_the_folder_keeps_no_writer_waiting),
+		TEST(a_lock_of_another_user_or_process_keeps_no_writer_for_ever),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

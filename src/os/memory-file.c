@@ -7,6 +7,9 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <time.h>
+
+#define LOCK_LIMIT_USEC (5 * USEC_PER_SEC)
 
 static const char *const paths[] = { MEMORY_BOOT_PATH, MEMORY_NODE_PATH };
 
@@ -239,16 +242,23 @@ int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields
 }
 
 /*
- * Until it is closed. Not the folder, which any user may open and lock: only processes of ours can
- * open this file, and each holds the lock for one write.
+ * Until it is closed. Not the folder, which any user may open and lock. Without SIGALRM, by which
+ * helpers and verbs limit themselves; the lock is held for milliseconds, unless its holder was
+ * stopped.
  */
 static int lock(const struct fs *fs)
 {
 	_cleanup_(closep) int fd = fs_open(fs, MEMORY_LOCK_PATH, O_RDWR | O_CREAT | O_NOFOLLOW);
+	const struct timespec rest = { .tv_nsec = 2 * 1000 * 1000 };
+	const uint64_t until_usec = now_usec() + LOCK_LIMIT_USEC;
 
-	while (fd >= 0 && flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR)
+	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
 			return -errno;
+		if (now_usec() >= until_usec)
+			return -ETIMEDOUT;
+		nanosleep(&rest, NULL);
+	}
 	return TAKE_FD(fd);
 }
 

@@ -26,7 +26,8 @@ int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields
 
 /*
  * Replaces the keys of a table. What is equal is not written; without a key there is no file.
- * Return: 0 or -errno; a file that cannot be read is not replaced.
+ * Return: 0 or -errno; a file that cannot be read is not replaced; -ETIMEDOUT: another process
+ * writes for more than 5 s.
  */
 int memory_write(const struct fs *fs, enum memory_lifetime l, const struct fields *s,
 		 const void *from);
