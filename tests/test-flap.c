@@ -197,6 +197,16 @@ static void what_changes_cause_is_no_loss(_unused_ void **state)
 	lose(&s, 1);
 	pass(&s);
 	assert_int_equal(s.devices[0].losses.n, 1);
+
+	/* One that failed before this pass does nothing in it. */
+	set_ready(&s);
+	action.is_recalled = true;
+	s.action = &action;
+	pass(&s);
+	s.now_usec += SEC;
+	lose(&s, 1);
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 1);
 }
 
 static void what_nobody_saw_is_not_counted(_unused_ void **state)

@@ -81,9 +81,10 @@ struct action {
 	bool is_back;    /* it takes something back: the ledger forgets it */
 
 	/* set by apply */
-	bool is_running; /* it was begun and is not over: nobody begins it once more */
-	bool is_done;    /* it was tried */
-	bool is_refused; /* not begun: the look right before it did not want it */
+	bool is_running;  /* it was begun and is not over: nobody begins it once more */
+	bool is_done;     /* it was tried */
+	bool is_recalled; /* it failed in a pass before this one */
+	bool is_refused;  /* not begun: the look right before it did not want it */
 	uint64_t took_usec;
 	uint32_t pid;    /* of the process that did not come back; 0: it did */
 	bool is_gone;    /* it failed as its function was unplugged, or unbound, meanwhile */

@@ -374,7 +374,7 @@ int plan_recall_failures(const struct config *c, struct node *n)
 			return -ENOMEM;
 		found = 1;
 		a->class = CLASS_CHANGE;
-		a->is_done = true;
+		a->is_done = a->is_recalled = true;
 		a->verb = verb_from_name(f->verb);
 		a->result = f->result;
 		a->instance = f->instance;

@@ -43,7 +43,7 @@ static bool is_changed(const struct node *n, const struct pci *pf)
 		const struct action *a = &n->tried->actions[i];
 		const struct pci *pci = node_pci(n, a->target);
 
-		if (pci && (pci == pf || streq(pci->physfn, pf->address)) &&
+		if (!a->is_recalled && pci && (pci == pf || streq(pci->physfn, pf->address)) &&
 		    (a->step == STEP_DRIVER || a->step == STEP_VF || a->step == STEP_LINK))
 			return true;
 	}

@@ -27,5 +27,7 @@ static const struct {
 	{ 16177,
 	  "a device that the plugin would not have exposed was written down once it was lost" },
 	{ 1269, "no loss of a link counted after the announcement of its way up was lost" },
+	{ 2445,
+	  "a loss within two seconds after a pass that knew of a failed change did not count" },
 	{ 31363, "\"revert\" left a metric of ours when setting the next one had failed" },
 };

@@ -334,5 +334,9 @@ void links_check_end(void)
 		if (m && m->losses.n > cable_of(f)->n_losses)
 			sim_fail("%s: %" PRIu32 " losses are counted, and its cable had %" PRIu32,
 				 f->address, m->losses.n, cable_of(f)->n_losses);
+		if (m && sim.rates.file == 0 && m->losses.n < f->n_sure)
+			sim_fail("%s: %" PRIu32 " losses are counted, and its cable had %" PRIu32
+				 " that nothing was near",
+				 f->address, m->losses.n, f->n_sure);
 	}
 }
