@@ -280,6 +280,29 @@ static void what_a_pf_in_a_pod_does_not_tell_waits_for_it(_unused_ void **state)
 	node_done(&s.memory);
 }
 
+/* An administrator's "apply" while the PF is in a pod records what shows, and forgets nothing. */
+static void what_a_pf_in_a_pod_does_not_tell_is_as_it_was(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	assert_pass(&s, 0, "");
+	s.node.n_vf_infos = 0;
+	s.node.is_by_hand = true;
+	assert_pass(&s, 10, "");
+	s.node.is_by_hand = false;
+	assert_pass(&s, 30, "");
+	assert_pass(&s, 50, "");
+	go_out(&s);
+	assert_pass(&s, 60, "");
+	s.info.vlan = 100;
+	s.node.n_vf_infos = 1;
+	come_back(&s, "ens1v0");
+	assert_pass(&s, 90, "given-back: ens1v0: set-vf-vlan");
+	assert_pass(&s, 92, "set-vf-vlan 100>0");
+	node_done(&s.memory);
+}
+
 static void with_settings(struct scene *s)
 {
 	s->section.mtu = s->netdevs[OF_PF].mtu = 1400;
@@ -585,6 +608,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_pod_left_changed_is_put_back_once_it_is_quiet),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),
+		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_is_as_it_was),
 		cmocka_unit_test(a_device_in_a_pod_is_no_netdev_of_the_host_with_its_name),
 		cmocka_unit_test(what_is_put_back_depends_on_who_has_it),
 		cmocka_unit_test(a_lock_that_is_kept_is_looked_at_less_and_less),

@@ -21,9 +21,25 @@ static void remember_sick(const struct device *d, struct memory *m)
 	m->instance = d->is_sick_long ? d->pci->instance : 0;
 }
 
+/* What is set through the PF does not show while the PF is in a pod itself: it is as it was. */
+static struct given with_pf(const struct given *g, const struct given *before)
+{
+	struct given known = *g;
+
+	if (g->vlan < 0) {
+		known.vlan = before->vlan;
+		known.trust = before->trust;
+		COPY(known.vf_mac, before->vf_mac);
+	}
+	return known;
+}
+
 static void keep_given(struct memory *m, const struct given *g)
 {
-	m->given = *g;
+	if (m->given.name[0])
+		m->given = with_pf(g, &m->given);
+	else
+		m->given = *g;
 	m->seen = (struct given){};
 	m->seen_usec = 0;
 }
@@ -39,7 +55,7 @@ static void remember_given(const struct node *n, const struct device *d, bool is
 {
 	const bool is_new = !old || !old->given.name[0] || is_wanted ||
 			    old->usable_instance != d->pci->instance;
-	struct given now;
+	struct given now, known;
 
 	if (d->is_in_pod) {
 		keep_given(m, !m->is_out && has_stayed(n, m) ? &m->seen : &m->given);
@@ -49,11 +65,11 @@ static void remember_given(const struct node *n, const struct device *d, bool is
 		return;
 
 	given_look(n, d->pci, d->netdev, &now);
-	/* What is set through the PF shows only while the PF is not in a pod itself. */
+	known = with_pf(&now, &m->given);
 	m->is_out = d->is_changed || (m->is_out && m->given.vlan >= 0 && now.vlan < 0);
 	if (!m->is_out && is_new && !d->is_usable)
 		return;
-	if (!m->is_out && (is_new || given_is_same(&now, &m->given) ||
+	if (!m->is_out && (is_new || given_is_same(&known, &m->given) ||
 			   (given_is_same(&now, &m->seen) && has_stayed(n, m)))) {
 		keep_given(m, &now);
 	} else if (!given_is_same(&now, &m->seen)) {

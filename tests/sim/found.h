@@ -29,5 +29,7 @@ static const struct {
 	{ 1269, "no loss of a link counted after the announcement of its way up was lost" },
 	{ 2445,
 	  "a loss within two seconds after a pass that knew of a failed change did not count" },
+	{ 8813,
+	  "what the PF had for a VF was forgotten by an \"apply\" while the PF was in a pod" },
 	{ 31363, "\"revert\" left a metric of ours when setting the next one had failed" },
 };
