@@ -64,7 +64,7 @@ struct gate {
 	bool is_strict;
 };
 
-/* A systemd that executes itself anew closes the connection: ask once more. */
+/* "systemctl daemon-reexec" closes the connection: connect once more. */
 static bool look_at_service(struct gate *g, struct manager_activity *ret)
 {
 	for (int i = 0; i < 2; i++) {

@@ -747,7 +747,7 @@ int command_bake(const struct command *cmd)
 									      : EXIT_SUCCESS;
 }
 
-/* A container has no configuration, and a malformed one is told of elsewhere. */
+/* A container has no configuration; "check" and the service report a malformed one. */
 static void add_qos(const struct fs *fs, struct nccl_request *req)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};

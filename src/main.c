@@ -337,7 +337,7 @@ static int check_line(size_t verb, int n_arguments, const struct verb_line *line
 	return 0;
 }
 
-/* Whoever reads the exit code must not take a mistake for an answer. */
+/* A script that reads the exit code must not take a wrong argument for an answer. */
 static int refuse_line(const struct verb_line *line, const char *verb)
 {
 	return verb && streq(verb, "health") ? HEALTH_UNKNOWN

@@ -85,7 +85,7 @@ static void cut_last(char *path)
  */
 struct walk {
 	const struct fs *fs;
-	bool is_recorded;    /* its recorder is told of each link */
+	bool is_recorded;    /* the recorder gets each link */
 	int at;              /* O_PATH of where it stands; owned */
 	char done[PATH_MAX]; /* the way there, without links */
 	char rest[PATH_MAX]; /* what is ahead */
@@ -551,8 +551,8 @@ int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t s
 }
 
 /*
- * The recorder is told every link that leads to @path, and where that is: a captured tree has the
- * same links in the same places, and nothing has to be both a link and a folder.
+ * The recorder gets each link on the way to @path, and the path without links: a captured tree has
+ * the same links in the same places, and nothing has to be both a link and a folder.
  */
 void fs_record(const struct fs *fs, enum record_kind kind, const char *path, const char *data,
 	       size_t size)

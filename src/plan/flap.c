@@ -200,7 +200,7 @@ static bool is_exclusion_asked(const struct config *c)
 	       (c->plugin.type == PLUGIN_NONE || plugin_has_file(c->plugin.type));
 }
 
-/* A shared device is in no namespace of a pod, but somebody has it open. */
+/* A shared device stays in the host's namespace; a process that has it open uses it. */
 static bool is_had(const struct device *d)
 {
 	return d->is_in_pod ||

@@ -48,7 +48,7 @@ static int ask_for_verbs(struct plan *p)
 	return 0;
 }
 
-/* Hints are told of what is managed, and the functions of others are their owners' business. */
+/* Only managed functions get hints, so no other function is read. */
 static int ask_for_functions(struct plan *p)
 {
 	int r = 0;
