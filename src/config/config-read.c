@@ -5,6 +5,7 @@
 #include "reader.h"
 #include "settings.h"
 
+#include <assert.h>
 #include <fnmatch.h>
 #include <sys/socket.h>
 
@@ -315,6 +316,7 @@ static int check_count(const struct merge *m, size_t layer, struct device_config
 	const struct said *count = said_of(m, layer, c);
 	char way_out[PATH_LEN + 160] = "";
 
+	assert(mode || d->mode == VF_MODE_KEEP); /* what nobody said is the default */
 	if (mode && count)
 		put_way_out(m, mode, count, d->name, way_out, sizeof(way_out));
 	if (d->mode == VF_MODE_SHARED_MULTI && !count)
