@@ -85,7 +85,7 @@ static void remember_losses(const struct view *v, struct node *n)
 	}
 }
 
-static bool is_lost(const struct node *n, const struct plan *p, const struct memory *m)
+static bool is_lost(const struct node *n, const struct plan *p, const struct device_memory *m)
 {
 	if (!m->was_usable)
 		return false;
@@ -98,7 +98,7 @@ static bool is_lost(const struct node *n, const struct plan *p, const struct mem
 static int note_losses(struct view *v, const struct node *n, const struct plan *p)
 {
 	for (size_t i = 0; i < n->n_memories; i++) {
-		const struct memory *m = &n->memories[i];
+		const struct device_memory *m = &n->memories[i];
 		struct loss *loss = find_loss(v, m->pci);
 
 		if (!is_lost(n, p, m)) {

@@ -156,7 +156,7 @@ static void a_driver_that_is_older_than_a_vf_has_not_found_it(_unused_ void **st
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct memory memories[2] = {};
+		struct device_memory memories[2] = {};
 		struct scene s;
 
 		set_scene(&s);

@@ -22,7 +22,7 @@ struct scene {
 	struct ibdev ibdev; /* of the VF */
 	struct ibdev own;   /* of the PF: it has no netdev then */
 	struct port port;
-	struct memory memory;
+	struct device_memory memory;
 	struct device devices[2];
 	struct link_log log;
 	uint64_t now_usec;

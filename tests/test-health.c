@@ -163,7 +163,7 @@ static void errors_that_were_cleared_are_none(_unused_ void **state)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct memory m = { .aer = rows[i].cleared };
+		struct device_memory m = { .aer = rows[i].cleared };
 		struct node next = {};
 		struct config c = {};
 		struct scene s;

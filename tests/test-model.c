@@ -224,7 +224,7 @@ static struct ibdev ibdevs[] = {
 	{ .name = "rxe1", .netdev = "lo" },
 };
 static struct module modules[] = { { .name = "ib_umad" }, { .name = "rdma_ucm" } };
-static struct memory memories[] = { { .pci = "0000:41:00.0" }, { .pci = "0000:c1:00.0" } };
+static struct device_memory memories[] = { { .pci = "0000:41:00.0" }, { .pci = "0000:c1:00.0" } };
 static const struct node node = {
 	.pcis = pcis,
 	.n_pcis = ELEMENTSOF(pcis),

@@ -53,7 +53,7 @@ struct scene {
 	struct module modules[8];
 	uint32_t next_ifindex;
 	struct boot boot;
-	struct memory memories[MAX_PCIS];
+	struct device_memory memories[MAX_PCIS];
 	/* What carried the node before its link was lost; none: it was not. */
 	char remembered[MAX_PCIS][PCI_LEN];
 	size_t n_remembered;
@@ -996,10 +996,10 @@ static bool is_used_by_host(const struct node *n, const struct netdev *nd)
 /* Its netdev has the name of one of the host there. */
 static void move_into_pod(struct scene *s, struct ibdev *ib, struct netdev *nd)
 {
-	struct memory *m = &s->memories[s->node.n_memories++];
+	struct device_memory *m = &s->memories[s->node.n_memories++];
 	const struct netdev *host = any_netdev(s);
 
-	*m = (struct memory){ .was_usable = true, .is_out = one_in(s, 2) };
+	*m = (struct device_memory){ .was_usable = true, .is_out = one_in(s, 2) };
 	COPY(m->pci, ib->pci);
 	COPY(m->netdev, nd->name);
 	COPY(m->ibdev, ib->name);

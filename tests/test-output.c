@@ -773,7 +773,7 @@ static void what_a_process_kept_from_being_done_is_remembered_as_failed(_unused_
 static void memory_comes_back_as_it_was_written(_unused_ void **state)
 {
 	_cleanup_(node_done) struct node next = {};
-	static const struct memory expected[] = {
+	static const struct device_memory expected[] = {
 		{ "0000:41:00.0", "mlx5_0", "ens1", 0, true },
 		{ "0000:41:00.2", "mlx5_2", "ens1v0", NO_INDEX, false },
 		{ "0000:41:00.3", "mlx5_3", "ens1v1", 2, true },
@@ -791,7 +791,7 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 		.last_usec = 78000000,
 		.pause_usec = 60000000,
 	};
-	struct memory before[] = { { "0000:41:00.3", "mlx5_3", "ens1v1", 2, true } };
+	struct device_memory before[] = { { "0000:41:00.3", "mlx5_3", "ens1v1", 2, true } };
 	struct machine m;
 
 	make_machine(&m);
@@ -830,7 +830,7 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 static void what_a_pf_lacks_comes_back(_unused_ void **state)
 {
 	_cleanup_(node_done) struct node next = {}, later = {}, over = {};
-	const struct memory *back;
+	const struct device_memory *back;
 	struct netdev nd = { .ifindex = 70, .is_up = true };
 	struct machine m;
 
@@ -952,8 +952,8 @@ static void a_function_that_is_gone_is_remembered_for_one_look(_unused_ void **s
 	} cases[] = { { true, false, 5 }, { true, true, 4 }, { false, false, 4 } };
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-		struct memory gone = { "0000:e1:00.0",      "mlx5_9",         "ens9", 9,
-				       cases[i].was_usable, cases[i].was_lost };
+		struct device_memory gone = { "0000:e1:00.0",      "mlx5_9",         "ens9", 9,
+					      cases[i].was_usable, cases[i].was_lost };
 		_cleanup_(node_done) struct node next = {};
 		struct machine m;
 
@@ -975,7 +975,7 @@ static void a_usable_device_that_is_left_to_the_host_cannot_be_lost(_unused_ voi
 
 	for (size_t i = 0; i < ELEMENTSOF(asides); i++) {
 		_cleanup_(node_done) struct node next = {};
-		const struct memory *memory;
+		const struct device_memory *memory;
 		struct machine m;
 
 		make_machine(&m);

@@ -298,7 +298,7 @@ static void a_lock_of_sriov_cni_names_its_process(_unused_ void **state)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct memory m = { .pci = "0000:41:00.1", .is_out = rows[i].is_out };
+		struct device_memory m = { .pci = "0000:41:00.1", .is_out = rows[i].is_out };
 		struct pci vf = { .address = "0000:41:00.1" };
 		struct node n = { .memories = &m, .n_memories = 1, .pcis = &vf, .n_pcis = 1 };
 		char locks[256], device[16], inode[32];

@@ -38,7 +38,7 @@ struct scene {
 	struct route routes[4];
 	struct ledger_entry ledger[4];
 	struct module modules[6];
-	struct memory memories[16];
+	struct device_memory memories[16];
 	const struct plan *tried;
 	bool is_settled;
 	char rules[2048];
@@ -221,9 +221,11 @@ static void drop_ibdev(struct scene *s, const char *address)
 
 static void remember(struct scene *s, const char *address, bool was_usable)
 {
-	struct memory *m = &s->memories[s->node.n_memories++];
+	struct device_memory *m = &s->memories[s->node.n_memories++];
 
-	*m = (struct memory){ .ibdev = "mlx5_was", .netdev = "was0", .was_usable = was_usable };
+	*m = (struct device_memory){ .ibdev = "mlx5_was",
+				     .netdev = "was0",
+				     .was_usable = was_usable };
 	COPY(m->pci, address);
 }
 
@@ -336,7 +338,8 @@ static void never_bound(struct scene *s)
 static void unbound(struct scene *s)
 {
 	never_bound(s);
-	s->memories[s->node.n_memories++] = (struct memory){ .pci = FIRST, .netdev = "eth1" };
+	s->memories[s->node.n_memories++] =
+		(struct device_memory){ .pci = FIRST, .netdev = "eth1" };
 }
 static void stuck(struct scene *s)
 {
@@ -2382,11 +2385,11 @@ static void has_bad_pf(struct scene *s)
 }
 static void without_carrier_for(struct scene *s, uint64_t usec)
 {
-	static struct memory m;
+	static struct device_memory m;
 
 	port_down(s);
 	netdev_of(s, FIRST)->has_carrier = false;
-	m = (struct memory){ .no_carrier_usec = 1000 * USEC_PER_SEC };
+	m = (struct device_memory){ .no_carrier_usec = 1000 * USEC_PER_SEC };
 	COPY(m.pci, FIRST);
 	s->node.memories = &m;
 	s->node.n_memories = 1;
@@ -2442,12 +2445,12 @@ static void without_cable_and_another_port_down(struct scene *s)
 }
 static void sick(struct scene *s)
 {
-	static struct memory m;
+	static struct device_memory m;
 
 	has_vfs(s);
 	*find_pci(s, VF)->driver = '\0';
 	COPY(find_pci(s, VF)->module, "mlx5_core");
-	m = (struct memory){ .sick = "binding it took 121 s" };
+	m = (struct device_memory){ .sick = "binding it took 121 s" };
 	COPY(m.pci, FIRST);
 	s->node.memories = &m;
 	s->node.n_memories = 1;

@@ -40,7 +40,7 @@ struct scene {
 	struct module modules[8];
 	struct parameter compat;
 	struct pnet pnets[8];
-	struct memory memory;
+	struct device_memory memory;
 	struct attempt failures[1];
 };
 

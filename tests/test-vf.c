@@ -34,7 +34,7 @@ struct scene {
 	struct vf_info infos[2 * MAX_VF];
 	struct address addresses[1];
 	struct module modules[5];
-	struct memory memories[2];
+	struct device_memory memories[2];
 	struct user users[24];
 	struct action tried[8];
 	struct attempts tries;
@@ -274,7 +274,7 @@ static void trusts(struct scene *s)
 static void has_no_macs(struct scene *s)
 {
 	s->memories[s->node.n_memories++] =
-		(struct memory){ .pci = PF, .unsupported = VF_SETTING_MAC };
+		(struct device_memory){ .pci = PF, .unsupported = VF_SETTING_MAC };
 }
 static void failed_to_make(struct scene *s)
 {
@@ -526,9 +526,9 @@ static void one_of_many_failed(struct scene *s)
 }
 static void remember_sick(struct scene *s, uint64_t instance)
 {
-	static struct memory m;
+	static struct device_memory m;
 
-	m = (struct memory){ .instance = instance };
+	m = (struct device_memory){ .instance = instance };
 	COPY(m.pci, PF);
 	COPY(m.sick, "binding 0000:41:00.1 took 90 s");
 	s->node.memories = &m;
@@ -814,7 +814,7 @@ static void came_up_with_another_again(struct scene *s)
 {
 	came_up_with_another(s);
 	s->memories[s->node.n_memories++] =
-		(struct memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
+		(struct device_memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
 }
 static void came_up_with_another_of_a_cni(struct scene *s)
 {
@@ -877,13 +877,13 @@ static void infiniband_down_after_use(struct scene *s)
 {
 	infiniband_down(s);
 	s->memories[s->node.n_memories++] =
-		(struct memory){ .pci = "0000:41:00.1", .was_usable = true };
+		(struct device_memory){ .pci = "0000:41:00.1", .was_usable = true };
 }
 static void infiniband_down_rebuilt(struct scene *s)
 {
 	infiniband_down(s);
 	s->memories[s->node.n_memories++] =
-		(struct memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
+		(struct device_memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
 }
 static void down_by_a_person(struct scene *s)
 {
@@ -907,12 +907,12 @@ static void has_link_local(struct scene *s)
 static void was_usable(struct scene *s)
 {
 	s->memories[s->node.n_memories++] =
-		(struct memory){ .pci = "0000:41:00.1", .was_usable = true };
+		(struct device_memory){ .pci = "0000:41:00.1", .was_usable = true };
 }
 static void was_rebuilt(struct scene *s)
 {
 	s->memories[s->node.n_memories++] =
-		(struct memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
+		(struct device_memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
 }
 static void guids_are_zero(struct scene *s)
 {
@@ -1266,7 +1266,7 @@ static void memory_is_of_the_card_not_of_its_slot(_unused_ void **state)
 		add_vfs(&s, PF, 1, true, ZERO);
 		was_usable(&s);
 		COPY(s.memories[0].card, rows[i].then);
-		s.memories[1] = (struct memory){ .pci = PF };
+		s.memories[1] = (struct device_memory){ .pci = PF };
 		COPY(s.memories[1].card, rows[i].then);
 		s.node.n_memories = 2;
 		COPY(s.netdevs[0].perm_mac, rows[i].now);
@@ -1303,8 +1303,8 @@ static void a_vf_that_was_made_again_is_another(_unused_ void **state)
 
 		set_scene(&s, 2);
 		add_vfs(&s, PF, 1, true, "02:00:00:00:00:07");
-		s.memories[0] = (struct memory){ .pci = PF, .was_usable = true };
-		s.memories[1] = (struct memory){ .pci = "0000:41:00.1", .was_usable = true };
+		s.memories[0] = (struct device_memory){ .pci = PF, .was_usable = true };
+		s.memories[1] = (struct device_memory){ .pci = "0000:41:00.1", .was_usable = true };
 		s.node.n_memories = 2;
 		set_tried(&s, rows[i].verb, rows[i].target, rows[i].to, rows[i].result);
 		action_set(&s.tries.actions[0], rows[i].from, rows[i].to);
@@ -1634,7 +1634,7 @@ static void ipoib_of_no_use(struct scene *s)
 {
 	ipoib_available(s);
 	s->memories[s->node.n_memories++] =
-		(struct memory){ .pci = PF, .unsupported = VF_SETTING_GUID };
+		(struct device_memory){ .pci = PF, .unsupported = VF_SETTING_GUID };
 }
 static void ipoib_of_ethernet(struct scene *s)
 {

@@ -7,9 +7,9 @@
  * default_device_exit_net() in net/core/dev.c moves it and changes nothing. A CNI plugin puts back
  * what it remembers, unless it was killed or the pod ended without it.
  *
- * struct memory has the values of the device as it was usable first since its driver was bound, or
- * since an administrator last wanted a pass. Others that it has for GIVEN_USEC while it is here are
- * taken for them; a CNI plugin moves a device sooner after it has set the first value.
+ * struct device_memory has the values of the device as it was usable first since its driver was
+ * bound, or since an administrator last wanted a pass. Others that it has for GIVEN_USEC while it
+ * is here are taken for them; a CNI plugin moves a device sooner after it has set the first value.
  */
 #pragma once
 

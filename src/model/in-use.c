@@ -99,7 +99,7 @@ static bool is_netdev_away(const struct signs *s)
 
 static void add_away(struct signs *s)
 {
-	const struct memory *m = node_memory(s->n, s->f->address);
+	const struct device_memory *m = node_memory(s->n, s->f->address);
 
 	if (is_netdev_away(s))
 		add(s, USE_NETDEV_NETNS, "its netdev %s%sin another network namespace",

@@ -15,69 +15,72 @@ static const struct field moment_rows[] = {
 static const struct fields moment_fields = FIELDS(moment_rows, struct moment);
 
 #define GIVEN(prefix, m)                                                                           \
-	FIELD(FIELD_FILE_NAME, struct memory, prefix "_name", m.name, .flags = FIELD_SPARSE),      \
-		FIELD(FIELD_NAME, struct memory, prefix "_mac", m.mac, .flags = FIELD_SPARSE),     \
-		NUMBER(struct memory, prefix "_mtu", m.mtu, .flags = FIELD_SPARSE),                \
-		FIELD(FIELD_NAME, struct memory, prefix "_altnames", m.altnames,                   \
+	FIELD(FIELD_FILE_NAME, struct device_memory, prefix "_name", m.name,                       \
+	      .flags = FIELD_SPARSE),                                                              \
+		FIELD(FIELD_NAME, struct device_memory, prefix "_mac", m.mac,                      \
 		      .flags = FIELD_SPARSE),                                                      \
-		FIELD(FIELD_NAME, struct memory, prefix "_vf_mac", m.vf_mac,                       \
+		NUMBER(struct device_memory, prefix "_mtu", m.mtu, .flags = FIELD_SPARSE),         \
+		FIELD(FIELD_NAME, struct device_memory, prefix "_altnames", m.altnames,            \
 		      .flags = FIELD_SPARSE),                                                      \
-		NUMBER(struct memory, prefix "_vlan", m.vlan, .min = -1, .max = UINT16_MAX,        \
+		FIELD(FIELD_NAME, struct device_memory, prefix "_vf_mac", m.vf_mac,                \
+		      .flags = FIELD_SPARSE),                                                      \
+		NUMBER(struct device_memory, prefix "_vlan", m.vlan, .min = -1, .max = UINT16_MAX, \
 		       .flags = FIELD_SPARSE),                                                     \
-		NUMBER(struct memory, prefix "_trust", m.trust, .min = -1, .max = 1,               \
+		NUMBER(struct device_memory, prefix "_trust", m.trust, .min = -1, .max = 1,        \
 		       .flags = FIELD_SPARSE)
 
 static const struct field device_rows[] = {
-	FIELD(FIELD_FILE_NAME, struct memory, "pci", pci, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct memory, "card", card),
-	NUMBER(struct memory, "unsupported", unsupported),
-	FIELD(FIELD_FLAG, struct memory, "rebuilt", was_rebuilt),
-	FIELD(FIELD_FILE_NAME, struct memory, "ibdev", ibdev),
-	FIELD(FIELD_FLAG, struct memory, "virtual", was_virtual),
-	FIELD(FIELD_FILE_NAME, struct memory, "netdev", netdev),
-	NUMBER(struct memory, "index", index, .flags = FIELD_NEEDED | FIELD_NONE),
-	NUMBER(struct memory, "active_mtu", active_mtu),
-	NUMBER(struct memory, "mtu", mtu),
-	FIELD(FIELD_FLAG, struct memory, "usable", was_usable, .flags = FIELD_NEEDED),
-	FIELD(FIELD_FLAG, struct memory, "lost", was_lost),
-	NUMBER(struct memory, "no_carrier_usec", no_carrier_usec, .flags = FIELD_SPARSE),
-	NUMBER(struct memory, "usable_instance", usable_instance, .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct memory, "sick", sick, .flags = FIELD_SPARSE),
-	NUMBER(struct memory, "sick_pid", sick_pid, .flags = FIELD_SPARSE),
-	NUMBER(struct memory, "instance", instance, .flags = FIELD_SPARSE),
-	NUMBER(struct memory, "usable_usec", usable_usec, .flags = FIELD_SPARSE),
-	NUMBER(struct memory, "losses", losses.n, .flags = FIELD_SPARSE),
-	NUMBER(struct memory, "returns", losses.n_back, .flags = FIELD_SPARSE),
-	FIELD(FIELD_ARRAY, struct memory, "lost_at", losses.last, .of = &moment_fields,
-	      .count = offsetof(struct memory, losses.n_last),
+	FIELD(FIELD_FILE_NAME, struct device_memory, "pci", pci, .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct device_memory, "card", card),
+	NUMBER(struct device_memory, "unsupported", unsupported),
+	FIELD(FIELD_FLAG, struct device_memory, "rebuilt", was_rebuilt),
+	FIELD(FIELD_FILE_NAME, struct device_memory, "ibdev", ibdev),
+	FIELD(FIELD_FLAG, struct device_memory, "virtual", was_virtual),
+	FIELD(FIELD_FILE_NAME, struct device_memory, "netdev", netdev),
+	NUMBER(struct device_memory, "index", index, .flags = FIELD_NEEDED | FIELD_NONE),
+	NUMBER(struct device_memory, "active_mtu", active_mtu),
+	NUMBER(struct device_memory, "mtu", mtu),
+	FIELD(FIELD_FLAG, struct device_memory, "usable", was_usable, .flags = FIELD_NEEDED),
+	FIELD(FIELD_FLAG, struct device_memory, "lost", was_lost),
+	NUMBER(struct device_memory, "no_carrier_usec", no_carrier_usec, .flags = FIELD_SPARSE),
+	NUMBER(struct device_memory, "usable_instance", usable_instance, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct device_memory, "sick", sick, .flags = FIELD_SPARSE),
+	NUMBER(struct device_memory, "sick_pid", sick_pid, .flags = FIELD_SPARSE),
+	NUMBER(struct device_memory, "instance", instance, .flags = FIELD_SPARSE),
+	NUMBER(struct device_memory, "usable_usec", usable_usec, .flags = FIELD_SPARSE),
+	NUMBER(struct device_memory, "losses", losses.n, .flags = FIELD_SPARSE),
+	NUMBER(struct device_memory, "returns", losses.n_back, .flags = FIELD_SPARSE),
+	FIELD(FIELD_ARRAY, struct device_memory, "lost_at", losses.last, .of = &moment_fields,
+	      .count = offsetof(struct device_memory, losses.n_last),
 	      .flags = FIELD_FORGET | FIELD_SPARSE),
-	NUMBER(struct memory, "losses_of", losses.ifindex, .flags = FIELD_SPARSE),
-	NUMBER(struct memory, "carrier_downs", losses.carrier_downs, .flags = FIELD_SPARSE),
-	NUMBER(struct memory, "seen_usec", losses.seen_usec, .flags = FIELD_SPARSE),
-	NUMBER(struct memory, "grace_usec", losses.grace_usec, .flags = FIELD_SPARSE),
-	NUMBER(struct memory, "back_usec", losses.back_usec, .flags = FIELD_SPARSE),
-	NUMBER(struct memory, "aer", aer, .flags = FIELD_SPARSE),
+	NUMBER(struct device_memory, "losses_of", losses.ifindex, .flags = FIELD_SPARSE),
+	NUMBER(struct device_memory, "carrier_downs", losses.carrier_downs, .flags = FIELD_SPARSE),
+	NUMBER(struct device_memory, "seen_usec", losses.seen_usec, .flags = FIELD_SPARSE),
+	NUMBER(struct device_memory, "grace_usec", losses.grace_usec, .flags = FIELD_SPARSE),
+	NUMBER(struct device_memory, "back_usec", losses.back_usec, .flags = FIELD_SPARSE),
+	NUMBER(struct device_memory, "aer", aer, .flags = FIELD_SPARSE),
 	GIVEN("given", given),
 	GIVEN("now", seen),
-	NUMBER(struct memory, "now_usec", seen_usec, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FLAG, struct memory, "out", is_out, .flags = FIELD_SPARSE),
-	FIELD(FIELD_FILE_NAME, struct memory, "matched", matched, .flags = FIELD_SPARSE),
+	NUMBER(struct device_memory, "now_usec", seen_usec, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct device_memory, "out", is_out, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FILE_NAME, struct device_memory, "matched", matched, .flags = FIELD_SPARSE),
 };
 
 /* Bits of another version are none. */
 static bool complete_device(void *item)
 {
-	((struct memory *)item)->unsupported &= VF_SETTING_ALL;
+	((struct device_memory *)item)->unsupported &= VF_SETTING_ALL;
 	return true;
 }
 
 static int by_pci(const void *a, const void *b)
 {
-	return strcmp(((const struct memory *)a)->pci, ((const struct memory *)b)->pci);
+	return strcmp(((const struct device_memory *)a)->pci,
+		      ((const struct device_memory *)b)->pci);
 }
 
 static const struct fields device_memory_fields =
-	FIELDS(device_rows, struct memory, .is_valid = complete_device, .compare = by_pci);
+	FIELDS(device_rows, struct device_memory, .is_valid = complete_device, .compare = by_pci);
 
 static const struct field attempt_rows[] = {
 	FIELD(FIELD_NAME, struct attempt, "verb", verb),
@@ -121,7 +124,7 @@ static const struct field head_rows[] = {
 const struct fields state_head_fields = FIELDS(head_rows, struct state_head);
 
 /* Of two for one function the first counts. */
-static size_t drop_duplicates(struct memory *memories, size_t n)
+static size_t drop_duplicates(struct device_memory *memories, size_t n)
 {
 	size_t kept = 0;
 

@@ -99,7 +99,7 @@ static int compare_pci(const void *key, const void *element)
 
 static int compare_memory(const void *key, const void *element)
 {
-	return strcmp(key, ((const struct memory *)element)->pci);
+	return strcmp(key, ((const struct device_memory *)element)->pci);
 }
 
 static int compare_netdev(const void *key, const void *element)
@@ -260,7 +260,7 @@ bool is_built_for(const struct module *m, const char *release)
 	       streq(m->srcversion, m->loaded_srcversion);
 }
 
-const struct memory *node_memory(const struct node *n, const char *pci)
+const struct device_memory *node_memory(const struct node *n, const char *pci)
 {
 	return find(pci, n->memories, n->n_memories, sizeof(*n->memories), compare_memory);
 }
@@ -586,7 +586,7 @@ void node_card(const struct node *n, const struct pci *pci, char ret[static MAC_
 		ipoib_guid(nd ? nd->perm_mac : "", ret);
 }
 
-static bool is_replaced(const struct node *n, const struct memory *m)
+static bool is_replaced(const struct node *n, const struct device_memory *m)
 {
 	const struct pci *pci = node_pci(n, m->pci);
 	char card[MAC_LEN] = "";

@@ -454,7 +454,7 @@ struct given {
 };
 
 /* What earlier passes of this boot found: model/memory.h. */
-struct memory {
+struct device_memory {
 	char pci[PCI_LEN];
 	char ibdev[IBDEV_LEN];
 	char netdev[IFNAME_LEN];
@@ -655,7 +655,7 @@ struct node {
 	struct attempts *tried; /* of this pass; NULL: nothing was. Not owned */
 
 	/* of earlier passes, all empty when they were of another boot */
-	struct memory *memories; /* owned, by PCI address */
+	struct device_memory *memories; /* owned, by PCI address */
 	size_t n_memories;
 	enum node_state last_state;
 	char last_hash[17];              /* the configuration of that state */
@@ -745,7 +745,7 @@ bool node_forbids(const struct node *n, const char *module);
  * whose very copy is loaded. Source: same_magic() in kernel/module/version.c
  */
 bool is_built_for(const struct module *m, const char *release);
-const struct memory *node_memory(const struct node *n, const char *pci);
+const struct device_memory *node_memory(const struct node *n, const char *pci);
 
 #define IPOIB_MODULE "ib_ipoib"
 

@@ -179,7 +179,7 @@ bool device_is_infiniband(const struct device *d)
 
 uint64_t device_usable_usec(const struct node *n, const struct device *d)
 {
-	const struct memory *m = node_memory(n, d->pci->address);
+	const struct device_memory *m = node_memory(n, d->pci->address);
 
 	if (m && m->usable_instance == d->pci->instance)
 		return m->usable_usec;

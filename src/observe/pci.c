@@ -192,7 +192,7 @@ static int name_vfs(const struct fs *fs, struct node *n, struct pci *pf)
  */
 static bool is_never_bound(const struct node *n, const struct pci *pci)
 {
-	const struct memory *m = node_memory(n, pci->address);
+	const struct device_memory *m = node_memory(n, pci->address);
 
 	return pci->vendor == NVIDIA_VENDOR && pci->class >> 16 == CLASS_NETWORK &&
 	       !(m && (m->netdev[0] || m->ibdev[0]));
@@ -220,7 +220,7 @@ static void read_override(const struct fs *fs, const struct node *n, struct pci 
 static void look_for_netdev(const struct fs *fs, const struct node *n, struct pci *pci)
 {
 	const bool is_asked = pci->physfn[0] || pci->class >> 8 == CLASS_INFINIBAND;
-	const struct memory *m = is_asked ? node_memory(n, pci->address) : NULL;
+	const struct device_memory *m = is_asked ? node_memory(n, pci->address) : NULL;
 	struct fs unrecorded = *fs; /* for a look at a capture does not ask this */
 	char path[128];
 

@@ -164,7 +164,8 @@ static int compare_names(const void *a, const void *b)
 }
 
 /* Then its own MTU is another as well, and only libibverbs tells it. */
-static bool has_other_mtu(const struct node *n, const struct ibdev *ib, const struct memory *m)
+static bool has_other_mtu(const struct node *n, const struct ibdev *ib,
+			  const struct device_memory *m)
 {
 	const struct netdev *nd = node_netdev_named(n, ib->netdev);
 

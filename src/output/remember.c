@@ -5,7 +5,7 @@
 #include "../model/module-options.h"
 
 /* The index tells that this very ibdev was opened, so that it need not be again. */
-static uint32_t opened_index(const struct device *d, const struct memory *m)
+static uint32_t opened_index(const struct device *d, const struct device_memory *m)
 {
 	if (d->ibdev && d->ibdev->verbs == 0)
 		return d->ibdev->index;
@@ -14,7 +14,7 @@ static uint32_t opened_index(const struct device *d, const struct memory *m)
 	return UINT32_MAX;
 }
 
-static void remember_sick(const struct device *d, struct memory *m)
+static void remember_sick(const struct device *d, struct device_memory *m)
 {
 	COPY(m->sick, d->is_sick_long ? d->sick : "");
 	m->sick_pid = d->is_sick_long ? d->sick_pid : 0;
@@ -34,7 +34,7 @@ static struct given with_pf(const struct given *g, const struct given *before)
 	return known;
 }
 
-static void keep_given(struct memory *m, const struct given *g)
+static void keep_given(struct device_memory *m, const struct given *g)
 {
 	if (m->given.name[0])
 		m->given = with_pf(g, &m->given);
@@ -44,14 +44,14 @@ static void keep_given(struct memory *m, const struct given *g)
 	m->seen_usec = 0;
 }
 
-static bool has_stayed(const struct node *n, const struct memory *m)
+static bool has_stayed(const struct node *n, const struct device_memory *m)
 {
 	return m->seen_usec > 0 && n->now_usec - m->seen_usec >= GIVEN_USEC;
 }
 
 /* The rules are those of model/given.h; @old is NULL when nothing is remembered. */
 static void remember_given(const struct node *n, const struct device *d, bool is_wanted,
-			   const struct memory *old, struct memory *m)
+			   const struct device_memory *old, struct device_memory *m)
 {
 	const bool is_new = !old || !old->given.name[0] || is_wanted ||
 			    old->usable_instance != d->pci->instance;
@@ -79,10 +79,10 @@ static void remember_given(const struct node *n, const struct device *d, bool is
 }
 
 /* What cannot be seen now is as it was. */
-static struct memory remember(const struct node *n, const struct device *d, bool is_wanted)
+static struct device_memory remember(const struct node *n, const struct device *d, bool is_wanted)
 {
-	const struct memory *old = node_memory(n, d->pci->address);
-	struct memory m = old ? *old : (struct memory){};
+	const struct device_memory *old = node_memory(n, d->pci->address);
+	struct device_memory m = old ? *old : (struct device_memory){};
 	char card[MAC_LEN];
 
 	COPY(m.pci, d->pci->address);
@@ -163,9 +163,9 @@ static bool is_planned(const struct plan *p, const char *pci)
 	return false;
 }
 
-static int add_memory(struct node *to, const struct memory *m)
+static int add_memory(struct node *to, const struct device_memory *m)
 {
-	struct memory *slot = APPEND(to->memories, to->n_memories);
+	struct device_memory *slot = APPEND(to->memories, to->n_memories);
 
 	if (!slot)
 		return -ENOMEM;
@@ -179,7 +179,7 @@ static int add_gone(const struct node *n, const struct plan *p, struct node *to)
 	int r = 0;
 
 	for (size_t i = 0; i < n->n_memories && r >= 0; i++) {
-		struct memory m = n->memories[i];
+		struct device_memory m = n->memories[i];
 
 		if (!m.was_usable || m.was_lost || node_pci(n, m.pci) || is_planned(p, m.pci))
 			continue;
@@ -210,7 +210,7 @@ int output_memory(const struct config *c, const struct node *n, const struct pla
 	to.devlink_pid = n->devlink_pid;
 	COPY(to.last_plugin_path, *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file);
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
-		const struct memory m = remember(n, &p->devices[i], is_wanted);
+		const struct device_memory m = remember(n, &p->devices[i], is_wanted);
 
 		r = add_memory(&to, &m);
 	}

@@ -180,7 +180,7 @@ void plan_contest(const struct config *c, const struct node *n, size_t first, st
 /* Of a netdev that is gone, or is in a pod. */
 static bool is_of_gone(const struct node *n, const struct attempt *e)
 {
-	const struct memory *m = e->ifindex > 0 ? NULL : node_memory(n, e->target);
+	const struct device_memory *m = e->ifindex > 0 ? NULL : node_memory(n, e->target);
 
 	if (e->ifindex > 0)
 		return !node_netdev(n, e->ifindex);
@@ -333,7 +333,7 @@ static bool has_ended_vfs(const struct action *a, const struct pci *pf)
 }
 
 static bool is_of_ended_vf(const struct attempts *tried, const struct node *n,
-			   const struct memory *m)
+			   const struct device_memory *m)
 {
 	const struct pci *vf = node_pci(n, m->pci);
 	const struct pci *pf = vf ? node_pci(n, vf->physfn) : NULL;

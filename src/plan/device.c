@@ -77,7 +77,7 @@ static bool is_word_match(const char *word, size_t len, const struct node *n, co
 	static const char *const kinds[] = { "pci:", "id:", "driver:", "netdev:", "ibdev:" };
 	const struct netdev *nd = netdev_of(n, pci);
 	const struct ibdev *ib = node_ibdev_of(n, pci->address);
-	const struct memory *m = node_memory(n, pci->address);
+	const struct device_memory *m = node_memory(n, pci->address);
 	char values[ELEMENTSOF(kinds)][IBDEV_LEN] = {};
 	char pattern[256];
 
@@ -187,7 +187,7 @@ const struct device_config *section_of(const struct config *c, const struct node
 void plan_forget_names(const struct config *c, struct node *n)
 {
 	for (size_t i = 0; i < n->n_memories; i++) {
-		struct memory *m = &n->memories[i];
+		struct device_memory *m = &n->memories[i];
 		const struct pci *pci = m->matched[0] ? node_pci(n, m->pci) : NULL;
 		const struct device_config *dc = pci ? section_of(c, n, pci) : NULL;
 
@@ -371,7 +371,7 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 		return say_failed(d->pci, d);
 	/* That of InfiniBand is ib_ipoib's, which need not be loaded. */
 	if (d->is_vf && d->pci->is_without_netdev && !(ib && node_is_infiniband(n, d->pci))) {
-		const struct memory *m = node_memory(n, d->pci->address);
+		const struct device_memory *m = node_memory(n, d->pci->address);
 
 		snprintf(d->detail, sizeof(d->detail), "%s is in no network namespace",
 			 m ? m->netdev : "its netdev");
@@ -405,7 +405,7 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 }
 
 /* Bound again since: its driver makes its devices here, and has not made them yet. */
-static bool is_bound_again(const struct pci *pci, const struct memory *m)
+static bool is_bound_again(const struct pci *pci, const struct device_memory *m)
 {
 	return m->usable_instance > 0 && pci->instance > 0 && m->usable_instance != pci->instance;
 }
@@ -414,7 +414,7 @@ static bool is_bound_again(const struct pci *pci, const struct memory *m)
  * A bound function whose netdev left for another namespace after it was usable in this boot; in
  * exclusive netns mode its ibdev alone may have left.
  */
-static bool is_in_pod(const struct node *n, const struct device *d, const struct memory *m)
+static bool is_in_pod(const struct node *n, const struct device *d, const struct device_memory *m)
 {
 	if (!m || !m->was_usable || !d->pci->driver[0] || is_bound_again(d->pci, m) ||
 	    has_failed(n, d->pci))
@@ -440,7 +440,7 @@ static bool is_refused(const struct node *n, const struct pci *vf, const struct 
 /* Settings that were tried on a VF of this PF, in this pass or, as remembered, in this boot. */
 static uint32_t find_unsupported(const struct node *n, const char *pf)
 {
-	const struct memory *m = node_memory(n, pf);
+	const struct device_memory *m = node_memory(n, pf);
 	uint32_t bits = m ? m->unsupported : 0, refused = 0, done = 0;
 
 	for (size_t i = 0; n->tried && i < n->tried->n_actions; i++) {
@@ -477,7 +477,7 @@ static bool has_bound_vf(const struct node *n, const struct pci *pf)
  */
 static void find_sick(const struct node *n, struct device *d)
 {
-	const struct memory *m = node_memory(n, d->pci->address);
+	const struct device_memory *m = node_memory(n, d->pci->address);
 
 	for (size_t i = 0; n->tried && i < n->tried->n_actions; i++) {
 		const struct action *t = &n->tried->actions[i];
@@ -624,7 +624,7 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 static int add_device(const struct config *c, const struct node *n, struct plan *p,
 		      const struct pci *pci, const struct device_config *dc, bool is_handed_out)
 {
-	const struct memory *m = node_memory(n, pci->address);
+	const struct device_memory *m = node_memory(n, pci->address);
 	struct device *d = APPEND(p->devices, p->n_devices);
 	char detail[192];
 

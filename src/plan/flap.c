@@ -54,7 +54,7 @@ static bool is_changed(const struct node *n, const struct pci *pf)
  * A port of InfiniBand without IPoIB is announced by nobody: its own counter tells, at each look.
  * It has 8 bits, and may be set to 0 by anyone who manages the fabric: perfquery(8).
  */
-static void count_downed(const struct node *n, const struct memory *m, struct device *d)
+static void count_downed(const struct node *n, const struct device_memory *m, struct device *d)
 {
 	const struct ibdev *ib = d->ibdev;
 	struct link_losses *l = &d->losses;
@@ -89,7 +89,7 @@ static uint64_t grace_after(uint64_t grace_usec, const struct link_news *news, u
 	return grace_usec;
 }
 
-static void count_losses(const struct node *n, const struct memory *m, struct device *d)
+static void count_losses(const struct node *n, const struct device_memory *m, struct device *d)
 {
 	const bool was_usable = m && m->was_usable;
 	struct link_losses *l = &d->losses;
@@ -123,7 +123,7 @@ static void count_losses(const struct node *n, const struct memory *m, struct de
 	l->ifindex = nd->ifindex;
 }
 
-static void note_return(const struct node *n, const struct memory *m, struct device *d)
+static void note_return(const struct node *n, const struct device_memory *m, struct device *d)
 {
 	const bool has_link =
 		d->netdev ? d->netdev->has_carrier : d->ibdev && ibdev_is_active(d->ibdev);
@@ -182,7 +182,7 @@ static int tell_flapping(struct plan *p, const struct device *d, uint32_t count)
 			     d->is_excluded ? "; left out" : "");
 }
 
-static int tell_dropped(const struct config *c, const struct node *n, const struct memory *m,
+static int tell_dropped(const struct config *c, const struct node *n, const struct device_memory *m,
 			struct plan *p, const struct device *d)
 {
 	if (c->health.drop_usec == 0 || !m || !m->was_usable || !device_lacks_carrier(d) ||
@@ -222,7 +222,7 @@ int plan_flaps(const struct config *c, const struct node *n, struct plan *p)
 
 	for (size_t i = 0; i < p->n_devices && config_watches_links(c) && r >= 0; i++) {
 		struct device *d = &p->devices[i];
-		const struct memory *m = node_memory(n, d->pci->address);
+		const struct device_memory *m = node_memory(n, d->pci->address);
 
 		if (!d->is_vf) {
 			pf = d;

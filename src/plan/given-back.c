@@ -22,7 +22,7 @@ struct back {
 
 /* A person who wants it now has looked. */
 static bool is_quiet(const struct config *c, const struct node *n, const struct device *d,
-		     const struct memory *m, const struct given *now)
+		     const struct device_memory *m, const struct given *now)
 {
 	if (d->pci->cni_pid > 0)
 		return false;
@@ -136,7 +136,7 @@ static int hint(const struct config *c, struct back *b, uint64_t same_usec)
 
 static int plan_one(const struct config *c, const struct node *n, struct plan *p, struct device *d)
 {
-	const struct memory *m = node_memory(n, d->pci->address);
+	const struct device_memory *m = node_memory(n, d->pci->address);
 	struct back b = { .n = n, .p = p, .d = d };
 	struct given now;
 	int r;

@@ -44,7 +44,7 @@ static int tell_link(struct plan *p, const struct pci *pci)
 			     format_link(slot, slot_text, sizeof(slot_text)));
 }
 
-static int tell_errors(struct plan *p, const struct pci *pci, const struct memory *m)
+static int tell_errors(struct plan *p, const struct pci *pci, const struct device_memory *m)
 {
 	const uint32_t cleared = m && (m->aer == UINT32_MAX || m->aer <= pci->n_aer) ? m->aer : 0;
 

@@ -18,7 +18,7 @@
  */
 static bool is_late(const struct node *n, const struct device *d)
 {
-	const struct memory *m = node_memory(n, d->pci->address);
+	const struct device_memory *m = node_memory(n, d->pci->address);
 
 	return !d->is_vf && !d->pci->driver[0] && !d->pci->driver_override[0] &&
 	       streq(d->pci->module, LATE_MODULE) &&

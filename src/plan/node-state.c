@@ -39,7 +39,7 @@ static enum step step_of(enum reason reason)
 static bool is_cut(const struct node *n, struct plan *p, const struct device *pf)
 {
 	const struct netdev *nd = pf->netdev;
-	const struct memory *m = node_memory(n, pf->pci->address);
+	const struct device_memory *m = node_memory(n, pf->pci->address);
 	uint64_t until;
 
 	if (!device_lacks_carrier(pf))

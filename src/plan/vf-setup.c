@@ -47,7 +47,7 @@ static struct action *add_setting(struct plan *p, const struct vf *v, enum verb 
 static bool is_idle(const struct node *n, const struct vf *v)
 {
 	const struct device *d = v->device;
-	const struct memory *m = node_memory(n, d->pci->address);
+	const struct device_memory *m = node_memory(n, d->pci->address);
 	char users[64];
 
 	return d->pci->driver[0] && !d->is_in_pod && !(m && m->was_usable) &&

@@ -329,7 +329,7 @@ void links_check_end(void)
 		return;
 	for (size_t i = 0; i < sim.n_funcs && is_listening(); i++) {
 		const struct func *f = &sim.funcs[i];
-		const struct memory *m = f->pf < 0 ? node_memory(&n, f->address) : NULL;
+		const struct device_memory *m = f->pf < 0 ? node_memory(&n, f->address) : NULL;
 
 		if (m && m->losses.n > cable_of(f)->n_losses)
 			sim_fail("%s: %" PRIu32 " losses are counted, and its cable had %" PRIu32,

@@ -119,7 +119,7 @@ static void change_settings(struct func *f)
 static bool is_noted(const struct func *f)
 {
 	_cleanup_(node_done) struct node n = {};
-	const struct memory *m;
+	const struct device_memory *m;
 
 	if (memory_read(&sim.os.fs, MEMORY_BOOT, &pass_memory_fields, &n) < 0)
 		return false;
