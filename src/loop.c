@@ -27,7 +27,7 @@
 
 int loop_add_config_changed(const struct config *c, const struct node *n, struct plan *p)
 {
-	return *n->last_hash && !c->is_invalid && !streq(n->last_hash, c->hash)
+	return *n->memory.last_hash && !c->is_invalid && !streq(n->memory.last_hash, c->hash)
 		       ? plan_add_hint(p, REASON_CONFIG_CHANGED, "", NULL)
 		       : 0;
 }
@@ -38,10 +38,10 @@ static int add_outputs(const struct config *c, struct node *n, struct plan *p)
 	const char *metrics = n->outputs[OUTPUT_METRICS].text;
 	int r;
 
-	if (n->tried && n->tried->change.steps > 0)
-		n->last_change = n->tried->change;
-	else if (metrics && metrics_read_change(metrics, &n->last_change) < 0)
-		n->last_change = (struct last_change){}; /* nothing was changed yet */
+	if (n->memory.tried && n->memory.tried->change.steps > 0)
+		n->memory.last_change = n->memory.tried->change;
+	else if (metrics && metrics_read_change(metrics, &n->memory.last_change) < 0)
+		n->memory.last_change = (struct last_change){}; /* nothing was changed yet */
 	r = output_files(c, n, p);
 	return r < 0 ? r : plan_outputs(c, n, p);
 }
@@ -77,11 +77,11 @@ static void remember_losses(const struct view *v, struct node *n)
 {
 	const uint64_t now_usec = v->world->now_usec(v->world->userdata);
 
-	for (size_t i = 0; i < n->n_memories; i++) {
-		const struct loss *loss = find_loss(v, n->memories[i].pci);
+	for (size_t i = 0; i < n->memory.n_devices; i++) {
+		const struct loss *loss = find_loss(v, n->memory.devices[i].pci);
 
 		if (loss && now_usec - loss->since_usec >= v->config->service.settle_usec)
-			n->memories[i].was_lost = true;
+			n->memory.devices[i].was_lost = true;
 	}
 }
 
@@ -97,8 +97,8 @@ static bool is_lost(const struct node *n, const struct plan *p, const struct dev
 
 static int note_losses(struct view *v, const struct node *n, const struct plan *p)
 {
-	for (size_t i = 0; i < n->n_memories; i++) {
-		const struct device_memory *m = &n->memories[i];
+	for (size_t i = 0; i < n->memory.n_devices; i++) {
+		const struct device_memory *m = &n->memory.devices[i];
 		struct loss *loss = find_loss(v, m->pci);
 
 		if (!is_lost(n, p, m)) {
@@ -160,10 +160,10 @@ static void clear_losses(const struct view *v, struct node *n)
 {
 	const char *pci = v->pass ? v->pass->clear : NULL;
 
-	for (size_t i = 0; i < n->n_memories && pci; i++)
-		if (streq(n->memories[i].pci, pci)) {
-			n->memories[i].losses.n_last = 0;
-			n->memories[i].aer = UINT32_MAX;
+	for (size_t i = 0; i < n->memory.n_devices && pci; i++)
+		if (streq(n->memory.devices[i].pci, pci)) {
+			n->memory.devices[i].losses.n_last = 0;
+			n->memory.devices[i].aer = UINT32_MAX;
 		}
 }
 
@@ -417,7 +417,7 @@ static int write_state(const struct fs *fs, const struct config *c, const struct
 		       const struct plan *p)
 {
 	_cleanup_(freep) char *state = NULL, *before = NULL;
-	_cleanup_(node_done) struct node next = {};
+	_cleanup_(memory_done) struct memory next = {};
 	size_t size;
 	int r;
 
@@ -444,7 +444,7 @@ static int write_state(const struct fs *fs, const struct config *c, const struct
 static int write_first_state(const struct fs *fs, const struct config *c, const struct node *n,
 			     const struct plan *p)
 {
-	return streq(n->last_hash, c->hash) ? 0 : write_state(fs, c, n, p);
+	return streq(n->memory.last_hash, c->hash) ? 0 : write_state(fs, c, n, p);
 }
 
 /* How far the pass has come in changing the node. Files that tell of it are none of its steps. */
@@ -492,7 +492,7 @@ static int look_again(struct progress *pr, bool is_first, struct node *n, struct
 		pass->on_looked(pass->userdata, p->is_whole);
 	if (r >= 0 && is_first)
 		r = boot_notes_open(n, pr->notes);
-	if (r >= 0 && pass->is_service && n->is_held)
+	if (r >= 0 && pass->is_service && n->memory.is_held)
 		r = plan_add_hint(p, REASON_HELD, "", NULL);
 	return r;
 }
@@ -579,7 +579,7 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	ap->grace_usec = now(w) - begun_usec;
 	ap->is_stale = false;
 	if (has_open_changes(&p) && round < MAX_ROUNDS + n.n_pcis &&
-	    !(pass->is_service && n.is_held)) {
+	    !(pass->is_service && n.memory.is_held)) {
 		r = pass->make_plan ? 0 : write_first_state(pr->fs, pass->config, &n, &p);
 		if (r >= 0)
 			r = apply_some(ap, &n, &p);
@@ -698,7 +698,7 @@ int loop_state(struct os *d, const struct config *c, char **ret)
 	int r;
 
 	r = look_and_plan(&v, &n, &p);
-	n.tried = &tried;
+	n.memory.tried = &tried;
 	if (r >= 0) /* what failed before is reported as a pass reports it */
 		r = recall_failures(&v, &n, &p);
 	if (r >= 0)

@@ -16,7 +16,7 @@ static int look(void *userdata, const struct config *c _unused_, struct attempts
 	for (size_t i = 0; i < ELEMENTSOF(o->files) && o->files[i].path && r >= 0; i++)
 		r = observe_option_file(&o->os->fs, o->files[i].path, &o->files[i].have);
 	if (r >= 0)
-		*ret = (struct node){ .tried = tried };
+		*ret = (struct node){ .memory.tried = tried };
 	return r;
 }
 
@@ -57,7 +57,7 @@ static int make_plan(const struct pass *pass, const struct node *n, struct plan 
 		r = plan_netns(o->config, n, &p);
 	if (r < 0)
 		return r;
-	plan_mark_tried(n->tried, &p);
+	plan_mark_tried(n->memory.tried, &p);
 	ask(o, n, &p);
 	*ret = TAKE_STRUCT(p);
 	return 0;

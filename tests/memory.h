@@ -12,26 +12,25 @@
 
 /* What a pass in this boot finds in state.json and in its memory. Return: of state.json. */
 static inline int take_texts(const char *state, const char *memory, const char *boot_id,
-			     struct node *ret)
+			     struct memory *ret)
 {
 	json_auto_t *document = json_loads(state, JSON_REJECT_DUPLICATES, NULL);
 	json_auto_t *object = json_loads(memory, JSON_REJECT_DUPLICATES, NULL);
-	_cleanup_(node_done) struct node seen = {};
+	_cleanup_(memory_done) struct memory seen = {};
 	struct state_head head = {}, none = {};
 	int r;
 
 	r = fields_parse(&state_head_fields, document, &head, NULL);
 	if (fields_parse(&pass_memory_fields, object, &seen, NULL) < 0)
-		node_done(&seen);
-	COPY(ret->boot_id, boot_id);
-	memory_take(ret, r < 0 ? &none : &head, &seen);
+		memory_done(&seen);
+	memory_take(ret, boot_id, r < 0 ? &none : &head, &seen);
 	return r;
 }
 
 /* Release it with free(). */
 static inline char *memory_text(const struct config *c, const struct node *n, const struct plan *p)
 {
-	_cleanup_(node_done) struct node kept = {};
+	_cleanup_(memory_done) struct memory kept = {};
 	json_auto_t *object = NULL;
 
 	if (output_memory(c, n, p, &kept) < 0)
@@ -41,7 +40,7 @@ static inline char *memory_text(const struct config *c, const struct node *n, co
 }
 
 static inline int take_next(const struct config *c, const struct node *n, const struct plan *p,
-			    const char *boot_id, struct node *ret)
+			    const char *boot_id, struct memory *ret)
 {
 	_cleanup_(freep) char *state = NULL, *memory = memory_text(c, n, p);
 

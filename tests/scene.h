@@ -20,7 +20,8 @@ static inline struct attempts attempts_of(const struct plan *p)
 	return (struct attempts){ .actions = p->actions, .n_actions = p->n_actions };
 }
 
-/* As loop.c makes it, with other documents. @tried: its changes were; NULL: n->tried were. */
+/* As loop.c makes it, with other documents. @tried: its changes were; NULL: n->memory.tried were.
+ */
 static inline int
 make_whole_plan(const struct config *c, struct node *n, const struct plan *tried, bool settled,
 		int (*documents)(const struct config *c, const struct node *n, struct plan *p),
@@ -31,7 +32,7 @@ make_whole_plan(const struct config *c, struct node *n, const struct plan *tried
 
 	if (tried) {
 		attempts = attempts_of(tried);
-		n->tried = &attempts;
+		n->memory.tried = &attempts;
 	}
 	r = plan_make(c, n, settled, ret);
 	if (r >= 0)
@@ -39,7 +40,7 @@ make_whole_plan(const struct config *c, struct node *n, const struct plan *tried
 	if (r >= 0)
 		r = plan_finish(c, n, settled, ret);
 	if (tried)
-		n->tried = NULL;
+		n->memory.tried = NULL;
 	return r;
 }
 

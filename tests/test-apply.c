@@ -976,7 +976,7 @@ static void assert_ours(const struct place *place, bool is_ours)
 	assert_int_equal(observe_plugin(&place->os.fs, &with, &now), 0);
 	assert_int_equal(now.is_plugin_foreign, !is_ours);
 
-	COPY(later.last_plugin_path, PLUGIN_FILE);
+	COPY(later.memory.last_plugin_path, PLUGIN_FILE);
 	assert_int_equal(observe_plugin(&place->os.fs, &without, &later), 0);
 	assert_string_equal(later.old_plugin_path, is_ours ? PLUGIN_FILE : "");
 }
@@ -1032,7 +1032,8 @@ static void the_ledger_has_the_number_of_vfs_that_was_made(void **state)
 		struct action a = { .step = STEP_VF,
 				    .verb = VERB_SET_NUM_VFS,
 				    .target = "0000:41:00.0" };
-		const struct node node = { .ledger = &noted, .n_ledger = rows[i].before != NULL };
+		const struct node node = { .memory.ledger = &noted,
+					   .memory.n_ledger = rows[i].before != NULL };
 		struct plan p = { .actions = &a, .n_actions = 1 };
 		_cleanup_(ledger_done) struct ledger after = {};
 		struct hearing h = {};
@@ -1042,7 +1043,7 @@ static void the_ledger_has_the_number_of_vfs_that_was_made(void **state)
 		COPY(noted.to, rows[i].before ? rows[i].before : "");
 		action_set_numbers(&a, 0, i == 0 ? 2 : 4);
 		assert_int_equal(memory_write(&place->os.fs, MEMORY_BOOT, &ledger_fields,
-					      &(struct ledger){ &noted, node.n_ledger }),
+					      &(struct ledger){ &noted, node.memory.n_ledger }),
 				 0);
 		if (rows[i].can_write)
 			tree_file(t, "sys/bus/pci/devices/0000:41:00.0/sriov_numvfs", "0");

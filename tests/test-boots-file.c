@@ -39,7 +39,7 @@ static void nothing_is_known_without_a_file(void **state)
 	struct node n;
 
 	read_node(t, &n);
-	assert_int_equal(n.n_boots, 0);
+	assert_int_equal(n.memory.n_boots, 0);
 	assert_string_equal(n.program, PROJECT_VERSION);
 	node_done(&n);
 }
@@ -68,8 +68,8 @@ static void what_is_written_is_read_again(void **state)
 	assert_int_equal(
 		memory_write(&t->fs, MEMORY_NODE, &boots_fields, &(struct boots){ boots, 2 }), 0);
 	read_node(t, &n);
-	assert_int_equal(n.n_boots, 2);
-	assert_memory_equal(n.boots, boots, sizeof(boots));
+	assert_int_equal(n.memory.n_boots, 2);
+	assert_memory_equal(n.memory.boots, boots, sizeof(boots));
 	/* A captured tree is looked at by another program than the one that ran there. */
 	assert_string_equal(n.program, "");
 	node_done(&n);
@@ -116,10 +116,10 @@ static void what_is_damaged_is_not_used(void **state)
 
 		tree_file(t, MEMORY_NODE_PATH, cases[i].text);
 		read_node(t, &n);
-		if (n.n_boots != cases[i].n_boots)
+		if (n.memory.n_boots != cases[i].n_boots)
 			fail_msg("%s", cases[i].text);
-		if (n.n_boots > 0)
-			assert_int_equal(n.boots[0].n_steps, cases[i].n_steps);
+		if (n.memory.n_boots > 0)
+			assert_int_equal(n.memory.boots[0].n_steps, cases[i].n_steps);
 		node_done(&n);
 	}
 }
@@ -135,7 +135,7 @@ static void what_is_too_long_is_not_used(void **state)
 	memset(text, ' ', size);
 	tree_bytes(t, MEMORY_NODE_PATH, text, size);
 	read_node(t, &n);
-	assert_int_equal(n.n_boots, 0);
+	assert_int_equal(n.memory.n_boots, 0);
 	node_done(&n);
 
 	/* Of more boots than are ever kept the last count. */
@@ -146,8 +146,8 @@ static void what_is_too_long_is_not_used(void **state)
 	strcat(text, "]}");
 	tree_file(t, MEMORY_NODE_PATH, text);
 	read_node(t, &n);
-	assert_int_equal(n.n_boots, MAX_BOOTS);
-	assert_int_equal(n.boots[0].n_steps, 0);
+	assert_int_equal(n.memory.n_boots, MAX_BOOTS);
+	assert_int_equal(n.memory.boots[0].n_steps, 0);
 	node_done(&n);
 }
 
@@ -158,10 +158,10 @@ static void expect_notes(const struct tree *t, const char *expected)
 	struct node n;
 
 	read_node(t, &n);
-	assert_true(n.n_boots > 0);
-	assert_string_equal(n.boots[n.n_boots - 1].boot_id, "now");
-	for (size_t i = 0; i < n.boots[n.n_boots - 1].n_steps; i++) {
-		const struct boot_step *s = &n.boots[n.n_boots - 1].steps[i];
+	assert_true(n.memory.n_boots > 0);
+	assert_string_equal(n.memory.boots[n.memory.n_boots - 1].boot_id, "now");
+	for (size_t i = 0; i < n.memory.boots[n.memory.n_boots - 1].n_steps; i++) {
+		const struct boot_step *s = &n.memory.boots[n.memory.n_boots - 1].steps[i];
 
 		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s %s %d\n",
 			 verb_name(s->verb), s->to, s->result);
@@ -261,8 +261,10 @@ static void what_carries_the_node_is_kept(void **state)
 		boot_notes_conclude(&notes, &t->fs, &config, &n, &p);
 		node_done(&n);
 		read_node(t, &n);
-		assert_int_equal(n.boots[n.n_boots - 1].knows_node_nics, rows[i].is_known);
-		assert_string_equal(n.boots[n.n_boots - 1].node_nics[0], rows[i].kept);
+		assert_int_equal(n.memory.boots[n.memory.n_boots - 1].knows_node_nics,
+				 rows[i].is_known);
+		assert_string_equal(n.memory.boots[n.memory.n_boots - 1].node_nics[0],
+				    rows[i].kept);
 		node_done(&n);
 	}
 }
@@ -283,11 +285,12 @@ static void the_last_boots_are_kept(void **state)
 		node_done(&n);
 
 		read_node(t, &n);
-		assert_int_equal(n.n_boots, MIN(i + 1, MAX_BOOTS));
-		assert_int_equal(n.boots[n.n_boots - 1].state, NODE_DEGRADED);
-		assert_string_equal(n.boots[0].boot_id, i < MAX_BOOTS        ? "boot 0"
-							: i == MAX_BOOTS + 2 ? "boot 3"
-									     : n.boots[0].boot_id);
+		assert_int_equal(n.memory.n_boots, MIN(i + 1, MAX_BOOTS));
+		assert_int_equal(n.memory.boots[n.memory.n_boots - 1].state, NODE_DEGRADED);
+		assert_string_equal(n.memory.boots[0].boot_id, i < MAX_BOOTS ? "boot 0"
+							       : i == MAX_BOOTS + 2
+								       ? "boot 3"
+								       : n.memory.boots[0].boot_id);
 		node_done(&n);
 	}
 }

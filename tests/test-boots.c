@@ -67,7 +67,7 @@ static void set_scene(struct scene *ret)
 				   .n_ibdevs = 1,
 				   .modules = ret->modules,
 				   .n_modules = 1,
-				   .boots = ret->boots };
+				   .memory.boots = ret->boots };
 	add_pf(ret, FIRST);
 	add_pf(ret, SECOND);
 	ret->ibdevs[0] = (struct ibdev){ .name = "mlx5_0",
@@ -102,7 +102,7 @@ static struct boot_step step_of(const struct scene *s, enum verb verb, const cha
 static void add_boots(struct scene *s, const char *boots, enum verb verb, const char *to)
 {
 	for (size_t i = 0; boots[i]; i++) {
-		struct boot *b = &s->boots[s->node.n_boots++];
+		struct boot *b = &s->boots[s->node.memory.n_boots++];
 		struct boot_step step = step_of(s, verb, FIRST, to);
 
 		*b = (struct boot){ .state = NODE_DEGRADED };

@@ -144,7 +144,7 @@ static void set_scene(struct scene *s)
 				 .options = s->options,
 				 .netnses = s->netnses,
 				 .listening = s->listening,
-				 .attempts = s->failures,
+				 .memory.attempts = s->failures,
 				 .local_ports = { 32768, 60999 } };
 	for (size_t i = 0; i < ELEMENTSOF(loaded); i++)
 		module_of(s, loaded[i], MODULE_LOADED);

@@ -165,9 +165,9 @@ static void a_driver_that_is_older_than_a_vf_has_not_found_it(_unused_ void **st
 		s.process.is_dated = false;
 		s.process.started_usec = 1000;
 		s.node = (struct node){ .now_usec = 2000,
-					.last_hash = "hash",
-					.memories = memories,
-					.n_memories = 2,
+					.memory.last_hash = "hash",
+					.memory.devices = memories,
+					.memory.n_devices = 2,
 					.plugin_processes = &s.process,
 					.n_plugin_processes = 1 };
 		for (size_t k = 0; k < 2; k++) {

@@ -375,7 +375,7 @@ static void make_unlike(struct machine *m)
 	m->devices[1].reason = REASON_PORT_DOWN;
 	m->plan.n_missing = 3;
 	m->plan.state = NODE_DEGRADED;
-	m->node.last_change = (struct last_change){ 12, 1795284000, 2500001 };
+	m->node.memory.last_change = (struct last_change){ 12, 1795284000, 2500001 };
 }
 
 static void metrics_count_devices_by_state_and_reason(void **state _unused_)
@@ -526,7 +526,7 @@ static void what_an_earlier_boot_left_as_ready_is_replaced_first(void **state _u
 			m.node.outputs[o].text = before[o];
 		}
 		m.plan.state = NODE_STARTING;
-		m.node.last_state = is_first_look ? NODE_STARTING : NODE_READY;
+		m.node.memory.last_state = is_first_look ? NODE_STARTING : NODE_READY;
 		plan_add(&m.plan, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, "0000:41:00.0");
 		assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
 		assert_int_equal(plan_outputs(&m.config, &m.node, &m.plan), 0);
@@ -624,7 +624,7 @@ static void a_write_that_failed_is_not_tried_again_in_the_pass(void **state _unu
 		a->is_done = true;
 		a->result = cases[i].result;
 		attempts = (struct attempts){ .actions = tried.actions, .n_actions = 1 };
-		n.tried = &attempts;
+		n.memory.tried = &attempts;
 
 		assert_int_equal(plan_outputs(&c, &n, &p), 0);
 		assert_int_equal(p.n_actions, 1);

@@ -58,9 +58,9 @@ static void pass(struct scene *s)
 	struct attempts tried = { .actions = s->action, .n_actions = s->action ? 1 : 0 };
 	struct node n = { .pcis = s->pcis,
 			  .n_pcis = 2,
-			  .memories = &s->memory,
-			  .n_memories = 1,
-			  .tried = &tried,
+			  .memory.devices = &s->memory,
+			  .memory.n_devices = 1,
+			  .memory.tried = &tried,
 			  .now_usec = s->now_usec };
 	struct plan p = { .devices = s->devices, .n_devices = 2 };
 	size_t at = 0;

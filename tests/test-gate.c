@@ -412,12 +412,12 @@ static void container_of_mlx5_and_bnxt(struct scene *s)
 }
 static void stuck(struct scene *s)
 {
-	COPY(s->node.stuck, FOREIGN);
+	COPY(s->node.memory.stuck, FOREIGN);
 }
 static void vf_stuck(struct scene *s)
 {
 	COPY(s->pcis[1].physfn, s->pcis[0].address);
-	COPY(s->node.stuck, s->pcis[1].address);
+	COPY(s->node.memory.stuck, s->pcis[1].address);
 }
 static void vf_of_another_stuck(struct scene *s)
 {

@@ -37,8 +37,8 @@ struct scene {
 	struct module modules[3];
 	struct action tried[4];
 	struct attempts tries;
-	struct node memory;  /* owned */
-	uint64_t again_usec; /* of the last pass */
+	struct memory memory; /* owned */
+	uint64_t again_usec;  /* of the last pass */
 };
 
 static void add(struct scene *s, size_t i, const char *address, const char *name)
@@ -113,14 +113,14 @@ static void set_scene(struct scene *s)
 				 .n_vf_infos = 1,
 				 .modules = s->modules,
 				 .n_modules = ELEMENTSOF(modules),
-				 .tried = &s->tries };
+				 .memory.tried = &s->tries };
 }
 
 /* A pass at that second, whose memory is the next one's. */
 static void pass(struct scene *s, unsigned sec, char *ret, size_t size)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	struct node next = {};
+	struct memory next = {};
 
 	s->node.now_usec = START + sec * SEC;
 	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &p), 0);
@@ -141,10 +141,10 @@ static void pass(struct scene *s, unsigned sec, char *ret, size_t size)
 	for (size_t i = 0; i < p.n_reasons; i++)
 		snprintf(ret + strlen(ret), size - strlen(ret), "%s%s: %s", *ret ? "\n" : "",
 			 reason_code(p.reasons[i].reason), p.reasons[i].detail);
-	node_done(&s->memory);
+	memory_done(&s->memory);
 	s->memory = next;
-	s->node.memories = next.memories;
-	s->node.n_memories = next.n_memories;
+	s->node.memory.devices = next.devices;
+	s->node.memory.n_devices = next.n_devices;
 }
 
 static void assert_pass(struct scene *s, unsigned sec, const char *expected)
@@ -225,7 +225,7 @@ static void what_a_pod_left_changed_is_put_back_once_it_is_quiet(_unused_ void *
 	COPY(vf_netdev(&s)->name, "mine");
 	assert_pass(&s, 50, "");
 	assert_pass(&s, 70, "");
-	node_done(&s.memory);
+	memory_done(&s.memory);
 }
 
 /* In the pod it has the name of another NIC of the host, which only its RDMA device shows here. */
@@ -242,7 +242,7 @@ static void a_device_in_a_pod_is_no_netdev_of_the_host_with_its_name(_unused_ vo
 	COPY(s.gids[OF_VF].netdev, "ens2");
 	for (unsigned sec = 30; sec < 60; sec += 10)
 		assert_pass(&s, sec, "");
-	node_done(&s.memory);
+	memory_done(&s.memory);
 }
 
 static void by_nobody(_unused_ struct scene *s)
@@ -277,7 +277,7 @@ static void what_a_pf_in_a_pod_does_not_tell_waits_for_it(_unused_ void **state)
 	s.node.n_vf_infos = 1;
 	assert_pass(&s, 100, "given-back: ens1v0: set-vf-vlan");
 	assert_pass(&s, 102, "set-vf-vlan 100>0");
-	node_done(&s.memory);
+	memory_done(&s.memory);
 }
 
 /* An administrator's "apply" while the PF is in a pod records what shows, and forgets nothing. */
@@ -300,7 +300,7 @@ static void what_a_pf_in_a_pod_does_not_tell_is_as_it_was(_unused_ void **state)
 	come_back(&s, "ens1v0");
 	assert_pass(&s, 90, "given-back: ens1v0: set-vf-vlan");
 	assert_pass(&s, 92, "set-vf-vlan 100>0");
-	node_done(&s.memory);
+	memory_done(&s.memory);
 }
 
 static void with_settings(struct scene *s)
@@ -374,7 +374,7 @@ static void what_is_put_back_depends_on_who_has_it(_unused_ void **state)
 		pass(&s, 32, text[1], sizeof(text[1]));
 		assert_string_equal(text[0], rows[i].first);
 		assert_string_equal(text[1], rows[i].second);
-		node_done(&s.memory);
+		memory_done(&s.memory);
 	}
 }
 
@@ -396,7 +396,7 @@ static void a_lock_that_is_kept_is_looked_at_less_and_less(_unused_ void **state
 		assert_pass(&s, rows[i].sec, HINT "; process 4711 of a CNI plugin holds it");
 		assert_int_equal(s.again_usec, s.node.now_usec + rows[i].again_sec * SEC);
 	}
-	node_done(&s.memory);
+	memory_done(&s.memory);
 }
 
 static void what_cannot_be_put_back_is_left(_unused_ void **state)
@@ -430,7 +430,7 @@ static void what_cannot_be_put_back_is_left(_unused_ void **state)
 		pass(&s, 32, text, sizeof(text));
 		assert_true(strstr(text, rows[i].has));
 		assert_false(strstr(text, rows[i].has_not));
-		node_done(&s.memory);
+		memory_done(&s.memory);
 	}
 }
 
@@ -474,7 +474,7 @@ static void a_change_counts_once_it_stayed(_unused_ void **state)
 		pass(&s, 82, text, sizeof(text));
 		assert_string_equal(text, rows[i].is_taken ? "set-name net1>mine"
 							   : "set-name net1>ens1v0");
-		node_done(&s.memory);
+		memory_done(&s.memory);
 	}
 }
 
@@ -493,7 +493,7 @@ static void a_vf_without_netdev_is_rebound_when_nobody_uses_it(_unused_ void **s
 	s.ibdevs[OF_VF].n_contexts = 0;
 	s.pcis[OF_VF].is_without_netdev = false;
 	assert_pass(&s, 26, "");
-	node_done(&s.memory);
+	memory_done(&s.memory);
 }
 
 /* "modprobe -r ib_ipoib": its RDMA device works on. */
@@ -510,7 +510,7 @@ static void an_infiniband_vf_without_ipoib_is_not_rebound(_unused_ void **state)
 	s.pcis[OF_VF].is_without_netdev = true;
 	assert_pass(&s, 20, "");
 	assert_pass(&s, 22, "");
-	node_done(&s.memory);
+	memory_done(&s.memory);
 }
 
 static void a_section_keeps_the_card_it_matched_by_name(_unused_ void **state)
@@ -528,7 +528,7 @@ static void a_section_keeps_the_card_it_matched_by_name(_unused_ void **state)
 	assert_int_equal(p.n_devices, 2);
 	assert_string_equal(p.devices[0].pci->address, PF);
 	assert_string_equal(p.devices[1].pci->address, VF);
-	node_done(&s.memory);
+	memory_done(&s.memory);
 }
 
 static void a_name_is_kept_by_the_section_that_matched_it(_unused_ void **state)
@@ -563,7 +563,7 @@ static void a_name_is_kept_by_the_section_that_matched_it(_unused_ void **state)
 		assert_int_equal(plan_make(&s.config, &s.node, true, &p), 0);
 		last = &p.devices[p.n_devices - 1];
 		assert_string_equal(last->pci->address, rows[i].second ? rows[i].second : VF);
-		node_done(&s.memory);
+		memory_done(&s.memory);
 	}
 }
 
@@ -573,18 +573,18 @@ static void a_device_is_usable_since_its_driver_was_bound(_unused_ void **state)
 
 	set_scene(&s);
 	assert_pass(&s, 0, "");
-	assert_int_equal(node_memory(&s.memory, VF)->usable_usec, 0); /* nobody knows */
-	COPY(s.node.last_hash, "hash");
+	assert_int_equal(memory_device(&s.memory, VF)->usable_usec, 0); /* nobody knows */
+	COPY(s.node.memory.last_hash, "hash");
 	COPY(s.config.hash, "hash");
 	s.pcis[OF_VF].instance = 8;
 	COPY(s.ports[OF_VF].state, "DOWN");
 	pass(&s, 10, (char[2048]){ "" }, 2048);
 	COPY(s.ports[OF_VF].state, "ACTIVE");
 	pass(&s, 20, (char[2048]){ "" }, 2048);
-	assert_int_equal(node_memory(&s.memory, VF)->usable_usec, START + 20 * SEC);
+	assert_int_equal(memory_device(&s.memory, VF)->usable_usec, START + 20 * SEC);
 	pass(&s, 30, (char[2048]){ "" }, 2048);
-	assert_int_equal(node_memory(&s.memory, VF)->usable_usec, START + 20 * SEC);
-	node_done(&s.memory);
+	assert_int_equal(memory_device(&s.memory, VF)->usable_usec, START + 20 * SEC);
+	memory_done(&s.memory);
 }
 
 static void two_functions_with_one_mac_are_reported(_unused_ void **state)
@@ -600,7 +600,7 @@ static void two_functions_with_one_mac_are_reported(_unused_ void **state)
 		    ")");
 	s.netdevs[OF_SECOND].master = 99; /* a port of a bond */
 	assert_pass(&s, 30, "");
-	node_done(&s.memory);
+	memory_done(&s.memory);
 }
 
 int main(void)

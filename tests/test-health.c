@@ -164,19 +164,19 @@ static void errors_that_were_cleared_are_none(_unused_ void **state)
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		struct device_memory m = { .aer = rows[i].cleared };
-		struct node next = {};
+		struct memory next = {};
 		struct config c = {};
 		struct scene s;
 
 		set_scene(&s);
 		COPY(m.pci, s.pcis[0].address);
-		s.node.memories = &m;
-		s.node.n_memories = 1;
+		s.node.memory.devices = &m;
+		s.node.memory.n_devices = 1;
 		s.pcis[0].n_aer = rows[i].n_aer;
 		assert_string_equal(hints(&s), rows[i].is_told ? "pcie-errors 0000:41:00.0" : "");
 		assert_int_equal(output_memory(&c, &s.node, &s.plan, &next), 0);
-		assert_int_equal(next.memories[0].aer, rows[i].remembered);
-		node_done(&next);
+		assert_int_equal(next.devices[0].aer, rows[i].remembered);
+		memory_done(&next);
 	}
 }
 

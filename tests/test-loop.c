@@ -56,7 +56,7 @@ static int look(void *userdata, _unused_ const struct config *c, struct attempts
 		struct node *ret)
 {
 	struct scene *s = userdata;
-	struct node n = { .boot_id = "boot", .tried = tried, .has_users = true };
+	struct node n = { .boot_id = "boot", .memory.tried = tried, .has_users = true };
 	struct pci *pci = add_function(&n, PF, "igb");
 	struct user *u;
 

@@ -159,15 +159,15 @@ static void memory_in_an_old_state_is_read(void **state)
 
 	tree_file(t, STATE_PATH, text);
 	for (int i = 0; i < 2; i++) {
-		_cleanup_(node_done) struct node seen = {};
+		_cleanup_(memory_done) struct memory seen = {};
 
 		assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &pass_memory_fields, &seen), 0);
 		assert_string_equal(seen.boot_id, "b");
 		assert_string_equal(seen.last_hash, "00");
 		assert_string_equal(seen.stuck, "0000:42:00.0");
 		assert_string_equal(seen.last_plugin_path, "/run/p");
-		assert_int_equal(seen.n_memories, 1);
-		assert_int_equal(seen.memories[0].index, 3);
+		assert_int_equal(seen.n_devices, 1);
+		assert_int_equal(seen.devices[0].index, 3);
 		assert_int_equal(seen.n_attempts, 1);
 		assert_int_equal(seen.attempts[0].result, -5);
 		assert_int_equal(memory_write(&t->fs, MEMORY_BOOT, &plugin_record_fields, &none),

@@ -187,8 +187,8 @@ static void what_else_is_known_of_a_nic_is_noted(_unused_ void **state)
 			  .n_netdevs = ELEMENTSOF(netdevs),
 			  .routes = routes,
 			  .n_routes = ELEMENTSOF(routes),
-			  .attempts = (struct attempt *)failures,
-			  .n_attempts = ELEMENTSOF(failures) };
+			  .memory.attempts = (struct attempt *)failures,
+			  .memory.n_attempts = ELEMENTSOF(failures) };
 	struct tree t;
 
 	tree_make(&t);
@@ -427,7 +427,7 @@ static void had_no_answer(struct scene *s)
 					   .error = "status 500" };
 	s->tried.actions = &s->tried_action;
 	s->tried.n_actions = 1;
-	s->node.tried = &s->tried;
+	s->node.memory.tried = &s->tried;
 }
 
 static void had_a_bad_answer(struct scene *s)

@@ -234,8 +234,8 @@ static const struct node node = {
 	.n_ibdevs = ELEMENTSOF(ibdevs),
 	.modules = modules,
 	.n_modules = ELEMENTSOF(modules),
-	.memories = memories,
-	.n_memories = ELEMENTSOF(memories),
+	.memory.devices = memories,
+	.memory.n_devices = ELEMENTSOF(memories),
 };
 
 static void searches_find_each_element_and_nothing_else(_unused_ void **state)
@@ -247,13 +247,13 @@ static void searches_find_each_element_and_nothing_else(_unused_ void **state)
 		assert_ptr_equal(node_netdev_named(&node, netdevs[i].name), &netdevs[i]);
 	}
 	for (size_t i = 0; i < ELEMENTSOF(memories); i++)
-		assert_ptr_equal(node_memory(&node, memories[i].pci), &memories[i]);
+		assert_ptr_equal(memory_device(&node.memory, memories[i].pci), &memories[i]);
 
 	assert_null(node_pci(&node, "0000:41:00.1"));
 	assert_null(node_netdev(&node, 5));
 	assert_null(node_netdev_named(&node, "ens"));
 	assert_null(node_netdev_named(&node, ""));
-	assert_null(node_memory(&node, ""));
+	assert_null(memory_device(&node.memory, ""));
 }
 
 static void a_function_finds_its_first_netdev_its_ibdev_and_its_vfs(_unused_ void **state)
@@ -359,7 +359,7 @@ static void an_empty_node_has_nothing_and_is_emptied_again(_unused_ void **state
 
 	assert_null(node_pci(&n, "0000:41:00.0"));
 	assert_null(node_netdev(&n, 1));
-	assert_null(node_memory(&n, "0000:41:00.0"));
+	assert_null(memory_device(&n.memory, "0000:41:00.0"));
 	node_done(&n);
 	plan_done(&p);
 

@@ -333,7 +333,7 @@ static void make_files(struct scene *s)
 	static char foreign[] = "apiVersion: v1\n", ours[] = "0000:40:00.0 ",
 		    pod[] = MANIFEST_MARK "\nold";
 
-	COPY(s->node.last_hash, one_in(s, 2) ? "0123456789abcdef" : "");
+	COPY(s->node.memory.last_hash, one_in(s, 2) ? "0123456789abcdef" : "");
 	s->node.is_plugin_foreign = one_in(s, 2);
 	s->node.plugin_file = one_in(s, 3) ? NULL : s->node.is_plugin_foreign ? foreign : ours;
 	s->node.manifest_file = one_in(s, 3) ? NULL : one_in(s, 2) ? foreign : pod;
@@ -385,7 +385,7 @@ static void make_node(struct scene *s)
 				 .addresses = s->addresses,
 				 .routes = s->routes,
 				 .rules = s->rules,
-				 .ledger = s->ledger,
+				 .memory.ledger = s->ledger,
 				 .modules = s->modules };
 	s->next_ifindex = 2;
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++) {
@@ -815,7 +815,7 @@ static struct {
 
 static bool is_in_pod(const struct scene *s, const char *pci)
 {
-	for (size_t i = 0; i < s->node.n_memories; i++)
+	for (size_t i = 0; i < s->node.memory.n_devices; i++)
 		if (streq(s->memories[i].pci, pci))
 			return true;
 	return false;
@@ -996,7 +996,7 @@ static bool is_used_by_host(const struct node *n, const struct netdev *nd)
 /* Its netdev has the name of one of the host there. */
 static void move_into_pod(struct scene *s, struct ibdev *ib, struct netdev *nd)
 {
-	struct device_memory *m = &s->memories[s->node.n_memories++];
+	struct device_memory *m = &s->memories[s->node.memory.n_devices++];
 	const struct netdev *host = any_netdev(s);
 
 	*m = (struct device_memory){ .was_usable = true, .is_out = one_in(s, 2) };
@@ -1016,7 +1016,7 @@ static void move_into_pod(struct scene *s, struct ibdev *ib, struct netdev *nd)
 static void move_vfs_into_pods(struct scene *s)
 {
 	s->node.netns_mode = NETNS_MODE_SHARED;
-	s->node.memories = s->memories;
+	s->node.memory.devices = s->memories;
 	for (size_t i = 0; i < s->node.n_pcis; i++) {
 		const struct pci *pci = &s->pcis[i];
 
@@ -1085,8 +1085,8 @@ static void try_life(uint64_t number, bool is_printed)
 	make_config(s);
 	move_vfs_into_pods(s);
 	COPY(s->node.boot_id, s->boot.boot_id);
-	s->node.boots = &s->boot;
-	s->node.n_boots = 1;
+	s->node.memory.boots = &s->boot;
+	s->node.memory.n_boots = 1;
 	look(s, number, is_printed, &first);
 	boots_conclude(&s->config, &s->node, &first, &s->boot);
 

@@ -296,8 +296,8 @@ static void before_there_is_a_way_out_that_of_the_last_boot_counts(void **state 
 	s.node.n_routes = s.node.n_addresses = 0;
 	COPY(s.node.boot_id, "now");
 	s.netdevs[1].is_up = s.netdevs[1].has_carrier = true;
-	s.node.boots = boots;
-	s.node.n_boots = ELEMENTSOF(boots);
+	s.node.memory.boots = boots;
+	s.node.memory.n_boots = ELEMENTSOF(boots);
 	assert_nics(&s, "0000:41:00.0  before by VF, 0000:41:01.0  before");
 
 	add_default(&s, AF_INET, 3, 0, RTPROT_DHCP);
@@ -355,8 +355,8 @@ static void what_lost_its_carrier_counts_until_it_had_time_for_a_route(void **st
 		set_scene(&s);
 		s.node.n_routes = s.node.n_addresses = 0;
 		COPY(s.node.boot_id, "now");
-		s.node.boots = boots;
-		s.node.n_boots = ELEMENTSOF(boots);
+		s.node.memory.boots = boots;
+		s.node.memory.n_boots = ELEMENTSOF(boots);
 		s.node.now_usec = rows[i].now_usec * SEC;
 		for (size_t k = 0; k < 2; k++) {
 			s.netdevs[k].is_up = rows[i].is_up[k];
@@ -392,8 +392,8 @@ static void a_lost_carrier_is_noted_from_look_to_look(void **state _unused_)
 	set_scene(&s);
 	s.node.n_addresses = 0;
 	COPY(s.node.boot_id, "now");
-	s.node.boots = &boot;
-	s.node.n_boots = 1;
+	s.node.memory.boots = &boot;
+	s.node.memory.n_boots = 1;
 	eth0 = &s.netdevs[0];
 	eth0->is_up = eth0->has_carrier = true;
 	add_default(&s, AF_INET, 2, 0, RTPROT_DHCP);
@@ -434,8 +434,8 @@ static void routers_of_rails_carry_nothing_while_the_uplink_is_remembered(void *
 	set_scene(&s);
 	s.node.n_addresses = s.node.n_routes = 0;
 	COPY(s.node.boot_id, "now");
-	s.node.boots = boots;
-	s.node.n_boots = ELEMENTSOF(boots);
+	s.node.memory.boots = boots;
+	s.node.memory.n_boots = ELEMENTSOF(boots);
 	add_default(&s, AF_INET6, 3, 1024, RTPROT_RA);
 	assert_nics(&s, "0000:41:00.0  before");
 	add_default(&s, AF_INET6, 2, 1024, RTPROT_RA);
@@ -443,7 +443,7 @@ static void routers_of_rails_carry_nothing_while_the_uplink_is_remembered(void *
 	COPY(boots[0].node_nics[1], "0000:41:01.0"); /* the other one has no router yet */
 	boots[0].n_node_nics = 2;
 	assert_nics(&s, "0000:41:00.0 eth0 route, 0000:41:01.0  before");
-	s.node.n_boots = 0; /* nothing is known: all of them */
+	s.node.memory.n_boots = 0; /* nothing is known: all of them */
 	assert_nics(&s, "0000:41:00.0 eth0 route, 0000:41:00.1 eth1 route");
 }
 

@@ -672,7 +672,7 @@ static void reasons_are_in_order_and_told_once(_unused_ void **state)
 		{ "kubelet-no-file", "", "" },
 	};
 	struct action tried[ELEMENTSOF(actions)];
-	_cleanup_(node_done) struct node next = {};
+	_cleanup_(memory_done) struct memory next = {};
 	struct machine m;
 	json_auto_t *document = NULL;
 	const json_t *list;
@@ -756,7 +756,7 @@ static void what_a_process_kept_from_being_done_is_remembered_as_failed(_unused_
 			       .mode.to = NETNS_MODE_EXCLUSIVE,
 			       .is_done = true,
 			       .result = -EBUSY };
-	_cleanup_(node_done) struct node next = {};
+	_cleanup_(memory_done) struct memory next = {};
 	json_auto_t *document = NULL;
 	struct machine m;
 
@@ -772,7 +772,7 @@ static void what_a_process_kept_from_being_done_is_remembered_as_failed(_unused_
 
 static void memory_comes_back_as_it_was_written(_unused_ void **state)
 {
-	_cleanup_(node_done) struct node next = {};
+	_cleanup_(memory_done) struct memory next = {};
 	static const struct device_memory expected[] = {
 		{ "0000:41:00.0", "mlx5_0", "ens1", 0, true },
 		{ "0000:41:00.2", "mlx5_2", "ens1v0", NO_INDEX, false },
@@ -795,11 +795,11 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 	struct machine m;
 
 	make_machine(&m);
-	m.node.memories = before;
-	m.node.n_memories = 1;
-	m.node.attempts = (struct attempt *)&repeat;
-	m.node.n_attempts = 1;
-	SET(m.node.stuck, "0000:41:00.0");
+	m.node.memory.devices = before;
+	m.node.memory.n_devices = 1;
+	m.node.memory.attempts = (struct attempt *)&repeat;
+	m.node.memory.n_attempts = 1;
+	SET(m.node.memory.stuck, "0000:41:00.0");
 	lose(&m.devices[1], REASON_VERBS_FAILED); /* never was usable, never was opened */
 	m.ibdevs[1].verbs = -ENOSYS;
 	m.ibdevs[0].is_virtual = true;
@@ -810,14 +810,14 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 	m.ibdevs[3].is_virtual = true; /* as the kernel's driver has it */
 
 	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
-	assert_int_equal(next.n_memories, ELEMENTSOF(expected));
+	assert_int_equal(next.n_devices, ELEMENTSOF(expected));
 	for (size_t i = 0; i < ELEMENTSOF(expected); i++) {
-		assert_string_equal(next.memories[i].pci, expected[i].pci);
-		assert_string_equal(next.memories[i].ibdev, expected[i].ibdev);
-		assert_string_equal(next.memories[i].netdev, expected[i].netdev);
-		assert_int_equal(next.memories[i].index, expected[i].index);
-		assert_int_equal(next.memories[i].was_usable, expected[i].was_usable);
-		assert_int_equal(next.memories[i].was_virtual, streq(expected[i].ibdev, "mlx5_0"));
+		assert_string_equal(next.devices[i].pci, expected[i].pci);
+		assert_string_equal(next.devices[i].ibdev, expected[i].ibdev);
+		assert_string_equal(next.devices[i].netdev, expected[i].netdev);
+		assert_int_equal(next.devices[i].index, expected[i].index);
+		assert_int_equal(next.devices[i].was_usable, expected[i].was_usable);
+		assert_int_equal(next.devices[i].was_virtual, streq(expected[i].ibdev, "mlx5_0"));
 	}
 	assert_int_equal(next.last_state, NODE_READY);
 	assert_string_equal(next.last_hash, "00112233445566ff");
@@ -829,7 +829,7 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 
 static void what_a_pf_lacks_comes_back(_unused_ void **state)
 {
-	_cleanup_(node_done) struct node next = {}, later = {}, over = {};
+	_cleanup_(memory_done) struct memory next = {}, later = {}, over = {};
 	const struct device_memory *back;
 	struct netdev nd = { .ifindex = 70, .is_up = true };
 	struct machine m;
@@ -840,12 +840,12 @@ static void what_a_pf_lacks_comes_back(_unused_ void **state)
 	m.devices[0].sick_pid = 77;
 	SET(m.devices[0].sick, "binding it took 121 s");
 	((struct pci *)m.devices[0].pci)->instance = 9;
-	SET(m.node.stuck, "0000:42:00.0");
-	m.node.stuck_pid = 78;
-	m.node.devlink_pid = 79;
+	SET(m.node.memory.stuck, "0000:42:00.0");
+	m.node.memory.stuck_pid = 78;
+	m.node.memory.devlink_pid = 79;
 	m.node.now_usec = 5000000;
 	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
-	back = node_memory(&next, m.devices[0].pci->address);
+	back = memory_device(&next, m.devices[0].pci->address);
 	assert_string_equal(back->sick, "binding it took 121 s");
 	assert_int_equal(back->sick_pid, 77);
 	assert_int_equal(back->instance, 9);
@@ -855,16 +855,16 @@ static void what_a_pf_lacks_comes_back(_unused_ void **state)
 	assert_int_equal(next.devlink_pid, 79);
 
 	/* It is since then, not since the last look; and over with a carrier. */
-	m.node.memories = next.memories;
-	m.node.n_memories = next.n_memories;
+	m.node.memory.devices = next.devices;
+	m.node.memory.n_devices = next.n_devices;
 	m.node.now_usec = 6000000;
 	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &later), 0);
-	back = node_memory(&later, m.devices[0].pci->address);
+	back = memory_device(&later, m.devices[0].pci->address);
 	assert_int_equal(back->no_carrier_usec, 5000000);
 	nd.has_carrier = true;
 	m.devices[0].is_sick_long = false;
 	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &over), 0);
-	back = node_memory(&over, m.devices[0].pci->address);
+	back = memory_device(&over, m.devices[0].pci->address);
 	assert_int_equal(back->no_carrier_usec, 0);
 	assert_string_equal(back->sick, "");
 }
@@ -883,7 +883,7 @@ static void an_infiniband_port_that_is_down_is_remembered(_unused_ void **state)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		_cleanup_(node_done) struct node next = {};
+		_cleanup_(memory_done) struct memory next = {};
 		struct port port = { .number = 1 };
 		struct ibdev ib = { .name = "mlx5_0", .ports = &port, .n_ports = 1 };
 		struct machine m;
@@ -895,7 +895,7 @@ static void an_infiniband_port_that_is_down_is_remembered(_unused_ void **state)
 		m.devices[0].ibdev = &ib;
 		m.node.now_usec = 5000000;
 		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
-		assert_int_equal(node_memory(&next, m.devices[0].pci->address)->no_carrier_usec,
+		assert_int_equal(memory_device(&next, m.devices[0].pci->address)->no_carrier_usec,
 				 rows[i].is_since ? 5000000 : 0);
 	}
 }
@@ -905,7 +905,7 @@ static void a_state_is_degraded_and_keeps_what_it_remembers(_unused_ void **stat
 {
 	_cleanup_(freep) char *text = NULL, *once = NULL, *twice = NULL, *other = NULL;
 	_cleanup_(freep) char *memory = NULL;
-	_cleanup_(node_done) struct node before = {}, after = {};
+	_cleanup_(memory_done) struct memory before = {}, after = {};
 	json_auto_t *document = NULL;
 	struct machine m;
 
@@ -919,10 +919,10 @@ static void a_state_is_degraded_and_keeps_what_it_remembers(_unused_ void **stat
 	assert_int_equal(take_texts(once, memory, BOOT, &after), 0);
 	assert_int_equal(after.last_state, NODE_DEGRADED);
 	assert_true(after.was_settled);
-	assert_true(after.n_memories > 0);
-	assert_int_equal(after.n_memories, before.n_memories);
-	assert_memory_equal(after.memories, before.memories,
-			    before.n_memories * sizeof(*before.memories));
+	assert_true(after.n_devices > 0);
+	assert_int_equal(after.n_devices, before.n_devices);
+	assert_memory_equal(after.devices, before.devices,
+			    before.n_devices * sizeof(*before.devices));
 
 	/* The same reason is listed once, before all others. */
 	assert_int_equal(
@@ -954,17 +954,17 @@ static void a_function_that_is_gone_is_remembered_for_one_look(_unused_ void **s
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		struct device_memory gone = { "0000:e1:00.0",      "mlx5_9",         "ens9", 9,
 					      cases[i].was_usable, cases[i].was_lost };
-		_cleanup_(node_done) struct node next = {};
+		_cleanup_(memory_done) struct memory next = {};
 		struct machine m;
 
 		make_machine(&m);
-		m.node.memories = &gone;
-		m.node.n_memories = 1;
+		m.node.memory.devices = &gone;
+		m.node.memory.n_devices = 1;
 		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
-		assert_int_equal(next.n_memories, cases[i].n);
+		assert_int_equal(next.n_devices, cases[i].n);
 		if (cases[i].n == 5) {
-			assert_true(next.memories[4].was_lost);
-			assert_string_equal(next.memories[4].netdev, "ens9");
+			assert_true(next.devices[4].was_lost);
+			assert_string_equal(next.devices[4].netdev, "ens9");
 		}
 	}
 }
@@ -974,7 +974,7 @@ static void a_usable_device_that_is_left_to_the_host_cannot_be_lost(_unused_ voi
 	static const enum reason asides[] = { REASON_NONE, REASON_PORT_IN_USE };
 
 	for (size_t i = 0; i < ELEMENTSOF(asides); i++) {
-		_cleanup_(node_done) struct node next = {};
+		_cleanup_(memory_done) struct memory next = {};
 		const struct device_memory *memory;
 		struct machine m;
 
@@ -982,7 +982,7 @@ static void a_usable_device_that_is_left_to_the_host_cannot_be_lost(_unused_ voi
 		m.devices[0].is_usable = true;
 		m.devices[0].aside = asides[i];
 		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
-		memory = node_memory(&next, m.devices[0].pci->address);
+		memory = memory_device(&next, m.devices[0].pci->address);
 		assert_non_null(memory);
 		assert_true(memory->was_usable);
 		assert_int_equal(memory->was_lost, asides[i] != REASON_NONE);
@@ -1001,7 +1001,7 @@ static void the_plugins_file_is_found_again_when_another_is_configured(_unused_ 
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-		_cleanup_(node_done) struct node next = {};
+		_cleanup_(memory_done) struct memory next = {};
 		struct machine m;
 
 		make_machine(&m);
@@ -1027,10 +1027,10 @@ static void settled_is_what_was_ready_or_degraded(_unused_ void **state)
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		struct machine m;
-		_cleanup_(node_done) struct node next = {};
+		_cleanup_(memory_done) struct memory next = {};
 
 		make_machine(&m);
-		m.node.was_settled = cases[i].before;
+		m.node.memory.was_settled = cases[i].before;
 		m.plan.state = cases[i].state;
 		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
 		assert_int_equal(next.was_settled, cases[i].after);
@@ -1075,11 +1075,11 @@ static void memory_of_another_boot_or_malformed_is_not_taken(_unused_ void **sta
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		_cleanup_(node_done) struct node n = {};
 
-		assert_int_equal(take_texts(cases[i].state, cases[i].memory, BOOT, &n),
+		assert_int_equal(take_texts(cases[i].state, cases[i].memory, BOOT, &n.memory),
 				 cases[i].result);
-		assert_int_equal(n.n_memories, cases[i].n);
-		assert_int_equal(n.n_attempts, cases[i].n_attempts);
-		assert_int_equal(n.was_settled,
+		assert_int_equal(n.memory.n_devices, cases[i].n);
+		assert_int_equal(n.memory.n_attempts, cases[i].n_attempts);
+		assert_int_equal(n.memory.was_settled,
 				 cases[i].result == 0 && strstr(cases[i].state, BOOT));
 	}
 }
@@ -1110,18 +1110,18 @@ static void a_malformed_entry_is_forgotten_and_nothing_else(_unused_ void **stat
 		char text[1024];
 
 		snprintf(text, sizeof(text), MEMORY(BOOT, "00", "%s," GOOD, "\"\""), bad[i]);
-		assert_int_equal(take_texts(HEAD(BOOT), text, BOOT, &n), 0);
-		assert_int_equal(n.n_memories, 1);
-		assert_string_equal(n.memories[0].ibdev, "mlx5_0");
-		assert_true(n.was_settled);
+		assert_int_equal(take_texts(HEAD(BOOT), text, BOOT, &n.memory), 0);
+		assert_int_equal(n.memory.n_devices, 1);
+		assert_string_equal(n.memory.devices[0].ibdev, "mlx5_0");
+		assert_true(n.memory.was_settled);
 	}
 	for (size_t i = 0; i < ELEMENTSOF(memories); i++) {
 		_cleanup_(node_done) struct node n = {};
 
-		assert_int_equal(take_texts(HEAD(BOOT), memories[i], BOOT, &n), 0);
-		assert_int_equal(n.n_memories, i > 0);
-		assert_string_equal(n.stuck, "");
-		assert_int_equal(n.last_state, NODE_READY);
+		assert_int_equal(take_texts(HEAD(BOOT), memories[i], BOOT, &n.memory), 0);
+		assert_int_equal(n.memory.n_devices, i > 0);
+		assert_string_equal(n.memory.stuck, "");
+		assert_int_equal(n.memory.last_state, NODE_READY);
 	}
 }
 
@@ -1133,7 +1133,7 @@ static void a_name_of_any_bytes_is_remembered_byte_for_byte(_unused_ void **stat
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(names); i++) {
-		_cleanup_(node_done) struct node next = {};
+		_cleanup_(memory_done) struct memory next = {};
 		_cleanup_(freep) char *text = NULL;
 		struct attempt repeat = { .verb = "set-mtu" };
 		enum node_state now;
@@ -1143,16 +1143,16 @@ static void a_name_of_any_bytes_is_remembered_byte_for_byte(_unused_ void **stat
 		SET(m.ibdevs[1].name, names[i]);
 		SET(m.netdevs[1].name, names[i]);
 		SET(repeat.target, names[i]);
-		m.node.attempts = &repeat;
-		m.node.n_attempts = 1;
+		m.node.memory.attempts = &repeat;
+		m.node.memory.n_attempts = 1;
 		m.devices[1].ibdev = &m.ibdevs[1];
 		m.devices[1].netdev = &m.netdevs[1];
 		assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
 		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
-		assert_int_equal(next.n_memories, 4);
-		assert_string_equal(next.memories[1].ibdev, names[i]);
-		assert_string_equal(next.memories[1].netdev, names[i]);
-		assert_true(next.memories[1].was_usable);
+		assert_int_equal(next.n_devices, 4);
+		assert_string_equal(next.devices[1].ibdev, names[i]);
+		assert_string_equal(next.devices[1].netdev, names[i]);
+		assert_true(next.devices[1].was_usable);
 		assert_string_equal(next.attempts[0].target, names[i]);
 		assert_int_equal(output_read_state(text, BOOT, &now), 0);
 		assert_int_equal(now, NODE_READY);
@@ -1168,7 +1168,7 @@ static void every_cut_of_a_state_is_refused(_unused_ void **state)
 	make_machine(&m);
 	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
 	for (size_t n = strlen(text) - 2; n > 0; n -= MIN(n, (size_t)7)) {
-		_cleanup_(node_done) struct node next = {};
+		_cleanup_(memory_done) struct memory next = {};
 		char *tree = NULL;
 
 		text[n] = '\0';

@@ -165,12 +165,12 @@ static void an_override_is_read_of_what_cannot_hang(_unused_ void **state)
 			put(&t, "0000:41:00.3", "driver_override", rows[i].text);
 		if (rows[i].is_bound)
 			tree_link(&t, FOLDER "0000:41:00.3/driver", "../../drivers/vfio-pci");
-		COPY(n.stuck, rows[i].stuck);
-		n.memories = calloc(1, sizeof(*n.memories));
-		assert_non_null(n.memories);
-		COPY(n.memories[0].pci, CARD);
-		COPY(n.memories[0].netdev, rows[i].pf);
-		n.n_memories = 1;
+		COPY(n.memory.stuck, rows[i].stuck);
+		n.memory.devices = calloc(1, sizeof(*n.memory.devices));
+		assert_non_null(n.memory.devices);
+		COPY(n.memory.devices[0].pci, CARD);
+		COPY(n.memory.devices[0].netdev, rows[i].pf);
+		n.memory.n_devices = 1;
 
 		assert_int_equal(observe_pci(&t.fs, &n), 0);
 		assert_string_equal(node_pci(&n, "0000:41:00.3")->driver_override,
@@ -228,7 +228,7 @@ static void a_nic_that_manages_nvswitches_says_so(_unused_ void **state)
 		if (rows[i].vpd)
 			put(&t, CARD, "vpd", rows[i].vpd);
 		if (rows[i].is_remembered)
-			COPY(APPEND(n.memories, n.n_memories)->pci, CARD);
+			COPY(APPEND(n.memory.devices, n.memory.n_devices)->pci, CARD);
 		assert_int_equal(observe_pci(&t.fs, &n), 0);
 		assert_int_equal(node_pci(&n, CARD)->is_management, rows[i].expected);
 		tree_remove(&t);
@@ -300,7 +300,9 @@ static void a_lock_of_sriov_cni_names_its_process(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		struct device_memory m = { .pci = "0000:41:00.1", .is_out = rows[i].is_out };
 		struct pci vf = { .address = "0000:41:00.1" };
-		struct node n = { .memories = &m, .n_memories = 1, .pcis = &vf, .n_pcis = 1 };
+		struct node n = {
+			.memory.devices = &m, .memory.n_devices = 1, .pcis = &vf, .n_pcis = 1
+		};
 		char locks[256], device[16], inode[32];
 		struct tree t;
 		struct stat st;

@@ -192,11 +192,11 @@ static void set_scene(struct scene *ret, unsigned n_cards)
 				   .netdevs = ret->netdevs,
 				   .addresses = ret->addresses,
 				   .routes = ret->routes,
-				   .ledger = ret->ledger,
+				   .memory.ledger = ret->ledger,
 				   .ibdevs = ret->ibdevs,
 				   .modules = ret->modules,
-				   .memories = ret->memories };
-	COPY(ret->node.last_hash, "0"); /* some pass was before this one */
+				   .memory.devices = ret->memories };
+	COPY(ret->node.memory.last_hash, "0"); /* some pass was before this one */
 	COPY(ret->config.hash, "0");
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
 		set_module(ret, modules[i], MODULE_LOADED);
@@ -221,7 +221,7 @@ static void drop_ibdev(struct scene *s, const char *address)
 
 static void remember(struct scene *s, const char *address, bool was_usable)
 {
-	struct device_memory *m = &s->memories[s->node.n_memories++];
+	struct device_memory *m = &s->memories[s->node.memory.n_devices++];
 
 	*m = (struct device_memory){ .ibdev = "mlx5_was",
 				     .netdev = "was0",
@@ -338,12 +338,12 @@ static void never_bound(struct scene *s)
 static void unbound(struct scene *s)
 {
 	never_bound(s);
-	s->memories[s->node.n_memories++] =
+	s->memories[s->node.memory.n_devices++] =
 		(struct device_memory){ .pci = FIRST, .netdev = "eth1" };
 }
 static void stuck(struct scene *s)
 {
-	COPY(s->node.stuck, "0000:99:00.0");
+	COPY(s->node.memory.stuck, "0000:99:00.0");
 }
 static void bonded(struct scene *s)
 {
@@ -580,7 +580,7 @@ static void pods_as_the_vf(struct scene *s)
 /* The address is this service's. */
 static void note_own(struct scene *s, const char *address)
 {
-	struct ledger_entry *e = &s->ledger[s->node.n_ledger++];
+	struct ledger_entry *e = &s->ledger[s->node.memory.n_ledger++];
 
 	e->ifindex = netdev_of(s, VF)->ifindex;
 	COPY(e->verb, "add-address");
@@ -1781,7 +1781,7 @@ static void module_to_be_loaded(struct scene *s)
 static void something_hangs(struct scene *s)
 {
 	never_bound(s);
-	COPY(s->node.stuck, SECOND);
+	COPY(s->node.memory.stuck, SECOND);
 }
 
 /* The host of a BlueField that boots faster than the card. */
@@ -1840,8 +1840,8 @@ static void it_is_probed_once_a_minute_and_after_all_else(_unused_ void **state)
 	assert_plan(&s, "tried", "wait " FIRST " waiting no-driver");
 	s.tried = NULL;
 
-	s.node.attempts = &repeat;
-	s.node.n_attempts = 1;
+	s.node.memory.attempts = &repeat;
+	s.node.memory.n_attempts = 1;
 	s.node.now_usec = 100 * USEC_PER_SEC;
 	repeat.last_usec = 41 * USEC_PER_SEC;
 	assert_plan(&s, "59 s ago", "wait " FIRST " waiting no-driver");
@@ -1999,11 +1999,11 @@ static void no_numa_node(struct scene *s)
 
 static void its_driver_hangs(struct scene *s)
 {
-	COPY(s->node.stuck, FIRST);
+	COPY(s->node.memory.stuck, FIRST);
 }
 static void another_driver_hangs(struct scene *s)
 {
-	COPY(s->node.stuck, "0000:99:00.0");
+	COPY(s->node.memory.stuck, "0000:99:00.0");
 }
 
 static void a_device_is_usable_when_every_condition_holds(_unused_ void **state)
@@ -2391,8 +2391,8 @@ static void without_carrier_for(struct scene *s, uint64_t usec)
 	netdev_of(s, FIRST)->has_carrier = false;
 	m = (struct device_memory){ .no_carrier_usec = 1000 * USEC_PER_SEC };
 	COPY(m.pci, FIRST);
-	s->node.memories = &m;
-	s->node.n_memories = 1;
+	s->node.memory.devices = &m;
+	s->node.memory.n_devices = 1;
 	s->node.now_usec = m.no_carrier_usec + usec;
 }
 static void without_carrier_for_a_while(struct scene *s)
@@ -2452,8 +2452,8 @@ static void sick(struct scene *s)
 	COPY(find_pci(s, VF)->module, "mlx5_core");
 	m = (struct device_memory){ .sick = "binding it took 121 s" };
 	COPY(m.pci, FIRST);
-	s->node.memories = &m;
-	s->node.n_memories = 1;
+	s->node.memory.devices = &m;
+	s->node.memory.n_devices = 1;
 }
 static void manages_nothing(struct scene *s)
 {
@@ -2547,7 +2547,7 @@ static void the_state_follows_from_the_devices_and_the_time(_unused_ void **stat
 		s.is_settled = true;
 		assert_state(&s, rows[i].name, rows[i].after);
 		s.is_settled = false;
-		s.node.was_settled = true; /* in an earlier pass of this boot */
+		s.node.memory.was_settled = true; /* in an earlier pass of this boot */
 		assert_state(&s, rows[i].name, rows[i].after);
 	}
 }
@@ -2706,7 +2706,7 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 		s.sections[0].mtu = 1500;
 		s.node.netns_mode = rows[i].netns_mode;
 		remember(&s, VF, rows[i].was_usable);
-		s.memories[s.node.n_memories - 1].usable_instance = 5;
+		s.memories[s.node.memory.n_devices - 1].usable_instance = 5;
 		find_pci(&s, VF)->instance = rows[i].instance;
 		COPY(find_pci(&s, VF)->health, rows[i].health ? rows[i].health : "");
 		if (!rows[i].has_netdev)
@@ -2975,7 +2975,7 @@ static void a_file_shrinks_only_when_two_looks_miss_the_device(_unused_ void **s
 		s.config.plugin.type = PLUGIN_RDMA_SHARED;
 		s.is_settled = true;
 		if (what & FORGOTTEN)
-			*s.node.last_hash = '\0';
+			*s.node.memory.last_hash = '\0';
 		else
 			remember(&s, FIRST, true);
 		s.memories[0].was_lost = what & SEEN;
@@ -2996,7 +2996,7 @@ static void a_file_shrinks_only_when_two_looks_miss_the_device(_unused_ void **s
 static void first_look(struct scene *s)
 {
 	first_down(s);
-	*s->node.last_hash = '\0';
+	*s->node.memory.last_hash = '\0';
 }
 
 static void a_static_pod_is_there_only_with_the_file_it_reads(_unused_ void **state)
@@ -3180,8 +3180,8 @@ static void contest(struct scene *s, struct attempt *e, const char *verb, const 
 			e->instance = wanted->actions[i].instance;
 			e->value = wanted->actions[i].value;
 		}
-	s->node.attempts = e;
-	s->node.n_attempts = 1;
+	s->node.memory.attempts = e;
+	s->node.memory.n_attempts = 1;
 	s->node.now_usec = 1000000;
 }
 
@@ -3212,7 +3212,7 @@ static void what_is_contested_waits_and_the_rest_goes_on(_unused_ void **state)
 	assert_int_equal(after.state, NODE_DEGRADED);
 	assert_int_equal(after.again_usec, 60000002);
 
-	s.node.tried = &tried; /* "apply" */
+	s.node.memory.tried = &tried; /* "apply" */
 	make_plan(&s, &asked);
 	assert_int_equal(asked.n_actions, before.n_actions);
 	assert_true(is_open_change(&asked.actions[1]));

@@ -187,7 +187,7 @@ static void set_scene(struct scene *s)
 				 .has_dcbs = true,
 				 .dcbs = &s->dcb,
 				 .n_dcbs = 1,
-				 .ledger = s->ledger };
+				 .memory.ledger = s->ledger };
 	s->config.qos.trust = TRUST_MODE_DSCP;
 	COPY(s->config.qos.pfc, "3");
 	assert_true(qos_parse_dscp("26:3 48:6", s->config.qos.dscp));
@@ -349,7 +349,7 @@ static void dcb_is_asked_for_only_where_it_is_set(_unused_ void **state)
 static void note(struct scene *s, const char *verb, const char *target, const char *subject,
 		 const char *from, const char *to)
 {
-	struct ledger_entry *e = &s->ledger[s->node.n_ledger++];
+	struct ledger_entry *e = &s->ledger[s->node.memory.n_ledger++];
 
 	COPY(e->verb, verb);
 	COPY(e->target, target);

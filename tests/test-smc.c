@@ -114,8 +114,8 @@ static void set_scene(struct scene *s)
 				 .modules = s->modules,
 				 .has_pnets = true,
 				 .pnets = s->pnets,
-				 .memories = &s->memory,
-				 .attempts = s->failures };
+				 .memory.devices = &s->memory,
+				 .memory.attempts = s->failures };
 	for (size_t i = 0; i < ELEMENTSOF(loaded); i++)
 		module_of(s, loaded[i], MODULE_LOADED);
 	COPY(s->compat.name, "compat_mode");
@@ -280,7 +280,7 @@ static void names_swapped(struct scene *s)
 	COPY(s->netdevs[0].name, "rail0");
 	COPY(s->memory.pci, A);
 	COPY(s->memory.netdev, "eth0");
-	s->node.n_memories = 1;
+	s->node.memory.n_devices = 1;
 	s->netdevs[2] = (struct netdev){ .ifindex = 9, .name = "eth0" };
 	s->node.n_netdevs = 3;
 }
@@ -380,7 +380,7 @@ static void what_is_in_a_pod_or_not_managed_is_left_alone(_unused_ void **state)
 	COPY(s.memory.ibdev, "erdma_0");
 	COPY(s.memory.netdev, "eth1");
 	s.memory.was_usable = true;
-	s.node.n_memories = 1;
+	s.node.memory.n_devices = 1;
 	assert_plan(&s, "in a pod", "");
 }
 

@@ -151,7 +151,7 @@ static void set_scene(struct scene *s)
 				 .neighbours = s->neighbours,
 				 .lookups = s->lookups,
 				 .metadatas = s->metadatas,
-				 .ledger = s->ledger,
+				 .memory.ledger = s->ledger,
 				 .modules = s->modules };
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++) {
 		struct module *m = &s->modules[s->node.n_modules++];
@@ -522,7 +522,7 @@ static void the_kernel_is_asked_whether_rules_hold(_unused_ void **state)
 static void note(struct scene *s, enum verb verb, uint32_t ifindex, const char *subject,
 		 const char *from, const char *to, uint32_t n, uint64_t since)
 {
-	struct ledger_entry *e = &s->ledger[s->node.n_ledger++];
+	struct ledger_entry *e = &s->ledger[s->node.memory.n_ledger++];
 
 	*e = (struct ledger_entry){ .ifindex = ifindex, .n = n, .since_usec = since };
 	COPY(e->verb, verb_name(verb));
@@ -1029,7 +1029,7 @@ static void revert_takes_back_exactly_ours(_unused_ void **state)
 	note(&s, VERB_ADD_ADDRESS, RAIL1, "10.0.0.2/24", "", "10.0.0.2/24", 1, 0);
 	assert_revert(&s, false, "the address as a whole",
 		      "remove-address " FIRST " 10.0.0.2/24 -> 10.0.0.2/24");
-	s.node.n_ledger = 0;
+	s.node.memory.n_ledger = 0;
 
 	note(&s, VERB_SET_METRIC, RAIL1, "10.0.0.2/24", "0", "200", 1, 0);
 	s.ibdevs[1].n_contexts = 1;
@@ -1041,32 +1041,32 @@ static void revert_takes_back_exactly_ours(_unused_ void **state)
 	assert_revert(&s, false, "of a NIC in use",
 		      "set-metric " FIRST " 10.0.0.2/24 -> 0 nic-in-use");
 	s.ibdevs[0].n_contexts = s.ibdevs[1].n_contexts = 0;
-	s.node.n_ledger = 0;
+	s.node.memory.n_ledger = 0;
 
 	know(&s.netdevs[0].conf, NETCONF_ARP_IGNORE, 1);
 	note(&s, VERB_SET_SYSCTL, RAIL1, "ipv4/arp_ignore", "0", "1", 1, 0);
 	assert_revert(&s, false, "a setting", "set-sysctl " FIRST " ipv4/arp_ignore -> 0");
 	know(&s.netdevs[0].conf, NETCONF_ARP_IGNORE, 2);
 	assert_revert(&s, false, "changed since", "");
-	s.node.n_ledger = 0;
+	s.node.memory.n_ledger = 0;
 
 	note(&s, VERB_SET_NUM_VFS, 0, "", "0", "4", 1, 0);
 	s.pcis[0].num_vfs = 4;
 	s.pcis[0].total_vfs = 8;
 	assert_revert(&s, false, "VFs stay", "");
 	assert_revert(&s, true, "but with --vfs", "set-num-vfs " FIRST " -> 0");
-	COPY(s.node.stuck, "0000:42:00.0");
+	COPY(s.node.memory.stuck, "0000:42:00.0");
 	assert_revert(&s, true, "not while another write hangs",
 		      "set-num-vfs " FIRST " -> 0 pci-stuck");
-	s.node.stuck[0] = '\0';
+	s.node.memory.stuck[0] = '\0';
 	s.pcis[0].num_vfs = 2;
 	assert_revert(&s, true, "another number is of another program", "");
 
 	s.pcis[0].is_recorded = s.pcis[0].is_switched = s.pcis[0].has_autoprobe = true;
 	assert_revert(&s, false, "the switch that a pass left off", "set-autoprobe " FIRST " -> 1");
-	COPY(s.node.stuck, FIRST);
+	COPY(s.node.memory.stuck, FIRST);
 	assert_revert(&s, false, "its PF does not answer", "");
-	s.node.stuck[0] = '\0';
+	s.node.memory.stuck[0] = '\0';
 	s.pcis[0].is_switched = false;
 	assert_revert(&s, false, "off, and recorded in another boot", "");
 

@@ -157,10 +157,10 @@ static void set_scene(struct scene *ret, uint32_t count)
 				   .vf_infos = ret->infos,
 				   .addresses = ret->addresses,
 				   .modules = ret->modules,
-				   .memories = ret->memories,
+				   .memory.devices = ret->memories,
 				   .users = ret->users };
 	ret->tries.actions = ret->tried;
-	ret->node.tried = &ret->tries;
+	ret->node.memory.tried = &ret->tries;
 	add_module(ret, "ib_umad");
 	add_module(ret, "ib_uverbs");
 	add_module(ret, "rdma_ucm");
@@ -273,7 +273,7 @@ static void trusts(struct scene *s)
 }
 static void has_no_macs(struct scene *s)
 {
-	s->memories[s->node.n_memories++] =
+	s->memories[s->node.memory.n_devices++] =
 		(struct device_memory){ .pci = PF, .unsupported = VF_SETTING_MAC };
 }
 static void failed_to_make(struct scene *s)
@@ -476,14 +476,14 @@ static void not_restored(struct scene *s)
 static void switched_and_stuck(struct scene *s)
 {
 	switched(s);
-	COPY(s->node.stuck, PF);
+	COPY(s->node.memory.stuck, PF);
 }
 static void other_card_stuck(struct scene *s)
 {
 	switched(s);
 	add_card(s, SECOND, "b8:ce:f6:42:00:00");
 	qsort(s->pcis, s->node.n_pcis, sizeof(*s->pcis), by_address);
-	COPY(s->node.stuck, SECOND);
+	COPY(s->node.memory.stuck, SECOND);
 }
 static void tried_to_bind(struct scene *s, int result, uint32_t took_sec)
 {
@@ -531,8 +531,8 @@ static void remember_sick(struct scene *s, uint64_t instance)
 	m = (struct device_memory){ .instance = instance };
 	COPY(m.pci, PF);
 	COPY(m.sick, "binding 0000:41:00.1 took 90 s");
-	s->node.memories = &m;
-	s->node.n_memories = 1;
+	s->node.memory.devices = &m;
+	s->node.memory.n_devices = 1;
 	s->pcis->instance = 5;
 }
 static void was_sick(struct scene *s)
@@ -551,7 +551,7 @@ static void was_sick_and_asked_for(struct scene *s)
 static void was_sick_asked_for_and_still_at_it(struct scene *s)
 {
 	was_sick_and_asked_for(s);
-	s->node.memories->sick_pid = 77;
+	s->node.memory.devices->sick_pid = 77;
 }
 
 static void unbound_vfs_get_all_they_need_before_they_are_bound(_unused_ void **state)
@@ -813,7 +813,7 @@ static void came_up_with_another_in_use(struct scene *s)
 static void came_up_with_another_again(struct scene *s)
 {
 	came_up_with_another(s);
-	s->memories[s->node.n_memories++] =
+	s->memories[s->node.memory.n_devices++] =
 		(struct device_memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
 }
 static void came_up_with_another_of_a_cni(struct scene *s)
@@ -876,13 +876,13 @@ static void infiniband_down_in_use(struct scene *s)
 static void infiniband_down_after_use(struct scene *s)
 {
 	infiniband_down(s);
-	s->memories[s->node.n_memories++] =
+	s->memories[s->node.memory.n_devices++] =
 		(struct device_memory){ .pci = "0000:41:00.1", .was_usable = true };
 }
 static void infiniband_down_rebuilt(struct scene *s)
 {
 	infiniband_down(s);
-	s->memories[s->node.n_memories++] =
+	s->memories[s->node.memory.n_devices++] =
 		(struct device_memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
 }
 static void down_by_a_person(struct scene *s)
@@ -906,12 +906,12 @@ static void has_link_local(struct scene *s)
 }
 static void was_usable(struct scene *s)
 {
-	s->memories[s->node.n_memories++] =
+	s->memories[s->node.memory.n_devices++] =
 		(struct device_memory){ .pci = "0000:41:00.1", .was_usable = true };
 }
 static void was_rebuilt(struct scene *s)
 {
-	s->memories[s->node.n_memories++] =
+	s->memories[s->node.memory.n_devices++] =
 		(struct device_memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
 }
 static void guids_are_zero(struct scene *s)
@@ -942,7 +942,7 @@ static void is_zero_without_mac(struct scene *s)
 }
 static void is_stuck(struct scene *s)
 {
-	COPY(s->node.stuck, PF);
+	COPY(s->node.memory.stuck, PF);
 }
 
 static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ void **state)
@@ -1211,7 +1211,7 @@ static void a_card_that_tells_nothing_of_its_vfs_refuses_what_is_set(_unused_ vo
 static void what_a_driver_has_not_is_no_failure_and_is_remembered(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	struct node next = {};
+	struct memory next = {};
 	struct scene s;
 
 	set_scene(&s, 1);
@@ -1227,20 +1227,20 @@ static void what_a_driver_has_not_is_no_failure_and_is_remembered(_unused_ void 
 	make_plan(&s, &p);
 	assert_int_equal(p.state, NODE_READY);
 	assert_int_equal(take_next(&s.config, &s.node, &p, "boot-1", &next), 0);
-	assert_int_equal(node_memory(&next, PF)->unsupported,
+	assert_int_equal(memory_device(&next, PF)->unsupported,
 			 VF_SETTING_MAC | VF_SETTING_TRUST | VF_SETTING_MTU);
-	assert_string_equal(node_memory(&next, PF)->card, "b8:ce:f6:41:00:00");
-	assert_string_equal(node_memory(&next, "0000:41:00.1")->card, "b8:ce:f6:41:00:00");
-	assert_false(node_memory(&next, "0000:41:00.1")->was_rebuilt);
+	assert_string_equal(memory_device(&next, PF)->card, "b8:ce:f6:41:00:00");
+	assert_string_equal(memory_device(&next, "0000:41:00.1")->card, "b8:ce:f6:41:00:00");
+	assert_false(memory_device(&next, "0000:41:00.1")->was_rebuilt);
 	s.tries.n_actions = 0;
-	s.node.memories = next.memories;
-	s.node.n_memories = next.n_memories;
-	s.memories[0] = *node_memory(&next, PF);
+	s.node.memory.devices = next.devices;
+	s.node.memory.n_devices = next.n_devices;
+	s.memories[0] = *memory_device(&next, PF);
 	assert_plan(&s, "remembered", "vf-setting-unsupported: Trust=, MTU=");
-	node_done(&next);
+	memory_done(&next);
 
 	/* Another failure is one. */
-	s.node.n_memories = 0;
+	s.node.memory.n_devices = 0;
 	set_tried(&s, VERB_SET_VF_TRUST, "0000:41:00.1", "1", -EIO);
 	s.section.identity = IDENTITY_KEEP;
 	s.section.mtu = 0;
@@ -1268,10 +1268,10 @@ static void memory_is_of_the_card_not_of_its_slot(_unused_ void **state)
 		COPY(s.memories[0].card, rows[i].then);
 		s.memories[1] = (struct device_memory){ .pci = PF };
 		COPY(s.memories[1].card, rows[i].then);
-		s.node.n_memories = 2;
+		s.node.memory.n_devices = 2;
 		COPY(s.netdevs[0].perm_mac, rows[i].now);
 		node_forget_replaced(&s.node);
-		assert_int_equal(s.node.n_memories, rows[i].kept);
+		assert_int_equal(s.node.memory.n_devices, rows[i].kept);
 	}
 }
 
@@ -1305,12 +1305,12 @@ static void a_vf_that_was_made_again_is_another(_unused_ void **state)
 		add_vfs(&s, PF, 1, true, "02:00:00:00:00:07");
 		s.memories[0] = (struct device_memory){ .pci = PF, .was_usable = true };
 		s.memories[1] = (struct device_memory){ .pci = "0000:41:00.1", .was_usable = true };
-		s.node.n_memories = 2;
+		s.node.memory.n_devices = 2;
 		set_tried(&s, rows[i].verb, rows[i].target, rows[i].to, rows[i].result);
 		action_set(&s.tries.actions[0], rows[i].from, rows[i].to);
 		plan_forget_ended(&s.node);
-		if (s.node.n_memories != (rows[i].is_kept ? 2 : 1))
-			fail_msg("%s: %zu are left", rows[i].name, s.node.n_memories);
+		if (s.node.memory.n_devices != (rows[i].is_kept ? 2 : 1))
+			fail_msg("%s: %zu are left", rows[i].name, s.node.memory.n_devices);
 		assert_string_equal(s.memories[0].pci, PF);
 	}
 }
@@ -1357,7 +1357,7 @@ static void what_came_in_between_is_looked_at_once_more(_unused_ void **state)
 static void a_new_vf_inherits_nothing(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
-	_cleanup_(node_done) struct node next = {};
+	_cleanup_(memory_done) struct memory next = {};
 	struct scene s;
 
 	set_scene(&s, 1);
@@ -1373,8 +1373,8 @@ static void a_new_vf_inherits_nothing(_unused_ void **state)
 	assert_plan(&s, "forgotten", "rebind-driver 41:00.1 >mlx5_core");
 	make_plan(&s, &p);
 	assert_int_equal(take_next(&s.config, &s.node, &p, "boot-1", &next), 0);
-	assert_false(node_memory(&next, "0000:41:00.1")->was_usable);
-	assert_false(node_memory(&next, "0000:41:00.1")->was_rebuilt);
+	assert_false(memory_device(&next, "0000:41:00.1")->was_usable);
+	assert_false(memory_device(&next, "0000:41:00.1")->was_rebuilt);
 }
 
 /* --- identity --- */
@@ -1633,7 +1633,7 @@ static void ipoib_not_asked_for(struct scene *s)
 static void ipoib_of_no_use(struct scene *s)
 {
 	ipoib_available(s);
-	s->memories[s->node.n_memories++] =
+	s->memories[s->node.memory.n_devices++] =
 		(struct device_memory){ .pci = PF, .unsupported = VF_SETTING_GUID };
 }
 static void ipoib_of_ethernet(struct scene *s)

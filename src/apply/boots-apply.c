@@ -8,7 +8,7 @@
 
 int boot_notes_open(const struct node *n, struct boot_notes *ret)
 {
-	const size_t n_old = MIN(n->n_boots, (size_t)MAX_BOOTS);
+	const size_t n_old = MIN(n->memory.n_boots, (size_t)MAX_BOOTS);
 	struct boot_notes b = {};
 	struct boot *present;
 
@@ -19,7 +19,8 @@ int boot_notes_open(const struct node *n, struct boot_notes *ret)
 		return -ENOMEM;
 
 	if (n_old > 0)
-		memcpy(b.boots, n->boots + n->n_boots - n_old, n_old * sizeof(*b.boots));
+		memcpy(b.boots, n->memory.boots + n->memory.n_boots - n_old,
+		       n_old * sizeof(*b.boots));
 	b.n = n_old;
 	if (n_old == 0 || !streq(b.boots[n_old - 1].boot_id, n->boot_id)) {
 		present = &b.boots[b.n++];

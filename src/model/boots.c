@@ -94,8 +94,8 @@ bool boots_is_loop(const struct node *n, const struct boot_step *s)
 {
 	size_t n_failed = 0;
 
-	for (size_t i = n->n_boots; i > 0 && n_failed < LOOP_BOOTS; i--) {
-		const struct boot *b = &n->boots[i - 1];
+	for (size_t i = n->memory.n_boots; i > 0 && n_failed < LOOP_BOOTS; i--) {
+		const struct boot *b = &n->memory.boots[i - 1];
 
 		if (is_present(n, b))
 			continue;
@@ -138,10 +138,10 @@ void boots_drop(struct boot *b, const struct boot_step *s)
 /* How it went when it was last tried. */
 static int last_result(const struct node *n, const struct boot_step *s)
 {
-	for (size_t i = n->n_boots; i > 0; i--) {
-		const struct boot_step *found = boots_find(&n->boots[i - 1], s);
+	for (size_t i = n->memory.n_boots; i > 0; i--) {
+		const struct boot_step *found = boots_find(&n->memory.boots[i - 1], s);
 
-		if (found && !is_present(n, &n->boots[i - 1]))
+		if (found && !is_present(n, &n->memory.boots[i - 1]))
 			return found->result;
 	}
 	return 0;
@@ -195,8 +195,8 @@ const struct boot *boots_carrying(const struct node *n, uint64_t *ret_until_usec
 	uint64_t until = 0;
 
 	*ret_until_usec = 0;
-	for (size_t i = n->n_boots; i > 0; i--) {
-		const struct boot *b = &n->boots[i - 1];
+	for (size_t i = n->memory.n_boots; i > 0; i--) {
+		const struct boot *b = &n->memory.boots[i - 1];
 
 		if (!b->knows_node_nics)
 			continue;
@@ -274,14 +274,15 @@ void boots_conclude(const struct config *c, const struct node *n, const struct p
 
 size_t boots_telling(const struct node *n, size_t *ret_first)
 {
-	size_t n_last = n->n_boots, first;
+	size_t n_last = n->memory.n_boots, first;
 	bool is_telling = false;
 
-	if (n_last > 0 && is_present(n, &n->boots[n_last - 1]))
+	if (n_last > 0 && is_present(n, &n->memory.boots[n_last - 1]))
 		n_last--;
 	first = n_last - MIN(n_last, (size_t)LOOP_BOOTS);
 	for (size_t i = first; i < n_last; i++)
-		is_telling |= n->boots[i].n_steps > 0 || n->boots[i].state != NODE_READY;
+		is_telling |=
+			n->memory.boots[i].n_steps > 0 || n->memory.boots[i].state != NODE_READY;
 	*ret_first = first;
 	return is_telling ? n_last - first : 0;
 }

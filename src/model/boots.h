@@ -92,7 +92,7 @@ const struct boot *boots_carrying(const struct node *n, uint64_t *ret_until_usec
 
 /*
  * The boots worth telling: up to LOOP_BOOTS before the present one, none when all of them ended
- * ready and without a step that failed. Return: how many, at the end of node.boots but for the
- * present one; @ret_first is the index of the first.
+ * ready and without a step that failed. Return: how many, at the end of node.memory.boots but for
+ * the present one; @ret_first is the index of the first.
  */
 size_t boots_telling(const struct node *n, size_t *ret_first);

@@ -99,7 +99,7 @@ static bool is_netdev_away(const struct signs *s)
 
 static void add_away(struct signs *s)
 {
-	const struct device_memory *m = node_memory(s->n, s->f->address);
+	const struct device_memory *m = memory_device(&s->n->memory, s->f->address);
 
 	if (is_netdev_away(s))
 		add(s, USE_NETDEV_NETNS, "its netdev %s%sin another network namespace",
@@ -140,9 +140,10 @@ static void format_ip(int family, const uint8_t *bytes, uint32_t prefix_len, cha
 /* Has this service changed how the netdev takes router advertisements? */
 static bool is_asked_for_ra(const struct node *n, uint32_t ifindex)
 {
-	for (size_t i = 0; i < n->n_ledger; i++)
-		if (n->ledger[i].ifindex == ifindex && streq(n->ledger[i].verb, "set-sysctl") &&
-		    is_prefix(n->ledger[i].subject, "ipv6/"))
+	for (size_t i = 0; i < n->memory.n_ledger; i++)
+		if (n->memory.ledger[i].ifindex == ifindex &&
+		    streq(n->memory.ledger[i].verb, "set-sysctl") &&
+		    is_prefix(n->memory.ledger[i].subject, "ipv6/"))
 			return true;
 	return false;
 }
@@ -155,7 +156,7 @@ static bool is_host_address(const struct node *n, const struct address *a, bool 
 	/* Autoconfigured ones have a lifetime: addrconf_prefix_rcv() in net/ipv6/addrconf.c */
 	if (is_ra_ours && a->family == AF_INET6 && !(a->flags & IFA_F_PERMANENT))
 		return false;
-	return !node_entry(n, "add-address", "", a->ifindex, text);
+	return !memory_entry(&n->memory, "add-address", "", a->ifindex, text);
 }
 
 static bool is_host_route(const struct route *t, bool is_ra_ours)

@@ -100,19 +100,19 @@ static const struct field attempt_rows[] = {
 static const struct fields attempt_fields = FIELDS(attempt_rows, struct attempt);
 
 static const struct field pass_rows[] = {
-	FIELD(FIELD_NAME, struct node, "boot_id", boot_id, .flags = FIELD_FORGET),
-	FIELD(FIELD_NAME, struct node, "config_hash", last_hash, .flags = FIELD_FORGET),
-	LIST(FIELD_LIST, struct node, "devices", memories, device_memory_fields, .max = MAX_ENTRIES,
-	     .flags = FIELD_FORGET),
-	FIELD(FIELD_FILE_NAME, struct node, "stuck", stuck, .flags = FIELD_FORGET | FIELD_SPARSE),
-	NUMBER(struct node, "stuck_pid", stuck_pid, .flags = FIELD_FORGET | FIELD_SPARSE),
-	NUMBER(struct node, "devlink_pid", devlink_pid, .flags = FIELD_FORGET | FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct node, "plugin_path", last_plugin_path,
+	FIELD(FIELD_NAME, struct memory, "boot_id", boot_id, .flags = FIELD_FORGET),
+	FIELD(FIELD_NAME, struct memory, "config_hash", last_hash, .flags = FIELD_FORGET),
+	LIST(FIELD_LIST, struct memory, "devices", devices, device_memory_fields,
+	     .max = MAX_ENTRIES, .flags = FIELD_FORGET),
+	FIELD(FIELD_FILE_NAME, struct memory, "stuck", stuck, .flags = FIELD_FORGET | FIELD_SPARSE),
+	NUMBER(struct memory, "stuck_pid", stuck_pid, .flags = FIELD_FORGET | FIELD_SPARSE),
+	NUMBER(struct memory, "devlink_pid", devlink_pid, .flags = FIELD_FORGET | FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct memory, "plugin_path", last_plugin_path,
 	      .flags = FIELD_FORGET | FIELD_SPARSE),
-	LIST(FIELD_LIST, struct node, "attempts", attempts, attempt_fields, .max = MAX_ENTRIES,
+	LIST(FIELD_LIST, struct memory, "attempts", attempts, attempt_fields, .max = MAX_ENTRIES,
 	     .flags = FIELD_FORGET | FIELD_SPARSE),
 };
-const struct fields pass_memory_fields = FIELDS(pass_rows, struct node);
+const struct fields pass_memory_fields = FIELDS(pass_rows, struct memory);
 
 static const struct field head_rows[] = {
 	NUMBER(struct state_head, "schema", schema, .min = 1, .max = 1, .flags = FIELD_NEEDED),
@@ -139,28 +139,29 @@ static bool is_own_path(const char *path)
 	return is_prefix(path, "/run/") && !strstr(path, "/.");
 }
 
-void memory_take(struct node *n, const struct state_head *head, struct node *seen)
+void memory_take(struct memory *m, const char *boot_id, const struct state_head *head,
+		 struct memory *seen)
 {
-	if (streq(head->boot_id, n->boot_id)) {
-		n->last_state = head->state;
-		n->was_settled = head->state != NODE_STARTING;
-		COPY(n->last_hash, head->config_hash);
+	if (streq(head->boot_id, boot_id)) {
+		m->last_state = head->state;
+		m->was_settled = head->state != NODE_STARTING;
+		COPY(m->last_hash, head->config_hash);
 	}
-	if (!streq(seen->boot_id, n->boot_id))
+	if (!streq(seen->boot_id, boot_id))
 		return;
 
-	n->n_memories = drop_duplicates(seen->memories, seen->n_memories);
-	n->memories = TAKE(seen->memories);
-	COPY(n->stuck, seen->stuck);
-	n->stuck_pid = seen->stuck_pid;
-	n->devlink_pid = seen->devlink_pid;
+	m->n_devices = drop_duplicates(seen->devices, seen->n_devices);
+	m->devices = TAKE(seen->devices);
+	COPY(m->stuck, seen->stuck);
+	m->stuck_pid = seen->stuck_pid;
+	m->devlink_pid = seen->devlink_pid;
 	/* It is a path of ours, but may have been planted: only below /run. */
-	COPY(n->last_plugin_path,
+	COPY(m->last_plugin_path,
 	     is_own_path(seen->last_plugin_path) ? seen->last_plugin_path : "");
-	if (!streq(seen->last_hash, n->last_hash))
+	if (!streq(seen->last_hash, m->last_hash))
 		return;
-	n->n_attempts = seen->n_attempts;
-	n->attempts = TAKE(seen->attempts);
+	m->n_attempts = seen->n_attempts;
+	m->attempts = TAKE(seen->attempts);
 }
 
 static const struct field ledger_rows[] = {

@@ -11,7 +11,7 @@
 #include "boots.h"
 
 /*
- * What a pass tells the next one of this boot, in struct node: boot_id, last_hash, memories, stuck,
+ * What a pass tells the next one of this boot: boot_id, last_hash, devices, stuck,
  * stuck_pid, devlink_pid, last_plugin_path, attempts. A malformed entry is forgotten and none but
  * that: it is tried or done again, which does no harm.
  */
@@ -26,11 +26,11 @@ struct state_head {
 extern const struct fields state_head_fields;
 
 /*
- * Puts into a node whose boot_id is known what is of its boot: of @head last_state, last_hash and
- * was_settled; of @seen the rest, which is taken from it, attempts only when they are
- * of that configuration.
+ * What is of the boot @boot_id: of @head last_state, last_hash and was_settled; of @seen the rest,
+ * which is taken from it, attempts only when they are of that configuration.
  */
-void memory_take(struct node *n, const struct state_head *head, struct node *seen);
+void memory_take(struct memory *m, const char *boot_id, const struct state_head *head,
+		 struct memory *seen);
 
 /* "changes", of this boot: what was set in the kernel, and what was there before. */
 struct ledger {

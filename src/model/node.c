@@ -18,6 +18,14 @@ void module_done(struct module *m)
 	*m = (struct module){};
 }
 
+void memory_done(struct memory *m)
+{
+	free(m->ledger);
+	free(m->boots);
+	free(m->devices);
+	free(m->attempts);
+}
+
 void node_done(struct node *n)
 {
 	for (size_t i = 0; i < n->n_ibdevs; i++)
@@ -40,7 +48,6 @@ void node_done(struct node *n)
 	free(n->rules);
 	free(n->neighbours);
 	free(n->lookups);
-	free(n->ledger);
 	free(n->metadatas);
 	free(n->ibdevs);
 	free(n->pnets);
@@ -53,9 +60,6 @@ void node_done(struct node *n)
 		free(n->outputs[i].text);
 	free(n->output_records);
 	free(n->memlocks);
-	free(n->memories);
-	free(n->attempts);
-	free(n->boots);
 	for (size_t i = 0; i < _NODE_INDEX_N; i++)
 		free(n->indexes[i].order);
 	*n = (struct node){};
@@ -156,11 +160,11 @@ bool has_managed_neighbours(const char *kernel)
 	return major > 5 || (major == 5 && minor >= 16);
 }
 
-const struct ledger_entry *node_entry(const struct node *n, const char *verb, const char *target,
-				      uint32_t ifindex, const char *subject)
+const struct ledger_entry *memory_entry(const struct memory *m, const char *verb,
+					const char *target, uint32_t ifindex, const char *subject)
 {
-	for (size_t i = n->n_ledger; i > 0; i--) {
-		const struct ledger_entry *e = &n->ledger[i - 1];
+	for (size_t i = m->n_ledger; i > 0; i--) {
+		const struct ledger_entry *e = &m->ledger[i - 1];
 
 		if (streq(e->verb, verb) && e->ifindex == ifindex &&
 		    (ifindex > 0 || streq(e->target, target)) && streq(e->subject, subject))
@@ -260,9 +264,9 @@ bool is_built_for(const struct module *m, const char *release)
 	       streq(m->srcversion, m->loaded_srcversion);
 }
 
-const struct device_memory *node_memory(const struct node *n, const char *pci)
+const struct device_memory *memory_device(const struct memory *m, const char *pci)
 {
-	return find(pci, n->memories, n->n_memories, sizeof(*n->memories), compare_memory);
+	return find(pci, m->devices, m->n_devices, sizeof(*m->devices), compare_memory);
 }
 
 const struct netdev *node_netdev(const struct node *n, uint32_t ifindex)
@@ -600,10 +604,10 @@ void node_forget_replaced(struct node *n)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < n->n_memories; i++)
-		if (!is_replaced(n, &n->memories[i]))
-			n->memories[kept++] = n->memories[i];
-	n->n_memories = kept;
+	for (size_t i = 0; i < n->memory.n_devices; i++)
+		if (!is_replaced(n, &n->memory.devices[i]))
+			n->memory.devices[kept++] = n->memory.devices[i];
+	n->memory.n_devices = kept;
 }
 
 bool is_zero_guid(const char *guid)

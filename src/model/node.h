@@ -551,6 +551,36 @@ struct log_line {
 struct attempts;
 struct boot;
 
+/* What was done and seen before: in this pass, in this boot and over boots. */
+struct memory {
+	struct attempts *tried;         /* of this pass; NULL: nothing was. Not owned */
+	struct last_change last_change; /* of this pass or of one before */
+	bool is_held; /* "revert" was run: nothing is changed until the next start or reload */
+	struct ledger_entry *ledger; /* owned, in the order in which they came */
+	size_t n_ledger;
+	struct boot *boots; /* owned; the oldest first, boots.h */
+	size_t n_boots;
+
+	/* of earlier passes, all empty when they were of another boot */
+	char boot_id[40];              /* theirs */
+	struct device_memory *devices; /* owned, by PCI address */
+	size_t n_devices;
+	enum node_state last_state;
+	char last_hash[17];              /* the configuration of that state */
+	char last_plugin_path[PATH_LEN]; /* where it had the plugin's file */
+	bool was_settled;         /* with that configuration the time to wait was over before */
+	struct attempt *attempts; /* owned; of that configuration */
+	size_t n_attempts;
+	/*
+	 * The number of VFs of this PF was written and that did not come back. The write holds a
+	 * lock that all others take: pci_lock_rescan_remove() in drivers/pci/iov.c since Linux 6.18
+	 */
+	char stuck[PCI_LEN];
+	uint32_t stuck_pid; /* of the process that is still at it */
+	/* Of the process that asked devlink and waits for a driver; 0: none, it is asked. */
+	uint32_t devlink_pid;
+};
+
 /* What is found by a name that its array is not sorted by. */
 enum node_index_of {
 	NODE_INDEX_NETDEV_PCI,
@@ -590,11 +620,8 @@ struct node {
 	struct netconf all;     /* conf/all: the IPv4 ones that count together with the netdev's */
 	struct lookup *lookups; /* owned */
 	size_t n_lookups;
-	uint32_t asked; /* 1 << enum question: a plan of this look asked for them, once */
-	struct ledger_entry *ledger; /* owned, in the order in which they came */
-	size_t n_ledger;
+	uint32_t asked;    /* 1 << enum question: a plan of this look asked for them, once */
 	uint64_t now_usec; /* CLOCK_MONOTONIC at this look; 0: of a captured tree */
-	bool is_held;      /* "revert" was run: nothing is changed until the next start or reload */
 	struct metadata *metadatas; /* owned, by MAC; of whom nobody asked there is none */
 	size_t n_metadatas;
 	struct ibdev *ibdevs; /* owned, by name */
@@ -645,32 +672,10 @@ struct node {
 	struct output_file outputs[_OUTPUT_N];
 	struct output_record *output_records; /* owned */
 	size_t n_output_records;
-	struct last_change last_change; /* of this pass or of one before */
-
-	struct boot *boots; /* owned; the oldest first, boots.h */
-	size_t n_boots;
 	char program[64]; /* which build of ours this is */
 	bool is_by_hand;  /* an administrator wants it now, also what failed in earlier boots */
 
-	struct attempts *tried; /* of this pass; NULL: nothing was. Not owned */
-
-	/* of earlier passes, all empty when they were of another boot */
-	struct device_memory *memories; /* owned, by PCI address */
-	size_t n_memories;
-	enum node_state last_state;
-	char last_hash[17];              /* the configuration of that state */
-	char last_plugin_path[PATH_LEN]; /* where it had the plugin's file */
-	bool was_settled;         /* with that configuration the time to wait was over before */
-	struct attempt *attempts; /* owned; of that configuration */
-	size_t n_attempts;
-	/*
-	 * The number of VFs of this PF was written and that did not come back. The write holds a
-	 * lock that all others take: pci_lock_rescan_remove() in drivers/pci/iov.c since Linux 6.18
-	 */
-	char stuck[PCI_LEN];
-	uint32_t stuck_pid; /* of the process that is still at it */
-	/* Of the process that asked devlink and waits for a driver; 0: none, it is asked. */
-	uint32_t devlink_pid;
+	struct memory memory;
 
 	/* Of the function that "explain" is asked about. */
 	struct log_line log_lines[LOG_LINES_MAX];
@@ -680,6 +685,7 @@ struct node {
 };
 
 void module_done(struct module *m);
+void memory_done(struct memory *m);
 void node_done(struct node *n);
 
 /*
@@ -730,8 +736,8 @@ const char *netconf_name(enum netconf_key k); /* "ipv4/arp_ignore" */
  * Since 5.16. */
 bool has_managed_neighbours(const char *release);
 /* The last one of this key, or NULL. @ifindex 0: by @target. */
-const struct ledger_entry *node_entry(const struct node *n, const char *verb, const char *target,
-				      uint32_t ifindex, const char *subject);
+const struct ledger_entry *memory_entry(const struct memory *m, const char *verb,
+					const char *target, uint32_t ifindex, const char *subject);
 const char *module_state_name(enum module_state s); /* "available" */
 const char *use_name(enum use u);                   /* "open-context" */
 bool module_is_in_kernel(const struct module *m);   /* NULL: no */
@@ -745,7 +751,7 @@ bool node_forbids(const struct node *n, const char *module);
  * whose very copy is loaded. Source: same_magic() in kernel/module/version.c
  */
 bool is_built_for(const struct module *m, const char *release);
-const struct device_memory *node_memory(const struct node *n, const char *pci);
+const struct device_memory *memory_device(const struct memory *m, const char *pci);
 
 #define IPOIB_MODULE "ib_ipoib"
 

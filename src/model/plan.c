@@ -179,11 +179,11 @@ bool device_is_infiniband(const struct device *d)
 
 uint64_t device_usable_usec(const struct node *n, const struct device *d)
 {
-	const struct device_memory *m = node_memory(n, d->pci->address);
+	const struct device_memory *m = memory_device(&n->memory, d->pci->address);
 
 	if (m && m->usable_instance == d->pci->instance)
 		return m->usable_usec;
-	return *n->last_hash ? n->now_usec : 0;
+	return *n->memory.last_hash ? n->now_usec : 0;
 }
 
 const struct device *plan_missed_by(const struct config *c, const struct node *n,

@@ -25,7 +25,7 @@ static bool format_id(const char *mac, char ret[static PNETID_LEN])
 bool pnet_wish(const struct node *n, const char *pci, const struct netdev *netdev,
 	       const struct ibdev *ibdev, struct pnet_wish *ret)
 {
-	const struct device_memory *m = node_memory(n, pci);
+	const struct device_memory *m = memory_device(&n->memory, pci);
 	struct pnet_wish w = {};
 
 	if (!netdev || !ibdev || ibdev->n_ports == 0 ||

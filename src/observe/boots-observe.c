@@ -22,9 +22,10 @@ static void tell_program(const struct fs *fs, struct node *n)
 		snprintf(n->program, sizeof(n->program), "%s %lld %lld", PROJECT_VERSION,
 			 (long long)st.st_size, (long long)st.st_mtim.tv_sec);
 
-	for (size_t i = 0; i < n->n_boots && !fs->is_live; i++)
-		if (n->boots[i].n_steps > 0)
-			COPY(n->program, n->boots[i].steps[n->boots[i].n_steps - 1].program);
+	for (size_t i = 0; i < n->memory.n_boots && !fs->is_live; i++)
+		if (n->memory.boots[i].n_steps > 0)
+			COPY(n->program,
+			     n->memory.boots[i].steps[n->memory.boots[i].n_steps - 1].program);
 }
 
 int observe_boots(const struct fs *fs, struct node *n)
@@ -38,8 +39,8 @@ int observe_boots(const struct fs *fs, struct node *n)
 			MAX_BOOTS * sizeof(*boots.entries));
 		boots.n_entries = MAX_BOOTS;
 	}
-	n->boots = boots.entries;
-	n->n_boots = boots.n_entries;
+	n->memory.boots = boots.entries;
+	n->memory.n_boots = boots.n_entries;
 	tell_program(fs, n);
 	return r;
 }

@@ -66,7 +66,7 @@ static int ask_in_child(struct os *d, struct node *n)
 	if (r >= 0)
 		memcpy(n->pcis, q.pcis, size);
 	munmap(q.pcis, size);
-	d->devlink_pid = n->devlink_pid = r == -ETIMEDOUT ? (uint32_t)pid : 0;
+	d->devlink_pid = n->memory.devlink_pid = r == -ETIMEDOUT ? (uint32_t)pid : 0;
 	if (r == -ETIMEDOUT)
 		log_warning("A driver keeps devlink from answering: the health of functions is "
 			    "not known until it is done");
@@ -141,9 +141,9 @@ int observe_health(struct os *d, struct node *n)
 	if (!d->fs.is_live || !has_sriov(n))
 		return 0;
 	if (d->devlink_pid)
-		n->devlink_pid = d->devlink_pid;
+		n->memory.devlink_pid = d->devlink_pid;
 	/* Another process holds a lock that devlink needs. */
-	if (n->stuck[0] || n->devlink_pid || is_any_busy(n)) {
+	if (n->memory.stuck[0] || n->memory.devlink_pid || is_any_busy(n)) {
 		recall(d, n);
 		return 0;
 	}
@@ -151,7 +151,7 @@ int observe_health(struct os *d, struct node *n)
 					      : devlink_read(&d->devlink, n->pcis, n->n_pcis);
 	if (r == -ENOMEM)
 		return r;
-	if (!n->devlink_pid)
+	if (!n->memory.devlink_pid)
 		return remember(d, n);
 	recall(d, n);
 	return 0;

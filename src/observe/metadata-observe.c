@@ -42,8 +42,8 @@ static int recall_answers(const struct fs *fs, struct node *n)
 
 static int note_failures(struct node *n)
 {
-	for (size_t i = 0; i < n->n_attempts; i++) {
-		const struct attempt *f = &n->attempts[i];
+	for (size_t i = 0; i < n->memory.n_attempts; i++) {
+		const struct attempt *f = &n->memory.attempts[i];
 		struct metadata *m;
 
 		if (f->result >= 0 || !streq(f->verb, verb_name(VERB_ASK_METADATA)) ||

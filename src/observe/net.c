@@ -116,8 +116,8 @@ int observe_net(struct os *d, struct node *n)
 		r = ethtool_read(&d->ethtool, n, n->netdevs, n->n_netdevs);
 	if (r >= 0)
 		r = memory_read(&d->fs, MEMORY_BOOT, &ledger_fields, &ledger);
-	n->ledger = ledger.entries;
-	n->n_ledger = ledger.n_entries;
+	n->memory.ledger = ledger.entries;
+	n->memory.n_ledger = ledger.n_entries;
 	observe_all(&d->fs, n);
 	return r;
 }

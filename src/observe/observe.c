@@ -86,7 +86,7 @@ static int read_head(const struct fs *fs, struct state_head *ret)
 
 static int recall(const struct fs *fs, struct node *n)
 {
-	_cleanup_(node_done) struct node seen = {};
+	_cleanup_(memory_done) struct memory seen = {};
 	struct state_head head = {};
 	int r;
 
@@ -94,7 +94,7 @@ static int recall(const struct fs *fs, struct node *n)
 	if (r >= 0)
 		r = memory_read(fs, MEMORY_BOOT, &pass_memory_fields, &seen);
 	if (r >= 0)
-		memory_take(n, &head, &seen);
+		memory_take(&n->memory, n->boot_id, &head, &seen);
 	return r;
 }
 
@@ -111,26 +111,26 @@ static bool is_ours(const struct fs *fs, uint32_t pid)
 /* What got stuck, in this pass or before, is so until its process is gone. */
 static void find_stuck(const struct fs *fs, struct node *n)
 {
-	const struct action *stuck = attempts_stuck(n->tried);
+	const struct action *stuck = attempts_stuck(n->memory.tried);
 
 	if (stuck) {
-		COPY(n->stuck, stuck->target);
-		n->stuck_pid = stuck->pid;
+		COPY(n->memory.stuck, stuck->target);
+		n->memory.stuck_pid = stuck->pid;
 	}
-	if (!is_ours(fs, n->stuck_pid) && fs->is_live)
-		n->stuck[0] = '\0';
-	if (!is_ours(fs, n->devlink_pid))
-		n->devlink_pid = 0;
-	for (size_t i = 0; i < n->n_memories; i++)
-		if (!is_ours(fs, n->memories[i].sick_pid))
-			n->memories[i].sick_pid = 0;
+	if (!is_ours(fs, n->memory.stuck_pid) && fs->is_live)
+		n->memory.stuck[0] = '\0';
+	if (!is_ours(fs, n->memory.devlink_pid))
+		n->memory.devlink_pid = 0;
+	for (size_t i = 0; i < n->memory.n_devices; i++)
+		if (!is_ours(fs, n->memory.devices[i].sick_pid))
+			n->memory.devices[i].sick_pid = 0;
 }
 
 int observe_memory(const struct fs *fs, struct node *n)
 {
 	int r;
 
-	n->is_held = fs_exists(fs, HOLD_PATH);
+	n->memory.is_held = fs_exists(fs, HOLD_PATH);
 	r = recall(fs, n);
 	find_stuck(fs, n);
 	return r < 0 ? r : observe_boots(fs, n);
@@ -138,16 +138,16 @@ int observe_memory(const struct fs *fs, struct node *n)
 
 void observe_writer(const struct fs *fs, struct node *n)
 {
-	for (size_t i = 0; i < n->n_pcis && fs->is_live && !n->stuck[0]; i++) {
+	for (size_t i = 0; i < n->n_pcis && fs->is_live && !n->memory.stuck[0]; i++) {
 		const struct pci *pf = &n->pcis[i];
 		int pid;
 
-		if (!pf->has_sriov || attempts_changing_vfs(n->tried, pf->address))
+		if (!pf->has_sriov || attempts_changing_vfs(n->memory.tried, pf->address))
 			continue;
 		pid = fs_writer(fs, FS_PATH("sys/bus/pci/devices/%s/sriov_numvfs", pf->address));
 		if (pid > 0 && is_ours(fs, (uint32_t)pid)) {
-			COPY(n->stuck, pf->address);
-			n->stuck_pid = (uint32_t)pid;
+			COPY(n->memory.stuck, pf->address);
+			n->memory.stuck_pid = (uint32_t)pid;
 		}
 	}
 }
@@ -173,7 +173,7 @@ static int observe_smc(struct os *d, struct node *n)
 
 int observe_node(struct os *d, struct attempts *tried, struct node *ret)
 {
-	_cleanup_(node_done) struct node n = { .tried = tried };
+	_cleanup_(node_done) struct node n = { .memory = { .tried = tried } };
 	int r;
 
 	read_optional(&d->fs, "proc/sys/kernel/osrelease", n.kernel, sizeof(n.kernel));

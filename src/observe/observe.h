@@ -34,8 +34,8 @@ int observe_answers(const struct fs *fs, struct node *n);
 
 /*
  * What devlink tells of the health and the eswitch of functions. A look of its own, because it may
- * only be made when no write to a PCI function is stuck: after node.stuck is known. Live roots
- * only; a captured one has it in its answers. Return: 0 or -ENOMEM.
+ * only be made when no write to a PCI function is stuck: after node.memory.stuck is known. Live
+ * roots only; a captured one has it in its answers. Return: 0 or -ENOMEM.
  */
 int observe_health(struct os *d, struct node *n);
 

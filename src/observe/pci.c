@@ -192,7 +192,7 @@ static int name_vfs(const struct fs *fs, struct node *n, struct pci *pf)
  */
 static bool is_never_bound(const struct node *n, const struct pci *pci)
 {
-	const struct device_memory *m = node_memory(n, pci->address);
+	const struct device_memory *m = memory_device(&n->memory, pci->address);
 
 	return pci->vendor == NVIDIA_VENDOR && pci->class >> 16 == CLASS_NETWORK &&
 	       !(m && (m->netdev[0] || m->ibdev[0]));
@@ -202,7 +202,8 @@ static bool is_never_bound(const struct node *n, const struct pci *pci)
 static void read_override(const struct fs *fs, const struct node *n, struct pci *pci)
 {
 	if ((!pci->physfn[0] && !is_never_bound(n, pci)) || pci->driver[0] ||
-	    (n->stuck[0] && (streq(n->stuck, pci->address) || streq(n->stuck, pci->physfn))))
+	    (n->memory.stuck[0] &&
+	     (streq(n->memory.stuck, pci->address) || streq(n->memory.stuck, pci->physfn))))
 		return;
 	if (fs_read(fs, FS_PATH(FOLDER "/%s/driver_override", pci->address), pci->driver_override,
 		    sizeof(pci->driver_override)) < 0 ||
@@ -220,7 +221,7 @@ static void read_override(const struct fs *fs, const struct node *n, struct pci 
 static void look_for_netdev(const struct fs *fs, const struct node *n, struct pci *pci)
 {
 	const bool is_asked = pci->physfn[0] || pci->class >> 8 == CLASS_INFINIBAND;
-	const struct device_memory *m = is_asked ? node_memory(n, pci->address) : NULL;
+	const struct device_memory *m = is_asked ? memory_device(&n->memory, pci->address) : NULL;
 	struct fs unrecorded = *fs; /* for a look at a capture does not ask this */
 	char path[128];
 
@@ -276,7 +277,7 @@ static bool has_management_mark(const struct fs *fs, const char *address)
 static void read_vpd(const struct fs *fs, const struct node *n, struct pci *pci)
 {
 	if (pci->vendor != MELLANOX || pci->class >> 8 != CLASS_INFINIBAND || pci->physfn[0] ||
-	    node_memory(n, pci->address))
+	    memory_device(&n->memory, pci->address))
 		return;
 	pci->is_management = has_management_mark(fs, pci->address);
 }

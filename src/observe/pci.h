@@ -11,8 +11,8 @@
 #include "../os/fs.h"
 
 /*
- * Fills node.pcis but module and has_other_driver. A machine without PCI has none. node.stuck and
- * node.memories are known before. Return: 0 or -errno.
+ * Fills node.pcis but module and has_other_driver. A machine without PCI has none.
+ * node.memory.stuck and node.memory.devices are known before. Return: 0 or -errno.
  *
  * The driver container of NVIDIA's network operator reloads mlx5_core, makes the VFs that were
  * there before and binds them. It has its files in /run/mellanox/drivers, and .driver-ready there

@@ -74,7 +74,8 @@ static int read_text(const struct fs *fs, const char *path, char **ret)
 static int find_old_file(const struct fs *fs, const struct config *c, struct node *n)
 {
 	/* Without a state nobody knows, but in our own folder it can only be ours. */
-	const char *last = *n->last_plugin_path ? n->last_plugin_path : "/" PLUGIN_CONFIG_PATH;
+	const char *last =
+		*n->memory.last_plugin_path ? n->memory.last_plugin_path : "/" PLUGIN_CONFIG_PATH;
 	_cleanup_(freep) char *text = NULL;
 	int r;
 

@@ -12,7 +12,7 @@ static bool is_asked(const struct questions *q, const struct node *n, const stru
 	const struct pci *pci = node_pci(n, nd->pci);
 
 	return pci && questions_name(q, pci->address) && !pci->physfn[0] && !pci->is_busy &&
-	       !n->stuck[0];
+	       !n->memory.stuck[0];
 }
 
 int observe_dcbs(struct os *d, const struct questions *q, struct node *n)

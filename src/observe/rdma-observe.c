@@ -174,12 +174,12 @@ static bool has_other_mtu(const struct node *n, const struct ibdev *ib,
 
 void rdma_recall(const struct node *n, struct ibdev *ib)
 {
-	for (size_t i = 0; i < n->n_memories && ib->index != UINT32_MAX; i++)
-		if (n->memories[i].was_usable && n->memories[i].index == ib->index &&
-		    streq(n->memories[i].ibdev, ib->name) &&
-		    !has_other_mtu(n, ib, &n->memories[i])) {
+	for (size_t i = 0; i < n->memory.n_devices && ib->index != UINT32_MAX; i++)
+		if (n->memory.devices[i].was_usable && n->memory.devices[i].index == ib->index &&
+		    streq(n->memory.devices[i].ibdev, ib->name) &&
+		    !has_other_mtu(n, ib, &n->memory.devices[i])) {
 			ib->verbs = 0;
-			ib->active_mtu = n->memories[i].active_mtu;
+			ib->active_mtu = n->memory.devices[i].active_mtu;
 		}
 }
 

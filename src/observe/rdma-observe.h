@@ -11,7 +11,7 @@
 #include "../os/os.h"
 
 /*
- * Fills node.ibdevs, .netns_mode and .has_rdma_cm; wants node.netdevs and node.memories.
+ * Fills node.ibdevs, .netns_mode and .has_rdma_cm; wants node.netdevs and node.memory.devices.
  *
  * An ibdev's netdev is what rdma_find_netdev() says. A virtual ibdev (rxe) takes the
  * PCI function of its netdev. The kernel's erdma gives its ibdevs no parent either (6.12:

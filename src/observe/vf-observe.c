@@ -35,7 +35,7 @@ static int list_infos(struct netlink *nl, struct pci *pf, struct node *n)
 
 	/* A driver stuck in a write may hold what its answer needs, and the kernel would wait for
 	 * it with the lock of all network devices held. */
-	if (!nd || pf->is_busy || streq(n->stuck, pf->address))
+	if (!nd || pf->is_busy || streq(n->memory.stuck, pf->address))
 		return 0;
 
 	r = vf_list(nl, nd->ifindex, &infos, &n_infos);

@@ -10,7 +10,7 @@
 
 /**
  * output_files() - fill plan.outputs
- * @n:   with node.outputs and node.last_change
+ * @n:   with node.outputs and node.memory.last_change
  * @p:   a finished plan: the files tell of its devices and its state
  *
  * What is there stays while the loss of a device is not confirmed yet. The NCCL file is of a node

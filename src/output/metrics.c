@@ -149,7 +149,7 @@ int metrics_text(const struct node *n, const struct plan *p, char **ret)
 	put_vfs(out.f, p, NAME "virtual_functions_present", "VFs that each NIC has.", false);
 	put_health(out.f, p);
 	put_links(out.f, p);
-	put_change(out.f, &n->last_change);
+	put_change(out.f, &n->memory.last_change);
 	return stream_take(&out, ret);
 }
 

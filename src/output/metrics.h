@@ -22,7 +22,7 @@
 
 #include "../model/plan.h"
 
-/* The whole file, with node.last_change when there is one. Return: 0 or -ENOMEM. */
+/* The whole file, with node.memory.last_change when there is one. Return: 0 or -ENOMEM. */
 int metrics_text(const struct node *n, const struct plan *p, char **ret);
 
 /* The last change that a file of ours tells of. Return: 0, or -ENODATA when it tells of none. */

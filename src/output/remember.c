@@ -81,7 +81,7 @@ static void remember_given(const struct node *n, const struct device *d, bool is
 /* What cannot be seen now is as it was. */
 static struct device_memory remember(const struct node *n, const struct device *d, bool is_wanted)
 {
-	const struct device_memory *old = node_memory(n, d->pci->address);
+	const struct device_memory *old = memory_device(&n->memory, d->pci->address);
 	struct device_memory m = old ? *old : (struct device_memory){};
 	char card[MAC_LEN];
 
@@ -124,17 +124,17 @@ static struct device_memory remember(const struct node *n, const struct device *
 }
 
 /* What was made, and of this pass what failed. */
-static int add_attempts(const struct node *n, const struct plan *p, struct node *to)
+static int add_attempts(const struct node *n, const struct plan *p, struct memory *to)
 {
 	struct attempt *t;
 
-	for (size_t i = 0; i < n->n_attempts; i++) {
-		if (n->attempts[i].result < 0)
+	for (size_t i = 0; i < n->memory.n_attempts; i++) {
+		if (n->memory.attempts[i].result < 0)
 			continue;
 		t = APPEND(to->attempts, to->n_attempts);
 		if (!t)
 			return -ENOMEM;
-		*t = n->attempts[i];
+		*t = n->memory.attempts[i];
 	}
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
@@ -163,9 +163,9 @@ static bool is_planned(const struct plan *p, const char *pci)
 	return false;
 }
 
-static int add_memory(struct node *to, const struct device_memory *m)
+static int add_memory(struct memory *to, const struct device_memory *m)
 {
-	struct device_memory *slot = APPEND(to->memories, to->n_memories);
+	struct device_memory *slot = APPEND(to->devices, to->n_devices);
 
 	if (!slot)
 		return -ENOMEM;
@@ -174,12 +174,12 @@ static int add_memory(struct node *to, const struct device_memory *m)
 }
 
 /* Functions that are gone are remembered for one more look, which then drops them. */
-static int add_gone(const struct node *n, const struct plan *p, struct node *to)
+static int add_gone(const struct node *n, const struct plan *p, struct memory *to)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < n->n_memories && r >= 0; i++) {
-		struct device_memory m = n->memories[i];
+	for (size_t i = 0; i < n->memory.n_devices && r >= 0; i++) {
+		struct device_memory m = n->memory.devices[i];
 
 		if (!m.was_usable || m.was_lost || node_pci(n, m.pci) || is_planned(p, m.pci))
 			continue;
@@ -193,21 +193,21 @@ static int add_gone(const struct node *n, const struct plan *p, struct node *to)
 }
 
 int output_memory(const struct config *c, const struct node *n, const struct plan *p,
-		  struct node *ret)
+		  struct memory *ret)
 {
 	const struct action *now = actions_stuck(p->actions, p->n_actions);
-	const bool is_new = !*n->stuck && now;
+	const bool is_new = !*n->memory.stuck && now;
 	/* An administrator who asks for a pass, or for other settings, means the node as it is. A
 	 * service that is started again may find a CNI plugin in the middle of its work. */
-	const bool is_wanted = n->is_by_hand || !streq(n->last_hash, c->hash);
-	_cleanup_(node_done) struct node to = {};
+	const bool is_wanted = n->is_by_hand || !streq(n->memory.last_hash, c->hash);
+	_cleanup_(memory_done) struct memory to = {};
 	int r = 0;
 
 	COPY(to.boot_id, n->boot_id);
 	COPY(to.last_hash, c->hash);
-	COPY(to.stuck, is_new ? now->target : n->stuck);
-	to.stuck_pid = is_new ? now->pid : *n->stuck ? n->stuck_pid : 0;
-	to.devlink_pid = n->devlink_pid;
+	COPY(to.stuck, is_new ? now->target : n->memory.stuck);
+	to.stuck_pid = is_new ? now->pid : *n->memory.stuck ? n->memory.stuck_pid : 0;
+	to.devlink_pid = n->memory.devlink_pid;
 	COPY(to.last_plugin_path, *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file);
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
 		const struct device_memory m = remember(n, &p->devices[i], is_wanted);

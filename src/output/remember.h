@@ -10,7 +10,7 @@
  * output_memory() - what pass_memory_fields of model/memory.h has
  * @n:   the node as it was last seen
  * @p:   the plan for it, with what was tried of it and failed
- * @ret: release it with node_done()
+ * @ret: release it with memory_done()
  *
  * A function was usable when it is, or was before in this boot. Names of what is not seen now are
  * kept. "index" is of the ibdev that libibverbs opened. "stuck" is the target of a PCI write that
@@ -19,4 +19,4 @@
  * Return: 0 or -ENOMEM.
  */
 int output_memory(const struct config *c, const struct node *n, const struct plan *p,
-		  struct node *ret);
+		  struct memory *ret);

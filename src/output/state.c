@@ -515,7 +515,7 @@ static json_t *make_boots(const void *item)
 	size_t first;
 	const size_t count = boots_telling(n, &first);
 
-	return fields_pack_list(&boot_fields, n->boots + first, count);
+	return fields_pack_list(&boot_fields, n->memory.boots + first, count);
 }
 
 static const struct field state_rows[] = {

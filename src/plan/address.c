@@ -58,7 +58,7 @@ static int drop_address(const struct node *n, struct plan *p, const struct carri
 	    memcmp(have->local, k->address.bytes, sizeof(have->local)) == 0)
 		return 0;
 	format_address(have->family, have->local, have->prefix_len, text, sizeof(text));
-	if (!node_entry(n, verb_name(VERB_ADD_ADDRESS), "", have->ifindex, text))
+	if (!memory_entry(&n->memory, verb_name(VERB_ADD_ADDRESS), "", have->ifindex, text))
 		return 0;
 
 	a = add_route_action(p, k, VERB_REMOVE_ADDRESS, have->ifindex, text);

@@ -88,9 +88,9 @@ static bool is_of(const struct attempt *e, const struct action *a, enum verb ver
 
 static struct attempt *find(const struct node *n, const struct action *a, enum verb verb)
 {
-	for (size_t i = 0; i < n->n_attempts; i++)
-		if (is_of(&n->attempts[i], a, verb))
-			return &n->attempts[i];
+	for (size_t i = 0; i < n->memory.n_attempts; i++)
+		if (is_of(&n->memory.attempts[i], a, verb))
+			return &n->memory.attempts[i];
 	return NULL;
 }
 
@@ -149,7 +149,7 @@ static void drop(struct plan *p, size_t i)
 
 void plan_contest(const struct config *c, const struct node *n, size_t first, struct plan *p)
 {
-	const bool is_asked = n->tried && n->tried->is_asked;
+	const bool is_asked = n->memory.tried && n->memory.tried->is_asked;
 
 	for (size_t i = first; i < p->n_actions; i++) {
 		struct action *a = &p->actions[i];
@@ -160,7 +160,7 @@ void plan_contest(const struct config *c, const struct node *n, size_t first, st
 			continue;
 		a->instance = instance_of(n, a);
 		a->value = value_of(p, a);
-		if (is_asked || !is_counted(a) || !streq(n->last_hash, c->hash))
+		if (is_asked || !is_counted(a) || !streq(n->memory.last_hash, c->hash))
 			continue;
 		e = contest_of(n, a);
 		if (!e)
@@ -180,7 +180,8 @@ void plan_contest(const struct config *c, const struct node *n, size_t first, st
 /* Of a netdev that is gone, or is in a pod. */
 static bool is_of_gone(const struct node *n, const struct attempt *e)
 {
-	const struct device_memory *m = e->ifindex > 0 ? NULL : node_memory(n, e->target);
+	const struct device_memory *m =
+		e->ifindex > 0 ? NULL : memory_device(&n->memory, e->target);
 
 	if (e->ifindex > 0)
 		return !node_netdev(n, e->ifindex);
@@ -192,26 +193,26 @@ static void forget_gone(struct node *n)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < n->n_attempts; i++)
-		if (!is_of_gone(n, &n->attempts[i]))
-			n->attempts[kept++] = n->attempts[i];
-	n->n_attempts = kept;
+	for (size_t i = 0; i < n->memory.n_attempts; i++)
+		if (!is_of_gone(n, &n->memory.attempts[i]))
+			n->memory.attempts[kept++] = n->memory.attempts[i];
+	n->memory.n_attempts = kept;
 }
 
 static void forget_past(struct node *n)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < n->n_attempts; i++) {
-		const struct attempt *e = &n->attempts[i];
+	for (size_t i = 0; i < n->memory.n_attempts; i++) {
+		const struct attempt *e = &n->memory.attempts[i];
 
 		if (e->result < 0 ||
 		    (n->now_usec >= e->last_usec &&
 		     n->now_usec - e->last_usec <= MAX(MINUTE_USEC, 2 * e->pause_usec)))
-			n->attempts[kept++] = *e;
+			n->memory.attempts[kept++] = *e;
 	}
 	/* APPEND() finds at least the room that it expects. */
-	n->n_attempts = kept;
+	n->memory.n_attempts = kept;
 }
 
 static void forget_opposite(const struct action *a, struct node *n)
@@ -219,7 +220,7 @@ static void forget_opposite(const struct action *a, struct node *n)
 	struct attempt *e = find(n, a, verb_opposite(a->verb));
 
 	if (e)
-		*e = n->attempts[--n->n_attempts];
+		*e = n->memory.attempts[--n->memory.n_attempts];
 }
 
 /* Once more, or for the first time when e->n is 0. */
@@ -260,10 +261,10 @@ static int note(const struct action *a, struct node *n)
 
 	forget_opposite(a, n);
 	e = find(n, a, key_verb(a));
-	if (!e && n->n_attempts >= MAX_REPEATS)
+	if (!e && n->memory.n_attempts >= MAX_REPEATS)
 		return 0;
 	if (!e) {
-		e = APPEND(n->attempts, n->n_attempts);
+		e = APPEND(n->memory.attempts, n->memory.n_attempts);
 		if (!e)
 			return -ENOMEM;
 		COPY(e->verb, verb_name(key_verb(a)));
@@ -278,7 +279,7 @@ static int note(const struct action *a, struct node *n)
 
 int plan_note_repeats(const struct config *c, struct node *n)
 {
-	const struct attempts *tried = n->tried;
+	const struct attempts *tried = n->memory.tried;
 	bool is_begun = false;
 	int r = 0;
 
@@ -290,8 +291,8 @@ int plan_note_repeats(const struct config *c, struct node *n)
 			continue;
 		if (!is_begun) {
 			forget_past(n);
-			if (tried->is_asked || !streq(n->last_hash, c->hash))
-				n->n_attempts = 0;
+			if (tried->is_asked || !streq(n->memory.last_hash, c->hash))
+				n->memory.n_attempts = 0;
 			is_begun = true;
 		}
 		/* A probe is no more due for being asked for. */
@@ -305,7 +306,7 @@ int plan_note_repeats(const struct config *c, struct node *n)
 
 void plan_forget_replaced(const struct node *n)
 {
-	struct attempts *tried = n->tried;
+	struct attempts *tried = n->memory.tried;
 
 	for (size_t i = 0; i < tried->n_actions; i++) {
 		struct action *a = &tried->actions[i];
@@ -348,23 +349,23 @@ void plan_forget_ended(struct node *n)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < n->n_memories; i++)
-		if (!is_of_ended_vf(n->tried, n, &n->memories[i]))
-			n->memories[kept++] = n->memories[i];
-	n->n_memories = kept;
+	for (size_t i = 0; i < n->memory.n_devices; i++)
+		if (!is_of_ended_vf(n->memory.tried, n, &n->memory.devices[i]))
+			n->memory.devices[kept++] = n->memory.devices[i];
+	n->memory.n_devices = kept;
 }
 
 int plan_recall_failures(const struct config *c, struct node *n)
 {
-	struct attempts *tried = n->tried;
+	struct attempts *tried = n->memory.tried;
 	int found = 0;
 
 	assert(tried);
-	if (!streq(n->last_hash, c->hash))
+	if (!streq(n->memory.last_hash, c->hash))
 		return 0;
 
-	for (size_t i = 0; i < n->n_attempts; i++) {
-		const struct attempt *f = &n->attempts[i];
+	for (size_t i = 0; i < n->memory.n_attempts; i++) {
+		const struct attempt *f = &n->memory.attempts[i];
 		struct action *a;
 
 		if (f->result >= 0)
@@ -469,9 +470,10 @@ static void tell_how(const struct node *n, const struct boot_step *s, char *ret,
 {
 	const struct boot_step *last = NULL;
 
-	for (size_t i = 0; i < n->n_boots; i++)
-		if (!streq(n->boots[i].boot_id, n->boot_id) && boots_find(&n->boots[i], s))
-			last = boots_find(&n->boots[i], s);
+	for (size_t i = 0; i < n->memory.n_boots; i++)
+		if (!streq(n->memory.boots[i].boot_id, n->boot_id) &&
+		    boots_find(&n->memory.boots[i], s))
+			last = boots_find(&n->memory.boots[i], s);
 	if (last && last->result < 0)
 		snprintf(ret, size, "%s%s%s failed in 3 boots: %s", verb_name(s->verb),
 			 s->to[0] ? " " : "", s->to, strerror(-last->result));
@@ -515,7 +517,7 @@ int plan_boots(const struct config *c, const struct node *n, struct plan *p)
 		struct action *a = &p->actions[i];
 
 		if (!is_open_change(a) || !boots_step(c, n, a, &s) || !boots_is_loop(n, &s) ||
-		    attempts_find(n->tried, a->verb, a->target, s.to))
+		    attempts_find(n->memory.tried, a->verb, a->target, s.to))
 			continue;
 		tell_how(n, &s, detail, sizeof(detail));
 		refuse_loop(a, detail);

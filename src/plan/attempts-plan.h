@@ -37,14 +37,14 @@
 /*
  * Gives each open change from number @first on its instance and value. One that is to be left alone
  * becomes an item that waits, with the reason "contested", and p->again_usec says for how long.
- * Nothing is left alone when n->tried is asked for by a person.
+ * Nothing is left alone when n->memory.tried is asked for by a person.
  */
 void plan_contest(const struct config *c, const struct node *n, size_t first, struct plan *p);
 
 /*
- * Counts what was tried in this pass and succeeded, as of the time of this look. n->attempts stays
- * what it was when nothing was and no netdev is gone: a pass without changes writes nothing. What a
- * person asked for is no restoration: all counts begin again after it, and with another
+ * Counts what was tried in this pass and succeeded, as of the time of this look. n->memory.attempts
+ * stays what it was when nothing was and no netdev is gone: a pass without changes writes nothing.
+ * What a person asked for is no restoration: all counts begin again after it, and with another
  * configuration.
  * Return: 0 or -ENOMEM.
  */
@@ -64,8 +64,8 @@ void plan_forget_replaced(const struct node *n);
 void plan_forget_ended(struct node *n);
 
 /*
- * What failed before in this boot, with the same configuration, has failed: adds it to n->tried.
- * Return: 1 when there was such, 0 or -ENOMEM.
+ * What failed before in this boot, with the same configuration, has failed: adds it to
+ * n->memory.tried. Return: 1 when there was such, 0 or -ENOMEM.
  */
 int plan_recall_failures(const struct config *c, struct node *n);
 

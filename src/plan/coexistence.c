@@ -51,8 +51,8 @@ static int hint_rival(const struct config *c, const struct node *n, struct plan 
  * minutes. */
 static int hint_contested(const struct node *n, struct plan *p, const struct carrier *k)
 {
-	for (size_t i = 0; i < n->n_ledger; i++) {
-		const struct ledger_entry *e = &n->ledger[i];
+	for (size_t i = 0; i < n->memory.n_ledger; i++) {
+		const struct ledger_entry *e = &n->memory.ledger[i];
 
 		if (e->ifindex != k->netdev->ifindex || e->total <= OWN_RESTORES_MAX ||
 		    (!streq(e->verb, verb_name(VERB_SET_METRIC)) &&

@@ -63,9 +63,10 @@ static bool is_driver_match(const char *glob, const char *name)
 /* Did a section match another function by this name in this boot? That one keeps it. */
 static bool is_name_of_other(const struct node *n, const struct pci *pci, const char *name)
 {
-	for (size_t i = 0; i < n->n_memories; i++)
-		if (streq(n->memories[i].matched, name) &&
-		    !streq(n->memories[i].pci, pci->address) && node_pci(n, n->memories[i].pci))
+	for (size_t i = 0; i < n->memory.n_devices; i++)
+		if (streq(n->memory.devices[i].matched, name) &&
+		    !streq(n->memory.devices[i].pci, pci->address) &&
+		    node_pci(n, n->memory.devices[i].pci))
 			return true;
 	return false;
 }
@@ -77,7 +78,7 @@ static bool is_word_match(const char *word, size_t len, const struct node *n, co
 	static const char *const kinds[] = { "pci:", "id:", "driver:", "netdev:", "ibdev:" };
 	const struct netdev *nd = netdev_of(n, pci);
 	const struct ibdev *ib = node_ibdev_of(n, pci->address);
-	const struct device_memory *m = node_memory(n, pci->address);
+	const struct device_memory *m = memory_device(&n->memory, pci->address);
 	char values[ELEMENTSOF(kinds)][IBDEV_LEN] = {};
 	char pattern[256];
 
@@ -186,8 +187,8 @@ const struct device_config *section_of(const struct config *c, const struct node
 
 void plan_forget_names(const struct config *c, struct node *n)
 {
-	for (size_t i = 0; i < n->n_memories; i++) {
-		struct device_memory *m = &n->memories[i];
+	for (size_t i = 0; i < n->memory.n_devices; i++) {
+		struct device_memory *m = &n->memory.devices[i];
 		const struct pci *pci = m->matched[0] ? node_pci(n, m->pci) : NULL;
 		const struct device_config *dc = pci ? section_of(c, n, pci) : NULL;
 
@@ -350,7 +351,7 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 	const struct ibdev *ib = d->ibdev;
 
 	/* Its driver hangs: nobody may count on it. */
-	if (streq(n->stuck, d->pci->address)) {
+	if (streq(n->memory.stuck, d->pci->address)) {
 		COPY(d->detail, "a write to it never came back");
 		return REASON_PCI_STUCK;
 	}
@@ -371,7 +372,7 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 		return say_failed(d->pci, d);
 	/* That of InfiniBand is ib_ipoib's, which need not be loaded. */
 	if (d->is_vf && d->pci->is_without_netdev && !(ib && node_is_infiniband(n, d->pci))) {
-		const struct device_memory *m = node_memory(n, d->pci->address);
+		const struct device_memory *m = memory_device(&n->memory, d->pci->address);
 
 		snprintf(d->detail, sizeof(d->detail), "%s is in no network namespace",
 			 m ? m->netdev : "its netdev");
@@ -440,11 +441,11 @@ static bool is_refused(const struct node *n, const struct pci *vf, const struct 
 /* Settings that were tried on a VF of this PF, in this pass or, as remembered, in this boot. */
 static uint32_t find_unsupported(const struct node *n, const char *pf)
 {
-	const struct device_memory *m = node_memory(n, pf);
+	const struct device_memory *m = memory_device(&n->memory, pf);
 	uint32_t bits = m ? m->unsupported : 0, refused = 0, done = 0;
 
-	for (size_t i = 0; n->tried && i < n->tried->n_actions; i++) {
-		const struct action *a = &n->tried->actions[i];
+	for (size_t i = 0; n->memory.tried && i < n->memory.tried->n_actions; i++) {
+		const struct action *a = &n->memory.tried->actions[i];
 		const struct pci *vf = node_pci(n, a->target);
 
 		if (!vf || !streq(vf->physfn, pf))
@@ -477,10 +478,10 @@ static bool has_bound_vf(const struct node *n, const struct pci *pf)
  */
 static void find_sick(const struct node *n, struct device *d)
 {
-	const struct device_memory *m = node_memory(n, d->pci->address);
+	const struct device_memory *m = memory_device(&n->memory, d->pci->address);
 
-	for (size_t i = 0; n->tried && i < n->tried->n_actions; i++) {
-		const struct action *t = &n->tried->actions[i];
+	for (size_t i = 0; n->memory.tried && i < n->memory.tried->n_actions; i++) {
+		const struct action *t = &n->memory.tried->actions[i];
 		const struct pci *vf = is_bad_bind(t) ? node_pci(n, t->target) : NULL;
 
 		if (!vf || !streq(vf->physfn, d->pci->address))
@@ -502,7 +503,7 @@ static void find_sick(const struct node *n, struct device *d)
 	}
 	/* Asked for once more, unless the kernel is still at it. */
 	if (!m || !m->sick[0] || m->instance != d->pci->instance ||
-	    (n->tried && n->tried->is_first && m->sick_pid == 0))
+	    (n->memory.tried && n->memory.tried->is_first && m->sick_pid == 0))
 		return;
 	COPY(d->sick, m->sick);
 	d->is_sick_long = true;
@@ -624,7 +625,7 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 static int add_device(const struct config *c, const struct node *n, struct plan *p,
 		      const struct pci *pci, const struct device_config *dc, bool is_handed_out)
 {
-	const struct device_memory *m = node_memory(n, pci->address);
+	const struct device_memory *m = memory_device(&n->memory, pci->address);
 	struct device *d = APPEND(p->devices, p->n_devices);
 	char detail[192];
 
@@ -642,8 +643,8 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 	d->wanted_vfs =
 		d->is_vf || (d->node_nic && !d->is_named) ? UINT32_MAX : wanted_vfs(dc, pci);
 	d->unsupported = find_unsupported(n, d->is_vf ? pci->physfn : pci->address);
-	d->is_rebuilt = (m && m->was_rebuilt) ||
-			attempts_find(n->tried, VERB_REBIND_DRIVER, pci->address, pci->driver);
+	d->is_rebuilt = (m && m->was_rebuilt) || attempts_find(n->memory.tried, VERB_REBIND_DRIVER,
+							       pci->address, pci->driver);
 	if (!d->is_vf)
 		find_sick(n, d);
 	/* The GIDs of a bonded port belong to the bond: what the ibdev calls its netdev counts. */
@@ -724,9 +725,9 @@ static void count_missing(const struct config *c, struct plan *p)
  */
 static void count_gone(const struct node *n, struct plan *p)
 {
-	for (size_t i = 0; i < n->n_memories; i++)
-		p->n_gone += n->memories[i].was_usable && !n->memories[i].was_lost &&
-			     !node_pci(n, n->memories[i].pci);
+	for (size_t i = 0; i < n->memory.n_devices; i++)
+		p->n_gone += n->memory.devices[i].was_usable && !n->memory.devices[i].was_lost &&
+			     !node_pci(n, n->memory.devices[i].pci);
 }
 
 int plan_devices(const struct config *c, const struct node *n, struct plan *p)

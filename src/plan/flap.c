@@ -39,8 +39,8 @@ static bool is_loss(const struct link_losses *l, const struct link_news *news, u
 /* Did this pass do something to the function that may take its carrier? */
 static bool is_changed(const struct node *n, const struct pci *pf)
 {
-	for (size_t i = 0; n->tried && i < n->tried->n_actions; i++) {
-		const struct action *a = &n->tried->actions[i];
+	for (size_t i = 0; n->memory.tried && i < n->memory.tried->n_actions; i++) {
+		const struct action *a = &n->memory.tried->actions[i];
 		const struct pci *pci = node_pci(n, a->target);
 
 		if (!a->is_recalled && pci && (pci == pf || streq(pci->physfn, pf->address)) &&
@@ -222,7 +222,7 @@ int plan_flaps(const struct config *c, const struct node *n, struct plan *p)
 
 	for (size_t i = 0; i < p->n_devices && config_watches_links(c) && r >= 0; i++) {
 		struct device *d = &p->devices[i];
-		const struct device_memory *m = node_memory(n, d->pci->address);
+		const struct device_memory *m = memory_device(&n->memory, d->pci->address);
 
 		if (!d->is_vf) {
 			pf = d;

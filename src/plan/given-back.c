@@ -26,7 +26,8 @@ static bool is_quiet(const struct config *c, const struct node *n, const struct 
 {
 	if (d->pci->cni_pid > 0)
 		return false;
-	if (n->now_usec == 0 || (n->tried && n->tried->is_asked)) /* 0: a captured tree */
+	if (n->now_usec == 0 ||
+	    (n->memory.tried && n->memory.tried->is_asked)) /* 0: a captured tree */
 		return true;
 	return given_is_same(now, &m->seen) && n->now_usec - m->seen_usec >= c->service.settle_usec;
 }
@@ -50,7 +51,7 @@ static int want(struct back *b, enum verb verb, const char *from, const char *to
 	action_set(a, from, to);
 	snprintf(a->detail, sizeof(a->detail), "%s, given back by a pod with other settings",
 		 b->d->netdev->name);
-	b->is_pending |= !attempts_find(b->n->tried, verb, a->target, to);
+	b->is_pending |= !attempts_find(b->n->memory.tried, verb, a->target, to);
 	return 0;
 }
 
@@ -136,7 +137,7 @@ static int hint(const struct config *c, struct back *b, uint64_t same_usec)
 
 static int plan_one(const struct config *c, const struct node *n, struct plan *p, struct device *d)
 {
-	const struct device_memory *m = node_memory(n, d->pci->address);
+	const struct device_memory *m = memory_device(&n->memory, d->pci->address);
 	struct back b = { .n = n, .p = p, .d = d };
 	struct given now;
 	int r;

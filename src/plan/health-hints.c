@@ -145,7 +145,7 @@ int plan_health(const struct node *n, struct plan *p)
 			continue;
 		r = tell_link(p, d->pci);
 		if (r >= 0)
-			r = tell_errors(p, d->pci, node_memory(n, d->pci->address));
+			r = tell_errors(p, d->pci, memory_device(&n->memory, d->pci->address));
 		if (r >= 0)
 			r = tell_rate(p, d);
 		if (r >= 0)

@@ -18,7 +18,7 @@
  */
 static bool is_late(const struct node *n, const struct device *d)
 {
-	const struct device_memory *m = node_memory(n, d->pci->address);
+	const struct device_memory *m = memory_device(&n->memory, d->pci->address);
 
 	return !d->is_vf && !d->pci->driver[0] && !d->pci->driver_override[0] &&
 	       streq(d->pci->module, LATE_MODULE) &&
@@ -29,8 +29,8 @@ static bool is_late(const struct node *n, const struct device *d)
 /* CLOCK_MONOTONIC from which on it may be probed; 0: it was not, of late. */
 static uint64_t not_before(const struct node *n, const struct pci *pci)
 {
-	for (size_t i = 0; i < n->n_attempts; i++) {
-		const struct attempt *t = &n->attempts[i];
+	for (size_t i = 0; i < n->memory.n_attempts; i++) {
+		const struct attempt *t = &n->memory.attempts[i];
 
 		if (t->result == 0 && streq(t->verb, verb_name(VERB_PROBE_DRIVER)) &&
 		    streq(t->target, pci->address) && n->now_usec >= t->last_usec &&
@@ -47,7 +47,8 @@ static int want_probe(const struct node *n, struct plan *p, const struct device 
 
 	if (when > 0 && (p->again_usec == 0 || when < p->again_usec))
 		p->again_usec = when;
-	if (when > 0 || attempts_find(n->tried, VERB_PROBE_DRIVER, d->pci->address, d->pci->module))
+	if (when > 0 ||
+	    attempts_find(n->memory.tried, VERB_PROBE_DRIVER, d->pci->address, d->pci->module))
 		return 0;
 
 	a = plan_add(p, STEP_DRIVER, VERB_PROBE_DRIVER, CLASS_CHANGE, d->pci->address);
@@ -63,7 +64,7 @@ int plan_late(const struct config *c _unused_, const struct node *n, struct plan
 	const bool is_last = !has_open_changes(p);
 	int r = 0;
 
-	for (size_t i = 0; i < p->n_devices && r >= 0 && is_last && !n->stuck[0]; i++)
+	for (size_t i = 0; i < p->n_devices && r >= 0 && is_last && !n->memory.stuck[0]; i++)
 		if (is_late(n, &p->devices[i]))
 			r = want_probe(n, p, &p->devices[i]);
 	return r;

@@ -46,7 +46,7 @@ static bool is_probed(const struct node *n, uint32_t ifindex, const uint8_t *add
 	char subject[48];
 
 	format_address(AF_INET6, address, UINT32_MAX, subject, sizeof(subject));
-	e = node_entry(n, verb_name(VERB_PROBE_NEIGHBOUR), "", ifindex, subject);
+	e = memory_entry(&n->memory, verb_name(VERB_PROBE_NEIGHBOUR), "", ifindex, subject);
 	/* The first time it was not there yet. */
 	return e && n->now_usec >= e->since_usec && n->now_usec - e->since_usec < MINUTE_USEC &&
 	       e->n > PROBES_MAX;

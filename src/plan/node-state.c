@@ -39,7 +39,7 @@ static enum step step_of(enum reason reason)
 static bool is_cut(const struct node *n, struct plan *p, const struct device *pf)
 {
 	const struct netdev *nd = pf->netdev;
-	const struct device_memory *m = node_memory(n, pf->pci->address);
+	const struct device_memory *m = memory_device(&n->memory, pf->pci->address);
 	uint64_t until;
 
 	if (!device_lacks_carrier(pf))
@@ -194,7 +194,7 @@ static enum node_state judge_changes(const struct plan *p)
 /* A new configuration has its own time to wait. */
 bool is_settled(const struct config *c, const struct node *n, bool settled)
 {
-	return settled || (n->was_settled && streq(n->last_hash, c->hash));
+	return settled || (n->memory.was_settled && streq(n->memory.last_hash, c->hash));
 }
 
 /*

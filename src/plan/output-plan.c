@@ -56,7 +56,7 @@ static int plan_file(const struct node *n, struct plan *p, enum output o, bool i
 	if (file->is_there && !file->text)
 		return add(p, o, VERB_WRITE_OUTPUT, CLASS_REFUSED, wanted->path,
 			   REASON_OUTPUT_FOREIGN);
-	if (!is_last && n->last_state == NODE_STARTING && wanted->text && file->text &&
+	if (!is_last && n->memory.last_state == NODE_STARTING && wanted->text && file->text &&
 	    is_ready_output(o, file->text))
 		return write_first(p, o, wanted->path);
 	if (!is_last)
@@ -86,6 +86,6 @@ int plan_outputs(const struct config *c, const struct node *n, struct plan *p)
 			r = plan_file(n, p, o, is_last);
 	plan_contest(c, n, 0, p);
 	if (r >= 0)
-		plan_mark_tried(n->tried, p);
+		plan_mark_tried(n->memory.tried, p);
 	return r;
 }

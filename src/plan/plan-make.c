@@ -26,7 +26,7 @@ int plan_make(const struct config *c, const struct node *n, bool settled, struct
 			return r;
 		plan_contest(c, n, first, &p); /* the next step is to know what is left alone */
 	}
-	plan_mark_tried(n->tried, &p);
+	plan_mark_tried(n->memory.tried, &p);
 	r = plan_state(c, n, settled, &p);
 	if (r < 0)
 		return r;
@@ -45,7 +45,7 @@ int plan_finish(const struct config *c, const struct node *n, bool settled, stru
 	if (r < 0)
 		return r;
 	plan_contest(c, n, first, p);
-	plan_mark_tried(n->tried, p);
+	plan_mark_tried(n->memory.tried, p);
 
 	/* Ready, or as good as it gets, is what nothing has to be done to. */
 	if (p->state != NODE_STARTING && has_needed_changes(p))

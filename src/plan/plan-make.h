@@ -13,8 +13,8 @@
 /**
  * plan_make() - list the steps from what is to what should be
  * @c:        what was asked for
- * @n:        what the kernel showed; what was tried (node.tried) and is wanted still is listed as
- * failed, not as something to try again
+ * @n:        what the kernel showed; what was tried (node.memory.tried) and is wanted still is
+ * listed as failed, not as something to try again
  * @settled:  the time to wait for devices (ReadyTimeoutSec=) is over: the node is degraded, not
  * starting
  * @ret:      the steps, none if all is well; release with plan_done(). Points into @c and @n

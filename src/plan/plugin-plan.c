@@ -34,7 +34,7 @@ static bool has_lost_device(const struct plan *p, char *detail, size_t size)
 /* One look is no proof, and without a memory of this boot this is the first one. */
 static bool has_lost(const struct node *n, const struct plan *p, char *detail, size_t size)
 {
-	if (!*n->last_hash) {
+	if (!*n->memory.last_hash) {
 		copy(detail, size, "nothing is remembered of this boot");
 		return true;
 	}
@@ -126,7 +126,7 @@ static int end_manifest(const struct config *c, const struct node *n, struct pla
 
 int plan_old_pod(const struct config *c, const struct node *n, struct plan *p)
 {
-	const bool is_old = !*n->last_hash && !n->plugin_file;
+	const bool is_old = !*n->memory.last_hash && !n->plugin_file;
 
 	return is_old && !c->is_invalid ? end_manifest(c, n, p) : 0;
 }
@@ -216,8 +216,9 @@ static bool is_behind(const struct node *n, const struct action *a)
 {
 	const char *pf = pf_of(n, a);
 
-	for (size_t i = 0; n->tried && pf[0] && i < n->tried->n_actions; i++)
-		if (n->tried->actions[i].is_running && streq(pf_of(n, &n->tried->actions[i]), pf))
+	for (size_t i = 0; n->memory.tried && pf[0] && i < n->memory.tried->n_actions; i++)
+		if (n->memory.tried->actions[i].is_running &&
+		    streq(pf_of(n, &n->memory.tried->actions[i]), pf))
 			return true;
 	return false;
 }

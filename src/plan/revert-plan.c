@@ -120,7 +120,8 @@ static int revert_metric(const struct node *n, struct plan *p, const struct ledg
 	struct action *a;
 	char now[16];
 
-	if (!have || node_entry(n, verb_name(VERB_ADD_ADDRESS), "", e->ifindex, e->subject))
+	if (!have ||
+	    memory_entry(&n->memory, verb_name(VERB_ADD_ADDRESS), "", e->ifindex, e->subject))
 		return 0; /* one of ours goes as a whole */
 	snprintf(now, sizeof(now), "%" PRIu32, have->metric);
 	if (!is_as_set(e, now))
@@ -218,10 +219,10 @@ static int revert_vfs(const struct node *n, struct plan *p, const struct ledger_
 	if (!a)
 		return -ENOMEM;
 	a->number.from = (struct number){ true, pf->num_vfs };
-	if (n->stuck[0]) { /* it would hang as well: plan/vf-precheck.h */
+	if (n->memory.stuck[0]) { /* it would hang as well: plan/vf-precheck.h */
 		a->class = CLASS_WAITING;
 		a->reason = REASON_PCI_STUCK;
-		COPY(a->detail, n->stuck);
+		COPY(a->detail, n->memory.stuck);
 	} else if (users_of_vfs(n, pf, users, sizeof(users))) {
 		a->class = CLASS_REFUSED;
 		a->reason = REASON_VF_IN_USE;
@@ -238,7 +239,7 @@ static int revert_autoprobe(const struct node *n, struct plan *p)
 		struct action *a;
 
 		if (!pf->is_recorded || (!pf->autoprobe && !pf->is_switched) ||
-		    streq(n->stuck, pf->address))
+		    streq(n->memory.stuck, pf->address))
 			continue;
 		a = add(p, STEP_VF, VERB_SET_AUTOPROBE, pf->address, NULL, "1");
 		if (!a)
@@ -277,9 +278,9 @@ static int revert_ledger(const struct node *n, struct plan *p, enum verb verb,
 {
 	int r = 0;
 
-	for (size_t i = 0; i < n->n_ledger && r >= 0; i++)
-		if (streq(n->ledger[i].verb, verb_name(verb)))
-			r = revert(n, p, &n->ledger[i]);
+	for (size_t i = 0; i < n->memory.n_ledger && r >= 0; i++)
+		if (streq(n->memory.ledger[i].verb, verb_name(verb)))
+			r = revert(n, p, &n->memory.ledger[i]);
 	return r;
 }
 
@@ -287,8 +288,8 @@ int plan_revert_netdev(const struct node *n, struct plan *p, uint32_t ifindex)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < n->n_ledger && r >= 0; i++) {
-		const struct ledger_entry *e = &n->ledger[i];
+	for (size_t i = 0; i < n->memory.n_ledger && r >= 0; i++) {
+		const struct ledger_entry *e = &n->memory.ledger[i];
 
 		if (e->ifindex != ifindex)
 			continue;
@@ -361,7 +362,7 @@ int plan_revert(const struct node *n, bool with_vfs, struct plan *ret)
 		return r;
 
 	leave_used(n, &p);
-	plan_mark_tried(n->tried, &p);
+	plan_mark_tried(n->memory.tried, &p);
 	r = plan_ask(n, &p);
 	if (r < 0)
 		return r;

@@ -45,7 +45,7 @@ bool is_making_vfs(const struct node *n, const struct plan *p, const char *pf)
 
 		if (a->verb == VERB_SET_NUM_VFS && a->class == CLASS_CHANGE &&
 		    streq(a->target, pf) &&
-		    !attempts_find_number(n->tried, VERB_SET_NUM_VFS, pf, a->number.to.n))
+		    !attempts_find_number(n->memory.tried, VERB_SET_NUM_VFS, pf, a->number.to.n))
 			return true;
 	}
 	return false;
@@ -84,14 +84,14 @@ static int add_changes(const struct node *n, struct plan *p, const struct device
 
 	/* What was tried and is not so has failed. Fewer than asked for are better than none: they
 	 * are not removed for another try. */
-	if (attempts_find_number(n->tried, VERB_SET_NUM_VFS, pf->address, want))
+	if (attempts_find_number(n->memory.tried, VERB_SET_NUM_VFS, pf->address, want))
 		return add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, want) ? 0
 										       : -ENOMEM;
 
 	if (pf->num_vfs > 0) {
 		if (!add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, 0))
 			return -ENOMEM;
-		if (attempts_find_number(n->tried, VERB_SET_NUM_VFS, pf->address, 0))
+		if (attempts_find_number(n->memory.tried, VERB_SET_NUM_VFS, pf->address, 0))
 			return 0;
 	}
 	if (want > 0 && is_staged(n, d) && add_autoprobe_off(p, pf) < 0)
@@ -137,7 +137,7 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 	const struct action *running;
 	struct action *a;
 
-	running = attempts_changing_vfs(n->tried, pf->address);
+	running = attempts_changing_vfs(n->memory.tried, pf->address);
 	if (running) { /* how many there are its end tells */
 		a = plan_add(p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, pf->address);
 		if (a)

@@ -150,9 +150,10 @@ bool is_left_to_container(const struct node *n, const struct pci *pf)
  */
 static bool is_stuck(const struct node *n, const struct pci *pf)
 {
-	const struct pci *stuck = n->stuck[0] ? node_pci(n, n->stuck) : NULL;
+	const struct pci *stuck = n->memory.stuck[0] ? node_pci(n, n->memory.stuck) : NULL;
 
-	return n->stuck[0] && (!stuck || !stuck->physfn[0] || streq(stuck->physfn, pf->address));
+	return n->memory.stuck[0] &&
+	       (!stuck || !stuck->physfn[0] || streq(stuck->physfn, pf->address));
 }
 
 enum reason vf_obstacle(const struct node *n, const struct pci *pf, uint32_t want,
@@ -200,7 +201,7 @@ enum reason vf_obstacle(const struct node *n, const struct pci *pf, uint32_t wan
 	}
 	if (is_stuck(n, pf)) {
 		*ret_class = CLASS_WAITING;
-		copy(detail, size, n->stuck);
+		copy(detail, size, n->memory.stuck);
 		return REASON_PCI_STUCK;
 	}
 	return REASON_NONE;

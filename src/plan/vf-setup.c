@@ -27,7 +27,7 @@ bool has_autoprobe_off(const struct pci *pf)
  * card; others have locks of their own. */
 static bool is_held(const struct node *n, const struct device *pf)
 {
-	return streq(n->stuck, pf->pci->address) || pf->sick[0];
+	return streq(n->memory.stuck, pf->pci->address) || pf->sick[0];
 }
 
 /* --- settings --- */
@@ -47,7 +47,7 @@ static struct action *add_setting(struct plan *p, const struct vf *v, enum verb 
 static bool is_idle(const struct node *n, const struct vf *v)
 {
 	const struct device *d = v->device;
-	const struct device_memory *m = node_memory(n, d->pci->address);
+	const struct device_memory *m = memory_device(&n->memory, d->pci->address);
 	char users[64];
 
 	return d->pci->driver[0] && !d->is_in_pod && !(m && m->was_usable) &&
@@ -75,7 +75,7 @@ static bool can_get_identity(const struct node *n, const struct vf *v)
  */
 static bool was_brought_up(const struct node *n, const struct device *d)
 {
-	return attempts_find(n->tried, VERB_SET_LINK_UP, d->pci->address, "");
+	return attempts_find(n->memory.tried, VERB_SET_LINK_UP, d->pci->address, "");
 }
 
 static int want_mac(const struct node *n, struct plan *p, const struct vf *v)
@@ -190,8 +190,8 @@ static int restore_autoprobe(const struct node *n, struct plan *p)
 		const struct pci *pf = &n->pcis[i];
 		struct action *a;
 
-		if (!pf->is_recorded || has_autoprobe_off(pf) || streq(n->stuck, pf->address) ||
-		    is_making_vfs(n, p, pf->address))
+		if (!pf->is_recorded || has_autoprobe_off(pf) ||
+		    streq(n->memory.stuck, pf->address) || is_making_vfs(n, p, pf->address))
 			continue;
 		a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
 		if (!a)
@@ -210,7 +210,7 @@ static bool is_loading(const struct node *n, const struct plan *p, const char *m
 	for (size_t i = 0; i < p->n_actions; i++)
 		if (p->actions[i].verb == VERB_LOAD_MODULE && p->actions[i].class == CLASS_CHANGE &&
 		    streq(p->actions[i].target, module))
-			return !attempts_find(n->tried, VERB_LOAD_MODULE, module, "");
+			return !attempts_find(n->memory.tried, VERB_LOAD_MODULE, module, "");
 	return false;
 }
 
@@ -235,7 +235,7 @@ static int want_binding(const struct node *n, struct plan *p, const struct vf *v
 
 	/* The one that shows it has failed, and says so. */
 	if (is_held(n, v->pf) &&
-	    !attempts_find(n->tried, VERB_BIND_DRIVER, vf->address, vf->module))
+	    !attempts_find(n->memory.tried, VERB_BIND_DRIVER, vf->address, vf->module))
 		return 0;
 	if (vf->driver[0] || !vf->module[0] || has_autoprobe_off(pf) ||
 	    !is_loaded(n, p, node_module(n, vf->module), pf))
@@ -245,7 +245,7 @@ static int want_binding(const struct node *n, struct plan *p, const struct vf *v
 		return 0;
 	/* Without it none can be bound. */
 	if (pf->is_switched && !pf->autoprobe &&
-	    attempts_find_number(n->tried, VERB_SET_AUTOPROBE, pf->address, 1))
+	    attempts_find_number(n->memory.tried, VERB_SET_AUTOPROBE, pf->address, 1))
 		return 0;
 
 	a = plan_add(p, STEP_VF, VERB_BIND_DRIVER, CLASS_CHANGE, vf->address);
@@ -264,7 +264,7 @@ static bool gets_identity(const struct node *n, const struct plan *p, const stru
 
 		if ((a->verb == VERB_SET_VF_MAC || a->verb == VERB_SET_VF_GUID) &&
 		    streq(a->target, vf->address) &&
-		    !attempts_find(n->tried, a->verb, a->target, action_to(a, to)))
+		    !attempts_find(n->memory.tried, a->verb, a->target, action_to(a, to)))
 			return true;
 	}
 	return false;
@@ -284,8 +284,9 @@ static bool was_bound_before(const struct node *n, const struct vf *v)
 {
 	const struct pci *vf = v->device->pci;
 
-	return v->info && attempts_find(n->tried, VERB_SET_VF_MAC, vf->address, v->info->mac) &&
-	       !attempts_find(n->tried, VERB_BIND_DRIVER, vf->address, vf->driver);
+	return v->info &&
+	       attempts_find(n->memory.tried, VERB_SET_VF_MAC, vf->address, v->info->mac) &&
+	       !attempts_find(n->memory.tried, VERB_BIND_DRIVER, vf->address, vf->driver);
 }
 
 static bool is_wrong(const struct node *n, const struct plan *p, const struct vf *v)

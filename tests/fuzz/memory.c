@@ -94,7 +94,8 @@ static void try_memory(const char *text, size_t size)
 /* What a pass takes of the one before: no name leads elsewhere. */
 static void try_pass(const char *text, size_t size)
 {
-	_cleanup_(node_done) struct node seen = {}, again = {}, n = {};
+	_cleanup_(memory_done) struct memory seen = {}, again = {}, m = {};
+	char boot_id[sizeof(m.boot_id)];
 	json_auto_t *packed = NULL, *packed_again = NULL;
 	const struct state_head head = { .state = NODE_READY };
 
@@ -105,11 +106,11 @@ static void try_pass(const char *text, size_t size)
 	packed = fields_pack(&pass_memory_fields, &seen);
 	packed_again = fields_pack(&pass_memory_fields, &again);
 	require(json_equal(packed, packed_again));
-	COPY(n.boot_id, seen.boot_id);
-	memory_take(&n, &head, &seen);
-	for (size_t i = 0; i < n.n_memories; i++)
-		require(!strchr(n.memories[i].ibdev, '/') && !strchr(n.memories[i].pci, '/') &&
-			(i == 0 || strcmp(n.memories[i - 1].pci, n.memories[i].pci) < 0));
+	COPY(boot_id, seen.boot_id);
+	memory_take(&m, boot_id, &head, &seen);
+	for (size_t i = 0; i < m.n_devices; i++)
+		require(!strchr(m.devices[i].ibdev, '/') && !strchr(m.devices[i].pci, '/') &&
+			(i == 0 || strcmp(m.devices[i - 1].pci, m.devices[i].pci) < 0));
 }
 
 /* What versions up to 0.1.0 wrote. */

@@ -236,7 +236,8 @@ static void list_all(const struct config *c, const struct node *n, struct plan *
 static char *look(const char *root)
 {
 	_cleanup_(config_done) struct config c = {};
-	_cleanup_(node_done) struct node n = {}, again = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(memory_done) struct memory again = {};
 	_cleanup_(plan_done) struct plan p = {};
 	struct os d = {};
 	char *state = NULL, *tree = NULL;

@@ -224,8 +224,8 @@ static void check_failures(bool is_quiet)
 	COPY(n.boot_id, sim.boot_id);
 	if (is_any && is_quiet && observe_memory(&sim.os.fs, &n) < 0)
 		sim_fail("memory cannot be read");
-	for (size_t i = 0; i < n.n_attempts; i++) {
-		const struct attempt *f = &n.attempts[i];
+	for (size_t i = 0; i < n.memory.n_attempts; i++) {
+		const struct attempt *f = &n.memory.attempts[i];
 		const struct func *func = kernel_find(f->target, strlen(f->target));
 
 		if (f->result < 0 && func && func->is_replaced && func->instance == f->instance &&

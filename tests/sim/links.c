@@ -320,16 +320,16 @@ static const struct func *cable_of(const struct func *f)
 
 void links_check_end(void)
 {
-	_cleanup_(node_done) struct node n = {};
+	_cleanup_(memory_done) struct memory seen = {};
 
 	if (links.is_told)
 		sim_fail("a link flaps after its quiet time");
-	if (memory_read(&sim.os.fs, MEMORY_BOOT, &pass_memory_fields, &n) < 0 ||
-	    !streq(n.boot_id, sim.boot_id))
+	if (memory_read(&sim.os.fs, MEMORY_BOOT, &pass_memory_fields, &seen) < 0 ||
+	    !streq(seen.boot_id, sim.boot_id))
 		return;
 	for (size_t i = 0; i < sim.n_funcs && is_listening(); i++) {
 		const struct func *f = &sim.funcs[i];
-		const struct device_memory *m = f->pf < 0 ? node_memory(&n, f->address) : NULL;
+		const struct device_memory *m = f->pf < 0 ? memory_device(&seen, f->address) : NULL;
 
 		if (m && m->losses.n > cable_of(f)->n_losses)
 			sim_fail("%s: %" PRIu32 " losses are counted, and its cable had %" PRIu32,

@@ -118,13 +118,13 @@ static void change_settings(struct func *f)
 /* Does the program know that it is out? One that was killed before it noted it cannot. */
 static bool is_noted(const struct func *f)
 {
-	_cleanup_(node_done) struct node n = {};
+	_cleanup_(memory_done) struct memory seen = {};
 	const struct device_memory *m;
 
-	if (memory_read(&sim.os.fs, MEMORY_BOOT, &pass_memory_fields, &n) < 0)
+	if (memory_read(&sim.os.fs, MEMORY_BOOT, &pass_memory_fields, &seen) < 0)
 		return false;
-	m = node_memory(&n, f->address);
-	return streq(n.boot_id, sim.boot_id) && m && m->is_out;
+	m = memory_device(&seen, f->address);
+	return streq(seen.boot_id, sim.boot_id) && m && m->is_out;
 }
 
 /*

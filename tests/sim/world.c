@@ -41,8 +41,8 @@ static int look_at_files(const struct config *c, struct node *n)
 	r = observe_memory(fs, n);
 	if (r >= 0)
 		r = memory_read(fs, MEMORY_BOOT, &ledger_fields, &ledger);
-	n->ledger = ledger.entries;
-	n->n_ledger = ledger.n_entries;
+	n->memory.ledger = ledger.entries;
+	n->memory.n_ledger = ledger.n_entries;
 	if (r >= 0)
 		r = observe_vfs(&sim.os, n);
 	if (r >= 0)
@@ -106,7 +106,7 @@ int __wrap_plan_ask(const struct node *n, struct plan *p)
 static int look(void *userdata _unused_, const struct config *c, struct attempts *tried,
 		struct node *ret)
 {
-	_cleanup_(node_done) struct node n = { .tried = tried };
+	_cleanup_(node_done) struct node n = { .memory.tried = tried };
 	int r;
 
 	if (sim.is_dead)
