@@ -209,6 +209,53 @@ static void a_step_is_on_disk_before_it_is_tried(void **state)
 	node_done(&n);
 }
 
+static ino_t written(const struct tree *t)
+{
+	struct stat st;
+
+	assert_int_equal(fstatat(t->fs.root, MEMORY_NODE_PATH, &st, 0), 0);
+	return st.st_ino;
+}
+
+static void vfs_of_two_pfs_that_are_bound_in_turns_are_noted_once(void **state)
+{
+	_cleanup_(boot_notes_done) struct boot_notes notes = {};
+	const struct tree *t = *state;
+	struct action mac = step(VERB_SET_VF_MAC, "02:"), a = step(VERB_BIND_DRIVER, "igbvf"),
+		      b = a;
+	_cleanup_(closep) int kept = -EBADF; /* another file does not get its inode */
+	struct node n;
+	ino_t inode;
+
+	COPY(b.target, "0000:42:00.0");
+	read_node(t, &n);
+	assert_int_equal(boot_notes_open(&n, &notes), 0);
+	boot_notes_start(&notes, &t->fs, &config, &n, &a);
+	boot_notes_start(&notes, &t->fs, &config, &n, &b);
+	kept = fs_open(&t->fs, MEMORY_NODE_PATH, O_RDONLY);
+	assert_true(kept >= 0);
+	inode = written(t);
+	for (int i = 0; i < 3; i++) {
+		boot_notes_end(&notes, &config, &n, &a);
+		boot_notes_start(&notes, &t->fs, &config, &n, &a);
+		boot_notes_end(&notes, &config, &n, &b);
+		boot_notes_start(&notes, &t->fs, &config, &n, &b);
+		assert_true(written(t) == inode);
+	}
+	expect_notes(t, "bind-driver igbvf 0\nbind-driver igbvf 0\n");
+
+	boot_notes_end(&notes, &config, &n, &a);
+	boot_notes_start(&notes, &t->fs, &config, &n, &mac);
+	expect_notes(t, "bind-driver igbvf 0\n");
+	/* As a step that failed it is another note. */
+	b.is_done = true;
+	b.result = -EIO;
+	boot_notes_end(&notes, &config, &n, &b);
+	boot_notes_start(&notes, &t->fs, &config, &n, &mac);
+	expect_notes(t, "bind-driver igbvf -5\n");
+	node_done(&n);
+}
+
 static void a_pass_on_a_finished_node_writes_once_in_a_boot(void **state)
 {
 	const struct tree *t = *state;
@@ -329,6 +376,7 @@ int main(void)
 		WITH_TREE(what_is_damaged_is_not_used),
 		WITH_TREE(what_is_too_long_is_not_used),
 		WITH_TREE(a_step_is_on_disk_before_it_is_tried),
+		WITH_TREE(vfs_of_two_pfs_that_are_bound_in_turns_are_noted_once),
 		WITH_TREE(a_pass_on_a_finished_node_writes_once_in_a_boot),
 		WITH_TREE(what_carries_the_node_is_kept),
 		WITH_TREE(the_last_boots_are_kept),

@@ -28,6 +28,7 @@ int boot_notes_open(const struct node *n, struct boot_notes *ret)
 		COPY(present->kernel, n->kernel);
 		present->time = time(NULL);
 	}
+	b.noted = b.boots[b.n - 1];
 	if (b.n > MAX_BOOTS)
 		memmove(b.boots, b.boots + 1, --b.n * sizeof(*b.boots));
 	*ret = b;
@@ -40,6 +41,21 @@ void boot_notes_done(struct boot_notes *b)
 	*b = (struct boot_notes){};
 }
 
+/* In any order: the VFs of two PFs are bound side by side, and each takes its place anew. */
+static bool is_noted(const struct boot_notes *b)
+{
+	const struct boot *present = &b->boots[b->n - 1];
+
+	for (size_t i = 0; i < present->n_steps; i++) {
+		const struct boot_step *s = boots_find(&b->noted, &present->steps[i]);
+
+		if (!s || s->result != present->steps[i].result ||
+		    s->is_skipped != present->steps[i].is_skipped)
+			return false;
+	}
+	return present->n_steps == b->noted.n_steps;
+}
+
 static void write_notes(struct boot_notes *b, const struct fs *fs)
 {
 	const struct boots boots = { b->boots, b->n };
@@ -48,25 +64,19 @@ static void write_notes(struct boot_notes *b, const struct fs *fs)
 	if (r < 0)
 		log_debug_errno(r,
 				"/" MEMORY_NODE_PATH ": what can crash the machine is not noted");
-	b->is_dirty = false;
+	b->noted = b->boots[b->n - 1];
 }
 
 void boot_notes_start(struct boot_notes *b, const struct fs *fs, const struct config *c,
 		      const struct node *n, const struct action *a)
 {
-	const struct boot_step *known;
-	struct boot *present;
 	struct boot_step s;
 
 	if (b->n == 0)
 		return;
-	present = &b->boots[b->n - 1];
-	if (boots_step(c, n, a, &s)) {
-		known = boots_find(present, &s);
-		b->is_dirty |= !known || known->result < 0 || known->is_skipped;
-		boots_put(present, &s);
-	}
-	if (b->is_dirty)
+	if (boots_step(c, n, a, &s))
+		boots_put(&b->boots[b->n - 1], &s);
+	if (!is_noted(b))
 		write_notes(b, fs);
 }
 
@@ -78,7 +88,6 @@ void boot_notes_end(struct boot_notes *b, const struct config *c, const struct n
 	if (b->n == 0 || !boots_step(c, n, a, &s))
 		return;
 	s.result = a->result;
-	b->is_dirty = true;
 	if (boots_counts(a))
 		boots_put(&b->boots[b->n - 1], &s);
 	else

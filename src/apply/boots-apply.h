@@ -15,7 +15,7 @@
 struct boot_notes {
 	struct boot *boots; /* owned; the last one is the present boot */
 	size_t n;
-	bool is_dirty; /* the file has a step that ended well */
+	struct boot noted; /* the present one as the file has it */
 };
 
 /* Takes the boots of this node, and adds the present one. Return: 0 or -ENOMEM. */
