@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
 
@@ -198,6 +199,88 @@ static void a_multipath_route_gives_one_entry_for_each_hop(_unused_ void **state
 		assert_int_equal(MIN(a->ifindex, b->ifindex), MIN(one, two));
 		assert_int_equal(MAX(a->ifindex, b->ifindex), MAX(one, two));
 	}
+}
+
+#define ATTR_RTA_NH_ID 30 /* of headers since 5.3 */
+#define NEWNEXTHOP     104
+
+/* "ip nexthop add id ID", of a netdev and a gateway or, without them, a group of both others */
+static int add_nexthop(uint32_t id, uint32_t oif, const char *gateway, const uint32_t members[2])
+{
+	const struct {
+		uint8_t family, scope, protocol, reserved;
+		uint32_t flags;
+	} header = { .family = !gateway ? AF_UNSPEC : strchr(gateway, ':') ? AF_INET6 : AF_INET };
+	const uint32_t group[] = { members ? members[0] : 0, 0, members ? members[1] : 0, 0 };
+	struct nl_msg *m =
+		netlink_make(NEWNEXTHOP, NLM_F_CREATE | NLM_F_REPLACE, &header, sizeof(header));
+	uint8_t bytes[16];
+
+	nla_put_u32(m, 1, id); /* NHA_ID, NHA_GROUP, NHA_OIF, NHA_GATEWAY */
+	if (members)
+		nla_put(m, 2, sizeof(group), group);
+	else
+		nla_put_u32(m, 5, oif);
+	if (gateway)
+		nla_put(m, 6, netns_parse(gateway, bytes), bytes);
+	return netlink_ask(&nl, m);
+}
+
+static int add_default_by(int family, uint32_t id)
+{
+	const struct rtmsg header = { .rtm_family = family,
+				      .rtm_table = RT_TABLE_MAIN,
+				      .rtm_protocol = RTPROT_STATIC,
+				      .rtm_type = RTN_UNICAST };
+	struct nl_msg *m =
+		netlink_make(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_APPEND, &header, sizeof(header));
+
+	nla_put_u32(m, ATTR_RTA_NH_ID, id);
+	nla_put_u32(m, RTA_PRIORITY, id);
+	return netlink_ask(&nl, m);
+}
+
+static void set_compatibility(const char *value)
+{
+	int fd = open("/proc/sys/net/ipv4/nexthop_compat_mode", O_WRONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0 && write(fd, value, 1) == 1);
+	close(fd);
+}
+
+/* With net.ipv4.nexthop_compat_mode=0 a route tells no more of its nexthop object than the id. */
+static void nexthop_objects_are_looked_up(_unused_ void **state)
+{
+	static const uint32_t members[] = { 10, 20 }, members6[] = { 11, 21 };
+	struct routes all[2] = {};
+
+	if (add_nexthop(10, one, "10.1.0.1", NULL) < 0) {
+		print_message("no nexthop objects\n");
+		skip();
+	}
+	assert_int_equal(add_nexthop(20, two, "10.2.0.1", NULL), 0);
+	assert_int_equal(add_nexthop(30, 0, NULL, members), 0);
+	assert_int_equal(add_nexthop(11, one, "fd00:1::1", NULL), 0);
+	assert_int_equal(add_nexthop(21, two, "fd00:2::1", NULL), 0);
+	assert_int_equal(add_nexthop(31, 0, NULL, members6), 0);
+	assert_int_equal(add_default_by(AF_INET, 10), 0);
+	assert_int_equal(add_default_by(AF_INET, 30), 0);
+	assert_int_equal(add_default_by(AF_INET6, 21), 0);
+	assert_int_equal(add_default_by(AF_INET6, 31), 0);
+
+	for (int i = 0; i < 2; i++) {
+		set_compatibility(i == 0 ? "1" : "0");
+		assert_int_equal(route_list(&nl, &all[i].all, &all[i].n), 0);
+	}
+	set_compatibility("1");
+	assert_int_equal(find(&all[0], "0.0.0.0", 0, 0)->ifindex, one);
+	assert_int_equal(find(&all[0], "::", 0, 0)->ifindex, two);
+	for (int i = 0; i < 2; i++)
+		assert_null(find(&all[i], "0.0.0.0", 0, 3));
+	assert_int_equal(all[0].n, all[1].n);
+	assert_memory_equal(all[0].all, all[1].all, all[0].n * sizeof(*all[0].all));
+	routes_done(&all[0]);
+	routes_done(&all[1]);
 }
 
 static void ipv4_comes_before_ipv6(_unused_ void **state)
@@ -449,6 +532,7 @@ int main(void)
 		test(a_multipath_route_gives_one_entry_for_each_hop),
 		test(ipv4_comes_before_ipv6),
 		test(a_kernel_that_does_not_filter_gives_the_same),
+		test(nexthop_objects_are_looked_up),
 		test(ours_are_made_replaced_found_and_removed_in_any_table),
 		test(routes_of_others_are_never_removed),
 		test(a_route_of_others_in_a_table_of_ours_is_never_replaced),

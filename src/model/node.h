@@ -106,6 +106,7 @@ struct route {
 	uint32_t prefix_len;
 	uint32_t table;
 	uint32_t ifindex;              /* RTA_OIF, 0: none */
+	uint32_t nexthop;              /* RTA_NH_ID that was not looked up; 0: none */
 	uint32_t metric;               /* RTA_PRIORITY */
 	uint8_t gateway[16];           /* all zero: none */
 	uint8_t src[16];               /* RTA_PREFSRC; all zero: none */

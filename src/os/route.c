@@ -6,6 +6,27 @@
 
 #include <linux/rtnetlink.h>
 
+/* Nexthop objects, since 5.3, newer than the oldest headers: linux/nexthop.h */
+#define ATTR_RTA_NH_ID     30
+#define MESSAGE_NEWNEXTHOP 104
+#define MESSAGE_GETNEXTHOP 106
+#define ATTR_NHA_ID        1
+#define ATTR_NHA_GROUP     2
+#define ATTR_NHA_OIF       5
+#define ATTR_NHA_GATEWAY   6
+#define MAX_ROUTE_ATTR     MAX(RTA_MAX, ATTR_RTA_NH_ID)
+
+struct nexthop_header { /* struct nhmsg */
+	uint8_t family, scope, protocol, reserved;
+	uint32_t flags;
+};
+
+struct nexthop_member { /* struct nexthop_grp */
+	uint32_t id;
+	uint8_t weight, weight_high;
+	uint16_t reserved;
+};
+
 struct routes {
 	int family;  /* asked for */
 	bool is_own; /* ours in all tables; else all of @table */
@@ -64,12 +85,13 @@ static int append_hops(struct routes *list, const struct route *route,
 
 static int on_route(struct nlmsghdr *h, void *userdata)
 {
-	static const struct nla_policy policy[RTA_MAX + 1] = {
+	static const struct nla_policy policy[MAX_ROUTE_ATTR + 1] = {
 		[RTA_OIF] = { .type = NLA_U32 },
 		[RTA_PRIORITY] = { .type = NLA_U32 },
 		[RTA_TABLE] = { .type = NLA_U32 },
+		[ATTR_RTA_NH_ID] = { .type = NLA_U32 },
 	};
-	struct nlattr *tb[RTA_MAX + 1];
+	struct nlattr *tb[MAX_ROUTE_ATTR + 1];
 	struct routes *list = userdata;
 	struct route route = {};
 	const struct rtmsg *m;
@@ -77,7 +99,7 @@ static int on_route(struct nlmsghdr *h, void *userdata)
 
 	if (h->nlmsg_type != RTM_NEWROUTE)
 		return 0;
-	if (nlmsg_parse(h, sizeof(*m), tb, RTA_MAX, policy) < 0)
+	if (nlmsg_parse(h, sizeof(*m), tb, MAX_ROUTE_ATTR, policy) < 0)
 		return -EBADMSG;
 
 	/* What the kernel was asked to leave out comes all the same when it is old or has no IPv6.
@@ -101,6 +123,8 @@ static int on_route(struct nlmsghdr *h, void *userdata)
 
 	if (tb[RTA_MULTIPATH])
 		return append_hops(list, &route, tb[RTA_MULTIPATH]);
+	if (!tb[RTA_OIF])
+		route.nexthop = get_u32(tb[ATTR_RTA_NH_ID], 0);
 	return append(list, &route, get_u32(tb[RTA_OIF], 0), tb[RTA_GATEWAY]);
 }
 
@@ -127,6 +151,145 @@ static int dump(struct netlink *nl, int family, uint32_t table, struct routes *l
 	return r == -ENOENT || r == -EAFNOSUPPORT || r == -EOPNOTSUPP ? 0 : r;
 }
 
+/* A nexthop object; a group has a row for each of its members. */
+struct nexthop {
+	uint32_t id, member, ifindex;
+	uint8_t gateway[16];
+	size_t gateway_bytes;
+};
+
+struct nexthops {
+	struct nexthop *all; /* owned */
+	size_t n;
+};
+
+static void nexthops_done(struct nexthops *l)
+{
+	free(l->all);
+}
+
+static int append_members(struct nexthops *list, uint32_t id, const struct nlattr *group)
+{
+	const struct nexthop_member *members = nla_data(group);
+
+	for (size_t i = 0; i < (size_t)nla_len(group) / sizeof(*members); i++) {
+		struct nexthop *to = APPEND(list->all, list->n);
+
+		if (!to)
+			return -ENOMEM;
+		*to = (struct nexthop){ .id = id, .member = members[i].id };
+	}
+	return 0;
+}
+
+static int on_nexthop(struct nlmsghdr *h, void *userdata)
+{
+	static const struct nla_policy policy[ATTR_NHA_GATEWAY + 1] = {
+		[ATTR_NHA_ID] = { .type = NLA_U32 },
+		[ATTR_NHA_OIF] = { .type = NLA_U32 },
+	};
+	struct nlattr *tb[ATTR_NHA_GATEWAY + 1];
+	struct nexthops *list = userdata;
+	struct nexthop *to;
+
+	if (h->nlmsg_type != MESSAGE_NEWNEXTHOP)
+		return 0;
+	if (nlmsg_parse(h, sizeof(struct nexthop_header), tb, ATTR_NHA_GATEWAY, policy) < 0)
+		return -EBADMSG;
+	if (tb[ATTR_NHA_GROUP])
+		return append_members(list, get_u32(tb[ATTR_NHA_ID], 0), tb[ATTR_NHA_GROUP]);
+
+	to = APPEND(list->all, list->n);
+	if (!to)
+		return -ENOMEM;
+	*to = (struct nexthop){ .id = get_u32(tb[ATTR_NHA_ID], 0),
+				.ifindex = get_u32(tb[ATTR_NHA_OIF], 0) };
+	if (tb[ATTR_NHA_GATEWAY])
+		to->gateway_bytes =
+			(size_t)nla_memcpy(to->gateway, tb[ATTR_NHA_GATEWAY], sizeof(to->gateway));
+	return 0;
+}
+
+static const struct nexthop *find_nexthop(const struct nexthops *l, uint32_t id)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->all[i].id == id)
+			return &l->all[i];
+	return NULL;
+}
+
+/* Groups have no groups as members. */
+static int append_by_nexthop(struct routes *list, const struct route *route,
+			     const struct nexthops *hops)
+{
+	for (size_t i = 0; i < hops->n; i++) {
+		const struct nexthop *hop = &hops->all[i];
+		struct route *to;
+
+		if (hop->id != route->nexthop)
+			continue;
+		if (hop->member)
+			hop = find_nexthop(hops, hop->member);
+		to = hop ? APPEND(list->routes, list->n) : NULL;
+		if (hop && !to)
+			return -ENOMEM;
+		if (!hop)
+			continue;
+		*to = *route;
+		to->nexthop = 0;
+		to->ifindex = hop->ifindex;
+		if (hop->gateway_bytes == address_bytes(route->family))
+			memcpy(to->gateway, hop->gateway, hop->gateway_bytes);
+	}
+	return 0;
+}
+
+static int list_nexthops(struct netlink *nl, struct nexthops *ret)
+{
+	const struct nexthop_header header = {};
+	struct nl_msg *m = netlink_make(MESSAGE_GETNEXTHOP, NLM_F_DUMP, &header, sizeof(header));
+
+	return m ? netlink_list(nl, m, on_nexthop, ret, &ret->n) : -ENOMEM;
+}
+
+/*
+ * With net.ipv4.nexthop_compat_mode=0 the kernel tells of a route by a nexthop object no more than
+ * the id of that: fib_dump_info() in net/ipv4/fib_semantics.c, rt6_fill_node() in net/ipv6/route.c.
+ * A route whose object is gone by now is gone as well.
+ */
+static int look_up_nexthops(struct netlink *nl, struct routes *l)
+{
+	_cleanup_(nexthops_done) struct nexthops hops = {};
+	_cleanup_(routes_done) struct routes all = {};
+	size_t i = 0;
+	int r;
+
+	while (i < l->n && !l->routes[i].nexthop)
+		i++;
+	if (i == l->n)
+		return 0;
+	r = list_nexthops(nl, &hops);
+	for (i = 0; i < l->n && r >= 0; i++) {
+		struct route *to;
+
+		if (l->routes[i].nexthop) {
+			r = append_by_nexthop(&all, &l->routes[i], &hops);
+			continue;
+		}
+		to = APPEND(all.routes, all.n);
+		if (to)
+			*to = l->routes[i];
+		else
+			r = -ENOMEM;
+	}
+	if (r < 0)
+		return r;
+	free(l->routes);
+	l->routes = TAKE(all.routes);
+	l->n = all.n;
+	return 0;
+}
+
 int route_list(struct netlink *nl, struct route **ret, size_t *ret_n)
 {
 	static const uint32_t tables[] = { RT_TABLE_MAIN, RT_TABLE_UNSPEC };
@@ -138,6 +301,8 @@ int route_list(struct netlink *nl, struct route **ret, size_t *ret_n)
 		if (r >= 0)
 			r = dump(nl, AF_INET6, tables[i], &list);
 	}
+	if (r >= 0)
+		r = look_up_nexthops(nl, &list);
 	if (r < 0)
 		return r;
 
