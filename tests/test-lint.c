@@ -335,6 +335,24 @@ static void has_the_nodes_address(struct scene *s)
 	s->plan.n_node_nics = 1;
 }
 
+static void stranger_carries_the_node(struct scene *s)
+{
+	static struct node_nic nic = { .pci = "0000:e1:00.0", .netdev = "ens3" };
+
+	stranger(s);
+	s->plan.node_nics = &nic;
+	s->plan.n_node_nics = 1;
+}
+
+static void port_of_the_nodes_bond(struct scene *s)
+{
+	static struct node_nic nic = { .pci = "0000:e1:00.0", .netdev = "bond0" };
+
+	stranger(s);
+	s->plan.node_nics = &nic;
+	s->plan.n_node_nics = 1;
+}
+
 static void erdma_of_its_class(struct scene *s)
 {
 	erdma(s);
@@ -396,6 +414,11 @@ static void a_dra_driver_finds_what_its_rules_allow(_unused_ void **state)
 		{ "uverbs", PLUGIN_DRANET, no_uverbs, P V0 V1, "no-uverbs " OTHER "\n" },
 		{ "in a pod", PLUGIN_DRANET, in_pod_with_ibdev, P V0 V1 O, "" },
 		{ "a stranger", PLUGIN_DRANET, stranger, P V0 V1 O "0000:e1:00.0 rdma/hca\n", "" },
+
+		{ "the node's is a stranger", PLUGIN_DRANET, stranger_carries_the_node, P V0 V1 O,
+		  "" },
+		{ "below the node's bond", PLUGIN_DRANET, port_of_the_nodes_bond,
+		  P V0 V1 O "0000:e1:00.0 rdma/hca\n", "" },
 
 		{ "a PF", PLUGIN_DRA_SRIOV, nothing, V0 V1, "plugin-vfs-only " OTHER "\n" },
 		{ "class", PLUGIN_DRA_SRIOV, erdma_of_its_class, V0 V1,

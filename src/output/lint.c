@@ -204,7 +204,19 @@ static size_t count_ibdevs(const struct node *n, const struct pci *f)
 	return count;
 }
 
-/* dranet drops the device of the best default route and what is below it, by no other sign. */
+/*
+ * dranet drops the netdev of the best default route by its name. Newer versions also drop what has
+ * it as master, but none knows what is below a VLAN: the ports of a bond may be handed out.
+ */
+static bool is_dropped_by_dranet(const struct linter *l, const struct function *f,
+				 const struct node_nic *nic)
+{
+	const struct netdev *nd = node_netdev_of(l->node, f->pci->address);
+
+	return !nic->is_by_vf && nic->why != NODE_NIC_ADDRESS &&
+	       (!nd || !*nic->netdev || streq(nd->name, nic->netdev));
+}
+
 static enum reason broken_dranet_rule(const struct linter *l, const struct function *f)
 {
 	const struct node_nic *nic =
@@ -212,8 +224,7 @@ static enum reason broken_dranet_rule(const struct linter *l, const struct funct
 
 	if (f->pci->class >> 16 != CLASS_NETWORK && !f->ibdev)
 		return REASON_PLUGIN_CLASS;
-	return nic && !nic->is_by_vf && nic->why != NODE_NIC_ADDRESS ? REASON_PLUGIN_DEFAULT_ROUTE
-								     : REASON_NONE;
+	return nic && is_dropped_by_dranet(l, f, nic) ? REASON_PLUGIN_DEFAULT_ROUTE : REASON_NONE;
 }
 
 static enum reason broken_dra_sriov_rule(const struct linter *l, const struct function *f)
