@@ -2443,6 +2443,12 @@ static void without_cable_and_another_port_down(struct scene *s)
 	COPY(s->ibdevs[1].ports->state, "DOWN");
 	netdev_of(s, s->ibdevs[1].pci)->has_carrier = true;
 }
+static void bound_to_vfio(struct scene *s)
+{
+	drop_ibdev(s, FIRST);
+	COPY(find_pci(s, FIRST)->driver, "vfio-pci");
+	s->sections[0].match = (char *)"pci:" FIRST;
+}
 static void sick(struct scene *s)
 {
 	static struct device_memory m;
@@ -2511,6 +2517,7 @@ static void the_state_follows_from_the_devices_and_the_time(_unused_ void **stat
 		  NODE_DEGRADED },
 		{ "no cable, and another port that comes up", without_cable_and_another_port_down,
 		  NODE_STARTING, NODE_DEGRADED },
+		{ "bound to vfio-pci", bound_to_vfio, NODE_DEGRADED, NODE_DEGRADED },
 		{ "a link that is being trained", training, NODE_STARTING, NODE_DEGRADED },
 		{ "no carrier yet", without_carrier_for_a_while, NODE_STARTING, NODE_DEGRADED },
 		{ "no carrier", without_carrier_for_a_minute, NODE_DEGRADED, NODE_DEGRADED },

@@ -383,6 +383,10 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 			 d->bond->name);
 		return REASON_PORT_OF_LAG;
 	}
+	if (!ib && is_vfio(d->pci)) {
+		snprintf(d->detail, sizeof(d->detail), "it is bound to %s", d->pci->driver);
+		d->advice = "Leave the function out of Match=, or bind it to its own driver.";
+	}
 	if (!ib)
 		return REASON_NO_IBDEV;
 	if (is_zero_guid(ib->node_guid))

@@ -3,6 +3,7 @@
  * State: what devices are waited for, and what the node is then: starting, ready or degraded. It
  * adds waits, and no change.
  */
+#include "../model/in-use.h"
 #include "steps.h"
 
 /* A switch brings a port up within seconds; one that takes longer is ready when it comes. */
@@ -68,6 +69,8 @@ static void find_missing(const struct node *n, struct plan *p)
 			continue;
 		if (d->reason == REASON_PORT_DOWN)
 			d->is_missing = is_cut(n, p, pf);
+		else if (!d->is_vf && is_vfio(d->pci)) /* of a virtual machine, say */
+			d->is_missing = true;
 		else if (d->is_vf && d->reason == REASON_PF_SICK)
 			d->is_missing = true;
 	}
