@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve.h"
 
-#include "apply/apply.h"
+#include "apply/other-files.h"
 #include "base/log.h"
 #include "load.h"
 #include "observe/observe.h"
 #include "os/helper.h"
 #include "os/loader.h"
 #include "os/request.h"
+#include "output/manifest.h"
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -29,12 +30,37 @@ static int serve_users(struct os *d, const struct helper_question *q, char **ret
 	return observe_users_serve(d, (uint32_t)q->pid, ret);
 }
 
-static int serve_nccl(struct os *d, const struct helper_question *q, _unused_ char **ret)
+/* Of the plugin's file as it is: that is written before. */
+static int make_manifest(const struct fs *fs, const struct config *c, char **ret)
+{
+	_cleanup_(freep) char *document = NULL;
+	size_t size;
+	int r;
+
+	if (!*c->plugin.manifest || !plugin_has_file(c->plugin.type))
+		return 0;
+	r = fs_read_all(fs, c->plugin.config_file + 1, MAX_OUTPUT_BYTES, true, &document, &size);
+	if (r == -ENOENT)
+		return 0;
+	return r < 0 ? r : output_manifest(c, document, ret);
+}
+
+static int serve_files(struct os *d, const struct helper_question *q, _unused_ char **ret)
 {
 	_cleanup_(config_done) struct config c = {};
-	int r = load_config(&d->fs, NULL, &c);
+	_cleanup_(freep) char *manifest = NULL;
+	struct file_request allowed;
+	int r;
 
-	return r < 0 ? r : apply_nccl_file(&d->fs, c.output.paths[OUTPUT_NCCL], q->text);
+	r = load_config(&d->fs, NULL, &c);
+	if (r >= 0)
+		r = make_manifest(&d->fs, &c, &manifest);
+	if (r < 0)
+		return r;
+	allowed = (struct file_request){ .manifest = c.plugin.manifest, .manifest_text = manifest };
+	for (enum output o = 0; o < _OUTPUT_N; o++)
+		allowed.paths[o] = c.output.paths[o];
+	return apply_file(&d->fs, &allowed, q->text);
 }
 
 static const struct {
@@ -45,7 +71,7 @@ static const struct {
 	{ "manager", serve_manager, 60 },
 	{ "module", serve_module, 150 },
 	{ "users", serve_users, 60 },
-	{ "nccl", serve_nccl, 20 },
+	{ "files", serve_files, 20 },
 };
 
 /* One question. Return: 0, also when who asked does not wait any more, or -errno, logged. */

@@ -9,9 +9,10 @@
 
 #include <cmocka.h>
 
-#include "../src/apply/apply.h"
+#include "../src/apply/other-files.h"
 #include "../src/apply/verbs.h"
 #include "../src/model/memory.h"
+#include "../src/model/paths.h"
 #include "../src/observe/nccl-observe.h"
 #include "../src/observe/output-observe.h"
 #include "../src/observe/plugin-observe.h"
@@ -295,45 +296,69 @@ static void strange_devices_are_read_without_harm(void **state)
 	assert_int_equal(n.n_netdevs, 1); /* eth0 alone */
 }
 
+#define NCCL_MARK "# Written by rdma-provision: NCCL settings\n"
+#define POD       MANIFEST_MARK "\nkind: Pod\n"
+
 /* What the helper writes, for every caller. */
-static void nothing_but_the_nccl_file_is_written_below_etc(void **state)
+static void nothing_but_our_own_files_is_written_below_etc(void **state)
 {
 	static const struct {
-		const char *path, *text;
+		const char *name, *path, *text;
 		int expected;
 	} rows[] = {
-		{ "/etc/nccl.conf", "NCCL_IB_HCA=mlx5_0:1\n# a comment\n", 0 },
-		{ "/etc/nccl.conf", "NCCL_IB_HCA=mlx5_0:1\n\n", -EPERM },
-		{ "/etc/nccl.conf", "* * * * * root reboot\n", -EPERM },
-		{ "/etc/cron.d/x", "NCCL_IB_HCA=mlx5_0:1\n", -EPERM },
-		{ "/etc/shadow", NULL, -EEXIST }, /* of another */
-		{ "/usr/x", NULL, -EPERM },
-		{ "/etc/../usr/x", NULL, -EPERM },
-		{ "/etc/nccl.conf", NULL, 0 },
-		{ "/etc/nccl.conf", NULL, 0 }, /* gone already */
-		{ "", NULL, -EPERM },
+		{ "NCCL", "/etc/nccl.conf", NCCL_MARK "NCCL_IB_HCA=mlx5_0:1\n# a comment\n", 0 },
+		{ "NCCL", "/etc/nccl.conf", NCCL_MARK "NCCL_IB_HCA=mlx5_0:1\n\n", -EPERM },
+		{ "NCCL", "/etc/nccl.conf", NCCL_MARK "* * * * * root reboot\n", -EPERM },
+		{ "NCCL", "/etc/nccl.conf", "NCCL_X=1\n", -EPERM }, /* without our mark */
+		{ "NCCL", "/etc/cron.d/x", NCCL_MARK "NCCL_IB_HCA=mlx5_0:1\n", -EPERM },
+		{ "NCCL", "/etc/shadow", "", -EEXIST }, /* of another */
+		{ "NCCL", "/usr/x", "", -EPERM },
+		{ "NCCL", "/etc/../usr/x", "", -EPERM },
+		{ "NCCL", "/etc/nccl.conf", "", 0 },
+		{ "NCCL", "/etc/nccl.conf", "", 0 }, /* gone already */
+		{ "NCCL", "", "", -EPERM },
+		{ "NFD", "/etc/features", NFD_MARK NFD_PREFIX "ready=true\n", 0 },
+		{ "NFD", "/etc/features", NFD_MARK "feature.node.kubernetes.io/cpu=x\n", -EPERM },
+		{ "NFD", "/etc/nccl.conf", NFD_MARK NFD_PREFIX "ready=true\n", -EPERM },
+		{ "NCCL", "/etc/features", "", -EEXIST }, /* ours, and of another name */
+		{ "NFD", "/etc/features", "", 0 },
+		{ "Manifest", "/etc/pods/rdma.yaml", POD, 0 },
+		{ "Manifest", "/etc/pods/rdma.yaml", POD "  image: other\n", -EPERM },
+		{ "Manifest", "/etc/pods/other.yaml", POD, -EPERM },
+		{ "Manifest", "/var/lib/rancher/k3s/agent/pod-manifests/x", "",
+		  0 }, /* there is none */
+		{ "Manifest", "/etc/pods/rdma.yaml", "", 0 },
+		{ "Metrics", "/etc/metrics", "# Written by rdma-provision: metrics\n", -EPERM },
+		{ "", "/etc/nccl.conf", "", -EPERM },
 	};
+	struct file_request allowed = { .manifest = "/etc/pods/rdma.yaml", .manifest_text = POD };
 	struct place *p = *state;
 
+	allowed.paths[OUTPUT_NCCL] = "/etc/nccl.conf";
+	allowed.paths[OUTPUT_NFD] = "/etc/features";
+	allowed.paths[OUTPUT_METRICS] = "/etc/metrics";
 	tree_file(&p->tree, "etc/shadow", "root:*\n");
+	tree_file(&p->tree, "etc/pods/.keep", "");
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(freep) char *question = NULL;
 
-		assert_true(asprintf(&question, "%s\n%s%s", rows[i].path,
-				     rows[i].text ? output_mark(OUTPUT_NCCL) : "",
-				     rows[i].text ? rows[i].text : "") > 0);
-		assert_int_equal(apply_nccl_file(&p->os.fs, "/etc/nccl.conf", question),
-				 rows[i].expected);
-		if (i == 0)
-			assert_true(fs_exists(&p->os.fs, "etc/nccl.conf"));
+		assert_true(asprintf(&question, "%s %s\n%s", rows[i].name, rows[i].path,
+				     rows[i].text) > 0);
+		if (apply_file(&p->os.fs, &allowed, question) != rows[i].expected)
+			fail_msg("%s", question);
+		if (rows[i].expected == 0)
+			assert_true(fs_exists(&p->os.fs, rows[i].path + 1) == !!*rows[i].text);
 	}
-	assert_false(fs_exists(&p->os.fs, "etc/nccl.conf"));
-	assert_int_equal(apply_nccl_file(&p->os.fs, "/etc/nccl.conf", "/etc/nccl.conf"), -EBADMSG);
-	assert_int_equal(apply_nccl_file(&p->os.fs, "/etc/nccl.conf", "/etc/nccl.conf\nNCCL_X=1\n"),
-			 -EPERM); /* without our mark */
+	assert_int_equal(apply_file(&p->os.fs, &allowed, "NCCL /etc/nccl.conf"), -EBADMSG);
+	assert_int_equal(apply_file(&p->os.fs, &allowed, "/etc/nccl.conf\nNCCL_X=1\n"), -EBADMSG);
 
 	tree_file(&p->tree, "etc/nccl.conf", "NCCL_DEBUG=INFO\n");
-	assert_int_equal(apply_nccl_file(&p->os.fs, "/etc/nccl.conf", "/etc/nccl.conf\n"), -EEXIST);
+	assert_int_equal(apply_file(&p->os.fs, &allowed, "NCCL /etc/nccl.conf\n"), -EEXIST);
+
+	/* While there is no plugin file there is no manifest. */
+	allowed.manifest_text = NULL;
+	assert_int_equal(apply_file(&p->os.fs, &allowed, "Manifest /etc/pods/rdma.yaml\n" POD),
+			 -EPERM);
 }
 
 #define test(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)
@@ -367,7 +392,7 @@ int main(void)
 		test(a_removal_that_the_record_asks_for_spares_others),
 		test(strange_devices_are_read_without_harm),
 		test(a_plugin_configuration_that_became_a_fifo_is_not_waited_for),
-		test(nothing_but_the_nccl_file_is_written_below_etc),
+		test(nothing_but_our_own_files_is_written_below_etc),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

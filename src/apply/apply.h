@@ -78,11 +78,3 @@ const struct action *apply_oldest(const struct apply *ap); /* that goes on; NULL
 /* Ends the first that is over, if one is before @until_usec. */
 void apply_wait(struct apply *ap, const struct node *n, uint64_t until_usec);
 void apply_done(struct apply *ap);
-
-/*
- * For the helper that may write below /etc: writes the file of [Output] NCCL=, or removes one of
- * ours. @configured: its path, empty for none; nothing is written elsewhere, and removed only below
- * /etc. @question: the path, a newline, and the text, which is empty to remove the file. Return: 0,
- * -EPERM what must not be written there, -EEXIST a file that is not ours, -EBADMSG, or -errno.
- */
-int apply_nccl_file(const struct fs *fs, const char *configured, const char *question);

@@ -4,13 +4,9 @@
  * back when the configuration does not name them any more.
  */
 #include "../model/memory.h"
-#include "../os/helper.h"
 #include "../os/memory-file.h"
-#include "apply.h"
+#include "other-files.h"
 #include "verbs.h"
-
-#define NCCL_SOCKET "/run/rdma-provision-nccl.socket"
-#define ASK_USEC    (20 * USEC_PER_SEC) /* below the deadline of the verbs */
 
 static const struct plan_output *find_output(const struct work *w, const struct action *a,
 					     enum output *ret)
@@ -23,21 +19,10 @@ static const struct plan_output *find_output(const struct work *w, const struct 
 	return NULL;
 }
 
-/* Is the file there one of ours? Another program may have replaced it since the look. Return: 1, 0
- * for no file, -EEXIST for a file of another program. */
+/* Another program may have replaced it since the look. */
 static int look_again(const struct fs *fs, enum output o, const char *path)
 {
-	_cleanup_(freep) char *text = NULL;
-	char target[PATH_LEN];
-	size_t size;
-	int r;
-
-	if (fs_read_link(fs, path, target, sizeof(target)) != -ENOENT)
-		return -EEXIST;
-	r = fs_read_all(fs, path, MAX_OUTPUT_BYTES, true, &text, &size);
-	if (r == -ENOENT)
-		return 0;
-	return r >= 0 && is_own_output(o, text) ? 1 : -EEXIST;
+	return look_at_file(fs, path, output_mark(o));
 }
 
 static int change_record(const struct fs *fs, enum memory_lifetime lifetime,
@@ -81,59 +66,6 @@ static int record_file(const struct fs *fs, enum output o, const char *path, boo
 	return is_there || r >= 0 ? r_boot : r;
 }
 
-/* For readers with users of their own: readable for all. @text: NULL removes the file. */
-static int put(const struct fs *fs, const char *path, const char *text)
-{
-	return text ? fs_output(fs, path + 1, text, strlen(text), 0644)
-		    : fs_output_remove(fs, path + 1);
-}
-
-/* /etc is read-only for the service: the helper writes there. */
-static int put_anywhere(const struct fs *fs, enum output o, const char *path, const char *text)
-{
-	_cleanup_(freep) char *question = NULL;
-	int r, helped;
-
-	r = put(fs, path, text);
-	if (r != -EROFS || o != OUTPUT_NCCL || !fs->is_live)
-		return r;
-	if (asprintf(&question, "%s\n%s", path, text ? text : "") < 0) {
-		question = NULL;
-		return -ENOMEM;
-	}
-	helped = helper_ask(NCCL_SOCKET, question, ASK_USEC, NULL);
-	return helped == -EHOSTDOWN ? r : helped;
-}
-
-/* Comments, and settings of NCCL. */
-static bool is_nccl(const char *text)
-{
-	for (; *text; text += strcspn(text, "\n"), text += *text != '\0')
-		if (*text != '#' && !is_prefix(text, "NCCL_"))
-			return false;
-	return true;
-}
-
-int apply_nccl_file(const struct fs *fs, const char *configured, const char *question)
-{
-	char path[PATH_LEN];
-	const char *text = strchr(question, '\n');
-	int r;
-
-	if (!text || (size_t)(text - question) >= sizeof(path))
-		return -EBADMSG;
-	snprintf(path, sizeof(path), "%.*s", (int)(text - question), question);
-	text++;
-
-	if (*text &&
-	    (!streq(path, configured) || !is_own_output(OUTPUT_NCCL, text) || !is_nccl(text)))
-		return -EPERM;
-	if (!*text && (!is_prefix(path, "/etc/") || strstr(path, "/..")))
-		return -EPERM;
-	r = look_again(fs, OUTPUT_NCCL, path + 1);
-	return r < 0 ? r : MIN(put(fs, path, *text ? text : NULL), 0);
-}
-
 int apply_write_output(struct work *w, const struct action *a)
 {
 	const struct fs *fs = &w->os->fs;
@@ -149,7 +81,7 @@ int apply_write_output(struct work *w, const struct action *a)
 	if (r >= 0)
 		r = record_file(fs, o, a->target, true);
 	if (r >= 0)
-		r = put_anywhere(fs, o, a->target, wanted->text);
+		r = put_file(fs, output_name(o), a->target, wanted->text);
 	return MIN(r, 0);
 }
 
@@ -163,9 +95,9 @@ int apply_remove_output(struct work *w, const struct action *a)
 			continue;
 		r = look_again(fs, o, a->target + 1);
 		if (r > 0)
-			r = put_anywhere(fs, o, a->target, NULL);
+			r = put_file(fs, output_name(o), a->target, NULL);
 		else if (r == 0) /* a temporary one of a crash, perhaps, in nobody's way */
-			put(fs, a->target, NULL);
+			fs_output_remove(fs, a->target + 1);
 		else if (r == -EEXIST)
 			r = 0; /* another program's by now: it stays, and is not ours any more */
 		return r < 0 ? r : record_file(fs, o, a->target, false);

@@ -6,6 +6,7 @@
 #include "../model/memory.h"
 #include "../model/paths.h"
 #include "../os/memory-file.h"
+#include "other-files.h"
 #include "verbs.h"
 
 #define MAX_BYTES (1u << 20)
@@ -72,13 +73,13 @@ int apply_write_manifest(struct work *w, const struct action *a)
 		copy(w->error, sizeof(a->error), "/" MEMORY_NODE_PATH " cannot be written");
 		return r;
 	}
-	return write_text(w, a->target + 1, w->plan->manifest);
+	return put_file(&w->os->fs, MANIFEST_NAME, a->target, w->plan->manifest);
 }
 
 int apply_remove_manifest(struct work *w, const struct action *a)
 {
 	static const struct manifest_record none;
-	int r = fs_output_remove(&w->os->fs, a->target + 1);
+	int r = put_file(&w->os->fs, MANIFEST_NAME, a->target, NULL);
 
 	return r < 0 ? r : memory_write(&w->os->fs, MEMORY_NODE, &manifest_record_fields, &none);
 }

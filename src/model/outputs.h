@@ -10,6 +10,7 @@
 #include "../base/util.h"
 
 #define MAX_OUTPUT_BYTES (1u << 20)
+#define NFD_PREFIX       "feature.node.kubernetes.io/rdma-provision."
 #define CDI_FILE         "/rdma-provision.yaml" /* in the folder of CDI= */
 
 enum output {

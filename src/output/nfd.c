@@ -5,7 +5,7 @@
 
 #include <ctype.h>
 
-#define KEY       "feature.node.kubernetes.io/rdma-provision."
+#define KEY       NFD_PREFIX
 #define VALUE_LEN 64 /* 63 and NUL */
 
 struct features {

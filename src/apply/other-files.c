@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "other-files.h"
+
+#include "../model/config.h"
+#include "../model/paths.h"
+#include "../os/helper.h"
+
+#define FILES_SOCKET "/run/rdma-provision-files.socket"
+#define ASK_USEC     (20 * USEC_PER_SEC) /* below the deadline of the verbs */
+
+int look_at_file(const struct fs *fs, const char *path, const char *mark)
+{
+	_cleanup_(freep) char *text = NULL;
+	char target[PATH_LEN];
+	size_t size;
+	int r;
+
+	if (fs_read_link(fs, path, target, sizeof(target)) != -ENOENT)
+		return -EEXIST;
+	r = fs_read_all(fs, path, MAX_OUTPUT_BYTES, true, &text, &size);
+	if (r == -ENOENT)
+		return 0;
+	return r >= 0 && is_prefix(text, mark) ? 1 : -EEXIST;
+}
+
+/* Readers have users of their own. */
+static int put(const struct fs *fs, const char *path, const char *text)
+{
+	const int r = text ? fs_output(fs, path + 1, text, strlen(text), 0644)
+			   : fs_output_remove(fs, path + 1);
+
+	return MIN(r, 0);
+}
+
+int put_file(const struct fs *fs, const char *name, const char *path, const char *text)
+{
+	_cleanup_(freep) char *question = NULL;
+	int r, helped;
+
+	r = put(fs, path, text);
+	if (r != -EROFS || !fs->is_live)
+		return r;
+	if (asprintf(&question, "%s %s\n%s", name, path, text ? text : "") < 0) {
+		question = NULL;
+		return -ENOMEM;
+	}
+	/* It has no file of this name, or may not write there either. */
+	helped = helper_ask(FILES_SOCKET, question, ASK_USEC, NULL);
+	return helped == -EHOSTDOWN || helped == -EPERM ? r : helped;
+}
+
+/* Comments, and lines that begin with @prefix. */
+static bool has_only(const char *text, const char *prefix)
+{
+	for (; *text; text += strcspn(text, "\n"), text += *text != '\0')
+		if (*text != '#' && !is_prefix(text, prefix))
+			return false;
+	return true;
+}
+
+/* What files of a name are like; without @prefix the text is known as a whole. */
+struct file_kind {
+	const char *path, *mark, *prefix, *text;
+};
+
+static int find_kind(const struct file_request *allowed, const char *name, struct file_kind *ret)
+{
+	static const struct {
+		enum output output;
+		const char *prefix;
+	} outputs[] = { { OUTPUT_NCCL, "NCCL_" }, { OUTPUT_NFD, NFD_PREFIX } };
+
+	for (size_t i = 0; i < ELEMENTSOF(outputs); i++)
+		if (streq(name, output_name(outputs[i].output))) {
+			*ret = (struct file_kind){ allowed->paths[outputs[i].output],
+						   output_mark(outputs[i].output),
+						   outputs[i].prefix, NULL };
+			return 0;
+		}
+	if (!streq(name, MANIFEST_NAME))
+		return -EPERM;
+	*ret = (struct file_kind){ allowed->manifest, MANIFEST_MARK "\n", NULL,
+				   allowed->manifest_text };
+	return 0;
+}
+
+static bool may_write(const struct file_kind *kind, const char *path, const char *text)
+{
+	if (!kind->path || !streq(path, kind->path))
+		return false;
+	if (!kind->prefix)
+		return kind->text && streq(text, kind->text);
+	return is_prefix(text, kind->mark) && has_only(text, kind->prefix);
+}
+
+static bool may_remove(const char *path)
+{
+	return (is_prefix(path, "/etc/") || is_prefix(path, "/var/lib/rancher/")) &&
+	       !strstr(path, "/..");
+}
+
+int apply_file(const struct fs *fs, const struct file_request *allowed, const char *question)
+{
+	const char *blank = strchr(question, ' '), *text = strchr(question, '\n');
+	char name[32], path[PATH_LEN];
+	struct file_kind kind;
+	int r;
+
+	if (!blank || !text || blank > text || (size_t)(blank - question) >= sizeof(name) ||
+	    (size_t)(text - blank) > sizeof(path))
+		return -EBADMSG;
+	snprintf(name, sizeof(name), "%.*s", (int)(blank - question), question);
+	snprintf(path, sizeof(path), "%.*s", (int)(text - blank - 1), blank + 1);
+	text++;
+
+	r = find_kind(allowed, name, &kind);
+	if (r < 0)
+		return r;
+	if (*text ? !may_write(&kind, path, text) : !may_remove(path))
+		return -EPERM;
+	r = look_at_file(fs, path + 1, kind.mark);
+	return r < 0 ? r : put(fs, path, *text ? text : NULL);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Other files: those of other programs' folders, which are read-only for the service where a file
+ * could do more than tell something. There rdma-provision-files.service writes them.
+ */
+#pragma once
+
+#include "../model/outputs.h"
+#include "../os/fs.h"
+
+#define MANIFEST_NAME "Manifest" /* beside the names of outputs */
+
+/* Is the file there one of ours, which begin with @mark? Return: 1, 0 for no file, -EEXIST for a
+ * file of another program. */
+int look_at_file(const struct fs *fs, const char *path, const char *mark);
+
+/*
+ * Writes a file, readable for all, or removes it with @text NULL: itself, or by the helper in a
+ * folder that is read-only. @name: of an output or MANIFEST_NAME; @path is absolute. Return: 0 or
+ * -errno.
+ */
+int put_file(const struct fs *fs, const char *name, const char *path, const char *text);
+
+/* What the helper may write: by its own reading of the configuration. */
+struct file_request {
+	const char *paths[_OUTPUT_N];         /* of [Output]; empty for none */
+	const char *manifest, *manifest_text; /* NULL: there is none to write */
+};
+
+/**
+ * apply_file() - the helper's side of put_file()
+ * @question: the name, a blank, the path, a newline, and the text, which is empty to remove a file
+ *
+ * A file is written at its configured path only. NCCL's has nothing but settings of NCCL, NFD's
+ * nothing but our features, and a manifest is the one of @allowed. Files of ours are removed below
+ * /etc and below the folders of RKE2 and k3s.
+ *
+ * Return: 0, -EPERM what must not be written there, -EEXIST a file that is not ours, -EBADMSG, or
+ * -errno.
+ */
+int apply_file(const struct fs *fs, const struct file_request *allowed, const char *question);
