@@ -145,12 +145,11 @@ static void start_firmware(struct cx_function *fn)
 static void show_health(struct cx_function *fn)
 {
 	struct mlx5_init_seg *s = fn->iseg;
-	bool is_fatal = cx_is_fault(fatal, fn);
 
 	WRITE_ONCE(s->initializing, cpu_to_be32(cx_is_fault(initializing, fn) ? 1u << 31 : 0));
-	s->health.rfr_severity = is_fatal ? 1 << MLX5_RFR_BIT_OFFSET : 0;
+	s->health.rfr_severity = fn->is_crashed ? 1 << MLX5_RFR_BIT_OFFSET : 0;
 	WRITE_ONCE(s->health.synd,
-		   is_fatal || cx_is_fault(syndrome, fn) ? 1 : 0); /* 1: firmware assertion */
+		   fn->is_crashed || cx_is_fault(syndrome, fn) ? 1 : 0); /* 1: firmware assertion */
 	if (time_before(jiffies, fn->beat + BEAT))
 		return;
 	fn->beat = jiffies;
@@ -201,6 +200,8 @@ static u8 answer(struct cx_command *c)
 	struct cx_function *fn = c->fn;
 	u8 status;
 
+	if (fn->is_crashed)
+		return MLX5_CMD_STAT_INT_ERR;
 	if (fail == c->opcode && cx_is_fault(fail_at, fn)) {
 		*(__be32 *)(c->out + 4) = cpu_to_be32(0xbad);
 		return fail_status;
@@ -347,14 +348,31 @@ static bool serve_commands(struct cx_function *fn)
 
 /* --- the card --- */
 
+static void drop_queues(struct cx_function *fn)
+{
+	if (fn->commands)
+		cx_free_queues(fn);
+	fn->commands = 0;
+}
+
+/* The driver that sees such a syndrome frees all queues without a command, those of commands as
+ * well: nothing may be written when it is shown. */
+static void crash(struct cx_function *fn)
+{
+	bool was_crashed = fn->is_crashed;
+
+	fn->is_crashed = cx_is_fault(fatal, fn);
+	if (fn->is_crashed && !was_crashed)
+		drop_queues(fn);
+}
+
 static bool serve(struct soft_function *f)
 {
 	struct cx_function *fn = f->data;
 
+	crash(fn);
 	if (!soft_is_master(f)) { /* no driver, or one that let go */
-		if (fn->commands)
-			cx_free_queues(fn);
-		fn->commands = 0;
+		drop_queues(fn);
 		show_health(fn);
 		return false;
 	}

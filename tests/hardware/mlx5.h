@@ -46,6 +46,7 @@ struct cx_function {
 	struct mlx5_init_seg *iseg;
 	bool is_infiniband;
 	bool is_enabled; /* of a VF: the PF said so */
+	bool is_crashed; /* by a fault: its queues are gone, and commands fail */
 
 	u64 commands;                   /* the DMA address of the command queue, 0 for none */
 	unsigned long seen[N_COMMANDS]; /* jiffies when the entry was first seen as the card's, 0
