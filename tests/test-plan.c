@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <linux/if_addr.h>
+#include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 
 #include "../src/kubelet/decide.h"
@@ -2136,6 +2137,22 @@ static void of_a_cni(struct scene *s)
 	pf_down(s);
 }
 
+static void disabled_for_a_cni(struct scene *s)
+{
+	static struct vf_info infos[2];
+
+	for (uint32_t i = 0; i < ELEMENTSOF(infos); i++) {
+		infos[i] = (struct vf_info){ .index = i,
+					     .trust = 0,
+					     .link_state = IFLA_VF_LINK_STATE_DISABLE };
+		COPY(infos[i].pf, FIRST);
+	}
+	s->node.vf_infos = infos;
+	s->node.n_vf_infos = ELEMENTSOF(infos);
+	s->config.plugin.type = PLUGIN_SRIOV;
+	vf_down(s);
+}
+
 /* What can be seen goes before what has to be looked for with a torch. */
 static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 {
@@ -2171,6 +2188,8 @@ static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 		{ "a CNI brings it up", of_a_cni,
 		  "of its physical function 0000:41:00.0: eth1 of its physical function is down",
 		  false },
+		{ "a CNI brings it up, and it is disabled", disabled_for_a_cni,
+		  "eth1 keeps its link down (link-state disable)", false },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

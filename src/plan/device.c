@@ -13,6 +13,7 @@
 #include "steps.h"
 
 #include <fnmatch.h>
+#include <linux/if_link.h>
 
 #define CLASS_NETWORK 0x02
 
@@ -283,20 +284,23 @@ static enum reason say_failed(const struct pci *pci, struct device *d)
 	return REASON_PF_SICK;
 }
 
-/* A VF of the sriov plugin is brought up by a CNI, in a pod: until then only its PF can tell. */
+/* A VF of the sriov plugin is brought up by a CNI, in a pod: until then only its PF can tell, and
+ * what its PF has set for it. */
 static enum reason judge_pf(const struct node *n, struct device *d)
 {
+	const struct vf_info *info = node_vf_info(n, d->pci->physfn, d->pci->vf_index);
 	const struct ibdev *ib = node_ibdev_of(n, d->pci->physfn);
 	const struct netdev *nd = node_netdev_of(n, d->pci->physfn);
 	const struct pci *pf = node_pci(n, d->pci->physfn);
+	const bool is_pf_up = ib ? ibdev_is_active(ib) : nd && nd->is_up && nd->has_carrier;
 
-	if (ib && ibdev_is_active(ib))
-		return REASON_NONE;
-	if (!ib && nd && nd->is_up && nd->has_carrier)
+	if (is_pf_up && !(info && info->link_state == IFLA_VF_LINK_STATE_DISABLE))
 		return REASON_NONE;
 	if (has_failed(n, pf))
 		return say_failed(pf, d);
-	snprintf(d->detail, sizeof(d->detail), "of its physical function %s", d->pci->physfn);
+	if (!is_pf_up)
+		snprintf(d->detail, sizeof(d->detail), "of its physical function %s",
+			 d->pci->physfn);
 	d->advice = port_cause(n, d->pci, NULL, ib && ib->n_ports > 0 ? &ib->ports[0] : NULL,
 			       d->detail, sizeof(d->detail));
 	return REASON_PORT_DOWN;
