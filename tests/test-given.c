@@ -478,6 +478,27 @@ static void a_change_counts_once_it_stayed(_unused_ void **state)
 	}
 }
 
+static void a_name_that_udev_has_not_given_yet_is_not_taken(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	come_back(&s, "eth0");
+	vf_netdev(&s)->is_unnamed = vf_netdev(&s)->is_up = true;
+	assert_pass(&s, 0, "");
+	come_back(&s, "ens1v0");
+	vf_netdev(&s)->is_up = true;
+	vf_netdev(&s)->is_unnamed = false;
+	assert_pass(&s, 1, "");
+	go_out(&s);
+	assert_pass(&s, 5, "");
+	come_back(&s, "net1");
+	vf_netdev(&s)->is_up = true;
+	assert_pass(&s, 30, "given-back: net1: set-name");
+	assert_pass(&s, 32, "set-name net1>ens1v0");
+	memory_done(&s.memory);
+}
+
 static void a_vf_without_netdev_is_rebound_when_nobody_uses_it(_unused_ void **state)
 {
 	struct scene s;
@@ -614,6 +635,7 @@ int main(void)
 		cmocka_unit_test(a_lock_that_is_kept_is_looked_at_less_and_less),
 		cmocka_unit_test(what_cannot_be_put_back_is_left),
 		cmocka_unit_test(a_change_counts_once_it_stayed),
+		cmocka_unit_test(a_name_that_udev_has_not_given_yet_is_not_taken),
 		cmocka_unit_test(a_vf_without_netdev_is_rebound_when_nobody_uses_it),
 		cmocka_unit_test(an_infiniband_vf_without_ipoib_is_not_rebound),
 		cmocka_unit_test(a_section_keeps_the_card_it_matched_by_name),

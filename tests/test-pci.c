@@ -320,6 +320,32 @@ static void a_lock_of_sriov_cni_names_its_process(_unused_ void **state)
 	}
 }
 
+static void a_network_device_has_its_name_once_udev_is_done(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *text;
+		bool is_unnamed;
+	} rows[] = {
+		{ "ens1v0", NULL, true },
+		{ "ens1v0", "I:1\nE:ID_RENAMING=1\nE:ID_BUS=pci\n", true },
+		{ "ens1v0", "I:1\nE:ID_BUS=pci\n", false },
+		{ "eth0", "I:1\nE:ID_BUS=pci\n", true }, /* it had that name when it was listed */
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(tree_remove) struct tree t = {};
+		struct netdev nd = { .ifindex = 7, .pci = "0000:41:00.1" };
+
+		tree_make(&t);
+		tree_file(&t, "sys/class/net/ens1v0/ifindex", "7\n");
+		if (rows[i].text)
+			tree_file(&t, "run/udev/data/n7", rows[i].text);
+		COPY(nd.name, rows[i].name);
+		observe_netdev_name(&t.fs, &nd);
+		assert_int_equal(nd.is_unnamed, rows[i].is_unnamed);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -332,6 +358,7 @@ int main(void)
 		cmocka_unit_test(a_vdpa_device_is_of_the_function_it_was_made_of),
 		cmocka_unit_test(a_vf_is_one_whatever_its_index),
 		cmocka_unit_test(a_lock_of_sriov_cni_names_its_process),
+		cmocka_unit_test(a_network_device_has_its_name_once_udev_is_done),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,8 +8,9 @@
  * what it remembers, unless it was killed or the pod ended without it.
  *
  * struct device_memory has the values of the device as it was usable first since its driver was
- * bound, or since an administrator last wanted a pass. Others that it has for GIVEN_USEC while it
- * is here are taken for them; a CNI plugin moves a device sooner after it has set the first value.
+ * bound and udev had named it, or since an administrator last wanted a pass. Others that it has for
+ * GIVEN_USEC while it is here are taken for them; a CNI plugin moves a device sooner after it has
+ * set the first value.
  */
 #pragma once
 

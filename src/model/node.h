@@ -199,6 +199,7 @@ struct netdev {
 	uint32_t master;       /* ifindex, 0: none */
 	char bond_file[128];   /* of a network manager: names it as a port of a bond; empty: none */
 	uint32_t link;         /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
+	bool is_unnamed;       /* udev is to name it, and has not; only looked up with a function */
 	bool is_random_mac;    /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */
 	bool is_up;            /* IFF_UP */
 	bool has_carrier;      /* IFF_LOWER_UP */

@@ -110,8 +110,10 @@ int observe_net(struct os *d, struct node *n)
 	else if (n->n_netdevs == 0)
 		r = observe_sysfs_links(&d->fs, n);
 
-	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++)
+	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++) {
 		r = observe_netdev_pci(&d->fs, &n->netdevs[i]);
+		observe_netdev_name(&d->fs, &n->netdevs[i]);
+	}
 	if (r >= 0 && d->fs.is_live)
 		r = ethtool_read(&d->ethtool, n, n->netdevs, n->n_netdevs);
 	if (r >= 0)

@@ -16,6 +16,7 @@
 #define MELLANOX         0x15b3
 #define CONTAINER_FOLDER "run/mellanox/drivers"
 #define VPD_BYTES        1024
+#define MAX_UDEV_BYTES   (64u << 10)
 #define MANAGEMENT_MARK  "SMDL=SW_MNG"
 
 /* An address as the kernel writes it: "0000:3b:00.0", longer domains with more digits. */
@@ -421,4 +422,19 @@ int observe_netdev_pci(const struct fs *fs, struct netdev *nd)
 	else
 		COPY(nd->pci, address);
 	return 0;
+}
+
+void observe_netdev_name(const struct fs *fs, struct netdev *nd)
+{
+	_cleanup_(freep) char *text = NULL;
+	size_t size;
+	int r;
+
+	if (!nd->pci[0])
+		return;
+	r = fs_read_all(fs, FS_PATH("run/udev/data/n%" PRIu32, nd->ifindex), MAX_UDEV_BYTES, true,
+			&text, &size);
+	/* It may have been renamed since it was listed. */
+	nd->is_unnamed = r == -ENOENT || (r >= 0 && strstr(text, "\nE:ID_RENAMING=1")) ||
+			 !fs_exists(fs, FS_PATH("sys/class/net/%s", nd->name));
 }

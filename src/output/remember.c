@@ -67,7 +67,7 @@ static void remember_given(const struct node *n, const struct device *d, bool is
 	given_look(n, d->pci, d->netdev, &now);
 	known = with_pf(&now, &m->given);
 	m->is_out = d->is_changed || (m->is_out && m->given.vlan >= 0 && now.vlan < 0);
-	if (!m->is_out && is_new && !d->is_usable)
+	if (!m->is_out && is_new && (!d->is_usable || d->netdev->is_unnamed))
 		return;
 	if (!m->is_out && (is_new || given_is_same(&known, &m->given) ||
 			   (given_is_same(&now, &m->seen) && has_stayed(n, m)))) {

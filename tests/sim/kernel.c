@@ -147,6 +147,27 @@ static void make_mac(char *ret, size_t size, unsigned first, uint32_t number)
 	snprintf(ret, size, "%02x:00:00:00:%02x:%02x", first, number >> 8 & 0xff, number & 0xff);
 }
 
+/* Only in some, so that the others stay what they were. */
+static bool is_life_with_names(void)
+{
+	return sim.seed % 8 == 3;
+}
+
+void kernel_name_netdevs(void)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++) {
+		struct func *f = &sim.funcs[i];
+
+		if (f->named_usec == 0 || f->named_usec > sim.now_usec)
+			continue;
+		f->named_usec = 0;
+		if (!kernel_has_netdev(f))
+			continue;
+		snprintf(f->netdev, sizeof(f->netdev), "%s%" PRIu32, f->habit->netdev, f->ifindex);
+		sim_trace("%s: udev names its netdev %s", f->address, f->netdev);
+	}
+}
+
 int kernel_bind(struct func *f)
 {
 	const struct habit *h = f->habit;
@@ -158,6 +179,12 @@ int kernel_bind(struct func *f)
 	f->ib_index = sim.next_index++;
 	f->mtu = 1500;
 	snprintf(f->netdev, sizeof(f->netdev), "%s%" PRIu32, h->netdev, f->ifindex);
+	f->named_usec = 0;
+	if (f->pf >= 0 && is_life_with_names()) {
+		snprintf(f->netdev, sizeof(f->netdev), "eth%" PRIu32, f->ifindex);
+		f->named_usec =
+			MAX(sim.now_usec, f->appears_usec) + 1 + sim_random(8 * USEC_PER_SEC);
+	}
 	snprintf(f->ibdev, sizeof(f->ibdev), "rdma%" PRIu32, f->ib_index);
 	f->is_random = f->is_orphan = false;
 	f->carrier_downs = 0;
@@ -392,6 +419,8 @@ uint64_t kernel_next(void)
 			next = MIN(next, f->appears_usec);
 		if (f->is_bound && f->ibdev_usec > sim.now_usec)
 			next = MIN(next, f->ibdev_usec);
+		if (f->named_usec > sim.now_usec)
+			next = MIN(next, f->named_usec);
 	}
 	return next;
 }
@@ -446,6 +475,7 @@ static void show_netdev(const struct func *f, struct node *n)
 	nd = GROW(n->netdevs, n->n_netdevs);
 	nd->ifindex = f->ifindex;
 	COPY(nd->name, f->netdev);
+	nd->is_unnamed = f->named_usec > 0;
 	COPY(nd->pci, f->address);
 	show_mac(f, nd->mac, sizeof(nd->mac));
 	COPY(nd->perm_mac, f->pf < 0 ? nd->mac : "");

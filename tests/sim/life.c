@@ -113,6 +113,7 @@ static bool step(uint64_t until_usec)
 	sim.now_usec = MAX(next, sim.now_usec);
 	if (next == kernel) {
 		links_go_on();
+		kernel_name_netdevs();
 		others_tell();
 	}
 	if (next == other)

@@ -137,6 +137,8 @@ static void take_into_pod(struct func *f)
 		return;
 	if (!f->is_in_pod && !f->lent.name[0])
 		look_at(f, &f->lent);
+	if (f->named_usec > 0)
+		f->lent.name[0] = '\0';
 	links_gone(f);
 	f->is_in_pod = !f->is_in_pod;
 	f->is_odd = true;

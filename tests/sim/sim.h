@@ -89,8 +89,9 @@ struct func {
 	uint64_t pod_usec;              /* its GIDs have that name then: a work queue makes them */
 	/* What it had when it went into a pod, until that is compared; name empty: it is not. */
 	struct given lent;
-	uint64_t cni_usec; /* a CNI plugin is at work on it till then */
-	bool is_orphan;    /* its netdev is gone, in no namespace */
+	uint64_t named_usec; /* udev names its netdev then; 0: it has, or never will */
+	uint64_t cni_usec;   /* a CNI plugin is at work on it till then */
+	bool is_orphan;      /* its netdev is gone, in no namespace */
 	bool was_cni_at_look;
 	bool is_spoilt; /* others changed it in this boot, or what the program set failed */
 	bool was_usable_at_look, was_usable_before, was_used_at_look, was_lag_at_look;
@@ -172,6 +173,7 @@ void kernel_plug(const char *driver, unsigned slot, unsigned number);
 bool kernel_is_lag(const struct func *pf);
 void kernel_boot(void); /* all VFs are gone, PFs are bound */
 uint64_t kernel_next(void);
+void kernel_name_netdevs(void); /* what udev names by now */
 struct func *kernel_find(const char *address, size_t len);
 struct func *kernel_of_ifindex(uint32_t ifindex);
 bool func_is_there(const struct func *f);
