@@ -500,8 +500,11 @@ int command_presets(const struct command *cmd)
 	int r;
 
 	r = fs_open_root(cmd->root, &fs);
-	if (r >= 0)
-		r = preset_names(&fs, &names);
+	if (r < 0) {
+		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+		return EXIT_FAILURE;
+	}
+	r = preset_names(&fs, &names);
 	if (r < 0) {
 		log_error_errno(r, "/" PRESET_FOLDER);
 		return EXIT_FAILURE;
