@@ -534,6 +534,46 @@ static void an_infiniband_vf_without_ipoib_is_not_rebound(_unused_ void **state)
 	memory_done(&s.memory);
 }
 
+static void come_back_as(struct scene *s, size_t i, const char *name)
+{
+	COPY(s->netdevs[i].pci, s->pcis[i].address);
+	COPY(s->netdevs[i].name, name);
+	COPY(s->ibdevs[i].netdev, name);
+	COPY(s->gids[i].netdev, name);
+}
+
+/* A pod with both has given each the other's name. */
+static void two_that_have_each_others_name_get_their_own(_unused_ void **state)
+{
+	struct device_config sections[2];
+	struct scene s;
+
+	set_scene(&s);
+	sections[0] = sections[1] = s.section;
+	sections[1].match = (char *)"pci:" SECOND;
+	sections[1].mode = VF_MODE_KEEP;
+	s.config.devices = sections;
+	s.config.n_devices = 2;
+	assert_pass(&s, 0, "");
+	s.netdevs[OF_SECOND].pci[0] = '\0';
+	COPY(s.netdevs[OF_SECOND].name, "not-here-2");
+	COPY(s.ibdevs[OF_SECOND].netdev, "");
+	go_out(&s);
+	assert_pass(&s, 20, "");
+	come_back_as(&s, OF_VF, "ens2");
+	come_back_as(&s, OF_SECOND, "ens1v0");
+	assert_pass(&s, 30, "given-back: ens2: set-name\ngiven-back: ens1v0: set-name");
+	assert_pass(&s, 32, "set-name ens2>back3\nset-name ens1v0>back4");
+	come_back_as(&s, OF_VF, "back3");
+	come_back_as(&s, OF_SECOND, "back4");
+	assert_pass(&s, 33, "given-back: back3: set-name\ngiven-back: back4: set-name");
+	assert_pass(&s, 35, "set-name back3>ens1v0\nset-name back4>ens2");
+	come_back_as(&s, OF_VF, "ens1v0");
+	come_back_as(&s, OF_SECOND, "ens2");
+	assert_pass(&s, 36, "");
+	memory_done(&s.memory);
+}
+
 static void a_section_keeps_the_card_it_matched_by_name(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
@@ -638,6 +678,7 @@ int main(void)
 		cmocka_unit_test(a_name_that_udev_has_not_given_yet_is_not_taken),
 		cmocka_unit_test(a_vf_without_netdev_is_rebound_when_nobody_uses_it),
 		cmocka_unit_test(an_infiniband_vf_without_ipoib_is_not_rebound),
+		cmocka_unit_test(two_that_have_each_others_name_get_their_own),
 		cmocka_unit_test(a_section_keeps_the_card_it_matched_by_name),
 		cmocka_unit_test(a_name_is_kept_by_the_section_that_matched_it),
 		cmocka_unit_test(a_device_is_usable_since_its_driver_was_bound),

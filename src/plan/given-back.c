@@ -84,6 +84,21 @@ static int want_altnames(struct back *b, enum verb verb, const char *list, const
 	return r;
 }
 
+/* A name that another device came back with, and is to lose as well, is free at the next look: this
+ * one steps aside, for the other may wait for its name. */
+static int want_name(struct back *b, const struct given *now, const struct given *g)
+{
+	const struct netdev *holder = node_netdev_named(b->n, g->name);
+	const struct device_memory *m = holder ? memory_device(&b->n->memory, holder->pci) : NULL;
+	char aside[IFNAME_LEN];
+
+	if (!m || !m->is_out || streq(holder->name, m->given.name))
+		return want_text(b, VERB_SET_NAME, now->name, g->name);
+	snprintf(aside, sizeof(aside), "back%" PRIu32, b->d->netdev->ifindex);
+	b->differs = true;
+	return want(b, VERB_SET_NAME, now->name, aside);
+}
+
 /* A VF that is not trusted may be refused a MAC, and a name is free once it is no alternative one.
  */
 static int want_all(struct back *b, const struct given *now, const struct given *g)
@@ -103,7 +118,7 @@ static int want_all(struct back *b, const struct given *now, const struct given 
 	if (r >= 0)
 		r = want_altnames(b, VERB_REMOVE_ALTNAME, now->altnames, g->altnames);
 	if (r >= 0)
-		r = want_text(b, VERB_SET_NAME, now->name, g->name);
+		r = want_name(b, now, g);
 	if (r >= 0)
 		r = want_altnames(b, VERB_ADD_ALTNAME, g->altnames, now->altnames);
 	return r;

@@ -633,6 +633,14 @@ int __wrap_link_set_mac(struct netlink *nl _unused_, uint32_t ifindex, const cha
 	return r;
 }
 
+static bool is_taken(const char *name)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		if (kernel_has_netdev(&sim.funcs[i]) && streq(sim.funcs[i].netdev, name))
+			return true;
+	return false;
+}
+
 int __wrap_link_set_name(struct netlink *nl _unused_, uint32_t ifindex, const char *name)
 {
 	struct func *f;
@@ -640,6 +648,8 @@ int __wrap_link_set_name(struct netlink *nl _unused_, uint32_t ifindex, const ch
 
 	if (r >= 0 && f->is_up)
 		return -EBUSY;
+	if (r >= 0 && is_taken(name))
+		return -EEXIST;
 	if (r >= 0)
 		COPY(f->netdev, name);
 	return r;

@@ -91,6 +91,30 @@ static void name_in_pod(struct func *f)
 	f->pod_usec = sim.now_usec + f->ifindex % 4 * SEC;
 }
 
+/* A pod that has two of them gives each the other's name. Only in some lives. */
+static void swap_names(struct func *f)
+{
+	for (size_t i = 0; i < sim.n_funcs && sim.seed % 8 == 6; i++) {
+		struct func *g = &sim.funcs[i];
+
+		if (g == f || !g->is_in_pod || !g->lent.name[0] || !f->lent.name[0])
+			continue;
+		COPY(f->netdev, g->lent.name);
+		COPY(g->netdev, f->lent.name);
+		sim_trace("%s and %s have each other's names", f->address, g->address);
+		return;
+	}
+}
+
+/* "dev%d" of default_device_exit_net() in net/core/dev.c, for a name that is taken. */
+static void name_at_return(struct func *f)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		if (&sim.funcs[i] != f && kernel_has_netdev(&sim.funcs[i]) &&
+		    streq(sim.funcs[i].netdev, f->netdev))
+			snprintf(f->netdev, sizeof(f->netdev), "dev%" PRIu32, f->ifindex);
+}
+
 /* What a CNI plugin sets before it moves a device, and a pod while it has it. */
 static void change_settings(struct func *f)
 {
@@ -98,6 +122,7 @@ static void change_settings(struct func *f)
 	const bool is_ib = f->habit->flags & HABIT_INFINIBAND;
 
 	snprintf(f->netdev, sizeof(f->netdev), "net%" PRIu32, ++number);
+	swap_names(f);
 	name_in_pod(f);
 	if (sim_random(2) == 0)
 		f->mtu = 1400;
@@ -147,6 +172,7 @@ static void take_into_pod(struct func *f)
 		change_settings(f);
 	if (!f->is_in_pod) {
 		f->ifindex = ++sim.next_ifindex;
+		name_at_return(f);
 		if (!is_noted(f) || f->is_spoilt)
 			f->lent.name[0] = '\0';
 		if (sim_random(3) == 0)
