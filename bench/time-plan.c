@@ -30,22 +30,23 @@ static int compare(const void *a, const void *b)
 
 static int time_round(struct os *d, const struct config *c, uint64_t *ret_plan, uint64_t *ret_whole)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {}, again = {};
 	uint64_t begin = cpu_usec();
 	int r;
 
-	r = loop_plan(d, c, false, &n, &p);
+	r = loop_plan(d, c, false, &n, &memory, &p);
 	if (r < 0)
 		return r;
 	*ret_whole = cpu_usec() - begin;
 
 	begin = cpu_usec();
-	r = plan_make(c, &n, false, &again);
+	r = plan_make(c, &n, &memory, false, &again);
 	if (r >= 0)
 		r = output_plugin_all(c, &n, &again);
 	if (r >= 0)
-		r = plan_finish(c, &n, false, &again);
+		r = plan_finish(c, &n, &memory, false, &again);
 	*ret_plan = cpu_usec() - begin;
 	return r;
 }

@@ -154,12 +154,12 @@ static void record_carriers(struct recorder *rec, const struct node *n)
 }
 
 /* Of PFs that are not managed as well: a plan of another configuration may ask for it. */
-static int answer_all(struct os *d, struct node *n)
+static int answer_all(struct os *d, struct node *n, const struct memory *memory)
 {
 	_cleanup_(questions_done) struct questions q = {
 		.set = 1u << QUESTION_PCIE | (n->has_dcbs ? 0 : 1u << QUESTION_DCB)
 	};
-	int r = n->has_users ? 0 : observe_users(d, n);
+	int r = n->has_users ? 0 : observe_users(d, n, memory);
 
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (!n->pcis[i].physfn[0] && !n->pcis[i].is_management)
@@ -167,13 +167,14 @@ static int answer_all(struct os *d, struct node *n)
 	if (r < 0)
 		return r;
 	observe_pcie(&d->fs, &q, n);
-	return observe_dcbs(d, &q, n);
+	return observe_dcbs(d, &q, n, memory);
 }
 
 int capture(struct os *d, const char *config_file, int fd)
 {
 	_cleanup_(recorder_done) struct recorder rec = {};
 	_cleanup_(config_done) struct config c = {};
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(freep) char *answers = NULL;
@@ -183,9 +184,9 @@ int capture(struct os *d, const char *config_file, int fd)
 	d->fs.userdata = &rec;
 	r = load_config(&d->fs, config_file, &c);
 	if (r >= 0)
-		r = loop_plan(d, &c, false, &n, &p);
+		r = loop_plan(d, &c, false, &n, &memory, &p);
 	if (r >= 0)
-		r = answer_all(d, &n);
+		r = answer_all(d, &n, &memory);
 	d->fs.on_read = NULL;
 	if (r >= 0 && rec.error >= 0)
 		record_carriers(&rec, &n);

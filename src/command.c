@@ -104,6 +104,7 @@ int command_early(const struct command *cmd)
 int command_plan(const struct command *cmd)
 {
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(freep) char *text = NULL;
@@ -113,11 +114,11 @@ int command_plan(const struct command *cmd)
 	if (r < 0 || s.config.is_invalid)
 		return EXIT_FAILURE;
 
-	r = loop_plan(&s.os, &s.config, false, &n, &p);
+	r = loop_plan(&s.os, &s.config, false, &n, &memory, &p);
 	if (r >= 0 && !cmd->config)
-		r = loop_add_config_changed(&s.config, &n, &p);
+		r = loop_add_config_changed(&s.config, &memory, &p);
 	if (r >= 0)
-		r = plan_ahead(&s.config, &n, &p);
+		r = plan_ahead(&s.config, &n, &memory, &p);
 	if (r >= 0)
 		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
 	if (r < 0 || print(text) != EXIT_SUCCESS)
@@ -294,6 +295,7 @@ static void tell_no_nic(const struct config *c)
 /* What a reload would do. An error here is logged, and is no failure: the files are written. */
 static void tell_plan(const struct command *cmd, struct os *d, const struct config *c)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(freep) char *text = NULL;
@@ -302,9 +304,9 @@ static void tell_plan(const struct command *cmd, struct os *d, const struct conf
 	if (!os_has_node(&d->fs))
 		log_info("There is no node here to plan for: it takes effect when one boots");
 	else
-		r = loop_plan(d, c, false, &n, &p);
+		r = loop_plan(d, c, false, &n, &memory, &p);
 	if (r >= 0)
-		r = plan_ahead(c, &n, &p);
+		r = plan_ahead(c, &n, &memory, &p);
 	if (r >= 0 && os_has_node(&d->fs))
 		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
 	if (r < 0)
@@ -356,6 +358,7 @@ static void tell_change(const struct command *cmd, struct os *d, const struct se
 static int choose_preset(struct os *d, struct preset_choice *ret, struct set_request *req)
 {
 	_cleanup_(config_done) struct config c = {};
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	int r;
@@ -366,7 +369,7 @@ static int choose_preset(struct os *d, struct preset_choice *ret, struct set_req
 	}
 	r = load_config(&d->fs, NULL, &c);
 	if (r >= 0)
-		r = loop_plan(d, &c, false, &n, &p);
+		r = loop_plan(d, &c, false, &n, &memory, &p);
 	if (r < 0)
 		return log_error_errno(r, "--preset=auto: the node cannot be looked at");
 	plan_preset(&n, ret);

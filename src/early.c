@@ -25,11 +25,12 @@ static int look_module(struct os *d, struct node *n, const char *name)
 /* "auto" depends on the PCI functions, and on whether the GPU's driver is there. */
 static int want(struct os *d, const struct config *c, struct wanted *ret)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	int r = 0;
 
 	if (c->driver.mode == DRIVER_MODE_AUTO) {
-		r = observe_pci(&d->fs, &n);
+		r = observe_pci(&d->fs, &n, &memory);
 		if (r >= 0)
 			r = look_module(d, &n, NVIDIA_MODULE);
 		if (r >= 0)

@@ -34,8 +34,8 @@ static int make_check_document(const struct config_errors *errors, const char *p
 }
 
 /* What the device plugin would make of this node; where there is none nothing is seen. */
-static int look(struct os *d, const struct config *c, struct node *n, struct plan *p,
-		const struct plan **ret)
+static int look(struct os *d, const struct config *c, struct node *n, struct memory *memory,
+		struct plan *p, const struct plan **ret)
 {
 	int r;
 
@@ -46,7 +46,7 @@ static int look(struct os *d, const struct config *c, struct node *n, struct pla
 				 "not known");
 		return 0;
 	}
-	r = loop_plan(d, c, false, n, p);
+	r = loop_plan(d, c, false, n, memory, p);
 	if (r >= 0)
 		*ret = p;
 	return r;
@@ -54,6 +54,7 @@ static int look(struct os *d, const struct config *c, struct node *n, struct pla
 
 int inspect_refuse(struct os *d, const struct config *c)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(freep) char *problem = NULL;
@@ -62,7 +63,7 @@ int inspect_refuse(struct os *d, const struct config *c)
 
 	if (c->plugin.type == PLUGIN_NONE)
 		return 0;
-	if (os_has_node(&d->fs) && loop_plan(d, c, false, &n, &p) >= 0)
+	if (os_has_node(&d->fs) && loop_plan(d, c, false, &n, &memory, &p) >= 0)
 		seen = &p;
 	r = output_check_plugin(c, seen, &problem);
 	if (problem)
@@ -119,6 +120,7 @@ int inspect_check(struct os *d, const struct check_request *req, char **ret)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config c = {};
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(freep) char *problem = NULL;
@@ -133,7 +135,7 @@ int inspect_check(struct os *d, const struct check_request *req, char **ret)
 
 	if (r >= 0) {
 		warn_of_names(&c);
-		r = look(d, &c, &n, &p, &seen);
+		r = look(d, &c, &n, &memory, &p, &seen);
 		if (r >= 0)
 			r = output_check_plugin(&c, seen, &problem);
 		if (r < 0)
@@ -170,59 +172,62 @@ static int refuse_name(const struct node *n, const char *name)
 }
 
 static int explain_plugin(struct os *d, const struct config *c, struct node *n,
-			  const struct plan *p, bool is_json, char **ret)
+			  const struct memory *memory, const struct plan *p, bool is_json,
+			  char **ret)
 {
 	int r = observe_plugin_processes(&d->fs, c, n);
 
-	return r < 0 ? r : output_explain_plugin(c, n, p, d->fs.is_live, is_json, ret);
+	return r < 0 ? r : output_explain_plugin(c, n, memory, p, d->fs.is_live, is_json, ret);
 }
 
 int inspect_explain(struct os *d, const struct config *c, const char *name, bool is_json,
 		    char **ret)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(questions_done) struct questions q = {};
 	const struct pci *pci;
 	int r;
 
-	r = loop_plan(d, c, false, &n, &p);
+	r = loop_plan(d, c, false, &n, &memory, &p);
 	if (r < 0)
 		return r;
 	if (streq(name, KUBELET_NAME))
 		return output_explain_kubelet(c, &n, is_json, ret);
 	if (streq(name, PLUGIN_NAME))
-		return explain_plugin(d, c, &n, &p, is_json, ret);
+		return explain_plugin(d, c, &n, &memory, &p, is_json, ret);
 	pci = output_explain_find(&n, &p, name);
 	if (!pci)
 		return refuse_name(&n, name);
 
 	/* A person waits for this: a look into processes is not too much. */
 	if (d->fs.is_live && !n.has_users)
-		r = observe_users(d, &n);
+		r = observe_users(d, &n, &memory);
 	if (r >= 0 && !pci->is_management)
 		r = questions_add_function(&q, *pci->physfn ? pci->physfn : pci->address);
 	q.set = 1u << QUESTION_PCIE | (n.has_dcbs ? 0 : 1u << QUESTION_DCB);
 	if (r >= 0)
 		observe_pcie(&d->fs, &q, &n);
 	if (r >= 0 && d->fs.is_live)
-		r = observe_dcbs(d, &q, &n);
+		r = observe_dcbs(d, &q, &n, &memory);
 	if (r >= 0) {
 		const int n_lines = kmsg_read(&d->fs, pci->address, n.log_lines, LOG_LINES_MAX);
 
 		n.n_log_lines = (size_t)MAX(n_lines, 0); /* not everybody may read it */
-		r = output_explain(c, &n, &p, pci, is_json, ret);
+		r = output_explain(c, &n, &memory, &p, pci, is_json, ret);
 	}
 	return r < 0 ? log_error_errno(r, "%s", name) : 0;
 }
 
 int inspect_manifest(struct os *d, const struct config *c, char **ret)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	int r;
 
-	r = loop_plan(d, c, false, &n, &p);
+	r = loop_plan(d, c, false, &n, &memory, &p);
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be looked at");
 	r = output_dra(c, &n, &p, ret);

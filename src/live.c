@@ -26,13 +26,15 @@ static int64_t tell_sec(void *userdata _unused_)
 	return time(NULL);
 }
 
-static int look(void *userdata, const struct config *c, struct attempts *tried, struct node *ret)
+static int look(void *userdata, const struct config *c, struct attempts *tried, struct node *ret,
+		struct memory *ret_memory)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	struct os *d = userdata;
 	int r;
 
-	r = observe_node(d, tried, &n);
+	r = observe_node(d, tried, &n, &memory);
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be observed");
 
@@ -40,22 +42,24 @@ static int look(void *userdata, const struct config *c, struct attempts *tried, 
 	if (r >= 0 && d->link_log)
 		r = link_log_give(d->link_log, &n);
 	if (r >= 0)
-		r = observe_health(d, &n);
+		r = observe_health(d, &n, &memory);
 	if (r >= 0)
 		r = observe_generated(&d->fs, c);
 	n.is_generated_stale = r > 0;
 	if (r >= 0)
-		r = observe_plugin(&d->fs, c, &n);
+		r = observe_plugin(&d->fs, c, &n, &memory);
 	if (r >= 0)
 		r = observe_files(&d->fs, c, &n);
 	if (r < 0)
 		return r;
 
 	*ret = TAKE_STRUCT(n);
+	*ret_memory = TAKE_STRUCT(memory);
 	return 0;
 }
 
-static int answer(void *userdata, const struct questions *q, struct node *n)
+static int answer(void *userdata, const struct questions *q, const struct memory *memory,
+		  struct node *n)
 {
 	struct os *d = userdata;
 	int n_known = 0, r;
@@ -65,7 +69,7 @@ static int answer(void *userdata, const struct questions *q, struct node *n)
 	if (!d->fs.is_live)
 		return n_known;
 	if (is_question(q, QUESTION_USERS)) {
-		r = observe_users(d, n);
+		r = observe_users(d, n, memory);
 		if (r < 0)
 			return r;
 		n_known++;
@@ -74,7 +78,7 @@ static int answer(void *userdata, const struct questions *q, struct node *n)
 	r = observe_lookups(d, q, n);
 	if (r >= 0) {
 		n_known += r;
-		r = observe_dcbs(d, q, n);
+		r = observe_dcbs(d, q, n, memory);
 	}
 	return r < 0 ? r : n_known + r > 0;
 }

@@ -25,25 +25,26 @@
 
 #define MAX_ROUNDS 16 /* a step opens the next: modules, VFs, drivers, links, addresses, files */
 
-int loop_add_config_changed(const struct config *c, const struct node *n, struct plan *p)
+int loop_add_config_changed(const struct config *c, const struct memory *memory, struct plan *p)
 {
-	return *n->memory.last_hash && !c->is_invalid && !streq(n->memory.last_hash, c->hash)
+	return *memory->last_hash && !c->is_invalid && !streq(memory->last_hash, c->hash)
 		       ? plan_add_hint(p, REASON_CONFIG_CHANGED, "", NULL)
 		       : 0;
 }
 
 /* The files of [Output] tell of a plan that is made, so they come after it. */
-static int add_outputs(const struct config *c, struct node *n, struct plan *p)
+static int add_outputs(const struct config *c, struct node *n, struct memory *memory,
+		       struct plan *p)
 {
 	const char *metrics = n->outputs[OUTPUT_METRICS].text;
 	int r;
 
-	if (n->memory.tried && n->memory.tried->change.steps > 0)
-		n->memory.last_change = n->memory.tried->change;
-	else if (metrics && metrics_read_change(metrics, &n->memory.last_change) < 0)
-		n->memory.last_change = (struct last_change){}; /* nothing was changed yet */
-	r = output_files(c, n, p);
-	return r < 0 ? r : plan_outputs(c, n, p);
+	if (memory->tried && memory->tried->change.steps > 0)
+		memory->last_change = memory->tried->change;
+	else if (metrics && metrics_read_change(metrics, &memory->last_change) < 0)
+		memory->last_change = (struct last_change){}; /* nothing was changed yet */
+	r = output_files(c, n, memory, p);
+	return r < 0 ? r : plan_outputs(c, n, memory, p);
 }
 
 /* A device that was usable before this pass and is not since a look of this pass. */
@@ -73,15 +74,15 @@ static struct loss *find_loss(const struct view *v, const char *pci)
 
 /* A pass may take minutes: what is lost for SettleSec= within it is lost, as after a second pass.
  */
-static void remember_losses(const struct view *v, struct node *n)
+static void remember_losses(const struct view *v, struct memory *memory)
 {
 	const uint64_t now_usec = v->world->now_usec(v->world->userdata);
 
-	for (size_t i = 0; i < n->memory.n_devices; i++) {
-		const struct loss *loss = find_loss(v, n->memory.devices[i].pci);
+	for (size_t i = 0; i < memory->n_devices; i++) {
+		const struct loss *loss = find_loss(v, memory->devices[i].pci);
 
 		if (loss && now_usec - loss->since_usec >= v->config->service.settle_usec)
-			n->memory.devices[i].was_lost = true;
+			memory->devices[i].was_lost = true;
 	}
 }
 
@@ -95,10 +96,11 @@ static bool is_lost(const struct node *n, const struct plan *p, const struct dev
 	return !node_pci(n, m->pci);
 }
 
-static int note_losses(struct view *v, const struct node *n, const struct plan *p)
+static int note_losses(struct view *v, const struct node *n, const struct memory *memory,
+		       const struct plan *p)
 {
-	for (size_t i = 0; i < n->memory.n_devices; i++) {
-		const struct device_memory *m = &n->memory.devices[i];
+	for (size_t i = 0; i < memory->n_devices; i++) {
+		const struct device_memory *m = &memory->devices[i];
 		struct loss *loss = find_loss(v, m->pci);
 
 		if (!is_lost(n, p, m)) {
@@ -122,101 +124,105 @@ static bool has_goal(const struct view *v)
 	return v->pass && v->pass->make_plan;
 }
 
-static int make_plan(const struct view *v, const struct node *n, struct plan *p)
+static int make_plan(const struct view *v, const struct node *n, const struct memory *memory,
+		     struct plan *p)
 {
 	int r;
 
 	plan_done(p);
 	if (has_goal(v))
-		return v->pass->make_plan(v->pass, n, p);
-	r = plan_make(v->config, n, v->is_settled, p);
+		return v->pass->make_plan(v->pass, n, memory, p);
+	r = plan_make(v->config, n, memory, v->is_settled, p);
 	if (r < 0)
 		return r;
 	r = output_plugin_all(v->config, n, p);
-	return r < 0 ? r : plan_finish(v->config, n, v->is_settled, p);
+	return r < 0 ? r : plan_finish(v->config, n, memory, v->is_settled, p);
 }
 
 /* A plan that asks for facts is made again with them. Each is asked for once in a look. */
-static int ask_and_plan(const struct view *v, struct node *n, struct plan *p)
+static int ask_and_plan(const struct view *v, struct node *n, struct memory *memory, struct plan *p)
 {
 	int r;
 
-	r = make_plan(v, n, p);
+	r = make_plan(v, n, memory, p);
 	while (r >= 0 && p->questions.set) {
 		n->asked |= p->questions.set;
-		r = v->world->answer(v->world->userdata, &p->questions, n);
+		r = v->world->answer(v->world->userdata, &p->questions, memory, n);
 		if (r == 0)
 			break;
 		if (r > 0)
-			r = make_plan(v, n, p);
+			r = make_plan(v, n, memory, p);
 	}
 	if (r >= 0 && !has_goal(v))
-		r = plan_health(n, p);
-	return r < 0 || has_goal(v) ? r : add_outputs(v->config, n, p);
+		r = plan_health(n, memory, p);
+	return r < 0 || has_goal(v) ? r : add_outputs(v->config, n, memory, p);
 }
 
 /* The number stays: it only grows in a boot. */
-static void clear_losses(const struct view *v, struct node *n)
+static void clear_losses(const struct view *v, struct memory *memory)
 {
 	const char *pci = v->pass ? v->pass->clear : NULL;
 
-	for (size_t i = 0; i < n->memory.n_devices && pci; i++)
-		if (streq(n->memory.devices[i].pci, pci)) {
-			n->memory.devices[i].losses.n_last = 0;
-			n->memory.devices[i].aer = UINT32_MAX;
+	for (size_t i = 0; i < memory->n_devices && pci; i++)
+		if (streq(memory->devices[i].pci, pci)) {
+			memory->devices[i].losses.n_last = 0;
+			memory->devices[i].aer = UINT32_MAX;
 		}
 }
 
 /* What was remembered or tried and is past by now. */
-static int settle_memory(const struct view *v, struct node *n)
+static int settle_memory(const struct view *v, struct node *n, struct memory *memory)
 {
 	int r;
 
 	n->is_by_hand = v->pass && !v->pass->is_service;
 	if (!has_goal(v))
-		plan_forget_names(v->config, n);
+		plan_forget_names(v->config, n, memory);
 	if (!v->tried || has_goal(v))
 		return 0;
-	remember_losses(v, n);
-	clear_losses(v, n);
-	plan_forget_replaced(n);
-	r = plan_note_repeats(v->config, n);
+	remember_losses(v, memory);
+	clear_losses(v, memory);
+	plan_forget_replaced(n, memory);
+	r = plan_note_repeats(v->config, n, memory);
 	if (r < 0)
 		return r;
-	plan_forget_ended(n);
+	plan_forget_ended(n, memory);
 	return 0;
 }
 
-static int look_and_plan(const struct view *v, struct node *ret_node, struct plan *ret)
+static int look_and_plan(const struct view *v, struct node *ret_node, struct memory *ret_memory,
+			 struct plan *ret)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	const struct world *w = v->world;
 	int r;
 
-	r = w->look(w->userdata, v->config, v->tried, &n);
+	r = w->look(w->userdata, v->config, v->tried, &n, &memory);
 	if (r < 0)
 		return r;
-	r = settle_memory(v, &n);
+	r = settle_memory(v, &n, &memory);
 	if (r < 0)
 		return r;
-	r = ask_and_plan(v, &n, &p);
+	r = ask_and_plan(v, &n, &memory, &p);
 	if (r < 0)
 		return r;
 
-	/* The plan points into the arrays of the node, which keep their place. */
+	/* The plan points into the arrays of the two, which keep their place. */
 	*ret_node = TAKE_STRUCT(n);
+	*ret_memory = TAKE_STRUCT(memory);
 	*ret = TAKE_STRUCT(p);
 	return 0;
 }
 
 int loop_plan(struct os *d, const struct config *c, bool is_settled, struct node *ret_node,
-	      struct plan *ret)
+	      struct memory *ret_memory, struct plan *ret)
 {
 	const struct world w = live_world(d);
 	const struct view v = { .world = &w, .config = c, .is_settled = is_settled };
 
-	return look_and_plan(&v, ret_node, ret);
+	return look_and_plan(&v, ret_node, ret_memory, ret);
 }
 
 int loop_lock(const struct fs *fs, const struct pass *pass)
@@ -327,12 +333,13 @@ static const struct action *find_again(const struct plan *p, const struct action
 static int recheck(void *userdata, const struct action *a, char *words, size_t size)
 {
 	const struct progress *progress = userdata;
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	const struct action *now;
 	int r;
 
-	r = look_and_plan(&progress->view, &n, &p);
+	r = look_and_plan(&progress->view, &n, &memory, &p);
 	if (r < 0) {
 		snprintf(words, size, "the node could not be looked at again right before");
 		return r;
@@ -414,16 +421,16 @@ static int tell_news(const struct plan *p, const char *before, const char *state
 }
 
 static int write_state(const struct fs *fs, const struct config *c, const struct node *n,
-		       const struct plan *p)
+		       const struct memory *memory, const struct plan *p)
 {
 	_cleanup_(freep) char *state = NULL, *before = NULL;
 	_cleanup_(memory_done) struct memory next = {};
 	size_t size;
 	int r;
 
-	r = output_state(c, n, p, &state);
+	r = output_state(c, n, memory, p, &state);
 	if (r >= 0)
-		r = output_memory(c, n, p, &next);
+		r = output_memory(c, n, memory, p, &next);
 	if (r < 0)
 		return r;
 	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &before, &size);
@@ -442,9 +449,9 @@ static int write_state(const struct fs *fs, const struct config *c, const struct
 /* Before the changes of a new configuration, nobody may take the state of the old one for this
  * one's. */
 static int write_first_state(const struct fs *fs, const struct config *c, const struct node *n,
-			     const struct plan *p)
+			     const struct memory *memory, const struct plan *p)
 {
-	return streq(n->memory.last_hash, c->hash) ? 0 : write_state(fs, c, n, p);
+	return streq(memory->last_hash, c->hash) ? 0 : write_state(fs, c, n, memory, p);
 }
 
 /* How far the pass has come in changing the node. Files that tell of it are none of its steps. */
@@ -466,33 +473,35 @@ static bool is_over(const struct world *w, const struct pass *pass)
 }
 
 /* What failed before has failed in this plan as well. */
-static int recall_failures(const struct view *v, struct node *n, struct plan *p)
+static int recall_failures(const struct view *v, struct node *n, struct memory *memory,
+			   struct plan *p)
 {
-	int r = plan_recall_failures(v->config, n);
+	int r = plan_recall_failures(v->config, n, memory);
 
-	return r > 0 ? ask_and_plan(v, n, p) : r;
+	return r > 0 ? ask_and_plan(v, n, memory, p) : r;
 }
 
 /* One look at the node, with a plan for it. In the first one failures of before are recalled. */
-static int look_again(struct progress *pr, bool is_first, struct node *n, struct plan *p)
+static int look_again(struct progress *pr, bool is_first, struct node *n, struct memory *memory,
+		      struct plan *p)
 {
 	const struct pass *pass = pr->pass;
 	int r;
 
 	pr->view.is_settled = is_over(pr->view.world, pass);
-	r = look_and_plan(&pr->view, n, p);
+	r = look_and_plan(&pr->view, n, memory, p);
 	if (r < 0 || pass->make_plan)
 		return r;
-	r = note_losses(&pr->view, n, p);
+	r = note_losses(&pr->view, n, memory, p);
 	if (r < 0)
 		return r;
 	if (is_first && !pass->is_retry)
-		r = recall_failures(&pr->view, n, p);
+		r = recall_failures(&pr->view, n, memory, p);
 	if (r >= 0 && is_first && pass->on_looked)
 		pass->on_looked(pass->userdata, p->is_whole);
 	if (r >= 0 && is_first)
-		r = boot_notes_open(n, pr->notes);
-	if (r >= 0 && pass->is_service && n->memory.is_held)
+		r = boot_notes_open(n, memory, pr->notes);
+	if (r >= 0 && pass->is_service && memory->is_held)
 		r = plan_add_hint(p, REASON_HELD, "", NULL);
 	return r;
 }
@@ -516,19 +525,19 @@ static int tell_what_is_left(const struct plan *p)
 	return r;
 }
 
-static int conclude(struct progress *pr, const struct node *n, const struct plan *p,
-		    struct pass_result *ret)
+static int conclude(struct progress *pr, const struct node *n, const struct memory *memory,
+		    const struct plan *p, struct pass_result *ret)
 {
 	const struct pass *pass = pr->pass;
 
 	if (pass->make_plan)
 		return tell_what_is_left(p);
-	boot_notes_conclude(pr->notes, pr->fs, pass->config, n, p);
+	boot_notes_conclude(pr->notes, pr->fs, pass->config, n, memory, p);
 	ret->state = p->state;
 	ret->exit_code = report_exit_code(p);
 	summarise(p, ret);
 	ret->is_watched = config_watches_links(pass->config);
-	return write_state(pr->fs, pass->config, n, p);
+	return write_state(pr->fs, pass->config, n, memory, p);
 }
 
 /*
@@ -537,7 +546,7 @@ static int conclude(struct progress *pr, const struct node *n, const struct plan
  * limit as well: loop_degrade() adds to what was written last.
  */
 static int write_meanwhile(const struct progress *pr, const struct apply *ap, const struct node *n,
-			   struct plan *p)
+			   const struct memory *memory, struct plan *p)
 {
 	char text[192];
 	int r;
@@ -547,7 +556,7 @@ static int write_meanwhile(const struct progress *pr, const struct apply *ap, co
 		return 0;
 	action_describe(apply_oldest(ap), text, sizeof(text));
 	r = pr->view.is_settled ? plan_add_hint(p, REASON_READY_TIMEOUT, "", "%s", text) : 0;
-	return r < 0 ? r : write_state(pr->fs, pr->pass->config, n, p);
+	return r < 0 ? r : write_state(pr->fs, pr->pass->config, n, memory, p);
 }
 
 /* When to look again although nothing ended. */
@@ -565,6 +574,7 @@ static uint64_t wait_until(const struct progress *pr)
  */
 static int run_round(struct progress *pr, struct apply *ap, uint32_t round, struct pass_result *ret)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	const struct pass *pass = pr->pass;
@@ -572,17 +582,17 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	const uint64_t begun_usec = now(w);
 	int r;
 
-	r = look_again(pr, round == 0, &n, &p);
+	r = look_again(pr, round == 0, &n, &memory, &p);
 	if (r < 0)
 		return r;
 	pr->node = &n;
 	ap->grace_usec = now(w) - begun_usec;
 	ap->is_stale = false;
 	if (has_open_changes(&p) && round < MAX_ROUNDS + n.n_pcis &&
-	    !(pass->is_service && n.memory.is_held)) {
-		r = pass->make_plan ? 0 : write_first_state(pr->fs, pass->config, &n, &p);
+	    !(pass->is_service && memory.is_held)) {
+		r = pass->make_plan ? 0 : write_first_state(pr->fs, pass->config, &n, &memory, &p);
 		if (r >= 0)
-			r = apply_some(ap, &n, &p);
+			r = apply_some(ap, &n, &memory, &p);
 	}
 	ret->n_changes += MAX(r, 0);
 	if (r >= 0 && pr->is_out_of_memory) /* what is not remembered would be tried for ever */
@@ -590,12 +600,12 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	if (r != 0 || ap->is_stale)
 		return MIN(r, 0);
 	if (!apply_is_busy(ap)) {
-		r = conclude(pr, &n, &p, ret);
+		r = conclude(pr, &n, &memory, &p, ret);
 		return r < 0 ? r : 1;
 	}
 	if (pass->on_wait_for)
 		pass->on_wait_for(pass->userdata, apply_oldest(ap));
-	r = write_meanwhile(pr, ap, &n, &p);
+	r = write_meanwhile(pr, ap, &n, &memory, &p);
 	apply_wait(ap, &n, wait_until(pr));
 	return MIN(r, 0);
 }
@@ -654,12 +664,13 @@ static int make_degraded(const struct config *c, const char *boot_id, enum reaso
 			 const char *detail, char **ret)
 {
 	_cleanup_(plan_done) struct plan p = { .state = NODE_DEGRADED };
+	const struct memory memory = {};
 	struct node n = {};
 	int r;
 
 	COPY(n.boot_id, boot_id);
 	r = plan_add_hint(&p, reason, "", "%s", detail);
-	return r < 0 ? r : output_state(c, &n, &p, ret);
+	return r < 0 ? r : output_state(c, &n, &memory, &p, ret);
 }
 
 int loop_degrade(const struct config *c, enum reason reason, const char *detail)
@@ -691,17 +702,18 @@ int loop_degrade(const struct config *c, enum reason reason, const char *detail)
 int loop_state(struct os *d, const struct config *c, char **ret)
 {
 	_cleanup_(attempts_done) struct attempts tried = {};
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	const struct world w = live_world(d);
 	const struct view v = { .world = &w, .config = c };
 	int r;
 
-	r = look_and_plan(&v, &n, &p);
-	n.memory.tried = &tried;
+	r = look_and_plan(&v, &n, &memory, &p);
+	memory.tried = &tried;
 	if (r >= 0) /* what failed before is reported as a pass reports it */
-		r = recall_failures(&v, &n, &p);
+		r = recall_failures(&v, &n, &memory, &p);
 	if (r >= 0)
-		r = loop_add_config_changed(c, &n, &p);
-	return r < 0 ? r : output_state(c, &n, &p, ret);
+		r = loop_add_config_changed(c, &memory, &p);
+	return r < 0 ? r : output_state(c, &n, &memory, &p, ret);
 }

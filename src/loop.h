@@ -17,7 +17,8 @@ struct pass {
 	 * remembered: revert, early and bake have one. Return: 0 or -errno. NULL: all that the
 	 * configuration asks for.
 	 */
-	int (*make_plan)(const struct pass *pass, const struct node *n, struct plan *ret);
+	int (*make_plan)(const struct pass *pass, const struct node *n, const struct memory *memory,
+			 struct plan *ret);
 	const struct config *config;
 	bool is_settled;       /* ReadyTimeoutSec= is over */
 	uint64_t settled_usec; /* CLOCK_MONOTONIC: it is then; 0: it never is in this pass */
@@ -57,11 +58,11 @@ struct pass_result {
 };
 
 /* The hint configuration-changed, where state.json is of another configuration than @c. */
-int loop_add_config_changed(const struct config *c, const struct node *n, struct plan *p);
+int loop_add_config_changed(const struct config *c, const struct memory *memory, struct plan *p);
 
 /* Observes and plans, changing nothing; release both. Libibverbs is tried where that is due. */
 int loop_plan(struct os *d, const struct config *c, bool is_settled, struct node *ret_node,
-	      struct plan *ret);
+	      struct memory *memory, struct plan *ret);
 
 /*
  * The lock of a pass, waited for; closing the descriptor releases it. Held by this process alone: a

@@ -8,19 +8,22 @@
 #include "plan/steps.h"
 
 static int look(void *userdata, const struct config *c _unused_, struct attempts *tried,
-		struct node *ret)
+		struct node *ret, struct memory *ret_memory)
 {
 	struct options *o = userdata;
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(o->files) && o->files[i].path && r >= 0; i++)
 		r = observe_option_file(&o->os->fs, o->files[i].path, &o->files[i].have);
-	if (r >= 0)
-		*ret = (struct node){ .memory.tried = tried };
-	return r;
+	if (r < 0)
+		return r;
+	*ret = (struct node){};
+	*ret_memory = (struct memory){ .tried = tried };
+	return 0;
 }
 
-static int answer(void *userdata, const struct questions *q _unused_, struct node *n)
+static int answer(void *userdata, const struct questions *q _unused_,
+		  const struct memory *memory _unused_, struct node *n)
 {
 	const struct options *o = userdata;
 	struct netlink *rdma = &o->os->rdma;
@@ -45,7 +48,8 @@ static void ask(const struct options *o, const struct node *n, struct plan *p)
 		p->questions.set = question & ~n->asked;
 }
 
-static int make_plan(const struct pass *pass, const struct node *n, struct plan *ret)
+static int make_plan(const struct pass *pass, const struct node *n, const struct memory *memory,
+		     struct plan *ret)
 {
 	const struct options *o = pass->userdata;
 	_cleanup_(plan_done) struct plan p = {};
@@ -54,10 +58,10 @@ static int make_plan(const struct pass *pass, const struct node *n, struct plan 
 	for (size_t i = 0; i < ELEMENTSOF(o->files) && o->files[i].path && r >= 0; i++)
 		r = plan_option_file(&o->files[i], &p);
 	if (r >= 0 && o->config)
-		r = plan_netns(o->config, n, &p);
+		r = plan_netns(o->config, n, memory, &p);
 	if (r < 0)
 		return r;
-	plan_mark_tried(n->memory.tried, &p);
+	plan_mark_tried(memory->tried, &p);
 	ask(o, n, &p);
 	*ret = TAKE_STRUCT(p);
 	return 0;

@@ -8,11 +8,12 @@
 #include "os/memory-file.h"
 #include "plan/revert-plan.h"
 
-static int make_plan(const struct pass *pass, const struct node *n, struct plan *ret)
+static int make_plan(const struct pass *pass, const struct node *n, const struct memory *memory,
+		     struct plan *ret)
 {
 	const bool *with_vfs = pass->userdata;
 
-	return plan_revert(n, *with_vfs, ret);
+	return plan_revert(n, memory, *with_vfs, ret);
 }
 
 /* What is taken back, and what another program had changed by then, is forgotten; VFs may be taken

@@ -444,6 +444,7 @@ int verify(struct os *d, const struct config *c, bool is_json, char **ret)
 	static int (*const checks[])(struct verify *) = {
 		check_devices, check_smc, check_nccl, check_sockets, check_allocatable,
 	};
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	struct verify v = { .os = d, .config = c, .node = &n, .plan = &p };
@@ -453,7 +454,7 @@ int verify(struct os *d, const struct config *c, bool is_json, char **ret)
 	if (!list)
 		return -ENOMEM;
 	v.checks = list;
-	r = loop_plan(d, c, false, &n, &p);
+	r = loop_plan(d, c, false, &n, &memory, &p);
 	for (size_t i = 0; i < ELEMENTSOF(checks) && r >= 0; i++)
 		r = checks[i](&v);
 	if (r >= 0 && is_json) {

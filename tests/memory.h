@@ -28,22 +28,24 @@ static inline int take_texts(const char *state, const char *memory, const char *
 }
 
 /* Release it with free(). */
-static inline char *memory_text(const struct config *c, const struct node *n, const struct plan *p)
+static inline char *memory_text(const struct config *c, const struct node *n,
+				const struct memory *memory, const struct plan *p)
 {
 	_cleanup_(memory_done) struct memory kept = {};
 	json_auto_t *object = NULL;
 
-	if (output_memory(c, n, p, &kept) < 0)
+	if (output_memory(c, n, memory, p, &kept) < 0)
 		abort();
 	object = fields_pack(&pass_memory_fields, &kept);
 	return json_dumps(object, 0);
 }
 
-static inline int take_next(const struct config *c, const struct node *n, const struct plan *p,
-			    const char *boot_id, struct memory *ret)
+static inline int take_next(const struct config *c, const struct node *n,
+			    const struct memory *memory, const struct plan *p, const char *boot_id,
+			    struct memory *ret)
 {
-	_cleanup_(freep) char *state = NULL, *memory = memory_text(c, n, p);
+	_cleanup_(freep) char *state = NULL, *text = memory_text(c, n, memory, p);
 
-	return output_state(c, n, p, &state) < 0 ? -ENOMEM
-						 : take_texts(state, memory, boot_id, ret);
+	return output_state(c, n, memory, p, &state) < 0 ? -ENOMEM
+							 : take_texts(state, text, boot_id, ret);
 }

@@ -28,6 +28,7 @@ static void print_exposed(const struct plan *p)
 int main(int argc, char **argv)
 {
 	_cleanup_(config_done) struct config c = {};
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	struct os d = {};
@@ -44,7 +45,7 @@ int main(int argc, char **argv)
 	for (enum output o = 0; o < _OUTPUT_N; o++)
 		COPY(c.output.paths[o], "/run/nobody/writes/this");
 	if (r >= 0)
-		r = loop_plan(&d, &c, false, &n, &p);
+		r = loop_plan(&d, &c, false, &n, &memory, &p);
 	os_close(&d);
 	if (r < 0)
 		return EXIT_FAILURE;

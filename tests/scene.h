@@ -20,27 +20,28 @@ static inline struct attempts attempts_of(const struct plan *p)
 	return (struct attempts){ .actions = p->actions, .n_actions = p->n_actions };
 }
 
-/* As loop.c makes it, with other documents. @tried: its changes were; NULL: n->memory.tried were.
+/* As loop.c makes it, with other documents. @tried: its changes were; NULL: memory->tried were.
  */
-static inline int
-make_whole_plan(const struct config *c, struct node *n, const struct plan *tried, bool settled,
-		int (*documents)(const struct config *c, const struct node *n, struct plan *p),
-		struct plan *ret)
+static inline int make_whole_plan(const struct config *c, struct node *n, struct memory *memory,
+				  const struct plan *tried, bool settled,
+				  int (*documents)(const struct config *c, const struct node *n,
+						   struct plan *p),
+				  struct plan *ret)
 {
 	struct attempts attempts = {};
 	int r;
 
 	if (tried) {
 		attempts = attempts_of(tried);
-		n->memory.tried = &attempts;
+		memory->tried = &attempts;
 	}
-	r = plan_make(c, n, settled, ret);
+	r = plan_make(c, n, memory, settled, ret);
 	if (r >= 0)
 		r = documents(c, n, ret);
 	if (r >= 0)
-		r = plan_finish(c, n, settled, ret);
+		r = plan_finish(c, n, memory, settled, ret);
 	if (tried)
-		n->memory.tried = NULL;
+		memory->tried = NULL;
 	return r;
 }
 

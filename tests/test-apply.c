@@ -53,15 +53,17 @@ static int remove_place(void **state)
 	return 0;
 }
 
+static const struct memory no_memory;
+
 /* All of a plan, up to an action that gets stuck. Return: how many were tried, or -ENOMEM. */
-static int apply_plan(struct os *d, const struct node *n, const struct apply_hooks *hooks,
-		      struct plan *p)
+static int apply_plan(struct os *d, const struct node *n, const struct memory *memory,
+		      const struct apply_hooks *hooks, struct plan *p)
 {
 	const struct world world = live_world(d);
 	_cleanup_(apply_done) struct apply ap = { .world = &world,
 						  .hooks = hooks,
 						  .grace_usec = UINT64_MAX / 2 };
-	int r = apply_some(&ap, n, p);
+	int r = apply_some(&ap, n, memory, p);
 
 	while (apply_is_busy(&ap))
 		apply_wait(&ap, n, UINT64_MAX);
@@ -134,7 +136,7 @@ static void vfs_are_made_by_an_old_plan_only_after_another_look(void **state)
 		n_times = 0;
 		world.now_usec = now_of_old_plan;
 		action_set(&a, "0", "1");
-		assert_int_equal(apply_some(&ap, &node, &p), 1);
+		assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 1);
 		assert_int_equal(h.n_asked, rows[i].n_asked);
 		assert_int_equal(a.result, rows[i].result);
 	}
@@ -172,7 +174,7 @@ static void what_takes_something_away_is_asked_about_right_before(void **state)
 		const struct apply_hooks hooks = { on_start, on_end, recheck, &h };
 
 		action_set(&a, rows[i].from, rows[i].to);
-		assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 1);
+		assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p), 1);
 		assert_int_equal(h.n_started, 1);
 		assert_int_equal(h.n_ended, 1);
 		assert_int_equal(h.n_asked, rows[i].n_asked);
@@ -217,7 +219,7 @@ static void the_way_back_is_looked_at_before_the_module_is_unloaded(void **state
 		tree_link(&t, t.root + 1, "/"); /* libkmod's paths lead into the tree */
 		os.fs = t.fs;
 		os.modules = (struct modules){ .folder = folder };
-		assert_int_equal(apply_plan(&os, &node, &hooks, &p), 1);
+		assert_int_equal(apply_plan(&os, &node, &no_memory, &hooks, &p), 1);
 		if (a.result != rows[i].result || !streq(a.error, rows[i].words))
 			fail_msg("%s (%s)", strerror(-a.result), a.error);
 		modules_done(&os.modules);
@@ -327,7 +329,7 @@ static void what_is_not_the_loaded_build_unloads_nothing(void **state _unused_)
 		tree_link(&t, t.root + 1, "/"); /* libkmod's paths lead into the tree */
 		os.fs = t.fs;
 		os.modules = (struct modules){ .folder = folder };
-		assert_int_equal(apply_plan(&os, &node, &hooks, &p), 1);
+		assert_int_equal(apply_plan(&os, &node, &no_memory, &hooks, &p), 1);
 		if (a.result != rows[i].result || !streq(a.error, rows[i].words))
 			fail_msg("row %zu: %s (%s)", i, strerror(-a.result), a.error);
 		modules_done(&os.modules);
@@ -432,7 +434,7 @@ static void nobody_has_to_ask(void **state)
 	struct hearing h = {};
 	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
 
-	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 1);
+	assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p), 1);
 	assert_int_equal(a.result, -EROFS);
 }
 
@@ -451,7 +453,7 @@ static void what_was_unplugged_meanwhile_is_known(void **state)
 	struct hearing h = {};
 	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
 
-	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 2);
+	assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p), 2);
 	assert_true(actions[0].result < 0 && actions[0].is_gone);
 	assert_true(actions[1].result < 0 && !actions[1].is_gone);
 }
@@ -473,13 +475,13 @@ static void a_pf_that_lost_its_driver_is_about_to_go(void **state)
 	char path[256];
 
 	tree_file(&place->tree, "sys/bus/pci/devices/0000:41:00.0/driver", "");
-	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 2);
+	assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p), 2);
 	assert_true(actions[0].result < 0 && !actions[0].is_gone);
 
 	tree_path(&place->tree, "sys/bus/pci/devices/0000:41:00.0/driver", path, sizeof(path));
 	assert_int_equal(unlink(path), 0);
 	actions[0].is_done = actions[1].is_done = false;
-	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 2);
+	assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p), 2);
 	assert_true(actions[0].result < 0 && actions[0].is_gone);
 	assert_true(actions[1].result < 0 && !actions[1].is_gone); /* that may have been ours */
 }
@@ -516,7 +518,7 @@ static void what_follows_vfs_that_could_not_be_removed_is_left_out(void **state)
 		const struct apply_hooks hooks = { on_start, on_end, recheck, &h };
 		char tried[ELEMENTSOF(actions) + 1] = "";
 
-		assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 3);
+		assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p), 3);
 		assert_int_equal(h.n_started, 3);
 		assert_int_equal(h.n_ended, 3);
 		assert_int_equal(actions[0].result, rows[i].result);
@@ -574,7 +576,7 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 	place->os.fs.is_live = true;
 
 	/* Another look is due, and what is of the node waits for all of this plan. */
-	assert_int_equal(apply_some(&ap, &node, &p), 2);
+	assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 2);
 	assert_true(actions[0].is_running && !actions[0].is_done);
 	assert_true(actions[1].is_done && actions[1].result == 0);
 	assert_false(actions[2].is_done);
@@ -582,10 +584,10 @@ static void a_pf_that_hangs_keeps_neither_another_nor_the_node(void **state)
 	assert_string_equal(apply_oldest(&ap)->target, "0000:51:00.0");
 
 	/* Of the next plan nothing is begun beside it in its lane, and the node goes on. */
-	assert_int_equal(apply_some(&ap, &node, &next), 1);
+	assert_int_equal(apply_some(&ap, &node, &no_memory, &next), 1);
 	assert_false(again[0].is_running || again[0].is_done);
 	assert_true(again[1].is_done);
-	assert_int_equal(apply_some(&ap, &node, &next), 0);
+	assert_int_equal(apply_some(&ap, &node, &no_memory, &next), 0);
 	apply_wait(&ap, &node, now_usec() + 20 * USEC_PER_MSEC);
 	assert_true(apply_is_busy(&ap));
 
@@ -651,7 +653,7 @@ static void a_bind_that_outlives_its_plan_does_not_stop_its_pf(void **state)
 	assert_int_equal(pthread_atfork(NULL, NULL, wait_as_child), 0);
 
 	/* Another look is due when the second PF has nothing left. */
-	assert_int_equal(apply_some(&ap, &node, &p), 2);
+	assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 2);
 	assert_true(actions[0].is_running && !actions[1].is_running && actions[2].is_done);
 	memcpy(again, actions, sizeof(again));
 	again[2] = (struct action){ STEP_VF, VERB_BIND_DRIVER, .target = "0000:62:00.2",
@@ -660,7 +662,7 @@ static void a_bind_that_outlives_its_plan_does_not_stop_its_pf(void **state)
 	/* With its plan the first VF is bound, and the one behind it is as well. */
 	assert_int_equal(write(ends[1], "", 1), 1);
 	ap.grace_usec = 60 * USEC_PER_SEC;
-	assert_int_equal(apply_some(&ap, &node, &next), 2);
+	assert_int_equal(apply_some(&ap, &node, &no_memory, &next), 2);
 	for (size_t i = 0; i < ELEMENTSOF(again); i++)
 		assert_true(again[i].is_done && !again[i].is_running && again[i].result == 0);
 	assert_false(apply_is_busy(&ap));
@@ -709,7 +711,7 @@ static void a_pf_that_waits_for_another_asks_for_no_look(void **state)
 	}
 	place->os.fs.is_live = true;
 	assert_int_equal(pipe(ends), 0);
-	assert_int_equal(apply_some(&ap, &node, &p), 3);
+	assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 3);
 	assert_true(actions[0].is_done && actions[0].result == 0);
 	if (apply_is_busy(&ap))
 		apply_wait(&ap, &node, now_usec() + 60 * USEC_PER_SEC);
@@ -764,7 +766,7 @@ static void vfs_get_links_beside_binds_and_after_their_pf(void **state)
 		char order[256] = "";
 		const struct apply_hooks hooks = { log_start, log_end, NULL, order };
 
-		assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), rows[i].n);
+		assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p), rows[i].n);
 		if (strncmp(order, rows[i].order, strlen(rows[i].order)) != 0)
 			fail_msg("%s, not %s", order, rows[i].order);
 	}
@@ -788,7 +790,7 @@ static void after_a_vf_that_fails_the_others_of_its_pf_are_left_out(void **state
 	struct hearing h = {};
 	const struct apply_hooks hooks = { on_start, on_end, NULL, &h };
 
-	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 2);
+	assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p), 2);
 	assert_true(actions[0].is_done && actions[0].result < 0);
 	assert_false(actions[1].is_done || actions[1].is_running);
 	assert_true(actions[2].is_done);
@@ -823,7 +825,7 @@ static void run_verb(struct place *place, enum verb verb, const char *target, in
 	const struct node node = {};
 
 	COPY(a.target, target);
-	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 1);
+	assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p), 1);
 	if (a.result != result || !streq(a.error, words))
 		fail_msg("%s: %s (%s)", verb_name(verb), strerror(-a.result), a.error);
 }
@@ -862,7 +864,7 @@ static void a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time(voi
 	const struct apply_hooks hooks = { on_start_of_row, on_end_of_row, NULL, place };
 	const struct node node = {};
 
-	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), p.n_actions);
+	assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p), p.n_actions);
 	for (size_t i = 0; i < p.n_actions; i++)
 		assert_int_equal(actions[i].result, results[i]);
 }
@@ -916,7 +918,8 @@ static void rules_are_read_while_links_come_up_and_before_there_are_vfs(void **s
 			COPY(actions[k].target, "/rules");
 			action_set(&actions[k], "0", "4");
 		}
-		assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), p.n_actions);
+		assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p),
+				 p.n_actions);
 		if (!streq(heard, rows[i].heard))
 			fail_msg("%s: %s", rows[i].verbs, heard);
 	}
@@ -971,19 +974,21 @@ static void assert_ours(const struct place *place, bool is_ours)
 {
 	static struct config with, without;
 	_cleanup_(node_done) struct node now = {}, later = {};
+	struct memory memory = {};
 
 	COPY(with.plugin.config_file, PLUGIN_FILE);
-	assert_int_equal(observe_plugin(&place->os.fs, &with, &now), 0);
+	assert_int_equal(observe_plugin(&place->os.fs, &with, &now, &memory), 0);
 	assert_int_equal(now.is_plugin_foreign, !is_ours);
 
-	COPY(later.memory.last_plugin_path, PLUGIN_FILE);
-	assert_int_equal(observe_plugin(&place->os.fs, &without, &later), 0);
+	COPY(memory.last_plugin_path, PLUGIN_FILE);
+	assert_int_equal(observe_plugin(&place->os.fs, &without, &later, &memory), 0);
 	assert_string_equal(later.old_plugin_path, is_ours ? PLUGIN_FILE : "");
 }
 
 static void a_file_elsewhere_is_ours_with_the_text_that_was_recorded(void **state)
 {
 	struct place *place = *state;
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	struct config c = {};
 
@@ -1002,7 +1007,7 @@ static void a_file_elsewhere_is_ours_with_the_text_that_was_recorded(void **stat
 	/* In our own folder there is no record, and none is missed. */
 	COPY(c.plugin.config_file, "/" PLUGIN_CONFIG_PATH);
 	put_text(place, "/" PLUGIN_CONFIG_PATH, "as 0.1.0 wrote it");
-	assert_int_equal(observe_plugin(&place->os.fs, &c, &n), 0);
+	assert_int_equal(observe_plugin(&place->os.fs, &c, &n, &memory), 0);
 	assert_false(n.is_plugin_foreign);
 	run_verb(place, VERB_REMOVE_PLUGIN, PLUGIN_FILE, 0, "");
 }
@@ -1032,8 +1037,8 @@ static void the_ledger_has_the_number_of_vfs_that_was_made(void **state)
 		struct action a = { .step = STEP_VF,
 				    .verb = VERB_SET_NUM_VFS,
 				    .target = "0000:41:00.0" };
-		const struct node node = { .memory.ledger = &noted,
-					   .memory.n_ledger = rows[i].before != NULL };
+		struct memory memory = { .ledger = &noted, .n_ledger = rows[i].before != NULL };
+		const struct node node = {};
 		struct plan p = { .actions = &a, .n_actions = 1 };
 		_cleanup_(ledger_done) struct ledger after = {};
 		struct hearing h = {};
@@ -1043,13 +1048,13 @@ static void the_ledger_has_the_number_of_vfs_that_was_made(void **state)
 		COPY(noted.to, rows[i].before ? rows[i].before : "");
 		action_set_numbers(&a, 0, i == 0 ? 2 : 4);
 		assert_int_equal(memory_write(&place->os.fs, MEMORY_BOOT, &ledger_fields,
-					      &(struct ledger){ &noted, node.memory.n_ledger }),
+					      &(struct ledger){ &noted, memory.n_ledger }),
 				 0);
 		if (rows[i].can_write)
 			tree_file(t, "sys/bus/pci/devices/0000:41:00.0/sriov_numvfs", "0");
 		else
 			fs_remove(&place->os.fs, "sys/bus/pci/devices/0000:41:00.0/sriov_numvfs");
-		assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 1);
+		assert_int_equal(apply_plan(&place->os, &node, &memory, &hooks, &p), 1);
 		assert_int_equal(memory_read(&place->os.fs, MEMORY_BOOT, &ledger_fields, &after),
 				 0);
 		n = after.n_entries;
@@ -1078,7 +1083,7 @@ static void vfs_that_came_since_the_look_are_not_removed(void **state)
 	tree_file(&place->tree, "sys/bus/pci/devices/0000:41:00.0/virtfn1", "");
 	tree_file(&place->tree, "sys/bus/pci/devices/0000:41:00.0/sriov_numvfs", "2");
 	place->os.fs.is_live = true;
-	assert_int_equal(apply_plan(&place->os, &node, &hooks, &p), 1);
+	assert_int_equal(apply_plan(&place->os, &node, &no_memory, &hooks, &p), 1);
 	assert_int_equal(a.result, -EBUSY);
 	assert_string_equal(a.error, "2 VFs came in between");
 	assert_int_equal(fs_read(&place->os.fs, "sys/bus/pci/devices/0000:41:00.0/sriov_numvfs",

@@ -18,10 +18,11 @@
 
 static const struct config config = { .hash = "0123456789abcdef" };
 
-static void read_node(const struct tree *t, struct node *ret)
+static void read_node(const struct tree *t, struct node *ret, struct memory *memory)
 {
 	*ret = (struct node){ .boot_id = "now", .kernel = "6.1" };
-	assert_int_equal(observe_boots(&t->fs, ret), 0);
+	*memory = (struct memory){};
+	assert_int_equal(observe_boots(&t->fs, ret, memory), 0);
 }
 
 static struct action step(enum verb verb, const char *to)
@@ -36,12 +37,14 @@ static struct action step(enum verb verb, const char *to)
 static void nothing_is_known_without_a_file(void **state)
 {
 	const struct tree *t = *state;
+	struct memory memory = {};
 	struct node n;
 
-	read_node(t, &n);
-	assert_int_equal(n.memory.n_boots, 0);
+	read_node(t, &n, &memory);
+	assert_int_equal(memory.n_boots, 0);
 	assert_string_equal(n.program, PROJECT_VERSION);
 	node_done(&n);
+	memory_done(&memory);
 }
 
 static void what_is_written_is_read_again(void **state)
@@ -63,16 +66,18 @@ static void what_is_written_is_read_again(void **state)
 			     { .verb = VERB_LOAD_MODULE, .target = "igb" } },
 		  .n_steps = 2 },
 	};
+	struct memory memory = {};
 	struct node n;
 
 	assert_int_equal(
 		memory_write(&t->fs, MEMORY_NODE, &boots_fields, &(struct boots){ boots, 2 }), 0);
-	read_node(t, &n);
-	assert_int_equal(n.memory.n_boots, 2);
-	assert_memory_equal(n.memory.boots, boots, sizeof(boots));
+	read_node(t, &n, &memory);
+	assert_int_equal(memory.n_boots, 2);
+	assert_memory_equal(memory.boots, boots, sizeof(boots));
 	/* A captured tree is looked at by another program than the one that ran there. */
 	assert_string_equal(n.program, "");
 	node_done(&n);
+	memory_done(&memory);
 }
 
 #define BOOT(steps)                                                                                \
@@ -112,15 +117,17 @@ static void what_is_damaged_is_not_used(void **state)
 	const struct tree *t = *state;
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct memory memory = {};
 		struct node n;
 
 		tree_file(t, MEMORY_NODE_PATH, cases[i].text);
-		read_node(t, &n);
-		if (n.memory.n_boots != cases[i].n_boots)
+		read_node(t, &n, &memory);
+		if (memory.n_boots != cases[i].n_boots)
 			fail_msg("%s", cases[i].text);
-		if (n.memory.n_boots > 0)
-			assert_int_equal(n.memory.boots[0].n_steps, cases[i].n_steps);
+		if (memory.n_boots > 0)
+			assert_int_equal(memory.boots[0].n_steps, cases[i].n_steps);
 		node_done(&n);
+		memory_done(&memory);
 	}
 }
 
@@ -129,14 +136,16 @@ static void what_is_too_long_is_not_used(void **state)
 	const struct tree *t = *state;
 	const size_t size = 1u << 20;
 	_cleanup_(freep) char *text = malloc(size);
+	struct memory memory = {};
 	struct node n;
 
 	assert_non_null(text);
 	memset(text, ' ', size);
 	tree_bytes(t, MEMORY_NODE_PATH, text, size);
-	read_node(t, &n);
-	assert_int_equal(n.memory.n_boots, 0);
+	read_node(t, &n, &memory);
+	assert_int_equal(memory.n_boots, 0);
 	node_done(&n);
+	memory_done(&memory);
 
 	/* Of more boots than are ever kept the last count. */
 	text[0] = '\0';
@@ -145,29 +154,32 @@ static void what_is_too_long_is_not_used(void **state)
 		strcat(text, "," BOOT(""));
 	strcat(text, "]}");
 	tree_file(t, MEMORY_NODE_PATH, text);
-	read_node(t, &n);
-	assert_int_equal(n.memory.n_boots, MAX_BOOTS);
-	assert_int_equal(n.memory.boots[0].n_steps, 0);
+	read_node(t, &n, &memory);
+	assert_int_equal(memory.n_boots, MAX_BOOTS);
+	assert_int_equal(memory.boots[0].n_steps, 0);
 	node_done(&n);
+	memory_done(&memory);
 }
 
 /* What a boot that ends here leaves for the next: "verb to result" of its steps. */
 static void expect_notes(const struct tree *t, const char *expected)
 {
 	char got[256] = "";
+	struct memory memory = {};
 	struct node n;
 
-	read_node(t, &n);
-	assert_true(n.memory.n_boots > 0);
-	assert_string_equal(n.memory.boots[n.memory.n_boots - 1].boot_id, "now");
-	for (size_t i = 0; i < n.memory.boots[n.memory.n_boots - 1].n_steps; i++) {
-		const struct boot_step *s = &n.memory.boots[n.memory.n_boots - 1].steps[i];
+	read_node(t, &n, &memory);
+	assert_true(memory.n_boots > 0);
+	assert_string_equal(memory.boots[memory.n_boots - 1].boot_id, "now");
+	for (size_t i = 0; i < memory.boots[memory.n_boots - 1].n_steps; i++) {
+		const struct boot_step *s = &memory.boots[memory.n_boots - 1].steps[i];
 
 		snprintf(got + strlen(got), sizeof(got) - strlen(got), "%s %s %d\n",
 			 verb_name(s->verb), s->to, s->result);
 	}
 	assert_string_equal(got, expected);
 	node_done(&n);
+	memory_done(&memory);
 }
 
 static void a_step_is_on_disk_before_it_is_tried(void **state)
@@ -177,10 +189,11 @@ static void a_step_is_on_disk_before_it_is_tried(void **state)
 	const struct tree *t = *state;
 	struct action zero = step(VERB_SET_NUM_VFS, "0"), four = step(VERB_SET_NUM_VFS, "4"),
 		      bind = step(VERB_BIND_DRIVER, "igb"), mac = step(VERB_SET_VF_MAC, "02:");
+	struct memory memory = {};
 	struct node n;
 
-	read_node(t, &n);
-	assert_int_equal(boot_notes_open(&n, &notes), 0);
+	read_node(t, &n, &memory);
+	assert_int_equal(boot_notes_open(&n, &memory, &notes), 0);
 	/* Nothing is noted of what can crash nothing. */
 	boot_notes_start(&notes, &t->fs, &config, &n, &mac);
 	boot_notes_end(&notes, &config, &n, &mac);
@@ -204,9 +217,10 @@ static void a_step_is_on_disk_before_it_is_tried(void **state)
 	expect_notes(t, "bind-driver igb -5\nset-num-vfs 4 0\n");
 
 	/* The plan of the last look wants neither. */
-	boot_notes_conclude(&notes, &t->fs, &config, &n, &p);
+	boot_notes_conclude(&notes, &t->fs, &config, &n, &memory, &p);
 	expect_notes(t, "");
 	node_done(&n);
+	memory_done(&memory);
 }
 
 static ino_t written(const struct tree *t)
@@ -224,12 +238,13 @@ static void vfs_of_two_pfs_that_are_bound_in_turns_are_noted_once(void **state)
 	struct action mac = step(VERB_SET_VF_MAC, "02:"), a = step(VERB_BIND_DRIVER, "igbvf"),
 		      b = a;
 	_cleanup_(closep) int kept = -EBADF; /* another file does not get its inode */
+	struct memory memory = {};
 	struct node n;
 	ino_t inode;
 
 	COPY(b.target, "0000:42:00.0");
-	read_node(t, &n);
-	assert_int_equal(boot_notes_open(&n, &notes), 0);
+	read_node(t, &n, &memory);
+	assert_int_equal(boot_notes_open(&n, &memory, &notes), 0);
 	boot_notes_start(&notes, &t->fs, &config, &n, &a);
 	boot_notes_start(&notes, &t->fs, &config, &n, &b);
 	kept = fs_open(&t->fs, MEMORY_NODE_PATH, O_RDONLY);
@@ -254,6 +269,7 @@ static void vfs_of_two_pfs_that_are_bound_in_turns_are_noted_once(void **state)
 	boot_notes_start(&notes, &t->fs, &config, &n, &mac);
 	expect_notes(t, "bind-driver igbvf -5\n");
 	node_done(&n);
+	memory_done(&memory);
 }
 
 static void a_pass_on_a_finished_node_writes_once_in_a_boot(void **state)
@@ -266,13 +282,15 @@ static void a_pass_on_a_finished_node_writes_once_in_a_boot(void **state)
 	for (int i = 0; i < 2; i++) {
 		_cleanup_(boot_notes_done) struct boot_notes notes = {};
 		_cleanup_(plan_done) struct plan p = { .state = NODE_READY };
+		struct memory memory = {};
 		struct node n;
 
-		read_node(t, &n);
-		assert_int_equal(boot_notes_open(&n, &notes), 0);
-		boot_notes_conclude(&notes, &t->fs, &config, &n, &p);
+		read_node(t, &n, &memory);
+		assert_int_equal(boot_notes_open(&n, &memory, &notes), 0);
+		boot_notes_conclude(&notes, &t->fs, &config, &n, &memory, &p);
 		assert_int_equal(stat(path, i == 0 ? &first : &second), 0);
 		node_done(&n);
+		memory_done(&memory);
 	}
 	assert_true(first.st_ino == second.st_ino);
 	expect_notes(t, "");
@@ -301,18 +319,20 @@ static void what_carries_the_node_is_kept(void **state)
 		struct plan p = { .state = NODE_READY,
 				  .node_nics = &nic,
 				  .n_node_nics = nic.pci[0] ? 1 : 0 };
+		struct memory memory = {};
 		struct node n;
 
-		read_node(t, &n);
-		assert_int_equal(boot_notes_open(&n, &notes), 0);
-		boot_notes_conclude(&notes, &t->fs, &config, &n, &p);
+		read_node(t, &n, &memory);
+		assert_int_equal(boot_notes_open(&n, &memory, &notes), 0);
+		boot_notes_conclude(&notes, &t->fs, &config, &n, &memory, &p);
 		node_done(&n);
-		read_node(t, &n);
-		assert_int_equal(n.memory.boots[n.memory.n_boots - 1].knows_node_nics,
+		memory_done(&memory);
+		read_node(t, &n, &memory);
+		assert_int_equal(memory.boots[memory.n_boots - 1].knows_node_nics,
 				 rows[i].is_known);
-		assert_string_equal(n.memory.boots[n.memory.n_boots - 1].node_nics[0],
-				    rows[i].kept);
+		assert_string_equal(memory.boots[memory.n_boots - 1].node_nics[0], rows[i].kept);
 		node_done(&n);
+		memory_done(&memory);
 	}
 }
 
@@ -323,22 +343,25 @@ static void the_last_boots_are_kept(void **state)
 	for (int i = 0; i < MAX_BOOTS + 3; i++) {
 		_cleanup_(boot_notes_done) struct boot_notes notes = {};
 		_cleanup_(plan_done) struct plan p = { .state = NODE_DEGRADED };
+		struct memory memory = {};
 		struct node n;
 
-		read_node(t, &n);
+		read_node(t, &n, &memory);
 		snprintf(n.boot_id, sizeof(n.boot_id), "boot %d", i);
-		assert_int_equal(boot_notes_open(&n, &notes), 0);
-		boot_notes_conclude(&notes, &t->fs, &config, &n, &p);
+		assert_int_equal(boot_notes_open(&n, &memory, &notes), 0);
+		boot_notes_conclude(&notes, &t->fs, &config, &n, &memory, &p);
 		node_done(&n);
+		memory_done(&memory);
 
-		read_node(t, &n);
-		assert_int_equal(n.memory.n_boots, MIN(i + 1, MAX_BOOTS));
-		assert_int_equal(n.memory.boots[n.memory.n_boots - 1].state, NODE_DEGRADED);
-		assert_string_equal(n.memory.boots[0].boot_id, i < MAX_BOOTS ? "boot 0"
-							       : i == MAX_BOOTS + 2
-								       ? "boot 3"
-								       : n.memory.boots[0].boot_id);
+		read_node(t, &n, &memory);
+		assert_int_equal(memory.n_boots, MIN(i + 1, MAX_BOOTS));
+		assert_int_equal(memory.boots[memory.n_boots - 1].state, NODE_DEGRADED);
+		assert_string_equal(memory.boots[0].boot_id, i < MAX_BOOTS ? "boot 0"
+							     : i == MAX_BOOTS + 2
+								     ? "boot 3"
+								     : memory.boots[0].boot_id);
 		node_done(&n);
+		memory_done(&memory);
 	}
 }
 
@@ -348,22 +371,24 @@ static void no_pass_fails_because_nothing_can_be_noted(void **state)
 	const struct action a = step(VERB_SET_NUM_VFS, "4");
 	const struct tree *t = *state;
 	struct plan p = {};
+	struct memory memory = {};
 	struct node n;
 
 	tree_file(t, "var/lib/rdma-provision", "a file in the place of the folder");
-	read_node(t, &n);
-	assert_int_equal(boot_notes_open(&n, &notes), 0);
+	read_node(t, &n, &memory);
+	assert_int_equal(boot_notes_open(&n, &memory, &notes), 0);
 	boot_notes_start(&notes, &t->fs, &config, &n, &a);
 	boot_notes_end(&notes, &config, &n, &a);
-	boot_notes_conclude(&notes, &t->fs, &config, &n, &p);
+	boot_notes_conclude(&notes, &t->fs, &config, &n, &memory, &p);
 
 	/* Nor because nobody knows which boot this is. */
 	n.boot_id[0] = '\0';
-	assert_int_equal(boot_notes_open(&n, &none), 0);
+	assert_int_equal(boot_notes_open(&n, &memory, &none), 0);
 	boot_notes_start(&none, &t->fs, &config, &n, &a);
 	boot_notes_end(&none, &config, &n, &a);
-	boot_notes_conclude(&none, &t->fs, &config, &n, &p);
+	boot_notes_conclude(&none, &t->fs, &config, &n, &memory, &p);
 	node_done(&n);
+	memory_done(&memory);
 }
 
 #define WITH_TREE(test) cmocka_unit_test_setup_teardown(test, tree_set_up, tree_tear_down)

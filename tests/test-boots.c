@@ -19,6 +19,7 @@ struct scene {
 	struct config config;
 	struct device_config section;
 	struct node node;
+	struct memory memory;
 	struct pci pcis[3];
 	struct netdev netdevs[2];
 	struct ibdev ibdevs[1];
@@ -66,8 +67,8 @@ static void set_scene(struct scene *ret)
 				   .ibdevs = ret->ibdevs,
 				   .n_ibdevs = 1,
 				   .modules = ret->modules,
-				   .n_modules = 1,
-				   .memory.boots = ret->boots };
+				   .n_modules = 1 };
+	ret->memory = (struct memory){ .boots = ret->boots };
 	add_pf(ret, FIRST);
 	add_pf(ret, SECOND);
 	ret->ibdevs[0] = (struct ibdev){ .name = "mlx5_0",
@@ -102,7 +103,7 @@ static struct boot_step step_of(const struct scene *s, enum verb verb, const cha
 static void add_boots(struct scene *s, const char *boots, enum verb verb, const char *to)
 {
 	for (size_t i = 0; boots[i]; i++) {
-		struct boot *b = &s->boots[s->node.memory.n_boots++];
+		struct boot *b = &s->boots[s->memory.n_boots++];
 		struct boot_step step = step_of(s, verb, FIRST, to);
 
 		*b = (struct boot){ .state = NODE_DEGRADED };
@@ -170,13 +171,13 @@ static void three_boots_that_fail_the_same_step_are_enough(_unused_ void **state
 		set_scene(&s);
 		add_boots(&s, cases[i].boots, VERB_SET_NUM_VFS, "4");
 		step = step_of(&s, VERB_SET_NUM_VFS, FIRST, "4");
-		if (boots_is_loop(&s.node, &step) != cases[i].is_loop)
+		if (boots_is_loop(&s.node, &s.memory, &step) != cases[i].is_loop)
 			fail_msg("\"%s\"", cases[i].boots);
 		/* Another step is not meant. */
 		step = step_of(&s, VERB_SET_NUM_VFS, FIRST, "3");
-		assert_false(boots_is_loop(&s.node, &step));
+		assert_false(boots_is_loop(&s.node, &s.memory, &step));
 		step = step_of(&s, VERB_SET_NUM_VFS, SECOND, "4");
-		assert_false(boots_is_loop(&s.node, &step));
+		assert_false(boots_is_loop(&s.node, &s.memory, &step));
 	}
 }
 
@@ -185,7 +186,8 @@ static void print_plan(struct scene *s, char *ret, size_t size)
 	_cleanup_(plan_done) struct plan p = {};
 	char to[SHOWN_LEN];
 
-	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &p), 0);
+	assert_int_equal(
+		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, &p), 0);
 	*ret = '\0';
 	for (size_t i = 0; i < p.n_actions; i++) {
 		const struct action *a = &p.actions[i];
@@ -373,7 +375,7 @@ static void the_end_of_a_pass_tells_what_became_of_each_step(_unused_ void **sta
 		if (cases[i].is_planned)
 			add_action(&p, VERB_SET_NUM_VFS, "4", cases[i].reason, cases[i].is_done,
 				   cases[i].result);
-		boots_conclude(&s.config, &s.node, &p, &present);
+		boots_conclude(&s.config, &s.node, &s.memory, &p, &present);
 
 		assert_int_equal(present.state, cases[i].expected_state);
 		assert_int_equal(present.n_steps, cases[i].n_steps);
@@ -397,7 +399,7 @@ static void what_trying_changes_of_a_driver_makes_no_other_step(_unused_ void **
 	COPY(step.driver, "igb 5.6 ABC, when it was loaded");
 	boots_put(&present, &step);
 	add_action(&p, VERB_RELOAD_MODULE, "", REASON_NONE, true, -ETIMEDOUT);
-	boots_conclude(&s.config, &s.node, &p, &present);
+	boots_conclude(&s.config, &s.node, &s.memory, &p, &present);
 	assert_int_equal(present.n_steps, 1);
 	assert_string_equal(present.steps[0].driver, step.driver);
 }
@@ -441,7 +443,7 @@ static void boots_are_listed_only_where_one_of_the_last_has_news(_unused_ void *
 
 		set_scene(&s);
 		add_boots(&s, cases[i].boots, VERB_SET_NUM_VFS, "4");
-		n = boots_telling(&s.node, &first);
+		n = boots_telling(&s.node, &s.memory, &first);
 		assert_int_equal(n, cases[i].n);
 		if (n > 0)
 			assert_int_equal(first, cases[i].first);

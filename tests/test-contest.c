@@ -16,6 +16,7 @@
 struct scene {
 	struct config config;
 	struct node node;
+	struct memory memory;
 	struct pci pcis[1];
 	struct ibdev ibdevs[1];
 	struct netdev netdevs[1];
@@ -34,13 +35,13 @@ static void set_scene(struct scene *s)
 				 .netdevs = s->netdevs,
 				 .n_netdevs = 1 };
 	COPY(s->config.hash, "0011223344556677");
-	COPY(s->node.memory.last_hash, "0011223344556677");
+	COPY(s->memory.last_hash, "0011223344556677");
 }
 
 static void end_scene(struct scene *s)
 {
 	plan_done(&s->last);
-	free(s->node.memory.attempts);
+	free(s->memory.attempts);
 }
 
 struct change {
@@ -70,11 +71,11 @@ static size_t pass_of(struct scene *s, uint64_t sec, const struct change *change
 	struct attempts tried = { .is_asked = is_asked };
 	struct plan p = {};
 
-	s->node.memory.tried = &tried;
+	s->memory.tried = &tried;
 	s->node.now_usec = START + sec * USEC_PER_SEC;
 	for (size_t i = 0; i < n; i++)
 		add(&p, &changes[i]);
-	plan_contest(&s->config, &s->node, 0, &p);
+	plan_contest(&s->config, &s->node, &s->memory, 0, &p);
 
 	for (size_t i = 0; i < p.n_actions; i++) {
 		struct action *slot;
@@ -86,10 +87,10 @@ static size_t pass_of(struct scene *s, uint64_t sec, const struct change *change
 		*slot = p.actions[i];
 		slot->is_done = true;
 	}
-	assert_int_equal(plan_note_repeats(&s->config, &s->node), 0);
+	assert_int_equal(plan_note_repeats(&s->config, &s->node, &s->memory), 0);
 	n = tried.n_actions;
 	attempts_done(&tried);
-	s->node.memory.tried = NULL;
+	s->memory.tried = NULL;
 	plan_done(&s->last);
 	s->last = p;
 	return n;
@@ -170,7 +171,7 @@ static void config_is_another(struct scene *s, struct change *c _unused_, unsign
 {
 	s->config.hash[0] = (char)('0' + i % 2);
 	if (i > 0)
-		s->node.memory.last_hash[0] = (char)('0' + (i + 1) % 2);
+		s->memory.last_hash[0] = (char)('0' + (i + 1) % 2);
 }
 static void nothing_is(struct scene *s _unused_, struct change *c _unused_, unsigned i _unused_)
 {
@@ -267,7 +268,7 @@ static void the_text_of_a_file_is_its_value(_unused_ void **state)
 			p.outputs[OUTPUT_METRICS].path = "/run/metrics";
 			p.outputs[OUTPUT_METRICS].text = text;
 			add(&p, &c);
-			plan_contest(&s.config, &s.node, 0, &p);
+			plan_contest(&s.config, &s.node, &s.memory, 0, &p);
 			values[k] = p.actions[0].value;
 			free(p.actions);
 		}
@@ -375,12 +376,12 @@ static void a_pass_without_changes_remembers_the_same(_unused_ void **state)
 	set_scene(&s);
 	for (unsigned i = 0; i < CONTEST_MAX; i++)
 		assert_true(is_made(&s, i, &mtu));
-	before = s.node.memory.attempts[0];
+	before = s.memory.attempts[0];
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(pass_of(&s, 5, &mtu, 1, false), 0); /* left alone */
 		assert_int_equal(pass_of(&s, 100000, NULL, 0, i), 0);
-		assert_int_equal(s.node.memory.n_attempts, 1);
-		assert_memory_equal(&s.node.memory.attempts[0], &before, sizeof(before));
+		assert_int_equal(s.memory.n_attempts, 1);
+		assert_memory_equal(&s.memory.attempts[0], &before, sizeof(before));
 	}
 	end_scene(&s);
 }
@@ -395,12 +396,12 @@ static void what_is_past_makes_room(_unused_ void **state)
 	for (unsigned i = 0; i < 1000; i++) { /* a card that comes and goes all day */
 		c.ifindex = s.netdevs[0].ifindex = 1000 + i;
 		assert_true(is_made(&s, 10 * i, &c));
-		assert_int_equal(s.node.memory.n_attempts, 1);
+		assert_int_equal(s.memory.n_attempts, 1);
 	}
 	for (unsigned i = 0; i < 1000; i++) { /* or one that is bound again */
 		s.pcis[0].instance = 1000 + i;
 		assert_true(is_made(&s, 10000 + 10 * i, &vfs));
-		assert_true(s.node.memory.n_attempts <= 8);
+		assert_true(s.memory.n_attempts <= 8);
 	}
 	end_scene(&s);
 }
@@ -417,13 +418,13 @@ static void what_failed_was_undone_by_nobody(_unused_ void **state)
 
 		add(&p, &mtu);
 		tried = attempts_of(&p);
-		s.node.memory.tried = &tried;
+		s.memory.tried = &tried;
 		tried.actions[0].is_done = true;
 		tried.actions[0].result = -ENOMEM;
-		assert_int_equal(plan_note_repeats(&s.config, &s.node), 0);
+		assert_int_equal(plan_note_repeats(&s.config, &s.node, &s.memory), 0);
 		plan_done(&p);
 	}
-	assert_int_equal(s.node.memory.n_attempts, 0);
+	assert_int_equal(s.memory.n_attempts, 0);
 	end_scene(&s);
 }
 
@@ -449,12 +450,12 @@ static void what_was_tried_on_another_instance_was_not_tried_on_this_one(_unused
 
 		set_scene(&s);
 		add(&p, &rows[i].change);
-		plan_contest(&s.config, &s.node, 0, &p);
+		plan_contest(&s.config, &s.node, &s.memory, 0, &p);
 		tried = attempts_of(&p);
-		s.node.memory.tried = &tried;
+		s.memory.tried = &tried;
 		tried.actions[0].is_done = true;
 		s.pcis[0].instance = rows[i].instance;
-		plan_forget_replaced(&s.node);
+		plan_forget_replaced(&s.node, &s.memory);
 		assert_int_equal(tried.actions[0].is_done, rows[i].is_done);
 		plan_done(&p);
 		end_scene(&s);
@@ -470,13 +471,13 @@ static void what_failed_on_another_instance_is_recalled_as_not_tried(_unused_ vo
 
 		set_scene(&s);
 		s.pcis[0].instance = instance;
-		s.node.memory.tried = &tried;
-		failed = APPEND(s.node.memory.attempts, s.node.memory.n_attempts);
+		s.memory.tried = &tried;
+		failed = APPEND(s.memory.attempts, s.memory.n_attempts);
 		assert_non_null(failed);
 		*failed = (struct attempt){ .target = PF, .instance = 100, .result = -EIO };
 		COPY(failed->verb, verb_name(VERB_SET_NUM_VFS));
 		COPY(failed->to, "4");
-		assert_int_equal(plan_recall_failures(&s.config, &s.node), 1);
+		assert_int_equal(plan_recall_failures(&s.config, &s.node, &s.memory), 1);
 		assert_int_equal(tried.n_actions, 1);
 		assert_int_equal(tried.actions[0].is_done, instance == 100);
 		end_scene(&s);

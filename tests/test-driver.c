@@ -27,6 +27,7 @@ struct scene {
 	struct config config;
 	struct device_config sections[2];
 	struct node node;
+	struct memory memory;
 	struct pci pcis[8];
 	struct netdev netdevs[4];
 	struct ibdev ibdevs[4];
@@ -144,8 +145,8 @@ static void set_scene(struct scene *s)
 				 .options = s->options,
 				 .netnses = s->netnses,
 				 .listening = s->listening,
-				 .memory.attempts = s->failures,
 				 .local_ports = { 32768, 60999 } };
+	s->memory = (struct memory){ .attempts = s->failures };
 	for (size_t i = 0; i < ELEMENTSOF(loaded); i++)
 		module_of(s, loaded[i], MODULE_LOADED);
 	m = module_of(s, "erdma", MODULE_LOADED);
@@ -191,8 +192,9 @@ static void with_gpu(struct scene *s)
 
 static void make_plan(struct scene *s, struct plan *ret)
 {
-	assert_int_equal(make_whole_plan(&s->config, &s->node, s->tried, true, no_document, ret),
-			 0);
+	assert_int_equal(
+		make_whole_plan(&s->config, &s->node, &s->memory, s->tried, true, no_document, ret),
+		0);
 }
 
 /* "reload-module erdma compat_mode=N->compat_mode=Y needs-reboot driver-in-use", and "hint CODE".
@@ -1027,7 +1029,7 @@ static void all_users_are_named_as_far_as_there_is_room(_unused_ void **state)
 	assert_has(a.detail, "813");
 	assert_has(a.detail, "held by foo");
 
-	assert_true(users_of_driver(&s.node, "erdma", small, sizeof(small)));
+	assert_true(users_of_driver(&s.node, &s.memory, "erdma", small, sizeof(small)));
 	assert_has(small, "812");
 	assert_null(strstr(small, "813"));
 	assert_string_equal(small + strlen(small) - 5, "; ...");
@@ -1824,8 +1826,9 @@ static void what_is_still_being_built_is_waited_for(_unused_ void **state)
 		set_scene(&s);
 		intree_loaded_and_dkms(&s);
 		s.config.driver.mode = DRIVER_MODE_COMPAT;
-		assert_int_equal(
-			make_whole_plan(&s.config, &s.node, NULL, is_settled, no_document, &p), 0);
+		assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, NULL, is_settled,
+						 no_document, &p),
+				 0);
 		assert_true(p.devices[0].is_usable); /* in the other mode */
 		assert_int_equal(p.state, is_settled ? NODE_DEGRADED : NODE_STARTING);
 	}
@@ -1994,7 +1997,8 @@ static void the_plugin_does_not_wait_for_peermem(_unused_ void **state)
 	s.config.plugin.type = PLUGIN_RDMA_SHARED;
 	COPY(s.config.plugin.config_file, "/run/rdma-provision/device-plugin/config.json");
 	peermem_there(&s);
-	assert_int_equal(make_whole_plan(&s.config, &s.node, NULL, true, one_device, &p), 0);
+	assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, one_device, &p),
+			 0);
 	describe(&p, text, sizeof(text));
 	assert_string_equal(text, "load-module nvidia_peermem ->for 1 GPUs, 1 RDMA devices\n"
 				  "write-plugin /run/rdma-provision/device-plugin/config.json");

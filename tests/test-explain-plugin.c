@@ -22,6 +22,7 @@ struct scene {
 	struct action action;
 	struct plugin_process process;
 	struct node node;
+	struct memory memory;
 	struct plan plan;
 };
 
@@ -52,12 +53,14 @@ static void assert_told(const struct scene *s, const char *code, const char *wor
 	_cleanup_(freep) char *json = NULL, *text = NULL;
 	json_auto_t *document = NULL;
 
-	assert_int_equal(output_explain_plugin(&s->config, &s->node, &s->plan, true, true, &json),
+	assert_int_equal(output_explain_plugin(&s->config, &s->node, &s->memory, &s->plan, true,
+					       true, &json),
 			 0);
 	document = json_loads(json, 0, NULL);
 	assert_non_null(document);
 	assert_string_equal(document_get_text(document, "code"), code);
-	assert_int_equal(output_explain_plugin(&s->config, &s->node, &s->plan, true, false, &text),
+	assert_int_equal(output_explain_plugin(&s->config, &s->node, &s->memory, &s->plan, true,
+					       false, &text),
 			 0);
 	if (!strstr(text, words))
 		fail_msg("\"%s\" is not in:\n%s", words, text);
@@ -165,11 +168,10 @@ static void a_driver_that_is_older_than_a_vf_has_not_found_it(_unused_ void **st
 		s.process.is_dated = false;
 		s.process.started_usec = 1000;
 		s.node = (struct node){ .now_usec = 2000,
-					.memory.last_hash = "hash",
-					.memory.devices = memories,
-					.memory.n_devices = 2,
 					.plugin_processes = &s.process,
 					.n_plugin_processes = 1 };
+		s.memory =
+			(struct memory){ .last_hash = "hash", .devices = memories, .n_devices = 2 };
 		for (size_t k = 0; k < 2; k++) {
 			s.devices[k].is_vf = true;
 			s.pcis[k].instance = 7;

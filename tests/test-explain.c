@@ -17,6 +17,7 @@ struct machine {
 	struct config config;
 	struct device_config sections[2];
 	struct node node;
+	struct memory memory;
 	struct pci pcis[3];
 	struct netdev netdevs[2];
 	struct ibdev ibdev;
@@ -116,7 +117,8 @@ static char *json_of(const struct machine *m, size_t i)
 {
 	char *json = NULL;
 
-	assert_int_equal(output_explain(&m->config, &m->node, &m->plan, &m->pcis[i], true, &json),
+	assert_int_equal(output_explain(&m->config, &m->node, &m->memory, &m->plan, &m->pcis[i],
+					true, &json),
 			 0);
 	return json;
 }
@@ -126,7 +128,8 @@ static char *text_of(const struct machine *m, size_t i)
 {
 	char *text = NULL;
 
-	assert_int_equal(output_explain(&m->config, &m->node, &m->plan, &m->pcis[i], false, &text),
+	assert_int_equal(output_explain(&m->config, &m->node, &m->memory, &m->plan, &m->pcis[i],
+					false, &text),
 			 0);
 	return text;
 }

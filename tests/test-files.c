@@ -25,6 +25,7 @@ struct machine {
 	struct config config;
 	struct device_config section;
 	struct node node;
+	struct memory memory;
 	struct pci pcis[3];
 	struct netdev netdevs[3];
 	struct ibdev ibdevs[3];
@@ -258,7 +259,7 @@ static void a_device_in_a_pod_changes_no_file(void **state _unused_)
 		make(&m);
 		ask_for_all(&m);
 		COPY(m.ports[1].rate, "200 Gb/sec (4X HDR)");
-		assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+		assert_int_equal(output_files(&m.config, &m.node, &m.memory, &m.plan), 0);
 		for (enum output o = 0; o < _OUTPUT_N; o++) {
 			before[o] = TAKE(m.plan.outputs[o].text);
 			assert_non_null(before[o]);
@@ -268,11 +269,11 @@ static void a_device_in_a_pod_changes_no_file(void **state _unused_)
 
 		for (size_t i = 0; i < n_away; i++)
 			put_into_pod(&m, 2 - i);
-		assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+		assert_int_equal(output_files(&m.config, &m.node, &m.memory, &m.plan), 0);
 		assert_true(m.plan.outputs[OUTPUT_NCCL].is_kept);
 		assert_string_equal(m.plan.outputs[OUTPUT_NFD].text, before[OUTPUT_NFD]);
 		assert_string_equal(m.plan.outputs[OUTPUT_METRICS].text, before[OUTPUT_METRICS]);
-		assert_int_equal(plan_outputs(&m.config, &m.node, &m.plan), 0);
+		assert_int_equal(plan_outputs(&m.config, &m.node, &m.memory, &m.plan), 0);
 		assert_int_equal(m.plan.n_actions, 1);
 		assert_string_equal(m.plan.actions[0].target, paths[OUTPUT_CDI]);
 		assert_int_equal(m.plan.actions[0].verb,
@@ -338,8 +339,8 @@ static void without_a_device_there_is_no_cdi_file(void **state _unused_)
 		m.node.has_rdma_cm = true;
 		m.node.outputs[OUTPUT_CDI].is_there = is_there;
 		m.node.outputs[OUTPUT_CDI].text = is_there ? before : NULL;
-		assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
-		assert_int_equal(plan_outputs(&m.config, &m.node, &m.plan), 0);
+		assert_int_equal(output_files(&m.config, &m.node, &m.memory, &m.plan), 0);
+		assert_int_equal(plan_outputs(&m.config, &m.node, &m.memory, &m.plan), 0);
 		assert_int_equal(m.plan.n_reasons, 0);
 		assert_int_equal(m.plan.n_actions, is_there);
 		if (is_there)
@@ -359,7 +360,7 @@ static void the_cdi_file_appears_once_the_node_is_finished(void **state _unused_
 			COPY(m.config.output.paths[OUTPUT_CDI], paths[OUTPUT_CDI]);
 			m.plan.state = s;
 			m.node.outputs[OUTPUT_CDI].text = is_there ? before : NULL;
-			assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+			assert_int_equal(output_files(&m.config, &m.node, &m.memory, &m.plan), 0);
 			assert_int_equal(!m.plan.outputs[OUTPUT_CDI].text,
 					 s == NODE_STARTING && !is_there);
 			assert_int_equal(m.plan.outputs[OUTPUT_CDI].is_kept,
@@ -375,7 +376,7 @@ static void make_unlike(struct machine *m)
 	m->devices[1].reason = REASON_PORT_DOWN;
 	m->plan.n_missing = 3;
 	m->plan.state = NODE_DEGRADED;
-	m->node.memory.last_change = (struct last_change){ 12, 1795284000, 2500001 };
+	m->memory.last_change = (struct last_change){ 12, 1795284000, 2500001 };
 }
 
 static void metrics_count_devices_by_state_and_reason(void **state _unused_)
@@ -397,7 +398,7 @@ static void metrics_count_devices_by_state_and_reason(void **state _unused_)
 	struct machine m;
 
 	make_unlike(&m);
-	assert_int_equal(metrics_text(&m.node, &m.plan, &text), 0);
+	assert_int_equal(metrics_text(&m.memory, &m.plan, &text), 0);
 	for (size_t i = 0; i < ELEMENTSOF(lines); i++)
 		if (!strstr(text, lines[i]))
 			fail_msg("%s is not in\n%s", lines[i] + 1, text);
@@ -423,7 +424,7 @@ static void the_last_change_is_read_back_from_the_file(void **state _unused_)
 	struct machine m;
 
 	make_unlike(&m);
-	assert_int_equal(metrics_text(&m.node, &m.plan, &text), 0);
+	assert_int_equal(metrics_text(&m.memory, &m.plan, &text), 0);
 	assert_int_equal(metrics_read_change(text, &change), 0);
 	assert_int_equal(change.steps, 12);
 	assert_int_equal(change.time_sec, 1795284000);
@@ -474,6 +475,7 @@ static void check_file(const struct file_case *t, enum output o)
 {
 	_cleanup_(plan_done) struct plan p = { .state = NODE_READY };
 	struct config c = {};
+	struct memory memory = {};
 	struct node n = {};
 	const size_t n_before = t->has_changes;
 
@@ -487,7 +489,7 @@ static void check_file(const struct file_case *t, enum output o)
 	if (t->has_changes)
 		plan_add(&p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, "0000:41:00.0");
 
-	assert_int_equal(plan_outputs(&c, &n, &p), 0);
+	assert_int_equal(plan_outputs(&c, &n, &memory, &p), 0);
 	assert_int_equal(p.n_actions - n_before, t->verb != VERB_WAIT);
 	assert_int_equal(p.n_reasons, !t->want && !t->is_kept);
 	if (t->verb == VERB_WAIT)
@@ -519,17 +521,17 @@ static void what_an_earlier_boot_left_as_ready_is_replaced_first(void **state _u
 
 		make(&m);
 		ask_for_all(&m);
-		assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+		assert_int_equal(output_files(&m.config, &m.node, &m.memory, &m.plan), 0);
 		for (enum output o = 0; o < _OUTPUT_N; o++) {
 			before[o] = TAKE(m.plan.outputs[o].text);
 			m.node.outputs[o].is_there = true;
 			m.node.outputs[o].text = before[o];
 		}
 		m.plan.state = NODE_STARTING;
-		m.node.memory.last_state = is_first_look ? NODE_STARTING : NODE_READY;
+		m.memory.last_state = is_first_look ? NODE_STARTING : NODE_READY;
 		plan_add(&m.plan, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, "0000:41:00.0");
-		assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
-		assert_int_equal(plan_outputs(&m.config, &m.node, &m.plan), 0);
+		assert_int_equal(output_files(&m.config, &m.node, &m.memory, &m.plan), 0);
+		assert_int_equal(plan_outputs(&m.config, &m.node, &m.memory, &m.plan), 0);
 		assert_int_equal(m.plan.n_actions, 5);
 		for (size_t i = 0; i < 5; i++) {
 			const struct action *a = &m.plan.actions[i];
@@ -559,7 +561,7 @@ static void a_loss_that_is_not_confirmed_changes_no_file(void **state _unused_)
 	m.devices[1].is_lost = true;
 	m.plan.state = NODE_DEGRADED;
 	m.node.outputs[OUTPUT_NFD].text = there;
-	assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+	assert_int_equal(output_files(&m.config, &m.node, &m.memory, &m.plan), 0);
 	assert_true(m.plan.outputs[OUTPUT_NFD].is_kept);
 	assert_null(m.plan.outputs[OUTPUT_NFD].text);
 	assert_non_null(m.plan.outputs[OUTPUT_METRICS].text); /* there is none yet */
@@ -570,7 +572,7 @@ static void a_loss_that_is_not_confirmed_changes_no_file(void **state _unused_)
 	ask_for_all(&m);
 	m.plan.n_gone = 1;
 	m.node.outputs[OUTPUT_NFD].text = there;
-	assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+	assert_int_equal(output_files(&m.config, &m.node, &m.memory, &m.plan), 0);
 	assert_true(m.plan.outputs[OUTPUT_NFD].is_kept);
 	clear(&m);
 }
@@ -578,6 +580,7 @@ static void a_loss_that_is_not_confirmed_changes_no_file(void **state _unused_)
 static void what_is_not_named_any_more_is_removed(void **state _unused_)
 {
 	struct output_record records[] = { { OUTPUT_NFD, "/o/nfd" }, { OUTPUT_NCCL, "/old" } };
+	struct memory memory = {};
 	struct node n = { .output_records = records, .n_output_records = 2 };
 	struct config c = {};
 
@@ -586,7 +589,7 @@ static void what_is_not_named_any_more_is_removed(void **state _unused_)
 		_cleanup_(plan_done) struct plan p = { .state = NODE_READY };
 
 		c.is_invalid = is_invalid;
-		assert_int_equal(plan_outputs(&c, &n, &p), 0);
+		assert_int_equal(plan_outputs(&c, &n, &memory, &p), 0);
 		assert_int_equal(p.n_actions, !is_invalid);
 		if (is_invalid)
 			continue;
@@ -613,6 +616,7 @@ static void a_write_that_failed_is_not_tried_again_in_the_pass(void **state _unu
 		_cleanup_(plan_done) struct plan p = { .state = NODE_READY }, tried = {};
 		struct attempts attempts;
 		struct config c = {};
+		struct memory memory = {};
 		struct node n = {};
 		struct action *a;
 
@@ -624,9 +628,9 @@ static void a_write_that_failed_is_not_tried_again_in_the_pass(void **state _unu
 		a->is_done = true;
 		a->result = cases[i].result;
 		attempts = (struct attempts){ .actions = tried.actions, .n_actions = 1 };
-		n.memory.tried = &attempts;
+		memory.tried = &attempts;
 
-		assert_int_equal(plan_outputs(&c, &n, &p), 0);
+		assert_int_equal(plan_outputs(&c, &n, &memory, &p), 0);
 		assert_int_equal(p.n_actions, 1);
 		assert_int_equal(has_open_changes(&p), cases[i].result == 0);
 		assert_int_equal(action_failure(&p.actions[0]), cases[i].reason);
@@ -667,7 +671,7 @@ static void the_nccl_file_waits_for_the_node_to_be_finished(void **state _unused
 		make(&m);
 		ask_for_all(&m);
 		m.plan.state = s;
-		assert_int_equal(output_files(&m.config, &m.node, &m.plan), 0);
+		assert_int_equal(output_files(&m.config, &m.node, &m.memory, &m.plan), 0);
 		assert_int_equal(m.plan.outputs[OUTPUT_NCCL].is_kept, s == NODE_STARTING);
 		assert_int_equal(!m.plan.outputs[OUTPUT_NCCL].text, s == NODE_STARTING);
 		if (s != NODE_STARTING)
@@ -695,7 +699,7 @@ static int print_metrics(void)
 	struct machine m;
 
 	make_unlike(&m);
-	return metrics_text(&m.node, &m.plan, &text) < 0 || fputs(text, stdout) == EOF;
+	return metrics_text(&m.memory, &m.plan, &text) < 0 || fputs(text, stdout) == EOF;
 }
 
 int main(int argc, char **argv)

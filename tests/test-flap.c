@@ -22,7 +22,7 @@ struct scene {
 	struct ibdev ibdev; /* of the VF */
 	struct ibdev own;   /* of the PF: it has no netdev then */
 	struct port port;
-	struct device_memory memory;
+	struct device_memory seen;
 	struct device devices[2];
 	struct link_log log;
 	uint64_t now_usec;
@@ -47,8 +47,8 @@ static void set_scene(struct scene *s)
 				     .is_up = true,
 				     .has_carrier = true,
 				     .carrier_downs = 5 };
-	COPY(s->memory.pci, "0000:41:00.0");
-	s->memory.mtu = 1500;
+	COPY(s->seen.pci, "0000:41:00.0");
+	s->seen.mtu = 1500;
 	link_log_break(&s->log, s->now_usec);
 }
 
@@ -56,12 +56,8 @@ static void set_scene(struct scene *s)
 static void pass(struct scene *s)
 {
 	struct attempts tried = { .actions = s->action, .n_actions = s->action ? 1 : 0 };
-	struct node n = { .pcis = s->pcis,
-			  .n_pcis = 2,
-			  .memory.devices = &s->memory,
-			  .memory.n_devices = 1,
-			  .memory.tried = &tried,
-			  .now_usec = s->now_usec };
+	struct memory memory = { .devices = &s->seen, .n_devices = 1, .tried = &tried };
+	struct node n = { .pcis = s->pcis, .n_pcis = 2, .now_usec = s->now_usec };
 	struct plan p = { .devices = s->devices, .n_devices = 2 };
 	size_t at = 0;
 
@@ -71,7 +67,7 @@ static void pass(struct scene *s)
 	s->devices[1] = (struct device){ .pci = &s->pcis[1], .ibdev = &s->ibdev, .is_vf = true };
 	s->devices[1].is_in_pod = s->is_in_pod;
 	assert_int_equal(link_log_give(&s->log, &n), 0);
-	assert_int_equal(plan_flaps(&s->config, &n, &p), 0);
+	assert_int_equal(plan_flaps(&s->config, &n, &memory, &p), 0);
 	s->hints[0] = '\0';
 	for (size_t i = 0; i < p.n_reasons; i++)
 		at += (size_t)snprintf(s->hints + at, sizeof(s->hints) - at, "%s%s %s",
@@ -80,13 +76,13 @@ static void pass(struct scene *s)
 	s->again_usec = p.again_usec;
 	s->is_downed_asked = is_question(&p.questions, QUESTION_LINK_DOWNED);
 	questions_done(&p.questions);
-	s->memory.losses = s->devices[0].losses;
-	s->memory.mtu = s->netdev.mtu;
-	s->memory.was_usable = true;
+	s->seen.losses = s->devices[0].losses;
+	s->seen.mtu = s->netdev.mtu;
+	s->seen.was_usable = true;
 	if (!device_lacks_carrier(&s->devices[0]))
-		s->memory.no_carrier_usec = 0;
-	else if (s->memory.no_carrier_usec == 0)
-		s->memory.no_carrier_usec = s->now_usec;
+		s->seen.no_carrier_usec = 0;
+	else if (s->seen.no_carrier_usec == 0)
+		s->seen.no_carrier_usec = s->now_usec;
 	free(p.reasons);
 	free(n.link_news);
 }

@@ -23,6 +23,7 @@ struct scene {
 	struct ibdev ibdevs[1];
 	struct port ports[2];
 	struct node node;
+	struct memory memory;
 };
 
 static struct netdev *add_netdev(struct scene *s, uint32_t ifindex, const char *name,
@@ -251,7 +252,8 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		set_scene(&s);
 		if (rows[i].set)
 			rows[i].set(&s);
-		reason = vf_obstacle(&s.node, &s.pcis[0], 4, &class, detail, sizeof(detail));
+		reason = vf_obstacle(&s.node, &s.memory, &s.pcis[0], 4, &class, detail,
+				     sizeof(detail));
 		if (reason != (rows[i].detail ? REASON_PF_IN_LAG : REASON_NONE) ||
 		    class != (rows[i].detail ? CLASS_REFUSED : _CLASS_N) ||
 		    !streq(detail, rows[i].detail ? rows[i].detail : ""))
@@ -268,8 +270,9 @@ static void vfs_that_are_in_a_lag_leave_at_the_next_boot(_unused_ void **state)
 	set_scene(&s);
 	bond(&s, 4);
 	s.pcis[0].num_vfs = 4;
-	assert_int_equal(vf_obstacle(&s.node, &s.pcis[0], 0, &class, detail, sizeof(detail)),
-			 REASON_PF_IN_LAG);
+	assert_int_equal(
+		vf_obstacle(&s.node, &s.memory, &s.pcis[0], 0, &class, detail, sizeof(detail)),
+		REASON_PF_IN_LAG);
 	assert_int_equal(class, CLASS_NEEDS_REBOOT);
 }
 
@@ -412,12 +415,12 @@ static void container_of_mlx5_and_bnxt(struct scene *s)
 }
 static void stuck(struct scene *s)
 {
-	COPY(s->node.memory.stuck, FOREIGN);
+	COPY(s->memory.stuck, FOREIGN);
 }
 static void vf_stuck(struct scene *s)
 {
 	COPY(s->pcis[1].physfn, s->pcis[0].address);
-	COPY(s->node.memory.stuck, s->pcis[1].address);
+	COPY(s->memory.stuck, s->pcis[1].address);
 }
 static void vf_of_another_stuck(struct scene *s)
 {
@@ -492,7 +495,8 @@ static void what_stands_against_vfs_is_reported_with_its_class(_unused_ void **s
 		set_scene(&s);
 		if (rows[i].set)
 			rows[i].set(&s);
-		reason = vf_obstacle(&s.node, &s.pcis[0], 4, &class, detail, sizeof(detail));
+		reason = vf_obstacle(&s.node, &s.memory, &s.pcis[0], 4, &class, detail,
+				     sizeof(detail));
 		if (reason != rows[i].reason || class != rows[i].class ||
 		    !streq(detail, rows[i].detail))
 			fail_msg("%s: %s, class %d: %s", rows[i].name, reason_code(reason),

@@ -112,8 +112,8 @@ static void set_scene(struct scene *s)
 				 .vf_infos = &s->info,
 				 .n_vf_infos = 1,
 				 .modules = s->modules,
-				 .n_modules = ELEMENTSOF(modules),
-				 .memory.tried = &s->tries };
+				 .n_modules = ELEMENTSOF(modules) };
+	s->memory = (struct memory){ .tried = &s->tries };
 }
 
 /* A pass at that second, whose memory is the next one's. */
@@ -123,8 +123,9 @@ static void pass(struct scene *s, unsigned sec, char *ret, size_t size)
 	struct memory next = {};
 
 	s->node.now_usec = START + sec * SEC;
-	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &p), 0);
-	assert_int_equal(output_memory(&s->config, &s->node, &p, &next), 0);
+	assert_int_equal(
+		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, &p), 0);
+	assert_int_equal(output_memory(&s->config, &s->node, &s->memory, &p, &next), 0);
 	s->again_usec = p.again_usec;
 	ret[0] = '\0';
 	for (size_t i = 0; i < p.n_actions; i++) {
@@ -141,10 +142,10 @@ static void pass(struct scene *s, unsigned sec, char *ret, size_t size)
 	for (size_t i = 0; i < p.n_reasons; i++)
 		snprintf(ret + strlen(ret), size - strlen(ret), "%s%s: %s", *ret ? "\n" : "",
 			 reason_code(p.reasons[i].reason), p.reasons[i].detail);
-	memory_done(&s->memory);
-	s->memory = next;
-	s->node.memory.devices = next.devices;
-	s->node.memory.n_devices = next.n_devices;
+	free(s->memory.devices);
+	s->memory.devices = TAKE(next.devices);
+	s->memory.n_devices = next.n_devices;
+	memory_done(&next);
 }
 
 static void assert_pass(struct scene *s, unsigned sec, const char *expected)
@@ -585,7 +586,7 @@ static void a_section_keeps_the_card_it_matched_by_name(_unused_ void **state)
 	COPY(s.ibdevs[OF_PF].netdev, "other0");
 	COPY(s.netdevs[OF_SECOND].name, "ens1"); /* another card has its name */
 	assert_pass(&s, 10, "");
-	assert_int_equal(plan_make(&s.config, &s.node, true, &p), 0);
+	assert_int_equal(plan_make(&s.config, &s.node, &s.memory, true, &p), 0);
 	assert_int_equal(p.n_devices, 2);
 	assert_string_equal(p.devices[0].pci->address, PF);
 	assert_string_equal(p.devices[1].pci->address, VF);
@@ -620,8 +621,8 @@ static void a_name_is_kept_by_the_section_that_matched_it(_unused_ void **state)
 		sections[1].mode = VF_MODE_KEEP;
 		s.config.devices = sections;
 		s.config.n_devices = 2;
-		plan_forget_names(&s.config, &s.node);
-		assert_int_equal(plan_make(&s.config, &s.node, true, &p), 0);
+		plan_forget_names(&s.config, &s.node, &s.memory);
+		assert_int_equal(plan_make(&s.config, &s.node, &s.memory, true, &p), 0);
 		last = &p.devices[p.n_devices - 1];
 		assert_string_equal(last->pci->address, rows[i].second ? rows[i].second : VF);
 		memory_done(&s.memory);
@@ -635,7 +636,7 @@ static void a_device_is_usable_since_its_driver_was_bound(_unused_ void **state)
 	set_scene(&s);
 	assert_pass(&s, 0, "");
 	assert_int_equal(memory_device(&s.memory, VF)->usable_usec, 0); /* nobody knows */
-	COPY(s.node.memory.last_hash, "hash");
+	COPY(s.memory.last_hash, "hash");
 	COPY(s.config.hash, "hash");
 	s.pcis[OF_VF].instance = 8;
 	COPY(s.ports[OF_VF].state, "DOWN");

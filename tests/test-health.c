@@ -20,6 +20,7 @@ struct scene {
 	struct device devices[4];
 	struct memlock memlocks[2];
 	struct node node;
+	struct memory memory;
 	struct plan plan;
 };
 
@@ -52,7 +53,7 @@ static const char *hints(struct scene *s)
 	size_t n = 0;
 
 	text[0] = '\0';
-	assert_int_equal(plan_health(&s->node, &s->plan), 0);
+	assert_int_equal(plan_health(&s->node, &s->memory, &s->plan), 0);
 	for (size_t i = 0; i < s->plan.n_health; i++)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %s", i > 0 ? "; " : "",
 				      reason_code(s->plan.health[i].reason),
@@ -170,11 +171,11 @@ static void errors_that_were_cleared_are_none(_unused_ void **state)
 
 		set_scene(&s);
 		COPY(m.pci, s.pcis[0].address);
-		s.node.memory.devices = &m;
-		s.node.memory.n_devices = 1;
+		s.memory.devices = &m;
+		s.memory.n_devices = 1;
 		s.pcis[0].n_aer = rows[i].n_aer;
 		assert_string_equal(hints(&s), rows[i].is_told ? "pcie-errors 0000:41:00.0" : "");
-		assert_int_equal(output_memory(&c, &s.node, &s.plan, &next), 0);
+		assert_int_equal(output_memory(&c, &s.node, &s.memory, &s.plan, &next), 0);
 		assert_int_equal(next.devices[0].aer, rows[i].remembered);
 		memory_done(&next);
 	}

@@ -132,6 +132,7 @@ static void erdma_devices_belong_to_functions_in_the_order_of_binding(_unused_ v
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(memory_done) struct memory memory = {};
 		_cleanup_(node_done) struct node n = {
 			.pcis = calloc(3, sizeof(*n.pcis)),
 			.n_pcis = 3,
@@ -154,7 +155,7 @@ static void erdma_devices_belong_to_functions_in_the_order_of_binding(_unused_ v
 			tree_file(&t, path, "Elastic RDMA Adapter stack\n");
 		}
 		d.fs = t.fs;
-		assert_int_equal(observe_rdma(&d, &n), 0);
+		assert_int_equal(observe_rdma(&d, &n, &memory), 0);
 		assert_int_equal(n.n_ibdevs, 3);
 		for (size_t k = 0; k < 3; k++)
 			if (!streq(n.ibdevs[k].pci, functions[cases[i].expected[k]]))

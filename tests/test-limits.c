@@ -164,6 +164,7 @@ static void links_are_read_from_both_ends(_unused_ void **state)
 	static const char port[] = "sys/devices/pci0000:40/0000:40:01.0";
 	static const char pf[] = "sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0";
 	_cleanup_(questions_done) struct questions q = { .set = 1u << QUESTION_PCIE };
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	static const struct {
 		const char *folder, *name, *text;
@@ -197,7 +198,7 @@ static void links_are_read_from_both_ends(_unused_ void **state)
 		  "../../../../kernel/iommu_groups/17");
 	tree_file(&t, "sys/kernel/iommu_groups/17/type", "DMA-FQ\n");
 
-	assert_int_equal(observe_pci(&t.fs, &n), 0);
+	assert_int_equal(observe_pci(&t.fs, &n, &memory), 0);
 	assert_int_equal(n.n_pcis, 1);
 	assert_int_equal(observe_limits(&t.fs, &n), 0);
 	observe_pcie(&t.fs, &q, &n);

@@ -25,6 +25,7 @@ struct scene {
 	struct config config;
 	struct device_config sections[2];
 	struct node node;
+	struct memory memory;
 	struct pci pcis[5];
 	struct netdev netdevs[5];
 	struct ibdev ibdevs[5];

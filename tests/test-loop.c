@@ -53,10 +53,11 @@ static struct pci *add_function(struct node *n, const char *address, const char 
 }
 
 static int look(void *userdata, _unused_ const struct config *c, struct attempts *tried,
-		struct node *ret)
+		struct node *ret, struct memory *ret_memory)
 {
 	struct scene *s = userdata;
-	struct node n = { .boot_id = "boot", .memory.tried = tried, .has_users = true };
+	struct memory memory = { .tried = tried };
+	struct node n = { .boot_id = "boot", .has_users = true };
 	struct pci *pci = add_function(&n, PF, "igb");
 	struct user *u;
 
@@ -74,11 +75,12 @@ static int look(void *userdata, _unused_ const struct config *c, struct attempts
 	}
 	assert_int_equal(node_make_indexes(&n), 0);
 	*ret = n;
+	*ret_memory = memory;
 	return 0;
 }
 
 static int answer(_unused_ void *userdata, _unused_ const struct questions *q,
-		  _unused_ struct node *n)
+		  _unused_ const struct memory *memory, _unused_ struct node *n)
 {
 	return 0;
 }

@@ -136,14 +136,15 @@ static void the_answers_of_a_boot_are_read_back(_unused_ void **state)
 				   "52:54:00:0a:bc:01 10.0.1.5/24 10.0.1.253\n"
 				   "52:54:00:0a:bc:01 10.0.1.6/24 10.0.1.253\n"
 				   "52:54:00:0a:bc:03 10.0.3.5/24 10.0.3.253";
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	struct tree t;
 
 	tree_make(&t);
-	assert_int_equal(observe_metadata(&t.fs, &n), 0);
+	assert_int_equal(observe_metadata(&t.fs, &n, &memory), 0);
 	assert_int_equal(n.n_metadatas, 0);
 	tree_file(&t, "run/rdma-provision/metadata", text);
-	assert_int_equal(observe_metadata(&t.fs, &n), 0);
+	assert_int_equal(observe_metadata(&t.fs, &n, &memory), 0);
 	assert_int_equal(n.n_metadatas, 3);
 	assert_string_equal(n.metadatas[0].mac, MAC);
 	assert_int_equal(n.metadatas[0].address[3], 6); /* the last one */
@@ -183,17 +184,17 @@ static void what_else_is_known_of_a_nic_is_noted(_unused_ void **state)
 		{ .family = AF_INET, .table = RT_TABLE_MAIN, .ifindex = 4, .type = RTN_UNICAST },
 		{ .family = AF_INET, .table = RT_TABLE_MAIN, .type = RTN_BLACKHOLE },
 	};
+	struct memory memory = { .attempts = (struct attempt *)failures,
+				 .n_attempts = ELEMENTSOF(failures) };
 	struct node n = { .netdevs = netdevs,
 			  .n_netdevs = ELEMENTSOF(netdevs),
 			  .routes = routes,
-			  .n_routes = ELEMENTSOF(routes),
-			  .memory.attempts = (struct attempt *)failures,
-			  .memory.n_attempts = ELEMENTSOF(failures) };
+			  .n_routes = ELEMENTSOF(routes) };
 	struct tree t;
 
 	tree_make(&t);
 	tree_file(&t, "run/rdma-provision/metadata", "52:54:00:0a:bc:03 10.0.3.5/24 10.0.3.253\n");
-	assert_int_equal(observe_metadata(&t.fs, &n), 0);
+	assert_int_equal(observe_metadata(&t.fs, &n, &memory), 0);
 	assert_int_equal(n.n_metadatas, 3);
 	assert_int_equal(n.metadatas[0].state, METADATA_WAITING);
 	assert_string_equal(n.metadatas[0].detail, "status 500");
@@ -298,6 +299,7 @@ struct scene {
 	struct config config;
 	struct device_config section;
 	struct node node;
+	struct memory memory;
 	struct pci pcis[2];
 	struct netdev netdevs[2];
 	struct ibdev ibdev;
@@ -427,7 +429,7 @@ static void had_no_answer(struct scene *s)
 					   .error = "status 500" };
 	s->tried.actions = &s->tried_action;
 	s->tried.n_actions = 1;
-	s->node.memory.tried = &s->tried;
+	s->memory.tried = &s->tried;
 }
 
 static void had_a_bad_answer(struct scene *s)
@@ -484,8 +486,9 @@ static void who_needs_an_address_is_asked_about(_unused_ void **state)
 
 		set_scene(&s);
 		rows[i].spoil(&s);
-		assert_int_equal(make_whole_plan(&s.config, &s.node, NULL, true, no_document, &p),
-				 0);
+		assert_int_equal(
+			make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, no_document, &p),
+			0);
 		for (size_t k = 0; k < p.n_actions; k++) {
 			const struct action *a = &p.actions[k];
 

@@ -225,18 +225,15 @@ static struct ibdev ibdevs[] = {
 };
 static struct module modules[] = { { .name = "ib_umad" }, { .name = "rdma_ucm" } };
 static struct device_memory memories[] = { { .pci = "0000:41:00.0" }, { .pci = "0000:c1:00.0" } };
-static const struct node node = {
-	.pcis = pcis,
-	.n_pcis = ELEMENTSOF(pcis),
-	.netdevs = netdevs,
-	.n_netdevs = ELEMENTSOF(netdevs),
-	.ibdevs = ibdevs,
-	.n_ibdevs = ELEMENTSOF(ibdevs),
-	.modules = modules,
-	.n_modules = ELEMENTSOF(modules),
-	.memory.devices = memories,
-	.memory.n_devices = ELEMENTSOF(memories),
-};
+static struct memory remembered = { .devices = memories, .n_devices = ELEMENTSOF(memories) };
+static const struct node node = { .pcis = pcis,
+				  .n_pcis = ELEMENTSOF(pcis),
+				  .netdevs = netdevs,
+				  .n_netdevs = ELEMENTSOF(netdevs),
+				  .ibdevs = ibdevs,
+				  .n_ibdevs = ELEMENTSOF(ibdevs),
+				  .modules = modules,
+				  .n_modules = ELEMENTSOF(modules) };
 
 static void searches_find_each_element_and_nothing_else(_unused_ void **state)
 {
@@ -247,13 +244,13 @@ static void searches_find_each_element_and_nothing_else(_unused_ void **state)
 		assert_ptr_equal(node_netdev_named(&node, netdevs[i].name), &netdevs[i]);
 	}
 	for (size_t i = 0; i < ELEMENTSOF(memories); i++)
-		assert_ptr_equal(memory_device(&node.memory, memories[i].pci), &memories[i]);
+		assert_ptr_equal(memory_device(&remembered, memories[i].pci), &memories[i]);
 
 	assert_null(node_pci(&node, "0000:41:00.1"));
 	assert_null(node_netdev(&node, 5));
 	assert_null(node_netdev_named(&node, "ens"));
 	assert_null(node_netdev_named(&node, ""));
-	assert_null(memory_device(&node.memory, ""));
+	assert_null(memory_device(&remembered, ""));
 }
 
 static void a_function_finds_its_first_netdev_its_ibdev_and_its_vfs(_unused_ void **state)
@@ -354,13 +351,15 @@ static void a_module_is_found_by_either_spelling(_unused_ void **state)
 
 static void an_empty_node_has_nothing_and_is_emptied_again(_unused_ void **state)
 {
+	struct memory memory = {};
 	struct node n = {};
 	struct plan p = {};
 
 	assert_null(node_pci(&n, "0000:41:00.0"));
 	assert_null(node_netdev(&n, 1));
-	assert_null(memory_device(&n.memory, "0000:41:00.0"));
+	assert_null(memory_device(&memory, "0000:41:00.0"));
 	node_done(&n);
+	memory_done(&memory);
 	plan_done(&p);
 
 	n.ibdevs = calloc(1, sizeof(*n.ibdevs));
@@ -369,9 +368,11 @@ static void an_empty_node_has_nothing_and_is_emptied_again(_unused_ void **state
 	n.ibdevs[0].n_ports = 1;
 	n.ibdevs[0].ports[0].gids = calloc(1, sizeof(struct gid));
 	n.ibdevs[0].ports[0].n_gids = 1;
-	node_done(&n); /* the sanitizer tells what is left */
+	node_done(&n);
+	memory_done(&memory); /* the sanitizer tells what is left */
 	assert_int_equal(n.n_ibdevs, 0);
 	node_done(&n);
+	memory_done(&memory);
 }
 
 /* Memory and ledger have the text. */

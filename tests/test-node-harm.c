@@ -40,6 +40,7 @@ struct scene {
 	struct device_config section;
 	char match[256];
 	struct node node;
+	struct memory memory;
 	struct pci pcis[MAX_PCIS];
 	struct netdev netdevs[MAX_NETDEVS];
 	struct ibdev ibdevs[MAX_PCIS];
@@ -333,7 +334,7 @@ static void make_files(struct scene *s)
 	static char foreign[] = "apiVersion: v1\n", ours[] = "0000:40:00.0 ",
 		    pod[] = MANIFEST_MARK "\nold";
 
-	COPY(s->node.memory.last_hash, one_in(s, 2) ? "0123456789abcdef" : "");
+	COPY(s->memory.last_hash, one_in(s, 2) ? "0123456789abcdef" : "");
 	s->node.is_plugin_foreign = one_in(s, 2);
 	s->node.plugin_file = one_in(s, 3) ? NULL : s->node.is_plugin_foreign ? foreign : ours;
 	s->node.manifest_file = one_in(s, 3) ? NULL : one_in(s, 2) ? foreign : pod;
@@ -385,8 +386,8 @@ static void make_node(struct scene *s)
 				 .addresses = s->addresses,
 				 .routes = s->routes,
 				 .rules = s->rules,
-				 .memory.ledger = s->ledger,
 				 .modules = s->modules };
+	s->memory = (struct memory){ .ledger = s->ledger };
 	s->next_ifindex = 2;
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++) {
 		s->modules[s->node.n_modules].state = MODULE_LOADED;
@@ -507,7 +508,7 @@ static void make_outputs(struct scene *s, struct plan *p)
 		p->outputs[o].path = *s->config.output.paths[o] ? s->config.output.paths[o] : NULL;
 		p->outputs[o].text = p->outputs[o].path && !one_in(s, 3) ? strdup("new") : NULL;
 	}
-	assert_int_equal(plan_outputs(&s->config, &s->node, p), 0);
+	assert_int_equal(plan_outputs(&s->config, &s->node, &s->memory, p), 0);
 }
 
 /* --- the oracle --- */
@@ -815,7 +816,7 @@ static struct {
 
 static bool is_in_pod(const struct scene *s, const char *pci)
 {
-	for (size_t i = 0; i < s->node.memory.n_devices; i++)
+	for (size_t i = 0; i < s->memory.n_devices; i++)
 		if (streq(s->memories[i].pci, pci))
 			return true;
 	return false;
@@ -944,7 +945,8 @@ static void look(struct scene *s, uint64_t number, bool is_printed, struct plan 
 {
 	const char *fault = NULL;
 
-	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, make_document, p), 0);
+	assert_int_equal(
+		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, make_document, p), 0);
 	make_outputs(s, p);
 
 	for (size_t i = 0; i < p->n_actions && !fault; i++)
@@ -996,7 +998,7 @@ static bool is_used_by_host(const struct node *n, const struct netdev *nd)
 /* Its netdev has the name of one of the host there. */
 static void move_into_pod(struct scene *s, struct ibdev *ib, struct netdev *nd)
 {
-	struct device_memory *m = &s->memories[s->node.memory.n_devices++];
+	struct device_memory *m = &s->memories[s->memory.n_devices++];
 	const struct netdev *host = any_netdev(s);
 
 	*m = (struct device_memory){ .was_usable = true, .is_out = one_in(s, 2) };
@@ -1016,7 +1018,7 @@ static void move_into_pod(struct scene *s, struct ibdev *ib, struct netdev *nd)
 static void move_vfs_into_pods(struct scene *s)
 {
 	s->node.netns_mode = NETNS_MODE_SHARED;
-	s->node.memory.devices = s->memories;
+	s->memory.devices = s->memories;
 	for (size_t i = 0; i < s->node.n_pcis; i++) {
 		const struct pci *pci = &s->pcis[i];
 
@@ -1085,10 +1087,10 @@ static void try_life(uint64_t number, bool is_printed)
 	make_config(s);
 	move_vfs_into_pods(s);
 	COPY(s->node.boot_id, s->boot.boot_id);
-	s->node.memory.boots = &s->boot;
-	s->node.memory.n_boots = 1;
+	s->memory.boots = &s->boot;
+	s->memory.n_boots = 1;
 	look(s, number, is_printed, &first);
-	boots_conclude(&s->config, &s->node, &first, &s->boot);
+	boots_conclude(&s->config, &s->node, &s->memory, &first, &s->boot);
 
 	remember_carriers(s);
 	if (s->n_remembered == 0)

@@ -15,6 +15,7 @@
 /* A node by its netdevs, addresses and default routes, in words. */
 struct scene {
 	struct node node;
+	struct memory memory;
 	struct pci pcis[8];
 	struct netdev netdevs[12];
 	struct address addresses[8];
@@ -90,7 +91,7 @@ static void assert_nics(struct scene *s, const char *expected)
 	char text[512] = "";
 	size_t n = 0;
 
-	assert_int_equal(node_nic_find(&s->node, &nics, &n, &s->until_usec), 0);
+	assert_int_equal(node_nic_find(&s->node, &s->memory, &nics, &n, &s->until_usec), 0);
 	for (size_t i = 0; i < n; i++) {
 		const size_t len = strlen(text);
 
@@ -296,8 +297,8 @@ static void before_there_is_a_way_out_that_of_the_last_boot_counts(void **state 
 	s.node.n_routes = s.node.n_addresses = 0;
 	COPY(s.node.boot_id, "now");
 	s.netdevs[1].is_up = s.netdevs[1].has_carrier = true;
-	s.node.memory.boots = boots;
-	s.node.memory.n_boots = ELEMENTSOF(boots);
+	s.memory.boots = boots;
+	s.memory.n_boots = ELEMENTSOF(boots);
 	assert_nics(&s, "0000:41:00.0  before by VF, 0000:41:01.0  before");
 
 	add_default(&s, AF_INET, 3, 0, RTPROT_DHCP);
@@ -355,8 +356,8 @@ static void what_lost_its_carrier_counts_until_it_had_time_for_a_route(void **st
 		set_scene(&s);
 		s.node.n_routes = s.node.n_addresses = 0;
 		COPY(s.node.boot_id, "now");
-		s.node.memory.boots = boots;
-		s.node.memory.n_boots = ELEMENTSOF(boots);
+		s.memory.boots = boots;
+		s.memory.n_boots = ELEMENTSOF(boots);
 		s.node.now_usec = rows[i].now_usec * SEC;
 		for (size_t k = 0; k < 2; k++) {
 			s.netdevs[k].is_up = rows[i].is_up[k];
@@ -379,8 +380,10 @@ static void look(struct scene *s, struct boot *present, uint64_t now_sec, const 
 
 	s->node.now_usec = now_sec * SEC;
 	assert_nics(s, expected);
-	assert_int_equal(node_nic_find(&s->node, &p.node_nics, &p.n_node_nics, &s->until_usec), 0);
-	boots_conclude(&config, &s->node, &p, present);
+	assert_int_equal(
+		node_nic_find(&s->node, &s->memory, &p.node_nics, &p.n_node_nics, &s->until_usec),
+		0);
+	boots_conclude(&config, &s->node, &s->memory, &p, present);
 }
 
 static void a_lost_carrier_is_noted_from_look_to_look(void **state _unused_)
@@ -392,8 +395,8 @@ static void a_lost_carrier_is_noted_from_look_to_look(void **state _unused_)
 	set_scene(&s);
 	s.node.n_addresses = 0;
 	COPY(s.node.boot_id, "now");
-	s.node.memory.boots = &boot;
-	s.node.memory.n_boots = 1;
+	s.memory.boots = &boot;
+	s.memory.n_boots = 1;
 	eth0 = &s.netdevs[0];
 	eth0->is_up = eth0->has_carrier = true;
 	add_default(&s, AF_INET, 2, 0, RTPROT_DHCP);
@@ -434,8 +437,8 @@ static void routers_of_rails_carry_nothing_while_the_uplink_is_remembered(void *
 	set_scene(&s);
 	s.node.n_addresses = s.node.n_routes = 0;
 	COPY(s.node.boot_id, "now");
-	s.node.memory.boots = boots;
-	s.node.memory.n_boots = ELEMENTSOF(boots);
+	s.memory.boots = boots;
+	s.memory.n_boots = ELEMENTSOF(boots);
 	add_default(&s, AF_INET6, 3, 1024, RTPROT_RA);
 	assert_nics(&s, "0000:41:00.0  before");
 	add_default(&s, AF_INET6, 2, 1024, RTPROT_RA);
@@ -443,7 +446,7 @@ static void routers_of_rails_carry_nothing_while_the_uplink_is_remembered(void *
 	COPY(boots[0].node_nics[1], "0000:41:01.0"); /* the other one has no router yet */
 	boots[0].n_node_nics = 2;
 	assert_nics(&s, "0000:41:00.0 eth0 route, 0000:41:01.0  before");
-	s.node.memory.n_boots = 0; /* nothing is known: all of them */
+	s.memory.n_boots = 0; /* nothing is known: all of them */
 	assert_nics(&s, "0000:41:00.0 eth0 route, 0000:41:00.1 eth1 route");
 }
 

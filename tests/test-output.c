@@ -26,6 +26,7 @@ struct machine {
 	struct config config;
 	struct device_config sections[2];
 	struct node node;
+	struct memory memory;
 	struct pci pcis[4];
 	struct netdev netdevs[4];
 	struct ibdev ibdevs[4];
@@ -474,7 +475,7 @@ static void the_tree_counts_nics_where_a_bond_has_two(_unused_ void **state)
 
 	make_machine(&m);
 	lose(&m.devices[3], REASON_PORT_OF_LAG);
-	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &json), 0);
+	assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &json), 0);
 	assert_int_equal(output_tree(json, false, 100, &text), 0);
 	assert_non_null(strstr(text, ": 2 NICs, 2 of 3 devices usable, "));
 }
@@ -556,8 +557,8 @@ static json_t *state_of(struct machine *m)
 	_cleanup_(freep) char *text = NULL, *again = NULL;
 	json_t *document;
 
-	assert_int_equal(output_state(&m->config, &m->node, &m->plan, &text), 0);
-	assert_int_equal(output_state(&m->config, &m->node, &m->plan, &again), 0);
+	assert_int_equal(output_state(&m->config, &m->node, &m->memory, &m->plan, &text), 0);
+	assert_int_equal(output_state(&m->config, &m->node, &m->memory, &m->plan, &again), 0);
 	assert_string_equal(text, again);
 
 	document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
@@ -710,7 +711,7 @@ static void reasons_are_in_order_and_told_once(_unused_ void **state)
 		assert_string_equal(json_string_value(at(r, "advice")),
 				    reason_advice(reason_from_code(expected[i].code)));
 	}
-	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+	assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &next), 0);
 	assert_string_equal(next.stuck, "0000:41:00.0");
 	free(m.plan.reasons);
 }
@@ -765,7 +766,7 @@ static void what_a_process_kept_from_being_done_is_remembered_as_failed(_unused_
 	m.plan.n_actions = 1;
 	document = state_of(&m);
 	assert_int_equal(json_array_size(at(document, "reasons")), 1);
-	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+	assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &next), 0);
 	assert_int_equal(next.n_attempts, 1);
 	assert_string_equal(next.attempts[0].to, "exclusive");
 }
@@ -795,11 +796,11 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 	struct machine m;
 
 	make_machine(&m);
-	m.node.memory.devices = before;
-	m.node.memory.n_devices = 1;
-	m.node.memory.attempts = (struct attempt *)&repeat;
-	m.node.memory.n_attempts = 1;
-	SET(m.node.memory.stuck, "0000:41:00.0");
+	m.memory.devices = before;
+	m.memory.n_devices = 1;
+	m.memory.attempts = (struct attempt *)&repeat;
+	m.memory.n_attempts = 1;
+	SET(m.memory.stuck, "0000:41:00.0");
 	lose(&m.devices[1], REASON_VERBS_FAILED); /* never was usable, never was opened */
 	m.ibdevs[1].verbs = -ENOSYS;
 	m.ibdevs[0].is_virtual = true;
@@ -809,7 +810,7 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 	make_erdma(&m, 3);
 	m.ibdevs[3].is_virtual = true; /* as the kernel's driver has it */
 
-	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+	assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &next), 0);
 	assert_int_equal(next.n_devices, ELEMENTSOF(expected));
 	for (size_t i = 0; i < ELEMENTSOF(expected); i++) {
 		assert_string_equal(next.devices[i].pci, expected[i].pci);
@@ -840,11 +841,11 @@ static void what_a_pf_lacks_comes_back(_unused_ void **state)
 	m.devices[0].sick_pid = 77;
 	SET(m.devices[0].sick, "binding it took 121 s");
 	((struct pci *)m.devices[0].pci)->instance = 9;
-	SET(m.node.memory.stuck, "0000:42:00.0");
-	m.node.memory.stuck_pid = 78;
-	m.node.memory.devlink_pid = 79;
+	SET(m.memory.stuck, "0000:42:00.0");
+	m.memory.stuck_pid = 78;
+	m.memory.devlink_pid = 79;
 	m.node.now_usec = 5000000;
-	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+	assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &next), 0);
 	back = memory_device(&next, m.devices[0].pci->address);
 	assert_string_equal(back->sick, "binding it took 121 s");
 	assert_int_equal(back->sick_pid, 77);
@@ -855,15 +856,15 @@ static void what_a_pf_lacks_comes_back(_unused_ void **state)
 	assert_int_equal(next.devlink_pid, 79);
 
 	/* It is since then, not since the last look; and over with a carrier. */
-	m.node.memory.devices = next.devices;
-	m.node.memory.n_devices = next.n_devices;
+	m.memory.devices = next.devices;
+	m.memory.n_devices = next.n_devices;
 	m.node.now_usec = 6000000;
-	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &later), 0);
+	assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &later), 0);
 	back = memory_device(&later, m.devices[0].pci->address);
 	assert_int_equal(back->no_carrier_usec, 5000000);
 	nd.has_carrier = true;
 	m.devices[0].is_sick_long = false;
-	assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &over), 0);
+	assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &over), 0);
 	back = memory_device(&over, m.devices[0].pci->address);
 	assert_int_equal(back->no_carrier_usec, 0);
 	assert_string_equal(back->sick, "");
@@ -894,7 +895,7 @@ static void an_infiniband_port_that_is_down_is_remembered(_unused_ void **state)
 		m.devices[0].netdev = NULL;
 		m.devices[0].ibdev = &ib;
 		m.node.now_usec = 5000000;
-		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+		assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &next), 0);
 		assert_int_equal(memory_device(&next, m.devices[0].pci->address)->no_carrier_usec,
 				 rows[i].is_since ? 5000000 : 0);
 	}
@@ -910,11 +911,11 @@ static void a_state_is_degraded_and_keeps_what_it_remembers(_unused_ void **stat
 	struct machine m;
 
 	make_machine(&m);
-	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
+	assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &text), 0);
 	assert_int_equal(
 		output_degrade(text, BOOT, m.config.hash, REASON_READY_TIMEOUT, "binding", &once),
 		0);
-	memory = memory_text(&m.config, &m.node, &m.plan);
+	memory = memory_text(&m.config, &m.node, &m.memory, &m.plan);
 	assert_int_equal(take_texts(text, memory, BOOT, &before), 0);
 	assert_int_equal(take_texts(once, memory, BOOT, &after), 0);
 	assert_int_equal(after.last_state, NODE_DEGRADED);
@@ -958,9 +959,9 @@ static void a_function_that_is_gone_is_remembered_for_one_look(_unused_ void **s
 		struct machine m;
 
 		make_machine(&m);
-		m.node.memory.devices = &gone;
-		m.node.memory.n_devices = 1;
-		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+		m.memory.devices = &gone;
+		m.memory.n_devices = 1;
+		assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &next), 0);
 		assert_int_equal(next.n_devices, cases[i].n);
 		if (cases[i].n == 5) {
 			assert_true(next.devices[4].was_lost);
@@ -981,7 +982,7 @@ static void a_usable_device_that_is_left_to_the_host_cannot_be_lost(_unused_ voi
 		make_machine(&m);
 		m.devices[0].is_usable = true;
 		m.devices[0].aside = asides[i];
-		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+		assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &next), 0);
 		memory = memory_device(&next, m.devices[0].pci->address);
 		assert_non_null(memory);
 		assert_true(memory->was_usable);
@@ -1007,7 +1008,7 @@ static void the_plugins_file_is_found_again_when_another_is_configured(_unused_ 
 		make_machine(&m);
 		SET(m.config.plugin.config_file, cases[i].configured);
 		SET(m.node.old_plugin_path, cases[i].old);
-		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+		assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &next), 0);
 		assert_string_equal(next.last_plugin_path, cases[i].remembered);
 	}
 }
@@ -1030,9 +1031,9 @@ static void settled_is_what_was_ready_or_degraded(_unused_ void **state)
 		_cleanup_(memory_done) struct memory next = {};
 
 		make_machine(&m);
-		m.node.memory.was_settled = cases[i].before;
+		m.memory.was_settled = cases[i].before;
 		m.plan.state = cases[i].state;
-		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+		assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &next), 0);
 		assert_int_equal(next.was_settled, cases[i].after);
 	}
 }
@@ -1073,13 +1074,13 @@ static void memory_of_another_boot_or_malformed_is_not_taken(_unused_ void **sta
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-		_cleanup_(node_done) struct node n = {};
+		_cleanup_(memory_done) struct memory memory = {};
 
-		assert_int_equal(take_texts(cases[i].state, cases[i].memory, BOOT, &n.memory),
+		assert_int_equal(take_texts(cases[i].state, cases[i].memory, BOOT, &memory),
 				 cases[i].result);
-		assert_int_equal(n.memory.n_devices, cases[i].n);
-		assert_int_equal(n.memory.n_attempts, cases[i].n_attempts);
-		assert_int_equal(n.memory.was_settled,
+		assert_int_equal(memory.n_devices, cases[i].n);
+		assert_int_equal(memory.n_attempts, cases[i].n_attempts);
+		assert_int_equal(memory.was_settled,
 				 cases[i].result == 0 && strstr(cases[i].state, BOOT));
 	}
 }
@@ -1106,22 +1107,22 @@ static void a_malformed_entry_is_forgotten_and_nothing_else(_unused_ void **stat
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(bad); i++) {
-		_cleanup_(node_done) struct node n = {};
+		_cleanup_(memory_done) struct memory memory = {};
 		char text[1024];
 
 		snprintf(text, sizeof(text), MEMORY(BOOT, "00", "%s," GOOD, "\"\""), bad[i]);
-		assert_int_equal(take_texts(HEAD(BOOT), text, BOOT, &n.memory), 0);
-		assert_int_equal(n.memory.n_devices, 1);
-		assert_string_equal(n.memory.devices[0].ibdev, "mlx5_0");
-		assert_true(n.memory.was_settled);
+		assert_int_equal(take_texts(HEAD(BOOT), text, BOOT, &memory), 0);
+		assert_int_equal(memory.n_devices, 1);
+		assert_string_equal(memory.devices[0].ibdev, "mlx5_0");
+		assert_true(memory.was_settled);
 	}
 	for (size_t i = 0; i < ELEMENTSOF(memories); i++) {
-		_cleanup_(node_done) struct node n = {};
+		_cleanup_(memory_done) struct memory memory = {};
 
-		assert_int_equal(take_texts(HEAD(BOOT), memories[i], BOOT, &n.memory), 0);
-		assert_int_equal(n.memory.n_devices, i > 0);
-		assert_string_equal(n.memory.stuck, "");
-		assert_int_equal(n.memory.last_state, NODE_READY);
+		assert_int_equal(take_texts(HEAD(BOOT), memories[i], BOOT, &memory), 0);
+		assert_int_equal(memory.n_devices, i > 0);
+		assert_string_equal(memory.stuck, "");
+		assert_int_equal(memory.last_state, NODE_READY);
 	}
 }
 
@@ -1143,12 +1144,12 @@ static void a_name_of_any_bytes_is_remembered_byte_for_byte(_unused_ void **stat
 		SET(m.ibdevs[1].name, names[i]);
 		SET(m.netdevs[1].name, names[i]);
 		SET(repeat.target, names[i]);
-		m.node.memory.attempts = &repeat;
-		m.node.memory.n_attempts = 1;
+		m.memory.attempts = &repeat;
+		m.memory.n_attempts = 1;
 		m.devices[1].ibdev = &m.ibdevs[1];
 		m.devices[1].netdev = &m.netdevs[1];
-		assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
-		assert_int_equal(take_next(&m.config, &m.node, &m.plan, BOOT, &next), 0);
+		assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &text), 0);
+		assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &next), 0);
 		assert_int_equal(next.n_devices, 4);
 		assert_string_equal(next.devices[1].ibdev, names[i]);
 		assert_string_equal(next.devices[1].netdev, names[i]);
@@ -1166,7 +1167,7 @@ static void every_cut_of_a_state_is_refused(_unused_ void **state)
 	struct machine m;
 
 	make_machine(&m);
-	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &text), 0);
+	assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &text), 0);
 	for (size_t n = strlen(text) - 2; n > 0; n -= MIN(n, (size_t)7)) {
 		_cleanup_(memory_done) struct memory next = {};
 		char *tree = NULL;
@@ -1217,7 +1218,7 @@ static void tree_is_read_in_ten_seconds(_unused_ void **state)
 	SET(m.node.kubelet.since, "2026-01-31T08:00:00Z");
 	SET(m.node.kubelet.values[0].text, "best-effort");
 	SET(m.node.kubelet.values[0].path, "/var/lib/kubelet/config.yaml");
-	assert_int_equal(output_state(&m.config, &m.node, &m.plan, &json), 0);
+	assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &json), 0);
 	assert_int_equal(output_tree(json, false, 100, &text), 0);
 	assert_memory_equal(text, expected, MIN(strlen(text), strlen(expected)));
 	assert_true(strlen(text) > strlen(expected));
@@ -1247,7 +1248,7 @@ static void tree_rows_and_sentences_fit_the_width(_unused_ void **state)
 		m.config.plugin.type = PLUGIN_NONE; /* its path is never folded */
 		for (size_t d = 1; d < 4; d++)
 			lose(&m.devices[d], (enum reason)(REASON_VERBS_FAILED + d));
-		assert_int_equal(output_state(&m.config, &m.node, &m.plan, &json), 0);
+		assert_int_equal(output_state(&m.config, &m.node, &m.memory, &m.plan, &json), 0);
 		assert_int_equal(output_tree(json, false, widths[i], &text), 0);
 		for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
 			const size_t n = strcspn(line, "\n");

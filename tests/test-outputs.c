@@ -50,6 +50,7 @@ static int remove_place(void **state)
 /* One pass with this text in every file that is asked for. Return: how many items there were. */
 static size_t run(struct place *p, const char *text, int *ret_result)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan plan = { .state = NODE_READY };
 	char error[192] = "";
@@ -63,7 +64,7 @@ static size_t run(struct place *p, const char *text, int *ret_result)
 		plan.outputs[o].path = p->config.output.paths[o];
 		assert_true(asprintf(&plan.outputs[o].text, "%s%s", output_mark(o), text) > 0);
 	}
-	assert_int_equal(plan_outputs(&p->config, &n, &plan), 0);
+	assert_int_equal(plan_outputs(&p->config, &n, &memory, &plan), 0);
 	for (size_t i = 0; i < plan.n_actions; i++) {
 		int r = 0;
 

@@ -66,6 +66,7 @@ static void an_odd_file_costs_its_own_function_at_most(_unused_ void **state)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(memory_done) struct memory memory = {};
 		_cleanup_(node_done) struct node n = {};
 		struct tree t;
 
@@ -77,7 +78,7 @@ static void an_odd_file_costs_its_own_function_at_most(_unused_ void **state)
 		else
 			make_fifo(&t, CARD, rows[i].name);
 
-		assert_int_equal(observe_pci(&t.fs, &n), 0);
+		assert_int_equal(observe_pci(&t.fs, &n, &memory), 0);
 		assert_int_equal(n.n_pcis, 2);
 		assert_string_equal(n.pcis[0].address, CARD);
 		assert_true(rows[i].unreadable[0]
@@ -96,6 +97,7 @@ static void what_is_no_function_is_passed_over(_unused_ void **state)
 	static const char *const names[] = { "0000:41:00",       "0000:41:00.8", "000:41:00.0",
 					     "0000:41:00.0 ",    "0000-41:00.0", "README",
 					     "123456789:41:00.0" };
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	struct tree t;
 
@@ -104,7 +106,7 @@ static void what_is_no_function_is_passed_over(_unused_ void **state)
 		put_card(&t, names[i]);
 	put_card(&t, "10000:01:00.0"); /* of a VMD domain */
 	put_card(&t, "12345678:01:00.7");
-	assert_int_equal(observe_pci(&t.fs, &n), 0);
+	assert_int_equal(observe_pci(&t.fs, &n, &memory), 0);
 	assert_int_equal(n.n_pcis, 2);
 	assert_string_equal(n.pcis[1].address, "12345678:01:00.7");
 	tree_remove(&t);
@@ -153,6 +155,7 @@ static void an_override_is_read_of_what_cannot_hang(_unused_ void **state)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(memory_done) struct memory memory = {};
 		_cleanup_(node_done) struct node n = {};
 		struct tree t;
 
@@ -165,14 +168,14 @@ static void an_override_is_read_of_what_cannot_hang(_unused_ void **state)
 			put(&t, "0000:41:00.3", "driver_override", rows[i].text);
 		if (rows[i].is_bound)
 			tree_link(&t, FOLDER "0000:41:00.3/driver", "../../drivers/vfio-pci");
-		COPY(n.memory.stuck, rows[i].stuck);
-		n.memory.devices = calloc(1, sizeof(*n.memory.devices));
-		assert_non_null(n.memory.devices);
-		COPY(n.memory.devices[0].pci, CARD);
-		COPY(n.memory.devices[0].netdev, rows[i].pf);
-		n.memory.n_devices = 1;
+		COPY(memory.stuck, rows[i].stuck);
+		memory.devices = calloc(1, sizeof(*memory.devices));
+		assert_non_null(memory.devices);
+		COPY(memory.devices[0].pci, CARD);
+		COPY(memory.devices[0].netdev, rows[i].pf);
+		memory.n_devices = 1;
 
-		assert_int_equal(observe_pci(&t.fs, &n), 0);
+		assert_int_equal(observe_pci(&t.fs, &n, &memory), 0);
 		assert_string_equal(node_pci(&n, "0000:41:00.3")->driver_override,
 				    rows[i].expected);
 		assert_string_equal(node_pci(&n, CARD)->driver_override,
@@ -188,6 +191,7 @@ static void a_driver_container_is_at_work_until_it_says_that_it_is_ready(_unused
 	} rows[] = { { false, false, false }, { true, false, true }, { true, true, false } };
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(memory_done) struct memory memory = {};
 		_cleanup_(node_done) struct node n = {};
 		struct tree t;
 
@@ -197,7 +201,7 @@ static void a_driver_container_is_at_work_until_it_says_that_it_is_ready(_unused
 			tree_file(&t, "run/mellanox/drivers/etc/os-release", "");
 		if (rows[i].is_ready)
 			tree_file(&t, "run/mellanox/drivers/.driver-ready", "");
-		assert_int_equal(observe_pci(&t.fs, &n), 0);
+		assert_int_equal(observe_pci(&t.fs, &n, &memory), 0);
 		assert_int_equal(n.is_container_loading, rows[i].expected);
 		tree_remove(&t);
 	}
@@ -218,6 +222,7 @@ static void a_nic_that_manages_nvswitches_says_so(_unused_ void **state)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(memory_done) struct memory memory = {};
 		_cleanup_(node_done) struct node n = {};
 		struct tree t;
 
@@ -228,8 +233,8 @@ static void a_nic_that_manages_nvswitches_says_so(_unused_ void **state)
 		if (rows[i].vpd)
 			put(&t, CARD, "vpd", rows[i].vpd);
 		if (rows[i].is_remembered)
-			COPY(APPEND(n.memory.devices, n.memory.n_devices)->pci, CARD);
-		assert_int_equal(observe_pci(&t.fs, &n), 0);
+			COPY(APPEND(memory.devices, memory.n_devices)->pci, CARD);
+		assert_int_equal(observe_pci(&t.fs, &n, &memory), 0);
 		assert_int_equal(node_pci(&n, CARD)->is_management, rows[i].expected);
 		tree_remove(&t);
 	}
@@ -237,6 +242,7 @@ static void a_nic_that_manages_nvswitches_says_so(_unused_ void **state)
 
 static void a_vdpa_device_is_of_the_function_it_was_made_of(_unused_ void **state)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	struct tree t;
 
@@ -248,7 +254,7 @@ static void a_vdpa_device_is_of_the_function_it_was_made_of(_unused_ void **stat
 	tree_link(&t, "sys/bus/vdpa/devices/vdpa1",
 		  "../../../devices/pci0000:40/0000:40:01.0/" OTHER "/mlx5_core.sf.4/vdpa1");
 	tree_link(&t, "sys/bus/vdpa/devices/vdpa2", "../../../devices/virtual/vdpasim/vdpa2");
-	assert_int_equal(observe_pci(&t.fs, &n), 0);
+	assert_int_equal(observe_pci(&t.fs, &n, &memory), 0);
 	assert_string_equal(node_pci(&n, CARD)->vdpa, "vdpa0");
 	assert_string_equal(node_pci(&n, OTHER)->vdpa, "");
 	tree_remove(&t);
@@ -256,6 +262,7 @@ static void a_vdpa_device_is_of_the_function_it_was_made_of(_unused_ void **stat
 
 static void a_vf_is_one_whatever_its_index(_unused_ void **state)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	struct tree t;
 
@@ -267,7 +274,7 @@ static void a_vf_is_one_whatever_its_index(_unused_ void **state)
 	tree_link(&t, FOLDER CARD "/virtfn0", "../0000:41:00.3");
 	tree_link(&t, FOLDER CARD "/virtfn9", "../0000:41:00.4"); /* of 8 */
 	tree_link(&t, FOLDER CARD "/virtfn9x", "../0000:41:00.5");
-	assert_int_equal(observe_pci(&t.fs, &n), 0);
+	assert_int_equal(observe_pci(&t.fs, &n, &memory), 0);
 	assert_string_equal(node_pci(&n, "0000:41:00.3")->physfn, CARD);
 	assert_int_equal(node_pci(&n, "0000:41:00.3")->vf_index, 0);
 	assert_string_equal(node_pci(&n, "0000:41:00.4")->physfn, CARD);
@@ -300,9 +307,8 @@ static void a_lock_of_sriov_cni_names_its_process(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		struct device_memory m = { .pci = "0000:41:00.1", .is_out = rows[i].is_out };
 		struct pci vf = { .address = "0000:41:00.1" };
-		struct node n = {
-			.memory.devices = &m, .memory.n_devices = 1, .pcis = &vf, .n_pcis = 1
-		};
+		struct memory memory = { .devices = &m, .n_devices = 1 };
+		struct node n = { .pcis = &vf, .n_pcis = 1 };
 		char locks[256], device[16], inode[32];
 		struct tree t;
 		struct stat st;
@@ -314,7 +320,7 @@ static void a_lock_of_sriov_cni_names_its_process(_unused_ void **state)
 		snprintf(inode, sizeof(inode), "%ju", (uintmax_t)st.st_ino);
 		snprintf(locks, sizeof(locks), rows[i].locks, device, inode);
 		tree_file(&t, "proc/locks", locks);
-		assert_int_equal(observe_cni(&t.fs, &n), 0);
+		assert_int_equal(observe_cni(&t.fs, &n, &memory), 0);
 		assert_int_equal(vf.cni_pid, rows[i].pid);
 		tree_remove(&t);
 	}

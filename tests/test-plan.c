@@ -30,6 +30,7 @@ struct scene {
 	struct config config;
 	struct device_config sections[3];
 	struct node node;
+	struct memory memory;
 	struct pci pcis[16];
 	struct netdev netdevs[24];
 	struct ibdev ibdevs[16];
@@ -193,11 +194,10 @@ static void set_scene(struct scene *ret, unsigned n_cards)
 				   .netdevs = ret->netdevs,
 				   .addresses = ret->addresses,
 				   .routes = ret->routes,
-				   .memory.ledger = ret->ledger,
 				   .ibdevs = ret->ibdevs,
-				   .modules = ret->modules,
-				   .memory.devices = ret->memories };
-	COPY(ret->node.memory.last_hash, "0"); /* some pass was before this one */
+				   .modules = ret->modules };
+	ret->memory = (struct memory){ .ledger = ret->ledger, .devices = ret->memories };
+	COPY(ret->memory.last_hash, "0"); /* some pass was before this one */
 	COPY(ret->config.hash, "0");
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
 		set_module(ret, modules[i], MODULE_LOADED);
@@ -222,7 +222,7 @@ static void drop_ibdev(struct scene *s, const char *address)
 
 static void remember(struct scene *s, const char *address, bool was_usable)
 {
-	struct device_memory *m = &s->memories[s->node.memory.n_devices++];
+	struct device_memory *m = &s->memories[s->memory.n_devices++];
 
 	*m = (struct device_memory){ .ibdev = "mlx5_was",
 				     .netdev = "was0",
@@ -253,14 +253,14 @@ static int make_document(const struct config *c, const struct node *n, struct pl
 static void make_plan(struct scene *s, struct plan *ret)
 {
 	kubelet_decide(&s->config, &s->node.kubelet, s->n_numa_nodes, &s->node.kubelet_decision);
-	assert_int_equal(
-		make_whole_plan(&s->config, &s->node, s->tried, s->is_settled, make_document, ret),
-		0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, s->tried, s->is_settled,
+					 make_document, ret),
+			 0);
 	s->node.rules_file = ret->rules && COPY(s->rules, ret->rules) ? s->rules : NULL;
 	plan_done(ret);
-	assert_int_equal(
-		make_whole_plan(&s->config, &s->node, s->tried, s->is_settled, make_document, ret),
-		0);
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, s->tried, s->is_settled,
+					 make_document, ret),
+			 0);
 }
 
 /* One line for each action: "set-num-vfs TARGET 0->4", and what else than a change it is. */
@@ -339,12 +339,12 @@ static void never_bound(struct scene *s)
 static void unbound(struct scene *s)
 {
 	never_bound(s);
-	s->memories[s->node.memory.n_devices++] =
+	s->memories[s->memory.n_devices++] =
 		(struct device_memory){ .pci = FIRST, .netdev = "eth1" };
 }
 static void stuck(struct scene *s)
 {
-	COPY(s->node.memory.stuck, "0000:99:00.0");
+	COPY(s->memory.stuck, "0000:99:00.0");
 }
 static void bonded(struct scene *s)
 {
@@ -581,7 +581,7 @@ static void pods_as_the_vf(struct scene *s)
 /* The address is this service's. */
 static void note_own(struct scene *s, const char *address)
 {
-	struct ledger_entry *e = &s->ledger[s->node.memory.n_ledger++];
+	struct ledger_entry *e = &s->ledger[s->memory.n_ledger++];
 
 	e->ifindex = netdev_of(s, VF)->ifindex;
 	COPY(e->verb, "add-address");
@@ -1691,7 +1691,8 @@ static void systemd_runs_its_generators_again_before_the_node_is_ready(_unused_ 
 	/* It had no effect, and is no reason to hold anything back. */
 	p.actions[0].is_done = true;
 	tried = (struct plan){ .actions = p.actions, .n_actions = 1 };
-	assert_int_equal(make_whole_plan(&s.config, &s.node, &tried, false, make_document, &again),
+	assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, &tried, false,
+					 make_document, &again),
 			 0);
 	assert_false(has_open_changes(&again));
 	assert_int_equal(again.state, NODE_READY);
@@ -1782,7 +1783,7 @@ static void module_to_be_loaded(struct scene *s)
 static void something_hangs(struct scene *s)
 {
 	never_bound(s);
-	COPY(s->node.memory.stuck, SECOND);
+	COPY(s->memory.stuck, SECOND);
 }
 
 /* The host of a BlueField that boots faster than the card. */
@@ -1841,8 +1842,8 @@ static void it_is_probed_once_a_minute_and_after_all_else(_unused_ void **state)
 	assert_plan(&s, "tried", "wait " FIRST " waiting no-driver");
 	s.tried = NULL;
 
-	s.node.memory.attempts = &repeat;
-	s.node.memory.n_attempts = 1;
+	s.memory.attempts = &repeat;
+	s.memory.n_attempts = 1;
 	s.node.now_usec = 100 * USEC_PER_SEC;
 	repeat.last_usec = 41 * USEC_PER_SEC;
 	assert_plan(&s, "59 s ago", "wait " FIRST " waiting no-driver");
@@ -2000,11 +2001,11 @@ static void no_numa_node(struct scene *s)
 
 static void its_driver_hangs(struct scene *s)
 {
-	COPY(s->node.memory.stuck, FIRST);
+	COPY(s->memory.stuck, FIRST);
 }
 static void another_driver_hangs(struct scene *s)
 {
-	COPY(s->node.memory.stuck, "0000:99:00.0");
+	COPY(s->memory.stuck, "0000:99:00.0");
 }
 
 static void a_device_is_usable_when_every_condition_holds(_unused_ void **state)
@@ -2410,8 +2411,8 @@ static void without_carrier_for(struct scene *s, uint64_t usec)
 	netdev_of(s, FIRST)->has_carrier = false;
 	m = (struct device_memory){ .no_carrier_usec = 1000 * USEC_PER_SEC };
 	COPY(m.pci, FIRST);
-	s->node.memory.devices = &m;
-	s->node.memory.n_devices = 1;
+	s->memory.devices = &m;
+	s->memory.n_devices = 1;
 	s->node.now_usec = m.no_carrier_usec + usec;
 }
 static void without_carrier_for_a_while(struct scene *s)
@@ -2477,8 +2478,8 @@ static void sick(struct scene *s)
 	COPY(find_pci(s, VF)->module, "mlx5_core");
 	m = (struct device_memory){ .sick = "binding it took 121 s" };
 	COPY(m.pci, FIRST);
-	s->node.memory.devices = &m;
-	s->node.memory.n_devices = 1;
+	s->memory.devices = &m;
+	s->memory.n_devices = 1;
 }
 static void manages_nothing(struct scene *s)
 {
@@ -2573,7 +2574,7 @@ static void the_state_follows_from_the_devices_and_the_time(_unused_ void **stat
 		s.is_settled = true;
 		assert_state(&s, rows[i].name, rows[i].after);
 		s.is_settled = false;
-		s.node.memory.was_settled = true; /* in an earlier pass of this boot */
+		s.memory.was_settled = true; /* in an earlier pass of this boot */
 		assert_state(&s, rows[i].name, rows[i].after);
 	}
 }
@@ -2732,7 +2733,7 @@ static void a_function_that_left_after_it_was_usable_is_in_a_pod(_unused_ void *
 		s.sections[0].mtu = 1500;
 		s.node.netns_mode = rows[i].netns_mode;
 		remember(&s, VF, rows[i].was_usable);
-		s.memories[s.node.memory.n_devices - 1].usable_instance = 5;
+		s.memories[s.memory.n_devices - 1].usable_instance = 5;
 		find_pci(&s, VF)->instance = rows[i].instance;
 		COPY(find_pci(&s, VF)->health, rows[i].health ? rows[i].health : "");
 		if (!rows[i].has_netdev)
@@ -3001,7 +3002,7 @@ static void a_file_shrinks_only_when_two_looks_miss_the_device(_unused_ void **s
 		s.config.plugin.type = PLUGIN_RDMA_SHARED;
 		s.is_settled = true;
 		if (what & FORGOTTEN)
-			*s.node.memory.last_hash = '\0';
+			*s.memory.last_hash = '\0';
 		else
 			remember(&s, FIRST, true);
 		s.memories[0].was_lost = what & SEEN;
@@ -3022,7 +3023,7 @@ static void a_file_shrinks_only_when_two_looks_miss_the_device(_unused_ void **s
 static void first_look(struct scene *s)
 {
 	first_down(s);
-	*s->node.memory.last_hash = '\0';
+	*s->memory.last_hash = '\0';
 }
 
 static void a_static_pod_is_there_only_with_the_file_it_reads(_unused_ void **state)
@@ -3206,8 +3207,8 @@ static void contest(struct scene *s, struct attempt *e, const char *verb, const 
 			e->instance = wanted->actions[i].instance;
 			e->value = wanted->actions[i].value;
 		}
-	s->node.memory.attempts = e;
-	s->node.memory.n_attempts = 1;
+	s->memory.attempts = e;
+	s->memory.n_attempts = 1;
 	s->node.now_usec = 1000000;
 }
 
@@ -3238,7 +3239,7 @@ static void what_is_contested_waits_and_the_rest_goes_on(_unused_ void **state)
 	assert_int_equal(after.state, NODE_DEGRADED);
 	assert_int_equal(after.again_usec, 60000002);
 
-	s.node.memory.tried = &tried; /* "apply" */
+	s.memory.tried = &tried; /* "apply" */
 	make_plan(&s, &asked);
 	assert_int_equal(asked.n_actions, before.n_actions);
 	assert_true(is_open_change(&asked.actions[1]));

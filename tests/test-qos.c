@@ -155,6 +155,7 @@ struct scene {
 	struct ledger_entry ledger[8];
 	struct user user;
 	struct node node;
+	struct memory memory;
 };
 
 static void set_scene(struct scene *s)
@@ -186,8 +187,8 @@ static void set_scene(struct scene *s)
 				 .has_cm_config = true,
 				 .has_dcbs = true,
 				 .dcbs = &s->dcb,
-				 .n_dcbs = 1,
-				 .memory.ledger = s->ledger };
+				 .n_dcbs = 1 };
+	s->memory = (struct memory){ .ledger = s->ledger };
 	s->config.qos.trust = TRUST_MODE_DSCP;
 	COPY(s->config.qos.pfc, "3");
 	assert_true(qos_parse_dscp("26:3 48:6", s->config.qos.dscp));
@@ -219,7 +220,7 @@ static void assert_plan(struct scene *s, const char *expected)
 	struct plan p = { .devices = s->devices, .n_devices = 1 };
 	char text[2048];
 
-	assert_int_equal(plan_qos(&s->config, &s->node, &p), 0);
+	assert_int_equal(plan_qos(&s->config, &s->node, &s->memory, &p), 0);
 	write_plan(&p, text, sizeof(text));
 	assert_string_equal(text, expected);
 	p.devices = NULL;
@@ -335,21 +336,21 @@ static void dcb_is_asked_for_only_where_it_is_set(_unused_ void **state)
 	s.node.has_dcbs = false;
 	p = (struct plan){ .devices = s.devices, .n_devices = 1 };
 	s.config.qos.tos[0] = '\0';
-	assert_int_equal(plan_qos(&s.config, &s.node, &p), 0);
+	assert_int_equal(plan_qos(&s.config, &s.node, &s.memory, &p), 0);
 	assert_int_equal(p.n_actions, 0);
 	assert_true(is_question(&p.questions, QUESTION_DCB));
 
 	p = (struct plan){ .devices = s.devices, .n_devices = 1 };
 	s.config = (struct config){ .qos.tos = "106" };
 	COPY(s.port.roce_tos, "106");
-	assert_int_equal(plan_qos(&s.config, &s.node, &p), 0);
+	assert_int_equal(plan_qos(&s.config, &s.node, &s.memory, &p), 0);
 	assert_int_equal(p.questions.set, 0);
 }
 
 static void note(struct scene *s, const char *verb, const char *target, const char *subject,
 		 const char *from, const char *to)
 {
-	struct ledger_entry *e = &s->ledger[s->node.memory.n_ledger++];
+	struct ledger_entry *e = &s->ledger[s->memory.n_ledger++];
 
 	COPY(e->verb, verb);
 	COPY(e->target, target);
@@ -373,7 +374,7 @@ static void revert_puts_back_what_was_there(_unused_ void **state)
 	note(&s, "set-dcb", PF, "pfc", "none", "3");
 	note(&s, "set-dcb", "0000:42:00.0", "pfc", "none", "3"); /* gone */
 	note(&s, "set-roce", PF, "ports/1/default_roce_tos", "0", "106");
-	assert_int_equal(plan_revert(&s.node, false, &p), 0);
+	assert_int_equal(plan_revert(&s.node, &s.memory, false, &p), 0);
 	assert_true(questions_name(&p.questions, PF)); /* whatever is managed now */
 	write_plan(&p, text, sizeof(text));
 	assert_string_equal(text, "set-roce ports/1/default_roce_tos 106->0\n"

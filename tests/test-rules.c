@@ -19,6 +19,7 @@ struct scene {
 	struct pci pcis[3];
 	struct netdev netdevs[3];
 	struct node node;
+	struct memory memory;
 };
 
 static void set_scene(struct scene *s)
@@ -61,7 +62,9 @@ static ssize_t find(const struct plan *p, enum verb verb)
 
 static void make_plan(struct scene *s, struct plan *ret)
 {
-	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, false, no_document, ret), 0);
+	assert_int_equal(
+		make_whole_plan(&s->config, &s->node, &s->memory, NULL, false, no_document, ret),
+		0);
 }
 
 static void the_rules_name_the_pfs_that_get_vfs_and_no_others(_unused_ void **state)
@@ -214,8 +217,9 @@ static void rules_may_be_written_twice_in_one_pass(_unused_ void **state)
 
 	s.node.rules_file = first.rules;
 	s.pcis[1].has_sriov = false;
-	assert_int_equal(make_whole_plan(&s.config, &s.node, &first, false, no_document, &second),
-			 0);
+	assert_int_equal(
+		make_whole_plan(&s.config, &s.node, &s.memory, &first, false, no_document, &second),
+		0);
 	i = find(&second, VERB_WRITE_RULES);
 	assert_true(i >= 0);
 	assert_false(second.actions[i].is_done);

@@ -32,6 +32,7 @@ struct scene {
 	struct config config;
 	struct device_config section;
 	struct node node;
+	struct memory memory;
 	struct pci pcis[2];
 	struct netdev netdevs[4];
 	struct ibdev ibdevs[2];
@@ -40,7 +41,7 @@ struct scene {
 	struct module modules[8];
 	struct parameter compat;
 	struct pnet pnets[8];
-	struct device_memory memory;
+	struct device_memory seen;
 	struct attempt failures[1];
 };
 
@@ -113,9 +114,8 @@ static void set_scene(struct scene *s)
 				 .n_ibdevs = 2,
 				 .modules = s->modules,
 				 .has_pnets = true,
-				 .pnets = s->pnets,
-				 .memory.devices = &s->memory,
-				 .memory.attempts = s->failures };
+				 .pnets = s->pnets };
+	s->memory = (struct memory){ .devices = &s->seen, .attempts = s->failures };
 	for (size_t i = 0; i < ELEMENTSOF(loaded); i++)
 		module_of(s, loaded[i], MODULE_LOADED);
 	COPY(s->compat.name, "compat_mode");
@@ -144,7 +144,8 @@ static void assert_plan(struct scene *s, const char *row, const char *expected)
 	char text[1024] = "";
 	size_t n = 0;
 
-	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &p), 0);
+	assert_int_equal(
+		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, &p), 0);
 	for (size_t i = 0; i < p.n_actions; i++) {
 		const struct action *a = &p.actions[i];
 
@@ -278,9 +279,9 @@ static void netdev_renamed(struct scene *s)
 static void names_swapped(struct scene *s)
 {
 	COPY(s->netdevs[0].name, "rail0");
-	COPY(s->memory.pci, A);
-	COPY(s->memory.netdev, "eth0");
-	s->node.memory.n_devices = 1;
+	COPY(s->seen.pci, A);
+	COPY(s->seen.netdev, "eth0");
+	s->memory.n_devices = 1;
 	s->netdevs[2] = (struct netdev){ .ifindex = 9, .name = "eth0" };
 	s->node.n_netdevs = 3;
 }
@@ -376,11 +377,11 @@ static void what_is_in_a_pod_or_not_managed_is_left_alone(_unused_ void **state)
 	set_scene(&s);
 	s.section.match = (char *)"driver:erdma";
 	s.node.n_netdevs = 1; /* the netdev of erdma_0 is in another namespace */
-	COPY(s.memory.pci, B);
-	COPY(s.memory.ibdev, "erdma_0");
-	COPY(s.memory.netdev, "eth1");
-	s.memory.was_usable = true;
-	s.node.memory.n_devices = 1;
+	COPY(s.seen.pci, B);
+	COPY(s.seen.ibdev, "erdma_0");
+	COPY(s.seen.netdev, "eth1");
+	s.seen.was_usable = true;
+	s.memory.n_devices = 1;
 	assert_plan(&s, "in a pod", "");
 }
 
@@ -407,7 +408,7 @@ static void foreign_entries_are_known_from_ours(_unused_ void **state)
 	struct scene s;
 
 	set_scene(&s);
-	assert_true(pnet_wish(&s.node, A, &s.netdevs[0], &s.ibdevs[0], &w));
+	assert_true(pnet_wish(&s.memory, A, &s.netdevs[0], &s.ibdevs[0], &w));
 	assert_string_equal(w.id, "5254000ABC01");
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
 		assert_int_equal(pnet_judge(&s.node, &w, &rows[i].entry), rows[i].expected);
@@ -477,7 +478,7 @@ static void the_table_is_read_and_captured(_unused_ void **state)
 	assert_int_equal(again.n_pnets, 4);
 	assert_memory_equal(again.pnets, s.pnets, 4 * sizeof(*s.pnets));
 
-	assert_int_equal(output_state(&s.config, &s.node, &p, &json), 0);
+	assert_int_equal(output_state(&s.config, &s.node, &s.memory, &p, &json), 0);
 	assert_int_equal(output_tree(json, false, 0, &tree), 0);
 	assert_non_null(strstr(tree, "\nSMC-R          5254000ABC01 eth0 n/a 255\n"
 				     "               5254000ABC01 n/a mlx5_0 1\n"
@@ -487,7 +488,7 @@ static void the_table_is_read_and_captured(_unused_ void **state)
 	s.config.smc.enable = SMC_NO;
 	s.node.has_pnets = false;
 	s.node.n_pnets = 0;
-	assert_int_equal(output_state(&s.config, &s.node, &p, &absent), 0);
+	assert_int_equal(output_state(&s.config, &s.node, &s.memory, &p, &absent), 0);
 	assert_null(strstr(absent, "\"smc\""));
 }
 

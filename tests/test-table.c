@@ -31,6 +31,7 @@ struct scene {
 	struct config config;
 	struct device_config sections[2];
 	struct node node;
+	struct memory memory;
 	struct pci pcis[2];
 	struct netdev netdevs[4];
 	struct ibdev ibdevs[2];
@@ -151,8 +152,8 @@ static void set_scene(struct scene *s)
 				 .neighbours = s->neighbours,
 				 .lookups = s->lookups,
 				 .metadatas = s->metadatas,
-				 .memory.ledger = s->ledger,
 				 .modules = s->modules };
+	s->memory = (struct memory){ .ledger = s->ledger };
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++) {
 		struct module *m = &s->modules[s->node.n_modules++];
 
@@ -187,7 +188,8 @@ static void assert_plan(struct scene *s, const char *row, const char *expected)
 	_cleanup_(plan_done) struct plan p = {};
 	char text[4096];
 
-	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &p), 0);
+	assert_int_equal(
+		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, &p), 0);
 	describe(&p, text, sizeof(text));
 	assert_row(row, text, expected);
 }
@@ -350,7 +352,8 @@ static void carry_out(struct scene *s)
 {
 	_cleanup_(plan_done) struct plan p = {};
 
-	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &p), 0);
+	assert_int_equal(
+		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, &p), 0);
 	for (size_t i = 0; i < p.n_actions; i++) {
 		const struct action *a = &p.actions[i];
 
@@ -434,8 +437,9 @@ static void a_route_is_replaced_where_one_of_ours_is(_unused_ void **state)
 			carry_out(&s);
 			other_gateway(&s);
 		}
-		assert_int_equal(make_whole_plan(&s.config, &s.node, NULL, true, no_document, &p),
-				 0);
+		assert_int_equal(
+			make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, no_document, &p),
+			0);
 		for (size_t i = 0; i < p.n_actions; i++) {
 			if (p.actions[i].verb != VERB_SET_ROUTE)
 				continue;
@@ -502,7 +506,8 @@ static void the_kernel_is_asked_whether_rules_hold(_unused_ void **state)
 	one_with_gateway_behind_another(&s);
 	s.config.route.rules = POLICY_RULES_YES;
 	carry_out(&s);
-	assert_int_equal(make_whole_plan(&s.config, &s.node, NULL, true, no_document, &p), 0);
+	assert_int_equal(
+		make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, no_document, &p), 0);
 	assert_int_equal(p.questions.n_lookups, 2); /* by source, and by netdev */
 	for (size_t i = 0; i < 2; i++) {
 		s.lookups[i] = p.questions.lookups[i];
@@ -522,7 +527,7 @@ static void the_kernel_is_asked_whether_rules_hold(_unused_ void **state)
 static void note(struct scene *s, enum verb verb, uint32_t ifindex, const char *subject,
 		 const char *from, const char *to, uint32_t n, uint64_t since)
 {
-	struct ledger_entry *e = &s->ledger[s->node.memory.n_ledger++];
+	struct ledger_entry *e = &s->ledger[s->memory.n_ledger++];
 
 	*e = (struct ledger_entry){ .ifindex = ifindex, .n = n, .since_usec = since };
 	COPY(e->verb, verb_name(verb));
@@ -685,7 +690,8 @@ static void an_address_of_ours_has_its_rank_from_the_start(_unused_ void **state
 
 	set_scene(&s);
 	static_below_another(&s);
-	assert_int_equal(make_whole_plan(&s.config, &s.node, NULL, true, no_document, &p), 0);
+	assert_int_equal(
+		make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, no_document, &p), 0);
 	assert_int_equal(p.actions[0].address.metric, 1025);
 }
 
@@ -914,7 +920,8 @@ static bool has_hint(struct scene *s, enum reason reason)
 {
 	_cleanup_(plan_done) struct plan p = {};
 
-	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &p), 0);
+	assert_int_equal(
+		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, &p), 0);
 	for (size_t i = 0; i < p.n_reasons; i++)
 		if (p.reasons[i].reason == reason && streq(p.reasons[i].target, FIRST))
 			return true;
@@ -992,7 +999,7 @@ static void assert_revert(struct scene *s, bool with_vfs, const char *row, const
 	_cleanup_(plan_done) struct plan p = {};
 	char text[4096];
 
-	assert_int_equal(plan_revert(&s->node, with_vfs, &p), 0);
+	assert_int_equal(plan_revert(&s->node, &s->memory, with_vfs, &p), 0);
 	describe(&p, text, sizeof(text));
 	assert_row(row, text, expected);
 	for (size_t i = 0; i < p.n_actions; i++)
@@ -1029,7 +1036,7 @@ static void revert_takes_back_exactly_ours(_unused_ void **state)
 	note(&s, VERB_ADD_ADDRESS, RAIL1, "10.0.0.2/24", "", "10.0.0.2/24", 1, 0);
 	assert_revert(&s, false, "the address as a whole",
 		      "remove-address " FIRST " 10.0.0.2/24 -> 10.0.0.2/24");
-	s.node.memory.n_ledger = 0;
+	s.memory.n_ledger = 0;
 
 	note(&s, VERB_SET_METRIC, RAIL1, "10.0.0.2/24", "0", "200", 1, 0);
 	s.ibdevs[1].n_contexts = 1;
@@ -1041,32 +1048,32 @@ static void revert_takes_back_exactly_ours(_unused_ void **state)
 	assert_revert(&s, false, "of a NIC in use",
 		      "set-metric " FIRST " 10.0.0.2/24 -> 0 nic-in-use");
 	s.ibdevs[0].n_contexts = s.ibdevs[1].n_contexts = 0;
-	s.node.memory.n_ledger = 0;
+	s.memory.n_ledger = 0;
 
 	know(&s.netdevs[0].conf, NETCONF_ARP_IGNORE, 1);
 	note(&s, VERB_SET_SYSCTL, RAIL1, "ipv4/arp_ignore", "0", "1", 1, 0);
 	assert_revert(&s, false, "a setting", "set-sysctl " FIRST " ipv4/arp_ignore -> 0");
 	know(&s.netdevs[0].conf, NETCONF_ARP_IGNORE, 2);
 	assert_revert(&s, false, "changed since", "");
-	s.node.memory.n_ledger = 0;
+	s.memory.n_ledger = 0;
 
 	note(&s, VERB_SET_NUM_VFS, 0, "", "0", "4", 1, 0);
 	s.pcis[0].num_vfs = 4;
 	s.pcis[0].total_vfs = 8;
 	assert_revert(&s, false, "VFs stay", "");
 	assert_revert(&s, true, "but with --vfs", "set-num-vfs " FIRST " -> 0");
-	COPY(s.node.memory.stuck, "0000:42:00.0");
+	COPY(s.memory.stuck, "0000:42:00.0");
 	assert_revert(&s, true, "not while another write hangs",
 		      "set-num-vfs " FIRST " -> 0 pci-stuck");
-	s.node.memory.stuck[0] = '\0';
+	s.memory.stuck[0] = '\0';
 	s.pcis[0].num_vfs = 2;
 	assert_revert(&s, true, "another number is of another program", "");
 
 	s.pcis[0].is_recorded = s.pcis[0].is_switched = s.pcis[0].has_autoprobe = true;
 	assert_revert(&s, false, "the switch that a pass left off", "set-autoprobe " FIRST " -> 1");
-	COPY(s.node.memory.stuck, FIRST);
+	COPY(s.memory.stuck, FIRST);
 	assert_revert(&s, false, "its PF does not answer", "");
-	s.node.memory.stuck[0] = '\0';
+	s.memory.stuck[0] = '\0';
 	s.pcis[0].is_switched = false;
 	assert_revert(&s, false, "off, and recorded in another boot", "");
 

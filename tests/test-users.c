@@ -514,6 +514,7 @@ static void signs_are_users_unless_a_process_is_named(_unused_ void **state)
 	static const struct netns ns = { .inode = 7, .pid = 50 };
 	static const struct far_link away = { "net1", .pci = VF1 };
 	_cleanup_(processes_done) struct processes p = {};
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	struct tree t;
 
@@ -526,7 +527,7 @@ static void signs_are_users_unless_a_process_is_named(_unused_ void **state)
 	add_function(&n, "0000:99:00.0", "nvme")->class = 0x010802;
 	add_function(&n, "0000:99:00.1", "vfio-pci")->class = 0x020000;
 
-	assert_int_equal(users_add_signs(&t.fs, &n), 0);
+	assert_int_equal(users_add_signs(&t.fs, &n, &memory), 0);
 	users_sort(&n);
 	assert_true(n.has_users);
 	assert_int_equal(n.n_users, 5);
@@ -539,7 +540,7 @@ static void signs_are_users_unless_a_process_is_named(_unused_ void **state)
 
 	n.n_users = 0;
 	assert_int_equal(uppers_add(&t.fs, &p, &ns, &away, 1, &n), 0);
-	assert_int_equal(users_add_signs(&t.fs, &n), 0);
+	assert_int_equal(users_add_signs(&t.fs, &n, &memory), 0);
 	users_sort(&n);
 	assert_int_equal(n.n_users, 5);
 	assert_user(&n, 3, VF1, USE_NETDEV_NETNS, 50, "net1 in network namespace 7");
@@ -778,6 +779,7 @@ static void a_real_namespace_is_found(_unused_ void **state)
 {
 	struct os d = { .route = { .protocol = NETLINK_ROUTE },
 			.rdma = { .protocol = NETLINK_RDMA } };
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	const struct netns *ns = NULL;
 	int fds[2];
@@ -800,7 +802,7 @@ static void a_real_namespace_is_found(_unused_ void **state)
 	close(fds[0]);
 
 	assert_int_equal(fs_open_root(NULL, &d.fs), 0);
-	assert_int_equal(observe_users(&d, &n), 0);
+	assert_int_equal(observe_users(&d, &n, &memory), 0);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	netlink_done(&d.route);

@@ -26,6 +26,7 @@ struct scene {
 	struct config config;
 	struct device_config section;
 	struct node node;
+	struct memory memory;
 	struct pci pcis[24];
 	struct netdev netdevs[24];
 	struct ibdev ibdevs[24];
@@ -157,10 +158,10 @@ static void set_scene(struct scene *ret, uint32_t count)
 				   .vf_infos = ret->infos,
 				   .addresses = ret->addresses,
 				   .modules = ret->modules,
-				   .memory.devices = ret->memories,
 				   .users = ret->users };
+	ret->memory = (struct memory){ .devices = ret->memories };
 	ret->tries.actions = ret->tried;
-	ret->node.memory.tried = &ret->tries;
+	ret->memory.tried = &ret->tries;
 	add_module(ret, "ib_umad");
 	add_module(ret, "ib_uverbs");
 	add_module(ret, "rdma_ucm");
@@ -183,10 +184,13 @@ static void make_plan(struct scene *s, struct plan *ret)
 {
 	_cleanup_(plan_done) struct plan first = {};
 
-	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, &first), 0);
+	assert_int_equal(
+		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, &first),
+		0);
 	assert_true(COPY(s->rules, first.rules ? first.rules : ""));
 	s->node.rules_file = first.rules ? s->rules : NULL;
-	assert_int_equal(make_whole_plan(&s->config, &s->node, NULL, true, no_document, ret), 0);
+	assert_int_equal(
+		make_whole_plan(&s->config, &s->node, &s->memory, NULL, true, no_document, ret), 0);
 }
 
 /*
@@ -273,7 +277,7 @@ static void trusts(struct scene *s)
 }
 static void has_no_macs(struct scene *s)
 {
-	s->memories[s->node.memory.n_devices++] =
+	s->memories[s->memory.n_devices++] =
 		(struct device_memory){ .pci = PF, .unsupported = VF_SETTING_MAC };
 }
 static void failed_to_make(struct scene *s)
@@ -410,7 +414,7 @@ static void what_follows_is_known_before(_unused_ void **state)
 		if (rows[i].spoil)
 			rows[i].spoil(&s);
 		make_plan(&s, &p);
-		assert_int_equal(plan_ahead(&s.config, &s.node, &p), 0);
+		assert_int_equal(plan_ahead(&s.config, &s.node, &s.memory, &p), 0);
 		describe_later(&p, text, sizeof(text));
 		snprintf(is, sizeof(is), "%s: %s%s", rows[i].name, text, *text ? "\n" : "");
 		snprintf(should, sizeof(should), "%s: %s", rows[i].name, rows[i].expected);
@@ -426,11 +430,11 @@ static void the_macs_that_follow_are_those_of_the_next_plan(_unused_ void **stat
 
 	set_scene(&s, 2);
 	make_plan(&s, &before);
-	assert_int_equal(plan_ahead(&s.config, &s.node, &before), 0);
+	assert_int_equal(plan_ahead(&s.config, &s.node, &s.memory, &before), 0);
 	switched(&s);
 	add_vfs(&s, PF, 2, false, ZERO);
 	make_plan(&s, &after);
-	assert_int_equal(plan_ahead(&s.config, &s.node, &after), 0);
+	assert_int_equal(plan_ahead(&s.config, &s.node, &s.memory, &after), 0);
 	assert_true(before.n_later > 2 && after.n_actions > 2);
 	for (size_t i = 0; i < 2; i++)
 		assert_string_equal(before.later[i].action.text.to, after.actions[i].text.to);
@@ -476,14 +480,14 @@ static void not_restored(struct scene *s)
 static void switched_and_stuck(struct scene *s)
 {
 	switched(s);
-	COPY(s->node.memory.stuck, PF);
+	COPY(s->memory.stuck, PF);
 }
 static void other_card_stuck(struct scene *s)
 {
 	switched(s);
 	add_card(s, SECOND, "b8:ce:f6:42:00:00");
 	qsort(s->pcis, s->node.n_pcis, sizeof(*s->pcis), by_address);
-	COPY(s->node.memory.stuck, SECOND);
+	COPY(s->memory.stuck, SECOND);
 }
 static void tried_to_bind(struct scene *s, int result, uint32_t took_sec)
 {
@@ -531,8 +535,8 @@ static void remember_sick(struct scene *s, uint64_t instance)
 	m = (struct device_memory){ .instance = instance };
 	COPY(m.pci, PF);
 	COPY(m.sick, "binding 0000:41:00.1 took 90 s");
-	s->node.memory.devices = &m;
-	s->node.memory.n_devices = 1;
+	s->memory.devices = &m;
+	s->memory.n_devices = 1;
 	s->pcis->instance = 5;
 }
 static void was_sick(struct scene *s)
@@ -551,7 +555,7 @@ static void was_sick_and_asked_for(struct scene *s)
 static void was_sick_asked_for_and_still_at_it(struct scene *s)
 {
 	was_sick_and_asked_for(s);
-	s->node.memory.devices->sick_pid = 77;
+	s->memory.devices->sick_pid = 77;
 }
 
 static void unbound_vfs_get_all_they_need_before_they_are_bound(_unused_ void **state)
@@ -813,7 +817,7 @@ static void came_up_with_another_in_use(struct scene *s)
 static void came_up_with_another_again(struct scene *s)
 {
 	came_up_with_another(s);
-	s->memories[s->node.memory.n_devices++] =
+	s->memories[s->memory.n_devices++] =
 		(struct device_memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
 }
 static void came_up_with_another_of_a_cni(struct scene *s)
@@ -876,13 +880,13 @@ static void infiniband_down_in_use(struct scene *s)
 static void infiniband_down_after_use(struct scene *s)
 {
 	infiniband_down(s);
-	s->memories[s->node.memory.n_devices++] =
+	s->memories[s->memory.n_devices++] =
 		(struct device_memory){ .pci = "0000:41:00.1", .was_usable = true };
 }
 static void infiniband_down_rebuilt(struct scene *s)
 {
 	infiniband_down(s);
-	s->memories[s->node.memory.n_devices++] =
+	s->memories[s->memory.n_devices++] =
 		(struct device_memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
 }
 static void down_by_a_person(struct scene *s)
@@ -906,12 +910,12 @@ static void has_link_local(struct scene *s)
 }
 static void was_usable(struct scene *s)
 {
-	s->memories[s->node.memory.n_devices++] =
+	s->memories[s->memory.n_devices++] =
 		(struct device_memory){ .pci = "0000:41:00.1", .was_usable = true };
 }
 static void was_rebuilt(struct scene *s)
 {
-	s->memories[s->node.memory.n_devices++] =
+	s->memories[s->memory.n_devices++] =
 		(struct device_memory){ .pci = "0000:41:00.1", .was_rebuilt = true };
 }
 static void guids_are_zero(struct scene *s)
@@ -942,7 +946,7 @@ static void is_zero_without_mac(struct scene *s)
 }
 static void is_stuck(struct scene *s)
 {
-	COPY(s->node.memory.stuck, PF);
+	COPY(s->memory.stuck, PF);
 }
 
 static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ void **state)
@@ -1226,21 +1230,21 @@ static void what_a_driver_has_not_is_no_failure_and_is_remembered(_unused_ void 
 
 	make_plan(&s, &p);
 	assert_int_equal(p.state, NODE_READY);
-	assert_int_equal(take_next(&s.config, &s.node, &p, "boot-1", &next), 0);
+	assert_int_equal(take_next(&s.config, &s.node, &s.memory, &p, "boot-1", &next), 0);
 	assert_int_equal(memory_device(&next, PF)->unsupported,
 			 VF_SETTING_MAC | VF_SETTING_TRUST | VF_SETTING_MTU);
 	assert_string_equal(memory_device(&next, PF)->card, "b8:ce:f6:41:00:00");
 	assert_string_equal(memory_device(&next, "0000:41:00.1")->card, "b8:ce:f6:41:00:00");
 	assert_false(memory_device(&next, "0000:41:00.1")->was_rebuilt);
 	s.tries.n_actions = 0;
-	s.node.memory.devices = next.devices;
-	s.node.memory.n_devices = next.n_devices;
+	s.memory.devices = next.devices;
+	s.memory.n_devices = next.n_devices;
 	s.memories[0] = *memory_device(&next, PF);
 	assert_plan(&s, "remembered", "vf-setting-unsupported: Trust=, MTU=");
 	memory_done(&next);
 
 	/* Another failure is one. */
-	s.node.memory.n_devices = 0;
+	s.memory.n_devices = 0;
 	set_tried(&s, VERB_SET_VF_TRUST, "0000:41:00.1", "1", -EIO);
 	s.section.identity = IDENTITY_KEEP;
 	s.section.mtu = 0;
@@ -1268,10 +1272,10 @@ static void memory_is_of_the_card_not_of_its_slot(_unused_ void **state)
 		COPY(s.memories[0].card, rows[i].then);
 		s.memories[1] = (struct device_memory){ .pci = PF };
 		COPY(s.memories[1].card, rows[i].then);
-		s.node.memory.n_devices = 2;
+		s.memory.n_devices = 2;
 		COPY(s.netdevs[0].perm_mac, rows[i].now);
-		node_forget_replaced(&s.node);
-		assert_int_equal(s.node.memory.n_devices, rows[i].kept);
+		node_forget_replaced(&s.node, &s.memory);
+		assert_int_equal(s.memory.n_devices, rows[i].kept);
 	}
 }
 
@@ -1305,12 +1309,12 @@ static void a_vf_that_was_made_again_is_another(_unused_ void **state)
 		add_vfs(&s, PF, 1, true, "02:00:00:00:00:07");
 		s.memories[0] = (struct device_memory){ .pci = PF, .was_usable = true };
 		s.memories[1] = (struct device_memory){ .pci = "0000:41:00.1", .was_usable = true };
-		s.node.memory.n_devices = 2;
+		s.memory.n_devices = 2;
 		set_tried(&s, rows[i].verb, rows[i].target, rows[i].to, rows[i].result);
 		action_set(&s.tries.actions[0], rows[i].from, rows[i].to);
-		plan_forget_ended(&s.node);
-		if (s.node.memory.n_devices != (rows[i].is_kept ? 2 : 1))
-			fail_msg("%s: %zu are left", rows[i].name, s.node.memory.n_devices);
+		plan_forget_ended(&s.node, &s.memory);
+		if (s.memory.n_devices != (rows[i].is_kept ? 2 : 1))
+			fail_msg("%s: %zu are left", rows[i].name, s.memory.n_devices);
 		assert_string_equal(s.memories[0].pci, PF);
 	}
 }
@@ -1369,10 +1373,10 @@ static void a_new_vf_inherits_nothing(_unused_ void **state)
 	action_set_numbers(&s.tries.actions[0], 0, 1);
 	assert_plan(&s, "remembered", "wait 41:00.1 > waiting zero-guid");
 
-	plan_forget_ended(&s.node);
+	plan_forget_ended(&s.node, &s.memory);
 	assert_plan(&s, "forgotten", "rebind-driver 41:00.1 >mlx5_core");
 	make_plan(&s, &p);
-	assert_int_equal(take_next(&s.config, &s.node, &p, "boot-1", &next), 0);
+	assert_int_equal(take_next(&s.config, &s.node, &s.memory, &p, "boot-1", &next), 0);
 	assert_false(memory_device(&next, "0000:41:00.1")->was_usable);
 	assert_false(memory_device(&next, "0000:41:00.1")->was_rebuilt);
 }
@@ -1633,7 +1637,7 @@ static void ipoib_not_asked_for(struct scene *s)
 static void ipoib_of_no_use(struct scene *s)
 {
 	ipoib_available(s);
-	s->memories[s->node.memory.n_devices++] =
+	s->memories[s->memory.n_devices++] =
 		(struct device_memory){ .pci = PF, .unsupported = VF_SETTING_GUID };
 }
 static void ipoib_of_ethernet(struct scene *s)
@@ -1696,7 +1700,7 @@ static void what_follows_ib_ipoib_is_known_before(_unused_ void **state)
 	set_scene(&s, 2);
 	ipoib_available(&s);
 	make_plan(&s, &p);
-	assert_int_equal(plan_ahead(&s.config, &s.node, &p), 0);
+	assert_int_equal(plan_ahead(&s.config, &s.node, &s.memory, &p), 0);
 	describe_later(&p, text, sizeof(text));
 	assert_string_equal(
 		text, "set-link-up 41:00.0>\nset-autoprobe 41:00.0>0\nset-num-vfs 41:00.0>2\n" GUIDS
@@ -1818,9 +1822,9 @@ static void assert_explained(struct scene *s, const char *of, int64_t wanted, co
 {
 	char words[EXPLAIN_VFS_LEN];
 
-	assert_int_equal(
-		plan_explain_vfs(&s->config, &s->node, pci_of(s, of), words, sizeof(words)),
-		wanted);
+	assert_int_equal(plan_explain_vfs(&s->config, &s->node, &s->memory, pci_of(s, of), words,
+					  sizeof(words)),
+			 wanted);
 	assert_string_equal(words, expected);
 }
 
@@ -1859,7 +1863,8 @@ static void explain_says_what_becomes_of_vfs(_unused_ void **state)
 		many[i] = s.section;
 		COPY(many[i].name, name);
 	}
-	plan_explain_vfs(&s.config, &s.node, pci_of(&s, "0000:41:00.1"), words, sizeof(words));
+	plan_explain_vfs(&s.config, &s.node, &s.memory, pci_of(&s, "0000:41:00.1"), words,
+			 sizeof(words));
 	assert_non_null(strstr(words, "] and 3 more, which match too: "));
 	assert_non_null(strstr(words, "4 VFs asked for, 2 there, 7 possible"));
 

@@ -273,9 +273,11 @@ static const struct lane *find_before(const struct apply *ap, const struct lane 
 }
 
 /* The plan that a lane's process has a copy of is over. */
-static void take_plan(struct apply *ap, const struct node *n, struct plan *p)
+static void take_plan(struct apply *ap, const struct node *n, const struct memory *memory,
+		      struct plan *p)
 {
 	ap->node = n;
+	ap->memory = memory;
 	ap->plan = p;
 	ap->planned_usec = now(ap);
 	for (size_t i = 0; i < ap->n_lanes; i++) {
@@ -314,6 +316,7 @@ static bool begin_action(struct apply *ap, struct lane *l, size_t i)
 	if (a->result >= 0) {
 		l->job = (struct apply_job){ .work = { .os = ap->world->os,
 						       .node = ap->node,
+						       .memory = ap->memory,
 						       .plan = ap->plan,
 						       .rules = ap->plan->rules,
 						       .lock = ap->lock } };
@@ -502,7 +505,7 @@ static int open_lock(struct apply *ap)
 	return ap->lock < 0 ? -errno : 0;
 }
 
-int apply_some(struct apply *ap, const struct node *n, struct plan *p)
+int apply_some(struct apply *ap, const struct node *n, const struct memory *memory, struct plan *p)
 {
 	uint64_t look_usec = UINT64_MAX;
 	size_t ended = SIZE_MAX; /* the lane that was busy last */
@@ -512,7 +515,7 @@ int apply_some(struct apply *ap, const struct node *n, struct plan *p)
 	r = open_lock(ap);
 	if (r < 0)
 		return r;
-	take_plan(ap, n, p);
+	take_plan(ap, n, memory, p);
 	ap->n_tried = 0;
 	ap->is_spoiled = ap->is_stale = false;
 	for (;;) {

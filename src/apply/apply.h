@@ -20,6 +20,7 @@
 struct work {
 	struct os *os;           /* the child's own */
 	const struct node *node; /* as it was observed for the plan */
+	const struct memory *memory;
 	const struct plan *plan; /* the one the action is of, with the texts of its files */
 	const char *rules;       /* text of the udev rules, NULL: none are wanted */
 	int lock;    /* of what lanes write in turn: lock_lanes(); 0: no lane is beside */
@@ -49,6 +50,7 @@ struct apply {
 	uint64_t grace_usec;
 
 	const struct node *node; /* of the present plan */
+	const struct memory *memory;
 	struct plan *plan;
 	uint64_t planned_usec; /* when that was made */
 	struct lane *lanes;    /* owned */
@@ -72,7 +74,7 @@ struct apply {
  *
  * Return: how many were begun, or -ENOMEM.
  */
-int apply_some(struct apply *ap, const struct node *n, struct plan *p);
+int apply_some(struct apply *ap, const struct node *n, const struct memory *memory, struct plan *p);
 bool apply_is_busy(const struct apply *ap);
 const struct action *apply_oldest(const struct apply *ap); /* that goes on; NULL: none does */
 /* Ends the first that is over, if one is before @until_usec. */

@@ -6,9 +6,9 @@
 #include "../model/paths.h"
 #include "../os/memory-file.h"
 
-int boot_notes_open(const struct node *n, struct boot_notes *ret)
+int boot_notes_open(const struct node *n, const struct memory *memory, struct boot_notes *ret)
 {
-	const size_t n_old = MIN(n->memory.n_boots, (size_t)MAX_BOOTS);
+	const size_t n_old = MIN(memory->n_boots, (size_t)MAX_BOOTS);
 	struct boot_notes b = {};
 	struct boot *present;
 
@@ -19,8 +19,7 @@ int boot_notes_open(const struct node *n, struct boot_notes *ret)
 		return -ENOMEM;
 
 	if (n_old > 0)
-		memcpy(b.boots, n->memory.boots + n->memory.n_boots - n_old,
-		       n_old * sizeof(*b.boots));
+		memcpy(b.boots, memory->boots + memory->n_boots - n_old, n_old * sizeof(*b.boots));
 	b.n = n_old;
 	if (n_old == 0 || !streq(b.boots[n_old - 1].boot_id, n->boot_id)) {
 		present = &b.boots[b.n++];
@@ -95,10 +94,10 @@ void boot_notes_end(struct boot_notes *b, const struct config *c, const struct n
 }
 
 void boot_notes_conclude(struct boot_notes *b, const struct fs *fs, const struct config *c,
-			 const struct node *n, const struct plan *p)
+			 const struct node *n, const struct memory *memory, const struct plan *p)
 {
 	if (b->n == 0)
 		return;
-	boots_conclude(c, n, p, &b->boots[b->n - 1]);
+	boots_conclude(c, n, memory, p, &b->boots[b->n - 1]);
 	write_notes(b, fs);
 }

@@ -19,7 +19,7 @@ struct boot_notes {
 };
 
 /* Takes the boots of this node, and adds the present one. Return: 0 or -ENOMEM. */
-int boot_notes_open(const struct node *n, struct boot_notes *ret);
+int boot_notes_open(const struct node *n, const struct memory *memory, struct boot_notes *ret);
 void boot_notes_done(struct boot_notes *b);
 
 /* Of every action: before it, and with its result. */
@@ -30,4 +30,4 @@ void boot_notes_end(struct boot_notes *b, const struct config *c, const struct n
 
 /* At the end of a pass; writes only what is not there yet. */
 void boot_notes_conclude(struct boot_notes *b, const struct fs *fs, const struct config *c,
-			 const struct node *n, const struct plan *p);
+			 const struct node *n, const struct memory *memory, const struct plan *p);

@@ -107,7 +107,7 @@ int apply_set_pnetid(struct work *w, const struct action *a)
 
 	if (!netdev && ibdev) /* eRDMA: of another function */
 		netdev = node_netdev_named(w->node, ibdev->netdev);
-	if (!pnet_wish(w->node, a->target, netdev, ibdev, &wish))
+	if (!pnet_wish(w->memory, a->target, netdev, ibdev, &wish))
 		return -ENODEV;
 
 	r = smc_list(&w->os->smc, &t.entries, &t.n);

@@ -56,7 +56,7 @@ static int count_again(struct work *w, const struct action *a)
 static void take_back_note(struct work *w, const struct action *a)
 {
 	const struct ledger_entry *e =
-		memory_entry(&w->node->memory, verb_name(a->verb), a->target, 0, a->subject);
+		memory_entry(w->memory, verb_name(a->verb), a->target, 0, a->subject);
 	struct action before = *a;
 	int r;
 

@@ -90,12 +90,12 @@ static bool is_present(const struct node *n, const struct boot *b)
 	return streq(b->boot_id, n->boot_id);
 }
 
-bool boots_is_loop(const struct node *n, const struct boot_step *s)
+bool boots_is_loop(const struct node *n, const struct memory *memory, const struct boot_step *s)
 {
 	size_t n_failed = 0;
 
-	for (size_t i = n->memory.n_boots; i > 0 && n_failed < LOOP_BOOTS; i--) {
-		const struct boot *b = &n->memory.boots[i - 1];
+	for (size_t i = memory->n_boots; i > 0 && n_failed < LOOP_BOOTS; i--) {
+		const struct boot *b = &memory->boots[i - 1];
 
 		if (is_present(n, b))
 			continue;
@@ -136,12 +136,12 @@ void boots_drop(struct boot *b, const struct boot_step *s)
 }
 
 /* How it went when it was last tried. */
-static int last_result(const struct node *n, const struct boot_step *s)
+static int last_result(const struct node *n, const struct memory *memory, const struct boot_step *s)
 {
-	for (size_t i = n->memory.n_boots; i > 0; i--) {
-		const struct boot_step *found = boots_find(&n->memory.boots[i - 1], s);
+	for (size_t i = memory->n_boots; i > 0; i--) {
+		const struct boot_step *found = boots_find(&memory->boots[i - 1], s);
 
-		if (found && !is_present(n, &n->memory.boots[i - 1]))
+		if (found && !is_present(n, &memory->boots[i - 1]))
 			return found->result;
 	}
 	return 0;
@@ -190,13 +190,14 @@ static bool is_held(const struct node *n, const struct boot *b, uint64_t *ret_un
 	return n->now_usec < *ret_until_usec;
 }
 
-const struct boot *boots_carrying(const struct node *n, uint64_t *ret_until_usec)
+const struct boot *boots_carrying(const struct node *n, const struct memory *memory,
+				  uint64_t *ret_until_usec)
 {
 	uint64_t until = 0;
 
 	*ret_until_usec = 0;
-	for (size_t i = n->memory.n_boots; i > 0; i--) {
-		const struct boot *b = &n->memory.boots[i - 1];
+	for (size_t i = memory->n_boots; i > 0; i--) {
+		const struct boot *b = &memory->boots[i - 1];
 
 		if (!b->knows_node_nics)
 			continue;
@@ -246,8 +247,8 @@ static void note_node_nics(const struct node *n, const struct plan *p, struct bo
 	b->carrier_usec = 0;
 }
 
-void boots_conclude(const struct config *c, const struct node *n, const struct plan *p,
-		    struct boot *b)
+void boots_conclude(const struct config *c, const struct node *n, const struct memory *memory,
+		    const struct plan *p, struct boot *b)
 {
 	struct boot_step before[MAX_BOOT_STEPS];
 	const size_t n_before = b->n_steps;
@@ -260,8 +261,8 @@ void boots_conclude(const struct config *c, const struct node *n, const struct p
 
 		if (!boots_step(c, n, a, &s))
 			continue;
-		s.is_skipped = a->reason == REASON_BOOT_LOOP && boots_is_loop(n, &s);
-		s.result = s.is_skipped ? last_result(n, &s) : a->result;
+		s.is_skipped = a->reason == REASON_BOOT_LOOP && boots_is_loop(n, memory, &s);
+		s.result = s.is_skipped ? last_result(n, memory, &s) : a->result;
 		if (s.is_skipped)
 			boots_put(b, &s);
 		else if (a->class == CLASS_CHANGE && boots_counts(a))
@@ -272,17 +273,16 @@ void boots_conclude(const struct config *c, const struct node *n, const struct p
 	note_node_nics(n, p, b);
 }
 
-size_t boots_telling(const struct node *n, size_t *ret_first)
+size_t boots_telling(const struct node *n, const struct memory *memory, size_t *ret_first)
 {
-	size_t n_last = n->memory.n_boots, first;
+	size_t n_last = memory->n_boots, first;
 	bool is_telling = false;
 
-	if (n_last > 0 && is_present(n, &n->memory.boots[n_last - 1]))
+	if (n_last > 0 && is_present(n, &memory->boots[n_last - 1]))
 		n_last--;
 	first = n_last - MIN(n_last, (size_t)LOOP_BOOTS);
 	for (size_t i = first; i < n_last; i++)
-		is_telling |=
-			n->memory.boots[i].n_steps > 0 || n->memory.boots[i].state != NODE_READY;
+		is_telling |= memory->boots[i].n_steps > 0 || memory->boots[i].state != NODE_READY;
 	*ret_first = first;
 	return is_telling ? n_last - first : 0;
 }

@@ -61,7 +61,7 @@ bool boots_step(const struct config *c, const struct node *n, const struct actio
 		struct boot_step *ret);
 
 /* Did each of the last LOOP_BOOTS boots before this one, with this kernel, fail at that step? */
-bool boots_is_loop(const struct node *n, const struct boot_step *s);
+bool boots_is_loop(const struct node *n, const struct memory *memory, const struct boot_step *s);
 /* The same step in a boot, or NULL. */
 const struct boot_step *boots_find(const struct boot *b, const struct boot_step *s);
 
@@ -77,8 +77,8 @@ void boots_drop(struct boot *b, const struct boot_step *s);
  * however it began. A boot that came to an end keeps it while the node starts again. What carries
  * the node is kept for the next boot, and for boots_carrying().
  */
-void boots_conclude(const struct config *c, const struct node *n, const struct plan *p,
-		    struct boot *b);
+void boots_conclude(const struct config *c, const struct node *n, const struct memory *memory,
+		    const struct plan *p, struct boot *b);
 
 /*
  * While nothing carries the node: the boot that tells what did, or NULL when nothing did or it was
@@ -88,11 +88,12 @@ void boots_conclude(const struct config *c, const struct node *n, const struct p
  * lease when it is back. Source: link_carrier_lost() in systemd's src/network/networkd-link.c.
  * @ret_until_usec is when those 60 s end; 0: no time ends it.
  */
-const struct boot *boots_carrying(const struct node *n, uint64_t *ret_until_usec);
+const struct boot *boots_carrying(const struct node *n, const struct memory *memory,
+				  uint64_t *ret_until_usec);
 
 /*
  * The boots worth telling: up to LOOP_BOOTS before the present one, none when all of them ended
- * ready and without a step that failed. Return: how many, at the end of node.memory.boots but for
+ * ready and without a step that failed. Return: how many, at the end of memory.boots but for
  * the present one; @ret_first is the index of the first.
  */
-size_t boots_telling(const struct node *n, size_t *ret_first);
+size_t boots_telling(const struct node *n, const struct memory *memory, size_t *ret_first);

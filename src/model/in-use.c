@@ -14,6 +14,7 @@
 
 struct signs {
 	const struct node *n;
+	const struct memory *memory;
 	const struct pci *f;
 	const struct netdev *nd; /* NULL: none here */
 	const struct ibdev *ib;  /* NULL: none here */
@@ -99,7 +100,7 @@ static bool is_netdev_away(const struct signs *s)
 
 static void add_away(struct signs *s)
 {
-	const struct device_memory *m = memory_device(&s->n->memory, s->f->address);
+	const struct device_memory *m = memory_device(s->memory, s->f->address);
 
 	if (is_netdev_away(s))
 		add(s, USE_NETDEV_NETNS, "its netdev %s%sin another network namespace",
@@ -138,17 +139,17 @@ static void format_ip(int family, const uint8_t *bytes, uint32_t prefix_len, cha
 }
 
 /* Has this service changed how the netdev takes router advertisements? */
-static bool is_asked_for_ra(const struct node *n, uint32_t ifindex)
+static bool is_asked_for_ra(const struct memory *memory, uint32_t ifindex)
 {
-	for (size_t i = 0; i < n->memory.n_ledger; i++)
-		if (n->memory.ledger[i].ifindex == ifindex &&
-		    streq(n->memory.ledger[i].verb, "set-sysctl") &&
-		    is_prefix(n->memory.ledger[i].subject, "ipv6/"))
+	for (size_t i = 0; i < memory->n_ledger; i++)
+		if (memory->ledger[i].ifindex == ifindex &&
+		    streq(memory->ledger[i].verb, "set-sysctl") &&
+		    is_prefix(memory->ledger[i].subject, "ipv6/"))
 			return true;
 	return false;
 }
 
-static bool is_host_address(const struct node *n, const struct address *a, bool is_ra_ours,
+static bool is_host_address(const struct memory *memory, const struct address *a, bool is_ra_ours,
 			    const char *text)
 {
 	if (a->scope >= RT_SCOPE_LINK)
@@ -156,7 +157,7 @@ static bool is_host_address(const struct node *n, const struct address *a, bool 
 	/* Autoconfigured ones have a lifetime: addrconf_prefix_rcv() in net/ipv6/addrconf.c */
 	if (is_ra_ours && a->family == AF_INET6 && !(a->flags & IFA_F_PERMANENT))
 		return false;
-	return !memory_entry(&n->memory, "add-address", "", a->ifindex, text);
+	return !memory_entry(memory, "add-address", "", a->ifindex, text);
 }
 
 static bool is_host_route(const struct route *t, bool is_ra_ours)
@@ -165,18 +166,18 @@ static bool is_host_route(const struct route *t, bool is_ra_ours)
 	       t->protocol != OWN_PROTOCOL && !(is_ra_ours && t->protocol == RTPROT_RA);
 }
 
-bool netdev_host_use(const struct node *n, const struct netdev *nd, bool is_ra_ours, char *ret,
-		     size_t size)
+bool netdev_host_use(const struct node *n, const struct memory *memory, const struct netdev *nd,
+		     bool is_ra_ours, char *ret, size_t size)
 {
 	char text[INET6_ADDRSTRLEN + 8];
 
-	is_ra_ours = is_ra_ours || is_asked_for_ra(n, nd->ifindex);
+	is_ra_ours = is_ra_ours || is_asked_for_ra(memory, nd->ifindex);
 	for (size_t i = node_first_address(n, nd->ifindex);
 	     i < n->n_addresses && n->addresses[i].ifindex == nd->ifindex; i++) {
 		const struct address *a = &n->addresses[i];
 
 		format_ip(a->family, a->local, a->prefix_len, text, sizeof(text));
-		if (is_host_address(n, a, is_ra_ours, text)) {
+		if (is_host_address(memory, a, is_ra_ours, text)) {
 			snprintf(ret, size, "%s has %s", nd->name, text);
 			return true;
 		}
@@ -197,7 +198,7 @@ static void add_host_use(struct signs *s)
 {
 	char text[128];
 
-	if (s->f->physfn[0] && netdev_host_use(s->n, s->nd, false, text, sizeof(text)))
+	if (s->f->physfn[0] && netdev_host_use(s->n, s->memory, s->nd, false, text, sizeof(text)))
 		add(s, USE_ADDRESS, "%s", text);
 }
 
@@ -326,9 +327,12 @@ static void add_gids(struct signs *s)
 		}
 }
 
-size_t node_signs(const struct node *n, const struct pci *f, struct user ret[static SIGNS_MAX])
+size_t node_signs(const struct node *n, const struct memory *memory, const struct pci *f,
+		  struct user ret[static SIGNS_MAX])
 {
-	struct signs s = { .n = n, .f = f, .ib = node_ibdev_of(n, f->address), .users = ret };
+	struct signs s = {
+		.n = n, .memory = memory, .f = f, .ib = node_ibdev_of(n, f->address), .users = ret
+	};
 	char detail[ELEMENTSOF(ret->detail)];
 	const enum use foreign = use_of_foreign(f, detail, sizeof(detail));
 

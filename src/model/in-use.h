@@ -31,7 +31,8 @@
  *
  * Return: how many, at most SIGNS_MAX.
  */
-size_t node_signs(const struct node *n, const struct pci *f, struct user ret[static SIGNS_MAX]);
+size_t node_signs(const struct node *n, const struct memory *memory, const struct pci *f,
+		  struct user ret[static SIGNS_MAX]);
 
 /**
  * netdev_host_use() - does the host itself use this netdev for IP?
@@ -42,8 +43,8 @@ size_t node_signs(const struct node *n, const struct pci *f, struct user ret[sta
  * an address. What this service added does not count, nor what a router advertised to a netdev
  * whose IPv6 settings this service has changed: by the ledger.
  */
-bool netdev_host_use(const struct node *n, const struct netdev *nd, bool is_ra_ours, char *ret,
-		     size_t size);
+bool netdev_host_use(const struct node *n, const struct memory *memory, const struct netdev *nd,
+		     bool is_ra_ours, char *ret, size_t size);
 
 bool is_vfio(const struct pci *pci); /* bound to vfio-pci or a driver made of it */
 

@@ -265,12 +265,12 @@ static int compare(const void *a, const void *b)
 	return strcmp(((const struct node_nic *)a)->pci, ((const struct node_nic *)b)->pci);
 }
 
-int node_nic_find(const struct node *n, struct node_nic **ret, size_t *ret_n,
-		  uint64_t *ret_until_usec)
+int node_nic_find(const struct node *n, const struct memory *memory, struct node_nic **ret,
+		  size_t *ret_n, uint64_t *ret_until_usec)
 {
 	_cleanup_(search_done) struct search s = { .n = n };
 	uint64_t until_usec;
-	const struct boot *b = boots_carrying(n, &until_usec);
+	const struct boot *b = boots_carrying(n, memory, &until_usec);
 	bool is_by_ra;
 	int r;
 

@@ -50,8 +50,8 @@ struct node_nic {
  * Sorted by address, each function once; release with free(). @ret_until_usec: CLOCK_MONOTONIC when
  * those that count as before no longer do; 0: no time ends it. Return: 0 or -ENOMEM.
  */
-int node_nic_find(const struct node *n, struct node_nic **ret, size_t *ret_n,
-		  uint64_t *ret_until_usec);
+int node_nic_find(const struct node *n, const struct memory *memory, struct node_nic **ret,
+		  size_t *ret_n, uint64_t *ret_until_usec);
 
 /* The entry of a function, or NULL: it does not carry the node. */
 const struct node_nic *node_nic_of(const struct node_nic *list, size_t n, const char *pci);

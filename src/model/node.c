@@ -600,14 +600,14 @@ static bool is_replaced(const struct node *n, const struct device_memory *m)
 	return m->card[0] && card[0] && !streq(m->card, card);
 }
 
-void node_forget_replaced(struct node *n)
+void node_forget_replaced(const struct node *n, struct memory *memory)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < n->memory.n_devices; i++)
-		if (!is_replaced(n, &n->memory.devices[i]))
-			n->memory.devices[kept++] = n->memory.devices[i];
-	n->memory.n_devices = kept;
+	for (size_t i = 0; i < memory->n_devices; i++)
+		if (!is_replaced(n, &memory->devices[i]))
+			memory->devices[kept++] = memory->devices[i];
+	memory->n_devices = kept;
 }
 
 bool is_zero_guid(const char *guid)

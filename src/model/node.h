@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Node: what the kernel shows, and what this service remembers of the present boot.
+ * Node: what the kernel and files show, and beside it what this service remembers.
  *
  * Plain data: names are stored by value because the kernel bounds their length; arrays are owned
  * and sorted by their first field, so that the same node always gives the same struct.
@@ -677,8 +677,6 @@ struct node {
 	char program[64]; /* which build of ours this is */
 	bool is_by_hand;  /* an administrator wants it now, also what failed in earlier boots */
 
-	struct memory memory;
-
 	/* Of the function that "explain" is asked about. */
 	struct log_line log_lines[LOG_LINES_MAX];
 	size_t n_log_lines;
@@ -778,7 +776,7 @@ void ipoib_guid(const char *mac, char ret[static MAC_LEN]);
  */
 void node_card(const struct node *n, const struct pci *pci, char ret[static MAC_LEN]);
 /* Drops what is remembered of functions that are of another card now. */
-void node_forget_replaced(struct node *n);
+void node_forget_replaced(const struct node *n, struct memory *memory);
 bool is_zero_guid(const char *guid); /* "0000:0000:0000:0000"; one not known is not zero */
 
 /* The VFs of a PF are the functions that name it as physfn: calls in order of their index. */

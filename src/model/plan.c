@@ -177,17 +177,19 @@ bool device_is_infiniband(const struct device *d)
 	return false;
 }
 
-uint64_t device_usable_usec(const struct node *n, const struct device *d)
+uint64_t device_usable_usec(const struct node *n, const struct memory *memory,
+			    const struct device *d)
 {
-	const struct device_memory *m = memory_device(&n->memory, d->pci->address);
+	const struct device_memory *m = memory_device(memory, d->pci->address);
 
 	if (m && m->usable_instance == d->pci->instance)
 		return m->usable_usec;
-	return *n->memory.last_hash ? n->now_usec : 0;
+	return *memory->last_hash ? n->now_usec : 0;
 }
 
 const struct device *plan_missed_by(const struct config *c, const struct node *n,
-				    const struct plan *p, const struct plugin_process *driver)
+				    const struct memory *memory, const struct plan *p,
+				    const struct plugin_process *driver)
 {
 	uint64_t last_usec = driver->started_usec;
 	const struct device *last = NULL;
@@ -196,10 +198,10 @@ const struct device *plan_missed_by(const struct config *c, const struct node *n
 		const struct device *d = &p->devices[i];
 
 		if (!d->is_vf || !d->is_handed_out || !d->is_usable ||
-		    device_usable_usec(n, d) <= last_usec)
+		    device_usable_usec(n, memory, d) <= last_usec)
 			continue;
 		last = d;
-		last_usec = device_usable_usec(n, d);
+		last_usec = device_usable_usec(n, memory, d);
 	}
 	return last;
 }

@@ -57,7 +57,8 @@ bool device_is_infiniband(const struct device *d); /* has it a port of InfiniBan
  * When a usable device was so first since its driver was bound: CLOCK_MONOTONIC. 0: not known, it
  * was so before the first look of this boot.
  */
-uint64_t device_usable_usec(const struct node *n, const struct device *d);
+uint64_t device_usable_usec(const struct node *n, const struct memory *memory,
+			    const struct device *d);
 
 /* A file of [Output] that is asked for. */
 struct plan_output {
@@ -74,7 +75,8 @@ struct plan;
  * for VFs at its start alone, dranet looks again and again. NULL: it has found them all.
  */
 const struct device *plan_missed_by(const struct config *c, const struct node *n,
-				    const struct plan *p, const struct plugin_process *driver);
+				    const struct memory *memory, const struct plan *p,
+				    const struct plugin_process *driver);
 
 /*
  * A netdev that carries the addresses of managed devices: their own, or the bond above it. Each

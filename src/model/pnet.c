@@ -22,10 +22,10 @@ static bool format_id(const char *mac, char ret[static PNETID_LEN])
 	return true;
 }
 
-bool pnet_wish(const struct node *n, const char *pci, const struct netdev *netdev,
+bool pnet_wish(const struct memory *memory, const char *pci, const struct netdev *netdev,
 	       const struct ibdev *ibdev, struct pnet_wish *ret)
 {
-	const struct device_memory *m = memory_device(&n->memory, pci);
+	const struct device_memory *m = memory_device(memory, pci);
 	struct pnet_wish w = {};
 
 	if (!netdev || !ibdev || ibdev->n_ports == 0 ||

@@ -31,7 +31,7 @@ enum pnet_worth {
  * RoCE. What is in a pod lacks one of the two here, and keeps what it has.
  * Return: false when the device has no wish.
  */
-bool pnet_wish(const struct node *n, const char *pci, const struct netdev *netdev,
+bool pnet_wish(const struct memory *memory, const char *pci, const struct netdev *netdev,
 	       const struct ibdev *ibdev, struct pnet_wish *ret);
 
 enum pnet_worth pnet_judge(const struct node *n, const struct pnet_wish *w, const struct pnet *e);

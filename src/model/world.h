@@ -24,13 +24,15 @@ struct world {
 	int64_t (*time_sec)(void *userdata);
 
 	/*
-	 * Observe: the node as it is now, with what is remembered, what this pass tried and the
-	 * files that @c names. Return: 0 or -errno; release @ret with node_done().
+	 * Observe: the node as it is now, with the files that @c names; and what is remembered,
+	 * with what this pass tried. Return: 0 or -errno; release @ret with node_done() and
+	 * @ret_memory with memory_done().
 	 */
 	int (*look)(void *userdata, const struct config *c, struct attempts *tried,
-		    struct node *ret);
+		    struct node *ret, struct memory *ret_memory);
 	/* Answers @q into @n. Return: 1, 0 when @n is what it was, or -errno. */
-	int (*answer)(void *userdata, const struct questions *q, struct node *n);
+	int (*answer)(void *userdata, const struct questions *q, const struct memory *memory,
+		      struct node *n);
 
 	/* Apply: child_begin(), child_end(), child_done() and child_leave() of os/child.h. */
 	int (*begin)(void *userdata, struct child *c, size_t i);

@@ -11,7 +11,7 @@
  * Which build this is: a package keeps the time of its files. Of another tree it is the one that
  * ran there last.
  */
-static void tell_program(const struct fs *fs, struct node *n)
+static void tell_program(const struct fs *fs, struct node *n, const struct memory *memory)
 {
 	_cleanup_(closep) int fd = -EBADF;
 	struct stat st;
@@ -22,13 +22,13 @@ static void tell_program(const struct fs *fs, struct node *n)
 		snprintf(n->program, sizeof(n->program), "%s %lld %lld", PROJECT_VERSION,
 			 (long long)st.st_size, (long long)st.st_mtim.tv_sec);
 
-	for (size_t i = 0; i < n->memory.n_boots && !fs->is_live; i++)
-		if (n->memory.boots[i].n_steps > 0)
+	for (size_t i = 0; i < memory->n_boots && !fs->is_live; i++)
+		if (memory->boots[i].n_steps > 0)
 			COPY(n->program,
-			     n->memory.boots[i].steps[n->memory.boots[i].n_steps - 1].program);
+			     memory->boots[i].steps[memory->boots[i].n_steps - 1].program);
 }
 
-int observe_boots(const struct fs *fs, struct node *n)
+int observe_boots(const struct fs *fs, struct node *n, struct memory *memory)
 {
 	struct boots boots = {};
 	int r;
@@ -39,8 +39,8 @@ int observe_boots(const struct fs *fs, struct node *n)
 			MAX_BOOTS * sizeof(*boots.entries));
 		boots.n_entries = MAX_BOOTS;
 	}
-	n->memory.boots = boots.entries;
-	n->memory.n_boots = boots.n_entries;
-	tell_program(fs, n);
+	memory->boots = boots.entries;
+	memory->n_boots = boots.n_entries;
+	tell_program(fs, n, memory);
 	return r;
 }

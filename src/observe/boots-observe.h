@@ -11,5 +11,5 @@
 #include "../model/boots.h"
 #include "../os/fs.h"
 
-/* Fills node.memory.boots and node.program. Return: 0 or -ENOMEM. */
-int observe_boots(const struct fs *fs, struct node *n);
+/* Fills memory.boots and node.program. Return: 0 or -ENOMEM. */
+int observe_boots(const struct fs *fs, struct node *n, struct memory *memory);

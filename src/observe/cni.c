@@ -36,19 +36,19 @@ static uint32_t find_holder(const char *locks, const struct stat *st)
 	return 0;
 }
 
-int observe_cni(const struct fs *fs, struct node *n)
+int observe_cni(const struct fs *fs, struct node *n, const struct memory *memory)
 {
 	_cleanup_(freep) char *locks = NULL;
 	size_t size;
 	int r = 0;
 
-	for (size_t i = 0; i < n->memory.n_devices; i++) {
-		struct pci *pci = (struct pci *)node_pci(n, n->memory.devices[i].pci);
+	for (size_t i = 0; i < memory->n_devices; i++) {
+		struct pci *pci = (struct pci *)node_pci(n, memory->devices[i].pci);
 		char path[96];
 		struct stat st;
 
-		snprintf(path, sizeof(path), "var/lib/cni/sriov/pci/%s", n->memory.devices[i].pci);
-		if (!n->memory.devices[i].is_out || !pci || fs_stat(fs, path, &st) < 0)
+		snprintf(path, sizeof(path), "var/lib/cni/sriov/pci/%s", memory->devices[i].pci);
+		if (!memory->devices[i].is_out || !pci || fs_stat(fs, path, &st) < 0)
 			continue;
 		if (!locks)
 			r = fs_read_all(fs, "proc/locks", MAX_LOCKS_BYTES, false, &locks, &size);

@@ -12,4 +12,4 @@
 #include "../os/fs.h"
 
 /* Sets cni_pid of functions that are out, or back with other settings. Return: 0 or -ENOMEM. */
-int observe_cni(const struct fs *fs, struct node *n);
+int observe_cni(const struct fs *fs, struct node *n, const struct memory *memory);

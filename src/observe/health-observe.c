@@ -44,7 +44,7 @@ static int ask(void *userdata, size_t i _unused_, char *error _unused_)
 	return devlink_read(&own, q->pcis, q->n); /* the process ends with it */
 }
 
-static int ask_in_child(struct os *d, struct node *n)
+static int ask_in_child(struct os *d, struct node *n, struct memory *memory)
 {
 	const size_t size = n->n_pcis * sizeof(*n->pcis);
 	struct health_request q = { .n = n->n_pcis };
@@ -66,7 +66,7 @@ static int ask_in_child(struct os *d, struct node *n)
 	if (r >= 0)
 		memcpy(n->pcis, q.pcis, size);
 	munmap(q.pcis, size);
-	d->devlink_pid = n->memory.devlink_pid = r == -ETIMEDOUT ? (uint32_t)pid : 0;
+	d->devlink_pid = memory->devlink_pid = r == -ETIMEDOUT ? (uint32_t)pid : 0;
 	if (r == -ETIMEDOUT)
 		log_warning("A driver keeps devlink from answering: the health of functions is "
 			    "not known until it is done");
@@ -133,7 +133,7 @@ static void recall(const struct os *d, struct node *n)
 	}
 }
 
-int observe_health(struct os *d, struct node *n)
+int observe_health(struct os *d, struct node *n, struct memory *memory)
 {
 	int r;
 
@@ -141,17 +141,17 @@ int observe_health(struct os *d, struct node *n)
 	if (!d->fs.is_live || !has_sriov(n))
 		return 0;
 	if (d->devlink_pid)
-		n->memory.devlink_pid = d->devlink_pid;
+		memory->devlink_pid = d->devlink_pid;
 	/* Another process holds a lock that devlink needs. */
-	if (n->memory.stuck[0] || n->memory.devlink_pid || is_any_busy(n)) {
+	if (memory->stuck[0] || memory->devlink_pid || is_any_busy(n)) {
 		recall(d, n);
 		return 0;
 	}
-	r = d->is_service || is_any_silent(n) ? ask_in_child(d, n)
+	r = d->is_service || is_any_silent(n) ? ask_in_child(d, n, memory)
 					      : devlink_read(&d->devlink, n->pcis, n->n_pcis);
 	if (r == -ENOMEM)
 		return r;
-	if (!n->memory.devlink_pid)
+	if (!memory->devlink_pid)
 		return remember(d, n);
 	recall(d, n);
 	return 0;

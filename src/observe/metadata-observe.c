@@ -40,10 +40,10 @@ static int recall_answers(const struct fs *fs, struct node *n)
 	return r;
 }
 
-static int note_failures(struct node *n)
+static int note_failures(struct node *n, const struct memory *memory)
 {
-	for (size_t i = 0; i < n->memory.n_attempts; i++) {
-		const struct attempt *f = &n->memory.attempts[i];
+	for (size_t i = 0; i < memory->n_attempts; i++) {
+		const struct attempt *f = &memory->attempts[i];
 		struct metadata *m;
 
 		if (f->result >= 0 || !streq(f->verb, verb_name(VERB_ASK_METADATA)) ||
@@ -65,13 +65,13 @@ static int by_mac(const void *a, const void *b)
 	return strcmp(((const struct metadata *)a)->mac, ((const struct metadata *)b)->mac);
 }
 
-int observe_metadata(const struct fs *fs, struct node *n)
+int observe_metadata(const struct fs *fs, struct node *n, const struct memory *memory)
 {
 	int r;
 
 	r = recall_answers(fs, n);
 	if (r >= 0)
-		r = note_failures(n);
+		r = note_failures(n, memory);
 	if (n->n_metadatas > 0)
 		qsort(n->metadatas, n->n_metadatas, sizeof(*n->metadatas), by_mac);
 	return r;

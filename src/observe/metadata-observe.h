@@ -14,4 +14,4 @@
  * others are of passes before that asked and failed. A file that is not ours is none. Return: 0 or
  * -ENOMEM.
  */
-int observe_metadata(const struct fs *fs, struct node *n);
+int observe_metadata(const struct fs *fs, struct node *n, const struct memory *memory);

@@ -4,7 +4,6 @@
 #include "../model/memory.h"
 #include "../os/ethtool.h"
 #include "../os/link.h"
-#include "../os/memory-file.h"
 #include "../os/neighbour.h"
 #include "../os/route.h"
 #include "../os/rule.h"
@@ -102,7 +101,6 @@ static void observe_all(const struct fs *fs, struct node *n)
 
 int observe_net(struct os *d, struct node *n)
 {
-	struct ledger ledger = {};
 	int r = 0;
 
 	if (d->fs.is_live)
@@ -116,10 +114,6 @@ int observe_net(struct os *d, struct node *n)
 	}
 	if (r >= 0 && d->fs.is_live)
 		r = ethtool_read(&d->ethtool, n, n->netdevs, n->n_netdevs);
-	if (r >= 0)
-		r = memory_read(&d->fs, MEMORY_BOOT, &ledger_fields, &ledger);
-	n->memory.ledger = ledger.entries;
-	n->memory.n_ledger = ledger.n_entries;
 	observe_all(&d->fs, n);
 	return r;
 }

@@ -84,7 +84,7 @@ static int read_head(const struct fs *fs, struct state_head *ret)
 	return r == -ENOMEM ? r : 0;
 }
 
-static int recall(const struct fs *fs, struct node *n)
+static int recall(const struct fs *fs, const struct node *n, struct memory *memory)
 {
 	_cleanup_(memory_done) struct memory seen = {};
 	struct state_head head = {};
@@ -94,7 +94,7 @@ static int recall(const struct fs *fs, struct node *n)
 	if (r >= 0)
 		r = memory_read(fs, MEMORY_BOOT, &pass_memory_fields, &seen);
 	if (r >= 0)
-		memory_take(&n->memory, n->boot_id, &head, &seen);
+		memory_take(memory, n->boot_id, &head, &seen);
 	return r;
 }
 
@@ -109,45 +109,50 @@ static bool is_ours(const struct fs *fs, uint32_t pid)
 }
 
 /* What got stuck, in this pass or before, is so until its process is gone. */
-static void find_stuck(const struct fs *fs, struct node *n)
+static void find_stuck(const struct fs *fs, struct memory *memory)
 {
-	const struct action *stuck = attempts_stuck(n->memory.tried);
+	const struct action *stuck = attempts_stuck(memory->tried);
 
 	if (stuck) {
-		COPY(n->memory.stuck, stuck->target);
-		n->memory.stuck_pid = stuck->pid;
+		COPY(memory->stuck, stuck->target);
+		memory->stuck_pid = stuck->pid;
 	}
-	if (!is_ours(fs, n->memory.stuck_pid) && fs->is_live)
-		n->memory.stuck[0] = '\0';
-	if (!is_ours(fs, n->memory.devlink_pid))
-		n->memory.devlink_pid = 0;
-	for (size_t i = 0; i < n->memory.n_devices; i++)
-		if (!is_ours(fs, n->memory.devices[i].sick_pid))
-			n->memory.devices[i].sick_pid = 0;
+	if (!is_ours(fs, memory->stuck_pid) && fs->is_live)
+		memory->stuck[0] = '\0';
+	if (!is_ours(fs, memory->devlink_pid))
+		memory->devlink_pid = 0;
+	for (size_t i = 0; i < memory->n_devices; i++)
+		if (!is_ours(fs, memory->devices[i].sick_pid))
+			memory->devices[i].sick_pid = 0;
 }
 
-int observe_memory(const struct fs *fs, struct node *n)
+int observe_memory(const struct fs *fs, struct node *n, struct memory *memory)
 {
+	struct ledger ledger = {};
 	int r;
 
-	n->memory.is_held = fs_exists(fs, HOLD_PATH);
-	r = recall(fs, n);
-	find_stuck(fs, n);
-	return r < 0 ? r : observe_boots(fs, n);
+	memory->is_held = fs_exists(fs, HOLD_PATH);
+	r = recall(fs, n, memory);
+	if (r >= 0)
+		r = memory_read(fs, MEMORY_BOOT, &ledger_fields, &ledger);
+	memory->ledger = ledger.entries;
+	memory->n_ledger = ledger.n_entries;
+	find_stuck(fs, memory);
+	return r < 0 ? r : observe_boots(fs, n, memory);
 }
 
-void observe_writer(const struct fs *fs, struct node *n)
+void observe_writer(const struct fs *fs, const struct node *n, struct memory *memory)
 {
-	for (size_t i = 0; i < n->n_pcis && fs->is_live && !n->memory.stuck[0]; i++) {
+	for (size_t i = 0; i < n->n_pcis && fs->is_live && !memory->stuck[0]; i++) {
 		const struct pci *pf = &n->pcis[i];
 		int pid;
 
-		if (!pf->has_sriov || attempts_changing_vfs(n->memory.tried, pf->address))
+		if (!pf->has_sriov || attempts_changing_vfs(memory->tried, pf->address))
 			continue;
 		pid = fs_writer(fs, FS_PATH("sys/bus/pci/devices/%s/sriov_numvfs", pf->address));
 		if (pid > 0 && is_ours(fs, (uint32_t)pid)) {
-			COPY(n->memory.stuck, pf->address);
-			n->memory.stuck_pid = (uint32_t)pid;
+			COPY(memory->stuck, pf->address);
+			memory->stuck_pid = (uint32_t)pid;
 		}
 	}
 }
@@ -171,20 +176,21 @@ static int observe_smc(struct os *d, struct node *n)
 	return r == -ENOMEM ? r : 0;
 }
 
-int observe_node(struct os *d, struct attempts *tried, struct node *ret)
+int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct memory *ret_memory)
 {
-	_cleanup_(node_done) struct node n = { .memory = { .tried = tried } };
+	_cleanup_(memory_done) struct memory memory = { .tried = tried };
+	_cleanup_(node_done) struct node n = {};
 	int r;
 
 	read_optional(&d->fs, "proc/sys/kernel/osrelease", n.kernel, sizeof(n.kernel));
 	read_optional(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
 
-	r = observe_memory(&d->fs, &n);
+	r = observe_memory(&d->fs, &n, &memory);
 	if (r >= 0)
-		r = observe_pci(&d->fs, &n);
+		r = observe_pci(&d->fs, &n, &memory);
 	for (size_t i = 0; i < n.n_pcis; i++)
 		n.pcis[i].is_busy = is_being_written(tried, n.pcis[i].address);
-	observe_writer(&d->fs, &n);
+	observe_writer(&d->fs, &n, &memory);
 	if (r >= 0 && !d->fs.is_live)
 		r = observe_answers(&d->fs, &n);
 	if (r >= 0)
@@ -194,17 +200,17 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret)
 	if (r >= 0)
 		r = observe_netconfig(&d->fs, &n);
 	if (r >= 0)
-		r = observe_metadata(&d->fs, &n);
+		r = observe_metadata(&d->fs, &n, &memory);
 	if (r >= 0)
-		r = observe_cni(&d->fs, &n);
+		r = observe_cni(&d->fs, &n, &memory);
 	if (r >= 0)
-		r = observe_vfs(d, &n);
+		r = observe_vfs(d, &n, &memory);
 	if (r >= 0)
-		r = observe_rdma(d, &n);
+		r = observe_rdma(d, &n, &memory);
 	if (r >= 0)
 		r = node_make_indexes(&n); /* of the RDMA devices as well */
 	if (r >= 0)
-		node_forget_replaced(&n); /* before anything is made of what is remembered */
+		node_forget_replaced(&n, &memory); /* before it is used */
 	if (r >= 0)
 		r = observe_modules(d, &n);
 	if (r >= 0)
@@ -220,6 +226,7 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret)
 		return r;
 
 	*ret = TAKE_STRUCT(n);
+	*ret_memory = TAKE_STRUCT(memory);
 	return 0;
 }
 
@@ -266,18 +273,19 @@ int observe_verbs(const struct os *d, const struct questions *q, struct node *n)
 
 int observe_users_serve(struct os *d, uint32_t asker, char **ret)
 {
+	const struct memory memory = {};
 	_cleanup_(node_done) struct node n = {}, found = { .has_users = true };
 	int r;
 
-	r = observe_pci(&d->fs, &n);
+	r = observe_pci(&d->fs, &n, &memory);
 	if (r >= 0)
 		r = observe_net(d, &n);
 	if (r >= 0)
 		r = node_make_indexes(&n);
 	if (r >= 0)
-		r = observe_vfs(d, &n);
+		r = observe_vfs(d, &n, &memory);
 	if (r >= 0)
-		r = observe_rdma(d, &n);
+		r = observe_rdma(d, &n, &memory);
 	if (r >= 0)
 		r = node_make_indexes(&n);
 	if (r >= 0)

@@ -9,22 +9,23 @@
 #include "../os/os.h"
 
 /*
- * Everything the plan needs, in one look. Return: 0 or -errno; release @ret with node_done().
+ * Everything the plan needs, in one look: what there is, and what is remembered, with what this
+ * pass @tried. Return: 0 or -errno; release with node_done() and memory_done().
  */
-int observe_node(struct os *d, struct attempts *tried, struct node *ret);
+int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct memory *ret_memory);
 
 /*
  * What is remembered, the state that was told last, whether "revert" holds the service; and with
- * @tried what is stuck. Needs node.boot_id. Part of observe_node(). Return: 0 or -errno.
+ * memory.tried what is stuck. Needs node.boot_id. Part of observe_node(). Return: 0 or -errno.
  */
-int observe_memory(const struct fs *fs, struct node *n);
+int observe_memory(const struct fs *fs, struct node *n, struct memory *memory);
 
 /*
  * A number of VFs that one of our processes still writes, and that memory does not have: its
- * service was killed, or could not write state.json. Fills stuck and stuck_pid; what @tried has as
- * running is none. Wants pcis. Part of observe_node(). Live roots only.
+ * service was killed, or could not write state.json. Fills stuck and stuck_pid; what memory.tried
+ * has as running is none. Wants pcis. Part of observe_node(). Live roots only.
  */
-void observe_writer(const struct fs *fs, struct node *n);
+void observe_writer(const struct fs *fs, const struct node *n, struct memory *memory);
 
 /*
  * What netlink and others told when a tree was captured: a tree that was captured, or written by
@@ -34,10 +35,10 @@ int observe_answers(const struct fs *fs, struct node *n);
 
 /*
  * What devlink tells of the health and the eswitch of functions. A look of its own, because it may
- * only be made when no write to a PCI function is stuck: after node.memory.stuck is known. Live
+ * only be made when no write to a PCI function is stuck: after memory.stuck is known. Live
  * roots only; a captured one has it in its answers. Return: 0 or -ENOMEM.
  */
-int observe_health(struct os *d, struct node *n);
+int observe_health(struct os *d, struct node *n, struct memory *memory);
 
 /*
  * QUESTION_VERBS: opens each device with libibverbs, and notes the result in ibdev.verbs; a device
@@ -53,7 +54,7 @@ int observe_verbs(const struct os *d, const struct questions *q, struct node *n)
  * rdma-provision-users.service look; without it, what cannot be seen counts as used. Return: 0 or
  * -errno, nothing is known then.
  */
-int observe_users(struct os *d, struct node *n);
+int observe_users(struct os *d, struct node *n, const struct memory *memory);
 
 /*
  * The helper's side: fills a node with the kernel's functions and devices alone, looks, and gives

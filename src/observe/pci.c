@@ -191,20 +191,20 @@ static int name_vfs(const struct fs *fs, struct node *n, struct pci *pf)
 
 /* A PF that plan/late.c may probe: one that had no driver in this boot does not hang in a removal.
  */
-static bool is_never_bound(const struct node *n, const struct pci *pci)
+static bool is_never_bound(const struct memory *memory, const struct pci *pci)
 {
-	const struct device_memory *m = memory_device(&n->memory, pci->address);
+	const struct device_memory *m = memory_device(memory, pci->address);
 
 	return pci->vendor == NVIDIA_VENDOR && pci->class >> 16 == CLASS_NETWORK &&
 	       !(m && (m->netdev[0] || m->ibdev[0]));
 }
 
 /* A VF that hangs in a removal has no driver any more, and the lock of its driver is held. */
-static void read_override(const struct fs *fs, const struct node *n, struct pci *pci)
+static void read_override(const struct fs *fs, const struct memory *memory, struct pci *pci)
 {
-	if ((!pci->physfn[0] && !is_never_bound(n, pci)) || pci->driver[0] ||
-	    (n->memory.stuck[0] &&
-	     (streq(n->memory.stuck, pci->address) || streq(n->memory.stuck, pci->physfn))))
+	if ((!pci->physfn[0] && !is_never_bound(memory, pci)) || pci->driver[0] ||
+	    (memory->stuck[0] &&
+	     (streq(memory->stuck, pci->address) || streq(memory->stuck, pci->physfn))))
 		return;
 	if (fs_read(fs, FS_PATH(FOLDER "/%s/driver_override", pci->address), pci->driver_override,
 		    sizeof(pci->driver_override)) < 0 ||
@@ -219,10 +219,10 @@ static void read_override(const struct fs *fs, const struct node *n, struct pci 
  * folders. Of physical functions only those of InfiniBand are asked, whose netdev goes with
  * ib_ipoib.
  */
-static void look_for_netdev(const struct fs *fs, const struct node *n, struct pci *pci)
+static void look_for_netdev(const struct fs *fs, const struct memory *memory, struct pci *pci)
 {
 	const bool is_asked = pci->physfn[0] || pci->class >> 8 == CLASS_INFINIBAND;
-	const struct device_memory *m = is_asked ? memory_device(&n->memory, pci->address) : NULL;
+	const struct device_memory *m = is_asked ? memory_device(memory, pci->address) : NULL;
 	struct fs unrecorded = *fs; /* for a look at a capture does not ask this */
 	char path[128];
 
@@ -275,10 +275,10 @@ static bool has_management_mark(const struct fs *fs, const char *address)
 	return true;
 }
 
-static void read_vpd(const struct fs *fs, const struct node *n, struct pci *pci)
+static void read_vpd(const struct fs *fs, const struct memory *memory, struct pci *pci)
 {
 	if (pci->vendor != MELLANOX || pci->class >> 8 != CLASS_INFINIBAND || pci->physfn[0] ||
-	    memory_device(&n->memory, pci->address))
+	    memory_device(memory, pci->address))
 		return;
 	pci->is_management = has_management_mark(fs, pci->address);
 }
@@ -311,7 +311,7 @@ static void read_root_port(const struct fs *fs, struct pci *pci)
 		snprintf(pci->root_port, sizeof(pci->root_port), "%.*s", (int)len, port + 1);
 }
 
-int observe_pci(const struct fs *fs, struct node *n)
+int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	int r;
@@ -349,9 +349,9 @@ int observe_pci(const struct fs *fs, struct node *n)
 			return r;
 	}
 	for (size_t i = 0; i < n->n_pcis; i++) {
-		look_for_netdev(fs, n, &n->pcis[i]);
-		read_override(fs, n, &n->pcis[i]);
-		read_vpd(fs, n, &n->pcis[i]);
+		look_for_netdev(fs, memory, &n->pcis[i]);
+		read_override(fs, memory, &n->pcis[i]);
+		read_vpd(fs, memory, &n->pcis[i]);
 	}
 	for (size_t i = 0; i < n->n_pcis && node_has_gpu(n); i++)
 		read_root_port(fs, &n->pcis[i]);

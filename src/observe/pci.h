@@ -12,7 +12,7 @@
 
 /*
  * Fills node.pcis but module and has_other_driver. A machine without PCI has none.
- * node.memory.stuck and node.memory.devices are known before. Return: 0 or -errno.
+ * memory.stuck and memory.devices are known before. Return: 0 or -errno.
  *
  * The driver container of NVIDIA's network operator reloads mlx5_core, makes the VFs that were
  * there before and binds them. It has its files in /run/mellanox/drivers, and .driver-ready there
@@ -24,7 +24,7 @@
  * if it does not answer, which ends it (pci_vpd_wait() in drivers/pci/vpd.c). So one that was
  * managed in this boot is not asked again.
  */
-int observe_pci(const struct fs *fs, struct node *n);
+int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory);
 bool observe_is_management(const struct fs *fs, const char *address); /* of one, at each call */
 
 /*

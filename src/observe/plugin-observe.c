@@ -71,11 +71,12 @@ static int read_text(const struct fs *fs, const char *path, char **ret)
 }
 
 /* What the last configuration of this boot wrote elsewhere. */
-static int find_old_file(const struct fs *fs, const struct config *c, struct node *n)
+static int find_old_file(const struct fs *fs, const struct config *c, struct node *n,
+			 const struct memory *memory)
 {
 	/* Without a state nobody knows, but in our own folder it can only be ours. */
 	const char *last =
-		*n->memory.last_plugin_path ? n->memory.last_plugin_path : "/" PLUGIN_CONFIG_PATH;
+		*memory->last_plugin_path ? memory->last_plugin_path : "/" PLUGIN_CONFIG_PATH;
 	_cleanup_(freep) char *text = NULL;
 	int r;
 
@@ -170,12 +171,13 @@ static int find_processes(const struct fs *fs, const char *command, const uint64
 	return r == -ENOMEM ? r : 0;
 }
 
-int observe_plugin(const struct fs *fs, const struct config *c, struct node *n)
+int observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
+		   const struct memory *memory)
 {
 	uint64_t change;
 	int r;
 
-	r = find_old_file(fs, c, n);
+	r = find_old_file(fs, c, n, memory);
 	if (r >= 0)
 		r = find_old_manifest(fs, c, n);
 	if (r >= 0 && *c->plugin.config_file)

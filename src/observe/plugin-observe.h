@@ -21,7 +21,8 @@
  * struct plugin_record has the hash of.
  * Return: 0 or -ENOMEM: what cannot be read counts as absent.
  */
-int observe_plugin(const struct fs *fs, const struct config *c, struct node *n);
+int observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
+		   const struct memory *memory);
 
 /*
  * Fills plugin_processes again, also where there is no file: for a person who asks.

@@ -7,15 +7,17 @@
 #include "ibdev.h"
 
 /* Is it one of these PFs, whose driver can be asked? */
-static bool is_asked(const struct questions *q, const struct node *n, const struct netdev *nd)
+static bool is_asked(const struct questions *q, const struct node *n, const struct memory *memory,
+		     const struct netdev *nd)
 {
 	const struct pci *pci = node_pci(n, nd->pci);
 
 	return pci && questions_name(q, pci->address) && !pci->physfn[0] && !pci->is_busy &&
-	       !n->memory.stuck[0];
+	       !memory->stuck[0];
 }
 
-int observe_dcbs(struct os *d, const struct questions *q, struct node *n)
+int observe_dcbs(struct os *d, const struct questions *q, struct node *n,
+		 const struct memory *memory)
 {
 	if (!is_question(q, QUESTION_DCB))
 		return 0;
@@ -24,7 +26,7 @@ int observe_dcbs(struct os *d, const struct questions *q, struct node *n)
 		struct dcb dcb, *slot;
 		int r;
 
-		if (!is_asked(q, n, nd))
+		if (!is_asked(q, n, memory, nd))
 			continue;
 		r = dcb_read(&d->route, nd->name, &dcb);
 		if (r < 0) {

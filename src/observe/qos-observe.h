@@ -12,7 +12,8 @@
  * under the RTNL. A PF that is being written to is left out. Return: 1 when it was asked, 0, or
  * -ENOMEM.
  */
-int observe_dcbs(struct os *d, const struct questions *q, struct node *n);
+int observe_dcbs(struct os *d, const struct questions *q, struct node *n,
+		 const struct memory *memory);
 
 /* Of each port, what rdma_cm shows: os/rdma-cm.h. */
 void observe_rdma_cm(const struct fs *fs, struct node *n);

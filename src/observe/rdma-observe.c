@@ -172,14 +172,14 @@ static bool has_other_mtu(const struct node *n, const struct ibdev *ib,
 	return nd && m->mtu && m->active_mtu && nd->mtu != m->mtu;
 }
 
-void rdma_recall(const struct node *n, struct ibdev *ib)
+void rdma_recall(const struct node *n, const struct memory *memory, struct ibdev *ib)
 {
-	for (size_t i = 0; i < n->memory.n_devices && ib->index != UINT32_MAX; i++)
-		if (n->memory.devices[i].was_usable && n->memory.devices[i].index == ib->index &&
-		    streq(n->memory.devices[i].ibdev, ib->name) &&
-		    !has_other_mtu(n, ib, &n->memory.devices[i])) {
+	for (size_t i = 0; i < memory->n_devices && ib->index != UINT32_MAX; i++)
+		if (memory->devices[i].was_usable && memory->devices[i].index == ib->index &&
+		    streq(memory->devices[i].ibdev, ib->name) &&
+		    !has_other_mtu(n, ib, &memory->devices[i])) {
 			ib->verbs = 0;
-			ib->active_mtu = n->memory.devices[i].active_mtu;
+			ib->active_mtu = memory->devices[i].active_mtu;
 		}
 }
 
@@ -187,8 +187,8 @@ void rdma_recall(const struct node *n, struct ibdev *ib)
  * What netlink, live or recorded, told of an ibdev. One that it did not tell of has an unknown
  * number of users, and that is never zero.
  */
-static void take_answer(const struct node *n, struct ibdev *ib, const struct ibdev *answers,
-			size_t n_answers)
+static void take_answer(const struct node *n, const struct memory *memory, struct ibdev *ib,
+			const struct ibdev *answers, size_t n_answers)
 {
 	const struct ibdev *a =
 		n_answers > 0 ? bsearch(ib, answers, n_answers, sizeof(*answers), compare_names)
@@ -200,7 +200,7 @@ static void take_answer(const struct node *n, struct ibdev *ib, const struct ibd
 	ib->active_mtu = a ? a->active_mtu : 0;
 	if (a)
 		COPY(ib->netdev, a->netdev);
-	rdma_recall(n, ib);
+	rdma_recall(n, memory, ib);
 }
 
 static int list_live(struct os *d, struct node *n, struct ibdev **ret, size_t *ret_n)
@@ -288,7 +288,7 @@ static void adopt_erdma(const struct fs *fs, struct node *n)
 		COPY(ib->pci, pci->address);
 }
 
-int observe_rdma(struct os *d, struct node *n)
+int observe_rdma(struct os *d, struct node *n, const struct memory *memory)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	_cleanup_(freep) struct ibdev *answers = NULL;
@@ -322,7 +322,7 @@ int observe_rdma(struct os *d, struct node *n)
 			n->n_ibdevs--;
 			continue;
 		}
-		take_answer(n, ib, answers, n_answers);
+		take_answer(n, memory, ib, answers, n_answers);
 		r = observe_one(&d->fs, n, ib);
 		if (r < 0)
 			return r;

@@ -11,7 +11,7 @@
 #include "../os/os.h"
 
 /*
- * Fills node.ibdevs, .netns_mode and .has_rdma_cm; wants node.netdevs and node.memory.devices.
+ * Fills node.ibdevs, .netns_mode and .has_rdma_cm; wants node.netdevs and memory.devices.
  *
  * An ibdev's netdev is what rdma_find_netdev() says. A virtual ibdev (rxe) takes the
  * PCI function of its netdev. The kernel's erdma gives its ibdevs no parent either (6.12:
@@ -21,7 +21,7 @@
  * mixed up, and in a captured tree, which has addresses alone, functions that were not bound in
  * their order; netdev and GIDs are right even then.
  */
-int observe_rdma(struct os *d, struct node *n);
+int observe_rdma(struct os *d, struct node *n, const struct memory *memory);
 
 /*
  * QUESTION_LINK_DOWNED: counters/link_downed of the InfiniBand ports of PFs without a netdev, also
@@ -46,4 +46,4 @@ void rdma_find_netdev(const struct node *n, struct ibdev *ib);
  * Fills verbs and active_mtu of one that was opened before in this boot: an index is not given
  * twice before its numbers wrap around.
  */
-void rdma_recall(const struct node *n, struct ibdev *ib);
+void rdma_recall(const struct node *n, const struct memory *memory, struct ibdev *ib);

@@ -409,7 +409,7 @@ static bool is_network(const struct node *n, const struct pci *pci)
 	return pci->class >> 16 == 0x02 || is_erdma(pci) || node_ibdev_of(n, pci->address);
 }
 
-int users_add_signs(const struct fs *fs, struct node *n)
+int users_add_signs(const struct fs *fs, struct node *n, const struct memory *memory)
 {
 	struct user signs[SIGNS_MAX];
 	bool is_known[SIGNS_MAX];
@@ -417,7 +417,7 @@ int users_add_signs(const struct fs *fs, struct node *n)
 	n->has_users = true; /* signs are those beside them */
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const size_t n_signs =
-			is_network(n, &n->pcis[i]) ? node_signs(n, &n->pcis[i], signs) : 0;
+			is_network(n, &n->pcis[i]) ? node_signs(n, memory, &n->pcis[i], signs) : 0;
 
 		/* Two signs of a kind are both news. */
 		for (size_t k = 0; k < n_signs; k++)
@@ -519,7 +519,7 @@ static int ask_helper(struct node *n)
 	return r < 0 && r != -ENOMEM ? -EHOSTDOWN : r;
 }
 
-int observe_users(struct os *d, struct node *n)
+int observe_users(struct os *d, struct node *n, const struct memory *memory)
 {
 	int r;
 
@@ -532,7 +532,7 @@ int observe_users(struct os *d, struct node *n)
 	else if (r == -EHOSTDOWN)
 		r = users_find(d, 0, n);
 	if (r >= 0)
-		r = users_add_signs(&d->fs, n);
+		r = users_add_signs(&d->fs, n, memory);
 	if (r >= 0)
 		r = observe_ports(&d->fs, n);
 	if (r < 0) {

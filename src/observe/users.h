@@ -56,7 +56,7 @@ int users_add_holders(const struct fs *fs, const struct processes *p, const stru
 		      enum rdma_resource what, const struct rdma_holder *holders, size_t n_holders,
 		      struct node *n);
 /* After all others, and sets has_users. Return: 0 or -ENOMEM. */
-int users_add_signs(const struct fs *fs, struct node *n);
+int users_add_signs(const struct fs *fs, struct node *n, const struct memory *memory);
 void users_sort(struct node *n);
 
 /*

@@ -26,7 +26,8 @@ static int recall_autoprobe(const struct fs *fs, enum memory_lifetime lifetime, 
 	return r;
 }
 
-static int list_infos(struct netlink *nl, struct pci *pf, struct node *n)
+static int list_infos(struct netlink *nl, struct pci *pf, struct node *n,
+		      const struct memory *memory)
 {
 	const struct netdev *nd = node_netdev_of(n, pf->address);
 	_cleanup_(freep) struct vf_info *infos = NULL;
@@ -35,7 +36,7 @@ static int list_infos(struct netlink *nl, struct pci *pf, struct node *n)
 
 	/* A driver stuck in a write may hold what its answer needs, and the kernel would wait for
 	 * it with the lock of all network devices held. */
-	if (!nd || pf->is_busy || streq(n->memory.stuck, pf->address))
+	if (!nd || pf->is_busy || streq(memory->stuck, pf->address))
 		return 0;
 
 	r = vf_list(nl, nd->ifindex, &infos, &n_infos);
@@ -69,7 +70,7 @@ static void look_for_random_mac(const struct fs *fs, struct node *n, struct netd
 			    type == NET_ADDR_RANDOM;
 }
 
-int observe_vfs(struct os *d, struct node *n)
+int observe_vfs(struct os *d, struct node *n, const struct memory *memory)
 {
 	int r;
 
@@ -80,6 +81,6 @@ int observe_vfs(struct os *d, struct node *n)
 		look_for_random_mac(&d->fs, n, &n->netdevs[i]);
 	for (size_t i = 0; i < n->n_pcis && r >= 0 && d->fs.is_live; i++)
 		if (n->pcis[i].num_vfs > 0)
-			r = list_infos(&d->route, &n->pcis[i], n);
+			r = list_infos(&d->route, &n->pcis[i], n, memory);
 	return r;
 }

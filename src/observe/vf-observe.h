@@ -15,4 +15,4 @@
  *
  * Return: 0 or -errno. A driver that does not answer for its VFs leaves nothing of them.
  */
-int observe_vfs(struct os *d, struct node *n);
+int observe_vfs(struct os *d, struct node *n, const struct memory *memory);

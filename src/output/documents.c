@@ -52,8 +52,8 @@ static int make_cdi(const struct node *n, const struct plan *p, struct plan_outp
 	return o->is_kept ? 0 : cdi_text(n, p, &o->text);
 }
 
-static int make(const struct config *c, const struct node *n, const struct plan *p, enum output i,
-		struct plan_output *o)
+static int make(const struct config *c, const struct node *n, const struct memory *memory,
+		const struct plan *p, enum output i, struct plan_output *o)
 {
 	switch (i) {
 	case OUTPUT_NFD:
@@ -63,11 +63,12 @@ static int make(const struct config *c, const struct node *n, const struct plan 
 	case OUTPUT_CDI:
 		return make_cdi(n, p, o);
 	default:
-		return metrics_text(n, p, &o->text);
+		return metrics_text(memory, p, &o->text);
 	}
 }
 
-int output_files(const struct config *c, const struct node *n, struct plan *p)
+int output_files(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p)
 {
 	int r = 0;
 
@@ -79,7 +80,7 @@ int output_files(const struct config *c, const struct node *n, struct plan *p)
 		o->path = c->output.paths[i];
 		o->is_kept = n->outputs[i].text && has_lost_devices(p);
 		if (!o->is_kept)
-			r = make(c, n, p, i, o);
+			r = make(c, n, memory, p, i, o);
 	}
 	return r;
 }

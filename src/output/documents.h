@@ -10,7 +10,7 @@
 
 /**
  * output_files() - fill plan.outputs
- * @n:   with node.outputs and node.memory.last_change
+ * @n:   with node.outputs; @memory: with memory.last_change
  * @p:   a finished plan: the files tell of its devices and its state
  *
  * What is there stays while the loss of a device is not confirmed yet. The NCCL file is of a node
@@ -20,4 +20,5 @@
  *
  * Return: 0 or -ENOMEM.
  */
-int output_files(const struct config *c, const struct node *n, struct plan *p);
+int output_files(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p);

@@ -26,7 +26,8 @@ static bool is_written(const struct node *n, const struct plan *p)
 }
 
 /* Is one older than the file, or than a device that it finds without one? */
-static bool has_old_process(const struct config *c, const struct node *n, const struct plan *p)
+static bool has_old_process(const struct config *c, const struct node *n,
+			    const struct memory *memory, const struct plan *p)
 {
 	const bool is_file_read = !*c->plugin.manifest && is_written(n, p);
 
@@ -34,7 +35,7 @@ static bool has_old_process(const struct config *c, const struct node *n, const 
 		const struct plugin_process *q = &n->plugin_processes[i];
 
 		if ((is_file_read && q->is_dated && q->since_change_sec < 0) ||
-		    plan_missed_by(c, n, p, q))
+		    plan_missed_by(c, n, memory, p, q))
 			return true;
 	}
 	return false;
@@ -59,7 +60,7 @@ static bool is_void(const struct config *c, const struct plan *p)
 
 /* The first that counts, in the order in which they have to be mended. */
 static struct obstacle find_obstacle(const struct config *c, const struct node *n,
-				     const struct plan *p)
+				     const struct memory *memory, const struct plan *p)
 {
 	const struct action *write = find_action(p, c->plugin.config_file);
 	enum reason reason = REASON_NONE;
@@ -75,7 +76,7 @@ static struct obstacle find_obstacle(const struct config *c, const struct node *
 	} else if (write && write->class != CLASS_CHANGE) {
 		reason = write->reason;
 		detail = write->detail;
-	} else if (has_old_process(c, n, p))
+	} else if (has_old_process(c, n, memory, p))
 		reason = REASON_PLUGIN_RESTART_NEEDED;
 	return (struct obstacle){ reason, detail, reason_advice(reason) };
 }
@@ -116,12 +117,12 @@ static json_t *make_resources(const struct config *c, const struct lint *l)
 }
 
 /* NULL: there is no memory. */
-static json_t *make_document(const struct config *c, const struct node *n, const struct plan *p,
-			     bool has_processes)
+static json_t *make_document(const struct config *c, const struct node *n,
+			     const struct memory *memory, const struct plan *p, bool has_processes)
 {
 	const bool is_none = c->plugin.type == PLUGIN_NONE;
 	const struct action *write = find_action(p, c->plugin.config_file);
-	const struct obstacle o = find_obstacle(c, n, p);
+	const struct obstacle o = find_obstacle(c, n, memory, p);
 	const bool is_nothing = is_none || is_void(c, p) || p->lint.refusal != REASON_NONE;
 	json_auto_t *document = output_check_make_plugin(c, p), *more = NULL;
 
@@ -230,10 +231,10 @@ static int draw(const json_t *d, char **ret)
 	return sheet_close(&s, ret);
 }
 
-int output_explain_plugin(const struct config *c, const struct node *n, const struct plan *p,
-			  bool has_processes, bool is_json, char **ret)
+int output_explain_plugin(const struct config *c, const struct node *n, const struct memory *memory,
+			  const struct plan *p, bool has_processes, bool is_json, char **ret)
 {
-	json_auto_t *document = make_document(c, n, p, has_processes);
+	json_auto_t *document = make_document(c, n, memory, p, has_processes);
 
 	if (!document)
 		return -ENOMEM;

@@ -30,5 +30,5 @@
  *
  * Return: 0 or -ENOMEM.
  */
-int output_explain_plugin(const struct config *c, const struct node *n, const struct plan *p,
-			  bool has_processes, bool is_json, char **ret);
+int output_explain_plugin(const struct config *c, const struct node *n, const struct memory *memory,
+			  const struct plan *p, bool has_processes, bool is_json, char **ret);

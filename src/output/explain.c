@@ -76,6 +76,7 @@ const char *output_explain_name(const struct node *n, size_t i)
 struct facts {
 	const struct config *config;
 	const struct node *node;
+	const struct memory *memory;
 	const struct plan *plan;
 	const struct pci *pci;
 	const struct device *device; /* NULL: it is not managed */
@@ -121,7 +122,8 @@ static json_t *make_vfs(const struct facts *f)
 {
 	const struct pci *pf = f->pci->physfn[0] ? node_pci(f->node, f->pci->physfn) : f->pci;
 	char words[EXPLAIN_VFS_LEN];
-	json_int_t wanted = plan_explain_vfs(f->config, f->node, f->pci, words, sizeof(words));
+	json_int_t wanted =
+		plan_explain_vfs(f->config, f->node, f->memory, f->pci, words, sizeof(words));
 
 	if (!pf)
 		return json_null();
@@ -407,10 +409,11 @@ static json_t *make_kernel_lines(const struct node *n)
 }
 
 /* NULL: there is no memory. */
-static json_t *make_document(const struct config *c, const struct node *n, const struct plan *p,
+static json_t *make_document(const struct config *c, const struct node *n,
+			     const struct memory *memory, const struct plan *p,
 			     const struct pci *pci)
 {
-	struct facts f = { c, n, p, pci };
+	struct facts f = { c, n, memory, p, pci };
 	json_auto_t *document = NULL;
 	const struct device *d;
 	enum reason reason;
@@ -645,10 +648,10 @@ static int draw(const json_t *document, char **ret)
 	return sheet_close(&s, ret);
 }
 
-int output_explain(const struct config *c, const struct node *n, const struct plan *p,
-		   const struct pci *pci, bool is_json, char **ret)
+int output_explain(const struct config *c, const struct node *n, const struct memory *memory,
+		   const struct plan *p, const struct pci *pci, bool is_json, char **ret)
 {
-	json_auto_t *document = make_document(c, n, p, pci);
+	json_auto_t *document = make_document(c, n, memory, p, pci);
 
 	if (!document)
 		return -ENOMEM;

@@ -62,5 +62,5 @@ const char *output_explain_name(const struct node *n, size_t i);
  *
  * Return: 0, or -ENOMEM.
  */
-int output_explain(const struct config *c, const struct node *n, const struct plan *p,
-		   const struct pci *pci, bool is_json, char **ret);
+int output_explain(const struct config *c, const struct node *n, const struct memory *memory,
+		   const struct plan *p, const struct pci *pci, bool is_json, char **ret);

@@ -136,7 +136,7 @@ static void put_change(FILE *f, const struct last_change *change)
 	fprintf(f, STEPS " %" PRIu32 "\n", change->steps);
 }
 
-int metrics_text(const struct node *n, const struct plan *p, char **ret)
+int metrics_text(const struct memory *memory, const struct plan *p, char **ret)
 {
 	_cleanup_(stream_done) struct stream out = {};
 
@@ -149,7 +149,7 @@ int metrics_text(const struct node *n, const struct plan *p, char **ret)
 	put_vfs(out.f, p, NAME "virtual_functions_present", "VFs that each NIC has.", false);
 	put_health(out.f, p);
 	put_links(out.f, p);
-	put_change(out.f, &n->memory.last_change);
+	put_change(out.f, &memory->last_change);
 	return stream_take(&out, ret);
 }
 

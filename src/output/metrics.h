@@ -22,8 +22,8 @@
 
 #include "../model/plan.h"
 
-/* The whole file, with node.memory.last_change when there is one. Return: 0 or -ENOMEM. */
-int metrics_text(const struct node *n, const struct plan *p, char **ret);
+/* The whole file, with memory.last_change when there is one. Return: 0 or -ENOMEM. */
+int metrics_text(const struct memory *memory, const struct plan *p, char **ret);
 
 /* The last change that a file of ours tells of. Return: 0, or -ENODATA when it tells of none. */
 int metrics_read_change(const char *text, struct last_change *ret);

@@ -79,9 +79,10 @@ static void remember_given(const struct node *n, const struct device *d, bool is
 }
 
 /* What cannot be seen now is as it was. */
-static struct device_memory remember(const struct node *n, const struct device *d, bool is_wanted)
+static struct device_memory remember(const struct node *n, const struct memory *memory,
+				     const struct device *d, bool is_wanted)
 {
-	const struct device_memory *old = memory_device(&n->memory, d->pci->address);
+	const struct device_memory *old = memory_device(memory, d->pci->address);
 	struct device_memory m = old ? *old : (struct device_memory){};
 	char card[MAC_LEN];
 
@@ -117,24 +118,24 @@ static struct device_memory remember(const struct node *n, const struct device *
 	/* What is left to the host is not handed out, so its loss counts at once. */
 	m.was_lost = m.was_usable && (!d->is_usable || d->aside != REASON_NONE);
 	if (d->is_usable) {
-		m.usable_usec = device_usable_usec(n, d);
+		m.usable_usec = device_usable_usec(n, memory, d);
 		m.usable_instance = d->pci->instance;
 	}
 	return m;
 }
 
 /* What was made, and of this pass what failed. */
-static int add_attempts(const struct node *n, const struct plan *p, struct memory *to)
+static int add_attempts(const struct memory *memory, const struct plan *p, struct memory *to)
 {
 	struct attempt *t;
 
-	for (size_t i = 0; i < n->memory.n_attempts; i++) {
-		if (n->memory.attempts[i].result < 0)
+	for (size_t i = 0; i < memory->n_attempts; i++) {
+		if (memory->attempts[i].result < 0)
 			continue;
 		t = APPEND(to->attempts, to->n_attempts);
 		if (!t)
 			return -ENOMEM;
-		*t = n->memory.attempts[i];
+		*t = memory->attempts[i];
 	}
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
@@ -174,12 +175,13 @@ static int add_memory(struct memory *to, const struct device_memory *m)
 }
 
 /* Functions that are gone are remembered for one more look, which then drops them. */
-static int add_gone(const struct node *n, const struct plan *p, struct memory *to)
+static int add_gone(const struct node *n, const struct memory *memory, const struct plan *p,
+		    struct memory *to)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < n->memory.n_devices && r >= 0; i++) {
-		struct device_memory m = n->memory.devices[i];
+	for (size_t i = 0; i < memory->n_devices && r >= 0; i++) {
+		struct device_memory m = memory->devices[i];
 
 		if (!m.was_usable || m.was_lost || node_pci(n, m.pci) || is_planned(p, m.pci))
 			continue;
@@ -192,32 +194,32 @@ static int add_gone(const struct node *n, const struct plan *p, struct memory *t
 	return r;
 }
 
-int output_memory(const struct config *c, const struct node *n, const struct plan *p,
-		  struct memory *ret)
+int output_memory(const struct config *c, const struct node *n, const struct memory *memory,
+		  const struct plan *p, struct memory *ret)
 {
 	const struct action *now = actions_stuck(p->actions, p->n_actions);
-	const bool is_new = !*n->memory.stuck && now;
+	const bool is_new = !*memory->stuck && now;
 	/* An administrator who asks for a pass, or for other settings, means the node as it is. A
 	 * service that is started again may find a CNI plugin in the middle of its work. */
-	const bool is_wanted = n->is_by_hand || !streq(n->memory.last_hash, c->hash);
+	const bool is_wanted = n->is_by_hand || !streq(memory->last_hash, c->hash);
 	_cleanup_(memory_done) struct memory to = {};
 	int r = 0;
 
 	COPY(to.boot_id, n->boot_id);
 	COPY(to.last_hash, c->hash);
-	COPY(to.stuck, is_new ? now->target : n->memory.stuck);
-	to.stuck_pid = is_new ? now->pid : *n->memory.stuck ? n->memory.stuck_pid : 0;
-	to.devlink_pid = n->memory.devlink_pid;
+	COPY(to.stuck, is_new ? now->target : memory->stuck);
+	to.stuck_pid = is_new ? now->pid : *memory->stuck ? memory->stuck_pid : 0;
+	to.devlink_pid = memory->devlink_pid;
 	COPY(to.last_plugin_path, *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file);
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
-		const struct device_memory m = remember(n, &p->devices[i], is_wanted);
+		const struct device_memory m = remember(n, memory, &p->devices[i], is_wanted);
 
 		r = add_memory(&to, &m);
 	}
 	if (r >= 0)
-		r = add_gone(n, p, &to);
+		r = add_gone(n, memory, p, &to);
 	if (r >= 0)
-		r = add_attempts(n, p, &to);
+		r = add_attempts(memory, p, &to);
 	if (r < 0)
 		return r;
 	*ret = TAKE_STRUCT(to);

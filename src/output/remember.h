@@ -18,5 +18,5 @@
  *
  * Return: 0 or -ENOMEM.
  */
-int output_memory(const struct config *c, const struct node *n, const struct plan *p,
-		  struct memory *ret);
+int output_memory(const struct config *c, const struct node *n, const struct memory *memory,
+		  const struct plan *p, struct memory *ret);

@@ -102,6 +102,7 @@ static int add_failure(json_t *list, const struct action *a)
 struct state_document {
 	const struct config *config;
 	const struct node *node;
+	const struct memory *memory;
 	const struct plan *plan;
 	uint32_t schema;
 	bool has_health, has_gpus, has_qos, has_smc, has_boots; /* keys that are absent otherwise */
@@ -511,11 +512,11 @@ static const struct fields boot_fields = FIELDS(boot_rows, struct boot);
 
 static json_t *make_boots(const void *item)
 {
-	const struct node *n = ((const struct state_document *)item)->node;
+	const struct state_document *s = item;
 	size_t first;
-	const size_t count = boots_telling(n, &first);
+	const size_t count = boots_telling(s->node, s->memory, &first);
 
-	return fields_pack_list(&boot_fields, n->memory.boots + first, count);
+	return fields_pack_list(&boot_fields, s->memory->boots + first, count);
 }
 
 static const struct field state_rows[] = {
@@ -535,18 +536,20 @@ static const struct field state_rows[] = {
 };
 static const struct fields state_fields = FIELDS(state_rows, struct state_document);
 
-int output_state(const struct config *c, const struct node *n, const struct plan *p, char **ret)
+int output_state(const struct config *c, const struct node *n, const struct memory *memory,
+		 const struct plan *p, char **ret)
 {
 	size_t first;
 	struct state_document s = { c,
 				    n,
+				    memory,
 				    p,
 				    SCHEMA,
 				    p->n_health > 0,
 				    node_has_gpu(n),
 				    config_sets_qos(c),
 				    c->smc.enable != SMC_NO || n->has_pnets,
-				    boots_telling(n, &first) > 0 };
+				    boots_telling(n, memory, &first) > 0 };
 	json_auto_t *document = NULL;
 
 	if (fill_plugin(&s) < 0)

@@ -23,7 +23,8 @@
  *
  * Return: 0, or -ENOMEM.
  */
-int output_state(const struct config *c, const struct node *n, const struct plan *p, char **ret);
+int output_state(const struct config *c, const struct node *n, const struct memory *memory,
+		 const struct plan *p, char **ret);
 
 /*
  * The state that a text of output_state() tells, of this boot or, with NULL, of any. Nothing else

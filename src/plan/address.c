@@ -48,7 +48,7 @@ static int want_address(const struct config *c, const struct node *n, struct pla
 
 /* One that we added before, and that is another now. The new one is there before the old one goes.
  */
-static int drop_address(const struct node *n, struct plan *p, const struct carrier *k,
+static int drop_address(const struct memory *memory, struct plan *p, const struct carrier *k,
 			const struct address *have)
 {
 	struct action *a;
@@ -58,7 +58,7 @@ static int drop_address(const struct node *n, struct plan *p, const struct carri
 	    memcmp(have->local, k->address.bytes, sizeof(have->local)) == 0)
 		return 0;
 	format_address(have->family, have->local, have->prefix_len, text, sizeof(text));
-	if (!memory_entry(&n->memory, verb_name(VERB_ADD_ADDRESS), "", have->ifindex, text))
+	if (!memory_entry(memory, verb_name(VERB_ADD_ADDRESS), "", have->ifindex, text))
 		return 0;
 
 	a = add_route_action(p, k, VERB_REMOVE_ADDRESS, have->ifindex, text);
@@ -77,7 +77,8 @@ static int tell_problem(struct plan *p, const struct carrier *k)
 			     k->detail);
 }
 
-int plan_addresses(const struct config *c, const struct node *n, struct plan *p)
+int plan_addresses(const struct config *c, const struct node *n, const struct memory *memory,
+		   struct plan *p)
 {
 	int r = 0;
 
@@ -90,7 +91,7 @@ int plan_addresses(const struct config *c, const struct node *n, struct plan *p)
 
 		/* What is not known is no reason to take something away. */
 		if (k && k->problem == REASON_NONE)
-			r = drop_address(n, p, k, &n->addresses[i]);
+			r = drop_address(memory, p, k, &n->addresses[i]);
 	}
 	return r;
 }

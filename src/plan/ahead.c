@@ -311,7 +311,8 @@ static int add_files(const struct ahead *w, struct plan *p)
 	return r;
 }
 
-int plan_ahead(const struct config *c, const struct node *n, struct plan *p)
+int plan_ahead(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p)
 {
 	_cleanup_(plan_done) struct plan before = {}, next = {};
 	_cleanup_(ahead_done) struct ahead w = {};
@@ -325,7 +326,7 @@ int plan_ahead(const struct config *c, const struct node *n, struct plan *p)
 	for (int i = 0; r >= 0 && i < ROUNDS_MAX; i++) {
 		plan_done(&before);
 		before = TAKE_STRUCT(next);
-		r = plan_make(c, &w.node, false, &next);
+		r = plan_make(c, &w.node, memory, false, &next);
 		if (r >= 0)
 			r = add_round(&w, i == 0 ? p : &before, &next, p);
 		if (r <= 0)

@@ -19,4 +19,5 @@
  *
  * Return: 0, or -ENOMEM.
  */
-int plan_ahead(const struct config *c, const struct node *n, struct plan *p);
+int plan_ahead(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p);

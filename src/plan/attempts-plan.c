@@ -86,19 +86,20 @@ static bool is_of(const struct attempt *e, const struct action *a, enum verb ver
 	       streq(e->subject, a->subject);
 }
 
-static struct attempt *find(const struct node *n, const struct action *a, enum verb verb)
+static struct attempt *find(const struct memory *memory, const struct action *a, enum verb verb)
 {
-	for (size_t i = 0; i < n->memory.n_attempts; i++)
-		if (is_of(&n->memory.attempts[i], a, verb))
-			return &n->memory.attempts[i];
+	for (size_t i = 0; i < memory->n_attempts; i++)
+		if (is_of(&memory->attempts[i], a, verb))
+			return &memory->attempts[i];
 	return NULL;
 }
 
 /* --- what is left alone --- */
 
-static const struct attempt *contest_of(const struct node *n, const struct action *a)
+static const struct attempt *contest_of(const struct node *n, const struct memory *memory,
+					const struct action *a)
 {
-	const struct attempt *e = find(n, a, key_verb(a));
+	const struct attempt *e = find(memory, a, key_verb(a));
 
 	return e && e->value == a->value && e->pause_usec > 0 && n->now_usec >= e->last_usec &&
 			       n->now_usec - e->last_usec < e->pause_usec
@@ -147,9 +148,10 @@ static void drop(struct plan *p, size_t i)
 	p->n_actions--;
 }
 
-void plan_contest(const struct config *c, const struct node *n, size_t first, struct plan *p)
+void plan_contest(const struct config *c, const struct node *n, const struct memory *memory,
+		  size_t first, struct plan *p)
 {
-	const bool is_asked = n->memory.tried && n->memory.tried->is_asked;
+	const bool is_asked = memory->tried && memory->tried->is_asked;
 
 	for (size_t i = first; i < p->n_actions; i++) {
 		struct action *a = &p->actions[i];
@@ -160,9 +162,9 @@ void plan_contest(const struct config *c, const struct node *n, size_t first, st
 			continue;
 		a->instance = instance_of(n, a);
 		a->value = value_of(p, a);
-		if (is_asked || !is_counted(a) || !streq(n->memory.last_hash, c->hash))
+		if (is_asked || !is_counted(a) || !streq(memory->last_hash, c->hash))
 			continue;
-		e = contest_of(n, a);
+		e = contest_of(n, memory, a);
 		if (!e)
 			continue;
 
@@ -178,10 +180,9 @@ void plan_contest(const struct config *c, const struct node *n, size_t first, st
 /* --- what is remembered --- */
 
 /* Of a netdev that is gone, or is in a pod. */
-static bool is_of_gone(const struct node *n, const struct attempt *e)
+static bool is_of_gone(const struct node *n, const struct memory *memory, const struct attempt *e)
 {
-	const struct device_memory *m =
-		e->ifindex > 0 ? NULL : memory_device(&n->memory, e->target);
+	const struct device_memory *m = e->ifindex > 0 ? NULL : memory_device(memory, e->target);
 
 	if (e->ifindex > 0)
 		return !node_netdev(n, e->ifindex);
@@ -189,38 +190,38 @@ static bool is_of_gone(const struct node *n, const struct attempt *e)
 }
 
 /* A netdev that comes back from a pod may have the number that it had: its count begins again. */
-static void forget_gone(struct node *n)
+static void forget_gone(const struct node *n, struct memory *memory)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < n->memory.n_attempts; i++)
-		if (!is_of_gone(n, &n->memory.attempts[i]))
-			n->memory.attempts[kept++] = n->memory.attempts[i];
-	n->memory.n_attempts = kept;
+	for (size_t i = 0; i < memory->n_attempts; i++)
+		if (!is_of_gone(n, memory, &memory->attempts[i]))
+			memory->attempts[kept++] = memory->attempts[i];
+	memory->n_attempts = kept;
 }
 
-static void forget_past(struct node *n)
+static void forget_past(const struct node *n, struct memory *memory)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < n->memory.n_attempts; i++) {
-		const struct attempt *e = &n->memory.attempts[i];
+	for (size_t i = 0; i < memory->n_attempts; i++) {
+		const struct attempt *e = &memory->attempts[i];
 
 		if (e->result < 0 ||
 		    (n->now_usec >= e->last_usec &&
 		     n->now_usec - e->last_usec <= MAX(MINUTE_USEC, 2 * e->pause_usec)))
-			n->memory.attempts[kept++] = *e;
+			memory->attempts[kept++] = *e;
 	}
 	/* APPEND() finds at least the room that it expects. */
-	n->memory.n_attempts = kept;
+	memory->n_attempts = kept;
 }
 
-static void forget_opposite(const struct action *a, struct node *n)
+static void forget_opposite(const struct action *a, struct memory *memory)
 {
-	struct attempt *e = find(n, a, verb_opposite(a->verb));
+	struct attempt *e = find(memory, a, verb_opposite(a->verb));
 
 	if (e)
-		*e = n->memory.attempts[--n->memory.n_attempts];
+		*e = memory->attempts[--memory->n_attempts];
 }
 
 /* Once more, or for the first time when e->n is 0. */
@@ -255,16 +256,16 @@ static bool is_part(const struct attempts *tried, const struct action *a)
 	return false;
 }
 
-static int note(const struct action *a, struct node *n)
+static int note(const struct action *a, const struct node *n, struct memory *memory)
 {
 	struct attempt *e;
 
-	forget_opposite(a, n);
-	e = find(n, a, key_verb(a));
-	if (!e && n->memory.n_attempts >= MAX_REPEATS)
+	forget_opposite(a, memory);
+	e = find(memory, a, key_verb(a));
+	if (!e && memory->n_attempts >= MAX_REPEATS)
 		return 0;
 	if (!e) {
-		e = APPEND(n->memory.attempts, n->memory.n_attempts);
+		e = APPEND(memory->attempts, memory->n_attempts);
 		if (!e)
 			return -ENOMEM;
 		COPY(e->verb, verb_name(key_verb(a)));
@@ -277,36 +278,36 @@ static int note(const struct action *a, struct node *n)
 	return 0;
 }
 
-int plan_note_repeats(const struct config *c, struct node *n)
+int plan_note_repeats(const struct config *c, const struct node *n, struct memory *memory)
 {
-	const struct attempts *tried = n->memory.tried;
+	const struct attempts *tried = memory->tried;
 	bool is_begun = false;
 	int r = 0;
 
-	forget_gone(n);
+	forget_gone(n, memory);
 	for (size_t i = 0; i < tried->n_actions && r >= 0; i++) {
 		const struct action *a = &tried->actions[i];
 
 		if (!a->is_done || a->result < 0 || !is_counted(a))
 			continue;
 		if (!is_begun) {
-			forget_past(n);
-			if (tried->is_asked || !streq(n->memory.last_hash, c->hash))
-				n->memory.n_attempts = 0;
+			forget_past(n, memory);
+			if (tried->is_asked || !streq(memory->last_hash, c->hash))
+				memory->n_attempts = 0;
 			is_begun = true;
 		}
 		/* A probe is no more due for being asked for. */
 		if ((!tried->is_asked || a->verb == VERB_PROBE_DRIVER) && !is_part(tried, a))
-			r = note(a, n);
+			r = note(a, n, memory);
 	}
 	return r;
 }
 
 /* --- what is past, or was of an earlier pass --- */
 
-void plan_forget_replaced(const struct node *n)
+void plan_forget_replaced(const struct node *n, const struct memory *memory)
 {
-	struct attempts *tried = n->memory.tried;
+	struct attempts *tried = memory->tried;
 
 	for (size_t i = 0; i < tried->n_actions; i++) {
 		struct action *a = &tried->actions[i];
@@ -345,27 +346,27 @@ static bool is_of_ended_vf(const struct attempts *tried, const struct node *n,
 	return false;
 }
 
-void plan_forget_ended(struct node *n)
+void plan_forget_ended(const struct node *n, struct memory *memory)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < n->memory.n_devices; i++)
-		if (!is_of_ended_vf(n->memory.tried, n, &n->memory.devices[i]))
-			n->memory.devices[kept++] = n->memory.devices[i];
-	n->memory.n_devices = kept;
+	for (size_t i = 0; i < memory->n_devices; i++)
+		if (!is_of_ended_vf(memory->tried, n, &memory->devices[i]))
+			memory->devices[kept++] = memory->devices[i];
+	memory->n_devices = kept;
 }
 
-int plan_recall_failures(const struct config *c, struct node *n)
+int plan_recall_failures(const struct config *c, const struct node *n, struct memory *memory)
 {
-	struct attempts *tried = n->memory.tried;
+	struct attempts *tried = memory->tried;
 	int found = 0;
 
 	assert(tried);
-	if (!streq(n->memory.last_hash, c->hash))
+	if (!streq(memory->last_hash, c->hash))
 		return 0;
 
-	for (size_t i = 0; i < n->memory.n_attempts; i++) {
-		const struct attempt *f = &n->memory.attempts[i];
+	for (size_t i = 0; i < memory->n_attempts; i++) {
+		const struct attempt *f = &memory->attempts[i];
 		struct action *a;
 
 		if (f->result >= 0)
@@ -383,7 +384,7 @@ int plan_recall_failures(const struct config *c, struct node *n)
 		action_set(a, "", f->to);
 		COPY(a->error, f->error);
 	}
-	plan_forget_replaced(n);
+	plan_forget_replaced(n, memory);
 	return found;
 }
 
@@ -466,14 +467,15 @@ void plan_mark_tried(const struct attempts *tried, struct plan *p)
 
 /* --- what three boots failed at: the rules of model/boots.h --- */
 
-static void tell_how(const struct node *n, const struct boot_step *s, char *ret, size_t size)
+static void tell_how(const struct node *n, const struct memory *memory, const struct boot_step *s,
+		     char *ret, size_t size)
 {
 	const struct boot_step *last = NULL;
 
-	for (size_t i = 0; i < n->memory.n_boots; i++)
-		if (!streq(n->memory.boots[i].boot_id, n->boot_id) &&
-		    boots_find(&n->memory.boots[i], s))
-			last = boots_find(&n->memory.boots[i], s);
+	for (size_t i = 0; i < memory->n_boots; i++)
+		if (!streq(memory->boots[i].boot_id, n->boot_id) &&
+		    boots_find(&memory->boots[i], s))
+			last = boots_find(&memory->boots[i], s);
 	if (last && last->result < 0)
 		snprintf(ret, size, "%s%s%s failed in 3 boots: %s", verb_name(s->verb),
 			 s->to[0] ? " " : "", s->to, strerror(-last->result));
@@ -505,7 +507,8 @@ static void drop_rest(struct plan *p, const char *pf)
 	p->n_actions = kept;
 }
 
-int plan_boots(const struct config *c, const struct node *n, struct plan *p)
+int plan_boots(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p)
 {
 	struct boot_step s;
 	char detail[192];
@@ -516,10 +519,11 @@ int plan_boots(const struct config *c, const struct node *n, struct plan *p)
 	for (size_t i = 0; i < p->n_actions; i++) {
 		struct action *a = &p->actions[i];
 
-		if (!is_open_change(a) || !boots_step(c, n, a, &s) || !boots_is_loop(n, &s) ||
-		    attempts_find(n->memory.tried, a->verb, a->target, s.to))
+		if (!is_open_change(a) || !boots_step(c, n, a, &s) ||
+		    !boots_is_loop(n, memory, &s) ||
+		    attempts_find(memory->tried, a->verb, a->target, s.to))
 			continue;
-		tell_how(n, &s, detail, sizeof(detail));
+		tell_how(n, memory, &s, detail, sizeof(detail));
 		refuse_loop(a, detail);
 		if (a->verb == VERB_SET_NUM_VFS) {
 			drop_rest(p, s.target);

@@ -37,37 +37,38 @@
 /*
  * Gives each open change from number @first on its instance and value. One that is to be left alone
  * becomes an item that waits, with the reason "contested", and p->again_usec says for how long.
- * Nothing is left alone when n->memory.tried is asked for by a person.
+ * Nothing is left alone when memory->tried is asked for by a person.
  */
-void plan_contest(const struct config *c, const struct node *n, size_t first, struct plan *p);
+void plan_contest(const struct config *c, const struct node *n, const struct memory *memory,
+		  size_t first, struct plan *p);
 
 /*
- * Counts what was tried in this pass and succeeded, as of the time of this look. n->memory.attempts
+ * Counts what was tried in this pass and succeeded, as of the time of this look. memory->attempts
  * stays what it was when nothing was and no netdev is gone: a pass without changes writes nothing.
  * What a person asked for is no restoration: all counts begin again after it, and with another
  * configuration.
  * Return: 0 or -ENOMEM.
  */
-int plan_note_repeats(const struct config *c, struct node *n);
+int plan_note_repeats(const struct config *c, const struct node *n, struct memory *memory);
 
 /*
  * What was tried on a function that was plugged in or bound again since was tried on another one:
  * it is not done. So it is tried at once, whatever came of it before.
  */
-void plan_forget_replaced(const struct node *n);
+void plan_forget_replaced(const struct node *n, const struct memory *memory);
 
 /*
  * Drops what is remembered of VFs that were destroyed since, by what was tried in this pass: by a
  * change of their number, or by a reload of their PF's driver. Those that have their addresses now
  * are others. What is remembered of PFs is kept.
  */
-void plan_forget_ended(struct node *n);
+void plan_forget_ended(const struct node *n, struct memory *memory);
 
 /*
  * What failed before in this boot, with the same configuration, has failed: adds it to
- * n->memory.tried. Return: 1 when there was such, 0 or -ENOMEM.
+ * memory->tried. Return: 1 when there was such, 0 or -ENOMEM.
  */
-int plan_recall_failures(const struct config *c, struct node *n);
+int plan_recall_failures(const struct config *c, const struct node *n, struct memory *memory);
 
 /* A change that is still wanted although it was tried has failed: the second plan shows it. */
 void plan_mark_tried(const struct attempts *tried, struct plan *p);

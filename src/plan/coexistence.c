@@ -49,10 +49,10 @@ static int hint_rival(const struct config *c, const struct node *n, struct plan 
 
 /* Not so often that it is put off, but again and again: what an owner does who looks every few
  * minutes. */
-static int hint_contested(const struct node *n, struct plan *p, const struct carrier *k)
+static int hint_contested(const struct memory *memory, struct plan *p, const struct carrier *k)
 {
-	for (size_t i = 0; i < n->memory.n_ledger; i++) {
-		const struct ledger_entry *e = &n->memory.ledger[i];
+	for (size_t i = 0; i < memory->n_ledger; i++) {
+		const struct ledger_entry *e = &memory->ledger[i];
 
 		if (e->ifindex != k->netdev->ifindex || e->total <= OWN_RESTORES_MAX ||
 		    (!streq(e->verb, verb_name(VERB_SET_METRIC)) &&
@@ -162,7 +162,8 @@ static int hint_same_mac(const struct node *n, struct plan *p)
 	return r;
 }
 
-int plan_coexistence(const struct config *c, const struct node *n, struct plan *p)
+int plan_coexistence(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p)
 {
 	int r = hint_vke_mode(n, p);
 
@@ -177,7 +178,7 @@ int plan_coexistence(const struct config *c, const struct node *n, struct plan *
 		if (r >= 0)
 			r = hint_rival(c, n, p, k);
 		if (r >= 0)
-			r = hint_contested(n, p, k);
+			r = hint_contested(memory, p, k);
 	}
 	return r;
 }

@@ -62,24 +62,25 @@ static bool is_driver_match(const char *glob, const char *name)
 }
 
 /* Did a section match another function by this name in this boot? That one keeps it. */
-static bool is_name_of_other(const struct node *n, const struct pci *pci, const char *name)
+static bool is_name_of_other(const struct node *n, const struct memory *memory,
+			     const struct pci *pci, const char *name)
 {
-	for (size_t i = 0; i < n->memory.n_devices; i++)
-		if (streq(n->memory.devices[i].matched, name) &&
-		    !streq(n->memory.devices[i].pci, pci->address) &&
-		    node_pci(n, n->memory.devices[i].pci))
+	for (size_t i = 0; i < memory->n_devices; i++)
+		if (streq(memory->devices[i].matched, name) &&
+		    !streq(memory->devices[i].pci, pci->address) &&
+		    node_pci(n, memory->devices[i].pci))
 			return true;
 	return false;
 }
 
 /* Does one word of Match= ("driver:mlx5_core") fit? @kind is set to its kind. */
-static bool is_word_match(const char *word, size_t len, const struct node *n, const struct pci *pci,
-			  size_t *kind)
+static bool is_word_match(const char *word, size_t len, const struct node *n,
+			  const struct memory *memory, const struct pci *pci, size_t *kind)
 {
 	static const char *const kinds[] = { "pci:", "id:", "driver:", "netdev:", "ibdev:" };
 	const struct netdev *nd = netdev_of(n, pci);
 	const struct ibdev *ib = node_ibdev_of(n, pci->address);
-	const struct device_memory *m = memory_device(&n->memory, pci->address);
+	const struct device_memory *m = memory_device(memory, pci->address);
 	char values[ELEMENTSOF(kinds)][IBDEV_LEN] = {};
 	char pattern[256];
 
@@ -91,7 +92,7 @@ static bool is_word_match(const char *word, size_t len, const struct node *n, co
 	COPY(values[0], pci->address);
 	snprintf(values[1], sizeof(values[1]), "%04x:%04x", pci->vendor, pci->device);
 	driver_name(pci, values[2], sizeof(values[2]));
-	COPY(values[3], nd && !is_name_of_other(n, pci, nd->name) ? nd->name : "");
+	COPY(values[3], nd && !is_name_of_other(n, memory, pci, nd->name) ? nd->name : "");
 	COPY(values[4], ib ? ib->name : "");
 
 	for (size_t i = 0; i < ELEMENTSOF(kinds); i++) {
@@ -114,7 +115,8 @@ static bool is_word_match(const char *word, size_t len, const struct node *n, co
 }
 
 /* Words of the same kind are alternatives; every kind that is named has to fit. */
-bool is_match(const char *match, const struct node *n, const struct pci *pci)
+bool is_match(const char *match, const struct node *n, const struct memory *memory,
+	      const struct pci *pci)
 {
 	unsigned named = 0, fits = 0;
 
@@ -123,7 +125,7 @@ bool is_match(const char *match, const struct node *n, const struct pci *pci)
 		bool fit;
 
 		if (len > 0) {
-			fit = is_word_match(word, len, n, pci, &kind);
+			fit = is_word_match(word, len, n, memory, pci, &kind);
 			named |= 1u << kind;
 			fits |= fit ? 1u << kind : 0;
 		}
@@ -137,14 +139,15 @@ bool is_match(const char *match, const struct node *n, const struct pci *pci)
 /*
  * Does a word name this very function? Globs match what an administrator may not have thought of.
  */
-static bool is_named(const char *match, const struct node *n, const struct pci *pci)
+static bool is_named(const char *match, const struct node *n, const struct memory *memory,
+		     const struct pci *pci)
 {
 	for (const char *word = match; word && *word;) {
 		const size_t len = strcspn(word, " \t"), plain = strcspn(word, " \t*?[\\");
 		size_t kind;
 
 		if ((is_prefix(word, "pci:") || is_prefix(word, "netdev:")) && plain == len &&
-		    is_word_match(word, len, n, pci, &kind))
+		    is_word_match(word, len, n, memory, pci, &kind))
 			return true;
 		word += len;
 		word += strspn(word, " \t");
@@ -178,20 +181,20 @@ static bool is_nic(const struct node *n, const struct pci *pci)
 }
 
 const struct device_config *section_of(const struct config *c, const struct node *n,
-				       const struct pci *pci)
+				       const struct memory *memory, const struct pci *pci)
 {
 	for (size_t i = 0; i < c->n_devices && is_nic(n, pci); i++)
-		if (is_match(c->devices[i].match, n, pci))
+		if (is_match(c->devices[i].match, n, memory, pci))
 			return &c->devices[i];
 	return NULL;
 }
 
-void plan_forget_names(const struct config *c, struct node *n)
+void plan_forget_names(const struct config *c, const struct node *n, struct memory *memory)
 {
-	for (size_t i = 0; i < n->memory.n_devices; i++) {
-		struct device_memory *m = &n->memory.devices[i];
+	for (size_t i = 0; i < memory->n_devices; i++) {
+		struct device_memory *m = &memory->devices[i];
 		const struct pci *pci = m->matched[0] ? node_pci(n, m->pci) : NULL;
-		const struct device_config *dc = pci ? section_of(c, n, pci) : NULL;
+		const struct device_config *dc = pci ? section_of(c, n, memory, pci) : NULL;
 
 		if (pci && !(dc && strstr(dc->match, "netdev:")))
 			m->matched[0] = '\0';
@@ -348,14 +351,14 @@ static enum reason say_zero_guid(const struct node *n, struct device *d)
 }
 
 /* The definition of a usable device, each condition in the order in which a driver fulfils them. */
-static enum reason judge(const struct config *c, const struct node *n, const struct plan *p,
-			 struct device *d)
+static enum reason judge(const struct config *c, const struct node *n, const struct memory *memory,
+			 const struct plan *p, struct device *d)
 {
 	const struct device *pf = pf_of(p, d);
 	const struct ibdev *ib = d->ibdev;
 
 	/* Its driver hangs: nobody may count on it. */
-	if (streq(n->memory.stuck, d->pci->address)) {
+	if (streq(memory->stuck, d->pci->address)) {
 		COPY(d->detail, "a write to it never came back");
 		return REASON_PCI_STUCK;
 	}
@@ -376,7 +379,7 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 		return say_failed(d->pci, d);
 	/* That of InfiniBand is ib_ipoib's, which need not be loaded. */
 	if (d->is_vf && d->pci->is_without_netdev && !(ib && node_is_infiniband(n, d->pci))) {
-		const struct device_memory *m = memory_device(&n->memory, d->pci->address);
+		const struct device_memory *m = memory_device(memory, d->pci->address);
 
 		snprintf(d->detail, sizeof(d->detail), "%s is in no network namespace",
 			 m ? m->netdev : "its netdev");
@@ -447,13 +450,13 @@ static bool is_refused(const struct node *n, const struct pci *vf, const struct 
 }
 
 /* Settings that were tried on a VF of this PF, in this pass or, as remembered, in this boot. */
-static uint32_t find_unsupported(const struct node *n, const char *pf)
+static uint32_t find_unsupported(const struct node *n, const struct memory *memory, const char *pf)
 {
-	const struct device_memory *m = memory_device(&n->memory, pf);
+	const struct device_memory *m = memory_device(memory, pf);
 	uint32_t bits = m ? m->unsupported : 0, refused = 0, done = 0;
 
-	for (size_t i = 0; n->memory.tried && i < n->memory.tried->n_actions; i++) {
-		const struct action *a = &n->memory.tried->actions[i];
+	for (size_t i = 0; memory->tried && i < memory->tried->n_actions; i++) {
+		const struct action *a = &memory->tried->actions[i];
 		const struct pci *vf = node_pci(n, a->target);
 
 		if (!vf || !streq(vf->physfn, pf))
@@ -484,12 +487,12 @@ static bool has_bound_vf(const struct node *n, const struct pci *pf)
  * One VF in a hundred may fail for itself. When the first one does, or one is so slow that all of
  * them would take the boot, the others of its PF are left.
  */
-static void find_sick(const struct node *n, struct device *d)
+static void find_sick(const struct node *n, const struct memory *memory, struct device *d)
 {
-	const struct device_memory *m = memory_device(&n->memory, d->pci->address);
+	const struct device_memory *m = memory_device(memory, d->pci->address);
 
-	for (size_t i = 0; n->memory.tried && i < n->memory.tried->n_actions; i++) {
-		const struct action *t = &n->memory.tried->actions[i];
+	for (size_t i = 0; memory->tried && i < memory->tried->n_actions; i++) {
+		const struct action *t = &memory->tried->actions[i];
 		const struct pci *vf = is_bad_bind(t) ? node_pci(n, t->target) : NULL;
 
 		if (!vf || !streq(vf->physfn, d->pci->address))
@@ -511,7 +514,7 @@ static void find_sick(const struct node *n, struct device *d)
 	}
 	/* Asked for once more, unless the kernel is still at it. */
 	if (!m || !m->sick[0] || m->instance != d->pci->instance ||
-	    (n->memory.tried && n->memory.tried->is_first && m->sick_pid == 0))
+	    (memory->tried && memory->tried->is_first && m->sick_pid == 0))
 		return;
 	COPY(d->sick, m->sick);
 	d->is_sick_long = true;
@@ -536,7 +539,8 @@ static bool has_vf_wish(const struct device_config *dc)
  * bond.
  */
 static enum reason find_host_use(const struct config *c, const struct node *n,
-				 const struct device *d, char *detail, size_t size)
+				 const struct memory *memory, const struct device *d, char *detail,
+				 size_t size)
 {
 	const struct netdev *nd = node_netdev_of(n, d->pci->address), *master;
 	const bool is_ra = c->route.manage && c->route.ipv6 == IPV6_RA;
@@ -551,7 +555,8 @@ static enum reason find_host_use(const struct config *c, const struct node *n,
 	}
 	if (c->plugin.type == PLUGIN_DRANET)
 		return REASON_NONE;
-	return netdev_host_use(n, nd, is_ra, detail, size) ? REASON_PORT_IN_USE : REASON_NONE;
+	return netdev_host_use(n, memory, nd, is_ra, detail, size) ? REASON_PORT_IN_USE
+								   : REASON_NONE;
 }
 
 /* Is it a PF that is to have VFs? It is no stand-in for them, whatever keeps them from being made.
@@ -565,8 +570,9 @@ static bool is_stand_in(const struct device *d)
  * With a type that moves the netdev nothing is handed out that carries the node or that the host
  * uses. The other types share the RDMA device, and move nothing.
  */
-static enum reason find_aside(const struct config *c, const struct node *n, const struct device *d,
-			      char *detail, size_t size)
+static enum reason find_aside(const struct config *c, const struct node *n,
+			      const struct memory *memory, const struct device *d, char *detail,
+			      size_t size)
 {
 	detail[0] = '\0';
 	if (d->node_nic)
@@ -579,7 +585,7 @@ static enum reason find_aside(const struct config *c, const struct node *n, cons
 									   : REASON_NONE;
 	if (d->node_nic)
 		return REASON_NODE_NIC;
-	return find_host_use(c, n, d, detail, size);
+	return find_host_use(c, n, memory, d, detail, size);
 }
 
 static void add_word(char *list, size_t size, bool is_true, const char *word)
@@ -608,8 +614,8 @@ static void list_left_out(const struct config *c, const struct device *d, char *
 }
 
 /* Once for each function: a hint, for a glob may well match it by chance. */
-static int tell_aside(const struct config *c, const struct node *n, struct plan *p,
-		      const struct device *d)
+static int tell_aside(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p, const struct device *d)
 {
 	const enum reason reason = d->node_nic ? REASON_NODE_NIC : d->aside;
 	char detail[192], left_out[96];
@@ -620,7 +626,7 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 	if (!d->is_vf && vf_of_node(n, p, d)) /* said by the change that is refused */
 		return 0;
 
-	find_aside(c, n, d, detail, sizeof(detail));
+	find_aside(c, n, memory, d, detail, sizeof(detail));
 	snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail), "; left out: %s",
 		 left_out);
 	if (!d->is_named || d->aside == REASON_NONE)
@@ -630,10 +636,11 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 			     "%s", detail);
 }
 
-static int add_device(const struct config *c, const struct node *n, struct plan *p,
-		      const struct pci *pci, const struct device_config *dc, bool is_handed_out)
+static int add_device(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p, const struct pci *pci, const struct device_config *dc,
+		      bool is_handed_out)
 {
-	const struct device_memory *m = memory_device(&n->memory, pci->address);
+	const struct device_memory *m = memory_device(memory, pci->address);
 	struct device *d = APPEND(p->devices, p->n_devices);
 	char detail[192];
 
@@ -647,21 +654,21 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 	d->node_nic = node_nic_of(p->node_nics, p->n_node_nics, pci->address);
 	d->is_vf = pci->physfn[0];
 	d->is_by_name = !d->is_vf && strstr(dc->match, "netdev:");
-	d->is_named = !d->is_vf && is_named(dc->match, n, pci);
+	d->is_named = !d->is_vf && is_named(dc->match, n, memory, pci);
 	d->wanted_vfs =
 		d->is_vf || (d->node_nic && !d->is_named) ? UINT32_MAX : wanted_vfs(dc, pci);
-	d->unsupported = find_unsupported(n, d->is_vf ? pci->physfn : pci->address);
-	d->is_rebuilt = (m && m->was_rebuilt) || attempts_find(n->memory.tried, VERB_REBIND_DRIVER,
-							       pci->address, pci->driver);
+	d->unsupported = find_unsupported(n, memory, d->is_vf ? pci->physfn : pci->address);
+	d->is_rebuilt = (m && m->was_rebuilt) ||
+			attempts_find(memory->tried, VERB_REBIND_DRIVER, pci->address, pci->driver);
 	if (!d->is_vf)
-		find_sick(n, d);
+		find_sick(n, memory, d);
 	/* The GIDs of a bonded port belong to the bond: what the ibdev calls its netdev counts. */
 	COPY(d->netdev_name, d->ibdev && d->ibdev->netdev[0] ? d->ibdev->netdev
 			     : d->netdev                     ? d->netdev->name
 							     : "");
 	COPY(d->ibdev_name, d->ibdev ? d->ibdev->name : "");
 	if (is_handed_out || !d->is_vf) /* VFs of others are not handed out in any case */
-		d->aside = find_aside(c, n, d, detail, sizeof(detail));
+		d->aside = find_aside(c, n, memory, d, detail, sizeof(detail));
 	d->is_handed_out = is_handed_out && d->aside == REASON_NONE && !is_stand_in(d);
 
 	d->is_foreign = is_foreign(pci, d->detail, sizeof(d->detail));
@@ -678,7 +685,7 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 		return 0;
 	}
 
-	d->reason = judge(c, n, p, d);
+	d->reason = judge(c, n, memory, p, d);
 	d->is_usable = d->reason == REASON_NONE;
 	/* On its way into a pod, or back, a device is unusable for a moment: one look proves
 	 * nothing. One that was bound again was never usable. */
@@ -689,8 +696,9 @@ static int add_device(const struct config *c, const struct node *n, struct plan 
 	return 0;
 }
 
-static int add_vfs(const struct config *c, const struct node *n, struct plan *p,
-		   const struct pci *pf, const struct device_config *dc, bool is_handed_out)
+static int add_vfs(const struct config *c, const struct node *n, const struct memory *memory,
+		   struct plan *p, const struct pci *pf, const struct device_config *dc,
+		   bool is_handed_out)
 {
 	for (uint32_t i = 0, found = 0; found < pf->num_vfs && i < pf->total_vfs; i++) {
 		const struct pci *vf = node_vf(n, pf->address, i);
@@ -699,7 +707,7 @@ static int add_vfs(const struct config *c, const struct node *n, struct plan *p,
 		if (!vf)
 			continue;
 		found++;
-		r = add_device(c, n, p, vf, dc, is_handed_out);
+		r = add_device(c, n, memory, p, vf, dc, is_handed_out);
 		if (r < 0)
 			return r;
 	}
@@ -731,19 +739,20 @@ static void count_missing(const struct config *c, struct plan *p)
 
 /* A card that was pulled, or is being reset, has no function to look at: what is remembered tells.
  */
-static void count_gone(const struct node *n, struct plan *p)
+static void count_gone(const struct node *n, const struct memory *memory, struct plan *p)
 {
-	for (size_t i = 0; i < n->memory.n_devices; i++)
-		p->n_gone += n->memory.devices[i].was_usable && !n->memory.devices[i].was_lost &&
-			     !node_pci(n, n->memory.devices[i].pci);
+	for (size_t i = 0; i < memory->n_devices; i++)
+		p->n_gone += memory->devices[i].was_usable && !memory->devices[i].was_lost &&
+			     !node_pci(n, memory->devices[i].pci);
 }
 
-int plan_devices(const struct config *c, const struct node *n, struct plan *p)
+int plan_devices(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p)
 {
 	uint64_t until;
 	int r;
 
-	r = node_nic_find(n, &p->node_nics, &p->n_node_nics, &until);
+	r = node_nic_find(n, memory, &p->node_nics, &p->n_node_nics, &until);
 	if (r < 0)
 		return r;
 	if (until > 0)
@@ -756,21 +765,21 @@ int plan_devices(const struct config *c, const struct node *n, struct plan *p)
 
 		if (pci->physfn[0])
 			continue;
-		dc = section_of(c, n, pci);
+		dc = section_of(c, n, memory, pci);
 		if (!dc)
 			continue;
 
 		has_our_vfs = pci->num_vfs > 0 && has_vf_wish(dc);
-		r = add_device(c, n, p, pci, dc, !has_our_vfs && !is_part_of_lag(n, pci));
+		r = add_device(c, n, memory, p, pci, dc, !has_our_vfs && !is_part_of_lag(n, pci));
 		if (r >= 0)
-			r = add_vfs(c, n, p, pci, dc, has_our_vfs);
+			r = add_vfs(c, n, memory, p, pci, dc, has_our_vfs);
 		if (r < 0)
 			return r;
 	}
 
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
-		r = tell_aside(c, n, p, &p->devices[i]);
+		r = tell_aside(c, n, memory, p, &p->devices[i]);
 	count_missing(c, p);
-	count_gone(n, p);
+	count_gone(n, memory, p);
 	return r;
 }

@@ -143,8 +143,8 @@ static bool is_way_back(const struct node *n, const struct module *m)
 }
 
 /* What stands against the change to this mode at all, the first that is to be dealt with. */
-static void judge_erdma(const struct node *n, const struct wanted *w, const struct erdma *e,
-			struct action *a)
+static void judge_erdma(const struct node *n, const struct memory *memory, const struct wanted *w,
+			const struct erdma *e, struct action *a)
 {
 	const bool is_loaded = e->module->state == MODULE_LOADED;
 
@@ -189,7 +189,8 @@ static void judge_erdma(const struct node *n, const struct wanted *w, const stru
 		set_class(a, CLASS_REFUSED, REASON_MODULE_BLACKLISTED);
 	} else if (is_loaded && node_forbids(n, ERDMA_MODULE)) {
 		forbid(n, a);
-	} else if (is_loaded && users_of_driver(n, ERDMA_MODULE, a->detail, sizeof(a->detail))) {
+	} else if (is_loaded &&
+		   users_of_driver(n, memory, ERDMA_MODULE, a->detail, sizeof(a->detail))) {
 		set_class(a, CLASS_NEEDS_REBOOT, REASON_DRIVER_IN_USE);
 	} else if (e->is_compat &&
 		   ports_clash(n, ports_base(n, w, false), a->detail, sizeof(a->detail))) {
@@ -197,8 +198,8 @@ static void judge_erdma(const struct node *n, const struct wanted *w, const stru
 	}
 }
 
-static int plan_erdma(const struct config *c, const struct node *n, struct plan *p,
-		      const struct wanted *w)
+static int plan_erdma(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p, const struct wanted *w)
 {
 	const struct erdma e = look_at_erdma(n, w);
 	struct action *a = NULL;
@@ -214,7 +215,7 @@ static int plan_erdma(const struct config *c, const struct node *n, struct plan 
 		COPY(a->text.to, e.to);
 		/* Of a driver that is not there nothing can be asked, but the mode is. */
 		if (a->class == CLASS_CHANGE)
-			judge_erdma(n, w, &e, a);
+			judge_erdma(n, memory, w, &e, a);
 	}
 
 	if (e.is_compat && !e.missing)
@@ -260,7 +261,8 @@ static int hint_stack(const struct node *n, struct plan *p, const struct pci *pc
  * What the managed devices of each family ask for, which is nothing with keep. Return: 1 when one
  * asks for nvidia_peermem, else 0, or -ENOMEM.
  */
-static int plan_mode(const struct config *c, const struct node *n, struct plan *p)
+static int plan_mode(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p)
 {
 	const enum driver_mode mode = node_driver_mode(c, n);
 	const struct duty *erdma = duty_of(mode, FAMILY_ERDMA);
@@ -281,7 +283,7 @@ static int plan_mode(const struct config *c, const struct node *n, struct plan *
 	}
 
 	if (r >= 0 && has_erdma && erdma->sets_options)
-		r = plan_erdma(c, n, p, &wanted);
+		r = plan_erdma(c, n, memory, p, &wanted);
 	if (r >= 0 && has_erdma && erdma->refuses_smc)
 		r = hint_smc(n, p);
 	if (r >= 0)
@@ -370,7 +372,8 @@ static int plan_peermem(const struct config *c, const struct node *n, struct pla
 	return 0;
 }
 
-int plan_driver(const struct config *c, const struct node *n, struct plan *p)
+int plan_driver(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p)
 {
 	static const char *const always[] = { "ib_uverbs", "rdma_ucm", "ib_umad" };
 	int r = 0, wants_peermem;
@@ -382,7 +385,7 @@ int plan_driver(const struct config *c, const struct node *n, struct plan *p)
 	if (r < 0)
 		return r;
 
-	wants_peermem = plan_mode(c, n, p);
+	wants_peermem = plan_mode(c, n, memory, p);
 	if (wants_peermem < 0 || p->n_devices == 0)
 		return MIN(wants_peermem, 0);
 

@@ -37,10 +37,10 @@ static bool is_loss(const struct link_losses *l, const struct link_news *news, u
 }
 
 /* Did this pass do something to the function that may take its carrier? */
-static bool is_changed(const struct node *n, const struct pci *pf)
+static bool is_changed(const struct node *n, const struct memory *memory, const struct pci *pf)
 {
-	for (size_t i = 0; n->memory.tried && i < n->memory.tried->n_actions; i++) {
-		const struct action *a = &n->memory.tried->actions[i];
+	for (size_t i = 0; memory->tried && i < memory->tried->n_actions; i++) {
+		const struct action *a = &memory->tried->actions[i];
 		const struct pci *pci = node_pci(n, a->target);
 
 		if (!a->is_recalled && pci && (pci == pf || streq(pci->physfn, pf->address)) &&
@@ -54,7 +54,8 @@ static bool is_changed(const struct node *n, const struct pci *pf)
  * A port of InfiniBand without IPoIB is announced by nobody: its own counter tells, at each look.
  * It has 8 bits, and may be set to 0 by anyone who manages the fabric: perfquery(8).
  */
-static void count_downed(const struct node *n, const struct device_memory *m, struct device *d)
+static void count_downed(const struct node *n, const struct memory *memory,
+			 const struct device_memory *m, struct device *d)
 {
 	const struct ibdev *ib = d->ibdev;
 	struct link_losses *l = &d->losses;
@@ -64,7 +65,7 @@ static void count_downed(const struct node *n, const struct device_memory *m, st
 					.sec = is_read ? ib->link_downed_sec : 0 };
 	const uint32_t id = is_read ? ib->index | OF_IBDEV : 0;
 
-	if (is_read && m && m->was_usable && l->ifindex == id && !is_changed(n, d->pci)) {
+	if (is_read && m && m->was_usable && l->ifindex == id && !is_changed(n, memory, d->pci)) {
 		if (news.carrier_downs < l->carrier_downs)
 			l->carrier_downs = 0;
 		if (news.carrier_downs > l->carrier_downs)
@@ -89,7 +90,8 @@ static uint64_t grace_after(uint64_t grace_usec, const struct link_news *news, u
 	return grace_usec;
 }
 
-static void count_losses(const struct node *n, const struct device_memory *m, struct device *d)
+static void count_losses(const struct node *n, const struct memory *memory,
+			 const struct device_memory *m, struct device *d)
 {
 	const bool was_usable = m && m->was_usable;
 	struct link_losses *l = &d->losses;
@@ -98,7 +100,7 @@ static void count_losses(const struct node *n, const struct device_memory *m, st
 	uint32_t mtu = m ? m->mtu : 0;
 
 	if (!nd) {
-		count_downed(n, m, d);
+		count_downed(n, memory, m, d);
 		return;
 	}
 	for (size_t i = 0; i < n->n_link_news; i++) {
@@ -115,10 +117,11 @@ static void count_losses(const struct node *n, const struct device_memory *m, st
 		l->carrier_downs = news->carrier_downs;
 		mtu = news->mtu;
 	}
-	if (!is_known || is_changed(n, d->pci))
+	if (!is_known || is_changed(n, memory, d->pci))
 		l->carrier_downs = nd->carrier_downs;
 	/* That it was set up again may have been lost. */
-	if (!was_usable || is_changed(n, d->pci) || (nd->is_up && l->grace_usec == SET_DOWN))
+	if (!was_usable || is_changed(n, memory, d->pci) ||
+	    (nd->is_up && l->grace_usec == SET_DOWN))
 		l->grace_usec = n->now_usec + OWN_USEC;
 	l->ifindex = nd->ifindex;
 }
@@ -215,20 +218,21 @@ static int ask_for_downed(const struct node *n, struct plan *p, const struct dev
 	return questions_add_function(&p->questions, d->pci->address);
 }
 
-int plan_flaps(const struct config *c, const struct node *n, struct plan *p)
+int plan_flaps(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p)
 {
 	struct device *pf = NULL;
 	int r = 0;
 
 	for (size_t i = 0; i < p->n_devices && config_watches_links(c) && r >= 0; i++) {
 		struct device *d = &p->devices[i];
-		const struct device_memory *m = memory_device(&n->memory, d->pci->address);
+		const struct device_memory *m = memory_device(memory, d->pci->address);
 
 		if (!d->is_vf) {
 			pf = d;
 			d->is_watched = true;
 			d->losses = m ? m->losses : (struct link_losses){};
-			count_losses(n, m, d);
+			count_losses(n, memory, m, d);
 			note_return(n, m, d);
 			r = ask_for_downed(n, p, d);
 			d->is_flapping = is_flapping(c, n, p, d);

@@ -37,7 +37,8 @@ static int plan_port(const struct node *n, struct plan *p, const struct device *
 }
 
 /* One that has no GID at all is not usable: that reason is enough. */
-int plan_gids(const struct config *c _unused_, const struct node *n, struct plan *p)
+int plan_gids(const struct config *c _unused_, const struct node *n,
+	      const struct memory *memory _unused_, struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device *d = &p->devices[i];

@@ -11,6 +11,7 @@
 
 struct back {
 	const struct node *n;
+	const struct memory *memory;
 	struct plan *p;
 	struct device *d;
 	bool is_used;  /* a process has its RDMA device open: it would feel it */
@@ -21,13 +22,12 @@ struct back {
 };
 
 /* A person who wants it now has looked. */
-static bool is_quiet(const struct config *c, const struct node *n, const struct device *d,
-		     const struct device_memory *m, const struct given *now)
+static bool is_quiet(const struct config *c, const struct node *n, const struct memory *memory,
+		     const struct device *d, const struct device_memory *m, const struct given *now)
 {
 	if (d->pci->cni_pid > 0)
 		return false;
-	if (n->now_usec == 0 ||
-	    (n->memory.tried && n->memory.tried->is_asked)) /* 0: a captured tree */
+	if (n->now_usec == 0 || (memory->tried && memory->tried->is_asked)) /* 0: a captured tree */
 		return true;
 	return given_is_same(now, &m->seen) && n->now_usec - m->seen_usec >= c->service.settle_usec;
 }
@@ -51,7 +51,7 @@ static int want(struct back *b, enum verb verb, const char *from, const char *to
 	action_set(a, from, to);
 	snprintf(a->detail, sizeof(a->detail), "%s, given back by a pod with other settings",
 		 b->d->netdev->name);
-	b->is_pending |= !attempts_find(b->n->memory.tried, verb, a->target, to);
+	b->is_pending |= !attempts_find(b->memory->tried, verb, a->target, to);
 	return 0;
 }
 
@@ -89,7 +89,7 @@ static int want_altnames(struct back *b, enum verb verb, const char *list, const
 static int want_name(struct back *b, const struct given *now, const struct given *g)
 {
 	const struct netdev *holder = node_netdev_named(b->n, g->name);
-	const struct device_memory *m = holder ? memory_device(&b->n->memory, holder->pci) : NULL;
+	const struct device_memory *m = holder ? memory_device(b->memory, holder->pci) : NULL;
 	char aside[IFNAME_LEN];
 
 	if (!m || !m->is_out || streq(holder->name, m->given.name))
@@ -150,10 +150,11 @@ static int hint(const struct config *c, struct back *b, uint64_t same_usec)
 			     b->names, who);
 }
 
-static int plan_one(const struct config *c, const struct node *n, struct plan *p, struct device *d)
+static int plan_one(const struct config *c, const struct node *n, const struct memory *memory,
+		    struct plan *p, struct device *d)
 {
-	const struct device_memory *m = memory_device(&n->memory, d->pci->address);
-	struct back b = { .n = n, .p = p, .d = d };
+	const struct device_memory *m = memory_device(memory, d->pci->address);
+	struct back b = { .n = n, .memory = memory, .p = p, .d = d };
 	struct given now;
 	int r;
 
@@ -162,7 +163,7 @@ static int plan_one(const struct config *c, const struct node *n, struct plan *p
 		return 0;
 	given_look(n, d->pci, d->netdev, &now);
 	b.is_used = d->ibdev && d->ibdev->n_contexts > 0 && d->ibdev->n_contexts != UINT32_MAX;
-	b.is_quiet = is_quiet(c, n, d, m, &now);
+	b.is_quiet = is_quiet(c, n, memory, d, m, &now);
 	r = want_all(&b, &now, &m->given);
 	if (r >= 0 && b.differs && (!b.is_quiet || b.is_used))
 		r = hint(c, &b, given_is_same(&now, &m->seen) ? n->now_usec - m->seen_usec : 0);
@@ -171,11 +172,12 @@ static int plan_one(const struct config *c, const struct node *n, struct plan *p
 	return r;
 }
 
-int plan_given_back(const struct config *c, const struct node *n, struct plan *p)
+int plan_given_back(const struct config *c, const struct node *n, const struct memory *memory,
+		    struct plan *p)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
-		r = plan_one(c, n, p, &p->devices[i]);
+		r = plan_one(c, n, memory, p, &p->devices[i]);
 	return r;
 }

@@ -134,7 +134,7 @@ static int tell_gpu(struct plan *p, const struct pci *gpu)
 			     gpu->numa_node);
 }
 
-int plan_health(const struct node *n, struct plan *p)
+int plan_health(const struct node *n, const struct memory *memory, struct plan *p)
 {
 	int r = 0;
 
@@ -145,7 +145,7 @@ int plan_health(const struct node *n, struct plan *p)
 			continue;
 		r = tell_link(p, d->pci);
 		if (r >= 0)
-			r = tell_errors(p, d->pci, memory_device(&n->memory, d->pci->address));
+			r = tell_errors(p, d->pci, memory_device(memory, d->pci->address));
 		if (r >= 0)
 			r = tell_rate(p, d);
 		if (r >= 0)

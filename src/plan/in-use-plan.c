@@ -45,7 +45,8 @@ static bool words_end(struct users_words *w)
 	return w->n > 0;
 }
 
-static void add_users(const struct node *n, const struct pci *pci, struct users_words *w)
+static void add_users(const struct node *n, const struct memory *memory, const struct pci *pci,
+		      struct users_words *w)
 {
 	struct user signs[SIGNS_MAX];
 	const struct user *u;
@@ -61,23 +62,25 @@ static void add_users(const struct node *n, const struct pci *pci, struct users_
 	if (found)
 		return;
 
-	n_signs = node_signs(n, pci, signs);
+	n_signs = node_signs(n, memory, pci, signs);
 	for (i = 0; i < n_signs; i++) {
 		put_user(&signs[i], text, sizeof(text));
 		words_add(w, text);
 	}
 }
 
-bool users_of_function(const struct node *n, const struct pci *pci, char *ret, size_t size)
+bool users_of_function(const struct node *n, const struct memory *memory, const struct pci *pci,
+		       char *ret, size_t size)
 {
 	struct users_words w = { ret, size };
 
 	ret[0] = '\0';
-	add_users(n, pci, &w);
+	add_users(n, memory, pci, &w);
 	return words_end(&w);
 }
 
-bool users_of_vfs(const struct node *n, const struct pci *pf, char *ret, size_t size)
+bool users_of_vfs(const struct node *n, const struct memory *memory, const struct pci *pf,
+		  char *ret, size_t size)
 {
 	struct users_words w = { ret, size };
 
@@ -86,7 +89,7 @@ bool users_of_vfs(const struct node *n, const struct pci *pf, char *ret, size_t 
 		const struct pci *vf = node_vf(n, pf->address, i);
 
 		if (vf)
-			add_users(n, vf, &w);
+			add_users(n, memory, vf, &w);
 	}
 	return words_end(&w);
 }
@@ -101,11 +104,12 @@ static bool is_open(const struct node *n, const char *pf, char *ret, size_t size
 	return true;
 }
 
-bool users_of_port(const struct node *n, const struct pci *pf, char *ret, size_t size)
+bool users_of_port(const struct node *n, const struct memory *memory, const struct pci *pf,
+		   char *ret, size_t size)
 {
 	const struct netdev *bond = node_bond_of(n, node_netdev_of(n, pf->address));
 
-	if (users_of_vfs(n, pf, ret, size) || is_open(n, pf->address, ret, size))
+	if (users_of_vfs(n, memory, pf, ret, size) || is_open(n, pf->address, ret, size))
 		return true;
 	for (size_t i = 0; bond && i < n->n_netdevs; i++)
 		if (n->netdevs[i].master == bond->ifindex &&
@@ -153,10 +157,11 @@ static bool list_users(const struct node *n, const char *target, char *ret, size
 	return is_any;
 }
 
-static void list_signs(const struct node *n, const struct pci *pci, char *ret, size_t size)
+static void list_signs(const struct node *n, const struct memory *memory, const struct pci *pci,
+		       char *ret, size_t size)
 {
 	struct user signs[SIGNS_MAX];
-	const size_t n_signs = node_signs(n, pci, signs);
+	const size_t n_signs = node_signs(n, memory, pci, signs);
 	char item[256];
 
 	for (size_t i = 0; i < n_signs; i++) {
@@ -182,7 +187,8 @@ static void list_module(const struct module *m, bool is_explained, char *ret, si
 	}
 }
 
-bool users_of_driver(const struct node *n, const char *driver, char *ret, size_t size)
+bool users_of_driver(const struct node *n, const struct memory *memory, const char *driver,
+		     char *ret, size_t size)
 {
 	const struct module *m = node_module(n, driver);
 
@@ -191,7 +197,7 @@ bool users_of_driver(const struct node *n, const char *driver, char *ret, size_t
 		const struct pci *pci = &n->pcis[i];
 
 		if (streq(pci->driver, driver) && !list_users(n, pci->address, ret, size))
-			list_signs(n, pci, ret, size);
+			list_signs(n, memory, pci, ret, size);
 	}
 	if (!list_users(n, driver, ret, size) && m && m->state == MODULE_LOADED)
 		list_module(m, ret[0], ret, size);

@@ -79,7 +79,8 @@ static int hint_alignment(const struct config *c, const struct node *n, struct p
 			     "CPUManagerPolicy=static with the topology policy none");
 }
 
-int plan_kubelet(const struct config *c, const struct node *n, struct plan *p)
+int plan_kubelet(const struct config *c, const struct node *n, const struct memory *memory _unused_,
+		 struct plan *p)
 {
 	const struct kubelet_decision *d = &n->kubelet_decision;
 	struct action *change = NULL;

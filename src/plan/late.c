@@ -16,9 +16,9 @@
  * on purpose, and one with an override is meant for another driver. While a probe goes on the link
  * to the driver is there: really_probe() in drivers/base/dd.c.
  */
-static bool is_late(const struct node *n, const struct device *d)
+static bool is_late(const struct node *n, const struct memory *memory, const struct device *d)
 {
-	const struct device_memory *m = memory_device(&n->memory, d->pci->address);
+	const struct device_memory *m = memory_device(memory, d->pci->address);
 
 	return !d->is_vf && !d->pci->driver[0] && !d->pci->driver_override[0] &&
 	       streq(d->pci->module, LATE_MODULE) &&
@@ -27,10 +27,10 @@ static bool is_late(const struct node *n, const struct device *d)
 }
 
 /* CLOCK_MONOTONIC from which on it may be probed; 0: it was not, of late. */
-static uint64_t not_before(const struct node *n, const struct pci *pci)
+static uint64_t not_before(const struct node *n, const struct memory *memory, const struct pci *pci)
 {
-	for (size_t i = 0; i < n->memory.n_attempts; i++) {
-		const struct attempt *t = &n->memory.attempts[i];
+	for (size_t i = 0; i < memory->n_attempts; i++) {
+		const struct attempt *t = &memory->attempts[i];
 
 		if (t->result == 0 && streq(t->verb, verb_name(VERB_PROBE_DRIVER)) &&
 		    streq(t->target, pci->address) && n->now_usec >= t->last_usec &&
@@ -40,15 +40,16 @@ static uint64_t not_before(const struct node *n, const struct pci *pci)
 	return 0;
 }
 
-static int want_probe(const struct node *n, struct plan *p, const struct device *d)
+static int want_probe(const struct node *n, const struct memory *memory, struct plan *p,
+		      const struct device *d)
 {
-	const uint64_t when = not_before(n, d->pci);
+	const uint64_t when = not_before(n, memory, d->pci);
 	struct action *a;
 
 	if (when > 0 && (p->again_usec == 0 || when < p->again_usec))
 		p->again_usec = when;
 	if (when > 0 ||
-	    attempts_find(n->memory.tried, VERB_PROBE_DRIVER, d->pci->address, d->pci->module))
+	    attempts_find(memory->tried, VERB_PROBE_DRIVER, d->pci->address, d->pci->module))
 		return 0;
 
 	a = plan_add(p, STEP_DRIVER, VERB_PROBE_DRIVER, CLASS_CHANGE, d->pci->address);
@@ -59,13 +60,14 @@ static int want_probe(const struct node *n, struct plan *p, const struct device 
 }
 
 /* A probe may take its two minutes: all else of a pass goes before. */
-int plan_late(const struct config *c _unused_, const struct node *n, struct plan *p)
+int plan_late(const struct config *c _unused_, const struct node *n, const struct memory *memory,
+	      struct plan *p)
 {
 	const bool is_last = !has_open_changes(p);
 	int r = 0;
 
-	for (size_t i = 0; i < p->n_devices && r >= 0 && is_last && !n->memory.stuck[0]; i++)
-		if (is_late(n, &p->devices[i]))
-			r = want_probe(n, p, &p->devices[i]);
+	for (size_t i = 0; i < p->n_devices && r >= 0 && is_last && !memory->stuck[0]; i++)
+		if (is_late(n, memory, &p->devices[i]))
+			r = want_probe(n, memory, p, &p->devices[i]);
 	return r;
 }

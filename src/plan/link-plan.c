@@ -114,9 +114,9 @@ static int want_mtu(const struct node *n, struct plan *p, const struct device *d
 }
 
 /* A VF that this plan removes, or binds again: its netdev will be another. */
-static bool is_going(const struct node *n, const struct plan *p, const struct device *d)
+static bool is_going(const struct memory *memory, const struct plan *p, const struct device *d)
 {
-	if (is_making_vfs(n, p, d->pci->physfn))
+	if (is_making_vfs(memory, p, d->pci->physfn))
 		return true;
 	for (size_t i = 0; i < p->n_actions; i++)
 		if (p->actions[i].verb == VERB_REBIND_DRIVER &&
@@ -137,7 +137,8 @@ static int hint_mtu(const struct node *n, struct plan *p, const struct device *d
 			     master ? master->name : "another device");
 }
 
-static int plan_links(const struct config *c, const struct node *n, struct plan *p, bool of_vfs)
+static int plan_links(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p, bool of_vfs)
 {
 	int r = 0;
 
@@ -147,7 +148,7 @@ static int plan_links(const struct config *c, const struct node *n, struct plan 
 		if (d->is_vf != of_vfs || !d->netdev || d->is_in_pod || d->is_unsettled)
 			continue;
 		/* VFs that are not ours to hand out are not ours to bring up. */
-		if (d->is_vf && (!d->is_handed_out || is_going(n, p, d)))
+		if (d->is_vf && (!d->is_handed_out || is_going(memory, p, d)))
 			continue;
 		if (is_nodes(d) && !d->is_named)
 			continue;
@@ -167,12 +168,14 @@ static int plan_links(const struct config *c, const struct node *n, struct plan 
 }
 
 /* A PF is up before its VFs are made: some drivers give VFs no link otherwise. */
-int plan_link_pf(const struct config *c, const struct node *n, struct plan *p)
+int plan_link_pf(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p)
 {
-	return plan_links(c, n, p, false);
+	return plan_links(c, n, memory, p, false);
 }
 
-int plan_link_vf(const struct config *c, const struct node *n, struct plan *p)
+int plan_link_vf(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p)
 {
-	return plan_links(c, n, p, true);
+	return plan_links(c, n, memory, p, true);
 }

@@ -56,7 +56,8 @@ static int want_answer(const struct node *n, struct plan *p, const struct carrie
 	return 0;
 }
 
-int plan_metadata(const struct config *c, const struct node *n, struct plan *p)
+int plan_metadata(const struct config *c, const struct node *n,
+		  const struct memory *memory _unused_, struct plan *p)
 {
 	int r = 0;
 

@@ -40,13 +40,14 @@ static int add(struct plan *p, const struct carrier *k, enum verb verb, uint32_t
 }
 
 /* One that does not answer is no quarrel: probed a few times a minute, it is no item. */
-static bool is_probed(const struct node *n, uint32_t ifindex, const uint8_t *address)
+static bool is_probed(const struct node *n, const struct memory *memory, uint32_t ifindex,
+		      const uint8_t *address)
 {
 	const struct ledger_entry *e;
 	char subject[48];
 
 	format_address(AF_INET6, address, UINT32_MAX, subject, sizeof(subject));
-	e = memory_entry(&n->memory, verb_name(VERB_PROBE_NEIGHBOUR), "", ifindex, subject);
+	e = memory_entry(memory, verb_name(VERB_PROBE_NEIGHBOUR), "", ifindex, subject);
 	/* The first time it was not there yet. */
 	return e && n->now_usec >= e->since_usec && n->now_usec - e->since_usec < MINUTE_USEC &&
 	       e->n > PROBES_MAX;
@@ -57,7 +58,8 @@ static bool is_fading(const struct neighbour *have)
 	return !have || have->state == NUD_NONE || have->state & (NUD_STALE | NUD_FAILED);
 }
 
-static int want_gateway(const struct node *n, struct plan *p, const struct carrier *k)
+static int want_gateway(const struct node *n, const struct memory *memory, struct plan *p,
+			const struct carrier *k)
 {
 	const struct neighbour *have;
 	uint8_t gateway[16];
@@ -71,7 +73,7 @@ static int want_gateway(const struct node *n, struct plan *p, const struct carri
 		return have && have->is_managed
 			       ? 0
 			       : add(p, k, VERB_KEEP_NEIGHBOUR, k->netdev->ifindex, gateway);
-	return is_fading(have) && !is_probed(n, k->netdev->ifindex, gateway)
+	return is_fading(have) && !is_probed(n, memory, k->netdev->ifindex, gateway)
 		       ? add(p, k, VERB_PROBE_NEIGHBOUR, k->netdev->ifindex, gateway)
 		       : 0;
 }
@@ -91,12 +93,13 @@ static int drop_neighbour(const struct node *n, struct plan *p, const struct nei
 	return add(p, k, VERB_REMOVE_NEIGHBOUR, have->ifindex, have->address);
 }
 
-int plan_gateways(const struct config *c, const struct node *n, struct plan *p)
+int plan_gateways(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < p->n_carriers && c->route.manage && r >= 0; i++)
-		r = want_gateway(n, p, &p->carriers[i]);
+		r = want_gateway(n, memory, p, &p->carriers[i]);
 	for (size_t i = 0; i < n->n_neighbours && c->route.manage && r >= 0; i++)
 		r = drop_neighbour(n, p, &n->neighbours[i]);
 	return r;

@@ -21,7 +21,8 @@ static void put_holder(const struct netns *ns, char *ret, size_t size)
 		 ns->pid > 0 ? ns->name : "");
 }
 
-int plan_netns(const struct config *c, const struct node *n, struct plan *p)
+int plan_netns(const struct config *c, const struct node *n, const struct memory *memory _unused_,
+	       struct plan *p)
 {
 	struct action *a;
 

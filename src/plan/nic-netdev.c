@@ -191,7 +191,8 @@ static int add_carrier(const struct config *c, struct plan *p, const struct devi
  * A NIC that was a rail, or taken for one, and carries the node now: what was set on it in this
  * boot goes back. Its routes and rules go with those that are not wanted any more.
  */
-static int release(const struct node *n, struct plan *p, const struct device *d)
+static int release(const struct node *n, const struct memory *memory, struct plan *p,
+		   const struct device *d)
 {
 	const struct netdev *nd = netdev_of(n, d);
 
@@ -199,13 +200,14 @@ static int release(const struct node *n, struct plan *p, const struct device *d)
 	for (const struct device *before = p->devices; before < d; before++)
 		if (is_nodes(before) && netdev_of(n, before) == nd)
 			return 0;
-	return nd ? plan_revert_netdev(n, p, nd->ifindex) : 0;
+	return nd ? plan_revert_netdev(n, memory, p, nd->ifindex) : 0;
 }
 
-int plan_carriers(const struct config *c, const struct node *n, struct plan *p)
+int plan_carriers(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices && c->route.manage; i++)
-		if (is_nodes(&p->devices[i]) && release(n, p, &p->devices[i]) < 0)
+		if (is_nodes(&p->devices[i]) && release(n, memory, p, &p->devices[i]) < 0)
 			return -ENOMEM;
 
 	for (size_t i = 0; i < p->n_devices; i++) {

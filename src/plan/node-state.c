@@ -37,10 +37,11 @@ static enum step step_of(enum reason reason)
 }
 
 /* Is nobody at the other end of this port? */
-static bool is_cut(const struct node *n, struct plan *p, const struct device *pf)
+static bool is_cut(const struct node *n, const struct memory *memory, struct plan *p,
+		   const struct device *pf)
 {
 	const struct netdev *nd = pf->netdev;
-	const struct device_memory *m = memory_device(&n->memory, pf->pci->address);
+	const struct device_memory *m = memory_device(memory, pf->pci->address);
 	uint64_t until;
 
 	if (!device_lacks_carrier(pf))
@@ -56,7 +57,7 @@ static bool is_cut(const struct node *n, struct plan *p, const struct device *pf
 	return false;
 }
 
-static void find_missing(const struct node *n, struct plan *p)
+static void find_missing(const struct node *n, const struct memory *memory, struct plan *p)
 {
 	const struct device *pf = NULL;
 
@@ -68,7 +69,7 @@ static void find_missing(const struct node *n, struct plan *p)
 		if (d->is_usable || !pf) /* VFs come after their PF */
 			continue;
 		if (d->reason == REASON_PORT_DOWN)
-			d->is_missing = is_cut(n, p, pf);
+			d->is_missing = is_cut(n, memory, p, pf);
 		else if (!d->is_vf && is_vfio(d->pci)) /* of a virtual machine, say */
 			d->is_missing = true;
 		else if (d->is_vf && d->reason == REASON_PF_SICK)
@@ -195,9 +196,9 @@ static enum node_state judge_changes(const struct plan *p)
 }
 
 /* A new configuration has its own time to wait. */
-bool is_settled(const struct config *c, const struct node *n, bool settled)
+bool is_settled(const struct config *c, const struct memory *memory, bool settled)
 {
-	return settled || (n->memory.was_settled && streq(n->memory.last_hash, c->hash));
+	return settled || (memory->was_settled && streq(memory->last_hash, c->hash));
 }
 
 /*
@@ -218,14 +219,15 @@ static bool is_silent(const struct config *c, const struct device *d)
 	return false;
 }
 
-int plan_state(const struct config *c, const struct node *n, bool settled, struct plan *p)
+int plan_state(const struct config *c, const struct node *n, const struct memory *memory,
+	       bool settled, struct plan *p)
 {
 	int r;
 
 	for (size_t i = 0; i < p->n_devices; i++)
 		p->n_silent += is_silent(c, &p->devices[i]);
 
-	find_missing(n, p);
+	find_missing(n, memory, p);
 	r = wait_for_missing(c, p);
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
 		r = wait_for_device(p, &p->devices[i]);
@@ -235,7 +237,7 @@ int plan_state(const struct config *c, const struct node *n, bool settled, struc
 	p->state = is_complete(c, p, true) ? judge_changes(p) : NODE_STARTING;
 	if (p->state == NODE_READY && !is_complete(c, p, false))
 		p->state = NODE_DEGRADED;
-	if (p->state == NODE_STARTING && is_settled(c, n, settled))
+	if (p->state == NODE_STARTING && is_settled(c, memory, settled))
 		p->state = NODE_DEGRADED;
 	/* Without a last good configuration an invalid one stands for an empty one: nothing to wait
 	 * for. */

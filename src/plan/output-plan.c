@@ -45,7 +45,8 @@ static int write_first(struct plan *p, enum output o, const char *path)
 	return 0;
 }
 
-static int plan_file(const struct node *n, struct plan *p, enum output o, bool is_last)
+static int plan_file(const struct node *n, const struct memory *memory, struct plan *p,
+		     enum output o, bool is_last)
 {
 	const struct plan_output *wanted = &p->outputs[o];
 	const struct output_file *file = &n->outputs[o];
@@ -56,7 +57,7 @@ static int plan_file(const struct node *n, struct plan *p, enum output o, bool i
 	if (file->is_there && !file->text)
 		return add(p, o, VERB_WRITE_OUTPUT, CLASS_REFUSED, wanted->path,
 			   REASON_OUTPUT_FOREIGN);
-	if (!is_last && n->memory.last_state == NODE_STARTING && wanted->text && file->text &&
+	if (!is_last && memory->last_state == NODE_STARTING && wanted->text && file->text &&
 	    is_ready_output(o, file->text))
 		return write_first(p, o, wanted->path);
 	if (!is_last)
@@ -69,7 +70,8 @@ static int plan_file(const struct node *n, struct plan *p, enum output o, bool i
 	return add(p, o, VERB_WRITE_OUTPUT, CLASS_CHANGE, wanted->path, REASON_NONE);
 }
 
-int plan_outputs(const struct config *c, const struct node *n, struct plan *p)
+int plan_outputs(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p)
 {
 	const bool is_last = !has_needed_changes(p);
 	int r = 0;
@@ -83,9 +85,9 @@ int plan_outputs(const struct config *c, const struct node *n, struct plan *p)
 	}
 	for (enum output o = 0; o < _OUTPUT_N && r >= 0; o++)
 		if (p->outputs[o].path)
-			r = plan_file(n, p, o, is_last);
-	plan_contest(c, n, 0, p);
+			r = plan_file(n, memory, p, o, is_last);
+	plan_contest(c, n, memory, 0, p);
 	if (r >= 0)
-		plan_mark_tried(n->memory.tried, p);
+		plan_mark_tried(memory->tried, p);
 	return r;
 }

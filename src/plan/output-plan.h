@@ -21,4 +21,5 @@
  *
  * Return: 0 or -ENOMEM.
  */
-int plan_outputs(const struct config *c, const struct node *n, struct plan *p);
+int plan_outputs(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p);

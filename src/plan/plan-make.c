@@ -4,10 +4,11 @@
 #include "attempts-plan.h"
 #include "steps.h"
 
-int plan_make(const struct config *c, const struct node *n, bool settled, struct plan *ret)
+int plan_make(const struct config *c, const struct node *n, const struct memory *memory,
+	      bool settled, struct plan *ret)
 {
 	static int (*const steps[])(const struct config *c, const struct node *n,
-				    struct plan *p) = {
+				    const struct memory *memory, struct plan *p) = {
 		plan_old_pod,     plan_devices,   plan_flaps,  plan_driver,  plan_netns,
 		plan_given_back,  plan_carriers,  plan_sysctl, plan_rules,   plan_link_pf,
 		plan_vf,          plan_boots,     plan_birth,  plan_link_vf, plan_qos,
@@ -21,13 +22,14 @@ int plan_make(const struct config *c, const struct node *n, bool settled, struct
 	for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
 		const size_t first = p.n_actions;
 
-		r = steps[i](c, n, &p);
+		r = steps[i](c, n, memory, &p);
 		if (r < 0)
 			return r;
-		plan_contest(c, n, first, &p); /* the next step is to know what is left alone */
+		plan_contest(c, n, memory, first,
+			     &p); /* the next step is to know what is left alone */
 	}
-	plan_mark_tried(n->memory.tried, &p);
-	r = plan_state(c, n, settled, &p);
+	plan_mark_tried(memory->tried, &p);
+	r = plan_state(c, n, memory, settled, &p);
 	if (r < 0)
 		return r;
 	p.is_whole = p.state == NODE_READY && !has_needed_changes(&p);
@@ -36,19 +38,20 @@ int plan_make(const struct config *c, const struct node *n, bool settled, struct
 	return 0;
 }
 
-int plan_finish(const struct config *c, const struct node *n, bool settled, struct plan *p)
+int plan_finish(const struct config *c, const struct node *n, const struct memory *memory,
+		bool settled, struct plan *p)
 {
 	const size_t first = p->n_actions;
 	int r;
 
-	r = plan_plugin(c, n, p);
+	r = plan_plugin(c, n, memory, p);
 	if (r < 0)
 		return r;
-	plan_contest(c, n, first, p);
-	plan_mark_tried(n->memory.tried, p);
+	plan_contest(c, n, memory, first, p);
+	plan_mark_tried(memory->tried, p);
 
 	/* Ready, or as good as it gets, is what nothing has to be done to. */
 	if (p->state != NODE_STARTING && has_needed_changes(p))
-		p->state = is_settled(c, n, settled) ? NODE_DEGRADED : NODE_STARTING;
+		p->state = is_settled(c, memory, settled) ? NODE_DEGRADED : NODE_STARTING;
 	return plan_ask(n, p);
 }

@@ -13,15 +13,17 @@
 /**
  * plan_make() - list the steps from what is to what should be
  * @c:        what was asked for
- * @n:        what the kernel showed; what was tried (node.memory.tried) and is wanted still is
- * listed as failed, not as something to try again
+ * @n:        what the kernel showed
+ * @memory:   what is remembered; what was tried (memory.tried) and is wanted still is listed as
+ * failed, not as something to try again
  * @settled:  the time to wait for devices (ReadyTimeoutSec=) is over: the node is degraded, not
  * starting
- * @ret:      the steps, none if all is well; release with plan_done(). Points into @c and @n
+ * @ret:      the steps, none if all is well; release with plan_done(). Points into all three
  *
  * Return: 0, or -ENOMEM. What cannot be done is an item of the list, not an error.
  */
-int plan_make(const struct config *c, const struct node *n, bool settled, struct plan *ret);
+int plan_make(const struct config *c, const struct node *n, const struct memory *memory,
+	      bool settled, struct plan *ret);
 
 /**
  * plan_finish() - add the device plugin's files, and what the plan asks for
@@ -30,7 +32,8 @@ int plan_make(const struct config *c, const struct node *n, bool settled, struct
  *
  * Return: 0, or -ENOMEM: the caller releases @p.
  */
-int plan_finish(const struct config *c, const struct node *n, bool settled, struct plan *p);
+int plan_finish(const struct config *c, const struct node *n, const struct memory *memory,
+		bool settled, struct plan *p);
 
 /*
  * Hints about what works and could do better: p->health, once the plan asks for nothing. PCIe: a
@@ -39,13 +42,13 @@ int plan_finish(const struct config *c, const struct node *n, bool settled, stru
  * section. IOMMU: the PF's group translates. Memory: a runtime of containers whose limit is no
  * infinity. Return: 0 or -ENOMEM.
  */
-int plan_health(const struct node *n, struct plan *p);
+int plan_health(const struct node *n, const struct memory *memory, struct plan *p);
 
 /*
  * A NIC keeps the name that netdev: of its section matched it by. Drops the names of those whose
  * section has none now, before a plan is made with another configuration: another NIC may have it.
  */
-void plan_forget_names(const struct config *c, struct node *n);
+void plan_forget_names(const struct config *c, const struct node *n, struct memory *memory);
 
 #define EXPLAIN_VFS_LEN 768
 
@@ -56,5 +59,5 @@ void plan_forget_names(const struct config *c, struct node *n);
  *
  * Return: the number that is asked for, -1: they are left alone.
  */
-int64_t plan_explain_vfs(const struct config *c, const struct node *n, const struct pci *pci,
-			 char *ret, size_t size);
+int64_t plan_explain_vfs(const struct config *c, const struct node *n, const struct memory *memory,
+			 const struct pci *pci, char *ret, size_t size);

@@ -32,9 +32,9 @@ static bool has_lost_device(const struct plan *p, char *detail, size_t size)
 }
 
 /* One look is no proof, and without a memory of this boot this is the first one. */
-static bool has_lost(const struct node *n, const struct plan *p, char *detail, size_t size)
+static bool has_lost(const struct memory *memory, const struct plan *p, char *detail, size_t size)
 {
-	if (!*n->memory.last_hash) {
+	if (!*memory->last_hash) {
 		copy(detail, size, "nothing is remembered of this boot");
 		return true;
 	}
@@ -70,7 +70,8 @@ static bool is_written(const struct node *n, const struct plan *p)
 
 /* Return: 1 when the file is, or will be by this plan, what it should be; 0 when not, or -ENOMEM.
  */
-static int plan_file(const struct config *c, const struct node *n, bool is_changing, struct plan *p)
+static int plan_file(const struct config *c, const struct node *n, const struct memory *memory,
+		     bool is_changing, struct plan *p)
 {
 	const char *path = c->plugin.config_file;
 	char lost[64] = "";
@@ -87,7 +88,7 @@ static int plan_file(const struct config *c, const struct node *n, bool is_chang
 		return 1;
 	/* Nothing is taken from a running plugin on the word of one look. Nor does a first file
 	 * have a lost device: it may be one that the plugin would not have exposed. */
-	if (n->plugin_file ? has_lost(n, p, lost, sizeof(lost))
+	if (n->plugin_file ? has_lost(memory, p, lost, sizeof(lost))
 			   : has_lost_device(p, lost, sizeof(lost)))
 		return write_later(p, CLASS_WAITING, path, REASON_DEVICE_LOST, lost);
 
@@ -124,9 +125,10 @@ static int end_manifest(const struct config *c, const struct node *n, struct pla
 		       : 0;
 }
 
-int plan_old_pod(const struct config *c, const struct node *n, struct plan *p)
+int plan_old_pod(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p)
 {
-	const bool is_old = !*n->memory.last_hash && !n->plugin_file;
+	const bool is_old = !*memory->last_hash && !n->plugin_file;
 
 	return is_old && !c->is_invalid ? end_manifest(c, n, p) : 0;
 }
@@ -173,13 +175,14 @@ static int plan_restart(const struct config *c, const struct node *n, struct pla
 }
 
 /* A driver reads no file, but knows what was there at its start. */
-static int hint_missed(const struct config *c, const struct node *n, struct plan *p)
+static int hint_missed(const struct config *c, const struct node *n, const struct memory *memory,
+		       struct plan *p)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < n->n_plugin_processes && r >= 0; i++) {
 		const struct plugin_process *q = &n->plugin_processes[i];
-		const struct device *d = plan_missed_by(c, n, p, q);
+		const struct device *d = plan_missed_by(c, n, memory, p, q);
 
 		if (d)
 			r = plan_add_hint(p, REASON_PLUGIN_RESTART_NEEDED, d->pci->address,
@@ -212,26 +215,27 @@ static const char *pf_of(const struct node *n, const struct action *a)
 }
 
 /* Behind one that goes on, at the same PF. */
-static bool is_behind(const struct node *n, const struct action *a)
+static bool is_behind(const struct node *n, const struct memory *memory, const struct action *a)
 {
 	const char *pf = pf_of(n, a);
 
-	for (size_t i = 0; n->memory.tried && pf[0] && i < n->memory.tried->n_actions; i++)
-		if (n->memory.tried->actions[i].is_running &&
-		    streq(pf_of(n, &n->memory.tried->actions[i]), pf))
+	for (size_t i = 0; memory->tried && pf[0] && i < memory->tried->n_actions; i++)
+		if (memory->tried->actions[i].is_running &&
+		    streq(pf_of(n, &memory->tried->actions[i]), pf))
 			return true;
 	return false;
 }
 
 /* Will the node, not these files, be changed first? When the time is over a PF that takes longer
  * keeps nothing from the others. */
-static bool is_changed_first(const struct node *n, const struct plan *p)
+static bool is_changed_first(const struct node *n, const struct memory *memory,
+			     const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 
 		if (is_open_change(a) && !is_best_effort(a) &&
-		    !(p->state == NODE_DEGRADED && (a->is_running || is_behind(n, a))))
+		    !(p->state == NODE_DEGRADED && (a->is_running || is_behind(n, memory, a))))
 			return true;
 	}
 	return false;
@@ -245,14 +249,15 @@ static bool has_excluded(const struct plan *p)
 	return false;
 }
 
-int plan_plugin(const struct config *c, const struct node *n, struct plan *p)
+int plan_plugin(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p)
 {
-	const bool is_changing = is_changed_first(n, p);
+	const bool is_changing = is_changed_first(n, memory, p);
 	int r;
 
 	r = end_old(c, n, p);
 	if (r >= 0 && !c->is_invalid)
-		r = hint_missed(c, n, p);
+		r = hint_missed(c, n, memory, p);
 	if (r < 0)
 		return r;
 
@@ -263,7 +268,7 @@ int plan_plugin(const struct config *c, const struct node *n, struct plan *p)
 		if (c->is_invalid)
 			return 0;
 		if (plugin_has_file(c->plugin.type) && n->plugin_file &&
-		    has_lost(n, p, lost, sizeof(lost)))
+		    has_lost(memory, p, lost, sizeof(lost)))
 			return write_later(p, CLASS_WAITING, c->plugin.config_file,
 					   REASON_DEVICE_LOST, lost);
 		r = end_manifest(c, n, p);
@@ -272,7 +277,7 @@ int plan_plugin(const struct config *c, const struct node *n, struct plan *p)
 			       : remove_file(p, VERB_REMOVE_PLUGIN, c->plugin.config_file);
 	}
 
-	r = plan_file(c, n, is_changing, p);
+	r = plan_file(c, n, memory, is_changing, p);
 	if (r > 0)
 		r = plan_manifest(c, n, p);
 	else if (r == 0 && !n->plugin_file)

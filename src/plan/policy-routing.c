@@ -546,7 +546,8 @@ static int plan_difference(const struct node *n, struct plan *p, const struct ta
 	return r < 0 || p->n_actions > n_before ? r : check_rules(n, p, want);
 }
 
-int plan_table(const struct config *c, const struct node *n, struct plan *p)
+int plan_table(const struct config *c, const struct node *n, const struct memory *memory _unused_,
+	       struct plan *p)
 {
 	_cleanup_(tables_done) struct tables want = {};
 	int r;

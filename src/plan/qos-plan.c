@@ -105,8 +105,8 @@ static int add_wishes(struct plan *p, const struct device *d, const struct wishe
 	return 0;
 }
 
-static int plan_port(const struct config *c, const struct node *n, struct plan *p,
-		     const struct device *d)
+static int plan_port(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p, const struct device *d)
 {
 	const struct dcb none = {}, *dcb = node_dcb(n, d->netdev->ifindex);
 	char users[256];
@@ -125,7 +125,7 @@ static int plan_port(const struct config *c, const struct node *n, struct plan *
 		return refuse(p, d, CLASS_REFUSED, REASON_DCBX_FIRMWARE, "");
 	if (*w.unknown)
 		return refuse(p, d, CLASS_IMPOSSIBLE, REASON_QOS_UNSUPPORTED, w.unknown);
-	if (users_of_port(n, d->pci, users, sizeof(users)))
+	if (users_of_port(n, memory, d->pci, users, sizeof(users)))
 		return refuse(p, d, CLASS_NEEDS_REBOOT, REASON_QOS_IN_USE, users);
 	return add_wishes(p, d, &w);
 }
@@ -193,7 +193,8 @@ static int tell_mismatch(const struct config *c, struct plan *p)
 			     strtoul(c->qos.tos, NULL, 10) / 4, priority, c->qos.pfc);
 }
 
-int plan_qos(const struct config *c, const struct node *n, struct plan *p)
+int plan_qos(const struct config *c, const struct node *n, const struct memory *memory,
+	     struct plan *p)
 {
 	const bool has_dcb = config_sets_dcb(c);
 	const bool has_cm = *c->qos.tos || c->qos.mode != ROCE_MODE_KEEP;
@@ -204,7 +205,7 @@ int plan_qos(const struct config *c, const struct node *n, struct plan *p)
 
 		if (has_dcb && has_port(n, d)) {
 			p->questions.set |= 1u << QUESTION_DCB;
-			r = n->has_dcbs ? plan_port(c, n, p, d) : 0;
+			r = n->has_dcbs ? plan_port(c, n, memory, p, d) : 0;
 		}
 		if (r >= 0 && has_cm && has_defaults(n, d))
 			r = plan_defaults(c, n, p, d);

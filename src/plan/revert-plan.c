@@ -94,7 +94,8 @@ static const struct address *address_of(const struct node *n, const struct ledge
 	return NULL;
 }
 
-static int revert_address(const struct node *n, struct plan *p, const struct ledger_entry *e)
+static int revert_address(const struct node *n, const struct memory *memory _unused_,
+			  struct plan *p, const struct ledger_entry *e)
 {
 	const struct address *have = address_of(n, e);
 	struct action *a;
@@ -114,14 +115,14 @@ static bool is_as_set(const struct ledger_entry *e, const char *now)
 	return streq(now, e->to) || (*e->before && streq(now, e->before));
 }
 
-static int revert_metric(const struct node *n, struct plan *p, const struct ledger_entry *e)
+static int revert_metric(const struct node *n, const struct memory *memory, struct plan *p,
+			 const struct ledger_entry *e)
 {
 	const struct address *have = address_of(n, e);
 	struct action *a;
 	char now[16];
 
-	if (!have ||
-	    memory_entry(&n->memory, verb_name(VERB_ADD_ADDRESS), "", e->ifindex, e->subject))
+	if (!have || memory_entry(memory, verb_name(VERB_ADD_ADDRESS), "", e->ifindex, e->subject))
 		return 0; /* one of ours goes as a whole */
 	snprintf(now, sizeof(now), "%" PRIu32, have->metric);
 	if (!is_as_set(e, now))
@@ -138,7 +139,8 @@ static int revert_metric(const struct node *n, struct plan *p, const struct ledg
 	return 0;
 }
 
-static int revert_sysctl(const struct node *n, struct plan *p, const struct ledger_entry *e)
+static int revert_sysctl(const struct node *n, const struct memory *memory _unused_, struct plan *p,
+			 const struct ledger_entry *e)
 {
 	const struct netdev *nd = node_netdev(n, e->ifindex);
 	struct action *a;
@@ -158,7 +160,8 @@ static int revert_sysctl(const struct node *n, struct plan *p, const struct ledg
 	return 0;
 }
 
-static int revert_dcb(const struct node *n, struct plan *p, const struct ledger_entry *e)
+static int revert_dcb(const struct node *n, const struct memory *memory, struct plan *p,
+		      const struct ledger_entry *e)
 {
 	const struct netdev *nd = node_netdev_of(n, e->target);
 	const struct dcb *d = nd ? node_dcb(n, nd->ifindex) : NULL;
@@ -176,7 +179,7 @@ static int revert_dcb(const struct node *n, struct plan *p, const struct ledger_
 	if (!a)
 		return -ENOMEM;
 	COPY(a->text.from, now);
-	if (users_of_port(n, node_pci(n, nd->pci), users, sizeof(users))) {
+	if (users_of_port(n, memory, node_pci(n, nd->pci), users, sizeof(users))) {
 		a->class = CLASS_REFUSED;
 		a->reason = REASON_QOS_IN_USE;
 		COPY(a->detail, users);
@@ -184,7 +187,8 @@ static int revert_dcb(const struct node *n, struct plan *p, const struct ledger_
 	return 0;
 }
 
-static int revert_roce(const struct node *n, struct plan *p, const struct ledger_entry *e)
+static int revert_roce(const struct node *n, const struct memory *memory _unused_, struct plan *p,
+		       const struct ledger_entry *e)
 {
 	const struct ibdev *ib = node_ibdev_of(n, e->target);
 	struct action *a;
@@ -205,7 +209,8 @@ static int revert_roce(const struct node *n, struct plan *p, const struct ledger
 	return 0;
 }
 
-static int revert_vfs(const struct node *n, struct plan *p, const struct ledger_entry *e)
+static int revert_vfs(const struct node *n, const struct memory *memory, struct plan *p,
+		      const struct ledger_entry *e)
 {
 	const struct pci *pf = node_pci(n, e->target);
 	char users[sizeof(((struct action *)0)->detail)], now[16];
@@ -219,11 +224,11 @@ static int revert_vfs(const struct node *n, struct plan *p, const struct ledger_
 	if (!a)
 		return -ENOMEM;
 	a->number.from = (struct number){ true, pf->num_vfs };
-	if (n->memory.stuck[0]) { /* it would hang as well: plan/vf-precheck.h */
+	if (memory->stuck[0]) { /* it would hang as well: plan/vf-precheck.h */
 		a->class = CLASS_WAITING;
 		a->reason = REASON_PCI_STUCK;
-		COPY(a->detail, n->memory.stuck);
-	} else if (users_of_vfs(n, pf, users, sizeof(users))) {
+		COPY(a->detail, memory->stuck);
+	} else if (users_of_vfs(n, memory, pf, users, sizeof(users))) {
 		a->class = CLASS_REFUSED;
 		a->reason = REASON_VF_IN_USE;
 		COPY(a->detail, users);
@@ -232,14 +237,14 @@ static int revert_vfs(const struct node *n, struct plan *p, const struct ledger_
 }
 
 /* What was switched off for a moment by a pass that did not come to its end. */
-static int revert_autoprobe(const struct node *n, struct plan *p)
+static int revert_autoprobe(const struct node *n, const struct memory *memory, struct plan *p)
 {
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *pf = &n->pcis[i];
 		struct action *a;
 
 		if (!pf->is_recorded || (!pf->autoprobe && !pf->is_switched) ||
-		    streq(n->memory.stuck, pf->address))
+		    streq(memory->stuck, pf->address))
 			continue;
 		a = add(p, STEP_VF, VERB_SET_AUTOPROBE, pf->address, NULL, "1");
 		if (!a)
@@ -272,31 +277,33 @@ static int revert_outputs(const struct node *n, struct plan *p, bool with_vfs)
 	return 0;
 }
 
-static int revert_ledger(const struct node *n, struct plan *p, enum verb verb,
-			 int (*revert)(const struct node *n, struct plan *p,
-				       const struct ledger_entry *e))
+static int revert_ledger(const struct node *n, const struct memory *memory, struct plan *p,
+			 enum verb verb,
+			 int (*revert)(const struct node *n, const struct memory *memory,
+				       struct plan *p, const struct ledger_entry *e))
 {
 	int r = 0;
 
-	for (size_t i = 0; i < n->memory.n_ledger && r >= 0; i++)
-		if (streq(n->memory.ledger[i].verb, verb_name(verb)))
-			r = revert(n, p, &n->memory.ledger[i]);
+	for (size_t i = 0; i < memory->n_ledger && r >= 0; i++)
+		if (streq(memory->ledger[i].verb, verb_name(verb)))
+			r = revert(n, memory, p, &memory->ledger[i]);
 	return r;
 }
 
-int plan_revert_netdev(const struct node *n, struct plan *p, uint32_t ifindex)
+int plan_revert_netdev(const struct node *n, const struct memory *memory, struct plan *p,
+		       uint32_t ifindex)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < n->memory.n_ledger && r >= 0; i++) {
-		const struct ledger_entry *e = &n->memory.ledger[i];
+	for (size_t i = 0; i < memory->n_ledger && r >= 0; i++) {
+		const struct ledger_entry *e = &memory->ledger[i];
 
 		if (e->ifindex != ifindex)
 			continue;
 		if (streq(e->verb, verb_name(VERB_SET_METRIC)))
-			r = revert_metric(n, p, e);
+			r = revert_metric(n, memory, p, e);
 		else if (streq(e->verb, verb_name(VERB_SET_SYSCTL)))
-			r = revert_sysctl(n, p, e);
+			r = revert_sysctl(n, memory, p, e);
 	}
 	return r;
 }
@@ -332,7 +339,7 @@ static void leave_used(const struct node *n, struct plan *p)
 		}
 }
 
-int plan_revert(const struct node *n, bool with_vfs, struct plan *ret)
+int plan_revert(const struct node *n, const struct memory *memory, bool with_vfs, struct plan *ret)
 {
 	_cleanup_(plan_done) struct plan p = {};
 	int r;
@@ -345,24 +352,24 @@ int plan_revert(const struct node *n, bool with_vfs, struct plan *ret)
 	if (r >= 0)
 		r = revert_neighbours(n, &p);
 	if (r >= 0)
-		r = revert_ledger(n, &p, VERB_ADD_ADDRESS, revert_address);
+		r = revert_ledger(n, memory, &p, VERB_ADD_ADDRESS, revert_address);
 	if (r >= 0)
-		r = revert_ledger(n, &p, VERB_SET_METRIC, revert_metric);
+		r = revert_ledger(n, memory, &p, VERB_SET_METRIC, revert_metric);
 	if (r >= 0)
-		r = revert_ledger(n, &p, VERB_SET_SYSCTL, revert_sysctl);
+		r = revert_ledger(n, memory, &p, VERB_SET_SYSCTL, revert_sysctl);
 	if (r >= 0)
-		r = revert_ledger(n, &p, VERB_SET_ROCE, revert_roce);
+		r = revert_ledger(n, memory, &p, VERB_SET_ROCE, revert_roce);
 	if (r >= 0)
-		r = revert_ledger(n, &p, VERB_SET_DCB, revert_dcb);
+		r = revert_ledger(n, memory, &p, VERB_SET_DCB, revert_dcb);
 	if (r >= 0)
-		r = revert_autoprobe(n, &p);
+		r = revert_autoprobe(n, memory, &p);
 	if (r >= 0 && with_vfs)
-		r = revert_ledger(n, &p, VERB_SET_NUM_VFS, revert_vfs);
+		r = revert_ledger(n, memory, &p, VERB_SET_NUM_VFS, revert_vfs);
 	if (r < 0)
 		return r;
 
 	leave_used(n, &p);
-	plan_mark_tried(n->memory.tried, &p);
+	plan_mark_tried(memory->tried, &p);
 	r = plan_ask(n, &p);
 	if (r < 0)
 		return r;

@@ -17,7 +17,8 @@
  *
  * Return: 0, or -ENOMEM.
  */
-int plan_revert(const struct node *n, bool with_vfs, struct plan *ret);
+int plan_revert(const struct node *n, const struct memory *memory, bool with_vfs, struct plan *ret);
 
 /* Adds the steps back of metrics and sysctls of one netdev. Return: 0 or -ENOMEM. */
-int plan_revert_netdev(const struct node *n, struct plan *p, uint32_t ifindex);
+int plan_revert_netdev(const struct node *n, const struct memory *memory, struct plan *p,
+		       uint32_t ifindex);

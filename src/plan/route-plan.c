@@ -198,7 +198,8 @@ static int hint_route(const struct config *c, const struct node *n, struct plan 
  * In the order of the table: a route that is moved stands behind others of the same metric, so that
  * what is moved back in this order stands as it did before.
  */
-int plan_route(const struct config *c, const struct node *n, struct plan *p)
+int plan_route(const struct config *c, const struct node *n, const struct memory *memory _unused_,
+	       struct plan *p)
 {
 	int r = 0;
 

@@ -53,13 +53,14 @@ static void describe(const struct pnet_wish *w, const struct pnet *replaced, str
 		 replaced->id, name);
 }
 
-static int want_entries(const struct node *n, struct plan *p, const struct device *d)
+static int want_entries(const struct node *n, const struct memory *memory, struct plan *p,
+			const struct device *d)
 {
 	const struct pnet *wrong = NULL;
 	struct pnet_wish w;
 	struct action *a;
 
-	if (!pnet_wish(n, d->pci->address, d->netdev, d->ibdev, &w))
+	if (!pnet_wish(memory, d->pci->address, d->netdev, d->ibdev, &w))
 		return 0;
 	for (size_t i = 0; i < n->n_pnets && !wrong; i++)
 		if (pnet_judge(n, &w, &n->pnets[i]) == PNET_WRONG)
@@ -118,7 +119,8 @@ static int tell_iwarp(const struct config *c, const struct node *n, struct plan 
 			     REASON_SMC_IWARP, "%s", n->kernel);
 }
 
-static int want_table(const struct config *c, const struct node *n, struct plan *p)
+static int want_table(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p)
 {
 	const struct module *m = node_module(n, SMC_MODULE);
 	int r = 0;
@@ -141,11 +143,12 @@ static int want_table(const struct config *c, const struct node *n, struct plan 
 		if (p->devices[i].is_handed_out && is_refused_by_smc(n, &p->devices[i]))
 			r = tell_iwarp(c, n, p, &p->devices[i]);
 		else if (p->devices[i].is_handed_out)
-			r = want_entries(n, p, &p->devices[i]);
+			r = want_entries(n, memory, p, &p->devices[i]);
 	return r;
 }
 
-int plan_smc(const struct config *c, const struct node *n, struct plan *p)
+int plan_smc(const struct config *c, const struct node *n, const struct memory *memory,
+	     struct plan *p)
 {
 	const enum driver_mode mode = mode_in_force(c, n, p);
 	int r;
@@ -156,7 +159,7 @@ int plan_smc(const struct config *c, const struct node *n, struct plan *p)
 	if (mode == DRIVER_MODE_OFED)
 		return refuse(p);
 
-	r = want_table(c, n, p);
+	r = want_table(c, n, memory, p);
 	if (r >= 0 && mode == DRIVER_MODE_COMPAT && has_erdma(p))
 		r = plan_add_hint(p, REASON_SMC_WITH_COMPAT, SMC_MODULE, NULL);
 	return r;

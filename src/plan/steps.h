@@ -10,7 +10,8 @@
 #include "attempts-plan.h"
 
 /* First of all: the static pod of the boot before goes. */
-int plan_old_pod(const struct config *c, const struct node *n, struct plan *p);
+int plan_old_pod(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p);
 
 /*
  * Which functions are managed, which of them are handed out, and what each is worth.
@@ -20,10 +21,13 @@ int plan_old_pod(const struct config *c, const struct node *n, struct plan *p);
  * nothing that carries the node or that the host uses. The first [Device NAME] section that matches
  * a PF owns it.
  */
-int plan_devices(const struct config *c, const struct node *n, struct plan *p);
+int plan_devices(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p);
 const struct device_config *section_of(const struct config *c, const struct node *n,
+				       const struct memory *memory,
 				       const struct pci *pci); /* NULL: none, or it is no NIC */
-bool is_match(const char *match, const struct node *n, const struct pci *pci);
+bool is_match(const char *match, const struct node *n, const struct memory *memory,
+	      const struct pci *pci);
 
 /*
  * With [Health]: what of the announcements of links is a loss, which PFs flap, and which devices
@@ -32,7 +36,8 @@ bool is_match(const char *match, const struct node *n, const struct pci *pci);
  * service does to its function, up to 2 s later. p->again_usec is when one ends to flap, or is down
  * for Drop=.
  */
-int plan_flaps(const struct config *c, const struct node *n, struct plan *p);
+int plan_flaps(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p);
 
 /* Does the function itself carry the node, so that its netdev is left alone? */
 bool is_nodes(const struct device *d);
@@ -42,22 +47,28 @@ bool is_nodes(const struct device *d);
  * changes, and for a CNI plugin that is at work on it: p->again_usec. Before all that looks at
  * netdevs: sets is_changed and is_unsettled of devices.
  */
-int plan_given_back(const struct config *c, const struct node *n, struct plan *p);
+int plan_given_back(const struct config *c, const struct node *n, const struct memory *memory,
+		    struct plan *p);
 
-int plan_driver(const struct config *c, const struct node *n, struct plan *p);
+int plan_driver(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p);
 /* Loads a module that is not in the kernel, or says what stands against it. */
 int want_module(const struct node *n, struct plan *p, const char *name, enum step step);
-int plan_netns(const struct config *c, const struct node *n, struct plan *p);
+int plan_netns(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p);
 
 /* Leaves out what three boots failed at; after each of those that may crash the machine. */
-int plan_boots(const struct config *c, const struct node *n, struct plan *p);
+int plan_boots(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p);
 
 /* Before plan_vf(): the rules have to be there when VFs appear. Sets p->rules. */
-int plan_rules(const struct config *c, const struct node *n, struct plan *p);
+int plan_rules(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p);
 
 /* A VF count changes only through zero, so 4 to 8 takes two steps: sriov_numvfs_store() in
  * drivers/pci/iov.c. Nothing that is in use is ever destroyed. */
-int plan_vf(const struct config *c, const struct node *n, struct plan *p);
+int plan_vf(const struct config *c, const struct node *n, const struct memory *memory,
+	    struct plan *p);
 
 /*
  * What comes after VFs are there, in rounds: each look finds how far they are.
@@ -67,38 +78,45 @@ int plan_vf(const struct config *c, const struct node *n, struct plan *p);
  * autoprobe goes on again and they are bound. What we switched off is switched on here also after
  * a crash, of any PF, whatever the configuration says by then.
  */
-int plan_birth(const struct config *c, const struct node *n, struct plan *p);
+int plan_birth(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p);
 bool has_autoprobe_off(const struct pci *pf); /* and it was not our service that set it */
 /* Does its card, or that of its PF, let the host set nothing of VFs? */
 bool refuses_settings(const struct node *n, const struct device *d);
 uint32_t wanted_vfs(const struct device_config *dc,
 		    const struct pci *pf); /* UINT32_MAX: leave alone */
-bool is_making_vfs(const struct node *n, const struct plan *p,
+bool is_making_vfs(const struct memory *memory, const struct plan *p,
 		   const char *pf); /* the number changes by this plan */
 /* A VF that carries the node, so that the number of VFs its PF is to have is refused; or NULL. */
 const struct node_nic *vf_of_node(const struct node *n, const struct plan *p,
 				  const struct device *d);
 
-int plan_link_pf(const struct config *c, const struct node *n, struct plan *p);
-int plan_link_vf(const struct config *c, const struct node *n, struct plan *p);
+int plan_link_pf(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p);
+int plan_link_vf(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p);
 
 /*
  * [QoS]: priorities of the ports of PFs, by DCB, and rdma_cm's defaults of all devices; nothing of
  * what carries the node, what is in a pod or in use, and what firmware sets. Asks for node.dcbs.
  */
-int plan_qos(const struct config *c, const struct node *n, struct plan *p);
+int plan_qos(const struct config *c, const struct node *n, const struct memory *memory,
+	     struct plan *p);
 
 /* Sets p->carriers, with what they are to have: nic-netdev.h. */
-int plan_carriers(const struct config *c, const struct node *n, struct plan *p);
+int plan_carriers(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p);
 
 /*
  * Settings of carriers in /proc/sys/net, never a global one. Before links go up: the kernel asks
  * for routers when one does, if it is to listen to them.
  */
-int plan_sysctl(const struct config *c, const struct node *n, struct plan *p);
+int plan_sysctl(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p);
 
 /* Addresses of Address=static and metadata, and away with those of before. */
-int plan_addresses(const struct config *c, const struct node *n, struct plan *p);
+int plan_addresses(const struct config *c, const struct node *n, const struct memory *memory,
+		   struct plan *p);
 
 /*
  * The metric of the prefix routes of managed netdevs: the larger of Metric= and one more than the
@@ -106,41 +124,50 @@ int plan_addresses(const struct config *c, const struct node *n, struct plan *p)
  * successive ones in the order of their PCI addresses. The same on every run, since ours do not
  * count.
  */
-int plan_route(const struct config *c, const struct node *n, struct plan *p);
+int plan_route(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p);
 
 /* A table and rules for each NIC, PolicyRules=; and the questions to the kernel whether they hold.
  */
-int plan_table(const struct config *c, const struct node *n, struct plan *p);
+int plan_table(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p);
 
 /* IPv6=ra: the neighbour entry of each gateway is kept resolved. */
-int plan_gateways(const struct config *c, const struct node *n, struct plan *p);
+int plan_gateways(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p);
 
 /* Hints about others who have their hands on managed NICs. */
-int plan_coexistence(const struct config *c, const struct node *n, struct plan *p);
+int plan_coexistence(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p);
 
 /* Waits for the GID of each IPv4 address, for which the kernel has no event. */
-int plan_gids(const struct config *c, const struct node *n, struct plan *p);
+int plan_gids(const struct config *c, const struct node *n, const struct memory *memory,
+	      struct plan *p);
 /*
  * With Address=metadata: whom the metadata service is asked about, once in a boot, for its address
  * and its gateway. Not of what carries the node, such as the primary ENI; while there is no default
  * route, nothing can tell which that is. To be called before what uses the answers.
  */
-int plan_metadata(const struct config *c, const struct node *n, struct plan *p);
+int plan_metadata(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p);
 
 /*
  * SMC-R: the module, and for each device that is handed out an entry of its netdev and one of its
  * RDMA device in SMC's table, both with the MAC as PNETID. Only in driver mode default; compat is
  * warned of, ofed refused.
  */
-int plan_smc(const struct config *c, const struct node *n, struct plan *p);
+int plan_smc(const struct config *c, const struct node *n, const struct memory *memory,
+	     struct plan *p);
 
 /*
  * Probes a PF once more that was never bound in this boot, at most once a minute: p->again_usec.
  * When nothing else is left to be done.
  */
-int plan_late(const struct config *c, const struct node *n, struct plan *p);
+int plan_late(const struct config *c, const struct node *n, const struct memory *memory,
+	      struct plan *p);
 
-int plan_kubelet(const struct config *c, const struct node *n, struct plan *p);
+int plan_kubelet(const struct config *c, const struct node *n, const struct memory *memory,
+		 struct plan *p);
 
 /*
  * Sets p->questions: what the plan depends on, the node does not have, and no plan of this look
@@ -149,8 +176,10 @@ int plan_kubelet(const struct config *c, const struct node *n, struct plan *p);
 int plan_ask(const struct node *n, struct plan *p);
 
 /* The items that say what the devices wait for, and the state of the node that follows. */
-bool is_settled(const struct config *c, const struct node *n, bool settled);
-int plan_state(const struct config *c, const struct node *n, bool settled, struct plan *p);
+bool is_settled(const struct config *c, const struct memory *memory, bool settled);
+int plan_state(const struct config *c, const struct node *n, const struct memory *memory,
+	       bool settled, struct plan *p);
 
 /* Last: p->plugin, p->manifest and p->lint are those of output/, and p->state is known. */
-int plan_plugin(const struct config *c, const struct node *n, struct plan *p);
+int plan_plugin(const struct config *c, const struct node *n, const struct memory *memory,
+		struct plan *p);

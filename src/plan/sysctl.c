@@ -146,7 +146,8 @@ static int refuse_erdma(const struct config *c, struct plan *p)
 	return 0;
 }
 
-int plan_sysctl(const struct config *c, const struct node *n, struct plan *p)
+int plan_sysctl(const struct config *c, const struct node *n, const struct memory *memory _unused_,
+		struct plan *p)
 {
 	int r = 0;
 

@@ -38,14 +38,14 @@ static struct action *add_change(struct plan *p, enum class class, enum reason r
 	return a;
 }
 
-bool is_making_vfs(const struct node *n, const struct plan *p, const char *pf)
+bool is_making_vfs(const struct memory *memory, const struct plan *p, const char *pf)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 
 		if (a->verb == VERB_SET_NUM_VFS && a->class == CLASS_CHANGE &&
 		    streq(a->target, pf) &&
-		    !attempts_find_number(n->memory.tried, VERB_SET_NUM_VFS, pf, a->number.to.n))
+		    !attempts_find_number(memory->tried, VERB_SET_NUM_VFS, pf, a->number.to.n))
 			return true;
 	}
 	return false;
@@ -78,20 +78,21 @@ static int add_autoprobe_off(struct plan *p, const struct pci *pf)
 	return 0;
 }
 
-static int add_changes(const struct node *n, struct plan *p, const struct device *d, uint32_t want)
+static int add_changes(const struct node *n, const struct memory *memory, struct plan *p,
+		       const struct device *d, uint32_t want)
 {
 	const struct pci *pf = d->pci;
 
 	/* What was tried and is not so has failed. Fewer than asked for are better than none: they
 	 * are not removed for another try. */
-	if (attempts_find_number(n->memory.tried, VERB_SET_NUM_VFS, pf->address, want))
+	if (attempts_find_number(memory->tried, VERB_SET_NUM_VFS, pf->address, want))
 		return add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, want) ? 0
 										       : -ENOMEM;
 
 	if (pf->num_vfs > 0) {
 		if (!add_change(p, CLASS_CHANGE, REASON_NONE, pf, pf->num_vfs, 0))
 			return -ENOMEM;
-		if (attempts_find_number(n->memory.tried, VERB_SET_NUM_VFS, pf->address, 0))
+		if (attempts_find_number(memory->tried, VERB_SET_NUM_VFS, pf->address, 0))
 			return 0;
 	}
 	if (want > 0 && is_staged(n, d) && add_autoprobe_off(p, pf) < 0)
@@ -126,7 +127,8 @@ const struct node_nic *vf_of_node(const struct node *n, const struct plan *p,
 	return NULL;
 }
 
-static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
+static int plan_pf(const struct node *n, const struct memory *memory, struct plan *p,
+		   const struct device *d)
 {
 	const struct pci *pf = d->pci;
 	uint32_t have = pf->num_vfs, want = wish_of(d);
@@ -137,7 +139,7 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 	const struct action *running;
 	struct action *a;
 
-	running = attempts_changing_vfs(n->memory.tried, pf->address);
+	running = attempts_changing_vfs(memory->tried, pf->address);
 	if (running) { /* how many there are its end tells */
 		a = plan_add(p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, pf->address);
 		if (a)
@@ -154,7 +156,7 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 		return a ? 0 : -ENOMEM;
 	}
 
-	obstacle = vf_obstacle(n, pf, want, &class, detail, sizeof(detail));
+	obstacle = vf_obstacle(n, memory, pf, want, &class, detail, sizeof(detail));
 	if (obstacle == REASON_NONE && d->sick[0]) {
 		obstacle = REASON_PF_SICK;
 		class = CLASS_WAITING;
@@ -167,7 +169,7 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 		return a ? 0 : -ENOMEM;
 	}
 
-	if (users_of_vfs(n, pf, users, sizeof(users))) {
+	if (users_of_vfs(n, memory, pf, users, sizeof(users))) {
 		a = add_change(p, CLASS_NEEDS_REBOOT, REASON_VF_IN_USE, pf, have, want);
 		if (!a)
 			return -ENOMEM;
@@ -187,7 +189,7 @@ static int plan_pf(const struct node *n, struct plan *p, const struct device *d)
 		return 0;
 	}
 
-	return add_changes(n, p, d, want);
+	return add_changes(n, memory, p, d, want);
 }
 
 /* Display controllers of class 3D have no screen: they compute, whatever their vendor. So does what
@@ -215,26 +217,28 @@ static int hint_gpus(const struct node *n, struct plan *p)
 	return plan_add_hint(p, REASON_GPU_SHARED_MULTI, "", "[Device %s], GPU %s", section, gpu);
 }
 
-int plan_vf(const struct config *c _unused_, const struct node *n, struct plan *p)
+int plan_vf(const struct config *c _unused_, const struct node *n, const struct memory *memory,
+	    struct plan *p)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
 		if (!p->devices[i].is_vf)
-			r = plan_pf(n, p, &p->devices[i]);
+			r = plan_pf(n, memory, p, &p->devices[i]);
 	return r < 0 ? r : hint_gpus(n, p);
 }
 
 /* ", before [Device a], [Device b] and 3 more, which match too" */
-static void format_later(const struct config *c, const struct node *n, const struct pci *pf,
-			 const struct device_config *first, char *ret, size_t size)
+static void format_later(const struct config *c, const struct node *n, const struct memory *memory,
+			 const struct pci *pf, const struct device_config *first, char *ret,
+			 size_t size)
 {
 	uint32_t n_later = 0;
 	size_t used = 0;
 
 	ret[0] = '\0';
 	for (size_t i = (size_t)(first - c->devices) + 1; i < c->n_devices; i++)
-		if (is_match(c->devices[i].match, n, pf) && ++n_later <= MAX_LATER)
+		if (is_match(c->devices[i].match, n, memory, pf) && ++n_later <= MAX_LATER)
 			used += (size_t)snprintf(ret + used, size - used, "%s[Device %s]",
 						 n_later == 1 ? ", before " : ", ",
 						 c->devices[i].name);
@@ -263,11 +267,11 @@ static void explain_unmanaged(const struct pci *pf, const char *whose, char *ret
 		snprintf(ret, size, "%sno [Device NAME] section matches: it is not managed", whose);
 }
 
-int64_t plan_explain_vfs(const struct config *c, const struct node *n, const struct pci *pci,
-			 char *ret, size_t size)
+int64_t plan_explain_vfs(const struct config *c, const struct node *n, const struct memory *memory,
+			 const struct pci *pci, char *ret, size_t size)
 {
 	const struct pci *pf = pci->physfn[0] ? node_pci(n, pci->physfn) : pci;
-	const struct device_config *dc = pf ? section_of(c, n, pf) : NULL;
+	const struct device_config *dc = pf ? section_of(c, n, memory, pf) : NULL;
 	char later[MAX_LATER * (sizeof(dc->name) + 12) + 64], whose[PCI_LEN + 16] = "";
 	uint32_t want;
 	size_t used;
@@ -281,7 +285,7 @@ int64_t plan_explain_vfs(const struct config *c, const struct node *n, const str
 		return -1;
 
 	want = wanted_vfs(dc, pf);
-	format_later(c, n, pf, dc, later, sizeof(later));
+	format_later(c, n, memory, pf, dc, later, sizeof(later));
 	snprintf(ret, size,
 		 "%s[Device %s] is the first section that matches%s: VirtualFunctions=%s", whose,
 		 dc->name, later, vf_mode_name(dc->mode));

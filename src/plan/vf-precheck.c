@@ -148,16 +148,16 @@ bool is_left_to_container(const struct node *n, const struct pci *pf)
  * The kernel changes numbers of VFs under one lock: pci_lock_rescan_remove() in drivers/pci/iov.c
  * since Linux 6.18. A driver that hangs at a VF has no such lock, and keeps only its own PF.
  */
-static bool is_stuck(const struct node *n, const struct pci *pf)
+static bool is_stuck(const struct node *n, const struct memory *memory, const struct pci *pf)
 {
-	const struct pci *stuck = n->memory.stuck[0] ? node_pci(n, n->memory.stuck) : NULL;
+	const struct pci *stuck = memory->stuck[0] ? node_pci(n, memory->stuck) : NULL;
 
-	return n->memory.stuck[0] &&
+	return memory->stuck[0] &&
 	       (!stuck || !stuck->physfn[0] || streq(stuck->physfn, pf->address));
 }
 
-enum reason vf_obstacle(const struct node *n, const struct pci *pf, uint32_t want,
-			enum class *ret_class, char *detail, size_t size)
+enum reason vf_obstacle(const struct node *n, const struct memory *memory, const struct pci *pf,
+			uint32_t want, enum class *ret_class, char *detail, size_t size)
 {
 	detail[0] = '\0';
 
@@ -199,9 +199,9 @@ enum reason vf_obstacle(const struct node *n, const struct pci *pf, uint32_t wan
 		*ret_class = CLASS_WAITING;
 		return REASON_PF_DOWN;
 	}
-	if (is_stuck(n, pf)) {
+	if (is_stuck(n, memory, pf)) {
 		*ret_class = CLASS_WAITING;
-		copy(detail, size, n->memory.stuck);
+		copy(detail, size, memory->stuck);
 		return REASON_PCI_STUCK;
 	}
 	return REASON_NONE;

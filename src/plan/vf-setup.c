@@ -25,9 +25,9 @@ bool has_autoprobe_off(const struct pci *pf)
 
 /* After a write that never came back, or a bind that is a bad sign, nothing more is written to that
  * card; others have locks of their own. */
-static bool is_held(const struct node *n, const struct device *pf)
+static bool is_held(const struct memory *memory, const struct device *pf)
 {
-	return streq(n->memory.stuck, pf->pci->address) || pf->sick[0];
+	return streq(memory->stuck, pf->pci->address) || pf->sick[0];
 }
 
 /* --- settings --- */
@@ -44,28 +44,28 @@ static struct action *add_setting(struct plan *p, const struct vf *v, enum verb 
 }
 
 /* Bound, but before any pod got it, and without a user now. */
-static bool is_idle(const struct node *n, const struct vf *v)
+static bool is_idle(const struct node *n, const struct memory *memory, const struct vf *v)
 {
 	const struct device *d = v->device;
-	const struct device_memory *m = memory_device(&n->memory, d->pci->address);
+	const struct device_memory *m = memory_device(memory, d->pci->address);
 	char users[64];
 
 	return d->pci->driver[0] && !d->is_in_pod && !(m && m->was_usable) &&
-	       !users_of_function(n, d->pci, users, sizeof(users));
+	       !users_of_function(n, memory, d->pci, users, sizeof(users));
 }
 
 /* A bound VF reads its MAC or GUID when it is bound, so it is bound a second time: once in a boot.
  */
-static bool can_rebuild(const struct node *n, const struct vf *v)
+static bool can_rebuild(const struct node *n, const struct memory *memory, const struct vf *v)
 {
-	return !v->device->is_rebuilt && !is_held(n, v->pf) && !has_autoprobe_off(v->pf->pci) &&
-	       is_idle(n, v);
+	return !v->device->is_rebuilt && !is_held(memory, v->pf) &&
+	       !has_autoprobe_off(v->pf->pci) && is_idle(n, memory, v);
 }
 
-static bool can_get_identity(const struct node *n, const struct vf *v)
+static bool can_get_identity(const struct node *n, const struct memory *memory, const struct vf *v)
 {
 	return v->pf->config->identity == IDENTITY_DERIVED && v->seed[0] &&
-	       (!v->device->pci->driver[0] || can_rebuild(n, v));
+	       (!v->device->pci->driver[0] || can_rebuild(n, memory, v));
 }
 
 /*
@@ -73,19 +73,20 @@ static bool can_get_identity(const struct node *n, const struct vf *v)
  * driver goes on to flag it as random: igbvf_reset(). So this is decided before we bring it up, and
  * not again after that.
  */
-static bool was_brought_up(const struct node *n, const struct device *d)
+static bool was_brought_up(const struct memory *memory, const struct device *d)
 {
-	return attempts_find(n->memory.tried, VERB_SET_LINK_UP, d->pci->address, "");
+	return attempts_find(memory->tried, VERB_SET_LINK_UP, d->pci->address, "");
 }
 
-static int want_mac(const struct node *n, struct plan *p, const struct vf *v)
+static int want_mac(const struct node *n, const struct memory *memory, struct plan *p,
+		    const struct vf *v)
 {
 	struct action *a;
 	char mac[24];
 
 	if (node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_MAC ||
-	    !is_unset_mac(n, v->device->pci, v->info) || was_brought_up(n, v->device) ||
-	    !can_get_identity(n, v))
+	    !is_unset_mac(n, v->device->pci, v->info) || was_brought_up(memory, v->device) ||
+	    !can_get_identity(n, memory, v))
 		return 0;
 
 	identity_mac(n, p, v->seed, v->device->pci, mac, sizeof(mac));
@@ -99,13 +100,14 @@ static int want_mac(const struct node *n, struct plan *p, const struct vf *v)
 	return 0;
 }
 
-static int want_guids(const struct node *n, struct plan *p, const struct vf *v)
+static int want_guids(const struct node *n, const struct memory *memory, struct plan *p,
+		      const struct vf *v)
 {
 	char node[GUID_LEN], port[GUID_LEN];
 	struct action *a;
 
 	if (!node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_GUID ||
-	    !is_unset_guid(n, v->device->pci, v->info) || !can_get_identity(n, v))
+	    !is_unset_guid(n, v->device->pci, v->info) || !can_get_identity(n, memory, v))
 		return 0;
 
 	identity_guids(n, p, v->seed, v->device->pci, v->info, node, port);
@@ -118,7 +120,8 @@ static int want_guids(const struct node *n, struct plan *p, const struct vf *v)
 }
 
 /* Some drivers reset a VF for it: i40e_ndo_set_vf_trust(). So not while a process uses it. */
-static int want_trust(const struct node *n, struct plan *p, const struct vf *v)
+static int want_trust(const struct node *n, const struct memory *memory, struct plan *p,
+		      const struct vf *v)
 {
 	const int want = v->pf->config->trust == TRUST_ON;
 	struct action *a;
@@ -133,7 +136,7 @@ static int want_trust(const struct node *n, struct plan *p, const struct vf *v)
 		return -ENOMEM;
 	action_set_numbers(a, v->info->trust, want);
 	if (!v->device->pci->driver[0] ||
-	    !users_of_function(n, v->device->pci, users, sizeof(users)))
+	    !users_of_function(n, memory, v->device->pci, users, sizeof(users)))
 		return 0;
 	a->class = CLASS_NEEDS_REBOOT;
 	a->reason = REASON_VF_IN_USE;
@@ -146,7 +149,8 @@ static int want_trust(const struct node *n, struct plan *p, const struct vf *v)
  * on Ethernet; on InfiniBand "disable" is how mlx5 makes each VF: mlx_to_net_policy() in
  * drivers/infiniband/hw/mlx5/ib_virt.c.
  */
-static int want_link_auto(const struct node *n, struct plan *p, const struct vf *v)
+static int want_link_auto(const struct node *n, const struct memory *memory, struct plan *p,
+			  const struct vf *v)
 {
 	const bool is_as_made = node_is_infiniband(n, v->pf->pci) &&
 				v->info->link_state == IFLA_VF_LINK_STATE_DISABLE;
@@ -154,7 +158,7 @@ static int want_link_auto(const struct node *n, struct plan *p, const struct vf 
 
 	if (v->info->link_state <= IFLA_VF_LINK_STATE_AUTO ||
 	    v->pf->unsupported & VF_SETTING_LINK ||
-	    (v->device->pci->driver[0] && !(is_as_made && is_idle(n, v))))
+	    (v->device->pci->driver[0] && !(is_as_made && is_idle(n, memory, v))))
 		return 0;
 	a = add_setting(p, v, VERB_SET_VF_LINK);
 	if (!a)
@@ -163,35 +167,36 @@ static int want_link_auto(const struct node *n, struct plan *p, const struct vf 
 	return 0;
 }
 
-static int want_settings(const struct node *n, struct plan *p, const struct vf *v)
+static int want_settings(const struct node *n, const struct memory *memory, struct plan *p,
+			 const struct vf *v)
 {
 	int r;
 
 	/* They go over the network device of the PF. */
-	if (!v->info || !v->pf->netdev || is_held(n, v->pf))
+	if (!v->info || !v->pf->netdev || is_held(memory, v->pf))
 		return 0;
 
-	r = want_mac(n, p, v);
+	r = want_mac(n, memory, p, v);
 	if (r >= 0)
-		r = want_guids(n, p, v);
+		r = want_guids(n, memory, p, v);
 	if (r >= 0)
-		r = want_trust(n, p, v);
+		r = want_trust(n, memory, p, v);
 	if (r >= 0)
-		r = want_link_auto(n, p, v);
+		r = want_link_auto(n, memory, p, v);
 	return r;
 }
 
 /* --- autoprobe --- */
 
 /* A crash may come between the record and the switch, or between the switch and the record. */
-static int restore_autoprobe(const struct node *n, struct plan *p)
+static int restore_autoprobe(const struct node *n, const struct memory *memory, struct plan *p)
 {
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *pf = &n->pcis[i];
 		struct action *a;
 
 		if (!pf->is_recorded || has_autoprobe_off(pf) ||
-		    streq(n->memory.stuck, pf->address) || is_making_vfs(n, p, pf->address))
+		    streq(memory->stuck, pf->address) || is_making_vfs(memory, p, pf->address))
 			continue;
 		a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
 		if (!a)
@@ -205,47 +210,48 @@ static int restore_autoprobe(const struct node *n, struct plan *p)
 /* --- drivers --- */
 
 /* By this plan, before anything is bound. */
-static bool is_loading(const struct node *n, const struct plan *p, const char *module)
+static bool is_loading(const struct memory *memory, const struct plan *p, const char *module)
 {
 	for (size_t i = 0; i < p->n_actions; i++)
 		if (p->actions[i].verb == VERB_LOAD_MODULE && p->actions[i].class == CLASS_CHANGE &&
 		    streq(p->actions[i].target, module))
-			return !attempts_find(n->memory.tried, VERB_LOAD_MODULE, module, "");
+			return !attempts_find(memory->tried, VERB_LOAD_MODULE, module, "");
 	return false;
 }
 
-static bool is_loaded(const struct node *n, const struct plan *p, const struct module *m,
+static bool is_loaded(const struct memory *memory, const struct plan *p, const struct module *m,
 		      const struct pci *pf)
 {
 	if (module_is_in_kernel(m))
 		return true;
 	/* Loading it binds all there is, unless autoprobe is off at that time. */
 	return m && m->state == MODULE_AVAILABLE && !pf->autoprobe && pf->is_switched &&
-	       is_loading(n, p, m->name);
+	       is_loading(memory, p, m->name);
 }
 
 /*
  * A loaded driver binds by itself, unless the VF was born with sriov_drivers_autoprobe off or was
  * unbound since. Only VFs of ours are bound; an unbound PF is left as it is.
  */
-static int want_binding(const struct node *n, struct plan *p, const struct vf *v)
+static int want_binding(const struct node *n, const struct memory *memory, struct plan *p,
+			const struct vf *v)
 {
 	const struct pci *pf = v->pf->pci, *vf = v->device->pci;
 	struct action *a;
 
 	/* The one that shows it has failed, and says so. */
-	if (is_held(n, v->pf) &&
-	    !attempts_find(n->memory.tried, VERB_BIND_DRIVER, vf->address, vf->module))
+	if (is_held(memory, v->pf) &&
+	    !attempts_find(memory->tried, VERB_BIND_DRIVER, vf->address, vf->module))
 		return 0;
 	if (vf->driver[0] || !vf->module[0] || has_autoprobe_off(pf) ||
-	    !is_loaded(n, p, node_module(n, vf->module), pf))
+	    !is_loaded(memory, p, node_module(n, vf->module), pf))
 		return 0;
 	/* The next look finds the netdev through which it gets its GUIDs first. */
-	if (lacks_ipoib(n, v->pf) && is_loading(n, p, IPOIB_MODULE))
+	if (lacks_ipoib(n, v->pf) && is_loading(memory, p, IPOIB_MODULE))
 		return 0;
 	/* Without it none can be bound. */
 	if (pf->is_switched && !pf->autoprobe &&
-	    attempts_find_number(n->memory.tried, VERB_SET_AUTOPROBE, pf->address, 1))
+	    attempts_find_number(memory->tried, VERB_SET_AUTOPROBE, pf->address, 1))
 		return 0;
 
 	a = plan_add(p, STEP_VF, VERB_BIND_DRIVER, CLASS_CHANGE, vf->address);
@@ -255,7 +261,7 @@ static int want_binding(const struct node *n, struct plan *p, const struct vf *v
 	return 0;
 }
 
-static bool gets_identity(const struct node *n, const struct plan *p, const struct pci *vf)
+static bool gets_identity(const struct memory *memory, const struct plan *p, const struct pci *vf)
 {
 	char to[SHOWN_LEN];
 
@@ -264,7 +270,7 @@ static bool gets_identity(const struct node *n, const struct plan *p, const stru
 
 		if ((a->verb == VERB_SET_VF_MAC || a->verb == VERB_SET_VF_GUID) &&
 		    streq(a->target, vf->address) &&
-		    !attempts_find(n->memory.tried, a->verb, a->target, action_to(a, to)))
+		    !attempts_find(memory->tried, a->verb, a->target, action_to(a, to)))
 			return true;
 	}
 	return false;
@@ -280,16 +286,17 @@ static bool has_identity(const struct node *n, const struct vf *v)
 }
 
 /* Was its MAC set in this pass, behind a driver that had bound it by itself? */
-static bool was_bound_before(const struct node *n, const struct vf *v)
+static bool was_bound_before(const struct memory *memory, const struct vf *v)
 {
 	const struct pci *vf = v->device->pci;
 
 	return v->info &&
-	       attempts_find(n->memory.tried, VERB_SET_VF_MAC, vf->address, v->info->mac) &&
-	       !attempts_find(n->memory.tried, VERB_BIND_DRIVER, vf->address, vf->driver);
+	       attempts_find(memory->tried, VERB_SET_VF_MAC, vf->address, v->info->mac) &&
+	       !attempts_find(memory->tried, VERB_BIND_DRIVER, vf->address, vf->driver);
 }
 
-static bool is_wrong(const struct node *n, const struct plan *p, const struct vf *v)
+static bool is_wrong(const struct node *n, const struct memory *memory, const struct plan *p,
+		     const struct vf *v)
 {
 	const struct device *d = v->device;
 	char detail[192];
@@ -298,30 +305,31 @@ static bool is_wrong(const struct node *n, const struct plan *p, const struct vf
 		return true;
 	/* The plan that set the MAC wants it; a look right before has to want it still. */
 	return d->reason == REASON_VF_IDENTITY ||
-	       (d->reason == REASON_NO_IBDEV && was_bound_before(n, v) &&
+	       (d->reason == REASON_NO_IBDEV && was_bound_before(memory, v) &&
 		has_other_identity(n, p, d->pci, d->netdev, d->ibdev, detail, sizeof(detail)));
 }
 
 /* Two looks, SettleSec= apart, have not seen its netdev, and nobody uses what is left of it. */
-static bool is_left_orphan(const struct node *n, const struct vf *v)
+static bool is_left_orphan(const struct node *n, const struct memory *memory, const struct vf *v)
 {
 	const struct device *d = v->device;
 	char users[64];
 
-	return d->reason == REASON_VF_ORPHAN && !d->is_lost && !is_held(n, v->pf) &&
+	return d->reason == REASON_VF_ORPHAN && !d->is_lost && !is_held(memory, v->pf) &&
 	       !has_autoprobe_off(v->pf->pci) &&
-	       !users_of_function(n, d->pci, users, sizeof(users));
+	       !users_of_function(n, memory, d->pci, users, sizeof(users));
 }
 
-static int want_rebuild(const struct node *n, struct plan *p, const struct vf *v)
+static int want_rebuild(const struct node *n, const struct memory *memory, struct plan *p,
+			const struct vf *v)
 {
 	const struct device *d = v->device;
 	const bool is_wanted = v->pf->config->identity == IDENTITY_DERIVED &&
-			       (is_wrong(n, p, v) || gets_identity(n, p, d->pci)) &&
-			       can_rebuild(n, v);
+			       (is_wrong(n, memory, p, v) || gets_identity(memory, p, d->pci)) &&
+			       can_rebuild(n, memory, v);
 	struct action *a;
 
-	if (!d->pci->driver[0] || (!is_wanted && !is_left_orphan(n, v)))
+	if (!d->pci->driver[0] || (!is_wanted && !is_left_orphan(n, memory, v)))
 		return 0;
 
 	a = plan_add(p, STEP_VF, VERB_REBIND_DRIVER, CLASS_CHANGE, d->pci->address);
@@ -333,8 +341,9 @@ static int want_rebuild(const struct node *n, struct plan *p, const struct vf *v
 
 /* --- all of it --- */
 
-static int for_each_vf(const struct node *n, struct plan *p,
-		       int (*want)(const struct node *n, struct plan *p, const struct vf *v))
+static int for_each_vf(const struct node *n, const struct memory *memory, struct plan *p,
+		       int (*want)(const struct node *n, const struct memory *memory,
+				   struct plan *p, const struct vf *v))
 {
 	const struct device *pf = NULL;
 	char seed[MAC_LEN] = "";
@@ -351,10 +360,10 @@ static int for_each_vf(const struct node *n, struct plan *p,
 		}
 		/* VFs of others, and what this plan removes, are left alone. */
 		if (!pf || !d->is_handed_out || d->node_nic ||
-		    is_making_vfs(n, p, pf->pci->address) || is_left_to_container(n, pf->pci))
+		    is_making_vfs(memory, p, pf->pci->address) || is_left_to_container(n, pf->pci))
 			continue;
 		v = (struct vf){ pf, d, node_vf_info(n, pf->pci->address, d->pci->vf_index), seed };
-		r = want(n, p, &v);
+		r = want(n, memory, p, &v);
 	}
 	return r;
 }
@@ -411,17 +420,18 @@ static int hint_pf(const struct node *n, struct plan *p, const struct device *pf
 	return r;
 }
 
-int plan_birth(const struct config *c _unused_, const struct node *n, struct plan *p)
+int plan_birth(const struct config *c _unused_, const struct node *n, const struct memory *memory,
+	       struct plan *p)
 {
 	int r;
 
-	r = for_each_vf(n, p, want_settings);
+	r = for_each_vf(n, memory, p, want_settings);
 	if (r >= 0)
-		r = restore_autoprobe(n, p);
+		r = restore_autoprobe(n, memory, p);
 	if (r >= 0)
-		r = for_each_vf(n, p, want_binding);
+		r = for_each_vf(n, memory, p, want_binding);
 	if (r >= 0)
-		r = for_each_vf(n, p, want_rebuild);
+		r = for_each_vf(n, memory, p, want_rebuild);
 
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
 		if (!p->devices[i].is_vf && (p->devices[i].config->mode == VF_MODE_SHARED ||

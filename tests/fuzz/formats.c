@@ -68,10 +68,11 @@ static int see_config(const struct fs *fs)
 
 static int see_plugin(const struct fs *fs)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	struct config c = { .plugin.config_file = "/etc/plugin", .plugin.manifest = "/etc/plugin" };
 
-	return observe_plugin(fs, &c, &n);
+	return observe_plugin(fs, &c, &n, &memory);
 }
 
 static int see_cgroup(const struct fs *fs)

@@ -182,20 +182,21 @@ static void require_json(char *json)
 	free(json);
 }
 
-static void explain_all(const struct config *c, const struct node *n, const struct plan *p)
+static void explain_all(const struct config *c, const struct node *n, const struct memory *memory,
+			const struct plan *p)
 {
 	char *text = NULL;
 
 	for (size_t i = 0; i < n->n_pcis && i < 4; i++) {
-		require(output_explain(c, n, p, &n->pcis[i], true, &text) == 0);
+		require(output_explain(c, n, memory, p, &n->pcis[i], true, &text) == 0);
 		require_json(text);
-		require(output_explain(c, n, p, &n->pcis[i], false, &text) == 0);
+		require(output_explain(c, n, memory, p, &n->pcis[i], false, &text) == 0);
 		require_plain(text);
 		free(text);
 	}
-	require(output_explain_plugin(c, n, p, false, true, &text) == 0);
+	require(output_explain_plugin(c, n, memory, p, false, true, &text) == 0);
 	require_json(text);
-	require(output_explain_plugin(c, n, p, false, false, &text) == 0);
+	require(output_explain_plugin(c, n, memory, p, false, false, &text) == 0);
 	require_plain(text);
 	free(text);
 	require(output_explain_kubelet(c, n, true, &text) == 0);
@@ -205,12 +206,13 @@ static void explain_all(const struct config *c, const struct node *n, const stru
 	free(text);
 }
 
-static void list_all(const struct config *c, const struct node *n, struct plan *p)
+static void list_all(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p)
 {
 	struct nccl nccl = {};
 	char *text = NULL;
 
-	require(plan_ahead(c, n, p) == 0);
+	require(plan_ahead(c, n, memory, p) == 0);
 	require(output_actions_json(p, &text) == 0);
 	require_json(text);
 	require(output_actions_text(p, &text) == 0);
@@ -219,7 +221,7 @@ static void list_all(const struct config *c, const struct node *n, struct plan *
 	require(nfd_text(c, n, p, NULL, &text) == 0);
 	require_plain(text);
 	free(text);
-	require(metrics_text(n, p, &text) == 0);
+	require(metrics_text(memory, p, &text) == 0);
 	require_plain(text);
 	free(text);
 	if (p->plugin)
@@ -236,6 +238,7 @@ static void list_all(const struct config *c, const struct node *n, struct plan *
 static char *look(const char *root)
 {
 	_cleanup_(config_done) struct config c = {};
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(memory_done) struct memory again = {};
 	_cleanup_(plan_done) struct plan p = {};
@@ -245,19 +248,19 @@ static char *look(const char *root)
 
 	require(os_open(root, &d) == 0);
 	require(load_config(&d.fs, NULL, &c) == 0);
-	r = loop_plan(&d, &c, false, &n, &p);
+	r = loop_plan(&d, &c, false, &n, &memory, &p);
 	os_close(&d);
 	require(r != -ENOMEM);
 	if (r < 0)
 		return NULL;
 
-	require(output_state(&c, &n, &p, &state) == 0);
-	require(take_next(&c, &n, &p, n.boot_id, &again) == 0);
+	require(output_state(&c, &n, &memory, &p, &state) == 0);
+	require(take_next(&c, &n, &memory, &p, n.boot_id, &again) == 0);
 	require(output_tree(state, false, 100, &tree) == 0);
 	require_plain(tree);
 	free(tree);
-	list_all(&c, &n, &p);
-	explain_all(&c, &n, &p);
+	list_all(&c, &n, &memory, &p);
+	explain_all(&c, &n, &memory, &p);
 	return state;
 }
 

@@ -217,16 +217,17 @@ static bool was_tried(const struct attempt *f)
 /* What failed on a card that is not there any more has not failed on the one that is. */
 static void check_failures(bool is_quiet)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	bool is_any = false;
 
 	for (size_t i = 0; i < sim.n_funcs; i++)
 		is_any |= sim.funcs[i].is_replaced;
 	COPY(n.boot_id, sim.boot_id);
-	if (is_any && is_quiet && observe_memory(&sim.os.fs, &n) < 0)
+	if (is_any && is_quiet && observe_memory(&sim.os.fs, &n, &memory) < 0)
 		sim_fail("memory cannot be read");
-	for (size_t i = 0; i < n.memory.n_attempts; i++) {
-		const struct attempt *f = &n.memory.attempts[i];
+	for (size_t i = 0; i < memory.n_attempts; i++) {
+		const struct attempt *f = &memory.attempts[i];
 		const struct func *func = kernel_find(f->target, strlen(f->target));
 
 		if (f->result < 0 && func && func->is_replaced && func->instance == f->instance &&

@@ -145,18 +145,20 @@ int os_touch_felt(const struct func *f, const char *what)
 
 bool os_is_managed(const struct func *f)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	const struct pci *pci;
 
 	kernel_show(&n);
 	pci = node_pci(&n, f->pf >= 0 ? sim.funcs[f->pf].address : f->address);
-	return pci && section_of(sim.config, &n, pci) &&
-	       (f->pf < 0 || section_of(sim.config, &n, pci)->mode >= VF_MODE_SHARED);
+	return pci && section_of(sim.config, &n, &memory, pci) &&
+	       (f->pf < 0 || section_of(sim.config, &n, &memory, pci)->mode >= VF_MODE_SHARED);
 }
 
 /* Does the section of this PF ask for another number than there is? */
 static bool wants_other(const struct func *f)
 {
+	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	const struct pci *pci;
 
@@ -165,7 +167,7 @@ static bool wants_other(const struct func *f)
 	for (size_t i = 0; i < sim.config->n_devices && pci; i++) {
 		const struct device_config *dc = &sim.config->devices[i];
 
-		if (!is_match(dc->match, &n, pci))
+		if (!is_match(dc->match, &n, &memory, pci))
 			continue;
 		switch (dc->mode) {
 		case VF_MODE_EXCLUSIVE:

@@ -31,24 +31,19 @@ static int64_t tell_sec(void *userdata _unused_)
 	return time(NULL);
 }
 
-static int look_at_files(const struct config *c, struct node *n)
+static int look_at_files(const struct config *c, struct node *n, struct memory *memory)
 {
 	const struct fs *fs = &sim.os.fs;
-	struct ledger ledger = {};
 	size_t size;
 	int r;
 
-	r = observe_memory(fs, n);
+	r = observe_memory(fs, n, memory);
 	if (r >= 0)
-		r = memory_read(fs, MEMORY_BOOT, &ledger_fields, &ledger);
-	n->memory.ledger = ledger.entries;
-	n->memory.n_ledger = ledger.n_entries;
-	if (r >= 0)
-		r = observe_vfs(&sim.os, n);
+		r = observe_vfs(&sim.os, n, memory);
 	if (r >= 0)
 		r = fs_read_all(fs, RULES_PATH, MAX_RULES_BYTES, false, &n->rules_file, &size);
 	if (r >= 0 || r == -ENOENT)
-		r = observe_plugin(fs, c, n);
+		r = observe_plugin(fs, c, n, memory);
 	return r < 0 ? r : observe_files(fs, c, n);
 }
 
@@ -104,9 +99,10 @@ int __wrap_plan_ask(const struct node *n, struct plan *p)
 }
 
 static int look(void *userdata _unused_, const struct config *c, struct attempts *tried,
-		struct node *ret)
+		struct node *ret, struct memory *ret_memory)
 {
-	_cleanup_(node_done) struct node n = { .memory.tried = tried };
+	_cleanup_(memory_done) struct memory memory = { .tried = tried };
+	_cleanup_(node_done) struct node n = {};
 	int r;
 
 	if (sim.is_dead)
@@ -118,22 +114,22 @@ static int look(void *userdata _unused_, const struct config *c, struct attempts
 	if (r >= 0 && sim.os.link_log)
 		r = link_log_give(sim.os.link_log, &n);
 	if (r >= 0)
-		r = look_at_files(c, &n);
+		r = look_at_files(c, &n, &memory);
 	if (r < 0)
 		return r;
 	snprintf(n.program, sizeof(n.program), "%" PRIu32, sim.package);
 	for (size_t i = 0; i < n.n_ibdevs; i++)
-		rdma_recall(&n, &n.ibdevs[i]);
-	node_forget_replaced(&n);
+		rdma_recall(&n, &memory, &n.ibdevs[i]);
+	node_forget_replaced(&n, &memory);
 	for (size_t i = 0; i < n.n_pcis; i++)
 		n.pcis[i].is_busy |= is_being_written(tried, n.pcis[i].address);
-	observe_writer(&sim.os.fs, &n);
+	observe_writer(&sim.os.fs, &n, &memory);
 	note_usable();
 	links_look();
 	note_failures(tried);
 
-	*ret = n;
-	n = (struct node){};
+	*ret = TAKE_STRUCT(n);
+	*ret_memory = TAKE_STRUCT(memory);
 	return 0;
 }
 
@@ -169,7 +165,8 @@ static void answer_verbs(const struct questions *q, struct node *n)
 	}
 }
 
-static int answer(void *userdata _unused_, const struct questions *q, struct node *n)
+static int answer(void *userdata _unused_, const struct questions *q,
+		  const struct memory *memory _unused_, struct node *n)
 {
 	if (is_question(q, QUESTION_USERS))
 		answer_users(n);
