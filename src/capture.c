@@ -193,7 +193,7 @@ int capture(struct os *d, const char *config_file, int fd)
 	if (r >= 0)
 		r = rec.error;
 	if (r >= 0)
-		r = answers_write(&n, &answers);
+		r = snapshot_write(&n, &answers);
 	return r < 0 ? r : write_archive(&rec, answers, fd);
 }
 

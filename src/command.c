@@ -782,7 +782,7 @@ static int run_nccl_env(const struct command *cmd)
 		return log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
 	add_qos(&fs, &req);
 	if (!fs.is_live)
-		r = observe_answers(&fs, &recorded);
+		r = observe_snapshot(&fs, &recorded);
 	return r < 0 ? r : nccl_env(&fs, &recorded, &req);
 }
 

@@ -234,8 +234,8 @@ static void answers_of_links_come_back(_unused_ void **state)
 	_cleanup_(freep) char *text = NULL;
 	char problem[128] = "";
 
-	assert_int_equal(answers_write(&n, &text), 0);
-	assert_int_equal(answers_read(text, &back, problem, sizeof(problem)), 0);
+	assert_int_equal(snapshot_write(&n, &text), 0);
+	assert_int_equal(snapshot_read(text, &back, problem, sizeof(problem)), 0);
 	assert_int_equal(back.n_netdevs, 1);
 	assert_string_equal(back.netdevs[0].name, nd.name);
 	assert_string_equal(back.netdevs[0].mac, nd.mac);
@@ -271,8 +271,8 @@ static void names_of_any_bytes_come_back(_unused_ void **state)
 		COPY(nd.name, names[i]);
 		COPY(ib.name, names[i]);
 		COPY(rule.oif, names[i]);
-		assert_int_equal(answers_write(&n, &text), 0);
-		assert_int_equal(answers_read(text, &back, problem, sizeof(problem)), 0);
+		assert_int_equal(snapshot_write(&n, &text), 0);
+		assert_int_equal(snapshot_read(text, &back, problem, sizeof(problem)), 0);
 		assert_string_equal(back.netdevs[0].name, names[i]);
 		assert_string_equal(back.ibdevs[0].name, names[i]);
 		assert_string_equal(back.rules[0].oif, names[i]);
@@ -303,7 +303,7 @@ static void a_name_that_leads_elsewhere_is_refused(_unused_ void **state)
 		_cleanup_(node_done) struct node n = {};
 		char problem[128] = "";
 
-		assert_int_equal(answers_read(texts[i], &n, problem, sizeof(problem)), -EINVAL);
+		assert_int_equal(snapshot_read(texts[i], &n, problem, sizeof(problem)), -EINVAL);
 		assert_non_null(strstr(problem, "a value is malformed"));
 	}
 }
@@ -444,8 +444,8 @@ static void answers_of_modules_come_back(_unused_ void **state)
 	add_module(&n, "smc");
 	n.is_dkms_building = true;
 
-	assert_int_equal(answers_write(&n, &text), 0);
-	assert_int_equal(answers_read(text, &back, problem, sizeof(problem)), 0);
+	assert_int_equal(snapshot_write(&n, &text), 0);
+	assert_int_equal(snapshot_read(text, &back, problem, sizeof(problem)), 0);
 	assert_int_equal(back.n_modules, 3);
 	assert_true(back.is_dkms_building);
 	assert_string_equal(back.modules[0].name, "erdma");
@@ -476,8 +476,8 @@ static void answers_of_functions_come_back(_unused_ void **state)
 	add_function(&back, "mlx5_core");
 	n.pcis->has_silent_vfs = true;
 
-	assert_int_equal(answers_write(&n, &text), 0);
-	assert_int_equal(answers_read(text, &back, problem, sizeof(problem)), 0);
+	assert_int_equal(snapshot_write(&n, &text), 0);
+	assert_int_equal(snapshot_read(text, &back, problem, sizeof(problem)), 0);
 	assert_true(back.pcis->has_silent_vfs);
 }
 
@@ -493,9 +493,9 @@ static void answers_of_users_come_back(_unused_ void **state)
 	uint16_t listening[] = { 22, 65535 };
 	char problem[256];
 
-	assert_int_equal(answers_write(&n, &nobody), 0);
+	assert_int_equal(snapshot_write(&n, &nobody), 0);
 	assert_null(strstr(nobody, "users"));
-	assert_int_equal(answers_read(nobody, &none, problem, sizeof(problem)), 0);
+	assert_int_equal(snapshot_read(nobody, &none, problem, sizeof(problem)), 0);
 	assert_false(none.has_users);
 
 	n = (struct node){ .has_users = true,
@@ -507,9 +507,9 @@ static void answers_of_users_come_back(_unused_ void **state)
 			   .n_listening = ELEMENTSOF(listening),
 			   .local_ports = { 32768, 60999 },
 			   .reserved_ports = "30608-30623,40000" };
-	assert_int_equal(answers_write(&n, &text), 0);
+	assert_int_equal(snapshot_write(&n, &text), 0);
 	n = (struct node){};
-	assert_int_equal(answers_read(text, &back, problem, sizeof(problem)), 0);
+	assert_int_equal(snapshot_read(text, &back, problem, sizeof(problem)), 0);
 	assert_true(back.has_users);
 	assert_int_equal(back.n_users, ELEMENTSOF(users));
 	assert_int_equal(back.n_netnses, ELEMENTSOF(netnses));
@@ -550,7 +550,7 @@ static void malformed_answers_name_the_place(_unused_ void **state)
 		_cleanup_(node_done) struct node n = {};
 		char problem[256] = "";
 
-		assert_int_equal(answers_read(cases[i].text, &n, problem, sizeof(problem)),
+		assert_int_equal(snapshot_read(cases[i].text, &n, problem, sizeof(problem)),
 				 -EINVAL);
 		assert_non_null(strstr(problem, cases[i].place));
 	}
@@ -624,8 +624,8 @@ static void answers_of_the_network_come_back(_unused_ void **state)
 	char problem[128] = "";
 
 	netdev.conf.values[NETCONF_RP_FILTER] = 2;
-	assert_int_equal(answers_write(&n, &text), 0);
-	assert_int_equal(answers_read(text, &back, problem, sizeof(problem)), 0);
+	assert_int_equal(snapshot_write(&n, &text), 0);
+	assert_int_equal(snapshot_read(text, &back, problem, sizeof(problem)), 0);
 	assert_memory_equal(&back.netdevs[0].conf, &netdev.conf, sizeof(netdev.conf));
 	assert_int_equal(back.n_routes, 2);
 	assert_memory_equal(back.routes, routes, sizeof(routes));

@@ -472,8 +472,8 @@ static void the_table_is_read_and_captured(_unused_ void **state)
 
 	set_scene(&s);
 	fill(&s);
-	assert_int_equal(answers_write(&s.node, &answers), 0);
-	assert_int_equal(answers_read(answers, &again, problem, sizeof(problem)), 0);
+	assert_int_equal(snapshot_write(&s.node, &answers), 0);
+	assert_int_equal(snapshot_read(answers, &again, problem, sizeof(problem)), 0);
 	assert_true(again.has_pnets);
 	assert_int_equal(again.n_pnets, 4);
 	assert_memory_equal(again.pnets, s.pnets, 4 * sizeof(*s.pnets));
@@ -513,7 +513,7 @@ static void a_captured_table_has_entries_of_one_device_each(_unused_ void **stat
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(node_done) struct node n = {};
 
-		assert_int_equal(answers_read(rows[i].json, &n, problem, sizeof(problem)),
+		assert_int_equal(snapshot_read(rows[i].json, &n, problem, sizeof(problem)),
 				 rows[i].expected);
 		if (rows[i].expected == 0)
 			assert_true(n.has_pnets);

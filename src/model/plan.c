@@ -48,7 +48,7 @@ void plan_done(struct plan *p)
 {
 	free(p->actions);
 	free(p->later);
-	free(p->carriers);
+	free(p->nic_netdevs);
 	questions_done(&p->questions);
 	free(p->node_nics);
 	free(p->devices);

@@ -82,7 +82,7 @@ const struct device *plan_missed_by(const struct config *c, const struct node *n
  * A netdev that carries the addresses of managed devices: their own, or the bond above it. Each
  * once, with the first of its devices, in the order of their PCI addresses: the order of the rails.
  */
-struct carrier {
+struct nic_netdev {
 	const struct netdev *netdev; /* of the node */
 	const struct device *device;
 	struct ip address, gateway; /* what it is to have beside what it has; family 0: nothing */
@@ -133,8 +133,8 @@ struct plan {
 	struct device *
 		devices; /* owned; each managed PF, followed by its VFs; by PCI address of the PF */
 	size_t n_devices;
-	struct carrier *carriers; /* owned */
-	size_t n_carriers;
+	struct nic_netdev *nic_netdevs; /* owned */
+	size_t n_nic_netdevs;
 	struct questions questions; /* facts that it depends on and that the node does not have */
 	uint32_t n_missing;         /* PFs that Expect= asks for and that are not there */
 	/* The first section that matches no PF and needs one; NULL: each that needs one has it. */

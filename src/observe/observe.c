@@ -28,7 +28,7 @@
 #define MAX_ANSWERS_BYTES (64u << 20) /* a node with full Internet routes */
 #define MAX_RULES_BYTES   (1u << 20)
 
-int observe_answers(const struct fs *fs, struct node *n)
+int observe_snapshot(const struct fs *fs, struct node *n)
 {
 	_cleanup_(freep) char *text = NULL;
 	char problem[256] = "";
@@ -39,7 +39,7 @@ int observe_answers(const struct fs *fs, struct node *n)
 	if (r == -ENOENT)
 		return 0;
 	if (r >= 0)
-		r = answers_read(text, n, problem, sizeof(problem));
+		r = snapshot_read(text, n, problem, sizeof(problem));
 	if (r < 0)
 		log_error_errno(r, "%s", problem[0] ? problem : ANSWERS_PATH);
 	return r;
@@ -192,7 +192,7 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 		n.pcis[i].is_busy = is_being_written(tried, n.pcis[i].address);
 	observe_writer(&d->fs, &n, &memory);
 	if (r >= 0 && !d->fs.is_live)
-		r = observe_answers(&d->fs, &n);
+		r = observe_snapshot(&d->fs, &n);
 	if (r >= 0)
 		r = observe_net(d, &n);
 	if (r >= 0)
@@ -297,5 +297,5 @@ int observe_users_serve(struct os *d, uint32_t asker, char **ret)
 	found.n_users = TAKE(n.n_users);
 	found.netnses = TAKE(n.netnses);
 	found.n_netnses = TAKE(n.n_netnses);
-	return answers_write(&found, ret);
+	return snapshot_write(&found, ret);
 }

@@ -31,7 +31,7 @@ void observe_writer(const struct fs *fs, const struct node *n, struct memory *me
  * What netlink and others told when a tree was captured: a tree that was captured, or written by
  * hand, has its answers beside its files (snapshot.h). Return: 0, also without any, or -errno.
  */
-int observe_answers(const struct fs *fs, struct node *n);
+int observe_snapshot(const struct fs *fs, struct node *n);
 
 /*
  * What devlink tells of the health and the eswitch of functions. A look of its own, because it may

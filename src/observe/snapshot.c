@@ -382,7 +382,7 @@ static void distribute(const struct answers *a, struct node *n)
 	}
 }
 
-int answers_write(const struct node *n, char **ret)
+int snapshot_write(const struct node *n, char **ret)
 {
 	_cleanup_(answers_done) struct answers a = {};
 	json_auto_t *root = fields_pack(&node_fields, n), *rest = NULL;
@@ -397,7 +397,7 @@ int answers_write(const struct node *n, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-int answers_read(const char *text, struct node *n, char *problem, size_t size)
+int snapshot_read(const char *text, struct node *n, char *problem, size_t size)
 {
 	_cleanup_(answers_done) struct answers a = {};
 	json_auto_t *root = NULL;

@@ -13,7 +13,7 @@
 #define ANSWERS_PATH "rdma-provision-answers.json"
 
 /* The answers that are in this node. Release @ret with free(). Return: 0 or -ENOMEM. */
-int answers_write(const struct node *n, char **ret);
+int snapshot_write(const struct node *n, char **ret);
 
 /*
  * Fills netdevs, addresses, routes, rules, neighbours, lookups, ibdevs (name, index, netdev,
@@ -23,4 +23,4 @@ int answers_write(const struct node *n, char **ret);
  * module of each function in node.pcis whose modalias is known. Return: 0, -ENOMEM, or -EINVAL with
  * the place in @problem.
  */
-int answers_read(const char *text, struct node *n, char *problem, size_t size);
+int snapshot_read(const char *text, struct node *n, char *problem, size_t size);

@@ -489,7 +489,7 @@ static int take_answer(const char *answer, struct node *n)
 	char problem[256];
 	int r;
 
-	r = answers_read(answer, &found, problem, sizeof(problem));
+	r = snapshot_read(answer, &found, problem, sizeof(problem));
 	if (r < 0)
 		return r;
 	if (!found.has_users)

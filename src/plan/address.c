@@ -9,7 +9,7 @@
 #include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
-static bool has_address(const struct node *n, const struct carrier *k)
+static bool has_address(const struct node *n, const struct nic_netdev *k)
 {
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *a = &n->addresses[i];
@@ -23,7 +23,7 @@ static bool has_address(const struct node *n, const struct carrier *k)
 }
 
 static int want_address(const struct config *c, const struct node *n, struct plan *p,
-			const struct carrier *k)
+			const struct nic_netdev *k)
 {
 	struct address want = { .ifindex = k->netdev->ifindex,
 				.family = k->address.family,
@@ -48,7 +48,7 @@ static int want_address(const struct config *c, const struct node *n, struct pla
 
 /* One that we added before, and that is another now. The new one is there before the old one goes.
  */
-static int drop_address(const struct memory *memory, struct plan *p, const struct carrier *k,
+static int drop_address(const struct memory *memory, struct plan *p, const struct nic_netdev *k,
 			const struct address *have)
 {
 	struct action *a;
@@ -68,7 +68,7 @@ static int drop_address(const struct memory *memory, struct plan *p, const struc
 	return 0;
 }
 
-static int tell_problem(struct plan *p, const struct carrier *k)
+static int tell_problem(struct plan *p, const struct nic_netdev *k)
 {
 	if (is_hands_off(k)) /* plan_metadata() has told why */
 		return 0;
@@ -82,12 +82,12 @@ int plan_addresses(const struct config *c, const struct node *n, const struct me
 {
 	int r = 0;
 
-	for (size_t i = 0; i < p->n_carriers && c->route.manage && r >= 0; i++)
-		r = p->carriers[i].problem ? tell_problem(p, &p->carriers[i])
-					   : want_address(c, n, p, &p->carriers[i]);
+	for (size_t i = 0; i < p->n_nic_netdevs && c->route.manage && r >= 0; i++)
+		r = p->nic_netdevs[i].problem ? tell_problem(p, &p->nic_netdevs[i])
+					      : want_address(c, n, p, &p->nic_netdevs[i]);
 
 	for (size_t i = 0; i < n->n_addresses && c->route.manage && r >= 0; i++) {
-		const struct carrier *k = carrier_of(p, n->addresses[i].ifindex);
+		const struct nic_netdev *k = nic_netdev_of(p, n->addresses[i].ifindex);
 
 		/* What is not known is no reason to take something away. */
 		if (k && k->problem == REASON_NONE)

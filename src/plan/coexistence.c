@@ -13,7 +13,7 @@
 /* Terway's tables: getRouteTableID() in its plugin/driver/utils */
 #define TERWAY_TABLE_BASE 1000
 
-static int hint_terway(const struct node *n, struct plan *p, const struct carrier *k)
+static int hint_terway(const struct node *n, struct plan *p, const struct nic_netdev *k)
 {
 	for (size_t i = 0; i < n->n_rules; i++) {
 		const struct rule *rule = &n->rules[i];
@@ -30,7 +30,7 @@ static int hint_terway(const struct node *n, struct plan *p, const struct carrie
 }
 
 static int hint_rival(const struct config *c, const struct node *n, struct plan *p,
-		      const struct carrier *k)
+		      const struct nic_netdev *k)
 {
 	char dst[64];
 
@@ -49,7 +49,7 @@ static int hint_rival(const struct config *c, const struct node *n, struct plan 
 
 /* Not so often that it is put off, but again and again: what an owner does who looks every few
  * minutes. */
-static int hint_contested(const struct memory *memory, struct plan *p, const struct carrier *k)
+static int hint_contested(const struct memory *memory, struct plan *p, const struct nic_netdev *k)
 {
 	for (size_t i = 0; i < memory->n_ledger; i++) {
 		const struct ledger_entry *e = &memory->ledger[i];
@@ -171,8 +171,8 @@ int plan_coexistence(const struct config *c, const struct node *n, const struct 
 		r = hint_vke_mgpu(n, p);
 	if (r >= 0)
 		r = hint_same_mac(n, p);
-	for (size_t i = 0; i < p->n_carriers && c->route.manage && r >= 0; i++) {
-		const struct carrier *k = &p->carriers[i];
+	for (size_t i = 0; i < p->n_nic_netdevs && c->route.manage && r >= 0; i++) {
+		const struct nic_netdev *k = &p->nic_netdevs[i];
 
 		r = hint_terway(n, p, k);
 		if (r >= 0)

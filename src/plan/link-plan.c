@@ -21,7 +21,7 @@ static bool takes_default_routes(const struct netconf *c)
  */
 static int want_no_default_route(struct plan *p, const struct device *d, const struct netdev *nd)
 {
-	const struct carrier *k = carrier_of(p, nd->ifindex);
+	const struct nic_netdev *k = nic_netdev_of(p, nd->ifindex);
 	struct action *a;
 
 	if ((k && k->is_ra) || !takes_default_routes(&nd->conf))

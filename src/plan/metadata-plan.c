@@ -20,7 +20,7 @@ static bool has_default_route(const struct node *n)
 	return false;
 }
 
-static int wait_for(struct plan *p, const struct carrier *k, const char *words)
+static int wait_for(struct plan *p, const struct nic_netdev *k, const char *words)
 {
 	struct action *a = plan_add_reason(p, STEP_ROUTE, VERB_ASK_METADATA, CLASS_WAITING,
 					   k->device->pci->address, REASON_METADATA_WAITING);
@@ -32,7 +32,7 @@ static int wait_for(struct plan *p, const struct carrier *k, const char *words)
 	return 0;
 }
 
-static int want_answer(const struct node *n, struct plan *p, const struct carrier *k)
+static int want_answer(const struct node *n, struct plan *p, const struct nic_netdev *k)
 {
 	const struct metadata *m = node_metadata(n, k->netdev->mac);
 	struct action *a;
@@ -65,8 +65,8 @@ int plan_metadata(const struct config *c, const struct node *n,
 		return 0;
 
 	/* A VF has no ENI of its own: the service knows nothing of it. */
-	for (size_t i = 0; i < p->n_carriers && r >= 0; i++)
-		if (!p->carriers[i].device->is_vf)
-			r = want_answer(n, p, &p->carriers[i]);
+	for (size_t i = 0; i < p->n_nic_netdevs && r >= 0; i++)
+		if (!p->nic_netdevs[i].device->is_vf)
+			r = want_answer(n, p, &p->nic_netdevs[i]);
 	return r;
 }

@@ -24,7 +24,7 @@ static const struct neighbour *find(const struct node *n, uint32_t ifindex, cons
 	return NULL;
 }
 
-static int add(struct plan *p, const struct carrier *k, enum verb verb, uint32_t ifindex,
+static int add(struct plan *p, const struct nic_netdev *k, enum verb verb, uint32_t ifindex,
 	       const uint8_t *address)
 {
 	char subject[48];
@@ -59,7 +59,7 @@ static bool is_fading(const struct neighbour *have)
 }
 
 static int want_gateway(const struct node *n, const struct memory *memory, struct plan *p,
-			const struct carrier *k)
+			const struct nic_netdev *k)
 {
 	const struct neighbour *have;
 	uint8_t gateway[16];
@@ -81,7 +81,7 @@ static int want_gateway(const struct node *n, const struct memory *memory, struc
 /* The gateway is another now. */
 static int drop_neighbour(const struct node *n, struct plan *p, const struct neighbour *have)
 {
-	const struct carrier *k = carrier_of(p, have->ifindex);
+	const struct nic_netdev *k = nic_netdev_of(p, have->ifindex);
 	uint8_t gateway[16];
 
 	if (have->protocol != OWN_PROTOCOL || (k && is_hands_off(k)))
@@ -93,13 +93,13 @@ static int drop_neighbour(const struct node *n, struct plan *p, const struct nei
 	return add(p, k, VERB_REMOVE_NEIGHBOUR, have->ifindex, have->address);
 }
 
-int plan_gateways(const struct config *c, const struct node *n, const struct memory *memory,
-		  struct plan *p)
+int plan_neigh(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < p->n_carriers && c->route.manage && r >= 0; i++)
-		r = want_gateway(n, memory, p, &p->carriers[i]);
+	for (size_t i = 0; i < p->n_nic_netdevs && c->route.manage && r >= 0; i++)
+		r = want_gateway(n, memory, p, &p->nic_netdevs[i]);
 	for (size_t i = 0; i < n->n_neighbours && c->route.manage && r >= 0; i++)
 		r = drop_neighbour(n, p, &n->neighbours[i]);
 	return r;

@@ -9,11 +9,11 @@
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 
-const struct carrier *carrier_of(const struct plan *p, uint32_t ifindex)
+const struct nic_netdev *nic_netdev_of(const struct plan *p, uint32_t ifindex)
 {
-	for (size_t i = 0; i < p->n_carriers; i++)
-		if (p->carriers[i].netdev->ifindex == ifindex)
-			return &p->carriers[i];
+	for (size_t i = 0; i < p->n_nic_netdevs; i++)
+		if (p->nic_netdevs[i].netdev->ifindex == ifindex)
+			return &p->nic_netdevs[i];
 	return NULL;
 }
 
@@ -30,7 +30,7 @@ bool is_leaving(const struct plan *p, const struct address *a)
 	return false;
 }
 
-bool is_hands_off(const struct carrier *k)
+bool is_hands_off(const struct nic_netdev *k)
 {
 	return k->problem == REASON_METADATA_WAITING || k->problem == REASON_METADATA_REFUSED;
 }
@@ -74,7 +74,8 @@ void format_address(int family, const uint8_t *bytes, uint32_t prefix_len, char 
 		snprintf(ret, size, "%s/%" PRIu32, text, prefix_len);
 }
 
-bool gateway_of(const struct node *n, const struct carrier *k, int family, uint8_t ret[static 16])
+bool gateway_of(const struct node *n, const struct nic_netdev *k, int family,
+		uint8_t ret[static 16])
 {
 	const struct route *best = NULL;
 
@@ -96,7 +97,7 @@ bool gateway_of(const struct node *n, const struct carrier *k, int family, uint8
 	return best;
 }
 
-struct action *add_route_action(struct plan *p, const struct carrier *k, enum verb verb,
+struct action *add_route_action(struct plan *p, const struct nic_netdev *k, enum verb verb,
 				uint32_t ifindex, const char *subject)
 {
 	struct action *a =
@@ -111,7 +112,7 @@ struct action *add_route_action(struct plan *p, const struct carrier *k, enum ve
 	return a;
 }
 
-/* --- the carriers of a plan --- */
+/* --- the NIC netdevs of a plan --- */
 
 /* GIDs and addresses of a port are of its bond or team. */
 static const struct netdev *netdev_of(const struct node *n, const struct device *d)
@@ -124,22 +125,22 @@ static const struct netdev *netdev_of(const struct node *n, const struct device 
 	return master && is_lag_master(master) ? master : d->netdev;
 }
 
-static uint32_t n_carriers_of(const struct plan *p, const struct device_config *dc)
+static uint32_t n_nic_netdevs_of(const struct plan *p, const struct device_config *dc)
 {
 	uint32_t n = 0;
 
-	for (size_t i = 0; i < p->n_carriers; i++)
-		n += p->carriers[i].device->config == dc && !p->carriers[i].device->is_vf;
+	for (size_t i = 0; i < p->n_nic_netdevs; i++)
+		n += p->nic_netdevs[i].device->config == dc && !p->nic_netdevs[i].device->is_vf;
 	return n;
 }
 
-static void want_static(const struct plan *p, struct carrier *k)
+static void want_static(const struct plan *p, struct nic_netdev *k)
 {
 	const struct device_config *dc = k->device->config;
 
 	if (dc->address.family == 0 || k->device->is_vf)
 		return;
-	if (n_carriers_of(p, dc) > 1) {
+	if (n_nic_netdevs_of(p, dc) > 1) {
 		k->problem = REASON_ADDRESS_AMBIGUOUS;
 		snprintf(k->detail, sizeof(k->detail), "[Device %s]", dc->name);
 		return;
@@ -148,7 +149,7 @@ static void want_static(const struct plan *p, struct carrier *k)
 	k->gateway = dc->gateway;
 }
 
-static void want_metadata(const struct node *n, struct carrier *k)
+static void want_metadata(const struct node *n, struct nic_netdev *k)
 {
 	const struct metadata *m = node_metadata(n, k->netdev->mac);
 
@@ -166,18 +167,18 @@ static void want_metadata(const struct node *n, struct carrier *k)
 	k->gateway.family = is_zero(k->gateway.bytes) ? 0 : AF_INET;
 }
 
-static int add_carrier(const struct config *c, struct plan *p, const struct device *d,
-		       const struct netdev *nd)
+static int add_nic_netdev(const struct config *c, struct plan *p, const struct device *d,
+			  const struct netdev *nd)
 {
 	/* Only what is above several of them, as a bond, may have come before. */
-	struct carrier *k = streq(nd->pci, d->pci->address)
-				    ? NULL
-				    : (struct carrier *)carrier_of(p, nd->ifindex);
+	struct nic_netdev *k = streq(nd->pci, d->pci->address)
+				       ? NULL
+				       : (struct nic_netdev *)nic_netdev_of(p, nd->ifindex);
 	const bool is_ra = c->route.manage && c->route.ipv6 == IPV6_RA && d->is_handed_out &&
 			   !is_erdma(d->pci);
 
 	if (!k) {
-		k = APPEND(p->carriers, p->n_carriers);
+		k = APPEND(p->nic_netdevs, p->n_nic_netdevs);
 		if (!k)
 			return -ENOMEM;
 		k->netdev = nd;
@@ -203,8 +204,8 @@ static int release(const struct node *n, const struct memory *memory, struct pla
 	return nd ? plan_revert_netdev(n, memory, p, nd->ifindex) : 0;
 }
 
-int plan_carriers(const struct config *c, const struct node *n, const struct memory *memory,
-		  struct plan *p)
+int plan_nic_netdevs(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices && c->route.manage; i++)
 		if (is_nodes(&p->devices[i]) && release(n, memory, p, &p->devices[i]) < 0)
@@ -213,20 +214,20 @@ int plan_carriers(const struct config *c, const struct node *n, const struct mem
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct netdev *nd = netdev_of(n, &p->devices[i]);
 
-		if (nd && !is_nodes(&p->devices[i]) && add_carrier(c, p, &p->devices[i], nd) < 0)
+		if (nd && !is_nodes(&p->devices[i]) && add_nic_netdev(c, p, &p->devices[i], nd) < 0)
 			return -ENOMEM;
 	}
 
-	for (size_t i = 0; i < p->n_carriers && c->route.manage; i++) {
+	for (size_t i = 0; i < p->n_nic_netdevs && c->route.manage; i++) {
 		if (c->route.address == ADDRESS_STATIC)
-			want_static(p, &p->carriers[i]);
+			want_static(p, &p->nic_netdevs[i]);
 		else if (c->route.address == ADDRESS_METADATA)
-			want_metadata(n, &p->carriers[i]);
+			want_metadata(n, &p->nic_netdevs[i]);
 	}
 	return 0;
 }
 
-bool is_rival(const struct node *n, const struct carrier *k, const struct route *t)
+bool is_rival(const struct node *n, const struct nic_netdev *k, const struct route *t)
 {
 	if (t->table != RT_TABLE_MAIN || t->ifindex != k->netdev->ifindex || t->prefix_len == 0 ||
 	    t->prefix_len == bits_of(t->family) || t->type != RTN_UNICAST ||

@@ -7,13 +7,13 @@
 
 #include "steps.h"
 
-const struct carrier *carrier_of(const struct plan *p, uint32_t ifindex); /* or NULL */
+const struct nic_netdev *nic_netdev_of(const struct plan *p, uint32_t ifindex); /* or NULL */
 
 /*
  * With Address=metadata, a NIC that the metadata service has not described yet may be the primary
  * ENI, which is never touched.
  */
-bool is_hands_off(const struct carrier *k);
+bool is_hands_off(const struct nic_netdev *k);
 
 /* Is it an address to route for? Not of this link or host alone, nor one that is no good (yet). */
 bool is_routed_address(const struct address *a);
@@ -22,7 +22,7 @@ bool is_routed_address(const struct address *a);
  * A unicast route in main for the prefix of this NIC, beside the one of the kernel: another agent
  * ranks it as well.
  */
-bool is_rival(const struct node *n, const struct carrier *k, const struct route *t);
+bool is_rival(const struct node *n, const struct nic_netdev *k, const struct route *t);
 
 bool is_leaving(const struct plan *p, const struct address *a); /* this plan removes it */
 
@@ -40,13 +40,14 @@ uint32_t ifindex_of_rule(const struct rule *rule); /* of its table, also when th
 
 /* The metric that the prefix route of this address of this carrier is to have. */
 uint32_t wanted_metric(const struct config *c, const struct node *n, const struct plan *p,
-		       const struct carrier *k, const struct address *a);
+		       const struct nic_netdev *k, const struct address *a);
 
 /*
  * The gateway of a carrier: what the configuration or the metadata service said, else that of its
  * own default route in main, the one with the least metric. False: it has none.
  */
-bool gateway_of(const struct node *n, const struct carrier *k, int family, uint8_t ret[static 16]);
+bool gateway_of(const struct node *n, const struct nic_netdev *k, int family,
+		uint8_t ret[static 16]);
 
 /* "network, then a length": 32 or 128. */
 uint32_t bits_of(int family);
@@ -58,5 +59,5 @@ uint32_t bits_of(int family);
  *
  * Return: the action, or NULL: there is no memory.
  */
-struct action *add_route_action(struct plan *p, const struct carrier *k, enum verb verb,
+struct action *add_route_action(struct plan *p, const struct nic_netdev *k, enum verb verb,
 				uint32_t ifindex, const char *subject);

@@ -34,15 +34,15 @@ static void tables_done(struct tables *t)
 	free(t->rules);
 }
 
-static uint32_t table_of(const struct carrier *k)
+static uint32_t table_of(const struct nic_netdev *k)
 {
 	return OWN_TABLE_BASE + k->netdev->ifindex;
 }
 
 /* --- does a NIC need one? --- */
 
-static bool has_routed_address(const struct node *n, const struct plan *p, const struct carrier *k,
-			       int family)
+static bool has_routed_address(const struct node *n, const struct plan *p,
+			       const struct nic_netdev *k, int family)
 {
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *a = &n->addresses[i];
@@ -58,9 +58,9 @@ static size_t count_rdma_nics(const struct node *n, const struct plan *p)
 {
 	size_t found = 0;
 
-	for (size_t i = 0; i < p->n_carriers; i++)
-		found += p->carriers[i].device->ibdev &&
-			 has_routed_address(n, p, &p->carriers[i], AF_UNSPEC);
+	for (size_t i = 0; i < p->n_nic_netdevs; i++)
+		found += p->nic_netdevs[i].device->ibdev &&
+			 has_routed_address(n, p, &p->nic_netdevs[i], AF_UNSPEC);
 	return found;
 }
 
@@ -82,7 +82,7 @@ static const struct route *main_route(const struct node *n, int family, const ui
 }
 
 /* For what is on the link, and for what is behind the gateway. */
-static bool is_picked_by_main(const struct node *n, const struct carrier *k,
+static bool is_picked_by_main(const struct node *n, const struct nic_netdev *k,
 			      const struct address *a)
 {
 	const uint8_t any[16] = {};
@@ -99,7 +99,7 @@ static bool is_picked_by_main(const struct node *n, const struct carrier *k,
 }
 
 static bool is_wanted(const struct config *c, const struct node *n, const struct plan *p,
-		      const struct carrier *k)
+		      const struct nic_netdev *k)
 {
 	if (c->route.rules != POLICY_RULES_AUTO)
 		return c->route.rules == POLICY_RULES_YES;
@@ -125,7 +125,7 @@ static bool is_same_key(const struct route *a, const struct route *b)
 }
 
 /* The first to have a destination has it: it is the primary address of the prefix. */
-static struct route *add_route(struct tables *l, const struct carrier *k, int family,
+static struct route *add_route(struct tables *l, const struct nic_netdev *k, int family,
 			       const uint8_t *dst, uint32_t prefix_len)
 {
 	struct route t = { .family = family,
@@ -149,7 +149,7 @@ static struct route *add_route(struct tables *l, const struct carrier *k, int fa
 	return slot;
 }
 
-static int add_prefix(struct tables *l, const struct carrier *k, const struct address *a)
+static int add_prefix(struct tables *l, const struct nic_netdev *k, const struct address *a)
 {
 	uint8_t prefix[16];
 	struct route *t;
@@ -169,7 +169,7 @@ static int add_prefix(struct tables *l, const struct carrier *k, const struct ad
 
 /* A default route needs its gateway on the link; that of IPv6 is there by its link-local address.
  */
-static bool is_on_link(const struct tables *l, const struct carrier *k, int family,
+static bool is_on_link(const struct tables *l, const struct nic_netdev *k, int family,
 		       const uint8_t *gateway)
 {
 	if (family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)gateway))
@@ -184,7 +184,8 @@ static bool is_on_link(const struct tables *l, const struct carrier *k, int fami
 	return false;
 }
 
-static int add_default(const struct node *n, struct tables *l, const struct carrier *k, int family)
+static int add_default(const struct node *n, struct tables *l, const struct nic_netdev *k,
+		       int family)
 {
 	const uint8_t any[16] = {};
 	uint8_t gateway[16];
@@ -204,7 +205,7 @@ static int add_default(const struct node *n, struct tables *l, const struct carr
 	return 0;
 }
 
-static struct rule *add_rule(struct tables *l, const struct carrier *k, int family,
+static struct rule *add_rule(struct tables *l, const struct nic_netdev *k, int family,
 			     uint32_t preference)
 {
 	struct rule *rule = APPEND(l->rules, l->n_rules);
@@ -218,7 +219,7 @@ static struct rule *add_rule(struct tables *l, const struct carrier *k, int fami
 	return rule;
 }
 
-static int add_source_rule(struct tables *l, const struct carrier *k, const struct address *a)
+static int add_source_rule(struct tables *l, const struct nic_netdev *k, const struct address *a)
 {
 	struct rule *rule = add_rule(l, k, a->family, OWN_PREFERENCE_FROM);
 
@@ -230,7 +231,7 @@ static int add_source_rule(struct tables *l, const struct carrier *k, const stru
 }
 
 static int add_family(const struct node *n, const struct plan *p, struct tables *l,
-		      const struct carrier *k, int family)
+		      const struct nic_netdev *k, int family)
 {
 	struct rule *rule;
 	int r = 0;
@@ -266,8 +267,8 @@ static int collect(const struct config *c, const struct node *n, const struct pl
 {
 	int r = 0;
 
-	for (size_t i = 0; i < p->n_carriers && r >= 0; i++) {
-		const struct carrier *k = &p->carriers[i];
+	for (size_t i = 0; i < p->n_nic_netdevs && r >= 0; i++) {
+		const struct nic_netdev *k = &p->nic_netdevs[i];
 
 		if (!k->netdev->is_up || is_hands_off(k) || !is_wanted(c, n, p, k))
 			continue;
@@ -352,7 +353,7 @@ static int change_route(const struct node *n, struct plan *p, enum verb verb, co
 	char subject[96];
 
 	format_route(t, subject, sizeof(subject));
-	a = add_route_action(p, carrier_of(p, t->ifindex), verb, t->ifindex, subject);
+	a = add_route_action(p, nic_netdev_of(p, t->ifindex), verb, t->ifindex, subject);
 	if (!a)
 		return -ENOMEM;
 	a->route.route = *t;
@@ -375,7 +376,7 @@ static int change_rule(struct plan *p, enum verb verb, const struct rule *rule)
 	char subject[96];
 
 	format_rule(rule, subject, sizeof(subject));
-	a = add_route_action(p, carrier_of(p, ifindex), verb, ifindex, subject);
+	a = add_route_action(p, nic_netdev_of(p, ifindex), verb, ifindex, subject);
 	if (!a)
 		return -ENOMEM;
 	a->rule = *rule;
@@ -385,7 +386,7 @@ static int change_rule(struct plan *p, enum verb verb, const struct rule *rule)
 /* What is not known is no reason to take something away. */
 static bool is_left_alone(const struct plan *p, uint32_t ifindex)
 {
-	const struct carrier *k = carrier_of(p, ifindex);
+	const struct nic_netdev *k = nic_netdev_of(p, ifindex);
 
 	return k && is_hands_off(k);
 }
@@ -484,7 +485,7 @@ static const struct lookup *find_lookup(const struct node *n, const struct looku
 
 static int tell_overruled(const struct node *n, struct plan *p, const struct lookup *l)
 {
-	const struct carrier *k = carrier_of(p, l->ifindex);
+	const struct nic_netdev *k = nic_netdev_of(p, l->ifindex);
 	const struct netdev *found = node_netdev(n, l->found);
 	char address[INET6_ADDRSTRLEN + 8], dst[INET6_ADDRSTRLEN];
 
@@ -546,8 +547,8 @@ static int plan_difference(const struct node *n, struct plan *p, const struct ta
 	return r < 0 || p->n_actions > n_before ? r : check_rules(n, p, want);
 }
 
-int plan_table(const struct config *c, const struct node *n, const struct memory *memory _unused_,
-	       struct plan *p)
+int plan_policy_routing(const struct config *c, const struct node *n,
+			const struct memory *memory _unused_, struct plan *p)
 {
 	_cleanup_(tables_done) struct tables want = {};
 	int r;

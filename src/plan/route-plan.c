@@ -37,7 +37,7 @@ static uint32_t metric_of(const struct address *a)
 /* Ours is what the kernel made for the address of a managed netdev. */
 static bool is_foreign(const struct plan *p, const struct route *t)
 {
-	return t->protocol != RTPROT_KERNEL || !carrier_of(p, t->ifindex);
+	return t->protocol != RTPROT_KERNEL || !nic_netdev_of(p, t->ifindex);
 }
 
 /* The lowest metric that ranks below everybody else's route to this prefix. */
@@ -60,7 +60,7 @@ static uint32_t base_metric(const struct config *c, const struct node *n, const 
 }
 
 /* Has it an address in this prefix, or will it have one? */
-static bool is_in(const struct node *n, const struct carrier *k, const struct address *a)
+static bool is_in(const struct node *n, const struct nic_netdev *k, const struct address *a)
 {
 	uint8_t prefix[16];
 
@@ -81,16 +81,16 @@ static bool is_in(const struct node *n, const struct carrier *k, const struct ad
 
 /* Carriers are in the order of their PCI addresses, so each rail keeps its rank. */
 uint32_t wanted_metric(const struct config *c, const struct node *n, const struct plan *p,
-		       const struct carrier *k, const struct address *a)
+		       const struct nic_netdev *k, const struct address *a)
 {
 	uint32_t rank = 0;
 
-	for (const struct carrier *other = p->carriers; other < k; other++)
+	for (const struct nic_netdev *other = p->nic_netdevs; other < k; other++)
 		rank += is_in(n, other, a);
 	return base_metric(c, n, p, a) + rank;
 }
 
-static int want_metric(struct plan *p, const struct carrier *k, const struct address *have,
+static int want_metric(struct plan *p, const struct nic_netdev *k, const struct address *have,
 		       uint32_t want)
 {
 	char subject[64];
@@ -143,7 +143,7 @@ static bool is_route_to(const struct route *t, const struct address *a)
  * already: its route, with Metric= or more, does what is asked for. To rank below it would only
  * make the agent rank below us.
  */
-static bool is_ranked(const struct config *c, const struct node *n, const struct carrier *k,
+static bool is_ranked(const struct config *c, const struct node *n, const struct nic_netdev *k,
 		      const struct address *a)
 {
 	if (has_route(n, a) && metric_of(a) < c->route.metric)
@@ -158,7 +158,7 @@ static bool is_ranked(const struct config *c, const struct node *n, const struct
 static int rank(const struct config *c, const struct node *n, struct plan *p,
 		const struct address *a)
 {
-	const struct carrier *k = carrier_of(p, a->ifindex);
+	const struct nic_netdev *k = nic_netdev_of(p, a->ifindex);
 
 	if (!k || is_hands_off(k) || !has_prefix_route(a) || is_leaving(p, a) ||
 	    is_ranked(c, n, k, a))
@@ -174,7 +174,7 @@ static int rank(const struct config *c, const struct node *n, struct plan *p,
 static int hint_route(const struct config *c, const struct node *n, struct plan *p,
 		      const struct address *a)
 {
-	const struct carrier *k = carrier_of(p, a->ifindex);
+	const struct nic_netdev *k = nic_netdev_of(p, a->ifindex);
 	char name[64];
 	uint32_t least;
 

@@ -62,8 +62,8 @@ int plan_boots(const struct config *c, const struct node *n, const struct memory
 	       struct plan *p);
 
 /* Before plan_vf(): the rules have to be there when VFs appear. Sets p->rules. */
-int plan_rules(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p);
+int plan_udev_rules(const struct config *c, const struct node *n, const struct memory *memory,
+		    struct plan *p);
 
 /* A VF count changes only through zero, so 4 to 8 takes two steps: sriov_numvfs_store() in
  * drivers/pci/iov.c. Nothing that is in use is ever destroyed. */
@@ -78,8 +78,8 @@ int plan_vf(const struct config *c, const struct node *n, const struct memory *m
  * autoprobe goes on again and they are bound. What we switched off is switched on here also after
  * a crash, of any PF, whatever the configuration says by then.
  */
-int plan_birth(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p);
+int plan_vf_setup(const struct config *c, const struct node *n, const struct memory *memory,
+		  struct plan *p);
 bool has_autoprobe_off(const struct pci *pf); /* and it was not our service that set it */
 /* Does its card, or that of its PF, let the host set nothing of VFs? */
 bool refuses_settings(const struct node *n, const struct device *d);
@@ -103,12 +103,12 @@ int plan_link_vf(const struct config *c, const struct node *n, const struct memo
 int plan_qos(const struct config *c, const struct node *n, const struct memory *memory,
 	     struct plan *p);
 
-/* Sets p->carriers, with what they are to have: nic-netdev.h. */
-int plan_carriers(const struct config *c, const struct node *n, const struct memory *memory,
-		  struct plan *p);
+/* Sets p->nic_netdevs, with what they are to have: nic-netdev.h. */
+int plan_nic_netdevs(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p);
 
 /*
- * Settings of carriers in /proc/sys/net, never a global one. Before links go up: the kernel asks
+ * Settings of NIC netdevs in /proc/sys/net, never a global one. Before links go up: the kernel asks
  * for routers when one does, if it is to listen to them.
  */
 int plan_sysctl(const struct config *c, const struct node *n, const struct memory *memory,
@@ -129,12 +129,12 @@ int plan_route(const struct config *c, const struct node *n, const struct memory
 
 /* A table and rules for each NIC, PolicyRules=; and the questions to the kernel whether they hold.
  */
-int plan_table(const struct config *c, const struct node *n, const struct memory *memory,
-	       struct plan *p);
+int plan_policy_routing(const struct config *c, const struct node *n, const struct memory *memory,
+			struct plan *p);
 
 /* IPv6=ra: the neighbour entry of each gateway is kept resolved. */
-int plan_gateways(const struct config *c, const struct node *n, const struct memory *memory,
-		  struct plan *p);
+int plan_neigh(const struct config *c, const struct node *n, const struct memory *memory,
+	       struct plan *p);
 
 /* Hints about others who have their hands on managed NICs. */
 int plan_coexistence(const struct config *c, const struct node *n, const struct memory *memory,

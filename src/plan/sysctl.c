@@ -18,7 +18,8 @@ static bool is_known(const struct netconf *c, enum netconf_key key)
 	return c->known & 1u << key;
 }
 
-static int want_value(struct plan *p, const struct carrier *k, enum netconf_key key, int32_t value)
+static int want_value(struct plan *p, const struct nic_netdev *k, enum netconf_key key,
+		      int32_t value)
 {
 	struct action *a;
 
@@ -31,7 +32,7 @@ static int want_value(struct plan *p, const struct carrier *k, enum netconf_key 
 
 /* --- IPv4 --- */
 
-static bool has_ipv4(const struct node *n, const struct carrier *k)
+static bool has_ipv4(const struct node *n, const struct nic_netdev *k)
 {
 	for (size_t i = 0; i < n->n_addresses; i++)
 		if (n->addresses[i].ifindex == k->netdev->ifindex &&
@@ -40,7 +41,8 @@ static bool has_ipv4(const struct node *n, const struct carrier *k)
 	return k->address.family == AF_INET;
 }
 
-static int tell_strict(struct plan *p, const struct carrier *k, enum netconf_key key, int32_t all)
+static int tell_strict(struct plan *p, const struct nic_netdev *k, enum netconf_key key,
+		       int32_t all)
 {
 	struct action *a = plan_add_reason(p, STEP_ROUTE, VERB_SET_SYSCTL, CLASS_REFUSED,
 					   k->device->pci->address, REASON_SYSCTL_STRICT);
@@ -55,7 +57,7 @@ static int tell_strict(struct plan *p, const struct carrier *k, enum netconf_key
 	return 0;
 }
 
-static int plan_ipv4(const struct node *n, struct plan *p, const struct carrier *k)
+static int plan_ipv4(const struct node *n, struct plan *p, const struct nic_netdev *k)
 {
 	static const struct {
 		enum netconf_key key;
@@ -95,7 +97,7 @@ static int32_t defrtr_metric(const struct node *n, const struct plan *p)
 
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
-		const struct carrier *k = carrier_of(p, t->ifindex);
+		const struct nic_netdev *k = nic_netdev_of(p, t->ifindex);
 
 		if (t->table == RT_TABLE_MAIN && t->family == AF_INET6 && t->prefix_len == 0 &&
 		    t->metric > highest && t->metric < INT32_MAX && !(k && k->is_ra) &&
@@ -110,7 +112,7 @@ static int32_t defrtr_metric(const struct node *n, const struct plan *p)
  * forwarding is left as it is. By EUI-64 and without temporary addresses the GID is the same at
  * every boot.
  */
-static int plan_ipv6(const struct node *n, struct plan *p, const struct carrier *k)
+static int plan_ipv6(const struct node *n, struct plan *p, const struct nic_netdev *k)
 {
 	const struct {
 		enum netconf_key key;
@@ -154,8 +156,8 @@ int plan_sysctl(const struct config *c, const struct node *n, const struct memor
 	if (!c->route.manage)
 		return 0;
 
-	for (size_t i = 0; i < p->n_carriers && r >= 0; i++) {
-		const struct carrier *k = &p->carriers[i];
+	for (size_t i = 0; i < p->n_nic_netdevs && r >= 0; i++) {
+		const struct nic_netdev *k = &p->nic_netdevs[i];
 
 		if (is_hands_off(k))
 			continue;

@@ -74,8 +74,8 @@ static int make_text(const struct node *node, const struct plan *p, char **ret, 
 	return 0;
 }
 
-int plan_rules(const struct config *c, const struct node *n, const struct memory *memory _unused_,
-	       struct plan *p)
+int plan_udev_rules(const struct config *c, const struct node *n,
+		    const struct memory *memory _unused_, struct plan *p)
 {
 	struct action *a;
 	size_t n_pfs;

@@ -420,8 +420,8 @@ static int hint_pf(const struct node *n, struct plan *p, const struct device *pf
 	return r;
 }
 
-int plan_birth(const struct config *c _unused_, const struct node *n, const struct memory *memory,
-	       struct plan *p)
+int plan_vf_setup(const struct config *c _unused_, const struct node *n,
+		  const struct memory *memory, struct plan *p)
 {
 	int r;
 

@@ -154,13 +154,13 @@ static void try_answers(const char *text)
 	_cleanup_(freep) char *first = NULL, *second = NULL;
 	char problem[256] = "";
 
-	if (answers_read(text, &n, problem, sizeof(problem)) < 0) {
+	if (snapshot_read(text, &n, problem, sizeof(problem)) < 0) {
 		require(problem[0]);
 		return;
 	}
-	require(answers_write(&n, &first) == 0);
-	require(answers_read(first, &again, problem, sizeof(problem)) == 0);
-	require(answers_write(&again, &second) == 0);
+	require(snapshot_write(&n, &first) == 0);
+	require(snapshot_read(first, &again, problem, sizeof(problem)) == 0);
+	require(snapshot_write(&again, &second) == 0);
 	require(streq(first, second));
 }
 
