@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net.h"
 
-#include "../model/memory.h"
 #include "../os/ethtool.h"
 #include "../os/link.h"
 #include "../os/neighbour.h"

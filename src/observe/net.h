@@ -13,7 +13,7 @@
 
 /*
  * Fills node.netdevs (unless recorded ones are there already), .addresses, .routes, .rules,
- * .neighbours, .all, .ledger and .now_usec.
+ * .neighbours, .all and .now_usec.
  */
 int observe_net(struct os *d, struct node *n);
 

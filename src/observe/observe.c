@@ -88,11 +88,16 @@ static int recall(const struct fs *fs, const struct node *n, struct memory *memo
 {
 	_cleanup_(memory_done) struct memory seen = {};
 	struct state_head head = {};
+	struct ledger ledger = {};
+	const struct memory_table tables[] = { { &pass_memory_fields, &seen },
+					       { &ledger_fields, &ledger } };
 	int r;
 
 	r = read_head(fs, &head);
 	if (r >= 0)
-		r = memory_read(fs, MEMORY_BOOT, &pass_memory_fields, &seen);
+		r = memory_read_tables(fs, MEMORY_BOOT, tables, ELEMENTSOF(tables));
+	memory->ledger = ledger.entries;
+	memory->n_ledger = ledger.n_entries;
 	if (r >= 0)
 		memory_take(memory, n->boot_id, &head, &seen);
 	return r;
@@ -128,15 +133,10 @@ static void find_stuck(const struct fs *fs, struct memory *memory)
 
 int observe_memory(const struct fs *fs, struct node *n, struct memory *memory)
 {
-	struct ledger ledger = {};
 	int r;
 
 	memory->is_held = fs_exists(fs, HOLD_PATH);
 	r = recall(fs, n, memory);
-	if (r >= 0)
-		r = memory_read(fs, MEMORY_BOOT, &ledger_fields, &ledger);
-	memory->ledger = ledger.entries;
-	memory->n_ledger = ledger.n_entries;
 	find_stuck(fs, memory);
 	return r < 0 ? r : observe_boots(fs, n, memory);
 }

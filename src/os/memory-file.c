@@ -201,8 +201,8 @@ static bool has_any(const struct fields *s, const char *text)
 }
 
 /*
- * With @s nothing is parsed where the text has none of its keys. Return: 1 when it was made of
- * files of an earlier version, 0 or -errno.
+ * With @s, a table that is read alone, nothing is parsed where the text has none of its keys.
+ * Return: 1 when it was made of files of an earlier version, 0 or -errno.
  */
 static int load(const struct fs *fs, enum memory_lifetime l, const struct fields *s, json_t **ret)
 {
@@ -224,21 +224,28 @@ static int load(const struct fs *fs, enum memory_lifetime l, const struct fields
 	return r;
 }
 
-int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret)
+int memory_read_tables(const struct fs *fs, enum memory_lifetime l,
+		       const struct memory_table *tables, size_t n)
 {
 	json_auto_t *object = NULL;
 	int r;
 
-	r = load(fs, l, s, &object);
+	r = load(fs, l, n == 1 ? tables->fields : NULL, &object);
 	if (r < 0 && r != -ENOMEM) {
 		log_debug_errno(r, "/%s: not used", paths[l]);
 		return 0;
 	}
-	if (r >= 0)
-		r = fields_parse(s, object, ret, NULL);
-	if (r > 0)
-		log_warning("/%s: %d entries are damaged and not used", paths[l], r);
+	for (size_t i = 0; i < n && r >= 0; i++) {
+		r = fields_parse(tables[i].fields, object, tables[i].ret, NULL);
+		if (r > 0)
+			log_warning("/%s: %d entries are damaged and not used", paths[l], r);
+	}
 	return MIN(r, 0);
+}
+
+int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret)
+{
+	return memory_read_tables(fs, l, &(struct memory_table){ s, ret }, 1);
 }
 
 /*

@@ -24,6 +24,14 @@ enum memory_lifetime {
  */
 int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret);
 
+/* The same for several tables: the file of a node with many VFs takes a while to be parsed. */
+struct memory_table {
+	const struct fields *fields;
+	void *ret;
+};
+int memory_read_tables(const struct fs *fs, enum memory_lifetime l,
+		       const struct memory_table *tables, size_t n);
+
 /*
  * Replaces the keys of a table. What is equal is not written; without a key there is no file.
  * Return: 0 or -errno; a file that cannot be read is not replaced; -ETIMEDOUT: another process

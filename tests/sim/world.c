@@ -5,7 +5,6 @@
  */
 #include "../../src/model/world.h"
 #include "../../src/model/link-log.h"
-#include "../../src/model/memory.h"
 #include "../../src/model/paths.h"
 #include "../../src/observe/observe.h"
 #include "../../src/observe/output-observe.h"
@@ -13,7 +12,6 @@
 #include "../../src/observe/rdma-observe.h"
 #include "../../src/observe/vf-observe.h"
 #include "../../src/os/child.h"
-#include "../../src/os/memory-file.h"
 #include "../../src/output/state.h"
 #include "sim.h"
 
