@@ -23,6 +23,11 @@
 #define MARGIN_USEC (60 * USEC_PER_SEC)
 /* What is over sooner nobody could read of, and each line costs systemd and its bus a turn. */
 #define TELL_USEC (250 * USEC_PER_MSEC)
+/*
+ * Until READY=1 a pass brings hundreds of events, and a wakeup for each takes the processors from
+ * udev. While it goes on all of them mean the same: another look is due after it.
+ */
+#define REST_USEC (250 * USEC_PER_MSEC)
 /* A killed worker is gone long before; one that is stuck in the kernel is left to systemd. */
 #define STOP_USEC (1 * USEC_PER_SEC)
 
@@ -37,7 +42,8 @@ struct watch {
 	struct netlink events, devlink;
 	struct link_log link_log; /* with [Health] */
 	sd_event_source *timers[_TIMER_N], *tell, *worker_io, *worker_end, *worker_limit;
-	uint64_t armed_usec[_TIMER_N]; /* as the timers are set */
+	sd_event_source *uevent_io, *netlink_io, *rest; /* the two are off until it expires */
+	uint64_t armed_usec[_TIMER_N];                  /* as the timers are set */
 	struct worker worker;
 	uint64_t limit_usec;          /* when the worker is given up */
 	struct worker_message making; /* what the worker is at */
@@ -56,6 +62,7 @@ static int handle(struct watch *w, enum schedule_event event);
 static int end_pass(struct watch *w);
 static int read_changed(struct watch *w);
 static int reload(struct watch *w);
+static int take_uevents(struct watch *w);
 
 /* An error returned to the loop would only switch its source off: leave instead. */
 static int leave_on_error(struct watch *w, int r)
@@ -115,6 +122,9 @@ static int tell_start(struct watch *w, const struct worker_message *m)
 {
 	int r, armed;
 
+	r = take_uevents(w);
+	if (r < 0)
+		return r;
 	w->schedule.n_ibdevs_known = w->uevents.n_ibdevs;
 	/* VFs that are being made are what people wait for, whatever else begins meanwhile. */
 	if (m->kind == WORKER_STARTS && !m->pf[0] && w->making.pf[0] && w->n_made < w->making.n_vfs)
@@ -129,8 +139,35 @@ static int tell_start(struct watch *w, const struct worker_message *m)
 	return r < 0 || armed != SD_EVENT_OFF ? MIN(r, 0) : arm(w->tell, now_usec() + TELL_USEC);
 }
 
+static int listen_to(struct watch *w, bool is_on)
+{
+	const int enabled = is_on ? SD_EVENT_ON : SD_EVENT_OFF;
+	int r = sd_event_source_set_enabled(w->uevent_io, enabled);
+
+	return r < 0 ? r : sd_event_source_set_enabled(w->netlink_io, enabled);
+}
+
+static int on_rested(sd_event_source *s _unused_, uint64_t usec _unused_, void *userdata)
+{
+	struct watch *w = userdata;
+
+	return leave_on_error(w, listen_to(w, true));
+}
+
+/* After an event. */
+static int rest(struct watch *w)
+{
+	int r;
+
+	if (w->schedule.state != SCHEDULE_PASS || w->schedule.is_ready)
+		return 0;
+	r = listen_to(w, false);
+	return r < 0 ? r : arm(w->rest, now_usec() + REST_USEC);
+}
+
 static void forget_worker(struct watch *w)
 {
+	listen_to(w, true);
 	w->worker_io = sd_event_source_unref(w->worker_io);
 	w->worker_end = sd_event_source_unref(w->worker_end);
 	sd_event_source_set_enabled(w->worker_limit, SD_EVENT_OFF);
@@ -433,10 +470,16 @@ static int on_timer(sd_event_source *source, uint64_t usec _unused_, void *userd
 	return leave_on_error(w, r < 0 ? r : handle(w, i));
 }
 
-static int on_uevent(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
-		     void *userdata)
+/* Without a rest where more events are there than one turn takes. */
+static int note_change(struct watch *w, bool is_all)
 {
-	struct watch *w = userdata;
+	int r = handle(w, EVENT_CHANGED);
+
+	return r < 0 || !is_all ? r : rest(w);
+}
+
+static int take_uevents(struct watch *w)
+{
 	int r;
 
 	r = uevents_drain(&w->uevents);
@@ -445,7 +488,15 @@ static int on_uevent(sd_event_source *s _unused_, int fd _unused_, uint32_t reve
 	if (r < 0)
 		log_warning_errno(r, "Device events were lost, looking at everything");
 	tell_progress(w);
-	return leave_on_error(w, handle(w, EVENT_CHANGED));
+	return note_change(w, r < UEVENTS_TURN_MAX);
+}
+
+static int on_uevent(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
+		     void *userdata)
+{
+	struct watch *w = userdata;
+
+	return leave_on_error(w, take_uevents(w));
 }
 
 static int on_netlink(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
@@ -461,7 +512,7 @@ static int on_netlink(sd_event_source *s _unused_, int fd _unused_, uint32_t rev
 		link_log_break(&w->link_log, now_usec());
 	if (r < 0)
 		log_warning_errno(r, "Network events were lost, looking at everything");
-	return leave_on_error(w, handle(w, EVENT_CHANGED));
+	return leave_on_error(w, note_change(w, r < EVENTS_TURN_MAX));
 }
 
 static int on_devlink(sd_event_source *s _unused_, int fd _unused_, uint32_t revents _unused_,
@@ -625,12 +676,14 @@ static int open_watch(struct watch *w)
 	if (r >= 0)
 		r = uevents_open(&w->uevents);
 	if (r >= 0)
-		r = sd_event_add_io(w->event, NULL, uevents_fd(&w->uevents), EPOLLIN, on_uevent, w);
+		r = sd_event_add_io(w->event, &w->uevent_io, uevents_fd(&w->uevents), EPOLLIN,
+				    on_uevent, w);
 	link_log_break(&w->link_log, now_usec());
 	if (r >= 0)
 		r = events_open(&w->events);
 	if (r >= 0)
-		r = sd_event_add_io(w->event, NULL, events_fd(&w->events), EPOLLIN, on_netlink, w);
+		r = sd_event_add_io(w->event, &w->netlink_io, events_fd(&w->events), EPOLLIN,
+				    on_netlink, w);
 	if (r >= 0)
 		r = watch_devlink(w);
 	for (size_t i = 0; i < ELEMENTSOF(w->timers) && r >= 0; i++) {
@@ -639,6 +692,8 @@ static int open_watch(struct watch *w)
 	}
 	if (r >= 0)
 		r = add_timer(w, &w->tell, on_tell);
+	if (r >= 0)
+		r = add_timer(w, &w->rest, on_rested);
 	if (r >= 0)
 		r = add_timer(w, &w->worker_limit, on_worker_limit);
 	if (r >= 0)
@@ -651,6 +706,9 @@ static void close_watch(struct watch *w)
 	for (size_t i = 0; i < ELEMENTSOF(w->timers); i++)
 		sd_event_source_unref(w->timers[i]);
 	sd_event_source_unref(w->tell);
+	sd_event_source_unref(w->rest);
+	sd_event_source_unref(w->uevent_io);
+	sd_event_source_unref(w->netlink_io);
 	sd_event_source_unref(w->worker_limit);
 	sd_event_source_unref(w->worker_io);
 	sd_event_source_unref(w->worker_end);

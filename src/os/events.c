@@ -14,16 +14,16 @@
 #include <net/if.h>
 #include <sys/socket.h>
 
-#define BUFFER_BYTES                 (1 << 20)
-#define ATTR_IFLA_CARRIER_DOWN_COUNT 48 /* since 4.16, newer than the oldest headers */
-#define MAX_STACKED                  8  /* the kernel's MAX_NEST_DEV */
-#define TURN_MAX                     64 /* datagrams in one turn: in a storm there is always one more */
+#define BUFFER_BYTES                 (8 << 20) /* a quarter of a second while a pass goes on */
+#define ATTR_IFLA_CARRIER_DOWN_COUNT 48        /* since 4.16, newer than the oldest headers */
+#define MAX_STACKED                  8         /* the kernel's MAX_NEST_DEV */
 
 int events_open(struct netlink *nl)
 {
 	static const int groups[] = { RTNLGRP_LINK,       RTNLGRP_IPV4_IFADDR, RTNLGRP_IPV6_IFADDR,
 				      RTNLGRP_IPV4_ROUTE, RTNLGRP_IPV6_ROUTE,  RTNLGRP_IPV4_RULE,
 				      RTNLGRP_IPV6_RULE,  RTNLGRP_IPV4_NETCONF };
+	const int size = BUFFER_BYTES;
 	int r;
 
 	nl->protocol = NETLINK_ROUTE;
@@ -31,8 +31,10 @@ int events_open(struct netlink *nl)
 	if (r < 0)
 		return r;
 
-	nl_socket_set_buffer_size(nl->sock, BUFFER_BYTES,
-				  0); /* less means lost events, which are logged */
+	/* Less means lost events, which are logged. */
+	if (setsockopt(nl_socket_get_fd(nl->sock), SOL_SOCKET, SO_RCVBUFFORCE, &size,
+		       sizeof(size)) < 0)
+		nl_socket_set_buffer_size(nl->sock, size, 0);
 	for (size_t i = 0; i < ELEMENTSOF(groups); i++)
 		if (nl_socket_add_membership(nl->sock, groups[i]) < 0)
 			return errno ? -errno : -EIO;
@@ -303,7 +305,7 @@ int events_drain(struct netlink *nl, struct link_log *log)
 	bool is_lost = false;
 	int n = 0;
 
-	for (int i = 0; i < TURN_MAX || is_lost; i++) {
+	for (int i = 0; i < EVENTS_TURN_MAX || is_lost; i++) {
 		ssize_t size = recv(events_fd(nl), buf, sizeof(buf), MSG_DONTWAIT);
 
 		if (size < 0 && errno == EINTR)

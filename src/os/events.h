@@ -14,6 +14,8 @@
 #include "../model/link-log.h"
 #include "netlink.h"
 
+#define EVENTS_TURN_MAX 64 /* datagrams in one turn: in a storm there is always one more */
+
 int events_open(struct netlink *nl);
 
 /*

@@ -5,8 +5,6 @@
 
 #define BUFFER_BYTES (8 * 1024 * 1024) /* a node's worth of VFs that appear at once */
 
-#define TURN_MAX 64 /* events in one turn: in a storm there is always one more */
-
 static const char *const subsystems[] = {
 	"pci", "net", "infiniband", "infiniband_verbs", "infiniband_mad", "module",
 };
@@ -94,7 +92,7 @@ int uevents_drain(struct uevents *u)
 	bool is_lost = false;
 	int n = 0;
 
-	for (int i = 0; i < TURN_MAX; i++) {
+	for (int i = 0; i < UEVENTS_TURN_MAX; i++) {
 		struct udev_device *device;
 
 		errno = 0; /* older libudev leaves it alone when only other subsystems' events were

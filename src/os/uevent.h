@@ -9,6 +9,8 @@
 
 #include "../base/util.h"
 
+#define UEVENTS_TURN_MAX 64 /* in one turn: in a storm there is always one more */
+
 struct udev_monitor;
 
 struct uevents {
