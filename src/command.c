@@ -17,6 +17,7 @@
 #include "observe/generated.h"
 #include "observe/observe.h"
 #include "os/manager.h"
+#include "os/metadata-ask.h"
 #include "output/actions.h"
 #include "output/health-output.h"
 #include "plan/ahead.h"
@@ -33,6 +34,8 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+
+#define TYPE_USEC (12 * USEC_PER_SEC) /* the helper ends after 10 s */
 
 #define EXIT_CODE_CHANGES 2 /* of plan */
 #define BOOT_ID_LEN       40
@@ -361,6 +364,7 @@ static int choose_preset(struct os *d, struct preset_choice *ret, struct set_req
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
+	char type[METADATA_TYPE_LEN] = "";
 	int r;
 
 	if (!os_has_node(&d->fs)) {
@@ -372,7 +376,16 @@ static int choose_preset(struct os *d, struct preset_choice *ret, struct set_req
 		r = loop_plan(d, &c, false, &n, &memory, &p);
 	if (r < 0)
 		return log_error_errno(r, "--preset=auto: the node cannot be looked at");
-	plan_preset(&n, ret);
+	plan_preset(&n, "", ret);
+	if (ret->wants_type && d->fs.is_live) {
+		r = metadata_ask_type("/" METADATA_SOCKET_PATH, TYPE_USEC, type);
+		if (r == -EAGAIN)
+			log_notice("--preset=auto: no metadata service answers");
+		else if (r < 0)
+			log_warning_errno(r, "--preset=auto: the metadata service cannot be asked "
+					     "(rdma-provision-metadata.socket)");
+		plan_preset(&n, type, ret);
+	}
 	if (!*ret->name) {
 		log_error("--preset=auto: %s: name one of those that \"rdma-provision presets\" "
 			  "lists",

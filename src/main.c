@@ -85,8 +85,8 @@ static const struct {
 	  "changes\n"
 	  "that a reload would make are printed. --preset=auto chooses the preset by the "
 	  "kubelet's\n"
-	  "node labels and the functions on the bus. With --json: the document of \"plan --json\", "
-	  "null\n"
+	  "node labels, the functions on the bus and the instance type. With --json: the document\n"
+	  "of \"plan --json\", null "
 	  "without a node.\n"
 	  "Exit code: 0 written, or nothing to change; 1 error, and nothing is written.\n" },
 	{ "presets", "", "list the presets, with the purpose of each", command_presets,

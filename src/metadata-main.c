@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The helper that asks a cloud's metadata service for the address of one NIC. A program of its own:
- * the only part that speaks IP, unprivileged, started for one question by
- * rdma-provision-metadata.socket, its standard input: os/helper.h. Without a socket there,
- * standard input and output are question and answer.
+ * The helper that asks a cloud's metadata service for the address of one NIC, or for the type of
+ * the instance. A program of its own: the only part that speaks IP, unprivileged, started for one
+ * question by rdma-provision-metadata.socket, its standard input: os/helper.h. Without a socket
+ * there, standard input and output are question and answer.
  *
- * The question is one line, the MAC of the NIC. The answer is one line:
+ * The question is one line, the MAC of the NIC or "instance-type". The answer is one line:
  *
  *   known 10.0.1.5/24 10.0.1.253     address with the length of its prefix, and gateway
+ *   known ecs.scch5.16xlarge         type of the instance
  *   waiting WORDS                    no answer in time, or the service does not know the NIC yet
  *   refused WORDS                    an answer that cannot be right
  *
  * The service is http://100.100.100.200, or what METADATA_SERVICE=HOST[:PORT] says, for tests. A
  * token comes first, and goes with each question. Paths and header: "Instance metadata" in the
- * documentation of Alibaba Cloud ECS.
+ * documentation of Alibaba Cloud ECS. Where it does not answer for the type, that of Volcengine ECS
+ * is asked, which wants no token: "Viewing instance metadata" in its documentation.
  *
  * Everything is bounded: each answer in bytes, each try in time, the tries in number, and the whole
  * by alarm(2). No proxy, no redirect. Nothing else is taken from the environment: it is cleared,
@@ -32,6 +34,9 @@
 #define TOKEN_TTL      "X-aliyun-ecs-metadata-token-ttl-seconds: 60"
 #define TOKEN_HEADER   "X-aliyun-ecs-metadata-token: "
 #define NIC_PATH       "/latest/meta-data/network/interfaces/macs/"
+#define TYPE_PATH      "/latest/meta-data/instance/instance-type"
+#define VOLC_SERVICE   "100.96.0.96"
+#define VOLC_TYPE_PATH "/latest/instance_type_id"
 #define N_TRIES        4
 #define FIRST_TRY_USEC (500 * USEC_PER_MSEC)
 #define WHOLE_SEC      10
@@ -215,11 +220,12 @@ static void wait_until(uint64_t end_usec)
 static int ask(struct metadata_session *s, const char *path, bool is_put,
 	       char ret[static ANSWER_LEN])
 {
+	const char *header = is_put ? TOKEN_TTL : s->token;
 	_cleanup_(list_done) struct curl_slist *headers =
-		curl_slist_append(NULL, is_put ? TOKEN_TTL : s->token);
+		*header ? curl_slist_append(NULL, header) : NULL;
 	int r = WAITING;
 
-	if (!headers)
+	if (*header && !headers)
 		return fail(s, WAITING, "out of memory");
 
 	while (r == WAITING && s->n_failed < N_TRIES) {
@@ -246,24 +252,59 @@ static int ask_nic(struct metadata_session *s, const char *mac, const char *item
 	return ask(s, path, false, ret);
 }
 
-static int ask_service(struct metadata_session *s, const char *mac, struct metadata *ret)
+static int take_token(struct metadata_session *s)
 {
-	char token[ANSWER_LEN], address[ANSWER_LEN], prefix[ANSWER_LEN], gateway[ANSWER_LEN];
+	char token[ANSWER_LEN];
 	int r;
 
 	r = ask(s, TOKEN_PATH, true, token);
-	if (r < 0)
-		return r;
-	snprintf(s->token, sizeof(s->token), TOKEN_HEADER "%s", token);
+	if (r >= 0)
+		snprintf(s->token, sizeof(s->token), TOKEN_HEADER "%s", token);
+	return r;
+}
 
-	r = ask_nic(s, mac, "primary-ip-address", address);
+/* @ret: as the answer has it */
+static int ask_address(struct metadata_session *s, const char *mac, char *ret, size_t size)
+{
+	char address[ANSWER_LEN], prefix[ANSWER_LEN], gateway[ANSWER_LEN];
+	struct metadata m = {};
+	int r;
+
+	r = take_token(s);
+	if (r >= 0)
+		r = ask_nic(s, mac, "primary-ip-address", address);
 	if (r >= 0)
 		r = ask_nic(s, mac, "vswitch-cidr-block", prefix);
 	if (r >= 0)
 		r = ask_nic(s, mac, "gateway", gateway);
 	if (r >= 0 &&
-	    metadata_make(address, prefix, gateway, ret, s->problem, sizeof(s->problem)) < 0)
+	    metadata_make(address, prefix, gateway, &m, s->problem, sizeof(s->problem)) < 0)
 		r = REFUSED;
+	if (r >= 0)
+		metadata_format(&m, ret, size);
+	return r;
+}
+
+/* @other: the service of another cloud, NULL: the same */
+static int ask_type(struct metadata_session *s, const char *other, char *ret, size_t size)
+{
+	char type[ANSWER_LEN];
+	int r;
+
+	r = take_token(s);
+	if (r >= 0)
+		r = ask(s, TYPE_PATH, false, type);
+	if (r == WAITING) {
+		s->n_failed = 0;
+		s->token[0] = '\0';
+		if (other)
+			snprintf(s->base, sizeof(s->base), "http://%s", other);
+		r = ask(s, VOLC_TYPE_PATH, false, type);
+	}
+	if (r >= 0 && !is_metadata_type(type))
+		return fail(s, REFUSED, "%s: no instance type", type);
+	if (r >= 0)
+		snprintf(ret, size, "%s", type);
 	return r;
 }
 
@@ -283,19 +324,30 @@ static int read_question(struct helper_question *q)
 	return r;
 }
 
-static int check_mac(struct metadata_session *s, const char *mac)
+static int ask_service(struct metadata_session *s, const char *service, const char *question,
+		       char *ret, size_t size)
 {
-	return is_metadata_mac(mac) ? 0 : fail(s, REFUSED, "the question is no MAC");
+	const bool is_type = streq(question, METADATA_TYPE);
+	int r;
+
+	r = set_service(s, is_empty(service) ? SERVICE : service);
+	if (r < 0)
+		return r;
+	if (is_type)
+		return ask_type(s, is_empty(service) ? VOLC_SERVICE : NULL, ret, size);
+	if (!is_metadata_mac(question))
+		return fail(s, REFUSED, "the question is no MAC");
+	return ask_address(s, question, ret, size);
 }
 
 static int tell(const struct metadata_session *s, const struct helper_question *q, int r,
-		const struct metadata *m)
+		const char *known)
 {
-	char line[METADATA_LINE_LEN] = "known ";
-	size_t n = strlen(line);
+	char line[METADATA_LINE_LEN];
+	size_t n;
 
 	if (r >= 0)
-		metadata_format(m, line + n, sizeof(line) - n);
+		snprintf(line, sizeof(line), "known %.200s", known);
 	else
 		snprintf(line, sizeof(line), "%s %.200s", r == WAITING ? "waiting" : "refused",
 			 s->problem);
@@ -313,7 +365,7 @@ int main(void)
 	const char *service = getenv("METADATA_SERVICE"); /* stays where it is: clearenv(3) */
 	struct helper_question q = { .fd = -EBADF };
 	struct metadata_session s = {};
-	struct metadata m = {};
+	char known[METADATA_LINE_LEN] = "";
 	int r;
 
 	alarm(WHOLE_SEC);
@@ -326,10 +378,6 @@ int main(void)
 	if (r < 0)
 		return r == -EAGAIN || r == -ESRCH ? EXIT_SUCCESS : EXIT_FAILURE;
 
-	r = set_service(&s, is_empty(service) ? SERVICE : service);
-	if (r >= 0)
-		r = check_mac(&s, q.text);
-	if (r >= 0)
-		r = ask_service(&s, q.text, &m);
-	return tell(&s, &q, r, &m);
+	r = ask_service(&s, service, q.text, known, sizeof(known));
+	return tell(&s, &q, r, known);
 }

@@ -123,3 +123,10 @@ bool is_metadata_mac(const char *mac)
 	return i == strlen("00:00:00:00:00:00") && !strchr("13579bdf", mac[1]) &&
 	       strspn(mac, "0:") < i;
 }
+
+bool is_metadata_type(const char *type)
+{
+	const size_t n = strspn(type, "abcdefghijklmnopqrstuvwxyz0123456789.-");
+
+	return n > 0 && n < METADATA_TYPE_LEN && type[n] == '\0';
+}

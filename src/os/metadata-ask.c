@@ -41,3 +41,22 @@ int metadata_ask(const char *path, const char *mac, uint64_t deadline_usec, stru
 	*ret = m;
 	return 0;
 }
+
+int metadata_ask_type(const char *path, uint64_t deadline_usec, char ret[static METADATA_TYPE_LEN])
+{
+	_cleanup_(freep) char *answer = NULL;
+	const char *known;
+	int r;
+
+	r = helper_ask(path, METADATA_TYPE, deadline_usec, &answer);
+	if (r < 0)
+		return r;
+	answer[strcspn(answer, "\n")] = '\0';
+	if (is_prefix(answer, "waiting "))
+		return -EAGAIN;
+	known = after(answer, "known ");
+	if (!known || !is_metadata_type(known))
+		return -EBADMSG;
+	snprintf(ret, METADATA_TYPE_LEN, "%s", known);
+	return 0;
+}

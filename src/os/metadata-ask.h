@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Metadata: asks the helper for the address of a NIC, by helper.h. No IP is spoken here.
+ * Metadata: asks the helper for the address of a NIC or the instance's type, by helper.h. No IP is
+ * spoken here.
  */
 #pragma once
 
@@ -19,7 +20,14 @@
 int metadata_ask(const char *path, const char *mac, uint64_t deadline_usec, struct metadata *ret);
 
 /*
- * Of the above, for its test: @line has @n bytes, no NUL behind them, and is changed. Fills all but
+ * metadata_ask_type() - the type of this instance, "ecs.scch5.16xlarge"
+ *
+ * Return: 0; -EAGAIN: no metadata service answers; -errno as metadata_ask().
+ */
+int metadata_ask_type(const char *path, uint64_t deadline_usec, char ret[static METADATA_TYPE_LEN]);
+
+/*
+ * Of the first, for its test: @line has @n bytes, no NUL behind them, and is changed. Fills all but
  * the MAC. Return: 0, or -EBADMSG for anything but one whole line of the helper's.
  */
 int metadata_parse_answer(char *line, size_t n, struct metadata *ret);

@@ -35,19 +35,43 @@ static bool is_mlx5(const struct pci *pci)
 	return streq(pci->driver, "mlx5_core") && !*pci->physfn;
 }
 
-void plan_preset(const struct node *n, struct preset_choice *ret)
+static bool choose_by_type(const char *type, struct preset_choice *c)
+{
+	static const struct {
+		const char *prefix, *preset; /* none: it cannot be told */
+	} rows[] = {
+		{ "ecs.scc", "scc" },           { "ecs.hpcg1ve.21xlarge", "vke-exclusive" },
+		{ "ecs.hpcpni2.28xlarge", "" }, { "ecs.hpc", "vke-shared" },
+		{ "ecs.ebmhpc", "vke-shared" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
+		if (is_prefix(type, rows[i].prefix)) {
+			snprintf(c->name, sizeof(c->name), "%s", rows[i].preset);
+			snprintf(c->why, sizeof(c->why), "the instance type is %s%s", type,
+				 *rows[i].preset ? ""
+						 : ", which needs vke-exclusive in some regions");
+			return true;
+		}
+	return false;
+}
+
+void plan_preset(const struct node *n, const char *type, struct preset_choice *ret)
 {
 	struct preset_choice c = {};
 	size_t n_nics = 0;
 
-	if (!choose_by_label(n, &c) && !choose_by_function(n, &c)) {
-		for (size_t i = 0; i < n->n_pcis; i++)
-			n_nics += is_mlx5(&n->pcis[i]);
+	for (size_t i = 0; i < n->n_pcis; i++)
+		n_nics += is_mlx5(&n->pcis[i]);
+	if (!choose_by_label(n, &c) && !choose_by_function(n, &c) &&
+	    !(n_nics > 0 && choose_by_type(type, &c))) {
+		c.wants_type = n_nics > 0 && !*type;
 		if (n_nics > 0)
 			snprintf(c.why, sizeof(c.why),
-				 "%zu NICs of mlx5_core are those of SCC, Lingjun and VKE, and the "
-				 "kubelet has no --node-labels=" VKE_RDMA_MODE "=MODE",
-				 n_nics);
+				 "%zu NICs of mlx5_core are those of SCC, Lingjun and VKE, and "
+				 "neither the instance type%s%s nor --node-labels=" VKE_RDMA_MODE
+				 "=MODE of the kubelet tells which",
+				 n_nics, *type ? " " : "", type);
 		else
 			COPY(c.why, "there is no eRDMA function and no NIC of mlx5_core");
 	}
