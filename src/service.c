@@ -167,7 +167,7 @@ static int rest(struct watch *w)
 
 static void forget_worker(struct watch *w)
 {
-	listen_to(w, true);
+	leave_on_error(w, listen_to(w, true));
 	w->worker_io = sd_event_source_unref(w->worker_io);
 	w->worker_end = sd_event_source_unref(w->worker_end);
 	sd_event_source_set_enabled(w->worker_limit, SD_EVENT_OFF);

@@ -40,7 +40,7 @@ void boot_notes_done(struct boot_notes *b)
 	*b = (struct boot_notes){};
 }
 
-/* In any order: the VFs of two PFs are bound side by side, and each takes its place anew. */
+/* The order of steps does not count: the VFs of two PFs are bound at the same time. */
 static bool is_noted(const struct boot_notes *b)
 {
 	const struct boot *present = &b->boots[b->n - 1];
