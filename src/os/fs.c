@@ -250,9 +250,12 @@ static int open_by_hand(const struct fs *fs, const char *path, int flags, mode_t
 	if (!COPY(w.rest, path))
 		return -ENAMETOOLONG;
 	r = walk_to_root(&w);
-	if (r >= 0)
-		r = walk_open(&w, flags, mode);
-	if (r >= 0 && ret_way)
+	if (r < 0)
+		return r;
+	r = walk_open(&w, flags, mode);
+	if (r < 0)
+		return r;
+	if (ret_way)
 		copy(ret_way, PATH_MAX, w.done);
 	return r;
 }
@@ -1011,9 +1014,11 @@ int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec)
 		return -ENAMETOOLONG;
 	cut_last(folder);
 	r = fs_make_folders(fs, folder);
+	if (r < 0)
+		return r;
 
 	/* Its holder removed the file: this lock is of one that no other process will find. */
-	while (r >= 0) {
+	for (;;) {
 		_cleanup_(closep) int fd = fs_open(fs, path, O_RDWR | O_CREAT | O_NOFOLLOW);
 		uint64_t inode = 0;
 		struct stat st;
@@ -1024,12 +1029,13 @@ int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec)
 			r = wait_for_lock(fd, limit_usec);
 		else if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 			r = -errno;
-		if (r >= 0 && fstat(fd, &st) < 0)
-			r = -errno;
-		if (r >= 0 && fs_inode(fs, path, &inode) >= 0 && inode == st.st_ino)
+		if (r < 0)
+			return r;
+		if (fstat(fd, &st) < 0)
+			return -errno;
+		if (fs_inode(fs, path, &inode) >= 0 && inode == st.st_ino)
 			return TAKE_FD(fd);
 	}
-	return r;
 }
 
 void fs_unlock(const struct fs *fs, const char *path, int fd)

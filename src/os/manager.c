@@ -48,10 +48,12 @@ static int open_private(sd_bus **ret)
 	int r;
 
 	r = sd_bus_new(&bus);
-	if (r >= 0)
-		r = sd_bus_set_address(bus, "unix:path=/run/systemd/private");
-	if (r >= 0)
-		r = sd_bus_start(bus);
+	if (r < 0)
+		return r;
+	r = sd_bus_set_address(bus, "unix:path=/run/systemd/private");
+	if (r < 0)
+		return r;
+	r = sd_bus_start(bus);
 	if (r < 0)
 		return r;
 
@@ -240,11 +242,13 @@ static int call(sd_bus *bus, uint64_t deadline, const char *path, const char *in
 	if (left == 0)
 		return -ETIMEDOUT;
 	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, path, interface, method);
-	if (r >= 0)
-		r = streq(types, "s") ? sd_bus_message_append(m, types, a)
-				      : sd_bus_message_append(m, types, a, b);
-	if (r >= 0)
-		r = sd_bus_call(bus, m, left, NULL, ret);
+	if (r < 0)
+		return r;
+	r = streq(types, "s") ? sd_bus_message_append(m, types, a)
+			      : sd_bus_message_append(m, types, a, b);
+	if (r < 0)
+		return r;
+	r = sd_bus_call(bus, m, left, NULL, ret);
 	return MIN(r, 0);
 }
 
@@ -345,29 +349,34 @@ static int read_unit(sd_bus *bus, const char *unit, uint64_t deadline, struct ma
 	int r;
 
 	r = call(bus, deadline, SYSTEMD_PATH, MANAGER, "LoadUnit", "s", unit, NULL, &loaded);
-	if (r >= 0)
-		r = sd_bus_message_read(loaded, "o", &path);
-	if (r >= 0)
-		r = get_property(bus, deadline, path, SERVICE, "ExecStart", "a(sasbttttuii)",
-				 &exec);
-	if (r >= 0)
-		r = read_exec(exec, &ret->exec);
-	if (r >= 0)
-		r = get_property(bus, deadline, path, SERVICE, "Environment", "as", &environment);
-	if (r >= 0)
-		r = read_words(environment, &ret->environment);
-	if (r >= 0)
-		r = get_property(bus, deadline, SYSTEMD_PATH, MANAGER, "Environment", "as",
-				 &inherited);
-	if (r >= 0)
-		r = read_words(inherited, &ret->inherited);
-	if (r >= 0)
-		r = get_property(bus, deadline, path, SERVICE, "EnvironmentFiles", "a(sb)", &files);
-	if (r >= 0)
-		r = read_env_files(files, &ret->env_files);
-	if (r >= 0)
-		r = read_start(bus, deadline, path, &ret->start_usec);
-	return r;
+	if (r < 0)
+		return r;
+	r = sd_bus_message_read(loaded, "o", &path);
+	if (r < 0)
+		return r;
+	r = get_property(bus, deadline, path, SERVICE, "ExecStart", "a(sasbttttuii)", &exec);
+	if (r < 0)
+		return r;
+	r = read_exec(exec, &ret->exec);
+	if (r < 0)
+		return r;
+	r = get_property(bus, deadline, path, SERVICE, "Environment", "as", &environment);
+	if (r < 0)
+		return r;
+	r = read_words(environment, &ret->environment);
+	if (r < 0)
+		return r;
+	r = get_property(bus, deadline, SYSTEMD_PATH, MANAGER, "Environment", "as", &inherited);
+	if (r < 0)
+		return r;
+	r = read_words(inherited, &ret->inherited);
+	if (r < 0)
+		return r;
+	r = get_property(bus, deadline, path, SERVICE, "EnvironmentFiles", "a(sb)", &files);
+	if (r < 0)
+		return r;
+	r = read_env_files(files, &ret->env_files);
+	return r < 0 ? r : read_start(bus, deadline, path, &ret->start_usec);
 }
 
 int manager_read_unit(const char *unit, uint64_t timeout_usec, struct manager_unit *ret)
@@ -395,17 +404,18 @@ static int get_state(sd_bus *bus, const char *unit, uint64_t timeout_usec, char 
 	int r;
 
 	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, SYSTEMD_PATH, MANAGER, "GetUnit");
-	if (r >= 0)
-		r = sd_bus_message_append(m, "s", unit);
-	if (r >= 0)
-		r = sd_bus_call(bus, m, MAX(timeout_usec, UINT64_C(1)), &error, &reply);
-	if (r < 0 && sd_bus_error_has_name(&error, SYSTEMD ".NoSuchUnit"))
-		return -ENOENT;
-	if (r >= 0)
-		r = sd_bus_message_read(reply, "o", &path);
-	if (r >= 0)
-		r = sd_bus_get_property_string(bus, SYSTEMD, path, UNIT, "ActiveState", NULL,
-					       &state);
+	if (r < 0)
+		return r;
+	r = sd_bus_message_append(m, "s", unit);
+	if (r < 0)
+		return r;
+	r = sd_bus_call(bus, m, MAX(timeout_usec, UINT64_C(1)), &error, &reply);
+	if (r < 0)
+		return sd_bus_error_has_name(&error, SYSTEMD ".NoSuchUnit") ? -ENOENT : r;
+	r = sd_bus_message_read(reply, "o", &path);
+	if (r < 0)
+		return r;
+	r = sd_bus_get_property_string(bus, SYSTEMD, path, UNIT, "ActiveState", NULL, &state);
 	if (r < 0)
 		return r;
 
@@ -451,14 +461,17 @@ int manager_watch_open(const char *unit, struct manager_watch *ret)
 	int r;
 
 	r = connect_manager(&no_job, &w.bus);
-	if (r >= 0)
-		r = call(w.bus, now_usec() + WATCH_USEC, SYSTEMD_PATH, MANAGER, "LoadUnit", "s",
-			 unit, NULL, &reply);
-	if (r >= 0)
-		r = sd_bus_message_read(reply, "o", &path);
-	if (r >= 0)
-		r = sd_bus_match_signal(w.bus, NULL, NULL, path, "org.freedesktop.DBus.Properties",
-					"PropertiesChanged", on_changed, NULL);
+	if (r < 0)
+		return r;
+	r = call(w.bus, now_usec() + WATCH_USEC, SYSTEMD_PATH, MANAGER, "LoadUnit", "s", unit, NULL,
+		 &reply);
+	if (r < 0)
+		return r;
+	r = sd_bus_message_read(reply, "o", &path);
+	if (r < 0)
+		return r;
+	r = sd_bus_match_signal(w.bus, NULL, NULL, path, "org.freedesktop.DBus.Properties",
+				"PropertiesChanged", on_changed, NULL);
 	if (r < 0)
 		return r;
 	w.path = strdup(path);
@@ -491,13 +504,15 @@ static int read_activity(struct manager_watch *w, struct manager_activity *ret)
 	int r;
 
 	r = read_text(w, "ActiveState", a.active, sizeof(a.active));
-	if (r >= 0)
-		r = read_text(w, "LoadState", a.load, sizeof(a.load));
-	if (r >= 0)
-		r = get_property(w->bus, now_usec() + WATCH_USEC, w->path, UNIT, "Job", "(uo)",
-				 &job);
-	if (r >= 0)
-		r = sd_bus_message_read(job, "(uo)", &id, NULL);
+	if (r < 0)
+		return r;
+	r = read_text(w, "LoadState", a.load, sizeof(a.load));
+	if (r < 0)
+		return r;
+	r = get_property(w->bus, now_usec() + WATCH_USEC, w->path, UNIT, "Job", "(uo)", &job);
+	if (r < 0)
+		return r;
+	r = sd_bus_message_read(job, "(uo)", &id, NULL);
 	if (r < 0)
 		return r;
 	a.has_job = id != 0;

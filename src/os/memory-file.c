@@ -285,14 +285,18 @@ int memory_write(const struct fs *fs, enum memory_lifetime l, const struct field
 	if (fields_update(object, s, from) < 0)
 		return -ENOMEM;
 	r = json_object_size(object) > 0 ? document_print(object, &text) : 0;
-	if (r >= 0 && text) {
+	if (r < 0)
+		return r;
+	if (text) {
 		r = fs_replace(fs, paths[l], text, strlen(text), 0644);
-	} else if (r >= 0 && fs_exists(fs, paths[l])) {
+	} else if (fs_exists(fs, paths[l])) {
 		/* A downgrade wrote old ones beside it: without it they would be read. */
 		remove_old_files(fs, l);
 		r = fs_remove(fs, paths[l]);
 	}
-	if (r >= 0 && has_old > 0)
+	if (r < 0)
+		return r;
+	if (has_old > 0)
 		remove_old_files(fs, l);
 	return MIN(r, 0);
 }

@@ -367,10 +367,12 @@ int module_compare_symbols(struct modules *m, const char *name, const char *prov
 	int r, n = 0;
 
 	r = refresh(m);
-	if (r >= 0)
-		r = kmod_module_new_from_name(m->ctx, name, &taker);
-	if (r >= 0)
-		r = kmod_module_new_from_name(m->ctx, provider, &giver);
+	if (r < 0)
+		return r;
+	r = kmod_module_new_from_name(m->ctx, name, &taker);
+	if (r < 0)
+		return r;
+	r = kmod_module_new_from_name(m->ctx, provider, &giver);
 	if (r < 0)
 		return r;
 	if (kmod_module_get_versions(taker, &versions) < 0 ||

@@ -197,9 +197,12 @@ static int send_message(const struct ping *p, struct end *from, struct end *to)
 	if (r != 0)
 		return -r;
 	r = complete(p, from);
-	if (r >= 0)
-		r = complete(p, to);
-	if (r >= 0 && memcmp(from->buf, to->buf, RC_PING_BYTES) != 0)
+	if (r < 0)
+		return r;
+	r = complete(p, to);
+	if (r < 0)
+		return r;
+	if (memcmp(from->buf, to->buf, RC_PING_BYTES) != 0)
 		r = -EBADMSG;
 	return r;
 }
@@ -212,25 +215,24 @@ int rc_ping(const char *ibdev, uint8_t port, int gid_index, const char **ret_ste
 	errno = 0;
 	*ret_step = "open the device";
 	r = open_device(&p, ibdev);
-	if (r >= 0) {
-		*ret_step = "read its port and GID";
-		r = query(&p);
-	}
-	if (r >= 0) {
-		*ret_step = "make queue pairs";
-		r = make(&p);
-	}
-	if (r >= 0) {
-		*ret_step = "connect the queue pairs";
-		r = connect_ends(&p);
-	}
-	if (r >= 0) {
-		*ret_step = "send a message";
-		r = send_message(&p, &p.ends[0], &p.ends[1]);
-	}
-	if (r >= 0) {
-		*ret_step = "send the answer";
-		r = send_message(&p, &p.ends[1], &p.ends[0]);
-	}
-	return r;
+	if (r < 0)
+		return r;
+	*ret_step = "read its port and GID";
+	r = query(&p);
+	if (r < 0)
+		return r;
+	*ret_step = "make queue pairs";
+	r = make(&p);
+	if (r < 0)
+		return r;
+	*ret_step = "connect the queue pairs";
+	r = connect_ends(&p);
+	if (r < 0)
+		return r;
+	*ret_step = "send a message";
+	r = send_message(&p, &p.ends[0], &p.ends[1]);
+	if (r < 0)
+		return r;
+	*ret_step = "send the answer";
+	return send_message(&p, &p.ends[1], &p.ends[0]);
 }

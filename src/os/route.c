@@ -293,16 +293,16 @@ static int look_up_nexthops(struct netlink *nl, struct routes *l)
 int route_list(struct netlink *nl, struct route **ret, size_t *ret_n)
 {
 	static const uint32_t tables[] = { RT_TABLE_MAIN, RT_TABLE_UNSPEC };
+	static const int families[] = { AF_INET, AF_INET6 };
 	_cleanup_(routes_done) struct routes list = {};
-	int r = 0;
+	int r;
 
-	for (size_t i = 0; i < ELEMENTSOF(tables) && r >= 0; i++) {
-		r = dump(nl, AF_INET, tables[i], &list);
-		if (r >= 0)
-			r = dump(nl, AF_INET6, tables[i], &list);
+	for (size_t i = 0; i < 2 * ELEMENTSOF(tables); i++) {
+		r = dump(nl, families[i % 2], tables[i / 2], &list);
+		if (r < 0)
+			return r;
 	}
-	if (r >= 0)
-		r = look_up_nexthops(nl, &list);
+	r = look_up_nexthops(nl, &list);
 	if (r < 0)
 		return r;
 
