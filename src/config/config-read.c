@@ -585,33 +585,41 @@ static int build(const struct merge *m, struct config *c)
 	int r;
 
 	r = fill(m, 0, false, c);
-	if (r >= 0)
-		r = check_netns(m, c);
-	if (r >= 0)
-		r = check_manifest(m, c);
-	if (r >= 0)
-		r = check_dscp(m, c);
-	if (r >= 0)
-		r = check_is_meant(m);
+	if (r < 0)
+		return r;
+	r = check_netns(m, c);
+	if (r < 0)
+		return r;
+	r = check_manifest(m, c);
+	if (r < 0)
+		return r;
+	r = check_dscp(m, c);
+	if (r < 0)
+		return r;
+	r = check_is_meant(m);
+	if (r < 0)
+		return r;
 
-	for (size_t i = 1; i < m->n_layers && r >= 0; i++) {
+	for (size_t i = 1; i < m->n_layers; i++) {
 		struct device_config *d = APPEND(c->devices, c->n_devices);
 
 		if (!d)
 			return -ENOMEM;
 		COPY(d->name, m->layers[i].name);
 		r = fill(m, i, true, d);
-		if (r >= 0)
-			r = check_count(m, i, d);
-		if (r >= 0)
-			r = check_address(m, i, d);
-		if (r >= 0)
-			r = check_ipv6(m, i, c, d);
+		if (r < 0)
+			return r;
+		r = check_count(m, i, d);
+		if (r < 0)
+			return r;
+		r = check_address(m, i, d);
+		if (r < 0)
+			return r;
+		r = check_ipv6(m, i, c, d);
+		if (r < 0)
+			return r;
 	}
-	if (r >= 0)
-		r = check_resources(m, c);
-
-	return r;
+	return check_resources(m, c);
 }
 
 static int finish(struct config *c, const struct config_errors *errors)
