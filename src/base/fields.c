@@ -469,9 +469,10 @@ static int parse_items(const struct field *f, const json_t *value, char *base, c
 		return parse_whole(f, value, base, place);
 	r = f->type == FIELD_MAP ? parse_map(f, value, base, place)
 				 : parse_list(f, value, base, place);
-	if (r >= 0)
-		sort(f, base);
-	if (r >= 0 && f->has > 0)
+	if (r < 0)
+		return r;
+	sort(f, base);
+	if (f->has > 0)
 		*(bool *)(base + f->has) = true;
 	return r;
 }
