@@ -36,11 +36,15 @@ static int set_default(struct work *w, const struct action *a, const char *ibdev
 	int r;
 
 	r = rdma_cm_open(fs, ibdev);
-	if (r >= 0)
-		r = rdma_cm_read(fs, ibdev, a->subject, from, sizeof(from));
-	if (r >= 0)
-		r = ledger_note(w, a, from);
-	if (r >= 0 && !streq(from, a->text.to))
+	if (r < 0)
+		return r;
+	r = rdma_cm_read(fs, ibdev, a->subject, from, sizeof(from));
+	if (r < 0)
+		return r;
+	r = ledger_note(w, a, from);
+	if (r < 0)
+		return r;
+	if (!streq(from, a->text.to))
 		r = rdma_cm_set(fs, ibdev, a->subject, a->text.to);
 	return r;
 }
