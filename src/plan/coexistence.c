@@ -167,18 +167,26 @@ int plan_coexistence(const struct config *c, const struct node *n, const struct 
 {
 	int r = hint_vke_mode(n, p);
 
-	if (r >= 0)
-		r = hint_vke_mgpu(n, p);
-	if (r >= 0)
-		r = hint_same_mac(n, p);
-	for (size_t i = 0; i < p->n_nic_netdevs && c->route.manage && r >= 0; i++) {
+	if (r < 0)
+		return r;
+	r = hint_vke_mgpu(n, p);
+	if (r < 0)
+		return r;
+	r = hint_same_mac(n, p);
+	if (r < 0 || !c->route.manage)
+		return r;
+	for (size_t i = 0; i < p->n_nic_netdevs; i++) {
 		const struct nic_netdev *k = &p->nic_netdevs[i];
 
 		r = hint_terway(n, p, k);
-		if (r >= 0)
-			r = hint_rival(c, n, p, k);
-		if (r >= 0)
-			r = hint_contested(memory, p, k);
+		if (r < 0)
+			return r;
+		r = hint_rival(c, n, p, k);
+		if (r < 0)
+			return r;
+		r = hint_contested(memory, p, k);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }

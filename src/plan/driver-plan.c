@@ -271,7 +271,7 @@ static int plan_mode(const struct config *c, const struct node *n, const struct 
 	int r = 0;
 
 	wanted_options(c, mode, &wanted);
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct pci *pci = p->devices[i].pci;
 		const struct duty *duty = duty_of(mode, family_of(pci));
 
@@ -280,14 +280,19 @@ static int plan_mode(const struct config *c, const struct node *n, const struct 
 		/* What has no RDMA device has no RDMA stack to ask for. */
 		if (duty->wants_ofed && !p->devices[i].is_vf && p->devices[i].ibdev)
 			r = hint_stack(n, p, pci);
+		if (r < 0)
+			return r;
 	}
 
-	if (r >= 0 && has_erdma && erdma->sets_options)
+	if (has_erdma && erdma->sets_options)
 		r = plan_erdma(c, n, memory, p, &wanted);
-	if (r >= 0 && has_erdma && erdma->refuses_smc)
+	if (r < 0)
+		return r;
+	if (has_erdma && erdma->refuses_smc)
 		r = hint_smc(n, p);
-	if (r >= 0)
-		r = plan_options(n, p, &wanted, has_erdma && erdma->refuses_smc);
+	if (r < 0)
+		return r;
+	r = plan_options(n, p, &wanted, has_erdma && erdma->refuses_smc);
 	return r < 0 ? r : wants_peermem;
 }
 

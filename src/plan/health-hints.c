@@ -138,23 +138,30 @@ int plan_health(const struct node *n, const struct memory *memory, struct plan *
 {
 	int r = 0;
 
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device *d = &p->devices[i];
 
 		if (d->is_vf)
 			continue;
 		r = tell_link(p, d->pci);
-		if (r >= 0)
-			r = tell_errors(p, d->pci, memory_device(memory, d->pci->address));
-		if (r >= 0)
-			r = tell_rate(p, d);
-		if (r >= 0)
-			r = tell_iommu(p, d->pci);
+		if (r < 0)
+			return r;
+		r = tell_errors(p, d->pci, memory_device(memory, d->pci->address));
+		if (r < 0)
+			return r;
+		r = tell_rate(p, d);
+		if (r < 0)
+			return r;
+		r = tell_iommu(p, d->pci);
+		if (r < 0)
+			return r;
 	}
-	for (size_t i = 0; i < n->n_pcis && p->n_devices > 0 && r >= 0; i++)
+	if (p->n_devices == 0)
+		return 0;
+	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (is_gpu(&n->pcis[i]))
 			r = tell_gpu(p, &n->pcis[i]);
-	for (size_t i = 0; i < n->n_memlocks && p->n_devices > 0 && r >= 0; i++)
+	for (size_t i = 0; i < n->n_memlocks && r >= 0; i++)
 		if (n->memlocks[i].bytes != UINT64_MAX)
 			r = plan_add_hint(p, REASON_MEMLOCK_LIMITED, n->memlocks[i].unit,
 					  "%" PRIu64 " KiB", n->memlocks[i].bytes / 1024);

@@ -91,7 +91,7 @@ int plan_kubelet(const struct config *c, const struct node *n, const struct memo
 	    !plan_add(p, STEP_KUBELET, VERB_RELOAD_UNITS, CLASS_CHANGE, "kubelet.service"))
 		return -ENOMEM;
 
-	for (int i = 0; i < _KUBELET_SETTING_N && r >= 0; i++) {
+	for (int i = 0; i < _KUBELET_SETTING_N; i++) {
 		const struct kubelet_item *item = &d->items[i];
 
 		if (item->row == 0 || item->outcome == KUBELET_SATISFIED)
@@ -101,16 +101,18 @@ int plan_kubelet(const struct config *c, const struct node *n, const struct memo
 			r = add_change(item, (enum kubelet_setting)i, &change, p);
 		else if (!is_told(d, (size_t)i))
 			r = add_refused(item, p);
+		if (r < 0)
+			return r;
 	}
-	if (r >= 0 && d->is_state_removed && !change) {
+	if (d->is_state_removed && !change) {
 		change = plan_add(p, STEP_KUBELET, VERB_ENSURE_KUBELET, CLASS_CHANGE,
 				  n->kubelet.cpus.checkpoint_path);
-		r = change ? 0 : -ENOMEM;
-		if (change)
-			COPY(change->text.from, n->kubelet.cpus.checkpoint);
+		if (!change)
+			return -ENOMEM;
+		COPY(change->text.from, n->kubelet.cpus.checkpoint);
 		is_done = false;
 	}
-	if (r >= 0 && is_done && n->kubelet.is_deferred)
+	if (is_done && n->kubelet.is_deferred)
 		r = plan_add_hint(p, REASON_KUBELET_DEFERRED, "kubelet", NULL);
 	return r < 0 ? r : hint_alignment(c, n, p);
 }

@@ -234,23 +234,25 @@ static int add_family(const struct node *n, const struct plan *p, struct tables 
 		      const struct nic_netdev *k, int family)
 {
 	struct rule *rule;
-	int r = 0;
+	int r;
 
 	if (!has_routed_address(n, p, k, family))
 		return 0;
 
-	for (size_t i = 0; i < n->n_addresses && r >= 0; i++) {
+	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *a = &n->addresses[i];
 
 		if (a->ifindex != k->netdev->ifindex || a->family != family ||
 		    !is_routed_address(a) || is_leaving(p, a))
 			continue;
 		r = add_prefix(l, k, a);
-		if (r >= 0)
-			r = add_source_rule(l, k, a);
+		if (r < 0)
+			return r;
+		r = add_source_rule(l, k, a);
+		if (r < 0)
+			return r;
 	}
-	if (r >= 0)
-		r = add_default(n, l, k, family);
+	r = add_default(n, l, k, family);
 	if (r < 0)
 		return r;
 

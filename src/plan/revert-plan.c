@@ -345,25 +345,36 @@ int plan_revert(const struct node *n, const struct memory *memory, bool with_vfs
 	int r;
 
 	r = revert_outputs(n, &p, with_vfs);
-	if (r >= 0)
-		r = revert_rules(n, &p);
-	if (r >= 0)
-		r = revert_routes(n, &p);
-	if (r >= 0)
-		r = revert_neighbours(n, &p);
-	if (r >= 0)
-		r = revert_ledger(n, memory, &p, VERB_ADD_ADDRESS, revert_address);
-	if (r >= 0)
-		r = revert_ledger(n, memory, &p, VERB_SET_METRIC, revert_metric);
-	if (r >= 0)
-		r = revert_ledger(n, memory, &p, VERB_SET_SYSCTL, revert_sysctl);
-	if (r >= 0)
-		r = revert_ledger(n, memory, &p, VERB_SET_ROCE, revert_roce);
-	if (r >= 0)
-		r = revert_ledger(n, memory, &p, VERB_SET_DCB, revert_dcb);
-	if (r >= 0)
-		r = revert_autoprobe(n, memory, &p);
-	if (r >= 0 && with_vfs)
+	if (r < 0)
+		return r;
+	r = revert_rules(n, &p);
+	if (r < 0)
+		return r;
+	r = revert_routes(n, &p);
+	if (r < 0)
+		return r;
+	r = revert_neighbours(n, &p);
+	if (r < 0)
+		return r;
+	r = revert_ledger(n, memory, &p, VERB_ADD_ADDRESS, revert_address);
+	if (r < 0)
+		return r;
+	r = revert_ledger(n, memory, &p, VERB_SET_METRIC, revert_metric);
+	if (r < 0)
+		return r;
+	r = revert_ledger(n, memory, &p, VERB_SET_SYSCTL, revert_sysctl);
+	if (r < 0)
+		return r;
+	r = revert_ledger(n, memory, &p, VERB_SET_ROCE, revert_roce);
+	if (r < 0)
+		return r;
+	r = revert_ledger(n, memory, &p, VERB_SET_DCB, revert_dcb);
+	if (r < 0)
+		return r;
+	r = revert_autoprobe(n, memory, &p);
+	if (r < 0)
+		return r;
+	if (with_vfs)
 		r = revert_ledger(n, memory, &p, VERB_SET_NUM_VFS, revert_vfs);
 	if (r < 0)
 		return r;

@@ -177,13 +177,13 @@ static int want_settings(const struct node *n, const struct memory *memory, stru
 		return 0;
 
 	r = want_mac(n, memory, p, v);
-	if (r >= 0)
-		r = want_guids(n, memory, p, v);
-	if (r >= 0)
-		r = want_trust(n, memory, p, v);
-	if (r >= 0)
-		r = want_link_auto(n, memory, p, v);
-	return r;
+	if (r < 0)
+		return r;
+	r = want_guids(n, memory, p, v);
+	if (r < 0)
+		return r;
+	r = want_trust(n, memory, p, v);
+	return r < 0 ? r : want_link_auto(n, memory, p, v);
 }
 
 /* --- autoprobe --- */
@@ -399,23 +399,30 @@ static int hint_pf(const struct node *n, struct plan *p, const struct device *pf
 
 	if (has_autoprobe_off(pf->pci))
 		r = plan_add_hint(p, REASON_AUTOPROBE_OFF, pf->pci->address, NULL);
-	if (r >= 0)
-		r = hint_foreign(p, pf);
-	if (r >= 0 && dc->identity == IDENTITY_DERIVED && node_vf_info(n, pf->pci->address, 0) &&
+	if (r < 0)
+		return r;
+	r = hint_foreign(p, pf);
+	if (r < 0)
+		return r;
+	if (dc->identity == IDENTITY_DERIVED && node_vf_info(n, pf->pci->address, 0) &&
 	    !identity_seed(n, pf->pci, seed) && seed[0])
 		r = plan_add_hint(p, REASON_IDENTITY_UNSTABLE, pf->pci->address, "%s",
 				  pf->netdev ? pf->netdev->name : "");
+	if (r < 0)
+		return r;
 
-	if (r >= 0 && refuses_settings(n, pf) &&
+	if (refuses_settings(n, pf) &&
 	    (dc->identity == IDENTITY_DERIVED || dc->trust != TRUST_KEEP))
 		r = plan_add_hint(p, REASON_VF_SETTING_UNSUPPORTED, pf->pci->address,
 				  "its card refuses what the host sets of VFs, as in DPU mode");
+	if (r < 0)
+		return r;
 	if (dc->trust != TRUST_KEEP && !has_trust)
 		COPY(detail, "Trust=");
 	if (dc->mtu && pf->unsupported & VF_SETTING_MTU)
 		snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail),
 			 "%sMTU=", detail[0] ? ", " : "");
-	if (r >= 0 && detail[0])
+	if (detail[0])
 		r = plan_add_hint(p, REASON_VF_SETTING_UNSUPPORTED, pf->pci->address, "%s", detail);
 	return r;
 }
@@ -426,12 +433,15 @@ int plan_vf_setup(const struct config *c _unused_, const struct node *n,
 	int r;
 
 	r = for_each_vf(n, memory, p, want_settings);
-	if (r >= 0)
-		r = restore_autoprobe(n, memory, p);
-	if (r >= 0)
-		r = for_each_vf(n, memory, p, want_binding);
-	if (r >= 0)
-		r = for_each_vf(n, memory, p, want_rebuild);
+	if (r < 0)
+		return r;
+	r = restore_autoprobe(n, memory, p);
+	if (r < 0)
+		return r;
+	r = for_each_vf(n, memory, p, want_binding);
+	if (r < 0)
+		return r;
+	r = for_each_vf(n, memory, p, want_rebuild);
 
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
 		if (!p->devices[i].is_vf && (p->devices[i].config->mode == VF_MODE_SHARED ||
