@@ -500,7 +500,7 @@ static int find_foreign(struct linter *l)
 int output_lint(const struct config *c, const struct node *n, const struct plan *p,
 		const char *text, struct lint *ret)
 {
-	struct lint lint = {};
+	_cleanup_(lint_done) struct lint lint = {};
 	_cleanup_(freep) size_t *at = calloc(n->n_pcis + 1, sizeof(*at));
 	struct linter l = { .config = c, .node = n, .plan = p, .lint = &lint, .at = at };
 	json_error_t error = {};
@@ -516,19 +516,20 @@ int output_lint(const struct config *c, const struct node *n, const struct plan 
 		refuse(&l, REASON_NETNS_EXCLUSIVE, "");
 	else
 		r = lint_document(&l, document, error.text);
-	if (r >= 0 && lint.refusal == REASON_NONE) {
+	if (r < 0)
+		return r;
+	if (lint.refusal == REASON_NONE) {
 		r = find_missing(&l);
-		if (r >= 0)
-			r = find_foreign(&l);
-		if (r >= 0 && lint.n_exposed == 0)
+		if (r < 0)
+			return r;
+		r = find_foreign(&l);
+		if (r < 0)
+			return r;
+		if (lint.n_exposed == 0)
 			refuse(&l, REASON_PLUGIN_EMPTY, "");
 	}
-	if (r < 0) {
-		lint_done(&lint);
-		return r;
-	}
 
-	*ret = lint;
+	*ret = TAKE_STRUCT(lint);
 	return 0;
 }
 

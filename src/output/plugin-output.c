@@ -186,12 +186,10 @@ static int add_ids(json_t *selectors, const struct pci *f)
 	snprintf(device, sizeof(device), "%04x", f->device);
 
 	r = add(selectors, "vendors", vendor);
-	if (r >= 0)
-		r = add(selectors, "deviceIDs", device);
-	if (r >= 0)
-		r = add(selectors, "drivers", f->driver);
-
-	return r;
+	if (r < 0)
+		return r;
+	r = add(selectors, "deviceIDs", device);
+	return r < 0 ? r : add(selectors, "drivers", f->driver);
 }
 
 /* NULL when no device of the pool has a place in it. */
@@ -329,9 +327,10 @@ int output_plugin_all(const struct config *c, const struct node *n, struct plan 
 							       : 0;
 	COPY(p->plugin_path, c->plugin.config_file);
 	r = output_plugin(c, n, p, &p->plugin);
-	if (r >= 0 && p->plugin)
-		r = output_lint(c, n, p, p->plugin, &p->lint);
-	if (r >= 0 && p->plugin && *c->plugin.manifest)
-		r = output_manifest(c, p->plugin, &p->manifest);
-	return r;
+	if (r < 0 || !p->plugin)
+		return r;
+	r = output_lint(c, n, p, p->plugin, &p->lint);
+	if (r < 0 || !*c->plugin.manifest)
+		return r;
+	return output_manifest(c, p->plugin, &p->manifest);
 }

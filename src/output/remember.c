@@ -211,15 +211,17 @@ int output_memory(const struct config *c, const struct node *n, const struct mem
 	to.stuck_pid = is_new ? now->pid : *memory->stuck ? memory->stuck_pid : 0;
 	to.devlink_pid = memory->devlink_pid;
 	COPY(to.last_plugin_path, *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file);
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device_memory m = remember(n, memory, &p->devices[i], is_wanted);
 
 		r = add_memory(&to, &m);
+		if (r < 0)
+			return r;
 	}
-	if (r >= 0)
-		r = add_gone(n, memory, p, &to);
-	if (r >= 0)
-		r = add_attempts(memory, p, &to);
+	r = add_gone(n, memory, p, &to);
+	if (r < 0)
+		return r;
+	r = add_attempts(memory, p, &to);
 	if (r < 0)
 		return r;
 	*ret = TAKE_STRUCT(to);

@@ -121,26 +121,26 @@ static json_t *make_reasons(const void *item)
 	const struct state_document *s = item;
 	const struct plan *p = s->plan;
 	json_auto_t *list = json_array();
-	int r = add_config_reasons(list, s->config);
 
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+	if (add_config_reasons(list, s->config) < 0)
+		return NULL;
+	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device *d = &p->devices[i];
 
-		if (d->is_handed_out && !d->is_usable)
-			r = add_advised(list, d->reason, d->pci->address, d->detail,
-					device_advice(d));
+		if (d->is_handed_out && !d->is_usable &&
+		    add_advised(list, d->reason, d->pci->address, d->detail, device_advice(d)) < 0)
+			return NULL;
 	}
-	for (size_t i = 0; i < p->n_actions && r >= 0; i++) {
+	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 
-		if (a->class != CLASS_CHANGE)
-			r = add_advised(list, a->reason, a->target, a->detail, action_advice(a));
-		if (r >= 0 && action_failure(a) != REASON_NONE)
-			r = add_failure(list, a);
+		if (a->class != CLASS_CHANGE &&
+		    add_advised(list, a->reason, a->target, a->detail, action_advice(a)) < 0)
+			return NULL;
+		if (action_failure(a) != REASON_NONE && add_failure(list, a) < 0)
+			return NULL;
 	}
-	if (r >= 0)
-		r = add_hints(list, p->reasons, p->n_reasons);
-	return r < 0 ? NULL : TAKE(list);
+	return add_hints(list, p->reasons, p->n_reasons) < 0 ? NULL : TAKE(list);
 }
 
 /* They are no reasons: nothing that looks at those meets them. */
@@ -575,13 +575,15 @@ int output_read_state(const char *json, const char *boot_id, enum node_state *re
 	int r;
 
 	r = document_parse(json, strlen(json), 0, &document, NULL);
-	if (r >= 0)
-		r = fields_parse(&head_fields, document, &head, NULL);
-	if (r >= 0 && boot_id && !streq(head.boot_id, boot_id))
-		r = -ENOENT;
-	if (r >= 0)
-		*ret = head.state;
-	return MIN(r, 0);
+	if (r < 0)
+		return r;
+	r = fields_parse(&head_fields, document, &head, NULL);
+	if (r < 0)
+		return r;
+	if (boot_id && !streq(head.boot_id, boot_id))
+		return -ENOENT;
+	*ret = head.state;
+	return 0;
 }
 
 /* Before all others, and once. */
