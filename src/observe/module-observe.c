@@ -386,11 +386,16 @@ int observe_modules(struct os *d, struct node *n)
 	r = look_all(d, n);
 	for (size_t i = 0; i < n->n_modules && r >= 0; i++)
 		r = read_facts(d, n, &n->modules[i]);
-	if (r >= 0 && !d->fs.is_live)
+	if (r < 0)
+		return r;
+	if (!d->fs.is_live)
 		r = keep_out(d, n);
-	if (r >= 0)
-		r = cmdline_read(&d->fs, on_word, n);
-	if (r >= 0 && d->fs.is_live)
+	if (r < 0)
+		return r;
+	r = cmdline_read(&d->fs, on_word, n);
+	if (r < 0)
+		return r;
+	if (d->fs.is_live)
 		n->is_dkms_building = is_dkms_building(&d->fs);
 	return r;
 }

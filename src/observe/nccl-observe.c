@@ -81,14 +81,16 @@ static int add_ibdev(const struct fs *fs, const char *name, struct node *n)
 		return 0;
 	}
 	r = observe_ibdev_function(fs, ib);
-	if (r >= 0 && *ib->pci && observe_is_management(fs, ib->pci)) {
+	if (r < 0)
+		return r;
+	if (*ib->pci && observe_is_management(fs, ib->pci)) {
 		n->n_ibdevs--; /* no job has anything to send by it */
 		return 0;
 	}
-	if (r >= 0)
-		r = observe_ibdev(fs, false, ib);
-	if (r >= 0)
-		r = add_netdevs(fs, ib, n);
+	r = observe_ibdev(fs, false, ib);
+	if (r < 0)
+		return r;
+	r = add_netdevs(fs, ib, n);
 	return r < 0 ? r : add_pci(fs, ib, n);
 }
 

@@ -186,42 +186,57 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 	read_optional(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
 
 	r = observe_memory(&d->fs, &n, &memory);
-	if (r >= 0)
-		r = observe_pci(&d->fs, &n, &memory);
+	if (r < 0)
+		return r;
+	r = observe_pci(&d->fs, &n, &memory);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < n.n_pcis; i++)
 		n.pcis[i].is_busy = is_being_written(tried, n.pcis[i].address);
 	observe_writer(&d->fs, &n, &memory);
-	if (r >= 0 && !d->fs.is_live)
+	if (!d->fs.is_live)
 		r = observe_snapshot(&d->fs, &n);
-	if (r >= 0)
-		r = observe_net(d, &n);
-	if (r >= 0)
-		r = node_make_indexes(&n);
-	if (r >= 0)
-		r = observe_netconfig(&d->fs, &n);
-	if (r >= 0)
-		r = observe_metadata(&d->fs, &n, &memory);
-	if (r >= 0)
-		r = observe_cni(&d->fs, &n, &memory);
-	if (r >= 0)
-		r = observe_vfs(d, &n, &memory);
-	if (r >= 0)
-		r = observe_rdma(d, &n, &memory);
-	if (r >= 0)
-		r = node_make_indexes(&n); /* of the RDMA devices as well */
-	if (r >= 0)
-		node_forget_replaced(&n, &memory); /* before it is used */
-	if (r >= 0)
-		r = observe_modules(d, &n);
-	if (r >= 0)
-		r = observe_smc(d, &n);
+	if (r < 0)
+		return r;
+	r = observe_net(d, &n);
+	if (r < 0)
+		return r;
+	r = node_make_indexes(&n);
+	if (r < 0)
+		return r;
+	r = observe_netconfig(&d->fs, &n);
+	if (r < 0)
+		return r;
+	r = observe_metadata(&d->fs, &n, &memory);
+	if (r < 0)
+		return r;
+	r = observe_cni(&d->fs, &n, &memory);
+	if (r < 0)
+		return r;
+	r = observe_vfs(d, &n, &memory);
+	if (r < 0)
+		return r;
+	r = observe_rdma(d, &n, &memory);
+	if (r < 0)
+		return r;
+	r = node_make_indexes(&n); /* of the RDMA devices as well */
+	if (r < 0)
+		return r;
+	node_forget_replaced(&n, &memory); /* before it is used */
+	r = observe_modules(d, &n);
+	if (r < 0)
+		return r;
+	r = observe_smc(d, &n);
+	if (r < 0)
+		return r;
 	observe_rdma_cm(&d->fs, &n);
-	if (r >= 0)
-		r = observe_options(&d->fs, &n);
-	if (r >= 0)
-		r = observe_limits(&d->fs, &n);
-	if (r >= 0)
-		r = observe_outputs(&d->fs, &n);
+	r = observe_options(&d->fs, &n);
+	if (r < 0)
+		return r;
+	r = observe_limits(&d->fs, &n);
+	if (r < 0)
+		return r;
+	r = observe_outputs(&d->fs, &n);
 	if (r < 0)
 		return r;
 
@@ -278,18 +293,24 @@ int observe_users_serve(struct os *d, uint32_t asker, char **ret)
 	int r;
 
 	r = observe_pci(&d->fs, &n, &memory);
-	if (r >= 0)
-		r = observe_net(d, &n);
-	if (r >= 0)
-		r = node_make_indexes(&n);
-	if (r >= 0)
-		r = observe_vfs(d, &n, &memory);
-	if (r >= 0)
-		r = observe_rdma(d, &n, &memory);
-	if (r >= 0)
-		r = node_make_indexes(&n);
-	if (r >= 0)
-		r = users_find(d, asker, &n);
+	if (r < 0)
+		return r;
+	r = observe_net(d, &n);
+	if (r < 0)
+		return r;
+	r = node_make_indexes(&n);
+	if (r < 0)
+		return r;
+	r = observe_vfs(d, &n, &memory);
+	if (r < 0)
+		return r;
+	r = observe_rdma(d, &n, &memory);
+	if (r < 0)
+		return r;
+	r = node_make_indexes(&n);
+	if (r < 0)
+		return r;
+	r = users_find(d, asker, &n);
 	if (r < 0)
 		return r;
 

@@ -125,22 +125,23 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 	fs_enter(fs, folder, &inside);
 	fs = &inside;
 	r = read_number(fs, &pci, "vendor", UINT16_MAX, &vendor, NULL);
-	if (r >= 0)
-		r = read_number(fs, &pci, "device", UINT16_MAX, &device, NULL);
+	if (r < 0)
+		return r;
+	r = read_number(fs, &pci, "device", UINT16_MAX, &device, NULL);
+	if (r < 0)
+		return r;
 	pci.vendor = (uint16_t)vendor;
 	pci.device = (uint16_t)device;
 	read_numa_node(fs, &pci);
-	if (r >= 0) {
-		if (fs_read(fs, FS_PATH("%s/modalias", folder), pci.modalias,
-			    sizeof(pci.modalias)) < 0)
-			pci.modalias[0] = '\0';
-		r = tolerate(&pci, "driver",
-			     fs_read_link_name(fs, FS_PATH("%s/driver", folder), pci.driver,
-					       sizeof(pci.driver)));
-	}
+	if (fs_read(fs, FS_PATH("%s/modalias", folder), pci.modalias, sizeof(pci.modalias)) < 0)
+		pci.modalias[0] = '\0';
+	r = tolerate(&pci, "driver",
+		     fs_read_link_name(fs, FS_PATH("%s/driver", folder), pci.driver,
+				       sizeof(pci.driver)));
+	if (r < 0)
+		return r;
 	read_instance(fs, &pci);
-	if (r >= 0)
-		r = read_sriov(fs, &pci);
+	r = read_sriov(fs, &pci);
 	if (r < 0)
 		return r;
 

@@ -108,9 +108,8 @@ int observe_ports(const struct fs *fs, struct node *n)
 	quiet.on_read = NULL; /* the ports are recorded, not the connections of the node */
 	read_local_ports(&quiet, n->local_ports);
 	r = read_reserved_ports(&quiet, n->reserved_ports, sizeof(n->reserved_ports));
-	if (r >= 0)
-		r = read_table(&quiet, "proc/self/net/tcp", n);
-	if (r >= 0)
-		r = read_table(&quiet, "proc/self/net/tcp6", n);
-	return r;
+	if (r < 0)
+		return r;
+	r = read_table(&quiet, "proc/self/net/tcp", n);
+	return r < 0 ? r : read_table(&quiet, "proc/self/net/tcp6", n);
 }

@@ -285,18 +285,19 @@ int users_look(const struct fs *fs, struct processes *p, struct node *n)
 	int r;
 
 	r = observe_namespaces(fs, p, n);
-	if (r >= 0)
-		r = watch_verbs(&l);
+	if (r < 0)
+		return r;
+	r = watch_verbs(&l);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (is_vfio(&n->pcis[i]))
 			r = watch_vfio(&l, &n->pcis[i]);
-	if (r >= 0)
-		r = walk(&l, p);
-	if (r >= 0)
-		r = add_unknown(&l);
-	if (r >= 0)
-		r = add_of_modules(fs, n);
-	return r;
+	if (r < 0)
+		return r;
+	r = walk(&l, p);
+	if (r < 0)
+		return r;
+	r = add_unknown(&l);
+	return r < 0 ? r : add_of_modules(fs, n);
 }
 
 /* The RDMA driver that comes with a PCI driver of another name. */
@@ -466,10 +467,11 @@ int users_find(struct os *d, uint32_t asker, struct node *n)
 	forget(n);
 	fs.on_read = NULL; /* what was found is recorded, not the files of every process */
 	r = processes_list(&fs, &p);
-	if (r >= 0 && asker > 0)
+	if (r < 0)
+		return r;
+	if (asker > 0)
 		p.self = asker;
-	if (r >= 0)
-		r = users_look(&fs, &p, n);
+	r = users_look(&fs, &p, n);
 	for (size_t i = 0; i < n->n_ibdevs && r >= 0; i++) {
 		const struct ibdev *ib = &n->ibdevs[i];
 
