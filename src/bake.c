@@ -18,13 +18,14 @@ static int put(struct os *d, const char *text)
 	int r;
 
 	r = observe_option_file(&d->fs, MODPROBE_BAKED_PATH, &have);
-	if (r >= 0 && have && !output_is_modprobe(have)) {
+	if (r < 0)
+		return r;
+	if (have && !output_is_modprobe(have)) {
 		log_error("/" MODPROBE_BAKED_PATH
 			  ": is not of rdma-provision, and is left as it is; move it away");
 		return -EEXIST;
 	}
-	if (r >= 0)
-		r = options_put(&o);
+	r = options_put(&o);
 	if (r > 0 && !text)
 		log_info("/" MODPROBE_BAKED_PATH ": an initramfs made with it still has it");
 	return r;

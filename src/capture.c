@@ -188,12 +188,13 @@ int capture(struct os *d, const char *config_file, int fd)
 	if (r >= 0)
 		r = answer_all(d, &n, &memory);
 	d->fs.on_read = NULL;
-	if (r >= 0 && rec.error >= 0)
+	if (r < 0)
+		return r;
+	if (rec.error >= 0)
 		record_carriers(&rec, &n);
-	if (r >= 0)
-		r = rec.error;
-	if (r >= 0)
-		r = snapshot_write(&n, &answers);
+	if (rec.error < 0)
+		return rec.error;
+	r = snapshot_write(&n, &answers);
 	return r < 0 ? r : write_archive(&rec, answers, fd);
 }
 

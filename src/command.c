@@ -117,13 +117,13 @@ int command_plan(const struct command *cmd)
 	if (r < 0 || s.config.is_invalid)
 		return EXIT_FAILURE;
 
-	r = loop_plan(&s.os, &s.config, false, &n, &memory, &p);
-	if (r >= 0 && !cmd->config)
-		r = loop_add_config_changed(&s.config, &memory, &p);
-	if (r >= 0)
-		r = plan_ahead(&s.config, &n, &memory, &p);
-	if (r >= 0)
-		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
+	if (loop_plan(&s.os, &s.config, false, &n, &memory, &p) < 0)
+		return EXIT_FAILURE;
+	if (!cmd->config && loop_add_config_changed(&s.config, &memory, &p) < 0)
+		return EXIT_FAILURE;
+	if (plan_ahead(&s.config, &n, &memory, &p) < 0)
+		return EXIT_FAILURE;
+	r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
 	if (r < 0 || print(text) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
 	status_tell_denied(&s.denied);

@@ -50,15 +50,15 @@ static int generate(const struct fs *fs, const char *folder)
 	int r;
 
 	r = load(fs, &c);
-	if (r >= 0)
-		r = units_kubelet_drop_in(&c, &kubelet);
-	if (r >= 0)
-		r = units_gate_drop_in(&c, &gate);
+	if (r < 0)
+		return r;
+	r = units_kubelet_drop_in(&c, &kubelet);
+	if (r < 0)
+		return r;
+	r = units_gate_drop_in(&c, &gate);
 	for (size_t i = 0; i < N_KUBELET_UNITS && r >= 0 && kubelet; i++)
 		r = write_drop_in(fs, folder, kubelet_units[i], kubelet);
-	if (r >= 0 && gate)
-		r = write_drop_in(fs, folder, GATE_UNIT, gate);
-	return r;
+	return r < 0 || !gate ? r : write_drop_in(fs, folder, GATE_UNIT, gate);
 }
 
 /* A generator that fails is logged by systemd as well; the boot goes on all the same. */

@@ -180,13 +180,41 @@ static int explain_plugin(struct os *d, const struct config *c, struct node *n,
 	return r < 0 ? r : output_explain_plugin(c, n, memory, p, d->fs.is_live, is_json, ret);
 }
 
+/* What a pass does not look for each time. A person waits for it, so a look into processes is not
+ * too much. */
+static int look_closer(struct os *d, const struct pci *pci, struct node *n, struct memory *memory)
+{
+	_cleanup_(questions_done) struct questions q = {};
+	int r, n_lines;
+
+	if (d->fs.is_live && !n->has_users) {
+		r = observe_users(d, n, memory);
+		if (r < 0)
+			return r;
+	}
+	if (!pci->is_management) {
+		r = questions_add_function(&q, *pci->physfn ? pci->physfn : pci->address);
+		if (r < 0)
+			return r;
+	}
+	q.set = 1u << QUESTION_PCIE | (n->has_dcbs ? 0 : 1u << QUESTION_DCB);
+	observe_pcie(&d->fs, &q, n);
+	if (d->fs.is_live) {
+		r = observe_dcbs(d, &q, n, memory);
+		if (r < 0)
+			return r;
+	}
+	n_lines = kmsg_read(&d->fs, pci->address, n->log_lines, LOG_LINES_MAX);
+	n->n_log_lines = (size_t)MAX(n_lines, 0); /* not everybody may read it */
+	return 0;
+}
+
 int inspect_explain(struct os *d, const struct config *c, const char *name, bool is_json,
 		    char **ret)
 {
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
-	_cleanup_(questions_done) struct questions q = {};
 	const struct pci *pci;
 	int r;
 
@@ -201,22 +229,9 @@ int inspect_explain(struct os *d, const struct config *c, const char *name, bool
 	if (!pci)
 		return refuse_name(&n, name);
 
-	/* A person waits for this: a look into processes is not too much. */
-	if (d->fs.is_live && !n.has_users)
-		r = observe_users(d, &n, &memory);
-	if (r >= 0 && !pci->is_management)
-		r = questions_add_function(&q, *pci->physfn ? pci->physfn : pci->address);
-	q.set = 1u << QUESTION_PCIE | (n.has_dcbs ? 0 : 1u << QUESTION_DCB);
+	r = look_closer(d, pci, &n, &memory);
 	if (r >= 0)
-		observe_pcie(&d->fs, &q, &n);
-	if (r >= 0 && d->fs.is_live)
-		r = observe_dcbs(d, &q, &n, &memory);
-	if (r >= 0) {
-		const int n_lines = kmsg_read(&d->fs, pci->address, n.log_lines, LOG_LINES_MAX);
-
-		n.n_log_lines = (size_t)MAX(n_lines, 0); /* not everybody may read it */
 		r = output_explain(c, &n, &memory, &p, pci, is_json, ret);
-	}
 	return r < 0 ? log_error_errno(r, "%s", name) : 0;
 }
 

@@ -497,11 +497,15 @@ static int look_again(struct progress *pr, bool is_first, struct node *n, struct
 		return r;
 	if (is_first && !pass->is_retry)
 		r = recall_failures(&pr->view, n, memory, p);
-	if (r >= 0 && is_first && pass->on_looked)
+	if (r < 0)
+		return r;
+	if (is_first && pass->on_looked)
 		pass->on_looked(pass->userdata, p->is_whole);
-	if (r >= 0 && is_first)
+	if (is_first)
 		r = boot_notes_open(n, memory, pr->notes);
-	if (r >= 0 && pass->is_service && memory->is_held)
+	if (r < 0)
+		return r;
+	if (pass->is_service && memory->is_held)
 		r = plan_add_hint(p, REASON_HELD, "", NULL);
 	return r;
 }
@@ -682,8 +686,9 @@ int loop_degrade(const struct config *c, enum reason reason, const char *detail)
 	int r;
 
 	r = fs_open_root(NULL, &fs);
-	if (r >= 0)
-		r = fs_read(&fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
+	if (r < 0)
+		return r;
+	r = fs_read(&fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
 	if (r < 0)
 		return r;
 	r = fs_read_all(&fs, STATE_PATH, MAX_STATE_BYTES, false, &before, &size);
@@ -691,11 +696,13 @@ int loop_degrade(const struct config *c, enum reason reason, const char *detail)
 		r = output_degrade(before, boot_id, c->hash, reason, detail, &state);
 	if (r < 0 && r != -ENOMEM)
 		r = make_degraded(c, boot_id, reason, detail, &state);
-	if (r >= 0)
-		r = fs_remove(&fs, READY_PATH);
+	if (r < 0)
+		return r;
+	r = fs_remove(&fs, READY_PATH);
+	if (r < 0)
+		return r;
 	/* The pass that goes on may be writing its own at this very moment. */
-	if (r >= 0)
-		r = fs_replace(&fs, DEGRADED_PATH, state, strlen(state), 0644);
+	r = fs_replace(&fs, DEGRADED_PATH, state, strlen(state), 0644);
 	return r < 0 ? r : fs_rename(&fs, DEGRADED_PATH, STATE_PATH);
 }
 
@@ -711,9 +718,12 @@ int loop_state(struct os *d, const struct config *c, char **ret)
 
 	r = look_and_plan(&v, &n, &memory, &p);
 	memory.tried = &tried;
-	if (r >= 0) /* what failed before is reported as a pass reports it */
-		r = recall_failures(&v, &n, &memory, &p);
-	if (r >= 0)
-		r = loop_add_config_changed(c, &memory, &p);
+	if (r < 0)
+		return r;
+	/* What failed before is reported as a pass reports it. */
+	r = recall_failures(&v, &n, &memory, &p);
+	if (r < 0)
+		return r;
+	r = loop_add_config_changed(c, &memory, &p);
 	return r < 0 ? r : output_state(c, &n, &memory, &p, ret);
 }

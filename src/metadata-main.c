@@ -271,17 +271,20 @@ static int ask_address(struct metadata_session *s, const char *mac, char *ret, s
 	int r;
 
 	r = take_token(s);
-	if (r >= 0)
-		r = ask_nic(s, mac, "primary-ip-address", address);
-	if (r >= 0)
-		r = ask_nic(s, mac, "vswitch-cidr-block", prefix);
-	if (r >= 0)
-		r = ask_nic(s, mac, "gateway", gateway);
-	if (r >= 0 &&
-	    metadata_make(address, prefix, gateway, &m, s->problem, sizeof(s->problem)) < 0)
-		r = REFUSED;
-	if (r >= 0)
-		metadata_format(&m, ret, size);
+	if (r < 0)
+		return r;
+	r = ask_nic(s, mac, "primary-ip-address", address);
+	if (r < 0)
+		return r;
+	r = ask_nic(s, mac, "vswitch-cidr-block", prefix);
+	if (r < 0)
+		return r;
+	r = ask_nic(s, mac, "gateway", gateway);
+	if (r < 0)
+		return r;
+	if (metadata_make(address, prefix, gateway, &m, s->problem, sizeof(s->problem)) < 0)
+		return REFUSED;
+	metadata_format(&m, ret, size);
 	return r;
 }
 
@@ -301,10 +304,11 @@ static int ask_type(struct metadata_session *s, const char *other, char *ret, si
 			snprintf(s->base, sizeof(s->base), "http://%s", other);
 		r = ask(s, VOLC_TYPE_PATH, false, type);
 	}
-	if (r >= 0 && !is_metadata_type(type))
+	if (r < 0)
+		return r;
+	if (!is_metadata_type(type))
 		return fail(s, REFUSED, "%s: no instance type", type);
-	if (r >= 0)
-		snprintf(ret, size, "%s", type);
+	snprintf(ret, size, "%s", type);
 	return r;
 }
 

@@ -668,36 +668,49 @@ static int watch_devlink(struct watch *w)
 }
 
 /* Subscribes first, so that nothing is missed between the look and the wait. */
-static int open_watch(struct watch *w)
+static int subscribe(struct watch *w)
 {
 	int r;
 
 	r = sd_event_new(&w->event);
-	if (r >= 0)
-		r = uevents_open(&w->uevents);
-	if (r >= 0)
-		r = sd_event_add_io(w->event, &w->uevent_io, uevents_fd(&w->uevents), EPOLLIN,
-				    on_uevent, w);
+	if (r < 0)
+		return r;
+	r = uevents_open(&w->uevents);
+	if (r < 0)
+		return r;
+	r = sd_event_add_io(w->event, &w->uevent_io, uevents_fd(&w->uevents), EPOLLIN, on_uevent,
+			    w);
+	if (r < 0)
+		return r;
 	link_log_break(&w->link_log, now_usec());
-	if (r >= 0)
-		r = events_open(&w->events);
-	if (r >= 0)
-		r = sd_event_add_io(w->event, &w->netlink_io, events_fd(&w->events), EPOLLIN,
-				    on_netlink, w);
-	if (r >= 0)
-		r = watch_devlink(w);
+	r = events_open(&w->events);
+	if (r < 0)
+		return r;
+	r = sd_event_add_io(w->event, &w->netlink_io, events_fd(&w->events), EPOLLIN, on_netlink,
+			    w);
+	if (r < 0)
+		return r;
+	r = watch_devlink(w);
 	for (size_t i = 0; i < ELEMENTSOF(w->timers) && r >= 0; i++) {
 		w->armed_usec[i] = SCHEDULE_NEVER;
 		r = add_timer(w, &w->timers[i], on_timer);
 	}
-	if (r >= 0)
-		r = add_timer(w, &w->tell, on_tell);
-	if (r >= 0)
-		r = add_timer(w, &w->rest, on_rested);
-	if (r >= 0)
-		r = add_timer(w, &w->worker_limit, on_worker_limit);
-	if (r >= 0)
-		r = watch_neighbours(w);
+	if (r < 0)
+		return r;
+	r = add_timer(w, &w->tell, on_tell);
+	if (r < 0)
+		return r;
+	r = add_timer(w, &w->rest, on_rested);
+	if (r < 0)
+		return r;
+	r = add_timer(w, &w->worker_limit, on_worker_limit);
+	return r < 0 ? r : watch_neighbours(w);
+}
+
+static int open_watch(struct watch *w)
+{
+	int r = subscribe(w);
+
 	return r < 0 ? log_error_errno(r, "Events cannot be subscribed to") : 0;
 }
 
@@ -720,6 +733,31 @@ static void close_watch(struct watch *w)
 		worker_done(&w->worker);
 }
 
+/* Until the event loop ends. */
+static int run(struct watch *w)
+{
+	int r;
+
+	r = fs_open_root(NULL, &w->fs);
+	if (r < 0)
+		return r;
+	if (!fs_exists(&w->fs, RULES_PATH)) /* udev will have to read them */
+		request_prepare();
+	go_on(w);
+	r = open_watch(w);
+	if (r < 0)
+		return r;
+	r = add_signals(w);
+	if (r < 0)
+		return r;
+	r = sd_event_set_watchdog(w->event, true);
+	if (r < 0)
+		return r;
+	tell_status(w, "looking at the node", w->config.service.ready_timeout_usec);
+	r = handle(w, TIMER_SETTLE);
+	return r < 0 ? r : sd_event_loop(w->event);
+}
+
 int service_run(const char *file)
 {
 	struct watch w = { .file = file, .fs = { .root = -EBADF } };
@@ -730,24 +768,7 @@ int service_run(const char *file)
 	if (r < 0)
 		return r;
 	schedule_start(&w.schedule, false, &w.config, started_usec);
-	r = fs_open_root(NULL, &w.fs);
-	if (r >= 0) {
-		if (!fs_exists(&w.fs, RULES_PATH)) /* udev will have to read them */
-			request_prepare();
-		go_on(&w);
-		r = open_watch(&w);
-	}
-	if (r >= 0)
-		r = add_signals(&w);
-	if (r >= 0)
-		r = sd_event_set_watchdog(w.event, true);
-	if (r >= 0) {
-		tell_status(&w, "looking at the node", w.config.service.ready_timeout_usec);
-		r = handle(&w, TIMER_SETTLE);
-	}
-	if (r >= 0)
-		r = sd_event_loop(w.event);
-
+	r = run(&w);
 	close_watch(&w);
 	fs_done(&w.fs);
 	config_done(&w.config);
