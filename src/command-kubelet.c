@@ -110,7 +110,7 @@ static int wait_at_gate(const struct fs *fs, bool is_strict, uint64_t limit_usec
 	return r;
 }
 
-static void wait_until_settled(const struct fs *fs, const struct config *c)
+static void wait_for_pass(const struct fs *fs, const struct config *c)
 {
 	enum node_state state;
 	int r = wait_at_gate(fs, false, c->service.ready_timeout_usec, &state);
@@ -147,7 +147,7 @@ static bool is_ready(const struct fs *fs)
 static bool is_gate_open(const struct fs *fs, const struct config *c)
 {
 	if (c->kubelet.gate == GATE_DEGRADED)
-		wait_until_settled(fs, c);
+		wait_for_pass(fs, c);
 	return c->kubelet.gate != GATE_STRICT || is_ready(fs);
 }
 

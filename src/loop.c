@@ -59,7 +59,7 @@ struct view {
 	const struct pass *pass; /* NULL: nothing is changed */
 	const struct config *config;
 	struct attempts *tried; /* NULL: nothing was */
-	bool is_settled;
+	bool is_wait_over;
 	struct loss *losses; /* owned */
 	size_t n_losses;
 };
@@ -132,11 +132,11 @@ static int make_plan(const struct view *v, const struct node *n, const struct me
 	plan_done(p);
 	if (has_goal(v))
 		return v->pass->make_plan(v->pass, n, memory, p);
-	r = plan_make(v->config, n, memory, v->is_settled, p);
+	r = plan_make(v->config, n, memory, v->is_wait_over, p);
 	if (r < 0)
 		return r;
 	r = output_plugin_all(v->config, n, p);
-	return r < 0 ? r : plan_finish(v->config, n, memory, v->is_settled, p);
+	return r < 0 ? r : plan_finish(v->config, n, memory, v->is_wait_over, p);
 }
 
 /* A plan that asks for facts is made again with them. Each is asked for once in a look. */
@@ -216,11 +216,11 @@ static int look_and_plan(const struct view *v, struct node *ret_node, struct mem
 	return 0;
 }
 
-int loop_plan(struct os *d, const struct config *c, bool is_settled, struct node *ret_node,
+int loop_plan(struct os *d, const struct config *c, bool is_wait_over, struct node *ret_node,
 	      struct memory *ret_memory, struct plan *ret)
 {
 	const struct world w = live_world(d);
-	const struct view v = { .world = &w, .config = c, .is_settled = is_settled };
+	const struct view v = { .world = &w, .config = c, .is_wait_over = is_wait_over };
 
 	return look_and_plan(&v, ret_node, ret_memory, ret);
 }
@@ -469,7 +469,7 @@ static void count_steps(const struct world *w, uint64_t started_usec, struct att
 
 static bool is_over(const struct world *w, const struct pass *pass)
 {
-	return pass->is_settled || (pass->settled_usec > 0 && now(w) >= pass->settled_usec);
+	return pass->is_wait_over || (pass->wait_end_usec > 0 && now(w) >= pass->wait_end_usec);
 }
 
 /* What failed before has failed in this plan as well. */
@@ -488,7 +488,7 @@ static int look_again(struct progress *pr, bool is_first, struct node *n, struct
 	const struct pass *pass = pr->pass;
 	int r;
 
-	pr->view.is_settled = is_over(pr->view.world, pass);
+	pr->view.is_wait_over = is_over(pr->view.world, pass);
 	r = look_and_plan(&pr->view, n, memory, p);
 	if (r < 0 || pass->make_plan)
 		return r;
@@ -559,7 +559,7 @@ static int write_meanwhile(const struct progress *pr, const struct apply *ap, co
 	    now(pr->view.world) - pr->started_usec < LONG_USEC)
 		return 0;
 	action_describe(apply_oldest(ap), text, sizeof(text));
-	r = pr->view.is_settled ? plan_add_hint(p, REASON_READY_TIMEOUT, "", "%s", text) : 0;
+	r = pr->view.is_wait_over ? plan_add_hint(p, REASON_READY_TIMEOUT, "", "%s", text) : 0;
 	return r < 0 ? r : write_state(pr->fs, pr->pass->config, n, memory, p);
 }
 
@@ -569,9 +569,9 @@ static uint64_t wait_until(const struct progress *pr)
 	const struct pass *pass = pr->pass;
 	const uint64_t long_usec = pr->started_usec + LONG_USEC;
 
-	if (pr->view.is_settled || pass->settled_usec == 0)
+	if (pr->view.is_wait_over || pass->wait_end_usec == 0)
 		return now(pr->view.world) < long_usec && pass->is_service ? long_usec : UINT64_MAX;
-	return pass->settled_usec;
+	return pass->wait_end_usec;
 }
 
 /* One look, and what of its plan can be begun. Return: 1 when there is nothing more, 0 or -errno.

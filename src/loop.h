@@ -20,9 +20,9 @@ struct pass {
 	int (*make_plan)(const struct pass *pass, const struct node *n, const struct memory *memory,
 			 struct plan *ret);
 	const struct config *config;
-	bool is_settled;       /* ReadyTimeoutSec= is over */
-	uint64_t settled_usec; /* CLOCK_MONOTONIC: it is then; 0: it never is in this pass */
-	bool is_retry;         /* also try again what failed before in this boot */
+	bool is_wait_over;      /* ReadyTimeoutSec= is over */
+	uint64_t wait_end_usec; /* CLOCK_MONOTONIC: it is then; 0: it never is in this pass */
+	bool is_retry;          /* also try again what failed before in this boot */
 	bool is_kept; /* the configuration is that of the node: keep it as the last good one */
 	const struct link_log *link_log; /* what links told the service; NULL: nobody listens */
 	const char *clear; /* the PCI address of a NIC whose losses are forgotten; or NULL */
@@ -61,7 +61,7 @@ struct pass_result {
 int loop_add_config_changed(const struct config *c, const struct memory *memory, struct plan *p);
 
 /* Observes and plans, changing nothing; release both. Libibverbs is tried where that is due. */
-int loop_plan(struct os *d, const struct config *c, bool is_settled, struct node *ret_node,
+int loop_plan(struct os *d, const struct config *c, bool is_wait_over, struct node *ret_node,
 	      struct memory *memory, struct plan *ret);
 
 /*

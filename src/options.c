@@ -71,7 +71,7 @@ int options_put(struct options *o)
 {
 	static const struct config nothing;
 	const struct pass pass = {
-		.make_plan = make_plan, .config = &nothing, .is_settled = true, .userdata = o
+		.make_plan = make_plan, .config = &nothing, .is_wait_over = true, .userdata = o
 	};
 	struct world w = live_world(o->os);
 	struct pass_result result = {};

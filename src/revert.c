@@ -44,7 +44,7 @@ int revert(const struct world *w, bool with_vfs)
 	static const struct config nothing;
 	const struct pass pass = { .make_plan = make_plan,
 				   .config = &nothing,
-				   .is_settled = true,
+				   .is_wait_over = true,
 				   .userdata = &with_vfs };
 	_cleanup_(closep) int lock = -EBADF;
 	const struct fs *fs = &w->os->fs;

@@ -42,7 +42,7 @@ static void take_config(struct schedule *s, const struct config *c, bool is_othe
 	if (!is_other)
 		return;
 	/* A time to wait that ends in READY=1 counts from the start. */
-	s->is_settled = false;
+	s->is_wait_over = false;
 	s->ready_usec = (s->is_ready ? now_usec : s->started_usec) + s->ready_timeout_usec;
 	s->at_usec[TIMER_DEADLINE] = last_look_usec(s);
 }
@@ -137,7 +137,7 @@ static unsigned tell_ready(struct schedule *s)
 {
 	const bool was_ready = s->is_ready;
 
-	s->is_ready = s->is_settled = true;
+	s->is_ready = s->is_wait_over = true;
 	s->at_usec[TIMER_DEADLINE] = SCHEDULE_NEVER;
 	return was_ready ? 0 : DO_READY;
 }
@@ -209,9 +209,9 @@ static unsigned on_retry(struct schedule *s, const struct schedule_input *in _un
 /* A driver, a lock or a file may keep a pass for hours, and READY=1 waits for none of them. */
 static unsigned on_deadline(struct schedule *s, const struct schedule_input *in _unused_)
 {
-	if (s->is_settled)
+	if (s->is_wait_over)
 		return s->is_local || s->is_ready ? 0 : DO_DEGRADE_LATE | tell_ready(s);
-	s->is_settled = true;
+	s->is_wait_over = true;
 	s->is_again = s->state != SCHEDULE_IDLE;
 	s->at_usec[TIMER_DEADLINE] = s->ready_usec;
 	return start_pass(s);
@@ -233,7 +233,7 @@ static unsigned on_result(struct schedule *s, const struct schedule_input *in)
 
 	s->state = SCHEDULE_IDLE;
 	/* "apply" waits for what its own changes bring, also on a node that was degraded before. */
-	if (s->is_local && (result->exit_code == 0 || result->n_waiting == 0 || s->is_settled))
+	if (s->is_local && (result->exit_code == 0 || result->n_waiting == 0 || s->is_wait_over))
 		return DO_EXIT;
 	if (s->is_reloading && !s->is_again) {
 		s->is_reloading = false;
@@ -272,7 +272,7 @@ static unsigned on_failed(struct schedule *s, const struct schedule_input *in)
 	s->is_again = false;
 	s->is_first |= s->was_first;
 	s->storm_usec = 0;
-	if (s->is_settled) {
+	if (s->is_wait_over) {
 		todo = DO_DEGRADE_FAILED | (s->is_reloading ? DO_RELOADED : 0) | tell_ready(s);
 		s->is_reloading = false;
 	}
@@ -334,8 +334,8 @@ void schedule_fill(const struct schedule *s, struct pass *ret)
 {
 	ret->is_first = s->was_first;
 	ret->is_retry = s->was_retry;
-	ret->is_settled = s->is_settled;
-	ret->settled_usec = s->is_settled ? 0 : last_look_usec(s);
+	ret->is_wait_over = s->is_wait_over;
+	ret->wait_end_usec = s->is_wait_over ? 0 : last_look_usec(s);
 	ret->is_service = !s->is_local;
 }
 

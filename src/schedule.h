@@ -75,10 +75,10 @@ enum {
 struct schedule {
 	enum schedule_state state;
 	uint64_t at_usec[_TIMER_N]; /* when each timer expires; SCHEDULE_NEVER: it is off */
-	bool is_local;   /* passes run in this process: there is no LOOKING, and an end */
-	bool is_again;   /* another pass is due after the present one */
-	bool is_settled; /* the time to wait is over */
-	bool is_ready;   /* READY=1 was sent */
+	bool is_local;     /* passes run in this process: there is no LOOKING, and an end */
+	bool is_again;     /* another pass is due after the present one */
+	bool is_wait_over; /* the time to wait is over */
+	bool is_ready;     /* READY=1 was sent */
 	bool is_reloading;
 	bool is_first, is_retry;   /* the next pass is; see struct pass */
 	bool was_first, was_retry; /* the present one is */

@@ -785,7 +785,7 @@ int service_apply(struct os *d, const struct config *c, const char *file)
 	schedule_start(&w.schedule, true, c, now_usec());
 	pass = make_pass(&w);
 	pass.is_first = pass.is_retry = true;
-	pass.is_settled = false;
+	pass.is_wait_over = false;
 
 	/* A finished node is seen by one look, without subscribing to anything. */
 	r = loop_pass(&world, &pass, &w.result);

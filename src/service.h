@@ -18,7 +18,7 @@ int service_run(const char *file);
 
 /*
  * One convergence. Waits for events while devices that changed or are new in this boot still come
- * up, at most ReadyTimeoutSec=; a node that was settled before and needs no change is not waited
- * for. Return: an exit code (report.h), or -errno.
+ * up, at most ReadyTimeoutSec=; a node that was ready or degraded before and needs no change is not
+ * waited for. Return: an exit code (report.h), or -errno.
  */
 int service_apply(struct os *d, const struct config *c, const char *file);

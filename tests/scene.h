@@ -23,7 +23,7 @@ static inline struct attempts attempts_of(const struct plan *p)
 /* As loop.c makes it, with other documents. @tried: its changes were; NULL: memory->tried were.
  */
 static inline int make_whole_plan(const struct config *c, struct node *n, struct memory *memory,
-				  const struct plan *tried, bool settled,
+				  const struct plan *tried, bool is_wait_over,
 				  int (*documents)(const struct config *c, const struct node *n,
 						   struct plan *p),
 				  struct plan *ret)
@@ -35,11 +35,11 @@ static inline int make_whole_plan(const struct config *c, struct node *n, struct
 		attempts = attempts_of(tried);
 		memory->tried = &attempts;
 	}
-	r = plan_make(c, n, memory, settled, ret);
+	r = plan_make(c, n, memory, is_wait_over, ret);
 	if (r >= 0)
 		r = documents(c, n, ret);
 	if (r >= 0)
-		r = plan_finish(c, n, memory, settled, ret);
+		r = plan_finish(c, n, memory, is_wait_over, ret);
 	if (tried)
 		memory->tried = NULL;
 	return r;

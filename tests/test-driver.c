@@ -1820,17 +1820,17 @@ static void what_is_still_being_built_is_waited_for(_unused_ void **state)
 {
 	struct scene s;
 
-	for (int is_settled = 0; is_settled < 2; is_settled++) {
+	for (int is_wait_over = 0; is_wait_over < 2; is_wait_over++) {
 		_cleanup_(plan_done) struct plan p = {};
 
 		set_scene(&s);
 		intree_loaded_and_dkms(&s);
 		s.config.driver.mode = DRIVER_MODE_COMPAT;
-		assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, NULL, is_settled,
+		assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, NULL, is_wait_over,
 						 no_document, &p),
 				 0);
 		assert_true(p.devices[0].is_usable); /* in the other mode */
-		assert_int_equal(p.state, is_settled ? NODE_DEGRADED : NODE_STARTING);
+		assert_int_equal(p.state, is_wait_over ? NODE_DEGRADED : NODE_STARTING);
 	}
 }
 

@@ -823,7 +823,7 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 	assert_int_equal(next.last_state, NODE_READY);
 	assert_string_equal(next.last_hash, "00112233445566ff");
 	assert_string_equal(next.stuck, "0000:41:00.0");
-	assert_true(next.was_settled);
+	assert_true(next.was_wait_over);
 	assert_int_equal(next.n_attempts, 1);
 	assert_memory_equal(&next.attempts[0], &repeat, sizeof(repeat));
 }
@@ -919,7 +919,7 @@ static void a_state_is_degraded_and_keeps_what_it_remembers(_unused_ void **stat
 	assert_int_equal(take_texts(text, memory, BOOT, &before), 0);
 	assert_int_equal(take_texts(once, memory, BOOT, &after), 0);
 	assert_int_equal(after.last_state, NODE_DEGRADED);
-	assert_true(after.was_settled);
+	assert_true(after.was_wait_over);
 	assert_true(after.n_devices > 0);
 	assert_int_equal(after.n_devices, before.n_devices);
 	assert_memory_equal(after.devices, before.devices,
@@ -1013,7 +1013,7 @@ static void the_plugins_file_is_found_again_when_another_is_configured(_unused_ 
 	}
 }
 
-static void settled_is_what_was_ready_or_degraded(_unused_ void **state)
+static void wait_is_over_for_ready_and_degraded(_unused_ void **state)
 {
 	static const struct {
 		bool before;
@@ -1031,10 +1031,10 @@ static void settled_is_what_was_ready_or_degraded(_unused_ void **state)
 		_cleanup_(memory_done) struct memory next = {};
 
 		make_machine(&m);
-		m.memory.was_settled = cases[i].before;
+		m.memory.was_wait_over = cases[i].before;
 		m.plan.state = cases[i].state;
 		assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &next), 0);
-		assert_int_equal(next.was_settled, cases[i].after);
+		assert_int_equal(next.was_wait_over, cases[i].after);
 	}
 }
 
@@ -1080,7 +1080,7 @@ static void memory_of_another_boot_or_malformed_is_not_taken(_unused_ void **sta
 				 cases[i].result);
 		assert_int_equal(memory.n_devices, cases[i].n);
 		assert_int_equal(memory.n_attempts, cases[i].n_attempts);
-		assert_int_equal(memory.was_settled,
+		assert_int_equal(memory.was_wait_over,
 				 cases[i].result == 0 && strstr(cases[i].state, BOOT));
 	}
 }
@@ -1114,7 +1114,7 @@ static void a_malformed_entry_is_forgotten_and_nothing_else(_unused_ void **stat
 		assert_int_equal(take_texts(HEAD(BOOT), text, BOOT, &memory), 0);
 		assert_int_equal(memory.n_devices, 1);
 		assert_string_equal(memory.devices[0].ibdev, "mlx5_0");
-		assert_true(memory.was_settled);
+		assert_true(memory.was_wait_over);
 	}
 	for (size_t i = 0; i < ELEMENTSOF(memories); i++) {
 		_cleanup_(memory_done) struct memory memory = {};
@@ -1390,7 +1390,7 @@ int main(void)
 		cmocka_unit_test(a_function_that_is_gone_is_remembered_for_one_look),
 		cmocka_unit_test(a_usable_device_that_is_left_to_the_host_cannot_be_lost),
 		cmocka_unit_test(the_plugins_file_is_found_again_when_another_is_configured),
-		cmocka_unit_test(settled_is_what_was_ready_or_degraded),
+		cmocka_unit_test(wait_is_over_for_ready_and_degraded),
 		cmocka_unit_test(memory_of_another_boot_or_malformed_is_not_taken),
 		cmocka_unit_test(a_malformed_entry_is_forgotten_and_nothing_else),
 		cmocka_unit_test(a_name_of_any_bytes_is_remembered_byte_for_byte),

@@ -42,7 +42,7 @@ struct scene {
 	struct module modules[6];
 	struct device_memory memories[16];
 	const struct plan *tried;
-	bool is_settled;
+	bool is_wait_over;
 	char rules[2048];
 };
 
@@ -253,13 +253,13 @@ static int make_document(const struct config *c, const struct node *n, struct pl
 static void make_plan(struct scene *s, struct plan *ret)
 {
 	kubelet_decide(&s->config, &s->node.kubelet, s->n_numa_nodes, &s->node.kubelet_decision);
-	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, s->tried, s->is_settled,
-					 make_document, ret),
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, s->tried,
+					 s->is_wait_over, make_document, ret),
 			 0);
 	s->node.rules_file = ret->rules && COPY(s->rules, ret->rules) ? s->rules : NULL;
 	plan_done(ret);
-	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, s->tried, s->is_settled,
-					 make_document, ret),
+	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, s->tried,
+					 s->is_wait_over, make_document, ret),
 			 0);
 }
 
@@ -1128,7 +1128,7 @@ static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
 		struct scene s;
 
 		set_scene(&s, 2);
-		s.is_settled = true;
+		s.is_wait_over = true;
 		s.config.plugin.type = rows[i].type;
 		s.sections[0].mode = rows[i].mode;
 		s.sections[0].match = (char *)rows[i].match;
@@ -2571,10 +2571,10 @@ static void the_state_follows_from_the_devices_and_the_time(_unused_ void **stat
 		set_scene(&s, 2);
 		rows[i].set(&s);
 		assert_state(&s, rows[i].name, rows[i].before);
-		s.is_settled = true;
+		s.is_wait_over = true;
 		assert_state(&s, rows[i].name, rows[i].after);
-		s.is_settled = false;
-		s.memory.was_settled = true; /* in an earlier pass of this boot */
+		s.is_wait_over = false;
+		s.memory.was_wait_over = true; /* in an earlier pass of this boot */
 		assert_state(&s, rows[i].name, rows[i].after);
 	}
 }
@@ -2882,7 +2882,7 @@ static void the_plugin_file_is_last_and_only_of_a_ready_or_degraded_node(_unused
 	static const struct {
 		const char *name;
 		void (*set)(struct scene *s);
-		bool is_settled;
+		bool is_wait_over;
 		const char *file, *expected;
 	} rows[] = {
 		{ "ready", NULL, false, NULL, "write-plugin " PLUGIN_FILE },
@@ -2929,7 +2929,7 @@ static void the_plugin_file_is_last_and_only_of_a_ready_or_degraded_node(_unused
 		set_scene(&s, 2);
 		s.config.plugin.type = PLUGIN_RDMA_SHARED;
 		s.node.plugin_file = (char *)rows[i].file;
-		s.is_settled = rows[i].is_settled;
+		s.is_wait_over = rows[i].is_wait_over;
 		if (rows[i].set)
 			rows[i].set(&s);
 		assert_plan(&s, rows[i].name, rows[i].expected);
@@ -2960,7 +2960,7 @@ static void a_file_of_others_is_neither_replaced_nor_removed(_unused_ void **sta
 		set_scene(&s, 2);
 		s.config.plugin.type = PLUGIN_RDMA_SHARED;
 		s.node.plugin_file = (char *)rows[i].file;
-		s.node.is_plugin_foreign = s.is_settled = true;
+		s.node.is_plugin_foreign = s.is_wait_over = true;
 		if (rows[i].set)
 			rows[i].set(&s);
 		assert_plan(&s, rows[i].name, rows[i].expected);
@@ -3000,7 +3000,7 @@ static void a_file_shrinks_only_when_two_looks_miss_the_device(_unused_ void **s
 
 		set_scene(&s, 2);
 		s.config.plugin.type = PLUGIN_RDMA_SHARED;
-		s.is_settled = true;
+		s.is_wait_over = true;
 		if (what & FORGOTTEN)
 			*s.memory.last_hash = '\0';
 		else
@@ -3170,7 +3170,7 @@ static void a_vf_for_the_sriov_plugin_is_brought_up_by_a_cni(_unused_ void **sta
 
 		set_scene(&s, 1);
 		has_vfs(&s);
-		s.is_settled = true;
+		s.is_wait_over = true;
 		s.config.plugin.type = rows[i].type;
 		netdev_of(&s, VF)->is_up = false;
 		COPY(ibdev_of(&s, VF)->ports->state,
@@ -3225,7 +3225,7 @@ static void what_is_contested_waits_and_the_rest_goes_on(_unused_ void **state)
 	link_down(&s);
 	s.sections[0].match = (char *)"driver:mlx5_core";
 	s.pcis[0].has_autoprobe = s.pcis[0].autoprobe = true;
-	s.is_settled = true;
+	s.is_wait_over = true;
 	make_plan(&s, &before);
 	assert_true(has_open_changes(&before));
 

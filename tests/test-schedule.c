@@ -220,7 +220,7 @@ static void ready_comes_by_its_deadline_whatever_a_pass_does(void **state _unuse
 
 	assert_int_equal(s.at_usec[TIMER_DEADLINE], START + 295 * SEC);
 	assert_int_equal(at(&s, START + 295 * SEC, TIMER_DEADLINE, NULL), DO_PASS);
-	assert_true(s.is_settled);
+	assert_true(s.is_wait_over);
 	assert_int_equal(s.at_usec[TIMER_DEADLINE], START + 300 * SEC);
 	assert_int_equal(at(&s, START + 300 * SEC, TIMER_DEADLINE, NULL),
 			 DO_DEGRADE_LATE | DO_READY);
@@ -273,7 +273,7 @@ static void ready_is_only_told_of_the_configuration_that_was_read_last(void **st
 	at(&s, START + 11 * SEC, EVENT_CONFIG, NULL);
 	at(&s, START + 11 * SEC, EVENT_RELOAD, NULL);
 	assert_int_equal(at(&s, START + 12 * SEC, EVENT_RESULT, &degraded), 0);
-	assert_false(s.is_settled);
+	assert_false(s.is_wait_over);
 	assert_int_equal(s.at_usec[TIMER_DEADLINE], START + 11 * SEC + 295 * SEC);
 
 	/* Its deadline is kept by a start that reads one configuration after the other. */

@@ -144,7 +144,7 @@ void memory_take(struct memory *m, const char *boot_id, const struct state_head 
 {
 	if (streq(head->boot_id, boot_id)) {
 		m->last_state = head->state;
-		m->was_settled = head->state != NODE_STARTING;
+		m->was_wait_over = head->state != NODE_STARTING;
 		COPY(m->last_hash, head->config_hash);
 	}
 	if (!streq(seen->boot_id, boot_id))

@@ -26,8 +26,8 @@ struct state_head {
 extern const struct fields state_head_fields;
 
 /*
- * What is of the boot @boot_id: of @head last_state, last_hash and was_settled; of @seen the rest,
- * which is taken from it, attempts only when they are of that configuration.
+ * What is of the boot @boot_id: of @head last_state, last_hash and was_wait_over; of @seen the
+ * rest, which is taken from it, attempts only when they are of that configuration.
  */
 void memory_take(struct memory *m, const char *boot_id, const struct state_head *head,
 		 struct memory *seen);

@@ -570,7 +570,7 @@ struct memory {
 	enum node_state last_state;
 	char last_hash[17];              /* the configuration of that state */
 	char last_plugin_path[PATH_LEN]; /* where it had the plugin's file */
-	bool was_settled;         /* with that configuration the time to wait was over before */
+	bool was_wait_over;       /* a pass before, with that configuration, ended the wait */
 	struct attempt *attempts; /* owned; of that configuration */
 	size_t n_attempts;
 	/*

@@ -27,9 +27,9 @@ struct device {
 	bool is_handed_out;
 	bool is_usable;
 	bool is_in_pod;
-	bool is_foreign;   /* a VF of another program: in-use.h */
-	bool is_changed;   /* back from a pod, and not as it was handed out */
-	bool is_unsettled; /* that is to be put back first: its link waits for it */
+	bool is_foreign;     /* a VF of another program: in-use.h */
+	bool is_changed;     /* back from a pod, and not as it was handed out */
+	bool is_restore_due; /* that is to be put back first: its link waits for it */
 	bool is_missing; /* not usable, and no wait brings it: of a port without a cable, of a sick
 			    PF */
 	bool is_lost; /* was usable before, and at this look for the first time is not: still handed

@@ -174,7 +174,7 @@ static int plan_one(const struct config *c, const struct node *n, const struct m
 	if (r >= 0 && b.differs && (!b.is_quiet || b.is_used))
 		r = hint(c, &b, given_is_same(&now, &m->seen) ? n->now_usec - m->seen_usec : 0);
 	d->is_changed = b.differs;
-	d->is_unsettled = b.differs && !b.is_used && (!b.is_quiet || b.is_pending);
+	d->is_restore_due = b.differs && !b.is_used && (!b.is_quiet || b.is_pending);
 	return r;
 }
 

@@ -145,7 +145,7 @@ static int plan_links(const struct config *c, const struct node *n, const struct
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
 		const struct device *d = &p->devices[i];
 
-		if (d->is_vf != of_vfs || !d->netdev || d->is_in_pod || d->is_unsettled)
+		if (d->is_vf != of_vfs || !d->netdev || d->is_in_pod || d->is_restore_due)
 			continue;
 		/* VFs that are not ours to hand out are not ours to bring up. */
 		if (d->is_vf && (!d->is_handed_out || is_going(memory, p, d)))

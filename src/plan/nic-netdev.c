@@ -119,7 +119,7 @@ static const struct netdev *netdev_of(const struct node *n, const struct device 
 {
 	const struct netdev *master;
 
-	if (d->is_in_pod || d->is_foreign || d->is_unsettled || !d->netdev)
+	if (d->is_in_pod || d->is_foreign || d->is_restore_due || !d->netdev)
 		return NULL;
 	master = d->netdev->master ? node_netdev(n, d->netdev->master) : NULL;
 	return master && is_lag_master(master) ? master : d->netdev;

@@ -196,9 +196,9 @@ static enum node_state judge_changes(const struct plan *p)
 }
 
 /* A new configuration has its own time to wait. */
-bool is_settled(const struct config *c, const struct memory *memory, bool settled)
+bool plan_is_wait_over(const struct config *c, const struct memory *memory, bool is_wait_over)
 {
-	return settled || (memory->was_settled && streq(memory->last_hash, c->hash));
+	return is_wait_over || (memory->was_wait_over && streq(memory->last_hash, c->hash));
 }
 
 /*
@@ -220,7 +220,7 @@ static bool is_silent(const struct config *c, const struct device *d)
 }
 
 int plan_state(const struct config *c, const struct node *n, const struct memory *memory,
-	       bool settled, struct plan *p)
+	       bool is_wait_over, struct plan *p)
 {
 	int r;
 
@@ -237,7 +237,7 @@ int plan_state(const struct config *c, const struct node *n, const struct memory
 	p->state = is_complete(c, p, true) ? judge_changes(p) : NODE_STARTING;
 	if (p->state == NODE_READY && !is_complete(c, p, false))
 		p->state = NODE_DEGRADED;
-	if (p->state == NODE_STARTING && is_settled(c, memory, settled))
+	if (p->state == NODE_STARTING && plan_is_wait_over(c, memory, is_wait_over))
 		p->state = NODE_DEGRADED;
 	/* Without a last good configuration an invalid one stands for an empty one: nothing to wait
 	 * for. */

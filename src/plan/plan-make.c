@@ -5,7 +5,7 @@
 #include "steps.h"
 
 int plan_make(const struct config *c, const struct node *n, const struct memory *memory,
-	      bool settled, struct plan *ret)
+	      bool is_wait_over, struct plan *ret)
 {
 	static int (*const steps[])(const struct config *c, const struct node *n,
 				    const struct memory *memory, struct plan *p) = {
@@ -32,7 +32,7 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 			     &p); /* the next step is to know what is left alone */
 	}
 	plan_mark_tried(memory->tried, &p);
-	r = plan_state(c, n, memory, settled, &p);
+	r = plan_state(c, n, memory, is_wait_over, &p);
 	if (r < 0)
 		return r;
 	p.is_whole = p.state == NODE_READY && !has_needed_changes(&p);
@@ -42,7 +42,7 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 }
 
 int plan_finish(const struct config *c, const struct node *n, const struct memory *memory,
-		bool settled, struct plan *p)
+		bool is_wait_over, struct plan *p)
 {
 	const size_t first = p->n_actions;
 	int r;
@@ -55,6 +55,7 @@ int plan_finish(const struct config *c, const struct node *n, const struct memor
 
 	/* Ready, or as good as it gets, is what nothing has to be done to. */
 	if (p->state != NODE_STARTING && has_needed_changes(p))
-		p->state = is_settled(c, memory, settled) ? NODE_DEGRADED : NODE_STARTING;
+		p->state =
+			plan_is_wait_over(c, memory, is_wait_over) ? NODE_DEGRADED : NODE_STARTING;
 	return plan_ask(n, p);
 }

@@ -12,18 +12,17 @@
 
 /**
  * plan_make() - list the steps from what is to what should be
- * @c:        what was asked for
- * @n:        what the kernel showed
- * @memory:   what is remembered; what was tried (memory.tried) and is wanted still is listed as
- * failed, not as something to try again
- * @settled:  the time to wait for devices (ReadyTimeoutSec=) is over: the node is degraded, not
- * starting
- * @ret:      the steps, none if all is well; release with plan_done(). Points into all three
+ * @c:      the configuration
+ * @n:      what the kernel and files show now
+ * @memory: what this service did and saw before. A change that is in memory.tried and still wanted
+ *          is listed as failed, and is not tried again
+ * @is_wait_over: ReadyTimeoutSec= is over: a node that is not ready is degraded, not starting
+ * @ret:    the steps, none if all is well; release with plan_done(). Points into all three
  *
  * Return: 0, or -ENOMEM. What cannot be done is an item of the list, not an error.
  */
 int plan_make(const struct config *c, const struct node *n, const struct memory *memory,
-	      bool settled, struct plan *ret);
+	      bool is_wait_over, struct plan *ret);
 
 /**
  * plan_finish() - add the device plugin's files, and what the plan asks for
@@ -33,7 +32,7 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
  * Return: 0, or -ENOMEM: the caller releases @p.
  */
 int plan_finish(const struct config *c, const struct node *n, const struct memory *memory,
-		bool settled, struct plan *p);
+		bool is_wait_over, struct plan *p);
 
 /*
  * Hints about what works and could do better: p->health, once the plan asks for nothing. PCIe: a

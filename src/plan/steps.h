@@ -45,7 +45,7 @@ bool is_nodes(const struct device *d);
 /*
  * Puts back what a pod left changed of a device. It is waited for SettleSec= in which nothing of it
  * changes, and for a CNI plugin that is at work on it: p->again_usec. Before all that looks at
- * netdevs: sets is_changed and is_unsettled of devices.
+ * netdevs: sets is_changed and is_restore_due of devices.
  */
 int plan_given_back(const struct config *c, const struct node *n, const struct memory *memory,
 		    struct plan *p);
@@ -176,9 +176,9 @@ int plan_kubelet(const struct config *c, const struct node *n, const struct memo
 int plan_ask(const struct node *n, struct plan *p);
 
 /* The items that say what the devices wait for, and the state of the node that follows. */
-bool is_settled(const struct config *c, const struct memory *memory, bool settled);
+bool plan_is_wait_over(const struct config *c, const struct memory *memory, bool is_wait_over);
 int plan_state(const struct config *c, const struct node *n, const struct memory *memory,
-	       bool settled, struct plan *p);
+	       bool is_wait_over, struct plan *p);
 
 /* Last: p->plugin, p->manifest and p->lint are those of output/, and p->state is known. */
 int plan_plugin(const struct config *c, const struct node *n, const struct memory *memory,

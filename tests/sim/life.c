@@ -526,7 +526,7 @@ static void check_identities(void)
  */
 static void check_end(void)
 {
-	struct pass pass = { .is_settled = true };
+	struct pass pass = { .is_wait_over = true };
 	struct pass_result result = {};
 
 	if (!fs_exists(&sim.os.fs, HOLD_PATH))
