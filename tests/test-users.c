@@ -527,7 +527,7 @@ static void signs_are_users_unless_a_process_is_named(_unused_ void **state)
 	add_function(&n, "0000:99:00.0", "nvme")->class = 0x010802;
 	add_function(&n, "0000:99:00.1", "vfio-pci")->class = 0x020000;
 
-	assert_int_equal(users_add_signs(&t.fs, &n, &memory), 0);
+	assert_int_equal(users_add_found(&t.fs, &n, &memory), 0);
 	users_sort(&n);
 	assert_true(n.has_users);
 	assert_int_equal(n.n_users, 5);
@@ -540,7 +540,7 @@ static void signs_are_users_unless_a_process_is_named(_unused_ void **state)
 
 	n.n_users = 0;
 	assert_int_equal(uppers_add(&t.fs, &p, &ns, &away, 1, &n), 0);
-	assert_int_equal(users_add_signs(&t.fs, &n, &memory), 0);
+	assert_int_equal(users_add_found(&t.fs, &n, &memory), 0);
 	users_sort(&n);
 	assert_int_equal(n.n_users, 5);
 	assert_user(&n, 3, VF1, USE_NETDEV_NETNS, 50, "net1 in network namespace 7");

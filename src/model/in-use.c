@@ -12,7 +12,7 @@
 
 #define MAX_STACKED 8 /* the kernel's MAX_NEST_DEV */
 
-struct signs {
+struct finder {
 	const struct node *n;
 	const struct memory *memory;
 	const struct pci *f;
@@ -22,13 +22,13 @@ struct signs {
 	size_t n_users;
 };
 
-__attribute__((format(printf, 3, 4))) static void add(struct signs *s, enum use use,
+__attribute__((format(printf, 3, 4))) static void add(struct finder *s, enum use use,
 						      const char *format, ...)
 {
 	struct user *u = &s->users[s->n_users];
 	va_list arguments;
 
-	if (s->n_users == SIGNS_MAX)
+	if (s->n_users == IN_USE_MAX)
 		return;
 	*u = (struct user){ .use = use };
 	COPY(u->target, s->f->address);
@@ -89,7 +89,7 @@ static const struct netdev *netdev_of(const struct node *n, const struct pci *pc
 }
 
 /* Has a bound function no netdev here, though it must have one somewhere? */
-static bool is_netdev_away(const struct signs *s)
+static bool is_netdev_away(const struct finder *s)
 {
 	if (!s->f->driver[0] || s->nd || s->f->is_without_netdev)
 		return false;
@@ -98,7 +98,7 @@ static bool is_netdev_away(const struct signs *s)
 	return !(is_infiniband(s->f) && s->ib); /* ib_ipoib makes it, if loaded */
 }
 
-static void add_away(struct signs *s)
+static void add_away(struct finder *s)
 {
 	const struct device_memory *m = memory_device(s->memory, s->f->address);
 
@@ -110,7 +110,7 @@ static void add_away(struct signs *s)
 		add(s, USE_IBDEV_NETNS, "its ibdev %s in another network namespace", m->ibdev);
 }
 
-static void add_master(struct signs *s)
+static void add_master(struct finder *s)
 {
 	const struct netdev *master = node_netdev(s->n, s->nd->master);
 
@@ -119,7 +119,7 @@ static void add_master(struct signs *s)
 		    master ? master->name : "one that is not seen");
 }
 
-static void add_contexts(struct signs *s)
+static void add_contexts(struct finder *s)
 {
 	if (s->ib->n_contexts == UINT32_MAX)
 		add(s, USE_UNKNOWN, "the open contexts of %s cannot be counted", s->ib->name);
@@ -194,7 +194,7 @@ bool netdev_host_use(const struct node *n, const struct memory *memory, const st
 	return false;
 }
 
-static void add_host_use(struct signs *s)
+static void add_host_use(struct finder *s)
 {
 	char text[128];
 
@@ -237,7 +237,7 @@ static bool is_used(const struct node *n, const struct netdev *upper, int depth)
 	return false;
 }
 
-static void add_uppers(struct signs *s)
+static void add_uppers(struct finder *s)
 {
 	for (size_t i = 0; i < s->n->n_netdevs; i++)
 		if (is_above(&s->n->netdevs[i], s->nd) && is_used(s->n, &s->n->netdevs[i], 0))
@@ -305,7 +305,7 @@ static bool is_related(const struct node *n, const struct netdev *nd, const stru
  * The name that a GID has is one of the namespace of its netdev, and may mean another one here: a
  * pod calls its macvlan "eth0", as the host its NIC.
  */
-static bool is_foreign_gid(const struct signs *s, const struct gid *gid)
+static bool is_foreign_gid(const struct finder *s, const struct gid *gid)
 {
 	if (!is_prefix(gid->type, "RoCE"))
 		return false;
@@ -314,7 +314,7 @@ static bool is_foreign_gid(const struct signs *s, const struct gid *gid)
 	return !is_related(s->n, s->nd, node_netdev_named(s->n, gid->netdev));
 }
 
-static void add_gids(struct signs *s)
+static void add_gids(struct finder *s)
 {
 	for (size_t p = 0; p < s->ib->n_ports; p++)
 		for (size_t g = 0; g < s->ib->ports[p].n_gids; g++) {
@@ -327,10 +327,10 @@ static void add_gids(struct signs *s)
 		}
 }
 
-size_t node_signs(const struct node *n, const struct memory *memory, const struct pci *f,
-		  struct user ret[static SIGNS_MAX])
+size_t in_use_find(const struct node *n, const struct memory *memory, const struct pci *f,
+		   struct user ret[static IN_USE_MAX])
 {
-	struct signs s = {
+	struct finder s = {
 		.n = n, .memory = memory, .f = f, .ib = node_ibdev_of(n, f->address), .users = ret
 	};
 	char detail[ELEMENTSOF(ret->detail)];

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sign: what links, names and counts alone tell of who uses a function.
+ * In use: who uses a function, as far as links, names and counts of the node alone show it.
  *
- * Pure. Every look has these facts, also where nobody looked into processes; plan/ needs them for
- * the answer, and observe/ adds them to node.users, so that documents have all users in one list.
- * What cannot be known counts as a use.
+ * Pure. Every look at the node has these facts, also one that does not read /proc/PID. plan/
+ * decides by them, and observe/ adds them to node.users, so that documents have all users in one
+ * list. What cannot be known counts as a use.
  */
 #pragma once
 
 #include "node.h"
 
-#define SIGNS_MAX 8 /* of one function; more would only be more names */
+#define IN_USE_MAX 8 /* of one function; more would only be more names */
 
 /*
- * The signs of @f as users, with pid 0 and the names in their details:
+ * The users of @f, with pid 0 and the names in their details:
  *
  * - USE_VFIO, USE_VDPA, USE_DRIVER: it is of another program, see is_foreign(); then these alone.
  * - USE_NETDEV_NETNS: it is bound and its netdev is not here. USE_IBDEV_NETNS: its ibdev was usable
@@ -29,10 +29,10 @@
  *   counts only where it means its netdev, the master of that, or what is stacked on one of them;
  *   and with the name of its netdev the address has to be one of that, unless it is link-local.
  *
- * Return: how many, at most SIGNS_MAX.
+ * Return: how many, at most IN_USE_MAX.
  */
-size_t node_signs(const struct node *n, const struct memory *memory, const struct pci *f,
-		  struct user ret[static SIGNS_MAX]);
+size_t in_use_find(const struct node *n, const struct memory *memory, const struct pci *f,
+		   struct user ret[static IN_USE_MAX]);
 
 /**
  * netdev_host_use() - does the host itself use this netdev for IP?

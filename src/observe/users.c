@@ -394,38 +394,38 @@ static int ask(struct os *d, const struct fs *fs, const struct processes *p, con
 	return users_add_holders(fs, p, ib, what, holders, n_holders, n);
 }
 
-static bool has_user(const struct node *n, const struct user *sign)
+static bool has_user(const struct node *n, const struct user *other)
 {
 	const struct user *u;
 
-	for (size_t i = 0; (u = node_user(n, sign->target, &i));)
-		if (u->use == sign->use)
+	for (size_t i = 0; (u = node_user(n, other->target, &i));)
+		if (u->use == other->use)
 			return true;
 	return false;
 }
 
-/* A disk has no netdev either, and nobody's signs. */
+/* A disk has no netdev either, and in_use_find() is not asked about it. */
 static bool is_network(const struct node *n, const struct pci *pci)
 {
 	return pci->class >> 16 == 0x02 || is_erdma(pci) || node_ibdev_of(n, pci->address);
 }
 
-int users_add_signs(const struct fs *fs, struct node *n, const struct memory *memory)
+int users_add_found(const struct fs *fs, struct node *n, const struct memory *memory)
 {
-	struct user signs[SIGNS_MAX];
-	bool is_known[SIGNS_MAX];
+	struct user found[IN_USE_MAX];
+	bool is_known[IN_USE_MAX];
 
-	n->has_users = true; /* signs are those beside them */
+	n->has_users = true;
 	for (size_t i = 0; i < n->n_pcis; i++) {
-		const size_t n_signs =
-			is_network(n, &n->pcis[i]) ? node_signs(n, memory, &n->pcis[i], signs) : 0;
+		const size_t n_found =
+			is_network(n, &n->pcis[i]) ? in_use_find(n, memory, &n->pcis[i], found) : 0;
 
-		/* Two signs of a kind are both news. */
-		for (size_t k = 0; k < n_signs; k++)
-			is_known[k] = has_user(n, &signs[k]);
-		for (size_t k = 0; k < n_signs; k++)
-			if (!is_known[k] && !users_add(fs, NULL, signs[k].target, signs[k].use, 0,
-						       signs[k].detail, n))
+		/* Two of one kind are both added. */
+		for (size_t k = 0; k < n_found; k++)
+			is_known[k] = has_user(n, &found[k]);
+		for (size_t k = 0; k < n_found; k++)
+			if (!is_known[k] && !users_add(fs, NULL, found[k].target, found[k].use, 0,
+						       found[k].detail, n))
 				return -ENOMEM;
 	}
 	return 0;
@@ -534,7 +534,7 @@ int observe_users(struct os *d, struct node *n, const struct memory *memory)
 	else if (r == -EHOSTDOWN)
 		r = users_find(d, 0, n);
 	if (r >= 0)
-		r = users_add_signs(&d->fs, n, memory);
+		r = users_add_found(&d->fs, n, memory);
 	if (r >= 0)
 		r = observe_ports(&d->fs, n);
 	if (r < 0) {

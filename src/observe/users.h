@@ -38,9 +38,9 @@
 int users_look(const struct fs *fs, struct processes *p, struct node *n);
 
 /*
- * All that takes a look into processes, for the helper that may: users but those of modules and by
- * signs, and netnses, of a node with its functions and devices. @asker: the
- * process whose own, and whose children's, are no users; 0: this one. Return: 0 or -errno.
+ * What has to read /proc/PID, for the helper that has the capability: netnses, and users but those
+ * of modules and of in_use_find(), of a node that has its functions and devices. The process @asker
+ * and its children do not count as users; 0: this process. Return: 0 or -errno.
  */
 int users_find(struct os *d, uint32_t asker, struct node *n);
 
@@ -55,8 +55,9 @@ bool users_need(const struct ibdev *ib, enum rdma_resource what);
 int users_add_holders(const struct fs *fs, const struct processes *p, const struct ibdev *ib,
 		      enum rdma_resource what, const struct rdma_holder *holders, size_t n_holders,
 		      struct node *n);
-/* After all others, and sets has_users. Return: 0 or -ENOMEM. */
-int users_add_signs(const struct fs *fs, struct node *n, const struct memory *memory);
+/* Adds what in_use_find() tells of each function, after all others; sets has_users. Return: 0 or
+ * -ENOMEM. */
+int users_add_found(const struct fs *fs, struct node *n, const struct memory *memory);
 void users_sort(struct node *n);
 
 /*

@@ -48,23 +48,23 @@ static bool words_end(struct users_words *w)
 static void add_users(const struct node *n, const struct memory *memory, const struct pci *pci,
 		      struct users_words *w)
 {
-	struct user signs[SIGNS_MAX];
+	struct user found[IN_USE_MAX];
 	const struct user *u;
-	size_t i = 0, n_signs;
+	size_t i = 0, n_found;
 	char text[448];
-	bool found = false;
+	bool is_any = false;
 
 	while ((u = node_user(n, pci->address, &i))) {
 		put_user(u, text, sizeof(text));
 		words_add(w, text);
-		found = true;
+		is_any = true;
 	}
-	if (found)
+	if (is_any)
 		return;
 
-	n_signs = node_signs(n, memory, pci, signs);
-	for (i = 0; i < n_signs; i++) {
-		put_user(&signs[i], text, sizeof(text));
+	n_found = in_use_find(n, memory, pci, found);
+	for (i = 0; i < n_found; i++) {
+		put_user(&found[i], text, sizeof(text));
 		words_add(w, text);
 	}
 }
@@ -157,15 +157,15 @@ static bool list_users(const struct node *n, const char *target, char *ret, size
 	return is_any;
 }
 
-static void list_signs(const struct node *n, const struct memory *memory, const struct pci *pci,
+static void list_found(const struct node *n, const struct memory *memory, const struct pci *pci,
 		       char *ret, size_t size)
 {
-	struct user signs[SIGNS_MAX];
-	const size_t n_signs = node_signs(n, memory, pci, signs);
+	struct user found[IN_USE_MAX];
+	const size_t n_found = in_use_find(n, memory, pci, found);
 	char item[256];
 
-	for (size_t i = 0; i < n_signs; i++) {
-		put_user(&signs[i], item, sizeof(item));
+	for (size_t i = 0; i < n_found; i++) {
+		put_user(&found[i], item, sizeof(item));
 		list_add(ret, size, item);
 	}
 }
@@ -197,7 +197,7 @@ bool users_of_driver(const struct node *n, const struct memory *memory, const ch
 		const struct pci *pci = &n->pcis[i];
 
 		if (streq(pci->driver, driver) && !list_users(n, pci->address, ret, size))
-			list_signs(n, memory, pci, ret, size);
+			list_found(n, memory, pci, ret, size);
 	}
 	if (!list_users(n, driver, ret, size) && m && m->state == MODULE_LOADED)
 		list_module(m, ret[0], ret, size);

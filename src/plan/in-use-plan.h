@@ -2,8 +2,9 @@
 /*
  * Users: is a function in use, and by whom? For plan/ only, pure.
  *
- * Two sources: node.users, which a look into processes filled (only when node.has_users), and the
- * signs of model/in-use.h that every look has. What cannot be known counts as a user.
+ * Two sources: node.users, which a look into processes filled (only when node.has_users), and
+ * in_use_find() of model/in-use.h, which works on every node. What cannot be known counts as a
+ * user.
  */
 #pragma once
 
