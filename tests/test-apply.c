@@ -415,7 +415,7 @@ static void the_program_that_forbids_a_module_is_known(void **state _unused_)
 		snprintf(folder, sizeof(folder), "%s/lib/modules/6.1", t.root);
 		os.fs = t.fs;
 		os.modules = (struct modules){ .folder = folder, .config = t.root };
-		module_put_words(&w, rows[i].module, rows[i].error);
+		module_put_error(&w, rows[i].module, rows[i].error);
 		if (!strstr(error, rows[i].words) || (!*rows[i].words && *error))
 			fail_msg("%s: %s", rows[i].name, error);
 		modules_done(&os.modules);

@@ -149,7 +149,7 @@ static int load(struct work *w, const char *module, const char *options)
 	if (r == -ENOENT && module_find_file(w, module) == -ENOPKG)
 		r = -ENOPKG;
 	if (r < 0) {
-		module_put_words(w, module, r);
+		module_put_error(w, module, r);
 		return r;
 	}
 
@@ -226,7 +226,7 @@ int apply_reload_module(struct work *w, const struct action *a)
 		r = look_into_file(w, a->target);
 	if (r < 0) {
 		if (!w->error[0])
-			module_put_words(w, a->target, r);
+			module_put_error(w, a->target, r);
 		return r;
 	}
 	r = unload(w, a->target);

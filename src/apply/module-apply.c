@@ -8,7 +8,7 @@
 /* What the kernel's answer to loading a module means: finit_module(2), kernel/module/main.c. */
 static const struct {
 	int error;
-	const char *words;
+	const char *text;
 } load_errors[] = {
 	{ ENOEXEC, "built for another kernel or damaged (vermagic, symbol versions)" },
 	{ ENOENT, "it needs a symbol that the loaded modules do not have: it was built against "
@@ -88,7 +88,7 @@ static void put_forbidden(struct work *w, const char *module)
 		     "needs; modules_disabled and lockdown are off");
 }
 
-void module_put_words(struct work *w, const char *module, int error)
+void module_put_error(struct work *w, const char *module, int error)
 {
 	if (error == -EPERM) {
 		put_forbidden(w, module);
@@ -103,5 +103,5 @@ void module_put_words(struct work *w, const char *module, int error)
 	}
 	for (size_t i = 0; i < ELEMENTSOF(load_errors); i++)
 		if (-error == load_errors[i].error)
-			copy(w->error, ERROR_LEN, load_errors[i].words);
+			copy(w->error, ERROR_LEN, load_errors[i].text);
 }

@@ -16,4 +16,4 @@ int module_find_file(struct work *w, const char *module);
  * Fills work->error. @error: -errno of loading it, as finit_module(2) and module_find_file() have
  * them; of one that tells nothing more than strerror() the words are left as they are.
  */
-void module_put_words(struct work *w, const char *module, int error);
+void module_put_error(struct work *w, const char *module, int error);

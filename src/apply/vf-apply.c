@@ -15,7 +15,7 @@
 /* What the kernel's answer means: sriov_numvfs_store() and sriov_enable() in drivers/pci/iov.c. */
 static const struct {
 	int error;
-	const char *words;
+	const char *text;
 } numvfs_errors[] = {
 	{ ERANGE, "more than sriov_totalvfs" },
 	{ EBUSY, "VFs exist already: the count changes only through zero" },
@@ -116,7 +116,7 @@ int apply_set_num_vfs(struct work *w, const struct action *a)
 		take_back_note(w, a);
 	for (size_t i = 0; i < ELEMENTSOF(numvfs_errors) && r < 0; i++)
 		if (-r == numvfs_errors[i].error)
-			copy(w->error, sizeof(a->error), numvfs_errors[i].words);
+			copy(w->error, sizeof(a->error), numvfs_errors[i].text);
 	if (r >= 0)
 		r = count_again(w, a);
 	return r >= 0 && is_removal ? ledger_forget(w, a, a->verb) : r;

@@ -181,15 +181,15 @@ const struct action *actions_stuck(const struct action *actions, size_t n)
 void action_describe(const struct action *a, char *ret, size_t size)
 {
 	const char *target = a->target[0] ? a->target : "the node";
-	const char *words = verb_words(a->verb);
+	const char *text = verb_text(a->verb);
 	char buf_from[SHOWN_LEN], buf_to[SHOWN_LEN];
 	const char *to = action_to(a, buf_to);
 	bool has_to = to[0] && !streq(to, a->subject);
 
 	if (a->verb == VERB_SET_NUM_VFS && is_to(a, 0))
 		snprintf(ret, size, "removing %s VFs of %s", action_from(a, buf_from), target);
-	else if (words)
-		snprintf(ret, size, words, target, to);
+	else if (text)
+		snprintf(ret, size, text, target, to);
 	else
 		snprintf(ret, size, "%s: %s%s%s%s%s", target, verb_name(a->verb),
 			 a->subject[0] ? " " : "", a->subject, has_to ? " " : "", has_to ? to : "");

@@ -25,22 +25,22 @@ static const struct {
 	uint32_t flags;
 	enum verb opposite; /* VERB_WAIT: none */
 	uint32_t vf_setting;
-	const char *words; /* for people: %1$s is the target, %2$s "to"; NULL: the name has to do */
+	const char *text; /* for people: %1$s is the target, %2$s "to"; NULL: the name has to do */
 } verbs[] = {
 	[VERB_WAIT] = { "wait", 0 },
-	[VERB_LOAD_MODULE] = { "load-module", 150, .flags = CAN_CRASH, .words = "loading %1$s" },
+	[VERB_LOAD_MODULE] = { "load-module", 150, .flags = CAN_CRASH, .text = "loading %1$s" },
 	[VERB_RELOAD_MODULE] = { "reload-module", 300, .flags = CAN_CRASH,
-				 .words = "reloading %1$s with %2$s" },
+				 .text = "reloading %1$s with %2$s" },
 	[VERB_WRITE_OPTIONS] = { "write-options", 10 },
 	[VERB_REMOVE_OPTIONS] = { "remove-options", 10 },
 	[VERB_SET_OPTION] = { "set-option", 0 },
 	[VERB_BIND_DRIVER] = { "bind-driver", 130, .flags = CAN_CRASH,
-			       .words = "binding %1$s to %2$s" },
+			       .text = "binding %1$s to %2$s" },
 	[VERB_PROBE_DRIVER] = { "probe-driver", 300, .flags = CAN_CRASH,
-				.words = "binding %1$s to %2$s" },
+				.text = "binding %1$s to %2$s" },
 	[VERB_SET_NETNS_MODE] = { "set-netns-mode", 10, .value = VALUE_MODE, .flags = CAN_CRASH },
 	[VERB_SET_NUM_VFS] = { "set-num-vfs", 300, .each_sec = 2, .value = VALUE_NUMBER,
-			       .flags = CAN_CRASH, .words = "creating %2$s VFs on %1$s" },
+			       .flags = CAN_CRASH, .text = "creating %2$s VFs on %1$s" },
 	[VERB_WRITE_RULES] = { "write-rules", 30 },
 	[VERB_SET_AUTOPROBE] = { "set-autoprobe", 30, .value = VALUE_NUMBER },
 	[VERB_SET_VF_MAC] = { "set-vf-mac", 30, .vf_setting = VF_SETTING_MAC },
@@ -154,7 +154,7 @@ uint64_t verb_deadline_usec(enum verb v, uint64_t n)
 	return (verbs[v].base_sec + n * verbs[v].each_sec) * USEC_PER_SEC;
 }
 
-const char *verb_words(enum verb v)
+const char *verb_text(enum verb v)
 {
-	return (size_t)v < ELEMENTSOF(verbs) ? verbs[v].words : NULL;
+	return (size_t)v < ELEMENTSOF(verbs) ? verbs[v].text : NULL;
 }

@@ -78,6 +78,6 @@ bool is_file_for_others(enum verb v); /* that, the device plugin's, or its stati
 enum verb verb_opposite(enum verb v); /* takes back what this one does; _VERB_N: none does */
 uint32_t vf_setting_of(enum verb v);  /* enum vf_setting of what this verb sets, or 0 */
 /* A format of target and "to" that says what goes on, "loading %1$s"; NULL: the name has to do. */
-const char *verb_words(enum verb v);
+const char *verb_text(enum verb v);
 /* How long it may take: @n is the larger number of "from" and "to". */
 uint64_t verb_deadline_usec(enum verb v, uint64_t n);

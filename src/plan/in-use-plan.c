@@ -17,13 +17,13 @@ static void put_user(const struct user *u, char *ret, size_t size)
 #define MORE_LEN 24 /* "; and 4294967295 more" */
 
 /* A list of words that keeps room to say how many did not fit. */
-struct users_words {
+struct user_list {
 	char *text;
 	size_t size, len;
 	uint32_t n, n_left_out;
 };
 
-static void words_add(struct users_words *w, const char *text)
+static void user_list_add(struct user_list *w, const char *text)
 {
 	size_t need = strlen(text) + (w->n > 0 ? 2 : 0);
 
@@ -37,7 +37,7 @@ static void words_add(struct users_words *w, const char *text)
 	w->n++;
 }
 
-static bool words_end(struct users_words *w)
+static bool user_list_end(struct user_list *w)
 {
 	if (w->n_left_out > 0)
 		snprintf(w->text + w->len, w->size - w->len, "; and %" PRIu32 " more",
@@ -46,7 +46,7 @@ static bool words_end(struct users_words *w)
 }
 
 static void add_users(const struct node *n, const struct memory *memory, const struct pci *pci,
-		      struct users_words *w)
+		      struct user_list *w)
 {
 	struct user found[IN_USE_MAX];
 	const struct user *u;
@@ -56,7 +56,7 @@ static void add_users(const struct node *n, const struct memory *memory, const s
 
 	while ((u = node_user(n, pci->address, &i))) {
 		put_user(u, text, sizeof(text));
-		words_add(w, text);
+		user_list_add(w, text);
 		is_any = true;
 	}
 	if (is_any)
@@ -65,24 +65,24 @@ static void add_users(const struct node *n, const struct memory *memory, const s
 	n_found = in_use_find(n, memory, pci, found);
 	for (i = 0; i < n_found; i++) {
 		put_user(&found[i], text, sizeof(text));
-		words_add(w, text);
+		user_list_add(w, text);
 	}
 }
 
 bool users_of_function(const struct node *n, const struct memory *memory, const struct pci *pci,
 		       char *ret, size_t size)
 {
-	struct users_words w = { ret, size };
+	struct user_list w = { ret, size };
 
 	ret[0] = '\0';
 	add_users(n, memory, pci, &w);
-	return words_end(&w);
+	return user_list_end(&w);
 }
 
 bool users_of_vfs(const struct node *n, const struct memory *memory, const struct pci *pf,
 		  char *ret, size_t size)
 {
-	struct users_words w = { ret, size };
+	struct user_list w = { ret, size };
 
 	ret[0] = '\0';
 	for (uint32_t i = 0; i < pf->total_vfs; i++) {
@@ -91,7 +91,7 @@ bool users_of_vfs(const struct node *n, const struct memory *memory, const struc
 		if (vf)
 			add_users(n, memory, vf, &w);
 	}
-	return words_end(&w);
+	return user_list_end(&w);
 }
 
 static bool is_open(const struct node *n, const char *pf, char *ret, size_t size)
@@ -126,7 +126,7 @@ void list_add(char *list, size_t size, const char *item)
 
 	if (used >= strlen(more) && streq(list + used - strlen(more), more))
 		return;
-	/* Room for the sign is kept, unless there is nothing before it. */
+	/* Room for "; ..." is kept, unless there is nothing before it. */
 	if (used > 0 && used + strlen(between) + strlen(item) + strlen(more) >= size)
 		snprintf(list + used, size - used, "%s", more);
 	else
