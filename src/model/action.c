@@ -289,16 +289,16 @@ static enum reason file_failure(const struct action *a)
 	static const struct {
 		int error;
 		enum reason reason;
-	} answers[] = {
+	} causes[] = {
 		{ EROFS, REASON_OUTPUT_READ_ONLY }, { EACCES, REASON_OUTPUT_READ_ONLY },
 		{ EPERM, REASON_OUTPUT_READ_ONLY }, /* chattr +i */
 		{ ENOSPC, REASON_OUTPUT_FULL },     { EDQUOT, REASON_OUTPUT_FULL },
 		{ ELOOP, REASON_OUTPUT_LINK },
 	};
 
-	for (size_t i = 0; i < ELEMENTSOF(answers); i++)
-		if (-a->result == answers[i].error)
-			return answers[i].reason;
+	for (size_t i = 0; i < ELEMENTSOF(causes); i++)
+		if (-a->result == causes[i].error)
+			return causes[i].reason;
 	return REASON_ACTION_FAILED;
 }
 

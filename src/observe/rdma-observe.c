@@ -187,12 +187,11 @@ void rdma_recall(const struct node *n, const struct memory *memory, struct ibdev
  * What netlink, live or recorded, told of an ibdev. One that it did not tell of has an unknown
  * number of users, and that is never zero.
  */
-static void take_answer(const struct node *n, const struct memory *memory, struct ibdev *ib,
-			const struct ibdev *answers, size_t n_answers)
+static void take_counts(const struct node *n, const struct memory *memory, struct ibdev *ib,
+			const struct ibdev *seen, size_t n_seen)
 {
 	const struct ibdev *a =
-		n_answers > 0 ? bsearch(ib, answers, n_answers, sizeof(*answers), compare_names)
-			      : NULL;
+		n_seen > 0 ? bsearch(ib, seen, n_seen, sizeof(*seen), compare_names) : NULL;
 
 	ib->index = a ? a->index : UINT32_MAX;
 	ib->n_contexts = a ? a->n_contexts : UINT32_MAX;
@@ -291,13 +290,13 @@ static void adopt_erdma(const struct fs *fs, struct node *n)
 int observe_rdma(struct os *d, struct node *n, const struct memory *memory)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	_cleanup_(freep) struct ibdev *answers = NULL;
-	size_t n_answers = 0;
+	_cleanup_(freep) struct ibdev *seen = NULL;
+	size_t n_seen = 0;
 	int r;
 
-	/* Recorded answers stand in node.ibdevs until the facts of sysfs take their place. */
-	answers = TAKE(n->ibdevs);
-	n_answers = n->n_ibdevs;
+	/* Those of a capture are in node.ibdevs until the facts of sysfs take their place. */
+	seen = TAKE(n->ibdevs);
+	n_seen = n->n_ibdevs;
 	n->n_ibdevs = 0;
 
 	n->has_rdma_cm = fs_exists(&d->fs, "dev/infiniband/rdma_cm");
@@ -306,13 +305,13 @@ int observe_rdma(struct os *d, struct node *n, const struct memory *memory)
 		return r == -ENOENT ? 0 : r;
 
 	if (d->fs.is_live) {
-		r = list_live(d, n, &answers, &n_answers);
+		r = list_live(d, n, &seen, &n_seen);
 		if (r < 0)
 			return r;
 	}
 
-	if (n_answers > 0)
-		qsort(answers, n_answers, sizeof(*answers), compare_names);
+	if (n_seen > 0)
+		qsort(seen, n_seen, sizeof(*seen), compare_names);
 	for (size_t i = 0; i < names.n_names; i++) {
 		struct ibdev *ib = APPEND(n->ibdevs, n->n_ibdevs);
 
@@ -322,7 +321,7 @@ int observe_rdma(struct os *d, struct node *n, const struct memory *memory)
 			n->n_ibdevs--;
 			continue;
 		}
-		take_answer(n, memory, ib, answers, n_answers);
+		take_counts(n, memory, ib, seen, n_seen);
 		r = observe_one(&d->fs, n, ib);
 		if (r < 0)
 			return r;

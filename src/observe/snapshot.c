@@ -299,7 +299,7 @@ struct modalias_answer {
 	char modalias[128], module[MODULE_LEN];
 };
 
-struct answers {
+struct extras {
 	struct devlink_answer *devlinks;
 	size_t n_devlinks;
 	struct modalias_answer *modaliases;
@@ -321,19 +321,19 @@ static const struct field modalias_rows[] = {
 };
 static const struct fields modalias_fields = FIELDS(modalias_rows, struct modalias_answer);
 
-static const struct field answers_rows[] = {
-	LIST(FIELD_LIST, struct answers, "devlink", devlinks, devlink_fields),
-	LIST(FIELD_MAP, struct answers, "modalias", modaliases, modalias_fields),
+static const struct field extras_rows[] = {
+	LIST(FIELD_LIST, struct extras, "devlink", devlinks, devlink_fields),
+	LIST(FIELD_MAP, struct extras, "modalias", modaliases, modalias_fields),
 };
-static const struct fields answers_fields = FIELDS(answers_rows, struct answers);
+static const struct fields extras_fields = FIELDS(extras_rows, struct extras);
 
-static void answers_done(struct answers *a)
+static void extras_done(struct extras *a)
 {
 	free(a->devlinks);
 	free(a->modaliases);
 }
 
-static int collect(const struct node *n, struct answers *ret)
+static int collect(const struct node *n, struct extras *ret)
 {
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *p = &n->pcis[i];
@@ -361,7 +361,7 @@ static int collect(const struct node *n, struct answers *ret)
 }
 
 /* The files of a function may have been left out of the tree. */
-static void distribute(const struct answers *a, struct node *n)
+static void distribute(const struct extras *a, struct node *n)
 {
 	for (size_t i = 0; i < a->n_devlinks; i++) {
 		struct pci *p = (struct pci *)node_pci(n, a->devlinks[i].pci);
@@ -384,12 +384,12 @@ static void distribute(const struct answers *a, struct node *n)
 
 int snapshot_write(const struct node *n, char **ret)
 {
-	_cleanup_(answers_done) struct answers a = {};
+	_cleanup_(extras_done) struct extras a = {};
 	json_auto_t *root = fields_pack(&node_fields, n), *rest = NULL;
 
 	if (collect(n, &a) < 0)
 		return -ENOMEM;
-	rest = fields_pack(&answers_fields, &a);
+	rest = fields_pack(&extras_fields, &a);
 	if (!rest || !root || json_object_update(root, rest) < 0 ||
 	    document_add_number(root, "schema", 1) < 0)
 		return -ENOMEM;
@@ -399,7 +399,7 @@ int snapshot_write(const struct node *n, char **ret)
 
 int snapshot_read(const char *text, struct node *n, char *problem, size_t size)
 {
-	_cleanup_(answers_done) struct answers a = {};
+	_cleanup_(extras_done) struct extras a = {};
 	json_auto_t *root = NULL;
 	char place[FIELDS_PLACE_LEN];
 	json_error_t error;
@@ -416,7 +416,7 @@ int snapshot_read(const char *text, struct node *n, char *problem, size_t size)
 
 	r = fields_parse(&node_fields, root, n, place);
 	if (r >= 0)
-		r = fields_parse(&answers_fields, root, &a, place);
+		r = fields_parse(&extras_fields, root, &a, place);
 	if (r == -EINVAL)
 		snprintf(problem, size, ANSWERS_PATH ": %s: a value is malformed", place);
 	if (r < 0)
