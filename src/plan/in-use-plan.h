@@ -33,5 +33,5 @@ bool users_of_port(const struct node *n, const struct memory *memory, const stru
 bool users_of_driver(const struct node *n, const struct memory *memory, const char *driver,
 		     char *ret, size_t size);
 
-/* One more of a list of people's words: "a; b". "; ..." in the end: not all of them had room. */
+/* Appends to a list for people, "a; b"; one that ends in "; ..." had no room for all. */
 void list_add(char *list, size_t size, const char *item);

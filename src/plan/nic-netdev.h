@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Carrier: the netdevs of managed NICs that have addresses, and what the steps about addresses,
+ * NIC netdev: the netdevs of managed NICs that have addresses, and what the steps for addresses,
  * routes and rules have in common. For plan/ only, pure.
  */
 #pragma once
@@ -38,12 +38,12 @@ void format_route(const struct route *t, char *ret, size_t size);
 void format_rule(const struct rule *rule, char *ret, size_t size);
 uint32_t ifindex_of_rule(const struct rule *rule); /* of its table, also when the NIC is gone */
 
-/* The metric that the prefix route of this address of this carrier is to have. */
+/* The metric that the prefix route of this address of this netdev is to have. */
 uint32_t wanted_metric(const struct config *c, const struct node *n, const struct plan *p,
 		       const struct nic_netdev *k, const struct address *a);
 
 /*
- * The gateway of a carrier: what the configuration or the metadata service said, else that of its
+ * The gateway of a netdev: what the configuration or the metadata service says, else that of its
  * own default route in main, the one with the least metric. False: it has none.
  */
 bool gateway_of(const struct node *n, const struct nic_netdev *k, int family,
@@ -54,7 +54,7 @@ uint32_t bits_of(int family);
 
 /**
  * add_route_action() - a change of the route step; the caller sets its value
- * @k:       the carrier; NULL: of none that is there
+ * @k:       the netdev; NULL: it is not there
  * @subject: of the target, may be empty
  *
  * Return: the action, or NULL: there is no memory.

@@ -79,7 +79,7 @@ static bool is_in(const struct node *n, const struct nic_netdev *k, const struct
 	return false;
 }
 
-/* Carriers are in the order of their PCI addresses, so each rail keeps its rank. */
+/* NIC netdevs are in the order of their PCI addresses, so each rail keeps its rank. */
 uint32_t wanted_metric(const struct config *c, const struct node *n, const struct plan *p,
 		       const struct nic_netdev *k, const struct address *a)
 {

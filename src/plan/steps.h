@@ -71,12 +71,12 @@ int plan_vf(const struct config *c, const struct node *n, const struct memory *m
 	    struct plan *p);
 
 /*
- * What comes after VFs are there, in rounds: each look finds how far they are.
+ * Sets up VFs that exist, in rounds: each look finds how far they are.
  *
- * Born with sriov_drivers_autoprobe off they are bound to no driver. Then they get through their PF
- * what they have to have before a driver reads it: MAC or GUIDs, trust, link state. After that
- * autoprobe goes on again and they are bound. What we switched off is switched on here also after
- * a crash, of any PF, whatever the configuration says by then.
+ * They are made with sriov_drivers_autoprobe off, so no driver is bound. Then MAC or GUIDs, trust
+ * and link state are set through their PF, before a driver reads them. After that autoprobe is
+ * switched on again and they are bound. Autoprobe that this service switched off is also switched
+ * on here after a crash, for any PF, whatever the configuration says by then.
  */
 int plan_vf_setup(const struct config *c, const struct node *n, const struct memory *memory,
 		  struct plan *p);
@@ -136,7 +136,7 @@ int plan_policy_routing(const struct config *c, const struct node *n, const stru
 int plan_neigh(const struct config *c, const struct node *n, const struct memory *memory,
 	       struct plan *p);
 
-/* Hints about others who have their hands on managed NICs. */
+/* Hints about other programs that change managed NICs. */
 int plan_coexistence(const struct config *c, const struct node *n, const struct memory *memory,
 		     struct plan *p);
 

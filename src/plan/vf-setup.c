@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Birth: what becomes of VFs once they are there: identity, trust, link state, driver. Their number
- * is plan/vf-plan.c; steps.h describes the rounds.
+ * VF setup: identity, trust, link state and driver of VFs that exist. How many there are is decided
+ * in vf-plan.c; steps.h describes the rounds.
  */
 #include "identity.h"
 #include "in-use-plan.h"
@@ -230,7 +230,7 @@ static bool is_loaded(const struct memory *memory, const struct plan *p, const s
 }
 
 /*
- * A loaded driver binds by itself, unless the VF was born with sriov_drivers_autoprobe off or was
+ * A loaded driver binds by itself, unless the VF was made with sriov_drivers_autoprobe off or was
  * unbound since. Only VFs of ours are bound; an unbound PF is left as it is.
  */
 static int want_binding(const struct node *n, const struct memory *memory, struct plan *p,
