@@ -377,7 +377,7 @@ static void intel_700(struct scene *s)
 }
 static void intel_of_intel(struct scene *s)
 {
-	static struct module ice = { .name = "ice", .is_out_of_tree = true };
+	static struct module ice = { .name = "ice", .stack_is_out_of_tree = true };
 
 	intel(s);
 	s->node.modules = &ice;
@@ -508,13 +508,13 @@ static void a_quirk_is_of_a_vendor_and_its_driver(_unused_ void **state)
 {
 	struct pci pf = { .vendor = 0x15b3, .device = 0x1021, .driver = "mlx5_core" };
 
-	assert_true(has_quirk(&pf, QUIRK_ROCE_LAG));
-	assert_false(has_quirk(&pf, QUIRK_UP_FIRST));
+	assert_true(quirk_has(&pf, QUIRK_ROCE_LAG));
+	assert_false(quirk_has(&pf, QUIRK_UP_FIRST));
 	pf.vendor = 0x8086;
-	assert_false(has_quirk(&pf, QUIRK_ROCE_LAG));
+	assert_false(quirk_has(&pf, QUIRK_ROCE_LAG));
 	pf.vendor = 0x15b3;
 	COPY(pf.driver, "vfio-pci");
-	assert_false(has_quirk(&pf, QUIRK_ROCE_LAG));
+	assert_false(quirk_has(&pf, QUIRK_ROCE_LAG));
 }
 
 int main(void)

@@ -117,8 +117,8 @@ static const struct {
 	{ has_no_carrier, offsetof(struct cause_view, own), "%s has no carrier", NULL },
 };
 
-const char *port_cause(const struct node *n, const struct pci *pci, const struct netdev *nd,
-		       const struct port *port, char *detail, size_t size)
+const char *cause_of_port(const struct node *n, const struct pci *pci, const struct netdev *nd,
+			  const struct port *port, char *detail, size_t size)
 {
 	const struct cause_view v = { n,
 				      pci,

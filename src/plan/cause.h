@@ -7,7 +7,7 @@
 #include "../model/plan.h"
 
 /**
- * port_cause() - what keeps the port of a device down
+ * cause_of_port() - what keeps the port of a device down
  * @nd:     its netdev; NULL: none, or it does not count
  * @port:   its port; NULL: that of its PF
  * @detail: what is known of the port; the cause is appended, if one is seen
@@ -19,5 +19,5 @@
  *
  * Return: what to do about it, or NULL: what REASON_PORT_DOWN advises.
  */
-const char *port_cause(const struct node *n, const struct pci *pci, const struct netdev *nd,
-		       const struct port *port, char *detail, size_t size);
+const char *cause_of_port(const struct node *n, const struct pci *pci, const struct netdev *nd,
+			  const struct port *port, char *detail, size_t size);

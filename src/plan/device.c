@@ -253,8 +253,8 @@ static enum reason judge_ports(const struct config *c, const struct node *n, str
 		snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 " is %s", ib->name,
 			 port->number, port->state[0] ? port->state : "unreadable");
 		if (!streq(port->state, "ACTIVE")) {
-			advice = port_cause(n, d->pci, i == 0 ? d->netdev : NULL, port, d->detail,
-					    sizeof(d->detail));
+			advice = cause_of_port(n, d->pci, i == 0 ? d->netdev : NULL, port,
+					       d->detail, sizeof(d->detail));
 			continue;
 		}
 		/* InfiniBand has its GID from the fabric; iWARP has one that is no address. */
@@ -304,8 +304,8 @@ static enum reason judge_pf(const struct node *n, struct device *d)
 	if (!is_pf_up)
 		snprintf(d->detail, sizeof(d->detail), "of its physical function %s",
 			 d->pci->physfn);
-	d->advice = port_cause(n, d->pci, NULL, ib && ib->n_ports > 0 ? &ib->ports[0] : NULL,
-			       d->detail, sizeof(d->detail));
+	d->advice = cause_of_port(n, d->pci, NULL, ib && ib->n_ports > 0 ? &ib->ports[0] : NULL,
+				  d->detail, sizeof(d->detail));
 	return REASON_PORT_DOWN;
 }
 
@@ -399,7 +399,7 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 	if (is_zero_guid(ib->node_guid))
 		return say_zero_guid(n, d);
 	if (d->is_vf && d->config->identity == IDENTITY_DERIVED &&
-	    has_other_identity(n, p, d->pci, d->netdev, ib, d->detail, sizeof(d->detail)))
+	    identity_is_other(n, p, d->pci, d->netdev, ib, d->detail, sizeof(d->detail)))
 		return REASON_VF_IDENTITY;
 	d->detail[0] = '\0';
 	if (!ib->uverbs[0])

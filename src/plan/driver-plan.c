@@ -265,7 +265,7 @@ static int plan_mode(const struct config *c, const struct node *n, const struct 
 		     struct plan *p)
 {
 	const enum driver_mode mode = node_driver_mode(c, n);
-	const struct duty *erdma = duty_of(mode, FAMILY_ERDMA);
+	const struct duty *erdma = mode_duty(mode, FAMILY_ERDMA);
 	bool has_erdma = false, wants_peermem = false;
 	struct wanted wanted;
 	int r = 0;
@@ -273,7 +273,7 @@ static int plan_mode(const struct config *c, const struct node *n, const struct 
 	wanted_options(c, mode, &wanted);
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct pci *pci = p->devices[i].pci;
-		const struct duty *duty = duty_of(mode, family_of(pci));
+		const struct duty *duty = mode_duty(mode, mode_family(pci));
 
 		has_erdma |= is_driven_by_erdma(pci);
 		wants_peermem |= duty->wants_peermem;
@@ -327,7 +327,7 @@ static bool is_awaiting_guids(const struct node *n, const struct device *pf)
 
 static int want_ipoib(const struct node *n, struct plan *p, const struct device *d)
 {
-	if (d->is_vf || !lacks_ipoib(n, d) || !is_awaiting_guids(n, d))
+	if (d->is_vf || !identity_lacks_ipoib(n, d) || !is_awaiting_guids(n, d))
 		return 0;
 	return want_module(n, p, IPOIB_MODULE, STEP_DRIVER);
 }

@@ -40,7 +40,7 @@ static int want(struct back *b, enum verb verb, const char *from, const char *to
 		return 0;
 	b->differs = true;
 	if (!b->is_quiet || b->is_used) {
-		list_add(b->names, sizeof(b->names), verb_name(verb));
+		in_use_append(b->names, sizeof(b->names), verb_name(verb));
 		return 0;
 	}
 	a = plan_add(b->p, STEP_VF, verb, CLASS_CHANGE, b->d->pci->address);

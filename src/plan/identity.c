@@ -131,7 +131,7 @@ static bool is_zero_mac(const char *mac)
 	return mac[0] && strspn(mac, "0:") == strlen(mac);
 }
 
-bool is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_info *v)
+bool identity_is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_info *v)
 {
 	const struct netdev *nd = node_netdev_of(n, vf->address);
 	const struct ibdev *ib = node_ibdev_of(n, vf->address);
@@ -178,8 +178,8 @@ static bool has_other_guid(const struct node *n, const struct plan *p, const str
 	return streq(node, v->node_guid);
 }
 
-bool has_other_identity(const struct node *n, const struct plan *p, const struct pci *vf,
-			const struct netdev *nd, const struct ibdev *ib, char *detail, size_t size)
+bool identity_is_other(const struct node *n, const struct plan *p, const struct pci *vf,
+		       const struct netdev *nd, const struct ibdev *ib, char *detail, size_t size)
 {
 	const struct pci *pf = node_pci(n, vf->physfn);
 	const struct vf_info *v = node_vf_info(n, vf->physfn, vf->vf_index);
@@ -191,7 +191,7 @@ bool has_other_identity(const struct node *n, const struct plan *p, const struct
 	return nd && has_other_mac(n, p, vf, nd, v, detail, size);
 }
 
-bool is_unset_guid(const struct node *n, const struct pci *vf, const struct vf_info *v)
+bool identity_is_unset_guid(const struct node *n, const struct pci *vf, const struct vf_info *v)
 {
 	const struct ibdev *ib = node_ibdev_of(n, vf->address);
 
@@ -201,7 +201,7 @@ bool is_unset_guid(const struct node *n, const struct pci *vf, const struct vf_i
 	       (is_zero_guid(v->node_guid) || is_zero_guid(v->port_guid));
 }
 
-bool lacks_ipoib(const struct node *n, const struct device *pf)
+bool identity_lacks_ipoib(const struct node *n, const struct device *pf)
 {
 	const struct device_config *dc = pf->config;
 

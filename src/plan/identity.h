@@ -39,10 +39,10 @@ void identity_guids(const struct node *n, const struct plan *p, const char *seed
  * its netdev. So there zero says so only together with a netdev whose MAC is random
  * (addr_assign_type), with none at all, or with an ibdev that has no node GUID.
  */
-bool is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_info *v);
+bool identity_is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_info *v);
 
 /**
- * has_other_identity() - did a VF come up with another MAC or GUID than this service gave it?
+ * identity_is_other() - did a VF come up with another MAC or GUID than this service gave it?
  * @vf:     bound, with @nd and @ib as they are here; either may be NULL
  * @detail: what it has and what it was given
  *
@@ -51,14 +51,14 @@ bool is_unset_mac(const struct node *n, const struct pci *vf, const struct vf_in
  * registered (register_netdevice() in net/core/dev.c), so that a later change counts for nothing;
  * a driver that made up a MAC has none, and its present one counts.
  */
-bool has_other_identity(const struct node *n, const struct plan *p, const struct pci *vf,
-			const struct netdev *nd, const struct ibdev *ib, char *detail, size_t size);
+bool identity_is_other(const struct node *n, const struct plan *p, const struct pci *vf,
+		       const struct netdev *nd, const struct ibdev *ib, char *detail, size_t size);
 
 /* Either of them is zero, unless the ibdev of the VF has one; false where one is not told. */
-bool is_unset_guid(const struct node *n, const struct pci *vf, const struct vf_info *v);
+bool identity_is_unset_guid(const struct node *n, const struct pci *vf, const struct vf_info *v);
 
 /*
  * Can the VFs of this PF get no GUIDs, because it has no IPoIB netdev to set them through?
  * handle_vf_guid() in net/core/rtnetlink.c takes no other.
  */
-bool lacks_ipoib(const struct node *n, const struct device *pf);
+bool identity_lacks_ipoib(const struct node *n, const struct device *pf);

@@ -118,7 +118,7 @@ bool users_of_port(const struct node *n, const struct memory *memory, const stru
 	return false;
 }
 
-void list_add(char *list, size_t size, const char *item)
+void in_use_append(char *list, size_t size, const char *item)
 {
 	static const char separator[] = "; ", more[] = "; ...";
 	const size_t used = strlen(list);
@@ -152,7 +152,7 @@ static bool list_users(const struct node *n, const char *target, char *ret, size
 		if (is_named(n, u))
 			continue;
 		put_user(u, item, sizeof(item));
-		list_add(ret, size, item);
+		in_use_append(ret, size, item);
 	}
 	return is_any;
 }
@@ -166,7 +166,7 @@ static void list_found(const struct node *n, const struct memory *memory, const 
 
 	for (size_t i = 0; i < n_found; i++) {
 		put_user(&found[i], item, sizeof(item));
-		list_add(ret, size, item);
+		in_use_append(ret, size, item);
 	}
 }
 
@@ -177,13 +177,13 @@ static void list_module(const struct module *m, bool is_explained, char *ret, si
 
 	if (m->holders[0]) {
 		snprintf(item, sizeof(item), "%s is used by %s", m->name, m->holders);
-		list_add(ret, size, item);
+		in_use_append(ret, size, item);
 	} else if (m->refcnt == UINT32_MAX) {
 		snprintf(item, sizeof(item), "the references to %s cannot be counted", m->name);
-		list_add(ret, size, item);
+		in_use_append(ret, size, item);
 	} else if (m->refcnt > 0 && !is_explained) {
 		snprintf(item, sizeof(item), "%s has %" PRIu32 " references", m->name, m->refcnt);
-		list_add(ret, size, item);
+		in_use_append(ret, size, item);
 	}
 }
 

@@ -34,4 +34,4 @@ bool users_of_driver(const struct node *n, const struct memory *memory, const ch
 		     char *ret, size_t size);
 
 /* Appends to a list for people, "a; b"; one that ends in "; ..." had no room for all. */
-void list_add(char *list, size_t size, const char *item);
+void in_use_append(char *list, size_t size, const char *item);

@@ -19,12 +19,12 @@ static const struct duty duties[_DRIVER_MODE_N][_FAMILY_N] = {
 };
 /* clang-format on */
 
-enum family family_of(const struct pci *pci)
+enum family mode_family(const struct pci *pci)
 {
 	return is_erdma(pci) ? FAMILY_ERDMA : FAMILY_OTHER;
 }
 
-const struct duty *duty_of(enum driver_mode mode, enum family family)
+const struct duty *mode_duty(enum driver_mode mode, enum family family)
 {
 	return &duties[mode][family];
 }

@@ -23,5 +23,5 @@ struct duty {
 	bool wants_peermem; /* NvidiaPeermem=auto means yes, where a GPU is */
 };
 
-enum family family_of(const struct pci *pci);
-const struct duty *duty_of(enum driver_mode mode, enum family family); /* @mode: never auto */
+enum family mode_family(const struct pci *pci);
+const struct duty *mode_duty(enum driver_mode mode, enum family family); /* @mode: never auto */

@@ -45,7 +45,7 @@ int plan_netns(const struct config *c, const struct node *n, const struct memory
 		char item[256];
 
 		put_holder(&n->netnses[i], item, sizeof(item));
-		list_add(a->detail, sizeof(a->detail), item);
+		in_use_append(a->detail, sizeof(a->detail), item);
 	}
 	a->mode.from = n->netns_mode;
 	a->mode.to = c->rdma.netns_mode;

@@ -80,7 +80,7 @@ bool ports_clash(const struct node *n, uint32_t base, char *ret, size_t size)
 		if (!is_listened_on(n, port) || is_held_by_driver(n, port))
 			continue;
 		snprintf(item, sizeof(item), "TCP %" PRIu32, port);
-		list_add(ret, size, item);
+		in_use_append(ret, size, item);
 	}
 	return ret[0];
 }

@@ -20,7 +20,7 @@ static const struct {
 	{ 0x8086, 0, QUIRK_NO_VF_RDMA, "i40e" },
 };
 
-bool has_quirk(const struct pci *pf, enum quirk q)
+bool quirk_has(const struct pci *pf, enum quirk q)
 {
 	for (size_t i = 0; i < ELEMENTSOF(quirks); i++)
 		if (quirks[i].quirk == q && quirks[i].vendor == pf->vendor &&

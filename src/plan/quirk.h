@@ -21,4 +21,4 @@ enum quirk {
 	_QUIRK_N
 };
 
-bool has_quirk(const struct pci *pf, enum quirk q);
+bool quirk_has(const struct pci *pf, enum quirk q);

@@ -17,12 +17,12 @@ static const char *foreign_folder(const struct module *m)
 	return NULL;
 }
 
-bool is_out_of_tree(const struct module *m)
+bool stack_is_out_of_tree(const struct module *m)
 {
 	if (m->state == MODULE_BUILTIN)
 		return false;
 	if (m->state == MODULE_LOADED && m->has_taint)
-		return m->is_out_of_tree;
+		return m->stack_is_out_of_tree;
 	return m->has_info ? !m->is_intree : foreign_folder(m) != NULL;
 }
 
@@ -37,19 +37,20 @@ static void tell(const struct module *m, char *ret, size_t size)
 		 m->state == MODULE_BUILTIN  ? "is built in"
 		 : m->state != MODULE_LOADED ? "is not loaded"
 		 : !m->has_taint             ? "is loaded, its taint is not told"
-		 : m->is_out_of_tree         ? "has taint O"
+		 : m->stack_is_out_of_tree   ? "has taint O"
 					     : "has no taint O");
-	list_add(ret, size, item);
+	in_use_append(ret, size, item);
 	if (m->has_info)
-		list_add(ret, size,
-			 m->is_intree ? "its file says intree=Y" : "its file says no intree=Y");
+		in_use_append(ret, size,
+			      m->is_intree ? "its file says intree=Y"
+					   : "its file says no intree=Y");
 	if (folder) {
 		snprintf(item, sizeof(item), "it lies below %s", folder);
-		list_add(ret, size, item);
+		in_use_append(ret, size, item);
 	}
 	if (version[0]) {
 		snprintf(item, sizeof(item), "version %s", version);
-		list_add(ret, size, item);
+		in_use_append(ret, size, item);
 	}
 }
 
@@ -58,22 +59,23 @@ enum stack stack_of(const struct node *n, const char *module, char *ret_evidence
 	const struct module *m = node_module(n, module), *core = node_module(n, CORE_MODULE);
 	const struct module *compat = node_module(n, COMPAT_MODULE);
 	bool has_compat = compat && module_is_in_kernel(compat);
-	bool has_core = core && is_out_of_tree(core);
+	bool has_core = core && stack_is_out_of_tree(core);
 
 	ret_evidence[0] = '\0';
 	if (!m || m->state == MODULE_MISSING)
 		return STACK_UNKNOWN;
 
 	tell(m, ret_evidence, size);
-	list_add(ret_evidence, size,
-		 has_compat ? COMPAT_MODULE " is loaded" : COMPAT_MODULE " is not loaded");
+	in_use_append(ret_evidence, size,
+		      has_compat ? COMPAT_MODULE " is loaded" : COMPAT_MODULE " is not loaded");
 	if (core && !streq(module, CORE_MODULE))
-		list_add(ret_evidence, size,
-			 has_core ? CORE_MODULE " is out of tree" : CORE_MODULE " is the kernel's");
+		in_use_append(ret_evidence, size,
+			      has_core ? CORE_MODULE " is out of tree"
+				       : CORE_MODULE " is the kernel's");
 
 	if (m->state != MODULE_BUILTIN && !m->has_taint && !m->has_info && !m->path[0])
 		return STACK_UNKNOWN;
-	if (!is_out_of_tree(m))
+	if (!stack_is_out_of_tree(m))
 		return STACK_KERNEL;
 	return has_compat || has_core ? STACK_OFED : STACK_VENDOR;
 }

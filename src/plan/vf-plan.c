@@ -178,7 +178,7 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 	}
 
 	/* Those that are made now would never get GUIDs by which others could reach them. */
-	if (want > 0 && lacks_ipoib(n, d)) {
+	if (want > 0 && identity_lacks_ipoib(n, d)) {
 		const struct module *m = node_module(n, IPOIB_MODULE);
 
 		a = add_change(p, CLASS_WAITING, REASON_NO_IPOIB, pf, have, want);

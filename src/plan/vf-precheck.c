@@ -52,7 +52,7 @@ static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail
 {
 	const struct netdev *nd = node_netdev_of(n, pf->address), *bond;
 
-	if (!nd || pf->physfn[0] || !has_quirk(pf, QUIRK_ROCE_LAG))
+	if (!nd || pf->physfn[0] || !quirk_has(pf, QUIRK_ROCE_LAG))
 		return false;
 	if (!nd->master && nd->bond_file[0]) {
 		snprintf(detail, size, "%s is to be a port of a bond, by %s", nd->name,
@@ -71,7 +71,7 @@ static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail
 /* VFs of one port forbid the LAG of all. With switchdev both go together. */
 static bool is_in_lag(const struct node *n, const struct pci *pf, char *detail, size_t size)
 {
-	if (!has_quirk(pf, QUIRK_ROCE_LAG) || streq(pf->eswitch, "switchdev"))
+	if (!quirk_has(pf, QUIRK_ROCE_LAG) || streq(pf->eswitch, "switchdev"))
 		return false;
 	if (is_lag_port(n, pf, detail, size))
 		return true;
@@ -120,14 +120,14 @@ static bool lacks_rdma_vfs(const struct node *n, const struct pci *pf)
 {
 	const struct module *m = node_module(n, pf->driver);
 
-	return has_quirk(pf, QUIRK_NO_VF_RDMA) && !(m && m->is_out_of_tree);
+	return quirk_has(pf, QUIRK_NO_VF_RDMA) && !(m && m->stack_is_out_of_tree);
 }
 
 static bool is_down(const struct node *n, const struct pci *pf)
 {
 	const struct netdev *nd = node_netdev_of(n, pf->address);
 
-	return has_quirk(pf, QUIRK_UP_FIRST) && nd && !nd->is_up;
+	return quirk_has(pf, QUIRK_UP_FIRST) && nd && !nd->is_up;
 }
 
 static void say_wanted(uint32_t want, char *ret, size_t size)
@@ -138,7 +138,7 @@ static void say_wanted(uint32_t want, char *ret, size_t size)
 		snprintf(ret, size, "%" PRIu32 " asked for", want);
 }
 
-bool is_left_to_container(const struct node *n, const struct pci *pf)
+bool vf_precheck_is_container(const struct node *n, const struct pci *pf)
 {
 	return n->is_container_loading &&
 	       streq(pf->driver[0] ? pf->driver : pf->module, "mlx5_core");
@@ -161,7 +161,7 @@ enum reason vf_obstacle(const struct node *n, const struct memory *memory, const
 {
 	detail[0] = '\0';
 
-	if (is_left_to_container(n, pf)) {
+	if (vf_precheck_is_container(n, pf)) {
 		*ret_class = CLASS_WAITING;
 		return REASON_DRIVER_CONTAINER;
 	}

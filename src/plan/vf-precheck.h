@@ -31,4 +31,4 @@ enum reason vf_obstacle(const struct node *n, const struct memory *memory, const
 			uint32_t want, enum class *ret_class, char *detail, size_t size);
 
 /* A container is loading the driver of this PF, which changes the PF and its VFs by itself. */
-bool is_left_to_container(const struct node *n, const struct pci *pf);
+bool vf_precheck_is_container(const struct node *n, const struct pci *pf);

@@ -85,8 +85,8 @@ static int want_mac(const struct node *n, const struct memory *memory, struct pl
 	char mac[24];
 
 	if (node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_MAC ||
-	    !is_unset_mac(n, v->device->pci, v->info) || was_brought_up(memory, v->device) ||
-	    !can_get_identity(n, memory, v))
+	    !identity_is_unset_mac(n, v->device->pci, v->info) ||
+	    was_brought_up(memory, v->device) || !can_get_identity(n, memory, v))
 		return 0;
 
 	identity_mac(n, p, v->seed, v->device->pci, mac, sizeof(mac));
@@ -107,7 +107,7 @@ static int want_guids(const struct node *n, const struct memory *memory, struct 
 	struct action *a;
 
 	if (!node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_GUID ||
-	    !is_unset_guid(n, v->device->pci, v->info) || !can_get_identity(n, memory, v))
+	    !identity_is_unset_guid(n, v->device->pci, v->info) || !can_get_identity(n, memory, v))
 		return 0;
 
 	identity_guids(n, p, v->seed, v->device->pci, v->info, node, port);
@@ -247,7 +247,7 @@ static int want_binding(const struct node *n, const struct memory *memory, struc
 	    !is_loaded(memory, p, node_module(n, vf->module), pf))
 		return 0;
 	/* The next look finds the netdev through which it gets its GUIDs first. */
-	if (lacks_ipoib(n, v->pf) && is_loading(memory, p, IPOIB_MODULE))
+	if (identity_lacks_ipoib(n, v->pf) && is_loading(memory, p, IPOIB_MODULE))
 		return 0;
 	/* Without it none can be bound. */
 	if (pf->is_switched && !pf->autoprobe &&
@@ -281,8 +281,9 @@ static bool has_identity(const struct node *n, const struct vf *v)
 {
 	if (!v->info)
 		return false;
-	return node_is_infiniband(n, v->pf->pci) ? !is_unset_guid(n, v->device->pci, v->info)
-						 : !is_unset_mac(n, v->device->pci, v->info);
+	return node_is_infiniband(n, v->pf->pci)
+		       ? !identity_is_unset_guid(n, v->device->pci, v->info)
+		       : !identity_is_unset_mac(n, v->device->pci, v->info);
 }
 
 /* Was its MAC set in this pass, behind a driver that had bound it by itself? */
@@ -306,7 +307,7 @@ static bool is_wrong(const struct node *n, const struct memory *memory, const st
 	/* The plan that set the MAC wants it; a look right before has to want it still. */
 	return d->reason == REASON_VF_IDENTITY ||
 	       (d->reason == REASON_NO_IBDEV && was_bound_before(memory, v) &&
-		has_other_identity(n, p, d->pci, d->netdev, d->ibdev, detail, sizeof(detail)));
+		identity_is_other(n, p, d->pci, d->netdev, d->ibdev, detail, sizeof(detail)));
 }
 
 /* Two looks, SettleSec= apart, have not seen its netdev, and nobody uses what is left of it. */
@@ -360,7 +361,8 @@ static int for_each_vf(const struct node *n, const struct memory *memory, struct
 		}
 		/* VFs of others, and what this plan removes, are left alone. */
 		if (!pf || !d->is_handed_out || d->node_nic ||
-		    is_making_vfs(memory, p, pf->pci->address) || is_left_to_container(n, pf->pci))
+		    is_making_vfs(memory, p, pf->pci->address) ||
+		    vf_precheck_is_container(n, pf->pci))
 			continue;
 		v = (struct vf){ pf, d, node_vf_info(n, pf->pci->address, d->pci->vf_index), seed };
 		r = want(n, memory, p, &v);
@@ -385,7 +387,7 @@ static int hint_foreign(struct plan *p, const struct device *pf)
 		if (!d->is_foreign || !streq(d->pci->physfn, pf->pci->address))
 			continue;
 		snprintf(item, sizeof(item), "%s: %s", d->pci->address, d->detail);
-		list_add(detail, sizeof(detail), item);
+		in_use_append(detail, sizeof(detail), item);
 	}
 	return detail[0] ? plan_add_hint(p, REASON_VF_FOREIGN, pf->pci->address, "%s", detail) : 0;
 }
