@@ -115,8 +115,8 @@ static bool is_word_match(const char *word, size_t len, const struct node *n,
 }
 
 /* Words of the same kind are alternatives; every kind that is named has to fit. */
-bool is_match(const char *match, const struct node *n, const struct memory *memory,
-	      const struct pci *pci)
+bool plan_is_match(const char *match, const struct node *n, const struct memory *memory,
+		   const struct pci *pci)
 {
 	unsigned named = 0, fits = 0;
 
@@ -180,11 +180,11 @@ static bool is_nic(const struct node *n, const struct pci *pci)
 	return pci->class >> 16 == CLASS_NETWORK && !is_netdev_of_erdma(n, pci);
 }
 
-const struct device_config *section_of(const struct config *c, const struct node *n,
-				       const struct memory *memory, const struct pci *pci)
+const struct device_config *plan_section_of(const struct config *c, const struct node *n,
+					    const struct memory *memory, const struct pci *pci)
 {
 	for (size_t i = 0; i < c->n_devices && is_nic(n, pci); i++)
-		if (is_match(c->devices[i].match, n, memory, pci))
+		if (plan_is_match(c->devices[i].match, n, memory, pci))
 			return &c->devices[i];
 	return NULL;
 }
@@ -194,7 +194,7 @@ void plan_forget_names(const struct config *c, const struct node *n, struct memo
 	for (size_t i = 0; i < memory->n_devices; i++) {
 		struct device_memory *m = &memory->devices[i];
 		const struct pci *pci = m->matched[0] ? node_pci(n, m->pci) : NULL;
-		const struct device_config *dc = pci ? section_of(c, n, memory, pci) : NULL;
+		const struct device_config *dc = pci ? plan_section_of(c, n, memory, pci) : NULL;
 
 		if (pci && !(dc && strstr(dc->match, "netdev:")))
 			m->matched[0] = '\0';
@@ -330,7 +330,7 @@ static bool lacks_module(const struct node *n, const struct pci *pci)
  * tried: mlx5e_get_vf_config() in .../mlx5/core/en_main.c gives the EPERM of
  * mlx5_eswitch_get_vport().
  */
-bool refuses_settings(const struct node *n, const struct device *d)
+bool plan_refuses_settings(const struct node *n, const struct device *d)
 {
 	const struct pci *pf = d->is_vf ? node_pci(n, d->pci->physfn) : d->pci;
 
@@ -342,7 +342,7 @@ bool refuses_settings(const struct node *n, const struct device *d)
 static enum reason say_zero_guid(const struct node *n, struct device *d)
 {
 	COPY(d->detail, d->ibdev->name);
-	if (d->is_vf && refuses_settings(n, d))
+	if (d->is_vf && plan_refuses_settings(n, d))
 		d->advice = "The card lets the host set nothing of its VFs, as a BlueField in DPU "
 			    "mode does. Set the MAC on the system of the card (\"echo MAC "
 			    ">/sys/class/net/p0/smart_nic/vfN/mac\"), then rebind the driver of "
@@ -523,7 +523,7 @@ static void find_sick(const struct node *n, const struct memory *memory, struct 
 
 /* --- what is left to the host --- */
 
-bool is_nodes(const struct device *d)
+bool plan_carries_node(const struct device *d)
 {
 	return d->node_nic && !d->node_nic->is_by_vf;
 }
@@ -600,7 +600,7 @@ static void add_word(char *list, size_t size, bool is_true, const char *word)
 static void list_left_out(const struct config *c, const struct device *d, char *ret, size_t size)
 {
 	const bool is_free = d->node_nic && !d->is_named;
-	const uint32_t want = d->is_vf ? UINT32_MAX : wanted_vfs(d->config, d->pci);
+	const uint32_t want = d->is_vf ? UINT32_MAX : plan_wanted_vfs(d->config, d->pci);
 
 	ret[0] = '\0';
 	add_word(ret, size, is_free && want != UINT32_MAX && want != d->pci->num_vfs,
@@ -609,7 +609,7 @@ static void list_left_out(const struct config *c, const struct device *d, char *
 		 is_free && (!d->is_vf || d->is_handed_out) && d->netdev && d->config->mtu > 0 &&
 			 d->config->mtu != d->netdev->mtu,
 		 "MTU=");
-	add_word(ret, size, is_nodes(d) && d->netdev && c->route.manage, "[Route]");
+	add_word(ret, size, plan_carries_node(d) && d->netdev && c->route.manage, "[Route]");
 	add_word(ret, size, d->aside != REASON_NONE, "[DevicePlugin] Type=sriov");
 }
 
@@ -623,7 +623,7 @@ static int tell_aside(const struct config *c, const struct node *n, const struct
 	list_left_out(c, d, left_out, sizeof(left_out));
 	if (reason == REASON_NONE || d->is_in_pod || !left_out[0])
 		return 0;
-	if (!d->is_vf && vf_of_node(n, p, d)) /* said by the change that is refused */
+	if (!d->is_vf && plan_vf_of_node(n, p, d)) /* said by the change that is refused */
 		return 0;
 
 	find_aside(c, n, memory, d, detail, sizeof(detail));
@@ -656,7 +656,7 @@ static int add_device(const struct config *c, const struct node *n, const struct
 	d->is_by_name = !d->is_vf && strstr(dc->match, "netdev:");
 	d->is_named = !d->is_vf && is_named(dc->match, n, memory, pci);
 	d->wanted_vfs =
-		d->is_vf || (d->node_nic && !d->is_named) ? UINT32_MAX : wanted_vfs(dc, pci);
+		d->is_vf || (d->node_nic && !d->is_named) ? UINT32_MAX : plan_wanted_vfs(dc, pci);
 	d->unsupported = find_unsupported(n, memory, d->is_vf ? pci->physfn : pci->address);
 	d->is_rebuilt = (m && m->was_rebuilt) ||
 			attempts_find(memory->tried, VERB_REBIND_DRIVER, pci->address, pci->driver);
@@ -765,7 +765,7 @@ int plan_devices(const struct config *c, const struct node *n, const struct memo
 
 		if (pci->physfn[0])
 			continue;
-		dc = section_of(c, n, memory, pci);
+		dc = plan_section_of(c, n, memory, pci);
 		if (!dc)
 			continue;
 

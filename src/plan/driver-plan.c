@@ -64,7 +64,7 @@ static struct action *add_load(const struct node *n, struct plan *p, const char 
 	return a;
 }
 
-int want_module(const struct node *n, struct plan *p, const char *name, enum step step)
+int plan_want_module(const struct node *n, struct plan *p, const char *name, enum step step)
 {
 	if (module_is_in_kernel(node_module(n, name)) || is_planned(p, VERB_LOAD_MODULE, name))
 		return 0;
@@ -303,7 +303,7 @@ static int want_driver(const struct config *c, const struct node *n, struct plan
 	if (d->pci->driver[0] || (c->driver.mode != DRIVER_MODE_KEEP && is_erdma(d->pci)))
 		return 0;
 	if (d->pci->module[0])
-		return want_module(n, p, d->pci->module, STEP_DRIVER);
+		return plan_want_module(n, p, d->pci->module, STEP_DRIVER);
 	if (!n->is_dkms_building) /* it may be what claims the function */
 		return 0;
 	return plan_add_item(p, STEP_DRIVER, VERB_WAIT, CLASS_WAITING, d->pci->address,
@@ -329,7 +329,7 @@ static int want_ipoib(const struct node *n, struct plan *p, const struct device 
 {
 	if (d->is_vf || !identity_lacks_ipoib(n, d) || !is_awaiting_guids(n, d))
 		return 0;
-	return want_module(n, p, IPOIB_MODULE, STEP_DRIVER);
+	return plan_want_module(n, p, IPOIB_MODULE, STEP_DRIVER);
 }
 
 static size_t count_gpus(const struct node *n)
@@ -395,6 +395,6 @@ int plan_driver(const struct config *c, const struct node *n, const struct memor
 		return MIN(wants_peermem, 0);
 
 	for (size_t i = 0; i < ELEMENTSOF(always) && r >= 0; i++)
-		r = want_module(n, p, always[i], STEP_DRIVER);
+		r = plan_want_module(n, p, always[i], STEP_DRIVER);
 	return r < 0 ? r : plan_peermem(c, n, p, wants_peermem > 0);
 }

@@ -164,8 +164,8 @@ static int plan_one(const struct config *c, const struct node *n, const struct m
 	struct given now;
 	int r;
 
-	if (!m || !m->is_out || !d->netdev || d->netdev->master || d->is_in_pod || is_nodes(d) ||
-	    m->usable_instance != d->pci->instance)
+	if (!m || !m->is_out || !d->netdev || d->netdev->master || d->is_in_pod ||
+	    plan_carries_node(d) || m->usable_instance != d->pci->instance)
 		return 0;
 	given_look(n, d->pci, d->netdev, &now);
 	b.is_used = d->ibdev && d->ibdev->n_contexts > 0 && d->ibdev->n_contexts != UINT32_MAX;

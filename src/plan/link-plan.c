@@ -116,7 +116,7 @@ static int want_mtu(const struct node *n, struct plan *p, const struct device *d
 /* A VF that this plan removes, or binds again: its netdev will be another. */
 static bool is_going(const struct memory *memory, const struct plan *p, const struct device *d)
 {
-	if (is_making_vfs(memory, p, d->pci->physfn))
+	if (plan_is_making_vfs(memory, p, d->pci->physfn))
 		return true;
 	for (size_t i = 0; i < p->n_actions; i++)
 		if (p->actions[i].verb == VERB_REBIND_DRIVER &&
@@ -150,7 +150,7 @@ static int plan_links(const struct config *c, const struct node *n, const struct
 		/* VFs that are not ours to hand out are not ours to bring up. */
 		if (d->is_vf && (!d->is_handed_out || is_going(memory, p, d)))
 			continue;
-		if (is_nodes(d) && !d->is_named)
+		if (plan_carries_node(d) && !d->is_named)
 			continue;
 		if (d->netdev->master) {
 			r = hint_mtu(n, p, d);
@@ -161,7 +161,8 @@ static int plan_links(const struct config *c, const struct node *n, const struct
 		if (!d->node_nic || d->is_named)
 			r = want_mtu(n, p, d);
 		/* VFs of the sriov plugin are brought up by a CNI, in a pod. */
-		if (r >= 0 && !is_nodes(d) && !(of_vfs && plugin_gives_vfs(c->plugin.type)))
+		if (r >= 0 && !plan_carries_node(d) &&
+		    !(of_vfs && plugin_gives_vfs(c->plugin.type)))
 			r = want_all_up(n, p, d);
 	}
 	return r;

@@ -199,7 +199,7 @@ static int release(const struct node *n, const struct memory *memory, struct pla
 
 	/* Both ports of a bond have the same: once. */
 	for (const struct device *before = p->devices; before < d; before++)
-		if (is_nodes(before) && netdev_of(n, before) == nd)
+		if (plan_carries_node(before) && netdev_of(n, before) == nd)
 			return 0;
 	return nd ? plan_revert_netdev(n, memory, p, nd->ifindex) : 0;
 }
@@ -208,13 +208,14 @@ int plan_nic_netdevs(const struct config *c, const struct node *n, const struct 
 		     struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices && c->route.manage; i++)
-		if (is_nodes(&p->devices[i]) && release(n, memory, p, &p->devices[i]) < 0)
+		if (plan_carries_node(&p->devices[i]) && release(n, memory, p, &p->devices[i]) < 0)
 			return -ENOMEM;
 
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct netdev *nd = netdev_of(n, &p->devices[i]);
 
-		if (nd && !is_nodes(&p->devices[i]) && add_nic_netdev(c, p, &p->devices[i], nd) < 0)
+		if (nd && !plan_carries_node(&p->devices[i]) &&
+		    add_nic_netdev(c, p, &p->devices[i], nd) < 0)
 			return -ENOMEM;
 	}
 

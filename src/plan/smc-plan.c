@@ -128,7 +128,7 @@ static int want_table(const struct config *c, const struct node *n, const struct
 	if (!module_is_in_kernel(m)) {
 		/* For auto, where there is none the node is ready without. */
 		return c->smc.enable == SMC_YES || (m && m->state == MODULE_AVAILABLE)
-			       ? want_module(n, p, SMC_MODULE, STEP_SMC)
+			       ? plan_want_module(n, p, SMC_MODULE, STEP_SMC)
 			       : plan_add_hint(p, REASON_SMC_ABSENT, SMC_MODULE, "%s",
 					       module_state_name(m ? m->state : MODULE_MISSING));
 	}

@@ -23,11 +23,11 @@ int plan_old_pod(const struct config *c, const struct node *n, const struct memo
  */
 int plan_devices(const struct config *c, const struct node *n, const struct memory *memory,
 		 struct plan *p);
-const struct device_config *section_of(const struct config *c, const struct node *n,
-				       const struct memory *memory,
-				       const struct pci *pci); /* NULL: none, or it is no NIC */
-bool is_match(const char *match, const struct node *n, const struct memory *memory,
-	      const struct pci *pci);
+const struct device_config *
+plan_section_of(const struct config *c, const struct node *n, const struct memory *memory,
+		const struct pci *pci); /* NULL: none, or it is no NIC */
+bool plan_is_match(const char *match, const struct node *n, const struct memory *memory,
+		   const struct pci *pci);
 
 /*
  * With [Health]: what of the announcements of links is a loss, which PFs flap, and which devices
@@ -40,7 +40,7 @@ int plan_flaps(const struct config *c, const struct node *n, const struct memory
 	       struct plan *p);
 
 /* Does the function itself carry the node, so that its netdev is left alone? */
-bool is_nodes(const struct device *d);
+bool plan_carries_node(const struct device *d);
 
 /*
  * Puts back what a pod left changed of a device. It is waited for SettleSec= in which nothing of it
@@ -53,7 +53,7 @@ int plan_given_back(const struct config *c, const struct node *n, const struct m
 int plan_driver(const struct config *c, const struct node *n, const struct memory *memory,
 		struct plan *p);
 /* Loads a module that is not in the kernel, or says what stands against it. */
-int want_module(const struct node *n, struct plan *p, const char *name, enum step step);
+int plan_want_module(const struct node *n, struct plan *p, const char *name, enum step step);
 int plan_netns(const struct config *c, const struct node *n, const struct memory *memory,
 	       struct plan *p);
 
@@ -80,16 +80,16 @@ int plan_vf(const struct config *c, const struct node *n, const struct memory *m
  */
 int plan_vf_setup(const struct config *c, const struct node *n, const struct memory *memory,
 		  struct plan *p);
-bool has_autoprobe_off(const struct pci *pf); /* and it was not our service that set it */
+bool plan_has_autoprobe_off(const struct pci *pf); /* and it was not our service that set it */
 /* Does its card, or that of its PF, let the host set nothing of VFs? */
-bool refuses_settings(const struct node *n, const struct device *d);
-uint32_t wanted_vfs(const struct device_config *dc,
-		    const struct pci *pf); /* UINT32_MAX: leave alone */
-bool is_making_vfs(const struct memory *memory, const struct plan *p,
-		   const char *pf); /* the number changes by this plan */
+bool plan_refuses_settings(const struct node *n, const struct device *d);
+uint32_t plan_wanted_vfs(const struct device_config *dc,
+			 const struct pci *pf); /* UINT32_MAX: leave alone */
+bool plan_is_making_vfs(const struct memory *memory, const struct plan *p,
+			const char *pf); /* the number changes by this plan */
 /* A VF that carries the node, so that the number of VFs its PF is to have is refused; or NULL. */
-const struct node_nic *vf_of_node(const struct node *n, const struct plan *p,
-				  const struct device *d);
+const struct node_nic *plan_vf_of_node(const struct node *n, const struct plan *p,
+				       const struct device *d);
 
 int plan_link_pf(const struct config *c, const struct node *n, const struct memory *memory,
 		 struct plan *p);

@@ -12,7 +12,7 @@
 #define AMD_VENDOR 0x1002
 #define MAX_LATER  4 /* sections that are named */
 
-uint32_t wanted_vfs(const struct device_config *dc, const struct pci *pf)
+uint32_t plan_wanted_vfs(const struct device_config *dc, const struct pci *pf)
 {
 	switch (dc->mode) {
 	case VF_MODE_EXCLUSIVE:
@@ -38,7 +38,7 @@ static struct action *add_change(struct plan *p, enum class class, enum reason r
 	return a;
 }
 
-bool is_making_vfs(const struct memory *memory, const struct plan *p, const char *pf)
+bool plan_is_making_vfs(const struct memory *memory, const struct plan *p, const char *pf)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
@@ -111,8 +111,8 @@ static uint32_t wish_of(const struct device *d)
 		       : d->wanted_vfs;
 }
 
-const struct node_nic *vf_of_node(const struct node *n, const struct plan *p,
-				  const struct device *d)
+const struct node_nic *plan_vf_of_node(const struct node *n, const struct plan *p,
+				       const struct device *d)
 {
 	const uint32_t want = wish_of(d);
 
@@ -148,7 +148,7 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 	}
 	if (want == UINT32_MAX || want == have)
 		return 0;
-	vf = vf_of_node(n, p, d);
+	vf = plan_vf_of_node(n, p, d);
 	if (vf) {
 		a = add_change(p, CLASS_REFUSED, REASON_NODE_NIC, pf, have, want);
 		if (a)
@@ -238,7 +238,7 @@ static void format_later(const struct config *c, const struct node *n, const str
 
 	ret[0] = '\0';
 	for (size_t i = (size_t)(first - c->devices) + 1; i < c->n_devices; i++)
-		if (is_match(c->devices[i].match, n, memory, pf) && ++n_later <= MAX_LATER)
+		if (plan_is_match(c->devices[i].match, n, memory, pf) && ++n_later <= MAX_LATER)
 			used += (size_t)snprintf(ret + used, size - used, "%s[Device %s]",
 						 n_later == 1 ? ", before " : ", ",
 						 c->devices[i].name);
@@ -271,7 +271,7 @@ int64_t plan_explain_vfs(const struct config *c, const struct node *n, const str
 			 const struct pci *pci, char *ret, size_t size)
 {
 	const struct pci *pf = pci->physfn[0] ? node_pci(n, pci->physfn) : pci;
-	const struct device_config *dc = pf ? section_of(c, n, memory, pf) : NULL;
+	const struct device_config *dc = pf ? plan_section_of(c, n, memory, pf) : NULL;
 	char later[MAX_LATER * (sizeof(dc->name) + 12) + 64], whose[PCI_LEN + 16] = "";
 	uint32_t want;
 	size_t used;
@@ -284,7 +284,7 @@ int64_t plan_explain_vfs(const struct config *c, const struct node *n, const str
 	if (!dc)
 		return -1;
 
-	want = wanted_vfs(dc, pf);
+	want = plan_wanted_vfs(dc, pf);
 	format_later(c, n, memory, pf, dc, later, sizeof(later));
 	snprintf(ret, size,
 		 "%s[Device %s] is the first section that matches%s: VirtualFunctions=%s", whose,

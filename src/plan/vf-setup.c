@@ -18,7 +18,7 @@ struct vf {
 	const char *seed;           /* of its identity; "": none */
 };
 
-bool has_autoprobe_off(const struct pci *pf)
+bool plan_has_autoprobe_off(const struct pci *pf)
 {
 	return pf->has_autoprobe && !pf->autoprobe && !pf->is_switched;
 }
@@ -59,7 +59,7 @@ static bool is_idle(const struct node *n, const struct memory *memory, const str
 static bool can_rebuild(const struct node *n, const struct memory *memory, const struct vf *v)
 {
 	return !v->device->is_rebuilt && !is_held(memory, v->pf) &&
-	       !has_autoprobe_off(v->pf->pci) && is_idle(n, memory, v);
+	       !plan_has_autoprobe_off(v->pf->pci) && is_idle(n, memory, v);
 }
 
 static bool can_get_identity(const struct node *n, const struct memory *memory, const struct vf *v)
@@ -195,8 +195,8 @@ static int restore_autoprobe(const struct node *n, const struct memory *memory, 
 		const struct pci *pf = &n->pcis[i];
 		struct action *a;
 
-		if (!pf->is_recorded || has_autoprobe_off(pf) ||
-		    streq(memory->stuck, pf->address) || is_making_vfs(memory, p, pf->address))
+		if (!pf->is_recorded || plan_has_autoprobe_off(pf) ||
+		    streq(memory->stuck, pf->address) || plan_is_making_vfs(memory, p, pf->address))
 			continue;
 		a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
 		if (!a)
@@ -243,7 +243,7 @@ static int want_binding(const struct node *n, const struct memory *memory, struc
 	if (is_held(memory, v->pf) &&
 	    !attempts_find(memory->tried, VERB_BIND_DRIVER, vf->address, vf->module))
 		return 0;
-	if (vf->driver[0] || !vf->module[0] || has_autoprobe_off(pf) ||
+	if (vf->driver[0] || !vf->module[0] || plan_has_autoprobe_off(pf) ||
 	    !is_loaded(memory, p, node_module(n, vf->module), pf))
 		return 0;
 	/* The next look finds the netdev through which it gets its GUIDs first. */
@@ -317,7 +317,7 @@ static bool is_left_orphan(const struct node *n, const struct memory *memory, co
 	char users[64];
 
 	return d->reason == REASON_VF_ORPHAN && !d->is_lost && !is_held(memory, v->pf) &&
-	       !has_autoprobe_off(v->pf->pci) &&
+	       !plan_has_autoprobe_off(v->pf->pci) &&
 	       !users_of_function(n, memory, d->pci, users, sizeof(users));
 }
 
@@ -361,7 +361,7 @@ static int for_each_vf(const struct node *n, const struct memory *memory, struct
 		}
 		/* VFs of others, and what this plan removes, are left alone. */
 		if (!pf || !d->is_handed_out || d->node_nic ||
-		    is_making_vfs(memory, p, pf->pci->address) ||
+		    plan_is_making_vfs(memory, p, pf->pci->address) ||
 		    vf_precheck_is_container(n, pf->pci))
 			continue;
 		v = (struct vf){ pf, d, node_vf_info(n, pf->pci->address, d->pci->vf_index), seed };
@@ -399,7 +399,7 @@ static int hint_pf(const struct node *n, struct plan *p, const struct device *pf
 	char detail[64] = "", seed[MAC_LEN];
 	int r = 0;
 
-	if (has_autoprobe_off(pf->pci))
+	if (plan_has_autoprobe_off(pf->pci))
 		r = plan_add_hint(p, REASON_AUTOPROBE_OFF, pf->pci->address, NULL);
 	if (r < 0)
 		return r;
@@ -413,7 +413,7 @@ static int hint_pf(const struct node *n, struct plan *p, const struct device *pf
 	if (r < 0)
 		return r;
 
-	if (refuses_settings(n, pf) &&
+	if (plan_refuses_settings(n, pf) &&
 	    (dc->identity == IDENTITY_DERIVED || dc->trust != TRUST_KEEP))
 		r = plan_add_hint(p, REASON_VF_SETTING_UNSUPPORTED, pf->pci->address,
 				  "its card refuses what the host sets of VFs, as in DPU mode");

@@ -151,8 +151,8 @@ bool os_is_managed(const struct func *f)
 
 	kernel_show(&n);
 	pci = node_pci(&n, f->pf >= 0 ? sim.funcs[f->pf].address : f->address);
-	return pci && section_of(sim.config, &n, &memory, pci) &&
-	       (f->pf < 0 || section_of(sim.config, &n, &memory, pci)->mode >= VF_MODE_SHARED);
+	return pci && plan_section_of(sim.config, &n, &memory, pci) &&
+	       (f->pf < 0 || plan_section_of(sim.config, &n, &memory, pci)->mode >= VF_MODE_SHARED);
 }
 
 /* Does the section of this PF ask for another number than there is? */
@@ -167,7 +167,7 @@ static bool wants_other(const struct func *f)
 	for (size_t i = 0; i < sim.config->n_devices && pci; i++) {
 		const struct device_config *dc = &sim.config->devices[i];
 
-		if (!is_match(dc->match, &n, &memory, pci))
+		if (!plan_is_match(dc->match, &n, &memory, pci))
 			continue;
 		switch (dc->mode) {
 		case VF_MODE_EXCLUSIVE:
