@@ -377,6 +377,7 @@ void kernel_boot(void)
 	memset(sim.jobs, 0, sizeof(sim.jobs));
 	routes_boot();
 	links_boot();
+	namespaces_boot();
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
 		sim.has_module[i] = sim_random(4) > 0;
 	for (size_t i = 0; i < sim.n_funcs; i++) {
@@ -421,6 +422,8 @@ uint64_t kernel_next(void)
 			next = MIN(next, f->ibdev_usec);
 		if (f->named_usec > sim.now_usec)
 			next = MIN(next, f->named_usec);
+		if (f->is_in_pod && f->follows_usec > sim.now_usec)
+			next = MIN(next, f->follows_usec);
 	}
 	return next;
 }
@@ -558,7 +561,7 @@ static void show_ibdev(const struct func *f, struct node *n)
 	struct ibdev *ib;
 
 	/* Shared network namespaces: it is seen here also while its netdev is in a pod. */
-	if (!func_has_ibdev(f) || (f->is_in_pod && sim.netns_mode == NETNS_MODE_EXCLUSIVE))
+	if (!func_has_ibdev(f) || namespaces_has_followed(f))
 		return;
 	ib = GROW(n->ibdevs, n->n_ibdevs);
 	COPY(ib->name, kernel_is_lag(f) ? "mlx5_bond_0" : f->ibdev);

@@ -444,6 +444,7 @@ static void write_config(bool is_other)
 		put_route(f);
 	priorities_write(f);
 	links_write(f);
+	namespaces_write(f);
 	fclose(f);
 	sim.is_reconfigured = is_other;
 	sim_trace("configuration:\n%s", text);
@@ -547,6 +548,8 @@ static void check_end(void)
 	}
 	check_identities();
 	links_check_end();
+	if (!fs_exists(&sim.os.fs, HOLD_PATH))
+		namespaces_check();
 	if (!fs_exists(&sim.os.fs, HOLD_PATH))
 		others_check_given();
 	if (service.config.route.manage && !fs_exists(&sim.os.fs, HOLD_PATH))

@@ -181,6 +181,7 @@ static void take_into_pod(struct func *f)
 			snprintf(f->ibdev, sizeof(f->ibdev), "pod%" PRIu64, sim_random(100000));
 		links_here(f);
 	}
+	namespaces_move(f);
 	sim_trace("%s %s", f->address, f->is_in_pod ? "goes into a pod" : "comes back");
 	others_tell();
 }
@@ -432,6 +433,7 @@ void others_begin(void)
 
 void others_leave(void)
 {
+	namespaces_leave();
 	links_hear();
 	others.manager_usec = others.event_usec = UINT64_MAX;
 	sim.full = 0;

@@ -91,7 +91,8 @@ struct func {
 	struct given lent;
 	uint64_t named_usec; /* udev names its netdev then; 0: it has, or never will */
 	uint64_t cni_usec;   /* a CNI plugin is at work on it till then */
-	bool is_orphan;      /* its netdev is gone, in no namespace */
+	uint64_t follows_usec, ended_usec; /* namespaces.c: its RDMA device; its last pod */
+	bool is_orphan;                    /* its netdev is gone, in no namespace */
 	bool was_cni_at_look;
 	bool is_spoilt; /* others changed it in this boot, or what the program set failed */
 	bool was_usable_at_look, was_usable_before, was_used_at_look, was_lag_at_look;
@@ -147,7 +148,8 @@ struct sim {
 	bool is_bond_known; /* a file of a network manager names them */
 	uint32_t package;   /* its version */
 	enum netns_mode netns_mode;
-	bool has_module[8]; /* modules[] of kernel.c */
+	bool is_netns_refused; /* in this boot, by the kernel */
+	bool has_module[8];    /* modules[] of kernel.c */
 
 	struct job {
 		bool is_there;
@@ -216,6 +218,16 @@ void priorities_answer(struct node *n);
 void priorities_show(const struct func *f, struct port *port);
 void priorities_forget(void); /* by "revert" */
 void priorities_check_reverted(void);
+
+/* namespaces.c */
+bool is_life_with_namespaces(void);
+void namespaces_boot(void);
+void namespaces_write(FILE *f); /* what is asked for */
+void namespaces_answer(struct node *n);
+void namespaces_move(struct func *f); /* into a pod, or back */
+bool namespaces_has_followed(const struct func *f);
+void namespaces_leave(void);
+void namespaces_check(void);
 
 /* links.c */
 void links_boot(void);

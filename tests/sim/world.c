@@ -141,15 +141,16 @@ static void answer_users(struct node *n)
 			continue;
 		u = GROW(n->users, n->n_users);
 		COPY(u->target, f->address);
-		u->use = !f->is_in_pod                            ? USE_CONTEXT
-			 : sim.netns_mode == NETNS_MODE_EXCLUSIVE ? USE_IBDEV_NETNS
-								  : USE_NETDEV_NETNS;
+		u->use = !f->is_in_pod                ? USE_CONTEXT
+			 : namespaces_has_followed(f) ? USE_IBDEV_NETNS
+						      : USE_NETDEV_NETNS;
 		u->pid = f->user;
 		COPY(u->command, "job");
 	}
 	if (n->n_users > 1)
 		qsort(n->users, n->n_users, sizeof(*n->users),
 		      (int (*)(const void *, const void *))strcmp);
+	namespaces_answer(n);
 	n->has_users = true;
 }
 

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Namespaces: the mode of RDMA network namespaces, and who has a network namespace. Only in some
+ * lives, so that the others stay what they were.
+ *
+ * While any but the first one exists the kernel refuses another mode, in both directions:
+ * rdma_compatdev_set() in drivers/infiniband/core/device.c. One that has ended exists until its
+ * clean-up is over: cleanup_net() in net/core/net_namespace.c. In exclusive mode the RDMA device
+ * goes into the pod after its netdev, as rdma-cni moves it, and comes back on its own:
+ * rdma_dev_exit_net() in drivers/infiniband/core/device.c.
+ */
+#include "../../src/os/rdma.h"
+#include "sim.h"
+
+#define CLEANUP_USEC (2 * USEC_PER_SEC)
+
+/* Of a unit with PrivateNetwork=yes. */
+static struct {
+	uint64_t from_usec, until_usec;
+	bool was_there_at_look;
+} unit;
+
+/* Nobody declares what the linker makes of --wrap. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+bool is_life_with_namespaces(void)
+{
+	return sim.seed % 8 == 2;
+}
+
+/* What "early" did of what is asked for is not known here. */
+void namespaces_boot(void)
+{
+	memset(&unit, 0, sizeof(unit));
+	sim.is_netns_refused = false;
+	if (!is_life_with_namespaces())
+		return;
+	sim.netns_mode = sim_random(2) == 0 ? NETNS_MODE_EXCLUSIVE : NETNS_MODE_SHARED;
+	unit.from_usec = sim_random(60 * USEC_PER_SEC);
+	unit.until_usec = unit.from_usec + sim_random(60 * USEC_PER_SEC);
+}
+
+void namespaces_leave(void)
+{
+	unit.until_usec = MIN(unit.until_usec, sim.now_usec);
+}
+
+void namespaces_write(FILE *f)
+{
+	if (is_life_with_namespaces())
+		fprintf(f, "[RDMA]\nNetnsMode=%s\n",
+			sim_random(3) == 0   ? "keep"
+			: sim_random(2) == 0 ? "shared"
+					     : "exclusive");
+}
+
+static bool is_unit_there(void)
+{
+	return unit.from_usec <= sim.now_usec && sim.now_usec < unit.until_usec;
+}
+
+static bool is_any_there(void)
+{
+	bool is_there = unit.until_usec > 0 && unit.from_usec <= sim.now_usec &&
+			sim.now_usec < unit.until_usec + CLEANUP_USEC;
+
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		is_there |= sim.funcs[i].is_in_pod ||
+			    (sim.funcs[i].ended_usec > 0 &&
+			     sim.now_usec < sim.funcs[i].ended_usec + CLEANUP_USEC);
+	return is_there;
+}
+
+static void add(struct node *n, uint64_t inode, const char *name)
+{
+	struct netns *ns = GROW(n->netnses, n->n_netnses);
+
+	ns->inode = inode;
+	COPY(ns->name, name);
+	unit.was_there_at_look = true;
+}
+
+void namespaces_answer(struct node *n)
+{
+	unit.was_there_at_look = false;
+	if (is_unit_there())
+		add(n, 4026532000, "unit");
+	for (size_t i = 0; i < sim.n_funcs && is_life_with_namespaces(); i++)
+		if (sim.funcs[i].is_in_pod)
+			add(n, 4026532001 + i, "pod");
+}
+
+/* Its RDMA device follows its netdev, there and back. */
+void namespaces_move(struct func *f)
+{
+	uint64_t moved_usec;
+
+	if (!is_life_with_namespaces())
+		return;
+	moved_usec = sim.now_usec + sim_random(USEC_PER_SEC);
+	f->ended_usec = f->is_in_pod ? 0 : sim.now_usec;
+	if (sim.netns_mode != NETNS_MODE_EXCLUSIVE)
+		return;
+	if (f->is_in_pod)
+		f->follows_usec = moved_usec;
+	else
+		f->ibdev_usec = moved_usec;
+}
+
+bool namespaces_has_followed(const struct func *f)
+{
+	return f->is_in_pod && sim.netns_mode == NETNS_MODE_EXCLUSIVE &&
+	       f->follows_usec <= sim.now_usec;
+}
+
+int __wrap_rdma_set_netns_mode(struct netlink *nl _unused_, enum netns_mode mode)
+{
+	const char *problem = mode == sim.netns_mode                ? "and was so before"
+			      : mode != sim.config->rdma.netns_mode ? "and not asked for"
+			      : unit.was_there_at_look              ? "and a namespace was seen"
+								    : NULL;
+	int r = os_touch(NULL, "RDMA network namespaces");
+
+	if (problem)
+		sim_fail("the mode of RDMA network namespaces is set, %s", problem);
+	if (r >= 0 && is_any_there())
+		r = -EBUSY;
+	sim.is_netns_refused |= r == -EBUSY;
+	if (r >= 0 && sim_chance(sim.rates.error))
+		r = -ENOMEM;
+	if (r >= 0)
+		sim.netns_mode = mode;
+	return r;
+}
+
+/* Is it as it was asked for, once nothing is in the way? */
+void namespaces_check(void)
+{
+	const enum netns_mode asked = sim.config->rdma.netns_mode;
+
+	if (is_life_with_namespaces() && asked != NETNS_MODE_KEEP && asked != sim.netns_mode &&
+	    !is_any_there() && !sim.is_netns_refused)
+		sim_fail("RDMA network namespaces are %s, asked for is %s",
+			 netns_mode_name(sim.netns_mode), netns_mode_name(asked));
+}
