@@ -378,6 +378,7 @@ void kernel_boot(void)
 	routes_boot();
 	links_boot();
 	namespaces_boot();
+	metadata_boot();
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
 		sim.has_module[i] = sim_random(4) > 0;
 	for (size_t i = 0; i < sim.n_funcs; i++) {

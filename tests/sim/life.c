@@ -417,7 +417,9 @@ static void put_route(FILE *f)
 		      f);
 	fprintf(f, "[Route]\nManage=yes\nMetric=%s\nPolicyRules=%s\nAddress=%s\n",
 		PICK("1", "200", "250"), PICK("auto", "yes", "yes", "no"),
-		is_static ? "static" : "existing");
+		is_static                 ? "static"
+		: is_life_with_metadata() ? "metadata"
+					  : "existing");
 }
 
 /* @is_other: one after another in the same life, often of the same cards. */
@@ -440,7 +442,7 @@ static void write_config(bool is_other)
 		      f);
 	fprintf(f, "[Device rdma]\nMatch=%s\n", match);
 	put_device(f);
-	if (sim_random(3) == 0)
+	if (sim_random(3) == 0 || is_life_with_metadata())
 		put_route(f);
 	priorities_write(f);
 	links_write(f);

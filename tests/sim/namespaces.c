@@ -32,7 +32,6 @@ bool is_life_with_namespaces(void)
 void namespaces_boot(void)
 {
 	memset(&unit, 0, sizeof(unit));
-	sim.is_netns_refused = false;
 	if (!is_life_with_namespaces())
 		return;
 	sim.netns_mode = sim_random(2) == 0 ? NETNS_MODE_EXCLUSIVE : NETNS_MODE_SHARED;
@@ -125,7 +124,6 @@ int __wrap_rdma_set_netns_mode(struct netlink *nl _unused_, enum netns_mode mode
 		sim_fail("the mode of RDMA network namespaces is set, %s", problem);
 	if (r >= 0 && is_any_there())
 		r = -EBUSY;
-	sim.is_netns_refused |= r == -EBUSY;
 	if (r >= 0 && sim_chance(sim.rates.error))
 		r = -ENOMEM;
 	if (r >= 0)
@@ -139,7 +137,7 @@ void namespaces_check(void)
 	const enum netns_mode asked = sim.config->rdma.netns_mode;
 
 	if (is_life_with_namespaces() && asked != NETNS_MODE_KEEP && asked != sim.netns_mode &&
-	    !is_any_there() && !sim.is_netns_refused)
+	    !is_any_there())
 		sim_fail("RDMA network namespaces are %s, asked for is %s",
 			 netns_mode_name(sim.netns_mode), netns_mode_name(asked));
 }

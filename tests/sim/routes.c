@@ -284,6 +284,7 @@ int __wrap_link_add_address(struct netlink *nl _unused_, const struct address *a
 {
 	int r = touch_netdev(a->ifindex, "address");
 
+	metadata_check_address(a);
 	if (r >= 0 && state_of(a->ifindex) == 0)
 		r = -ENODEV;
 	if (r >= 0 && find_address(a->local, a->ifindex))

@@ -147,9 +147,9 @@ struct sim {
 	uint64_t bond_usec; /* ports become those of a bond then; UINT64_MAX: there is none */
 	bool is_bond_known; /* a file of a network manager names them */
 	uint32_t package;   /* its version */
+	unsigned lease;     /* which address the metadata service tells */
 	enum netns_mode netns_mode;
-	bool is_netns_refused; /* in this boot, by the kernel */
-	bool has_module[8];    /* modules[] of kernel.c */
+	bool has_module[8]; /* modules[] of kernel.c */
 
 	struct job {
 		bool is_there;
@@ -228,6 +228,11 @@ void namespaces_move(struct func *f); /* into a pod, or back */
 bool namespaces_has_followed(const struct func *f);
 void namespaces_leave(void);
 void namespaces_check(void);
+
+/* metadata.c */
+bool is_life_with_metadata(void);
+void metadata_boot(void);
+void metadata_check_address(const struct address *a); /* one that is set */
 
 /* links.c */
 void links_boot(void);

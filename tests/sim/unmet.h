@@ -20,7 +20,6 @@ static const struct {
 	{ "test-table.c",
 	  { "keep-neighbour", "probe-neighbour", "nic-in-use", "remove-neighbour", "no-ipv6-gid",
 	    "terway-eni", "ipv6-erdma" } },
-	{ "test-metadata.c", { "ask-metadata", "metadata-waiting", "metadata-refused" } },
 	{ "test-contest.c", { "set-pnetid" } },
 	{ "test-output.c",
 	  { "ensure-kubelet", "option-conflict", "autoprobe-off", "gpu-shared-multi", "worker-died",

@@ -6,6 +6,7 @@
 #include "../../src/model/world.h"
 #include "../../src/model/link-log.h"
 #include "../../src/model/paths.h"
+#include "../../src/observe/metadata-observe.h"
 #include "../../src/observe/observe.h"
 #include "../../src/observe/output-observe.h"
 #include "../../src/observe/plugin-observe.h"
@@ -113,6 +114,8 @@ static int look(void *userdata _unused_, const struct config *c, struct attempts
 		r = link_log_give(sim.os.link_log, &n);
 	if (r >= 0)
 		r = look_at_files(c, &n, &memory);
+	if (r >= 0 && is_life_with_metadata())
+		r = observe_metadata(&sim.os.fs, &n, &memory);
 	if (r < 0)
 		return r;
 	snprintf(n.program, sizeof(n.program), "%" PRIu32, sim.package);
