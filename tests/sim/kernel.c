@@ -2,6 +2,7 @@
 /*
  * Kernel: what a kernel and its drivers do, as far as this program can see it.
  */
+#include "../../src/model/module-options.h"
 #include "sim.h"
 
 #include <linux/if_link.h>
@@ -38,8 +39,8 @@ static const struct habit habits[] = {
 };
 
 /* Loaded on demand, or by us. */
-static const char *const modules[] = { "ib_core", "ib_uverbs", "rdma_ucm",
-				       "ib_umad", "ib_ipoib",  "irdma" };
+static const char *const modules[] = { "ib_core",  "ib_uverbs", "rdma_ucm", "ib_umad",
+				       "ib_ipoib", "irdma",     SMC_MODULE };
 
 int kernel_load(const char *module)
 {
@@ -380,7 +381,8 @@ void kernel_boot(void)
 	namespaces_boot();
 	metadata_boot();
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
-		sim.has_module[i] = sim_random(4) > 0;
+		sim.has_module[i] = !streq(modules[i], SMC_MODULE) && sim_random(4) > 0;
+	smc_boot();
 	for (size_t i = 0; i < sim.n_funcs; i++) {
 		struct func *f = &sim.funcs[i];
 
@@ -596,7 +598,9 @@ static void show_module(struct node *n, const char *name, bool is_loaded)
 	struct module *m = GROW(n->modules, n->n_modules);
 
 	COPY(m->name, name);
-	m->state = is_loaded ? MODULE_LOADED : MODULE_AVAILABLE;
+	m->state = is_loaded                                     ? MODULE_LOADED
+		   : streq(name, SMC_MODULE) && smc_is_missing() ? MODULE_MISSING
+								 : MODULE_AVAILABLE;
 }
 
 #define SORT(array, n, compare) ((n) > 1 ? qsort(array, n, sizeof(*(array)), compare) : (void)0)

@@ -447,6 +447,7 @@ static void write_config(bool is_other)
 	priorities_write(f);
 	links_write(f);
 	namespaces_write(f);
+	smc_write(f);
 	fclose(f);
 	sim.is_reconfigured = is_other;
 	sim_trace("configuration:\n%s", text);
@@ -549,6 +550,7 @@ static void check_end(void)
 				 result.n_changes, sim.n_kernel_writes, sim.n_file_writes);
 	}
 	check_identities();
+	smc_check();
 	links_check_end();
 	if (!fs_exists(&sim.os.fs, HOLD_PATH))
 		namespaces_check();

@@ -35,8 +35,7 @@ void metadata_boot(void)
 static struct func *of_mac(const char *mac)
 {
 	for (size_t i = 0; i < sim.n_funcs; i++)
-		if (streq(sim.funcs[i].mac, mac) &&
-		    !(sim.funcs[i].habit->flags & HABIT_NO_NETDEV))
+		if (streq(sim.funcs[i].mac, mac) && !(sim.funcs[i].habit->flags & HABIT_NO_NETDEV))
 			return &sim.funcs[i];
 	return NULL;
 }

@@ -234,6 +234,14 @@ bool is_life_with_metadata(void);
 void metadata_boot(void);
 void metadata_check_address(const struct address *a); /* one that is set */
 
+/* smc.c */
+void smc_boot(void);
+void smc_write(FILE *f); /* what is asked for */
+void smc_show(struct node *n);
+bool smc_is_missing(void);
+void smc_act(struct func *f); /* another program does */
+void smc_check(void);
+
 /* links.c */
 void links_boot(void);
 void links_configure(void);        /* another configuration is in force */

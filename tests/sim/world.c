@@ -114,6 +114,7 @@ static int look(void *userdata _unused_, const struct config *c, struct attempts
 		r = link_log_give(sim.os.link_log, &n);
 	if (r >= 0)
 		r = look_at_files(c, &n, &memory);
+	smc_show(&n);
 	if (r >= 0 && is_life_with_metadata())
 		r = observe_metadata(&sim.os.fs, &n, &memory);
 	if (r < 0)

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Smc: the table of PNETIDs as the kernel's module keeps it. In the lives that have a metadata
+ * service, so that the others stay what they were.
+ *
+ * A device has one entry, and an RDMA device keeps the PNETID that was applied to it whatever it is
+ * called later: smc_pnet_add_ib(), smc_pnet_apply_ib(). All entries of a PNETID go together:
+ * smc_pnet_remove_by_pnetid(). A rename leaves the old name in the table. All in
+ * net/smc/smc_pnet.c.
+ */
+#include "../../src/os/smc.h"
+#include "../../src/model/module-options.h"
+#include "sim.h"
+
+static struct {
+	struct entry {
+		struct pnet e;
+		bool is_foreign;
+	} *entries, *owed; /* owned; owed: of others, that went with one of ours */
+	size_t n_entries, n_owed;
+	struct applied {
+		uint64_t instance;
+		char id[PNETID_LEN];
+	} applied[FUNCS_MAX];
+	bool is_missing, has_no_table;
+} smc;
+
+/* Nobody declares what the linker makes of --wrap. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+static bool is_same(const struct pnet *a, const struct pnet *b)
+{
+	return streq(a->netdev, b->netdev) && streq(a->ibdev, b->ibdev) && a->port == b->port;
+}
+
+static void put(const struct pnet *e, bool is_foreign)
+{
+	*GROW(smc.entries, smc.n_entries) = (struct entry){ *e, is_foreign };
+}
+
+/* Of the RDMA device of this name: what is applied to it. NULL: there is no such device. */
+static char *applied_to(const char *ibdev)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++) {
+		const struct func *f = &sim.funcs[i];
+		struct applied *a = &smc.applied[i];
+
+		if (!func_has_ibdev(f) || !streq(f->ibdev, ibdev))
+			continue;
+		if (a->instance != f->instance)
+			*a = (struct applied){ .instance = f->instance };
+		for (size_t k = 0; k < smc.n_entries && !a->id[0]; k++)
+			if (streq(smc.entries[k].e.ibdev, ibdev))
+				COPY(a->id, smc.entries[k].e.id);
+		return a->id;
+	}
+	return NULL;
+}
+
+void smc_boot(void)
+{
+	free(smc.entries);
+	free(smc.owed);
+	memset(&smc, 0, sizeof(smc));
+	smc.is_missing = !is_life_with_metadata();
+	if (smc.is_missing)
+		return;
+	smc.is_missing = sim_random(8) == 0;
+	smc.has_no_table = sim_random(8) == 0;
+	if (sim_random(2) == 0 && !smc.is_missing)
+		kernel_load(SMC_MODULE);
+}
+
+void smc_write(FILE *f)
+{
+	if (is_life_with_metadata())
+		fprintf(f, "[SMC]\nEnable=%s\n",
+			sim_random(4) == 0   ? "no"
+			: sim_random(2) == 0 ? "auto"
+					     : "yes");
+}
+
+bool smc_is_missing(void)
+{
+	return smc.is_missing;
+}
+
+void smc_show(struct node *n)
+{
+	const struct module *m = node_module(n, SMC_MODULE);
+
+	if (is_life_with_metadata() && m && m->state == MODULE_LOADED)
+		n->has_pnets = smc_list(NULL, &n->pnets, &n->n_pnets) >= 0;
+}
+
+/* An administrator gives a device a PNETID, a second one the same. */
+void smc_act(struct func *f)
+{
+	struct pnet e = { .port = 1 };
+
+	if (!is_life_with_metadata() || !f || !func_has_ibdev(f))
+		return;
+	COPY(e.id, "ADMIN");
+	if (sim_random(2) == 0)
+		COPY(e.ibdev, f->ibdev);
+	else
+		e.port = 0;
+	if (!e.ibdev[0])
+		COPY(e.netdev, sim.funcs[0].netdev);
+	for (size_t i = 0; i < smc.n_entries; i++)
+		if (is_same(&smc.entries[i].e, &e))
+			return;
+	put(&e, true);
+	sim_trace("a command gives %s%s a PNETID", e.ibdev, e.netdev);
+}
+
+int __wrap_smc_list(struct netlink *nl _unused_, struct pnet **ret, size_t *ret_n)
+{
+	*ret = NULL;
+	*ret_n = 0;
+	if (smc.has_no_table)
+		return -ENOENT;
+	for (size_t i = 0; i < smc.n_entries; i++)
+		*GROW(*ret, *ret_n) = smc.entries[i].e;
+	return 0;
+}
+
+static int touch(void)
+{
+	int r = os_touch(NULL, "PNETID");
+
+	sim.cost_usec += USEC_PER_MSEC;
+	if (r >= 0 && sim_chance(sim.rates.error / 2))
+		r = -ENOMEM;
+	if (r < 0) /* what was owed cannot be given back */
+		smc.n_owed = 0;
+	return r;
+}
+
+int __wrap_smc_add(struct netlink *nl _unused_, const struct pnet *e)
+{
+	char *applied = e->ibdev[0] ? applied_to(e->ibdev) : NULL;
+	bool is_foreign = false;
+	int r = touch();
+
+	for (size_t i = 0; i < smc.n_entries && r >= 0; i++)
+		if (is_same(&smc.entries[i].e, e))
+			r = -EEXIST;
+	if (r >= 0 && applied && applied[0])
+		r = -EEXIST;
+	for (size_t i = 0; i < smc.n_owed; i++)
+		if (r >= 0 && is_same(&smc.owed[i].e, e) && streq(smc.owed[i].e.id, e->id)) {
+			is_foreign = true;
+			smc.owed[i] = smc.owed[--smc.n_owed];
+		}
+	if (r >= 0)
+		put(e, is_foreign);
+	if (r >= 0 && applied)
+		memcpy(applied, e->id, sizeof(e->id));
+	return r;
+}
+
+/* Is that device nobody's but its entry's maker's? */
+static bool is_of_others(const struct pnet *e)
+{
+	return e->netdev[0] && streq(e->netdev, sim.funcs[0].netdev);
+}
+
+int __wrap_smc_remove(struct netlink *nl _unused_, const char *id)
+{
+	int r = touch();
+	size_t n = 0;
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < smc.n_entries; i++) {
+		const struct entry *had = &smc.entries[i];
+
+		if (!streq(had->e.id, id)) {
+			smc.entries[n++] = *had;
+			continue;
+		}
+		if (had->is_foreign && is_of_others(&had->e))
+			*GROW(smc.owed, smc.n_owed) = *had;
+	}
+	r = n == smc.n_entries ? -ENOENT : 0;
+	smc.n_entries = n;
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		if (streq(smc.applied[i].id, id))
+			smc.applied[i].id[0] = '\0';
+	return r;
+}
+
+void smc_check(void)
+{
+	if (smc.n_owed > 0)
+		sim_fail("an entry of PNETID %s of others went, and did not come back",
+			 smc.owed[0].e.id);
+}
