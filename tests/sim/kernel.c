@@ -380,6 +380,7 @@ void kernel_boot(void)
 	links_boot();
 	namespaces_boot();
 	metadata_boot();
+	kubelet_boot();
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
 		sim.has_module[i] = !streq(modules[i], SMC_MODULE) && sim_random(4) > 0;
 	smc_boot();

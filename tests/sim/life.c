@@ -429,6 +429,7 @@ static void write_config(bool is_other)
 	char path[160], text[2048] = "";
 	FILE *f = fmemopen(text, sizeof(text), "w");
 
+	sim.is_reconfigured = is_other;
 	if (!is_other || sim_random(3) == 0)
 		match = PICK("driver:mlx5_core", "driver:mlx5_core", "driver:*", "id:15b3:101d",
 			     "driver:erdma driver:mlx5_core", "driver:bnxt_en driver:ice");
@@ -448,8 +449,8 @@ static void write_config(bool is_other)
 	links_write(f);
 	namespaces_write(f);
 	smc_write(f);
+	kubelet_write(f);
 	fclose(f);
-	sim.is_reconfigured = is_other;
 	sim_trace("configuration:\n%s", text);
 
 	snprintf(path, sizeof(path), "%s/" CONFIG_PATH, sim.root);

@@ -6,7 +6,6 @@
  */
 #include "../../src/base/log.h"
 #include "../../src/model/paths.h"
-#include "../../src/os/request.h"
 #include "../../src/plan/steps.h"
 #include "sim.h"
 
@@ -677,13 +676,14 @@ int __wrap_apply_load_module(struct work *w _unused_, const struct action *a)
 	return sim_chance(sim.rates.error / 2) ? -ENOMEM : kernel_load(a->target);
 }
 
-int __wrap_request_make(enum request what _unused_, const char *argument _unused_,
-			char *ret_words _unused_, size_t size _unused_)
+int __wrap_request_make(enum request what, const char *argument _unused_, char *ret_words,
+			size_t size)
 {
 	sim.cost_usec += 50 * USEC_PER_MSEC;
 	if (!is_alive())
 		return -ECANCELED;
-	return sim_chance(sim.rates.error / 2) ? -EHOSTDOWN : 0;
+	return sim_chance(sim.rates.error / 2) ? -EHOSTDOWN
+					       : kubelet_request(what, ret_words, size);
 }
 
 void __wrap_log_line(enum log_level level, const char *format, ...)

@@ -381,6 +381,8 @@ static void act(void)
 		operate(others_any(false));
 	if (sim_chance(sim.rates.operator))
 		routes_act();
+	if (is_life_with_namespaces() && sim_chance(sim.rates.operator))
+		kubelet_act();
 	if (is_life_with_metadata() && sim_chance(sim.rates.operator))
 		smc_act(others_any(sim_chance(500)));
 	if (sim_chance(sim.rates.operator/ 2))

@@ -14,6 +14,7 @@
 #include "../../src/loop.h"
 #include "../../src/model/world.h"
 #include "../../src/os/os.h"
+#include "../../src/os/request.h"
 
 #define FUNCS_MAX 160
 #define JOBS_MAX  64
@@ -147,7 +148,8 @@ struct sim {
 	uint64_t bond_usec; /* ports become those of a bond then; UINT64_MAX: there is none */
 	bool is_bond_known; /* a file of a network manager names them */
 	uint32_t package;   /* its version */
-	unsigned lease;     /* which address the metadata service tells */
+	enum topology_policy kubelet_policy; /* of its file, over boots */
+	unsigned lease;                      /* which address the metadata service tells */
 	enum netns_mode netns_mode;
 	bool has_module[8]; /* modules[] of kernel.c */
 
@@ -241,6 +243,13 @@ void smc_show(struct node *n);
 bool smc_is_missing(void);
 void smc_act(struct func *f); /* another program does */
 void smc_check(void);
+
+/* kubelet.c */
+void kubelet_boot(void);
+void kubelet_write(FILE *f); /* what is asked for */
+void kubelet_show(const struct config *c, struct node *n);
+void kubelet_act(void); /* another program does */
+int kubelet_request(enum request what, char *ret_words, size_t size);
 
 /* links.c */
 void links_boot(void);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kubelet: its topology manager policy as a look shows it, kubelet-ensure that a unit of systemd
+ * runs, and an agent that writes the file as well. In the lives with namespaces, so that the others
+ * stay what they were.
+ *
+ * A running kubelet reads its file once, when it starts: what was changed then is deferred. The
+ * units' drop-ins are a generator's, which runs when systemd reloads: systemd.generator(7).
+ */
+#include "../../src/model/kubelet.h"
+#include "sim.h"
+
+static struct {
+	bool is_there, is_refused, is_deferred, is_stale;
+} kubelet;
+
+/* Nobody declares what the linker makes of --wrap. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+void kubelet_boot(void)
+{
+	if (!is_life_with_namespaces())
+		return;
+	if (sim.kubelet_policy == TOPOLOGY_POLICY_UNSET)
+		sim.kubelet_policy = TOPOLOGY_POLICY_NONE;
+	kubelet.is_there = sim_random(4) > 0;
+	kubelet.is_refused = sim_random(8) == 0;
+	kubelet.is_deferred = kubelet.is_stale = false;
+}
+
+void kubelet_write(FILE *f)
+{
+	if (!is_life_with_namespaces())
+		return;
+	kubelet.is_stale = sim.is_reconfigured;
+	if (sim_random(3) == 0)
+		fputs("[Kubelet]\nCPUManagerPolicy=static\n", f);
+	else
+		fprintf(f, "[Kubelet]\nTopologyManagerPolicy=%s\n",
+			sim_random(2) == 0 ? "restricted" : "best-effort");
+}
+
+static bool is_right(const struct config *c)
+{
+	return sim.kubelet_policy >= c->kubelet.topology_policy;
+}
+
+void kubelet_show(const struct config *c, struct node *n)
+{
+	struct kubelet_item *item = &n->kubelet_decision.items[KUBELET_TOPOLOGY_POLICY];
+
+	if (!is_life_with_namespaces())
+		return;
+	n->is_generated_stale = kubelet.is_stale;
+	n->kubelet.is_there = kubelet.is_there;
+	n->kubelet.is_deferred = kubelet.is_deferred;
+	if (!kubelet.is_there || c->kubelet.topology_policy == TOPOLOGY_POLICY_UNSET)
+		return;
+	item->row = 1;
+	COPY(item->path, "/var/lib/kubelet/config.yaml");
+	COPY(item->from, topology_policy_name(sim.kubelet_policy));
+	COPY(item->to, topology_policy_name(c->kubelet.topology_policy));
+	item->outcome = is_right(c)          ? KUBELET_SATISFIED
+			: kubelet.is_refused ? KUBELET_REFUSED
+					     : KUBELET_CHANGED;
+	item->reason = item->outcome == KUBELET_REFUSED ? REASON_KUBELET_FILE_REFUSED : REASON_NONE;
+}
+
+/* kubeadm, or whatever else renders that file. */
+void kubelet_act(void)
+{
+	if (!is_life_with_namespaces())
+		return;
+	sim.kubelet_policy =
+		sim_random(2) == 0 ? TOPOLOGY_POLICY_NONE : TOPOLOGY_POLICY_BEST_EFFORT;
+	kubelet.is_deferred = false;
+	sim_trace("an agent writes the kubelet's file, and starts it again");
+	others_tell();
+}
+
+int kubelet_request(enum request what, char *ret_words, size_t size)
+{
+	if (what == REQUEST_RELOAD && is_life_with_namespaces()) {
+		if (!kubelet.is_stale)
+			sim_fail("systemd reloads, and has nothing to generate");
+		kubelet.is_stale = false;
+	}
+	if (what != REQUEST_KUBELET)
+		return 0;
+	if (!kubelet.is_there || is_right(sim.config))
+		sim_fail("kubelet-ensure is run, and has nothing to do");
+	if (sim_chance(sim.rates.error)) {
+		copy(ret_words, size, "failed");
+		return -EIO;
+	}
+	sim.kubelet_policy = sim.config->kubelet.topology_policy;
+	kubelet.is_deferred = sim_random(2) == 0;
+	return 0;
+}
