@@ -310,6 +310,37 @@ void kernel_unload(const char *driver)
 	}
 }
 
+/* pciehp_unconfigure_device() in drivers/pci/hotplug/pciehp_pci.c: the slot is empty. */
+void kernel_unplug(struct func *pf)
+{
+	remove_vfs(pf);
+	kernel_unbind(pf);
+	pf->appears_usec = UINT64_MAX;
+}
+
+void kernel_plug_again(struct func *pf)
+{
+	pf->appears_usec = sim.now_usec;
+	pf->autoprobe = pf->has_carrier = true;
+	kernel_bind(pf);
+}
+
+/* Only in some, so that the others stay what they were. */
+bool is_life_with_slots(void)
+{
+	return sim.seed % 8 == 0;
+}
+
+/*
+ * What some drivers say of a number of VFs: i40e_pci_sriov_configure() in
+ * .../i40e/i40e_virtchnl_pf.c refuses with EINVAL, igb_disable_sriov() with EPERM while a virtual
+ * machine has one.
+ */
+static int refuse(uint32_t n)
+{
+	return n > 0 ? -EINVAL : -EPERM;
+}
+
 /* sriov_numvfs_store() in drivers/pci/iov.c. */
 int kernel_set_num_vfs(struct func *pf, uint32_t n)
 {
@@ -329,6 +360,8 @@ int kernel_set_num_vfs(struct func *pf, uint32_t n)
 	sim.cost_usec += 100 * USEC_PER_MSEC;
 	if (h->flags & HABIT_UP_FIRST && !pf->is_up)
 		return 0;
+	if (is_life_with_slots() && sim_chance(sim.rates.error / 4))
+		return refuse(n);
 	if (sim_chance(sim.rates.error))
 		return errors[sim_random(ELEMENTSOF(errors))];
 	if (sim_chance(sim.rates.hang)) {

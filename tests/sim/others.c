@@ -20,6 +20,8 @@ static struct {
 	struct func *manages;  /* the link that it does that to */
 	const char *container; /* the driver that one loads; NULL: none */
 	uint64_t container_usec;
+	struct func *away; /* a card that was pulled; NULL: none */
+	uint64_t away_usec;
 } others;
 
 struct func *others_any(bool is_vf)
@@ -328,6 +330,27 @@ static void replug(void)
 	others_tell();
 }
 
+/* Its slot is empty for a time. */
+static void pull(struct func *pf)
+{
+	if (!pf || others.away || pf->partner >= 0 || is_anything_used(pf) ||
+	    sim.locked_until_usec > sim.now_usec)
+		return;
+	sim_trace("%s: the card is pulled", pf->address);
+	others.away = pf;
+	others.away_usec = sim.now_usec + (1 + sim_random(40)) * SEC;
+	kernel_unplug(pf);
+	others_tell();
+}
+
+static void put_back(void)
+{
+	sim_trace("%s: the card is there again", others.away->address);
+	kernel_plug_again(others.away);
+	others.away = NULL;
+	others_tell();
+}
+
 void others_see_failure(const char *target)
 {
 	struct func *f = kernel_find(target, strlen(target));
@@ -387,6 +410,8 @@ static void act(void)
 		smc_act(others_any(sim_chance(500)));
 	if (sim_chance(sim.rates.operator/ 2))
 		unload_driver(others_any(false));
+	if (is_life_with_slots() && sim_chance(sim.rates.operator/ 4))
+		pull(others_any(false));
 	if (sim_chance(sim.rates.clock))
 		set_clock();
 	if (sim_chance(sim.rates.command))
@@ -401,6 +426,8 @@ uint64_t others_next(void)
 
 	if (others.container)
 		next = MIN(next, others.container_usec);
+	if (others.away)
+		next = MIN(next, others.away_usec);
 	return MAX(MIN(MIN(next, others.manager_usec), others.event_usec), sim.now_usec);
 }
 
@@ -413,6 +440,8 @@ void others_go_on(void)
 	}
 	if (others.container && others.container_usec <= sim.now_usec)
 		load_driver();
+	if (others.away && others.away_usec <= sim.now_usec)
+		put_back();
 	if (others.manager_usec <= sim.now_usec)
 		manage();
 	if (!sim.is_quiet && others.next_usec <= sim.now_usec)

@@ -188,6 +188,9 @@ int kernel_set_num_vfs(struct func *pf, uint32_t n);
 int kernel_bind(struct func *f);
 void kernel_unbind(struct func *f);
 void kernel_replug(struct func *pf); /* another card in the slot, or the driver bound again */
+void kernel_unplug(struct func *pf); /* for a time */
+void kernel_plug_again(struct func *pf);
+bool is_life_with_slots(void);
 void kernel_show(struct node *n);
 int kernel_load(const char *module);
 uint32_t kernel_count(const struct func *pf); /* its VFs, with those that are being made */
