@@ -99,6 +99,12 @@ bool func_has_ibdev(const struct func *f)
 	       !(kernel_is_lag(f) && f->partner < f - sim.funcs);
 }
 
+bool kernel_is_iwarp(const struct func *f)
+{
+	return f->habit->flags & HABIT_IWARP &&
+	       !(f->habit->flags & HABIT_NO_NETDEV && sim.is_compat);
+}
+
 /* An InfiniBand port needs no netdev, but a VF's one a link state that lets it. */
 static bool is_port_up(const struct func *f)
 {
@@ -413,6 +419,7 @@ void kernel_boot(void)
 	links_boot();
 	namespaces_boot();
 	metadata_boot();
+	driver_boot();
 	kubelet_boot();
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
 		sim.has_module[i] = !streq(modules[i], SMC_MODULE) && sim_random(4) > 0;
@@ -610,11 +617,11 @@ static void show_ibdev(const struct func *f, struct node *n)
 		 f->mac[12], f->mac[13], f->mac[15], f->mac[16]);
 	if (f->pf >= 0 && f->habit->flags & HABIT_INFINIBAND)
 		COPY(ib->node_guid, f->bound_guid);
-	COPY(ib->node_type, f->habit->flags & HABIT_IWARP ? "RNIC" : "CA");
+	COPY(ib->node_type, kernel_is_iwarp(f) ? "RNIC" : "CA");
 	snprintf(ib->firmware, sizeof(ib->firmware), "22.%" PRIu32 ".1000", f->firmware);
 	if (has_module("ib_uverbs"))
 		snprintf(ib->uverbs, sizeof(ib->uverbs), "uverbs%" PRIu32, f->ib_index);
-	if (has_module("ib_umad") && !(f->habit->flags & HABIT_IWARP))
+	if (has_module("ib_umad") && !kernel_is_iwarp(f))
 		snprintf(ib->umad, sizeof(ib->umad), "umad%" PRIu32, f->ib_index);
 	ib->n_contexts = f->user > 0;
 	ib->verbs = 1;

@@ -430,7 +430,9 @@ static void write_config(bool is_other)
 	FILE *f = fmemopen(text, sizeof(text), "w");
 
 	sim.is_reconfigured = is_other;
-	if (!is_other || sim_random(3) == 0)
+	if (is_life_with_slots())
+		match = "driver:erdma driver:mlx5_core";
+	else if (!is_other || sim_random(3) == 0)
 		match = PICK("driver:mlx5_core", "driver:mlx5_core", "driver:*", "id:15b3:101d",
 			     "driver:erdma driver:mlx5_core", "driver:bnxt_en driver:ice");
 	fprintf(f, "[Service]\nReadyTimeoutSec=%s\nSettleSec=%s\n[DevicePlugin]\nType=%s\n",
@@ -450,6 +452,7 @@ static void write_config(bool is_other)
 	namespaces_write(f);
 	smc_write(f);
 	kubelet_write(f);
+	driver_write(f);
 	fclose(f);
 	sim_trace("configuration:\n%s", text);
 
@@ -671,7 +674,7 @@ static void make_node(void)
 	sim.funcs[0].is_node = true;
 	for (unsigned i = 0; i < n; i++)
 		kernel_plug(cards[sim_random(ELEMENTSOF(cards))], 0x41 + i, 0);
-	if (sim_random(8) == 0)
+	if (sim_random(is_life_with_slots() ? 2 : 8) == 0)
 		plug_pair("erdma", "virtio-pci", 0x51, false);
 	if (sim_random(8) == 0)
 		plug_pair("enm", "enm", 0x61, true);

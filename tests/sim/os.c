@@ -142,6 +142,11 @@ int os_touch_felt(const struct func *f, const char *what)
 	return touch(f, what, TOUCH_IS_FELT);
 }
 
+int os_touch_away(const struct func *f, const char *what)
+{
+	return touch(f, what, TOUCH_TAKES_AWAY);
+}
+
 bool os_is_managed(const struct func *f)
 {
 	_cleanup_(memory_done) struct memory memory = {};

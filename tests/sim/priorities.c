@@ -159,7 +159,7 @@ int __wrap_rdma_cm_set(const struct fs *fs _unused_, const char *ibdev, const ch
 
 	if (r < 0)
 		return r;
-	if (f->habit->flags & (HABIT_INFINIBAND | HABIT_IWARP))
+	if (f->habit->flags & HABIT_INFINIBAND || kernel_is_iwarp(f))
 		sim_fail("%s has no RoCE, and gets %s", f->address, attribute);
 	if (sim_chance(sim.rates.error))
 		return -EIO;

@@ -149,6 +149,7 @@ struct sim {
 	bool is_bond_known; /* a file of a network manager names them */
 	uint32_t package;   /* its version */
 	enum topology_policy kubelet_policy; /* of its file, over boots */
+	bool is_compat;                      /* the driver of eRDMA is */
 	unsigned lease;                      /* which address the metadata service tells */
 	enum netns_mode netns_mode;
 	bool has_module[8]; /* modules[] of kernel.c */
@@ -175,6 +176,7 @@ void sim_advance(uint64_t until_usec);
 /* kernel.c */
 void kernel_plug(const char *driver, unsigned slot, unsigned number);
 bool kernel_is_lag(const struct func *pf);
+bool kernel_is_iwarp(const struct func *f);
 void kernel_boot(void); /* all VFs are gone, PFs are bound */
 uint64_t kernel_next(void);
 void kernel_name_netdevs(void); /* what udev names by now */
@@ -215,6 +217,8 @@ bool os_is_managed(const struct func *f); /* os.c: by the configuration of now *
 int os_touch(const struct func *f, const char *what);
 /* The same of one that takes its link away for a moment. */
 int os_touch_felt(const struct func *f, const char *what);
+/* The same of one that takes it away. */
+int os_touch_away(const struct func *f, const char *what);
 
 /* priorities.c */
 void priorities_bind(struct func *f); /* as its card has them */
@@ -253,6 +257,11 @@ void kubelet_write(FILE *f); /* what is asked for */
 void kubelet_show(const struct config *c, struct node *n);
 void kubelet_act(void); /* another program does */
 int kubelet_request(enum request what, char *ret_words, size_t size);
+
+/* driver.c */
+void driver_boot(void);
+void driver_write(FILE *f); /* what is asked for */
+void driver_show(struct node *n);
 
 /* links.c */
 void links_boot(void);

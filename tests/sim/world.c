@@ -115,6 +115,7 @@ static int look(void *userdata _unused_, const struct config *c, struct attempts
 	if (r >= 0)
 		r = look_at_files(c, &n, &memory);
 	smc_show(&n);
+	driver_show(&n);
 	kubelet_show(c, &n);
 	if (r >= 0 && is_life_with_metadata())
 		r = observe_metadata(&sim.os.fs, &n, &memory);
