@@ -93,25 +93,26 @@ void smc_show(struct node *n)
 		n->has_pnets = smc_list(NULL, &n->pnets, &n->n_pnets) >= 0;
 }
 
-/* An administrator gives a device a PNETID, a second one the same. */
+static void give(const struct pnet *e)
+{
+	for (size_t i = 0; i < smc.n_entries; i++)
+		if (is_same(&smc.entries[i].e, e))
+			return; /* EEXIST */
+	put(e, true);
+}
+
+/* An administrator gives an RDMA device and the node's own netdev one PNETID. */
 void smc_act(struct func *f)
 {
-	struct pnet e = { .port = 1 };
+	struct pnet ibdev = { .id = "ADMIN", .port = 1 }, netdev = { .id = "ADMIN" };
 
-	if (!is_life_with_metadata() || !f || !func_has_ibdev(f))
+	if (!f || !func_has_ibdev(f))
 		return;
-	COPY(e.id, "ADMIN");
-	if (sim_random(2) == 0)
-		COPY(e.ibdev, f->ibdev);
-	else
-		e.port = 0;
-	if (!e.ibdev[0])
-		COPY(e.netdev, sim.funcs[0].netdev);
-	for (size_t i = 0; i < smc.n_entries; i++)
-		if (is_same(&smc.entries[i].e, &e))
-			return;
-	put(&e, true);
-	sim_trace("a command gives %s%s a PNETID", e.ibdev, e.netdev);
+	COPY(ibdev.ibdev, f->ibdev);
+	COPY(netdev.netdev, sim.funcs[0].netdev);
+	give(&ibdev);
+	give(&netdev);
+	sim_trace("a command gives %s and %s a PNETID", ibdev.ibdev, netdev.netdev);
 }
 
 int __wrap_smc_list(struct netlink *nl _unused_, struct pnet **ret, size_t *ret_n)
