@@ -67,20 +67,31 @@ static void config_set_bar(struct soft_function *f, int where, u32 bytes, u32 ad
 	config_set(f, where + 4, 4, 0, ~0u);
 }
 
-/* Of all its BARs */
-static u32 bytes_of(const struct soft_model *model, unsigned int n_vfs)
+static unsigned int n_functions(const struct soft_card *card)
 {
-	return model->pf_bar + n_vfs * model->vf_bar + model->msix_bar;
+	return card->n_ports * (1 + card->n_vfs);
 }
 
-static u32 address_of(const struct soft_card *card)
+/* Where the BAR 0 of a function begins in the memory of the card: those of PFs come first, for they
+ * are larger and aligned. */
+static u32 offset_of(const struct soft_card *card, unsigned int devfn)
 {
-	return base + card->slot * (size / SOFT_SLOTS);
+	u32 pf = card->model->pf_bar + card->model->msix_bar;
+
+	if (devfn < card->n_ports)
+		return devfn * pf;
+	return card->n_ports * pf + (devfn - card->n_ports) * card->model->vf_bar;
+}
+
+static u32 address_of(const struct soft_card *card, unsigned int devfn)
+{
+	return base + card->slot * (size / SOFT_SLOTS) + offset_of(card, devfn);
 }
 
 static void config_make_sriov(struct soft_function *f)
 {
 	const struct soft_card *card = f->card;
+	unsigned int first = card->n_ports + f->port * card->n_vfs;
 
 	config_set(f, CAP_SRIOV, 4, PCI_EXT_CAP_ID_SRIOV | 1 << 16, 0);
 	config_set(f, CAP_SRIOV + PCI_SRIOV_CTRL, 2, 0,
@@ -88,13 +99,12 @@ static void config_make_sriov(struct soft_function *f)
 	config_set(f, CAP_SRIOV + PCI_SRIOV_INITIAL_VF, 2, card->n_vfs, 0);
 	config_set(f, CAP_SRIOV + PCI_SRIOV_TOTAL_VF, 2, card->n_vfs, 0);
 	config_set(f, CAP_SRIOV + PCI_SRIOV_NUM_VF, 2, 0, 0xffff);
-	config_set(f, CAP_SRIOV + PCI_SRIOV_VF_OFFSET, 2, 1, 0);
+	config_set(f, CAP_SRIOV + PCI_SRIOV_VF_OFFSET, 2, first - f->port, 0);
 	config_set(f, CAP_SRIOV + PCI_SRIOV_VF_STRIDE, 2, 1, 0);
 	config_set(f, CAP_SRIOV + PCI_SRIOV_VF_DID, 2, card->model->vf_device, 0);
 	config_set(f, CAP_SRIOV + PCI_SRIOV_SUP_PGSIZE, 4, 0x553, 0);
 	config_set(f, CAP_SRIOV + PCI_SRIOV_SYS_PGSIZE, 4, 1, ~0u);
-	config_set_bar(f, CAP_SRIOV + PCI_SRIOV_BAR, card->model->vf_bar,
-		       address_of(card) + card->model->pf_bar);
+	config_set_bar(f, CAP_SRIOV + PCI_SRIOV_BAR, card->model->vf_bar, address_of(card, first));
 }
 
 static void config_make(struct soft_function *f)
@@ -106,6 +116,7 @@ static void config_make(struct soft_function *f)
 	config_set(f, PCI_COMMAND, 2, 0, COMMAND_BITS);
 	config_set(f, PCI_STATUS, 2, PCI_STATUS_CAP_LIST, 0);
 	config_set(f, PCI_CLASS_REVISION, 4, m->class << 8, 0);
+	config_set(f, PCI_HEADER_TYPE, 1, f->card->n_ports > 1 ? PCI_HEADER_TYPE_MFD : 0, 0);
 	config_set(f, PCI_SUBSYSTEM_VENDOR_ID, 2, m->vendor, 0);
 	config_set(f, PCI_SUBSYSTEM_ID, 2, 8, 0);
 	config_set(f, PCI_CAPABILITY_LIST, 1, CAP_EXPRESS, 0);
@@ -128,16 +139,17 @@ static void config_make(struct soft_function *f)
 
 	if (f->number)
 		return; /* the BARs of a VF are in the capability of its PF */
-	config_set_bar(f, PCI_BASE_ADDRESS_0, m->pf_bar, address_of(f->card));
+	config_set_bar(f, PCI_BASE_ADDRESS_0, m->pf_bar, address_of(f->card, f->port));
 	if (m->msix_bar)
-		config_set_bar(f, PCI_BASE_ADDRESS_2, m->msix_bar, address_of(f->card) + m->pf_bar);
+		config_set_bar(f, PCI_BASE_ADDRESS_2, m->msix_bar,
+			       address_of(f->card, f->port) + m->pf_bar);
 	if (f->card->n_vfs)
 		config_make_sriov(f);
 }
 
 bool soft_is_present(const struct soft_function *f)
 {
-	const u8 *pf = f->card->functions[0].config;
+	const u8 *pf = f->card->functions[f->port].config;
 
 	return f->number == 0 || (f->number <= f->card->n_vfs &&
 				  f->number <= get(pf + CAP_SRIOV + PCI_SRIOV_NUM_VF, 2) &&
@@ -160,7 +172,7 @@ static struct soft_function *function_at(struct pci_bus *bus, unsigned int devfn
 {
 	struct soft_card *card = card_of(bus);
 
-	if (bus->number != card->numbers.start || devfn > card->n_vfs ||
+	if (bus->number != card->numbers.start || devfn >= n_functions(card) ||
 	    !soft_is_present(&card->functions[devfn]))
 		return NULL;
 	return &card->functions[devfn];
@@ -189,7 +201,7 @@ static int config_write(struct pci_bus *bus, unsigned int devfn, int where, int 
 		f->config[i] = (f->config[i] & ~f->writable[i]) | (value & f->writable[i]);
 	if (where == CAP_SRIOV + PCI_SRIOV_CTRL && !(f->config[where] & PCI_SRIOV_CTRL_VFE))
 		for (unsigned int i = 1; i <= f->card->n_vfs; i++)
-			put(f->card->functions[i].config + PCI_COMMAND, 2, 0);
+			put(soft_function(f->card, f->port, i)->config + PCI_COMMAND, 2, 0);
 	return PCIBIOS_SUCCESSFUL;
 }
 
@@ -283,7 +295,7 @@ static bool serve_all(struct soft_card *card)
 {
 	bool was_busy = false;
 
-	for (unsigned int i = 0; i <= card->n_vfs; i++)
+	for (unsigned int i = 0; i < n_functions(card); i++)
 		if (soft_is_present(&card->functions[i]))
 			was_busy |= card->model->serve(&card->functions[i]);
 	return was_busy;
@@ -340,12 +352,14 @@ static int make_functions(struct soft_card *card)
 	int r;
 
 	memset(bar, 0, resource_size(&card->window));
-	for (unsigned int i = 0; i <= card->n_vfs; i++) {
+	for (unsigned int i = 0; i < n_functions(card); i++) {
 		struct soft_function *f = &card->functions[i];
+		unsigned int vf = i - card->n_ports;
 
 		f->card = card;
-		f->number = i;
-		f->bar = i ? bar + card->model->pf_bar + (i - 1) * card->model->vf_bar : bar;
+		f->port = i < card->n_ports ? i : vf / card->n_vfs;
+		f->number = i < card->n_ports ? 0 : 1 + vf % card->n_vfs;
+		f->bar = bar + offset_of(card, i);
 		snprintf(f->name, sizeof(f->name), "%04x:%02x:%02x.%x", DOMAIN, card->slot << 4,
 			 i >> 3, i & 7);
 		config_make(f);
@@ -361,7 +375,7 @@ static int make_functions(struct soft_card *card)
 
 static void free_functions(struct soft_card *card)
 {
-	for (unsigned int i = 0; i <= card->n_vfs; i++)
+	for (unsigned int i = 0; i < n_functions(card); i++)
 		card->model->unplug(&card->functions[i]);
 }
 
@@ -416,33 +430,35 @@ no_window:
 }
 
 static struct soft_card *card_new(const struct soft_model *model, unsigned int slot,
-				  unsigned int n_vfs)
+				  unsigned int n_ports, unsigned int n_vfs)
 {
 	struct soft_card *card = vzalloc(sizeof(*card));
-	u32 start = base + slot * (size / SOFT_SLOTS);
+	u32 start;
 
 	if (!card)
 		return NULL;
 	card->model = model;
 	card->slot = slot;
+	card->n_ports = n_ports;
 	card->n_vfs = n_vfs;
 	card->sysdata.domain = DOMAIN;
 	card->sysdata.node = slot & 1;
 	card->sysdata.fwnode = irqs_node;
 	card->numbers =
 		(struct resource)DEFINE_RES_NAMED(slot << 4, 16, "soft-pci", IORESOURCE_BUS);
-	card->window =
-		(struct resource)DEFINE_RES_MEM_NAMED(start, bytes_of(model, n_vfs), "soft-pci");
+	start = address_of(card, 0);
+	card->window = (struct resource)DEFINE_RES_MEM_NAMED(
+		start, offset_of(card, n_functions(card)), "soft-pci");
 	return card;
 }
 
-int soft_plug(const struct soft_model *model, unsigned int slot, unsigned int n_vfs)
+int soft_plug(const struct soft_model *model, unsigned int slot, unsigned int n_ports,
+	      unsigned int n_vfs)
 {
 	struct soft_card *card;
 	int r;
 
-	if (slot >= SOFT_SLOTS || n_vfs >= SOFT_FUNCTIONS ||
-	    bytes_of(model, n_vfs) >= size / SOFT_SLOTS)
+	if (slot >= SOFT_SLOTS || n_ports < 1 || n_ports > SOFT_PORTS || n_vfs > SOFT_VFS)
 		return -EINVAL;
 	mutex_lock(&slots);
 	if (cards[slot]) {
@@ -450,10 +466,10 @@ int soft_plug(const struct soft_model *model, unsigned int slot, unsigned int n_
 		goto out;
 	}
 	r = -ENOMEM;
-	card = card_new(model, slot, n_vfs);
+	card = card_new(model, slot, n_ports, n_vfs);
 	if (!card)
 		goto out;
-	r = start(card);
+	r = resource_size(&card->window) < size / SOFT_SLOTS ? start(card) : -EINVAL;
 	if (r < 0) {
 		vfree(card);
 		goto out;

@@ -15,7 +15,9 @@
 #include <linux/pci.h>
 
 #define SOFT_SLOTS      4
-#define SOFT_FUNCTIONS  17     /* a PF and its VFs */
+#define SOFT_PORTS      2  /* PFs of a card */
+#define SOFT_VFS        16 /* of each PF */
+#define SOFT_FUNCTIONS  (SOFT_PORTS * (1 + SOFT_VFS))
 #define SOFT_VECTORS    16     /* of MSI-X, for each function */
 #define SOFT_MSIX_TABLE 0x3000 /* its offset; the bits of pending ones are 0x800 later */
 
@@ -24,7 +26,8 @@ struct soft_card;
 struct soft_function {
 	struct soft_card *card;
 	char name[16];                  /* its PCI address */
-	unsigned int number;            /* 0 is the PF, others are VFs: also the devfn */
+	unsigned int port;              /* the PF that it is or belongs to; PFs come first */
+	unsigned int number;            /* 0 is that PF, others are its VFs */
 	void *bar;                      /* its BAR 0 */
 	void *data;                     /* the model's own */
 	unsigned int irq[SOFT_VECTORS]; /* of Linux, 0 while none is allocated */
@@ -38,14 +41,15 @@ struct soft_model {
 	u16 vendor, pf_device, vf_device;
 	u32 class;
 	u32 pf_bar, vf_bar; /* bytes of BAR 0, powers of two */
-	u32 msix_bar; /* of the BAR 2 that has the table of MSI-X; 0: BAR 0 has it. Not with VFs */
+	u32 msix_bar; /* of the BAR 2 that has the table of MSI-X; 0: BAR 0 has it. One port, no VFs
+		       */
 
 	/* Before the function is seen by the kernel, and after it is gone. */
 	int (*plug)(struct soft_function *f);
 	void (*unplug)(struct soft_function *f);
 	/*
 	 * Looks whether the driver of the function wants something: true if it did. Called for the
-	 * PF and for each VF that is enabled, one after the other: in a thread for each card, or
+	 * PFs and for each VF that is enabled, one after the other: in a thread for each card, or
 	 * with in_interrupt by a timer. A driver that spins until it has its answer, as
 	 * erdma does, keeps a thread from its processor: two that probe at once stop a node of two
 	 * processors until they give up.
@@ -56,8 +60,8 @@ struct soft_model {
 
 struct soft_card {
 	const struct soft_model *model;
-	unsigned int slot, n_vfs;
-	struct soft_function functions[SOFT_FUNCTIONS];
+	unsigned int slot, n_ports, n_vfs;              /* VFs of each port */
+	struct soft_function functions[SOFT_FUNCTIONS]; /* by devfn */
 
 	/* the bus layer's own */
 	struct pci_sysdata sysdata;
@@ -68,15 +72,31 @@ struct soft_card {
 	struct hrtimer timer; /* in place of the thread */
 };
 
+static inline unsigned int soft_devfn(const struct soft_function *f)
+{
+	return f - f->card->functions;
+}
+
+/* The PF of a port, or one of its VFs: NULL when the card has none of this number. */
+static inline struct soft_function *soft_function(struct soft_card *card, unsigned int port,
+						  unsigned int number)
+{
+	if (number > card->n_vfs)
+		return NULL;
+	return &card->functions[number ? card->n_ports + port * card->n_vfs + number - 1 : port];
+}
+
 /**
  * soft_plug() - put a card into a slot; the kernel finds it, and a driver that is there probes it
- * @model: stays until the card is unplugged
- * @slot:  0 to SOFT_SLOTS - 1
- * @n_vfs: how many virtual functions its firmware supports, 0 for a card without SR-IOV
+ * @model:   stays until the card is unplugged
+ * @slot:    0 to SOFT_SLOTS - 1
+ * @n_ports: 1, or 2 for functions 0 and 1 of one device
+ * @n_vfs:   how many virtual functions each supports, 0 for a card without SR-IOV
  *
  * Return: 0, -EBUSY when the slot is taken, or another negative errno
  */
-int soft_plug(const struct soft_model *model, unsigned int slot, unsigned int n_vfs);
+int soft_plug(const struct soft_model *model, unsigned int slot, unsigned int n_ports,
+	      unsigned int n_vfs);
 
 /* Takes the card of this model out of a slot, as by the attention button: its drivers let go first.
  * None is no error. */

@@ -435,7 +435,7 @@ static void change_slots(void)
 {
 	for (unsigned int i = 0; i < SOFT_SLOTS; i++) {
 		if (test_bit(i, wanted) && !test_bit(i, plugged)) {
-			if (soft_plug(&model, i, 0) == 0)
+			if (soft_plug(&model, i, 1, 0) == 0)
 				__set_bit(i, plugged);
 		} else if (!test_bit(i, wanted) && test_bit(i, plugged)) {
 			soft_unplug(&model, i);

@@ -31,8 +31,11 @@ MODULE_PARM_DESC(trace, "log each command");
 static unsigned int vfs = 8;
 module_param(vfs, uint, 0644);
 MODULE_PARM_DESC(
-	vfs,
-	"how many virtual functions the firmware of a card that is plugged supports, at most 16");
+	vfs, "how many virtual functions each port of a card that is plugged supports, at most 16");
+
+static unsigned int ports = 1;
+module_param(ports, uint, 0644);
+MODULE_PARM_DESC(ports, "how many ports a card that is plugged has, 1 or 2: each is a PF");
 
 static unsigned int drop;
 module_param(drop, uint, 0644);
@@ -100,19 +103,14 @@ bool cx_is_refused(const struct cx_function *vf)
 
 /* --- the initialization segment --- */
 
-static const struct cx_function *pf_of(const struct cx_function *fn)
-{
-	return fn->f->card->functions[0].data;
-}
-
 bool cx_has_cable(const struct cx_function *fn)
 {
-	return !cx_is_fault(no_cable, pf_of(fn));
+	return !cx_is_fault(no_cable, cx_vport(fn, 0));
 }
 
 bool cx_is_up(const struct cx_function *fn)
 {
-	const struct cx_function *pf = pf_of(fn);
+	const struct cx_function *pf = cx_vport(fn, 0);
 
 	if (cx_is_fault(no_link, fn))
 		return false;
@@ -125,7 +123,7 @@ enum ib_port_state cx_port_state(const struct cx_function *fn)
 {
 	if (!cx_is_up(fn))
 		return IB_PORT_DOWN;
-	if (fn->is_infiniband && (cx_is_fault(no_sm, fn) || cx_is_fault(no_sm, pf_of(fn))))
+	if (fn->is_infiniband && (cx_is_fault(no_sm, fn) || cx_is_fault(no_sm, cx_vport(fn, 0))))
 		return IB_PORT_INIT;
 	return IB_PORT_ACTIVE;
 }
@@ -398,7 +396,7 @@ static u64 guid_of(const u8 *mac)
 static int plug(struct soft_function *f)
 {
 	struct cx_function *fn = kzalloc(sizeof(*fn), GFP_KERNEL);
-	u8 mac[ETH_ALEN] = { 0x52, 0x54, 0x00, 0x15, f->card->slot, f->number };
+	u8 mac[ETH_ALEN] = { 0x52, 0x54, 0x00, 0x15, f->card->slot, soft_devfn(f) };
 
 	if (!fn)
 		return -ENOMEM;
@@ -469,7 +467,7 @@ static void on_work(struct work_struct *work)
 
 	if (test_bit(slot, wanted) && !plugged[slot]) {
 		plugged[slot] = model; /* drivers probe inside */
-		if (soft_plug(model, slot, min(vfs, SOFT_FUNCTIONS - 1)) < 0)
+		if (soft_plug(model, slot, ports, min(vfs, SOFT_VFS)) < 0)
 			plugged[slot] = NULL;
 	} else if (!test_bit(slot, wanted) && plugged[slot]) {
 		soft_unplug(plugged[slot], slot);

@@ -4,8 +4,8 @@
  * packets.
  *
  * mlx5.c has the module, its parameters, the initialization segment and the command queue;
- * mlx5_commands.c answers commands, mlx5_caps.c those about capabilities, and mlx5_queues.c has
- * event, completion and send queues.
+ * mlx5_commands.c answers commands, mlx5_caps.c those about capabilities, mlx5_lag.c those about a
+ * LAG, and mlx5_queues.c has event, completion and send queues.
  */
 #ifndef SOFT_MLX5_H
 #define SOFT_MLX5_H
@@ -45,8 +45,9 @@ struct cx_function {
 	struct soft_function *f;
 	struct mlx5_init_seg *iseg;
 	bool is_infiniband;
-	bool is_enabled; /* of a VF: the PF said so */
-	bool is_crashed; /* by a fault: its queues are gone, and commands fail */
+	bool is_enabled;           /* of a VF: the PF said so */
+	bool is_crashed;           /* by a fault: its queues are gone, and commands fail */
+	bool is_lag, is_vport_lag; /* of the first PF of two: what its driver has made */
 
 	u64 commands;                   /* the DMA address of the command queue, 0 for none */
 	unsigned long seen[N_COMMANDS]; /* jiffies when the entry was first seen as the card's, 0
@@ -84,9 +85,12 @@ static inline bool is_pf(const struct cx_function *fn)
 	return fn->f->number == 0;
 }
 
-static inline struct cx_function *cx_vport(struct cx_function *fn, unsigned int number)
+/* Of the same port: 0 is its PF. NULL when there is none of this number. */
+static inline struct cx_function *cx_vport(const struct cx_function *fn, unsigned int number)
 {
-	return number <= fn->f->card->n_vfs ? fn->f->card->functions[number].data : NULL;
+	struct soft_function *f = soft_function(fn->f->card, fn->f->port, number);
+
+	return f ? f->data : NULL;
 }
 
 /* mlx5.c */
@@ -120,6 +124,13 @@ void cx_dscp_map(struct cx_function *fn, void *reg, bool is_write);
 void cx_traffic_class(struct cx_function *fn, void *reg, bool is_write);
 void cx_shares(struct cx_function *fn, void *reg, bool is_write);
 void cx_dcbx(struct cx_function *fn, void *reg, bool is_write);
+
+/* mlx5_lag.c: these return a status as well */
+u8 cx_create_lag(struct cx_command *c);
+u8 cx_modify_lag(struct cx_command *c);
+u8 cx_destroy_lag(struct cx_command *c);
+u8 cx_create_vport_lag(struct cx_command *c);
+u8 cx_destroy_vport_lag(struct cx_command *c);
 
 /* mlx5_queues.c: these return a status as well */
 u8 cx_create_eq(struct cx_command *c);

@@ -7,11 +7,16 @@ static void general(const struct cx_function *fn, void *cap)
 	bool is_ethernet = !fn->is_infiniband;
 
 #define SET(field, value) MLX5_SET(cmd_hca_cap, cap, field, value)
-	SET(vhca_id, fn->f->card->slot << 8 | fn->f->number);
+	SET(vhca_id, fn->f->card->slot << 8 | soft_devfn(fn->f));
 	SET(page_request_disable, 1); /* no memory is lent to the firmware */
 	SET(fast_teardown, 1);        /* when the node shuts down */
 	SET(port_type, is_ethernet ? MLX5_CAP_PORT_TYPE_ETH : MLX5_CAP_PORT_TYPE_IB);
 	SET(num_ports, 1);
+	SET(native_port_num, fn->f->port + 1);
+	if (is_pf(fn) && is_ethernet && fn->f->card->n_ports > 1) {
+		SET(lag_master, 1);
+		SET(num_lag_ports, fn->f->card->n_ports);
+	}
 	SET(vport_group_manager, cx_is_manager(fn));
 	SET(eswitch_manager, cx_is_manager(fn) && is_ethernet);
 	SET(eth_virt, is_ethernet);
@@ -144,7 +149,8 @@ static void flow_table(void *properties, unsigned int levels)
 
 static void receive_tables(const struct cx_function *fn, void *cap)
 {
-	flow_table(MLX5_ADDR_OF(flow_table_nic_cap, cap, flow_table_properties_nic_receive), 64);
+	flow_table(MLX5_ADDR_OF(flow_table_nic_cap, cap, flow_table_properties_nic_receive),
+		   255); /* with 64 mlx5_core has no tables of a LAG, and mlx5_ib does without */
 }
 
 static void eswitch_tables(const struct cx_function *fn, void *cap)

@@ -19,6 +19,14 @@ static struct cx_function *vport_of(struct cx_command *c)
 	return is_pf(c->fn) ? cx_vport(c->fn, GET(query_vport_state, vport_number)) : NULL;
 }
 
+/* By which the driver knows that two PFs are ports of one card. */
+static u64 card_guid(const struct cx_function *fn)
+{
+	const struct cx_function *first = soft_function(fn->f->card, 0, 0)->data;
+
+	return first->node_guid;
+}
+
 /* --- the card --- */
 
 static u8 accept(struct cx_command *c)
@@ -32,8 +40,10 @@ static u8 enable(struct cx_command *c)
 	unsigned int number = GET(enable_hca, function_id);
 	struct cx_function *vf = number ? cx_vport(c->fn, number) : NULL;
 
-	if (!number)
+	if (!number) {
+		c->fn->is_lag = c->fn->is_vport_lag = false; /* a driver that begins */
 		return is_pf(c->fn) || c->fn->is_enabled ? 0 : MLX5_CMD_STAT_BAD_RES_STATE_ERR;
+	}
 	if (!is_pf(c->fn) || !vf)
 		return MLX5_CMD_STAT_BAD_PARAM_ERR;
 	if (cx_is_refused(vf))
@@ -265,7 +275,7 @@ static u8 query_nic_vport(struct cx_command *c)
 	MLX5_SET(nic_vport_context, context, mtu, fn->vport_mtu);
 	MLX5_SET(nic_vport_context, context, roce_en, fn->is_roce);
 	MLX5_SET(nic_vport_context, context, min_wqe_inline_mode, 1);
-	MLX5_SET64(nic_vport_context, context, system_image_guid, cx_vport(fn, 0)->node_guid);
+	MLX5_SET64(nic_vport_context, context, system_image_guid, card_guid(fn));
 	MLX5_SET64(nic_vport_context, context, node_guid, fn->node_guid);
 	MLX5_SET64(nic_vport_context, context, port_guid, fn->port_guid);
 	ether_addr_copy((u8 *)MLX5_ADDR_OF(nic_vport_context, context, permanent_address) + 2,
@@ -308,10 +318,10 @@ static u8 query_hca_vport(struct cx_command *c)
 	MLX5_SET(hca_vport_context, context, cap_mask1, 0x2651e848);
 	MLX5_SET(hca_vport_context, context, cap_mask1_field_select,
 		 0x10000); /* connection management */
-	MLX5_SET64(hca_vport_context, context, system_image_guid, cx_vport(fn, 0)->node_guid);
+	MLX5_SET64(hca_vport_context, context, system_image_guid, card_guid(fn));
 	MLX5_SET64(hca_vport_context, context, node_guid, fn->node_guid);
 	MLX5_SET64(hca_vport_context, context, port_guid, fn->port_guid);
-	MLX5_SET(hca_vport_context, context, lid, fn->f->card->slot << 8 | (fn->f->number + 1));
+	MLX5_SET(hca_vport_context, context, lid, fn->f->card->slot << 8 | (soft_devfn(fn->f) + 1));
 	MLX5_SET(hca_vport_context, context, sm_lid, 1);
 	MLX5_SET(hca_vport_context, context, has_smi, 1);
 	return 0;
@@ -452,6 +462,11 @@ static const struct {
 	COMMAND(DESTROY_FLOW_GROUP, accept),
 	COMMAND(SET_FLOW_TABLE_ENTRY, accept),
 	COMMAND(DELETE_FLOW_TABLE_ENTRY, accept),
+	COMMAND(CREATE_LAG, cx_create_lag),
+	COMMAND(MODIFY_LAG, cx_modify_lag),
+	COMMAND(DESTROY_LAG, cx_destroy_lag),
+	COMMAND(CREATE_VPORT_LAG, cx_create_vport_lag),
+	COMMAND(DESTROY_VPORT_LAG, cx_destroy_vport_lag),
 };
 
 u8 cx_run(struct cx_command *c)

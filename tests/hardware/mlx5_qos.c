@@ -7,11 +7,6 @@
 
 #define N_DSCP 64
 
-static struct cx_function *port_of(struct cx_function *fn)
-{
-	return fn->f->card->functions[0].data;
-}
-
 void cx_init_priorities(struct cx_function *fn)
 {
 	fn->trust = MLX5_QPTS_TRUST_PCP;
@@ -27,7 +22,7 @@ void cx_priority_registers(struct cx_function *fn, void *reg, bool is_write)
 
 void cx_flow_control(struct cx_function *fn, void *reg, bool is_write)
 {
-	struct cx_function *port = port_of(fn);
+	struct cx_function *port = cx_vport(fn, 0);
 
 	if (is_write && is_pf(fn) && MLX5_GET(pfcc_reg, reg, prio_mask_tx))
 		port->pfc = MLX5_GET(pfcc_reg, reg, pfctx);
@@ -37,7 +32,7 @@ void cx_flow_control(struct cx_function *fn, void *reg, bool is_write)
 
 void cx_trust(struct cx_function *fn, void *reg, bool is_write)
 {
-	struct cx_function *port = port_of(fn);
+	struct cx_function *port = cx_vport(fn, 0);
 
 	if (is_write && is_pf(fn))
 		port->trust = MLX5_GET(qpts_reg, reg, trust_state);
@@ -46,7 +41,7 @@ void cx_trust(struct cx_function *fn, void *reg, bool is_write)
 
 void cx_dscp_map(struct cx_function *fn, void *reg, bool is_write)
 {
-	struct cx_function *port = port_of(fn);
+	struct cx_function *port = cx_vport(fn, 0);
 
 	for (unsigned int i = 0; i < N_DSCP; i++) {
 		void *entry = MLX5_ADDR_OF(qpdpm_reg, reg, dscp[i]);
@@ -59,7 +54,7 @@ void cx_dscp_map(struct cx_function *fn, void *reg, bool is_write)
 
 void cx_traffic_class(struct cx_function *fn, void *reg, bool is_write)
 {
-	u8 *class = &port_of(fn)->classes[MLX5_GET(qtct_reg, reg, prio)];
+	u8 *class = &cx_vport(fn, 0)->classes[MLX5_GET(qtct_reg, reg, prio)];
 
 	if (is_write && is_pf(fn))
 		*class = MLX5_GET(qtct_reg, reg, tclass);
@@ -68,7 +63,7 @@ void cx_traffic_class(struct cx_function *fn, void *reg, bool is_write)
 
 void cx_shares(struct cx_function *fn, void *reg, bool is_write)
 {
-	struct cx_function *port = port_of(fn);
+	struct cx_function *port = cx_vport(fn, 0);
 
 	for (unsigned int i = 0; i < 8; i++) {
 		void *class = MLX5_ADDR_OF(qetc_reg, reg, tc_configuration[i]);
