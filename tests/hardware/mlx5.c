@@ -193,6 +193,29 @@ static bool copy_blocks(struct cx_function *fn, __be64 first, u8 *data, u32 byte
 	return true;
 }
 
+/* The driver frees the memory of what it destroys also when that fails, or is never answered. */
+static void forget(struct cx_function *fn, const struct mlx5_cmd_layout *entry)
+{
+	u8 out[16] = {};
+	struct cx_command c = { .fn = fn,
+				.opcode = be32_to_cpu(entry->in[0]) >> 16,
+				.in = (u8 *)entry->in, /* a number, in the first bytes */
+				.out = out };
+
+	switch (c.opcode) {
+	case MLX5_CMD_OP_DESTROY_EQ:
+	case MLX5_CMD_OP_DESTROY_CQ:
+	case MLX5_CMD_OP_DESTROY_QP:
+	case MLX5_CMD_OP_DESTROY_SQ:
+		cx_run(&c);
+		break;
+	case MLX5_CMD_OP_DISABLE_HCA:
+		if (MLX5_GET(disable_hca_in, c.in, function_id) == 0)
+			fn->commands = 0;
+		break;
+	}
+}
+
 static u8 answer(struct cx_command *c)
 {
 	struct cx_function *fn = c->fn;
@@ -235,14 +258,15 @@ static bool run_entry(struct cx_function *fn, struct mlx5_cmd_layout *entry)
 			8, c.in + 8);
 	if (hang == c.opcode && cx_is_fault(hang_at, fn)) {
 		pr_info("soft_mlx5: %s: opcode %#x is not answered\n", fn->f->name, c.opcode);
+		forget(fn, entry);
 		goto out;
 	}
 	c.out[0] = answer(&c);
 	memcpy(entry->out, c.out, min_t(u32, out_bytes, 16));
 	if (out_bytes > 16 && !copy_blocks(fn, entry->out_ptr, c.out + 16, out_bytes - 16, false))
 		goto out;
-	if (c.opcode == MLX5_CMD_OP_DISABLE_HCA && MLX5_GET(disable_hca_in, c.in, function_id) == 0)
-		fn->commands = 0; /* its memory is freed next */
+	if (c.out[0] || c.opcode == MLX5_CMD_OP_DISABLE_HCA)
+		forget(fn, entry);
 	is_done = true;
 out:
 	kvfree(c.in);
@@ -301,8 +325,10 @@ static void serve_nothing(struct cx_function *fn)
 			continue;
 		}
 		fn->seen[i] = fn->seen[i] ?: jiffies;
-		if (time_after(jiffies, fn->seen[i] + GIVEN_UP))
-			fn->is_hung[i] = true;
+		if (fn->is_hung[i] || !time_after(jiffies, fn->seen[i] + GIVEN_UP))
+			continue;
+		fn->is_hung[i] = true;
+		forget(fn, &queue[i]);
 	}
 }
 
