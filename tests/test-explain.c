@@ -186,6 +186,16 @@ static void the_whole_of_a_device_is_shown(_unused_ void **state)
 	assert_string_equal(text, expected);
 }
 
+/* mlx5 tells none of a port that has no link, while the LAG that it is part of is ACTIVE. */
+static void a_rate_that_is_not_told_is_left_out(_unused_ void **state)
+{
+	struct machine m;
+
+	make(&m);
+	m.port.rate[0] = '\0';
+	assert_says(&m, 1, "port 1: ACTIVE, Ethernet\n");
+}
+
 static void each_parameter_has_its_source(_unused_ void **state)
 {
 	static const struct {
@@ -446,6 +456,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_whole_of_a_device_is_shown),
+		cmocka_unit_test(a_rate_that_is_not_told_is_left_out),
 		cmocka_unit_test(each_parameter_has_its_source),
 		cmocka_unit_test(an_option_without_a_value_is_shown_as_one),
 		cmocka_unit_test(where_a_driver_is_from_needs_evidence),

@@ -555,7 +555,7 @@ static void put_ports(struct sheet *s, const json_t *ib)
 	for (size_t i = 0; i < json_array_size(ports); i++) {
 		const json_t *port = json_array_get(ports, i);
 
-		sheet_fill(s, port, "port {port}: {state}, {link_layer}, {rate}");
+		sheet_fill(s, port, "port {port}: {state}, {link_layer}[, {rate}]");
 		if (i == 0)
 			sheet_fill(s, ib, "[  active MTU {+active_mtu}]");
 		put_gid_index(s, port);
