@@ -65,14 +65,27 @@ static int count_with(uint16_t type, const void *head, size_t head_size, int att
 
 static void a_malformed_attribute_is_looked_at(_unused_ void **state)
 {
-	const struct rtmsg route = { .rtm_family = AF_INET, .rtm_table = RT_TABLE_MAIN };
 	const struct fib_rule_hdr rule = { .family = AF_INET };
 	const struct netconfmsg conf = { .ncm_family = AF_INET };
 
-	assert_int_equal(count_with(RTM_NEWROUTE, &route, sizeof(route), RTA_OIF, "\1", 1), 1);
 	assert_int_equal(count_with(RTM_NEWRULE, &rule, sizeof(rule), FRA_PROTOCOL, "", 0), 1);
 	assert_int_equal(count_with(RTM_NEWNETCONF, &conf, sizeof(conf), NETCONFA_IFINDEX, "\1", 1),
 			 1);
+}
+
+/* Also that of a netdev that is no card's: the rails may wait for it. */
+static void every_default_route_of_the_main_table_is_looked_at(_unused_ void **state)
+{
+	static const uint32_t ifindex = 4711;
+	struct rtmsg route = { .rtm_family = AF_INET, .rtm_table = RT_TABLE_MAIN };
+
+	assert_int_equal(
+		count_with(RTM_NEWROUTE, &route, sizeof(route), RTA_OIF, &ifindex, sizeof(ifindex)),
+		1);
+	route.rtm_table = 100;
+	assert_int_equal(
+		count_with(RTM_NEWROUTE, &route, sizeof(route), RTA_OIF, &ifindex, sizeof(ifindex)),
+		0);
 }
 
 static void a_kind_without_an_end_is_looked_at(_unused_ void **state)
@@ -274,6 +287,7 @@ int main(void)
 		cmocka_unit_test(what_is_above_a_card_is_of_it),
 		cmocka_unit_test(a_message_that_ends_in_its_head_is_looked_at),
 		cmocka_unit_test(a_malformed_attribute_is_looked_at),
+		cmocka_unit_test(every_default_route_of_the_main_table_is_looked_at),
 		cmocka_unit_test(a_kind_without_an_end_is_looked_at),
 		cmocka_unit_test(an_ipoib_link_above_another_tells_nothing),
 		cmocka_unit_test(what_a_link_tells_is_kept_once),

@@ -159,25 +159,16 @@ static bool is_address_to_see(const struct nlmsghdr *h)
 	return is_of_card(address->ifa_index);
 }
 
-/* Only a prefix can be one that a managed NIC is in as well; a default route has its gateway. */
+/* Only a prefix can be one that a managed NIC is in as well; a default route tells what carries the
+ * node. */
 static bool is_route_to_see(struct nlmsghdr *h)
 {
-	static const struct nla_policy policy[RTA_MAX + 1] = {
-		[RTA_OIF] = { .type = NLA_U32 },
-	};
 	const struct rtmsg *route = NLMSG_DATA(h);
-	struct nlattr *attrs[RTA_MAX + 1];
 
 	if (!nlmsg_valid_hdr(h, sizeof(*route)) || route->rtm_protocol == OWN_PROTOCOL)
 		return true;
-	if (route->rtm_table != RT_TABLE_MAIN ||
-	    route->rtm_dst_len == (route->rtm_family == AF_INET ? 32 : 128))
-		return false;
-	if (route->rtm_dst_len > 0)
-		return true;
-	/* One with several next hops has no RTA_OIF: look. */
-	return nlmsg_parse(h, sizeof(*route), attrs, RTA_MAX, policy) < 0 || !attrs[RTA_OIF] ||
-	       is_of_card(nla_get_u32(attrs[RTA_OIF]));
+	return route->rtm_table == RT_TABLE_MAIN &&
+	       route->rtm_dst_len != (route->rtm_family == AF_INET ? 32 : 128);
 }
 
 static bool is_own_rule(struct nlmsghdr *h)
