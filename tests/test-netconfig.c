@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "../src/model/boots.h"
 #include "../src/observe/netconfig.h"
 
 #include "tree.h"
@@ -23,17 +24,17 @@
 #define MAC1 "b8:ce:f6:17:00:00"
 #define MAC2 "b8:ce:f6:17:00:01"
 
-/* Two ports: "eth1 FILE; eth2 FILE" of those that a file names. */
-static void describe(const struct node *n, char *ret, size_t size)
+/* Two ports, and a bond: "eth1 FILE; eth2 FILE" of those that a file names. */
+static void describe(const struct node *n, bool is_way, char *ret, size_t size)
 {
 	*ret = '\0';
 	for (size_t i = 0; i < n->n_netdevs; i++) {
 		const struct netdev *nd = &n->netdevs[i];
+		const char *file = is_way ? nd->way_file : nd->bond_file;
 		size_t len = strlen(ret);
 
-		if (nd->bond_file[0])
-			snprintf(ret + len, size - len, "%s%s %s", len ? "; " : "", nd->name,
-				 nd->bond_file);
+		if (file[0])
+			snprintf(ret + len, size - len, "%s%s %s", len ? "; " : "", nd->name, file);
 	}
 }
 
@@ -41,9 +42,11 @@ struct file {
 	const char *path, *text;
 };
 
-static void look(const struct tree *root, const struct file *files, size_t n, char *ret,
-		 size_t size)
+static void look(const struct tree *root, const struct file *files, size_t n, bool is_way,
+		 char *ret, size_t size)
 {
+	struct boot before = { .boot_id = "a", .knows_node_nics = true };
+	struct memory memory = { .boots = &before, .n_boots = is_way ? 0 : 1 };
 	struct pci pcis[] = {
 		{ .address = "0000:17:00.0", .driver = "mlx5_core", .has_sriov = true },
 		{ .address = "0000:17:00.1", .driver = "mlx5_core", .has_sriov = true }
@@ -59,13 +62,14 @@ static void look(const struct tree *root, const struct file *files, size_t n, ch
 		  .pci = "0000:17:00.1",
 		  .mac = MAC2,
 		  .perm_mac = MAC2 },
+		{ .ifindex = 4, .name = "bond0", .kind = "bond", .mac = MAC1 },
 	};
-	struct node node = { .pcis = pcis, .n_pcis = 2, .netdevs = netdevs, .n_netdevs = 2 };
+	struct node node = { .pcis = pcis, .n_pcis = 2, .netdevs = netdevs, .n_netdevs = 3 };
 
 	for (size_t i = 0; i < n && files[i].path; i++)
 		tree_file(root, files[i].path, files[i].text);
-	assert_int_equal(observe_netconfig(&root->fs, &node), 0);
-	describe(&node, ret, size);
+	assert_int_equal(observe_netconfig(&root->fs, &memory, &node), 0);
+	describe(&node, is_way, ret, size);
 }
 
 static void files_tell_which_netdevs_go_into_a_bond(_unused_ void **state)
@@ -183,7 +187,112 @@ static void files_tell_which_netdevs_go_into_a_bond(_unused_ void **state)
 		char text[1024];
 
 		tree_make(&root);
-		look(&root, rows[i].files, ELEMENTSOF(rows[i].files), text, sizeof(text));
+		look(&root, rows[i].files, ELEMENTSOF(rows[i].files), false, text, sizeof(text));
+		if (!streq(text, rows[i].expected))
+			fail_msg("%s:\n%s\n%s", rows[i].name, text, rows[i].expected);
+	}
+}
+
+#define DHCP "[Network]\nDHCP=yes\n"
+#define KEY  KEYFILES "a.nmconnection"
+#define NM1  "[connection]\ntype=ethernet\ninterface-name=eth1\n"
+
+static void files_tell_which_netdevs_get_a_default_route(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		struct file files[4];
+		const char *expected;
+	} rows[] = {
+		{ "networkd, DHCP", { { NETWORKD "10-a.network", MATCH DHCP } }, BY_NETWORKD },
+		{ "networkd, a part of it",
+		  { { NETWORKD "10-a.network", MATCH "[Network]\nDHCP=ipv4\n" } },
+		  BY_NETWORKD },
+		{ "networkd, none",
+		  { { NETWORKD "10-a.network",
+		      MATCH "[Network]\nDHCP=no\nAddress=10.1.0.2/24\n" } },
+		  "" },
+		{ "networkd, DHCP without routes",
+		  { { NETWORKD "10-a.network", MATCH DHCP "[DHCPv4]\nUseRoutes=false\n" } },
+		  "" },
+		{ "networkd, gateway",
+		  { { NETWORKD "10-a.network",
+		      MATCH "[Network]\nAddress=10.1.0.2/24\n[Route]\nGateway=10.1.0.1\n" } },
+		  BY_NETWORKD },
+		{ "networkd, the lower netdev of a VLAN",
+		  { { NETWORKD "10-a.network", MATCH "[Network]\nVLAN=v5\n" } },
+		  BY_NETWORKD },
+		{ "networkd, a port of a bond",
+		  { { NETWORKD "10-a.network", MATCH BOND } },
+		  BY_NETWORKD },
+		{ "networkd, a bond",
+		  { { NETWORKD "10-a.network", "[Match]\nName=bond0\n" DHCP } },
+		  "bond0 /" NETWORKD "10-a.network" },
+		{ "networkd, the first file for a netdev counts",
+		  { { NETWORKD "10-a.network", MATCH "[Network]\nAddress=10.1.0.2/24\n" },
+		    { "usr/lib/systemd/network/zz.network",
+		      "[Match]\nType=ether\nName=!bond0\n" DHCP } },
+		  "eth2 /usr/lib/systemd/network/zz.network" },
+		{ "netplan",
+		  { { "run/systemd/network/10-netplan-eth2.network",
+		      "[Match]\nName=eth2\n\n" DHCP "[DHCP]\nUseMTU=true\n" } },
+		  "eth2 /run/systemd/network/10-netplan-eth2.network" },
+
+		{ "NetworkManager, DHCP", { { KEY, NM1 "[ipv4]\nmethod=auto\n" } }, "eth1 /" KEY },
+		{ "NetworkManager, of any card, as by ip=dhcp",
+		  { { "run/NetworkManager/system-connections/default_connection.nmconnection",
+		      "[connection]\ntype=ethernet\nmulti-connect=3\n[ipv4]\nmethod=auto\n" } },
+		  "eth1 /run/NetworkManager/system-connections/default_connection.nmconnection; "
+		  "eth2 /run/NetworkManager/system-connections/default_connection.nmconnection" },
+		{ "NetworkManager, a rail",
+		  { { KEY, NM1 "[ipv4]\nmethod=manual\naddress1=10.1.0.2/24\n"
+			       "[ipv6]\nmethod=auto\n" } },
+		  "" },
+		{ "NetworkManager, with a gateway",
+		  { { KEY, NM1 "[ipv4]\nmethod=manual\naddress1=10.1.0.2/24,10.1.0.1\n" } },
+		  "eth1 /" KEY },
+		{ "NetworkManager, never a default route",
+		  { { KEY, NM1 "[ipv4]\nmethod=auto\nnever-default=true\n" } },
+		  "" },
+		{ "NetworkManager, a VLAN",
+		  { { KEY, "[connection]\ntype=vlan\ninterface-name=v5\n[vlan]\nparent=eth1\n"
+			   "[ipv4]\nmethod=auto\n" } },
+		  "eth1 /" KEY },
+		{ "NetworkManager, another kind",
+		  { { KEY, "[connection]\ntype=wifi\n[ipv4]\nmethod=auto\n" } },
+		  "" },
+
+		{ "ifcfg",
+		  { { IFCFG "eth1", "DEVICE=eth1\nBOOTPROTO=\"dhcp\"\n" } },
+		  "eth1 /" IFCFG "eth1" },
+		{ "ifcfg, none",
+		  { { IFCFG "eth1", "DEVICE=eth1\nBOOTPROTO='none'\nIPADDR=10.1.0.2\n" } },
+		  "" },
+		{ "ifcfg, gateway, but no default route",
+		  { { IFCFG "eth1", "DEVICE=eth1\nGATEWAY=10.1.0.1\n" },
+		    { IFCFG "eth2", "DEVICE=eth2\nGATEWAY=10.1.0.1\nDEFROUTE=no\n" } },
+		  "eth1 /" IFCFG "eth1" },
+
+		{ "ifupdown",
+		  { { "etc/network/interfaces",
+		      "auto lo\niface lo inet loopback\niface eth1 inet static\n"
+		      "\taddress 10.1.0.2/24\niface eth2 inet dhcp\n" } },
+		  "eth2 /etc/network/interfaces" },
+		{ "ifupdown, gateway",
+		  { { "run/network/interfaces.d/eth1",
+		      "iface eth1 inet static\n\tgateway 10.1.0.1\niface eth2 inet manual\n" } },
+		  "eth1 /run/network/interfaces.d/eth1" },
+		{ "ifupdown, a bridge",
+		  { { "etc/network/interfaces", "iface br0 inet dhcp\n\tbridge_ports eth2\n" } },
+		  "eth2 /etc/network/interfaces" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(tree_remove) struct tree root = {};
+		char text[1024];
+
+		tree_make(&root);
+		look(&root, rows[i].files, ELEMENTSOF(rows[i].files), true, text, sizeof(text));
 		if (!streq(text, rows[i].expected))
 			fail_msg("%s:\n%s\n%s", rows[i].name, text, rows[i].expected);
 	}
@@ -194,12 +303,15 @@ static void nothing_is_read_where_nobody_could_have_vfs(_unused_ void **state)
 	struct pci pci = { .address = "0000:17:00.0", .driver = "mlx5_core" };
 	struct netdev nd = { .name = "eth1", .pci = "0000:17:00.0" };
 	struct node node = { .pcis = &pci, .n_pcis = 1, .netdevs = &nd, .n_netdevs = 1 };
+	struct boot before = { .boot_id = "a", .knows_node_nics = true };
+	struct memory memory = { .boots = &before, .n_boots = 1 };
 	_cleanup_(tree_remove) struct tree root = {};
 
 	tree_make(&root);
-	tree_file(&root, NETWORKD "10-a.network", MATCH BOND);
-	assert_int_equal(observe_netconfig(&root.fs, &node), 0);
+	tree_file(&root, NETWORKD "10-a.network", MATCH BOND DHCP);
+	assert_int_equal(observe_netconfig(&root.fs, &memory, &node), 0);
 	assert_string_equal(nd.bond_file, "");
+	assert_string_equal(nd.way_file, "");
 }
 
 struct record {
@@ -233,11 +345,12 @@ static void a_capture_has_what_is_used_and_tells_the_same(_unused_ void **state)
 	tree_make(&copy_of);
 	root.fs.on_read = on_read;
 	root.fs.userdata = &rec;
-	look(&root, files, ELEMENTSOF(files), text, sizeof(text));
-	assert_string_equal(rec.text, "[Other]\ninterface-name=eth1\nport-type=bond\n"
-				      "[Other]\n# other lines are left out\n");
+	look(&root, files, ELEMENTSOF(files), false, text, sizeof(text));
+	assert_string_equal(rec.text,
+			    "[connection]\ninterface-name=eth1\nmaster=b\nport-type=bond\n"
+			    "[Other]\n# other lines are left out\n");
 	copied[0].text = rec.text;
-	look(&copy_of, copied, 1, again, sizeof(again));
+	look(&copy_of, copied, 1, false, again, sizeof(again));
 	assert_string_equal(text, "eth1 /" KEYFILES "port.nmconnection");
 	assert_string_equal(again, text);
 }
@@ -266,7 +379,8 @@ static void long_lines_and_many_of_them_overflow_nothing(_unused_ void **state)
 			tree_make(&root);
 			root.fs.on_read = on_read;
 			root.fs.userdata = &rec;
-			look(&root, &(struct file){ paths[k], content }, 1, text, sizeof(text));
+			look(&root, &(struct file){ paths[k], content }, 1, false, text,
+			     sizeof(text));
 		}
 }
 
@@ -274,6 +388,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_tell_which_netdevs_go_into_a_bond),
+		cmocka_unit_test(files_tell_which_netdevs_get_a_default_route),
 		cmocka_unit_test(nothing_is_read_where_nobody_could_have_vfs),
 		cmocka_unit_test(a_capture_has_what_is_used_and_tells_the_same),
 		cmocka_unit_test(long_lines_and_many_of_them_overflow_nothing),

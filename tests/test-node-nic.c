@@ -99,6 +99,7 @@ static void assert_nics(struct scene *s, const char *expected)
 			 nics[i].pci, nics[i].netdev,
 			 nics[i].why == NODE_NIC_ROUTE     ? "route"
 			 : nics[i].why == NODE_NIC_ADDRESS ? "address"
+			 : nics[i].why == NODE_NIC_SOON    ? "soon"
 							   : "before",
 			 nics[i].is_by_vf ? " by VF" : "");
 	}
@@ -315,6 +316,142 @@ static void before_there_is_a_way_out_that_of_the_last_boot_counts(void **state 
 
 #define SEC USEC_PER_SEC
 
+#define ROUTE0 "0000:41:00.0 eth0 route"
+#define SOON0  "0000:41:00.0 eth0 soon"
+
+/* A file gives eth0 a default route, or eth0 and eth1. */
+static void in_a_first_boot_what_is_to_get_a_default_route_counts(void **state _unused_)
+{
+	static const struct {
+		const char *what;
+		bool is_both, has_addresses;
+		int family; /* of a default route */
+		uint32_t ifindex;
+		uint64_t now_usec, until_usec;
+		const char *node_ip;
+		struct boot boots[2]; /* the second is this one */
+		const char *expected;
+	} rows[] = {
+		{ "no route", false, false, 0, 0, 900 * SEC, 0, "", {}, SOON0 },
+		{ "address", false, true, 0, 0, 5 * SEC, 0, "", {}, SOON0 },
+		{ "both", true, false, 0, 0, 5 * SEC, 0, "", {}, SOON0 ", 0000:41:00.1 eth1 soon" },
+		{ "route", true, true, AF_INET, 2, 5 * SEC, 0, "", {}, ROUTE0 },
+		{ "the other one is first",
+		  true,
+		  false,
+		  AF_INET,
+		  2,
+		  5 * SEC,
+		  SOON_USEC,
+		  "",
+		  {},
+		  ROUTE0 ", 0000:41:00.1 eth1 soon" },
+		{ "it never comes", true, false, AF_INET, 2, 60 * SEC, 0, "", {}, ROUTE0 },
+		{ "in a captured tree", true, false, AF_INET, 2, 0, 0, "", {}, ROUTE0 },
+		{ "a router is first",
+		  false,
+		  false,
+		  AF_INET6,
+		  3,
+		  5 * SEC,
+		  SOON_USEC,
+		  "",
+		  {},
+		  SOON0 ", 0000:41:00.1 eth1 route" },
+		{ "and noted",
+		  false,
+		  false,
+		  AF_INET6,
+		  3,
+		  5 * SEC,
+		  SOON_USEC,
+		  "",
+		  { [1] = { .knows_node_nics = true,
+			    .node_nics = { "0000:41:00.1" },
+			    .n_node_nics = 1 } },
+		  SOON0 ", 0000:41:00.1 eth1 route" },
+		{ "--node-ip",
+		  true,
+		  true,
+		  0,
+		  0,
+		  5 * SEC,
+		  0,
+		  "10.1.0.2",
+		  {},
+		  "0000:41:00.1 eth1 address" },
+		{ "a boot before",
+		  false,
+		  false,
+		  0,
+		  0,
+		  5 * SEC,
+		  0,
+		  "",
+		  { [0] = { .knows_node_nics = true,
+			    .node_nics = { "0000:41:00.1" },
+			    .n_node_nics = 1 } },
+		  "0000:41:00.1  before" },
+		{ "of another machine",
+		  false,
+		  false,
+		  0,
+		  0,
+		  5 * SEC,
+		  0,
+		  "",
+		  { [0] = { .knows_node_nics = true,
+			    .node_nics = { "0000:99:00.1" },
+			    .n_node_nics = 1 } },
+		  SOON0 },
+		{ "taken away in this boot",
+		  false,
+		  false,
+		  0,
+		  0,
+		  5 * SEC,
+		  0,
+		  "",
+		  { [1] = { .knows_node_nics = true } },
+		  "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct boot boots[2];
+		struct scene s;
+
+		set_scene(&s);
+		memcpy(boots, rows[i].boots, sizeof(boots));
+		COPY(boots[0].boot_id, "before");
+		COPY(boots[1].boot_id, "now");
+		COPY(s.node.boot_id, "now");
+		s.memory.boots = boots;
+		s.memory.n_boots = ELEMENTSOF(boots);
+		COPY(s.netdevs[0].way_file, "/etc/a");
+		COPY(s.netdevs[1].way_file, rows[i].is_both ? "/etc/b" : "");
+		if (!rows[i].has_addresses)
+			s.node.n_addresses = 0;
+		if (rows[i].family)
+			add_default(&s, rows[i].family, rows[i].ifindex, 1024,
+				    rows[i].family == AF_INET ? RTPROT_DHCP : RTPROT_RA);
+		COPY(s.node.kubelet.node_ip, rows[i].node_ip);
+		s.node.now_usec = rows[i].now_usec;
+		print_message("%s\n", rows[i].what);
+		assert_nics(&s, rows[i].expected);
+		assert_int_equal(s.until_usec, rows[i].until_usec);
+	}
+}
+
+static void what_is_below_a_netdev_that_is_to_get_it_counts(void **state _unused_)
+{
+	struct scene s;
+
+	set_scene(&s);
+	COPY(add_netdev(&s, 10, "bond0", "", "bond")->way_file, "/etc/a");
+	s.netdevs[0].master = s.netdevs[1].master = 10;
+	assert_nics(&s, "0000:41:00.0 bond0 soon, 0000:41:00.1 bond0 soon");
+}
+
 /* Of eth0 and eth1, a bond. Below "seen" is what a look finds, before it what earlier ones noted.
  */
 static void what_lost_its_carrier_counts_until_it_had_time_for_a_route(void **state _unused_)
@@ -460,6 +597,10 @@ static void words_name_the_netdev(void **state _unused_)
 	k = (struct node_nic){ .netdev = "eth0v0", .is_by_vf = true };
 	node_nic_describe(&k, text, sizeof(text));
 	assert_string_equal(text, "by one of its VFs: eth0v0 has the default route");
+	k = (struct node_nic){ .netdev = "eth0", .why = NODE_NIC_SOON, .file = "/etc/a" };
+	node_nic_describe(&k, text, sizeof(text));
+	assert_string_equal(text, "eth0 is to get a default route, which is not there yet, by "
+				  "/etc/a");
 	k = (struct node_nic){ .why = NODE_NIC_BEFORE };
 	node_nic_describe(&k, text, sizeof(text));
 	assert_string_equal(text, "it carried the node before; there is no default route now");
@@ -469,6 +610,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(best_default_route_of_each_family_counts),
+		cmocka_unit_test(in_a_first_boot_what_is_to_get_a_default_route_counts),
+		cmocka_unit_test(what_is_below_a_netdev_that_is_to_get_it_counts),
 		cmocka_unit_test(what_is_no_way_out_does_not_count),
 		cmocka_unit_test(owner_of_the_nodes_address_counts),
 		cmocka_unit_test(search_goes_down_to_every_function),

@@ -1002,6 +1002,37 @@ static struct route *add_default_route(struct scene *s, uint32_t ifindex)
 	return t;
 }
 
+/* DHCP has no answer yet: which NIC is the node's is in a file. */
+static void a_first_boot_waits_for_the_default_route(_unused_ void **state)
+{
+	_cleanup_(plan_done) struct plan p = {}, settled = {};
+	struct scene s;
+
+	set_scene(&s, 1);
+	s.sections[0].mode = VF_MODE_SHARED;
+	s.sections[0].mtu = 4200;
+	COPY(netdev_of(&s, FIRST)->way_file, "/etc/network/interfaces");
+	make_plan(&s, &p);
+	assert_int_equal(p.n_actions, 1);
+	assert_int_equal(p.actions[0].verb, VERB_WAIT);
+	assert_int_equal(p.actions[0].class, CLASS_WAITING);
+	assert_int_equal(p.actions[0].reason, REASON_NODE_NIC);
+	assert_string_equal(p.actions[0].detail,
+			    "eth1 is to get a default route, which is not there yet, by "
+			    "/etc/network/interfaces; left out: VirtualFunctions=, MTU=");
+	assert_int_equal(p.state, NODE_STARTING);
+
+	s.is_settled = true;
+	make_plan(&s, &settled);
+	assert_int_equal(settled.n_actions, 1);
+	assert_int_equal(settled.state, NODE_DEGRADED);
+
+	add_netdev(&s, 90, "eth9", "");
+	add_default_route(&s, 90);
+	assert_plan(&s, "another NIC is the node's",
+		    "set-mtu " FIRST " 1500->4200\nset-num-vfs " FIRST " 0->1");
+}
+
 static uint32_t add_master(struct scene *s, const char *kind)
 {
 	s->netdevs[s->node.n_netdevs] = (struct netdev){ .ifindex = 900, .is_up = true };
@@ -3510,6 +3541,7 @@ int main(void)
 		cmocka_unit_test(the_netns_mode_is_changed_where_it_is_known_and_differs),
 		cmocka_unit_test(a_device_is_usable_when_every_condition_holds),
 		cmocka_unit_test(a_port_that_is_down_names_its_cause),
+		cmocka_unit_test(a_first_boot_waits_for_the_default_route),
 		cmocka_unit_test(the_port_of_a_bond_is_left_to_it),
 		cmocka_unit_test(both_netdevs_of_a_card_with_two_ports_are_brought_up),
 		cmocka_unit_test(an_infiniband_port_without_ipoib_is_looked_at),

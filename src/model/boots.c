@@ -209,6 +209,31 @@ const struct boot *boots_carrying(const struct node *n, const struct memory *mem
 	return NULL;
 }
 
+/* Or of none: its route was taken away. */
+static bool is_of_this_machine(const struct node *n, const struct boot *b)
+{
+	for (size_t i = 0; i < b->n_node_nics; i++)
+		if (node_pci(n, b->node_nics[i]))
+			return true;
+	return b->n_node_nics == 0;
+}
+
+bool boots_is_first(const struct node *n, const struct memory *memory, bool *ret_is_known)
+{
+	bool is_first = true;
+
+	*ret_is_known = false;
+	for (size_t i = 0; i < memory->n_boots; i++) {
+		const struct boot *b = &memory->boots[i];
+
+		if (b->knows_node_nics && is_present(n, b))
+			*ret_is_known = true;
+		else if (b->knows_node_nics)
+			is_first &= !is_of_this_machine(n, b);
+	}
+	return is_first;
+}
+
 static bool is_carried_as_before(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_node_nics; i++)
@@ -240,7 +265,8 @@ static void note_node_nics(const struct node *n, const struct plan *p, struct bo
 	}
 	b->n_node_nics = 0;
 	for (size_t i = 0; i < p->n_node_nics && b->n_node_nics < MAX_NODE_NICS; i++)
-		if (!p->node_nics[i].is_by_vf && p->node_nics[i].why != NODE_NIC_BEFORE)
+		if (!p->node_nics[i].is_by_vf && p->node_nics[i].why != NODE_NIC_BEFORE &&
+		    p->node_nics[i].why != NODE_NIC_SOON)
 			COPY(b->node_nics[b->n_node_nics++], p->node_nics[i].pci);
 	b->knows_node_nics |= b->n_node_nics > 0;
 	b->carrier_downs = count_carrier_downs(n, b, &is_out);

@@ -92,6 +92,12 @@ const struct boot *boots_carrying(const struct node *n, const struct memory *mem
 				  uint64_t *ret_until_usec);
 
 /*
+ * Does no boot before this one tell what carried the node? One whose functions are all of another
+ * machine does not, as in an image. @ret_is_known: something carried it in this boot.
+ */
+bool boots_is_first(const struct node *n, const struct memory *memory, bool *ret_is_known);
+
+/*
  * The boots worth telling: up to LOOP_BOOTS before the present one, none when all of them ended
  * ready and without a step that failed. Return: how many, at the end of memory.boots but for
  * the present one; @ret_first is the index of the first.

@@ -20,6 +20,7 @@ struct search {
 	struct mark *marks;    /* owned; one for each netdev */
 	struct node_nic *nics; /* owned */
 	size_t n_nics;
+	bool has_node_ip; /* the kubelet's is here */
 };
 
 static void search_done(struct search *s)
@@ -125,11 +126,11 @@ static bool mark_node_ips(struct search *s, const char *list)
 static bool mark_roots(struct search *s)
 {
 	const struct route *ipv4 = best_default(s->n, AF_INET, true), *ipv6;
-	const bool has_node_ip = mark_node_ips(s, s->n->kubelet.node_ip);
 
+	s->has_node_ip = mark_node_ips(s, s->n->kubelet.node_ip);
 	if (ipv4)
 		mark_routes(s, ipv4);
-	ipv6 = best_default(s->n, AF_INET6, !ipv4 && !has_node_ip);
+	ipv6 = best_default(s->n, AF_INET6, !ipv4 && !s->has_node_ip);
 	if (ipv6)
 		mark_routes(s, ipv6);
 	return ipv6 && ipv6->protocol == RTPROT_RA;
@@ -180,6 +181,7 @@ static int add(struct search *s, const char *pci, const struct mark *m, bool is_
 	k->is_by_vf = is_by_vf;
 	COPY(k->pci, pci);
 	COPY(k->netdev, m->root ? m->root->name : "");
+	COPY(k->file, m->why == NODE_NIC_SOON ? m->root->way_file : "");
 	return 0;
 }
 
@@ -221,6 +223,38 @@ static bool has_roots(const struct search *s)
 		if (s->marks[i].root)
 			return true;
 	return false;
+}
+
+/* --- in a first boot --- */
+
+static bool has_ipv4(const struct node *n, const struct netdev *nd)
+{
+	for (size_t i = 0; i < n->n_addresses; i++)
+		if (n->addresses[i].ifindex == nd->ifindex && n->addresses[i].family == AF_INET)
+			return true;
+	return false;
+}
+
+/* Sets ret_until_usec while something is to come and another default route is there. */
+static void mark_coming(struct search *s, const struct memory *memory, uint64_t *ret_until_usec)
+{
+	bool is_known;
+	const bool has_way = has_roots(s), is_first = boots_is_first(s->n, memory, &is_known);
+
+	if (!is_first ||
+	    (has_way ? s->has_node_ip || s->n->now_usec == 0 || s->n->now_usec >= SOON_USEC
+		     : is_known))
+		return;
+	for (size_t i = 0; i < s->n->n_netdevs; i++) {
+		const struct netdev *nd = &s->n->netdevs[i];
+
+		if (!nd->way_file[0] || s->marks[i].root || (has_way && has_ipv4(s->n, nd)))
+			continue;
+		mark(s, nd->ifindex, NULL, NODE_NIC_SOON);
+		*ret_until_usec = has_way ? SOON_USEC : 0;
+	}
+	while (expand(s))
+		;
 }
 
 static bool is_remembered(const struct boot *b, const char *pci)
@@ -271,7 +305,7 @@ int node_nic_find(const struct node *n, const struct memory *memory, struct node
 	_cleanup_(search_done) struct search s = { .n = n };
 	uint64_t until_usec;
 	const struct boot *b = boots_carrying(n, memory, &until_usec);
-	bool is_by_ra;
+	bool is_by_ra, is_before;
 	int r;
 
 	s.marks = calloc(n->n_netdevs + 1, sizeof(*s.marks));
@@ -284,11 +318,14 @@ int node_nic_find(const struct node *n, const struct memory *memory, struct node
 	is_by_ra &= b && b->n_node_nics > 0;
 	if (is_by_ra)
 		drop_others(&s, b);
-	r = add_functions(&s);
-	if (is_by_ra || !has_roots(&s)) /* a router may be back before the other family is */
-		r = r < 0 ? r : add_remembered(&s, b);
-	else
+	is_before =
+		is_by_ra || !has_roots(&s); /* a router may be back before the other family is */
+	if (!is_before)
 		until_usec = 0;
+	mark_coming(&s, memory, &until_usec);
+	r = add_functions(&s);
+	if (is_before)
+		r = r < 0 ? r : add_remembered(&s, b);
 	if (r < 0)
 		return r;
 
@@ -313,9 +350,10 @@ void node_nic_describe(const struct node_nic *k, char *ret, size_t size)
 	static const char *const words[] = {
 		[NODE_NIC_ROUTE] = " has the default route",
 		[NODE_NIC_ADDRESS] = " has the node's address",
+		[NODE_NIC_SOON] = " is to get a default route, which is not there yet, by ",
 		[NODE_NIC_BEFORE] = "it carried the node before; there is no default route now",
 	};
 
-	snprintf(ret, size, "%s%s%s", k->is_by_vf ? "by one of its VFs: " : "", k->netdev,
-		 words[k->why]);
+	snprintf(ret, size, "%s%s%s%s", k->is_by_vf ? "by one of its VFs: " : "", k->netdev,
+		 words[k->why], k->file);
 }

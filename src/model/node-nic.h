@@ -16,7 +16,11 @@
  * (RTPROT_RA, metric 1024).
  *
  * While there is neither, because DHCP has no answer yet or the link lost its carrier, the
- * functions count that carried the node before: boots_carrying().
+ * functions count that carried the node before: boots_carrying(). In a first boot nothing is known
+ * of that. Those count to which a network manager's file gives a default route, by DHCP or a
+ * gateway (netdev.way_file), until there is one, and none has carried the node in this boot. DHCP
+ * may answer to a rail first, or a router advertise itself there: beside what only a default route
+ * tells, those without an IPv4 address count for the first SOON_USEC of the boot.
  *
  * From those netdevs it goes down to all functions below: to the lower netdev of what is stacked
  * (VLAN, macvlan, ipvlan, IPoIB child: IFLA_LINK) and to the ports of a bond, team or bridge
@@ -35,8 +39,11 @@
 enum node_nic_why {
 	NODE_NIC_ROUTE,   /* the best default route of a family leaves by the netdev */
 	NODE_NIC_ADDRESS, /* the netdev owns the node's address */
+	NODE_NIC_SOON,    /* it is to get a default route, in the first boot */
 	NODE_NIC_BEFORE,  /* it carried the node in the last boot, or before its link was lost */
 };
+
+#define SOON_USEC (60 * USEC_PER_SEC)
 
 /* One function that carries the node. */
 struct node_nic {
@@ -44,11 +51,12 @@ struct node_nic {
 	char netdev[IFNAME_LEN]; /* what has the route or the address: "bond0"; else "" */
 	enum node_nic_why why;
 	bool is_by_vf; /* of a PF: one of its VFs carries the node, the PF itself does not */
+	char file[NETCONFIG_LEN]; /* NODE_NIC_SOON: that gives it the route; else "" */
 };
 
 /*
  * Sorted by address, each function once; release with free(). @ret_until_usec: CLOCK_MONOTONIC when
- * those that count as before no longer do; 0: no time ends it. Return: 0 or -ENOMEM.
+ * those that count as before, or soon, no longer do; 0: no time ends it. Return: 0 or -ENOMEM.
  */
 int node_nic_find(const struct node *n, const struct memory *memory, struct node_nic **ret,
 		  size_t *ret_n, uint64_t *ret_until_usec);

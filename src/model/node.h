@@ -182,6 +182,8 @@ struct netconf {
 	int32_t values[_NETCONF_N];
 };
 
+#define NETCONFIG_LEN 128
+
 struct netdev {
 	uint32_t ifindex;
 	char name[IFNAME_LEN];
@@ -197,12 +199,14 @@ struct netdev {
 	int bond_mode;
 	uint32_t mtu, max_mtu; /* bytes; max_mtu 0: not told */
 	uint32_t master;       /* ifindex, 0: none */
-	char bond_file[128];   /* of a network manager: names it as a port of a bond; empty: none */
-	uint32_t link;         /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
-	bool is_unnamed;       /* udev is to name it, and has not; only looked up with a function */
-	bool is_random_mac;    /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */
-	bool is_up;            /* IFF_UP */
-	bool has_carrier;      /* IFF_LOWER_UP */
+	/* Of a network manager: it names the netdev as a port of a bond; it gives it a default
+	 * route, only looked up in a first boot. Empty: none. */
+	char bond_file[NETCONFIG_LEN], way_file[NETCONFIG_LEN];
+	uint32_t link;      /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
+	bool is_unnamed;    /* udev is to name it, and has not; only looked up with a function */
+	bool is_random_mac; /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */
+	bool is_up;         /* IFF_UP */
+	bool has_carrier;   /* IFF_LOWER_UP */
 	uint32_t carrier_downs; /* times that carrier was lost, for whatever reason */
 	char altnames[192];     /* blank-separated; of at most SHOWN_LEN - 1 letters each */
 	/* Of a PF's that is up without carrier: its driver's words, by os/ethtool.h; empty: none

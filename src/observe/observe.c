@@ -204,7 +204,7 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 	r = node_make_indexes(&n);
 	if (r < 0)
 		return r;
-	r = observe_netconfig(&d->fs, &n);
+	r = observe_netconfig(&d->fs, &memory, &n);
 	if (r < 0)
 		return r;
 	r = observe_metadata(&d->fs, &n, &memory);

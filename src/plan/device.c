@@ -618,7 +618,7 @@ static int tell_aside(const struct config *c, const struct node *n, const struct
 		      struct plan *p, const struct device *d)
 {
 	const enum reason reason = d->node_nic ? REASON_NODE_NIC : d->aside;
-	char detail[192], left_out[96];
+	char detail[320], left_out[96];
 
 	list_left_out(c, d, left_out, sizeof(left_out));
 	if (reason == REASON_NONE || d->is_in_pod || !left_out[0])
@@ -629,6 +629,9 @@ static int tell_aside(const struct config *c, const struct node *n, const struct
 	find_aside(c, n, memory, d, detail, sizeof(detail));
 	snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail), "; left out: %s",
 		 left_out);
+	if (d->node_nic && d->node_nic->why == NODE_NIC_SOON)
+		return plan_add_item(p, STEP_PLUGIN, VERB_WAIT, CLASS_WAITING, d->pci->address,
+				     reason, "%s", detail);
 	if (!d->is_named || d->aside == REASON_NONE)
 		return plan_add_hint(p, reason, d->pci->address, "%s", detail);
 

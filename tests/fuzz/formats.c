@@ -39,7 +39,7 @@ static int see_bonds(const struct fs *fs)
 			     .perm_mac = "b8:ce:f6:17:00:00" };
 	struct node n = { .pcis = &pci, .n_pcis = 1, .netdevs = &nd, .n_netdevs = 1 };
 
-	return observe_netconfig(fs, &n);
+	return observe_netconfig(fs, &(struct memory){}, &n);
 }
 
 static int see_options(const struct fs *fs)

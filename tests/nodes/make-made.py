@@ -441,6 +441,9 @@ def lingjun_bond():
     """Three NICs of two ports: one bonded, one that networkd will bond, one whose ports stay single."""
     t = Tree('made-lingjun-bond')
     t.system('5.10.134-16.3.al8.x86_64', 4, 2, RDMA_MODULES)
+    virtio_nic(t, '0000:00:05.0', 1, 2, 'eth0', '00:16:3e:17:00:00')
+    t.ipv4(2, '172.16.0.10', 24, '172.16.0.0')
+    t.default('172.16.0.1', 2)
     bond_mac = 'b8:ce:f6:17:00:00'
     for nic, bus in enumerate(['17', '65', '98']):
         for port in range(2):
@@ -850,6 +853,18 @@ def mgmt_mlx5(name, boot, preset, bonded):
     t.done()
 
 
+def first_boot():
+    """DHCP has not answered yet: the file of networkd tells which of three NICs is the node's."""
+    t = Tree('made-first-boot')
+    t.system('5.15.0-91-generic', 18, 1, RDMA_MODULES + ['mlx5_core'])
+    mac, guid = mlx5_nic(t, 0, '0000:5a:00.0', 0, 0x1015, 2, 'eth0', 8)
+    t.ibdev('mlx5_0', '0000:5a:00.0', guid, 'eth0', mlx5_gids(mac, None, 'eth0'), '25 Gb/sec (1X EDR)')
+    t.file('etc/systemd/network/20-eth0.network', '[Match]\nName=eth0\n[Network]\nDHCP=yes\n')
+    mlx5_rails(t, ['81', 'a1'], 6, with_ipv4=False)
+    t.preset('vke-shared')
+    t.done()
+
+
 def lingjun_ipv6_ra():
     """Four rails with an address and a default route by router advertisements; the node leaves by IPv4."""
     t = Tree('made-lingjun-ipv6-ra')
@@ -927,6 +942,7 @@ if __name__ == '__main__':
     ecs_erdma('made-ecs-erdma', 1, True).done()
     ecs_erdma_in_use().done()
     e810()
+    first_boot()
     hgx_b300()
     ib_vfs()
     lingjun_8xmlx5()
