@@ -650,7 +650,7 @@ static void why_a_file_for_others_cannot_be_written_is_reported(void **state _un
 	} rows[] = {
 		{ EROFS, REASON_OUTPUT_READ_ONLY }, { EACCES, REASON_OUTPUT_READ_ONLY },
 		{ ENOSPC, REASON_OUTPUT_FULL },     { ELOOP, REASON_OUTPUT_LINK },
-		{ EIO, REASON_ACTION_FAILED },
+		{ EIO, REASON_ACTION_FAILED },      { ESTALE, REASON_CONFIG_CHANGED },
 	};
 
 	for (size_t v = 0; v < ELEMENTSOF(verbs); v++)

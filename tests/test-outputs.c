@@ -311,7 +311,7 @@ static void nothing_but_our_own_files_is_written_below_etc(void **state)
 		{ "NCCL", "/etc/nccl.conf", NCCL_MARK "NCCL_IB_HCA=mlx5_0:1\n\n", -EPERM },
 		{ "NCCL", "/etc/nccl.conf", NCCL_MARK "* * * * * root reboot\n", -EPERM },
 		{ "NCCL", "/etc/nccl.conf", "NCCL_X=1\n", -EPERM }, /* without our mark */
-		{ "NCCL", "/etc/cron.d/x", NCCL_MARK "NCCL_IB_HCA=mlx5_0:1\n", -EPERM },
+		{ "NCCL", "/etc/cron.d/x", NCCL_MARK "NCCL_IB_HCA=mlx5_0:1\n", -ESTALE },
 		{ "NCCL", "/etc/shadow", "", -EEXIST }, /* of another */
 		{ "NCCL", "/usr/x", "", -EPERM },
 		{ "NCCL", "/etc/../usr/x", "", -EPERM },
@@ -320,12 +320,12 @@ static void nothing_but_our_own_files_is_written_below_etc(void **state)
 		{ "NCCL", "", "", -EPERM },
 		{ "NFD", "/etc/features", NFD_MARK NFD_PREFIX "ready=true\n", 0 },
 		{ "NFD", "/etc/features", NFD_MARK "feature.node.kubernetes.io/cpu=x\n", -EPERM },
-		{ "NFD", "/etc/nccl.conf", NFD_MARK NFD_PREFIX "ready=true\n", -EPERM },
+		{ "NFD", "/etc/nccl.conf", NFD_MARK NFD_PREFIX "ready=true\n", -ESTALE },
 		{ "NCCL", "/etc/features", "", -EEXIST }, /* ours, and of another name */
 		{ "NFD", "/etc/features", "", 0 },
 		{ "Manifest", "/etc/pods/rdma.yaml", POD, 0 },
-		{ "Manifest", "/etc/pods/rdma.yaml", POD "  image: other\n", -EPERM },
-		{ "Manifest", "/etc/pods/other.yaml", POD, -EPERM },
+		{ "Manifest", "/etc/pods/rdma.yaml", POD "  image: other\n", -ESTALE },
+		{ "Manifest", "/etc/pods/other.yaml", POD, -ESTALE },
 		{ "Manifest", "/var/lib/rancher/k3s/agent/pod-manifests/x", "",
 		  0 }, /* there is none */
 		{ "Manifest", "/etc/pods/rdma.yaml", "", 0 },

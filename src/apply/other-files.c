@@ -84,19 +84,23 @@ static int find_kind(const struct file_request *allowed, const char *name, struc
 	return 0;
 }
 
-static bool may_write(const struct file_kind *kind, const char *path, const char *text)
+static int may_write(const struct file_kind *kind, const char *path, const char *text)
 {
+	if (!kind->prefix && !kind->text)
+		return -EPERM;
 	if (!kind->path || !streq(path, kind->path))
-		return false;
+		return -ESTALE;
 	if (!kind->prefix)
-		return kind->text && streq(text, kind->text);
-	return is_prefix(text, kind->mark) && has_only(text, kind->prefix);
+		return streq(text, kind->text) ? 0 : -ESTALE;
+	return is_prefix(text, kind->mark) && has_only(text, kind->prefix) ? 0 : -EPERM;
 }
 
-static bool may_remove(const char *path)
+static int may_remove(const char *path)
 {
 	return (is_prefix(path, "/etc/") || is_prefix(path, "/var/lib/rancher/")) &&
-	       !strstr(path, "/..");
+			       !strstr(path, "/..")
+		       ? 0
+		       : -EPERM;
 }
 
 int apply_file(const struct fs *fs, const struct file_request *allowed, const char *question)
@@ -114,10 +118,10 @@ int apply_file(const struct fs *fs, const struct file_request *allowed, const ch
 	text++;
 
 	r = find_kind(allowed, name, &kind);
+	if (r >= 0)
+		r = *text ? may_write(&kind, path, text) : may_remove(path);
 	if (r < 0)
 		return r;
-	if (*text ? !may_write(&kind, path, text) : !may_remove(path))
-		return -EPERM;
 	r = look_at_file(fs, path + 1, kind.mark);
 	return r < 0 ? r : put(fs, path, *text ? text : NULL);
 }

@@ -35,7 +35,7 @@ struct file_request {
  * nothing but our features, and a manifest is the one of @allowed. Files of ours are removed below
  * /etc and below the folders of RKE2 and k3s.
  *
- * Return: 0, -EPERM what must not be written there, -EEXIST a file that is not ours, -EBADMSG, or
- * -errno.
+ * Return: 0, -EPERM what must not be written there, -ESTALE the configuration of who asks is
+ * another one, -EEXIST a file that is not ours, -EBADMSG, or -errno.
  */
 int apply_file(const struct fs *fs, const struct file_request *allowed, const char *question);

@@ -290,10 +290,13 @@ static enum reason file_failure(const struct action *a)
 		int error;
 		enum reason reason;
 	} causes[] = {
-		{ EROFS, REASON_OUTPUT_READ_ONLY }, { EACCES, REASON_OUTPUT_READ_ONLY },
+		{ EROFS, REASON_OUTPUT_READ_ONLY },
+		{ EACCES, REASON_OUTPUT_READ_ONLY },
 		{ EPERM, REASON_OUTPUT_READ_ONLY }, /* chattr +i */
-		{ ENOSPC, REASON_OUTPUT_FULL },     { EDQUOT, REASON_OUTPUT_FULL },
+		{ ENOSPC, REASON_OUTPUT_FULL },
+		{ EDQUOT, REASON_OUTPUT_FULL },
 		{ ELOOP, REASON_OUTPUT_LINK },
+		{ ESTALE, REASON_CONFIG_CHANGED }, /* of the helper */
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(causes); i++)
