@@ -412,6 +412,8 @@ static void make_node(struct scene *s)
 		add_table_route(s, any_netdev(s));
 	for (uint32_t i = 0; i < n_rules; i++)
 		add_rule(s, any_netdev(s));
+	for (size_t i = 0; i < s->node.n_netdevs; i++)
+		COPY(s->netdevs[i].way_file, one_in(s, 4) ? "/etc/network/interfaces" : "");
 	make_files(s);
 	if (one_in(s, 4)) {
 		const struct address *a = &s->addresses[below(s, (uint32_t)s->node.n_addresses)];
@@ -570,6 +572,14 @@ static bool has_ipv4_default(const struct node *n)
 	return false;
 }
 
+static bool has_default(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_routes; i++)
+		if (is_default(&n->routes[i]))
+			return true;
+	return false;
+}
+
 /* Would a better default route take the packets of this one? */
 static bool is_best(const struct node *n, const struct route *t, bool with_ra)
 {
@@ -603,6 +613,8 @@ static bool is_way_of_node(const struct node *n, const struct netdev *nd)
 
 	if (scene.n_remembered > 0)
 		return is_remembered(nd->pci);
+	if (*nd->way_file && !has_ip && !has_default(n)) /* in a first boot */
+		return true;
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
 
