@@ -76,7 +76,7 @@ static void a_malformed_attribute_is_looked_at(_unused_ void **state)
 /* Also that of a netdev that is no card's: the rails may wait for it. */
 static void every_default_route_of_the_main_table_is_looked_at(_unused_ void **state)
 {
-	static const uint32_t ifindex = 4711;
+	const uint32_t ifindex = if_nametoindex("lo");
 	struct rtmsg route = { .rtm_family = AF_INET, .rtm_table = RT_TABLE_MAIN };
 
 	assert_int_equal(
