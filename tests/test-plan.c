@@ -1020,6 +1020,7 @@ static void a_first_boot_waits_for_the_default_route(_unused_ void **state)
 	assert_string_equal(p.actions[0].detail,
 			    "eth1 is to get a default route, which is not there yet, by "
 			    "/etc/network/interfaces; left out: VirtualFunctions=, MTU=");
+	assert_true(is_prefix(p.actions[0].advice, "Wait until the node has its default route."));
 	assert_int_equal(p.state, NODE_STARTING);
 
 	s.is_settled = true;

@@ -613,6 +613,21 @@ static void list_left_out(const struct config *c, const struct device *d, char *
 	add_word(ret, size, d->aside != REASON_NONE, "[DevicePlugin] Type=sriov");
 }
 
+static int wait_for_route(struct plan *p, const struct device *d, const char *detail)
+{
+	struct action *a = plan_add_reason(p, STEP_PLUGIN, VERB_WAIT, CLASS_WAITING,
+					   d->pci->address, REASON_NODE_NIC);
+
+	if (!a)
+		return -ENOMEM;
+	copy(a->detail, sizeof(a->detail), detail);
+	COPY(a->advice,
+	     "Wait until the node has its default route. If this NIC is to have none, say so "
+	     "in that file: UseRoutes=no of networkd, never-default=yes of NetworkManager, "
+	     "DEFROUTE=no of ifcfg.");
+	return 0;
+}
+
 /* Once for each function: a hint, for a glob may well match it by chance. */
 static int tell_aside(const struct config *c, const struct node *n, const struct memory *memory,
 		      struct plan *p, const struct device *d)
@@ -630,8 +645,7 @@ static int tell_aside(const struct config *c, const struct node *n, const struct
 	snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail), "; left out: %s",
 		 left_out);
 	if (d->node_nic && d->node_nic->why == NODE_NIC_SOON)
-		return plan_add_item(p, STEP_PLUGIN, VERB_WAIT, CLASS_WAITING, d->pci->address,
-				     reason, "%s", detail);
+		return wait_for_route(p, d, detail);
 	if (!d->is_named || d->aside == REASON_NONE)
 		return plan_add_hint(p, reason, d->pci->address, "%s", detail);
 
