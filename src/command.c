@@ -7,12 +7,12 @@
 #include "capture.h"
 #include "early.h"
 #include "inspect.h"
-#include "kubelet/take-back.h"
 #include "live.h"
 #include "load.h"
 #include "loop.h"
 #include "model/paths.h"
 #include "model/qos.h"
+#include "model/units.h"
 #include "nccl-env.h"
 #include "observe/generated.h"
 #include "observe/observe.h"
@@ -719,23 +719,50 @@ int command_wait(const struct command *cmd)
 	return exit_code(state);
 }
 
-#define REVERT_SEC 60 /* looks at the kubelet again for each value that goes back */
-
-static void on_reverted(const char *key, const char *path, bool is_back, const char *left)
+/*
+ * Files of the kubelet are edited by a program of their own: beside this one, as in a build, or
+ * where it is installed. This process becomes it. Return: the exit code when it cannot.
+ */
+static int become_kubelet(const struct command *cmd, bool is_failed)
 {
-	if (left)
-		log_warning("%s: %s is left: %s", path, key, left);
-	else if (is_back)
-		log_notice("%s: %s is as it was before", path, key);
-	else
-		log_notice("%s: %s was changed by another program since, and stays", path, key);
+	_cleanup_(freep) char *root = NULL, *config = NULL;
+	char path[PATH_MAX] = "";
+	const char *words[8] = { "rdma-provision-kubelet", cmd->verb };
+	size_t n = 2;
+
+	if ((cmd->root && asprintf(&root, "--root=%s", cmd->root) < 0) ||
+	    (cmd->config && asprintf(&config, "--config=%s", cmd->config) < 0)) {
+		log_error_errno(-ENOMEM, "%s", cmd->verb);
+		return EXIT_FAILURE;
+	}
+	if (root)
+		words[n++] = root;
+	if (config)
+		words[n++] = config;
+	if (cmd->is_strict)
+		words[n++] = "--strict";
+	if (is_failed)
+		words[n++] = "--failed";
+	if (cmd->is_debug)
+		words[n++] = "--debug";
+
+	if (readlink("/proc/self/exe", path, sizeof(path) - sizeof("-kubelet")) > 0)
+		execv(strcat(path, "-kubelet"), (char **)words);
+	execv(KUBELET_PROGRAM, (char **)words);
+	log_error_errno(-errno, KUBELET_PROGRAM);
+	return EXIT_FAILURE;
+}
+
+int command_kubelet(const struct command *cmd)
+{
+	return become_kubelet(cmd, false);
 }
 
 int command_revert(const struct command *cmd)
 {
 	struct os d = {};
 	struct world w;
-	int r, r_kubelet;
+	int r;
 
 	r = open_root(cmd, &d);
 	if (r < 0)
@@ -745,13 +772,8 @@ int command_revert(const struct command *cmd)
 	 * is taken back whatever became of the other. */
 	w = live_world(&d);
 	r = d.fs.is_live ? revert(&w, cmd->with_vfs) : 0;
-	if (!cmd->root)
-		command_limit("revert of the kubelet's files", REVERT_SEC, EXIT_FAILURE);
-	r_kubelet = kubelet_revert(&d.fs, on_reverted);
-	if (r_kubelet < 0)
-		log_error_errno(r_kubelet, "kubelet");
 	os_close(&d);
-	return r < 0 || r_kubelet != 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return become_kubelet(cmd, r < 0);
 }
 
 int command_bake(const struct command *cmd)

@@ -10,6 +10,7 @@
 
 /* What stood on the command line. */
 struct command {
+	const char *verb;
 	const char *root;     /* --root, NULL: the running system */
 	const char *config;   /* --config, NULL: the folders */
 	const char *argument; /* the first that followed the verb, or NULL */
@@ -19,14 +20,9 @@ struct command {
 	const char *preset;    /* --preset, empty without a name; NULL: not given */
 	uint64_t timeout_usec; /* --timeout, UINT64_MAX: for ever */
 	bool is_json, is_strict, is_undo, with_vfs, is_export, is_conf, is_exact, is_follow,
-		is_ready, with_pod;
+		is_ready, with_pod, is_debug;
 	const char *npd; /* --npd; NULL: not given */
 };
-
-/*
- * Ends this process after @sec seconds, with a line and this exit code, and limits its memory.
- */
-void command_limit(const char *verb, unsigned sec, int code);
 
 int command_run(const struct command *cmd);
 int command_early(const struct command *cmd);
@@ -43,8 +39,7 @@ int command_health(const struct command *cmd);
 int command_clear(const struct command *cmd);
 int command_verify(const struct command *cmd);
 int command_wait(const struct command *cmd);
-int command_gate(const struct command *cmd);
-int command_kubelet_ensure(const struct command *cmd);
+int command_kubelet(const struct command *cmd); /* "gate", "kubelet-ensure" */
 int command_revert(const struct command *cmd);
 int command_bake(const struct command *cmd);
 int command_nccl_env(const struct command *cmd);

@@ -2,7 +2,7 @@
 #include "live.h"
 
 #include "base/log.h"
-#include "kubelet/ensure.h"
+#include "kubelet/look.h"
 #include "model/link-log.h"
 #include "observe/generated.h"
 #include "observe/limits.h"

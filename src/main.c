@@ -129,13 +129,13 @@ static const struct {
 	  "in the end, as status does.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 the time is over, 1 error or no service.\n" },
 	{ "gate", "", "before the kubelet starts: wait or fail, depending on [Kubelet] Gate=",
-	  command_gate, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
+	  command_kubelet, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
 	  "Gate=off returns at once, degraded waits while the node is starting, at most\n"
 	  "ReadyTimeoutSec=, strict fails unless the node gets ready within 2 s; --strict does\n"
 	  "so whatever the configuration is.\n"
 	  "Exit code: 0 start the kubelet, 1 do not start it.\n" },
 	{ "kubelet-ensure", "", "set the requested settings in the kubelet's configuration",
-	  command_kubelet_ensure, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
+	  command_kubelet, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
 	  "The only writer of kubelet files; with --root it edits files below that folder.\n"
 	  "It gives up after 5 s.\n"
 	  "Exit code: 0; with --strict 1 on failure.\n" },
@@ -171,7 +171,7 @@ static const struct {
 struct verb_line {
 	struct command command;
 	unsigned given; /* options with a bit in TAKES_* */
-	bool is_help, is_version, is_debug;
+	bool is_help, is_version;
 };
 
 #define FLAG(m) offsetof(struct verb_line, m)
@@ -219,7 +219,7 @@ static const struct {
 	  "with set: link this preset, or \"auto\"; with unset, no name: remove the link",
 	  TAKES_PRESET, optional_argument, 'p' },
 	{ "debug", "", "log every value that is read and every change", 0, no_argument, 'd',
-	  FLAG(is_debug) },
+	  FLAG(command.is_debug) },
 	{ "help", "", "print this text, or the help of a verb", 0, no_argument, 'h',
 	  FLAG(is_help) },
 	{ "version", "", "print the version", 0, no_argument, 'v', FLAG(is_version) },
@@ -300,7 +300,7 @@ static int read_option(int letter, const char *value, struct verb_line *line)
 			  value);
 		return -EINVAL;
 	}
-	if (line->is_debug)
+	if (line->command.is_debug)
 		log_set_level(LOG_LEVEL_DEBUG);
 	return 0;
 }
@@ -373,6 +373,7 @@ int main(int argc, char **argv)
 	if (check_line(verb, argc - optind - 1, &line) < 0)
 		return refuse_line(&line, argv[optind]);
 
+	line.command.verb = verbs[verb].name;
 	line.command.argument = argv[optind + 1];
 	line.command.arguments = argv + optind + 1;
 	line.command.n_arguments = (size_t)(argc - optind - 1);

@@ -4,7 +4,6 @@
 #include "../base/log.h"
 #include "../model/paths.h"
 #include "../model/units.h"
-#include "cpus.h"
 #include "decide.h"
 #include "edit.h"
 #include "find.h"
@@ -103,38 +102,6 @@ static void keep_notes(const struct run *run, const struct kubelet_notes *notes)
 		r = fs_replace(fs, KUBELET_CMDLINE_PATH, notes->cmdline, notes->cmdline_size, 0600);
 	if (r < 0)
 		log_warning_errno(r, "/" KUBELET_CMDLINE_PATH);
-}
-
-static bool is_all_well(const struct kubelet *k, const struct kubelet_decision *d)
-{
-	for (size_t i = 0; i < _KUBELET_SETTING_N; i++)
-		if (d->items[i].row > 0 && d->items[i].outcome != KUBELET_SATISFIED)
-			return false;
-	return !d->is_state_removed && !k->is_deferred;
-}
-
-int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *ret,
-		 struct kubelet_decision *ret_decision)
-{
-	const uint32_t n_numa_nodes = cpus_numa_nodes(fs);
-	struct kubelet_decision decision;
-	struct kubelet k;
-	int r;
-
-	r = kubelet_find(fs, false, &k, NULL);
-	if (r < 0)
-		return r;
-	kubelet_decide(c, &k, n_numa_nodes, &decision);
-	if (fs->is_live && k.is_unasked && !is_all_well(&k, &decision)) {
-		r = kubelet_find(fs, true, &k, NULL);
-		if (r < 0)
-			return r;
-		kubelet_decide(c, &k, n_numa_nodes, &decision);
-	}
-
-	*ret = k;
-	*ret_decision = decision;
-	return 0;
 }
 
 static int look(struct run *run, struct kubelet_result *res)

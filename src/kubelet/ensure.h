@@ -17,17 +17,6 @@ struct kubelet_result {
 };
 
 /**
- * kubelet_look() - what was found, and what is to be done about it
- *
- * Edits nothing and runs nothing. What systemd has loaded of the unit is asked of the manager
- * helper where this process does not reach systemd and something is to be said about the kubelet.
- *
- * Return: 0, or -ENOMEM.
- */
-int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *ret,
-		 struct kubelet_decision *ret_decision);
-
-/**
  * kubelet_ensure() - make sure of what the configuration asks for
  * @fs:           the node, or a folder: there files are edited just the same, and nothing is run
  * @c:            what is asked for; where that is nothing, no file is even read

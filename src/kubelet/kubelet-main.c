@@ -1,41 +1,320 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubelet main: what the kubelet's units start before each kubelet. The same as "rdma-provision
- * VERB", in a program that links no more than these two verbs need, so that it starts in a
- * millisecond.
+ * Kubelet main: the program that edits files of the kubelet, and its gate. Units start it before
+ * each kubelet, so it links no more than its verbs need and starts in a millisecond; for people
+ * "rdma-provision" runs it (command.c). How it ends is how the verb of rdma-provision(8) does.
  */
 #include "../base/log.h"
-#include "../command.h"
+#include "../load.h"
+#include "../model/paths.h"
+#include "../os/manager.h"
+#include "../wait.h"
+#include "cpus.h"
+#include "ensure.h"
+#include "take-back.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 
 #define USAGE                                                                                      \
-	"usage: rdma-provision-kubelet gate|kubelet-ensure [--strict] [--root=DIR], by systemd; "  \
-	"rdma-provision has these verbs for people"
+	"usage: rdma-provision-kubelet gate|kubelet-ensure|revert [--strict] [--failed] "          \
+	"[--debug] [--root=DIR] [--config=FILE], by systemd; rdma-provision has these verbs for "  \
+	"people"
+
+#define SERVICE_UNIT "rdma-provision.service"
+#define STRICT_USEC  (2 * USEC_PER_SEC) /* else systemd restarts a kubelet ten times a second */
+#define ENSURE_SEC   5  /* kept by the process itself: in the kubelet's own unit no limit is ours */
+#define REVERT_SEC   60 /* looks at the kubelet again for each value that goes back */
+
+/* What stood on the command line. */
+struct kubelet_command {
+	const char *root, *config; /* NULL: the running system, the folders */
+	bool is_strict, is_failed; /* is_failed: what "revert" did before */
+};
+
+static char out_of_time[128];
+static int exit_out_of_time;
+
+static void on_alarm(_unused_ int signal)
+{
+	if (write(STDERR_FILENO, out_of_time, strlen(out_of_time)) >= 0)
+		_exit(exit_out_of_time);
+	_exit(exit_out_of_time);
+}
+
+/*
+ * Ends this process after @sec seconds, with a line and this exit code, and limits its memory.
+ * Files are replaced as a whole, so the process may end at any instant; locks end with it. The soft
+ * limit alone: a program that is run has the hard one, program.h.
+ */
+static void limit_process(const char *verb, unsigned sec, int code)
+{
+	struct rlimit limit;
+
+	snprintf(out_of_time, sizeof(out_of_time), "%s%s: not done after %u s, and given up\n",
+		 log_is_journal() ? "<4>" : "", verb, sec);
+	exit_out_of_time = code;
+	signal(SIGALRM, on_alarm);
+	alarm(sec);
+	if (getrlimit(RLIMIT_DATA, &limit) < 0)
+		return;
+	limit.rlim_cur = MIN(limit.rlim_max, LIMIT_BYTES);
+	setrlimit(RLIMIT_DATA, &limit);
+}
+
+static int open_root(const struct kubelet_command *cmd, struct fs *fs)
+{
+	int r = fs_open_root(cmd->root, fs);
+
+	return r < 0 ? log_error_errno(r, "%s", cmd->root ? cmd->root : "/") : 0;
+}
+
+static int open_node(const struct kubelet_command *cmd, struct fs *fs, struct config *c)
+{
+	int r = open_root(cmd, fs);
+
+	return r < 0 ? r : load_config(fs, cmd->config, c);
+}
+
+struct gate {
+	struct manager_watch watch; /* of the service */
+	int fd;                     /* of it; -EBADF: there is none */
+	bool is_strict;
+};
+
+/* "systemctl daemon-reexec" closes the connection: connect once more. */
+static bool look_at_service(struct gate *g, struct manager_activity *ret)
+{
+	for (int i = 0; i < 2; i++) {
+		if (g->fd < 0 && manager_watch_open(SERVICE_UNIT, &g->watch) >= 0)
+			g->fd = manager_watch_fd(&g->watch);
+		if (g->fd >= 0 && manager_watch_look(&g->watch, ret) >= 0)
+			return true;
+		manager_watch_done(&g->watch);
+		g->fd = -EBADF;
+	}
+	return false;
+}
+
+/*
+ * One whose start is queued is still to come in this boot. A service that is active and has left no
+ * state could not write one. A strict gate waits whatever the service is at, see STRICT_USEC.
+ */
+static bool may_come(void *userdata, bool has_state)
+{
+	struct gate *g = userdata;
+	struct manager_activity a = {};
+
+	if (!look_at_service(g, &a))
+		return false;
+	return g->is_strict || a.has_job || streq(a.active, "activating") ||
+	       (has_state && (streq(a.active, "active") || streq(a.active, "reloading")));
+}
+
+static int wait_at_gate(const struct fs *fs, bool is_strict, uint64_t limit_usec,
+			enum node_state *ret)
+{
+	struct gate g = { .fd = -EBADF, .is_strict = is_strict };
+	const struct wait w = {
+		.timeout_usec = fs->is_live ? limit_usec : 0,
+		.until_ready = g.is_strict,
+		.may_come = may_come,
+		.fd = &g.fd,
+		.userdata = &g,
+	};
+	int r = wait_state(fs, &w, ret);
+
+	manager_watch_done(&g.watch);
+	return r;
+}
+
+static void wait_for_pass(const struct fs *fs, const struct config *c)
+{
+	enum node_state state;
+	int r = wait_at_gate(fs, false, c->service.ready_timeout_usec, &state);
+
+	if (r == -ETIMEDOUT)
+		log_warning("The kubelet starts on a node that is starting: ReadyTimeoutSec= is "
+			    "over; see \"rdma-provision status\"");
+	else if (r < 0)
+		log_warning_errno(r, "The kubelet starts, and the state of the node is not known; "
+				     "see \"systemctl status " SERVICE_UNIT "\"");
+}
+
+static bool is_ready(const struct fs *fs)
+{
+	enum node_state state = NODE_STARTING;
+
+	wait_at_gate(fs, true, STRICT_USEC, &state);
+	if (wait_read_state(fs, &state) < 0)
+		state = NODE_STARTING;
+	if (state != NODE_READY)
+		log_error("The kubelet is held back: Gate=strict and the node is %s; see "
+			  "\"rdma-provision status\"",
+			  node_state_name(state));
+	return state == NODE_READY;
+}
+
+/*
+ * What keeps a kubelet from starting, as [Kubelet] Gate= says. off: nothing. strict: all but a
+ * ready node. degraded: a node that is starting, and it waits there, for it is run in a unit of its
+ * own that the kubelet is only ordered after; it always opens in the end: with a warning after
+ * ReadyTimeoutSec=, or when no state can be read or will come. Below a --root nothing is waited
+ * for.
+ */
+static bool is_gate_open(const struct fs *fs, const struct config *c)
+{
+	if (c->kubelet.gate == GATE_DEGRADED)
+		wait_for_pass(fs, c);
+	return c->kubelet.gate != GATE_STRICT || is_ready(fs);
+}
+
+/* The generator has read Gate=strict, which holds whatever has become of the files since then. */
+static int gate_strictly(const struct kubelet_command *cmd)
+{
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+
+	return open_root(cmd, &fs) >= 0 && is_ready(&fs) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int run_gate(const struct kubelet_command *cmd)
+{
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+
+	/* As in serve.c. A failure is no reason to hold a kubelet. */
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		log_warning_errno(-errno, "PR_SET_DUMPABLE");
+	if (cmd->is_strict)
+		return gate_strictly(cmd);
+	/* Whatever is wrong with the configuration itself is the service's to tell. */
+	if (open_node(cmd, &fs, &c) < 0)
+		return EXIT_SUCCESS;
+	return is_gate_open(&fs, &c) ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* One line for each setting that is not simply right. Return: is all as it was asked for? */
+static bool tell_kubelet(const struct kubelet_result *res)
+{
+	bool is_good = true;
+
+	for (int i = 0; i < _KUBELET_SETTING_N; i++) {
+		const struct kubelet_item *item = &res->decision.items[i];
+		const char *key = kubelet_key((enum kubelet_setting)i);
+
+		if (item->row == 0 || item->outcome == KUBELET_SATISFIED) {
+			if (item->row > 0)
+				log_debug("%s: satisfied: %s", key, item->detail);
+			continue;
+		}
+		if (item->outcome == KUBELET_CHANGED || item->outcome == KUBELET_DEFERRED) {
+			log_notice("%s: %s %s%s%s%s", item->path, key, item->from,
+				   *item->from ? " -> " : "", item->to,
+				   item->outcome == KUBELET_DEFERRED
+					   ? ", deferred to the kubelet's next start"
+					   : "");
+			continue;
+		}
+		log_line(item->outcome == KUBELET_WAITING ? LOG_LEVEL_INFO : LOG_LEVEL_WARNING,
+			 "kubelet: %s %s: %s%s%s. %s", kubelet_outcome_name(item->outcome),
+			 reason_code(item->reason), reason_meaning(item->reason),
+			 item->detail[0] ? ": " : "", item->detail, reason_advice(item->reason));
+		is_good = false;
+	}
+	return is_good;
+}
+
+static int run_ensure(const struct kubelet_command *cmd)
+{
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	const int failure = cmd->is_strict ? EXIT_FAILURE : EXIT_SUCCESS;
+	struct kubelet_result result = {};
+	int r;
+
+	if (!cmd->root)
+		limit_process("kubelet-ensure", ENSURE_SEC, failure);
+	/* Never keeps a kubelet from starting that would have started. */
+	if (open_node(cmd, &fs, &c) < 0)
+		return failure;
+
+	if (fs.is_live && fs_exists(&fs, HOLD_PATH)) {
+		log_info("Nothing is changed after \"revert\", until rdma-provision.service is "
+			 "started or reloaded");
+		return EXIT_SUCCESS;
+	}
+
+	r = kubelet_ensure(&fs, &c, cpus_numa_nodes(&fs), &result);
+	if (r < 0) {
+		log_error_errno(r, "kubelet");
+		return failure;
+	}
+	/* What was done then is what the last good configuration asks for. */
+	return tell_kubelet(&result) && !c.is_invalid ? EXIT_SUCCESS : failure;
+}
+
+static void on_reverted(const char *key, const char *path, bool is_back, const char *left)
+{
+	if (left)
+		log_warning("%s: %s is left: %s", path, key, left);
+	else if (is_back)
+		log_notice("%s: %s is as it was before", path, key);
+	else
+		log_notice("%s: %s was changed by another program since, and stays", path, key);
+}
+
+static int run_revert(const struct kubelet_command *cmd)
+{
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	int r;
+
+	if (open_root(cmd, &fs) < 0)
+		return EXIT_FAILURE;
+	if (!cmd->root)
+		limit_process("revert of the kubelet's files", REVERT_SEC, EXIT_FAILURE);
+	r = kubelet_revert(&fs, on_reverted);
+	if (r < 0)
+		log_error_errno(r, "kubelet");
+	return r != 0 || cmd->is_failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
 
 static const struct {
 	const char *name;
-	int (*run)(const struct command *cmd);
+	int (*run)(const struct kubelet_command *cmd);
 } verbs[] = {
-	{ "gate", command_gate },
-	{ "kubelet-ensure", command_kubelet_ensure },
+	{ "gate", run_gate },
+	{ "kubelet-ensure", run_ensure },
+	{ "revert", run_revert },
 };
 
-/* Also what tests and measurements need. */
-static bool parse(int argc, char **argv, struct command *ret)
+static bool parse(int argc, char **argv, struct kubelet_command *ret)
 {
-	struct command cmd = {};
+	struct kubelet_command cmd = {};
 
-	for (int i = 2; i < argc; i++)
-		if (streq(argv[i], "--strict"))
+	for (int i = 2; i < argc; i++) {
+		const char *root = after(argv[i], "--root="), *config = after(argv[i], "--config=");
+
+		if (root)
+			cmd.root = root;
+		else if (config)
+			cmd.config = config;
+		else if (streq(argv[i], "--strict"))
 			cmd.is_strict = true;
-		else if (!(cmd.root = after(argv[i], "--root=")))
+		else if (streq(argv[i], "--failed"))
+			cmd.is_failed = true;
+		else if (streq(argv[i], "--debug"))
+			log_set_level(LOG_LEVEL_DEBUG);
+		else
 			return false;
+	}
 	*ret = cmd;
 	return argc > 1;
 }
 
 int main(int argc, char **argv)
 {
-	struct command cmd;
+	struct kubelet_command cmd;
 
 	for (size_t i = 0; i < ELEMENTSOF(verbs) && parse(argc, argv, &cmd); i++)
 		if (streq(argv[1], verbs[i].name))

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #define MARK            "# Written by rdma-provision-generator from [Kubelet]; see rdma-provision.conf(5).\n"
-#define PROGRAM         "/usr/lib/rdma-provision/rdma-provision-kubelet"
 #define GATE_MARGIN_SEC 10 /* the gate ends by itself after ReadyTimeoutSec= */
 
 const char *const kubelet_units[N_KUBELET_UNITS] = {
@@ -37,8 +36,8 @@ int units_kubelet_drop_in(const struct config *c, char **ret)
 		[GATE_DEGRADED] = "Wants=" GATE_UNIT "\nAfter=" GATE_UNIT "\n",
 		[GATE_STRICT] = "StartLimitIntervalSec=0\n",
 	};
-	static const char ensure[] = "ExecStartPre=-+" PROGRAM " kubelet-ensure\n",
-			  strict[] = "ExecStartPre=+" PROGRAM " gate --strict\n";
+	static const char ensure[] = "ExecStartPre=-+" KUBELET_PROGRAM " kubelet-ensure\n",
+			  strict[] = "ExecStartPre=+" KUBELET_PROGRAM " gate --strict\n";
 	const bool is_policy = has_kubelet_policy(c);
 
 	if (!is_policy && c->kubelet.gate == GATE_OFF) {

@@ -13,6 +13,7 @@
 #define GENERATED_FOLDER "run/systemd/generator"  /* what systemd gives generators for this */
 #define DROP_IN_NAME     "zz-rdma-provision.conf" /* behind the drop-ins of others */
 #define GATE_UNIT        "rdma-provision-gate.service"
+#define KUBELET_PROGRAM  "/usr/lib/rdma-provision/rdma-provision-kubelet"
 
 #define N_KUBELET_UNITS 7
 extern const char *const kubelet_units[N_KUBELET_UNITS]; /* the first that is there counts */

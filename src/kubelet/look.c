@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "look.h"
+
+#include "cpus.h"
+#include "decide.h"
+#include "find.h"
+
+static bool is_all_well(const struct kubelet *k, const struct kubelet_decision *d)
+{
+	for (size_t i = 0; i < _KUBELET_SETTING_N; i++)
+		if (d->items[i].row > 0 && d->items[i].outcome != KUBELET_SATISFIED)
+			return false;
+	return !d->is_state_removed && !k->is_deferred;
+}
+
+int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *ret,
+		 struct kubelet_decision *ret_decision)
+{
+	const uint32_t n_numa_nodes = cpus_numa_nodes(fs);
+	struct kubelet_decision decision;
+	struct kubelet k;
+	int r;
+
+	r = kubelet_find(fs, false, &k, NULL);
+	if (r < 0)
+		return r;
+	kubelet_decide(c, &k, n_numa_nodes, &decision);
+	if (fs->is_live && k.is_unasked && !is_all_well(&k, &decision)) {
+		r = kubelet_find(fs, true, &k, NULL);
+		if (r < 0)
+			return r;
+		kubelet_decide(c, &k, n_numa_nodes, &decision);
+	}
+
+	*ret = k;
+	*ret_decision = decision;
+	return 0;
+}
