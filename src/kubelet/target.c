@@ -4,8 +4,7 @@
 #include <fcntl.h>
 #include <sys/xattr.h>
 
-#define MAX_LINKS 40 /* as the kernel */
-#define LABEL     "security.selinux"
+#define LABEL "security.selinux"
 
 void target_done(struct target *t)
 {
@@ -14,70 +13,24 @@ void target_done(struct target *t)
 	free(t->text);
 }
 
-/* Opens the folder of @path, which is cut there; @name is what was behind. */
-static int open_folder(const struct fs *fs, char *path, char *name, size_t name_size)
+static int open_folder(const struct fs *fs, const char *path, struct target *t)
 {
-	char *slash = strrchr(path, '/');
+	char way[PATH_MAX], *slash;
+	int r;
 
-	if (!copy(name, name_size, slash ? slash + 1 : path))
+	r = fs_resolve(fs, path, way);
+	if (r < 0)
+		return r;
+	slash = strrchr(way, '/');
+	COPY(t->name, slash ? slash + 1 : way);
+	/* Never "*.conf": where the file lies in a folder of drop-ins, the kubelet would read it.
+	 */
+	if ((size_t)snprintf(t->temporary, sizeof(t->temporary), ".%s.rdma-provision.tmp",
+			     t->name) >= sizeof(t->temporary))
 		return -ENAMETOOLONG;
-	if (is_empty(name) || streq(name, ".") || streq(name, ".."))
-		return -EISDIR;
-
-	*(slash ? slash : path) = '\0';
-	return fs_open(fs, *path ? path : ".", O_RDONLY | O_DIRECTORY);
-}
-
-/* Follows links as the kernel would, but inside the root, and stops at the file itself. */
-static int open_target(const struct fs *fs, const char *path, struct target *t)
-{
-	char at[PATH_MAX], link[PATH_MAX];
-
-	if (!COPY(at, path + strspn(path, "/")))
-		return -ENAMETOOLONG;
-
-	for (int i = 0; i < MAX_LINKS; i++) {
-		_cleanup_(closep) int folder = -EBADF;
-		char next[PATH_MAX];
-		ssize_t n;
-
-		folder = open_folder(fs, at, t->name, sizeof(t->name));
-		if (folder < 0)
-			return folder;
-
-		n = readlinkat(folder, t->name, link, sizeof(link) - 1);
-		if (n < 0 && errno == EINVAL) { /* no link */
-			t->folder = TAKE_FD(folder);
-			return 0;
-		}
-		if (n < 0)
-			return -errno;
-		link[n] = '\0';
-
-		if ((size_t)snprintf(next, sizeof(next), "%s%s%s", *link == '/' ? "" : at,
-				     *link == '/' || !*at ? "" : "/",
-				     link + strspn(link, "/")) >= sizeof(next))
-			return -ENAMETOOLONG;
-		COPY(at, next);
-	}
-
-	return -ELOOP;
-}
-
-/* Never "*.conf": where the file lies in a folder of drop-ins, the kubelet would read it. */
-static bool name_temporary(const struct target *t, char *ret, size_t size)
-{
-	return (size_t)snprintf(ret, size, ".%s.rdma-provision.tmp", t->name) < size;
-}
-
-/* Under the lock one that is there already was left by a crash, or planted. */
-static int remove_temporary(const struct target *t)
-{
-	char temporary[NAME_MAX + 1];
-
-	if (!name_temporary(t, temporary, sizeof(temporary)))
-		return -ENAMETOOLONG;
-	return unlinkat(t->folder, temporary, 0) < 0 && errno != ENOENT ? -errno : 0;
+	*(slash ? slash : way) = '\0';
+	t->folder = fs_open(fs, *way ? way : ".", O_RDONLY | O_DIRECTORY);
+	return MIN(t->folder, 0);
 }
 
 static int read_target(struct target *t, size_t max)
@@ -117,43 +70,30 @@ int target_open(const struct fs *fs, const char *path, size_t max, struct target
 	_cleanup_(target_done) struct target t = TARGET_NONE;
 	int r;
 
-	r = open_target(fs, path, &t);
+	r = open_folder(fs, path, &t);
 	if (r >= 0)
 		r = read_target(&t, max);
 	if (r < 0)
 		return r;
 
-	remove_temporary(&t); /* where it cannot be removed, nothing can be replaced either */
+	/* Under the lock one that is there was left by a crash, or planted. */
+	unlinkat(t.folder, t.temporary, 0);
 	*ret = t;
 	t = (struct target)TARGET_NONE;
 	return 0;
 }
 
-/* The name in the folder still means the file that was opened. */
-static bool is_named(int folder, const char *name, int fd)
-{
-	struct stat a, b;
-
-	return fstatat(folder, name, &a, AT_SYMLINK_NOFOLLOW) >= 0 && fstat(fd, &b) >= 0 &&
-	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
+/* The name in the folder still means the file that was read, as it was then. */
 static bool is_unchanged(const struct target *t)
 {
 	struct stat now;
 
-	return is_named(t->folder, t->name, t->file) && fstat(t->file, &now) >= 0 &&
+	return fstatat(t->folder, t->name, &now, AT_SYMLINK_NOFOLLOW) >= 0 &&
+	       now.st_dev == t->st.st_dev && now.st_ino == t->st.st_ino &&
 	       now.st_size == t->st.st_size && now.st_mtim.tv_sec == t->st.st_mtim.tv_sec &&
 	       now.st_mtim.tv_nsec == t->st.st_mtim.tv_nsec &&
 	       now.st_ctim.tv_sec == t->st.st_ctim.tv_sec &&
 	       now.st_ctim.tv_nsec == t->st.st_ctim.tv_nsec;
-}
-
-static int open_temporary(int folder, const char *name)
-{
-	int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	return fd < 0 ? -errno : fd;
 }
 
 /* Owner first: a change of owner may take mode bits back. */
@@ -176,17 +116,14 @@ static int copy_attributes(int from, const struct stat *st, int to)
 int target_replace(const struct target *t, const char *text, size_t size)
 {
 	_cleanup_(closep) int fd = -EBADF;
-	char temporary[NAME_MAX + 1];
 	int r;
 
-	if (!name_temporary(t, temporary, sizeof(temporary)))
-		return -ENAMETOOLONG;
-	r = remove_temporary(t);
-	if (r < 0)
-		return r;
-	fd = open_temporary(t->folder, temporary);
+	if (unlinkat(t->folder, t->temporary, 0) < 0 && errno != ENOENT)
+		return -errno;
+	fd = openat(t->folder, t->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
 	if (fd < 0)
-		return fd;
+		return -errno;
 
 	r = fs_write_all(fd, text, size);
 	if (r >= 0)
@@ -195,10 +132,10 @@ int target_replace(const struct target *t, const char *text, size_t size)
 		r = -errno;
 	if (r >= 0 && !is_unchanged(t))
 		r = -EAGAIN;
-	if (r >= 0 && renameat(t->folder, temporary, t->folder, t->name) < 0)
+	if (r >= 0 && renameat(t->folder, t->temporary, t->folder, t->name) < 0)
 		r = -errno;
 	if (r < 0) {
-		unlinkat(t->folder, temporary, 0);
+		unlinkat(t->folder, t->temporary, 0);
 		return r;
 	}
 

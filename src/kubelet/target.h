@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include <limits.h>
 #include <sys/stat.h>
 
 #include "../os/fs.h"
@@ -13,8 +12,9 @@
 struct target {
 	int folder, file;        /* owned */
 	char name[NAME_MAX + 1]; /* in the folder; no link */
-	struct stat st;          /* when it was read */
-	char *text;              /* owned; NUL is appended, and may be in it */
+	char temporary[NAME_MAX + 1];
+	struct stat st; /* when it was read */
+	char *text;     /* owned; NUL is appended, and may be in it */
 	size_t size;
 };
 #define TARGET_NONE { .folder = -EBADF, .file = -EBADF }

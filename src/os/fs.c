@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/file.h>
@@ -244,7 +243,7 @@ static int open_by_hand(const struct fs *fs, const char *path, int flags, mode_t
 
 	/* Not = {}: two paths would be filled with zeros for each file that is opened. */
 	w.fs = fs;
-	w.is_recorded = ret_way;
+	w.is_recorded = ret_way && fs->on_read;
 	w.at = -EBADF;
 	w.n_links = 0;
 	if (!COPY(w.rest, path))
@@ -303,6 +302,13 @@ int fs_open(const struct fs *fs, const char *path, int flags)
 	if (fd == -EACCES && fs->denied)
 		note_denied(fs->denied, path);
 	return fd;
+}
+
+int fs_resolve(const struct fs *fs, const char *path, char ret[static PATH_MAX])
+{
+	_cleanup_(closep) int fd = open_by_hand(fs, path, O_PATH | O_CLOEXEC, 0, ret);
+
+	return MIN(fd, 0);
 }
 
 void fs_enter(const struct fs *fs, const char *path, struct fs *ret)

@@ -15,6 +15,8 @@
 
 #include "../base/util.h"
 
+#include <limits.h>
+
 struct stat;
 
 enum record_kind {
@@ -45,6 +47,12 @@ struct fs {
 #define FS_PATH(...) fs_format((char[FS_PATH_LEN]){}, __VA_ARGS__)
 _printf_(2, 3) const char *fs_format(char buf[static FS_PATH_LEN], const char *format, ...);
 
+/* An absolute path as one below the root, as it is taken here. */
+static inline const char *fs_bare(const char *path)
+{
+	return path + strspn(path, "/");
+}
+
 int fs_open_root(const char *path, struct fs *ret); /* NULL or "/": the running system */
 void fs_done(struct fs *fs);
 
@@ -63,6 +71,9 @@ void fs_leave(struct fs *fs);
  * Return: fd or -errno.
  */
 int fs_open(const struct fs *fs, const char *path, int flags);
+
+/* The way to an existing file without links, all of which were followed inside the root. */
+int fs_resolve(const struct fs *fs, const char *path, char ret[static PATH_MAX]); /* 0 or -errno */
 
 /*
  * One line of sysfs or procfs, without its newline. -EMSGSIZE: no room, the value may be cut short.
