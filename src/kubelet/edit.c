@@ -199,7 +199,7 @@ static int edit_target(const struct fs *fs, const struct kubelet_edit *e, struct
 /* A file of ours, or one of variables that was not there. */
 static int make_file(const struct fs *fs, const struct kubelet_edit *e, struct kubelet_undo *u)
 {
-	const char *path = e->path + strspn(e->path, "/");
+	const char *path = fs_bare(e->path);
 	int r;
 
 	r = fs_read_all(fs, path, MAX_FLAGS_BYTES, true, &u->before, &u->before_size);
@@ -244,7 +244,7 @@ int kubelet_undo(const struct fs *fs, const struct kubelet_undo *u)
 	if (t.size != u->after_size || memcmp(t.text, u->after, t.size) != 0)
 		return -EAGAIN;
 	return u->before ? target_replace(&t, u->before, u->before_size)
-			 : fs_remove(fs, u->path + strspn(u->path, "/"));
+			 : fs_remove(fs, fs_bare(u->path));
 }
 
 /* Only where our value still is what counts in the file. */
@@ -309,7 +309,7 @@ int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool wa
 
 	r = target_open(fs, e->path, YAML_MAX_BYTES, &t);
 	if (r == -ENOENT) /* with what a crash left of making it */
-		return is_created ? fs_remove(fs, e->path + strspn(e->path, "/")) : 0;
+		return is_created ? fs_remove(fs, fs_bare(e->path)) : 0;
 	if (r < 0)
 		return r;
 	if (e->way == KUBELET_WAY_FILE)
@@ -322,7 +322,7 @@ int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool wa
 		return r;
 
 	if (is_created && is_hollow(text, size))
-		r = fs_remove(fs, e->path + strspn(e->path, "/"));
+		r = fs_remove(fs, fs_bare(e->path));
 	else
 		r = target_replace(&t, text, size);
 	return r < 0 ? r : 1;

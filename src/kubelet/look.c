@@ -16,21 +16,18 @@ static bool is_all_well(const struct kubelet *k, const struct kubelet_decision *
 int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *ret,
 		 struct kubelet_decision *ret_decision)
 {
-	const uint32_t n_numa_nodes = cpus_numa_nodes(fs);
 	struct kubelet_decision decision;
+	bool may_help = false;
 	struct kubelet k;
 	int r;
 
-	r = kubelet_find(fs, false, &k, NULL);
-	if (r < 0)
-		return r;
-	kubelet_decide(c, &k, n_numa_nodes, &decision);
-	if (fs->is_live && k.is_unasked && !is_all_well(&k, &decision)) {
-		r = kubelet_find(fs, true, &k, NULL);
+	do {
+		r = kubelet_find(fs, may_help, &k, NULL);
 		if (r < 0)
 			return r;
-		kubelet_decide(c, &k, n_numa_nodes, &decision);
-	}
+		kubelet_decide(c, &k, cpus_numa_nodes(fs), &decision);
+		may_help = !may_help && fs->is_live && k.is_unasked && !is_all_well(&k, &decision);
+	} while (may_help);
 
 	*ret = k;
 	*ret_decision = decision;

@@ -150,8 +150,6 @@ static void tell_time(char *ret, size_t size)
 		*ret = '\0';
 }
 
-/* Before the edit: after a crash between the two there is a record of nothing, which does no harm.
- */
 int record_note(const struct fs *fs, const struct kubelet *k, const struct kubelet_edit *e,
 		const char *running)
 {

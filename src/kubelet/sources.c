@@ -81,7 +81,7 @@ int source_read(const struct fs *fs, const char *path, enum yaml_kind kind, stru
 	size_t size;
 	int r;
 
-	r = fs_read_all(fs, path + strspn(path, "/"), YAML_MAX_BYTES, true, &text, &size);
+	r = fs_read_all(fs, fs_bare(path), YAML_MAX_BYTES, true, &text, &size);
 	if (r == -ENOTDIR)
 		return -ENOENT;
 	return r < 0 ? r : yaml_read(text, size, kind, ret);
@@ -95,9 +95,8 @@ int sources_add_file(struct sources *l, const struct fs *fs, const char *path, c
 
 	r = source_read(fs, path, YAML_KUBELET, &items);
 	if (r >= 0)
-		r = record_understood(fs, path + strspn(path, "/"), &items);
-	else if (r != -ENOENT && r != -ENOMEM &&
-		 record_refused(fs, path + strspn(path, "/"), r) < 0)
+		r = record_understood(fs, fs_bare(path), &items);
+	else if (r != -ENOENT && r != -ENOMEM && record_refused(fs, fs_bare(path), r) < 0)
 		return -ENOMEM;
 	if (r < 0)
 		return r;
@@ -148,7 +147,7 @@ static int walk(struct sources *l, const struct fs *fs, const char *folder, cons
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	int r;
 
-	r = fs_list(fs, folder + strspn(folder, "/"), &names);
+	r = fs_list(fs, fs_bare(folder), &names);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 
@@ -163,8 +162,8 @@ static int walk(struct sources *l, const struct fs *fs, const char *folder, cons
 			problem(l, "%.200s: too long a path", path);
 			continue;
 		}
-		if (fs_read_link(fs, path + strspn(path, "/"), link, sizeof(link)) < 0)
-			fd = fs_open(fs, path + strspn(path, "/"), O_PATH | O_DIRECTORY);
+		if (fs_read_link(fs, fs_bare(path), link, sizeof(link)) < 0)
+			fd = fs_open(fs, fs_bare(path), O_PATH | O_DIRECTORY);
 		r = 0;
 		if (fd >= 0 && depth < MAX_DEPTH) {
 			strcat(name, "/");

@@ -69,12 +69,12 @@ int unit_add_page(struct unit *u, const struct fs *fs, const char *path, enum pa
 
 	for (size_t i = 0; i < u->n_pages; i++)
 		sum += u->pages[i].size;
-	r = fs_read_all(fs, path + strspn(path, "/"), kind == PAGE_PROCESS ? MAX_CMDLINE : MAX_TEXT,
-			true, &text, &size);
+	r = fs_read_all(fs, fs_bare(path), kind == PAGE_PROCESS ? MAX_CMDLINE : MAX_TEXT, true,
+			&text, &size);
 	if (r == -ENOMEM || r == -ENOENT || r == -ENOTDIR)
 		return r == -ENOTDIR ? -ENOENT : r;
 	if (r < 0 || u->n_pages == MAX_PAGES || sum + size > MAX_SUM) {
-		unit_problem(u, "/%s: %s", path + strspn(path, "/"), strerror(r < 0 ? -r : E2BIG));
+		unit_problem(u, "/%s: %s", fs_bare(path), strerror(r < 0 ? -r : E2BIG));
 		return -EIO;
 	}
 
@@ -83,11 +83,11 @@ int unit_add_page(struct unit *u, const struct fs *fs, const char *path, enum pa
 		return -ENOMEM;
 	/* As a file is that was not written to its end before the power went. */
 	if (kind != PAGE_PROCESS && memchr(text, '\0', size))
-		unit_problem(u, "/%s: has a NUL in it", path + strspn(path, "/"));
+		unit_problem(u, "/%s: has a NUL in it", fs_bare(path));
 	page->kind = kind;
 	page->text = TAKE(text);
 	page->size = size;
-	if ((size_t)snprintf(page->path, sizeof(page->path), "/%s", path + strspn(path, "/")) >=
+	if ((size_t)snprintf(page->path, sizeof(page->path), "/%s", fs_bare(path)) >=
 	    sizeof(page->path))
 		unit_problem(u, "%s: too long a path", page->path);
 	r = index_lines(page);

@@ -69,7 +69,7 @@ int version_observe(const struct fs *fs, const char *binary, bool may_run, struc
 	if (!*binary)
 		return 0;
 	if (fs->is_live) {
-		fd = fs_open(fs, binary + strspn(binary, "/"), O_PATH);
+		fd = fs_open(fs, fs_bare(binary), O_PATH);
 		if (fd < 0 || fstat(fd, &st) < 0)
 			return 0;
 		snprintf(key, sizeof(key), "%s %llu %lld.%09ld ", binary,
