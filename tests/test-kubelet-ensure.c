@@ -393,15 +393,6 @@ static void assert_is(const struct root *root, const char *path, const char *tex
 		assert_null(have);
 }
 
-static int n_back, n_not; /* of the last revert */
-
-static void count_back(const char *key _unused_, const char *path _unused_, bool is_back,
-		       const char *left)
-{
-	n_back += is_back && !left;
-	n_not += !is_back && !left;
-}
-
 static void what_is_taken_back_is_as_it_was_byte_for_byte(_unused_ void **state)
 {
 	for (size_t i = 0; i < ELEMENTSOF(ways_back); i++) {
@@ -421,12 +412,10 @@ static void what_is_taken_back_is_as_it_was_byte_for_byte(_unused_ void **state)
 		assert_string_not_equal(edited, ways_back[i].before ? ways_back[i].before : "");
 		assert_true(fs_exists(&root.fs, KUBELET_RECORD_PATH));
 
-		n_back = n_not = 0;
-		assert_int_equal(kubelet_revert(&root.fs, count_back), 0);
-		assert_true(n_back > 0 && n_not == 0);
+		assert_int_equal(kubelet_revert(&root.fs), 0);
 		assert_is(&root, ways_back[i].path, ways_back[i].before);
 		assert_false(fs_exists(&root.fs, KUBELET_RECORD_PATH));
-		assert_int_equal(kubelet_revert(&root.fs, NULL), 0); /* nothing is left to do */
+		assert_int_equal(kubelet_revert(&root.fs), 0); /* nothing is left to do */
 	}
 }
 
@@ -442,9 +431,7 @@ static void what_another_program_wrote_since_stays(_unused_ void **state)
 		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
 		put_text(&root, ways_back[i].path, ways_back[i].theirs);
 
-		n_back = n_not = 0;
-		assert_int_equal(kubelet_revert(&root.fs, count_back), 0);
-		assert_true(n_back == 0 || !ways_back[i].theirs);
+		assert_int_equal(kubelet_revert(&root.fs), 0);
 		assert_is(&root, ways_back[i].path, ways_back[i].theirs);
 		assert_false(fs_exists(&root.fs, KUBELET_RECORD_PATH));
 	}
@@ -466,7 +453,7 @@ static void both_settings_of_one_file_go_back(_unused_ void **state)
 	assert_is(&root, FILE_PATH,
 		  HEAD "reservedSystemCPUs: \"0,4\"\ntopologyManagerScope: pod\n"
 		       "cpuManagerPolicy: static\ntopologyManagerPolicy: \"restricted\"\n");
-	assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+	assert_int_equal(kubelet_revert(&root.fs), 0);
 	assert_is(&root, FILE_PATH, text);
 }
 
@@ -514,7 +501,7 @@ static void odd_values_go_back_in_quotes(_unused_ void **state)
 		assert_int_equal(record_set(&rec, &entry), 0);
 		assert_int_equal(record_save(&root.fs, &rec), 1);
 
-		assert_int_equal(kubelet_revert(&root.fs, NULL), cases[i].is_left);
+		assert_int_equal(kubelet_revert(&root.fs), cases[i].is_left);
 		assert_is(&root, FILE_PATH, after);
 		assert_int_equal(fs_exists(&root.fs, KUBELET_RECORD_PATH), cases[i].is_left);
 	}
@@ -531,12 +518,12 @@ static void the_static_policy_stays_while_its_state_does(_unused_ void **state)
 	assert_int_equal(ensure_static(&root, &res), 0);
 	put_text(&root, STATE, NEW_STATE); /* as the kubelet does at its start */
 
-	assert_int_equal(kubelet_revert(&root.fs, NULL), 1);
+	assert_int_equal(kubelet_revert(&root.fs), 1);
 	assert_is(&root, FILE_PATH, HEAD "cpuManagerPolicy: static\n" RESERVE);
 	assert_true(fs_exists(&root.fs, KUBELET_RECORD_PATH));
 
 	assert_int_equal(fs_remove(&root.fs, STATE), 0);
-	assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+	assert_int_equal(kubelet_revert(&root.fs), 0);
 	assert_is(&root, FILE_PATH, HEAD RESERVE);
 }
 
@@ -581,12 +568,12 @@ static void a_damaged_record_is_no_reason_to_fail(_unused_ void **state)
 		root_open(&root);
 		put_text(&root, FILE_PATH, HEAD);
 		put_text(&root, KUBELET_RECORD_PATH, records[i]);
-		assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+		assert_int_equal(kubelet_revert(&root.fs), 0);
 		assert_is(&root, FILE_PATH, HEAD);
 		put_text(&root, KUBELET_RECORD_PATH, records[i]);
 		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
 		assert_int_equal(v.outcome, KUBELET_CHANGED);
-		assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+		assert_int_equal(kubelet_revert(&root.fs), 0);
 		assert_is(&root, FILE_PATH, HEAD);
 	}
 }
@@ -609,7 +596,7 @@ static void an_entry_beside_a_damaged_one_is_taken_back(_unused_ void **state)
 	assert_true(asprintf(&spoilt, "%.*s7, {\"key\": 1},%s", (int)(list + 1 - text), text,
 			     list + 1) > 0);
 	put_text(&root, KUBELET_RECORD_PATH, spoilt);
-	assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+	assert_int_equal(kubelet_revert(&root.fs), 0);
 	assert_is(&root, FILE_PATH, HEAD);
 }
 
@@ -634,7 +621,7 @@ static void an_edit_without_effect_is_taken_back(_unused_ void **state)
 		assert_int_equal(v.reason, REASON_KUBELET_FLAG_WINS);
 		assert_is(&root, ENV, before[i]);
 		assert_is(&root, FILE_PATH, HEAD);
-		assert_int_equal(kubelet_revert(&root.fs, NULL), 0);
+		assert_int_equal(kubelet_revert(&root.fs), 0);
 		assert_is(&root, ENV, before[i]);
 	}
 }

@@ -336,7 +336,7 @@ static void check_variant(const struct root *root, const struct variant *v, unsi
 	CHECK(v, (verdict.way == KUBELET_WAY_TOKEN) == (v->has_policy && v->is_literal));
 	check_files(root, v, verdict.way, verdict.path);
 
-	assert_int_equal(kubelet_revert(&root->fs, NULL), 0);
+	assert_int_equal(kubelet_revert(&root->fs), 0);
 	if (verdict.way == KUBELET_WAY_TOKEN)
 		check_files(root, v, KUBELET_WAY_NONE, "");
 }

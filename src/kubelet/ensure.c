@@ -186,11 +186,6 @@ static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_re
 	return look(run, res);
 }
 
-static const char *bare(const char *path)
-{
-	return path + strspn(path, "/");
-}
-
 static int remove_state(const struct fs *fs, struct kubelet_result *res)
 {
 	const char *path = res->kubelet.cpus.checkpoint_path;
@@ -198,7 +193,7 @@ static int remove_state(const struct fs *fs, struct kubelet_result *res)
 
 	if (!res->decision.is_state_removed)
 		return 0;
-	r = fs_remove(fs, bare(path));
+	r = fs_remove(fs, fs_bare(path));
 	if (r < 0)
 		return log_error_errno(r, "%s", path);
 	log_notice("%s: removed, for it was of policy %s and the kubelet has not run in this boot",
@@ -214,7 +209,7 @@ static int take_back_policy(const struct fs *fs, const struct kubelet_result *re
 	if (item->reason != REASON_KUBELET_NUMA_NODES || !*res->kubelet.since ||
 	    res->kubelet.values[KUBELET_TOPOLOGY_POLICY].rank <= TOPOLOGY_POLICY_NONE)
 		return 0;
-	return MIN(kubelet_revert(fs, NULL), 0);
+	return MIN(kubelet_revert(fs), 0);
 }
 
 /* What was changed says so, and what it was before. */

@@ -27,7 +27,6 @@
 #define ENSURE_SEC   5  /* kept by the process itself: in the kubelet's own unit no limit is ours */
 #define REVERT_SEC   60 /* looks at the kubelet again for each value that goes back */
 
-/* What stood on the command line. */
 struct kubelet_command {
 	const char *root, *config; /* NULL: the running system, the folders */
 	bool is_strict, is_failed; /* is_failed: what "revert" did before */
@@ -254,16 +253,6 @@ static int run_ensure(const struct kubelet_command *cmd)
 	return tell_kubelet(&result) && !c.is_invalid ? EXIT_SUCCESS : failure;
 }
 
-static void on_reverted(const char *key, const char *path, bool is_back, const char *left)
-{
-	if (left)
-		log_warning("%s: %s is left: %s", path, key, left);
-	else if (is_back)
-		log_notice("%s: %s is as it was before", path, key);
-	else
-		log_notice("%s: %s was changed by another program since, and stays", path, key);
-}
-
 static int run_revert(const struct kubelet_command *cmd)
 {
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
@@ -273,7 +262,7 @@ static int run_revert(const struct kubelet_command *cmd)
 		return EXIT_FAILURE;
 	if (!cmd->root)
 		limit_process("revert of the kubelet's files", REVERT_SEC, EXIT_FAILURE);
-	r = kubelet_revert(&fs, on_reverted);
+	r = kubelet_revert(&fs);
 	if (r < 0)
 		log_error_errno(r, "kubelet");
 	return r != 0 || cmd->is_failed ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "take-back.h"
 
+#include "../base/log.h"
 #include "../model/paths.h"
 #include "find.h"
 #include "record.h"
 #include "yaml.h"
-
-static const char *bare(const char *path)
-{
-	return path + strspn(path, "/");
-}
 
 /* What is in a file of ours as the record has it. Return: as kubelet_take_back(). */
 static int revert_own(const struct fs *fs, const struct record *rec, const struct record_entry *e)
@@ -26,9 +22,9 @@ static int revert_own(const struct fs *fs, const struct record *rec, const struc
 		if (other)
 			kubelet_edit_add(&edit, (enum kubelet_setting)s, other->to);
 	}
-	r = fs_read_all(fs, bare(e->path), YAML_MAX_BYTES, true, &have, &size);
+	r = fs_read_all(fs, fs_bare(e->path), YAML_MAX_BYTES, true, &have, &size);
 	if (r == -ENOENT) { /* only a temporary one of a crash, perhaps */
-		r = fs_remove(fs, bare(e->path));
+		r = fs_remove(fs, fs_bare(e->path));
 		return r < 0 ? r : 1;
 	}
 	if (r >= 0)
@@ -37,7 +33,7 @@ static int revert_own(const struct fs *fs, const struct record *rec, const struc
 		return r;
 	if (strlen(text) != size || memcmp(text, have, size) != 0)
 		return 0; /* another program changed it */
-	r = fs_remove(fs, bare(e->path));
+	r = fs_remove(fs, fs_bare(e->path));
 	return r < 0 ? r : 1;
 }
 
@@ -68,8 +64,7 @@ static bool is_bound(const struct record_entry *e, const struct kubelet *k)
 	       streq(k->cpus.checkpoint, "static");
 }
 
-int kubelet_revert(const struct fs *fs, void (*on_done)(const char *key, const char *path,
-							bool is_back, const char *left))
+int kubelet_revert(const struct fs *fs)
 {
 	_cleanup_(record_done) struct record rec = {};
 	_cleanup_(closep) int locked = -EBADF;
@@ -107,8 +102,12 @@ int kubelet_revert(const struct fs *fs, void (*on_done)(const char *key, const c
 			is_back = r > 0;
 			r = 0;
 		}
-		if (on_done)
-			on_done(kubelet_key(e->setting), e->path, is_back, left);
+		if (left)
+			log_warning("%s: %s is left: %s", e->path, kubelet_key(e->setting), left);
+		else
+			log_notice("%s: %s %s", e->path, kubelet_key(e->setting),
+				   is_back ? "is as it was before"
+					   : "was changed by another program since, and stays");
 		n_left += left != NULL;
 		is_left[i] = left != NULL;
 	}

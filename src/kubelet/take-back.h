@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubelet: takes back what kubelet-ensure did, as far as it is still ours: the part of "revert"
- * that is about files of the kubelet.
+ * Kubelet: takes back what kubelet-ensure did, as far as it is still ours, for "revert".
  */
 #pragma once
 
@@ -9,14 +8,11 @@
 
 /**
  * kubelet_revert() - put back what was there before our edits
- * @fs:      the node, or a folder
- * @on_done: called for each edit with its key and file. @is_back: it was taken back; else another
- *           program has changed the value since, or @left says why it still holds
+ * @fs: the node, or a folder
  *
  * Only where the file still holds our value; a value that another program changed stays. The static
- * CPU policy stays while its state file does.
+ * CPU policy stays while its state file does. A line in the log tells what became of each edit.
  *
  * Return: how many were left although they still hold, or -errno.
  */
-int kubelet_revert(const struct fs *fs, void (*on_done)(const char *key, const char *path,
-							bool is_back, const char *left));
+int kubelet_revert(const struct fs *fs);
