@@ -1023,7 +1023,7 @@ static void a_first_boot_waits_for_the_default_route(_unused_ void **state)
 	assert_true(is_prefix(p.actions[0].advice, "Wait until the node has its default route."));
 	assert_int_equal(p.state, NODE_STARTING);
 
-	s.is_settled = true;
+	s.is_wait_over = true;
 	make_plan(&s, &settled);
 	assert_int_equal(settled.n_actions, 1);
 	assert_int_equal(settled.state, NODE_DEGRADED);
