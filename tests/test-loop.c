@@ -21,6 +21,7 @@ struct scene {
 	unsigned n_looks, used_since; /* the look from which on the VF is in use; 0: never */
 	enum verb verb;
 	unsigned n_removals;
+	bool is_replaced; /* the card, after the first removal */
 	bool had_state;
 };
 
@@ -62,6 +63,7 @@ static int look(void *userdata, _unused_ const struct config *c, struct attempts
 	struct user *u;
 
 	pci->has_sriov = true;
+	pci->instance = s->is_replaced && s->n_removals > 0 ? 2 : 1;
 	pci->num_vfs = 1;
 	pci->total_vfs = 7;
 	pci = add_function(&n, VF, "igbvf");
@@ -149,11 +151,20 @@ static void a_state_of_the_new_configuration_is_there_before_its_changes(_unused
 	assert_true(s.had_state);
 }
 
+static void what_failed_on_a_card_is_tried_on_the_one_in_its_place(_unused_ void **state)
+{
+	struct scene s = { .is_replaced = true };
+
+	run(&s);
+	assert_int_equal(s.n_removals, 2);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vfs_are_not_removed_that_were_opened_since_the_look),
 		cmocka_unit_test(a_state_of_the_new_configuration_is_there_before_its_changes),
+		cmocka_unit_test(what_failed_on_a_card_is_tried_on_the_one_in_its_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

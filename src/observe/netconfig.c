@@ -348,8 +348,7 @@ static const struct pci *function_of(const struct node *n, const struct netdev *
 struct netconfig {
 	const struct fs *fs;
 	struct node *n;
-	bool *is_networkd; /* owned; for each netdev: a file of networkd is for it, the first counts
-			    */
+	bool *is_networkd; /* owned; for each netdev: networkd has its file, and reads no other */
 	bool with_ways;
 };
 
