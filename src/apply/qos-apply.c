@@ -71,7 +71,10 @@ int apply_set_roce(struct work *w, const struct action *a)
 	if (!ibdev)
 		return -ENODEV;
 	r = set_default(w, a, ibdev->name);
-	if (r >= 0 && a->is_back && is_last(w, a))
+	if (r >= 0 && a->is_back && is_last(w, a)) {
 		r = rdma_cm_close(&w->os->fs, ibdev->name);
+		if (r >= 0)
+			r = rdma_cm_close_left(&w->os->fs);
+	}
 	return end(w, a, r);
 }

@@ -46,3 +46,16 @@ int rdma_cm_close(const struct fs *fs, const char *ibdev)
 		return folder == -ENOENT ? 0 : folder;
 	return unlinkat(folder, ibdev, AT_REMOVEDIR) < 0 && errno != ENOENT ? -errno : 0;
 }
+
+int rdma_cm_close_left(const struct fs *fs)
+{
+	_cleanup_(fs_names_done) struct fs_names ibdevs = {};
+	char mode[32];
+	int r = fs_list(fs, RDMA_CM_FOLDER, &ibdevs);
+
+	for (size_t i = 0; i < ibdevs.n_names && r >= 0; i++)
+		if (rdma_cm_read(fs, ibdevs.names[i], "ports/1/default_roce_mode", mode,
+				 sizeof(mode)) == -ENODEV)
+			r = rdma_cm_close(fs, ibdevs.names[i]);
+	return MIN(r, 0);
+}

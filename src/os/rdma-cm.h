@@ -21,3 +21,8 @@ int rdma_cm_open(const struct fs *fs, const char *ibdev);
 int rdma_cm_set(const struct fs *fs, const char *ibdev, const char *attribute, const char *value);
 /* Removes the folder; 0 when it is not there. */
 int rdma_cm_close(const struct fs *fs, const char *ibdev);
+/*
+ * Removes the folders of names that no device has any more, as after udev has renamed one: a folder
+ * keeps its name, and each read of it is ENODEV (cma_configfs_params_get() looks for the name).
+ */
+int rdma_cm_close_left(const struct fs *fs);
