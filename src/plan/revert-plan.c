@@ -341,6 +341,16 @@ static void leave_used(const struct node *n, struct plan *p)
 
 int plan_revert(const struct node *n, const struct memory *memory, bool with_vfs, struct plan *ret)
 {
+	static const struct {
+		enum verb verb;
+		int (*revert)(const struct node *n, const struct memory *memory, struct plan *p,
+			      const struct ledger_entry *e);
+	} noted[] = {
+		/* in this order */
+		{ VERB_ADD_ADDRESS, revert_address }, { VERB_SET_METRIC, revert_metric },
+		{ VERB_SET_SYSCTL, revert_sysctl },   { VERB_SET_ROCE, revert_roce },
+		{ VERB_SET_DCB, revert_dcb },
+	};
 	_cleanup_(plan_done) struct plan p = {};
 	int r;
 
@@ -356,21 +366,11 @@ int plan_revert(const struct node *n, const struct memory *memory, bool with_vfs
 	r = revert_neighbours(n, &p);
 	if (r < 0)
 		return r;
-	r = revert_ledger(n, memory, &p, VERB_ADD_ADDRESS, revert_address);
-	if (r < 0)
-		return r;
-	r = revert_ledger(n, memory, &p, VERB_SET_METRIC, revert_metric);
-	if (r < 0)
-		return r;
-	r = revert_ledger(n, memory, &p, VERB_SET_SYSCTL, revert_sysctl);
-	if (r < 0)
-		return r;
-	r = revert_ledger(n, memory, &p, VERB_SET_ROCE, revert_roce);
-	if (r < 0)
-		return r;
-	r = revert_ledger(n, memory, &p, VERB_SET_DCB, revert_dcb);
-	if (r < 0)
-		return r;
+	for (size_t i = 0; i < ELEMENTSOF(noted); i++) {
+		r = revert_ledger(n, memory, &p, noted[i].verb, noted[i].revert);
+		if (r < 0)
+			return r;
+	}
 	r = revert_autoprobe(n, memory, &p);
 	if (r < 0)
 		return r;
