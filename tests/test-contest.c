@@ -462,6 +462,36 @@ static void what_was_tried_on_another_instance_was_not_tried_on_this_one(_unused
 	}
 }
 
+static void rdma_cm_s_defaults_are_of_a_device_and_its_name(_unused_ void **state)
+{
+	static const struct change tos = { VERB_SET_ROCE, PF,   0, "ports/1/default_roce_tos",
+					   "0",           "106" };
+	static const struct {
+		const char *name;
+		uint32_t index;
+		bool is_done;
+	} rows[] = { { "mlx5_0", 5, true }, { "rocep65s0f0", 5, false }, { "mlx5_0", 6, false } };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct attempts tried;
+		struct plan p = {};
+		struct scene s;
+
+		set_scene(&s);
+		add(&p, &tos);
+		plan_contest(&s.config, &s.node, &s.memory, 0, &p);
+		tried = attempts_of(&p);
+		s.memory.tried = &tried;
+		tried.actions[0].is_done = true;
+		COPY(s.ibdevs[0].name, rows[i].name);
+		s.ibdevs[0].index = rows[i].index;
+		plan_forget_replaced(&s.node, &s.memory);
+		assert_int_equal(tried.actions[0].is_done, rows[i].is_done);
+		plan_done(&p);
+		end_scene(&s);
+	}
+}
+
 static void what_failed_on_another_instance_is_recalled_as_not_tried(_unused_ void **state)
 {
 	for (uint64_t instance = 100; instance <= 101; instance++) {
@@ -498,6 +528,7 @@ int main(void)
 		cmocka_unit_test(what_is_past_makes_room),
 		cmocka_unit_test(what_failed_was_undone_by_nobody),
 		cmocka_unit_test(what_was_tried_on_another_instance_was_not_tried_on_this_one),
+		cmocka_unit_test(rdma_cm_s_defaults_are_of_a_device_and_its_name),
 		cmocka_unit_test(what_failed_on_another_instance_is_recalled_as_not_tried),
 	};
 

@@ -7,8 +7,11 @@
 #include "../os/dcb.h"
 #include "../os/memory-file.h"
 #include "../os/rdma-cm.h"
+#include "../os/rdma.h"
 #include "ledger-apply.h"
 #include "verbs.h"
+
+#include <net/if.h>
 
 static int end(struct work *w, const struct action *a, int r)
 {
@@ -18,35 +21,47 @@ static int end(struct work *w, const struct action *a, int r)
 int apply_set_dcb(struct work *w, const struct action *a)
 {
 	const struct netdev *nd = node_netdev_of(w->node, a->target);
+	char name[IFNAME_LEN];
 	int r;
 
 	if (!nd)
 		return -ENODEV;
 	r = ledger_note(w, a, a->text.from);
-	if (r >= 0)
-		r = dcb_set(&w->os->route, nd->name, a->subject, a->text.to);
-	return end(w, a, r);
+	if (r < 0)
+		return r;
+	if (!if_indextoname(nd->ifindex, name)) /* as of now: another may have its old name */
+		return -errno;
+	return end(w, a, dcb_set(&w->os->route, name, a->subject, a->text.to));
 }
 
-/* What is there shows once the folder is. */
-static int set_default(struct work *w, const struct action *a, const char *ibdev)
+static int read_name(struct work *w, uint32_t index, char name[IBDEV_LEN])
+{
+	int r = netlink_open(&w->os->rdma);
+
+	return r < 0 ? r : rdma_read_name(&w->os->rdma, index, name, IBDEV_LEN);
+}
+
+/* What is there shows once the folder is. The name is asked for again after the ledger's write. */
+static int set_default(struct work *w, const struct action *a, uint32_t index, char name[IBDEV_LEN])
 {
 	const struct fs *fs = &w->os->fs;
 	char from[SHOWN_LEN];
 	int r;
 
-	r = rdma_cm_open(fs, ibdev);
+	r = read_name(w, index, name);
 	if (r < 0)
 		return r;
-	r = rdma_cm_read(fs, ibdev, a->subject, from, sizeof(from));
+	r = rdma_cm_open(fs, name);
+	if (r < 0)
+		return r;
+	r = rdma_cm_read(fs, name, a->subject, from, sizeof(from));
 	if (r < 0)
 		return r;
 	r = ledger_note(w, a, from);
-	if (r < 0)
+	if (r < 0 || streq(from, a->text.to))
 		return r;
-	if (!streq(from, a->text.to))
-		r = rdma_cm_set(fs, ibdev, a->subject, a->text.to);
-	return r;
+	r = read_name(w, index, name);
+	return r < 0 ? r : rdma_cm_set(fs, name, a->subject, a->text.to);
 }
 
 /* Is this line the only one left of the device? The folder shows what the others have set. */
@@ -66,13 +81,14 @@ static bool is_last(struct work *w, const struct action *a)
 int apply_set_roce(struct work *w, const struct action *a)
 {
 	const struct ibdev *ibdev = node_ibdev_of(w->node, a->target);
+	char name[IBDEV_LEN];
 	int r;
 
 	if (!ibdev)
 		return -ENODEV;
-	r = set_default(w, a, ibdev->name);
+	r = set_default(w, a, ibdev->index, name);
 	if (r >= 0 && a->is_back && is_last(w, a)) {
-		r = rdma_cm_close(&w->os->fs, ibdev->name);
+		r = rdma_cm_close(&w->os->fs, name);
 		if (r >= 0)
 			r = rdma_cm_close_left(&w->os->fs);
 	}

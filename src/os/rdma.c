@@ -163,6 +163,17 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 	return 0;
 }
 
+int rdma_read_name(struct netlink *nl, uint32_t index, char *ret, size_t size)
+{
+	_cleanup_(ibdevs_done) struct ibdevs found = {};
+	struct nl_msg *m = request_of(index, RDMA_NLDEV_CMD_GET, 0);
+	int r = m ? netlink_dump(nl, m, on_ibdev, &found) : -ENOMEM;
+
+	if (r == -EINVAL || (r >= 0 && found.n == 0))
+		return -ENODEV;
+	return r < 0 ? r : copy(ret, size, found.ibdevs[0].name) ? 0 : -EMSGSIZE;
+}
+
 static const struct {
 	int command, table, entry;
 } resources[] = {

@@ -18,6 +18,13 @@
  */
 int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n);
 
+/*
+ * What the ibdev with this index is called now. Udev gives it another name after its driver was
+ * bound, and the kernel gives the first one to the next device: assign_name() and alloc_name() in
+ * drivers/infiniband/core/device.c. -ENODEV: it is gone, or not to be seen here.
+ */
+int rdma_read_name(struct netlink *nl, uint32_t index, char *ret, size_t size);
+
 /* Who holds resources of one kind on one ibdev; a process, or a part of the kernel. */
 struct rdma_holder {
 	uint32_t pid;    /* 0: of the kernel, or a process that is gone or not ours to see */

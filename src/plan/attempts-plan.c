@@ -34,6 +34,8 @@ static uint64_t instance_of(const struct node *n, const struct action *a)
 		return 0; /* that one is reported */
 	if (a->verb == VERB_SET_PNETID && ib)
 		return ib->index;
+	if (a->verb == VERB_SET_ROCE && ib) /* its folder has its name, which udev may change */
+		return (hash_text(ib->name) + ib->index) & INT64_MAX;
 	return pci ? pci->instance & INT64_MAX : 0;
 }
 

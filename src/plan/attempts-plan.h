@@ -16,9 +16,9 @@
  * - The instance tells a device that was made or bound again from one that was only changed: a card
  *   plugged in, a driver bound, VFs made another time start from nothing, however often that is
  *   done. It is the ifindex where a netdev is meant, unless that was away (in a pod) meanwhile, the
- *   index of the RDMA device for SMC's table, else that of struct pci. VFs are of their PF: who
- * sets their number to 0 undoes what was done to the PF, and the way through zero counts as one
- * change.
+ *   index of the RDMA device for SMC's table, with its name for rdma_cm, else that of struct pci.
+ * VFs are of their PF: who sets their number to 0 undoes what was done to the PF, and the way
+ * through zero counts as one change.
  * - The value is what is set, or a hash of the text of a file: a new value does not
  *   count as a change that another program undid.
  *

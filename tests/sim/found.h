@@ -31,5 +31,6 @@ static const struct {
 	  "a loss within two seconds after a pass that knew of a failed change did not count" },
 	{ 8813,
 	  "what the PF had for a VF was forgotten by an \"apply\" while the PF was in a pod" },
+	{ 120, "rdma_cm's default of a device was set on the one that had got its name" },
 	{ 31363, "\"revert\" left a metric of ours when setting the next one had failed" },
 };

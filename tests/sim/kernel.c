@@ -175,6 +175,21 @@ void kernel_name_netdevs(void)
 	}
 }
 
+/* The first number that is free: alloc_name() in drivers/infiniband/core/device.c. */
+static void name_ibdev(struct func *f)
+{
+	uint32_t number = 0;
+	bool is_free;
+
+	do {
+		is_free = true;
+		snprintf(f->ibdev, sizeof(f->ibdev), "rdma%" PRIu32, number++);
+		for (size_t i = 0; i < sim.n_funcs; i++)
+			is_free &= &sim.funcs[i] == f || !sim.funcs[i].is_bound ||
+				   !streq(sim.funcs[i].ibdev, f->ibdev);
+	} while (!is_free);
+}
+
 int kernel_bind(struct func *f)
 {
 	const struct habit *h = f->habit;
@@ -192,7 +207,7 @@ int kernel_bind(struct func *f)
 		f->named_usec =
 			MAX(sim.now_usec, f->appears_usec) + 1 + sim_random(8 * USEC_PER_SEC);
 	}
-	snprintf(f->ibdev, sizeof(f->ibdev), "rdma%" PRIu32, f->ib_index);
+	name_ibdev(f);
 	f->is_random = f->is_orphan = false;
 	f->carrier_downs = 0;
 	f->bounce_usec = UINT64_MAX;
@@ -600,6 +615,11 @@ static void show_port(const struct func *f, struct ibdev *ib)
 	routes_show_gids(kernel_is_lag(f) ? BOND_IFINDEX : f->ifindex, netdev_of(f), port);
 }
 
+uint32_t kernel_ib_index(const struct func *f)
+{
+	return f->ib_index + (kernel_is_lag(f) ? LAG_INDEX : 0);
+}
+
 static void show_ibdev(const struct func *f, struct node *n)
 {
 	struct ibdev *ib;
@@ -609,7 +629,7 @@ static void show_ibdev(const struct func *f, struct node *n)
 		return;
 	ib = GROW(n->ibdevs, n->n_ibdevs);
 	COPY(ib->name, kernel_is_lag(f) ? "mlx5_bond_0" : f->ibdev);
-	ib->index = f->ib_index + (kernel_is_lag(f) ? LAG_INDEX : 0);
+	ib->index = kernel_ib_index(f);
 	COPY(ib->pci, f->address);
 	COPY(ib->netdev, f->is_in_pod ? "" : netdev_of(f));
 	snprintf(ib->node_guid, sizeof(ib->node_guid), "%c%c%c%c:%c%cff:fe%c%c:%c%c%c%c", f->mac[0],

@@ -119,6 +119,19 @@ int __wrap_dcb_set(struct netlink *nl _unused_, const char *netdev, const char *
 	return 0;
 }
 
+int __wrap_rdma_read_name(struct netlink *nl _unused_, uint32_t index, char *ret, size_t size)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++) {
+		const struct func *f = &sim.funcs[i];
+
+		if (func_has_ibdev(f) && kernel_ib_index(f) == index)
+			return copy(ret, size, kernel_is_lag(f) ? "mlx5_bond_0" : f->ibdev)
+				       ? 0
+				       : -EMSGSIZE;
+	}
+	return -ENODEV;
+}
+
 static struct func *of_ibdev(const char *name)
 {
 	for (size_t i = 0; i < sim.n_funcs; i++) {

@@ -375,6 +375,7 @@ char *__wrap_if_indextoname(unsigned ifindex, char *name)
 {
 	const struct func *f = kernel_of_ifindex(ifindex);
 
+	errno = ENXIO;
 	return f ? strcpy(name, f->netdev) : NULL;
 }
 

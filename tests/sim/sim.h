@@ -176,6 +176,7 @@ void sim_advance(uint64_t until_usec);
 /* kernel.c */
 void kernel_plug(const char *driver, unsigned slot, unsigned number);
 bool kernel_is_lag(const struct func *pf);
+uint32_t kernel_ib_index(const struct func *f);
 bool kernel_is_iwarp(const struct func *f);
 void kernel_boot(void); /* all VFs are gone, PFs are bound */
 uint64_t kernel_next(void);
