@@ -55,7 +55,7 @@ static int set_default(struct work *w, const struct action *a, uint32_t index, c
 	if (r < 0)
 		return r;
 	r = rdma_cm_read(fs, name, a->subject, from, sizeof(from));
-	if (r < 0)
+	if (r < 0 || (a->is_back && !streq(from, a->text.from))) /* another program's since */
 		return r;
 	r = ledger_note(w, a, from);
 	if (r < 0 || streq(from, a->text.to))

@@ -199,12 +199,12 @@ static int revert_roce(const struct node *n, const struct memory *memory _unused
 		char prefix[32];
 
 		snprintf(prefix, sizeof(prefix), "ports/%" PRIu32 "/", port->number);
-		if (!after(e->subject, prefix) || !is_as_set(e, now))
+		if (!after(e->subject, prefix) || (*now && !is_as_set(e, now)))
 			continue;
 		a = add(p, STEP_LINK, VERB_SET_ROCE, e->target, e, e->from);
 		if (!a)
 			return -ENOMEM;
-		COPY(a->text.from, now);
+		COPY(a->text.from, *now ? now : e->to); /* not shown after a rename */
 	}
 	return 0;
 }

@@ -240,6 +240,7 @@ static void rename_ibdev(struct func *f)
 	if (!f || !func_has_ibdev(f))
 		return;
 	snprintf(f->ibdev, sizeof(f->ibdev), "roce%" PRIu64, sim_random(100000));
+	f->has_cm_folder = false; /* that one has the old name */
 	sim_trace("%s: its RDMA device is %s now", f->address, f->ibdev);
 	others_tell();
 }
