@@ -442,6 +442,22 @@ static void in_a_first_boot_what_is_to_get_a_default_route_counts(void **state _
 	}
 }
 
+static void what_has_no_name_yet_counts_in_a_first_boot(void **state _unused_)
+{
+	struct scene s;
+
+	set_scene(&s);
+	COPY(s.netdevs[1].way_file, "/etc/b");
+	s.netdevs[0].is_unnamed = true;
+	assert_nics(&s, "0000:41:00.0 eth0 soon, 0000:41:00.1 eth1 soon");
+	COPY(s.pcis[0].physfn, "0000:41:00.7"); /* a VF that we made a moment ago */
+	assert_nics(&s, "0000:41:00.1 eth1 soon");
+	add_default(&s, AF_INET, 3, 1024, RTPROT_DHCP);
+	s.pcis[0].physfn[0] = '\0';
+	s.node.now_usec = SOON_USEC;
+	assert_nics(&s, "0000:41:00.1 eth1 route");
+}
+
 static void what_is_below_a_netdev_that_is_to_get_it_counts(void **state _unused_)
 {
 	struct scene s;
@@ -611,6 +627,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(best_default_route_of_each_family_counts),
 		cmocka_unit_test(in_a_first_boot_what_is_to_get_a_default_route_counts),
+		cmocka_unit_test(what_has_no_name_yet_counts_in_a_first_boot),
 		cmocka_unit_test(what_is_below_a_netdev_that_is_to_get_it_counts),
 		cmocka_unit_test(what_is_no_way_out_does_not_count),
 		cmocka_unit_test(owner_of_the_nodes_address_counts),

@@ -344,12 +344,24 @@ static void a_network_device_has_its_name_once_udev_is_done(_unused_ void **stat
 
 		tree_make(&t);
 		tree_file(&t, "sys/class/net/ens1v0/ifindex", "7\n");
+		tree_file(&t, "run/udev/data/n1", "I:1\n");
 		if (rows[i].text)
 			tree_file(&t, "run/udev/data/n7", rows[i].text);
 		COPY(nd.name, rows[i].name);
 		observe_netdev_name(&t.fs, &nd);
 		assert_int_equal(nd.is_unnamed, rows[i].is_unnamed);
 	}
+}
+
+static void without_udev_it_has_the_name_that_it_has(_unused_ void **state)
+{
+	_cleanup_(tree_remove) struct tree t = {};
+	struct netdev nd = { .ifindex = 7, .name = "eth0", .pci = "0000:41:00.1" };
+
+	tree_make(&t);
+	tree_file(&t, "sys/class/net/eth0/ifindex", "7\n");
+	observe_netdev_name(&t.fs, &nd);
+	assert_false(nd.is_unnamed);
 }
 
 int main(void)
@@ -365,6 +377,7 @@ int main(void)
 		cmocka_unit_test(a_vf_is_one_whatever_its_index),
 		cmocka_unit_test(a_lock_of_sriov_cni_names_its_process),
 		cmocka_unit_test(a_network_device_has_its_name_once_udev_is_done),
+		cmocka_unit_test(without_udev_it_has_the_name_that_it_has),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1278,6 +1278,40 @@ static void a_pf_is_up_before_its_vfs_are_made_and_vfs_of_ours_follow(_unused_ v
 	}
 }
 
+/* An older kernel renames nothing that is up. */
+static void what_udev_has_not_named_is_not_brought_up(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *kernel;
+		bool is_unnamed, was_wait_over;
+		const char *expected;
+	} rows[] = {
+		{ "unnamed", "6.1.0-13-amd64", true, false,
+		  "set-num-vfs " FIRST " 0->2 waiting pf-down" },
+		{ "named", "6.1.0-13-amd64", false, false,
+		  "set-link-up " FIRST "\nset-num-vfs " FIRST " 0->2" },
+		{ "a kernel that can", "6.2.1", true, false,
+		  "set-link-up " FIRST "\nset-num-vfs " FIRST " 0->2" },
+		{ "udev never did", "5.10.0", true, true,
+		  "set-link-up " FIRST "\nset-num-vfs " FIRST " 0->2" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.sections[0].mode = VF_MODE_SHARED_MULTI;
+		s.sections[0].count = 2;
+		COPY(s.node.kernel, rows[i].kernel);
+		netdev_of(&s, FIRST)->is_up = false;
+		netdev_of(&s, FIRST)->is_unnamed = rows[i].is_unnamed;
+		s.memory.was_wait_over = rows[i].was_wait_over;
+		add_netdev(&s, 90, "eth9", "");
+		add_default_route(&s, 90);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
 static void set_ra(struct netdev *nd, int32_t accept_ra, int32_t accept_ra_defrtr)
 {
 	nd->conf.known = 1u << NETCONF_ACCEPT_RA | 1u << NETCONF_ACCEPT_RA_DEFRTR;
@@ -3515,6 +3549,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_route_that_a_manager_made_is_reported),
+		cmocka_unit_test(what_udev_has_not_named_is_not_brought_up),
 		cmocka_unit_test(what_we_bring_up_takes_no_default_route),
 		cmocka_unit_test(systemd_runs_its_generators_again_before_the_node_is_ready),
 		cmocka_unit_test(a_finished_node_has_an_empty_plan_and_is_ready),

@@ -235,6 +235,14 @@ static bool has_ipv4(const struct node *n, const struct netdev *nd)
 	return false;
 }
 
+/* Which file names it is not known before udev has given it its name. VFs here are made by us. */
+static bool is_coming(const struct node *n, const struct netdev *nd)
+{
+	const struct pci *pci = node_pci(n, nd->pci);
+
+	return nd->way_file[0] || (nd->is_unnamed && pci && !pci->physfn[0]);
+}
+
 /* Sets ret_until_usec while something is to come and another default route is there. */
 static void mark_coming(struct search *s, const struct memory *memory, uint64_t *ret_until_usec)
 {
@@ -248,7 +256,7 @@ static void mark_coming(struct search *s, const struct memory *memory, uint64_t 
 	for (size_t i = 0; i < s->n->n_netdevs; i++) {
 		const struct netdev *nd = &s->n->netdevs[i];
 
-		if (!nd->way_file[0] || s->marks[i].root || (has_way && has_ipv4(s->n, nd)))
+		if (!is_coming(s->n, nd) || s->marks[i].root || (has_way && has_ipv4(s->n, nd)))
 			continue;
 		mark(s, nd->ifindex, NULL, NODE_NIC_SOON);
 		*ret_until_usec = has_way ? SOON_USEC : 0;
@@ -355,5 +363,8 @@ void node_nic_describe(const struct node_nic *k, char *ret, size_t size)
 	};
 
 	snprintf(ret, size, "%s%s%s%s", k->is_by_vf ? "by one of its VFs: " : "", k->netdev,
-		 words[k->why], k->file);
+		 k->why == NODE_NIC_SOON && !k->file[0] ? " has no name by udev yet, so no file of "
+							  "a network manager that names it counts"
+							: words[k->why],
+		 k->file);
 }

@@ -18,7 +18,8 @@
  * While there is neither, because DHCP has no answer yet or the link lost its carrier, the
  * functions count that carried the node before: boots_carrying(). In a first boot nothing is known
  * of that. Those count to which a network manager's file gives a default route, by DHCP or a
- * gateway (netdev.way_file), until there is one, and none has carried the node in this boot. DHCP
+ * gateway (netdev.way_file), until there is one, and none has carried the node in this boot; and
+ * those whose netdev has no name by udev yet (netdev.is_unnamed), for such a file may name it. DHCP
  * may answer to a rail first, or a router advertise itself there: beside what only a default route
  * tells, those without an IPv4 address count for the first SOON_USEC of the boot.
  *
@@ -51,7 +52,8 @@ struct node_nic {
 	char netdev[IFNAME_LEN]; /* what has the route or the address: "bond0"; else "" */
 	enum node_nic_why why;
 	bool is_by_vf; /* of a PF: one of its VFs carries the node, the PF itself does not */
-	char file[NETCONFIG_LEN]; /* NODE_NIC_SOON: that gives it the route; else "" */
+	char file[NETCONFIG_LEN]; /* NODE_NIC_SOON: that gives it the route, "" by its name; else ""
+				   */
 };
 
 /*

@@ -739,6 +739,9 @@ const char *netconf_name(enum netconf_key k); /* "ipv4/arp_ignore" */
 /* Does the kernel of this release ("6.1.0-13-amd64") keep neighbours resolved by itself?
  * Since 5.16. */
 bool has_managed_neighbours(const char *release);
+/* What is up has to keep its name before Linux 6.2: -EBUSY of dev_change_name() in net/core/dev.c.
+ * True while udev is to give this one another. */
+bool node_keeps_down(const struct node *n, const struct netdev *nd);
 /* The last one of this key, or NULL. @ifindex 0: by @target. */
 const struct ledger_entry *memory_entry(const struct memory *m, const char *verb,
 					const char *target, uint32_t ifindex, const char *subject);

@@ -435,7 +435,9 @@ void observe_netdev_name(const struct fs *fs, struct netdev *nd)
 		return;
 	r = fs_read_all(fs, FS_PATH("run/udev/data/n%" PRIu32, nd->ifindex), MAX_UDEV_BYTES, true,
 			&text, &size);
-	/* It may have been renamed since it was listed. */
-	nd->is_unnamed = r == -ENOENT || (r >= 0 && strstr(text, "\nE:ID_RENAMING=1")) ||
+	/* It may have been renamed since it was listed. Without udev it has the name that it has.
+	 */
+	nd->is_unnamed = (r == -ENOENT && fs_exists(fs, "run/udev/data")) ||
+			 (r >= 0 && strstr(text, "\nE:ID_RENAMING=1")) ||
 			 !fs_exists(fs, FS_PATH("sys/class/net/%s", nd->name));
 }

@@ -42,6 +42,7 @@ int observe_netdev_pci(const struct fs *fs, struct netdev *nd);
 /*
  * Fills is_unnamed of a netdev with a function. udev writes the file of a network device once it
  * has renamed it, and from systemd 250 on also before that, with ID_RENAMING=1 in it until it has
- * seen the new name: rename_netdev() in src/udev/udev-event.c.
+ * seen the new name: rename_netdev() in src/udev/udev-event.c. Where udev has no files, nothing is
+ * to be named.
  */
 void observe_netdev_name(const struct fs *fs, struct netdev *nd);

@@ -37,13 +37,14 @@ static int want_no_default_route(struct plan *p, const struct device *d, const s
 	return 0;
 }
 
-static int want_up(struct plan *p, const struct device *d, const struct netdev *nd)
+static int want_up(const struct node *n, const struct memory *memory, struct plan *p,
+		   const struct device *d, const struct netdev *nd)
 {
 	struct action *a;
 	int r;
 
 	/* A port that is up can be enslaved by no plain "ip link set master": bond_enslave(). */
-	if (nd->is_up || nd->bond_file[0])
+	if (nd->is_up || nd->bond_file[0] || (node_keeps_down(n, nd) && !memory->was_wait_over))
 		return 0;
 	r = want_no_default_route(p, d, nd);
 	if (r < 0)
@@ -58,16 +59,17 @@ static int want_up(struct plan *p, const struct device *d, const struct netdev *
 }
 
 /* Both ports of a ConnectX-3 are of one function, with one ibdev and a netdev each. */
-static int want_all_up(const struct node *n, struct plan *p, const struct device *d)
+static int want_all_up(const struct node *n, const struct memory *memory, struct plan *p,
+		       const struct device *d)
 {
-	int r = want_up(p, d, d->netdev);
+	int r = want_up(n, memory, p, d, d->netdev);
 
 	for (size_t i = 0; d->ibdev && d->ibdev->n_ports > 1 && i < n->n_netdevs && r >= 0; i++) {
 		const struct netdev *nd = &n->netdevs[i];
 
 		if (nd != d->netdev && streq(nd->pci, d->pci->address) && nd->perm_mac[0] &&
 		    !nd->master)
-			r = want_up(p, d, nd);
+			r = want_up(n, memory, p, d, nd);
 	}
 	return r;
 }
@@ -163,7 +165,7 @@ static int plan_links(const struct config *c, const struct node *n, const struct
 		/* VFs of the sriov plugin are brought up by a CNI, in a pod. */
 		if (r >= 0 && !plan_carries_node(d) &&
 		    !(of_vfs && plugin_gives_vfs(c->plugin.type)))
-			r = want_all_up(n, p, d);
+			r = want_all_up(n, memory, p, d);
 	}
 	return r;
 }

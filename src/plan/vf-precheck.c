@@ -123,11 +123,12 @@ static bool lacks_rdma_vfs(const struct node *n, const struct pci *pf)
 	return quirk_has(pf, QUIRK_NO_VF_RDMA) && !(m && m->stack_is_out_of_tree);
 }
 
-static bool is_down(const struct node *n, const struct pci *pf)
+static bool is_down(const struct node *n, const struct memory *memory, const struct pci *pf)
 {
 	const struct netdev *nd = node_netdev_of(n, pf->address);
 
-	return quirk_has(pf, QUIRK_UP_FIRST) && nd && !nd->is_up;
+	return nd && ((quirk_has(pf, QUIRK_UP_FIRST) && !nd->is_up) ||
+		      (node_keeps_down(n, nd) && !memory->was_wait_over));
 }
 
 static void say_wanted(uint32_t want, char *ret, size_t size)
@@ -195,7 +196,7 @@ enum reason vf_obstacle(const struct node *n, const struct memory *memory, const
 		*ret_class = CLASS_WAITING;
 		return REASON_PF_SICK;
 	}
-	if (is_down(n, pf)) {
+	if (is_down(n, memory, pf)) {
 		*ret_class = CLASS_WAITING;
 		return REASON_PF_DOWN;
 	}
