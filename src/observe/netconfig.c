@@ -246,10 +246,17 @@ static bool is_named(const struct port_answer *a)
 	return a->given && a->met == a->given;
 }
 
-/* "iface eth1 inet dhcp" */
+/* "iface eth1 inet dhcp": behind the name. */
 static bool is_dhcp(const struct config_line *l)
 {
-	return memmem(l->value, l->value_len, " dhcp", strlen(" dhcp"));
+	static const char between[] = " \t\r\n\\";
+	const char *at = l->value, *end = at + l->value_len;
+
+	do {
+		at += strcspn(at, between);
+		at += strspn(at, between);
+	} while (at < end && !is_prefix(at, "dhcp"));
+	return at < end;
 }
 
 static void on_key(struct port_answer *a, const struct config_line *l, const struct netdev *nd,
