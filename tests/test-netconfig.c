@@ -233,6 +233,12 @@ static void files_tell_which_netdevs_get_a_default_route(_unused_ void **state)
 		    { "usr/lib/systemd/network/zz.network",
 		      "[Match]\nType=ether\nName=!bond0\n" DHCP } },
 		  "eth2 /usr/lib/systemd/network/zz.network" },
+		{ "networkd, a file before it that has a condition may be of another machine",
+		  { { "usr/lib/systemd/network/yy-azure.network",
+		      "[Match]\nDriver=mlx5_core\nVirtualization=microsoft\n[Link]\n"
+		      "Unmanaged=yes\n" },
+		    { "usr/lib/systemd/network/zz-default.network", "[Match]\nName=eth1\n" DHCP } },
+		  "eth1 /usr/lib/systemd/network/zz-default.network" },
 		{ "netplan",
 		  { { "run/systemd/network/10-netplan-eth2.network",
 		      "[Match]\nName=eth2\n\n" DHCP "[DHCP]\nUseMTU=true\n" } },

@@ -40,6 +40,7 @@ enum what {
 	WAY,    /* those ports get a default route, or what is stacked on them may */
 	NO_WAY, /* their default route is left out */
 	LOWER,  /* the ports that something is stacked on, which may get a default route */
+	OTHER,  /* a condition that is not looked at: the file may be of another machine */
 };
 
 /* A key that is not here is not used, and so in no capture. */
@@ -50,6 +51,7 @@ static const struct {
 	const char *key;
 	const char *value; /* it has; NULL: any that does not say "no" */
 } keys[] = {
+	{ NETWORKD, OTHER, "[Match]", "", NULL }, /* any key but those behind it */
 	{ NETWORKD, NAMES, "[Match]", "Name", NULL },
 	{ NETWORKD, NAMES, "[Match]", "MACAddress", NULL },
 	{ NETWORKD, NAMES, "[Match]", "PermanentMACAddress", NULL },
@@ -123,7 +125,8 @@ static bool is_key(const struct config_text *t, size_t key, const struct config_
 	const size_t n = strlen(keys[key].key);
 
 	return keys[key].manager == t->manager && l->len > n &&
-	       strncmp(l->at, keys[key].key, n) == 0 && strchr(" \t=", l->at[n]) &&
+	       strncmp(l->at, keys[key].key, n) == 0 &&
+	       (n == 0 ? isalpha((unsigned char)*l->at) : strchr(" \t=", l->at[n]) != NULL) &&
 	       (!keys[key].section || is_prefix(t->section, keys[key].section));
 }
 
@@ -236,7 +239,7 @@ static bool is_listed(const struct config_line *l, const struct netdev *nd, cons
 /* What a file says of a port. */
 struct port_answer {
 	uint64_t given, met; /* bits of keys: names, and those that are the port's */
-	bool is_bond, has_way, has_no_way;
+	bool is_bond, has_way, has_no_way, has_condition;
 	/* ifupdown, and what a bond or VLAN says of its ports: whatever else the file names */
 	bool is_port, is_lower;
 };
@@ -289,6 +292,9 @@ static void on_key(struct port_answer *a, const struct config_line *l, const str
 		break;
 	case NO_WAY:
 		a->has_no_way |= has_value(l);
+		break;
+	case OTHER:
+		a->has_condition = true;
 	}
 }
 
@@ -331,7 +337,9 @@ static int record(const struct fs *fs, const char *path, const char *text, enum 
 	while (next_line(&t, &l)) {
 		const char *section = *l.at == '[' ? section_of(manager, l.at) : NULL;
 
-		if (l.key >= 0)
+		if (l.key >= 0 && keys[l.key].what == OTHER)
+			fputs("Other=\n", out.f);
+		else if (l.key >= 0)
 			fprintf(out.f, "%.*s\n", (int)l.len, l.at);
 		else if (*l.at == '[')
 			fprintf(out.f, "%s\n", section ? section : "[Other]");
@@ -384,7 +392,7 @@ static void look_at_netdev(struct netconfig *s, const char *path, enum manager m
 		note(nd->bond_file, path);
 	if (a.is_lower && s->with_ways && !(manager == NETWORKD && s->is_networkd[netdev]))
 		note(nd->way_file, path);
-	s->is_networkd[netdev] |= manager == NETWORKD && is_named(&a);
+	s->is_networkd[netdev] |= manager == NETWORKD && is_named(&a) && !a.has_condition;
 }
 
 static int look_at_file(struct netconfig *s, const char *path, enum manager manager)
