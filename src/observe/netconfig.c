@@ -38,7 +38,8 @@ enum what {
 	BOND,   /* those ports are ports of a bond */
 	PORTS,  /* the bond's own list of its ports */
 	WAY,    /* those ports get a default route, or what is stacked on them may */
-	NO_WAY, /* their default route is left out */
+	ROUTE,  /* as WAY, unless one of the next kind leaves that route out */
+	NO_WAY, /* as DEFROUTE=no */
 	LOWER,  /* the ports that something is stacked on, which may get a default route */
 	OTHER,  /* a condition that is not looked at: the file may be of another machine */
 };
@@ -59,7 +60,7 @@ static const struct {
 	{ NETWORKD, NAMES, "[Match]", "Driver", NULL },
 	{ NETWORKD, NAMES, "[Match]", "Type", NULL },
 	{ NETWORKD, BOND, NULL, "Bond", NULL },
-	{ NETWORKD, WAY, "[Network]", "DHCP", NULL },
+	{ NETWORKD, ROUTE, "[Network]", "DHCP", NULL },
 	{ NETWORKD, WAY, NULL, "Gateway", NULL },
 	{ NETWORKD, WAY, "[Network]", "Bridge", NULL },
 	{ NETWORKD, WAY, "[Network]", "VLAN", NULL },
@@ -75,17 +76,17 @@ static const struct {
 	{ KEYFILE, BOND, NULL, "port-type", "bond" },
 	{ KEYFILE, WAY, "[connection]", "master", NULL },
 	{ KEYFILE, WAY, "[connection]", "controller", NULL },
-	{ KEYFILE, WAY, "[ipv4]", "method", "auto" },
-	{ KEYFILE, WAY, "[ipv4]", "gateway", NULL },
+	{ KEYFILE, ROUTE, "[ipv4]", "method", "auto" },
+	{ KEYFILE, ROUTE, "[ipv4]", "gateway", NULL },
 	{ KEYFILE, WAY, "[ipv6]", "gateway", NULL },
-	{ KEYFILE, WAY, "[ipv4]", "address1", "," }, /* the gateway is behind it */
+	{ KEYFILE, ROUTE, "[ipv4]", "address1", "," }, /* the gateway is behind it */
 	{ KEYFILE, NO_WAY, "[ipv4]", "never-default", NULL },
 	{ KEYFILE, LOWER, NULL, "parent", NULL },
 	{ IFCFG, NAMES, NULL, "DEVICE", NULL },
 	{ IFCFG, NAMES, NULL, "HWADDR", NULL },
 	{ IFCFG, BOND, NULL, "MASTER", NULL },
-	{ IFCFG, WAY, NULL, "BOOTPROTO", NULL },
-	{ IFCFG, WAY, NULL, "GATEWAY", NULL },
+	{ IFCFG, ROUTE, NULL, "BOOTPROTO", NULL },
+	{ IFCFG, ROUTE, NULL, "GATEWAY", NULL },
 	{ IFCFG, WAY, NULL, "BRIDGE", NULL },
 	{ IFCFG, WAY, NULL, "OVS_BRIDGE", NULL },
 	{ IFCFG, WAY, NULL, "TEAM_MASTER", NULL },
@@ -239,7 +240,7 @@ static bool is_listed(const struct config_line *l, const struct netdev *nd, cons
 /* What a file says of a port. */
 struct port_answer {
 	uint64_t given, met; /* bits of keys: names, and those that are the port's */
-	bool is_bond, has_way, has_no_way, has_condition;
+	bool is_bond, has_way, has_route, has_no_way, has_condition;
 	/* ifupdown, and what a bond or VLAN says of its ports: whatever else the file names */
 	bool is_port, is_lower;
 };
@@ -290,6 +291,9 @@ static void on_key(struct port_answer *a, const struct config_line *l, const str
 		a->has_way |= has_value(l);
 		a->is_lower |= is_ifupdown && a->met;
 		break;
+	case ROUTE:
+		a->has_route |= has_value(l);
+		break;
 	case NO_WAY:
 		a->has_no_way |= has_value(l);
 		break;
@@ -310,7 +314,7 @@ static void ask_file(const char *text, enum manager manager, const struct netdev
 			on_key(ret, &l, nd, pci);
 	if (manager != IFUPDOWN && is_named(ret)) {
 		ret->is_port |= ret->is_bond;
-		ret->is_lower |= ret->has_way && !ret->has_no_way;
+		ret->is_lower |= ret->has_way || (ret->has_route && !ret->has_no_way);
 	}
 	ret->is_lower |= ret->is_port;
 }
