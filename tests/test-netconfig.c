@@ -266,6 +266,9 @@ static void files_tell_which_netdevs_get_a_default_route(_unused_ void **state)
 		{ "NetworkManager, never a default route",
 		  { { KEY, NM1 "[ipv4]\nmethod=auto\nnever-default=true\n" } },
 		  "" },
+		{ "NetworkManager, no value that its boolean has: it is ignored",
+		  { { KEY, NM1 "[ipv4]\nmethod=auto\nnever-default=yes\n" } },
+		  "eth1 /" KEY },
 		{ "NetworkManager, a gateway of the other family",
 		  { { KEY, NM1 "[ipv4]\nmethod=auto\nnever-default=true\n"
 			       "[ipv6]\nmethod=manual\ngateway=fd00::1\n" } },

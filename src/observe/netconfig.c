@@ -80,7 +80,7 @@ static const struct {
 	{ KEYFILE, ROUTE, "[ipv4]", "gateway", NULL },
 	{ KEYFILE, WAY, "[ipv6]", "gateway", NULL },
 	{ KEYFILE, ROUTE, "[ipv4]", "address1", "," }, /* the gateway is behind it */
-	{ KEYFILE, NO_WAY, "[ipv4]", "never-default", NULL },
+	{ KEYFILE, NO_WAY, "[ipv4]", "never-default", "true" },
 	{ KEYFILE, LOWER, NULL, "parent", NULL },
 	{ IFCFG, NAMES, NULL, "DEVICE", NULL },
 	{ IFCFG, NAMES, NULL, "HWADDR", NULL },

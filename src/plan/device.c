@@ -623,7 +623,7 @@ static int wait_for_route(struct plan *p, const struct device *d, const char *de
 	copy(a->detail, sizeof(a->detail), detail);
 	COPY(a->advice,
 	     "Wait until the node has its default route. If this NIC is to have none, say so "
-	     "in that file: UseRoutes=no of networkd, never-default=yes of NetworkManager, "
+	     "in that file: UseRoutes=no of networkd, never-default=true of NetworkManager, "
 	     "DEFROUTE=no of ifcfg.");
 	return 0;
 }
