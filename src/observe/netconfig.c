@@ -240,7 +240,7 @@ static bool is_listed(const struct config_line *l, const struct netdev *nd, cons
 /* What a file says of a port. */
 struct port_answer {
 	uint64_t given, met; /* bits of keys: names, and those that are the port's */
-	bool is_bond, has_way, has_route, has_no_way, has_condition;
+	bool is_bond, has_way, has_route, has_no_way, has_condition, has_method;
 	/* ifupdown, and what a bond or VLAN says of its ports: whatever else the file names */
 	bool is_port, is_lower;
 };
@@ -293,6 +293,7 @@ static void on_key(struct port_answer *a, const struct config_line *l, const str
 		break;
 	case ROUTE:
 		a->has_route |= has_value(l);
+		a->has_method |= streq(keys[l->key].key, "method");
 		break;
 	case NO_WAY:
 		a->has_no_way |= has_value(l);
@@ -312,6 +313,7 @@ static void ask_file(const char *text, enum manager manager, const struct netdev
 	while (next_line(&t, &l))
 		if (l.key >= 0)
 			on_key(ret, &l, nd, pci);
+	ret->has_route |= manager == KEYFILE && !ret->has_method; /* NetworkManager's default */
 	if (manager != IFUPDOWN && is_named(ret)) {
 		ret->is_port |= ret->is_bond;
 		ret->is_lower |= ret->has_way || (ret->has_route && !ret->has_no_way);
