@@ -277,6 +277,10 @@ static void files_tell_which_netdevs_get_a_default_route(_unused_ void **state)
 		  { { KEY, NM1 "master=br0\n[ipv4]\nnever-default=true\n" } },
 		  "eth1 /" KEY },
 		{ "NetworkManager, without a method it is DHCP", { { KEY, NM1 } }, "eth1 /" KEY },
+		{ "NetworkManager, a list of names",
+		  { { KEY, "[connection]\ntype=ethernet\n[match]\ninterface-name=ens*;eth1;\n"
+			   "[ipv4]\nmethod=auto\n" } },
+		  "eth1 /" KEY },
 		{ "NetworkManager, a VLAN",
 		  { { KEY, "[connection]\ntype=vlan\ninterface-name=v5\n[vlan]\nparent=eth1\n"
 			   "[ipv4]\nmethod=auto\n" } },

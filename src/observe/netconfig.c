@@ -220,7 +220,7 @@ static bool is_port(const char *word, const struct netdev *nd, const struct pci 
 /* As systemd reads its lists: an initial "!" turns the whole list over. */
 static bool is_listed(const struct config_line *l, const struct netdev *nd, const struct pci *pci)
 {
-	static const char between[] = " \t\r\n\\\"'";
+	static const char between[] = " \t\r\n\\\"';";
 	const char *at = l->value, *end = at + l->value_len;
 	const bool is_inverted = l->value_len > 0 && *at == '!';
 	bool found = false;
