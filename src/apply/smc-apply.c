@@ -6,7 +6,10 @@
 #include "../os/smc.h"
 
 #include "../model/pnet.h"
+#include "../os/rdma.h"
 #include "verbs.h"
+
+#include <net/if.h>
 
 struct table {
 	struct pnet *entries; /* owned */
@@ -97,6 +100,31 @@ static int look_again(struct work *w, const struct pnet_wish *wish)
 	return -EEXIST;
 }
 
+/* By the names of now: another device may have those of the look, where entries of ours may be. */
+static int find_wish(struct work *w, const char *pci, const struct netdev *netdev,
+		     const struct ibdev *ibdev, struct pnet_wish *ret)
+{
+	struct netdev netdev_now = *netdev;
+	struct ibdev ibdev_now = *ibdev;
+	int r;
+
+	if (!if_indextoname(netdev->ifindex, netdev_now.name))
+		return -errno;
+	r = netlink_open(&w->os->rdma);
+	if (r < 0)
+		return r;
+	r = rdma_read_name(&w->os->rdma, ibdev->index, ibdev_now.name, sizeof(ibdev_now.name));
+	if (r < 0)
+		return r;
+	if (!pnet_wish(w->memory, pci, &netdev_now, &ibdev_now, ret))
+		return -ENODEV;
+	if (!streq(netdev->name, netdev_now.name))
+		COPY(ret->old_netdev, netdev->name);
+	if (!streq(ibdev->name, ibdev_now.name))
+		COPY(ret->old_ibdev, ibdev->name);
+	return 0;
+}
+
 int apply_set_pnetid(struct work *w, const struct action *a)
 {
 	_cleanup_(table_done) struct table t = {};
@@ -107,9 +135,11 @@ int apply_set_pnetid(struct work *w, const struct action *a)
 
 	if (!netdev && ibdev) /* eRDMA: of another function */
 		netdev = node_netdev_named(w->node, ibdev->netdev);
-	if (!pnet_wish(w->memory, a->target, netdev, ibdev, &wish))
+	if (!netdev || !ibdev)
 		return -ENODEV;
-
+	r = find_wish(w, a->target, netdev, ibdev, &wish);
+	if (r < 0)
+		return r;
 	r = smc_list(&w->os->smc, &t.entries, &t.n);
 	for (size_t i = 0; i < t.n && r >= 0; i++)
 		if (is_first_wrong(w, &wish, &t, i))

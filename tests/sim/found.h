@@ -31,6 +31,7 @@ static const struct {
 	  "a loss within two seconds after a pass that knew of a failed change did not count" },
 	{ 8813,
 	  "what the PF had for a VF was forgotten by an \"apply\" while the PF was in a pod" },
+	{ 92, "an RDMA device got the PNETID of the one that had its name before" },
 	{ 120, "rdma_cm's default of a device was set on the one that had got its name" },
 	{ 4472, "\"revert\" left rdma_cm's defaults of a device that was renamed just before" },
 	{ 31363, "\"revert\" left a metric of ours when setting the next one had failed" },

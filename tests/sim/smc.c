@@ -12,6 +12,8 @@
 #include "../../src/model/module-options.h"
 #include "sim.h"
 
+#include <ctype.h>
+
 static struct {
 	struct entry {
 		struct pnet e;
@@ -138,12 +140,38 @@ static int touch(void)
 	return r;
 }
 
+static bool is_id_of(const char *id, const char *mac)
+{
+	for (; *mac; mac++)
+		if (*mac != ':' && toupper((unsigned char)*mac) != *id++)
+			return false;
+	return true;
+}
+
+/* One of ours: has the device another MAC that has this name now? */
+static bool is_of_another(const struct pnet *e)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++) {
+		const struct func *f = &sim.funcs[i];
+		const bool is_it = e->ibdev[0]
+					   ? func_has_ibdev(f) && streq(f->ibdev, e->ibdev)
+					   : kernel_has_netdev(f) && streq(f->netdev, e->netdev);
+
+		if (is_it && !kernel_is_lag(f) && !is_id_of(e->id, f->mac) &&
+		    !(f->pod_mac[0] && is_id_of(e->id, f->pod_mac)))
+			return true;
+	}
+	return false;
+}
+
 int __wrap_smc_add(struct netlink *nl _unused_, const struct pnet *e)
 {
 	char *applied = e->ibdev[0] ? applied_to(e->ibdev) : NULL;
 	bool is_foreign = false;
 	int r = touch();
 
+	if (!streq(e->id, "ADMIN") && is_of_another(e))
+		sim_fail("%s%s gets the PNETID %s, of another device", e->ibdev, e->netdev, e->id);
 	for (size_t i = 0; i < smc.n_entries && r >= 0; i++)
 		if (is_same(&smc.entries[i].e, e))
 			r = -EEXIST;
