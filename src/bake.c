@@ -32,7 +32,7 @@ static int put(struct os *d, const char *text)
 }
 
 /* Which other lines, and modules that are loaded, are contrary to it? */
-static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct wanted *w)
+static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct module_options *w)
 {
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
@@ -49,13 +49,13 @@ int bake(struct os *d, const struct config *c)
 {
 	const bool is_auto = c->driver.mode == DRIVER_MODE_AUTO;
 	_cleanup_(freep) char *text = NULL;
-	struct wanted w;
+	struct module_options w;
 	int r;
 
 	if (is_auto)
 		log_info("[Driver] Mode=auto depends on the GPU of the machine that boots: nothing "
 			 "is written for erdma, rdma-provision-early.service does it at each boot");
-	wanted_options(c, is_auto ? DRIVER_MODE_KEEP : c->driver.mode, &w);
+	module_options_wanted(c, is_auto ? DRIVER_MODE_KEEP : c->driver.mode, &w);
 	r = output_modprobe(&w, &text);
 	if (r >= 0)
 		r = put(d, text);

@@ -23,7 +23,7 @@ static int look_module(struct os *d, struct node *n, const char *name)
 }
 
 /* "auto" depends on the PCI functions, and on whether the GPU's driver is there. */
-static int want(struct os *d, const struct config *c, struct wanted *ret)
+static int want(struct os *d, const struct config *c, struct module_options *ret)
 {
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
@@ -38,7 +38,7 @@ static int want(struct os *d, const struct config *c, struct wanted *ret)
 		if (r < 0)
 			log_error_errno(r, "The driver mode cannot be told");
 	}
-	wanted_options(c, r < 0 ? DRIVER_MODE_KEEP : node_driver_mode(c, &n), ret);
+	module_options_wanted(c, r < 0 ? DRIVER_MODE_KEEP : node_driver_mode(c, &n), ret);
 	return r;
 }
 
@@ -53,10 +53,10 @@ static bool is_hidden(const struct fs *fs, const char *text)
 }
 
 /* Options come too late for what the initramfs has loaded. */
-static void tell_loaded(const struct fs *fs, const struct wanted *w)
+static void tell_loaded(const struct fs *fs, const struct module_options *w)
 {
 	for (size_t i = 0; i < w->n_options; i++) {
-		const struct wanted_option *o = &w->options[i];
+		const struct module_option *o = &w->options[i];
 		char path[192], value[64] = "";
 
 		if (streq(o->module, CORE_MODULE)) /* its mode can be changed: plan_netns() */
@@ -66,7 +66,7 @@ static void tell_loaded(const struct fs *fs, const struct wanted *w)
 			continue;
 		snprintf(path, sizeof(path), "sys/module/%s/parameters/%s", o->module, o->name);
 		if (fs_read(fs, path, value, sizeof(value)) >= 0 &&
-		    is_same_value("", value, o->value))
+		    module_options_is_same("", value, o->value))
 			continue;
 		log_info("%s: is loaded already, %s %s%s%s, not with %s=%s; "
 			 "rdma-provision.service sees to it",
@@ -80,7 +80,7 @@ static void tell_loaded(const struct fs *fs, const struct wanted *w)
 int early(struct os *d, const struct config *c)
 {
 	_cleanup_(freep) char *text = NULL;
-	struct wanted w;
+	struct module_options w;
 	bool is_over;
 	int r, r_mode;
 

@@ -2,7 +2,7 @@
 #include "inspect.h"
 
 #include "base/log.h"
-#include "config/problem.h"
+#include "config/config-errors.h"
 #include "load.h"
 #include "loop.h"
 #include "observe/limits.h"
@@ -166,7 +166,7 @@ static int refuse_name(const struct node *n, const char *name)
 	nearest_offer(&nearest, PLUGIN_NAME);
 	log_error(
 		"%s: no PCI function, netdev or RDMA device on a PCI function has that name%s%s%s",
-		quoted(name, shown), nearest.best ? ", did you mean " : "",
+		config_quoted(name, shown), nearest.best ? ", did you mean " : "",
 		nearest.best ? nearest.best : "", nearest.best ? "?" : "");
 	return -ENODEV;
 }

@@ -68,7 +68,7 @@ static int answer(void *userdata, const struct questions *q, const struct memory
 	n_known = observe_link_downed(&d->fs, q, n);
 	if (!d->fs.is_live)
 		return n_known;
-	if (is_question(q, QUESTION_USERS)) {
+	if (questions_ask(q, QUESTION_USERS)) {
 		r = observe_users(d, n, memory);
 		if (r < 0)
 			return r;

@@ -317,7 +317,7 @@ static const struct action *find_again(const struct plan *p, const struct action
 
 		if (b->verb != a->verb || !streq(b->target, a->target))
 			continue;
-		if (is_open_change(b) && is_same_step(b, a))
+		if (action_is_open(b) && action_is_same_step(b, a))
 			return b;
 		if (!found || b->class != CLASS_CHANGE)
 			found = b;
@@ -346,7 +346,7 @@ static int recheck(void *userdata, const struct action *a, char *words, size_t s
 	}
 
 	now = find_again(&p, a);
-	if (now && is_open_change(now) && is_same_step(now, a))
+	if (now && action_is_open(now) && action_is_same_step(now, a))
 		return 0;
 	if (now && now->class != CLASS_CHANGE)
 		snprintf(words, size, "came in between: %s",
@@ -373,14 +373,16 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 		ret->n_lost += p->actions[i].reason == REASON_DEVICE_LOST;
 		/* What is left alone for a time has its own one, below. */
 		ret->n_waiting += p->actions[i].class == CLASS_WAITING &&
-				  !is_best_effort(&p->actions[i]) && !p->actions[i].is_missing &&
+				  !action_is_best_effort(&p->actions[i]) &&
+				  !p->actions[i].is_missing &&
 				  p->actions[i].reason != REASON_CONTESTED;
 		ret->n_absent += p->actions[i].class == CLASS_WAITING &&
 				 p->actions[i].reason == REASON_NO_IBDEV;
 		/* What is best effort is tried again by events; a full disk makes none. */
 		ret->n_failed += p->actions[i].is_done && p->actions[i].result < 0 &&
 				 p->actions[i].verb != VERB_RELOAD_UNITS &&
-				 (!is_best_effort(&p->actions[i]) || is_output(p->actions[i].verb));
+				 (!action_is_best_effort(&p->actions[i]) ||
+				  verb_is_output(p->actions[i].verb));
 	}
 
 	ret->n_silent = p->n_silent;
@@ -461,7 +463,7 @@ static void count_steps(const struct world *w, uint64_t started_usec, struct att
 
 	for (size_t i = 0; i < tried->n_actions; i++)
 		steps += tried->actions[i].is_done && tried->actions[i].result >= 0 &&
-			 !is_output(tried->actions[i].verb);
+			 !verb_is_output(tried->actions[i].verb);
 	if (steps > tried->change.steps)
 		tried->change = (struct last_change){ steps, w->time_sec(w->userdata),
 						      now(w) - started_usec };
@@ -592,7 +594,7 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	pr->node = &n;
 	ap->grace_usec = now(w) - begun_usec;
 	ap->is_stale = false;
-	if (has_open_changes(&p) && round < MAX_ROUNDS + n.n_pcis &&
+	if (plan_has_open_changes(&p) && round < MAX_ROUNDS + n.n_pcis &&
 	    !(pass->is_service && memory.is_held)) {
 		r = pass->make_plan ? 0 : write_first_state(pr->fs, pass->config, &n, &memory, &p);
 		if (r >= 0)

@@ -4,8 +4,8 @@
  */
 #include "base/log.h"
 #include "command.h"
+#include "config/config-errors.h"
 #include "config/parse.h"
-#include "config/problem.h"
 #include "nccl-env.h"
 #include "output/health-output.h"
 

@@ -306,7 +306,7 @@ static int ask_type(struct metadata_session *s, const char *other, char *ret, si
 	}
 	if (r < 0)
 		return r;
-	if (!is_metadata_type(type))
+	if (!metadata_is_type(type))
 		return fail(s, REFUSED, "%s: no instance type", type);
 	snprintf(ret, size, "%s", type);
 	return r;
@@ -339,7 +339,7 @@ static int ask_service(struct metadata_session *s, const char *service, const ch
 		return r;
 	if (is_type)
 		return ask_type(s, is_empty(service) ? VOLC_SERVICE : NULL, ret, size);
-	if (!is_metadata_mac(question))
+	if (!metadata_is_mac(question))
 		return fail(s, REFUSED, "the question is no MAC");
 	return ask_address(s, question, ret, size);
 }

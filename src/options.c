@@ -44,7 +44,7 @@ static void ask(const struct options *o, const struct node *n, struct plan *p)
 	const uint32_t question = 1u << QUESTION_NETNS_MODE;
 
 	if (o->config && o->config->rdma.netns_mode != NETNS_MODE_KEEP && o->os->fs.is_live &&
-	    !has_open_changes(p))
+	    !plan_has_open_changes(p))
 		p->questions.set = question & ~n->asked;
 }
 

@@ -2,8 +2,8 @@
 #include "preset.h"
 
 #include "base/log.h"
+#include "config/config-errors.h"
 #include "config/config-files.h"
-#include "config/problem.h"
 #include "model/paths.h"
 
 void preset_done(struct preset *p)
@@ -130,7 +130,7 @@ static int read_preset(const struct fs *fs, const char *name, struct preset *p)
 	else
 		r = fs_read_all(fs, path, FILE_MAX_BYTES, false, &p->text, &p->size);
 	if (r == -ENOENT) {
-		snprintf(begin, sizeof(begin), "--preset=%s", quoted(name, buf));
+		snprintf(begin, sizeof(begin), "--preset=%s", config_quoted(name, buf));
 		preset_list(fs, begin);
 		return r;
 	}
@@ -155,7 +155,7 @@ static int look_at_link(const struct fs *fs, struct preset *p)
 	if (r >= 0) {
 		log_error("/" PRESET_PATH ": is a link to %s, which is no preset, and is left as "
 			  "it is",
-			  quoted(target, buf));
+			  config_quoted(target, buf));
 		return -EEXIST;
 	}
 	if (r != -ENOENT)

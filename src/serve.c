@@ -60,7 +60,7 @@ static int serve_files(struct os *d, const struct helper_question *q, _unused_ c
 	allowed = (struct file_request){ .manifest = c.plugin.manifest, .manifest_text = manifest };
 	for (enum output o = 0; o < _OUTPUT_N; o++)
 		allowed.paths[o] = c.output.paths[o];
-	return apply_file(&d->fs, &allowed, q->text);
+	return other_files_serve(&d->fs, &allowed, q->text);
 }
 
 static const struct {

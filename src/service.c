@@ -565,7 +565,7 @@ static int watch_neighbours(struct watch *w)
 	struct utsname name;
 
 	if (!w->config.route.manage || w->config.route.ipv6 != IPV6_RA || w->sees_neighbours ||
-	    uname(&name) < 0 || has_managed_neighbours(name.release))
+	    uname(&name) < 0 || node_has_managed_neighbours(name.release))
 		return 0;
 	w->sees_neighbours = true;
 	return events_add_neighbours(&w->events);

@@ -61,7 +61,7 @@ static int refuse_argument(const struct set_request *req, const char *argument)
 	meant = config_meant_by("", word);
 	if (meant)
 		snprintf(hint, sizeof(hint), "did you mean %s? ", meant);
-	log_error("%s: %saccepted: %s", quoted(argument, buf), hint,
+	log_error("%s: %saccepted: %s", config_quoted(argument, buf), hint,
 		  req->is_unset ? "SECTION.KEY, for example Driver.Mode or \"Device nic.MTU\""
 				: "SECTION.KEY=VALUE, for example Driver.Mode=compat or "
 				  "\"Device nic.MTU=9000\"");
@@ -74,7 +74,7 @@ static int refuse_label(const char *argument, const char *mode)
 	char buf[QUOTED_LEN];
 
 	log_error("%s: is a node label of VKE, did you mean --preset=vke-%s?",
-		  quoted(argument, buf),
+		  config_quoted(argument, buf),
 		  streq(mode, "exclusive") || streq(mode, "shared") || streq(mode, "shared-multi")
 			  ? mode
 			  : "MODE");
@@ -100,7 +100,7 @@ static bool is_plain_text(const char *text)
 	for (const char *s = text; *s; s++)
 		if (((unsigned char)*s < ' ' && *s != '\t') || *s == 0x7f)
 			return false;
-	return is_utf8(text, strlen(text));
+	return config_is_utf8(text, strlen(text));
 }
 
 /* Both become part of a file: nothing in them may mean something else there. */
@@ -122,7 +122,7 @@ static int check_value(const struct assignment *a)
 		return 0;
 	log_error("%s.%s=%s: accepted: a value that is one line of UTF-8, without control "
 		  "characters and without a backslash at its end",
-		  a->section, a->key, quoted(a->value, buf));
+		  a->section, a->key, config_quoted(a->value, buf));
 	return -EINVAL;
 }
 
@@ -187,7 +187,7 @@ static int read_old(struct setting_change *c)
 	if (fs_read_link(c->fs, SET_PATH, target, sizeof(target)) >= 0) {
 		log_error("/" SET_PATH ": is a link to %s%s: accepted: a file of its own; remove "
 			  "the link first",
-			  quoted(target, buf),
+			  config_quoted(target, buf),
 			  streq(target, "/dev/null") ? ", so it is masked" : "");
 		return -EEXIST;
 	}
@@ -417,7 +417,7 @@ static void tell_written(const struct setting_change *c)
 
 		if (a->value)
 			log_notice("/" SET_PATH ": [%s] %s=%s", a->section, a->key,
-				   quoted(a->value, buf));
+				   config_quoted(a->value, buf));
 		else
 			log_notice("/" SET_PATH ": [%s] %s= removed", a->section, a->key);
 	}
@@ -446,7 +446,8 @@ static int tell_overridden(const struct setting_change *c)
 		    !streq(place.pair->value, a->value))
 			log_warning("%s.%s=%s is not in force: %s:%u comes later and says %s=%s",
 				    a->section, a->key, a->value, place.file->path,
-				    place.pair->line, a->key, quoted(place.pair->value, buf));
+				    place.pair->line, a->key,
+				    config_quoted(place.pair->value, buf));
 	}
 	return 0;
 }

@@ -21,7 +21,7 @@ static void tell(const struct ends *ends, enum worker_message_kind kind, const s
 	struct worker_message m = { .kind = kind, .deadline_usec = deadline_usec };
 
 	action_describe(a, m.text, sizeof(m.text));
-	if (a->verb == VERB_SET_NUM_VFS && !is_to(a, 0)) {
+	if (a->verb == VERB_SET_NUM_VFS && !action_is_to(a, 0)) {
 		copy(m.pf, sizeof(m.pf), a->target);
 		m.n_vfs = (uint32_t)a->number.to.n;
 	}

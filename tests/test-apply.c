@@ -91,7 +91,7 @@ static int recheck(void *userdata, const struct action *a, char *words, size_t s
 {
 	struct hearing *h = userdata;
 
-	assert_true(is_destructive(a) || a->verb == VERB_SET_NUM_VFS);
+	assert_true(action_is_destructive(a) || a->verb == VERB_SET_NUM_VFS);
 	h->n_asked++;
 	if (h->answer < 0)
 		snprintf(words, size, "came in between: python3 (pid 7)");

@@ -80,7 +80,7 @@ static size_t pass_of(struct scene *s, uint64_t sec, const struct change *change
 	for (size_t i = 0; i < p.n_actions; i++) {
 		struct action *slot;
 
-		if (!is_open_change(&p.actions[i]))
+		if (!action_is_open(&p.actions[i]))
 			continue;
 		slot = APPEND(tried.actions, tried.n_actions);
 		assert_non_null(slot);

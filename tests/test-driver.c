@@ -335,16 +335,17 @@ static void options_follow_from_the_mode(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		struct config c = { .driver.reserve_ports_base = rows[i].ports,
 				    .rdma.netns_mode = rows[i].netns };
-		struct wanted w;
+		struct module_options w;
 		char text[64];
 
-		wanted_options(&c, rows[i].mode, &w);
-		assert_int_equal(wanted_text(&w, "erdma", text, sizeof(text)), *rows[i].erdma != 0);
+		module_options_wanted(&c, rows[i].mode, &w);
+		assert_int_equal(module_options_text(&w, "erdma", text, sizeof(text)),
+				 *rows[i].erdma != 0);
 		assert_string_equal(text, rows[i].erdma);
-		assert_int_equal(wanted_text(&w, "ib_core", text, sizeof(text)),
+		assert_int_equal(module_options_text(&w, "ib_core", text, sizeof(text)),
 				 *rows[i].core != 0);
 		assert_string_equal(text, rows[i].core);
-		assert_false(wanted_text(&w, "smc", text, sizeof(text)));
+		assert_false(module_options_text(&w, "smc", text, sizeof(text)));
 	}
 }
 
@@ -372,9 +373,9 @@ static void values_are_compared_as_the_kernel_reads_them(_unused_ void **state)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		assert_int_equal(is_same_value(rows[i].type, rows[i].a, rows[i].b),
+		assert_int_equal(module_options_is_same(rows[i].type, rows[i].a, rows[i].b),
 				 rows[i].expected);
-		assert_int_equal(is_same_value(rows[i].type, rows[i].b, rows[i].a),
+		assert_int_equal(module_options_is_same(rows[i].type, rows[i].b, rows[i].a),
 				 rows[i].expected);
 	}
 }
@@ -778,7 +779,7 @@ static void the_modules_of_all_modes_are_loaded_with_keep_as_well(_unused_ void 
 			make_plan(&s, &p);
 			for (size_t i = 0; i < p.n_actions; i++)
 				found |= p.actions[i].verb == VERB_LOAD_MODULE &&
-					 is_open_change(&p.actions[i]) &&
+					 action_is_open(&p.actions[i]) &&
 					 streq(p.actions[i].target, always[k]);
 			assert_true(found);
 		}
@@ -1005,8 +1006,8 @@ static void a_driver_in_use_is_not_reloaded_and_its_users_are_named(_unused_ voi
 		for (size_t k = 0; k < 3 && rows[i].words[k]; k++)
 			assert_has(a.detail, rows[i].words[k]);
 		make_plan(&s, &p);
-		assert_true(
-			is_question(&p.questions, QUESTION_USERS)); /* to be named, or to be sure */
+		assert_true(questions_ask(&p.questions,
+					  QUESTION_USERS)); /* to be named, or to be sure */
 	}
 }
 
@@ -1029,7 +1030,7 @@ static void all_users_are_named_as_far_as_there_is_room(_unused_ void **state)
 	assert_has(a.detail, "813");
 	assert_has(a.detail, "held by foo");
 
-	assert_true(users_of_driver(&s.node, &s.memory, "erdma", small, sizeof(small)));
+	assert_true(in_use_of_driver(&s.node, &s.memory, "erdma", small, sizeof(small)));
 	assert_has(small, "812");
 	assert_null(strstr(small, "813"));
 	assert_string_equal(small + strlen(small) - 5, "; ...");
@@ -1437,7 +1438,7 @@ static void contrary_options_are_named_with_file_and_line(_unused_ void **state)
 		first_item(&s, &a);
 		assert_has(action_advice(&a), rows[i].advice[0]);
 		assert_has(action_advice(&a), rows[i].advice[1]);
-		assert_false(is_open_change(&a));
+		assert_false(action_is_open(&a));
 	}
 }
 
@@ -1729,7 +1730,7 @@ static void namespaces_that_are_seen_are_named_before_the_mode_is_tried(_unused_
 	s.config.rdma.netns_mode = NETNS_MODE_EXCLUSIVE;
 	assert_plan(&s, "nobody looked", "set-netns-mode  shared->exclusive");
 	make_plan(&s, &p);
-	assert_true(is_question(&p.questions, QUESTION_USERS));
+	assert_true(questions_ask(&p.questions, QUESTION_USERS));
 	s.node.has_users = true;
 	assert_plan(&s, "none is there", "set-netns-mode  shared->exclusive");
 
@@ -1770,8 +1771,8 @@ static void one_that_came_in_between_is_a_reboot_as_well(_unused_ void **state)
 	assert_int_equal(again.actions[0].class, CLASS_NEEDS_REBOOT);
 	assert_int_equal(again.actions[0].reason, REASON_NETNS_BUSY);
 	assert_string_equal(again.actions[0].detail, "another network namespace exists");
-	assert_true(is_question(&again.questions, QUESTION_USERS)); /* to be named */
-	assert_false(has_open_changes(&again));
+	assert_true(questions_ask(&again.questions, QUESTION_USERS)); /* to be named */
+	assert_false(plan_has_open_changes(&again));
 }
 
 static void a_driver_that_came_into_use_in_between_is_a_reboot_as_well(_unused_ void **state)
@@ -1788,7 +1789,7 @@ static void a_driver_that_came_into_use_in_between_is_a_reboot_as_well(_unused_ 
 	make_plan(&s, &again);
 	assert_int_equal(again.actions[0].class, CLASS_NEEDS_REBOOT);
 	assert_int_equal(again.actions[0].reason, REASON_DRIVER_IN_USE);
-	assert_true(is_question(&again.questions, QUESTION_USERS));
+	assert_true(questions_ask(&again.questions, QUESTION_USERS));
 }
 
 /* The device works, in a mode that was not asked for: "wait" must not call the node ready. */
@@ -1955,8 +1956,8 @@ static void peermem_that_fails_changes_no_state_and_is_tried_for_new_devices(_un
 	peermem_there(&s);
 	make_plan(&s, &p);
 	assert_int_equal(p.state, NODE_READY); /* nobody waits for it */
-	assert_true(has_open_changes(&p));
-	assert_false(has_needed_changes(&p));
+	assert_true(plan_has_open_changes(&p));
+	assert_false(plan_has_needed_changes(&p));
 
 	make_plan(&s, &tried);
 	tried.actions[0].is_done = true;
@@ -1968,7 +1969,7 @@ static void peermem_that_fails_changes_no_state_and_is_tried_for_new_devices(_un
 	plan_done(&p);
 	make_plan(&s, &p);
 	assert_int_equal(p.state, NODE_READY);
-	assert_false(has_open_changes(&p));
+	assert_false(plan_has_open_changes(&p));
 
 	with_card(&s);
 	assert_plan(&s, "an RDMA device appeared",
@@ -2030,7 +2031,7 @@ static void a_process_that_came_in_between_is_looked_for(_unused_ void **state)
 
 		action_set(&a, rows[i].from, "");
 		assert_int_equal(plan_ask(&n, &p), 0);
-		assert_int_equal(is_question(&p.questions, QUESTION_USERS), rows[i].expected);
+		assert_int_equal(questions_ask(&p.questions, QUESTION_USERS), rows[i].expected);
 	}
 }
 
@@ -2059,7 +2060,7 @@ static void users_are_looked_for_when_something_is_taken(_unused_ void **state)
 		COPY(a.target, rows[i].target);
 		action_set(&a, rows[i].from, "");
 		assert_int_equal(plan_ask(&n, &p), 0);
-		assert_int_equal(is_question(&p.questions, QUESTION_USERS), rows[i].expected);
+		assert_int_equal(questions_ask(&p.questions, QUESTION_USERS), rows[i].expected);
 	}
 }
 

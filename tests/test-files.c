@@ -402,8 +402,8 @@ static void metrics_count_devices_by_state_and_reason(void **state _unused_)
 	for (size_t i = 0; i < ELEMENTSOF(lines); i++)
 		if (!strstr(text, lines[i]))
 			fail_msg("%s is not in\n%s", lines[i] + 1, text);
-	assert_true(is_own_output(OUTPUT_METRICS, text));
-	assert_false(is_own_output(OUTPUT_NFD, text));
+	assert_true(output_is_own(OUTPUT_METRICS, text));
+	assert_false(output_is_own(OUTPUT_NFD, text));
 }
 
 static void the_last_change_is_read_back_from_the_file(void **state _unused_)
@@ -498,8 +498,8 @@ static void check_file(const struct file_case *t, enum output o)
 	assert_int_equal(p.actions[n_before].class, t->class);
 	assert_int_equal(p.actions[n_before].reason, t->want ? t->reason : REASON_NONE);
 	assert_string_equal(p.actions[n_before].target, paths[o]);
-	assert_true(is_best_effort(&p.actions[n_before]));
-	assert_int_equal(has_needed_changes(&p), t->has_changes);
+	assert_true(action_is_best_effort(&p.actions[n_before]));
+	assert_int_equal(plan_has_needed_changes(&p), t->has_changes);
 }
 
 static void a_file_becomes_what_it_has_to(void **state _unused_)
@@ -632,9 +632,9 @@ static void a_write_that_failed_is_not_tried_again_in_the_pass(void **state _unu
 
 		assert_int_equal(plan_outputs(&c, &n, &memory, &p), 0);
 		assert_int_equal(p.n_actions, 1);
-		assert_int_equal(has_open_changes(&p), cases[i].result == 0);
+		assert_int_equal(plan_has_open_changes(&p), cases[i].result == 0);
 		assert_int_equal(action_failure(&p.actions[0]), cases[i].reason);
-		assert_false(has_needed_changes(&p));
+		assert_false(plan_has_needed_changes(&p));
 	}
 }
 
@@ -689,7 +689,7 @@ static void first_lines_are_no_settings_and_differ(void **state _unused_)
 		assert_null(strchr(output_mark(o), '='));
 		assert_true(is_prefix(output_mark(o), "# "));
 		for (enum output k = 0; k < _OUTPUT_N; k++)
-			assert_int_equal(is_own_output(o, output_mark(k)), o == k);
+			assert_int_equal(output_is_own(o, output_mark(k)), o == k);
 	}
 }
 

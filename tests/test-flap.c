@@ -74,7 +74,7 @@ static void pass(struct scene *s)
 				       i > 0 ? "; " : "", reason_code(p.reasons[i].reason),
 				       p.reasons[i].detail);
 	s->again_usec = p.again_usec;
-	s->is_downed_asked = is_question(&p.questions, QUESTION_LINK_DOWNED);
+	s->is_downed_asked = questions_ask(&p.questions, QUESTION_LINK_DOWNED);
 	questions_done(&p.questions);
 	s->seen.losses = s->devices[0].losses;
 	s->seen.mtu = s->netdev.mtu;

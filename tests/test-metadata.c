@@ -124,7 +124,7 @@ static void only_a_plain_mac_is_asked_about(_unused_ void **state)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
-		assert_int_equal(is_metadata_mac(rows[i].mac), rows[i].expected);
+		assert_int_equal(metadata_is_mac(rows[i].mac), rows[i].expected);
 }
 
 static void the_answers_of_a_boot_are_read_back(_unused_ void **state)

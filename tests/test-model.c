@@ -198,11 +198,11 @@ static void every_enum_has_names_and_what_is_no_member_has_none(_unused_ void **
 static void verbs_that_count_are_numeric(_unused_ void **state)
 {
 	for (enum verb v = 0; v < _VERB_N; v++)
-		assert_int_equal(is_numeric(v), v == VERB_SET_NUM_VFS || v == VERB_SET_AUTOPROBE ||
-							v == VERB_SET_VF_TRUST ||
-							v == VERB_SET_VF_VLAN ||
-							v == VERB_SET_MTU || v == VERB_SET_METRIC ||
-							v == VERB_SET_SYSCTL);
+		assert_int_equal(verb_is_numeric(v),
+				 v == VERB_SET_NUM_VFS || v == VERB_SET_AUTOPROBE ||
+					 v == VERB_SET_VF_TRUST || v == VERB_SET_VF_VLAN ||
+					 v == VERB_SET_MTU || v == VERB_SET_METRIC ||
+					 v == VERB_SET_SYSCTL);
 }
 
 static struct pci pcis[] = {
@@ -406,9 +406,10 @@ static void what_an_action_shows_is_what_it_is_set_to(_unused_ void **state)
 		assert_string_equal(action_from(&a, buf), rows[i].shown_from);
 		assert_string_equal(action_to(&a, buf), rows[i].shown_to);
 		action_set(&b, rows[i].shown_from, rows[i].shown_to);
-		assert_true(is_same_step(&a, &b));
-		assert_int_equal(is_same_change(&a, &(struct action){ .verb = rows[i].verb }),
-				 !*rows[i].shown_to);
+		assert_true(action_is_same_step(&a, &b));
+		assert_int_equal(
+			action_is_same_change(&a, &(struct action){ .verb = rows[i].verb }),
+			!*rows[i].shown_to);
 	}
 }
 

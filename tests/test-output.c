@@ -502,7 +502,7 @@ static void plan_json_has_numbers_where_the_verb_counts(_unused_ void **state)
 		const json_t *a = json_array_get(list, i);
 
 		assert_int_equal(json_is_integer(json_object_get(a, "to")),
-				 is_numeric(actions[i].verb));
+				 verb_is_numeric(actions[i].verb));
 		assert_string_equal(json_string_value(json_object_get(a, "code")),
 				    reason_code(actions[i].reason));
 	}

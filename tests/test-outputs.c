@@ -345,21 +345,23 @@ static void nothing_but_our_own_files_is_written_below_etc(void **state)
 
 		assert_true(asprintf(&question, "%s %s\n%s", rows[i].name, rows[i].path,
 				     rows[i].text) > 0);
-		if (apply_file(&p->os.fs, &allowed, question) != rows[i].expected)
+		if (other_files_serve(&p->os.fs, &allowed, question) != rows[i].expected)
 			fail_msg("%s", question);
 		if (rows[i].expected == 0)
 			assert_true(fs_exists(&p->os.fs, rows[i].path + 1) == !!*rows[i].text);
 	}
-	assert_int_equal(apply_file(&p->os.fs, &allowed, "NCCL /etc/nccl.conf"), -EBADMSG);
-	assert_int_equal(apply_file(&p->os.fs, &allowed, "/etc/nccl.conf\nNCCL_X=1\n"), -EBADMSG);
+	assert_int_equal(other_files_serve(&p->os.fs, &allowed, "NCCL /etc/nccl.conf"), -EBADMSG);
+	assert_int_equal(other_files_serve(&p->os.fs, &allowed, "/etc/nccl.conf\nNCCL_X=1\n"),
+			 -EBADMSG);
 
 	tree_file(&p->tree, "etc/nccl.conf", "NCCL_DEBUG=INFO\n");
-	assert_int_equal(apply_file(&p->os.fs, &allowed, "NCCL /etc/nccl.conf\n"), -EEXIST);
+	assert_int_equal(other_files_serve(&p->os.fs, &allowed, "NCCL /etc/nccl.conf\n"), -EEXIST);
 
 	/* While there is no plugin file there is no manifest. */
 	allowed.manifest_text = NULL;
-	assert_int_equal(apply_file(&p->os.fs, &allowed, "Manifest /etc/pods/rdma.yaml\n" POD),
-			 -EPERM);
+	assert_int_equal(
+		other_files_serve(&p->os.fs, &allowed, "Manifest /etc/pods/rdma.yaml\n" POD),
+		-EPERM);
 }
 
 #define test(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)

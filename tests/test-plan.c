@@ -1738,7 +1738,7 @@ static void the_kubelets_settings_are_one_change_and_refusals_are_reported(_unus
 		if (p.n_reasons > 0)
 			assert_int_equal(p.reasons[0].reason, rows[i].hint);
 		/* The kubelet is no device, but ready is what nothing has to be done to. */
-		assert_int_equal(p.state, has_open_changes(&p) ? NODE_STARTING : NODE_READY);
+		assert_int_equal(p.state, plan_has_open_changes(&p) ? NODE_STARTING : NODE_READY);
 	}
 }
 
@@ -1760,7 +1760,7 @@ static void systemd_runs_its_generators_again_before_the_node_is_ready(_unused_ 
 	assert_int_equal(make_whole_plan(&s.config, &s.node, &s.memory, &tried, false,
 					 make_document, &again),
 			 0);
-	assert_false(has_open_changes(&again));
+	assert_false(plan_has_open_changes(&again));
 	assert_int_equal(again.state, NODE_READY);
 }
 
@@ -3252,7 +3252,7 @@ static void a_vf_for_the_sriov_plugin_is_brought_up_by_a_cni(_unused_ void **sta
 static void try_all(struct plan *p, int result)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {
-		if (!is_open_change(&p->actions[i]))
+		if (!action_is_open(&p->actions[i]))
 			continue;
 		p->actions[i].is_done = true;
 		p->actions[i].result = result;
@@ -3293,7 +3293,7 @@ static void what_is_contested_waits_and_the_rest_goes_on(_unused_ void **state)
 	s.pcis[0].has_autoprobe = s.pcis[0].autoprobe = true;
 	s.is_wait_over = true;
 	make_plan(&s, &before);
-	assert_true(has_open_changes(&before));
+	assert_true(plan_has_open_changes(&before));
 
 	contest(&s, &e, "set-num-vfs", FIRST, &before);
 	make_plan(&s, &after);
@@ -3308,7 +3308,7 @@ static void what_is_contested_waits_and_the_rest_goes_on(_unused_ void **state)
 	s.memory.tried = &tried; /* "apply" */
 	make_plan(&s, &asked);
 	assert_int_equal(asked.n_actions, before.n_actions);
-	assert_true(is_open_change(&asked.actions[1]));
+	assert_true(action_is_open(&asked.actions[1]));
 }
 
 static void what_was_tried_and_is_still_wanted_has_failed(_unused_ void **state)
@@ -3336,7 +3336,7 @@ static void what_was_tried_and_is_still_wanted_has_failed(_unused_ void **state)
 		make_plan(&s, &after);
 		for (size_t k = 0; k < 3; k++) {
 			assert_true(after.actions[k].is_done);
-			assert_false(is_open_change(&after.actions[k]));
+			assert_false(action_is_open(&after.actions[k]));
 			assert_int_equal(after.actions[k].result,
 					 results[i] < 0 ? results[i] : -EIO);
 			assert_string_equal(
@@ -3381,7 +3381,7 @@ static void a_write_of_the_plugin_that_failed_is_not_tried_again(_unused_ void *
 	s.tried = &before;
 	assert_plan(&s, "disk full", "write-plugin " PLUGIN_FILE " failed");
 	make_plan(&s, &after);
-	assert_false(is_open_change(&after.actions[0]));
+	assert_false(action_is_open(&after.actions[0]));
 }
 
 static void a_plugin_file_written_for_fewer_devices_is_written_again(_unused_ void **state)

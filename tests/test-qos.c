@@ -338,7 +338,7 @@ static void dcb_is_asked_for_only_where_it_is_set(_unused_ void **state)
 	s.config.qos.tos[0] = '\0';
 	assert_int_equal(plan_qos(&s.config, &s.node, &s.memory, &p), 0);
 	assert_int_equal(p.n_actions, 0);
-	assert_true(is_question(&p.questions, QUESTION_DCB));
+	assert_true(questions_ask(&p.questions, QUESTION_DCB));
 
 	p = (struct plan){ .devices = s.devices, .n_devices = 1 };
 	s.config = (struct config){ .qos.tos = "106" };

@@ -166,10 +166,10 @@ static void processes_are_read_whatever_they_are_called(_unused_ void **state)
 	assert_int_equal(p.items[1].start, 20);
 	assert_int_equal(p.items[1].netns, 5);
 	assert_string_equal(p.items[1].command, "a) S 9 (?\"b");
-	assert_true(is_our_process(&p, 100));
-	assert_true(is_our_process(&p, 101));
-	assert_false(is_our_process(&p, 1));
-	assert_false(is_our_process(&p, 4711));
+	assert_true(process_is_ours(&p, 100));
+	assert_true(process_is_ours(&p, 101));
+	assert_false(process_is_ours(&p, 1));
+	assert_false(process_is_ours(&p, 4711));
 	tree_remove(&t);
 }
 
@@ -497,7 +497,7 @@ static void links_elsewhere_use_what_they_are_on(_unused_ void **state)
 		add_process(&t, 50, 1, "pause", 60, "net:[7]");
 		assert_int_equal(processes_list(&t.fs, &p), 0);
 		make_vfs(&n);
-		assert_int_equal(uppers_add(&t.fs, &p, &ns, &rows[i].link, 1, &n), 0);
+		assert_int_equal(netns_stacked_add(&t.fs, &p, &ns, &rows[i].link, 1, &n), 0);
 		if (n.n_users != (rows[i].target ? 1 : 0))
 			fail_msg("%s: %zu users", rows[i].name, n.n_users);
 		if (rows[i].target) {
@@ -539,7 +539,7 @@ static void signs_are_users_unless_a_process_is_named(_unused_ void **state)
 	assert_user(&n, 4, "0000:99:00.1", USE_VFIO, 0, "it is bound to vfio-pci");
 
 	n.n_users = 0;
-	assert_int_equal(uppers_add(&t.fs, &p, &ns, &away, 1, &n), 0);
+	assert_int_equal(netns_stacked_add(&t.fs, &p, &ns, &away, 1, &n), 0);
 	assert_int_equal(users_add_found(&t.fs, &n, &memory), 0);
 	users_sort(&n);
 	assert_int_equal(n.n_users, 5);

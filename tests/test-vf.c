@@ -352,7 +352,7 @@ static void describe_later(const struct plan *p, char *ret, size_t size)
 			snprintf(at + strlen(at), size - strlen(ret), "/%" PRIi64 "-%" PRIi64,
 				 p->later[i].first_vf, p->later[i].last_vf);
 		snprintf(at + strlen(at), size - strlen(ret), ">%s",
-			 vf_setting_of(a->verb) & (VF_SETTING_MAC | VF_SETTING_GUID)
+			 verb_vf_setting(a->verb) & (VF_SETTING_MAC | VF_SETTING_GUID)
 				 ? "*"
 				 : action_to(a, to));
 	}
@@ -668,7 +668,7 @@ static void what_goes_on_is_planned_neither_again_nor_otherwise(_unused_ void **
 	describe(&p, text, sizeof(text));
 	assert_string_equal(text, MAKE("4"));
 	assert_true(p.actions[0].is_running);
-	assert_true(is_open_change(&p.actions[0])); /* the node waits for it */
+	assert_true(action_is_open(&p.actions[0])); /* the node waits for it */
 }
 
 static void a_stuck_card_keeps_no_other_from_what_is_begun(_unused_ void **state)
@@ -1349,8 +1349,9 @@ static void what_came_in_between_is_looked_at_once_more(_unused_ void **state)
 			set_tried(&s, VERB_SET_NUM_VFS, PF, "0", -EBUSY);
 		make_plan(&s, &p);
 		for (size_t k = 0; k < p.n_actions; k++)
-			is_open |= is_open_change(&p.actions[k]) &&
-				   p.actions[k].verb == VERB_SET_NUM_VFS && is_to(&p.actions[k], 0);
+			is_open |= action_is_open(&p.actions[k]) &&
+				   p.actions[k].verb == VERB_SET_NUM_VFS &&
+				   action_is_to(&p.actions[k], 0);
 		if (is_open != rows[i].is_open)
 			fail_msg("%s: %s", rows[i].name, is_open ? "open" : "not open");
 	}
@@ -1551,7 +1552,7 @@ static void infiniband_gets_guids(_unused_ void **state)
 		assert_string_not_equal(guid->guid.port, GUID_0);
 		assert_true(is_local_unicast(guid->guid.port));
 		assert_string_not_equal(guid->guid.node, guid->guid.port);
-		if (!is_zero_guid(rows[i].node))
+		if (!guid_is_zero(rows[i].node))
 			assert_string_equal(guid->guid.node, rows[i].node);
 		else
 			assert_true(is_local_unicast(guid->guid.node));

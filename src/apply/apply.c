@@ -146,7 +146,7 @@ static bool is_after_pf(const struct node *n, const struct plan *p, size_t i)
 		return false;
 	for (size_t k = 0; k < i; k++)
 		if (p->actions[k].step == STEP_LINK && streq(p->actions[k].target, pf) &&
-		    is_open_change(&p->actions[k]))
+		    action_is_open(&p->actions[k]))
 			return true;
 	return false;
 }
@@ -164,10 +164,11 @@ static bool is_void(const struct node *n, const struct plan *p, size_t i)
 	for (size_t k = 0; k < i && a->step == STEP_VF; k++) {
 		const struct action *b = &p->actions[k];
 
-		if (b->verb == VERB_SET_NUM_VFS && b->is_done && b->result < 0 && is_to(b, 0) &&
+		if (b->verb == VERB_SET_NUM_VFS && b->is_done && b->result < 0 &&
+		    action_is_to(b, 0) &&
 		    (streq(b->target, a->target) || (pci && streq(b->target, pci->physfn))))
 			return true;
-		if (is_bad_bind(b) && streq(pf_of(n, b), pf_of(n, a)))
+		if (action_is_bad_bind(b) && streq(pf_of(n, b), pf_of(n, a)))
 			return true;
 	}
 	return false;
@@ -297,7 +298,7 @@ static void end_action(struct apply *ap, struct action *a)
 
 static bool needs_look(const struct apply *ap, const struct action *a)
 {
-	return is_destructive(a) ||
+	return action_is_destructive(a) ||
 	       (a->verb == VERB_SET_NUM_VFS && now(ap) - ap->planned_usec > OLD_USEC);
 }
 
@@ -357,7 +358,7 @@ static void end_lane(struct apply *ap, struct lane *l)
 /* Its plan's successor takes for granted that it ends so. */
 static bool is_good(const struct action *a)
 {
-	return a->result >= 0 && !is_bad_bind(a) && a->verb != VERB_REBIND_DRIVER &&
+	return a->result >= 0 && !action_is_bad_bind(a) && a->verb != VERB_REBIND_DRIVER &&
 	       (a->step == STEP_VF || a->step == STEP_LINK);
 }
 

@@ -23,7 +23,7 @@ struct work {
 	const struct memory *memory;
 	const struct plan *plan; /* the one the action is of, with the texts of its files */
 	const char *rules;       /* text of the udev rules, NULL: none are wanted */
-	int lock;    /* of what lanes write in turn: lock_lanes(); 0: no lane is beside */
+	int lock;    /* of what lanes write in turn: apply_lock_lanes(); 0: no lane is beside */
 	char *error; /* the verb's own words for a failure, 192 bytes, may stay empty */
 };
 
@@ -32,10 +32,10 @@ struct apply_hooks {
 	void (*on_start)(void *userdata, const struct action *a, uint64_t deadline_usec);
 	void (*on_end)(void *userdata, const struct action *a); /* with its result */
 	/*
-	 * Called right before an action that is destructive (is_destructive()), and before VFs are
-	 * made by a plan that is older than 2 s, for they keep a LAG from forming or take it apart:
-	 * the number of a PF is written after those of all before it. Does a fresh look still give
-	 * it? Return: 0, or -errno with words: then it is not run, and that is its
+	 * Called right before an action that is destructive (action_is_destructive()), and before
+	 * VFs are made by a plan that is older than 2 s, for they keep a LAG from forming or take
+	 * it apart: the number of a PF is written after those of all before it. Does a fresh look
+	 * still give it? Return: 0, or -errno with words: then it is not run, and that is its
 	 * result. NULL: nobody asks.
 	 */
 	int (*recheck)(void *userdata, const struct action *a, char *words, size_t size);

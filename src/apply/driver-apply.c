@@ -34,7 +34,7 @@ static int read_back(struct work *w, const char *module, const char *options)
 				 option, equals + 1);
 			return -EPROTO;
 		}
-		if (!is_same_value("", value, equals + 1)) {
+		if (!module_options_is_same("", value, equals + 1)) {
 			snprintf(w->error, ERROR_LEN,
 				 "%s is loaded, but with %s=%s: asked for was %s", module, option,
 				 value, equals + 1);
@@ -119,7 +119,7 @@ static int look_into_file(struct work *w, const char *module)
 		return r == -ENOENT ? -ENOPKG : r;
 	if (planned)
 		COPY(m.loaded_srcversion, planned->loaded_srcversion);
-	if (m.has_info && is_built_for(&m, w->node->kernel)) {
+	if (m.has_info && module_is_built_for(&m, w->node->kernel)) {
 		r = compare_build(w, &m);
 		if (r == -ESTALE)
 			copy(w->error, ERROR_LEN,
@@ -163,7 +163,7 @@ static int load(struct work *w, const char *module, const char *options)
 /* For which devices nvidia_peermem is tried is no option of it. */
 static const char *options_of(const struct action *a)
 {
-	return is_best_effort(a) ? "" : a->text.to;
+	return action_is_best_effort(a) ? "" : a->text.to;
 }
 
 int apply_load_module(struct work *w, const struct action *a)

@@ -8,7 +8,7 @@
 
 #define MINUTE_USEC (60 * USEC_PER_SEC)
 
-int lock_lanes(const struct work *w)
+int apply_lock_lanes(const struct work *w)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
@@ -18,7 +18,7 @@ int lock_lanes(const struct work *w)
 	return w->lock;
 }
 
-void unlock_lanes(int *lock)
+void apply_unlock_lanes(int *lock)
 {
 	struct flock whole = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
 
@@ -72,7 +72,7 @@ static struct ledger_entry *add(struct ledger *l, const struct action *a, const 
 int ledger_note(struct work *w, const struct action *a, const char *from)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
-	_cleanup_(unlock_lanes) int lock = lock_lanes(w);
+	_cleanup_(apply_unlock_lanes) int lock = apply_lock_lanes(w);
 	const uint64_t now = now_usec();
 	char buf[SHOWN_LEN];
 	const char *to = action_to(a, buf);
@@ -109,7 +109,7 @@ int ledger_note(struct work *w, const struct action *a, const char *from)
 int ledger_forget(struct work *w, const struct action *a, enum verb verb)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
-	_cleanup_(unlock_lanes) int lock = lock_lanes(w);
+	_cleanup_(apply_unlock_lanes) int lock = apply_lock_lanes(w);
 	size_t kept = 0;
 	int r;
 

@@ -12,10 +12,10 @@
 
 /*
  * What is read, changed and written as a whole, while other lanes may do the same: to be held for
- * so long. Return: for unlock_lanes(), or -errno.
+ * so long. Return: for apply_unlock_lanes(), or -errno.
  */
-int lock_lanes(const struct work *w);
-void unlock_lanes(int *lock); /* for _cleanup_ */
+int apply_lock_lanes(const struct work *w);
+void apply_unlock_lanes(int *lock); /* for _cleanup_ */
 
 /*
  * Notes it before it is done, so that a crash in between forgets nothing; an action that takes

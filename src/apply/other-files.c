@@ -8,7 +8,7 @@
 #define FILES_SOCKET "/run/rdma-provision-files.socket"
 #define ASK_USEC     (20 * USEC_PER_SEC) /* below the deadline of the verbs */
 
-int look_at_file(const struct fs *fs, const char *path, const char *mark)
+int other_files_look(const struct fs *fs, const char *path, const char *mark)
 {
 	_cleanup_(freep) char *text = NULL;
 	char target[PATH_LEN];
@@ -32,7 +32,7 @@ static int put(const struct fs *fs, const char *path, const char *text)
 	return MIN(r, 0);
 }
 
-int put_file(const struct fs *fs, const char *name, const char *path, const char *text)
+int other_files_put(const struct fs *fs, const char *name, const char *path, const char *text)
 {
 	_cleanup_(freep) char *question = NULL;
 	int r, helped;
@@ -103,7 +103,7 @@ static int may_remove(const char *path)
 		       : -EPERM;
 }
 
-int apply_file(const struct fs *fs, const struct file_request *allowed, const char *question)
+int other_files_serve(const struct fs *fs, const struct file_request *allowed, const char *question)
 {
 	const char *blank = strchr(question, ' '), *text = strchr(question, '\n');
 	char name[32], path[PATH_LEN];
@@ -122,6 +122,6 @@ int apply_file(const struct fs *fs, const struct file_request *allowed, const ch
 		r = *text ? may_write(&kind, path, text) : may_remove(path);
 	if (r < 0)
 		return r;
-	r = look_at_file(fs, path + 1, kind.mark);
+	r = other_files_look(fs, path + 1, kind.mark);
 	return r < 0 ? r : put(fs, path, *text ? text : NULL);
 }

@@ -12,14 +12,14 @@
 
 /* Is the file there one of ours, which begin with @mark? Return: 1, 0 for no file, -EEXIST for a
  * file of another program. */
-int look_at_file(const struct fs *fs, const char *path, const char *mark);
+int other_files_look(const struct fs *fs, const char *path, const char *mark);
 
 /*
  * Writes a file, readable for all, or removes it with @text NULL: itself, or by the helper in a
  * folder that is read-only. @name: of an output or MANIFEST_NAME; @path is absolute. Return: 0 or
  * -errno.
  */
-int put_file(const struct fs *fs, const char *name, const char *path, const char *text);
+int other_files_put(const struct fs *fs, const char *name, const char *path, const char *text);
 
 /* What the helper may write: by its own reading of the configuration. */
 struct file_request {
@@ -28,7 +28,7 @@ struct file_request {
 };
 
 /**
- * apply_file() - the helper's side of put_file()
+ * other_files_serve() - the helper's side of other_files_put()
  * @question: the name, a blank, the path, a newline, and the text, which is empty to remove a file
  *
  * A file is written at its configured path only. NCCL's has nothing but settings of NCCL, NFD's
@@ -38,4 +38,5 @@ struct file_request {
  * Return: 0, -EPERM what must not be written there, -ESTALE the configuration of who asks is
  * another one, -EEXIST a file that is not ours, -EBADMSG, or -errno.
  */
-int apply_file(const struct fs *fs, const struct file_request *allowed, const char *question);
+int other_files_serve(const struct fs *fs, const struct file_request *allowed,
+		      const char *question);

@@ -22,7 +22,7 @@ static const struct plan_output *find_output(const struct work *w, const struct 
 /* Another program may have replaced it since the look. */
 static int look_again(const struct fs *fs, enum output o, const char *path)
 {
-	return look_at_file(fs, path, output_mark(o));
+	return other_files_look(fs, path, output_mark(o));
 }
 
 static int change_record(const struct fs *fs, enum memory_lifetime lifetime,
@@ -83,7 +83,7 @@ int apply_write_output(struct work *w, const struct action *a)
 	r = record_file(fs, o, a->target, true);
 	if (r < 0)
 		return r;
-	r = put_file(fs, output_name(o), a->target, wanted->text);
+	r = other_files_put(fs, output_name(o), a->target, wanted->text);
 	return MIN(r, 0);
 }
 
@@ -97,7 +97,7 @@ int apply_remove_output(struct work *w, const struct action *a)
 			continue;
 		r = look_again(fs, o, a->target + 1);
 		if (r > 0)
-			r = put_file(fs, output_name(o), a->target, NULL);
+			r = other_files_put(fs, output_name(o), a->target, NULL);
 		else if (r == 0) /* a temporary one of a crash, perhaps, in nobody's way */
 			fs_output_remove(fs, a->target + 1);
 		else if (r == -EEXIST)

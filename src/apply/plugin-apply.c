@@ -73,13 +73,13 @@ int apply_write_manifest(struct work *w, const struct action *a)
 		copy(w->error, sizeof(a->error), "/" MEMORY_NODE_PATH " cannot be written");
 		return r;
 	}
-	return put_file(&w->os->fs, MANIFEST_NAME, a->target, w->plan->manifest);
+	return other_files_put(&w->os->fs, MANIFEST_NAME, a->target, w->plan->manifest);
 }
 
 int apply_remove_manifest(struct work *w, const struct action *a)
 {
 	static const struct manifest_record none;
-	int r = put_file(&w->os->fs, MANIFEST_NAME, a->target, NULL);
+	int r = other_files_put(&w->os->fs, MANIFEST_NAME, a->target, NULL);
 
 	return r < 0 ? r : memory_write(&w->os->fs, MEMORY_NODE, &manifest_record_fields, &none);
 }

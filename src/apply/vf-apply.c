@@ -95,7 +95,7 @@ int apply_set_num_vfs(struct work *w, const struct action *a)
 {
 	const struct pci *pf = node_pci(w->node, a->target);
 	char path[320], from[SHOWN_LEN], to[SHOWN_LEN];
-	const bool is_removal = is_to(a, 0);
+	const bool is_removal = action_is_to(a, 0);
 	int r;
 
 	if (is_removal) {
@@ -161,7 +161,7 @@ static int change_record(const struct fs *fs, enum memory_lifetime lifetime, con
  */
 static int set_record(struct work *w, const char *address, bool is_off)
 {
-	_cleanup_(unlock_lanes) int lock = lock_lanes(w);
+	_cleanup_(apply_unlock_lanes) int lock = apply_lock_lanes(w);
 	const struct fs *fs = &w->os->fs;
 	const char *boot_id = w->node->boot_id;
 	int r, r_boot;
@@ -185,7 +185,7 @@ static int set_record(struct work *w, const char *address, bool is_off)
  */
 int apply_set_autoprobe(struct work *w, const struct action *a)
 {
-	const bool is_off = is_to(a, 0);
+	const bool is_off = action_is_to(a, 0);
 	uint32_t value;
 	char path[320];
 	int r = 0;
@@ -249,7 +249,7 @@ int apply_set_vf_trust(struct work *w, const struct action *a)
 	uint32_t ifindex, vf;
 	int r = find_vf(w, a, &ifindex, &vf);
 
-	return r < 0 ? r : vf_set_trust(&w->os->route, ifindex, vf, is_to(a, 1));
+	return r < 0 ? r : vf_set_trust(&w->os->route, ifindex, vf, action_is_to(a, 1));
 }
 
 int apply_set_vf_link(struct work *w, const struct action *a)

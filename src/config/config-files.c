@@ -70,7 +70,7 @@ static int on_unreadable(const struct fs *fs, const char *path, int result, stru
 		if (!is_link)
 			return 0;
 		snprintf(why, sizeof(why), "a link to %s, which does not exist",
-			 quoted(target, link));
+			 config_quoted(target, link));
 		return refuse(errors, path, why);
 	case -EISDIR:
 		return refuse(errors, path, "a folder");

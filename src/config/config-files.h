@@ -19,7 +19,7 @@
 #pragma once
 
 #include "../os/fs.h"
-#include "problem.h"
+#include "config-errors.h"
 
 #define CONFIG_NAME    "rdma-provision/rdma-provision.conf"
 #define FILE_MAX_BYTES (1024 * 1024)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "config-read.h"
 
+#include "../model/ip.h"
 #include "config-files.h"
 #include "reader.h"
 #include "settings.h"
@@ -83,7 +84,7 @@ static int unknown_section(struct merge *m, const char *section, unsigned line)
 
 	if (device)
 		return unknown(m, line, "[%s]: unknown section, did you mean [Device %s]?",
-			       quoted(section, buf), quoted(device, name));
+			       config_quoted(section, buf), config_quoted(device, name));
 	for (size_t i = 0; i < N_SETTINGS; i++) {
 		size_t n = strlen(accepted);
 
@@ -96,9 +97,9 @@ static int unknown_section(struct merge *m, const char *section, unsigned line)
 	}
 	if (nearest.best)
 		return unknown(m, line, "[%s]: unknown section, did you mean [%s]?",
-			       quoted(section, buf), nearest.best);
+			       config_quoted(section, buf), nearest.best);
 
-	return unknown(m, line, "[%s]: unknown section: accepted: %s", quoted(section, buf),
+	return unknown(m, line, "[%s]: unknown section: accepted: %s", config_quoted(section, buf),
 		       accepted);
 }
 
@@ -137,7 +138,7 @@ static int unknown_key(struct merge *m, const char *name, unsigned line)
 	snprintf(section, sizeof(section), "%s%s%s", m->section, device[0] ? " " : "", device);
 	if (meant)
 		return unknown(m, line, "%s= in [%s]: unknown key, did you mean %s?",
-			       quoted(name, buf), section, meant);
+			       config_quoted(name, buf), section, meant);
 	for (size_t i = 0; i < N_SETTINGS; i++) {
 		size_t n = strlen(accepted);
 		const bool is_here = streq(settings[i].section, m->section);
@@ -145,7 +146,7 @@ static int unknown_key(struct merge *m, const char *name, unsigned line)
 		if (!is_here && strcasecmp(settings[i].name, name) == 0)
 			return unknown(m, line,
 				       "%s= in [%s]: unknown key, it belongs in [%s]%s%s%s",
-				       quoted(name, buf), section, settings[i].section,
+				       config_quoted(name, buf), section, settings[i].section,
 				       streq(settings[i].name, name) ? "" : " as ",
 				       streq(settings[i].name, name) ? "" : settings[i].name,
 				       streq(settings[i].name, name) ? "" : "=");
@@ -159,8 +160,8 @@ static int unknown_key(struct merge *m, const char *name, unsigned line)
 
 	if (nearest.best)
 		return unknown(m, line, "%s= in [%s]: unknown key, did you mean %s=?",
-			       quoted(name, buf), section, nearest.best);
-	return unknown(m, line, "%s= in [%s]: unknown key: accepted: %s", quoted(name, buf),
+			       config_quoted(name, buf), section, nearest.best);
+	return unknown(m, line, "%s= in [%s]: unknown key: accepted: %s", config_quoted(name, buf),
 		       section, accepted);
 }
 
@@ -174,7 +175,7 @@ static int open_device(struct merge *m, const char *name, unsigned line)
 		return malformed(m, line,
 				 "[Device %s]: accepted: a name of letters, digits, \"_\", \"-\" "
 				 "and \".\"",
-				 quoted(name, buf));
+				 config_quoted(name, buf));
 
 	m->section = table_section("Device");
 	for (m->layer = 1; m->layer < m->n_layers; m->layer++)
@@ -218,11 +219,11 @@ static int set(struct merge *m, const struct setting *s, const char *value, unsi
 		return malformed(m, line,
 				 "%s=%s: set in line %u already: accepted: each key once in a "
 				 "section of a file",
-				 s->name, quoted(value, buf), said->line);
+				 s->name, config_quoted(value, buf), said->line);
 
 	r = *value ? setting_check(s, value) : 0;
 	if (r == -EINVAL)
-		return malformed(m, line, "%s=%s: accepted: %s", s->name, quoted(value, buf),
+		return malformed(m, line, "%s=%s: accepted: %s", s->name, config_quoted(value, buf),
 				 s->accepted);
 	if (r < 0)
 		return r;
@@ -526,14 +527,6 @@ static int check_ipv6(const struct merge *m, size_t layer, const struct config *
 			    d->name);
 }
 
-static bool is_in_prefix(const struct ip *gateway, const struct ip *address)
-{
-	for (uint32_t bit = 0; bit < address->prefix_len; bit++)
-		if ((gateway->bytes[bit / 8] ^ address->bytes[bit / 8]) & (0x80 >> bit % 8))
-			return false;
-	return true;
-}
-
 /* The gateway of IPv6 is mostly known by its link-local address. */
 static bool is_link_local(const struct ip *ip)
 {
@@ -558,7 +551,8 @@ static int check_address(const struct merge *m, size_t layer, const struct devic
 				    "with it",
 				    d->name);
 	if (d->gateway.family != d->address.family ||
-	    (!is_link_local(&d->gateway) && !is_in_prefix(&d->gateway, &d->address)) ||
+	    (!is_link_local(&d->gateway) &&
+	     !ip_is_in_prefix(d->gateway.bytes, d->address.bytes, d->address.prefix_len)) ||
 	    memcmp(d->gateway.bytes, d->address.bytes, sizeof(d->gateway.bytes)) == 0)
 		return malformed_at(m, later(address, gateway),
 				    "Gateway=%s with StaticAddress=%s: accepted: another address "

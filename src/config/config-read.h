@@ -41,8 +41,8 @@
 #include "../model/config.h"
 #include "../model/paths.h"
 #include "../os/fs.h"
+#include "config-errors.h"
 #include "config-files.h"
-#include "problem.h"
 
 /**
  * config_load() - read, check and merge the configuration

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "problem.h"
+#include "config-errors.h"
 
 struct pair {
 	char *section; /* owned; without brackets: "Route", "Device nic" */

@@ -103,7 +103,7 @@ static bool check_line(struct config_reader *rd)
 	const size_t n = strlen(rd->text);
 	char buf[QUOTED_LEN];
 
-	if (!is_utf8(rd->text, n))
+	if (!config_is_utf8(rd->text, n))
 		return malformed(rd, "invalid UTF-8: accepted: text in UTF-8");
 	if (has_control(rd->text))
 		return malformed(rd, "a control character: accepted: text in UTF-8");
@@ -111,12 +111,12 @@ static bool check_line(struct config_reader *rd)
 		return malformed(rd,
 				 "%s: accepted: no backslash at the end, for lines are not "
 				 "continued; a key that takes a list may be repeated",
-				 quoted(rd->text, buf));
+				 config_quoted(rd->text, buf));
 	if (has_comment(rd->text))
 		return malformed(rd,
 				 "%s: accepted: no \" ;\" in a line, for it would begin a comment; "
 				 "comments have lines of their own",
-				 quoted(rd->text, buf));
+				 config_quoted(rd->text, buf));
 	return true;
 }
 
@@ -132,7 +132,7 @@ static bool begin_section(struct config_reader *rd)
 		return malformed(
 			rd,
 			"%s: accepted: a section as [SECTION] or [SECTION NAME], alone in its line",
-			quoted(rd->text, buf));
+			config_quoted(rd->text, buf));
 
 	*end = '\0';
 	name = reader_squeeze(rd->text + 1);
@@ -141,7 +141,7 @@ static bool begin_section(struct config_reader *rd)
 			rd,
 			"[%s]: accepted: the name of a section, at most %d bytes without brackets, "
 			"colons and semicolons",
-			quoted(name, buf), NAME_MAX_LEN);
+			config_quoted(name, buf), NAME_MAX_LEN);
 
 	rd->is_skipping = false;
 	note(rd, rd->on_key(rd->userdata, name, NULL, NULL, rd->line));
@@ -158,7 +158,7 @@ static void check_awaited(struct config_reader *rd)
 		malformed(
 			rd,
 			"%s: accepted: KEY=VALUE, [SECTION], or a comment that begins with # or ;",
-			quoted(strip(rd->text), buf));
+			config_quoted(strip(rd->text), buf));
 	rd->is_awaited = false;
 }
 
@@ -203,7 +203,7 @@ static int on_ini(void *userdata, const char *section, const char *name, const c
 	malformed(rd,
 		  "%s: text before the first section: accepted: a line with a section first, for "
 		  "example [Device]",
-		  quoted(strip(rd->text), buf));
+		  config_quoted(strip(rd->text), buf));
 	return 1;
 }
 

@@ -25,7 +25,7 @@
  */
 #pragma once
 
-#include "problem.h"
+#include "config-errors.h"
 
 #define LINE_MAX_BYTES                                                                             \
 	198 /* without its end, for which inih's buffer has two bytes: "\n" and NUL */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "settings.h"
 
+#include "../model/ip.h"
 #include "../model/paths.h"
 #include "parse.h"
 #include "reader.h"
 
-#include <arpa/inet.h>
 #include <ctype.h>
 
 struct setting_type {
@@ -201,18 +201,13 @@ static int parse_address(const struct setting *s, const char *value, void *field
 static int format_address(const struct setting *s, const void *field, char **ret)
 {
 	const struct ip *ip = field;
-	char text[INET6_ADDRSTRLEN], *with_length;
+	char text[64];
 
 	if (ip->family == 0)
 		return format_word("", ret);
-	if (!inet_ntop(ip->family, ip->bytes, text, sizeof(text)))
-		return -EINVAL;
-	if (s->max == 0)
-		return format_word(text, ret);
-	if (asprintf(&with_length, "%s/%" PRIu32, text, ip->prefix_len) < 0)
-		return -ENOMEM;
-	*ret = with_length;
-	return 0;
+	ip_format(ip->family, ip->bytes, s->max > 0 ? ip->prefix_len : UINT32_MAX, text,
+		  sizeof(text));
+	return format_word(text, ret);
 }
 
 /* One label of a DNS name: RFC 1123. */

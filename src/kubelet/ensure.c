@@ -276,7 +276,7 @@ int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_
 	struct kubelet_result res = {};
 	int r;
 
-	if (has_kubelet_policy(c)) {
+	if (config_has_kubelet_policy(c)) {
 		r = make_rounds(&run, &res);
 		if (r >= 0)
 			r = take_back_policy(fs, &res);

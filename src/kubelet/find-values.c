@@ -38,7 +38,7 @@ static const enum flag_kind setting_flags[] = {
 };
 _Static_assert(ELEMENTSOF(setting_flags) == _KUBELET_SETTING_N, "a flag for every setting");
 
-void look_done(struct value_look *l)
+void find_values_done(struct value_look *l)
 {
 	unit_done(&l->unit);
 	unit_done(&l->process);
@@ -47,7 +47,7 @@ void look_done(struct value_look *l)
 	sources_done(&l->sources);
 }
 
-void look_problem(struct kubelet *k, const char *text)
+void find_values_problem(struct kubelet *k, const char *text)
 {
 	if (!*k->problem)
 		COPY(k->problem, text);
@@ -109,7 +109,7 @@ static int find_file(struct value_look *l, struct kubelet *k)
 		snprintf(text, sizeof(text),
 			 "%.120s:%" PRIu32 ": --config=%.120s is not understood", f->path, f->line,
 			 f->value);
-		look_problem(k, text);
+		find_values_problem(k, text);
 		return 0;
 	}
 	return read_file(l, k, f->value);
@@ -128,7 +128,7 @@ static int find_folder(struct value_look *l, struct kubelet *k)
 	if (!*k->folder)
 		return 0;
 	if (!is_plain_path(k->folder)) {
-		look_problem(k, "--config-dir is not understood");
+		find_values_problem(k, "--config-dir is not understood");
 		return 0;
 	}
 
@@ -270,7 +270,7 @@ static void find_value(const struct value_look *l, struct kubelet *k, enum kubel
 		v->rank = 0;
 }
 
-static void find_values(const struct value_look *l, struct kubelet *k)
+static void find_settings(const struct value_look *l, struct kubelet *k)
 {
 	const struct flag *node_ip = flags_last(&l->flags, FLAG_NODE_IP);
 	const struct yaml_item *item;
@@ -293,7 +293,7 @@ static void find_values(const struct value_look *l, struct kubelet *k)
 	k->max_numa_nodes = (uint32_t)strtoul(text, NULL, 10);
 }
 
-int look_files(struct value_look *l, struct kubelet *k)
+int find_values_files(struct value_look *l, struct kubelet *k)
 {
 	int r;
 
@@ -301,11 +301,11 @@ int look_files(struct value_look *l, struct kubelet *k)
 	return r < 0 ? r : find_folder(l, k);
 }
 
-void look_values(struct value_look *l, struct kubelet *k)
+void find_values(struct value_look *l, struct kubelet *k)
 {
-	look_problem(k, l->sources.problem);
+	find_values_problem(k, l->sources.problem);
 	forget_reset(l, k);
 	if (k->has_folder || k->flavour == KUBELET_RANCHER)
 		find_drop_in(l, k);
-	find_values(l, k);
+	find_settings(l, k);
 }

@@ -21,13 +21,13 @@ struct value_look {
 	bool may_help; /* see loaded.h */
 };
 
-void look_done(struct value_look *l);
+void find_values_done(struct value_look *l);
 
 /* The first thing that is not understood: nothing is edited then. */
-void look_problem(struct kubelet *k, const char *text);
+void find_values_problem(struct kubelet *k, const char *text);
 
 /* The file of --config, or a usual one, and the folder of --config-dir. 0 or -ENOMEM. */
-int look_files(struct value_look *l, struct kubelet *k);
+int find_values_files(struct value_look *l, struct kubelet *k);
 
 /* What the settings will be, and where a drop-in of ours would win. The version must be known. */
-void look_values(struct value_look *l, struct kubelet *k);
+void find_values(struct value_look *l, struct kubelet *k);

@@ -237,12 +237,12 @@ static int read_flags(struct value_look *l, struct kubelet *k)
 		l->rancher.flags = (struct flags){};
 		COPY(k->folder, l->rancher.folder);
 		COPY(k->rancher_path, l->rancher.own_path);
-		look_problem(k, l->rancher.problem);
+		find_values_problem(k, l->rancher.problem);
 	} else if (!l->unit.is_clear && l->process.n_pages > 0) {
 		flags_done(&l->flags);
 		l->flags = TAKE_STRUCT(of_process);
 	} else if (k->is_there) {
-		look_problem(k, l->unit.problem);
+		find_values_problem(k, l->unit.problem);
 	}
 	flags_done(&of_process);
 
@@ -394,7 +394,7 @@ static void recall(const struct value_look *l, struct kubelet *k, const char *ru
 int kubelet_find(const struct fs *fs, bool may_help, struct kubelet *ret,
 		 struct kubelet_notes *ret_notes)
 {
-	_cleanup_(look_done) struct value_look l = { .fs = fs, .may_help = may_help };
+	_cleanup_(find_values_done) struct value_look l = { .fs = fs, .may_help = may_help };
 	struct kubelet k = {};
 	struct version version = {};
 	char running[80];
@@ -410,7 +410,7 @@ int kubelet_find(const struct fs *fs, bool may_help, struct kubelet *ret,
 	if (r >= 0)
 		find_extra(&l.unit, &k);
 	if (r >= 0)
-		r = look_files(&l, &k);
+		r = find_values_files(&l, &k);
 	/* Nothing else depends on the version: then nothing is run. */
 	if (r >= 0 && *k.folder && is_kubelet_program(k.binary))
 		r = version_observe(fs, k.binary, ret_notes != NULL, &version);
@@ -419,7 +419,7 @@ int kubelet_find(const struct fs *fs, bool may_help, struct kubelet *ret,
 
 	k.minor = version.minor;
 	COPY(k.version, version.text);
-	look_values(&l, &k);
+	find_values(&l, &k);
 	r = cpus_observe(fs, &l.sources, &l.flags, &k.cpus);
 	if (r < 0)
 		return r;

@@ -67,22 +67,22 @@ static bool is_same(const yaml_event_t *a, const yaml_event_t *b)
 }
 
 /* -EUCLEAN unless the next event is that scalar. */
-static int expect(struct scan *s, const char *text)
+static int expect(struct yaml_events *s, const char *text)
 {
 	_cleanup_(yaml_event_delete) yaml_event_t e = {};
 	int r;
 
-	r = scan_next(s, &e);
+	r = yaml_events_next(s, &e);
 	if (r == -ENOMEM)
 		return r;
-	return r >= 0 && e.type == YAML_SCALAR_EVENT && !scan_is_marked(&e) &&
-			       scan_is_text(&e, text)
+	return r >= 0 && e.type == YAML_SCALAR_EVENT && !yaml_events_is_marked(&e) &&
+			       yaml_events_is_text(&e, text)
 		       ? 0
 		       : -EUCLEAN;
 }
 
 /* What the splice has put in, where the old text is at event number @at. 1: @old is done with. */
-static int expect_splice(struct scan *b, size_t at, const struct splice *s)
+static int expect_splice(struct yaml_events *b, size_t at, const struct splice *s)
 {
 	int r = 0;
 
@@ -94,7 +94,7 @@ static int expect_splice(struct scan *b, size_t at, const struct splice *s)
 }
 
 /* -EUCLEAN unless @b's document has every event of @a's, but for what the splice is about. */
-static int compare(struct scan *a, struct scan *b, const struct splice *s)
+static int compare(struct yaml_events *a, struct yaml_events *b, const struct splice *s)
 {
 	bool is_end = false;
 	int r = 0;
@@ -102,14 +102,14 @@ static int compare(struct scan *a, struct scan *b, const struct splice *s)
 	while (!is_end) {
 		_cleanup_(yaml_event_delete) yaml_event_t old = {}, new = {};
 
-		r = scan_next(a, &old);
+		r = yaml_events_next(a, &old);
 		if (r >= 0) {
 			r = expect_splice(b, a->n_events, s);
 			if (r > 0)
 				continue;
 		}
 		if (r >= 0)
-			r = scan_next(b, &new);
+			r = yaml_events_next(b, &new);
 		if (r < 0)
 			return r == -ENOMEM ? r : -EUCLEAN;
 		if (!is_same(&old, &new))
@@ -131,12 +131,12 @@ static int compare(struct scan *a, struct scan *b, const struct splice *s)
 static int verify_events(const char *old, size_t old_size, const char *new, size_t new_size,
 			 const struct splice *s)
 {
-	_cleanup_(scan_done) struct scan a = {}, b = {};
+	_cleanup_(yaml_events_done) struct yaml_events a = {}, b = {};
 	int r;
 
-	r = scan_open(&a, old, old_size);
+	r = yaml_events_open(&a, old, old_size);
 	if (r >= 0)
-		r = scan_open(&b, new, new_size);
+		r = yaml_events_open(&b, new, new_size);
 	return r < 0 ? r : compare(&a, &b, s);
 }
 
@@ -249,7 +249,7 @@ static int add_to_yaml(const char *text, size_t size, const struct yaml_document
 	const char *quote = quote_of(s, is_word(s->value) ? "" : "\"");
 	char eol[3] = "\n";
 
-	while (line > scan_bom(text, size) && text[line - 1] == ' ')
+	while (line > yaml_events_bom(text, size) && text[line - 1] == ' ')
 		line--;
 	while (end < size && text[end] != '\n' && text[end] != '\r')
 		end++;

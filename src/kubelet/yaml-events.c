@@ -5,14 +5,14 @@
 
 static const char bom[] = { '\xEF', '\xBB', '\xBF' };
 
-size_t scan_bom(const char *text, size_t size)
+size_t yaml_events_bom(const char *text, size_t size)
 {
 	return size >= sizeof(bom) && memcmp(text, bom, sizeof(bom)) == 0 ? sizeof(bom) : 0;
 }
 
-int scan_open(struct scan *s, const char *text, size_t size)
+int yaml_events_open(struct yaml_events *s, const char *text, size_t size)
 {
-	size_t skip = scan_bom(text, size);
+	size_t skip = yaml_events_bom(text, size);
 
 	if (!yaml_parser_initialize(&s->parser))
 		return -ENOMEM;
@@ -25,13 +25,13 @@ int scan_open(struct scan *s, const char *text, size_t size)
 	return 0;
 }
 
-void scan_done(struct scan *s)
+void yaml_events_done(struct yaml_events *s)
 {
 	if (s->text)
 		yaml_parser_delete(&s->parser);
 }
 
-int scan_next(struct scan *s, yaml_event_t *ret)
+int yaml_events_next(struct yaml_events *s, yaml_event_t *ret)
 {
 	if (!yaml_parser_parse(&s->parser, ret))
 		return s->parser.error == YAML_MEMORY_ERROR ? -ENOMEM : -EBADMSG;
@@ -41,11 +41,11 @@ int scan_next(struct scan *s, yaml_event_t *ret)
 }
 
 /* The text was found to be UTF-8 before. */
-size_t scan_byte(struct scan *s, const yaml_mark_t *mark)
+size_t yaml_events_byte(struct yaml_events *s, const yaml_mark_t *mark)
 {
 	if (mark->index < s->at_index) {
 		s->at_index = 0;
-		s->at_byte = scan_bom(s->text, s->size);
+		s->at_byte = yaml_events_bom(s->text, s->size);
 	}
 
 	for (; s->at_index < mark->index && s->at_byte < s->size; s->at_index++)
@@ -88,14 +88,14 @@ static bool is_allowed(uint32_t c)
 	return c != 0x2028 && c != 0x2029 && c != 0xFEFF && c != 0xFFFE && c != 0xFFFF;
 }
 
-int scan_check(const char *text, size_t size)
+int yaml_events_check(const char *text, size_t size)
 {
 	size_t first = 0;
 
 	if (size > YAML_MAX_BYTES)
 		return -EFBIG;
 
-	for (size_t i = scan_bom(text, size), n; i < size; i += n) {
+	for (size_t i = yaml_events_bom(text, size), n; i < size; i += n) {
 		uint32_t c;
 
 		n = decode((const unsigned char *)text + i, size - i, &c);
@@ -111,13 +111,13 @@ int scan_check(const char *text, size_t size)
 	return text[first] == '{';
 }
 
-bool scan_is_text(const yaml_event_t *e, const char *text)
+bool yaml_events_is_text(const yaml_event_t *e, const char *text)
 {
 	return e->data.scalar.length == strlen(text) &&
 	       memcmp(e->data.scalar.value, text, strlen(text)) == 0;
 }
 
-bool scan_is_marked(const yaml_event_t *e)
+bool yaml_events_is_marked(const yaml_event_t *e)
 {
 	switch (e->type) {
 	case YAML_SCALAR_EVENT:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scan: libyaml's events, each with the bytes it was made of. The half of yaml.h that touches
- * libyaml: nobody else includes <yaml.h>, and nobody but yaml.c and edit.c this file.
+ * YAML events: libyaml's events, each with the bytes it was made of. The half of yaml.h that
+ * touches libyaml: nobody else includes <yaml.h>, and nobody but yaml.c and edit.c this file.
  *
  * libyaml's marks count characters and leave a byte order mark out; here they are byte offsets.
  */
@@ -11,7 +11,7 @@
 
 #include "../base/util.h"
 
-struct scan {
+struct yaml_events {
 	yaml_parser_t parser;
 	const char *text; /* NULL: not open */
 	size_t size;
@@ -20,19 +20,20 @@ struct scan {
 };
 
 /* The bytes of a UTF-8 byte order mark at the start: 3 or 0. */
-size_t scan_bom(const char *text, size_t size);
+size_t yaml_events_bom(const char *text, size_t size);
 
 /*
  * Is it text a kubelet could read? At most YAML_MAX_BYTES of UTF-8 without control characters and
  * without those that only YAML takes for line breaks. Return: 1 when it is JSON to the kubelet
  * (which looks at the first byte that is no blank), 0, or -ENODATA, -EFBIG, -EILSEQ.
  */
-int scan_check(const char *text, size_t size);
+int yaml_events_check(const char *text, size_t size);
 
-int scan_open(struct scan *s, const char *text, size_t size); /* 0 or -ENOMEM */
-void scan_done(struct scan *s);
-int scan_next(struct scan *s, yaml_event_t *ret); /* 0, -EBADMSG or -ENOMEM */
-size_t scan_byte(struct scan *s, const yaml_mark_t *mark);
+int yaml_events_open(struct yaml_events *s, const char *text, size_t size); /* 0 or -ENOMEM */
+void yaml_events_done(struct yaml_events *s);
+int yaml_events_next(struct yaml_events *s, yaml_event_t *ret); /* 0, -EBADMSG or -ENOMEM */
+size_t yaml_events_byte(struct yaml_events *s, const yaml_mark_t *mark);
 
-bool scan_is_text(const yaml_event_t *e, const char *text); /* of a scalar */
-bool scan_is_marked(const yaml_event_t *e); /* has an anchor or a tag, or is something else */
+bool yaml_events_is_text(const yaml_event_t *e, const char *text); /* of a scalar */
+bool yaml_events_is_marked(
+	const yaml_event_t *e); /* has an anchor or a tag, or is something else */

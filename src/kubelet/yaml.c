@@ -12,7 +12,7 @@
 
 /* What is read while one document is gone through. */
 struct yaml_reader {
-	struct scan scan;
+	struct yaml_events scan;
 	struct yaml_document *d;
 	struct yaml_entry version;
 	size_t n_kinds, n_versions;
@@ -20,7 +20,7 @@ struct yaml_reader {
 
 static void reader_done(struct yaml_reader *rd)
 {
-	scan_done(&rd->scan);
+	yaml_events_done(&rd->scan);
 }
 
 static void take_text(char *ret, size_t size, const yaml_event_t *e)
@@ -36,7 +36,8 @@ static bool is_null_text(const yaml_event_t *e)
 	static const char *const nulls[] = { "", "~", "null", "Null", "NULL" };
 
 	for (size_t i = 0; i < ELEMENTSOF(nulls); i++)
-		if (e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && scan_is_text(e, nulls[i]))
+		if (e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+		    yaml_events_is_text(e, nulls[i]))
 			return true;
 	return false;
 }
@@ -60,7 +61,7 @@ static int add_item(struct yaml_reader *rd, const char *key, const char *sub, bo
 	COPY(item->sub, sub);
 	item->line = (uint32_t)e->start_mark.line + 1;
 	item->is_listed = is_listed;
-	item->is_odd = e->type != YAML_SCALAR_EVENT || scan_is_marked(e);
+	item->is_odd = e->type != YAML_SCALAR_EVENT || yaml_events_is_marked(e);
 	if (e->type != YAML_SCALAR_EVENT)
 		return 0;
 
@@ -96,7 +97,7 @@ static int read_collection(struct yaml_reader *rd, const char *key, yaml_event_t
 
 	while (depth > 0) {
 		yaml_event_delete(e);
-		r = scan_next(&rd->scan, e);
+		r = yaml_events_next(&rd->scan, e);
 		if (r < 0)
 			return r;
 
@@ -106,7 +107,7 @@ static int read_collection(struct yaml_reader *rd, const char *key, yaml_event_t
 			r = 0;
 			if (!is_key)
 				r = add_item(rd, key, sub, !is_mapping, e);
-			else if (e->type == YAML_SCALAR_EVENT && !scan_is_marked(e))
+			else if (e->type == YAML_SCALAR_EVENT && !yaml_events_is_marked(e))
 				take_text(sub, sizeof(sub), e);
 			else
 				COPY(sub, "?"); /* no name that anybody looks for */
@@ -128,14 +129,14 @@ static int read_value(struct yaml_reader *rd, struct yaml_entry *ret)
 	_cleanup_(yaml_event_delete) yaml_event_t e = {};
 	int r;
 
-	r = scan_next(&rd->scan, &e);
+	r = yaml_events_next(&rd->scan, &e);
 	if (r < 0)
 		return r;
 
 	ret->event = rd->scan.n_events;
-	ret->at = scan_byte(&rd->scan, &e.start_mark);
+	ret->at = yaml_events_byte(&rd->scan, &e.start_mark);
 	ret->line = (uint32_t)e.start_mark.line + 1;
-	ret->is_marked = scan_is_marked(&e);
+	ret->is_marked = yaml_events_is_marked(&e);
 	ret->is_scalar = e.type == YAML_SCALAR_EVENT;
 
 	if (ret->is_scalar) {
@@ -154,7 +155,7 @@ static int read_value(struct yaml_reader *rd, struct yaml_entry *ret)
 	if (r < 0)
 		return r;
 
-	ret->to = scan_byte(&rd->scan, &e.end_mark);
+	ret->to = yaml_events_byte(&rd->scan, &e.end_mark);
 	return 0;
 }
 
@@ -165,13 +166,13 @@ static int read_entry(struct yaml_reader *rd, const yaml_event_t *key, size_t co
 	int r;
 
 	/* "? key" is the only way for a key to stand elsewhere than its mapping begins. */
-	if (key->type != YAML_SCALAR_EVENT || scan_is_marked(key) ||
+	if (key->type != YAML_SCALAR_EVENT || yaml_events_is_marked(key) ||
 	    (!d->is_json && key->start_mark.column != column) || key->data.scalar.length == 0 ||
-	    scan_is_text(key, "<<"))
+	    yaml_events_is_text(key, "<<"))
 		return -EOPNOTSUPP;
 
-	entry.key_at = scan_byte(&rd->scan, &key->start_mark);
-	entry.key_to = scan_byte(&rd->scan, &key->end_mark);
+	entry.key_at = yaml_events_byte(&rd->scan, &key->start_mark);
+	entry.key_to = yaml_events_byte(&rd->scan, &key->end_mark);
 	take_text(entry.key, sizeof(entry.key), key);
 	if (strlen(entry.key) != key->data.scalar.length) /* nobody looks for such a long one */
 		COPY(entry.key, "?");
@@ -200,7 +201,7 @@ static int read_start(struct yaml_reader *rd, yaml_event_t *ret)
 	int r;
 
 	for (;;) {
-		r = scan_next(&rd->scan, ret);
+		r = yaml_events_next(&rd->scan, ret);
 		if (r < 0)
 			return r;
 		if (ret->type == YAML_DOCUMENT_START_EVENT)
@@ -219,7 +220,7 @@ static int read_start(struct yaml_reader *rd, yaml_event_t *ret)
 		return -ENODATA;
 	if (ret->type != YAML_MAPPING_START_EVENT)
 		return -EMEDIUMTYPE;
-	if (scan_is_marked(ret) ||
+	if (yaml_events_is_marked(ret) ||
 	    (ret->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE && !rd->d->is_json))
 		return -EOPNOTSUPP;
 	return 0;
@@ -234,13 +235,13 @@ static int read_end(struct yaml_reader *rd)
 	_cleanup_(yaml_event_delete) yaml_event_t end = {}, next = {};
 	int r;
 
-	r = scan_next(&rd->scan, &end);
+	r = yaml_events_next(&rd->scan, &end);
 	if (r < 0)
 		return r;
 	if (end.type != YAML_DOCUMENT_END_EVENT)
 		return -EBADMSG;
 
-	return end.data.document_end.implicit ? scan_next(&rd->scan, &next) : 0;
+	return end.data.document_end.implicit ? yaml_events_next(&rd->scan, &next) : 0;
 }
 
 static bool is_word(const struct yaml_entry *e, const char *text)
@@ -256,7 +257,7 @@ static int read_document(struct yaml_reader *rd, const char *text, size_t size)
 	size_t column;
 	int r;
 
-	r = scan_open(&rd->scan, text, size);
+	r = yaml_events_open(&rd->scan, text, size);
 	if (r >= 0)
 		r = read_start(rd, &e);
 	if (r < 0)
@@ -264,7 +265,7 @@ static int read_document(struct yaml_reader *rd, const char *text, size_t size)
 
 	for (column = e.start_mark.column;;) {
 		yaml_event_delete(&e);
-		r = scan_next(&rd->scan, &e);
+		r = yaml_events_next(&rd->scan, &e);
 		if (r < 0)
 			return r;
 		if (e.type == YAML_MAPPING_END_EVENT)
@@ -291,7 +292,7 @@ int yaml_document_read(const char *text, size_t size, enum yaml_kind kind, struc
 	_cleanup_(reader_done) struct yaml_reader rd = { .d = d };
 	int r;
 
-	r = scan_check(text, size);
+	r = yaml_events_check(text, size);
 	if (r < 0)
 		return r;
 	d->is_json = r > 0;

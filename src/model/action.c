@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-bool is_open_change(const struct action *a)
+bool action_is_open(const struct action *a)
 {
 	return a->class == CLASS_CHANGE && !a->is_done;
 }
@@ -112,14 +112,14 @@ void action_set(struct action *a, const char *from, const char *to)
 
 void action_set_numbers(struct action *a, int64_t from, int64_t to)
 {
-	assert(is_numeric(a->verb));
+	assert(verb_is_numeric(a->verb));
 	a->number.from = (struct number){ true, from };
 	a->number.to = (struct number){ true, to };
 }
 
-bool is_to(const struct action *a, int64_t n)
+bool action_is_to(const struct action *a, int64_t n)
 {
-	assert(is_numeric(a->verb));
+	assert(verb_is_numeric(a->verb));
 	return a->number.to.is_meant && a->number.to.n == n;
 }
 
@@ -130,20 +130,20 @@ static bool is_same_to(const struct action *a, const struct action *b)
 	return streq(action_to(a, x), action_to(b, y));
 }
 
-bool is_same_step(const struct action *a, const struct action *b)
+bool action_is_same_step(const struct action *a, const struct action *b)
 {
 	char x[SHOWN_LEN], y[SHOWN_LEN];
 
 	return streq(action_from(a, x), action_from(b, y)) && is_same_to(a, b);
 }
 
-bool is_same_change(const struct action *a, const struct action *b)
+bool action_is_same_change(const struct action *a, const struct action *b)
 {
 	return a->verb == b->verb && a->ifindex == b->ifindex && streq(a->target, b->target) &&
 	       is_same_to(a, b) && streq(a->subject, b->subject);
 }
 
-bool is_destructive(const struct action *a)
+bool action_is_destructive(const struct action *a)
 {
 	switch (a->verb) {
 	case VERB_RELOAD_MODULE:
@@ -156,13 +156,13 @@ bool is_destructive(const struct action *a)
 	}
 }
 
-bool is_best_effort(const struct action *a)
+bool action_is_best_effort(const struct action *a)
 {
 	return (a->verb == VERB_LOAD_MODULE && streq(a->target, PEERMEM_MODULE)) ||
-	       is_output(a->verb);
+	       verb_is_output(a->verb);
 }
 
-bool is_bad_bind(const struct action *a)
+bool action_is_bad_bind(const struct action *a)
 {
 	if ((a->verb != VERB_BIND_DRIVER && a->verb != VERB_REBIND_DRIVER) || !a->is_done)
 		return false;
@@ -186,7 +186,7 @@ void action_describe(const struct action *a, char *ret, size_t size)
 	const char *to = action_to(a, buf_to);
 	bool has_to = to[0] && !streq(to, a->subject);
 
-	if (a->verb == VERB_SET_NUM_VFS && is_to(a, 0))
+	if (a->verb == VERB_SET_NUM_VFS && action_is_to(a, 0))
 		snprintf(ret, size, "removing %s VFs of %s", action_from(a, buf_from), target);
 	else if (text)
 		snprintf(ret, size, text, target, to);
@@ -225,9 +225,9 @@ NAMES(class_name, enum class, _CLASS_N,
 	[CLASS_NEEDS_REBOOT] = "needs-reboot",
 	[CLASS_IMPOSSIBLE] = "impossible" });
 
-uint32_t unsupported_setting(const struct action *a)
+uint32_t action_unsupported_setting(const struct action *a)
 {
-	return a->is_done && a->result == -EOPNOTSUPP ? vf_setting_of(a->verb) : 0;
+	return a->is_done && a->result == -EOPNOTSUPP ? verb_vf_setting(a->verb) : 0;
 }
 
 /* What the kernel's answer to loading a module means: finit_module(2), kernel/module/main.c. */
@@ -251,7 +251,7 @@ static enum reason load_failure(const struct action *a)
 		{ EPROTO, REASON_PARAMETER_MISMATCH }, /* of apply/: what was read back differs */
 	};
 
-	if (is_best_effort(a))
+	if (action_is_best_effort(a))
 		return REASON_PEERMEM_FAILED;
 	if (a->result == -EBUSY && a->verb == VERB_RELOAD_MODULE)
 		return REASON_DRIVER_IN_USE;
@@ -316,7 +316,7 @@ static enum reason failure(const struct action *a)
 			return failures[i].reason;
 	if (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE)
 		return load_failure(a);
-	return is_file_for_others(a->verb) ? file_failure(a) : REASON_ACTION_FAILED;
+	return verb_is_file_for_others(a->verb) ? file_failure(a) : REASON_ACTION_FAILED;
 }
 
 enum reason action_failure(const struct action *a)

@@ -94,8 +94,8 @@ struct action {
 };
 
 /* A change that was not tried yet in this pass. */
-bool is_open_change(const struct action *a);
-bool is_same_change(const struct action *a, const struct action *b); /* of two plans */
+bool action_is_open(const struct action *a);
+bool action_is_same_change(const struct action *a, const struct action *b); /* of two plans */
 
 /* "" when it is not meant; @buf is what it may be written into. */
 const char *action_from(const struct action *a, char buf[static SHOWN_LEN]);
@@ -103,23 +103,24 @@ const char *action_to(const struct action *a, char buf[static SHOWN_LEN]);
 /* What these showed, as memory has it. What cannot be is not meant; an address is shown alone. */
 void action_set(struct action *a, const char *from, const char *to);
 void action_set_numbers(struct action *a, int64_t from, int64_t to);
-bool is_to(const struct action *a, int64_t n); /* does it set that number? Numeric verbs only */
+bool action_is_to(const struct action *a,
+		  int64_t n); /* does it set that number? Numeric verbs only */
 /* Have both the same from and to? Of one verb. */
-bool is_same_step(const struct action *a, const struct action *b);
+bool action_is_same_step(const struct action *a, const struct action *b);
 
 /* What changes no state when it fails, and what nobody waits for: nvidia_peermem, files of
  * [Output]. */
-bool is_best_effort(const struct action *a);
+bool action_is_best_effort(const struct action *a);
 
 /* Takes away what a process may be using: looked at once more right before it is done. */
-bool is_destructive(const struct action *a);
+bool action_is_destructive(const struct action *a);
 
 /*
  * Binding a VF that failed, or took longer than any healthy one: what the next of the same PF would
  * do as well, one after the other.
  */
 #define SLOW_BIND_USEC (20 * USEC_PER_SEC)
-bool is_bad_bind(const struct action *a);
+bool action_is_bad_bind(const struct action *a);
 
 /* The last write of a number of VFs that never came back, or NULL. */
 const struct action *actions_stuck(const struct action *actions, size_t n);
@@ -130,7 +131,7 @@ uint64_t action_deadline_usec(const struct action *a); /* how long it may take *
 const char *step_name(enum step s);   /* "driver" */
 const char *class_name(enum class c); /* "needs-reboot" */
 /* A setting that the driver of a VF's PF does not have: no failure, but an answer. */
-uint32_t unsupported_setting(const struct action *a); /* its vf_setting bit, or 0 */
+uint32_t action_unsupported_setting(const struct action *a); /* its vf_setting bit, or 0 */
 /* Why an action that was tried failed; REASON_NONE: it did not. */
 enum reason action_failure(const struct action *a);
 /* What to do about an action that is no change: its own advice, or that of its reason. */

@@ -23,7 +23,7 @@ int attempts_begin(struct attempts *t, const struct action *a)
 void attempts_end(struct attempts *t, const struct action *a)
 {
 	for (size_t i = 0; i < t->n_actions; i++)
-		if (t->actions[i].is_running && is_same_change(&t->actions[i], a)) {
+		if (t->actions[i].is_running && action_is_same_change(&t->actions[i], a)) {
 			t->actions[i] = *a;
 			return;
 		}
@@ -46,11 +46,12 @@ const struct action *attempts_find(const struct attempts *t, enum verb verb, con
 const struct action *attempts_find_number(const struct attempts *t, enum verb verb,
 					  const char *target, int64_t to)
 {
-	assert(is_numeric(verb));
+	assert(verb_is_numeric(verb));
 	for (size_t i = 0; t && i < t->n_actions; i++) {
 		const struct action *a = &t->actions[i];
 
-		if (a->verb == verb && a->is_done && streq(a->target, target) && is_to(a, to))
+		if (a->verb == verb && a->is_done && streq(a->target, target) &&
+		    action_is_to(a, to))
 			return a;
 	}
 	return NULL;
@@ -61,7 +62,7 @@ const struct action *attempts_stuck(const struct attempts *t)
 	return t ? actions_stuck(t->actions, t->n_actions) : NULL;
 }
 
-bool is_being_written(const struct attempts *t, const char *target)
+bool attempts_is_being_written(const struct attempts *t, const char *target)
 {
 	for (size_t i = 0; t && i < t->n_actions; i++)
 		if (t->actions[i].is_running && streq(t->actions[i].target, target))

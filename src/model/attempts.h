@@ -30,6 +30,6 @@ const struct action *attempts_find_number(const struct attempts *t, enum verb ve
 /* The last write of a number of VFs that never came back, or NULL. */
 const struct action *attempts_stuck(const struct attempts *t);
 /* Is a write to this function going on? */
-bool is_being_written(const struct attempts *t, const char *target);
+bool attempts_is_being_written(const struct attempts *t, const char *target);
 /* The write of its number of VFs that is going on, or NULL. */
 const struct action *attempts_changing_vfs(const struct attempts *t, const char *pf);

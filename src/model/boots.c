@@ -45,7 +45,7 @@ bool boots_step(const struct config *c, const struct node *n, const struct actio
 	const char *target = pci && pci->physfn[0] ? pci->physfn : a->target;
 	const struct ibdev *ib = node_ibdev_of(n, target);
 
-	if (!can_crash(a->verb))
+	if (!verb_can_crash(a->verb))
 		return false;
 
 	*ret = (struct boot_step){ .verb = a->verb };
@@ -111,7 +111,7 @@ bool boots_counts(const struct action *a)
 	const enum reason reason = action_failure(a);
 
 	/* It was in use, or unplugged: that says nothing about the step. */
-	return !a->is_gone && a->result != -EBUSY && !is_best_effort(a) &&
+	return !a->is_gone && a->result != -EBUSY && !action_is_best_effort(a) &&
 	       (reason == REASON_ACTION_FAILED || reason == REASON_ACTION_TIMEOUT);
 }
 

@@ -16,6 +16,13 @@ bool config_watches_links(const struct config *c)
 	return c->health.flap.count > 0 || c->health.drop_usec > 0;
 }
 
+bool config_has_kubelet_policy(const struct config *c)
+{
+	return c->kubelet.topology_policy != TOPOLOGY_POLICY_UNSET ||
+	       c->kubelet.topology_scope != TOPOLOGY_SCOPE_UNSET ||
+	       c->kubelet.cpu_policy != CPU_POLICY_UNSET;
+}
+
 NAMES(driver_mode_name, enum driver_mode, _DRIVER_MODE_N,
       { [DRIVER_MODE_KEEP] = "keep",
 	[DRIVER_MODE_AUTO] = "auto",

@@ -235,6 +235,7 @@ void config_done(struct config *c);
 
 /* Does [Health] ask for what becomes of links? */
 bool config_watches_links(const struct config *c);
+bool config_has_kubelet_policy(const struct config *c); /* is one of them asked for? */
 
 const char *driver_mode_name(enum driver_mode m);
 const char *peermem_mode_name(enum peermem_mode m);

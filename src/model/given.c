@@ -18,7 +18,7 @@ void given_look(const struct node *n, const struct pci *pci, const struct netdev
 	*ret = g;
 }
 
-bool next_word(const char **list, char *ret, size_t size)
+bool given_next_word(const char **list, char *ret, size_t size)
 {
 	const size_t blanks = strspn(*list, " "), len = strcspn(*list + blanks, " ");
 
@@ -27,11 +27,11 @@ bool next_word(const char **list, char *ret, size_t size)
 	return len > 0;
 }
 
-bool has_word(const char *list, const char *word)
+bool given_has_word(const char *list, const char *word)
 {
 	char found[sizeof(((struct given *)0)->altnames)];
 
-	while (next_word(&list, found, sizeof(found)))
+	while (given_next_word(&list, found, sizeof(found)))
 		if (streq(found, word))
 			return true;
 	return false;
@@ -43,8 +43,8 @@ static bool has_same_words(const char *a, const char *b)
 	char word[sizeof(((struct given *)0)->altnames)];
 	const char *list = a;
 
-	while (next_word(&list, word, sizeof(word)))
-		if (!has_word(b, word))
+	while (given_next_word(&list, word, sizeof(word)))
+		if (!given_has_word(b, word))
 			return false;
 	return strlen(a) == strlen(b);
 }

@@ -24,7 +24,7 @@ void given_look(const struct node *n, const struct pci *pci, const struct netdev
 bool given_is_same(const struct given *a, const struct given *b);
 
 /* Is @word one of a blank-separated list? */
-bool has_word(const char *list, const char *word);
+bool given_has_word(const char *list, const char *word);
 /* The next word of a list from *list on, which moves behind it. Return: false when there is none.
  */
-bool next_word(const char **list, char *ret, size_t size);
+bool given_next_word(const char **list, char *ret, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "in-use.h"
 
-#include "module-options.h"
+#include "ip.h"
 #include "rtproto.h"
 
 #include <arpa/inet.h>
@@ -43,7 +43,7 @@ static bool is_infiniband(const struct pci *pci)
 	return pci->class >> 8 == 0x0207;
 }
 
-bool is_vfio(const struct pci *pci)
+bool in_use_is_vfio(const struct pci *pci)
 {
 	return strstr(pci->driver, "vfio"); /* vfio-pci, mlx5_vfio_pci, ... */
 }
@@ -51,7 +51,7 @@ bool is_vfio(const struct pci *pci)
 static enum use use_of_foreign(const struct pci *pci, char *ret, size_t size)
 {
 	ret[0] = '\0';
-	if (is_vfio(pci)) {
+	if (in_use_is_vfio(pci)) {
 		snprintf(ret, size, "it is bound to %s", pci->driver);
 		return USE_VFIO;
 	}
@@ -66,7 +66,7 @@ static enum use use_of_foreign(const struct pci *pci, char *ret, size_t size)
 	return USE_DRIVER;
 }
 
-bool is_foreign(const struct pci *vf, char *ret, size_t size)
+bool in_use_is_foreign(const struct pci *vf, char *ret, size_t size)
 {
 	use_of_foreign(vf, ret, size);
 	return ret[0] && vf->physfn[0];
@@ -85,7 +85,7 @@ static const struct netdev *netdev_of(const struct node *n, const struct pci *pc
 	const struct netdev *nd = node_netdev_of(n, pci->address);
 
 	/* eRDMA: the netdev is of another function, and its ibdev alone knows which. */
-	return !nd && ib && is_erdma(pci) ? node_netdev_named(n, ib->netdev) : nd;
+	return !nd && ib && pci_is_erdma(pci) ? node_netdev_named(n, ib->netdev) : nd;
 }
 
 /* Has a bound function no netdev here, though it must have one somewhere? */
@@ -93,7 +93,8 @@ static bool is_netdev_away(const struct finder *s)
 {
 	if (!s->f->driver[0] || s->nd || s->f->is_without_netdev)
 		return false;
-	if (is_erdma(s->f)) /* without an ibdev there is nothing to use, if no ibdev can be away */
+	if (pci_is_erdma(
+		    s->f)) /* without an ibdev there is nothing to use, if no ibdev can be away */
 		return s->ib || can_ibdevs_leave(s->n);
 	return !(is_infiniband(s->f) && s->ib); /* ib_ipoib makes it, if loaded */
 }
@@ -130,14 +131,6 @@ static void add_contexts(struct finder *s)
 
 /* --- addresses and routes of the host --- */
 
-static void format_ip(int family, const uint8_t *bytes, uint32_t prefix_len, char *ret, size_t size)
-{
-	char text[INET6_ADDRSTRLEN] = "";
-
-	inet_ntop(family, bytes, text, sizeof(text));
-	snprintf(ret, size, "%s/%" PRIu32, text, prefix_len);
-}
-
 /* Has this service changed how the netdev takes router advertisements? */
 static bool is_asked_for_ra(const struct memory *memory, uint32_t ifindex)
 {
@@ -166,8 +159,8 @@ static bool is_host_route(const struct route *t, bool is_ra_ours)
 	       t->protocol != OWN_PROTOCOL && !(is_ra_ours && t->protocol == RTPROT_RA);
 }
 
-bool netdev_host_use(const struct node *n, const struct memory *memory, const struct netdev *nd,
-		     bool is_ra_ours, char *ret, size_t size)
+bool in_use_by_host(const struct node *n, const struct memory *memory, const struct netdev *nd,
+		    bool is_ra_ours, char *ret, size_t size)
 {
 	char text[INET6_ADDRSTRLEN + 8];
 
@@ -176,7 +169,7 @@ bool netdev_host_use(const struct node *n, const struct memory *memory, const st
 	     i < n->n_addresses && n->addresses[i].ifindex == nd->ifindex; i++) {
 		const struct address *a = &n->addresses[i];
 
-		format_ip(a->family, a->local, a->prefix_len, text, sizeof(text));
+		ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
 		if (is_host_address(memory, a, is_ra_ours, text)) {
 			snprintf(ret, size, "%s has %s", nd->name, text);
 			return true;
@@ -187,7 +180,7 @@ bool netdev_host_use(const struct node *n, const struct memory *memory, const st
 
 		if (t->ifindex != nd->ifindex || !is_host_route(t, is_ra_ours))
 			continue;
-		format_ip(t->family, t->dst, t->prefix_len, text, sizeof(text));
+		ip_format(t->family, t->dst, t->prefix_len, text, sizeof(text));
 		snprintf(ret, size, "%s has a route to %s", nd->name, text);
 		return true;
 	}
@@ -198,13 +191,13 @@ static void add_host_use(struct finder *s)
 {
 	char text[128];
 
-	if (s->f->physfn[0] && netdev_host_use(s->n, s->memory, s->nd, false, text, sizeof(text)))
+	if (s->f->physfn[0] && in_use_by_host(s->n, s->memory, s->nd, false, text, sizeof(text)))
 		add(s, USE_ADDRESS, "%s", text);
 }
 
 /* --- what is stacked on it --- */
 
-const struct netdev *node_lowest(const struct node *n, uint32_t ifindex)
+const struct netdev *in_use_lowest(const struct node *n, uint32_t ifindex)
 {
 	const struct netdev *nd = node_netdev(n, ifindex);
 

@@ -15,13 +15,14 @@
 /*
  * The users of @f, with pid 0 and the names in their details:
  *
- * - USE_VFIO, USE_VDPA, USE_DRIVER: it is of another program, see is_foreign(); then these alone.
+ * - USE_VFIO, USE_VDPA, USE_DRIVER: it is of another program, see in_use_is_foreign(); then these
+ * alone.
  * - USE_NETDEV_NETNS: it is bound and its netdev is not here. USE_IBDEV_NETNS: its ibdev was usable
  *   in this boot and is not here. An ibdev can only leave in exclusive netns mode, and a virtual
  *   one (rxe, siw) cannot: ib_device_set_netns_put() in drivers/infiniband/core/device.c.
  * - USE_MASTER: its netdev is enslaved.
  * - USE_CONTEXT: the ibdev has contexts, USE_UNKNOWN: they cannot be counted.
- * - USE_ADDRESS: of a VF, what netdev_host_use() finds.
+ * - USE_ADDRESS: of a VF, what in_use_by_host() finds.
  * - USE_UPPER: a netdev here is stacked on it, and is up, has an address, a master, or one above
  *   itself that has; or its ibdev has a GID of one elsewhere: a macvlan,
  *   ipvlan or VLAN in another namespace, since net/core/dev.c tells the RDMA core of all uppers
@@ -35,7 +36,7 @@ size_t in_use_find(const struct node *n, const struct memory *memory, const stru
 		   struct user ret[static IN_USE_MAX]);
 
 /**
- * netdev_host_use() - does the host itself use this netdev for IP?
+ * in_use_by_host() - does the host itself use this netdev for IP?
  * @is_ra_ours: what router advertisements made on it is there because this service asked for it
  * @ret:        "eth1 has 10.0.0.2/24", "eth1 has a route to 10.0.0.0/8"
  *
@@ -43,17 +44,17 @@ size_t in_use_find(const struct node *n, const struct memory *memory, const stru
  * an address. What this service added does not count, nor what a router advertised to a netdev
  * whose IPv6 settings this service has changed: by the ledger.
  */
-bool netdev_host_use(const struct node *n, const struct memory *memory, const struct netdev *nd,
-		     bool is_ra_ours, char *ret, size_t size);
+bool in_use_by_host(const struct node *n, const struct memory *memory, const struct netdev *nd,
+		    bool is_ra_ours, char *ret, size_t size);
 
-bool is_vfio(const struct pci *pci); /* bound to vfio-pci or a driver made of it */
+bool in_use_is_vfio(const struct pci *pci); /* bound to vfio-pci or a driver made of it */
 
 /*
  * Is this VF of another program, whether that has it open now or not? Such a program has bound it
  * to a driver that is not made for it, has set its driver_override while it is unbound, or has made
  * a vDPA device of it. @ret: what it has done, "" when the VF is not of another program.
  */
-bool is_foreign(const struct pci *vf, char *ret, size_t size);
+bool in_use_is_foreign(const struct pci *vf, char *ret, size_t size);
 
 /* The first netdev of a function that is met going down from this one, or NULL. */
-const struct netdev *node_lowest(const struct node *n, uint32_t ifindex);
+const struct netdev *in_use_lowest(const struct node *n, uint32_t ifindex);

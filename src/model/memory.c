@@ -284,7 +284,7 @@ static bool is_answer(void *item)
 	const struct metadata_answer *a = item;
 	struct metadata m;
 
-	return is_metadata_mac(a->mac) && metadata_parse(a->answer, &m) >= 0;
+	return metadata_is_mac(a->mac) && metadata_parse(a->answer, &m) >= 0;
 }
 
 static const struct fields answer_fields =

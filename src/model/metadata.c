@@ -112,7 +112,7 @@ int metadata_parse(const char *text, struct metadata *ret)
 	return metadata_make(address, line, gateway, ret, problem, sizeof(problem));
 }
 
-bool is_metadata_mac(const char *mac)
+bool metadata_is_mac(const char *mac)
 {
 	size_t i;
 
@@ -124,7 +124,7 @@ bool is_metadata_mac(const char *mac)
 	       strspn(mac, "0:") < i;
 }
 
-bool is_metadata_type(const char *type)
+bool metadata_is_type(const char *type)
 {
 	const size_t n = strspn(type, "abcdefghijklmnopqrstuvwxyz0123456789.-");
 

@@ -27,7 +27,7 @@ int metadata_parse(const char *text, struct metadata *ret);
 /* "ecs.scch5.16xlarge", as clouds name their instance types: of lower case, digits, "." and "-". */
 #define METADATA_TYPE     "instance-type" /* the question */
 #define METADATA_TYPE_LEN 64
-bool is_metadata_type(const char *type);
+bool metadata_is_type(const char *type);
 
 /* "52:54:00:0a:bc:01": 6 bytes in lower case, of one netdev. It becomes part of an URL. */
-bool is_metadata_mac(const char *mac);
+bool metadata_is_mac(const char *mac);

@@ -1,35 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "module-options.h"
 
-#define NVIDIA_VENDOR 0x10de
-#define CLASS_DISPLAY 0x03
-#define ERDMA_VENDOR  0x1ded /* drivers/infiniband/hw/erdma/erdma_main.c */
-#define ERDMA_DEVICE  0x107f
-
 enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool has_nvidia_module)
 {
 	if (mode != DRIVER_MODE_AUTO)
 		return mode;
 	return has_gpu && has_nvidia_module ? DRIVER_MODE_OFED : DRIVER_MODE_DEFAULT;
-}
-
-bool is_erdma(const struct pci *pci)
-{
-	return (pci->vendor == ERDMA_VENDOR && pci->device == ERDMA_DEVICE) ||
-	       streq(pci->driver[0] ? pci->driver : pci->module, ERDMA_MODULE);
-}
-
-bool is_gpu(const struct pci *pci)
-{
-	return pci->vendor == NVIDIA_VENDOR && pci->class >> 16 == CLASS_DISPLAY;
-}
-
-bool node_has_gpu(const struct node *n)
-{
-	for (size_t i = 0; i < n->n_pcis; i++)
-		if (is_gpu(&n->pcis[i]))
-			return true;
-	return false;
 }
 
 bool node_has_nvidia_module(const struct node *n)
@@ -55,30 +31,31 @@ enum reason reason_without_umad(const struct config *c, const struct node *n, co
 {
 	enum driver_mode mode = node_driver_mode(c, n);
 
-	return is_erdma(pci) && mode != DRIVER_MODE_COMPAT && mode != DRIVER_MODE_OFED
+	return pci_is_erdma(pci) && mode != DRIVER_MODE_COMPAT && mode != DRIVER_MODE_OFED
 		       ? REASON_PLUGIN_NO_MAD
 		       : REASON_NO_UMAD;
 }
 
-static struct wanted_option *add(struct wanted *w, const char *module, const char *name)
+static struct module_option *add(struct module_options *w, const char *module, const char *name)
 {
-	struct wanted_option *o = &w->options[w->n_options++];
+	struct module_option *o = &w->options[w->n_options++];
 
 	COPY(o->module, module);
 	COPY(o->name, name);
 	return o;
 }
 
-void wanted_options(const struct config *c, enum driver_mode mode, struct wanted *ret)
+void module_options_wanted(const struct config *c, enum driver_mode mode,
+			   struct module_options *ret)
 {
 	bool is_compat = mode == DRIVER_MODE_COMPAT || mode == DRIVER_MODE_OFED;
-	struct wanted w = {};
+	struct module_options w = {};
 
 	/* Always told, for its default depends on how the driver was built. */
 	if (mode == DRIVER_MODE_DEFAULT || is_compat)
 		COPY(add(&w, ERDMA_MODULE, ERDMA_COMPAT)->value, is_compat ? "Y" : "N");
 	if (is_compat && c->driver.reserve_ports_base > 0) {
-		struct wanted_option *o = add(&w, ERDMA_MODULE, ERDMA_PORTS);
+		struct module_option *o = add(&w, ERDMA_MODULE, ERDMA_PORTS);
 
 		snprintf(o->value, sizeof(o->value), "%" PRIu32, c->driver.reserve_ports_base);
 	}
@@ -88,7 +65,8 @@ void wanted_options(const struct config *c, enum driver_mode mode, struct wanted
 	*ret = w;
 }
 
-const char *wanted_value(const struct wanted *w, const char *module, const char *name)
+const char *module_options_value(const struct module_options *w, const char *module,
+				 const char *name)
 {
 	for (size_t i = 0; i < w->n_options; i++)
 		if (streq(w->options[i].module, module) && streq(w->options[i].name, name))
@@ -96,7 +74,7 @@ const char *wanted_value(const struct wanted *w, const char *module, const char 
 	return NULL;
 }
 
-bool wanted_text(const struct wanted *w, const char *module, char *ret, size_t size)
+bool module_options_text(const struct module_options *w, const char *module, char *ret, size_t size)
 {
 	size_t n = 0;
 
@@ -128,7 +106,7 @@ static bool to_number(const char *s, long long *ret)
 	return errno == 0 && end != s && !*end;
 }
 
-bool is_same_value(const char *type, const char *a, const char *b)
+bool module_options_is_same(const char *type, const char *a, const char *b)
 {
 	long long x, y;
 
@@ -142,7 +120,7 @@ bool is_same_value(const char *type, const char *a, const char *b)
 	return !*type && *a && *b && to_bool(a) >= 0 && to_bool(a) == to_bool(b);
 }
 
-bool is_own_option_file(const char *path)
+bool module_options_is_own(const char *path)
 {
 	static const char *const own[] = {
 		"/run/modprobe.d/zz-rdma-provision.conf",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wanted: the driver mode in force, and the module options that follow from it.
+ * Module options: the driver mode in force, and the module options that follow from it.
  *
  * Pure, and asked by everybody who has to agree: plan/ compares it with what is loaded, apply/
  * passes it when it loads, early and bake write it to modprobe.d. Facts: which parameters there
@@ -12,7 +12,6 @@
 
 #include "node.h"
 
-#define ERDMA_MODULE     "erdma"
 #define ERDMA_COMPAT     "compat_mode"        /* bool */
 #define ERDMA_PORTS      "reserve_ports_base" /* ushort */
 #define ERDMA_PORTS_BASE 30608                /* the driver's own, 0x7790 */
@@ -24,14 +23,14 @@
 #define PEERMEM_MODULE   "nvidia_peermem"
 #define SMC_MODULE       "smc"
 
-struct wanted_option {
+struct module_option {
 	char module[MODULE_LEN];
 	char name[MODULE_LEN];
 	char value[16]; /* "Y", "N", "0", "1" or a decimal number */
 };
 
-struct wanted {
-	struct wanted_option options[4]; /* by module, in the order in which they are written */
+struct module_options {
+	struct module_option options[4]; /* by module, in the order in which they are written */
 	size_t n_options;
 };
 
@@ -40,9 +39,6 @@ struct wanted {
  */
 enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool has_nvidia_module);
 
-bool is_erdma(const struct pci *pci);    /* 1ded:107f, or of the driver of that name */
-bool is_gpu(const struct pci *pci);      /* of NVIDIA: vendor 10de, class 03xx */
-bool node_has_gpu(const struct node *n); /* node.pcis is enough */
 /* Loaded, built in, or a file of it is installed, whatever modprobe.d says about it. */
 bool node_has_nvidia_module(const struct node *n);
 enum driver_mode node_driver_mode(const struct config *c, const struct node *n);
@@ -55,24 +51,27 @@ enum reason reason_without_umad(const struct config *c, const struct node *n,
  * nothing of ib_core with NetnsMode=keep. Whether the module has such a parameter is not asked
  * here.
  */
-void wanted_options(const struct config *c, enum driver_mode mode, struct wanted *ret);
+void module_options_wanted(const struct config *c, enum driver_mode mode,
+			   struct module_options *ret);
 
 /* The value, or NULL when this parameter is nobody's wish. */
-const char *wanted_value(const struct wanted *w, const char *module, const char *name);
+const char *module_options_value(const struct module_options *w, const char *module,
+				 const char *name);
 
 /*
  * The options of one module as modprobe.d and modprobe take them: "compat_mode=Y
  * reserve_ports_base=31000". Return: false, and "", when there is none.
  */
-bool wanted_text(const struct wanted *w, const char *module, char *ret, size_t size);
+bool module_options_text(const struct module_options *w, const char *module, char *ret,
+			 size_t size);
 
 /*
  * Does the kernel read both as the same? Y, 1 and on are one bool, 0x7790 and 30608 one number; a
  * bool without a value is true. @type is that of the parameter ("bool", "ushort"), empty: not
  * known. Source: param_set_bool(), kstrtobool(), lib/kstrtox.c
  */
-bool is_same_value(const char *type, const char *a, const char *b);
+bool module_options_is_same(const char *type, const char *a, const char *b);
 
 /* One of the files of modprobe.d that this service writes: what stands in it is no contradiction.
  */
-bool is_own_option_file(const char *path);
+bool module_options_is_own(const char *path);

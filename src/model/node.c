@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node.h"
 
+#define CLASS_DISPLAY    0x03
 #define CLASS_INFINIBAND 0x0207
+#define ERDMA_VENDOR     0x1ded /* drivers/infiniband/hw/erdma/erdma_main.c */
+#define ERDMA_DEVICE     0x107f
+#define GPU_VENDOR       0x10de /* NVIDIA */
 #define IPOIB_MAC_CHARS  (20 * 3 - 1)
 #define PORT_GUID_CHARS  (8 * 3 - 1)
 
@@ -72,23 +76,23 @@ static const void *find(const void *key, const void *array, size_t n, size_t siz
 	return n > 0 ? bsearch(key, array, n, size, compare) : NULL;
 }
 
-int compare_pcis(const void *a, const void *b)
+int pci_compare(const void *a, const void *b)
 {
 	return strcmp(((const struct pci *)a)->address, ((const struct pci *)b)->address);
 }
 
-int compare_netdevs(const void *a, const void *b)
+int netdev_compare(const void *a, const void *b)
 {
 	return compare_u32(&((const struct netdev *)a)->ifindex,
 			   &((const struct netdev *)b)->ifindex);
 }
 
-int compare_modules(const void *a, const void *b)
+int module_compare(const void *a, const void *b)
 {
 	return strcmp(((const struct module *)a)->name, ((const struct module *)b)->name);
 }
 
-int compare_vf_infos(const void *a, const void *b)
+int vf_info_compare(const void *a, const void *b)
 {
 	const struct vf_info *x = a, *y = b;
 	int order = strcmp(x->pf, y->pf);
@@ -160,7 +164,7 @@ static bool is_since(const char *kernel, unsigned long major, unsigned long mino
 	return first > major || (first == major && second >= minor);
 }
 
-bool has_managed_neighbours(const char *kernel)
+bool node_has_managed_neighbours(const char *kernel)
 {
 	return is_since(kernel, 5, 16);
 }
@@ -263,7 +267,7 @@ bool node_forbids(const struct node *n, const char *module)
 	return false;
 }
 
-bool is_built_for(const struct module *m, const char *release)
+bool module_is_built_for(const struct module *m, const char *release)
 {
 	const size_t n = strlen(release);
 
@@ -300,6 +304,25 @@ size_t node_first_address(const struct node *n, uint32_t ifindex)
 									      : n->n_addresses;
 }
 
+bool pci_is_erdma(const struct pci *pci)
+{
+	return (pci->vendor == ERDMA_VENDOR && pci->device == ERDMA_DEVICE) ||
+	       streq(pci->driver[0] ? pci->driver : pci->module, ERDMA_MODULE);
+}
+
+bool pci_is_gpu(const struct pci *pci)
+{
+	return pci->vendor == GPU_VENDOR && pci->class >> 16 == CLASS_DISPLAY;
+}
+
+bool node_has_gpu(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_pcis; i++)
+		if (pci_is_gpu(&n->pcis[i]))
+			return true;
+	return false;
+}
+
 enum nearness pci_nearness(const struct pci *a, const struct pci *b)
 {
 	if (a->root_port[0] && streq(a->root_port, b->root_port))
@@ -320,7 +343,7 @@ const char *nearness_name(enum nearness n)
 	return names[n];
 }
 
-bool is_lag_master(const struct netdev *nd)
+bool netdev_is_lag_master(const struct netdev *nd)
 {
 	return streq(nd->kind, "bond") || streq(nd->kind, "team");
 }
@@ -329,7 +352,7 @@ const struct netdev *node_bond_of(const struct node *n, const struct netdev *nd)
 {
 	const struct netdev *master = nd && nd->master ? node_netdev(n, nd->master) : NULL;
 
-	return master && is_lag_master(master) ? master : NULL;
+	return master && netdev_is_lag_master(master) ? master : NULL;
 }
 
 /* "pf0vf3", "c1pf0", "pf0sf88"; the port itself is "p0". */
@@ -594,7 +617,7 @@ void node_card(const struct node *n, const struct pci *pci, char ret[static MAC_
 
 	if (!pf || !node_is_infiniband(n, pf))
 		copy(ret, MAC_LEN, nd ? nd->perm_mac : "");
-	else if (ib && ib->node_guid[0] && !is_zero_guid(ib->node_guid))
+	else if (ib && ib->node_guid[0] && !guid_is_zero(ib->node_guid))
 		copy(ret, MAC_LEN, ib->node_guid);
 	else
 		ipoib_guid(nd ? nd->perm_mac : "", ret);
@@ -620,7 +643,7 @@ void node_forget_replaced(const struct node *n, struct memory *memory)
 	memory->n_devices = kept;
 }
 
-bool is_zero_guid(const char *guid)
+bool guid_is_zero(const char *guid)
 {
 	return guid[0] && strspn(guid, "0:") == strlen(guid);
 }

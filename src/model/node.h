@@ -85,6 +85,9 @@ enum nearness {
 	_NEARNESS_N
 };
 
+#define ERDMA_MODULE "erdma"
+bool pci_is_erdma(const struct pci *pci); /* 1ded:107f, or of the driver of that name */
+bool pci_is_gpu(const struct pci *pci);   /* of NVIDIA: vendor 10de, class 03xx */
 enum nearness pci_nearness(const struct pci *a, const struct pci *b);
 const char *nearness_name(enum nearness n); /* "switch", "numa_node", "" */
 
@@ -699,13 +702,14 @@ void node_done(struct node *n);
 int node_make_indexes(struct node *n);
 
 /* The order of their arrays; of VFs of one PF, which need not be named, that of their indexes. */
-int compare_pcis(const void *a, const void *b);
-int compare_netdevs(const void *a, const void *b);
-int compare_modules(const void *a, const void *b);
-int compare_vf_infos(const void *a, const void *b);
+int pci_compare(const void *a, const void *b);
+int netdev_compare(const void *a, const void *b);
+int module_compare(const void *a, const void *b);
+int vf_info_compare(const void *a, const void *b);
 
 /* All NULL when there is none. Linear ones are for small arrays, the others search sorted ones. */
 const struct pci *node_pci(const struct node *n, const char *address);
+bool node_has_gpu(const struct node *n); /* node.pcis is enough */
 const struct netdev *node_netdev(const struct node *n, uint32_t ifindex);
 
 /* The number of its first address; node.n_addresses when it has none. */
@@ -715,7 +719,7 @@ size_t node_first_address(const struct node *n, uint32_t ifindex);
  * Is it the master of a LAG, a bond or a team? Drivers make no difference between the two:
  * netif_is_lag_master() in include/linux/netdevice.h.
  */
-bool is_lag_master(const struct netdev *nd);
+bool netdev_is_lag_master(const struct netdev *nd);
 /* The bond or team that a netdev is a port of, or NULL; @nd may be NULL. */
 const struct netdev *node_bond_of(const struct node *n, const struct netdev *nd);
 
@@ -738,7 +742,7 @@ const struct metadata *node_metadata(const struct node *n, const char *mac);
 const char *netconf_name(enum netconf_key k); /* "ipv4/arp_ignore" */
 /* Does the kernel of this release ("6.1.0-13-amd64") keep neighbours resolved by itself?
  * Since 5.16. */
-bool has_managed_neighbours(const char *release);
+bool node_has_managed_neighbours(const char *release);
 /* What is up has to keep its name before Linux 6.2: -EBUSY of dev_change_name() in net/core/dev.c.
  * True while udev is to give this one another. */
 bool node_keeps_down(const struct node *n, const struct netdev *nd);
@@ -757,7 +761,7 @@ bool node_forbids(const struct node *n, const char *module);
  * then only symbol versions could make it fit (weak-updates), and that they do is known of a file
  * whose very copy is loaded. Source: same_magic() in kernel/module/version.c
  */
-bool is_built_for(const struct module *m, const char *release);
+bool module_is_built_for(const struct module *m, const char *release);
 const struct device_memory *memory_device(const struct memory *m, const char *pci);
 
 #define IPOIB_MODULE "ib_ipoib"
@@ -784,7 +788,7 @@ void ipoib_guid(const char *mac, char ret[static MAC_LEN]);
 void node_card(const struct node *n, const struct pci *pci, char ret[static MAC_LEN]);
 /* Drops what is remembered of functions that are of another card now. */
 void node_forget_replaced(const struct node *n, struct memory *memory);
-bool is_zero_guid(const char *guid); /* "0000:0000:0000:0000"; one not known is not zero */
+bool guid_is_zero(const char *guid); /* "0000:0000:0000:0000"; one not known is not zero */
 
 /* The VFs of a PF are the functions that name it as physfn: calls in order of their index. */
 const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_index);

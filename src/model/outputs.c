@@ -27,12 +27,12 @@ const char *output_mark(enum output o)
 	return (size_t)o < ELEMENTSOF(outputs) ? outputs[o].mark : "";
 }
 
-bool is_own_output(enum output o, const char *text)
+bool output_is_own(enum output o, const char *text)
 {
 	return is_prefix(text, output_mark(o));
 }
 
-bool is_ready_output(enum output o, const char *text)
+bool output_is_ready(enum output o, const char *text)
 {
 	return (size_t)o < ELEMENTSOF(outputs) && outputs[o].ready &&
 	       strstr(text, outputs[o].ready);

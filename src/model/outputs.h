@@ -23,7 +23,7 @@ enum output {
 
 const char *output_name(enum output o); /* "NFD": the key in [Output]; "" for any other number */
 const char *output_mark(enum output o); /* the first line, with its newline */
-bool is_own_output(enum output o, const char *text);
+bool output_is_own(enum output o, const char *text);
 
 /* Does this file of ours say that the node is ready? */
-bool is_ready_output(enum output o, const char *text);
+bool output_is_ready(enum output o, const char *text);

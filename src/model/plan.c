@@ -39,7 +39,7 @@ int questions_add_function(struct questions *q, const char *pci)
 	return 0;
 }
 
-bool is_question(const struct questions *q, enum question question)
+bool questions_ask(const struct questions *q, enum question question)
 {
 	return q->set & (1u << question);
 }
@@ -122,10 +122,10 @@ int plan_add_hint(struct plan *p, enum reason reason, const char *target, const 
 	return 0;
 }
 
-bool has_open_changes(const struct plan *p)
+bool plan_has_open_changes(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++)
-		if (is_open_change(&p->actions[i]))
+		if (action_is_open(&p->actions[i]))
 			return true;
 	return false;
 }
@@ -148,7 +148,7 @@ const struct device *plan_device(const struct plan *p, const struct pci *pci)
 		       : NULL;
 }
 
-bool has_lost_devices(const struct plan *p)
+bool plan_has_lost_devices(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices; i++)
 		if (p->devices[i].is_lost)
@@ -156,10 +156,10 @@ bool has_lost_devices(const struct plan *p)
 	return p->n_gone > 0;
 }
 
-bool has_needed_changes(const struct plan *p)
+bool plan_has_needed_changes(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++)
-		if (is_open_change(&p->actions[i]) && !is_best_effort(&p->actions[i]))
+		if (action_is_open(&p->actions[i]) && !action_is_best_effort(&p->actions[i]))
 			return true;
 	return false;
 }

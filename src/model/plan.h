@@ -180,12 +180,12 @@ _printf_(7, 8) int plan_add_item(struct plan *p, enum step step, enum verb verb,
 _printf_(4, 5) int plan_add_hint(struct plan *p, enum reason reason, const char *target,
 				 const char *format, ...);
 
-bool has_open_changes(const struct plan *p);
+bool plan_has_open_changes(const struct plan *p);
 
 /* The device of this function, or NULL: searched for, in the order they are in. */
 const struct device *plan_device(const struct plan *p, const struct pci *pci);
-bool has_lost_devices(const struct plan *p);   /* or gone ones: the loss is not confirmed yet */
-bool has_needed_changes(const struct plan *p); /* open ones beside those */
+bool plan_has_lost_devices(const struct plan *p); /* or gone ones: the loss is not confirmed yet */
+bool plan_has_needed_changes(const struct plan *p); /* open ones beside those */
 
 const char *device_advice(const struct device *d); /* the same for what a device lacks */
 /*

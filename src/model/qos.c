@@ -244,12 +244,12 @@ int qos_priority(const struct config *c)
 	return c->qos.dscp[dscp] == '-' ? -1 : c->qos.dscp[dscp] - '0';
 }
 
-bool config_sets_dcb(const struct config *c)
+bool qos_is_dcb_set(const struct config *c)
 {
 	return c->qos.trust != TRUST_MODE_KEEP || *c->qos.pfc || *c->qos.ets || *c->qos.dscp;
 }
 
-bool config_sets_qos(const struct config *c)
+bool qos_is_set(const struct config *c)
 {
-	return config_sets_dcb(c) || *c->qos.tos || c->qos.mode != ROCE_MODE_KEEP;
+	return qos_is_dcb_set(c) || *c->qos.tos || c->qos.mode != ROCE_MODE_KEEP;
 }

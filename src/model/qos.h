@@ -70,8 +70,8 @@ int qos_priority(const struct config *c);
 /* What TrustMode=dscp sets in an empty map: the upper three bits of each DSCP, as cards have it. */
 char qos_class_of(unsigned dscp);
 
-bool config_sets_dcb(const struct config *c);
-bool config_sets_qos(const struct config *c); /* that, or rdma_cm's defaults */
+bool qos_is_dcb_set(const struct config *c);
+bool qos_is_set(const struct config *c); /* that, or rdma_cm's defaults */
 
 const char *trust_mode_name(enum trust_mode m);
 const char *roce_mode_name(enum roce_mode m);

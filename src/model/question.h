@@ -33,4 +33,4 @@ struct questions {
 void questions_done(struct questions *q);
 int questions_add_function(struct questions *q, const char *pci); /* 0 or -ENOMEM */
 bool questions_name(const struct questions *q, const char *pci);
-bool is_question(const struct questions *q, enum question question);
+bool questions_ask(const struct questions *q, enum question question);

@@ -16,13 +16,6 @@ const char *const kubelet_units[N_KUBELET_UNITS] = {
 	"snap.microk8s.daemon-kubelet.service",
 };
 
-bool has_kubelet_policy(const struct config *c)
-{
-	return c->kubelet.topology_policy != TOPOLOGY_POLICY_UNSET ||
-	       c->kubelet.topology_scope != TOPOLOGY_SCOPE_UNSET ||
-	       c->kubelet.cpu_policy != CPU_POLICY_UNSET;
-}
-
 /*
  * Never Requires= or Wants= of rdma-provision.service: one that was disabled stays off, and a node
  * whose provisioning failed still belongs to its cluster. "+": as root of the host, whatever the
@@ -38,7 +31,7 @@ int units_kubelet_drop_in(const struct config *c, char **ret)
 	};
 	static const char ensure[] = "ExecStartPre=-+" KUBELET_PROGRAM " kubelet-ensure\n",
 			  strict[] = "ExecStartPre=+" KUBELET_PROGRAM " gate --strict\n";
-	const bool is_policy = has_kubelet_policy(c);
+	const bool is_policy = config_has_kubelet_policy(c);
 
 	if (!is_policy && c->kubelet.gate == GATE_OFF) {
 		*ret = NULL;

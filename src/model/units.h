@@ -18,9 +18,6 @@
 #define N_KUBELET_UNITS 7
 extern const char *const kubelet_units[N_KUBELET_UNITS]; /* the first that is there counts */
 
-/* Is one of the kubelet's policies asked for? */
-bool has_kubelet_policy(const struct config *c);
-
 /*
  * The drop-in of a kubelet's unit, and that of GATE_UNIT. Both begin with a comment that says who
  * wrote them. @ret: owned; NULL when none is asked for. Return: 0 or -ENOMEM.

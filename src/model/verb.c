@@ -118,22 +118,22 @@ enum verb_value verb_value(enum verb v)
 	return (size_t)v < ELEMENTSOF(verbs) ? verbs[v].value : VALUE_TEXT;
 }
 
-bool is_numeric(enum verb v)
+bool verb_is_numeric(enum verb v)
 {
 	return verb_value(v) == VALUE_NUMBER;
 }
 
-bool can_crash(enum verb v)
+bool verb_can_crash(enum verb v)
 {
 	return has_flag(v, CAN_CRASH);
 }
 
-bool is_output(enum verb v)
+bool verb_is_output(enum verb v)
 {
 	return has_flag(v, OUTPUT);
 }
 
-bool is_file_for_others(enum verb v)
+bool verb_is_file_for_others(enum verb v)
 {
 	return has_flag(v, FOR_OTHERS);
 }
@@ -143,7 +143,7 @@ enum verb verb_opposite(enum verb v)
 	return (size_t)v < ELEMENTSOF(verbs) && verbs[v].opposite ? verbs[v].opposite : _VERB_N;
 }
 
-uint32_t vf_setting_of(enum verb v)
+uint32_t verb_vf_setting(enum verb v)
 {
 	return (size_t)v < ELEMENTSOF(verbs) ? verbs[v].vf_setting : 0;
 }

@@ -82,7 +82,7 @@ int blacklist_read(const struct fs *fs, struct blacklist *ret)
 	return 0;
 }
 
-bool is_kept_out(const struct blacklist *b, const char *module)
+bool blacklist_has(const struct blacklist *b, const char *module)
 {
 	for (size_t i = 0; i < b->n_rules; i++) {
 		const struct blacklist_rule *rule = &b->rules[i];

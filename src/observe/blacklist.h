@@ -23,5 +23,5 @@ struct blacklist {
 };
 
 int blacklist_read(const struct fs *fs, struct blacklist *ret); /* -ENOMEM, -E2BIG */
-bool is_kept_out(const struct blacklist *b, const char *module);
+bool blacklist_has(const struct blacklist *b, const char *module);
 void blacklist_done(struct blacklist *b);

@@ -334,7 +334,7 @@ static bool is_nic(const struct node *n, const struct pci *pci)
 
 void observe_pcie(const struct fs *fs, const struct questions *q, struct node *n)
 {
-	for (size_t i = 0; i < n->n_pcis && is_question(q, QUESTION_PCIE); i++)
+	for (size_t i = 0; i < n->n_pcis && questions_ask(q, QUESTION_PCIE); i++)
 		if (is_nic(n, &n->pcis[i]) && questions_name(q, n->pcis[i].address))
 			observe_link(fs, &n->pcis[i]);
 }

@@ -47,7 +47,7 @@ static int note_failures(struct node *n, const struct memory *memory)
 		struct metadata *m;
 
 		if (f->result >= 0 || !streq(f->verb, verb_name(VERB_ASK_METADATA)) ||
-		    !is_metadata_mac(f->to))
+		    !metadata_is_mac(f->to))
 			continue;
 		m = entry_of(n, f->to);
 		if (!m)

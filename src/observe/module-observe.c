@@ -22,7 +22,7 @@ static const char *const other_modules[] = {
 static bool is_nic(const struct node *n, const struct pci *pci)
 {
 	return pci->class >> 16 == CLASS_NETWORK || pci->has_sriov || pci->physfn[0] ||
-	       is_erdma(pci) || node_ibdev_of(n, pci->address);
+	       pci_is_erdma(pci) || node_ibdev_of(n, pci->address);
 }
 
 /* As the kernel spells module names. */
@@ -137,7 +137,7 @@ static struct module *find(const struct node *n, const char *name)
 
 	copy_name(key.name, name);
 	return n->n_modules > 0
-		       ? bsearch(&key, n->modules, n->n_modules, sizeof(key), compare_modules)
+		       ? bsearch(&key, n->modules, n->n_modules, sizeof(key), module_compare)
 		       : NULL;
 }
 
@@ -162,7 +162,7 @@ static int look(struct os *d, struct node *n, const char *name)
 	if (!slot)
 		return -ENOMEM;
 	*slot = module;
-	qsort(n->modules, n->n_modules, sizeof(*n->modules), compare_modules);
+	qsort(n->modules, n->n_modules, sizeof(*n->modules), module_compare);
 	return 0;
 }
 
@@ -263,7 +263,7 @@ static bool needs_info(const struct node *n, const struct module *m)
 		return false;
 
 	for (size_t i = 0; i < n->n_pcis; i++)
-		if ((is_erdma(&n->pcis[i]) && streq(m->name, "erdma")) ||
+		if ((pci_is_erdma(&n->pcis[i]) && streq(m->name, "erdma")) ||
 		    (!n->pcis[i].driver[0] && streq(n->pcis[i].module, m->name)))
 			return true;
 	return false;
@@ -303,7 +303,7 @@ static int keep_out(const struct os *d, struct node *n)
 	for (size_t i = 0; i < n->n_modules && r >= 0; i++) {
 		struct module *m = &n->modules[i];
 
-		if (!is_kept_out(&list, m->name))
+		if (!blacklist_has(&list, m->name))
 			continue;
 		if (m->state == MODULE_AVAILABLE)
 			m->state = MODULE_BLACKLISTED;

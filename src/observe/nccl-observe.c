@@ -110,6 +110,6 @@ int observe_nccl(const struct fs *fs, struct node *n)
 	if (r >= 0)
 		r = add_netdev(fs, "eth0", n);
 	if (n->n_pcis > 0)
-		qsort(n->pcis, n->n_pcis, sizeof(*n->pcis), compare_pcis);
+		qsort(n->pcis, n->n_pcis, sizeof(*n->pcis), pci_compare);
 	return r;
 }

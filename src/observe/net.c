@@ -56,7 +56,7 @@ static int observe_sysfs_links(const struct fs *fs, struct node *n)
 		return r;
 
 	if (n->n_netdevs > 0)
-		qsort(n->netdevs, n->n_netdevs, sizeof(*n->netdevs), compare_netdevs);
+		qsort(n->netdevs, n->n_netdevs, sizeof(*n->netdevs), netdev_compare);
 	return 0;
 }
 
@@ -126,7 +126,7 @@ int observe_lookups(struct os *d, const struct questions *q, struct node *n)
 {
 	int n_asked = 0;
 
-	for (size_t i = 0; i < q->n_lookups && is_question(q, QUESTION_LOOKUPS); i++) {
+	for (size_t i = 0; i < q->n_lookups && questions_ask(q, QUESTION_LOOKUPS); i++) {
 		struct lookup *l = APPEND(n->lookups, n->n_lookups);
 		const uint8_t *src = q->lookups[i].address;
 		bool has_src = false;

@@ -28,15 +28,15 @@ static const struct pci *find_function(const struct node *n, const struct far_li
 /* The function that it is stacked on, at whatever depth. */
 static const char *find_below(const struct node *n, const struct far_link *l)
 {
-	const struct netdev *nd = node_lowest(n, l->near), *maybe = node_netdev(n, l->maybe_near);
+	const struct netdev *nd = in_use_lowest(n, l->near), *maybe = node_netdev(n, l->maybe_near);
 
 	if (!nd && maybe && streq(maybe->mac, l->mac))
-		nd = node_lowest(n, l->maybe_near);
+		nd = in_use_lowest(n, l->maybe_near);
 	return nd ? nd->pci : NULL;
 }
 
-int uppers_add(const struct fs *fs, const struct processes *p, const struct netns *ns,
-	       const struct far_link *links, size_t n_links, struct node *n)
+int netns_stacked_add(const struct fs *fs, const struct processes *p, const struct netns *ns,
+		      const struct far_link *links, size_t n_links, struct node *n)
 {
 	char where[96], detail[128];
 
@@ -165,7 +165,7 @@ int observe_uppers(struct os *d, const struct fs *fs, const struct processes *p,
 
 		r = list_links(&d->route, fs, p, &n->netnses[i], &links, &n_links);
 		if (r >= 0)
-			r = uppers_add(fs, p, &n->netnses[i], links, n_links, n);
+			r = netns_stacked_add(fs, p, &n->netnses[i], links, n_links, n);
 		if (r == -ENOMEM)
 			return r;
 		if (r >= 0 || r == -ESRCH)

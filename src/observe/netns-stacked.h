@@ -21,5 +21,5 @@
 int observe_uppers(struct os *d, const struct fs *fs, const struct processes *p, struct node *n);
 
 /* The links of one namespace, as users. Return: 0 or -ENOMEM. */
-int uppers_add(const struct fs *fs, const struct processes *p, const struct netns *ns,
-	       const struct far_link *links, size_t n_links, struct node *n);
+int netns_stacked_add(const struct fs *fs, const struct processes *p, const struct netns *ns,
+		      const struct far_link *links, size_t n_links, struct node *n);

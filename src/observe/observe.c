@@ -192,7 +192,7 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n.n_pcis; i++)
-		n.pcis[i].is_busy = is_being_written(tried, n.pcis[i].address);
+		n.pcis[i].is_busy = attempts_is_being_written(tried, n.pcis[i].address);
 	observe_writer(&d->fs, &n, &memory);
 	if (!d->fs.is_live)
 		r = observe_snapshot(&d->fs, &n);
@@ -257,11 +257,11 @@ static bool is_there(const struct fs *fs, const struct ibdev *ib)
 /* Return: 0, 1 when it is nobody's business, or -errno; see struct ibdev. */
 static int try_verbs(const struct fs *fs, struct ibdev *ib)
 {
-	int r = verbs_try(ib->name, &ib->active_mtu);
+	int r = ibverbs_try(ib->name, &ib->active_mtu);
 
 	/* Another one of that name may have come since. */
 	if (r == -ENODEV && is_there(fs, ib))
-		r = verbs_try(ib->name, &ib->active_mtu);
+		r = ibverbs_try(ib->name, &ib->active_mtu);
 	log_debug("%s: libibverbs: %s", ib->name, r < 0 ? strerror(-r) : "opened");
 
 	/* Without the permission to open it nothing is learnt about it. */
@@ -275,7 +275,7 @@ int observe_verbs(const struct os *d, const struct questions *q, struct node *n)
 {
 	int n_tried = 0;
 
-	for (size_t i = 0; i < q->n_ibdevs && is_question(q, QUESTION_VERBS); i++) {
+	for (size_t i = 0; i < q->n_ibdevs && questions_ask(q, QUESTION_VERBS); i++) {
 		struct ibdev *ib = (struct ibdev *)node_ibdev_named(n, q->ibdevs[i]);
 
 		if (!ib || !ib->uverbs[0])

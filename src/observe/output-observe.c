@@ -45,7 +45,7 @@ static int observe_file(const struct fs *fs, enum output o, const char *path,
 		return 0;
 	}
 	/* A file of another program may hold anything: a capture has that there is one. */
-	if (!is_own_output(o, text)) {
+	if (!output_is_own(o, text)) {
 		fs_record(fs, RECORD_FILE, path + 1, stand_in, strlen(stand_in));
 		return 0;
 	}

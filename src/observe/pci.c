@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pci.h"
 
-#include "../model/module-options.h"
-
 #include <ctype.h>
 #include <fcntl.h>
 
@@ -301,7 +299,8 @@ static void read_root_port(const struct fs *fs, struct pci *pci)
 	char target[512], *port;
 	size_t len;
 
-	if (pci->physfn[0] || (!is_gpu(pci) && pci->class >> 16 != CLASS_NETWORK && !is_erdma(pci)))
+	if (pci->physfn[0] ||
+	    (!pci_is_gpu(pci) && pci->class >> 16 != CLASS_NETWORK && !pci_is_erdma(pci)))
 		return;
 	if (fs_read_link(fs, FS_PATH(FOLDER "/%s", pci->address), target, sizeof(target)) < 0)
 		return;

@@ -215,7 +215,7 @@ const struct process *processes_find(const struct processes *p, uint32_t pid)
 	return p->n > 0 ? bsearch(&key, p->items, p->n, sizeof(key), compare_process) : NULL;
 }
 
-bool is_our_process(const struct processes *p, uint32_t pid)
+bool process_is_ours(const struct processes *p, uint32_t pid)
 {
 	/* Parents seen at different moments may form a circle. */
 	for (size_t i = 0; i <= p->n && pid != 0; i++) {

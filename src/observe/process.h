@@ -41,7 +41,7 @@ void processes_done(struct processes *p);
 const struct process *processes_find(const struct processes *p, uint32_t pid); /* NULL: none */
 
 /* This process itself, or one that it started. */
-bool is_our_process(const struct processes *p, uint32_t pid);
+bool process_is_ours(const struct processes *p, uint32_t pid);
 
 /*
  * Calls @on_link with each open descriptor: @link is "proc/20/fd/3", @text where it leads:

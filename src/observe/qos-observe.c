@@ -19,7 +19,7 @@ static bool is_asked(const struct questions *q, const struct node *n, const stru
 int observe_dcbs(struct os *d, const struct questions *q, struct node *n,
 		 const struct memory *memory)
 {
-	if (!is_question(q, QUESTION_DCB))
+	if (!questions_ask(q, QUESTION_DCB))
 		return 0;
 	for (size_t i = 0; i < n->n_netdevs; i++) {
 		const struct netdev *nd = &n->netdevs[i];

@@ -2,7 +2,6 @@
 #include "rdma-observe.h"
 
 #include "../model/gid.h"
-#include "../model/module-options.h"
 #include "../os/rdma.h"
 #include "ibdev.h"
 
@@ -71,7 +70,7 @@ void rdma_find_netdev(const struct node *n, struct ibdev *ib)
 
 	if (ib->netdev[0])
 		return;
-	if (!ib->pci[0] || nd || (pci && is_erdma(pci)))
+	if (!ib->pci[0] || nd || (pci && pci_is_erdma(pci)))
 		take_gid_name(n, nd, ib);
 	if (!nd && pci && streq(pci->driver, "erdma"))
 		nd = find_by_guid(n, ib->node_guid);
@@ -339,7 +338,7 @@ int observe_rdma(struct os *d, struct node *n, const struct memory *memory)
 
 static bool is_counted(const struct questions *q, const struct node *n, const struct ibdev *ib)
 {
-	return is_question(q, QUESTION_LINK_DOWNED) && !ib->is_virtual &&
+	return questions_ask(q, QUESTION_LINK_DOWNED) && !ib->is_virtual &&
 	       questions_name(q, ib->pci) && !node_netdev_of(n, ib->pci);
 }
 

@@ -34,7 +34,7 @@ static const struct field link_rows[] = {
 };
 
 static const struct fields link_fields =
-	FIELDS(link_rows, struct netdev, .compare = compare_netdevs);
+	FIELDS(link_rows, struct netdev, .compare = netdev_compare);
 
 static const struct field address_rows[] = {
 	NUMBER(struct address, "ifindex", ifindex),
@@ -134,7 +134,7 @@ static const struct field vf_rows[] = {
 	FIELD(FIELD_NAME, struct vf_info, "port_guid", port_guid),
 };
 
-static const struct fields vf_fields = FIELDS(vf_rows, struct vf_info, .compare = compare_vf_infos);
+static const struct fields vf_fields = FIELDS(vf_rows, struct vf_info, .compare = vf_info_compare);
 
 static const struct field dcb_rows[] = {
 	NUMBER(struct dcb, "ifindex", ifindex, .min = 1, .max = UINT32_MAX, .flags = FIELD_NEEDED),
@@ -202,7 +202,7 @@ static bool complete_module(void *item)
 }
 
 static const struct fields module_fields =
-	FIELDS(module_rows, struct module, .is_valid = complete_module, .compare = compare_modules);
+	FIELDS(module_rows, struct module, .is_valid = complete_module, .compare = module_compare);
 
 /* --- who uses what --- */
 

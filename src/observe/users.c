@@ -3,7 +3,6 @@
 
 #include "../base/log.h"
 #include "../model/in-use.h"
-#include "../model/module-options.h"
 #include "../os/helper.h"
 #include "module-observe.h"
 #include "namespace.h"
@@ -170,7 +169,7 @@ static int on_path(struct users_look *l, const struct process *p, const char *li
 {
 	if (is_node(text, "dev/kvm"))
 		l->has_kvm = true;
-	if (is_our_process(l->processes, p->pid))
+	if (process_is_ours(l->processes, p->pid))
 		return 0;
 
 	for (size_t i = 0; i < l->n_watched; i++) {
@@ -235,7 +234,7 @@ static int add_unknown(struct users_look *l)
 			r = add_closed(l, ib->pci, ib->name);
 	}
 	for (size_t i = 0; i < l->n->n_pcis && r >= 0; i++)
-		if (is_vfio(&l->n->pcis[i]))
+		if (in_use_is_vfio(&l->n->pcis[i]))
 			r = add_closed(l, l->n->pcis[i].address, l->n->pcis[i].driver);
 	return r;
 }
@@ -289,7 +288,7 @@ int users_look(const struct fs *fs, struct processes *p, struct node *n)
 		return r;
 	r = watch_verbs(&l);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
-		if (is_vfio(&n->pcis[i]))
+		if (in_use_is_vfio(&n->pcis[i]))
 			r = watch_vfio(&l, &n->pcis[i]);
 	if (r < 0)
 		return r;
@@ -352,7 +351,7 @@ int users_add_holders(const struct fs *fs, const struct processes *p, const stru
 		char detail[128];
 
 		if (h->kernel[0] ? is_of_device(n, ib, h->kernel) || is_own_ipoib(n, ib, h)
-				 : h->pid > 0 && is_our_process(p, h->pid))
+				 : h->pid > 0 && process_is_ours(p, h->pid))
 			continue;
 
 		snprintf(detail, sizeof(detail), "%s: %" PRIu32 " %s%s%s%s", ib->name, h->n,
@@ -407,7 +406,7 @@ static bool has_user(const struct node *n, const struct user *other)
 /* A disk has no netdev either, and in_use_find() is not asked about it. */
 static bool is_network(const struct node *n, const struct pci *pci)
 {
-	return pci->class >> 16 == 0x02 || is_erdma(pci) || node_ibdev_of(n, pci->address);
+	return pci->class >> 16 == 0x02 || pci_is_erdma(pci) || node_ibdev_of(n, pci->address);
 }
 
 int users_add_found(const struct fs *fs, struct node *n, const struct memory *memory)

@@ -39,7 +39,7 @@ static int try_open(struct ibv_device *device, uint32_t *ret_active_mtu)
 	return 0;
 }
 
-int verbs_try(const char *ibdev, uint32_t *ret_active_mtu)
+int ibverbs_try(const char *ibdev, uint32_t *ret_active_mtu)
 {
 	_cleanup_(device_listp) struct ibv_device **list = NULL;
 	int n = 0;

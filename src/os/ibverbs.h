@@ -11,4 +11,4 @@
 
 /* @ret_active_mtu: of its first port in bytes, 0: not told. Return: 0, -ENODEV when libibverbs does
  * not list it (no provider), or -errno of the opening. */
-int verbs_try(const char *ibdev, uint32_t *ret_active_mtu);
+int ibverbs_try(const char *ibdev, uint32_t *ret_active_mtu);

@@ -204,7 +204,7 @@ int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n)
 		return r;
 
 	if (links.n > 0)
-		qsort(links.netdevs, links.n, sizeof(*links.netdevs), compare_netdevs);
+		qsort(links.netdevs, links.n, sizeof(*links.netdevs), netdev_compare);
 	*ret = TAKE(links.netdevs);
 	*ret_n = links.n;
 	return 0;

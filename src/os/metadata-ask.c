@@ -55,7 +55,7 @@ int metadata_ask_type(const char *path, uint64_t deadline_usec, char ret[static 
 	if (is_prefix(answer, "waiting "))
 		return -EAGAIN;
 	known = after(answer, "known ");
-	if (!known || !is_metadata_type(known))
+	if (!known || !metadata_is_type(known))
 		return -EBADMSG;
 	snprintf(ret, METADATA_TYPE_LEN, "%s", known);
 	return 0;

@@ -119,7 +119,7 @@ int vf_list(struct netlink *nl, uint32_t ifindex, struct vf_info **ret, size_t *
 		return r;
 
 	if (list.n > 0)
-		qsort(list.infos, list.n, sizeof(*list.infos), compare_vf_infos);
+		qsort(list.infos, list.n, sizeof(*list.infos), vf_info_compare);
 	*ret = TAKE(list.infos);
 	*ret_n = list.n;
 	return 0;

@@ -6,7 +6,7 @@
 /* "4" is a number where the verb counts, "", "-1" and "max" stay text. */
 static json_t *value(const struct action *a, const struct number *n, const char *text)
 {
-	return is_numeric(a->verb) && n->is_meant && n->n >= 0 && n->n != VALUE_MAX
+	return verb_is_numeric(a->verb) && n->is_meant && n->n >= 0 && n->n != VALUE_MAX
 		       ? json_integer(n->n)
 		       : document_text(text);
 }

@@ -78,7 +78,7 @@ int output_files(const struct config *c, const struct node *n, const struct memo
 		if (!c->output.paths[i][0])
 			continue;
 		o->path = c->output.paths[i];
-		o->is_kept = n->outputs[i].text && has_lost_devices(p);
+		o->is_kept = n->outputs[i].text && plan_has_lost_devices(p);
 		if (!o->is_kept)
 			r = make(c, n, memory, p, i, o);
 	}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dra.h"
 
-#include "../model/module-options.h"
 #include "plugin-output.h"
 
 #include <ctype.h>

@@ -55,7 +55,7 @@ const struct pci *output_explain_find(const struct node *n, const struct plan *p
 		if (n->ibdevs[i].pci[0] &&
 		    (streq(n->ibdevs[i].name, name) || streq(n->ibdevs[i].netdev, name)))
 			return node_pci(n, n->ibdevs[i].pci);
-	if (nd && is_lag_master(nd))
+	if (nd && netdev_is_lag_master(nd))
 		return find_bond(n, nd);
 	return nd ? node_pci(n, nd->pci) : NULL;
 }
@@ -195,10 +195,10 @@ static json_t *make_parameter(const struct facts *f, const struct parameter *q)
 
 	if (!*q->value)
 		source = "";
-	else if (o && is_same_value(q->type, o->value, q->value))
-		source = o->source == OPTION_CMDLINE   ? "command-line"
-			 : is_own_option_file(o->file) ? "own-file"
-						       : "file";
+	else if (o && module_options_is_same(q->type, o->value, q->value))
+		source = o->source == OPTION_CMDLINE      ? "command-line"
+			 : module_options_is_own(o->file) ? "own-file"
+							  : "file";
 
 	return json_pack("{s:o, s:o, s:o, s:s, s:o, s:I, s:o}", "name", document_text(q->name),
 			 "type", document_text(q->type), "value", document_text(q->value), "source",

@@ -190,7 +190,7 @@ int metrics_read_change(const char *text, struct last_change *ret)
 {
 	uint64_t time_sec, duration_usec, steps;
 
-	if (!is_own_output(OUTPUT_METRICS, text) || parse(find(text, TIME), 1, &time_sec) < 0 ||
+	if (!output_is_own(OUTPUT_METRICS, text) || parse(find(text, TIME), 1, &time_sec) < 0 ||
 	    parse(find(text, DURATION), USEC_PER_SEC, &duration_usec) < 0 ||
 	    parse(find(text, STEPS), 1, &steps) < 0 || steps == 0 || steps > UINT32_MAX)
 		return -ENODATA;

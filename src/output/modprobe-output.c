@@ -10,7 +10,7 @@ static const struct {
 	{ CORE_MODULE, "[RDMA] NetnsMode=" },
 };
 
-int output_modprobe(const struct wanted *w, char **ret)
+int output_modprobe(const struct module_options *w, char **ret)
 {
 	char text[512] = "";
 	size_t n = 0;
@@ -18,7 +18,7 @@ int output_modprobe(const struct wanted *w, char **ret)
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++) {
 		char options[256];
 
-		if (!wanted_text(w, modules[i].module, options, sizeof(options)))
+		if (!module_options_text(w, modules[i].module, options, sizeof(options)))
 			continue;
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "# %s\noptions %s %s\n",
 				      modules[i].settings, modules[i].module, options);

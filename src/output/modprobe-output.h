@@ -11,7 +11,7 @@
 
 /* One line "options MODULE ..." for each module, below a first line that says whose it is.
  * Return: 0, or -ENOMEM; @ret is NULL when nothing is wanted. */
-int output_modprobe(const struct wanted *w, char **ret);
+int output_modprobe(const struct module_options *w, char **ret);
 
 /* Is this a text of output_modprobe(), of any version: may it be replaced? */
 bool output_is_modprobe(const char *text);

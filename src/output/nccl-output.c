@@ -2,7 +2,6 @@
 #include "nccl-output.h"
 
 #include "../model/gid.h"
-#include "../model/module-options.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -225,7 +224,7 @@ static bool is_erdma_node(const struct node *n, const struct nccl *c)
 	for (size_t i = 0; i < c->n_ports; i++) {
 		const struct pci *pci = node_pci(n, c->ports[i].pci);
 
-		if (!pci || !is_erdma(pci))
+		if (!pci || !pci_is_erdma(pci))
 			return false;
 	}
 	return has_carrier(n, BOOTSTRAP_NETDEV);

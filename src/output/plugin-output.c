@@ -2,7 +2,6 @@
 #include "plugin-output.h"
 
 #include "../base/document.h"
-#include "../model/module-options.h"
 #include "lint.h"
 #include "manifest.h"
 
@@ -46,7 +45,7 @@ const char *output_plugin_resource(const struct config *c, const struct device *
 const char *output_plugin_netdev(const struct device *d)
 {
 	if (d->is_in_pod || d->is_lost)
-		return is_erdma(d->pci) ? "" : d->netdev_name;
+		return pci_is_erdma(d->pci) ? "" : d->netdev_name;
 	if (d->netdev && streq(d->netdev->pci, d->pci->address))
 		return d->netdev->name;
 	return "";

@@ -2,7 +2,6 @@
 #include "remember.h"
 
 #include "../model/given.h"
-#include "../model/module-options.h"
 
 /* The index tells that this very ibdev was opened, so that it need not be again. */
 static uint32_t opened_index(const struct device *d, const struct device_memory *m)
@@ -95,7 +94,7 @@ static struct device_memory remember(const struct node *n, const struct memory *
 	if (*card)
 		COPY(m.card, card);
 	if (d->ibdev) {
-		m.was_virtual = d->ibdev->is_virtual && !is_erdma(d->pci);
+		m.was_virtual = d->ibdev->is_virtual && !pci_is_erdma(d->pci);
 		m.active_mtu = d->ibdev->active_mtu;
 	}
 	if (d->netdev)

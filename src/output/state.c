@@ -5,7 +5,6 @@
 #include "../base/fields.h"
 #include "../model/gid.h"
 #include "../model/memory.h"
-#include "../model/module-options.h"
 #include "explain-kubelet.h"
 #include "plugin-output.h"
 #include "qos-output.h"
@@ -466,7 +465,7 @@ static json_t *make_gpus(const void *item)
 	for (size_t i = 0; i < s->node->n_pcis; i++) {
 		struct near_gpu g = { &s->node->pcis[i], s->plan, NEARNESS_NONE };
 
-		if (!is_gpu(g.pci))
+		if (!pci_is_gpu(g.pci))
 			continue;
 		for (size_t k = 0; k < g.plan->n_devices; k++)
 			g.nearness = MAX(g.nearness, pci_nearness(g.pci, g.plan->devices[k].pci));
@@ -547,7 +546,7 @@ int output_state(const struct config *c, const struct node *n, const struct memo
 				    SCHEMA,
 				    p->n_health > 0,
 				    node_has_gpu(n),
-				    config_sets_qos(c),
+				    qos_is_set(c),
 				    c->smc.enable != SMC_NO || n->has_pnets,
 				    boots_telling(n, memory, &first) > 0 };
 	json_auto_t *document = NULL;

@@ -37,9 +37,9 @@ static int want_address(const struct config *c, const struct node *n, struct pla
 
 	memcpy(want.local, k->address.bytes, sizeof(want.local));
 	memcpy(want.peer, k->address.bytes, sizeof(want.peer));
-	want.metric = wanted_metric(c, n, p, k, &want);
-	format_address(want.family, want.local, want.prefix_len, text, sizeof(text));
-	a = add_route_action(p, k, VERB_ADD_ADDRESS, want.ifindex, text);
+	want.metric = nic_netdev_metric(c, n, p, k, &want);
+	ip_format(want.family, want.local, want.prefix_len, text, sizeof(text));
+	a = nic_netdev_add_action(p, k, VERB_ADD_ADDRESS, want.ifindex, text);
 	if (!a)
 		return -ENOMEM;
 	a->address = want;
@@ -57,11 +57,11 @@ static int drop_address(const struct memory *memory, struct plan *p, const struc
 	if (have->family == k->address.family &&
 	    memcmp(have->local, k->address.bytes, sizeof(have->local)) == 0)
 		return 0;
-	format_address(have->family, have->local, have->prefix_len, text, sizeof(text));
+	ip_format(have->family, have->local, have->prefix_len, text, sizeof(text));
 	if (!memory_entry(memory, verb_name(VERB_ADD_ADDRESS), "", have->ifindex, text))
 		return 0;
 
-	a = add_route_action(p, k, VERB_REMOVE_ADDRESS, have->ifindex, text);
+	a = nic_netdev_add_action(p, k, VERB_REMOVE_ADDRESS, have->ifindex, text);
 	if (!a)
 		return -ENOMEM;
 	a->address = *have;
@@ -70,7 +70,7 @@ static int drop_address(const struct memory *memory, struct plan *p, const struc
 
 static int tell_problem(struct plan *p, const struct nic_netdev *k)
 {
-	if (is_hands_off(k)) /* plan_metadata() has told why */
+	if (nic_netdev_is_hands_off(k)) /* plan_metadata() has told why */
 		return 0;
 	return plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_REFUSED, k->device->pci->address,
 			     k->problem, "%s%s%s", k->netdev->name, k->detail[0] ? ": " : "",

@@ -156,8 +156,8 @@ static int set_num_vfs(struct ahead *w, struct pci *made, const struct action *a
 		r = w->n_vfs++ < VFS_MAX ? add_vf(w, &pf, i) : -E2BIG;
 	if (r < 0)
 		return r;
-	qsort(n->pcis, n->n_pcis, sizeof(*n->pcis), compare_pcis);
-	qsort(n->vf_infos, n->n_vf_infos, sizeof(*n->vf_infos), compare_vf_infos);
+	qsort(n->pcis, n->n_pcis, sizeof(*n->pcis), pci_compare);
+	qsort(n->vf_infos, n->n_vf_infos, sizeof(*n->vf_infos), vf_info_compare);
 	for (size_t i = 0; i < n->n_pcis && r >= 0 && (pf.autoprobe || !pf.has_autoprobe); i++)
 		if (streq(n->pcis[i].physfn, pf.address))
 			r = bind_vf(w, &n->pcis[i]);
@@ -184,7 +184,7 @@ static int change_function(struct ahead *w, struct pci *pci, const struct action
 	if (a->verb == VERB_REBIND_DRIVER)
 		return rebind_vf(w, pci);
 	if (a->verb == VERB_SET_AUTOPROBE) {
-		pci->autoprobe = is_to(a, 1);
+		pci->autoprobe = action_is_to(a, 1);
 		pci->is_switched = pci->is_recorded = !pci->autoprobe;
 	}
 	if (v && a->verb == VERB_SET_VF_MAC)
@@ -222,12 +222,12 @@ static int change_all(struct ahead *w, const struct plan *p)
 		struct pci *pci = (struct pci *)node_pci(&w->node, a->target);
 		struct netdev *nd = (struct netdev *)node_netdev(&w->node, a->ifindex);
 
-		if (is_open_change(a) && a->verb == VERB_LOAD_MODULE &&
+		if (action_is_open(a) && a->verb == VERB_LOAD_MODULE &&
 		    streq(a->target, IPOIB_MODULE))
 			r = load_ipoib(w);
-		else if (is_open_change(a) && nd)
+		else if (action_is_open(a) && nd)
 			change_netdev(nd, a);
-		else if (is_open_change(a) && pci)
+		else if (action_is_open(a) && pci)
 			r = change_function(w, pci, a);
 	}
 	return r < 0 ? r : node_make_indexes(&w->node);
@@ -238,7 +238,7 @@ static int change_all(struct ahead *w, const struct plan *p)
 static bool is_in(const struct plan *p, const struct action *a)
 {
 	for (size_t i = 0; i < p->n_actions; i++)
-		if (is_open_change(&p->actions[i]) && is_same_change(&p->actions[i], a))
+		if (action_is_open(&p->actions[i]) && action_is_same_change(&p->actions[i], a))
 			return true;
 	return false;
 }
@@ -248,7 +248,7 @@ static bool is_next_vf(const struct later *last, const struct action *a, const s
 {
 	return last->last_vf + 1 == vf->vf_index && last->action.verb == a->verb &&
 	       streq(last->action.target, vf->physfn) && streq(last->action.subject, a->subject) &&
-	       is_same_step(&last->action, a);
+	       action_is_same_step(&last->action, a);
 }
 
 static int add_later(const struct ahead *w, const struct action *a, size_t first, struct plan *p)
@@ -281,7 +281,7 @@ static int add_round(const struct ahead *w, const struct plan *before, const str
 	const size_t first = p->n_later;
 
 	for (size_t i = 0; i < next->n_actions; i++)
-		if (is_open_change(&next->actions[i]) && !is_in(before, &next->actions[i]) &&
+		if (action_is_open(&next->actions[i]) && !is_in(before, &next->actions[i]) &&
 		    add_later(w, &next->actions[i], first, p) < 0)
 			return -ENOMEM;
 	return p->n_later > first;
@@ -304,7 +304,7 @@ static int add_files(const struct ahead *w, struct plan *p)
 	for (size_t i = 0; i < p->n_actions && r >= 0; i++) {
 		const struct action *a = &p->actions[i];
 
-		if (a->class == CLASS_WAITING && is_file_for_others(a->verb) &&
+		if (a->class == CLASS_WAITING && verb_is_file_for_others(a->verb) &&
 		    (a->reason == REASON_NOT_READY || a->reason == REASON_OUTPUT_LAST))
 			r = add_later(w, a, p->n_later, p);
 	}
@@ -318,7 +318,7 @@ int plan_ahead(const struct config *c, const struct node *n, const struct memory
 	_cleanup_(ahead_done) struct ahead w = {};
 	int r;
 
-	if (!has_needed_changes(p))
+	if (!plan_has_needed_changes(p))
 		return 0;
 	r = ahead_make(n, &w);
 	if (r >= 0)

@@ -14,13 +14,14 @@
 static bool is_counted(const struct action *a)
 {
 	return a->verb != VERB_WAIT && a->verb != VERB_ASK_METADATA &&
-	       a->verb != VERB_PROBE_NEIGHBOUR && !(a->verb == VERB_SET_AUTOPROBE && is_to(a, 1));
+	       a->verb != VERB_PROBE_NEIGHBOUR &&
+	       !(a->verb == VERB_SET_AUTOPROBE && action_is_to(a, 1));
 }
 
 /* Without it the number of VFs would not be changed: part of that. */
 static enum verb key_verb(const struct action *a)
 {
-	return a->verb == VERB_SET_AUTOPROBE && is_to(a, 0) ? VERB_SET_NUM_VFS : a->verb;
+	return a->verb == VERB_SET_AUTOPROBE && action_is_to(a, 0) ? VERB_SET_NUM_VFS : a->verb;
 }
 
 /* --- what an action is known by --- */
@@ -160,7 +161,7 @@ void plan_contest(const struct config *c, const struct node *n, const struct mem
 		const struct attempt *e;
 		uint64_t end;
 
-		if (!is_open_change(a))
+		if (!action_is_open(a))
 			continue;
 		a->instance = instance_of(n, a);
 		a->value = value_of(p, a);
@@ -399,7 +400,7 @@ int plan_recall_failures(const struct config *c, const struct node *n, struct me
 static bool is_written(const struct action *tried)
 {
 	return tried->result >= 0 &&
-	       (tried->verb == VERB_WRITE_RULES || is_file_for_others(tried->verb));
+	       (tried->verb == VERB_WRITE_RULES || verb_is_file_for_others(tried->verb));
 }
 
 /* Did a process that came in between keep it from being done, which a reboot would mend? */
@@ -432,7 +433,7 @@ static void settle_metadata(struct action *a)
 static bool is_first_refusal(const struct attempts *tried, const struct action *t)
 {
 	for (const struct action *b = tried->actions; b < t; b++)
-		if (b->is_refused && is_same_change(b, t))
+		if (b->is_refused && action_is_same_change(b, t))
 			return false;
 	return t->is_refused;
 }
@@ -446,7 +447,8 @@ void plan_mark_tried(const struct attempts *tried, struct plan *p)
 			const struct action *t = &tried->actions[k];
 
 			if (a->class != CLASS_CHANGE || (!t->is_done && !t->is_running) ||
-			    !is_same_change(a, t) || is_written(t) || is_first_refusal(tried, t))
+			    !action_is_same_change(a, t) || is_written(t) ||
+			    is_first_refusal(tried, t))
 				continue;
 
 			a->is_running = t->is_running;
@@ -501,9 +503,9 @@ static void drop_rest(struct plan *p, const char *pf)
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 		const bool is_rest = a->verb == VERB_SET_NUM_VFS ||
-				     (a->verb == VERB_SET_AUTOPROBE && is_to(a, 0));
+				     (a->verb == VERB_SET_AUTOPROBE && action_is_to(a, 0));
 
-		if (!is_open_change(a) || !streq(a->target, pf) || !is_rest)
+		if (!action_is_open(a) || !streq(a->target, pf) || !is_rest)
 			p->actions[kept++] = *a;
 	}
 	p->n_actions = kept;
@@ -521,7 +523,7 @@ int plan_boots(const struct config *c, const struct node *n, const struct memory
 	for (size_t i = 0; i < p->n_actions; i++) {
 		struct action *a = &p->actions[i];
 
-		if (!is_open_change(a) || !boots_step(c, n, a, &s) ||
+		if (!action_is_open(a) || !boots_step(c, n, a, &s) ||
 		    !boots_is_loop(n, memory, &s) ||
 		    attempts_find(memory->tried, a->verb, a->target, s.to))
 			continue;

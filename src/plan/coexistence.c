@@ -18,7 +18,7 @@ static int hint_terway(const struct node *n, struct plan *p, const struct nic_ne
 	for (size_t i = 0; i < n->n_rules; i++) {
 		const struct rule *rule = &n->rules[i];
 
-		if (!is_erdma(k->device->pci) || rule->protocol == OWN_PROTOCOL ||
+		if (!pci_is_erdma(k->device->pci) || rule->protocol == OWN_PROTOCOL ||
 		    rule->table != TERWAY_TABLE_BASE + k->netdev->ifindex)
 			continue;
 		return plan_add_hint(p, REASON_TERWAY_ENI, k->device->pci->address,
@@ -37,9 +37,9 @@ static int hint_rival(const struct config *c, const struct node *n, struct plan 
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
 
-		if (!is_rival(n, k, t) || t->metric >= c->route.metric)
+		if (!nic_netdev_is_rival(n, k, t) || t->metric >= c->route.metric)
 			continue;
-		format_address(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
+		ip_format(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
 		return plan_add_hint(p, REASON_ROUTE_FOREIGN, k->device->pci->address,
 				     "%s dev %s proto %d metric %" PRIu32, dst, k->netdev->name,
 				     t->protocol, t->metric);

@@ -22,7 +22,7 @@ static const struct netdev *netdev_of(const struct node *n, const struct pci *pc
 	const struct netdev *nd = node_netdev_of(n, pci->address);
 	const struct ibdev *ib;
 
-	if (nd || !is_erdma(pci))
+	if (nd || !pci_is_erdma(pci))
 		return nd;
 
 	/* The RDMA function and the netdev are two PCI devices. */
@@ -163,7 +163,7 @@ static bool is_netdev_of_erdma(const struct node *n, const struct pci *pci)
 	for (size_t i = 0; nd && i < n->n_ibdevs; i++) {
 		const struct pci *owner = node_pci(n, n->ibdevs[i].pci);
 
-		if (owner && owner != pci && is_erdma(owner) &&
+		if (owner && owner != pci && pci_is_erdma(owner) &&
 		    streq(n->ibdevs[i].netdev, nd->name))
 			return true;
 	}
@@ -175,7 +175,7 @@ static bool is_nic(const struct node *n, const struct pci *pci)
 {
 	if (pci->is_management)
 		return false;
-	if (node_ibdev_of(n, pci->address) || is_erdma(pci))
+	if (node_ibdev_of(n, pci->address) || pci_is_erdma(pci))
 		return true;
 	return pci->class >> 16 == CLASS_NETWORK && !is_netdev_of_erdma(n, pci);
 }
@@ -242,7 +242,7 @@ static bool is_gid_ready(const struct device *d, const struct port *port, bool i
 /* The best reason over all ports: one good port makes a device usable. */
 static enum reason judge_ports(const struct config *c, const struct node *n, struct device *d)
 {
-	const bool is_ipv6 = c->route.manage && c->route.ipv6 == IPV6_RA && !is_erdma(d->pci);
+	const bool is_ipv6 = c->route.manage && c->route.ipv6 == IPV6_RA && !pci_is_erdma(d->pci);
 	enum reason worst = REASON_PORT_DOWN;
 	const struct ibdev *ib = d->ibdev;
 	const char *advice = NULL;
@@ -322,7 +322,7 @@ static const struct device *pf_of(const struct plan *p, const struct device *d)
 /* eRDMA has one driver, which most kernels do not have: it is known by its PCI id. */
 static bool lacks_module(const struct node *n, const struct pci *pci)
 {
-	return is_erdma(pci) && !pci->driver[0] && !pci->module[0] && !n->is_dkms_building;
+	return pci_is_erdma(pci) && !pci->driver[0] && !pci->module[0] && !n->is_dkms_building;
 }
 
 /*
@@ -390,13 +390,13 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 			 d->bond->name);
 		return REASON_PORT_OF_LAG;
 	}
-	if (!ib && is_vfio(d->pci)) {
+	if (!ib && in_use_is_vfio(d->pci)) {
 		snprintf(d->detail, sizeof(d->detail), "it is bound to %s", d->pci->driver);
 		d->advice = "Leave the function out of Match=, or bind it to its own driver.";
 	}
 	if (!ib)
 		return REASON_NO_IBDEV;
-	if (is_zero_guid(ib->node_guid))
+	if (guid_is_zero(ib->node_guid))
 		return say_zero_guid(n, d);
 	if (d->is_vf && d->config->identity == IDENTITY_DERIVED &&
 	    identity_is_other(n, p, d->pci, d->netdev, ib, d->detail, sizeof(d->detail)))
@@ -461,11 +461,11 @@ static uint32_t find_unsupported(const struct node *n, const struct memory *memo
 
 		if (!vf || !streq(vf->physfn, pf))
 			continue;
-		bits |= unsupported_setting(a);
+		bits |= action_unsupported_setting(a);
 		if (is_refused(n, vf, a))
-			refused |= vf_setting_of(a->verb);
+			refused |= verb_vf_setting(a->verb);
 		if (a->is_done && a->result >= 0)
-			done |= vf_setting_of(a->verb);
+			done |= verb_vf_setting(a->verb);
 	}
 	/* One that another VF of it took has failed. */
 	refused &= ~done;
@@ -493,7 +493,7 @@ static void find_sick(const struct node *n, const struct memory *memory, struct 
 
 	for (size_t i = 0; memory->tried && i < memory->tried->n_actions; i++) {
 		const struct action *t = &memory->tried->actions[i];
-		const struct pci *vf = is_bad_bind(t) ? node_pci(n, t->target) : NULL;
+		const struct pci *vf = action_is_bad_bind(t) ? node_pci(n, t->target) : NULL;
 
 		if (!vf || !streq(vf->physfn, d->pci->address))
 			continue;
@@ -555,8 +555,8 @@ static enum reason find_host_use(const struct config *c, const struct node *n,
 	}
 	if (c->plugin.type == PLUGIN_DRANET)
 		return REASON_NONE;
-	return netdev_host_use(n, memory, nd, is_ra, detail, size) ? REASON_PORT_IN_USE
-								   : REASON_NONE;
+	return in_use_by_host(n, memory, nd, is_ra, detail, size) ? REASON_PORT_IN_USE
+								  : REASON_NONE;
 }
 
 /* Is it a PF that is to have VFs? It is no stand-in for them, whatever keeps them from being made.
@@ -688,7 +688,7 @@ static int add_device(const struct config *c, const struct node *n, const struct
 		d->aside = find_aside(c, n, memory, d, detail, sizeof(detail));
 	d->is_handed_out = is_handed_out && d->aside == REASON_NONE && !is_stand_in(d);
 
-	d->is_foreign = is_foreign(pci, d->detail, sizeof(d->detail));
+	d->is_foreign = in_use_is_foreign(pci, d->detail, sizeof(d->detail));
 	if (d->is_foreign) {
 		d->is_handed_out = false;
 		d->reason = REASON_VF_FOREIGN;

@@ -84,12 +84,12 @@ struct erdma {
 };
 
 /* Standard mode is all that a driver without the parameter has: the kernel's own. */
-static bool is_without(const struct wanted_option *o)
+static bool is_without(const struct module_option *o)
 {
-	return streq(o->name, ERDMA_COMPAT) && is_same_value("bool", o->value, "N");
+	return streq(o->name, ERDMA_COMPAT) && module_options_is_same("bool", o->value, "N");
 }
 
-static bool is_type_fit(const struct wanted_option *o, const char *type)
+static bool is_type_fit(const struct module_option *o, const char *type)
 {
 	return streq(o->name, ERDMA_COMPAT) == streq(type, "bool");
 }
@@ -101,7 +101,7 @@ static void add_option(char *text, size_t size, const char *name, const char *va
 	snprintf(text + used, size - used, "%s%s=%s", used > 0 ? " " : "", name, value);
 }
 
-static void look_at_option(const struct wanted_option *o, struct erdma *e)
+static void look_at_option(const struct module_option *o, struct erdma *e)
 {
 	const struct module *m = e->module;
 	const struct parameter *p = module_parameter(m, o->name);
@@ -112,7 +112,7 @@ static void look_at_option(const struct wanted_option *o, struct erdma *e)
 
 	if (is_in_force)
 		add_option(e->from, sizeof(e->from), o->name, p->value);
-	if (is_in_force ? !is_same_value(p->type, p->value, o->value) : !is_without(o))
+	if (is_in_force ? !module_options_is_same(p->type, p->value, o->value) : !is_without(o))
 		e->is_right = false;
 
 	if (is_lacking && !is_without(o) && !e->missing)
@@ -123,13 +123,13 @@ static void look_at_option(const struct wanted_option *o, struct erdma *e)
 		add_option(e->to, sizeof(e->to), o->name, o->value);
 }
 
-static struct erdma look_at_erdma(const struct node *n, const struct wanted *w)
+static struct erdma look_at_erdma(const struct node *n, const struct module_options *w)
 {
 	struct erdma e = { .module = node_module(n, ERDMA_MODULE) };
-	const char *compat = wanted_value(w, ERDMA_MODULE, ERDMA_COMPAT);
+	const char *compat = module_options_value(w, ERDMA_MODULE, ERDMA_COMPAT);
 
 	e.is_right = module_is_in_kernel(e.module);
-	e.is_compat = compat && is_same_value("bool", compat, "Y");
+	e.is_compat = compat && module_options_is_same("bool", compat, "Y");
 	for (size_t i = 0; i < w->n_options; i++)
 		if (streq(w->options[i].module, ERDMA_MODULE))
 			look_at_option(&w->options[i], &e);
@@ -139,12 +139,12 @@ static struct erdma look_at_erdma(const struct node *n, const struct wanted *w)
 /* The file is what is loaded after the unloading, in the new mode or in the one before. */
 static bool is_way_back(const struct node *n, const struct module *m)
 {
-	return m->has_info && is_built_for(m, n->kernel);
+	return m->has_info && module_is_built_for(m, n->kernel);
 }
 
 /* What stands against the change to this mode at all, the first that is to be dealt with. */
-static void judge_erdma(const struct node *n, const struct memory *memory, const struct wanted *w,
-			const struct erdma *e, struct action *a)
+static void judge_erdma(const struct node *n, const struct memory *memory,
+			const struct module_options *w, const struct erdma *e, struct action *a)
 {
 	const bool is_loaded = e->module->state == MODULE_LOADED;
 
@@ -181,7 +181,7 @@ static void judge_erdma(const struct node *n, const struct memory *memory, const
 	} else if (is_loaded && !e->module->has_info) {
 		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_UNREADABLE);
 		COPY(a->detail, e->module->path);
-	} else if (is_loaded && !is_built_for(e->module, n->kernel)) {
+	} else if (is_loaded && !module_is_built_for(e->module, n->kernel)) {
 		set_class(a, CLASS_IMPOSSIBLE, REASON_MODULE_VERMAGIC);
 		snprintf(a->detail, sizeof(a->detail), "%.160s is built for %.*s", e->module->path,
 			 (int)strcspn(e->module->vermagic, " "), e->module->vermagic);
@@ -190,7 +190,7 @@ static void judge_erdma(const struct node *n, const struct memory *memory, const
 	} else if (is_loaded && node_forbids(n, ERDMA_MODULE)) {
 		forbid(n, a);
 	} else if (is_loaded &&
-		   users_of_driver(n, memory, ERDMA_MODULE, a->detail, sizeof(a->detail))) {
+		   in_use_of_driver(n, memory, ERDMA_MODULE, a->detail, sizeof(a->detail))) {
 		set_class(a, CLASS_NEEDS_REBOOT, REASON_DRIVER_IN_USE);
 	} else if (e->is_compat &&
 		   ports_clash(n, ports_base(n, w, false), a->detail, sizeof(a->detail))) {
@@ -199,7 +199,7 @@ static void judge_erdma(const struct node *n, const struct memory *memory, const
 }
 
 static int plan_erdma(const struct config *c, const struct node *n, const struct memory *memory,
-		      struct plan *p, const struct wanted *w)
+		      struct plan *p, const struct module_options *w)
 {
 	const struct erdma e = look_at_erdma(n, w);
 	struct action *a = NULL;
@@ -228,7 +228,7 @@ static int plan_erdma(const struct config *c, const struct node *n, const struct
 /* A function that was bound to another driver on purpose gets no mode. */
 static bool is_driven_by_erdma(const struct pci *pci)
 {
-	return is_erdma(pci) && (!pci->driver[0] || streq(pci->driver, ERDMA_MODULE));
+	return pci_is_erdma(pci) && (!pci->driver[0] || streq(pci->driver, ERDMA_MODULE));
 }
 
 static int hint_smc(const struct node *n, struct plan *p)
@@ -267,10 +267,10 @@ static int plan_mode(const struct config *c, const struct node *n, const struct 
 	const enum driver_mode mode = node_driver_mode(c, n);
 	const struct duty *erdma = mode_duty(mode, FAMILY_ERDMA);
 	bool has_erdma = false, wants_peermem = false;
-	struct wanted wanted;
+	struct module_options wanted;
 	int r = 0;
 
-	wanted_options(c, mode, &wanted);
+	module_options_wanted(c, mode, &wanted);
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct pci *pci = p->devices[i].pci;
 		const struct duty *duty = mode_duty(mode, mode_family(pci));
@@ -300,7 +300,7 @@ static int plan_mode(const struct config *c, const struct node *n, const struct 
 static int want_driver(const struct config *c, const struct node *n, struct plan *p,
 		       const struct device *d)
 {
-	if (d->pci->driver[0] || (c->driver.mode != DRIVER_MODE_KEEP && is_erdma(d->pci)))
+	if (d->pci->driver[0] || (c->driver.mode != DRIVER_MODE_KEEP && pci_is_erdma(d->pci)))
 		return 0;
 	if (d->pci->module[0])
 		return plan_want_module(n, p, d->pci->module, STEP_DRIVER);
@@ -319,7 +319,7 @@ static bool is_awaiting_guids(const struct node *n, const struct device *pf)
 		const struct pci *vf = node_vf(n, pf->pci->address, i);
 		const struct ibdev *ib = vf ? node_ibdev_of(n, vf->address) : NULL;
 
-		if (vf && (!vf->driver[0] || (ib && is_zero_guid(ib->node_guid))))
+		if (vf && (!vf->driver[0] || (ib && guid_is_zero(ib->node_guid))))
 			return true;
 	}
 	return false;
@@ -337,7 +337,7 @@ static size_t count_gpus(const struct node *n)
 	size_t n_gpus = 0;
 
 	for (size_t i = 0; i < n->n_pcis; i++)
-		n_gpus += is_gpu(&n->pcis[i]);
+		n_gpus += pci_is_gpu(&n->pcis[i]);
 	return n_gpus;
 }
 

@@ -16,7 +16,7 @@ static int wait_for_gid(struct plan *p, const struct device *d, const struct por
 {
 	char text[48];
 
-	format_address(a->family, a->local, a->prefix_len, text, sizeof(text));
+	ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
 	return plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_WAITING, d->pci->address,
 			     REASON_GID_PENDING, "%s port %" PRIu32 ", %s", d->ibdev->name,
 			     port->number, text);

@@ -36,7 +36,7 @@ static int want(struct back *b, enum verb verb, const char *from, const char *to
 {
 	struct action *a;
 
-	if (streq(from, to) || vf_setting_of(verb) & b->d->unsupported)
+	if (streq(from, to) || verb_vf_setting(verb) & b->d->unsupported)
 		return 0;
 	b->differs = true;
 	if (!b->is_quiet || b->is_used) {
@@ -78,8 +78,8 @@ static int want_altnames(struct back *b, enum verb verb, const char *list, const
 	char name[sizeof(((struct given *)0)->altnames)];
 	int r = 0;
 
-	while (r >= 0 && next_word(&list, name, sizeof(name)))
-		if (!has_word(without, name))
+	while (r >= 0 && given_next_word(&list, name, sizeof(name)))
+		if (!given_has_word(without, name))
 			r = want(b, verb, "", name);
 	return r;
 }

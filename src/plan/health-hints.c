@@ -5,7 +5,6 @@
  *
  * On a node without managed devices there are none: it is nobody's node yet.
  */
-#include "../model/module-options.h"
 #include "plan-make.h"
 #include "steps.h"
 
@@ -159,7 +158,7 @@ int plan_health(const struct node *n, const struct memory *memory, struct plan *
 	if (p->n_devices == 0)
 		return 0;
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
-		if (is_gpu(&n->pcis[i]))
+		if (pci_is_gpu(&n->pcis[i]))
 			r = tell_gpu(p, &n->pcis[i]);
 	for (size_t i = 0; i < n->n_memlocks && r >= 0; i++)
 		if (n->memlocks[i].bytes != UINT64_MAX)

@@ -11,7 +11,7 @@ bool identity_seed(const struct node *n, const struct pci *pf, char ret[static M
 	node_card(n, pf, ret);
 	if (ret[0])
 		return true;
-	if (ib && ib->node_guid[0] && !is_zero_guid(ib->node_guid)) {
+	if (ib && ib->node_guid[0] && !guid_is_zero(ib->node_guid)) {
 		copy(ret, MAC_LEN, ib->node_guid);
 		return true;
 	}
@@ -120,9 +120,9 @@ void identity_guids(const struct node *n, const struct plan *p, const char *seed
 {
 	copy(ret_node, GUID_LEN, v->node_guid);
 	copy(ret_port, GUID_LEN, v->port_guid);
-	if (is_zero_guid(ret_node))
+	if (guid_is_zero(ret_node))
 		make_guid(n, p, "node-guid", seed, vf, ret_node, GUID_LEN);
-	if (is_zero_guid(ret_port))
+	if (guid_is_zero(ret_port))
 		make_guid(n, p, "port-guid", seed, vf, ret_port, GUID_LEN);
 }
 
@@ -140,7 +140,7 @@ bool identity_is_unset_mac(const struct node *n, const struct pci *vf, const str
 		return nd && nd->is_random_mac && streq(nd->mac, v->mac);
 	if (!vf->driver[0] || !nd || nd->is_random_mac)
 		return true;
-	return ib && is_zero_guid(ib->node_guid);
+	return ib && guid_is_zero(ib->node_guid);
 }
 
 static bool has_other_mac(const struct node *n, const struct plan *p, const struct pci *vf,
@@ -168,7 +168,7 @@ static bool has_other_guid(const struct node *n, const struct plan *p, const str
 					     .port_guid = "0000:0000:0000:0000" };
 	char seed[MAC_LEN], node[GUID_LEN], port[GUID_LEN];
 
-	if (!v->node_guid[0] || is_zero_guid(v->node_guid) || !ib->node_guid[0] ||
+	if (!v->node_guid[0] || guid_is_zero(v->node_guid) || !ib->node_guid[0] ||
 	    streq(ib->node_guid, v->node_guid))
 		return false;
 	identity_seed(n, node_pci(n, vf->physfn), seed);
@@ -195,10 +195,10 @@ bool identity_is_unset_guid(const struct node *n, const struct pci *vf, const st
 {
 	const struct ibdev *ib = node_ibdev_of(n, vf->address);
 
-	if (vf->driver[0] && ib && !is_zero_guid(ib->node_guid))
+	if (vf->driver[0] && ib && !guid_is_zero(ib->node_guid))
 		return false;
 	return v->node_guid[0] && v->port_guid[0] &&
-	       (is_zero_guid(v->node_guid) || is_zero_guid(v->port_guid));
+	       (guid_is_zero(v->node_guid) || guid_is_zero(v->port_guid));
 }
 
 bool identity_lacks_ipoib(const struct node *n, const struct device *pf)

@@ -69,8 +69,8 @@ static void add_users(const struct node *n, const struct memory *memory, const s
 	}
 }
 
-bool users_of_function(const struct node *n, const struct memory *memory, const struct pci *pci,
-		       char *ret, size_t size)
+bool in_use_of_function(const struct node *n, const struct memory *memory, const struct pci *pci,
+			char *ret, size_t size)
 {
 	struct user_list w = { ret, size };
 
@@ -79,8 +79,8 @@ bool users_of_function(const struct node *n, const struct memory *memory, const 
 	return user_list_end(&w);
 }
 
-bool users_of_vfs(const struct node *n, const struct memory *memory, const struct pci *pf,
-		  char *ret, size_t size)
+bool in_use_of_vfs(const struct node *n, const struct memory *memory, const struct pci *pf,
+		   char *ret, size_t size)
 {
 	struct user_list w = { ret, size };
 
@@ -104,12 +104,12 @@ static bool is_open(const struct node *n, const char *pf, char *ret, size_t size
 	return true;
 }
 
-bool users_of_port(const struct node *n, const struct memory *memory, const struct pci *pf,
-		   char *ret, size_t size)
+bool in_use_of_port(const struct node *n, const struct memory *memory, const struct pci *pf,
+		    char *ret, size_t size)
 {
 	const struct netdev *bond = node_bond_of(n, node_netdev_of(n, pf->address));
 
-	if (users_of_vfs(n, memory, pf, ret, size) || is_open(n, pf->address, ret, size))
+	if (in_use_of_vfs(n, memory, pf, ret, size) || is_open(n, pf->address, ret, size))
 		return true;
 	for (size_t i = 0; bond && i < n->n_netdevs; i++)
 		if (n->netdevs[i].master == bond->ifindex &&
@@ -187,8 +187,8 @@ static void list_module(const struct module *m, bool is_explained, char *ret, si
 	}
 }
 
-bool users_of_driver(const struct node *n, const struct memory *memory, const char *driver,
-		     char *ret, size_t size)
+bool in_use_of_driver(const struct node *n, const struct memory *memory, const char *driver,
+		      char *ret, size_t size)
 {
 	const struct module *m = node_module(n, driver);
 

@@ -14,15 +14,15 @@
  * Its users, as words with names, pids and containers, separated by "; ". Where there is no room
  * for all, the words end with how many more there are. Return: is there any?
  */
-bool users_of_function(const struct node *n, const struct memory *memory, const struct pci *pci,
-		       char *ret, size_t size);
+bool in_use_of_function(const struct node *n, const struct memory *memory, const struct pci *pci,
+			char *ret, size_t size);
 /* The same over all VFs of a PF. */
-bool users_of_vfs(const struct node *n, const struct memory *memory, const struct pci *pf,
-		  char *ret, size_t size);
+bool in_use_of_vfs(const struct node *n, const struct memory *memory, const struct pci *pf,
+		   char *ret, size_t size);
 /* Those of its VFs, or else of its own RDMA device; of a port of a LAG also of its other ports',
  * since the RDMA device of a LAG is that of one of them. */
-bool users_of_port(const struct node *n, const struct memory *memory, const struct pci *pf,
-		   char *ret, size_t size);
+bool in_use_of_port(const struct node *n, const struct memory *memory, const struct pci *pf,
+		    char *ret, size_t size);
 
 /*
  * Everybody who uses a driver, as a list of as many as there is room for: the users of each
@@ -30,8 +30,8 @@ bool users_of_port(const struct node *n, const struct memory *memory, const stru
  * have their netdev on another function: that one counts. Source: a reference is held by open
  * uverbs contexts only (uverbs_main.c), so that none does not mean that nobody uses it.
  */
-bool users_of_driver(const struct node *n, const struct memory *memory, const char *driver,
-		     char *ret, size_t size);
+bool in_use_of_driver(const struct node *n, const struct memory *memory, const char *driver,
+		      char *ret, size_t size);
 
 /* Appends to a list for people, "a; b"; one that ends in "; ..." had no room for all. */
 void in_use_append(char *list, size_t size, const char *item);

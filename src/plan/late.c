@@ -63,7 +63,7 @@ static int want_probe(const struct node *n, const struct memory *memory, struct 
 int plan_late(const struct config *c _unused_, const struct node *n, const struct memory *memory,
 	      struct plan *p)
 {
-	const bool is_last = !has_open_changes(p);
+	const bool is_last = !plan_has_open_changes(p);
 	int r = 0;
 
 	for (size_t i = 0; i < p->n_devices && r >= 0 && is_last && !memory->stuck[0]; i++)

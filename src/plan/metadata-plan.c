@@ -45,7 +45,7 @@ static int want_answer(const struct node *n, struct plan *p, const struct nic_ne
 				"cannot be told");
 	if (!k->netdev->is_up || !k->netdev->has_carrier)
 		return wait_for(p, k, "it has no link");
-	if (!is_metadata_mac(k->netdev->mac))
+	if (!metadata_is_mac(k->netdev->mac))
 		return wait_for(p, k, "it has no MAC that can be asked about");
 
 	a = plan_add(p, STEP_ROUTE, VERB_ASK_METADATA, CLASS_CHANGE, k->device->pci->address);

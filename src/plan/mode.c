@@ -21,7 +21,7 @@ static const struct duty duties[_DRIVER_MODE_N][_FAMILY_N] = {
 
 enum family mode_family(const struct pci *pci)
 {
-	return is_erdma(pci) ? FAMILY_ERDMA : FAMILY_OTHER;
+	return pci_is_erdma(pci) ? FAMILY_ERDMA : FAMILY_OTHER;
 }
 
 const struct duty *mode_duty(enum driver_mode mode, enum family family)

@@ -30,8 +30,8 @@ static int add(struct plan *p, const struct nic_netdev *k, enum verb verb, uint3
 	char subject[48];
 	struct action *a;
 
-	format_address(AF_INET6, address, UINT32_MAX, subject, sizeof(subject));
-	a = add_route_action(p, k, verb, ifindex, subject);
+	ip_format(AF_INET6, address, UINT32_MAX, subject, sizeof(subject));
+	a = nic_netdev_add_action(p, k, verb, ifindex, subject);
 	if (!a)
 		return -ENOMEM;
 	a->neighbour = (struct neighbour){ .ifindex = ifindex, .family = AF_INET6 };
@@ -46,7 +46,7 @@ static bool is_probed(const struct node *n, const struct memory *memory, uint32_
 	const struct ledger_entry *e;
 	char subject[48];
 
-	format_address(AF_INET6, address, UINT32_MAX, subject, sizeof(subject));
+	ip_format(AF_INET6, address, UINT32_MAX, subject, sizeof(subject));
 	e = memory_entry(memory, verb_name(VERB_PROBE_NEIGHBOUR), "", ifindex, subject);
 	/* The first time it was not there yet. */
 	return e && n->now_usec >= e->since_usec && n->now_usec - e->since_usec < MINUTE_USEC &&
@@ -64,12 +64,12 @@ static int want_gateway(const struct node *n, const struct memory *memory, struc
 	const struct neighbour *have;
 	uint8_t gateway[16];
 
-	if (!k->is_ra || !k->netdev->is_up || is_hands_off(k) ||
-	    !gateway_of(n, k, AF_INET6, gateway))
+	if (!k->is_ra || !k->netdev->is_up || nic_netdev_is_hands_off(k) ||
+	    !nic_netdev_gateway(n, k, AF_INET6, gateway))
 		return 0;
 
 	have = find(n, k->netdev->ifindex, gateway);
-	if (has_managed_neighbours(n->kernel))
+	if (node_has_managed_neighbours(n->kernel))
 		return have && have->is_managed
 			       ? 0
 			       : add(p, k, VERB_KEEP_NEIGHBOUR, k->netdev->ifindex, gateway);
@@ -84,11 +84,12 @@ static int drop_neighbour(const struct node *n, struct plan *p, const struct nei
 	const struct nic_netdev *k = nic_netdev_of(p, have->ifindex);
 	uint8_t gateway[16];
 
-	if (have->protocol != OWN_PROTOCOL || (k && is_hands_off(k)))
+	if (have->protocol != OWN_PROTOCOL || (k && nic_netdev_is_hands_off(k)))
 		return 0;
 	/* Without a router for the moment, the one of before is as good as any. */
 	if (k && k->is_ra &&
-	    (!gateway_of(n, k, AF_INET6, gateway) || memcmp(have->address, gateway, 16) == 0))
+	    (!nic_netdev_gateway(n, k, AF_INET6, gateway) ||
+	     memcmp(have->address, gateway, 16) == 0))
 		return 0;
 	return add(p, k, VERB_REMOVE_NEIGHBOUR, have->ifindex, have->address);
 }

@@ -5,9 +5,9 @@
 #include "mode.h"
 #include "revert-plan.h"
 
-#include <arpa/inet.h>
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
+#include <sys/socket.h>
 
 const struct nic_netdev *nic_netdev_of(const struct plan *p, uint32_t ifindex)
 {
@@ -17,7 +17,7 @@ const struct nic_netdev *nic_netdev_of(const struct plan *p, uint32_t ifindex)
 	return NULL;
 }
 
-bool is_leaving(const struct plan *p, const struct address *a)
+bool nic_netdev_is_leaving(const struct plan *p, const struct address *a)
 {
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *x = &p->actions[i];
@@ -30,17 +30,12 @@ bool is_leaving(const struct plan *p, const struct address *a)
 	return false;
 }
 
-bool is_hands_off(const struct nic_netdev *k)
+bool nic_netdev_is_hands_off(const struct nic_netdev *k)
 {
 	return k->problem == REASON_METADATA_WAITING || k->problem == REASON_METADATA_REFUSED;
 }
 
-uint32_t bits_of(int family)
-{
-	return family == AF_INET ? 32 : 128;
-}
-
-bool is_routed_address(const struct address *a)
+bool nic_netdev_is_routed(const struct address *a)
 {
 	/* The same bit is IFA_F_SECONDARY of IPv4, which is as good as any. */
 	const uint32_t bad = a->family == AF_INET6 ? IFA_F_TEMPORARY | IFA_F_DADFAILED : 0;
@@ -48,34 +43,8 @@ bool is_routed_address(const struct address *a)
 	return a->scope == RT_SCOPE_UNIVERSE && !(a->flags & bad);
 }
 
-void prefix_of(const struct address *a, uint8_t ret[static 16])
-{
-	memset(ret, 0, 16);
-	for (uint32_t bit = 0; bit < a->prefix_len; bit++)
-		ret[bit / 8] |= a->peer[bit / 8] & (0x80 >> bit % 8);
-}
-
-bool is_in_prefix(const uint8_t *bytes, const uint8_t *prefix, uint32_t prefix_len)
-{
-	for (uint32_t bit = 0; bit < prefix_len; bit++)
-		if ((bytes[bit / 8] ^ prefix[bit / 8]) & (0x80 >> bit % 8))
-			return false;
-	return true;
-}
-
-void format_address(int family, const uint8_t *bytes, uint32_t prefix_len, char *ret, size_t size)
-{
-	char text[INET6_ADDRSTRLEN] = "";
-
-	inet_ntop(family, bytes, text, sizeof(text));
-	if (prefix_len == UINT32_MAX)
-		copy(ret, size, text);
-	else
-		snprintf(ret, size, "%s/%" PRIu32, text, prefix_len);
-}
-
-bool gateway_of(const struct node *n, const struct nic_netdev *k, int family,
-		uint8_t ret[static 16])
+bool nic_netdev_gateway(const struct node *n, const struct nic_netdev *k, int family,
+			uint8_t ret[static 16])
 {
 	const struct route *best = NULL;
 
@@ -97,8 +66,8 @@ bool gateway_of(const struct node *n, const struct nic_netdev *k, int family,
 	return best;
 }
 
-struct action *add_route_action(struct plan *p, const struct nic_netdev *k, enum verb verb,
-				uint32_t ifindex, const char *subject)
+struct action *nic_netdev_add_action(struct plan *p, const struct nic_netdev *k, enum verb verb,
+				     uint32_t ifindex, const char *subject)
 {
 	struct action *a =
 		plan_add(p, STEP_ROUTE, verb, CLASS_CHANGE, k ? k->device->pci->address : "");
@@ -112,6 +81,31 @@ struct action *add_route_action(struct plan *p, const struct nic_netdev *k, enum
 	return a;
 }
 
+void nic_netdev_format_route(const struct route *t, char *ret, size_t size)
+{
+	char dst[64];
+
+	ip_format(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
+	snprintf(ret, size, "%s table %" PRIu32, dst, t->table);
+}
+
+void nic_netdev_format_rule(const struct rule *rule, char *ret, size_t size)
+{
+	char src[64];
+
+	ip_format(rule->family, rule->src,
+		  rule->src_len == ip_bits(rule->family) ? UINT32_MAX : rule->src_len, src,
+		  sizeof(src));
+	snprintf(ret, size, "%s %s table %" PRIu32 "%s", rule->src_len ? "from" : "oif",
+		 rule->src_len ? src : rule->oif, rule->table,
+		 !rule->src_len && rule->family == AF_INET6 ? " of IPv6" : "");
+}
+
+uint32_t nic_netdev_of_rule(const struct rule *rule)
+{
+	return rule->table > OWN_TABLE_BASE ? rule->table - OWN_TABLE_BASE : 0;
+}
+
 /* --- the NIC netdevs of a plan --- */
 
 /* GIDs and addresses of a port are of its bond or team. */
@@ -122,7 +116,7 @@ static const struct netdev *netdev_of(const struct node *n, const struct device 
 	if (d->is_in_pod || d->is_foreign || d->is_restore_due || !d->netdev)
 		return NULL;
 	master = d->netdev->master ? node_netdev(n, d->netdev->master) : NULL;
-	return master && is_lag_master(master) ? master : d->netdev;
+	return master && netdev_is_lag_master(master) ? master : d->netdev;
 }
 
 static uint32_t n_nic_netdevs_of(const struct plan *p, const struct device_config *dc)
@@ -175,7 +169,7 @@ static int add_nic_netdev(const struct config *c, struct plan *p, const struct d
 				       ? NULL
 				       : (struct nic_netdev *)nic_netdev_of(p, nd->ifindex);
 	const bool is_ra = c->route.manage && c->route.ipv6 == IPV6_RA && d->is_handed_out &&
-			   !is_erdma(d->pci);
+			   !pci_is_erdma(d->pci);
 
 	if (!k) {
 		k = APPEND(p->nic_netdevs, p->n_nic_netdevs);
@@ -228,10 +222,10 @@ int plan_nic_netdevs(const struct config *c, const struct node *n, const struct 
 	return 0;
 }
 
-bool is_rival(const struct node *n, const struct nic_netdev *k, const struct route *t)
+bool nic_netdev_is_rival(const struct node *n, const struct nic_netdev *k, const struct route *t)
 {
 	if (t->table != RT_TABLE_MAIN || t->ifindex != k->netdev->ifindex || t->prefix_len == 0 ||
-	    t->prefix_len == bits_of(t->family) || t->type != RTN_UNICAST ||
+	    t->prefix_len == ip_bits(t->family) || t->type != RTN_UNICAST ||
 	    t->protocol == RTPROT_KERNEL || t->protocol == RTPROT_RA ||
 	    t->protocol == RTPROT_DHCP || t->protocol == OWN_PROTOCOL)
 		return false;
@@ -239,8 +233,8 @@ bool is_rival(const struct node *n, const struct nic_netdev *k, const struct rou
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *a = &n->addresses[i];
 
-		if (a->ifindex == t->ifindex && a->family == t->family && is_routed_address(a) &&
-		    is_in_prefix(a->local, t->dst, t->prefix_len))
+		if (a->ifindex == t->ifindex && a->family == t->family && nic_netdev_is_routed(a) &&
+		    ip_is_in_prefix(a->local, t->dst, t->prefix_len))
 			return true;
 	}
 	return false;

@@ -15,7 +15,7 @@ static bool is_changing(const struct plan *p, const struct device *d)
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 
-		if (!is_open_change(a) || is_best_effort(a))
+		if (!action_is_open(a) || action_is_best_effort(a))
 			continue;
 		if (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE ||
 		    streq(a->target, d->pci->address) || streq(a->target, d->pci->physfn))
@@ -70,7 +70,7 @@ static void find_missing(const struct node *n, const struct memory *memory, stru
 			continue;
 		if (d->reason == REASON_PORT_DOWN)
 			d->is_missing = is_cut(n, memory, p, pf);
-		else if (!d->is_vf && is_vfio(d->pci)) /* of a virtual machine, say */
+		else if (!d->is_vf && in_use_is_vfio(d->pci)) /* of a virtual machine, say */
 			d->is_missing = true;
 		else if (d->is_vf && d->reason == REASON_PF_SICK)
 			d->is_missing = true;
@@ -179,7 +179,7 @@ static bool is_needed(const struct action *a)
 	case VERB_RELOAD_MODULE:
 	case VERB_SET_NETNS_MODE:
 	case VERB_SET_NUM_VFS:
-		return !is_best_effort(a);
+		return !action_is_best_effort(a);
 	default:
 		return false;
 	}
@@ -197,7 +197,7 @@ static enum node_state judge_changes(const struct plan *p)
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 
-		if (!is_needed(a) || is_open_change(a))
+		if (!is_needed(a) || action_is_open(a))
 			continue;
 		if (a->class != CLASS_WAITING)
 			return NODE_DEGRADED;

@@ -30,7 +30,7 @@ static void put_place(const struct option *o, char *ret, size_t size)
 static bool is_overruled(const struct node *n, size_t i)
 {
 	for (size_t k = i + 1; k < n->n_options; k++)
-		if (is_own_option_file(n->options[k].file) &&
+		if (module_options_is_own(n->options[k].file) &&
 		    streq(n->options[k].module, n->options[i].module) &&
 		    streq(n->options[k].name, n->options[i].name))
 			return true;
@@ -94,7 +94,8 @@ static int hint_stale(const struct node *n, struct plan *p, size_t i, const char
 			     *o->value ? "=" : "", o->value, place);
 }
 
-int plan_options(const struct node *n, struct plan *p, const struct wanted *w, bool refuses_smc)
+int plan_options(const struct node *n, struct plan *p, const struct module_options *w,
+		 bool refuses_smc)
 {
 	int r = 0;
 
@@ -104,8 +105,8 @@ int plan_options(const struct node *n, struct plan *p, const struct wanted *w, b
 		const char *want;
 
 		spell(o->module, module, sizeof(module));
-		if (is_own_option_file(o->file)) {
-			if (!wanted_value(w, module, o->name))
+		if (module_options_is_own(o->file)) {
+			if (!module_options_value(w, module, o->name))
 				r = hint_stale(n, p, i, module);
 			continue;
 		}
@@ -120,8 +121,8 @@ int plan_options(const struct node *n, struct plan *p, const struct wanted *w, b
 			put_place(o, a->detail, sizeof(a->detail));
 			continue;
 		}
-		want = wanted_value(w, module, o->name);
-		if (want && !is_same_value(type_of(o->name), o->value, want))
+		want = module_options_value(w, module, o->name);
+		if (want && !module_options_is_same(type_of(o->name), o->value, want))
 			r = plan_option(n, p, i, module, want);
 	}
 	return r;

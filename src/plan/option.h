@@ -18,7 +18,8 @@
  * @refuses_smc: a line that loads smc is one of them.
  * Return: 0 or -ENOMEM.
  */
-int plan_options(const struct node *n, struct plan *p, const struct wanted *w, bool refuses_smc);
+int plan_options(const struct node *n, struct plan *p, const struct module_options *w,
+		 bool refuses_smc);
 
 /* A file of ours in modprobe.d. */
 struct option_file {

@@ -58,7 +58,7 @@ static int plan_file(const struct node *n, const struct memory *memory, struct p
 		return add(p, o, VERB_WRITE_OUTPUT, CLASS_REFUSED, wanted->path,
 			   REASON_OUTPUT_FOREIGN);
 	if (!is_last && memory->last_state == NODE_STARTING && wanted->text && file->text &&
-	    is_ready_output(o, file->text))
+	    output_is_ready(o, file->text))
 		return write_first(p, o, wanted->path);
 	if (!is_last)
 		return add(p, o, VERB_WRITE_OUTPUT, CLASS_WAITING, wanted->path,
@@ -73,7 +73,7 @@ static int plan_file(const struct node *n, const struct memory *memory, struct p
 int plan_outputs(const struct config *c, const struct node *n, const struct memory *memory,
 		 struct plan *p)
 {
-	const bool is_last = !has_needed_changes(p);
+	const bool is_last = !plan_has_needed_changes(p);
 	int r = 0;
 
 	for (size_t i = 0; i < n->n_output_records && !c->is_invalid && r >= 0; i++) {

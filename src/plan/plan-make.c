@@ -35,7 +35,7 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 	r = plan_state(c, n, memory, is_wait_over, &p);
 	if (r < 0)
 		return r;
-	p.is_whole = p.state == NODE_READY && !has_needed_changes(&p);
+	p.is_whole = p.state == NODE_READY && !plan_has_needed_changes(&p);
 
 	*ret = TAKE_STRUCT(p);
 	return 0;
@@ -54,7 +54,7 @@ int plan_finish(const struct config *c, const struct node *n, const struct memor
 	plan_mark_tried(memory->tried, p);
 
 	/* Ready, or as good as it gets, is what nothing has to be done to. */
-	if (p->state != NODE_STARTING && has_needed_changes(p))
+	if (p->state != NODE_STARTING && plan_has_needed_changes(p))
 		p->state =
 			plan_is_wait_over(c, memory, is_wait_over) ? NODE_DEGRADED : NODE_STARTING;
 	return plan_ask(n, p);

@@ -234,7 +234,7 @@ static bool is_changed_first(const struct node *n, const struct memory *memory,
 	for (size_t i = 0; i < p->n_actions; i++) {
 		const struct action *a = &p->actions[i];
 
-		if (is_open_change(a) && !is_best_effort(a) &&
+		if (action_is_open(a) && !action_is_best_effort(a) &&
 		    !(p->state == NODE_DEGRADED && (a->is_running || is_behind(n, memory, a))))
 			return true;
 	}

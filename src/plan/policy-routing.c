@@ -47,8 +47,8 @@ static bool has_routed_address(const struct node *n, const struct plan *p,
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *a = &n->addresses[i];
 
-		if (a->ifindex == k->netdev->ifindex && is_routed_address(a) && !is_leaving(p, a) &&
-		    (family == AF_UNSPEC || a->family == family))
+		if (a->ifindex == k->netdev->ifindex && nic_netdev_is_routed(a) &&
+		    !nic_netdev_is_leaving(p, a) && (family == AF_UNSPEC || a->family == family))
 			return true;
 	}
 	return false;
@@ -89,13 +89,14 @@ static bool is_picked_by_main(const struct node *n, const struct nic_netdev *k,
 	uint8_t prefix[16], gateway[16];
 	const struct route *t;
 
-	prefix_of(a, prefix);
+	ip_prefix(a, prefix);
 	t = main_route(n, a->family, prefix, a->prefix_len);
 	if (t && t->ifindex != k->netdev->ifindex)
 		return false;
 
 	t = main_route(n, a->family, any, 0);
-	return !gateway_of(n, k, a->family, gateway) || (t && t->ifindex == k->netdev->ifindex);
+	return !nic_netdev_gateway(n, k, a->family, gateway) ||
+	       (t && t->ifindex == k->netdev->ifindex);
 }
 
 static bool is_wanted(const struct config *c, const struct node *n, const struct plan *p,
@@ -109,7 +110,7 @@ static bool is_wanted(const struct config *c, const struct node *n, const struct
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *a = &n->addresses[i];
 
-		if (a->ifindex == k->netdev->ifindex && is_routed_address(a) &&
+		if (a->ifindex == k->netdev->ifindex && nic_netdev_is_routed(a) &&
 		    !is_picked_by_main(n, k, a))
 			return true;
 	}
@@ -154,10 +155,10 @@ static int add_prefix(struct tables *l, const struct nic_netdev *k, const struct
 	uint8_t prefix[16];
 	struct route *t;
 
-	if (a->prefix_len == 0 || a->prefix_len == bits_of(a->family))
+	if (a->prefix_len == 0 || a->prefix_len == ip_bits(a->family))
 		return 0; /* nothing but itself is on its link */
 
-	prefix_of(a, prefix);
+	ip_prefix(a, prefix);
 	t = add_route(l, k, a->family, prefix, a->prefix_len);
 	if (!t)
 		return -ENOMEM;
@@ -178,7 +179,7 @@ static bool is_on_link(const struct tables *l, const struct nic_netdev *k, int f
 		const struct route *t = &l->routes[i];
 
 		if (t->table == table_of(k) && t->family == family && t->prefix_len > 0 &&
-		    is_in_prefix(gateway, t->dst, t->prefix_len))
+		    ip_is_in_prefix(gateway, t->dst, t->prefix_len))
 			return true;
 	}
 	return false;
@@ -191,10 +192,10 @@ static int add_default(const struct node *n, struct tables *l, const struct nic_
 	uint8_t gateway[16];
 	struct route *t;
 
-	if (!gateway_of(n, k, family, gateway))
+	if (!nic_netdev_gateway(n, k, family, gateway))
 		return 0;
 	if (!is_on_link(l, k, family, gateway) &&
-	    !add_route(l, k, family, gateway, bits_of(family)))
+	    !add_route(l, k, family, gateway, ip_bits(family)))
 		return -ENOMEM;
 
 	t = add_route(l, k, family, any, 0);
@@ -226,7 +227,7 @@ static int add_source_rule(struct tables *l, const struct nic_netdev *k, const s
 	if (!rule)
 		return -ENOMEM;
 	memcpy(rule->src, a->local, sizeof(rule->src));
-	rule->src_len = bits_of(a->family);
+	rule->src_len = ip_bits(a->family);
 	return 0;
 }
 
@@ -243,7 +244,7 @@ static int add_family(const struct node *n, const struct plan *p, struct tables 
 		const struct address *a = &n->addresses[i];
 
 		if (a->ifindex != k->netdev->ifindex || a->family != family ||
-		    !is_routed_address(a) || is_leaving(p, a))
+		    !nic_netdev_is_routed(a) || nic_netdev_is_leaving(p, a))
 			continue;
 		r = add_prefix(l, k, a);
 		if (r < 0)
@@ -272,7 +273,7 @@ static int collect(const struct config *c, const struct node *n, const struct pl
 	for (size_t i = 0; i < p->n_nic_netdevs && r >= 0; i++) {
 		const struct nic_netdev *k = &p->nic_netdevs[i];
 
-		if (!k->netdev->is_up || is_hands_off(k) || !is_wanted(c, n, p, k))
+		if (!k->netdev->is_up || nic_netdev_is_hands_off(k) || !is_wanted(c, n, p, k))
 			continue;
 		for (size_t f = 0; f < ELEMENTSOF(families) && r >= 0; f++)
 			r = add_family(n, p, l, k, families[f]);
@@ -321,31 +322,11 @@ static void describe_route(const struct route *t, struct action *a, const char *
 	if (a->class != CLASS_CHANGE)
 		return;
 	if (!is_zero(t->gateway))
-		format_address(t->family, t->gateway, UINT32_MAX, gateway, sizeof(gateway));
+		ip_format(t->family, t->gateway, UINT32_MAX, gateway, sizeof(gateway));
 	snprintf(a->detail, sizeof(a->detail), "%s%s%s", gateway[0] ? "via " : "", gateway,
 		 gateway[0] ? " " : "");
 	snprintf(a->detail + strlen(a->detail), sizeof(a->detail) - strlen(a->detail), "dev %s",
 		 netdev);
-}
-
-void format_route(const struct route *t, char *ret, size_t size)
-{
-	char dst[64];
-
-	format_address(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
-	snprintf(ret, size, "%s table %" PRIu32, dst, t->table);
-}
-
-void format_rule(const struct rule *rule, char *ret, size_t size)
-{
-	char src[64];
-
-	format_address(rule->family, rule->src,
-		       rule->src_len == bits_of(rule->family) ? UINT32_MAX : rule->src_len, src,
-		       sizeof(src));
-	snprintf(ret, size, "%s %s table %" PRIu32 "%s", rule->src_len ? "from" : "oif",
-		 rule->src_len ? src : rule->oif, rule->table,
-		 !rule->src_len && rule->family == AF_INET6 ? " of IPv6" : "");
 }
 
 static int change_route(const struct node *n, struct plan *p, enum verb verb, const struct route *t)
@@ -354,8 +335,8 @@ static int change_route(const struct node *n, struct plan *p, enum verb verb, co
 	struct action *a;
 	char subject[96];
 
-	format_route(t, subject, sizeof(subject));
-	a = add_route_action(p, nic_netdev_of(p, t->ifindex), verb, t->ifindex, subject);
+	nic_netdev_format_route(t, subject, sizeof(subject));
+	a = nic_netdev_add_action(p, nic_netdev_of(p, t->ifindex), verb, t->ifindex, subject);
 	if (!a)
 		return -ENOMEM;
 	a->route.route = *t;
@@ -366,19 +347,14 @@ static int change_route(const struct node *n, struct plan *p, enum verb verb, co
 	return 0;
 }
 
-uint32_t ifindex_of_rule(const struct rule *rule)
-{
-	return rule->table > OWN_TABLE_BASE ? rule->table - OWN_TABLE_BASE : 0;
-}
-
 static int change_rule(struct plan *p, enum verb verb, const struct rule *rule)
 {
-	const uint32_t ifindex = ifindex_of_rule(rule);
+	const uint32_t ifindex = nic_netdev_of_rule(rule);
 	struct action *a;
 	char subject[96];
 
-	format_rule(rule, subject, sizeof(subject));
-	a = add_route_action(p, nic_netdev_of(p, ifindex), verb, ifindex, subject);
+	nic_netdev_format_rule(rule, subject, sizeof(subject));
+	a = nic_netdev_add_action(p, nic_netdev_of(p, ifindex), verb, ifindex, subject);
 	if (!a)
 		return -ENOMEM;
 	a->rule = *rule;
@@ -390,7 +366,7 @@ static bool is_left_alone(const struct plan *p, uint32_t ifindex)
 {
 	const struct nic_netdev *k = nic_netdev_of(p, ifindex);
 
-	return k && is_hands_off(k);
+	return k && nic_netdev_is_hands_off(k);
 }
 
 /* Ours that are not wanted; one that is there twice is wanted once. */
@@ -400,7 +376,7 @@ static int remove_rules(const struct node *n, struct plan *p, const struct table
 		const struct rule *have = &n->rules[i];
 		bool is_wanted_here = false;
 
-		if (have->protocol != OWN_PROTOCOL || is_left_alone(p, ifindex_of_rule(have)))
+		if (have->protocol != OWN_PROTOCOL || is_left_alone(p, nic_netdev_of_rule(have)))
 			continue;
 		for (size_t k = 0; k < want->n_rules && !is_wanted_here; k++)
 			is_wanted_here = is_same_rule(&want->rules[k], have);
@@ -434,7 +410,7 @@ static int remove_routes(const struct node *n, struct plan *p, const struct tabl
 /* Something on the link that is not this host itself. */
 static void find_neighbour(const struct node *n, const struct route *t, uint8_t ret[static 16])
 {
-	const uint32_t bytes = bits_of(t->family) / 8;
+	const uint32_t bytes = ip_bits(t->family) / 8;
 
 	memcpy(ret, t->dst, 16);
 	for (uint8_t last = 1; last < 255; last++) {
@@ -464,7 +440,7 @@ static bool find_destination(const struct node *n, const struct tables *want,
 		    (!best || t->prefix_len < best->prefix_len))
 			best = t;
 	}
-	if (!best || best->prefix_len == bits_of(rule->family))
+	if (!best || best->prefix_len == ip_bits(rule->family))
 		return false;
 
 	if (rule->family == AF_INET)
@@ -491,12 +467,12 @@ static int tell_overruled(const struct node *n, struct plan *p, const struct loo
 	const struct netdev *found = node_netdev(n, l->found);
 	char address[INET6_ADDRSTRLEN + 8], dst[INET6_ADDRSTRLEN];
 
-	format_address(l->family, l->dst, UINT32_MAX, dst, sizeof(dst));
+	ip_format(l->family, l->dst, UINT32_MAX, dst, sizeof(dst));
 	if (is_zero(l->address)) {
 		snprintf(address, sizeof(address), "oif %s", k->netdev->name);
 	} else {
 		COPY(address, "from ");
-		format_address(l->family, l->address, UINT32_MAX, address + 5, sizeof(address) - 5);
+		ip_format(l->family, l->address, UINT32_MAX, address + 5, sizeof(address) - 5);
 	}
 	return plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_WAITING, k->device->pci->address,
 			     REASON_ROUTE_OVERRULED, "\"ip route get %s %s\": %s%s", dst, address,
@@ -511,7 +487,8 @@ static int check_rules(const struct node *n, struct plan *p, const struct tables
 {
 	for (size_t i = 0; i < want->n_rules; i++) {
 		const struct rule *rule = &want->rules[i];
-		struct lookup check = { .ifindex = ifindex_of_rule(rule), .family = rule->family };
+		struct lookup check = { .ifindex = nic_netdev_of_rule(rule),
+					.family = rule->family };
 		const struct lookup *l;
 		struct lookup *slot;
 

@@ -27,9 +27,9 @@ static uint32_t base_in_force(const struct node *n)
 	return p ? to_port(p->value) : 0;
 }
 
-uint32_t ports_base(const struct node *n, const struct wanted *w, bool in_force)
+uint32_t ports_base(const struct node *n, const struct module_options *w, bool in_force)
 {
-	const char *value = wanted_value(w, ERDMA_MODULE, ERDMA_PORTS);
+	const char *value = module_options_value(w, ERDMA_MODULE, ERDMA_PORTS);
 	uint32_t base = value ? to_port(value) : 0;
 
 	if (in_force && base_in_force(n) > 0)
@@ -58,7 +58,7 @@ static bool is_held_by_driver(const struct node *n, uint32_t port)
 	const uint32_t base = base_in_force(n);
 
 	if (!m || m->state != MODULE_LOADED || !compat ||
-	    !is_same_value("bool", compat->value, "Y") || !compat->value[0])
+	    !module_options_is_same("bool", compat->value, "Y") || !compat->value[0])
 		return false;
 	return is_in_range(port, base > 0 ? base : ERDMA_PORTS_BASE);
 }

@@ -15,7 +15,7 @@
  * The first port that the driver takes when it is loaded now: what is wanted, else of modprobe.d,
  * else its own. With @in_force: the one that a loaded driver says it has.
  */
-uint32_t ports_base(const struct node *n, const struct wanted *w, bool in_force);
+uint32_t ports_base(const struct node *n, const struct module_options *w, bool in_force);
 
 /*
  * The ports of this namespace that a process listens on: "TCP 30610; TCP 30612". What the driver

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preset-plan.h"
 
-#include "../model/module-options.h"
-
 static bool choose_by_label(const struct node *n, struct preset_choice *c)
 {
 	static const char *const modes[] = { "exclusive", "shared", "shared-multi" };
@@ -21,7 +19,7 @@ static bool choose_by_label(const struct node *n, struct preset_choice *c)
 static bool choose_by_function(const struct node *n, struct preset_choice *c)
 {
 	for (size_t i = 0; i < n->n_pcis; i++) {
-		if (!is_erdma(&n->pcis[i]))
+		if (!pci_is_erdma(&n->pcis[i]))
 			continue;
 		COPY(c->name, "ack-erdma");
 		snprintf(c->why, sizeof(c->why), "%s is an eRDMA function", n->pcis[i].address);

@@ -7,7 +7,6 @@
  * drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c. So nothing of a port is changed while it or
  * a VF of it is in use.
  */
-#include "../model/module-options.h"
 #include "in-use-plan.h"
 #include "steps.h"
 
@@ -79,7 +78,7 @@ static void want_map(const struct config *c, const struct dcb *d, struct wishes 
 /* Does its port have a link layer with DCB, and its netdev a driver of its own? */
 static bool has_port(const struct node *n, const struct device *d)
 {
-	return !d->is_vf && d->netdev && !d->is_in_pod && !is_erdma(d->pci) &&
+	return !d->is_vf && d->netdev && !d->is_in_pod && !pci_is_erdma(d->pci) &&
 	       !node_is_infiniband(n, d->pci);
 }
 
@@ -125,7 +124,7 @@ static int plan_port(const struct config *c, const struct node *n, const struct 
 		return refuse(p, d, CLASS_REFUSED, REASON_DCBX_FIRMWARE, "");
 	if (*w.unknown)
 		return refuse(p, d, CLASS_IMPOSSIBLE, REASON_QOS_UNSUPPORTED, w.unknown);
-	if (users_of_port(n, memory, d->pci, users, sizeof(users)))
+	if (in_use_of_port(n, memory, d->pci, users, sizeof(users)))
 		return refuse(p, d, CLASS_NEEDS_REBOOT, REASON_QOS_IN_USE, users);
 	return add_wishes(p, d, &w);
 }
@@ -196,7 +195,7 @@ static int tell_mismatch(const struct config *c, struct plan *p)
 int plan_qos(const struct config *c, const struct node *n, const struct memory *memory,
 	     struct plan *p)
 {
-	const bool has_dcb = config_sets_dcb(c);
+	const bool has_dcb = qos_is_dcb_set(c);
 	const bool has_cm = *c->qos.tos || c->qos.mode != ROCE_MODE_KEEP;
 	int r = 0;
 

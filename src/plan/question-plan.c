@@ -2,12 +2,11 @@
 /*
  * Question: which facts a plan depends on that the node does not have yet.
  */
-#include "../model/module-options.h"
 #include "steps.h"
 
 static bool is_of_others(const struct action *a)
 {
-	return is_destructive(a) || a->verb == VERB_SET_NETNS_MODE;
+	return action_is_destructive(a) || a->verb == VERB_SET_NETNS_MODE;
 }
 
 /*
@@ -16,7 +15,7 @@ static bool is_of_others(const struct action *a)
  */
 static bool needs_users(const struct action *a)
 {
-	if (is_open_change(a))
+	if (action_is_open(a))
 		return is_of_others(a) ||
 		       (a->verb == VERB_LOAD_MODULE && streq(a->target, ERDMA_MODULE));
 	return is_of_others(a) &&

@@ -6,7 +6,7 @@
 #include "in-use-plan.h"
 #include "nic-netdev.h"
 
-#include <arpa/inet.h>
+#include <sys/socket.h>
 
 /* Each step back is marked: what is done forgets the line of the ledger, and adds none. */
 static struct action *add(struct plan *p, enum step step, enum verb verb, const char *target,
@@ -35,8 +35,8 @@ static int revert_rules(const struct node *n, struct plan *p)
 		a = add(p, STEP_ROUTE, VERB_REMOVE_RULE, "", NULL, "");
 		if (!a)
 			return -ENOMEM;
-		format_rule(&n->rules[i], a->subject, sizeof(a->subject));
-		a->ifindex = ifindex_of_rule(&n->rules[i]);
+		nic_netdev_format_rule(&n->rules[i], a->subject, sizeof(a->subject));
+		a->ifindex = nic_netdev_of_rule(&n->rules[i]);
 		a->rule = n->rules[i];
 	}
 	return 0;
@@ -52,7 +52,7 @@ static int revert_routes(const struct node *n, struct plan *p)
 		a = add(p, STEP_ROUTE, VERB_REMOVE_ROUTE, "", NULL, "");
 		if (!a)
 			return -ENOMEM;
-		format_route(&n->routes[i], a->subject, sizeof(a->subject));
+		nic_netdev_format_route(&n->routes[i], a->subject, sizeof(a->subject));
 		a->ifindex = n->routes[i].ifindex;
 		a->route.route = n->routes[i];
 	}
@@ -69,8 +69,8 @@ static int revert_neighbours(const struct node *n, struct plan *p)
 		a = add(p, STEP_ROUTE, VERB_REMOVE_NEIGHBOUR, "", NULL, "");
 		if (!a)
 			return -ENOMEM;
-		format_address(n->neighbours[i].family, n->neighbours[i].address, UINT32_MAX,
-			       a->subject, sizeof(a->subject));
+		ip_format(n->neighbours[i].family, n->neighbours[i].address, UINT32_MAX, a->subject,
+			  sizeof(a->subject));
 		a->ifindex = n->neighbours[i].ifindex;
 		a->neighbour = n->neighbours[i];
 	}
@@ -82,12 +82,11 @@ static const struct address *address_of(const struct node *n, const struct ledge
 {
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *a = &n->addresses[i];
-		char text[INET6_ADDRSTRLEN] = "", subject[64];
+		char subject[64];
 
 		if (a->ifindex != e->ifindex)
 			continue;
-		inet_ntop(a->family, a->local, text, sizeof(text));
-		snprintf(subject, sizeof(subject), "%s/%" PRIu32, text, a->prefix_len);
+		ip_format(a->family, a->local, a->prefix_len, subject, sizeof(subject));
 		if (streq(subject, e->subject))
 			return a;
 	}
@@ -179,7 +178,7 @@ static int revert_dcb(const struct node *n, const struct memory *memory, struct 
 	if (!a)
 		return -ENOMEM;
 	COPY(a->text.from, now);
-	if (users_of_port(n, memory, node_pci(n, nd->pci), users, sizeof(users))) {
+	if (in_use_of_port(n, memory, node_pci(n, nd->pci), users, sizeof(users))) {
 		a->class = CLASS_REFUSED;
 		a->reason = REASON_QOS_IN_USE;
 		COPY(a->detail, users);
@@ -228,7 +227,7 @@ static int revert_vfs(const struct node *n, const struct memory *memory, struct 
 		a->class = CLASS_WAITING;
 		a->reason = REASON_PCI_STUCK;
 		COPY(a->detail, memory->stuck);
-	} else if (users_of_vfs(n, memory, pf, users, sizeof(users))) {
+	} else if (in_use_of_vfs(n, memory, pf, users, sizeof(users))) {
 		a->class = CLASS_REFUSED;
 		a->reason = REASON_VF_IN_USE;
 		COPY(a->detail, users);

@@ -13,7 +13,7 @@
 
 static bool has_prefix(const struct address *a)
 {
-	return a->scope == RT_SCOPE_UNIVERSE && a->prefix_len < bits_of(a->family) &&
+	return a->scope == RT_SCOPE_UNIVERSE && a->prefix_len < ip_bits(a->family) &&
 	       a->prefix_len > 0 && !(a->flags & IFA_F_SECONDARY);
 }
 
@@ -47,7 +47,7 @@ static uint32_t base_metric(const struct config *c, const struct node *n, const 
 	uint32_t base = c->route.metric;
 	uint8_t prefix[16];
 
-	prefix_of(a, prefix);
+	ip_prefix(a, prefix);
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
 
@@ -64,24 +64,24 @@ static bool is_in(const struct node *n, const struct nic_netdev *k, const struct
 {
 	uint8_t prefix[16];
 
-	prefix_of(a, prefix);
+	ip_prefix(a, prefix);
 	if (k->address.family == a->family && k->address.prefix_len == a->prefix_len &&
-	    is_in_prefix(k->address.bytes, prefix, a->prefix_len))
+	    ip_is_in_prefix(k->address.bytes, prefix, a->prefix_len))
 		return true;
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *b = &n->addresses[i];
 
 		if (b->ifindex == k->netdev->ifindex && b->family == a->family &&
 		    b->prefix_len == a->prefix_len && has_prefix_route(b) &&
-		    is_in_prefix(b->peer, prefix, a->prefix_len))
+		    ip_is_in_prefix(b->peer, prefix, a->prefix_len))
 			return true;
 	}
 	return false;
 }
 
 /* NIC netdevs are in the order of their PCI addresses, so each rail keeps its rank. */
-uint32_t wanted_metric(const struct config *c, const struct node *n, const struct plan *p,
-		       const struct nic_netdev *k, const struct address *a)
+uint32_t nic_netdev_metric(const struct config *c, const struct node *n, const struct plan *p,
+			   const struct nic_netdev *k, const struct address *a)
 {
 	uint32_t rank = 0;
 
@@ -99,8 +99,8 @@ static int want_metric(struct plan *p, const struct nic_netdev *k, const struct 
 	if (metric_of(have) == want)
 		return 0;
 
-	format_address(have->family, have->local, have->prefix_len, subject, sizeof(subject));
-	a = add_route_action(p, k, VERB_SET_METRIC, have->ifindex, subject);
+	ip_format(have->family, have->local, have->prefix_len, subject, sizeof(subject));
+	a = nic_netdev_add_action(p, k, VERB_SET_METRIC, have->ifindex, subject);
 	if (!a)
 		return -ENOMEM;
 	a->number.address = *have;
@@ -113,7 +113,7 @@ static bool is_route_of(const struct route *t, const struct address *a)
 {
 	uint8_t prefix[16];
 
-	prefix_of(a, prefix);
+	ip_prefix(a, prefix);
 	return t->table == RT_TABLE_MAIN && t->protocol == RTPROT_KERNEL &&
 	       t->ifindex == a->ifindex && t->family == a->family &&
 	       t->prefix_len == a->prefix_len && t->metric == metric_of(a) &&
@@ -133,7 +133,7 @@ static bool is_route_to(const struct route *t, const struct address *a)
 {
 	uint8_t prefix[16];
 
-	prefix_of(a, prefix);
+	ip_prefix(a, prefix);
 	return t->table == RT_TABLE_MAIN && t->ifindex == a->ifindex && t->family == a->family &&
 	       t->prefix_len == a->prefix_len && memcmp(t->dst, prefix, sizeof(prefix)) == 0;
 }
@@ -149,7 +149,7 @@ static bool is_ranked(const struct config *c, const struct node *n, const struct
 	if (has_route(n, a) && metric_of(a) < c->route.metric)
 		return false;
 	for (size_t i = 0; i < n->n_routes; i++)
-		if (is_rival(n, k, &n->routes[i]) && is_route_to(&n->routes[i], a) &&
+		if (nic_netdev_is_rival(n, k, &n->routes[i]) && is_route_to(&n->routes[i], a) &&
 		    n->routes[i].metric >= c->route.metric)
 			return true;
 	return false;
@@ -160,10 +160,10 @@ static int rank(const struct config *c, const struct node *n, struct plan *p,
 {
 	const struct nic_netdev *k = nic_netdev_of(p, a->ifindex);
 
-	if (!k || is_hands_off(k) || !has_prefix_route(a) || is_leaving(p, a) ||
-	    is_ranked(c, n, k, a))
+	if (!k || nic_netdev_is_hands_off(k) || !has_prefix_route(a) ||
+	    nic_netdev_is_leaving(p, a) || is_ranked(c, n, k, a))
 		return 0;
-	return want_metric(p, k, a, wanted_metric(c, n, p, k, a));
+	return want_metric(p, k, a, nic_netdev_metric(c, n, p, k, a));
 }
 
 /*
@@ -178,7 +178,7 @@ static int hint_route(const struct config *c, const struct node *n, struct plan 
 	char name[64];
 	uint32_t least;
 
-	if (!k || is_hands_off(k) || !has_prefix(a) || !(a->flags & IFA_F_NOPREFIXROUTE))
+	if (!k || nic_netdev_is_hands_off(k) || !has_prefix(a) || !(a->flags & IFA_F_NOPREFIXROUTE))
 		return 0;
 	least = base_metric(c, n, p, a);
 	for (size_t i = 0; i < n->n_routes; i++) {
@@ -186,7 +186,7 @@ static int hint_route(const struct config *c, const struct node *n, struct plan 
 
 		if (!is_route_to(t, a) || t->metric >= least)
 			continue;
-		format_address(t->family, t->dst, t->prefix_len, name, sizeof(name));
+		ip_format(t->family, t->dst, t->prefix_len, name, sizeof(name));
 		return plan_add_hint(p, REASON_ROUTE_NOT_RANKED, k->device->pci->address,
 				     "%s dev %s has metric %" PRIu32 ", below %" PRIu32, name,
 				     k->netdev->name, t->metric, least);

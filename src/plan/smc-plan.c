@@ -11,7 +11,7 @@
 static bool has_erdma(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices; i++)
-		if (is_erdma(p->devices[i].pci))
+		if (pci_is_erdma(p->devices[i].pci))
 			return true;
 	return false;
 }
@@ -27,7 +27,7 @@ static enum driver_mode mode_in_force(const struct config *c, const struct node 
 	if (mode != DRIVER_MODE_KEEP)
 		return mode;
 	return has_erdma(p) && compat && compat->value[0] &&
-			       is_same_value("bool", compat->value, "Y")
+			       module_options_is_same("bool", compat->value, "Y")
 		       ? DRIVER_MODE_COMPAT
 		       : DRIVER_MODE_DEFAULT;
 }

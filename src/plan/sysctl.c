@@ -23,7 +23,7 @@ static int want_value(struct plan *p, const struct nic_netdev *k, enum netconf_k
 {
 	struct action *a;
 
-	a = add_route_action(p, k, VERB_SET_SYSCTL, k->netdev->ifindex, netconf_name(key));
+	a = nic_netdev_add_action(p, k, VERB_SET_SYSCTL, k->netdev->ifindex, netconf_name(key));
 	if (!a)
 		return -ENOMEM;
 	action_set_numbers(a, k->netdev->conf.values[key], value);
@@ -36,7 +36,7 @@ static bool has_ipv4(const struct node *n, const struct nic_netdev *k)
 {
 	for (size_t i = 0; i < n->n_addresses; i++)
 		if (n->addresses[i].ifindex == k->netdev->ifindex &&
-		    n->addresses[i].family == AF_INET && is_routed_address(&n->addresses[i]))
+		    n->addresses[i].family == AF_INET && nic_netdev_is_routed(&n->addresses[i]))
 			return true;
 	return k->address.family == AF_INET;
 }
@@ -141,7 +141,7 @@ static int plan_ipv6(const struct node *n, struct plan *p, const struct nic_netd
 static int refuse_erdma(const struct config *c, struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices && c->route.ipv6 == IPV6_RA; i++)
-		if (is_erdma(p->devices[i].pci) &&
+		if (pci_is_erdma(p->devices[i].pci) &&
 		    !plan_add_reason(p, STEP_ROUTE, VERB_WAIT, CLASS_REFUSED,
 				     p->devices[i].pci->address, REASON_IPV6_ERDMA))
 			return -ENOMEM;
@@ -159,7 +159,7 @@ int plan_sysctl(const struct config *c, const struct node *n, const struct memor
 	for (size_t i = 0; i < p->n_nic_netdevs && r >= 0; i++) {
 		const struct nic_netdev *k = &p->nic_netdevs[i];
 
-		if (is_hands_off(k))
+		if (nic_netdev_is_hands_off(k))
 			continue;
 		if (has_ipv4(n, k))
 			r = plan_ipv4(n, p, k);

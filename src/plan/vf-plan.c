@@ -3,7 +3,6 @@
  * Vf: how many VFs each PF is to have, and the way there. What forbids it is vf-precheck.h, what
  * becomes of VFs then plan/vf-setup.c.
  */
-#include "../model/module-options.h"
 #include "identity.h"
 #include "in-use-plan.h"
 #include "steps.h"
@@ -169,7 +168,7 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 		return a ? 0 : -ENOMEM;
 	}
 
-	if (users_of_vfs(n, memory, pf, users, sizeof(users))) {
+	if (in_use_of_vfs(n, memory, pf, users, sizeof(users))) {
 		a = add_change(p, CLASS_NEEDS_REBOOT, REASON_VF_IN_USE, pf, have, want);
 		if (!a)
 			return -ENOMEM;
@@ -197,7 +196,7 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 static bool is_accelerator(const struct pci *pci)
 {
 	return pci->class >> 8 == 0x0302 || pci->class >> 8 == 0x1200 ||
-	       (pci->class >> 8 == 0x0380 && pci->vendor == AMD_VENDOR) || is_gpu(pci);
+	       (pci->class >> 8 == 0x0380 && pci->vendor == AMD_VENDOR) || pci_is_gpu(pci);
 }
 
 /* VKE advises against it: GPU jobs want all of a port. */

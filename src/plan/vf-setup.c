@@ -51,7 +51,7 @@ static bool is_idle(const struct node *n, const struct memory *memory, const str
 	char users[64];
 
 	return d->pci->driver[0] && !d->is_in_pod && !(m && m->was_usable) &&
-	       !users_of_function(n, memory, d->pci, users, sizeof(users));
+	       !in_use_of_function(n, memory, d->pci, users, sizeof(users));
 }
 
 /* A bound VF reads its MAC or GUID when it is bound, so it is bound a second time: once in a boot.
@@ -136,7 +136,7 @@ static int want_trust(const struct node *n, const struct memory *memory, struct 
 		return -ENOMEM;
 	action_set_numbers(a, v->info->trust, want);
 	if (!v->device->pci->driver[0] ||
-	    !users_of_function(n, memory, v->device->pci, users, sizeof(users)))
+	    !in_use_of_function(n, memory, v->device->pci, users, sizeof(users)))
 		return 0;
 	a->class = CLASS_NEEDS_REBOOT;
 	a->reason = REASON_VF_IN_USE;
@@ -302,7 +302,7 @@ static bool is_wrong(const struct node *n, const struct memory *memory, const st
 	const struct device *d = v->device;
 	char detail[192];
 
-	if (d->ibdev && is_zero_guid(d->ibdev->node_guid) && has_identity(n, v))
+	if (d->ibdev && guid_is_zero(d->ibdev->node_guid) && has_identity(n, v))
 		return true;
 	/* The plan that set the MAC wants it; a look right before has to want it still. */
 	return d->reason == REASON_VF_IDENTITY ||
@@ -318,7 +318,7 @@ static bool is_left_orphan(const struct node *n, const struct memory *memory, co
 
 	return d->reason == REASON_VF_ORPHAN && !d->is_lost && !is_held(memory, v->pf) &&
 	       !plan_has_autoprobe_off(v->pf->pci) &&
-	       !users_of_function(n, memory, d->pci, users, sizeof(users));
+	       !in_use_of_function(n, memory, d->pci, users, sizeof(users));
 }
 
 static int want_rebuild(const struct node *n, const struct memory *memory, struct plan *p,

@@ -73,7 +73,7 @@ void report_action(const struct action *a)
 		return;
 	}
 	/* What a driver does not have is its answer; where it was asked for, a hint says so. */
-	if (unsupported_setting(a) & ~(uint32_t)VF_SETTING_MTU) {
+	if (action_unsupported_setting(a) & ~(uint32_t)VF_SETTING_MTU) {
 		log_debug("%s", text);
 		return;
 	}
@@ -170,7 +170,7 @@ int report_state(const struct fs *fs, const struct config *c, const struct node 
 int report_exit_code(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++)
-		if (!is_best_effort(&p->actions[i]))
+		if (!action_is_best_effort(&p->actions[i]))
 			return EXIT_CODE_DEGRADED;
 	return p->state == NODE_READY ? EXIT_SUCCESS : EXIT_CODE_DEGRADED;
 }

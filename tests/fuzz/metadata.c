@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	try_kept(text);
 	try_helper(text, size);
 	set_service(&s, text);
-	is_metadata_mac(text);
+	metadata_is_mac(text);
 	try_service(text, size);
 	return 0;
 }

@@ -175,7 +175,7 @@ static void show_address(const struct held *h, struct node *n)
 	*GROW(n->addresses, n->n_addresses) = h->a;
 	if (state_of(h->a.ifindex) < 2)
 		return;
-	prefix_of(&h->a, t.dst);
+	ip_prefix(&h->a, t.dst);
 	memcpy(t.src, h->a.local, sizeof(t.src));
 	*GROW(n->routes, n->n_routes) = t;
 	if (!h->has_gateway)
@@ -231,7 +231,7 @@ static const struct route *best_route(const struct node *n, uint32_t table, cons
 		const struct route *t = &n->routes[i];
 
 		if (t->table == table && (oif == 0 || t->ifindex == oif) &&
-		    is_in_prefix(dst, t->dst, t->prefix_len) &&
+		    ip_is_in_prefix(dst, t->dst, t->prefix_len) &&
 		    (!best || t->prefix_len > best->prefix_len ||
 		     (t->prefix_len == best->prefix_len && t->metric < best->metric)))
 			best = t;
@@ -316,8 +316,9 @@ static int check_route(const struct route *t)
 	if (!is_zero(t->src) && !find_address(t->src, 0))
 		return -EINVAL;
 	for (size_t i = 0; i < net.n_routes && !is_on_link; i++)
-		is_on_link = net.routes[i].ifindex == t->ifindex && net.routes[i].prefix_len > 0 &&
-			     is_in_prefix(t->gateway, net.routes[i].dst, net.routes[i].prefix_len);
+		is_on_link =
+			net.routes[i].ifindex == t->ifindex && net.routes[i].prefix_len > 0 &&
+			ip_is_in_prefix(t->gateway, net.routes[i].dst, net.routes[i].prefix_len);
 	return is_on_link ? 0 : -ENETUNREACH;
 }
 
@@ -352,7 +353,7 @@ int __wrap_route_remove(struct netlink *nl _unused_, const struct route *t)
 
 int __wrap_rule_add(struct netlink *nl _unused_, const struct rule *rule)
 {
-	int r = touch_netdev(ifindex_of_rule(rule), "rule");
+	int r = touch_netdev(nic_netdev_of_rule(rule), "rule");
 
 	if (r >= 0 && !find_rule(rule))
 		add_rule(rule);
@@ -361,7 +362,7 @@ int __wrap_rule_add(struct netlink *nl _unused_, const struct rule *rule)
 
 int __wrap_rule_remove(struct netlink *nl _unused_, const struct rule *rule)
 {
-	int r = touch_netdev(ifindex_of_rule(rule), "rule is removed");
+	int r = touch_netdev(nic_netdev_of_rule(rule), "rule is removed");
 	const struct rule *have = find_rule(rule);
 
 	if (rule->protocol != OWN_PROTOCOL)
@@ -412,7 +413,7 @@ static void add_rival(const struct address *a)
 			   .protocol = RTPROT_STATIC,
 			   .type = RTN_UNICAST };
 
-	prefix_of(a, t.dst);
+	ip_prefix(a, t.dst);
 	if (!find_route(&t))
 		*GROW(net.routes, net.n_routes) = t;
 }
@@ -498,7 +499,7 @@ void routes_check(void)
 	settle();
 	for (size_t i = 0; i < net.n_rules && net.rules[i].preference <= OWN_PREFERENCE_FROM; i++) {
 		const struct rule *rule = &net.rules[i];
-		struct lookup l = { .ifindex = ifindex_of_rule(rule), .family = AF_INET };
+		struct lookup l = { .ifindex = nic_netdev_of_rule(rule), .family = AF_INET };
 
 		if (rule->protocol != OWN_PROTOCOL)
 			return;

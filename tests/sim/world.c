@@ -126,7 +126,7 @@ static int look(void *userdata _unused_, const struct config *c, struct attempts
 		rdma_recall(&n, &memory, &n.ibdevs[i]);
 	node_forget_replaced(&n, &memory);
 	for (size_t i = 0; i < n.n_pcis; i++)
-		n.pcis[i].is_busy |= is_being_written(tried, n.pcis[i].address);
+		n.pcis[i].is_busy |= attempts_is_being_written(tried, n.pcis[i].address);
 	observe_writer(&sim.os.fs, &n, &memory);
 	note_usable();
 	links_look();
@@ -173,13 +173,13 @@ static void answer_verbs(const struct questions *q, struct node *n)
 static int answer(void *userdata _unused_, const struct questions *q,
 		  const struct memory *memory _unused_, struct node *n)
 {
-	if (is_question(q, QUESTION_USERS))
+	if (questions_ask(q, QUESTION_USERS))
 		answer_users(n);
-	if (is_question(q, QUESTION_DCB))
+	if (questions_ask(q, QUESTION_DCB))
 		priorities_answer(n);
-	if (is_question(q, QUESTION_VERBS))
+	if (questions_ask(q, QUESTION_VERBS))
 		answer_verbs(q, n);
-	for (size_t i = 0; i < q->n_lookups && is_question(q, QUESTION_LOOKUPS); i++) {
+	for (size_t i = 0; i < q->n_lookups && questions_ask(q, QUESTION_LOOKUPS); i++) {
 		struct lookup *l = GROW(n->lookups, n->n_lookups);
 
 		*l = q->lookups[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "problem.h"
+#include "config-errors.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -104,7 +104,7 @@ static size_t utf8_len(const unsigned char *text, size_t size)
 	return 0;
 }
 
-bool is_utf8(const char *text, size_t size)
+bool config_is_utf8(const char *text, size_t size)
 {
 	while (size > 0) {
 		size_t n = utf8_len((const unsigned char *)text, size);
@@ -118,7 +118,7 @@ bool is_utf8(const char *text, size_t size)
 	return true;
 }
 
-const char *quoted(const char *text, char buf[static QUOTED_LEN])
+const char *config_quoted(const char *text, char buf[static QUOTED_LEN])
 {
 	const size_t room = QUOTED_LEN - sizeof("...");
 	size_t at = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Problem: what is wrong with a configuration, in sentences for people.
+ * Config errors: what is wrong with a configuration, in sentences for people.
  *
  * Is a list, not a log: who asked for the configuration decides how loud a problem is. Two kinds:
  * what is malformed makes the file set unusable; what is unknown to this version was skipped, for a
@@ -46,9 +46,9 @@ int config_errors_add(struct config_errors *e, bool is_unknown, const char *file
  * cut with "...". Returns @buf.
  */
 #define QUOTED_LEN 96
-const char *quoted(const char *text, char buf[static QUOTED_LEN]);
+const char *config_quoted(const char *text, char buf[static QUOTED_LEN]);
 
-bool is_utf8(const char *text, size_t size);
+bool config_is_utf8(const char *text, size_t size);
 
 /*
  * The nearest of several words, by the number of letters to change, add or drop, whatever their
