@@ -338,12 +338,3 @@ void schedule_fill(const struct schedule *s, struct pass *ret)
 	ret->wait_end_usec = s->is_wait_over ? 0 : last_look_usec(s);
 	ret->is_service = !s->is_local;
 }
-
-uint64_t schedule_next(const struct schedule *s, enum schedule_event *ret)
-{
-	*ret = TIMER_AHEAD;
-	for (enum schedule_event i = 0; i < _TIMER_N; i++)
-		if (s->at_usec[i] < s->at_usec[*ret])
-			*ret = i;
-	return s->at_usec[*ret];
-}

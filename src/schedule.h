@@ -101,5 +101,3 @@ unsigned schedule_event(struct schedule *s, enum schedule_event event,
 			const struct schedule_input *in);
 /* What the schedule has to say to the pass that it starts. */
 void schedule_fill(const struct schedule *s, struct pass *ret);
-/* When the next timer expires, and which one; SCHEDULE_NEVER when all are off. */
-uint64_t schedule_next(const struct schedule *s, enum schedule_event *ret);

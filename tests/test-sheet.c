@@ -69,7 +69,8 @@ static void a_label_stands_before_its_first_line(_unused_ void **state)
 
 	assert_int_equal(sheet_open(&s, 1, 6), 0);
 	sheet_fill_rows(&s, d, rows, ELEMENTSOF(rows));
-	sheet_put(&s, "Last", "%s", "a\nb\x7f");
+	s.label = "Last";
+	sheet_line(&s, "%s", "a\nb\x7f");
 	sheet_add(&s, "%u", 1u);
 	sheet_fill(&s, d, ", {n}");
 	assert_int_equal(sheet_close(&s, &text), 0);

@@ -8,7 +8,8 @@ enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool h
 	return has_gpu && has_nvidia_module ? DRIVER_MODE_OFED : DRIVER_MODE_DEFAULT;
 }
 
-bool node_has_nvidia_module(const struct node *n)
+/* Loaded, built in, or a file of it is installed, whatever modprobe.d says about it. */
+static bool has_nvidia_module(const struct node *n)
 {
 	static const char *const names[] = { NVIDIA_MODULE, NVIDIA_DEBIAN };
 
@@ -24,7 +25,7 @@ bool node_has_nvidia_module(const struct node *n)
 
 enum driver_mode node_driver_mode(const struct config *c, const struct node *n)
 {
-	return driver_mode_resolve(c->driver.mode, node_has_gpu(n), node_has_nvidia_module(n));
+	return driver_mode_resolve(c->driver.mode, node_has_gpu(n), has_nvidia_module(n));
 }
 
 enum reason reason_without_umad(const struct config *c, const struct node *n, const struct pci *pci)

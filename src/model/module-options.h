@@ -39,8 +39,6 @@ struct module_options {
  */
 enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool has_nvidia_module);
 
-/* Loaded, built in, or a file of it is installed, whatever modprobe.d says about it. */
-bool node_has_nvidia_module(const struct node *n);
 enum driver_mode node_driver_mode(const struct config *c, const struct node *n);
 /* eRDMA never has a umad device in its default mode; others, and eRDMA in compat, may get one. */
 enum reason reason_without_umad(const struct config *c, const struct node *n,

@@ -13,7 +13,7 @@
 
 /*
  * Fills node.netdevs (unless recorded ones are there already), .addresses, .routes, .rules,
- * .neighbours, .all and .now_usec.
+ * .neighbours, .all, .now_usec and .indexes.
  */
 int observe_net(struct os *d, struct node *n);
 

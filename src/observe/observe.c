@@ -176,6 +176,18 @@ static int observe_smc(struct os *d, struct node *n)
 	return r == -ENOMEM ? r : 0;
 }
 
+/* VFs and RDMA devices, and the indexes once more. */
+static int observe_devices(struct os *d, struct node *n, const struct memory *memory)
+{
+	int r;
+
+	r = observe_vfs(d, n, memory);
+	if (r < 0)
+		return r;
+	r = observe_rdma(d, n, memory);
+	return r < 0 ? r : node_make_indexes(n);
+}
+
 int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct memory *ret_memory)
 {
 	_cleanup_(memory_done) struct memory memory = { .tried = tried };
@@ -201,9 +213,6 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 	r = observe_net(d, &n);
 	if (r < 0)
 		return r;
-	r = node_make_indexes(&n);
-	if (r < 0)
-		return r;
 	r = observe_netconfig(&d->fs, &memory, &n);
 	if (r < 0)
 		return r;
@@ -213,13 +222,7 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 	r = observe_cni(&d->fs, &n, &memory);
 	if (r < 0)
 		return r;
-	r = observe_vfs(d, &n, &memory);
-	if (r < 0)
-		return r;
-	r = observe_rdma(d, &n, &memory);
-	if (r < 0)
-		return r;
-	r = node_make_indexes(&n); /* of the RDMA devices as well */
+	r = observe_devices(d, &n, &memory);
 	if (r < 0)
 		return r;
 	node_forget_replaced(&n, &memory); /* before it is used */
@@ -298,16 +301,7 @@ int observe_users_serve(struct os *d, uint32_t asker, char **ret)
 	r = observe_net(d, &n);
 	if (r < 0)
 		return r;
-	r = node_make_indexes(&n);
-	if (r < 0)
-		return r;
-	r = observe_vfs(d, &n, &memory);
-	if (r < 0)
-		return r;
-	r = observe_rdma(d, &n, &memory);
-	if (r < 0)
-		return r;
-	r = node_make_indexes(&n);
+	r = observe_devices(d, &n, &memory);
 	if (r < 0)
 		return r;
 	r = users_find(d, asker, &n);

@@ -9,7 +9,8 @@ int sheet_open(struct sheet *s, int indent, int width)
 	return stream_open(&s->out);
 }
 
-void sheet_plain(char *text)
+/* What moves the cursor becomes '?', the end of a line as well. */
+static void plain(char *text)
 {
 	make_still(text);
 	while ((text = strchr(text, '\n')))
@@ -21,7 +22,7 @@ static void add(struct sheet *s, const char *format, va_list ap)
 	char text[SHEET_LINE_LEN];
 
 	vsnprintf(text, sizeof(text), format, ap);
-	sheet_plain(text);
+	plain(text);
 	if (!s->is_begun)
 		fprintf(s->out.f, "%*s%-*s", s->indent, "", s->width, s->label);
 	fputs(text, s->out.f);
@@ -80,7 +81,7 @@ static void get_value(const json_t *d, const char *key, char *ret, size_t size)
 		snprintf(ret, size, "%zu", json_array_size(d));
 	else if (json_is_true(d) || json_is_object(d))
 		copy(ret, size, "yes");
-	sheet_plain(ret);
+	plain(ret);
 }
 
 /* "key" or "key=word". */

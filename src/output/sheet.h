@@ -37,9 +37,6 @@ void sheet_add(struct sheet *s, const char *format, ...) _printf_(2, 3);
 void sheet_end(struct sheet *s);
 void sheet_line(struct sheet *s, const char *format, ...) _printf_(2, 3); /* both */
 
-/* A label and its line. */
-#define sheet_put(s, of, ...) ((s)->label = (of), sheet_line((s), __VA_ARGS__))
-
 /* Lines of a document. Of @list: the same for each item of a list, or once for an object. */
 void sheet_fill(struct sheet *s, const json_t *document, const char *template);
 void sheet_fill_list(struct sheet *s, const json_t *list, const char *template);
@@ -59,6 +56,3 @@ void sheet_fill_rows(struct sheet *s, const json_t *document, const struct sheet
 /* The text, which the caller owns. Return: 0 or -ENOMEM. */
 int sheet_close(struct sheet *s, char **ret);
 void sheet_done(struct sheet *s);
-
-/* What moves the cursor becomes '?', the end of a line as well. */
-void sheet_plain(char *text);

@@ -80,7 +80,6 @@ int plan_vf(const struct config *c, const struct node *n, const struct memory *m
  */
 int plan_vf_setup(const struct config *c, const struct node *n, const struct memory *memory,
 		  struct plan *p);
-bool plan_has_autoprobe_off(const struct pci *pf); /* and it was not our service that set it */
 /* Does its card, or that of its PF, let the host set nothing of VFs? */
 bool plan_refuses_settings(const struct node *n, const struct device *d);
 uint32_t plan_wanted_vfs(const struct device_config *dc,

@@ -18,7 +18,8 @@ struct vf {
 	const char *seed;           /* of its identity; "": none */
 };
 
-bool plan_has_autoprobe_off(const struct pci *pf)
+/* And it was not our service that set it. */
+static bool has_autoprobe_off(const struct pci *pf)
 {
 	return pf->has_autoprobe && !pf->autoprobe && !pf->is_switched;
 }
@@ -59,7 +60,7 @@ static bool is_idle(const struct node *n, const struct memory *memory, const str
 static bool can_rebuild(const struct node *n, const struct memory *memory, const struct vf *v)
 {
 	return !v->device->is_rebuilt && !is_held(memory, v->pf) &&
-	       !plan_has_autoprobe_off(v->pf->pci) && is_idle(n, memory, v);
+	       !has_autoprobe_off(v->pf->pci) && is_idle(n, memory, v);
 }
 
 static bool can_get_identity(const struct node *n, const struct memory *memory, const struct vf *v)
@@ -195,7 +196,7 @@ static int restore_autoprobe(const struct node *n, const struct memory *memory, 
 		const struct pci *pf = &n->pcis[i];
 		struct action *a;
 
-		if (!pf->is_recorded || plan_has_autoprobe_off(pf) ||
+		if (!pf->is_recorded || has_autoprobe_off(pf) ||
 		    streq(memory->stuck, pf->address) || plan_is_making_vfs(memory, p, pf->address))
 			continue;
 		a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
@@ -243,7 +244,7 @@ static int want_binding(const struct node *n, const struct memory *memory, struc
 	if (is_held(memory, v->pf) &&
 	    !attempts_find(memory->tried, VERB_BIND_DRIVER, vf->address, vf->module))
 		return 0;
-	if (vf->driver[0] || !vf->module[0] || plan_has_autoprobe_off(pf) ||
+	if (vf->driver[0] || !vf->module[0] || has_autoprobe_off(pf) ||
 	    !is_loaded(memory, p, node_module(n, vf->module), pf))
 		return 0;
 	/* The next look finds the netdev through which it gets its GUIDs first. */
@@ -317,7 +318,7 @@ static bool is_left_orphan(const struct node *n, const struct memory *memory, co
 	char users[64];
 
 	return d->reason == REASON_VF_ORPHAN && !d->is_lost && !is_held(memory, v->pf) &&
-	       !plan_has_autoprobe_off(v->pf->pci) &&
+	       !has_autoprobe_off(v->pf->pci) &&
 	       !in_use_of_function(n, memory, d->pci, users, sizeof(users));
 }
 
@@ -399,7 +400,7 @@ static int hint_pf(const struct node *n, struct plan *p, const struct device *pf
 	char detail[64] = "", seed[MAC_LEN];
 	int r = 0;
 
-	if (plan_has_autoprobe_off(pf->pci))
+	if (has_autoprobe_off(pf->pci))
 		r = plan_add_hint(p, REASON_AUTOPROBE_OFF, pf->pci->address, NULL);
 	if (r < 0)
 		return r;

@@ -101,13 +101,25 @@ void life_event(void)
 	handle(EVENT_CHANGED, NULL);
 }
 
+/* When the next timer of the service expires, and which one; SCHEDULE_NEVER when all are off. */
+static uint64_t next_timer(enum schedule_event *ret)
+{
+	const struct schedule *s = &service.schedule;
+
+	*ret = TIMER_AHEAD;
+	for (enum schedule_event i = 0; i < _TIMER_N; i++)
+		if (s->at_usec[i] < s->at_usec[*ret])
+			*ret = i;
+	return s->at_usec[*ret];
+}
+
 /* To the next thing that happens, or to @until_usec. Return: did anything? */
 static bool step(uint64_t until_usec)
 {
-	enum schedule_event timer;
+	enum schedule_event timer = _TIMER_N;
 	const uint64_t kernel = kernel_next();
 	const uint64_t other = others_next();
-	const uint64_t due = sim.is_by_hand ? UINT64_MAX : schedule_next(&service.schedule, &timer);
+	const uint64_t due = sim.is_by_hand ? UINT64_MAX : next_timer(&timer);
 	const uint64_t next = MIN(MIN(MIN(kernel, other), due), until_usec);
 
 	sim.now_usec = MAX(next, sim.now_usec);
