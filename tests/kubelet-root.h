@@ -135,7 +135,7 @@ static inline int ensure_config(const struct fs *fs, const struct config *c, uin
 	r = kubelet_ensure(fs, c, n_numa_nodes, &res);
 	*ret = verdict_of(&res.decision.items[KUBELET_TOPOLOGY_POLICY], KUBELET_TOPOLOGY_POLICY);
 	if (r >= 0 && ret->outcome == KUBELET_REFUSED &&
-	    (res.kubelet.file_result < 0 || res.kubelet.values[0].rank == 0))
+	    (res.kubelet.file_result < 0 || res.kubelet.seen.values[0].rank == 0))
 		ret->from = 0; /* nothing is known of it */
 	return r;
 }

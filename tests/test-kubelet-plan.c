@@ -15,22 +15,25 @@
 #define EXTRA_PATH "/etc/default/kubelet"
 
 /* A kubelet of kubeadm that says nothing of any setting: what a test changes is in its function. */
-static struct kubelet make(void)
+static struct kubelet_found make(void)
 {
-	struct kubelet k = { .is_there = true, .has_file = true, .file = FILE_PATH };
+	struct kubelet_found k = {
+		.seen = { .is_there = true, .has_file = true, .file = FILE_PATH }
+	};
 
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
-		k.values[s] = (struct kubelet_value){ .rank = 1 };
-	k.cpus = (struct kubelet_cpus){ .n_online = 8,
-					.first_core = "0,4",
-					.n_first_core = 2,
-					.checkpoint_path = "/var/lib/kubelet/cpu_manager_state" };
+		k.seen.values[s] = (struct kubelet_value){ .rank = 1 };
+	k.seen.cpus =
+		(struct kubelet_cpus){ .n_online = 8,
+				       .first_core = "0,4",
+				       .n_first_core = 2,
+				       .checkpoint_path = "/var/lib/kubelet/cpu_manager_state" };
 	return k;
 }
 
-static void say(struct kubelet *k, enum kubelet_source source, const char *word)
+static void say(struct kubelet_found *k, enum kubelet_source source, const char *word)
 {
-	struct kubelet_value *v = &k->values[KUBELET_TOPOLOGY_POLICY];
+	struct kubelet_value *v = &k->seen.values[KUBELET_TOPOLOGY_POLICY];
 
 	*v = (struct kubelet_value){ .source = source,
 				     .rank = kubelet_rank(KUBELET_TOPOLOGY_POLICY, word),
@@ -39,193 +42,193 @@ static void say(struct kubelet *k, enum kubelet_source source, const char *word)
 	COPY(v->path, source == KUBELET_FLAG ? EXTRA_PATH : FILE_PATH);
 }
 
-static void nothing(_unused_ struct kubelet *k)
+static void nothing(_unused_ struct kubelet_found *k)
 {
 }
-static void is_none(struct kubelet *k)
+static void is_none(struct kubelet_found *k)
 {
 	say(k, KUBELET_FILE, "none");
 }
-static void is_best_effort(struct kubelet *k)
+static void is_best_effort(struct kubelet_found *k)
 {
 	say(k, KUBELET_FILE, "best-effort");
 }
-static void is_single(struct kubelet *k)
+static void is_single(struct kubelet_found *k)
 {
 	say(k, KUBELET_FLAG, "single-numa-node");
 }
-static void is_vendors(struct kubelet *k)
+static void is_vendors(struct kubelet_found *k)
 {
 	say(k, KUBELET_FILE, "numa-x");
 }
-static void is_misspelt(struct kubelet *k)
+static void is_misspelt(struct kubelet_found *k)
 {
 	say(k, KUBELET_FILE, "Best-Effort");
-	k->values[0].rank = TOPOLOGY_POLICY_BEST_EFFORT;
-	k->values[0].is_misspelt = true;
+	k->seen.values[0].rank = TOPOLOGY_POLICY_BEST_EFFORT;
+	k->seen.values[0].is_misspelt = true;
 }
-static void is_misspelt_stricter(struct kubelet *k)
+static void is_misspelt_stricter(struct kubelet_found *k)
 {
 	is_misspelt(k);
-	k->values[0].rank = TOPOLOGY_POLICY_SINGLE_NUMA_NODE;
+	k->seen.values[0].rank = TOPOLOGY_POLICY_SINGLE_NUMA_NODE;
 }
-static void is_openshift(struct kubelet *k)
+static void is_openshift(struct kubelet_found *k)
 {
-	COPY(k->manager, "openshift");
+	COPY(k->seen.manager, "openshift");
 }
-static void is_openshift_and_right(struct kubelet *k)
+static void is_openshift_and_right(struct kubelet_found *k)
 {
 	is_openshift(k);
 	is_single(k);
 }
-static void allows_34_nodes(struct kubelet *k)
+static void allows_34_nodes(struct kubelet_found *k)
 {
 	k->max_numa_nodes = 34;
 }
-static void is_unclear(struct kubelet *k)
+static void is_unclear(struct kubelet_found *k)
 {
-	COPY(k->problem, "kubelet.service: what /bin/sh does is not known");
+	COPY(k->seen.problem, "kubelet.service: what /bin/sh does is not known");
 }
-static void is_unclear_and_right(struct kubelet *k)
+static void is_unclear_and_right(struct kubelet_found *k)
 {
 	is_unclear(k);
 	is_single(k);
 }
-static void is_flag(struct kubelet *k)
+static void is_flag(struct kubelet_found *k)
 {
 	say(k, KUBELET_FLAG, "none");
 }
-static void is_token(struct kubelet *k)
+static void is_token(struct kubelet_found *k)
 {
 	is_flag(k);
-	k->values[0].is_editable = true;
+	k->words[0].to = 1;
 }
-static void has_extra(struct kubelet *k)
+static void has_extra(struct kubelet_found *k)
 {
 	COPY(k->extra_path, EXTRA_PATH);
 	COPY(k->extra_variable, "KUBELET_EXTRA_ARGS");
 }
-static void is_flag_and_extra(struct kubelet *k)
+static void is_flag_and_extra(struct kubelet_found *k)
 {
 	is_flag(k);
 	has_extra(k);
 }
-static void is_token_that_was_refused(struct kubelet *k)
+static void is_token_that_was_refused(struct kubelet_found *k)
 {
 	is_token(k);
 	has_extra(k);
 	k->blocked = 1u << KUBELET_WAY_TOKEN;
 }
-static void is_rancher(struct kubelet *k)
+static void is_rancher(struct kubelet_found *k)
 {
 	k->flavour = KUBELET_RANCHER;
-	k->has_file = false;
-	COPY(k->file, "");
-	COPY(k->folder, "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d");
+	k->seen.has_file = false;
+	COPY(k->seen.file, "");
+	COPY(k->seen.folder, "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d");
 	COPY(k->rancher_path, "/etc/rancher/k3s/config.yaml.d/99-rdma-provision.yaml");
 	COPY(k->drop_in, "/var/lib/rancher/k3s/agent/etc/kubelet.conf.d/90-rdma-provision.conf");
 	k->minor = 31;
 }
-static void is_new_rancher(struct kubelet *k)
+static void is_new_rancher(struct kubelet_found *k)
 {
 	is_rancher(k);
 	k->minor = 32;
 }
-static void is_new_rancher_with_flag(struct kubelet *k)
+static void is_new_rancher_with_flag(struct kubelet_found *k)
 {
 	is_new_rancher(k);
 	is_flag(k);
 }
-static void is_rancher_with_a_last_flag(struct kubelet *k)
+static void is_rancher_with_a_last_flag(struct kubelet_found *k)
 {
 	is_rancher(k);
 	is_flag(k);
 	COPY(k->rancher_path, "");
 }
-static void is_rancher_without_a_way(struct kubelet *k)
+static void is_rancher_without_a_way(struct kubelet_found *k)
 {
 	is_rancher(k);
 	COPY(k->rancher_path, "");
 }
-static void has_folder(struct kubelet *k)
+static void has_folder(struct kubelet_found *k)
 {
-	COPY(k->folder, "/etc/kubelet.d");
-	k->has_folder = true;
+	COPY(k->seen.folder, "/etc/kubelet.d");
+	k->seen.has_folder = true;
 	COPY(k->drop_in, "/etc/kubelet.d/90-rdma-provision.conf");
 	k->minor = 30;
 }
-static void has_folder_of_29(struct kubelet *k)
+static void has_folder_of_29(struct kubelet_found *k)
 {
 	has_folder(k);
 	k->minor = 29;
 }
-static void has_folder_of_28(struct kubelet *k)
+static void has_folder_of_28(struct kubelet_found *k)
 {
 	has_folder(k);
 	k->minor = 28;
 }
-static void has_folder_of_28_with_drop_ins(struct kubelet *k)
+static void has_folder_of_28_with_drop_ins(struct kubelet_found *k)
 {
 	has_folder_of_28(k);
 	k->is_reset = true;
 }
-static void has_folder_of_nobody_knows(struct kubelet *k)
+static void has_folder_of_nobody_knows(struct kubelet_found *k)
 {
 	has_folder(k);
 	k->minor = 0;
 }
-static void has_link_for_folder(struct kubelet *k)
+static void has_link_for_folder(struct kubelet_found *k)
 {
 	has_folder(k);
-	k->has_folder = false;
+	k->seen.has_folder = false;
 	COPY(k->drop_in, "");
 }
-static void has_none_in_the_last_drop_in(struct kubelet *k)
+static void has_none_in_the_last_drop_in(struct kubelet_found *k)
 {
 	has_folder(k);
 	say(k, KUBELET_DROP_IN, "none");
 	COPY(k->drop_in, "");
 }
-static void lacks_file(struct kubelet *k)
+static void lacks_file(struct kubelet_found *k)
 {
-	k->has_file = false;
+	k->seen.has_file = false;
 }
-static void lacks_file_and_has_extra(struct kubelet *k)
+static void lacks_file_and_has_extra(struct kubelet_found *k)
 {
 	lacks_file(k);
 	has_extra(k);
 }
-static void waits(struct kubelet *k)
+static void waits(struct kubelet_found *k)
 {
-	COPY(k->file, "");
-	k->has_file = false;
+	COPY(k->seen.file, "");
+	k->seen.has_file = false;
 	k->is_waiting = true;
 }
-static void has_bad_file(struct kubelet *k)
+static void has_bad_file(struct kubelet_found *k)
 {
 	k->file_result = -EBADMSG;
-	COPY(k->file_problem, "is not YAML");
+	COPY(k->seen.file_problem, "is not YAML");
 }
-static void has_bad_file_and_extra(struct kubelet *k)
+static void has_bad_file_and_extra(struct kubelet_found *k)
 {
 	has_bad_file(k);
 	has_extra(k);
 }
-static void has_refused_file_and_extra(struct kubelet *k)
+static void has_refused_file_and_extra(struct kubelet_found *k)
 {
 	has_extra(k);
 	k->blocked = 1u << KUBELET_WAY_FILE;
 	COPY(k->blocked_detail, FILE_PATH ": is mounted by itself");
 }
-static void has_only_refused_ways(struct kubelet *k)
+static void has_only_refused_ways(struct kubelet_found *k)
 {
 	has_refused_file_and_extra(k);
 	k->blocked |= 1u << KUBELET_WAY_EXTRA;
 }
-static void has_nothing(struct kubelet *k)
+static void has_nothing(struct kubelet_found *k)
 {
 	lacks_file(k);
-	COPY(k->file, "");
+	COPY(k->seen.file, "");
 }
 
 #define CHANGED   KUBELET_CHANGED
@@ -237,7 +240,7 @@ static void has_nothing(struct kubelet *k)
 /* Rows 3 and 8 are not in use. */
 static const struct {
 	const char *name;
-	void (*change)(struct kubelet *k);
+	void (*change)(struct kubelet_found *k);
 	enum topology_policy want;
 	uint32_t n_numa_nodes, row;
 	enum kubelet_outcome outcome;
@@ -330,7 +333,7 @@ static void the_first_row_that_is_met_decides(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		const struct config c = { .kubelet.topology_policy = cases[i].want };
 		struct kubelet_decision d;
-		struct kubelet k = make();
+		struct kubelet_found k = make();
 		const struct kubelet_item *item = &d.items[KUBELET_TOPOLOGY_POLICY];
 
 		print_message("  %s\n", cases[i].name);
@@ -355,7 +358,7 @@ static void what_is_not_asked_for_is_not_decided(_unused_ void **state)
 {
 	const struct config c = {};
 	struct kubelet_decision d;
-	struct kubelet k = make();
+	struct kubelet_found k = make();
 
 	kubelet_decide(&c, &k, 2, &d);
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
@@ -380,9 +383,9 @@ static void the_scope_goes_by_the_same_table(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(scopes); i++) {
 		const struct config c = { .kubelet.topology_scope = scopes[i].want };
 		struct kubelet_decision d;
-		struct kubelet k = make();
+		struct kubelet_found k = make();
 
-		k.values[KUBELET_TOPOLOGY_SCOPE].rank = scopes[i].have;
+		k.seen.values[KUBELET_TOPOLOGY_SCOPE].rank = scopes[i].have;
 		kubelet_decide(&c, &k, scopes[i].n_numa_nodes, &d);
 		assert_int_equal(d.items[KUBELET_TOPOLOGY_SCOPE].row, scopes[i].row);
 		assert_int_equal(d.items[KUBELET_TOPOLOGY_POLICY].row, 0);
@@ -520,17 +523,17 @@ the_static_cpu_policy_is_only_set_where_the_kubelet_starts_with_it(_unused_ void
 		const struct cpu_case *t = &cpu_cases[i];
 		const struct kubelet_item *item, *reserved;
 		struct kubelet_decision d;
-		struct kubelet k = make();
+		struct kubelet_found k = make();
 
 		print_message("  %s\n", t->name);
-		k.cpus = t->cpus;
-		k.cpus.n_online = t->cpus.n_online ? t->cpus.n_online : 8;
+		k.seen.cpus = t->cpus;
+		k.seen.cpus.n_online = t->cpus.n_online ? t->cpus.n_online : 8;
 		k.was_started = t->was_started;
-		k.is_running = t->is_running;
+		k.seen.is_running = t->is_running;
 		if (t->is_static) {
-			k.values[KUBELET_CPU_POLICY].rank = CPU_POLICY_STATIC;
-			k.values[KUBELET_CPU_POLICY].source = KUBELET_FILE;
-			COPY(k.values[KUBELET_CPU_POLICY].text, "static");
+			k.seen.values[KUBELET_CPU_POLICY].rank = CPU_POLICY_STATIC;
+			k.seen.values[KUBELET_CPU_POLICY].source = KUBELET_FILE;
+			COPY(k.seen.values[KUBELET_CPU_POLICY].text, "static");
 		}
 
 		kubelet_decide(&c, &k, 2, &d);
@@ -550,9 +553,9 @@ static void without_online_cpus_nothing_is_reserved(_unused_ void **state)
 {
 	const struct config c = { .kubelet.cpu_policy = CPU_POLICY_STATIC };
 	struct kubelet_decision d;
-	struct kubelet k = make();
+	struct kubelet_found k = make();
 
-	k.cpus.n_online = 0;
+	k.seen.cpus.n_online = 0;
 	kubelet_decide(&c, &k, 2, &d);
 	assert_int_equal(d.items[KUBELET_CPU_POLICY].reason, REASON_KUBELET_CPU_RESERVATION);
 }

@@ -309,16 +309,16 @@ static void check_files(const struct root *root, const struct variant *v, enum k
 
 static void check_variant(const struct root *root, const struct variant *v, unsigned n_ways[])
 {
-	struct kubelet before, after;
+	struct kubelet_found before, after;
 	struct verdict verdict;
 	uint64_t begin = now_usec();
 
 	for (size_t i = 0; i < v->n_files; i++)
 		put(root, v->files[i].path, v->files[i].text, v->files[i].size);
 	assert_int_equal(kubelet_find(&root->fs, false, &before, NULL), 0);
-	CHECK(v, (before.values[0].source == KUBELET_FLAG) == v->has_policy);
-	CHECK(v, !v->has_policy || streq(before.values[0].text, v->value));
-	CHECK(v, !*before.problem);
+	CHECK(v, (before.seen.values[0].source == KUBELET_FLAG) == v->has_policy);
+	CHECK(v, !v->has_policy || streq(before.seen.values[0].text, v->value));
+	CHECK(v, !*before.seen.problem);
 
 	assert_int_equal(ensure(&root->fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &verdict), 0);
 	assert_int_equal(kubelet_find(&root->fs, false, &after, NULL), 0);
@@ -331,7 +331,7 @@ static void check_variant(const struct root *root, const struct variant *v, unsi
 		check_files(root, v, KUBELET_WAY_NONE, "");
 		return;
 	}
-	CHECK(v, streq(after.values[0].text, BE));
+	CHECK(v, streq(after.seen.values[0].text, BE));
 	/* The one literal is what is changed, wherever there is one. */
 	CHECK(v, (verdict.way == KUBELET_WAY_TOKEN) == (v->has_policy && v->is_literal));
 	check_files(root, v, verdict.way, verdict.path);
@@ -389,7 +389,7 @@ static void a_variable_that_says_two_things_is_left_alone(_unused_ void **state)
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		_cleanup_(root_done) struct root root = {};
-		struct kubelet before, after;
+		struct kubelet_found before, after;
 		struct verdict v;
 		char unit[512];
 

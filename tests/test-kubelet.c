@@ -61,7 +61,8 @@ static void on_read(void *userdata, enum record_kind kind, const char *path, con
 }
 
 /* What would be done, and nothing done. */
-static struct verdict look_for(const struct fs *fs, enum topology_policy want, struct kubelet *ret)
+static struct verdict look_for(const struct fs *fs, enum topology_policy want,
+			       struct kubelet_found *ret)
 {
 	const struct config c = { .kubelet.topology_policy = want };
 	struct kubelet_decision d;
@@ -73,16 +74,16 @@ static struct verdict look_for(const struct fs *fs, enum topology_policy want, s
 
 static enum topology_policy policy_of(const struct fs *fs)
 {
-	struct kubelet k;
+	struct kubelet_found k;
 
 	look_for(fs, TOPOLOGY_POLICY_BEST_EFFORT, &k);
-	return k.values[KUBELET_TOPOLOGY_POLICY].rank;
+	return k.seen.values[KUBELET_TOPOLOGY_POLICY].rank;
 }
 
 static void assert_capture_tells_the_same(struct root *root, const char *secret)
 {
 	_cleanup_(root_done) struct root copy_of = {};
-	struct kubelet k = {}, again = {};
+	struct kubelet_found k = {}, again = {};
 	struct verdict v, w;
 	char command[PATH_MAX];
 
@@ -93,20 +94,20 @@ static void assert_capture_tells_the_same(struct root *root, const char *secret)
 	root->fs.on_read = NULL;
 
 	w = look_for(&copy_of.fs, TOPOLOGY_POLICY_SINGLE_NUMA_NODE, &again);
-	assert_int_equal(again.is_there, k.is_there);
+	assert_int_equal(again.seen.is_there, k.seen.is_there);
 	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
-		assert_int_equal(again.values[s].rank, k.values[s].rank);
-		assert_int_equal(again.values[s].source, k.values[s].source);
-		assert_int_equal(again.values[s].line, k.values[s].line);
-		assert_string_equal(again.values[s].path, k.values[s].path);
+		assert_int_equal(again.seen.values[s].rank, k.seen.values[s].rank);
+		assert_int_equal(again.seen.values[s].source, k.seen.values[s].source);
+		assert_int_equal(again.seen.values[s].line, k.seen.values[s].line);
+		assert_string_equal(again.seen.values[s].path, k.seen.values[s].path);
 	}
-	assert_string_equal(again.file, k.file);
-	assert_string_equal(again.folder, k.folder);
-	assert_string_equal(again.problem, k.problem);
+	assert_string_equal(again.seen.file, k.seen.file);
+	assert_string_equal(again.seen.folder, k.seen.folder);
+	assert_string_equal(again.seen.problem, k.seen.problem);
 	assert_string_equal(again.extra_path, k.extra_path);
 	assert_string_equal(again.drop_in, k.drop_in);
 	assert_string_equal(again.rancher_path, k.rancher_path);
-	assert_memory_equal(&again.cpus, &k.cpus, sizeof(k.cpus));
+	assert_memory_equal(&again.seen.cpus, &k.seen.cpus, sizeof(k.seen.cpus));
 	assert_int_equal(again.max_numa_nodes, k.max_numa_nodes);
 	assert_int_equal(w.outcome, v.outcome);
 	assert_int_equal(w.row, v.row);
@@ -1468,10 +1469,10 @@ static void put_entry(const struct root *root, const struct entry *e)
 	put(root, e->path, text, size);
 }
 
-static bool is_told_by(const char *path, const struct kubelet *k)
+static bool is_told_by(const char *path, const struct kubelet_found *k)
 {
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
-		if (streq(k->values[s].path, path))
+		if (streq(k->seen.values[s].path, path))
 			return true;
 	return false;
 }
@@ -1482,7 +1483,7 @@ static void the_file_or_flag_that_decides_is_found(_unused_ void **state)
 		_cleanup_(root_done) struct root root = {};
 		bool has_secret = false;
 		struct verdict v;
-		struct kubelet k;
+		struct kubelet_found k;
 
 		print_message("  %s\n", nodes[i].name);
 		root_open(&root);
@@ -1497,10 +1498,10 @@ static void the_file_or_flag_that_decides_is_found(_unused_ void **state)
 		print_message("    row %u %s %s %s %s: %s\n", v.row,
 			      kubelet_outcome_name(v.outcome), reason_code(v.reason),
 			      kubelet_way_name(v.way), v.path, v.detail);
-		assert_true(k.is_there);
-		assert_int_equal(k.is_running,
+		assert_true(k.seen.is_there);
+		assert_int_equal(k.seen.is_running,
 				 strstr(nodes[i].name, "running") || strstr(nodes[i].name, "runs"));
-		assert_int_equal(k.values[0].rank, nodes[i].rank);
+		assert_int_equal(k.seen.values[0].rank, nodes[i].rank);
 		assert_int_equal(v.row, nodes[i].row);
 		assert_int_equal(v.outcome, nodes[i].outcome);
 		assert_int_equal(v.reason, nodes[i].reason);
@@ -1515,7 +1516,7 @@ static void the_file_or_flag_that_decides_is_found(_unused_ void **state)
 			assert_int_equal(v.outcome, nodes[i].outcome);
 			continue;
 		}
-		assert_int_equal(v.outcome, k.is_running ? KUBELET_DEFERRED : KUBELET_CHANGED);
+		assert_int_equal(v.outcome, k.seen.is_running ? KUBELET_DEFERRED : KUBELET_CHANGED);
 		assert_int_equal(v.way, nodes[i].way);
 		v = look_for(&root.fs, BEST_EFFORT, &k);
 		assert_int_equal(v.outcome, KUBELET_SATISFIED);
@@ -1547,7 +1548,7 @@ static void links_in_and_to_the_folder_of_drop_ins_are_the_kubelets(_unused_ voi
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		_cleanup_(root_done) struct root root = {};
 		struct verdict v;
-		struct kubelet k;
+		struct kubelet_found k;
 		char text[256];
 
 		print_message("  %s\n", cases[i].name);
@@ -1568,7 +1569,7 @@ static void links_in_and_to_the_folder_of_drop_ins_are_the_kubelets(_unused_ voi
 		v = look_for(&root.fs, BEST_EFFORT, &k);
 		print_message("    row %u: %s\n", v.row, v.detail);
 		assert_int_equal(v.row, cases[i].row);
-		assert_int_equal(k.values[0].rank, cases[i].rank);
+		assert_int_equal(k.seen.values[0].rank, cases[i].rank);
 		assert_non_null(strstr(v.detail, cases[i].detail));
 	}
 }
@@ -1583,7 +1584,7 @@ static void a_nul_in_a_unit_or_its_variables_is_not_understood(_unused_ void **s
 	for (size_t i = 0; i < ELEMENTSOF(paths); i++) {
 		_cleanup_(root_done) struct root root = {};
 		struct verdict v;
-		struct kubelet k;
+		struct kubelet_found k;
 
 		root_open(&root);
 		put_text(&root, FILE_PATH, HEAD);
@@ -1611,7 +1612,7 @@ static void a_backslash_at_the_end_of_a_value_or_line_only_goes(_unused_ void **
 	for (size_t i = 0; i < ELEMENTSOF(values); i++) {
 		_cleanup_(root_done) struct root root = {};
 		struct verdict v;
-		struct kubelet k;
+		struct kubelet_found k;
 
 		root_open(&root);
 		put_text(&root, FILE_PATH, HEAD);
@@ -1622,7 +1623,7 @@ static void a_backslash_at_the_end_of_a_value_or_line_only_goes(_unused_ void **
 		put_text(&root, values[i][0], values[i][1]);
 		v = look_for(&root.fs, BEST_EFFORT, &k);
 		assert_int_not_equal(v.reason, UNCLEAR);
-		assert_true(k.is_there);
+		assert_true(k.seen.is_there);
 	}
 }
 
@@ -1656,7 +1657,7 @@ static void a_command_line_that_grows_without_bound_is_not_understood(_unused_ v
 		_cleanup_(root_done) struct root root = {};
 		_cleanup_(freep) char *variables = NULL, *unit = NULL;
 		struct verdict v;
-		struct kubelet k;
+		struct kubelet_found k;
 
 		root_open(&root);
 		put_text(&root, FILE_PATH, HEAD);
@@ -1678,11 +1679,11 @@ static void a_node_without_kubelet_has_none(_unused_ void **state)
 {
 	_cleanup_(root_done) struct root root = {};
 	struct verdict res;
-	struct kubelet k;
+	struct kubelet_found k;
 
 	root_open(&root);
 	look_for(&root.fs, BEST_EFFORT, &k);
-	assert_false(k.is_there);
+	assert_false(k.seen.is_there);
 	assert_int_equal(ensure(&root.fs, BEST_EFFORT, 1, &res), 0);
 	assert_int_equal(res.outcome, KUBELET_SATISFIED); /* there is nobody to want it */
 
@@ -1690,7 +1691,7 @@ static void a_node_without_kubelet_has_none(_unused_ void **state)
 	put_link(&root, "etc/systemd/system/kubelet.service", "/dev/null");
 	put_text(&root, UNIT, "[Service]\nExecStart=/usr/bin/kubelet --config=/a\n");
 	look_for(&root.fs, BEST_EFFORT, &k);
-	assert_false(k.is_there);
+	assert_false(k.seen.is_there);
 	assert_capture_tells_the_same(&root, NULL);
 }
 
@@ -1722,13 +1723,13 @@ static void the_nodes_address_is_read(_unused_ void **state)
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(root_done) struct root root = {};
-		struct kubelet k;
+		struct kubelet_found k;
 
 		root_open(&root);
 		for (size_t e = 0; e < 2 && rows[i].entries[e].path; e++)
 			put_text(&root, rows[i].entries[e].path, rows[i].entries[e].text);
 		look_for(&root.fs, BEST_EFFORT, &k);
-		assert_string_equal(k.node_ip, rows[i].expected);
+		assert_string_equal(k.seen.node_ip, rows[i].expected);
 		assert_capture_tells_the_same(&root, NULL);
 	}
 }

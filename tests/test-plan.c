@@ -252,7 +252,9 @@ static int make_document(const struct config *c, const struct node *n, struct pl
 /* With the udev rules as the plan wants them: those have a test of their own. */
 static void make_plan(struct scene *s, struct plan *ret)
 {
-	kubelet_decide(&s->config, &s->node.kubelet, s->n_numa_nodes, &s->node.kubelet_decision);
+	const struct kubelet_found found = { .seen = s->node.kubelet };
+
+	kubelet_decide(&s->config, &found, s->n_numa_nodes, &s->node.kubelet_decision);
 	assert_int_equal(make_whole_plan(&s->config, &s->node, &s->memory, s->tried,
 					 s->is_wait_over, make_document, ret),
 			 0);

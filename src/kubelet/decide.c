@@ -12,7 +12,7 @@
 
 /* What one decision is about. */
 struct kubelet_question {
-	const struct kubelet *k;
+	const struct kubelet_found *k;
 	const struct kubelet_value *v;
 	enum kubelet_setting setting;
 	uint32_t want, n_numa_nodes;
@@ -30,7 +30,7 @@ static bool is_strict_enough(const struct kubelet_question *q)
 
 static bool is_managed(const struct kubelet_question *q)
 {
-	return *q->k->manager && !is_strict_enough(q);
+	return *q->k->seen.manager && !is_strict_enough(q);
 }
 
 static bool has_too_many_nodes(const struct kubelet_question *q)
@@ -47,12 +47,12 @@ static bool is_unknown(const struct kubelet_question *q)
 
 static bool is_unclear(const struct kubelet_question *q)
 {
-	return *q->k->problem != '\0';
+	return *q->k->seen.problem != '\0';
 }
 
 static bool is_waiting(const struct kubelet_question *q)
 {
-	return q->k->is_waiting || (*q->k->file && !q->k->has_file);
+	return q->k->is_waiting || (*q->k->seen.file && !q->k->seen.has_file);
 }
 
 static bool is_flag(const struct kubelet_question *q)
@@ -62,7 +62,7 @@ static bool is_flag(const struct kubelet_question *q)
 
 static bool is_editable_flag(const struct kubelet_question *q)
 {
-	return is_flag(q) && q->v->is_editable && is_open(q, KUBELET_WAY_TOKEN);
+	return is_flag(q) && q->k->words[q->setting].to > 0 && is_open(q, KUBELET_WAY_TOKEN);
 }
 
 static bool is_flag_and_extra(const struct kubelet_question *q)
@@ -93,14 +93,14 @@ static bool is_rancher_flag(const struct kubelet_question *q)
 
 static bool is_drop_in(const struct kubelet_question *q)
 {
-	return q->k->has_folder && q->k->minor >= MINOR_DROP_INS && *q->k->drop_in && !is_flag(q) &&
-	       is_open(q, KUBELET_WAY_DROP_IN);
+	return q->k->seen.has_folder && q->k->minor >= MINOR_DROP_INS && *q->k->drop_in &&
+	       !is_flag(q) && is_open(q, KUBELET_WAY_DROP_IN);
 }
 
 /* Also where a folder of drop-ins is used by 1.28, or by a kubelet of unknown version. */
 static bool is_file(const struct kubelet_question *q)
 {
-	return q->k->has_file && q->k->file_result == 0 && q->v->source != KUBELET_DROP_IN &&
+	return q->k->seen.has_file && q->k->file_result == 0 && q->v->source != KUBELET_DROP_IN &&
 	       !q->k->is_reset && !is_flag(q) && is_open(q, KUBELET_WAY_FILE);
 }
 
@@ -153,8 +153,8 @@ static void show_value(const struct kubelet_question *q, char *ret, size_t size)
 	if (v->line > 0)
 		snprintf(line, sizeof(line), ":%" PRIu32, v->line);
 	if (v->source == KUBELET_DEFAULT)
-		snprintf(ret, size, "%.160s%s%s is not set", q->k->file, *q->k->file ? ": " : "",
-			 kubelet_key(q->setting));
+		snprintf(ret, size, "%.160s%s%s is not set", q->k->seen.file,
+			 *q->k->seen.file ? ": " : "", kubelet_key(q->setting));
 	else
 		snprintf(ret, size, "%.128s%s: %s%s%s%.63s", *v->path ? v->path : "command line",
 			 line, is_flag_value ? "--" : "",
@@ -165,36 +165,36 @@ static void show_value(const struct kubelet_question *q, char *ret, size_t size)
 /* Why, with the file, line and value that decide. */
 static void explain(const struct kubelet_question *q, struct kubelet_item *item)
 {
-	const struct kubelet *k = q->k;
+	const struct kubelet_found *k = q->k;
 
 	show_value(q, item->detail, sizeof(item->detail));
-	COPY(item->path, *q->v->path ? q->v->path : k->file);
+	COPY(item->path, *q->v->path ? q->v->path : k->seen.file);
 	switch (item->reason) {
 	case REASON_KUBELET_MANAGED:
-		snprintf(item->detail, sizeof(item->detail), "%s", k->manager);
+		snprintf(item->detail, sizeof(item->detail), "%s", k->seen.manager);
 		break;
 	case REASON_KUBELET_NUMA_NODES:
 		snprintf(item->detail, sizeof(item->detail), "%" PRIu32 " NUMA nodes",
 			 q->n_numa_nodes);
 		break;
 	case REASON_KUBELET_UNCLEAR:
-		COPY(item->detail, k->problem);
+		COPY(item->detail, k->seen.problem);
 		break;
 	case REASON_KUBELET_NO_FILE:
 		snprintf(item->detail, sizeof(item->detail), "%.200s is not there",
-			 *k->file ? k->file : "a file that the kubelet's unit names");
+			 *k->seen.file ? k->seen.file : "a file that the kubelet's unit names");
 		break;
 	case REASON_KUBELET_FILE_REFUSED:
 		if (*k->blocked_detail)
 			COPY(item->detail, k->blocked_detail);
-		else if (k->has_file && k->file_result < 0)
-			snprintf(item->detail, sizeof(item->detail), "%.128s: %s", k->file,
-				 k->file_problem);
+		else if (k->seen.has_file && k->file_result < 0)
+			snprintf(item->detail, sizeof(item->detail), "%.128s: %s", k->seen.file,
+				 k->seen.file_problem);
 		else if (k->is_reset)
 			snprintf(item->detail, sizeof(item->detail),
 				 "%.100s: the drop-ins of kubelet 1.28 reset the policy",
-				 k->folder);
-		else if (!*k->file && !*k->folder)
+				 k->seen.folder);
+		else if (!*k->seen.file && !*k->seen.folder)
 			snprintf(item->detail, sizeof(item->detail),
 				 "the kubelet has neither --config nor a variable for more flags");
 		break;
@@ -203,11 +203,12 @@ static void explain(const struct kubelet_question *q, struct kubelet_item *item)
 	}
 }
 
-static void decide_way(const struct kubelet *k, enum kubelet_way way, struct kubelet_item *item)
+static void decide_way(const struct kubelet_found *k, enum kubelet_way way,
+		       struct kubelet_item *item)
 {
 	item->way = way;
 	if (way == KUBELET_WAY_FILE)
-		COPY(item->path, k->file);
+		COPY(item->path, k->seen.file);
 	if (way == KUBELET_WAY_DROP_IN)
 		COPY(item->path, k->drop_in);
 	if (way == KUBELET_WAY_RANCHER)
@@ -275,26 +276,26 @@ static bool has_other_state(const struct kubelet_cpus *c)
 	return *c->checkpoint && !streq(c->checkpoint, "static");
 }
 
-static void decide_cpus(const struct kubelet *k, uint32_t n_numa_nodes,
+static void decide_cpus(const struct kubelet_found *k, uint32_t n_numa_nodes,
 			struct kubelet_decision *ret)
 {
 	struct kubelet_item *item = &ret->items[KUBELET_CPU_POLICY],
 			    *reserved = &ret->items[KUBELET_RESERVED_CPUS];
-	struct kubelet_question q = { k, &k->values[KUBELET_CPU_POLICY], KUBELET_CPU_POLICY,
+	struct kubelet_question q = { k, &k->seen.values[KUBELET_CPU_POLICY], KUBELET_CPU_POLICY,
 				      CPU_POLICY_STATIC, n_numa_nodes };
-	const char *obstacle = cpu_obstacle(&k->cpus);
+	const char *obstacle = cpu_obstacle(&k->seen.cpus);
 	char detail[384];
 
 	decide(&q, "static", item);
 	if (item->outcome != KUBELET_CHANGED && item->outcome != KUBELET_SATISFIED)
 		return;
 
-	snprintf(detail, sizeof(detail), "%s has the policy %s", k->cpus.checkpoint_path,
-		 *k->cpus.checkpoint ? k->cpus.checkpoint : "not written yet");
+	snprintf(detail, sizeof(detail), "%s has the policy %s", k->seen.cpus.checkpoint_path,
+		 *k->seen.cpus.checkpoint ? k->seen.cpus.checkpoint : "not written yet");
 	if (item->outcome == KUBELET_SATISFIED) {
-		if (has_other_state(&k->cpus) && k->was_started)
+		if (has_other_state(&k->seen.cpus) && k->was_started)
 			refuse(item, REASON_KUBELET_CPU_STATE, detail);
-		ret->is_state_removed = has_other_state(&k->cpus) && !k->was_started;
+		ret->is_state_removed = has_other_state(&k->seen.cpus) && !k->was_started;
 		return;
 	}
 
@@ -302,23 +303,23 @@ static void decide_cpus(const struct kubelet *k, uint32_t n_numa_nodes,
 		refuse(item, REASON_KUBELET_CPU_RESERVATION, obstacle);
 		return;
 	}
-	if (k->was_started && (has_other_state(&k->cpus) || k->is_running)) {
+	if (k->was_started && (has_other_state(&k->seen.cpus) || k->seen.is_running)) {
 		refuse(item, REASON_KUBELET_CPU_STATE, detail);
 		return;
 	}
-	if (k->cpus.n_reserved > 0)
+	if (k->seen.cpus.n_reserved > 0)
 		return;
 
-	q.v = &k->values[KUBELET_RESERVED_CPUS];
+	q.v = &k->seen.values[KUBELET_RESERVED_CPUS];
 	q.setting = KUBELET_RESERVED_CPUS;
 	q.want = UINT32_MAX;
-	decide(&q, k->cpus.first_core, reserved);
+	decide(&q, k->seen.cpus.first_core, reserved);
 	COPY(reserved->from, q.v->source == KUBELET_DEFAULT ? "" : q.v->text);
 	if (reserved->outcome != KUBELET_CHANGED)
 		refuse(item, reserved->reason, reserved->detail);
 }
 
-void kubelet_decide(const struct config *c, const struct kubelet *k, uint32_t n_numa_nodes,
+void kubelet_decide(const struct config *c, const struct kubelet_found *k, uint32_t n_numa_nodes,
 		    struct kubelet_decision *ret)
 {
 	const struct {
@@ -330,11 +331,11 @@ void kubelet_decide(const struct config *c, const struct kubelet *k, uint32_t n_
 	};
 
 	*ret = (struct kubelet_decision){};
-	if (!k->is_there)
+	if (!k->seen.is_there)
 		return;
 
 	for (size_t i = 0; i < ELEMENTSOF(wanted); i++) {
-		const struct kubelet_question q = { k, &k->values[wanted[i].setting],
+		const struct kubelet_question q = { k, &k->seen.values[wanted[i].setting],
 						    wanted[i].setting, wanted[i].want,
 						    n_numa_nodes };
 

@@ -8,11 +8,11 @@
 #pragma once
 
 #include "../model/config.h"
-#include "../model/kubelet.h"
+#include "find.h"
 
 /*
  * @n_numa_nodes: above 8 the kubelet refuses to start with a policy. @ret: an item for each setting
  * that is asked for; row 0: is not.
  */
-void kubelet_decide(const struct config *c, const struct kubelet *k, uint32_t n_numa_nodes,
+void kubelet_decide(const struct config *c, const struct kubelet_found *k, uint32_t n_numa_nodes,
 		    struct kubelet_decision *ret);

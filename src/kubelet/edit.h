@@ -23,7 +23,7 @@ struct kubelet_edit {
 	/* KUBELET_WAY_TOKEN: what stands there now, and where. */
 	char old[64];
 	uint32_t from, to;
-	/* KUBELET_WAY_EXTRA: as in struct kubelet. */
+	/* KUBELET_WAY_EXTRA: as in struct kubelet_found. */
 	char variable[64];
 	uint32_t at, bytes;
 	bool is_empty;

@@ -26,7 +26,7 @@ static int first_change(const struct kubelet_decision *d)
 }
 
 /* All that goes the same way into the same file; a flag's value is an edit by itself. */
-static void make_edit(const struct kubelet *k, const struct kubelet_decision *d, int first,
+static void make_edit(const struct kubelet_found *k, const struct kubelet_decision *d, int first,
 		      struct kubelet_edit *ret)
 {
 	const struct kubelet_item *lead = &d->items[first];
@@ -34,13 +34,13 @@ static void make_edit(const struct kubelet *k, const struct kubelet_decision *d,
 
 	COPY(e.path, lead->path);
 	if (e.way == KUBELET_WAY_TOKEN) {
-		const struct kubelet_value *v = &k->values[first];
+		const struct kubelet_value *v = &k->seen.values[first];
 
 		kubelet_edit_add(&e, (enum kubelet_setting)first, lead->to);
 		COPY(e.path, v->path);
 		COPY(e.old, v->text);
-		e.from = v->from;
-		e.to = v->to;
+		e.from = k->words[first].from;
+		e.to = k->words[first].to;
 		*ret = e;
 		return;
 	}
@@ -51,8 +51,8 @@ static void make_edit(const struct kubelet *k, const struct kubelet_decision *d,
 		if (item->row > 0 && item->outcome == KUBELET_CHANGED && item->way == lead->way &&
 		    streq(item->path, lead->path))
 			kubelet_edit_add(&e, (enum kubelet_setting)s, item->to);
-		else if (record_is_own(e.way) && streq(k->values[s].path, lead->path))
-			kubelet_edit_add(&e, (enum kubelet_setting)s, k->values[s].text);
+		else if (record_is_own(e.way) && streq(k->seen.values[s].path, lead->path))
+			kubelet_edit_add(&e, (enum kubelet_setting)s, k->seen.values[s].text);
 	}
 	COPY(e.variable, k->extra_variable);
 	e.at = k->extra_at;
@@ -115,7 +115,7 @@ static int look(struct run *run, struct kubelet_result *res)
 		return r;
 	}
 	/* The sandboxed unit does not reach systemd itself; what is clear needs no asking. */
-	if (run->fs->is_live && res->kubelet.is_unasked && *res->kubelet.problem)
+	if (run->fs->is_live && res->kubelet.is_unasked && *res->kubelet.seen.problem)
 		r = kubelet_find(run->fs, true, &res->kubelet, NULL);
 	/* At once: a run looks several times, and may wait for a hanging program only once. */
 	keep_notes(run, &notes);
@@ -140,7 +140,7 @@ static bool has_effect(const struct kubelet_result *res, const struct kubelet_ed
 		       uint64_t rest)
 {
 	for (size_t i = 0; i < e->n_pairs; i++)
-		if (!streq(res->kubelet.values[e->pairs[i].setting].text, e->pairs[i].value))
+		if (!streq(res->kubelet.seen.values[e->pairs[i].setting].text, e->pairs[i].value))
 			return false;
 	return res->kubelet.rest == rest;
 }
@@ -153,7 +153,7 @@ static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_re
 	const uint64_t rest = res->kubelet.rest;
 	int r;
 
-	r = record_note(run->fs, &res->kubelet, e, run->running);
+	r = record_note(run->fs, &res->kubelet.seen, e, run->running);
 	if (r >= 0)
 		r = kubelet_edit(run->fs, e, &undo);
 	if (kubelet_is_refusal(r) && r != -EAGAIN) {
@@ -188,7 +188,7 @@ static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_re
 
 static int remove_state(const struct fs *fs, struct kubelet_result *res)
 {
-	const char *path = res->kubelet.cpus.checkpoint_path;
+	const char *path = res->kubelet.seen.cpus.checkpoint_path;
 	int r;
 
 	if (!res->decision.is_state_removed)
@@ -197,7 +197,7 @@ static int remove_state(const struct fs *fs, struct kubelet_result *res)
 	if (r < 0)
 		return log_error_errno(r, "%s", path);
 	log_notice("%s: removed, for it was of policy %s and the kubelet has not run in this boot",
-		   path, res->kubelet.cpus.checkpoint);
+		   path, res->kubelet.seen.cpus.checkpoint);
 	return 0;
 }
 
@@ -206,8 +206,8 @@ static int take_back_policy(const struct fs *fs, const struct kubelet_result *re
 {
 	const struct kubelet_item *item = &res->decision.items[KUBELET_TOPOLOGY_POLICY];
 
-	if (item->reason != REASON_KUBELET_NUMA_NODES || !*res->kubelet.since ||
-	    res->kubelet.values[KUBELET_TOPOLOGY_POLICY].rank <= TOPOLOGY_POLICY_NONE)
+	if (item->reason != REASON_KUBELET_NUMA_NODES || !*res->kubelet.seen.since ||
+	    res->kubelet.seen.values[KUBELET_TOPOLOGY_POLICY].rank <= TOPOLOGY_POLICY_NONE)
 		return 0;
 	return MIN(kubelet_revert(fs), 0);
 }
@@ -222,7 +222,7 @@ static void note_changes(const struct run *run, struct kubelet_result *res)
 					    s != KUBELET_RESERVED_CPUS))
 			continue;
 		*item = run->first[s];
-		item->outcome = res->kubelet.is_running ? KUBELET_DEFERRED : KUBELET_CHANGED;
+		item->outcome = res->kubelet.seen.is_running ? KUBELET_DEFERRED : KUBELET_CHANGED;
 	}
 	/* A change that is still open could not be made. */
 	for (int s = 0; s < _KUBELET_SETTING_N; s++) {

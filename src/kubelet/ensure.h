@@ -8,12 +8,11 @@
 #pragma once
 
 #include "../model/config.h"
-#include "../model/kubelet.h"
-#include "../os/fs.h"
+#include "find.h"
 
 struct kubelet_result {
 	struct kubelet_decision decision; /* as found in the end; what was changed is so noted */
-	struct kubelet kubelet;           /* as found in the end */
+	struct kubelet_found kubelet;     /* as found in the end */
 };
 
 /**

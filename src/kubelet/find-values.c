@@ -47,10 +47,10 @@ void find_values_done(struct value_look *l)
 	sources_done(&l->sources);
 }
 
-void find_values_problem(struct kubelet *k, const char *text)
+void find_values_problem(struct kubelet_found *k, const char *text)
 {
-	if (!*k->problem)
-		COPY(k->problem, text);
+	if (!*k->seen.problem)
+		COPY(k->seen.problem, text);
 }
 
 /* Files and folders */
@@ -61,21 +61,21 @@ static bool is_plain_path(const char *path)
 	return *path == '/' && !path[strcspn(path, "$%\\*")] && !strstr(path, "/..");
 }
 
-static int read_file(struct value_look *l, struct kubelet *k, const char *path)
+static int read_file(struct value_look *l, struct kubelet_found *k, const char *path)
 {
 	int r;
 
-	COPY(k->file, path);
+	COPY(k->seen.file, path);
 	r = sources_add_file(&l->sources, l->fs, path, "");
 	if (r == -ENOMEM)
 		return r;
-	k->has_file = r != -ENOENT;
+	k->seen.has_file = r != -ENOENT;
 	k->file_result = r;
-	COPY(k->file_problem, r < 0 ? yaml_problem(r) : "");
+	COPY(k->seen.file_problem, r < 0 ? yaml_problem(r) : "");
 	return 0;
 }
 
-static int read_usual_file(struct value_look *l, struct kubelet *k)
+static int read_usual_file(struct value_look *l, struct kubelet_found *k)
 {
 	const char *refused = NULL;
 	int r;
@@ -85,23 +85,23 @@ static int read_usual_file(struct value_look *l, struct kubelet *k)
 		if (r < 0)
 			return r;
 		if (k->file_result == 0) {
-			k->is_there = true;
+			k->seen.is_there = true;
 			return 0;
 		}
-		if (k->has_file && !refused)
+		if (k->seen.has_file && !refused)
 			refused = usual_files[i];
 	}
 	/* There is something, but nothing of a kubelet's. */
-	k->is_there = refused != NULL;
+	k->seen.is_there = refused != NULL;
 	return read_file(l, k, refused ? refused : usual_files[0]);
 }
 
-static int find_file(struct value_look *l, struct kubelet *k)
+static int find_file(struct value_look *l, struct kubelet_found *k)
 {
 	const struct flag *f = flags_last(&l->flags, FLAG_CONFIG);
 	char text[320];
 
-	if (!*k->unit)
+	if (!*k->seen.unit)
 		return read_usual_file(l, k);
 	if (!f || k->flavour == KUBELET_RANCHER)
 		return 0;
@@ -116,23 +116,23 @@ static int find_file(struct value_look *l, struct kubelet *k)
 }
 
 /* A link that does not end in "/" is not followed by the kubelet's walk: nothing is read. */
-static int find_folder(struct value_look *l, struct kubelet *k)
+static int find_folder(struct value_look *l, struct kubelet_found *k)
 {
 	const struct flag *f = flags_last(&l->flags, FLAG_CONFIG_DIR);
 	_cleanup_(closep) int fd = -EBADF;
-	char path[sizeof(k->folder)], link[PATH_MAX];
+	char path[sizeof(k->seen.folder)], link[PATH_MAX];
 	size_t n;
 
 	if (f && k->flavour != KUBELET_RANCHER)
-		COPY(k->folder, f->value);
-	if (!*k->folder)
+		COPY(k->seen.folder, f->value);
+	if (!*k->seen.folder)
 		return 0;
-	if (!is_plain_path(k->folder)) {
+	if (!is_plain_path(k->seen.folder)) {
 		find_values_problem(k, "--config-dir is not understood");
 		return 0;
 	}
 
-	COPY(path, k->folder + 1);
+	COPY(path, k->seen.folder + 1);
 	n = strlen(path);
 	if (n == 0 || path[n - 1] != '/') {
 		if (fs_read_link(l->fs, path, link, sizeof(link)) >= 0)
@@ -141,9 +141,9 @@ static int find_folder(struct value_look *l, struct kubelet *k)
 	while (n > 0 && path[n - 1] == '/')
 		path[--n] = '\0';
 	fd = fs_open(l->fs, n > 0 ? path : ".", O_PATH | O_DIRECTORY);
-	k->has_folder = fd >= 0;
-	k->folder[n + 1] = '\0';
-	return k->has_folder ? sources_add_folder(&l->sources, l->fs, k->folder) : 0;
+	k->seen.has_folder = fd >= 0;
+	k->seen.folder[n + 1] = '\0';
+	return k->seen.has_folder ? sources_add_folder(&l->sources, l->fs, k->seen.folder) : 0;
 }
 
 /* In the order of the walk: a folder's content stands where its name does. */
@@ -163,7 +163,7 @@ static bool is_own_name(const char *name)
 }
 
 /* A name behind all that say something about our settings. */
-static void find_drop_in(const struct value_look *l, struct kubelet *k)
+static void find_drop_in(const struct value_look *l, struct kubelet_found *k)
 {
 	const char *last = "";
 
@@ -177,13 +177,13 @@ static void find_drop_in(const struct value_look *l, struct kubelet *k)
 
 	for (size_t i = 0; i < ELEMENTSOF(own_drop_ins) && !*k->drop_in; i++)
 		if (compare_names(last, own_drop_ins[i]) < 0 &&
-		    (size_t)snprintf(k->drop_in, sizeof(k->drop_in), "%s/%s", k->folder,
+		    (size_t)snprintf(k->drop_in, sizeof(k->drop_in), "%s/%s", k->seen.folder,
 				     own_drop_ins[i]) >= sizeof(k->drop_in))
 			k->drop_in[0] = '\0';
 }
 
 /* 1.28 sets all that a drop-in does not say to its default: then only the last one counts. */
-static void forget_reset(struct value_look *l, struct kubelet *k)
+static void forget_reset(struct value_look *l, struct kubelet_found *k)
 {
 	struct sources *s = &l->sources;
 
@@ -237,10 +237,10 @@ static void set_text(struct kubelet_value *v, enum kubelet_setting s, const char
 	}
 }
 
-static void find_value(const struct value_look *l, struct kubelet *k, enum kubelet_setting s)
+static void find_value(const struct value_look *l, struct kubelet_found *k, enum kubelet_setting s)
 {
 	const struct flag *f = flags_last(&l->flags, setting_flags[s]);
-	struct kubelet_value *v = &k->values[s];
+	struct kubelet_value *v = &k->seen.values[s];
 	const struct yaml_item *item;
 	const struct source *source;
 
@@ -250,9 +250,10 @@ static void find_value(const struct value_look *l, struct kubelet *k, enum kubel
 		set_text(v, s, f->is_cut ? "?" : f->value, false);
 		COPY(v->path, f->path);
 		v->line = f->line;
-		v->is_editable = f->is_editable && !f->is_cut;
-		v->from = f->from;
-		v->to = f->to;
+		if (f->is_editable && !f->is_cut) {
+			k->words[s].from = f->from;
+			k->words[s].to = f->to;
+		}
 		return;
 	}
 
@@ -270,7 +271,7 @@ static void find_value(const struct value_look *l, struct kubelet *k, enum kubel
 		v->rank = 0;
 }
 
-static void find_settings(const struct value_look *l, struct kubelet *k)
+static void find_settings(const struct value_look *l, struct kubelet_found *k)
 {
 	const struct flag *node_ip = flags_last(&l->flags, FLAG_NODE_IP);
 	const struct yaml_item *item;
@@ -279,11 +280,11 @@ static void find_settings(const struct value_look *l, struct kubelet *k)
 
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
 		find_value(l, k, (enum kubelet_setting)s);
-	COPY(k->node_ip, node_ip ? node_ip->value : "");
-	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_RDMA_MODE, k->vke_rdma_mode,
-		  sizeof(k->vke_rdma_mode));
-	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_GPU_SCHEDULE, k->vke_gpu_schedule,
-		  sizeof(k->vke_gpu_schedule));
+	COPY(k->seen.node_ip, node_ip ? node_ip->value : "");
+	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_RDMA_MODE, k->seen.vke_rdma_mode,
+		  sizeof(k->seen.vke_rdma_mode));
+	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_GPU_SCHEDULE, k->seen.vke_gpu_schedule,
+		  sizeof(k->seen.vke_gpu_schedule));
 
 	if (!flags_map(&l->flags, FLAG_POLICY_OPTIONS, OPTION_NUMA, text, sizeof(text))) {
 		item = sources_find(&l->sources, "topologyManagerPolicyOptions", OPTION_NUMA,
@@ -293,7 +294,7 @@ static void find_settings(const struct value_look *l, struct kubelet *k)
 	k->max_numa_nodes = (uint32_t)strtoul(text, NULL, 10);
 }
 
-int find_values_files(struct value_look *l, struct kubelet *k)
+int find_values_files(struct value_look *l, struct kubelet_found *k)
 {
 	int r;
 
@@ -301,11 +302,11 @@ int find_values_files(struct value_look *l, struct kubelet *k)
 	return r < 0 ? r : find_folder(l, k);
 }
 
-void find_values(struct value_look *l, struct kubelet *k)
+void find_values(struct value_look *l, struct kubelet_found *k)
 {
 	find_values_problem(k, l->sources.problem);
 	forget_reset(l, k);
-	if (k->has_folder || k->flavour == KUBELET_RANCHER)
+	if (k->seen.has_folder || k->flavour == KUBELET_RANCHER)
 		find_drop_in(l, k);
 	find_settings(l, k);
 }

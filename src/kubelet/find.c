@@ -154,13 +154,13 @@ static bool is_called_as_kubelet(const struct unit *u)
 }
 
 /* The command line of a running kubelet, or the last one that was seen. */
-static int read_process(struct value_look *l, struct kubelet *k, struct kubelet_notes *notes)
+static int read_process(struct value_look *l, struct kubelet_found *k, struct kubelet_notes *notes)
 {
 	char path[64] = KUBELET_CMDLINE_PATH;
 	const uint32_t pid = l->pid;
 	int page;
 
-	k->is_running = pid > 0;
+	k->seen.is_running = pid > 0;
 	if (pid > 0)
 		snprintf(path, sizeof(path), "proc/%" PRIu32 "/cmdline", pid);
 	if (pid == 0 && l->unit.is_clear)
@@ -179,24 +179,24 @@ static int read_process(struct value_look *l, struct kubelet *k, struct kubelet_
 	return arguments_add_page(&l->process, (uint16_t)page);
 }
 
-static int read_unit(struct value_look *l, struct kubelet *k)
+static int read_unit(struct value_look *l, struct kubelet_found *k)
 {
 	int page, r;
 
-	which_unit(l->fs, k->unit, sizeof(k->unit));
-	if (!*k->unit)
+	which_unit(l->fs, k->seen.unit, sizeof(k->seen.unit));
+	if (!*k->seen.unit)
 		return 0;
-	r = unit_read(l->fs, k->unit, l->may_help, &l->unit);
+	r = unit_read(l->fs, k->seen.unit, l->may_help, &l->unit);
 	if (r < 0)
 		return r;
 	if (!l->unit.is_there)
 		return 0;
 
-	k->is_there = true;
+	k->seen.is_there = true;
 	COPY(k->binary, l->unit.program);
-	if (is_prefix(k->unit, "rke2") || is_prefix(k->unit, "k3s"))
+	if (is_prefix(k->seen.unit, "rke2") || is_prefix(k->seen.unit, "k3s"))
 		k->flavour = KUBELET_RANCHER;
-	if (is_prefix(k->unit, "snap."))
+	if (is_prefix(k->seen.unit, "snap."))
 		k->flavour = KUBELET_SNAP;
 
 	if (k->flavour == KUBELET_SNAP) {
@@ -218,7 +218,7 @@ static int read_unit(struct value_look *l, struct kubelet *k)
 }
 
 /* Which flags count: of the unit where that is clear, else of the process. */
-static int read_flags(struct value_look *l, struct kubelet *k)
+static int read_flags(struct value_look *l, struct kubelet_found *k)
 {
 	struct flags of_process = {};
 	int r;
@@ -235,13 +235,13 @@ static int read_flags(struct value_look *l, struct kubelet *k)
 		flags_done(&l->flags);
 		l->flags = l->rancher.flags;
 		l->rancher.flags = (struct flags){};
-		COPY(k->folder, l->rancher.folder);
+		COPY(k->seen.folder, l->rancher.folder);
 		COPY(k->rancher_path, l->rancher.own_path);
 		find_values_problem(k, l->rancher.problem);
 	} else if (!l->unit.is_clear && l->process.n_pages > 0) {
 		flags_done(&l->flags);
 		l->flags = TAKE_STRUCT(of_process);
-	} else if (k->is_there) {
+	} else if (k->seen.is_there) {
 		find_values_problem(k, l->unit.problem);
 	}
 	flags_done(&of_process);
@@ -271,7 +271,7 @@ static const char *free_env_file(const struct unit *u)
 }
 
 /* The last variable on the command line that is there for more, and whose file we may edit. */
-static void find_extra(const struct unit *u, struct kubelet *k)
+static void find_extra(const struct unit *u, struct kubelet_found *k)
 {
 	if (!u->is_clear || k->flavour != KUBELET_PLAIN)
 		return;
@@ -302,7 +302,7 @@ static void find_extra(const struct unit *u, struct kubelet *k)
 /* The rest */
 
 /* OpenShift degrades a node whose files were edited; the others cannot be edited at all. */
-static void find_manager(const struct fs *fs, struct kubelet *k)
+static void find_manager(const struct fs *fs, struct kubelet_found *k)
 {
 	static const char *const files[] = { "etc/os-release", "usr/lib/os-release" };
 	static const struct {
@@ -310,8 +310,8 @@ static void find_manager(const struct fs *fs, struct kubelet *k)
 	} systems[] = { { "bottlerocket", "bottlerocket" }, { "talos", "talos" } };
 
 	if (fs_exists(fs, "etc/machine-config-daemon/currentconfig"))
-		COPY(k->manager, "openshift");
-	for (size_t i = 0; i < ELEMENTSOF(files) && !*k->manager; i++) {
+		COPY(k->seen.manager, "openshift");
+	for (size_t i = 0; i < ELEMENTSOF(files) && !*k->seen.manager; i++) {
 		_cleanup_(freep) char *text = NULL;
 		size_t size, at = 0;
 		int r;
@@ -324,13 +324,13 @@ static void find_manager(const struct fs *fs, struct kubelet *k)
 				break;
 			for (size_t s = 0; s < ELEMENTSOF(systems); s++)
 				if (streq(v.name, "ID") && streq(v.value, systems[s].id))
-					COPY(k->manager, systems[s].name);
+					COPY(k->seen.manager, systems[s].name);
 		}
 	}
 }
 
 /* Its groups of pods stay until the next boot, whatever became of it. */
-static bool was_started(const struct value_look *l, const struct kubelet *k)
+static bool was_started(const struct value_look *l, const struct kubelet_found *k)
 {
 	static const char *const traces[] = {
 		"sys/fs/cgroup/kubepods.slice",
@@ -339,7 +339,7 @@ static bool was_started(const struct value_look *l, const struct kubelet *k)
 		"sys/fs/cgroup/systemd/kubepods",
 	};
 
-	if (k->is_running || l->unit.start_usec > 0)
+	if (k->seen.is_running || l->unit.start_usec > 0)
 		return true;
 	for (size_t i = 0; i < ELEMENTSOF(traces); i++)
 		if (fs_exists(l->fs, traces[i]))
@@ -367,7 +367,7 @@ static void identify(const struct value_look *l, char *ret, size_t size)
 			 (int)MIN(strcspn(field + 1, " "), 20), field + 1);
 }
 
-static void recall(const struct value_look *l, struct kubelet *k, const char *running)
+static void recall(const struct value_look *l, struct kubelet_found *k, const char *running)
 {
 	_cleanup_(record_done) struct record rec = {};
 	_cleanup_(freep) char *text = NULL;
@@ -380,29 +380,29 @@ static void recall(const struct value_look *l, struct kubelet *k, const char *ru
 		return;
 	}
 	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
-		const struct kubelet_value *v = &k->values[s];
+		const struct kubelet_value *v = &k->seen.values[s];
 		const struct record_entry *e = record_find(&rec, (enum kubelet_setting)s, v->path);
 
 		if (!e || !streq(e->to, v->text))
 			continue;
-		if (strcmp(e->since, k->since) > 0)
-			COPY(k->since, e->since);
-		k->is_deferred |= *running && streq(e->running, running);
+		if (strcmp(e->since, k->seen.since) > 0)
+			COPY(k->seen.since, e->since);
+		k->seen.is_deferred |= *running && streq(e->running, running);
 	}
 }
 
-int kubelet_find(const struct fs *fs, bool may_help, struct kubelet *ret,
+int kubelet_find(const struct fs *fs, bool may_help, struct kubelet_found *ret,
 		 struct kubelet_notes *ret_notes)
 {
 	_cleanup_(find_values_done) struct value_look l = { .fs = fs, .may_help = may_help };
-	struct kubelet k = {};
+	struct kubelet_found k = {};
 	struct version version = {};
 	char running[80];
 	int r;
 
 	r = read_unit(&l, &k);
 	if (r >= 0)
-		r = which_process(fs, k.unit, &l.pid);
+		r = which_process(fs, k.seen.unit, &l.pid);
 	if (r >= 0)
 		r = read_process(&l, &k, ret_notes);
 	if (r >= 0)
@@ -412,15 +412,15 @@ int kubelet_find(const struct fs *fs, bool may_help, struct kubelet *ret,
 	if (r >= 0)
 		r = find_values_files(&l, &k);
 	/* Nothing else depends on the version: then nothing is run. */
-	if (r >= 0 && *k.folder && is_kubelet_program(k.binary))
+	if (r >= 0 && *k.seen.folder && is_kubelet_program(k.binary))
 		r = version_observe(fs, k.binary, ret_notes != NULL, &version);
 	if (r < 0)
 		return r;
 
 	k.minor = version.minor;
-	COPY(k.version, version.text);
+	COPY(k.seen.version, version.text);
 	find_values(&l, &k);
-	r = cpus_observe(fs, &l.sources, &l.flags, &k.cpus);
+	r = cpus_observe(fs, &l.sources, &l.flags, &k.seen.cpus);
 	if (r < 0)
 		return r;
 	find_manager(fs, &k);
@@ -438,7 +438,7 @@ int kubelet_find(const struct fs *fs, bool may_help, struct kubelet *ret,
 		COPY(ret_notes->version, version.line);
 		COPY(ret_notes->running, running);
 	}
-	for (char *c = k.problem; *c; c++)
+	for (char *c = k.seen.problem; *c; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';
 	*ret = k;

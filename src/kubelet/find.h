@@ -13,6 +13,45 @@
 #include "../model/kubelet.h"
 #include "../os/fs.h"
 
+enum kubelet_flavour {
+	KUBELET_PLAIN,   /* a unit that runs the kubelet itself */
+	KUBELET_RANCHER, /* RKE2 and k3s: its flags come from /etc/rancher */
+	KUBELET_SNAP,    /* MicroK8s: its flags are lines of a file */
+	_KUBELET_FLAVOUR_N
+};
+
+struct kubelet_found {
+	struct kubelet seen; /* by all others */
+
+	enum kubelet_flavour flavour;
+	uint32_t minor;    /* N of version 1.N; 0: not known */
+	char binary[256];  /* that the unit runs, absolute; empty: not known */
+	bool was_started;  /* it has run in this boot */
+	bool is_unasked;   /* systemd could not be asked for its unit: its files tell */
+	bool is_waiting;   /* a file that its unit needs is not there yet */
+	uint64_t rest;     /* of its command line but our settings: no edit may change it */
+	int file_result;   /* of reading seen.file: 0, or an error of yaml.h */
+	bool is_reset;     /* 1.28: its drop-ins set all that they do not say to the default */
+	char drop_in[256]; /* a file in seen.folder that would win; empty: there is no such name */
+	char extra_path[256];    /* of variables or flags, where a flag that wins can be added; or
+				    empty */
+	char extra_variable[64]; /* that is the variable; empty: the file is one of flags */
+	uint32_t extra_at;       /* byte where it goes; UINT32_MAX: in a new line at the end */
+	uint32_t extra_bytes; /* of the file when it was looked at; 0: it is not there, or empty */
+	bool is_extra_empty;  /* there is nothing in the variable yet */
+	/* Of flags whose value is one plain word in a file of variables or flags: its bytes there;
+	 * to 0: of others. */
+	struct {
+		uint32_t from, to;
+	} words[_KUBELET_SETTING_N];
+	char rancher_path[256];  /* the file of ours in config.yaml.d; empty: none would win */
+	uint32_t max_numa_nodes; /* max-allowable-numa-nodes; 0: not set */
+
+	/* Ways that were tried in this run and refused, by bits of enum kubelet_way; and why. */
+	uint32_t blocked;
+	char blocked_detail[256];
+};
+
 /* What kubelet-ensure keeps for later, beside what was found. */
 struct kubelet_notes {
 	char *cmdline; /* owned; of a running kubelet whose unit is not clear; NULL: nothing to keep
@@ -27,8 +66,8 @@ void kubelet_notes_done(struct kubelet_notes *n);
  * kubelet_find() - look for the kubelet and its settings
  * @fs:        the node
  * @may_help:  ask the manager helper for what systemd has loaded of the unit, where only that can
- *             (kubelet.is_unasked)
- * @ret:       what was found, always whole: see model/kubelet.h
+ *             (is_unasked)
+ * @ret:       what was found, always whole
  * @ret_notes: for kubelet-ensure, which may also run "kubelet --version" where the version counts;
  *             NULL: nothing is run
  *
@@ -37,5 +76,5 @@ void kubelet_notes_done(struct kubelet_notes *n);
  *
  * Return: 0, or -ENOMEM. What cannot be read or understood is noted in @ret.
  */
-int kubelet_find(const struct fs *fs, bool may_help, struct kubelet *ret,
+int kubelet_find(const struct fs *fs, bool may_help, struct kubelet_found *ret,
 		 struct kubelet_notes *ret_notes);

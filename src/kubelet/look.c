@@ -5,12 +5,12 @@
 #include "decide.h"
 #include "find.h"
 
-static bool is_all_well(const struct kubelet *k, const struct kubelet_decision *d)
+static bool is_all_well(const struct kubelet_found *k, const struct kubelet_decision *d)
 {
 	for (size_t i = 0; i < _KUBELET_SETTING_N; i++)
 		if (d->items[i].row > 0 && d->items[i].outcome != KUBELET_SATISFIED)
 			return false;
-	return !d->is_state_removed && !k->is_deferred;
+	return !d->is_state_removed && !k->seen.is_deferred;
 }
 
 int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *ret,
@@ -18,7 +18,7 @@ int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *re
 {
 	struct kubelet_decision decision;
 	bool may_help = false;
-	struct kubelet k;
+	struct kubelet_found k;
 	int r;
 
 	do {
@@ -29,7 +29,7 @@ int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *re
 		may_help = !may_help && fs->is_live && k.is_unasked && !is_all_well(&k, &decision);
 	} while (may_help);
 
-	*ret = k;
+	*ret = k.seen;
 	*ret_decision = decision;
 	return 0;
 }

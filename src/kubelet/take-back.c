@@ -38,9 +38,9 @@ static int revert_own(const struct fs *fs, const struct record *rec, const struc
 }
 
 static int revert_entry(const struct fs *fs, const struct record *rec, const struct record_entry *e,
-			const struct kubelet *k)
+			const struct kubelet_found *k)
 {
-	const struct kubelet_value *v = &k->values[e->setting];
+	const struct kubelet_value *v = &k->seen.values[e->setting];
 	struct kubelet_edit edit = { .way = e->way };
 
 	if (record_is_own(e->way))
@@ -49,19 +49,19 @@ static int revert_entry(const struct fs *fs, const struct record *rec, const str
 	COPY(edit.path, e->path);
 	COPY(edit.old, e->to);
 	kubelet_edit_add(&edit, e->setting, e->from);
-	if (e->way == KUBELET_WAY_TOKEN && v->is_editable && streq(v->path, e->path) &&
+	if (e->way == KUBELET_WAY_TOKEN && k->words[e->setting].to > 0 && streq(v->path, e->path) &&
 	    streq(v->text, e->to)) {
-		edit.from = v->from;
-		edit.to = v->to;
+		edit.from = k->words[e->setting].from;
+		edit.to = k->words[e->setting].to;
 	}
 	return kubelet_take_back(fs, &edit, e->was_there, e->is_created);
 }
 
 /* With the static policy's state in place the kubelet would not start without the policy. */
-static bool is_bound(const struct record_entry *e, const struct kubelet *k)
+static bool is_bound(const struct record_entry *e, const struct kubelet_found *k)
 {
 	return (e->setting == KUBELET_CPU_POLICY || e->setting == KUBELET_RESERVED_CPUS) &&
-	       streq(k->cpus.checkpoint, "static");
+	       streq(k->seen.cpus.checkpoint, "static");
 }
 
 int kubelet_revert(const struct fs *fs)
@@ -84,7 +84,7 @@ int kubelet_revert(const struct fs *fs)
 	/* The last edit first; of one file of ours all at once. */
 	for (size_t i = rec.n_entries; i-- > 0 && r >= 0;) {
 		const struct record_entry *e = &rec.entries[i];
-		struct kubelet k;
+		struct kubelet_found k;
 		const char *left = NULL;
 		bool is_back = false;
 

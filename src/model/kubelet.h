@@ -2,8 +2,7 @@
 /*
  * Kubelet: the settings of the kubelet that we know, what was seen of them, and what is to be done.
  *
- * Plain data: kubelet/find.c fills struct kubelet, kubelet/decide.c makes a struct kubelet_decision
- * of it, kubelet/edit.c carries out its edits.
+ * Plain data, as kubelet/look.h tells it. What only the edits need is in kubelet/find.h.
  */
 #pragma once
 
@@ -28,13 +27,6 @@ const char *kubelet_flag(enum kubelet_setting s); /* "topology-manager-policy" *
 uint32_t kubelet_rank(enum kubelet_setting s, const char *word);
 const char *kubelet_word(enum kubelet_setting s, uint32_t rank);
 
-enum kubelet_flavour {
-	KUBELET_PLAIN,   /* a unit that runs the kubelet itself */
-	KUBELET_RANCHER, /* RKE2 and k3s: its flags come from /etc/rancher */
-	KUBELET_SNAP,    /* MicroK8s: its flags are lines of a file */
-	_KUBELET_FLAVOUR_N
-};
-
 enum kubelet_source { /* in the kubelet's order: the later ones win */
 	KUBELET_DEFAULT,
 	KUBELET_FILE,    /* of --config */
@@ -49,10 +41,8 @@ struct kubelet_value {
 	uint32_t rank;    /* 0: not a word that we know */
 	bool is_misspelt; /* rank is what was meant ("None", ""): the kubelet refuses it */
 	char text[64];
-	char path[256];    /* where it is said, absolute; empty: nowhere, or not known where */
-	uint32_t line;     /* from 1; 0: not known */
-	bool is_editable;  /* of a flag: one plain word in a file of variables or flags */
-	uint32_t from, to; /* then: its bytes there */
+	char path[256]; /* where it is said, absolute; empty: nowhere, or not known where */
+	uint32_t line;  /* from 1; 0: not known */
 };
 
 /* CPUs that are reserved, counted as the kubelet does: see kubelet/cpus.h. */
@@ -76,49 +66,27 @@ struct kubelet_cpus {
 #define VKE_GPU_SCHEDULE "vke.node.gpu.schedule"
 
 struct kubelet {
-	bool is_there; /* a kubelet is installed or configured on this node */
-	enum kubelet_flavour flavour;
+	bool is_there;    /* a kubelet is installed or configured on this node */
 	char unit[64];    /* that runs it; empty: none found */
 	char manager[16]; /* "openshift", "bottlerocket", "talos": who owns its files; or empty */
-	uint32_t minor;   /* N of version 1.N; 0: not known */
 	char version[48]; /* as it says it; empty: not known */
 	char node_ip[96]; /* --node-ip: "10.0.0.2,fd00::2"; empty: not given */
 	char vke_rdma_mode[24]; /* that label of --node-labels: "shared"; empty: not given */
 	char vke_gpu_schedule[16];
-	char binary[256];  /* that the unit runs, absolute; empty: not known */
 	bool is_running;   /* a process of it was seen */
-	bool was_started;  /* it has run in this boot */
-	bool is_unasked;   /* systemd could not be asked for its unit: its files tell */
 	bool is_deferred;  /* the running one was started before our last edit */
-	uint64_t rest;     /* of its command line but our settings: no edit may change it */
 	char problem[256]; /* what was not understood: nothing is edited then; empty: all was */
 	struct kubelet_value values[_KUBELET_SETTING_N];
 
 	char file[256];        /* the last --config, or the one that is usual; empty: none */
 	bool has_file;         /* it is there */
-	int file_result;       /* of reading it: 0, or an error of kubelet/yaml.h */
-	char file_problem[96]; /* that error as people read it */
+	char file_problem[96]; /* why it cannot be read, as people read it */
 	char folder[256];      /* the last --config-dir; empty: none */
 	bool has_folder;       /* it is a folder, not a link to one: those are not read */
-	bool is_reset;         /* 1.28: its drop-ins set all that they do not say to the default */
-	char drop_in[256];     /* a file in there that would win; empty: there is no such name */
-	bool is_waiting;       /* a file that its unit needs is not there yet */
-	char extra_path[256];  /* of variables or flags, where a flag that wins can be added; or
-				  empty */
-	char extra_variable[64]; /* that is the variable; empty: the file is one of flags */
-	uint32_t extra_at;       /* byte where it goes; UINT32_MAX: in a new line at the end */
-	uint32_t extra_bytes; /* of the file when it was looked at; 0: it is not there, or empty */
-	bool is_extra_empty;  /* there is nothing in the variable yet */
-	char rancher_path[256];  /* the file of ours in config.yaml.d; empty: none would win */
-	uint32_t max_numa_nodes; /* max-allowable-numa-nodes; 0: not set */
 	struct kubelet_cpus cpus;
 
 	/* Of the last edits of ours that are still in force; empty: none. */
 	char since[32]; /* "2026-01-31T08:00:00Z" */
-
-	/* Ways that were tried in this run and refused, by bits of enum kubelet_way; and why. */
-	uint32_t blocked;
-	char blocked_detail[256];
 };
 
 enum kubelet_way {

@@ -25,7 +25,7 @@
 
 static int see_kubelet(const struct fs *fs)
 {
-	struct kubelet k = {};
+	struct kubelet_found k = {};
 
 	return kubelet_find(fs, false, &k, NULL);
 }
