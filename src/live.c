@@ -39,17 +39,23 @@ static int look(void *userdata, const struct config *c, struct attempts *tried, 
 		return log_error_errno(r, "The node cannot be observed");
 
 	r = kubelet_look(&d->fs, c, &n.kubelet, &n.kubelet_decision);
-	if (r >= 0 && d->link_log)
+	if (r < 0)
+		return r;
+	if (d->link_log)
 		r = link_log_give(d->link_log, &n);
-	if (r >= 0)
-		r = observe_health(d, &n, &memory);
-	if (r >= 0)
-		r = observe_generated(&d->fs, c);
+	if (r < 0)
+		return r;
+	r = observe_health(d, &n, &memory);
+	if (r < 0)
+		return r;
+	r = observe_generated(&d->fs, c);
+	if (r < 0)
+		return r;
 	n.is_generated_stale = r > 0;
-	if (r >= 0)
-		r = observe_plugin(&d->fs, c, &n, &memory);
-	if (r >= 0)
-		r = observe_files(&d->fs, c, &n);
+	r = observe_plugin(&d->fs, c, &n, &memory);
+	if (r < 0)
+		return r;
+	r = observe_files(&d->fs, c, &n);
 	if (r < 0)
 		return r;
 

@@ -3,7 +3,6 @@
 
 #include "../base/log.h"
 #include "../model/paths.h"
-#include "../model/units.h"
 #include "decide.h"
 #include "edit.h"
 #include "find.h"

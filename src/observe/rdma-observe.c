@@ -330,10 +330,9 @@ int observe_rdma(struct os *d, struct node *n, const struct memory *memory)
 
 	r = observe_nodes(&d->fs, n, "sys/class/infiniband_verbs", "uverbs",
 			  offsetof(struct ibdev, uverbs));
-	if (r >= 0)
-		r = observe_nodes(&d->fs, n, "sys/class/infiniband_mad", "umad",
-				  offsetof(struct ibdev, umad));
-	return r;
+	return r < 0 ? r
+		     : observe_nodes(&d->fs, n, "sys/class/infiniband_mad", "umad",
+				     offsetof(struct ibdev, umad));
 }
 
 static bool is_counted(const struct questions *q, const struct node *n, const struct ibdev *ib)

@@ -6,9 +6,9 @@
  */
 #include "../model/gid.h"
 #include "../model/in-use.h"
+#include "../model/module-options.h"
 #include "cause.h"
 #include "identity.h"
-#include "mode.h"
 #include "plan-make.h"
 #include "steps.h"
 

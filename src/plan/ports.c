@@ -2,7 +2,6 @@
 #include "ports.h"
 
 #include "in-use-plan.h"
-#include "mode.h"
 #include "stack.h"
 
 #define NODEPORT_FIRST 30000 /* --service-node-port-range of kube-apiserver */

@@ -3,8 +3,8 @@
  * Smc: the module smc, and the PNETIDs of devices that are handed out and their netdevs. Entries of
  * others stay; which connections use SMC is not looked at.
  */
+#include "../model/module-options.h"
 #include "../model/pnet.h"
-#include "mode.h"
 #include "steps.h"
 
 /* Does a managed NIC belong to eRDMA? */
