@@ -12,11 +12,10 @@
 #include "../../src/output/state.h"
 #include "../../src/revert.h"
 #include "../../src/schedule.h"
+#include "disk.h"
 #include "sim.h"
 
-#include <ftw.h>
 #include <stdarg.h>
-#include <sys/stat.h>
 
 #define CONFIG_PATH "etc/rdma-provision/rdma-provision.conf"
 #define SEC         USEC_PER_SEC
@@ -438,7 +437,7 @@ static void put_route(FILE *f)
 static void write_config(bool is_other)
 {
 	static const char *match;
-	char path[160], text[2048] = "";
+	char text[2048] = "";
 	FILE *f = fmemopen(text, sizeof(text), "w");
 
 	sim.is_reconfigured = is_other;
@@ -467,47 +466,23 @@ static void write_config(bool is_other)
 	driver_write(f);
 	fclose(f);
 	sim_trace("configuration:\n%s", text);
-
-	snprintf(path, sizeof(path), "%s/" CONFIG_PATH, sim.root);
-	f = fopen(path, "we");
-	if (f) {
-		fputs(text, f);
-		fclose(f);
-	}
+	disk_put(CONFIG_PATH, text);
 }
 
 /* --- boots --- */
 
 static void make_folders(const char *const *folders, size_t n)
 {
-	char path[160];
-
-	for (size_t i = 0; i < n; i++) {
-		snprintf(path, sizeof(path), "%s/%s", sim.root, folders[i]);
-		mkdir(path, 0755);
-	}
-}
-
-static int remove_one(const char *path, const struct stat *st _unused_, int kind _unused_,
-		      struct FTW *at)
-{
-	return at->level > 0 ? remove(path) : 0;
-}
-
-static void empty(const char *folder)
-{
-	char path[160];
-
-	snprintf(path, sizeof(path), "%s/%s", sim.root, folder);
-	nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	for (size_t i = 0; i < n; i++)
+		disk_make_folder(folders[i]);
 }
 
 static void boot(unsigned number)
 {
-	static const char *const folders[] = { "run", "run/metrics", "run/pods" };
+	static const char *const folders[] = { "run/metrics", "run/pods" };
 
 	sim_trace("--- boot %u ---", number);
-	empty("run");
+	disk_boot(false);
 	make_folders(folders, ELEMENTSOF(folders));
 	snprintf(sim.boot_id, sizeof(sim.boot_id), "%08x-0000-4000-8000-%012" PRIx64, number,
 		 sim.seed & 0xffffffffffff);
@@ -605,18 +580,14 @@ static void live_boot(void)
 }
 
 /* What of a life's folder may outlive "revert": what is remembered, and who holds still. */
-static int check_left(const char *path, const struct stat *st _unused_, int kind,
-		      struct FTW *at _unused_)
+static void check_left(void)
 {
-	static const char *const kept[] = { "/etc/", "/var/lib/rdma-provision/",
-					    "/run/rdma-provision/" };
-	const char *name = path + strlen(sim.root);
+	const char *path;
 
-	for (size_t i = 0; i < ELEMENTSOF(kept); i++)
-		if (kind != FTW_F || is_prefix(name, kept[i]))
-			return 0;
-	sim_fail("%s outlives revert", name);
-	return 0;
+	for (size_t i = 0; (path = disk_next_file(&i));)
+		if (!is_prefix(path, "etc/") && !is_prefix(path, "var/lib/rdma-provision/") &&
+		    !is_prefix(path, "run/rdma-provision/"))
+			sim_fail("/%s outlives revert", path);
 }
 
 /* The facts are as they were before the first pass of this boot. */
@@ -627,7 +598,7 @@ static void check_facts(const struct ledger_entry *noted, size_t n)
 	for (size_t i = 0; i < ELEMENTSOF(gone); i++)
 		if (fs_exists(&sim.os.fs, gone[i]))
 			sim_fail("/%s outlives revert", gone[i]);
-	nftw(sim.root, check_left, 8, FTW_PHYS);
+	check_left();
 	routes_check_reverted();
 	priorities_check_reverted();
 	for (size_t i = 0; i < sim.n_funcs; i++)
@@ -697,7 +668,7 @@ static void make_node(void)
 					    rate(300), rate(200), rate(200), rate(100) };
 }
 
-bool life_run(uint64_t seed, const char *root, bool is_traced)
+bool life_run(uint64_t seed, bool is_traced)
 {
 	static const char *const folders[] = { "etc", "etc/rdma-provision", "run", "var",
 					       "var/lib" };
@@ -713,11 +684,9 @@ bool life_run(uint64_t seed, const char *root, bool is_traced)
 	memcpy(sim.reasons, reasons, sizeof(reasons));
 	sim.seed = sim.random = seed;
 	sim.is_traced = is_traced;
-	COPY(sim.root, root);
-	empty("run");
-	empty("var");
+	disk_begin();
 	make_folders(folders, ELEMENTSOF(folders));
-	if (fs_open_root(root, &sim.os.fs) < 0)
+	if (fs_open_root(NULL, &sim.os.fs) < 0)
 		return false;
 
 	sim.wall_sec = 1800000000;
@@ -733,5 +702,7 @@ bool life_run(uint64_t seed, const char *root, bool is_traced)
 	}
 	check_reverted();
 	fs_done(&sim.os.fs);
+	if (disk_left_open())
+		sim_fail("/%s stays open", disk_left_open());
 	return !sim.is_failed;
 }

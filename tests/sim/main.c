@@ -35,12 +35,12 @@ static double seconds(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-static void live_one(struct shared *s, size_t me, uint64_t seed, const char *root)
+static void live_one(struct shared *s, size_t me, uint64_t seed)
 {
 	if (s->workers[me].is_failed)
 		return;
 	s->workers[me].seed = seed;
-	s->workers[me].is_failed = !life_run(seed, root, false);
+	s->workers[me].is_failed = !life_run(seed, false);
 	COPY(s->workers[me].failure, sim.failure);
 	s->workers[me].n_lives += !s->workers[me].is_failed;
 }
@@ -62,22 +62,17 @@ static void note_met(struct shared *s, uint64_t life)
 /* Of numbers: each process every second one. */
 static void live(struct shared *s, size_t me, uint64_t first, uint64_t n_min, double until)
 {
-	char root[] = "/dev/shm/sim-XXXXXX", command[64];
-
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (!mkdtemp(root))
-		_exit(EXIT_FAILURE);
 	for (size_t i = me; i < ELEMENTSOF(found); i += N_WORKERS)
-		live_one(s, me, found[i].seed, root);
+		live_one(s, me, found[i].seed);
 	for (uint64_t seed = first + me; !s->workers[me].is_failed; seed += N_WORKERS) {
 		if (s->workers[me].n_lives >= n_min / N_WORKERS && seconds() >= until)
 			break;
-		live_one(s, me, seed, root);
+		live_one(s, me, seed);
 		if (seed < first + N_COVERED)
 			note_met(s, seed - first + 1);
 	}
-	snprintf(command, sizeof(command), "rm -rf %s", root);
-	_exit(system(command) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+	_exit(EXIT_SUCCESS);
 }
 
 static int tell(const struct shared *s, double took)
@@ -164,18 +159,6 @@ static int run_all(uint64_t first, uint64_t n_min, double limit)
 	return r;
 }
 
-static int trace(uint64_t seed)
-{
-	char root[] = "/dev/shm/sim-XXXXXX", command[64];
-	bool is_good;
-
-	if (!mkdtemp(root))
-		return EXIT_FAILURE;
-	is_good = life_run(seed, root, true);
-	snprintf(command, sizeof(command), "rm -rf %s", root);
-	return system(command) == 0 && is_good ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
 int main(int argc, char **argv)
 {
 	uint64_t first = 1, n_min = N_COVERED;
@@ -187,7 +170,8 @@ int main(int argc, char **argv)
 		if (streq(argv[i], "--long"))
 			n_min = 10000000;
 		else if (streq(argv[i], "--trace") && has_value)
-			return trace(strtoull(argv[i + 1], NULL, 0));
+			return life_run(strtoull(argv[i + 1], NULL, 0), true) ? EXIT_SUCCESS
+									     : EXIT_FAILURE;
 		else if (streq(argv[i], "--lives") && has_value)
 			n_min = strtoull(argv[++i], NULL, 0);
 		else if (streq(argv[i], "--seconds") && has_value)

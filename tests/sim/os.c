@@ -86,11 +86,6 @@ time_t __wrap_time(time_t *ret _unused_)
 	return (time_t)(sim.wall_sec + (int64_t)(sim.now_usec / USEC_PER_SEC));
 }
 
-int __wrap_fsync(int fd _unused_)
-{
-	return 0; /* nothing of a life outlasts its process */
-}
-
 /* The process may die before any change that it makes; nothing of it happens after that. */
 static bool is_alive(void)
 {
@@ -372,7 +367,7 @@ bool __wrap_fs_exists(const struct fs *fs, const char *path)
 
 int __wrap_fs_open_root(const char *path, struct fs *ret)
 {
-	int r = __real_fs_open_root(path ? path : sim.root, ret);
+	int r = __real_fs_open_root(path, ret);
 
 	if (r >= 0)
 		ret->is_live = true; /* the kernel behind it is the model */

@@ -119,7 +119,6 @@ struct sim {
 	uint64_t now_usec;
 	bool is_traced, is_dead, is_failed, is_quiet;
 	char failure[400];
-	char root[64];
 	struct os os;
 	struct rates rates;
 
@@ -309,4 +308,4 @@ void life_command(void);
 struct world sim_world(void);
 
 /* life.c: one life. Return: is it as it should be? */
-bool life_run(uint64_t seed, const char *root, bool is_traced);
+bool life_run(uint64_t seed, bool is_traced);
