@@ -19,6 +19,7 @@
 /* The linker makes these names, and those that are defined below: nobody declares them. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 json_t *__real_json_loadb(const char *text, size_t size, size_t flags, json_error_t *error);
+char *__real_json_dumps(const json_t *document, size_t flags);
 int __real_clock_gettime(clockid_t id, struct timespec *ts);
 int __real_fs_open_root(const char *path, struct fs *ret);
 int __real_fs_count(const struct fs *fs, const char *path, const char *prefix, uint32_t *ret);
@@ -38,35 +39,79 @@ struct work;
 /* --- our own files --- */
 
 /*
- * Each look reads the same files again. What was parsed once is given once more while the text is
- * the same: a copy: the caller may replace its members but not what is in them.
+ * Half of a life would go into parsing JSON that the same process wrote. A document that was
+ * printed or parsed is kept with its text, and handed out as a copy when that text is parsed: the
+ * caller may replace its members but not what is in them. Of some texts, by their bytes, the
+ * parser has to find what was printed.
  */
-static struct parsed {
+static struct known {
+	uint32_t hash;
 	char *text; /* owned */
-	size_t size, flags;
+	size_t size;
 	json_t *document; /* owned */
-} parsed[4];
+} known[32];
+
+/* FNV-1a, eight bytes at a time. */
+static uint32_t hash_of(const char *text, size_t size)
+{
+	uint64_t hash = UINT64_C(14695981039346656037) ^ size, word;
+
+	for (; size >= sizeof(word); text += sizeof(word), size -= sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		hash = (hash ^ word) * UINT64_C(1099511628211);
+	}
+	for (; size > 0; text++, size--)
+		hash = (hash ^ (uint8_t)*text) * UINT64_C(1099511628211);
+	return (uint32_t)(hash >> 32);
+}
+
+static struct known *find_known(uint32_t hash, const char *text, size_t size)
+{
+	for (struct known *k = known; k < known + ELEMENTSOF(known); k++)
+		if (k->document && k->hash == hash && k->size == size &&
+		    memcmp(k->text, text, size) == 0)
+			return k;
+	return NULL;
+}
+
+static void keep(uint32_t hash, const char *text, size_t size, json_t *document)
+{
+	static size_t next;
+	struct known *k = &known[next++ % ELEMENTSOF(known)];
+
+	free(k->text);
+	json_decref(k->document);
+	*k = (struct known){ hash, sim_must(malloc(size + 1)), size, json_incref(document) };
+	memcpy(k->text, text, size);
+}
 
 json_t *__wrap_json_loadb(const char *text, size_t size, size_t flags, json_error_t *error)
 {
-	static size_t next;
-	struct parsed *p;
+	/* The newline at its end is not the document's. */
+	const size_t bare = size - (size > 0 && text[size - 1] == '\n');
+	const uint32_t hash = hash_of(text, bare);
+	const struct known *k = find_known(hash, text, bare);
+	json_auto_t *document = NULL;
 
-	for (p = parsed; p < parsed + ELEMENTSOF(parsed); p++)
-		if (p->document && p->size == size && p->flags == flags &&
-		    memcmp(p->text, text, size) == 0)
-			return json_copy(p->document);
-	p = &parsed[next++ % ELEMENTSOF(parsed)];
-	free(p->text);
-	json_decref(p->document);
-	*p = (struct parsed){ .size = size, .flags = flags };
-	p->document = __real_json_loadb(text, size, flags, error);
-	p->text = p->document ? malloc(size) : NULL;
-	if (p->text)
-		memcpy(p->text, text, size);
-	else
-		p->size = SIZE_MAX;
-	return json_copy(p->document);
+	if (k && hash % 64 > 0)
+		return json_copy(k->document);
+	document = __real_json_loadb(text, size, flags, error);
+	if (k && !json_equal(document, k->document))
+		sim_fail("a document is parsed as another one than was printed");
+	if (document && !k)
+		keep(hash, text, bare, document);
+	return json_copy(document);
+}
+
+char *__wrap_json_dumps(const json_t *document, size_t flags)
+{
+	char *text = __real_json_dumps(document, flags);
+	const size_t size = text ? strlen(text) : 0;
+	const uint32_t hash = hash_of(text, size);
+
+	if (text && !find_known(hash, text, size))
+		keep(hash, text, size, (json_t *)document);
+	return text;
 }
 
 /* --- time --- */
