@@ -14,7 +14,7 @@ int boot_notes_open(const struct node *n, const struct memory *memory, struct bo
 
 	if (!n->boot_id[0]) /* nobody could tell this boot from others */
 		return 0;
-	b.boots = calloc(MAX_BOOTS + 1, sizeof(*b.boots));
+	b.boots = calloc(n_old + 1, sizeof(*b.boots));
 	if (!b.boots)
 		return -ENOMEM;
 
