@@ -141,6 +141,23 @@ static int whole(int folder, const char *path, char ret[static 160])
 	return 0;
 }
 
+/* Only in some, so that the others stay what they were. */
+bool is_life_with_cuts(void)
+{
+	return sim.seed % 8 == 7;
+}
+
+/* Before what changes a file of /var: after a power cut nothing does. */
+static int may_change(const char *path)
+{
+	if (!sim.is_cut && is_life_with_cuts() && is_prefix(path, "var/") &&
+	    sim_chance(sim.rates.kill)) {
+		sim_trace("the power is cut, with /%s being written", path);
+		sim.is_cut = sim.is_dead = true;
+	}
+	return sim.is_cut ? fail(EIO) : 0;
+}
+
 static struct content *make(const char *path, mode_t mode)
 {
 	struct content *c = sim_must(calloc(1, sizeof(*c)));
@@ -182,7 +199,7 @@ static int open_at(const char *path, int flags)
 		return fail(ENOTDIR);
 	if (c && c->is_folder && flags & (O_WRONLY | O_RDWR))
 		return fail(EISDIR);
-	if (make_descriptors() < 0)
+	if (make_descriptors() < 0 || (!c && may_change(path) < 0))
 		return -1;
 	for (int i = 0; i < FDS_MAX; i++) {
 		struct handle *h = &handles[i];
@@ -265,6 +282,8 @@ ssize_t disk_write(int fd, const void *data, size_t size)
 
 	if (!c)
 		return fail(EBADF);
+	if (may_change(h->path) < 0)
+		return -1;
 	c->data = sim_must(realloc(c->data, c->size + size + 1));
 	memcpy(c->data + c->size, data, size);
 	c->size += size;
@@ -288,6 +307,8 @@ int __wrap_fsync(int fd)
 
 	if (!h)
 		return fail(EBADF);
+	if (may_change(h->path) < 0)
+		return -1;
 	h->content->is_synced = true;
 	for (size_t i = 0; i < disk.n_entries && h->content->is_folder; i++)
 		if (is_in(disk.entries[i].path, h->path))
@@ -303,6 +324,8 @@ int disk_mkdirat(int folder, const char *path, mode_t mode)
 		return -1;
 	if (content_at(text))
 		return fail(EEXIST);
+	if (may_change(text) < 0)
+		return -1;
 	make(text, S_IFDIR | mode);
 	return 0;
 }
@@ -315,6 +338,8 @@ int disk_unlinkat(int folder, const char *path, int flags _unused_)
 		return -1;
 	if (!content_at(text))
 		return fail(ENOENT);
+	if (may_change(text) < 0)
+		return -1;
 	find(text)->now = NULL;
 	return 0;
 }
@@ -329,6 +354,8 @@ int disk_renameat(int from_folder, const char *from, int to_folder, const char *
 	c = content_at(text);
 	if (!c)
 		return fail(ENOENT);
+	if (may_change(other) < 0)
+		return -1;
 	find(text)->now = NULL;
 	entry_at(other)->now = c;
 	return 0;
@@ -403,13 +430,36 @@ void disk_put(const char *path, const char *text)
 	find(path)->durable = c;
 }
 
-void disk_boot(bool is_cut _unused_)
+/* What is on the disk of a file that nobody gave to fsync(2): all, its beginning or nothing. */
+static void cut_short(struct content *c)
+{
+	if (!c || c->is_folder || c->is_synced)
+		return;
+	c->size = c->size * sim_random(3) / 2;
+	c->is_synced = true;
+}
+
+/* A folder comes before what is in it: its entry is older. */
+static void lose(struct entry *e)
+{
+	if (e->now != e->durable && sim_random(2) == 0) {
+		sim_trace("/%s is as it was before", e->path);
+		e->now = e->durable;
+	}
+	if (!has_folder(e->path))
+		e->now = NULL;
+	cut_short(e->now);
+}
+
+void disk_boot(bool is_cut)
 {
 	for (size_t i = 0; i < disk.n_entries; i++) {
 		struct entry *e = &disk.entries[i];
 
 		if (is_prefix(e->path, "run/"))
-			e->now = NULL;
+			e->now = e->durable = NULL;
+		if (is_cut && is_life_with_cuts())
+			lose(e);
 		e->durable = e->now;
 	}
 }

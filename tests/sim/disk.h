@@ -30,6 +30,7 @@ int disk_closedir(DIR *d);
 
 /* --- for the simulation --- */
 
+bool is_life_with_cuts(void);
 void disk_begin(void); /* of a life: there is nothing */
 void disk_make_folder(const char *path);
 void disk_put(const char *path, const char *text);

@@ -300,7 +300,7 @@ static void run_worker(void)
 	}
 	schedule_fill(&service.schedule, &pass);
 	r = run_once(&pass, &result);
-	if (service.schedule.state == SCHEDULE_CANCELLED && !sim.is_failed) {
+	if (service.schedule.state == SCHEDULE_CANCELLED && !sim.is_failed && !sim.is_cut) {
 		sim.is_dead = false;
 		service.todo = 0;
 		handle(EVENT_ENDED, NULL);
@@ -368,7 +368,7 @@ static void run_command(void)
 		apply_by_hand();
 	if (what == 3 || sim_random(3) == 0)
 		reload_service();
-	if (sim.is_failed)
+	if (sim.is_failed || sim.is_cut)
 		return;
 	sim.is_dead = false;
 	sim.n_doors_left = 0;
@@ -482,7 +482,8 @@ static void boot(unsigned number)
 	static const char *const folders[] = { "run/metrics", "run/pods" };
 
 	sim_trace("--- boot %u ---", number);
-	disk_boot(false);
+	disk_boot(sim.is_dead);
+	sim.is_dead = sim.is_cut = false;
 	make_folders(folders, ELEMENTSOF(folders));
 	snprintf(sim.boot_id, sizeof(sim.boot_id), "%08x-0000-4000-8000-%012" PRIx64, number,
 		 sim.seed & 0xffffffffffff);
@@ -558,7 +559,7 @@ static void live_boot(void)
 	start_service();
 	for (unsigned kills = 0; kills < 2; kills++) {
 		serve(faults_usec);
-		if (sim_random(2) == 0 && !sim.is_failed) {
+		if (!sim.is_cut && sim_random(2) == 0 && !sim.is_failed) {
 			sim.is_dead = false;
 			sim.n_doors_left = 0;
 			memset(sim.jobs, 0, sizeof(sim.jobs));
@@ -694,8 +695,9 @@ bool life_run(uint64_t seed, bool is_traced)
 	make_node();
 	write_config(false);
 	n_boots = 1 + (unsigned)(sim_random(2) == 0) + (sim_random(12) == 0);
+	if (is_life_with_cuts())
+		n_boots = MAX(n_boots, 2);
 	for (unsigned i = 1; i <= n_boots && !sim.is_failed; i++) {
-		sim.is_dead = false;
 		sim.n_doors_left = 0;
 		boot(i);
 		live_boot();

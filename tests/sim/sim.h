@@ -118,6 +118,7 @@ struct sim {
 	uint64_t seed, random;
 	uint64_t now_usec;
 	bool is_traced, is_dead, is_failed, is_quiet;
+	bool is_cut; /* the power, and nothing is written any more */
 	char failure[400];
 	struct os os;
 	struct rates rates;
