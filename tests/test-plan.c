@@ -2393,6 +2393,12 @@ static void the_second_port_of_a_lag_waits_for_no_ibdev_of_its_own(_unused_ void
 	assert_false(p.devices[1].is_handed_out);
 	assert_int_equal(p.devices[1].reason, REASON_PORT_OF_LAG);
 
+	/* the LAG is being made: the first port's has been taken away, the other's is next */
+	COPY(ibdev_of(&s, FIRST)->pci, "0000:41:00.1");
+	assert_plan(&s, "not yet a LAG", "wait " FIRST " waiting no-ibdev");
+	assert_state(&s, "not yet a LAG", NODE_STARTING);
+	COPY(ibdev_of(&s, "0000:41:00.1")->pci, FIRST);
+
 	netdev_of(&s, "0000:41:00.1")->master = 0;
 	assert_plan(&s, "not in the bond", "wait 0000:41:00.1 waiting no-ibdev");
 

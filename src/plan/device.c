@@ -202,8 +202,10 @@ void plan_forget_names(const struct config *c, const struct node *n, struct memo
 }
 
 /*
- * Both ports of a mlx5 NIC in one bond are one ibdev, below one of them: the other is nothing by
- * itself. "mlx5_bond_%d" in drivers/infiniband/hw/mlx5/main.c
+ * Both ports of a mlx5 NIC in one bond are one ibdev, below the first of them: the other is nothing
+ * by itself. Before it is made their own are taken away, that of the first port first.
+ * "mlx5_bond_%d" in drivers/infiniband/hw/mlx5/main.c; mlx5_do_bond() and mlx5_lag_remove_devices()
+ * in .../mlx5/core/lag/lag.c
  */
 static bool is_part_of_lag(const struct node *n, const struct pci *pci)
 {
@@ -216,6 +218,7 @@ static bool is_part_of_lag(const struct node *n, const struct pci *pci)
 	for (size_t i = 0; i < n->n_netdevs; i++)
 		if (n->netdevs[i].master == bond->ifindex &&
 		    strncmp(n->netdevs[i].pci, pci->address, slot) == 0 &&
+		    strcmp(n->netdevs[i].pci, pci->address) < 0 &&
 		    node_ibdev_of(n, n->netdevs[i].pci))
 			return true;
 	return false;
