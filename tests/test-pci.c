@@ -364,6 +364,27 @@ static void without_udev_it_has_the_name_that_it_has(_unused_ void **state)
 	assert_false(nd.is_unnamed);
 }
 
+/* The driver's name of one that udev has renamed is free, and the next netdev gets it. */
+static void a_network_device_that_took_the_name_of_another_is_not_that(_unused_ void **state)
+{
+	static const struct {
+		uint32_t ifindex; /* as it was listed; 0: it was not, only its name is known */
+		const char *pci;
+	} rows[] = { { 7, "0000:41:00.1" }, { 6, "" }, { 0, "0000:41:00.1" } };
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(tree_remove) struct tree t = {};
+		struct netdev nd = { .ifindex = rows[i].ifindex, .name = "eth0" };
+
+		tree_make(&t);
+		tree_file(&t, "sys/devices/pci0000:40/0000:41:00.1/net/eth0/ifindex", "7\n");
+		tree_link(&t, "sys/class/net/eth0",
+			  "../../devices/pci0000:40/0000:41:00.1/net/eth0");
+		assert_int_equal(observe_netdev_pci(&t.fs, &nd), 0);
+		assert_string_equal(nd.pci, rows[i].pci);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -378,6 +399,7 @@ int main(void)
 		cmocka_unit_test(a_lock_of_sriov_cni_names_its_process),
 		cmocka_unit_test(a_network_device_has_its_name_once_udev_is_done),
 		cmocka_unit_test(without_udev_it_has_the_name_that_it_has),
+		cmocka_unit_test(a_network_device_that_took_the_name_of_another_is_not_that),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

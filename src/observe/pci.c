@@ -397,6 +397,21 @@ bool parse_pci_of_path(const char *path, char *ret, size_t size)
 }
 
 /*
+ * Udev may have renamed it since it was listed, and the kernel have given its name to another:
+ * dev_alloc_name() in net/core/dev.c takes the first number that is free.
+ */
+static bool is_name_of_another(const struct fs *fs, const struct netdev *nd)
+{
+	struct fs quiet = *fs;
+	uint32_t ifindex;
+
+	quiet.on_read = NULL; /* a capture has it from netlink */
+	return nd->ifindex > 0 &&
+	       fs_read_u32(&quiet, FS_PATH("sys/class/net/%s/ifindex", nd->name), &ifindex) >= 0 &&
+	       ifindex != nd->ifindex;
+}
+
+/*
  * The link of a netdev in /sys/class/net leads through its PCI function also where another device
  * stands between (virtio); its "device" link names only the nearest.
  */
@@ -417,6 +432,8 @@ int observe_netdev_pci(const struct fs *fs, struct netdev *nd)
 		return r;
 
 	find_function(target, address, &is_scalable);
+	if (!address[0] || is_name_of_another(fs, nd))
+		return 0;
 	if (is_scalable)
 		COPY(nd->scalable_of, address);
 	else
