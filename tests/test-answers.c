@@ -86,7 +86,7 @@ static void what_is_loaded_is_read_from_sysfs(_unused_ void **state)
 	assert_string_equal(m->loaded_version, "0.2.37");
 	assert_string_equal(m->loaded_srcversion, "ABCDEF");
 	assert_true(m->has_taint);
-	assert_true(m->stack_is_out_of_tree);
+	assert_true(m->is_out_of_tree);
 	assert_int_equal(m->refcnt, 3);
 	assert_string_equal(m->holders, "another smc");
 	assert_int_equal(m->n_parameters, 2);

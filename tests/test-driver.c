@@ -152,7 +152,7 @@ static void set_scene(struct scene *s)
 	m = module_of(s, "erdma", MODULE_LOADED);
 	COPY(m->path, "/lib/modules/6.1/extra/erdma.ko");
 	m->has_info = true;
-	m->stack_is_out_of_tree = true;
+	m->is_out_of_tree = true;
 	m->parameters = s->parameters;
 	m->n_parameters = 2;
 	COPY(s->parameters[0].name, "compat_mode");
@@ -400,7 +400,7 @@ static void intree(struct scene *s)
 {
 	erdma(s)->n_parameters = 0;
 	erdma(s)->is_intree = true;
-	erdma(s)->stack_is_out_of_tree = false;
+	erdma(s)->is_out_of_tree = false;
 }
 static void intree_not_loaded(struct scene *s)
 {
@@ -1234,7 +1234,7 @@ static void rxe(struct scene *s)
 static void rxe_and_ofed(struct scene *s)
 {
 	rxe(s);
-	module_of(s, "ib_core", MODULE_LOADED)->stack_is_out_of_tree = true;
+	module_of(s, "ib_core", MODULE_LOADED)->is_out_of_tree = true;
 }
 static void no_umad(struct scene *s)
 {
@@ -1506,7 +1506,7 @@ static void every_contrary_line_is_an_item_also_one_that_ours_overrules(_unused_
 
 static void taint(struct scene *s)
 {
-	module_of(s, "mlx5_core", MODULE_LOADED)->stack_is_out_of_tree = true;
+	module_of(s, "mlx5_core", MODULE_LOADED)->is_out_of_tree = true;
 }
 static void taint_and_compat(struct scene *s)
 {
@@ -1516,7 +1516,7 @@ static void taint_and_compat(struct scene *s)
 static void taint_and_core(struct scene *s)
 {
 	taint(s);
-	module_of(s, "ib_core", MODULE_LOADED)->stack_is_out_of_tree = true;
+	module_of(s, "ib_core", MODULE_LOADED)->is_out_of_tree = true;
 }
 static void file_only(struct scene *s) /* installed, not reloaded: what is loaded counts */
 {

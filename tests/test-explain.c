@@ -76,7 +76,7 @@ static void make(struct machine *m)
 				     .loaded_version = "0.2.37",
 				     .loaded_srcversion = "BBBB",
 				     .has_taint = true,
-				     .stack_is_out_of_tree = true,
+				     .is_out_of_tree = true,
 				     .refcnt = 1,
 				     .parameters = m->parameters,
 				     .n_parameters = 3 };
@@ -260,7 +260,7 @@ static void where_a_driver_is_from_needs_evidence(_unused_ void **state)
 	} cases[] = {
 		{ { .state = MODULE_LOADED,
 		    .has_taint = true,
-		    .stack_is_out_of_tree = true,
+		    .is_out_of_tree = true,
 		    .is_intree = true,
 		    .has_info = true },
 		  "out-of-tree: it taints" },

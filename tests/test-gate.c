@@ -377,7 +377,7 @@ static void intel_700(struct scene *s)
 }
 static void intel_of_intel(struct scene *s)
 {
-	static struct module ice = { .name = "ice", .stack_is_out_of_tree = true };
+	static struct module ice = { .name = "ice", .is_out_of_tree = true };
 
 	intel(s);
 	s->node.modules = &ice;

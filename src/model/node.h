@@ -342,9 +342,9 @@ struct module {
 	char loaded_version[64], loaded_srcversion[32];
 	bool is_blacklisted; /* it could not be loaded again: of those that a mode is of */
 	bool has_taint;      /* /sys/module/X/taint could be read: only then the next one counts */
-	bool stack_is_out_of_tree; /* it has O */
-	uint32_t refcnt;           /* UINT32_MAX: not known, which is never zero */
-	char holders[256];         /* blank-separated */
+	bool is_out_of_tree; /* it has O */
+	uint32_t refcnt;     /* UINT32_MAX: not known, which is never zero */
+	char holders[256];   /* blank-separated */
 
 	struct parameter *parameters; /* owned; by name; those of the file and those in force */
 	size_t n_parameters;

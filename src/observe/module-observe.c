@@ -122,7 +122,7 @@ static int read_loaded(const struct fs *fs, struct module *m)
 	read_text(fs, m->name, "srcversion", m->loaded_srcversion, sizeof(m->loaded_srcversion));
 	m->has_taint =
 		fs_read(fs, FS_PATH("sys/module/%s/taint", m->name), taint, sizeof(taint)) >= 0;
-	m->stack_is_out_of_tree = m->has_taint && strchr(taint, 'O');
+	m->is_out_of_tree = m->has_taint && strchr(taint, 'O');
 
 	if (fs_read_u32(fs, FS_PATH("sys/module/%s/refcnt", m->name), &m->refcnt) < 0)
 		m->refcnt = UINT32_MAX;

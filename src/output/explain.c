@@ -140,7 +140,7 @@ static const char *origin(const struct module *m, const char **ret_evidence)
 	*ret_evidence = "";
 	if (!m)
 		return "";
-	if (m->state == MODULE_LOADED && m->has_taint && m->stack_is_out_of_tree) {
+	if (m->state == MODULE_LOADED && m->has_taint && m->is_out_of_tree) {
 		*ret_evidence = "it taints the kernel with O";
 		return "out-of-tree";
 	}

@@ -22,7 +22,7 @@ bool stack_is_out_of_tree(const struct module *m)
 	if (m->state == MODULE_BUILTIN)
 		return false;
 	if (m->state == MODULE_LOADED && m->has_taint)
-		return m->stack_is_out_of_tree;
+		return m->is_out_of_tree;
 	return m->has_info ? !m->is_intree : foreign_folder(m) != NULL;
 }
 
@@ -37,7 +37,7 @@ static void tell(const struct module *m, char *ret, size_t size)
 		 m->state == MODULE_BUILTIN  ? "is built in"
 		 : m->state != MODULE_LOADED ? "is not loaded"
 		 : !m->has_taint             ? "is loaded, its taint is not told"
-		 : m->stack_is_out_of_tree   ? "has taint O"
+		 : m->is_out_of_tree         ? "has taint O"
 					     : "has no taint O");
 	in_use_append(ret, size, item);
 	if (m->has_info)

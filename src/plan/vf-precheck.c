@@ -120,7 +120,7 @@ static bool lacks_rdma_vfs(const struct node *n, const struct pci *pf)
 {
 	const struct module *m = node_module(n, pf->driver);
 
-	return quirk_has(pf, QUIRK_NO_VF_RDMA) && !(m && m->stack_is_out_of_tree);
+	return quirk_has(pf, QUIRK_NO_VF_RDMA) && !(m && m->is_out_of_tree);
 }
 
 static bool is_down(const struct node *n, const struct memory *memory, const struct pci *pf)
