@@ -18,7 +18,7 @@ struct vf {
 	const char *seed;           /* of its identity; "": none */
 };
 
-/* And it was not our service that set it. */
+/* By another program: what this service switched off for a moment does not count. */
 static bool has_autoprobe_off(const struct pci *pf)
 {
 	return pf->has_autoprobe && !pf->autoprobe && !pf->is_switched;
