@@ -575,6 +575,27 @@ static void two_that_have_each_others_name_get_their_own(_unused_ void **state)
 	memory_done(&s.memory);
 }
 
+/* As a PF that a pod had beside its VF: it was not handed out, so nobody renames it. */
+static void a_name_that_another_device_keeps_is_waited_for(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s);
+	assert_pass(&s, 0, "");
+	go_out(&s);
+	assert_pass(&s, 20, "");
+	come_back(&s, "net1");
+	vf_netdev(&s)->is_up = true;
+	COPY(s.netdevs[OF_PF].name, "ens1v0");
+	COPY(s.ibdevs[OF_PF].netdev, "ens1v0");
+	assert_pass(&s, 30, "given-back: net1: set-name");
+	assert_pass(&s, 32, "given-back: net1: set-name; ens1v0 is the name of " PF);
+	COPY(s.netdevs[OF_PF].name, "ens1");
+	COPY(s.ibdevs[OF_PF].netdev, "ens1");
+	assert_pass(&s, 34, "set-name net1>ens1v0");
+	memory_done(&s.memory);
+}
+
 static void a_section_keeps_the_card_it_matched_by_name(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
@@ -680,6 +701,7 @@ int main(void)
 		cmocka_unit_test(a_vf_without_netdev_is_rebound_when_nobody_uses_it),
 		cmocka_unit_test(an_infiniband_vf_without_ipoib_is_not_rebound),
 		cmocka_unit_test(two_that_have_each_others_name_get_their_own),
+		cmocka_unit_test(a_name_that_another_device_keeps_is_waited_for),
 		cmocka_unit_test(a_section_keeps_the_card_it_matched_by_name),
 		cmocka_unit_test(a_name_is_kept_by_the_section_that_matched_it),
 		cmocka_unit_test(a_device_is_usable_since_its_driver_was_bound),

@@ -17,8 +17,9 @@ struct back {
 	bool is_used;  /* a process has its RDMA device open: it would feel it */
 	bool is_quiet; /* nothing of it changed for SettleSec=, and no CNI plugin is at work */
 	bool differs;
-	bool is_pending; /* and is not there yet for another reason than a failure */
-	char names[160]; /* of what differs */
+	bool is_pending;             /* and is not there yet for another reason than a failure */
+	char names[160];             /* of what differs */
+	const struct netdev *holder; /* of its name, and keeps it; NULL: none */
 };
 
 /* A person who wants it now has looked. */
@@ -92,8 +93,15 @@ static int want_name(struct back *b, const struct given *now, const struct given
 	const struct device_memory *m = holder ? memory_device(b->memory, holder->pci) : NULL;
 	char aside[IFNAME_LEN];
 
-	if (!m || !m->is_out || streq(holder->name, m->given.name))
+	if (!holder || holder == b->d->netdev)
 		return want_text(b, VERB_SET_NAME, now->name, g->name);
+	/* As a PF whose VFs alone are handed out: each try would only take the link down and up. */
+	if (!m || !m->is_out || streq(holder->name, m->given.name)) {
+		b->differs = true;
+		b->holder = holder;
+		in_use_append(b->names, sizeof(b->names), verb_name(VERB_SET_NAME));
+		return 0;
+	}
 	snprintf(aside, sizeof(aside), "back%" PRIu32, b->d->netdev->ifindex);
 	b->differs = true;
 	return want(b, VERB_SET_NAME, now->name, aside);
@@ -147,6 +155,9 @@ static int hint(const struct config *c, struct back *b, uint64_t same_usec)
 
 	if (b->is_used) /* no event tells that it is closed: with the next one */
 		COPY(who, "; its RDMA device is open");
+	else if (b->is_quiet) /* an event tells that the other one is renamed */
+		snprintf(who, sizeof(who), "; %s is the name of %s", b->holder->name,
+			 b->holder->pci[0] ? b->holder->pci : "another device");
 	else
 		b->p->again_usec = b->p->again_usec > 0 ? MIN(b->p->again_usec, again) : again;
 	if (pci->cni_pid > 0)
@@ -171,7 +182,7 @@ static int plan_one(const struct config *c, const struct node *n, const struct m
 	b.is_used = d->ibdev && d->ibdev->n_contexts > 0 && d->ibdev->n_contexts != UINT32_MAX;
 	b.is_quiet = is_quiet(c, n, memory, d, m, &now);
 	r = want_all(&b, &now, &m->given);
-	if (r >= 0 && b.differs && (!b.is_quiet || b.is_used))
+	if (r >= 0 && b.differs && (!b.is_quiet || b.is_used || b.holder))
 		r = hint(c, &b, given_is_same(&now, &m->seen) ? n->now_usec - m->seen_usec : 0);
 	d->is_changed = b.differs;
 	d->is_restore_due = b.differs && !b.is_used && (!b.is_quiet || b.is_pending);

@@ -93,10 +93,16 @@ static void name_in_pod(struct func *f)
 	f->pod_usec = sim.now_usec + f->ifindex % 4 * SEC;
 }
 
-/* A pod that has two of them gives each the other's name. Only in some lives. */
+/* Only in some, so that the others stay what they were. */
+static bool is_life_with_swaps(void)
+{
+	return sim.seed % 8 == 6;
+}
+
+/* A pod that has two of them gives each the other's name. */
 static void swap_names(struct func *f)
 {
-	for (size_t i = 0; i < sim.n_funcs && sim.seed % 8 == 6; i++) {
+	for (size_t i = 0; i < sim.n_funcs && is_life_with_swaps(); i++) {
 		struct func *g = &sim.funcs[i];
 
 		if (g == f || !g->is_in_pod || !g->lent.name[0] || !f->lent.name[0])
@@ -188,6 +194,27 @@ static void take_into_pod(struct func *f)
 	others_tell();
 }
 
+/* A pod that has a VF and its PF, or another VF, and ends with both. */
+static void take_two(struct func *f)
+{
+	struct func *other = f && sim_random(2) == 0 ? &sim.funcs[f->pf] : others_any(true);
+
+	if (!f || !other || other == f || other->is_in_pod != f->is_in_pod)
+		return;
+	take_into_pod(f);
+	take_into_pod(other);
+}
+
+/* Its name is that of a device that the program has not to put back. */
+static bool is_name_kept(const struct func *f)
+{
+	for (size_t i = 0; i < sim.n_funcs; i++)
+		if (&sim.funcs[i] != f && kernel_has_netdev(&sim.funcs[i]) &&
+		    streq(sim.funcs[i].netdev, f->lent.name) && !sim.funcs[i].lent.name[0])
+			return true;
+	return false;
+}
+
 void others_check_given(void)
 {
 	for (size_t i = 0; i < sim.n_funcs; i++) {
@@ -200,6 +227,8 @@ void others_check_given(void)
 		if (f->pf >= 0 && sim.funcs[f->pf].is_in_pod) /* the VF's settings with it */
 			continue;
 		look_at(f, &now);
+		if (is_name_kept(f))
+			COPY(now.name, f->lent.name);
 		if (sim.config->devices[0].mtu > 0 || sim.is_reconfigured)
 			now.mtu = f->lent.mtu;
 		if (sim.config->devices[0].trust != TRUST_KEEP || sim.is_reconfigured)
@@ -391,6 +420,8 @@ static void act(void)
 		others_use(others_any(sim_chance(800)));
 	if (sim_chance(sim.rates.user / 2))
 		take_into_pod(others_any(sim_chance(850)));
+	if (is_life_with_swaps() && sim_chance(sim.rates.user))
+		take_two(others_any(true));
 	if (sim_chance(sim.rates.user / 8))
 		lose_netdev(others_any(true));
 	if (sim_chance(sim.rates.flap))
