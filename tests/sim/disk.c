@@ -241,9 +241,7 @@ static int tell(const struct content *c, struct stat *ret)
 {
 	if (!c)
 		return fail(ENOENT);
-	*ret = (struct stat){ .st_mode = c->mode,
-			      .st_ino = c->number,
-			      .st_size = (off_t)c->size };
+	*ret = (struct stat){ .st_mode = c->mode, .st_ino = c->number, .st_size = (off_t)c->size };
 	return 0;
 }
 

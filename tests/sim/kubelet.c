@@ -11,7 +11,9 @@
 #include "sim.h"
 
 static struct {
-	bool is_there, is_refused, is_deferred, is_stale;
+	bool is_there, is_deferred, is_stale;
+	enum reason refusal; /* REASON_NONE: its file can be changed */
+	bool is_cpu_unreserved;
 } kubelet;
 
 /* Nobody declares what the linker makes of --wrap. */
@@ -24,8 +26,10 @@ void kubelet_boot(void)
 	if (sim.kubelet_policy == TOPOLOGY_POLICY_UNSET)
 		sim.kubelet_policy = TOPOLOGY_POLICY_NONE;
 	kubelet.is_there = sim_random(4) > 0;
-	kubelet.is_refused = sim_random(8) == 0;
+	kubelet.refusal =
+		sim_random(3) > 0 ? REASON_NONE : refusals[sim_random(ELEMENTSOF(refusals))];
 	kubelet.is_deferred = kubelet.is_stale = false;
+	kubelet.is_cpu_unreserved = sim_random(2) == 0;
 }
 
 void kubelet_write(FILE *f)
@@ -45,6 +49,17 @@ static bool is_right(const struct config *c)
 	return sim.kubelet_policy >= c->kubelet.topology_policy;
 }
 
+/* Without CPUs in reserve, or with pods beside another policy's state, it does not start. */
+static void show_cpus(struct kubelet_item *item)
+{
+	item->row = 1;
+	item->outcome = KUBELET_REFUSED;
+	item->reason = kubelet.is_cpu_unreserved ? REASON_KUBELET_CPU_RESERVATION
+						 : REASON_KUBELET_CPU_STATE;
+	COPY(item->path, "/var/lib/kubelet/config.yaml");
+	COPY(item->to, "static");
+}
+
 void kubelet_show(const struct config *c, struct node *n)
 {
 	struct kubelet_item *item = &n->kubelet_decision.items[KUBELET_TOPOLOGY_POLICY];
@@ -54,16 +69,19 @@ void kubelet_show(const struct config *c, struct node *n)
 	n->is_generated_stale = kubelet.is_stale;
 	n->kubelet.is_there = kubelet.is_there;
 	n->kubelet.is_deferred = kubelet.is_deferred;
+	if (kubelet.is_there && c->kubelet.cpu_policy == CPU_POLICY_STATIC)
+		show_cpus(&n->kubelet_decision.items[KUBELET_CPU_POLICY]);
 	if (!kubelet.is_there || c->kubelet.topology_policy == TOPOLOGY_POLICY_UNSET)
 		return;
 	item->row = 1;
 	COPY(item->path, "/var/lib/kubelet/config.yaml");
 	COPY(item->from, topology_policy_name(sim.kubelet_policy));
 	COPY(item->to, topology_policy_name(c->kubelet.topology_policy));
-	item->outcome = is_right(c)          ? KUBELET_SATISFIED
-			: kubelet.is_refused ? KUBELET_REFUSED
-					     : KUBELET_CHANGED;
-	item->reason = item->outcome == KUBELET_REFUSED ? REASON_KUBELET_FILE_REFUSED : REASON_NONE;
+	item->outcome = is_right(c)                                 ? KUBELET_SATISFIED
+			: kubelet.refusal == REASON_NONE            ? KUBELET_CHANGED
+			: kubelet.refusal == REASON_KUBELET_NO_FILE ? KUBELET_WAITING
+								    : KUBELET_REFUSED;
+	item->reason = item->outcome == KUBELET_SATISFIED ? REASON_NONE : kubelet.refusal;
 }
 
 /* kubeadm, or whatever else renders that file. */

@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 			n_min = 10000000;
 		else if (streq(argv[i], "--trace") && has_value)
 			return life_run(strtoull(argv[i + 1], NULL, 0), true) ? EXIT_SUCCESS
-									     : EXIT_FAILURE;
+									      : EXIT_FAILURE;
 		else if (streq(argv[i], "--lives") && has_value)
 			n_min = strtoull(argv[++i], NULL, 0);
 		else if (streq(argv[i], "--seconds") && has_value)

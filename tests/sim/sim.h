@@ -4,8 +4,8 @@
  *
  * kernel.c is a model of what a kernel does to PCI functions, netdevs and RDMA devices. os.c
  * puts it behind the program's os: the linker gives calls of theirs to it (--wrap), so that
- * verbs, ledger and reports are the program's own, on a folder of their own. routes.c has what the
- * kernel keeps of addresses and routes. world.c is its struct world, and life.c what happens around
+ * verbs, ledger and reports are the program's own, on a disk in memory (disk.c). routes.c has what
+ * the kernel keeps of addresses and routes. world.c is its struct world, and life.c what happens around
  * it: boots, reloads, users, faults, and what must never be.
  * Time passes only in sim_advance().
  */
