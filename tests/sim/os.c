@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Doors: calls of the program's os that would reach a kernel or the time, which the linker gives
- * to these (--wrap in meson.build). What is about files goes on to the real ones, on the disk of this
- * life (disk.h), after it had its chance to fail.
+ * to these (--wrap in meson.build). What is about files goes on to the real ones, on the disk of
+ * this life (disk.h), after it had its chance to fail.
  */
 #include "../../src/base/log.h"
 #include "../../src/model/paths.h"

@@ -5,9 +5,9 @@
  * kernel.c is a model of what a kernel does to PCI functions, netdevs and RDMA devices. os.c
  * puts it behind the program's os: the linker gives calls of theirs to it (--wrap), so that
  * verbs, ledger and reports are the program's own, on a disk in memory (disk.c). routes.c has what
- * the kernel keeps of addresses and routes. world.c is its struct world, and life.c what happens around
- * it: boots, reloads, users, faults, and what must never be.
- * Time passes only in sim_advance().
+ * the kernel keeps of addresses and routes. world.c is its struct world, and life.c what happens
+ * around it: boots, reloads, users, faults, and what must never be. Time passes only in
+ * sim_advance().
  */
 #pragma once
 
