@@ -19,6 +19,13 @@ static struct {
 /* Nobody declares what the linker makes of --wrap. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
+/* Of rows[] in src/kubelet/decide.c: what cannot be changed, and what a unit still waits for. */
+static const enum reason refusals[] = {
+	REASON_KUBELET_FILE_REFUSED, REASON_KUBELET_FLAG_WINS,     REASON_KUBELET_UNCLEAR,
+	REASON_KUBELET_MANAGED,      REASON_KUBELET_VALUE_UNKNOWN, REASON_KUBELET_NO_FILE,
+	REASON_KUBELET_NUMA_NODES,
+};
+
 void kubelet_boot(void)
 {
 	if (!is_life_with_namespaces())
@@ -105,7 +112,7 @@ int kubelet_request(enum request what, char *ret_words, size_t size)
 	}
 	if (what != REQUEST_KUBELET)
 		return 0;
-	if (!kubelet.is_there || is_right(sim.config))
+	if (!kubelet.is_there || is_right(sim.config) || kubelet.refusal != REASON_NONE)
 		sim_fail("kubelet-ensure is run, and has nothing to do");
 	if (sim_chance(sim.rates.error)) {
 		copy(ret_words, size, "failed");
