@@ -381,7 +381,8 @@ int kernel_set_num_vfs(struct func *pf, uint32_t n)
 	sim.cost_usec += 100 * USEC_PER_MSEC;
 	if (h->flags & HABIT_UP_FIRST && !pf->is_up)
 		return 0;
-	if (is_life_with_slots() && sim_chance(sim.rates.error / 4))
+	if (n == 0 ? sim_chance(sim.rates.error)
+		   : is_life_with_slots() && sim_chance(sim.rates.error / 4))
 		return refuse(n);
 	if (sim_chance(sim.rates.error))
 		return errors[sim_random(ELEMENTSOF(errors))];

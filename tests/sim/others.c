@@ -438,7 +438,7 @@ static void act(void)
 		routes_act();
 	if (is_life_with_namespaces() && sim_chance(sim.rates.operator))
 		kubelet_act();
-	if (is_life_with_metadata() && sim_chance(sim.rates.operator))
+	if (is_life_with_smc() && sim_chance(sim.rates.operator))
 		smc_act(others_any(sim_chance(500)));
 	if (sim_chance(sim.rates.operator/ 2))
 		unload_driver(others_any(false));

@@ -245,6 +245,7 @@ void metadata_boot(void);
 void metadata_check_address(const struct address *a); /* one that is set */
 
 /* smc.c */
+bool is_life_with_smc(void);
 void smc_boot(void);
 void smc_write(FILE *f); /* what is asked for */
 void smc_show(struct node *n);

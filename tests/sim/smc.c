@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Smc: the table of PNETIDs as the kernel's module keeps it. In the lives that have a metadata
- * service, so that the others stay what they were.
+ * service or eRDMA's driver in its modes, so that the others stay what they were.
  *
  * A device has one entry, and an RDMA device keeps the PNETID that was applied to it whatever it is
  * called later: smc_pnet_add_ib(), smc_pnet_apply_ib(). All entries of a PNETID go together:
@@ -29,6 +29,11 @@ static struct {
 
 /* Nobody declares what the linker makes of --wrap. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+bool is_life_with_smc(void)
+{
+	return is_life_with_metadata() || is_life_with_slots();
+}
 
 static bool is_same(const struct pnet *a, const struct pnet *b)
 {
@@ -64,7 +69,7 @@ void smc_boot(void)
 	free(smc.entries);
 	free(smc.owed);
 	memset(&smc, 0, sizeof(smc));
-	smc.is_missing = !is_life_with_metadata();
+	smc.is_missing = !is_life_with_smc();
 	if (smc.is_missing)
 		return;
 	smc.is_missing = sim_random(8) == 0;
@@ -75,7 +80,7 @@ void smc_boot(void)
 
 void smc_write(FILE *f)
 {
-	if (is_life_with_metadata())
+	if (is_life_with_smc())
 		fprintf(f, "[SMC]\nEnable=%s\n",
 			sim_random(4) == 0   ? "no"
 			: sim_random(2) == 0 ? "auto"
@@ -91,7 +96,7 @@ void smc_show(struct node *n)
 {
 	const struct module *m = node_module(n, SMC_MODULE);
 
-	if (is_life_with_metadata() && m && m->state == MODULE_LOADED)
+	if (is_life_with_smc() && m && m->state == MODULE_LOADED)
 		n->has_pnets = smc_list(NULL, &n->pnets, &n->n_pnets) >= 0;
 }
 
