@@ -23,6 +23,7 @@ int rdma_cm_set(const struct fs *fs, const char *ibdev, const char *attribute, c
 int rdma_cm_close(const struct fs *fs, const char *ibdev);
 /*
  * Removes the folders of names that no device has any more, as after udev has renamed one: a folder
- * keeps its name, and each read of it is ENODEV (cma_configfs_params_get() looks for the name).
+ * keeps its name, and each read of it is ENODEV (cma_configfs_params_get() looks for the name). 0
+ * without rdma_cm.
  */
 int rdma_cm_close_left(const struct fs *fs);
