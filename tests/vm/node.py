@@ -377,7 +377,7 @@ class Scenario:
 
     @staticmethod
     def declared(text, key, default):
-        m = re.search(r"^# %s: (.*\S)" % key, text, re.M)
+        m = re.search(r"^# %s: (\S+)" % key, text, re.M)
         return m.group(1) if m else default
 
     def line(self, text):
