@@ -18,8 +18,9 @@ static struct {
 	struct entry {
 		struct pnet e;
 		bool is_foreign;
-	} *entries, *owed; /* owned; owed: of others, that went with one of ours */
-	size_t n_entries, n_owed;
+	} *entries, *owed, *gone; /* owned; owed: of others, that went with one of ours; gone: all
+				     that went last, which may come back as they were */
+	size_t n_entries, n_owed, n_gone;
 	struct applied {
 		uint64_t instance;
 		char id[PNETID_LEN];
@@ -68,6 +69,7 @@ void smc_boot(void)
 {
 	free(smc.entries);
 	free(smc.owed);
+	free(smc.gone);
 	memset(&smc, 0, sizeof(smc));
 	smc.is_missing = !is_life_with_smc();
 	if (smc.is_missing)
@@ -169,13 +171,21 @@ static bool is_of_another(const struct pnet *e)
 	return false;
 }
 
+static bool was_there(const struct pnet *e)
+{
+	for (size_t i = 0; i < smc.n_gone; i++)
+		if (is_same(&smc.gone[i].e, e) && streq(smc.gone[i].e.id, e->id))
+			return true;
+	return false;
+}
+
 int __wrap_smc_add(struct netlink *nl _unused_, const struct pnet *e)
 {
 	char *applied = e->ibdev[0] ? applied_to(e->ibdev) : NULL;
 	bool is_foreign = false;
 	int r = touch();
 
-	if (!streq(e->id, "ADMIN") && is_of_another(e))
+	if (!streq(e->id, "ADMIN") && !was_there(e) && is_of_another(e))
 		sim_fail("%s%s gets the PNETID %s, of another device", e->ibdev, e->netdev, e->id);
 	for (size_t i = 0; i < smc.n_entries && r >= 0; i++)
 		if (is_same(&smc.entries[i].e, e))
@@ -207,6 +217,7 @@ int __wrap_smc_remove(struct netlink *nl _unused_, const char *id)
 
 	if (r < 0)
 		return r;
+	smc.n_gone = 0;
 	for (size_t i = 0; i < smc.n_entries; i++) {
 		const struct entry *had = &smc.entries[i];
 
@@ -214,6 +225,7 @@ int __wrap_smc_remove(struct netlink *nl _unused_, const char *id)
 			smc.entries[n++] = *had;
 			continue;
 		}
+		*GROW(smc.gone, smc.n_gone) = *had;
 		if (had->is_foreign && is_of_others(&had->e))
 			*GROW(smc.owed, smc.n_owed) = *had;
 	}
