@@ -95,14 +95,15 @@ static int want_name(struct back *b, const struct given *now, const struct given
 
 	if (!holder || holder == b->d->netdev)
 		return want_text(b, VERB_SET_NAME, now->name, g->name);
-	/* As a PF whose VFs alone are handed out: each try would only take the link down and up. */
-	if (!m || !m->is_out || streq(holder->name, m->given.name)) {
+	snprintf(aside, sizeof(aside), "back%" PRIu32, b->d->netdev->ifindex);
+	/* As a PF whose VFs alone are handed out: each try would only take the link down and up. Or
+	 * the other one is in use. */
+	if (!m || !m->is_out || streq(holder->name, m->given.name) || streq(now->name, aside)) {
 		b->differs = true;
 		b->holder = holder;
 		in_use_append(b->names, sizeof(b->names), verb_name(VERB_SET_NAME));
 		return 0;
 	}
-	snprintf(aside, sizeof(aside), "back%" PRIu32, b->d->netdev->ifindex);
 	b->differs = true;
 	return want(b, VERB_SET_NAME, now->name, aside);
 }

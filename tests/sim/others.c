@@ -205,12 +205,13 @@ static void take_two(struct func *f)
 	take_into_pod(other);
 }
 
-/* Its name is that of a device that the program has not to put back. */
+/* Its name is that of a device that the program has not to put back, or not now. */
 static bool is_name_kept(const struct func *f)
 {
 	for (size_t i = 0; i < sim.n_funcs; i++)
 		if (&sim.funcs[i] != f && kernel_has_netdev(&sim.funcs[i]) &&
-		    streq(sim.funcs[i].netdev, f->lent.name) && !sim.funcs[i].lent.name[0])
+		    streq(sim.funcs[i].netdev, f->lent.name) &&
+		    (!sim.funcs[i].lent.name[0] || sim.funcs[i].user > 0))
 			return true;
 	return false;
 }
