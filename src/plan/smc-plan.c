@@ -60,7 +60,8 @@ static int want_entries(const struct node *n, const struct memory *memory, struc
 	struct pnet_wish w;
 	struct action *a;
 
-	if (!pnet_wish(memory, d->pci->address, d->netdev, d->ibdev, &w))
+	/* What comes back from a pod gets its MAC first, which the PNETID is made of. */
+	if (d->is_changed || !pnet_wish(memory, d->pci->address, d->netdev, d->ibdev, &w))
 		return 0;
 	for (size_t i = 0; i < n->n_pnets && !wrong; i++)
 		if (pnet_judge(n, &w, &n->pnets[i]) == PNET_WRONG)

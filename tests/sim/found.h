@@ -35,6 +35,7 @@ static const struct {
 	{ 120, "rdma_cm's default of a device was set on the one that had got its name" },
 	{ 4472, "\"revert\" left rdma_cm's defaults of a device that was renamed just before" },
 	{ 31363, "\"revert\" left a metric of ours when setting the next one had failed" },
+	{ 11776, "a device that a pod gave back got a PNETID of the MAC that it had there" },
 	{ 10958, "a VF that waited for a name in use was told as given back, by another name" },
 	{ 310, "a VF's link was taken down and up for a name that its PF had left a pod with" },
 };
