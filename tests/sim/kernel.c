@@ -118,7 +118,7 @@ static bool is_port_up(const struct func *f)
 /* What the program calls usable, from the model's own state. */
 bool func_is_usable(const struct func *f)
 {
-	return func_has_ibdev(f) &&
+	return func_has_ibdev(f) && has_module("rdma_ucm") &&
 	       (f->is_in_pod || is_port_up(f) || (f->pf >= 0 && is_port_up(&sim.funcs[f->pf])));
 }
 
