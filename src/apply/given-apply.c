@@ -10,7 +10,7 @@
 static int set_while_down(struct work *w, const struct action *a,
 			  int (*set)(struct netlink *nl, uint32_t ifindex, const char *value))
 {
-	int r = netlink_open(&w->os->route);
+	int r = netlink_open(&w->os->route), r_up;
 
 	if (r >= 0)
 		r = set(&w->os->route, a->ifindex, a->text.to);
@@ -20,8 +20,8 @@ static int set_while_down(struct work *w, const struct action *a,
 	if (r < 0)
 		return r;
 	r = set(&w->os->route, a->ifindex, a->text.to);
-	link_set_up(&w->os->route, a->ifindex);
-	return r;
+	r_up = link_set_up(&w->os->route, a->ifindex);
+	return r < 0 ? r : r_up;
 }
 
 int apply_set_mac(struct work *w, const struct action *a)

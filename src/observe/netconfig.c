@@ -303,16 +303,39 @@ static void on_key(struct port_answer *a, const struct config_line *l, const str
 	}
 }
 
-static void ask_file(const char *text, enum manager manager, const struct netdev *nd,
-		     const struct pci *pci, struct port_answer *ret)
+/* The lines of a file whose keys are used: each netdev asks them all. */
+struct config_lines {
+	struct config_line *lines; /* owned */
+	size_t n;
+};
+
+static void config_lines_done(struct config_lines *l)
+{
+	free(l->lines);
+}
+
+static int list_lines(const char *text, enum manager manager, struct config_lines *ret)
 {
 	struct config_text t = { .manager = manager, .at = text, .section = "" };
-	struct config_line l;
+	struct config_line l, *slot;
 
+	while (next_line(&t, &l)) {
+		if (l.key < 0)
+			continue;
+		slot = APPEND(ret->lines, ret->n);
+		if (!slot)
+			return -ENOMEM;
+		*slot = l;
+	}
+	return 0;
+}
+
+static void ask_file(const struct config_lines *l, enum manager manager, const struct netdev *nd,
+		     const struct pci *pci, struct port_answer *ret)
+{
 	*ret = (struct port_answer){};
-	while (next_line(&t, &l))
-		if (l.key >= 0)
-			on_key(ret, &l, nd, pci);
+	for (size_t i = 0; i < l->n; i++)
+		on_key(ret, &l->lines[i], nd, pci);
 	ret->has_route |= manager == KEYFILE && !ret->has_method; /* NetworkManager's default */
 	if (manager != IFUPDOWN && is_named(ret)) {
 		ret->is_port |= ret->is_bond;
@@ -385,7 +408,7 @@ static void note(char ret[static NETCONFIG_LEN], const char *path)
 }
 
 static void look_at_netdev(struct netconfig *s, const char *path, enum manager manager,
-			   const char *text, size_t netdev)
+			   const struct config_lines *l, size_t netdev)
 {
 	struct netdev *nd = &s->n->netdevs[netdev];
 	const struct pci *pci = node_pci(s->n, nd->pci);
@@ -393,7 +416,7 @@ static void look_at_netdev(struct netconfig *s, const char *path, enum manager m
 
 	if (!s->with_ways && !function_of(s->n, nd))
 		return;
-	ask_file(text, manager, nd, pci, &a);
+	ask_file(l, manager, nd, pci, &a);
 	if (a.is_port && function_of(s->n, nd))
 		note(nd->bond_file, path);
 	if (a.is_lower && s->with_ways && !(manager == NETWORKD && s->is_networkd[netdev]))
@@ -403,6 +426,7 @@ static void look_at_netdev(struct netconfig *s, const char *path, enum manager m
 
 static int look_at_file(struct netconfig *s, const char *path, enum manager manager)
 {
+	_cleanup_(config_lines_done) struct config_lines l = {};
 	_cleanup_(freep) char *text = NULL;
 	size_t size;
 	int r;
@@ -410,8 +434,10 @@ static int look_at_file(struct netconfig *s, const char *path, enum manager mana
 	r = fs_read_all(s->fs, path, MAX_BYTES, true, &text, &size);
 	if (r >= 0 && s->fs->on_read)
 		r = record(s->fs, path, text, manager);
+	if (r >= 0)
+		r = list_lines(text, manager, &l);
 	for (size_t i = 0; r >= 0 && i < s->n->n_netdevs; i++)
-		look_at_netdev(s, path, manager, text, i);
+		look_at_netdev(s, path, manager, &l, i);
 	return r == -ENOMEM ? r : 0;
 }
 
