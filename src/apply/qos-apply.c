@@ -34,13 +34,6 @@ int apply_set_dcb(struct work *w, const struct action *a)
 	return end(w, a, dcb_set(&w->os->route, name, a->subject, a->text.to));
 }
 
-static int read_name(struct work *w, uint32_t index, char name[IBDEV_LEN])
-{
-	int r = netlink_open(&w->os->rdma);
-
-	return r < 0 ? r : rdma_read_name(&w->os->rdma, index, name, IBDEV_LEN);
-}
-
 /* What is there shows once the folder is. The name is asked for again after the ledger's write. */
 static int set_default(struct work *w, const struct action *a, uint32_t index, char name[IBDEV_LEN])
 {
@@ -48,7 +41,7 @@ static int set_default(struct work *w, const struct action *a, uint32_t index, c
 	char from[SHOWN_LEN];
 	int r;
 
-	r = read_name(w, index, name);
+	r = rdma_read_name(&w->os->rdma, index, name, IBDEV_LEN);
 	if (r < 0)
 		return r;
 	r = rdma_cm_open(fs, name);
@@ -60,7 +53,7 @@ static int set_default(struct work *w, const struct action *a, uint32_t index, c
 	r = ledger_note(w, a, from);
 	if (r < 0 || streq(from, a->text.to))
 		return r;
-	r = read_name(w, index, name);
+	r = rdma_read_name(&w->os->rdma, index, name, IBDEV_LEN);
 	return r < 0 ? r : rdma_cm_set(fs, name, a->subject, a->text.to);
 }
 

@@ -110,9 +110,6 @@ static int find_wish(struct work *w, const char *pci, const struct netdev *netde
 
 	if (!if_indextoname(netdev->ifindex, netdev_now.name))
 		return -errno;
-	r = netlink_open(&w->os->rdma);
-	if (r < 0)
-		return r;
 	r = rdma_read_name(&w->os->rdma, ibdev->index, ibdev_now.name, sizeof(ibdev_now.name));
 	if (r < 0)
 		return r;

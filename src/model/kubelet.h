@@ -41,7 +41,7 @@ struct kubelet_value {
 	uint32_t rank;    /* 0: not a word that we know */
 	bool is_misspelt; /* rank is what was meant ("None", ""): the kubelet refuses it */
 	char text[64];
-	char path[256]; /* where it is said, absolute; empty: nowhere, or not known where */
+	char path[256]; /* of the file that sets it, absolute; empty: no file, or not known */
 	uint32_t line;  /* from 1; 0: not known */
 };
 

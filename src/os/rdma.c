@@ -166,9 +166,13 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 int rdma_read_name(struct netlink *nl, uint32_t index, char *ret, size_t size)
 {
 	_cleanup_(ibdevs_done) struct ibdevs found = {};
-	struct nl_msg *m = request_of(index, RDMA_NLDEV_CMD_GET, 0);
-	int r = m ? netlink_dump(nl, m, on_ibdev, &found) : -ENOMEM;
+	struct nl_msg *m;
+	int r = netlink_open(nl);
 
+	if (r < 0)
+		return r;
+	m = request_of(index, RDMA_NLDEV_CMD_GET, 0);
+	r = m ? netlink_dump(nl, m, on_ibdev, &found) : -ENOMEM;
 	if (r == -EINVAL || (r >= 0 && found.n == 0))
 		return -ENODEV;
 	return r < 0 ? r : copy(ret, size, found.ibdevs[0].name) ? 0 : -EMSGSIZE;

@@ -21,7 +21,8 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n);
 /*
  * What the ibdev with this index is called now. Udev gives it another name after its driver was
  * bound, and the kernel gives the first one to the next device: assign_name() and alloc_name() in
- * drivers/infiniband/core/device.c. -ENODEV: it is gone, or not to be seen here.
+ * drivers/infiniband/core/device.c. Opens the socket, for the device is there. -ENODEV: it is gone,
+ * or not to be seen here.
  */
 int rdma_read_name(struct netlink *nl, uint32_t index, char *ret, size_t size);
 
