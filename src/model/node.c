@@ -28,6 +28,9 @@ void memory_done(struct memory *m)
 	free(m->boots);
 	free(m->devices);
 	free(m->attempts);
+	if (m->file)
+		memory_done(m->file);
+	free(m->file);
 }
 
 void node_done(struct node *n)
@@ -575,7 +578,17 @@ const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_
 	if (is_empty(physfn))
 		return NULL;
 
-	while ((i = next_of(n, NODE_INDEX_VF, physfn, &at)) != SIZE_MAX)
+	/* All of them, in their order, are the usual case. */
+	i = next_of(n, NODE_INDEX_VF, physfn, &at);
+	if (i != SIZE_MAX && at + vf_index < count_of(n, NODE_INDEX_VF)) {
+		const uint32_t *order = order_of(n, NODE_INDEX_VF);
+		const size_t guess = at + vf_index;
+		const struct pci *vf = &n->pcis[order ? order[guess] : guess];
+
+		if (vf->vf_index == vf_index && streq(vf->physfn, physfn))
+			return vf;
+	}
+	for (; i != SIZE_MAX; i = next_of(n, NODE_INDEX_VF, physfn, &at))
 		if (n->pcis[i].vf_index == vf_index)
 			return &n->pcis[i];
 

@@ -588,6 +588,8 @@ struct memory {
 	uint32_t stuck_pid; /* of the process that is still at it */
 	/* Of the process that asked devlink and waits for a driver; 0: none, it is asked. */
 	uint32_t devlink_pid;
+
+	struct memory *file; /* owned: the same as its file had it; NULL: not known */
 };
 
 /* What is found by a name that its array is not sorted by. */

@@ -220,15 +220,27 @@ static bool is_news(struct drivers *seen, const char *driver)
 	return true;
 }
 
+/* VFs of one PF stand side by side and are of one kind: libkmod is asked once for them. */
+static int resolve(struct os *d, const struct node *n, struct pci *pci)
+{
+	const struct pci *before = pci > n->pcis ? pci - 1 : NULL;
+
+	if (pci->module[0])
+		return 0;
+	if (!before || !before->module[0] || !streq(before->modalias, pci->modalias))
+		return module_resolve(&d->modules, pci->modalias, pci->module, sizeof(pci->module));
+	COPY(pci->module, before->module);
+	return 0;
+}
+
 /* Finds the module of an unbound function; that nobody drives it is a fact, not a failure. */
 static int look_unbound(struct os *d, struct node *n, struct pci *pci)
 {
-	int r = 0;
+	int r;
 
 	if (!pci->modalias[0])
 		return 0;
-	if (!pci->module[0])
-		r = module_resolve(&d->modules, pci->modalias, pci->module, sizeof(pci->module));
+	r = resolve(d, n, pci);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	return look(d, n, pci->module);
@@ -242,12 +254,11 @@ static int look_bound(struct os *d, const struct node *n, struct pci *vf)
 {
 	const struct pci *pf = node_pci(n, vf->physfn);
 	char driver[MODULE_LEN];
-	int r = 0;
+	int r;
 
 	if (!pf || streq(pf->driver, vf->driver) || !vf->modalias[0])
 		return 0;
-	if (!vf->module[0])
-		r = module_resolve(&d->modules, vf->modalias, vf->module, sizeof(vf->module));
+	r = resolve(d, n, vf);
 	if (r >= 0)
 		r = observe_driver_module(&d->fs, vf, driver, sizeof(driver));
 	if (r < 0)

@@ -86,16 +86,23 @@ static int read_head(const struct fs *fs, struct state_head *ret)
 
 static int recall(const struct fs *fs, const struct node *n, struct memory *memory)
 {
-	_cleanup_(memory_done) struct memory seen = {};
+	_cleanup_(memory_done) struct memory seen = {}, file = {};
 	struct state_head head = {};
 	struct ledger ledger = {};
 	const struct memory_table tables[] = { { &pass_memory_fields, &seen },
+					       { &pass_memory_fields, &file },
 					       { &ledger_fields, &ledger } };
 	int r;
 
 	r = read_head(fs, &head);
 	if (r >= 0)
 		r = memory_read_tables(fs, MEMORY_BOOT, tables, ELEMENTSOF(tables));
+	if (r == 0) {
+		memory->file = calloc(1, sizeof(file));
+		if (!memory->file)
+			return -ENOMEM;
+		*memory->file = TAKE_STRUCT(file);
+	}
 	memory->ledger = ledger.entries;
 	memory->n_ledger = ledger.n_entries;
 	if (r >= 0)

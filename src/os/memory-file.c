@@ -228,24 +228,25 @@ int memory_read_tables(const struct fs *fs, enum memory_lifetime l,
 		       const struct memory_table *tables, size_t n)
 {
 	json_auto_t *object = NULL;
-	int r;
+	int r, is_other;
 
-	r = load(fs, l, n == 1 ? tables->fields : NULL, &object);
+	r = is_other = load(fs, l, n == 1 ? tables->fields : NULL, &object);
 	if (r < 0 && r != -ENOMEM) {
 		log_debug_errno(r, "/%s: not used", paths[l]);
-		return 0;
+		return 1;
 	}
 	for (size_t i = 0; i < n && r >= 0; i++) {
 		r = fields_parse(tables[i].fields, object, tables[i].ret, NULL);
 		if (r > 0)
 			log_warning("/%s: %d entries are damaged and not used", paths[l], r);
+		is_other |= r > 0;
 	}
-	return MIN(r, 0);
+	return r < 0 ? r : is_other;
 }
 
 int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret)
 {
-	return memory_read_tables(fs, l, &(struct memory_table){ s, ret }, 1);
+	return MIN(memory_read_tables(fs, l, &(struct memory_table){ s, ret }, 1), 0);
 }
 
 /*

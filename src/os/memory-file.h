@@ -24,7 +24,11 @@ enum memory_lifetime {
  */
 int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret);
 
-/* The same for several tables: the file of a node with many VFs takes a while to be parsed. */
+/*
+ * The same for several tables: the file of a node with many VFs takes a while to be parsed. Return:
+ * 1 when what was read is not what an object of ours would have: there is none, or some of it is
+ * damaged or of an earlier version; 0 or -ENOMEM.
+ */
 struct memory_table {
 	const struct fields *fields;
 	void *ret;

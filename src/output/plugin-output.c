@@ -89,16 +89,27 @@ static bool is_selected(const struct pool *pool, const struct pci *f)
 	return vendor && device && driver;
 }
 
+/* The functions of a node are of few kinds: the one that was asked for last is not asked again. */
+static bool is_new_selected(const struct pool *pool, const struct pci *f, const struct pci **last)
+{
+	if (*last && (*last)->vendor == f->vendor && (*last)->device == f->device &&
+	    streq((*last)->driver, f->driver))
+		return false;
+	*last = f;
+	return is_selected(pool, f);
+}
+
 static bool are_ids_exact(const struct pool *pool)
 {
 	const struct plan *p = pool->plan;
+	const struct pci *last = NULL;
 
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device *d = &p->devices[i];
 
 		if (is_in(pool, d) ? !*d->pci->driver
 				   : (output_plugin_offers(d) || is_taken(d->pci, d->ibdev)) &&
-					     is_selected(pool, d->pci))
+					     is_new_selected(pool, d->pci, &last))
 			return false;
 	}
 
@@ -106,7 +117,7 @@ static bool are_ids_exact(const struct pool *pool)
 		const struct pci *f = &pool->node->pcis[i];
 
 		if (!plan_device(p, f) && is_taken(f, node_ibdev_of(pool->node, f->address)) &&
-		    is_selected(pool, f))
+		    is_new_selected(pool, f, &last))
 			return false;
 	}
 	return true;
