@@ -6,6 +6,7 @@
 #include "model/gid.h"
 #include "os/child.h"
 #include "os/rc-ping.h"
+#include "os/verbs-ask.h"
 #include "output/forecast.h"
 #include "output/nccl-output.h"
 #include "output/plugin-output.h"
@@ -146,8 +147,8 @@ struct verify_target {
 static int on_ping(void *userdata, size_t i _unused_, char *error)
 {
 	const struct verify_target *t = userdata;
-	const char *step = "";
-	int r = rc_ping(t->ibdev, t->port, t->gid_index, &step);
+	char step[64];
+	int r = verbs_ping(t->ibdev, t->port, t->gid_index, step, sizeof(step));
 
 	if (r < 0)
 		snprintf(error, CHILD_ERROR_LEN, "%s: %s", step, strerror(-r));

@@ -6,9 +6,9 @@
 #include "../model/memory.h"
 #include "../model/module-options.h"
 #include "../model/paths.h"
-#include "../os/ibverbs.h"
 #include "../os/memory-file.h"
 #include "../os/smc.h"
+#include "../os/verbs-ask.h"
 #include "boots-observe.h"
 #include "cni.h"
 #include "ibdev.h"
@@ -265,32 +265,35 @@ static bool is_there(const struct fs *fs, const struct ibdev *ib)
 }
 
 /* Return: 0, 1 when it is nobody's business, or -errno; see struct ibdev. */
-static int try_verbs(const struct fs *fs, struct ibdev *ib)
+static int judge_verbs(const struct fs *fs, const struct ibdev *ib, int result)
 {
-	int r = ibverbs_try(ib->name, &ib->active_mtu);
-
-	/* Another one of that name may have come since. */
-	if (r == -ENODEV && is_there(fs, ib))
-		r = ibverbs_try(ib->name, &ib->active_mtu);
-	log_debug("%s: libibverbs: %s", ib->name, r < 0 ? strerror(-r) : "opened");
+	log_debug("%s: libibverbs: %s", ib->name, result < 0 ? strerror(-result) : "opened");
 
 	/* Without the permission to open it nothing is learnt about it. */
-	if (r == -EACCES || r == -EPERM)
+	if (result == -EACCES || result == -EPERM)
 		return 1;
 	/* Nor is it a failure that it left since it was seen: there is an event of that. */
-	return r < 0 && !is_there(fs, ib) ? 1 : r;
+	return result < 0 && !is_there(fs, ib) ? 1 : result;
 }
 
 int observe_verbs(const struct os *d, const struct questions *q, struct node *n)
 {
+	_cleanup_(freep) struct verbs_answer *answers = calloc(q->n_ibdevs, sizeof(*answers));
 	int n_tried = 0;
 
-	for (size_t i = 0; i < q->n_ibdevs && questions_ask(q, QUESTION_VERBS); i++) {
+	if (!questions_ask(q, QUESTION_VERBS) || !answers)
+		return 0;
+	verbs_try((const char(*)[IBDEV_LEN])q->ibdevs, q->n_ibdevs, answers);
+	for (size_t i = 0; i < q->n_ibdevs; i++) {
 		struct ibdev *ib = (struct ibdev *)node_ibdev_named(n, q->ibdevs[i]);
 
 		if (!ib || !ib->uverbs[0])
 			continue;
-		ib->verbs = try_verbs(&d->fs, ib);
+		/* Another one of that name may have come since. */
+		if (answers[i].result == -ENODEV && is_there(&d->fs, ib))
+			verbs_try((const char(*)[IBDEV_LEN])q->ibdevs + i, 1, &answers[i]);
+		ib->active_mtu = answers[i].active_mtu;
+		ib->verbs = judge_verbs(&d->fs, ib, answers[i].result);
 		n_tried += ib->verbs != 1;
 	}
 	return n_tried;

@@ -170,7 +170,9 @@ static void take_into_pod(struct func *f)
 		return;
 	if (!f->is_in_pod && !f->lent.name[0])
 		look_at(f, &f->lent);
-	if (f->named_usec > 0)
+	/* What its PF has for a VF no look shows while that is in a pod itself. */
+	if (f->named_usec > 0 ||
+	    (f->pf >= 0 && sim.funcs[f->pf].is_in_pod && !f->was_usable_with_pf))
 		f->lent.name[0] = '\0';
 	links_gone(f);
 	f->is_in_pod = !f->is_in_pod;
@@ -310,7 +312,8 @@ static void operate(struct func *pf)
 	others_tell();
 }
 
-/* All functions of a driver lose it, for as long as its container takes. */
+/* All functions of a driver lose it, for as long as its container takes. None has virtio-pci, which
+ * disks have as well. */
 static void unload_driver(const struct func *of)
 {
 	const char *driver = of ? of->habit->driver : NULL;
@@ -319,7 +322,8 @@ static void unload_driver(const struct func *of)
 		if (streq(sim.funcs[i].habit->driver, driver) &&
 		    (sim.funcs[i].is_node || is_anything_used(&sim.funcs[i])))
 			return;
-	if (!driver || others.container || sim.locked_until_usec > sim.now_usec)
+	if (!driver || streq(driver, "virtio-pci") || others.container ||
+	    sim.locked_until_usec > sim.now_usec)
 		return;
 	sim_trace("a container loads another %s", driver);
 	others.container = driver;

@@ -96,7 +96,8 @@ struct func {
 	bool is_orphan;                    /* its netdev is gone, in no namespace */
 	bool was_cni_at_look;
 	bool is_spoilt; /* others changed it in this boot, or what the program set failed */
-	bool was_usable_at_look, was_usable_before, was_used_at_look, was_lag_at_look;
+	bool was_usable_at_look, was_usable_before, was_usable_with_pf, was_used_at_look,
+		was_lag_at_look;
 	/* links.c: */
 	uint32_t carrier_downs, n_losses; /* n_losses: of its cable, in this boot */
 	uint64_t bounce_usec, heard_usec; /* heard: from then on each loss has to be counted */

@@ -53,6 +53,9 @@ static void note_usable(void)
 		if (!sim.is_reverting) {
 			sim.funcs[i].was_usable_before = sim.funcs[i].was_usable_at_look;
 			sim.funcs[i].was_usable_at_look = func_is_usable(&sim.funcs[i]);
+			sim.funcs[i].was_usable_with_pf |= sim.funcs[i].was_usable_at_look &&
+							   sim.funcs[i].pf >= 0 &&
+							   !sim.funcs[sim.funcs[i].pf].is_in_pod;
 		}
 		sim.funcs[i].was_lag_at_look = kernel_is_lag(&sim.funcs[i]);
 		sim.funcs[i].was_cni_at_look = sim.funcs[i].cni_usec > sim.now_usec;

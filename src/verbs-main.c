@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program that has libibverbs: os/verbs-ask.h asks it, and nobody else does.
+ *
+ *   rdma-provision-verbs try IBDEV...                  a line for each: "RESULT MTU"
+ *   rdma-provision-verbs ping IBDEV PORT GID_INDEX     one line: "RESULT STEP", see os/rc-ping.h
+ *
+ * RESULT is 0 or -errno. It ends with whoever asked: a driver may keep an open waiting for ever.
+ */
+#include "os/rc-ping.h"
+
+#include <infiniband/verbs.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static void device_listp(struct ibv_device ***list)
+{
+	if (*list)
+		ibv_free_device_list(*list);
+}
+
+/* What the port does with packets: RoCE takes the largest MTU of InfiniBand that fits the netdev's.
+ */
+static uint32_t active_mtu(struct ibv_context *context)
+{
+	static const uint32_t bytes[] = { [IBV_MTU_256] = 256,
+					  [IBV_MTU_512] = 512,
+					  [IBV_MTU_1024] = 1024,
+					  [IBV_MTU_2048] = 2048,
+					  [IBV_MTU_4096] = 4096 };
+	struct ibv_port_attr port = {};
+
+	if (ibv_query_port(context, 1, &port) != 0 || (size_t)port.active_mtu >= ELEMENTSOF(bytes))
+		return 0;
+	return bytes[port.active_mtu];
+}
+
+static int try_open(struct ibv_device *device, uint32_t *ret_active_mtu)
+{
+	struct ibv_context *context;
+
+	errno = 0;
+	context = ibv_open_device(device);
+	if (!context)
+		return errno > 0 ? -errno : -EIO;
+
+	*ret_active_mtu = active_mtu(context);
+	ibv_close_device(context);
+	return 0;
+}
+
+static void try_all(char **names)
+{
+	_cleanup_(device_listp) struct ibv_device **list = NULL;
+	int n = 0, no_list = 0;
+
+	errno = 0;
+	list = ibv_get_device_list(&n);
+	if (!list) /* ENOSYS: the kernel has no RDMA devices at all */
+		no_list = errno == 0 || errno == ENOSYS ? -ENODEV : -errno;
+
+	for (; *names; names++) {
+		uint32_t mtu = 0;
+		int i = 0, r = no_list;
+
+		while (r == 0 && i < n && !streq(ibv_get_device_name(list[i]), *names))
+			i++;
+		if (r == 0)
+			r = i < n ? try_open(list[i], &mtu) : -ENODEV;
+		printf("%d %" PRIu32 "\n", r, mtu);
+		fflush(stdout);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *step = "";
+	int r;
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() == 1)
+		return EXIT_FAILURE;
+	if (argc > 2 && streq(argv[1], "try")) {
+		try_all(argv + 2);
+	} else if (argc == 5 && streq(argv[1], "ping")) {
+		r = rc_ping(argv[2], (uint8_t)atoi(argv[3]), atoi(argv[4]), &step);
+		printf("%d %s\n", r, step);
+	} else {
+		fprintf(stderr,
+			"usage: rdma-provision-verbs try IBDEV... | ping IBDEV PORT GID_INDEX\n");
+		return EXIT_FAILURE;
+	}
+	return fflush(stdout) == EOF ? EXIT_FAILURE : EXIT_SUCCESS;
+}
