@@ -176,35 +176,16 @@ static bool is_void(const struct node *n, const struct plan *p, size_t i)
 
 /*
  * What takes udev long is made beside what udev has no part in: it reloads its rules while the
- * links of PFs come up and VFs are made that no driver binds. The first one bound waits for it.
+ * links of PFs come up. The first VF waits for it.
  */
 static bool goes_beside(const struct action *a)
 {
 	return a->verb == VERB_WRITE_RULES;
 }
 
-/* With sriov_drivers_autoprobe off, by this plan or before it. */
-static bool makes_unbound_vfs(const struct node *n, const struct plan *p, size_t i)
+static bool may_overtake(const struct action *a)
 {
-	const struct pci *pf = node_pci(n, p->actions[i].target);
-
-	for (size_t k = i; k > 0; k--) {
-		const struct action *before = &p->actions[k - 1];
-
-		if (before->verb == VERB_SET_AUTOPROBE &&
-		    streq(before->target, p->actions[i].target))
-			return action_is_to(before, 0) && !(before->is_done && before->result < 0);
-	}
-	return pf && pf->has_autoprobe && !pf->autoprobe;
-}
-
-static bool may_overtake(const struct node *n, const struct plan *p, size_t i)
-{
-	const struct action *a = &p->actions[i];
-
-	if (a->verb == VERB_SET_NUM_VFS)
-		return !action_is_to(a, 0) && makes_unbound_vfs(n, p, i);
-	return a->step == STEP_LINK || (a->verb == VERB_SET_AUTOPROBE && action_is_to(a, 0));
+	return a->step == STEP_LINK;
 }
 
 /* No PF may be half made then. */
@@ -430,7 +411,7 @@ static int begin_all(struct apply *ap)
 
 		if (a->class != CLASS_CHANGE || a->is_done || is_void(ap->node, p, i))
 			continue;
-		if (has_beside && !may_overtake(ap->node, p, i) && !goes_beside(a))
+		if (has_beside && !may_overtake(a) && !goes_beside(a))
 			break;
 		l = find_lane(ap, a);
 		if (!l)
