@@ -53,11 +53,11 @@ static void gids_are_read_up_to_many_empty_slots(_unused_ void **state)
 	} cases[] = {
 		{ {}, 0, 0 },
 		{ { 0 }, 1, 1 },
-		{ { 0, 1, 2, 10 }, 4, 4 },
-		{ { 5 }, 1, 1 },
-		{ { 0, 8 }, 2, 2 },         /* 7 between them */
-		{ { 0, 9 }, 2, 1 },         /* 8: the end */
-		{ { 0, 7, 14, 22 }, 4, 4 }, /* counted from zero behind each */
+		{ { 0, 1, 2, 6 }, 4, 4 },
+		{ { 3 }, 1, 1 },
+		{ { 0, 4 }, 2, 2 },        /* 3 between them */
+		{ { 0, 5 }, 2, 1 },        /* 4: the end */
+		{ { 0, 4, 8, 12 }, 4, 4 }, /* counted from zero behind each */
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {

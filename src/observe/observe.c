@@ -63,6 +63,18 @@ static int observe_outputs(const struct fs *fs, struct node *n)
 	return r == -ENOMEM ? r : 0;
 }
 
+/* The first keys are its head, as it is written: of many devices only those are parsed. */
+static int parse_head(char *text, size_t size, json_t **ret)
+{
+	char *end = memmem(text, size, ",\n  \"reasons\"", strlen(",\n  \"reasons\""));
+
+	if (end) {
+		strcpy(end, "}");
+		size = (size_t)(end - text) + 1;
+	}
+	return document_parse(text, size, JSON_REJECT_DUPLICATES, ret, NULL);
+}
+
 /* Of the public document: absent, or nothing that we wrote, tells nothing. */
 static int read_head(const struct fs *fs, struct state_head *ret)
 {
@@ -74,7 +86,7 @@ static int read_head(const struct fs *fs, struct state_head *ret)
 
 	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
 	if (r >= 0)
-		r = document_parse(text, size, JSON_REJECT_DUPLICATES, &document, NULL);
+		r = parse_head(text, size, &document);
 	if (r >= 0)
 		r = fields_parse(&state_head_fields, document, &head, NULL);
 	if (r >= 0)
