@@ -45,6 +45,10 @@ static int want_answer(const struct node *n, struct plan *p, const struct nic_ne
 				"cannot be told");
 	if (!k->netdev->is_up || !k->netdev->has_carrier)
 		return wait_for(p, k, "it has no link");
+	/* A pod may have given it back with another one. */
+	if (!k->netdev->master && k->netdev->perm_mac[0] &&
+	    !streq(k->netdev->perm_mac, k->netdev->mac))
+		return wait_for(p, k, "it does not have the MAC that it was made with");
 	if (!metadata_is_mac(k->netdev->mac))
 		return wait_for(p, k, "it has no MAC that can be asked about");
 

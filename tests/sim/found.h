@@ -37,5 +37,6 @@ static const struct {
 	{ 31363, "\"revert\" left a metric of ours when setting the next one had failed" },
 	{ 11776, "a device that a pod gave back got a PNETID of the MAC that it had there" },
 	{ 10958, "a VF that waited for a name in use was told as given back, by another name" },
+	{ 19580, "the metadata service was asked about the MAC that a pod had given to a PF" },
 	{ 310, "a VF's link was taken down and up for a name that its PF had left a pod with" },
 };
