@@ -595,6 +595,18 @@ static void metadata_lesser(struct scene *s)
 	add_node_route(s);
 	s->routes[0].metric = 1000;
 }
+static void metadata_unasked(struct scene *s)
+{
+	metadata_lesser(s);
+	s->node.n_metadatas = 0;
+	s->netdevs[0].is_up = s->netdevs[0].has_carrier = true;
+	COPY(s->netdevs[0].perm_mac, s->netdevs[0].mac);
+}
+static void metadata_of_a_pod(struct scene *s)
+{
+	metadata_unasked(s);
+	COPY(s->netdevs[0].perm_mac, "00:16:3e:00:00:02");
+}
 static void metadata_waiting_with_table(struct scene *s)
 {
 	metadata_waiting(s);
@@ -672,6 +684,9 @@ static void addresses_come_from_where_the_configuration_says(_unused_ void **sta
 		{ "refused", metadata_refused, ASKED },
 		{ "the primary ENI is never touched", metadata_primary, "" },
 		{ "a lesser default route makes none", metadata_lesser, ASKED },
+		{ "it is asked about its own MAC", metadata_unasked,
+		  "ask-metadata " FIRST " -> 00:16:3e:00:00:01" },
+		{ "not about the one that a pod gave it", metadata_of_a_pod, ASKED },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
