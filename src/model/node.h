@@ -589,7 +589,7 @@ struct memory {
 	/* Of the process that asked devlink and waits for a driver; 0: none, it is asked. */
 	uint32_t devlink_pid;
 
-	struct memory *file; /* owned: the same as its file had it; NULL: not known */
+	struct memory *file; /* owned: what its file had at this look; NULL: not known */
 };
 
 /* What is found by a name that its array is not sorted by. */

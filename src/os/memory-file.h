@@ -26,8 +26,8 @@ int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields
 
 /*
  * The same for several tables: the file of a node with many VFs takes a while to be parsed. Return:
- * 1 when what was read is not what an object of ours would have: there is none, or some of it is
- * damaged or of an earlier version; 0 or -ENOMEM.
+ * 1 when @ret is not all that the file has: it cannot be read, or some of it is damaged or of an
+ * earlier version; 0, also when there is no file; or -ENOMEM.
  */
 struct memory_table {
 	const struct fields *fields;

@@ -72,8 +72,7 @@ static int run(const char *const *words, char *ret, size_t size)
 	return 0;
 }
 
-/* "RESULT REST" of one line, which is taken from @text; what is missing is -EIO: the program died.
- */
+/* Takes one line, "RESULT REST", from @text. Return: RESULT; -EIO: the program died before it. */
 static int take_line(char **text, char **ret_rest)
 {
 	char *line = strsep(text, "\n"), *end;
