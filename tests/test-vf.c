@@ -461,6 +461,11 @@ static void untold(struct scene *s)
 	switched(s);
 	s->node.n_vf_infos = 0;
 }
+static void untold_by_a_busy_driver(struct scene *s)
+{
+	untold(s);
+	pci_of(s, PF)->is_busy = true;
+}
 static void rejected(struct scene *s)
 {
 	switched(s);
@@ -573,6 +578,7 @@ static void unbound_vfs_get_all_they_need_before_they_are_bound(_unused_ void **
 		{ "record of an earlier boot", recorded_long_ago,
 		  MACS "set-autoprobe 41:00.0 1>1\n" BINDS },
 		{ "the driver tells nothing of them", untold, ON "\n" BINDS },
+		{ "it is not asked while a write goes on", untold_by_a_busy_driver, LACK },
 		{ "the driver has no such setting", rejected, ON "\n" BINDS },
 		{ "trust and link state", trusted_and_down,
 		  "set-vf-trust 41:00.1 0>1\nset-vf-link 41:00.1 >auto\nset-vf-trust 41:00.2 "
@@ -602,6 +608,44 @@ static void unbound_vfs_get_all_they_need_before_they_are_bound(_unused_ void **
 
 		set_scene(&s, 2);
 		add_vfs(&s, PF, 2, false, ZERO);
+		if (rows[i].spoil)
+			rows[i].spoil(&s);
+		assert_plan(&s, rows[i].name, rows[i].expected);
+	}
+}
+
+#define UP "set-link-up 41:00.0 >"
+
+static void some_pfs_are_brought_up_once_their_vfs_are_there(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t count, have;
+		bool is_igb;
+		void (*spoil)(struct scene *s);
+		const char *expected;
+	} rows[] = {
+		{ "most before", 2, 0, false, NULL, UP "\n" OFF MAKE("2") },
+		{ "igb", 2, 0, true, NULL, OFF MAKE("2") },
+		{ "igb, VFs there", 2, 2, true, switched, UP "\n" MACS ON "\n" BINDS },
+		{ "igb, without autoprobe", 2, 0, true, old_kernel, UP "\n" MAKE("2") },
+		{ "igb, autoprobe off", 2, 0, true, off_by_others, MAKE("2") "\nautoprobe-off: " },
+		{ "igb, bound as they are made", 2, 0, true, keeps_identity, UP "\n" MAKE("2") },
+		{ "igb, not to be made", 8, 0, true, NULL,
+		  "set-num-vfs 41:00.0 0>8 impossible too-many-vfs\n" UP },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct scene s;
+
+		set_scene(&s, rows[i].count);
+		add_vfs(&s, PF, rows[i].have, false, ZERO);
+		s.netdevs[0].is_up = false;
+		if (rows[i].is_igb) {
+			pci_of(&s, PF)->vendor = 0x8086;
+			COPY(pci_of(&s, PF)->driver, "igb");
+			s.section.match = (char *)"pci:*";
+		}
 		if (rows[i].spoil)
 			rows[i].spoil(&s);
 		assert_plan(&s, rows[i].name, rows[i].expected);
@@ -1904,6 +1948,7 @@ int main(void)
 		cmocka_unit_test(what_follows_is_known_before),
 		cmocka_unit_test(the_macs_that_follow_are_those_of_the_next_plan),
 		cmocka_unit_test(unbound_vfs_get_all_they_need_before_they_are_bound),
+		cmocka_unit_test(some_pfs_are_brought_up_once_their_vfs_are_there),
 		cmocka_unit_test(the_driver_is_loaded_before_vfs_born_unbound_are_bound),
 		cmocka_unit_test(what_goes_on_is_planned_neither_again_nor_otherwise),
 		cmocka_unit_test(a_stuck_card_keeps_no_other_from_what_is_begun),

@@ -65,7 +65,8 @@ const struct action *attempts_stuck(const struct attempts *t)
 bool attempts_is_being_written(const struct attempts *t, const char *target)
 {
 	for (size_t i = 0; t && i < t->n_actions; i++)
-		if (t->actions[i].is_running && streq(t->actions[i].target, target))
+		if (t->actions[i].is_running && t->actions[i].step != STEP_LINK &&
+		    streq(t->actions[i].target, target))
 			return true;
 	return false;
 }

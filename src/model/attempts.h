@@ -29,7 +29,10 @@ const struct action *attempts_find_number(const struct attempts *t, enum verb ve
 					  const char *target, int64_t to);
 /* The last write of a number of VFs that never came back, or NULL. */
 const struct action *attempts_stuck(const struct attempts *t);
-/* Is a write to this function going on? */
+/*
+ * Is a write to this function going on? A change of its link is none: the kernel holds the lock of
+ * all network devices for it, and what is asked of any of them waits for it anyway.
+ */
 bool attempts_is_being_written(const struct attempts *t, const char *target);
 /* The write of its number of VFs that is going on, or NULL. */
 const struct action *attempts_changing_vfs(const struct attempts *t, const char *pf);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Link: PFs are up before their VFs are made, VFs once they are there; MTUs. No address and no
- * route, and none from a router either.
+ * Link: PFs are up before their VFs are made, or before these get their drivers; VFs once they are
+ * there; MTUs. No address and no route, and none from a router either.
  */
 #include "nic-netdev.h"
+#include "quirk.h"
 
 /* Does the kernel take default routes from router advertisements for it? Not known: no. */
 static bool takes_default_routes(const struct netconf *c)
@@ -139,34 +140,48 @@ static int hint_mtu(const struct node *n, struct plan *p, const struct device *d
 			     master ? master->name : "another device");
 }
 
+static bool is_up_after_vfs(const struct node *n, const struct device *d)
+{
+	return quirk_has(d->pci, QUIRK_UP_AFTER_VFS) && plan_makes_unbound_vfs(n, d);
+}
+
+/* Has this function a netdev that is ours to bring up or to change? */
+static bool is_ours(const struct memory *memory, const struct plan *p, const struct device *d)
+{
+	if (!d->netdev || d->is_in_pod || d->is_restore_due)
+		return false;
+	/* VFs that are not ours to hand out are not ours to bring up. */
+	if (d->is_vf && (!d->is_handed_out || is_going(memory, p, d)))
+		return false;
+	return !plan_carries_node(d) || d->is_named;
+}
+
+static int plan_link(const struct config *c, const struct node *n, const struct memory *memory,
+		     struct plan *p, const struct device *d)
+{
+	int r = 0;
+
+	if (d->netdev->master)
+		return hint_mtu(n, p, d);
+
+	/* A PF whose VF carries the node: igb_change_mtu() resets the port. */
+	if (!d->node_nic || d->is_named)
+		r = want_mtu(n, p, d);
+	/* VFs of the sriov plugin are brought up by a CNI, in a pod. */
+	if (r < 0 || plan_carries_node(d) || (d->is_vf && plugin_gives_vfs(c->plugin.type)) ||
+	    (!d->is_vf && is_up_after_vfs(n, d)))
+		return r;
+	return want_all_up(n, memory, p, d);
+}
+
 static int plan_links(const struct config *c, const struct node *n, const struct memory *memory,
 		      struct plan *p, bool of_vfs)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
-		const struct device *d = &p->devices[i];
-
-		if (d->is_vf != of_vfs || !d->netdev || d->is_in_pod || d->is_restore_due)
-			continue;
-		/* VFs that are not ours to hand out are not ours to bring up. */
-		if (d->is_vf && (!d->is_handed_out || is_going(memory, p, d)))
-			continue;
-		if (plan_carries_node(d) && !d->is_named)
-			continue;
-		if (d->netdev->master) {
-			r = hint_mtu(n, p, d);
-			continue;
-		}
-
-		/* A PF whose VF carries the node: igb_change_mtu() resets the port. */
-		if (!d->node_nic || d->is_named)
-			r = want_mtu(n, p, d);
-		/* VFs of the sriov plugin are brought up by a CNI, in a pod. */
-		if (r >= 0 && !plan_carries_node(d) &&
-		    !(of_vfs && plugin_gives_vfs(c->plugin.type)))
-			r = want_all_up(n, memory, p, d);
-	}
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+		if (p->devices[i].is_vf == of_vfs && is_ours(memory, p, &p->devices[i]))
+			r = plan_link(c, n, memory, p, &p->devices[i]);
 	return r;
 }
 
@@ -175,6 +190,23 @@ int plan_link_pf(const struct config *c, const struct node *n, const struct memo
 		 struct plan *p)
 {
 	return plan_links(c, n, memory, p, false);
+}
+
+int plan_link_late_pf(const struct config *c _unused_, const struct node *n,
+		      const struct memory *memory, struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		const struct device *d = &p->devices[i];
+
+		/* While they are made the plan after this one brings it up. */
+		if (!d->is_vf && is_ours(memory, p, d) && !plan_carries_node(d) &&
+		    !d->netdev->master && is_up_after_vfs(n, d) &&
+		    !plan_is_making_vfs(memory, p, d->pci->address))
+			r = want_all_up(n, memory, p, d);
+	}
+	return r;
 }
 
 int plan_link_vf(const struct config *c, const struct node *n, const struct memory *memory,

@@ -4,7 +4,8 @@
  *
  * Pure: it compares what was asked for with what was seen, and opens nothing. Each step of the
  * mission is a file of its own; they are called in the order of execution, which is the mission's
- * but for one thing: a PF is brought up and raised in MTU before its VFs are made.
+ * but for one thing: a PF is raised in MTU, and brought up, before its VFs are made. Some are
+ * brought up between that and the binding of the VFs (QUIRK_UP_AFTER_VFS).
  */
 #pragma once
 

@@ -13,6 +13,8 @@ static const struct {
 	/* bnxt_sriov_configure() in drivers/net/ethernet/broadcom/bnxt/bnxt_sriov.c;
 	 * https://github.com/systemd/systemd/issues/40739 */
 	{ 0x14e4, 0, QUIRK_UP_FIRST, "bnxt_en" },
+	/* igb_sriov_reinit() in drivers/net/ethernet/intel/igb/igb_main.c */
+	{ 0x8086, 0, QUIRK_UP_AFTER_VFS, "igb" },
 	/* Their VFs are driven by iavf, which makes no auxiliary device for irdma:
 	 * irdma_auxiliary_id_table[] in drivers/infiniband/hw/irdma/main.c,
 	 * i40iw_auxiliary_id_table[] in .../irdma/i40iw_if.c */

@@ -16,6 +16,9 @@ enum quirk {
 	/* While the PF's netdev is down, VFs are refused with a message in the kernel's log and no
 	 * error. */
 	QUIRK_UP_FIRST,
+	/* Making VFs closes a netdev that is up and opens it again, and the link with it. It is
+	 * brought up when they are there, before they get their drivers. */
+	QUIRK_UP_AFTER_VFS,
 	/* Its VFs have no RDMA, so that they would only take the PF's place. */
 	QUIRK_NO_VF_RDMA,
 	_QUIRK_N

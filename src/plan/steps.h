@@ -86,12 +86,17 @@ uint32_t plan_wanted_vfs(const struct device_config *dc,
 			 const struct pci *pf); /* UINT32_MAX: leave alone */
 bool plan_is_making_vfs(const struct memory *memory, const struct plan *p,
 			const char *pf); /* the number changes by this plan */
+/* Are VFs to be made that get no driver before this service binds them? */
+bool plan_makes_unbound_vfs(const struct node *n, const struct device *pf);
 /* A VF that carries the node, so that the number of VFs its PF is to have is refused; or NULL. */
 const struct node_nic *plan_vf_of_node(const struct node *n, const struct plan *p,
 				       const struct device *d);
 
 int plan_link_pf(const struct config *c, const struct node *n, const struct memory *memory,
 		 struct plan *p);
+/* After plan_vf(): those of QUIRK_UP_AFTER_VFS whose VFs cannot be made. */
+int plan_link_late_pf(const struct config *c, const struct node *n, const struct memory *memory,
+		      struct plan *p);
 int plan_link_vf(const struct config *c, const struct node *n, const struct memory *memory,
 		 struct plan *p);
 

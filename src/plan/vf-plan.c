@@ -50,7 +50,7 @@ bool plan_is_making_vfs(const struct memory *memory, const struct plan *p, const
 	return false;
 }
 
-/* Is there anything that the VFs should get before a driver looks at them? */
+/* Is autoprobe to be off, since the VFs should get anything before a driver looks at them? */
 static bool is_staged(const struct node *n, const struct device *d)
 {
 	uint32_t missing = d->unsupported;
@@ -64,6 +64,13 @@ static bool is_staged(const struct node *n, const struct device *d)
 	if (d->config->trust != TRUST_KEEP && !(missing & VF_SETTING_TRUST))
 		return true;
 	return is_ib && !(missing & VF_SETTING_LINK); /* theirs is down until it is set */
+}
+
+bool plan_makes_unbound_vfs(const struct node *n, const struct device *pf)
+{
+	const bool has_wish = pf->wanted_vfs != UINT32_MAX && pf->wanted_vfs > pf->pci->num_vfs;
+
+	return has_wish && (is_staged(n, pf) || (pf->pci->has_autoprobe && !pf->pci->autoprobe));
 }
 
 static int add_autoprobe_off(struct plan *p, const struct pci *pf)

@@ -196,7 +196,7 @@ static int restore_autoprobe(const struct node *n, const struct memory *memory, 
 		const struct pci *pf = &n->pcis[i];
 		struct action *a;
 
-		if (!pf->is_recorded || has_autoprobe_off(pf) ||
+		if (!pf->is_recorded || has_autoprobe_off(pf) || pf->is_busy ||
 		    streq(memory->stuck, pf->address) || plan_is_making_vfs(memory, p, pf->address))
 			continue;
 		a = plan_add(p, STEP_VF, VERB_SET_AUTOPROBE, CLASS_CHANGE, pf->address);
@@ -360,8 +360,9 @@ static int for_each_vf(const struct node *n, const struct memory *memory, struct
 			identity_seed(n, d->pci, seed);
 			continue;
 		}
-		/* VFs of others, and what this plan removes, are left alone. */
-		if (!pf || !d->is_handed_out || d->node_nic ||
+		/* VFs of others, and what this plan removes, are left alone. While a write to the
+		 * PF goes on nothing is known of its VFs. */
+		if (!pf || pf->pci->is_busy || !d->is_handed_out || d->node_nic ||
 		    plan_is_making_vfs(memory, p, pf->pci->address) ||
 		    vf_precheck_is_container(n, pf->pci))
 			continue;

@@ -10,9 +10,9 @@
 /*
  * mlx5_core: mlx5_sriov_enable() in .../mlx5/core/sriov.c enables VF by VF, goes on after one that
  * fails and returns success; in switchdev mode a VF has a link while its representor is up:
- * mlx5e_rep_open() in .../core/en_rep.c. igb: igb_enable_sriov(), igbvf_reset() makes up a MAC
- * where the PF has none. bnxt_en: bnxt_sriov_configure() returns 0 while the PF is down. ice, i40e:
- * VFs are iavf's, without an auxiliary device for irdma: irdma_auxiliary_id_table[] in
+ * mlx5e_rep_open() in .../core/en_rep.c. igb: igb_enable_sriov(), igbvf_probe() makes up a MAC
+ * where the PF has none or is down. bnxt_en: bnxt_sriov_configure() returns 0 while the PF is down.
+ * ice, i40e: VFs are iavf's, without an auxiliary device for irdma: irdma_auxiliary_id_table[] in
  * hw/irdma/main.c; X722 has iWARP alone: i40iw_auxiliary_id_table[] in hw/irdma/i40iw_if.c. erdma:
  * no SR-IOV, iWARP; its netdev is of another function with its MAC: erdma_enum_and_get_netdev() in
  * hw/erdma/erdma_main.c.
@@ -215,7 +215,8 @@ int kernel_bind(struct func *f)
 	snprintf(f->altnames, sizeof(f->altnames), "enp%s", f->address); /* as udev gives one */
 	COPY(f->bound_guid, f->info.node_guid);
 	if (f->pf >= 0) {
-		f->is_random = streq(f->info.mac, "00:00:00:00:00:00");
+		f->is_random = streq(f->info.mac, "00:00:00:00:00:00") ||
+			       (h->flags & HABIT_RANDOM && !sim.funcs[f->pf].is_up);
 		if (f->is_random)
 			make_mac(f->mac, sizeof(f->mac), 0x06,
 				 (uint32_t)sim_random(65536)); /* eth_hw_addr_random() */

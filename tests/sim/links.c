@@ -262,6 +262,12 @@ static void check_left_out(const struct pass_result *result)
 	}
 }
 
+/* iWARP has none, and what the shared plugin would drop is never usable, so nothing is counted. */
+static bool is_without_umad(const struct func *f)
+{
+	return kernel_is_iwarp(f) && sim.config->plugin.type == PLUGIN_RDMA_SHARED;
+}
+
 void links_end_pass(const struct pass_result *result)
 {
 	check_left_out(result);
@@ -277,7 +283,8 @@ void links_end_pass(const struct pass_result *result)
 			f->new_losses.n * sizeof(*f->new_losses.usec));
 		f->pass_losses = 0;
 		if (f->heard_usec == UNHEARD && is_listening() && !links.is_deaf &&
-		    f->was_usable_at_look && kernel_has_netdev(f) && os_is_managed(f))
+		    f->was_usable_at_look && kernel_has_netdev(f) && os_is_managed(f) &&
+		    !is_without_umad(f))
 			f->heard_usec = sim.now_usec + NEAR_USEC;
 	}
 }

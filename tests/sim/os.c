@@ -520,7 +520,8 @@ int __wrap_vf_list(struct netlink *nl _unused_, uint32_t ifindex, struct vf_info
 		slot = GROW(*ret, *ret_n);
 		*slot = f->info;
 		/* IFLA_VF_MAC of these drivers is what the VF's own driver made up. */
-		if (f->habit->flags & HABIT_RANDOM && f->is_bound && f->is_random)
+		if (f->habit->flags & HABIT_RANDOM && f->is_bound && f->is_random &&
+		    streq(f->info.mac, "00:00:00:00:00:00"))
 			COPY(slot->mac, f->mac);
 	}
 	return 0;
@@ -632,6 +633,8 @@ int __wrap_link_set_up(struct netlink *nl _unused_, uint32_t ifindex)
 	struct func *f;
 	int r = set_link(ifindex, "up", &f);
 
+	if (r == -EIO && f->habit->flags & HABIT_RANDOM) /* its VFs make up their MACs then */
+		f->is_odd = true;
 	if (r >= 0)
 		links_set(f, true, f->has_carrier, f->mtu);
 	return r;

@@ -110,6 +110,8 @@ static int look(void *userdata _unused_, const struct config *c, struct attempts
 	if (sim.is_dead)
 		return -ECANCELED;
 	kernel_show(&n);
+	for (size_t i = 0; i < n.n_pcis; i++)
+		n.pcis[i].is_busy |= attempts_is_being_written(tried, n.pcis[i].address);
 	for (size_t i = 0; i < n.n_ibdevs; i++)
 		rdma_find_netdev(&n, &n.ibdevs[i]);
 	r = node_make_indexes(&n);
@@ -128,8 +130,6 @@ static int look(void *userdata _unused_, const struct config *c, struct attempts
 	for (size_t i = 0; i < n.n_ibdevs; i++)
 		rdma_recall(&n, &memory, &n.ibdevs[i]);
 	node_forget_replaced(&n, &memory);
-	for (size_t i = 0; i < n.n_pcis; i++)
-		n.pcis[i].is_busy |= attempts_is_being_written(tried, n.pcis[i].address);
 	observe_writer(&sim.os.fs, &n, &memory);
 	note_usable();
 	links_look();
