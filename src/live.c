@@ -80,7 +80,10 @@ static int answer(void *userdata, const struct questions *q, const struct memory
 			return r;
 		n_known++;
 	}
-	n_known += observe_verbs(d, q, n);
+	r = observe_verbs(d, q, n);
+	if (r < 0)
+		return r;
+	n_known += r;
 	r = observe_lookups(d, q, n);
 	if (r >= 0) {
 		n_known += r;

@@ -949,7 +949,7 @@ static void a_static_pod_is_written_after_its_file_and_its_record(void **state)
 	run_verb(place, VERB_WRITE_MANIFEST, POD_FILE, 0, "");
 	assert_text(place, POD_FILE, "the pod");
 	assert_text(place, "/var/lib/rdma-provision/memory.json",
-		    "{\n  \"manifest\": \"" POD_FILE "\"\n}\n");
+		    "{\"manifest\":\"" POD_FILE "\"}\n");
 
 	run_verb(place, VERB_REMOVE_MANIFEST, POD_FILE, 0, "");
 	run_verb(place, VERB_REMOVE_PLUGIN, PLUGIN_FILE, 0, "");

@@ -92,6 +92,45 @@ static void an_odd_file_costs_its_own_function_at_most(_unused_ void **state)
 	}
 }
 
+/* A live kernel's has all three; below --root the files count, where there are any. */
+static void a_modalias_stands_for_class_vendor_and_device(_unused_ void **state)
+{
+	static const char modalias[] = "pci:v000015B3d0000101Dsv000015B3sd00000016bc02sc07i00\n";
+	static const struct {
+		bool is_live, has_files;
+		const char *modalias;
+		uint32_t class;
+		uint16_t vendor, device;
+		const char *unreadable;
+	} rows[] = {
+		{ true, true, modalias, 0x020700, 0x15b3, 0x101d, "" },
+		{ true, false, modalias, 0x020700, 0x15b3, 0x101d, "" },
+		{ true, true, "pci:v0000\n", 0x020000, 0x15b3, 0x1021, "" },
+		{ false, true, modalias, 0x020000, 0x15b3, 0x1021, "" },
+		{ false, false, modalias, 0x020700, 0x15b3, 0x101d, "" },
+		{ false, false, "of:Nnic\n", 0, 0, 0, "" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(memory_done) struct memory memory = {};
+		_cleanup_(node_done) struct node n = {};
+		struct tree t;
+
+		tree_make(&t);
+		t.fs.is_live = rows[i].is_live;
+		if (rows[i].has_files)
+			put_card(&t, CARD);
+		put(&t, CARD, "modalias", rows[i].modalias);
+		assert_int_equal(observe_pci(&t.fs, &n, &memory), 0);
+		assert_int_equal(n.n_pcis, 1);
+		assert_int_equal(n.pcis[0].class, rows[i].class);
+		assert_int_equal(n.pcis[0].vendor, rows[i].vendor);
+		assert_int_equal(n.pcis[0].device, rows[i].device);
+		assert_string_equal(n.pcis[0].unreadable, rows[i].unreadable);
+		tree_remove(&t);
+	}
+}
+
 static void what_is_no_function_is_passed_over(_unused_ void **state)
 {
 	static const char *const names[] = { "0000:41:00",       "0000:41:00.8", "000:41:00.0",
@@ -389,6 +428,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_odd_file_costs_its_own_function_at_most),
+		cmocka_unit_test(a_modalias_stands_for_class_vendor_and_device),
 		cmocka_unit_test(what_is_no_function_is_passed_over),
 		cmocka_unit_test(a_scalable_function_is_not_its_pf),
 		cmocka_unit_test(an_override_is_read_of_what_cannot_hang),

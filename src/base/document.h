@@ -139,10 +139,10 @@ static inline bool document_get_flag(const json_t *object, const char *key)
 	return json_is_true(json_object_get(object, key));
 }
 
-/* With a newline at its end, as files have. */
-static inline int document_print(const json_t *document, char **ret)
+/* With a newline at its end, as files have. @flags: of json_dumps(). */
+static inline int document_dump(const json_t *document, size_t flags, char **ret)
 {
-	_cleanup_(freep) char *text = json_dumps(document, JSON_INDENT(2));
+	_cleanup_(freep) char *text = json_dumps(document, flags);
 	char *grown;
 	size_t n;
 
@@ -158,4 +158,9 @@ static inline int document_print(const json_t *document, char **ret)
 	memcpy(grown + n, "\n", 2);
 	*ret = grown;
 	return 0;
+}
+
+static inline int document_print(const json_t *document, char **ret)
+{
+	return document_dump(document, JSON_INDENT(2), ret);
 }

@@ -152,7 +152,7 @@ int observe_ibdev(const struct fs *fs, bool is_short, struct ibdev *ib)
 
 	snprintf(folder, sizeof(folder), IBDEV_FOLDER "/%s", ib->name);
 	fs_enter(fs, folder, &inside);
-	r = observe_ibdev_function(&inside, ib);
+	r = ib->pci[0] ? 0 : observe_ibdev_function(&inside, ib);
 	if (r < 0)
 		return r;
 

@@ -220,16 +220,25 @@ static bool is_news(struct drivers *seen, const char *driver)
 	return true;
 }
 
-/* VFs of one PF stand side by side and are of one kind: libkmod is asked once for them. */
-static int resolve(struct os *d, const struct node *n, struct pci *pci)
+/* The function beside this one, where it is of the same kind: VFs of one PF are. */
+static const struct pci *find_like(const struct node *n, const struct pci *pci)
 {
 	const struct pci *before = pci > n->pcis ? pci - 1 : NULL;
 
+	return before && before->module[0] && streq(before->modalias, pci->modalias) ? before
+										     : NULL;
+}
+
+/* Libkmod is asked once for them. */
+static int resolve(struct os *d, const struct node *n, struct pci *pci)
+{
+	const struct pci *like = find_like(n, pci);
+
 	if (pci->module[0])
 		return 0;
-	if (!before || !before->module[0] || !streq(before->modalias, pci->modalias))
+	if (!like)
 		return module_resolve(&d->modules, pci->modalias, pci->module, sizeof(pci->module));
-	COPY(pci->module, before->module);
+	COPY(pci->module, like->module);
 	return 0;
 }
 
@@ -252,13 +261,17 @@ static int look_unbound(struct os *d, struct node *n, struct pci *pci)
  */
 static int look_bound(struct os *d, const struct node *n, struct pci *vf)
 {
-	const struct pci *pf = node_pci(n, vf->physfn);
+	const struct pci *pf = node_pci(n, vf->physfn), *like = find_like(n, vf);
 	char driver[MODULE_LEN];
 	int r;
 
 	if (!pf || streq(pf->driver, vf->driver) || !vf->modalias[0])
 		return 0;
 	r = resolve(d, n, vf);
+	if (r >= 0 && like && like->physfn[0] && streq(like->driver, vf->driver)) {
+		vf->has_other_driver = like->has_other_driver;
+		return 0;
+	}
 	if (r >= 0)
 		r = observe_driver_module(&d->fs, vf, driver, sizeof(driver));
 	if (r < 0)
@@ -285,8 +298,7 @@ static int read_facts(struct os *d, const struct node *n, struct module *m)
 	enum module_state state;
 	int r = 0;
 
-	if (is_loaded(&d->fs, m->name, &state)) {
-		m->state = state;
+	if (m->state == MODULE_LOADED || m->state == MODULE_BUILTIN) {
 		r = read_loaded(&d->fs, m);
 	} else {
 		m->refcnt = UINT32_MAX;

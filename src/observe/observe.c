@@ -288,24 +288,64 @@ static int judge_verbs(const struct fs *fs, const struct ibdev *ib, int result)
 	return result < 0 && !is_there(fs, ib) ? 1 : result;
 }
 
-int observe_verbs(const struct os *d, const struct questions *q, struct node *n)
+static uint32_t mtu_of(const struct node *n, const struct ibdev *ib)
+{
+	const struct netdev *nd = node_netdev_named(n, ib->netdev);
+
+	return nd ? nd->mtu : 0;
+}
+
+static bool recall_opened(const struct os *d, const struct node *n, struct ibdev *ib)
+{
+	for (size_t i = 0; i < d->n_opened && ib->index != UINT32_MAX; i++)
+		if (d->opened[i].index == ib->index && d->opened[i].mtu == mtu_of(n, ib)) {
+			ib->active_mtu = d->opened[i].active_mtu;
+			ib->verbs = 0;
+			return true;
+		}
+	return false;
+}
+
+static int note_opened(struct os *d, const struct node *n, const struct ibdev *ib)
+{
+	struct opened *o = ib->verbs == 0 ? APPEND(d->opened, d->n_opened) : NULL;
+
+	if (o)
+		*o = (struct opened){ ib->index, ib->active_mtu, mtu_of(n, ib) };
+	return ib->verbs == 0 && !o ? -ENOMEM : 0;
+}
+
+int observe_verbs(struct os *d, const struct questions *q, struct node *n)
 {
 	_cleanup_(freep) struct verbs_answer *answers = calloc(q->n_ibdevs, sizeof(*answers));
+	_cleanup_(freep) char(*names)[IBDEV_LEN] = calloc(q->n_ibdevs, sizeof(*names));
+	size_t n_names = 0;
 	int n_tried = 0;
 
-	if (!questions_ask(q, QUESTION_VERBS) || !answers)
+	if (!questions_ask(q, QUESTION_VERBS))
 		return 0;
-	verbs_try((const char(*)[IBDEV_LEN])q->ibdevs, q->n_ibdevs, answers);
+	if (!answers || !names)
+		return -ENOMEM;
 	for (size_t i = 0; i < q->n_ibdevs; i++) {
 		struct ibdev *ib = (struct ibdev *)node_ibdev_named(n, q->ibdevs[i]);
 
-		if (!ib || !ib->uverbs[0])
-			continue;
+		if (ib && recall_opened(d, n, ib))
+			n_tried++;
+		else if (ib && ib->uverbs[0])
+			COPY(names[n_names++], q->ibdevs[i]);
+	}
+	if (n_names > 0)
+		verbs_try((const char(*)[IBDEV_LEN])names, n_names, answers);
+	for (size_t i = 0; i < n_names; i++) {
+		struct ibdev *ib = (struct ibdev *)node_ibdev_named(n, names[i]);
+
 		/* Another one of that name may have come since. */
 		if (answers[i].result == -ENODEV && is_there(&d->fs, ib))
-			verbs_try((const char(*)[IBDEV_LEN])q->ibdevs + i, 1, &answers[i]);
+			verbs_try((const char(*)[IBDEV_LEN])names + i, 1, &answers[i]);
 		ib->active_mtu = answers[i].active_mtu;
 		ib->verbs = judge_verbs(&d->fs, ib, answers[i].result);
+		if (note_opened(d, n, ib) < 0)
+			return -ENOMEM;
 		n_tried += ib->verbs != 1;
 	}
 	return n_tried;

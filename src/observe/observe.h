@@ -41,10 +41,11 @@ int observe_snapshot(const struct fs *fs, struct node *n);
 int observe_health(struct os *d, struct node *n, struct memory *memory);
 
 /*
- * QUESTION_VERBS: opens each device with libibverbs, and notes the result in ibdev.verbs; a device
- * that left since the look was not tried. Return: how many were.
+ * QUESTION_VERBS: opens each device with libibverbs, once in a pass where that succeeds, and notes
+ * the result in ibdev.verbs; a device that left since the look was not tried. Return: how many
+ * were, or -ENOMEM.
  */
-int observe_verbs(const struct os *d, const struct questions *q, struct node *n);
+int observe_verbs(struct os *d, const struct questions *q, struct node *n);
 
 /*
  * Looks into processes and RDMA resources: fills users, netnses, listening, local_ports and

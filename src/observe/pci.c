@@ -59,6 +59,47 @@ static int read_number(const struct fs *fs, struct pci *pci, const char *name, u
 	return tolerate(pci, name, r);
 }
 
+/* modalias_show() in drivers/pci/pci-sysfs.c: one file instead of three, in each of many folders.
+ */
+static bool parse_modalias(struct pci *pci)
+{
+	unsigned vendor, device, base, sub, interface;
+
+	if (sscanf(pci->modalias, "pci:v%8xd%8xsv%*8xsd%*8xbc%2xsc%2xi%2x", &vendor, &device, &base,
+		   &sub, &interface) != 5 ||
+	    vendor > UINT16_MAX || device > UINT16_MAX)
+		return false;
+	pci->vendor = (uint16_t)vendor;
+	pci->device = (uint16_t)device;
+	pci->class = base << 16 | sub << 8 | interface;
+	return true;
+}
+
+/* A tree that was made by hand may have a modalias that was not thought about: its files count. */
+static int read_ids(const struct fs *fs, struct pci *pci)
+{
+	uint32_t vendor = 0, device = 0;
+	bool has_class = false;
+	int r;
+
+	if (fs_read(fs, FS_PATH(FOLDER "/%s/modalias", pci->address), pci->modalias,
+		    sizeof(pci->modalias)) < 0)
+		pci->modalias[0] = '\0';
+	if (fs->is_live && parse_modalias(pci))
+		return 0;
+	r = read_number(fs, pci, "class", UINT32_MAX, &pci->class, &has_class);
+	if (r < 0)
+		return r;
+	if (!has_class && !pci->unreadable[0] && parse_modalias(pci)) /* of a capture */
+		return 0;
+	r = read_number(fs, pci, "vendor", UINT16_MAX, &vendor, NULL);
+	if (r >= 0)
+		r = read_number(fs, pci, "device", UINT16_MAX, &device, NULL);
+	pci->vendor = (uint16_t)vendor;
+	pci->device = (uint16_t)device;
+	return r;
+}
+
 static void read_numa_node(const struct fs *fs, struct pci *pci)
 {
 	char path[128], text[16];
@@ -90,28 +131,28 @@ static int read_sriov(const struct fs *fs, struct pci *pci)
 	return r;
 }
 
-/* Files of a captured tree have numbers of their own. */
-static void read_instance(const struct fs *fs, struct pci *pci)
+static int read_driver(const struct fs *fs, struct pci *pci)
 {
-	if (!fs->is_live)
-		return;
-	if (fs_inode(fs, FS_PATH(FOLDER "/%s/driver", pci->address), &pci->instance) >= 0)
-		return;
-	if (fs_inode(fs, FS_PATH(FOLDER "/%s", pci->address), &pci->instance) < 0)
+	int r = fs_read_link_inode(fs, FS_PATH(FOLDER "/%s/driver", pci->address), pci->driver,
+				   sizeof(pci->driver), &pci->instance);
+
+	if (r < 0 && fs_inode(fs, FS_PATH(FOLDER "/%s", pci->address), &pci->instance) < 0)
 		pci->instance = 0; /* unplugged while we looked */
+	if (!fs->is_live)          /* files of a captured tree have numbers of their own */
+		pci->instance = 0;
+	return tolerate(pci, "driver", r);
 }
 
 static int observe_function(const struct fs *fs, const char *address, struct pci *ret)
 {
 	_cleanup_(fs_leave) struct fs inside = {};
 	struct pci pci = {};
-	uint32_t vendor = 0, device = 0;
 	char folder[64];
 	int r;
 
 	if (!COPY(pci.address, address))
 		return -ENODEV;
-	r = read_number(fs, &pci, "class", UINT32_MAX, &pci.class, NULL);
+	r = read_ids(fs, &pci);
 	if (r < 0)
 		return r;
 	if (pci.class >> 16 == CLASS_BRIDGE) {
@@ -122,23 +163,10 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 	snprintf(folder, sizeof(folder), FOLDER "/%s", address);
 	fs_enter(fs, folder, &inside);
 	fs = &inside;
-	r = read_number(fs, &pci, "vendor", UINT16_MAX, &vendor, NULL);
-	if (r < 0)
-		return r;
-	r = read_number(fs, &pci, "device", UINT16_MAX, &device, NULL);
-	if (r < 0)
-		return r;
-	pci.vendor = (uint16_t)vendor;
-	pci.device = (uint16_t)device;
 	read_numa_node(fs, &pci);
-	if (fs_read(fs, FS_PATH("%s/modalias", folder), pci.modalias, sizeof(pci.modalias)) < 0)
-		pci.modalias[0] = '\0';
-	r = tolerate(&pci, "driver",
-		     fs_read_link_name(fs, FS_PATH("%s/driver", folder), pci.driver,
-				       sizeof(pci.driver)));
+	r = read_driver(fs, &pci);
 	if (r < 0)
 		return r;
-	read_instance(fs, &pci);
 	r = read_sriov(fs, &pci);
 	if (r < 0)
 		return r;

@@ -484,10 +484,13 @@ int fs_read_all(const struct fs *fs, const char *path, size_t max, bool secret, 
 	return 0;
 }
 
-/* The target of the link itself; its own ones may not be followed. */
-static int read_link(const struct fs *fs, const char *path, char *buf, size_t size)
+/* The target of the link itself; its own ones may not be followed. @ret_inode: of the link, or
+ * NULL. */
+static int read_link(const struct fs *fs, const char *path, char *buf, size_t size,
+		     uint64_t *ret_inode)
 {
 	_cleanup_(closep) int fd = -EBADF;
+	struct stat st;
 	ssize_t n;
 
 	fd = fs_open(fs, path, O_PATH | O_NOFOLLOW);
@@ -499,8 +502,12 @@ static int read_link(const struct fs *fs, const char *path, char *buf, size_t si
 		return -errno; /* ENOENT as well when it is no link */
 	if ((size_t)n >= size)
 		return -EMSGSIZE;
+	if (ret_inode && fstat(fd, &st) < 0)
+		return -errno;
 
 	buf[n] = '\0';
+	if (ret_inode)
+		*ret_inode = st.st_ino;
 	return 0;
 }
 
@@ -509,7 +516,7 @@ int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size)
 	char target[PATH_MAX];
 	int r;
 
-	r = read_link(fs, path, target, sizeof(target));
+	r = read_link(fs, path, target, sizeof(target), NULL);
 	if (r < 0)
 		return r;
 	if (!copy(buf, size, target))
@@ -547,14 +554,21 @@ int fs_inode(const struct fs *fs, const char *path, uint64_t *ret)
 
 int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t size)
 {
+	return fs_read_link_inode(fs, path, buf, size, NULL);
+}
+
+int fs_read_link_inode(const struct fs *fs, const char *path, char *buf, size_t size,
+		       uint64_t *ret_inode)
+{
 	char target[PATH_MAX];
 	const char *slash;
 	int r;
 
-	r = fs_read_link(fs, path, target, sizeof(target));
+	r = read_link(fs, path, target, sizeof(target), ret_inode);
 	if (r < 0)
 		return r;
 
+	fs_record(fs, RECORD_LINK, path, target, strlen(target));
 	slash = strrchr(target, '/');
 	return copy(buf, size, slash ? slash + 1 : target) ? 0 : -EMSGSIZE;
 }

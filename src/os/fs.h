@@ -94,6 +94,9 @@ void fs_record(const struct fs *fs, enum record_kind kind, const char *path, con
 
 /* The last component of a symbolic link's target: "igb" of ".../driver". -ENOENT: no such link. */
 int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t size);
+/* The same, with what fs_inode() tells of the link. */
+int fs_read_link_inode(const struct fs *fs, const char *path, char *buf, size_t size,
+		       uint64_t *ret_inode);
 
 /* The whole target of a symbolic link. */
 int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size);

@@ -30,6 +30,7 @@ void os_close(struct os *d)
 	netlink_done(&d->rdma);
 	netlink_done(&d->devlink);
 	free(d->told);
+	free(d->opened);
 	netlink_done(&d->ethtool);
 	netlink_done(&d->smc);
 	fs_done(&d->fs);

@@ -14,6 +14,12 @@
 struct link_log;
 struct pci;
 
+/* An RDMA device that libibverbs opened in this pass. */
+struct opened {
+	uint32_t index, active_mtu; /* of the device */
+	uint32_t mtu;               /* of its netdev, on which the other one depends */
+};
+
 struct os {
 	struct fs fs;
 	struct netlink route; /* NETLINK_ROUTE; not opened below --root */
@@ -25,6 +31,8 @@ struct os {
 	uint32_t devlink_pid; /* of a process that asked it in this pass and did not come back */
 	struct pci *told;     /* owned; functions with what devlink told of them last */
 	size_t n_told;
+	struct opened *opened; /* owned */
+	size_t n_opened;
 	struct netlink ethtool; /* NETLINK_GENERIC; opened at first use */
 	struct netlink smc;     /* NETLINK_GENERIC; opened at first use */
 	struct modules modules;
