@@ -18,6 +18,7 @@
 #include "observe/observe.h"
 #include "os/manager.h"
 #include "os/metadata-ask.h"
+#include "os/program-path.h"
 #include "output/actions.h"
 #include "output/health-output.h"
 #include "plan/ahead.h"
@@ -720,13 +721,13 @@ int command_wait(const struct command *cmd)
 }
 
 /*
- * Files of the kubelet are edited by a program of their own: beside this one, as in a build, or
- * where it is installed. This process becomes it. Return: the exit code when it cannot.
+ * Files of the kubelet are edited by a program of their own, which this process becomes. Return:
+ * the exit code when it cannot.
  */
 static int become_kubelet(const struct command *cmd, bool is_failed)
 {
 	_cleanup_(freep) char *root = NULL, *config = NULL;
-	char path[PATH_MAX] = "";
+	char path[PATH_MAX];
 	const char *words[8] = { "rdma-provision-kubelet", cmd->verb };
 	size_t n = 2;
 
@@ -746,9 +747,7 @@ static int become_kubelet(const struct command *cmd, bool is_failed)
 	if (cmd->is_debug)
 		words[n++] = "--debug";
 
-	if (readlink("/proc/self/exe", path, sizeof(path) - sizeof("-kubelet")) > 0)
-		execv(strcat(path, "-kubelet"), (char **)words);
-	execv(KUBELET_PROGRAM, (char **)words);
+	execv(program_path("-kubelet", KUBELET_PROGRAM, path), (char **)words);
 	log_error_errno(-errno, KUBELET_PROGRAM);
 	return EXIT_FAILURE;
 }

@@ -1,26 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verbs-ask.h"
 
+#include "program-path.h"
+
 #include <fcntl.h>
-#include <limits.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SUFFIX       "-verbs"
 #define N_WORDS      3 /* beside the names */
 #define LINE_MAX_LEN 64
-
-/* Beside this program, as in a build, or where it is installed. */
-static const char *find_program(char path[static PATH_MAX])
-{
-	const ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - sizeof(SUFFIX));
-
-	if (n <= 0)
-		return VERBS_PROGRAM;
-	strcpy(path + n, SUFFIX);
-	return access(path, X_OK) == 0 ? path : VERBS_PROGRAM;
-}
 
 /* Return: its standard output, or -errno. */
 static int start(const char *const *words, pid_t *ret)
@@ -39,7 +28,8 @@ static int start(const char *const *words, pid_t *ret)
 		return -r;
 	r = posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	if (r == 0)
-		r = posix_spawn(ret, find_program(path), &actions, NULL, (char **)words, environ);
+		r = posix_spawn(ret, program_path("-verbs", VERBS_PROGRAM, path), &actions, NULL,
+				(char **)words, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	return r != 0 ? -r : TAKE_FD(in);
 }

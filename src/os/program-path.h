@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Program path: where the other programs of this package are.
+ */
+#pragma once
+
+#include <limits.h>
+
+/*
+ * "/path/of/this/program" + @suffix, as in a build, where that can be executed; else @installed.
+ * @path: room for the answer.
+ */
+const char *program_path(const char *suffix, const char *installed, char path[static PATH_MAX]);
