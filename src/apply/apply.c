@@ -484,7 +484,7 @@ static bool is_held(const struct apply *ap)
  * When to look again although nothing ends. A lane with nothing left waits for a look, and so does
  * a plan that can begin nothing yet: those that are free soon wait for the same one. A lane that
  * only another one keeps waiting needs none, nor does a VF that was bound for its link, unless what
- * goes on takes long.
+ * goes on takes long. What went beside has let others begin, and no more.
  */
 static uint64_t when_to_look(const struct apply *ap, size_t ended, bool has_bound)
 {
@@ -492,7 +492,7 @@ static uint64_t when_to_look(const struct apply *ap, size_t ended, bool has_boun
 
 	if (ap->n_tried == 0)
 		return now(ap) + ap->grace_usec;
-	if (!l || (l->is_busy && !has_bound))
+	if (!l || streq(l->name, BESIDE) || (l->is_busy && !has_bound))
 		return UINT64_MAX;
 	return now(ap) +
 	       (l->is_busy || (l->is_blocked && !l->is_left) ? PATIENCE_USEC : ap->grace_usec);
