@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "../src/apply/apply.h"
 #include "../src/apply/module-apply.h"
@@ -926,6 +927,58 @@ static void rules_are_read_while_links_come_up_and_before_there_are_vfs(void **s
 	assert_text(place, "/rules", "the rules");
 }
 
+static void release_lock(void *userdata, const struct action *a, uint64_t deadline_usec _unused_)
+{
+	if (a->verb == VERB_SET_NUM_VFS)
+		assert_int_equal(write(*(int *)userdata, "", 1), 1);
+}
+
+static void end_nothing(void *userdata _unused_, const struct action *a _unused_)
+{
+}
+
+/* The VFs that wait for the rules are begun by their end, and the plan goes on to theirs. */
+static void no_look_is_due_when_rules_are_read(void **state)
+{
+	struct place *place = *state;
+	struct pci pcis[] = { { .address = "0000:51:00.0" } };
+	const struct node node = { .pcis = pcis, .n_pcis = 1 };
+	struct action actions[] = {
+		{ STEP_VF, VERB_WRITE_RULES, .target = "/rules" },
+		{ STEP_VF, VERB_SET_NUM_VFS, .target = "0000:51:00.0",
+		  .number = { { true, 0 }, { true, 1 } } },
+	};
+	struct plan p = { .actions = actions, .n_actions = 2, .rules = (char *)"the rules" };
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	const struct world world = live_world(&place->os);
+	int wishes[2], locked[2];
+	const struct apply_hooks hooks = { release_lock, end_nothing, NULL, &wishes[1] };
+	struct apply ap = { .world = &world, .hooks = &hooks };
+	char byte;
+	pid_t pid;
+
+	tree_file(&place->tree, "sys/bus/pci/devices/0000:51:00.0/virtfn0", "");
+	tree_file(&place->tree, "sys/bus/pci/devices/0000:51:00.0/sriov_numvfs", "0");
+	place->os.fs.is_live = true;
+	ap.lock = memfd_create("test", MFD_CLOEXEC);
+	assert_int_equal(pipe(wishes) + pipe(locked), 0);
+
+	/* Another process has the lock of lanes until the VFs are begun. */
+	pid = fork();
+	if (pid == 0)
+		_exit(fcntl(ap.lock, F_SETLK, &whole) < 0 || write(locked[1], "", 1) != 1 ||
+		      read(wishes[0], &byte, 1) != 1);
+	assert_int_equal(read(locked[0], &byte, 1), 1);
+	assert_int_equal(apply_some(&ap, &node, &no_memory, &p), 2);
+	assert_true(actions[0].is_done && actions[1].is_done);
+	assert_false(apply_is_busy(&ap));
+	apply_done(&ap);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(close(wishes[i]) + close(locked[i]), 0);
+	place->os.fs.is_live = false;
+}
+
 static void a_static_pod_is_written_after_its_file_and_its_record(void **state)
 {
 	struct place *place = *state;
@@ -1102,6 +1155,7 @@ int main(void)
 		cmocka_unit_test(a_damaged_file_has_no_build_id),
 		cmocka_unit_test(the_program_that_forbids_a_module_is_known),
 		cmocka_unit_test(a_row_goes_on_after_a_failure_and_its_hooks_hear_of_each_in_time),
+		cmocka_unit_test(no_look_is_due_when_rules_are_read),
 		cmocka_unit_test(rules_are_read_while_links_come_up_and_before_there_are_vfs),
 		cmocka_unit_test(a_file_elsewhere_is_ours_with_the_text_that_was_recorded),
 		cmocka_unit_test(a_static_pod_is_written_after_its_file_and_its_record),
