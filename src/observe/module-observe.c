@@ -298,7 +298,8 @@ static int read_facts(struct os *d, const struct node *n, struct module *m)
 	enum module_state state;
 	int r = 0;
 
-	if (m->state == MODULE_LOADED || m->state == MODULE_BUILTIN) {
+	if (is_loaded(&d->fs, m->name, &state)) {
+		m->state = state;
 		r = read_loaded(&d->fs, m);
 	} else {
 		m->refcnt = UINT32_MAX;
