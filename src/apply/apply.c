@@ -484,7 +484,7 @@ static bool is_held(const struct apply *ap)
  * When to look again although nothing ends. A lane with nothing left waits for a look, and so does
  * a plan that can begin nothing yet: those that are free soon wait for the same one. A lane that
  * only another one keeps waiting needs none, nor does a VF that was bound for its link, unless what
- * goes on takes long. What went beside has let others begin, and no more.
+ * goes on takes long. The end of what went beside lets others begin, and needs no look.
  */
 static uint64_t when_to_look(const struct apply *ap, size_t ended, bool has_bound)
 {

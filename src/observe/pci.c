@@ -75,7 +75,7 @@ static bool parse_modalias(struct pci *pci)
 	return true;
 }
 
-/* A tree that was made by hand may have a modalias that was not thought about: its files count. */
+/* Below --root the files count: a tree made by hand may have a modalias that does not fit them. */
 static int read_ids(const struct fs *fs, struct pci *pci)
 {
 	uint32_t vendor = 0, device = 0;

@@ -285,7 +285,7 @@ int memory_write(const struct fs *fs, enum memory_lifetime l, const struct field
 		return has_old;
 	if (fields_update(object, s, from) < 0)
 		return -ENOMEM;
-	/* Nobody reads it but each look of ours. */
+	/* Without blanks: only this program reads it, in each look. */
 	r = json_object_size(object) > 0 ? document_dump(object, JSON_COMPACT, &text) : 0;
 	if (r < 0)
 		return r;

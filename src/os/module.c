@@ -109,8 +109,7 @@ static int open_ctx(const struct modules *m, struct kmod_ctx **ret)
 		return -errno;
 
 	kmod_set_log_fn(*ret, NULL, NULL);
-	/* Without this each question opens its index anew. An index that is not there is not read.
-	 */
+	/* Otherwise libkmod opens an index file for each question, as it does where this fails. */
 	kmod_load_resources(*ret);
 	return 0;
 }

@@ -200,7 +200,7 @@ int plan_link_late_pf(const struct config *c _unused_, const struct node *n,
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
 		const struct device *d = &p->devices[i];
 
-		/* While they are made the plan after this one brings it up. */
+		/* While its VFs are made it stays down: the next plan brings it up. */
 		if (!d->is_vf && is_ours(memory, p, d) && !plan_carries_node(d) &&
 		    !d->netdev->master && is_up_after_vfs(n, d) &&
 		    !plan_is_making_vfs(memory, p, d->pci->address))

@@ -50,7 +50,7 @@ bool plan_is_making_vfs(const struct memory *memory, const struct plan *p, const
 	return false;
 }
 
-/* Is autoprobe to be off, since the VFs should get anything before a driver looks at them? */
+/* Is there anything that the VFs should get before a driver looks at them? */
 static bool is_staged(const struct node *n, const struct device *d)
 {
 	uint32_t missing = d->unsupported;
