@@ -2,9 +2,9 @@
 #include "live.h"
 
 #include "base/log.h"
-#include "kubelet/look.h"
 #include "model/link-log.h"
 #include "observe/generated.h"
+#include "observe/kubelet-observe.h"
 #include "observe/limits.h"
 #include "observe/net.h"
 #include "observe/observe.h"
@@ -38,7 +38,7 @@ static int look(void *userdata, const struct config *c, struct attempts *tried, 
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be observed");
 
-	r = kubelet_look(&d->fs, c, &n.kubelet, &n.kubelet_decision);
+	r = observe_kubelet(d, c, &n);
 	if (r < 0)
 		return r;
 	if (d->link_log)

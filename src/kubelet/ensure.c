@@ -3,9 +3,11 @@
 
 #include "../base/log.h"
 #include "../model/paths.h"
+#include "../os/kubelet-ask.h"
 #include "decide.h"
 #include "edit.h"
 #include "find.h"
+#include "look.h"
 #include "record.h"
 #include "take-back.h"
 #include "yaml.h"
@@ -70,6 +72,7 @@ struct run {
 	bool is_changed[_KUBELET_SETTING_N];
 	struct kubelet_item first[_KUBELET_SETTING_N]; /* as first decided, where it was changed */
 	char running[80];                              /* as in struct kubelet_notes */
+	struct stamps stamps;                          /* owned; of the files of the last look */
 };
 
 /*
@@ -106,16 +109,19 @@ static void keep_notes(const struct run *run, const struct kubelet_notes *notes)
 static int look(struct run *run, struct kubelet_result *res)
 {
 	struct kubelet_notes notes = {};
+	struct fs stamped;
 	int r;
 
-	r = kubelet_find(run->fs, false, &res->kubelet, &notes);
+	stamps_done(&run->stamps);
+	stamped = kubelet_stamped(run->fs, &run->stamps);
+	r = kubelet_find(&stamped, false, &res->kubelet, &notes);
 	if (r < 0) {
 		kubelet_notes_done(&notes);
 		return r;
 	}
 	/* The sandboxed unit does not reach systemd itself; what is clear needs no asking. */
 	if (run->fs->is_live && res->kubelet.is_unasked && *res->kubelet.seen.problem)
-		r = kubelet_find(run->fs, true, &res->kubelet, NULL);
+		r = kubelet_find(&stamped, true, &res->kubelet, NULL);
 	/* At once: a run looks several times, and may wait for a hanging program only once. */
 	keep_notes(run, &notes);
 	COPY(run->running, notes.running);
@@ -268,21 +274,64 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 	return r == -EAGAIN ? 0 : r;
 }
 
+/* For the next one, and for the service. Without it they look for themselves. */
+static void keep_report(struct run *run, const struct kubelet_result *res)
+{
+	_cleanup_(kubelet_report_done) struct kubelet_report report = {};
+	_cleanup_(closep) int locked = -EBADF;
+	int r;
+
+	kubelet_report_fill(run->c, &res->kubelet, &res->decision, &run->stamps, &report);
+	if (!run->fs->is_live || report.n_stamps == 0)
+		return;
+	locked = kubelet_lock(run->fs);
+	r = locked < 0 ? locked : kubelet_report_keep(run->fs, &report);
+	if (r < 0)
+		log_warning_errno(r, "/" KUBELET_REPORT_PATH);
+}
+
+static int ensure(struct run *run, struct kubelet_result *res)
+{
+	int r;
+
+	r = make_rounds(run, res);
+	if (r < 0)
+		return r;
+	keep_report(run, res);
+	r = take_back_policy(run->fs, res);
+	if (r < 0)
+		return r;
+	note_changes(run, res);
+	return 0;
+}
+
+/* Return: 1 when it holds and all is well, 0 or -ENOMEM. */
+static int read_report(const struct fs *fs, const struct config *c, struct kubelet_result *ret)
+{
+	_cleanup_(kubelet_report_done) struct kubelet_report report = {};
+	int r = fs->is_live ? kubelet_report_read(fs, c, &report) : 0;
+
+	if (r <= 0 || !kubelet_is_settled(&report.kubelet, &report.decision))
+		return MIN(r, 0);
+	ret->decision = report.decision;
+	ret->kubelet.seen = report.kubelet;
+	return 1;
+}
+
 int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes,
 		   struct kubelet_result *ret)
 {
 	struct run run = { .fs = fs, .c = c, .n_numa_nodes = n_numa_nodes };
 	struct kubelet_result res = {};
-	int r;
+	int r = 0;
 
-	if (config_has_kubelet_policy(c)) {
-		r = make_rounds(&run, &res);
-		if (r >= 0)
-			r = take_back_policy(fs, &res);
-		if (r < 0)
-			return r;
-		note_changes(&run, &res);
-	}
+	if (config_has_kubelet_policy(c))
+		r = read_report(fs, c, &res);
+	if (config_has_kubelet_policy(c) && r == 0)
+		r = ensure(&run, &res);
+	stamps_done(&run.stamps);
+	if (r < 0)
+		return r;
 
 	*ret = res;
 	return 0;

@@ -12,7 +12,7 @@
 
 struct kubelet_result {
 	struct kubelet_decision decision; /* as found in the end; what was changed is so noted */
-	struct kubelet_found kubelet;     /* as found in the end */
+	struct kubelet_found kubelet;     /* the same, where a look was needed */
 };
 
 /**
@@ -25,6 +25,9 @@ struct kubelet_result {
  * When another program writes a file meanwhile, the edit is tried again, a few times at most. An
  * edit that did not have the effect it was made for is taken back, and the next way is tried.
  * Before an edit it is noted in /var/lib/rdma-provision what was there.
+ *
+ * Where the report of the last look still holds, and says that all is well, there is no other
+ * look; else a new report is kept, on the running system.
  *
  * Return: 0, or -errno with every file still whole: -ENOMEM, -ENOSPC, -EIO.
  */

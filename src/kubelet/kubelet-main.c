@@ -7,10 +7,13 @@
 #include "../base/log.h"
 #include "../load.h"
 #include "../model/paths.h"
+#include "../os/kubelet-ask.h"
 #include "../os/manager.h"
 #include "../wait.h"
 #include "cpus.h"
+#include "edit.h"
 #include "ensure.h"
+#include "look.h"
 #include "take-back.h"
 
 #include <signal.h>
@@ -18,7 +21,7 @@
 #include <sys/resource.h>
 
 #define USAGE                                                                                      \
-	"usage: rdma-provision-kubelet gate|kubelet-ensure|revert [--strict] [--failed] "          \
+	"usage: rdma-provision-kubelet gate|kubelet-ensure|look|revert [--strict] [--failed] "     \
 	"[--debug] [--root=DIR] [--config=FILE], by systemd; rdma-provision has these verbs for "  \
 	"people"
 
@@ -30,6 +33,8 @@
 struct kubelet_command {
 	const char *root, *config; /* NULL: the running system, the folders */
 	bool is_strict, is_failed; /* is_failed: what "revert" did before */
+	bool is_recorded, is_kept; /* of "look", see os/kubelet-ask.h */
+	struct config asked;       /* of the same: the policies alone */
 };
 
 static char out_of_time[128];
@@ -268,14 +273,89 @@ static int run_revert(const struct kubelet_command *cmd)
 	return r != 0 || cmd->is_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+static void print_chunk(int kind, const char *path, const char *data, size_t size)
+{
+	printf(KUBELET_CHUNK "%s", kind, strlen(path), size, path);
+	fwrite(data, 1, size, stdout);
+}
+
+static void on_read(void *userdata _unused_, enum record_kind kind, const char *path,
+		    const char *data, size_t size)
+{
+	print_chunk(kind, path, data ? data : "", data ? size : 0);
+}
+
+static int keep(const struct fs *fs, const struct kubelet_report *report)
+{
+	_cleanup_(closep) int locked = kubelet_lock(fs);
+
+	return locked < 0 ? locked : kubelet_report_keep(fs, report);
+}
+
+static int print_report(const struct kubelet_report *report)
+{
+	_cleanup_(freep) char *text = NULL;
+	int r = kubelet_report_print(report, &text);
+
+	if (r < 0)
+		return r;
+	print_chunk(KUBELET_CHUNK_REPORT, "", text, strlen(text));
+	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -EIO;
+}
+
+/* Of what is asked for here, and not of what the files of the configuration say by now. */
+static int run_look(const struct kubelet_command *cmd)
+{
+	_cleanup_(kubelet_report_done) struct kubelet_report report = {};
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	struct fs_denied denied = {};
+	int r;
+
+	limit_process("look at the kubelet", ENSURE_SEC, EXIT_FAILURE);
+	if (open_root(cmd, &fs) < 0)
+		return EXIT_FAILURE;
+	fs.denied = &denied;
+	if (cmd->is_recorded)
+		fs.on_read = on_read;
+	r = kubelet_look(&fs, &cmd->asked, &report);
+	for (; report.n_denied < MIN(denied.n, ELEMENTSOF(report.denied)); report.n_denied++)
+		COPY(report.denied[report.n_denied].path, denied.paths[report.n_denied]);
+	if (r >= 0 && cmd->is_kept && keep(&fs, &report) < 0)
+		log_debug("/" KUBELET_REPORT_PATH " is not kept"); /* the next one looks again */
+	if (r >= 0)
+		r = print_report(&report);
+	if (r < 0) {
+		log_error_errno(r, "kubelet");
+		print_chunk(r, "", "", 0);
+	}
+	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(const struct kubelet_command *cmd);
 } verbs[] = {
+	{ "look", run_look },
 	{ "gate", run_gate },
 	{ "kubelet-ensure", run_ensure },
 	{ "revert", run_revert },
 };
+
+/* "--topology-policy=restricted" and the like. No word: it is not asked for. */
+static bool take_policy(const char *option, struct config *c)
+{
+	const char *policy = after(option, "--topology-policy="),
+		   *scope = after(option, "--topology-scope="),
+		   *cpus = after(option, "--cpu-policy=");
+
+	if (policy)
+		c->kubelet.topology_policy = kubelet_rank(KUBELET_TOPOLOGY_POLICY, policy);
+	if (scope)
+		c->kubelet.topology_scope = kubelet_rank(KUBELET_TOPOLOGY_SCOPE, scope);
+	if (cpus)
+		c->kubelet.cpu_policy = kubelet_rank(KUBELET_CPU_POLICY, cpus);
+	return policy || scope || cpus;
+}
 
 static bool parse(int argc, char **argv, struct kubelet_command *ret)
 {
@@ -292,6 +372,12 @@ static bool parse(int argc, char **argv, struct kubelet_command *ret)
 			cmd.is_strict = true;
 		else if (streq(argv[i], "--failed"))
 			cmd.is_failed = true;
+		else if (streq(argv[i], "--record"))
+			cmd.is_recorded = true;
+		else if (streq(argv[i], "--keep"))
+			cmd.is_kept = true;
+		else if (take_policy(argv[i], &cmd.asked))
+			continue;
 		else if (streq(argv[i], "--debug"))
 			log_set_level(LOG_LEVEL_DEBUG);
 		else

@@ -1,35 +1,84 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "look.h"
 
+#include "../base/document.h"
+#include "../model/paths.h"
 #include "cpus.h"
 #include "decide.h"
-#include "find.h"
 
-static bool is_all_well(const struct kubelet_found *k, const struct kubelet_decision *d)
+bool kubelet_is_settled(const struct kubelet *k, const struct kubelet_decision *d)
 {
 	for (size_t i = 0; i < _KUBELET_SETTING_N; i++)
 		if (d->items[i].row > 0 && d->items[i].outcome != KUBELET_SATISFIED)
 			return false;
-	return !d->is_state_removed && !k->seen.is_deferred;
+	return !d->is_state_removed && !k->is_deferred;
 }
 
-int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *ret,
-		 struct kubelet_decision *ret_decision)
+struct fs kubelet_stamped(const struct fs *fs, struct stamps *stamps)
 {
+	struct fs ret = *fs;
+
+	if (fs->is_live && !fs->on_read) {
+		ret.stamps = stamps;
+		/* NUMA nodes are counted, and a folder of sysfs has no times. */
+		stamps_note(stamps, fs, "sys/devices/system/node/online");
+	}
+	return ret;
+}
+
+void kubelet_report_fill(const struct config *c, const struct kubelet_found *k,
+			 const struct kubelet_decision *d, struct stamps *stamps,
+			 struct kubelet_report *ret)
+{
+	*ret = (struct kubelet_report){
+		.topology_policy = c->kubelet.topology_policy,
+		.topology_scope = c->kubelet.topology_scope,
+		.cpu_policy = c->kubelet.cpu_policy,
+		.kubelet = k->seen,
+		.decision = *d,
+	};
+	if (k->is_fleeting || stamps->is_useless)
+		return;
+	ret->stamps = TAKE(stamps->items);
+	ret->n_stamps = TAKE(stamps->n_items);
+}
+
+int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet_report *ret)
+{
+	_cleanup_(stamps_done) struct stamps stamps = {};
+	const struct fs stamped = kubelet_stamped(fs, &stamps);
 	struct kubelet_decision decision;
 	bool may_help = false;
 	struct kubelet_found k;
 	int r;
 
 	do {
-		r = kubelet_find(fs, may_help, &k, NULL);
+		r = kubelet_find(&stamped, may_help, &k, NULL);
 		if (r < 0)
 			return r;
 		kubelet_decide(c, &k, cpus_numa_nodes(fs), &decision);
-		may_help = !may_help && fs->is_live && k.is_unasked && !is_all_well(&k, &decision);
+		may_help = !may_help && fs->is_live && k.is_unasked &&
+			   !kubelet_is_settled(&k.seen, &decision);
 	} while (may_help);
 
-	*ret = k.seen;
-	*ret_decision = decision;
+	kubelet_report_fill(c, &k, &decision, &stamps, ret);
 	return 0;
+}
+
+int kubelet_report_print(const struct kubelet_report *report, char **ret)
+{
+	json_auto_t *document = fields_pack(&kubelet_report_fields, report);
+
+	return document ? document_dump(document, JSON_COMPACT, ret) : -ENOMEM;
+}
+
+int kubelet_report_keep(const struct fs *fs, const struct kubelet_report *report)
+{
+	_cleanup_(freep) char *text = NULL;
+	int r;
+
+	if (report->n_stamps == 0)
+		return 0; /* the one that is there is no worse: its stamps tell */
+	r = kubelet_report_print(report, &text);
+	return r < 0 ? r : fs_replace(fs, KUBELET_REPORT_PATH, text, strlen(text), 0600);
 }

@@ -1,21 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kubelet look: what the rest of rdma-provision sees of this folder, through live.c alone. It
- * reads, and what edits is not linked into that program: tests/check-pure.
+ * Look: what this program tells the others of the kubelet, and keeps for them.
  */
 #pragma once
 
-#include "../model/config.h"
-#include "../model/kubelet.h"
-#include "../os/fs.h"
+#include "../model/kubelet-report.h"
+#include "../os/stamps.h"
+#include "find.h"
 
 /**
- * kubelet_look() - what was found, and what is to be done about it
+ * kubelet_look() - what is found, and what is to be done about it
+ * @c:   the policies that are asked for
+ * @ret: release with kubelet_report_done()
  *
- * Edits nothing and runs nothing. What systemd has loaded of the unit is asked of the manager
- * helper where this process does not reach systemd and something is to be said about the kubelet.
+ * Edits nothing and runs nothing. The manager helper is asked for what systemd has loaded of the
+ * unit where this process does not reach systemd and something is to be said about the kubelet.
  *
  * Return: 0, or -ENOMEM.
  */
-int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *ret,
-		 struct kubelet_decision *ret_decision);
+int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet_report *ret);
+
+/* Is all that was asked for in force, with nothing to be said about it? */
+bool kubelet_is_settled(const struct kubelet *k, const struct kubelet_decision *d);
+
+/* The same root, whose files are stamped where a report may be kept. */
+struct fs kubelet_stamped(const struct fs *fs, struct stamps *stamps);
+
+/* @stamps: of all that was read; the report takes them, and has none where it cannot be kept. */
+void kubelet_report_fill(const struct config *c, const struct kubelet_found *k,
+			 const struct kubelet_decision *d, struct stamps *stamps,
+			 struct kubelet_report *ret);
+
+/* Replaces KUBELET_REPORT_PATH: the caller has the lock. Return: 0 or -errno. */
+int kubelet_report_keep(const struct fs *fs, const struct kubelet_report *report);
+
+int kubelet_report_print(const struct kubelet_report *report, char **ret); /* 0 or -ENOMEM */

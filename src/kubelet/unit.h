@@ -75,7 +75,8 @@ struct unit {
 	size_t n_bytes;    /* taken of what variables and arguments may have */
 	/* Of its last start in this boot; 0: none, UINT64_MAX: systemd does not tell. */
 	uint64_t start_usec;
-	bool is_unasked; /* this process does not reach systemd: the files alone tell */
+	bool is_unasked;  /* this process does not reach systemd: the files alone tell */
+	bool is_fleeting; /* systemd told of it what its files do not, or that it did not start */
 };
 
 /* @may_help: see loaded.h. Return: 0 or -ENOMEM. Release @ret with unit_done(). */

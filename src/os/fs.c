@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs.h"
 
+#include "stamps.h"
+
 #include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -260,10 +262,13 @@ static int open_by_hand(const struct fs *fs, const char *path, int flags, mode_t
 }
 
 /* Of processes all are alike: one stands for them. */
-static void note_denied(struct fs_denied *denied, const char *path)
+void fs_note_denied(const struct fs *fs, const char *path)
 {
 	const char *shown = is_prefix(path, "proc/") ? "proc/PID" : path;
+	struct fs_denied *denied = fs->denied;
 
+	if (!denied)
+		return;
 	for (size_t i = 0; i < MIN(denied->n, ELEMENTSOF(denied->paths)); i++)
 		if (streq(denied->paths[i], shown))
 			return;
@@ -298,9 +303,11 @@ int fs_open(const struct fs *fs, const char *path, int flags)
 	if (*path == '/')
 		return -EINVAL;
 
+	if (fs->stamps)
+		stamps_note(fs->stamps, fs, path);
 	fd = open_path(fs, path, flags | O_CLOEXEC);
-	if (fd == -EACCES && fs->denied)
-		note_denied(fs->denied, path);
+	if (fd == -EACCES)
+		fs_note_denied(fs, path);
 	return fd;
 }
 

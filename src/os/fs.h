@@ -17,6 +17,7 @@
 
 #include <limits.h>
 
+struct stamps;
 struct stat;
 
 enum record_kind {
@@ -38,6 +39,7 @@ struct fs {
 			size_t size);
 	void *userdata;
 	struct fs_denied *denied; /* filled, when not NULL */
+	struct stamps *stamps;    /* the same: of each path that was opened, stamps.h */
 	const char *inside;       /* NULL, or the folder of fs_enter(), borrowed */
 	int inside_fd;            /* O_PATH of it */
 };
@@ -65,6 +67,9 @@ void fs_done(struct fs *fs);
  */
 void fs_enter(const struct fs *fs, const char *path, struct fs *ret);
 void fs_leave(struct fs *fs);
+
+/* Another process could not open it for us: to fs.denied. */
+void fs_note_denied(const struct fs *fs, const char *path);
 
 /*
  * Opens a file below the root with these open(2) flags; O_CLOEXEC is added, O_CREAT makes it 0600.

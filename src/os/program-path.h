@@ -7,7 +7,7 @@
 #include <limits.h>
 
 /*
- * "/path/of/this/program" + @suffix, as in a build, where that can be executed; else @installed.
- * @path: room for the answer.
+ * "rdma-provision" + @suffix in the folder of this program, as in a build, where that can be
+ * executed; else @installed. @path: room for the answer.
  */
 const char *program_path(const char *suffix, const char *installed, char path[static PATH_MAX]);

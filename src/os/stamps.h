@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Stamps: was a file, that something was read from, replaced or changed since?
+ *
+ * fs.stamps has fs_open() note what each path is before it is read; below the same root the notes
+ * can be compared later, by another process as well. Of a file that is by its numbers, size and
+ * times, of files in /proc and /sys, which have none, by what is in them, and of folders there only
+ * that they are there. A path that is not there has a stamp, too. Live roots only.
+ *
+ * Two changes within one tick of the kernel's clock give a file the same times: one that was
+ * changed a moment ago has no stamp that could be trusted. Source: current_time() in fs/inode.c
+ */
+#pragma once
+
+#include "../model/kubelet-report.h"
+#include "fs.h"
+
+struct stamps {
+	struct stamp *items; /* owned; each path once */
+	size_t n_items;
+	bool is_useless; /* a path that does not fit, no memory, or changed a moment ago */
+};
+
+void stamps_done(struct stamps *s);
+void stamps_note(struct stamps *s, const struct fs *fs, const char *path);
+
+/* Is each path what it was? */
+bool stamps_hold(const struct stamp *items, size_t n_items, const struct fs *fs);
