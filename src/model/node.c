@@ -120,11 +120,6 @@ static int compare_netdev(const void *key, const void *element)
 	return (a > b) - (a < b);
 }
 
-const struct pci *node_pci(const struct node *n, const char *address)
-{
-	return find(address, n->pcis, n->n_pcis, sizeof(*n->pcis), compare_pci);
-}
-
 struct vf_key {
 	const char *pf;
 	uint32_t index;
@@ -381,6 +376,8 @@ static const char *ibdev_pci(const struct node *n, const struct ibdev *d)
 static const char *key_of(const struct node *n, enum node_index_of which, size_t i)
 {
 	switch (which) {
+	case NODE_INDEX_PCI:
+		return n->pcis[i].address;
 	case NODE_INDEX_NETDEV_PCI:
 		return n->netdevs[i].pci;
 	case NODE_INDEX_NETDEV_NAME:
@@ -394,9 +391,9 @@ static const char *key_of(const struct node *n, enum node_index_of which, size_t
 
 static size_t count_of(const struct node *n, enum node_index_of which)
 {
-	return which == NODE_INDEX_VF          ? n->n_pcis
-	       : which == NODE_INDEX_IBDEV_PCI ? n->n_ibdevs
-					       : n->n_netdevs;
+	if (which == NODE_INDEX_PCI || which == NODE_INDEX_VF)
+		return n->n_pcis;
+	return which == NODE_INDEX_IBDEV_PCI ? n->n_ibdevs : n->n_netdevs;
 }
 
 struct sorting {
@@ -404,21 +401,30 @@ struct sorting {
 	enum node_index_of which;
 };
 
-/* Equal keys in the order of their array. */
+static uint32_t hash_key(const char *key)
+{
+	const uint64_t h = hash_text(key);
+
+	return (uint32_t)(h ^ h >> 32);
+}
+
+/* Equal keys side by side, in the order of their array. */
 static int compare_order(const void *a, const void *b, void *userdata)
 {
 	const struct sorting *s = userdata;
-	const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	int r = strcmp(key_of(s->node, s->which, x), key_of(s->node, s->which, y));
+	const struct node_place *x = a, *y = b;
+	int r = compare_u32(&x->hash, &y->hash);
 
-	return r ? r : (x > y) - (x < y);
+	if (r == 0)
+		r = strcmp(key_of(s->node, s->which, x->i), key_of(s->node, s->which, y->i));
+	return r ? r : compare_u32(&x->i, &y->i);
 }
 
 static int make_index(struct node *n, enum node_index_of which)
 {
 	struct sorting sorting = { n, which };
 	const size_t count = count_of(n, which);
-	uint32_t *order;
+	struct node_place *order;
 
 	free(n->indexes[which].order);
 	n->indexes[which] = (struct node_index){};
@@ -429,7 +435,7 @@ static int make_index(struct node *n, enum node_index_of which)
 	if (!order)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		order[i] = (uint32_t)i;
+		order[i] = (struct node_place){ hash_key(key_of(n, which, i)), (uint32_t)i };
 	qsort_r(order, count, sizeof(*order), compare_order, &sorting);
 	n->indexes[which] = (struct node_index){ order, count };
 	return 0;
@@ -444,20 +450,19 @@ int node_make_indexes(struct node *n)
 	return r;
 }
 
-static const uint32_t *order_of(const struct node *n, enum node_index_of which)
+static const struct node_place *order_of(const struct node *n, enum node_index_of which)
 {
 	return n->indexes[which].n == count_of(n, which) ? n->indexes[which].order : NULL;
 }
 
-static size_t lower_bound(const struct node *n, enum node_index_of which, const char *key)
+static size_t lower_bound(const struct node_place *order, size_t n, uint32_t hash)
 {
-	const uint32_t *order = order_of(n, which);
-	size_t from = 0, to = count_of(n, which);
+	size_t from = 0, to = n;
 
 	while (from < to) {
 		const size_t middle = from + (to - from) / 2;
 
-		if (strcmp(key_of(n, which, order[middle]), key) < 0)
+		if (order[middle].hash < hash)
 			from = middle + 1;
 		else
 			to = middle;
@@ -468,19 +473,28 @@ static size_t lower_bound(const struct node *n, enum node_index_of which, const 
 /* The next element of this key, SIZE_MAX after the last one; @at is SIZE_MAX before the first. */
 static size_t next_of(const struct node *n, enum node_index_of which, const char *key, size_t *at)
 {
-	const uint32_t *order = order_of(n, which);
+	const struct node_place *order = order_of(n, which);
+	const uint32_t hash = order ? hash_key(key) : 0;
 	const size_t count = count_of(n, which);
 
-	*at = *at != SIZE_MAX ? *at + 1 : order ? lower_bound(n, which, key) : 0;
-	for (; *at < count; ++*at) {
-		const size_t i = order ? order[*at] : *at;
+	*at = *at != SIZE_MAX ? *at + 1 : order ? lower_bound(order, count, hash) : 0;
+	for (; *at < count && (!order || order[*at].hash == hash); ++*at) {
+		const size_t i = order ? order[*at].i : *at;
 
 		if (streq(key_of(n, which, i), key))
 			return i;
-		if (order)
-			break;
 	}
 	return SIZE_MAX;
+}
+
+const struct pci *node_pci(const struct node *n, const char *address)
+{
+	size_t at = SIZE_MAX, i;
+
+	if (!order_of(n, NODE_INDEX_PCI))
+		return find(address, n->pcis, n->n_pcis, sizeof(*n->pcis), compare_pci);
+	i = next_of(n, NODE_INDEX_PCI, address, &at);
+	return i == SIZE_MAX ? NULL : &n->pcis[i];
 }
 
 const struct netdev *node_netdev_of(const struct node *n, const char *pci)
@@ -581,9 +595,9 @@ const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_
 	/* All of them, in their order, are the usual case. */
 	i = next_of(n, NODE_INDEX_VF, physfn, &at);
 	if (i != SIZE_MAX && at + vf_index < count_of(n, NODE_INDEX_VF)) {
-		const uint32_t *order = order_of(n, NODE_INDEX_VF);
+		const struct node_place *order = order_of(n, NODE_INDEX_VF);
 		const size_t guess = at + vf_index;
-		const struct pci *vf = &n->pcis[order ? order[guess] : guess];
+		const struct pci *vf = &n->pcis[order ? order[guess].i : guess];
 
 		if (vf->vf_index == vf_index && streq(vf->physfn, physfn))
 			return vf;

@@ -592,8 +592,9 @@ struct memory {
 	struct memory *file; /* owned: what its file had at this look; NULL: not known */
 };
 
-/* What is found by a name that its array is not sorted by. */
+/* What is found by a name: its array is not sorted by it, or has long elements. */
 enum node_index_of {
+	NODE_INDEX_PCI,
 	NODE_INDEX_NETDEV_PCI,
 	NODE_INDEX_NETDEV_NAME,
 	NODE_INDEX_IBDEV_PCI, /* of a virtual one that of its netdev */
@@ -602,7 +603,9 @@ enum node_index_of {
 };
 
 struct node_index {
-	uint32_t *order; /* owned; NULL: there is none, and each element is looked at */
+	struct node_place {
+		uint32_t hash, i; /* of the key; where its element is in the array */
+	} *order; /* owned, by hash; NULL: there is none, and each element is looked at */
 	size_t n;        /* another number than the array has is an index of before, and not used */
 };
 
