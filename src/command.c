@@ -721,15 +721,15 @@ int command_wait(const struct command *cmd)
 }
 
 /*
- * Files of the kubelet are edited by a program of their own, which this process becomes. Return:
- * the exit code when it cannot.
+ * Units of the kubelet run programs of their own: this process becomes one of them, @program with
+ * @words. Return: the exit code when it cannot.
  */
-static int become_kubelet(const struct command *cmd, bool is_failed)
+static int become(const struct command *cmd, const char *program, const char *words[static 8],
+		  bool is_failed)
 {
 	_cleanup_(freep) char *root = NULL, *config = NULL;
 	char path[PATH_MAX];
-	const char *words[8] = { "rdma-provision-kubelet", cmd->verb };
-	size_t n = 2;
+	size_t n = words[1] ? 2 : 1;
 
 	if ((cmd->root && asprintf(&root, "--root=%s", cmd->root) < 0) ||
 	    (cmd->config && asprintf(&config, "--config=%s", cmd->config) < 0)) {
@@ -747,14 +747,28 @@ static int become_kubelet(const struct command *cmd, bool is_failed)
 	if (cmd->is_debug)
 		words[n++] = "--debug";
 
-	execv(program_path("-kubelet", KUBELET_PROGRAM, path), (char **)words);
-	log_error_errno(-errno, KUBELET_PROGRAM);
+	execv(program_path(strrchr(program, '-'), program, path), (char **)words);
+	log_error_errno(-errno, "%s", program);
 	return EXIT_FAILURE;
+}
+
+static int become_kubelet(const struct command *cmd, bool is_failed)
+{
+	const char *words[8] = { "rdma-provision-kubelet", cmd->verb };
+
+	return become(cmd, KUBELET_PROGRAM, words, is_failed);
 }
 
 int command_kubelet(const struct command *cmd)
 {
 	return become_kubelet(cmd, false);
+}
+
+int command_gate(const struct command *cmd)
+{
+	const char *words[8] = { "rdma-provision-gate" };
+
+	return become(cmd, GATE_PROGRAM, words, false);
 }
 
 int command_revert(const struct command *cmd)

@@ -39,7 +39,8 @@ int command_health(const struct command *cmd);
 int command_clear(const struct command *cmd);
 int command_verify(const struct command *cmd);
 int command_wait(const struct command *cmd);
-int command_kubelet(const struct command *cmd); /* "gate", "kubelet-ensure" */
+int command_gate(const struct command *cmd);
+int command_kubelet(const struct command *cmd); /* "kubelet-ensure" */
 int command_revert(const struct command *cmd);
 int command_bake(const struct command *cmd);
 int command_nccl_env(const struct command *cmd);

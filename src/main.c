@@ -129,7 +129,7 @@ static const struct {
 	  "in the end, as status does.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 the time is over, 1 error or no service.\n" },
 	{ "gate", "", "before the kubelet starts: wait or fail, depending on [Kubelet] Gate=",
-	  command_kubelet, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
+	  command_gate, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
 	  "Gate=off returns at once, degraded waits while the node is starting, at most\n"
 	  "ReadyTimeoutSec=, strict fails unless the node gets ready within 2 s; --strict does\n"
 	  "so whatever the configuration is.\n"

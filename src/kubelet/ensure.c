@@ -119,8 +119,8 @@ static int look(struct run *run, struct kubelet_result *res)
 		kubelet_notes_done(&notes);
 		return r;
 	}
-	/* The sandboxed unit does not reach systemd itself; what is clear needs no asking. */
-	if (run->fs->is_live && res->kubelet.is_unasked && *res->kubelet.seen.problem)
+	kubelet_decide(run->c, &res->kubelet, run->n_numa_nodes, &res->decision);
+	if (kubelet_needs_systemd(&res->kubelet, &res->decision))
 		r = kubelet_find(&stamped, true, &res->kubelet, NULL);
 	/* At once: a run looks several times, and may wait for a hanging program only once. */
 	keep_notes(run, &notes);

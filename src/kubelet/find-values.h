@@ -18,7 +18,7 @@ struct value_look {
 	struct rancher rancher;
 	struct sources sources;
 	uint32_t pid;  /* of the running kubelet, or 0 */
-	bool may_help; /* see loaded.h */
+	bool is_asked; /* see loaded.h */
 };
 
 void find_values_done(struct value_look *l);

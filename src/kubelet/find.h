@@ -27,7 +27,7 @@ struct kubelet_found {
 	uint32_t minor;    /* N of version 1.N; 0: not known */
 	char binary[256];  /* that the unit runs, absolute; empty: not known */
 	bool was_started;  /* it has run in this boot */
-	bool is_unasked;   /* systemd could not be asked for its unit: its files tell */
+	bool is_unasked;   /* systemd was not asked for its unit: its files tell */
 	bool is_fleeting;  /* its files alone would not tell the same again */
 	bool is_waiting;   /* a file that its unit needs is not there yet */
 	uint64_t rest;     /* of its command line but our settings: no edit may change it */
@@ -66,7 +66,7 @@ void kubelet_notes_done(struct kubelet_notes *n);
 /**
  * kubelet_find() - look for the kubelet and its settings
  * @fs:        the node
- * @may_help:  ask the manager helper for what systemd has loaded of the unit, where only that can
+ * @is_asked:  ask the manager helper in any case for what systemd has loaded of the unit
  *             (is_unasked)
  * @ret:       what was found, always whole
  * @ret_notes: for kubelet-ensure, which may also run "kubelet --version" where the version counts;
@@ -77,5 +77,5 @@ void kubelet_notes_done(struct kubelet_notes *n);
  *
  * Return: 0, or -ENOMEM. What cannot be read or understood is noted in @ret.
  */
-int kubelet_find(const struct fs *fs, bool may_help, struct kubelet_found *ret,
+int kubelet_find(const struct fs *fs, bool is_asked, struct kubelet_found *ret,
 		 struct kubelet_notes *ret_notes);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "loaded.h"
 
+#include <sys/stat.h>
+
 #include "../base/log.h"
-#include "../os/request.h"
+#include "../os/manager-unit.h"
 
 static int adopt_exec(struct unit *u, const struct manager_unit *m)
 {
@@ -84,18 +86,41 @@ static int adopt_env_files(struct unit *u, const struct manager_unit *m)
 	return 0;
 }
 
-int loaded_read(struct unit *u, bool may_help)
+static bool is_later(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
+}
+
+/* systemd makes the folder of its generators anew at each daemon-reload: systemd.generator(7). */
+static bool is_changed_since_reload(const struct unit *u, const struct fs *fs)
+{
+	struct stat reloaded, st;
+
+	if (fs_stat(fs, "run/systemd/generator", &reloaded) < 0)
+		return false;
+	for (size_t i = 0; i < u->n_pages; i++)
+		if (u->pages[i].kind == PAGE_UNIT &&
+		    !is_prefix(u->pages[i].path, "/run/systemd/generator") &&
+		    fs_stat(fs, fs_bare(u->pages[i].path), &st) >= 0 &&
+		    is_later(&st.st_ctim, &reloaded.st_ctim))
+			return true;
+	return false;
+}
+
+int loaded_read(struct unit *u, const struct fs *fs, bool is_asked)
 {
 	_cleanup_(manager_unit_done) struct manager_unit m = {};
-	int r;
+	int r = -EHOSTDOWN;
 
-	r = request_unit(u->name, may_help, &m);
+	u->start_usec = UINT64_MAX;
+	u->is_unasked = !is_asked && !is_changed_since_reload(u, fs);
+	if (!u->is_unasked)
+		r = manager_unit_ask(u->name, &m);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) {
 		log_debug_errno(r, "%s: systemd does not tell of it, its files do", u->name);
-		u->start_usec = UINT64_MAX;
-		u->is_unasked = r == -EHOSTDOWN;
+		u->is_fleeting = !u->is_unasked;
 		return 0;
 	}
 

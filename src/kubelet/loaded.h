@@ -8,7 +8,8 @@
 #include "unit.h"
 
 /*
- * Leaves the unit as it is when systemd does not answer. @may_help: where this process does not
- * reach it, the manager helper is asked (os/request.h). Return: 0 or -ENOMEM.
+ * Asks the manager helper, which has to be started for it: where @is_asked, or a file of the unit
+ * was changed after the last daemon-reload. Leaves the unit as it is when systemd does not answer.
+ * Return: 0 or -ENOMEM.
  */
-int loaded_read(struct unit *u, bool may_help);
+int loaded_read(struct unit *u, const struct fs *fs, bool is_asked);

@@ -14,6 +14,15 @@ bool kubelet_is_settled(const struct kubelet *k, const struct kubelet_decision *
 	return !d->is_state_removed && !k->is_deferred;
 }
 
+bool kubelet_needs_systemd(const struct kubelet_found *k, const struct kubelet_decision *d)
+{
+	bool is_refused = *k->seen.problem;
+
+	for (size_t i = 0; i < _KUBELET_SETTING_N; i++)
+		is_refused |= d->items[i].row > 0 && d->items[i].outcome == KUBELET_REFUSED;
+	return k->is_unasked && is_refused;
+}
+
 struct fs kubelet_stamped(const struct fs *fs, struct stamps *stamps)
 {
 	struct fs ret = *fs;
@@ -48,18 +57,17 @@ int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet_rep
 	_cleanup_(stamps_done) struct stamps stamps = {};
 	const struct fs stamped = kubelet_stamped(fs, &stamps);
 	struct kubelet_decision decision;
-	bool may_help = false;
+	bool is_asked = false;
 	struct kubelet_found k;
 	int r;
 
 	do {
-		r = kubelet_find(&stamped, may_help, &k, NULL);
+		r = kubelet_find(&stamped, is_asked, &k, NULL);
 		if (r < 0)
 			return r;
 		kubelet_decide(c, &k, cpus_numa_nodes(fs), &decision);
-		may_help = !may_help && fs->is_live && k.is_unasked &&
-			   !kubelet_is_settled(&k.seen, &decision);
-	} while (may_help);
+		is_asked = !is_asked && kubelet_needs_systemd(&k, &decision);
+	} while (is_asked);
 
 	kubelet_report_fill(c, &k, &decision, &stamps, ret);
 	return 0;

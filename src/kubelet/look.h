@@ -14,11 +14,14 @@
  * @ret: release with kubelet_report_done()
  *
  * Edits nothing and runs nothing. The manager helper is asked for what systemd has loaded of the
- * unit where this process does not reach systemd and something is to be said about the kubelet.
+ * unit where something cannot be done to the kubelet by what its files say.
  *
  * Return: 0, or -ENOMEM.
  */
 int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet_report *ret);
+
+/* Was something refused that systemd may know better than the files? It was not asked yet. */
+bool kubelet_needs_systemd(const struct kubelet_found *k, const struct kubelet_decision *d);
 
 /* Is all that was asked for in force, with nothing to be said about it? */
 bool kubelet_is_settled(const struct kubelet *k, const struct kubelet_decision *d);

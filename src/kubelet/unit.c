@@ -378,7 +378,7 @@ static int read_env_files(struct unit *u, const struct fs *fs)
 	return r;
 }
 
-int unit_read(const struct fs *fs, const char *name, bool may_help, struct unit *ret)
+int unit_read(const struct fs *fs, const char *name, bool is_asked, struct unit *ret)
 {
 	_cleanup_(unit_done) struct unit u = { .is_clear = true };
 	int r;
@@ -386,7 +386,7 @@ int unit_read(const struct fs *fs, const char *name, bool may_help, struct unit 
 	COPY(u.name, name);
 	r = read_files(&u, fs);
 	if (r >= 0 && fs->is_live)
-		r = loaded_read(&u, may_help);
+		r = loaded_read(&u, fs, is_asked);
 	if (r >= 0 && u.is_there)
 		r = read_env_files(&u, fs);
 	if (r >= 0)

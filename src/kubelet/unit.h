@@ -75,12 +75,12 @@ struct unit {
 	size_t n_bytes;    /* taken of what variables and arguments may have */
 	/* Of its last start in this boot; 0: none, UINT64_MAX: systemd does not tell. */
 	uint64_t start_usec;
-	bool is_unasked;  /* this process does not reach systemd: the files alone tell */
+	bool is_unasked;  /* systemd was not asked, as the files tell enough */
 	bool is_fleeting; /* systemd told of it what its files do not, or that it did not start */
 };
 
-/* @may_help: see loaded.h. Return: 0 or -ENOMEM. Release @ret with unit_done(). */
-int unit_read(const struct fs *fs, const char *name, bool may_help, struct unit *ret);
+/* @is_asked: see loaded.h. Return: 0 or -ENOMEM. Release @ret with unit_done(). */
+int unit_read(const struct fs *fs, const char *name, bool is_asked, struct unit *ret);
 void unit_done(struct unit *u);
 
 /*

@@ -30,7 +30,7 @@ int units_kubelet_drop_in(const struct config *c, char **ret)
 		[GATE_STRICT] = "StartLimitIntervalSec=0\n",
 	};
 	static const char ensure[] = "ExecStartPre=-+" KUBELET_PROGRAM " kubelet-ensure\n",
-			  strict[] = "ExecStartPre=+" KUBELET_PROGRAM " gate --strict\n";
+			  strict[] = "ExecStartPre=+" GATE_PROGRAM " --strict\n";
 	const bool is_policy = config_has_kubelet_policy(c);
 
 	if (!is_policy && c->kubelet.gate == GATE_OFF) {

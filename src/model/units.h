@@ -14,6 +14,7 @@
 #define DROP_IN_NAME     "zz-rdma-provision.conf" /* behind the drop-ins of others */
 #define GATE_UNIT        "rdma-provision-gate.service"
 #define KUBELET_PROGRAM  "/usr/lib/rdma-provision/rdma-provision-kubelet"
+#define GATE_PROGRAM     "/usr/lib/rdma-provision/rdma-provision-gate"
 
 #define N_KUBELET_UNITS 7
 extern const char *const kubelet_units[N_KUBELET_UNITS]; /* the first that is there counts */

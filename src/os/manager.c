@@ -192,22 +192,6 @@ static int run_job(const char *method, const char *unit, uint64_t timeout_usec, 
 
 /* Reading a unit */
 
-static void words_free(struct manager_words *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		free(l->words[i]);
-	free(l->words);
-}
-
-void manager_unit_done(struct manager_unit *m)
-{
-	words_free(&m->exec);
-	words_free(&m->environment);
-	words_free(&m->inherited);
-	words_free(&m->env_files);
-	*m = (struct manager_unit){};
-}
-
 /* @prefix: a character before the text, or "". */
 static int add_word(struct manager_words *l, const char *prefix, const char *text)
 {

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../base/util.h"
+#include "manager-unit.h"
 
 /*
  * Starts a unit and waits for the end of its job.
@@ -15,28 +15,11 @@
  */
 int manager_start_unit(const char *unit, uint64_t timeout_usec, char *ret_result, size_t size);
 
-struct manager_words {
-	char **words; /* owned */
-	size_t n;
-};
-
-/* What systemd has loaded of a service. */
-struct manager_unit {
-	struct manager_words exec;        /* of the first ExecStart=: specifiers are expanded,
-					     variables not; the first word has no prefixes */
-	struct manager_words environment; /* "NAME=VALUE" */
-	struct manager_words inherited;   /* the same, of systemd itself: "systemctl
-					     set-environment" */
-	struct manager_words env_files;   /* "-/path" may be missing, "+/path" must be there */
-	uint64_t start_usec; /* CLOCK_MONOTONIC of its last start in this boot; 0: none */
-};
-
 /*
  * Asks for one unit, loading it if need be. Return: 0 (exec is empty when there is no such unit),
  * -EHOSTDOWN no systemd to ask, -ETIMEDOUT, -ENOMEM, or another -errno.
  */
 int manager_read_unit(const char *unit, uint64_t timeout_usec, struct manager_unit *ret);
-void manager_unit_done(struct manager_unit *m);
 
 /*
  * The word of a unit's ActiveState: "active", "activating", "failed".

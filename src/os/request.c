@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "request.h"
 
-#include "../base/document.h"
 #include "../base/log.h"
 #include "../model/units.h"
 #include "helper.h"
 
-#define SOCKET        "/run/rdma-provision-manager.socket"
 #define KUBELET_UNIT  "rdma-provision-kubelet.service"
 #define UDEV_UNIT     "systemd-udevd.service"
 #define NETWORKD_UNIT "systemd-networkd.service"
-#define READ_UNIT     "unit"
 #define READ_USEC     (2 * USEC_PER_SEC) /* systemd may be busy; then the files tell */
 #define RESULT_LEN    64
 
@@ -60,10 +57,10 @@ _Static_assert(ELEMENTSOF(requests) == _REQUEST_N, "a line for every request");
 
 void request_prepare(void)
 {
-	const int r = helper_wake(SOCKET);
+	const int r = helper_wake(MANAGER_SOCKET);
 
 	if (r < 0 && r != -EHOSTDOWN)
-		log_debug_errno(r, SOCKET);
+		log_debug_errno(r, MANAGER_SOCKET);
 }
 
 int request_make(enum request what, const char *argument, char *ret_words, size_t size)
@@ -76,98 +73,11 @@ int request_make(enum request what, const char *argument, char *ret_words, size_
 	r = requests[what].make(argument, timeout_usec, words);
 	if (r == -EHOSTDOWN) {
 		snprintf(question, sizeof(question), "%s %s", requests[what].name, argument);
-		r = helper_ask(SOCKET, question, timeout_usec, &answer);
+		r = helper_ask(MANAGER_SOCKET, question, timeout_usec, &answer);
 	}
 	if (ret_words)
 		copy(ret_words, size, answer ? answer : words);
 	return r;
-}
-
-/* A unit as text */
-
-static const struct {
-	const char *name;
-	size_t offset; /* of a struct manager_words */
-} lists[] = {
-	{ "exec", offsetof(struct manager_unit, exec) },
-	{ "environment", offsetof(struct manager_unit, environment) },
-	{ "inherited", offsetof(struct manager_unit, inherited) },
-	{ "env_files", offsetof(struct manager_unit, env_files) },
-};
-
-static json_t *pack_words(const struct manager_words *l)
-{
-	json_auto_t *array = json_array();
-
-	/* What is no UTF-8 has no place in JSON: all of it is left to the files then. */
-	for (size_t i = 0; i < l->n; i++)
-		if (json_array_append_new(array, json_string(l->words[i])) < 0)
-			return NULL;
-	return json_incref(array);
-}
-
-static int write_unit(const struct manager_unit *m, char **ret)
-{
-	json_auto_t *root = json_pack("{s:I}", "start_usec", (json_int_t)m->start_usec);
-
-	for (size_t i = 0; i < ELEMENTSOF(lists); i++)
-		if (json_object_set_new(
-			    root, lists[i].name,
-			    pack_words((const void *)((const char *)m + lists[i].offset))) < 0)
-			return -EBADMSG;
-	*ret = json_dumps(root, JSON_COMPACT);
-	return *ret ? 0 : -ENOMEM;
-}
-
-static int read_words(const json_t *array, struct manager_words *ret)
-{
-	const json_t *item;
-	size_t i;
-
-	json_array_foreach(array, i, item)
-	{
-		char **slot = APPEND(ret->words, ret->n);
-
-		if (slot)
-			*slot = strdup(json_is_string(item) ? json_string_value(item) : "");
-		if (!slot || !*slot)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-static int parse_unit(const char *text, struct manager_unit *ret)
-{
-	_cleanup_(manager_unit_done) struct manager_unit m = {};
-	json_auto_t *root = NULL;
-	int r;
-
-	r = document_parse(text, strlen(text), 0, &root, NULL);
-	if (!json_is_object(root))
-		return r == -ENOMEM ? r : -EBADMSG;
-	for (size_t i = 0; i < ELEMENTSOF(lists) && r >= 0; i++)
-		r = read_words(json_object_get(root, lists[i].name),
-			       (void *)((char *)&m + lists[i].offset));
-	if (r < 0)
-		return r;
-	m.start_usec = (uint64_t)json_integer_value(json_object_get(root, "start_usec"));
-	*ret = TAKE_STRUCT(m);
-	return 0;
-}
-
-int request_unit(const char *unit, bool may_help, struct manager_unit *ret)
-{
-	_cleanup_(freep) char *answer = NULL;
-	char question[128];
-	int r;
-
-	r = manager_read_unit(unit, READ_USEC, ret);
-	if (r != -EHOSTDOWN || !may_help)
-		return r;
-	snprintf(question, sizeof(question), READ_UNIT " %s", unit);
-	/* The helper has to be started as well. */
-	r = helper_ask(SOCKET, question, 5 * READ_USEC, &answer);
-	return r < 0 ? r : parse_unit(answer, ret);
 }
 
 static bool is_kubelet_unit(const char *unit)
@@ -186,7 +96,7 @@ static int serve_unit(const char *unit, char **ret_answer)
 	if (!is_kubelet_unit(unit))
 		return -EPERM;
 	r = manager_read_unit(unit, READ_USEC, &m);
-	return r < 0 ? r : write_unit(&m, ret_answer);
+	return r < 0 ? r : manager_unit_print(&m, ret_answer);
 }
 
 int request_serve(const char *question, char **ret_answer)
@@ -197,7 +107,7 @@ int request_serve(const char *question, char **ret_answer)
 	int r;
 
 	snprintf(name, sizeof(name), "%.*s", (int)MIN(length, sizeof(name)), question);
-	if (streq(name, READ_UNIT))
+	if (streq(name, MANAGER_UNIT_QUESTION))
 		return serve_unit(argument, ret_answer);
 
 	for (size_t i = 0; i < ELEMENTSOF(requests); i++) {

@@ -31,12 +31,6 @@ void request_prepare(void);
 int request_make(enum request what, const char *argument, char *ret_words, size_t size);
 
 /*
- * As manager_read_unit(). With @may_help false the helper is not asked: starting it is too dear for
- * every look at a kubelet.
- */
-int request_unit(const char *unit, bool may_help, struct manager_unit *ret);
-
-/*
  * The helper's side: does what a question says. Return: as the request; -EPERM: a unit that has no
  * kubelet; -EOPNOTSUPP: there is no such request.
  */
