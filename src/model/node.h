@@ -606,7 +606,7 @@ struct node_index {
 	struct node_place {
 		uint32_t hash, i; /* of the key; where its element is in the array */
 	} *order; /* owned, by hash; NULL: there is none, and each element is looked at */
-	size_t n;        /* another number than the array has is an index of before, and not used */
+	size_t n; /* another number than the array has is an index of before, and not used */
 };
 
 struct node {
