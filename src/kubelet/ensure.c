@@ -3,7 +3,6 @@
 
 #include "../base/log.h"
 #include "../model/paths.h"
-#include "../os/kubelet-ask.h"
 #include "decide.h"
 #include "edit.h"
 #include "find.h"
@@ -274,7 +273,7 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 	return r == -EAGAIN ? 0 : r;
 }
 
-/* For the next one, and for the service. Without it they look for themselves. */
+/* For the service, which else looks for itself. */
 static void keep_report(struct run *run, const struct kubelet_result *res)
 {
 	_cleanup_(kubelet_report_done) struct kubelet_report report = {};
@@ -305,19 +304,6 @@ static int ensure(struct run *run, struct kubelet_result *res)
 	return 0;
 }
 
-/* Return: 1 when it holds and all is well, 0 or -ENOMEM. */
-static int read_report(const struct fs *fs, const struct config *c, struct kubelet_result *ret)
-{
-	_cleanup_(kubelet_report_done) struct kubelet_report report = {};
-	int r = fs->is_live ? kubelet_report_read(fs, c, &report) : 0;
-
-	if (r <= 0 || !kubelet_is_settled(&report.kubelet, &report.decision))
-		return MIN(r, 0);
-	ret->decision = report.decision;
-	ret->kubelet.seen = report.kubelet;
-	return 1;
-}
-
 int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes,
 		   struct kubelet_result *ret)
 {
@@ -326,8 +312,6 @@ int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_
 	int r = 0;
 
 	if (config_has_kubelet_policy(c))
-		r = read_report(fs, c, &res);
-	if (config_has_kubelet_policy(c) && r == 0)
 		r = ensure(&run, &res);
 	stamps_done(&run.stamps);
 	if (r < 0)

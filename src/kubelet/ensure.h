@@ -12,7 +12,7 @@
 
 struct kubelet_result {
 	struct kubelet_decision decision; /* as found in the end; what was changed is so noted */
-	struct kubelet_found kubelet;     /* the same, where a look was needed */
+	struct kubelet_found kubelet;     /* as found in the end */
 };
 
 /**
@@ -26,8 +26,7 @@ struct kubelet_result {
  * edit that did not have the effect it was made for is taken back, and the next way is tried.
  * Before an edit it is noted in /var/lib/rdma-provision what was there.
  *
- * Where the report of the last look still holds, and says that all is well, there is no other
- * look; else a new report is kept, on the running system.
+ * On the running system the report of its last look is kept for the service.
  *
  * Return: 0, or -errno with every file still whole: -ENOMEM, -ENOSPC, -EIO.
  */

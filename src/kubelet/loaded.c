@@ -120,7 +120,7 @@ int loaded_read(struct unit *u, const struct fs *fs, bool is_asked)
 		return r;
 	if (r < 0) {
 		log_debug_errno(r, "%s: systemd does not tell of it, its files do", u->name);
-		u->is_fleeting = !u->is_unasked;
+		u->is_fleeting = !u->is_unasked && r != -EHOSTDOWN;
 		return 0;
 	}
 

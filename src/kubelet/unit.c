@@ -13,6 +13,7 @@
 #define MAX_CMDLINE ((size_t)2 * 1024 * 1024) /* as the kernel's default limit */
 #define MAX_PAGES   1000
 #define MAX_SUM     ((size_t)16 * 1024 * 1024) /* of all pages */
+#define LETTERS     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 #define WORD_BYTES  256u /* what a word takes beside its bytes: no more than 8192 of them */
 
 void unit_problem(struct unit *u, const char *format, ...)
@@ -378,6 +379,20 @@ static int read_env_files(struct unit *u, const struct fs *fs)
 	return r;
 }
 
+static bool has_unset_variable(const struct unit *u)
+{
+	for (size_t i = 0; i < u->exec.n; i++)
+		for (const char *s = strchr(u->exec.words[i], '$'); s; s = strchr(s + 1, '$')) {
+			const char *from = s + 1 + (s[1] == '{');
+			char name[64];
+
+			snprintf(name, sizeof(name), "%.*s", (int)strspn(from, LETTERS), from);
+			if (*name && !unit_variable(u, name))
+				return true;
+		}
+	return false;
+}
+
 int unit_read(const struct fs *fs, const char *name, bool is_asked, struct unit *ret)
 {
 	_cleanup_(unit_done) struct unit u = { .is_clear = true };
@@ -389,6 +404,9 @@ int unit_read(const struct fs *fs, const char *name, bool is_asked, struct unit 
 		r = loaded_read(&u, fs, is_asked);
 	if (r >= 0 && u.is_there)
 		r = read_env_files(&u, fs);
+	/* "systemctl set-environment" may have set it. */
+	if (r >= 0 && u.is_unasked && has_unset_variable(&u))
+		return unit_read(fs, name, true, ret);
 	if (r >= 0)
 		r = arguments_expand(&u);
 	if (r < 0)
