@@ -13,6 +13,7 @@ static void refuse(const struct config *c, int error, struct node *n)
 		[KUBELET_CPU_POLICY] = c->kubelet.cpu_policy == CPU_POLICY_STATIC,
 	};
 
+	n->kubelet.is_there = true; /* perhaps */
 	snprintf(n->kubelet.problem, sizeof(n->kubelet.problem), KUBELET_PROGRAM ": %s",
 		 strerror(-error));
 	for (size_t i = 0; i < _KUBELET_SETTING_N; i++) {
