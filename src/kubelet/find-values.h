@@ -17,8 +17,8 @@ struct value_look {
 	struct flags flags;        /* that count */
 	struct rancher rancher;
 	struct sources sources;
-	uint32_t pid;  /* of the running kubelet, or 0 */
-	bool is_asked; /* see loaded.h */
+	uint32_t pid; /* of the running kubelet, or 0 */
+	enum unit_asking asking;
 };
 
 void find_values_done(struct value_look *l);

@@ -8,8 +8,8 @@
 #include "unit.h"
 
 /*
- * Asks the manager helper, which has to be started for it: where @is_asked, or a file of the unit
- * was changed after the last daemon-reload; unit_read() asks again where a variable is set nowhere.
- * Leaves the unit as it is when systemd does not answer. Return: 0 or -ENOMEM.
+ * Asks the manager helper, which has to be started for it. It is needed where a file of the unit
+ * was changed after the last daemon-reload; and where a variable is set nowhere, unit_read() asks
+ * again. Leaves the unit as it is when systemd does not answer. Return: 0 or -ENOMEM.
  */
-int loaded_read(struct unit *u, const struct fs *fs, bool is_asked);
+int loaded_read(struct unit *u, const struct fs *fs, enum unit_asking asking);

@@ -57,17 +57,19 @@ int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet_rep
 	_cleanup_(stamps_done) struct stamps stamps = {};
 	const struct fs stamped = kubelet_stamped(fs, &stamps);
 	struct kubelet_decision decision;
-	bool is_asked = false;
+	enum unit_asking asking = UNIT_ASK_IF_NEEDED;
+	bool is_again;
 	struct kubelet_found k;
 	int r;
 
 	do {
-		r = kubelet_find(&stamped, is_asked, &k, NULL);
+		r = kubelet_find(&stamped, asking, &k, NULL);
 		if (r < 0)
 			return r;
 		kubelet_decide(c, &k, cpus_numa_nodes(fs), &decision);
-		is_asked = !is_asked && kubelet_needs_systemd(&k, &decision);
-	} while (is_asked);
+		is_again = asking != UNIT_ASK && kubelet_needs_systemd(&k, &decision);
+		asking = UNIT_ASK;
+	} while (is_again);
 
 	kubelet_report_fill(c, &k, &decision, &stamps, ret);
 	return 0;
