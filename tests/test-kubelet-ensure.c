@@ -193,7 +193,7 @@ static int ensure_static(const struct root *root, struct kubelet_result *ret)
 {
 	const struct config c = { .kubelet.cpu_policy = CPU_POLICY_STATIC };
 
-	return kubelet_ensure(&root->fs, &c, 2, ret);
+	return kubelet_ensure(&root->fs, &c, 2, UNIT_ASK_IF_NEEDED, ret);
 }
 
 static void the_static_policy_is_set_where_the_reservation_lets_it(_unused_ void **state)

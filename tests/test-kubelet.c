@@ -30,7 +30,7 @@
 	"{\"kind\":\"KubeletConfiguration\"" behind_kind                                           \
 	",\"apiVersion\":\"kubelet.config.k8s.io/v1beta1\"" more "}"
 
-struct text {
+struct layout_text {
 	const char *data;
 	size_t size;
 };
@@ -132,7 +132,7 @@ static void assert_capture_tells_the_same(struct root *root, const char *secret)
  */
 static const struct {
 	const char *name;
-	struct text in, out;
+	struct layout_text in, out;
 	enum kubelet_outcome outcome;
 	enum topology_policy before;
 } files[] = {
@@ -464,7 +464,7 @@ static void an_edit_changes_the_value_and_nothing_else(_unused_ void **state)
 {
 	for (size_t i = 0; i < ELEMENTSOF(files); i++) {
 		_cleanup_(root_done) struct root root = {};
-		const struct text *out = files[i].out.data ? &files[i].out : &files[i].in;
+		const struct layout_text *out = files[i].out.data ? &files[i].out : &files[i].in;
 		const bool is_changed = files[i].outcome == KUBELET_CHANGED;
 		struct verdict res;
 		struct stat before, after;
