@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hand-over.h"
 
+#include <assert.h>
 #include <sys/mman.h>
 
 #ifndef MFD_NOEXEC_SEAL /* Linux 6.3 */
@@ -71,6 +72,7 @@ int hand_over_write(const struct hand_over *h)
 	const struct config *c = h->pass.config;
 	int r = MIN(fd, 0);
 
+	assert(!h->pass.make_plan && !h->pass.clear);
 	r = put(fd, r, &build, sizeof(build));
 	r = put(fd, r, h, sizeof(*h));
 	r = put(fd, r, c, sizeof(*c));
