@@ -5,6 +5,7 @@
 #include "base/document.h"
 #include "base/log.h"
 #include "capture.h"
+#include "config/parse.h"
 #include "early.h"
 #include "inspect.h"
 #include "live.h"
@@ -32,6 +33,7 @@
 #include "status.h"
 #include "verify.h"
 #include "wait.h"
+#include "work.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -41,6 +43,7 @@
 #define EXIT_CODE_CHANGES 2 /* of plan */
 #define BOOT_ID_LEN       40
 #define RELOAD_USEC       (60 * USEC_PER_SEC)
+#define SERVICE_PROGRAM   "/usr/lib/rdma-provision/rdma-provision-service"
 
 /* What most verbs need, released together. */
 struct session {
@@ -92,9 +95,54 @@ static int print(const char *text)
 	return EXIT_SUCCESS;
 }
 
+/*
+ * This process becomes @program, one of those that do their work with other libraries. @verb: of
+ * it, or NULL. Return: the exit code when it cannot.
+ */
+static int become(const struct command *cmd, const char *program, const char *verb, bool is_failed)
+{
+	_cleanup_(freep) char *root = NULL, *config = NULL;
+	char path[PATH_MAX];
+	const char *name = strrchr(program, '/') + 1, *words[8] = { name };
+	size_t n = 1;
+
+	if ((cmd->root && asprintf(&root, "--root=%s", cmd->root) < 0) ||
+	    (cmd->config && asprintf(&config, "--config=%s", cmd->config) < 0)) {
+		log_error_errno(-ENOMEM, "%s", cmd->verb);
+		return EXIT_FAILURE;
+	}
+	if (verb)
+		words[n++] = verb;
+	if (root)
+		words[n++] = root;
+	if (config)
+		words[n++] = config;
+	if (cmd->is_strict)
+		words[n++] = "--strict";
+	if (is_failed)
+		words[n++] = "--failed";
+	if (cmd->is_debug)
+		words[n++] = "--debug";
+
+	execv(program_path(name + strlen("rdma-provision"), program, path), (char **)words);
+	log_error_errno(-errno, "%s", program);
+	return EXIT_FAILURE;
+}
+
 int command_run(const struct command *cmd)
 {
-	return service_run(cmd->config) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return become(cmd, SERVICE_PROGRAM, NULL, false);
+}
+
+int command_pass(const struct command *cmd)
+{
+	uint64_t fd;
+
+	if (!cmd->argument || parse_number(cmd->argument, 0, INT_MAX, &fd) < 0) {
+		log_error("pass takes the number of a descriptor");
+		return EXIT_FAILURE;
+	}
+	return work((int)fd) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int command_early(const struct command *cmd)
@@ -150,6 +198,13 @@ static int print_state(const struct command *cmd, const struct fs *fs)
 	return cmd->is_json ? print(state) : EXIT_SUCCESS;
 }
 
+static int run_pass(void *userdata, const struct pass *pass, struct pass_result *ret)
+{
+	const struct world world = live_world(userdata);
+
+	return loop_pass(&world, pass, ret);
+}
+
 int command_apply(const struct command *cmd)
 {
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
@@ -159,7 +214,7 @@ int command_apply(const struct command *cmd)
 	if (r < 0 || s.config.is_invalid)
 		return EXIT_FAILURE;
 
-	r = service_apply(&s.os, &s.config, cmd->config);
+	r = service_apply(run_pass, &s.os, &s.config, cmd->config);
 	return r < 0 || print_state(cmd, &s.os.fs) != EXIT_SUCCESS ? EXIT_FAILURE : r;
 }
 
@@ -720,55 +775,14 @@ int command_wait(const struct command *cmd)
 	return exit_code(state);
 }
 
-/*
- * Units of the kubelet run programs of their own: this process becomes one of them, @program with
- * @words. Return: the exit code when it cannot.
- */
-static int become(const struct command *cmd, const char *program, const char *words[static 8],
-		  bool is_failed)
-{
-	_cleanup_(freep) char *root = NULL, *config = NULL;
-	char path[PATH_MAX];
-	size_t n = words[1] ? 2 : 1;
-
-	if ((cmd->root && asprintf(&root, "--root=%s", cmd->root) < 0) ||
-	    (cmd->config && asprintf(&config, "--config=%s", cmd->config) < 0)) {
-		log_error_errno(-ENOMEM, "%s", cmd->verb);
-		return EXIT_FAILURE;
-	}
-	if (root)
-		words[n++] = root;
-	if (config)
-		words[n++] = config;
-	if (cmd->is_strict)
-		words[n++] = "--strict";
-	if (is_failed)
-		words[n++] = "--failed";
-	if (cmd->is_debug)
-		words[n++] = "--debug";
-
-	execv(program_path(strrchr(program, '-'), program, path), (char **)words);
-	log_error_errno(-errno, "%s", program);
-	return EXIT_FAILURE;
-}
-
-static int become_kubelet(const struct command *cmd, bool is_failed)
-{
-	const char *words[8] = { "rdma-provision-kubelet", cmd->verb };
-
-	return become(cmd, KUBELET_PROGRAM, words, is_failed);
-}
-
 int command_kubelet(const struct command *cmd)
 {
-	return become_kubelet(cmd, false);
+	return become(cmd, KUBELET_PROGRAM, cmd->verb, false);
 }
 
 int command_gate(const struct command *cmd)
 {
-	const char *words[8] = { "rdma-provision-gate" };
-
-	return become(cmd, GATE_PROGRAM, words, false);
+	return become(cmd, GATE_PROGRAM, NULL, false);
 }
 
 int command_revert(const struct command *cmd)
@@ -786,7 +800,7 @@ int command_revert(const struct command *cmd)
 	w = live_world(&d);
 	r = d.fs.is_live ? revert(&w, cmd->with_vfs) : 0;
 	os_close(&d);
-	return become_kubelet(cmd, r < 0);
+	return become(cmd, KUBELET_PROGRAM, cmd->verb, r < 0);
 }
 
 int command_bake(const struct command *cmd)

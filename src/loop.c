@@ -551,7 +551,7 @@ static int conclude(struct progress *pr, const struct node *n, const struct memo
 /*
  * Until the pass ends the state would be that of before: a driver whose firmware does not answer is
  * at a probe for two minutes, and what became of the other cards is known by then. Before the time
- * limit as well: loop_degrade() adds to what was written last.
+ * limit as well: degrade() adds to what was written last.
  */
 static int write_meanwhile(const struct progress *pr, const struct apply *ap, const struct node *n,
 			   const struct memory *memory, struct plan *p)
@@ -666,49 +666,6 @@ int loop_pass(const struct world *w, const struct pass *pass, struct pass_result
 
 	*ret = result;
 	return 0;
-}
-
-/* A state that is of another boot, or none at all: what is known then is the reason alone. */
-static int make_degraded(const struct config *c, const char *boot_id, enum reason reason,
-			 const char *detail, char **ret)
-{
-	_cleanup_(plan_done) struct plan p = { .state = NODE_DEGRADED };
-	const struct memory memory = {};
-	struct node n = {};
-	int r;
-
-	COPY(n.boot_id, boot_id);
-	r = plan_add_hint(&p, reason, "", "%s", detail);
-	return r < 0 ? r : output_state(c, &n, &memory, &p, ret);
-}
-
-int loop_degrade(const struct config *c, enum reason reason, const char *detail)
-{
-	_cleanup_(freep) char *before = NULL, *state = NULL;
-	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
-	char boot_id[sizeof(((struct node *)0)->boot_id)];
-	size_t size;
-	int r;
-
-	r = fs_open_root(NULL, &fs);
-	if (r < 0)
-		return r;
-	r = fs_read(&fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
-	if (r < 0)
-		return r;
-	r = fs_read_all(&fs, STATE_PATH, MAX_STATE_BYTES, false, &before, &size);
-	if (r >= 0)
-		r = output_degrade(before, boot_id, c->hash, reason, detail, &state);
-	if (r < 0 && r != -ENOMEM)
-		r = make_degraded(c, boot_id, reason, detail, &state);
-	if (r < 0)
-		return r;
-	r = fs_remove(&fs, READY_PATH);
-	if (r < 0)
-		return r;
-	/* The pass that goes on may be writing its own at this very moment. */
-	r = fs_replace(&fs, DEGRADED_PATH, state, strlen(state), 0644);
-	return r < 0 ? r : fs_rename(&fs, DEGRADED_PATH, STATE_PATH);
 }
 
 int loop_state(struct os *d, const struct config *c, char **ret)

@@ -76,13 +76,5 @@ int loop_pass(const struct world *w, const struct pass *pass, struct pass_result
 /* The loop alone: the caller has the lock. */
 int loop_rounds(const struct world *w, const struct pass *pass, struct pass_result *ret);
 
-/*
- * For when no pass tells: they fail, or the time is over while one goes on. The last state becomes
- * that of a degraded node with @reason, and what it remembers is kept. Observes nothing, takes no
- * lock, waits for nobody: a state that the pass writes between its reading and its writing is lost
- * until the next pass, which looks at everything again. Return: 0 or -errno.
- */
-int loop_degrade(const struct config *c, enum reason reason, const char *detail);
-
 /* The document of "status --json", made by looking now. */
 int loop_state(struct os *d, const struct config *c, char **ret);

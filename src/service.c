@@ -2,7 +2,7 @@
 #include "service.h"
 
 #include "base/log.h"
-#include "live.h"
+#include "degrade.h"
 #include "load.h"
 #include "model/paths.h"
 #include "os/devlink.h"
@@ -32,12 +32,15 @@
 #define STOP_USEC (1 * USEC_PER_SEC)
 
 struct watch {
-	struct os *os;    /* of "apply": passes run here; NULL: in a worker */
+	/* Of "apply": makes a pass in this process. NULL: passes run in workers. */
+	int (*run_here)(void *userdata, const struct pass *pass, struct pass_result *ret);
+	void *userdata;
+	int program;      /* owned; what workers run; -EBADF: there are none */
 	const char *file; /* --config */
 	struct config config;
 	struct schedule schedule;
 	sd_event *event;
-	struct fs fs; /* of the service; the os of "apply" have their own */
+	struct fs fs; /* of the service; "apply" has its own */
 	struct uevents uevents;
 	struct netlink events, devlink;
 	struct link_log link_log; /* with [Health] */
@@ -80,7 +83,7 @@ static int arm(sd_event_source *timer, uint64_t when)
 
 static void tell_status(struct watch *w, const char *text, uint64_t extend_usec)
 {
-	if (w->os)
+	if (w->run_here)
 		return;
 	if (extend_usec && (!w->schedule.is_ready || w->schedule.is_reloading))
 		sd_notifyf(false, "STATUS=%s\nEXTEND_TIMEOUT_USEC=%" PRIu64, text,
@@ -298,7 +301,7 @@ static struct pass make_pass(const struct watch *w)
 			     .link_log = watched_log(w) };
 
 	schedule_fill(&w->schedule, &pass);
-	if (w->os)
+	if (w->run_here)
 		pass.on_start = on_start;
 	return pass;
 }
@@ -310,7 +313,7 @@ static int start_worker(struct watch *w, bool is_held)
 
 	w->has_result = false;
 	w->result = (struct pass_result){};
-	r = worker_start(&pass, is_held, &w->worker);
+	r = worker_start(w->program, &pass, is_held, &w->worker);
 	if (r < 0) {
 		COPY(w->problem, strerror(-r));
 		return fail(w);
@@ -328,15 +331,14 @@ static int start_worker(struct watch *w, bool is_held)
 static int run_here(struct watch *w)
 {
 	const struct pass pass = make_pass(w);
-	const struct world world = live_world(w->os);
-	int r = loop_pass(&world, &pass, &w->result);
+	int r = w->run_here(w->userdata, &pass, &w->result);
 
 	return r < 0 ? r : handle(w, EVENT_RESULT);
 }
 
 static int degrade_failed(struct watch *w)
 {
-	int r = loop_degrade(&w->config, REASON_WORKER_DIED, w->problem);
+	int r = degrade(&w->config, REASON_WORKER_DIED, w->problem);
 
 	if (r >= 0)
 		tell_status(w, "degraded: passes fail, see the journal", 0);
@@ -349,7 +351,7 @@ static int degrade_late(struct watch *w)
 {
 	const char *step = w->making.text[0] ? w->making.text : "looking at the node";
 	char text[256];
-	int r = loop_degrade(&w->config, REASON_READY_TIMEOUT, step);
+	int r = degrade(&w->config, REASON_READY_TIMEOUT, step);
 
 	if (r < 0)
 		log_error_errno(r, "The state cannot be written to /" STATE_PATH);
@@ -394,7 +396,7 @@ static int start_look(struct watch *w)
 
 static int start_pass(struct watch *w)
 {
-	return w->os ? run_here(w) : start_worker(w, false);
+	return w->run_here ? run_here(w) : start_worker(w, false);
 }
 
 static int release_worker(struct watch *w)
@@ -542,15 +544,9 @@ static int on_terminate(sd_event_source *s _unused_, const struct signalfd_sigin
 
 static int read_config(struct watch *w)
 {
-	struct os d = {};
 	struct config c = {};
-	int r;
+	int r = load_config(&w->fs, w->file, &c);
 
-	r = os_open(NULL, &d);
-	if (r < 0)
-		return r;
-	r = load_config(&d.fs, w->file, &c);
-	os_close(&d);
 	if (r < 0)
 		return r;
 
@@ -600,7 +596,7 @@ static int take_config(struct watch *w)
 /* Files that changed before READY=1 is sent. */
 static int read_changed(struct watch *w)
 {
-	if (w->os || w->schedule.is_ready || !load_is_changed(&w->fs, w->file, &w->config))
+	if (w->run_here || w->schedule.is_ready || !load_is_changed(&w->fs, w->file, &w->config))
 		return 0;
 	log_notice("The configuration was changed during the start and is read again");
 	return take_config(w);
@@ -738,9 +734,6 @@ static int run(struct watch *w)
 {
 	int r;
 
-	r = fs_open_root(NULL, &w->fs);
-	if (r < 0)
-		return r;
 	if (!fs_exists(&w->fs, RULES_PATH)) /* udev will have to read them */
 		request_prepare();
 	go_on(w);
@@ -760,25 +753,35 @@ static int run(struct watch *w)
 
 int service_run(const char *file)
 {
-	struct watch w = { .file = file, .fs = { .root = -EBADF } };
+	struct watch w = { .file = file, .program = -EBADF, .fs = { .root = -EBADF } };
 	const uint64_t started_usec = now_usec();
 	int r;
 
-	r = read_config(&w);
-	if (r < 0)
-		return r;
-	schedule_start(&w.schedule, false, &w.config, started_usec);
-	r = run(&w);
-	close_watch(&w);
+	r = w.program = worker_open();
+	if (r >= 0)
+		r = fs_open_root(NULL, &w.fs);
+	if (r >= 0)
+		r = read_config(&w);
+	if (r >= 0) {
+		schedule_start(&w.schedule, false, &w.config, started_usec);
+		r = run(&w);
+		close_watch(&w);
+	}
+	if (w.program >= 0)
+		close(w.program);
 	fs_done(&w.fs);
 	config_done(&w.config);
 	return r;
 }
 
-int service_apply(struct os *d, const struct config *c, const char *file)
+int service_apply(int (*run_pass)(void *userdata, const struct pass *pass, struct pass_result *ret),
+		  void *userdata, const struct config *c, const char *file)
 {
-	struct watch w = { .os = d, .config = *c, .file = file };
-	const struct world world = live_world(d);
+	struct watch w = { .run_here = run_pass,
+			   .userdata = userdata,
+			   .program = -EBADF,
+			   .config = *c,
+			   .file = file };
 	struct pass pass;
 	int r;
 
@@ -788,7 +791,7 @@ int service_apply(struct os *d, const struct config *c, const char *file)
 	pass.is_wait_over = false;
 
 	/* A finished node is seen by one look, without subscribing to anything. */
-	r = loop_pass(&world, &pass, &w.result);
+	r = run_pass(userdata, &pass, &w.result);
 	if (r < 0)
 		return r;
 	w.schedule.is_first = w.schedule.is_retry = false;

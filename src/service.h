@@ -4,11 +4,13 @@
  * work is one pass.
  *
  * Also serves "apply", which is the same loop until the node is finished, its passes run in the
- * process itself: fork() is for changes only there.
+ * process itself: workers are the service's alone.
  */
 #pragma once
 
-#include "loop.h"
+struct config;
+struct pass;
+struct pass_result;
 
 /*
  * The service: passes until finished, READY=1, then hotplug, until SIGTERM. @file: --config, or
@@ -17,8 +19,10 @@
 int service_run(const char *file);
 
 /*
- * One convergence. Waits for events while devices that changed or are new in this boot still come
- * up, at most ReadyTimeoutSec=; a node that was ready or degraded before and needs no change is not
- * waited for. Return: an exit code (report.h), or -errno.
+ * One convergence, its passes made by @run_pass, which returns 0 or -errno. Waits for events while
+ * devices that changed or are new in this boot still come up, at most ReadyTimeoutSec=; a node that
+ * was ready or degraded before and needs no change is not waited for. Return: an exit code
+ * (report.h), or -errno.
  */
-int service_apply(struct os *d, const struct config *c, const char *file);
+int service_apply(int (*run_pass)(void *userdata, const struct pass *pass, struct pass_result *ret),
+		  void *userdata, const struct config *c, const char *file);

@@ -2,84 +2,22 @@
 #include "worker.h"
 
 #include "base/log.h"
-#include "live.h"
+#include "hand-over.h"
+#include "os/program-path.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 
-/* The worker's ends. */
-struct ends {
-	int pipe;
-	int gate; /* -EBADF: not held */
-};
+#define WORKER_PROGRAM "/usr/bin/rdma-provision"
 
-static void tell(const struct ends *ends, enum worker_message_kind kind, const struct action *a,
-		 uint64_t deadline_usec)
+int worker_open(void)
 {
-	struct worker_message m = { .kind = kind, .deadline_usec = deadline_usec };
+	char path[PATH_MAX];
+	const char *program = program_path("", WORKER_PROGRAM, path);
+	int fd = open(program, O_PATH | O_CLOEXEC);
 
-	action_describe(a, m.text, sizeof(m.text));
-	if (a->verb == VERB_SET_NUM_VFS && !action_is_to(a, 0)) {
-		copy(m.pf, sizeof(m.pf), a->target);
-		m.n_vfs = (uint32_t)a->number.to.n;
-	}
-	/* Nobody listens any more: the service is being stopped, and so are we. */
-	if (write(ends->pipe, &m, sizeof(m)) < 0)
-		log_debug_errno(-errno, "Progress cannot be told");
-}
-
-static void on_start(void *userdata, const struct action *a, uint64_t deadline_usec)
-{
-	tell(userdata, WORKER_STARTS, a, deadline_usec);
-}
-
-static void on_wait_for(void *userdata, const struct action *a)
-{
-	tell(userdata, WORKER_WAITS, a, 0);
-}
-
-/* A pass of the command line may be making VFs, PF by PF. */
-static void on_wait(void *userdata)
-{
-	struct worker_message m = { .kind = WORKER_STARTS,
-				    .deadline_usec = 3600 * USEC_PER_SEC,
-				    .text = "waiting for another pass to end" };
-	const struct ends *ends = userdata;
-
-	if (write(ends->pipe, &m, sizeof(m)) < 0)
-		log_debug_errno(-errno, "Progress cannot be told");
-}
-
-static void on_looked(void *userdata, bool is_ready)
-{
-	struct worker_message m = { .kind = WORKER_LOOKED, .is_ready = is_ready };
-	const struct ends *ends = userdata;
-	eventfd_t value;
-
-	if (ends->gate < 0)
-		return;
-	/* What cannot be waited for is a failed pass, and made again. */
-	if (write(ends->pipe, &m, sizeof(m)) < 0 || eventfd_read(ends->gate, &value) < 0)
-		_exit(EXIT_FAILURE);
-}
-
-static int work(const struct pass *pass, struct pass_result *ret)
-{
-	struct os d = {};
-	struct world w;
-	int r;
-
-	r = os_open(NULL, &d);
-	if (r < 0)
-		return r;
-	d.is_service = true;
-	d.link_log = pass->link_log;
-	w = live_world(&d);
-	r = loop_pass(&w, pass, ret);
-	os_close(&d);
-	return r;
+	return fd < 0 ? log_error_errno(-errno, "%s", program) : fd;
 }
 
 /* When memory is short the kernel takes the pass, which is made again, and not the service. */
@@ -91,27 +29,33 @@ static void go_first(void)
 		log_debug_errno(-errno, "oom_score_adj");
 }
 
-_Noreturn static void run_worker(const struct pass *pass, pid_t parent, int fd)
+/* Of what the service has open, the worker gets @given and what is named there. */
+_Noreturn static void become_worker(int program, int given, const struct hand_over *h)
 {
 	struct worker_message m = { .kind = WORKER_ENDS };
+	char number[16];
+	const char *words[] = { "rdma-provision", "pass", number, NULL };
 	sigset_t none;
 
+	go_first();
+	snprintf(number, sizeof(number), "%d", given);
 	/* The service blocks the signals that it reads from a descriptor. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(EXIT_FAILURE);
-	go_first();
+	fcntl(given, F_SETFD, 0);
+	fcntl(h->pipe, F_SETFD, 0);
+	if (h->gate >= 0)
+		fcntl(h->gate, F_SETFD, 0);
+	fexecve(program, (char **)words, environ);
 
-	m.error = work(pass, &m.result);
-	_exit(write(fd, &m, sizeof(m)) == sizeof(m) ? EXIT_SUCCESS : EXIT_FAILURE);
+	m.error = -errno;
+	_exit(write(h->pipe, &m, sizeof(m)) == sizeof(m) ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-int worker_start(const struct pass *pass, bool is_held, struct worker *ret)
+int worker_start(int program, const struct pass *pass, bool is_held, struct worker *ret)
 {
-	_cleanup_(closep) int from = -EBADF, to = -EBADF, gate = -EBADF;
-	const pid_t parent = getpid();
+	_cleanup_(closep) int from = -EBADF, to = -EBADF, gate = -EBADF, given = -EBADF;
+	struct hand_over h = { .parent = getpid(), .level = log_level(), .pass = *pass };
 	int fds[2];
 	pid_t pid;
 
@@ -126,21 +70,17 @@ int worker_start(const struct pass *pass, bool is_held, struct worker *ret)
 		if (gate < 0)
 			return -errno;
 	}
+	h.pipe = to;
+	h.gate = gate;
+	given = hand_over_write(&h);
+	if (given < 0)
+		return given;
 
 	pid = fork();
 	if (pid < 0)
 		return -errno;
-	if (pid == 0) {
-		struct ends ends = { to, gate };
-		struct pass mine = *pass;
-
-		mine.on_start = on_start;
-		mine.on_wait_for = on_wait_for;
-		mine.on_wait = on_wait;
-		mine.on_looked = on_looked;
-		mine.userdata = &ends;
-		run_worker(&mine, parent, to);
-	}
+	if (pid == 0)
+		become_worker(program, given, &h);
 
 	ret->pid = pid;
 	ret->pipe = TAKE_FD(from);

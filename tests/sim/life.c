@@ -4,6 +4,7 @@
  * and goes, what fails; and the service around the passes, by schedule.h as service.c.
  */
 #include "../../src/base/log.h"
+#include "../../src/degrade.h"
 #include "../../src/load.h"
 #include "../../src/model/memory.h"
 #include "../../src/model/paths.h"
@@ -83,10 +84,10 @@ static void handle(enum schedule_event event, const struct pass_result *result)
 	service.todo |= schedule_event(&service.schedule, event, &in);
 	if (service.todo & DO_DEGRADE_LATE) {
 		sim_trace("READY=1 without the pass that goes on");
-		loop_degrade(&service.config, REASON_READY_TIMEOUT, "a pass");
+		degrade(&service.config, REASON_READY_TIMEOUT, "a pass");
 	}
 	if (service.todo & DO_DEGRADE_FAILED)
-		loop_degrade(&service.config, REASON_WORKER_DIED, "a pass");
+		degrade(&service.config, REASON_WORKER_DIED, "a pass");
 	if (service.todo & DO_READY)
 		sim_trace("READY=1");
 	if (service.todo & DO_KILL)
