@@ -70,9 +70,11 @@ int hand_over_write(const struct hand_over *h)
 {
 	_cleanup_(closep) int fd = open_memory();
 	const struct config *c = h->pass.config;
-	int r = MIN(fd, 0);
+	int r = 0;
 
 	assert(!h->pass.make_plan && !h->pass.clear);
+	if (fd < 0)
+		return fd;
 	r = put(fd, r, &build, sizeof(build));
 	r = put(fd, r, h, sizeof(*h));
 	r = put(fd, r, c, sizeof(*c));

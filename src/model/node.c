@@ -302,6 +302,13 @@ size_t node_first_address(const struct node *n, uint32_t ifindex)
 									      : n->n_addresses;
 }
 
+void pci_print_id(uint32_t id, char ret[static PCI_ID_LEN])
+{
+	for (size_t i = PCI_ID_LEN - 1; i-- > 0; id >>= 4)
+		ret[i] = "0123456789abcdef"[id & 0xf];
+	ret[PCI_ID_LEN - 1] = '\0';
+}
+
 bool pci_is_erdma(const struct pci *pci)
 {
 	return (pci->vendor == ERDMA_VENDOR && pci->device == ERDMA_DEVICE) ||

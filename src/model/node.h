@@ -714,6 +714,10 @@ int vf_info_compare(const void *a, const void *b);
 
 /* All NULL when there is none. Linear ones are for small arrays, the others search sorted ones. */
 const struct pci *node_pci(const struct node *n, const char *address);
+/* "1ded", a vendor or device as plugins name it: for each function of a node, so without printf().
+ */
+#define PCI_ID_LEN 5
+void pci_print_id(uint32_t id, char ret[static PCI_ID_LEN]);
 bool node_has_gpu(const struct node *n); /* node.pcis is enough */
 const struct netdev *node_netdev(const struct node *n, uint32_t ifindex);
 

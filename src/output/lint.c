@@ -104,7 +104,7 @@ static bool has_link_type(const struct linter *l, const struct function *f, cons
 static bool is_listed(const struct linter *l, const struct function *f, const char *key,
 		      const json_t *list)
 {
-	char id[8];
+	char id[PCI_ID_LEN];
 
 	if (json_array_size(list) == 0)
 		return true;
@@ -117,7 +117,7 @@ static bool is_listed(const struct linter *l, const struct function *f, const ch
 	if (streq(key, "pciAddresses"))
 		return has_text(list, f->pci->address);
 
-	snprintf(id, sizeof(id), "%04x", streq(key, "vendors") ? f->pci->vendor : f->pci->device);
+	pci_print_id(streq(key, "vendors") ? f->pci->vendor : f->pci->device, id);
 	return has_text(list, id);
 }
 

@@ -189,12 +189,12 @@ static int add(json_t *selectors, const char *key, const char *text)
 
 static int add_ids(json_t *selectors, const struct pci *f)
 {
-	char vendor[8], device[8]; /* "1ded": pkg/resources/device_selectors.go compares text */
+	char vendor[PCI_ID_LEN], device[PCI_ID_LEN]; /* pkg/resources/device_selectors.go compares
+							 text */
 	int r;
 
-	snprintf(vendor, sizeof(vendor), "%04x", f->vendor);
-	snprintf(device, sizeof(device), "%04x", f->device);
-
+	pci_print_id(f->vendor, vendor);
+	pci_print_id(f->device, device);
 	r = add(selectors, "vendors", vendor);
 	if (r < 0)
 		return r;

@@ -253,9 +253,10 @@ static enum reason judge_ports(const struct config *c, const struct node *n, str
 	for (size_t i = 0; i < ib->n_ports; i++) {
 		const struct port *port = &ib->ports[i];
 
-		snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 " is %s", ib->name,
-			 port->number, port->state[0] ? port->state : "unreadable");
 		if (!streq(port->state, "ACTIVE")) {
+			snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 " is %s",
+				 ib->name, port->number,
+				 port->state[0] ? port->state : "unreadable");
 			advice = cause_of_port(n, d->pci, i == 0 ? d->netdev : NULL, port,
 					       d->detail, sizeof(d->detail));
 			continue;
