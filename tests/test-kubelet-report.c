@@ -76,7 +76,7 @@ static void assert_covered(size_t from, size_t size)
 
 static void all_of_it_comes_back_as_it_was(_unused_ void **state)
 {
-	_cleanup_(kubelet_report_done) struct kubelet_report r = {}, back = {};
+	struct kubelet_report r = {}, back = {};
 	_cleanup_(freep) char *text = NULL;
 	json_auto_t *document = NULL;
 
@@ -84,14 +84,6 @@ static void all_of_it_comes_back_as_it_was(_unused_ void **state)
 	assert_covered(offsetof(struct kubelet_report, decision), sizeof(r.decision));
 
 	fill(&kubelet_report_fields, (char *)&r);
-	r.stamps = calloc(3, sizeof(*r.stamps));
-	assert_non_null(r.stamps);
-	for (size_t i = 0; i < 3; i++) {
-		struct stamp stamp = { .value = INT64_MAX - (int64_t)i };
-
-		snprintf(stamp.path, sizeof(stamp.path), "etc/\xC3%zu", i);
-		r.stamps[r.n_stamps++] = stamp;
-	}
 	assert_int_equal(kubelet_report_print(&r, &text), 0);
 	assert_int_equal(document_parse(text, strlen(text), 0, &document, NULL), 0);
 	assert_int_equal(fields_parse(&kubelet_report_fields, document, &back, NULL), 0);
@@ -102,11 +94,6 @@ static void all_of_it_comes_back_as_it_was(_unused_ void **state)
 	assert_int_equal(back.topology_policy, _TOPOLOGY_POLICY_N - 1);
 	assert_int_equal(back.topology_scope, _TOPOLOGY_SCOPE_N - 1);
 	assert_int_equal(back.cpu_policy, _CPU_POLICY_N - 1);
-	assert_int_equal(back.n_stamps, 3);
-	for (size_t i = 0; i < 3; i++) {
-		assert_string_equal(back.stamps[i].path, r.stamps[i].path);
-		assert_int_equal(back.stamps[i].value, r.stamps[i].value);
-	}
 }
 
 /* A folder whose files are taken for those of the running system. */
@@ -146,18 +133,19 @@ static void wait_a_tick(void)
 
 static void keep(const struct node_root *n)
 {
-	_cleanup_(kubelet_report_done) struct kubelet_report r = {};
+	_cleanup_(stamps_done) struct stamps stamps = {};
+	struct kubelet_report r = {};
 
 	wait_a_tick();
-	assert_int_equal(kubelet_look(&n->root.fs, &n->c, &r), 0);
+	assert_int_equal(kubelet_look(&n->root.fs, &n->c, &r, &stamps), 0);
 	assert_true(r.kubelet.is_there);
-	assert_int_not_equal(r.n_stamps, 0);
-	assert_int_equal(kubelet_report_keep(&n->root.fs, &r), 1);
+	assert_false(stamps.is_useless);
+	assert_int_equal(kubelet_report_keep(&n->root.fs, &r, &stamps), 1);
 }
 
 static bool holds(const struct node_root *n)
 {
-	_cleanup_(kubelet_report_done) struct kubelet_report r = {};
+	struct kubelet_report r = {};
 	int found = kubelet_report_read(&n->root.fs, &n->c, &r);
 
 	assert_true(found >= 0);
@@ -238,14 +226,15 @@ static void a_damaged_one_is_none(void **state)
 /* Times of files are those of the last tick: a second change in it would not be seen. */
 static void one_of_files_that_just_changed_is_not_kept(void **state)
 {
-	_cleanup_(kubelet_report_done) struct kubelet_report r = {};
+	_cleanup_(stamps_done) struct stamps stamps = {};
 	const struct node_root *n = *state;
+	struct kubelet_report r = {};
 
 	wait_a_tick();
 	put_text(&n->root, FILE_PATH, HEAD KEY ": " BE "\n");
-	assert_int_equal(kubelet_look(&n->root.fs, &n->c, &r), 0);
-	assert_int_equal(r.n_stamps, 0);
-	assert_int_equal(kubelet_report_keep(&n->root.fs, &r), 0);
+	assert_int_equal(kubelet_look(&n->root.fs, &n->c, &r, &stamps), 0);
+	assert_true(stamps.is_useless);
+	assert_int_equal(kubelet_report_keep(&n->root.fs, &r, &stamps), 0);
 	assert_false(fs_exists(&n->root.fs, KUBELET_REPORT_PATH));
 }
 

@@ -277,15 +277,16 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 /* For the service, which else looks for itself. */
 static void keep_report(struct run *run, const struct kubelet_result *res)
 {
-	_cleanup_(kubelet_report_done) struct kubelet_report report = {};
+	const struct kubelet_report report =
+		kubelet_report_make(run->c, &res->kubelet, &res->decision);
 	_cleanup_(closep) int locked = -EBADF;
 	int r;
 
-	kubelet_report_fill(run->c, &res->kubelet, &res->decision, &run->stamps, &report);
-	if (!run->fs->is_live || report.n_stamps == 0)
+	run->stamps.is_useless |= res->kubelet.is_fleeting;
+	if (!run->fs->is_live)
 		return;
 	locked = kubelet_lock(run->fs);
-	r = locked < 0 ? locked : kubelet_report_keep(run->fs, &report);
+	r = locked < 0 ? locked : kubelet_report_keep(run->fs, &report, &run->stamps);
 	if (r < 0)
 		log_warning_errno(r, "/" KUBELET_REPORT_PATH);
 }

@@ -166,11 +166,12 @@ static void on_read(void *userdata _unused_, enum record_kind kind, const char *
 	print_chunk(kind, path, data ? data : "", data ? size : 0);
 }
 
-static int keep(const struct fs *fs, const struct kubelet_report *report)
+static int keep(const struct fs *fs, const struct kubelet_report *report,
+		const struct stamps *stamps)
 {
 	_cleanup_(closep) int locked = kubelet_lock(fs);
 
-	return locked < 0 ? locked : kubelet_report_keep(fs, report);
+	return locked < 0 ? locked : kubelet_report_keep(fs, report, stamps);
 }
 
 static int print_report(const struct kubelet_report *report)
@@ -187,8 +188,9 @@ static int print_report(const struct kubelet_report *report)
 /* Of what is asked for here, and not of what the files of the configuration say by now. */
 static int run_look(const struct kubelet_command *cmd)
 {
-	_cleanup_(kubelet_report_done) struct kubelet_report report = {};
+	_cleanup_(stamps_done) struct stamps stamps = {};
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	struct kubelet_report report = {};
 	struct fs_denied denied = {};
 	int r;
 
@@ -198,10 +200,10 @@ static int run_look(const struct kubelet_command *cmd)
 	fs.denied = &denied;
 	if (cmd->is_recorded)
 		fs.on_read = on_read;
-	r = kubelet_look(&fs, &cmd->asked, &report);
+	r = kubelet_look(&fs, &cmd->asked, &report, &stamps);
 	for (; report.n_denied < MIN(denied.n, ELEMENTSOF(report.denied)); report.n_denied++)
 		COPY(report.denied[report.n_denied].path, denied.paths[report.n_denied]);
-	if (r >= 0 && cmd->is_kept && keep(&fs, &report) < 0)
+	if (r >= 0 && cmd->is_kept && keep(&fs, &report, &stamps) < 0)
 		log_debug("/" KUBELET_REPORT_PATH " is not kept"); /* the next one looks again */
 	if (r >= 0)
 		r = print_report(&report);

@@ -35,24 +35,20 @@ struct fs kubelet_stamped(const struct fs *fs, struct stamps *stamps)
 	return ret;
 }
 
-void kubelet_report_fill(const struct config *c, const struct kubelet_found *k,
-			 const struct kubelet_decision *d, struct stamps *stamps,
-			 struct kubelet_report *ret)
+struct kubelet_report kubelet_report_make(const struct config *c, const struct kubelet_found *k,
+					  const struct kubelet_decision *d)
 {
-	*ret = (struct kubelet_report){
+	return (struct kubelet_report){
 		.topology_policy = c->kubelet.topology_policy,
 		.topology_scope = c->kubelet.topology_scope,
 		.cpu_policy = c->kubelet.cpu_policy,
 		.kubelet = k->seen,
 		.decision = *d,
 	};
-	if (k->is_fleeting || stamps->is_useless)
-		return;
-	ret->stamps = TAKE(stamps->items);
-	ret->n_stamps = TAKE(stamps->n_items);
 }
 
-int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet_report *ret)
+int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet_report *ret,
+		 struct stamps *ret_stamps)
 {
 	_cleanup_(stamps_done) struct stamps stamps = {};
 	const struct fs stamped = kubelet_stamped(fs, &stamps);
@@ -71,7 +67,9 @@ int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet_rep
 		asking = UNIT_ASK;
 	} while (is_again);
 
-	kubelet_report_fill(c, &k, &decision, &stamps, ret);
+	*ret = kubelet_report_make(c, &k, &decision);
+	stamps.is_useless |= k.is_fleeting;
+	*ret_stamps = TAKE_STRUCT(stamps);
 	return 0;
 }
 
@@ -82,13 +80,20 @@ int kubelet_report_print(const struct kubelet_report *report, char **ret)
 	return document ? document_dump(document, JSON_COMPACT, ret) : -ENOMEM;
 }
 
-int kubelet_report_keep(const struct fs *fs, const struct kubelet_report *report)
+int kubelet_report_keep(const struct fs *fs, const struct kubelet_report *report,
+			const struct stamps *stamps)
 {
-	_cleanup_(freep) char *text = NULL;
+	_cleanup_(freep) char *text = NULL, *lines = NULL, *all = NULL;
 	int r;
 
-	if (report->n_stamps == 0)
-		return 0; /* the one that is there is no worse: its stamps tell */
+	if (stamps->is_useless || stamps->n_items == 0)
+		return 0;
 	r = kubelet_report_print(report, &text);
-	return r < 0 ? r : fs_replace(fs, KUBELET_REPORT_PATH, text, strlen(text), 0600);
+	if (r >= 0)
+		r = stamps_print(stamps, &lines);
+	if (r >= 0 && asprintf(&all, "%s%s", text, lines) < 0) {
+		all = NULL;
+		r = -ENOMEM;
+	}
+	return r < 0 ? r : fs_replace(fs, KUBELET_REPORT_PATH, all, strlen(all), 0600);
 }

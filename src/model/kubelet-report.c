@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kubelet-report.h"
 
-#define MAX_STAMPS 4096
-
 #define TEXT(type, key, m)            FIELD(FIELD_NAME, type, key, m, .flags = FIELD_SPARSE)
 #define FLAG(type, key, m)            FIELD(FIELD_FLAG, type, key, m, .flags = FIELD_SPARSE)
 #define COUNT(type, key, m)           NUMBER(type, key, m, .flags = FIELD_SPARSE)
@@ -29,12 +27,6 @@ static const struct field item_rows[] = {
 	TEXT(struct kubelet_item, "detail", detail),
 };
 static const struct fields item_fields = FIELDS(item_rows, struct kubelet_item);
-
-static const struct field stamp_rows[] = {
-	FIELD(FIELD_NAME, struct stamp, NULL, path),
-	NUMBER(struct stamp, "value", value, .flags = FIELD_ALONE),
-};
-static const struct fields stamp_fields = FIELDS(stamp_rows, struct stamp);
 
 static const struct field denied_rows[] = {
 	FIELD(FIELD_NAME, __typeof__(*((struct kubelet_report *)0)->denied), "path", path,
@@ -84,13 +76,5 @@ static const struct field rows[] = {
 
 	FIELD(FIELD_ARRAY, R, "denied", denied, .of = &denied_fields,
 	      .count = offsetof(R, n_denied), .flags = FIELD_SPARSE),
-	LIST(FIELD_MAP, R, "stamps", stamps, stamp_fields, .max = MAX_STAMPS),
 };
 const struct fields kubelet_report_fields = FIELDS(rows, R);
-
-void kubelet_report_done(struct kubelet_report *r)
-{
-	free(r->stamps);
-	r->stamps = NULL;
-	r->n_stamps = 0;
-}

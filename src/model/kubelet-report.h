@@ -11,12 +11,6 @@
 #include "config.h"
 #include "kubelet.h"
 
-/* What a file was when it was opened, or that it could not be: os/stamps.h. */
-struct stamp {
-	char path[256];
-	int64_t value;
-};
-
 struct kubelet_report {
 	/* What it was asked for: see config.kubelet. */
 	enum topology_policy topology_policy;
@@ -26,8 +20,6 @@ struct kubelet_report {
 	struct kubelet kubelet;
 	struct kubelet_decision decision;
 
-	struct stamp *stamps; /* owned; of all that it comes from; none: it cannot be kept */
-	size_t n_stamps;
 	/* Files that could not be opened for want of permission, as in struct fs_denied. */
 	struct {
 		char path[128];
@@ -36,5 +28,3 @@ struct kubelet_report {
 };
 
 extern const struct fields kubelet_report_fields;
-
-void kubelet_report_done(struct kubelet_report *r);

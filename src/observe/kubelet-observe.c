@@ -30,7 +30,7 @@ static void refuse(const struct config *c, int error, struct node *n)
 
 int observe_kubelet(struct os *d, const struct config *c, struct node *n)
 {
-	_cleanup_(kubelet_report_done) struct kubelet_report report = {};
+	struct kubelet_report report = {};
 	int r;
 
 	r = kubelet_ask(&d->fs, c, d->is_pass, &report);

@@ -18,33 +18,34 @@ static int parse(const char *text, size_t size, struct kubelet_report *ret)
 	r = document_parse(text, size, JSON_REJECT_DUPLICATES, &document, NULL);
 	if (r >= 0)
 		r = fields_parse(&kubelet_report_fields, document, &report, NULL);
-	if (r < 0) {
-		kubelet_report_done(&report);
-		return r;
-	}
-	*ret = report;
-	return 0;
+	if (r >= 0)
+		*ret = report;
+	return MIN(r, 0);
 }
 
+/* A line of JSON, and behind it the stamps. */
 int kubelet_report_read(const struct fs *fs, const struct config *asked, struct kubelet_report *ret)
 {
-	_cleanup_(kubelet_report_done) struct kubelet_report report = {};
 	_cleanup_(freep) char *text = NULL;
+	struct kubelet_report report;
+	char *stamps;
 	size_t size;
 	int r;
 
 	r = fs_read_all(fs, KUBELET_REPORT_PATH, MAX_STATE_BYTES, true, &text, &size);
-	if (r >= 0)
-		r = parse(text, size, &report);
-	if (r == -ENOMEM)
-		return r;
-	if (r < 0 || report.n_stamps == 0 ||
-	    report.topology_policy != asked->kubelet.topology_policy ||
-	    report.topology_scope != asked->kubelet.topology_scope ||
-	    report.cpu_policy != asked->kubelet.cpu_policy ||
-	    !stamps_hold(report.stamps, report.n_stamps, fs))
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	stamps = text + strcspn(text, "\n");
+	if (!stamps_hold(*stamps ? stamps + 1 : stamps, fs))
 		return 0;
-	*ret = TAKE_STRUCT(report);
+	r = parse(text, (size_t)(stamps - text), &report);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	if (report.topology_policy != asked->kubelet.topology_policy ||
+	    report.topology_scope != asked->kubelet.topology_scope ||
+	    report.cpu_policy != asked->kubelet.cpu_policy)
+		return 0;
+	*ret = report;
 	return 1;
 }
 
@@ -90,8 +91,8 @@ static void add_denied(const struct fs *fs, const struct kubelet_report *report)
 static int look(const struct fs *fs, const struct config *asked, bool is_kept,
 		struct kubelet_report *ret)
 {
-	_cleanup_(kubelet_report_done) struct kubelet_report report = {};
 	_cleanup_(freep) char *said = NULL;
+	struct kubelet_report report = {};
 	const char *words[10] = { "rdma-provision-kubelet", "look" }, *text;
 	char path[PATH_MAX], policies[3][64];
 	size_t size, n = 2;
@@ -123,7 +124,7 @@ static int look(const struct fs *fs, const struct config *asked, bool is_kept,
 	if (n_reports != 1)
 		return -EIO;
 	add_denied(fs, &report);
-	*ret = TAKE_STRUCT(report);
+	*ret = report;
 	return 0;
 }
 

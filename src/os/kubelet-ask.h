@@ -20,7 +20,6 @@
 /**
  * kubelet_report_read() - the report that was kept, where it is as good as a new look
  * @asked: for these policies
- * @ret:   release with kubelet_report_done()
  *
  * Return: 1; 0 when there is none; or -ENOMEM.
  */

@@ -96,7 +96,7 @@ void stamps_note(struct stamps *s, const struct fs *fs, const char *path)
 		if (streq(s->items[i].path, path))
 			return;
 	stamp = APPEND(s->items, s->n_items);
-	if (!stamp || !COPY(stamp->path, path)) {
+	if (!stamp || !COPY(stamp->path, path) || strchr(path, '\n')) {
 		s->is_useless = true;
 		return;
 	}
@@ -104,14 +104,36 @@ void stamps_note(struct stamps *s, const struct fs *fs, const char *path)
 	s->is_useless |= is_of_this_moment(&newest);
 }
 
-bool stamps_hold(const struct stamp *items, size_t n_items, const struct fs *fs)
+int stamps_print(const struct stamps *s, char **ret)
 {
-	struct timespec newest;
+	_cleanup_(stream_done) struct stream out = {};
+	int r;
 
-	for (size_t i = 0; i < n_items; i++)
-		if (make(fs, items[i].path, &newest) != items[i].value) {
-			log_debug("/%s is not what it was", items[i].path);
+	r = stream_open(&out);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < s->n_items; i++)
+		fprintf(out.f, "%" PRId64 " %s\n", s->items[i].value, s->items[i].path);
+	return stream_take(&out, ret);
+}
+
+bool stamps_hold(const char *text, const struct fs *fs)
+{
+	const char *line = text;
+
+	for (; *line; line += strcspn(line, "\n") + 1) {
+		const size_t size = strcspn(line, "\n");
+		struct timespec newest = {};
+		char path[sizeof(((struct stamp *)0)->path)], *end;
+		const int64_t value = strtoll(line, &end, 10);
+
+		if (*end != ' ' || line[size] != '\n' || (size_t)(line + size - end) > sizeof(path))
+			return false;
+		snprintf(path, sizeof(path), "%.*s", (int)(line + size - end - 1), end + 1);
+		if (make(fs, path, &newest) != value) {
+			log_debug("/%s is not what it was", path);
 			return false;
 		}
-	return true;
+	}
+	return line > text;
 }

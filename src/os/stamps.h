@@ -12,8 +12,12 @@
  */
 #pragma once
 
-#include "../model/kubelet-report.h"
 #include "fs.h"
+
+struct stamp {
+	char path[256]; /* without a newline */
+	int64_t value;
+};
 
 struct stamps {
 	struct stamp *items; /* owned; each path once */
@@ -24,5 +28,10 @@ struct stamps {
 void stamps_done(struct stamps *s);
 void stamps_note(struct stamps *s, const struct fs *fs, const char *path);
 
-/* Is each path what it was? */
-bool stamps_hold(const struct stamp *items, size_t n_items, const struct fs *fs);
+/*
+ * As lines "VALUE PATH", which are read without taking anything apart: hundreds of bytes of JSON
+ * cost more than the stamps themselves. Return: 0 or -ENOMEM.
+ */
+int stamps_print(const struct stamps *s, char **ret);
+/* Is each path of such a text what it was? false for any other text, and for one without a path. */
+bool stamps_hold(const char *text, const struct fs *fs);
