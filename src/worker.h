@@ -48,8 +48,8 @@ struct worker {
 int worker_open(void);
 
 /*
- * @program: of worker_open(). The hooks of @pass are the worker's own. Return: 0 or -errno; that
- * the program cannot be run is told by a message.
+ * @program: of worker_open(). The hooks of @pass are the worker's own. Return: 0 or -errno. If the
+ * program cannot be run, a message of WORKER_ENDS has the error.
  */
 int worker_start(int program, const struct pass *pass, bool is_held, struct worker *ret);
 /* Lets one that is held go on, after its look or at once when it has looked already. */

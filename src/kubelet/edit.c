@@ -41,7 +41,7 @@ static char *duplicate(const char *text, size_t size)
  * that only root can open: a lock on the temporary file, which gets the mode of the real one, could
  * be held by anybody who can read that.
  */
-int kubelet_lock(const struct fs *fs)
+int kubelet_lock(const struct fs *fs, bool is_waited)
 {
 	_cleanup_(closep) int fd = -EBADF;
 	int r;
@@ -53,7 +53,7 @@ int kubelet_lock(const struct fs *fs)
 	if (fd < 0)
 		return fd;
 
-	while (flock(fd, LOCK_EX) < 0)
+	while (flock(fd, LOCK_EX | (is_waited ? 0 : LOCK_NB)) < 0)
 		if (errno != EINTR)
 			return -errno;
 	return TAKE_FD(fd);

@@ -69,5 +69,6 @@ int kubelet_own_text(const struct kubelet_edit *e, char **ret);
  * ours? */
 bool kubelet_is_refusal(int r);
 
-/* One edit at a time. Return: a descriptor that holds the lock until it is closed, or -errno. */
-int kubelet_lock(const struct fs *fs);
+/* One edit at a time. Return: a descriptor that holds the lock until it is closed; -EWOULDBLOCK:
+ * another process has it, and it is not waited for; or -errno. */
+int kubelet_lock(const struct fs *fs, bool is_waited);

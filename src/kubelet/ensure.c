@@ -88,7 +88,7 @@ static void keep_notes(const struct run *run, const struct kubelet_notes *notes)
 	if (!fs->is_live || (!*notes->version && !notes->cmdline))
 		return;
 	if (!run->is_locked) {
-		locked = kubelet_lock(fs);
+		locked = kubelet_lock(fs, true);
 		if (locked < 0) {
 			log_warning_errno(locked, "/" KUBELET_LOCK_PATH);
 			return;
@@ -256,7 +256,7 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 		if (first < 0 && !res->decision.is_state_removed)
 			break;
 		if (locked < 0) {
-			locked = kubelet_lock(run->fs);
+			locked = kubelet_lock(run->fs, true);
 			if (locked < 0)
 				return locked;
 			run->is_locked = true;
@@ -274,7 +274,7 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 	return r == -EAGAIN ? 0 : r;
 }
 
-/* For the service, which else looks for itself. */
+/* For the service, which looks for itself where another process has the lock. */
 static void keep_report(struct run *run, const struct kubelet_result *res)
 {
 	const struct kubelet_report report =
@@ -285,9 +285,9 @@ static void keep_report(struct run *run, const struct kubelet_result *res)
 	run->stamps.is_useless |= res->kubelet.is_fleeting;
 	if (!run->fs->is_live)
 		return;
-	locked = kubelet_lock(run->fs);
+	locked = kubelet_lock(run->fs, false);
 	r = locked < 0 ? locked : kubelet_report_keep(run->fs, &report, &run->stamps);
-	if (r < 0)
+	if (r < 0 && r != -EWOULDBLOCK)
 		log_warning_errno(r, "/" KUBELET_REPORT_PATH);
 }
 

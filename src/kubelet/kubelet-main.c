@@ -169,7 +169,7 @@ static void on_read(void *userdata _unused_, enum record_kind kind, const char *
 static int keep(const struct fs *fs, const struct kubelet_report *report,
 		const struct stamps *stamps)
 {
-	_cleanup_(closep) int locked = kubelet_lock(fs);
+	_cleanup_(closep) int locked = kubelet_lock(fs, false);
 
 	return locked < 0 ? locked : kubelet_report_keep(fs, report, stamps);
 }

@@ -91,7 +91,7 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* systemd makes the folder of its generators anew at each daemon-reload: systemd.generator(7). */
+/* Each daemon-reload removes the folder of generators and makes a new one: systemd.generator(7). */
 static bool is_changed_since_reload(const struct unit *u, const struct fs *fs)
 {
 	struct stat reloaded, st;

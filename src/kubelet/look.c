@@ -6,14 +6,6 @@
 #include "cpus.h"
 #include "decide.h"
 
-bool kubelet_is_settled(const struct kubelet *k, const struct kubelet_decision *d)
-{
-	for (size_t i = 0; i < _KUBELET_SETTING_N; i++)
-		if (d->items[i].row > 0 && d->items[i].outcome != KUBELET_SATISFIED)
-			return false;
-	return !d->is_state_removed && !k->is_deferred;
-}
-
 bool kubelet_needs_systemd(const struct kubelet_found *k, const struct kubelet_decision *d)
 {
 	bool is_refused = *k->seen.problem;

@@ -24,9 +24,6 @@ int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet_rep
 /* Was something refused that systemd may know better than the files? It was not asked yet. */
 bool kubelet_needs_systemd(const struct kubelet_found *k, const struct kubelet_decision *d);
 
-/* Is all that was asked for in force, with nothing to be said about it? */
-bool kubelet_is_settled(const struct kubelet *k, const struct kubelet_decision *d);
-
 /* The same root, whose files are stamped where a report may be kept. */
 struct fs kubelet_stamped(const struct fs *fs, struct stamps *stamps);
 

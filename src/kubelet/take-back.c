@@ -73,7 +73,7 @@ int kubelet_revert(const struct fs *fs)
 
 	if (!fs_exists(fs, KUBELET_RECORD_PATH))
 		return 0;
-	locked = kubelet_lock(fs);
+	locked = kubelet_lock(fs, true);
 	if (locked < 0)
 		return locked;
 	r = record_load(fs, &rec);
