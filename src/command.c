@@ -139,7 +139,8 @@ int command_pass(const struct command *cmd)
 	uint64_t fd;
 
 	if (!cmd->argument || parse_number(cmd->argument, 0, INT_MAX, &fd) < 0) {
-		log_error("pass takes the number of a descriptor");
+		log_error("pass %s: accepted: the number of a descriptor, by the service",
+			  cmd->argument ? cmd->argument : "");
 		return EXIT_FAILURE;
 	}
 	return work((int)fd) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -11,10 +11,15 @@
 #include <getopt.h>
 #include <sys/prctl.h>
 
+#define USAGE                                                                                      \
+	"usage: rdma-provision-service [--config=FILE] [--debug], by systemd; \"rdma-provision "   \
+	"run\" is for people"
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = { { "config", required_argument, NULL, 'c' },
 						 { "debug", no_argument, NULL, 'd' },
+						 { "help", no_argument, NULL, 'h' },
 						 {} };
 	const char *file = NULL;
 	int letter;
@@ -25,8 +30,14 @@ int main(int argc, char **argv)
 			file = optarg;
 		else if (letter == 'd')
 			log_set_level(LOG_LEVEL_DEBUG);
+		else if (letter == 'h')
+			return puts(USAGE) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 		else
 			return EXIT_FAILURE; /* getopt_long() has said what is wrong */
+	}
+	if (optind < argc) {
+		log_error(USAGE);
+		return EXIT_FAILURE;
 	}
 	return service_run(file) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

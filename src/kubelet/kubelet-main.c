@@ -223,7 +223,13 @@ static const struct {
 	{ "revert", run_revert },
 };
 
-/* "--topology-policy=restricted" and the like. No word: it is not asked for. */
+/* "--topology-policy=restricted" and the like. An empty word: it is not asked for. */
+static bool take_word(const char *word, enum kubelet_setting setting, unsigned *ret)
+{
+	*ret = kubelet_rank(setting, word);
+	return *ret > 0 || !*word;
+}
+
 static bool take_policy(const char *option, struct config *c)
 {
 	const char *policy = after(option, "--topology-policy="),
@@ -231,12 +237,10 @@ static bool take_policy(const char *option, struct config *c)
 		   *cpus = after(option, "--cpu-policy=");
 
 	if (policy)
-		c->kubelet.topology_policy = kubelet_rank(KUBELET_TOPOLOGY_POLICY, policy);
+		return take_word(policy, KUBELET_TOPOLOGY_POLICY, &c->kubelet.topology_policy);
 	if (scope)
-		c->kubelet.topology_scope = kubelet_rank(KUBELET_TOPOLOGY_SCOPE, scope);
-	if (cpus)
-		c->kubelet.cpu_policy = kubelet_rank(KUBELET_CPU_POLICY, cpus);
-	return policy || scope || cpus;
+		return take_word(scope, KUBELET_TOPOLOGY_SCOPE, &c->kubelet.topology_scope);
+	return cpus && take_word(cpus, KUBELET_CPU_POLICY, &c->kubelet.cpu_policy);
 }
 
 static bool parse(int argc, char **argv, struct kubelet_command *ret)
