@@ -86,6 +86,22 @@ static void words_come_back(_unused_ void **state)
 
 /* --- what the kernel says --- */
 
+static struct nl_msg *make_answer_of_shares(uint8_t share)
+{
+	struct dcbmsg head = { .cmd = DCB_CMD_IEEE_GET };
+	struct ieee_ets ets = {};
+	struct nl_msg *m = nlmsg_alloc_simple(RTM_GETDCB, 0);
+	struct nlattr *ieee;
+
+	memset(ets.tc_tsa, IEEE_8021QAZ_TSA_ETS, sizeof(ets.tc_tsa));
+	memset(ets.tc_tx_bw, share, sizeof(ets.tc_tx_bw));
+	nlmsg_append(m, &head, sizeof(head), NLMSG_ALIGNTO);
+	ieee = nla_nest_start(m, DCB_ATTR_IEEE);
+	nla_put(m, DCB_ATTR_IEEE_ETS, sizeof(ets), &ets);
+	nla_nest_end(m, ieee);
+	return m;
+}
+
 static struct nl_msg *make_answer(bool has_parts)
 {
 	struct dcbmsg head = { .cmd = DCB_CMD_IEEE_GET };
@@ -138,6 +154,12 @@ static void an_answer_becomes_texts(_unused_ void **state)
 	assert_string_equal(d.ets, "");
 	assert_string_equal(d.dscp, NONE);
 	assert_false(qos_is_firmware(&d));
+
+	m = make_answer_of_shares(255);
+	assert_int_equal(dcb_parse(nlmsg_hdr(m), &d), 0);
+	nlmsg_free(m);
+	assert_string_equal(d.ets, "00000000 100,100,100,100,100,100,100,100");
+	assert_true(qos_is_valid(&d));
 }
 
 /* --- what is planned --- */

@@ -16,7 +16,7 @@
 #include "../base/util.h"
 
 #define QOS_PFC_LEN  16
-#define QOS_ETS_LEN  36
+#define QOS_ETS_LEN  41 /* a card may show 100 for each class, which together are no shares */
 #define QOS_DSCP_LEN 65
 #define QOS_TOS_LEN  4
 
