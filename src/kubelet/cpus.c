@@ -80,11 +80,9 @@ static int take_number(const char **text, uint32_t *ret)
 
 int cpus_count(const char *list, uint32_t n)
 {
-	_cleanup_(freep) bool *is_in = calloc(MAX_CPUS, sizeof(*is_in));
+	uint64_t is_in[MAX_CPUS / 64] = {};
 	int count = 0;
 
-	if (!is_in)
-		return -ENOMEM;
 	for (;; list++) {
 		uint32_t from, to;
 
@@ -99,8 +97,8 @@ int cpus_count(const char *list, uint32_t n)
 		if (to < from || to >= n)
 			return -EINVAL;
 		for (uint32_t i = from; i <= to; i++) {
-			count += !is_in[i];
-			is_in[i] = true;
+			count += !(is_in[i / 64] >> i % 64 & 1);
+			is_in[i / 64] |= UINT64_C(1) << i % 64;
 		}
 		if (!*list)
 			return count;

@@ -67,14 +67,12 @@ static void which_unit(const struct fs *fs, char *ret, size_t size)
 	int best = 0;
 
 	*ret = '\0';
-	for (size_t i = 0; i < N_KUBELET_UNITS; i++) {
-		int worth = 0;
+	for (size_t i = 0; i < N_KUBELET_UNITS && best < 3; i++) {
+		const int worth = has_cgroup(fs, kubelet_units[i])                    ? 3
+				  : best < 2 && is_unit_enabled(fs, kubelet_units[i]) ? 2
+										      : 1;
 
-		if (unit_file_is_there(fs, kubelet_units[i]))
-			worth = has_cgroup(fs, kubelet_units[i])        ? 3
-				: is_unit_enabled(fs, kubelet_units[i]) ? 2
-									: 1;
-		if (worth > best) {
+		if (worth > best && unit_file_is_there(fs, kubelet_units[i])) {
 			best = worth;
 			copy(ret, size, kubelet_units[i]);
 		}

@@ -3,6 +3,7 @@
 
 #include "../base/document.h"
 #include "../model/paths.h"
+#include "../os/stamped.h"
 #include "cpus.h"
 #include "decide.h"
 
@@ -75,17 +76,5 @@ int kubelet_report_print(const struct kubelet_report *report, char **ret)
 int kubelet_report_keep(const struct fs *fs, const struct kubelet_report *report,
 			const struct stamps *stamps)
 {
-	_cleanup_(freep) char *text = NULL, *lines = NULL, *all = NULL;
-	int r;
-
-	if (stamps->is_useless || stamps->n_items == 0)
-		return 0;
-	r = kubelet_report_print(report, &text);
-	if (r >= 0)
-		r = stamps_print(stamps, &lines);
-	if (r >= 0 && asprintf(&all, "%s%s", text, lines) < 0) {
-		all = NULL;
-		r = -ENOMEM;
-	}
-	return r < 0 ? r : fs_replace(fs, KUBELET_REPORT_PATH, all, strlen(all), 0600);
+	return stamped_write(fs, KUBELET_REPORT_PATH, &kubelet_report_fields, report, stamps);
 }

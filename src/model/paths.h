@@ -46,6 +46,8 @@
 
 #define RULES_PATH "run/udev/rules.d/79-rdma-provision.rules"
 
+#define MODULE_REPORT_PATH "run/rdma-provision/modules.json" /* what libkmod said */
+
 /* Of the kubelet: the last look at it, what is remembered of its binary, who edits its files, what
  * was edited. */
 #define KUBELET_REPORT_PATH  "run/rdma-provision/kubelet.json"

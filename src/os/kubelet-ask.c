@@ -7,7 +7,7 @@
 #include "../model/units.h"
 #include "program-ask.h"
 #include "program-path.h"
-#include "stamps.h"
+#include "stamped.h"
 
 static int parse(const char *text, size_t size, struct kubelet_report *ret)
 {
@@ -23,24 +23,14 @@ static int parse(const char *text, size_t size, struct kubelet_report *ret)
 	return MIN(r, 0);
 }
 
-/* A line of JSON, and behind it the stamps. */
 int kubelet_report_read(const struct fs *fs, const struct config *asked, struct kubelet_report *ret)
 {
-	_cleanup_(freep) char *text = NULL;
-	struct kubelet_report report;
-	char *stamps;
-	size_t size;
+	struct kubelet_report report = {};
 	int r;
 
-	r = fs_read_all(fs, KUBELET_REPORT_PATH, MAX_STATE_BYTES, true, &text, &size);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	stamps = text + strcspn(text, "\n");
-	if (!stamps_hold(*stamps ? stamps + 1 : stamps, fs))
-		return 0;
-	r = parse(text, (size_t)(stamps - text), &report);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+	r = stamped_read(fs, KUBELET_REPORT_PATH, &kubelet_report_fields, &report, NULL);
+	if (r <= 0)
+		return r;
 	if (report.topology_policy != asked->kubelet.topology_policy ||
 	    report.topology_scope != asked->kubelet.topology_scope ||
 	    report.cpu_policy != asked->kubelet.cpu_policy)

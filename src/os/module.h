@@ -2,7 +2,7 @@
 /*
  * Module: the door to kernel modules, over libkmod.
  *
- * Nobody else includes <libkmod.h>. A folder other than the running kernel's has to be a trusted
+ * Nobody else includes kmod.h. A folder other than the running kernel's has to be a trusted
  * one: libkmod crashes on an index that was made to do so, waits for a FIFO in the place of one,
  * and follows links out of the tree. Below --root the door is closed, therefore: what is known of
  * modules is in the answers of a capture (observe/snapshot.h), and observe/blacklist.h knows
@@ -18,12 +18,15 @@
 #include "../model/node.h"
 
 struct kmod_ctx;
+struct stamps;
 
 struct modules {
 	struct kmod_ctx *ctx; /* owned; NULL until first use */
 	const char *folder; /* of a test: "ROOT/lib/modules/RELEASE"; NULL: of the running kernel */
 	const char *config; /* with a folder: the root whose modprobe.d counts, NULL: none */
+	const char *kept;   /* of a test: where module-ask.h keeps; NULL: MODULE_REPORT_PATH */
 	bool is_closed;     /* no module is found, and libkmod not even asked */
+	struct stamps *stamps; /* NULL, or of each file that libkmod reads to answer */
 };
 
 void modules_done(struct modules *m);

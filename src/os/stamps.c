@@ -117,23 +117,44 @@ int stamps_print(const struct stamps *s, char **ret)
 	return stream_take(&out, ret);
 }
 
+/* One line, which goes on from *text to the next one. */
+static bool take_line(const char **text, struct stamp *ret)
+{
+	const char *line = *text, *end = line + strcspn(line, "\n");
+	char *path;
+
+	ret->value = strtoll(line, &path, 10);
+	if (*path != ' ' || *end != '\n' || (size_t)(end - path) > sizeof(ret->path))
+		return false;
+	snprintf(ret->path, sizeof(ret->path), "%.*s", (int)(end - path - 1), path + 1);
+	*text = end + 1;
+	return true;
+}
+
+int stamps_parse(const char *text, struct stamps *ret)
+{
+	while (*text) {
+		struct stamp *s = APPEND(ret->items, ret->n_items);
+
+		if (!s || !take_line(&text, s))
+			return s ? -EINVAL : -ENOMEM;
+	}
+	return 0;
+}
+
 bool stamps_hold(const char *text, const struct fs *fs)
 {
-	const char *line = text;
+	bool has_any = false;
 
-	for (; *line; line += strcspn(line, "\n") + 1) {
-		const size_t size = strcspn(line, "\n");
+	for (struct stamp s; *text; has_any = true) {
 		struct timespec newest = {};
-		char path[sizeof(((struct stamp *)0)->path)], *end;
-		const int64_t value = strtoll(line, &end, 10);
 
-		if (*end != ' ' || line[size] != '\n' || (size_t)(line + size - end) > sizeof(path))
+		if (!take_line(&text, &s))
 			return false;
-		snprintf(path, sizeof(path), "%.*s", (int)(line + size - end - 1), end + 1);
-		if (make(fs, path, &newest) != value) {
-			log_debug("/%s is not what it was", path);
+		if (make(fs, s.path, &newest) != s.value) {
+			log_debug("/%s is not what it was", s.path);
 			return false;
 		}
 	}
-	return line > text;
+	return has_any;
 }

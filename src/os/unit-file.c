@@ -34,13 +34,30 @@ static int add_path(struct unit_paths *l, const char *path)
 	return 0;
 }
 
+static size_t append(char *path, size_t size, size_t at, const char *text)
+{
+	copy(path + at, size - at, text);
+	return at + strlen(path + at);
+}
+
+/* Dozens of paths are asked for, most of which are not there: printf() would take longer. */
+static void make_path(char *ret, size_t size, const char *folder, const char *unit,
+		      const char *suffix)
+{
+	size_t at = append(ret, size, 0, folder);
+
+	at = append(ret, size, at, "/");
+	at = append(ret, size, at, unit);
+	append(ret, size, at, suffix);
+}
+
 /* Return: 1 and the path of its main file, or 0. */
 static int find_main(const struct fs *fs, const char *unit, char *ret, size_t size)
 {
 	uint64_t inode;
 
 	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
-		snprintf(ret, size, "%s/%s", folders[i], unit);
+		make_path(ret, size, folders[i], unit, "");
 		/* Hardly any folder has it: one question for those. */
 		if (fs_inode(fs, ret, &inode) == -ENOENT)
 			continue;
@@ -79,8 +96,8 @@ int unit_file_list(const struct fs *fs, const char *unit, struct unit_paths *ret
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(paths); i++) {
-		snprintf(paths[i], sizeof(paths[i]), "%s/%s.d", folders[i % ELEMENTSOF(folders)],
-			 i < ELEMENTSOF(folders) ? unit : "service");
+		make_path(paths[i], sizeof(paths[i]), folders[i % ELEMENTSOF(folders)],
+			  i < ELEMENTSOF(folders) ? unit : "service", ".d");
 		in[i] = paths[i];
 	}
 	if (find_main(fs, unit, path, sizeof(path)) > 0) {

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "module-ask.h"
+
+#include "../base/log.h"
+#include "../model/paths.h"
+
+static const char *path_of(const struct modules *m)
+{
+	return m->kept ? m->kept : MODULE_REPORT_PATH;
+}
+
+int module_ask_begin(struct modules *m, const struct fs *fs, struct module_ask *ret)
+{
+	struct module_ask *a = ret;
+	int r = 0;
+
+	*a = (struct module_ask){ .modules = m, .fs = fs };
+	/* libkmod notices a change in a folder of modprobe.d, but not in a file there. */
+	modules_forget(m);
+	if (!fs->is_live || fs->on_read)
+		return 0;
+	r = stamped_read(fs, path_of(m), &module_report_fields, &a->report, &a->stamps);
+	if (r == 0) { /* half a report is none */
+		module_report_done(&a->report);
+		stamps_done(&a->stamps);
+	}
+	m->stamps = &a->stamps;
+	return MIN(r, 0);
+}
+
+void module_ask_end(struct module_ask *a, bool is_kept)
+{
+	int r;
+
+	if (is_kept && a->is_new) {
+		r = stamped_write(a->fs, path_of(a->modules), &module_report_fields, &a->report,
+			       &a->stamps);
+		if (r < 0) /* the next look asks again */
+			log_debug_errno(r, "/%s", path_of(a->modules));
+	}
+	a->modules->stamps = NULL;
+	module_report_done(&a->report);
+	stamps_done(&a->stamps);
+}
+
+static struct module *find(struct module *list, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (streq(list[i].name, name))
+			return &list[i];
+	return NULL;
+}
+
+int module_ask_state(struct module_ask *a, const char *name, enum module_state *ret)
+{
+	struct module *m = find(a->report.states, a->report.n_states, name);
+	enum module_state state;
+	int r;
+
+	if (!m) {
+		r = module_look(a->modules, name, &state);
+		if (r < 0)
+			return r;
+		m = APPEND(a->report.states, a->report.n_states);
+		if (!m)
+			return -ENOMEM;
+		COPY(m->name, name);
+		m->state = state;
+		a->is_new = true;
+	}
+	*ret = m->state;
+	return 0;
+}
+
+/* What is known of the one that is loaded stays. */
+static int add_file(const struct module *from, bool with_info, struct module *ret)
+{
+	COPY(ret->path, from->path);
+	if (!with_info || !from->has_info)
+		return 0;
+	ret->has_info = true;
+	ret->is_intree = from->is_intree;
+	COPY(ret->version, from->version);
+	COPY(ret->srcversion, from->srcversion);
+	COPY(ret->vermagic, from->vermagic);
+	for (size_t i = 0; i < from->n_parameters; i++) {
+		const struct parameter *p = &from->parameters[i];
+		struct parameter *to = (struct parameter *)module_parameter(ret, p->name);
+
+		if (!to)
+			to = APPEND(ret->parameters, ret->n_parameters);
+		if (!to)
+			return -ENOMEM;
+		COPY(to->name, p->name);
+		COPY(to->type, p->type);
+	}
+	module_sort_parameters(ret);
+	return 0;
+}
+
+int module_ask_file(struct module_ask *a, bool with_info, struct module *ret)
+{
+	struct module *m = find(a->report.files, a->report.n_files, ret->name);
+	int r;
+
+	if (!m) {
+		m = APPEND(a->report.files, a->report.n_files);
+		if (!m)
+			return -ENOMEM;
+		COPY(m->name, ret->name);
+		m->state = _MODULE_STATE_N; /* not asked yet */
+	}
+	if (m->state == _MODULE_STATE_N ||
+	    (with_info && m->state != MODULE_MISSING && !m->has_info)) {
+		r = module_read(a->modules, with_info, m);
+		if (r < 0 && r != -ENOENT)
+			return r;
+		m->state = r < 0 ? MODULE_MISSING : MODULE_AVAILABLE;
+		a->is_new = true;
+	}
+	return m->state == MODULE_MISSING ? -ENOENT : add_file(m, with_info, ret);
+}
+
+int module_ask_alias(struct module_ask *a, const char *modalias, char *ret, size_t size)
+{
+	struct modalias_answer answer = {}, *slot;
+	int r;
+
+	for (size_t i = 0; i < a->report.n_aliases; i++) {
+		const struct modalias_answer *known = &a->report.aliases[i];
+
+		if (streq(known->modalias, modalias))
+			return !*known->module                  ? -ENOENT
+			       : copy(ret, size, known->module) ? 0
+								: -EMSGSIZE;
+	}
+	r = module_resolve(a->modules, modalias, answer.module, sizeof(answer.module));
+	if (r < 0 && r != -ENOENT)
+		return r;
+	if (COPY(answer.modalias, modalias)) {
+		slot = APPEND(a->report.aliases, a->report.n_aliases);
+		if (!slot)
+			return -ENOMEM;
+		*slot = answer;
+		a->is_new = true;
+	}
+	if (r < 0)
+		return r;
+	return copy(ret, size, answer.module) ? 0 : -EMSGSIZE;
+}
