@@ -34,7 +34,7 @@ void module_ask_end(struct module_ask *a, bool is_kept)
 
 	if (is_kept && a->is_new) {
 		r = stamped_write(a->fs, path_of(a->modules), &module_report_fields, &a->report,
-			       &a->stamps);
+				  &a->stamps);
 		if (r < 0) /* the next look asks again */
 			log_debug_errno(r, "/%s", path_of(a->modules));
 	}

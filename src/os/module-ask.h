@@ -8,8 +8,8 @@
 #pragma once
 
 #include "../model/module-report.h"
-#include "stamped.h"
 #include "module.h"
+#include "stamped.h"
 
 struct module_ask {
 	struct modules *modules;

@@ -5,7 +5,7 @@
 #include "../model/paths.h"
 
 int stamped_read(const struct fs *fs, const char *path, const struct fields *fields, void *ret,
-	      struct stamps *ret_stamps)
+		 struct stamps *ret_stamps)
 {
 	_cleanup_(freep) char *text = NULL;
 	json_auto_t *document = NULL;
@@ -28,8 +28,8 @@ int stamped_read(const struct fs *fs, const char *path, const struct fields *fie
 	return r == -ENOMEM ? r : r >= 0;
 }
 
-int stamped_write(const struct fs *fs, const char *path, const struct fields *fields, const void *from,
-	       const struct stamps *stamps)
+int stamped_write(const struct fs *fs, const char *path, const struct fields *fields,
+		  const void *from, const struct stamps *stamps)
 {
 	_cleanup_(freep) char *text = NULL, *lines = NULL, *all = NULL;
 	json_auto_t *document = NULL;

@@ -19,11 +19,11 @@
  * Return: 1; 0 when there is none; or -ENOMEM.
  */
 int stamped_read(const struct fs *fs, const char *path, const struct fields *fields, void *ret,
-	      struct stamps *ret_stamps);
+		 struct stamps *ret_stamps);
 
 /*
  * Replaces it. With useless stamps the file that is there stays: its own stamps tell what it is
  * worth. Return: 1 when written, 0 or -errno.
  */
-int stamped_write(const struct fs *fs, const char *path, const struct fields *fields, const void *from,
-	       const struct stamps *stamps);
+int stamped_write(const struct fs *fs, const char *path, const struct fields *fields,
+		  const void *from, const struct stamps *stamps);
