@@ -635,6 +635,11 @@ static void static_of_two(struct scene *s)
 	is_static(s);
 	s->sections[0].match = (char *)"driver:mlx5_core";
 }
+static void static_of_two_soon(struct scene *s)
+{
+	static_of_two(s);
+	s->node.n_netdevs = 1;
+}
 static void static_changed(struct scene *s)
 {
 	is_static(s);
@@ -663,6 +668,8 @@ static void addresses_come_from_where_the_configuration_says(_unused_ void **sta
 		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24" },
 		{ "of two NICs", static_of_two,
 		  "wait " FIRST " address-ambiguous\nwait " SECOND " address-ambiguous" },
+		{ "of two NICs, one of which has no netdev yet", static_of_two_soon,
+		  "wait " FIRST " address-ambiguous" },
 		{ "another takes the place of ours", static_changed,
 		  "add-address " FIRST " 10.0.0.5/24 -> 10.0.0.5/24\n"
 		  "remove-address " FIRST " 10.0.0.9/24 -> 10.0.0.9/24" },

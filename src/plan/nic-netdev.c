@@ -119,12 +119,19 @@ static const struct netdev *netdev_of(const struct node *n, const struct device 
 	return master && netdev_is_lag_master(master) ? master : d->netdev;
 }
 
-static uint32_t n_nic_netdevs_of(const struct plan *p, const struct device_config *dc)
+/* A bond counts once, and a NIC whose driver has made no netdev yet counts as well. */
+static uint32_t n_nics_of(const struct plan *p, const struct device_config *dc)
 {
 	uint32_t n = 0;
 
 	for (size_t i = 0; i < p->n_nic_netdevs; i++)
 		n += p->nic_netdevs[i].device->config == dc && !p->nic_netdevs[i].device->is_vf;
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+
+		n += d->config == dc && !d->is_vf && !d->netdev && !device_is_infiniband(d) &&
+		     !plan_carries_node(d);
+	}
 	return n;
 }
 
@@ -134,7 +141,7 @@ static void want_static(const struct plan *p, struct nic_netdev *k)
 
 	if (dc->address.family == 0 || k->device->is_vf)
 		return;
-	if (n_nic_netdevs_of(p, dc) > 1) {
+	if (n_nics_of(p, dc) > 1) {
 		k->problem = REASON_ADDRESS_AMBIGUOUS;
 		snprintf(k->detail, sizeof(k->detail), "[Device %s]", dc->name);
 		return;

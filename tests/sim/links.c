@@ -226,7 +226,9 @@ void links_look(void)
 {
 	links.look_usec = sim.now_usec;
 	for (size_t i = 0; i < sim.n_funcs; i++)
-		sim.funcs[i].was_in_pod_at_look = sim.funcs[i].is_in_pod;
+		sim.funcs[i].was_had_at_look =
+			sim.funcs[i].is_in_pod ||
+			(sim.funcs[i].user > 0 && func_has_ibdev(&sim.funcs[i]));
 }
 
 /* What was counted is remembered only where files can be written. */
@@ -256,8 +258,7 @@ static void check_left_out(const struct pass_result *result)
 	for (size_t i = 0; i < sim.n_funcs; i++) {
 		struct func *f = &sim.funcs[i];
 
-		if (is_surely_flapping(pf_of(f)) && !f->was_in_pod_at_look &&
-		    strstr(text, f->address))
+		if (is_surely_flapping(pf_of(f)) && !f->was_had_at_look && strstr(text, f->address))
 			sim_fail("%s stays handed out, and its link flaps", f->address);
 	}
 }
@@ -304,9 +305,9 @@ void links_check_plugin_file(const char *text)
 		const bool is_left = sim.config->health.act == HEALTH_ACT_EXCLUDE &&
 				     is_surely_flapping(pf_of(f));
 
-		if (is_in && is_left && !f->was_in_pod_at_look)
+		if (is_in && is_left && !f->was_had_at_look)
 			sim_fail("%s is handed out, and its link flaps", f->address);
-		if (!is_in && is_left && f->was_in_pod_at_look && f->is_in_pod && f->is_exposed &&
+		if (!is_in && is_left && f->was_had_at_look && f->is_in_pod && f->is_exposed &&
 		    !sim.is_reconfigured && os_is_managed(f))
 			sim_fail("%s is in a pod, and is not handed out any more", f->address);
 		f->is_exposed = is_in;

@@ -107,7 +107,7 @@ struct func {
 	} new_losses, sure_losses; /* that no pass has seen; that one has counted for sure */
 	size_t pass_losses;        /* of the new ones, what the pass that runs was given */
 	uint32_t n_sure;
-	bool was_in_pod_at_look, is_exposed;
+	bool was_had_at_look, is_exposed;
 };
 
 struct rates { /* of a thousand */
