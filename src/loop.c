@@ -661,6 +661,7 @@ int loop_pass(const struct world *w, const struct pass *pass, struct pass_result
 		log_warning_errno(r, "/" LAST_GOOD_PATH ": not kept");
 
 	r = loop_rounds(w, pass, &result);
+	module_ask_keep(&w->os->asked);
 	if (r < 0)
 		return r;
 

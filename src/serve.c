@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "load.h"
 #include "observe/observe.h"
+#include "os/child.h"
 #include "os/helper.h"
 #include "os/loader.h"
 #include "os/request.h"
@@ -14,6 +15,7 @@
 #include <sys/prctl.h>
 
 #define LINGER_MSEC 1000
+#define MAX_JOBS    3 /* TasksMax= of the unit */
 
 static int serve_manager(_unused_ struct os *d, const struct helper_question *q, char **ret)
 {
@@ -63,23 +65,64 @@ static int serve_files(struct os *d, const struct helper_question *q, _unused_ c
 	return other_files_serve(&d->fs, &allowed, q->text);
 }
 
-static const struct {
+static const struct helper {
 	const char *name;
 	int (*run)(struct os *d, const struct helper_question *q, char **ret);
 	unsigned limit_sec; /* of a question: just above the deadline of its asker */
+	/* Each question has a process: the unit that one of them starts may ask another one. */
+	bool is_parallel;
 } helpers[] = {
-	{ "manager", serve_manager, 60 },
+	{ "manager", serve_manager, 60, .is_parallel = true },
 	{ "module", serve_module, 150 },
 	{ "users", serve_users, 60 },
 	{ "files", serve_files, 20 },
 };
 
-/* One question. Return: 0, also when who asked does not wait any more, or -errno, logged. */
-static int serve_one(size_t i)
+struct job {
+	const struct helper *helper;
+	struct helper_question q;
+	struct child child;
+};
+
+/* Return: 0, also when who asked does not wait any more, or -errno. */
+static int run_question(const struct helper *h, struct helper_question *q)
 {
-	struct helper_question q = { .fd = -EBADF };
 	_cleanup_(freep) char *text = NULL;
 	struct os d = {};
+	int r;
+
+	alarm(h->limit_sec);
+	r = os_open(NULL, &d);
+	if (r >= 0) {
+		r = h->run(&d, q, &text);
+		os_close(&d);
+	}
+	alarm(0);
+	log_debug_errno(r, "%.64s", q->text);
+	r = helper_answer(q, r, text);
+	return r == -EPIPE ? 0 : r;
+}
+
+static int run_job(void *userdata, size_t i _unused_, char *error _unused_)
+{
+	struct job *j = userdata;
+
+	return run_question(j->helper, &j->q);
+}
+
+static struct job *find_free(struct job *jobs)
+{
+	for (size_t i = 0; i < MAX_JOBS; i++)
+		if (jobs[i].child.pid == 0)
+			return &jobs[i];
+	return NULL;
+}
+
+/* One question. Return: 0, or -errno, logged. */
+static int serve_one(const struct helper *h, struct job *jobs)
+{
+	struct job *j = h->is_parallel ? find_free(jobs) : NULL;
+	struct helper_question q = { .fd = -EBADF };
 	int r;
 
 	r = helper_take(STDIN_FILENO, &q);
@@ -87,29 +130,60 @@ static int serve_one(size_t i)
 		return 0;
 	if (r == -ENOTSOCK)
 		return log_error_errno(r, "Standard input: rdma-provision-%s.socket starts this",
-				       helpers[i].name);
+				       h->name);
 	if (r < 0)
 		return log_error_errno(r, "The question cannot be read");
 
-	alarm(helpers[i].limit_sec);
-	r = os_open(NULL, &d);
-	if (r >= 0) {
-		r = helpers[i].run(&d, &q, &text);
-		os_close(&d);
-	}
-	alarm(0);
-	log_debug_errno(r, "%.64s", q.text);
-	r = helper_answer(&q, r, text);
+	if (j)
+		*j = (struct job){ h, q, { .call = run_job, .userdata = j } };
+	if (!j || child_begin(&j->child, 0) < 0)
+		r = run_question(h, &q);
 	helper_question_done(&q);
-	return r == -EPIPE ? 0 : r;
+	return r;
 }
 
-/* To start a unit costs more than most questions, and they come in bursts: is there another one? */
-static bool is_asked_again(uint64_t until_usec)
+static void end_jobs(const struct pollfd *fds, struct job *jobs)
 {
-	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+	char error[CHILD_ERROR_LEN];
 
-	return now_usec() < until_usec && poll(&p, 1, LINGER_MSEC) > 0;
+	for (size_t i = 0; i < MAX_JOBS; i++) {
+		if (jobs[i].child.pid == 0 || fds[i].revents == 0)
+			continue;
+		if (child_end(&jobs[i].child, now_usec() + USEC_PER_SEC, error, sizeof(error)) < 0)
+			log_warning("%.64s: not answered", jobs[i].q.text);
+		child_done(&jobs[i].child);
+	}
+}
+
+/*
+ * To start a unit costs more than most questions, and they come in bursts: is there another one?
+ * What is asked already has its own limit, and is waited for.
+ */
+static bool is_asked_again(struct job *jobs, uint64_t until_usec)
+{
+	struct pollfd fds[1 + MAX_JOBS];
+	bool is_busy;
+
+	do {
+		const bool is_open = find_free(jobs) && now_usec() < until_usec;
+
+		is_busy = false;
+		fds[0] = (struct pollfd){ .fd = is_open ? STDIN_FILENO : -1, .events = POLLIN };
+		for (size_t i = 0; i < MAX_JOBS; i++) {
+			const struct child *c = &jobs[i].child;
+
+			fds[1 + i] = (struct pollfd){ c->pid > 0 ? c->fd : -1, POLLIN, 0 };
+			is_busy |= c->pid > 0;
+		}
+		if (!is_open && !is_busy)
+			return false;
+		if (poll(fds, ELEMENTSOF(fds), is_busy ? -1 : LINGER_MSEC) < 0)
+			return false;
+		end_jobs(fds + 1, jobs);
+		if (fds[0].revents)
+			return true;
+	} while (is_busy);
+	return false;
 }
 
 static int refuse_name(const char *name)
@@ -125,6 +199,7 @@ static int refuse_name(const char *name)
 
 int serve(const char *name)
 {
+	struct job jobs[MAX_JOBS] = {};
 	uint64_t until_usec;
 	size_t i = 0;
 	int r;
@@ -143,7 +218,7 @@ int serve(const char *name)
 	/* The limit of the unit has room for this and one more question. */
 	until_usec = now_usec() + helpers[i].limit_sec * USEC_PER_SEC;
 	do
-		r = serve_one(i);
-	while (r >= 0 && is_asked_again(until_usec));
+		r = serve_one(&helpers[i], jobs);
+	while (r >= 0 && is_asked_again(jobs, until_usec));
 	return r;
 }

@@ -132,7 +132,7 @@ static inline int ensure_config(const struct fs *fs, const struct config *c, uin
 	struct kubelet_result res;
 	int r;
 
-	r = kubelet_ensure(fs, c, n_numa_nodes, UNIT_ASK_IF_NEEDED, &res);
+	r = kubelet_ensure(fs, c, n_numa_nodes, &res);
 	*ret = verdict_of(&res.decision.items[KUBELET_TOPOLOGY_POLICY], KUBELET_TOPOLOGY_POLICY);
 	if (r >= 0 && ret->outcome == KUBELET_REFUSED &&
 	    (res.kubelet.file_result < 0 || res.kubelet.seen.values[0].rank == 0))

@@ -193,7 +193,7 @@ static int ensure_static(const struct root *root, struct kubelet_result *ret)
 {
 	const struct config c = { .kubelet.cpu_policy = CPU_POLICY_STATIC };
 
-	return kubelet_ensure(&root->fs, &c, 2, UNIT_ASK_IF_NEEDED, ret);
+	return kubelet_ensure(&root->fs, &c, 2, ret);
 }
 
 static void the_static_policy_is_set_where_the_reservation_lets_it(_unused_ void **state)
@@ -449,7 +449,7 @@ static void both_settings_of_one_file_go_back(_unused_ void **state)
 	root_open(&root);
 	put_cpus(&root);
 	put_text(&root, FILE_PATH, text);
-	assert_int_equal(kubelet_ensure(&root.fs, &c, 2, UNIT_ASK_IF_NEEDED, &res), 0);
+	assert_int_equal(kubelet_ensure(&root.fs, &c, 2, &res), 0);
 	assert_is(&root, FILE_PATH,
 		  HEAD "reservedSystemCPUs: \"0,4\"\ntopologyManagerScope: pod\n"
 		       "cpuManagerPolicy: static\ntopologyManagerPolicy: \"restricted\"\n");
@@ -496,8 +496,7 @@ static void odd_values_go_back_in_quotes(_unused_ void **state)
 		assert_int_equal(yaml_document_read(before, strlen(before), YAML_KUBELET, &d), 0);
 		COPY(entry.from, d.entry.value);
 		put_text(&root, FILE_PATH, HEAD "topologyManagerPolicy: \"best-effort\"\n");
-		assert_int_equal(kubelet_ensure(&root.fs, &c, 2, UNIT_ASK_IF_NEEDED, &res),
-				 0); /* the scope alone */
+		assert_int_equal(kubelet_ensure(&root.fs, &c, 2, &res), 0); /* the scope alone */
 		assert_int_equal(record_load(&root.fs, &rec), 0);
 		assert_int_equal(record_set(&rec, &entry), 0);
 		assert_int_equal(record_save(&root.fs, &rec), 1);

@@ -315,13 +315,13 @@ static void check_variant(const struct root *root, const struct variant *v, unsi
 
 	for (size_t i = 0; i < v->n_files; i++)
 		put(root, v->files[i].path, v->files[i].text, v->files[i].size);
-	assert_int_equal(kubelet_find(&root->fs, UNIT_ASK_IF_NEEDED, &before, NULL), 0);
+	assert_int_equal(kubelet_find(&root->fs, false, &before, NULL), 0);
 	CHECK(v, (before.seen.values[0].source == KUBELET_FLAG) == v->has_policy);
 	CHECK(v, !v->has_policy || streq(before.seen.values[0].text, v->value));
 	CHECK(v, !*before.seen.problem);
 
 	assert_int_equal(ensure(&root->fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &verdict), 0);
-	assert_int_equal(kubelet_find(&root->fs, UNIT_ASK_IF_NEEDED, &after, NULL), 0);
+	assert_int_equal(kubelet_find(&root->fs, false, &after, NULL), 0);
 	CHECK(v, after.rest == before.rest);
 	CHECK(v, now_usec() - begin < 5 * USEC_PER_SEC);
 	n_ways[verdict.way]++;
@@ -402,9 +402,9 @@ static void a_variable_that_says_two_things_is_left_alone(_unused_ void **state)
 			 FILE_PATH, cases[i].exec);
 		put_text(&root, "usr/lib/systemd/system/kubelet.service", unit);
 		put_text(&root, "etc/v", cases[i].variables);
-		assert_int_equal(kubelet_find(&root.fs, UNIT_ASK_IF_NEEDED, &before, NULL), 0);
+		assert_int_equal(kubelet_find(&root.fs, false, &before, NULL), 0);
 		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
-		assert_int_equal(kubelet_find(&root.fs, UNIT_ASK_IF_NEEDED, &after, NULL), 0);
+		assert_int_equal(kubelet_find(&root.fs, false, &after, NULL), 0);
 		assert_int_equal(before.rest == after.rest, true);
 		assert_int_equal(v.outcome, cases[i].after ? KUBELET_CHANGED : KUBELET_REFUSED);
 		assert_text(&root, "etc/v", cases[i].after ? cases[i].after : cases[i].variables,

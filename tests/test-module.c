@@ -698,12 +698,12 @@ static bool look_again(const struct fs *fs, enum module_state expected, const ch
 	struct module file = { .name = "vendor_rdma" }, absent = { .name = "absent" };
 	enum module_state state = _MODULE_STATE_N;
 	char kept[64], name[MODULE_LEN];
-	struct module_ask a;
+	struct module_ask a = {};
 	bool was_asked;
 
 	snprintf(kept, sizeof(kept), "%s/modules.json", root + 1);
 	m.kept = kept;
-	assert_int_equal(module_ask_begin(&m, fs, &a), 0);
+	assert_int_equal(module_ask_begin(&a, &m, fs), 0);
 	assert_int_equal(module_ask_state(&a, "nouveau", &state), 0);
 	assert_int_equal(state, expected);
 	assert_int_equal(module_ask_file(&a, false, &absent), -ENOENT);
@@ -715,7 +715,8 @@ static bool look_again(const struct fs *fs, enum module_state expected, const ch
 	assert_int_equal(module_ask_alias(&a, "pci:v00001DED", name, sizeof(name)), -ENOENT);
 	was_asked = m.ctx;
 	assert_int_equal(was_asked, a.is_new);
-	module_ask_end(&a, true);
+	module_ask_keep(&a);
+	module_ask_done(&a);
 	module_done(&file);
 	modules_done(&m);
 	return !was_asked;

@@ -65,7 +65,6 @@ struct run {
 	const struct fs *fs;
 	const struct config *c;
 	uint32_t n_numa_nodes;
-	enum unit_asking asking;
 	bool is_locked;
 	uint32_t blocked;
 	char blocked_detail[256];
@@ -114,14 +113,14 @@ static int look(struct run *run, struct kubelet_result *res)
 
 	stamps_done(&run->stamps);
 	stamped = kubelet_stamped(run->fs, &run->stamps);
-	r = kubelet_find(&stamped, run->asking, &res->kubelet, &notes);
+	r = kubelet_find(&stamped, false, &res->kubelet, &notes);
 	if (r < 0) {
 		kubelet_notes_done(&notes);
 		return r;
 	}
 	kubelet_decide(run->c, &res->kubelet, run->n_numa_nodes, &res->decision);
-	if (run->asking != UNIT_ASK_NEVER && kubelet_needs_systemd(&res->kubelet, &res->decision))
-		r = kubelet_find(&stamped, UNIT_ASK, &res->kubelet, NULL);
+	if (kubelet_needs_systemd(&res->kubelet, &res->decision))
+		r = kubelet_find(&stamped, true, &res->kubelet, NULL);
 	/* At once: a run looks several times, and may wait for a hanging program only once. */
 	keep_notes(run, &notes);
 	COPY(run->running, notes.running);
@@ -307,9 +306,9 @@ static int ensure(struct run *run, struct kubelet_result *res)
 }
 
 int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes,
-		   enum unit_asking asking, struct kubelet_result *ret)
+		   struct kubelet_result *ret)
 {
-	struct run run = { .fs = fs, .c = c, .n_numa_nodes = n_numa_nodes, .asking = asking };
+	struct run run = { .fs = fs, .c = c, .n_numa_nodes = n_numa_nodes };
 	struct kubelet_result res = {};
 	int r = 0;
 

@@ -20,7 +20,6 @@ struct kubelet_result {
  * @fs:           the node, or a folder: there files are edited just the same, and nothing is run
  * @c:            what is asked for; where that is nothing, no file is even read
  * @n_numa_nodes: of the machine
- * @asking:       as kubelet_find()
  * @ret:          what came of it
  *
  * When another program writes a file meanwhile, the edit is tried again, a few times at most. An
@@ -32,4 +31,4 @@ struct kubelet_result {
  * Return: 0, or -errno with every file still whole: -ENOMEM, -ENOSPC, -EIO.
  */
 int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_nodes,
-		   enum unit_asking asking, struct kubelet_result *ret);
+		   struct kubelet_result *ret);

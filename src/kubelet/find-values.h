@@ -18,7 +18,7 @@ struct value_look {
 	struct rancher rancher;
 	struct sources sources;
 	uint32_t pid; /* of the running kubelet, or 0 */
-	enum unit_asking asking;
+	bool is_asking;
 };
 
 void find_values_done(struct value_look *l);

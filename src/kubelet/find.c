@@ -199,7 +199,7 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 	which_unit(l->fs, k->seen.unit, sizeof(k->seen.unit));
 	if (!*k->seen.unit)
 		return 0;
-	r = unit_read(l->fs, k->seen.unit, l->asking, &l->unit);
+	r = unit_read(l->fs, k->seen.unit, l->is_asking, &l->unit);
 	if (r < 0)
 		return r;
 	if (!l->unit.is_there)
@@ -405,10 +405,10 @@ static void recall(const struct value_look *l, struct kubelet_found *k, const ch
 	}
 }
 
-int kubelet_find(const struct fs *fs, enum unit_asking asking, struct kubelet_found *ret,
+int kubelet_find(const struct fs *fs, bool is_asking, struct kubelet_found *ret,
 		 struct kubelet_notes *ret_notes)
 {
-	_cleanup_(find_values_done) struct value_look l = { .fs = fs, .asking = asking };
+	_cleanup_(find_values_done) struct value_look l = { .fs = fs, .is_asking = is_asking };
 	struct kubelet_found k = {};
 	struct version version = {};
 	char running[80];

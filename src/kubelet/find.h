@@ -67,7 +67,7 @@ void kubelet_notes_done(struct kubelet_notes *n);
 /**
  * kubelet_find() - look for the kubelet and its settings
  * @fs:        the node
- * @asking:    systemd for what it has loaded of the unit
+ * @is_asking: systemd for what it has loaded of the unit, also where its files tell the same
  * @ret:       what was found, always whole
  * @ret_notes: for kubelet-ensure, which may also run "kubelet --version" where the version counts;
  *             NULL: nothing is run
@@ -77,5 +77,5 @@ void kubelet_notes_done(struct kubelet_notes *n);
  *
  * Return: 0, or -ENOMEM. What cannot be read or understood is noted in @ret.
  */
-int kubelet_find(const struct fs *fs, enum unit_asking asking, struct kubelet_found *ret,
+int kubelet_find(const struct fs *fs, bool is_asking, struct kubelet_found *ret,
 		 struct kubelet_notes *ret_notes);

@@ -28,8 +28,6 @@
 struct kubelet_command {
 	const char *root, *config; /* NULL: the running system, the folders */
 	bool is_strict, is_failed; /* is_failed: what "revert" did before */
-	bool is_unasked;           /* of "kubelet-ensure": the helper that could ask systemd waits
-				      for this very process */
 	bool is_recorded, is_kept; /* of "look", see os/kubelet-ask.h */
 	struct config asked;       /* of the same: the policies alone */
 };
@@ -129,8 +127,7 @@ static int run_ensure(const struct kubelet_command *cmd)
 		return EXIT_SUCCESS;
 	}
 
-	r = kubelet_ensure(&fs, &c, cpus_numa_nodes(&fs),
-			   cmd->is_unasked ? UNIT_ASK_NEVER : UNIT_ASK_IF_NEEDED, &result);
+	r = kubelet_ensure(&fs, &c, cpus_numa_nodes(&fs), &result);
 	if (r < 0) {
 		log_error_errno(r, "kubelet");
 		return failure;
@@ -256,8 +253,6 @@ static bool parse(int argc, char **argv, struct kubelet_command *ret)
 			cmd.config = config;
 		else if (streq(argv[i], "--strict"))
 			cmd.is_strict = true;
-		else if (streq(argv[i], "--unasked"))
-			cmd.is_unasked = true;
 		else if (streq(argv[i], "--failed"))
 			cmd.is_failed = true;
 		else if (streq(argv[i], "--record"))

@@ -107,14 +107,13 @@ static bool is_changed_since_reload(const struct unit *u, const struct fs *fs)
 	return false;
 }
 
-int loaded_read(struct unit *u, const struct fs *fs, enum unit_asking asking)
+int loaded_read(struct unit *u, const struct fs *fs, bool is_asking)
 {
 	_cleanup_(manager_unit_done) struct manager_unit m = {};
 	int r = -EHOSTDOWN;
 
 	u->start_usec = UINT64_MAX;
-	u->is_unasked = asking == UNIT_ASK_NEVER ||
-			(asking == UNIT_ASK_IF_NEEDED && !is_changed_since_reload(u, fs));
+	u->is_unasked = !is_asking && !is_changed_since_reload(u, fs);
 	if (!u->is_unasked)
 		r = manager_unit_ask(u->name, &m);
 	if (r == -ENOMEM)

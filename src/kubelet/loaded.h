@@ -12,4 +12,4 @@
  * was changed after the last daemon-reload; and where a variable is set nowhere, unit_read() asks
  * again. Leaves the unit as it is when systemd does not answer. Return: 0 or -ENOMEM.
  */
-int loaded_read(struct unit *u, const struct fs *fs, enum unit_asking asking);
+int loaded_read(struct unit *u, const struct fs *fs, bool is_asking);

@@ -46,18 +46,17 @@ int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet_rep
 	_cleanup_(stamps_done) struct stamps stamps = {};
 	const struct fs stamped = kubelet_stamped(fs, &stamps);
 	struct kubelet_decision decision;
-	enum unit_asking asking = UNIT_ASK_IF_NEEDED;
-	bool is_again;
+	bool is_asking = false, is_again;
 	struct kubelet_found k;
 	int r;
 
 	do {
-		r = kubelet_find(&stamped, asking, &k, NULL);
+		r = kubelet_find(&stamped, is_asking, &k, NULL);
 		if (r < 0)
 			return r;
 		kubelet_decide(c, &k, cpus_numa_nodes(fs), &decision);
-		is_again = asking != UNIT_ASK && kubelet_needs_systemd(&k, &decision);
-		asking = UNIT_ASK;
+		is_again = !is_asking && kubelet_needs_systemd(&k, &decision);
+		is_asking = true;
 	} while (is_again);
 
 	*ret = kubelet_report_make(c, &k, &decision);

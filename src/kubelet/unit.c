@@ -393,7 +393,7 @@ static bool has_unset_variable(const struct unit *u)
 	return false;
 }
 
-int unit_read(const struct fs *fs, const char *name, enum unit_asking asking, struct unit *ret)
+int unit_read(const struct fs *fs, const char *name, bool is_asking, struct unit *ret)
 {
 	_cleanup_(unit_done) struct unit u = { .is_clear = true };
 	int r;
@@ -401,12 +401,12 @@ int unit_read(const struct fs *fs, const char *name, enum unit_asking asking, st
 	COPY(u.name, name);
 	r = read_files(&u, fs);
 	if (r >= 0 && fs->is_live)
-		r = loaded_read(&u, fs, asking);
+		r = loaded_read(&u, fs, is_asking);
 	if (r >= 0 && u.is_there)
 		r = read_env_files(&u, fs);
 	/* "systemctl set-environment" may have set it. */
-	if (r >= 0 && u.is_unasked && asking != UNIT_ASK_NEVER && has_unset_variable(&u))
-		return unit_read(fs, name, UNIT_ASK, ret);
+	if (r >= 0 && u.is_unasked && has_unset_variable(&u))
+		return unit_read(fs, name, true, ret);
 	if (r >= 0)
 		r = arguments_expand(&u);
 	if (r < 0)

@@ -17,13 +17,6 @@
 
 #define NO_PAGE UINT16_MAX
 
-/* Whether systemd is asked for what it has loaded: loaded.h. */
-enum unit_asking {
-	UNIT_ASK_NEVER,
-	UNIT_ASK_IF_NEEDED, /* the files may not tell the same */
-	UNIT_ASK,
-};
-
 enum page_kind {
 	PAGE_UNIT,
 	PAGE_VARIABLES, /* of EnvironmentFile= */
@@ -86,8 +79,11 @@ struct unit {
 	bool is_fleeting; /* systemd told of it what its files do not, or that it did not start */
 };
 
-/* Return: 0 or -ENOMEM. Release @ret with unit_done(). */
-int unit_read(const struct fs *fs, const char *name, enum unit_asking asking, struct unit *ret);
+/*
+ * @is_asking: systemd is asked for what it has loaded, also where the files tell the same:
+ * loaded.h. Return: 0 or -ENOMEM. Release @ret with unit_done().
+ */
+int unit_read(const struct fs *fs, const char *name, bool is_asking, struct unit *ret);
 void unit_done(struct unit *u);
 
 /*

@@ -2,7 +2,6 @@
 #include "module-observe.h"
 
 #include "../model/module-options.h"
-#include "../os/module-ask.h"
 #include "blacklist.h"
 #include "cmdline.h"
 
@@ -402,25 +401,15 @@ static int look_all(struct module_ask *a, struct node *n)
 	return r;
 }
 
-static int ask_all(struct os *d, struct node *n)
-{
-	struct module_ask a;
-	int r;
-
-	r = module_ask_begin(&d->modules, &d->fs, &a);
-	if (r >= 0)
-		r = look_all(&a, n);
-	for (size_t i = 0; i < n->n_modules && r >= 0; i++)
-		r = read_facts(&a, n, &n->modules[i]);
-	module_ask_end(&a, d->is_pass && r >= 0);
-	return r;
-}
-
 int observe_modules(struct os *d, struct node *n)
 {
 	int r;
 
-	r = ask_all(d, n);
+	r = module_ask_begin(&d->asked, &d->modules, &d->fs);
+	if (r >= 0)
+		r = look_all(&d->asked, n);
+	for (size_t i = 0; i < n->n_modules && r >= 0; i++)
+		r = read_facts(&d->asked, n, &n->modules[i]);
 	if (r < 0)
 		return r;
 	if (!d->fs.is_live)

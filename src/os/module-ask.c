@@ -9,38 +9,54 @@ static const char *path_of(const struct modules *m)
 	return m->kept ? m->kept : MODULE_REPORT_PATH;
 }
 
-int module_ask_begin(struct modules *m, const struct fs *fs, struct module_ask *ret)
+static void forget(struct module_ask *a)
 {
-	struct module_ask *a = ret;
-	int r = 0;
-
-	*a = (struct module_ask){ .modules = m, .fs = fs };
-	/* libkmod notices a change in a folder of modprobe.d, but not in a file there. */
-	modules_forget(m);
-	if (!fs->is_live || fs->on_read)
-		return 0;
-	r = stamped_read(fs, path_of(m), &module_report_fields, &a->report, &a->stamps);
-	if (r == 0) { /* half a report is none */
-		module_report_done(&a->report);
-		stamps_done(&a->stamps);
-	}
-	m->stamps = &a->stamps;
-	return MIN(r, 0);
+	module_report_done(&a->report);
+	stamps_done(&a->stamps);
+	a->is_new = false;
 }
 
-void module_ask_end(struct module_ask *a, bool is_kept)
+int module_ask_begin(struct module_ask *a, struct modules *m, const struct fs *fs)
 {
 	int r;
 
-	if (is_kept && a->is_new) {
-		r = stamped_write(a->fs, path_of(a->modules), &module_report_fields, &a->report,
-				  &a->stamps);
-		if (r < 0) /* the next look asks again */
-			log_debug_errno(r, "/%s", path_of(a->modules));
+	a->modules = m;
+	a->fs = fs;
+	m->stamps = NULL;
+	/* libkmod notices a change in a folder of modprobe.d, but not in a file there. */
+	modules_forget(m);
+	if (!fs->is_live || fs->on_read) {
+		forget(a);
+		return 0;
 	}
-	a->modules->stamps = NULL;
-	module_report_done(&a->report);
-	stamps_done(&a->stamps);
+	m->stamps = &a->stamps;
+	if (stamps_are_good(&a->stamps, fs))
+		return 0;
+	forget(a);
+	r = stamped_read(fs, path_of(m), &module_report_fields, &a->report, &a->stamps);
+	if (r == 0) /* half a report is none */
+		forget(a);
+	return MIN(r, 0);
+}
+
+void module_ask_keep(struct module_ask *a)
+{
+	int r;
+
+	if (!a->is_new)
+		return;
+	r = stamped_write(a->fs, path_of(a->modules), &module_report_fields, &a->report,
+			  &a->stamps);
+	if (r < 0) /* the next pass asks again */
+		log_debug_errno(r, "/%s", path_of(a->modules));
+	a->is_new = false;
+}
+
+void module_ask_done(struct module_ask *a)
+{
+	if (a->modules)
+		a->modules->stamps = NULL;
+	forget(a);
 }
 
 static struct module *find(struct module *list, size_t n, const char *name)
@@ -101,21 +117,21 @@ static int add_file(const struct module *from, bool with_info, struct module *re
 int module_ask_file(struct module_ask *a, bool with_info, struct module *ret)
 {
 	struct module *m = find(a->report.files, a->report.n_files, ret->name);
+	_cleanup_(module_done) struct module answer = {};
 	int r;
 
-	if (!m) {
-		m = APPEND(a->report.files, a->report.n_files);
-		if (!m)
-			return -ENOMEM;
-		COPY(m->name, ret->name);
-		m->state = _MODULE_STATE_N; /* not asked yet */
-	}
-	if (m->state == _MODULE_STATE_N ||
-	    (with_info && m->state != MODULE_MISSING && !m->has_info)) {
-		r = module_read(a->modules, with_info, m);
+	if (!m || (with_info && m->state != MODULE_MISSING && !m->has_info)) {
+		COPY(answer.name, ret->name);
+		r = module_read(a->modules, with_info, &answer);
 		if (r < 0 && r != -ENOENT)
 			return r;
-		m->state = r < 0 ? MODULE_MISSING : MODULE_AVAILABLE;
+		answer.state = r < 0 ? MODULE_MISSING : MODULE_AVAILABLE;
+		if (!m)
+			m = APPEND(a->report.files, a->report.n_files);
+		if (!m)
+			return -ENOMEM;
+		module_done(m);
+		*m = TAKE_STRUCT(answer);
 		a->is_new = true;
 	}
 	return m->state == MODULE_MISSING ? -ENOENT : add_file(m, with_info, ret);

@@ -16,16 +16,18 @@ struct module_ask {
 	const struct fs *fs;
 	struct module_report report; /* owned */
 	struct stamps stamps;        /* owned; of what its answers come from */
-	bool is_new;                 /* some answers are */
+	bool is_new;                 /* some answers are: not kept yet */
 };
 
 /*
- * Begins a look: answers that were kept and are still good, or none. Below --root, and for a
- * recorder, there are none. Return: 0 or -ENOMEM.
+ * Begins a look: the answers of the look before, or those that were kept, if they are still good.
+ * Below --root, and for a recorder, there are none. @a is zero before the first look. Return: 0 or
+ * -ENOMEM.
  */
-int module_ask_begin(struct modules *m, const struct fs *fs, struct module_ask *ret);
-/* Ends it; with @is_kept, answers that are new are kept: a failure is logged. */
-void module_ask_end(struct module_ask *a, bool is_kept);
+int module_ask_begin(struct module_ask *a, struct modules *m, const struct fs *fs);
+/* Has the answers kept that are new: a failure is logged. */
+void module_ask_keep(struct module_ask *a);
+void module_ask_done(struct module_ask *a);
 
 /* As module_look(), module_read() and module_resolve() say. */
 int module_ask_state(struct module_ask *a, const char *name, enum module_state *ret);

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "fs.h"
-#include "module.h"
+#include "module-ask.h"
 #include "netlink.h"
 
 struct link_log;
@@ -37,6 +37,7 @@ struct os {
 	struct netlink ethtool; /* NETLINK_GENERIC; opened at first use */
 	struct netlink smc;     /* NETLINK_GENERIC; opened at first use */
 	struct modules modules;
+	struct module_ask asked; /* owned; of looks at them */
 };
 
 int os_open(const char *root, struct os *ret); /* NULL: the running system */

@@ -142,19 +142,30 @@ int stamps_parse(const char *text, struct stamps *ret)
 	return 0;
 }
 
+static bool is_same(const struct stamp *s, const struct fs *fs)
+{
+	struct timespec newest = {};
+
+	if (make(fs, s->path, &newest) == s->value)
+		return true;
+	log_debug("/%s is not what it was", s->path);
+	return false;
+}
+
 bool stamps_hold(const char *text, const struct fs *fs)
 {
 	bool has_any = false;
 
-	for (struct stamp s; *text; has_any = true) {
-		struct timespec newest = {};
-
-		if (!take_line(&text, &s))
+	for (struct stamp s; *text; has_any = true)
+		if (!take_line(&text, &s) || !is_same(&s, fs))
 			return false;
-		if (make(fs, s.path, &newest) != s.value) {
-			log_debug("/%s is not what it was", s.path);
-			return false;
-		}
-	}
 	return has_any;
+}
+
+bool stamps_are_good(const struct stamps *s, const struct fs *fs)
+{
+	for (size_t i = 0; i < s->n_items; i++)
+		if (!is_same(&s->items[i], fs))
+			return false;
+	return s->n_items > 0 && !s->is_useless;
 }

@@ -36,3 +36,4 @@ int stamps_print(const struct stamps *s, char **ret);
 int stamps_parse(const char *text, struct stamps *ret); /* of one that holds; 0 or -ENOMEM */
 /* Is each path of such a text what it was? false for any other text, and for one without a path. */
 bool stamps_hold(const char *text, const struct fs *fs);
+bool stamps_are_good(const struct stamps *s, const struct fs *fs); /* the same; useless: false */

@@ -27,7 +27,7 @@ static int see_kubelet(const struct fs *fs)
 {
 	struct kubelet_found k = {};
 
-	return kubelet_find(fs, UNIT_ASK_IF_NEEDED, &k, NULL);
+	return kubelet_find(fs, false, &k, NULL);
 }
 
 static int see_bonds(const struct fs *fs)
