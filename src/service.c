@@ -191,6 +191,7 @@ static int fail(struct watch *w)
 {
 	log_error("A pass failed (%s), trying again in %" PRIu64 " s", w->problem,
 		  w->schedule.retry_usec / USEC_PER_SEC);
+	link_log_break(&w->link_log, now_usec()); /* what it did to links may not be remembered */
 	return handle(w, EVENT_FAILED);
 }
 

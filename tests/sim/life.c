@@ -313,6 +313,8 @@ static void run_worker(void)
 		  result.n_changes, result.n_failed, result.n_waiting, r < 0 ? ", no result" : "");
 	service.todo = 0;
 	service.is_waiting = result.n_waiting > 0;
+	if (r < 0)
+		links_break();
 	handle(r < 0 ? EVENT_FAILED : EVENT_RESULT, &result);
 	if (!service.schedule.is_ready && sim.now_usec > service.schedule.ready_usec)
 		sim_fail("READY=1 did not come in time");

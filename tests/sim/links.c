@@ -62,12 +62,17 @@ static void announce(struct func *f, bool is_gone)
 						      .sec = time(NULL) });
 }
 
-void links_listen(void)
+void links_break(void)
 {
-	links.is_deaf = false;
 	link_log_break(&links.log, sim.now_usec);
 	for (size_t i = 0; i < sim.n_funcs; i++)
 		links_touch(&sim.funcs[i]);
+}
+
+void links_listen(void)
+{
+	links.is_deaf = false;
+	links_break();
 }
 
 void links_hear(void)

@@ -269,6 +269,7 @@ void driver_show(struct node *n);
 /* links.c */
 void links_boot(void);
 void links_configure(void);        /* another configuration is in force */
+void links_break(void);            /* what was heard before says nothing of what comes */
 void links_listen(void);           /* from here on; what was before is not known */
 void links_hear(void);             /* that announcements were lost */
 void links_touch(struct func *f);  /* something is done to it that may take its carrier */
