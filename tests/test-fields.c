@@ -221,9 +221,67 @@ static void what_may_be_forgotten_is_lost_alone(void **state _unused_)
 	}
 }
 
+/* --- owned texts --- */
+
+struct word {
+	char *text;
+};
+
+struct sentence {
+	char **words;
+	size_t n;
+};
+
+static const struct field word_rows[] = {
+	FIELD(FIELD_OWNED, struct word, "word", text, .flags = FIELD_ALONE),
+};
+static const struct fields word_fields = FIELDS(word_rows, struct word);
+static const struct field sentence_rows[] = {
+	FIELD(FIELD_LIST, struct sentence, "words", words, .of = &word_fields,
+	      .count = offsetof(struct sentence, n)),
+};
+static const struct fields sentence_fields = FIELDS(sentence_rows, struct sentence);
+
+static void free_words(struct sentence *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free(s->words[i]);
+	free(s->words);
+}
+
+static void owned_texts_come_back_byte_for_byte(_unused_ void **state)
+{
+	char longest[5000] = {};
+	char *words[] = { (char *)"A=b c\n", (char *)"\xff\\x41", (char *)"", longest, NULL };
+	const struct sentence all = { words, ELEMENTSOF(words) };
+	struct sentence back = {};
+	json_auto_t *document = NULL;
+
+	memset(longest, 'x', sizeof(longest) - 1);
+	document = fields_pack(&sentence_fields, &all);
+	assert_int_equal(fields_parse(&sentence_fields, document, &back, NULL), 0);
+	assert_int_equal(back.n, all.n);
+	for (size_t i = 0; i < back.n; i++)
+		assert_string_equal(back.words[i], words[i] ? words[i] : "");
+	free_words(&back);
+}
+
+static void what_is_no_text_is_no_owned_one(_unused_ void **state)
+{
+	char place[FIELDS_PLACE_LEN];
+	struct sentence s = {};
+	json_auto_t *document = json_loads("{\"words\": [\"a\", 1]}", 0, NULL);
+
+	assert_int_equal(fields_parse(&sentence_fields, document, &s, place), -EINVAL);
+	assert_string_equal(place, "words: entry 1: word");
+	free_words(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(owned_texts_come_back_byte_for_byte),
+		cmocka_unit_test(what_is_no_text_is_no_owned_one),
 		cmocka_unit_test(what_is_packed_is_parsed_byte_for_byte),
 		cmocka_unit_test(what_is_absent_is_empty),
 		cmocka_unit_test(what_is_malformed_is_named),

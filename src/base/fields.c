@@ -237,6 +237,8 @@ static json_t *pack_field(const struct field *f, const char *base)
 	case FIELD_NAME:
 	case FIELD_FILE_NAME:
 		return document_name(at);
+	case FIELD_OWNED:
+		return document_name(*(const char *const *)at ? *(const char *const *)at : "");
 	case FIELD_WORD:
 		return json_string(f->word(*(const unsigned *)at));
 	case FIELD_HOST:
@@ -354,6 +356,19 @@ static int parse_text(const struct field *f, const json_t *value, char *base)
 	else
 		is_fine = document_to_file_name(value, to, f->size);
 	return is_fine ? 0 : -EINVAL;
+}
+
+static int parse_owned(const struct field *f, const json_t *value, char *base)
+{
+	char **to = (char **)(base + f->offset);
+	const size_t size = json_string_length(value) + 1;
+
+	if (!json_is_string(value))
+		return -EINVAL;
+	*to = malloc(size);
+	if (!*to)
+		return -ENOMEM;
+	return document_to_name(value, *to, size) ? 0 : -EINVAL;
 }
 
 static int parse_word(const struct field *f, const json_t *value, char *base)
@@ -514,6 +529,8 @@ static int parse_value(const struct field *f, const json_t *value, char *base, c
 	case FIELD_NAME:
 	case FIELD_FILE_NAME:
 		return parse_text(f, value, base);
+	case FIELD_OWNED:
+		return parse_owned(f, value, base);
 	case FIELD_WORD:
 		return parse_word(f, value, base);
 	case FIELD_HOST:

@@ -28,6 +28,7 @@ enum field_type {
 	FIELD_TEXT,      /* for people: document_text() */
 	FIELD_NAME,      /* comes back byte for byte: document_name() */
 	FIELD_FILE_NAME, /* the same, and leads to no other folder */
+	FIELD_OWNED,     /* a char *, allocated: as FIELD_NAME, without a bound; NULL is "" */
 	FIELD_WORD,      /* an enumeration by its names: .word and .n_words */
 	FIELD_HOST,      /* IPv4 or IPv6, 16 bytes; .family: where the family is; all zero: none */
 	FIELD_PREFIX,    /* the same with "/" and the length, a uint32_t at .length */

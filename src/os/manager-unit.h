@@ -28,7 +28,7 @@ struct manager_unit {
 
 void manager_unit_done(struct manager_unit *m);
 
-int manager_unit_print(const struct manager_unit *m, char **ret); /* 0, -EBADMSG or -ENOMEM */
+int manager_unit_print(const struct manager_unit *m, char **ret); /* 0 or -ENOMEM */
 
 /*
  * Asks the helper for one of the units that kubelets have. Return: 0; -EHOSTDOWN: there is no
