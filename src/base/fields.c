@@ -361,10 +361,11 @@ static int parse_text(const struct field *f, const json_t *value, char *base)
 static int parse_owned(const struct field *f, const json_t *value, char *base)
 {
 	char **to = (char **)(base + f->offset);
-	const size_t size = json_string_length(value) + 1;
+	size_t size;
 
 	if (!json_is_string(value))
 		return -EINVAL;
+	size = strlen(json_string_value(value)) + 1;
 	*to = malloc(size);
 	if (!*to)
 		return -ENOMEM;
