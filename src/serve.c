@@ -217,8 +217,10 @@ int serve(const char *name)
 		return log_error_errno(-errno, "PR_SET_DUMPABLE");
 	/* The limit of the unit has room for this and one more question. */
 	until_usec = now_usec() + helpers[i].limit_sec * USEC_PER_SEC;
-	do
+	do {
 		r = serve_one(&helpers[i], jobs);
-	while (r >= 0 && is_asked_again(jobs, until_usec));
+		if (r < 0) /* what is asked already is answered still */
+			until_usec = 0;
+	} while (is_asked_again(jobs, until_usec));
 	return r;
 }

@@ -5,7 +5,8 @@
  * The service reads what others wrote, so it has neither the capabilities for kernel modules and
  * for other processes' descriptors, nor a way to systemd. Each such thing is done by a unit
  * rdma-provision-NAME.service, which its socket /run/rdma-provision-NAME.socket starts for one
- * question. The unit runs once at a time: questions wait in the socket, in their order.
+ * question. The unit runs once at a time: questions wait in the socket, in their order. Those to
+ * the manager have a process each, since what one of them starts may ask another one.
  *
  * A question is one datagram, with one end of a socket pair for the answer: connect(2) is not
  * called, so that the service needs no permission for it. The same call would reach systemd, the

@@ -24,11 +24,12 @@ int kmod_open(void)
 	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	for (size_t i = 0; i < ELEMENTSOF(names) && library; i++) {
 		functions[i] = dlsym(library, names[i]);
-		if (!functions[i])
-			library = NULL; /* and it stays open: nobody tries again for long */
+		library = functions[i] ? library : NULL;
 	}
-	if (!library)
-		return log_error_errno(-ELIBACC, "%s", dlerror());
+	if (!library) {
+		log_error("%s: it is in the package libkmod2 or kmod-libs", dlerror());
+		return -ELIBACC;
+	}
 	static_assert(sizeof(functions) == sizeof(kmod), "one pointer each");
 	memcpy(&kmod, functions, sizeof(kmod));
 	return 0;

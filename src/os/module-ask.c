@@ -137,30 +137,31 @@ int module_ask_file(struct module_ask *a, bool with_info, struct module *ret)
 	return m->state == MODULE_MISSING ? -ENOENT : add_file(m, with_info, ret);
 }
 
+static struct modalias_answer *find_alias(const struct module_report *r, const char *modalias)
+{
+	for (size_t i = 0; i < r->n_aliases; i++)
+		if (streq(r->aliases[i].modalias, modalias))
+			return &r->aliases[i];
+	return NULL;
+}
+
 int module_ask_alias(struct module_ask *a, const char *modalias, char *ret, size_t size)
 {
-	struct modalias_answer answer = {}, *slot;
+	struct modalias_answer *known = find_alias(&a->report, modalias), answer = {};
 	int r;
 
-	for (size_t i = 0; i < a->report.n_aliases; i++) {
-		const struct modalias_answer *known = &a->report.aliases[i];
-
-		if (streq(known->modalias, modalias))
-			return !*known->module                  ? -ENOENT
-			       : copy(ret, size, known->module) ? 0
-								: -EMSGSIZE;
-	}
-	r = module_resolve(a->modules, modalias, answer.module, sizeof(answer.module));
-	if (r < 0 && r != -ENOENT)
-		return r;
-	if (COPY(answer.modalias, modalias)) {
-		slot = APPEND(a->report.aliases, a->report.n_aliases);
-		if (!slot)
+	if (!known) {
+		COPY(answer.modalias, modalias);
+		r = module_resolve(a->modules, modalias, answer.module, sizeof(answer.module));
+		if (r < 0 && r != -ENOENT)
+			return r;
+		known = APPEND(a->report.aliases, a->report.n_aliases);
+		if (!known)
 			return -ENOMEM;
-		*slot = answer;
+		*known = answer;
 		a->is_new = true;
 	}
-	if (r < 0)
-		return r;
-	return copy(ret, size, answer.module) ? 0 : -EMSGSIZE;
+	if (!*known->module)
+		return -ENOENT;
+	return copy(ret, size, known->module) ? 0 : -EMSGSIZE;
 }
