@@ -71,6 +71,8 @@ struct kubelet {
 	char manager[16]; /* "openshift", "bottlerocket", "talos": who owns its files; or empty */
 	char version[48]; /* as it says it; empty: not known */
 	char node_ip[96]; /* --node-ip: "10.0.0.2,fd00::2"; empty: not given */
+	char host_name[254];    /* --hostname-override; empty: not given */
+	char flannel_iface[16]; /* of k3s and RKE2: flannel takes the node's address from it */
 	char vke_rdma_mode[24]; /* that label of --node-labels: "shared"; empty: not given */
 	char vke_gpu_schedule[16];
 	bool is_running;   /* a process of it was seen */

@@ -49,6 +49,11 @@ void node_done(struct node *n)
 	free(n->listening);
 	free(n->pcis);
 	free(n->netdevs);
+	free(n->aways);
+	free(n->destinations);
+	free(n->tunnel_ends);
+	free(n->hosts);
+	free(n->socks);
 	free(n->link_news);
 	free(n->addresses);
 	free(n->routes);

@@ -102,7 +102,10 @@ struct address {
 	uint8_t scope;   /* RT_SCOPE_* */
 };
 
-/* A route of the main table, or one of ours (rtproto.h) in any; each next hop of several is one. */
+/*
+ * A route of any table but "local" (255), and without those the kernel keeps for broadcast and
+ * multicast; each next hop of several is a route.
+ */
 struct route {
 	int family;
 	uint8_t dst[16];
@@ -114,6 +117,7 @@ struct route {
 	uint8_t gateway[16];           /* all zero: none */
 	uint8_t src[16];               /* RTA_PREFSRC; all zero: none */
 	uint8_t protocol, scope, type; /* RTPROT_*, RT_SCOPE_*, RTN_* */
+	bool is_dead; /* RTNH_F_DEAD, or RTNH_F_LINKDOWN where the kernel then skips it */
 };
 
 /* A policy rule. */
@@ -125,7 +129,14 @@ struct rule {
 	uint8_t src[16];  /* with src_len; 0: any */
 	uint32_t src_len;
 	char oif[IFNAME_LEN]; /* by name: a rename leaves it behind; empty: any */
-	bool has_more;        /* conditions that are not here: dst, iif, mark, ... */
+	uint8_t dst[16];      /* with dst_len; 0: any */
+	uint32_t dst_len;
+	uint32_t mark, mask;     /* FRA_FWMARK, FRA_FWMASK; mask 0: any */
+	char iif[IFNAME_LEN];    /* "lo": what this host sends; empty: any */
+	uint32_t to_preference;  /* of FR_ACT_GOTO */
+	int32_t suppress_prefix; /* routes of that prefix length or less do not count; -1: all do */
+	bool is_l3mdev, is_invert; /* FRA_L3MDEV, FIB_RULE_INVERT */
+	bool has_more; /* conditions that are not here: TOS, uid, protocol, ports, ... */
 };
 
 /* Of managed gateways: an entry of the neighbour table of one that is a router. */
@@ -138,14 +149,70 @@ struct neighbour {
 	bool is_managed;  /* NTF_EXT_MANAGED: the kernel keeps it resolved; since 5.16 */
 };
 
-/* What the kernel finds for a packet of one of our addresses; only looked up where it has rules. */
+#define LOOKUP_HOPS 16
+
+/* A question to the kernel, RTM_GETROUTE, and its answer: by which netdev does this packet leave?
+ */
 struct lookup {
-	uint32_t ifindex; /* of the NIC */
 	int family;
-	uint8_t address[16]; /* as source; all zero: by oif instead */
 	uint8_t dst[16];
-	int result;     /* 0 or -errno */
+	uint8_t address[16]; /* as source; all zero: none */
+	uint32_t ifindex; /* of the NIC that is meant; without a source the output device: 0: any */
+	uint32_t mark;    /* of the packet, 0: none */
+
+	int result;     /* 0 or -errno; -ENODATA: not asked, and it could not be computed */
 	uint32_t found; /* ifindex that it would leave by */
+	/* Of the route that matched (RTM_F_FIB_MATCH), where a destination is asked about: */
+	uint32_t hops[LOOKUP_HOPS]; /* ifindex of each next hop */
+	size_t n_hops;
+	uint8_t gateway[16]; /* of the first next hop; all zero: none */
+	uint8_t protocol;    /* RTPROT_* */
+	uint32_t prefix_len;
+};
+
+/* A place that the node must reach, or the other end of a tunnel by which it reaches one. */
+enum destination_to {
+	TO_DEFAULT, /* an address that only default routes lead to */
+	TO_VRF,     /* the same, with the VRF as output device */
+	TO_API_SERVER,
+	TO_NAME_SERVER,
+	TO_STORAGE,    /* of the root file system, and those that kubelet and runtime live on */
+	TO_TUNNEL_END, /* the remote end of a tunnel that a packet to one of the others leaves by */
+	_TO_N
+};
+
+struct destination {
+	enum destination_to to;
+	char words[160]; /* where it comes from: "API server, /etc/kubernetes/kubelet.conf" */
+	struct lookup lookup;
+};
+
+/* The remote end of a tunnel: of a WireGuard device one for each peer that has an endpoint. */
+struct tunnel_end {
+	uint32_t ifindex; /* of the tunnel */
+	int family;
+	uint8_t remote[16];
+	uint32_t mark; /* that its own packets have, 0: none */
+};
+
+#define HOST_NAME_LEN 254
+
+/* A line of /etc/hosts that has the name of the node, or of an API server. */
+struct host {
+	char name[HOST_NAME_LEN];
+	int family;
+	uint8_t address[16];
+	uint32_t line; /* from 1 */
+};
+
+/* A TCP or UDP socket of the host that is bound to one address or netdev, or connected. */
+struct sock {
+	int family;
+	uint8_t protocol;              /* IPPROTO_TCP, IPPROTO_UDP */
+	uint8_t local[16], remote[16]; /* all zero: any, or not connected */
+	uint16_t local_port, remote_port;
+	uint32_t ifindex; /* of SO_BINDTODEVICE; 0: none */
+	bool is_listening;
 };
 
 /* Something that was set by us in this boot, with what was there before: model/memory.h. */
@@ -205,7 +272,14 @@ struct netdev {
 	/* Of a network manager: it names the netdev as a port of a bond; it gives it a default
 	 * route, only looked up in a first boot. Empty: none. */
 	char bond_file[NETCONFIG_LEN], way_file[NETCONFIG_LEN];
-	uint32_t link;      /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
+	uint32_t link;     /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
+	uint32_t netns;    /* of node.aways: 1 + the number of its namespace in node.netnses */
+	bool is_link_here; /* of node.aways: link is an ifindex of this namespace, not of its own */
+	uint32_t vrf_table;   /* of a VRF: IFLA_VRF_TABLE */
+	uint32_t inet6_flags; /* IFLA_INET6_FLAGS: a router solicitation is out, or answered */
+	/* A program is at work on its addresses: "dhclient (pid 812) listens for DHCP"; empty: none
+	 */
+	char sign[96];
 	bool is_unnamed;    /* udev is to name it, and has not; only looked up with a function */
 	bool is_random_mac; /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */
 	bool is_up;         /* IFF_UP */
@@ -621,6 +695,8 @@ struct node {
 	size_t n_pcis;
 	struct netdev *netdevs; /* owned, by ifindex */
 	size_t n_netdevs;
+	struct netdev *aways; /* owned, by netns and ifindex; netdevs of node.netnses with a name */
+	size_t n_aways;
 	struct link_news *link_news; /* owned, in the order in which they came; of a service */
 	size_t n_link_news;
 	struct address *addresses; /* owned, by ifindex */
@@ -634,6 +710,16 @@ struct node {
 	struct netconf all;     /* conf/all: the IPv4 ones that count together with the netdev's */
 	struct lookup *lookups; /* owned */
 	size_t n_lookups;
+	struct destination *destinations; /* owned; what the node must reach, with the answers */
+	size_t n_destinations;
+	struct tunnel_end *tunnel_ends; /* owned, by ifindex */
+	size_t n_tunnel_ends;
+	char host_name[HOST_NAME_LEN]; /* of the node: uname -n */
+	struct host *hosts;            /* owned, in the order of the file */
+	size_t n_hosts;
+	bool has_socks;     /* they could be listed: only then none is none */
+	struct sock *socks; /* owned */
+	size_t n_socks;
 	uint32_t asked;    /* 1 << enum question: a plan of this look asked for them, once */
 	uint64_t now_usec; /* CLOCK_MONOTONIC at this look; 0: of a captured tree */
 	struct metadata *metadatas; /* owned, by MAC; of whom nobody asked there is none */

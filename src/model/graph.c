@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "graph.h"
+
+#define OVS_KIND "openvswitch"
+
+static void pairs_done(struct graph_pairs *p)
+{
+	free(p->items);
+	*p = (struct graph_pairs){};
+}
+
+void graph_done(struct graph *g)
+{
+	pairs_done(&g->below);
+	pairs_done(&g->above);
+	pairs_done(&g->functions);
+}
+
+static size_t count(const struct node *n)
+{
+	return n->n_netdevs + n->n_aways;
+}
+
+static const struct netdev *netdev_at(const struct node *n, size_t i)
+{
+	return i < n->n_netdevs ? &n->netdevs[i] : &n->aways[i - n->n_netdevs];
+}
+
+static uint32_t number_of(const struct node *n, const struct netdev *nd)
+{
+	if (nd >= n->netdevs && nd < n->netdevs + n->n_netdevs)
+		return (uint32_t)(nd - n->netdevs);
+	return (uint32_t)(n->n_netdevs + (size_t)(nd - n->aways));
+}
+
+static int compare_pair(const void *a, const void *b)
+{
+	const struct graph_pair *x = a, *y = b;
+	const int r = compare_u32(&x->of, &y->of);
+
+	return r ? r : compare_u32(&x->is, &y->is);
+}
+
+static int add_pair(struct graph_pairs *p, uint32_t of, uint32_t is)
+{
+	struct graph_pair *pair = APPEND(p->items, p->n);
+
+	if (!pair)
+		return -ENOMEM;
+	*pair = (struct graph_pair){ of, is };
+	return 0;
+}
+
+static void sort_pairs(struct graph_pairs *p)
+{
+	size_t kept = 0;
+
+	if (p->n > 0)
+		qsort(p->items, p->n, sizeof(*p->items), compare_pair);
+	for (size_t i = 0; i < p->n; i++)
+		if (kept == 0 || compare_pair(&p->items[kept - 1], &p->items[i]) != 0)
+			p->items[kept++] = p->items[i];
+	p->n = kept;
+}
+
+/* The number of the first pair of @of, or of the first one that sorts behind it. */
+static size_t first_pair(const struct graph_pairs *p, uint32_t of)
+{
+	size_t from = 0, to = p->n;
+
+	while (from < to) {
+		const size_t middle = from + (to - from) / 2;
+
+		if (p->items[middle].of < of)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+static const struct graph_pair *next_pair(const struct graph_pairs *p, uint32_t of, size_t *i)
+{
+	const size_t at = first_pair(p, of) + *i;
+
+	++*i;
+	return at < p->n && p->items[at].of == of ? &p->items[at] : NULL;
+}
+
+/* --- single steps --- */
+
+static const struct netdev *netdev_in(const struct node *n, uint32_t netns, uint32_t ifindex)
+{
+	if (netns == 0)
+		return ifindex > 0 ? node_netdev(n, ifindex) : NULL;
+	for (size_t i = 0; i < n->n_aways; i++)
+		if (n->aways[i].netns == netns && n->aways[i].ifindex == ifindex)
+			return &n->aways[i];
+	return NULL;
+}
+
+static int add_step(const struct node *n, const struct netdev *upper, const struct netdev *lower,
+		    struct graph_pairs *steps)
+{
+	if (!upper || !lower || upper == lower)
+		return 0;
+	return add_pair(steps, number_of(n, upper), number_of(n, lower));
+}
+
+static int add_link(const struct node *n, const struct netdev *nd, struct graph_pairs *steps)
+{
+	const struct netdev *link = netdev_in(n, nd->is_link_here ? 0 : nd->netns, nd->link);
+
+	if (!link || nd->link == 0)
+		return 0;
+	if (link->netns == nd->netns && link->link == nd->ifindex) /* the other end of a wire */
+		link = netdev_in(n, link->netns, link->master);
+	return add_step(n, nd, link, steps);
+}
+
+static bool is_ovs_port(const struct node *n, const struct netdev *nd)
+{
+	const struct netdev *master = nd->master ? netdev_in(n, nd->netns, nd->master) : NULL;
+
+	return master && streq(master->kind, OVS_KIND);
+}
+
+static int add_datapath(const struct node *n, const struct netdev *upper, struct graph_pairs *steps)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++)
+		if (is_ovs_port(n, &n->netdevs[i]))
+			r = add_step(n, upper, &n->netdevs[i], steps);
+	return r;
+}
+
+static int list_steps(const struct node *n, struct graph_pairs *ret)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < count(n) && r >= 0; i++) {
+		const struct netdev *nd = netdev_at(n, i);
+
+		r = add_link(n, nd, ret);
+		if (r >= 0 && nd->master)
+			r = add_step(n, netdev_in(n, nd->netns, nd->master), nd, ret);
+		if (r >= 0 && nd->netns == 0 && streq(nd->kind, OVS_KIND))
+			r = add_datapath(n, nd, ret);
+	}
+	sort_pairs(ret);
+	return r;
+}
+
+/* --- any number of steps --- */
+
+struct visit {
+	uint32_t *marks; /* owned; of each netdev: 1 + the one whose lower netdevs it is one of */
+	uint32_t *queue; /* owned */
+};
+
+static void visit_done(struct visit *v)
+{
+	free(v->marks);
+	free(v->queue);
+}
+
+static int add_below(const struct graph_pairs *steps, uint32_t upper, struct visit *v,
+		     struct graph *g)
+{
+	size_t n_queued = 1;
+
+	v->queue[0] = upper;
+	v->marks[upper] = upper + 1;
+	for (size_t i = 0; i < n_queued; i++) {
+		const struct graph_pair *s;
+
+		for (size_t k = 0; (s = next_pair(steps, v->queue[i], &k));) {
+			if (v->marks[s->is] == upper + 1)
+				continue;
+			v->marks[s->is] = upper + 1;
+			v->queue[n_queued++] = s->is;
+			if (add_pair(&g->below, upper, s->is) < 0 ||
+			    add_pair(&g->above, s->is, upper) < 0)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static int close_steps(const struct graph_pairs *steps, struct graph *g)
+{
+	_cleanup_(visit_done) struct visit v = {
+		.marks = calloc(count(g->n) + 1, sizeof(*v.marks)),
+		.queue = calloc(count(g->n) + 1, sizeof(*v.queue)),
+	};
+	int r = v.marks && v.queue ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < steps->n && r >= 0; i++)
+		if (i == 0 || steps->items[i].of != steps->items[i - 1].of)
+			r = add_below(steps, steps->items[i].of, &v, g);
+	sort_pairs(&g->below);
+	sort_pairs(&g->above);
+	return r;
+}
+
+/* --- functions --- */
+
+const char *graph_function(const struct netdev *nd)
+{
+	return nd->pci[0] ? nd->pci : nd->scalable_of;
+}
+
+static int add_of_function(struct graph *g, const char *address, const struct netdev *nd)
+{
+	const struct pci *pci = address[0] && nd ? node_pci(g->n, address) : NULL;
+	const struct graph_pair *up;
+	int r;
+
+	if (!pci)
+		return 0;
+	r = add_pair(&g->functions, (uint32_t)(pci - g->n->pcis), number_of(g->n, nd));
+	for (size_t i = 0; r >= 0 && (up = next_pair(&g->above, number_of(g->n, nd), &i));)
+		r = add_pair(&g->functions, (uint32_t)(pci - g->n->pcis), up->is);
+	return r;
+}
+
+static int list_functions(struct graph *g)
+{
+	const struct node *n = g->n;
+	int r = 0;
+
+	for (size_t i = 0; i < count(n) && r >= 0; i++)
+		r = add_of_function(g, graph_function(netdev_at(n, i)), netdev_at(n, i));
+	for (size_t i = 0; i < n->n_ibdevs && r >= 0; i++)
+		r = add_of_function(g, n->ibdevs[i].pci, node_netdev_named(n, n->ibdevs[i].netdev));
+	sort_pairs(&g->functions);
+	return r;
+}
+
+int graph_make(const struct node *n, struct graph *ret)
+{
+	_cleanup_(pairs_done) struct graph_pairs steps = {};
+	_cleanup_(graph_done) struct graph g = { .n = n };
+	int r;
+
+	r = list_steps(n, &steps);
+	if (r >= 0)
+		r = close_steps(&steps, &g);
+	if (r >= 0)
+		r = list_functions(&g);
+	if (r >= 0)
+		*ret = TAKE_STRUCT(g);
+	return r;
+}
+
+/* --- questions --- */
+
+static const struct netdev *next_netdev(const struct graph *g, const struct graph_pairs *p,
+					uint32_t of, size_t *i)
+{
+	const struct graph_pair *pair = next_pair(p, of, i);
+
+	return pair ? netdev_at(g->n, pair->is) : NULL;
+}
+
+const struct netdev *graph_below(const struct graph *g, const struct netdev *nd, size_t *i)
+{
+	return next_netdev(g, &g->below, number_of(g->n, nd), i);
+}
+
+const struct netdev *graph_above(const struct graph *g, const struct netdev *nd, size_t *i)
+{
+	return next_netdev(g, &g->above, number_of(g->n, nd), i);
+}
+
+const struct netdev *graph_of(const struct graph *g, const char *pci, size_t *i)
+{
+	const struct pci *function = node_pci(g->n, pci);
+
+	return function ? next_netdev(g, &g->functions, (uint32_t)(function - g->n->pcis), i)
+			: NULL;
+}
+
+bool graph_is_above(const struct graph *g, const struct netdev *upper, const struct netdev *lower)
+{
+	const struct graph_pair key = { number_of(g->n, lower), number_of(g->n, upper) };
+
+	return g->above.n > 0 &&
+	       bsearch(&key, g->above.items, g->above.n, sizeof(key), compare_pair);
+}
