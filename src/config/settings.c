@@ -186,6 +186,19 @@ static int format_globs(const struct setting *s _unused_, const void *field, cha
 	return format_word(match ? match : "", ret);
 }
 
+static int parse_node_nic(const struct setting *s _unused_, const char *value, void *field)
+{
+	_cleanup_(freep) char *match = NULL;
+	int r;
+
+	if (!streq(value, "auto") && !streq(value, "none")) {
+		r = parse_match(value, &match);
+		if (r < 0)
+			return r;
+	}
+	return copy(field, NODE_NIC_LEN, match ? match : value) ? 0 : -EINVAL;
+}
+
 /* With a length where s->max is 1. */
 static int parse_address(const struct setting *s, const char *value, void *field)
 {
@@ -466,6 +479,7 @@ static const struct setting_type type_bool = { parse_bool, format_bool, NULL };
 static const struct setting_type type_usec = { parse_usec, format_usec, NULL };
 static const struct setting_type type_flap = { parse_flap, format_flap, NULL };
 static const struct setting_type type_globs = { parse_globs, format_globs, NULL };
+static const struct setting_type type_node_nic = { parse_node_nic, format_text, NULL };
 static const struct setting_type type_resource = { parse_resource, format_text, NULL };
 static const struct setting_type type_ip = { parse_address, format_address, NULL };
 static const struct setting_type type_path = { parse_path, format_text, NULL };
@@ -637,6 +651,9 @@ const struct setting settings[N_SETTINGS] = {
 	{ "Service", "SettleSec", FIELD(uint64_t, service.settle_usec), &type_usec,
 	  0, 60, "0.5", "a time from 0 to 60s, for example 0.5 or 500ms",
 	  "Time without device events before a pass starts, because devices appear in bursts" },
+	{ "Service", "NodeNIC", TEXT(service.node_nic), &type_node_nic,
+	  0, 0, "auto", "auto, none, or blank-separated globs as in Match=",
+	  "The NICs that carry the node, which nothing is changed of, where they should not be found out" },
 };
 /* clang-format on */
 

@@ -9,7 +9,7 @@
 
 #include "../model/config.h"
 
-#define N_SETTINGS 47
+#define N_SETTINGS 48
 
 struct setting {
 	const char *section, *name;

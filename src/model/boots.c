@@ -82,9 +82,6 @@ const struct boot_step *boots_find(const struct boot *b, const struct boot_step 
 	return i < b->n_steps ? &b->steps[i] : NULL;
 }
 
-/* An address and a route come within seconds after the link. */
-#define CARRIER_USEC (60 * USEC_PER_SEC)
-
 static bool is_present(const struct node *n, const struct boot *b)
 {
 	return streq(b->boot_id, n->boot_id);
@@ -159,118 +156,64 @@ static const struct boot_step *noted(const struct boot_step *steps, size_t n,
 	return s;
 }
 
-/* How often they have lost it in all; what has no netdev now has no carrier. */
-static uint32_t count_carrier_downs(const struct node *n, const struct boot *b, bool *ret_is_out)
+const struct boot *boots_present(const struct node *n, const struct memory *memory)
 {
-	uint32_t sum = 0;
-
-	*ret_is_out = true;
-	for (size_t i = 0; i < b->n_node_nics; i++) {
-		const struct netdev *nd = node_netdev_of(n, b->node_nics[i]);
-
-		if (nd) {
-			sum += nd->carrier_downs;
-			*ret_is_out &= !nd->is_up || !nd->has_carrier;
-		}
-	}
-	return sum;
+	for (size_t i = memory->n_boots; i > 0; i--)
+		if (is_present(n, &memory->boots[i - 1]))
+			return &memory->boots[i - 1];
+	return NULL;
 }
 
-/* Does what carried the node in this boot still count, though nothing does now? */
-static bool is_held(const struct node *n, const struct boot *b, uint64_t *ret_until_usec)
+/* A golden image may carry the memory of another machine. */
+static bool is_of_this_machine(const struct node *n, const struct boot *b)
 {
-	bool is_out;
-	const uint32_t downs = count_carrier_downs(n, b, &is_out);
-
-	if (b->n_node_nics == 0 || (!is_out && downs == b->carrier_downs && b->carrier_usec == 0))
-		return false;
-	if (is_out || n->now_usec == 0) /* 0: a captured tree, in which no time passes */
-		return true;
-	*ret_until_usec = (b->carrier_usec > 0 ? b->carrier_usec : n->now_usec) + CARRIER_USEC;
-	return n->now_usec < *ret_until_usec;
+	return !b->machine[0] || !n->machine[0] || streq(b->machine, n->machine);
 }
 
-const struct boot *boots_carrying(const struct node *n, const struct memory *memory,
-				  uint64_t *ret_until_usec)
+const struct boot *boots_before(const struct node *n, const struct memory *memory)
 {
-	uint64_t until = 0;
-
-	*ret_until_usec = 0;
 	for (size_t i = memory->n_boots; i > 0; i--) {
 		const struct boot *b = &memory->boots[i - 1];
 
-		if (!b->knows_node_nics)
-			continue;
-		if (is_present(n, b) && !is_held(n, b, &until))
-			return NULL;
-		*ret_until_usec = until;
-		return b;
+		if (!is_present(n, b) && b->has_needs && is_of_this_machine(n, b))
+			return b;
 	}
 	return NULL;
 }
 
-/* Or of none: its route was taken away. */
-static bool is_of_this_machine(const struct node *n, const struct boot *b)
+static const struct boot_need *find_need(const struct boot *b, const char *pci)
 {
-	for (size_t i = 0; i < b->n_node_nics; i++)
-		if (node_pci(n, b->node_nics[i]))
-			return true;
-	return b->n_node_nics == 0;
-}
-
-bool boots_is_first(const struct node *n, const struct memory *memory, bool *ret_is_known)
-{
-	bool is_first = true;
-
-	*ret_is_known = false;
-	for (size_t i = 0; i < memory->n_boots; i++) {
-		const struct boot *b = &memory->boots[i];
-
-		if (b->knows_node_nics && is_present(n, b))
-			*ret_is_known = true;
-		else if (b->knows_node_nics)
-			is_first &= !is_of_this_machine(n, b);
-	}
-	return is_first;
-}
-
-static bool is_carried_as_before(const struct plan *p)
-{
-	for (size_t i = 0; i < p->n_node_nics; i++)
-		if (p->node_nics[i].why == NODE_NIC_BEFORE)
-			return true;
-	return false;
-}
-
-/* One that has no count of its own, as with IFF_UP taken away, is out once more than it tells. */
-static void note_carrier(const struct node *n, struct boot *b)
-{
-	bool is_out;
-	const uint32_t downs = count_carrier_downs(n, b, &is_out);
-
-	if (is_out)
-		b->carrier_downs = downs - 1;
-	b->carrier_usec = is_out ? 0 : b->carrier_usec > 0 ? b->carrier_usec : n->now_usec;
+	for (size_t i = 0; i < b->n_needs; i++)
+		if (streq(b->needs[i].pci, pci))
+			return &b->needs[i];
+	return NULL;
 }
 
 /* Of a VF its PF is found again. */
-static void note_node_nics(const struct node *n, const struct plan *p, struct boot *b)
+static void note_needs(const struct node *n, const struct plan *p, struct boot *b)
 {
-	bool is_out;
+	const struct boot before = *b;
 
-	if (is_carried_as_before(p)) {
-		if (b->n_node_nics > 0)
-			note_carrier(n, b);
-		return;
+	COPY(b->machine, n->machine);
+	b->has_needs |= p->has_needs;
+	b->n_needs = 0;
+	for (size_t i = 0; i < p->n_needs && b->n_needs < MAX_NEEDS; i++) {
+		const struct need *k = &p->needs[i];
+		const struct pci *pci = node_pci(n, k->pci);
+		const struct boot_need *old = find_need(&before, k->pci);
+		struct boot_need *to;
+
+		if (!k->is_kept || k->is_by_vf || !pci)
+			continue;
+		to = &b->needs[b->n_needs++];
+		*to = k->why == NEED_BEFORE && old ? *old : (struct boot_need){};
+		if (k->why == NEED_BEFORE)
+			continue;
+		COPY(to->pci, k->pci);
+		node_card(n, pci, to->card);
+		COPY(to->of, k->of);
+		COPY(to->words, k->words);
 	}
-	b->n_node_nics = 0;
-	for (size_t i = 0; i < p->n_node_nics && b->n_node_nics < MAX_NODE_NICS; i++)
-		if (!p->node_nics[i].is_by_vf && p->node_nics[i].why != NODE_NIC_BEFORE &&
-		    p->node_nics[i].why != NODE_NIC_SOON)
-			COPY(b->node_nics[b->n_node_nics++], p->node_nics[i].pci);
-	b->knows_node_nics |= b->n_node_nics > 0;
-	b->carrier_downs = count_carrier_downs(n, b, &is_out);
-	b->carrier_usec = 0;
 }
 
 void boots_conclude(const struct config *c, const struct node *n, const struct memory *memory,
@@ -296,7 +239,7 @@ void boots_conclude(const struct config *c, const struct node *n, const struct m
 	}
 	if (p->state != NODE_STARTING)
 		b->state = p->state;
-	note_node_nics(n, p, b);
+	note_needs(n, p, b);
 }
 
 size_t boots_telling(const struct node *n, const struct memory *memory, size_t *ret_first)

@@ -26,7 +26,8 @@ struct plan;
 #define MAX_BOOTS      16
 #define MAX_BOOT_STEPS 16 /* of one boot; what comes after them is not kept */
 #define LOOP_BOOTS     3
-#define MAX_NODE_NICS  8 /* of one boot: two PFs below a bond, with their VFs */
+#define MAX_NEEDS      32 /* of one boot */
+#define NEED_OF_LEN    64
 
 struct boot_step {
 	enum verb verb;
@@ -47,13 +48,15 @@ struct boot {
 	enum node_state state; /* STARTING: the boot came to no end */
 	struct boot_step steps[MAX_BOOT_STEPS];
 	size_t n_steps;
-	bool knows_node_nics; /* some function carried the node, at one time in it */
-	char node_nics[MAX_NODE_NICS][PCI_LEN]; /* those that did at last */
-	size_t n_node_nics;
-	/* Of their netdevs: how often they had lost carrier while they carried the node at last,
-	 * and since when they have it again since then; 0: they have not, or never lost it. */
-	uint32_t carrier_downs;
-	uint64_t carrier_usec; /* CLOCK_MONOTONIC */
+	char machine[17]; /* node.machine of it; empty: not known */
+	bool has_needs;   /* something told in it what the node needs, be it no function */
+	struct boot_need {
+		char pci[PCI_LEN];
+		char card[MAC_LEN];   /* node_card(); empty: not known */
+		char of[NEED_OF_LEN]; /* as in struct need */
+		char words[128];
+	} needs[MAX_NEEDS]; /* functions that the node needed in it, at any time */
+	size_t n_needs;
 };
 
 /* What a change is as a step. Return: false when it can crash nothing, and is none. */
@@ -74,28 +77,16 @@ void boots_drop(struct boot *b, const struct boot_step *s);
 
 /*
  * At the end of a pass: a step that this plan does not tell as failed, or as left out, is over,
- * however it began. A boot that came to an end keeps it while the node starts again. What carries
- * the node is kept for the next boot, and for boots_carrying().
+ * however it began. A boot that came to an end keeps it while the node starts again. Functions that
+ * the node needs are kept: plan/needs.h.
  */
 void boots_conclude(const struct config *c, const struct node *n, const struct memory *memory,
 		    const struct plan *p, struct boot *b);
 
-/*
- * While nothing carries the node: the boot that tells what did, or NULL when nothing did or it was
- * taken away. It is one before this one until something carried the node in this one, and then
- * this one while its netdevs are down or have no carrier, and for 60 s from when they have it
- * again: networkd drops the address and routes of a link that lost its carrier, and asks for a
- * lease when it is back. Source: link_carrier_lost() in systemd's src/network/networkd-link.c.
- * @ret_until_usec is when those 60 s end; 0: no time ends it.
- */
-const struct boot *boots_carrying(const struct node *n, const struct memory *memory,
-				  uint64_t *ret_until_usec);
-
-/*
- * Does no boot before this one tell what carried the node? One whose functions are all of another
- * machine does not, as in an image. @ret_is_known: something carried it in this boot.
- */
-bool boots_is_first(const struct node *n, const struct memory *memory, bool *ret_is_known);
+/* The entry of the present boot, or NULL. */
+const struct boot *boots_present(const struct node *n, const struct memory *memory);
+/* The last boot of this machine before the present one that tells what the node needs, or NULL. */
+const struct boot *boots_before(const struct node *n, const struct memory *memory);
 
 /*
  * The boots worth telling: up to LOOP_BOOTS before the present one, none when all of them ended

@@ -148,6 +148,8 @@ struct flap {
 #define COUNT_UNSET UINT32_MAX       /* Count= was not given */
 #define COUNT_MAX   (UINT32_MAX - 1) /* Count=max */
 
+#define NODE_NIC_LEN 512
+
 /* An address with the length of its prefix. */
 struct ip {
 	int family;        /* AF_INET, AF_INET6; 0: none */
@@ -222,6 +224,8 @@ struct config {
 	} qos;
 	struct {
 		uint64_t ready_timeout_usec, settle_usec;
+		char node_nic[NODE_NIC_LEN]; /* "auto", "none", or globs as in Match=; empty: auto
+					      */
 	} service;
 
 	char hash[17];     /* of the merged text, hex */

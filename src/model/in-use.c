@@ -347,3 +347,18 @@ size_t in_use_find(const struct node *n, const struct memory *memory, const stru
 		add_gids(&s);
 	return s.n_users;
 }
+
+#include "graph.h"
+enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
+				 const struct pci *f, bool is_ra_ours, char *why, size_t size)
+{
+	const struct netdev *nd = node_netdev_of(g->n, f->address);
+	const struct netdev *m = nd ? node_netdev(g->n, nd->master) : NULL;
+
+	why[0] = 0;
+	if (nd && nd->master && !(m && streq(m->kind, "vrf"))) {
+		snprintf(why, size, "%s is a port of %s", nd->name, m ? m->name : "another netdev");
+		return IN_USE_USED;
+	}
+	return nd && in_use_by_host(g->n, memory, nd, is_ra_ours, why, size) ? IN_USE_ADDRESSED : IN_USE_FREE;
+}

@@ -58,3 +58,8 @@ bool in_use_is_foreign(const struct pci *vf, char *ret, size_t size);
 
 /* The first netdev of a function that is met going down from this one, or NULL. */
 const struct netdev *in_use_lowest(const struct node *n, uint32_t ifindex);
+
+struct graph;
+enum in_use_degree { IN_USE_FREE, IN_USE_ADDRESSED, IN_USE_USED };
+enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
+				 const struct pci *f, bool is_ra_ours, char *why, size_t size);

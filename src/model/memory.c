@@ -107,6 +107,10 @@ static const struct field pass_rows[] = {
 	FIELD(FIELD_FILE_NAME, struct memory, "stuck", stuck, .flags = FIELD_FORGET | FIELD_SPARSE),
 	NUMBER(struct memory, "stuck_pid", stuck_pid, .flags = FIELD_FORGET | FIELD_SPARSE),
 	NUMBER(struct memory, "devlink_pid", devlink_pid, .flags = FIELD_FORGET | FIELD_SPARSE),
+	NUMBER(struct memory, "net_hash", net_hash, .max = INT64_MAX,
+	       .flags = FIELD_FORGET | FIELD_SPARSE),
+	NUMBER(struct memory, "net_usec", net_usec, .max = INT64_MAX,
+	       .flags = FIELD_FORGET | FIELD_SPARSE),
 	FIELD(FIELD_NAME, struct memory, "plugin_path", last_plugin_path,
 	      .flags = FIELD_FORGET | FIELD_SPARSE),
 	LIST(FIELD_LIST, struct memory, "attempts", attempts, attempt_fields, .max = MAX_ENTRIES,
@@ -155,6 +159,8 @@ void memory_take(struct memory *m, const char *boot_id, const struct state_head 
 	COPY(m->stuck, seen->stuck);
 	m->stuck_pid = seen->stuck_pid;
 	m->devlink_pid = seen->devlink_pid;
+	m->net_hash = seen->net_hash;
+	m->net_usec = seen->net_usec;
 	/* It is a path of ours, but may have been planted: only below /run. */
 	COPY(m->last_plugin_path,
 	     is_own_path(seen->last_plugin_path) ? seen->last_plugin_path : "");
@@ -202,14 +208,14 @@ static const struct field step_rows[] = {
 };
 static const struct fields step_fields = FIELDS(step_rows, struct boot_step);
 
-struct boot_nic {
-	char pci[PCI_LEN];
+/* An address alone, as versions before this one wrote it, is a need as well. */
+static const struct field need_rows[] = {
+	FIELD(FIELD_NAME, struct boot_need, "pci", pci, .flags = FIELD_ALONE | FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct boot_need, "card", card, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct boot_need, "of", of, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct boot_need, "words", words, .flags = FIELD_SPARSE),
 };
-
-static const struct field boot_nic_rows[] = {
-	FIELD(FIELD_NAME, struct boot_nic, "pci", pci, .flags = FIELD_ALONE | FIELD_NEEDED),
-};
-static const struct fields boot_nic_fields = FIELDS(boot_nic_rows, struct boot_nic);
+static const struct fields need_fields = FIELDS(need_rows, struct boot_need);
 
 static const struct field boot_rows[] = {
 	FIELD(FIELD_NAME, struct boot, "boot_id", boot_id, .flags = FIELD_NEEDED),
@@ -218,10 +224,9 @@ static const struct field boot_rows[] = {
 	WORD_FIELD(struct boot, "state", state, node_state_name, _NODE_STATE_N,
 		   .flags = FIELD_NEEDED),
 	LIST(FIELD_ARRAY, struct boot, "steps", steps, step_fields, .flags = FIELD_FORGET),
-	LIST(FIELD_ARRAY, struct boot, "node_nics", node_nics, boot_nic_fields,
-	     .flags = FIELD_FORGET, .has = offsetof(struct boot, knows_node_nics)),
-	NUMBER(struct boot, "carrier_downs", carrier_downs, .flags = FIELD_SPARSE),
-	NUMBER(struct boot, "carrier_usec", carrier_usec, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct boot, "machine", machine, .flags = FIELD_SPARSE),
+	LIST(FIELD_ARRAY, struct boot, "node_nics", needs, need_fields, .flags = FIELD_FORGET,
+	     .has = offsetof(struct boot, has_needs)),
 };
 static const struct fields boot_fields = FIELDS(boot_rows, struct boot);
 

@@ -252,8 +252,6 @@ struct netconf {
 	int32_t values[_NETCONF_N];
 };
 
-#define NETCONFIG_LEN 128
-
 struct netdev {
 	uint32_t ifindex;
 	char name[IFNAME_LEN];
@@ -269,13 +267,11 @@ struct netdev {
 	int bond_mode;
 	uint32_t mtu, max_mtu; /* bytes; max_mtu 0: not told */
 	uint32_t master;       /* ifindex, 0: none */
-	/* Of a network manager: it names the netdev as a port of a bond; it gives it a default
-	 * route, only looked up in a first boot. Empty: none. */
-	char bond_file[NETCONFIG_LEN], way_file[NETCONFIG_LEN];
 	uint32_t link;     /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
 	uint32_t netns;    /* of node.aways: 1 + the number of its namespace in node.netnses */
 	bool is_link_here; /* of node.aways: link is an ifindex of this namespace, not of its own */
-	uint32_t vrf_table;   /* of a VRF: IFLA_VRF_TABLE */
+	bool has_device; /* it is no virtual one: hardware, of PCI or not */
+	uint32_t vrf_table; /* of a VRF: IFLA_VRF_TABLE */
 	uint32_t inet6_flags; /* IFLA_INET6_FLAGS: a router solicitation is out, or answered */
 	/* A program is at work on its addresses: "dhclient (pid 812) listens for DHCP"; empty: none
 	 */
@@ -651,7 +647,8 @@ struct memory {
 	enum node_state last_state;
 	char last_hash[17];              /* the configuration of that state */
 	char last_plugin_path[PATH_LEN]; /* where it had the plugin's file */
-	bool was_wait_over;       /* a pass before, with that configuration, ended the wait */
+	bool was_wait_over; /* a pass before, with that configuration, ended the wait */
+	uint64_t net_hash, net_usec; /* of addresses and routes, and when they changed: needs.h */
 	struct attempt *attempts; /* owned; of that configuration */
 	size_t n_attempts;
 	/*
@@ -722,6 +719,7 @@ struct node {
 	size_t n_socks;
 	uint32_t asked;    /* 1 << enum question: a plan of this look asked for them, once */
 	uint64_t now_usec; /* CLOCK_MONOTONIC at this look; 0: of a captured tree */
+	char machine[17];  /* hash of /etc/machine-id; empty: there is none */
 	struct metadata *metadatas; /* owned, by MAC; of whom nobody asked there is none */
 	size_t n_metadatas;
 	struct ibdev *ibdevs; /* owned, by name */

@@ -50,7 +50,8 @@ void plan_done(struct plan *p)
 	free(p->later);
 	free(p->nic_netdevs);
 	questions_done(&p->questions);
-	free(p->node_nics);
+	graph_done(&p->graph);
+	free(p->needs);
 	free(p->devices);
 	free(p->options);
 	free(p->rules);
@@ -139,6 +140,19 @@ static int compare_device(const void *key, const void *element)
 	if (r == 0)
 		r = (a->physfn[0] != '\0') - (b->physfn[0] != '\0');
 	return r ? r : (a->vf_index > b->vf_index) - (a->vf_index < b->vf_index);
+}
+
+const struct need *plan_need(const struct plan *p, const char *pci)
+{
+	for (size_t i = 0; i < p->n_needs; i++)
+		if (streq(p->needs[i].pci, pci))
+			return &p->needs[i];
+	return NULL;
+}
+
+void plan_describe_need(const struct need *k, char *ret, size_t size)
+{
+	snprintf(ret, size, "%s%s", k->is_by_vf ? "by one of its VFs: " : "", k->words);
 }
 
 const struct device *plan_device(const struct plan *p, const struct pci *pci)

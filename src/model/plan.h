@@ -7,8 +7,40 @@
 #pragma once
 
 #include "attempts.h"
-#include "node-nic.h"
+#include "boots.h"
+#include "graph.h"
 #include "question.h"
+
+enum need_why {
+	NEED_WORD,    /* NodeNIC= matches it */
+	NEED_ADDRESS, /* a netdev above it has the kubelet's address */
+	NEED_WAY,     /* a packet to where the node must reach leaves by it */
+	NEED_BEFORE,  /* one of these held before, in this boot or in the last one */
+	NEED_UNKNOWN, /* nothing tells what carries the node, and it has an address of the host */
+	NEED_WAITING, /* the same, and the node may still be being configured */
+	_NEED_N
+};
+
+/* A function that the node needs: plan/needs.h. */
+struct need {
+	char pci[PCI_LEN];
+	char netdev[IFNAME_LEN]; /* of the host that leads to it: "bond0"; else "" */
+	enum need_why why;       /* of the first evidence */
+	char of[NEED_OF_LEN];    /* the same evidence at another look: "default inet", "address" */
+	bool is_by_vf;           /* of a PF: one of its VFs is needed, the PF itself is not */
+	bool is_kept;            /* remembered in this boot */
+	char words[320];         /* all evidence, for people */
+};
+
+/* Who uses a function: the columns of the table in plan/guard.c. */
+enum device_use {
+	DEVICE_NEEDED,    /* the node itself */
+	DEVICE_USED,      /* a PF that the host uses */
+	DEVICE_ADDRESSED, /* a PF that has addresses of the host, and no other use */
+	DEVICE_VF_USED,
+	DEVICE_FREE,
+	_DEVICE_USE_N
+};
 
 /* One function of a managed NIC: what it is worth. */
 struct device {
@@ -20,7 +52,10 @@ struct device {
 		*config;              /* of the configuration: the section that matched its PF */
 	char netdev_name[IFNAME_LEN]; /* of a device in a pod: as it was last seen here */
 	char ibdev_name[IBDEV_LEN];
-	const struct node_nic *node_nic; /* of the plan: it carries the node; NULL: it does not */
+	const struct need *need; /* of the plan: the node needs it; NULL: it does not */
+	enum device_use use;
+	char used_by[192]; /* "eth1 has 10.0.0.2/24"; empty: nobody, or the node */
+	bool is_port;      /* its netdev is a port of a bond, team, bridge or datapath */
 	bool is_vf;
 	bool is_named;   /* a PF that its section names: pci: or netdev: without a glob */
 	bool is_by_name; /* a PF whose section has netdev: in its Match= */
@@ -128,8 +163,12 @@ struct plan {
 	struct later *later; /* owned; in order; only where plan_ahead() was called */
 	size_t n_later;
 
-	struct node_nic *node_nics; /* owned; the functions that carry the node */
-	size_t n_node_nics;
+	struct graph graph; /* of the node */
+	bool is_wait_over;  /* ReadyTimeoutSec= is over */
+	struct need *needs; /* owned, by address; each function once */
+	size_t n_needs;
+	bool has_needs;              /* something tells what the node needs, be it no function */
+	uint64_t net_hash, net_usec; /* as in memory */
 	struct device *
 		devices; /* owned; each managed PF, followed by its VFs; by PCI address of the PF */
 	size_t n_devices;
@@ -181,6 +220,11 @@ _printf_(4, 5) int plan_add_hint(struct plan *p, enum reason reason, const char 
 				 const char *format, ...);
 
 bool plan_has_open_changes(const struct plan *p);
+
+/* The need of this function, or NULL: the node does not need it. */
+const struct need *plan_need(const struct plan *p, const char *pci);
+/* Its words, of a PF for its VF: "by one of its VFs: ..." */
+void plan_describe_need(const struct need *k, char *ret, size_t size);
 
 /* The device of this function, or NULL: searched for, in the order they are in. */
 const struct device *plan_device(const struct plan *p, const struct pci *pci);

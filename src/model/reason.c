@@ -263,15 +263,30 @@ static const struct {
 		"This function carries the node's own traffic, so it is not changed or moved into "
 		"a pod",
 		"Exclude it from Match=. To change its VFs or MTU, name it in Match= by pci: or "
-		"netdev: without a glob. If another NIC carries the node, give that NIC the best "
-		"default route, or pass its address to the kubelet with --node-ip.",
+		"netdev: without a glob. If another NIC carries the node, name that one in "
+		"[Service] NodeNIC=.",
+	},
+	[REASON_NODE_NIC_UNKNOWN] = {
+		"node-nic-unknown",
+		"Nothing tells which NIC carries the node, so none with an address of the host is "
+		"changed or moved into a pod",
+		"Set [Service] NodeNIC= to the NIC that carries the node, or to none; or give the "
+		"node its default route.",
+	},
+	[REASON_PF_IN_USE] = {
+		"pf-in-use",
+		"The host uses this physical function, and its driver loses the link when the number "
+		"of VFs changes",
+		"Reboot the node: the number is changed before anything uses the function. Or stop "
+		"what uses it, then run \"rdma-provision apply\".",
 	},
 	[REASON_PORT_IN_USE] = {
 		"port-in-use",
 		"The host uses the network device of this function, so it cannot be moved into a "
 		"pod",
 		"Remove its addresses, its routes, or its bond, team or bridge, also from the "
-		"network configuration; or set [DevicePlugin] Type=rdma-shared, which moves no "
+		"network configuration; if it has addresses and nothing else, set "
+		"VirtualFunctions=exclusive, and the host has them again when the pod ends; or set [DevicePlugin] Type=rdma-shared, which moves no "
 		"device; or exclude it from Match=.",
 	},
 	[REASON_PF_IN_LAG] = {

@@ -48,7 +48,9 @@ enum reason {
 	REASON_TOO_MANY_VFS,
 	REASON_VF_IN_USE,
 	REASON_PCI_STUCK,
-	REASON_NODE_NIC,    /* a hint, unless the function is named */
+	REASON_NODE_NIC,         /* a hint, unless the function is named */
+	REASON_NODE_NIC_UNKNOWN, /* the same */
+	REASON_PF_IN_USE,
 	REASON_PORT_IN_USE, /* the same */
 	REASON_PF_IN_LAG,
 	REASON_PF_SICK,

@@ -28,6 +28,15 @@ static void tell_program(const struct fs *fs, struct node *n, const struct memor
 			     memory->boots[i].steps[memory->boots[i].n_steps - 1].program);
 }
 
+/* Its hash: a capture goes to others, and the id is not theirs to know. */
+static void tell_machine(const struct fs *fs, struct node *n)
+{
+	char id[64];
+
+	if (fs_read(fs, "etc/machine-id", id, sizeof(id)) >= 0 && id[0])
+		snprintf(n->machine, sizeof(n->machine), "%016" PRIx64, hash_text(id));
+}
+
 int observe_boots(const struct fs *fs, struct node *n, struct memory *memory)
 {
 	struct boots boots = {};
@@ -42,5 +51,6 @@ int observe_boots(const struct fs *fs, struct node *n, struct memory *memory)
 	memory->boots = boots.entries;
 	memory->n_boots = boots.n_entries;
 	tell_program(fs, n, memory);
+	tell_machine(fs, n);
 	return r;
 }

@@ -17,7 +17,6 @@
 #include "modprobe-observe.h"
 #include "module-observe.h"
 #include "net.h"
-#include "netconfig.h"
 #include "pci.h"
 #include "qos-observe.h"
 #include "rdma-observe.h"
@@ -230,9 +229,6 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 	if (r < 0)
 		return r;
 	r = observe_net(d, &n);
-	if (r < 0)
-		return r;
-	r = observe_netconfig(&d->fs, &memory, &n);
 	if (r < 0)
 		return r;
 	r = observe_metadata(&d->fs, &n, &memory);

@@ -459,6 +459,7 @@ int observe_netdev_pci(const struct fs *fs, struct netdev *nd)
 	if (r < 0)
 		return r;
 
+	nd->has_device = !strstr(target, "/virtual/");
 	find_function(target, address, &is_scalable);
 	if (!address[0] || is_name_of_another(fs, nd))
 		return 0;

@@ -388,12 +388,11 @@ static json_t *make_notes(const struct facts *f)
 /* Empty: the function does not carry the node. */
 static json_t *make_node_nic(const struct facts *f)
 {
-	const struct node_nic *k =
-		node_nic_of(f->plan->node_nics, f->plan->n_node_nics, f->pci->address);
-	char text[128] = "";
+	const struct need *k = plan_need(f->plan, f->pci->address);
+	char text[384] = "";
 
 	if (k)
-		node_nic_describe(k, text, sizeof(text));
+		plan_describe_need(k, text, sizeof(text));
 	return document_text(text);
 }
 

@@ -209,18 +209,17 @@ static size_t count_ibdevs(const struct node *n, const struct pci *f)
  * it as master, but none knows what is below a VLAN: the ports of a bond may be handed out.
  */
 static bool is_dropped_by_dranet(const struct linter *l, const struct function *f,
-				 const struct node_nic *nic)
+				 const struct need *nic)
 {
 	const struct netdev *nd = node_netdev_of(l->node, f->pci->address);
 
-	return !nic->is_by_vf && nic->why != NODE_NIC_ADDRESS &&
+	return !nic->is_by_vf && nic->why != NEED_ADDRESS &&
 	       (!nd || !*nic->netdev || streq(nd->name, nic->netdev));
 }
 
 static enum reason broken_dranet_rule(const struct linter *l, const struct function *f)
 {
-	const struct node_nic *nic =
-		node_nic_of(l->plan->node_nics, l->plan->n_node_nics, f->pci->address);
+	const struct need *nic = plan_need(l->plan, f->pci->address);
 
 	if (f->pci->class >> 16 != CLASS_NETWORK && !f->ibdev)
 		return REASON_PLUGIN_CLASS;

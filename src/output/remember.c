@@ -209,6 +209,8 @@ int output_memory(const struct config *c, const struct node *n, const struct mem
 	COPY(to.stuck, is_new ? now->target : memory->stuck);
 	to.stuck_pid = is_new ? now->pid : *memory->stuck ? memory->stuck_pid : 0;
 	to.devlink_pid = memory->devlink_pid;
+	to.net_hash = p->net_hash;
+	to.net_usec = p->net_usec;
 	COPY(to.last_plugin_path, *n->old_plugin_path ? n->old_plugin_path : c->plugin.config_file);
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device_memory m = remember(n, memory, &p->devices[i], is_wanted);

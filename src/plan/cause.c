@@ -30,11 +30,6 @@ static const struct netdev *find_representor(const struct node *n, const struct 
 	return NULL;
 }
 
-static bool is_awaiting_bond(const struct cause_view *v)
-{
-	return v->own && !v->own->is_up && v->own->bond_file[0];
-}
-
 static bool is_own_down(const struct cause_view *v)
 {
 	return v->own && !v->own->is_up;
@@ -87,10 +82,6 @@ static const struct {
 	size_t netdev; /* the one that is named: its place in struct cause_view */
 	const char *words, *advice;
 } causes[] = {
-	{ is_awaiting_bond, offsetof(struct cause_view, own),
-	  "no link was asked for, %s is to become the port of a bond",
-	  "The network manager that makes the bond brings its ports up: look at its files and at "
-	  "its journal." },
 	{ is_own_down, offsetof(struct cause_view, own), "no link was asked for, %s is down",
 	  "It is brought up by the service; if it stays down look in \"journalctl -u "
 	  "rdma-provision\", and for what lowers it: a network manager (\"nmcli device\", "

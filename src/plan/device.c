@@ -8,6 +8,7 @@
 #include "../model/in-use.h"
 #include "../model/module-options.h"
 #include "cause.h"
+#include "guard.h"
 #include "identity.h"
 #include "plan-make.h"
 #include "steps.h"
@@ -529,38 +530,12 @@ static void find_sick(const struct node *n, const struct memory *memory, struct 
 
 bool plan_carries_node(const struct device *d)
 {
-	return d->node_nic && !d->node_nic->is_by_vf;
+	return d->need && !d->need->is_by_vf;
 }
 
 static bool has_vf_wish(const struct device_config *dc)
 {
 	return dc->mode == VF_MODE_SHARED || dc->mode == VF_MODE_SHARED_MULTI;
-}
-
-/*
- * Why its netdev must not leave the host, which these plugins make it do. dranet takes the
- * addresses of the host's netdev along, so those are no use by the host; a port it takes out of its
- * bond.
- */
-static enum reason find_host_use(const struct config *c, const struct node *n,
-				 const struct memory *memory, const struct device *d, char *detail,
-				 size_t size)
-{
-	const struct netdev *nd = node_netdev_of(n, d->pci->address), *master;
-	const bool is_ra = c->route.manage && c->route.ipv6 == IPV6_RA;
-
-	if (!nd)
-		return REASON_NONE;
-	master = node_netdev(n, nd->master);
-	if (nd->master) {
-		snprintf(detail, size, "%s is a port of %s", nd->name,
-			 master ? master->name : "another netdev");
-		return REASON_PORT_IN_USE;
-	}
-	if (c->plugin.type == PLUGIN_DRANET)
-		return REASON_NONE;
-	return in_use_by_host(n, memory, nd, is_ra, detail, size) ? REASON_PORT_IN_USE
-								  : REASON_NONE;
 }
 
 /* Is it a PF that is to have VFs? It is no stand-in for them, whatever keeps them from being made.
@@ -574,22 +549,19 @@ static bool is_stand_in(const struct device *d)
  * With a type that moves the netdev nothing is handed out that carries the node or that the host
  * uses. The other types share the RDMA device, and move nothing.
  */
-static enum reason find_aside(const struct config *c, const struct node *n,
-			      const struct memory *memory, const struct device *d, char *detail,
-			      size_t size)
+static enum reason find_aside(const struct config *c, const struct device *d)
 {
-	detail[0] = '\0';
-	if (d->node_nic)
-		node_nic_describe(d->node_nic, detail, size);
-	if (!plugin_moves_netdev(c->plugin.type))
+	if (!plugin_moves_netdev(c->plugin.type) || guard_may(d, GUARD_MOVE))
 		return REASON_NONE;
-	if (!d->is_vf &&
-	    has_vf_wish(d->config)) /* of what carries the node, those that are there */
-		return d->node_nic && !d->is_named && d->pci->num_vfs == 0 ? REASON_NODE_NIC
-									   : REASON_NONE;
-	if (d->node_nic)
-		return REASON_NODE_NIC;
-	return find_host_use(c, n, memory, d, detail, size);
+	if (is_stand_in(d)) /* of what the node needs, those that are there */
+		return d->need && !d->is_named && d->pci->num_vfs == 0 ? REASON_NODE_NIC
+								       : REASON_NONE;
+	return d->need ? REASON_NODE_NIC : REASON_PORT_IN_USE;
+}
+
+static enum reason need_reason(const struct device *d)
+{
+	return d->need->why == NEED_UNKNOWN ? REASON_NODE_NIC_UNKNOWN : REASON_NODE_NIC;
 }
 
 static void add_word(char *list, size_t size, bool is_true, const char *word)
@@ -603,7 +575,7 @@ static void add_word(char *list, size_t size, bool is_true, const char *word)
 /* What its section or [Route] asks for, and does not get. */
 static void list_left_out(const struct config *c, const struct device *d, char *ret, size_t size)
 {
-	const bool is_free = d->node_nic && !d->is_named;
+	const bool is_free = d->need && !d->is_named;
 	const uint32_t want = d->is_vf ? UINT32_MAX : plan_wanted_vfs(d->config, d->pci);
 
 	ret[0] = '\0';
@@ -625,19 +597,17 @@ static int wait_for_route(struct plan *p, const struct device *d, const char *de
 	if (!a)
 		return -ENOMEM;
 	copy(a->detail, sizeof(a->detail), detail);
-	COPY(a->advice,
-	     "Wait until the node has its default route. If this NIC is to have none, say so "
-	     "in that file: UseRoutes=no of networkd, never-default=true of NetworkManager, "
-	     "DEFROUTE=no of ifcfg.");
+	COPY(a->advice, "Wait until the node has its routes, or say which NIC carries it: "
+			"[Service] NodeNIC=.");
 	return 0;
 }
 
 /* Once for each function: a hint, for a glob may well match it by chance. */
-static int tell_aside(const struct config *c, const struct node *n, const struct memory *memory,
-		      struct plan *p, const struct device *d)
+static int tell_aside(const struct config *c, const struct node *n, struct plan *p,
+		      const struct device *d)
 {
-	const enum reason reason = d->node_nic ? REASON_NODE_NIC : d->aside;
-	char detail[320], left_out[96];
+	const enum reason reason = d->need ? need_reason(d) : d->aside;
+	char detail[448], left_out[96];
 
 	list_left_out(c, d, left_out, sizeof(left_out));
 	if (reason == REASON_NONE || d->is_in_pod || !left_out[0])
@@ -645,10 +615,13 @@ static int tell_aside(const struct config *c, const struct node *n, const struct
 	if (!d->is_vf && plan_vf_of_node(n, p, d)) /* said by the change that is refused */
 		return 0;
 
-	find_aside(c, n, memory, d, detail, sizeof(detail));
+	if (d->need)
+		plan_describe_need(d->need, detail, sizeof(detail));
+	else
+		COPY(detail, d->used_by);
 	snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail), "; left out: %s",
 		 left_out);
-	if (d->node_nic && d->node_nic->why == NODE_NIC_SOON)
+	if (d->need && d->need->why == NEED_WAITING)
 		return wait_for_route(p, d, detail);
 	if (!d->is_named || d->aside == REASON_NONE)
 		return plan_add_hint(p, reason, d->pci->address, "%s", detail);
@@ -663,7 +636,6 @@ static int add_device(const struct config *c, const struct node *n, const struct
 {
 	const struct device_memory *m = memory_device(memory, pci->address);
 	struct device *d = APPEND(p->devices, p->n_devices);
-	char detail[192];
 
 	if (!d)
 		return -ENOMEM;
@@ -672,12 +644,15 @@ static int add_device(const struct config *c, const struct node *n, const struct
 	d->bond = node_bond_of(n, d->netdev);
 	d->ibdev = node_ibdev_of(n, pci->address);
 	d->config = dc;
-	d->node_nic = node_nic_of(p->node_nics, p->n_node_nics, pci->address);
+	d->need = plan_need(p, pci->address);
 	d->is_vf = pci->physfn[0];
 	d->is_by_name = !d->is_vf && strstr(dc->match, "netdev:");
 	d->is_named = !d->is_vf && is_named(dc->match, n, memory, pci);
-	d->wanted_vfs =
-		d->is_vf || (d->node_nic && !d->is_named) ? UINT32_MAX : plan_wanted_vfs(dc, pci);
+	d->is_in_pod = is_in_pod(n, d, m);
+	guard_look(c, memory, p, d);
+	d->wanted_vfs = d->is_vf || (d->need && !guard_may(d, GUARD_NUM_VFS))
+				? UINT32_MAX
+				: plan_wanted_vfs(dc, pci);
 	d->unsupported = find_unsupported(n, memory, d->is_vf ? pci->physfn : pci->address);
 	d->is_rebuilt = (m && m->was_rebuilt) ||
 			attempts_find(memory->tried, VERB_REBIND_DRIVER, pci->address, pci->driver);
@@ -689,19 +664,19 @@ static int add_device(const struct config *c, const struct node *n, const struct
 							     : "");
 	COPY(d->ibdev_name, d->ibdev ? d->ibdev->name : "");
 	if (is_handed_out || !d->is_vf) /* VFs of others are not handed out in any case */
-		d->aside = find_aside(c, n, memory, d, detail, sizeof(detail));
+		d->aside = find_aside(c, d);
 	d->is_handed_out = is_handed_out && d->aside == REASON_NONE && !is_stand_in(d);
 
 	d->is_foreign = in_use_is_foreign(pci, d->detail, sizeof(d->detail));
 	if (d->is_foreign) {
-		d->is_handed_out = false;
+		d->is_handed_out = d->is_in_pod = false;
 		d->reason = REASON_VF_FOREIGN;
 		return 0;
 	}
-	if (is_in_pod(n, d, m)) {
+	if (d->is_in_pod) {
 		COPY(d->netdev_name, m->netdev);
 		COPY(d->ibdev_name, m->ibdev);
-		d->is_in_pod = d->is_usable = true;
+		d->is_usable = true;
 		d->reason = REASON_IN_POD;
 		return 0;
 	}
@@ -770,14 +745,7 @@ static void count_gone(const struct node *n, const struct memory *memory, struct
 int plan_devices(const struct config *c, const struct node *n, const struct memory *memory,
 		 struct plan *p)
 {
-	uint64_t until;
-	int r;
-
-	r = node_nic_find(n, memory, &p->node_nics, &p->n_node_nics, &until);
-	if (r < 0)
-		return r;
-	if (until > 0)
-		p->again_usec = p->again_usec > 0 ? MIN(p->again_usec, until) : until;
+	int r = 0;
 
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *pci = &n->pcis[i];
@@ -799,7 +767,7 @@ int plan_devices(const struct config *c, const struct node *n, const struct memo
 	}
 
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
-		r = tell_aside(c, n, memory, p, &p->devices[i]);
+		r = tell_aside(c, n, p, &p->devices[i]);
 	count_missing(c, p);
 	count_gone(n, memory, p);
 	return r;

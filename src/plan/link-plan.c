@@ -3,6 +3,7 @@
  * Link: PFs are up before their VFs are made, or before these get their drivers; VFs once they are
  * there; MTUs. No address and no route, and none from a router either.
  */
+#include "guard.h"
 #include "nic-netdev.h"
 #include "quirk.h"
 
@@ -45,7 +46,7 @@ static int want_up(const struct node *n, const struct memory *memory, struct pla
 	int r;
 
 	/* A port that is up can be enslaved by no plain "ip link set master": bond_enslave(). */
-	if (nd->is_up || nd->bond_file[0] || (node_keeps_down(n, nd) && !memory->was_wait_over))
+	if (nd->is_up || (node_keeps_down(n, nd) && !memory->was_wait_over))
 		return 0;
 	r = want_no_default_route(p, d, nd);
 	if (r < 0)
@@ -86,9 +87,9 @@ static bool is_kept_by_vfs(const struct node *n, const struct device *d, uint32_
 	return d->is_vf ? pf && pf->mtu > want : d->pci->num_vfs > 0;
 }
 
-static int want_mtu(const struct node *n, struct plan *p, const struct device *d)
+static int want_mtu(const struct node *n, struct plan *p, const struct device *d,
+		    const struct netdev *nd)
 {
-	const struct netdev *nd = d->netdev;
 	uint32_t want = d->config->mtu;
 	struct action *a;
 
@@ -114,6 +115,18 @@ static int want_mtu(const struct node *n, struct plan *p, const struct device *d
 	else
 		COPY(a->detail, nd->name);
 	return 0;
+}
+
+/* Its own netdev, then VLANs above that have the rail's addresses: none may have more than it. */
+static int want_mtus(const struct node *n, struct plan *p, const struct device *d)
+{
+	const struct netdev *vlan;
+	int r = want_mtu(n, p, d, d->netdev);
+
+	for (size_t i = 0; r >= 0 && (vlan = nic_netdev_next_vlan(p, d->netdev, &i));)
+		if (!is_kept_by_vfs(n, d, d->config->mtu))
+			r = want_mtu(n, p, d, vlan);
+	return r;
 }
 
 /* A VF that this plan removes, or binds again: its netdev will be another. */
@@ -161,12 +174,12 @@ static int plan_link(const struct config *c, const struct node *n, const struct 
 {
 	int r = 0;
 
-	if (d->netdev->master)
+	if (guard_is_port(n, d->netdev))
 		return hint_mtu(n, p, d);
 
-	/* A PF whose VF carries the node: igb_change_mtu() resets the port. */
-	if (!d->node_nic || d->is_named)
-		r = want_mtu(n, p, d);
+	/* Also of a PF whose VF is needed: igb_change_mtu() resets the port. */
+	if (guard_may(d, GUARD_MTU))
+		r = want_mtus(n, p, d);
 	/* VFs of the sriov plugin are brought up by a CNI, in a pod. */
 	if (r < 0 || plan_carries_node(d) || (d->is_vf && plugin_gives_vfs(c->plugin.type)) ||
 	    (!d->is_vf && is_up_after_vfs(n, d)))
@@ -202,7 +215,7 @@ int plan_link_late_pf(const struct config *c _unused_, const struct node *n,
 
 		/* While its VFs are made it stays down: the next plan brings it up. */
 		if (!d->is_vf && is_ours(memory, p, d) && !plan_carries_node(d) &&
-		    !d->netdev->master && is_up_after_vfs(n, d) &&
+		    !guard_is_port(n, d->netdev) && is_up_after_vfs(n, d) &&
 		    !plan_is_making_vfs(memory, p, d->pci->address))
 			r = want_all_up(n, memory, p, d);
 	}

@@ -2,6 +2,7 @@
 #include "nic-netdev.h"
 
 #include "../model/rtproto.h"
+#include "guard.h"
 #include "mode.h"
 #include "revert-plan.h"
 
@@ -111,12 +112,39 @@ uint32_t nic_netdev_of_rule(const struct rule *rule)
 /* GIDs and addresses of a port are of its bond or team. */
 static const struct netdev *netdev_of(const struct node *n, const struct device *d)
 {
-	const struct netdev *master;
+	const struct netdev *bond;
 
 	if (d->is_in_pod || d->is_foreign || d->is_restore_due || !d->netdev)
 		return NULL;
-	master = d->netdev->master ? node_netdev(n, d->netdev->master) : NULL;
-	return master && netdev_is_lag_master(master) ? master : d->netdev;
+	bond = node_bond_of(n, d->netdev);
+	return bond ? bond : d->netdev;
+}
+
+static bool has_routed_address(const struct node *n, const struct netdev *nd)
+{
+	for (size_t i = node_first_address(n, nd->ifindex);
+	     i < n->n_addresses && n->addresses[i].ifindex == nd->ifindex; i++)
+		if (nic_netdev_is_routed(&n->addresses[i]))
+			return true;
+	return false;
+}
+
+const struct netdev *nic_netdev_next_vlan(const struct plan *p, const struct netdev *nd, size_t *i)
+{
+	const struct netdev *upper;
+
+	while ((upper = graph_above(&p->graph, nd, i)))
+		if (upper->netns == 0 && streq(upper->kind, "vlan") &&
+		    has_routed_address(p->graph.n, upper))
+			return upper;
+	return NULL;
+}
+
+bool nic_netdev_is_in_vrf(const struct node *n, const struct netdev *nd)
+{
+	const struct netdev *master = nd->master ? node_netdev(n, nd->master) : NULL;
+
+	return master && streq(master->kind, "vrf");
 }
 
 /* A bond counts once, and a NIC whose driver has made no netdev yet counts as well. */
@@ -200,23 +228,36 @@ static int release(const struct node *n, const struct memory *memory, struct pla
 
 	/* Both ports of a bond have the same: once. */
 	for (const struct device *before = p->devices; before < d; before++)
-		if (plan_carries_node(before) && netdev_of(n, before) == nd)
+		if (!guard_may(before, GUARD_ROUTES) && netdev_of(n, before) == nd)
 			return 0;
 	return nd ? plan_revert_netdev(n, memory, p, nd->ifindex) : 0;
+}
+
+/* Its own netdev, or the bond above it, and VLANs above that have addresses. */
+static int add_netdevs(const struct config *c, struct plan *p, const struct device *d,
+		       const struct netdev *nd)
+{
+	const struct netdev *vlan;
+	int r = add_nic_netdev(c, p, d, nd);
+
+	for (size_t i = 0; r >= 0 && (vlan = nic_netdev_next_vlan(p, nd, &i));)
+		r = add_nic_netdev(c, p, d, vlan);
+	return r;
 }
 
 int plan_nic_netdevs(const struct config *c, const struct node *n, const struct memory *memory,
 		     struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices && c->route.manage; i++)
-		if (plan_carries_node(&p->devices[i]) && release(n, memory, p, &p->devices[i]) < 0)
+		if (!guard_may(&p->devices[i], GUARD_ROUTES) &&
+		    release(n, memory, p, &p->devices[i]) < 0)
 			return -ENOMEM;
 
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct netdev *nd = netdev_of(n, &p->devices[i]);
 
-		if (nd && !plan_carries_node(&p->devices[i]) &&
-		    add_nic_netdev(c, p, &p->devices[i], nd) < 0)
+		if (nd && guard_may(&p->devices[i], GUARD_ROUTES) &&
+		    add_netdevs(c, p, &p->devices[i], nd) < 0)
 			return -ENOMEM;
 	}
 
@@ -240,7 +281,8 @@ bool nic_netdev_is_rival(const struct node *n, const struct nic_netdev *k, const
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *a = &n->addresses[i];
 
-		if (a->ifindex == t->ifindex && a->family == t->family && nic_netdev_is_routed(a) &&
+		if (a->ifindex == t->ifindex && a->family == t->family &&
+		    a->prefix_len == t->prefix_len && nic_netdev_is_routed(a) &&
 		    ip_is_in_prefix(a->local, t->dst, t->prefix_len))
 			return true;
 	}

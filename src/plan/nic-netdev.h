@@ -10,6 +10,12 @@
 
 const struct nic_netdev *nic_netdev_of(const struct plan *p, uint32_t ifindex); /* or NULL */
 
+/* The next VLAN above @nd that has addresses, then NULL; @i is 0 before the first. */
+const struct netdev *nic_netdev_next_vlan(const struct plan *p, const struct netdev *nd, size_t *i);
+
+/* Its table is that of the VRF: metrics, rules and tables are not ours. */
+bool nic_netdev_is_in_vrf(const struct node *n, const struct netdev *nd);
+
 /*
  * With Address=metadata, a NIC that the metadata service has not described yet may be the primary
  * ENI, which is never touched.
@@ -20,8 +26,8 @@ bool nic_netdev_is_hands_off(const struct nic_netdev *k);
 bool nic_netdev_is_routed(const struct address *a);
 
 /*
- * A unicast route in main for the prefix of this NIC, beside the one of the kernel: another agent
- * ranks it as well.
+ * A unicast route in main for the very prefix of an address of this NIC, beside the one of the
+ * kernel: another agent ranks it as well.
  */
 bool nic_netdev_is_rival(const struct node *n, const struct nic_netdev *k, const struct route *t);
 

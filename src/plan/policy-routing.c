@@ -185,25 +185,62 @@ static bool is_on_link(const struct tables *l, const struct nic_netdev *k, int f
 	return false;
 }
 
-static int add_default(const struct node *n, struct tables *l, const struct nic_netdev *k,
-		       int family)
+static int add_by_gateway(struct tables *l, const struct nic_netdev *k, int family,
+			  const uint8_t *dst, uint32_t prefix_len, const uint8_t *gateway)
 {
-	const uint8_t any[16] = {};
-	uint8_t gateway[16];
 	struct route *t;
 
-	if (!nic_netdev_gateway(n, k, family, gateway))
-		return 0;
 	if (!is_on_link(l, k, family, gateway) &&
 	    !add_route(l, k, family, gateway, ip_bits(family)))
 		return -ENOMEM;
-
-	t = add_route(l, k, family, any, 0);
+	t = add_route(l, k, family, dst, prefix_len);
 	if (!t)
 		return -ENOMEM;
 	t->scope = RT_SCOPE_UNIVERSE;
 	memcpy(t->gateway, gateway, sizeof(t->gateway));
 	return 0;
+}
+
+static int add_default(const struct node *n, struct tables *l, const struct nic_netdev *k,
+		       int family)
+{
+	const uint8_t any[16] = {};
+	uint8_t gateway[16];
+
+	return nic_netdev_gateway(n, k, family, gateway)
+		       ? add_by_gateway(l, k, family, any, 0, gateway)
+		       : 0;
+}
+
+/*
+ * Is it a route of main by this netdev that its table gets as well? The kernel's own is made of an
+ * address. One of IPv4 without a gateway that is of no link has a gateway of IPv6 (RTA_VIA).
+ */
+static bool is_copied(const struct nic_netdev *k, const struct route *t, int family)
+{
+	return t->table == RT_TABLE_MAIN && t->ifindex == k->netdev->ifindex &&
+	       t->family == family && t->prefix_len > 0 && t->type == RTN_UNICAST && !t->is_dead &&
+	       t->protocol != OWN_PROTOCOL && t->protocol != RTPROT_KERNEL &&
+	       (family == AF_INET6 || !is_zero(t->gateway) || t->scope != RT_SCOPE_UNIVERSE);
+}
+
+/* What is on the link before what is behind a gateway on it. */
+static int add_routes(const struct node *n, struct tables *l, const struct nic_netdev *k,
+		      int family, bool by_gateway)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n->n_routes && r >= 0; i++) {
+		const struct route *t = &n->routes[i];
+
+		if (!is_copied(k, t, family) || is_zero(t->gateway) == by_gateway)
+			continue;
+		if (by_gateway)
+			r = add_by_gateway(l, k, family, t->dst, t->prefix_len, t->gateway);
+		else if (!add_route(l, k, family, t->dst, t->prefix_len))
+			r = -ENOMEM;
+	}
+	return r;
 }
 
 static struct rule *add_rule(struct tables *l, const struct nic_netdev *k, int family,
@@ -253,7 +290,11 @@ static int add_family(const struct node *n, const struct plan *p, struct tables 
 		if (r < 0)
 			return r;
 	}
-	r = add_default(n, l, k, family);
+	r = add_routes(n, l, k, family, false);
+	if (r >= 0)
+		r = add_routes(n, l, k, family, true);
+	if (r >= 0)
+		r = add_default(n, l, k, family);
 	if (r < 0)
 		return r;
 
@@ -273,7 +314,8 @@ static int collect(const struct config *c, const struct node *n, const struct pl
 	for (size_t i = 0; i < p->n_nic_netdevs && r >= 0; i++) {
 		const struct nic_netdev *k = &p->nic_netdevs[i];
 
-		if (!k->netdev->is_up || nic_netdev_is_hands_off(k) || !is_wanted(c, n, p, k))
+		if (!k->netdev->is_up || nic_netdev_is_hands_off(k) ||
+		    nic_netdev_is_in_vrf(n, k->netdev) || !is_wanted(c, n, p, k))
 			continue;
 		for (size_t f = 0; f < ELEMENTSOF(families) && r >= 0; f++)
 			r = add_family(n, p, l, k, families[f]);

@@ -7,6 +7,7 @@
  * drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c. So nothing of a port is changed while it or
  * a VF of it is in use.
  */
+#include "guard.h"
 #include "in-use-plan.h"
 #include "steps.h"
 
@@ -116,8 +117,9 @@ static int plan_port(const struct config *c, const struct node *n, const struct 
 	want(dcb ? dcb : &none, "ets", c->qos.ets, &w);
 	if (w.n == 0 && !*w.unknown)
 		return 0;
-	if (d->node_nic)
-		return refuse(p, d, CLASS_REFUSED, REASON_NODE_NIC, "[QoS]");
+	if (!guard_may(d, GUARD_QOS))
+		return refuse(p, d, CLASS_REFUSED, d->need ? REASON_NODE_NIC : REASON_PORT_IN_USE,
+			      "[QoS]");
 	if (!dcb)
 		return refuse(p, d, CLASS_IMPOSSIBLE, REASON_QOS_UNSUPPORTED, "");
 	if (qos_is_firmware(dcb))
@@ -153,7 +155,7 @@ static int plan_defaults(const struct config *c, const struct node *n, struct pl
 	const char *mode = roce_mode_text(c->qos.mode);
 	int r = 0;
 
-	if (d->node_nic)
+	if (d->need)
 		return plan_add_item(p, STEP_LINK, VERB_SET_ROCE, CLASS_REFUSED, d->pci->address,
 				     REASON_NODE_NIC, "%s: [QoS]", d->ibdev->name);
 	if (!n->has_cm_config)

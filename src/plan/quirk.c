@@ -20,6 +20,10 @@ static const struct {
 	 * i40iw_auxiliary_id_table[] in .../irdma/i40iw_if.c */
 	{ 0x8086, 0, QUIRK_NO_VF_RDMA, "ice" },
 	{ 0x8086, 0, QUIRK_NO_VF_RDMA, "i40e" },
+	/* mlx5_core_sriov_configure() in .../mlx5/core/sriov.c: the PF's netdev is not closed */
+	{ 0x15b3, 0, QUIRK_KEEPS_LINK, "mlx5_core" },
+	/* hns3_pci_sriov_configure() in drivers/net/ethernet/hisilicon/hns3/hns3_enet.c */
+	{ 0x19e5, 0, QUIRK_KEEPS_LINK, "hns3" },
 };
 
 bool quirk_has(const struct pci *pf, enum quirk q)

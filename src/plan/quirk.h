@@ -21,6 +21,8 @@ enum quirk {
 	QUIRK_UP_AFTER_VFS,
 	/* Its VFs have no RDMA, so that they would only take the PF's place. */
 	QUIRK_NO_VF_RDMA,
+	/* A PF keeps its link while VFs are made or removed. */
+	QUIRK_KEEPS_LINK,
 	_QUIRK_N
 };
 

@@ -160,8 +160,8 @@ static int rank(const struct config *c, const struct node *n, struct plan *p,
 {
 	const struct nic_netdev *k = nic_netdev_of(p, a->ifindex);
 
-	if (!k || nic_netdev_is_hands_off(k) || !has_prefix_route(a) ||
-	    nic_netdev_is_leaving(p, a) || is_ranked(c, n, k, a))
+	if (!k || nic_netdev_is_hands_off(k) || nic_netdev_is_in_vrf(n, k->netdev) ||
+	    !has_prefix_route(a) || nic_netdev_is_leaving(p, a) || is_ranked(c, n, k, a))
 		return 0;
 	return want_metric(p, k, a, nic_netdev_metric(c, n, p, k, a));
 }
@@ -178,7 +178,8 @@ static int hint_route(const struct config *c, const struct node *n, struct plan 
 	char name[64];
 	uint32_t least;
 
-	if (!k || nic_netdev_is_hands_off(k) || !has_prefix(a) || !(a->flags & IFA_F_NOPREFIXROUTE))
+	if (!k || nic_netdev_is_hands_off(k) || nic_netdev_is_in_vrf(n, k->netdev) ||
+	    !has_prefix(a) || !(a->flags & IFA_F_NOPREFIXROUTE))
 		return 0;
 	least = base_metric(c, n, p, a);
 	for (size_t i = 0; i < n->n_routes; i++) {

@@ -89,8 +89,8 @@ bool plan_is_making_vfs(const struct memory *memory, const struct plan *p,
 /* Are VFs to be made that get no driver before this service binds them? */
 bool plan_makes_unbound_vfs(const struct node *n, const struct device *pf);
 /* A VF that carries the node, so that the number of VFs its PF is to have is refused; or NULL. */
-const struct node_nic *plan_vf_of_node(const struct node *n, const struct plan *p,
-				       const struct device *d);
+const struct need *plan_vf_of_node(const struct node *n, const struct plan *p,
+				   const struct device *d);
 
 int plan_link_pf(const struct config *c, const struct node *n, const struct memory *memory,
 		 struct plan *p);

@@ -3,6 +3,7 @@
  * Vf: how many VFs each PF is to have, and the way there. What forbids it is vf-precheck.h, what
  * becomes of VFs then plan/vf-setup.c.
  */
+#include "guard.h"
 #include "identity.h"
 #include "in-use-plan.h"
 #include "steps.h"
@@ -117,18 +118,18 @@ static uint32_t wish_of(const struct device *d)
 		       : d->wanted_vfs;
 }
 
-const struct node_nic *plan_vf_of_node(const struct node *n, const struct plan *p,
-				       const struct device *d)
+const struct need *plan_vf_of_node(const struct node *n, const struct plan *p,
+				   const struct device *d)
 {
 	const uint32_t want = wish_of(d);
 
 	if (want == UINT32_MAX || want == d->pci->num_vfs)
 		return NULL;
-	for (size_t i = 0; i < p->n_node_nics; i++) {
-		const struct pci *pci = node_pci(n, p->node_nics[i].pci);
+	for (size_t i = 0; i < p->n_needs; i++) {
+		const struct pci *pci = node_pci(n, p->needs[i].pci);
 
 		if (pci && streq(pci->physfn, d->pci->address))
-			return &p->node_nics[i];
+			return &p->needs[i];
 	}
 	return NULL;
 }
@@ -139,7 +140,7 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 	const struct pci *pf = d->pci;
 	uint32_t have = pf->num_vfs, want = wish_of(d);
 	char users[ELEMENTSOF(((struct action *)0)->detail)], detail[GATE_DETAIL_LEN];
-	const struct node_nic *vf;
+	const struct need *vf;
 	enum class class;
 	enum reason obstacle;
 	const struct action *running;
@@ -158,7 +159,7 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 	if (vf) {
 		a = add_change(p, CLASS_REFUSED, REASON_NODE_NIC, pf, have, want);
 		if (a)
-			node_nic_describe(vf, a->detail, sizeof(a->detail));
+			plan_describe_need(vf, a->detail, sizeof(a->detail));
 		return a ? 0 : -ENOMEM;
 	}
 
@@ -181,6 +182,13 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 			return -ENOMEM;
 		COPY(a->detail, users);
 		return 0;
+	}
+
+	if (guard_may_at_boot(d, GUARD_NUM_VFS)) {
+		a = add_change(p, CLASS_NEEDS_REBOOT, REASON_PF_IN_USE, pf, have, want);
+		if (a)
+			COPY(a->detail, d->used_by);
+		return a ? 0 : -ENOMEM;
 	}
 
 	/* Those that are made now would never get GUIDs by which others could reach them. */

@@ -54,12 +54,6 @@ static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail
 
 	if (!nd || pf->physfn[0] || !quirk_has(pf, QUIRK_ROCE_LAG))
 		return false;
-	if (!nd->master && nd->bond_file[0]) {
-		snprintf(detail, size, "%s is to be a port of a bond, by %s", nd->name,
-			 nd->bond_file);
-		return true;
-	}
-
 	bond = node_bond_of(n, nd);
 	if (!bond || has_foreign_port(n, pf, bond) || !is_lag_mode(bond->bond_mode))
 		return false;

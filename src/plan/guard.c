@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "guard.h"
+
+#include "../model/in-use.h"
+#include "quirk.h"
+
+enum answer {
+	NO,
+	YES,
+	NAMED,      /* where its section names it: pci: or netdev: without a glob */
+	EXCLUSIVE,  /* where its section says VirtualFunctions=exclusive */
+	NO_PORT,    /* unless it is a port of a bond, team, bridge or datapath */
+	KEEPS_LINK, /* where its driver keeps the link meanwhile; else at the next boot */
+};
+
+/* clang-format off */
+static const enum answer table[_GUARD_CHANGE_N][_DEVICE_USE_N] = {
+	/* of what:        the node needs     the host uses a PF  a PF has addresses  a VF is used  free */
+	[GUARD_NUM_VFS] = { NAMED,            KEEPS_LINK,         YES,                NO,           YES },
+	[GUARD_REBIND]  = { NO,               NO,                 YES,                NO,           YES },
+	[GUARD_MTU]     = { NAMED,            NO_PORT,            YES,                NO,           YES },
+	[GUARD_QOS]     = { NO,               NO_PORT,            YES,                NO,           YES },
+	[GUARD_ROUTES]  = { NO,               YES,                YES,                NO,           YES },
+	[GUARD_MOVE]    = { NO,               NO,                 EXCLUSIVE,          NO,           YES },
+};
+/* clang-format on */
+
+bool guard_is_port(const struct node *n, const struct netdev *nd)
+{
+	const struct netdev *master = nd && nd->master ? node_netdev(n, nd->master) : NULL;
+
+	return nd && nd->master && !(master && streq(master->kind, "vrf"));
+}
+
+static enum device_use use_of(const struct config *c, const struct memory *memory,
+			      const struct plan *p, struct device *d)
+{
+	const bool is_ra = c->route.manage && c->route.ipv6 == IPV6_RA;
+	enum in_use_degree degree;
+
+	if (d->need)
+		return DEVICE_NEEDED;
+	if (d->is_in_pod) /* stays where it is, in use by that pod */
+		return DEVICE_FREE;
+	degree = in_use_degree(&p->graph, memory, d->pci, is_ra, d->used_by, sizeof(d->used_by));
+	if (degree == IN_USE_FREE)
+		return DEVICE_FREE;
+	if (d->is_vf)
+		return DEVICE_VF_USED;
+	/* dranet takes the addresses of a netdev along into the pod. */
+	if (degree == IN_USE_ADDRESSED)
+		return c->plugin.type == PLUGIN_DRANET ? DEVICE_FREE : DEVICE_ADDRESSED;
+	return DEVICE_USED;
+}
+
+void guard_look(const struct config *c, const struct memory *memory, const struct plan *p,
+		struct device *d)
+{
+	d->use = use_of(c, memory, p, d);
+	d->is_port = guard_is_port(p->graph.n, d->netdev);
+}
+
+static bool resolve(const struct device *d, enum answer answer)
+{
+	switch (answer) {
+	case NAMED:
+		return d->is_named;
+	case EXCLUSIVE:
+		return d->config->mode == VF_MODE_EXCLUSIVE;
+	case NO_PORT:
+		return !d->is_port;
+	case KEEPS_LINK:
+		return quirk_has(d->pci, QUIRK_KEEPS_LINK);
+	default:
+		return answer == YES;
+	}
+}
+
+bool guard_may(const struct device *d, enum guard_change what)
+{
+	/* Of a PF whose VF is needed routes and links are its own. */
+	const bool is_free = d->use == DEVICE_NEEDED && d->need->is_by_vf && what == GUARD_ROUTES;
+
+	return resolve(d, table[what][is_free ? DEVICE_FREE : d->use]);
+}
+
+bool guard_may_at_boot(const struct device *d, enum guard_change what)
+{
+	return table[what][d->use] == KEEPS_LINK && !guard_may(d, what);
+}

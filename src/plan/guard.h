@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Guard: what may be changed of a managed function, by who uses it. One table, asked by each step
+ * that plans a change or hands something out. Pure.
+ */
+#pragma once
+
+#include "../model/plan.h"
+
+enum guard_change {
+	GUARD_NUM_VFS, /* of a PF */
+	GUARD_REBIND,  /* of its driver */
+	GUARD_MTU,
+	GUARD_QOS,
+	GUARD_ROUTES, /* metrics, rules, tables, sysctls */
+	GUARD_MOVE,   /* handed out by a plugin that moves its netdev into a pod */
+	_GUARD_CHANGE_N
+};
+
+/* Sets d->use and d->used_by; d->need and d->is_in_pod are known. */
+void guard_look(const struct config *c, const struct memory *memory, const struct plan *p,
+		struct device *d);
+
+bool guard_may(const struct device *d, enum guard_change what);
+
+/* May it not now, but at the next boot, before anything uses it? */
+bool guard_may_at_boot(const struct device *d, enum guard_change what);
+
+/* Is it a port of a bond, team, bridge or datapath? A VRF is a routing table: its ports keep their
+ * own MTU and state. */
+bool guard_is_port(const struct node *n, const struct netdev *nd);
