@@ -90,7 +90,7 @@ static void pass(struct scene *s)
 /* The kernel announces the link as it is now. */
 static void announce(struct scene *s)
 {
-	const struct link_news news = { .ifindex = IFINDEX,
+	const struct link_news news = { .ifindex = s->netdev.ifindex,
 					.carrier_downs = s->netdev.carrier_downs,
 					.mtu = s->netdev.mtu,
 					.is_up = s->netdev.is_up,
@@ -241,6 +241,40 @@ static void a_card_that_bounces_after_a_change_has_lost_nothing(_unused_ void **
 	assert_int_equal(s.devices[0].losses.n, 0);
 
 	s.now_usec += 60 * SEC;
+	s.netdev.mtu = 9000; /* by another program */
+	lose(&s, 1);
+	s.now_usec += SEC;
+	lose(&s, 1);
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 0);
+	s.now_usec += 2 * SEC;
+	lose(&s, 1);
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 1);
+}
+
+/* The first announcement may be the one of its way up: ib_ipoib's netdevs have none before it. */
+static void a_link_that_was_not_known_may_bounce(_unused_ void **state)
+{
+	struct scene s;
+
+	set_ready(&s);
+	s.netdev.ifindex++; /* its driver was loaded again */
+	s.netdev.carrier_downs = 0;
+	announce(&s);
+	s.now_usec += SEC;
+	lose(&s, 1);
+	pass(&s);
+	assert_int_equal(s.devices[0].losses.n, 0);
+}
+
+static void a_link_whose_mtu_changed_unheard_may_bounce(_unused_ void **state)
+{
+	struct scene s;
+
+	set_ready(&s);
+	link_log_break(&s.log, s.now_usec);
+	s.now_usec += 10 * SEC;
 	s.netdev.mtu = 9000; /* by another program */
 	lose(&s, 1);
 	s.now_usec += SEC;
@@ -553,6 +587,8 @@ int main(void)
 		cmocka_unit_test(what_changes_cause_is_no_loss),
 		cmocka_unit_test(what_nobody_saw_is_not_counted),
 		cmocka_unit_test(a_card_that_bounces_after_a_change_has_lost_nothing),
+		cmocka_unit_test(a_link_that_was_not_known_may_bounce),
+		cmocka_unit_test(a_link_whose_mtu_changed_unheard_may_bounce),
 		cmocka_unit_test(a_link_counts_again_when_its_way_up_was_lost),
 		cmocka_unit_test(a_port_without_netdev_has_a_counter_of_its_own),
 		cmocka_unit_test(a_nic_flaps_until_it_was_quiet),

@@ -76,8 +76,11 @@ static void count_downed(const struct node *n, const struct memory *memory,
 }
 
 /*
- * A card may bounce as it comes up: after it was set up, or got another MTU. Before a break, it may
- * have been changed by a pass that was killed.
+ * A card may bounce as it comes up: after it was set up, or got another MTU. The first announcement
+ * of a link may be the one that it was set up with: the netdevs of ib_ipoib are not announced as
+ * they are registered, register_netdevice() in net/core/dev.c with the rtnl_link_ops of
+ * ipoib_add_port(). Before a break, it may have been changed by a pass that was killed.
+ * @mtu: of the announcement before, 0 when it is not known
  */
 static uint64_t grace_after(uint64_t grace_usec, const struct link_news *news, uint32_t mtu)
 {
@@ -85,7 +88,7 @@ static uint64_t grace_after(uint64_t grace_usec, const struct link_news *news, u
 		return SET_DOWN;
 	if (news->ifindex == 0)
 		return grace_usec == SET_DOWN ? SET_DOWN : MAX(grace_usec, news->usec + OWN_USEC);
-	if (grace_usec == SET_DOWN || (mtu > 0 && mtu != news->mtu))
+	if (grace_usec == SET_DOWN || mtu != news->mtu)
 		return news->usec + OWN_USEC;
 	return grace_usec;
 }
@@ -110,7 +113,7 @@ static void count_losses(const struct node *n, const struct memory *memory,
 		    (news->ifindex != 0 && news->ifindex != nd->ifindex))
 			continue;
 		l->seen_usec = news->usec;
-		l->grace_usec = grace_after(l->grace_usec, news, mtu);
+		l->grace_usec = grace_after(l->grace_usec, news, is_known ? mtu : 0);
 		if (is_known && is_loss(l, news, mtu))
 			add_losses(l, news);
 		is_known = was_usable && news->ifindex != 0 && !news->is_gone;
