@@ -1094,7 +1094,8 @@ static void revert_takes_back_exactly_ours(_unused_ void **state)
 	s.pcis[0].is_recorded = s.pcis[0].is_switched = s.pcis[0].has_autoprobe = true;
 	assert_revert(&s, false, "the switch that a pass left off", "set-autoprobe " FIRST " -> 1");
 	COPY(s.memory.stuck, FIRST);
-	assert_revert(&s, false, "its PF does not answer", "");
+	assert_revert(&s, false, "also while a write to its PF hangs",
+		      "set-autoprobe " FIRST " -> 1");
 	s.memory.stuck[0] = '\0';
 	s.pcis[0].is_switched = false;
 	assert_revert(&s, false, "off, and recorded in another boot", "");

@@ -235,15 +235,17 @@ static int revert_vfs(const struct node *n, const struct memory *memory, struct 
 	return 0;
 }
 
-/* What was switched off for a moment by a pass that did not come to its end. */
-static int revert_autoprobe(const struct node *n, const struct memory *memory, struct plan *p)
+/*
+ * The switch that a pass turned off for a moment, and did not come to its end. A write that hangs
+ * in the card does not keep it: sriov_drivers_autoprobe_store() in drivers/pci/iov.c takes no lock.
+ */
+static int revert_autoprobe(const struct node *n, struct plan *p)
 {
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *pf = &n->pcis[i];
 		struct action *a;
 
-		if (!pf->is_recorded || (!pf->autoprobe && !pf->is_switched) ||
-		    streq(memory->stuck, pf->address))
+		if (!pf->is_recorded || (!pf->autoprobe && !pf->is_switched))
 			continue;
 		a = add(p, STEP_VF, VERB_SET_AUTOPROBE, pf->address, NULL, "1");
 		if (!a)
@@ -370,7 +372,7 @@ int plan_revert(const struct node *n, const struct memory *memory, bool with_vfs
 		if (r < 0)
 			return r;
 	}
-	r = revert_autoprobe(n, memory, &p);
+	r = revert_autoprobe(n, &p);
 	if (r < 0)
 		return r;
 	if (with_vfs)
