@@ -853,6 +853,16 @@ static void came_up_with_a_random_one(struct scene *s)
 	vf_netdev(s)->perm_mac[0] = '\0';
 	vf_netdev(s)->is_random_mac = true;
 }
+static void came_up_with_a_random_one_without_ibdev(struct scene *s)
+{
+	came_up_with_a_random_one(s);
+	s->node.n_ibdevs--;
+}
+static void came_up_with_a_random_one_as_its_pf_was_down(struct scene *s)
+{
+	came_up_with_a_random_one_without_ibdev(s);
+	s->netdevs[0].is_up = false;
+}
 static void came_up_with_another_in_use(struct scene *s)
 {
 	came_up_with_another(s);
@@ -1020,6 +1030,10 @@ static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ v
 		{ "the same, its MAC not set in this pass", bound_with_another_without_ibdev,
 		  "wait 41:00.1 > waiting no-ibdev" },
 		{ "a random one", came_up_with_a_random_one, "rebind-driver 41:00.1 >mlx5_core" },
+		{ "a random one, without RDMA device", came_up_with_a_random_one_without_ibdev,
+		  "rebind-driver 41:00.1 >mlx5_core" },
+		{ "the same, its PF is down", came_up_with_a_random_one_as_its_pf_was_down,
+		  "set-link-up 41:00.0 >" },
 		{ "another one, in use", came_up_with_another_in_use,
 		  "wait 41:00.1 > waiting vf-identity" },
 		{ "another one, rebuilt", came_up_with_another_again,

@@ -297,6 +297,14 @@ static bool was_bound_before(const struct memory *memory, const struct vf *v)
 	       !attempts_find(memory->tried, VERB_BIND_DRIVER, vf->address, vf->driver);
 }
 
+/* A driver that finds its PF down makes up a MAC: igbvf_probe(). It would again until that is up.
+ */
+static bool has_made_up_mac(const struct vf *v)
+{
+	return v->device->netdev && v->device->netdev->is_random_mac && v->pf->netdev &&
+	       v->pf->netdev->is_up;
+}
+
 static bool is_wrong(const struct node *n, const struct memory *memory, const struct plan *p,
 		     const struct vf *v)
 {
@@ -307,7 +315,8 @@ static bool is_wrong(const struct node *n, const struct memory *memory, const st
 		return true;
 	/* The plan that set the MAC wants it; a look right before has to want it still. */
 	return d->reason == REASON_VF_IDENTITY ||
-	       (d->reason == REASON_NO_IBDEV && was_bound_before(memory, v) &&
+	       (d->reason == REASON_NO_IBDEV &&
+		(was_bound_before(memory, v) || has_made_up_mac(v)) &&
 		identity_is_other(n, p, d->pci, d->netdev, d->ibdev, detail, sizeof(detail)));
 }
 
