@@ -115,10 +115,15 @@ static bool is_port_up(const struct func *f)
 	return f->has_carrier && f->info.link_state != IFLA_VF_LINK_STATE_DISABLE;
 }
 
-/* What the program calls usable, from the model's own state. */
+/*
+ * What the program calls usable, from the model's own state. A device has no uverbsN without
+ * ib_uverbs_add_one() in drivers/infiniband/core/uverbs_main.c, nor umadN without ib_umad_add_one()
+ * in user_mad.c beside it.
+ */
 bool func_is_usable(const struct func *f)
 {
-	return func_has_ibdev(f) && has_module("rdma_ucm") &&
+	return func_has_ibdev(f) && has_module("ib_uverbs") && has_module("rdma_ucm") &&
+	       (has_module("ib_umad") || kernel_is_iwarp(f)) &&
 	       (f->is_in_pod || is_port_up(f) || (f->pf >= 0 && is_port_up(&sim.funcs[f->pf])));
 }
 
