@@ -6,8 +6,9 @@
  * While any but the first one exists the kernel refuses another mode, in both directions:
  * rdma_compatdev_set() in drivers/infiniband/core/device.c. One that has ended exists until its
  * clean-up is over: cleanup_net() in net/core/net_namespace.c. In exclusive mode the RDMA device
- * goes into the pod after its netdev, as rdma-cni moves it, and comes back on its own:
- * rdma_dev_exit_net() in drivers/infiniband/core/device.c.
+ * goes into the pod after its netdev, as rdma-cni moves it, and is back before it: cleanup_net()
+ * calls rdma_dev_exit_net() in drivers/infiniband/core/device.c, which was registered last, before
+ * default_device_exit_batch() in net/core/dev.c.
  */
 #include "../../src/os/rdma.h"
 #include "sim.h"
@@ -89,21 +90,14 @@ void namespaces_answer(struct node *n)
 			add(n, 4026532001 + i, "pod");
 }
 
-/* Its RDMA device follows its netdev, there and back. */
+/* Its RDMA device follows its netdev there. */
 void namespaces_move(struct func *f)
 {
-	uint64_t moved_usec;
-
 	if (!is_life_with_namespaces())
 		return;
-	moved_usec = sim.now_usec + sim_random(USEC_PER_SEC);
 	f->ended_usec = f->is_in_pod ? 0 : sim.now_usec;
-	if (sim.netns_mode != NETNS_MODE_EXCLUSIVE)
-		return;
-	if (f->is_in_pod)
-		f->follows_usec = moved_usec;
-	else
-		f->ibdev_usec = moved_usec;
+	if (f->is_in_pod && sim.netns_mode == NETNS_MODE_EXCLUSIVE)
+		f->follows_usec = sim.now_usec + sim_random(USEC_PER_SEC);
 }
 
 bool namespaces_has_followed(const struct func *f)
