@@ -183,7 +183,10 @@ static void take_into_pod(struct func *f)
 	if (!f->is_in_pod) {
 		f->ifindex = ++sim.next_ifindex;
 		name_at_return(f);
-		if (!is_noted(f) || f->is_spoilt)
+		/* Of what it is now the program cannot know that a pod made it:
+		 * default_device_exit_net() keeps it. */
+		f->is_spoilt |= !is_noted(f);
+		if (f->is_spoilt)
 			f->lent.name[0] = '\0';
 		if (sim_random(3) == 0)
 			f->cni_usec = sim.now_usec + sim_random(5 * SEC);
