@@ -644,10 +644,9 @@ static void plug_pair(const char *first, const char *second, unsigned slot, bool
 	kernel_plug(first, slot, 0);
 	kernel_plug(second, slot, 1);
 	sim.funcs[i].partner = i + 1;
+	sim.funcs[i + 1].partner = i;
 	sim.funcs[i].is_port = sim.funcs[i + 1].is_port = is_port;
-	if (is_port)
-		sim.funcs[i + 1].partner = i;
-	else
+	if (!is_port)
 		COPY(sim.funcs[i + 1].mac, sim.funcs[i].mac);
 }
 

@@ -368,7 +368,7 @@ static void replug(void)
 	others_tell();
 }
 
-/* Its slot is empty for a time. */
+/* Its slot is empty for a time; none of several functions, which would all be gone. */
 static void pull(struct func *pf)
 {
 	if (!pf || others.away || pf->partner >= 0 || is_anything_used(pf) ||
