@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Found: lives that once went wrong, by a fault of the program. Each has its number in the model of
- * its time; once the model is another it means another life.
+ * Found: lives that once went wrong, by a fault of the program, or of the model where it says so.
+ * Each has its number in the model of its time; once the model is another it means another life.
+ * Those with a script in scripts/ stay what they were.
  */
 #pragma once
 
@@ -39,4 +40,19 @@ static const struct {
 	{ 10958, "a VF that waited for a name in use was told as given back, by another name" },
 	{ 19580, "the metadata service was asked about the MAC that a pod had given to a PF" },
 	{ 310, "a VF's link was taken down and up for a name that its PF had left a pod with" },
+	{ 115738,
+	  "a VF kept the MAC that its driver made up while another program had its PF down" },
+	{ 1166092, "\"revert\" left sriov_drivers_autoprobe off when a number of VFs hung" },
+	{ 1132549, "a bounce of an IPoIB netdev that was not announced before counted as a loss" },
+	{ 1156537, "a bounce after a change of MTU behind lost announcements counted as a loss" },
+	{ 62821, "model: a loss was to be counted of a device without ib_uverbs" },
+	{ 1007957, "model: the same" },
+	{ 1063437, "model: the same" },
+	{ 1079672, "model: the netdev of an eRDMA device was pulled out of a slot alone" },
+	{ 1084224, "model: the same" },
+	{ 1126378, "model: an RDMA device came back from a pod after its netdev" },
+	{ 1150954, "model: the same" },
+	{ 1033542, "model: what a pod left was to be put back, and no pass had seen it" },
+	{ 1112602, "model: an agent was faster than kubelet-ensure, which had nothing to do then" },
+	{ 1223458, "model: the same" },
 };

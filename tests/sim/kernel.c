@@ -42,14 +42,24 @@ static const struct habit habits[] = {
 static const char *const modules[] = { "ib_core",  "ib_uverbs", "rdma_ucm", "ib_umad",
 				       "ib_ipoib", "irdma",     SMC_MODULE };
 
-int kernel_load(const char *module)
+static int set_module(const char *module, bool is_loaded)
 {
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
 		if (streq(modules[i], module)) {
-			sim.has_module[i] = true;
+			sim.has_module[i] = is_loaded;
 			return 0;
 		}
 	return -ENOENT;
+}
+
+int kernel_load(const char *module)
+{
+	return set_module(module, true);
+}
+
+void kernel_forget(const char *module)
+{
+	set_module(module, false);
 }
 
 static bool has_module(const char *module)

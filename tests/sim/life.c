@@ -364,6 +364,10 @@ static void run_command(void)
 	const unsigned what = (unsigned)sim_random(4);
 
 	service.is_command_due = false;
+	if (script_is_on()) {
+		start_service();
+		return;
+	}
 	sim_trace("a command of an administrator");
 	if (what < 2)
 		revert_all(what == 1);
@@ -555,12 +559,25 @@ static void check_end(void)
 		routes_check();
 }
 
+/* The events of a script, and 30 s more. */
+static void live_script(void)
+{
+	while (script_next() != UINT64_MAX && !sim.is_failed) {
+		serve(script_next());
+		script_go_on();
+	}
+	serve(sim.now_usec + 30 * SEC);
+}
+
 static void live_boot(void)
 {
 	uint64_t faults_usec = sim.now_usec + sim_random(150 * SEC);
 
+	script_go_on();
 	start_service();
-	for (unsigned kills = 0; kills < 2; kills++) {
+	if (script_is_on())
+		live_script();
+	for (unsigned kills = 0; kills < 2 && !script_is_on(); kills++) {
 		serve(faults_usec);
 		if (!sim.is_cut && sim_random(2) == 0 && !sim.is_failed) {
 			sim.is_dead = false;
@@ -650,7 +667,21 @@ static void plug_pair(const char *first, const char *second, unsigned slot, bool
 		COPY(sim.funcs[i + 1].mac, sim.funcs[i].mac);
 }
 
-static void make_node(void)
+static void plug_cards(const char *cards)
+{
+	char words[64], *save = NULL;
+	unsigned slot = 0x41;
+
+	COPY(words, cards);
+	for (char *w = strtok_r(words, " ", &save); w; w = strtok_r(NULL, " ", &save), slot++)
+		if (streq(w, "erdma"))
+			plug_pair(w, "virtio-pci", slot, false);
+		else
+			kernel_plug(w, slot, 0);
+}
+
+/* @script: the cards of one, or NULL */
+static void make_node(const char *script)
 {
 	static const char *const cards[] = { "ens", "ens", "ens", "igb", "bnxt_en",
 					     "ice", "ib",  "enm", "enr", "i40e" };
@@ -658,6 +689,10 @@ static void make_node(void)
 
 	kernel_plug("igb", 1, 0);
 	sim.funcs[0].is_node = true;
+	if (script) {
+		plug_cards(script);
+		return;
+	}
 	for (unsigned i = 0; i < n; i++)
 		kernel_plug(cards[sim_random(ELEMENTSOF(cards))], 0x41 + i, 0);
 	if (sim_random(is_life_with_slots() ? 2 : 8) == 0)
@@ -671,7 +706,13 @@ static void make_node(void)
 					    rate(300), rate(200), rate(200), rate(100) };
 }
 
-bool life_run(uint64_t seed, bool is_traced)
+void life_configure(const char *text)
+{
+	sim.is_reconfigured = sim.config;
+	disk_put(CONFIG_PATH, text);
+}
+
+bool life_run(uint64_t seed, const char *cards, bool is_traced)
 {
 	static const char *const folders[] = { "etc", "etc/rdma-provision", "run", "var",
 					       "var/lib" };
@@ -694,12 +735,16 @@ bool life_run(uint64_t seed, bool is_traced)
 
 	sim.wall_sec = 1800000000;
 	sim.netns_mode = sim_random(4) == 0 ? NETNS_MODE_EXCLUSIVE : NETNS_MODE_SHARED;
-	make_node();
-	write_config(false);
+	make_node(cards);
+	if (script_is_on())
+		script_go_on();
+	else
+		write_config(false);
 	n_boots = 1 + (unsigned)(sim_random(2) == 0) + (sim_random(12) == 0);
 	if (is_life_with_cuts())
 		n_boots = MAX(n_boots, 2);
-	for (unsigned i = 1; i <= n_boots && !sim.is_failed; i++) {
+	for (unsigned i = 1; !sim.is_failed && (script_is_on() ? script_boot() : i <= n_boots);
+	     i++) {
 		sim.n_doors_left = 0;
 		boot(i);
 		live_boot();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Main: lives in two processes, for a time or by number.
+ * Main: lives in two processes, for a time or by number; or one of a script.
  */
 #include "found.h"
 #include "sim.h"
@@ -40,7 +40,7 @@ static void live_one(struct shared *s, size_t me, uint64_t seed)
 	if (s->workers[me].is_failed)
 		return;
 	s->workers[me].seed = seed;
-	s->workers[me].is_failed = !life_run(seed, false);
+	s->workers[me].is_failed = !life_run(seed, NULL, false);
 	COPY(s->workers[me].failure, sim.failure);
 	s->workers[me].n_lives += !s->workers[me].is_failed;
 }
@@ -159,6 +159,16 @@ static int run_all(uint64_t first, uint64_t n_min, double limit)
 	return r;
 }
 
+static int run_script(const char *path)
+{
+	uint64_t seed;
+	const char *cards = script_open(path, &seed);
+	const bool is_right = cards && life_run(seed, cards, true) && script_is_over();
+
+	printf("%sok - %s\n", is_right ? "" : "not ", path);
+	return is_right ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t first = 1, n_min = N_COVERED;
@@ -170,8 +180,10 @@ int main(int argc, char **argv)
 		if (streq(argv[i], "--long"))
 			n_min = 10000000;
 		else if (streq(argv[i], "--trace") && has_value)
-			return life_run(strtoull(argv[i + 1], NULL, 0), true) ? EXIT_SUCCESS
-									      : EXIT_FAILURE;
+			return life_run(strtoull(argv[i + 1], NULL, 0), NULL, true) ? EXIT_SUCCESS
+										    : EXIT_FAILURE;
+		else if (streq(argv[i], "--script") && has_value)
+			return run_script(argv[i + 1]);
 		else if (streq(argv[i], "--lives") && has_value)
 			n_min = strtoull(argv[++i], NULL, 0);
 		else if (streq(argv[i], "--seconds") && has_value)

@@ -317,7 +317,7 @@ static void operate(struct func *pf)
 
 /* All functions of a driver lose it, for as long as its container takes. None has virtio-pci, which
  * disks have as well. */
-static void unload_driver(const struct func *of)
+static void unload_driver(struct func *of)
 {
 	const char *driver = of ? of->habit->driver : NULL;
 
@@ -460,9 +460,56 @@ static void act(void)
 		sim.full ^= 1u << sim_random(2);
 }
 
+/* Another program sets an MTU, and leaves the link up. */
+static void set_mtu(struct func *f)
+{
+	links_set(f, f->is_up, f->has_carrier, 1500);
+	others_tell();
+}
+
+static void bounce(struct func *f)
+{
+	f->bounce_usec = sim.now_usec;
+}
+
+/* Until "load", which needs no function. */
+static void unload(struct func *f)
+{
+	unload_driver(f);
+	others.container_usec = UINT64_MAX;
+}
+
+static void load(struct func *f _unused_)
+{
+	if (others.container)
+		load_driver();
+}
+
+bool others_do(const char *what, struct func *f)
+{
+	static const struct {
+		const char *name;
+		void (*act)(struct func *f);
+	} rows[] = {
+		{ "use", others_use }, { "pod", take_into_pod }, { "lose", links_bounce },
+		{ "flap", flap },      { "down", undo },         { "mtu", set_mtu },
+		{ "bounce", bounce },  { "operate", operate },   { "unload", unload },
+		{ "load", load },      { "pull", pull },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
+		if (streq(rows[i].name, what)) {
+			rows[i].act(f);
+			return true;
+		}
+	return false;
+}
+
 uint64_t others_next(void)
 {
-	uint64_t next = sim.is_quiet ? UINT64_MAX : others.next_usec;
+	uint64_t next = sim.is_quiet     ? UINT64_MAX
+			: script_is_on() ? script_next()
+					 : others.next_usec;
 
 	if (others.container)
 		next = MIN(next, others.container_usec);
@@ -484,7 +531,9 @@ void others_go_on(void)
 		put_back();
 	if (others.manager_usec <= sim.now_usec)
 		manage();
-	if (!sim.is_quiet && others.next_usec <= sim.now_usec)
+	if (!sim.is_quiet && script_is_on())
+		script_go_on();
+	else if (!sim.is_quiet && others.next_usec <= sim.now_usec)
 		act();
 }
 

@@ -197,6 +197,7 @@ void kernel_plug_again(struct func *pf);
 bool is_life_with_slots(void);
 void kernel_show(struct node *n);
 int kernel_load(const char *module);
+void kernel_forget(const char *module);       /* that it was loaded */
 uint32_t kernel_count(const struct func *pf); /* its VFs, with those that are being made */
 
 void kernel_unload(const char *driver);
@@ -303,13 +304,25 @@ void others_use(struct func *f);
 void others_see_failure(const char *target);
 void others_see_link(struct func *f);
 
+/* Does it to this function, or what it is named after. Return: is there such an event? */
+bool others_do(const char *what, struct func *f);
+
+/* script.c: the cards of a script; NULL: it cannot be read. */
+const char *script_open(const char *path, uint64_t *ret_seed);
+bool script_is_on(void);
+bool script_is_over(void); /* nothing of it is left */
+bool script_boot(void);    /* is there another boot? It begins */
+uint64_t script_next(void);
+void script_go_on(void);
+
 /* life.c: the service is woken. */
 void life_event(void);
 /* An administrator gives a command, once no pass is running. */
 void life_command(void);
+void life_configure(const char *text); /* of a script */
 
 /* world.c */
 struct world sim_world(void);
 
-/* life.c: one life. Return: is it as it should be? */
-bool life_run(uint64_t seed, bool is_traced);
+/* life.c: one life. @cards: of a script, or NULL. Return: is it as it should be? */
+bool life_run(uint64_t seed, const char *cards, bool is_traced);
