@@ -840,12 +840,6 @@ static void came_up_with_another_without_ibdev(struct scene *s)
 {
 	came_up_with_another(s);
 	s->node.n_ibdevs--;
-	set_tried(s, VERB_SET_VF_MAC, "0000:41:00.1", s->infos[0].mac, 0);
-}
-static void bound_with_another_without_ibdev(struct scene *s)
-{
-	came_up_with_another(s);
-	s->node.n_ibdevs--;
 }
 static void came_up_with_a_random_one(struct scene *s)
 {
@@ -1026,12 +1020,10 @@ static void a_bound_vf_is_touched_only_when_it_has_nothing_and_nobody(_unused_ v
 		{ "the MAC it was given", given_mac, "" },
 		{ "another one", came_up_with_another, "rebind-driver 41:00.1 >mlx5_core" },
 		{ "another one, its RDMA device is to come", came_up_with_another_without_ibdev,
-		  "rebind-driver 41:00.1 >mlx5_core" },
-		{ "the same, its MAC not set in this pass", bound_with_another_without_ibdev,
 		  "wait 41:00.1 > waiting no-ibdev" },
 		{ "a random one", came_up_with_a_random_one, "rebind-driver 41:00.1 >mlx5_core" },
-		{ "a random one, without RDMA device", came_up_with_a_random_one_without_ibdev,
-		  "rebind-driver 41:00.1 >mlx5_core" },
+		{ "a random one, its RDMA device is to come",
+		  came_up_with_a_random_one_without_ibdev, "rebind-driver 41:00.1 >mlx5_core" },
 		{ "the same, its PF is down", came_up_with_a_random_one_as_its_pf_was_down,
 		  "set-link-up 41:00.0 >" },
 		{ "another one, in use", came_up_with_another_in_use,

@@ -287,26 +287,15 @@ static bool has_identity(const struct node *n, const struct vf *v)
 		       : !identity_is_unset_mac(n, v->device->pci, v->info);
 }
 
-/* Was its MAC set in this pass, behind a driver that had bound it by itself? */
-static bool was_bound_before(const struct memory *memory, const struct vf *v)
-{
-	const struct pci *vf = v->device->pci;
-
-	return v->info &&
-	       attempts_find(memory->tried, VERB_SET_VF_MAC, vf->address, v->info->mac) &&
-	       !attempts_find(memory->tried, VERB_BIND_DRIVER, vf->address, vf->driver);
-}
-
-/* A driver that finds its PF down makes up a MAC: igbvf_probe(). It would again until that is up.
- */
+/* By a driver that was bound before the PF had a MAC for it, or while the PF was down:
+ * igbvf_probe(). That one would make up another until the PF is up. */
 static bool has_made_up_mac(const struct vf *v)
 {
 	return v->device->netdev && v->device->netdev->is_random_mac && v->pf->netdev &&
 	       v->pf->netdev->is_up;
 }
 
-static bool is_wrong(const struct node *n, const struct memory *memory, const struct plan *p,
-		     const struct vf *v)
+static bool is_wrong(const struct node *n, const struct plan *p, const struct vf *v)
 {
 	const struct device *d = v->device;
 	char detail[192];
@@ -315,8 +304,7 @@ static bool is_wrong(const struct node *n, const struct memory *memory, const st
 		return true;
 	/* The plan that set the MAC wants it; a look right before has to want it still. */
 	return d->reason == REASON_VF_IDENTITY ||
-	       (d->reason == REASON_NO_IBDEV &&
-		(was_bound_before(memory, v) || has_made_up_mac(v)) &&
+	       (d->reason == REASON_NO_IBDEV && has_made_up_mac(v) &&
 		identity_is_other(n, p, d->pci, d->netdev, d->ibdev, detail, sizeof(detail)));
 }
 
@@ -336,7 +324,7 @@ static int want_rebuild(const struct node *n, const struct memory *memory, struc
 {
 	const struct device *d = v->device;
 	const bool is_wanted = v->pf->config->identity == IDENTITY_DERIVED &&
-			       (is_wrong(n, memory, p, v) || gets_identity(memory, p, d->pci)) &&
+			       (is_wrong(n, p, v) || gets_identity(memory, p, d->pci)) &&
 			       can_rebuild(n, memory, v);
 	struct action *a;
 
