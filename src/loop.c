@@ -182,7 +182,7 @@ static int settle_memory(const struct view *v, struct node *n, struct memory *me
 		return 0;
 	remember_losses(v, memory);
 	clear_losses(v, memory);
-	plan_forget_replaced(n, memory);
+	plan_forget_replaced(n, v->tried);
 	r = plan_note_repeats(v->config, n, memory);
 	if (r < 0)
 		return r;
@@ -480,7 +480,7 @@ static bool is_over(const struct world *w, const struct pass *pass)
 static int recall_failures(const struct view *v, struct node *n, struct memory *memory,
 			   struct plan *p)
 {
-	int r = plan_recall_failures(v->config, n, memory);
+	int r = plan_recall_failures(v->config, n, memory, v->tried);
 
 	return r > 0 ? ask_and_plan(v, n, memory, p) : r;
 }
@@ -676,11 +676,11 @@ int loop_state(struct os *d, const struct config *c, char **ret)
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	const struct world w = live_world(d);
-	const struct view v = { .world = &w, .config = c };
+	struct view v = { .world = &w, .config = c };
 	int r;
 
 	r = look_and_plan(&v, &n, &memory, &p);
-	memory.tried = &tried;
+	memory.tried = v.tried = &tried;
 	if (r < 0)
 		return r;
 	/* What failed before is reported as a pass reports it. */

@@ -455,7 +455,7 @@ static void what_was_tried_on_another_instance_was_not_tried_on_this_one(_unused
 		s.memory.tried = &tried;
 		tried.actions[0].is_done = true;
 		s.pcis[0].instance = rows[i].instance;
-		plan_forget_replaced(&s.node, &s.memory);
+		plan_forget_replaced(&s.node, &tried);
 		assert_int_equal(tried.actions[0].is_done, rows[i].is_done);
 		plan_done(&p);
 		end_scene(&s);
@@ -485,7 +485,7 @@ static void rdma_cm_s_defaults_are_of_a_device_and_its_name(_unused_ void **stat
 		tried.actions[0].is_done = true;
 		COPY(s.ibdevs[0].name, rows[i].name);
 		s.ibdevs[0].index = rows[i].index;
-		plan_forget_replaced(&s.node, &s.memory);
+		plan_forget_replaced(&s.node, &tried);
 		assert_int_equal(tried.actions[0].is_done, rows[i].is_done);
 		plan_done(&p);
 		end_scene(&s);
@@ -507,7 +507,7 @@ static void what_failed_on_another_instance_is_recalled_as_not_tried(_unused_ vo
 		*failed = (struct attempt){ .target = PF, .instance = 100, .result = -EIO };
 		COPY(failed->verb, verb_name(VERB_SET_NUM_VFS));
 		COPY(failed->to, "4");
-		assert_int_equal(plan_recall_failures(&s.config, &s.node, &s.memory), 1);
+		assert_int_equal(plan_recall_failures(&s.config, &s.node, &s.memory, &tried), 1);
 		assert_int_equal(tried.n_actions, 1);
 		assert_int_equal(tried.actions[0].is_done, instance == 100);
 		end_scene(&s);

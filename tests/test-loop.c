@@ -8,6 +8,7 @@
 
 #include "../src/loop.h"
 #include "../src/model/paths.h"
+#include "../src/observe/observe.h"
 #include "../src/os/os.h"
 #include "tree.h"
 
@@ -23,6 +24,7 @@ struct scene {
 	unsigned n_removals;
 	bool is_replaced; /* the card, after the first removal */
 	bool had_state;
+	bool has_memory; /* of the pass before */
 };
 
 static uint64_t get_now(_unused_ void *userdata)
@@ -75,6 +77,8 @@ static int look(void *userdata, _unused_ const struct config *c, struct attempts
 		u->use = USE_CONTEXT;
 		u->pid = 4711;
 	}
+	if (s->has_memory)
+		assert_true(observe_memory(&s->os.fs, &n, &memory) >= 0);
 	assert_int_equal(node_make_indexes(&n), 0);
 	*ret = n;
 	*ret_memory = memory;
@@ -108,7 +112,7 @@ static void finish(_unused_ void *userdata, _unused_ struct child *c)
 {
 }
 
-static void run(struct scene *s)
+static void pass_once(struct scene *s, bool is_retry)
 {
 	struct device_config section = { .name = "nic",
 					 .match = (char[]){ "driver:igb" },
@@ -124,12 +128,19 @@ static void run(struct scene *s)
 				     .finish = finish,
 				     .leave = finish,
 				     .userdata = s };
-	const struct pass pass = { .config = &config, .on_start = on_start, .userdata = s };
+	const struct pass pass = {
+		.config = &config, .on_start = on_start, .is_retry = is_retry, .userdata = s
+	};
 	struct pass_result result = {};
 
+	assert_int_equal(loop_rounds(&world, &pass, &result), 0);
+}
+
+static void run(struct scene *s)
+{
 	tree_make(&s->tree);
 	s->os.fs = s->tree.fs;
-	assert_int_equal(loop_rounds(&world, &pass, &result), 0);
+	pass_once(s, false);
 	tree_remove(&s->tree);
 }
 
@@ -159,12 +170,28 @@ static void what_failed_on_a_card_is_tried_on_the_one_in_its_place(_unused_ void
 	assert_int_equal(s.n_removals, 2);
 }
 
+static void what_failed_is_tried_again_by_a_reload_and_by_no_event(_unused_ void **state)
+{
+	struct scene s = { .has_memory = true };
+
+	tree_make(&s.tree);
+	s.os.fs = s.tree.fs;
+	pass_once(&s, false);
+	assert_int_equal(s.n_removals, 1);
+	pass_once(&s, false);
+	assert_int_equal(s.n_removals, 1);
+	pass_once(&s, true);
+	assert_int_equal(s.n_removals, 2);
+	tree_remove(&s.tree);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vfs_are_not_removed_that_were_opened_since_the_look),
 		cmocka_unit_test(a_state_of_the_new_configuration_is_there_before_its_changes),
 		cmocka_unit_test(what_failed_on_a_card_is_tried_on_the_one_in_its_place),
+		cmocka_unit_test(what_failed_is_tried_again_by_a_reload_and_by_no_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

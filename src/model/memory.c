@@ -91,6 +91,7 @@ static const struct field attempt_rows[] = {
 	NUMBER(struct attempt, "instance", instance),
 	NUMBER(struct attempt, "value", value, .flags = FIELD_SPARSE),
 	NUMBER(struct attempt, "result", result, .min = -MAX_ERRNO, .flags = FIELD_NEEDED),
+	FIELD(FIELD_FLAG, struct attempt, "vain", is_vain, .flags = FIELD_SPARSE),
 	FIELD(FIELD_NAME, struct attempt, "error", error, .flags = FIELD_SPARSE),
 	NUMBER(struct attempt, "n", n, .flags = FIELD_SPARSE),
 	NUMBER(struct attempt, "since_usec", since_usec, .flags = FIELD_SPARSE),

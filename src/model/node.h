@@ -569,7 +569,8 @@ struct device_memory {
 struct attempt {
 	char verb[24]; /* verb_name() */
 	char target[256], to[48];
-	int result; /* -errno, or 0: it was made, and n and what follows are known */
+	int result;   /* -errno, or 0: it was made, and n and what follows are known */
+	bool is_vain; /* as that of the action */
 	char error[192];
 	uint64_t instance, value; /* of the action; 0: not known */
 	char subject[96];
@@ -632,7 +633,7 @@ struct boot;
 
 /* What was done and seen before: in this pass, in this boot and over boots. */
 struct memory {
-	struct attempts *tried;         /* of this pass; NULL: nothing was. Not owned */
+	const struct attempts *tried;   /* of this pass; NULL: nothing was. Not owned */
 	struct last_change last_change; /* of this pass or of one before */
 	bool is_held; /* "revert" was run: nothing is changed until the next start or reload */
 	struct ledger_entry *ledger; /* owned, in the order in which they came */

@@ -123,6 +123,15 @@ static struct device_memory remember(const struct node *n, const struct memory *
 	return m;
 }
 
+/*
+ * Another program may have undone it while this pass went on: if that happens again and again,
+ * plan_contest() leaves the netdev alone.
+ */
+static bool is_undone(const struct action *a)
+{
+	return a->is_vain && a->ifindex > 0;
+}
+
 /* What was made, and of this pass what failed. */
 static int add_attempts(const struct memory *memory, const struct plan *p, struct memory *to)
 {
@@ -140,15 +149,19 @@ static int add_attempts(const struct memory *memory, const struct plan *p, struc
 		const struct action *a = &p->actions[i];
 		char to_text[SHOWN_LEN];
 
-		if (!a->is_done || a->result >= 0)
+		if (!a->is_done || a->result >= 0 || is_undone(a))
 			continue;
 		t = APPEND(to->attempts, to->n_attempts);
 		if (!t)
 			return -ENOMEM;
+		t->ifindex = a->ifindex;
 		t->instance = a->instance;
+		t->value = a->value;
 		t->result = a->result;
+		t->is_vain = a->is_vain;
 		COPY(t->verb, verb_name(a->verb));
 		COPY(t->target, a->target);
+		COPY(t->subject, a->subject);
 		COPY(t->to, action_to(a, to_text));
 		COPY(t->error, a->error);
 	}

@@ -4,8 +4,6 @@
 #include "../model/boots.h"
 #include "steps.h"
 
-#include <assert.h>
-
 #define MINUTE_USEC (60 * USEC_PER_SEC)
 /* So many changes within a minute are a boot of a large node: no more are remembered. */
 #define MAX_REPEATS 4096
@@ -45,6 +43,9 @@ static const char *text_of(const struct plan *p, const struct action *a)
 	const char *text = NULL;
 
 	switch (a->verb) {
+	case VERB_WRITE_OPTIONS:
+		text = p->options;
+		break;
 	case VERB_WRITE_RULES:
 		text = p->rules;
 		break;
@@ -66,20 +67,42 @@ static const char *text_of(const struct plan *p, const struct action *a)
 }
 
 /* FNV-1a, of 63 bits: JSON's numbers have a sign. */
-static uint64_t add_hash(uint64_t hash, const char *s)
+static uint64_t add_hash(uint64_t hash, const void *bytes, size_t n)
 {
-	for (; *s; s++)
-		hash = (hash ^ (unsigned char)*s) * UINT64_C(1099511628211);
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(1099511628211);
 	return hash & INT64_MAX;
+}
+
+static uint64_t add_text(uint64_t hash, const char *s)
+{
+	return add_hash(hash, s, strlen(s));
+}
+
+/* Everything that neither the subject nor the ifindex says. */
+static uint64_t add_route(uint64_t hash, const struct route *t)
+{
+	const uint32_t numbers[] = { t->metric, t->protocol, t->scope, t->type };
+
+	hash = add_hash(hash, numbers, sizeof(numbers));
+	hash = add_hash(hash, t->gateway, sizeof(t->gateway));
+	return add_hash(hash, t->src, sizeof(t->src));
 }
 
 static uint64_t value_of(const struct plan *p, const struct action *a)
 {
 	char to[SHOWN_LEN];
 
+	uint64_t hash = UINT64_C(14695981039346656037);
+
 	if (key_verb(a) == VERB_SET_NUM_VFS)
 		return 0;
-	return add_hash(add_hash(UINT64_C(14695981039346656037), action_to(a, to)), text_of(p, a));
+	hash = add_text(add_text(hash, action_to(a, to)), text_of(p, a));
+	if (a->verb == VERB_SET_ROUTE || a->verb == VERB_REMOVE_ROUTE)
+		return add_route(hash, &a->route.route);
+	if (a->verb == VERB_ADD_RULE || a->verb == VERB_REMOVE_RULE)
+		return add_hash(hash, &a->rule.preference, sizeof(a->rule.preference));
+	return hash;
 }
 
 static bool is_of(const struct attempt *e, const struct action *a, enum verb verb)
@@ -308,10 +331,8 @@ int plan_note_repeats(const struct config *c, const struct node *n, struct memor
 
 /* --- what is past, or was of an earlier pass --- */
 
-void plan_forget_replaced(const struct node *n, const struct memory *memory)
+void plan_forget_replaced(const struct node *n, struct attempts *tried)
 {
-	struct attempts *tried = memory->tried;
-
 	for (size_t i = 0; i < tried->n_actions; i++) {
 		struct action *a = &tried->actions[i];
 		const uint64_t now = instance_of(n, a);
@@ -359,12 +380,11 @@ void plan_forget_ended(const struct node *n, struct memory *memory)
 	memory->n_devices = kept;
 }
 
-int plan_recall_failures(const struct config *c, const struct node *n, struct memory *memory)
+int plan_recall_failures(const struct config *c, const struct node *n, const struct memory *memory,
+			 struct attempts *tried)
 {
-	struct attempts *tried = memory->tried;
 	int found = 0;
 
-	assert(tried);
 	if (!streq(memory->last_hash, c->hash))
 		return 0;
 
@@ -381,13 +401,17 @@ int plan_recall_failures(const struct config *c, const struct node *n, struct me
 		a->class = CLASS_CHANGE;
 		a->is_done = a->is_recalled = true;
 		a->verb = verb_from_name(f->verb);
+		a->ifindex = f->ifindex;
 		a->result = f->result;
+		a->is_vain = f->is_vain;
 		a->instance = f->instance;
+		a->value = f->value;
 		COPY(a->target, f->target);
+		COPY(a->subject, f->subject);
 		action_set(a, "", f->to);
 		COPY(a->error, f->error);
 	}
-	plan_forget_replaced(n, memory);
+	plan_forget_replaced(n, tried);
 	return found;
 }
 
@@ -438,34 +462,47 @@ static bool is_first_refusal(const struct attempts *tried, const struct action *
 	return t->is_refused;
 }
 
+/* A file with another text, or a route by another gateway. */
+static bool is_of_other_value(const struct action *t, const struct action *a)
+{
+	return t->is_done && t->value > 0 && a->value > 0 && t->value != a->value;
+}
+
+static const struct action *find_tried(const struct attempts *tried, const struct action *a)
+{
+	for (size_t i = 0; i < tried->n_actions; i++) {
+		const struct action *t = &tried->actions[i];
+
+		if ((t->is_done || t->is_running) && action_is_same_change(a, t) &&
+		    !is_written(t) && !is_of_other_value(t, a) && !is_first_refusal(tried, t))
+			return t;
+	}
+	return NULL;
+}
+
+static void mark(const struct action *t, struct action *a)
+{
+	a->is_running = t->is_running;
+	if (a->is_running)
+		return;
+	a->is_done = true;
+	a->is_vain = t->is_vain || t->result >= 0;
+	a->result = t->result >= 0 ? -EIO : t->result;
+	COPY(a->error, t->result < 0 ? t->error
+				     : "the kernel accepted it, but it did not take effect, or "
+				       "another program undid it at once");
+	settle_busy(a);
+	settle_metadata(a);
+}
+
 void plan_mark_tried(const struct attempts *tried, struct plan *p)
 {
 	for (size_t i = 0; tried && i < p->n_actions; i++) {
 		struct action *a = &p->actions[i];
+		const struct action *t = a->class == CLASS_CHANGE ? find_tried(tried, a) : NULL;
 
-		for (size_t k = 0; k < tried->n_actions; k++) {
-			const struct action *t = &tried->actions[k];
-
-			if (a->class != CLASS_CHANGE || (!t->is_done && !t->is_running) ||
-			    !action_is_same_change(a, t) || is_written(t) ||
-			    is_first_refusal(tried, t))
-				continue;
-
-			a->is_running = t->is_running;
-			if (a->is_running)
-				break;
-			a->is_done = true;
-			a->is_vain = t->result >= 0;
-			a->result = a->is_vain ? -EIO : t->result;
-			COPY(a->error,
-			     t->result < 0
-				     ? t->error
-				     : "the kernel accepted it, but it did not take effect, or "
-				       "another program undid it at once");
-			settle_busy(a);
-			settle_metadata(a);
-			break;
-		}
+		if (t)
+			mark(t, a);
 	}
 }
 

@@ -3,15 +3,18 @@
  * Attempts: what was tried before decides what is tried now.
  *
  * What this pass tried and is wanted still has failed. What failed before in this boot with the
- * same configuration is not tried again by an event. What three boots failed at is left out. What
- * another program undoes again and again is reported, and left alone for a growing time:
+ * same configuration is not tried again by an event, as long as each look still wants that very
+ * change. What three boots failed at is left out. What another program undoes again and again is
+ * reported, and left alone for a growing time; so is a setting of a netdev that was undone within
+ * the pass that made it:
  *
  * A change that succeeded and is wanted once more was undone by another program. Done CONTEST_MAX
  * times within a minute, it is left alone for a minute when it is undone once more, and reported;
  * then it is done again. Undone once more within as long as it had been left alone, it is left
  * alone for twice as long, up to an hour; else all is forgotten.
  *
- * It is the same change when verb, target, subject, instance and value are the same:
+ * It is the same change when verb, target, subject, ifindex, instance and value are the same, for
+ * what failed as for what was undone:
  *
  * - The instance tells a device that was made or bound again from one that was only changed: a card
  *   plugged in, a driver bound, VFs made another time start from nothing, however often that is
@@ -19,8 +22,8 @@
  *   index of the RDMA device for SMC's table, with its name for rdma_cm, else that of struct pci.
  * VFs are of their PF: who sets their number to 0 undoes what was done to the PF, and the way
  * through zero counts as one change.
- * - The value is what is set, or a hash of the text of a file: a new value does not
- *   count as a change that another program undid.
+ * - The value is a hash of what is set: of the text of a file, of gateway, source and metric of a
+ *   route. A new value does not count as a change that another program undid.
  *
  * What we undid ourselves is not counted: a removal forgets what was added, and the other way
  * round. Not counted at all is what only asks (metadata, the probe of a neighbour), and autoprobe
@@ -55,7 +58,7 @@ int plan_note_repeats(const struct config *c, const struct node *n, struct memor
  * What was tried on a function that was plugged in or bound again since was tried on another one:
  * it is not done. So it is tried at once, whatever came of it before.
  */
-void plan_forget_replaced(const struct node *n, const struct memory *memory);
+void plan_forget_replaced(const struct node *n, struct attempts *tried);
 
 /*
  * Drops what is remembered of VFs that were destroyed since, by what was tried in this pass: by a
@@ -65,10 +68,11 @@ void plan_forget_replaced(const struct node *n, const struct memory *memory);
 void plan_forget_ended(const struct node *n, struct memory *memory);
 
 /*
- * What failed before in this boot, with the same configuration, has failed: adds it to
- * memory->tried. Return: 1 when there was such, 0 or -ENOMEM.
+ * What failed before in this boot, with the same configuration, has failed: adds it to @tried.
+ * Return: 1 when there was such, 0 or -ENOMEM.
  */
-int plan_recall_failures(const struct config *c, const struct node *n, struct memory *memory);
+int plan_recall_failures(const struct config *c, const struct node *n, const struct memory *memory,
+			 struct attempts *tried);
 
 /* A change that is still wanted although it was tried has failed: the second plan shows it. */
 void plan_mark_tried(const struct attempts *tried, struct plan *p);
