@@ -176,6 +176,7 @@ static void next_pass(const struct scene *s, const char *boot_id, struct plan *p
 
 	assert_int_equal(memory_read(&s->tree.fs, MEMORY_BOOT, &pass_memory_fields, &seen), 0);
 	memory_take(&memory, boot_id, &head, &seen);
+	assert_int_equal(plan_note_repeats(&s->config, &s->node, &memory), 0);
 	assert_true(plan_recall_failures(&s->config, &s->node, &memory, &tried) >= 0);
 	plan_contest(&s->config, &s->node, &memory, 0, p);
 	plan_mark_tried(&tried, p);
@@ -268,6 +269,9 @@ static void what_failed_is_not_tried_again_by_an_event(_unused_ void **state)
 		set_scene(&s);
 		pass_once(&s, verb, -EIO, &failed);
 		check_same(&s, verb, &failed);
+		s.node.n_netdevs = 0; /* as when a rule is taken away behind its netdev */
+		check_same(&s, verb, &failed);
+		s.node.n_netdevs = 2;
 		check_others(&s, verb);
 		check_later(&s, verb);
 		tree_remove(&s.tree);

@@ -205,14 +205,16 @@ void plan_contest(const struct config *c, const struct node *n, const struct mem
 
 /* --- what is remembered --- */
 
-/* Of a netdev that is gone, or is in a pod. */
+/* Made on a netdev that is gone, or is in a pod. A failure is forgotten once no look wants it. */
 static bool is_of_gone(const struct node *n, const struct memory *memory, const struct attempt *e)
 {
 	const struct device_memory *m = e->ifindex > 0 ? NULL : memory_device(memory, e->target);
 
+	if (e->result < 0)
+		return false;
 	if (e->ifindex > 0)
 		return !node_netdev(n, e->ifindex);
-	return e->result >= 0 && m && m->is_out && !node_netdev_of(n, e->target);
+	return m && m->is_out && !node_netdev_of(n, e->target);
 }
 
 /* A netdev that comes back from a pod may have the number that it had: its count begins again. */

@@ -183,6 +183,38 @@ static struct func *other_vf(const char *pf)
 	return f && !streq(sim.funcs[f->pf].address, pf) ? f : NULL;
 }
 
+/* What an event's pass finds as failed in a pass before, with the same configuration. */
+static struct memory before;
+
+static void read_failures(bool is_retry)
+{
+	_cleanup_(node_done) struct node n = {};
+
+	memory_done(&before);
+	before = (struct memory){};
+	COPY(n.boot_id, sim.boot_id);
+	if (!is_retry && observe_memory(&sim.os.fs, &n, &before) < 0)
+		sim_fail("memory cannot be read");
+	if (!streq(before.last_hash, service.config.hash))
+		before.n_attempts = 0;
+}
+
+static void check_not_failed(const struct action *a)
+{
+	char to[SHOWN_LEN];
+
+	for (size_t i = 0; i < before.n_attempts; i++) {
+		const struct attempt *f = &before.attempts[i];
+
+		if (f->result < 0 && streq(f->verb, verb_name(a->verb)) &&
+		    streq(f->target, a->target) && streq(f->subject, a->subject) &&
+		    streq(f->to, action_to(a, to)) && f->ifindex == a->ifindex &&
+		    f->instance == a->instance && f->value == a->value)
+			sim_fail("%s: %s failed before, and is tried again by an event", a->target,
+				 f->verb);
+	}
+}
+
 static void on_start(void *userdata _unused_, const struct action *a,
 		     uint64_t deadline_usec _unused_)
 {
@@ -190,6 +222,8 @@ static void on_start(void *userdata _unused_, const struct action *a,
 
 	sim.verbs[a->verb] = true;
 	COPY(sim.doing, a->target);
+	if (!sim.is_by_hand)
+		check_not_failed(a);
 	if (n_tried < ELEMENTSOF(tried)) {
 		tried[n_tried].verb = a->verb;
 		COPY(tried[n_tried++].target, a->target);
@@ -274,6 +308,7 @@ static int run_once(struct pass *pass, struct pass_result *ret)
 	pass->on_looked = on_looked;
 	sim_trace("pass %u%s", ++service.n_passes, pass->is_retry ? ", tries again" : "");
 	service.was_changed = false;
+	read_failures(pass->is_retry);
 	sim.os.link_log = pass->link_log = links_begin_pass();
 	r = loop_pass(&w, pass, ret);
 	sim.os.link_log = NULL;
