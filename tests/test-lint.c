@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <jansson.h>
+#include <linux/rtnetlink.h>
 
 #include "../src/model/module-options.h"
 #include "../src/output/check.h"
@@ -199,8 +200,14 @@ static void erdma_in_wrong_mode(struct scene *s)
 
 static void default_route(struct scene *s)
 {
-	s->routes[0] = (struct route){ .family = AF_INET, .ifindex = 5 };
+	s->routes[0] = (struct route){ .family = AF_INET, .table = RT_TABLE_MAIN, .ifindex = 5 };
 	s->node.n_routes = 1;
+}
+
+static void default_route_of_another_table(struct scene *s)
+{
+	default_route(s);
+	s->routes[0].table = 100;
 }
 
 static void default_route_6(struct scene *s)
@@ -298,6 +305,8 @@ static void our_own_file_exposes_what_it_promises(_unused_ void **state)
 		{ "sriov, default route", PLUGIN_SRIOV, default_route,
 		  V0 V1 "plugin-default-route " OTHER "\n" },
 		{ "sriov, default route of IPv6", PLUGIN_SRIOV, default_route_6, V0 V1 O },
+		{ "sriov, default route of another table", PLUGIN_SRIOV,
+		  default_route_of_another_table, V0 V1 O },
 		{ "sriov, another route", PLUGIN_SRIOV, prefix_route, V0 V1 O },
 		{ "sriov, a PF with VFs", PLUGIN_SRIOV, vfs_of_others,
 		  V0 V1 "plugin-pf-with-vfs " OTHER "\n" },

@@ -5,6 +5,7 @@
 #include "../model/module-options.h"
 #include "plugin-output.h"
 
+#include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
 #define CLASS_NETWORK 0x02
@@ -154,8 +155,8 @@ static bool has_default_route(const struct node *n, const struct pci *f)
 		const struct route *route = &n->routes[i];
 		const struct netdev *nd = node_netdev(n, route->ifindex);
 
-		if (route->family == AF_INET && route->prefix_len == 0 && nd &&
-		    streq(nd->pci, f->address))
+		if (route->table == RT_TABLE_MAIN && route->family == AF_INET &&
+		    route->prefix_len == 0 && nd && streq(nd->pci, f->address))
 			return true;
 	}
 	return false;
