@@ -102,7 +102,7 @@ static void a_pair_of_links_is_read_whole(_unused_ void **state)
 	const struct netdev *d;
 
 	assert_int_equal(netns_set_u32(&nl, one, IFLA_MTU, 4000), 0);
-	assert_int_equal(link_list(&nl, &l.all, &l.n), 0);
+	assert_int_equal(link_list(&nl, &l.all, &l.n, NULL, NULL), 0);
 	assert_int_equal(l.n, 3);
 
 	d = find(&l, one);
@@ -137,7 +137,7 @@ static void links_are_listed_by_index(_unused_ void **state)
 		assert_int_equal(netns_add_veth(&nl, name, NULL), 0);
 	}
 
-	assert_int_equal(link_list(&nl, &l.all, &l.n), 0);
+	assert_int_equal(link_list(&nl, &l.all, &l.n, NULL, NULL), 0);
 	assert_int_equal(l.n, 303);
 	for (size_t i = 1; i < l.n; i++)
 		assert_true(l.all[i - 1].ifindex < l.all[i].ifindex);
@@ -156,7 +156,7 @@ static void a_mac_reads_as_people_write_it(_unused_ void **state)
 	nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO);
 	nla_put(m, IFLA_ADDRESS, 6, "\x02\x00\xab\xcd\x0e\xff");
 	assert_int_equal(netlink_ask(&nl, m), 0);
-	assert_int_equal(link_list(&nl, &l.all, &l.n), 0);
+	assert_int_equal(link_list(&nl, &l.all, &l.n, NULL, NULL), 0);
 	assert_string_equal(find(&l, one)->mac, "02:00:ab:cd:0e:ff");
 }
 
@@ -170,7 +170,7 @@ static void a_link_names_its_master(_unused_ void **state)
 
 	bridge = if_nametoindex("bridge");
 	assert_int_equal(netns_set_u32(&nl, one, IFLA_MASTER, bridge), 0);
-	assert_int_equal(link_list(&nl, &l.all, &l.n), 0);
+	assert_int_equal(link_list(&nl, &l.all, &l.n, NULL, NULL), 0);
 	assert_int_equal(find(&l, one)->master, bridge);
 	assert_string_equal(find(&l, bridge)->kind, "bridge");
 	assert_int_equal(netns_delete(&nl, bridge), 0);
@@ -185,11 +185,75 @@ static void only_bonds_have_a_mode(_unused_ void **state)
 		skip_without("a bond in this kernel");
 
 	bond = if_nametoindex("bond");
-	assert_int_equal(link_list(&nl, &l.all, &l.n), 0);
+	assert_int_equal(link_list(&nl, &l.all, &l.n, NULL, NULL), 0);
 	assert_string_equal(find(&l, bond)->kind, "bond");
 	assert_int_equal(find(&l, bond)->bond_mode, 4);
 	assert_int_equal(find(&l, one)->bond_mode, BOND_MODE_UNKNOWN);
 	assert_int_equal(netns_delete(&nl, bond), 0);
+}
+
+/* "ip link add NAME type vxlan id ID dev one remote REMOTE"; NULL: none. A kernel may lack it. */
+static int add_vxlan(const char *name, uint32_t id, const char *remote)
+{
+	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL);
+	struct ifinfomsg i = {};
+	struct nlattr *info, *data;
+	uint8_t bytes[16];
+	size_t n;
+
+	nlmsg_append(m, &i, sizeof(i), NLMSG_ALIGNTO);
+	nla_put_string(m, IFLA_IFNAME, name);
+	info = nla_nest_start(m, IFLA_LINKINFO);
+	nla_put_string(m, IFLA_INFO_KIND, "vxlan");
+	data = nla_nest_start(m, IFLA_INFO_DATA);
+	nla_put_u32(m, IFLA_VXLAN_ID, id);
+	nla_put_u32(m, IFLA_VXLAN_LINK, one);
+	if (remote) {
+		n = netns_parse(remote, bytes);
+		nla_put(m, n == 4 ? IFLA_VXLAN_GROUP : IFLA_VXLAN_GROUP6, n, bytes);
+	}
+	nla_nest_end(m, data);
+	nla_nest_end(m, info);
+	return netlink_ask(&nl, m);
+}
+
+static void a_tunnel_names_its_link_and_its_other_end(_unused_ void **state)
+{
+	static const struct {
+		const char *name, *remote;
+		bool is_end;
+	} cases[] = {
+		{ "vx0", "198.51.100.7", true },
+		{ "vx1", "fd99::7", true },
+		{ "vx2", "239.1.1.1", false },
+		{ "vx3", NULL, false },
+	};
+	_cleanup_(links_done) struct links l = {};
+	_cleanup_(freep) struct tunnel_end *ends = NULL;
+	size_t n_ends = 0, at = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+		if (add_vxlan(cases[i].name, i + 1, cases[i].remote) < 0) {
+			print_message("no VXLAN\n");
+			skip();
+		}
+	assert_int_equal(link_list(&nl, &l.all, &l.n, &ends, &n_ends), 0);
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		const uint32_t ifindex = if_nametoindex(cases[i].name);
+		uint8_t bytes[16];
+
+		assert_int_equal(find(&l, ifindex)->link, one);
+		if (cases[i].is_end) {
+			assert_true(at < n_ends);
+			assert_int_equal(ends[at].ifindex, ifindex);
+			assert_int_equal(ends[at].family, netns_parse(cases[i].remote, bytes) == 4
+								  ? AF_INET
+								  : AF_INET6);
+			assert_memory_equal(ends[at++].remote, bytes, sizeof(bytes));
+		}
+		assert_int_equal(netns_delete(&nl, ifindex), 0);
+	}
+	assert_int_equal(at, n_ends);
 }
 
 static void an_index_of_another_namespace_is_no_link(_unused_ void **state)
@@ -213,7 +277,7 @@ static void an_index_of_another_namespace_is_no_link(_unused_ void **state)
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 
 	assert_int_equal(netns_set_u32(&nl, two, IFLA_NET_NS_PID, pid), 0);
-	assert_int_equal(link_list(&nl, &l.all, &l.n), 0);
+	assert_int_equal(link_list(&nl, &l.all, &l.n, NULL, NULL), 0);
 	assert_int_equal(find(&l, one)->link, 0);
 
 	/* The pair goes before the other namespace does, which would take it along when it likes.
@@ -233,7 +297,7 @@ static void permanent_addresses_are_those_of_ethtool(_unused_ void **state)
 	_cleanup_(closep) int fd = *(int *)*state;
 	unsigned n = 0;
 
-	assert_int_equal(link_list(&host, &l.all, &l.n), 0);
+	assert_int_equal(link_list(&host, &l.all, &l.n, NULL, NULL), 0);
 	for (size_t i = 0; i < l.n; i++) {
 		union {
 			struct ethtool_perm_addr addr;
@@ -262,12 +326,12 @@ static void a_link_goes_up_and_stays_up(_unused_ void **state)
 
 	assert_int_equal(netns_add_veth(&nl, "down", NULL), 0);
 	ifindex = if_nametoindex("down");
-	assert_int_equal(link_list(&nl, &before.all, &before.n), 0);
+	assert_int_equal(link_list(&nl, &before.all, &before.n, NULL, NULL), 0);
 	assert_false(find(&before, ifindex)->is_up);
 
 	assert_int_equal(link_set_up(&nl, ifindex), 0);
 	assert_int_equal(link_set_up(&nl, ifindex), 0);
-	assert_int_equal(link_list(&nl, &after.all, &after.n), 0);
+	assert_int_equal(link_list(&nl, &after.all, &after.n, NULL, NULL), 0);
 	assert_true(find(&after, ifindex)->is_up);
 	assert_false(find(&after, ifindex)->has_carrier); /* its peer is down */
 	assert_int_equal(netns_delete(&nl, ifindex), 0);
@@ -287,7 +351,7 @@ static void an_mtu_is_set_or_the_kernel_says_why_not(_unused_ void **state)
 		assert_int_equal(link_set_mtu(&nl, one, cases[i].mtu), cases[i].r);
 		if (cases[i].r == 0)
 			mtu = cases[i].mtu;
-		assert_int_equal(link_list(&nl, &l.all, &l.n), 0);
+		assert_int_equal(link_list(&nl, &l.all, &l.n, NULL, NULL), 0);
 		assert_int_equal(find(&l, one)->mtu, mtu);
 		assert_true(find(&l, one)->is_up);
 	}
@@ -729,6 +793,7 @@ int main(void)
 		test(links_are_listed_by_index),
 		test(a_mac_reads_as_people_write_it),
 		test(a_link_names_its_master),
+		test(a_tunnel_names_its_link_and_its_other_end),
 		test(an_index_of_another_namespace_is_no_link),
 		test(a_link_goes_up_and_stays_up),
 		test(an_mtu_is_set_or_the_kernel_says_why_not),

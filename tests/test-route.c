@@ -155,11 +155,14 @@ static void routes_of_others_are_read(_unused_ void **state)
 	assert_int_equal(netns_delete_route(&nl, &given[2]), 0);
 }
 
-static void other_tables_are_left_out(_unused_ void **state)
+static void all_tables_are_read_but_local(_unused_ void **state)
 {
 	struct netns_route given[] = {
 		{ "203.0.113.0", 24, .table = 100, .oif = one, .scope = RT_SCOPE_LINK },
 		{ "fd98::", 48, .table = 100, .oif = one },
+		{ "203.0.113.8", 32, .table = 100, .type = RTN_THROW },
+		{ "203.0.113.9", 32, .table = 100, .type = RTN_UNREACHABLE },
+		{ "203.0.113.10", 32, .table = 100, .type = RTN_PROHIBIT },
 	};
 	_cleanup_(routes_done) struct routes l = {};
 
@@ -167,10 +170,54 @@ static void other_tables_are_left_out(_unused_ void **state)
 		assert_int_equal(netns_add_route(&nl, &given[i]), 0);
 
 	assert_int_equal(route_list(&nl, &l.all, &l.n), 0);
-	assert_null(find(&l, "203.0.113.0", 24, 0));
-	assert_null(find(&l, "fd98::", 48, 0));
-	assert_null(find(&l, "10.1.0.2", 32, 0)); /* table local */
+	for (size_t i = 0; i < ELEMENTSOF(given); i++) {
+		const struct route *t = find(&l, given[i].dst, given[i].prefix_len, 0);
+
+		assert_non_null(t);
+		assert_int_equal(t->table, 100);
+		assert_int_equal(t->type, given[i].type ? given[i].type : RTN_UNICAST);
+		assert_null(find(&l, given[i].dst, given[i].prefix_len, 1));
+	}
+	assert_null(find(&l, "10.1.0.2", 32, 0));
+	assert_null(find(&l, "10.1.0.255", 32, 0));
 	assert_null(find(&l, "fd00:1::2", 128, 0));
+	assert_null(find(&l, "ff00::", 8, 0));
+	for (size_t i = 2; i < ELEMENTSOF(given); i++) /* they have no netdev to go away with */
+		assert_int_equal(netns_delete_route(&nl, &given[i]), 0);
+}
+
+/* A veth has no carrier while its peer is down. */
+static void a_next_hop_that_the_kernel_skips_is_dead(_unused_ void **state)
+{
+	static const char *const ignore = "/proc/sys/net/ipv4/conf/one/ignore_routes_with_linkdown";
+	struct netns_route given = { "192.0.2.0", 24, .oif = one, .oif2 = two,
+				     .gateways = { "10.1.0.1", "10.2.0.1" } };
+	struct nl_msg *m = nlmsg_alloc_simple(RTM_NEWLINK, 0);
+	struct ifinfomsg down = { .ifi_index = two, .ifi_change = IFF_UP };
+
+	assert_int_equal(netns_add_route(&nl, &given), 0);
+	nlmsg_append(m, &down, sizeof(down), NLMSG_ALIGNTO);
+	assert_int_equal(netlink_ask(&nl, m), 0);
+
+	for (int i = 0; i < 2000; i++) { /* the kernel marks the routes of a link a little later */
+		_cleanup_(routes_done) struct routes l = {};
+		const struct route *hop, *t;
+
+		assert_int_equal(netns_write(ignore, i == 0 ? "0" : "1"), 0);
+		assert_int_equal(route_list(&nl, &l.all, &l.n), 0);
+		hop = find(&l, "192.0.2.0", 24, 1);
+		assert_non_null(hop);
+		assert_int_equal(hop->ifindex, two);
+		assert_true(hop->is_dead);
+		t = find(&l, "10.1.0.0", 24, 0);
+		assert_non_null(t);
+		if (t->is_dead) {
+			assert_true(i > 0);
+			return;
+		}
+		usleep(1000);
+	}
+	fail_msg("never dead");
 }
 
 static void a_multipath_route_gives_one_entry_for_each_hop(_unused_ void **state)
@@ -500,24 +547,157 @@ static void rules_are_there_once_and_only_ours_are_removed(_unused_ void **state
 	assert_int_equal(count_rules(from.table, RTPROT_STATIC), 1);
 }
 
+static const struct rule *find_rule(const struct rules *l, uint32_t preference)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->all[i].family == AF_INET && l->all[i].preference == preference)
+			return &l->all[i];
+	fail_msg("no rule %u", preference);
+	abort();
+}
+
+static void conditions_of_rules_are_read(_unused_ void **state)
+{
+	/* The rule, and what else of it a kernel may lack. */
+	static const struct {
+		struct fib_rule_hdr header;
+		int attribute;
+		uint32_t value;
+		struct rule want;
+	} cases[] = {
+		{ .attribute = FRA_FWMARK, .value = 7, .want = { .mark = 7, .mask = UINT32_MAX } },
+		{ .attribute = FRA_SUPPRESS_PREFIXLEN, .value = 0, .want = {} },
+		{ .header.flags = FIB_RULE_INVERT,
+		  .attribute = FRA_SUPPRESS_PREFIXLEN,
+		  .value = 8,
+		  .want = { .suppress_prefix = 8, .is_invert = true } },
+		{ .header.tos = 8,
+		  .attribute = FRA_TABLE,
+		  .value = 77,
+		  .want = { .has_more = true } },
+		{ .attribute = FRA_SUPPRESS_IFGROUP, .value = 4, .want = { .has_more = true } },
+		{ .header.action = FR_ACT_GOTO,
+		  .attribute = FRA_GOTO,
+		  .value = 32766,
+		  .want = { .to_preference = 32766 } },
+		{ .header.action = FR_ACT_BLACKHOLE,
+		  .attribute = FRA_FWMARK,
+		  .value = 1,
+		  .want = { .mark = 1, .mask = UINT32_MAX } },
+	};
+	_cleanup_(rules_done) struct rules l = {};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct fib_rule_hdr header = cases[i].header;
+		struct nl_msg *m;
+
+		header.family = AF_INET;
+		header.action = header.action ? header.action : FR_ACT_TO_TBL;
+		header.dst_len = 8;
+		m = netlink_make(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, &header, sizeof(header));
+		if (cases[i].attribute != FRA_TABLE)
+			nla_put_u32(m, FRA_TABLE, 77);
+		nla_put_u32(m, FRA_PRIORITY, 500 + i);
+		nla_put(m, FRA_DST, 4, "\x0a\0\0");
+		nla_put_string(m, FRA_IIFNAME, "lo");
+		nla_put_u32(m, cases[i].attribute, cases[i].value);
+		assert_int_equal(netlink_ask(&nl, m), 0);
+	}
+	assert_int_equal(rule_list(&nl, &l.all, &l.n), 0);
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		const struct rule *have = find_rule(&l, 500 + i), *want = &cases[i].want;
+		const bool has_suppress = cases[i].attribute == FRA_SUPPRESS_PREFIXLEN;
+
+		assert_string_equal(have->iif, "lo");
+		assert_int_equal(have->dst_len, 8);
+		assert_int_equal(have->dst[0], 10);
+		assert_int_equal(have->mark, want->mark);
+		assert_int_equal(have->mask, want->mask);
+		assert_int_equal(have->is_invert, want->is_invert);
+		assert_int_equal(have->has_more, want->has_more);
+		assert_int_equal(have->to_preference, want->to_preference);
+		assert_int_equal(have->suppress_prefix, has_suppress ? want->suppress_prefix : -1);
+	}
+	assert_int_equal(find_rule(&l, 32766)->suppress_prefix, -1);
+	assert_false(find_rule(&l, 32766)->has_more);
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		struct fib_rule_hdr header = { .family = AF_INET };
+		struct nl_msg *m = netlink_make(RTM_DELRULE, 0, &header, sizeof(header));
+
+		nla_put_u32(m, FRA_PRIORITY, 500 + i);
+		assert_int_equal(netlink_ask(&nl, m), 0);
+	}
+}
+
+static struct lookup lookup(const char *dst, const char *source, uint32_t ifindex, uint32_t mark)
+{
+	struct lookup l = { .ifindex = ifindex, .mark = mark };
+
+	l.family = netns_parse(dst, l.dst) == 4 ? AF_INET : AF_INET6;
+	if (source)
+		netns_parse(source, l.address);
+	assert_int_equal(route_lookup(&nl, &l, true), 0);
+	return l;
+}
+
 static void the_kernel_says_by_which_netdev(_unused_ void **state)
 {
-	uint8_t src[16], dst[16];
-	uint32_t ifindex;
+	assert_int_equal(lookup("10.2.0.9", NULL, 0, 0).found, two);
+	/* another netdev than that of the source */
+	assert_int_equal(lookup("10.2.0.9", "10.1.0.2", 0, 0).found, two);
+	assert_int_equal(lookup("10.2.0.9", NULL, one, 0).found, one);
+	assert_int_equal(lookup("192.0.2.1", "10.1.0.2", 0, 0).result, -ENETUNREACH);
+	assert_int_equal(lookup("fd00:2::9", NULL, 0, 0).found, two);
+	assert_true(lookup("10.2.0.9", "10.99.0.1", 0, 0).result < 0); /* no address of this host */
+}
 
-	netns_parse("10.1.0.2", src);
-	netns_parse("10.2.0.9", dst);
-	assert_int_equal(route_lookup(&nl, AF_INET, NULL, dst, 0, &ifindex), 0);
-	assert_int_equal(ifindex, two);
-	assert_int_equal(route_lookup(&nl, AF_INET, src, dst, 0, &ifindex), 0);
-	assert_int_equal(ifindex, two); /* another netdev than that of the source */
-	assert_int_equal(route_lookup(&nl, AF_INET, NULL, dst, one, &ifindex), 0);
-	assert_int_equal(ifindex, one);
-	netns_parse("192.0.2.1", dst);
-	assert_int_equal(route_lookup(&nl, AF_INET, src, dst, 0, &ifindex), -ENETUNREACH);
-	netns_parse("fd00:2::9", dst);
-	assert_int_equal(route_lookup(&nl, AF_INET6, NULL, dst, 0, &ifindex), 0);
-	assert_int_equal(ifindex, two);
+/* A rule for packets with a mark leads to the table 100. */
+static int add_mark_rule(uint32_t mark)
+{
+	struct fib_rule_hdr i = { .family = AF_INET, .action = FR_ACT_TO_TBL };
+	struct nl_msg *m = netlink_make(RTM_NEWRULE, NLM_F_CREATE | NLM_F_EXCL, &i, sizeof(i));
+
+	nla_put_u32(m, FRA_TABLE, 100);
+	nla_put_u32(m, FRA_PRIORITY, 99);
+	nla_put_u32(m, FRA_FWMARK, mark);
+	return netlink_ask(&nl, m);
+}
+
+static void the_route_that_matched_comes_with_all_its_next_hops(_unused_ void **state)
+{
+	struct netns_route given[] = {
+		{ "192.0.2.0", 24, .oif = one, .oif2 = two, .gateways = { "10.1.0.1", "10.2.0.1" },
+		  .protocol = RTPROT_DHCP },
+		{ "fd99::", 48, .oif = one, .oif2 = two, .gateways = { "fd00:1::1", "fd00:2::1" } },
+		{ "192.0.2.0", 28, .oif = one, .table = 100, .gateways = { "10.1.0.7" } },
+		{ "192.0.2.9", 32, .type = RTN_UNREACHABLE, .metric = 9 },
+	};
+	struct lookup l;
+
+	for (size_t i = 0; i < ELEMENTSOF(given); i++)
+		assert_int_equal(netns_add_route(&nl, &given[i]), 0);
+	for (int i = 0; i < 2; i++) {
+		l = lookup(i == 0 ? "192.0.2.1" : "fd99::1", NULL, 0, 0);
+		assert_int_equal(l.result, 0);
+		assert_int_equal(l.n_hops, 2);
+		assert_int_equal(MIN(l.hops[0], l.hops[1]), MIN(one, two));
+		assert_int_equal(MAX(l.hops[0], l.hops[1]), MAX(one, two));
+		assert_true(l.found == one || l.found == two);
+		assert_int_equal(l.prefix_len, i == 0 ? 24 : 48);
+		assert_int_equal(l.protocol, i == 0 ? RTPROT_DHCP : RTPROT_STATIC);
+		assert_false(is_zero(l.gateway));
+	}
+	assert_int_equal(lookup("192.0.2.9", NULL, 0, 0).result, -EHOSTUNREACH);
+	l = lookup("10.1.0.2", NULL, 0, 0); /* of this host */
+	assert_int_equal(l.result, 0);
+	assert_true(l.found != one && l.n_hops == 1 && l.hops[0] == l.found);
+
+	if (add_mark_rule(7) == 0) {
+		l = lookup("192.0.2.1", NULL, 0, 7);
+		assert_int_equal(l.n_hops, 1);
+		assert_int_equal(l.prefix_len, 28);
+	}
+	assert_int_equal(netns_delete_route(&nl, &given[3]), 0);
 }
 
 #define test(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -528,7 +708,8 @@ int main(void)
 		cmocka_unit_test(a_namespace_without_routes_gives_none),
 		test(prefix_routes_of_the_kernel_are_read),
 		test(routes_of_others_are_read),
-		test(other_tables_are_left_out),
+		test(all_tables_are_read_but_local),
+		test(a_next_hop_that_the_kernel_skips_is_dead),
 		test(a_multipath_route_gives_one_entry_for_each_hop),
 		test(ipv4_comes_before_ipv6),
 		test(a_kernel_that_does_not_filter_gives_the_same),
@@ -538,7 +719,9 @@ int main(void)
 		test(a_route_of_others_in_a_table_of_ours_is_never_replaced),
 		test(a_route_of_others_before_ours_is_not_replaced),
 		test(rules_are_there_once_and_only_ours_are_removed),
+		test(conditions_of_rules_are_read),
 		test(the_kernel_says_by_which_netdev),
+		test(the_route_that_matched_comes_with_all_its_next_hops),
 	};
 	int r;
 

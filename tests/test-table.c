@@ -999,6 +999,53 @@ static void taken_back(struct scene *s)
 	s->routes[s->node.n_routes++].protocol = OWN_PROTOCOL;
 }
 
+/* In a member that a rule of ours never has: it is none of ours, and ours is wanted beside it. */
+static void a_rule_with_another_condition_is_not_taken_for_ours(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		struct rule rule;
+	} cases[] = {
+		{ "mark", { .suppress_prefix = -1, .mark = 1 } },
+		{ "mask", { .suppress_prefix = -1, .mask = 1 } },
+		{ "destination", { .suppress_prefix = -1, .dst_len = 8 } },
+		{ "iif", { .suppress_prefix = -1, .iif = "lo" } },
+		{ "suppress", { .suppress_prefix = 0 } },
+		{ "l3mdev", { .suppress_prefix = -1, .is_l3mdev = true } },
+		{ "invert", { .suppress_prefix = -1, .is_invert = true } },
+		{ "more", { .suppress_prefix = -1, .has_more = true } },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+		struct rule ours;
+		bool is_wanted = false;
+
+		set_scene(&s);
+		yes(&s);
+		carry_out(&s);
+		ours = s.rules[0];
+		assert_int_equal(ours.suppress_prefix, -1);
+		s.rules[0] = cases[i].rule;
+		s.rules[0].family = ours.family;
+		s.rules[0].preference = ours.preference;
+		s.rules[0].table = ours.table;
+		s.rules[0].protocol = ours.protocol;
+		s.rules[0].action = ours.action;
+		s.rules[0].src_len = ours.src_len;
+		memcpy(s.rules[0].src, ours.src, sizeof(ours.src));
+		COPY(s.rules[0].oif, ours.oif);
+		assert_int_equal(
+			make_whole_plan(&s.config, &s.node, &s.memory, NULL, true, no_document, &p),
+			0);
+		for (size_t k = 0; k < p.n_actions; k++)
+			is_wanted |= p.actions[k].verb == VERB_ADD_RULE;
+		if (!is_wanted)
+			fail_msg("%s: taken for ours", cases[i].name);
+	}
+}
+
 static void what_was_set_on_the_nodes_nic_goes_back(_unused_ void **state)
 {
 	struct scene s;
@@ -1125,6 +1172,7 @@ int main(void)
 		cmocka_unit_test(an_ipv4_address_is_waited_for_in_the_gid_table),
 		cmocka_unit_test(texts_of_gids_are_read),
 		cmocka_unit_test(other_managers_of_the_nic_are_reported),
+		cmocka_unit_test(a_rule_with_another_condition_is_not_taken_for_ours),
 		cmocka_unit_test(what_was_set_on_the_nodes_nic_goes_back),
 		cmocka_unit_test(revert_takes_back_exactly_ours),
 	};

@@ -117,7 +117,8 @@ struct route {
 	uint8_t gateway[16];           /* all zero: none */
 	uint8_t src[16];               /* RTA_PREFSRC; all zero: none */
 	uint8_t protocol, scope, type; /* RTPROT_*, RT_SCOPE_*, RTN_* */
-	bool is_dead; /* RTNH_F_DEAD, or RTNH_F_LINKDOWN where the kernel then skips it */
+	bool is_dead;  /* RTNH_F_DEAD, or RTNH_F_LINKDOWN where the kernel then skips it */
+	bool has_more; /* conditions that are not here: TOS, source prefix of IPv6 */
 };
 
 /* A policy rule. */
@@ -710,7 +711,7 @@ struct node {
 	size_t n_lookups;
 	struct destination *destinations; /* owned; what the node must reach, with the answers */
 	size_t n_destinations;
-	struct tunnel_end *tunnel_ends; /* owned, by ifindex */
+	struct tunnel_end *tunnel_ends; /* owned; WireGuard's last */
 	size_t n_tunnel_ends;
 	char host_name[HOST_NAME_LEN]; /* of the node: uname -n */
 	struct host *hosts;            /* owned, in the order of the file */

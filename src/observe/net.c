@@ -6,6 +6,7 @@
 #include "../os/neighbour.h"
 #include "../os/route.h"
 #include "../os/rule.h"
+#include "../os/wireguard.h"
 #include "pci.h"
 
 #include <net/if.h>
@@ -60,6 +61,18 @@ static int observe_sysfs_links(const struct fs *fs, struct node *n)
 	return 0;
 }
 
+static int observe_links(struct os *d, struct node *n)
+{
+	int r = link_list(&d->route, &n->netdevs, &n->n_netdevs, &n->tunnel_ends,
+			  &n->n_tunnel_ends);
+
+	for (size_t i = 0; i < n->n_netdevs && r >= 0; i++)
+		if (streq(n->netdevs[i].kind, WIREGUARD_KIND))
+			r = wireguard_list(&d->wireguard, n->netdevs[i].ifindex, &n->tunnel_ends,
+					   &n->n_tunnel_ends);
+	return r;
+}
+
 static int observe_live(struct os *d, struct node *n)
 {
 	int r;
@@ -67,7 +80,7 @@ static int observe_live(struct os *d, struct node *n)
 	r = netlink_open(&d->route);
 	if (r < 0)
 		return r;
-	r = link_list(&d->route, &n->netdevs, &n->n_netdevs);
+	r = observe_links(d, n);
 	if (r < 0)
 		return r;
 	r = link_list_addresses(&d->route, &n->addresses, &n->n_addresses);
@@ -128,16 +141,12 @@ int observe_lookups(struct os *d, const struct questions *q, struct node *n)
 
 	for (size_t i = 0; i < q->n_lookups && questions_ask(q, QUESTION_LOOKUPS); i++) {
 		struct lookup *l = APPEND(n->lookups, n->n_lookups);
-		const uint8_t *src = q->lookups[i].address;
-		bool has_src = false;
 
 		if (!l)
 			return -ENOMEM;
 		*l = q->lookups[i];
-		for (size_t k = 0; k < sizeof(l->address); k++)
-			has_src |= src[k];
-		l->result = route_lookup(&d->route, l->family, has_src ? src : NULL, l->dst,
-					 has_src ? 0 : l->ifindex, &l->found);
+		if (route_lookup(&d->route, l, false) < 0)
+			return -ENOMEM;
 		n_asked++;
 	}
 	return n_asked;

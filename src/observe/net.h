@@ -12,8 +12,8 @@
 #include "../os/os.h"
 
 /*
- * Fills node.netdevs (unless recorded ones are there already), .addresses, .routes, .rules,
- * .neighbours, .all, .now_usec and .indexes.
+ * Fills node.netdevs (unless recorded ones are there already), .tunnel_ends, .addresses, .routes,
+ * .rules, .neighbours, .all, .now_usec and .indexes.
  */
 int observe_net(struct os *d, struct node *n);
 

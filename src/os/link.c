@@ -8,6 +8,7 @@
 #include <linux/if.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
+#include <linux/if_tunnel.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/rtnetlink.h>
@@ -29,6 +30,8 @@ enum {                                     /* newer than the oldest headers */
 struct link_list {
 	struct netdev *netdevs; /* owned */
 	size_t n;
+	struct tunnel_end *ends; /* owned */
+	size_t n_ends;
 };
 
 struct addresses {
@@ -39,6 +42,7 @@ struct addresses {
 static void links_done(struct link_list *l)
 {
 	free(l->netdevs);
+	free(l->ends);
 }
 
 static void addresses_done(struct addresses *a)
@@ -68,30 +72,108 @@ static void read_altnames(struct nlattr *list, char *ret, size_t size)
 	}
 }
 
-static int read_bond_mode(struct nlattr *data)
-{
-	static const struct nla_policy policy[IFLA_BOND_MODE + 1] = {
-		[IFLA_BOND_MODE] = { .type = NLA_U8 },
-	};
-	struct nlattr *tb[IFLA_BOND_MODE + 1];
+/* Attributes of IFLA_INFO_DATA; 0: the kind has none. */
+static const struct tunnel_kind {
+	const char *kind;
+	int link, remote, remote6, mark;
+} tunnel_kinds[] = {
+	{ "ipip", IFLA_IPTUN_LINK, IFLA_IPTUN_REMOTE, 0, IFLA_IPTUN_FWMARK },
+	{ "sit", IFLA_IPTUN_LINK, IFLA_IPTUN_REMOTE, 0, IFLA_IPTUN_FWMARK },
+	{ "ip6tnl", IFLA_IPTUN_LINK, 0, IFLA_IPTUN_REMOTE, IFLA_IPTUN_FWMARK },
+	{ "gre", IFLA_GRE_LINK, IFLA_GRE_REMOTE, 0, IFLA_GRE_FWMARK },
+	{ "gretap", IFLA_GRE_LINK, IFLA_GRE_REMOTE, 0, IFLA_GRE_FWMARK },
+	{ "erspan", IFLA_GRE_LINK, IFLA_GRE_REMOTE, 0, IFLA_GRE_FWMARK },
+	{ "ip6gre", IFLA_GRE_LINK, 0, IFLA_GRE_REMOTE, IFLA_GRE_FWMARK },
+	{ "ip6gretap", IFLA_GRE_LINK, 0, IFLA_GRE_REMOTE, IFLA_GRE_FWMARK },
+	{ "ip6erspan", IFLA_GRE_LINK, 0, IFLA_GRE_REMOTE, IFLA_GRE_FWMARK },
+	{ "vti", IFLA_VTI_LINK, IFLA_VTI_REMOTE, 0, IFLA_VTI_FWMARK },
+	{ "vti6", IFLA_VTI_LINK, 0, IFLA_VTI_REMOTE, IFLA_VTI_FWMARK },
+	{ "vxlan", IFLA_VXLAN_LINK, IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6, 0 },
+	{ "geneve", 0, IFLA_GENEVE_REMOTE, IFLA_GENEVE_REMOTE6, 0 },
+};
 
-	if (!data || nla_parse_nested(tb, IFLA_BOND_MODE, data, policy) < 0 || !tb[IFLA_BOND_MODE])
-		return BOND_MODE_UNKNOWN;
-	return nla_get_u8(tb[IFLA_BOND_MODE]);
+/* False: it is not told, zero or multicast. */
+static bool read_remote(const struct nlattr *a, int family, uint8_t ret[16])
+{
+	const size_t bytes = address_bytes(family);
+
+	if (!a || (size_t)nla_len(a) != bytes)
+		return false;
+	memcpy(ret, nla_data(a), bytes);
+	return !is_zero(ret) && (family == AF_INET ? ret[0] >> 4 != 14 : ret[0] != 0xff);
 }
 
-static void read_kind(struct nlattr *linkinfo, struct netdev *d)
+static uint32_t find_u32(const struct nlattr *data, int attribute)
 {
-	struct nlattr *tb[IFLA_INFO_MAX + 1];
+	const struct nlattr *a =
+		data && attribute ? nla_find(nla_data(data), nla_len(data), attribute) : NULL;
+
+	return a && nla_len(a) == sizeof(uint32_t) ? nla_get_u32(a) : 0;
+}
+
+static int add_end(const struct tunnel_kind *k, const struct nlattr *data, struct link_list *links)
+{
+	const struct netdev *d = &links->netdevs[links->n - 1];
+
+	for (int i = 0; i < 2; i++) {
+		const int attribute = i == 0 ? k->remote : k->remote6;
+		struct tunnel_end *to, end = { .ifindex = d->ifindex,
+					       .family = i == 0 ? AF_INET : AF_INET6,
+					       .mark = find_u32(data, k->mark) };
+
+		if (!attribute || !read_remote(nla_find(nla_data(data), nla_len(data), attribute),
+					       end.family, end.remote))
+			continue;
+		to = APPEND(links->ends, links->n_ends);
+		if (!to)
+			return -ENOMEM;
+		*to = end;
+	}
+	return 0;
+}
+
+/* A link that the kernel names is what counts; a VXLAN's stands among its own attributes alone. */
+static int read_tunnel(const struct nlattr *data, struct link_list *links)
+{
+	struct netdev *d = &links->netdevs[links->n - 1];
+
+	for (size_t i = 0; i < ELEMENTSOF(tunnel_kinds); i++) {
+		if (!streq(d->kind, tunnel_kinds[i].kind))
+			continue;
+		if (!d->link)
+			d->link = find_u32(data, tunnel_kinds[i].link);
+		return add_end(&tunnel_kinds[i], data, links);
+	}
+	return 0;
+}
+
+static int read_bond_mode(const struct nlattr *data)
+{
+	const struct nlattr *a = nla_find(nla_data(data), nla_len(data), IFLA_BOND_MODE);
+
+	return a && nla_len(a) == sizeof(uint8_t) ? nla_get_u8(a) : BOND_MODE_UNKNOWN;
+}
+
+/* @is_here: its link, if any, is in this namespace */
+static int read_kind(struct nlattr *linkinfo, bool is_here, struct link_list *links)
+{
+	struct netdev *d = &links->netdevs[links->n - 1];
+	struct nlattr *tb[IFLA_INFO_MAX + 1], *data;
 
 	d->bond_mode = BOND_MODE_UNKNOWN;
 	if (!linkinfo || nla_parse_nested(tb, IFLA_INFO_MAX, linkinfo, NULL) < 0 ||
 	    !tb[IFLA_INFO_KIND])
-		return;
+		return 0;
 
 	nla_strlcpy(d->kind, tb[IFLA_INFO_KIND], sizeof(d->kind));
+	data = tb[IFLA_INFO_DATA];
+	if (!data)
+		return 0;
 	if (streq(d->kind, "bond"))
-		d->bond_mode = read_bond_mode(tb[IFLA_INFO_DATA]);
+		d->bond_mode = read_bond_mode(data);
+	if (streq(d->kind, "vrf"))
+		d->vrf_table = find_u32(data, IFLA_VRF_TABLE);
+	return is_here ? read_tunnel(data, links) : 0;
 }
 
 /* The kernel's own arrays: an older one has fewer values. */
@@ -106,7 +188,7 @@ static void read_conf(const struct nlattr *a, size_t index, enum netconf_key key
 }
 
 /* Source: inet_fill_link_af() in net/ipv4/devinet.c, ipv6_store_devconf() in net/ipv6/addrconf.c */
-static void read_family(struct nlattr *spec, struct netconf *ret)
+static void read_family(struct nlattr *spec, struct netdev *ret)
 {
 	static const struct {
 		int family, attribute;
@@ -134,8 +216,9 @@ static void read_family(struct nlattr *spec, struct netconf *ret)
 
 		if (family)
 			read_conf(nla_find(nla_data(family), nla_len(family), values[i].attribute),
-				  values[i].index, values[i].key, ret);
+				  values[i].index, values[i].key, &ret->conf);
 	}
+	ret->inet6_flags = find_u32(families[AF_INET6], IFLA_INET6_FLAGS);
 }
 
 static int on_link(struct nlmsghdr *h, void *userdata)
@@ -160,6 +243,8 @@ static int on_link(struct nlmsghdr *h, void *userdata)
 	if (nlmsg_parse(h, sizeof(*i), tb, ATTR_IFLA_PERM_ADDRESS, policy) < 0 || !tb[IFLA_IFNAME])
 		return -EBADMSG;
 
+	if (links->n == 0) /* the dump may be asked for again */
+		links->n_ends = 0;
 	d = APPEND(links->netdevs, links->n);
 	if (!d)
 		return -ENOMEM;
@@ -174,8 +259,7 @@ static int on_link(struct nlmsghdr *h, void *userdata)
 	if (tb[IFLA_PHYS_PORT_NAME])
 		nla_strlcpy(d->port_name, tb[IFLA_PHYS_PORT_NAME], sizeof(d->port_name));
 	read_altnames(tb[ATTR_IFLA_PROP_LIST], d->altnames, sizeof(d->altnames));
-	read_kind(tb[IFLA_LINKINFO], d);
-	read_family(tb[IFLA_AF_SPEC], &d->conf);
+	read_family(tb[IFLA_AF_SPEC], d);
 	d->mtu = get_u32(tb[IFLA_MTU], 0);
 	d->max_mtu = get_u32(tb[IFLA_MAX_MTU], 0);
 	d->carrier_downs = get_u32(tb[ATTR_IFLA_CARRIER_DOWN_COUNT], 0);
@@ -184,11 +268,20 @@ static int on_link(struct nlmsghdr *h, void *userdata)
 	/* With a netns ID the index is one of that namespace, and means nothing here. */
 	if (!tb[IFLA_LINK_NETNSID] && get_u32(tb[IFLA_LINK], 0) != d->ifindex)
 		d->link = get_u32(tb[IFLA_LINK], 0);
-	return 0;
+	return read_kind(tb[IFLA_LINKINFO], !tb[IFLA_LINK_NETNSID], links);
+}
+
+static int compare_end(const void *a, const void *b)
+{
+	const struct tunnel_end *x = a, *y = b;
+
+	return x->ifindex != y->ifindex ? compare_u32(&x->ifindex, &y->ifindex)
+					: memcmp(x->remote, y->remote, sizeof(x->remote));
 }
 
 /* Without RTEXT_FILTER_VF: with it mlx5 asks its firmware about each VF, one after the other. */
-int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n)
+int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n, struct tunnel_end **ret_ends,
+	      size_t *ret_n_ends)
 {
 	_cleanup_(links_done) struct link_list links = {};
 	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
@@ -205,8 +298,14 @@ int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n)
 
 	if (links.n > 0)
 		qsort(links.netdevs, links.n, sizeof(*links.netdevs), netdev_compare);
+	if (links.n_ends > 0)
+		qsort(links.ends, links.n_ends, sizeof(*links.ends), compare_end);
 	*ret = TAKE(links.netdevs);
 	*ret_n = links.n;
+	if (ret_ends) {
+		*ret_ends = TAKE(links.ends);
+		*ret_n_ends = links.n_ends;
+	}
 	return 0;
 }
 

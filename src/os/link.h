@@ -11,9 +11,12 @@
 
 /*
  * All links with what the kernel tells of their settings in /proc/sys/net, by ifindex; pci is left
- * empty (sysfs tells it). Outputs are owned by the caller.
+ * empty (sysfs tells it). @ret_ends, which may be NULL: the remote ends of tunnels, but for
+ * WireGuard's (wireguard.h); one to a multicast address, one that takes its end from each packet,
+ * and one whose own packets leave in another namespace, has none. Outputs are owned by the caller.
  */
-int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n);
+int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n, struct tunnel_end **ret_ends,
+	      size_t *ret_n_ends);
 
 /* IPv4 and IPv6, by ifindex; those of one netdev in the kernel's order, the primary one first. */
 int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n);

@@ -10,7 +10,8 @@ int os_open(const char *root, struct os *ret)
 			.rdma = { .protocol = NETLINK_RDMA },
 			.devlink = { .protocol = NETLINK_GENERIC },
 			.ethtool = { .protocol = NETLINK_GENERIC },
-			.smc = { .protocol = NETLINK_GENERIC } };
+			.smc = { .protocol = NETLINK_GENERIC },
+			.wireguard = { .protocol = NETLINK_GENERIC } };
 	int r;
 
 	r = fs_open_root(root, &d.fs);
@@ -34,6 +35,7 @@ void os_close(struct os *d)
 	free(d->opened);
 	netlink_done(&d->ethtool);
 	netlink_done(&d->smc);
+	netlink_done(&d->wireguard);
 	fs_done(&d->fs);
 }
 

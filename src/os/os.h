@@ -34,8 +34,9 @@ struct os {
 	size_t n_told;
 	struct opened *opened; /* owned */
 	size_t n_opened;
-	struct netlink ethtool; /* NETLINK_GENERIC; opened at first use */
-	struct netlink smc;     /* NETLINK_GENERIC; opened at first use */
+	struct netlink ethtool;   /* NETLINK_GENERIC; opened at first use */
+	struct netlink smc;       /* NETLINK_GENERIC; opened at first use */
+	struct netlink wireguard; /* NETLINK_GENERIC; opened at first use */
 	struct modules modules;
 	struct module_ask asked; /* owned; of looks at them */
 };

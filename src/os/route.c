@@ -28,9 +28,7 @@ struct nexthop_member { /* struct nexthop_grp */
 };
 
 struct routes {
-	int family;  /* asked for */
-	bool is_own; /* ours in all tables; else all of @table */
-	uint32_t table;
+	int family;           /* asked for */
 	struct route *routes; /* owned */
 	size_t n;
 };
@@ -48,7 +46,7 @@ static void read_gateway(const struct nlattr *a, int family, uint8_t ret[16])
 }
 
 static int append(struct routes *list, const struct route *route, uint32_t ifindex,
-		  const struct nlattr *gateway)
+		  const struct nlattr *gateway, unsigned flags)
 {
 	struct route *to = APPEND(list->routes, list->n);
 
@@ -57,6 +55,7 @@ static int append(struct routes *list, const struct route *route, uint32_t ifind
 
 	*to = *route;
 	to->ifindex = ifindex;
+	to->is_dead = flags & RTNH_F_DEAD;
 	read_gateway(gateway, route->family, to->gateway);
 	return 0;
 }
@@ -72,7 +71,7 @@ static int append_hops(struct routes *list, const struct route *route,
 		int size = (int)hop->rtnh_len - (int)RTNH_LENGTH(0);
 
 		r = append(list, route, hop->rtnh_ifindex,
-			   size > 0 ? nla_find(attrs, size, RTA_GATEWAY) : NULL);
+			   size > 0 ? nla_find(attrs, size, RTA_GATEWAY) : NULL, hop->rtnh_flags);
 		if (r < 0)
 			return r;
 
@@ -83,7 +82,7 @@ static int append_hops(struct routes *list, const struct route *route,
 	return 0;
 }
 
-static int on_route(struct nlmsghdr *h, void *userdata)
+static int add_route(struct nlmsghdr *h, struct routes *list)
 {
 	static const struct nla_policy policy[MAX_ROUTE_ATTR + 1] = {
 		[RTA_OIF] = { .type = NLA_U32 },
@@ -92,30 +91,20 @@ static int on_route(struct nlmsghdr *h, void *userdata)
 		[ATTR_RTA_NH_ID] = { .type = NLA_U32 },
 	};
 	struct nlattr *tb[MAX_ROUTE_ATTR + 1];
-	struct routes *list = userdata;
 	struct route route = {};
 	const struct rtmsg *m;
-	bool is_own;
 
-	if (h->nlmsg_type != RTM_NEWROUTE)
-		return 0;
 	if (nlmsg_parse(h, sizeof(*m), tb, MAX_ROUTE_ATTR, policy) < 0)
 		return -EBADMSG;
 
-	/* What the kernel was asked to leave out comes all the same when it is old or has no IPv6.
-	 */
 	m = nlmsg_data(h);
-	is_own = m->rtm_protocol == OWN_PROTOCOL;
-	route.table = get_u32(tb[RTA_TABLE], m->rtm_table);
-	if (m->rtm_family != list->family || m->rtm_flags & RTM_F_CLONED ||
-	    is_own != list->is_own || (!is_own && route.table != list->table))
-		return 0;
-
 	route.family = m->rtm_family;
 	route.prefix_len = m->rtm_dst_len;
+	route.table = get_u32(tb[RTA_TABLE], m->rtm_table);
 	route.protocol = m->rtm_protocol;
 	route.scope = m->rtm_scope;
 	route.type = m->rtm_type;
+	route.has_more = m->rtm_tos > 0 || m->rtm_src_len > 0;
 	route.metric = get_u32(tb[RTA_PRIORITY], 0);
 	if (tb[RTA_DST])
 		nla_memcpy(route.dst, tb[RTA_DST], sizeof(route.dst));
@@ -125,26 +114,42 @@ static int on_route(struct nlmsghdr *h, void *userdata)
 		return append_hops(list, &route, tb[RTA_MULTIPATH]);
 	if (!tb[RTA_OIF])
 		route.nexthop = get_u32(tb[ATTR_RTA_NH_ID], 0);
-	return append(list, &route, get_u32(tb[RTA_OIF], 0), tb[RTA_GATEWAY]);
+	return append(list, &route, get_u32(tb[RTA_OIF], 0), tb[RTA_GATEWAY], m->rtm_flags);
 }
 
-/* @table: RT_TABLE_UNSPEC for ours, of all tables */
+/* A kernel without IPv6 answers with the routes of IPv4. */
+static bool is_left_out(const struct rtmsg *m, int family)
+{
+	return m->rtm_family != family || m->rtm_flags & RTM_F_CLONED ||
+	       m->rtm_table == RT_TABLE_LOCAL || m->rtm_type == RTN_BROADCAST ||
+	       m->rtm_type == RTN_ANYCAST || m->rtm_type == RTN_MULTICAST ||
+	       (m->rtm_type == RTN_LOCAL && m->rtm_protocol == RTPROT_KERNEL);
+}
+
+static int on_route(struct nlmsghdr *h, void *userdata)
+{
+	struct routes *list = userdata;
+
+	if (h->nlmsg_type != RTM_NEWROUTE)
+		return 0;
+	if (!nlmsg_valid_hdr(h, sizeof(struct rtmsg)))
+		return -EBADMSG;
+	return is_left_out(nlmsg_data(h), list->family) ? 0 : add_route(h, list);
+}
+
+/* @table: RT_TABLE_UNSPEC for all; a kernel before 4.20 always gives all. */
 static int dump(struct netlink *nl, int family, uint32_t table, struct routes *list)
 {
-	const bool is_own = table == RT_TABLE_UNSPEC;
 	struct rtmsg i = { .rtm_family = family,
-			   .rtm_table = table < 256 ? table : RT_TABLE_UNSPEC,
-			   .rtm_protocol = is_own ? OWN_PROTOCOL : RTPROT_UNSPEC };
+			   .rtm_table = table < 256 ? table : RT_TABLE_UNSPEC };
 	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
 	int r;
 
 	m = netlink_make(RTM_GETROUTE, NLM_F_DUMP, &i, sizeof(i));
-	if (!m || (!is_own && nla_put_u32(m, RTA_TABLE, table) < 0))
+	if (!m || (table && nla_put_u32(m, RTA_TABLE, table) < 0))
 		return -ENOMEM;
 
 	list->family = family;
-	list->is_own = is_own;
-	list->table = table;
 	r = netlink_list(nl, TAKE(m), on_route, list, &list->n);
 
 	/* The table is made with its first route; a kernel may be without IPv6. */
@@ -292,17 +297,14 @@ static int look_up_nexthops(struct netlink *nl, struct routes *l)
 
 int route_list(struct netlink *nl, struct route **ret, size_t *ret_n)
 {
-	static const uint32_t tables[] = { RT_TABLE_MAIN, RT_TABLE_UNSPEC };
-	static const int families[] = { AF_INET, AF_INET6 };
 	_cleanup_(routes_done) struct routes list = {};
 	int r;
 
-	for (size_t i = 0; i < 2 * ELEMENTSOF(tables); i++) {
-		r = dump(nl, families[i % 2], tables[i / 2], &list);
-		if (r < 0)
-			return r;
-	}
-	r = look_up_nexthops(nl, &list);
+	r = dump(nl, AF_INET, RT_TABLE_UNSPEC, &list);
+	if (r >= 0)
+		r = dump(nl, AF_INET6, RT_TABLE_UNSPEC, &list);
+	if (r >= 0)
+		r = look_up_nexthops(nl, &list);
 	if (r < 0)
 		return r;
 
@@ -345,7 +347,8 @@ static int find_foreign(struct netlink *nl, const struct route *t)
 	int r = dump(nl, t->family, t->table, &list);
 
 	for (size_t i = 0; i < list.n && r >= 0; i++)
-		if (list.routes[i].metric == t->metric &&
+		if (list.routes[i].protocol != OWN_PROTOCOL && list.routes[i].table == t->table &&
+		    list.routes[i].metric == t->metric &&
 		    list.routes[i].prefix_len == t->prefix_len &&
 		    memcmp(list.routes[i].dst, t->dst, sizeof(t->dst)) == 0)
 			r = -EEXIST;
@@ -372,41 +375,63 @@ int route_remove(struct netlink *nl, const struct route *t)
 	return r == -ESRCH || r == -ENODEV ? 0 : r;
 }
 
-/* The answer to a lookup has the route that was found, cloned. */
-static int on_found(struct nlmsghdr *h, void *userdata)
+static int on_answer(struct nlmsghdr *h, void *userdata)
 {
-	struct nlattr *tb[RTA_MAX + 1];
-	uint32_t *ifindex = userdata;
+	return h->nlmsg_type == RTM_NEWROUTE ? add_route(h, userdata) : 0;
+}
 
-	if (h->nlmsg_type != RTM_NEWROUTE)
+/* @flags: RTM_F_FIB_MATCH, or 0 for the netdev that the kernel chooses */
+static int ask(struct netlink *nl, const struct lookup *l, unsigned flags, struct routes *ret)
+{
+	const size_t bytes = address_bytes(l->family);
+	const bool has_source = !is_zero(l->address);
+	struct rtmsg i = { .rtm_family = l->family,
+			   .rtm_dst_len = bytes * 8,
+			   .rtm_src_len = has_source ? bytes * 8 : 0,
+			   .rtm_flags = flags };
+	_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_make(RTM_GETROUTE, 0, &i, sizeof(i));
+
+	if (!m || nla_put(m, RTA_DST, bytes, l->dst) < 0 ||
+	    (has_source && nla_put(m, RTA_SRC, bytes, l->address) < 0) ||
+	    (!has_source && l->ifindex && nla_put_u32(m, RTA_OIF, l->ifindex) < 0) ||
+	    (l->mark && nla_put_u32(m, RTA_MARK, l->mark) < 0))
+		return -ENOMEM;
+	return netlink_dump(nl, TAKE(m), on_answer, ret);
+}
+
+/*
+ * A local address has its netdev as next hop, and leaves by another one. Without a match the packet
+ * goes where it was bound to: ip_route_output_key_hash_rcu() in net/ipv4/route.c
+ */
+static int take_hops(struct netlink *nl, struct lookup *l)
+{
+	_cleanup_(routes_done) struct routes list = {};
+	int r = ask(nl, l, RTM_F_FIB_MATCH, &list);
+
+	if (r >= 0)
+		r = look_up_nexthops(nl, &list);
+	if (r < 0 || list.n == 0)
+		return r == -ENOMEM ? r : 0;
+	memcpy(l->gateway, list.routes[0].gateway, sizeof(l->gateway));
+	l->protocol = list.routes[0].protocol;
+	l->prefix_len = list.routes[0].prefix_len;
+	if (list.routes[0].type != RTN_UNICAST)
 		return 0;
-	if (nlmsg_parse(h, sizeof(struct rtmsg), tb, RTA_MAX, NULL) < 0)
-		return -EBADMSG;
-	if (tb[RTA_OIF] && nla_len(tb[RTA_OIF]) == sizeof(uint32_t))
-		*ifindex = nla_get_u32(tb[RTA_OIF]);
+	for (l->n_hops = 0; l->n_hops < MIN(list.n, (size_t)LOOKUP_HOPS); l->n_hops++)
+		l->hops[l->n_hops] = list.routes[l->n_hops].ifindex;
 	return 0;
 }
 
-int route_lookup(struct netlink *nl, int family, const uint8_t *src, const uint8_t *dst,
-		 uint32_t oif, uint32_t *ret_ifindex)
+int route_lookup(struct netlink *nl, struct lookup *l, bool with_hops)
 {
-	const size_t bytes = address_bytes(family);
-	struct rtmsg i = { .rtm_family = family,
-			   .rtm_dst_len = bytes * 8,
-			   .rtm_src_len = src ? bytes * 8 : 0 };
-	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
-	uint32_t ifindex = 0;
-	int r;
+	_cleanup_(routes_done) struct routes list = {};
+	int r = ask(nl, l, 0, &list);
 
-	m = netlink_make(RTM_GETROUTE, 0, &i, sizeof(i));
-	if (!m || nla_put(m, RTA_DST, bytes, dst) < 0 ||
-	    (src && nla_put(m, RTA_SRC, bytes, src) < 0) ||
-	    (oif && nla_put_u32(m, RTA_OIF, oif) < 0))
-		return -ENOMEM;
-
-	r = netlink_dump(nl, TAKE(m), on_found, &ifindex);
-	if (r < 0)
-		return r;
-	*ret_ifindex = ifindex;
-	return 0;
+	l->result = r >= 0 && list.n == 0 ? -ENETUNREACH : r;
+	if (l->result < 0)
+		return r == -ENOMEM ? r : 0;
+	l->found = list.routes[0].ifindex;
+	l->hops[0] = l->found;
+	l->n_hops = 1;
+	return with_hops ? take_hops(nl, l) : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Route: the main table, routes of ours in any table, and the kernel's own lookup, over rtnetlink.
+ * Route: the routes of all tables but "local", and the kernel's own lookup, over rtnetlink.
  */
 #pragma once
 
@@ -8,12 +8,13 @@
 #include "netlink.h"
 
 /*
- * IPv4 and IPv6 routes of the main table, then those with OWN_PROTOCOL in all tables; a multipath
- * route is one for each of its next hops. Routes that the kernel cached are left out. @ret is owned
- * by the caller.
+ * IPv4 and then IPv6 routes, in the kernel's order; a multipath route is one for each of its next
+ * hops. Without what the kernel keeps for itself: the table "local", in any table the routes of
+ * broadcast, multicast and anycast addresses and of its own local ones, and cached routes. @ret is
+ * owned by the caller.
  *
- * A kernel before 4.20 cannot filter a dump: then all tables come, and what is not meant is dropped
- * here. Source: inet_dump_fib() in net/ipv4/fib_frontend.c, inet6_dump_fib() in net/ipv6/ip6_fib.c
+ * is_dead is the kernel's RTNH_F_DEAD, which it also tells of a next hop without carrier where it
+ * skips those. Source: fib_nexthop_info() in net/ipv4/fib_semantics.c
  */
 int route_list(struct netlink *nl, struct route **ret, size_t *ret_n);
 
@@ -29,10 +30,15 @@ int route_set(struct netlink *nl, const struct route *t, bool is_replaced);
 int route_remove(struct netlink *nl, const struct route *t);
 
 /*
- * Where would a packet to @dst leave? Asks as the kernel itself does for a socket that is bound to
- * @src (NULL: to no address) and to the netdev @oif (0: to none).
+ * Which netdev would this packet leave by? Asks for l->dst, as the kernel does for a socket that is
+ * bound to l->address, or else to the netdev l->ifindex, with l->mark; fills the answer. A local
+ * address leaves by "lo", or by the VRF that it is in.
  *
- * Return: 0 with the ifindex, or -errno: -ENETUNREACH no route, -EINVAL @src is no address here.
+ * @with_hops: asks for the route that matched as well, with all its next hops; without it, and by
+ * kernels before 4.13, the only hop is the netdev that was found.
+ *
+ * l->result is 0, or -ENETUNREACH without a route, -EHOSTUNREACH, -EINVAL and -EACCES of an
+ * unreachable, blackhole and prohibit route or rule, another -errno of the kernel for instance
+ * when l->address is no address of this host (-EINVAL, -ENETUNREACH). Return: 0 or -ENOMEM.
  */
-int route_lookup(struct netlink *nl, int family, const uint8_t *src, const uint8_t *dst,
-		 uint32_t oif, uint32_t *ret_ifindex);
+int route_lookup(struct netlink *nl, struct lookup *l, bool with_hops);

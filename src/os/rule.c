@@ -17,18 +17,45 @@ static void rules_done(struct rules *l)
 	free(l->rules);
 }
 
-/* Beside table, preference, protocol, source and oif: what says nothing is sent all the same. */
-static bool has_more(const struct fib_rule_hdr *i, struct nlattr *tb[static FRA_MAX + 1])
+#define RULE_FIND_SOURCE 0x10000 /* FIB_RULE_FIND_SADDR */
+
+/* Conditions that struct rule lacks, and all that newer kernels have: no condition is not sent. */
+static bool has_more(const struct nlmsghdr *h, const struct fib_rule_hdr *i,
+		     struct nlattr *tb[static FRA_MAX + 1])
 {
-	static const int conditions[] = { FRA_IIFNAME,    FRA_GOTO,     FRA_FWMARK,
-					  FRA_FLOW,       FRA_TUN_ID,   FRA_L3MDEV,
+	static const int conditions[] = { FRA_FLOW,       FRA_TUN_ID,   FRA_SUPPRESS_IFGROUP,
 					  FRA_UID_RANGE,  FRA_IP_PROTO, FRA_SPORT_RANGE,
 					  FRA_DPORT_RANGE };
+	const struct nlattr *a;
+	int rest;
 
 	for (size_t k = 0; k < ELEMENTSOF(conditions); k++)
 		if (tb[conditions[k]])
 			return true;
-	return i->dst_len > 0 || i->tos > 0 || i->flags & FIB_RULE_INVERT;
+	nlmsg_for_each_attr(a, h, sizeof(*i), rest) if (nla_type(a) > FRA_DPORT_RANGE) return true;
+	return i->tos > 0 || i->flags & RULE_FIND_SOURCE;
+}
+
+/* A mark without a mask counts as a whole: fib_nl_fill_rule() in net/core/fib_rules.c sends both.
+ */
+static void read_conditions(const struct fib_rule_hdr *i, struct nlattr *tb[static FRA_MAX + 1],
+			    struct rule *ret)
+{
+	ret->src_len = i->src_len;
+	ret->dst_len = i->dst_len;
+	if (tb[FRA_SRC])
+		nla_memcpy(ret->src, tb[FRA_SRC], sizeof(ret->src));
+	if (tb[FRA_DST])
+		nla_memcpy(ret->dst, tb[FRA_DST], sizeof(ret->dst));
+	if (tb[FRA_OIFNAME])
+		nla_strlcpy(ret->oif, tb[FRA_OIFNAME], sizeof(ret->oif));
+	if (tb[FRA_IIFNAME])
+		nla_strlcpy(ret->iif, tb[FRA_IIFNAME], sizeof(ret->iif));
+	ret->mark = get_u32(tb[FRA_FWMARK], 0);
+	ret->mask = get_u32(tb[FRA_FWMASK], tb[FRA_FWMARK] ? UINT32_MAX : 0);
+	ret->suppress_prefix = (int32_t)get_u32(tb[FRA_SUPPRESS_PREFIXLEN], UINT32_MAX);
+	ret->is_l3mdev = tb[FRA_L3MDEV] && nla_get_u8(tb[FRA_L3MDEV]);
+	ret->is_invert = i->flags & FIB_RULE_INVERT;
 }
 
 static int on_rule(struct nlmsghdr *h, void *userdata)
@@ -38,6 +65,12 @@ static int on_rule(struct nlmsghdr *h, void *userdata)
 		[FRA_TABLE] = { .type = NLA_U32 },
 		[FRA_PROTOCOL] = { .type = NLA_U8 },
 		[FRA_OIFNAME] = { .type = NLA_STRING },
+		[FRA_IIFNAME] = { .type = NLA_STRING },
+		[FRA_FWMARK] = { .type = NLA_U32 },
+		[FRA_FWMASK] = { .type = NLA_U32 },
+		[FRA_GOTO] = { .type = NLA_U32 },
+		[FRA_SUPPRESS_PREFIXLEN] = { .type = NLA_U32 },
+		[FRA_L3MDEV] = { .type = NLA_U8 },
 	};
 	struct nlattr *tb[FRA_MAX + 1];
 	const struct fib_rule_hdr *i;
@@ -60,12 +93,9 @@ static int on_rule(struct nlmsghdr *h, void *userdata)
 	rule->table = get_u32(tb[FRA_TABLE], i->table);
 	rule->preference = get_u32(tb[FRA_PRIORITY], 0);
 	rule->protocol = tb[FRA_PROTOCOL] ? nla_get_u8(tb[FRA_PROTOCOL]) : RTPROT_UNSPEC;
-	rule->src_len = i->src_len;
-	if (tb[FRA_SRC])
-		nla_memcpy(rule->src, tb[FRA_SRC], sizeof(rule->src));
-	if (tb[FRA_OIFNAME])
-		nla_strlcpy(rule->oif, tb[FRA_OIFNAME], sizeof(rule->oif));
-	rule->has_more = has_more(i, tb);
+	rule->to_preference = get_u32(tb[FRA_GOTO], 0);
+	read_conditions(i, tb, rule);
+	rule->has_more = has_more(h, i, tb);
 	return 0;
 }
 

@@ -253,7 +253,8 @@ static struct rule *add_rule(struct tables *l, const struct nic_netdev *k, int f
 				       .preference = preference,
 				       .table = table_of(k),
 				       .protocol = OWN_PROTOCOL,
-				       .action = FR_ACT_TO_TBL };
+				       .action = FR_ACT_TO_TBL,
+				       .suppress_prefix = -1 };
 	return rule;
 }
 
@@ -337,8 +338,12 @@ static bool is_same_rule(const struct rule *a, const struct rule *b)
 {
 	return a->family == b->family && a->preference == b->preference && a->table == b->table &&
 	       a->protocol == b->protocol && a->action == b->action && a->src_len == b->src_len &&
-	       a->has_more == b->has_more && streq(a->oif, b->oif) &&
-	       memcmp(a->src, b->src, sizeof(a->src)) == 0;
+	       a->dst_len == b->dst_len && a->mark == b->mark && a->mask == b->mask &&
+	       a->to_preference == b->to_preference && a->suppress_prefix == b->suppress_prefix &&
+	       a->is_l3mdev == b->is_l3mdev && a->is_invert == b->is_invert &&
+	       a->has_more == b->has_more && streq(a->oif, b->oif) && streq(a->iif, b->iif) &&
+	       memcmp(a->src, b->src, sizeof(a->src)) == 0 &&
+	       memcmp(a->dst, b->dst, sizeof(a->dst)) == 0;
 }
 
 static bool has_route(const struct node *n, const struct route *want)

@@ -32,6 +32,7 @@
 #include "../../src/os/rule.h"
 #include "../../src/os/smc.h"
 #include "../../src/os/vf.h"
+#include "../../src/os/wireguard.h"
 #include "fuzz.h"
 
 /* What is still to be answered with. */
@@ -157,9 +158,10 @@ static void open_kernel(struct netlink *nl)
 static void try_links(struct netlink *nl)
 {
 	_cleanup_(freep) struct netdev *list = NULL;
-	size_t n = 0;
+	_cleanup_(freep) struct tunnel_end *ends = NULL;
+	size_t n = 0, n_ends = 0;
 
-	if (link_list(nl, &list, &n) < 0)
+	if (link_list(nl, &list, &n, &ends, &n_ends) < 0)
 		return;
 	for (size_t i = 0; i < n; i++)
 		require(strlen(list[i].name) < sizeof(list[i].name));
@@ -181,12 +183,12 @@ static void try_addresses(struct netlink *nl)
 static void try_routes(struct netlink *nl)
 {
 	_cleanup_(freep) struct route *list = NULL;
-	const uint8_t src[16] = { 10, 0, 0, 1 };
-	uint32_t ifindex;
+	struct lookup l = { .family = AF_INET, .dst = { 10, 0, 0, 1 }, .mark = 1 };
 	size_t n = 0;
 
 	route_list(nl, &list, &n);
-	route_lookup(nl, AF_INET, src, src, 2, &ifindex);
+	route_lookup(nl, &l, true);
+	require(l.n_hops <= LOOKUP_HOPS);
 }
 
 static void try_rules(struct netlink *nl)
@@ -303,11 +305,22 @@ static void try_events(_unused_ struct netlink *nl)
 	}
 }
 
+static void try_wireguard(struct netlink *nl)
+{
+	_cleanup_(freep) struct tunnel_end *list = NULL;
+	size_t n = 0;
+
+	wireguard_list(nl, 7, &list, &n);
+	for (size_t i = 0; i < n; i++)
+		require(list[i].ifindex == 7 &&
+			(list[i].family == AF_INET || list[i].family == AF_INET6));
+}
+
 /* The order is that of the seeds: tests/fuzz/make-seeds. */
 static void (*const os[])(struct netlink *nl) = {
 	try_links,   try_addresses, try_routes,     try_rules,     try_neighbours,
 	try_ibdevs,  try_holders,   try_netns_mode, try_far_links, try_vfs,
-	try_devlink, try_smc,       try_events,     try_dcb,
+	try_devlink, try_smc,       try_events,     try_dcb,       try_wireguard,
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

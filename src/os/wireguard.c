@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wireguard.h"
+
+#include "nl.h"
+
+#include <netinet/in.h>
+
+enum { /* linux/wireguard.h, 5.6, is newer than the oldest headers */
+	WIREGUARD_GET_DEVICE = 0,
+	WIREGUARD_VERSION = 1,
+	DEVICE_IFINDEX = 1,
+	DEVICE_FWMARK = 7,
+	DEVICE_PEERS = 8,
+	PEER_ENDPOINT = 4,
+};
+
+struct ends {
+	uint32_t ifindex;
+	struct tunnel_end *list; /* owned */
+	size_t n;
+};
+
+static int add_peer(const struct nlattr *peer, uint32_t mark, struct ends *ends)
+{
+	const struct nlattr *a = nla_find(nla_data(peer), nla_len(peer), PEER_ENDPOINT);
+	struct sockaddr_in6 endpoint = {};
+	struct tunnel_end *to;
+
+	if (!a)
+		return 0;
+	nla_memcpy(&endpoint, a, sizeof(endpoint));
+	if (endpoint.sin6_family != AF_INET && endpoint.sin6_family != AF_INET6)
+		return 0;
+	to = APPEND(ends->list, ends->n);
+	if (!to)
+		return -ENOMEM;
+	*to = (struct tunnel_end){ .ifindex = ends->ifindex,
+				   .family = endpoint.sin6_family,
+				   .mark = mark };
+	if (to->family == AF_INET6)
+		memcpy(to->remote, &endpoint.sin6_addr, sizeof(endpoint.sin6_addr));
+	else
+		memcpy(to->remote, (const char *)&endpoint + offsetof(struct sockaddr_in, sin_addr),
+		       sizeof(struct in_addr));
+	return 0;
+}
+
+static int on_device(struct nlmsghdr *h, void *userdata)
+{
+	static const struct nla_policy policy[DEVICE_PEERS + 1] = {
+		[DEVICE_FWMARK] = { .type = NLA_U32 },
+		[DEVICE_PEERS] = { .type = NLA_NESTED },
+	};
+	struct nlattr *tb[DEVICE_PEERS + 1], *peer;
+	int rest, r = 0;
+
+	if (genlmsg_parse(h, 0, tb, DEVICE_PEERS, policy) < 0)
+		return -EBADMSG;
+	if (!tb[DEVICE_PEERS])
+		return 0;
+	nla_for_each_nested(peer, tb[DEVICE_PEERS], rest)
+	{
+		if (r >= 0)
+			r = add_peer(peer, get_u32(tb[DEVICE_FWMARK], 0), userdata);
+	}
+	return r;
+}
+
+int wireguard_list(struct netlink *nl, uint32_t ifindex, struct tunnel_end **list, size_t *n)
+{
+	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
+	struct ends ends = { ifindex, *list, *n };
+	uint16_t family;
+	int r = netlink_find_family(nl, WIREGUARD_KIND, &family);
+
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	m = netlink_request(family, WIREGUARD_GET_DEVICE, WIREGUARD_VERSION, NLM_F_DUMP);
+	if (!m || nla_put_u32(m, DEVICE_IFINDEX, ifindex) < 0)
+		return -ENOMEM;
+	r = netlink_list(nl, TAKE(m), on_device, &ends, &ends.n);
+	*list = ends.list;
+	*n = ends.n;
+	return r == -ENOMEM ? r : 0;
+}
