@@ -54,10 +54,15 @@ static void fill(const struct fields *s, char *base)
 /* Of a struct without pointers: a byte that no row writes is one between two members. */
 static void cover(const struct fields *s, size_t from, size_t size, bool *covered)
 {
-	for (size_t i = 0; i < s->n_rows; i++)
+	for (size_t i = 0; i < s->n_rows; i++) {
+		const size_t count = s->rows[i].count;
+
+		if (count >= from && count < from + size)
+			memset(covered + (count - from), true, sizeof(size_t));
 		for (size_t b = 0; b < s->rows[i].size; b++)
 			if (s->rows[i].offset + b >= from && s->rows[i].offset + b < from + size)
 				covered[s->rows[i].offset + b - from] = true;
+	}
 }
 
 static void assert_covered(size_t from, size_t size)

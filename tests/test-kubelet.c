@@ -104,6 +104,10 @@ static void assert_capture_tells_the_same(struct root *root, const char *secret)
 	assert_string_equal(again.seen.file, k.seen.file);
 	assert_string_equal(again.seen.folder, k.seen.folder);
 	assert_string_equal(again.seen.problem, k.seen.problem);
+	assert_string_equal(again.seen.node_ip, k.seen.node_ip);
+	assert_string_equal(again.seen.host_name, k.seen.host_name);
+	assert_string_equal(again.seen.flannel_iface, k.seen.flannel_iface);
+	assert_memory_equal(&again.seen.servers, &k.seen.servers, sizeof(k.seen.servers));
 	assert_string_equal(again.extra_path, k.extra_path);
 	assert_string_equal(again.drop_in, k.drop_in);
 	assert_string_equal(again.rancher_path, k.rancher_path);
@@ -1695,30 +1699,88 @@ static void a_node_without_kubelet_has_none(_unused_ void **state)
 	assert_capture_tells_the_same(&root, NULL);
 }
 
+#define K3S_UNIT "etc/systemd/system/k3s.service"
+#define K3S      "etc/rancher/k3s/config.yaml"
+
 static void the_nodes_address_is_read(_unused_ void **state)
 {
 	static const char k3s[] = "[Service]\nExecStart=/usr/local/bin/k3s server\n";
 	static const struct {
-		struct entry entries[2];
-		const char *expected;
+		struct entry entries[3];
+		const char *node_ip, *host_name, *flannel_iface;
 	} rows[] = {
-		{ { PLAIN_UNIT }, "" },
-		{ { OWN_UNIT("--node-ip=192.0.2.1,2001:db8::1") }, "192.0.2.1,2001:db8::1" },
-		{ { OWN_UNIT("--node-ip 192.0.2.1 --node-ip=192.0.2.2") }, "192.0.2.2" },
+		{ { PLAIN_UNIT }, "", "", "" },
+		{ { OWN_UNIT("--node-ip=192.0.2.1,2001:db8::1") },
+		  "192.0.2.1,2001:db8::1",
+		  "",
+		  "" },
+		{ { OWN_UNIT("--node-ip 192.0.2.1 --node-ip=192.0.2.2") }, "192.0.2.2", "", "" },
+		{ { OWN_UNIT("--node_ip 192.0.2.1 --hostname_override 192.0.2.9") },
+		  "192.0.2.1",
+		  "192.0.2.9",
+		  "" },
+		{ { OWN_UNIT("--hostname-override=a --hostname-override=b --flannel-iface=eth1") },
+		  "",
+		  "b",
+		  "" },
 		{ { EXTRA, { "etc/default/kubelet", "KUBELET_EXTRA_ARGS=--node-ip=::1\n" } },
-		  "::1" },
-		{ { { "etc/systemd/system/k3s.service", k3s },
-		    { "etc/rancher/k3s/config.yaml", "node-ip: 192.0.2.1\n" } },
-		  "192.0.2.1" },
-		{ { { "etc/systemd/system/k3s.service", k3s },
-		    { "etc/rancher/k3s/config.yaml", "node-ip: [192.0.2.1, 'fd00::1']\n" } },
-		  "192.0.2.1,fd00::1" },
-		{ { { "etc/systemd/system/k3s.service", k3s },
-		    { "etc/rancher/k3s/config.yaml", "kubelet-arg: [node-ip=192.0.2.7]\n" } },
-		  "192.0.2.7" },
-		{ { { "etc/systemd/system/k3s.service",
-		      "[Service]\nExecStart=/usr/local/bin/k3s agent --node-ip 192.0.2.8\n" } },
-		  "192.0.2.8" },
+		  "::1",
+		  "",
+		  "" },
+		{ { { K3S_UNIT, k3s }, { K3S, "node-ip: 192.0.2.1\n" } }, "192.0.2.1", "", "" },
+		{ { { K3S_UNIT, k3s }, { K3S, "node-ip: [192.0.2.1, 'fd00::1']\n" } },
+		  "192.0.2.1,fd00::1",
+		  "",
+		  "" },
+		{ { { K3S_UNIT, k3s }, { K3S, "kubelet-arg: [node-ip=192.0.2.7]\n" } },
+		  "192.0.2.7",
+		  "",
+		  "" },
+		{ { { K3S_UNIT, "[Service]\nExecStart=/usr/local/bin/k3s agent --node-ip "
+				"192.0.2.8\n" } },
+		  "192.0.2.8",
+		  "",
+		  "" },
+		/* In whatever order the keys stand, and in whichever file. */
+		{ { { K3S_UNIT, k3s },
+		    { K3S, "node-ip: 192.0.2.1\nflannel-iface: eth1\nnode-name: n1\n"
+			   "kubelet-arg:\n- max-pods=200\n" } },
+		  "192.0.2.1",
+		  "n1",
+		  "eth1" },
+		{ { { K3S_UNIT, k3s },
+		    { K3S, "node-ip: 192.0.2.1\nnode-external-ip: 203.0.113.1\n" },
+		    { K3S ".d/10-a.yaml", "kubelet-arg: [max-pods=200]\nnode-name: n2\n" } },
+		  "192.0.2.1",
+		  "n2",
+		  "" },
+		/* The last file that has the key wins, "+" adds to it, the command line comes last.
+		 */
+		{ { { K3S_UNIT, k3s },
+		    { K3S, "node-ip: 192.0.2.1\n" },
+		    { K3S ".d/10-a.yaml", "node-ip: [192.0.2.2]\nnode-ip+: 'fd00::2'\n" } },
+		  "192.0.2.2,fd00::2",
+		  "",
+		  "" },
+		{ { { K3S_UNIT, "[Service]\nExecStart=/usr/local/bin/k3s agent "
+				"-node-ip=192.0.2.3 --node-ip fd00::3 --node-name n3 "
+				"--flannel-iface eth3\n" },
+		    { K3S, "node-ip: 192.0.2.1\nflannel-iface: eth1\nnode-name: n1\n" } },
+		  "192.0.2.3,fd00::3",
+		  "n3",
+		  "eth3" },
+		{ { { K3S_UNIT, "[Service]\nEnvironment=K3S_NODE_NAME=n4\n"
+				"ExecStart=/usr/local/bin/k3s agent\n" } },
+		  "",
+		  "n4",
+		  "" },
+		/* What the kubelet is given by hand wins over what it is given by k3s. */
+		{ { { K3S_UNIT, k3s },
+		    { K3S, "kubelet-arg: [node-ip=192.0.2.7, hostname-override=n7]\n"
+			   "node-ip: 192.0.2.1\nnode-name: n1\n" } },
+		  "192.0.2.7",
+		  "n7",
+		  "" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -1726,11 +1788,93 @@ static void the_nodes_address_is_read(_unused_ void **state)
 		struct kubelet_found k;
 
 		root_open(&root);
-		for (size_t e = 0; e < 2 && rows[i].entries[e].path; e++)
+		for (size_t e = 0; e < 3 && rows[i].entries[e].path; e++)
 			put_text(&root, rows[i].entries[e].path, rows[i].entries[e].text);
 		look_for(&root.fs, BEST_EFFORT, &k);
-		assert_string_equal(k.seen.node_ip, rows[i].expected);
+		assert_string_equal(k.seen.node_ip, rows[i].node_ip);
+		assert_string_equal(k.seen.host_name, rows[i].host_name);
+		assert_string_equal(k.seen.flannel_iface, rows[i].flannel_iface);
 		assert_capture_tells_the_same(&root, NULL);
+	}
+}
+
+/* "192.0.2.1 /FILE; name /FILE" */
+static void describe_servers(const struct kubelet *k, char *ret, size_t size)
+{
+	*ret = '\0';
+	for (size_t i = 0; i < k->n_servers; i++) {
+		const size_t n = strlen(ret);
+
+		snprintf(ret + n, size - n, "%s%s %s", n > 0 ? "; " : "", k->servers[i].host,
+			 k->servers[i].path);
+	}
+}
+
+#define KUBECONFIG(server)                                                                         \
+	"apiVersion: v1\nkind: Config\nclusters:\n- name: c\n  cluster:\n"                         \
+	"    certificate-authority: /etc/ca # server: https://198.51.100.1\n    server: " server   \
+	"\nusers:\n- name: u\n  user: {token: s3cret, server: s3cret}\n"
+
+static void the_api_servers_are_read(_unused_ void **state)
+{
+	static const char conf[] = "etc/kubernetes/kubelet.conf", k3s[] = K3S;
+	static const struct {
+		struct entry entries[3];
+		const char *expected;
+	} rows[] = {
+		{ { PLAIN_UNIT }, "" },
+		{ { PLAIN_UNIT, { conf, KUBECONFIG("https://192.0.2.1:6443") } },
+		  "192.0.2.1 /etc/kubernetes/kubelet.conf" },
+		{ { { conf, KUBECONFIG("'https://[fd00::1]:6443'") } },
+		  "fd00::1 /etc/kubernetes/kubelet.conf" },
+		{ { { conf, KUBECONFIG("\"https://u:s3cret@api.example:6443/x\"") } },
+		  "api.example /etc/kubernetes/kubelet.conf" },
+		{ { { conf, KUBECONFIG("\"\"") } }, "" },
+		{ { { conf, "{\"clusters\": [{\"cluster\": {\"server\": \"https://192.0.2.1\"}}, "
+			    "{\"cluster\": {\"server\": \"https://192.0.2.2\"}}, "
+			    "{\"cluster\": {\"server\": \"https://192.0.2.1:1\"}}]}" } },
+		  "192.0.2.1 /etc/kubernetes/kubelet.conf; 192.0.2.2 "
+		  "/etc/kubernetes/kubelet.conf" },
+		{ { { conf, "clusters: [{cluster: {server: https://192.0.2.1}}" } }, "" },
+		/* The flags say where, and only then is nowhere else looked. */
+		{ { OWN_UNIT("--kubeconfig /etc/k --bootstrap-kubeconfig=/etc/b"),
+		    { "etc/b", KUBECONFIG("https://192.0.2.3:6443") },
+		    { conf, KUBECONFIG("https://192.0.2.1:6443") } },
+		  "192.0.2.3 /etc/b" },
+		{ { { K3S_UNIT, "[Service]\nExecStart=/usr/local/bin/k3s agent\n" },
+		    { k3s, "token: s3cret\nserver: https://192.0.2.4:6443\n" },
+		    { "var/lib/rancher/k3s/agent/etc/k3s-agent-load-balancer.json",
+		      "{\"ServerURL\": \"https://192.0.2.4:6443\", \"ServerAddresses\": "
+		      "[\"192.0.2.5:6443\", \"[fd00::5]:6443\"], \"x\": \"s3cret\"}" } },
+		  "192.0.2.4 /etc/rancher/k3s/config.yaml; 192.0.2.5 "
+		  "/var/lib/rancher/k3s/agent/etc/k3s-agent-load-balancer.json; fd00::5 "
+		  "/var/lib/rancher/k3s/agent/etc/k3s-agent-load-balancer.json" },
+		{ { { K3S_UNIT, "[Service]\nEnvironmentFile=-/etc/e\n"
+				"ExecStart=/usr/local/bin/k3s agent --data-dir /data\n" },
+		    { "etc/e", "K3S_TOKEN=s3cret\nK3S_URL=https://u:s3cret@192.0.2.6:6443\n" },
+		    { "data/agent/kubelet.kubeconfig", KUBECONFIG("https://127.0.0.1:6444") } },
+		  "192.0.2.6 K3S_URL; 127.0.0.1 /data/agent/kubelet.kubeconfig" },
+		{ { { "var/snap/microk8s/current/args/traefik/provider.yaml",
+		      "tcp:\n  services:\n    kube-apiserver:\n      loadBalancer:\n"
+		      "        servers:\n        - address: 192.0.2.7:16443\n" } },
+		  "192.0.2.7 /var/snap/microk8s/current/args/traefik/provider.yaml" },
+	};
+	char said[1024];
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_found k;
+		bool has_secret = false;
+
+		root_open(&root);
+		for (size_t e = 0; e < 3 && rows[i].entries[e].path; e++) {
+			put_text(&root, rows[i].entries[e].path, rows[i].entries[e].text);
+			has_secret |= strstr(rows[i].entries[e].text, "s3cret") != NULL;
+		}
+		look_for(&root.fs, BEST_EFFORT, &k);
+		describe_servers(&k.seen, said, sizeof(said));
+		assert_string_equal(said, rows[i].expected);
+		assert_capture_tells_the_same(&root, has_secret ? "s3cret" : NULL);
 	}
 }
 
@@ -1739,7 +1883,8 @@ static void a_capture_of_k3s_holds_no_secrets(_unused_ void **state)
 	static const char *const configs[] = {
 		("token: s3cret # s3cret\nkubelet-arg:\n- manifest-url=https://u:s3cret@h\n"
 		 "- manifest-url-header=Authorization:Bearer s3cret\n- --v=s3cret\n"
-		 "- topology-manager-policy=restricted\ndata-dir: /data/k3s\nserver: s3cret\n"),
+		 "- topology-manager-policy=restricted\ndata-dir: /data/k3s\nserver: "
+		 "https://s3cret@h\n"),
 		"kubelet-arg: manifest-url=https://u:s3cret@h\nkubelet-arg-s3cret: s3cret\n",
 		"kubelet-arg+: [kubelet-arg=v=s3cret, cpu-manager-policy=static]\n---\na: s3cret\n",
 		("{\"data-dir\": \"/data/k3s\", \"kubelet-arg\": [\"v=s3cret\"], \"token\": "
@@ -2138,6 +2283,7 @@ int main(void)
 		cmocka_unit_test(a_node_without_kubelet_has_none),
 		cmocka_unit_test(a_capture_holds_no_secrets),
 		cmocka_unit_test(the_nodes_address_is_read),
+		cmocka_unit_test(the_api_servers_are_read),
 		cmocka_unit_test(a_capture_of_k3s_holds_no_secrets),
 		cmocka_unit_test(what_is_not_asked_for_or_not_possible_changes_nothing),
 		cmocka_unit_test(links_owner_and_mode_stay),

@@ -274,6 +274,7 @@ static void find_value(const struct value_look *l, struct kubelet_found *k, enum
 static void find_settings(const struct value_look *l, struct kubelet_found *k)
 {
 	const struct flag *node_ip = flags_last(&l->flags, FLAG_NODE_IP);
+	const struct flag *host_name = flags_last(&l->flags, FLAG_HOST_NAME);
 	const struct yaml_item *item;
 	const struct source *source;
 	char text[16];
@@ -281,6 +282,8 @@ static void find_settings(const struct value_look *l, struct kubelet_found *k)
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
 		find_value(l, k, (enum kubelet_setting)s);
 	COPY(k->seen.node_ip, node_ip ? node_ip->value : "");
+	COPY(k->seen.host_name, host_name ? host_name->value : "");
+	COPY(k->seen.flannel_iface, l->rancher.flannel_iface);
 	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_RDMA_MODE, k->seen.vke_rdma_mode,
 		  sizeof(k->seen.vke_rdma_mode));
 	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_GPU_SCHEDULE, k->seen.vke_gpu_schedule,

@@ -11,6 +11,7 @@
 #include "find-values.h"
 #include "record.h"
 #include "redact.h"
+#include "servers.h"
 #include "version.h"
 
 #define MAX_CMDLINE ((size_t)2 * 1024 * 1024) /* the kernel's default limit */
@@ -425,6 +426,10 @@ int kubelet_find(const struct fs *fs, bool is_asking, struct kubelet_found *ret,
 		find_extra(&l.unit, &k);
 	if (r >= 0)
 		r = find_values_files(&l, &k);
+	/* Behind it: one of the usual files may be either kind, and of a kubeconfig this copy
+	 * stays. */
+	if (r >= 0)
+		r = servers_find(fs, &l.flags, *l.rancher.name ? &l.rancher : NULL, &k.seen);
 	/* Nothing else depends on the version: then nothing is run. */
 	if (r >= 0 && *k.seen.folder && is_kubelet_program(k.binary))
 		r = version_observe(fs, k.binary, ret_notes != NULL, &version);

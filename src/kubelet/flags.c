@@ -17,9 +17,15 @@ static const char *const names[] = {
 	[FLAG_SYSTEM_CGROUP] = "system-reserved-cgroup",
 	[FLAG_ROOT_DIR] = "root-dir",
 	[FLAG_NODE_LABELS] = "node-labels",
+	[FLAG_HOST_NAME] = "hostname-override",
+	[FLAG_KUBECONFIG] = "kubeconfig",
+	[FLAG_BOOTSTRAP_KUBECONFIG] = "bootstrap-kubeconfig",
 	[FLAG_NODE_IP] = "node-ip",
 	[FLAG_KUBELET_ARG] = "kubelet-arg",
 	[FLAG_DATA_DIR] = "data-dir",
+	[FLAG_NODE_NAME] = "node-name",
+	[FLAG_FLANNEL_IFACE] = "flannel-iface",
+	[FLAG_SERVER] = "server",
 };
 _Static_assert(ELEMENTSOF(names) == _FLAG_N, "a name for every flag");
 
@@ -90,17 +96,20 @@ int flags_read(struct unit *u, struct flags *ret)
 	for (size_t i = 0; i < u->n_arguments; i++) {
 		struct argument *a = &u->arguments[i], *value = a;
 		enum flag_kind kind;
-		size_t n, from;
+		size_t n, from, dashes;
 		struct flag *f;
 
 		if (streq(a->text, "--"))
 			break;
-		if (!is_prefix(a->text, "--") || !is_flag(a->text + 2, &kind, &n))
+		if (*a->text != '-')
+			continue;
+		dashes = is_prefix(a->text, "--") ? 2 : 1;
+		if (!is_flag(a->text + dashes, &kind, &n) || (dashes == 1 && kind < FLAG_NODE_IP))
 			continue;
 
 		a->is_relevant = true;
-		from = n + 3;
-		if (!a->text[n + 2]) { /* no "=": it is the next word */
+		from = n + dashes + 1;
+		if (!a->text[n + dashes]) { /* no "=": it is the next word */
 			if (i + 1 == u->n_arguments)
 				break;
 			value = &u->arguments[++i];
@@ -161,7 +170,7 @@ bool flags_is_kubelets(const char *text)
 	size_t n;
 
 	return is_flag(text + (is_prefix(text, "--") ? 2 : 0), &kind, &n) &&
-	       kind != FLAG_KUBELET_ARG && kind != FLAG_DATA_DIR;
+	       kind < FLAG_KUBELET_ARG;
 }
 
 int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t line)

@@ -3,8 +3,9 @@
  * Flags: those of the kubelet's command line that say something about the settings we know.
  *
  * As pflag reads them: the last one of a name wins, "_" is "-", the value follows "=" or is the
- * next word. Maps ("cpu=500m,memory=1Gi") add up over their occurrences, and the first one takes
- * the whole map of the file away: map_string_string.go in component-base.
+ * next word. Those of rke2 and k3s may have one dash as well: they are read by Go's package flag.
+ * Maps ("cpu=500m,memory=1Gi") add up over their occurrences, and the first one takes the whole map
+ * of the file away: map_string_string.go in component-base.
  */
 #pragma once
 
@@ -24,10 +25,16 @@ enum flag_kind {
 	FLAG_SYSTEM_CGROUP,
 	FLAG_ROOT_DIR,
 	FLAG_NODE_LABELS,
+	FLAG_HOST_NAME,
+	FLAG_KUBECONFIG,
+	FLAG_BOOTSTRAP_KUBECONFIG,
 	FLAG_NODE_IP, /* rke2 and k3s have it as well, and pass it on */
 	/* of rke2 and k3s themselves */
 	FLAG_KUBELET_ARG,
 	FLAG_DATA_DIR,
+	FLAG_NODE_NAME,
+	FLAG_FLANNEL_IFACE,
+	FLAG_SERVER,
 	_FLAG_N
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rancher.h"
 
+#include "servers.h"
 #include "sources.h"
 
 #define MAX_PATH 256
@@ -8,36 +9,91 @@
 /* The first that nobody's file comes behind. */
 static const char *const own_names[] = { "99-rdma-provision.yaml", "zz-rdma-provision.yaml" };
 
+#define OWN(name, kind, variable, member)                                                          \
+	{ name, kind, variable, offsetof(struct rancher, member),                                  \
+	  sizeof(((struct rancher *)0)->member) }
+
+/* Settings that are no kubelet-arg; behind "K3S_" or "RKE2_" the variable that gives it, or "". */
+static const struct own {
+	const char *key;
+	enum flag_kind flag;
+	const char *variable;
+	size_t offset, size;
+} owns[] = {
+	OWN("node-ip", FLAG_NODE_IP, "", node_ip),
+	OWN("node-name", FLAG_NODE_NAME, "NODE_NAME", node_name),
+	OWN("flannel-iface", FLAG_FLANNEL_IFACE, "", flannel_iface),
+	OWN("server", FLAG_SERVER, "URL", server),
+	OWN("data-dir", FLAG_DATA_DIR, "", data_dir),
+};
+
 void rancher_done(struct rancher *r)
 {
 	flags_done(&r->flags);
 }
 
-/* Of a flag that is not read only its presence is noted. */
-static const char *kept_text(const struct yaml_item *item)
+bool rancher_reads_variable(const char *name)
 {
-	return !is_prefix(item->key, "kubelet-arg") || flags_is_kubelets(item->text) ? item->text
-										     : "";
-}
+	const char *rest = after(name, "K3S_");
 
-static bool is_kept(const struct yaml_item *item)
-{
-	static const char *const keys[] = { "kubelet-arg", "kubelet-arg+", "data-dir", "node-ip" };
-
-	for (size_t i = 0; i < ELEMENTSOF(keys) && !item->is_odd && !item->is_null; i++)
-		if (streq(item->key, keys[i]))
+	rest = rest ? rest : after(name, "RKE2_");
+	for (size_t i = 0; i < ELEMENTSOF(owns) && rest && *rest; i++)
+		if (streq(rest, owns[i].variable))
 			return true;
 	return false;
 }
 
+/* Sets it; @is_more: adds to what a list has. */
+static void set_own(struct rancher *rn, const struct own *o, const char *text, bool is_more,
+		    const char *path)
+{
+	char *value = (char *)rn + o->offset;
+	const size_t n = is_more && o->flag == FLAG_NODE_IP ? strlen(value) : 0;
+
+	if (o->flag == FLAG_SERVER)
+		COPY(rn->server_path, path);
+	snprintf(value + n, o->size - n, "%s%s", n > 0 ? "," : "", text);
+}
+
+/* Of a flag that is not read only its presence is noted, of a URL its host. */
+static const char *kept_text(const struct yaml_item *item, char *host, size_t size)
+{
+	if (is_prefix(item->key, "kubelet-arg"))
+		return flags_is_kubelets(item->text) ? item->text : "";
+	servers_host(item->text, host, size);
+	return streq(item->key, "server") ? host : item->text;
+}
+
+/* "node-ip+" adds to "node-ip". */
+static bool is_key(const struct yaml_item *item, const char *key)
+{
+	const char *rest = after(item->key, key);
+
+	return rest && (!*rest || streq(rest, "+"));
+}
+
+static const struct own *own_of(const struct yaml_item *item)
+{
+	for (size_t i = 0; i < ELEMENTSOF(owns); i++)
+		if (is_key(item, owns[i].key))
+			return &owns[i];
+	return NULL;
+}
+
+static bool is_kept(const struct yaml_item *item)
+{
+	return !item->is_odd && !item->is_null && (own_of(item) || is_key(item, "kubelet-arg"));
+}
+
 static bool is_one(const char *key)
 {
-	return streq(key, "data-dir");
+	return !is_prefix(key, "kubelet-arg") && !is_prefix(key, "node-ip");
 }
 
 static void put_item(FILE *f, const struct yaml_item *item, uint32_t *line, const char **open)
 {
 	const bool is_first = !streq(*open, item->key);
+	char host[sizeof(item->text)];
 
 	if (is_first)
 		fputs(**open && !is_one(*open) ? "]" : "", f);
@@ -48,7 +104,7 @@ static void put_item(FILE *f, const struct yaml_item *item, uint32_t *line, cons
 	if (is_first)
 		fprintf(f, "%s: %s", item->key, is_one(item->key) ? "" : "[");
 	fputc('\'', f);
-	for (const char *c = kept_text(item); *c; c++)
+	for (const char *c = kept_text(item, host, sizeof(host)); *c; c++)
 		fprintf(f, *c == '\'' ? "''" : "%c", *c);
 	fputs(is_one(item->key) ? "'" : "',", f);
 	*open = item->key;
@@ -75,23 +131,29 @@ static int record(const struct fs *fs, const char *path, const struct yaml_items
 	return 0;
 }
 
-/* All that are given, as one flag of the kubelet: one of each family may stand in a line. */
-static int add_node_ip(struct rancher *rn, const char *value, const char *path, uint32_t line)
+/* A key without "+" replaces what was said before, of a list with its head. */
+static int take_item(struct rancher *rn, const struct yaml_item *item, const char *path)
 {
-	const struct flag *before = flags_last(&rn->flags, FLAG_NODE_IP);
-	char text[128];
+	const bool is_added = item->is_listed || item->key[strlen(item->key) - 1] == '+';
+	const struct own *o = own_of(item);
 
-	snprintf(text, sizeof(text), "node-ip=%.50s%s%.50s", before ? before->value : "",
-		 before ? "," : "", value);
-	return flags_add_text(&rn->flags, text, path, line);
+	if (o) {
+		if (!item->is_odd || !is_added)
+			set_own(rn, o, item->is_odd || item->is_null ? "" : item->text, is_added,
+				path);
+		return 0;
+	}
+	if (!is_added)
+		flags_done(&rn->flags);
+	return item->is_odd || item->is_null
+		       ? 0
+		       : flags_add_text(&rn->flags, item->text, path, item->line);
 }
 
 /* Return: has the file a word about the kubelet's flags? 1, 0 or -ENOMEM. */
-static int read_config(struct rancher *rn, const struct fs *fs, const char *path, char *data_dir,
-		       size_t size)
+static int read_config(struct rancher *rn, const struct fs *fs, const char *path)
 {
 	_cleanup_(yaml_items_done) struct yaml_items items = {};
-	const struct yaml_item *dir;
 	int has_flags = 0, r;
 
 	r = source_read(fs, path, YAML_ANY, &items);
@@ -103,21 +165,12 @@ static int read_config(struct rancher *rn, const struct fs *fs, const char *path
 		return 0;
 	}
 
-	dir = yaml_find(&items, "data-dir", "");
-	if (dir && !dir->is_odd && !dir->is_null)
-		copy(data_dir, size, dir->text);
 	for (size_t i = 0; i < items.n_items && r >= 0; i++) {
-		const struct yaml_item *item = &items.items[i];
+		const bool is_flag = is_key(&items.items[i], "kubelet-arg");
 
-		if (streq(item->key, "node-ip") && !item->is_odd && !item->is_null)
-			r = add_node_ip(rn, item->text, path, item->line);
-		if (!streq(item->key, "kubelet-arg") && !streq(item->key, "kubelet-arg+"))
-			continue;
-		has_flags = 1;
-		if (!item->is_listed && streq(item->key, "kubelet-arg"))
-			flags_done(&rn->flags);
-		if (!item->is_odd && !item->is_null)
-			r = flags_add_text(&rn->flags, item->text, path, item->line);
+		has_flags |= is_flag;
+		if (!items.items[i].sub[0] && (is_flag || own_of(&items.items[i])))
+			r = take_item(rn, &items.items[i], path);
 	}
 	if (r >= 0)
 		r = record(fs, path, &items);
@@ -131,8 +184,7 @@ static bool is_config_name(const char *name)
 	return dot && (streq(dot, ".yaml") || streq(dot, ".yml"));
 }
 
-static int read_folder(struct rancher *rn, const struct fs *fs, const char *folder, char *data_dir,
-		       size_t size)
+static int read_folder(struct rancher *rn, const struct fs *fs, const char *folder)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	char last[MAX_PATH] = "";
@@ -147,7 +199,7 @@ static int read_folder(struct rancher *rn, const struct fs *fs, const char *fold
 		if (!is_config_name(names.names[i]))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", folder, names.names[i]);
-		r = strlen(path) >= MAX_PATH ? 0 : read_config(rn, fs, path, data_dir, size);
+		r = strlen(path) >= MAX_PATH ? 0 : read_config(rn, fs, path);
 		if (r < 0)
 			return r;
 		if (r > 0)
@@ -161,36 +213,84 @@ static int read_folder(struct rancher *rn, const struct fs *fs, const char *fold
 	return 0;
 }
 
+static void read_variables(struct rancher *rn, const struct unit *u)
+{
+	const char *prefix = streq(rn->name, "k3s") ? "K3S_" : "RKE2_";
+
+	for (size_t i = 0; i < ELEMENTSOF(owns); i++) {
+		char name[32];
+		const struct variable *v;
+
+		snprintf(name, sizeof(name), "%s%s", prefix, owns[i].variable);
+		v = *owns[i].variable ? unit_variable(u, name) : NULL;
+		if (v)
+			set_own(rn, &owns[i], v->value, false, name);
+	}
+}
+
+/* Those of the command line, which replace what files say, but for what they add to kubelet-arg. */
+static int read_own_flags(struct rancher *rn, const struct flags *own)
+{
+	bool has_ip = false;
+
+	for (size_t i = 0; i < own->n_flags; i++) {
+		const struct flag *f = &own->flags[i];
+
+		if (f->kind == FLAG_KUBELET_ARG &&
+		    flags_add_text(&rn->flags, f->value, f->path, f->line) < 0)
+			return -ENOMEM;
+		for (size_t k = 0; k < ELEMENTSOF(owns); k++)
+			if (f->kind == owns[k].flag)
+				set_own(rn, &owns[k], f->value, has_ip, f->path);
+		has_ip |= f->kind == FLAG_NODE_IP;
+	}
+	return 0;
+}
+
+/* What is given to the kubelet of its own settings, before kubelet-arg. 0 or -ENOMEM. */
+static int add_own_flags(struct rancher *rn)
+{
+	struct flags args = TAKE_STRUCT(rn->flags);
+	char text[288];
+	int r = 0;
+
+	snprintf(text, sizeof(text), "node-ip=%s", rn->node_ip);
+	if (*rn->node_ip)
+		r = flags_add_text(&rn->flags, text, "", 0);
+	snprintf(text, sizeof(text), "hostname-override=%s", rn->node_name);
+	if (*rn->node_name && r >= 0)
+		r = flags_add_text(&rn->flags, text, "", 0);
+	for (size_t i = 0; i < args.n_flags && r >= 0; i++) {
+		struct flag *f = APPEND(rn->flags.flags, rn->flags.n_flags);
+
+		if (f)
+			*f = args.flags[i];
+		r = f ? 0 : -ENOMEM;
+	}
+	flags_done(&args);
+	return r;
+}
+
 int rancher_read(const struct fs *fs, const struct unit *u, const struct flags *own,
 		 struct rancher *ret)
 {
 	_cleanup_(rancher_done) struct rancher rn = {};
-	const char *name = is_prefix(u->name, "rke2") ? "rke2" : "k3s";
-	char data_dir[MAX_PATH - 64];
 	int r;
 
-	snprintf(data_dir, sizeof(data_dir), "/var/lib/rancher/%s", name);
-	r = read_config(&rn, fs, FS_PATH("/etc/rancher/%s/config.yaml", name), data_dir,
-			sizeof(data_dir));
-	if (r < 0)
-		return r;
-	r = read_folder(&rn, fs, FS_PATH("/etc/rancher/%s/config.yaml.d", name), data_dir,
-			sizeof(data_dir));
-
-	for (size_t i = 0; i < own->n_flags && r >= 0; i++) {
-		const struct flag *f = &own->flags[i];
-
-		if (f->kind == FLAG_DATA_DIR)
-			COPY(data_dir, f->value);
-		if (f->kind == FLAG_KUBELET_ARG)
-			r = flags_add_text(&rn.flags, f->value, f->path, f->line);
-		if (f->kind == FLAG_NODE_IP)
-			r = add_node_ip(&rn, f->value, f->path, f->line);
-	}
+	COPY(rn.name, is_prefix(u->name, "rke2") ? "rke2" : "k3s");
+	snprintf(rn.data_dir, sizeof(rn.data_dir), "/var/lib/rancher/%s", rn.name);
+	read_variables(&rn, u);
+	r = read_config(&rn, fs, FS_PATH("/etc/rancher/%s/config.yaml", rn.name));
+	if (r >= 0)
+		r = read_folder(&rn, fs, FS_PATH("/etc/rancher/%s/config.yaml.d", rn.name));
+	if (r >= 0)
+		r = read_own_flags(&rn, own);
+	if (r >= 0)
+		r = add_own_flags(&rn);
 	if (r < 0)
 		return r;
 
-	snprintf(rn.folder, sizeof(rn.folder), "%s/agent/etc/kubelet.conf.d", data_dir);
+	snprintf(rn.folder, sizeof(rn.folder), "%s/agent/etc/kubelet.conf.d", rn.data_dir);
 	*ret = TAKE_STRUCT(rn);
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redact.h"
 
+#include "servers.h"
+
 /* One copy in the making. */
 struct redacted {
 	FILE *f;
@@ -70,8 +72,13 @@ static void put_value(const struct unit *u, struct redacted *c, const struct var
 {
 	const char *special = u->pages[page].kind == PAGE_UNIT ? "\"\\%" : "\"\\`$";
 
+	char host[256];
+
+	servers_host(v->value, host, sizeof(host));
 	if (is_inside(u, v->name))
 		put_text(c, v->value, special);
+	else if (rancher_reads_variable(v->name))
+		put_text(c, host, special);
 
 	for (size_t i = 0; i < u->n_arguments; i++) {
 		const struct argument *a = &u->arguments[i];

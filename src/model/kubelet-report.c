@@ -35,6 +35,12 @@ static const struct field denied_rows[] = {
 static const struct fields denied_fields =
 	FIELDS(denied_rows, __typeof__(*((struct kubelet_report *)0)->denied));
 
+static const struct field server_rows[] = {
+	TEXT(struct kubelet_server, "host", host),
+	TEXT(struct kubelet_server, "path", path),
+};
+static const struct fields server_fields = FIELDS(server_rows, struct kubelet_server);
+
 #define R struct kubelet_report
 
 static const struct field rows[] = {
@@ -47,6 +53,10 @@ static const struct field rows[] = {
 	TEXT(R, "manager", kubelet.manager),
 	TEXT(R, "version", kubelet.version),
 	TEXT(R, "node_ip", kubelet.node_ip),
+	TEXT(R, "host_name", kubelet.host_name),
+	TEXT(R, "flannel_iface", kubelet.flannel_iface),
+	FIELD(FIELD_ARRAY, R, "servers", kubelet.servers, .of = &server_fields,
+	      .count = offsetof(R, kubelet.n_servers), .flags = FIELD_SPARSE),
 	TEXT(R, "vke_rdma_mode", kubelet.vke_rdma_mode),
 	TEXT(R, "vke_gpu_schedule", kubelet.vke_gpu_schedule),
 	FLAG(R, "running", kubelet.is_running),

@@ -73,6 +73,11 @@ struct kubelet {
 	char node_ip[96]; /* --node-ip: "10.0.0.2,fd00::2"; empty: not given */
 	char host_name[254];    /* --hostname-override; empty: not given */
 	char flannel_iface[16]; /* of k3s and RKE2: flannel takes the node's address from it */
+	struct kubelet_server {
+		char host[254]; /* address, or a name that nobody was asked for */
+		char path[160]; /* of the file that names it, absolute; or "K3S_URL" */
+	} servers[8];           /* of its kubeconfigs, also those on the loopback address */
+	size_t n_servers;
 	char vke_rdma_mode[24]; /* that label of --node-labels: "shared"; empty: not given */
 	char vke_gpu_schedule[16];
 	bool is_running;   /* a process of it was seen */
