@@ -9,13 +9,17 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include <sys/mount.h>
+#include <sys/stat.h>
+
 #include "../src/observe/namespace.h"
-#include "../src/observe/netns-stacked.h"
+#include "../src/os/link.h"
 #include "../src/os/netns.h"
 #include "netns.h"
 #include "skip.h"
 
-#define VF "0000:41:00.1"
+#define VF   "0000:41:00.1"
+#define BLUE "/run/netns/blue" /* the namespace of the child */
 
 static struct netlink nl = { .protocol = NETLINK_ROUTE };
 static struct netlink host = { .protocol = NETLINK_ROUTE }; /* may not be asked any more */
@@ -53,28 +57,30 @@ static void a_link_elsewhere_tells_what_it_is_stacked_on(_unused_ void **state)
 		int32_t netnsid, own; /* -1: none */
 		bool is_far;
 		int result;
-		uint32_t near, maybe_near;
+		uint32_t link;
+		bool is_here;
 	} rows[] = {
-		{ "macvlan", 3, 3, true, 0, 12, 0 },
-		{ "macvlan", 4, 3, true, 0, 0, 0 },   /* on one of a third namespace */
-		{ "macvlan", -1, 3, true, 0, 0, 0 },  /* on one of its own */
-		{ "macvlan", -1, -1, true, 0, 0, 0 }, /* no ids are no equal ids */
-		{ "ipvlan", 3, 3, true, 0, 12, 0 },
-		{ "ipvlan", -1, 3, true, 0, 0, 12 },
-		{ "", 3, 3, true, 0, 12, 0 },
-		{ "macvlan", 3, 3, false, -EOPNOTSUPP, 0, 0 }, /* of a kernel that lists ours */
+		{ "macvlan", 3, 3, true, 0, 12, true },
+		{ "macvlan", 4, 3, true, 0, 0, false },   /* on one of a third namespace */
+		{ "macvlan", -1, 3, true, 0, 12, false }, /* on one of its own */
+		{ "macvlan", 3, -1, true, 0, 0, false },
+		{ "macvlan", -1, -1, true, 0, 12, false }, /* no ids are no equal ids */
+		{ "ipvlan", 3, 3, true, 0, 12, true },
+		{ "ipvlan", -1, 3, true, 0, 12, false },
+		{ "", 3, 3, true, 0, 12, true },
+		{ "macvlan", 3, 3, false, -EOPNOTSUPP, 0, false }, /* of a kernel that lists ours */
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(nlmsg_freep) struct nl_msg *m =
 			make_link(rows[i].kind, rows[i].netnsid, rows[i].is_far);
-		struct far_link l = {};
+		struct netdev nd = {};
 
-		assert_int_equal(netns_parse_link(nlmsg_hdr(m), rows[i].own, &l), rows[i].result);
-		assert_int_equal(l.near, rows[i].near);
-		assert_int_equal(l.maybe_near, rows[i].maybe_near);
-		assert_string_equal(l.kind, rows[i].result < 0 ? "" : rows[i].kind);
-		assert_string_equal(l.mac, rows[i].result < 0 ? "" : "02:00:00:00:00:01");
+		assert_int_equal(link_parse(nlmsg_hdr(m), &rows[i].own, &nd), rows[i].result);
+		assert_int_equal(nd.link, rows[i].link);
+		assert_int_equal(nd.is_link_here, rows[i].is_here);
+		assert_string_equal(nd.kind, rows[i].result < 0 ? "" : rows[i].kind);
+		assert_string_equal(nd.mac, rows[i].result < 0 ? "" : "02:00:00:00:00:01");
 	}
 }
 
@@ -91,19 +97,20 @@ static void a_function_is_named_by_its_parent(_unused_ void **state)
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(nlmsg_freep) struct nl_msg *m = make_link("", -1, true);
-		struct far_link l = {};
+		const int32_t own = -1;
+		struct netdev nd = {};
 
 		nla_put_string(m, 56, rows[i].name);
 		if (rows[i].bus)
 			nla_put_string(m, 57, rows[i].bus);
-		assert_int_equal(netns_parse_link(nlmsg_hdr(m), -1, &l), 0);
-		assert_string_equal(l.pci, rows[i].pci);
+		assert_int_equal(link_parse(nlmsg_hdr(m), &own, &nd), 0);
+		assert_string_equal(nd.pci, rows[i].pci);
 	}
 }
 
 /* --- a namespace that is there --- */
 
-static const struct far_link *find(const struct far_link *links, size_t n, const char *name)
+static const struct netdev *find(const struct netdev *links, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (streq(links[i].name, name))
@@ -111,26 +118,23 @@ static const struct far_link *find(const struct far_link *links, size_t n, const
 	return NULL;
 }
 
-static void links_of_a_process_are_listed_without_going_there(_unused_ void **state)
+static void links_are_listed_without_going_there(_unused_ void **state)
 {
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/net", (int)child);
-	for (int way = 0; way < 3; way++) { /* the second time its id is there already */
-		_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
-		_cleanup_(freep) struct far_link *links = NULL;
-		const struct far_link *l;
+	for (int way = 0; way < 2; way++) { /* the second time its id is there already */
+		_cleanup_(closep) int fd = open(BLUE, O_RDONLY | O_CLOEXEC);
+		_cleanup_(freep) struct netdev *links = NULL;
+		const struct netdev *l;
 		size_t n = 0;
 
 		assert_true(fd >= 0);
-		assert_int_equal(
-			netns_list_links(&nl, way < 2 ? (uint32_t)child : 0, fd, &links, &n), 0);
+		assert_int_equal(netns_list_links(&nl, fd, &links, &n), 0);
 		assert_non_null(find(links, n, "lo"));
 		assert_null(find(links, n, "one"));
 		l = find(links, n, "two");
 		assert_non_null(l);
 		assert_string_equal(l->kind, "veth");
-		assert_int_equal(l->near, one);
+		assert_int_equal(l->link, one);
+		assert_true(l->is_link_here);
 	}
 }
 
@@ -155,6 +159,17 @@ static int add_upper(const char *name, const char *kind, uint32_t link)
 	return netlink_ask(&nl, m);
 }
 
+/* The netdevs of this namespace, and what is seen of others. */
+static void look(struct netlink *socket, struct node *n)
+{
+	struct os d = { .route = *socket };
+
+	assert_int_equal(fs_open_root(NULL, &d.fs), 0);
+	assert_int_equal(link_list(&nl, &n->netdevs, &n->n_netdevs), 0);
+	assert_int_equal(observe_namespaces(&d, n), 0);
+	fs_done(&d.fs);
+}
+
 static void macvlans_ipvlans_and_vlans_are_found(_unused_ void **state)
 {
 	static const char *const kinds[] = { "macvlan", "vlan", "ipvlan" };
@@ -164,9 +179,8 @@ static void macvlans_ipvlans_and_vlans_are_found(_unused_ void **state)
 		skip_without("a dummy in this kernel");
 	below = if_nametoindex("dummy1");
 	for (size_t i = 0; i < ELEMENTSOF(kinds); i++) {
-		_cleanup_(freep) struct far_link *links = NULL;
-		const struct far_link *l;
-		size_t n = 0;
+		_cleanup_(node_done) struct node n = {};
+		const struct netdev *l;
 		int r = add_upper("upper", kinds[i], below);
 
 		if (r == -EOPNOTSUPP) {
@@ -174,81 +188,91 @@ static void macvlans_ipvlans_and_vlans_are_found(_unused_ void **state)
 			continue;
 		}
 		assert_int_equal(r, 0);
-		assert_int_equal(netns_list_links(&nl, (uint32_t)child, -1, &links, &n), 0);
-		l = find(links, n, "upper");
+		look(&nl, &n);
+		l = find(n.aways, n.n_aways, "upper");
 		assert_non_null(l);
-		assert_int_equal(MAX(l->near, l->maybe_near), below);
+		assert_int_equal(l->link, below);
+		assert_true(l->is_link_here);
 		/* What is below takes it along. */
 		assert_int_equal(netns_delete(&nl, below), 0);
 		assert_int_equal(add_upper("dummy1", "dummy", 0), 0);
 		below = if_nametoindex("dummy1");
 	}
+	netns_delete(&nl, below);
 }
 
 static void a_process_without_the_right_gets_an_error(_unused_ void **state)
 {
-	_cleanup_(freep) struct far_link *links = NULL;
+	_cleanup_(closep) int fd = open(BLUE, O_RDONLY | O_CLOEXEC),
+			      none = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	_cleanup_(freep) struct netdev *links = NULL;
 	size_t n = 0;
-	pid_t gone = fork();
 
-	if (gone == 0)
-		_exit(0);
-	waitpid(gone, NULL, 0);
-	assert_int_equal(netns_list_links(&host, (uint32_t)child, -1, &links, &n), -EPERM);
-	assert_int_equal(netns_list_links(&nl, (uint32_t)gone, -1, &links, &n), -ESRCH);
+	assert_int_equal(netns_list_links(&host, fd, &links, &n), -EPERM);
+	assert_int_equal(netns_list_links(&nl, none, &links, &n), -EINVAL);
 	assert_null(links);
 }
 
-/* --- as users --- */
-
-static void look(struct netlink *socket, struct node *n)
+static void those_with_a_name_are_found(_unused_ void **state)
 {
-	_cleanup_(processes_done) struct processes p = {};
-	struct os d = { .route = *socket };
+	_cleanup_(node_done) struct node n = {}, closed = {};
+	const struct netdev *two;
+	struct stat st;
 
-	assert_int_equal(fs_open_root(NULL, &d.fs), 0);
-	assert_int_equal(processes_list(&d.fs, &p), 0);
-	assert_int_equal(observe_namespaces(&d.fs, &p, n), 0);
-	/* Beside the namespace that we came from and those of others: this one. */
-	for (size_t i = 0; i < n->n_netnses; i++)
-		if (n->netnses[i].pid == (uint32_t)child)
-			n->netnses[0] = n->netnses[i];
-	n->n_netnses = MIN(n->n_netnses, 1u);
-	assert_int_equal(n->netnses[0].pid, child);
-	assert_int_equal(observe_uppers(&d, &d.fs, &p, n), 0);
-	fs_done(&d.fs);
+	assert_int_equal(stat(BLUE, &st), 0);
+	look(&nl, &n);
+	assert_int_equal(n.n_netnses, 1); /* neither our own, nor twice, nor a file left over */
+	assert_string_equal(n.netnses[0].name, "blue");
+	assert_int_equal(n.netnses[0].inode, st.st_ino);
+	assert_false(n.netnses[0].is_closed);
+	two = find(n.aways, n.n_aways, "two");
+	assert_non_null(two);
+	assert_int_equal(two->netns, 1);
+	assert_int_equal(two->link, one);
+	assert_true(two->is_link_here);
+
+	look(&host, &closed);
+	assert_int_equal(closed.n_netnses, 1);
+	assert_true(closed.netnses[0].is_closed);
+	assert_int_equal(closed.n_aways, 0);
 }
 
-/* The first of the pair stands for the netdev of a VF. */
-static void what_is_stacked_on_a_vf_elsewhere_uses_it(_unused_ void **state)
+static void a_folder_that_is_closed_hides_what_is_in_it(_unused_ void **state)
 {
-	static const struct {
-		struct netlink *socket;
-		enum use use;
-		const char *detail;
-	} rows[] = {
-		{ &nl, USE_UPPER, "two in network namespace " },
-		{ &host, USE_UNKNOWN, "the links of network namespace " },
-	};
+	_cleanup_(node_done) struct node n = {};
 
-	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct pci pcis[] = { { .address = "0000:41:00.0" }, { .address = VF } };
-		struct netdev netdevs[] = { { .name = "one", .pci = VF } };
-		struct node n = { .pcis = pcis, .n_pcis = 2, .netdevs = netdevs, .n_netdevs = 1 };
+	assert_int_equal(rename("/run/docker/netns", "/run/docker/netns.old"), 0);
+	assert_int_equal(symlink("netns", "/run/docker/netns"), 0); /* -ELOOP */
+	look(&nl, &n);
+	assert_int_equal(n.n_netnses, 2);
+	assert_string_equal(n.netnses[1].name, "/run/docker/netns/");
+	assert_true(n.netnses[1].is_closed);
+	unlink("/run/docker/netns");
+	assert_int_equal(rename("/run/docker/netns.old", "/run/docker/netns"), 0);
+}
 
-		netdevs[0].ifindex = one;
-		look(rows[i].socket, &n);
-		assert_int_equal(n.n_users, 1);
-		assert_string_equal(n.users[0].target, VF);
-		assert_string_equal(use_name(n.users[0].use), use_name(rows[i].use));
-		assert_true(is_prefix(n.users[0].detail, rows[i].detail));
-		if (rows[i].use == USE_UPPER) {
-			assert_int_equal(n.users[0].pid, child);
-			assert_true(is_prefix(n.users[0].command, "test-netns"));
-		}
-		free(n.users);
-		free(n.netnses);
-	}
+static int bind_namespace(const char *from, const char *to)
+{
+	_cleanup_(closep) int fd = open(to, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	return fd < 0 || mount(from, to, NULL, MS_BIND, NULL) < 0 ? -errno : 0;
+}
+
+/* Of the child, a second time, our own, and a file that is left over. */
+static int name_namespaces(void)
+{
+	_cleanup_(closep) int left_over = -EBADF;
+	char theirs[64];
+
+	snprintf(theirs, sizeof(theirs), "/proc/%d/ns/net", (int)child);
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", "/run", "tmpfs", 0, NULL) < 0 || mkdir("/run/netns", 0755) < 0 ||
+	    mkdir("/run/docker", 0755) < 0 || mkdir("/run/docker/netns", 0755) < 0 ||
+	    bind_namespace(theirs, BLUE) < 0 || bind_namespace(theirs, "/run/docker/netns/1") < 0 ||
+	    bind_namespace("/proc/self/ns/net", "/run/docker/netns/default") < 0)
+		return 1;
+	left_over = open("/run/netns/left-over", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	return left_over < 0;
 }
 
 static int begin(void)
@@ -276,7 +300,7 @@ static int begin(void)
 	if (r == 0 &&
 	    netns_set_u32(&nl, if_nametoindex("two"), IFLA_NET_NS_PID, (uint32_t)child) < 0)
 		return 1;
-	return r;
+	return r == 0 ? name_namespaces() : r;
 }
 
 int main(void)
@@ -284,10 +308,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_link_elsewhere_tells_what_it_is_stacked_on),
 		cmocka_unit_test(a_function_is_named_by_its_parent),
-		cmocka_unit_test(links_of_a_process_are_listed_without_going_there),
+		cmocka_unit_test(links_are_listed_without_going_there),
 		cmocka_unit_test(macvlans_ipvlans_and_vlans_are_found),
 		cmocka_unit_test(a_process_without_the_right_gets_an_error),
-		cmocka_unit_test(what_is_stacked_on_a_vf_elsewhere_uses_it),
+		cmocka_unit_test(those_with_a_name_are_found),
+		cmocka_unit_test(a_folder_that_is_closed_hides_what_is_in_it),
 	};
 	int r;
 

@@ -9,8 +9,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "../src/observe/namespace.h"
-#include "../src/observe/netns-stacked.h"
 #include "../src/observe/observe.h"
 #include "../src/observe/port.h"
 #include "../src/observe/users.h"
@@ -381,46 +379,6 @@ static void a_closed_process_matters_only_where_nobody_counts(_unused_ void **st
 	}
 }
 
-static void namespaces_are_held_by_processes_mounts_and_descriptors(_unused_ void **state)
-{
-	_cleanup_(node_done) struct node n = {};
-	struct tree t;
-
-	make_machine(&t);
-	add_process(&t, 50, 1, "younger", 60, "net:[20]");
-	add_process(&t, 60, 1, "oldest", 50, "net:[20]");
-	add_process(&t, 70, 1, "same", 50, "net:[20]");
-	tree_file(&t, "proc/60/cgroup", "0::/system.slice/systemd-hostnamed.service\n");
-	add_process(&t, 80, 1, "keeper", 70, OURS);
-	add_descriptor(&t, 80, 3, "net:[40]");
-	add_descriptor(&t, 80, 4, "net:[20]");
-	add_descriptor(&t, 80, 5, OURS);
-	add_descriptor(&t, 80, 6, "mnt:[41]");
-	tree_file(&t, "proc/100/mountinfo",
-		  "21 1 0:4 / /proc rw - proc proc rw\n"
-		  "30 1 0:4 net:[20] /run/docker/netns/1a rw shared:1 - nsfs nsfs rw\n"
-		  "31 1 0:4 net:[20] /run/netns/blue rw shared:1 - nsfs nsfs rw\n"
-		  "32 1 0:4 net:[20] /run/docker/netns/2b rw shared:1 - nsfs nsfs rw\n"
-		  "33 1 0:4 net:[30] /run/docker/netns/3c rw - nsfs nsfs rw\n"
-		  "34 1 0:4 net:[4026531840] /run/docker/netns/default rw - nsfs nsfs rw\n"
-		  "35 1 0:4 uts:[31] /run/x rw - nsfs nsfs rw\n"
-		  "36 1\n");
-
-	look(&t, &n);
-	assert_int_equal(n.n_netnses, 3);
-	assert_int_equal(n.netnses[0].inode, 20);
-	assert_int_equal(n.netnses[0].pid, 60);
-	assert_string_equal(n.netnses[0].command, "oldest");
-	assert_string_equal(n.netnses[0].unit, "systemd-hostnamed.service");
-	assert_string_equal(n.netnses[0].name, "blue");
-	assert_int_equal(n.netnses[1].inode, 30);
-	assert_int_equal(n.netnses[1].pid, 0);
-	assert_string_equal(n.netnses[1].name, "/run/docker/netns/3c");
-	assert_int_equal(n.netnses[2].inode, 40);
-	assert_int_equal(n.netnses[2].pid, 80);
-	tree_remove(&t);
-}
-
 #define VF0 "0000:41:00.1"
 #define VF1 "0000:41:00.2"
 
@@ -459,68 +417,13 @@ static void make_vfs(struct node *n)
 	}
 }
 
-static void links_elsewhere_use_what_they_are_on(_unused_ void **state)
-{
-	static const struct {
-		const char *name;
-		struct far_link link;
-		const char *target; /* NULL: no user */
-		enum use use;
-	} rows[] = {
-		{ "on the VF", { "net1", "macvlan", .near = 12 }, VF0, USE_UPPER },
-		{ "on its VLAN", { "net1", "macvlan", .near = 13 }, VF0, USE_UPPER },
-		{ "on something else", { "net1", "macvlan", .near = 14 }, NULL, 0 },
-		{ "on nothing that is here", { "eth0", "veth", .near = 99 }, NULL, 0 },
-		{ "an ipvlan with its MAC",
-		  { "net1", "ipvlan", "02:00:00:00:00:01", .maybe_near = 12 },
-		  VF0,
-		  USE_UPPER },
-		{ "an ipvlan with another",
-		  { "net1", "ipvlan", "02:00:00:00:00:09", .maybe_near = 12 },
-		  NULL,
-		  0 },
-		{ "the VF's own", { "net1", .pci = VF1 }, VF1, USE_NETDEV_NETNS },
-		{ "of a VF that has one here", { "net1", .pci = VF0 }, NULL, 0 },
-		{ "of a function that is not there", { "net1", .pci = "0000:99:00.0" }, NULL, 0 },
-		{ "known by its MAC", { "net1", "", "02:00:00:00:00:02" }, VF1, USE_NETDEV_NETNS },
-		{ "the same MAC, stacked", { "net1", "vlan", "02:00:00:00:00:02" }, NULL, 0 },
-		{ "nothing of it", { "lo", "", "00:00:00:00:00:00" }, NULL, 0 },
-	};
-	static const struct netns ns = { .inode = 7, .pid = 50, .name = "blue" };
-
-	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		_cleanup_(processes_done) struct processes p = {};
-		_cleanup_(node_done) struct node n = {};
-		struct tree t;
-
-		make_machine(&t);
-		add_process(&t, 50, 1, "pause", 60, "net:[7]");
-		assert_int_equal(processes_list(&t.fs, &p), 0);
-		make_vfs(&n);
-		assert_int_equal(netns_stacked_add(&t.fs, &p, &ns, &rows[i].link, 1, &n), 0);
-		if (n.n_users != (rows[i].target ? 1 : 0))
-			fail_msg("%s: %zu users", rows[i].name, n.n_users);
-		if (rows[i].target) {
-			assert_user(&n, 0, rows[i].target, rows[i].use, 50,
-				    "net1 in network namespace 7, blue");
-			assert_string_equal(n.users[0].command, "pause");
-		}
-		tree_remove(&t);
-	}
-}
-
 static void signs_are_users_unless_a_process_is_named(_unused_ void **state)
 {
-	static const struct netns ns = { .inode = 7, .pid = 50 };
-	static const struct far_link away = { "net1", .pci = VF1 };
-	_cleanup_(processes_done) struct processes p = {};
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	struct tree t;
 
 	make_machine(&t);
-	add_process(&t, 50, 1, "pause", 60, "net:[7]");
-	assert_int_equal(processes_list(&t.fs, &p), 0);
 	make_vfs(&n);
 	n.netdevs[0].master = 14;
 	n.netdevs[1].is_up = true;
@@ -537,13 +440,6 @@ static void signs_are_users_unless_a_process_is_named(_unused_ void **state)
 	assert_user(&n, 2, VF0, USE_UPPER, 0, "v0 carries v0.5");
 	assert_user(&n, 3, VF1, USE_NETDEV_NETNS, 0, "its netdev in another network namespace");
 	assert_user(&n, 4, "0000:99:00.1", USE_VFIO, 0, "it is bound to vfio-pci");
-
-	n.n_users = 0;
-	assert_int_equal(netns_stacked_add(&t.fs, &p, &ns, &away, 1, &n), 0);
-	assert_int_equal(users_add_found(&t.fs, &n, &memory), 0);
-	users_sort(&n);
-	assert_int_equal(n.n_users, 5);
-	assert_user(&n, 3, VF1, USE_NETDEV_NETNS, 50, "net1 in network namespace 7");
 	tree_remove(&t);
 }
 
@@ -763,61 +659,6 @@ static void what_goes_with_the_device_does_not_use_it(_unused_ void **state)
 	}
 }
 
-/* A child in a network namespace of its own writes a byte when it is there, and waits for its end.
- */
-static void be_another_namespace(int to_parent)
-{
-	if (netns_enter() < 0)
-		_exit(EXIT_SKIP);
-	if (write(to_parent, "", 1) != 1)
-		_exit(1);
-	for (;;)
-		pause();
-}
-
-static void a_real_namespace_is_found(_unused_ void **state)
-{
-	struct os d = { .route = { .protocol = NETLINK_ROUTE },
-			.rdma = { .protocol = NETLINK_RDMA } };
-	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
-	const struct netns *ns = NULL;
-	int fds[2];
-	pid_t pid;
-	char c;
-
-	assert_int_equal(pipe(fds), 0);
-	pid = fork();
-	assert_true(pid >= 0);
-	if (pid == 0) {
-		close(fds[0]);
-		be_another_namespace(fds[1]);
-	}
-	close(fds[1]);
-	if (read(fds[0], &c, 1) != 1) {
-		close(fds[0]);
-		waitpid(pid, NULL, 0);
-		skip_without("network namespaces");
-	}
-	close(fds[0]);
-
-	assert_int_equal(fs_open_root(NULL, &d.fs), 0);
-	assert_int_equal(observe_users(&d, &n, &memory), 0);
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	netlink_done(&d.route);
-	netlink_done(&d.rdma);
-	fs_done(&d.fs);
-
-	assert_true(n.has_users);
-	for (size_t i = 0; i < n.n_netnses; i++)
-		if (n.netnses[i].pid == (uint32_t)pid)
-			ns = &n.netnses[i];
-	assert_non_null(ns);
-	assert_true(is_prefix(ns->command, "test-users"));
-	assert_true(n.local_ports[0] > 0 && n.local_ports[1] >= n.local_ports[0]);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -829,15 +670,12 @@ int main(void)
 		cmocka_unit_test(vfio_groups_have_a_process),
 		cmocka_unit_test(modules_that_are_held_are_in_use),
 		cmocka_unit_test(a_closed_process_matters_only_where_nobody_counts),
-		cmocka_unit_test(namespaces_are_held_by_processes_mounts_and_descriptors),
-		cmocka_unit_test(links_elsewhere_use_what_they_are_on),
 		cmocka_unit_test(signs_are_users_unless_a_process_is_named),
 		cmocka_unit_test(ports_that_are_listened_on_are_those_of_this_namespace),
 		cmocka_unit_test(a_real_port_is_found),
 		cmocka_unit_test(holders_are_counted_over_many_messages),
 		cmocka_unit_test(malformed_holders_are_an_error),
 		cmocka_unit_test(what_goes_with_the_device_does_not_use_it),
-		cmocka_unit_test(a_real_namespace_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -467,13 +467,11 @@ struct option {
 	uint32_t line;  /* from 1; 0 for the command line */
 };
 
-/* A network namespace other than the first one, with who holds it. */
+/* A network namespace that has a name, other than our own: observe/namespace.h. */
 struct netns {
-	uint64_t inode;
-	uint32_t pid;     /* one of its processes, the oldest; 0: none, a mount holds it */
-	char command[32]; /* of that process */
-	char unit[96];    /* unit or container of that process */
-	char name[64];    /* of /run/netns; empty: none */
+	uint64_t inode; /* 0: not known */
+	char name[64];  /* of its file below /run/netns, else the path */
+	bool is_closed; /* its links are not known: which functions they use is not known either */
 };
 
 /* What the cloud's metadata service said of one NIC: only with [Route] Address=metadata. */
@@ -746,7 +744,7 @@ struct node {
 	size_t n_users;
 	struct option *options; /* owned, in the order in which they count: the last wins */
 	size_t n_options;
-	struct netns *netnses; /* owned, by inode */
+	struct netns *netnses; /* owned */
 	size_t n_netnses;
 	uint16_t *listening; /* owned; TCP ports that a socket of our namespace listens on */
 	size_t n_listening;

@@ -1,147 +1,127 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "namespace.h"
 
-#define MAX_MOUNTS_BYTES (16u << 20) /* a node with thousands of containers */
-#define NETNS_FOLDER     "/run/netns/"
+#include "../os/netns.h"
 
-static int compare_netns(const void *a, const void *b)
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#define NETNS_FOLDER "run/netns"
+
+/* A file of its folder that is none is left over, or is about to become one. */
+static bool is_namespace(int fd, uint64_t *ret_inode)
 {
-	const struct netns *x = a, *y = b;
+	struct statfs fs;
+	struct stat st;
 
-	return (x->inode > y->inode) - (x->inode < y->inode);
+	if (fstatfs(fd, &fs) < 0 || fs.f_type != NSFS_MAGIC || fstat(fd, &st) < 0)
+		return false;
+	*ret_inode = st.st_ino;
+	return true;
 }
 
-static struct netns *find(struct node *n, uint64_t inode)
+static struct netns *add(struct node *n, uint64_t inode, const char *folder, const char *file)
 {
-	const struct netns key = { .inode = inode };
+	struct netns *ns = APPEND(n->netnses, n->n_netnses);
 
-	return n->n_netnses > 0
-		       ? bsearch(&key, n->netnses, n->n_netnses, sizeof(key), compare_netns)
-		       : NULL;
-}
-
-static struct netns *add(struct node *n, uint64_t inode)
-{
-	struct netns *slot = find(n, inode);
-
-	if (slot)
-		return slot;
-	slot = APPEND(n->netnses, n->n_netnses);
-	if (!slot)
-		return NULL;
-	slot->inode = inode;
-	qsort(n->netnses, n->n_netnses, sizeof(*n->netnses), compare_netns);
-	return find(n, inode);
-}
-
-static bool is_older(const struct process *a, const struct process *b)
-{
-	return !b || a->start < b->start || (a->start == b->start && a->pid < b->pid);
-}
-
-static void put_holder(const struct fs *fs, const struct process *p, struct netns *ns)
-{
-	ns->pid = p->pid;
-	COPY(ns->command, p->command);
-	process_container(fs, p->pid, ns->unit, sizeof(ns->unit));
-}
-
-static int add_of_processes(const struct fs *fs, const struct processes *p, struct node *n)
-{
-	for (size_t i = 0; i < p->n; i++) {
-		const struct process *it = &p->items[i];
-		struct netns *ns;
-
-		if (it->netns == 0 || it->netns == p->netns)
-			continue;
-		ns = add(n, it->netns);
-		if (!ns)
-			return -ENOMEM;
-		if (is_older(it, processes_find(p, ns->pid)))
-			ns->pid = it->pid;
-	}
-
-	for (size_t i = 0; i < n->n_netnses; i++)
-		put_holder(fs, processes_find(p, n->netnses[i].pid), &n->netnses[i]);
-	return 0;
-}
-
-/* The next blank-separated field of a line, cut off; "" at the end. */
-static char *cut_field(char **line)
-{
-	char *field = *line;
-
-	field += strspn(field, " ");
-	*line = field + strcspn(field, " ");
-	if (**line)
-		*(*line)++ = '\0';
-	return field;
-}
-
-/* "36 35 0:4 net:[4026532240] /run/netns/a rw shared:5 - nsfs nsfs rw": proc(5). */
-static int add_mount(char *line, const struct processes *p, struct node *n)
-{
-	const char *root, *path, *name;
-	struct netns *ns;
-	uint64_t inode;
-
-	for (int i = 0; i < 3; i++)
-		cut_field(&line);
-	root = cut_field(&line);
-	path = cut_field(&line);
-	if (!parse_inode(root, "net", &inode) || inode == p->netns)
-		return 0;
-
-	ns = add(n, inode);
 	if (!ns)
-		return -ENOMEM;
-	name = after(path, NETNS_FOLDER);
-	if (!name)
-		name = after(path, "/var" NETNS_FOLDER);
-	/* One of /run/netns says more than wherever else it is mounted. */
-	if (name || !ns->name[0])
-		COPY(ns->name, name ? name : path);
+		return NULL;
+	ns->inode = inode;
+	ns->is_closed = true;
+	if (streq(folder, NETNS_FOLDER))
+		COPY(ns->name, file);
+	else
+		snprintf(ns->name, sizeof(ns->name), "/%s/%.40s", folder, file);
 	make_printable(ns->name);
-	return 0;
+	return ns;
 }
 
-static int add_of_mounts(const struct fs *fs, const struct processes *p, struct node *n)
+/* Before 5.13 an ipvlan does not name the namespace of the netdev that it is on, whose MAC it has.
+ */
+static void find_link(const struct node *n, struct netdev *nd)
 {
-	_cleanup_(freep) char *text = NULL;
-	char *line, *rest;
-	size_t size;
+	const struct netdev *below = node_netdev(n, nd->link);
+
+	if (is_prefix(nd->kind, "ipv") && !nd->is_link_here && below && streq(below->mac, nd->mac))
+		nd->is_link_here = true;
+}
+
+/* Of the last namespace. */
+static int add_links(struct os *d, int fd, struct node *n)
+{
+	_cleanup_(freep) struct netdev *links = NULL;
+	struct netns *ns = &n->netnses[n->n_netnses - 1];
+	size_t n_links = 0;
 	int r;
 
-	r = fs_read_all(fs, "proc/self/mountinfo", MAX_MOUNTS_BYTES, true, &text, &size);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
+	r = netns_list_links(&d->route, fd, &links, &n_links);
+	ns->is_closed = r < 0;
+	for (size_t i = 0; i < n_links && r != -ENOMEM; i++) {
+		struct netdev *slot = APPEND(n->aways, n->n_aways);
 
-	rest = text;
-	r = 0;
-	while (r >= 0 && (line = strsep(&rest, "\n")))
-		r = add_mount(line, p, n);
+		if (!slot)
+			return -ENOMEM;
+		*slot = links[i];
+		slot->netns = (uint32_t)n->n_netnses;
+		find_link(n, slot);
+	}
+	return r == -ENOMEM ? r : 0;
+}
+
+static bool is_known(const struct node *n, uint64_t inode)
+{
+	for (size_t i = 0; i < n->n_netnses; i++)
+		if (n->netnses[i].inode == inode)
+			return true;
+	return false;
+}
+
+static int add_file(struct os *d, const struct fs *fs, const char *folder, const char *file,
+		    uint64_t own, struct node *n)
+{
+	_cleanup_(closep) int fd =
+		fs_open(fs, FS_PATH("%s/%s", folder, file), O_RDONLY | O_NONBLOCK);
+	uint64_t inode = 0;
+
+	if (fd == -ENOENT || fd == -ENOMEM)
+		return fd == -ENOMEM ? fd : 0;
+	if (fd >= 0 && (!is_namespace(fd, &inode) || inode == own || is_known(n, inode)))
+		return 0;
+	if (!add(n, inode, folder, file))
+		return -ENOMEM;
+	return fd < 0 ? 0 : add_links(d, fd, n);
+}
+
+static int add_folder(struct os *d, const struct fs *fs, const char *folder, uint64_t own,
+		      struct node *n)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	int r = fs_list(fs, folder, &names);
+
+	if (r == -ENOENT || r == -ENOMEM)
+		return r == -ENOMEM ? r : 0;
+	if (r < 0)
+		return add(n, 0, folder, "") ? 0 : -ENOMEM;
+	for (size_t i = 0; i < names.n_names && r >= 0; i++)
+		r = add_file(d, fs, folder, names.names[i], own, n);
 	return r;
 }
 
-int observe_namespaces(const struct fs *fs, const struct processes *p, struct node *n)
+int observe_namespaces(struct os *d, struct node *n)
 {
-	int r;
+	static const char *const folders[] = { NETNS_FOLDER, "run/docker/netns" };
+	_cleanup_(closep) int self = -EBADF;
+	struct fs unrecorded = d->fs;
+	uint64_t own = 0;
+	int r = 0;
 
-	r = add_of_processes(fs, p, n);
-	return r < 0 ? r : add_of_mounts(fs, p, n);
-}
-
-int namespace_add_open(const struct fs *fs, const struct processes *all, const struct process *p,
-		       uint64_t inode, struct node *n)
-{
-	struct netns *ns;
-
-	if (inode == all->netns)
-		return 0;
-	ns = add(n, inode);
-	if (!ns)
-		return -ENOMEM;
-	if (ns->pid == 0)
-		put_holder(fs, p, ns);
-	return 0;
+	unrecorded.on_read = NULL;
+	self = fs_open(&unrecorded, "proc/self/ns/net", O_RDONLY);
+	if (self >= 0)
+		is_namespace(self, &own);
+	for (size_t i = 0; i < ELEMENTSOF(folders) && r >= 0; i++)
+		r = add_folder(d, &unrecorded, folders[i], own, n);
+	return r;
 }

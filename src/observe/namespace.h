@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Namespace: the network namespaces other than our own, with who holds them.
+ * Namespace: the network namespaces that have a name, and the links in them.
+ *
+ * A macvlan, ipvlan or VLAN of a pod is not among our links, and has a trace in ours only where the
+ * function has an ibdev, as a GID. Nothing is forked, and no namespace is entered.
  */
 #pragma once
 
 #include "../model/node.h"
-#include "process.h"
+#include "../os/os.h"
 
 /*
- * Fills node.netnses: those of processes, and those that are mounted in our mount namespace
- * (/run/netns of ip-netns(8) and the CNI, /run/docker/netns), from /proc/self/mountinfo. The name
- * of one below /run/netns is its file name there, of another mount the path. One that only a thread
- * holds is not seen. Return: 0 or -ENOMEM.
+ * Fills node.netnses and node.aways of a running system: what is bound to a file of /run/netns
+ * (ip-netns(8), the CNI) or /run/docker/netns. The name of one below /run/netns is its file name,
+ * else the path. One that ended meanwhile is left out. Wants netdevs. Return: 0 or -ENOMEM.
  */
-int observe_namespaces(const struct fs *fs, const struct processes *p, struct node *n);
-
-/* One that a process holds by an open descriptor: added unless it is known. */
-int namespace_add_open(const struct fs *fs, const struct processes *all, const struct process *p,
-		       uint64_t inode, struct node *n);
+int observe_namespaces(struct os *d, struct node *n);

@@ -7,6 +7,7 @@
 #include "../os/route.h"
 #include "../os/rule.h"
 #include "../os/wireguard.h"
+#include "namespace.h"
 #include "pci.h"
 
 #include <net/if.h>
@@ -93,6 +94,8 @@ static int observe_live(struct os *d, struct node *n)
 	if (r < 0)
 		return r;
 	r = neighbour_list(&d->route, &n->neighbours, &n->n_neighbours);
+	if (r >= 0)
+		r = observe_namespaces(d, n);
 	n->now_usec = now_usec();
 	return r;
 }

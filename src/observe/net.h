@@ -13,7 +13,7 @@
 
 /*
  * Fills node.netdevs (unless recorded ones are there already), .tunnel_ends, .addresses, .routes,
- * .rules, .neighbours, .all, .now_usec and .indexes.
+ * .rules, .neighbours, .netnses, .aways, .all, .now_usec and .indexes.
  */
 int observe_net(struct os *d, struct node *n);
 

@@ -368,7 +368,5 @@ int observe_users_serve(struct os *d, uint32_t asker, char **ret)
 
 	found.users = TAKE(n.users);
 	found.n_users = TAKE(n.n_users);
-	found.netnses = TAKE(n.netnses);
-	found.n_netnses = TAKE(n.n_netnses);
 	return snapshot_write(&found, ret);
 }

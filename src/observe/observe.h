@@ -48,7 +48,7 @@ int observe_health(struct os *d, struct node *n, struct memory *memory);
 int observe_verbs(struct os *d, const struct questions *q, struct node *n);
 
 /*
- * Looks into processes and RDMA resources: fills users, netnses, listening, local_ports and
+ * Looks into processes and RDMA resources: fills users, listening, local_ports and
  * reserved_ports of the node, and sets has_users; see users.h and port.h. Wants the rest of the
  * node as observe_node() leaves it. Live roots only: a captured one has them in its answers, and is
  * left as it is. A process that may not look into others has the helper
@@ -59,7 +59,7 @@ int observe_users(struct os *d, struct node *n, const struct memory *memory);
 
 /*
  * The helper's side: fills a node with the kernel's functions and devices alone, looks, and gives
- * users and netnses as snapshot.h has them. @asker: see users_find(). Return: 0 or
+ * users as snapshot.h has them. @asker: see users_find(). Return: 0 or
  * -errno; release @ret with free().
  */
 int observe_users_serve(struct os *d, uint32_t asker, char **ret);

@@ -193,11 +193,9 @@ static int compare_user(const void *a, const void *b)
 static const struct fields user_fields = FIELDS(user_rows, struct user, .compare = compare_user);
 
 static const struct field netns_rows[] = {
-	NUMBER(struct netns, "inode", inode, .min = 1, .max = INT64_MAX, .flags = FIELD_NEEDED),
-	NUMBER(struct netns, "pid", pid),
-	FIELD(FIELD_NAME, struct netns, "command", command),
-	FIELD(FIELD_NAME, struct netns, "unit", unit),
+	NUMBER(struct netns, "inode", inode, .max = INT64_MAX, .flags = FIELD_NEEDED),
 	FIELD(FIELD_NAME, struct netns, "name", name),
+	FIELD(FIELD_FLAG, struct netns, "closed", is_closed, .flags = FIELD_SPARSE),
 };
 static const struct fields netns_fields = FIELDS(netns_rows, struct netns);
 

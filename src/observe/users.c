@@ -5,8 +5,6 @@
 #include "../model/in-use.h"
 #include "../os/helper.h"
 #include "module-observe.h"
-#include "namespace.h"
-#include "netns-stacked.h"
 #include "observe.h"
 #include "pci.h"
 #include "port.h"
@@ -185,14 +183,7 @@ static int on_path(struct users_look *l, const struct process *p, const char *li
 
 static int on_link(void *userdata, const struct process *p, const char *link, const char *text)
 {
-	struct users_look *l = userdata;
-	uint64_t inode;
-
-	if (*text == '/')
-		return on_path(l, p, link, text);
-	if (parse_inode(text, "net", &inode))
-		return namespace_add_open(l->fs, l->processes, p, inode, l->n);
-	return 0;
+	return *text == '/' ? on_path(userdata, p, link, text) : 0;
 }
 
 static int walk(struct users_look *l, struct processes *p)
@@ -283,9 +274,6 @@ int users_look(const struct fs *fs, struct processes *p, struct node *n)
 	_cleanup_(look_done) struct users_look l = { .fs = fs, .processes = p, .n = n };
 	int r;
 
-	r = observe_namespaces(fs, p, n);
-	if (r < 0)
-		return r;
 	r = watch_verbs(&l);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (in_use_is_vfio(&n->pcis[i]))
@@ -451,9 +439,8 @@ void users_sort(struct node *n)
 static void forget(struct node *n)
 {
 	free(TAKE(n->users));
-	free(TAKE(n->netnses));
 	free(TAKE(n->listening));
-	n->n_users = n->n_netnses = n->n_listening = 0;
+	n->n_users = n->n_listening = 0;
 	n->has_users = false;
 }
 
@@ -480,7 +467,7 @@ int users_find(struct os *d, uint32_t asker, struct node *n)
 			if (users_need(ib, what))
 				r = ask(d, &fs, &p, ib, what, n);
 	}
-	return r < 0 ? r : observe_uppers(d, &fs, &p, n);
+	return r;
 }
 
 /* What the helper found, in place of what this process may not see. */
@@ -498,8 +485,6 @@ static int take_answer(const char *answer, struct node *n)
 	forget(n);
 	n->users = TAKE(found.users);
 	n->n_users = found.n_users;
-	n->netnses = TAKE(found.netnses);
-	n->n_netnses = found.n_netnses;
 	return 0;
 }
 

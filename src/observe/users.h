@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Users: who uses a function or a module, and which namespaces there are.
+ * Users: who uses a function or a module.
  *
  * What netdevs, ibdevs and counts tell by themselves (model/in-use.h) is among them, where no user
- * of that kind is known with a name. Beside it, what takes a look into processes, into other
- * network namespaces (netns-stacked.h) and into the resources of the RDMA core:
+ * of that kind is known with a name. Beside it, what takes a look into processes and into the
+ * resources of the RDMA core:
  *
  * - USE_CONTEXT: the processes that have /dev/infiniband/uverbsN open, by the texts of their
  *   descriptors and, on kernels newer than 5.10, by netlink. The texts only give names to what
@@ -32,13 +32,13 @@
 #include "process.h"
 
 /*
- * The part of observe_users() that takes no netlink: descriptors, modules and
- * namespaces. @fs may be of any tree. Return: 0 or -errno.
+ * The part of observe_users() that takes no netlink: descriptors and modules. @fs may be of any
+ * tree. Return: 0 or -errno.
  */
 int users_look(const struct fs *fs, struct processes *p, struct node *n);
 
 /*
- * What has to read /proc/PID, for the helper that has the capability: netnses, and users but those
+ * What has to read /proc/PID, for the helper that has the capability: users but those
  * of modules and of in_use_find(), of a node that has its functions and devices. The process @asker
  * and its children do not count as users; 0: this process. Return: 0 or -errno.
  */

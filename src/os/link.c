@@ -20,14 +20,19 @@ enum {                                     /* newer than the oldest headers */
 	ATTR_IFLA_CARRIER_DOWN_COUNT = 48, /* 4.16 */
 	ATTR_IFLA_PROP_LIST = 52,          /* 5.5 */
 	ATTR_IFLA_ALT_IFNAME = 53,
-	ATTR_IFLA_PERM_ADDRESS = 54, /* 5.6 */
-	MESSAGE_NEWLINKPROP = 108,   /* RTM_NEWLINKPROP */
+	ATTR_IFLA_PERM_ADDRESS = 54,    /* 5.6 */
+	ATTR_IFLA_TARGET_NETNSID = 46,  /* 4.20 */
+	ATTR_IFLA_PARENT_DEV_NAME = 56, /* 5.14 */
+	ATTR_IFLA_PARENT_DEV_BUS_NAME = 57,
+	LINK_ATTR_MAX = ATTR_IFLA_PARENT_DEV_BUS_NAME,
+	MESSAGE_NEWLINKPROP = 108, /* RTM_NEWLINKPROP */
 	MESSAGE_DELLINKPROP = 109,
 	ATTR_IFA_PROTO = 11,         /* 5.18 */
 	CONF6_RA_DEFRTR_METRIC = 52, /* DEVCONF_RA_DEFRTR_METRIC, 5.12 */
 };
 
 struct link_list {
+	const int32_t *own;     /* NULL: of this namespace */
 	struct netdev *netdevs; /* owned */
 	size_t n;
 	struct tunnel_end *ends; /* owned */
@@ -111,10 +116,9 @@ static uint32_t find_u32(const struct nlattr *data, int attribute)
 	return a && nla_len(a) == sizeof(uint32_t) ? nla_get_u32(a) : 0;
 }
 
-static int add_end(const struct tunnel_kind *k, const struct nlattr *data, struct link_list *links)
+static int add_end(const struct tunnel_kind *k, const struct nlattr *data, const struct netdev *d,
+		   struct link_list *links)
 {
-	const struct netdev *d = &links->netdevs[links->n - 1];
-
 	for (int i = 0; i < 2; i++) {
 		const int attribute = i == 0 ? k->remote : k->remote6;
 		struct tunnel_end *to, end = { .ifindex = d->ifindex,
@@ -133,16 +137,14 @@ static int add_end(const struct tunnel_kind *k, const struct nlattr *data, struc
 }
 
 /* A link that the kernel names is what counts; a VXLAN's stands among its own attributes alone. */
-static int read_tunnel(const struct nlattr *data, struct link_list *links)
+static int read_tunnel(const struct nlattr *data, struct netdev *d, struct link_list *links)
 {
-	struct netdev *d = &links->netdevs[links->n - 1];
-
 	for (size_t i = 0; i < ELEMENTSOF(tunnel_kinds); i++) {
 		if (!streq(d->kind, tunnel_kinds[i].kind))
 			continue;
 		if (!d->link)
 			d->link = find_u32(data, tunnel_kinds[i].link);
-		return add_end(&tunnel_kinds[i], data, links);
+		return links ? add_end(&tunnel_kinds[i], data, d, links) : 0;
 	}
 	return 0;
 }
@@ -155,9 +157,9 @@ static int read_bond_mode(const struct nlattr *data)
 }
 
 /* @is_here: its link, if any, is in this namespace */
-static int read_kind(struct nlattr *linkinfo, bool is_here, struct link_list *links)
+static int read_kind(struct nlattr *linkinfo, bool is_here, struct netdev *d,
+		     struct link_list *links)
 {
-	struct netdev *d = &links->netdevs[links->n - 1];
 	struct nlattr *tb[IFLA_INFO_MAX + 1], *data;
 
 	d->bond_mode = BOND_MODE_UNKNOWN;
@@ -173,7 +175,7 @@ static int read_kind(struct nlattr *linkinfo, bool is_here, struct link_list *li
 		d->bond_mode = read_bond_mode(data);
 	if (streq(d->kind, "vrf"))
 		d->vrf_table = find_u32(data, IFLA_VRF_TABLE);
-	return is_here ? read_tunnel(data, links) : 0;
+	return is_here ? read_tunnel(data, d, links) : 0;
 }
 
 /* The kernel's own arrays: an older one has fewer values. */
@@ -221,54 +223,105 @@ static void read_family(struct nlattr *spec, struct netdev *ret)
 	ret->inet6_flags = find_u32(families[AF_INET6], IFLA_INET6_FLAGS);
 }
 
-static int on_link(struct nlmsghdr *h, void *userdata)
+/* Of a netdev elsewhere sysfs shows nothing. */
+static void read_function(const struct nlattr *name, const struct nlattr *bus, struct netdev *d)
 {
-	static const struct nla_policy policy[ATTR_IFLA_PERM_ADDRESS + 1] = {
+	char parent[32] = "", kind[16] = "";
+
+	if (name && bus) {
+		nla_strlcpy(parent, name, sizeof(parent));
+		nla_strlcpy(kind, bus, sizeof(kind));
+	}
+	if (!streq(kind, "pci") || !COPY(d->pci, parent))
+		d->pci[0] = '\0';
+}
+
+/* With a netns ID the index is one of that namespace, and means nothing in the netdev's own. */
+static void read_link(struct nlattr *const *tb, const int32_t *own, struct netdev *d)
+{
+	const uint32_t link = get_u32(tb[IFLA_LINK], 0);
+	const struct nlattr *id = tb[IFLA_LINK_NETNSID];
+
+	d->is_link_here = id && own && *own >= 0 && nla_get_s32(id) == *own;
+	if (d->is_link_here || (!id && link != d->ifindex))
+		d->link = link;
+}
+
+/* @links: the ends of tunnels are added to; or NULL */
+static int parse_link(struct nlmsghdr *h, const int32_t *own, struct netdev *ret,
+		      struct link_list *links)
+{
+	static const struct nla_policy policy[LINK_ATTR_MAX + 1] = {
 		[IFLA_IFNAME] = { .type = NLA_STRING },
 		[IFLA_MTU] = { .type = NLA_U32 },
 		[IFLA_MAX_MTU] = { .type = NLA_U32 },
 		[IFLA_MASTER] = { .type = NLA_U32 },
 		[IFLA_LINK] = { .type = NLA_U32 },
+		[IFLA_LINK_NETNSID] = { .type = NLA_S32 },
 		[IFLA_LINKINFO] = { .type = NLA_NESTED },
 		[IFLA_PHYS_PORT_NAME] = { .type = NLA_STRING },
 		[ATTR_IFLA_CARRIER_DOWN_COUNT] = { .type = NLA_U32 },
+		[ATTR_IFLA_PARENT_DEV_NAME] = { .type = NLA_STRING },
+		[ATTR_IFLA_PARENT_DEV_BUS_NAME] = { .type = NLA_STRING },
 	};
-	struct nlattr *tb[ATTR_IFLA_PERM_ADDRESS + 1];
-	struct link_list *links = userdata;
+	struct nlattr *tb[LINK_ATTR_MAX + 1];
 	const struct ifinfomsg *i;
-	struct netdev *d;
+	struct netdev d = {};
+	int r;
+
+	if (nlmsg_parse(h, sizeof(*i), tb, LINK_ATTR_MAX, policy) < 0 || !tb[IFLA_IFNAME])
+		return -EBADMSG;
+	if (own && !tb[ATTR_IFLA_TARGET_NETNSID]) /* it did not understand: these are our own */
+		return -EOPNOTSUPP;
+
+	i = nlmsg_data(h);
+	d.ifindex = i->ifi_index;
+	d.is_up = i->ifi_flags & IFF_UP;
+	d.has_carrier = i->ifi_flags & IFF_LOWER_UP;
+	nla_strlcpy(d.name, tb[IFLA_IFNAME], sizeof(d.name));
+	format_mac(tb[IFLA_ADDRESS], d.mac, sizeof(d.mac));
+	format_mac(tb[ATTR_IFLA_PERM_ADDRESS], d.perm_mac, sizeof(d.perm_mac));
+	if (tb[IFLA_PHYS_PORT_NAME])
+		nla_strlcpy(d.port_name, tb[IFLA_PHYS_PORT_NAME], sizeof(d.port_name));
+	read_altnames(tb[ATTR_IFLA_PROP_LIST], d.altnames, sizeof(d.altnames));
+	read_family(tb[IFLA_AF_SPEC], &d);
+	d.mtu = get_u32(tb[IFLA_MTU], 0);
+	d.max_mtu = get_u32(tb[IFLA_MAX_MTU], 0);
+	d.carrier_downs = get_u32(tb[ATTR_IFLA_CARRIER_DOWN_COUNT], 0);
+	d.master = get_u32(tb[IFLA_MASTER], 0);
+	read_link(tb, own, &d);
+	r = read_kind(tb[IFLA_LINKINFO], !tb[IFLA_LINK_NETNSID], &d, links);
+	if (r < 0)
+		return r;
+	if (own)
+		read_function(tb[ATTR_IFLA_PARENT_DEV_NAME], tb[ATTR_IFLA_PARENT_DEV_BUS_NAME], &d);
+	*ret = d;
+	return 0;
+}
+
+int link_parse(struct nlmsghdr *h, const int32_t *own, struct netdev *ret)
+{
+	return parse_link(h, own, ret, NULL);
+}
+
+static int on_link(struct nlmsghdr *h, void *userdata)
+{
+	struct link_list *links = userdata;
+	struct netdev d, *slot;
+	int r;
 
 	if (h->nlmsg_type != RTM_NEWLINK)
 		return 0;
-	if (nlmsg_parse(h, sizeof(*i), tb, ATTR_IFLA_PERM_ADDRESS, policy) < 0 || !tb[IFLA_IFNAME])
-		return -EBADMSG;
-
 	if (links->n == 0) /* the dump may be asked for again */
 		links->n_ends = 0;
-	d = APPEND(links->netdevs, links->n);
-	if (!d)
+	r = parse_link(h, links->own, &d, links->own ? NULL : links);
+	if (r < 0)
+		return r;
+	slot = APPEND(links->netdevs, links->n);
+	if (!slot)
 		return -ENOMEM;
-
-	i = nlmsg_data(h);
-	d->ifindex = i->ifi_index;
-	d->is_up = i->ifi_flags & IFF_UP;
-	d->has_carrier = i->ifi_flags & IFF_LOWER_UP;
-	nla_strlcpy(d->name, tb[IFLA_IFNAME], sizeof(d->name));
-	format_mac(tb[IFLA_ADDRESS], d->mac, sizeof(d->mac));
-	format_mac(tb[ATTR_IFLA_PERM_ADDRESS], d->perm_mac, sizeof(d->perm_mac));
-	if (tb[IFLA_PHYS_PORT_NAME])
-		nla_strlcpy(d->port_name, tb[IFLA_PHYS_PORT_NAME], sizeof(d->port_name));
-	read_altnames(tb[ATTR_IFLA_PROP_LIST], d->altnames, sizeof(d->altnames));
-	read_family(tb[IFLA_AF_SPEC], d);
-	d->mtu = get_u32(tb[IFLA_MTU], 0);
-	d->max_mtu = get_u32(tb[IFLA_MAX_MTU], 0);
-	d->carrier_downs = get_u32(tb[ATTR_IFLA_CARRIER_DOWN_COUNT], 0);
-	d->master = get_u32(tb[IFLA_MASTER], 0);
-
-	/* With a netns ID the index is one of that namespace, and means nothing here. */
-	if (!tb[IFLA_LINK_NETNSID] && get_u32(tb[IFLA_LINK], 0) != d->ifindex)
-		d->link = get_u32(tb[IFLA_LINK], 0);
-	return read_kind(tb[IFLA_LINKINFO], !tb[IFLA_LINK_NETNSID], links);
+	*slot = d;
+	return 0;
 }
 
 static int compare_end(const void *a, const void *b)
@@ -280,16 +333,16 @@ static int compare_end(const void *a, const void *b)
 }
 
 /* Without RTEXT_FILTER_VF: with it mlx5 asks its firmware about each VF, one after the other. */
-int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n, struct tunnel_end **ret_ends,
-	      size_t *ret_n_ends)
+static int list(struct netlink *nl, const int32_t *id, const int32_t *own, struct link_list *ret)
 {
-	_cleanup_(links_done) struct link_list links = {};
+	_cleanup_(links_done) struct link_list links = { .own = own };
 	_cleanup_(nlmsg_freep) struct nl_msg *m = NULL;
 	struct ifinfomsg i = { .ifi_family = AF_UNSPEC };
 	int r;
 
 	m = netlink_make(RTM_GETLINK, NLM_F_DUMP, &i, sizeof(i));
-	if (!m || nla_put_u32(m, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS) < 0)
+	if (!m || nla_put_u32(m, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS) < 0 ||
+	    (id && nla_put_s32(m, ATTR_IFLA_TARGET_NETNSID, *id) < 0))
 		return -ENOMEM;
 
 	r = netlink_list(nl, TAKE(m), on_link, &links, &links.n);
@@ -300,12 +353,36 @@ int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n, struct tun
 		qsort(links.netdevs, links.n, sizeof(*links.netdevs), netdev_compare);
 	if (links.n_ends > 0)
 		qsort(links.ends, links.n_ends, sizeof(*links.ends), compare_end);
+	*ret = TAKE_STRUCT(links);
+	return 0;
+}
+
+int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n, struct tunnel_end **ret_ends,
+	      size_t *ret_n_ends)
+{
+	_cleanup_(links_done) struct link_list links = {};
+	int r = list(nl, NULL, NULL, &links);
+
+	if (r < 0)
+		return r;
 	*ret = TAKE(links.netdevs);
 	*ret_n = links.n;
 	if (ret_ends) {
 		*ret_ends = TAKE(links.ends);
 		*ret_n_ends = links.n_ends;
 	}
+	return 0;
+}
+
+int link_list_of(struct netlink *nl, int32_t id, int32_t own, struct netdev **ret, size_t *ret_n)
+{
+	_cleanup_(links_done) struct link_list links = {};
+	int r = list(nl, &id, &own, &links);
+
+	if (r < 0)
+		return r;
+	*ret = TAKE(links.netdevs);
+	*ret_n = links.n;
 	return 0;
 }
 

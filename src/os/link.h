@@ -2,7 +2,7 @@
 /*
  * Link: network devices and their addresses over rtnetlink.
  *
- * Lists only what the caller's network namespace shows.
+ * Lists only what the caller's network namespace shows, but for link_list_of().
  */
 #pragma once
 
@@ -17,6 +17,17 @@
  */
 int link_list(struct netlink *nl, struct netdev **ret, size_t *ret_n, struct tunnel_end **ret_ends,
 	      size_t *ret_n_ends);
+
+/*
+ * The same for a namespace that has the number @id here, as node.aways has them but for netns; pci
+ * is left empty by kernels before 5.14. @own: the number of this namespace. Return: 0; -EACCES: it
+ * may not be asked; -EOPNOTSUPP of kernels before 4.20; or -errno.
+ * Source: rtnl_get_net_ns_capable(), rtnl_fill_link_netnsid() in net/core/rtnetlink.c
+ */
+int link_list_of(struct netlink *nl, int32_t id, int32_t own, struct netdev **ret, size_t *ret_n);
+
+/* A message of such a list; @own is NULL for the caller's namespace, -1: it has no number. */
+int link_parse(struct nlmsghdr *h, const int32_t *own, struct netdev *ret);
 
 /* IPv4 and IPv6, by ifindex; those of one netdev in the kernel's order, the primary one first. */
 int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n);

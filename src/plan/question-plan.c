@@ -4,11 +4,6 @@
  */
 #include "steps.h"
 
-static bool is_of_others(const struct action *a)
-{
-	return action_is_destructive(a) || a->verb == VERB_SET_NETNS_MODE;
-}
-
 /*
  * Open changes that take something away may depend on who uses it, and erdma, which takes ports.
  * A change that waits for a reboot because something is in use names who uses it.
@@ -16,9 +11,9 @@ static bool is_of_others(const struct action *a)
 static bool needs_users(const struct action *a)
 {
 	if (action_is_open(a))
-		return is_of_others(a) ||
+		return action_is_destructive(a) ||
 		       (a->verb == VERB_LOAD_MODULE && streq(a->target, ERDMA_MODULE));
-	return is_of_others(a) &&
+	return action_is_destructive(a) &&
 	       (a->class == CLASS_NEEDS_REBOOT || (a->is_done && a->result == -EBUSY));
 }
 

@@ -237,10 +237,10 @@ static void try_netns_mode(struct netlink *nl)
 
 static void try_far_links(struct netlink *nl)
 {
-	_cleanup_(freep) struct far_link *list = NULL;
+	_cleanup_(freep) struct netdev *list = NULL;
 	size_t n = 0;
 
-	netns_list_links(nl, 1, -1, &list, &n);
+	netns_list_links(nl, STDIN_FILENO, &list, &n);
 }
 
 static void try_vfs(struct netlink *nl)

@@ -18,8 +18,10 @@
 /* Of a unit with PrivateNetwork=yes. */
 static struct {
 	uint64_t from_usec, until_usec;
-	bool was_there_at_look;
 } unit;
+
+static bool was_seen;    /* at the last look: one with a name */
+static bool was_refused; /* in this boot: then only the next one sets the mode */
 
 /* Nobody declares what the linker makes of --wrap. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -33,6 +35,7 @@ bool is_life_with_namespaces(void)
 void namespaces_boot(void)
 {
 	memset(&unit, 0, sizeof(unit));
+	was_refused = false;
 	if (!is_life_with_namespaces())
 		return;
 	sim.netns_mode = sim_random(2) == 0 ? NETNS_MODE_EXCLUSIVE : NETNS_MODE_SHARED;
@@ -54,11 +57,6 @@ void namespaces_write(FILE *f)
 					     : "exclusive");
 }
 
-static bool is_unit_there(void)
-{
-	return unit.from_usec <= sim.now_usec && sim.now_usec < unit.until_usec;
-}
-
 static bool is_any_there(void)
 {
 	bool is_there = unit.until_usec > 0 && unit.from_usec <= sim.now_usec &&
@@ -71,23 +69,19 @@ static bool is_any_there(void)
 	return is_there;
 }
 
-static void add(struct node *n, uint64_t inode, const char *name)
+/* That of the unit has no name. */
+void namespaces_show(struct node *n)
 {
-	struct netns *ns = GROW(n->netnses, n->n_netnses);
+	was_seen = false;
+	for (size_t i = 0; i < sim.n_funcs && is_life_with_namespaces(); i++) {
+		struct netns *ns = sim.funcs[i].is_in_pod ? GROW(n->netnses, n->n_netnses) : NULL;
 
-	ns->inode = inode;
-	COPY(ns->name, name);
-	unit.was_there_at_look = true;
-}
-
-void namespaces_answer(struct node *n)
-{
-	unit.was_there_at_look = false;
-	if (is_unit_there())
-		add(n, 4026532000, "unit");
-	for (size_t i = 0; i < sim.n_funcs && is_life_with_namespaces(); i++)
-		if (sim.funcs[i].is_in_pod)
-			add(n, 4026532001 + i, "pod");
+		if (!ns)
+			continue;
+		ns->inode = 4026532001 + i;
+		COPY(ns->name, "pod");
+		was_seen = true;
+	}
 }
 
 /* Its RDMA device follows its netdev there. */
@@ -110,7 +104,7 @@ int __wrap_rdma_set_netns_mode(struct netlink *nl _unused_, enum netns_mode mode
 {
 	const char *problem = mode == sim.netns_mode                ? "and was so before"
 			      : mode != sim.config->rdma.netns_mode ? "and not asked for"
-			      : unit.was_there_at_look              ? "and a namespace was seen"
+			      : was_seen                            ? "and a namespace was seen"
 								    : NULL;
 	int r = os_touch(NULL, "RDMA network namespaces");
 
@@ -118,6 +112,7 @@ int __wrap_rdma_set_netns_mode(struct netlink *nl _unused_, enum netns_mode mode
 		sim_fail("the mode of RDMA network namespaces is set, %s", problem);
 	if (r >= 0 && is_any_there())
 		r = -EBUSY;
+	was_refused |= r == -EBUSY;
 	if (r >= 0 && sim_chance(sim.rates.error))
 		r = -ENOMEM;
 	if (r >= 0)
@@ -130,8 +125,8 @@ void namespaces_check(void)
 {
 	const enum netns_mode asked = sim.config->rdma.netns_mode;
 
-	if (is_life_with_namespaces() && asked != NETNS_MODE_KEEP && asked != sim.netns_mode &&
-	    !is_any_there())
+	if (is_life_with_namespaces() && !was_refused && asked != NETNS_MODE_KEEP &&
+	    asked != sim.netns_mode && !is_any_there())
 		sim_fail("RDMA network namespaces are %s, asked for is %s",
 			 netns_mode_name(sim.netns_mode), netns_mode_name(asked));
 }

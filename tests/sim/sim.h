@@ -235,7 +235,7 @@ void priorities_check_reverted(void);
 bool is_life_with_namespaces(void);
 void namespaces_boot(void);
 void namespaces_write(FILE *f); /* what is asked for */
-void namespaces_answer(struct node *n);
+void namespaces_show(struct node *n);
 void namespaces_move(struct func *f); /* into a pod, or back */
 bool namespaces_has_followed(const struct func *f);
 void namespaces_leave(void);

@@ -120,6 +120,7 @@ static int look(void *userdata _unused_, const struct config *c, struct attempts
 	if (r >= 0)
 		r = look_at_files(c, &n, &memory);
 	smc_show(&n);
+	namespaces_show(&n);
 	driver_show(&n);
 	kubelet_show(c, &n);
 	if (r >= 0 && is_life_with_metadata())
@@ -159,7 +160,6 @@ static void answer_users(struct node *n)
 	if (n->n_users > 1)
 		qsort(n->users, n->n_users, sizeof(*n->users),
 		      (int (*)(const void *, const void *))strcmp);
-	namespaces_answer(n);
 	n->has_users = true;
 }
 
