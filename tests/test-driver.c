@@ -1013,6 +1013,7 @@ static void a_driver_in_use_is_not_reloaded_and_its_users_are_named(_unused_ voi
 
 static void all_users_are_named_as_far_as_there_is_room(_unused_ void **state)
 {
+	_cleanup_(graph_done) struct graph g = {};
 	char small[100], list[12] = "";
 	struct action a;
 	struct scene s;
@@ -1030,7 +1031,8 @@ static void all_users_are_named_as_far_as_there_is_room(_unused_ void **state)
 	assert_has(a.detail, "813");
 	assert_has(a.detail, "held by foo");
 
-	assert_true(in_use_of_driver(&s.node, &s.memory, "erdma", small, sizeof(small)));
+	assert_int_equal(graph_make(&s.node, &g), 0);
+	assert_true(in_use_of_driver(&g, &s.memory, "erdma", small, sizeof(small)));
 	assert_has(small, "812");
 	assert_null(strstr(small, "813"));
 	assert_string_equal(small + strlen(small) - 5, "; ...");

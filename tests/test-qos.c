@@ -242,6 +242,7 @@ static void assert_plan(struct scene *s, const char *expected)
 	struct plan p = { .devices = s->devices, .n_devices = 1 };
 	char text[2048];
 
+	assert_int_equal(graph_make(&s->node, &p.graph), 0);
 	assert_int_equal(plan_qos(&s->config, &s->node, &s->memory, &p), 0);
 	write_plan(&p, text, sizeof(text));
 	assert_string_equal(text, expected);

@@ -388,8 +388,8 @@ static void make_vfs(struct node *n)
 	static const char *const addresses[] = { "0000:41:00.0", VF0, VF1 };
 	static const struct netdev netdevs[] = {
 		{ .ifindex = 12, .name = "v0", .pci = VF0, .mac = "02:00:00:00:00:01" },
-		{ .ifindex = 13, .name = "v0.5", .link = 12, .kind = "vlan" },
-		{ .ifindex = 14, .name = "dummy0", .kind = "dummy" },
+		{ .ifindex = 13, .name = "v0.5", .link = 12, .kind = "vlan", .master = 14 },
+		{ .ifindex = 14, .name = "br0", .kind = "bridge" },
 	};
 	static const struct vf_info infos[] = {
 		{ .pf = "0000:41:00.0", .index = 0, .mac = "02:00:00:00:00:01" },
@@ -426,7 +426,6 @@ static void signs_are_users_unless_a_process_is_named(_unused_ void **state)
 	make_machine(&t);
 	make_vfs(&n);
 	n.netdevs[0].master = 14;
-	n.netdevs[1].is_up = true;
 	add_function(&n, "0000:99:00.0", "nvme")->class = 0x010802;
 	add_function(&n, "0000:99:00.1", "vfio-pci")->class = 0x020000;
 
@@ -436,7 +435,7 @@ static void signs_are_users_unless_a_process_is_named(_unused_ void **state)
 	assert_int_equal(n.n_users, 5);
 	assert_user(&n, 0, "0000:41:00.0", USE_NETDEV_NETNS, 0,
 		    "its netdev in another network namespace");
-	assert_user(&n, 1, VF0, USE_MASTER, 0, "v0 belongs to dummy0, a bridge, bond or team");
+	assert_user(&n, 1, VF0, USE_MASTER, 0, "v0 belongs to br0, a bridge, bond or team");
 	assert_user(&n, 2, VF0, USE_UPPER, 0, "v0 carries v0.5");
 	assert_user(&n, 3, VF1, USE_NETDEV_NETNS, 0, "its netdev in another network namespace");
 	assert_user(&n, 4, "0000:99:00.1", USE_VFIO, 0, "it is bound to vfio-pci");

@@ -954,7 +954,8 @@ static void has_address(struct scene *s)
 static void has_link_local(struct scene *s)
 {
 	has_address(s);
-	s->addresses[0].scope = 253;
+	s->addresses[0].family = AF_INET6;
+	memcpy(s->addresses[0].local, "\xfe\x80", 2);
 }
 static void was_usable(struct scene *s)
 {

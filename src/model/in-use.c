@@ -10,9 +10,11 @@
 #include <netinet/in.h>
 #include <stdarg.h>
 
-#define MAX_STACKED 8 /* the kernel's MAX_NEST_DEV */
+#define PORT_DHCP   68
+#define PORT_DHCPV6 546
 
 struct finder {
+	const struct graph *g;
 	const struct node *n;
 	const struct memory *memory;
 	const struct pci *f;
@@ -111,15 +113,6 @@ static void add_away(struct finder *s)
 		add(s, USE_IBDEV_NETNS, "its ibdev %s in another network namespace", m->ibdev);
 }
 
-static void add_master(struct finder *s)
-{
-	const struct netdev *master = node_netdev(s->n, s->nd->master);
-
-	if (s->nd->master)
-		add(s, USE_MASTER, "%s belongs to %s, a bridge, bond or team", s->nd->name,
-		    master ? master->name : "one that is not seen");
-}
-
 static void add_contexts(struct finder *s)
 {
 	if (s->ib->n_contexts == UINT32_MAX)
@@ -131,21 +124,35 @@ static void add_contexts(struct finder *s)
 
 /* --- addresses and routes of the host --- */
 
-/* Has this service changed how the netdev takes router advertisements? */
-static bool is_asked_for_ra(const struct memory *memory, uint32_t ifindex)
+/* Has this service changed how the netdev takes router advertisements, or made its VF? */
+static bool is_asked_for_ra(const struct graph *g, const struct memory *memory,
+			    const struct netdev *nd)
 {
-	for (size_t i = 0; i < memory->n_ledger; i++)
-		if (memory->ledger[i].ifindex == ifindex &&
-		    streq(memory->ledger[i].verb, "set-sysctl") &&
-		    is_prefix(memory->ledger[i].subject, "ipv6/"))
+	const struct pci *pci = node_pci(g->n, nd->pci);
+
+	for (size_t i = 0; i < memory->n_ledger; i++) {
+		const struct ledger_entry *e = &memory->ledger[i];
+
+		if (e->ifindex == nd->ifindex && streq(e->verb, "set-sysctl") &&
+		    is_prefix(e->subject, "ipv6/"))
 			return true;
+		if (pci && pci->physfn[0] && streq(e->verb, "set-num-vfs") &&
+		    streq(e->target, pci->physfn))
+			return true;
+	}
 	return false;
+}
+
+/* The kernel gives each netdev that is up one of these. */
+static bool is_link_local(int family, const uint8_t *bytes)
+{
+	return family == AF_INET6 && bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;
 }
 
 static bool is_host_address(const struct memory *memory, const struct address *a, bool is_ra_ours,
 			    const char *text)
 {
-	if (a->scope >= RT_SCOPE_LINK)
+	if (is_link_local(a->family, a->local))
 		return false;
 	/* Autoconfigured ones have a lifetime: addrconf_prefix_rcv() in net/ipv6/addrconf.c */
 	if (is_ra_ours && a->family == AF_INET6 && !(a->flags & IFA_F_PERMANENT))
@@ -155,30 +162,56 @@ static bool is_host_address(const struct memory *memory, const struct address *a
 
 static bool is_host_route(const struct route *t, bool is_ra_ours)
 {
-	return t->table == RT_TABLE_MAIN && t->protocol != RTPROT_KERNEL &&
-	       t->protocol != OWN_PROTOCOL && !(is_ra_ours && t->protocol == RTPROT_RA);
+	return t->protocol != RTPROT_KERNEL && t->protocol != OWN_PROTOCOL &&
+	       !(is_ra_ours && t->protocol == RTPROT_RA);
 }
 
-bool in_use_by_host(const struct node *n, const struct memory *memory, const struct netdev *nd,
-		    bool is_ra_ours, char *ret, size_t size)
+/* The next address of the host on @nd from number @i on, with its text; NULL: there is none. */
+static const struct address *next_address(const struct node *n, const struct memory *memory,
+					  const struct netdev *nd, bool is_ra_ours, size_t *i,
+					  char *text, size_t size)
+{
+	for (; *i < n->n_addresses && n->addresses[*i].ifindex == nd->ifindex; ++*i) {
+		const struct address *a = &n->addresses[*i];
+
+		ip_format(a->family, a->local, a->prefix_len, text, size);
+		if (is_host_address(memory, a, is_ra_ours, text)) {
+			++*i;
+			return a;
+		}
+	}
+	return NULL;
+}
+
+/* To a gateway, or to the netdev's own prefix. */
+static bool is_to_neighbours(const struct node *n, const struct route *t)
+{
+	static const uint8_t none[16];
+
+	if (memcmp(t->gateway, none, sizeof(none)) != 0)
+		return false;
+	if (t->prefix_len == ip_bits(t->family))
+		return true;
+	for (size_t i = node_first_address(n, t->ifindex);
+	     i < n->n_addresses && n->addresses[i].ifindex == t->ifindex; i++)
+		if (n->addresses[i].family == t->family &&
+		    t->prefix_len >= n->addresses[i].prefix_len &&
+		    ip_is_in_prefix(t->dst, n->addresses[i].peer, n->addresses[i].prefix_len))
+			return true;
+	return false;
+}
+
+/* A route that somebody made; @is_further: to networks that are not the netdev's own. */
+static bool find_route(const struct node *n, const struct netdev *nd, bool is_ra_ours,
+		       bool is_further, char *ret, size_t size)
 {
 	char text[INET6_ADDRSTRLEN + 8];
 
-	is_ra_ours = is_ra_ours || is_asked_for_ra(memory, nd->ifindex);
-	for (size_t i = node_first_address(n, nd->ifindex);
-	     i < n->n_addresses && n->addresses[i].ifindex == nd->ifindex; i++) {
-		const struct address *a = &n->addresses[i];
-
-		ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
-		if (is_host_address(memory, a, is_ra_ours, text)) {
-			snprintf(ret, size, "%s has %s", nd->name, text);
-			return true;
-		}
-	}
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
 
-		if (t->ifindex != nd->ifindex || !is_host_route(t, is_ra_ours))
+		if (t->ifindex != nd->ifindex || !is_host_route(t, is_ra_ours) ||
+		    (is_further && is_to_neighbours(n, t)))
 			continue;
 		ip_format(t->family, t->dst, t->prefix_len, text, sizeof(text));
 		snprintf(ret, size, "%s has a route to %s", nd->name, text);
@@ -187,54 +220,255 @@ bool in_use_by_host(const struct node *n, const struct memory *memory, const str
 	return false;
 }
 
+bool in_use_by_host(const struct graph *g, const struct memory *memory, const struct netdev *nd,
+		    bool is_ra_ours, char *ret, size_t size)
+{
+	size_t i = node_first_address(g->n, nd->ifindex);
+	char text[INET6_ADDRSTRLEN + 8];
+
+	is_ra_ours = is_ra_ours || is_asked_for_ra(g, memory, nd);
+	if (!next_address(g->n, memory, nd, is_ra_ours, &i, text, sizeof(text)))
+		return find_route(g->n, nd, is_ra_ours, false, ret, size);
+	snprintf(ret, size, "%s has %s", nd->name, text);
+	return true;
+}
+
+/* --- sockets --- */
+
+static bool is_of_dhcp(const struct sock *s)
+{
+	return s->protocol == IPPROTO_UDP &&
+	       s->local_port == (s->family == AF_INET ? PORT_DHCP : PORT_DHCPV6);
+}
+
+static bool has_sock(const struct node *n, const struct sock *like, const struct address *a)
+{
+	for (size_t i = 0; i < n->n_socks; i++) {
+		const struct sock *s = &n->socks[i];
+
+		if (s->is_listening && s->family == like->family && s->protocol == like->protocol &&
+		    s->local_port == like->local_port && memcmp(s->local, a->local, 16) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Does its program listen on the same port of every address, as ntpd and named do? */
+static bool is_everywhere(const struct node *n, const struct sock *s)
+{
+	size_t n_addresses = 0;
+
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+
+		if (a->family != s->family || a->scope >= RT_SCOPE_LINK)
+			continue;
+		if (!has_sock(n, s, a))
+			return false;
+		n_addresses++;
+	}
+	return n_addresses > 1;
+}
+
+static void put_sock(const struct sock *s, const struct netdev *nd, bool is_connected, char *ret,
+		     size_t size)
+{
+	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
+
+	ip_format(s->family, s->local, UINT32_MAX, local, sizeof(local));
+	ip_format(s->family, s->remote, UINT32_MAX, remote, sizeof(remote));
+	if (s->ifindex == nd->ifindex)
+		snprintf(ret, size, "a socket is bound to %s, %s port %u", nd->name,
+			 s->protocol == IPPROTO_TCP ? "TCP" : "UDP", s->local_port);
+	else if (is_connected)
+		snprintf(ret, size, "%s has a connection to %s port %u", local, remote,
+			 s->remote_port);
+	else
+		snprintf(ret, size, "a program listens on %s, %s port %u", local,
+			 s->protocol == IPPROTO_TCP ? "TCP" : "UDP", s->local_port);
+}
+
+/* A socket that is bound to @nd, or uses the address @a of it; NULL: none that the netdev has. */
+static bool find_sock(const struct node *n, const struct netdev *nd, const struct address *a,
+		      char *ret, size_t size)
+{
+	for (size_t i = 0; i < n->n_socks; i++) {
+		const struct sock *s = &n->socks[i];
+		const bool is_bound = s->ifindex == nd->ifindex,
+			   is_from = a && a->family == s->family &&
+				     memcmp(a->local, s->local, 16) == 0;
+
+		if ((!is_bound && !is_from) || is_of_dhcp(s) ||
+		    (!is_bound && s->is_listening && is_everywhere(n, s)))
+			continue;
+		put_sock(s, nd, !s->is_listening, ret, size);
+		return true;
+	}
+	return false;
+}
+
+/* --- the host's use of a netdev --- */
+
+static enum in_use_degree judge_addresses(const struct node *n, const struct memory *memory,
+					  const struct netdev *nd, bool is_ra_ours, char *why,
+					  size_t size)
+{
+	enum in_use_degree degree = IN_USE_FREE;
+	char text[INET6_ADDRSTRLEN + 8];
+	const struct address *a;
+
+	for (size_t i = node_first_address(n, nd->ifindex);
+	     (a = next_address(n, memory, nd, is_ra_ours, &i, text, sizeof(text)));) {
+		if (n->has_socks && find_sock(n, nd, a, why, size))
+			return IN_USE_USED;
+		if (degree == IN_USE_FREE)
+			snprintf(why, size, "%s has %s", nd->name, text);
+		degree = IN_USE_ADDRESSED;
+	}
+	return degree;
+}
+
+static enum in_use_degree judge_netdev(const struct graph *g, const struct memory *memory,
+				       const struct netdev *nd, bool is_ra_ours, char *why,
+				       size_t size)
+{
+	const struct node *n = g->n;
+	enum in_use_degree degree;
+
+	is_ra_ours = is_ra_ours || is_asked_for_ra(g, memory, nd);
+	if (find_route(n, nd, is_ra_ours, true, why, size) ||
+	    (n->has_socks && find_sock(n, nd, NULL, why, size)))
+		return IN_USE_USED;
+	degree = judge_addresses(n, memory, nd, is_ra_ours, why, size);
+	if (degree == IN_USE_ADDRESSED && !n->has_socks) {
+		snprintf(why, size, "which sockets use the addresses of %s is not known", nd->name);
+		return IN_USE_USED;
+	}
+	if (degree == IN_USE_FREE && find_route(n, nd, is_ra_ours, false, why, size))
+		return IN_USE_ADDRESSED;
+	return degree;
+}
+
+/* The netdevs here that go when the function goes. Any address of a VF is a use. */
+static enum in_use_degree judge_host(const struct graph *g, const struct memory *memory,
+				     const struct pci *f, bool is_ra_ours, char *why, size_t size)
+{
+	enum in_use_degree worst = IN_USE_FREE;
+	const struct netdev *nd;
+
+	for (size_t i = 0; (nd = graph_of(g, f->address, &i)) && worst < IN_USE_USED;) {
+		enum in_use_degree degree;
+		char text[IN_USE_WHY_LEN];
+
+		if (nd->netns > 0 || !streq(graph_function(nd), f->address))
+			continue;
+		if (!f->physfn[0])
+			degree = judge_netdev(g, memory, nd, is_ra_ours, text, sizeof(text));
+		else
+			degree = in_use_by_host(g, memory, nd, is_ra_ours, text, sizeof(text))
+					 ? IN_USE_USED
+					 : IN_USE_FREE;
+		if (degree > worst) {
+			copy(why, size, text);
+			worst = degree;
+		}
+	}
+	return worst;
+}
+
+/* A PF that is only addressed is not in use: who takes it away asks in_use_degree(). */
 static void add_host_use(struct finder *s)
 {
-	char text[128];
+	char text[IN_USE_WHY_LEN];
 
-	if (s->f->physfn[0] && in_use_by_host(s->n, s->memory, s->nd, false, text, sizeof(text)))
+	if (judge_host(s->g, s->memory, s->f, false, text, sizeof(text)) == IN_USE_USED)
 		add(s, USE_ADDRESS, "%s", text);
 }
 
 /* --- what is stacked on it --- */
 
-const struct netdev *in_use_lowest(const struct node *n, uint32_t ifindex)
+/* The port of a VRF has another routing table, and is used as any netdev is. */
+static bool is_port(const struct node *n, const struct netdev *nd)
 {
-	const struct netdev *nd = node_netdev(n, ifindex);
+	const struct netdev *master = node_netdev(n, nd->master);
 
-	for (int i = 0; i < MAX_STACKED && nd && !nd->pci[0]; i++)
-		nd = node_netdev(n, nd->link);
-	return nd && nd->pci[0] ? nd : NULL;
+	return nd->master && !(master && streq(master->kind, "vrf"));
 }
 
-static bool has_address(const struct node *n, const struct netdev *nd)
+static void add_port(struct finder *s, const struct netdev *nd)
 {
-	for (size_t i = 0; i < n->n_addresses; i++)
-		if (n->addresses[i].ifindex == nd->ifindex)
-			return true;
-	return false;
+	const struct netdev *master = node_netdev(s->n, nd->master);
+
+	if (is_port(s->n, nd))
+		add(s, USE_MASTER, "%s belongs to %s, a bridge, bond or team", nd->name,
+		    master ? master->name : "one that is not seen");
 }
 
-static bool is_above(const struct netdev *upper, const struct netdev *nd)
+/* A tap has no address: the program that uses it has it open, which nothing shows. */
+static bool is_tap(const struct netdev *nd)
 {
-	return upper->link == nd->ifindex && upper->ifindex != nd->ifindex;
+	return nd->is_up && (streq(nd->kind, "macvtap") || streq(nd->kind, "ipvtap"));
 }
 
-/* One that is down and has nothing is left over, and goes with what it is on. */
-static bool is_used(const struct node *n, const struct netdev *upper, int depth)
+static void add_upper(struct finder *s, const struct netdev *nd)
 {
-	if (upper->is_up || upper->master || has_address(n, upper) || depth == MAX_STACKED)
-		return true;
-	for (size_t i = 0; i < n->n_netdevs; i++)
-		if (is_above(&n->netdevs[i], upper) && is_used(n, &n->netdevs[i], depth + 1))
-			return true;
-	return false;
+	char text[IN_USE_WHY_LEN];
+
+	if (streq(nd->kind, "vrf"))
+		return;
+	if (is_port(s->n, nd) || is_tap(nd) ||
+	    in_use_by_host(s->g, s->memory, nd, false, text, sizeof(text)))
+		add(s, USE_UPPER, "%s carries %s", s->nd ? s->nd->name : s->f->address, nd->name);
 }
 
-static void add_uppers(struct finder *s)
+static void add_elsewhere(struct finder *s, const struct netdev *nd, bool is_own)
 {
-	for (size_t i = 0; i < s->n->n_netdevs; i++)
-		if (is_above(&s->n->netdevs[i], s->nd) && is_used(s->n, &s->n->netdevs[i], 0))
-			add(s, USE_UPPER, "%s carries %s", s->nd->name, s->n->netdevs[i].name);
+	const struct netns *ns = &s->n->netnses[nd->netns - 1];
+
+	if (is_own)
+		add(s, USE_NETDEV_NETNS, "%s in network namespace %" PRIu64 ", %.48s", nd->name,
+		    ns->inode, ns->name);
+	else
+		add(s, USE_UPPER, "%s in network namespace %" PRIu64 ", %.48s", nd->name, ns->inode,
+		    ns->name);
+}
+
+static bool add_stacked(struct finder *s)
+{
+	const struct netdev *nd;
+	bool is_away = false;
+
+	for (size_t i = 0; (nd = graph_of(s->g, s->f->address, &i));) {
+		const bool is_own = nd == s->nd || streq(graph_function(nd), s->f->address);
+
+		if (nd->netns > 0 && nd->netns <= s->n->n_netnses) {
+			add_elsewhere(s, nd, is_own);
+			is_away |= is_own;
+		} else if (is_own) {
+			add_port(s, nd);
+		} else {
+			add_upper(s, nd);
+		}
+	}
+	return is_away;
+}
+
+/* A namespace that could not be asked may have what is stacked on any netdev. */
+static void add_closed(struct finder *s)
+{
+	const struct netns *first = NULL;
+	size_t n_closed = 0;
+
+	for (size_t i = 0; i < s->n->n_netnses; i++)
+		if (s->n->netnses[i].is_closed && n_closed++ == 0)
+			first = &s->n->netnses[i];
+	if (n_closed == 1)
+		add(s, USE_UNKNOWN, "the links of network namespace %.48s cannot be listed",
+		    first->name);
+	else if (n_closed > 1)
+		add(s, USE_UNKNOWN,
+		    "the links of %zu network namespaces cannot be listed: %.40s, ...", n_closed,
+		    first->name);
 }
 
 /* --- GIDs --- */
@@ -271,7 +505,7 @@ static bool is_own_gid(const struct node *n, const struct netdev *nd, const char
 
 	if (!parse_gid(text, gid))
 		return false;
-	if (gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80) /* link-local: of its MAC, always there */
+	if (is_link_local(AF_INET6, gid)) /* of its MAC, always there */
 		return true;
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *a = &n->addresses[i];
@@ -283,28 +517,19 @@ static bool is_own_gid(const struct node *n, const struct netdev *nd, const char
 	return false;
 }
 
-/* Is that netdev here the function's own, its master, or stacked on one of them? */
-static bool is_related(const struct node *n, const struct netdev *nd, const struct netdev *other)
-{
-	for (int i = 0; i < MAX_STACKED && other; i++) {
-		if (other == nd || (nd->master && other->ifindex == nd->master))
-			return true;
-		other = node_netdev(n, other->link);
-	}
-	return false;
-}
-
 /*
  * The name that a GID has is one of the namespace of its netdev, and may mean another one here: a
  * pod calls its macvlan "eth0", as the host its NIC.
  */
 static bool is_foreign_gid(const struct finder *s, const struct gid *gid)
 {
+	const struct netdev *named = node_netdev_named(s->n, gid->netdev);
+
 	if (!is_prefix(gid->type, "RoCE"))
 		return false;
-	if (streq(gid->netdev, s->nd->name))
+	if (named == s->nd)
 		return !is_own_gid(s->n, s->nd, gid->gid);
-	return !is_related(s->n, s->nd, node_netdev_named(s->n, gid->netdev));
+	return !named || !graph_is_above(s->g, named, s->nd);
 }
 
 static void add_gids(struct finder *s)
@@ -320,12 +545,15 @@ static void add_gids(struct finder *s)
 		}
 }
 
-size_t in_use_find(const struct node *n, const struct memory *memory, const struct pci *f,
+size_t in_use_find(const struct graph *g, const struct memory *memory, const struct pci *f,
 		   struct user ret[static IN_USE_MAX])
 {
-	struct finder s = {
-		.n = n, .memory = memory, .f = f, .ib = node_ibdev_of(n, f->address), .users = ret
-	};
+	struct finder s = { .g = g,
+			    .n = g->n,
+			    .memory = memory,
+			    .f = f,
+			    .ib = node_ibdev_of(g->n, f->address),
+			    .users = ret };
 	char detail[ELEMENTSOF(ret->detail)];
 	const enum use foreign = use_of_foreign(f, detail, sizeof(detail));
 
@@ -333,32 +561,47 @@ size_t in_use_find(const struct node *n, const struct memory *memory, const stru
 		add(&s, foreign, "%s", detail);
 		return s.n_users;
 	}
-	s.nd = netdev_of(n, f, s.ib);
-	add_away(&s);
-	if (s.nd) {
-		add_master(&s);
-		add_host_use(&s);
-	}
+	s.nd = netdev_of(s.n, f, s.ib);
 	if (s.ib)
 		add_contexts(&s);
+	if (!add_stacked(&s))
+		add_away(&s);
+	add_host_use(&s);
 	if (s.nd)
-		add_uppers(&s);
+		add_closed(&s);
 	if (s.nd && s.ib)
 		add_gids(&s);
 	return s.n_users;
 }
 
-#include "graph.h"
+void in_use_words(const struct user *u, char *ret, size_t size)
+{
+	char process[96] = "";
+
+	if (u->pid > 0)
+		snprintf(process, sizeof(process), " by %s (pid %" PRIu32 ")",
+			 u->command[0] ? u->command : "a process", u->pid);
+	snprintf(ret, size, "%s: %s%s%s%s%s%s", u->target, use_name(u->use), process,
+		 u->container[0] ? " in " : "", u->container, u->detail[0] ? ", " : "", u->detail);
+}
+
 enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
 				 const struct pci *f, bool is_ra_ours, char *why, size_t size)
 {
-	const struct netdev *nd = node_netdev_of(g->n, f->address);
-	const struct netdev *m = nd ? node_netdev(g->n, nd->master) : NULL;
+	struct user found[IN_USE_MAX];
+	const size_t n_found = in_use_find(g, memory, f, found);
+	const struct user *u;
 
-	why[0] = 0;
-	if (nd && nd->master && !(m && streq(m->kind, "vrf"))) {
-		snprintf(why, size, "%s is a port of %s", nd->name, m ? m->name : "another netdev");
-		return IN_USE_USED;
-	}
-	return nd && in_use_by_host(g->n, memory, nd, is_ra_ours, why, size) ? IN_USE_ADDRESSED : IN_USE_FREE;
+	why[0] = '\0';
+	for (size_t i = 0; (u = node_user(g->n, f->address, &i));)
+		if (u->use != USE_ADDRESS) {
+			in_use_words(u, why, size);
+			return IN_USE_USED;
+		}
+	for (size_t i = 0; i < n_found; i++)
+		if (found[i].use != USE_ADDRESS) {
+			in_use_words(&found[i], why, size);
+			return IN_USE_USED;
+		}
+	return judge_host(g, memory, f, is_ra_ours, why, size);
 }

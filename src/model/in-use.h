@@ -8,31 +8,36 @@
  */
 #pragma once
 
-#include "node.h"
+#include "graph.h"
 
-#define IN_USE_MAX 8 /* of one function; more would only be more names */
+#define IN_USE_MAX     8 /* of one function; more would only be more names */
+#define IN_USE_WHY_LEN 160
 
 /*
  * The users of @f, with pid 0 and the names in their details:
  *
  * - USE_VFIO, USE_VDPA, USE_DRIVER: it is of another program, see in_use_is_foreign(); then these
- * alone.
- * - USE_NETDEV_NETNS: it is bound and its netdev is not here. USE_IBDEV_NETNS: its ibdev was usable
- *   in this boot and is not here. An ibdev can only leave in exclusive netns mode, and a virtual
- *   one (rxe, siw) cannot: ib_device_set_netns_put() in drivers/infiniband/core/device.c.
- * - USE_MASTER: its netdev is enslaved.
+ *   alone.
  * - USE_CONTEXT: the ibdev has contexts, USE_UNKNOWN: they cannot be counted.
- * - USE_ADDRESS: of a VF, what in_use_by_host() finds.
- * - USE_UPPER: a netdev here is stacked on it, and is up, has an address, a master, or one above
- *   itself that has; or its ibdev has a GID of one elsewhere: a macvlan,
- *   ipvlan or VLAN in another namespace, since net/core/dev.c tells the RDMA core of all uppers
- *   (drivers/infiniband/core/roce_gid_mgmt.c). The name that a GID has is one of that namespace. It
- *   counts only where it means its netdev, the master of that, or what is stacked on one of them;
- *   and with the name of its netdev the address has to be one of that, unless it is link-local.
+ * - USE_NETDEV_NETNS: a netdev of it is in a named namespace, or it is bound and its netdev is not
+ *   here. USE_IBDEV_NETNS: its ibdev was usable in this boot and is not here. An ibdev can only
+ *   leave in exclusive netns mode, and a virtual one (rxe, siw) cannot: ib_device_set_netns_put()
+ *   in drivers/infiniband/core/device.c.
+ * - USE_MASTER: a netdev of it is a port of a bridge, bond, team or OVS, not of a VRF alone.
+ * - USE_ADDRESS: the host uses it, as in_use_degree() says; of a PF that is only addressed it is
+ *   left out.
+ * - USE_UPPER: a netdev stands on it that is in a named namespace, is a port, a tap that is up, or
+ *   has an address or route of the host; one that is up and has nothing is left over. Or its ibdev
+ * has a GID of a netdev elsewhere: a macvlan, ipvlan or VLAN in another namespace, since
+ * net/core/dev.c tells the RDMA core of all uppers (drivers/infiniband/core/roce_gid_mgmt.c). The
+ * name that a GID has is one of that namespace. It counts only where it means its netdev or what
+ * stands on that; and with the name of its netdev the address has to be one of that, unless it is
+ * link-local.
+ * - USE_UNKNOWN: a namespace has a name, and its links cannot be listed.
  *
  * Return: how many, at most IN_USE_MAX.
  */
-size_t in_use_find(const struct node *n, const struct memory *memory, const struct pci *f,
+size_t in_use_find(const struct graph *g, const struct memory *memory, const struct pci *f,
 		   struct user ret[static IN_USE_MAX]);
 
 /**
@@ -40,12 +45,37 @@ size_t in_use_find(const struct node *n, const struct memory *memory, const stru
  * @is_ra_ours: what router advertisements made on it is there because this service asked for it
  * @ret:        "eth1 has 10.0.0.2/24", "eth1 has a route to 10.0.0.0/8"
  *
- * An address of more than its link, or a route of the main table that the kernel did not make of
- * an address. What this service added does not count, nor what a router advertised to a netdev
- * whose IPv6 settings this service has changed: by the ledger.
+ * An address of any scope but link-local IPv6, which the kernel gives every netdev; or a route of
+ * any table that the kernel did not make of an address. What this service added does not count, nor
+ * what a router advertised to a netdev whose IPv6 settings this service has changed or to a VF that
+ * it made: by the ledger.
  */
-bool in_use_by_host(const struct node *n, const struct memory *memory, const struct netdev *nd,
+bool in_use_by_host(const struct graph *g, const struct memory *memory, const struct netdev *nd,
 		    bool is_ra_ours, char *ret, size_t size);
+
+enum in_use_degree {
+	IN_USE_FREE,
+	IN_USE_ADDRESSED, /* a PF, of which the host loses nothing but an address */
+	IN_USE_USED,
+};
+
+/**
+ * in_use_degree() - may a function be taken from the host?
+ * @why: of what is not free: "eth1 has 10.0.0.2/24", "10.30.2.2 has a connection to 10.30.9.9 port
+ *       2049", or as in_use_words(); IN_USE_WHY_LEN is enough for the first kind
+ *
+ * A PF is only addressed when nobody in node.users and in_use_find() uses it, and all that the host
+ * has on its netdevs are addresses, routes to their own prefixes, and routes without a gateway to a
+ * single address, which is that of a gateway. No socket of the host is connected from one of these
+ * addresses, listens on one of them alone, or is bound to the netdev; DHCP clients and programs
+ * that listen on the same port of every address do not count. While node.has_socks is false, an
+ * address is a use.
+ */
+enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
+				 const struct pci *f, bool is_ra_ours, char *why, size_t size);
+
+/* "0000:41:00.1: open-context by python3 (pid 812) in cri-0123, mlx5_2" */
+void in_use_words(const struct user *u, char *ret, size_t size);
 
 bool in_use_is_vfio(const struct pci *pci); /* bound to vfio-pci or a driver made of it */
 
@@ -55,11 +85,3 @@ bool in_use_is_vfio(const struct pci *pci); /* bound to vfio-pci or a driver mad
  * a vDPA device of it. @ret: what it has done, "" when the VF is not of another program.
  */
 bool in_use_is_foreign(const struct pci *vf, char *ret, size_t size);
-
-/* The first netdev of a function that is met going down from this one, or NULL. */
-const struct netdev *in_use_lowest(const struct node *n, uint32_t ifindex);
-
-struct graph;
-enum in_use_degree { IN_USE_FREE, IN_USE_ADDRESSED, IN_USE_USED };
-enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
-				 const struct pci *f, bool is_ra_ours, char *why, size_t size);

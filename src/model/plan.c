@@ -46,6 +46,7 @@ bool questions_ask(const struct questions *q, enum question question)
 
 void plan_done(struct plan *p)
 {
+	graph_done(&p->graph);
 	free(p->actions);
 	free(p->later);
 	free(p->nic_netdevs);

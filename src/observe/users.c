@@ -399,13 +399,17 @@ static bool is_network(const struct node *n, const struct pci *pci)
 
 int users_add_found(const struct fs *fs, struct node *n, const struct memory *memory)
 {
+	_cleanup_(graph_done) struct graph g = {};
 	struct user found[IN_USE_MAX];
 	bool is_known[IN_USE_MAX];
+	int r = graph_make(n, &g);
 
+	if (r < 0)
+		return r;
 	n->has_users = true;
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const size_t n_found =
-			is_network(n, &n->pcis[i]) ? in_use_find(n, memory, &n->pcis[i], found) : 0;
+			is_network(n, &n->pcis[i]) ? in_use_find(&g, memory, &n->pcis[i], found) : 0;
 
 		/* Two of one kind are both added. */
 		for (size_t k = 0; k < n_found; k++)

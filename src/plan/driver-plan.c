@@ -143,9 +143,10 @@ static bool is_way_back(const struct node *n, const struct module *m)
 }
 
 /* What stands against the change to this mode at all, the first that is to be dealt with. */
-static void judge_erdma(const struct node *n, const struct memory *memory,
+static void judge_erdma(const struct graph *g, const struct memory *memory,
 			const struct module_options *w, const struct erdma *e, struct action *a)
 {
+	const struct node *n = g->n;
 	const bool is_loaded = e->module->state == MODULE_LOADED;
 
 	if (e->missing && n->is_dkms_building) {
@@ -190,7 +191,7 @@ static void judge_erdma(const struct node *n, const struct memory *memory,
 	} else if (is_loaded && node_forbids(n, ERDMA_MODULE)) {
 		forbid(n, a);
 	} else if (is_loaded &&
-		   in_use_of_driver(n, memory, ERDMA_MODULE, a->detail, sizeof(a->detail))) {
+		   in_use_of_driver(g, memory, ERDMA_MODULE, a->detail, sizeof(a->detail))) {
 		set_class(a, CLASS_NEEDS_REBOOT, REASON_DRIVER_IN_USE);
 	} else if (e->is_compat &&
 		   ports_clash(n, ports_base(n, w, false), a->detail, sizeof(a->detail))) {
@@ -215,7 +216,7 @@ static int plan_erdma(const struct config *c, const struct node *n, const struct
 		COPY(a->text.to, e.to);
 		/* Of a driver that is not there nothing can be asked, but the mode is. */
 		if (a->class == CLASS_CHANGE)
-			judge_erdma(n, memory, w, &e, a);
+			judge_erdma(&p->graph, memory, w, &e, a);
 	}
 
 	if (e.is_compat && !e.missing)

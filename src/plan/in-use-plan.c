@@ -3,17 +3,6 @@
 
 #include "../model/in-use.h"
 
-static void put_user(const struct user *u, char *ret, size_t size)
-{
-	char process[96] = "";
-
-	if (u->pid > 0)
-		snprintf(process, sizeof(process), " by %s (pid %" PRIu32 ")",
-			 u->command[0] ? u->command : "a process", u->pid);
-	snprintf(ret, size, "%s: %s%s%s%s%s%s", u->target, use_name(u->use), process,
-		 u->container[0] ? " in " : "", u->container, u->detail[0] ? ", " : "", u->detail);
-}
-
 #define MORE_LEN 24 /* "; and 4294967295 more" */
 
 /* A list of words that keeps room to say how many did not fit. */
@@ -45,7 +34,7 @@ static bool user_list_end(struct user_list *w)
 	return w->n > 0;
 }
 
-static void add_users(const struct node *n, const struct memory *memory, const struct pci *pci,
+static void add_users(const struct graph *g, const struct memory *memory, const struct pci *pci,
 		      struct user_list *w)
 {
 	struct user found[IN_USE_MAX];
@@ -54,42 +43,42 @@ static void add_users(const struct node *n, const struct memory *memory, const s
 	char text[448];
 	bool is_any = false;
 
-	while ((u = node_user(n, pci->address, &i))) {
-		put_user(u, text, sizeof(text));
+	while ((u = node_user(g->n, pci->address, &i))) {
+		in_use_words(u, text, sizeof(text));
 		user_list_add(w, text);
 		is_any = true;
 	}
 	if (is_any)
 		return;
 
-	n_found = in_use_find(n, memory, pci, found);
+	n_found = in_use_find(g, memory, pci, found);
 	for (i = 0; i < n_found; i++) {
-		put_user(&found[i], text, sizeof(text));
+		in_use_words(&found[i], text, sizeof(text));
 		user_list_add(w, text);
 	}
 }
 
-bool in_use_of_function(const struct node *n, const struct memory *memory, const struct pci *pci,
+bool in_use_of_function(const struct graph *g, const struct memory *memory, const struct pci *pci,
 			char *ret, size_t size)
 {
 	struct user_list w = { ret, size };
 
 	ret[0] = '\0';
-	add_users(n, memory, pci, &w);
+	add_users(g, memory, pci, &w);
 	return user_list_end(&w);
 }
 
-bool in_use_of_vfs(const struct node *n, const struct memory *memory, const struct pci *pf,
+bool in_use_of_vfs(const struct graph *g, const struct memory *memory, const struct pci *pf,
 		   char *ret, size_t size)
 {
 	struct user_list w = { ret, size };
 
 	ret[0] = '\0';
 	for (uint32_t i = 0; i < pf->total_vfs; i++) {
-		const struct pci *vf = node_vf(n, pf->address, i);
+		const struct pci *vf = node_vf(g->n, pf->address, i);
 
 		if (vf)
-			add_users(n, memory, vf, &w);
+			add_users(g, memory, vf, &w);
 	}
 	return user_list_end(&w);
 }
@@ -104,12 +93,13 @@ static bool is_open(const struct node *n, const char *pf, char *ret, size_t size
 	return true;
 }
 
-bool in_use_of_port(const struct node *n, const struct memory *memory, const struct pci *pf,
+bool in_use_of_port(const struct graph *g, const struct memory *memory, const struct pci *pf,
 		    char *ret, size_t size)
 {
+	const struct node *n = g->n;
 	const struct netdev *bond = node_bond_of(n, node_netdev_of(n, pf->address));
 
-	if (in_use_of_vfs(n, memory, pf, ret, size) || is_open(n, pf->address, ret, size))
+	if (in_use_of_vfs(g, memory, pf, ret, size) || is_open(n, pf->address, ret, size))
 		return true;
 	for (size_t i = 0; bond && i < n->n_netdevs; i++)
 		if (n->netdevs[i].master == bond->ifindex &&
@@ -151,21 +141,21 @@ static bool list_users(const struct node *n, const char *target, char *ret, size
 	for (size_t i = 0; (u = node_user(n, target, &i)); is_any = true) {
 		if (is_named(n, u))
 			continue;
-		put_user(u, item, sizeof(item));
+		in_use_words(u, item, sizeof(item));
 		in_use_append(ret, size, item);
 	}
 	return is_any;
 }
 
-static void list_found(const struct node *n, const struct memory *memory, const struct pci *pci,
+static void list_found(const struct graph *g, const struct memory *memory, const struct pci *pci,
 		       char *ret, size_t size)
 {
 	struct user found[IN_USE_MAX];
-	const size_t n_found = in_use_find(n, memory, pci, found);
+	const size_t n_found = in_use_find(g, memory, pci, found);
 	char item[256];
 
 	for (size_t i = 0; i < n_found; i++) {
-		put_user(&found[i], item, sizeof(item));
+		in_use_words(&found[i], item, sizeof(item));
 		in_use_append(ret, size, item);
 	}
 }
@@ -187,9 +177,10 @@ static void list_module(const struct module *m, bool is_explained, char *ret, si
 	}
 }
 
-bool in_use_of_driver(const struct node *n, const struct memory *memory, const char *driver,
+bool in_use_of_driver(const struct graph *g, const struct memory *memory, const char *driver,
 		      char *ret, size_t size)
 {
+	const struct node *n = g->n;
 	const struct module *m = node_module(n, driver);
 
 	ret[0] = '\0';
@@ -197,7 +188,7 @@ bool in_use_of_driver(const struct node *n, const struct memory *memory, const c
 		const struct pci *pci = &n->pcis[i];
 
 		if (streq(pci->driver, driver) && !list_users(n, pci->address, ret, size))
-			list_found(n, memory, pci, ret, size);
+			list_found(g, memory, pci, ret, size);
 	}
 	if (!list_users(n, driver, ret, size) && m && m->state == MODULE_LOADED)
 		list_module(m, ret[0], ret, size);

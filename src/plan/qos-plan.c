@@ -126,7 +126,7 @@ static int plan_port(const struct config *c, const struct node *n, const struct 
 		return refuse(p, d, CLASS_REFUSED, REASON_DCBX_FIRMWARE, "");
 	if (*w.unknown)
 		return refuse(p, d, CLASS_IMPOSSIBLE, REASON_QOS_UNSUPPORTED, w.unknown);
-	if (in_use_of_port(n, memory, d->pci, users, sizeof(users)))
+	if (in_use_of_port(&p->graph, memory, d->pci, users, sizeof(users)))
 		return refuse(p, d, CLASS_NEEDS_REBOOT, REASON_QOS_IN_USE, users);
 	return add_wishes(p, d, &w);
 }

@@ -178,7 +178,7 @@ static int revert_dcb(const struct node *n, const struct memory *memory, struct 
 	if (!a)
 		return -ENOMEM;
 	COPY(a->text.from, now);
-	if (in_use_of_port(n, memory, node_pci(n, nd->pci), users, sizeof(users))) {
+	if (in_use_of_port(&p->graph, memory, node_pci(n, nd->pci), users, sizeof(users))) {
 		a->class = CLASS_REFUSED;
 		a->reason = REASON_QOS_IN_USE;
 		COPY(a->detail, users);
@@ -227,7 +227,7 @@ static int revert_vfs(const struct node *n, const struct memory *memory, struct 
 		a->class = CLASS_WAITING;
 		a->reason = REASON_PCI_STUCK;
 		COPY(a->detail, memory->stuck);
-	} else if (in_use_of_vfs(n, memory, pf, users, sizeof(users))) {
+	} else if (in_use_of_vfs(&p->graph, memory, pf, users, sizeof(users))) {
 		a->class = CLASS_REFUSED;
 		a->reason = REASON_VF_IN_USE;
 		COPY(a->detail, users);
@@ -353,9 +353,10 @@ int plan_revert(const struct node *n, const struct memory *memory, bool with_vfs
 		{ VERB_SET_DCB, revert_dcb },
 	};
 	_cleanup_(plan_done) struct plan p = {};
-	int r;
+	int r = graph_make(n, &p.graph);
 
-	r = revert_outputs(n, &p, with_vfs);
+	if (r >= 0)
+		r = revert_outputs(n, &p, with_vfs);
 	if (r < 0)
 		return r;
 	r = revert_rules(n, &p);

@@ -176,7 +176,7 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 		return a ? 0 : -ENOMEM;
 	}
 
-	if (in_use_of_vfs(n, memory, pf, users, sizeof(users))) {
+	if (in_use_of_vfs(&p->graph, memory, pf, users, sizeof(users))) {
 		a = add_change(p, CLASS_NEEDS_REBOOT, REASON_VF_IN_USE, pf, have, want);
 		if (!a)
 			return -ENOMEM;

@@ -13,6 +13,7 @@
 
 /* One VF of ours with what its PF's driver tells of it. */
 struct vf {
+	const struct graph *graph; /* of the plan */
 	const struct device *pf, *device;
 	const struct vf_info *info; /* NULL: nothing is known */
 	const char *seed;           /* of its identity; "": none */
@@ -45,28 +46,28 @@ static struct action *add_setting(struct plan *p, const struct vf *v, enum verb 
 }
 
 /* Bound, but before any pod got it, and without a user now. */
-static bool is_idle(const struct node *n, const struct memory *memory, const struct vf *v)
+static bool is_idle(const struct memory *memory, const struct vf *v)
 {
 	const struct device *d = v->device;
 	const struct device_memory *m = memory_device(memory, d->pci->address);
 	char users[64];
 
 	return d->pci->driver[0] && !d->is_in_pod && !(m && m->was_usable) &&
-	       !in_use_of_function(n, memory, d->pci, users, sizeof(users));
+	       !in_use_of_function(v->graph, memory, d->pci, users, sizeof(users));
 }
 
 /* A bound VF reads its MAC or GUID when it is bound, so it is bound a second time: once in a boot.
  */
-static bool can_rebuild(const struct node *n, const struct memory *memory, const struct vf *v)
+static bool can_rebuild(const struct memory *memory, const struct vf *v)
 {
 	return !v->device->is_rebuilt && !is_held(memory, v->pf) &&
-	       !has_autoprobe_off(v->pf->pci) && is_idle(n, memory, v);
+	       !has_autoprobe_off(v->pf->pci) && is_idle(memory, v);
 }
 
-static bool can_get_identity(const struct node *n, const struct memory *memory, const struct vf *v)
+static bool can_get_identity(const struct memory *memory, const struct vf *v)
 {
 	return v->pf->config->identity == IDENTITY_DERIVED && v->seed[0] &&
-	       (!v->device->pci->driver[0] || can_rebuild(n, memory, v));
+	       (!v->device->pci->driver[0] || can_rebuild(memory, v));
 }
 
 /*
@@ -87,7 +88,7 @@ static int want_mac(const struct node *n, const struct memory *memory, struct pl
 
 	if (node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_MAC ||
 	    !identity_is_unset_mac(n, v->device->pci, v->info) ||
-	    was_brought_up(memory, v->device) || !can_get_identity(n, memory, v))
+	    was_brought_up(memory, v->device) || !can_get_identity(memory, v))
 		return 0;
 
 	identity_mac(n, p, v->seed, v->device->pci, mac, sizeof(mac));
@@ -108,7 +109,7 @@ static int want_guids(const struct node *n, const struct memory *memory, struct 
 	struct action *a;
 
 	if (!node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_GUID ||
-	    !identity_is_unset_guid(n, v->device->pci, v->info) || !can_get_identity(n, memory, v))
+	    !identity_is_unset_guid(n, v->device->pci, v->info) || !can_get_identity(memory, v))
 		return 0;
 
 	identity_guids(n, p, v->seed, v->device->pci, v->info, node, port);
@@ -121,7 +122,7 @@ static int want_guids(const struct node *n, const struct memory *memory, struct 
 }
 
 /* Some drivers reset a VF for it: i40e_ndo_set_vf_trust(). So not while a process uses it. */
-static int want_trust(const struct node *n, const struct memory *memory, struct plan *p,
+static int want_trust(const struct node *n _unused_, const struct memory *memory, struct plan *p,
 		      const struct vf *v)
 {
 	const int want = v->pf->config->trust == TRUST_ON;
@@ -137,7 +138,7 @@ static int want_trust(const struct node *n, const struct memory *memory, struct 
 		return -ENOMEM;
 	action_set_numbers(a, v->info->trust, want);
 	if (!v->device->pci->driver[0] ||
-	    !in_use_of_function(n, memory, v->device->pci, users, sizeof(users)))
+	    !in_use_of_function(&p->graph, memory, v->device->pci, users, sizeof(users)))
 		return 0;
 	a->class = CLASS_NEEDS_REBOOT;
 	a->reason = REASON_VF_IN_USE;
@@ -159,7 +160,7 @@ static int want_link_auto(const struct node *n, const struct memory *memory, str
 
 	if (v->info->link_state <= IFLA_VF_LINK_STATE_AUTO ||
 	    v->pf->unsupported & VF_SETTING_LINK ||
-	    (v->device->pci->driver[0] && !(is_as_made && is_idle(n, memory, v))))
+	    (v->device->pci->driver[0] && !(is_as_made && is_idle(memory, v))))
 		return 0;
 	a = add_setting(p, v, VERB_SET_VF_LINK);
 	if (!a)
@@ -309,14 +310,14 @@ static bool is_wrong(const struct node *n, const struct plan *p, const struct vf
 }
 
 /* Two looks, SettleSec= apart, have not seen its netdev, and nobody uses what is left of it. */
-static bool is_left_orphan(const struct node *n, const struct memory *memory, const struct vf *v)
+static bool is_left_orphan(const struct memory *memory, const struct vf *v)
 {
 	const struct device *d = v->device;
 	char users[64];
 
 	return d->reason == REASON_VF_ORPHAN && !d->is_lost && !is_held(memory, v->pf) &&
 	       !has_autoprobe_off(v->pf->pci) &&
-	       !in_use_of_function(n, memory, d->pci, users, sizeof(users));
+	       !in_use_of_function(v->graph, memory, d->pci, users, sizeof(users));
 }
 
 static int want_rebuild(const struct node *n, const struct memory *memory, struct plan *p,
@@ -325,10 +326,10 @@ static int want_rebuild(const struct node *n, const struct memory *memory, struc
 	const struct device *d = v->device;
 	const bool is_wanted = v->pf->config->identity == IDENTITY_DERIVED &&
 			       (is_wrong(n, p, v) || gets_identity(memory, p, d->pci)) &&
-			       can_rebuild(n, memory, v);
+			       can_rebuild(memory, v);
 	struct action *a;
 
-	if (!d->pci->driver[0] || (!is_wanted && !is_left_orphan(n, memory, v)))
+	if (!d->pci->driver[0] || (!is_wanted && !is_left_orphan(memory, v)))
 		return 0;
 
 	a = plan_add(p, STEP_VF, VERB_REBIND_DRIVER, CLASS_CHANGE, d->pci->address);
@@ -363,7 +364,8 @@ static int for_each_vf(const struct node *n, const struct memory *memory, struct
 		    plan_is_making_vfs(memory, p, pf->pci->address) ||
 		    vf_precheck_is_container(n, pf->pci))
 			continue;
-		v = (struct vf){ pf, d, node_vf_info(n, pf->pci->address, d->pci->vf_index), seed };
+		v = (struct vf){ &p->graph, pf, d,
+				 node_vf_info(n, pf->pci->address, d->pci->vf_index), seed };
 		r = want(n, memory, p, &v);
 	}
 	return r;

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+
+#include "../src/model/in-use.h"
+#include "../src/model/rtproto.h"
+#include "scene.h"
+
+#define NODE "0000:02:00.0"
+#define PF   "0000:41:00.0"
+#define VF   "0000:41:00.1"
+
+enum {
+	ETH0 = 1,
+	ETH1,
+	V0,
+	EXTRA
+};
+
+/* A PF and a VF of it, each with netdev and RDMA device, beside the NIC of the node. */
+struct in_use_scene {
+	struct pci pcis[3];
+	struct netdev netdevs[8], aways[2];
+	struct ibdev ibdevs[2];
+	struct port ports[2];
+	struct gid gids[2];
+	struct address addresses[8];
+	struct route routes[4];
+	struct sock socks[8];
+	struct netns netnses[2];
+	struct ledger_entry ledger[2];
+	struct device_memory devices[1];
+	struct user users[1];
+	struct node n;
+	struct memory memory;
+};
+
+static void make_scene(struct in_use_scene *s)
+{
+	*s = (struct in_use_scene){
+		.pcis = { { NODE, .class = 0x020000, .driver = "igb" },
+			  { PF, .class = 0x020000, .driver = "mlx5_core" },
+			  { VF, .class = 0x020000, .driver = "mlx5_core", .physfn = PF } },
+		.netdevs = { { ETH0, "eth0", NODE, .is_up = true },
+			     { ETH1, "eth1", PF, .is_up = true },
+			     { V0, "v0", VF, .is_up = true } },
+		.ibdevs = { { "mlx5_0", 0, PF, .netdev = "eth1" },
+			    { "mlx5_1", 1, VF, .netdev = "v0" } },
+	};
+	s->n = (struct node){ .netns_mode = NETNS_MODE_SHARED,
+			      .has_socks = true,
+			      .pcis = s->pcis,
+			      .n_pcis = 3,
+			      .netdevs = s->netdevs,
+			      .n_netdevs = 3,
+			      .aways = s->aways,
+			      .ibdevs = s->ibdevs,
+			      .n_ibdevs = 2,
+			      .addresses = s->addresses,
+			      .routes = s->routes,
+			      .socks = s->socks,
+			      .netnses = s->netnses,
+			      .users = s->users };
+	s->memory = (struct memory){ .ledger = s->ledger, .devices = s->devices };
+}
+
+/* In the order in which they are in the array: by ifindex. */
+static struct address *add_address(struct in_use_scene *s, uint32_t ifindex, const char *local,
+				   uint32_t prefix_len)
+{
+	struct address *a = &s->addresses[s->n.n_addresses++];
+
+	*a = (struct address){ .ifindex = ifindex,
+			       .prefix_len = prefix_len,
+			       .flags = IFA_F_PERMANENT };
+	parse(local, &a->family, a->local);
+	memcpy(a->peer, a->local, sizeof(a->peer));
+	return a;
+}
+
+static struct route *add_route(struct in_use_scene *s, uint32_t ifindex, const char *dst,
+			       uint32_t prefix_len, const char *gateway)
+{
+	struct route *t = &s->routes[s->n.n_routes++];
+	int family;
+
+	*t = (struct route){ .ifindex = ifindex,
+			     .prefix_len = prefix_len,
+			     .table = RT_TABLE_MAIN,
+			     .protocol = RTPROT_BOOT };
+	parse(dst, &t->family, t->dst);
+	if (gateway)
+		parse(gateway, &family, t->gateway);
+	return t;
+}
+
+static struct netdev *add_netdev(struct in_use_scene *s, const char *name, const char *kind,
+				 uint32_t link)
+{
+	struct netdev *nd = &s->netdevs[s->n.n_netdevs++];
+
+	*nd = (struct netdev){ .ifindex = (uint32_t)s->n.n_netdevs, .link = link, .is_up = true };
+	COPY(nd->name, name);
+	COPY(nd->kind, kind);
+	return nd;
+}
+
+static struct netdev *add_away(struct in_use_scene *s, const char *name, uint32_t link)
+{
+	struct netdev *nd = &s->aways[s->n.n_aways++];
+
+	*nd = (struct netdev){ .ifindex = 2, .link = link, .is_link_here = true, .netns = 1 };
+	COPY(nd->name, name);
+	s->netnses[0] = (struct netns){ .inode = 7, .name = "cni-1" };
+	s->n.n_netnses = 1;
+	return nd;
+}
+
+static struct sock *add_sock(struct in_use_scene *s, uint8_t protocol, const char *local,
+			     uint16_t port)
+{
+	struct sock *sock = &s->socks[s->n.n_socks++];
+
+	*sock = (struct sock){ .protocol = protocol, .local_port = port, .is_listening = true };
+	parse(local, &sock->family, sock->local);
+	return sock;
+}
+
+static void add_ledger(struct in_use_scene *s, const char *verb, const char *target,
+		       uint32_t ifindex, const char *subject)
+{
+	struct ledger_entry *e = &s->ledger[s->memory.n_ledger++];
+
+	*e = (struct ledger_entry){ .ifindex = ifindex };
+	COPY(e->verb, verb);
+	COPY(e->target, target);
+	COPY(e->subject, subject);
+}
+
+/* --- addresses and routes --- */
+
+static void an_address(struct in_use_scene *s)
+{
+	add_address(s, ETH1, "10.30.2.2", 24);
+	add_route(s, ETH1, "10.30.2.0", 24, NULL)->protocol = RTPROT_KERNEL;
+}
+static void an_ipv4_link_local_one(struct in_use_scene *s)
+{
+	add_address(s, ETH1, "169.254.3.4", 16)->scope = RT_SCOPE_LINK;
+}
+static void the_kernels_link_local_one(struct in_use_scene *s)
+{
+	add_address(s, ETH1, "fe80::1", 64)->scope = RT_SCOPE_LINK;
+}
+static void one_that_we_added(struct in_use_scene *s)
+{
+	an_address(s);
+	add_ledger(s, "add-address", "", ETH1, "10.30.2.2/24");
+}
+static void an_advertised_one(struct in_use_scene *s)
+{
+	add_address(s, ETH1, "fd00::2", 64)->flags = 0;
+}
+static void an_advertised_one_that_we_asked_for(struct in_use_scene *s)
+{
+	an_advertised_one(s);
+	add_ledger(s, "set-sysctl", "", ETH1, "ipv6/accept_ra");
+}
+static void a_route_to_its_gateway(struct in_use_scene *s)
+{
+	an_address(s);
+	add_route(s, ETH1, "10.30.9.1", 32, NULL);
+}
+static void a_route_to_its_prefix(struct in_use_scene *s)
+{
+	an_address(s);
+	add_route(s, ETH1, "10.30.2.0", 24, NULL)->table = 200;
+}
+static void a_route_that_is_wider(struct in_use_scene *s)
+{
+	an_address(s);
+	add_route(s, ETH1, "10.30.2.0", 23, NULL);
+}
+static void a_route_of_ours(struct in_use_scene *s)
+{
+	an_address(s);
+	add_route(s, ETH1, "10.0.0.0", 8, "10.30.2.1")->protocol = OWN_PROTOCOL;
+}
+static void a_route_to_the_fabric(struct in_use_scene *s)
+{
+	an_address(s);
+	add_route(s, ETH1, "10.30.0.0", 16, "10.30.2.1");
+}
+static void a_default_route_of_another_table(struct in_use_scene *s)
+{
+	an_address(s);
+	add_route(s, ETH1, "0.0.0.0", 0, "10.30.2.1")->table = 200;
+}
+/* The netdev is of another function, and stays when this one goes. */
+static void the_netdev_of_an_erdma(struct in_use_scene *s)
+{
+	an_address(s);
+	s->pcis[1].vendor = 0x1ded;
+	s->pcis[1].device = 0x107f;
+	COPY(s->netdevs[1].pci, NODE);
+}
+static void a_route_alone(struct in_use_scene *s)
+{
+	add_route(s, ETH1, "10.30.0.0", 16, NULL);
+}
+
+/* --- sockets --- */
+
+static void no_socks(struct in_use_scene *s)
+{
+	an_address(s);
+	s->n.has_socks = false;
+}
+static void a_connection(struct in_use_scene *s)
+{
+	struct sock *sock;
+	int family;
+
+	an_address(s);
+	sock = add_sock(s, IPPROTO_TCP, "10.30.2.2", 700);
+	sock->is_listening = false;
+	sock->remote_port = 2049;
+	parse("10.30.9.9", &family, sock->remote);
+}
+static void a_connection_from_elsewhere(struct in_use_scene *s)
+{
+	a_connection(s);
+	s->socks[0].local[3] = 3;
+}
+static void a_server_on_it(struct in_use_scene *s)
+{
+	an_address(s);
+	add_address(s, ETH1, "10.30.2.3", 24);
+	add_sock(s, IPPROTO_TCP, "10.30.2.2", 3260);
+}
+static void a_dhcp_client(struct in_use_scene *s)
+{
+	an_address(s);
+	add_address(s, ETH1, "fd00::2", 64);
+	add_sock(s, IPPROTO_UDP, "10.30.2.2", 68);
+	add_sock(s, IPPROTO_UDP, "0.0.0.0", 68)->ifindex = ETH1;
+	add_sock(s, IPPROTO_UDP, "fd00::2", 546);
+}
+static void tcp_on_the_port_of_dhcp(struct in_use_scene *s)
+{
+	an_address(s);
+	add_sock(s, IPPROTO_TCP, "10.30.2.2", 68);
+}
+static void ntpd(struct in_use_scene *s)
+{
+	add_address(s, ETH0, "192.0.2.10", 24);
+	an_address(s);
+	add_sock(s, IPPROTO_UDP, "192.0.2.10", 123);
+	add_sock(s, IPPROTO_UDP, "10.30.2.2", 123);
+}
+static void ntpd_of_this_address_alone(struct in_use_scene *s)
+{
+	ntpd(s);
+	s->socks[0].local_port = 124;
+}
+static void a_socket_of_the_netdev(struct in_use_scene *s)
+{
+	add_sock(s, IPPROTO_UDP, "0.0.0.0", 4789)->ifindex = ETH1;
+}
+
+/* --- what stands on it --- */
+
+static void a_port_of(struct in_use_scene *s, const char *kind)
+{
+	s->netdevs[1].master = add_netdev(s, "upper", kind, 0)->ifindex;
+}
+static void a_bridge(struct in_use_scene *s)
+{
+	a_port_of(s, "bridge");
+}
+static void a_bond(struct in_use_scene *s)
+{
+	a_port_of(s, "bond");
+}
+static void a_team(struct in_use_scene *s)
+{
+	a_port_of(s, "team");
+}
+static void ovs(struct in_use_scene *s)
+{
+	a_port_of(s, "openvswitch");
+}
+static void an_unseen_master(struct in_use_scene *s)
+{
+	s->netdevs[1].master = 99;
+}
+static void a_vrf(struct in_use_scene *s)
+{
+	a_port_of(s, "vrf");
+}
+static void a_vrf_with_addresses(struct in_use_scene *s)
+{
+	a_vrf(s);
+	an_address(s);
+	add_address(s, EXTRA, "10.99.0.1", 32);
+}
+static void an_idle_vlan(struct in_use_scene *s)
+{
+	add_netdev(s, "eth1.5", "vlan", ETH1);
+}
+static void a_vlan_with_an_address(struct in_use_scene *s)
+{
+	an_idle_vlan(s);
+	add_address(s, EXTRA, "10.31.0.2", 24);
+}
+static void a_vlan_with_a_route(struct in_use_scene *s)
+{
+	an_idle_vlan(s);
+	add_route(s, EXTRA, "10.31.0.0", 16, NULL);
+}
+static void a_vlan_in_a_bridge(struct in_use_scene *s)
+{
+	add_netdev(s, "eth1.5", "vlan", ETH1)->master = EXTRA + 1;
+	add_netdev(s, "br0", "bridge", 0);
+}
+static void a_macvlan_of_a_vlan(struct in_use_scene *s)
+{
+	an_idle_vlan(s);
+	add_netdev(s, "mv0", "macvlan", EXTRA);
+	add_address(s, EXTRA + 1, "10.31.0.2", 24);
+}
+static void a_tap_of_a_vm(struct in_use_scene *s)
+{
+	add_netdev(s, "macvtap0", "macvtap", ETH1);
+}
+static void an_ipoib_child(struct in_use_scene *s)
+{
+	s->pcis[1].class = 0x020700;
+	add_netdev(s, "eth1.8001", "ipoib", ETH1);
+	add_address(s, EXTRA, "10.31.0.2", 24);
+}
+static void a_vlan_of_the_node(struct in_use_scene *s)
+{
+	add_netdev(s, "eth0.5", "vlan", ETH0);
+	add_address(s, EXTRA, "10.31.0.2", 24);
+}
+
+/* --- other namespaces --- */
+
+/* The function has no RDMA device, so no GID shows it. */
+static void a_macvlan_of_a_pod(struct in_use_scene *s)
+{
+	add_away(s, "net1", ETH1);
+	s->n.n_ibdevs = 0;
+}
+static void a_macvlan_of_a_pod_on_its_vlan(struct in_use_scene *s)
+{
+	an_idle_vlan(s);
+	add_away(s, "net1", EXTRA);
+}
+static void a_macvlan_of_a_pod_on_another(struct in_use_scene *s)
+{
+	add_away(s, "net1", ETH0);
+}
+static void a_macvlan_on_a_netdev_of_its_namespace(struct in_use_scene *s)
+{
+	add_away(s, "net1", ETH1)->is_link_here = false;
+}
+static void its_netdev_in_a_pod(struct in_use_scene *s)
+{
+	COPY(add_away(s, "eth1", 0)->pci, PF);
+	s->netdevs[1].pci[0] = '\0';
+}
+static void its_netdev_out_of_sight(struct in_use_scene *s)
+{
+	s->netdevs[1].pci[0] = '\0';
+}
+static void its_ibdev_out_of_sight(struct in_use_scene *s)
+{
+	s->n.netns_mode = NETNS_MODE_EXCLUSIVE;
+	s->n.n_ibdevs = 0;
+	s->devices[0] = (struct device_memory){ .pci = PF, .ibdev = "mlx5_0", .was_usable = true };
+	s->memory.n_devices = 1;
+}
+static void a_closed_namespace(struct in_use_scene *s)
+{
+	s->netnses[0] = (struct netns){ .inode = 7, .name = "cni-1", .is_closed = true };
+	s->n.n_netnses = 1;
+}
+static void a_gid_from_elsewhere(struct in_use_scene *s)
+{
+	s->gids[0] = (struct gid){ 3, "0000:0000:0000:0000:0000:ffff:0a63:0001", "RoCE v2", "" };
+	s->ports[0] = (struct port){ .gids = s->gids, .n_gids = 1 };
+	s->ibdevs[0].ports = s->ports;
+	s->ibdevs[0].n_ports = 1;
+}
+
+/* --- RDMA and others --- */
+
+static void contexts(struct in_use_scene *s)
+{
+	s->ibdevs[0].n_contexts = 2;
+}
+static void uncounted_contexts(struct in_use_scene *s)
+{
+	s->ibdevs[0].n_contexts = UINT32_MAX;
+}
+static void a_user_with_a_name(struct in_use_scene *s)
+{
+	s->users[0] = (struct user){ PF, USE_KERNEL, .detail = "mlx5_0: 2 PDs of nvme_rdma" };
+	s->n.n_users = 1;
+}
+static void a_user_of_another(struct in_use_scene *s)
+{
+	a_user_with_a_name(s);
+	COPY(s->users[0].target, NODE);
+}
+static void vfio(struct in_use_scene *s)
+{
+	COPY(s->pcis[1].driver, "vfio-pci");
+}
+static void another_driver(struct in_use_scene *s)
+{
+	COPY(s->pcis[1].driver, "pci-stub");
+	COPY(s->pcis[1].module, "mlx5_core");
+	s->pcis[1].has_other_driver = true;
+}
+static void vdpa(struct in_use_scene *s)
+{
+	COPY(s->pcis[1].vdpa, "vdpa0");
+}
+
+static const struct {
+	const char *name;
+	void (*spoil)(struct in_use_scene *s);
+	enum in_use_degree degree;
+	const char *why;
+} rows[] = {
+	{ "nothing", NULL, IN_USE_FREE, "" },
+	{ "an address", an_address, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "of 169.254/16", an_ipv4_link_local_one, IN_USE_ADDRESSED, "eth1 has 169.254.3.4/16" },
+	{ "link-local of IPv6", the_kernels_link_local_one, IN_USE_FREE, "" },
+	{ "that we added", one_that_we_added, IN_USE_FREE, "" },
+	{ "advertised", an_advertised_one, IN_USE_ADDRESSED, "eth1 has fd00::2/64" },
+	{ "advertised, as we asked", an_advertised_one_that_we_asked_for, IN_USE_FREE, "" },
+	{ "route to a gateway", a_route_to_its_gateway, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "route to its prefix", a_route_to_its_prefix, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "wider route", a_route_that_is_wider, IN_USE_USED, "eth1 has a route to 10.30.2.0/23" },
+	{ "route of ours", a_route_of_ours, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "route to the fabric", a_route_to_the_fabric, IN_USE_USED,
+	  "eth1 has a route to 10.30.0.0/16" },
+	{ "default route of another table", a_default_route_of_another_table, IN_USE_USED,
+	  "eth1 has a route to 0.0.0.0/0" },
+	{ "route alone", a_route_alone, IN_USE_USED, "eth1 has a route to 10.30.0.0/16" },
+	{ "netdev of an eRDMA", the_netdev_of_an_erdma, IN_USE_FREE, "" },
+	{ "sockets are not known", no_socks, IN_USE_USED,
+	  "which sockets use the addresses of eth1 is not known" },
+	{ "connection", a_connection, IN_USE_USED,
+	  "10.30.2.2 has a connection to 10.30.9.9 port 2049" },
+	{ "connection from elsewhere", a_connection_from_elsewhere, IN_USE_ADDRESSED,
+	  "eth1 has 10.30.2.2/24" },
+	{ "server", a_server_on_it, IN_USE_USED, "a program listens on 10.30.2.2, TCP port 3260" },
+	{ "DHCP client", a_dhcp_client, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "TCP 68", tcp_on_the_port_of_dhcp, IN_USE_USED,
+	  "a program listens on 10.30.2.2, TCP port 68" },
+	{ "ntpd", ntpd, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "ntpd of one address", ntpd_of_this_address_alone, IN_USE_USED,
+	  "a program listens on 10.30.2.2, UDP port 123" },
+	{ "bound to the netdev", a_socket_of_the_netdev, IN_USE_USED,
+	  "a socket is bound to eth1, UDP port 4789" },
+	{ "bridge", a_bridge, IN_USE_USED, "eth1 belongs to upper" },
+	{ "bond", a_bond, IN_USE_USED, "eth1 belongs to upper" },
+	{ "team", a_team, IN_USE_USED, "eth1 belongs to upper" },
+	{ "OVS", ovs, IN_USE_USED, "eth1 belongs to upper" },
+	{ "unseen master", an_unseen_master, IN_USE_USED, "eth1 belongs to one that is not seen" },
+	{ "VRF", a_vrf, IN_USE_FREE, "" },
+	{ "VRF, addresses", a_vrf_with_addresses, IN_USE_ADDRESSED, "eth1 has 10.30.2.2/24" },
+	{ "idle VLAN", an_idle_vlan, IN_USE_FREE, "" },
+	{ "VLAN, address", a_vlan_with_an_address, IN_USE_USED, "eth1 carries eth1.5" },
+	{ "VLAN, route", a_vlan_with_a_route, IN_USE_USED, "eth1 carries eth1.5" },
+	{ "VLAN in a bridge", a_vlan_in_a_bridge, IN_USE_USED, "eth1 carries eth1.5" },
+	{ "macvlan of a VLAN", a_macvlan_of_a_vlan, IN_USE_USED, "eth1 carries mv0" },
+	{ "tap of a VM", a_tap_of_a_vm, IN_USE_USED, "eth1 carries macvtap0" },
+	{ "IPoIB child", an_ipoib_child, IN_USE_USED, "eth1 carries eth1.8001" },
+	{ "VLAN of the node", a_vlan_of_the_node, IN_USE_FREE, "" },
+	{ "macvlan of a pod", a_macvlan_of_a_pod, IN_USE_USED,
+	  "net1 in network namespace 7, cni-1" },
+	{ "of a pod, on its VLAN", a_macvlan_of_a_pod_on_its_vlan, IN_USE_USED,
+	  "net1 in network namespace 7, cni-1" },
+	{ "of a pod, on another", a_macvlan_of_a_pod_on_another, IN_USE_FREE, "" },
+	{ "of a pod, on one there", a_macvlan_on_a_netdev_of_its_namespace, IN_USE_FREE, "" },
+	{ "its netdev in a pod", its_netdev_in_a_pod, IN_USE_USED,
+	  "netdev-in-netns, eth1 in network namespace 7, cni-1" },
+	{ "its netdev out of sight", its_netdev_out_of_sight, IN_USE_USED,
+	  "its netdev in another network namespace" },
+	{ "its ibdev out of sight", its_ibdev_out_of_sight, IN_USE_USED,
+	  "its ibdev mlx5_0 in another network namespace" },
+	{ "closed namespace", a_closed_namespace, IN_USE_USED,
+	  "the links of network namespace cni-1 cannot be listed" },
+	{ "GID", a_gid_from_elsewhere, IN_USE_USED, "of a netdev above it" },
+	{ "contexts", contexts, IN_USE_USED, "mlx5_0 has 2 open contexts" },
+	{ "uncounted contexts", uncounted_contexts, IN_USE_USED, "cannot be counted" },
+	{ "kernel", a_user_with_a_name, IN_USE_USED, "kernel-user, mlx5_0: 2 PDs of nvme_rdma" },
+	{ "user of another", a_user_of_another, IN_USE_FREE, "" },
+	{ "vfio", vfio, IN_USE_USED, "it is bound to vfio-pci" },
+	{ "another driver", another_driver, IN_USE_USED, "it is bound to pci-stub and not to" },
+	{ "vDPA", vdpa, IN_USE_USED, "it is the vDPA device vdpa0" },
+};
+
+static void a_pf_is_used_or_only_addressed_or_free(_unused_ void **state)
+{
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(graph_done) struct graph g = {};
+		enum in_use_degree degree;
+		struct in_use_scene s;
+		char why[448];
+
+		make_scene(&s);
+		if (rows[i].spoil)
+			rows[i].spoil(&s);
+		assert_int_equal(graph_make(&s.n, &g), 0);
+		degree = in_use_degree(&g, &s.memory, &s.pcis[1], false, why, sizeof(why));
+		if (degree != rows[i].degree || !strstr(why, rows[i].why) ||
+		    (degree == IN_USE_FREE && why[0]))
+			fail_msg("%s: %d, %s", rows[i].name, degree, why);
+	}
+}
+
+/* in_use_find() leaves out a PF that is only addressed, as nothing is taken from the host. */
+static void users_are_those_of_a_used_function(_unused_ void **state)
+{
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(graph_done) struct graph g = {};
+		struct user found[IN_USE_MAX];
+		struct in_use_scene s;
+		size_t n_found;
+
+		make_scene(&s);
+		if (rows[i].spoil)
+			rows[i].spoil(&s);
+		assert_int_equal(graph_make(&s.n, &g), 0);
+		n_found = in_use_find(&g, &s.memory, &s.pcis[1], found);
+		if ((n_found > 0) != (rows[i].degree == IN_USE_USED && s.n.n_users == 0))
+			fail_msg("%s: %zu users", rows[i].name, n_found);
+		/* The VF has none of it, but may carry what is in a closed namespace. */
+		assert_int_equal(in_use_find(&g, &s.memory, &s.pcis[2], found),
+				 s.netnses[0].is_closed);
+	}
+}
+
+static void of_a_vf_any_address_is_a_use(_unused_ void **state)
+{
+	static const struct {
+		const char *local;
+		bool is_advertised, is_ours, is_used;
+	} cases[] = {
+		{ "10.30.2.2", false, false, true },   { "10.30.2.2", false, true, true },
+		{ "169.254.1.1", false, false, true }, { "fe80::1", false, false, false },
+		{ "fd00::2", true, false, true },      { "fd00::2", true, true, false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(graph_done) struct graph g = {};
+		struct user found[IN_USE_MAX];
+		struct in_use_scene s;
+		char why[448];
+
+		make_scene(&s);
+		add_address(&s, V0, cases[i].local, 24)->flags =
+			cases[i].is_advertised ? 0 : IFA_F_PERMANENT;
+		if (cases[i].is_ours) /* this service has made the VF */
+			add_ledger(&s, "set-num-vfs", PF, 0, "");
+		assert_int_equal(graph_make(&s.n, &g), 0);
+		assert_int_equal(in_use_find(&g, &s.memory, &s.pcis[2], found), cases[i].is_used);
+		assert_int_equal(in_use_degree(&g, &s.memory, &s.pcis[2], false, why, sizeof(why)),
+				 cases[i].is_used ? IN_USE_USED : IN_USE_FREE);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_pf_is_used_or_only_addressed_or_free),
+		cmocka_unit_test(users_are_those_of_a_used_function),
+		cmocka_unit_test(of_a_vf_any_address_is_a_use),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
