@@ -2,10 +2,12 @@
 #include "bake.h"
 
 #include "base/log.h"
+#include "model/memory.h"
 #include "model/module-options.h"
 #include "model/paths.h"
 #include "observe/modprobe-observe.h"
 #include "options.h"
+#include "os/memory-file.h"
 #include "output/modprobe-output.h"
 #include "plan/option.h"
 
@@ -45,6 +47,17 @@ static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct m
 			    action_advice(&p.actions[i]));
 }
 
+/* The image's machine needed other functions, and what it tried is nothing to the next one. */
+static int forget(struct os *d)
+{
+	const struct boots none = {};
+	int r = memory_write(&d->fs, MEMORY_NODE, &boots_fields, &none);
+
+	if (r < 0)
+		log_error_errno(r, "/" MEMORY_NODE_PATH);
+	return r;
+}
+
 int bake(struct os *d, const struct config *c)
 {
 	const bool is_auto = c->driver.mode == DRIVER_MODE_AUTO;
@@ -56,7 +69,9 @@ int bake(struct os *d, const struct config *c)
 		log_info("[Driver] Mode=auto depends on the GPU of the machine that boots: nothing "
 			 "is written for erdma, rdma-provision-early.service does it at each boot");
 	module_options_wanted(c, is_auto ? DRIVER_MODE_KEEP : c->driver.mode, &w);
-	r = output_modprobe(&w, &text);
+	r = forget(d);
+	if (r >= 0)
+		r = output_modprobe(&w, &text);
 	if (r >= 0)
 		r = put(d, text);
 	if (r == 0)

@@ -2,6 +2,7 @@
 #include "actions.h"
 
 #include "../base/document.h"
+#include "state.h"
 
 /* "4" is a number where the verb counts, "", "-1" and "max" stay text. */
 static json_t *value(const struct action *a, const struct number *n, const char *text)
@@ -53,6 +54,7 @@ static int print_object(FILE *f, size_t i, json_t *object)
 
 static int print_json(FILE *f, const struct plan *p)
 {
+	json_auto_t *needs = output_needs(p);
 	int r = 0;
 
 	fputs("{\"actions\":[", f);
@@ -64,7 +66,10 @@ static int print_json(FILE *f, const struct plan *p)
 		fputs("],\n\"then\":[", f);
 	for (size_t i = 0; i < p->n_later && r >= 0; i++)
 		r = print_object(f, i, make_later(&p->later[i]));
-	fputs(p->n_later > 0 ? "\n]}\n" : "]}\n", f);
+	fputs(p->n_later > 0 ? "\n],\n\"needs\":" : "],\n\"needs\":", f);
+	if (!needs || json_dumpf(needs, f, 0) < 0)
+		r = -ENOMEM;
+	fputs("}\n", f);
 	return r;
 }
 

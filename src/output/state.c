@@ -104,7 +104,8 @@ struct state_document {
 	const struct memory *memory;
 	const struct plan *plan;
 	uint32_t schema;
-	bool has_health, has_gpus, has_qos, has_smc, has_boots; /* keys that are absent otherwise */
+	bool has_health, has_gpus, has_qos, has_smc, has_boots,
+		has_needs; /* keys that are absent otherwise */
 	/* of the plugin */
 	const char *plugin_path, *manifest;
 	bool is_written;
@@ -518,6 +519,24 @@ static json_t *make_boots(const void *item)
 	return fields_pack_list(&boot_fields, s->memory->boots + first, count);
 }
 
+static const struct field need_rows[] = {
+	FIELD(FIELD_TEXT, struct need, "pci", pci),
+	FIELD(FIELD_TEXT, struct need, "netdev", netdev),
+	FIELD(FIELD_FLAG, struct need, "by_vf", is_by_vf),
+	FIELD(FIELD_TEXT, struct need, "evidence", words),
+};
+static const struct fields need_fields = FIELDS(need_rows, struct need);
+
+json_t *output_needs(const struct plan *p)
+{
+	return fields_pack_list(&need_fields, p->needs, p->n_needs);
+}
+
+static json_t *make_needs(const void *item)
+{
+	return output_needs(((const struct state_document *)item)->plan);
+}
+
 static const struct field state_rows[] = {
 	NUMBER(struct state_document, "schema", schema),
 	VIA(FIELD_TEXT, struct state_document, node, "boot_id", boot_id),
@@ -532,6 +551,7 @@ static const struct field state_rows[] = {
 	MADE("qos", make_qos, .has = offsetof(struct state_document, has_qos)),
 	PART("smc", smc_fields, .has = offsetof(struct state_document, has_smc)),
 	MADE("boots", make_boots, .has = offsetof(struct state_document, has_boots)),
+	MADE("needs", make_needs, .has = offsetof(struct state_document, has_needs)),
 };
 static const struct fields state_fields = FIELDS(state_rows, struct state_document);
 
@@ -548,7 +568,8 @@ int output_state(const struct config *c, const struct node *n, const struct memo
 				    node_has_gpu(n),
 				    qos_is_set(c),
 				    c->smc.enable != SMC_NO || n->has_pnets,
-				    boots_telling(n, memory, &first) > 0 };
+				    boots_telling(n, memory, &first) > 0,
+				    p->n_needs > 0 };
 	json_auto_t *document = NULL;
 
 	if (fill_plugin(&s) < 0)

@@ -4,9 +4,11 @@
  *
  * Pure text, both ways. It has no time stamps: a finished node gives equal bytes at every pass.
  * The schema says what each key is; the tables in state.c have them in their order. "health",
- * "gpus", "smc" and "boots" are there only where there is one. A text that is not known is "".
+ * "gpus", "smc", "boots" and "needs" are there only where there is one. A text that is not known is "".
  */
 #pragma once
+
+#include <jansson.h>
 
 #include "../model/message.h"
 #include "../model/plan.h"
@@ -25,6 +27,9 @@
  */
 int output_state(const struct config *c, const struct node *n, const struct memory *memory,
 		 const struct plan *p, char **ret);
+
+/* The functions that the node needs, and why, as the key "needs"; NULL: there is no memory. */
+json_t *output_needs(const struct plan *p);
 
 /*
  * The state that a text of output_state() tells, of this boot or, with NULL, of any. Nothing else

@@ -452,6 +452,21 @@ static void draw_boots(struct tree *t)
 		draw_boot(&t->sheet, json_array_get(boots, i));
 }
 
+static void draw_needs(struct tree *t)
+{
+	const json_t *needs = json_object_get(t->state, "needs");
+	char text[SHEET_LINE_LEN];
+
+	t->sheet.label = "Node needs";
+	for (size_t i = 0; i < json_array_size(needs); i++) {
+		sheet_format(json_array_get(needs, i),
+			     "{pci}: [{?by_vf=true}by one of its VFs: ]{evidence}", text,
+			     sizeof(text));
+		sheet_add(&t->sheet, "%s", text);
+		sheet_end(&t->sheet);
+	}
+}
+
 /* Folds between words; each line starts in the same column. */
 static void draw_sentence(const struct tree *t, const char *lead, const char *text)
 {
@@ -531,6 +546,7 @@ static int draw(struct tree *t)
 	sheet_fill_rows(&t->sheet, t->state, rows, ELEMENTSOF(rows));
 	draw_gpus(t);
 	draw_boots(t);
+	draw_needs(t);
 	r = draw_list(t, json_object_get(t->state, "reasons"));
 	return r < 0 ? r : draw_health(t);
 }
