@@ -408,8 +408,9 @@ int users_add_found(const struct fs *fs, struct node *n, const struct memory *me
 		return r;
 	n->has_users = true;
 	for (size_t i = 0; i < n->n_pcis; i++) {
-		const size_t n_found =
-			is_network(n, &n->pcis[i]) ? in_use_find(&g, memory, &n->pcis[i], found) : 0;
+		const size_t n_found = is_network(n, &n->pcis[i])
+					       ? in_use_find(&g, memory, &n->pcis[i], found)
+					       : 0;
 
 		/* Two of one kind are both added. */
 		for (size_t k = 0; k < n_found; k++)

@@ -11,7 +11,8 @@ int os_open(const char *root, struct os *ret)
 			.devlink = { .protocol = NETLINK_GENERIC },
 			.ethtool = { .protocol = NETLINK_GENERIC },
 			.smc = { .protocol = NETLINK_GENERIC },
-			.wireguard = { .protocol = NETLINK_GENERIC } };
+			.wireguard = { .protocol = NETLINK_GENERIC },
+			.socks = { .protocol = NETLINK_SOCK_DIAG } };
 	int r;
 
 	r = fs_open_root(root, &d.fs);
@@ -36,6 +37,7 @@ void os_close(struct os *d)
 	netlink_done(&d->ethtool);
 	netlink_done(&d->smc);
 	netlink_done(&d->wireguard);
+	netlink_done(&d->socks);
 	fs_done(&d->fs);
 }
 

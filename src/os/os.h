@@ -37,6 +37,7 @@ struct os {
 	struct netlink ethtool;   /* NETLINK_GENERIC; opened at first use */
 	struct netlink smc;       /* NETLINK_GENERIC; opened at first use */
 	struct netlink wireguard; /* NETLINK_GENERIC; opened at first use */
+	struct netlink socks;     /* NETLINK_SOCK_DIAG; opened at first use */
 	struct modules modules;
 	struct module_ask asked; /* owned; of looks at them */
 };

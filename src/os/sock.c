@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sock.h"
+
+#include "nl.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <linux/inet_diag.h>
+#include <linux/sock_diag.h>
+#include <netinet/tcp.h>
+
+struct socks {
+	uint8_t protocol;   /* of the table that is read */
+	struct sock *items; /* owned */
+	size_t n;
+};
+
+static const struct {
+	int family;
+	uint8_t protocol;
+	const char *path;
+} tables[] = {
+	{ AF_INET, IPPROTO_TCP, "proc/net/tcp" },
+	{ AF_INET, IPPROTO_UDP, "proc/net/udp" },
+	{ AF_INET6, IPPROTO_TCP, "proc/net/tcp6" },
+	{ AF_INET6, IPPROTO_UDP, "proc/net/udp6" },
+};
+
+static void socks_done(struct socks *l)
+{
+	free(l->items);
+}
+
+static bool is_any(const uint8_t address[16])
+{
+	static const uint8_t none[16];
+
+	return memcmp(address, none, sizeof(none)) == 0;
+}
+
+static bool is_loopback(const struct sock *s)
+{
+	static const uint8_t loopback[16] = { [15] = 1 };
+
+	return s->family == AF_INET ? s->local[0] == 127
+				    : memcmp(s->local, loopback, sizeof(loopback)) == 0;
+}
+
+/* A socket of IPv6 may have addresses of IPv4: ::ffff:192.0.2.1 */
+static void unmap(struct sock *s)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (s->family != AF_INET6 || memcmp(s->local, mapped, sizeof(mapped)) != 0)
+		return;
+	s->family = AF_INET;
+	memmove(s->local, s->local + sizeof(mapped), 4);
+	memset(s->local + 4, 0, sizeof(mapped));
+	memmove(s->remote, s->remote + sizeof(mapped), 4);
+	memset(s->remote + 4, 0, sizeof(mapped));
+}
+
+/* Return: 0, -ENOMEM or -E2BIG. */
+static int add(struct socks *l, struct sock s, uint8_t state)
+{
+	struct sock *slot;
+
+	unmap(&s);
+	if (state == TCP_TIME_WAIT || (is_any(s.local) && s.ifindex == 0) || is_loopback(&s))
+		return 0;
+	if (l->n == SOCKS_MAX)
+		return -E2BIG;
+	s.protocol = l->protocol;
+	s.is_listening = s.remote_port == 0;
+	slot = APPEND(l->items, l->n);
+	if (!slot)
+		return -ENOMEM;
+	*slot = s;
+	return 0;
+}
+
+static int on_sock(struct nlmsghdr *h, void *userdata)
+{
+	const struct inet_diag_msg *m = nlmsg_data(h);
+	struct sock s = {};
+
+	if (h->nlmsg_len < NLMSG_LENGTH(sizeof(*m)))
+		return -EBADMSG;
+	s.family = m->idiag_family;
+	s.ifindex = m->id.idiag_if;
+	s.local_port = ntohs(m->id.idiag_sport);
+	s.remote_port = ntohs(m->id.idiag_dport);
+	memcpy(s.local, m->id.idiag_src, address_bytes(s.family));
+	memcpy(s.remote, m->id.idiag_dst, address_bytes(s.family));
+	return add(userdata, s, m->idiag_state);
+}
+
+int sock_list(struct netlink *nl, struct sock **ret, size_t *ret_n)
+{
+	_cleanup_(socks_done) struct socks l = {};
+	int r = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(tables) && r >= 0; i++) {
+		const struct inet_diag_req_v2 q = {
+			.sdiag_family = (uint8_t)tables[i].family,
+			.sdiag_protocol = tables[i].protocol,
+			.idiag_states = ~(1u << TCP_TIME_WAIT),
+		};
+		struct nl_msg *m = netlink_make(SOCK_DIAG_BY_FAMILY, NLM_F_DUMP, &q, sizeof(q));
+
+		l.protocol = tables[i].protocol;
+		r = m ? netlink_dump(nl, m, on_sock, &l) : -ENOMEM;
+	}
+	if (r < 0)
+		return r;
+	*ret = TAKE(l.items);
+	*ret_n = l.n;
+	return 0;
+}
+
+/* --- /proc --- */
+
+/* "0200000A:0016", or four such words for IPv6: each is a number in the order of this machine. */
+static bool parse_end(const char *text, int family, uint8_t ret[16], uint16_t *ret_port)
+{
+	const size_t n_words = address_bytes(family) / 4;
+
+	if (strlen(text) != n_words * 8 + 5 || text[n_words * 8] != ':')
+		return false;
+	for (size_t i = 0; i < n_words; i++) {
+		char digits[9] = "";
+		uint32_t word;
+
+		memcpy(digits, text + i * 8, 8);
+		word = (uint32_t)strtoul(digits, NULL, 16);
+		memcpy(ret + i * 4, &word, 4);
+	}
+	*ret_port = (uint16_t)strtoul(text + n_words * 8 + 1, NULL, 16);
+	return true;
+}
+
+/* "sl local_address rem_address st ...": the first row has these names. */
+static int on_row(char *row, int family, struct socks *l)
+{
+	struct sock s = { .family = family };
+	char *fields[4] = {}, *save = NULL;
+
+	for (size_t i = 0; i < ELEMENTSOF(fields); i++)
+		fields[i] = strtok_r(i == 0 ? row : NULL, " ", &save);
+	if (!fields[3] || !parse_end(fields[1], family, s.local, &s.local_port) ||
+	    !parse_end(fields[2], family, s.remote, &s.remote_port))
+		return 0;
+	return add(l, s, (uint8_t)strtoul(fields[3], NULL, 16));
+}
+
+static int read_table(const struct fs *fs, const char *path, int family, struct socks *l)
+{
+	_cleanup_(freep) char *row = NULL;
+	size_t size = 0;
+	int fd, r = 0;
+	FILE *f;
+
+	fd = fs_open(fs, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return fd == -ENOENT && family == AF_INET6 ? 0 : fd;
+	f = fdopen(fd, "r");
+	if (!f) {
+		close(fd);
+		return -ENOMEM;
+	}
+	while (r >= 0 && getline(&row, &size, f) >= 0)
+		r = on_row(row, family, l);
+	if (r >= 0 && ferror(f))
+		r = -EIO;
+	fclose(f);
+	return r;
+}
+
+int sock_read(const struct fs *fs, struct sock **ret, size_t *ret_n)
+{
+	_cleanup_(socks_done) struct socks l = {};
+	int r = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(tables) && r >= 0; i++) {
+		l.protocol = tables[i].protocol;
+		r = read_table(fs, tables[i].path, tables[i].family, &l);
+	}
+	if (r < 0)
+		return r;
+	*ret = TAKE(l.items);
+	*ret_n = l.n;
+	return 0;
+}
