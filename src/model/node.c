@@ -365,6 +365,26 @@ const struct netdev *node_bond_of(const struct node *n, const struct netdev *nd)
 	return master && netdev_is_lag_master(master) ? master : NULL;
 }
 
+static bool has_port(const struct node *n, uint32_t ifindex)
+{
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		if (n->netdevs[i].master == ifindex)
+			return true;
+	return false;
+}
+
+const struct netdev *node_portless(const struct node *n, bool or_bridge)
+{
+	for (size_t i = 0; i < n->n_netdevs; i++) {
+		const struct netdev *nd = &n->netdevs[i];
+
+		if ((netdev_is_lag_master(nd) || (or_bridge && streq(nd->kind, "bridge"))) &&
+		    !has_port(n, nd->ifindex))
+			return nd;
+	}
+	return NULL;
+}
+
 /* "pf0vf3", "c1pf0", "pf0sf88"; the port itself is "p0". */
 static bool is_representor(const struct netdev *nd)
 {

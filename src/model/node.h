@@ -268,11 +268,11 @@ struct netdev {
 	int bond_mode;
 	uint32_t mtu, max_mtu; /* bytes; max_mtu 0: not told */
 	uint32_t master;       /* ifindex, 0: none */
-	uint32_t link;     /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
-	uint32_t netns;    /* of node.aways: 1 + the number of its namespace in node.netnses */
+	uint32_t link;         /* ifindex of what it is stacked on (IFLA_LINK), 0: none or itself */
+	uint32_t netns;        /* of node.aways: 1 + the number of its namespace in node.netnses */
 	bool is_link_here; /* of node.aways: link is an ifindex of this namespace, not of its own */
-	bool has_device; /* it is no virtual one: hardware, of PCI or not */
-	uint32_t vrf_table; /* of a VRF: IFLA_VRF_TABLE */
+	bool has_device;   /* it is no virtual one: hardware, of PCI or not */
+	uint32_t vrf_table;   /* of a VRF: IFLA_VRF_TABLE */
 	uint32_t inet6_flags; /* IFLA_INET6_FLAGS: a router solicitation is out, or answered */
 	/* A program is at work on its addresses: "dhclient (pid 812) listens for DHCP"; empty: none
 	 */
@@ -647,9 +647,9 @@ struct memory {
 	enum node_state last_state;
 	char last_hash[17];              /* the configuration of that state */
 	char last_plugin_path[PATH_LEN]; /* where it had the plugin's file */
-	bool was_wait_over; /* a pass before, with that configuration, ended the wait */
+	bool was_wait_over;          /* a pass before, with that configuration, ended the wait */
 	uint64_t net_hash, net_usec; /* of addresses and routes, and when they changed: needs.h */
-	struct attempt *attempts; /* owned; of that configuration */
+	struct attempt *attempts;    /* owned; of that configuration */
 	size_t n_attempts;
 	/*
 	 * The number of VFs of this PF was written and that did not come back. The write holds a
@@ -815,6 +815,8 @@ size_t node_first_address(const struct node *n, uint32_t ifindex);
 bool netdev_is_lag_master(const struct netdev *nd);
 /* The bond or team that a netdev is a port of, or NULL; @nd may be NULL. */
 const struct netdev *node_bond_of(const struct node *n, const struct netdev *nd);
+/* A bond or team, or with @or_bridge a bridge, that has no port yet and may get any; or NULL. */
+const struct netdev *node_portless(const struct node *n, bool or_bridge);
 
 /*
  * The first netdev of a function that has a permanent MAC, else the first. In switchdev mode those

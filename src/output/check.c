@@ -175,6 +175,21 @@ static void print_head(struct sheet *s, const struct config *c, const struct pla
 			"[{!devices=@devices_now} after the plan; [{+devices_now}|none] now]");
 }
 
+/* The NICs that an administrator says carry the node. */
+static void print_node_nics(struct sheet *s, const struct config *c, const struct plan *p)
+{
+	size_t n = 0;
+
+	if (!c->service.node_nic[0] || streq(c->service.node_nic, "auto"))
+		return;
+	sheet_add(s, "[Service] NodeNIC=%s: ", c->service.node_nic);
+	for (size_t i = 0; i < p->n_needs; i++)
+		if (p->needs[i].why == NEED_WORD)
+			sheet_add(s, "%s%s", n++ > 0 ? ", " : "matches ", p->needs[i].pci);
+	sheet_add(s, "%s", n > 0 ? "" : "no NIC counts as carrying the node");
+	sheet_end(s);
+}
+
 int output_check_text(const struct config *c, const struct plan *p, char **ret)
 {
 	const bool has_plugin = p && c->plugin.type != PLUGIN_NONE;
@@ -189,6 +204,8 @@ int output_check_text(const struct config *c, const struct plan *p, char **ret)
 		print_head(&s, c, p, pools);
 	else if (p)
 		print_none(&s, p);
+	if (p)
+		print_node_nics(&s, c, p);
 	for (size_t i = 0; i < json_array_size(groups); i++) {
 		const json_t *group = json_array_get(groups, i);
 

@@ -513,23 +513,6 @@ static int add_addressed(struct search *s, enum need_why why)
 	return r;
 }
 
-/* A bond, team or bridge that is there and has no port may get any. */
-static const struct netdev *portless(const struct node *n)
-{
-	for (size_t i = 0; i < n->n_netdevs; i++) {
-		const struct netdev *nd = &n->netdevs[i];
-		bool has_port = false;
-
-		if (!netdev_is_lag_master(nd) && !streq(nd->kind, "bridge"))
-			continue;
-		for (size_t k = 0; k < n->n_netdevs && !has_port; k++)
-			has_port = n->netdevs[k].master == nd->ifindex;
-		if (!has_port)
-			return nd;
-	}
-	return NULL;
-}
-
 static int add_sign(struct search *s, const struct netdev *nd, const char *sign)
 {
 	enum answer answer = ANSWER_NONE;
@@ -543,7 +526,7 @@ static int add_sign(struct search *s, const struct netdev *nd, const char *sign)
 /* Return: 1 when there was any sign, 0, or -ENOMEM. */
 static int add_signs(struct search *s)
 {
-	const struct netdev *empty = portless(s->n);
+	const struct netdev *empty = node_portless(s->n, true);
 	char text[64];
 	int r = 0, found = 0;
 

@@ -62,6 +62,19 @@ static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail
 	return true;
 }
 
+/* A bond that is there and has no port yet may get this one, and become a LAG. */
+static bool may_join_lag(const struct node *n, const struct memory *memory, const struct pci *pf,
+			 char *detail, size_t size)
+{
+	const struct netdev *nd = node_netdev_of(n, pf->address), *bond = node_portless(n, false);
+
+	if (!bond || !nd || nd->master || memory->was_wait_over || !quirk_has(pf, QUIRK_ROCE_LAG) ||
+	    streq(pf->eswitch, "switchdev") || node_first_address(n, nd->ifindex) < n->n_addresses)
+		return false;
+	snprintf(detail, size, "%s has no port yet, and may get %s", bond->name, nd->name);
+	return true;
+}
+
 /* VFs of one port forbid the LAG of all. With switchdev both go together. */
 static bool is_in_lag(const struct node *n, const struct pci *pf, char *detail, size_t size)
 {
@@ -181,6 +194,10 @@ enum reason vf_obstacle(const struct node *n, const struct memory *memory, const
 		*ret_class = CLASS_IMPOSSIBLE;
 		copy(detail, size, pf->driver);
 		return REASON_VF_WITHOUT_RDMA;
+	}
+	if (want > 0 && may_join_lag(n, memory, pf, detail, size)) {
+		*ret_class = CLASS_WAITING;
+		return REASON_PF_IN_LAG;
 	}
 	if (is_in_lag(n, pf, detail, size)) {
 		*ret_class = want > 0 ? CLASS_REFUSED : CLASS_NEEDS_REBOOT;
