@@ -9,6 +9,7 @@
 #include "observe/net.h"
 #include "observe/observe.h"
 #include "observe/output-observe.h"
+#include "observe/places.h"
 #include "observe/plugin-observe.h"
 #include "observe/qos-observe.h"
 #include "observe/rdma-observe.h"
@@ -39,6 +40,9 @@ static int look(void *userdata, const struct config *c, struct attempts *tried, 
 		return log_error_errno(r, "The node cannot be observed");
 
 	r = observe_kubelet(d, c, &n);
+	if (r < 0)
+		return r;
+	r = observe_places(&d->fs, &n);
 	if (r < 0)
 		return r;
 	if (d->link_log)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rancher.h"
 
-#include "servers.h"
+#include "../model/ip.h"
 #include "sources.h"
 
 #define MAX_PATH 256
@@ -60,7 +60,7 @@ static const char *kept_text(const struct yaml_item *item, char *host, size_t si
 {
 	if (is_prefix(item->key, "kubelet-arg"))
 		return flags_is_kubelets(item->text) ? item->text : "";
-	servers_host(item->text, host, size);
+	ip_host(item->text, host, size);
 	return streq(item->key, "server") ? host : item->text;
 }
 

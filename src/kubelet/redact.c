@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "redact.h"
 
-#include "servers.h"
+#include "../model/ip.h"
+#include "rancher.h"
 
 /* One copy in the making. */
 struct redacted {
@@ -74,7 +75,7 @@ static void put_value(const struct unit *u, struct redacted *c, const struct var
 
 	char host[256];
 
-	servers_host(v->value, host, sizeof(host));
+	ip_host(v->value, host, sizeof(host));
 	if (is_inside(u, v->name))
 		put_text(c, v->value, special);
 	else if (rancher_reads_variable(v->name))

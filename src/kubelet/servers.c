@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "servers.h"
 
+#include "../model/ip.h"
 #include "yaml-events.h"
 #include "yaml.h"
 
@@ -30,34 +31,11 @@ static const struct {
 	{ "servers", "address" }, /* of the proxy of MicroK8s */
 };
 
-void servers_host(const char *url, char *ret, size_t size)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "0123456789.-_:";
-	const char *scheme = strstr(url, "://"), *at = scheme ? scheme + 3 : url, *user, *colon;
-	size_t n = strcspn(at, "/?#");
-
-	user = memrchr(at, '@', n);
-	n -= user ? (size_t)(user + 1 - at) : 0;
-	at = user ? user + 1 : at;
-	colon = memchr(at, ':', n);
-	if (n > 0 && *at == '[')
-		n = strcspn(++at, "]");
-	else if (colon && colon == memrchr(at, ':', n)) /* several are of an address alone */
-		n = (size_t)(colon - at);
-
-	ret[0] = '\0';
-	if (n < size && strspn(at, letters) >= n) {
-		memcpy(ret, at, n);
-		ret[n] = '\0';
-	}
-}
-
 static void add(struct kubelet *k, const char *url, const char *path)
 {
 	char host[sizeof(k->servers[0].host)];
 
-	servers_host(url, host, sizeof(host));
+	ip_host(url, host, sizeof(host));
 	for (size_t i = 0; i < k->n_servers; i++)
 		if (streq(k->servers[i].host, host))
 			return;

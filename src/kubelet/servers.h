@@ -12,9 +12,6 @@
 #include "../model/kubelet.h"
 #include "rancher.h"
 
-/* Where @url leads: "fd00::1" of "https://user:x@[fd00::1]:6443/a"; "": to no host. */
-void servers_host(const char *url, char *ret, size_t size);
-
 /*
  * Fills the servers of @ret, each host once: those of --kubeconfig and --bootstrap-kubeconfig where
  * one is given, else of the usual files. A recorder gets copies with the hosts alone. @rancher:

@@ -198,7 +198,7 @@ struct tunnel_end {
 
 #define HOST_NAME_LEN 254
 
-/* A line of /etc/hosts that has the name of the node, or of an API server. */
+/* A line of /etc/hosts that has the name of the node, or of a place it must reach. */
 struct host {
 	char name[HOST_NAME_LEN];
 	int family;

@@ -4,8 +4,16 @@
 #define PATH      "proc/cmdline"
 #define MAX_BYTES 65536u /* COMMAND_LINE_SIZE is 2048 to 4096 */
 
-/* What a word about modules begins with; '-' and '_' are equal to the kernel. */
+/* What a word that is read begins with; '-' and '_' are equal to the kernel. */
 static const char *const prefixes[] = {
+	"BOOTIF=",
+	"bootdev=",
+	"ip=",
+	"iscsi_target_ip=",
+	"nbdroot=",
+	"netroot=",
+	"nfsroot=",
+	"root=",
 	"module_blacklist=",
 	"modprobe.blacklist=",
 	"modules_load=",
@@ -26,7 +34,7 @@ static const char *const prefixes[] = {
 	"smc.",
 };
 
-static bool is_about_modules(const char *word)
+static bool is_read(const char *word)
 {
 	for (size_t i = 0; i < ELEMENTSOF(prefixes); i++) {
 		const char *p = prefixes[i], *w = word;
@@ -39,6 +47,15 @@ static bool is_about_modules(const char *word)
 			return true;
 	}
 	return false;
+}
+
+/* "netroot=iscsi:user:password@host", "root=cifs://user@host/share" without what is before "@". */
+static void drop_secret(char *word)
+{
+	char *at = strrchr(word, '@'), *colon = strchr(word, ':');
+
+	if (at && colon && colon < at && strstr(word, "root="))
+		memmove(colon + 1, at + 1, strlen(at + 1) + 1);
 }
 
 /* Cuts the next word out of @text, which loses its quotes: a blank inside quotes belongs to it. */
@@ -84,8 +101,9 @@ int cmdline_read(const struct fs *fs, int (*on_word)(void *userdata, const char 
 		text[size - 1] = '\0';
 	rest = text;
 	while (r >= 0 && (word = cut_word(&rest)) && !streq(word, "--")) {
-		if (!is_about_modules(word))
+		if (!is_read(word))
 			continue;
+		drop_secret(word);
 		quote = strpbrk(word, " \t\n") ? "\"" : "";
 		n_kept += (size_t)sprintf(kept + n_kept, "%s%s%s%s", n_kept > 0 ? " " : "", quote,
 					  word, quote);

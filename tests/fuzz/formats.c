@@ -16,6 +16,7 @@
 #include "../../src/observe/limits.h"
 #include "../../src/observe/modprobe-observe.h"
 #include "../../src/observe/netconfig.h"
+#include "../../src/observe/places.h"
 #include "../../src/observe/plugin-observe.h"
 #include "../../src/observe/process.h"
 #include "compose.h"
@@ -40,6 +41,24 @@ static int see_bonds(const struct fs *fs)
 	struct node n = { .pcis = &pci, .n_pcis = 1, .netdevs = &nd, .n_netdevs = 1 };
 
 	return observe_netconfig(fs, &(struct memory){}, &n);
+}
+
+/* With names to look for, and a netdev to be named. */
+static int see_places(const struct fs *fs)
+{
+	_cleanup_(node_done) struct node n = {
+		.kubelet = { .host_name = "a",
+			     .servers = { { .host = "b" }, { .host = "10.0.0.1" } },
+			     .n_servers = 2 },
+	};
+	struct netdev *nd = APPEND(n.netdevs, n.n_netdevs);
+
+	require(nd != NULL);
+	*nd = (struct netdev){ .ifindex = 2, .name = "eth1", .perm_mac = "b8:ce:f6:17:00:00" };
+	require(observe_places(fs, &n) == 0);
+	for (size_t i = 0; i < n.n_destinations; i++)
+		require_plain(n.destinations[i].words);
+	return 0;
 }
 
 static int see_options(const struct fs *fs)
@@ -325,6 +344,77 @@ static const char *const cgroup_words[] = {
 	NULL
 };
 
+static const char *const kubeconfig_words[] = { "clusters:", "\n- ",
+						"cluster: ", "\n    server: ",
+						"https://",  "10.0.0.1:6443",
+						"[fd00::1]", "u:p@",
+						"name: c",   "{",
+						"}",         "[",
+						"]",         "&a ",
+						"*a",        "servers:",
+						"address: ", "ServerAddresses:",
+						"---\n",     "? ",
+						"\"",        "'",
+						"# ",        NULL };
+static const char *const hosts_words[] = { "10.0.0.1", "fd00::1", "fe80::1%eth1", " a", "\tb ",
+					   "A",        " c",      "\n",           "#",  "\r\n",
+					   NULL };
+static const char *const resolv_words[] = { "nameserver ", "10.0.0.53", "127.0.0.53", "fd00::53",
+					    "fe80::1",     "%eth1",     "search x",   "\n",
+					    " ",           "\t",        "# ",         NULL };
+static const char *const mountinfo_words[] = { "1 1 0:9 / ",
+					       "1 1 7:0 / ",
+					       "/ ",
+					       "/var/lib ",
+					       "/var/x ",
+					       "rw ",
+					       "- ",
+					       "nfs4 ",
+					       "overlay ",
+					       "ext4 ",
+					       "ceph ",
+					       "10.0.0.9:/a ",
+					       "/dev/a ",
+					       "//b/c ",
+					       "rw,addr=",
+					       "10.0.0.9",
+					       "%eth1",
+					       "mon_addr=",
+					       "[fd00::1]:678",
+					       ",",
+					       "\\040",
+					       "lowerdir=/:",
+					       "/var/x",
+					       ":",
+					       "\n",
+					       " ",
+					       NULL };
+static const char *const boot_words[] = { "ip=",
+					  "eth1",
+					  ":",
+					  "10.0.0.2",
+					  "[fd00::2]",
+					  ":dhcp",
+					  "bootdev=",
+					  "BOOTIF=01",
+					  "-b8-ce-f6-",
+					  "17-00-00",
+					  "nfsroot=",
+					  "/srv",
+					  "root=nfs:",
+					  "netroot=",
+					  "iscsi:",
+					  "u:p@",
+					  "b",
+					  "nbd:",
+					  "cifs://",
+					  "nbdroot=",
+					  "\"",
+					  "root=iscsi:@",
+					  "iscsi_target_ip= ",
+					  " ",
+					  NULL };
+
 struct around {
 	const char *path, *text;
 };
@@ -383,6 +473,20 @@ static const struct format {
 	{ "system.conf", "etc/systemd/system.conf", see_limits, conf_words, {} },
 	{ "modprobe.d", "etc/modprobe.d/x.conf", see_options, modprobe_words, {} },
 	{ "modules-load.d", "etc/modules-load.d/x.conf", see_options, load_words, {} },
+	{ "kubeconfig", "etc/kubernetes/kubelet.conf", see_kubelet, kubeconfig_words, {} },
+	{ "hosts", "etc/hosts", see_places, hosts_words, { { "etc/hostname", "c\n" } } },
+	{ "resolv.conf",
+	  "etc/resolv.conf",
+	  see_places,
+	  resolv_words,
+	  { { "run/systemd/resolve/resolv.conf", "nameserver 10.0.0.54\n" } } },
+	{ "mountinfo",
+	  "proc/self/mountinfo",
+	  see_places,
+	  mountinfo_words,
+	  { { "sys/dev/block/7:0/loop/backing_file", "/var/x\n" },
+	    { "etc/hosts", "10.0.0.8 b\n" } } },
+	{ "boot", "proc/cmdline", see_places, boot_words, {} },
 	{ "cmdline", "proc/cmdline", see_options, cmdline_words, {} },
 	{ "configuration", "etc/rdma-provision/rdma-provision.conf", see_config, ini_words, {} },
 	{ "plugin", "etc/plugin", see_plugin, json_words, {} },

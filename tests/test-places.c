@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Places: what the node must reach, as its files tell it. Each case is a folder with files, looked
+ * at twice: as it is, and as a capture of it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <sys/socket.h>
+
+#include "../src/model/ip.h"
+#include "../src/observe/places.h"
+
+#include "tree.h"
+
+struct file {
+	const char *path, *text; /* a text that begins with ">" is the target of a link */
+};
+
+struct row {
+	const char *name;
+	struct file files[8];
+	const char *servers[3], *own_name, *root_dir;
+	const char *expected;
+};
+
+static void on_read(void *userdata, enum record_kind kind, const char *path, const char *data,
+		    size_t size)
+{
+	const struct tree *t = userdata;
+	char full[512];
+
+	if (kind == RECORD_LINK) {
+		tree_link(t, path, data);
+		return;
+	}
+	tree_path(t, path, full, sizeof(full));
+	if (kind == RECORD_FOLDER)
+		assert_true(mkdir(full, 0755) == 0 || errno == EEXIST);
+	else
+		tree_bytes(t, path, data ? data : "", size);
+}
+
+static void put(const struct tree *t, const struct file *files, size_t n)
+{
+	for (size_t i = 0; i < n && files[i].path; i++)
+		if (*files[i].text == '>')
+			tree_link(t, files[i].path, files[i].text + 1);
+		else
+			tree_file(t, files[i].path, files[i].text);
+}
+
+/* "storage 10.0.0.9 (nfs server of /...)"; a netdev that a file names: "storage eth1 (...)". */
+static void describe(const struct node *n, char *ret, size_t size)
+{
+	static const char *const names[_TO_N] = {
+		[TO_API_SERVER] = "api", [TO_NAME_SERVER] = "dns", [TO_STORAGE] = "storage"
+	};
+
+	*ret = '\0';
+	for (size_t i = 0; i < n->n_destinations; i++) {
+		const struct destination *d = &n->destinations[i];
+		const size_t len = strlen(ret);
+		char text[64] = "?";
+
+		if (d->lookup.family != AF_UNSPEC) {
+			assert_int_equal(d->lookup.result, -ENODATA);
+			ip_format(d->lookup.family, d->lookup.dst, UINT32_MAX, text, sizeof(text));
+		} else {
+			assert_int_equal(d->lookup.result, 0);
+			assert_int_equal(d->lookup.n_hops, 1);
+			assert_int_equal(d->lookup.hops[0], d->lookup.found);
+			COPY(text, node_netdev(n, d->lookup.found)->name);
+		}
+		snprintf(ret + len, size - len, "%s%s %s (%s)", len ? "; " : "", names[d->to], text,
+			 d->words);
+	}
+}
+
+#define MAC "b8:ce:f6:17:00:00"
+
+static void look(const struct fs *fs, const struct row *row, struct node *ret)
+{
+	struct netdev netdevs[] = {
+		{ .ifindex = 2, .name = "eth1", .perm_mac = MAC, .altnames = "enp1s0 ens1" },
+		{ .ifindex = 3, .name = "eth2", .mac = "b8:ce:f6:17:00:01" },
+	};
+	struct address address = { .ifindex = 3, .family = AF_INET, .local = { 10, 50, 0, 2 } };
+
+	*ret = (struct node){};
+	for (size_t i = 0; i < ELEMENTSOF(netdevs); i++)
+		*(struct netdev *)APPEND(ret->netdevs, ret->n_netdevs) = netdevs[i];
+	*(struct address *)APPEND(ret->addresses, ret->n_addresses) = address;
+	for (size_t i = 0; i < ELEMENTSOF(row->servers) && row->servers[i]; i++) {
+		COPY(ret->kubelet.servers[i].host, row->servers[i]);
+		COPY(ret->kubelet.servers[i].path, "/k");
+		ret->kubelet.n_servers++;
+	}
+	COPY(ret->kubelet.host_name, row->own_name ? row->own_name : "");
+	COPY(ret->kubelet.cpus.checkpoint_path, row->root_dir ? row->root_dir : "");
+	assert_int_equal(observe_places(fs, ret), 0);
+}
+
+/* The same of the folder and of a capture of it, which has nothing with "s3cret". */
+static void assert_rows(const struct row *rows, size_t n_rows,
+			void (*tell)(const struct node *n, char *ret, size_t size))
+{
+	for (size_t i = 0; i < n_rows; i++) {
+		struct tree t, copy_of;
+		char said[1024], again[1024], command[128];
+
+		print_message("    %s\n", rows[i].name);
+		tree_make(&t);
+		tree_make(&copy_of);
+		put(&t, rows[i].files, ELEMENTSOF(rows[i].files));
+		t.fs.on_read = on_read;
+		t.fs.userdata = &copy_of;
+		for (int k = 0; k < 2; k++) {
+			_cleanup_(node_done) struct node n = {};
+
+			look(k == 0 ? &t.fs : &copy_of.fs, &rows[i], &n);
+			tell(&n, k == 0 ? said : again, sizeof(said));
+		}
+		assert_string_equal(said, rows[i].expected);
+		assert_string_equal(again, rows[i].expected);
+		snprintf(command, sizeof(command), "grep -rqF s3cret %s", copy_of.root);
+		assert_int_not_equal(system(command), 0);
+		tree_remove(&t);
+		tree_remove(&copy_of);
+	}
+}
+
+static void api_servers_are_destinations(_unused_ void **state)
+{
+	static const struct row rows[] = {
+		{ "none", .expected = "" },
+		{ "addresses", .servers = { "10.0.0.1", "fd00::1" },
+		  .expected = "api 10.0.0.1 (API server, /k); api fd00::1 (API server, /k)" },
+		{ "a proxy on the node leads nowhere",
+		  .servers = { "127.0.0.1", "::1", "localhost" },
+		  .files = { { "etc/hosts", "127.0.0.1 localhost\n" } }, .expected = "" },
+		{ "a name that only DNS knows", .servers = { "api.example" }, .expected = "" },
+		{ "a name, in whatever case and column", .servers = { "API.example" },
+		  .files = { { "etc/hosts", "# s3cret\n10.0.0.7 s3cret\n"
+					    "10.0.0.1\tx api.EXAMPLE # 10.0.0.2 api.example\n"
+					    "fd00::1 api.example\n10.0.0.3 api.example.org\n"
+					    "10.0.0.4 api.exampl\nnonsense api.example\n" } },
+		  .expected = "api 10.0.0.1 (API server, /k); api fd00::1 (API server, /k)" },
+		{ "link-local, the device is named", .servers = { "fe80::1%eth1", "fe80::2" },
+		  .expected = "storage eth1 (API server, /k)" },
+	};
+
+	assert_rows(rows, ELEMENTSOF(rows), describe);
+}
+
+#define RESOLVED "run/systemd/resolve/resolv.conf"
+#define NM       "run/NetworkManager/no-stub-resolv.conf"
+
+static void name_servers_are_destinations(_unused_ void **state)
+{
+	static const struct row rows[] = {
+		{ "plain",
+		  { { "etc/resolv.conf",
+		      "search s3cret\nnameserver 10.0.0.53\n nameserver fd00::53 x\n"
+		      "#nameserver 10.0.0.54\nnameservers 10.0.0.55\nnameserver\n" },
+		    { RESOLVED, "nameserver 10.9.9.9\n" } },
+		  .expected = "dns 10.0.0.53 (name server, /etc/resolv.conf); "
+			      "dns fd00::53 (name server, /etc/resolv.conf)" },
+		{ "a stub of resolved",
+		  { { "etc/resolv.conf", ">../run/systemd/resolve/stub-resolv.conf" },
+		    { "run/systemd/resolve/stub-resolv.conf", "nameserver 127.0.0.53\n" },
+		    { RESOLVED, "nameserver 10.0.0.53\nnameserver fe80::1%eth1\n" } },
+		  .expected = "dns 10.0.0.53 (name server, /" RESOLVED ")" },
+		{ "a stub of NetworkManager's dnsmasq, twice the same",
+		  { { "etc/resolv.conf", "nameserver 127.0.0.1\n" },
+		    { NM, "nameserver 10.0.0.53\nnameserver 10.0.0.53\n" } },
+		  .expected = "dns 10.0.0.53 (name server, /" NM ")" },
+		{ "a stub with nothing behind it",
+		  { { "etc/resolv.conf", "nameserver ::1\n" } },
+		  .expected = "" },
+	};
+
+	assert_rows(rows, ELEMENTSOF(rows), describe);
+}
+
+#define MOUNTS "proc/self/mountinfo"
+#define NFS(at)                                                                                    \
+	"1 1 0:50 / " at " rw - nfs4 10.0.0.9:/x rw,vers=4.2,clientaddr=10.0.0.2,addr=10.0.0.9\n"
+#define SDA "sys/devices/platform/host2/session1/target2:0:0/2:0:0:0/block/sda"
+#define ISCSI                                                                                      \
+	{ "sys/dev/block/8:1", ">../../devices/platform/host2/session1/target2:0:0/2:0:0:0/block/" \
+			       "sda/sda1" },                                                       \
+		{ SDA "/sda1/partition", "1\n" },                                                  \
+		{ "sys/class/iscsi_connection/connection1:0/address", "10.0.0.3\n" }
+#define ON_ISCSI "storage 10.0.0.3 (iSCSI session 1, /sys/class/iscsi_connection)"
+#define NVME     "sys/devices/virtual/nvme-subsystem/nvme-subsys0"
+
+static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
+{
+	static const struct row rows[] = {
+		{ "a disk",
+		  { { MOUNTS, "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n" } },
+		  .expected = "" },
+		{ "NFS root",
+		  { { MOUNTS, "21 1 0:20 / / rw,relatime - nfs 10.20.0.9:/srv/n "
+			      "rw,vers=3,addr=10.20.0.9\n" } },
+		  .expected = "storage 10.20.0.9 (nfs server of /, /" MOUNTS ")" },
+		{ "NFS of the kubelet's folder, through a link",
+		  { { MOUNTS, "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n" NFS("/big\\040one") },
+		    { "big one/kubelet/x", "" },
+		    { "var/lib/kubelet", ">../../big one/kubelet" } },
+		  .expected = "storage 10.0.0.9 (nfs4 server of /big one, /" MOUNTS ")" },
+		{ "NFS of the folder of --root-dir",
+		  { { MOUNTS, NFS("/data") } },
+		  .root_dir = "/data/kubelet/cpu_manager_state",
+		  .expected = "storage 10.0.0.9 (nfs4 server of /data, /" MOUNTS ")" },
+		{ "NFS of nothing that the node lives on",
+		  { { MOUNTS, NFS("/data") NFS("/var/lib/kubelet/pods/x") NFS("/usr/local") } },
+		  .expected = "" },
+		{ "mounts that lie on each other",
+		  { { MOUNTS, NFS("/var") "1 1 8:2 / /var rw - ext4 /dev/sda2 rw\n" } },
+		  .expected = "" },
+		{ "a peer by name, and of IPv6",
+		  { { MOUNTS,
+		      "1 1 0:9 / / rw - ceph 10.0.0.1:6789,[fd00::1]:6789:/a rw,name=s3cret\n"
+		      "1 1 0:9 / /var rw - fuse.glusterfs g1,g2:/v rw\n"
+		      "1 1 0:9 / /usr rw - cifs //s3cret@10.0.0.8/x rw,addr=fe80::1%eth1\n" },
+		    { "etc/hosts", "10.0.0.6 g2\n" } },
+		  .expected = "storage 10.0.0.1 (ceph server of /, /" MOUNTS "); "
+			      "storage fd00::1 (ceph server of /, /" MOUNTS "); "
+			      "storage eth1 (cifs server of /usr, /" MOUNTS "); "
+			      "storage 10.0.0.6 (fuse.glusterfs server of /var, /" MOUNTS ")" },
+		{ "iSCSI, a partition",
+		  { { MOUNTS, "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n" }, ISCSI },
+		  .expected = ON_ISCSI },
+		{ "iSCSI, a whole disk",
+		  { { MOUNTS, "1 1 8:0 / / rw - ext4 /dev/sda rw\n" },
+		    { "sys/dev/block/8:0", ">/" SDA },
+		    { SDA "/x", "" },
+		    { "sys/class/iscsi_connection/connection1:0/persistent_address", "10.0.0.3\n" },
+		    { "sys/class/iscsi_connection/connection10:0/address", "10.0.0.4\n" } },
+		  .expected = ON_ISCSI },
+		{ "iSCSI, bound to a device",
+		  { { MOUNTS, "1 1 8:1 / / rw - ext4 /dev/sda1 rw\n" },
+		    ISCSI,
+		    { "sys/class/iscsi_host/host2/netdev", "eth2\n" } },
+		  .expected = ON_ISCSI "; storage eth2 (iSCSI session 1 names eth2, "
+				       "/sys/class/iscsi_host)" },
+		{ "iSCSI, below dm",
+		  { { MOUNTS, "1 1 253:0 / / rw - xfs /dev/mapper/a rw\n" },
+		    ISCSI,
+		    { "sys/dev/block/253:0", ">../../devices/virtual/block/dm-0" },
+		    { "sys/devices/virtual/block/dm-0/slaves/sda1", ">/" SDA "/sda1" } },
+		  .expected = ON_ISCSI },
+		{ "iSCSI, below the file of a loop device",
+		  { { MOUNTS, "1 1 7:0 / / rw - squashfs /dev/loop0 ro\n"
+			      "1 1 8:1 / /run/live rw - ext4 /dev/sda1 rw\n" },
+		    ISCSI,
+		    { "sys/dev/block/7:0", ">../../devices/virtual/block/loop0" },
+		    { "sys/devices/virtual/block/loop0/loop/backing_file",
+		      "/run/live/root.img\n" } },
+		  .expected = ON_ISCSI },
+		{ "an overlay, whose layer is NFS",
+		  { { MOUNTS, "1 1 0:30 / / rw - overlay o ro,lowerdir=/a:/ro/x,upperdir=/up\n" NFS(
+				      "/ro") } },
+		  .expected = "storage 10.0.0.9 (nfs4 server of /ro, /" MOUNTS ")" },
+		{ "a btrfs has no number of its own",
+		  { { MOUNTS, "1 1 0:35 /@ / rw - btrfs /dev/sda1 rw\n" },
+		    ISCSI,
+		    { "dev/sda1", "" },
+		    { "sys/class/block/sda1", ">/" SDA "/sda1" } },
+		  .expected = ON_ISCSI },
+		{ "a ring of devices",
+		  { { MOUNTS, "1 1 253:0 / / rw - xfs /dev/mapper/a rw\n" },
+		    { "sys/dev/block/253:0", ">../../devices/virtual/block/dm-0" },
+		    { "sys/devices/virtual/block/dm-0/slaves/dm-0", ">.." } },
+		  .expected = "" },
+		{ "NVMe, two paths of one subsystem",
+		  { { MOUNTS, "1 1 259:0 / / rw - xfs /dev/nvme0n1 rw\n" },
+		    { "sys/dev/block/259:0",
+		      ">../../devices/virtual/nvme-subsystem/nvme-subsys0/nvme0n1" },
+		    { NVME "/nvme0n1/size", "1\n" },
+		    { NVME "/nvme0/transport", "tcp\n" },
+		    { NVME "/nvme0/address", "traddr=10.0.0.4,trsvcid=4420,host_iface=eth1\n" },
+		    { NVME "/nvme1/transport", "rdma\n" },
+		    { NVME "/nvme1/address", "traddr=fd00::4,trsvcid=4420\n" } },
+		  .expected = "storage 10.0.0.4 (NVMe target, /" NVME "/nvme0); storage eth1 "
+			      "(host_iface names eth1, /" NVME "/nvme0); "
+			      "storage fd00::4 (NVMe target, /" NVME "/nvme1)" },
+		{ "NVMe by its controller, and PCI",
+		  { { MOUNTS, "1 1 259:0 / / rw - xfs /dev/nvme0n1 rw\n"
+			      "1 1 259:1 / /var rw - xfs /dev/nvme1n1 rw\n" },
+		    { "sys/dev/block/259:0", ">../../devices/ctl/nvme0/nvme0n1" },
+		    { "sys/devices/ctl/nvme0/nvme0n1/size", "1\n" },
+		    { "sys/devices/ctl/nvme0/transport", "tcp\n" },
+		    { "sys/devices/ctl/nvme0/address", "trsvcid=4420,traddr=10.0.0.4\n" },
+		    { "sys/dev/block/259:1", ">../../devices/ctl/nvme1/nvme1n1" },
+		    { "sys/devices/ctl/nvme1/transport", "pcie\n" },
+		    { "sys/devices/ctl/nvme1/address", "traddr=10.0.0.5\n" } },
+		  .expected = "storage 10.0.0.4 (NVMe target, /sys/devices/ctl/nvme0)" },
+		{ "nbd",
+		  { { MOUNTS, "1 1 43:0 / / rw - xfs /dev/nbd0 rw\n" },
+		    { "sys/dev/block/43:0", ">../../devices/virtual/block/nbd0" },
+		    { "sys/devices/virtual/block/nbd0/pid", "77\n" },
+		    { "proc/77/cmdline", "10.0.0.8" } },
+		  .expected = "storage 10.0.0.8 (nbd server, nbd0)" },
+		{ "lines of another kind",
+		  { { MOUNTS, "\n1 2 3\n- - - - - - - - -\n1 1 x / / rw - nfs\n" } },
+		  .expected = "" },
+	};
+
+	assert_rows(rows, ELEMENTSOF(rows), describe);
+}
+
+#define CMDLINE(text, what)                                                                        \
+	{ text, { { "proc/cmdline", "quiet " text " rw\n" } }, .expected = what }
+#define NAMED(key, netdev) "storage " netdev " (" key " names " netdev ", kernel command line)"
+#define PEER(key, address) "storage " address " (" key ", kernel command line)"
+
+static void the_command_line_names_servers_and_devices(_unused_ void **state)
+{
+	static const struct row rows[] = {
+		CMDLINE("root=/dev/nfs nfsroot=10.20.0.9:/srv/n,vers=3 "
+			"ip=10.20.0.2::10.20.0.1:255.255.255.0:n1:eth1:off",
+			PEER("nfsroot=", "10.20.0.9") "; " NAMED("ip=", "eth1")),
+		CMDLINE("ip=10.50.0.2:10.50.0.9:::n1:eth1:off",
+			PEER("ip=", "10.50.0.9") "; " NAMED("ip=", "eth1")),
+		CMDLINE("ip=[fd00::2]:[fd00::9]:[fd00::1]:64:n1:eth1:none",
+			PEER("ip=", "fd00::9") "; " NAMED("ip=", "eth1")),
+		CMDLINE("ip=:::::eth2:dhcp", NAMED("ip=", "eth2")),
+		CMDLINE("ip=eth1:dhcp:9000:b8:ce:f6:17:00:00", NAMED("ip=", "eth1")),
+		CMDLINE("ip=enp1s0:dhcp", "storage eth1 (ip= names enp1s0, kernel command line)"),
+		CMDLINE("ip=eth7:dhcp", ""),
+		CMDLINE("ip=dhcp", ""),
+		CMDLINE("ip=10.50.0.2::10.50.0.1:255.255.255.0",
+			"storage eth2 (ip= has its address, kernel command line)"),
+		CMDLINE("ip=10.50.0.2", "storage eth2 (ip= has its address, kernel command line)"),
+		CMDLINE("bootdev=eth2", NAMED("bootdev=", "eth2")),
+		CMDLINE("BOOTIF=01-B8-CE-f6-17-00-00", NAMED("BOOTIF=", "eth1")),
+		CMDLINE("BOOTIF=01-b8-ce-f6-17-00-01", NAMED("BOOTIF=", "eth2")),
+		CMDLINE("nfsroot=/srv/n root=/dev/nfs", ""),
+		CMDLINE("root=nfs:10.0.0.9:/srv/n:ro", PEER("root=", "10.0.0.9")),
+		CMDLINE("root=nfs4:[fd00::9]:/srv", PEER("root=", "fd00::9")),
+		CMDLINE("root=UUID=10.0.0.9 netroot=dhcp", ""),
+		CMDLINE("netroot=iscsi:u:s3cret@10.0.0.3::3260::iqn.2020-01.x:y",
+			PEER("netroot=", "10.0.0.3")),
+		CMDLINE("root=iscsi:@10.0.0.3::3260:1:iqn.2020-01.x:y", PEER("root=", "10.0.0.3")),
+		CMDLINE("netroot=nbd:10.0.0.8:2000", PEER("netroot=", "10.0.0.8")),
+		CMDLINE("root=cifs://u:s3cret@10.0.0.7/x", PEER("root=", "10.0.0.7")),
+		CMDLINE("nbdroot=10.0.0.8,2000", PEER("nbdroot=", "10.0.0.8")),
+		CMDLINE("iscsi_target_ip=fd00::3", PEER("iscsi_target_ip=", "fd00::3")),
+		CMDLINE("password=s3cret -- ip=eth1:dhcp", ""),
+		{ "nfsroot=server:/a by its name",
+		  { { "proc/cmdline", "nfsroot=server:/a\n" },
+		    { "etc/hosts", "10.0.0.9 server\n" } },
+		  .expected = PEER("nfsroot=", "10.0.0.9") },
+	};
+
+	assert_rows(rows, ELEMENTSOF(rows), describe);
+}
+
+/* "NAME: line name address; ..." */
+static void describe_hosts(const struct node *n, char *ret, size_t size)
+{
+	snprintf(ret, size, "%s:", n->host_name);
+	for (size_t i = 0; i < n->n_hosts; i++) {
+		const size_t len = strlen(ret);
+		char text[64];
+
+		ip_format(n->hosts[i].family, n->hosts[i].address, UINT32_MAX, text, sizeof(text));
+		snprintf(ret + len, size - len, " %u %s %s", n->hosts[i].line, n->hosts[i].name,
+			 text);
+	}
+}
+
+static void lines_of_the_hosts_file_with_a_name_that_counts_are_kept(_unused_ void **state)
+{
+	static const struct row rows[] = {
+		{ "no name", { { "etc/hosts", "10.0.0.1 localhost\n" } }, .expected = ":" },
+		{ "all lines, of both families",
+		  { { "etc/hostname", "Node1\n" },
+		    { "etc/hosts", "127.0.0.1 localhost\n127.0.1.1 node1\n\n10.0.0.1 x NODE1\n"
+				   "fd00::1 node1\n10.0.0.2 node1.example\n" } },
+		  .expected = "Node1: 2 node1 127.0.1.1 4 node1 10.0.0.1 5 node1 fd00::1" },
+		{ "the running kernel's name before the file's",
+		  { { "etc/hostname", "a\n" },
+		    { "proc/sys/kernel/hostname", "b\n" },
+		    { "etc/hosts", "10.0.0.1 a\n10.0.0.2 b" } },
+		  .expected = "b: 2 b 10.0.0.2" },
+		{ "the kubelet's own name, not the host's",
+		  { { "etc/hostname", "a\n" }, { "etc/hosts", "10.0.0.1 a\n10.0.0.2 k8s-a\n" } },
+		  .own_name = " K8s-A ",
+		  .expected = "a: 2 k8s-a 10.0.0.2" },
+		{ "an API server's name, in the order of the file",
+		  { { "etc/hostname", "a\n" }, { "etc/hosts", "10.0.0.1 api\n10.0.0.2 a api\n" } },
+		  .servers = { "api", "api" },
+		  .expected = "a: 1 api 10.0.0.1 2 a 10.0.0.2 2 api 10.0.0.2" },
+	};
+
+	assert_rows(rows, ELEMENTSOF(rows), describe_hosts);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(api_servers_are_destinations),
+		cmocka_unit_test(name_servers_are_destinations),
+		cmocka_unit_test(what_file_systems_come_from_is_a_destination),
+		cmocka_unit_test(the_command_line_names_servers_and_devices),
+		cmocka_unit_test(lines_of_the_hosts_file_with_a_name_that_counts_are_kept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
