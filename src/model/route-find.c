@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "route-find.h"
+
+#include "ip.h"
+
+#include <arpa/inet.h>
+#include <linux/fib_rules.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+
+#define LOOPBACK 1 /* ifindex of "lo" in each namespace */
+
+struct packet {
+	const struct node *n;
+	const struct lookup *l;
+	uint32_t oif; /* of the next hop; 0: any, as with a VRF, which only leads to its table */
+	const struct netdev *device, *vrf; /* that it is bound to; NULL: none */
+};
+
+/* The route of a table that a packet takes. */
+struct match {
+	const struct route *route;   /* NULL: to an address of this host */
+	const struct address *local; /* NULL: it has a route */
+	uint32_t prefix_len;
+};
+
+const struct netdev *route_vrf_of(const struct node *n, const struct netdev *nd)
+{
+	if (nd && !nd->vrf_table)
+		nd = nd->master ? node_netdev(n, nd->master) : NULL;
+	return nd && nd->vrf_table ? nd : NULL;
+}
+
+static bool is_loopback(int family, const uint8_t *bytes)
+{
+	return family == AF_INET ? bytes[0] == 127
+				 : IN6_IS_ADDR_LOOPBACK((const struct in6_addr *)bytes);
+}
+
+static bool is_multicast(int family, const uint8_t *bytes)
+{
+	return family == AF_INET ? bytes[0] >> 4 == 14 : bytes[0] == 0xff;
+}
+
+/* --- a table --- */
+
+/* Is the netdev up? One that is not recorded counts as up: routes of one that is down are gone. */
+static bool is_up(const struct node *n, uint32_t ifindex)
+{
+	const struct netdev *nd = ifindex ? node_netdev(n, ifindex) : NULL;
+
+	return !nd || nd->is_up;
+}
+
+static bool is_through(const struct packet *p, uint32_t ifindex)
+{
+	return (!p->oif || p->oif == ifindex) && is_up(p->n, ifindex);
+}
+
+/* IPv4 alone has the whole prefix of an address of lo as local: fib_add_ifaddr(). */
+static uint32_t local_len(const struct address *a)
+{
+	return a->family == AF_INET && a->ifindex == LOOPBACK ? a->prefix_len : ip_bits(a->family);
+}
+
+/* An address stays one of this host while its netdev is down. */
+static bool is_local(const struct packet *p, uint32_t table, const struct address *a)
+{
+	const bool is_tentative = a->family == AF_INET6 && a->flags & IFA_F_TENTATIVE &&
+				  !(a->flags & IFA_F_OPTIMISTIC);
+	const struct netdev *vrf = route_vrf_of(p->n, node_netdev(p->n, a->ifindex));
+
+	return a->family == p->l->family && !is_tentative && (!p->oif || p->oif == a->ifindex) &&
+	       (vrf ? vrf->vrf_table : RT_TABLE_LOCAL) == table &&
+	       ip_is_in_prefix(p->l->dst, a->local, local_len(a));
+}
+
+static bool is_failing(const struct route *t)
+{
+	return t->type != RTN_UNICAST && t->type != RTN_LOCAL;
+}
+
+/* Routes that lead nowhere stand on lo for IPv6, and on nothing for IPv4. */
+static bool is_usable(const struct packet *p, const struct route *t)
+{
+	if (is_failing(t))
+		return t->family == AF_INET || !p->oif || p->oif == LOOPBACK;
+	return t->nexthop || t->has_more || (!t->is_dead && is_through(p, t->ifindex));
+}
+
+static bool is_better(const struct route *t, const struct match *than)
+{
+	if (!than->route)
+		return !than->local || t->prefix_len > than->prefix_len;
+	return t->prefix_len > than->prefix_len ||
+	       (t->prefix_len == than->prefix_len && t->metric < than->route->metric);
+}
+
+/* Return: 0, -EAGAIN when the table has no answer, or the error that its answer is. */
+static int find_in_table(const struct packet *p, uint32_t table, struct match *ret)
+{
+	static const int errors[] = { [RTN_BLACKHOLE] = -EINVAL,
+				      [RTN_UNREACHABLE] = -EHOSTUNREACH,
+				      [RTN_PROHIBIT] = -EACCES,
+				      [RTN_THROW] = -EAGAIN };
+	const struct node *n = p->n;
+	struct match best = {};
+
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+
+		if (is_local(p, table, a) && (!best.local || local_len(a) > best.prefix_len))
+			best = (struct match){ .local = a, .prefix_len = local_len(a) };
+	}
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *t = &n->routes[i];
+
+		if (t->table == table && t->family == p->l->family && is_better(t, &best) &&
+		    is_usable(p, t) && ip_is_in_prefix(p->l->dst, t->dst, t->prefix_len))
+			best = (struct match){ .route = t, .prefix_len = t->prefix_len };
+	}
+	if (!best.route && !best.local)
+		return -EAGAIN;
+	if (best.route && (best.route->has_more || best.route->nexthop))
+		return -ENODATA;
+	if (best.route && is_failing(best.route))
+		return best.route->type < ELEMENTSOF(errors) && errors[best.route->type]
+			       ? errors[best.route->type]
+			       : -ENODATA;
+	*ret = best;
+	return 0;
+}
+
+/* --- rules --- */
+
+struct rules {
+	const struct rule *list;
+	size_t n;
+	struct rule own[4];
+};
+
+static void set_rules(const struct node *n, int family, struct rules *ret)
+{
+	bool has_vrf = false;
+
+	for (size_t i = 0; i < n->n_rules; i++)
+		if (n->rules[i].family == family) {
+			ret->list = n->rules;
+			ret->n = n->n_rules;
+			return;
+		}
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		has_vrf |= n->netdevs[i].vrf_table > 0;
+	ret->list = ret->own;
+	ret->own[ret->n++] = (struct rule){ .table = RT_TABLE_LOCAL };
+	if (has_vrf)
+		ret->own[ret->n++] = (struct rule){ .preference = 1000, .is_l3mdev = true };
+	ret->own[ret->n++] = (struct rule){ .preference = 32766, .table = RT_TABLE_MAIN };
+	if (family == AF_INET)
+		ret->own[ret->n++] =
+			(struct rule){ .preference = 32767, .table = RT_TABLE_DEFAULT };
+	for (size_t i = 0; i < ret->n; i++) {
+		ret->own[i].family = family;
+		ret->own[i].action = FR_ACT_TO_TBL;
+		ret->own[i].suppress_prefix = -1;
+	}
+}
+
+/* The first rule that stands behind @last (NULL: the first of all) and not before @preference. */
+static const struct rule *next_rule(const struct rules *rules, int family, const struct rule *last,
+				    uint32_t preference)
+{
+	const struct rule *best = NULL;
+
+	for (size_t i = 0; i < rules->n; i++) {
+		const struct rule *rule = &rules->list[i];
+
+		if (rule->family != family || rule->preference < preference ||
+		    (last && (rule->preference < last->preference ||
+			      (rule->preference == last->preference && rule <= last))))
+			continue;
+		if (!best || rule->preference < best->preference)
+			best = rule;
+	}
+	return best;
+}
+
+/* A rule for a VRF holds for what is bound to one of its ports as well. */
+static bool is_bound_to(const struct packet *p, const char *name)
+{
+	return (p->device && streq(p->device->name, name)) || (p->vrf && streq(p->vrf->name, name));
+}
+
+/* A packet of IPv4 without a source has the source 0.0.0.0, one of IPv6 has none. */
+static bool is_from(const struct packet *p, const struct rule *rule)
+{
+	return !rule->src_len || ((p->l->family == AF_INET || !is_zero(p->l->address)) &&
+				  ip_is_in_prefix(p->l->address, rule->src, rule->src_len));
+}
+
+/* Kernels differ in whether what a host sends by a VRF comes in by the VRF. */
+static bool is_unsure(const struct packet *p, const struct rule *rule)
+{
+	return rule->has_more || (rule->iif[0] && p->vrf && streq(p->vrf->name, rule->iif));
+}
+
+/* Return: 1 or 0, or -ENODATA. */
+static int matches(const struct packet *p, const struct rule *rule)
+{
+	const bool is_met =
+		is_from(p, rule) && ip_is_in_prefix(p->l->dst, rule->dst, rule->dst_len) &&
+		((rule->mark ^ p->l->mark) & rule->mask) == 0 &&
+		(!rule->oif[0] || is_bound_to(p, rule->oif)) && (!rule->is_l3mdev || p->vrf) &&
+		(!rule->iif[0] || streq(rule->iif, "lo") || is_unsure(p, rule));
+
+	if (is_met && is_unsure(p, rule))
+		return -ENODATA;
+	return is_met != rule->is_invert;
+}
+
+/* Return: -EAGAIN: the next rule is asked; else as find_in_table(). */
+static int follow(const struct packet *p, const struct rule *rule, struct match *ret)
+{
+	int r;
+
+	switch (rule->action) {
+	case FR_ACT_TO_TBL:
+		if (rule->is_l3mdev && !p->vrf) /* inverted */
+			return -ENODATA;
+		r = find_in_table(p, rule->is_l3mdev ? p->vrf->vrf_table : rule->table, ret);
+		return r == 0 && (int64_t)ret->prefix_len <= rule->suppress_prefix ? -EAGAIN : r;
+	case FR_ACT_NOP:
+		return -EAGAIN;
+	case FR_ACT_BLACKHOLE:
+		return -EINVAL;
+	case FR_ACT_UNREACHABLE:
+		return -ENETUNREACH;
+	case FR_ACT_PROHIBIT:
+		return -EACCES;
+	default:
+		return -ENODATA;
+	}
+}
+
+/* A goto leads forwards, to a rule that has the very preference, or is passed over. */
+static const struct rule *go_to(const struct rules *rules, const struct rule *from)
+{
+	const struct rule *to = next_rule(rules, from->family, from, from->to_preference);
+
+	return to && to->preference == from->to_preference
+		       ? to
+		       : next_rule(rules, from->family, from, 0);
+}
+
+static int find_match(const struct packet *p, struct match *ret)
+{
+	struct rules rules = {};
+	const struct rule *rule;
+	int r = -EAGAIN;
+
+	set_rules(p->n, p->l->family, &rules);
+	rule = next_rule(&rules, p->l->family, NULL, 0);
+	while (rule) {
+		const int is_met = matches(p, rule);
+
+		if (is_met < 0)
+			return is_met;
+		if (is_met && rule->action == FR_ACT_GOTO) {
+			rule = go_to(&rules, rule);
+			continue;
+		}
+		r = is_met ? follow(p, rule, ret) : -EAGAIN;
+		if (r != -EAGAIN)
+			return r;
+		rule = next_rule(&rules, p->l->family, rule, 0);
+	}
+	return -ENETUNREACH;
+}
+
+/* --- the answer --- */
+
+static void leave_by(struct lookup *l, uint32_t ifindex)
+{
+	l->found = ifindex;
+	l->hops[0] = ifindex;
+	l->n_hops = 1;
+}
+
+static void take_local(const struct packet *p, uint32_t ifindex, struct lookup *l)
+{
+	const struct netdev *vrf = route_vrf_of(p->n, node_netdev(p->n, ifindex));
+
+	leave_by(l, vrf ? vrf->ifindex : LOOPBACK);
+}
+
+static bool is_hop_of(const struct route *t, const struct route *match)
+{
+	return t->family == match->family && t->table == match->table && t->type == match->type &&
+	       t->prefix_len == match->prefix_len && t->metric == match->metric &&
+	       memcmp(t->dst, match->dst, sizeof(t->dst)) == 0;
+}
+
+/* The match is the first of them that is alive. */
+static void take_hops(const struct packet *p, const struct route *match, struct lookup *l)
+{
+	const struct route *first = NULL;
+
+	l->found = match->ifindex;
+	for (size_t i = 0; i < p->n->n_routes && l->n_hops < LOOKUP_HOPS; i++) {
+		const struct route *t = &p->n->routes[i];
+
+		if (!is_hop_of(t, match))
+			continue;
+		first = first ? first : t;
+		l->hops[l->n_hops++] = t->ifindex;
+	}
+	memcpy(l->gateway, first->gateway, sizeof(l->gateway));
+}
+
+static void take(const struct packet *p, const struct match *m, struct lookup *l)
+{
+	l->prefix_len = m->prefix_len;
+	l->protocol = m->route ? m->route->protocol : RTPROT_KERNEL;
+	if (m->local)
+		take_local(p, m->local->ifindex, l);
+	else if (m->route->type == RTN_LOCAL)
+		take_local(p, m->route->ifindex, l);
+	else
+		take_hops(p, m->route, l);
+}
+
+static bool has_address(const struct node *n, int family, const uint8_t *bytes)
+{
+	for (size_t i = 0; i < n->n_addresses; i++)
+		if (n->addresses[i].family == family &&
+		    memcmp(n->addresses[i].local, bytes, 16) == 0)
+			return true;
+	return false;
+}
+
+/* Before any rule: ip_route_output_key_hash_rcu() in net/ipv4/route.c. Return: 1 to go on. */
+static int find_first(const struct packet *p, struct lookup *l)
+{
+	if (is_multicast(l->family, l->dst))
+		return -ENODATA;
+	if (l->family == AF_INET && !is_zero(l->address) && !has_address(p->n, AF_INET, l->address))
+		return -EINVAL;
+	if (l->family == AF_INET && p->device && !p->device->is_up)
+		return -ENETUNREACH;
+	if (!is_loopback(l->family, l->dst) || p->oif)
+		return 1;
+	leave_by(l, LOOPBACK);
+	l->protocol = RTPROT_KERNEL;
+	return 0;
+}
+
+int route_find(const struct node *n, struct lookup *l)
+{
+	const uint32_t ifindex = is_zero(l->address) ? l->ifindex : 0;
+	struct packet p = { .n = n, .l = l, .oif = ifindex };
+	struct match m = {};
+
+	p.device = ifindex ? node_netdev(n, ifindex) : NULL;
+	p.vrf = route_vrf_of(n, p.device);
+	if (p.device && p.device == p.vrf)
+		p.oif = 0;
+	l->result = find_first(&p, l);
+	if (l->result <= 0)
+		return l->result;
+	l->result = find_match(&p, &m);
+	if (l->result == 0) {
+		take(&p, &m, l);
+	} else if (l->result != -ENODATA && p.oif && !p.vrf && l->family == AF_INET) {
+		leave_by(l, p.oif); /* "assume, that the destination is on link" */
+		l->result = 0;
+	}
+	return l->result;
+}
+
+/* --- where only default routes lead --- */
+
+struct prefix {
+	uint8_t first[16];
+	uint32_t length;
+};
+
+struct prefixes {
+	struct prefix *items; /* owned */
+	size_t n;
+};
+
+static void prefixes_done(struct prefixes *l)
+{
+	free(l->items);
+}
+
+static int compare_prefix(const void *a, const void *b)
+{
+	const struct prefix *x = a, *y = b;
+	const int r = memcmp(x->first, y->first, sizeof(x->first));
+
+	return r ? r : compare_u32(&x->length, &y->length);
+}
+
+static int add_prefix(struct prefixes *l, const uint8_t *bytes, uint32_t length)
+{
+	struct prefix *to = APPEND(l->items, l->n);
+
+	if (!to)
+		return -ENOMEM;
+	to->length = length;
+	memcpy(to->first, bytes, sizeof(to->first));
+	for (uint32_t bit = length; bit < 128; bit++)
+		to->first[bit / 8] &= ~(0x80 >> bit % 8);
+	return 0;
+}
+
+/* Not global, of IPv4: the registry of RFC 6890. Of IPv6 the global ones are 2000::/3. */
+static int add_reserved(struct prefixes *l, int family)
+{
+	static const struct prefix reserved[] = {
+		{ { 10 }, 8 },        { { 100, 64 }, 10 }, { { 127 }, 8 },
+		{ { 169, 254 }, 16 }, { { 172, 16 }, 12 }, { { 192, 0, 0 }, 24 },
+		{ { 192, 168 }, 16 }, { { 198, 18 }, 15 },
+	};
+	int r = 0;
+
+	for (size_t i = 0; family == AF_INET && i < ELEMENTSOF(reserved) && r >= 0; i++)
+		r = add_prefix(l, reserved[i].first, reserved[i].length);
+	return r;
+}
+
+static int collect(const struct node *n, int family, struct prefixes *l)
+{
+	const uint32_t shortest = family == AF_INET ? 1 : 3;
+	int r = add_reserved(l, family);
+
+	for (size_t i = 0; i < n->n_routes && r >= 0; i++)
+		if (n->routes[i].family == family && n->routes[i].prefix_len > shortest)
+			r = add_prefix(l, n->routes[i].dst, n->routes[i].prefix_len);
+	for (size_t i = 0; i < n->n_addresses && r >= 0; i++)
+		if (n->addresses[i].family == family)
+			r = add_prefix(l, n->addresses[i].local, n->addresses[i].prefix_len);
+	for (size_t i = 0; i < n->n_rules && r >= 0; i++)
+		if (n->rules[i].family == family && n->rules[i].dst_len > shortest)
+			r = add_prefix(l, n->rules[i].dst, n->rules[i].dst_len);
+	return r;
+}
+
+static bool is_covered(const struct prefixes *l, const uint8_t *bytes)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (ip_is_in_prefix(bytes, l->items[i].first, l->items[i].length))
+			return true;
+	return false;
+}
+
+/* The first address behind a prefix; false: there is none. */
+static bool go_behind(const struct prefix *prefix, uint8_t ret[static 16])
+{
+	memcpy(ret, prefix->first, 16);
+	for (uint32_t bit = prefix->length; bit-- > 0;) {
+		ret[bit / 8] ^= 0x80 >> bit % 8;
+		if (ret[bit / 8] & 0x80 >> bit % 8)
+			return true;
+	}
+	return false;
+}
+
+/* Prefixes are in order: what the next one does not begin at or before is in a gap. */
+static bool find_gap(const struct prefixes *l, int family, uint8_t ret[static 16])
+{
+	uint8_t at[16] = { family == AF_INET ? 1 : 0x20 }, behind[16];
+	const uint8_t last = family == AF_INET ? 223 : 0x3f;
+
+	for (size_t i = 0; i < l->n && memcmp(l->items[i].first, at, sizeof(at)) <= 0; i++) {
+		if (!go_behind(&l->items[i], behind))
+			return false;
+		if (memcmp(behind, at, sizeof(at)) > 0)
+			memcpy(at, behind, sizeof(at));
+	}
+	memcpy(ret, at, sizeof(at));
+	return at[0] <= last;
+}
+
+int route_find_default(const struct node *n, int family, uint8_t ret[static 16])
+{
+	static const struct {
+		int family;
+		uint8_t bytes[16];
+	} nobodys[] = {
+		{ AF_INET, { 192, 0, 2, 1 } },
+		{ AF_INET, { 198, 51, 100, 1 } },
+		{ AF_INET, { 203, 0, 113, 1 } },
+		{ AF_INET6, { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 } },
+	};
+	_cleanup_(prefixes_done) struct prefixes l = {};
+
+	if (collect(n, family, &l) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < ELEMENTSOF(nobodys); i++)
+		if (nobodys[i].family == family && !is_covered(&l, nobodys[i].bytes)) {
+			memcpy(ret, nobodys[i].bytes, 16);
+			return 0;
+		}
+	if (l.n > 0)
+		qsort(l.items, l.n, sizeof(*l.items), compare_prefix);
+	return find_gap(&l, family, ret) ? 0 : -ENOENT;
+}
