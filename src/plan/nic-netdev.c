@@ -140,13 +140,6 @@ const struct netdev *nic_netdev_next_vlan(const struct plan *p, const struct net
 	return NULL;
 }
 
-bool nic_netdev_is_in_vrf(const struct node *n, const struct netdev *nd)
-{
-	const struct netdev *master = nd->master ? node_netdev(n, nd->master) : NULL;
-
-	return master && streq(master->kind, "vrf");
-}
-
 /* A bond counts once, and a NIC whose driver has made no netdev yet counts as well. */
 static uint32_t n_nics_of(const struct plan *p, const struct device_config *dc)
 {

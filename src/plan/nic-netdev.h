@@ -13,9 +13,6 @@ const struct nic_netdev *nic_netdev_of(const struct plan *p, uint32_t ifindex); 
 /* The next VLAN above @nd that has addresses, then NULL; @i is 0 before the first. */
 const struct netdev *nic_netdev_next_vlan(const struct plan *p, const struct netdev *nd, size_t *i);
 
-/* Its table is that of the VRF: metrics, rules and tables are not ours. */
-bool nic_netdev_is_in_vrf(const struct node *n, const struct netdev *nd);
-
 /*
  * With Address=metadata, a NIC that the metadata service has not described yet may be the primary
  * ENI, which is never touched.

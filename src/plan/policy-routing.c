@@ -8,6 +8,7 @@
  * without the first the main table picks the first NIC of the prefix. Source: addr_resolve() in
  * drivers/infiniband/core/addr.c
  */
+#include "../model/route-find.h"
 #include "../model/rtproto.h"
 #include "nic-netdev.h"
 
@@ -315,8 +316,8 @@ static int collect(const struct config *c, const struct node *n, const struct pl
 	for (size_t i = 0; i < p->n_nic_netdevs && r >= 0; i++) {
 		const struct nic_netdev *k = &p->nic_netdevs[i];
 
-		if (!k->netdev->is_up || nic_netdev_is_hands_off(k) ||
-		    nic_netdev_is_in_vrf(n, k->netdev) || !is_wanted(c, n, p, k))
+		if (!k->netdev->is_up || nic_netdev_is_hands_off(k) || route_vrf_of(n, k->netdev) ||
+		    !is_wanted(c, n, p, k))
 			continue;
 		for (size_t f = 0; f < ELEMENTSOF(families) && r >= 0; f++)
 			r = add_family(n, p, l, k, families[f]);

@@ -3,6 +3,7 @@
  * Route: prefix routes of managed NICs rank below those of everybody else. Tables and rules are
  * plan/policy-routing.c.
  */
+#include "../model/route-find.h"
 #include "nic-netdev.h"
 
 #include <linux/if_addr.h>
@@ -160,7 +161,7 @@ static int rank(const struct config *c, const struct node *n, struct plan *p,
 {
 	const struct nic_netdev *k = nic_netdev_of(p, a->ifindex);
 
-	if (!k || nic_netdev_is_hands_off(k) || nic_netdev_is_in_vrf(n, k->netdev) ||
+	if (!k || nic_netdev_is_hands_off(k) || route_vrf_of(n, k->netdev) ||
 	    !has_prefix_route(a) || nic_netdev_is_leaving(p, a) || is_ranked(c, n, k, a))
 		return 0;
 	return want_metric(p, k, a, nic_netdev_metric(c, n, p, k, a));
@@ -178,8 +179,8 @@ static int hint_route(const struct config *c, const struct node *n, struct plan 
 	char name[64];
 	uint32_t least;
 
-	if (!k || nic_netdev_is_hands_off(k) || nic_netdev_is_in_vrf(n, k->netdev) ||
-	    !has_prefix(a) || !(a->flags & IFA_F_NOPREFIXROUTE))
+	if (!k || nic_netdev_is_hands_off(k) || route_vrf_of(n, k->netdev) || !has_prefix(a) ||
+	    !(a->flags & IFA_F_NOPREFIXROUTE))
 		return 0;
 	least = base_metric(c, n, p, a);
 	for (size_t i = 0; i < n->n_routes; i++) {
@@ -196,6 +197,8 @@ static int hint_route(const struct config *c, const struct node *n, struct plan 
 }
 
 /*
+ * Nothing of a port of a VRF: its table is the VRF's.
+ *
  * In the order of the table: a route that is moved stands behind others of the same metric, so that
  * what is moved back in this order stands as it did before.
  */
