@@ -274,8 +274,7 @@ struct netdev {
 	bool has_device;   /* it is no virtual one: hardware, of PCI or not */
 	uint32_t vrf_table;   /* of a VRF: IFLA_VRF_TABLE */
 	uint32_t inet6_flags; /* IFLA_INET6_FLAGS: a router solicitation is out, or answered */
-	/* A program is at work on its addresses: "dhclient (pid 812) listens for DHCP"; empty: none
-	 */
+	/* A program is at work on its addresses, by observe/signs.h; empty: none */
 	char sign[96];
 	bool is_unnamed;    /* udev is to name it, and has not; only looked up with a function */
 	bool is_random_mac; /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */

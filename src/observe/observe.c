@@ -20,6 +20,7 @@
 #include "pci.h"
 #include "qos-observe.h"
 #include "rdma-observe.h"
+#include "signs.h"
 #include "snapshot.h"
 #include "users.h"
 #include "vf-observe.h"
@@ -229,6 +230,12 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 	if (r < 0)
 		return r;
 	r = observe_net(d, &n);
+	if (r < 0)
+		return r;
+	r = observe_netconfig(&d->fs, &memory, &n);
+	if (r < 0)
+		return r;
+	r = observe_signs(&d->fs, &n);
 	if (r < 0)
 		return r;
 	r = observe_metadata(&d->fs, &n, &memory);

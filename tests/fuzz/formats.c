@@ -19,6 +19,7 @@
 #include "../../src/observe/places.h"
 #include "../../src/observe/plugin-observe.h"
 #include "../../src/observe/process.h"
+#include "../../src/observe/signs.h"
 #include "compose.h"
 #include "place.h"
 
@@ -58,6 +59,16 @@ static int see_places(const struct fs *fs)
 	require(observe_places(fs, &n) == 0);
 	for (size_t i = 0; i < n.n_destinations; i++)
 		require_plain(n.destinations[i].words);
+	return 0;
+}
+
+static int see_signs(const struct fs *fs)
+{
+	struct netdev nd = { .ifindex = 2, .name = "eth1", .has_carrier = true };
+	struct node n = { .netdevs = &nd, .n_netdevs = 1 };
+
+	require(observe_signs(fs, &n) == 0);
+	require_plain(nd.sign);
 	return 0;
 }
 
@@ -415,6 +426,21 @@ static const char *const boot_words[] = { "ip=",
 					  " ",
 					  NULL };
 
+static const char *const packet_words[] = { "sk RefCnt Type Proto  Iface\n",
+					    "0 3 2 0800 2 1 0 0 21\n",
+					    "0 ",
+					    "ffff ",
+					    "2",
+					    "4294967296",
+					    "-1",
+					    "\n",
+					    " ",
+					    NULL };
+static const char *const link_state_words[] = {
+	"[device]\n",      "ADMIN_STATE=", "managed=", "configuring", "pending",   "true",
+	"initialized\r\n", "\n",           "# ",       "=",           "eth1=eth1", NULL
+};
+
 struct around {
 	const char *path, *text;
 };
@@ -487,6 +513,14 @@ static const struct format {
 	  { { "sys/dev/block/7:0/loop/backing_file", "/var/x\n" },
 	    { "etc/hosts", "10.0.0.8 b\n" } } },
 	{ "boot", "proc/cmdline", see_places, boot_words, {} },
+	{ "packet", "proc/self/net/packet", see_signs, packet_words, {} },
+	{ "netif-link", "run/systemd/netif/links/2", see_signs, link_state_words, {} },
+	{ "nm-device", "run/NetworkManager/devices/2", see_signs, link_state_words, {} },
+	{ "ifstate",
+	  "run/network/ifstate",
+	  see_signs,
+	  link_state_words,
+	  { { "sys/fs/cgroup/system.slice/ifup@eth1.service/cgroup.procs", "" } } },
 	{ "cmdline", "proc/cmdline", see_options, cmdline_words, {} },
 	{ "configuration", "etc/rdma-provision/rdma-provision.conf", see_config, ini_words, {} },
 	{ "plugin", "etc/plugin", see_plugin, json_words, {} },
