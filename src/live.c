@@ -13,6 +13,7 @@
 #include "observe/plugin-observe.h"
 #include "observe/qos-observe.h"
 #include "observe/rdma-observe.h"
+#include "observe/way.h"
 #include "os/child.h"
 
 #include <poll.h>
@@ -43,6 +44,8 @@ static int look(void *userdata, const struct config *c, struct attempts *tried, 
 	if (r < 0)
 		return r;
 	r = observe_places(&d->fs, &n);
+	if (r >= 0)
+		r = observe_ways(d, &n);
 	if (r < 0)
 		return r;
 	if (d->link_log)

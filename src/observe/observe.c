@@ -232,9 +232,6 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 	r = observe_net(d, &n);
 	if (r < 0)
 		return r;
-	r = observe_netconfig(&d->fs, &memory, &n);
-	if (r < 0)
-		return r;
 	r = observe_signs(&d->fs, &n);
 	if (r < 0)
 		return r;
