@@ -7,6 +7,8 @@
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>
 
+#define TUNNELS_MAX 4 /* one in another */
+
 enum answer {
 	ANSWER_NONE,     /* no way, this host itself, or an end that nobody knows */
 	ANSWER_HARDWARE, /* known, and none of ours */
@@ -18,8 +20,8 @@ struct search {
 	const struct node *n;
 	const struct memory *memory;
 	struct plan *p;
-	bool is_ipv4_known; /* a default destination of IPv4, or the kubelet's address */
-	bool is_default_known;
+	bool is_ipv4_known;  /* a default destination of IPv4, or the kubelet's address */
+	bool has_default[2]; /* of IPv4 and IPv6: main has a way for the default destination */
 	bool is_end_unknown; /* the default destination or an API server leads to one */
 };
 
@@ -332,10 +334,14 @@ static int add_hops(struct search *s, const struct destination *d, enum answer *
 	return r >= 0 && is_advertised(d) ? add_advertised(s, d, ret) : r;
 }
 
-/* Does it lead into a tunnel whose other end has an answer? That is another destination. */
-static bool is_tunnel_known(const struct search *s, const struct netdev *nd)
+static bool is_way_known(const struct search *s, const struct netdev *nd, unsigned n_tunnels);
+
+/* Is it hardware, or a tunnel whose other end is reached by hardware? */
+static bool is_known(const struct search *s, const struct netdev *nd, unsigned n_tunnels)
 {
-	for (size_t i = 0; i < s->n->n_tunnel_ends; i++) {
+	if (nd->has_device || graph_function(nd)[0])
+		return true;
+	for (size_t i = 0; i < s->n->n_tunnel_ends && n_tunnels > 0; i++) {
 		const struct tunnel_end *end = &s->n->tunnel_ends[i];
 
 		for (size_t k = 0; k < s->n->n_destinations && end->ifindex == nd->ifindex; k++) {
@@ -343,10 +349,23 @@ static bool is_tunnel_known(const struct search *s, const struct netdev *nd)
 
 			if (d->to == TO_TUNNEL_END && d->lookup.family == end->family &&
 			    memcmp(d->lookup.dst, end->remote, sizeof(end->remote)) == 0 &&
-			    d->lookup.result >= 0 && d->lookup.found != nd->ifindex)
+			    d->lookup.result >= 0 &&
+			    is_way_known(s, node_netdev(s->n, d->lookup.found), n_tunnels - 1))
 				return true;
 		}
 	}
+	return false;
+}
+
+static bool is_way_known(const struct search *s, const struct netdev *nd, unsigned n_tunnels)
+{
+	const struct netdev *below;
+
+	if (!nd || is_known(s, nd, n_tunnels))
+		return nd != NULL;
+	for (size_t i = 0; (below = graph_below(&s->p->graph, nd, &i));)
+		if (is_known(s, below, n_tunnels))
+			return true;
 	return false;
 }
 
@@ -354,16 +373,12 @@ static bool is_tunnel_known(const struct search *s, const struct netdev *nd)
 static bool is_end_unknown(const struct search *s, const struct destination *d)
 {
 	const struct netdev *nd = node_netdev(s->n, d->lookup.found);
-	const struct netdev *below;
 
 	if (d->lookup.result == -ENODATA)
 		return true;
-	if (d->lookup.result < 0 || !nd || streq(nd->name, "lo") || is_tunnel_known(s, nd))
+	if (d->lookup.result < 0 || !nd || streq(nd->name, "lo"))
 		return false;
-	for (size_t i = 0; (below = graph_below(&s->p->graph, nd, &i));)
-		if (is_tunnel_known(s, below))
-			return false;
-	return true;
+	return !is_way_known(s, nd, TUNNELS_MAX);
 }
 
 static int add_destination(struct search *s, const struct destination *d)
@@ -374,7 +389,7 @@ static int add_destination(struct search *s, const struct destination *d)
 	if (r < 0)
 		return r;
 	if (d->to == TO_DEFAULT && d->lookup.result >= 0)
-		s->is_default_known = true;
+		s->has_default[d->lookup.family == AF_INET6] = true;
 	if (answer != ANSWER_NONE && d->to == TO_DEFAULT && d->lookup.family == AF_INET)
 		s->is_ipv4_known = true;
 	if (answer == ANSWER_NONE && (d->to == TO_DEFAULT || d->to == TO_API_SERVER))
@@ -404,7 +419,7 @@ static int add_destinations(struct search *s)
 											    : 1;
 
 			if (of != turn || (of == 2 && s->is_ipv4_known) ||
-			    (of == 3 && s->is_default_known &&
+			    (of == 3 && s->has_default[d->lookup.family == AF_INET6] &&
 			     !is_bound_to(s->n, d->lookup.ifindex)))
 				continue;
 			r = add_destination(s, d);
@@ -440,7 +455,7 @@ static bool has_stayed(const struct search *s, const struct boot_need *b)
 	for (size_t i = 0; i < s->n->n_routes && d; i++) {
 		const struct route *t = &s->n->routes[i];
 
-		if (t->family == d->lookup.family && t->type == RTN_UNICAST &&
+		if (t->family == d->lookup.family && t->type == RTN_UNICAST && !t->is_dead &&
 		    ip_is_in_prefix(d->lookup.dst, t->dst, t->prefix_len) &&
 		    is_of(&s->p->graph, b->pci, t->ifindex))
 			return true;

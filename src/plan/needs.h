@@ -12,7 +12,8 @@
  *   matched. A default route that a router advertised (RTPROT_RA) counts only where neither an IPv4
  *   default destination nor the kubelet's address has an answer: RDMA networks advertise a router
  *   on each rail. Source: ndisc_router_discovery() in net/ipv6/ndisc.c. Default routes of a VRF
- *   count where no default destination has a way by the main rules, or a socket is bound to it.
+ *   count where the default destination of their family has no way by the main rules, or a socket
+ *   is bound to the VRF.
  * - It was so before: in this boot, and by address and card in the last one until one of the rows
  *   above has an answer in this one. Until the first READY a better answer takes the place of one
  *   whose route is still there, for DHCP may answer to a rail first.
