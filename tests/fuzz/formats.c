@@ -15,7 +15,6 @@
 #include "../../src/kubelet/find.h"
 #include "../../src/observe/limits.h"
 #include "../../src/observe/modprobe-observe.h"
-#include "../../src/observe/netconfig.h"
 #include "../../src/observe/places.h"
 #include "../../src/observe/plugin-observe.h"
 #include "../../src/observe/process.h"
@@ -30,18 +29,6 @@ static int see_kubelet(const struct fs *fs)
 	struct kubelet_found k = {};
 
 	return kubelet_find(fs, false, &k, NULL);
-}
-
-static int see_bonds(const struct fs *fs)
-{
-	struct pci pci = { .address = "0000:17:00.0", .driver = "mlx5_core", .has_sriov = true };
-	struct netdev nd = { .name = "eth1",
-			     .pci = "0000:17:00.0",
-			     .mac = "b8:ce:f6:17:00:00",
-			     .perm_mac = "b8:ce:f6:17:00:00" };
-	struct node n = { .pcis = &pci, .n_pcis = 1, .netdevs = &nd, .n_netdevs = 1 };
-
-	return observe_netconfig(fs, &(struct memory){}, &n);
 }
 
 /* With names to look for, and a netdev to be named. */
@@ -176,52 +163,6 @@ static const char *const args_words[] = { "--config=/etc/k",
 					  "\"",
 					  "# ",
 					  NULL };
-static const char *const network_words[] = { "[Match]\n",
-					     "[Network]\n",
-					     "Name=",
-					     "eth1",
-					     "eth*",
-					     "!",
-					     "MACAddress=",
-					     "b8:ce:f6:17:00:00",
-					     "PermanentMACAddress=",
-					     "b8ce.f617.0000",
-					     "Path=pci-0000:17:*",
-					     "Driver=",
-					     "mlx5_core",
-					     "Type=ether",
-					     "Bond=bond0",
-					     "DHCP=yes",
-					     "\\\n",
-					     NULL };
-static const char *const keyfile_words[] = { "[connection]\n",
-					     "[ethernet]\n",
-					     "[wifi-security]\n",
-					     "interface-name=",
-					     "eth1",
-					     "master=bond0\n",
-					     "controller=",
-					     "slave-type=bond\n",
-					     "port-type=bond\n",
-					     "autoconnect=false\n",
-					     "mac-address=",
-					     "B8:CE:F6:17:00:00",
-					     "psk=x\n",
-					     "id=",
-					     "uuid=",
-					     NULL };
-static const char *const ifcfg_words[] = {
-	"DEVICE=", "eth1\n", "HWADDR=", "b8-ce-f6-17-00-00", "MASTER=",
-	"bond0\n", "SLAVE=", "yes\n",   "ONBOOT=no",         "BONDING_OPTS=",
-	"'",       "\"",     NULL
-};
-static const char *const interfaces_words[] = { "auto ",          "iface ",
-						"bond0",          " inet static\n",
-						"eth1",           "\tbond-slaves ",
-						"bond_slaves",    "bond-master ",
-						"slaves ",        "\tbond-mode 4\n",
-						"mapping ",       "\\\n",
-						"allow-hotplug ", NULL };
 static const char *const modprobe_words[] = {
 	"options ", "erdma",    " compat_mode=1", "blacklist ", "install ",
 	"alias ",   "softdep ", "remove ",        "ib_core ",   "netns_mode=\"0\" ",
@@ -492,10 +433,6 @@ static const struct format {
 	  see_kubelet,
 	  yaml_words,
 	  { { "etc/systemd/system/kubelet.service", EXEC_START } } },
-	{ "networkd", "etc/systemd/network/10-x.network", see_bonds, network_words, {} },
-	{ "keyfile", "etc/NetworkManager/system-connections/x", see_bonds, keyfile_words, {} },
-	{ "ifcfg", "etc/sysconfig/network-scripts/ifcfg-eth1", see_bonds, ifcfg_words, {} },
-	{ "interfaces", "etc/network/interfaces", see_bonds, interfaces_words, {} },
 	{ "system.conf", "etc/systemd/system.conf", see_limits, conf_words, {} },
 	{ "modprobe.d", "etc/modprobe.d/x.conf", see_options, modprobe_words, {} },
 	{ "modules-load.d", "etc/modules-load.d/x.conf", see_options, load_words, {} },

@@ -458,11 +458,9 @@ def lingjun_bond():
     t.ipv4(20, '10.20.1.2', 24, '10.20.1.0')
     t.ibdev('mlx5_bond_0', '0000:17:00.0', 'b8ce:f603:0017:0000', 'eth1',
             mlx5_gids(bond_mac, '10.20.1.2', 'bond0'), '200 Gb/sec (4X HDR)')
-    # As netplan writes them, a port by its name and one by its MAC.
-    folder = 'run/systemd/network/10-netplan-'
-    t.file(folder + 'eth3.network', '[Match]\nName=eth3\n\n[Network]\nLinkLocalAddressing=no\nBond=bond1\n')
-    t.file(folder + 'eth4.network', '[Match]\nPermanentMACAddress=b8:ce:f6:65:00:01\n\n'
-           '[Network]\nLinkLocalAddressing=no\nBond=bond1\n')
+    # networkd has not come to these two: they will be ports of bond1.
+    for ifindex in 5, 6:
+        t.file('run/systemd/netif/links/%d' % ifindex, 'ADMIN_STATE=pending\n')
     t.config('[Device rail]\n'
              'Match=driver:mlx5_core\n'
              'VirtualFunctions=shared\n'
@@ -854,12 +852,13 @@ def mgmt_mlx5(name, boot, preset, bonded):
 
 
 def first_boot():
-    """DHCP has not answered yet: the file of networkd tells which of three NICs is the node's."""
+    """DHCP has not answered yet: what networkd says of its link tells which of three NICs is the node's."""
     t = Tree('made-first-boot')
     t.system('5.15.0-91-generic', 18, 1, RDMA_MODULES + ['mlx5_core'])
     mac, guid = mlx5_nic(t, 0, '0000:5a:00.0', 0, 0x1015, 2, 'eth0', 8)
     t.ibdev('mlx5_0', '0000:5a:00.0', guid, 'eth0', mlx5_gids(mac, None, 'eth0'), '25 Gb/sec (1X EDR)')
-    t.file('etc/systemd/network/20-eth0.network', '[Match]\nName=eth0\n[Network]\nDHCP=yes\n')
+    t.file('run/systemd/netif/links/2', 'ADMIN_STATE=configuring\n')
+    t.file('proc/self/net/packet', '0 0 0 0 2\n')
     mlx5_rails(t, ['81', 'a1'], 6, with_ipv4=False)
     t.preset('vke-shared')
     t.done()
