@@ -1763,7 +1763,7 @@ static void the_nodes_address_is_read(_unused_ void **state)
 		  "",
 		  "" },
 		{ { { K3S_UNIT, "[Service]\nExecStart=/usr/local/bin/k3s agent "
-				"-node-ip=192.0.2.3 --node-ip fd00::3 --node-name n3 "
+				"-node-ip=192.0.2.3 -i fd00::3 --node-name n3 "
 				"--flannel-iface eth3\n" },
 		    { K3S, "node-ip: 192.0.2.1\nflannel-iface: eth1\nnode-name: n1\n" } },
 		  "192.0.2.3,fd00::3",

@@ -151,7 +151,7 @@ static void api_servers_are_destinations(_unused_ void **state)
 					    "10.0.0.4 api.exampl\nnonsense api.example\n" } },
 		  .expected = "api 10.0.0.1 (API server, /k); api fd00::1 (API server, /k)" },
 		{ "link-local, the device is named", .servers = { "fe80::1%eth1", "fe80::2" },
-		  .expected = "storage eth1 (API server, /k)" },
+		  .expected = "api eth1 (API server, /k)" },
 	};
 
 	assert_rows(rows, ELEMENTSOF(rows), describe);
@@ -308,6 +308,23 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 		    { "sys/devices/virtual/block/nbd0/pid", "77\n" },
 		    { "proc/77/cmdline", "10.0.0.8" } },
 		  .expected = "storage 10.0.0.8 (nbd server, nbd0)" },
+		{ "a disk of which sysfs says nothing, or ZFS: all that there are",
+		  { { MOUNTS,
+		      "1 1 8:0 / / rw - ext4 /dev/sda rw\n1 1 0:40 / /var rw - zfs a/b rw\n" },
+		    { "sys/class/iscsi_connection/connection7:0/address", "10.0.0.3\n" },
+		    { "sys/class/nvme/nvme0/transport", "tcp\n" },
+		    { "sys/class/nvme/nvme0/address", "traddr=10.0.0.4\n" } },
+		  .expected = "storage 10.0.0.3 (an iSCSI session, /sys/class/iscsi_connection); "
+			      "storage 10.0.0.4 (NVMe target, /sys/class/nvme/nvme0)" },
+		{ "a tmpfs beside a session",
+		  { { MOUNTS, "1 1 0:41 / / rw - tmpfs none rw\n" },
+		    { "sys/class/iscsi_connection/connection7:0/address", "10.0.0.3\n" } },
+		  .expected = "" },
+		{ "monitors of ceph",
+		  { { MOUNTS, "1 1 0:42 / / rw - ceph u@f.a=/ "
+			      "rw,mon_addr=10.0.0.1:6789/[fd00::1]:6789\n" } },
+		  .expected = "storage 10.0.0.1 (ceph server of /, /" MOUNTS "); "
+			      "storage fd00::1 (ceph server of /, /" MOUNTS ")" },
 		{ "lines of another kind",
 		  { { MOUNTS, "\n1 2 3\n- - - - - - - - -\n1 1 x / / rw - nfs\n" } },
 		  .expected = "" },

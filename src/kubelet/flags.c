@@ -29,6 +29,12 @@ static const char *const names[] = {
 };
 _Static_assert(ELEMENTSOF(names) == _FLAG_N, "a name for every flag");
 
+/* Short names of k3s and RKE2. */
+static const struct {
+	const char *name;
+	enum flag_kind kind;
+} aliases[] = { { "i", FLAG_NODE_IP }, { "s", FLAG_SERVER }, { "d", FLAG_DATA_DIR } };
+
 void flags_done(struct flags *l)
 {
 	free(l->flags);
@@ -50,6 +56,12 @@ static bool is_flag(const char *text, enum flag_kind *ret, size_t *ret_size)
 	for (size_t i = 0; i < ELEMENTSOF(names); i++)
 		if (streq(name, names[i])) {
 			*ret = (enum flag_kind)i;
+			*ret_size = n;
+			return true;
+		}
+	for (size_t i = 0; i < ELEMENTSOF(aliases); i++)
+		if (streq(name, aliases[i].name)) {
+			*ret = aliases[i].kind;
 			*ret_size = n;
 			return true;
 		}

@@ -167,9 +167,10 @@ static int add_address(struct places *p, enum destination_to to, int family, con
 	return 0;
 }
 
-int places_add_device(struct places *p, const struct netdev *nd, const char *words)
+int places_add_device(struct places *p, enum destination_to to, const struct netdev *nd,
+		      const char *words)
 {
-	struct destination *d = nd ? append(p, TO_STORAGE, words) : NULL;
+	struct destination *d = nd ? append(p, to, words) : NULL;
 
 	if (!nd)
 		return 0;
@@ -218,7 +219,7 @@ int places_add(struct places *p, enum destination_to to, const char *host, const
 
 		if (is_zoned)
 			return zone && to != TO_NAME_SERVER
-				       ? places_add_device(p, places_netdev(p, zone), words)
+				       ? places_add_device(p, to, places_netdev(p, zone), words)
 				       : 0;
 		return add_address(p, to, family, bytes, words);
 	}

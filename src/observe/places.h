@@ -40,6 +40,7 @@ struct places {
 
 /* @host: an address, with a zone or without, or a name. 0 or -ENOMEM. */
 int places_add(struct places *p, enum destination_to to, const char *host, const char *words);
-/* The device itself, by a name it has; NULL: there is none. 0 or -ENOMEM. */
-int places_add_device(struct places *p, const struct netdev *nd, const char *words);
-const struct netdev *places_netdev(const struct places *p, const char *name);
+/* The device itself; NULL: there is none. 0 or -ENOMEM. */
+int places_add_device(struct places *p, enum destination_to to, const struct netdev *nd,
+		      const char *words);
+const struct netdev *places_netdev(const struct places *p, const char *name); /* or NULL */

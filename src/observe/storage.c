@@ -43,7 +43,7 @@ static int add_device(struct storage *s, const char *name, const char *what, con
 	char words[sizeof(((struct destination *)0)->words)];
 
 	snprintf(words, sizeof(words), "%.60s names %.20s, %.70s", what, name, where);
-	return places_add_device(s->p, places_netdev(s->p, name), words);
+	return places_add_device(s->p, TO_STORAGE, places_netdev(s->p, name), words);
 }
 
 /* --- mounts --- */
@@ -200,18 +200,14 @@ static unsigned long number_in(const char *path, const char *part)
 	return at ? strtoul(at + strlen(part), NULL, 10) : 0;
 }
 
-static int visit_iscsi(struct storage *s, const char *path)
+/* Of the connections whose name begins so. */
+static int add_connections(struct storage *s, const char *prefix, const char *what)
 {
 	static const char *const files[] = { "address", "persistent_address" };
-	const unsigned long session = number_in(path, "/session"), host = number_in(path, "/host");
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	char prefix[40], text[HOST_NAME_LEN], what[64];
+	char text[HOST_NAME_LEN];
 	int r;
 
-	if (session == 0)
-		return 0;
-	snprintf(prefix, sizeof(prefix), "connection%lu:", session);
-	snprintf(what, sizeof(what), "iSCSI session %lu", session);
 	r = fs_list(s->p->fs, "sys/class/iscsi_connection", &names);
 	for (size_t i = 0; i < names.n_names && r >= 0; i++)
 		for (size_t k = 0; k < ELEMENTSOF(files) && r >= 0; k++) {
@@ -222,9 +218,23 @@ static int visit_iscsi(struct storage *s, const char *path)
 			    fs_read(s->p->fs, file, text, sizeof(text)) >= 0)
 				r = add(s, text, what, "/sys/class/iscsi_connection");
 		}
-	if (r == -ENOMEM || fs_read(s->p->fs, FS_PATH("sys/class/iscsi_host/host%lu/netdev", host),
-				    text, sizeof(text)) < 0)
-		return r == -ENOMEM ? r : 0;
+	return r == -ENOMEM ? r : 0;
+}
+
+static int visit_iscsi(struct storage *s, const char *path)
+{
+	const unsigned long session = number_in(path, "/session"), host = number_in(path, "/host");
+	char prefix[40], text[HOST_NAME_LEN], what[64];
+	int r;
+
+	if (session == 0)
+		return 0;
+	snprintf(prefix, sizeof(prefix), "connection%lu:", session);
+	snprintf(what, sizeof(what), "iSCSI session %lu", session);
+	r = add_connections(s, prefix, what);
+	if (r < 0 || fs_read(s->p->fs, FS_PATH("sys/class/iscsi_host/host%lu/netdev", host), text,
+			     sizeof(text)) < 0)
+		return r;
 	return add_device(s, text, what, "/sys/class/iscsi_host");
 }
 
@@ -265,6 +275,20 @@ static int visit_nvme(struct storage *s, const char *path)
 	return r == -ENOMEM ? r : 0;
 }
 
+/* A disk of which it is not known where it comes from: from each there is. */
+static int visit_any(struct storage *s)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	int r;
+
+	r = add_connections(s, "connection", "an iSCSI session");
+	if (r >= 0)
+		r = fs_list(s->p->fs, "sys/class/nvme", &names);
+	for (size_t i = 0; i < names.n_names && r >= 0; i++)
+		r = visit_controller(s, FS_PATH("sys/class/nvme/%s", names.names[i]));
+	return r == -ENOMEM ? r : 0;
+}
+
 static int visit_nbd(struct storage *s, const char *path)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -293,8 +317,10 @@ static int visit_block(struct storage *s, const char *path)
 	char real[PATH_MAX], file[PATH_MAX];
 	int r;
 
-	if (s->n_visits++ >= MAX_VISITS || !resolve(s, path, real) || !strchr(real, '/'))
+	if (s->n_visits++ >= MAX_VISITS)
 		return 0;
+	if (!resolve(s, path, real) || !strchr(real, '/'))
+		return visit_any(s);
 	if (fs_exists(s->p->fs, FS_PATH("%s/partition", real)))
 		*strrchr(real, '/') = '\0';
 	r = visit_iscsi(s, real);
@@ -329,17 +355,16 @@ static int visit_layers(struct storage *s, const struct mount *m)
 	return r;
 }
 
-/* Those without a number of their own, such as btrfs, have the name of a device. */
+/* Those without a number of their own have the name of a device, or of a pool. */
 static int visit_source(struct storage *s, const struct mount *m)
 {
 	char real[PATH_MAX];
 
 	if (!is_prefix(m->device, "0:"))
 		return visit_block(s, FS_PATH("sys/dev/block/%.20s", m->device));
-	if (!is_prefix(m->source, "/dev/") || !resolve(s, m->source + 1, real) ||
-	    !strchr(real, '/'))
-		return 0;
-	return visit_block(s, FS_PATH("sys/class/block%s", strrchr(real, '/')));
+	if (is_prefix(m->source, "/dev/") && resolve(s, m->source + 1, real) && strchr(real, '/'))
+		return visit_block(s, FS_PATH("sys/class/block%s", strrchr(real, '/')));
+	return streq(m->type, "zfs") || streq(m->type, "btrfs") ? visit_any(s) : 0;
 }
 
 static int visit_path(struct storage *s, const char *path)
@@ -538,7 +563,8 @@ static int add_owner(struct storage *s, int family, const uint8_t *bytes)
 	for (size_t i = 0; i < n->n_addresses; i++)
 		if (n->addresses[i].family == family &&
 		    memcmp(n->addresses[i].local, bytes, ip_bits(family) / 8) == 0)
-			return places_add_device(s->p, node_netdev(n, n->addresses[i].ifindex),
+			return places_add_device(s->p, TO_STORAGE,
+						 node_netdev(n, n->addresses[i].ifindex),
 						 "ip= has its address, " CMDLINE);
 	return 0;
 }

@@ -13,12 +13,15 @@
  *            nvmf_get_address() in drivers/nvme/host/fabrics.c
  *   nbd      the first address in the command line of its client, if that still runs
  *
+ * Where sysfs does not tell what a disk is made of, and for ZFS, all sessions and controllers
+ * count.
+ *
  * Of the command line ip= of kernel and dracut (Documentation/admin-guide/nfs/nfsroot.rst,
  * dracut.cmdline(7)), bootdev=, BOOTIF= of pxelinux, nfsroot=, netroot=, root=, nbdroot= and
  * iscsi_target_ip=.
  *
- * Not seen: what is behind ZFS, DRBD, RBD, FCoE or AoE; the other devices of a btrfs; data servers
- * of pNFS.
+ * Not seen: what is behind DRBD, RBD, FCoE or AoE; the other devices of a btrfs; data servers of
+ * pNFS.
  */
 #pragma once
 
