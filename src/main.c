@@ -161,7 +161,7 @@ static const struct {
 	  command_helper, 0,
 	  "Started for one question by the socket rdma-provision-NAME.socket. NAME is "
 	  "\"manager\",\n"
-	  "\"module\", \"users\" or \"files\".\n"
+	  "\"module\" or \"files\".\n"
 	  "Exit code: 0 success, 1 failure.\n" },
 	{ "capture", "[FILE]", "write the facts that every stage reads to a tar archive",
 	  command_capture, TAKES_ROOT | TAKES_CONFIG,

@@ -4,10 +4,10 @@
 #include "apply/other-files.h"
 #include "base/log.h"
 #include "load.h"
-#include "observe/observe.h"
 #include "os/child.h"
 #include "os/helper.h"
 #include "os/loader.h"
+#include "os/os.h"
 #include "os/request.h"
 #include "output/manifest.h"
 
@@ -25,11 +25,6 @@ static int serve_manager(_unused_ struct os *d, const struct helper_question *q,
 static int serve_module(struct os *d, const struct helper_question *q, _unused_ char **ret)
 {
 	return loader_serve(&d->modules, &d->fs, q->text);
-}
-
-static int serve_users(struct os *d, const struct helper_question *q, char **ret)
-{
-	return observe_users_serve(d, (uint32_t)q->pid, ret);
 }
 
 /* Of the plugin's file as it is: that is written before. */
@@ -74,7 +69,6 @@ static const struct helper {
 } helpers[] = {
 	{ "manager", serve_manager, 60, .is_parallel = true },
 	{ "module", serve_module, 150 },
-	{ "users", serve_users, 60 },
 	{ "files", serve_files, 20 },
 };
 

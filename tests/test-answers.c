@@ -494,7 +494,6 @@ static void answers_of_users_come_back(_unused_ void **state)
 		{ "erdma", USE_UNKNOWN, 0, "", "", "its references cannot be read" },
 	};
 	struct netns netnses[] = { { 4026532001, "blue", true } };
-	uint16_t listening[] = { 22, 65535 };
 	char problem[256];
 
 	assert_int_equal(snapshot_write(&n, &nobody), 0);
@@ -506,18 +505,13 @@ static void answers_of_users_come_back(_unused_ void **state)
 			   .users = users,
 			   .n_users = ELEMENTSOF(users),
 			   .netnses = netnses,
-			   .n_netnses = ELEMENTSOF(netnses),
-			   .listening = listening,
-			   .n_listening = ELEMENTSOF(listening),
-			   .local_ports = { 32768, 60999 },
-			   .reserved_ports = "30608-30623,40000" };
+			   .n_netnses = ELEMENTSOF(netnses) };
 	assert_int_equal(snapshot_write(&n, &text), 0);
 	n = (struct node){};
 	assert_int_equal(snapshot_read(text, &back, problem, sizeof(problem)), 0);
 	assert_true(back.has_users);
 	assert_int_equal(back.n_users, ELEMENTSOF(users));
 	assert_int_equal(back.n_netnses, ELEMENTSOF(netnses));
-	assert_int_equal(back.n_listening, ELEMENTSOF(listening));
 	for (size_t i = 0; i < ELEMENTSOF(users); i++) {
 		assert_string_equal(back.users[i].target, users[i].target);
 		assert_int_equal(back.users[i].use, users[i].use);
@@ -529,11 +523,6 @@ static void answers_of_users_come_back(_unused_ void **state)
 	assert_true(back.netnses[0].inode == netnses[0].inode);
 	assert_true(back.netnses[0].is_closed);
 	assert_string_equal(back.netnses[0].name, "blue");
-	assert_int_equal(back.listening[0], 22);
-	assert_int_equal(back.listening[1], 65535);
-	assert_int_equal(back.local_ports[0], 32768);
-	assert_int_equal(back.local_ports[1], 60999);
-	assert_string_equal(back.reserved_ports, "30608-30623,40000");
 }
 
 static void malformed_answers_name_the_place(_unused_ void **state)

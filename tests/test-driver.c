@@ -38,7 +38,6 @@ struct scene {
 	struct user users[8];
 	struct option options[8];
 	struct netns netnses[4];
-	uint16_t listening[4];
 	struct attempt failures[2];
 	const struct plan *tried;
 };
@@ -135,17 +134,17 @@ static void set_scene(struct scene *s)
 						 .match = (char *)"id:15b3:*" };
 	s->config.devices = s->sections;
 	s->config.n_devices = 2;
-	s->node = (struct node){ .netns_mode = NETNS_MODE_SHARED,
-				 .has_rdma_cm = true,
-				 .pcis = s->pcis,
-				 .netdevs = s->netdevs,
-				 .ibdevs = s->ibdevs,
-				 .modules = s->modules,
-				 .users = s->users,
-				 .options = s->options,
-				 .netnses = s->netnses,
-				 .listening = s->listening,
-				 .local_ports = { 32768, 60999 } };
+	s->node = (struct node){
+		.netns_mode = NETNS_MODE_SHARED,
+		.has_rdma_cm = true,
+		.pcis = s->pcis,
+		.netdevs = s->netdevs,
+		.ibdevs = s->ibdevs,
+		.modules = s->modules,
+		.users = s->users,
+		.options = s->options,
+		.netnses = s->netnses,
+	};
 	s->memory = (struct memory){ .attempts = s->failures };
 	for (size_t i = 0; i < ELEMENTSOF(loaded); i++)
 		module_of(s, loaded[i], MODULE_LOADED);
@@ -1046,133 +1045,18 @@ static void all_users_are_named_as_far_as_there_is_room(_unused_ void **state)
 
 /* --- ports --- */
 
-static void listen_on(struct scene *s, uint16_t port)
-{
-	s->listening[s->node.n_listening++] = port;
-}
-
-static void first_port(struct scene *s)
-{
-	listen_on(s, 30608);
-}
-static void last_port(struct scene *s)
-{
-	listen_on(s, 30623);
-}
-static void two_ports(struct scene *s)
-{
-	listen_on(s, 30613);
-	listen_on(s, 22);
-	listen_on(s, 30611);
-	listen_on(s, 30611); /* a socket of IPv6 beside one of IPv4 */
-}
-static void next_port(struct scene *s)
-{
-	listen_on(s, 30624);
-	listen_on(s, 30607);
-}
-static void port_of_moved_base(struct scene *s)
-{
-	listen_on(s, 20003);
-	s->config.driver.reserve_ports_base = 20000;
-}
-static void port_of_left_base(struct scene *s)
-{
-	first_port(s);
-	s->config.driver.reserve_ports_base = 20000;
-}
-static void port_of_option(struct scene *s)
-{
-	s->options[s->node.n_options++] = (struct option){ .module = "erdma",
-							   .name = "reserve_ports_base",
-							   .value = "20000",
-							   .file = "/etc/modprobe.d/x.conf",
-							   .line = 1 };
-	listen_on(s, 20000);
-}
-static void own_ports(struct scene *s) /* those of the driver that is to be reloaded */
-{
-	is_compat(s);
-	s->config.driver.reserve_ports_base = 30616;
-	listen_on(s, 30620);
-}
-static void ports_of_others_with_own(struct scene *s)
-{
-	own_ports(s);
-	listen_on(s, 30626);
-}
-
-static void busy_ports_keep_the_driver_from_compat_mode(_unused_ void **state)
-{
-	static const struct {
-		const char *name;
-		void (*spoil)(struct scene *s);
-		const char *ports; /* NULL: it is loaded */
-	} rows[] = {
-		{ "free", NULL, NULL },
-		{ "the first", first_port, "TCP 30608" },
-		{ "the last", last_port, "TCP 30623" },
-		{ "two", two_ports, "TCP 30611; TCP 30613" },
-		{ "beside", next_port, NULL },
-		{ "of ReservePortsBase=", port_of_moved_base, "TCP 20003" },
-		{ "not of ReservePortsBase=", port_of_left_base, NULL },
-		{ "of modprobe.d", port_of_option, "TCP 20000" },
-		{ "of the driver itself", own_ports, NULL },
-		{ "beside the driver's own", ports_of_others_with_own, "TCP 30626" },
-	};
-
-	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
-		for (int is_loaded = 0; is_loaded < 2; is_loaded++) {
-			struct action a;
-			struct scene s;
-
-			if (!is_loaded && (rows[i].spoil == own_ports ||
-					   rows[i].spoil == ports_of_others_with_own))
-				continue;
-			set_scene(&s);
-			s.config.driver.mode = DRIVER_MODE_COMPAT;
-			s.node.has_users = true;
-			if (!is_loaded)
-				not_loaded(&s);
-			if (rows[i].spoil)
-				rows[i].spoil(&s);
-			first_item(&s, &a);
-			assert_int_equal(a.verb, is_loaded ? VERB_RELOAD_MODULE : VERB_LOAD_MODULE);
-			if (a.class != (rows[i].ports ? CLASS_REFUSED : CLASS_CHANGE))
-				fail_msg("%s: %s", rows[i].name, class_name(a.class));
-			assert_int_equal(a.reason, rows[i].ports ? REASON_PORTS_BUSY : REASON_NONE);
-			assert_string_equal(a.detail, rows[i].ports ? rows[i].ports : "");
-
-			s.config.driver.mode = DRIVER_MODE_DEFAULT;
-			if (is_loaded)
-				is_compat(&s);
-			first_item(&s, &a);
-			assert_int_equal(a.class, CLASS_CHANGE);
-		}
-}
-
-static void ranges_that_others_use_are_hints(_unused_ void **state)
+static void ports_in_the_range_of_nodeports_are_a_hint(_unused_ void **state)
 {
 	static const struct {
 		const char *name;
 		uint32_t base; /* of ReservePortsBase= */
-		uint16_t local[2];
 		const char *expected;
 	} rows[] = {
-		{ "Linux' own range", 0, { 32768, 60999 }, "hint ports-nodeport erdma" },
-		{ "a wide range", 0, { 1024, 65535 }, "hint ports-ephemeral erdma" NODEPORT },
-		{ "ends at the first", 0, { 1024, 30608 }, "hint ports-ephemeral erdma" NODEPORT },
-		{ "ends before", 0, { 1024, 30607 }, "hint ports-nodeport erdma" },
-		{ "begins at the last",
-		  0,
-		  { 30623, 60999 },
-		  "hint ports-ephemeral erdma" NODEPORT },
-		{ "begins behind", 0, { 30624, 60999 }, "hint ports-nodeport erdma" },
-		{ "not known", 0, { 0, 0 }, "hint ports-nodeport erdma" },
-		{ "moved below", 29984, { 32768, 60999 }, "" },
-		{ "touches NodePorts", 29985, { 32768, 60999 }, "hint ports-nodeport erdma" },
-		{ "at their end", 32767, { 40000, 60999 }, "hint ports-nodeport erdma" },
-		{ "moved above", 32768, { 40000, 60999 }, "" },
+		{ "the driver's own", 0, "hint ports-nodeport erdma" },
+		{ "moved below", 29984, "" },
+		{ "touches NodePorts", 29985, "hint ports-nodeport erdma" },
+		{ "at their end", 32767, "hint ports-nodeport erdma" },
+		{ "moved above", 32768, "" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -1185,7 +1069,6 @@ static void ranges_that_others_use_are_hints(_unused_ void **state)
 		snprintf(base, sizeof(base), "%" PRIu32, rows[i].base ? rows[i].base : 30608);
 		is_compat(&s);
 		set_parameter(&s, 1, NULL, base);
-		memcpy(s.node.local_ports, rows[i].local, sizeof(rows[i].local));
 		/* Who has set it knows of NodePorts. */
 		assert_plan(&s, rows[i].name, rows[i].base ? "" : rows[i].expected);
 		/* What is in force counts, also where it was not asked for. */
@@ -1193,39 +1076,6 @@ static void ranges_that_others_use_are_hints(_unused_ void **state)
 		assert_plan(&s, rows[i].name, rows[i].expected);
 		s.config.driver.mode = DRIVER_MODE_KEEP;
 		assert_plan(&s, "keep", "");
-	}
-}
-
-static void ports_that_are_reserved_go_to_no_connection(_unused_ void **state)
-{
-	static const struct {
-		const char *reserved;
-		bool is_hint;
-	} rows[] = {
-		{ "", true },
-		{ "30608-30623", false },
-		{ "1,30600-30700,40000-40001", false },
-		{ "30608-30615,30616-30623", false },
-		{ "30608-30622", true },
-		{ "30609-30623", true },
-		{ "30608,30623", true },
-		{ "306-308", true },
-		{ "nonsense", true },
-		{ "30608-30623 and more", true },
-	};
-
-	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct scene s;
-
-		set_scene(&s);
-		s.config.driver.mode = DRIVER_MODE_COMPAT;
-		is_compat(&s);
-		s.node.local_ports[0] = 1024;
-		s.node.local_ports[1] = 65535;
-		COPY(s.node.reserved_ports, rows[i].reserved);
-		assert_plan(&s, rows[i].reserved,
-			    rows[i].is_hint ? "hint ports-ephemeral erdma" NODEPORT
-					    : "hint ports-nodeport erdma");
 	}
 }
 
@@ -2020,7 +1870,7 @@ static void a_process_that_came_in_between_is_looked_for(_unused_ void **state)
 	}
 }
 
-/* A look at all processes takes a unit of its own: not for what takes nothing from anybody. */
+/* Not for what takes nothing from anybody. */
 static void users_are_looked_for_when_something_is_taken(_unused_ void **state)
 {
 	static const struct {
@@ -2030,7 +1880,7 @@ static void users_are_looked_for_when_something_is_taken(_unused_ void **state)
 	} rows[] = {
 		{ VERB_LOAD_MODULE, "ib_umad", "", false },
 		{ VERB_LOAD_MODULE, "mlx5_core", "", false },
-		{ VERB_LOAD_MODULE, "erdma", "", true }, /* TCP ports */
+		{ VERB_LOAD_MODULE, "erdma", "", false },
 		{ VERB_RELOAD_MODULE, "erdma", "", true },
 		{ VERB_SET_NUM_VFS, "0000:41:00.0", "0", false },
 		{ VERB_SET_NUM_VFS, "0000:41:00.0", "4", true },
@@ -2143,9 +1993,7 @@ int main(void)
 		cmocka_unit_test(built_in_and_forbidden_modules_have_an_advice_of_their_own),
 		cmocka_unit_test(a_driver_in_use_is_not_reloaded_and_its_users_are_named),
 		cmocka_unit_test(all_users_are_named_as_far_as_there_is_room),
-		cmocka_unit_test(busy_ports_keep_the_driver_from_compat_mode),
-		cmocka_unit_test(ranges_that_others_use_are_hints),
-		cmocka_unit_test(ports_that_are_reserved_go_to_no_connection),
+		cmocka_unit_test(ports_in_the_range_of_nodeports_are_a_hint),
 		cmocka_unit_test(rxe_is_a_hint_for_builds_with_mad_only),
 		cmocka_unit_test(contrary_options_are_named_with_file_and_line),
 		cmocka_unit_test(what_a_file_of_ours_still_says_is_a_hint),

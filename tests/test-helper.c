@@ -41,12 +41,12 @@ static void wait_readable(int fd)
 static pid_t play(int server, int result, const char *text, const char *raw)
 {
 	struct helper_question q = { .fd = -EBADF };
-	const pid_t asker = getpid(), pid = fork();
+	const pid_t pid = fork();
 
 	if (pid > 0)
 		return pid;
 	wait_readable(server);
-	if (helper_take(server, &q) < 0 || !streq(q.text, QUESTION) || q.pid != asker)
+	if (helper_take(server, &q) < 0 || !streq(q.text, QUESTION))
 		_exit(1);
 	if (raw)
 		_exit(write(q.fd, raw, strlen(raw)) == (ssize_t)strlen(raw) ? 0 : 1);

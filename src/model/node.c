@@ -46,7 +46,6 @@ void node_done(struct node *n)
 	free(n->users);
 	free(n->options);
 	free(n->netnses);
-	free(n->listening);
 	free(n->pcis);
 	free(n->netdevs);
 	free(n->aways);

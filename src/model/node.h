@@ -423,7 +423,7 @@ struct module {
 /* One way in which a function, its ibdev or its netdev is used by a process that is not ours. */
 enum use {
 	USE_CONTEXT,      /* a process has an open uverbs context */
-	USE_QP,           /* a QP of a process */
+	USE_QP,           /* a QP of a process; only of a capture of an older version */
 	USE_CM_ID,        /* a cm_id of a process */
 	USE_KERNEL,       /* a kernel user (smc, nvme, ...): detail has its name */
 	USE_NETDEV_NETNS, /* its netdev is in another network namespace */
@@ -431,7 +431,7 @@ enum use {
 	USE_VFIO,         /* an open vfio group, or bound to vfio */
 	USE_VDPA,         /* a vDPA device was made of it */
 	USE_DRIVER,       /* another program has chosen its driver */
-	USE_KVM,          /* assigned to a virtual machine */
+	USE_KVM,          /* assigned to a virtual machine; the same */
 	USE_MASTER,       /* enslaved to a bridge, bond or team */
 	USE_ADDRESS,      /* the host has an address on it, or a route through it */
 	USE_UPPER,        /* a macvlan, ipvlan or VLAN above it with addresses in use */
@@ -737,19 +737,13 @@ struct node {
 	size_t n_dcbs;
 	struct vf_info *vf_infos; /* owned, by PF and index */
 	size_t n_vf_infos;
-	/* A look into processes costs time: it is made only before something is taken away. */
-	bool has_users;     /* users, netnses and ports were looked at */
+	bool has_users;     /* they were asked for: only before something is taken away */
 	struct user *users; /* owned, by target */
 	size_t n_users;
 	struct option *options; /* owned, in the order in which they count: the last wins */
 	size_t n_options;
 	struct netns *netnses; /* owned */
 	size_t n_netnses;
-	uint16_t *listening; /* owned; TCP ports that a socket of our namespace listens on */
-	size_t n_listening;
-	uint16_t local_ports[2]; /* ip_local_port_range, first and last; 0: not known */
-	/* ip_local_reserved_ports, "30608-30623,32000"; what has no room is left out. */
-	char reserved_ports[1024];
 	bool is_dkms_building; /* dkms.service is activating */
 	/* A container with NVIDIA's driver has begun and is not done: observe/pci.h. */
 	bool is_container_loading;

@@ -8,7 +8,7 @@
 #include "node.h"
 
 enum question {
-	QUESTION_USERS,       /* which processes use what: node.users, listening */
+	QUESTION_USERS,       /* who uses what: node.users, node.socks */
 	QUESTION_VERBS,       /* can libibverbs open these RDMA devices? ibdev.verbs */
 	QUESTION_LOOKUPS,     /* by which netdev would these packets leave? node.lookups */
 	QUESTION_DCB,         /* what do the ports of these PFs do with priorities? node.dcbs */

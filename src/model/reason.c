@@ -182,21 +182,6 @@ static const struct {
 		"Keep smc from being loaded ([SMC] Enable=no; modules-load.d, tools of smc-tools) or "
 		"set [Driver] Mode=default, the only mode that the vendor supports with SMC-R.",
 	},
-	[REASON_PORTS_BUSY] = {
-		"ports-busy",
-		"Another process listens on a TCP port that eRDMA reserves in compat mode",
-		"End the process that \"ss -lntp\" names and run \"rdma-provision apply\" (at boot "
-		"the driver comes first), or set [Driver] ReservePortsBase= to the first of 16 free "
-		"ports, the same on all nodes that talk to each other.",
-		SEVERITY_ERROR,
-	},
-	[REASON_PORTS_EPHEMERAL] = {
-		"ports-ephemeral",
-		"The TCP ports that eRDMA reserves are also given to outgoing connections",
-		"Name the 16 ports in net.ipv4.ip_local_reserved_ports, or set [Driver] "
-		"ReservePortsBase= outside of net.ipv4.ip_local_port_range, the same on all nodes "
-		"that talk to each other.",
-	},
 	[REASON_PORTS_NODEPORT] = {
 		"ports-nodeport",
 		"The TCP ports that eRDMA reserves lie in the range of Kubernetes' NodePorts",

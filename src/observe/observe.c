@@ -22,7 +22,6 @@
 #include "rdma-observe.h"
 #include "signs.h"
 #include "snapshot.h"
-#include "users.h"
 #include "vf-observe.h"
 
 #define MAX_ANSWERS_BYTES (64u << 20) /* a node with full Internet routes */
@@ -227,6 +226,8 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 	observe_writer(&d->fs, &n, &memory);
 	if (!d->fs.is_live)
 		r = observe_snapshot(&d->fs, &n);
+	if (r >= 0 && !d->fs.is_live)
+		r = observe_socks(d, &n);
 	if (r < 0)
 		return r;
 	r = observe_net(d, &n);
@@ -349,28 +350,4 @@ int observe_verbs(struct os *d, const struct questions *q, struct node *n)
 		n_tried += ib->verbs != 1;
 	}
 	return n_tried;
-}
-
-int observe_users_serve(struct os *d, uint32_t asker, char **ret)
-{
-	const struct memory memory = {};
-	_cleanup_(node_done) struct node n = {}, found = { .has_users = true };
-	int r;
-
-	r = observe_pci(&d->fs, &n, &memory);
-	if (r < 0)
-		return r;
-	r = observe_net(d, &n);
-	if (r < 0)
-		return r;
-	r = observe_devices(d, &n, &memory);
-	if (r < 0)
-		return r;
-	r = users_find(d, asker, &n);
-	if (r < 0)
-		return r;
-
-	found.users = TAKE(n.users);
-	found.n_users = TAKE(n.n_users);
-	return snapshot_write(&found, ret);
 }

@@ -48,18 +48,14 @@ int observe_health(struct os *d, struct node *n, struct memory *memory);
 int observe_verbs(struct os *d, const struct questions *q, struct node *n);
 
 /*
- * Looks into processes and RDMA resources: fills users, listening, local_ports and
- * reserved_ports of the node, and sets has_users; see users.h and port.h. Wants the rest of the
- * node as observe_node() leaves it. Live roots only: a captured one has them in its answers, and is
- * left as it is. A process that may not look into others has the helper
- * rdma-provision-users.service look; without it, what cannot be seen counts as used. Return: 0 or
- * -errno, nothing is known then.
+ * QUESTION_USERS: fills users and socks of the node, and sets has_users and has_socks; see users.h.
+ * Wants the rest of the node as observe_node() leaves it. Live roots only: a captured one has them
+ * in its answers, and is left as it is. Return: 0 or -errno, nothing is known then.
  */
 int observe_users(struct os *d, struct node *n, const struct memory *memory);
 
 /*
- * The helper's side: fills a node with the kernel's functions and devices alone, looks, and gives
- * users as snapshot.h has them. @asker: see users_find(). Return: 0 or
- * -errno; release @ret with free().
+ * Fills socks where has_socks is false. A tree without them in its answers has them in proc/net.
+ * Return: 0, also when they cannot be listed, or -ENOMEM.
  */
-int observe_users_serve(struct os *d, uint32_t asker, char **ret);
+int observe_socks(struct os *d, struct node *n);

@@ -8,23 +8,6 @@
 #define ID_DIGITS          12 /* of a container's id: what its tools print */
 #define LEAST_ID_DIGITS    32 /* what is shorter is a name */
 
-bool parse_inode(const char *text, const char *kind, uint64_t *ret)
-{
-	const char *rest = after(text, kind);
-	unsigned long long value;
-	char *end;
-
-	if (!rest || rest[0] != ':' || rest[1] != '[' || !isdigit((unsigned char)rest[2]))
-		return false;
-	errno = 0;
-	value = strtoull(rest + 2, &end, 10);
-	if (errno != 0 || !streq(end, "]"))
-		return false;
-
-	*ret = value;
-	return true;
-}
-
 static bool parse_pid(const char *text, uint32_t *ret)
 {
 	unsigned long value;
@@ -39,17 +22,6 @@ static bool parse_pid(const char *text, uint32_t *ret)
 
 	*ret = (uint32_t)value;
 	return true;
-}
-
-static uint64_t read_netns(const struct fs *fs, const char *process)
-{
-	char text[64];
-	uint64_t inode;
-
-	if (fs_read_link(fs, FS_PATH("proc/%s/ns/net", process), text, sizeof(text)) < 0 ||
-	    !parse_inode(text, "net", &inode))
-		return 0;
-	return inode;
 }
 
 /* "PID (comm) STATE PPID ...", the start is field 22: proc(5). The comm may hold anything. */
@@ -109,35 +81,6 @@ static void hand_over(struct processes *list, struct processes *ret)
 		qsort(list->items, list->n, sizeof(*list->items), compare_process);
 	*ret = *list;
 	TAKE(list->items); /* the array changes hands with the struct */
-}
-
-int processes_list(const struct fs *fs, struct processes *ret)
-{
-	_cleanup_(fs_names_done) struct fs_names names = {};
-	_cleanup_(processes_done) struct processes list = {};
-	char self[64];
-	int r;
-
-	r = fs_list(fs, "proc", &names);
-	if (r < 0)
-		return r;
-
-	if (fs_read_link(fs, "proc/self", self, sizeof(self)) < 0 || !parse_pid(self, &list.self))
-		list.self = 0;
-	list.netns = read_netns(fs, "self");
-
-	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
-		struct process p = {};
-
-		if (!parse_pid(names.names[i], &p.pid) || !read_process(fs, names.names[i], &p))
-			continue;
-		p.netns = read_netns(fs, names.names[i]);
-		r = append_process(&list, &p);
-	}
-	if (r < 0)
-		return r;
-	hand_over(&list, ret);
-	return 0;
 }
 
 /* The children of kthreadd, which is the second process there ever was, and a child of none. */
@@ -206,60 +149,6 @@ void processes_done(struct processes *p)
 {
 	free(p->items);
 	*p = (struct processes){};
-}
-
-const struct process *processes_find(const struct processes *p, uint32_t pid)
-{
-	const struct process key = { .pid = pid };
-
-	return p->n > 0 ? bsearch(&key, p->items, p->n, sizeof(key), compare_process) : NULL;
-}
-
-bool process_is_ours(const struct processes *p, uint32_t pid)
-{
-	/* Parents seen at different moments may form a circle. */
-	for (size_t i = 0; i <= p->n && pid != 0; i++) {
-		const struct process *found;
-
-		if (pid == p->self)
-			return true;
-		found = processes_find(p, pid);
-		pid = found ? found->parent : 0;
-	}
-	return false;
-}
-
-int process_walk(const struct fs *fs, struct process *p,
-		 int (*on_link)(void *userdata, const struct process *p, const char *link,
-				const char *text),
-		 void *userdata)
-{
-	_cleanup_(fs_names_done) struct fs_names names = {};
-	char path[64], text[512];
-	int r;
-
-	r = fs_list(fs, FS_PATH("proc/%" PRIu32 "/fd", p->pid), &names);
-	if (r < 0) {
-		p->is_closed = r == -EACCES || r == -EPERM;
-		return r == -ENOMEM ? r : 0;
-	}
-
-	for (size_t i = 0; i < names.n_names; i++) {
-		if (snprintf(path, sizeof(path), "proc/%" PRIu32 "/fd/%s", p->pid,
-			     names.names[i]) >= (int)sizeof(path))
-			continue;
-		r = fs_read_link(fs, path, text, sizeof(text));
-		if (r == -EACCES || r == -EPERM) {
-			p->is_closed = true;
-			return 0;
-		}
-		if (r < 0) /* closed meanwhile, or a path too long for a device */
-			continue;
-		r = on_link(userdata, p, path, text);
-		if (r < 0)
-			return r;
-	}
-	return 0;
 }
 
 static size_t length_without(const char *name, const char *suffix)

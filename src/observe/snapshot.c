@@ -205,16 +205,6 @@ static const struct field memlock_rows[] = {
 };
 static const struct fields memlock_fields = FIELDS(memlock_rows, struct memlock);
 
-struct tcp_port {
-	uint16_t number;
-};
-
-static const struct field tcp_port_rows[] = {
-	NUMBER(struct tcp_port, "port", number, .min = 1, .max = UINT16_MAX,
-	       .flags = FIELD_NEEDED | FIELD_ALONE),
-};
-static const struct fields tcp_port_fields = FIELDS(tcp_port_rows, struct tcp_port);
-
 /* --- all of them --- */
 
 static const struct field node_rows[] = {
@@ -236,12 +226,6 @@ static const struct field node_rows[] = {
 	LIST(FIELD_LIST, struct node, "users", users, user_fields,
 	     .has = offsetof(struct node, has_users)),
 	LIST(FIELD_LIST, struct node, "netnses", netnses, netns_fields, .flags = FIELD_SPARSE),
-	LIST(FIELD_LIST, struct node, "listening", listening, tcp_port_fields,
-	     .flags = FIELD_SPARSE),
-	FIELD(FIELD_NAME, struct node, "reserved_ports", reserved_ports,
-	      .flags = FIELD_SPARSE | FIELD_FORGET),
-	FIELD(FIELD_ARRAY, struct node, "local_ports", local_ports, .of = &tcp_port_fields,
-	      .flags = FIELD_SPARSE | FIELD_FORGET),
 	LIST(FIELD_LIST, struct node, "pnets", pnets, pnet_fields,
 	     .has = offsetof(struct node, has_pnets)),
 	LIST(FIELD_LIST, struct node, "memlocks", memlocks, memlock_fields,
@@ -374,8 +358,6 @@ int snapshot_read(const char *text, struct node *n, char *problem, size_t size)
 		snprintf(problem, size, ANSWERS_PATH ": %s: a value is malformed", place);
 	if (r < 0)
 		return r;
-	if (n->local_ports[0] > n->local_ports[1])
-		memset(n->local_ports, 0, sizeof(n->local_ports));
 	distribute(&a, n);
 	return 0;
 }

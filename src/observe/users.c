@@ -3,231 +3,44 @@
 
 #include "../base/log.h"
 #include "../model/in-use.h"
-#include "../os/helper.h"
+#include "../os/sock.h"
 #include "module-observe.h"
 #include "observe.h"
-#include "pci.h"
-#include "port.h"
-#include "snapshot.h"
+#include "process.h"
 
-#include <linux/capability.h>
-
-#define VERBS_FOLDER "sys/class/infiniband_verbs"
-#define VFIO_FOLDER  "sys/class/vfio"
-#define USERS_SOCKET "/run/rdma-provision-users.socket"
-#define ASK_USEC     (60 * USEC_PER_SEC)
-
-/* A device node that a process may have open, and the function that it means. */
-struct watched {
-	char path[48]; /* "infiniband/uverbs0", without the "/dev/" that a container may not have */
-	char numbers[16]; /* of its file "dev": "231:192"; empty: not known */
-	char pci[PCI_LEN];
-	char name[IBDEV_LEN]; /* for people */
-	enum use use;
-};
-
-struct users_look {
-	const struct fs *fs;
-	const struct processes *processes;
-	struct node *n;
-	struct watched *watched; /* owned */
-	size_t n_watched;
-	size_t n_closed; /* processes that may not be looked into */
-
-	/* of the process that is being walked */
-	size_t first_user; /* in node.users */
-	bool has_kvm;
-};
-
-static void look_done(struct users_look *l)
+/* What the process calls itself is its own choice. */
+static void read_command(const struct fs *fs, uint32_t pid, char *ret, size_t size)
 {
-	free(l->watched);
+	if (fs_read(fs, FS_PATH("proc/%" PRIu32 "/comm", pid), ret, size) < 0)
+		ret[0] = '\0';
+	make_printable(ret);
 }
 
-struct user *users_add(const struct fs *fs, const struct processes *p, const char *target,
-		       enum use use, uint32_t pid, const char *detail, struct node *n)
+/* The user of that kind: one process uses a function in one way once. Return: 0 or -ENOMEM. */
+static int add_user(const struct fs *fs, const char *target, enum use use, uint32_t pid,
+		    const char *detail, struct node *n)
 {
-	const struct process *process = p ? processes_find(p, pid) : NULL;
 	struct user *u;
 
 	for (size_t i = 0; i < n->n_users; i++) {
 		u = &n->users[i];
 		if (u->pid == pid && u->use == use && streq(u->target, target) &&
 		    (pid > 0 || streq(u->detail, detail)))
-			return u;
+			return 0;
 	}
 
 	u = APPEND(n->users, n->n_users);
 	if (!u)
-		return NULL;
+		return -ENOMEM;
 	COPY(u->target, target);
 	u->use = use;
 	u->pid = pid;
 	COPY(u->detail, detail);
-	if (process)
-		COPY(u->command, process->command);
-	if (pid > 0)
+	if (pid > 0) {
+		read_command(fs, pid, u->command, sizeof(u->command));
 		process_container(fs, pid, u->container, sizeof(u->container));
-	return u;
-}
-
-/* @class: the folder of sysfs that has a folder for the node */
-static int watch(struct users_look *l, const char *class, const char *folder, const char *node,
-		 const char *pci, const char *name, enum use use)
-{
-	struct watched *w = APPEND(l->watched, l->n_watched);
-
-	if (!w)
-		return -ENOMEM;
-	if (fs_read(l->fs, FS_PATH("%s/%s/dev", class, node), w->numbers, sizeof(w->numbers)) < 0)
-		w->numbers[0] = '\0';
-	snprintf(w->path, sizeof(w->path), "%s/%.*s", folder, 30, node);
-	COPY(w->pci, pci);
-	COPY(w->name, name);
-	w->use = use;
-	return 0;
-}
-
-/*
- * The uverbs node of an ibdev is in this class also while the ibdev is in another network
- * namespace: the class knows none. uverbs_main.c in drivers/infiniband/core.
- */
-static int watch_verbs(struct users_look *l)
-{
-	_cleanup_(fs_names_done) struct fs_names names = {};
-	char target[512], ibdev[IBDEV_LEN];
-	int r;
-
-	r = fs_list(l->fs, VERBS_FOLDER, &names);
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-
-	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
-		char pci[PCI_LEN] = "";
-
-		if (!is_prefix(names.names[i], "uverbs"))
-			continue;
-		if (fs_read(l->fs, FS_PATH(VERBS_FOLDER "/%s/ibdev", names.names[i]), ibdev,
-			    sizeof(ibdev)) < 0)
-			COPY(ibdev, names.names[i]);
-		if (fs_read_link(l->fs, FS_PATH(VERBS_FOLDER "/%s", names.names[i]), target,
-				 sizeof(target)) >= 0)
-			parse_pci_of_path(target, pci, sizeof(pci));
-		/* A virtual one is where its netdev is. */
-		for (size_t k = 0; k < l->n->n_ibdevs && !pci[0]; k++)
-			if (streq(l->n->ibdevs[k].name, ibdev))
-				COPY(pci, l->n->ibdevs[k].pci);
-		if (pci[0])
-			r = watch(l, VERBS_FOLDER, "infiniband", names.names[i], pci, ibdev,
-				  USE_CONTEXT);
-	}
-	return r;
-}
-
-/* "/dev/vfio/12" of its group, also without an IOMMU, and "/dev/vfio/devices/vfio3" of itself. */
-static int watch_vfio(struct users_look *l, const struct pci *pci)
-{
-	_cleanup_(fs_names_done) struct fs_names names = {};
-	char path[128], group[16], node[32];
-	int r;
-
-	r = fs_read_link_name(l->fs, FS_PATH("sys/bus/pci/devices/%s/iommu_group", pci->address),
-			      group, sizeof(group));
-	if (r >= 0) {
-		r = watch(l, VFIO_FOLDER, "vfio", group, pci->address, "", USE_VFIO);
-		snprintf(node, sizeof(node), "noiommu-%s", group);
-		if (r >= 0)
-			r = watch(l, VFIO_FOLDER, "vfio", node, pci->address, "", USE_VFIO);
-	}
-	if (r == -ENOMEM)
-		return r;
-
-	snprintf(path, sizeof(path), "sys/bus/pci/devices/%s/vfio-dev", pci->address);
-	r = fs_list(l->fs, path, &names);
-	for (size_t i = 0; i < names.n_names && r >= 0; i++)
-		r = watch(l, path, "vfio/devices", names.names[i], pci->address, "", USE_VFIO);
-	return r == -ENOMEM ? r : 0;
-}
-
-/* Is "/somewhere/dev/infiniband/uverbs0", perhaps unlinked since, that node? */
-static bool is_node(const char *text, const char *path)
-{
-	static const char deleted[] = " (deleted)";
-	size_t length = strlen(text);
-	const size_t n = strlen(path);
-
-	if (length > strlen(deleted) && streq(text + length - strlen(deleted), deleted))
-		length -= strlen(deleted);
-	return length > n && text[length - n - 1] == '/' &&
-	       strncmp(text + length - n, path, n) == 0;
-}
-
-static int on_path(struct users_look *l, const struct process *p, const char *link,
-		   const char *text)
-{
-	if (is_node(text, "dev/kvm"))
-		l->has_kvm = true;
-	if (process_is_ours(l->processes, p->pid))
-		return 0;
-
-	for (size_t i = 0; i < l->n_watched; i++) {
-		const struct watched *w = &l->watched[i];
-
-		if (is_node(text, w->path) && !fs_is_other_device(l->fs, link, w->numbers) &&
-		    !users_add(l->fs, l->processes, w->pci, w->use, p->pid,
-			       w->name[0] ? w->name : w->path, l->n))
-			return -ENOMEM;
 	}
 	return 0;
-}
-
-static int on_link(void *userdata, const struct process *p, const char *link, const char *text)
-{
-	return *text == '/' ? on_path(userdata, p, link, text) : 0;
-}
-
-static int walk(struct users_look *l, struct processes *p)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < p->n && r >= 0; i++) {
-		l->first_user = l->n->n_users;
-		l->has_kvm = false;
-		r = process_walk(l->fs, &p->items[i], on_link, l);
-		l->n_closed += p->items[i].is_closed;
-		for (size_t k = l->first_user; k < l->n->n_users && l->has_kvm; k++)
-			if (l->n->users[k].use == USE_VFIO)
-				l->n->users[k].use = USE_KVM;
-	}
-	return r;
-}
-
-static int add_closed(struct users_look *l, const char *pci, const char *name)
-{
-	char detail[128];
-
-	snprintf(detail, sizeof(detail), "%s, processes that may not be looked into: %zu", name,
-		 l->n_closed);
-	return users_add(l->fs, NULL, pci, USE_UNKNOWN, 0, detail, l->n) ? 0 : -ENOMEM;
-}
-
-/* What only a look into all processes would tell, when some are closed. */
-static int add_unknown(struct users_look *l)
-{
-	int r = 0;
-
-	if (l->n_closed == 0)
-		return 0;
-	for (size_t i = 0; i < l->n->n_ibdevs && r >= 0; i++) {
-		const struct ibdev *ib = &l->n->ibdevs[i];
-
-		if (ib->pci[0] && ib->n_contexts == UINT32_MAX)
-			r = add_closed(l, ib->pci, ib->name);
-	}
-	for (size_t i = 0; i < l->n->n_pcis && r >= 0; i++)
-		if (in_use_is_vfio(&l->n->pcis[i]))
-			r = add_closed(l, l->n->pcis[i].address, l->n->pcis[i].driver);
-	return r;
 }
 
 /* May a reload mean this module? */
@@ -245,7 +58,7 @@ static bool is_driver(const struct fs *fs, const struct node *n, const struct mo
 	return false;
 }
 
-static int add_of_modules(const struct fs *fs, struct node *n)
+int users_add_modules(const struct fs *fs, struct node *n)
 {
 	for (size_t i = 0; i < n->n_modules; i++) {
 		const struct module *m = &n->modules[i];
@@ -263,28 +76,10 @@ static int add_of_modules(const struct fs *fs, struct node *n)
 		} else {
 			snprintf(detail, sizeof(detail), "%" PRIu32 " references", m->refcnt);
 		}
-		if (!users_add(fs, NULL, m->name, use, 0, detail, n))
+		if (add_user(fs, m->name, use, 0, detail, n) < 0)
 			return -ENOMEM;
 	}
 	return 0;
-}
-
-int users_look(const struct fs *fs, struct processes *p, struct node *n)
-{
-	_cleanup_(look_done) struct users_look l = { .fs = fs, .processes = p, .n = n };
-	int r;
-
-	r = watch_verbs(&l);
-	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
-		if (in_use_is_vfio(&n->pcis[i]))
-			r = watch_vfio(&l, &n->pcis[i]);
-	if (r < 0)
-		return r;
-	r = walk(&l, p);
-	if (r < 0)
-		return r;
-	r = add_unknown(&l);
-	return r < 0 ? r : add_of_modules(fs, n);
 }
 
 /* The RDMA driver that comes with a PCI driver of another name. */
@@ -311,7 +106,7 @@ static bool is_of_device(const struct node *n, const struct ibdev *ib, const cha
 	return false;
 }
 
-/* One QP of each IPoIB netdev; more of them than netdevs means that some are elsewhere. */
+/* One PD of each IPoIB netdev; more of them than netdevs means that some are elsewhere. */
 static bool is_own_ipoib(const struct node *n, const struct ibdev *ib, const struct rdma_holder *h)
 {
 	uint32_t n_netdevs = 0;
@@ -326,40 +121,34 @@ static const struct {
 	const char *word;
 } kinds[] = {
 	[RDMA_CONTEXTS] = { USE_CONTEXT, "contexts" },
-	[RDMA_QPS] = { USE_QP, "QPs" },
+	[RDMA_PDS] = { USE_CONTEXT, "PDs" }, /* each belongs to a context */
 	[RDMA_CM_IDS] = { USE_CM_ID, "cm_ids" },
 };
 
-int users_add_holders(const struct fs *fs, const struct processes *p, const struct ibdev *ib,
-		      enum rdma_resource what, const struct rdma_holder *holders, size_t n_holders,
-		      struct node *n)
+int users_add_holders(const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
+		      const struct rdma_holder *holders, size_t n_holders, struct node *n)
 {
 	for (size_t i = 0; i < n_holders; i++) {
 		const struct rdma_holder *h = &holders[i];
 		char detail[128];
 
 		if (h->kernel[0] ? is_of_device(n, ib, h->kernel) || is_own_ipoib(n, ib, h)
-				 : h->pid > 0 && process_is_ours(p, h->pid))
+				 : h->pid == (uint32_t)getpid())
 			continue;
 
 		snprintf(detail, sizeof(detail), "%s: %" PRIu32 " %s%s%s%s", ib->name, h->n,
 			 kinds[what].word, h->kernel[0] ? " of " : "", h->kernel,
-			 h->kernel[0] || h->pid > 0 ? "" : " of a process that cannot be seen");
+			 h->kernel[0] || h->pid > 0 ? "" : ", owner not known");
 		make_printable(detail);
-		if (!users_add(fs, p, ib->pci, h->kernel[0] ? USE_KERNEL : kinds[what].use, h->pid,
-			       detail, n))
+		if (add_user(fs, ib->pci, h->kernel[0] ? USE_KERNEL : kinds[what].use, h->pid,
+			     detail, n) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-bool users_need(const struct ibdev *ib, enum rdma_resource what)
-{
-	return what != RDMA_QPS || ib->n_contexts == 0 || ib->n_contexts == UINT32_MAX;
-}
-
-static int ask(struct os *d, const struct fs *fs, const struct processes *p, const struct ibdev *ib,
-	       enum rdma_resource what, struct node *n)
+static int ask(struct os *d, const struct fs *fs, const struct ibdev *ib, enum rdma_resource what,
+	       struct node *n)
 {
 	_cleanup_(freep) struct rdma_holder *holders = NULL;
 	size_t n_holders = 0;
@@ -376,9 +165,9 @@ static int ask(struct os *d, const struct fs *fs, const struct processes *p, con
 	if (r < 0) {
 		snprintf(detail, sizeof(detail), "%s: its %s cannot be listed: %s", ib->name,
 			 kinds[what].word, strerror(-r));
-		return users_add(fs, NULL, ib->pci, USE_UNKNOWN, 0, detail, n) ? 0 : -ENOMEM;
+		return add_user(fs, ib->pci, USE_UNKNOWN, 0, detail, n);
 	}
-	return users_add_holders(fs, p, ib, what, holders, n_holders, n);
+	return users_add_holders(fs, ib, what, holders, n_holders, n);
 }
 
 static bool has_user(const struct node *n, const struct user *other)
@@ -416,8 +205,8 @@ int users_add_found(const struct fs *fs, struct node *n, const struct memory *me
 		for (size_t k = 0; k < n_found; k++)
 			is_known[k] = has_user(n, &found[k]);
 		for (size_t k = 0; k < n_found; k++)
-			if (!is_known[k] && !users_add(fs, NULL, found[k].target, found[k].use, 0,
-						       found[k].detail, n))
+			if (!is_known[k] &&
+			    add_user(fs, found[k].target, found[k].use, 0, found[k].detail, n) < 0)
 				return -ENOMEM;
 	}
 	return 0;
@@ -444,88 +233,61 @@ void users_sort(struct node *n)
 static void forget(struct node *n)
 {
 	free(TAKE(n->users));
-	free(TAKE(n->listening));
-	n->n_users = n->n_listening = 0;
-	n->has_users = false;
+	free(TAKE(n->socks));
+	n->n_users = n->n_socks = 0;
+	n->has_users = n->has_socks = false;
 }
 
-int users_find(struct os *d, uint32_t asker, struct node *n)
+static int list_holders(struct os *d, const struct fs *fs, struct node *n)
 {
-	_cleanup_(processes_done) struct processes p = {};
-	struct fs fs = d->fs;
-	int r;
+	int r = 0;
 
-	forget(n);
-	fs.on_read = NULL; /* what was found is recorded, not the files of every process */
-	r = processes_list(&fs, &p);
-	if (r < 0)
-		return r;
-	if (asker > 0)
-		p.self = asker;
-	r = users_look(&fs, &p, n);
 	for (size_t i = 0; i < n->n_ibdevs && r >= 0; i++) {
 		const struct ibdev *ib = &n->ibdevs[i];
 
 		if (!ib->pci[0] || ib->index == UINT32_MAX) /* its users count as not known */
 			continue;
 		for (enum rdma_resource what = RDMA_CONTEXTS; what <= RDMA_CM_IDS && r >= 0; what++)
-			if (users_need(ib, what))
-				r = ask(d, &fs, &p, ib, what, n);
+			r = ask(d, fs, ib, what, n);
 	}
 	return r;
 }
 
-/* What the helper found, in place of what this process may not see. */
-static int take_answer(const char *answer, struct node *n)
+int observe_socks(struct os *d, struct node *n)
 {
-	_cleanup_(node_done) struct node found = {};
-	char problem[256];
-	int r;
+	struct fs unrecorded = d->fs; /* a capture has sockets among its answers */
+	int r = -ENOENT;
 
-	r = snapshot_read(answer, &found, problem, sizeof(problem));
-	if (r < 0)
-		return r;
-	if (!found.has_users)
-		return -EBADMSG;
-	forget(n);
-	n->users = TAKE(found.users);
-	n->n_users = found.n_users;
-	return 0;
-}
-
-/* Return: 0; -EHOSTDOWN: this process may look by itself, or nobody else can. */
-static int ask_helper(struct node *n)
-{
-	_cleanup_(freep) char *answer = NULL;
-	int r;
-
-	if (!helper_is_needed(CAP_SYS_PTRACE))
-		return -EHOSTDOWN;
-	r = helper_ask(USERS_SOCKET, "look", ASK_USEC, &answer);
-	if (r >= 0)
-		r = take_answer(answer, n);
-	if (r < 0 && r != -EHOSTDOWN && r != -ENOMEM)
-		log_warning_errno(r, "rdma-provision-users.service does not tell who uses devices, "
-				     "so those that cannot be seen count as used");
-	return r < 0 && r != -ENOMEM ? -EHOSTDOWN : r;
+	if (n->has_socks)
+		return 0;
+	unrecorded.on_read = NULL;
+	if (d->fs.is_live)
+		r = sock_list(&d->socks, &n->socks, &n->n_socks);
+	if (r < 0 && r != -ENOMEM && r != -E2BIG)
+		r = sock_read(&unrecorded, &n->socks, &n->n_socks);
+	if (r < 0 && r != -ENOMEM)
+		log_debug_errno(r, "The sockets of the node cannot be listed");
+	n->has_socks = r >= 0;
+	return r == -ENOMEM ? r : 0;
 }
 
 int observe_users(struct os *d, struct node *n, const struct memory *memory)
 {
+	struct fs unrecorded = d->fs;
 	int r;
 
 	if (!d->fs.is_live)
 		return 0;
 
-	r = ask_helper(n);
+	forget(n);
+	unrecorded.on_read = NULL;
+	r = list_holders(d, &unrecorded, n);
 	if (r >= 0)
-		r = add_of_modules(&d->fs, n);
-	else if (r == -EHOSTDOWN)
-		r = users_find(d, 0, n);
+		r = users_add_modules(&d->fs, n);
 	if (r >= 0)
-		r = users_add_found(&d->fs, n, memory);
+		r = observe_socks(d, n);
 	if (r >= 0)
-		r = observe_ports(&d->fs, n);
+		r = users_add_found(&unrecorded, n, memory);
 	if (r < 0) {
 		forget(n);
 		return r;

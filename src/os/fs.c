@@ -630,17 +630,6 @@ bool fs_exists(const struct fs *fs, const char *path)
 	return record_entry(fs, path, true) >= 0;
 }
 
-bool fs_is_other_device(const struct fs *fs, const char *path, const char *numbers)
-{
-	char have[32];
-	struct statx st;
-
-	if (!fs->is_live || statx(fs->root, path, AT_STATX_DONT_SYNC, STATX_TYPE, &st) < 0)
-		return false;
-	snprintf(have, sizeof(have), "%" PRIu32 ":%" PRIu32, st.stx_rdev_major, st.stx_rdev_minor);
-	return !S_ISCHR(st.stx_mode) || (numbers[0] && !streq(numbers, have));
-}
-
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);

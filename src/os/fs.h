@@ -110,13 +110,6 @@ int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size);
 int fs_inode(const struct fs *fs, const char *path, uint64_t *ret);
 int fs_stat(const struct fs *fs, const char *path, struct stat *ret); /* of the same */
 
-/*
- * Is what a link of /proc/PID/fd leads to, by its text a device, another kind of file, or another
- * device than @numbers ("231:192", as a file "dev" of sysfs has them; "": any)? false in a captured
- * tree. The file system is not asked again for it: its server may be dead.
- */
-bool fs_is_other_device(const struct fs *fs, const char *path, const char *numbers);
-
 bool fs_exists(const struct fs *fs,
 	       const char *path); /* recorded as what it is: link, folder or empty file */
 

@@ -259,7 +259,6 @@ int helper_take(int socket, struct helper_question *ret)
 	if (is_gone(fd) || send_all(fd, &taken, 1) < 0)
 		return -ESRCH;
 
-	ret->pid = asker.pid;
 	ret->fd = TAKE_FD(fd);
 	return 0;
 }

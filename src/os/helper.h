@@ -47,8 +47,7 @@ int helper_wake(const char *path);
 
 /* The other side: one question, taken. */
 struct helper_question {
-	int fd;    /* owned; where the answer goes */
-	pid_t pid; /* of the process that asks */
+	int fd; /* owned; where the answer goes */
 	char text[HELPER_QUESTION_LEN];
 };
 

@@ -4,6 +4,7 @@
 #include "nl.h"
 
 #include <assert.h>
+#include <netinet/in.h>
 #include <rdma/rdma_netlink.h>
 
 /* Of newer headers than the oldest supported systems have; the numbers are ABI. */
@@ -182,11 +183,29 @@ static const struct {
 	int command, table, entry;
 } resources[] = {
 	[RDMA_CONTEXTS] = { CMD_RES_CTX_GET, ATTR_RES_CTX, ATTR_RES_CTX_ENTRY },
-	[RDMA_QPS] = { RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP,
-		       RDMA_NLDEV_ATTR_RES_QP_ENTRY },
+	[RDMA_PDS] = { RDMA_NLDEV_CMD_RES_PD_GET, RDMA_NLDEV_ATTR_RES_PD,
+		       RDMA_NLDEV_ATTR_RES_PD_ENTRY },
 	[RDMA_CM_IDS] = { RDMA_NLDEV_CMD_RES_CM_ID_GET, RDMA_NLDEV_ATTR_RES_CM_ID,
 			  RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY },
 };
+
+/*
+ * A listener on all addresses has a cm_id of each device, with the address that it was given:
+ * cma_listen_on_dev() in drivers/infiniband/core/cma.c
+ */
+static bool is_of_any_address(const struct nlattr *source)
+{
+	static const uint8_t none[sizeof(struct in6_addr)];
+	struct sockaddr_storage a = {};
+
+	if (!source)
+		return false;
+	memcpy(&a, nla_data(source), MIN((size_t)nla_len(source), sizeof(a)));
+	if (a.ss_family == AF_INET)
+		return ((struct sockaddr_in *)&a)->sin_addr.s_addr == INADDR_ANY;
+	return a.ss_family == AF_INET6 &&
+	       memcmp(&((struct sockaddr_in6 *)&a)->sin6_addr, none, sizeof(none)) == 0;
+}
 
 static int add_holder(struct nlattr *entry, struct rdma_holder **holders, size_t *n)
 {
@@ -199,6 +218,8 @@ static int add_holder(struct nlattr *entry, struct rdma_holder **holders, size_t
 
 	if (nla_parse_nested(tb, RDMA_ATTR_COUNT - 1, entry, policy) < 0)
 		return -EBADMSG;
+	if (is_of_any_address(tb[RDMA_NLDEV_ATTR_RES_SRC_ADDR]))
+		return 0;
 
 	/* Neither: of a process that is a zombie, or of another PID namespace. */
 	if (tb[RDMA_NLDEV_ATTR_RES_PID])

@@ -35,8 +35,8 @@ struct rdma_holder {
 
 enum rdma_resource {
 	RDMA_CONTEXTS, /* open uverbs contexts; -EOPNOTSUPP of Linux 5.10 and older */
-	RDMA_QPS,
-	RDMA_CM_IDS,
+	RDMA_PDS,
+	RDMA_CM_IDS, /* but for those that listen on all addresses */
 };
 
 /*

@@ -143,8 +143,8 @@ static bool is_way_back(const struct node *n, const struct module *m)
 }
 
 /* What stands against the change to this mode at all, the first that is to be dealt with. */
-static void judge_erdma(const struct graph *g, const struct memory *memory,
-			const struct module_options *w, const struct erdma *e, struct action *a)
+static void judge_erdma(const struct graph *g, const struct memory *memory, const struct erdma *e,
+			struct action *a)
 {
 	const struct node *n = g->n;
 	const bool is_loaded = e->module->state == MODULE_LOADED;
@@ -193,9 +193,6 @@ static void judge_erdma(const struct graph *g, const struct memory *memory,
 	} else if (is_loaded &&
 		   in_use_of_driver(g, memory, ERDMA_MODULE, a->detail, sizeof(a->detail))) {
 		set_class(a, CLASS_NEEDS_REBOOT, REASON_DRIVER_IN_USE);
-	} else if (e->is_compat &&
-		   ports_clash(n, ports_base(n, w, false), a->detail, sizeof(a->detail))) {
-		set_class(a, CLASS_REFUSED, REASON_PORTS_BUSY);
 	}
 }
 
@@ -216,11 +213,11 @@ static int plan_erdma(const struct config *c, const struct node *n, const struct
 		COPY(a->text.to, e.to);
 		/* Of a driver that is not there nothing can be asked, but the mode is. */
 		if (a->class == CLASS_CHANGE)
-			judge_erdma(&p->graph, memory, w, &e, a);
+			judge_erdma(&p->graph, memory, &e, a);
 	}
 
 	if (e.is_compat && !e.missing)
-		r = ports_hints(c, n, p, ports_base(n, w, e.is_right));
+		r = ports_hint_nodeport(c, p, ports_base(n, w, e.is_right));
 	if (r >= 0 && e.is_compat && a && a->class == CLASS_CHANGE)
 		r = ports_hint_roce(n, p);
 	return r;

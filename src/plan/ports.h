@@ -3,8 +3,9 @@
  * Ports: those that eRDMA takes in compat mode. For plan/ only, pure.
  *
  * 16 TCP ports in every network namespace, from reserve_ports_base on: when one is taken the module
- * is not loaded (EADDRINUSE). Built with MAD it takes UDP 4791 of the first namespace as well.
- * Source: erdma_port_init() and sw_net_init() in erdma_compat.c of the out-of-tree driver.
+ * is not loaded (EADDRINUSE), which is not predicted: no namespace shows the ports of another.
+ * Built with MAD it takes UDP 4791 of the first namespace as well. Source: erdma_port_init() and
+ * sw_net_init() in erdma_compat.c of the out-of-tree driver.
  */
 #pragma once
 
@@ -17,17 +18,8 @@
  */
 uint32_t ports_base(const struct node *n, const struct module_options *w, bool in_force);
 
-/*
- * The ports of this namespace that a process listens on: "TCP 30610; TCP 30612". What the driver
- * itself holds (in compat mode, to be reloaded) does not count. Return: is there any?
- */
-bool ports_clash(const struct node *n, uint32_t base, char *ret, size_t size);
-
-/*
- * What the range lies in: local ports; NodePorts only while ReservePortsBase= is not set. Hints.
- * Return: 0 or -ENOMEM.
- */
-int ports_hints(const struct config *c, const struct node *n, struct plan *p, uint32_t base);
+/* The range lies in that of NodePorts: a hint, while ReservePortsBase= is not set. 0 or -ENOMEM. */
+int ports_hint_nodeport(const struct config *c, struct plan *p, uint32_t base);
 
 /* Before it is loaded in compat mode, and only for what looks like a build with MAD. A hint. */
 int ports_hint_roce(const struct node *n, struct plan *p);

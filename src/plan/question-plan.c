@@ -5,14 +5,13 @@
 #include "steps.h"
 
 /*
- * Open changes that take something away may depend on who uses it, and erdma, which takes ports.
+ * Open changes that take something away may depend on who uses it.
  * A change that waits for a reboot because something is in use names who uses it.
  */
 static bool needs_users(const struct action *a)
 {
 	if (action_is_open(a))
-		return action_is_destructive(a) ||
-		       (a->verb == VERB_LOAD_MODULE && streq(a->target, ERDMA_MODULE));
+		return action_is_destructive(a);
 	return action_is_destructive(a) &&
 	       (a->class == CLASS_NEEDS_REBOOT || (a->is_done && a->result == -EBUSY));
 }
