@@ -125,9 +125,11 @@ static void links_are_listed_without_going_there(_unused_ void **state)
 		_cleanup_(freep) struct netdev *links = NULL;
 		const struct netdev *l;
 		size_t n = 0;
+		int32_t own;
 
 		assert_true(fd >= 0);
-		assert_int_equal(netns_list_links(&nl, fd, &links, &n), 0);
+		assert_int_equal(netns_get_id(&nl, -EBADF, &own), 0);
+		assert_int_equal(netns_list_links(&nl, own, fd, &links, &n), 0);
 		assert_non_null(find(links, n, "lo"));
 		assert_null(find(links, n, "one"));
 		l = find(links, n, "two");
@@ -208,8 +210,8 @@ static void a_process_without_the_right_gets_an_error(_unused_ void **state)
 	_cleanup_(freep) struct netdev *links = NULL;
 	size_t n = 0;
 
-	assert_int_equal(netns_list_links(&host, fd, &links, &n), -EPERM);
-	assert_int_equal(netns_list_links(&nl, none, &links, &n), -EINVAL);
+	assert_int_equal(netns_list_links(&host, 0, fd, &links, &n), -EPERM);
+	assert_int_equal(netns_list_links(&nl, 0, none, &links, &n), -EINVAL);
 	assert_null(links);
 }
 

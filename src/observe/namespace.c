@@ -10,6 +10,15 @@
 
 #define NETNS_FOLDER "run/netns"
 
+struct look {
+	struct netlink *nl;
+	struct fs fs;
+	uint64_t inode; /* of our own namespace */
+	int32_t id;     /* the same */
+	int result;     /* -errno: no namespace can be asked */
+	struct node *n;
+};
+
 /* A file of its folder that is none is left over, or is about to become one. */
 static bool is_namespace(int fd, uint64_t *ret_inode)
 {
@@ -49,14 +58,16 @@ static void find_link(const struct node *n, struct netdev *nd)
 }
 
 /* Of the last namespace. */
-static int add_links(struct os *d, int fd, struct node *n)
+static int add_links(const struct look *l, int fd)
 {
+	struct node *n = l->n;
 	_cleanup_(freep) struct netdev *links = NULL;
 	struct netns *ns = &n->netnses[n->n_netnses - 1];
 	size_t n_links = 0;
-	int r;
+	int r = l->result;
 
-	r = netns_list_links(&d->route, fd, &links, &n_links);
+	if (r >= 0)
+		r = netns_list_links(l->nl, l->id, fd, &links, &n_links);
 	ns->is_closed = r < 0;
 	for (size_t i = 0; i < n_links && r != -ENOMEM; i++) {
 		struct netdev *slot = APPEND(n->aways, n->n_aways);
@@ -78,50 +89,48 @@ static bool is_known(const struct node *n, uint64_t inode)
 	return false;
 }
 
-static int add_file(struct os *d, const struct fs *fs, const char *folder, const char *file,
-		    uint64_t own, struct node *n)
+static int add_file(const struct look *l, const char *folder, const char *file)
 {
 	_cleanup_(closep) int fd =
-		fs_open(fs, FS_PATH("%s/%s", folder, file), O_RDONLY | O_NONBLOCK);
+		fs_open(&l->fs, FS_PATH("%s/%s", folder, file), O_RDONLY | O_NONBLOCK);
 	uint64_t inode = 0;
 
 	if (fd == -ENOENT || fd == -ENOMEM)
 		return fd == -ENOMEM ? fd : 0;
-	if (fd >= 0 && (!is_namespace(fd, &inode) || inode == own || is_known(n, inode)))
+	if (fd >= 0 && (!is_namespace(fd, &inode) || inode == l->inode || is_known(l->n, inode)))
 		return 0;
-	if (!add(n, inode, folder, file))
+	if (!add(l->n, inode, folder, file))
 		return -ENOMEM;
-	return fd < 0 ? 0 : add_links(d, fd, n);
+	return fd < 0 ? 0 : add_links(l, fd);
 }
 
-static int add_folder(struct os *d, const struct fs *fs, const char *folder, uint64_t own,
-		      struct node *n)
+static int add_folder(const struct look *l, const char *folder)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
-	int r = fs_list(fs, folder, &names);
+	int r = fs_list(&l->fs, folder, &names);
 
 	if (r == -ENOENT || r == -ENOMEM)
 		return r == -ENOMEM ? r : 0;
 	if (r < 0)
-		return add(n, 0, folder, "") ? 0 : -ENOMEM;
+		return add(l->n, 0, folder, "") ? 0 : -ENOMEM;
 	for (size_t i = 0; i < names.n_names && r >= 0; i++)
-		r = add_file(d, fs, folder, names.names[i], own, n);
+		r = add_file(l, folder, names.names[i]);
 	return r;
 }
 
 int observe_namespaces(struct os *d, struct node *n)
 {
 	static const char *const folders[] = { NETNS_FOLDER, "run/docker/netns" };
+	struct look l = { .nl = &d->route, .fs = d->fs, .n = n };
 	_cleanup_(closep) int self = -EBADF;
-	struct fs unrecorded = d->fs;
-	uint64_t own = 0;
 	int r = 0;
 
-	unrecorded.on_read = NULL;
-	self = fs_open(&unrecorded, "proc/self/ns/net", O_RDONLY);
+	l.fs.on_read = NULL;
+	self = fs_open(&l.fs, "proc/self/ns/net", O_RDONLY);
 	if (self >= 0)
-		is_namespace(self, &own);
+		is_namespace(self, &l.inode);
+	l.result = netns_get_id(l.nl, -EBADF, &l.id);
 	for (size_t i = 0; i < ELEMENTSOF(folders) && r >= 0; i++)
-		r = add_folder(d, &unrecorded, folders[i], own, n);
+		r = add_folder(&l, folders[i]);
 	return r;
 }

@@ -54,11 +54,7 @@ static int give_id(struct netlink *nl, int fd)
 	return r == -EEXIST ? 0 : r; /* another program was faster */
 }
 
-/*
- * The id of a namespace in itself is what a link elsewhere names that is stacked on one of it. The
- * kernel would give it while it lists; given before, it is known in time.
- */
-static int get_or_give_id(struct netlink *nl, int fd, int32_t *ret)
+int netns_get_id(struct netlink *nl, int fd, int32_t *ret)
 {
 	int r;
 
@@ -71,13 +67,10 @@ static int get_or_give_id(struct netlink *nl, int fd, int32_t *ret)
 	return r >= 0 && *ret == NO_ID ? -ESRCH : r;
 }
 
-int netns_list_links(struct netlink *nl, int fd, struct netdev **ret, size_t *ret_n)
+int netns_list_links(struct netlink *nl, int32_t own, int fd, struct netdev **ret, size_t *ret_n)
 {
-	int32_t id, own;
-	int r;
+	int32_t id;
+	int r = netns_get_id(nl, fd, &id);
 
-	r = get_or_give_id(nl, -EBADF, &own);
-	if (r >= 0)
-		r = get_or_give_id(nl, fd, &id);
 	return r < 0 ? r : link_list_of(nl, id, own, ret, ret_n);
 }

@@ -13,7 +13,14 @@
 #include "netlink.h"
 
 /*
- * All links of the namespace that @fd is open on, as link_list_of() gives them. Output is owned by
- * the caller. Return: 0; -EPERM or -EACCES: it may not be asked; or -errno.
+ * The id of the namespace that @fd is open on, of our own for -EBADF: it is what a link elsewhere
+ * names that is stacked on one of ours. The kernel would give it while it lists links; given
+ * before, it is known in time. Return: 0, -EPERM, -EINVAL: @fd is none, or -errno.
  */
-int netns_list_links(struct netlink *nl, int fd, struct netdev **ret, size_t *ret_n);
+int netns_get_id(struct netlink *nl, int fd, int32_t *ret);
+
+/*
+ * All links of the namespace that @fd is open on, as link_list_of() gives them; @own: our own id.
+ * Output is owned by the caller. Return: 0; -EPERM or -EACCES: it may not be asked; or -errno.
+ */
+int netns_list_links(struct netlink *nl, int32_t own, int fd, struct netdev **ret, size_t *ret_n);

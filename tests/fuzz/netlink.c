@@ -240,7 +240,7 @@ static void try_far_links(struct netlink *nl)
 	_cleanup_(freep) struct netdev *list = NULL;
 	size_t n = 0;
 
-	netns_list_links(nl, STDIN_FILENO, &list, &n);
+	netns_list_links(nl, 0, STDIN_FILENO, &list, &n);
 }
 
 static void try_vfs(struct netlink *nl)
