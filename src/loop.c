@@ -245,12 +245,14 @@ int loop_lock(const struct fs *fs, const struct pass *pass)
 		if (errno != EAGAIN && errno != EACCES)
 			return -errno;
 		if (pass && pass->on_wait)
-			pass->on_wait(pass->userdata);
+			pass->on_wait(pass->userdata, false);
 		else
 			log_info("Another pass is running, waiting for its end");
 		while (fcntl(fd, F_SETLKW, &whole) < 0)
 			if (errno != EINTR)
 				return -errno;
+		if (pass && pass->on_wait)
+			pass->on_wait(pass->userdata, true);
 	}
 
 	return TAKE_FD(fd);

@@ -33,7 +33,8 @@ struct pass {
 	void (*on_start)(void *userdata, const struct action *a, uint64_t deadline_usec);
 	/* Called when there is nothing to do but to wait for its end; may be NULL. */
 	void (*on_wait_for)(void *userdata, const struct action *a);
-	void (*on_wait)(void *userdata); /* another pass holds the lock; may be NULL */
+	/* Another pass holds the lock; and, with @is_over, it has ended. May be NULL. */
+	void (*on_wait)(void *userdata, bool is_over);
 	/*
 	 * Called after the first look, before the node is changed; may wait; may be NULL.
 	 * @is_ready: nothing is left to be done to the node, but its files may be.

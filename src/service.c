@@ -19,8 +19,6 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
-/* Beyond the deadlines of actions: how long a worker may look at the node. */
-#define MARGIN_USEC (60 * USEC_PER_SEC)
 /* What is over sooner nobody could read of, and each line costs systemd and its bus a turn. */
 #define TELL_USEC (250 * USEC_PER_MSEC)
 /*
@@ -87,7 +85,7 @@ static void tell_status(struct watch *w, const char *text, uint64_t extend_usec)
 		return;
 	if (extend_usec && (!w->schedule.is_ready || w->schedule.is_reloading))
 		sd_notifyf(false, "STATUS=%s\nEXTEND_TIMEOUT_USEC=%" PRIu64, text,
-			   extend_usec + MARGIN_USEC);
+			   extend_usec + WORKER_MARGIN_USEC);
 	else
 		sd_notifyf(false, "STATUS=%s", text);
 }
@@ -179,10 +177,9 @@ static void forget_worker(struct watch *w)
 	w->making = (struct worker_message){};
 }
 
-/* Actions go on side by side: none shortens the time of another. */
-static int extend_limit(struct watch *w, uint64_t usec)
+static int set_limit(struct watch *w, const struct worker_message *m)
 {
-	w->limit_usec = MAX(w->limit_usec, now_usec() + usec);
+	w->limit_usec = worker_limit(m, now_usec(), w->limit_usec);
 	return arm(w->worker_limit, w->limit_usec);
 }
 
@@ -212,10 +209,10 @@ static int on_worker_message(sd_event_source *s _unused_, int fd _unused_,
 				return leave_on_error(w, r);
 			continue;
 		}
-		if (m.kind == WORKER_STARTS || m.kind == WORKER_WAITS) {
+		if (m.kind != WORKER_ENDS) {
 			r = tell_start(w, &m);
 			if (r >= 0)
-				r = extend_limit(w, m.deadline_usec + MARGIN_USEC);
+				r = set_limit(w, &m);
 			if (r < 0)
 				return leave_on_error(w, r);
 			continue;
@@ -325,7 +322,7 @@ static int start_worker(struct watch *w, bool is_held)
 		r = sd_event_add_child(w->event, &w->worker_end, w->worker.pid, WEXITED,
 				       on_worker_end, w);
 	w->limit_usec = 0;
-	return r < 0 ? r : extend_limit(w, MARGIN_USEC);
+	return r < 0 ? r : set_limit(w, &(struct worker_message){ .kind = WORKER_STARTS });
 }
 
 /* Of "apply": a pass in this process. */

@@ -36,13 +36,13 @@ static void on_wait_for(void *userdata, const struct action *a)
 }
 
 /* A pass of the command line may be making VFs, PF by PF. */
-static void on_wait(void *userdata)
+static void on_wait(void *userdata, bool is_over)
 {
-	struct worker_message m = { .kind = WORKER_STARTS,
-				    .deadline_usec = 3600 * USEC_PER_SEC,
-				    .text = "waiting for another pass to end" };
+	struct worker_message m = { .kind = WORKER_LOCKS };
 	const struct hand_over *h = userdata;
 
+	m.deadline_usec = is_over ? 0 : 3600 * USEC_PER_SEC;
+	COPY(m.text, is_over ? "looking at the node" : "waiting for another pass to end");
 	if (write(h->pipe, &m, sizeof(m)) < 0)
 		log_debug_errno(-errno, "Progress cannot be told");
 }

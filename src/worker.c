@@ -103,6 +103,13 @@ void worker_done(struct worker *w)
 	w->pid = 0;
 }
 
+uint64_t worker_limit(const struct worker_message *m, uint64_t now_usec, uint64_t limit_usec)
+{
+	const uint64_t usec = now_usec + m->deadline_usec + WORKER_MARGIN_USEC;
+
+	return m->kind == WORKER_LOCKS ? usec : MAX(limit_usec, usec);
+}
+
 int worker_read(struct worker *w, struct worker_message *ret)
 {
 	ssize_t n = read(w->pipe, ret, sizeof(*ret));

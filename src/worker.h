@@ -16,8 +16,13 @@
 
 #include <sys/types.h>
 
+/* Beyond the deadlines of actions: how long a worker may look at the node. */
+#define WORKER_MARGIN_USEC (60 * USEC_PER_SEC)
+
 enum worker_message_kind {
 	WORKER_LOOKED, /* one that is held: is_ready */
+	WORKER_LOCKS,  /* before any action: it waits for another pass, or has waited for it: text,
+			  deadline_usec */
 	WORKER_STARTS, /* an action begins: text, deadline_usec */
 	WORKER_WAITS,  /* it has nothing to do but to wait for the end of an action: text */
 	WORKER_ENDS,   /* the pass is over: error, result */
@@ -30,7 +35,7 @@ struct worker_message {
 	uint64_t deadline_usec; /* how long the action may take */
 	int error;              /* of the pass as a whole: -errno */
 	struct pass_result result;
-	char text[192];   /* of WORKER_STARTS */
+	char text[192];   /* of all but the first and the last */
 	char pf[PCI_LEN]; /* of WORKER_STARTS: whose VFs are being made; empty: none */
 	uint32_t n_vfs;   /* how many of them there will be */
 };
@@ -56,6 +61,13 @@ int worker_start(int program, const struct pass *pass, bool is_held, struct work
 int worker_release(struct worker *w);
 /* Closes what is open; the process is left to its caller. */
 void worker_done(struct worker *w);
+
+/*
+ * When a worker is given up, @now_usec being when its message came and @limit_usec when it would be
+ * given up without that. Actions go on side by side, and none shortens the time of another; a wait
+ * for the lock is over before the first of them.
+ */
+uint64_t worker_limit(const struct worker_message *m, uint64_t now_usec, uint64_t limit_usec);
 
 /* The next message. Return: 1, 0 when there is none now, -EPIPE when the worker is gone, or -errno.
  */

@@ -6,6 +6,9 @@
 
 #include <cmocka.h>
 
+#include <signal.h>
+#include <sys/wait.h>
+
 #include "../src/loop.h"
 #include "../src/model/paths.h"
 #include "../src/observe/observe.h"
@@ -183,6 +186,47 @@ static void what_failed_is_tried_again_by_a_reload_and_by_no_event(_unused_ void
 	pass_once(&s, true);
 	assert_int_equal(s.n_removals, 2);
 	tree_remove(&s.tree);
+/* The lock of a pass, as another process has it. */
+struct other {
+	pid_t pid;
+	unsigned n_waits, n_ends;
+};
+
+static void on_wait(void *userdata, bool is_over)
+{
+	struct other *o = userdata;
+
+	assert_int_equal(o->n_waits, is_over);
+	if (is_over) {
+		o->n_ends++;
+		return;
+	}
+	o->n_waits++;
+	kill(o->pid, SIGKILL);
+}
+
+static void a_pass_tells_that_it_waits_for_another_one_and_that_this_is_over(_unused_ void **state)
+{
+	struct other other = {};
+	const struct pass pass = { .on_wait = on_wait, .userdata = &other };
+	struct tree tree;
+	int lock;
+
+	tree_make(&tree);
+	other.pid = fork();
+	if (other.pid == 0) {
+		loop_lock(&tree.fs, NULL);
+		raise(SIGSTOP);
+		_exit(EXIT_SUCCESS);
+	}
+	assert_int_equal(waitpid(other.pid, NULL, WUNTRACED), other.pid);
+	lock = loop_lock(&tree.fs, &pass);
+	assert_true(lock >= 0);
+	close(lock);
+	assert_int_equal(other.n_waits, 1);
+	assert_int_equal(other.n_ends, 1);
+	assert_int_equal(waitpid(other.pid, NULL, 0), other.pid);
+	tree_remove(&tree);
 }
 
 int main(void)
@@ -190,6 +234,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vfs_are_not_removed_that_were_opened_since_the_look),
 		cmocka_unit_test(a_state_of_the_new_configuration_is_there_before_its_changes),
+		cmocka_unit_test(a_pass_tells_that_it_waits_for_another_one_and_that_this_is_over),
 		cmocka_unit_test(what_failed_on_a_card_is_tried_on_the_one_in_its_place),
 		cmocka_unit_test(what_failed_is_tried_again_by_a_reload_and_by_no_event),
 	};
