@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
+#include "apply-request.h"
 #include "bake.h"
 #include "base/document.h"
 #include "base/log.h"
@@ -43,6 +44,8 @@
 #define EXIT_CODE_CHANGES 2 /* of plan */
 #define BOOT_ID_LEN       40
 #define RELOAD_USEC       (60 * USEC_PER_SEC)
+#define TOLD_ITEMS        3 /* reasons, of all */
+#define UNIT              "rdma-provision.service"
 #define SERVICE_PROGRAM   "/usr/lib/rdma-provision/rdma-provision-service"
 
 /* What most verbs need, released together. */
@@ -206,6 +209,79 @@ static int run_pass(void *userdata, const struct pass *pass, struct pass_result 
 	return loop_pass(&world, pass, ret);
 }
 
+/* The first of the reasons that the last pass left. Return: how many there are; -errno: there is no
+ * state. */
+static int tell_reasons(const struct fs *fs, const char *before)
+{
+	_cleanup_(freep) char *text = NULL;
+	json_auto_t *state = NULL;
+	const json_t *reasons, *item;
+	size_t size, i;
+	int r;
+
+	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size);
+	if (r >= 0)
+		r = document_parse(text, size, 0, &state, NULL);
+	if (r < 0)
+		return r;
+	reasons = json_object_get(state, "reasons");
+	json_array_foreach(reasons, i, item)
+	{
+		const char *target = document_get_text(item, "target");
+		const char *detail = document_get_text(item, "detail");
+
+		if (i < TOLD_ITEMS)
+			log_info("%s%s: %s: %s%s%s", before, *target ? target : "the node",
+				 document_get_text(item, "code"),
+				 document_get_text(item, "meaning"), *detail ? ": " : "", detail);
+	}
+	if (i > TOLD_ITEMS)
+		log_info("... and %zu more: \"rdma-provision status\"", i - TOLD_ITEMS);
+	return (int)i;
+}
+
+static int ask_service(const struct fs *fs, uint64_t timeout_usec)
+{
+	struct apply_request req = {};
+	int r = apply_request_make(fs, &req);
+
+	if (r >= 0) {
+		log_info(
+			UNIT
+			" reads the configuration and makes the pass; its journal has each change");
+		r = apply_request_wait(fs, &req, timeout_usec);
+	}
+	if (r == -ETIMEDOUT) {
+		log_error(UNIT " did not end its pass within ReadyTimeoutSec=%" PRIu64
+			       "; it goes on: \"rdma-provision wait\", \"rdma-provision status\"",
+			  timeout_usec / USEC_PER_SEC);
+		return EXIT_CODE_NOT_YET;
+	}
+	if (r < 0)
+		log_error_errno(r, r == -ESRCH ? UNIT " ended before its pass did"
+					       : UNIT " cannot be asked for a pass");
+	if (r == EXIT_CODE_DEGRADED)
+		tell_reasons(fs, "");
+	return r;
+}
+
+/* By the service where one runs: two configurations must not take turns on the node. */
+static int apply(const struct command *cmd, struct session *s)
+{
+	struct apply_request service;
+	int r = apply_request_find(&s->os.fs, &service);
+
+	if (r < 0)
+		return log_error_errno(r, "/" REQUEST_PATH);
+	if (r == 0)
+		return service_apply(run_pass, &s->os, &s->config, cmd->config);
+	if (!cmd->config)
+		return ask_service(&s->os.fs, s->config.service.ready_timeout_usec);
+	log_error("--config=%s: " UNIT " runs, with the configuration of the node: stop it first",
+		  cmd->config);
+	return -EBUSY;
+}
+
 int command_apply(const struct command *cmd)
 {
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
@@ -215,7 +291,7 @@ int command_apply(const struct command *cmd)
 	if (r < 0 || s.config.is_invalid)
 		return EXIT_FAILURE;
 
-	r = service_apply(run_pass, &s.os, &s.config, cmd->config);
+	r = apply(cmd, &s);
 	return r < 0 || print_state(cmd, &s.os.fs) != EXIT_SUCCESS ? EXIT_FAILURE : r;
 }
 
@@ -675,9 +751,6 @@ int command_verify(const struct command *cmd)
 									   : EXIT_SUCCESS;
 }
 
-#define UNIT       "rdma-provision.service"
-#define TOLD_ITEMS 3
-
 struct waiting {
 	const struct fs *fs;
 	struct manager_watch watch;
@@ -689,26 +762,13 @@ struct waiting {
 static void tell_waiting(void *userdata)
 {
 	const struct waiting *w = userdata;
-	_cleanup_(freep) char *text = NULL;
-	json_auto_t *state = NULL;
-	const json_t *reasons, *item;
-	size_t size, i;
+	int r = tell_reasons(w->fs, "Waiting for ");
 
-	if (fs_read_all(w->fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size) < 0 ||
-	    document_parse(text, size, 0, &state, NULL) < 0) {
+	if (r < 0)
 		log_info("Waiting for the first pass of " UNIT "%s%s",
 			 w->fd >= 0 ? ", which is " : "", w->activity.active);
-		return;
-	}
-	reasons = json_object_get(state, "reasons");
-	if (json_array_size(reasons) == 0)
+	else if (r == 0)
 		log_info("Waiting for the pass of " UNIT " to end");
-	json_array_foreach(reasons, i, item) if (i < TOLD_ITEMS) log_info(
-		"Waiting for %s: %s: %s",
-		*document_get_text(item, "target") ? document_get_text(item, "target") : "the node",
-		document_get_text(item, "code"), document_get_text(item, "meaning"));
-	if (i > TOLD_ITEMS)
-		log_info("... and %zu more: \"rdma-provision status\"", i - TOLD_ITEMS);
 }
 
 /* One that cannot be asked may do anything. */

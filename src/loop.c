@@ -175,7 +175,7 @@ static int settle_memory(const struct view *v, struct node *n, struct memory *me
 {
 	int r;
 
-	n->is_by_hand = v->pass && !v->pass->is_service;
+	n->is_by_hand = v->pass && v->pass->is_by_hand;
 	if (!has_goal(v))
 		plan_forget_names(v->config, n, memory);
 	if (!v->tried || has_goal(v))

@@ -49,8 +49,9 @@ static const struct {
 	  "Exit code: 0 nothing to do, 2 there is something, 1 error.\n" },
 	{ "apply", "", "make the changes, wait for the devices, and check the result",
 	  command_apply, TAKES_CONFIG | TAKES_JSON,
+	  "A running service reads the configuration and makes the pass; else this process does.\n"
 	  "With --json it prints the final state, as status does.\n"
-	  "Exit code: 0 finished, 3 degraded, 1 error.\n" },
+	  "Exit code: 0 finished, 3 degraded, 4 not within ReadyTimeoutSec=, 1 error.\n" },
 	{ "status", "", "show the node as a tree: NUMA nodes, NICs, VFs, RDMA devices, reasons",
 	  command_status, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON | TAKES_FOLLOW,
 	  "The state is the one that the service wrote; without a running service it is read now.\n"
@@ -146,7 +147,7 @@ static const struct {
 	  "undo routes, rules, addresses, settings and kubelet values; needs no configuration",
 	  command_revert, TAKES_ROOT | TAKES_VFS,
 	  "Settings that other programs changed since then are kept. A running service then\n"
-	  "changes nothing until its next start or reload.\n"
+	  "changes nothing until its next start or reload, or \"apply\".\n"
 	  "Exit code: 0 everything is undone, 1 not.\n" },
 	{ "bake", "", "write the module options into modprobe.d of an image", command_bake,
 	  TAKES_ROOT | TAKES_CONFIG | TAKES_UNDO,

@@ -93,7 +93,8 @@ static void begin(struct schedule *s, enum schedule_state state)
 	s->state = state;
 	s->was_first = s->is_first;
 	s->was_retry = s->is_retry;
-	s->is_first = s->is_retry = false;
+	s->was_by_hand = s->is_by_hand;
+	s->is_first = s->is_retry = s->is_by_hand = false;
 	s->n_ibdevs_known = s->n_ibdevs;
 }
 
@@ -101,6 +102,7 @@ static void forget_begin(struct schedule *s)
 {
 	s->is_first |= s->was_first;
 	s->is_retry |= s->was_retry;
+	s->is_by_hand |= s->was_by_hand;
 }
 
 /* Also after a look that went on ahead. */
@@ -226,21 +228,41 @@ static unsigned on_looked(struct schedule *s, const struct schedule_input *in)
 	return start_pass(s);
 }
 
+/*
+ * Is "apply" over with this result? It waits for the devices, ports and addresses that its own
+ * changes bring, also on a node that was degraded before.
+ */
+static bool ends_apply(const struct schedule *s, const struct pass_result *result)
+{
+	return result->exit_code == 0 || result->n_waiting == 0 || s->is_wait_over ||
+	       (s->was_first && result->state != NODE_STARTING && result->n_changes == 0);
+}
+
+static unsigned answer(struct schedule *s)
+{
+	const bool was_asked = s->is_asked;
+
+	s->is_asked = false;
+	return was_asked ? DO_ANSWER : 0;
+}
+
 static unsigned on_result(struct schedule *s, const struct schedule_input *in)
 {
 	const struct pass_result *result = in->result;
 	unsigned todo = 0;
 
 	s->state = SCHEDULE_IDLE;
-	/* "apply" waits for what its own changes bring, also on a node that was degraded before. */
-	if (s->is_local && (result->exit_code == 0 || result->n_waiting == 0 || s->is_wait_over))
+	if (s->is_local && ends_apply(s, result))
 		return DO_EXIT;
 	if (s->is_reloading && !s->is_again) {
 		s->is_reloading = false;
 		todo |= DO_RELOADED;
 	}
 	/* A configuration that was read during this pass is in force after the next one. */
-	if (!s->is_local && !s->is_first && result->state != NODE_STARTING)
+	if (!s->is_first && ends_apply(s, result))
+		todo |= answer(s);
+	if (!s->is_local && !s->is_first && !(s->is_ready && s->is_asked) &&
+	    result->state != NODE_STARTING)
 		todo |= tell_ready(s);
 
 	s->n_ibdevs_due = s->n_ibdevs_known + result->n_absent;
@@ -271,9 +293,11 @@ static unsigned on_failed(struct schedule *s, const struct schedule_input *in)
 		return DO_EXIT;
 	s->is_again = false;
 	s->is_first |= s->was_first;
+	s->is_by_hand |= s->was_by_hand;
 	s->storm_usec = 0;
 	if (s->is_wait_over) {
-		todo = DO_DEGRADE_FAILED | (s->is_reloading ? DO_RELOADED : 0) | tell_ready(s);
+		todo = answer(s) | DO_DEGRADE_FAILED | (s->is_reloading ? DO_RELOADED : 0) |
+		       tell_ready(s);
 		s->is_reloading = false;
 	}
 	arm_retry(s, in->now_usec);
@@ -295,7 +319,11 @@ static unsigned on_config(struct schedule *s, const struct schedule_input *in)
 	const unsigned todo = cancel(s);
 
 	s->is_again |= s->state != SCHEDULE_IDLE;
-	take_config(s, in->config, in->is_other, in->now_usec);
+	/* Who waits for a pass gives the devices of the node as long to appear as a new
+	 * configuration. */
+	take_config(s, in->config, in->is_other || in->is_asked, in->now_usec);
+	s->is_by_hand |= in->is_asked;
+	s->is_asked |= in->is_asked;
 	return todo;
 }
 
@@ -334,6 +362,7 @@ void schedule_fill(const struct schedule *s, struct pass *ret)
 {
 	ret->is_first = s->was_first;
 	ret->is_retry = s->was_retry;
+	ret->is_by_hand = s->is_local || s->was_by_hand;
 	ret->is_wait_over = s->is_wait_over;
 	ret->wait_end_usec = s->is_wait_over ? 0 : last_look_usec(s);
 	ret->is_service = !s->is_local;

@@ -54,6 +54,7 @@ struct schedule_input {
 	uint64_t now_usec; /* CLOCK_MONOTONIC */
 	bool is_whole;     /* nothing is left to be done to the node, but its files may be */
 	bool is_other;     /* not the same configuration once more */
+	bool is_asked;     /* "apply" waits for a pass with it */
 	const struct config *config;
 	const struct pass_result *result;
 };
@@ -62,14 +63,15 @@ struct schedule_input {
 enum {
 	DO_DEGRADE_FAILED = 1 << 0, /* passes fail: the state says so */
 	DO_DEGRADE_LATE = 1 << 1,   /* ReadyTimeoutSec= is over: so it does */
-	DO_RELOADING = 1 << 2,
-	DO_RELOADED = 1 << 3, /* the new configuration is in force */
-	DO_READY = 1 << 4,    /* for the first time */
-	DO_KILL = 1 << 5,     /* the worker, which has changed nothing yet */
-	DO_LOOK = 1 << 6,     /* start a worker that is held */
-	DO_PASS = 1 << 7,     /* start a worker */
-	DO_RELEASE = 1 << 8,  /* the worker that is held */
-	DO_EXIT = 1 << 9,     /* of "apply": it is over */
+	DO_ANSWER = 1 << 2,         /* "apply" waits for this result, or failure */
+	DO_RELOADING = 1 << 3,
+	DO_RELOADED = 1 << 4, /* the new configuration is in force */
+	DO_READY = 1 << 5,    /* for the first time */
+	DO_KILL = 1 << 6,     /* the worker, which has changed nothing yet */
+	DO_LOOK = 1 << 7,     /* start a worker that is held */
+	DO_PASS = 1 << 8,     /* start a worker */
+	DO_RELEASE = 1 << 9,  /* the worker that is held */
+	DO_EXIT = 1 << 10,    /* of "apply" in this process: it is over */
 };
 
 struct schedule {
@@ -80,11 +82,12 @@ struct schedule {
 	bool is_wait_over; /* the time to wait is over */
 	bool is_ready;     /* READY=1 was sent */
 	bool is_reloading;
-	bool is_first, is_retry;   /* the next pass is; see struct pass */
-	bool was_first, was_retry; /* the present one is */
-	uint32_t n_ibdevs;         /* RDMA devices announced so far; the caller counts them */
-	uint32_t n_ibdevs_known;   /* as many when the present pass or its last action began */
-	uint32_t n_ibdevs_due;     /* as many are announced when all are there */
+	bool is_asked;                          /* "apply" waits for the service */
+	bool is_first, is_retry, is_by_hand;    /* the next pass is; see struct pass */
+	bool was_first, was_retry, was_by_hand; /* the present one is */
+	uint32_t n_ibdevs;       /* RDMA devices announced so far; the caller counts them */
+	uint32_t n_ibdevs_known; /* as many when the present pass or its last action began */
+	uint32_t n_ibdevs_due;   /* as many are announced when all are there */
 	uint64_t settle_usec, ready_timeout_usec;
 	uint64_t started_usec;          /* READY=1 comes by ReadyTimeoutSec= after this */
 	uint64_t ready_usec;            /* ReadyTimeoutSec= is over */

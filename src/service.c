@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "service.h"
 
+#include "apply-request.h"
 #include "base/log.h"
 #include "degrade.h"
 #include "load.h"
@@ -39,6 +40,8 @@ struct watch {
 	struct schedule schedule;
 	sd_event *event;
 	struct fs fs; /* of the service; "apply" has its own */
+	int requests; /* owned; of apply_request_listen(); -EBADF: none can be made */
+	uint64_t request;
 	struct uevents uevents;
 	struct netlink events, devlink;
 	struct link_log link_log; /* with [Health] */
@@ -53,6 +56,7 @@ struct watch {
 	bool sees_neighbours;
 	bool is_whole;   /* its look found nothing left to be done */
 	bool is_other;   /* the configuration is not the one before */
+	bool is_asked;   /* of struct schedule_input */
 	bool has_result; /* of the present worker */
 	int error;       /* of its pass as a whole */
 	struct pass_result result;
@@ -189,6 +193,7 @@ static int fail(struct watch *w)
 	log_error("A pass failed (%s), trying again in %" PRIu64 " s", w->problem,
 		  w->schedule.retry_usec / USEC_PER_SEC);
 	link_log_break(&w->link_log, now_usec()); /* what it did to links may not be remembered */
+	w->has_result = false;
 	return handle(w, EVENT_FAILED);
 }
 
@@ -359,6 +364,16 @@ static int degrade_late(struct watch *w)
 	return 0;
 }
 
+static int answer(struct watch *w)
+{
+	const int exit_code = w->has_result ? w->result.exit_code : EXIT_FAILURE;
+	int r = apply_request_answer(&w->fs, w->request, exit_code);
+
+	if (r < 0)
+		log_error_errno(r, "/" ANSWER_PATH ": \"apply\" waits in vain");
+	return 0;
+}
+
 static int send_reloading(struct watch *w _unused_)
 {
 	sd_notifyf(false, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, now_usec());
@@ -428,12 +443,13 @@ static int arm_timers(struct watch *w)
 static int handle(struct watch *w, enum schedule_event event)
 {
 	static int (*const todos[])(struct watch *w) = {
-		degrade_failed, degrade_late, send_reloading, send_reloaded,  send_ready,
-		kill_worker,    start_look,   start_pass,     release_worker, leave,
+		degrade_failed, degrade_late, answer,     send_reloading, send_reloaded, send_ready,
+		kill_worker,    start_look,   start_pass, release_worker, leave,
 	};
 	const struct schedule_input in = { .now_usec = now_usec(),
 					   .is_whole = w->is_whole,
 					   .is_other = w->is_other,
+					   .is_asked = w->is_asked,
 					   .config = &w->config,
 					   .result = &w->result };
 	unsigned todo;
@@ -574,12 +590,16 @@ static void go_on(const struct watch *w)
 		log_warning_errno(r, "/" HOLD_PATH ": nothing is changed while it is there");
 }
 
-/* Reads it, for all that follows. */
+/* Reads it, for all that follows. First the number of the last request, which came after it was
+ * written. */
 static int take_config(struct watch *w)
 {
+	const uint64_t request = apply_request_take(w->requests);
 	char hash[sizeof(w->config.hash)];
 	int r;
 
+	w->is_asked = request > w->request;
+	w->request = request;
 	COPY(hash, w->config.hash);
 	r = read_config(w);
 	if (r < 0)
@@ -618,25 +638,31 @@ static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo 
 	return leave_on_error(w, reload(w));
 }
 
-static int add_signals(struct watch *w)
+static const struct {
+	int signal;
+	sd_event_signal_handler_t handler; /* NULL: sd_event_add_child() has one */
+} signals[] = {
+	{ SIGTERM, on_terminate },
+	{ SIGINT, on_terminate },
+	{ SIGHUP, on_reload },
+	{ SIGCHLD, NULL },
+};
+
+static int block_signals(void)
 {
-	static const struct {
-		int signal;
-		sd_event_signal_handler_t handler;
-	} signals[] = { { SIGTERM, on_terminate },
-			{ SIGINT, on_terminate },
-			{ SIGHUP, on_reload } };
 	sigset_t mask;
-	int r = 0;
 
 	sigemptyset(&mask);
-	sigaddset(&mask, SIGCHLD);
 	for (size_t i = 0; i < ELEMENTSOF(signals); i++)
 		sigaddset(&mask, signals[i].signal);
-	if (sigprocmask(SIG_BLOCK, &mask, NULL) < 0)
-		return -errno;
+	return sigprocmask(SIG_BLOCK, &mask, NULL) < 0 ? -errno : 0;
+}
 
-	for (size_t i = 0; i < ELEMENTSOF(signals) && r >= 0; i++)
+static int add_signals(struct watch *w)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(signals) && signals[i].handler && r >= 0; i++)
 		r = sd_event_add_signal(w->event, NULL, signals[i].signal, signals[i].handler, w);
 	return r;
 }
@@ -749,9 +775,30 @@ static int run(struct watch *w)
 	return r < 0 ? r : sd_event_loop(w->event);
 }
 
+/*
+ * From here on "apply" finds this service, whose configuration is read after that. Without it
+ * passes are made all the same, and "apply" makes its own.
+ */
+static int listen_to_apply(struct watch *w)
+{
+	int r = block_signals();
+
+	if (r < 0)
+		return r;
+	w->requests = apply_request_listen(&w->fs);
+	if (w->requests == -EBUSY)
+		return log_error_errno(-EBUSY, "Another service runs on this node");
+	if (w->requests < 0)
+		log_warning_errno(w->requests, "/" REQUEST_PATH);
+	w->request = apply_request_take(w->requests);
+	return 0;
+}
+
 int service_run(const char *file)
 {
-	struct watch w = { .file = file, .program = -EBADF, .fs = { .root = -EBADF } };
+	struct watch w = {
+		.file = file, .program = -EBADF, .fs = { .root = -EBADF }, .requests = -EBADF
+	};
 	const uint64_t started_usec = now_usec();
 	int r;
 
@@ -759,14 +806,16 @@ int service_run(const char *file)
 	if (r >= 0)
 		r = fs_open_root(NULL, &w.fs);
 	if (r >= 0)
+		r = listen_to_apply(&w);
+	if (r >= 0)
 		r = read_config(&w);
 	if (r >= 0) {
 		schedule_start(&w.schedule, false, &w.config, started_usec);
 		r = run(&w);
 		close_watch(&w);
 	}
-	if (w.program >= 0)
-		close(w.program);
+	closep(&w.requests);
+	closep(&w.program);
 	fs_done(&w.fs);
 	config_done(&w.config);
 	return r;
@@ -778,23 +827,22 @@ int service_apply(int (*run_pass)(void *userdata, const struct pass *pass, struc
 	struct watch w = { .run_here = run_pass,
 			   .userdata = userdata,
 			   .program = -EBADF,
+			   .requests = -EBADF,
 			   .config = *c,
 			   .file = file };
+	const struct schedule_input in = { .now_usec = now_usec(), .result = &w.result };
 	struct pass pass;
 	int r;
 
-	schedule_start(&w.schedule, true, c, now_usec());
+	schedule_start(&w.schedule, true, c, in.now_usec);
+	schedule_event(&w.schedule, TIMER_SETTLE, &in);
 	pass = make_pass(&w);
-	pass.is_first = pass.is_retry = true;
-	pass.is_wait_over = false;
 
 	/* A finished node is seen by one look, without subscribing to anything. */
 	r = run_pass(userdata, &pass, &w.result);
 	if (r < 0)
 		return r;
-	w.schedule.is_first = w.schedule.is_retry = false;
-	if (w.result.exit_code == 0 || w.result.n_waiting == 0 ||
-	    (w.result.state != NODE_STARTING && w.result.n_changes == 0))
+	if (schedule_event(&w.schedule, EVENT_RESULT, &in) & DO_EXIT)
 		return w.result.exit_code;
 
 	log_info("%s; waiting for the rest", w.result.summary);

@@ -55,8 +55,7 @@ int wait_drain(int inotify)
 	return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 }
 
-/* Return: 0, or -ETIMEDOUT when the time is over. */
-static int wait_event(int inotify, const struct wait *w, uint64_t until, uint64_t *tick)
+int wait_event(int inotify, const struct wait *w, uint64_t until, uint64_t *tick)
 {
 	struct pollfd p[] = { { .fd = inotify, .events = POLLIN },
 			      { .fd = w->fd ? *w->fd : -EBADF, .events = POLLIN } };

@@ -28,6 +28,12 @@ struct wait {
 int wait_state(const struct fs *fs, const struct wait *w, enum node_state *ret);
 
 /*
+ * Waits for @inotify and drains it, for the other descriptor of @w, or until @until_usec. @tick:
+ * when on_tick() is called next; NULL where there is none. Return: 0, -ETIMEDOUT or -errno.
+ */
+int wait_event(int inotify, const struct wait *w, uint64_t until_usec, uint64_t *tick);
+
+/*
  * The same for a caller that waits for more than that: an inotify descriptor that does not block,
  * which becomes readable when a file in the folder of the state file was replaced or removed, or
  * when the folder itself comes or goes. wait_watch() is called before each look, so that no change

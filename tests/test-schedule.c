@@ -287,6 +287,128 @@ static void ready_is_only_told_of_the_configuration_that_was_read_last(void **st
 			 DO_DEGRADE_LATE | DO_READY);
 }
 
+/* "apply", with the configuration of before. */
+static unsigned ask(struct schedule *s, uint64_t now_usec)
+{
+	const struct schedule_input in = { .now_usec = now_usec,
+					   .is_asked = true,
+					   .config = &config };
+	const unsigned todo = schedule_event(s, EVENT_CONFIG, &in);
+
+	return todo | schedule_event(s, EVENT_RELOAD, &in);
+}
+
+static bool is_by_hand(const struct schedule *s)
+{
+	struct pass pass = {};
+
+	schedule_fill(s, &pass);
+	return pass.is_by_hand;
+}
+
+static void apply_is_answered_by_a_pass_that_began_after_its_request(void **state _unused_)
+{
+	struct schedule s = begun(&ready);
+
+	at(&s, START + 10 * SEC, TIMER_LOOK, NULL);
+	assert_int_equal(ask(&s, START + 11 * SEC), DO_RELOADING);
+	assert_false(is_by_hand(&s));
+	assert_int_equal(at(&s, START + 12 * SEC, EVENT_RESULT, &ready), 0);
+	assert_int_equal(at(&s, START + 13 * SEC, TIMER_SETTLE, NULL), DO_PASS);
+	assert_true(is_by_hand(&s));
+	assert_int_equal(at(&s, START + 14 * SEC, EVENT_RESULT, &ready), DO_ANSWER | DO_RELOADED);
+	at(&s, START + 15 * SEC, TIMER_LOOK, NULL);
+	assert_false(is_by_hand(&s));
+	assert_int_equal(at(&s, START + 16 * SEC, EVENT_RESULT, &ready), 0);
+
+	/* A held look is of before the request; the killed worker's place is taken by its pass. */
+	at(&s, START + 20 * SEC, EVENT_CHANGED, NULL);
+	at(&s, START + 20 * SEC, TIMER_AHEAD, NULL);
+	assert_int_equal(ask(&s, START + 21 * SEC), DO_KILL | DO_RELOADING);
+	assert_int_equal(at(&s, START + 21 * SEC, EVENT_ENDED, NULL), DO_PASS);
+	assert_true(is_by_hand(&s));
+	assert_int_equal(at(&s, START + 22 * SEC, EVENT_RESULT, &ready), DO_ANSWER | DO_RELOADED);
+
+	/* One that is cancelled by an event is made again as what it was. */
+	ask(&s, START + 30 * SEC);
+	at(&s, START + 30 * SEC, TIMER_AHEAD, NULL);
+	assert_int_equal(at(&s, START + 30 * SEC, EVENT_CHANGED, NULL), DO_KILL);
+	at(&s, START + 30 * SEC, EVENT_ENDED, NULL);
+	assert_int_equal(at(&s, START + 31 * SEC, TIMER_SETTLE, NULL), DO_PASS);
+	assert_true(is_by_hand(&s));
+	at(&s, START + 31 * SEC, EVENT_RESULT, &ready);
+
+	/* A reload has nobody who waits. */
+	at(&s, START + 40 * SEC, EVENT_CONFIG, NULL);
+	at(&s, START + 40 * SEC, EVENT_RELOAD, NULL);
+	at(&s, START + 40 * SEC, TIMER_SETTLE, NULL);
+	assert_false(is_by_hand(&s));
+	assert_int_equal(at(&s, START + 41 * SEC, EVENT_RESULT, &ready), DO_RELOADED);
+}
+
+/* As without a service: the last test. */
+static void apply_by_the_service_waits_for_what_its_changes_bring(void **state _unused_)
+{
+	static const struct pass_result changed = { .state = NODE_DEGRADED,
+						    .exit_code = 3,
+						    .n_waiting = 1,
+						    .n_changes = 1 },
+					waiting = { .state = NODE_DEGRADED,
+						    .exit_code = 3,
+						    .n_waiting = 1 },
+					refused = { .state = NODE_READY, .exit_code = 3 };
+	struct schedule s = begun(&ready);
+
+	ask(&s, START + 1000 * SEC);
+	at(&s, START + 1000 * SEC, TIMER_SETTLE, NULL);
+	assert_int_equal(at(&s, START + 1001 * SEC, EVENT_RESULT, &changed), DO_RELOADED);
+	at(&s, START + 1002 * SEC, TIMER_LOOK, NULL);
+	assert_int_equal(at(&s, START + 1003 * SEC, EVENT_RESULT, &waiting), 0);
+	assert_int_equal(s.at_usec[TIMER_DEADLINE], START + 1295 * SEC);
+	assert_int_equal(at(&s, START + 1295 * SEC, TIMER_DEADLINE, NULL), DO_PASS);
+	assert_int_equal(at(&s, START + 1295 * SEC, EVENT_RESULT, &waiting), DO_ANSWER);
+
+	/* Nothing was changed that could bring anything. */
+	ask(&s, START + 2000 * SEC);
+	at(&s, START + 2000 * SEC, TIMER_SETTLE, NULL);
+	assert_int_equal(at(&s, START + 2001 * SEC, EVENT_RESULT, &waiting),
+			 DO_ANSWER | DO_RELOADED);
+	ask(&s, START + 3000 * SEC);
+	at(&s, START + 3000 * SEC, TIMER_SETTLE, NULL);
+	assert_int_equal(at(&s, START + 3001 * SEC, EVENT_RESULT, &refused),
+			 DO_ANSWER | DO_RELOADED);
+}
+
+static void a_pass_that_failed_is_made_again_before_apply_is_answered(void **state _unused_)
+{
+	struct schedule s = begun(&ready);
+
+	ask(&s, START + 10 * SEC);
+	at(&s, START + 10 * SEC, TIMER_SETTLE, NULL);
+	assert_int_equal(at(&s, START + 10 * SEC, EVENT_FAILED, NULL), 0);
+	assert_int_equal(at(&s, START + 20 * SEC, TIMER_RETRY, NULL), DO_PASS);
+	assert_true(is_by_hand(&s));
+	at(&s, START + 305 * SEC, TIMER_DEADLINE, NULL);
+	assert_int_equal(at(&s, START + 306 * SEC, EVENT_FAILED, NULL),
+			 DO_DEGRADE_FAILED | DO_ANSWER | DO_RELOADED);
+}
+
+/* READY=1 and its deadline are those of the start. */
+static void apply_does_not_put_the_start_off(void **state _unused_)
+{
+	static const struct pass_result waiting = {
+		.state = NODE_DEGRADED, .exit_code = 3, .n_waiting = 1, .n_changes = 1
+	};
+	struct schedule s = begun(&starting);
+
+	assert_int_equal(ask(&s, START + 200 * SEC), 0);
+	assert_int_equal(s.at_usec[TIMER_DEADLINE], START + 295 * SEC);
+	at(&s, START + 200 * SEC, TIMER_SETTLE, NULL);
+	assert_int_equal(at(&s, START + 201 * SEC, EVENT_RESULT, &waiting), DO_READY);
+	at(&s, START + 202 * SEC, TIMER_LOOK, NULL);
+	assert_int_equal(at(&s, START + 203 * SEC, EVENT_RESULT, &waiting), DO_ANSWER);
+}
+
 static void apply_ends_when_nothing_is_waited_for(void **state _unused_)
 {
 	static const struct pass_result waiting = { .exit_code = 3, .n_waiting = 1 };
@@ -320,6 +442,10 @@ int main(void)
 		cmocka_unit_test(ready_comes_by_its_deadline_whatever_a_pass_does),
 		cmocka_unit_test(a_reload_is_over_with_the_pass_that_has_its_configuration),
 		cmocka_unit_test(ready_is_only_told_of_the_configuration_that_was_read_last),
+		cmocka_unit_test(apply_is_answered_by_a_pass_that_began_after_its_request),
+		cmocka_unit_test(apply_by_the_service_waits_for_what_its_changes_bring),
+		cmocka_unit_test(a_pass_that_failed_is_made_again_before_apply_is_answered),
+		cmocka_unit_test(apply_does_not_put_the_start_off),
 		cmocka_unit_test(apply_ends_when_nothing_is_waited_for),
 	};
 

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "../src/apply-request.h"
 #include "../src/model/paths.h"
 #include "../src/os/events.h"
 #include "../src/os/uevent.h"
@@ -33,7 +34,8 @@ static struct scene {
 	struct pass_result result;
 	unsigned n_passes, n_ready;
 	uint64_t settle_usec[32]; /* of the configuration of each pass */
-	bool was_held[32];
+	bool is_by_hand[32], was_held[32];
+	pid_t client; /* "apply" */
 } scene;
 
 /* SettleSec= tells configurations apart. */
@@ -89,6 +91,7 @@ int __wrap_worker_start(_unused_ int program, const struct pass *pass, bool is_h
 
 	assert_true(n < ELEMENTSOF(scene.settle_usec));
 	scene.settle_usec[n] = pass->config->service.settle_usec;
+	scene.is_by_hand[n] = pass->is_by_hand;
 	scene.was_held[n] = fs_exists(&scene.tree.fs, HOLD_PATH);
 	if (scene.on_pass)
 		scene.on_pass(n);
@@ -254,6 +257,57 @@ static void a_start_and_a_reload_end_the_hold_of_revert(_unused_ void **state)
 	assert_false(scene.was_held[2]);
 }
 
+/* "rdma-provision apply", which ends the service. */
+static void apply_when_ready(unsigned n)
+{
+	struct apply_request req = {};
+	int r;
+
+	if (n > 1)
+		return;
+	scene.client = fork();
+	if (scene.client != 0)
+		return;
+	configure("2ms");
+	r = apply_request_make(&scene.tree.fs, &req);
+	if (r >= 0)
+		r = apply_request_wait(&scene.tree.fs, &req, 20 * USEC_PER_SEC);
+	kill(getppid(), SIGTERM);
+	_exit(r < 0 ? EXIT_FAILURE : r);
+}
+
+static void apply_is_a_pass_of_the_service_by_hand_with_the_new_configuration(_unused_ void **state)
+{
+	int status;
+
+	scene.result.exit_code = 3;
+	scene.on_ready = apply_when_ready;
+	run();
+	assert_int_equal(waitpid(scene.client, &status, 0), scene.client);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 3);
+	assert_true(scene.n_passes > 1);
+	assert_false(scene.is_by_hand[1]);
+	assert_true(scene.is_by_hand[scene.n_passes]);
+	assert_int_equal(scene.settle_usec[scene.n_passes], 2 * MSEC);
+}
+
+static void a_second_service_does_not_run(_unused_ void **state)
+{
+	pid_t other = fork();
+
+	if (other == 0) {
+		_cleanup_(closep) int fd = apply_request_listen(&scene.tree.fs);
+
+		kill(getpid(), SIGSTOP);
+		_exit(fd < 0);
+	}
+	assert_int_equal(waitpid(other, NULL, WUNTRACED), other);
+	assert_int_equal(service_run(NULL), -EBUSY);
+	kill(other, SIGKILL);
+	assert_int_equal(waitpid(other, NULL, 0), other);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -263,6 +317,8 @@ int main(void)
 		TEST(a_configuration_that_is_written_while_the_node_starts_is_read_by_the_next_pass),
 		TEST(a_configuration_that_is_written_until_ready_is_read),
 		TEST(a_start_and_a_reload_end_the_hold_of_revert),
+		TEST(apply_is_a_pass_of_the_service_by_hand_with_the_new_configuration),
+		TEST(a_second_service_does_not_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

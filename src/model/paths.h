@@ -56,5 +56,10 @@
 #define KUBELET_CMDLINE_PATH "var/lib/rdma-provision/kubelet-cmdline"
 #define KUBELET_RECORD_PATH  "var/lib/rdma-provision/kubelet.json"
 
-/* There after "revert": a running service changes nothing until its next start or reload. */
+/* Of "apply" beside a running service: apply-request.h. */
+#define REQUEST_PATH "run/rdma-provision/request"
+#define ANSWER_PATH  "run/rdma-provision/answer"
+
+/* There after "revert": a running service changes nothing until its next start, reload or "apply".
+ */
 #define HOLD_PATH "run/rdma-provision/hold"

@@ -664,7 +664,7 @@ static const struct {
 	[REASON_HELD] = {
 		"held",
 		"\"rdma-provision revert\" was run: nothing is changed until the next start or "
-		"reload of the service",
+		"reload of the service, or \"rdma-provision apply\"",
 		"Correct the settings, then run \"systemctl reload rdma-provision\".",
 	},
 

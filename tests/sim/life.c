@@ -24,17 +24,28 @@
 
 struct sim sim;
 
+/* Of an administrator: files are edited, and "apply" follows without a reload. */
+static bool is_life_with_edits(void)
+{
+	return sim.seed % 16 == 9;
+}
+
 /* The service, as service.c is one. */
 static struct {
 	struct config config;
 	struct schedule schedule;
-	bool is_command_due;     /* as soon as no pass runs */
-	bool was_changed;        /* in the present pass */
-	bool is_whole, is_other; /* of struct schedule_input */
-	bool is_waiting;         /* after the last pass */
-	unsigned todo;           /* of the schedule, that is not done yet */
+	bool is_command_due;               /* as soon as no pass runs */
+	bool was_changed;                  /* in the present pass */
+	bool is_whole, is_other, is_asked; /* of struct schedule_input */
+	bool is_apply_waiting;             /* for the pass that it asked for */
+	bool is_waiting;                   /* after the last pass */
+	unsigned todo;                     /* of the schedule, that is not done yet */
 	unsigned n_passes;
 } service;
+
+/* The configuration that the last "apply" put into force; empty: another one was written since. */
+static char applied[17];
+static const struct config *in_force; /* of the present pass */
 
 /* What was tried since the last pass with a result. */
 static struct {
@@ -77,6 +88,7 @@ static void handle(enum schedule_event event, const struct pass_result *result)
 		.now_usec = sim.now_usec,
 		.is_whole = service.is_whole,
 		.is_other = service.is_other,
+		.is_asked = service.is_asked,
 		.config = &service.config,
 		.result = result,
 	};
@@ -90,6 +102,10 @@ static void handle(enum schedule_event event, const struct pass_result *result)
 		degrade(&service.config, REASON_WORKER_DIED, "a pass");
 	if (service.todo & DO_READY)
 		sim_trace("READY=1");
+	if (service.todo & DO_ANSWER) {
+		sim_trace("apply: its pass is over");
+		service.is_apply_waiting = false;
+	}
 	if (service.todo & DO_KILL)
 		sim_trace("the look is cancelled");
 	service.todo &= DO_KILL | DO_LOOK | DO_PASS | DO_RELEASE;
@@ -173,6 +189,7 @@ static void reload_service(void)
 	fs_remove(&sim.os.fs, HOLD_PATH);
 	read_config();
 	handle(EVENT_CONFIG, NULL);
+	service.is_asked = false;
 	handle(EVENT_RELOAD, NULL);
 }
 
@@ -220,6 +237,10 @@ static void on_start(void *userdata _unused_, const struct action *a,
 {
 	char from[SHOWN_LEN], to[SHOWN_LEN];
 
+	/* Else two configurations take turns, and each makes its own VFs of those of the other. */
+	if (*applied && !streq(in_force->hash, applied))
+		sim_fail("%s: %s with another configuration than that of \"apply\"", a->target,
+			 verb_name(a->verb));
 	sim.verbs[a->verb] = true;
 	COPY(sim.doing, a->target);
 	if (!sim.is_by_hand)
@@ -302,7 +323,7 @@ static int run_once(struct pass *pass, struct pass_result *ret)
 	const unsigned n_before = sim.n_file_writes;
 	int r;
 
-	pass->config = &service.config;
+	pass->config = in_force = &service.config;
 	pass->is_kept = pass->is_service = true;
 	pass->on_start = on_start;
 	pass->on_looked = on_looked;
@@ -376,27 +397,55 @@ static int revert_all(bool with_vfs)
 	return r;
 }
 
-/* "apply", without what it waits for. */
-static void apply_by_hand(void)
+/* "apply" while the service is stopped, without what it waits for; the service starts then. */
+static void apply_alone(const struct config *c)
 {
 	const struct world w = sim_world();
-	const struct pass pass = { .config = &service.config,
+	const struct pass pass = { .config = c,
 				   .is_retry = true,
+				   .is_by_hand = true,
 				   .is_kept = true,
 				   .is_first = true,
 				   .on_start = on_start };
 	struct pass_result result = {};
 
+	in_force = c;
 	sim.is_by_hand = true;
 	loop_pass(&w, &pass, &result);
 	sim.is_by_hand = false;
 	sim_trace("apply: %s", result.summary);
+	if (sim.is_failed || sim.is_cut)
+		return;
+	sim.is_dead = false;
+	sim.n_doors_left = 0;
+	start_service();
 }
+
+/* "apply": while the service runs it has it do all but look whether the configuration is malformed.
+ */
+static void apply_by_hand(void)
+{
+	_cleanup_(config_done) struct config c = {};
+
+	if (load_config(&sim.os.fs, NULL, &c) < 0 || c.is_invalid)
+		return;
+	COPY(applied, c.hash);
+	if (is_life_with_edits() || sim.seed % 3 > 0) {
+		sim_trace("apply");
+		service.is_asked = service.is_apply_waiting = true;
+		reload_service();
+	} else {
+		apply_alone(&c);
+	}
+}
+
+static void write_config(bool is_other);
 
 /* What is killed meanwhile is the command, not the service. */
 static void run_command(void)
 {
-	const unsigned what = (unsigned)sim_random(4);
+	const bool is_edit = is_life_with_edits() && sim_random(2) == 0;
+	const unsigned what = is_edit ? 2 : (unsigned)sim_random(4);
 
 	service.is_command_due = false;
 	if (script_is_on()) {
@@ -404,11 +453,13 @@ static void run_command(void)
 		return;
 	}
 	sim_trace("a command of an administrator");
+	if (is_edit)
+		write_config(true); /* and no reload */
 	if (what < 2)
 		revert_all(what == 1);
 	else if (what == 2)
 		apply_by_hand();
-	if (what == 3 || sim_random(3) == 0)
+	if (!is_edit && (what == 3 || sim_random(3) == 0))
 		reload_service();
 	if (sim.is_failed || sim.is_cut)
 		return;
@@ -483,6 +534,7 @@ static void write_config(bool is_other)
 	FILE *f = fmemopen(text, sizeof(text), "w");
 
 	sim.is_reconfigured = is_other;
+	applied[0] = '\0';
 	if (is_life_with_slots())
 		match = "driver:erdma driver:mlx5_core";
 	else if (!is_other || sim_random(3) == 0)
@@ -567,6 +619,8 @@ static void check_end(void)
 	struct pass pass = { .is_wait_over = true };
 	struct pass_result result = {};
 
+	if (service.is_apply_waiting && !sim.is_dead)
+		sim_fail("\"apply\" has no answer");
 	if (!fs_exists(&sim.os.fs, HOLD_PATH))
 		links_check_quiet();
 	for (unsigned i = 0; i < 2 && !sim.is_dead; i++) {
@@ -739,6 +793,8 @@ static void make_node(const char *script)
 		sim.rates = (struct rates){ rate(300), rate(60),  rate(100), rate(300), rate(400),
 					    rate(500), rate(100), rate(60),  rate(300), rate(200),
 					    rate(300), rate(200), rate(200), rate(100) };
+	if (is_life_with_edits())
+		sim.rates.command = 300;
 }
 
 void life_configure(const char *text)
