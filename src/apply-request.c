@@ -121,6 +121,14 @@ int apply_request_make(const struct fs *fs, struct apply_request *req)
 	return r < 0 ? r : tell_service(fd, SIGHUP, &req->service);
 }
 
+int apply_request_look(const struct fs *fs)
+{
+	_cleanup_(closep) int fd = open_request(fs);
+	pid_t service;
+
+	return fd < 0 ? fd : tell_service(fd, SIGUSR1, &service);
+}
+
 /* Return: an exit code, -EAGAIN: there is none yet, or -errno. */
 static int read_answer(const struct fs *fs, uint64_t number)
 {

@@ -20,7 +20,7 @@
 #include <sys/types.h>
 
 /*
- * The service: locks REQUEST_PATH. SIGHUP has to be blocked by then. The process must
+ * The service: locks REQUEST_PATH. SIGHUP and SIGUSR1 have to be blocked by then. The process must
  * not open that file once more: closing any descriptor of it would release the lock. Return: fd;
  * -EBUSY: another service has it; or -errno.
  */
@@ -39,6 +39,9 @@ struct apply_request {
 int apply_request_find(const struct fs *fs, struct apply_request *ret);
 /* Asks the service of apply_request_find(). Return: 0; -ESRCH: it is gone; or -errno. */
 int apply_request_make(const struct fs *fs, struct apply_request *req);
+/* Of "clear": has the service look at the node, with the configuration that it has. Return: as
+ * above. */
+int apply_request_look(const struct fs *fs);
 /* Return: the exit code of "apply"; -ETIMEDOUT; -ESRCH: the service ended without an answer; or
  * -errno. */
 int apply_request_wait(const struct fs *fs, const struct apply_request *req, uint64_t timeout_usec);

@@ -701,14 +701,28 @@ int command_health(const struct command *cmd)
 	return r < 0 || print(text) != EXIT_SUCCESS ? HEALTH_UNKNOWN : r;
 }
 
+/* With the configuration of the last pass: that of the files, else the last good one. */
+static int clear(const struct command *cmd, struct session *s, const char *pci)
+{
+	const struct world world = live_world(&s->os);
+	struct config c = {};
+	int r = loop_clear(&world, &s->config, pci);
+
+	if (r == -ESTALE && !cmd->config && config_load_last_good(&s->os.fs, &c) >= 0)
+		r = loop_clear(&world, &c, pci);
+	config_done(&c);
+	if (r == -ESTALE)
+		log_error("The last pass had another configuration, which is not known any more");
+	else if (r < 0)
+		log_error_errno(r, "%s: its losses cannot be forgotten", pci);
+	return r;
+}
+
 int command_clear(const struct command *cmd)
 {
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 	_cleanup_(freep) char *state = NULL;
-	struct pass_result result;
 	char pci[PCI_LEN];
-	struct world world;
-	struct pass pass;
 	size_t size;
 	int r;
 
@@ -717,7 +731,7 @@ int command_clear(const struct command *cmd)
 			  "them");
 		return EXIT_FAILURE;
 	}
-	if (session_open(cmd, &s) < 0 || s.config.is_invalid)
+	if (session_open(cmd, &s) < 0)
 		return EXIT_FAILURE;
 	r = fs_read_all(&s.os.fs, STATE_PATH, MAX_STATE_BYTES, false, &state, &size);
 	if (r >= 0)
@@ -726,11 +740,12 @@ int command_clear(const struct command *cmd)
 		log_error_errno(r, "%s: no such NIC in /" STATE_PATH, cmd->argument);
 		return EXIT_FAILURE;
 	}
-	world = live_world(&s.os);
-	pass = (struct pass){
-		.config = &s.config, .is_kept = !cmd->config, .is_service = true, .clear = pci
-	};
-	return loop_pass(&world, &pass, &result) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (clear(cmd, &s, pci) < 0)
+		return EXIT_FAILURE;
+	r = apply_request_look(&s.os.fs);
+	if (r < 0 && r != -ESRCH)
+		log_warning_errno(r, UNIT " does not know of it until its next pass");
+	return EXIT_SUCCESS;
 }
 
 int command_verify(const struct command *cmd)

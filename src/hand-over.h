@@ -19,7 +19,7 @@ struct hand_over {
 	int pipe;              /* messages of the worker go there */
 	int gate;              /* an eventfd that one that is held waits for; else -EBADF */
 	enum log_level level;  /* of the service */
-	struct pass pass;      /* without goal, NIC to clear and hooks */
+	struct pass pass;      /* without goal and hooks */
 	struct config *config; /* owned by the reader, as is the next: those of the pass */
 	struct link_log *link_log;
 };

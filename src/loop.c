@@ -59,6 +59,7 @@ struct view {
 	const struct pass *pass; /* NULL: nothing is changed */
 	const struct config *config;
 	struct attempts *tried; /* NULL: nothing was */
+	const char *clear;      /* the NIC whose losses are forgotten; NULL: none */
 	bool is_wait_over;
 	struct loss *losses; /* owned */
 	size_t n_losses;
@@ -161,10 +162,8 @@ static int ask_and_plan(const struct view *v, struct node *n, struct memory *mem
 /* The number stays: it only grows in a boot. */
 static void clear_losses(const struct view *v, struct memory *memory)
 {
-	const char *pci = v->pass ? v->pass->clear : NULL;
-
-	for (size_t i = 0; i < memory->n_devices && pci; i++)
-		if (streq(memory->devices[i].pci, pci)) {
+	for (size_t i = 0; i < memory->n_devices && v->clear; i++)
+		if (streq(memory->devices[i].pci, v->clear)) {
 			memory->devices[i].losses.n_last = 0;
 			memory->devices[i].aer = UINT32_MAX;
 		}
@@ -669,6 +668,30 @@ int loop_pass(const struct world *w, const struct pass *pass, struct pass_result
 
 	*ret = result;
 	return 0;
+}
+
+int loop_clear(const struct world *w, const struct config *c, const char *pci)
+{
+	_cleanup_(boot_notes_done) struct boot_notes notes = {};
+	_cleanup_(attempts_done) struct attempts tried = {};
+	_cleanup_(memory_done) struct memory memory = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
+	_cleanup_(closep) int lock = loop_lock(&w->os->fs, NULL);
+	const struct pass pass = { .config = c, .is_service = true };
+	struct progress pr = { .view = { w, &pass, c, &tried, pci },
+			       .fs = &w->os->fs,
+			       .pass = &pass,
+			       .notes = &notes };
+	int r = lock < 0 ? lock : look_again(&pr, true, &n, &memory, &p);
+
+	free(pr.view.losses);
+	if (r >= 0 && !streq(memory.last_hash, c->hash))
+		r = -ESTALE;
+	if (r < 0)
+		return r;
+	p.state = memory.last_state; /* what there is to be done is for the next pass to judge */
+	return write_state(&w->os->fs, c, &n, &memory, &p);
 }
 
 int loop_state(struct os *d, const struct config *c, char **ret)

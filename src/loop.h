@@ -27,10 +27,9 @@ struct pass {
 				   earlier boots */
 	bool is_kept; /* the configuration is that of the node: keep it as the last good one */
 	const struct link_log *link_log; /* what links told the service; NULL: nobody listens */
-	const char *clear; /* the PCI address of a NIC whose losses are forgotten; or NULL */
-	bool is_service;   /* nothing is changed after "revert", until the next start or reload */
-	bool is_first;     /* after a start or reload, no repetition: problems are worth a line, and
-			      what others undid again and again is done once more */
+	bool is_service; /* nothing is changed after "revert", until the next start or reload */
+	bool is_first;   /* after a start or reload, no repetition: problems are worth a line, and
+			    what others undid again and again is done once more */
 	/* Called before each change; may be NULL. */
 	void (*on_start)(void *userdata, const struct action *a, uint64_t deadline_usec);
 	/* Called when there is nothing to do but to wait for its end; may be NULL. */
@@ -78,6 +77,13 @@ int loop_lock(const struct fs *fs, const struct pass *pass);
 int loop_pass(const struct world *w, const struct pass *pass, struct pass_result *ret);
 /* The loop alone: the caller has the lock. */
 int loop_rounds(const struct world *w, const struct pass *pass, struct pass_result *ret);
+
+/*
+ * Forgets the losses of a NIC under the lock: in what is remembered and in the state, which stays
+ * starting, ready or degraded. Changes nothing else. Live roots only. Return: 0; -ESTALE: @c is not
+ * the configuration of the last pass; or -errno.
+ */
+int loop_clear(const struct world *w, const struct config *c, const char *pci);
 
 /* The document of "status --json", made by looking now. */
 int loop_state(struct os *d, const struct config *c, char **ret);

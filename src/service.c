@@ -638,14 +638,21 @@ static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo 
 	return leave_on_error(w, reload(w));
 }
 
+/* Of "clear" */
+static int on_look(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
+		   void *userdata)
+{
+	struct watch *w = userdata;
+
+	return leave_on_error(w, handle(w, EVENT_CHANGED));
+}
+
 static const struct {
 	int signal;
 	sd_event_signal_handler_t handler; /* NULL: sd_event_add_child() has one */
 } signals[] = {
-	{ SIGTERM, on_terminate },
-	{ SIGINT, on_terminate },
-	{ SIGHUP, on_reload },
-	{ SIGCHLD, NULL },
+	{ SIGTERM, on_terminate }, { SIGINT, on_terminate }, { SIGHUP, on_reload },
+	{ SIGUSR1, on_look },      { SIGCHLD, NULL },
 };
 
 static int block_signals(void)

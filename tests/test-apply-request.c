@@ -31,6 +31,7 @@ _Noreturn static void serve(const struct fs *fs, int ready, int answers_before)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGHUP);
+	sigaddset(&mask, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &mask, NULL);
 	fd = apply_request_listen(fs);
 	if (fd < 0 || write(ready, "", 1) != 1)
@@ -91,6 +92,7 @@ static void a_service_is_found_as_long_as_it_runs(void **state)
 	stop(s);
 	assert_int_equal(apply_request_find(&s->tree.fs, &req), 0);
 	assert_int_equal(apply_request_make(&s->tree.fs, &req), -ESRCH);
+	assert_int_equal(apply_request_look(&s->tree.fs), -ESRCH);
 }
 
 static void the_exit_code_of_its_pass_comes_back(void **state)
@@ -142,6 +144,18 @@ static void a_service_that_ends_is_not_waited_for(void **state)
 	stop(s);
 }
 
+static void another_look_is_another_signal(void **state)
+{
+	struct scene *s = *state;
+	struct apply_request req = { .number = 0 };
+
+	start(s, 0);
+	req.service = s->service;
+	assert_int_equal(apply_request_look(&s->tree.fs), 0);
+	assert_int_equal(apply_request_wait(&s->tree.fs, &req, 10000 * MSEC), SIGUSR1);
+	stop(s);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -151,6 +165,7 @@ int main(void)
 		TEST(the_exit_code_of_its_pass_comes_back),
 		TEST(the_answer_to_an_earlier_request_is_none),
 		TEST(a_service_that_ends_is_not_waited_for),
+		TEST(another_look_is_another_signal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

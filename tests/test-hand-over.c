@@ -37,7 +37,6 @@ static void give(struct handed *g)
 	g->h.pass.config = &g->config;
 	g->h.pass.link_log = &g->link_log;
 	g->h.pass.make_plan = NULL;
-	g->h.pass.clear = NULL;
 }
 
 static void assert_device(const struct device_config *got, struct device_config want)

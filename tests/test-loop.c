@@ -10,9 +10,12 @@
 #include <sys/wait.h>
 
 #include "../src/loop.h"
+#include "../src/model/memory.h"
 #include "../src/model/paths.h"
 #include "../src/observe/observe.h"
+#include "../src/os/memory-file.h"
 #include "../src/os/os.h"
+#include "../src/output/state.h"
 #include "tree.h"
 
 #define PF "0000:41:00.0"
@@ -26,6 +29,8 @@ struct scene {
 	enum verb verb;
 	unsigned n_removals;
 	bool is_replaced; /* the card, after the first removal */
+	bool is_cleared;  /* by "clear", in place of a pass */
+	const char *last_hash;
 	bool had_state;
 	bool has_memory; /* of the pass before */
 };
@@ -58,6 +63,19 @@ static struct pci *add_function(struct node *n, const char *address, const char 
 	return pci;
 }
 
+/* Of the last pass. */
+static void add_losses(struct memory *memory, const char *hash)
+{
+	struct device_memory *m = APPEND(memory->devices, memory->n_devices);
+
+	assert_non_null(m);
+	COPY(m->pci, PF);
+	m->usable_instance = m->instance = 1;
+	m->losses = (struct link_losses){ .n = 3, .n_back = 3, .n_last = 3, .ifindex = 2 };
+	COPY(memory->last_hash, hash);
+	memory->last_state = NODE_READY;
+}
+
 static int look(void *userdata, _unused_ const struct config *c, struct attempts *tried,
 		struct node *ret, struct memory *ret_memory)
 {
@@ -83,6 +101,8 @@ static int look(void *userdata, _unused_ const struct config *c, struct attempts
 	if (s->has_memory)
 		assert_true(observe_memory(&s->os.fs, &n, &memory) >= 0);
 	assert_int_equal(node_make_indexes(&n), 0);
+	if (s->last_hash)
+		add_losses(&memory, s->last_hash);
 	*ret = n;
 	*ret_memory = memory;
 	return 0;
@@ -115,13 +135,16 @@ static void finish(_unused_ void *userdata, _unused_ struct child *c)
 {
 }
 
-static void pass_once(struct scene *s, bool is_retry)
+static int run_in_tree(struct scene *s, bool is_retry)
 {
 	struct device_config section = { .name = "nic",
 					 .match = (char[]){ "driver:igb" },
 					 .mode = VF_MODE_EXCLUSIVE,
 					 .count = COUNT_UNSET };
-	const struct config config = { .hash = "0123", .devices = &section, .n_devices = 1 };
+	const struct config config = { .hash = "0123",
+				       .devices = &section,
+				       .n_devices = 1,
+				       .health.flap.count = s->is_cleared ? 3 : 0 };
 	const struct world world = { .os = &s->os,
 				     .now_usec = get_now,
 				     .time_sec = get_time,
@@ -136,14 +159,16 @@ static void pass_once(struct scene *s, bool is_retry)
 	};
 	struct pass_result result = {};
 
-	assert_int_equal(loop_rounds(&world, &pass, &result), 0);
+	s->os.fs = s->tree.fs;
+	if (s->is_cleared)
+		return loop_clear(&world, &config, PF);
+	return loop_rounds(&world, &pass, &result);
 }
 
 static void run(struct scene *s)
 {
 	tree_make(&s->tree);
-	s->os.fs = s->tree.fs;
-	pass_once(s, false);
+	assert_int_equal(run_in_tree(s, false), 0);
 	tree_remove(&s->tree);
 }
 
@@ -178,14 +203,53 @@ static void what_failed_is_tried_again_by_a_reload_and_by_no_event(_unused_ void
 	struct scene s = { .has_memory = true };
 
 	tree_make(&s.tree);
-	s.os.fs = s.tree.fs;
-	pass_once(&s, false);
+	assert_int_equal(run_in_tree(&s, false), 0);
 	assert_int_equal(s.n_removals, 1);
-	pass_once(&s, false);
+	assert_int_equal(run_in_tree(&s, false), 0);
 	assert_int_equal(s.n_removals, 1);
-	pass_once(&s, true);
+	assert_int_equal(run_in_tree(&s, true), 0);
 	assert_int_equal(s.n_removals, 2);
 	tree_remove(&s.tree);
+}
+
+/* There is a VF where none is wanted, which is for the service. */
+static void clear_sets_counters_and_changes_nothing_else(_unused_ void **state)
+{
+	_cleanup_(memory_done) struct memory memory = {};
+	struct scene s = { .is_cleared = true, .last_hash = "0123" };
+	_cleanup_(freep) char *text = NULL;
+	enum node_state last = NODE_STARTING;
+	const struct device_memory *pf;
+	size_t size;
+
+	tree_make(&s.tree);
+	assert_int_equal(run_in_tree(&s, false), 0);
+	assert_int_equal(s.n_removals, 0);
+	assert_int_equal(fs_read_all(&s.tree.fs, STATE_PATH, MAX_STATE_BYTES, false, &text, &size),
+			 0);
+	assert_int_equal(output_read_state(text, NULL, &last), 0);
+	assert_int_equal(last, NODE_READY);
+	assert_int_equal(memory_read(&s.tree.fs, MEMORY_BOOT, &pass_memory_fields, &memory), 0);
+	pf = memory_device(&memory, PF);
+	assert_non_null(pf);
+	assert_int_equal(pf->losses.n, 3);
+	assert_int_equal(pf->losses.n_last, 0);
+	tree_remove(&s.tree);
+}
+
+static void
+clear_is_refused_with_another_configuration_than_that_of_the_service(_unused_ void **state)
+{
+	struct scene s = { .is_cleared = true, .last_hash = "4567" };
+
+	tree_make(&s.tree);
+	assert_int_equal(run_in_tree(&s, false), -ESTALE);
+	assert_int_equal(s.n_removals, 0);
+	assert_false(fs_exists(&s.tree.fs, STATE_PATH));
+	assert_false(fs_exists(&s.tree.fs, MEMORY_BOOT_PATH));
+	tree_remove(&s.tree);
+}
+
 /* The lock of a pass, as another process has it. */
 struct other {
 	pid_t pid;
@@ -234,6 +298,9 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(vfs_are_not_removed_that_were_opened_since_the_look),
 		cmocka_unit_test(a_state_of_the_new_configuration_is_there_before_its_changes),
+		cmocka_unit_test(clear_sets_counters_and_changes_nothing_else),
+		cmocka_unit_test(
+			clear_is_refused_with_another_configuration_than_that_of_the_service),
 		cmocka_unit_test(a_pass_tells_that_it_waits_for_another_one_and_that_this_is_over),
 		cmocka_unit_test(what_failed_on_a_card_is_tried_on_the_one_in_its_place),
 		cmocka_unit_test(what_failed_is_tried_again_by_a_reload_and_by_no_event),

@@ -257,6 +257,38 @@ static void a_start_and_a_reload_end_the_hold_of_revert(_unused_ void **state)
 	assert_false(scene.was_held[2]);
 }
 
+static void look_when_ready(unsigned n)
+{
+	if (n == 1)
+		kill(getpid(), SIGUSR1);
+}
+
+static void configure_and_look_again(void)
+{
+	if (scene.n_passes != 2)
+		return;
+	configure("2ms");
+	kill(getpid(), SIGUSR1);
+}
+
+static void end_with_the_third(unsigned n)
+{
+	if (n == 3)
+		end();
+}
+
+/* Of "clear". */
+static void another_look_keeps_the_configuration(_unused_ void **state)
+{
+	scene.on_ready = look_when_ready;
+	scene.on_told = configure_and_look_again;
+	scene.on_pass = end_with_the_third;
+	run();
+	assert_int_equal(scene.n_passes, 3);
+	assert_int_equal(scene.settle_usec[3], 1 * MSEC);
+	assert_false(scene.is_by_hand[3]);
+}
+
 /* "rdma-provision apply", which ends the service. */
 static void apply_when_ready(unsigned n)
 {
@@ -317,6 +349,7 @@ int main(void)
 		TEST(a_configuration_that_is_written_while_the_node_starts_is_read_by_the_next_pass),
 		TEST(a_configuration_that_is_written_until_ready_is_read),
 		TEST(a_start_and_a_reload_end_the_hold_of_revert),
+		TEST(another_look_keeps_the_configuration),
 		TEST(apply_is_a_pass_of_the_service_by_hand_with_the_new_configuration),
 		TEST(a_second_service_does_not_run),
 	};
