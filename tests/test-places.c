@@ -291,11 +291,11 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 		  .expected = "storage 10.0.0.4 (NVMe target, /" NVME "/nvme0); storage eth1 "
 			      "(host_iface names eth1, /" NVME "/nvme0); "
 			      "storage fd00::4 (NVMe target, /" NVME "/nvme1)" },
-		{ "NVMe by its controller, and PCI",
+		{ "NVMe by its controller, a partition, and PCI",
 		  { { MOUNTS, "1 1 259:0 / / rw - xfs /dev/nvme0n1 rw\n"
 			      "1 1 259:1 / /var rw - xfs /dev/nvme1n1 rw\n" },
-		    { "sys/dev/block/259:0", ">../../devices/ctl/nvme0/nvme0n1" },
-		    { "sys/devices/ctl/nvme0/nvme0n1/size", "1\n" },
+		    { "sys/dev/block/259:0", ">../../devices/ctl/nvme0/nvme0n1/nvme0n1p1" },
+		    { "sys/devices/ctl/nvme0/nvme0n1/nvme0n1p1/partition", "1\n" },
 		    { "sys/devices/ctl/nvme0/transport", "tcp\n" },
 		    { "sys/devices/ctl/nvme0/address", "trsvcid=4420,traddr=10.0.0.4\n" },
 		    { "sys/dev/block/259:1", ">../../devices/ctl/nvme1/nvme1n1" },
