@@ -438,6 +438,30 @@ static void listeners_on_all_addresses_use_nothing(_unused_ void **state)
 	}
 }
 
+static void a_tree_has_its_sockets_in_proc(_unused_ void **state)
+{
+	_cleanup_(node_done) struct node n = {}, none = {};
+	struct os d = {};
+	struct tree t;
+
+	make_machine(&t);
+	d.fs = t.fs;
+	assert_int_equal(observe_socks(&d, &none), 0);
+	assert_false(none.has_socks);
+
+	tree_file(&t, "proc/net/tcp",
+		  "  sl  local_address rem_address   st\n   0: 02021E0A:0CBC 00000000:0000 0A 0\n");
+	tree_file(&t, "proc/net/udp", "");
+	for (int i = 0; i < 2; i++) { /* those that are known are left as they are */
+		assert_int_equal(observe_socks(&d, &n), 0);
+		assert_true(n.has_socks);
+		assert_int_equal(n.n_socks, 1);
+		assert_int_equal(n.socks[0].local_port, 3260);
+		tree_file(&t, "proc/net/tcp", "");
+	}
+	tree_remove(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -450,6 +474,7 @@ int main(void)
 		cmocka_unit_test(what_goes_with_the_device_does_not_use_it),
 		cmocka_unit_test(a_process_is_one_user),
 		cmocka_unit_test(listeners_on_all_addresses_use_nothing),
+		cmocka_unit_test(a_tree_has_its_sockets_in_proc),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
