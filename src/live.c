@@ -87,6 +87,12 @@ static int answer(void *userdata, const struct questions *q, const struct memory
 			return r;
 		n_known++;
 	}
+	if (questions_ask(q, QUESTION_SOCKS)) {
+		r = observe_socks(d, n);
+		if (r < 0)
+			return r;
+		n_known++;
+	}
 	r = observe_verbs(d, q, n);
 	if (r < 0)
 		return r;

@@ -183,11 +183,16 @@ static const struct address *next_address(const struct node *n, const struct mem
 	return NULL;
 }
 
-/* To a gateway, or to the netdev's own prefix. */
+/*
+ * To a gateway, by a gateway to anywhere, or to the netdev's own prefix. DHCP gives a default route
+ * to each NIC; the one by which the node leaves makes its NIC needed.
+ */
 static bool is_to_neighbours(const struct node *n, const struct route *t)
 {
 	static const uint8_t none[16];
 
+	if (t->prefix_len == 0)
+		return true;
 	if (memcmp(t->gateway, none, sizeof(none)) != 0)
 		return false;
 	if (t->prefix_len == ip_bits(t->family))

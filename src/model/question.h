@@ -9,6 +9,7 @@
 
 enum question {
 	QUESTION_USERS,       /* who uses what: node.users, node.socks */
+	QUESTION_SOCKS,       /* which addresses do sockets of the host use? node.socks */
 	QUESTION_VERBS,       /* can libibverbs open these RDMA devices? ibdev.verbs */
 	QUESTION_LOOKUPS,     /* by which netdev would these packets leave? node.lookups */
 	QUESTION_DCB,         /* what do the ports of these PFs do with priorities? node.dcbs */

@@ -306,6 +306,7 @@ static void take_hops(const struct packet *p, const struct route *match, struct 
 	const struct route *first = NULL;
 
 	l->found = match->ifindex;
+	memcpy(l->source, match->src, sizeof(l->source));
 	for (size_t i = 0; i < p->n->n_routes && l->n_hops < LOOKUP_HOPS; i++) {
 		const struct route *t = &p->n->routes[i];
 

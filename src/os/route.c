@@ -431,6 +431,7 @@ int route_lookup(struct netlink *nl, struct lookup *l, bool with_hops)
 	if (l->result < 0)
 		return r == -ENOMEM ? r : 0;
 	l->found = list.routes[0].ifindex;
+	memcpy(l->source, list.routes[0].src, sizeof(l->source));
 	l->hops[0] = l->found;
 	l->n_hops = 1;
 	return with_hops ? take_hops(nl, l) : 0;

@@ -32,8 +32,8 @@ bool guard_is_port(const struct node *n, const struct netdev *nd)
 	return nd && nd->master && !(master && streq(master->kind, "vrf"));
 }
 
-static enum device_use use_of(const struct config *c, const struct memory *memory,
-			      const struct plan *p, struct device *d)
+static enum device_use use_of(const struct config *c, const struct memory *memory, struct plan *p,
+			      struct device *d)
 {
 	const bool is_ra = c->route.manage && c->route.ipv6 == IPV6_RA;
 	enum in_use_degree degree;
@@ -47,13 +47,15 @@ static enum device_use use_of(const struct config *c, const struct memory *memor
 		return DEVICE_FREE;
 	if (d->is_vf)
 		return DEVICE_VF_USED;
+	if (!p->graph.n->has_socks) /* that of an address may be all there is */
+		p->questions.set |= 1u << QUESTION_SOCKS;
 	/* dranet takes the addresses of a netdev along into the pod. */
 	if (degree == IN_USE_ADDRESSED)
 		return c->plugin.type == PLUGIN_DRANET ? DEVICE_FREE : DEVICE_ADDRESSED;
 	return DEVICE_USED;
 }
 
-void guard_look(const struct config *c, const struct memory *memory, const struct plan *p,
+void guard_look(const struct config *c, const struct memory *memory, struct plan *p,
 		struct device *d)
 {
 	d->use = use_of(c, memory, p, d);

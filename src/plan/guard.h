@@ -17,8 +17,9 @@ enum guard_change {
 	_GUARD_CHANGE_N
 };
 
-/* Sets d->use and d->used_by; d->need and d->is_in_pod are known. */
-void guard_look(const struct config *c, const struct memory *memory, const struct plan *p,
+/* Sets d->use, d->used_by and d->is_port; d->need and d->is_in_pod are known. May ask for sockets.
+ */
+void guard_look(const struct config *c, const struct memory *memory, struct plan *p,
 		struct device *d);
 
 bool guard_may(const struct device *d, enum guard_change what);

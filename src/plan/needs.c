@@ -319,6 +319,24 @@ static bool is_advertised(const struct destination *d)
 	       d->lookup.protocol == RTPROT_RA;
 }
 
+/* Packets with that source would leave by its netdev once that has a table of its own. */
+static int add_source(struct search *s, const struct destination *d)
+{
+	const struct lookup *l = &d->lookup;
+	const uint8_t none[16] = {};
+	enum answer answer = ANSWER_NONE;
+
+	for (size_t i = 0; i < s->n->n_addresses; i++) {
+		const struct address *a = &s->n->addresses[i];
+
+		if (a->family == l->family && a->ifindex != l->found &&
+		    memcmp(l->source, none, sizeof(none)) != 0 &&
+		    memcmp(a->local, l->source, sizeof(a->local)) == 0)
+			return add_hop(s, d, a->ifindex, &answer);
+	}
+	return 0;
+}
+
 static int add_hops(struct search *s, const struct destination *d, enum answer *ret)
 {
 	const struct lookup *l = &d->lookup;
@@ -331,6 +349,8 @@ static int add_hops(struct search *s, const struct destination *d, enum answer *
 		r = add_hop(s, d, l->hops[i], ret);
 	if (r >= 0)
 		r = add_hop(s, d, l->found, ret);
+	if (r >= 0)
+		r = add_source(s, d);
 	return r >= 0 && is_advertised(d) ? add_advertised(s, d, ret) : r;
 }
 
@@ -397,8 +417,13 @@ static int add_destination(struct search *s, const struct destination *d)
 	return 0;
 }
 
-static bool is_bound_to(const struct node *n, uint32_t ifindex)
+/* Sockets that are not known are bound to it, until they are. */
+static bool is_bound_to(const struct node *n, struct plan *p, uint32_t ifindex)
 {
+	if (!n->has_socks) {
+		p->questions.set |= 1u << QUESTION_SOCKS;
+		return true;
+	}
 	for (size_t i = 0; i < n->n_socks; i++)
 		if (n->socks[i].ifindex == ifindex)
 			return true;
@@ -420,7 +445,7 @@ static int add_destinations(struct search *s)
 
 			if (of != turn || (of == 2 && s->is_ipv4_known) ||
 			    (of == 3 && s->has_default[d->lookup.family == AF_INET6] &&
-			     !is_bound_to(s->n, d->lookup.ifindex)))
+			     !is_bound_to(s->n, s->p, d->lookup.ifindex)))
 				continue;
 			r = add_destination(s, d);
 		}
