@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 
+#include "../src/model/route-find.h"
 #include "../src/plan/plan-make.h"
 
 /* For make_whole_plan(), where no plugin is asked for. */
@@ -20,6 +21,28 @@ static inline struct attempts attempts_of(const struct plan *p)
 	return (struct attempts){ .actions = p->actions, .n_actions = p->n_actions };
 }
 
+/*
+ * The default destination of each family that has one, with the answer that the routes of the node
+ * give: as observe_ways() has it for a captured tree. Return: how many.
+ */
+static inline size_t scene_destinations(const struct node *n, struct destination ret[static 2])
+{
+	static const int families[] = { AF_INET, AF_INET6 };
+	size_t count = 0;
+
+	for (size_t i = 0; i < ELEMENTSOF(families); i++) {
+		struct destination d = { .to = TO_DEFAULT,
+					 .words = "default route",
+					 .lookup.family = families[i] };
+
+		if (route_find_default(n, families[i], d.lookup.dst) < 0)
+			continue;
+		route_find(n, &d.lookup);
+		ret[count++] = d;
+	}
+	return count;
+}
+
 /* As loop.c makes it, with other documents. @tried: its changes were; NULL: memory->tried were.
  */
 static inline int make_whole_plan(const struct config *c, struct node *n, struct memory *memory,
@@ -28,9 +51,12 @@ static inline int make_whole_plan(const struct config *c, struct node *n, struct
 						   struct plan *p),
 				  struct plan *ret)
 {
+	struct destination destinations[2];
 	struct attempts attempts = {};
 	int r;
 
+	n->destinations = destinations;
+	n->n_destinations = scene_destinations(n, destinations);
 	if (tried) {
 		attempts = attempts_of(tried);
 		memory->tried = &attempts;
@@ -42,6 +68,8 @@ static inline int make_whole_plan(const struct config *c, struct node *n, struct
 		r = plan_finish(c, n, memory, is_wait_over, ret);
 	if (tried)
 		memory->tried = NULL;
+	n->destinations = NULL;
+	n->n_destinations = 0;
 	return r;
 }
 

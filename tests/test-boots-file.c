@@ -12,9 +12,11 @@
 #include "../src/model/plan.h"
 #include "../src/observe/boots-observe.h"
 #include "../src/os/memory-file.h"
+#include "scene.h"
 #include "tree.h"
 
-#define PF "0000:41:00.0"
+#define PF    "0000:41:00.0"
+#define OTHER "0000:42:00.0"
 
 static const struct config config = { .hash = "0123456789abcdef" };
 
@@ -55,9 +57,12 @@ static void what_is_written_is_read_again(void **state)
 		  .kernel = "6.0",
 		  .time = 1700000000,
 		  .state = NODE_READY,
-		  .knows_node_nics = true,
-		  .node_nics = { PF, "0000:42:00.0" },
-		  .n_node_nics = 2 },
+		  .machine = "0123456789abcdef",
+		  .has_needs = true,
+		  .needs = { { PF, "b8:3f:d2:00:00:01", "default inet 0",
+			       "bond0 has the default route" },
+			     { OTHER } },
+		  .n_needs = 2 },
 		{ .boot_id = "b",
 		  .kernel = "6.1",
 		  .time = 1700000001,
@@ -296,41 +301,64 @@ static void a_pass_on_a_finished_node_writes_once_in_a_boot(void **state)
 	expect_notes(t, "");
 }
 
-static void what_carries_the_node_is_kept(void **state)
+static void needs_are_kept(void **state)
 {
 	static const struct {
-		struct node_nic nic; /* without an address: none does */
-		bool is_known;
-		const char *kept;
+		const char *what;
+		struct need need; /* without an address: there is none */
+		bool has_needs;   /* of the plan */
+		const char *kept; /* in the end: "PCI OF", or "unknown" */
 	} rows[] = {
-		{ {}, false, "" },
-		{ { PF, "", NODE_NIC_BEFORE, false }, false, "" },
-		{ { PF, "eth0", NODE_NIC_ROUTE, true }, false, "" },
-		{ { PF, "eth0", NODE_NIC_ROUTE, false }, true, PF },
-		{ { "0000:42:00.0", "eth1", NODE_NIC_ADDRESS, false }, true, "0000:42:00.0" },
-		{ { "0000:42:00.0", "", NODE_NIC_BEFORE, false }, true, "0000:42:00.0" },
-		{ {}, true, "" },
+		{ "nothing", {}, false, "unknown" },
+		{ "of the last boot",
+		  { PF, .why = NEED_BEFORE, .of = "address" },
+		  false,
+		  "unknown" },
+		{ "a guess", { PF, .why = NEED_UNKNOWN }, false, "unknown" },
+		{ "hardware that is none of ours", {}, true, "" },
+		{ "of a VF", { PF, .is_by_vf = true, .is_kept = true, .of = "address" }, true, "" },
+		{ "an answer", { PF, .is_kept = true, .of = "address" }, true, PF " address" },
+		{ "still the same",
+		  { PF, .why = NEED_BEFORE, .is_kept = true, .of = "another" },
+		  false,
+		  PF " address" },
+		{ "a better one",
+		  { OTHER, .is_kept = true, .of = "default inet 0" },
+		  true,
+		  OTHER " default inet 0" },
+		{ "nothing any more", {}, false, "" },
 	};
 	const struct tree *t = *state;
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
 		_cleanup_(boot_notes_done) struct boot_notes notes = {};
-		struct node_nic nic = rows[i].nic;
+		struct need need = rows[i].need;
 		struct plan p = { .state = NODE_READY,
-				  .node_nics = &nic,
-				  .n_node_nics = nic.pci[0] ? 1 : 0 };
+				  .has_needs = rows[i].has_needs,
+				  .needs = &need,
+				  .n_needs = need.pci[0] ? 1 : 0 };
+		struct pci pcis[] = { { .address = PF }, { .address = OTHER } };
+		const struct boot *b;
+		char text[96];
 		struct memory memory = {};
 		struct node n;
 
 		read_node(t, &n, &memory);
+		n.pcis = pcis;
+		n.n_pcis = ELEMENTSOF(pcis);
 		assert_int_equal(boot_notes_open(&n, &memory, &notes), 0);
 		boot_notes_conclude(&notes, &t->fs, &config, &n, &memory, &p);
+		n.pcis = NULL;
+		n.n_pcis = 0;
 		node_done(&n);
 		memory_done(&memory);
 		read_node(t, &n, &memory);
-		assert_int_equal(memory.boots[memory.n_boots - 1].knows_node_nics,
-				 rows[i].is_known);
-		assert_string_equal(memory.boots[memory.n_boots - 1].node_nics[0], rows[i].kept);
+		b = &memory.boots[memory.n_boots - 1];
+		snprintf(text, sizeof(text), "%s%s%s", b->has_needs ? "" : "unknown",
+			 b->n_needs > 0 ? b->needs[0].pci : "", b->n_needs > 0 ? " " : "");
+		if (b->n_needs > 0)
+			strncat(text, b->needs[0].of, NEED_OF_LEN);
+		assert_row(rows[i].what, text, rows[i].kept);
 		node_done(&n);
 		memory_done(&memory);
 	}
@@ -403,7 +431,7 @@ int main(void)
 		WITH_TREE(a_step_is_on_disk_before_it_is_tried),
 		WITH_TREE(vfs_of_two_pfs_that_are_bound_in_turns_are_noted_once),
 		WITH_TREE(a_pass_on_a_finished_node_writes_once_in_a_boot),
-		WITH_TREE(what_carries_the_node_is_kept),
+		WITH_TREE(needs_are_kept),
 		WITH_TREE(the_last_boots_are_kept),
 		WITH_TREE(no_pass_fails_because_nothing_can_be_noted),
 	};

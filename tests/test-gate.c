@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sys/socket.h>
 
 #include "../src/plan/quirk.h"
 #include "../src/plan/vf-precheck.h"
@@ -168,41 +169,53 @@ static void a_team(struct scene *s)
 	COPY(s->netdevs[3].kind, "team");
 }
 
-#define BOND_FILE "/etc/systemd/network/10-bond.network"
-
-static void coming(struct scene *s)
+/* bond0 is there, without a port. */
+static void empty(struct scene *s)
 {
-	COPY(s->netdevs[0].bond_file, BOND_FILE);
+	one_port(s);
+	s->netdevs[0].master = 0;
 }
-static void coming_for_the_other(struct scene *s)
+static void empty_team(struct scene *s)
 {
-	COPY(s->netdevs[1].bond_file, BOND_FILE);
+	empty(s);
+	COPY(s->netdevs[3].kind, "team");
 }
-static void coming_for_another(struct scene *s)
+static void empty_bridge(struct scene *s)
 {
-	COPY(s->netdevs[2].bond_file, BOND_FILE);
-}
-static void coming_but_of_igb(struct scene *s)
-{
-	coming(s);
-	of_igb(s);
-}
-static void in_a_bridge_already(struct scene *s)
-{
-	bond(s, 4);
+	empty(s);
 	COPY(s->netdevs[3].kind, "bridge");
-	coming(s);
 }
-static void in_a_bond_of_two_cards_already(struct scene *s)
+static void empty_but_of_igb(struct scene *s)
 {
-	of_two_cards(s);
-	coming(s);
+	of_igb(s);
+	s->netdevs[0].master = s->netdevs[1].master = 0;
 }
-static void is_switchdev_and_coming(struct scene *s)
+static void empty_and_addressed(struct scene *s)
 {
-	coming(s);
+	static struct address address = { .ifindex = 3, .family = AF_INET };
+
+	empty(s);
+	s->node.addresses = &address;
+	s->node.n_addresses = 1;
+}
+static void empty_but_in_a_bridge(struct scene *s)
+{
+	empty(s);
+	COPY(add_netdev(s, 91, "br0", "", "02:00:00:00:00:01")->kind, "bridge");
+	s->netdevs[0].master = 91;
+}
+static void empty_and_switchdev(struct scene *s)
+{
+	empty(s);
 	COPY(s->pcis[0].eswitch, "switchdev");
 }
+static void empty_for_long(struct scene *s)
+{
+	empty(s);
+	s->memory.was_wait_over = true;
+}
+
+#define EMPTY "bond0 has no port yet, and may get eth1"
 
 static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **state)
 {
@@ -232,15 +245,14 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		{ "a virtual port", with_a_virtual_port, NULL },
 		{ "a team", a_team, "eth1 is a port of bond0, mode not known" },
 
-		{ "coming", coming, "eth1 is to be a port of a bond, by " BOND_FILE },
-		{ "coming for the other port", coming_for_the_other,
-		  "eth2 is to be a port of a bond, by " BOND_FILE },
-		{ "coming for another card", coming_for_another, NULL },
-		{ "coming, another vendor", coming_but_of_igb, NULL },
-		{ "coming, but in a bond of two cards already", in_a_bond_of_two_cards_already,
-		  NULL },
-		{ "in a bridge already", in_a_bridge_already, NULL },
-		{ "switchdev, coming", is_switchdev_and_coming, NULL },
+		{ "a bond without a port", empty, EMPTY },
+		{ "a team without one", empty_team, EMPTY },
+		{ "a bridge without one is no LAG", empty_bridge, NULL },
+		{ "without a port, another vendor", empty_but_of_igb, NULL },
+		{ "without a port, and an address here", empty_and_addressed, NULL },
+		{ "without a port, but in a bridge", empty_but_in_a_bridge, NULL },
+		{ "without a port, switchdev", empty_and_switchdev, NULL },
+		{ "without a port for too long", empty_for_long, NULL },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -255,7 +267,9 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		reason = vf_obstacle(&s.node, &s.memory, &s.pcis[0], 4, &class, detail,
 				     sizeof(detail));
 		if (reason != (rows[i].detail ? REASON_PF_IN_LAG : REASON_NONE) ||
-		    class != (rows[i].detail ? CLASS_REFUSED : _CLASS_N) ||
+		    class != (!rows[i].detail                ? _CLASS_N
+			      : streq(rows[i].detail, EMPTY) ? CLASS_WAITING
+							     : CLASS_REFUSED) ||
 		    !streq(detail, rows[i].detail ? rows[i].detail : ""))
 			fail_msg("%s: %s: %s", rows[i].name, reason_code(reason), detail);
 	}

@@ -331,36 +331,37 @@ static void our_own_file_exposes_what_it_promises(_unused_ void **state)
 
 static void carries_the_node(struct scene *s)
 {
-	static struct node_nic nics[] = { { .pci = OTHER }, { .pci = VF0, .is_by_vf = true } };
+	static struct need needs[] = { { .pci = OTHER, .why = NEED_WAY },
+				       { .pci = VF0, .why = NEED_WAY, .is_by_vf = true } };
 
-	s->plan.node_nics = nics;
-	s->plan.n_node_nics = ELEMENTSOF(nics);
+	s->plan.needs = needs;
+	s->plan.n_needs = ELEMENTSOF(needs);
 }
 
 static void has_the_nodes_address(struct scene *s)
 {
-	static struct node_nic nic = { .pci = OTHER, .why = NODE_NIC_ADDRESS };
+	static struct need need = { .pci = OTHER, .why = NEED_ADDRESS };
 
-	s->plan.node_nics = &nic;
-	s->plan.n_node_nics = 1;
+	s->plan.needs = &need;
+	s->plan.n_needs = 1;
 }
 
 static void stranger_carries_the_node(struct scene *s)
 {
-	static struct node_nic nic = { .pci = "0000:e1:00.0", .netdev = "ens3" };
+	static struct need need = { .pci = "0000:e1:00.0", .why = NEED_WAY, .netdev = "ens3" };
 
 	stranger(s);
-	s->plan.node_nics = &nic;
-	s->plan.n_node_nics = 1;
+	s->plan.needs = &need;
+	s->plan.n_needs = 1;
 }
 
 static void port_of_the_nodes_bond(struct scene *s)
 {
-	static struct node_nic nic = { .pci = "0000:e1:00.0", .netdev = "bond0" };
+	static struct need need = { .pci = "0000:e1:00.0", .why = NEED_WAY, .netdev = "bond0" };
 
 	stranger(s);
-	s->plan.node_nics = &nic;
-	s->plan.n_node_nics = 1;
+	s->plan.needs = &need;
+	s->plan.n_needs = 1;
 }
 
 static void erdma_of_its_class(struct scene *s)

@@ -167,7 +167,7 @@ static void look(struct netlink *socket, struct node *n)
 	struct os d = { .route = *socket };
 
 	assert_int_equal(fs_open_root(NULL, &d.fs), 0);
-	assert_int_equal(link_list(&nl, &n->netdevs, &n->n_netdevs), 0);
+	assert_int_equal(link_list(&nl, &n->netdevs, &n->n_netdevs, NULL, NULL), 0);
 	assert_int_equal(observe_namespaces(&d, n), 0);
 	fs_done(&d.fs);
 }

@@ -1005,7 +1005,7 @@ static struct route *add_default_route(struct scene *s, uint32_t ifindex)
 	return t;
 }
 
-/* DHCP has no answer yet: which NIC is the node's is in a file. */
+/* DHCP has no answer yet. */
 static void a_first_boot_waits_for_the_default_route(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {}, settled = {};
@@ -1014,27 +1014,28 @@ static void a_first_boot_waits_for_the_default_route(_unused_ void **state)
 	set_scene(&s, 1);
 	s.sections[0].mode = VF_MODE_SHARED;
 	s.sections[0].mtu = 4200;
-	COPY(netdev_of(&s, FIRST)->way_file, "/etc/network/interfaces");
+	COPY(netdev_of(&s, FIRST)->sign, "dhclient (pid 812) listens for DHCP");
 	make_plan(&s, &p);
 	assert_int_equal(p.n_actions, 1);
 	assert_int_equal(p.actions[0].verb, VERB_WAIT);
 	assert_int_equal(p.actions[0].class, CLASS_WAITING);
 	assert_int_equal(p.actions[0].reason, REASON_NODE_NIC);
 	assert_string_equal(p.actions[0].detail,
-			    "eth1 is to get a default route, which is not there yet, by "
-			    "/etc/network/interfaces; left out: VirtualFunctions=, MTU=");
-	assert_true(is_prefix(p.actions[0].advice, "Wait until the node has its default route."));
+			    "eth1: dhclient (pid 812) listens for DHCP; left out: "
+			    "VirtualFunctions=, MTU=");
+	assert_true(is_prefix(p.actions[0].advice, "Wait until the node has its routes"));
 	assert_int_equal(p.state, NODE_STARTING);
 
-	s.is_wait_over = true;
-	make_plan(&s, &settled);
-	assert_int_equal(settled.n_actions, 1);
-	assert_int_equal(settled.state, NODE_DEGRADED);
-
-	add_netdev(&s, 90, "eth9", "");
+	add_netdev(&s, 90, "eth9", "")->has_device = true;
 	add_default_route(&s, 90);
 	assert_plan(&s, "another NIC is the node's",
 		    "set-mtu " FIRST " 1500->4200\nset-num-vfs " FIRST " 0->1");
+	s.node.n_routes = 0;
+
+	s.is_wait_over = true;
+	make_plan(&s, &settled);
+	assert_string_equal(settled.actions[0].target, FIRST);
+	assert_int_equal(settled.actions[0].verb, VERB_SET_MTU);
 }
 
 static uint32_t add_master(struct scene *s, const char *kind)
@@ -2279,7 +2280,6 @@ static void a_port_that_is_down_names_its_cause(_unused_ void **state)
 	}
 }
 
-/* A bond has its ports, whether it is there or is to come. */
 static void the_port_of_a_bond_is_left_to_it(_unused_ void **state)
 {
 	_cleanup_(plan_done) struct plan p = {};
@@ -2290,10 +2290,6 @@ static void the_port_of_a_bond_is_left_to_it(_unused_ void **state)
 	netdev_of(&s, FIRST)->is_up = false;
 	assert_plan(&s, "a port of none", "set-mtu " FIRST " 1500->4200\nset-link-up " FIRST);
 	netdev_of(&s, FIRST)->mtu = 4200;
-	COPY(netdev_of(&s, FIRST)->bond_file, "/etc/network/interfaces");
-	assert_plan(&s, "of one to come", "");
-
-	netdev_of(&s, FIRST)->bond_file[0] = '\0';
 	netdev_of(&s, FIRST)->master = 90;
 	add_netdev(&s, 90, "bond0", "");
 	assert_plan(&s, "of one with this MTU", "");

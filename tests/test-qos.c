@@ -173,7 +173,7 @@ struct scene {
 	struct port port;
 	struct dcb dcb;
 	struct device devices[2];
-	struct node_nic node_nic;
+	struct need need;
 	struct ledger_entry ledger[8];
 	struct user user;
 	struct node node;
@@ -196,9 +196,11 @@ static void set_scene(struct scene *s)
 			       .pfc = "none",
 			       .ets = ETS_MLX,
 			       .dscp = NONE };
-	s->devices[0] = (struct device){
-		.pci = &s->pcis[0], .netdev = &s->netdev, .ibdev = &s->ibdev, .config = &s->section
-	};
+	s->devices[0] = (struct device){ .pci = &s->pcis[0],
+					 .netdev = &s->netdev,
+					 .ibdev = &s->ibdev,
+					 .config = &s->section,
+					 .use = DEVICE_FREE };
 	s->node = (struct node){ .pcis = s->pcis,
 				 .n_pcis = 2,
 				 .netdevs = &s->netdev,
@@ -297,7 +299,8 @@ static void what_must_not_be_set_is_told(_unused_ void **state)
 	assert_plan(&s, "set-dcb  -> refused dcbx-firmware: ens1\n" TOS);
 
 	set_scene(&s);
-	s.devices[0].node_nic = &s.node_nic;
+	s.devices[0].need = &s.need;
+	s.devices[0].use = DEVICE_NEEDED;
 	assert_plan(&s, "set-dcb  -> refused node-nic: ens1: [QoS]\n"
 			"set-roce  -> refused node-nic: mlx5_0: [QoS]");
 

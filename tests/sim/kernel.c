@@ -569,8 +569,6 @@ static void show_netdev(const struct func *f, struct node *n)
 	nd->conf = routes_conf(f);
 	if (f->is_port && sim.bond_usec <= sim.now_usec)
 		nd->master = BOND_IFINDEX;
-	if (f->is_port && sim.is_bond_known)
-		COPY(nd->bond_file, "/etc/network/interfaces");
 }
 
 /* In switchdev mode: a port of the PF's function for each VF. */
