@@ -368,7 +368,7 @@ static void what_follows_comes_after_the_plan(_unused_ void **state)
 				    "\"target\": \"0000:41:00.0\", \"first_vf\": 0, "
 				    "\"last_vf\": 0, \"to\": \"02:00:00:00:00:01\"},\n"));
 	assert_non_null(strstr(json, "\"target\": \"0000:41:00.0\", \"to\": 1},\n"));
-	assert_string_equal(json + strlen(json) - 6, "\"}\n]}\n");
+	assert_string_equal(json + strlen(json) - 18, "\"}\n],\n\"needs\":[]}\n");
 }
 
 static void only_sriov_tells_numa_nodes(_unused_ void **state)
@@ -493,7 +493,7 @@ static void plan_json_has_numbers_where_the_verb_counts(_unused_ void **state)
 			      "  {\"step\": \"vf\", \"verb\": \"set-num-vfs\", \"target\": "
 			      "\"0000:41:00.0\", \"from\": 0, \"to\": 4, \"class\": \"change\", "
 			      "\"code\": \"\", \"advice\": \"\", \"detail\": \"\"},\n"));
-	assert_string_equal(text + strlen(text) - 5, "}\n]}\n");
+	assert_string_equal(text + strlen(text) - 17, "}\n],\n\"needs\":[]}\n");
 
 	document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	list = json_object_get(document, "actions");
@@ -514,7 +514,7 @@ static void an_empty_plan_is_an_empty_list_and_no_line(_unused_ void **state)
 	struct plan p = {};
 
 	assert_int_equal(output_actions_json(&p, &json), 0);
-	assert_string_equal(json, "{\"actions\":[]}\n");
+	assert_string_equal(json, "{\"actions\":[],\n\"needs\":[]}\n");
 	assert_int_equal(output_actions_text(&p, &text), 0);
 	assert_string_equal(text, "");
 }

@@ -188,7 +188,9 @@ static void set_scene(struct scene *ret, unsigned n_cards)
 	ret->config.devices = ret->sections;
 	ret->config.n_devices = 1;
 	ret->config.route.metric = 200;
+	COPY(ret->config.service.node_nic, "none"); /* unless it has a default route */
 	ret->node = (struct node){ .netns_mode = NETNS_MODE_SHARED,
+				   .has_socks = true,
 				   .has_rdma_cm = true,
 				   .pcis = ret->pcis,
 				   .netdevs = ret->netdevs,
@@ -445,7 +447,7 @@ static void vf_counts_change_only_through_zero_and_within_limits(_unused_ void *
 		{ "in a bridge", VF_MODE_SHARED_MULTI, 4, 0, bridged,
 		  "set-num-vfs " FIRST " 0->4" },
 		{ "a bond of others than mlx5", VF_MODE_SHARED_MULTI, 4, 0, bonded_igb,
-		  "set-num-vfs " FIRST " 0->4" },
+		  "set-num-vfs " FIRST " 0->4 needs-reboot pf-in-use" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -997,6 +999,7 @@ static struct route *add_default_route(struct scene *s, uint32_t ifindex)
 {
 	struct route *t = &s->routes[s->node.n_routes++];
 
+	COPY(s->config.service.node_nic, "auto");
 	*t = (struct route){ .family = AF_INET,
 			     .table = RT_TABLE_MAIN,
 			     .ifindex = ifindex,
@@ -1014,6 +1017,7 @@ static void a_first_boot_waits_for_the_default_route(_unused_ void **state)
 	set_scene(&s, 1);
 	s.sections[0].mode = VF_MODE_SHARED;
 	s.sections[0].mtu = 4200;
+	COPY(s.config.service.node_nic, "auto");
 	COPY(netdev_of(&s, FIRST)->sign, "dhclient (pid 812) listens for DHCP");
 	make_plan(&s, &p);
 	assert_int_equal(p.n_actions, 1);
@@ -1125,6 +1129,10 @@ static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
 		{ "lesser default route", rail_route, PLUGIN_SRIOV, VF_MODE_EXCLUSIVE, glob, 0,
 		  "0 1 port-in-use: whole" },
 		{ "address", rail_address, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0,
+		  "0 1 port-in-use: whole" },
+		{ "address, exclusive", rail_address, PLUGIN_SRIOV, VF_MODE_EXCLUSIVE, glob, 0,
+		  "1 1, wait waiting gid-pending: whole" },
+		{ "team, exclusive", in_team, PLUGIN_SRIOV, VF_MODE_EXCLUSIVE, glob, 0,
 		  "0 1 port-in-use: whole" },
 		{ "team", in_team, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0, "0 1 port-in-use: whole" },
 		{ "default route, dranet", node_route, PLUGIN_DRANET, VF_MODE_EXCLUSIVE, glob, 0,

@@ -136,6 +136,7 @@ static void set_scene(struct scene *s)
 	s->config.n_devices = 1;
 	s->config.route.manage = true;
 	s->config.route.metric = 200;
+	COPY(s->config.service.node_nic, "none"); /* unless a case is about that */
 	s->node = (struct node){ .kernel = "6.12.0",
 				 .netns_mode = NETNS_MODE_SHARED,
 				 .has_rdma_cm = true,
@@ -162,7 +163,9 @@ static void set_scene(struct scene *s)
 	}
 	add_card(s, 0, FIRST, RAIL1);
 	add_card(s, 1, SECOND, RAIL2);
-	s->netdevs[2] = (struct netdev){ .ifindex = OTHER, .name = "eth9", .is_up = true };
+	s->netdevs[2] = (struct netdev){
+		.ifindex = OTHER, .name = "eth9", .is_up = true, .has_device = true
+	};
 }
 
 /* One line for each: "add-rule 0000:41:00.0 from 10.0.0.2 table 11400010", "-> TO", "class code".
@@ -587,6 +590,7 @@ static void metadata_refused(struct scene *s)
 static void metadata_primary(struct scene *s)
 {
 	metadata_waiting(s);
+	COPY(s->config.service.node_nic, "auto");
 	add_route(s, "0.0.0.0", 0, RAIL1, "10.0.0.1", 0);
 }
 static void metadata_lesser(struct scene *s)
@@ -983,6 +987,7 @@ static void other_managers_of_the_nic_are_reported(_unused_ void **state)
 static void taken_back(struct scene *s)
 {
 	one_with_gateway(s);
+	COPY(s->config.service.node_nic, "auto");
 	note(s, VERB_SET_METRIC, RAIL1, "10.0.0.2/24", "0", "200", 1, 0);
 	know(&s->netdevs[0].conf, NETCONF_ARP_IGNORE, 1);
 	note(s, VERB_SET_SYSCTL, RAIL1, "ipv4/arp_ignore", "0", "1", 1, 0);

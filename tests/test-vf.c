@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <linux/rtnetlink.h>
 
 #include "../src/output/state.h"
 #include "../src/plan/ahead.h"
@@ -955,6 +956,7 @@ static void has_link_local(struct scene *s)
 {
 	has_address(s);
 	s->addresses[0].family = AF_INET6;
+	s->addresses[0].scope = RT_SCOPE_LINK;
 	memcpy(s->addresses[0].local, "\xfe\x80", 2);
 }
 static void was_usable(struct scene *s)
