@@ -45,7 +45,7 @@ static int look(void *userdata, const struct config *c, struct attempts *tried, 
 		return r;
 	r = observe_places(&d->fs, &n);
 	if (r >= 0)
-		r = observe_ways(d, &n);
+		r = observe_destinations_ask(d, &n);
 	if (r < 0)
 		return r;
 	if (d->link_log)
