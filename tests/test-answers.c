@@ -628,6 +628,138 @@ static void answers_of_the_network_come_back(_unused_ void **state)
 	assert_memory_equal(back.lookups, &lookup, sizeof(lookup));
 }
 
+static void the_way_of_each_packet_comes_back(_unused_ void **state)
+{
+	struct netdev netdevs[] = {
+		{ .ifindex = 3, .name = "mgmt", .bond_mode = -1, .vrf_table = 77 },
+		{ .ifindex = 4,
+		  .name = "eth0",
+		  .bond_mode = -1,
+		  .inet6_flags = 0x10,
+		  .sign = "dhclient (pid 812) listens for DHCP" },
+	};
+	struct netdev aways[] = {
+		{ .ifindex = 9,
+		  .name = "v9",
+		  .bond_mode = -1,
+		  .netns = 1,
+		  .link = 4,
+		  .is_link_here = true },
+		{ .ifindex = 2, .name = "v2", .bond_mode = -1, .netns = 2 },
+	};
+	struct route routes[] = {
+		{ .family = AF_INET, .table = 77, .type = 7, .is_dead = true, .has_more = true },
+	};
+	struct rule rules[] = {
+		{ .family = AF_INET,
+		  .preference = 9,
+		  .action = 2,
+		  .dst = { 10 },
+		  .dst_len = 8,
+		  .mark = 1,
+		  .mask = 255,
+		  .iif = "lo",
+		  .to_preference = 20,
+		  .suppress_prefix = -1,
+		  .is_invert = true },
+		{ .family = AF_INET6,
+		  .preference = 1000,
+		  .action = 1,
+		  .is_l3mdev = true,
+		  .suppress_prefix = 0 },
+	};
+	struct destination destinations[] = {
+		{ .to = TO_API_SERVER,
+		  .words = "API server, /etc/kubernetes/kubelet.conf",
+		  .lookup = { .family = AF_INET,
+			      .dst = { 10, 0, 0, 1 },
+			      .found = 4,
+			      .hops = { 4, 5 },
+			      .n_hops = 2,
+			      .gateway = { 10, 0, 0, 254 },
+			      .protocol = 16 } },
+		{ .to = TO_TUNNEL_END,
+		  .lookup = { .family = AF_INET6, .dst = { 0xfd }, .mark = 7, .result = -101 } },
+		{ .to = TO_STORAGE, .lookup = { .found = 4, .hops = { 4 }, .n_hops = 1 } },
+	};
+	struct tunnel_end end = {
+		.ifindex = 8, .family = AF_INET, .remote = { 1, 2, 3, 4 }, .mark = 7
+	};
+	struct host host = {
+		.name = "node1", .family = AF_INET, .address = { 10, 0, 0, 5 }, .line = 3
+	};
+	struct sock sock = { .family = AF_INET,
+			     .protocol = 6,
+			     .local_port = 22,
+			     .ifindex = 3,
+			     .is_listening = true };
+	const struct node n = { .netdevs = netdevs,
+				.n_netdevs = 2,
+				.aways = aways,
+				.n_aways = 2,
+				.routes = routes,
+				.n_routes = 1,
+				.rules = rules,
+				.n_rules = 2,
+				.destinations = destinations,
+				.n_destinations = 3,
+				.tunnel_ends = &end,
+				.n_tunnel_ends = 1,
+				.host_name = "node1",
+				.hosts = &host,
+				.n_hosts = 1,
+				.has_socks = true,
+				.socks = &sock,
+				.n_socks = 1 };
+	_cleanup_(node_done) struct node back = {};
+	_cleanup_(freep) char *text = NULL;
+	char problem[128] = "";
+
+	assert_int_equal(snapshot_write(&n, &text), 0);
+	assert_int_equal(snapshot_read(text, &back, problem, sizeof(problem)), 0);
+	assert_int_equal(back.n_netdevs, 2);
+	assert_int_equal(back.n_aways, 2);
+	assert_int_equal(back.n_destinations, 3);
+	assert_int_equal(back.n_tunnel_ends, 1);
+	assert_int_equal(back.n_hosts, 1);
+	assert_int_equal(back.n_socks, 1);
+	assert_true(back.has_socks);
+	assert_string_equal(back.host_name, "node1");
+	assert_memory_equal(back.netdevs, netdevs, sizeof(netdevs));
+	assert_memory_equal(back.aways, aways, sizeof(aways));
+	assert_memory_equal(back.routes, routes, sizeof(routes));
+	assert_memory_equal(back.rules, rules, sizeof(rules));
+	assert_memory_equal(back.destinations, destinations, sizeof(destinations));
+	assert_memory_equal(back.tunnel_ends, &end, sizeof(end));
+	assert_memory_equal(back.hosts, &host, sizeof(host));
+	assert_memory_equal(back.socks, &sock, sizeof(sock));
+}
+
+/* As captures wrote it before conditions had rows of their own. */
+static void an_older_answer_is_read_as_it_was_meant(_unused_ void **state)
+{
+	static const char text[] =
+		"{\"rules\": [{\"preference\": 9, \"src\": \"10.0.0.0/8\", \"table\": 5, \"more\": "
+		"true},"
+		" {\"preference\": 32766, \"src\": \"0.0.0.0/0\", \"table\": 254}],"
+		" \"addresses\": [{\"ifindex\": 7, \"address\": \"10.0.0.1/24\"},"
+		" {\"ifindex\": 3, \"address\": \"10.0.0.9/24\"},"
+		" {\"ifindex\": 3, \"address\": \"10.0.0.8/24\"}]}";
+	_cleanup_(node_done) struct node n = {};
+	char problem[128] = "";
+
+	assert_int_equal(snapshot_read(text, &n, problem, sizeof(problem)), 0);
+	assert_true(n.rules[0].has_more);
+	assert_false(n.rules[1].has_more);
+	assert_int_equal(n.rules[1].suppress_prefix, -1);
+	assert_int_equal(n.rules[1].action, 1);
+	assert_false(n.has_socks);
+	/* in any order in the file; those of one netdev stay as they are */
+	assert_int_equal(node_first_address(&n, 7), 2);
+	assert_int_equal(node_first_address(&n, 3), 0);
+	assert_int_equal(n.addresses[0].local[3], 9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -645,6 +777,8 @@ int main(void)
 		cmocka_unit_test(answers_of_functions_come_back),
 		cmocka_unit_test(answers_of_users_come_back),
 		cmocka_unit_test(answers_of_the_network_come_back),
+		cmocka_unit_test(the_way_of_each_packet_comes_back),
+		cmocka_unit_test(an_older_answer_is_read_as_it_was_meant),
 		cmocka_unit_test(malformed_answers_name_the_place),
 	};
 

@@ -145,6 +145,16 @@ const struct vf_info *node_vf_info(const struct node *n, const char *pf, uint32_
 	return find(&key, n->vf_infos, n->n_vf_infos, sizeof(*n->vf_infos), compare_vf_info);
 }
 
+NAMES(destination_to_name, enum destination_to, _TO_N,
+      {
+	      [TO_DEFAULT] = "default",
+	      [TO_VRF] = "vrf",
+	      [TO_API_SERVER] = "api-server",
+	      [TO_NAME_SERVER] = "name-server",
+	      [TO_STORAGE] = "storage",
+	      [TO_TUNNEL_END] = "tunnel-end",
+      });
+
 NAMES(netconf_name, enum netconf_key, _NETCONF_N,
       { [NETCONF_ARP_IGNORE] = "ipv4/arp_ignore",
 	[NETCONF_ARP_ANNOUNCE] = "ipv4/arp_announce",
@@ -288,6 +298,20 @@ const struct device_memory *memory_device(const struct memory *m, const char *pc
 const struct netdev *node_netdev(const struct node *n, uint32_t ifindex)
 {
 	return find(&ifindex, n->netdevs, n->n_netdevs, sizeof(*n->netdevs), compare_netdev);
+}
+
+/* By insertion, which keeps the order inside a netdev. */
+void node_sort_addresses(struct address *a, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct address moved = a[i];
+		size_t to = i;
+
+		while (to > 0 && a[to - 1].ifindex > moved.ifindex)
+			to--;
+		memmove(a + to + 1, a + to, (i - to) * sizeof(*a));
+		a[to] = moved;
+	}
 }
 
 size_t node_first_address(const struct node *n, uint32_t ifindex)

@@ -799,6 +799,8 @@ void pci_print_id(uint32_t id, char ret[static PCI_ID_LEN]);
 bool node_has_gpu(const struct node *n); /* node.pcis is enough */
 const struct netdev *node_netdev(const struct node *n, uint32_t ifindex);
 
+/* By ifindex; those of one netdev stay in the kernel's order, the primary one first. */
+void node_sort_addresses(struct address *a, size_t n);
 /* The number of its first address; node.n_addresses when it has none. */
 size_t node_first_address(const struct node *n, uint32_t ifindex);
 
@@ -828,7 +830,8 @@ const struct vf_info *node_vf_info(const struct node *n, const char *pf, uint32_
 /* The users of one target from number @i on: the next one, or NULL. */
 const struct user *node_user(const struct node *n, const char *target, size_t *i);
 const struct metadata *node_metadata(const struct node *n, const char *mac);
-const char *netconf_name(enum netconf_key k); /* "ipv4/arp_ignore" */
+const char *destination_to_name(enum destination_to to); /* "api-server" */
+const char *netconf_name(enum netconf_key k);            /* "ipv4/arp_ignore" */
 /* Does the kernel of this release ("6.1.0-13-amd64") keep neighbours resolved by itself?
  * Since 5.16. */
 bool node_has_managed_neighbours(const char *release);

@@ -29,12 +29,26 @@ static const struct field link_rows[] = {
 	FIELD(FIELD_FLAG, struct netdev, "carrier", has_carrier),
 	FIELD(FIELD_NAME, struct netdev, "link_state", link_state),
 	FIELD(FIELD_NAME, struct netdev, "altnames", altnames, .flags = FIELD_SPARSE),
+	NUMBER(struct netdev, "vrf_table", vrf_table, .flags = FIELD_SPARSE),
+	NUMBER(struct netdev, "inet6_flags", inet6_flags, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct netdev, "sign", sign, .flags = FIELD_SPARSE),
+	NUMBER(struct netdev, "netns", netns, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct netdev, "link_here", is_link_here, .flags = FIELD_SPARSE),
 	FIELD(FIELD_NUMBERS, struct netdev, "conf", conf.values, .word = netconf_name,
 	      .n_words = _NETCONF_N, .known = offsetof(struct netdev, conf.known)),
 };
 
 static const struct fields link_fields =
 	FIELDS(link_rows, struct netdev, .compare = netdev_compare);
+
+static int compare_away(const void *a, const void *b)
+{
+	const struct netdev *x = a, *y = b;
+
+	return x->netns != y->netns ? compare_u32(&x->netns, &y->netns) : netdev_compare(a, b);
+}
+
+static const struct fields away_fields = FIELDS(link_rows, struct netdev, .compare = compare_away);
 
 static const struct field address_rows[] = {
 	NUMBER(struct address, "ifindex", ifindex),
@@ -75,6 +89,9 @@ static const struct field route_rows[] = {
 	NUMBER(struct route, "protocol", protocol),
 	NUMBER(struct route, "scope", scope),
 	NUMBER(struct route, "type", type, .absent = RTN_UNICAST),
+	NUMBER(struct route, "nexthop", nexthop, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct route, "dead", is_dead, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct route, "more", has_more, .flags = FIELD_SPARSE),
 };
 static const struct fields route_fields = FIELDS(route_rows, struct route);
 
@@ -86,6 +103,17 @@ static const struct field rule_rows[] = {
 	FIELD(FIELD_PREFIX, struct rule, "src", src, .family = offsetof(struct rule, family),
 	      .length = offsetof(struct rule, src_len), .flags = FIELD_NEEDED | FIELD_FAMILY),
 	FIELD(FIELD_NAME, struct rule, "oif", oif),
+	FIELD(FIELD_PREFIX, struct rule, "dst", dst, .family = offsetof(struct rule, family),
+	      .length = offsetof(struct rule, dst_len), .flags = FIELD_FAMILY),
+	FIELD(FIELD_NAME, struct rule, "iif", iif, .flags = FIELD_SPARSE),
+	NUMBER(struct rule, "mark", mark, .flags = FIELD_SPARSE),
+	NUMBER(struct rule, "mask", mask, .flags = FIELD_SPARSE),
+	NUMBER(struct rule, "goto", to_preference, .flags = FIELD_SPARSE),
+	NUMBER(struct rule, "suppress_prefixlength", suppress_prefix, .min = -1, .max = 128,
+	       .absent = -1),
+	FIELD(FIELD_FLAG, struct rule, "l3mdev", is_l3mdev, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct rule, "invert", is_invert, .flags = FIELD_SPARSE),
+	/* An older capture has it for each condition that has a row of its own now. */
 	FIELD(FIELD_FLAG, struct rule, "more", has_more),
 };
 static const struct fields rule_fields = FIELDS(rule_rows, struct rule);
@@ -100,16 +128,75 @@ static const struct field neighbour_rows[] = {
 };
 static const struct fields neighbour_fields = FIELDS(neighbour_rows, struct neighbour);
 
+struct hop {
+	uint32_t ifindex;
+};
+
+static const struct field hop_rows[] = {
+	NUMBER(struct hop, "ifindex", ifindex, .flags = FIELD_NEEDED | FIELD_ALONE),
+};
+static const struct fields hop_fields = FIELDS(hop_rows, struct hop);
+
+/* The rows of a lookup that is @in_ (nothing, or a member and its dot) a struct. */
+#define LOOKUP_ROWS(struct_, in_, dst_flags, absent_)                                              \
+	NUMBER(struct_, "ifindex", in_ ifindex),                                                   \
+		FIELD(FIELD_HOST, struct_, "dst", in_ dst,                                         \
+		      .family = offsetof(struct_, in_ family), .flags = FIELD_FAMILY | dst_flags), \
+		FIELD(FIELD_HOST, struct_, "address", in_ address,                                 \
+		      .family = offsetof(struct_, in_ family)),                                    \
+		NUMBER(struct_, "mark", in_ mark, .flags = FIELD_SPARSE),                          \
+		NUMBER(struct_, "result", in_ result, .absent = absent_),                          \
+		NUMBER(struct_, "found", in_ found),                                               \
+		FIELD(FIELD_ARRAY, struct_, "hops", in_ hops, .of = &hop_fields,                   \
+		      .count = offsetof(struct_, in_ n_hops), .max = LOOKUP_HOPS,                  \
+		      .flags = FIELD_SPARSE),                                                      \
+		FIELD(FIELD_HOST, struct_, "gateway", in_ gateway,                                 \
+		      .family = offsetof(struct_, in_ family), .flags = FIELD_SPARSE),             \
+		NUMBER(struct_, "protocol", in_ protocol, .flags = FIELD_SPARSE),                  \
+		NUMBER(struct_, "prefix_len", in_ prefix_len, .flags = FIELD_SPARSE)
+
 static const struct field lookup_rows[] = {
-	NUMBER(struct lookup, "ifindex", ifindex),
-	FIELD(FIELD_HOST, struct lookup, "dst", dst, .family = offsetof(struct lookup, family),
-	      .flags = FIELD_NEEDED | FIELD_FAMILY),
-	FIELD(FIELD_HOST, struct lookup, "address", address,
-	      .family = offsetof(struct lookup, family)),
-	NUMBER(struct lookup, "result", result),
-	NUMBER(struct lookup, "found", found),
+	LOOKUP_ROWS(struct lookup, , FIELD_NEEDED, 0),
 };
 static const struct fields lookup_fields = FIELDS(lookup_rows, struct lookup);
+
+/* --- what the node must reach --- */
+
+/* Without a destination it is the netdev that a file names. */
+static const struct field destination_rows[] = {
+	WORD_FIELD(struct destination, "to", to, destination_to_name, _TO_N, .flags = FIELD_NEEDED),
+	FIELD(FIELD_NAME, struct destination, "words", words),
+	LOOKUP_ROWS(struct destination, lookup., 0, -ENODATA),
+};
+static const struct fields destination_fields = FIELDS(destination_rows, struct destination);
+
+static const struct field tunnel_end_rows[] = {
+	NUMBER(struct tunnel_end, "ifindex", ifindex),
+	FIELD(FIELD_HOST, struct tunnel_end, "remote", remote,
+	      .family = offsetof(struct tunnel_end, family), .flags = FIELD_NEEDED | FIELD_FAMILY),
+	NUMBER(struct tunnel_end, "mark", mark, .flags = FIELD_SPARSE),
+};
+static const struct fields tunnel_end_fields = FIELDS(tunnel_end_rows, struct tunnel_end);
+
+static const struct field host_rows[] = {
+	FIELD(FIELD_NAME, struct host, "name", name, .flags = FIELD_NEEDED),
+	FIELD(FIELD_HOST, struct host, "address", address, .family = offsetof(struct host, family),
+	      .flags = FIELD_NEEDED | FIELD_FAMILY),
+	NUMBER(struct host, "line", line),
+};
+static const struct fields host_fields = FIELDS(host_rows, struct host);
+
+static const struct field sock_rows[] = {
+	NUMBER(struct sock, "family", family, .flags = FIELD_NEEDED),
+	NUMBER(struct sock, "protocol", protocol),
+	FIELD(FIELD_HOST, struct sock, "local", local, .family = offsetof(struct sock, family)),
+	NUMBER(struct sock, "local_port", local_port),
+	FIELD(FIELD_HOST, struct sock, "remote", remote, .family = offsetof(struct sock, family)),
+	NUMBER(struct sock, "remote_port", remote_port),
+	NUMBER(struct sock, "ifindex", ifindex, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct sock, "listening", is_listening, .flags = FIELD_SPARSE),
+};
+static const struct fields sock_fields = FIELDS(sock_rows, struct sock);
 
 /* --- RDMA devices, VFs, SMC --- */
 
@@ -121,7 +208,14 @@ static const struct field ibdev_rows[] = {
 	NUMBER(struct ibdev, "verbs", verbs),
 	NUMBER(struct ibdev, "active_mtu", active_mtu),
 };
-static const struct fields ibdev_fields = FIELDS(ibdev_rows, struct ibdev);
+
+static int compare_ibdev(const void *a, const void *b)
+{
+	return strcmp(((const struct ibdev *)a)->name, ((const struct ibdev *)b)->name);
+}
+
+static const struct fields ibdev_fields =
+	FIELDS(ibdev_rows, struct ibdev, .compare = compare_ibdev);
 
 static const struct field vf_rows[] = {
 	FIELD(FIELD_NAME, struct vf_info, "pf", pf, .flags = FIELD_NEEDED),
@@ -216,6 +310,15 @@ static const struct field node_rows[] = {
 	LIST(FIELD_LIST, struct node, "rules", rules, rule_fields),
 	LIST(FIELD_LIST, struct node, "neighbours", neighbours, neighbour_fields),
 	LIST(FIELD_LIST, struct node, "lookups", lookups, lookup_fields),
+	LIST(FIELD_LIST, struct node, "aways", aways, away_fields, .flags = FIELD_SPARSE),
+	LIST(FIELD_LIST, struct node, "destinations", destinations, destination_fields,
+	     .flags = FIELD_SPARSE),
+	LIST(FIELD_LIST, struct node, "tunnel_ends", tunnel_ends, tunnel_end_fields,
+	     .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct node, "host_name", host_name, .flags = FIELD_SPARSE),
+	LIST(FIELD_LIST, struct node, "hosts", hosts, host_fields, .flags = FIELD_SPARSE),
+	LIST(FIELD_LIST, struct node, "socks", socks, sock_fields,
+	     .has = offsetof(struct node, has_socks)),
 	LIST(FIELD_LIST, struct node, "rdma", ibdevs, ibdev_fields),
 	LIST(FIELD_LIST, struct node, "vf_infos", vf_infos, vf_fields),
 	LIST(FIELD_LIST, struct node, "dcb", dcbs, dcb_fields,
@@ -358,6 +461,7 @@ int snapshot_read(const char *text, struct node *n, char *problem, size_t size)
 		snprintf(problem, size, ANSWERS_PATH ": %s: a value is malformed", place);
 	if (r < 0)
 		return r;
+	node_sort_addresses(n->addresses, n->n_addresses);
 	distribute(&a, n);
 	return 0;
 }

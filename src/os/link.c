@@ -446,21 +446,6 @@ static int on_address(struct nlmsghdr *h, void *userdata)
 	return 0;
 }
 
-/* By insertion, for that keeps the kernel's order inside a netdev: the primary address comes first.
- */
-static void sort_addresses(struct address *a, size_t n)
-{
-	for (size_t i = 1; i < n; i++) {
-		struct address moved = a[i];
-		size_t to = i;
-
-		while (to > 0 && a[to - 1].ifindex > moved.ifindex)
-			to--;
-		memmove(a + to + 1, a + to, (i - to) * sizeof(*a));
-		a[to] = moved;
-	}
-}
-
 int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n)
 {
 	_cleanup_(addresses_done) struct addresses list = {};
@@ -472,7 +457,7 @@ int link_list_addresses(struct netlink *nl, struct address **ret, size_t *ret_n)
 	if (r < 0)
 		return r;
 
-	sort_addresses(list.addresses, list.n);
+	node_sort_addresses(list.addresses, list.n);
 	*ret = TAKE(list.addresses);
 	*ret_n = list.n;
 	return 0;
