@@ -142,6 +142,7 @@ static struct action *want(struct plan *p, enum verb verb, const struct row *row
 static void release(struct plan *p)
 {
 	free(p->actions);
+	text_index_done(&p->by_target);
 	*p = (struct plan){};
 }
 
@@ -300,11 +301,71 @@ static void a_change_of_a_netdev_that_was_undone_is_tried_again(_unused_ void **
 	}
 }
 
+/* 100 targets, three attempts on each. */
+static void an_index_finds_what_a_search_through_all_finds(_unused_ void **state)
+{
+	_cleanup_(attempts_done) struct attempts t = {};
+	_cleanup_(plan_done) struct plan p = {};
+	char target[16];
+
+	assert_null(attempts_next(NULL, PF, NULL));
+	assert_null(attempts_next(&t, PF, NULL));
+	assert_null(plan_next(&p, PF, NULL));
+	for (unsigned i = 0; i < 300; i++) {
+		const struct attempts plain = { .actions = t.actions, .n_actions = t.n_actions };
+		const struct action *a = NULL, *b = NULL, *c = NULL;
+
+		snprintf(target, sizeof(target), "%u", i * 7 % 100);
+		do {
+			a = attempts_next(&t, target, a);
+			b = attempts_next(&plain, target, b);
+			c = plan_next(&p, target, c);
+			assert_ptr_equal(a, b);
+			assert_int_equal(a ? a - t.actions : -1, c ? c - p.actions : -1);
+		} while (a);
+		c = plan_add(&p, STEP_VF, VERB_BIND_DRIVER, CLASS_CHANGE, target);
+		assert_non_null(c);
+		assert_int_equal(attempts_begin(&t, c), 0);
+		assert_int_equal(t.by_target.n, t.n_actions);
+	}
+	p.actions[0] = p.actions[--p.n_actions];
+	plan_index(&p);
+	assert_ptr_equal(plan_next(&p, p.actions[0].target, NULL), &p.actions[0]);
+	assert_int_equal(p.by_target.n, p.n_actions);
+}
+
+/* Tried on each VF of a PF, where the kernel left a gap in their numbers. */
+static void the_attempts_on_vfs_are_found_from_their_pf(_unused_ void **state)
+{
+	static const char *const vfs[] = { "0000:41:00.1", "0000:41:00.4" };
+	struct pci pcis[] = { { .address = PF, .num_vfs = 2, .total_vfs = 4 },
+			      { .address = "0000:41:00.1", .physfn = PF, .vf_index = 0 },
+			      { .address = "0000:41:00.4", .physfn = PF, .vf_index = 3 } };
+	const struct node n = { .pcis = pcis, .n_pcis = ELEMENTSOF(pcis) };
+	_cleanup_(attempts_done) struct attempts t = {};
+	const struct action *a = NULL;
+	struct action tried = { .verb = VERB_BIND_DRIVER };
+	size_t at = SIZE_MAX;
+
+	for (unsigned k = 0; k < 6; k++) {
+		COPY(tried.target, k % 3 < 2 ? vfs[k % 3] : PF);
+		assert_int_equal(attempts_begin(&t, &tried), 0);
+	}
+	for (unsigned k = 0; k < 4; k++) {
+		a = attempts_next_of_vfs(&t, &n, PF, &at, a);
+		assert_non_null(a);
+		assert_string_equal(a->target, vfs[k / 2]);
+	}
+	assert_null(attempts_next_of_vfs(&t, &n, PF, &at, a));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_failed_is_not_tried_again_by_an_event),
 		cmocka_unit_test(a_change_of_a_netdev_that_was_undone_is_tried_again),
+		cmocka_unit_test(an_index_finds_what_a_search_through_all_finds),
+		cmocka_unit_test(the_attempts_on_vfs_are_found_from_their_pf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

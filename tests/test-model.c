@@ -211,17 +211,24 @@ static struct pci pcis[] = {
 	{ .address = "0000:41:10.2", .physfn = "0000:41:00.0", .vf_index = 0 },
 	{ .address = "0000:c1:00.0" },
 };
+#define MAC  "02:00:00:00:00:01"
+#define GUID "0200:0000:0000:0001"
+
 static struct netdev netdevs[] = {
 	{ .ifindex = 1, .name = "lo" },
-	{ .ifindex = 4, .name = "ens1", .pci = "0000:41:00.0" },
-	{ .ifindex = 9, .name = "ens1b", .pci = "0000:41:00.0" },
+	{ .ifindex = 4, .name = "ens1", .pci = "0000:41:00.0", .mac = MAC, .perm_mac = MAC },
+	{ .ifindex = 9, .name = "ens1b", .pci = "0000:41:00.0", .mac = MAC },
 	{ .ifindex = 12, .name = "ens2", .pci = "0000:c1:00.0" },
 };
 static struct ibdev ibdevs[] = {
 	{ .name = "a_soft", .netdev = "ens1" }, /* virtual, above the same netdev */
-	{ .name = "mlx5_0", .pci = "0000:41:00.0", .netdev = "ens1" },
+	{ .name = "mlx5_0", .pci = "0000:41:00.0", .netdev = "ens1", .node_guid = GUID },
 	{ .name = "rxe0", .netdev = "ens2" },
 	{ .name = "rxe1", .netdev = "lo" },
+};
+static struct vf_info vf_infos[] = {
+	{ .pf = "0000:41:00.0", .index = 0, .mac = MAC, .port_guid = GUID },
+	{ .pf = "0000:41:00.0", .index = 1, .node_guid = GUID, .port_guid = GUID },
 };
 static struct module modules[] = { { .name = "ib_umad" }, { .name = "rdma_ucm" } };
 static struct device_memory memories[] = { { .pci = "0000:41:00.0" }, { .pci = "0000:c1:00.0" } };
@@ -232,6 +239,8 @@ static const struct node node = { .pcis = pcis,
 				  .n_netdevs = ELEMENTSOF(netdevs),
 				  .ibdevs = ibdevs,
 				  .n_ibdevs = ELEMENTSOF(ibdevs),
+				  .vf_infos = vf_infos,
+				  .n_vf_infos = ELEMENTSOF(vf_infos),
 				  .modules = modules,
 				  .n_modules = ELEMENTSOF(modules) };
 
@@ -269,6 +278,16 @@ static void a_function_finds_its_first_netdev_its_ibdev_and_its_vfs(_unused_ voi
 	assert_null(node_vf(&node, "", 0)); /* not the physical ones */
 }
 
+static void assert_same_search(const struct node *with, enum node_index_of which, const char *key)
+{
+	size_t at = SIZE_MAX, at_plain = SIZE_MAX, i;
+
+	do {
+		i = node_next(&node, which, key, &at_plain);
+		assert_true(node_next(with, which, key, &at) == i);
+	} while (i != SIZE_MAX);
+}
+
 static void indexes_find_what_a_search_through_all_finds(_unused_ void **state)
 {
 	static const char *const names[] = { "", "0000:41:00.0", "0000:41:10.0", "0000:c1:00.0",
@@ -287,6 +306,11 @@ static void indexes_find_what_a_search_through_all_finds(_unused_ void **state)
 	for (size_t i = 0; i < ELEMENTSOF(netdevs); i++)
 		assert_ptr_equal(node_netdev_named(&with, netdevs[i].name), &netdevs[i]);
 	assert_null(node_netdev_named(&with, "ens"));
+	for (enum node_index_of which = 0; which < _NODE_INDEX_N; which++) {
+		assert_same_search(&with, which, MAC);
+		assert_same_search(&with, which, GUID);
+		assert_same_search(&with, which, "0000:41:00.0");
+	}
 
 	/* one of before an element went */
 	with.n_netdevs--;

@@ -5,22 +5,33 @@
  */
 #pragma once
 
+#include "../base/text-index.h"
 #include "action.h"
 #include "node.h"
 
 struct attempts {
 	struct action *actions; /* owned; in the order in which they began */
 	size_t n_actions;
-	struct last_change change; /* of this pass, as far as it has come */
-	bool is_asked;             /* a person wants it now, also when another program undoes it */
+	struct text_index by_target; /* of actions */
+	struct last_change change;   /* of this pass, as far as it has come */
+	bool is_asked; /* a person wants it now, also when another program undoes it */
 	bool is_first; /* the first pass since a person wanted it: tries once what was left alone */
 };
 
 void attempts_done(struct attempts *t);
+struct action *attempts_add(struct attempts *t, const struct action *a); /* NULL: no memory */
 int attempts_begin(struct attempts *t, const struct action *a); /* -ENOMEM: it is not noted */
 void attempts_end(struct attempts *t, const struct action *a);
 
-/* Those below take NULL: nothing was tried. */
+/* In the functions below @t may be NULL: nothing was tried. */
+
+/* The next attempt on this target, in their order; @last is NULL before the first. NULL: no more.
+ */
+const struct action *attempts_next(const struct attempts *t, const char *target,
+				   const struct action *last);
+/* The same on the VFs of a PF, one VF after the other; @at is SIZE_MAX before the first. */
+const struct action *attempts_next_of_vfs(const struct attempts *t, const struct node *n,
+					  const char *pf, size_t *at, const struct action *last);
 
 /* What was done, whatever came of it; or NULL. */
 const struct action *attempts_find(const struct attempts *t, enum verb verb, const char *target,

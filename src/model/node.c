@@ -28,6 +28,7 @@ void memory_done(struct memory *m)
 	free(m->boots);
 	free(m->devices);
 	free(m->attempts);
+	text_index_done(&m->by_target);
 	if (m->file)
 		memory_done(m->file);
 	free(m->file);
@@ -439,6 +440,18 @@ static const char *key_of(const struct node *n, enum node_index_of which, size_t
 		return n->netdevs[i].name;
 	case NODE_INDEX_IBDEV_PCI:
 		return ibdev_pci(n, &n->ibdevs[i]);
+	case NODE_INDEX_NETDEV_MAC:
+		return n->netdevs[i].mac;
+	case NODE_INDEX_NETDEV_PERM_MAC:
+		return n->netdevs[i].perm_mac;
+	case NODE_INDEX_IBDEV_GUID:
+		return n->ibdevs[i].node_guid;
+	case NODE_INDEX_VF_MAC:
+		return n->vf_infos[i].mac;
+	case NODE_INDEX_VF_NODE_GUID:
+		return n->vf_infos[i].node_guid;
+	case NODE_INDEX_VF_PORT_GUID:
+		return n->vf_infos[i].port_guid;
 	default:
 		return n->pcis[i].physfn;
 	}
@@ -446,9 +459,20 @@ static const char *key_of(const struct node *n, enum node_index_of which, size_t
 
 static size_t count_of(const struct node *n, enum node_index_of which)
 {
-	if (which == NODE_INDEX_PCI || which == NODE_INDEX_VF)
+	switch (which) {
+	case NODE_INDEX_PCI:
+	case NODE_INDEX_VF:
 		return n->n_pcis;
-	return which == NODE_INDEX_IBDEV_PCI ? n->n_ibdevs : n->n_netdevs;
+	case NODE_INDEX_IBDEV_PCI:
+	case NODE_INDEX_IBDEV_GUID:
+		return n->n_ibdevs;
+	case NODE_INDEX_VF_MAC:
+	case NODE_INDEX_VF_NODE_GUID:
+	case NODE_INDEX_VF_PORT_GUID:
+		return n->n_vf_infos;
+	default:
+		return n->n_netdevs;
+	}
 }
 
 struct sorting {
@@ -525,8 +549,7 @@ static size_t lower_bound(const struct node_place *order, size_t n, uint32_t has
 	return from;
 }
 
-/* The next element of this key, SIZE_MAX after the last one; @at is SIZE_MAX before the first. */
-static size_t next_of(const struct node *n, enum node_index_of which, const char *key, size_t *at)
+size_t node_next(const struct node *n, enum node_index_of which, const char *key, size_t *at)
 {
 	const struct node_place *order = order_of(n, which);
 	const uint32_t hash = order ? hash_key(key) : 0;
@@ -548,7 +571,7 @@ const struct pci *node_pci(const struct node *n, const char *address)
 
 	if (!order_of(n, NODE_INDEX_PCI))
 		return find(address, n->pcis, n->n_pcis, sizeof(*n->pcis), compare_pci);
-	i = next_of(n, NODE_INDEX_PCI, address, &at);
+	i = node_next(n, NODE_INDEX_PCI, address, &at);
 	return i == SIZE_MAX ? NULL : &n->pcis[i];
 }
 
@@ -560,7 +583,7 @@ const struct netdev *node_netdev_of(const struct node *n, const char *pci)
 	if (is_empty(pci)) /* or every virtual one would be of it */
 		return NULL;
 
-	while ((i = next_of(n, NODE_INDEX_NETDEV_PCI, pci, &at)) != SIZE_MAX) {
+	while ((i = node_next(n, NODE_INDEX_NETDEV_PCI, pci, &at)) != SIZE_MAX) {
 		const struct netdev *nd = &n->netdevs[i];
 
 		if (is_representor(nd))
@@ -581,7 +604,7 @@ const struct netdev *node_netdev_named(const struct node *n, const char *name)
 	if (is_empty(name))
 		return NULL;
 
-	i = next_of(n, NODE_INDEX_NETDEV_NAME, name, &at);
+	i = node_next(n, NODE_INDEX_NETDEV_NAME, name, &at);
 	return i == SIZE_MAX ? NULL : &n->netdevs[i];
 }
 
@@ -593,7 +616,7 @@ const struct ibdev *node_ibdev_of(const struct node *n, const char *pci)
 	if (is_empty(pci))
 		return NULL;
 
-	while ((i = next_of(n, NODE_INDEX_IBDEV_PCI, pci, &at)) != SIZE_MAX) {
+	while ((i = node_next(n, NODE_INDEX_IBDEV_PCI, pci, &at)) != SIZE_MAX) {
 		if (*n->ibdevs[i].pci) /* the hardware's own goes first */
 			return &n->ibdevs[i];
 		if (!virtual)
@@ -648,7 +671,7 @@ const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_
 		return NULL;
 
 	/* All of them, in their order, are the usual case. */
-	i = next_of(n, NODE_INDEX_VF, physfn, &at);
+	i = node_next(n, NODE_INDEX_VF, physfn, &at);
 	if (i != SIZE_MAX && at + vf_index < count_of(n, NODE_INDEX_VF)) {
 		const struct node_place *order = order_of(n, NODE_INDEX_VF);
 		const size_t guess = at + vf_index;
@@ -657,7 +680,7 @@ const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_
 		if (vf->vf_index == vf_index && streq(vf->physfn, physfn))
 			return vf;
 	}
-	for (; i != SIZE_MAX; i = next_of(n, NODE_INDEX_VF, physfn, &at))
+	for (; i != SIZE_MAX; i = node_next(n, NODE_INDEX_VF, physfn, &at))
 		if (n->pcis[i].vf_index == vf_index)
 			return &n->pcis[i];
 

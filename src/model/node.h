@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "../base/text-index.h"
 #include "config.h"
 #include "kubelet.h"
 #include "reason.h"
@@ -568,9 +569,9 @@ struct device_memory {
 struct attempt {
 	char verb[24]; /* verb_name() */
 	char target[256], to[48];
-	int result;   /* -errno, or 0: it was made, and n and what follows are known */
-	bool is_vain; /* as that of the action */
+	int result; /* -errno, or 0: it was made, and n and what follows are known */
 	char error[192];
+	bool is_vain;             /* as that of the action */
 	uint64_t instance, value; /* of the action; 0: not known */
 	char subject[96];
 	uint32_t ifindex;
@@ -651,6 +652,7 @@ struct memory {
 	uint64_t net_hash, net_usec; /* of addresses and routes, and when they changed: needs.h */
 	struct attempt *attempts;    /* owned; of that configuration */
 	size_t n_attempts;
+	struct text_index by_target; /* of attempts */
 	/*
 	 * The number of VFs of this PF was written and that did not come back. The write holds a
 	 * lock that all others take: pci_lock_rescan_remove() in drivers/pci/iov.c since Linux 6.18
@@ -670,6 +672,12 @@ enum node_index_of {
 	NODE_INDEX_NETDEV_NAME,
 	NODE_INDEX_IBDEV_PCI, /* of a virtual one that of its netdev */
 	NODE_INDEX_VF,        /* by its physfn */
+	NODE_INDEX_NETDEV_MAC,
+	NODE_INDEX_NETDEV_PERM_MAC,
+	NODE_INDEX_IBDEV_GUID, /* its node GUID */
+	NODE_INDEX_VF_MAC,     /* of vf_infos, as the next two */
+	NODE_INDEX_VF_NODE_GUID,
+	NODE_INDEX_VF_PORT_GUID,
 	_NODE_INDEX_N,
 };
 
@@ -780,9 +788,11 @@ void node_done(struct node *n);
 
 /*
  * With thousands of VFs each search through all of them is felt. Rebuilds the indexes; the
- * names and links they are made of do not change afterwards. Return: 0 or -ENOMEM.
+ * names, addresses and links they are made of do not change afterwards. Return: 0 or -ENOMEM.
  */
 int node_make_indexes(struct node *n);
+/* The next element with this key, SIZE_MAX after the last one; @at is SIZE_MAX before the first. */
+size_t node_next(const struct node *n, enum node_index_of which, const char *key, size_t *at);
 
 /* The order of their arrays; of VFs of one PF, which need not be named, that of their indexes. */
 int pci_compare(const void *a, const void *b);

@@ -48,6 +48,9 @@ void plan_done(struct plan *p)
 {
 	graph_done(&p->graph);
 	free(p->actions);
+	text_index_done(&p->by_target);
+	free(p->identities);
+	text_index_done(&p->by_identity);
 	free(p->later);
 	free(p->nic_netdevs);
 	questions_done(&p->questions);
@@ -77,7 +80,26 @@ struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum cla
 	a->verb = verb;
 	a->class = class;
 	COPY(a->target, target);
+	/* Without memory for it each action is looked at. */
+	text_index_add(&p->by_target, a->target);
 	return a;
+}
+
+void plan_index(struct plan *p)
+{
+	text_index_done(&p->by_target);
+	for (size_t i = 0; i < p->n_actions; i++)
+		text_index_add(&p->by_target, p->actions[i].target);
+}
+
+const struct action *plan_next(const struct plan *p, const char *target, const struct action *last)
+{
+	size_t i = last ? (size_t)(last - p->actions) : SIZE_MAX;
+
+	do
+		i = text_index_next(&p->by_target, p->n_actions, target, i);
+	while (i != SIZE_MAX && !streq(p->actions[i].target, target));
+	return i == SIZE_MAX ? NULL : &p->actions[i];
 }
 
 struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, enum class class,

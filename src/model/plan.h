@@ -157,10 +157,19 @@ struct later {
 		last_vf; /* their numbers, of VFs that are not there yet; -1: none meant */
 };
 
+/* A MAC, or a GUID, that this plan gives to a VF. */
+struct given_identity {
+	char pci[PCI_LEN], text[GUID_LEN];
+};
+
 struct plan {
 	struct action *actions; /* owned */
 	size_t n_actions;
-	struct later *later; /* owned; in order; only where plan_ahead() was called */
+	struct text_index by_target;       /* of actions */
+	struct given_identity *identities; /* owned */
+	size_t n_identities;
+	struct text_index by_identity; /* of identities */
+	struct later *later;           /* owned; in order; only where plan_ahead() was called */
 	size_t n_later;
 
 	struct graph graph; /* of the node */
@@ -218,6 +227,11 @@ _printf_(7, 8) int plan_add_item(struct plan *p, enum step step, enum verb verb,
  * printf; NULL: there is none. */
 _printf_(4, 5) int plan_add_hint(struct plan *p, enum reason reason, const char *target,
 				 const char *format, ...);
+
+/* The next action on this target, in their order; @last is NULL before the first. NULL: no more. */
+const struct action *plan_next(const struct plan *p, const char *target, const struct action *last);
+
+void plan_index(struct plan *p); /* after actions were moved, or taken out */
 
 bool plan_has_open_changes(const struct plan *p);
 

@@ -237,8 +237,10 @@ static int change_all(struct ahead *w, const struct plan *p)
 
 static bool is_in(const struct plan *p, const struct action *a)
 {
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (action_is_open(&p->actions[i]) && action_is_same_change(&p->actions[i], a))
+	const struct action *b = NULL;
+
+	while ((b = plan_next(p, a->target, b)))
+		if (action_is_open(b) && action_is_same_change(b, a))
 			return true;
 	return false;
 }

@@ -114,10 +114,12 @@ static bool is_of(const struct attempt *e, const struct action *a, enum verb ver
 
 static struct attempt *find(const struct memory *memory, const struct action *a, enum verb verb)
 {
-	for (size_t i = 0; i < memory->n_attempts; i++)
-		if (is_of(&memory->attempts[i], a, verb))
-			return &memory->attempts[i];
-	return NULL;
+	size_t i = SIZE_MAX;
+
+	do
+		i = text_index_next(&memory->by_target, memory->n_attempts, a->target, i);
+	while (i != SIZE_MAX && !is_of(&memory->attempts[i], a, verb));
+	return i == SIZE_MAX ? NULL : &memory->attempts[i];
 }
 
 /* --- what is left alone --- */
@@ -172,6 +174,7 @@ static void drop(struct plan *p, size_t i)
 {
 	memmove(&p->actions[i], &p->actions[i + 1], (p->n_actions - i - 1) * sizeof(*p->actions));
 	p->n_actions--;
+	plan_index(p);
 }
 
 void plan_contest(const struct config *c, const struct node *n, const struct memory *memory,
@@ -244,12 +247,22 @@ static void forget_past(const struct node *n, struct memory *memory)
 	memory->n_attempts = kept;
 }
 
+static void index_attempts(struct memory *memory)
+{
+	text_index_done(&memory->by_target);
+	for (size_t i = 0; i < memory->n_attempts; i++)
+		text_index_add(&memory->by_target, memory->attempts[i].target);
+}
+
 static void forget_opposite(const struct action *a, struct memory *memory)
 {
-	struct attempt *e = find(memory, a, verb_opposite(a->verb));
+	const enum verb opposite = verb_opposite(a->verb);
+	struct attempt *e = opposite != _VERB_N ? find(memory, a, opposite) : NULL;
 
-	if (e)
-		*e = memory->attempts[--memory->n_attempts];
+	if (!e)
+		return;
+	*e = memory->attempts[--memory->n_attempts];
+	index_attempts(memory);
 }
 
 /* Once more, or for the first time when e->n is 0. */
@@ -275,11 +288,12 @@ static void count(const struct action *a, uint64_t now, struct attempt *e)
 /* Is it part of a change that was counted: the way of a VF count through zero? */
 static bool is_part(const struct attempts *tried, const struct action *a)
 {
-	for (const struct action *b = tried->actions; b < a; b++)
+	const struct action *b = NULL;
+
+	while ((b = attempts_next(tried, a->target, b)) && b < a)
 		if (b->is_done && b->result >= 0 && b->ifindex == a->ifindex &&
 		    b->instance == a->instance && key_verb(b) == key_verb(a) &&
-		    streq(b->target, a->target) && streq(b->subject, a->subject) &&
-		    b->value == a->value)
+		    streq(b->subject, a->subject) && b->value == a->value)
 			return true;
 	return false;
 }
@@ -301,6 +315,7 @@ static int note(const struct action *a, const struct node *n, struct memory *mem
 		COPY(e->subject, a->subject);
 		e->ifindex = a->ifindex;
 		e->instance = a->instance;
+		text_index_add(&memory->by_target, e->target);
 	}
 	count(a, n->now_usec, e);
 	return 0;
@@ -313,6 +328,7 @@ int plan_note_repeats(const struct config *c, const struct node *n, struct memor
 	int r = 0;
 
 	forget_gone(n, memory);
+	index_attempts(memory);
 	for (size_t i = 0; i < tried->n_actions && r >= 0; i++) {
 		const struct action *a = &tried->actions[i];
 
@@ -322,6 +338,7 @@ int plan_note_repeats(const struct config *c, const struct node *n, struct memor
 			forget_past(n, memory);
 			if (tried->is_asked || !streq(memory->last_hash, c->hash))
 				memory->n_attempts = 0;
+			index_attempts(memory);
 			is_begun = true;
 		}
 		/* A probe is no more due for being asked for. */
@@ -348,15 +365,15 @@ void plan_forget_replaced(const struct node *n, struct attempts *tried)
 	}
 }
 
-/* Did this action end the VFs of that PF? What an earlier pass tried is known without a "from". */
-static bool has_ended_vfs(const struct action *a, const struct pci *pf)
+/* Did this action end the VFs of its PF, or of its driver's PFs? What an earlier pass tried is
+ * known without a "from". */
+static bool has_ended_vfs(const struct action *a)
 {
 	if (!a->is_done)
 		return false;
 	if (a->verb == VERB_RELOAD_MODULE)
-		return a->result >= 0 && streq(a->target, pf->driver);
+		return a->result >= 0;
 	return a->verb == VERB_SET_NUM_VFS && a->number.from.is_meant &&
-	       streq(a->target, pf->address) &&
 	       (a->result >= 0 || a->result == -EREMOTEIO || a->result == -ETIMEDOUT);
 }
 
@@ -366,9 +383,15 @@ static bool is_of_ended_vf(const struct attempts *tried, const struct node *n,
 	const struct pci *vf = node_pci(n, m->pci);
 	const struct pci *pf = vf ? node_pci(n, vf->physfn) : NULL;
 
-	for (size_t i = 0; i < tried->n_actions && pf; i++)
-		if (has_ended_vfs(&tried->actions[i], pf))
-			return true;
+	const char *const targets[] = { pf ? pf->address : "", pf ? pf->driver : "" };
+
+	for (size_t i = 0; i < ELEMENTSOF(targets) && pf; i++) {
+		const struct action *a = NULL;
+
+		while ((a = attempts_next(tried, targets[i], a)))
+			if (has_ended_vfs(a))
+				return true;
+	}
 	return false;
 }
 
@@ -392,26 +415,25 @@ int plan_recall_failures(const struct config *c, const struct node *n, const str
 
 	for (size_t i = 0; i < memory->n_attempts; i++) {
 		const struct attempt *f = &memory->attempts[i];
-		struct action *a;
+		struct action a = { .class = CLASS_CHANGE,
+				    .is_done = true,
+				    .is_recalled = true,
+				    .verb = verb_from_name(f->verb),
+				    .ifindex = f->ifindex,
+				    .result = f->result,
+				    .is_vain = f->is_vain,
+				    .instance = f->instance,
+				    .value = f->value };
 
 		if (f->result >= 0)
 			continue;
-		a = APPEND(tried->actions, tried->n_actions);
-		if (!a)
+		COPY(a.target, f->target);
+		COPY(a.subject, f->subject);
+		action_set(&a, "", f->to);
+		COPY(a.error, f->error);
+		if (!attempts_add(tried, &a))
 			return -ENOMEM;
 		found = 1;
-		a->class = CLASS_CHANGE;
-		a->is_done = a->is_recalled = true;
-		a->verb = verb_from_name(f->verb);
-		a->ifindex = f->ifindex;
-		a->result = f->result;
-		a->is_vain = f->is_vain;
-		a->instance = f->instance;
-		a->value = f->value;
-		COPY(a->target, f->target);
-		COPY(a->subject, f->subject);
-		action_set(a, "", f->to);
-		COPY(a->error, f->error);
 	}
 	plan_forget_replaced(n, tried);
 	return found;
@@ -458,7 +480,9 @@ static void settle_metadata(struct action *a)
  */
 static bool is_first_refusal(const struct attempts *tried, const struct action *t)
 {
-	for (const struct action *b = tried->actions; b < t; b++)
+	const struct action *b = NULL;
+
+	while (t->is_refused && (b = attempts_next(tried, t->target, b)) != t)
 		if (b->is_refused && action_is_same_change(b, t))
 			return false;
 	return t->is_refused;
@@ -472,14 +496,13 @@ static bool is_of_other_value(const struct action *t, const struct action *a)
 
 static const struct action *find_tried(const struct attempts *tried, const struct action *a)
 {
-	for (size_t i = 0; i < tried->n_actions; i++) {
-		const struct action *t = &tried->actions[i];
+	const struct action *t = NULL;
 
+	while ((t = attempts_next(tried, a->target, t)))
 		if ((t->is_done || t->is_running) && action_is_same_change(a, t) &&
 		    !is_written(t) && !is_of_other_value(t, a) && !is_first_refusal(tried, t))
-			return t;
-	}
-	return NULL;
+			break;
+	return t;
 }
 
 static void mark(const struct action *t, struct action *a)
@@ -548,6 +571,7 @@ static void drop_rest(struct plan *p, const char *pf)
 			p->actions[kept++] = *a;
 	}
 	p->n_actions = kept;
+	plan_index(p);
 }
 
 int plan_boots(const struct config *c, const struct node *n, const struct memory *memory,

@@ -446,28 +446,24 @@ static bool is_in_pod(const struct node *n, const struct device *d, const struct
  * of its VFs: mlx5_eswitch_get_vport() in .../mlx5/core/eswitch.c gives EPERM or EINVAL, the
  * firmware EREMOTEIO.
  */
-static bool is_refused(const struct node *n, const struct pci *vf, const struct action *a)
+static bool is_refused(const struct pci *pf, const struct action *a)
 {
-	const struct pci *pf = node_pci(n, vf->physfn);
-
-	return pf && streq(pf->driver, "mlx5_core") && a->is_done && a->verb != VERB_SET_MTU &&
+	return streq(pf->driver, "mlx5_core") && a->is_done && a->verb != VERB_SET_MTU &&
 	       (a->result == -EPERM || a->result == -EINVAL || a->result == -EREMOTEIO);
 }
 
 /* Settings that were tried on a VF of this PF, in this pass or, as remembered, in this boot. */
-static uint32_t find_unsupported(const struct node *n, const struct memory *memory, const char *pf)
+static uint32_t find_unsupported(const struct node *n, const struct memory *memory,
+				 const struct pci *pf)
 {
-	const struct device_memory *m = memory_device(memory, pf);
+	const struct device_memory *m = memory_device(memory, pf->address);
 	uint32_t bits = m ? m->unsupported : 0, refused = 0, done = 0;
+	size_t at = SIZE_MAX;
+	const struct action *a = NULL;
 
-	for (size_t i = 0; memory->tried && i < memory->tried->n_actions; i++) {
-		const struct action *a = &memory->tried->actions[i];
-		const struct pci *vf = node_pci(n, a->target);
-
-		if (!vf || !streq(vf->physfn, pf))
-			continue;
+	while ((a = attempts_next_of_vfs(memory->tried, n, pf->address, &at, a))) {
 		bits |= action_unsupported_setting(a);
-		if (is_refused(n, vf, a))
+		if (is_refused(pf, a))
 			refused |= verb_vf_setting(a->verb);
 		if (a->is_done && a->result >= 0)
 			done |= verb_vf_setting(a->verb);
@@ -479,12 +475,11 @@ static uint32_t find_unsupported(const struct node *n, const struct memory *memo
 
 static bool has_bound_vf(const struct node *n, const struct pci *pf)
 {
-	for (uint32_t i = 0; i < pf->total_vfs; i++) {
-		const struct pci *vf = node_vf(n, pf->address, i);
+	size_t at = SIZE_MAX, i;
 
-		if (vf && vf->driver[0])
+	while ((i = node_next(n, NODE_INDEX_VF, pf->address, &at)) != SIZE_MAX)
+		if (n->pcis[i].driver[0])
 			return true;
-	}
 	return false;
 }
 
@@ -496,11 +491,11 @@ static void find_sick(const struct node *n, const struct memory *memory, struct 
 {
 	const struct device_memory *m = memory_device(memory, d->pci->address);
 
-	for (size_t i = 0; memory->tried && i < memory->tried->n_actions; i++) {
-		const struct action *t = &memory->tried->actions[i];
-		const struct pci *vf = action_is_bad_bind(t) ? node_pci(n, t->target) : NULL;
+	const struct action *t = NULL;
+	size_t at = SIZE_MAX;
 
-		if (!vf || !streq(vf->physfn, d->pci->address))
+	while ((t = attempts_next_of_vfs(memory->tried, n, d->pci->address, &at, t))) {
+		if (!action_is_bad_bind(t))
 			continue;
 		if (t->took_usec <= SLOW_BIND_USEC) {
 			if (!has_bound_vf(n, d->pci))
@@ -653,7 +648,7 @@ static int add_device(const struct config *c, const struct node *n, const struct
 	d->wanted_vfs = d->is_vf || (d->need && !guard_may(d, GUARD_NUM_VFS))
 				? UINT32_MAX
 				: plan_wanted_vfs(dc, pci);
-	d->unsupported = find_unsupported(n, memory, d->is_vf ? pci->physfn : pci->address);
+	d->unsupported = d->is_vf ? pf_of(p, d)->unsupported : find_unsupported(n, memory, pci);
 	d->is_rebuilt = (m && m->was_rebuilt) ||
 			attempts_find(memory->tried, VERB_REBIND_DRIVER, pci->address, pci->driver);
 	if (!d->is_vf)

@@ -36,17 +36,24 @@ static bool is_loss(const struct link_losses *l, const struct link_news *news, u
 	       news->carrier_downs > l->carrier_downs;
 }
 
-/* Did this pass do something to the function that may take its carrier? */
+static bool may_take_carrier(const struct action *a)
+{
+	return !a->is_recalled &&
+	       (a->step == STEP_DRIVER || a->step == STEP_VF || a->step == STEP_LINK);
+}
+
+/* Did this pass do something to the PF or its VFs that may take its carrier? */
 static bool is_changed(const struct node *n, const struct memory *memory, const struct pci *pf)
 {
-	for (size_t i = 0; memory->tried && i < memory->tried->n_actions; i++) {
-		const struct action *a = &memory->tried->actions[i];
-		const struct pci *pci = node_pci(n, a->target);
+	const struct action *a = NULL;
+	size_t at = SIZE_MAX;
 
-		if (!a->is_recalled && pci && (pci == pf || streq(pci->physfn, pf->address)) &&
-		    (a->step == STEP_DRIVER || a->step == STEP_VF || a->step == STEP_LINK))
+	while ((a = attempts_next(memory->tried, pf->address, a)))
+		if (may_take_carrier(a))
 			return true;
-	}
+	while ((a = attempts_next_of_vfs(memory->tried, n, pf->address, &at, a)))
+		if (may_take_carrier(a))
+			return true;
 	return false;
 }
 

@@ -4,6 +4,7 @@
  * a device is handed out with is in model/given.h.
  */
 #include "../model/given.h"
+#include "identity.h"
 #include "in-use-plan.h"
 #include "steps.h"
 
@@ -53,7 +54,7 @@ static int want(struct back *b, enum verb verb, const char *from, const char *to
 	snprintf(a->detail, sizeof(a->detail), "%s, given back by a pod with other settings",
 		 b->d->netdev->name);
 	b->is_pending |= !attempts_find(b->memory->tried, verb, a->target, to);
-	return 0;
+	return verb == VERB_SET_VF_MAC ? identity_give(b->p, b->d->pci, to) : 0;
 }
 
 /* What is not told is not known to differ. */

@@ -42,47 +42,59 @@ static uint64_t hash(const char *kind, const char *seed, uint32_t index, uint32_
 	return h ^ h >> 33;
 }
 
-/* Of another VF than @vf: a MAC or a pair of GUIDs that this plan already sets. */
-static bool is_planned(const struct plan *p, enum verb verb, const struct pci *vf, const char *text)
+/* Does this plan give it to another VF? */
+static bool is_given(const struct plan *p, const struct pci *vf, const char *text)
 {
-	char to[SHOWN_LEN];
+	size_t i = SIZE_MAX;
 
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (p->actions[i].verb == verb && !streq(p->actions[i].target, vf->address) &&
-		    strstr(action_to(&p->actions[i], to), text))
+	while ((i = text_index_next(&p->by_identity, p->n_identities, text, i)) != SIZE_MAX)
+		if (streq(p->identities[i].text, text) && !streq(p->identities[i].pci, vf->address))
 			return true;
 	return false;
 }
 
-static bool is_own(const struct pci *vf, const struct vf_info *v)
+/* Has another function than this VF it, as @which tells? */
+static bool is_at_other(const struct node *n, enum node_index_of which, const struct pci *vf,
+			const char *text)
 {
-	return v->index == vf->vf_index && streq(v->pf, vf->physfn);
+	size_t at = SIZE_MAX, i;
+
+	while ((i = node_next(n, which, text, &at)) != SIZE_MAX) {
+		const struct vf_info *v = &n->vf_infos[i];
+		const bool is_own =
+			which == NODE_INDEX_NETDEV_MAC || which == NODE_INDEX_NETDEV_PERM_MAC
+				? streq(n->netdevs[i].pci, vf->address)
+			: which == NODE_INDEX_IBDEV_GUID
+				? streq(n->ibdevs[i].pci, vf->address)
+				: v->index == vf->vf_index && streq(v->pf, vf->physfn);
+
+		if (!is_own)
+			return true;
+	}
+	return false;
 }
 
-static bool is_taken_mac(const struct node *n, const struct plan *p, const struct pci *vf,
-			 const char *mac)
+static bool is_taken(const struct node *n, const struct plan *p, const struct pci *vf,
+		     const char *text)
 {
-	for (size_t i = 0; i < n->n_netdevs; i++)
-		if (!streq(n->netdevs[i].pci, vf->address) &&
-		    (streq(n->netdevs[i].mac, mac) || streq(n->netdevs[i].perm_mac, mac)))
+	for (enum node_index_of which = NODE_INDEX_NETDEV_MAC; which <= NODE_INDEX_VF_PORT_GUID;
+	     which++)
+		if (is_at_other(n, which, vf, text))
 			return true;
-	for (size_t i = 0; i < n->n_vf_infos; i++)
-		if (!is_own(vf, &n->vf_infos[i]) && streq(n->vf_infos[i].mac, mac))
-			return true;
-	return is_planned(p, VERB_SET_VF_MAC, vf, mac);
+	return is_given(p, vf, text);
 }
 
-static bool is_taken_guid(const struct node *n, const struct plan *p, const struct pci *vf,
-			  const char *guid)
+int identity_give(struct plan *p, const struct pci *vf, const char *text)
 {
-	for (size_t i = 0; i < n->n_ibdevs; i++)
-		if (!streq(n->ibdevs[i].pci, vf->address) && streq(n->ibdevs[i].node_guid, guid))
-			return true;
-	for (size_t i = 0; i < n->n_vf_infos; i++)
-		if (!is_own(vf, &n->vf_infos[i]) && (streq(n->vf_infos[i].node_guid, guid) ||
-						     streq(n->vf_infos[i].port_guid, guid)))
-			return true;
-	return is_planned(p, VERB_SET_VF_GUID, vf, guid);
+	struct given_identity *slot = APPEND(p->identities, p->n_identities);
+
+	if (!slot)
+		return -ENOMEM;
+	COPY(slot->pci, vf->address);
+	COPY(slot->text, text);
+	/* Without memory for it each identity is looked at. */
+	text_index_add(&p->by_identity, slot->text);
+	return 0;
 }
 
 void identity_mac(const struct node *n, const struct plan *p, const char *seed,
@@ -95,7 +107,7 @@ void identity_mac(const struct node *n, const struct plan *p, const char *seed,
 			 (unsigned)(h >> 40 & 0xfc) | 0x02, (unsigned)(h >> 32 & 0xff),
 			 (unsigned)(h >> 24 & 0xff), (unsigned)(h >> 16 & 0xff),
 			 (unsigned)(h >> 8 & 0xff), (unsigned)(h & 0xff));
-		if (!is_taken_mac(n, p, vf, ret))
+		if (!is_taken(n, p, vf, ret))
 			return;
 	}
 }
@@ -109,7 +121,7 @@ static void make_guid(const struct node *n, const struct plan *p, const char *ki
 		snprintf(ret, size, "%04x:%04x:%04x:%04x", (unsigned)(h >> 48 & 0xfcff) | 0x0200,
 			 (unsigned)(h >> 32 & 0xffff), (unsigned)(h >> 16 & 0xffff),
 			 (unsigned)(h & 0xffff));
-		if (!is_taken_guid(n, p, vf, ret))
+		if (!is_taken(n, p, vf, ret))
 			return;
 	}
 }

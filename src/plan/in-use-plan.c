@@ -72,14 +72,11 @@ bool in_use_of_vfs(const struct graph *g, const struct memory *memory, const str
 		   char *ret, size_t size)
 {
 	struct user_list w = { ret, size };
+	size_t at = SIZE_MAX, i;
 
 	ret[0] = '\0';
-	for (uint32_t i = 0; i < pf->total_vfs; i++) {
-		const struct pci *vf = node_vf(g->n, pf->address, i);
-
-		if (vf)
-			add_users(g, memory, vf, &w);
-	}
+	while ((i = node_next(g->n, NODE_INDEX_VF, pf->address, &at)) != SIZE_MAX)
+		add_users(g, memory, &g->n->pcis[i], &w);
 	return user_list_end(&w);
 }
 

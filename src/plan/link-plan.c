@@ -132,11 +132,12 @@ static int want_mtus(const struct node *n, struct plan *p, const struct device *
 /* A VF that this plan removes, or binds again: its netdev will be another. */
 static bool is_going(const struct memory *memory, const struct plan *p, const struct device *d)
 {
+	const struct action *a = NULL;
+
 	if (plan_is_making_vfs(memory, p, d->pci->physfn))
 		return true;
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (p->actions[i].verb == VERB_REBIND_DRIVER &&
-		    streq(p->actions[i].target, d->pci->address))
+	while ((a = plan_next(p, d->pci->address, a)))
+		if (a->verb == VERB_REBIND_DRIVER)
 			return true;
 	return false;
 }

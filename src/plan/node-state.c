@@ -9,17 +9,33 @@
 /* A switch brings a port up within seconds; one that takes longer is ready when it comes. */
 #define CARRIER_USEC (60 * USEC_PER_SEC)
 
-/* Will something in this plan change the device, so that it is too early to say what it lacks? */
+static bool is_needed_change(const struct action *a)
+{
+	return action_is_open(a) && !action_is_best_effort(a);
+}
+
+/* Does this plan load a module, which may change any device? */
+static bool is_loading(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_actions; i++)
+		if ((p->actions[i].verb == VERB_LOAD_MODULE ||
+		     p->actions[i].verb == VERB_RELOAD_MODULE) &&
+		    is_needed_change(&p->actions[i]))
+			return true;
+	return false;
+}
+
+/* Will this plan change the device or its PF, so that it is too early to say what it lacks? */
 static bool is_changing(const struct plan *p, const struct device *d)
 {
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
+	const char *const targets[] = { d->pci->address, d->pci->physfn };
 
-		if (!action_is_open(a) || action_is_best_effort(a))
-			continue;
-		if (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE ||
-		    streq(a->target, d->pci->address) || streq(a->target, d->pci->physfn))
-			return true;
+	for (size_t i = 0; i < ELEMENTSOF(targets); i++) {
+		const struct action *a = NULL;
+
+		while ((a = plan_next(p, targets[i], a)))
+			if (is_needed_change(a))
+				return true;
 	}
 	return false;
 }
@@ -79,15 +95,15 @@ static void find_missing(const struct node *n, const struct memory *memory, stru
 
 static int wait_for_device(struct plan *p, const struct device *d)
 {
+	const struct action *same = NULL;
 	struct action *a;
 
 	if (!d->is_handed_out || d->is_usable || is_changing(p, d))
 		return 0;
 
 	/* The same obstacle may stand there already as the reason why its VFs cannot be made. */
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (p->actions[i].reason == d->reason &&
-		    streq(p->actions[i].target, d->pci->address))
+	while ((same = plan_next(p, d->pci->address, same)))
+		if (same->reason == d->reason)
 			return 0;
 
 	a = plan_add_reason(p, step_of(d->reason), VERB_WAIT, CLASS_WAITING, d->pci->address,
@@ -233,6 +249,7 @@ static bool is_silent(const struct config *c, const struct device *d)
 int plan_state(const struct config *c, const struct node *n, const struct memory *memory,
 	       bool is_wait_over, struct plan *p)
 {
+	const bool is_early = is_loading(p);
 	int r;
 
 	for (size_t i = 0; i < p->n_devices; i++)
@@ -240,7 +257,7 @@ int plan_state(const struct config *c, const struct node *n, const struct memory
 
 	find_missing(n, memory, p);
 	r = wait_for_missing(c, p);
-	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
+	for (size_t i = 0; i < p->n_devices && r >= 0 && !is_early; i++)
 		r = wait_for_device(p, &p->devices[i]);
 	if (r < 0)
 		return r;

@@ -42,6 +42,7 @@ static int write_first(struct plan *p, enum output o, const char *path)
 	first = p->actions[p->n_actions - 1];
 	memmove(p->actions + 1, p->actions, (p->n_actions - 1) * sizeof(*p->actions));
 	p->actions[0] = first;
+	plan_index(p);
 	return 0;
 }
 

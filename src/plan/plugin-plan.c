@@ -207,21 +207,19 @@ static int end_old(const struct config *c, const struct node *n, struct plan *p)
 	return r;
 }
 
-static const char *pf_of(const struct node *n, const struct action *a)
-{
-	const struct pci *pci = node_pci(n, a->target);
-
-	return !pci ? "" : pci->physfn[0] ? pci->physfn : pci->address;
-}
-
 /* Behind one that goes on, at the same PF. */
 static bool is_behind(const struct node *n, const struct memory *memory, const struct action *a)
 {
-	const char *pf = pf_of(n, a);
+	const struct pci *pci = node_pci(n, a->target);
+	const struct pci *pf = pci && pci->physfn[0] ? node_pci(n, pci->physfn) : pci;
+	const struct action *b = NULL;
+	size_t at = SIZE_MAX;
 
-	for (size_t i = 0; memory->tried && pf[0] && i < memory->tried->n_actions; i++)
-		if (memory->tried->actions[i].is_running &&
-		    streq(pf_of(n, &memory->tried->actions[i]), pf))
+	while (pf && (b = attempts_next(memory->tried, pf->address, b)))
+		if (b->is_running)
+			return true;
+	while (pf && (b = attempts_next_of_vfs(memory->tried, n, pf->address, &at, b)))
+		if (b->is_running)
 			return true;
 	return false;
 }

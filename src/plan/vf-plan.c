@@ -40,14 +40,12 @@ static struct action *add_change(struct plan *p, enum class class, enum reason r
 
 bool plan_is_making_vfs(const struct memory *memory, const struct plan *p, const char *pf)
 {
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
+	const struct action *a = NULL;
 
+	while ((a = plan_next(p, pf, a)))
 		if (a->verb == VERB_SET_NUM_VFS && a->class == CLASS_CHANGE &&
-		    streq(a->target, pf) &&
 		    !attempts_find_number(memory->tried, VERB_SET_NUM_VFS, pf, a->number.to.n))
 			return true;
-	}
 	return false;
 }
 

@@ -99,7 +99,7 @@ static int want_mac(const struct node *n, const struct memory *memory, struct pl
 		return -ENOMEM;
 	COPY(a->text.from, v->info->mac);
 	COPY(a->text.to, mac);
-	return 0;
+	return identity_give(p, v->device->pci, mac);
 }
 
 static int want_guids(const struct node *n, const struct memory *memory, struct plan *p,
@@ -107,6 +107,7 @@ static int want_guids(const struct node *n, const struct memory *memory, struct 
 {
 	char node[GUID_LEN], port[GUID_LEN];
 	struct action *a;
+	int r;
 
 	if (!node_is_infiniband(n, v->pf->pci) || v->pf->unsupported & VF_SETTING_GUID ||
 	    !identity_is_unset_guid(n, v->device->pci, v->info) || !can_get_identity(memory, v))
@@ -118,7 +119,8 @@ static int want_guids(const struct node *n, const struct memory *memory, struct 
 		return -ENOMEM;
 	COPY(a->guid.node, node);
 	COPY(a->guid.port, port);
-	return 0;
+	r = identity_give(p, v->device->pci, node);
+	return r < 0 ? r : identity_give(p, v->device->pci, port);
 }
 
 /* Some drivers reset a VF for it: i40e_ndo_set_vf_trust(). So not while a process uses it. */
@@ -214,9 +216,10 @@ static int restore_autoprobe(const struct node *n, const struct memory *memory, 
 /* By this plan, before anything is bound. */
 static bool is_loading(const struct memory *memory, const struct plan *p, const char *module)
 {
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (p->actions[i].verb == VERB_LOAD_MODULE && p->actions[i].class == CLASS_CHANGE &&
-		    streq(p->actions[i].target, module))
+	const struct action *a = NULL;
+
+	while ((a = plan_next(p, module, a)))
+		if (a->verb == VERB_LOAD_MODULE && a->class == CLASS_CHANGE)
 			return !attempts_find(memory->tried, VERB_LOAD_MODULE, module, "");
 	return false;
 }
@@ -265,16 +268,13 @@ static int want_binding(const struct node *n, const struct memory *memory, struc
 
 static bool gets_identity(const struct memory *memory, const struct plan *p, const struct pci *vf)
 {
+	const struct action *a = NULL;
 	char to[SHOWN_LEN];
 
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
-
+	while ((a = plan_next(p, vf->address, a)))
 		if ((a->verb == VERB_SET_VF_MAC || a->verb == VERB_SET_VF_GUID) &&
-		    streq(a->target, vf->address) &&
 		    !attempts_find(memory->tried, a->verb, a->target, action_to(a, to)))
 			return true;
-	}
 	return false;
 }
 
