@@ -1466,6 +1466,11 @@ static void foreign_last(struct scene *s)
 {
 	foreign(s, UINT32_MAX);
 }
+static void rail2_foreign_last(struct scene *s)
+{
+	add_address(s, RAIL2, "10.0.0.3", 24);
+	foreign(s, UINT32_MAX - 1);
+}
 static void own_5000(struct scene *s)
 {
 	add_route(s, "10.0.0.0", 24, RAIL1, 5000, RTPROT_KERNEL);
@@ -1639,6 +1644,8 @@ prefix_routes_rank_below_everybody_elses_and_the_same_on_every_run(_unused_ void
 		  "set-metric " FIRST " 201->200\nset-metric " SECOND " 200->201" },
 		{ "two rails below another", rail2_foreign,
 		  "set-metric " FIRST " 0->1025\nset-metric " SECOND " 0->1026" },
+		{ "two rails below the last but one", rail2_foreign_last,
+		  "set-metric " FIRST " 0->4294967295\nset-metric " SECOND " 0->4294967295" },
 		{ "a rail without a route has no rank", rail2_alone,
 		  "set-metric " SECOND " 0->200" },
 		{ "the second is not managed", rail2_unmanaged, "set-metric " FIRST " 0->201" },

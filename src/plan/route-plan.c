@@ -52,9 +52,10 @@ static uint32_t base_metric(const struct config *c, const struct node *n, const 
 	for (size_t i = 0; i < n->n_routes; i++) {
 		const struct route *t = &n->routes[i];
 
+		/* No metric ranks below the last one, and "+ 1" makes 0 of it. */
 		if (t->table == RT_TABLE_MAIN && t->family == a->family &&
 		    t->prefix_len == a->prefix_len && memcmp(t->dst, prefix, sizeof(prefix)) == 0 &&
-		    is_foreign(p, t) && t->metric < UINT32_MAX && t->metric + 1 > base)
+		    is_foreign(p, t) && t->metric + 1 > base)
 			base = t->metric + 1;
 	}
 	return base;
@@ -84,11 +85,12 @@ static bool is_in(const struct node *n, const struct nic_netdev *k, const struct
 uint32_t nic_netdev_metric(const struct config *c, const struct node *n, const struct plan *p,
 			   const struct nic_netdev *k, const struct address *a)
 {
+	const uint32_t base = base_metric(c, n, p, a);
 	uint32_t rank = 0;
 
 	for (const struct nic_netdev *other = p->nic_netdevs; other < k; other++)
 		rank += is_in(n, other, a);
-	return base_metric(c, n, p, a) + rank;
+	return base + MIN(rank, UINT32_MAX - base);
 }
 
 static int want_metric(struct plan *p, const struct nic_netdev *k, const struct address *have,
