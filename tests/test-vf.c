@@ -12,6 +12,7 @@
 #include "../src/plan/identity.h"
 
 #include "../src/plan/attempts-plan.h"
+#include "../src/plan/in-use-plan.h"
 #include "memory.h"
 #include "scene.h"
 
@@ -1947,6 +1948,24 @@ static void explain_says_what_becomes_of_vfs(_unused_ void **state)
 	assert_explained(&s, PF, -1, "no [Device NAME] section matches: it is not managed");
 }
 
+/* Firmware that enables fewer VFs than asked for need not enable the first ones. */
+static void the_users_of_vfs_behind_a_gap_are_seen(_unused_ void **state)
+{
+	struct pci pcis[] = {
+		{ .address = "0000:41:00.0", .num_vfs = 1, .total_vfs = 4 },
+		{ .address = "0000:41:00.4", .physfn = "0000:41:00.0", .vf_index = 3 },
+	};
+	struct user user = { .target = "0000:41:00.4", .use = USE_CONTEXT, .pid = 7 };
+	const struct node n = {
+		.pcis = pcis, .n_pcis = 2, .has_users = true, .users = &user, .n_users = 1
+	};
+	const struct memory memory = {};
+	char text[128];
+
+	assert_true(in_use_of_vfs(&n, &memory, &pcis[0], text, sizeof(text)));
+	assert_true(strstr(text, "0000:41:00.4"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1983,6 +2002,7 @@ int main(void)
 		cmocka_unit_test(every_use_keeps_vfs_and_all_users_are_named),
 		cmocka_unit_test(what_the_kernel_refuses_has_a_reason_of_its_own),
 		cmocka_unit_test(explain_says_what_becomes_of_vfs),
+		cmocka_unit_test(the_users_of_vfs_behind_a_gap_are_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
