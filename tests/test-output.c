@@ -1359,6 +1359,19 @@ static void the_journal_gets_what_is_new_in_a_state(_unused_ void **state)
 	}
 }
 
+/* Its netdev is on its way into a pod, or back: the plugin's file goes on to name it. */
+static void a_device_that_is_lost_for_a_moment_keeps_its_name(_unused_ void **state)
+{
+	const struct pci pci = { .address = "0000:41:00.1" };
+	struct device d = { .pci = &pci, .is_handed_out = true, .netdev_name = "ens1v0" };
+
+	assert_false(output_plugin_offers(&d));
+	assert_string_equal(output_plugin_netdev(&d), "");
+	d.is_lost = true;
+	assert_true(output_plugin_offers(&d));
+	assert_string_equal(output_plugin_netdev(&d), "ens1v0");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1399,6 +1412,7 @@ int main(void)
 		cmocka_unit_test(tree_rows_and_sentences_fit_the_width),
 		cmocka_unit_test(colour_and_control_characters_come_from_us_only),
 		cmocka_unit_test(a_configuration_is_valid_or_its_problems_are_listed),
+		cmocka_unit_test(a_device_that_is_lost_for_a_moment_keeps_its_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
