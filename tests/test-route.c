@@ -43,6 +43,13 @@ static const struct route *find(const struct routes *l, const char *dst, uint32_
 	return NULL;
 }
 
+/* Behind the last members there are bytes that mean nothing. */
+static bool is_same(const struct route *a, const struct route *b)
+{
+	return memcmp(a, b, offsetof(struct route, is_dead)) == 0 && a->is_dead == b->is_dead &&
+	       a->has_more == b->has_more;
+}
+
 static int setup(_unused_ void **state)
 {
 	static const struct netns_address addresses[] = {
@@ -325,7 +332,8 @@ static void nexthop_objects_are_looked_up(_unused_ void **state)
 	for (int i = 0; i < 2; i++)
 		assert_null(find(&all[i], "0.0.0.0", 0, 3));
 	assert_int_equal(all[0].n, all[1].n);
-	assert_memory_equal(all[0].all, all[1].all, all[0].n * sizeof(*all[0].all));
+	for (size_t i = 0; i < all[0].n; i++)
+		assert_true(is_same(&all[0].all[i], &all[1].all[i]));
 	routes_done(&all[0]);
 	routes_done(&all[1]);
 }
@@ -357,7 +365,8 @@ static void a_kernel_that_does_not_filter_gives_the_same(_unused_ void **state)
 	assert_int_equal(route_list(&nl, &a.all, &a.n), 0);
 	assert_int_equal(route_list(&plain, &b.all, &b.n), 0);
 	assert_int_equal(a.n, b.n);
-	assert_memory_equal(a.all, b.all, a.n * sizeof(*a.all));
+	for (size_t i = 0; i < a.n; i++)
+		assert_true(is_same(&a.all[i], &b.all[i]));
 }
 
 static struct route own(const char *dst, uint32_t prefix_len, uint32_t table, uint32_t ifindex,
@@ -381,7 +390,7 @@ static struct route own(const char *dst, uint32_t prefix_len, uint32_t table, ui
 static const struct route *find_own(const struct routes *l, const struct route *t)
 {
 	for (size_t i = 0; i < l->n; i++)
-		if (memcmp(&l->all[i], t, sizeof(*t)) == 0)
+		if (is_same(&l->all[i], t))
 			return &l->all[i];
 	return NULL;
 }
