@@ -1,0 +1,398 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The first process of a user-mode-linux kernel: layouts one after the other, each in namespaces and a root of its own.
+
+node.py WORK NUMBER: WORK/task.json has the seeds and the program; a line for each layout goes to WORK/results-NUMBER.
+"""
+import ctypes
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import traceback
+
+import judge
+from layout import DRIVERS, Layout
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODULES = ('ipv6 veth dummy bonding team team_mode_activebackup team_mode_roundrobin 8021q bridge macvlan ipvlan macsec vrf '
+           'ip_gre ip6_gre ipip sit vxlan gcm ctr ccm ghash-generic af_packet_diag').split()
+CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x4000000, 0x8000000, 0x20000000, 0x40000000
+MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def check(result):
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def mount(source, target, kind=None, flags=0):
+    check(libc.mount(source.encode(), target.encode(), kind and kind.encode(), flags, None))
+
+
+def unshare(flags):
+    check(libc.unshare(flags))
+
+
+def load_modules():
+    folder = os.path.join('/usr/lib/uml/modules', os.uname().release)
+    needs, paths = {}, {}
+    with open(folder + '/modules.dep', encoding='ascii') as f:
+        for line in f:
+            path, _, rest = line.partition(':')
+            paths[os.path.basename(path).removesuffix('.ko')] = path
+            needs[path] = rest.split()
+
+    def load(path):
+        if path in loaded:
+            return
+        loaded.add(path)
+        for needed in reversed(needs[path]):
+            load(needed)
+        with open(os.path.join(folder, path), 'rb') as f:
+            libc.syscall(313, f.fileno(), b'', 0)  # finit_module
+
+    loaded = set()
+    for name in MODULES:
+        if name in paths:
+            load(paths[name])
+
+
+# --- the root of a node --------------------------------------------------------------------------------------
+
+class Root:
+    def __init__(self, path):
+        self.path = path
+
+    def file(self, path, text):
+        full = os.path.join(self.path, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, 'w', encoding='utf-8') as f:
+            f.write(text)
+
+    def link(self, path, target):
+        """Both below the root; relative, as sysfs has them."""
+        full = os.path.join(self.path, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        os.symlink(os.path.relpath(target, os.path.dirname(path)), full)
+
+    def folder(self, path):
+        os.makedirs(os.path.join(self.path, path), exist_ok=True)
+
+    def bind(self, source, path, is_file=False):
+        full = os.path.join(self.path, path.lstrip('/'))
+        if is_file:
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            open(full, 'a', encoding='ascii').close()
+        else:
+            os.makedirs(full, exist_ok=True)
+        mount(source, full, None, MS_BIND)
+
+
+def folder_of(f):
+    parent = f.pf or f
+    port = 'sys/devices/pci0000:40/0000:40:%02x.0' % (parent.number % 32)
+    return port + '/' + f.pci
+
+
+def guid(mac):
+    b = [int(x, 16) for x in mac.split(':')]
+    return '%02x%02x:%02xff:fe%02x:%02x%02x' % (b[0] ^ 2, b[1], b[2], b[3], b[4], b[5])
+
+
+def make_function(root, f, index, uverbs):
+    folder = folder_of(f)
+    vendor, device = DRIVERS.get(f.driver, ('8086', '1521'))
+    root.link('sys/bus/pci/devices/' + f.pci, folder)
+    root.file(folder + '/vendor', '0x%s\n' % vendor)
+    root.file(folder + '/device', '0x%s\n' % device)
+    root.file(folder + '/subsystem_vendor', '0x%s\n' % vendor)
+    root.file(folder + '/subsystem_device', '0x0001\n')
+    root.file(folder + '/class', '0x020000\n')
+    root.file(folder + '/numa_node', '0\n')
+    root.file(folder + '/driver_override', '(null)\n')
+    root.file(folder + '/modalias', 'pci:v%08Xd%08Xsv%08Xsd00000001bc02sc00i00\n' % (
+        int(vendor, 16), int(device, 16), int(vendor, 16)))
+    root.link(folder + '/driver', 'sys/bus/pci/drivers/' + f.driver)
+    root.link('sys/bus/pci/drivers/%s/module' % f.driver, 'sys/module/' + f.driver) if not os.path.lexists(
+        os.path.join(root.path, 'sys/bus/pci/drivers/%s/module' % f.driver)) else None
+    if f.total_vfs:
+        root.file(folder + '/sriov_totalvfs', '%d\n' % f.total_vfs)
+        root.file(folder + '/sriov_numvfs', '%d\n' % len(f.vfs))
+        root.file(folder + '/sriov_drivers_autoprobe', '1\n')
+        root.file(folder + '/sriov_offset', '2\n')
+        root.file(folder + '/sriov_stride', '1\n')
+    if f.pf:
+        root.link(folder + '/physfn', folder_of(f.pf))
+        root.link('%s/virtfn%d' % (folder_of(f.pf), f.index), folder)
+    net = '%s/net/%s' % (folder, f.name)
+    root.link('sys/class/net/' + f.name, net)
+    root.link(net + '/device', folder)
+    for name, text in (('ifindex', '%d' % index), ('address', f.mac), ('dev_port', '0'), ('type', '1'),
+                       ('operstate', 'up'), ('phys_port_name', '' if f.pf else 'p0')):
+        root.file('%s/%s' % (net, name), text + '\n')
+    if not f.ibdev:
+        return
+    ib = '%s/infiniband/%s' % (folder, f.ibdev)
+    root.link('sys/class/infiniband/' + f.ibdev, ib)
+    root.link(ib + '/device', folder)
+    root.file(ib + '/node_guid', guid(f.mac) + '\n')
+    root.file(ib + '/node_type', '1: CA\n')
+    root.file(ib + '/fw_ver', '28.39.1002\n')
+    port = ib + '/ports/1'
+    root.file(port + '/state', '4: ACTIVE\n')
+    root.file(port + '/phys_state', '5: LinkUp\n')
+    root.file(port + '/link_layer', 'Ethernet\n')
+    root.file(port + '/rate', '100 Gb/sec (4X EDR)\n')
+    root.folder(port + '/gids'), root.folder(port + '/gid_attrs/types'), root.folder(port + '/gid_attrs/ndevs')
+    verbs = '%s/infiniband_verbs/uverbs%d' % (folder, uverbs)
+    root.file(verbs + '/ibdev', f.ibdev + '\n')
+    root.link('sys/class/infiniband_verbs/uverbs%d' % uverbs, verbs)
+    root.link(verbs + '/device', folder)
+    root.file('dev/infiniband/uverbs%d' % uverbs, '')
+    mad = '%s/infiniband_mad/umad%d' % (folder, uverbs)
+    root.file(mad + '/ibdev', f.ibdev + '\n')
+    root.link('sys/class/infiniband_mad/umad%d' % uverbs, mad)
+    root.link(mad + '/device', folder)
+    root.file('dev/infiniband/umad%d' % uverbs, '')
+
+
+def make_gids(root, layout, addresses):
+    """The GID table of each device: those of its netdev's addresses."""
+    for f in layout.functions:
+        if not f.ibdev:
+            continue
+        port = '%s/infiniband/%s/ports/1' % (folder_of(f), f.ibdev)
+        b = guid(f.mac)
+        found = ['fe80:0000:0000:0000:' + b]
+        for text in addresses.get(f.name, []):
+            if ':' not in text:
+                a = [int(x) for x in text.split('.')]
+                found.append('0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x' % tuple(a))
+            elif not text.startswith('fe80'):
+                import ipaddress
+                found.append(ipaddress.ip_address(text).exploded)
+        for i, gid in enumerate(g for g in found for _ in (0, 1)):
+            root.file('%s/gids/%d' % (port, i), gid + '\n')
+            root.file('%s/gid_attrs/types/%d' % (port, i), ('IB/RoCE v1', 'RoCE v2')[i % 2] + '\n')
+            root.file('%s/gid_attrs/ndevs/%d' % (port, i), f.name + '\n')
+
+
+def make_root(layout, task):
+    root = Root('/run/root')
+    os.makedirs(root.path, exist_ok=True)
+    mount('tmpfs', root.path, 'tmpfs')
+    root.bind('/usr', '/usr')
+    for name in ('bin', 'sbin', 'lib', 'lib64', 'lib32'):
+        if os.path.islink('/' + name):
+            os.symlink(os.readlink('/' + name), os.path.join(root.path, name))
+        elif os.path.isdir('/' + name):
+            root.bind('/' + name, name)
+    for name in task['binds']:
+        root.bind(name, name)
+    for name in ('tmp', 'run/oracle', 'var/lib', 'etc', 'sys/kernel', 'sys/fs', 'dev/infiniband', 'proc', 'run/systemd/system'):
+        root.folder(name)
+    os.symlink('/run', os.path.join(root.path, 'var/run'))
+    for name in ('null', 'zero', 'urandom', 'random'):
+        full = os.path.join(root.path, 'dev', name)
+        open(full, 'w', encoding='ascii').close()
+        mount('/dev/' + name, full, None, MS_BIND)
+    root.file('etc/machine-id', '%032x\n' % (layout.seed + 1))
+    root.file('etc/os-release', 'ID=debian\nVERSION_ID="12"\n')
+    root.file('etc/passwd', 'root:x:0:0:root:/root:/bin/sh\n')
+    root.file('etc/group', 'root:x:0:\n')
+    for name in ('ib_core', 'ib_uverbs', 'rdma_ucm', 'rdma_cm', 'ib_umad', 'mlx5_core', 'mlx5_ib', 'erdma', 'igb'):
+        root.file('sys/module/%s/initstate' % name, 'live\n')
+        root.file('sys/module/%s/refcnt' % name, '0\n')
+        root.file('sys/module/%s/taint' % name, '\n')
+        root.folder('sys/module/%s/holders' % name)
+    root.file('dev/infiniband/rdma_cm', '')
+    root.file('sys/devices/system/node/node0/cpulist', '0-31\n')
+    root.file('sys/devices/system/cpu/online', '0-31\n')
+    return root
+
+
+def make_other_links(root, layout):
+    ours = {f.name for f in layout.functions}
+    for link in judge.ip_json('link'):
+        name = link['ifname']
+        if name not in ours:
+            folder = 'sys/devices/virtual/net/' + name
+            root.file(folder + '/ifindex', '%d\n' % link['ifindex'])
+            root.file(folder + '/address', link.get('address', '') + '\n')
+            root.link('sys/class/net/' + name, folder)
+
+
+def run_ip(words):
+    done = subprocess.run(['ip', *words.split()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    return done.stderr.strip() or ('failed' if done.returncode else '')
+
+
+def build_links(layout, outside):
+    failed = []
+    for f in layout.functions:
+        words = 'link add %s address %s type veth peer name %s netns %d' % (f.name, f.mac, f.name, outside)
+        trouble = run_ip(words)
+        if trouble:
+            raise RuntimeError('%s: %s' % (words, trouble))
+    fd = os.open('/proc/%d/ns/net' % outside, os.O_RDONLY)
+    subprocess.run(['ip', '-batch', '-'], input=''.join('link set %s up\n' % f.name for f in layout.functions),
+                   text=True, check=True, preexec_fn=lambda: check(libc.setns(fd, CLONE_NEWNET)))
+    os.close(fd)
+    for words in layout.commands:
+        trouble = run_ip(words)
+        if trouble:
+            failed.append((words, trouble))
+    return failed
+
+
+def proc_files(root, layout, pid):
+    """What of /proc cannot be made by namespaces: the command line and the mounts of the processes that ask."""
+    root.file('run/oracle/cmdline', layout.cmdline + '\n')
+    mount(root.path + '/run/oracle/cmdline', root.path + '/proc/cmdline', None, MS_BIND)
+    if not layout.mounts:
+        return
+    with open('/proc/self/mountinfo', encoding='ascii') as f:
+        text = f.read()
+    root.file('run/oracle/mountinfo', '20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n' + '\n'.join(layout.mounts) + '\n')
+    root.file('run/oracle/mounts', '/dev/sda1 / ext4 rw 0 0\n' + ''.join(
+        '%s %s nfs4 rw,vers=4.2 0 0\n' % (m.split(' - ')[1].split()[1], m.split()[4]) for m in layout.mounts))
+    for name in ('mountinfo', 'mounts'):
+        mount('%s/run/oracle/%s' % (root.path, name), '%s/proc/%s/%s' % (root.path, pid, name), None, MS_BIND)
+    del text
+
+
+class Program:
+    def __init__(self, root, layout, task):
+        self.root, self.layout, self.task = root, layout, task
+
+    def run(self, *words):
+        def enter():
+            os.chroot(self.root.path)
+            os.chdir('/')
+            if self.layout.mounts:
+                here = Root('/')
+                for name in ('mountinfo', 'mounts'):
+                    mount('/run/oracle/' + name, '/proc/%d/%s' % (os.getpid(), name), None, MS_BIND)
+                del here
+
+        environment = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL': 'C', 'LD_PRELOAD': self.task['preload']}
+        done = subprocess.run([self.task['binary'], *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              env=environment, preexec_fn=enter, timeout=60, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+
+def settle():
+    """Carriers are known and duplicate address detection is over."""
+    for _ in range(100):
+        links = judge.ip_json('link', 'show', 'up')
+        if not [l for l in links if 'LOWER_UP' in l['flags'] and l['operstate'] in ('DOWN', 'LOWERLAYERDOWN', 'DORMANT')
+                ] and not [a for a in judge.ip_json('-6', 'addr', 'show', 'up', 'tentative') if a.get('addr_info')]:
+            return
+        time.sleep(0.05)
+
+
+def one_layout(seed, task):
+    """Runs as PID 1 of its namespaces."""
+    layout = Layout(seed)
+    outside = os.fork()
+    if outside == 0:
+        libc.prctl(1, signal.SIGKILL)
+        os.write(task['ready'], b'x')
+        signal.pause()
+        os._exit(0)
+    os.read(task['wait'], 1)
+    unshare(CLONE_NEWNET)
+    check(libc.sethostname(b'node-%d' % seed, len('node-%d' % seed)))
+    root = make_root(layout, task)
+    mount('proc', root.path + '/proc', 'proc')
+    mount('proc', '/proc', 'proc')
+    run_ip('link set lo up')
+    refused = build_links(layout, outside)
+    settle()
+    links = judge.ip_json('link')
+    index = {l['ifname']: l['ifindex'] for l in links}
+    for i, f in enumerate(layout.functions):
+        make_function(root, f, index[f.name], i)
+    make_other_links(root, layout)
+    make_gids(root, layout, {a['ifname']: [i['local'] for i in a['addr_info']] for a in judge.ip_json('addr')})
+    root.file('run/oracle/functions', ''.join('%s %s\n' % (f.name, f.mac) for f in layout.functions))
+    root.file('run/oracle/rdma', ''.join('%d %s %s\n' % (i, f.ibdev, f.name)
+                                         for i, f in enumerate(layout.functions) if f.ibdev))
+    for path, text in layout.files.items():
+        root.file(path, text)
+    os.chmod(root.path + '/opt/bin/kubelet', 0o755)
+    config = layout.config
+    if layout.preset:
+        with open(os.path.join(task['presets'], layout.preset + '.conf'), encoding='utf-8') as f:
+            config = f.read()
+        config += '\n[Device]\nExpect=0\n'
+    root.file('etc/rdma-provision.test.conf', config)
+    layout.config = config
+    proc_files(root, layout, 'self')
+    program = Program(root, layout, task)
+    result = judge.judge(layout, program, run_ip)
+    result['refused'] = refused
+    return result
+
+
+def in_namespaces(seed, task):
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID | CLONE_NEWNET)
+            mount('none', '/', None, MS_REC | MS_PRIVATE)
+            first = os.fork()
+            if first == 0:
+                try:
+                    wait, ready = os.pipe()
+                    result = one_layout(seed, dict(task, ready=ready, wait=wait))
+                except BaseException:
+                    result = {'seed': seed, 'error': traceback.format_exc()}
+                with os.fdopen(write, 'w') as f:
+                    json.dump(result, f)
+                os._exit(0)
+            os.close(write)
+            os.waitpid(first, 0)
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as f:
+        text = f.read()
+    os.waitpid(pid, 0)
+    return text or json.dumps({'seed': seed, 'error': 'ended without an answer'})
+
+
+def main():
+    work, number = sys.argv[1], int(sys.argv[2])
+    os.environ['PATH'] = '/usr/sbin:/usr/bin:/sbin:/bin'
+    mount('proc', '/proc', 'proc')
+    log = os.open('%s/log-%d' % (work, number), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    try:
+        mount('tmpfs', '/run', 'tmpfs')
+        mount('tmpfs', '/sys', 'tmpfs')
+        load_modules()
+        with open(work + '/task.json', encoding='utf-8') as f:
+            task = json.load(f)
+        with open('%s/results-%d' % (work, number), 'w', encoding='utf-8') as out:
+            for seed in task['seeds'][number::task['jobs']]:
+                out.write(in_namespaces(seed, task) + '\n')
+                out.flush()
+    except BaseException:
+        traceback.print_exc()
+    sys.stdout.flush()
+    with open('/proc/sysrq-trigger', 'w', encoding='ascii') as f:
+        f.write('o')
+    time.sleep(30)
+
+
+if __name__ == '__main__':
+    main()
