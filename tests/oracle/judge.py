@@ -4,6 +4,8 @@ import ipaddress
 import json
 import subprocess
 
+import question
+
 CONFIG = '/etc/rdma-provision.test.conf'
 TUNNELS = ('gre', 'ipip', 'vxlan', 'sit', 'gretap', 'ip6gre', 'ip6tnl')
 DEFAULTS = {4: ('192.0.2.1', '198.51.100.1', '203.0.113.1', '233.252.0.1', '11.0.0.1', '100.20.30.40', '8.8.8.8'),
@@ -103,30 +105,22 @@ class Net:
 class Packet:
     """A packet to a destination: which device it leaves by, and by which gateway when its source is given."""
 
-    def __init__(self, why, address, *more):
-        self.why, self.address, self.more = why, str(address), [str(m) for m in more]
-
-    def ask(self, *more):
-        words = ['-6'] if ':' in self.address else []
-        found = ip_json(*words, 'route', 'get', *more, self.address, *self.more)
-        if not found or found[0].get('type') in ('local', 'blackhole', 'unreachable', 'prohibit', 'broadcast'):
-            return None
-        return found[0]
+    def __init__(self, why, address, **more):
+        self.why, self.address, self.more = why, str(address), more
 
     def way(self):
-        answer = self.ask()
-        return answer and (answer.get('dev'), answer.get('gateway') or json.dumps(answer.get('via')), answer.get('prefsrc'))
+        answer = question.ask(self.address, **self.more)
+        return answer and (answer['dev'], answer['gateway'], answer['prefsrc'])
 
     def devices(self, net):
         """Of the route that matched, all that it may leave by."""
-        match = self.ask('fibmatch')
+        match = question.ask(self.address, fibmatch=True, **self.more)
         if not match:
             return set()
-        found = {h['dev'] for h in match.get('nexthops', []) if 'dev' in h} | {d for d, _ in net.hops_of(match.get('nhid'))}
-        return found | ({match['dev']} if 'dev' in match else set())
+        return {d for d, _ in match['hops'] + net.hops_of(match['nhid'])} | ({match['dev']} if match['dev'] else set())
 
     def __str__(self):
-        return '%s %s%s' % (self.why, self.address, ''.join(' ' + m for m in self.more))
+        return '%s %s%s' % (self.why, self.address, ''.join(' %s %s' % m for m in self.more.items()))
 
 
 def packets_of(layout, net):
@@ -142,7 +136,7 @@ def packets_of(layout, net):
             continue
         for name, link in net.links.items():
             if net.kind(name) == 'vrf' and net.family_has_default(link['linkinfo']['info_data']['table'], family):
-                found.append(Packet('VRF default', address, 'oif', name))
+                found.append(Packet('VRF default', address, oif=name))
     found += [Packet(why, address) for why, address in layout.destinations]
     for packet in found:  # grows
         way = packet.way()
@@ -153,20 +147,20 @@ def packets_of(layout, net):
         remote = data.get('remote') or data.get('remote6')
         if not remote or remote in ('any', '0.0.0.0'):
             continue
-        more = []
+        more = {}
         if data.get('fwmark') not in (None, '0x0', 0):
-            more += ['mark', data['fwmark']]
+            more['mark'] = int(str(data['fwmark']), 0)
         under = link.get('link') if isinstance(link.get('link'), str) else data.get('link')
         if under:
-            more += ['oif', under]
-        end = Packet('end of %s' % way[0], remote, *more)
+            more['oif'] = under
+        end = Packet('end of %s' % way[0], remote, **more)
         if str(end) not in [str(p) for p in found]:
             found.append(end)
     return found
 
 
 def from_source(packet, source):
-    return Packet(packet.why + ', by its source', packet.address, 'from', source, *packet.more)
+    return Packet(packet.why + ', by its source', packet.address, source=source, **packet.more)
 
 
 # --- carrying out ------------------------------------------------------------------------------------------------
@@ -374,7 +368,7 @@ def judge(layout, program, run_ip):
         lines.append('%s: %s%s' % (p, was, '' if now == was else '  AFTERWARDS %s' % (now,)))
         if was and (not now or now[0] != was[0]):
             harm.append(('a packet leaves by another device' if now else 'a packet has no way any more', lines[-1]))
-        elif was and 'from' in p.more and now[1] != was[1]:
+        elif was and 'source' in p.more and now[1] != was[1]:
             harm.append(('a connection goes by another gateway', lines[-1]))
     got, why_not, free = judge_free(layout, net, changes, devices, reasons)
     return {'seed': layout.seed, 'commands': layout.commands, 'files': layout.files, 'config': layout.config,

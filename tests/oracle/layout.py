@@ -36,7 +36,7 @@ class Layout:
         self.mounts = []    # lines for mountinfo
         self.cmdline = 'BOOT_IMAGE=/vmlinuz root=/dev/sda1 ro'
         self.constructs = collections.Counter()
-        self.n_nets = self.n_links = self.n_tables = 0
+        self.n_nets = self.n_links = self.n_tables = self.n_metrics = 0
         self.pools = []     # subnets: (netdev, address, gateway, network)
         self.type = self.mode = self.preset = ''
         self.wanted_vfs = self.wanted_mtu = 0
@@ -62,6 +62,11 @@ class Layout:
     def table(self):
         self.n_tables += 1
         return 100 + self.n_tables
+
+    def metric(self):
+        """One that no other route has."""
+        self.n_metrics += 1
+        return 2000 + self.n_metrics
 
     def net(self, prefix_len=24):
         self.n_nets += 1
@@ -192,6 +197,9 @@ def place(l, functions, plain=PLAIN, may_vrf=True):
     """An interface above these functions, with no address yet. Several functions are a bond."""
     for f in functions:
         f.is_free = False
+        if f.is_down:
+            up(l, f.name)
+            f.is_down = False
     top = functions[0].name if len(functions) == 1 else bond(l, functions)
     if not l.chance(plain):
         how = [l.random.choice(STACKS)]
@@ -306,7 +314,7 @@ def rail(l, functions, shared_net):
         where = ['table', p.own_table()] if p.vrf else []
         if l.chance(70):
             l.ip('route', 'add', '10.31.0.0/16' if l.chance(50) else '10.32.%d.0/24' % l.random.randrange(4), 'via',
-                 p.gateway, 'dev', p.top, 'metric', 1000 + l.n_nets, *where)
+                 p.gateway, 'dev', p.top, 'metric', l.metric(), *where)
         l.saw('/31 rail')
     elif how == 'IPv6':
         p.give6()
@@ -321,7 +329,7 @@ def rail(l, functions, shared_net):
 def further_default(l, p):
     """A default route that does not win, as clouds give one to each NIC."""
     if p.address:
-        l.ip('route', 'add', 'default', 'via', p.gateway, 'dev', p.top, 'metric', 2000 + l.n_nets,
+        l.ip('route', 'add', 'default', 'via', p.gateway, 'dev', p.top, 'metric', l.metric(),
              *(['table', p.own_table()] if p.vrf else []))
         l.saw('further default')
 
@@ -482,7 +490,8 @@ def make(l):
         f.is_named = False
         l.functions.append(f)
     for f in l.functions:
-        if not (f.is_free and l.chance(10)):
+        f.is_down = l.chance(10)
+        if not f.is_down:
             up(l, f.name)
     left = [f for f in l.functions]
     l.random.shuffle(left)

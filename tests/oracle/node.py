@@ -5,6 +5,7 @@
 node.py WORK NUMBER: WORK/task.json has the seeds and the program; a line for each layout goes to WORK/results-NUMBER.
 """
 import ctypes
+import itertools
 import json
 import os
 import shutil
@@ -233,22 +234,37 @@ def run_ip(words):
     return done.stderr.strip() or ('failed' if done.returncode else '')
 
 
-def build_links(layout, outside):
+def run_batch(commands, prepare=None):
+    """One ip for all of a family that follow one another; returns those that the kernel refused, with its words."""
     failed = []
-    for f in layout.functions:
-        words = 'link add %s address %s type veth peer name %s netns %d' % (f.name, f.mac, f.name, outside)
-        trouble = run_ip(words)
-        if trouble:
-            raise RuntimeError('%s: %s' % (words, trouble))
-    fd = os.open('/proc/%d/ns/net' % outside, os.O_RDONLY)
-    subprocess.run(['ip', '-batch', '-'], input=''.join('link set %s up\n' % f.name for f in layout.functions),
-                   text=True, check=True, preexec_fn=lambda: check(libc.setns(fd, CLONE_NEWNET)))
-    os.close(fd)
-    for words in layout.commands:
-        trouble = run_ip(words)
-        if trouble:
-            failed.append((words, trouble))
+    for option, group in itertools.groupby(commands, lambda c: '-6' if c.startswith('-6 ') else '-0'):
+        group = [c.removeprefix('-6 ') for c in group]
+        done = subprocess.run(['ip', *([option] if option == '-6' else []), '-force', '-batch', '-'], stdout=subprocess.DEVNULL,
+                              input=''.join(c + '\n' for c in group), stderr=subprocess.PIPE, text=True, check=False,
+                              preexec_fn=prepare)
+        words = []
+        for line in done.stderr.splitlines():
+            if line.startswith('Command failed -:'):
+                failed.append((group[int(line.split(':')[1]) - 1], ' '.join(words) or 'failed'))
+                words = []
+            else:
+                words.append(line)
     return failed
+
+
+def build_links(layout, outside):
+    ends = ['link add %s address %s type veth peer name %s netns %d' % (f.name, f.mac, f.name, outside) for f in layout.functions]
+    for key in ('accept_dad', 'dad_transmits'):  # there is nobody who could have an address
+        for where in ('all', 'default'):
+            with open('/proc/sys/net/ipv6/conf/%s/%s' % (where, key), 'w', encoding='ascii') as f:
+                f.write('0')
+    failed = run_batch(ends)
+    if failed:
+        raise RuntimeError(failed)
+    fd = os.open('/proc/%d/ns/net' % outside, os.O_RDONLY)
+    run_batch(['link set %s up' % f.name for f in layout.functions], lambda: check(libc.setns(fd, CLONE_NEWNET)))
+    os.close(fd)
+    return run_batch(layout.commands)
 
 
 def proc_files(root, layout, pid):
@@ -288,13 +304,13 @@ class Program:
 
 
 def settle():
-    """Carriers are known and duplicate address detection is over."""
-    for _ in range(100):
-        links = judge.ip_json('link', 'show', 'up')
+    """Until the kernel has noticed each carrier: up to a second."""
+    for _ in range(60):
+        links = judge.ip_json('addr', 'show', 'up')
         if not [l for l in links if 'LOWER_UP' in l['flags'] and l['operstate'] in ('DOWN', 'LOWERLAYERDOWN', 'DORMANT')
-                ] and not [a for a in judge.ip_json('-6', 'addr', 'show', 'up', 'tentative') if a.get('addr_info')]:
+                or [a for a in l['addr_info'] if a.get('tentative')]]:
             return
-        time.sleep(0.05)
+        time.sleep(0.15)
 
 
 def one_layout(seed, task):
@@ -369,6 +385,27 @@ def in_namespaces(seed, task):
     return text or json.dumps({'seed': seed, 'error': 'ended without an answer'})
 
 
+AT_ONCE = 3  # layouts in one kernel: much of a layout is waiting for carriers
+
+
+def side_by_side(task, number, path):
+    pids = []
+    out = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_TRUNC)
+    for worker in range(AT_ONCE):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                for seed in task['seeds'][number::task['jobs']][worker::AT_ONCE]:
+                    os.write(out, in_namespaces(seed, task).encode() + b'\n')
+            except BaseException:
+                traceback.print_exc()
+            sys.stdout.flush()
+            os._exit(0)
+        pids.append(pid)
+    for pid in pids:
+        os.waitpid(pid, 0)
+
+
 def main():
     work, number = sys.argv[1], int(sys.argv[2])
     os.environ['PATH'] = '/usr/sbin:/usr/bin:/sbin:/bin'
@@ -382,10 +419,7 @@ def main():
         load_modules()
         with open(work + '/task.json', encoding='utf-8') as f:
             task = json.load(f)
-        with open('%s/results-%d' % (work, number), 'w', encoding='utf-8') as out:
-            for seed in task['seeds'][number::task['jobs']]:
-                out.write(in_namespaces(seed, task) + '\n')
-                out.flush()
+        side_by_side(task, number, '%s/results-%d' % (work, number))
     except BaseException:
         traceback.print_exc()
     sys.stdout.flush()
