@@ -7,7 +7,7 @@ import subprocess
 import question
 
 CONFIG = '/etc/rdma-provision.test.conf'
-TUNNELS = ('gre', 'ipip', 'vxlan', 'sit', 'gretap', 'ip6gre', 'ip6tnl')
+TUNNELS = ('gre', 'gretap', 'ipip', 'sit', 'vxlan', 'geneve', 'ip6gre', 'ip6gretap', 'ip6tnl')
 DEFAULTS = {4: ('192.0.2.1', '198.51.100.1', '203.0.113.1', '233.252.0.1', '11.0.0.1', '100.20.30.40', '8.8.8.8'),
             6: ('2001:db8::1', '2001:4860::8888', '3fff::1', '2a00::1')}
 # Of a function that is needed none of these may be a target; the first two are allowed where a section names it.
@@ -55,6 +55,16 @@ class Net:
                 seen.add(one)
                 left += self.lower(one)
         return {n for n in seen if n in self.functions}
+
+    def tunnel_below(self, name):
+        """A tunnel that a netdev is or stands on, or None."""
+        left = [name]
+        while left:
+            one = left.pop()
+            if self.kind(one) in TUNNELS:
+                return one
+            left += self.lower(one)
+        return None
 
     def above(self, name):
         """The netdevs that stand on one, and itself; a VRF is no stack."""
@@ -140,9 +150,10 @@ def packets_of(layout, net):
     found += [Packet(why, address) for why, address in layout.destinations]
     for packet in found:  # grows
         way = packet.way()
-        if not way or net.kind(way[0]) not in TUNNELS or len(found) > 40:
+        tunnel = way and net.tunnel_below(way[0])
+        if not tunnel or len(found) > 40:
             continue
-        link = net.links[way[0]]
+        link = net.links[tunnel]
         data = link['linkinfo'].get('info_data', {})
         remote = data.get('remote') or data.get('remote6')
         if not remote or remote in ('any', '0.0.0.0'):
@@ -153,7 +164,7 @@ def packets_of(layout, net):
         under = link.get('link') if isinstance(link.get('link'), str) else data.get('link')
         if under:
             more['oif'] = under
-        end = Packet('end of %s' % way[0], remote, **more)
+        end = Packet('end of %s' % tunnel, remote, **more)
         if str(end) not in [str(p) for p in found]:
             found.append(end)
     return found
@@ -297,8 +308,8 @@ def judge_targets(layout, net, needed, changes, harm):
                 use = needed.get(vf.name) or use_of(net, vf.name, False)
                 if use:
                     harm.append(('VFs removed that are in use', '%s: %s: %s' % (what, vf.name, use)))
-        if a['verb'] == 'rebind-driver' and use_of(net, f.name, True):
-            harm.append(('rebind-driver on a NIC in use', '%s: %s' % (what, use_of(net, f.name, True))))
+        if a['verb'] == 'rebind-driver' and (f.elsewhere or use_of(net, f.name, True)):
+            harm.append(('rebind-driver on a NIC in use', '%s: %s' % (what, f.elsewhere or use_of(net, f.name, True))))
         if a['verb'] == 'set-mtu' and f.pf and use_of(net, f.name, False):
             harm.append(('set-mtu on a VF in use', what))
 
@@ -309,7 +320,7 @@ def judge_handed_out(layout, net, needed, devices, harm):
     for f in layout.functions:
         if not devices.get(f.pci, {}).get('handed_out'):
             continue
-        use = use_of(net, f.name, layout.mode == 'exclusive' and not f.pf)
+        use = f.elsewhere or use_of(net, f.name, layout.mode == 'exclusive' and not f.pf)
         if f.name in needed:
             harm.append(('a needed NIC handed out', '%s: %s' % (f.name, needed[f.name])))
         elif use:
@@ -320,7 +331,7 @@ def judge_free(layout, net, changes, devices, reasons):
     """Of each function that has nothing of the host: did it get what was asked?"""
     got, why_not, lines = False, [], []
     for f in layout.functions:
-        if not f.is_ours or f.pf or use_of(net, f.name, False) or any(use_of(net, v.name, False) for v in f.vfs):
+        if not f.is_ours or f.pf or f.elsewhere or use_of(net, f.name, False) or any(use_of(net, v.name, False) for v in f.vfs):
             continue
         mine = [a for a in changes if a['target'] == f.pci and 'first_vf' not in a]
         if layout.wanted_vfs:
@@ -330,7 +341,7 @@ def judge_free(layout, net, changes, devices, reasons):
             one = devices.get(f.pci, {})
             is_given = one.get('handed_out', False) or any(devices.get(v.pci, {}).get('handed_out') for v in f.vfs)
             is_given = is_given and layout.type != ''
-        if layout.wanted_mtu:
+        if layout.wanted_mtu and not f.vfs:  # it is never lowered while VFs exist
             is_given = is_given and any(a['verb'] == 'set-mtu' and a['to'] == layout.wanted_mtu for a in mine)
         codes = reasons.get(f.pci, [])
         lines.append('%s: %s' % (f.name, 'got what was asked' if is_given else 'got nothing: %s' % (' '.join(codes) or 'no reason')))

@@ -18,7 +18,9 @@ class Function:
         self.mac = '52:54:00:%02x:%02x:%02x' % (slot, index + 2 if pf else 0, 1)
         self.total_vfs, self.vfs = (0 if pf or not self.is_ours else 8), []
         self.ibdev = 'ib_%s' % name if self.is_ours else ''
-        self.is_free = True  # nothing of the host on it: no address, no route, nothing stacked
+        self.is_named = False  # literally, in a Match=
+        self.is_down = False
+        self.elsewhere = ''    # what uses it in a namespace that 'ip link' does not show here
 
 
 class Layout:
@@ -34,6 +36,11 @@ class Layout:
         self.default_candidates = {4: [], 6: []}
         self.node_addresses = []  # what the kubelet announces
         self.mounts = []    # lines for mountinfo
+        self.loopback = ''  # the node's address, where no NIC has it
+        self.root = '20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw'
+        self.links = {}     # symbolic links below the root: path: target
+        self.namespaces = []  # named ones
+        self.moved = []     # (netdev, namespace, commands of ip there)
         self.cmdline = 'BOOT_IMAGE=/vmlinuz root=/dev/sda1 ro'
         self.constructs = collections.Counter()
         self.n_nets = self.n_links = self.n_tables = self.n_metrics = 0
@@ -96,16 +103,12 @@ class Place:
         else:
             self.address, self.gateway = self.network[host], self.network[1]
         l.ip('addr', 'add', '%s/%d' % (self.address, self.network.prefixlen), 'dev', self.top)
-        for f in self.functions:
-            f.is_free = False
 
     def give6(self):
         l = self.layout
         self.network6 = l.net6()
         self.address6, self.gateway6 = self.network6[0x10], self.network6[1]
         l.ip('-6', 'addr', 'add', '%s/64' % self.address6, 'dev', self.top, 'nodad')
-        for f in self.functions:
-            f.is_free = False
 
     def own_table(self):
         return self.vrf[1] if self.vrf else None
@@ -156,6 +159,16 @@ def stack_bridge(l, below):
     return name
 
 
+def bridge_of(l, functions):
+    name = l.name('br')
+    l.ip('link', 'add', name, 'type', 'bridge')
+    for f in functions:
+        l.ip('link', 'set', f.name, 'master', name)
+    l.saw('bridge of several')
+    up(l, name)
+    return name
+
+
 def stack_macvlan(l, below):
     name = l.name('mv')
     l.ip('link', 'add', 'link', below, name, 'type', 'macvlan', 'mode', l.pick('bridge', 'private'))
@@ -196,11 +209,10 @@ PLAIN = 45  # percent of places that stand on a function directly
 def place(l, functions, plain=PLAIN, may_vrf=True):
     """An interface above these functions, with no address yet. Several functions are a bond."""
     for f in functions:
-        f.is_free = False
         if f.is_down:
             up(l, f.name)
             f.is_down = False
-    top = functions[0].name if len(functions) == 1 else bond(l, functions)
+    top = functions[0].name if len(functions) == 1 else bond(l, functions) if l.chance(80) else bridge_of(l, functions)
     if not l.chance(plain):
         how = [l.random.choice(STACKS)]
         if l.chance(25):
@@ -275,6 +287,39 @@ def default_table(l, p, family):
     l.saw('default in a table: ' + how)
 
 
+def multipath(l, one, other):
+    dst = l.pick('default', 'default', '203.0.113.0/24')
+    if l.chance(50):
+        l.ip('route', 'add', dst, 'nexthop', 'via', one.gateway, 'dev', one.top, 'weight', l.pick(1, 5), 'nexthop', 'via',
+             other.gateway, 'dev', other.top)
+        l.saw('multipath')
+    else:
+        l.n_links += 3
+        a, b, group = l.n_links - 2, l.n_links - 1, l.n_links
+        l.ip('nexthop', 'add', 'id', a, 'via', one.gateway, 'dev', one.top)
+        l.ip('nexthop', 'add', 'id', b, 'via', other.gateway, 'dev', other.top)
+        l.ip('nexthop', 'add', 'id', group, 'group', '%d/%d' % (a, b))
+        l.ip('route', 'add', dst, 'nhid', group)
+        l.saw('multipath by a nexthop group')
+
+
+def unnumbered(l, places):
+    """As BGP makes it: the node's address is on lo or a dummy, the default route has link-local gateways."""
+    name = 'lo'
+    if l.chance(50):
+        name = l.name('dummy')
+        l.ip('link', 'add', name, 'type', 'dummy')
+        up(l, name)
+    address = ipaddress.ip_address('10.77.0.%d' % l.random.randrange(1, 250))
+    l.ip('addr', 'add', '%s/32' % address, 'dev', name)
+    hops = []
+    for i, p in enumerate(places):
+        hops += ['nexthop', 'via', 'inet6', 'fe80::%x' % (i + 1), 'dev', p.top]
+    l.ip('route', 'add', 'default', 'proto', 'bgp', 'src', address, 'metric', 20, *hops)
+    l.loopback = str(address)
+    l.saw('address on a loopback, link-local gateways')
+
+
 def make_default(l, p, family):
     if p.vrf:
         default_main(l, p, family)
@@ -282,22 +327,48 @@ def make_default(l, p, family):
         (l.pick(default_main, default_main, default_main, default_table, default_table, default_halves))(l, p, family)
 
 
-def tunnel(l, p):
+def tunnel(l, p, depth=0):
     """A tunnel whose outer packets leave by a place; it gets the default route."""
-    remote = ipaddress.ip_address('172.%d.0.%d' % (l.random.randrange(16, 32), l.random.randrange(1, 250)))
-    kind, name = l.pick('gre', 'ipip', 'vxlan'), l.name('tun')
-    dev = ['dev', p.top] if l.chance(30) else []
-    local = ['local', p.address] if l.chance(60) else []
-    if kind == 'vxlan':
+    remote = ipaddress.ip_address('172.%d.0.%d' % (l.random.randrange(18, 32), l.random.randrange(1, 250)))
+    kind, name = l.pick('gre', 'gre', 'ipip', 'vxlan', 'gretap', 'geneve' if depth == 0 else 'gre', 'ip6gre'), l.name('tun')
+    if kind == 'ip6gre' and not p.address6:
+        kind = 'ipip'
+    dev = ['dev', p.top] if l.chance(30) and kind != 'geneve' else []
+    if kind == 'ip6gre':
+        remote = ipaddress.ip_address('fd77::%x' % l.random.randrange(1, 9999))
+        l.ip('-6', 'link', 'add', name, 'type', kind, 'remote', remote, 'local', p.address6, *dev)
+    elif kind == 'vxlan':
+        local = ['local', p.address] if l.chance(60) else []
         l.ip('link', 'add', name, 'type', 'vxlan', 'id', l.random.randrange(1, 4000), 'remote', remote, 'dstport', 4789,
              *local, *dev)
+    elif kind == 'geneve':
+        l.ip('link', 'add', name, 'type', 'geneve', 'id', l.random.randrange(1, 4000), 'remote', remote)
     else:
-        l.ip('link', 'add', name, 'type', kind, 'remote', remote, 'local', p.address, *dev)
+        mark = ['fwmark', '0x51'] if l.chance(30) else []
+        l.ip('link', 'add', name, 'type', kind, 'remote', remote, 'local', p.address, *dev, *mark)
+        if mark:
+            l.saw('tunnel with a mark')
     up(l, name)
-    route(l, p, 4, '%s/32' % remote)
+    if kind == 'ip6gre':
+        route(l, p, 6, '%s/128' % remote)
+    elif '0x51' in l.commands[-2] and l.chance(60):
+        table = l.table()
+        l.ip('route', 'add', 'default', 'via', p.gateway, 'dev', p.top, 'table', table)
+        l.ip('rule', 'add', 'fwmark', '0x51', 'table', table, 'pref', l.random.randrange(100, 20000))
+        l.saw('a table for marked packets')
+    else:
+        route(l, p, 4, '%s/32' % remote if l.chance(70) else '%s/16' % ipaddress.ip_network('%s/16' % remote, False)[0])
     t = Place(l, name, [])
     t.give4()
     l.saw('tunnel: ' + kind)
+    if depth == 0 and l.chance(15):
+        l.saw('tunnel in a tunnel')
+        return tunnel(l, t, 1)
+    if l.chance(15) and kind in ('gretap', 'vxlan'):
+        top = stack_vlan(l, name)
+        t = Place(l, top, [])
+        t.give4()
+        l.saw('VLAN on a tunnel')
     return t
 
 
@@ -305,7 +376,7 @@ def tunnel(l, p):
 
 def rail(l, functions, shared_net):
     p = place(l, functions, plain=70)
-    how = l.pick('plain', 'plain', 'same prefix', '/31', 'IPv6', 'both')
+    how = l.pick('plain', 'plain', 'same prefix', '/31', '/31', 'IPv6', 'both', '169.254')
     if how == 'same prefix' and not p.vrf:
         p.give4(shared_net, 20 + len(l.pools))
         l.saw('rails in one prefix')
@@ -318,6 +389,10 @@ def rail(l, functions, shared_net):
         l.saw('/31 rail')
     elif how == 'IPv6':
         p.give6()
+    elif how == '169.254':
+        p.give4(ipaddress.ip_network('169.254.%d.0/24' % (l.n_nets + 1)))
+        l.n_nets += 1
+        l.saw('169.254')
     else:
         p.give4()
         if how == 'both':
@@ -346,19 +421,28 @@ def kubelet(l, node):
     l.files['opt/bin/kubelet'] = '#!/bin/sh\n'
     l.files['var/lib/kubelet/config.yaml'] = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n'
     flags = []
-    if node and l.chance(45):
-        address = node.address or node.address6
-        if address:
-            flags.append('--node-ip=%s' % address)
-            l.node_addresses.append(str(address))
-            l.saw('--node-ip')
-    elif node and l.chance(40):
-        address = node.address or node.address6
-        if address:
-            hosts.append('%s node-%d' % (address, l.seed))
-            l.node_addresses.append(str(address))
-            l.saw('node name in /etc/hosts')
-    l.files['var/lib/kubelet/kubeadm-flags.env'] = 'KUBELET_KUBEADM_ARGS="%s"\n' % ' '.join(flags)
+    announced = node and (node.address or node.address6)
+    if announced and l.chance(10):
+        flags.append('--node-ip=%s' % l.pick('::', '0.0.0.0'))
+        l.saw('--node-ip= that chooses a family')
+    elif announced and l.chance(45):
+        flags.append('--node-ip=%s' % announced)
+        l.node_addresses.append(str(announced))
+        l.saw('--node-ip')
+    elif announced and l.chance(20):
+        flags.append('--hostname-override=%s' % announced)
+        l.node_addresses.append(str(announced))
+        l.saw('a node name that is an address')
+    elif announced and l.chance(40):
+        if l.chance(40):
+            hosts.append('127.0.1.1 node-%d' % l.seed)
+        if l.chance(20):
+            hosts.append('10.66.6.6 node-%d' % l.seed)  # nobody here has it
+        hosts.append('%s node-%d.example node-%d' % (announced, l.seed, l.seed))
+        l.node_addresses.append(str(announced))
+        l.saw('node name in /etc/hosts')
+    elif l.loopback and l.chance(50):
+        flags.append('--node-ip=%s' % l.loopback)
     if l.chance(70):
         server = str(l.random.choice(l.reach(True)))
         l.destinations.append(('API server', server))
@@ -376,15 +460,73 @@ def kubelet(l, node):
         name = str(l.random.choice(l.reach(False)))
         l.destinations.append(('name server', name))
         l.saw('name server')
-    l.files['etc/resolv.conf'] = 'nameserver %s\n' % name if name else ''
+    if name and l.chance(30):
+        l.files['etc/resolv.conf'] = 'nameserver 127.0.0.53\noptions edns0\n'
+        l.files['run/systemd/resolve/resolv.conf'] = 'nameserver %s\n' % name
+        l.saw('a local stub')
+    else:
+        l.files['etc/resolv.conf'] = 'nameserver %s\n' % name if name else ''
     l.files['etc/hostname'] = 'node-%d\n' % l.seed
     l.files['etc/hosts'] = '127.0.0.1 localhost\n::1 localhost\n' + ''.join(h + '\n' for h in hosts)
-    if l.chance(12):
-        peer = str(l.random.choice([a for a in l.reach(False) if '.' in str(a)] or ['203.0.113.9']))
-        where = l.pick('/', '/var/lib/kubelet', '/var/lib/containerd')
-        l.mounts.append('90 1 0:50 / %s rw,relatime - nfs4 %s:/export rw,vers=4.2,addr=%s' % (where, peer, peer))
-        l.destinations.append(('storage', peer))
-        l.saw('NFS')
+    if l.chance(20):
+        storage(l)
+
+
+def storage(l):
+    """The root file system, or one that the kubelet lives on, comes from the network."""
+    peer = str(l.random.choice([a for a in l.reach(False) if '.' in str(a)] or ['203.0.113.9']))
+    how = l.pick('NFS', 'NFS root', 'iSCSI', 'NVMe')
+    l.destinations.append(('storage', peer))
+    l.saw(how)
+    if how == 'NFS':
+        l.mounts.append('90 20 0:50 / %s rw,relatime - nfs4 %s:/export rw,vers=4.2,addr=%s' % (
+            l.pick('/var/lib/kubelet', '/var/lib/containerd'), peer, peer))
+    elif how == 'NFS root':
+        l.root = '20 1 0:49 / / rw,relatime - nfs %s:/root rw,vers=3,nolock,addr=%s' % (peer, peer)
+        l.cmdline = 'root=/dev/nfs nfsroot=%s:/root,vers=3 ip=dhcp' % peer
+    elif how == 'iSCSI':
+        session = 'sys/devices/platform/host2/session1/'
+        l.files[session + 'iscsi_session/session1/targetname'] = 'iqn.2020-01.example:root\n'
+        l.files[session + 'iscsi_session/session1/state'] = 'LOGGED_IN\n'
+        connection = session + 'connection1:0/iscsi_connection/connection1:0/'
+        for name in ('address', 'persistent_address'):
+            l.files[connection + name] = peer + '\n'
+        l.files[connection + 'port'] = '3260\n'
+        disk = session + 'target2:0:0/2:0:0:0/block/sda/'
+        l.files[disk + 'dev'], l.files[disk + 'sda1/dev'] = '8:0\n', '8:1\n'
+        l.files[disk + 'sda1/partition'] = '1\n'
+        l.links['sys/class/iscsi_session/session1'] = session + 'iscsi_session/session1'
+        l.links['sys/class/iscsi_connection/connection1:0'] = connection.rstrip('/')
+        l.links['sys/dev/block/8:1'], l.links['sys/dev/block/8:0'] = disk + 'sda1', disk.rstrip('/')
+        l.links['sys/class/block/sda'], l.links['sys/class/block/sda1'] = disk.rstrip('/'), disk + 'sda1'
+    else:
+        controller = 'sys/devices/virtual/nvme-fabrics/ctl/nvme0'
+        l.files[controller + '/transport'] = 'tcp\n'
+        l.files[controller + '/address'] = 'traddr=%s,trsvcid=4420\n' % peer
+        l.files[controller + '/state'] = 'live\n'
+        subsystem = 'sys/devices/virtual/nvme-subsystem/nvme-subsys0'
+        disk = subsystem + '/nvme0n1'
+        l.files[disk + '/dev'], l.files[disk + '/nvme0n1p1/dev'] = '259:0\n', '259:1\n'
+        l.files[disk + '/nvme0n1p1/partition'] = '1\n'
+        l.links[subsystem + '/nvme0'] = controller
+        l.links['sys/class/nvme/nvme0'] = controller
+        l.links['sys/class/nvme-subsystem/nvme-subsys0'] = subsystem
+        l.links['sys/dev/block/259:1'], l.links['sys/dev/block/259:0'] = disk + '/nvme0n1p1', disk
+        l.links['sys/class/block/nvme0n1'], l.links['sys/class/block/nvme0n1p1'] = disk, disk + '/nvme0n1p1'
+        l.root = '20 1 259:1 / / rw,relatime - ext4 /dev/nvme0n1p1 rw'
+
+
+def elsewhere(l, f):
+    """A macvlan or VLAN of a function in a named namespace, with an address there."""
+    name, kind = l.name('pod'), l.pick('macvlan', 'vlan')
+    if f.is_down:
+        up(l, f.name)
+        f.is_down = False
+    l.ip('link', 'add', 'link', f.name, name, 'type', kind, *(['id', 77] if kind == 'vlan' else ['mode', 'bridge']))
+    l.namespaces.append('ns-' + name)
+    l.moved.append((name, 'ns-' + name, ['addr add 10.55.%d.2/24 dev %s' % (l.n_links, name), 'link set %s up' % name]))
+    f.elsewhere = '%s in a named namespace' % name
+    l.saw(kind + ' in a named namespace')
 
 
 def reach(l, may_be_default):
@@ -425,6 +567,9 @@ def rules_beside(l, p):
              'to': ['to', l.pick('198.51.100.0/24', '10.99.0.0/16', '203.0.113.77')]}[how]
     l.ip('rule', 'add', *words, 'table', table, 'pref', l.random.randrange(100, 32700))
     l.saw('rule: ' + how)
+    if l.chance(15):
+        l.ip('rule', 'add', 'from', '10.88.0.0/16', l.pick('prohibit', 'blackhole', 'unreachable'), 'pref', 50)
+        l.saw('rule that forbids')
 
 
 # --- what is asked for ---
@@ -480,22 +625,17 @@ def make(l):
     for i in numbers:
         l.functions.append(Function(i, 'eth%d' % i, 'mlx5_core'))
     for f in list(l.functions):
-        f.is_named = False
         if l.chance(10):
             existing_vfs(l, f)
-    for f in l.functions:
-        f.is_named = False
     if l.chance(25):  # a NIC of the mainboard, that is no RDMA NIC
-        f = Function(40, 'eno1', 'igb')
-        f.is_named = False
-        l.functions.append(f)
+        l.functions.append(Function(40, 'eno1', 'igb'))
     for f in l.functions:
         f.is_down = l.chance(10)
         if not f.is_down:
             up(l, f.name)
     left = [f for f in l.functions]
     l.random.shuffle(left)
-    keep_free = [left.pop() for _ in range(l.pick(0, 1, 1, 1, 2)) if len(left) > 2]
+    keep_free = [left.pop() for _ in range(l.pick(1, 1, 1, 1, 2)) if len(left) > 2]
 
     def take(several=15):
         count = 2 if len(left) > 2 and l.chance(several) else 1
@@ -514,17 +654,17 @@ def make(l):
         rail(l, take(), shared_net)
     rails = [p for p in l.pools[1:]]
 
-    how = l.pick('default', 'default', 'default', 'default', 'default', 'multipath', 'tunnel', 'tunnel', 'none', 'servers')
+    how = l.pick('default', 'default', 'default', 'default', 'default', 'multipath', 'tunnel', 'tunnel', 'none', 'servers', 'unnumbered', 'group')
     if how == 'tunnel' and node.address and not node.vrf:
         if rails and l.chance(60):
             default_main(l, l.pick(*rails), 4) if l.chance(30) and rails[0].address else None
         t = tunnel(l, node)
         make_default(l, t, 4)
-    elif how == 'multipath' and node.address and not node.vrf and [p for p in rails if p.address and not p.vrf]:
+    elif how in ('multipath', 'group') and node.address and not node.vrf and [p for p in rails if p.address and not p.vrf]:
         other = l.random.choice([p for p in rails if p.address and not p.vrf])
-        l.ip('route', 'add', 'default', 'nexthop', 'via', node.gateway, 'dev', node.top, 'nexthop', 'via', other.gateway,
-             'dev', other.top)
-        l.saw('multipath')
+        multipath(l, node, other)
+    elif how == 'unnumbered' and not node.vrf:
+        unnumbered(l, [node] + [p for p in rails if not p.vrf][:l.pick(0, 1)])
     elif how in ('none', 'servers'):
         l.saw('no default')
     else:
@@ -546,6 +686,8 @@ def make(l):
         l.ip('addr', 'add', '172.17.0.1/16', 'dev', 'docker0')
         up(l, 'docker0')
         l.saw('a bridge without ports')
+    if len(keep_free) > 1 and l.chance(50):
+        elsewhere(l, keep_free[0])
     kubelet(l, node if l.chance(70) else l.random.choice(l.pools))
     configuration(l)
     if l.preset == 'ack-erdma':

@@ -8,7 +8,6 @@ import ctypes
 import itertools
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from layout import DRIVERS, Layout
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODULES = ('ipv6 veth dummy bonding team team_mode_activebackup team_mode_roundrobin 8021q bridge macvlan ipvlan macsec vrf '
-           'ip_gre ip6_gre ipip sit vxlan gcm ctr ccm ghash-generic af_packet_diag').split()
+           'ip_gre ip6_gre ipip sit vxlan geneve ipv6 gcm ctr ccm ghash-generic af_packet_diag').split()
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x4000000, 0x8000000, 0x20000000, 0x40000000
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 libc = ctypes.CDLL(None, use_errno=True)
@@ -267,20 +266,38 @@ def build_links(layout, outside):
     return run_batch(layout.commands)
 
 
-def proc_files(root, layout, pid):
+def make_namespace(root, layout, name):
+    """A named namespace, with the links that the layout moves there."""
+    read, write = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        libc.prctl(1, signal.SIGKILL)
+        unshare(CLONE_NEWNET)
+        os.write(write, b'x')
+        signal.pause()
+        os._exit(0)
+    os.read(read, 1)
+    root.bind('/proc/%d/ns/net' % pid, 'run/netns/' + name, True)
+    fd = os.open('/proc/%d/ns/net' % pid, os.O_RDONLY)
+    failed = []
+    for netdev, where, commands in layout.moved:
+        if where == name:
+            failed += run_batch(['link set %s netns %d' % (netdev, pid)])
+            failed += run_batch(commands, lambda: check(libc.setns(fd, CLONE_NEWNET)))
+    os.close(fd)
+    return failed
+
+
+def proc_files(root, layout):
     """What of /proc cannot be made by namespaces: the command line and the mounts of the processes that ask."""
     root.file('run/oracle/cmdline', layout.cmdline + '\n')
     mount(root.path + '/run/oracle/cmdline', root.path + '/proc/cmdline', None, MS_BIND)
-    if not layout.mounts:
-        return
-    with open('/proc/self/mountinfo', encoding='ascii') as f:
-        text = f.read()
-    root.file('run/oracle/mountinfo', '20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n' + '\n'.join(layout.mounts) + '\n')
-    root.file('run/oracle/mounts', '/dev/sda1 / ext4 rw 0 0\n' + ''.join(
-        '%s %s nfs4 rw,vers=4.2 0 0\n' % (m.split(' - ')[1].split()[1], m.split()[4]) for m in layout.mounts))
+    lines = [layout.root] + layout.mounts
+    root.file('run/oracle/mountinfo', ''.join(m + '\n' for m in lines))
+    root.file('run/oracle/mounts', ''.join('%s %s %s rw 0 0\n' % (m.split(' - ')[1].split()[1], m.split()[4],
+                                                              m.split(' - ')[1].split()[0]) for m in lines))
     for name in ('mountinfo', 'mounts'):
-        mount('%s/run/oracle/%s' % (root.path, name), '%s/proc/%s/%s' % (root.path, pid, name), None, MS_BIND)
-    del text
+        mount('%s/run/oracle/%s' % (root.path, name), '%s/proc/1/%s' % (root.path, name), None, MS_BIND)
 
 
 class Program:
@@ -291,11 +308,8 @@ class Program:
         def enter():
             os.chroot(self.root.path)
             os.chdir('/')
-            if self.layout.mounts:
-                here = Root('/')
-                for name in ('mountinfo', 'mounts'):
-                    mount('/run/oracle/' + name, '/proc/%d/%s' % (os.getpid(), name), None, MS_BIND)
-                del here
+            for name in ('mountinfo', 'mounts'):
+                mount('/run/oracle/' + name, '/proc/%d/%s' % (os.getpid(), name), None, MS_BIND)
 
         environment = {'PATH': '/usr/sbin:/usr/bin:/sbin:/bin', 'LC_ALL': 'C', 'LD_PRELOAD': self.task['preload']}
         done = subprocess.run([self.task['binary'], *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -330,6 +344,8 @@ def one_layout(seed, task):
     mount('proc', '/proc', 'proc')
     run_ip('link set lo up')
     refused = build_links(layout, outside)
+    for name in layout.namespaces:
+        refused += make_namespace(root, layout, name)
     settle()
     links = judge.ip_json('link')
     index = {l['ifname']: l['ifindex'] for l in links}
@@ -342,6 +358,8 @@ def one_layout(seed, task):
                                          for i, f in enumerate(layout.functions) if f.ibdev))
     for path, text in layout.files.items():
         root.file(path, text)
+    for path, target in layout.links.items():
+        root.link(path, target)
     os.chmod(root.path + '/opt/bin/kubelet', 0o755)
     config = layout.config
     if layout.preset:
@@ -350,7 +368,7 @@ def one_layout(seed, task):
         config += '\n[Device]\nExpect=0\n'
     root.file('etc/rdma-provision.test.conf', config)
     layout.config = config
-    proc_files(root, layout, 'self')
+    proc_files(root, layout)
     program = Program(root, layout, task)
     result = judge.judge(layout, program, run_ip)
     result['refused'] = refused
