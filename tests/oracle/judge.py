@@ -28,13 +28,14 @@ def ip_json(*words):
 class Net:
     """What stands on what, and who has which address, as the kernel tells."""
 
-    def __init__(self, functions):
+    def __init__(self, layout):
         self.links = {l['ifname']: l for l in ip_json('link')}
         self.addresses = {a['ifname']: a['addr_info'] for a in ip_json('addr')}
         self.routes = [dict(r, family=family) for family in (4, 6)
                        for r in ip_json('-%d' % family, 'route', 'show', 'table', 'all')]
         self.nexthops = {n['id']: n for n in ip_json('nexthop')}
-        self.functions = {f.name: f for f in functions}
+        self.functions = {f.name: f for f in layout.functions}
+        self.listening = {address for address, _ in layout.listeners}
 
     def kind(self, name):
         return self.links.get(name, {}).get('linkinfo', {}).get('info_kind', '')
@@ -118,16 +119,32 @@ class Packet:
     def __init__(self, why, address, **more):
         self.why, self.address, self.more = why, str(address), more
 
-    def way(self):
+    def way(self, net):
+        """(device, gateway, source) of the answer; of a route with several next hops all of them, for a hash chooses."""
         answer = question.ask(self.address, **self.more)
+        hops = sorted(self.hops(net)) if answer else []
+        if len(hops) > 1:
+            return '|'.join(d for d, _ in hops), '|'.join(g for _, g in hops), None
         return answer and (answer['dev'], answer['gateway'], answer['prefsrc'])
 
-    def devices(self, net):
-        """Of the route that matched, all that it may leave by."""
+    def hops(self, net):
+        """{(device, gateway)} of the route that matched."""
         match = question.ask(self.address, fibmatch=True, **self.more)
         if not match:
             return set()
-        return {d for d, _ in match['hops'] + net.hops_of(match['nhid'])} | ({match['dev']} if match['dev'] else set())
+        found = {(d, g or '') for d, g in match['hops'] + net.hops_of(match['nhid'])}
+        return found or {(match['dev'], match['gateway'])}
+
+    def devices(self, net):
+        way = self.way(net)
+        return set(way[0].split('|')) if way else set()
+
+    def sources(self, net):
+        """The addresses that a connection to it may have."""
+        way = self.way(net)
+        if not way or way[2]:
+            return [way[2]] if way else []
+        return [a['local'] for d in way[0].split('|') for a in net.hosts(d)[:1] if (':' in a['local']) == (':' in self.address)]
 
     def __str__(self):
         return '%s %s%s' % (self.why, self.address, ''.join(' %s %s' % m for m in self.more.items()))
@@ -142,15 +159,15 @@ def packets_of(layout, net):
             continue
         packet = Packet('default', address)
         found.append(packet)
-        if packet.way():
-            continue
+        has_way = packet.way(net)
         for name, link in net.links.items():
+            if has_way and (family == 6 or name not in [vrf for _, vrf in layout.listeners]):
+                continue
             if net.kind(name) == 'vrf' and net.family_has_default(link['linkinfo']['info_data']['table'], family):
                 found.append(Packet('VRF default', address, oif=name))
     found += [Packet(why, address) for why, address in layout.destinations]
     for packet in found:  # grows
-        way = packet.way()
-        tunnel = way and net.tunnel_below(way[0])
+        tunnel = next(filter(None, (net.tunnel_below(d) for d in sorted(packet.devices(net)))), None)
         if not tunnel or len(found) > 40:
             continue
         link = net.links[tunnel]
@@ -258,8 +275,7 @@ def needed_of(layout, net, packets):
     """{function: why}: below the devices by which these packets leave, and below the kubelet's address."""
     needed = {}
     for p in packets:
-        way = p.way()
-        for dev in (p.devices(net) | {way[0]}) if way else ():
+        for dev in p.devices(net):
             for f in net.below(dev):
                 needed.setdefault(f, '%s leaves by %s' % (p, dev))
     for address in layout.node_addresses:
@@ -272,6 +288,8 @@ def needed_of(layout, net, packets):
 
 def use_of(net, name, may_be_addressed):
     """What the host has on a function, or '': what keeps it from being moved into a pod."""
+    if may_be_addressed and {a['local'] for a in net.hosts(name)} & net.listening:
+        return 'a socket listens on its address'
     own = net.links[name]
     if own.get('master') and net.kind(own['master']) != 'vrf':
         return 'a port of ' + own['master']
@@ -303,6 +321,12 @@ def judge_targets(layout, net, needed, changes, harm):
         what = '%s %s %s -> %s' % (f.name, a['verb'], a.get('subject', ''), a.get('to', ''))
         if f.name in needed and not (f.is_named and a['verb'] in ALLOWED_BY_NAME):
             harm.append(('%s on a needed NIC' % a['verb'], '%s: %s' % (what, needed[f.name])))
+        detail = a.get('detail', '')
+        master = net.links.get(detail if detail in net.links else f.name, {}).get('master', '')
+        if a['verb'] == 'set-mtu' and net.kind(master) in ('bond', 'team', 'bridge') and not f.is_named:
+            harm.append(('set-mtu on a port of a LAG or bridge', '%s: %s' % (what, master)))
+        if a['verb'] in ('set-metric', 'set-route', 'add-rule') and net.kind(master) == 'vrf':
+            harm.append(('metric, table or rule of a port of a VRF', '%s: %s' % (what, master)))
         if a['verb'] == 'set-num-vfs' and a.get('from'):
             for vf in f.vfs:
                 use = needed.get(vf.name) or use_of(net, vf.name, False)
@@ -353,17 +377,16 @@ def judge_free(layout, net, changes, devices, reasons):
 
 def judge(layout, program, run_ip):
     harm = []
-    net = Net(layout.functions)
+    net = Net(layout)
     packets = packets_of(layout, net)
     for p in list(packets):
-        way = p.way()
-        if way and way[2]:
-            packets.append(from_source(p, way[2]))
+        packets += [from_source(p, source) for source in p.sources(net)]
         for source in layout.node_addresses if p.why in ('default', 'API server') else ():
-            if (':' in source) == (':' in p.address) and not p.more:
+            if (':' in source) == (':' in p.address) and not p.more and p.way(net):
                 packets.append(from_source(p, source))
-    before = [(p, p.way()) for p in packets]
-    needed = needed_of(layout, net, [p for p in packets])
+    packets = list({str(p): p for p in packets}.values())
+    before = [(p, p.way(net)) for p in packets]
+    needed = needed_of(layout, net, packets)
     document, changes = plan_of(program)
     status, devices = status_of(program)
     reasons = {}
@@ -375,7 +398,7 @@ def judge(layout, program, run_ip):
     carried = carry_out(changes, {f.pci: f for f in layout.functions}, run_ip, harm)
     lines = []
     for p, was in before:
-        now = p.way() if carried else was
+        now = p.way(net) if carried else was
         lines.append('%s: %s%s' % (p, was, '' if now == was else '  AFTERWARDS %s' % (now,)))
         if was and (not now or now[0] != was[0]):
             harm.append(('a packet leaves by another device' if now else 'a packet has no way any more', lines[-1]))
@@ -387,7 +410,10 @@ def judge(layout, program, run_ip):
                                             '  needed: ' + needed[f.name] if f.name in needed else '')
                           for f in layout.functions],
             'packets': lines, 'plan': plan_lines(document, status), 'carried': carried, 'free': free, 'harm': harm,
-            'got': got, 'why_not': why_not, 'constructs': layout.constructs}
+            'got': got, 'why_not': why_not, 'constructs': layout.constructs,
+            'more': ['constructs: ' + ', '.join(sorted(layout.constructs)), 'mount: ' + layout.root, 'cmdline: ' + layout.cmdline] + [
+                'mount: ' + m for m in layout.mounts] + ['%s is in the namespace %s: %s' % (n, w, '; '.join(c)) for n, w, c in layout.moved] + [
+                'a socket listens on %s %s' % x for x in layout.listeners]}
 
 
 def plan_lines(document, status):

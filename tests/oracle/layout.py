@@ -40,6 +40,7 @@ class Layout:
         self.root = '20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw'
         self.links = {}     # symbolic links below the root: path: target
         self.namespaces = []  # named ones
+        self.listeners = []   # (address, VRF or ''): sockets of the host that listen there
         self.moved = []     # (netdev, namespace, commands of ip there)
         self.cmdline = 'BOOT_IMAGE=/vmlinuz root=/dev/sda1 ro'
         self.constructs = collections.Counter()
@@ -48,6 +49,9 @@ class Layout:
         self.type = self.mode = self.preset = ''
         self.wanted_vfs = self.wanted_mtu = 0
         make(self)
+        # Links first: some routes and nexthop objects need a carrier, which the kernel notices after some time.
+        self.commands.sort(key=lambda c: not c.removeprefix('-6 ').startswith('link '))
+        self.n_link_commands = sum(c.removeprefix('-6 ').startswith('link ') for c in self.commands)
 
     # --- small things ---
     def chance(self, percent):
@@ -411,7 +415,28 @@ def further_default(l, p):
 
 # --- the kubelet and others who must reach something ---
 
+def k3s(l, node):
+    address = node and (node.address or node.address6)
+    lines = ['server: https://203.0.113.77:6443', 'token: x']
+    if address and l.chance(60):
+        lines.append('node-ip: %s' % address)
+        l.node_addresses.append(str(address))
+    elif address and node.address and l.chance(50):
+        lines.append('flannel-iface: %s' % node.top)
+        l.node_addresses.append(str(address))
+    l.files['etc/rancher/k3s/config.yaml'] = '\n'.join(lines) + '\n'
+    l.files['etc/systemd/system/k3s-agent.service'] = (
+        '[Unit]\nDescription=Lightweight Kubernetes\n[Service]\nType=notify\nExecStart=/opt/bin/k3s agent\n')
+    l.files['opt/bin/k3s'] = '#!/bin/sh\n'
+    l.files['etc/hostname'] = 'node-%d\n' % l.seed
+    l.files['etc/hosts'] = '127.0.0.1 localhost\n'
+    l.saw('k3s')
+
+
 def kubelet(l, node):
+    if l.chance(8):
+        k3s(l, node)
+        return
     server, name, hosts = None, None, []
     l.files['etc/systemd/system/kubelet.service'] = (
         '[Unit]\nDescription=kubelet\n[Service]\n'
@@ -635,7 +660,8 @@ def make(l):
             up(l, f.name)
     left = [f for f in l.functions]
     l.random.shuffle(left)
-    keep_free = [left.pop() for _ in range(l.pick(1, 1, 1, 1, 2)) if len(left) > 2]
+    keep_free = [f for f in left if f.is_ours and not f.pf and not f.vfs][:l.pick(1, 1, 1, 1, 2)]
+    left = [f for f in left if f not in keep_free]
 
     def take(several=15):
         count = 2 if len(left) > 2 and l.chance(several) else 1
@@ -686,6 +712,13 @@ def make(l):
         l.ip('addr', 'add', '172.17.0.1/16', 'dev', 'docker0')
         up(l, 'docker0')
         l.saw('a bridge without ports')
+    for p in l.pools:
+        if p.vrf and p.address and l.chance(30):
+            l.listeners.append((str(p.address), p.vrf[0]))
+            l.saw('a socket bound to a VRF')
+        elif p.address and not p.vrf and l.chance(6):
+            l.listeners.append((str(p.address), ''))
+            l.saw('a socket that listens on an address')
     if len(keep_free) > 1 and l.chance(50):
         elsewhere(l, keep_free[0])
     kubelet(l, node if l.chance(70) else l.random.choice(l.pools))

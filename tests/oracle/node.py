@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -263,7 +264,9 @@ def build_links(layout, outside):
     fd = os.open('/proc/%d/ns/net' % outside, os.O_RDONLY)
     run_batch(['link set %s up' % f.name for f in layout.functions], lambda: check(libc.setns(fd, CLONE_NEWNET)))
     os.close(fd)
-    return run_batch(layout.commands)
+    failed = run_batch(layout.commands[:layout.n_link_commands])
+    settle()
+    return failed + run_batch(layout.commands[layout.n_link_commands:])
 
 
 def make_namespace(root, layout, name):
@@ -286,6 +289,15 @@ def make_namespace(root, layout, name):
             failed += run_batch(commands, lambda: check(libc.setns(fd, CLONE_NEWNET)))
     os.close(fd)
     return failed
+
+
+def listen(address, vrf):
+    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    if vrf:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, vrf.encode() + b'\0')
+    s.bind((address, 2049))
+    s.listen()
+    return s
 
 
 def proc_files(root, layout):
@@ -360,7 +372,9 @@ def one_layout(seed, task):
         root.file(path, text)
     for path, target in layout.links.items():
         root.link(path, target)
-    os.chmod(root.path + '/opt/bin/kubelet', 0o755)
+    for name in os.listdir(root.path + '/opt/bin'):
+        os.chmod(root.path + '/opt/bin/' + name, 0o755)
+    listeners = [listen(*x) for x in layout.listeners]
     config = layout.config
     if layout.preset:
         with open(os.path.join(task['presets'], layout.preset + '.conf'), encoding='utf-8') as f:
@@ -372,6 +386,7 @@ def one_layout(seed, task):
     program = Program(root, layout, task)
     result = judge.judge(layout, program, run_ip)
     result['refused'] = refused
+    del listeners
     return result
 
 
