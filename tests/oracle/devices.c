@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Preloaded into the program under test: functions and RDMA devices on a kernel that has veth ends and no RDMA.
+ * Preloaded into the program under test: functions and RDMA devices on a kernel that has veth ends
+ * and no RDMA.
  *
- * NETLINK_RDMA is a socket pair here, and the answers are those of idle devices: /run/oracle/rdma has a line
- * "INDEX NAME NETDEV" for each. In the answers of NETLINK_ROUTE the links named in /run/oracle/functions, lines "NETDEV
- * MAC", look like those of a PCI driver: no kind of their own, no link to the other end, and a permanent address. Nothing
- * else of them is changed; what they are ports of is told by the kernel. libibverbs can open each RDMA device.
+ * NETLINK_RDMA is a socket pair here, and the answers are those of idle devices: /run/oracle/rdma
+ * has a line "INDEX NAME NETDEV" for each. In the answers of NETLINK_ROUTE the links named in
+ * /run/oracle/functions, lines "NETDEV MAC", look like those of a PCI driver: no kind of their own,
+ * no link to the other end, and a permanent address. Nothing else of them is changed; what they are
+ * ports of is told by the kernel. libibverbs can open each RDMA device.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -73,13 +75,17 @@ int bind(int fd, const struct sockaddr *address, socklen_t len)
 
 int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 {
-	return is_rdma(fd) && level == SOL_NETLINK ? 0 : NEXT(setsockopt)(fd, level, name, value, len);
+	return is_rdma(fd) && level == SOL_NETLINK ? 0
+						   : NEXT(setsockopt)(fd, level, name, value, len);
 }
 
 /* libnl asks for these before it takes a socket. */
 int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
 {
-	int answer = name == SO_PROTOCOL ? NETLINK_RDMA : name == SO_DOMAIN ? AF_NETLINK : name == SO_TYPE ? SOCK_RAW : -1;
+	int answer = name == SO_PROTOCOL ? NETLINK_RDMA
+		     : name == SO_DOMAIN ? AF_NETLINK
+		     : name == SO_TYPE   ? SOCK_RAW
+					 : -1;
 
 	if (!is_rdma(fd) || level != SOL_SOCKET || answer < 0)
 		return NEXT(getsockopt)(fd, level, name, value, len);
@@ -158,9 +164,11 @@ static void answer(const struct request *q, struct message *m)
 
 static struct message start(const struct request *q)
 {
-	return (struct message){ .head = { .nlmsg_len = NLMSG_HDRLEN,
-					   .nlmsg_type = q->head->nlmsg_type,
-					   .nlmsg_flags = q->head->nlmsg_flags & NLM_F_DUMP ? NLM_F_MULTI : 0 } };
+	return (struct message){
+		.head = { .nlmsg_len = NLMSG_HDRLEN,
+			  .nlmsg_type = q->head->nlmsg_type,
+			  .nlmsg_flags = q->head->nlmsg_flags & NLM_F_DUMP ? NLM_F_MULTI : 0 }
+	};
 }
 
 static void finish(const struct request *q, int error)
@@ -186,7 +194,8 @@ static void put_summary(struct message *m)
 	static const struct {
 		const char *name;
 		uint64_t n;
-	} idle[] = { { "pd", 2 }, { "cq", 3 }, { "qp", 2 }, { "cm_id", 0 }, { "mr", 0 }, { "ctx", 0 } };
+	} idle[] = { { "pd", 2 },    { "cq", 3 }, { "qp", 2 },
+		     { "cm_id", 0 }, { "mr", 0 }, { "ctx", 0 } };
 	struct nlattr *table = put(m, RDMA_NLDEV_ATTR_RES_SUMMARY, NULL, 0), *entry;
 
 	for (size_t i = 0; i < sizeof(idle) / sizeof(*idle); i++) {
@@ -212,7 +221,8 @@ static void put_kernel_pds(struct message *m)
 	end_nest(m, table);
 }
 
-static void answer_device(const struct request *q, uint32_t index, const char *name, const char *netdev)
+static void answer_device(const struct request *q, uint32_t index, const char *name,
+			  const char *netdev)
 {
 	struct message m = start(q);
 
@@ -313,7 +323,8 @@ ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 	return is_rdma(fd) ? take(fd, m->msg_iov, m->msg_iovlen) : NEXT(sendmsg)(fd, m, flags);
 }
 
-ssize_t sendto(int fd, const void *data, size_t size, int flags, const struct sockaddr *to, socklen_t len)
+ssize_t sendto(int fd, const void *data, size_t size, int flags, const struct sockaddr *to,
+	       socklen_t len)
 {
 	struct iovec iov = { (void *)data, size };
 
@@ -335,8 +346,9 @@ static bool find_function(const char *name, uint8_t mac[6])
 	bool found = false;
 	FILE *f = fopen("/run/oracle/functions", "re");
 
-	while (f && !found && fscanf(f, "%63s %2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx", line, &mac[0], &mac[1], &mac[2],
-				     &mac[3], &mac[4], &mac[5]) == 7)
+	while (f && !found &&
+	       fscanf(f, "%63s %2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx", line, &mac[0], &mac[1],
+		      &mac[2], &mac[3], &mac[4], &mac[5]) == 7)
 		found = strcmp(line, name) == 0;
 	if (f)
 		fclose(f);
@@ -348,8 +360,9 @@ static struct nlattr *next_attr(struct nlattr *a)
 	return (void *)((char *)a + NLA_ALIGN(a->nla_len));
 }
 
-#define FOR_EACH(a, first, end)                                                                                        \
-	for (struct nlattr *a = (first); (char *)a + NLA_HDRLEN <= (char *)(end) && a->nla_len >= NLA_HDRLEN;          \
+#define FOR_EACH(a, first, end)                                                                    \
+	for (struct nlattr *a = (first);                                                           \
+	     (char *)a + NLA_HDRLEN <= (char *)(end) && a->nla_len >= NLA_HDRLEN;                  \
 	     a = next_attr(a))
 
 /* Type 0 is ignored by all readers. */
@@ -427,7 +440,8 @@ ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 		m->msg_namelen = sizeof(kernel);
 	}
 	if (n > 0 && fd < MAX_FDS && sockets[fd].protocol == NETLINK_ROUTE + 1)
-		change_links(m->msg_iov[0].iov_base, (size_t)n < m->msg_iov[0].iov_len ? (size_t)n : m->msg_iov[0].iov_len);
+		change_links(m->msg_iov[0].iov_base,
+			     (size_t)n < m->msg_iov[0].iov_len ? (size_t)n : m->msg_iov[0].iov_len);
 	return n;
 }
 
@@ -443,7 +457,7 @@ struct ibv_device **ibv_get_device_list(int *n)
 		list[*n] = calloc(1, sizeof(**list));
 		if (!list[*n])
 			abort();
-		strncpy(list[*n]->name, name, sizeof(list[*n]->name) - 1);
+		memcpy(list[*n]->name, name, sizeof(name));
 	}
 	if (f)
 		fclose(f);
@@ -478,7 +492,8 @@ int ibv_close_device(struct ibv_context *context)
 }
 
 #undef ibv_query_port
-int ibv_query_port(struct ibv_context *context, uint8_t number, struct _compat_ibv_port_attr *compat)
+int ibv_query_port(struct ibv_context *context, uint8_t number,
+		   struct _compat_ibv_port_attr *compat)
 {
 	struct ibv_port_attr port = { .state = IBV_PORT_ACTIVE, .active_mtu = IBV_MTU_1024 };
 

@@ -227,23 +227,21 @@ def sysctl(action, netdev):
         pass
 
 
-def carry_out(actions, by_pci, run_ip, harm):
-    done = []
+def carry_out(actions, by_pci, run_batch, harm):
+    lines = []
     for a in actions:
         netdev = by_pci[a['target']].name if a['target'] in by_pci else ''
         if 'first_vf' in a:
             continue  # of VFs that cannot be made here
+        words = command(a, netdev)
         if a['verb'] == 'set-sysctl':
             sysctl(a, netdev)
-            continue
-        words = command(a, netdev)
-        if words:
-            line = ' '.join(words)
-            trouble = run_ip(line)
-            done.append(line + ('  # ' + trouble if trouble else ''))
-            if trouble and 'File exists' not in trouble:
-                harm.append(('the kernel refused a step', '%s: %s' % (line, trouble)))
-    return done
+        elif words:
+            lines.append(' '.join(words))
+    for line, trouble in run_batch(lines):
+        if 'File exists' not in trouble:
+            harm.append(('the kernel refused a step', '%s: %s' % (line, trouble)))
+    return lines
 
 
 # --- the verdict -------------------------------------------------------------------------------------------------
@@ -338,6 +336,16 @@ def judge_targets(layout, net, needed, changes, harm):
             harm.append(('set-mtu on a VF in use', what))
 
 
+def judge_unknown(layout, net, changes, harm):
+    """No packet has a way, and nobody knows the node's address: any NIC with an address may be the node's."""
+    may_be = {f for name in net.links if any(a['scope'] == 'global' for a in net.hosts(name)) for f in net.below(name)}
+    for f in layout.functions:
+        for a in changes:
+            if a['target'] == f.pci and f.name in may_be and a['verb'] in CHANGES and 'first_vf' not in a and not (
+                    f.is_named and a['verb'] in ALLOWED_BY_NAME):
+                harm.append(('nothing is known, and %s on a NIC with an address' % a['verb'], f.name))
+
+
 def judge_handed_out(layout, net, needed, devices, harm):
     if layout.type != 'sriov':
         return
@@ -375,7 +383,7 @@ def judge_free(layout, net, changes, devices, reasons):
     return got, why_not or ['no function is free'], lines
 
 
-def judge(layout, program, run_ip):
+def judge(layout, program, run_batch):
     harm = []
     net = Net(layout)
     packets = packets_of(layout, net)
@@ -394,8 +402,10 @@ def judge(layout, program, run_ip):
         reasons.setdefault(r['target'], []).append(r['code'])
 
     judge_targets(layout, net, needed, changes, harm)
+    if not needed and not [p for p, way in before if way] and not layout.node_addresses:
+        judge_unknown(layout, net, changes, harm)
     judge_handed_out(layout, net, needed, devices, harm)
-    carried = carry_out(changes, {f.pci: f for f in layout.functions}, run_ip, harm)
+    carried = carry_out(changes, {f.pci: f for f in layout.functions}, run_batch, harm)
     lines = []
     for p, was in before:
         now = p.way(net) if carried else was

@@ -16,6 +16,7 @@ import time
 import traceback
 
 import judge
+import question
 from layout import DRIVERS, Layout
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -228,16 +229,15 @@ def make_other_links(root, layout):
             root.link('sys/class/net/' + name, folder)
 
 
-def run_ip(words):
-    done = subprocess.run(['ip', *words.split()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True, check=False)
-    return done.stderr.strip() or ('failed' if done.returncode else '')
+def family_option(command):
+    """But for rules an address says which family is meant; without one "-6" has to, which is no word of a batch."""
+    return '-6' if command.startswith('-6 ') and (':' not in command or ' rule ' in command) else '-0'
 
 
 def run_batch(commands, prepare=None):
-    """One ip for all of a family that follow one another; returns those that the kernel refused, with its words."""
+    """As few ip as can be, in this order; returns the commands that the kernel refused, with its words."""
     failed = []
-    for option, group in itertools.groupby(commands, lambda c: '-6' if c.startswith('-6 ') else '-0'):
+    for option, group in itertools.groupby(commands, family_option):
         group = [c.removeprefix('-6 ') for c in group]
         done = subprocess.run(['ip', *([option] if option == '-6' else []), '-force', '-batch', '-'], stdout=subprocess.DEVNULL,
                               input=''.join(c + '\n' for c in group), stderr=subprocess.PIPE, text=True, check=False,
@@ -331,12 +331,10 @@ class Program:
 
 def settle():
     """Until the kernel has noticed each carrier: up to a second."""
-    for _ in range(60):
-        links = judge.ip_json('addr', 'show', 'up')
-        if not [l for l in links if 'LOWER_UP' in l['flags'] and l['operstate'] in ('DOWN', 'LOWERLAYERDOWN', 'DORMANT')
-                or [a for a in l['addr_info'] if a.get('tentative')]]:
+    for _ in range(100):
+        if not question.links_unsettled():
             return
-        time.sleep(0.15)
+        time.sleep(0.05)
 
 
 def one_layout(seed, task):
@@ -354,7 +352,7 @@ def one_layout(seed, task):
     root = make_root(layout, task)
     mount('proc', root.path + '/proc', 'proc')
     mount('proc', '/proc', 'proc')
-    run_ip('link set lo up')
+    run_batch(['link set lo up'])
     refused = build_links(layout, outside)
     for name in layout.namespaces:
         refused += make_namespace(root, layout, name)
@@ -384,7 +382,7 @@ def one_layout(seed, task):
     layout.config = config
     proc_files(root, layout)
     program = Program(root, layout, task)
-    result = judge.judge(layout, program, run_ip)
+    result = judge.judge(layout, program, run_batch)
     result['refused'] = refused
     del listeners
     return result

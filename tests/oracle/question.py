@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""RTM_GETROUTE, as "ip route get [fibmatch] ADDRESS [from SOURCE] [oif DEV] [mark N]" asks it, without a process for each."""
+"""rtnetlink without a process for each question: RTM_GETROUTE, as "ip route get [fibmatch] ADDRESS [from SOURCE] [oif DEV] [mark N]" asks it."""
 import ipaddress
 import socket
 import struct
@@ -76,3 +76,26 @@ def ask(address, source=None, oif=None, mark=None, fibmatch=False):
         return None
     return {'dev': dev, 'gateway': gateway_of(found), 'nhid': number, 'hops': list(hops_of(found.get(MULTIPATH, b''))),
             'prefsrc': str(ipaddress.ip_address(found[PREFSRC])) if PREFSRC in found else None}
+
+
+RTM_GETLINK, RTM_NEWLINK, NLMSG_DONE, NLM_F_DUMP = 18, 16, 3, 0x300
+IFF_UP, IFF_LOWER_UP, OPERSTATE = 1, 0x10000, 16
+OPER_DOWN = (2, 3, 5)  # down, a lower layer is down, dormant
+
+
+def links_unsettled():
+    """Is a link up with a carrier that the kernel has yet to notice?"""
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as s:
+        s.bind((0, 0))
+        s.send(struct.pack('IHHII', 32, RTM_GETLINK, NLM_F_REQUEST | NLM_F_DUMP, 1, 0) + bytes(16))
+        found = False
+        while True:
+            data, at = s.recv(262144), 0
+            while at + 16 <= len(data):
+                length, kind = struct.unpack_from('IH', data, at)
+                if kind != RTM_NEWLINK:
+                    return found
+                flags = struct.unpack_from('I', data, at + 16 + 8)[0]
+                state = dict(attributes(data[at + 32:at + length])).get(OPERSTATE, b'\0')[0]
+                found = found or (flags & IFF_UP and flags & IFF_LOWER_UP and state in OPER_DOWN)
+                at += (length + 3) & ~3

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Preloaded into linux.uml, which has room for 2696 bytes of extended registers. On processors with AMX the host takes
- * only its whole area back (xstateregs_set() in arch/x86/kernel/fpu/regset.c), so a shorter one is completed here.
+ * Preloaded into linux.uml, which has room for 2696 bytes of extended registers. On processors with
+ * AMX the host takes only its whole area back (xstateregs_set() in arch/x86/kernel/fpu/regset.c),
+ * so a shorter one is completed here.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
