@@ -7,6 +7,7 @@ import subprocess
 import question
 
 CONFIG = '/etc/rdma-provision.test.conf'
+RTPROT_RA = 9
 TUNNELS = ('gre', 'gretap', 'ipip', 'sit', 'vxlan', 'geneve', 'ip6gre', 'ip6gretap', 'ip6tnl')
 DEFAULTS = {4: ('192.0.2.1', '198.51.100.1', '203.0.113.1', '233.252.0.1', '11.0.0.1', '100.20.30.40', '8.8.8.8'),
             6: ('2001:db8::1', '2001:4860::8888', '3fff::1', '2a00::1')}
@@ -82,6 +83,9 @@ class Net:
         """The addresses that somebody gave it."""
         return [a for a in self.addresses.get(name, []) if not (a['family'] == 'inet6' and a['scope'] == 'link')]
 
+    def all_addresses(self):
+        return {a['local'] for list_ in self.addresses.values() for a in list_}
+
     def routes_by(self, name):
         def devices(r):
             hops = r.get('nexthops', []) + ([r] if 'dev' in r else [])
@@ -135,6 +139,10 @@ class Packet:
         found = {(d, g or '') for d, g in match['hops'] + net.hops_of(match['nhid'])}
         return found or {(match['dev'], match['gateway'])}
 
+    def is_advertised(self):
+        match = question.ask(self.address, fibmatch=True, **self.more)
+        return bool(match) and match['protocol'] == RTPROT_RA
+
     def devices(self, net):
         way = self.way(net)
         return set(way[0].split('|')) if way else set()
@@ -165,6 +173,9 @@ def packets_of(layout, net):
                 continue
             if net.kind(name) == 'vrf' and net.family_has_default(link['linkinfo']['info_data']['table'], family):
                 found.append(Packet('VRF default', address, oif=name))
+    # Each rail may get a default route by router advertisement: it is the node's only where nothing else is known.
+    if any(p.way(net) and ':' not in p.address for p in found) or set(layout.node_addresses) & net.all_addresses():
+        found = [p for p in found if not p.is_advertised()]
     found += [Packet(why, address) for why, address in layout.destinations]
     for packet in found:  # grows
         tunnel = next(filter(None, (net.tunnel_below(d) for d in sorted(packet.devices(net)))), None)
@@ -295,7 +306,8 @@ def use_of(net, name, may_be_addressed):
         if one != name and (net.hosts(one) or net.links[one].get('master') or net.routes_by(one)):
             return one + ' stands on it'
     for r in net.routes_by(name):
-        is_own = r.get('protocol') in ('kernel', 'ra') or r['dst'].startswith(('fe80', 'ff00'))
+        is_own = r.get('protocol') in ('kernel', 'ra') or r['dst'].startswith(('fe80', 'ff00')) or (
+            may_be_addressed and r.get('scope') == 'link')
         if not is_own and not (may_be_addressed and r['dst'] == 'default'):
             return 'the route %s' % r['dst']
     if net.hosts(name) and not may_be_addressed:

@@ -33,7 +33,7 @@ class Layout:
         self.config = ''
         self.sections = []  # (names in Match=, literally or by glob)
         self.destinations = []  # (why, address)
-        self.default_candidates = {4: [], 6: []}
+        self.servers6 = []
         self.node_addresses = []  # what the kubelet announces
         self.mounts = []    # lines for mountinfo
         self.loopback = ''  # the node's address, where no NIC has it
@@ -106,7 +106,17 @@ class Place:
             self.address, self.gateway = self.network[0], self.network[1]
         else:
             self.address, self.gateway = self.network[host], self.network[1]
-        l.ip('addr', 'add', '%s/%d' % (self.address, self.network.prefixlen), 'dev', self.top)
+        where = ['table', self.vrf[1]] if self.vrf else []
+        if self.network.prefixlen < 31 and l.chance(6):
+            l.ip('addr', 'add', '%s/32' % self.address, 'dev', self.top)
+            l.ip('route', 'add', '%s/32' % self.gateway, 'dev', self.top, 'scope', 'link', *where)
+            l.saw('an address of 32 bits, and its gateway')
+        elif self.network.prefixlen < 31 and l.chance(6):
+            l.ip('addr', 'add', '%s/%d' % (self.address, self.network.prefixlen), 'dev', self.top, 'noprefixroute')
+            l.ip('route', 'add', self.network, 'dev', self.top, 'scope', 'link', 'src', self.address, 'metric', l.metric(), *where)
+            l.saw('a prefix route of a network manager')
+        else:
+            l.ip('addr', 'add', '%s/%d' % (self.address, self.network.prefixlen), 'dev', self.top)
 
     def give6(self):
         l = self.layout
@@ -226,6 +236,8 @@ def place(l, functions, plain=PLAIN, may_vrf=True):
             if make_one is stack_bridge and top.startswith(('mv', 'iv', 'br')):
                 continue
             if make_one in (stack_macvlan, stack_ipvlan) and top.startswith(('mv', 'iv')):
+                continue
+            if make_one in (stack_vlan, stack_vlans) and top.startswith('iv'):  # it has no VLANs
                 continue
             top = make_one(l, top)
     elif len(functions) == 1:
@@ -469,7 +481,7 @@ def kubelet(l, node):
     elif l.loopback and l.chance(50):
         flags.append('--node-ip=%s' % l.loopback)
     if l.chance(70):
-        server = str(l.random.choice(l.reach(True)))
+        server = str(l.random.choice(reach(l)))
         l.destinations.append(('API server', server))
         url = '[%s]' % server if ':' in server else server
         if l.chance(30):
@@ -482,7 +494,7 @@ def kubelet(l, node):
             'contexts:\n- name: default\n  context:\n    cluster: default\n    user: default\n'
             'current-context: default\nusers:\n- name: default\n  user: {}\n' % url)
     if l.chance(50):
-        name = str(l.random.choice(l.reach(False)))
+        name = str(l.random.choice(reach(l)))
         l.destinations.append(('name server', name))
         l.saw('name server')
     if name and l.chance(30):
@@ -499,7 +511,7 @@ def kubelet(l, node):
 
 def storage(l):
     """The root file system, or one that the kubelet lives on, comes from the network."""
-    peer = str(l.random.choice([a for a in l.reach(False) if '.' in str(a)] or ['203.0.113.9']))
+    peer = str(l.random.choice([a for a in reach(l) if '.' in str(a)] or ['203.0.113.9']))
     how = l.pick('NFS', 'NFS root', 'iSCSI', 'NVMe')
     l.destinations.append(('storage', peer))
     l.saw(how)
@@ -554,9 +566,10 @@ def elsewhere(l, f):
     l.saw(kind + ' in a named namespace')
 
 
-def reach(l, may_be_default):
+def reach(l):
     """Addresses to reach: behind a gateway, on a link, or anywhere."""
     found = [ipaddress.ip_address(a) for a in ('203.0.113.77', '198.51.100.8')]
+    found += l.servers6
     for p in l.pools:
         if p.network and p.network.prefixlen < 31 and not p.vrf:
             found.append(p.network[200])
@@ -565,13 +578,23 @@ def reach(l, may_be_default):
     return found
 
 
-Layout.reach = reach
+def router_advertised(l, p):
+    """As a router advertisement gives one to each rail."""
+    if p.address6 and not p.vrf:
+        l.ip('-6', 'route', 'add', 'default', 'via', 'fe80::%x' % (0x100 + l.n_nets), 'dev', p.top, 'proto', 'ra', 'metric', 1024,
+             'expires', 1800)
+        l.saw('default route of a router advertisement')
 
 
 def specific_route(l, p):
     """As DHCP option 121 gives: a route to the servers alone."""
-    dst = l.pick('198.51.100.0/24', '203.0.113.0/24', '203.0.113.77/32', '192.0.2.0/24')
-    if p.address and not p.vrf:
+    dst = l.pick('198.51.100.0/24', '203.0.113.0/24', '203.0.113.77/32', '198.51.100.8/32', '192.0.2.0/24')
+    if p.address6 and not p.vrf and l.chance(40):
+        address = ipaddress.ip_address('fd99::%x' % l.random.randrange(1, 99))
+        l.servers6.append(address)
+        route(l, p, 6, '%s/%d' % (address, 128) if l.chance(50) else 'fd99::/64')
+        l.saw('IPv6 route to servers alone')
+    elif p.address and not p.vrf:
         route(l, p, 4, dst)
         l.saw('route to servers alone')
 
@@ -601,7 +624,7 @@ def rules_beside(l, p):
 
 def configuration(l):
     driver = 'mlx5_core'
-    how = l.pick('preset', 'preset', 'shared-multi', 'shared', 'exclusive', 'rails', 'rails', 'keep sriov')
+    how = l.pick('preset', 'preset', 'preset', 'shared-multi', 'shared', 'exclusive', 'rails', 'rails', 'keep sriov')
     sections, rest = [], ''
     match = l.pick('driver:mlx5_core', 'driver:mlx5_core', 'netdev:eth*', 'pci:0000:*', 'id:15b3:*')
     literal = [f for f in l.functions if f.is_ours and not f.pf and l.chance(12)] if l.chance(25) else []
@@ -680,10 +703,8 @@ def make(l):
         rail(l, take(), shared_net)
     rails = [p for p in l.pools[1:]]
 
-    how = l.pick('default', 'default', 'default', 'default', 'default', 'multipath', 'tunnel', 'tunnel', 'none', 'servers', 'unnumbered', 'group')
+    how = l.pick('default', 'default', 'default', 'default', 'default', 'multipath', 'tunnel', 'tunnel', 'tunnel', 'none', 'servers', 'unnumbered', 'group')
     if how == 'tunnel' and node.address and not node.vrf:
-        if rails and l.chance(60):
-            default_main(l, l.pick(*rails), 4) if l.chance(30) and rails[0].address else None
         t = tunnel(l, node)
         make_default(l, t, 4)
     elif how in ('multipath', 'group') and node.address and not node.vrf and [p for p in rails if p.address and not p.vrf]:
@@ -703,6 +724,8 @@ def make(l):
     for p in rails:
         if l.chance(25):
             further_default(l, p)
+        if l.chance(25):
+            router_advertised(l, p)
         if l.chance(20):
             rules_beside(l, p)
     if l.chance(8):

@@ -46,7 +46,7 @@ def hops_of(data):
 
 
 def ask(address, source=None, oif=None, mark=None, fibmatch=False):
-    """{dev, gateway, prefsrc, hops, nhid} of an answer that leaves the host, or None."""
+    """{dev, protocol, gateway, prefsrc, hops, nhid} of an answer that leaves the host, or None."""
     to = ipaddress.ip_address(address)
     family, bits = (socket.AF_INET, 32) if to.version == 4 else (socket.AF_INET6, 128)
     source = source and ipaddress.ip_address(source).packed
@@ -74,7 +74,7 @@ def ask(address, source=None, oif=None, mark=None, fibmatch=False):
     dev = name_of(struct.unpack('i', found[OIF])[0]) if OIF in found else None
     if dev == 'lo':
         return None
-    return {'dev': dev, 'gateway': gateway_of(found), 'nhid': number, 'hops': list(hops_of(found.get(MULTIPATH, b''))),
+    return {'dev': dev, 'protocol': data[16 + 5], 'gateway': gateway_of(found), 'nhid': number, 'hops': list(hops_of(found.get(MULTIPATH, b''))),
             'prefsrc': str(ipaddress.ip_address(found[PREFSRC])) if PREFSRC in found else None}
 
 
