@@ -34,6 +34,7 @@ class Net:
         self.addresses = {a['ifname']: a['addr_info'] for a in ip_json('addr')}
         self.routes = [dict(r, family=family) for family in (4, 6)
                        for r in ip_json('-%d' % family, 'route', 'show', 'table', 'all')]
+        self.rules = [dict(r, family=family) for family in (4, 6) for r in ip_json('-%d' % family, 'rule')]
         self.nexthops = {n['id']: n for n in ip_json('nexthop')}
         self.functions = {f.name: f for f in layout.functions}
         self.listening = {address for address, _ in layout.listeners}
@@ -105,14 +106,15 @@ class Net:
                    r.get('type') in (None, 'unicast') for r in self.routes)
 
     def default_destination(self, family):
-        """An address that only a default route covers."""
+        """An address that only a default route covers, and that no rule is for."""
         def covers(r, address):
-            if r['family'] != family or r['dst'] == 'default' or r.get('table') == 'local':
+            dst = r.get('dst', 'all')
+            if r['family'] != family or dst in ('default', 'all') or r.get('table') == 'local':
                 return False
-            net = ipaddress.ip_network(r['dst'], strict=False)
+            net = ipaddress.ip_network('%s/%s' % (dst, r['dstlen']) if 'dstlen' in r else dst, strict=False)
             return net.prefixlen > (1 if family == 4 else 3) and address in net
         for text in DEFAULTS[family]:
-            if not any(covers(r, ipaddress.ip_address(text)) for r in self.routes):
+            if not any(covers(r, ipaddress.ip_address(text)) for r in self.routes + self.rules):
                 return text
         return None
 
@@ -378,9 +380,10 @@ def judge_free(layout, net, changes, devices, reasons):
         if not f.is_ours or f.pf or f.elsewhere or use_of(net, f.name, False) or any(use_of(net, v.name, False) for v in f.vfs):
             continue
         mine = [a for a in changes if a['target'] == f.pci and 'first_vf' not in a]
+        if layout.wanted_vfs and len(f.vfs) == layout.wanted_vfs:
+            continue  # there is nothing to do for it
         if layout.wanted_vfs:
-            is_given = len(f.vfs) == layout.wanted_vfs or any(
-                a['verb'] == 'set-num-vfs' and a['to'] == layout.wanted_vfs for a in mine)
+            is_given = any(a['verb'] == 'set-num-vfs' and a['to'] == layout.wanted_vfs for a in mine)
         else:
             one = devices.get(f.pci, {})
             is_given = one.get('handed_out', False) or any(devices.get(v.pci, {}).get('handed_out') for v in f.vfs)
