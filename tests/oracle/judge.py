@@ -216,8 +216,8 @@ def command(action, netdev):
     if verb in ('set-route', 'remove-route'):
         return six + ['route', 'replace' if verb == 'set-route' else 'del'] + words + where + ['proto', '114']
     if verb in ('add-rule', 'remove-rule'):
-        return six + ['rule', 'add' if verb == 'add-rule' else 'del', 'pref', '30114' if words[0] == 'from' else '30115'] + words + [
-            'protocol', '114']
+        preference = '30114' if words[0] == 'from' else '30115'
+        return six + ['rule', 'add' if verb == 'add-rule' else 'del', 'pref', preference] + words + ['protocol', '114']
     if verb == 'set-metric':
         return six + ['addr', 'change', subject, 'dev', where[-1], 'metric', str(to)]
     if verb in ('add-address', 'remove-address'):
@@ -391,7 +391,8 @@ def judge_free(layout, net, changes, devices, reasons):
         if layout.wanted_mtu and not f.vfs:  # it is never lowered while VFs exist
             is_given = is_given and any(a['verb'] == 'set-mtu' and a['to'] == layout.wanted_mtu for a in mine)
         codes = reasons.get(f.pci, [])
-        lines.append('%s: %s' % (f.name, 'got what was asked' if is_given else 'got nothing: %s' % (' '.join(codes) or 'no reason')))
+        lines.append('%s: %s' % (f.name, 'got what was asked' if is_given else
+                                 'got nothing: ' + (' '.join(codes) or 'no reason')))
         got = got or is_given
         if not is_given:
             why_not.append(' '.join(codes) or 'no reason given')
@@ -436,9 +437,14 @@ def judge(layout, program, run_batch):
                           for f in layout.functions],
             'packets': lines, 'plan': plan_lines(document, status), 'carried': carried, 'free': free, 'harm': harm,
             'got': got, 'why_not': why_not, 'constructs': layout.constructs,
-            'more': ['constructs: ' + ', '.join(sorted(layout.constructs)), 'mount: ' + layout.root, 'cmdline: ' + layout.cmdline] + [
-                'mount: ' + m for m in layout.mounts] + ['%s is in the namespace %s: %s' % (n, w, '; '.join(c)) for n, w, c in layout.moved] + [
-                'a socket listens on %s %s' % x for x in layout.listeners]}
+            'more': more_of(layout)}
+
+
+def more_of(layout):
+    return (['constructs: ' + ', '.join(sorted(layout.constructs)), 'cmdline: ' + layout.cmdline] +
+            ['mount: ' + m for m in [layout.root] + layout.mounts] +
+            ['%s is in the namespace %s: %s' % (name, where, '; '.join(c)) for name, where, c in layout.moved] +
+            ['a socket listens on %s %s' % x for x in layout.listeners])
 
 
 def plan_lines(document, status):

@@ -31,9 +31,8 @@ class Layout:
         self.commands = []  # arguments of ip
         self.files = {}     # path: text
         self.config = ''
-        self.sections = []  # (names in Match=, literally or by glob)
         self.destinations = []  # (why, address)
-        self.servers6 = []
+        self.servers6 = []  # addresses with a route of their own
         self.node_addresses = []  # what the kubelet announces
         self.mounts = []    # lines for mountinfo
         self.loopback = ''  # the node's address, where no NIC has it
@@ -45,9 +44,9 @@ class Layout:
         self.cmdline = 'BOOT_IMAGE=/vmlinuz root=/dev/sda1 ro'
         self.constructs = collections.Counter()
         self.n_nets = self.n_links = self.n_tables = self.n_metrics = 0
-        self.pools = []     # subnets: (netdev, address, gateway, network)
-        self.type = self.mode = self.preset = ''
-        self.wanted_vfs = self.wanted_mtu = 0
+        self.pools = []     # each Place
+        self.type = self.mode = self.preset = ''  # of [DevicePlugin]; VirtualFunctions=
+        self.wanted_vfs = self.wanted_mtu = 0  # for each PF that matches; 0: not asked for
         make(self)
         # Links first: some routes and nexthop objects need a carrier, which the kernel notices after some time.
         self.commands.sort(key=lambda c: not c.removeprefix('-6 ').startswith('link '))
@@ -113,7 +112,8 @@ class Place:
             l.saw('an address of 32 bits, and its gateway')
         elif self.network.prefixlen < 31 and l.chance(6):
             l.ip('addr', 'add', '%s/%d' % (self.address, self.network.prefixlen), 'dev', self.top, 'noprefixroute')
-            l.ip('route', 'add', self.network, 'dev', self.top, 'scope', 'link', 'src', self.address, 'metric', l.metric(), *where)
+            l.ip('route', 'add', self.network, 'dev', self.top, 'scope', 'link', 'src', self.address, 'metric', l.metric(),
+                 *where)
             l.saw('a prefix route of a network manager')
         else:
             l.ip('addr', 'add', '%s/%d' % (self.address, self.network.prefixlen), 'dev', self.top)
@@ -623,7 +623,6 @@ def rules_beside(l, p):
 # --- what is asked for ---
 
 def configuration(l):
-    driver = 'mlx5_core'
     how = l.pick('preset', 'preset', 'preset', 'shared-multi', 'shared', 'exclusive', 'rails', 'rails', 'keep sriov')
     sections, rest = [], ''
     match = l.pick('driver:mlx5_core', 'driver:mlx5_core', 'netdev:eth*', 'pci:0000:*', 'id:15b3:*')
@@ -635,11 +634,12 @@ def configuration(l):
         l.mode = 'exclusive' if l.preset == 'vke-exclusive' else ''
         l.wanted_vfs = {'vke-shared': 1, 'vke-shared-multi': 4}.get(l.preset, 0)
         return
-    l.preset = ''
     more = {'shared-multi': 'VirtualFunctions=shared-multi\nCount=2\n', 'shared': 'VirtualFunctions=shared\n',
             'exclusive': 'VirtualFunctions=exclusive\n'}.get(how, '')
     if how == 'rails' or l.chance(30):
         l.wanted_mtu = l.pick(1400, 1300)
+        if literal:  # a NIC that is needed gets it as well, and nothing above it may lose IPv6
+            l.wanted_mtu = 1400
         more += 'MTU=%d\n' % l.wanted_mtu
     for i, f in enumerate(literal):
         match_one = l.pick('pci:' + f.pci, 'netdev:' + f.name)
@@ -667,10 +667,7 @@ def existing_vfs(l, pf):
 
 
 def make(l):
-    n = l.random.randrange(3, 8)
-    numbers = list(range(n))
-    l.preset = ''
-    for i in numbers:
+    for i in range(l.random.randrange(3, 8)):
         l.functions.append(Function(i, 'eth%d' % i, 'mlx5_core'))
     for f in list(l.functions):
         if l.chance(10):
@@ -681,7 +678,7 @@ def make(l):
         f.is_down = l.chance(10)
         if not f.is_down:
             up(l, f.name)
-    left = [f for f in l.functions]
+    left = list(l.functions)
     l.random.shuffle(left)
     keep_free = [f for f in left if f.is_ours and not f.pf and not f.vfs][:l.pick(1, 1, 1, 1, 2)]
     left = [f for f in left if f not in keep_free]
@@ -701,9 +698,9 @@ def make(l):
     l.pools.append(node)
     while left and not (len(l.pools) > 1 and l.chance(15)):
         rail(l, take(), shared_net)
-    rails = [p for p in l.pools[1:]]
+    rails = l.pools[1:]
 
-    how = l.pick('default', 'default', 'default', 'default', 'default', 'multipath', 'tunnel', 'tunnel', 'tunnel', 'none', 'servers', 'unnumbered', 'group')
+    how = l.pick(*['default'] * 5, 'multipath', *['tunnel'] * 3, 'none', 'servers', 'unnumbered', 'group')
     if how == 'tunnel' and node.address and not node.vrf:
         t = tunnel(l, node)
         make_default(l, t, 4)

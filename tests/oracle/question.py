@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rtnetlink without a process for each question: RTM_GETROUTE, as "ip route get [fibmatch] ADDRESS [from SOURCE] [oif DEV] [mark N]" asks it."""
+"""rtnetlink, without a process for each question: "ip route get [fibmatch] ADDRESS [from SOURCE] [oif DEV] [mark N]"."""
 import ipaddress
 import socket
 import struct
@@ -74,7 +74,8 @@ def ask(address, source=None, oif=None, mark=None, fibmatch=False):
     dev = name_of(struct.unpack('i', found[OIF])[0]) if OIF in found else None
     if dev == 'lo':
         return None
-    return {'dev': dev, 'protocol': data[16 + 5], 'gateway': gateway_of(found), 'nhid': number, 'hops': list(hops_of(found.get(MULTIPATH, b''))),
+    return {'dev': dev, 'protocol': data[16 + 5], 'gateway': gateway_of(found), 'nhid': number,
+            'hops': list(hops_of(found.get(MULTIPATH, b''))),
             'prefsrc': str(ipaddress.ip_address(found[PREFSRC])) if PREFSRC in found else None}
 
 
