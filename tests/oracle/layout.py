@@ -480,6 +480,7 @@ def kubelet(l, node):
         l.saw('node name in /etc/hosts')
     elif l.loopback and l.chance(50):
         flags.append('--node-ip=%s' % l.loopback)
+    l.files['var/lib/kubelet/kubeadm-flags.env'] = 'KUBELET_KUBEADM_ARGS="%s"\n' % ' '.join(flags)
     if l.chance(70):
         server = str(l.random.choice(reach(l)))
         l.destinations.append(('API server', server))
