@@ -21,7 +21,8 @@ from layout import DRIVERS, Layout
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODULES = ('ipv6 veth dummy bonding team team_mode_activebackup team_mode_roundrobin 8021q bridge macvlan ipvlan macsec vrf '
-           'ip_gre ip6_gre ipip sit vxlan geneve ipv6 gcm ctr ccm ghash-generic inet_diag tcp_diag udp_diag raw_diag af_packet_diag unix_diag netlink_diag').split()
+           'ip_gre ip6_gre ipip sit vxlan geneve ipv6 gcm ctr ccm ghash-generic '
+           'inet_diag tcp_diag udp_diag raw_diag af_packet_diag unix_diag netlink_diag').split()
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x4000000, 0x8000000, 0x20000000, 0x40000000
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 libc = ctypes.CDLL(None, use_errno=True)
