@@ -591,7 +591,7 @@ static void show_bond(struct node *n)
 {
 	struct netdev *nd;
 
-	if (sim.bond_usec > sim.now_usec)
+	if (sim.bond_usec == UINT64_MAX || (sim.bond_usec > sim.now_usec && !sim.is_bond_early))
 		return;
 	nd = GROW(n->netdevs, n->n_netdevs);
 	nd->ifindex = BOND_IFINDEX;
@@ -599,7 +599,7 @@ static void show_bond(struct node *n)
 	COPY(nd->kind, "bond");
 	nd->bond_mode = 4;
 	nd->mtu = 1500;
-	nd->is_up = nd->has_carrier = true;
+	nd->is_up = nd->has_carrier = sim.bond_usec <= sim.now_usec;
 }
 
 /* What an RDMA device calls its netdev: sysfs has the name in another namespace as well. */
@@ -701,6 +701,7 @@ void kernel_show(struct node *n)
 	}
 	show_bond(n);
 	routes_show(n);
+	routes_show_destination(n);
 	for (size_t i = 0; i < ELEMENTSOF(modules); i++)
 		show_module(n, modules[i], sim.has_module[i]);
 	for (size_t i = 0; i < ELEMENTSOF(habits); i++)

@@ -788,7 +788,7 @@ static void make_node(const char *script)
 		plug_pair("erdma", "virtio-pci", 0x51, false);
 	if (sim_random(8) == 0)
 		plug_pair("enm", "enm", 0x61, true);
-	sim.is_bond_known = sim_random(2) == 0;
+	sim.is_bond_early = sim_random(2) == 0;
 	if (sim_random(4) > 0)
 		sim.rates = (struct rates){ rate(300), rate(60),  rate(100), rate(300), rate(400),
 					    rate(500), rate(100), rate(60),  rate(300), rate(200),

@@ -246,7 +246,7 @@ static int write_num_vfs(struct func *f, const char *value)
 		}
 	/* A bond that came since the look is not seen: VFs are made without another one. */
 	if (n > 0 &&
-	    ((kernel_is_lag(f) && f->was_lag_at_look) || (f->is_port && sim.is_bond_known)))
+	    ((kernel_is_lag(f) && f->was_lag_at_look) || (f->is_port && sim.is_bond_early)))
 		sim_fail("%s: VFs are made on what is, or is to be, a LAG", f->address);
 	if (n == 0 && f->num_vfs > 0 && !sim.is_removal_asked && !wants_other(f))
 		sim_fail("%s: VFs are removed, and the configuration does not ask for it",

@@ -240,23 +240,41 @@ static const struct route *best_route(const struct node *n, uint32_t table, cons
 }
 
 /* fib_rules_lookup() in net/core/fib_rules.c */
-void routes_look_up(struct lookup *l)
+static void look_up(const struct node *n, struct lookup *l)
 {
 	const struct func *f = kernel_of_ifindex(l->ifindex);
 	const uint32_t oif = is_zero(l->address) ? l->ifindex : 0;
-	_cleanup_(node_done) struct node n = {};
 	const struct route *best = NULL;
 
-	routes_show(&n);
-	for (size_t i = 0; i < n.n_rules && !best; i++) {
-		const struct rule *rule = &n.rules[i];
+	for (size_t i = 0; i < n->n_rules && !best; i++) {
+		const struct rule *rule = &n->rules[i];
 
 		if ((rule->src_len == 0 || memcmp(rule->src, l->address, 16) == 0) &&
 		    (!rule->oif[0] || (oif && streq(rule->oif, f ? f->netdev : BOND_NAME))))
-			best = best_route(&n, rule->table, l->dst, oif);
+			best = best_route(n, rule->table, l->dst, oif);
 	}
-	l->result = !oif && !find_address(l->address, 0) ? -EINVAL : best ? 0 : -ENETUNREACH;
+	l->result = best ? 0 : -ENETUNREACH;
 	l->found = best ? best->ifindex : 0;
+}
+
+void routes_look_up(struct lookup *l)
+{
+	_cleanup_(node_done) struct node n = {};
+
+	routes_show(&n);
+	look_up(&n, l);
+	if (!is_zero(l->address) && !find_address(l->address, 0))
+		l->result = -EINVAL;
+}
+
+void routes_show_destination(struct node *n)
+{
+	struct destination *d = GROW(n->destinations, n->n_destinations);
+
+	*d = (struct destination){ .to = TO_DEFAULT,
+				   .words = "default route",
+				   .lookup = { .family = AF_INET, .dst = { 203, 0, 113, 1 } } };
+	look_up(n, &d->lookup);
 }
 
 /* --- what the program changes --- */

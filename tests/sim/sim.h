@@ -147,7 +147,7 @@ struct sim {
 	int64_t wall_sec; /* CLOCK_REALTIME when the boot clock was at zero */
 	bool is_container_loading;
 	uint64_t bond_usec; /* ports become those of a bond then; UINT64_MAX: there is none */
-	bool is_bond_known; /* a file of a network manager names them */
+	bool is_bond_early; /* the bond is there before that, without a port */
 	uint32_t package;   /* its version */
 	enum topology_policy kubelet_policy; /* of its file, over boots */
 	bool is_compat;                      /* the driver of eRDMA is */
@@ -208,6 +208,7 @@ void routes_boot(void);
 uint64_t routes_next(void); /* when an address comes */
 void routes_act(void);      /* another program does */
 void routes_show(struct node *n);
+void routes_show_destination(struct node *n); /* the default one; the routes are there */
 struct netconf routes_conf(const struct func *f);
 void routes_show_gids(uint32_t ifindex, const char *netdev, struct port *port);
 int routes_write_conf(const char *path, const char *value); /* "NETDEV/KEY" */
