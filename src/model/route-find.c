@@ -26,9 +26,9 @@ struct match {
 
 const struct netdev *route_vrf_of(const struct node *n, const struct netdev *nd)
 {
-	if (nd && !nd->vrf_table)
+	if (nd && !streq(nd->kind, "vrf"))
 		nd = nd->master ? node_netdev(n, nd->master) : NULL;
-	return nd && nd->vrf_table ? nd : NULL;
+	return nd && streq(nd->kind, "vrf") ? nd : NULL;
 }
 
 static bool is_loopback(int family, const uint8_t *bytes)
@@ -139,18 +139,24 @@ struct rules {
 	struct rule own[4];
 };
 
+static bool is_of_kernel(const struct rule *rule)
+{
+	return rule->table == RT_TABLE_LOCAL || rule->table == RT_TABLE_MAIN;
+}
+
 static void set_rules(const struct node *n, int family, struct rules *ret)
 {
 	bool has_vrf = false;
 
+	/* A list without any way to the kernel's own tables is no whole one. */
 	for (size_t i = 0; i < n->n_rules; i++)
-		if (n->rules[i].family == family) {
+		if (n->rules[i].family == family && is_of_kernel(&n->rules[i])) {
 			ret->list = n->rules;
 			ret->n = n->n_rules;
 			return;
 		}
 	for (size_t i = 0; i < n->n_netdevs; i++)
-		has_vrf |= n->netdevs[i].vrf_table > 0;
+		has_vrf |= streq(n->netdevs[i].kind, "vrf");
 	ret->list = ret->own;
 	ret->own[ret->n++] = (struct rule){ .table = RT_TABLE_LOCAL };
 	if (has_vrf)

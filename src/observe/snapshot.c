@@ -3,6 +3,8 @@
 
 #include "../base/document.h"
 #include "../model/module-report.h"
+#include "../model/route-find.h"
+#include "../model/rtproto.h"
 
 #include <linux/fib_rules.h>
 #include <linux/rtnetlink.h>
@@ -437,6 +439,36 @@ int snapshot_write(const struct node *n, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
+/*
+ * Trees of before say of a rule only that it has more conditions. One that leads to no table can
+ * only be that of VRFs: fib4_rule_configure() in net/ipv4/fib_rules.c.
+ */
+static void complete_rules(struct node *n)
+{
+	for (size_t i = 0; i < n->n_rules; i++) {
+		struct rule *rule = &n->rules[i];
+
+		if (rule->table == RT_TABLE_UNSPEC && rule->action == FR_ACT_TO_TBL) {
+			rule->is_l3mdev = true;
+			rule->has_more = false;
+		}
+	}
+}
+
+/* Nor do they have the table of a VRF: the routes of its ports are in it. */
+static void complete_vrfs(struct node *n)
+{
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *t = &n->routes[i];
+		const struct netdev *nd = node_netdev(n, t->ifindex);
+		struct netdev *vrf = (struct netdev *)route_vrf_of(n, nd);
+
+		if (vrf && vrf->vrf_table == 0 && t->table != RT_TABLE_MAIN &&
+		    t->table < OWN_TABLE_BASE)
+			vrf->vrf_table = t->table;
+	}
+}
+
 int snapshot_read(const char *text, struct node *n, char *problem, size_t size)
 {
 	_cleanup_(extras_done) struct extras a = {};
@@ -462,6 +494,8 @@ int snapshot_read(const char *text, struct node *n, char *problem, size_t size)
 	if (r < 0)
 		return r;
 	node_sort_addresses(n->addresses, n->n_addresses);
+	complete_rules(n);
+	complete_vrfs(n);
 	distribute(&a, n);
 	return 0;
 }
