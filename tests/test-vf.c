@@ -1960,9 +1960,11 @@ static void the_users_of_vfs_behind_a_gap_are_seen(_unused_ void **state)
 		.pcis = pcis, .n_pcis = 2, .has_users = true, .users = &user, .n_users = 1
 	};
 	const struct memory memory = {};
+	_cleanup_(graph_done) struct graph g = {};
 	char text[128];
 
-	assert_true(in_use_of_vfs(&n, &memory, &pcis[0], text, sizeof(text)));
+	assert_int_equal(graph_make(&n, &g), 0);
+	assert_true(in_use_of_vfs(&g, &memory, &pcis[0], text, sizeof(text)));
 	assert_true(strstr(text, "0000:41:00.4"));
 }
 
