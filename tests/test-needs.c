@@ -44,7 +44,7 @@ struct scene {
 	bool is_wait_over;
 	/* of the plan that assert_needs() made */
 	uint64_t again_usec;
-	bool has_needs;
+	bool has_needs, asks_socks;
 };
 
 static void add_pci(struct scene *s, const char *address, const char *physfn)
@@ -174,6 +174,7 @@ static void make_needs(struct scene *s, struct plan *ret)
 	assert_int_equal(plan_needs(&s->config, &s->node, &s->memory, ret), 0);
 	s->again_usec = ret->again_usec;
 	s->has_needs = ret->has_needs;
+	s->asks_socks = questions_ask(&ret->questions, QUESTION_SOCKS);
 }
 
 /* "0000:41:00.0 eth0 way", in order; "" for none. */
@@ -517,10 +518,34 @@ static void default_route_of_a_vrf_counts_where_main_has_no_way(void **state _un
 	assert_needs(&s, WAY0);
 	s.destinations[1].lookup.result = 0;
 	s.destinations[1].lookup.found = RAIL;
+	s.node.has_socks = true;
 	assert_needs(&s, WAY1);
 	s.socks[0].ifindex = 10; /* the kubelet may be run in it */
 	s.node.n_socks = 1;
 	assert_needs(&s, WAY0 ", " WAY1);
+	s.node.has_socks = false; /* asked for, and until then taken for bound */
+	s.node.n_socks = 0;
+	assert_needs(&s, WAY0 ", " WAY1);
+	assert_true(s.asks_socks);
+}
+
+/* As with BGP to the host, where the source is the address of another netdev. */
+static void the_owner_of_a_packets_source_counts(void **state _unused_)
+{
+	struct destination *d;
+	struct scene s;
+	int family;
+
+	set_scene(&s);
+	d = add_destination(&s, TO_API_SERVER, "10.9.0.1", UPLINK);
+	parse("10.1.0.2", &family, d->lookup.source);
+	assert_needs(&s, WAY0 ", " WAY1);
+	parse("192.0.2.10", &family, d->lookup.source);
+	assert_needs(&s, WAY0);
+	parse("203.0.113.1", &family, d->lookup.source); /* that nobody here has */
+	assert_needs(&s, WAY0);
+	add_address(&s, DUMMY, "203.0.113.1");
+	assert_needs(&s, WAY0);
 }
 
 static void a_router_of_a_rail_is_no_way_for_ipv4(void **state _unused_)
@@ -959,6 +984,7 @@ int main(void)
 		cmocka_unit_test(a_tunnel_is_known_by_its_other_end),
 		cmocka_unit_test(tunnels_may_lead_into_tunnels),
 		cmocka_unit_test(default_route_of_a_vrf_counts_where_main_has_no_way),
+		cmocka_unit_test(the_owner_of_a_packets_source_counts),
 		cmocka_unit_test(a_router_of_a_rail_is_no_way_for_ipv4),
 		cmocka_unit_test(search_goes_down_to_every_function),
 		cmocka_unit_test(a_vf_counts_with_its_pf),

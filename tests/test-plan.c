@@ -1064,6 +1064,7 @@ static void rail_route(struct scene *s)
 {
 	node_route(s);
 	s->routes[0].metric = 1000;
+	add_netdev(s, 4711, "eth9", "")->has_device = true;
 	add_default_route(s, 4711);
 }
 static void rail_address(struct scene *s)
@@ -1127,7 +1128,7 @@ static void what_the_host_uses_is_not_moved_or_changed(_unused_ void **state)
 		{ "port of the bond with it", node_bond, PLUGIN_SRIOV, VF_MODE_EXCLUSIVE, glob, 0,
 		  "0 1 node-nic: whole" },
 		{ "lesser default route", rail_route, PLUGIN_SRIOV, VF_MODE_EXCLUSIVE, glob, 0,
-		  "0 1 port-in-use: whole" },
+		  "1 1: whole" },
 		{ "address", rail_address, PLUGIN_SRIOV, VF_MODE_KEEP, glob, 0,
 		  "0 1 port-in-use: whole" },
 		{ "address, exclusive", rail_address, PLUGIN_SRIOV, VF_MODE_EXCLUSIVE, glob, 0,

@@ -1959,6 +1959,7 @@ static void the_users_of_vfs_behind_a_gap_are_seen(_unused_ void **state)
 	const struct node n = {
 		.pcis = pcis, .n_pcis = 2, .has_users = true, .users = &user, .n_users = 1
 	};
+	_cleanup_(graph_done) struct graph g = {};
 	const struct memory memory = {};
 	_cleanup_(graph_done) struct graph g = {};
 	char text[128];

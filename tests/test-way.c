@@ -59,6 +59,7 @@ static void set_tree(struct tree *t)
 		t->netdevs[i] = (struct netdev){ .ifindex = ETH0 + i, .is_up = true };
 		COPY(t->netdevs[i].name, names[i]);
 	}
+	COPY(t->netdevs[VRF - ETH0].kind, "vrf");
 	t->netdevs[VRF - ETH0].vrf_table = 77;
 	t->netdevs[ETH1 - ETH0].master = VRF;
 	t->node.netdevs = t->netdevs;
@@ -88,16 +89,16 @@ static void default_destinations_of_both_families_are_asked(_unused_ void **stat
 	set_tree(&t);
 	add_route(&t, "0.0.0.0", 0, RT_TABLE_MAIN, ETH0);
 	assert_int_equal(observe_destinations_ask(&t.os, &t.node), 0);
-	assert_int_equal(t.node.n_destinations, 2);
+	assert_int_equal(t.node.n_destinations, 4); /* three of them of IPv4 */
 	assert_int_equal(find(&t.node, TO_DEFAULT, 0)->lookup.found, ETH0);
 	assert_string_equal(find(&t.node, TO_DEFAULT, 0)->words, "default route, 192.0.2.1");
-	assert_int_equal(find(&t.node, TO_DEFAULT, 1)->lookup.family, AF_INET6);
-	assert_int_equal(find(&t.node, TO_DEFAULT, 1)->lookup.result, -ENETUNREACH);
+	assert_int_equal(find(&t.node, TO_DEFAULT, 3)->lookup.family, AF_INET6);
+	assert_int_equal(find(&t.node, TO_DEFAULT, 3)->lookup.result, -ENETUNREACH);
 
 	/* Once is enough, also when another address stands for all others by now. */
 	add_route(&t, "192.0.2.0", 24, RT_TABLE_MAIN, ETH1);
 	assert_int_equal(observe_destinations_ask(&t.os, &t.node), 0);
-	assert_int_equal(t.node.n_destinations, 2);
+	assert_int_equal(t.node.n_destinations, 4);
 }
 
 static void a_vrf_with_a_default_route_is_asked(_unused_ void **state)
