@@ -369,7 +369,7 @@ static void a_vrf_leads_to_its_table(_unused_ void **state)
 	struct netdev netdevs[] = {
 		{ .ifindex = 2, .name = "eth0", .is_up = true },
 		{ .ifindex = 3, .name = "eth1", .is_up = true, .master = 9 },
-		{ .ifindex = 9, .name = "mgmt", .is_up = true, .vrf_table = 77 },
+		{ .ifindex = 9, .name = "mgmt", .kind = "vrf", .is_up = true, .vrf_table = 77 },
 	};
 	struct address own = { .ifindex = 3, .family = AF_INET, .prefix_len = 24 };
 	struct route routes[] = { route("0.0.0.0", 0, RT_TABLE_MAIN, 2), route("0.0.0.0", 0, 77, 3),
