@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <linux/rtnetlink.h>
 #include <sys/socket.h>
 
 #include "../src/plan/quirk.h"
@@ -198,6 +199,26 @@ static void empty_and_addressed(struct scene *s)
 	s->node.addresses = &address;
 	s->node.n_addresses = 1;
 }
+static void empty_and_link_local(struct scene *s)
+{
+	static struct address address = { .ifindex = 3,
+					  .family = AF_INET6,
+					  .scope = RT_SCOPE_LINK };
+
+	empty(s);
+	s->node.addresses = &address;
+	s->node.n_addresses = 1;
+}
+static void empty_and_addressed_by_us(struct scene *s)
+{
+	static struct ledger_entry ours = { .verb = "add-address",
+					    .ifindex = 3,
+					    .subject = "0.0.0.0/0" };
+
+	empty_and_addressed(s);
+	s->memory.ledger = &ours;
+	s->memory.n_ledger = 1;
+}
 static void empty_but_in_a_bridge(struct scene *s)
 {
 	empty(s);
@@ -250,6 +271,8 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		{ "a bridge without one is no LAG", empty_bridge, NULL },
 		{ "without a port, another vendor", empty_but_of_igb, NULL },
 		{ "without a port, and an address here", empty_and_addressed, NULL },
+		{ "without a port, and the kernel's address here", empty_and_link_local, EMPTY },
+		{ "without a port, and our address here", empty_and_addressed_by_us, EMPTY },
 		{ "without a port, but in a bridge", empty_but_in_a_bridge, NULL },
 		{ "without a port, switchdev", empty_and_switchdev, NULL },
 		{ "without a port for too long", empty_for_long, NULL },

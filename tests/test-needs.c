@@ -934,6 +934,8 @@ static void a_bond_without_a_port_may_get_any_function_without_an_address(void *
 		s.memory.net_usec = 0;
 		add_netdev(&s, 10, "m0", "", kinds[i]);
 		assert_needs(&s, WAITING);
+		add_address(&s, RAIL, "fe80::1")->scope = RT_SCOPE_LINK; /* the kernel's */
+		assert_needs(&s, WAITING);
 		netdev(&s, ON_BOARD)->master = 10; /* it has one */
 		assert_needs(&s, ETH0 " waiting");
 		netdev(&s, ON_BOARD)->master = 0;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node.h"
 
+#include "ip.h"
+
+#include <arpa/inet.h>
+#include <linux/rtnetlink.h>
+
 #define CLASS_DISPLAY    0x03
 #define CLASS_INFINIBAND 0x0207
 #define ERDMA_VENDOR     0x1ded /* drivers/infiniband/hw/erdma/erdma_main.c */
@@ -200,6 +205,14 @@ const struct ledger_entry *memory_entry(const struct memory *m, const char *verb
 	return NULL;
 }
 
+bool memory_gave(const struct memory *m, const struct address *a)
+{
+	char text[INET6_ADDRSTRLEN + 8];
+
+	ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
+	return memory_entry(m, "add-address", "", a->ifindex, text);
+}
+
 /* Few enough for a look at each. */
 const struct metadata *node_metadata(const struct node *n, const char *mac)
 {
@@ -329,6 +342,18 @@ size_t node_first_address(const struct node *n, uint32_t ifindex)
 	}
 	return from < n->n_addresses && n->addresses[from].ifindex == ifindex ? from
 									      : n->n_addresses;
+}
+
+bool node_has_host_address(const struct node *n, const struct memory *m, uint32_t ifindex)
+{
+	for (size_t i = node_first_address(n, ifindex);
+	     i < n->n_addresses && n->addresses[i].ifindex == ifindex; i++) {
+		const struct address *a = &n->addresses[i];
+
+		if (!(a->family == AF_INET6 && a->scope == RT_SCOPE_LINK) && !memory_gave(m, a))
+			return true;
+	}
+	return false;
 }
 
 void pci_print_id(uint32_t id, char ret[static PCI_ID_LEN])

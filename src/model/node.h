@@ -813,6 +813,8 @@ const struct netdev *node_netdev(const struct node *n, uint32_t ifindex);
 void node_sort_addresses(struct address *a, size_t n);
 /* The number of its first address; node.n_addresses when it has none. */
 size_t node_first_address(const struct node *n, uint32_t ifindex);
+/* One that neither the kernel gave it, link-local IPv6, nor this service. */
+bool node_has_host_address(const struct node *n, const struct memory *m, uint32_t ifindex);
 
 /*
  * Is it the master of a LAG, a bond or a team? Drivers make no difference between the two:
@@ -851,9 +853,10 @@ bool node_keeps_down(const struct node *n, const struct netdev *nd);
 /* The last one of this key, or NULL. @ifindex 0: by @target. */
 const struct ledger_entry *memory_entry(const struct memory *m, const char *verb,
 					const char *target, uint32_t ifindex, const char *subject);
-const char *module_state_name(enum module_state s); /* "available" */
-const char *use_name(enum use u);                   /* "open-context" */
-bool module_is_in_kernel(const struct module *m);   /* NULL: no */
+bool memory_gave(const struct memory *m, const struct address *a); /* did this service add it? */
+const char *module_state_name(enum module_state s);                /* "available" */
+const char *use_name(enum use u);                                  /* "open-context" */
+bool module_is_in_kernel(const struct module *m);                  /* NULL: no */
 const struct parameter *module_parameter(const struct module *m, const char *name);
 void module_sort_parameters(struct module *m); /* by name */
 /* Is it one of the names of module_blacklist=: -EPERM for everybody? As the kernel spells it. */

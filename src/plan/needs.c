@@ -524,14 +524,6 @@ static int add_before(struct search *s, const struct boot *b, bool is_present)
 
 /* --- nothing is known --- */
 
-static bool is_given_by_us(const struct search *s, const struct address *a)
-{
-	char text[INET6_ADDRSTRLEN + 8];
-
-	ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
-	return memory_entry(s->memory, "add-address", "", a->ifindex, text);
-}
-
 static int add_addressed(struct search *s, enum need_why why)
 {
 	enum answer answer = ANSWER_NONE;
@@ -543,7 +535,7 @@ static int add_addressed(struct search *s, enum need_why why)
 		char words[128];
 		const struct evidence e = { why, "", nd ? nd->name : "", words, false };
 
-		if (!nd || a->scope >= RT_SCOPE_LINK || is_given_by_us(s, a))
+		if (!nd || a->scope >= RT_SCOPE_LINK || memory_gave(s->memory, a))
 			continue;
 		snprintf(words, sizeof(words), "%s has an address, and %s", nd->name,
 			 why == NEED_WAITING ? "the node may still get its routes"
@@ -575,7 +567,7 @@ static int add_signs(struct search *s)
 	for (size_t i = 0; i < s->n->n_netdevs && r >= 0; i++) {
 		const struct netdev *nd = &s->n->netdevs[i];
 		const bool may_join = empty && nd->pci[0] && !nd->master &&
-				      node_first_address(s->n, nd->ifindex) == s->n->n_addresses;
+				      !node_has_host_address(s->n, s->memory, nd->ifindex);
 
 		if (!nd->sign[0] && !may_join)
 			continue;

@@ -69,7 +69,7 @@ static bool may_join_lag(const struct node *n, const struct memory *memory, cons
 	const struct netdev *nd = node_netdev_of(n, pf->address), *bond = node_portless(n, false);
 
 	if (!bond || !nd || nd->master || memory->was_wait_over || !quirk_has(pf, QUIRK_ROCE_LAG) ||
-	    streq(pf->eswitch, "switchdev") || node_first_address(n, nd->ifindex) < n->n_addresses)
+	    streq(pf->eswitch, "switchdev") || node_has_host_address(n, memory, nd->ifindex))
 		return false;
 	snprintf(detail, size, "%s has no port yet, and may get %s", bond->name, nd->name);
 	return true;
