@@ -1961,7 +1961,6 @@ static void the_users_of_vfs_behind_a_gap_are_seen(_unused_ void **state)
 	};
 	_cleanup_(graph_done) struct graph g = {};
 	const struct memory memory = {};
-	_cleanup_(graph_done) struct graph g = {};
 	char text[128];
 
 	assert_int_equal(graph_make(&n, &g), 0);

@@ -4,7 +4,8 @@
  *
  * Pure text, both ways. It has no time stamps: a finished node gives equal bytes at every pass.
  * The schema says what each key is; the tables in state.c have them in their order. "health",
- * "gpus", "smc", "boots" and "needs" are there only where there is one. A text that is not known is "".
+ * "gpus", "smc", "boots" and "needs" are there only where there is one. A text that is not known is
+ * "".
  */
 #pragma once
 

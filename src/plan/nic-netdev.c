@@ -129,12 +129,23 @@ static bool has_routed_address(const struct node *n, const struct netdev *nd)
 	return false;
 }
 
+/* A VLAN on the rail, or on a VLAN on it; one on macsec or a tunnel is none of the rail's. */
+static bool is_vlan_on(const struct node *n, const struct netdev *upper, const struct netdev *nd)
+{
+	for (int depth = 0; depth < 8 && upper && streq(upper->kind, "vlan"); depth++) {
+		if (upper->link == nd->ifindex)
+			return true;
+		upper = node_netdev(n, upper->link);
+	}
+	return false;
+}
+
 const struct netdev *nic_netdev_next_vlan(const struct plan *p, const struct netdev *nd, size_t *i)
 {
 	const struct netdev *upper;
 
 	while ((upper = graph_above(&p->graph, nd, i)))
-		if (upper->netns == 0 && streq(upper->kind, "vlan") &&
+		if (upper->netns == 0 && is_vlan_on(p->graph.n, upper, nd) &&
 		    has_routed_address(p->graph.n, upper))
 			return upper;
 	return NULL;
