@@ -34,11 +34,11 @@ struct need {
 
 /* Who uses a function: the columns of the table in plan/guard.c. */
 enum device_use {
+	DEVICE_FREE,
 	DEVICE_NEEDED,    /* the node itself */
 	DEVICE_USED,      /* a PF that the host uses */
 	DEVICE_ADDRESSED, /* a PF that has addresses of the host, and no other use */
 	DEVICE_VF_USED,
-	DEVICE_FREE,
 	_DEVICE_USE_N
 };
 

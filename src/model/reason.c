@@ -265,6 +265,13 @@ static const struct {
 		"Reboot the node: the number is changed before anything uses the function. Or stop "
 		"what uses it, then run \"rdma-provision apply\".",
 	},
+	[REASON_PORT_ADDRESSED] = {
+		"port-addressed",
+		"The host has addresses on this function, and loses them and their routes while a pod has "
+		"it",
+		"Nothing, if no program of the host uses them: the pod gets what its CNI plugin gives. "
+		"To keep them on the host, exclude the function from Match=.",
+	},
 	[REASON_PORT_IN_USE] = {
 		"port-in-use",
 		"The host uses the network device of this function, so it cannot be moved into a "

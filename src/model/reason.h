@@ -49,7 +49,8 @@ enum reason {
 	REASON_NODE_NIC,         /* a hint, unless the function is named */
 	REASON_NODE_NIC_UNKNOWN, /* the same */
 	REASON_PF_IN_USE,
-	REASON_PORT_IN_USE, /* the same */
+	REASON_PORT_ADDRESSED, /* a hint */
+	REASON_PORT_IN_USE,    /* the same */
 	REASON_PF_IN_LAG,
 	REASON_PF_SICK,
 	REASON_PF_DOWN,

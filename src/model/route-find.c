@@ -133,7 +133,7 @@ static int find_in_table(const struct packet *p, uint32_t table, struct match *r
 
 /* --- rules --- */
 
-struct rules {
+struct rule_set {
 	const struct rule *list;
 	size_t n;
 	struct rule own[4];
@@ -144,7 +144,7 @@ static bool is_of_kernel(const struct rule *rule)
 	return rule->table == RT_TABLE_LOCAL || rule->table == RT_TABLE_MAIN;
 }
 
-static void set_rules(const struct node *n, int family, struct rules *ret)
+static void set_rules(const struct node *n, int family, struct rule_set *ret)
 {
 	bool has_vrf = false;
 
@@ -173,7 +173,7 @@ static void set_rules(const struct node *n, int family, struct rules *ret)
 }
 
 /* The first rule that stands behind @last (NULL: the first of all) and not before @preference. */
-static const struct rule *next_rule(const struct rules *rules, int family, const struct rule *last,
+static const struct rule *next_rule(const struct rule_set *rules, int family, const struct rule *last,
 				    uint32_t preference)
 {
 	const struct rule *best = NULL;
@@ -249,7 +249,7 @@ static int follow(const struct packet *p, const struct rule *rule, struct match 
 }
 
 /* A goto leads forwards, to a rule that has the very preference, or is passed over. */
-static const struct rule *go_to(const struct rules *rules, const struct rule *from)
+static const struct rule *go_to(const struct rule_set *rules, const struct rule *from)
 {
 	const struct rule *to = next_rule(rules, from->family, from, from->to_preference);
 
@@ -260,7 +260,7 @@ static const struct rule *go_to(const struct rules *rules, const struct rule *fr
 
 static int find_match(const struct packet *p, struct match *ret)
 {
-	struct rules rules = {};
+	struct rule_set rules = {};
 	const struct rule *rule;
 	int r = -EAGAIN;
 

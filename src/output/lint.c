@@ -209,22 +209,26 @@ static size_t count_ibdevs(const struct node *n, const struct pci *f)
  * dranet drops the netdev of the best default route by its name. Newer versions also drop what has
  * it as master, but none knows what is below a VLAN: the ports of a bond may be handed out.
  */
-static bool is_dropped_by_dranet(const struct linter *l, const struct function *f,
-				 const struct need *nic)
+static bool is_dropped_by_dranet(const struct linter *l, const struct function *f)
 {
 	const struct netdev *nd = node_netdev_of(l->node, f->pci->address);
 
-	return !nic->is_by_vf && nic->why != NEED_ADDRESS &&
-	       (!nd || !*nic->netdev || streq(nd->name, nic->netdev));
+	for (size_t i = 0; nd && i < l->node->n_destinations; i++) {
+		const struct destination *d = &l->node->destinations[i];
+
+		for (size_t k = 0;
+		     d->to == TO_DEFAULT && d->lookup.result == 0 && k < d->lookup.n_hops; k++)
+			if (d->lookup.hops[k] == nd->ifindex)
+				return true;
+	}
+	return false;
 }
 
 static enum reason broken_dranet_rule(const struct linter *l, const struct function *f)
 {
-	const struct need *nic = plan_need(l->plan, f->pci->address);
-
 	if (f->pci->class >> 16 != CLASS_NETWORK && !f->ibdev)
 		return REASON_PLUGIN_CLASS;
-	return nic && is_dropped_by_dranet(l, f, nic) ? REASON_PLUGIN_DEFAULT_ROUTE : REASON_NONE;
+	return is_dropped_by_dranet(l, f) ? REASON_PLUGIN_DEFAULT_ROUTE : REASON_NONE;
 }
 
 static enum reason broken_dra_sriov_rule(const struct linter *l, const struct function *f)

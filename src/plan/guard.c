@@ -4,7 +4,7 @@
 #include "../model/in-use.h"
 #include "quirk.h"
 
-enum answer {
+enum verdict {
 	NO,
 	YES,
 	NAMED,      /* where its section names it: pci: or netdev: without a glob */
@@ -14,14 +14,14 @@ enum answer {
 };
 
 /* clang-format off */
-static const enum answer table[_GUARD_CHANGE_N][_DEVICE_USE_N] = {
-	/* of what:        the node needs     the host uses a PF  a PF has addresses  a VF is used  free */
-	[GUARD_NUM_VFS] = { NAMED,            KEEPS_LINK,         YES,                NO,           YES },
-	[GUARD_REBIND]  = { NO,               NO,                 YES,                NO,           YES },
-	[GUARD_MTU]     = { NAMED,            NO_PORT,            YES,                NO,           YES },
-	[GUARD_QOS]     = { NO,               NO_PORT,            YES,                NO,           YES },
-	[GUARD_ROUTES]  = { NO,               YES,                YES,                NO,           YES },
-	[GUARD_MOVE]    = { NO,               NO,                 EXCLUSIVE,          NO,           YES },
+static const enum verdict table[_GUARD_CHANGE_N][_DEVICE_USE_N] = {
+	/* of what:          free the node needs  the host uses a PF  a PF has addresses  a VF is used */
+	[GUARD_NUM_VFS] = { YES, NAMED,           KEEPS_LINK,         YES,                NO },
+	[GUARD_REBIND]  = { YES, NO,              NO,                 YES,                NO },
+	[GUARD_MTU]     = { YES, NAMED,           NO_PORT,            YES,                NO },
+	[GUARD_QOS]     = { YES, NO,              NO_PORT,            YES,                NO },
+	[GUARD_ROUTES]  = { YES, NO,              YES,                YES,                NO },
+	[GUARD_MOVE]    = { YES, NO,              NO,                 EXCLUSIVE,          NO },
 };
 /* clang-format on */
 
@@ -62,7 +62,7 @@ void guard_look(const struct config *c, const struct memory *memory, struct plan
 	d->is_port = guard_is_port(p->graph.n, d->netdev);
 }
 
-static bool resolve(const struct device *d, enum answer answer)
+static bool resolve(const struct device *d, enum verdict answer)
 {
 	switch (answer) {
 	case NAMED:

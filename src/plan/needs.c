@@ -9,10 +9,10 @@
 
 #define TUNNELS_MAX 4 /* one in another */
 
-enum answer {
-	ANSWER_NONE,     /* no way, this host itself, or an end that nobody knows */
-	ANSWER_HARDWARE, /* known, and none of ours */
-	ANSWER_FUNCTIONS,
+enum leads {
+	LEADS_NONE,     /* no way, this host itself, or an end that nobody knows */
+	LEADS_HARDWARE, /* known, and none of ours */
+	LEADS_FUNCTIONS,
 };
 
 struct search {
@@ -79,16 +79,16 @@ static int add_function(struct search *s, const char *address, const struct evid
 }
 
 static int add_netdev(struct search *s, const struct netdev *nd, const struct evidence *e,
-		      enum answer *ret)
+		      enum leads *ret)
 {
 	const char *pci = graph_function(nd);
 	int r = 0;
 
 	if (pci[0]) {
-		*ret = ANSWER_FUNCTIONS;
+		*ret = LEADS_FUNCTIONS;
 		r = add_function(s, pci, e);
 	} else if (nd->has_device) {
-		*ret = MAX(*ret, ANSWER_HARDWARE);
+		*ret = MAX(*ret, LEADS_HARDWARE);
 	}
 	/* eRDMA: the RDMA device of this netdev is another function. */
 	for (size_t i = 0; i < s->n->n_ibdevs && r >= 0; i++)
@@ -99,7 +99,7 @@ static int add_netdev(struct search *s, const struct netdev *nd, const struct ev
 
 /* All functions at and below a netdev. */
 static int add_root(struct search *s, const struct netdev *root, const struct evidence *e,
-		    enum answer *ret)
+		    enum leads *ret)
 {
 	const struct netdev *nd;
 	int r = add_netdev(s, root, e, ret);
@@ -108,7 +108,7 @@ static int add_root(struct search *s, const struct netdev *root, const struct ev
 		if (nd->netns == 0)
 			r = add_netdev(s, nd, e, ret);
 	if (e->why != NEED_UNKNOWN && e->why != NEED_WAITING)
-		s->p->has_needs |= *ret != ANSWER_NONE;
+		s->p->has_needs |= *ret != LEADS_NONE;
 	return r;
 }
 
@@ -141,7 +141,7 @@ static bool is_loopback(int family, const uint8_t *bytes)
 static int add_owner(struct search *s, int family, const uint8_t bytes[static 16], const char *how)
 {
 	const size_t size = ip_bits(family) / 8;
-	enum answer answer = ANSWER_NONE;
+	enum leads leads = LEADS_NONE;
 
 	for (size_t i = 0; i < s->n->n_addresses && !is_loopback(family, bytes); i++) {
 		const struct address *a = &s->n->addresses[i];
@@ -155,9 +155,9 @@ static int add_owner(struct search *s, int family, const uint8_t bytes[static 16
 		ip_format(family, bytes, UINT32_MAX, address, sizeof(address));
 		snprintf(words, sizeof(words), "the kubelet's address %s%s is on %s", address, how,
 			 nd->name);
-		if (add_root(s, nd, &e, &answer) < 0)
+		if (add_root(s, nd, &e, &leads) < 0)
 			return -ENOMEM;
-		s->is_ipv4_known |= answer != ANSWER_NONE;
+		s->is_ipv4_known |= leads != LEADS_NONE;
 		return 1;
 	}
 	return 0;
@@ -201,7 +201,7 @@ static int add_node_ips(struct search *s, const char *list)
 static int add_flannel(struct search *s)
 {
 	const struct netdev *nd = node_netdev_named(s->n, s->n->kubelet.flannel_iface);
-	enum answer answer = ANSWER_NONE;
+	enum leads leads = LEADS_NONE;
 	char words[96];
 	const struct evidence e = { NEED_ADDRESS, "address", nd ? nd->name : "", words, true };
 	int r;
@@ -209,8 +209,8 @@ static int add_flannel(struct search *s)
 	if (!nd)
 		return 0;
 	snprintf(words, sizeof(words), "flannel-iface names %s", nd->name);
-	r = add_root(s, nd, &e, &answer);
-	s->is_ipv4_known |= answer != ANSWER_NONE;
+	r = add_root(s, nd, &e, &leads);
+	s->is_ipv4_known |= leads != LEADS_NONE;
 	return r < 0 ? r : 1;
 }
 
@@ -277,7 +277,7 @@ static void print_words(const struct destination *d, const struct netdev *nd, ch
 }
 
 static int add_hop(struct search *s, const struct destination *d, uint32_t ifindex,
-		   enum answer *ret)
+		   enum leads *ret)
 {
 	const struct netdev *nd = node_netdev(s->n, ifindex);
 	char of[NEED_OF_LEN], words[256];
@@ -291,7 +291,7 @@ static int add_hop(struct search *s, const struct destination *d, uint32_t ifind
 }
 
 /* Each rail may have a default route by router advertisement, of one metric. */
-static int add_advertised(struct search *s, const struct destination *d, enum answer *ret)
+static int add_advertised(struct search *s, const struct destination *d, enum leads *ret)
 {
 	const struct route *best = NULL;
 	int r = 0;
@@ -324,7 +324,7 @@ static int add_source(struct search *s, const struct destination *d)
 {
 	const struct lookup *l = &d->lookup;
 	const uint8_t none[16] = {};
-	enum answer answer = ANSWER_NONE;
+	enum leads leads = LEADS_NONE;
 
 	for (size_t i = 0; i < s->n->n_addresses; i++) {
 		const struct address *a = &s->n->addresses[i];
@@ -332,17 +332,17 @@ static int add_source(struct search *s, const struct destination *d)
 		if (a->family == l->family && a->ifindex != l->found &&
 		    memcmp(l->source, none, sizeof(none)) != 0 &&
 		    memcmp(a->local, l->source, sizeof(a->local)) == 0)
-			return add_hop(s, d, a->ifindex, &answer);
+			return add_hop(s, d, a->ifindex, &leads);
 	}
 	return 0;
 }
 
-static int add_hops(struct search *s, const struct destination *d, enum answer *ret)
+static int add_hops(struct search *s, const struct destination *d, enum leads *ret)
 {
 	const struct lookup *l = &d->lookup;
 	int r = 0;
 
-	*ret = ANSWER_NONE;
+	*ret = LEADS_NONE;
 	if (l->result < 0)
 		return 0;
 	for (size_t i = 0; i < l->n_hops && r >= 0; i++)
@@ -403,16 +403,16 @@ static bool is_end_unknown(const struct search *s, const struct destination *d)
 
 static int add_destination(struct search *s, const struct destination *d)
 {
-	enum answer answer;
-	int r = add_hops(s, d, &answer);
+	enum leads leads;
+	int r = add_hops(s, d, &leads);
 
 	if (r < 0)
 		return r;
 	if (d->to == TO_DEFAULT && d->lookup.result >= 0)
 		s->has_default[d->lookup.family == AF_INET6] = true;
-	if (answer != ANSWER_NONE && d->to == TO_DEFAULT && d->lookup.family == AF_INET)
+	if (leads != LEADS_NONE && d->to == TO_DEFAULT && d->lookup.family == AF_INET)
 		s->is_ipv4_known = true;
-	if (answer == ANSWER_NONE && (d->to == TO_DEFAULT || d->to == TO_API_SERVER))
+	if (leads == LEADS_NONE && (d->to == TO_DEFAULT || d->to == TO_API_SERVER))
 		s->is_end_unknown |= is_end_unknown(s, d);
 	return 0;
 }
@@ -526,7 +526,7 @@ static int add_before(struct search *s, const struct boot *b, bool is_present)
 
 static int add_addressed(struct search *s, enum need_why why)
 {
-	enum answer answer = ANSWER_NONE;
+	enum leads leads = LEADS_NONE;
 	int r = 0;
 
 	for (size_t i = 0; i < s->n->n_addresses && r >= 0; i++) {
@@ -540,19 +540,19 @@ static int add_addressed(struct search *s, enum need_why why)
 		snprintf(words, sizeof(words), "%s has an address, and %s", nd->name,
 			 why == NEED_WAITING ? "the node may still get its routes"
 					     : "nothing tells which NIC carries the node");
-		r = add_root(s, nd, &e, &answer);
+		r = add_root(s, nd, &e, &leads);
 	}
 	return r;
 }
 
 static int add_sign(struct search *s, const struct netdev *nd, const char *sign)
 {
-	enum answer answer = ANSWER_NONE;
+	enum leads leads = LEADS_NONE;
 	char words[192];
 	const struct evidence e = { NEED_WAITING, "", nd->name, words, false };
 
 	snprintf(words, sizeof(words), "%s: %s", nd->name, sign);
-	return add_root(s, nd, &e, &answer);
+	return add_root(s, nd, &e, &leads);
 }
 
 /* Return: 1 when there was any sign, 0, or -ENOMEM. */
