@@ -16,6 +16,7 @@ IFA_F_NOPREFIXROUTE = 512
 RTPROT_KERNEL, RTPROT_BOOT, RTPROT_STATIC, RTPROT_RA, RTPROT_DHCP = 2, 3, 4, 9, 16
 SCOPE_UNIVERSE, SCOPE_LINK = 0, 253
 RTN_UNICAST = 1
+NO_LINK_LOCAL = 'vrf', 'wireguard'  # addrconf_addr_gen() in net/ipv6/addrconf.c, wg_setup()
 
 
 def eui64(mac):
@@ -165,7 +166,7 @@ class Tree:
                 'carrier': True}
         link.update(more)
         self.answers['links'].append(link)
-        if link['up'] and not link['master']:
+        if link['up'] and not link['master'] and link['kind'] not in NO_LINK_LOCAL:
             self.address(ifindex, link_local(mac), 64, SCOPE_LINK)
 
     def address(self, ifindex, address, prefix_len, scope=SCOPE_UNIVERSE):
@@ -177,13 +178,13 @@ class Tree:
         self.answers['routes'].append({'dst': dst, 'ifindex': ifindex, 'metric': metric,
                                        'protocol': protocol, 'scope': scope, 'type': RTN_UNICAST, **more})
 
-    def default(self, gateway, ifindex, protocol=RTPROT_BOOT, metric=0):
+    def default(self, gateway, ifindex, protocol=RTPROT_BOOT, metric=0, **more):
         self.route('::/0' if ':' in gateway else '0.0.0.0/0', ifindex, protocol, SCOPE_UNIVERSE, metric,
-                   gateway=gateway)
+                   gateway=gateway, **more)
 
-    def ipv4(self, ifindex, address, prefix_len, prefix):
+    def ipv4(self, ifindex, address, prefix_len, prefix, **more):
         self.address(ifindex, address, prefix_len)
-        self.route('%s/%d' % (prefix, prefix_len), ifindex)
+        self.route('%s/%d' % (prefix, prefix_len), ifindex, **more)
 
     def ibdev(self, name, address, guid, netdev, gids, rate, state='4: ACTIVE',
               node_type='1: CA', has_umad=True, link_layer='Ethernet'):
@@ -268,6 +269,13 @@ def virtio_nic(t, address, n, ifindex, name, mac, **more):
     t.netdev(ifindex, name, mac, address, '/virtio%d' % n, max_mtu=65535, **more)
 
 
+def uplink(t, mac='00:16:3e:20:00:00', ifindex=2):
+    """The NIC that carries the node: an address, the default route, and nothing of RDMA."""
+    virtio_nic(t, '0000:00:05.0', 1, ifindex, 'eth0', mac)
+    t.ipv4(ifindex, '172.16.0.10', 24, '172.16.0.0')
+    t.default('172.16.0.1', ifindex)
+
+
 def ecs_erdma(name, boot, is_compat, driver=''):
     """Two eRDMA ENIs beside a primary one; all three in one vSwitch, hence one prefix."""
     t = Tree(name)
@@ -338,8 +346,9 @@ def vke_gpus():
     """Two NICs and four GPUs: one below the NIC's PCIe switch, one on its NUMA node, two with no NIC near; VKE's label."""
     t = Tree('made-vke-gpus')
     t.system('5.15.0-91-generic', 17, 2, RDMA_MODULES + ['mlx5_core', 'mlx5_ib'])
+    uplink(t)
     for n, bus in enumerate(('42', '52')):
-        mlx5_rail(t, n, n, '0000:%s:00.0' % bus, 0, 0x1021, 2 + n, 'eth%d' % (1 + n), 16, '10.1.%d.2' % n)
+        mlx5_rail(t, n, n, '0000:%s:00.0' % bus, 0, 0x1021, 3 + n, 'eth%d' % (1 + n), 16, '10.1.%d.2' % n)
     for bus, parent, numa_node in (('43', '0000:41:01.0', 0), ('62', '0000:61:01.0', 0), ('c2', '0000:c1:01.0', 1),
                                    ('d2', '0000:d1:01.0', 1)):
         t.function('pci0000:%s/%s' % (parent[5:7], parent), '0000:%s:00.0' % bus, 0x10DE, 0x2330, 0x030200, 'nvidia', numa_node)
@@ -401,6 +410,7 @@ def lingjun_8xmlx5():
     """Four NICs of two ports on two NUMA nodes; both ports of the first are bond0."""
     t = Tree('made-lingjun-8xmlx5')
     t.system('5.10.134-16.3.al8.x86_64', 2, 2, RDMA_MODULES)
+    uplink(t)
     bond_mac = 'b8:ce:f6:17:00:00'
     for nic, bus in enumerate(['17', '65', '98', 'd6']):
         for port in range(2):
@@ -432,12 +442,10 @@ def lingjun_8xmlx5():
 
 
 def lingjun_bond():
-    """Three NICs of two ports: one bonded, one that networkd will bond, one whose ports stay single."""
+    """Three NICs of two ports: one bonded, one that a bond without ports may get, one whose ports stay single."""
     t = Tree('made-lingjun-bond')
     t.system('5.10.134-16.3.al8.x86_64', 4, 2, RDMA_MODULES)
-    virtio_nic(t, '0000:00:05.0', 1, 2, 'eth0', '00:16:3e:17:00:00')
-    t.ipv4(2, '172.16.0.10', 24, '172.16.0.0')
-    t.default('172.16.0.1', 2)
+    uplink(t, '00:16:3e:17:00:00')
     bond_mac = 'b8:ce:f6:17:00:00'
     for nic, bus in enumerate(['17', '65', '98']):
         for port in range(2):
@@ -447,14 +455,12 @@ def lingjun_bond():
             if nic == 0:
                 mlx5_nic(t, port, address, 0, 0x1021, 3 + n, name, 8, master=20, mac=bond_mac)
             else:
-                mlx5_rail(t, n, port, address, nic // 2, 0x1021, 3 + n, name, 8, ip)
+                mlx5_rail(t, n, port, address, nic // 2, 0x1021, 3 + n, name, 8, ip if nic == 2 else None)
     t.netdev(20, 'bond0', bond_mac, kind='bond', bond_mode=4, max_mtu=65535)
+    t.netdev(21, 'bond1', '7e:00:00:00:00:21', kind='bond', bond_mode=4, max_mtu=65535, carrier=False)
     t.ipv4(20, '10.20.1.2', 24, '10.20.1.0')
     t.ibdev('mlx5_bond_0', '0000:17:00.0', 'b8ce:f603:0017:0000', 'eth1',
             mlx5_gids(bond_mac, '10.20.1.2', 'bond0'), '200 Gb/sec (4X HDR)')
-    # networkd has not come to these two: they will be ports of bond1.
-    for ifindex in 5, 6:
-        t.file('run/systemd/netif/links/%d' % ifindex, 'ADMIN_STATE=pending\n')
     t.config('[Device rail]\n'
              'Match=driver:mlx5_core\n'
              'VirtualFunctions=shared\n'
@@ -468,9 +474,7 @@ def vke_4pf():
     """Four NICs of one port, no VFs yet; the last was never brought up."""
     t = Tree('made-vke-4pf')
     t.system('5.10.0', 3, 2, RDMA_MODULES)
-    virtio_nic(t, '0000:00:05.0', 1, 2, 'eth0', '00:16:3e:20:00:00')
-    t.ipv4(2, '172.16.0.10', 24, '172.16.0.0')
-    t.route('0.0.0.0/0', 2, RTPROT_BOOT, SCOPE_UNIVERSE)
+    uplink(t)
     for n, bus in enumerate(['41', '65', 'a1', 'c5']):
         address, name = '0000:%s:00.0' % bus, 'eth%d' % (n + 1)
         is_up = n < 3
@@ -516,6 +520,7 @@ def mlx5_slow():
     mlx5_rail(t, 4, 1, vf, 1, 0x101E, 8, 'eth5', None, None, '400 Gb/sec (4X NDR)')
     t.link('%s/virtfn0' % t.folders[address], t.folders[vf])
     t.pcie(vf, (gen3, 1), (gen5, 16), (gen5, 16), 'DMA')
+    uplink(t)
     t.answers['memlocks'] = [{'unit': 'containerd.service', 'bytes': 8 << 20}, {'unit': 'crio.service', 'bytes': -1}]
     t.config('[Device rdma]\n'
              'Match=driver:mlx5_core\n'
@@ -565,6 +570,7 @@ def mlx5_crashed():
     """The service was killed between autoprobe off and on: two VFs that no driver has."""
     t = Tree('made-mlx5-crashed')
     t.system('6.12.0', 4, 1, RDMA_MODULES + ['mlx5_core'])
+    uplink(t)
     pf = '0000:41:00.0'
     mlx5_rail(t, 0, 0, pf, 0, 0x101B, 3, 'eth1', 16, '10.30.1.2')
     t.file(t.folders[pf] + '/sriov_drivers_autoprobe', '0\n')
@@ -590,6 +596,7 @@ def mlx5_team():
     """Both ports of a NIC are ports of a team of teamd: for mlx5 it is a LAG as a bond is."""
     t = Tree('made-mlx5-team')
     t.system('4.18.0-553.el8_10.x86_64', 6, 1, RDMA_MODULES + ['mlx5_core'])
+    uplink(t)
     mac = 'b8:ce:f6:17:00:00'
     for port in range(2):
         mlx5_nic(t, port, '0000:17:00.%d' % port, 0, 0x1021, 3 + port, 'ens1f%d' % port, 8, master=20, mac=mac)
@@ -610,6 +617,7 @@ def mlx5_foreign():
     """Six VFs of one NIC, four of them of other programs, and a scalable function whose names come first."""
     t = Tree('made-mlx5-foreign')
     t.system('6.8.0-51-generic', 7, 1, RDMA_MODULES + ['mlx5_core'])
+    uplink(t)
     pf = '0000:41:00.0'
     mlx5_rail(t, 2, 0, pf, 0, 0x101D, 5, 'eth1', 16, '10.30.1.2')
     t.sf(pf, 2, 3, 'enp65s0f0s88', '00:00:00:00:88:88', 'mlx5_10', up=False, carrier=False)
@@ -697,6 +705,7 @@ def mlx5_identity():
     default routes of a router."""
     t = Tree('made-mlx5-identity')
     t.system('6.8.0-51-generic', 9, 1, RDMA_MODULES + ['mlx5_core'])
+    uplink(t)
     pf = '0000:41:00.0'
     mac = mlx5_rail(t, 0, 0, pf, 0, 0x101D, 3, 'eth1', 16, '10.30.1.2', port_name='p0')
     t.answers['devlink'].append({'pci': pf, 'health': '', 'eswitch': 'switchdev'})
@@ -731,9 +740,7 @@ def nm_late():
     """NetworkManager made the routes of two rails itself, and the third card's probe came before its firmware."""
     t = Tree('made-nm-late')
     t.system('5.14.0-503.el9.x86_64', 10, 1, RDMA_MODULES + ['mlx5_core'])
-    virtio_nic(t, '0000:00:05.0', 1, 2, 'eth0', '00:16:3e:20:00:00')
-    t.ipv4(2, '172.16.0.10', 24, '172.16.0.0')
-    t.route('0.0.0.0/0', 2, RTPROT_BOOT, SCOPE_UNIVERSE)
+    uplink(t)
     for n, bus in enumerate(['41', '65']):
         address, name, ip = '0000:%s:00.0' % bus, 'eth%d' % (n + 1), '10.30.%d.2' % (n + 1)
         mac, guid = mlx5_nic(t, 0, address, 0, 0xA2DC, 3 + n, name, 16)
@@ -761,6 +768,7 @@ def e810():
     """An E810 that has RDMA by irdma, asked for VFs, which would have none."""
     t = Tree('made-e810')
     t.system('6.12.0-55.9.1.el10_0.x86_64', 8, 1, RDMA_MODULES + ['ice', 'irdma'])
+    uplink(t)
     pf, mac, ip = '0000:98:00.0', 'b4:96:91:98:00:00', '10.30.1.2'
     t.function('pci0000:97/0000:97:01.0', pf, 0x8086, 0x1592, 0x020000, 'ice', 0, 128)
     t.netdev(3, 'ens7f0', mac, pf)
@@ -862,9 +870,7 @@ def lingjun_ipv6_ra():
     """Four rails with an address and a default route by router advertisements; the node leaves by IPv4."""
     t = Tree('made-lingjun-ipv6-ra')
     t.system('5.10.134-16.3.al8.x86_64', 16, 1, RDMA_MODULES + ['mlx5_core'])
-    virtio_nic(t, '0000:00:05.0', 1, 2, 'eth0', '00:16:3e:16:00:00')
-    t.ipv4(2, '172.16.0.10', 24, '172.16.0.0')
-    t.default('172.16.0.1', 2)
+    uplink(t, '00:16:3e:16:00:00')
     for n, bus in enumerate(['17', '65', '98', 'd6']):
         address, name, ifindex = '0000:%s:00.0' % bus, 'rail%d' % n, 3 + n
         mac, guid = mlx5_nic(t, 0, address, 0, 0x1021, ifindex, name, 8)
@@ -928,32 +934,247 @@ def scc_bond():
     t.done()
 
 
+def needs_unknown():
+    """No route beyond the own networks: two rails with addresses, either of which may carry the node, and one without."""
+    t = Tree('made-needs-unknown')
+    t.system('6.8.0-51-generic', 21, 1, RDMA_MODULES + ['mlx5_core'])
+    mlx5_rails(t, ['41', '61'], 3)
+    mlx5_rail(t, 4, 0, '0000:81:00.0', 0, 0x101D, 5, 'rail2', 16)
+    t.config(VFS + 'MTU=4200\n\n' + ROUTES + PLUGIN)
+    t.done()
+
+
+def needs_hosts():
+    """The kubelet takes its address from /etc/hosts: not that of the NIC with the default route."""
+    t = Tree('made-needs-hosts')
+    t.system('6.8.0-51-generic', 22, 1, RDMA_MODULES + ['mlx5_core'])
+    uplink(t)
+    mlx5_rail(t, 0, 0, '0000:5a:00.0', 0, 0x1015, 3, 'cluster0', 8, '10.8.0.7', '25 Gb/sec (1X EDR)')
+    mlx5_rails(t, ['81'], 4)
+    t.file('etc/hostname', 'worker-7\n')
+    t.file('etc/hosts', '127.0.0.1 localhost\n127.0.1.1 worker-7\n10.8.0.7 worker-7.nodes.example Worker-7\n')
+    t.kubelet('none')
+    t.config(VFS + 'MTU=4200\n\n' + ROUTES + PLUGIN)
+    t.done()
+
+
+def needs_vrf():
+    """The NIC that carries the node is in a VRF, and main has no default route."""
+    t = Tree('made-needs-vrf')
+    t.system('6.8.0-51-generic', 23, 1, RDMA_MODULES + ['mlx5_core'])
+    vrf(t, 20, 'mgmt', 1020)
+    vrf_rail(t, 0, '0000:5a:00.0', 2, 'eth0', 20, 1020, '192.0.2.10')
+    mlx5_rails(t, ['81'], 4)
+    t.config(VFS + '\n' + PLUGIN)
+    t.done()
+
+
+def needs_tunnel():
+    """The default route is by WireGuard, whose peer is reached by the first NIC; the second is a rail."""
+    t = Tree('made-needs-tunnel')
+    t.system('6.8.0-51-generic', 24, 1, RDMA_MODULES + ['mlx5_core'])
+    mlx5_rail(t, 0, 0, '0000:5a:00.0', 0, 0x1015, 2, 'eth0', 8, '10.7.0.10', '25 Gb/sec (1X EDR)')
+    mlx5_rails(t, ['81'], 4)
+    t.netdev(20, 'wg0', '', kind='wireguard', mtu=1420)
+    t.address(20, '10.77.0.3', 32)
+    t.route('0.0.0.0/0', 20)
+    t.route('203.0.113.77/32', 2, RTPROT_BOOT, SCOPE_UNIVERSE, gateway='10.7.0.1')
+    t.answers['tunnel_ends'] = [{'ifindex': 20, 'remote': '203.0.113.77'}]
+    t.config(VFS + 'MTU=4200\n\n' + PLUGIN)
+    t.done()
+
+
+def needs_lease():
+    """The lease of the node's NIC has ended in this boot: neither address nor route is left."""
+    t = Tree('made-needs-lease')
+    t.system('6.8.0-51-generic', 25, 1, RDMA_MODULES + ['mlx5_core'])
+    mlx5_rail(t, 0, 0, '0000:5a:00.0', 0, 0x1015, 2, 'eth0', 8, None, '25 Gb/sec (1X EDR)')
+    mlx5_rails(t, ['81'], 4, with_ipv4=False)
+    t.file('var/lib/rdma-provision/memory.json', json.dumps({'schema': 1, 'boots': [{
+        'boot_id': '00000000-0000-4000-8000-000000000025', 'time': 1790000000, 'kernel': '6.8.0-51-generic',
+        'state': 'ready', 'steps': [], 'node_nics': [{
+            'pci': '0000:5a:00.0', 'card': 'b8:ce:f6:5a:00:00', 'of': 'default inet 0',
+            'words': 'eth0 has the default route'}]}]}) + '\n')
+    t.preset('vke-exclusive')
+    t.done()
+
+
+def needs_nfs_root():
+    """The root file system comes over a rail, the default route is elsewhere."""
+    t = Tree('made-needs-nfs-root')
+    t.system('6.8.0-51-generic', 26, 1, RDMA_MODULES + ['mlx5_core'])
+    uplink(t)
+    mlx5_rails(t, ['81', 'a1'], 4)
+    t.file('proc/cmdline', 'root=/dev/nfs nfsroot=10.30.0.200:/export/gpu ip=:::::rail0:dhcp\n')
+    t.file('proc/self/mountinfo',
+           '25 1 0:22 / / rw,relatime - nfs4 10.30.0.200:/export/gpu rw,vers=4.2,clientaddr=10.30.0.2,addr=10.30.0.200\n')
+    t.config(VFS + 'MTU=4200\n\n' + ROUTES + PLUGIN)
+    t.done()
+
+
+# --- what is stacked on a NIC, and how rails have their addresses ---
+
+
+def storage_vlan():
+    """The host's storage is on a VLAN of a NIC that has no address itself; preset vke-exclusive."""
+    t = Tree('made-storage-vlan')
+    t.system('6.8.0-51-generic', 27, 1, RDMA_MODULES + ['mlx5_core'])
+    uplink(t)
+    mlx5_rails(t, ['81', 'a1'], 4, with_ipv4=False)
+    t.netdev(20, 'rail0.300', 'b8:ce:f6:81:00:00', kind='vlan', link=4)
+    t.ipv4(20, '10.60.0.2', 24, '10.60.0.0')
+    t.preset('vke-exclusive')
+    t.done()
+
+
+def ovs_dpdk():
+    """OVS with DPDK has the port, the node's address is on a tap, and nothing tells what is behind that."""
+    t = Tree('made-ovs-dpdk')
+    t.system('5.14.0-503.el9.x86_64', 28, 1, RDMA_MODULES + ['mlx5_core'])
+    mlx5_rail(t, 0, 0, '0000:5a:00.0', 0, 0x1015, 2, 'eth0', 8, None, '25 Gb/sec (1X EDR)')
+    t.answers['rdma'][-1]['contexts'] = 2
+    t.answers['users'] = [{'target': '0000:5a:00.0', 'use': 'open-context', 'pid': 2211, 'command': 'ovs-vswitchd',
+                           'container': '', 'detail': 'mlx5_0: 2 contexts'}]
+    t.netdev(20, 'br-phy', 'b8:ce:f6:5a:00:00', kind='tun')
+    t.ipv4(20, '10.7.0.10', 24, '10.7.0.0')
+    t.default('10.7.0.1', 20)
+    mlx5_rails(t, ['81'], 4)
+    mlx5_rail(t, 3, 0, '0000:a1:00.0', 0, 0x101D, 5, 'rail1', 16)
+    t.preset('vke-exclusive')
+    t.done()
+
+
+def ipoib_child():
+    """A partition's IPoIB netdev has the host's address, its parent none."""
+    t = Tree('made-ipoib-child')
+    t.system('6.8.0-51-generic', 29, 1, RDMA_MODULES + ['mlx5_core', 'ib_ipoib'])
+    uplink(t)
+    for n, bus in enumerate(['41', 'a1']):
+        pf, guid = '0000:%s:00.0' % bus, 'b8ce:f603:00%s:0000' % bus
+        t.function('pci0000:00/0000:00:%02x.0' % (n + 1), pf, 0x15B3, 0x1021, 0x020700, 'mlx5_core', 0, 0)
+        ib_port(t, pf, 'mlx5_%d' % n, guid, 3 + n, 'ib%d' % n)
+    t.netdev(20, 'ib0.8005', ipoib_mac('b8ce:f603:0041:0000'), kind='ipoib', link=3, mtu=2044, max_mtu=4092)
+    t.ipv4(20, '10.60.0.2', 24, '10.60.0.0')
+    t.config('[Device fabric]\n'
+             'Match=driver:mlx5_core\n'
+             '\n'
+             '[DevicePlugin]\n'
+             'Type=sriov\n')
+    t.done()
+
+
+def vrf(t, ifindex, name, table):
+    t.netdev(ifindex, name, '0e:00:00:00:00:%02x' % ifindex, kind='vrf', mtu=65575, max_mtu=65575, vrf_table=table)
+    t.answers['rules'] = [{'preference': 1000, 'table': 0, 'protocol': RTPROT_KERNEL, 'action': 1, 'src': '0.0.0.0/0',
+                           'more': True}]
+
+
+def vrf_rail(t, n, address, ifindex, name, master, table, ip):
+    """A NIC in a VRF, whose table has its prefix and a default route."""
+    mac, guid = mlx5_nic(t, 0, address, 0, 0x101D, ifindex, name, 16, master=master)
+    prefix = ip.rsplit('.', 1)[0]
+    t.address(ifindex, link_local(mac), 64, SCOPE_LINK)
+    t.ipv4(ifindex, ip, 24, prefix + '.0', table=table)
+    t.default(prefix + '.1', ifindex, table=table)
+    t.ibdev('mlx5_%d' % n, address, guid, name, mlx5_gids(mac, ip, name), '200 Gb/sec (4X HDR)')
+
+
+def vrf_rails():
+    """Each rail is in a VRF of its own."""
+    t = Tree('made-vrf-rails')
+    t.system('6.8.0-51-generic', 30, 1, RDMA_MODULES + ['mlx5_core'])
+    uplink(t)
+    for n, bus in enumerate(['81', 'a1']):
+        vrf(t, 20 + n, 'fabric%d' % n, 200 + n)
+        vrf_rail(t, n, '0000:%s:00.0' % bus, 4 + n, 'rail%d' % n, 20 + n, 200 + n, '10.30.%d.2' % n)
+    t.config('[Device rail]\n'
+             'Match=driver:mlx5_core\n'
+             'MTU=4200\n'
+             '\n' + ROUTES + PLUGIN)
+    t.done()
+
+
+def l3_rails():
+    """A routed fabric: each rail has a /31 with its switch, and a route to all rails by that."""
+    t = Tree('made-l3-rails')
+    t.system('6.8.0-51-generic', 31, 1, RDMA_MODULES + ['mlx5_core'])
+    uplink(t)
+    for n, bus in enumerate(['81', 'a1']):
+        address, name, ip = '0000:%s:00.0' % bus, 'rail%d' % n, '10.90.%d.7' % n
+        mac, guid = mlx5_nic(t, 0, address, 0, 0x101D, 4 + n, name, 16)
+        t.ipv4(4 + n, ip, 31, '10.90.%d.6' % n)
+        t.route('10.90.0.0/16', 4 + n, RTPROT_STATIC, SCOPE_UNIVERSE, 50 + n, gateway='10.90.%d.6' % n)
+        t.ibdev('mlx5_%d' % n, address, guid, name, mlx5_gids(mac, ip, name), '200 Gb/sec (4X HDR)')
+    t.config('[Device rail]\n'
+             'Match=driver:mlx5_core\n'
+             '\n' + ROUTES + PLUGIN)
+    t.done()
+
+
+def vlan_rails():
+    """Rails have their addresses on a VLAN each, with a default route of a high metric."""
+    t = Tree('made-vlan-rails')
+    t.system('6.8.0-51-generic', 32, 1, RDMA_MODULES + ['mlx5_core'])
+    uplink(t)
+    for n, bus in enumerate(['81', 'a1']):
+        address, name, ip = '0000:%s:00.0' % bus, 'rail%d' % n, '10.30.%d.2' % n
+        mac, guid = mlx5_nic(t, 0, address, 0, 0x101D, 4 + n, name, 16)
+        vlan = '%s.70' % name
+        t.netdev(20 + n, vlan, mac, kind='vlan', link=4 + n)
+        t.ipv4(20 + n, ip, 24, '10.30.%d.0' % n)
+        t.default('10.30.%d.1' % n, 20 + n, metric=500 + n)
+        gids = mlx5_gids(mac, None, name) + [(2 + i, *gid) for i, *gid in mlx5_gids(mac, ip, vlan)]
+        t.ibdev('mlx5_%d' % n, address, guid, name, gids, '200 Gb/sec (4X HDR)')
+    t.config('[Device rail]\n'
+             'Match=driver:mlx5_core\n'
+             'MTU=9000\n'
+             '\n' + ROUTES + PLUGIN)
+    t.done()
+
+
+VFS = '[Device rail]\nMatch=driver:mlx5_core\nVirtualFunctions=shared\n'
+ROUTES = '[Route]\nManage=yes\n\n'
+PLUGIN = '[DevicePlugin]\nType=rdma-shared\n'
+
+
 if __name__ == '__main__':
     ack_controller().done()
     ack_no_driver().done()
     ack_primary_eri()
+    e810()
     ecs_erdma('made-ecs-erdma', 1, True).done()
     ecs_erdma_in_use().done()
-    e810()
     first_boot()
     hgx_b300()
     ib_vfs()
+    ipoib_child()
+    l3_rails()
     lingjun_8xmlx5()
     lingjun_bond()
     lingjun_ipv6_ra()
-    mgmt_sf()
-    mgmt_mlx5('made-mgmt-vke-exclusive', 12, 'vke-exclusive', False)
-    mgmt_mlx5('made-mgmt-vke-shared', 13, 'vke-shared', False)
     mgmt_mlx5('made-mgmt-bond-vke-exclusive', 14, 'vke-exclusive', True)
     mgmt_mlx5('made-mgmt-bond-vke-shared', 15, 'vke-shared', True)
+    mgmt_mlx5('made-mgmt-vke-exclusive', 12, 'vke-exclusive', False)
+    mgmt_mlx5('made-mgmt-vke-shared', 13, 'vke-shared', False)
+    mgmt_sf()
     mlx5_crashed()
     mlx5_foreign()
     mlx5_identity()
     mlx5_qos()
     mlx5_slow()
     mlx5_team()
+    needs_hosts()
+    needs_lease()
+    needs_nfs_root()
+    needs_tunnel()
+    needs_unknown()
+    needs_vrf()
     nm_late()
+    ovs_dpdk()
     scc_bond()
+    storage_vlan()
     vf_host_address()
     vke_4pf()
     vke_gpus().done()
+    vlan_rails()
+    vrf_rails()
