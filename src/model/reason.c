@@ -276,18 +276,17 @@ static const struct {
 		"port-in-use",
 		"The host uses the network device of this function, so it cannot be moved into a "
 		"pod",
-		"Remove its addresses, its routes, or its bond, team or bridge, also from the "
-		"network configuration; if it has addresses and nothing else, set "
-		"VirtualFunctions=exclusive, and the host has them again when the pod ends; or set [DevicePlugin] Type=rdma-shared, which moves no "
-		"device; or exclude it from Match=.",
+		"End the use that is named, also in the network configuration. Where it is an address "
+		"and nothing else, VirtualFunctions=exclusive hands the function out, and the host has "
+		"its address again when the pod ends. [DevicePlugin] Type=rdma-shared moves no device. "
+		"Or exclude it from Match=.",
 	},
 	[REASON_PF_IN_LAG] = {
 		"pf-in-lag",
 		"The card is in a bond that is or becomes a RoCE LAG, which virtual functions "
 		"would break up",
 		"Use VirtualFunctions=exclusive for bonded cards, so that the bond's RDMA device "
-		"is handed out; or take the card out of the bond, also in the file that is named, "
-		"and reboot; or set all its ports to switchdev (devlink dev eswitch set) before "
+		"is handed out; or take the card out of the bond and reboot; or set all its ports to switchdev (devlink dev eswitch set) before "
 		"they are bonded.",
 		SEVERITY_ERROR,
 	},

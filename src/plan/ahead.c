@@ -164,13 +164,22 @@ static int set_num_vfs(struct ahead *w, struct pci *made, const struct action *a
 	return r;
 }
 
+/* GIDs of its RDMA device go on to name the netdev, which gets the old name. */
 static int rebind_vf(struct ahead *w, struct pci *vf)
 {
-	struct netdev *old = (struct netdev *)node_netdev_of(&w->node, vf->address);
+	struct netdev *nd = (struct netdev *)node_netdev_of(&w->node, vf->address);
+	char name[sizeof(nd->name)] = "";
+	int r;
 
-	if (old)
-		old->pci[0] = '\0';
-	return bind_vf(w, vf);
+	if (nd) {
+		COPY(name, nd->name);
+		nd->name[0] = nd->pci[0] = '\0';
+	}
+	r = bind_vf(w, vf);
+	nd = (struct netdev *)node_netdev_of(&w->node, vf->address);
+	if (nd && name[0])
+		COPY(nd->name, name);
+	return r;
 }
 
 static int change_function(struct ahead *w, struct pci *pci, const struct action *a)
