@@ -165,12 +165,15 @@ static int compare_device(const void *key, const void *element)
 	return r ? r : (a->vf_index > b->vf_index) - (a->vf_index < b->vf_index);
 }
 
+static int compare_need(const void *pci, const void *need)
+{
+	return strcmp(pci, ((const struct need *)need)->pci);
+}
+
 const struct need *plan_need(const struct plan *p, const char *pci)
 {
-	for (size_t i = 0; i < p->n_needs; i++)
-		if (streq(p->needs[i].pci, pci))
-			return &p->needs[i];
-	return NULL;
+	return p->n_needs > 0 ? bsearch(pci, p->needs, p->n_needs, sizeof(*p->needs), compare_need)
+			      : NULL;
 }
 
 void plan_describe_need(const struct need *k, char *ret, size_t size)

@@ -173,8 +173,8 @@ static void set_rules(const struct node *n, int family, struct rule_set *ret)
 }
 
 /* The first rule that stands behind @last (NULL: the first of all) and not before @preference. */
-static const struct rule *next_rule(const struct rule_set *rules, int family, const struct rule *last,
-				    uint32_t preference)
+static const struct rule *next_rule(const struct rule_set *rules, int family,
+				    const struct rule *last, uint32_t preference)
 {
 	const struct rule *best = NULL;
 

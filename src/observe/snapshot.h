@@ -19,8 +19,9 @@ int snapshot_write(const struct node *n, char **ret);
  * Fills netdevs, aways, addresses, routes, rules, neighbours, lookups, destinations, tunnel_ends,
  * host_name, hosts, socks (has_socks only when the answers have a list of them), ibdevs (name,
  * index, netdev, n_contexts, verbs and active_mtu), vf_infos, modules (state, and what their files
- * said), is_dkms_building, memlocks, netns_mode, users, netnses (has_users only when the answers have a list of users), health and eswitch of functions in
- * node.pcis, and the module of each function in node.pcis whose modalias is known. Return: 0,
- * -ENOMEM, or -EINVAL with the place in @problem.
+ * said), is_dkms_building, memlocks, netns_mode, users, netnses (has_users only when the answers
+ * have a list of users), health and eswitch of functions in node.pcis, and the module of each
+ * function in node.pcis whose modalias is known. Return: 0, -ENOMEM, or -EINVAL with the place in
+ * @problem.
  */
 int snapshot_read(const char *text, struct node *n, char *problem, size_t size);

@@ -32,6 +32,12 @@ bool guard_is_port(const struct node *n, const struct netdev *nd)
 	return nd && nd->master && !(master && streq(master->kind, "vrf"));
 }
 
+/* Of thousands of VFs who uses each is looked up only for what some setting asks. */
+static bool is_asked_of_vf(const struct config *c, const struct device *d)
+{
+	return plugin_moves_netdev(c->plugin.type) || d->config->mtu > 0 || c->route.manage;
+}
+
 static enum device_use use_of(const struct config *c, const struct memory *memory, struct plan *p,
 			      struct device *d)
 {
@@ -40,7 +46,8 @@ static enum device_use use_of(const struct config *c, const struct memory *memor
 
 	if (d->need)
 		return DEVICE_NEEDED;
-	if (d->is_in_pod) /* stays where it is, in use by that pod */
+	/* In a pod it stays where it is, in use by that pod. */
+	if (d->is_in_pod || (d->is_vf && !is_asked_of_vf(c, d)))
 		return DEVICE_FREE;
 	degree = in_use_degree(&p->graph, memory, d->pci, is_ra, d->used_by, sizeof(d->used_by));
 	if (degree == IN_USE_FREE)

@@ -20,6 +20,7 @@ struct search {
 	const struct node *n;
 	const struct memory *memory;
 	struct plan *p;
+	bool has_erdma;      /* an RDMA device has the netdev of another function */
 	bool is_ipv4_known;  /* a default destination of IPv4, or the kubelet's address */
 	bool has_default[2]; /* of IPv4 and IPv6: main has a way for the default destination */
 	bool is_end_unknown; /* the default destination or an API server leads to one */
@@ -34,11 +35,6 @@ struct evidence {
 
 /* --- functions --- */
 
-static int compare_need(const void *a, const void *b)
-{
-	return strcmp(((const struct need *)a)->pci, ((const struct need *)b)->pci);
-}
-
 static void add_words(struct need *k, const char *words)
 {
 	const size_t used = strlen(k->words);
@@ -50,22 +46,18 @@ static void add_words(struct need *k, const char *words)
 			 words);
 }
 
+/* merge_needs() makes one of all that is of one function. */
 static int add_need(struct search *s, const char *pci, const struct evidence *e, bool is_by_vf)
 {
-	struct need *k = (struct need *)plan_need(s->p, pci);
+	struct need *k = APPEND(s->p->needs, s->p->n_needs);
 
-	if (!k) {
-		k = APPEND(s->p->needs, s->p->n_needs);
-		if (!k)
-			return -ENOMEM;
-		*k = (struct need){ .why = e->why, .is_by_vf = is_by_vf };
-		COPY(k->pci, pci);
-		COPY(k->netdev, e->netdev);
-		COPY(k->of, e->of);
-	}
-	k->is_by_vf &= is_by_vf;
-	k->is_kept |= e->is_kept;
-	add_words(k, e->words);
+	if (!k)
+		return -ENOMEM;
+	*k = (struct need){ .why = e->why, .is_by_vf = is_by_vf, .is_kept = e->is_kept };
+	COPY(k->pci, pci);
+	COPY(k->netdev, e->netdev);
+	COPY(k->of, e->of);
+	COPY(k->words, e->words);
 	return 0;
 }
 
@@ -91,7 +83,7 @@ static int add_netdev(struct search *s, const struct netdev *nd, const struct ev
 		*ret = MAX(*ret, LEADS_HARDWARE);
 	}
 	/* eRDMA: the RDMA device of this netdev is another function. */
-	for (size_t i = 0; i < s->n->n_ibdevs && r >= 0; i++)
+	for (size_t i = 0; s->has_erdma && i < s->n->n_ibdevs && r >= 0; i++)
 		if (s->n->ibdevs[i].pci[0] && streq(s->n->ibdevs[i].netdev, nd->name))
 			r = add_function(s, s->n->ibdevs[i].pci, e);
 	return r;
@@ -276,8 +268,7 @@ static void print_words(const struct destination *d, const struct netdev *nd, ch
 	}
 }
 
-static int add_hop(struct search *s, const struct destination *d, uint32_t ifindex,
-		   enum leads *ret)
+static int add_hop(struct search *s, const struct destination *d, uint32_t ifindex, enum leads *ret)
 {
 	const struct netdev *nd = node_netdev(s->n, ifindex);
 	char of[NEED_OF_LEN], words[256];
@@ -497,6 +488,14 @@ static bool is_answered(const struct plan *p, const struct boot_need *b)
 	return false;
 }
 
+static bool is_listed(const struct plan *p, const char *pci)
+{
+	for (size_t i = 0; i < p->n_needs; i++)
+		if (streq(p->needs[i].pci, pci))
+			return true;
+	return false;
+}
+
 static int add_before(struct search *s, const struct boot *b, bool is_present)
 {
 	const bool is_open = is_present && b->state == NODE_STARTING;
@@ -508,7 +507,7 @@ static int add_before(struct search *s, const struct boot *b, bool is_present)
 		char card[MAC_LEN] = "", words[192];
 		const struct evidence e = { NEED_BEFORE, k->of, "", words, is_present };
 
-		if (!pci || plan_need(s->p, k->pci) ||
+		if (!pci || is_listed(s->p, k->pci) ||
 		    (is_open && is_answered(s->p, k) && has_stayed(s, k)))
 			continue;
 		node_card(s->n, pci, card);
@@ -628,6 +627,50 @@ static int add_unknown(struct search *s)
 
 /* --- all of them --- */
 
+struct ordered {
+	const struct need *need;
+	size_t i; /* the first evidence goes first */
+};
+
+static int compare_need(const void *a, const void *b)
+{
+	const struct ordered *x = a, *y = b;
+	const int r = strcmp(x->need->pci, y->need->pci);
+
+	return r ? r : (x->i > y->i) - (x->i < y->i);
+}
+
+static int merge_needs(struct plan *p)
+{
+	_cleanup_(freep) struct ordered *order = calloc(p->n_needs + 1, sizeof(*order));
+	struct need *all = calloc(p->n_needs + 1, sizeof(*all)), *last = NULL;
+	size_t n = 0;
+
+	if (!order || !all) {
+		free(all);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < p->n_needs; i++)
+		order[i] = (struct ordered){ &p->needs[i], i };
+	qsort(order, p->n_needs, sizeof(*order), compare_need);
+	for (size_t i = 0; i < p->n_needs; i++) {
+		const struct need *k = order[i].need;
+
+		if (last && streq(last->pci, k->pci)) {
+			last->is_by_vf &= k->is_by_vf;
+			last->is_kept |= k->is_kept;
+			add_words(last, k->words);
+		} else {
+			last = &all[n++];
+			*last = *k;
+		}
+	}
+	free(p->needs);
+	p->needs = all;
+	p->n_needs = n;
+	return 0;
+}
+
 static int search(struct search *s)
 {
 	const char *word = s->c->service.node_nic;
@@ -650,16 +693,27 @@ static int search(struct search *s)
 	return r;
 }
 
+static bool has_erdma(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_ibdevs; i++) {
+		const struct netdev *nd = node_netdev_named(n, n->ibdevs[i].netdev);
+
+		if (nd && n->ibdevs[i].pci[0] && !streq(graph_function(nd), n->ibdevs[i].pci))
+			return true;
+	}
+	return false;
+}
+
 int plan_needs(const struct config *c, const struct node *n, const struct memory *memory,
 	       struct plan *p)
 {
-	struct search s = { .c = c, .n = n, .memory = memory, .p = p };
+	struct search s = { .c = c, .n = n, .memory = memory, .p = p, .has_erdma = has_erdma(n) };
 	int r;
 
 	r = graph_make(n, &p->graph);
 	if (r >= 0)
 		r = search(&s);
-	if (p->n_needs > 1)
-		qsort(p->needs, p->n_needs, sizeof(*p->needs), compare_need);
+	if (r >= 0)
+		r = merge_needs(p);
 	return r;
 }
