@@ -888,6 +888,48 @@ static void node_waits_while_a_program_is_at_work(void **state _unused_)
 	}
 }
 
+static void a_router_that_this_service_made_the_kernel_ask_for_is_no_sign(void **state _unused_)
+{
+	static const struct {
+		const char *what, *made_vfs_on, *brought_up; /* by this service */
+		uint32_t flags;                              /* of eth0 and its VF */
+		const char *expected;
+	} rows[] = {
+		{ "no router was asked for", "", "", 0x80000000, "" },
+		{ "one has answered", "", "", 0x80000030, "" },
+		{ "none has answered", "", "", 0x80000010,
+		  "0000:41:00.0 eth0 waiting, 0000:41:01.0 eth0v0 waiting" },
+		{ "the PF was brought up", "", "0000:41:00.0", 0x80000010,
+		  "0000:41:00.0 eth0v0 waiting by VF, 0000:41:01.0 eth0v0 waiting" },
+		{ "the VF was brought up", "", "0000:41:01.0", 0x80000010, ETH0 " waiting" },
+		{ "the VFs were made", "0000:41:00.0", "", 0x80000010, "" },
+		{ "those of another PF were made", "0000:41:00.1", "", 0x80000010,
+		  "0000:41:00.0 eth0 waiting, 0000:41:01.0 eth0v0 waiting" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(attempts_done) struct attempts tried = {};
+		struct ledger_entry made = { .verb = "set-num-vfs" };
+		struct action up = { .verb = VERB_SET_LINK_UP };
+		struct scene s;
+
+		set_scene(&s);
+		s.node.n_addresses = 0;
+		s.node.now_usec = 100 * SEC;
+		add_netdev(&s, 10, "eth0v0", "0000:41:01.0", "");
+		netdev(&s, UPLINK)->inet6_flags = netdev(&s, 10)->inet6_flags = rows[i].flags;
+		COPY(made.target, rows[i].made_vfs_on);
+		s.memory.ledger = &made;
+		s.memory.n_ledger = 1;
+		COPY(up.target, rows[i].brought_up);
+		assert_int_equal(attempts_begin(&tried, &up), 0);
+		tried.actions[0].is_done = true;
+		s.memory.tried = &tried;
+		print_message("%s\n", rows[i].what);
+		assert_needs(&s, rows[i].expected);
+	}
+}
+
 static void each_change_of_addresses_and_routes_begins_the_quiet_again(void **state _unused_)
 {
 	struct scene s;
@@ -1000,6 +1042,7 @@ int main(void)
 		cmocka_unit_test(guesses_are_not_remembered),
 		cmocka_unit_test(where_nothing_is_known_global_addresses_of_the_host_count),
 		cmocka_unit_test(node_waits_while_a_program_is_at_work),
+		cmocka_unit_test(a_router_that_this_service_made_the_kernel_ask_for_is_no_sign),
 		cmocka_unit_test(each_change_of_addresses_and_routes_begins_the_quiet_again),
 		cmocka_unit_test(evidence_ends_the_wait),
 		cmocka_unit_test(a_bond_without_a_port_may_get_any_function_without_an_address),

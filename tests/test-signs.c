@@ -24,7 +24,6 @@
 #define HEADER  "sk               RefCnt Type Proto  Iface R Rmem   User   Inode\n"
 
 #define DHCP            "a packet socket is bound to it, as DHCP clients have one"
-#define ROUTER          "it has asked for a router, and none has answered yet"
 #define NM              "NetworkManager manages it, and it has no address yet"
 #define NETWORKD(state) "its state in systemd-networkd is \"" state "\""
 
@@ -162,10 +161,6 @@ static void a_sign_is_seen(_unused_ void **state)
 		{ "ifup@ of another netdev",
 		  { { GROUP "ifup@eth2.service/cgroup.procs", "" }, { STATE, "lo=lo\n" } },
 		  .expected = "" },
-
-		{ "a router was asked for", .netdev.inet6_flags = 0x80000010, .expected = ROUTER },
-		{ "a router has answered", .netdev.inet6_flags = 0x80000030, .expected = "" },
-		{ "no router was asked for", .netdev.inet6_flags = 0x80000000, .expected = "" },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {

@@ -7,10 +7,6 @@
 #define MAX_PACKET_BYTES (4u << 20)
 #define PACKET           "proc/self/net/packet"
 
-/* include/net/if_inet6.h */
-#define IF_RS_SENT 0x10
-#define IF_RA_RCVD 0x20
-
 struct signs {
 	const struct fs *fs;
 	const struct node *n;
@@ -183,20 +179,10 @@ static int see_ifup(const struct signs *s, const struct netdev *nd, char *ret, s
 	return 1;
 }
 
-static int see_solicitation(_unused_ const struct signs *s, const struct netdev *nd, char *ret,
-			    size_t size)
-{
-	if ((nd->inet6_flags & (IF_RS_SENT | IF_RA_RCVD)) != IF_RS_SENT)
-		return 0;
-	copy(ret, size, "it has asked for a router, and none has answered yet");
-	return 1;
-}
-
 int observe_signs(const struct fs *fs, struct node *n)
 {
 	static int (*const sees[])(const struct signs *s, const struct netdev *nd, char *ret,
-				   size_t size) = { see_packet, see_networkd, see_nm, see_ifup,
-						    see_solicitation };
+				   size_t size) = { see_packet, see_networkd, see_nm, see_ifup };
 	_cleanup_(signs_done) struct signs s = { .fs = fs, .n = n };
 	size_t size;
 	int r;

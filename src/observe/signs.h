@@ -5,8 +5,6 @@
  *   packet socket    Iface of /proc/net/packet, packet_seq_show() in net/packet/af_packet.c. Every
  *                    DHCP client has one, and LLDP agents too. Which process it is nobody asks: its
  *                    inode would have to be looked for in all of /proc.
- *   solicitation     IF_RS_SENT without IF_RA_RCVD in IFLA_INET6_FLAGS: include/net/if_inet6.h. The
- *                    kernel never takes it back, also where no router ever answers.
  *   networkd         ADMIN_STATE= in /run/systemd/netif/links/IFINDEX is pending, initialized or
  *                    configuring: link_save() in src/network/networkd-state-file.c. It stays
  *                    "configuring" while a netdev without carrier waits for one.

@@ -9,6 +9,10 @@
 
 #define TUNNELS_MAX 4 /* one in another */
 
+/* include/net/if_inet6.h */
+#define IF_RS_SENT 0x10
+#define IF_RA_RCVD 0x20
+
 enum leads {
 	LEADS_NONE,     /* no way, this host itself, or an end that nobody knows */
 	LEADS_HARDWARE, /* known, and none of ours */
@@ -554,6 +558,35 @@ static int add_sign(struct search *s, const struct netdev *nd, const char *sign)
 	return add_root(s, nd, &e, &leads);
 }
 
+/* Has this service brought the netdev of the function up, or made VFs on the PF? */
+static bool is_ours(const struct memory *m, const char *function, const char *pf)
+{
+	return attempts_find(m->tried, VERB_SET_LINK_UP, function, "") ||
+	       memory_entry(m, "set-num-vfs", pf, 0, "");
+}
+
+/*
+ * IF_RS_SENT without IF_RA_RCVD in IFLA_INET6_FLAGS. The kernel asks when a link comes up, and
+ * never takes the flag back where no router answers, as on most rails: who has brought the link up
+ * is at work on it, and that is another than this service.
+ */
+static bool has_asked_for_router(const struct search *s, const struct netdev *nd)
+{
+	const struct pci *pci = node_pci(s->n, nd->pci);
+
+	return (nd->inet6_flags & (IF_RS_SENT | IF_RA_RCVD)) == IF_RS_SENT &&
+	       !(pci && is_ours(s->memory, nd->pci, pci->physfn[0] ? pci->physfn : nd->pci));
+}
+
+/* NULL: nobody is at work on it. */
+static const char *sign_of(const struct search *s, const struct netdev *nd)
+{
+	if (nd->sign[0])
+		return nd->sign;
+	return has_asked_for_router(s, nd) ? "it has asked for a router, and none has answered yet"
+					   : NULL;
+}
+
 /* Return: 1 when there was any sign, 0, or -ENOMEM. */
 static int add_signs(struct search *s)
 {
@@ -567,11 +600,12 @@ static int add_signs(struct search *s)
 		const struct netdev *nd = &s->n->netdevs[i];
 		const bool may_join = empty && nd->pci[0] && !nd->master &&
 				      !node_has_host_address(s->n, s->memory, nd->ifindex);
+		const char *sign = sign_of(s, nd);
 
-		if (!nd->sign[0] && !may_join)
+		if (!sign && !may_join)
 			continue;
 		found = 1;
-		r = add_sign(s, nd, nd->sign[0] ? nd->sign : text);
+		r = add_sign(s, nd, sign ? sign : text);
 	}
 	return r < 0 ? r : found;
 }

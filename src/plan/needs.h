@@ -24,8 +24,9 @@
  * An answer by hardware that is no PCI function is known as well, and protects nothing.
  *
  * While the last row holds and somebody may still be configuring the node, functions with an
- * address or a sign of that (netdev.sign) are NEED_WAITING: while there is a sign, for QUIET_USEC
- * after the last change of addresses and routes, and never after ReadyTimeoutSec=.
+ * address or a sign of that are NEED_WAITING: while there is a sign, for QUIET_USEC after the last
+ * change of addresses and routes, and never after ReadyTimeoutSec=. A sign is netdev.sign, or a
+ * router that was asked for and has not answered, on a link that this service has not brought up.
  */
 #pragma once
 
