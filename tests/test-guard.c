@@ -184,7 +184,10 @@ static void use_is_looked_up_of_each_function(void **state _unused_)
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct device d = { .is_vf = rows[i].of == 1, .is_in_pod = rows[i].is_in_pod };
+		static const struct device_config section = { .mtu = 4200 };
+		struct device d = { .is_vf = rows[i].of == 1,
+				    .is_in_pod = rows[i].is_in_pod,
+				    .config = &section };
 		struct scene s;
 		char text[320], expected[320];
 
