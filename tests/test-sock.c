@@ -138,7 +138,7 @@ static void sockets_of_this_namespace_are_listed(_unused_ void **state)
 						.flags = IFA_F_NODAD };
 	const uint32_t one = if_nametoindex("one");
 	struct netlink nl = { .protocol = NETLINK_SOCK_DIAG };
-	_cleanup_(freep) struct sock *socks = NULL, *read = NULL;
+	_cleanup_(freep) struct sock *socks = NULL;
 	char bound[64];
 	int fds[7], r;
 	size_t n = 0;
