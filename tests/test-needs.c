@@ -899,8 +899,7 @@ static void a_router_that_this_service_made_the_kernel_ask_for_is_no_sign(void *
 		{ "one has answered", "", "", 0x80000030, "" },
 		{ "none has answered", "", "", 0x80000010,
 		  "0000:41:00.0 eth0 waiting, 0000:41:01.0 eth0v0 waiting" },
-		{ "the PF was brought up", "", "0000:41:00.0", 0x80000010,
-		  "0000:41:00.0 eth0v0 waiting by VF, 0000:41:01.0 eth0v0 waiting" },
+		{ "the PF was brought up", "", "0000:41:00.0", 0x80000010, "" },
 		{ "the VF was brought up", "", "0000:41:01.0", 0x80000010, ETH0 " waiting" },
 		{ "the VFs were made", "0000:41:00.0", "", 0x80000010, "" },
 		{ "those of another PF were made", "0000:41:00.1", "", 0x80000010,
@@ -928,6 +927,22 @@ static void a_router_that_this_service_made_the_kernel_ask_for_is_no_sign(void *
 		print_message("%s\n", rows[i].what);
 		assert_needs(&s, rows[i].expected);
 	}
+}
+
+static void the_first_ready_of_the_boot_ends_the_wait(void **state _unused_)
+{
+	struct scene s;
+
+	set_scene(&s);
+	COPY(netdev(&s, RAIL)->sign, "dhclient");
+	s.node.now_usec = 100 * SEC;
+	add_boot(&s, "", "")->state = NODE_STARTING;
+	assert_needs(&s, WAITING);
+	s.boots[0].state = NODE_DEGRADED;
+	assert_needs(&s, UNKNOWN);
+	assert_int_equal(s.again_usec, 0);
+	COPY(s.node.boot_id, "the next boot");
+	assert_needs(&s, WAITING);
 }
 
 static void each_change_of_addresses_and_routes_begins_the_quiet_again(void **state _unused_)
@@ -1043,6 +1058,7 @@ int main(void)
 		cmocka_unit_test(where_nothing_is_known_global_addresses_of_the_host_count),
 		cmocka_unit_test(node_waits_while_a_program_is_at_work),
 		cmocka_unit_test(a_router_that_this_service_made_the_kernel_ask_for_is_no_sign),
+		cmocka_unit_test(the_first_ready_of_the_boot_ends_the_wait),
 		cmocka_unit_test(each_change_of_addresses_and_routes_begins_the_quiet_again),
 		cmocka_unit_test(evidence_ends_the_wait),
 		cmocka_unit_test(a_bond_without_a_port_may_get_any_function_without_an_address),

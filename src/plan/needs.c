@@ -558,10 +558,10 @@ static int add_sign(struct search *s, const struct netdev *nd, const char *sign)
 	return add_root(s, nd, &e, &leads);
 }
 
-/* Has this service brought the netdev of the function up, or made VFs on the PF? */
+/* Has this service changed the function or its PF, or made VFs with another configuration? */
 static bool is_ours(const struct memory *m, const char *function, const char *pf)
 {
-	return attempts_find(m->tried, VERB_SET_LINK_UP, function, "") ||
+	return attempts_next(m->tried, function, NULL) || attempts_next(m->tried, pf, NULL) ||
 	       memory_entry(m, "set-num-vfs", pf, 0, "");
 }
 
@@ -634,14 +634,16 @@ static uint64_t hash_net(const struct node *n)
 	return h >> 1; /* JSON has no larger number */
 }
 
-static int add_unknown(struct search *s)
+/* @now: the present boot, or NULL */
+static int add_unknown(struct search *s, const struct boot *now)
 {
+	const bool is_over = s->p->is_wait_over || (now && now->state != NODE_STARTING);
 	const size_t n_before = s->p->n_needs;
 	uint64_t until = 0;
 	bool is_quiet;
 	int r = 0;
 
-	if (!s->p->is_wait_over) {
+	if (!is_over) {
 		s->p->net_hash = hash_net(s->n);
 		s->p->net_usec = s->p->net_hash == s->memory->net_hash ? s->memory->net_usec
 								       : s->n->now_usec;
@@ -650,7 +652,7 @@ static int add_unknown(struct search *s)
 	}
 	if (r < 0)
 		return r;
-	is_quiet = s->p->is_wait_over || (r == 0 && s->n->now_usec >= until);
+	is_quiet = is_over || (r == 0 && s->n->now_usec >= until);
 	if (s->n->now_usec == 0) /* in a captured tree no time passes */
 		is_quiet = r == 0;
 	r = add_addressed(s, is_quiet ? NEED_UNKNOWN : NEED_WAITING);
@@ -723,7 +725,7 @@ static int search(struct search *s)
 		r = add_before(s, boots_before(s->n, s->memory), false);
 	if (r >= 0 && (s->p->n_needs == 0 || s->is_end_unknown) &&
 	    (!s->p->has_needs || s->is_end_unknown))
-		r = add_unknown(s);
+		r = add_unknown(s, now);
 	return r;
 }
 

@@ -25,8 +25,9 @@
  *
  * While the last row holds and somebody may still be configuring the node, functions with an
  * address or a sign of that are NEED_WAITING: while there is a sign, for QUIET_USEC after the last
- * change of addresses and routes, and never after ReadyTimeoutSec=. A sign is netdev.sign, or a
- * router that was asked for and has not answered, on a link that this service has not brought up.
+ * change of addresses and routes, and never after ReadyTimeoutSec= or the first READY of the boot.
+ * A sign is netdev.sign, or a router that was asked for and has not answered, on a function that
+ * this service has not changed.
  */
 #pragma once
 
