@@ -42,6 +42,7 @@ static void end_scene(struct scene *s)
 {
 	plan_done(&s->last);
 	free(s->memory.attempts);
+	text_index_done(&s->memory.by_target);
 }
 
 struct change {

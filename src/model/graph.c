@@ -28,7 +28,7 @@ static const struct netdev *netdev_at(const struct node *n, size_t i)
 
 static uint32_t number_of(const struct node *n, const struct netdev *nd)
 {
-	if (nd >= n->netdevs && nd < n->netdevs + n->n_netdevs)
+	if (n->n_netdevs > 0 && nd >= n->netdevs && nd < n->netdevs + n->n_netdevs)
 		return (uint32_t)(nd - n->netdevs);
 	return (uint32_t)(n->n_netdevs + (size_t)(nd - n->aways));
 }
