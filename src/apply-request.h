@@ -39,7 +39,7 @@ struct apply_request {
 int apply_request_find(const struct fs *fs, struct apply_request *ret);
 /* Asks the service of apply_request_find(). Return: 0; -ESRCH: it is gone; or -errno. */
 int apply_request_make(const struct fs *fs, struct apply_request *req);
-/* Of "clear": has the service look at the node, with the configuration that it has. Return: as
+/* For "clear": has the service look at the node, with the configuration that it has. Return: as
  * above. */
 int apply_request_look(const struct fs *fs);
 /* Return: the exit code of "apply"; -ETIMEDOUT; -ESRCH: the service ended without an answer; or

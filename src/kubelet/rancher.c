@@ -55,7 +55,7 @@ static void set_own(struct rancher *rn, const struct own *o, const char *text, b
 	snprintf(value + n, o->size - n, "%s%s", n > 0 ? "," : "", text);
 }
 
-/* Of a flag that is not read only its presence is noted, of a URL its host. */
+/* A flag that is not read is noted as present; a URL leaves its host alone. */
 static const char *kept_text(const struct yaml_item *item, char *host, size_t size)
 {
 	if (is_prefix(item->key, "kubelet-arg"))
@@ -228,7 +228,7 @@ static void read_variables(struct rancher *rn, const struct unit *u)
 	}
 }
 
-/* Those of the command line, which replace what files say, but for what they add to kubelet-arg. */
+/* Flags of the command line replace what files say, but add to kubelet-arg. */
 static int read_own_flags(struct rancher *rn, const struct flags *own)
 {
 	bool has_ip = false;
@@ -247,7 +247,7 @@ static int read_own_flags(struct rancher *rn, const struct flags *own)
 	return 0;
 }
 
-/* What is given to the kubelet of its own settings, before kubelet-arg. 0 or -ENOMEM. */
+/* Settings that k3s and RKE2 hand to the kubelet before kubelet-arg. 0 or -ENOMEM. */
 static int add_own_flags(struct rancher *rn)
 {
 	struct flags args = TAKE_STRUCT(rn->flags);

@@ -78,7 +78,7 @@ static void on_scalar(struct level *top, const yaml_event_t *e, const char *path
 			add(k, url, path);
 }
 
-/* Of the first document. Return: 0 or -errno. */
+/* Reads the first document. Return: 0 or -errno. */
 static int read_events(struct yaml_events *s, const char *path, struct kubelet *k)
 {
 	struct level levels[MAX_DEPTH + 1] = {}, *top = levels;

@@ -2,7 +2,7 @@
 /*
  * Servers: the API servers that a kubelet is to reach, as its files name them.
  *
- * Of a kubeconfig all clusters count, whichever its context names. k3s and RKE2 have a proxy on the
+ * All clusters of a kubeconfig count, whichever its context names. k3s and RKE2 have a proxy on the
  * loopback address in theirs, and what is behind it in "server" of their own configuration, K3S_URL
  * or RKE2_URL, and in the file that the proxy keeps (pkg/agent/loadbalancer in k3s); MicroK8s keeps
  * it in provider.yaml of its proxy. Nobody is asked what a name is.

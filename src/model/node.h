@@ -165,7 +165,7 @@ struct lookup {
 	int result;         /* 0 or -errno; -ENODATA: not asked, and it could not be computed */
 	uint32_t found;     /* ifindex that it would leave by */
 	uint8_t source[16]; /* that the packet would have; all zero: not told */
-	/* Of the route that matched (RTM_F_FIB_MATCH), where a destination is asked about: */
+	/* The route that matched (RTM_F_FIB_MATCH), where a destination is asked about: */
 	uint32_t hops[LOOKUP_HOPS]; /* ifindex of each next hop */
 	size_t n_hops;
 	uint8_t gateway[16]; /* of the first next hop; all zero: none */
@@ -813,7 +813,7 @@ const struct netdev *node_netdev(const struct node *n, uint32_t ifindex);
 void node_sort_addresses(struct address *a, size_t n);
 /* The number of its first address; node.n_addresses when it has none. */
 size_t node_first_address(const struct node *n, uint32_t ifindex);
-/* One that neither the kernel gave it, link-local IPv6, nor this service. */
+/* An address that neither the kernel (link-local IPv6) nor this service gave it. */
 bool node_has_host_address(const struct node *n, const struct memory *m, uint32_t ifindex);
 
 /*

@@ -56,7 +56,7 @@
 #define KUBELET_CMDLINE_PATH "var/lib/rdma-provision/kubelet-cmdline"
 #define KUBELET_RECORD_PATH  "var/lib/rdma-provision/kubelet.json"
 
-/* Of "apply" beside a running service: apply-request.h. */
+/* For "apply" beside a running service: apply-request.h. */
 #define REQUEST_PATH "run/rdma-provision/request"
 #define ANSWER_PATH  "run/rdma-provision/answer"
 

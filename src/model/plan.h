@@ -32,7 +32,7 @@ struct need {
 	char words[320];         /* all evidence, for people */
 };
 
-/* Who uses a function: the columns of the table in plan/guard.c. */
+/* Use of a function: the columns of the table in plan/guard.c. */
 enum device_use {
 	DEVICE_FREE,
 	DEVICE_NEEDED,    /* the node itself */

@@ -4,7 +4,7 @@
 #define PATH      "proc/cmdline"
 #define MAX_BYTES 65536u /* COMMAND_LINE_SIZE is 2048 to 4096 */
 
-/* What a word that is read begins with; '-' and '_' are equal to the kernel. */
+/* Beginnings of the words that are read; '-' and '_' are equal to the kernel. */
 static const char *const prefixes[] = {
 	"BOOTIF=",
 	"bootdev=",

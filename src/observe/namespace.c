@@ -57,7 +57,7 @@ static void find_link(const struct node *n, struct netdev *nd)
 		nd->is_link_here = true;
 }
 
-/* Of the last namespace. */
+/* The last namespace. */
 static int add_links(const struct look *l, int fd)
 {
 	struct node *n = l->n;

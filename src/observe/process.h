@@ -21,8 +21,8 @@ struct processes {
 };
 
 /*
- * Those with this comm. Return: 0 or -errno (-ENOENT: there is no /proc). Of the others no more is
- * read than the comm, and of threads of the kernel nothing, where /proc/2/task/2/children tells
+ * Processes with this comm. Return: 0 or -errno (-ENOENT: there is no /proc). Of the others no more
+ * is read than the comm, and of threads of the kernel nothing, where /proc/2/task/2/children tells
  * them (CONFIG_PROC_CHILDREN): 90 of 132 processes of the test node, which has two processors.
  */
 int processes_list_named(const struct fs *fs, const char *command, struct processes *ret);

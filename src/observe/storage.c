@@ -200,7 +200,7 @@ static unsigned long number_in(const char *path, const char *part)
 	return at ? strtoul(at + strlen(part), NULL, 10) : 0;
 }
 
-/* Of the connections whose name begins so. */
+/* Connections whose name begins so. */
 static int add_connections(struct storage *s, const char *prefix, const char *what)
 {
 	static const char *const files[] = { "address", "persistent_address" };
@@ -355,7 +355,7 @@ static int visit_layers(struct storage *s, const struct mount *m)
 	return r;
 }
 
-/* Those without a number of their own have the name of a device, or of a pool. */
+/* Mounts without a device number of their own name a device, or a pool. */
 static int visit_source(struct storage *s, const struct mount *m)
 {
 	char real[PATH_MAX];
@@ -425,7 +425,7 @@ static void put_mount(FILE *f, const struct mount *m)
 	fputc('\n', f);
 }
 
-/* Of the mounts that were met what is read of them. */
+/* The mounts that are read. */
 static int record_mounts(const struct storage *s)
 {
 	_cleanup_(stream_done) struct stream out = {};
@@ -570,7 +570,7 @@ static int add_owner(struct storage *s, int family, const uint8_t *bytes)
 }
 
 /*
- * Of the kernel: CLIENT:SERVER:GATEWAY:NETMASK:NAME:DEVICE:METHOD:..., and so has dracut, besides
+ * Kernel: CLIENT:SERVER:GATEWAY:NETMASK:NAME:DEVICE:METHOD:..., and so has dracut, besides
  * DEVICE:METHOD[:MTU[:MAC]]; or one word.
  */
 static int on_ip(struct storage *s, const char *key, const char *value)

@@ -16,7 +16,7 @@
  * Where sysfs does not tell what a disk is made of, and for ZFS, all sessions and controllers
  * count.
  *
- * Of the command line ip= of kernel and dracut (Documentation/admin-guide/nfs/nfsroot.rst,
+ * On the command line ip= of kernel and dracut (Documentation/admin-guide/nfs/nfsroot.rst,
  * dracut.cmdline(7)), bootdev=, BOOTIF= of pxelinux, nfsroot=, netroot=, root=, nbdroot= and
  * iscsi_target_ip=.
  *

@@ -8,7 +8,7 @@
 #include "observe.h"
 #include "process.h"
 
-/* What the process calls itself is its own choice. */
+/* A process chooses its own name. */
 static void read_command(const struct fs *fs, uint32_t pid, char *ret, size_t size)
 {
 	if (fs_read(fs, FS_PATH("proc/%" PRIu32 "/comm", pid), ret, size) < 0)
@@ -106,7 +106,7 @@ static bool is_of_device(const struct node *n, const struct ibdev *ib, const cha
 	return false;
 }
 
-/* One PD of each IPoIB netdev; more of them than netdevs means that some are elsewhere. */
+/* Each IPoIB netdev has a PD; more of them than netdevs means that some are elsewhere. */
 static bool is_own_ipoib(const struct node *n, const struct ibdev *ib, const struct rdma_holder *h)
 {
 	uint32_t n_netdevs = 0;
