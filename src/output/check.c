@@ -180,13 +180,14 @@ static void print_node_nics(struct sheet *s, const struct config *c, const struc
 {
 	size_t n = 0;
 
-	if (!c->service.node_nic[0] || streq(c->service.node_nic, "auto"))
+	if (!c->service.node_nic[0] || streq(c->service.node_nic, "auto") ||
+	    streq(c->service.node_nic, "none"))
 		return;
 	sheet_add(s, "[Service] NodeNIC=%s: ", c->service.node_nic);
 	for (size_t i = 0; i < p->n_needs; i++)
 		if (p->needs[i].why == NEED_WORD)
 			sheet_add(s, "%s%s", n++ > 0 ? ", " : "matches ", p->needs[i].pci);
-	sheet_add(s, "%s", n > 0 ? "" : "no NIC counts as carrying the node");
+	sheet_add(s, "%s", n > 0 ? "" : "matches no NIC of this node");
 	sheet_end(s);
 }
 
