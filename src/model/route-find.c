@@ -321,7 +321,7 @@ static void take_hops(const struct packet *p, const struct route *match, struct 
 		first = first ? first : t;
 		l->hops[l->n_hops++] = t->ifindex;
 	}
-	memcpy(l->gateway, first->gateway, sizeof(l->gateway));
+	memcpy(l->gateway, (first ? first : match)->gateway, sizeof(l->gateway));
 }
 
 static void take(const struct packet *p, const struct match *m, struct lookup *l)
@@ -330,9 +330,9 @@ static void take(const struct packet *p, const struct match *m, struct lookup *l
 	l->protocol = m->route ? m->route->protocol : RTPROT_KERNEL;
 	if (m->local)
 		take_local(p, m->local->ifindex, l);
-	else if (m->route->type == RTN_LOCAL)
+	else if (m->route && m->route->type == RTN_LOCAL)
 		take_local(p, m->route->ifindex, l);
-	else
+	else if (m->route)
 		take_hops(p, m->route, l);
 }
 
