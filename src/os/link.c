@@ -223,7 +223,7 @@ static void read_family(struct nlattr *spec, struct netdev *ret)
 	ret->inet6_flags = find_u32(families[AF_INET6], IFLA_INET6_FLAGS);
 }
 
-/* Of a netdev elsewhere sysfs shows nothing. */
+/* Sysfs shows no function of a netdev in another namespace. */
 static void read_function(const struct nlattr *name, const struct nlattr *bus, struct netdev *d)
 {
 	char parent[32] = "", kind[16] = "";

@@ -32,7 +32,7 @@ bool guard_is_port(const struct node *n, const struct netdev *nd)
 	return nd && nd->master && !(master && streq(master->kind, "vrf"));
 }
 
-/* Of thousands of VFs who uses each is looked up only for what some setting asks. */
+/* A node may have thousands of VFs: their users are looked up only where a setting asks. */
 static bool is_asked_of_vf(const struct config *c, const struct device *d)
 {
 	return plugin_moves_netdev(c->plugin.type) || d->config->mtu > 0 || c->route.manage;
@@ -87,7 +87,7 @@ static bool resolve(const struct device *d, enum verdict answer)
 
 bool guard_may(const struct device *d, enum guard_change what)
 {
-	/* Of a PF whose VF is needed routes and links are its own. */
+	/* A PF whose VF is needed has routes of its own. */
 	const bool is_free = d->use == DEVICE_NEEDED && d->need->is_by_vf && what == GUARD_ROUTES;
 
 	return resolve(d, table[what][is_free ? DEVICE_FREE : d->use]);

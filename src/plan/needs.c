@@ -30,7 +30,7 @@ struct search {
 	bool is_end_unknown; /* the default destination or an API server leads to one */
 };
 
-/* One piece of evidence. */
+/* Evidence that leads to a function. */
 struct evidence {
 	enum need_why why;
 	const char *of, *netdev, *words;

@@ -225,7 +225,7 @@ static bool is_copied(const struct nic_netdev *k, const struct route *t, int fam
 	       (family == AF_INET6 || !is_zero(t->gateway) || t->scope != RT_SCOPE_UNIVERSE);
 }
 
-/* What is on the link before what is behind a gateway on it. */
+/* Routes on the link come before those by a gateway on it. */
 static int add_routes(const struct node *n, struct tables *l, const struct nic_netdev *k,
 		      int family, bool by_gateway)
 {
