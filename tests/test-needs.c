@@ -848,6 +848,16 @@ static void where_nothing_is_known_global_addresses_of_the_host_count(void **sta
 	assert_false(s.has_needs);
 }
 
+/* The last change of the network was ten seconds ago. */
+static void let_it_be_quiet(struct scene *s)
+{
+	_cleanup_(plan_done) struct plan p = {};
+
+	make_needs(s, &p);
+	s->memory.net_hash = p.net_hash;
+	s->memory.net_usec = s->node.now_usec - 10 * SEC;
+}
+
 static void node_waits_while_a_program_is_at_work(void **state _unused_)
 {
 	static const struct {
@@ -856,6 +866,9 @@ static void node_waits_while_a_program_is_at_work(void **state _unused_)
 		uint64_t now_usec, again_usec;
 		const char *expected;
 	} rows[] = {
+		{ "no address, and nothing has changed for 4 s", "", false, false, 14 * SEC,
+		  15 * SEC, "0000:41:00.0 eth0 waiting, " ETH1 " waiting" },
+		{ "for 5 s", "", false, false, 15 * SEC, 0, "" },
 		{ "addresses a moment ago", "", true, false, 20 * SEC, 25 * SEC, WAITING },
 		{ "quiet for 15 s", "", true, false, 25 * SEC, 0, UNKNOWN },
 		{ "a sign, and no address", "dhclient", false, false, 20 * SEC, 25 * SEC,
@@ -924,6 +937,7 @@ static void a_router_that_this_service_made_the_kernel_ask_for_is_no_sign(void *
 		assert_int_equal(attempts_begin(&tried, &up), 0);
 		tried.actions[0].is_done = true;
 		s.memory.tried = &tried;
+		let_it_be_quiet(&s);
 		print_message("%s\n", rows[i].what);
 		assert_needs(&s, rows[i].expected);
 	}
@@ -950,7 +964,7 @@ static void each_change_of_addresses_and_routes_begins_the_quiet_again(void **st
 	struct scene s;
 
 	set_scene(&s);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 5; i++) {
 		_cleanup_(plan_done) struct plan p = {};
 
 		s.node.now_usec = (uint64_t)(i + 1) * 10 * SEC;
@@ -958,8 +972,10 @@ static void each_change_of_addresses_and_routes_begins_the_quiet_again(void **st
 			add_address(&s, UPLINK, "2001:db8::2");
 		if (i == 2)
 			add_route(&s, "10.0.0.0", 8, RAIL);
+		if (i == 3)
+			netdev(&s, RAIL)->ifindex = 99; /* a card that came */
 		make_needs(&s, &p);
-		assert_int_equal(p.net_usec, MIN(i, 2) * 10 * SEC + 10 * SEC);
+		assert_int_equal(p.net_usec, MIN(i, 3) * 10 * SEC + 10 * SEC);
 		s.memory.net_hash = p.net_hash;
 		s.memory.net_usec = p.net_usec;
 	}
@@ -988,11 +1004,12 @@ static void a_bond_without_a_port_may_get_any_function_without_an_address(void *
 		set_scene(&s);
 		s.node.n_addresses = 1; /* eth0's */
 		s.node.now_usec = 100 * SEC;
-		s.memory.net_usec = 0;
 		add_netdev(&s, 10, "m0", "", kinds[i]);
+		let_it_be_quiet(&s);
 		assert_needs(&s, WAITING);
 		add_address(&s, RAIL, "fe80::1")->scope = RT_SCOPE_LINK; /* the kernel's */
 		assert_needs(&s, WAITING);
+		let_it_be_quiet(&s);
 		netdev(&s, ON_BOARD)->master = 10; /* it has one */
 		assert_needs(&s, ETH0 " waiting");
 		netdev(&s, ON_BOARD)->master = 0;

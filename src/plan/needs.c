@@ -28,6 +28,7 @@ struct search {
 	bool is_ipv4_known;  /* a default destination of IPv4, or the kubelet's address */
 	bool has_default[2]; /* of IPv4 and IPv6: main has a way for the default destination */
 	bool is_end_unknown; /* the default destination or an API server leads to one */
+	bool is_young;       /* addresses, routes and PFs' netdevs changed within YOUNG_USEC */
 };
 
 /* Evidence that leads to a function. */
@@ -558,11 +559,25 @@ static int add_sign(struct search *s, const struct netdev *nd, const char *sign)
 	return add_root(s, nd, &e, &leads);
 }
 
+static bool is_pf(const struct node *n, const struct netdev *nd)
+{
+	const struct pci *pci = nd->pci[0] ? node_pci(n, nd->pci) : NULL;
+
+	return pci && !pci->physfn[0];
+}
+
 /* Has this service changed the function or its PF, or made VFs with another configuration? */
 static bool is_ours(const struct memory *m, const char *function, const char *pf)
 {
 	return attempts_next(m->tried, function, NULL) || attempts_next(m->tried, pf, NULL) ||
 	       memory_entry(m, "set-num-vfs", pf, 0, "");
+}
+
+static bool is_untouched(const struct search *s, const struct netdev *nd)
+{
+	const struct pci *pci = node_pci(s->n, nd->pci);
+
+	return !(pci && is_ours(s->memory, nd->pci, pci->physfn[0] ? pci->physfn : nd->pci));
 }
 
 /*
@@ -572,10 +587,7 @@ static bool is_ours(const struct memory *m, const char *function, const char *pf
  */
 static bool has_asked_for_router(const struct search *s, const struct netdev *nd)
 {
-	const struct pci *pci = node_pci(s->n, nd->pci);
-
-	return (nd->inet6_flags & (IF_RS_SENT | IF_RA_RCVD)) == IF_RS_SENT &&
-	       !(pci && is_ours(s->memory, nd->pci, pci->physfn[0] ? pci->physfn : nd->pci));
+	return (nd->inet6_flags & (IF_RS_SENT | IF_RA_RCVD)) == IF_RS_SENT && is_untouched(s, nd);
 }
 
 /* NULL: nobody is at work on it. */
@@ -583,8 +595,11 @@ static const char *sign_of(const struct search *s, const struct netdev *nd)
 {
 	if (nd->sign[0])
 		return nd->sign;
-	return has_asked_for_router(s, nd) ? "it has asked for a router, and none has answered yet"
-					   : NULL;
+	if (has_asked_for_router(s, nd))
+		return "it has asked for a router, and none has answered yet";
+	return s->is_young && is_pf(s->n, nd) && is_untouched(s, nd)
+		       ? "somebody may still begin to configure it"
+		       : NULL;
 }
 
 /* Return: 1 when there was any sign, 0, or -ENOMEM. */
@@ -617,7 +632,7 @@ static uint64_t hash_bytes(uint64_t h, const void *bytes, size_t size)
 	return h;
 }
 
-/* Changes as addresses and routes do. */
+/* Changes as addresses and routes do, and as netdevs of PFs come. */
 static uint64_t hash_net(const struct node *n)
 {
 	uint64_t h = 0xcbf29ce484222325u;
@@ -631,6 +646,9 @@ static uint64_t hash_net(const struct node *n)
 		h = hash_bytes(h, n->routes[i].dst, sizeof(n->routes[i].dst));
 		h = hash_bytes(h, &n->routes[i].prefix_len, sizeof(n->routes[i].prefix_len));
 	}
+	for (size_t i = 0; i < n->n_netdevs; i++)
+		if (is_pf(n, &n->netdevs[i]))
+			h = hash_bytes(h, &n->netdevs[i].ifindex, sizeof(n->netdevs[i].ifindex));
 	return h >> 1; /* JSON has no larger number */
 }
 
@@ -647,7 +665,8 @@ static int add_unknown(struct search *s, const struct boot *now)
 		s->p->net_hash = hash_net(s->n);
 		s->p->net_usec = s->p->net_hash == s->memory->net_hash ? s->memory->net_usec
 								       : s->n->now_usec;
-		until = s->p->net_usec + QUIET_USEC;
+		s->is_young = s->n->now_usec > 0 && s->n->now_usec < s->p->net_usec + YOUNG_USEC;
+		until = s->p->net_usec + (s->is_young ? YOUNG_USEC : QUIET_USEC);
 		r = add_signs(s);
 	}
 	if (r < 0)

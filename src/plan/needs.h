@@ -25,15 +25,17 @@
  *
  * While the last row holds and somebody may still be configuring the node, functions with an
  * address or a sign of that are NEED_WAITING: while there is a sign, for QUIET_USEC after the last
- * change of addresses and routes, and never after ReadyTimeoutSec= or the first READY of the boot.
- * A sign is netdev.sign, or a router that was asked for and has not answered, on a function that
- * this service has not changed.
+ * change of addresses, routes and PFs' netdevs, and never after ReadyTimeoutSec= or the first READY
+ * of the boot. A sign is netdev.sign, or, on a function that this service has not changed, a router
+ * that was asked for and has not answered, or YOUNG_USEC after that last change: a DHCP client has
+ * no socket for a while after its unit has started (dhcpcd, ifup@).
  */
 #pragma once
 
 #include "../model/plan.h"
 
 #define QUIET_USEC (15 * USEC_PER_SEC)
+#define YOUNG_USEC (5 * USEC_PER_SEC)
 
 /* Sets p->graph, p->needs and what belongs to them, and p->again_usec. Return: 0 or -ENOMEM. */
 int plan_needs(const struct config *c, const struct node *n, const struct memory *memory,

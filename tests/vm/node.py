@@ -86,8 +86,8 @@ class Lines:
 class Qemu:
     """A running QEMU."""
 
-    def __init__(self, image, disk, share, serial, cards, n_erdma, wire=None, cmdline=""):
-        """wire: a socket to another node, for slot pf0; belongs to this QEMU from now on."""
+    def __init__(self, image, disk, share, serial, cards, n_erdma, wire=None, cmdline="", has_router=False):
+        """wire: a socket to another node, for slot pf0; belongs to this QEMU from now on. has_router: on pf0's network."""
         guest, guest_far = socket.socketpair()
         qmp, qmp_far = socket.socketpair()
         args = [
@@ -126,6 +126,8 @@ class Qemu:
             backend = "user,id=net-%s,restrict=on,ipv6=off" % slot
             if wire and slot == "pf0":
                 backend = "socket,id=net-%s,fd=%d" % (slot, wire.fileno())
+            elif has_router and slot == "pf0":
+                backend = "user,id=net-pf0,restrict=on,ipv6-prefix=2001:db8:7::"
             args += ["-netdev", backend, "-device", ",".join("%s=%s" % item for item in self.card(slot, mac).items())]
 
         for n in range(n_erdma):
@@ -198,9 +200,9 @@ class Qemu:
 class Node:
     """A disk, what is plugged in, and the QEMU that runs on it, if any."""
 
-    def __init__(self, image, disk, out, n_erdma, has_peer, cmdline):
+    def __init__(self, image, disk, out, n_erdma, has_peer, cmdline, has_router):
         self.image, self.disk, self.out, self.n_erdma = image, disk, out, n_erdma
-        self.cmdline = cmdline
+        self.cmdline, self.has_router = cmdline, has_router
         self.has_peer, self.peer = has_peer, None
         self.processor_seconds = 0  # of those that ended
         self.slowness = 100  # per cent of the time a boot takes on the machine that the limits were made on
@@ -235,7 +237,7 @@ class Node:
             self.peer = Qemu(self.image, self.disk + ".peer", share, self.out + "/peer-serial.log",
                              {"pf0": PEER_MAC}, 0, far, "test-node.peer")
         self.qemu = Qemu(self.image, self.disk, self.out, self.serial, self.cards, self.n_erdma, wire,
-                         self.cmdline)
+                         self.cmdline, self.has_router)
 
     def answer(self, *verbs, seconds=None, on_line=None, on_look=None):
         """The next request of the guest that is one of verbs; other lines go to on_line."""
@@ -373,6 +375,7 @@ class Scenario:
         self.start = self.declared(text, "start", "late")
         self.n_erdma = int(self.declared(text, "erdma", "0"))
         self.has_peer = self.declared(text, "peer", "no") == "yes"
+        self.has_router = self.declared(text, "router", "no") == "yes"
         self.cmdline = self.declared(text, "cmdline", "")
 
     @staticmethod
@@ -477,7 +480,8 @@ def main():
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)
     node = Node(image, disk, out, max(scenario.n_erdma for scenario in scenarios),
                 any(scenario.has_peer for scenario in scenarios),
-                " ".join(scenario.cmdline for scenario in scenarios))
+                " ".join(scenario.cmdline for scenario in scenarios),
+                any(scenario.has_router for scenario in scenarios))
     try:
         for scenario in scenarios:
             scenario.run(node)
