@@ -26,6 +26,7 @@ struct scene {
 	struct port ports[2];
 	struct node node;
 	struct memory memory;
+	bool is_wait_over;
 };
 
 static struct netdev *add_netdev(struct scene *s, uint32_t ifindex, const char *name,
@@ -233,7 +234,15 @@ static void empty_and_switchdev(struct scene *s)
 static void empty_for_long(struct scene *s)
 {
 	empty(s);
-	s->memory.was_wait_over = true;
+	s->is_wait_over = true;
+}
+
+static enum reason obstacle(struct scene *s, uint32_t want, enum class *ret_class,
+			    char detail[GATE_DETAIL_LEN])
+{
+	const struct plan p = { .graph.n = &s->node, .is_wait_over = s->is_wait_over };
+
+	return vf_obstacle(&p, &s->memory, &s->pcis[0], want, ret_class, detail, GATE_DETAIL_LEN);
 }
 
 #define EMPTY "bond0 has no port yet, and may get eth1"
@@ -287,8 +296,7 @@ static void vfs_are_refused_where_they_would_end_a_roce_lag(_unused_ void **stat
 		set_scene(&s);
 		if (rows[i].set)
 			rows[i].set(&s);
-		reason = vf_obstacle(&s.node, &s.memory, &s.pcis[0], 4, &class, detail,
-				     sizeof(detail));
+		reason = obstacle(&s, 4, &class, detail);
 		if (reason != (rows[i].detail ? REASON_PF_IN_LAG : REASON_NONE) ||
 		    class != (!rows[i].detail                ? _CLASS_N
 			      : streq(rows[i].detail, EMPTY) ? CLASS_WAITING
@@ -307,9 +315,7 @@ static void vfs_that_are_in_a_lag_leave_at_the_next_boot(_unused_ void **state)
 	set_scene(&s);
 	bond(&s, 4);
 	s.pcis[0].num_vfs = 4;
-	assert_int_equal(
-		vf_obstacle(&s.node, &s.memory, &s.pcis[0], 0, &class, detail, sizeof(detail)),
-		REASON_PF_IN_LAG);
+	assert_int_equal(obstacle(&s, 0, &class, detail), REASON_PF_IN_LAG);
 	assert_int_equal(class, CLASS_NEEDS_REBOOT);
 }
 
@@ -532,8 +538,7 @@ static void what_stands_against_vfs_is_reported_with_its_class(_unused_ void **s
 		set_scene(&s);
 		if (rows[i].set)
 			rows[i].set(&s);
-		reason = vf_obstacle(&s.node, &s.memory, &s.pcis[0], 4, &class, detail,
-				     sizeof(detail));
+		reason = obstacle(&s, 4, &class, detail);
 		if (reason != rows[i].reason || class != rows[i].class ||
 		    !streq(detail, rows[i].detail))
 			fail_msg("%s: %s, class %d: %s", rows[i].name, reason_code(reason),

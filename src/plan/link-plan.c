@@ -39,14 +39,14 @@ static int want_no_default_route(struct plan *p, const struct device *d, const s
 	return 0;
 }
 
-static int want_up(const struct node *n, const struct memory *memory, struct plan *p,
-		   const struct device *d, const struct netdev *nd)
+static int want_up(const struct node *n, struct plan *p, const struct device *d,
+		   const struct netdev *nd)
 {
 	struct action *a;
 	int r;
 
 	/* A port that is up can be enslaved by no plain "ip link set master": bond_enslave(). */
-	if (nd->is_up || (node_keeps_down(n, nd) && !memory->was_wait_over))
+	if (nd->is_up || (node_keeps_down(n, nd) && !p->is_wait_over))
 		return 0;
 	r = want_no_default_route(p, d, nd);
 	if (r < 0)
@@ -61,17 +61,16 @@ static int want_up(const struct node *n, const struct memory *memory, struct pla
 }
 
 /* Both ports of a ConnectX-3 are of one function, with one ibdev and a netdev each. */
-static int want_all_up(const struct node *n, const struct memory *memory, struct plan *p,
-		       const struct device *d)
+static int want_all_up(const struct node *n, struct plan *p, const struct device *d)
 {
-	int r = want_up(n, memory, p, d, d->netdev);
+	int r = want_up(n, p, d, d->netdev);
 
 	for (size_t i = 0; d->ibdev && d->ibdev->n_ports > 1 && i < n->n_netdevs && r >= 0; i++) {
 		const struct netdev *nd = &n->netdevs[i];
 
 		if (nd != d->netdev && streq(nd->pci, d->pci->address) && nd->perm_mac[0] &&
 		    !nd->master)
-			r = want_up(n, memory, p, d, nd);
+			r = want_up(n, p, d, nd);
 	}
 	return r;
 }
@@ -170,8 +169,8 @@ static bool is_ours(const struct memory *memory, const struct plan *p, const str
 	return !plan_carries_node(d) || d->is_named;
 }
 
-static int plan_link(const struct config *c, const struct node *n, const struct memory *memory,
-		     struct plan *p, const struct device *d)
+static int plan_link(const struct config *c, const struct node *n, struct plan *p,
+		     const struct device *d)
 {
 	int r = 0;
 
@@ -185,7 +184,7 @@ static int plan_link(const struct config *c, const struct node *n, const struct 
 	if (r < 0 || plan_carries_node(d) || (d->is_vf && plugin_gives_vfs(c->plugin.type)) ||
 	    (!d->is_vf && is_up_after_vfs(n, d)))
 		return r;
-	return want_all_up(n, memory, p, d);
+	return want_all_up(n, p, d);
 }
 
 static int plan_links(const struct config *c, const struct node *n, const struct memory *memory,
@@ -195,7 +194,7 @@ static int plan_links(const struct config *c, const struct node *n, const struct
 
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
 		if (p->devices[i].is_vf == of_vfs && is_ours(memory, p, &p->devices[i]))
-			r = plan_link(c, n, memory, p, &p->devices[i]);
+			r = plan_link(c, n, p, &p->devices[i]);
 	return r;
 }
 
@@ -218,7 +217,7 @@ int plan_link_late_pf(const struct config *c _unused_, const struct node *n,
 		if (!d->is_vf && is_ours(memory, p, d) && !plan_carries_node(d) &&
 		    !guard_is_port(n, d->netdev) && is_up_after_vfs(n, d) &&
 		    !plan_is_making_vfs(memory, p, d->pci->address))
-			r = want_all_up(n, memory, p, d);
+			r = want_all_up(n, p, d);
 	}
 	return r;
 }

@@ -161,7 +161,7 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 		return a ? 0 : -ENOMEM;
 	}
 
-	obstacle = vf_obstacle(n, memory, pf, want, &class, detail, sizeof(detail));
+	obstacle = vf_obstacle(p, memory, pf, want, &class, detail, sizeof(detail));
 	if (obstacle == REASON_NONE && d->sick[0]) {
 		obstacle = REASON_PF_SICK;
 		class = CLASS_WAITING;

@@ -63,12 +63,13 @@ static bool is_lag_port(const struct node *n, const struct pci *pf, char *detail
 }
 
 /* A bond that is there and has no port yet may get this one, and become a LAG. */
-static bool may_join_lag(const struct node *n, const struct memory *memory, const struct pci *pf,
+static bool may_join_lag(const struct plan *p, const struct memory *memory, const struct pci *pf,
 			 char *detail, size_t size)
 {
+	const struct node *n = p->graph.n;
 	const struct netdev *nd = node_netdev_of(n, pf->address), *bond = node_portless(n, false);
 
-	if (!bond || !nd || nd->master || memory->was_wait_over || !quirk_has(pf, QUIRK_ROCE_LAG) ||
+	if (!bond || !nd || nd->master || p->is_wait_over || !quirk_has(pf, QUIRK_ROCE_LAG) ||
 	    streq(pf->eswitch, "switchdev") || node_has_host_address(n, memory, nd->ifindex))
 		return false;
 	snprintf(detail, size, "%s has no port yet, and may get %s", bond->name, nd->name);
@@ -130,12 +131,12 @@ static bool lacks_rdma_vfs(const struct node *n, const struct pci *pf)
 	return quirk_has(pf, QUIRK_NO_VF_RDMA) && !(m && m->is_out_of_tree);
 }
 
-static bool is_down(const struct node *n, const struct memory *memory, const struct pci *pf)
+static bool is_down(const struct plan *p, const struct pci *pf)
 {
-	const struct netdev *nd = node_netdev_of(n, pf->address);
+	const struct netdev *nd = node_netdev_of(p->graph.n, pf->address);
 
 	return nd && ((quirk_has(pf, QUIRK_UP_FIRST) && !nd->is_up) ||
-		      (node_keeps_down(n, nd) && !memory->was_wait_over));
+		      (node_keeps_down(p->graph.n, nd) && !p->is_wait_over));
 }
 
 static void say_wanted(uint32_t want, char *ret, size_t size)
@@ -164,9 +165,11 @@ static bool is_stuck(const struct node *n, const struct memory *memory, const st
 	       (!stuck || !stuck->physfn[0] || streq(stuck->physfn, pf->address));
 }
 
-enum reason vf_obstacle(const struct node *n, const struct memory *memory, const struct pci *pf,
+enum reason vf_obstacle(const struct plan *p, const struct memory *memory, const struct pci *pf,
 			uint32_t want, enum class *ret_class, char *detail, size_t size)
 {
+	const struct node *n = p->graph.n;
+
 	detail[0] = '\0';
 
 	if (vf_precheck_is_container(n, pf)) {
@@ -195,7 +198,7 @@ enum reason vf_obstacle(const struct node *n, const struct memory *memory, const
 		copy(detail, size, pf->driver);
 		return REASON_VF_WITHOUT_RDMA;
 	}
-	if (want > 0 && may_join_lag(n, memory, pf, detail, size)) {
+	if (want > 0 && may_join_lag(p, memory, pf, detail, size)) {
 		*ret_class = CLASS_WAITING;
 		return REASON_PF_IN_LAG;
 	}
@@ -207,7 +210,7 @@ enum reason vf_obstacle(const struct node *n, const struct memory *memory, const
 		*ret_class = CLASS_WAITING;
 		return REASON_PF_SICK;
 	}
-	if (is_down(n, memory, pf)) {
+	if (is_down(p, pf)) {
 		*ret_class = CLASS_WAITING;
 		return REASON_PF_DOWN;
 	}

@@ -13,6 +13,7 @@
 
 /**
  * vf_obstacle() - the first thing that stands against another number of VFs
+ * @p:         its graph and is_wait_over are set
  * @want:      VFs that are asked for, not the number there is; COUNT_MAX: as many as there can be,
  *             which are none
  * @ret_class: what can be done about it; set with a reason only
@@ -27,7 +28,7 @@
  *
  * Return: REASON_NONE when there is none.
  */
-enum reason vf_obstacle(const struct node *n, const struct memory *memory, const struct pci *pf,
+enum reason vf_obstacle(const struct plan *p, const struct memory *memory, const struct pci *pf,
 			uint32_t want, enum class *ret_class, char *detail, size_t size);
 
 /* A container is loading the driver of this PF, which changes the PF and its VFs by itself. */
