@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Main: lives in two processes, for a time or by number; or one of a script.
+ * Main: lives in two processes, by number; or one of a script.
  */
 #include "found.h"
 #include "sim.h"
@@ -11,38 +11,29 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#define N_WORKERS 2
-#define N_COVERED 10000 /* lives that have to meet what is not in unmet.h */
-#define N_STALE   2000  /* lives that must not meet what is */
-
-int __real_clock_gettime(clockid_t id, struct timespec *ts);
+#define N_WORKERS  2
+#define N_COVERED  10000 /* lives that have to meet what is not in unmet.h */
+#define N_STALE    2000  /* lives that must not meet what is */
+#define N_FAILURES 10    /* lives that fail in a process before it ends */
 
 /* Of all processes. */
 struct shared {
 	struct {
-		uint64_t seed, n_lives;
-		bool is_failed;
-		char failure[400];
+		uint64_t seed, n_lives, n_failures;
 	} workers[N_WORKERS];
 	uint64_t verbs[_VERB_N], reasons[_REASON_N]; /* which life met it first, from 1; 0: none */
 };
 
-static double seconds(void)
-{
-	struct timespec ts;
-
-	__real_clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
-
 static void live_one(struct shared *s, size_t me, uint64_t seed)
 {
-	if (s->workers[me].is_failed)
-		return;
 	s->workers[me].seed = seed;
-	s->workers[me].is_failed = !life_run(seed, NULL, false);
-	COPY(s->workers[me].failure, sim.failure);
-	s->workers[me].n_lives += !s->workers[me].is_failed;
+	if (life_run(seed, NULL, false)) {
+		s->workers[me].n_lives++;
+		return;
+	}
+	s->workers[me].n_failures++;
+	printf("life %" PRIu64 ": %s\n", seed, sim.failure);
+	fflush(stdout);
 }
 
 static void note_first(uint64_t *first, bool is_met, uint64_t life)
@@ -59,36 +50,18 @@ static void note_met(struct shared *s, uint64_t life)
 		note_first(&s->reasons[i], sim.reasons[i], life);
 }
 
-/* Of numbers: each process every second one. */
-static void live(struct shared *s, size_t me, uint64_t first, uint64_t n_min, double until)
+/* Each process lives every second life: the same ones in each run, however long that takes. */
+static void live(struct shared *s, size_t me, uint64_t first, uint64_t n)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (size_t i = me; i < ELEMENTSOF(found); i += N_WORKERS)
 		live_one(s, me, found[i].seed);
-	for (uint64_t seed = first + me; !s->workers[me].is_failed; seed += N_WORKERS) {
-		if (s->workers[me].n_lives >= n_min / N_WORKERS && seconds() >= until)
-			break;
-		live_one(s, me, seed);
-		if (seed < first + N_COVERED)
-			note_met(s, seed - first + 1);
+	for (uint64_t i = me; i < n && s->workers[me].n_failures < N_FAILURES; i += N_WORKERS) {
+		live_one(s, me, first + i);
+		if (i < N_COVERED)
+			note_met(s, i + 1);
 	}
 	_exit(EXIT_SUCCESS);
-}
-
-static int tell(const struct shared *s, double took)
-{
-	uint64_t n = 0;
-	int r = EXIT_SUCCESS;
-
-	for (size_t i = 0; i < N_WORKERS; i++) {
-		n += s->workers[i].n_lives;
-		if (!s->workers[i].is_failed)
-			continue;
-		printf("life %" PRIu64 ": %s\n", s->workers[i].seed, s->workers[i].failure);
-		r = EXIT_FAILURE;
-	}
-	printf("%" PRIu64 " lives in %.0f s\n", n, took);
-	return r;
 }
 
 static const char *test_of(const char *name)
@@ -106,11 +79,11 @@ static bool tell_name(const char *name, uint64_t life)
 	const char *test = test_of(name);
 	const bool is_stale = test && life > 0 && life <= N_STALE;
 
-	printf("  %s: %s%s\n", name,
-	       life > 0 ? "a life"
-	       : test   ? test
-			: "NOTHING",
-	       is_stale ? ", and STALE in unmet.h" : "");
+	if (life > 0)
+		printf("  %s: life %" PRIu64 "%s\n", name, life,
+		       is_stale ? ", and STALE in unmet.h" : "");
+	else
+		printf("  %s: %s\n", name, test ? test : "NOTHING");
 	return is_stale || (life == 0 && !test);
 }
 
@@ -129,11 +102,11 @@ static bool tell_coverage(const struct shared *s)
 	return n_wrong == 0;
 }
 
-static int run_all(uint64_t first, uint64_t n_min, double limit)
+static int run_all(uint64_t first, uint64_t n)
 {
 	struct shared *s =
 		mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	const double begun = seconds();
+	uint64_t n_lives = 0;
 	int status, r = EXIT_SUCCESS;
 	pid_t pids[N_WORKERS];
 
@@ -142,18 +115,21 @@ static int run_all(uint64_t first, uint64_t n_min, double limit)
 	for (size_t i = 0; i < N_WORKERS; i++) {
 		pids[i] = fork();
 		if (pids[i] == 0)
-			live(s, i, first, n_min, begun + limit);
+			live(s, i, first, n);
 	}
-	for (size_t i = 0; i < N_WORKERS; i++)
+	for (size_t i = 0; i < N_WORKERS; i++) {
 		if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 || status != 0) {
 			printf("life %" PRIu64 ": its process ended with %d\n", s->workers[i].seed,
 			       status);
 			r = EXIT_FAILURE;
 		}
-	if (!tell_coverage(s) && n_min >= N_COVERED)
+		n_lives += s->workers[i].n_lives;
+		if (s->workers[i].n_failures > 0)
+			r = EXIT_FAILURE;
+	}
+	if (!tell_coverage(s) && n >= N_COVERED)
 		r = EXIT_FAILURE;
-	if (tell(s, seconds() - begun) != EXIT_SUCCESS)
-		r = EXIT_FAILURE;
+	printf("%" PRIu64 " lives\n", n_lives);
 	/* For tests/run, which counts such lines of all tests. */
 	printf("%sok - sim\n", r == EXIT_SUCCESS ? "" : "not ");
 	return r;
@@ -171,27 +147,22 @@ static int run_script(const char *path)
 
 int main(int argc, char **argv)
 {
-	uint64_t first = 1, n_min = N_COVERED;
-	double limit = 60;
+	uint64_t first = 1, n = N_COVERED;
 
-	for (int i = 1; i < argc; i++) {
-		const bool has_value = i + 1 < argc;
+	for (int i = 1; i < argc; i += 2) {
+		const char *value = i + 1 < argc ? argv[i + 1] : "";
 
-		if (streq(argv[i], "--long"))
-			n_min = 10000000;
-		else if (streq(argv[i], "--trace") && has_value)
-			return life_run(strtoull(argv[i + 1], NULL, 0), NULL, true) ? EXIT_SUCCESS
-										    : EXIT_FAILURE;
-		else if (streq(argv[i], "--script") && has_value)
-			return run_script(argv[i + 1]);
-		else if (streq(argv[i], "--lives") && has_value)
-			n_min = strtoull(argv[++i], NULL, 0);
-		else if (streq(argv[i], "--seconds") && has_value)
-			limit = strtod(argv[++i], NULL);
-		else if (streq(argv[i], "--first") && has_value)
-			first = strtoull(argv[++i], NULL, 0);
+		if (streq(argv[i], "--trace"))
+			return life_run(strtoull(value, NULL, 0), NULL, true) ? EXIT_SUCCESS
+									      : EXIT_FAILURE;
+		if (streq(argv[i], "--script"))
+			return run_script(value);
+		if (streq(argv[i], "--lives"))
+			n = strtoull(value, NULL, 0);
+		else if (streq(argv[i], "--first"))
+			first = strtoull(value, NULL, 0);
 		else
 			return EXIT_FAILURE;
 	}
-	return run_all(first, n_min, limit);
+	return run_all(first, n);
 }
