@@ -289,6 +289,8 @@ static struct action actions[] = {
 	{ STEP_VF, VERB_SET_NUM_VFS, CLASS_NEEDS_REBOOT, REASON_VF_IN_USE, "0000:c1:00.0",
 	  .number = { { true, 4 }, { true, 2 } }, .detail = "ens2v1 is in another namespace" },
 	{ STEP_LINK, VERB_WAIT, CLASS_WAITING, REASON_PORT_DOWN, .target = "0000:c1:00.0" },
+	{ STEP_LINK, VERB_SET_MTU, CLASS_CHANGE, .target = "0000:41:00.0", .ifindex = 7,
+	  .number = { { true, 1500 }, { true, 4200 } }, .detail = "ens1.5" },
 };
 
 static void plan_text_does_not_move_the_cursor(_unused_ void **state)
@@ -328,7 +330,8 @@ static void plan_text_is_one_line_for_each_action(_unused_ void **state)
 		 "0000:c1:00.0: set-num-vfs 4 -> 2: needs-reboot (vf-in-use): %s: ens2v1 is in "
 		 "another "
 		 "namespace. %s\n"
-		 "0000:c1:00.0: wait: waiting (port-down): %s. %s\n",
+		 "0000:c1:00.0: wait: waiting (port-down): %s. %s\n"
+		 "0000:41:00.0: set-mtu 1500 -> 4200 (ens1.5)\n",
 		 reason_meaning(REASON_VF_IN_USE), reason_advice(REASON_VF_IN_USE),
 		 reason_meaning(REASON_PORT_DOWN), reason_advice(REASON_PORT_DOWN));
 	assert_string_equal(rest, line);

@@ -104,7 +104,8 @@ static void print_change(FILE *f, const struct action *a)
 		fprintf(f, " %s -> %s", from, to);
 	else if (*to)
 		fprintf(f, " %s", to);
-	else if (a->class == CLASS_CHANGE && *a->detail)
+	/* The target of a netdev's change may have several of them: the detail names this one. */
+	if (a->class == CLASS_CHANGE && *a->detail && (!*to || a->ifindex > 0))
 		fprintf(f, " (%s)", a->detail);
 	/* One change may be several edits: the others are in its detail. */
 	if (a->verb == VERB_ENSURE_KUBELET && a->class == CLASS_CHANGE && *to && *a->detail)
