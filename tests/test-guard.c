@@ -14,7 +14,8 @@
 
 static const char *const changes[_GUARD_CHANGE_N] = {
 	[GUARD_NUM_VFS] = "num-vfs", [GUARD_REBIND] = "rebind", [GUARD_MTU] = "mtu",
-	[GUARD_QOS] = "qos",         [GUARD_ROUTES] = "routes", [GUARD_MOVE] = "move",
+	[GUARD_DCB] = "dcb",         [GUARD_ROCE] = "roce",     [GUARD_ROUTES] = "routes",
+	[GUARD_MOVE] = "move",
 };
 
 static const struct pci mlx5 = { .vendor = 0x15b3, .driver = "mlx5_core" };
@@ -39,7 +40,7 @@ static void print_allowed(const struct device *d, char *ret, size_t size)
 	}
 }
 
-#define ALL "num-vfs rebind mtu qos routes move"
+#define ALL "num-vfs rebind mtu dcb roce routes move"
 
 static void each_use_allows_its_changes(void **state _unused_)
 {
@@ -65,35 +66,35 @@ static void each_use_allows_its_changes(void **state _unused_)
 		  { .use = DEVICE_NEEDED, .need = &by_vf, .is_named = true },
 		  "num-vfs mtu routes" },
 
-		{ "a PF in use", { .use = DEVICE_USED }, "num-vfs mtu qos routes" },
+		{ "a PF in use", { .use = DEVICE_USED }, "num-vfs mtu dcb roce routes" },
 		{ "of another driver that keeps the link",
 		  { .use = DEVICE_USED, .pci = &hns3 },
-		  "num-vfs mtu qos routes" },
+		  "num-vfs mtu dcb roce routes" },
 		{ "of one that does not",
 		  { .use = DEVICE_USED, .pci = &ice },
-		  "(num-vfs) mtu qos routes" },
+		  "(num-vfs) mtu dcb roce routes" },
 		{ "of a card whose driver would",
 		  { .use = DEVICE_USED, .pci = &foreign },
-		  "(num-vfs) mtu qos routes" },
-		{ "a port in use", { .use = DEVICE_USED, .is_port = true }, "num-vfs routes" },
+		  "(num-vfs) mtu dcb roce routes" },
+		{ "a port in use", { .use = DEVICE_USED, .is_port = true }, "num-vfs roce routes" },
 		{ "a PF in use, named and exclusive",
 		  { .use = DEVICE_USED, .is_named = true, .config = &exclusive },
-		  "num-vfs mtu qos routes" },
+		  "num-vfs mtu dcb roce routes" },
 
 		{ "a PF with addresses",
 		  { .use = DEVICE_ADDRESSED },
-		  "num-vfs rebind mtu qos routes" },
+		  "num-vfs rebind mtu dcb roce routes" },
 		{ "of any driver",
 		  { .use = DEVICE_ADDRESSED, .pci = &ice },
-		  "num-vfs rebind mtu qos routes" },
+		  "num-vfs rebind mtu dcb roce routes" },
 		{ "a PF with addresses, exclusive",
 		  { .use = DEVICE_ADDRESSED, .config = &exclusive },
 		  ALL },
 
-		{ "a VF in use", { .use = DEVICE_VF_USED, .is_vf = true }, "" },
+		{ "a VF in use", { .use = DEVICE_VF_USED, .is_vf = true }, "roce" },
 		{ "a VF in use, exclusive",
 		  { .use = DEVICE_VF_USED, .is_vf = true, .is_named = true, .config = &exclusive },
-		  "" },
+		  "roce" },
 
 		{ "free", { .use = DEVICE_FREE }, ALL },
 		{ "free, of any driver", { .use = DEVICE_FREE, .pci = &ice }, ALL },
@@ -110,6 +111,19 @@ static void each_use_allows_its_changes(void **state _unused_)
 		print_allowed(&d, text, sizeof(text));
 		assert_row(rows[i].what, text, rows[i].allowed);
 	}
+}
+
+/* What is only waited for tells nothing yet. */
+static void a_reason_says_what_was_seen(void **state _unused_)
+{
+	static const enum reason reasons[_NEED_N] = {
+		REASON_NODE_NIC, REASON_NODE_NIC,         REASON_NODE_NIC,
+		REASON_NODE_NIC, REASON_NODE_NIC_UNKNOWN, REASON_NODE_NIC_UNKNOWN,
+	};
+
+	assert_int_equal(guard_reason(NULL), REASON_PORT_IN_USE);
+	for (enum need_why why = 0; why < _NEED_N; why++)
+		assert_int_equal(guard_reason(&(struct need){ .why = why }), reasons[why]);
 }
 
 #define PF "0000:41:00.0"
@@ -227,6 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_use_allows_its_changes),
+		cmocka_unit_test(a_reason_says_what_was_seen),
 		cmocka_unit_test(use_is_looked_up_of_each_function),
 		cmocka_unit_test(a_port_without_a_visible_master_is_one),
 	};

@@ -1023,7 +1023,7 @@ static void a_first_boot_waits_for_the_default_route(_unused_ void **state)
 	assert_int_equal(p.n_actions, 1);
 	assert_int_equal(p.actions[0].verb, VERB_WAIT);
 	assert_int_equal(p.actions[0].class, CLASS_WAITING);
-	assert_int_equal(p.actions[0].reason, REASON_NODE_NIC);
+	assert_int_equal(p.actions[0].reason, REASON_NODE_NIC_UNKNOWN);
 	assert_string_equal(p.actions[0].detail,
 			    "eth1: dhclient (pid 812) listens for DHCP; left out: "
 			    "VirtualFunctions=, MTU=");

@@ -253,8 +253,8 @@ static const struct {
 	},
 	[REASON_NODE_NIC_UNKNOWN] = {
 		"node-nic-unknown",
-		"Nothing tells which NIC carries the node, so none with an address of the host is "
-		"changed or moved into a pod",
+		"Nothing tells which NIC carries the node, so none that has an address of the host, "
+		"or that another program is configuring, is changed or moved into a pod",
 		"Set [Service] NodeNIC= to the NIC that carries the node, or to none; or give the "
 		"node its default route.",
 	},

@@ -549,14 +549,9 @@ static enum reason find_aside(const struct config *c, const struct device *d)
 	if (!plugin_moves_netdev(c->plugin.type) || guard_may(d, GUARD_MOVE))
 		return REASON_NONE;
 	if (is_stand_in(d)) /* of what the node needs, those that are there */
-		return d->need && !d->is_named && d->pci->num_vfs == 0 ? REASON_NODE_NIC
+		return d->need && !d->is_named && d->pci->num_vfs == 0 ? guard_reason(d->need)
 								       : REASON_NONE;
-	return d->need ? REASON_NODE_NIC : REASON_PORT_IN_USE;
-}
-
-static enum reason need_reason(const struct device *d)
-{
-	return d->need->why == NEED_UNKNOWN ? REASON_NODE_NIC_UNKNOWN : REASON_NODE_NIC;
+	return guard_reason(d->need);
 }
 
 static void add_word(char *list, size_t size, bool is_true, const char *word)
@@ -584,10 +579,10 @@ static void list_left_out(const struct config *c, const struct device *d, char *
 	add_word(ret, size, d->aside != REASON_NONE, "[DevicePlugin] Type=sriov");
 }
 
-static int wait_for_route(struct plan *p, const struct device *d, const char *detail)
+static int wait_for_evidence(struct plan *p, const struct device *d, const char *detail)
 {
 	struct action *a = plan_add_reason(p, STEP_PLUGIN, VERB_WAIT, CLASS_WAITING,
-					   d->pci->address, REASON_NODE_NIC);
+					   d->pci->address, REASON_NODE_NIC_UNKNOWN);
 
 	if (!a)
 		return -ENOMEM;
@@ -601,7 +596,7 @@ static int wait_for_route(struct plan *p, const struct device *d, const char *de
 static int tell_aside(const struct config *c, const struct node *n, struct plan *p,
 		      const struct device *d)
 {
-	const enum reason reason = d->need ? need_reason(d) : d->aside;
+	const enum reason reason = d->need ? guard_reason(d->need) : d->aside;
 	char detail[448], left_out[96];
 
 	if (plugin_moves_netdev(c->plugin.type) && d->use == DEVICE_ADDRESSED && d->is_handed_out)
@@ -619,7 +614,7 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 	snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail), "; left out: %s",
 		 left_out);
 	if (d->need && d->need->why == NEED_WAITING)
-		return wait_for_route(p, d, detail);
+		return wait_for_evidence(p, d, detail);
 	if (!d->is_named || d->aside == REASON_NONE)
 		return plan_add_hint(p, reason, d->pci->address, "%s", detail);
 

@@ -19,7 +19,8 @@ static const enum verdict table[_GUARD_CHANGE_N][_DEVICE_USE_N] = {
 	[GUARD_NUM_VFS] = { YES, NAMED,           KEEPS_LINK,         YES,                NO },
 	[GUARD_REBIND]  = { YES, NO,              NO,                 YES,                NO },
 	[GUARD_MTU]     = { YES, NAMED,           NO_PORT,            YES,                NO },
-	[GUARD_QOS]     = { YES, NO,              NO_PORT,            YES,                NO },
+	[GUARD_DCB]     = { YES, NO,              NO_PORT,            YES,                NO },
+	[GUARD_ROCE]    = { YES, NO,              YES,                YES,                YES },
 	[GUARD_ROUTES]  = { YES, NO,              YES,                YES,                NO },
 	[GUARD_MOVE]    = { YES, NO,              NO,                 EXCLUSIVE,          NO },
 };
@@ -91,6 +92,13 @@ bool guard_may(const struct device *d, enum guard_change what)
 	const bool is_free = d->use == DEVICE_NEEDED && d->need->is_by_vf && what == GUARD_ROUTES;
 
 	return resolve(d, table[what][is_free ? DEVICE_FREE : d->use]);
+}
+
+enum reason guard_reason(const struct need *k)
+{
+	if (!k)
+		return REASON_PORT_IN_USE;
+	return k->why >= NEED_UNKNOWN ? REASON_NODE_NIC_UNKNOWN : REASON_NODE_NIC;
 }
 
 bool guard_may_at_boot(const struct device *d, enum guard_change what)

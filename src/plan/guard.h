@@ -11,7 +11,8 @@ enum guard_change {
 	GUARD_NUM_VFS, /* of a PF */
 	GUARD_REBIND,  /* of its driver */
 	GUARD_MTU,
-	GUARD_QOS,
+	GUARD_DCB,
+	GUARD_ROCE,   /* rdma_cm's defaults, of connections that are made later */
 	GUARD_ROUTES, /* metrics, rules, tables, sysctls */
 	GUARD_MOVE,   /* handed out by a plugin that moves its netdev into a pod */
 	_GUARD_CHANGE_N
@@ -23,6 +24,9 @@ void guard_look(const struct config *c, const struct memory *memory, struct plan
 		struct device *d);
 
 bool guard_may(const struct device *d, enum guard_change what);
+
+/* Why the table says no to a function that is needed so, or that the host uses: NULL. */
+enum reason guard_reason(const struct need *k);
 
 /* May it not now, but at the next boot, before anything uses it? */
 bool guard_may_at_boot(const struct device *d, enum guard_change what);

@@ -162,18 +162,19 @@ static bool has_all_vfs(const struct plan *p, size_t pf, bool or_missing)
 	return usable > 0 && usable + foreign >= want;
 }
 
-/* Of what is left out while the node's default route is still to come. */
-static bool waits_for_route(const struct plan *p)
+/* Is something left out while what tells which NIC carries the node is still to come? */
+static bool waits_for_evidence(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_actions; i++)
-		if (p->actions[i].reason == REASON_NODE_NIC && p->actions[i].class == CLASS_WAITING)
+		if (p->actions[i].reason == REASON_NODE_NIC_UNKNOWN &&
+		    p->actions[i].class == CLASS_WAITING)
 			return true;
 	return false;
 }
 
 static bool is_complete(const struct config *c, const struct plan *p, bool or_missing)
 {
-	if (waits_for_route(p))
+	if (waits_for_evidence(p))
 		return false;
 	if (p->n_missing > 0 || p->unmatched || lacks_sections(c))
 		return false;

@@ -117,9 +117,8 @@ static int plan_port(const struct config *c, const struct node *n, const struct 
 	want(dcb ? dcb : &none, "ets", c->qos.ets, &w);
 	if (w.n == 0 && !*w.unknown)
 		return 0;
-	if (!guard_may(d, GUARD_QOS))
-		return refuse(p, d, CLASS_REFUSED, d->need ? REASON_NODE_NIC : REASON_PORT_IN_USE,
-			      "[QoS]");
+	if (!guard_may(d, GUARD_DCB))
+		return refuse(p, d, CLASS_REFUSED, guard_reason(d->need), "[QoS]");
 	if (!dcb)
 		return refuse(p, d, CLASS_IMPOSSIBLE, REASON_QOS_UNSUPPORTED, "");
 	if (qos_is_firmware(dcb))
@@ -155,9 +154,9 @@ static int plan_defaults(const struct config *c, const struct node *n, struct pl
 	const char *mode = roce_mode_text(c->qos.mode);
 	int r = 0;
 
-	if (d->need)
+	if (!guard_may(d, GUARD_ROCE))
 		return plan_add_item(p, STEP_LINK, VERB_SET_ROCE, CLASS_REFUSED, d->pci->address,
-				     REASON_NODE_NIC, "%s: [QoS]", d->ibdev->name);
+				     guard_reason(d->need), "%s: [QoS]", d->ibdev->name);
 	if (!n->has_cm_config)
 		return plan_add_item(p, STEP_LINK, VERB_SET_ROCE, CLASS_IMPOSSIBLE, d->pci->address,
 				     REASON_QOS_UNSUPPORTED,

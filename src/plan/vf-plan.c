@@ -155,7 +155,7 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 		return 0;
 	vf = plan_vf_of_node(n, p, d);
 	if (vf) {
-		a = add_change(p, CLASS_REFUSED, REASON_NODE_NIC, pf, have, want);
+		a = add_change(p, CLASS_REFUSED, guard_reason(vf), pf, have, want);
 		if (a)
 			plan_describe_need(vf, a->detail, sizeof(a->detail));
 		return a ? 0 : -ENOMEM;
