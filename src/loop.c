@@ -137,7 +137,7 @@ static int make_plan(const struct view *v, const struct node *n, const struct me
 	if (r < 0)
 		return r;
 	r = output_plugin_all(v->config, n, p);
-	return r < 0 ? r : plan_finish(v->config, n, memory, v->is_wait_over, p);
+	return r < 0 ? r : plan_finish(v->config, n, memory, p);
 }
 
 /* A plan that asks for facts is made again with them. Each is asked for once in a look. */

@@ -65,7 +65,7 @@ static inline int make_whole_plan(const struct config *c, struct node *n, struct
 	if (r >= 0)
 		r = documents(c, n, ret);
 	if (r >= 0)
-		r = plan_finish(c, n, memory, is_wait_over, ret);
+		r = plan_finish(c, n, memory, ret);
 	if (tried)
 		memory->tried = NULL;
 	n->destinations = NULL;

@@ -223,12 +223,6 @@ static enum node_state judge_changes(const struct plan *p)
 	return state;
 }
 
-/* A new configuration has its own time to wait. */
-bool plan_is_wait_over(const struct config *c, const struct memory *memory, bool is_wait_over)
-{
-	return is_wait_over || (memory->was_wait_over && streq(memory->last_hash, c->hash));
-}
-
 /*
  * The kernel gives no uevent for the state of an InfiniBand port; the carrier of its IPoIB netdev
  * goes with it: ipoib_event() in drivers/infiniband/ulp/ipoib/ipoib_verbs.c. It has one only when
@@ -248,7 +242,7 @@ static bool is_silent(const struct config *c, const struct device *d)
 }
 
 int plan_state(const struct config *c, const struct node *n, const struct memory *memory,
-	       bool is_wait_over, struct plan *p)
+	       struct plan *p)
 {
 	const bool is_early = is_loading(p);
 	int r;
@@ -266,7 +260,7 @@ int plan_state(const struct config *c, const struct node *n, const struct memory
 	p->state = is_complete(c, p, true) ? judge_changes(p) : NODE_STARTING;
 	if (p->state == NODE_READY && !is_complete(c, p, false))
 		p->state = NODE_DEGRADED;
-	if (p->state == NODE_STARTING && plan_is_wait_over(c, memory, is_wait_over))
+	if (p->state == NODE_STARTING && p->is_wait_over)
 		p->state = NODE_DEGRADED;
 	/* Without a last good configuration an invalid one stands for an empty one: nothing to wait
 	 * for. */

@@ -21,8 +21,11 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 		plan_smc,          plan_late,        plan_boots,
 		plan_kubelet,
 	};
-	_cleanup_(plan_done) struct plan p = { .is_wait_over =
-						       plan_is_wait_over(c, memory, is_wait_over) };
+	/* A new configuration has its own time to wait. */
+	_cleanup_(plan_done) struct plan p = {
+		.is_wait_over =
+			is_wait_over || (memory->was_wait_over && streq(memory->last_hash, c->hash))
+	};
 	int r;
 
 	for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
@@ -35,7 +38,7 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 			     &p); /* the next step is to know what is left alone */
 	}
 	plan_mark_tried(memory->tried, &p);
-	r = plan_state(c, n, memory, is_wait_over, &p);
+	r = plan_state(c, n, memory, &p);
 	if (r < 0)
 		return r;
 	p.is_whole = p.state == NODE_READY && !plan_has_needed_changes(&p);
@@ -45,7 +48,7 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
 }
 
 int plan_finish(const struct config *c, const struct node *n, const struct memory *memory,
-		bool is_wait_over, struct plan *p)
+		struct plan *p)
 {
 	const size_t first = p->n_actions;
 	int r;
@@ -58,7 +61,6 @@ int plan_finish(const struct config *c, const struct node *n, const struct memor
 
 	/* Ready, or as good as it gets, is what nothing has to be done to. */
 	if (p->state != NODE_STARTING && plan_has_needed_changes(p))
-		p->state =
-			plan_is_wait_over(c, memory, is_wait_over) ? NODE_DEGRADED : NODE_STARTING;
+		p->state = p->is_wait_over ? NODE_DEGRADED : NODE_STARTING;
 	return plan_ask(n, p);
 }

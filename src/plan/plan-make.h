@@ -33,7 +33,7 @@ int plan_make(const struct config *c, const struct node *n, const struct memory 
  * Return: 0, or -ENOMEM: the caller releases @p.
  */
 int plan_finish(const struct config *c, const struct node *n, const struct memory *memory,
-		bool is_wait_over, struct plan *p);
+		struct plan *p);
 
 /*
  * Hints about what works and could do better: p->health, once the plan asks for nothing. PCIe: a

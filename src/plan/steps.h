@@ -180,9 +180,8 @@ int plan_kubelet(const struct config *c, const struct node *n, const struct memo
 int plan_ask(const struct node *n, struct plan *p);
 
 /* The items that say what the devices wait for, and the state of the node that follows. */
-bool plan_is_wait_over(const struct config *c, const struct memory *memory, bool is_wait_over);
 int plan_state(const struct config *c, const struct node *n, const struct memory *memory,
-	       bool is_wait_over, struct plan *p);
+	       struct plan *p);
 
 /* Last: p->plugin, p->manifest and p->lint are those of output/, and p->state is known. */
 int plan_plugin(const struct config *c, const struct node *n, const struct memory *memory,
