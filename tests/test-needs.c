@@ -866,9 +866,9 @@ static void node_waits_while_a_program_is_at_work(void **state _unused_)
 		uint64_t now_usec, again_usec;
 		const char *expected;
 	} rows[] = {
-		{ "no address, and nothing has changed for 4 s", "", false, false, 14 * SEC,
-		  15 * SEC, "0000:41:00.0 eth0 waiting, " ETH1 " waiting" },
-		{ "for 5 s", "", false, false, 15 * SEC, 0, "" },
+		{ "no address, and nothing has changed for 9 s", "", false, false, 19 * SEC,
+		  20 * SEC, "0000:41:00.0 eth0 waiting, " ETH1 " waiting" },
+		{ "for 10 s", "", false, false, 20 * SEC, 0, "" },
 		{ "addresses a moment ago", "", true, false, 20 * SEC, 25 * SEC, WAITING },
 		{ "quiet for 15 s", "", true, false, 25 * SEC, 0, UNKNOWN },
 		{ "a sign, and no address", "dhclient", false, false, 20 * SEC, 25 * SEC,

@@ -35,7 +35,7 @@
 #include "../model/plan.h"
 
 #define QUIET_USEC (15 * USEC_PER_SEC)
-#define YOUNG_USEC (5 * USEC_PER_SEC)
+#define YOUNG_USEC (10 * USEC_PER_SEC)
 
 /* Sets p->graph, p->needs and what belongs to them, and p->again_usec. Return: 0 or -ENOMEM. */
 int plan_needs(const struct config *c, const struct node *n, const struct memory *memory,
