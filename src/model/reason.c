@@ -255,8 +255,8 @@ static const struct {
 		"node-nic-unknown",
 		"Nothing tells which NIC carries the node, so none that has an address of the host, "
 		"or that another program is configuring, is changed or moved into a pod",
-		"Set [Service] NodeNIC= to the NIC that carries the node, or to none; or give the "
-		"node its default route.",
+		"Wait for the node's default route, or give it one: the service takes it when it "
+		"comes. Or set [Service] NodeNIC= to the NIC that carries the node, or to none.",
 	},
 	[REASON_PF_IN_USE] = {
 		"pf-in-use",

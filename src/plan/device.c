@@ -579,24 +579,12 @@ static void list_left_out(const struct config *c, const struct device *d, char *
 	add_word(ret, size, d->aside != REASON_NONE, "[DevicePlugin] Type=sriov");
 }
 
-static int wait_for_evidence(struct plan *p, const struct device *d, const char *detail)
-{
-	struct action *a = plan_add_reason(p, STEP_PLUGIN, VERB_WAIT, CLASS_WAITING,
-					   d->pci->address, REASON_NODE_NIC_UNKNOWN);
-
-	if (!a)
-		return -ENOMEM;
-	copy(a->detail, sizeof(a->detail), detail);
-	COPY(a->advice, "Wait until the node has its routes, or say which NIC carries it: "
-			"[Service] NodeNIC=.");
-	return 0;
-}
-
 /* Once for each function: a hint, for a glob may well match it by chance. */
 static int tell_aside(const struct config *c, const struct node *n, struct plan *p,
 		      const struct device *d)
 {
 	const enum reason reason = d->need ? guard_reason(d->need) : d->aside;
+	const bool is_waiting = d->need && d->need->why == NEED_WAITING;
 	char detail[448], left_out[96];
 
 	if (plugin_moves_netdev(c->plugin.type) && d->use == DEVICE_ADDRESSED && d->is_handed_out)
@@ -613,13 +601,11 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 		COPY(detail, d->used_by);
 	snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail), "; left out: %s",
 		 left_out);
-	if (d->need && d->need->why == NEED_WAITING)
-		return wait_for_evidence(p, d, detail);
-	if (!d->is_named || d->aside == REASON_NONE)
+	if (!is_waiting && (!d->is_named || d->aside == REASON_NONE))
 		return plan_add_hint(p, reason, d->pci->address, "%s", detail);
 
-	return plan_add_item(p, STEP_PLUGIN, VERB_WAIT, CLASS_REFUSED, d->pci->address, reason,
-			     "%s", detail);
+	return plan_add_item(p, STEP_PLUGIN, VERB_WAIT, is_waiting ? CLASS_WAITING : CLASS_REFUSED,
+			     d->pci->address, reason, "%s", detail);
 }
 
 static int add_device(const struct config *c, const struct node *n, const struct memory *memory,
