@@ -562,6 +562,12 @@ static void tell(struct scene *s, enum metadata_state state)
 	s->config.route.address = ADDRESS_METADATA;
 	s->sections[0].match = (char *)"pci:" FIRST;
 }
+static void know(struct netconf *c, enum netconf_key key, int32_t value)
+{
+	c->known |= 1u << key;
+	c->values[key] = value;
+}
+
 static void metadata_known(struct scene *s)
 {
 	tell(s, METADATA_KNOWN);
@@ -620,6 +626,17 @@ static void metadata_waiting_with_table(struct scene *s)
 						     .protocol = OWN_PROTOCOL,
 						     .action = FR_ACT_TO_TBL,
 						     .src_len = 32 };
+}
+static void metadata_waiting_with_address(struct scene *s)
+{
+	metadata_waiting(s);
+	note(s, VERB_ADD_ADDRESS, RAIL1, "10.0.0.2/24", "", "10.0.0.2/24", 1, 0);
+}
+static void metadata_waiting_with_settings(struct scene *s)
+{
+	metadata_waiting(s);
+	know(&s->netdevs[0].conf, NETCONF_ARP_IGNORE, 0);
+	know(&s->node.all, NETCONF_ARP_IGNORE, 0);
 }
 static void is_static(struct scene *s)
 {
@@ -692,6 +709,9 @@ static void addresses_come_from_where_the_configuration_says(_unused_ void **sta
 		{ "waiting: it may be the primary one", metadata_waiting, ASKED },
 		{ "not asked yet", metadata_absent, ASKED },
 		{ "waiting, with a table of before", metadata_waiting_with_table, ASKED },
+		{ "waiting, with an address that it told before", metadata_waiting_with_address,
+		  ASKED },
+		{ "waiting, with settings of the kernel", metadata_waiting_with_settings, ASKED },
 		{ "refused", metadata_refused, ASKED },
 		{ "the primary ENI is never touched", metadata_primary, "" },
 		{ "a lesser default route makes none", metadata_lesser, ASKED },
@@ -722,12 +742,6 @@ static void an_address_of_ours_has_its_rank_from_the_start(_unused_ void **state
 }
 
 /* --- settings --- */
-
-static void know(struct netconf *c, enum netconf_key key, int32_t value)
-{
-	c->known |= 1u << key;
-	c->values[key] = value;
-}
 
 static void settings_are_right_in_effect_and_only_the_nics_own_are_changed(_unused_ void **state)
 {
@@ -828,6 +842,15 @@ static void ra_other_gateway(struct scene *s)
 {
 	s->routes[0].gateway[15] = 2;
 }
+static void ra_other_gateway_of_metadata(struct scene *s)
+{
+	ra_other_gateway(s);
+	tell(s, METADATA_WAITING);
+}
+static void ra_of_others(struct scene *s)
+{
+	s->neighbours[0].ifindex = OTHER;
+}
 static void ra_no_gid(struct scene *s)
 {
 	s->ports[0].n_gids = 1;
@@ -863,6 +886,10 @@ static void router_advertisements_are_listened_to(_unused_ void **state)
 		{ "the gateway is not kept", ra_not_kept, "keep-neighbour " FIRST " fe80::1" },
 		{ "another gateway", ra_other_gateway,
 		  "keep-neighbour " FIRST " fe80::2\nremove-neighbour " FIRST " fe80::1" },
+		{ "another gateway, and it may be the primary NIC", ra_other_gateway_of_metadata,
+		  ASKED },
+		{ "the gateway of a NIC that is not managed any more", ra_of_others,
+		  "keep-neighbour " FIRST " fe80::1\nremove-neighbour  fe80::1" },
 		{ "before 5.16, reachable", ra_old_kernel, "" },
 		{ "before 5.16, stale", ra_old_kernel_stale, "probe-neighbour " FIRST " fe80::1" },
 		{ "before 5.16, not for ever", ra_old_kernel_dead, "" },
