@@ -417,6 +417,10 @@ static void virtual_function(struct scene *s)
 	/* Its PF needs nothing. */
 	known(s);
 	COPY(s->netdevs[0].mac, MAC);
+	COPY(s->netdevs[1].mac, "52:54:00:0a:bc:03");
+	s->config.route.ipv6 = IPV6_RA;
+	s->section.mode = VF_MODE_SHARED;
+	s->netdevs[1].conf.known = 1u << NETCONF_ACCEPT_RA;
 }
 
 static void had_no_answer(struct scene *s)
@@ -470,8 +474,8 @@ static void who_needs_an_address_is_asked_about(_unused_ void **state)
 		{ "a table of ours says nothing of that", default_elsewhere,
 		  "waiting " MAC " metadata-waiting" },
 		{ "no link", no_carrier, "waiting " MAC " metadata-waiting" },
-		/* of its PF, which has the default route */
-		{ "a VF", virtual_function, "hint node-nic" },
+		/* nor waited for; the hint is of its PF, which has the default route */
+		{ "a VF", virtual_function, "set-sysctl hint node-nic" },
 		{ "no answer", had_no_answer, "waiting " MAC " metadata-waiting tried" },
 		{ "a bad answer", had_a_bad_answer, "refused " MAC " metadata-refused tried" },
 		/* so that it is forgotten, and asked again with the link */
@@ -499,6 +503,8 @@ static void who_needs_an_address_is_asked_about(_unused_ void **state)
 						      class_name(a->class), a->text.to,
 						      a->reason ? " " : "", reason_code(a->reason),
 						      a->is_done ? " tried" : "");
+			else if (a->verb == VERB_SET_SYSCTL)
+				n += (size_t)snprintf(text + n, sizeof(text) - n, "set-sysctl ");
 		}
 		for (size_t k = 0; k < p.n_reasons; k++)
 			if (p.reasons[k].reason == REASON_NODE_NIC)
