@@ -656,13 +656,11 @@ int loop_pass(const struct world *w, const struct pass *pass, struct pass_result
 	if (lock_fd < 0)
 		return log_error_errno(lock_fd, "/" LOCK_PATH);
 
-	w->os->is_pass = true;
 	r = pass->is_kept ? save_last_good(fs, pass->config) : 0;
 	if (r < 0 && pass->is_first) /* "/var" may be read-only or not there yet */
 		log_warning_errno(r, "/" LAST_GOOD_PATH ": not kept");
 
 	r = loop_rounds(w, pass, &result);
-	module_ask_keep(&w->os->asked);
 	if (r < 0)
 		return r;
 

@@ -103,7 +103,6 @@ static void what_is_loaded_is_read_from_sysfs(_unused_ void **state)
 	assert_int_equal(node_module(&n, "nvidia")->state, MODULE_MISSING);
 	assert_string_equal(n.cmdline_blacklist, "smc,nvidia");
 
-	module_ask_done(&d.asked);
 	modules_done(&d.modules);
 	tree_remove(&t);
 }
@@ -154,7 +153,6 @@ static void a_tree_keeps_modules_out_by_its_own_files(_unused_ void **state)
 					 : rows[i].expected ? MODULE_BLACKLISTED
 							    : MODULE_AVAILABLE))
 				fail_msg("%s", rows[i].name);
-			module_ask_done(&d.asked);
 			modules_done(&d.modules);
 			tree_remove(&t);
 		}
@@ -176,7 +174,6 @@ static void a_driver_at_work_is_loaded_whatever_is_missing(_unused_ void **state
 	assert_int_equal(node_module(&n, "its_module")->state, MODULE_LOADED);
 	assert_int_equal(node_module(&n, "its_module")->refcnt, UINT32_MAX);
 
-	module_ask_done(&d.asked);
 	modules_done(&d.modules);
 	tree_remove(&t);
 }
@@ -359,7 +356,6 @@ static void a_capture_never_replaces_what_is_no_file(_unused_ void **state)
 	}
 	assert_int_equal(capture_file(&d, NULL, file), 0);
 	assert_true(lstat(file, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 512);
-	module_ask_done(&d.asked);
 	modules_done(&d.modules);
 	tree_remove(&t);
 }

@@ -12,7 +12,7 @@
 #include <sys/utsname.h>
 
 #include "../src/os/loader.h"
-#include "../src/os/module-ask.h"
+#include "../src/os/module.h"
 
 #include "skip.h"
 #include "tree.h"
@@ -691,87 +691,6 @@ static void a_file_that_was_changed_in_place_is_read_after_forgetting(_unused_ v
 	modules_done(&m);
 }
 
-/* A look with a few questions. Return: were all answers kept ones? */
-static bool look_again(const struct fs *fs, enum module_state expected, const char *version)
-{
-	struct modules m = { .folder = folder, .config = root };
-	struct module file = { .name = "vendor_rdma" }, absent = { .name = "absent" };
-	enum module_state state = _MODULE_STATE_N;
-	char kept[64], name[MODULE_LEN];
-	struct module_ask a = {};
-	bool was_asked;
-
-	snprintf(kept, sizeof(kept), "%s/modules.json", root + 1);
-	m.kept = kept;
-	assert_int_equal(module_ask_begin(&a, &m, fs), 0);
-	assert_int_equal(module_ask_state(&a, "nouveau", &state), 0);
-	assert_int_equal(state, expected);
-	assert_int_equal(module_ask_file(&a, false, &absent), -ENOENT);
-	assert_int_equal(module_ask_file(&a, true, &file), 0);
-	assert_string_equal(file.version, version);
-	assert_string_equal(module_parameter(&file, "compat_mode")->type, "bool");
-	assert_int_equal(module_ask_alias(&a, "nouveau:any", name, sizeof(name)), 0);
-	assert_string_equal(name, "nouveau");
-	assert_int_equal(module_ask_alias(&a, "pci:v00001DED", name, sizeof(name)), -ENOENT);
-	was_asked = m.ctx;
-	assert_int_equal(was_asked, a.is_new);
-	module_ask_keep(&a);
-	module_ask_done(&a);
-	module_done(&file);
-	modules_done(&m);
-	return !was_asked;
-}
-
-/* Until what was written is older than a tick of the clock that files have their times from. */
-static void wait_a_tick(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
-}
-
-static void put_version(const char *info, size_t size)
-{
-	put_module("extra/vendor_rdma.ko", info, size);
-	wait_a_tick();
-}
-
-static void answers_are_kept_until_a_file_of_libkmod_changes(_unused_ void **state)
-{
-	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
-	char path[128];
-
-	assert_int_equal(fs_open_root(NULL, &fs), 0);
-	put_config("blacklist nouveau\n");
-	put_version(ITEMS("version=1\0parm=compat_mode:x\0parmtype=compat_mode:bool"));
-	assert_false(look_again(&fs, MODULE_BLACKLISTED, "1"));
-	assert_true(look_again(&fs, MODULE_BLACKLISTED, "1"));
-
-	put_config("# nothing\n");
-	wait_a_tick();
-	assert_false(look_again(&fs, MODULE_AVAILABLE, "1"));
-	assert_true(look_again(&fs, MODULE_AVAILABLE, "1"));
-
-	put_version(ITEMS("version=2\0parm=compat_mode:x\0parmtype=compat_mode:bool"));
-	assert_false(look_again(&fs, MODULE_AVAILABLE, "2"));
-	assert_true(look_again(&fs, MODULE_AVAILABLE, "2"));
-
-	/* A file that is new in a folder, and depmod(8). */
-	snprintf(path, sizeof(path), "%s/etc/modprobe.d/new.conf", root);
-	put_file(path, "blacklist nouveau\n", strlen("blacklist nouveau\n"));
-	wait_a_tick();
-	assert_false(look_again(&fs, MODULE_BLACKLISTED, "2"));
-	assert_true(look_again(&fs, MODULE_BLACKLISTED, "2"));
-	assert_int_equal(unlink(path), 0);
-	put_index("modules.dep.bin", dep);
-	wait_a_tick();
-	assert_false(look_again(&fs, MODULE_AVAILABLE, "2"));
-	assert_true(look_again(&fs, MODULE_AVAILABLE, "2"));
-
-	/* What changed a moment ago could change again at the same time. */
-	put_config("blacklist nouveau\n");
-	assert_false(look_again(&fs, MODULE_BLACKLISTED, "2"));
-	assert_false(look_again(&fs, MODULE_BLACKLISTED, "2"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -790,7 +709,6 @@ int main(void)
 		cmocka_unit_test(the_helper_loads_what_an_rdma_node_may_need),
 		cmocka_unit_test(the_running_kernel_answers),
 		cmocka_unit_test(a_file_that_was_changed_in_place_is_read_after_forgetting),
-		cmocka_unit_test(answers_are_kept_until_a_file_of_libkmod_changes),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

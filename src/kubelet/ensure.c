@@ -71,7 +71,6 @@ struct run {
 	bool is_changed[_KUBELET_SETTING_N];
 	struct kubelet_item first[_KUBELET_SETTING_N]; /* as first decided, where it was changed */
 	char running[80];                              /* as in struct kubelet_notes */
-	struct stamps stamps;                          /* owned; of the files of the last look */
 };
 
 /*
@@ -108,19 +107,16 @@ static void keep_notes(const struct run *run, const struct kubelet_notes *notes)
 static int look(struct run *run, struct kubelet_result *res)
 {
 	struct kubelet_notes notes = {};
-	struct fs stamped;
 	int r;
 
-	stamps_done(&run->stamps);
-	stamped = kubelet_stamped(run->fs, &run->stamps);
-	r = kubelet_find(&stamped, false, &res->kubelet, &notes);
+	r = kubelet_find(run->fs, false, &res->kubelet, &notes);
 	if (r < 0) {
 		kubelet_notes_done(&notes);
 		return r;
 	}
 	kubelet_decide(run->c, &res->kubelet, run->n_numa_nodes, &res->decision);
 	if (kubelet_needs_systemd(&res->kubelet, &res->decision))
-		r = kubelet_find(&stamped, true, &res->kubelet, NULL);
+		r = kubelet_find(run->fs, true, &res->kubelet, NULL);
 	/* At once: a run looks several times, and may wait for a hanging program only once. */
 	keep_notes(run, &notes);
 	COPY(run->running, notes.running);
@@ -273,32 +269,13 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 	return r == -EAGAIN ? 0 : r;
 }
 
-/* For the service, which looks for itself where another process has the lock. */
-static void keep_report(struct run *run, const struct kubelet_result *res)
-{
-	const struct kubelet_report report =
-		kubelet_report_make(run->c, &res->kubelet, &res->decision);
-	_cleanup_(closep) int locked = -EBADF;
-	int r;
-
-	run->stamps.is_useless |= res->kubelet.is_fleeting;
-	if (!run->fs->is_live)
-		return;
-	locked = kubelet_lock(run->fs, false);
-	r = locked < 0 ? locked : kubelet_report_keep(run->fs, &report, &run->stamps);
-	if (r < 0 && r != -EWOULDBLOCK)
-		log_warning_errno(r, "/" KUBELET_REPORT_PATH);
-}
-
 static int ensure(struct run *run, struct kubelet_result *res)
 {
 	int r;
 
 	r = make_rounds(run, res);
-	if (r < 0)
-		return r;
-	keep_report(run, res);
-	r = take_back_policy(run->fs, res);
+	if (r >= 0)
+		r = take_back_policy(run->fs, res);
 	if (r < 0)
 		return r;
 	note_changes(run, res);
@@ -314,7 +291,6 @@ int kubelet_ensure(const struct fs *fs, const struct config *c, uint32_t n_numa_
 
 	if (config_has_kubelet_policy(c))
 		r = ensure(&run, &res);
-	stamps_done(&run.stamps);
 	if (r < 0)
 		return r;
 

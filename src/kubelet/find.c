@@ -4,7 +4,6 @@
 #include "../base/log.h"
 #include "../model/paths.h"
 #include "../model/units.h"
-#include "../os/stamps.h"
 #include "../os/unit-file.h"
 #include "arguments.h"
 #include "cpus.h"
@@ -40,14 +39,6 @@ static const char *base_name(const char *path)
 }
 
 /* The unit and its process */
-
-static struct fs unstamped(const struct fs *fs)
-{
-	struct fs ret = *fs;
-
-	ret.stamps = NULL;
-	return ret;
-}
 
 static bool is_unit_enabled(const struct fs *fs, const char *name)
 {
@@ -102,15 +93,11 @@ static int is_kubelet(const struct fs *fs, const char *pid)
 	return 0;
 }
 
-/*
- * The first process of a unit that is, or has in it, a kubelet, or 0. Its other processes come and
- * go: they have stamps only while there is no kubelet. Return: 0 or -ENOMEM.
- */
-static int which_process(const struct fs *stamped, const char *unit, uint32_t *ret_pid)
+/* The first process of a unit that is, or has in it, a kubelet, or 0. Return: 0 or -ENOMEM. */
+static int which_process(const struct fs *fs, const char *unit, uint32_t *ret_pid)
 {
 	static const char *const folders[] = { "sys/fs/cgroup/system.slice",
 					       "sys/fs/cgroup/systemd/system.slice" };
-	const struct fs plain = unstamped(stamped), *fs = &plain;
 
 	*ret_pid = 0;
 	for (size_t i = 0; i < ELEMENTSOF(folders) && *unit; i++) {
@@ -135,8 +122,6 @@ static int which_process(const struct fs *stamped, const char *unit, uint32_t *r
 		if (r == -ENOMEM)
 			return r;
 	}
-	for (size_t i = 0; i < ELEMENTSOF(folders) && *unit && stamped->stamps; i++)
-		stamps_note(stamped->stamps, fs, FS_PATH("%s/%s/cgroup.procs", folders[i], unit));
 	return 0;
 }
 
@@ -364,13 +349,12 @@ static bool was_started(const struct value_look *l, const struct kubelet_found *
 /* Names this very process: its number alone may be given away again. */
 static void identify(const struct value_look *l, char *ret, size_t size)
 {
-	const struct fs plain = unstamped(l->fs); /* its times of use are in there */
 	char boot_id[40] = "", line[1024], *field;
 
 	*ret = '\0';
 	if (l->pid == 0)
 		return;
-	if (fs_read(&plain, FS_PATH("proc/%" PRIu32 "/stat", l->pid), line, sizeof(line)) < 0 ||
+	if (fs_read(l->fs, FS_PATH("proc/%" PRIu32 "/stat", l->pid), line, sizeof(line)) < 0 ||
 	    fs_read(l->fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id)) < 0)
 		return;
 	/* Behind the name in parentheses is the third field; the start is the 22nd: proc(5). */
@@ -445,7 +429,6 @@ int kubelet_find(const struct fs *fs, bool is_asking, struct kubelet_found *ret,
 	find_manager(fs, &k);
 	k.was_started = was_started(&l, &k);
 	k.is_unasked = l.unit.is_unasked;
-	k.is_fleeting = l.unit.is_fleeting;
 	identify(&l, running, sizeof(running));
 	recall(&l, &k, running);
 

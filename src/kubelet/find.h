@@ -29,7 +29,6 @@ struct kubelet_found {
 	char binary[256];  /* that the unit runs, absolute; empty: not known */
 	bool was_started;  /* it has run in this boot */
 	bool is_unasked;   /* systemd was not asked for its unit: its files tell */
-	bool is_fleeting;  /* its files alone would not tell the same again */
 	bool is_waiting;   /* a file that its unit needs is not there yet */
 	uint64_t rest;     /* of its command line but our settings: no edit may change it */
 	int file_result;   /* of reading seen.file: 0, or an error of yaml.h */

@@ -28,7 +28,7 @@
 struct kubelet_command {
 	const char *root, *config; /* NULL: the running system, the folders */
 	bool is_strict, is_failed; /* is_failed: what "revert" did before */
-	bool is_recorded, is_kept; /* of "look", see os/kubelet-ask.h */
+	bool is_recorded;          /* of "look", see os/kubelet-ask.h */
 	struct config asked;       /* of the same: the policies alone */
 };
 
@@ -163,14 +163,6 @@ static void on_read(void *userdata _unused_, enum record_kind kind, const char *
 	print_chunk(kind, path, data ? data : "", data ? size : 0);
 }
 
-static int keep(const struct fs *fs, const struct kubelet_report *report,
-		const struct stamps *stamps)
-{
-	_cleanup_(closep) int locked = kubelet_lock(fs, false);
-
-	return locked < 0 ? locked : kubelet_report_keep(fs, report, stamps);
-}
-
 static int print_report(const struct kubelet_report *report)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -185,7 +177,6 @@ static int print_report(const struct kubelet_report *report)
 /* Of what is asked for here, and not of what the files of the configuration say by now. */
 static int run_look(const struct kubelet_command *cmd)
 {
-	_cleanup_(stamps_done) struct stamps stamps = {};
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 	struct kubelet_report report = {};
 	struct fs_denied denied = {};
@@ -197,11 +188,9 @@ static int run_look(const struct kubelet_command *cmd)
 	fs.denied = &denied;
 	if (cmd->is_recorded)
 		fs.on_read = on_read;
-	r = kubelet_look(&fs, &cmd->asked, &report, &stamps);
+	r = kubelet_look(&fs, &cmd->asked, &report);
 	for (; report.n_denied < MIN(denied.n, ELEMENTSOF(report.denied)); report.n_denied++)
 		COPY(report.denied[report.n_denied].path, denied.paths[report.n_denied]);
-	if (r >= 0 && cmd->is_kept && keep(&fs, &report, &stamps) < 0)
-		log_debug("/" KUBELET_REPORT_PATH " is not kept"); /* the next one looks again */
 	if (r >= 0)
 		r = print_report(&report);
 	if (r < 0) {
@@ -257,8 +246,6 @@ static bool parse(int argc, char **argv, struct kubelet_command *ret)
 			cmd.is_failed = true;
 		else if (streq(argv[i], "--record"))
 			cmd.is_recorded = true;
-		else if (streq(argv[i], "--keep"))
-			cmd.is_kept = true;
 		else if (take_policy(argv[i], &cmd.asked))
 			continue;
 		else if (streq(argv[i], "--debug"))

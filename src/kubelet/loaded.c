@@ -17,23 +17,11 @@ static int adopt_exec(struct unit *u, const struct manager_unit *m)
 	if (is_same)
 		return 0;
 
-	u->is_fleeting = true;
 	words_done(&u->exec);
 	u->exec_place.page = NO_PAGE;
 	for (size_t i = 0; i < m->exec.n && r >= 0; i++)
 		r = words_add(&u->exec, m->exec.words[i]);
 	return r;
-}
-
-/* By the command line, as "$NAME" or "${NAME}": also where that is the beginning of another name.
- */
-static bool is_named(const struct unit *u, const char *name)
-{
-	for (size_t i = 0; i < u->exec.n; i++)
-		for (const char *s = strchr(u->exec.words[i], '$'); s; s = strchr(s + 1, '$'))
-			if (is_prefix(s + 1 + (s[1] == '{'), name))
-				return true;
-	return false;
 }
 
 /*
@@ -56,7 +44,6 @@ static int adopt_environment(struct unit *u, const struct manager_words *l, bool
 		v = unit_variable(u, name);
 		if (v && (is_inherited || streq(v->value, equals + 1)))
 			continue;
-		u->is_fleeting |= !is_inherited || is_named(u, name);
 		r = unit_assign(u, text, &nowhere);
 	}
 	return r;
@@ -71,7 +58,6 @@ static int adopt_env_files(struct unit *u, const struct manager_unit *m)
 	if (is_same)
 		return 0;
 
-	u->is_fleeting = true;
 	u->n_env_files = 0;
 	free(TAKE(u->env_files));
 	for (size_t i = 0; i < m->env_files.n; i++) {
@@ -120,12 +106,10 @@ int loaded_read(struct unit *u, const struct fs *fs, bool is_asking)
 		return r;
 	if (r < 0) {
 		log_debug_errno(r, "%s: systemd does not tell of it, its files do", u->name);
-		u->is_fleeting = !u->is_unasked && r != -EHOSTDOWN;
 		return 0;
 	}
 
 	u->start_usec = m.start_usec;
-	u->is_fleeting = m.start_usec == 0 || m.exec.n == 0 || !u->is_there || !u->is_clear;
 	if (m.exec.n == 0)
 		return 0;
 	u->is_there = u->is_clear = true;

@@ -75,8 +75,7 @@ struct unit {
 	size_t n_bytes;    /* taken of what variables and arguments may have */
 	/* Of its last start in this boot; 0: none, UINT64_MAX: systemd does not tell. */
 	uint64_t start_usec;
-	bool is_unasked;  /* systemd was not asked, as the files tell enough */
-	bool is_fleeting; /* systemd told of it what its files do not, or that it did not start */
+	bool is_unasked; /* systemd was not asked, as the files tell enough */
 };
 
 /*

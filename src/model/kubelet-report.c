@@ -44,10 +44,6 @@ static const struct fields server_fields = FIELDS(server_rows, struct kubelet_se
 #define R struct kubelet_report
 
 static const struct field rows[] = {
-	CHOICE(R, "topology_policy", topology_policy, topology_policy_name, _TOPOLOGY_POLICY_N),
-	CHOICE(R, "topology_scope", topology_scope, topology_scope_name, _TOPOLOGY_SCOPE_N),
-	CHOICE(R, "cpu_policy", cpu_policy, cpu_policy_name, _CPU_POLICY_N),
-
 	FLAG(R, "there", kubelet.is_there),
 	TEXT(R, "unit", kubelet.unit),
 	TEXT(R, "manager", kubelet.manager),

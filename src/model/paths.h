@@ -46,11 +46,7 @@
 
 #define RULES_PATH "run/udev/rules.d/79-rdma-provision.rules"
 
-#define MODULE_REPORT_PATH "run/rdma-provision/modules.json" /* what libkmod said */
-
-/* Of the kubelet: the last look at it, what is remembered of its binary, who edits its files, what
- * was edited. */
-#define KUBELET_REPORT_PATH  "run/rdma-provision/kubelet.json"
+/* Of the kubelet: what is remembered of its binary, who edits its files, what was edited. */
 #define KUBELET_VERSION_PATH "run/rdma-provision/kubelet-version"
 #define KUBELET_LOCK_PATH    "run/rdma-provision/kubelet.lock"
 #define KUBELET_CMDLINE_PATH "var/lib/rdma-provision/kubelet-cmdline"

@@ -33,7 +33,7 @@ int observe_kubelet(struct os *d, const struct config *c, struct node *n)
 	struct kubelet_report report = {};
 	int r;
 
-	r = kubelet_ask(&d->fs, c, d->is_pass, &report);
+	r = kubelet_ask(&d->fs, c, &report);
 	if (r == -ENOMEM)
 		return r;
 	n->kubelet = report.kubelet;

@@ -142,7 +142,7 @@ static struct module *find(const struct node *n, const char *name)
 }
 
 /* Makes sure that a module is in node.modules, with its state. */
-static int look(struct module_ask *a, struct node *n, const char *name)
+static int look(struct os *d, struct node *n, const char *name)
 {
 	struct module module = {}, *slot;
 	int r;
@@ -152,8 +152,8 @@ static int look(struct module_ask *a, struct node *n, const char *name)
 
 	copy_name(module.name, name);
 	module.refcnt = UINT32_MAX;
-	if (!is_loaded(a->fs, module.name, &module.state)) {
-		r = module_ask_state(a, module.name, &module.state);
+	if (!is_loaded(&d->fs, module.name, &module.state)) {
+		r = module_look(&d->modules, module.name, &module.state);
 		if (r < 0)
 			return r;
 	}
@@ -184,23 +184,23 @@ int observe_driver_module(const struct fs *fs, const struct pci *pci, char *ret,
  * A driver at work is in the kernel, whatever libkmod finds. Of its file only the path is looked
  * up, and that it has none is no error: it may be built in, or removed since.
  */
-static int look_driver(struct module_ask *a, struct node *n, const struct pci *pci)
+static int look_driver(struct os *d, struct node *n, const struct pci *pci)
 {
 	char name[MODULE_LEN];
 	struct module *m;
 	int r;
 
-	r = observe_driver_module(a->fs, pci, name, sizeof(name));
+	r = observe_driver_module(&d->fs, pci, name, sizeof(name));
 	if (r >= 0)
-		r = look(a, n, name);
+		r = look(d, n, name);
 	if (r < 0)
 		return r;
 
 	m = find(n, name);
 	if (m && m->state != MODULE_LOADED && m->state != MODULE_BUILTIN)
-		m->state = a->fs->is_live ? MODULE_BUILTIN : MODULE_LOADED;
+		m->state = d->fs.is_live ? MODULE_BUILTIN : MODULE_LOADED;
 	if (m && m->state == MODULE_LOADED && !m->path[0])
-		r = module_ask_file(a, false, m);
+		r = module_read(&d->modules, false, m);
 	return r == -ENOENT ? 0 : r;
 }
 
@@ -230,36 +230,36 @@ static const struct pci *find_like(const struct node *n, const struct pci *pci)
 }
 
 /* Libkmod is asked once for them. */
-static int resolve(struct module_ask *a, const struct node *n, struct pci *pci)
+static int resolve(struct os *d, const struct node *n, struct pci *pci)
 {
 	const struct pci *like = find_like(n, pci);
 
 	if (pci->module[0])
 		return 0;
 	if (!like)
-		return module_ask_alias(a, pci->modalias, pci->module, sizeof(pci->module));
+		return module_resolve(&d->modules, pci->modalias, pci->module, sizeof(pci->module));
 	COPY(pci->module, like->module);
 	return 0;
 }
 
 /* Finds the module of an unbound function; that nobody drives it is a fact, not a failure. */
-static int look_unbound(struct module_ask *a, struct node *n, struct pci *pci)
+static int look_unbound(struct os *d, struct node *n, struct pci *pci)
 {
 	int r;
 
 	if (!pci->modalias[0])
 		return 0;
-	r = resolve(a, n, pci);
+	r = resolve(d, n, pci);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	return look(a, n, pci->module);
+	return look(d, n, pci->module);
 }
 
 /*
  * Has another program bound this VF to a driver that is not made for it (vfio-pci, by
  * driver_override or new_id)? That of its PF always is.
  */
-static int look_bound(struct module_ask *a, const struct node *n, struct pci *vf)
+static int look_bound(struct os *d, const struct node *n, struct pci *vf)
 {
 	const struct pci *pf = node_pci(n, vf->physfn), *like = find_like(n, vf);
 	char driver[MODULE_LEN];
@@ -267,13 +267,13 @@ static int look_bound(struct module_ask *a, const struct node *n, struct pci *vf
 
 	if (!pf || streq(pf->driver, vf->driver) || !vf->modalias[0])
 		return 0;
-	r = resolve(a, n, vf);
+	r = resolve(d, n, vf);
 	if (r >= 0 && like && like->physfn[0] && streq(like->driver, vf->driver)) {
 		vf->has_other_driver = like->has_other_driver;
 		return 0;
 	}
 	if (r >= 0)
-		r = observe_driver_module(a->fs, vf, driver, sizeof(driver));
+		r = observe_driver_module(&d->fs, vf, driver, sizeof(driver));
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	vf->has_other_driver = !streq(driver, vf->module);
@@ -293,25 +293,25 @@ static bool needs_info(const struct node *n, const struct module *m)
 	return false;
 }
 
-static int read_facts(struct module_ask *a, const struct node *n, struct module *m)
+static int read_facts(struct os *d, const struct node *n, struct module *m)
 {
 	enum module_state state;
 	int r = 0;
 
-	if (is_loaded(a->fs, m->name, &state)) {
+	if (is_loaded(&d->fs, m->name, &state)) {
 		m->state = state;
-		r = read_loaded(a->fs, m);
+		r = read_loaded(&d->fs, m);
 	} else {
 		m->refcnt = UINT32_MAX;
 	}
 	if (r < 0 || !needs_info(n, m))
 		return r;
 
-	r = module_ask_file(a, true, m);
+	r = module_read(&d->modules, true, m);
 	if (r == -ENOENT) /* loaded, and its file was removed since */
 		return 0;
-	if (r >= 0 && m->state == MODULE_LOADED && a->fs->is_live) {
-		r = module_ask_state(a, m->name, &state);
+	if (r >= 0 && m->state == MODULE_LOADED && d->fs.is_live) {
+		r = module_look(&d->modules, m->name, &state);
 		m->is_blacklisted = r >= 0 && state == MODULE_BLACKLISTED;
 	}
 	return r;
@@ -379,25 +379,25 @@ static bool has_infiniband(const struct node *n)
 	return false;
 }
 
-static int look_all(struct module_ask *a, struct node *n)
+static int look_all(struct os *d, struct node *n)
 {
 	struct drivers seen = {};
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(rdma_modules) && r >= 0; i++)
-		r = look(a, n, rdma_modules[i]);
+		r = look(d, n, rdma_modules[i]);
 	for (size_t i = 0; i < ELEMENTSOF(other_modules) && r >= 0; i++)
-		r = look(a, n, other_modules[i]);
+		r = look(d, n, other_modules[i]);
 	if (r >= 0 && has_infiniband(n))
-		r = look(a, n, IPOIB_MODULE);
+		r = look(d, n, IPOIB_MODULE);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (!n->pcis[i].driver[0])
-			r = look_unbound(a, n, &n->pcis[i]);
+			r = look_unbound(d, n, &n->pcis[i]);
 		else if (is_nic(n, &n->pcis[i]) && is_news(&seen, n->pcis[i].driver))
-			r = look_driver(a, n, &n->pcis[i]);
+			r = look_driver(d, n, &n->pcis[i]);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (n->pcis[i].physfn[0] && n->pcis[i].driver[0])
-			r = look_bound(a, n, &n->pcis[i]);
+			r = look_bound(d, n, &n->pcis[i]);
 	return r;
 }
 
@@ -405,11 +405,11 @@ int observe_modules(struct os *d, struct node *n)
 {
 	int r;
 
-	r = module_ask_begin(&d->asked, &d->modules, &d->fs);
-	if (r >= 0)
-		r = look_all(&d->asked, n);
+	/* Libkmod notices a change in a folder of modprobe.d, but not in a file there. */
+	modules_forget(&d->modules);
+	r = look_all(d, n);
 	for (size_t i = 0; i < n->n_modules && r >= 0; i++)
-		r = read_facts(&d->asked, n, &n->modules[i]);
+		r = read_facts(d, n, &n->modules[i]);
 	if (r < 0)
 		return r;
 	if (!d->fs.is_live)

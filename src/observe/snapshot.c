@@ -2,7 +2,7 @@
 #include "snapshot.h"
 
 #include "../base/document.h"
-#include "../model/module-report.h"
+#include "../base/fields.h"
 #include "../model/route-find.h"
 #include "../model/rtproto.h"
 
@@ -301,6 +301,41 @@ static const struct field memlock_rows[] = {
 };
 static const struct fields memlock_fields = FIELDS(memlock_rows, struct memlock);
 
+/* --- modules --- */
+
+static const struct field parameter_rows[] = {
+	FIELD(FIELD_NAME, struct parameter, NULL, name),
+	FIELD(FIELD_NAME, struct parameter, "type", type, .flags = FIELD_ALONE | FIELD_SPARSE),
+};
+static const struct fields parameter_fields = FIELDS(parameter_rows, struct parameter);
+
+/* Without a file, the word for the state is all there is; so the first captures have it. */
+static const struct field module_rows[] = {
+	FIELD(FIELD_NAME, struct module, NULL, name),
+	WORD_FIELD(struct module, "state", state, module_state_name, _MODULE_STATE_N,
+		   .flags = FIELD_NEEDED | FIELD_ALONE),
+	FIELD(FIELD_NAME, struct module, "path", path, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct module, "blacklisted", is_blacklisted, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct module, "version", version, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct module, "srcversion", srcversion, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct module, "vermagic", vermagic, .flags = FIELD_SPARSE),
+	FIELD(FIELD_FLAG, struct module, "intree", is_intree, .flags = FIELD_SPARSE),
+	LIST(FIELD_MAP, struct module, "parameters", parameters, parameter_fields,
+	     .has = offsetof(struct module, has_info)),
+};
+
+static bool complete_module(void *item)
+{
+	struct module *m = item;
+
+	m->refcnt = UINT32_MAX;
+	module_sort_parameters(m);
+	return true;
+}
+
+static const struct fields module_fields =
+	FIELDS(module_rows, struct module, .is_valid = complete_module, .compare = module_compare);
+
 /* --- all of them --- */
 
 static const struct field node_rows[] = {
@@ -347,6 +382,10 @@ struct devlink_answer {
 	bool has_silent_vfs;
 };
 
+struct modalias_answer {
+	char modalias[128], module[MODULE_LEN];
+};
+
 struct extras {
 	struct devlink_answer *devlinks;
 	size_t n_devlinks;
@@ -362,6 +401,12 @@ static const struct field devlink_rows[] = {
 	      .flags = FIELD_SPARSE),
 };
 static const struct fields devlink_fields = FIELDS(devlink_rows, struct devlink_answer);
+
+static const struct field modalias_rows[] = {
+	FIELD(FIELD_NAME, struct modalias_answer, NULL, modalias),
+	FIELD(FIELD_NAME, struct modalias_answer, "module", module, .flags = FIELD_ALONE),
+};
+static const struct fields modalias_fields = FIELDS(modalias_rows, struct modalias_answer);
 
 static const struct field extras_rows[] = {
 	LIST(FIELD_LIST, struct extras, "devlink", devlinks, devlink_fields),

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fs.h"
 
-#include "stamps.h"
-
 #include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -303,8 +301,6 @@ int fs_open(const struct fs *fs, const char *path, int flags)
 	if (*path == '/')
 		return -EINVAL;
 
-	if (fs->stamps)
-		stamps_note(fs->stamps, fs, path);
 	fd = open_path(fs, path, flags | O_CLOEXEC);
 	if (fd == -EACCES)
 		fs_note_denied(fs, path);

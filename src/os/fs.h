@@ -17,7 +17,6 @@
 
 #include <limits.h>
 
-struct stamps;
 struct stat;
 
 enum record_kind {
@@ -39,7 +38,6 @@ struct fs {
 			size_t size);
 	void *userdata;
 	struct fs_denied *denied; /* filled, when not NULL */
-	struct stamps *stamps;    /* the same: of each path that was opened, stamps.h */
 	const char *inside;       /* NULL, or the folder of fs_enter(), borrowed */
 	int inside_fd;            /* O_PATH of it */
 };

@@ -2,12 +2,9 @@
 #include "kubelet-ask.h"
 
 #include "../base/document.h"
-#include "../base/log.h"
-#include "../model/paths.h"
 #include "../model/units.h"
 #include "program-ask.h"
 #include "program-path.h"
-#include "stamped.h"
 
 static int parse(const char *text, size_t size, struct kubelet_report *ret)
 {
@@ -21,22 +18,6 @@ static int parse(const char *text, size_t size, struct kubelet_report *ret)
 	if (r >= 0)
 		*ret = report;
 	return MIN(r, 0);
-}
-
-int kubelet_report_read(const struct fs *fs, const struct config *asked, struct kubelet_report *ret)
-{
-	struct kubelet_report report = {};
-	int r;
-
-	r = stamped_read(fs, KUBELET_REPORT_PATH, &kubelet_report_fields, &report, NULL);
-	if (r <= 0)
-		return r;
-	if (report.topology_policy != asked->kubelet.topology_policy ||
-	    report.topology_scope != asked->kubelet.topology_scope ||
-	    report.cpu_policy != asked->kubelet.cpu_policy)
-		return 0;
-	*ret = report;
-	return 1;
 }
 
 /* One chunk of @text. Return: 1 when it is the report, 0 or -errno. */
@@ -78,12 +59,11 @@ static void add_denied(const struct fs *fs, const struct kubelet_report *report)
 		fs_note_denied(fs, report->denied[i].path);
 }
 
-static int look(const struct fs *fs, const struct config *asked, bool is_kept,
-		struct kubelet_report *ret)
+int kubelet_ask(const struct fs *fs, const struct config *asked, struct kubelet_report *ret)
 {
 	_cleanup_(freep) char *said = NULL;
 	struct kubelet_report report = {};
-	const char *words[10] = { "rdma-provision-kubelet", "look" }, *text;
+	const char *words[8] = { "rdma-provision-kubelet", "look" }, *text;
 	char path[PATH_MAX], policies[3][64];
 	size_t size, n = 2;
 	int r, n_reports = 0;
@@ -92,8 +72,6 @@ static int look(const struct fs *fs, const struct config *asked, bool is_kept,
 		words[n++] = "--root=" PROGRAM_ROOT;
 	if (fs->on_read)
 		words[n++] = "--record";
-	else if (is_kept)
-		words[n++] = "--keep";
 	snprintf(policies[0], sizeof(policies[0]), "--topology-policy=%s",
 		 topology_policy_name(asked->kubelet.topology_policy));
 	snprintf(policies[1], sizeof(policies[1]), "--topology-scope=%s",
@@ -116,12 +94,4 @@ static int look(const struct fs *fs, const struct config *asked, bool is_kept,
 	add_denied(fs, &report);
 	*ret = report;
 	return 0;
-}
-
-int kubelet_ask(const struct fs *fs, const struct config *asked, bool is_kept,
-		struct kubelet_report *ret)
-{
-	int r = fs->is_live && !fs->on_read ? kubelet_report_read(fs, asked, ret) : 0;
-
-	return r != 0 ? MIN(r, 0) : look(fs, asked, is_kept, ret);
 }

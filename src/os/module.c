@@ -3,9 +3,8 @@
 
 #include "../base/log.h"
 #include "conf-files.h"
-#include "kmod.h"
-#include "stamps.h"
 
+#include <libkmod.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -17,19 +16,19 @@ static const char *const config_folders[] = { CONF_FOLDERS("modprobe.d"), "lib/m
 static void ctx_unrefp(struct kmod_ctx **ctx)
 {
 	if (*ctx)
-		kmod.unref(*ctx);
+		kmod_unref(*ctx);
 }
 
 static void module_unrefp(struct kmod_module **m)
 {
 	if (*m)
-		kmod.module_unref(*m);
+		kmod_module_unref(*m);
 }
 
 static void list_unrefp(struct kmod_list **list)
 {
 	if (*list)
-		kmod.module_unref_list(*list);
+		kmod_module_unref_list(*list);
 }
 
 void modules_done(struct modules *m)
@@ -76,27 +75,6 @@ void modules_forget(struct modules *m)
 	m->ctx = NULL;
 }
 
-/* What libkmod reads beside modprobe.d: kmod_load_resources(), kmod_config_parse_kcmdline(). */
-static void note_indexes(const struct modules *m, const struct fs *here)
-{
-	static const char *const names[] = { "dep", "alias", "symbols", "builtin",
-					     "builtin.alias" };
-	static const char *const folders[] = { "lib/modules", "usr/lib/modules" };
-	struct utsname u;
-
-	uname(&u);
-	for (size_t i = 0; i < ELEMENTSOF(names); i++) {
-		for (size_t k = 0; k < ELEMENTSOF(folders) && !m->folder; k++)
-			stamps_note(
-				m->stamps, here,
-				FS_PATH("%s/%s/modules.%s.bin", folders[k], u.release, names[i]));
-		if (m->folder)
-			stamps_note(m->stamps, here,
-				    FS_PATH("%s/modules.%s.bin", m->folder + 1, names[i]));
-	}
-	stamps_note(m->stamps, here, "proc/cmdline");
-}
-
 static int open_ctx(const struct modules *m, struct kmod_ctx **ret)
 {
 	_cleanup_(fs_done) struct fs here = {};
@@ -118,28 +96,23 @@ static int open_ctx(const struct modules *m, struct kmod_ctx **ret)
 	r = fs_open_root(NULL, &here);
 	if (r < 0)
 		return r;
-	here.stamps = m->stamps;
 	r = check_config(&here, below_root);
-	if (r >= 0)
-		r = kmod_open();
 	if (r < 0)
 		return r;
-	if (m->stamps)
-		note_indexes(m, &here);
 
 	/*
 	 * Our return value says what failed. A function for the log can be set only after
-	 * kmod.new() has read everything, and told of bad lines at each refresh: hence this.
+	 * kmod_new() has read everything, and told of bad lines at each refresh: hence this.
 	 */
 	setenv("KMOD_LOG", "-1", false);
 	errno = ENOMEM;
-	*ret = kmod.new(m->folder, m->folder ? config : NULL);
+	*ret = kmod_new(m->folder, m->folder ? config : NULL);
 	if (!*ret)
 		return -errno;
 
-	kmod.set_log_fn(*ret, NULL, NULL);
+	kmod_set_log_fn(*ret, NULL, NULL);
 	/* Otherwise libkmod opens an index file for each question, as it does where this fails. */
-	kmod.load_resources(*ret);
+	kmod_load_resources(*ret);
 	return 0;
 }
 
@@ -148,7 +121,7 @@ static int refresh(struct modules *m)
 {
 	if (m->is_closed)
 		return -ENOENT;
-	if (m->ctx && kmod.validate_resources(m->ctx) == KMOD_RESOURCES_OK)
+	if (m->ctx && kmod_validate_resources(m->ctx) == KMOD_RESOURCES_OK)
 		return 0;
 
 	ctx_unrefp(&m->ctx);
@@ -166,7 +139,7 @@ static int look_up(struct modules *m, const char *alias, struct kmod_list **ret)
 	if (r < 0)
 		return r;
 
-	r = kmod.module_new_from_lookup(m->ctx, alias, &list);
+	r = kmod_module_new_from_lookup(m->ctx, alias, &list);
 	if (r == -ENOSYS) /* older kmod: there is no index, no module of this kernel is installed */
 		return -ENOENT;
 	if (r < 0)
@@ -188,8 +161,8 @@ int module_resolve(struct modules *m, const char *modalias, char *ret, size_t si
 	if (r < 0)
 		return r;
 
-	found = kmod.module_get_module(list);
-	return copy(ret, size, kmod.module_get_name(found)) ? 0 : -EMSGSIZE;
+	found = kmod_module_get_module(list);
+	return copy(ret, size, kmod_module_get_name(found)) ? 0 : -EMSGSIZE;
 }
 
 /* Does libkmod's filter leave nothing? It looks into indexes and modprobe.d only, never into /sys.
@@ -199,7 +172,7 @@ static int is_filtered(struct modules *m, enum kmod_filter filter, const struct 
 	_cleanup_(list_unrefp) struct kmod_list *left = NULL;
 	int r;
 
-	r = kmod.module_apply_filter(m->ctx, filter, list, &left);
+	r = kmod_module_apply_filter(m->ctx, filter, list, &left);
 	return r < 0 ? r : !left;
 }
 
@@ -211,8 +184,8 @@ static bool is_builtin(struct modules *m, const char *name)
 {
 	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
 
-	return kmod.module_new_from_name(m->ctx, name, &module) >= 0 &&
-	       kmod.module_get_initstate(module) == KMOD_MODULE_BUILTIN;
+	return kmod_module_new_from_name(m->ctx, name, &module) >= 0 &&
+	       kmod_module_get_initstate(module) == KMOD_MODULE_BUILTIN;
 }
 
 int module_look(struct modules *m, const char *name, enum module_state *ret)
@@ -238,8 +211,8 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 	}
 
 	/* Taking it off the blacklist would not help a module that is missing as well. */
-	found = kmod.module_get_module(list);
-	if (!kmod.module_get_path(found)) {
+	found = kmod_module_get_module(list);
+	if (!kmod_module_get_path(found)) {
 		*ret = MODULE_MISSING;
 		return 0;
 	}
@@ -247,7 +220,7 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 	r = is_filtered(m, KMOD_FILTER_BLACKLIST, list);
 	if (r < 0)
 		return r;
-	*ret = r > 0 || kmod.module_get_install_commands(found) ? MODULE_BLACKLISTED
+	*ret = r > 0 || kmod_module_get_install_commands(found) ? MODULE_BLACKLISTED
 								: MODULE_AVAILABLE;
 	return 0;
 }
@@ -255,7 +228,7 @@ int module_look(struct modules *m, const char *name, enum module_state *ret)
 static void info_freep(struct kmod_list **list)
 {
 	if (*list)
-		kmod.module_info_free_list(*list);
+		kmod_module_info_free_list(*list);
 }
 
 /*
@@ -293,12 +266,12 @@ static int read_info(const struct kmod_module *found, struct module *ret)
 	struct kmod_list *item;
 	int r = 0;
 
-	if (kmod.module_get_info(found, &list) < 0)
+	if (kmod_module_get_info(found, &list) < 0)
 		return 0;
 
-	for (item = list; item; item = kmod.list_next(list, item)) {
-		const char *key = kmod.module_info_get_key(item);
-		const char *value = kmod.module_info_get_value(item);
+	for (item = list; item; item = kmod_list_next(list, item)) {
+		const char *key = kmod_module_info_get_key(item);
+		const char *value = kmod_module_info_get_value(item);
 
 		if (streq(key, "version"))
 			COPY(ret->version, value);
@@ -322,16 +295,6 @@ static int read_info(const struct kmod_module *found, struct module *ret)
 	return 0;
 }
 
-static void note_file(const struct modules *m, const char *path)
-{
-	_cleanup_(fs_done) struct fs here = {};
-
-	if (fs_open_root(NULL, &here) < 0)
-		m->stamps->is_useless = true;
-	else
-		stamps_note(m->stamps, &here, path + strspn(path, "/"));
-}
-
 int module_read(struct modules *m, bool with_info, struct module *ret)
 {
 	_cleanup_(module_unrefp) struct kmod_module *found = NULL;
@@ -340,19 +303,15 @@ int module_read(struct modules *m, bool with_info, struct module *ret)
 
 	r = refresh(m);
 	if (r >= 0)
-		r = kmod.module_new_from_name(m->ctx, ret->name, &found);
+		r = kmod_module_new_from_name(m->ctx, ret->name, &found);
 	if (r < 0)
 		return r;
 
-	path = kmod.module_get_path(found); /* of modules.dep */
+	path = kmod_module_get_path(found); /* of modules.dep */
 	if (!path)
 		return -ENOENT;
 	COPY(ret->path, path);
-	if (!with_info)
-		return 0;
-	if (m->stamps)
-		note_file(m, path);
-	return read_info(found, ret);
+	return with_info ? read_info(found, ret) : 0;
 }
 
 int module_needs(struct modules *m, const char *name, char *ret, size_t size)
@@ -365,15 +324,15 @@ int module_needs(struct modules *m, const char *name, char *ret, size_t size)
 
 	r = refresh(m);
 	if (r >= 0)
-		r = kmod.module_new_from_name(m->ctx, name, &found);
+		r = kmod_module_new_from_name(m->ctx, name, &found);
 	if (r < 0)
 		return r;
 
 	ret[0] = '\0';
-	list = kmod.module_get_dependencies(found); /* of modules.dep, which has them all */
-	for (item = list; item; item = kmod.list_next(list, item)) {
-		_cleanup_(module_unrefp) struct kmod_module *needed = kmod.module_get_module(item);
-		const char *text = kmod.module_get_name(needed);
+	list = kmod_module_get_dependencies(found); /* of modules.dep, which has them all */
+	for (item = list; item; item = kmod_list_next(list, item)) {
+		_cleanup_(module_unrefp) struct kmod_module *needed = kmod_module_get_module(item);
+		const char *text = kmod_module_get_name(needed);
 
 		if (n + 1 + strlen(text) >= size)
 			break;
@@ -385,21 +344,21 @@ int module_needs(struct modules *m, const char *name, char *ret, size_t size)
 static void versions_freep(struct kmod_list **list)
 {
 	if (*list)
-		kmod.module_versions_free_list(*list);
+		kmod_module_versions_free_list(*list);
 }
 
 static void symbols_freep(struct kmod_list **list)
 {
 	if (*list)
-		kmod.module_symbols_free_list(*list);
+		kmod_module_symbols_free_list(*list);
 }
 
 /* Return: 1 it is exported with this version; 0 not at all; -EXDEV with another one. */
 static int compare_version(struct kmod_list *symbols, const char *name, uint64_t crc)
 {
-	for (struct kmod_list *s = symbols; s; s = kmod.list_next(symbols, s))
-		if (streq(kmod.module_symbol_get_symbol(s), name))
-			return kmod.module_symbol_get_crc(s) == crc ? 1 : -EXDEV;
+	for (struct kmod_list *s = symbols; s; s = kmod_list_next(symbols, s))
+		if (streq(kmod_module_symbol_get_symbol(s), name))
+			return kmod_module_symbol_get_crc(s) == crc ? 1 : -EXDEV;
 	return 0;
 }
 
@@ -414,20 +373,20 @@ int module_compare_symbols(struct modules *m, const char *name, const char *prov
 	r = refresh(m);
 	if (r < 0)
 		return r;
-	r = kmod.module_new_from_name(m->ctx, name, &taker);
+	r = kmod_module_new_from_name(m->ctx, name, &taker);
 	if (r < 0)
 		return r;
-	r = kmod.module_new_from_name(m->ctx, provider, &giver);
+	r = kmod_module_new_from_name(m->ctx, provider, &giver);
 	if (r < 0)
 		return r;
-	if (kmod.module_get_versions(taker, &versions) < 0 ||
-	    kmod.module_get_symbols(giver, &symbols) < 0)
+	if (kmod_module_get_versions(taker, &versions) < 0 ||
+	    kmod_module_get_symbols(giver, &symbols) < 0)
 		return 0;
 
-	for (struct kmod_list *v = versions; v; v = kmod.list_next(versions, v)) {
-		const char *symbol = kmod.module_version_get_symbol(v);
+	for (struct kmod_list *v = versions; v; v = kmod_list_next(versions, v)) {
+		const char *symbol = kmod_module_version_get_symbol(v);
 
-		r = compare_version(symbols, symbol, kmod.module_version_get_crc(v));
+		r = compare_version(symbols, symbol, kmod_module_version_get_crc(v));
 		if (r < 0) {
 			copy(ret, size, symbol);
 			return r;
@@ -450,8 +409,8 @@ static int init_state(struct modules *m, const char *name)
 	_cleanup_(module_unrefp) struct kmod_module *module = NULL;
 	int r;
 
-	r = kmod.module_new_from_name(m->ctx, name, &module);
-	return r < 0 ? r : kmod.module_get_initstate(module);
+	r = kmod_module_new_from_name(m->ctx, name, &module);
+	return r < 0 ? r : kmod_module_get_initstate(module);
 }
 
 static int load(struct modules *m, const char *name, const char *options)
@@ -478,9 +437,9 @@ static int load(struct modules *m, const char *name, const char *options)
 	if (r < 0)
 		return r;
 
-	found = kmod.module_get_module(list);
+	found = kmod_module_get_module(list);
 	flags |= options ? KMOD_PROBE_FAIL_ON_LOADED : 0;
-	r = kmod.module_probe_insert_module(found, flags, options, on_install_command, NULL, NULL);
+	r = kmod_module_probe_insert_module(found, flags, options, on_install_command, NULL, NULL);
 	return r > 0 ? -EPERM : r;
 }
 
@@ -504,6 +463,6 @@ int module_remove(struct modules *m, const char *name)
 
 	r = refresh(m);
 	if (r >= 0)
-		r = kmod.module_new_from_name(m->ctx, name, &module);
-	return r < 0 ? r : kmod.module_remove_module(module, 0);
+		r = kmod_module_new_from_name(m->ctx, name, &module);
+	return r < 0 ? r : kmod_module_remove_module(module, 0);
 }

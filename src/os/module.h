@@ -18,15 +18,12 @@
 #include "../model/node.h"
 
 struct kmod_ctx;
-struct stamps;
 
 struct modules {
 	struct kmod_ctx *ctx; /* owned; NULL until first use */
 	const char *folder; /* of a test: "ROOT/lib/modules/RELEASE"; NULL: of the running kernel */
 	const char *config; /* with a folder: the root whose modprobe.d counts, NULL: none */
-	const char *kept;   /* of a test: where module-ask.h keeps; NULL: MODULE_REPORT_PATH */
 	bool is_closed;     /* no module is found, and libkmod not even asked */
-	struct stamps *stamps; /* NULL, or of each file that libkmod reads to answer */
 };
 
 void modules_done(struct modules *m);

@@ -27,7 +27,6 @@ int os_open(const char *root, struct os *ret)
 
 void os_close(struct os *d)
 {
-	module_ask_done(&d->asked);
 	modules_done(&d->modules);
 	netlink_done(&d->route);
 	netlink_done(&d->rdma);

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "fs.h"
-#include "module-ask.h"
+#include "module.h"
 #include "netlink.h"
 
 struct link_log;
@@ -27,7 +27,6 @@ struct os {
 	struct netlink devlink; /* NETLINK_GENERIC; opened at first use */
 	/* A service's: what a driver may hold for minutes is asked in a child, with a deadline. */
 	bool is_service;
-	bool is_pass; /* what another program was asked may be kept for the next pass */
 	const struct link_log *link_log; /* of the same, what links told; NULL: nobody listens */
 	uint32_t devlink_pid; /* of a process that asked it in this pass and did not come back */
 	struct pci *told;     /* owned; functions with what devlink told of them last */
@@ -39,7 +38,6 @@ struct os {
 	struct netlink wireguard; /* NETLINK_GENERIC; opened at first use */
 	struct netlink socks;     /* NETLINK_SOCK_DIAG; opened at first use */
 	struct modules modules;
-	struct module_ask asked; /* owned; of looks at them */
 };
 
 int os_open(const char *root, struct os *ret); /* NULL: the running system */
