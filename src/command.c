@@ -23,7 +23,6 @@
 #include "os/program-path.h"
 #include "output/actions.h"
 #include "output/health-output.h"
-#include "plan/ahead.h"
 #include "plan/preset-plan.h"
 #include "preset.h"
 #include "report/report.h"
@@ -173,8 +172,6 @@ int command_plan(const struct command *cmd)
 	if (loop_plan(&s.os, &s.config, false, &n, &memory, &p) < 0)
 		return EXIT_FAILURE;
 	if (!cmd->config && loop_add_config_changed(&s.config, &memory, &p) < 0)
-		return EXIT_FAILURE;
-	if (plan_ahead(&s.config, &n, &memory, &p) < 0)
 		return EXIT_FAILURE;
 	r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
 	if (r < 0 || print(text) != EXIT_SUCCESS)
@@ -441,8 +438,6 @@ static void tell_plan(const struct command *cmd, struct os *d, const struct conf
 		log_info("There is no node here to plan for: it takes effect when one boots");
 	else
 		r = loop_plan(d, c, false, &n, &memory, &p);
-	if (r >= 0)
-		r = plan_ahead(c, &n, &memory, &p);
 	if (r >= 0 && os_has_node(&d->fs))
 		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
 	if (r < 0)

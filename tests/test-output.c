@@ -331,47 +331,44 @@ static void plan_text_is_one_line_for_each_action(_unused_ void **state)
 		 "another "
 		 "namespace. %s\n"
 		 "0000:c1:00.0: wait: waiting (port-down): %s. %s\n"
-		 "0000:41:00.0: set-mtu 1500 -> 4200 (ens1.5)\n",
+		 "0000:41:00.0: set-mtu 1500 -> 4200 (ens1.5)\n"
+		 "Then identity, driver and link of 0000:41:00.0 VF 0-3\n",
 		 reason_meaning(REASON_VF_IN_USE), reason_advice(REASON_VF_IN_USE),
 		 reason_meaning(REASON_PORT_DOWN), reason_advice(REASON_PORT_DOWN));
 	assert_string_equal(rest, line);
 }
 
-static struct later later_of(enum verb verb, const char *target, int64_t first_vf, int64_t last_vf,
-			     const char *to)
+static void what_becomes_of_new_vfs_comes_after_the_plan(_unused_ void **state)
 {
-	struct later later = { .action.verb = verb, .first_vf = first_vf, .last_vf = last_vf };
-
-	SET(later.action.target, target);
-	action_set(&later.action, "", to);
-	return later;
-}
-
-static void what_follows_comes_after_the_plan(_unused_ void **state)
-{
-	struct later later[] = {
-		later_of(VERB_SET_VF_MAC, "0000:41:00.0", 0, 0, "02:00:00:00:00:01"),
-		later_of(VERB_SET_AUTOPROBE, "0000:41:00.0", -1, -1, "1"),
-		later_of(VERB_SET_MTU, "0000:41:00.0", 0, 3, "4200"),
-		later_of(VERB_WRITE_PLUGIN, "/run/config.json", -1, -1, ""),
+	static const struct {
+		const char *from, *to;
+		enum class class;
+		const char *expected;
+	} rows[] = {
+		{ "0", "4", CLASS_CHANGE, "0000:41:00.0 VF 0-3, 0000:41:00.0 VF 0" },
+		{ "4", "1", CLASS_CHANGE, "0000:41:00.0 VF 0, 0000:41:00.0 VF 0" },
+		{ "4", "0", CLASS_CHANGE, "0000:41:00.0 VF 0" },
+		{ "4", "2", CLASS_NEEDS_REBOOT, "0000:41:00.0 VF 0" },
 	};
-	const struct plan p = { .later = later, .n_later = ELEMENTSOF(later) };
-	_cleanup_(freep) char *text = NULL, *json = NULL;
 
-	assert_int_equal(output_actions_text(&p, &text), 0);
-	assert_string_equal(text, "Then, when these are done:\n"
-				  "0000:41:00.0 VF 0: set-vf-mac 02:00:00:00:00:01\n"
-				  "0000:41:00.0: set-autoprobe 1\n"
-				  "0000:41:00.0 VF 0-3: set-mtu 4200\n"
-				  "/run/config.json: write-plugin\n");
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		struct action a[2] = {
+			{ .verb = VERB_SET_NUM_VFS, .class = rows[i].class },
+			{ .verb = VERB_SET_NUM_VFS, .class = CLASS_CHANGE },
+		};
+		const struct plan p = { .actions = a, .n_actions = ELEMENTSOF(a) };
+		_cleanup_(freep) char *text = NULL;
+		char line[128];
 
-	assert_int_equal(output_actions_json(&p, &json), 0);
-	assert_true(is_prefix(json, "{\"actions\":[],\n\"then\":[\n"
-				    "  {\"step\": \"driver\", \"verb\": \"set-vf-mac\", "
-				    "\"target\": \"0000:41:00.0\", \"first_vf\": 0, "
-				    "\"last_vf\": 0, \"to\": \"02:00:00:00:00:01\"},\n"));
-	assert_non_null(strstr(json, "\"target\": \"0000:41:00.0\", \"to\": 1},\n"));
-	assert_string_equal(json + strlen(json) - 18, "\"}\n],\n\"needs\":[]}\n");
+		for (size_t k = 0; k < ELEMENTSOF(a); k++)
+			SET(a[k].target, "0000:41:00.0");
+		action_set(&a[0], rows[i].from, rows[i].to);
+		action_set(&a[1], "0", "1");
+		assert_int_equal(output_actions_text(&p, &text), 0);
+		snprintf(line, sizeof(line), "\nThen identity, driver and link of %s\n",
+			 rows[i].expected);
+		assert_non_null(strstr(text, line));
+	}
 }
 
 static void only_sriov_tells_numa_nodes(_unused_ void **state)
@@ -1390,7 +1387,7 @@ int main(void)
 		cmocka_unit_test(neighbours_of_one_reason_share_their_advice),
 		cmocka_unit_test(a_group_lists_targets_and_has_one_advice),
 		cmocka_unit_test(the_tree_counts_nics_where_a_bond_has_two),
-		cmocka_unit_test(what_follows_comes_after_the_plan),
+		cmocka_unit_test(what_becomes_of_new_vfs_comes_after_the_plan),
 		cmocka_unit_test(plan_json_has_numbers_where_the_verb_counts),
 		cmocka_unit_test(an_action_with_advice_of_its_own_tells_that),
 		cmocka_unit_test(what_a_process_kept_from_being_done_is_remembered_as_failed),

@@ -8,7 +8,6 @@
 #include <linux/rtnetlink.h>
 
 #include "../src/output/state.h"
-#include "../src/plan/ahead.h"
 #include "../src/plan/identity.h"
 
 #include "../src/plan/attempts-plan.h"
@@ -338,108 +337,6 @@ static void vfs_are_born_with_autoprobe_off(_unused_ void **state)
 			rows[i].spoil(&s);
 		assert_plan(&s, rows[i].name, rows[i].expected);
 	}
-}
-
-/* The same lines of what follows: "41:00.0/1" is VF 1 of that PF, which is not there yet. */
-static void describe_later(const struct plan *p, char *ret, size_t size)
-{
-	*ret = '\0';
-	for (size_t i = 0; i < p->n_later; i++) {
-		const struct action *a = &p->later[i].action;
-		char *at = ret + strlen(ret), to[SHOWN_LEN];
-
-		snprintf(at, size - strlen(ret), "%s%s %s", i > 0 ? "\n" : "", verb_name(a->verb),
-			 a->target + 5);
-		if (p->later[i].first_vf >= 0)
-			snprintf(at + strlen(at), size - strlen(ret), "/%" PRIi64 "-%" PRIi64,
-				 p->later[i].first_vf, p->later[i].last_vf);
-		snprintf(at + strlen(at), size - strlen(ret), ">%s",
-			 verb_vf_setting(a->verb) & (VF_SETTING_MAC | VF_SETTING_GUID)
-				 ? "*"
-				 : action_to(a, to));
-	}
-}
-
-static void has_mtu(struct scene *s)
-{
-	s->section.mtu = 4200;
-	s->netdevs[0].mtu = 4200;
-}
-static void is_infiniband(struct scene *s)
-{
-	pci_of(s, PF)->class = 0x020700;
-}
-static void takes_default_routes(struct scene *s)
-{
-	keeps_identity(s);
-	s->netdevs[0].conf.known = 1u << NETCONF_ACCEPT_RA | 1u << NETCONF_ACCEPT_RA_DEFRTR;
-	s->netdevs[0].conf.values[NETCONF_ACCEPT_RA] = 1;
-	s->netdevs[0].conf.values[NETCONF_ACCEPT_RA_DEFRTR] = 1;
-}
-
-#define MAC_0 "set-vf-mac 41:00.0/0-0>*\n"
-#define MAC_1 "set-vf-mac 41:00.0/1-1>*\n"
-#define GUIDS "set-vf-guid 41:00.0/0-0>*\nset-vf-link 41:00.0/0-1>auto\nset-vf-guid 41:00.0/1-1>*\n"
-#define BACK  "set-autoprobe 41:00.0>1\n"
-#define BIND  "bind-driver 41:00.0/0-1>\n"
-#define RISE  "set-link-up 41:00.0/0-1>\n"
-
-static void what_follows_is_known_before(_unused_ void **state)
-{
-	static const struct {
-		const char *name;
-		uint32_t count, have;
-		void (*spoil)(struct scene *s);
-		const char *expected; /* and a last newline */
-	} rows[] = {
-		{ "0 to 2", 2, 0, NULL, MAC_0 MAC_1 BACK BIND RISE },
-		{ "4 to 2", 2, 4, NULL, MAC_0 MAC_1 BACK BIND RISE },
-		{ "an MTU", 2, 0, has_mtu,
-		  MAC_0 MAC_1 BACK BIND "set-mtu 41:00.0/0-1>4200\n" RISE },
-		{ "trust", 2, 0, trusts, "set-vf-trust 41:00.0/0-1>1\n" BACK BIND RISE },
-		{ "nothing to set", 2, 0, keeps_identity, RISE },
-		{ "routers", 2, 0, takes_default_routes, "set-sysctl 41:00.0/0-1>0\n" RISE },
-		{ "bound at once", 2, 0, old_kernel, RISE },
-		{ "off by another program", 2, 0, off_by_others, MAC_0 MAC_1 },
-		{ "InfiniBand", 2, 0, is_infiniband, GUIDS BACK BIND RISE },
-		{ "none are possible", 8, 0, NULL, "" },
-		{ "nothing to do", 2, 2, NULL, "" },
-	};
-
-	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		_cleanup_(plan_done) struct plan p = {};
-		char text[2048], is[2304], should[2304];
-		struct scene s;
-
-		set_scene(&s, rows[i].count);
-		add_vfs(&s, PF, rows[i].have, true, "02:00:00:00:00:01");
-		if (rows[i].spoil)
-			rows[i].spoil(&s);
-		make_plan(&s, &p);
-		assert_int_equal(plan_ahead(&s.config, &s.node, &s.memory, &p), 0);
-		describe_later(&p, text, sizeof(text));
-		snprintf(is, sizeof(is), "%s: %s%s", rows[i].name, text, *text ? "\n" : "");
-		snprintf(should, sizeof(should), "%s: %s", rows[i].name, rows[i].expected);
-		assert_string_equal(is, should);
-	}
-}
-
-/* Those that the plan has when the VFs are there. */
-static void the_macs_that_follow_are_those_of_the_next_plan(_unused_ void **state)
-{
-	_cleanup_(plan_done) struct plan before = {}, after = {};
-	struct scene s;
-
-	set_scene(&s, 2);
-	make_plan(&s, &before);
-	assert_int_equal(plan_ahead(&s.config, &s.node, &s.memory, &before), 0);
-	switched(&s);
-	add_vfs(&s, PF, 2, false, ZERO);
-	make_plan(&s, &after);
-	assert_int_equal(plan_ahead(&s.config, &s.node, &s.memory, &after), 0);
-	assert_true(before.n_later > 2 && after.n_actions > 2);
-	for (size_t i = 0; i < 2; i++)
-		assert_string_equal(before.later[i].action.text.to, after.actions[i].text.to);
 }
 
 #define MACS  "set-vf-mac 41:00.1 >*\nset-vf-mac 41:00.2 >*\n"
@@ -1746,22 +1643,6 @@ static void infiniband_vfs_are_made_when_guids_can_be_given(_unused_ void **stat
 	assert_plan(&s, "none", "load-module oib >");
 }
 
-static void what_follows_ib_ipoib_is_known_before(_unused_ void **state)
-{
-	_cleanup_(plan_done) struct plan p = {};
-	struct scene s;
-	char text[2048];
-
-	set_scene(&s, 2);
-	ipoib_available(&s);
-	make_plan(&s, &p);
-	assert_int_equal(plan_ahead(&s.config, &s.node, &s.memory, &p), 0);
-	describe_later(&p, text, sizeof(text));
-	assert_string_equal(
-		text, "set-link-up 41:00.0>\nset-autoprobe 41:00.0>0\nset-num-vfs 41:00.0>2\n" GUIDS
-			      BACK BIND "set-link-up 41:00.0/0-1>");
-}
-
 /* --- GPUs, users, words --- */
 
 static void sharing_by_many_on_a_node_with_gpus_is_a_hint(_unused_ void **state)
@@ -1975,8 +1856,6 @@ int main(void)
 		cmocka_unit_test(what_came_in_between_is_looked_at_once_more),
 		cmocka_unit_test(a_new_vf_inherits_nothing),
 		cmocka_unit_test(vfs_are_born_with_autoprobe_off),
-		cmocka_unit_test(what_follows_is_known_before),
-		cmocka_unit_test(the_macs_that_follow_are_those_of_the_next_plan),
 		cmocka_unit_test(unbound_vfs_get_all_they_need_before_they_are_bound),
 		cmocka_unit_test(some_pfs_are_brought_up_once_their_vfs_are_there),
 		cmocka_unit_test(the_driver_is_loaded_before_vfs_born_unbound_are_bound),
@@ -1999,7 +1878,6 @@ int main(void)
 		cmocka_unit_test(infiniband_gets_guids),
 		cmocka_unit_test(guids_follow_from_the_card_alone),
 		cmocka_unit_test(infiniband_vfs_are_made_when_guids_can_be_given),
-		cmocka_unit_test(what_follows_ib_ipoib_is_known_before),
 		cmocka_unit_test(sharing_by_many_on_a_node_with_gpus_is_a_hint),
 		cmocka_unit_test(every_use_keeps_vfs_and_all_users_are_named),
 		cmocka_unit_test(what_the_kernel_refuses_has_a_reason_of_its_own),

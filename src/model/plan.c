@@ -51,7 +51,6 @@ void plan_done(struct plan *p)
 	text_index_done(&p->by_target);
 	free(p->identities);
 	text_index_done(&p->by_identity);
-	free(p->later);
 	free(p->nic_netdevs);
 	questions_done(&p->questions);
 	graph_done(&p->graph);

@@ -150,13 +150,6 @@ struct lint {
 
 void lint_done(struct lint *l);
 
-/* A change that follows once others are made: plan/ahead.h. */
-struct later {
-	struct action action; /* the target is the PF where VFs are meant */
-	int64_t first_vf,
-		last_vf; /* their numbers, of VFs that are not there yet; -1: none meant */
-};
-
 /* A MAC, or a GUID, that this plan gives to a VF. */
 struct given_identity {
 	char pci[PCI_LEN], text[GUID_LEN];
@@ -169,8 +162,6 @@ struct plan {
 	struct given_identity *identities; /* owned */
 	size_t n_identities;
 	struct text_index by_identity; /* of identities */
-	struct later *later;           /* owned; in order; only where plan_ahead() was called */
-	size_t n_later;
 
 	struct graph graph; /* of the node */
 	bool is_wait_over;  /* ReadyTimeoutSec= is over */

@@ -26,21 +26,6 @@ static json_t *make_action(const struct action *a)
 			 "detail", document_text(a->detail));
 }
 
-/* Only what is known of it now: what is there before, and its names, is not. */
-static json_t *make_later(const struct later *later)
-{
-	const struct action *a = &later->action;
-	const bool is_vf = later->first_vf >= 0;
-	json_t *subject = *a->subject ? document_text(a->subject) : NULL;
-	char to[SHOWN_LEN];
-
-	return json_pack("{s:s, s:s, s:o, s:o*, s:o*, s:o*, s:o}", "step", step_name(a->step),
-			 "verb", verb_name(a->verb), "target", document_text(a->target), "first_vf",
-			 is_vf ? json_integer(later->first_vf) : NULL, "last_vf",
-			 is_vf ? json_integer(later->last_vf) : NULL, "subject", subject, "to",
-			 value(a, &a->number.to, action_to(a, to)));
-}
-
 /* One of a list, on a line of its own; @object is released. */
 static int print_object(FILE *f, size_t i, json_t *object)
 {
@@ -62,11 +47,7 @@ static int print_json(FILE *f, const struct plan *p)
 		r = print_object(f, i, make_action(&p->actions[i]));
 	if (p->n_actions > 0)
 		fputc('\n', f);
-	if (p->n_later > 0)
-		fputs("],\n\"then\":[", f);
-	for (size_t i = 0; i < p->n_later && r >= 0; i++)
-		r = print_object(f, i, make_later(&p->later[i]));
-	fputs(p->n_later > 0 ? "\n],\n\"needs\":" : "],\n\"needs\":", f);
+	fputs("],\n\"needs\":", f);
 	if (!needs || json_dumpf(needs, f, 0) < 0)
 		r = -ENOMEM;
 	fputs("}\n", f);
@@ -112,27 +93,24 @@ static void print_change(FILE *f, const struct action *a)
 		fprintf(f, "; %s", a->detail);
 }
 
+/* VFs get their identity, their driver and their link once they are there. */
 static void print_later(FILE *f, const struct plan *p)
 {
-	char buf[SHOWN_LEN];
+	size_t n = 0;
 
-	if (p->n_later > 0)
-		fputs("Then, when these are done:\n", f);
-	for (size_t i = 0; i < p->n_later; i++) {
-		const struct later *later = &p->later[i];
-		const struct action *a = &later->action;
-		const char *to = action_to(a, buf);
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
 
-		fputs(a->target, f);
-		if (later->first_vf >= 0)
-			fprintf(f, " VF %" PRIi64, later->first_vf);
-		if (later->last_vf > later->first_vf)
-			fprintf(f, "-%" PRIi64, later->last_vf);
-		fprintf(f, ": %s", verb_name(a->verb));
-		if (*a->subject && !streq(a->subject, to))
-			fprintf(f, " %s", a->subject);
-		fprintf(f, "%s%s\n", *to ? " " : "", to);
+		if (a->verb != VERB_SET_NUM_VFS || !action_is_open(a) || !a->number.to.is_meant ||
+		    a->number.to.n == 0)
+			continue;
+		fprintf(f, "%s%s VF 0", n++ > 0 ? ", " : "Then identity, driver and link of ",
+			a->target);
+		if (a->number.to.n > 1)
+			fprintf(f, "-%" PRIi64, a->number.to.n - 1);
 	}
+	if (n > 0)
+		fputc('\n', f);
 }
 
 /* Those from @first to before @end are alike. */

@@ -15,9 +15,7 @@
  * {"actions":[{"step","verb","target","subject","from","to","class","code","advice","detail"}]},
  * one action on each line; "subject" only where the target has several of a kind; "from" and "to"
  * are numbers where the verb counts something and there is one, otherwise text, empty when not
- * meant; "target" is empty for the whole node. Where something follows: "then":[{"step","verb",
- * "target","first_vf","last_vf","subject","to"}], the two numbers where "target" is the PF of VFs
- * that are not there yet
+ * meant; "target" is empty for the whole node
  *
  * Return: 0, or -ENOMEM.
  */
@@ -28,8 +26,8 @@ int output_actions_json(const struct plan *p, char **ret);
  * @p:    the plan
  * @ret:  "0000:41:00.0: set-num-vfs 0 -> 4" for a change; what is none goes on with its class,
  * code, meaning, detail and advice; empty for an empty plan. "0000:41:00.0: hint (autoprobe-off):
- * ..." is no item of the plan: status tells it, too; without control characters. What follows
- * comes between the two: "0000:41:00.0 VF 0-3: set-link-up"
+ * ..." is no item of the plan: status tells it, too; without control characters. Where
+ * VFs are made, a line between the two says what follows
  *
  * Return: 0, or -ENOMEM.
  */

@@ -21,7 +21,6 @@
 #include "../../src/output/nfd.h"
 #include "../../src/output/state.h"
 #include "../../src/output/tree.h"
-#include "../../src/plan/ahead.h"
 #include "../memory.h"
 #include "place.h"
 
@@ -212,7 +211,6 @@ static void list_all(const struct config *c, const struct node *n, const struct 
 	struct nccl nccl = {};
 	char *text = NULL;
 
-	require(plan_ahead(c, n, memory, p) == 0);
 	require(output_actions_json(p, &text) == 0);
 	require_json(text);
 	require(output_actions_text(p, &text) == 0);

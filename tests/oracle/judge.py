@@ -244,8 +244,6 @@ def carry_out(actions, by_pci, run_batch, harm):
     lines = []
     for a in actions:
         netdev = by_pci[a['target']].name if a['target'] in by_pci else ''
-        if 'first_vf' in a:
-            continue  # of VFs that cannot be made here
         words = command(a, netdev)
         if a['verb'] == 'set-sysctl':
             sysctl(a, netdev)
@@ -266,7 +264,7 @@ def plan_of(program):
     except ValueError:
         raise RuntimeError('plan ended with %d: %s %s' % (code, out[-300:], err[-300:]))
     changes = [a for a in document.get('actions', []) if a.get('class') == 'change']
-    return document, changes + document.get('then', [])
+    return document, changes
 
 
 def status_of(program):
@@ -320,7 +318,7 @@ def use_of(net, name, may_be_addressed):
 def judge_targets(layout, net, needed, changes, harm):
     by_pci = {f.pci: f for f in layout.functions}
     for a in changes:
-        if a['verb'] not in CHANGES or 'first_vf' in a:
+        if a['verb'] not in CHANGES:
             continue
         if a['verb'] == 'reload-module':
             for f in layout.functions:
@@ -379,7 +377,7 @@ def judge_free(layout, net, changes, devices, reasons):
     for f in layout.functions:
         if not f.is_ours or f.pf or f.elsewhere or use_of(net, f.name, False) or any(use_of(net, v.name, False) for v in f.vfs):
             continue
-        mine = [a for a in changes if a['target'] == f.pci and 'first_vf' not in a]
+        mine = [a for a in changes if a['target'] == f.pci]
         if layout.wanted_vfs and len(f.vfs) == layout.wanted_vfs:
             continue  # there is nothing to do for it
         if layout.wanted_vfs:
@@ -421,7 +419,12 @@ def judge(layout, program, run_batch):
     if not needed and not [p for p, way in before if way] and not layout.node_addresses:
         judge_unknown(layout, net, changes, harm)
     judge_handed_out(layout, net, needed, devices, harm)
-    carried = carry_out(changes, {f.pci: f for f in layout.functions}, run_batch, harm)
+    by_pci = {f.pci: f for f in layout.functions}
+    carried = carry_out(changes, by_pci, run_batch, harm)
+    more = [a for a in plan_of(program)[1] if a not in changes]  # of the round after it
+    judge_targets(layout, net, needed, more, harm)
+    carried += carry_out(more, by_pci, run_batch, harm)
+    changes = changes + more
     lines = []
     for p, was in before:
         now = p.way(net) if carried else was
@@ -449,10 +452,8 @@ def more_of(layout):
 
 def plan_lines(document, status):
     lines = []
-    for a in document.get('actions', []) + [dict(a, verb='then ' + a['verb']) for a in document.get('then', [])]:
+    for a in document.get('actions', []):
         text = ' '.join(str(a[k]) for k in ('target', 'verb', 'subject') if a.get(k) not in (None, ''))
-        if 'first_vf' in a:
-            text += ' (VF %d)' % a['first_vf']
         if a.get('to') not in (None, ''):
             text += ' %s-> %s' % (str(a['from']) + ' ' if 'from' in a else '', a['to'])
         if a.get('class', 'change') != 'change':
