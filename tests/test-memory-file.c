@@ -76,107 +76,6 @@ static void what_is_damaged_is_replaced_and_what_cannot_be_read_is_not(void **st
 	assert_true(fs_exists(&t->fs, MEMORY_NODE_PATH "/in-a-folder"));
 }
 
-/* As versions up to 0.1.0 wrote them. */
-static void old_files_are_read_until_the_first_write(void **state)
-{
-	static const struct {
-		const char *path, *text;
-	} files[] = {
-		{ "run/rdma-provision/ledger.json",
-		  "[{\"verb\":\"set-mtu\",\"target\":\"a\",\"ifindex\":3,\"subject\":\"\","
-		  "\"from\":\"1500\",\"to\":\"9000\",\"n\":1,\"since_usec\":1,\"total\":1}, 7]" },
-		{ "run/rdma-provision/metadata", "52:54:00:0a:bc:02 10.0.2.5/24 10.0.2.253\nx\n" },
-		{ "run/rdma-provision/plugin-file", "0123456789abcdef /run/x/config.json" },
-		{ "run/rdma-provision/autoprobe", "boot-1 0000:41:00.0\n" },
-		{ "run/rdma-provision/outputs", "Metrics /run/prom\n" },
-	};
-	const struct tree *t = *state;
-	const struct plugin_record none = {};
-
-	for (size_t i = 0; i < ELEMENTSOF(files); i++)
-		tree_file(t, files[i].path, files[i].text);
-	for (int has_written = 0; has_written < 2; has_written++) {
-		_cleanup_(ledger_done) struct ledger changes = {};
-		_cleanup_(metadata_answers_done) struct metadata_answers answers = {};
-		_cleanup_(autoprobes_done) struct autoprobes off = {};
-		_cleanup_(output_records_done) struct output_records outputs = {};
-		struct plugin_record plugin = {};
-
-		assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &ledger_fields, &changes), 0);
-		assert_int_equal(changes.n_entries, 1);
-		assert_string_equal(changes.entries[0].from, "1500");
-		assert_int_equal(
-			memory_read(&t->fs, MEMORY_BOOT, &metadata_answers_fields, &answers), 0);
-		assert_int_equal(answers.n_entries, 1);
-		assert_string_equal(answers.entries[0].answer, "10.0.2.5/24 10.0.2.253");
-		assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &autoprobes_fields, &off), 0);
-		assert_int_equal(off.n_entries, 1);
-		assert_string_equal(off.entries[0].pci, "0000:41:00.0");
-		assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &output_records_fields, &outputs),
-				 0);
-		assert_int_equal(outputs.n_entries, 1);
-		assert_int_equal(outputs.entries[0].output, OUTPUT_METRICS);
-		assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &plugin_record_fields, &plugin),
-				 0);
-		assert_string_equal(plugin.text, has_written ? "" : files[2].text);
-
-		for (size_t i = 0; i < ELEMENTSOF(files); i++)
-			assert_int_equal(fs_exists(&t->fs, files[i].path), !has_written);
-		assert_int_equal(memory_write(&t->fs, MEMORY_BOOT, &plugin_record_fields, &none),
-				 0);
-	}
-}
-
-/* A downgrade wrote it, while the object stayed. */
-static void an_old_file_beside_the_object_is_not_read(void **state)
-{
-	const struct tree *t = *state;
-	const struct plugin_record some = { .text = "0123456789abcdef /run/x/config.json" };
-	struct plugin_record plugin = {};
-
-	assert_int_equal(memory_write(&t->fs, MEMORY_BOOT, &plugin_record_fields, &some), 0);
-	tree_file(t, "run/rdma-provision/plugin-file", "0000000000000000 /run/y/config.json");
-	assert_int_equal(memory_write(&t->fs, MEMORY_BOOT, &plugin_record_fields, &plugin), 0);
-	assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &plugin_record_fields, &plugin), 0);
-	assert_string_equal(plugin.text, "");
-	assert_false(fs_exists(&t->fs, "run/rdma-provision/plugin-file"));
-}
-
-/* Their state.json had it as a member; it stays, for it is for others. */
-static void memory_in_an_old_state_is_read(void **state)
-{
-	static const char text[] =
-		"{\"schema\": 1, \"boot_id\": \"b\", \"config_hash\": \"00\", \"state\": "
-		"\"ready\", "
-		"\"memory\": {\"devices\": [{\"pci\": \"0000:41:00.0\", \"ibdev\": \"mlx5_0\", "
-		"\"netdev\": \"\", \"index\": 3, \"usable\": true}], \"settled\": true, \"stuck\": "
-		"\"0000:42:00.0\", \"plugin_path\": \"/run/p\", \"failures\": [{\"verb\": "
-		"\"set-mtu\", \"target\": \"a\", \"to\": \"9000\", \"instance\": 0, \"result\": "
-		"-5, "
-		"\"error\": \"\"}]}}";
-	const struct tree *t = *state;
-	const struct plugin_record none = {};
-
-	tree_file(t, STATE_PATH, text);
-	for (int i = 0; i < 2; i++) {
-		_cleanup_(memory_done) struct memory seen = {};
-
-		assert_int_equal(memory_read(&t->fs, MEMORY_BOOT, &pass_memory_fields, &seen), 0);
-		assert_string_equal(seen.boot_id, "b");
-		assert_string_equal(seen.last_hash, "00");
-		assert_string_equal(seen.stuck, "0000:42:00.0");
-		assert_string_equal(seen.last_plugin_path, "/run/p");
-		assert_int_equal(seen.n_devices, 1);
-		assert_int_equal(seen.devices[0].index, 3);
-		assert_int_equal(seen.n_attempts, 1);
-		assert_int_equal(seen.attempts[0].result, -5);
-		assert_int_equal(memory_write(&t->fs, MEMORY_BOOT, &plugin_record_fields, &none),
-				 0);
-		assert_true(fs_exists(&t->fs, MEMORY_BOOT_PATH));
-		assert_true(fs_exists(&t->fs, STATE_PATH));
-	}
-}
-
 /* Each of two processes has a key of its own, and neither loses what the other one wrote. */
 static void two_write_beside_each_other(void **state)
 {
@@ -278,9 +177,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(keys_of_others_stay),
 		TEST(what_is_damaged_is_replaced_and_what_cannot_be_read_is_not),
-		TEST(old_files_are_read_until_the_first_write),
-		TEST(an_old_file_beside_the_object_is_not_read),
-		TEST(memory_in_an_old_state_is_read),
 		TEST(two_write_beside_each_other),
 		TEST(a_lock_of_another_user_or_process_keeps_no_writer_for_ever),
 	};

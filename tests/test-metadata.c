@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include "../src/model/paths.h"
 #include "../src/observe/metadata-observe.h"
 #include "../src/os/helper.h"
 #include "../src/os/metadata-ask.h"
@@ -129,13 +130,14 @@ static void only_a_plain_mac_is_asked_about(_unused_ void **state)
 
 static void the_answers_of_a_boot_are_read_back(_unused_ void **state)
 {
-	static const char text[] = "52:54:00:0a:bc:02 10.0.2.5/24 10.0.2.253\n"
-				   "junk\n"
-				   "\n"
-				   "52:54:00:0a:bc:01 10.0.1.5/24 10.0.9.253\n"
-				   "52:54:00:0a:bc:01 10.0.1.5/24 10.0.1.253\n"
-				   "52:54:00:0a:bc:01 10.0.1.6/24 10.0.1.253\n"
-				   "52:54:00:0a:bc:03 10.0.3.5/24 10.0.3.253";
+	static const char text[] =
+		"{\"metadata\":["
+		"{\"mac\":\"52:54:00:0a:bc:02\",\"answer\":\"10.0.2.5/24 10.0.2.253\"},"
+		"{\"mac\":\"junk\",\"answer\":\"\"},7,"
+		"{\"mac\":\"52:54:00:0a:bc:01\",\"answer\":\"10.0.1.5/24 10.0.9.253\"},"
+		"{\"mac\":\"52:54:00:0a:bc:01\",\"answer\":\"10.0.1.5/24 10.0.1.253\"},"
+		"{\"mac\":\"52:54:00:0a:bc:01\",\"answer\":\"10.0.1.6/24 10.0.1.253\"},"
+		"{\"mac\":\"52:54:00:0a:bc:03\",\"answer\":\"10.0.3.5/24 10.0.3.253\"}]}";
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	struct tree t;
@@ -143,7 +145,7 @@ static void the_answers_of_a_boot_are_read_back(_unused_ void **state)
 	tree_make(&t);
 	assert_int_equal(observe_metadata(&t.fs, &n, &memory), 0);
 	assert_int_equal(n.n_metadatas, 0);
-	tree_file(&t, "run/rdma-provision/metadata", text);
+	tree_file(&t, MEMORY_BOOT_PATH, text);
 	assert_int_equal(observe_metadata(&t.fs, &n, &memory), 0);
 	assert_int_equal(n.n_metadatas, 3);
 	assert_string_equal(n.metadatas[0].mac, MAC);
@@ -195,7 +197,9 @@ static void what_else_is_known_of_a_nic_is_noted(_unused_ void **state)
 	struct tree t;
 
 	tree_make(&t);
-	tree_file(&t, "run/rdma-provision/metadata", "52:54:00:0a:bc:03 10.0.3.5/24 10.0.3.253\n");
+	tree_file(&t, MEMORY_BOOT_PATH,
+		  "{\"metadata\":[{\"mac\":\"52:54:00:0a:bc:03\","
+		  "\"answer\":\"10.0.3.5/24 10.0.3.253\"}]}");
 	assert_int_equal(observe_metadata(&t.fs, &n, &memory), 0);
 	assert_int_equal(n.n_metadatas, 3);
 	assert_int_equal(n.metadatas[0].state, METADATA_WAITING);

@@ -99,8 +99,6 @@ static void assert_content(const struct place *p, const char *path, const char *
 	assert_string_equal(text, expected);
 }
 
-#define OLD_OUTPUTS "var/lib/rdma-provision/outputs" /* of versions up to 0.1.0 */
-
 /* What is recorded: "NFD /path" for each. */
 static void assert_records(const struct place *p, enum memory_lifetime lifetime,
 			   const char *expected)
@@ -246,8 +244,12 @@ static void a_damaged_record_is_no_order_to_remove(void **state)
 	struct place *p = *state;
 	_cleanup_(node_done) struct node n = {};
 
-	tree_file(&p->tree, OLD_OUTPUTS,
-		  "NFD\nNFD \nNFD etc/x\nOther /etc/x\n\n\nNFD /etc/nfd/rdma\nNFD /etc/nfd/other");
+	tree_file(&p->tree, MEMORY_NODE_PATH,
+		  "{\"outputs\":[{\"output\":\"NFD\"},{\"output\":\"NFD\",\"path\":\"\"},7,"
+		  "{\"output\":\"NFD\",\"path\":\"etc/x\"},"
+		  "{\"output\":\"Other\",\"path\":\"/etc/x\"},"
+		  "{\"output\":\"NFD\",\"path\":\"/etc/nfd/rdma\"},"
+		  "{\"output\":\"NFD\",\"path\":\"/etc/nfd/other\"}]}");
 	assert_int_equal(observe_files(&p->os.fs, &p->config, &n), 0);
 	assert_int_equal(n.n_output_records, 2);
 	assert_string_equal(n.output_records[0].path, "/etc/nfd/rdma");
@@ -259,7 +261,8 @@ static void a_removal_that_the_record_asks_for_spares_others(void **state)
 	struct place *p = *state;
 	int r;
 
-	tree_file(&p->tree, OLD_OUTPUTS, "NFD /etc/nfd/other\n");
+	tree_file(&p->tree, MEMORY_NODE_PATH,
+		  "{\"outputs\":[{\"output\":\"NFD\",\"path\":\"/etc/nfd/other\"}]}");
 	assert_int_equal(run(p, "a\n", &r), 3);
 	assert_int_equal(r, 0);
 	assert_content(p, "etc/nfd/other", "x=1\n");

@@ -4,9 +4,6 @@
  *
  * Who remembers something has keys of the object and a table for them: model/memory.h. A file is
  * always replaced as a whole, by one process at a time; keys of others stay.
- *
- * Versions up to 0.1.0 had a file for each of them. As long as there is no object, those are read
- * in its place; the first object that is written has all that was in them, and they are removed.
  */
 #pragma once
 
@@ -26,8 +23,8 @@ int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields
 
 /*
  * The same for several tables: the file of a node with many VFs takes a while to be parsed. Return:
- * 1 when @ret is not all that the file has: it cannot be read, or some of it is damaged or of an
- * earlier version; 0, also when there is no file; or -ENOMEM.
+ * 1 when @ret is not all that the file has: it cannot be read, or some of it is damaged; 0, also
+ * when there is no file; or -ENOMEM.
  */
 struct memory_table {
 	const struct fields *fields;

@@ -113,28 +113,6 @@ static void try_pass(const char *text, size_t size)
 			(i == 0 || strcmp(m.devices[i - 1].pci, m.devices[i].pci) < 0));
 }
 
-/* What versions up to 0.1.0 wrote. */
-static void try_old_files(const char *text, size_t size)
-{
-	static const char *const names[] = {
-		"run/rdma-provision/ledger.json",    "run/rdma-provision/metadata",
-		"run/rdma-provision/plugin-file",    "run/rdma-provision/autoprobe",
-		"var/lib/rdma-provision/boots.json", "var/lib/rdma-provision/outputs",
-		"var/lib/rdma-provision/manifest"
-	};
-	_cleanup_(ledger_done) struct ledger before = {}, after = {};
-
-	fs_remove(&fs, MEMORY_BOOT_PATH);
-	fs_remove(&fs, MEMORY_NODE_PATH);
-	for (size_t i = 0; i < ELEMENTSOF(names); i++)
-		put(names[i], text, size);
-	require(memory_read(&fs, MEMORY_BOOT, &ledger_fields, &before) == 0);
-	require(memory_write(&fs, MEMORY_BOOT, &ledger_fields, &before) == 0);
-	require(memory_read(&fs, MEMORY_BOOT, &ledger_fields, &after) == 0);
-	require(before.n_entries == after.n_entries);
-	require(!fs_exists(&fs, names[0]));
-}
-
 static void try_record(const char *text, size_t size)
 {
 	_cleanup_(record_done) struct record rec = {}, again = {};
@@ -173,7 +151,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	try_answers(text);
 	try_memory(text, size);
 	try_pass(text, size);
-	try_old_files(text, size);
 	try_record(text, size);
 	return 0;
 }

@@ -574,7 +574,8 @@ def mlx5_crashed():
     pf = '0000:41:00.0'
     mlx5_rail(t, 0, 0, pf, 0, 0x101B, 3, 'eth1', 16, '10.30.1.2')
     t.file(t.folders[pf] + '/sriov_drivers_autoprobe', '0\n')
-    t.file('var/lib/rdma-provision/autoprobe', '00000000-0000-4000-8000-000000000004 %s\n' % pf)
+    t.file('var/lib/rdma-provision/memory.json', json.dumps({'autoprobe': [{
+        'boot_id': '00000000-0000-4000-8000-000000000004', 'pci': pf}]}) + '\n')
     t.answers['vf_infos'] = []
     for i in range(2):
         vf = '0000:41:00.%d' % (i + 1)
