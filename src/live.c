@@ -2,9 +2,9 @@
 #include "live.h"
 
 #include "base/log.h"
+#include "kubelet/look.h"
 #include "model/link-log.h"
 #include "observe/generated.h"
-#include "observe/kubelet-observe.h"
 #include "observe/limits.h"
 #include "observe/net.h"
 #include "observe/observe.h"
@@ -40,7 +40,7 @@ static int look(void *userdata, const struct config *c, struct attempts *tried, 
 	if (r < 0)
 		return log_error_errno(r, "The node cannot be observed");
 
-	r = observe_kubelet(d, c, &n);
+	r = kubelet_look(&d->fs, c, &n.kubelet, &n.kubelet_decision);
 	if (r < 0)
 		return r;
 	r = observe_places(&d->fs, &n);
@@ -50,19 +50,16 @@ static int look(void *userdata, const struct config *c, struct attempts *tried, 
 		return r;
 	if (d->link_log)
 		r = link_log_give(d->link_log, &n);
-	if (r < 0)
-		return r;
-	r = observe_health(d, &n, &memory);
-	if (r < 0)
-		return r;
-	r = observe_generated(&d->fs, c);
+	if (r >= 0)
+		r = observe_health(d, &n, &memory);
+	if (r >= 0)
+		r = observe_generated(&d->fs, c);
 	if (r < 0)
 		return r;
 	n.is_generated_stale = r > 0;
 	r = observe_plugin(&d->fs, c, &n, &memory);
-	if (r < 0)
-		return r;
-	r = observe_files(&d->fs, c, &n);
+	if (r >= 0)
+		r = observe_files(&d->fs, c, &n);
 	if (r < 0)
 		return r;
 

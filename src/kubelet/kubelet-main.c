@@ -7,18 +7,16 @@
 #include "../base/log.h"
 #include "../load.h"
 #include "../model/paths.h"
-#include "../os/kubelet-ask.h"
 #include "cpus.h"
 #include "edit.h"
 #include "ensure.h"
-#include "look.h"
 #include "take-back.h"
 
 #include <signal.h>
 #include <sys/resource.h>
 
 #define USAGE                                                                                      \
-	"usage: rdma-provision-kubelet kubelet-ensure|look|revert [--strict] [--failed] "          \
+	"usage: rdma-provision-kubelet kubelet-ensure|revert [--strict] [--failed] "               \
 	"[--debug] [--root=DIR] [--config=FILE], by systemd; rdma-provision has these verbs for "  \
 	"people"
 
@@ -28,8 +26,6 @@
 struct kubelet_command {
 	const char *root, *config; /* NULL: the running system, the folders */
 	bool is_strict, is_failed; /* is_failed: what "revert" did before */
-	bool is_recorded;          /* of "look", see os/kubelet-ask.h */
-	struct config asked;       /* of the same: the policies alone */
 };
 
 static char out_of_time[128];
@@ -151,83 +147,13 @@ static int run_revert(const struct kubelet_command *cmd)
 	return r != 0 || cmd->is_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-static void print_chunk(int kind, const char *path, const char *data, size_t size)
-{
-	printf(KUBELET_CHUNK "%s", kind, strlen(path), size, path);
-	fwrite(data, 1, size, stdout);
-}
-
-static void on_read(void *userdata _unused_, enum record_kind kind, const char *path,
-		    const char *data, size_t size)
-{
-	print_chunk(kind, path, data ? data : "", data ? size : 0);
-}
-
-static int print_report(const struct kubelet_report *report)
-{
-	_cleanup_(freep) char *text = NULL;
-	int r = kubelet_report_print(report, &text);
-
-	if (r < 0)
-		return r;
-	print_chunk(KUBELET_CHUNK_REPORT, "", text, strlen(text));
-	return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -EIO;
-}
-
-/* Of what is asked for here, and not of what the files of the configuration say by now. */
-static int run_look(const struct kubelet_command *cmd)
-{
-	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
-	struct kubelet_report report = {};
-	struct fs_denied denied = {};
-	int r;
-
-	limit_process("look at the kubelet", ENSURE_SEC, EXIT_FAILURE);
-	if (open_root(cmd, &fs) < 0)
-		return EXIT_FAILURE;
-	fs.denied = &denied;
-	if (cmd->is_recorded)
-		fs.on_read = on_read;
-	r = kubelet_look(&fs, &cmd->asked, &report);
-	for (; report.n_denied < MIN(denied.n, ELEMENTSOF(report.denied)); report.n_denied++)
-		COPY(report.denied[report.n_denied].path, denied.paths[report.n_denied]);
-	if (r >= 0)
-		r = print_report(&report);
-	if (r < 0) {
-		log_error_errno(r, "kubelet");
-		print_chunk(r, "", "", 0);
-	}
-	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
 static const struct {
 	const char *name;
 	int (*run)(const struct kubelet_command *cmd);
 } verbs[] = {
-	{ "look", run_look },
 	{ "kubelet-ensure", run_ensure },
 	{ "revert", run_revert },
 };
-
-/* "--topology-policy=restricted" and the like. An empty word: it is not asked for. */
-static bool take_word(const char *word, enum kubelet_setting setting, unsigned *ret)
-{
-	*ret = kubelet_rank(setting, word);
-	return *ret > 0 || !*word;
-}
-
-static bool take_policy(const char *option, struct config *c)
-{
-	const char *policy = after(option, "--topology-policy="),
-		   *scope = after(option, "--topology-scope="),
-		   *cpus = after(option, "--cpu-policy=");
-
-	if (policy)
-		return take_word(policy, KUBELET_TOPOLOGY_POLICY, &c->kubelet.topology_policy);
-	if (scope)
-		return take_word(scope, KUBELET_TOPOLOGY_SCOPE, &c->kubelet.topology_scope);
-	return cpus && take_word(cpus, KUBELET_CPU_POLICY, &c->kubelet.cpu_policy);
-}
 
 static bool parse(int argc, char **argv, struct kubelet_command *ret)
 {
@@ -244,10 +170,6 @@ static bool parse(int argc, char **argv, struct kubelet_command *ret)
 			cmd.is_strict = true;
 		else if (streq(argv[i], "--failed"))
 			cmd.is_failed = true;
-		else if (streq(argv[i], "--record"))
-			cmd.is_recorded = true;
-		else if (take_policy(argv[i], &cmd.asked))
-			continue;
 		else if (streq(argv[i], "--debug"))
 			log_set_level(LOG_LEVEL_DEBUG);
 		else

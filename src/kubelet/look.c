@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "look.h"
 
-#include "../base/document.h"
 #include "cpus.h"
 #include "decide.h"
 
@@ -14,7 +13,8 @@ bool kubelet_needs_systemd(const struct kubelet_found *k, const struct kubelet_d
 	return k->is_unasked && is_refused;
 }
 
-int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet_report *ret)
+int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *ret,
+		 struct kubelet_decision *ret_decision)
 {
 	struct kubelet_decision decision;
 	bool is_asking = false, is_again;
@@ -30,13 +30,7 @@ int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet_rep
 		is_asking = true;
 	} while (is_again);
 
-	*ret = (struct kubelet_report){ .kubelet = k.seen, .decision = decision };
+	*ret = k.seen;
+	*ret_decision = decision;
 	return 0;
-}
-
-int kubelet_report_print(const struct kubelet_report *report, char **ret)
-{
-	json_auto_t *document = fields_pack(&kubelet_report_fields, report);
-
-	return document ? document_dump(document, JSON_COMPACT, ret) : -ENOMEM;
 }

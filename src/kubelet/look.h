@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Look: what this program tells the others of the kubelet.
+ * Look: what a look at the node tells of the kubelet. All else in this folder is of the program
+ * rdma-provision-kubelet, which alone edits its files.
  */
 #pragma once
 
 #include "../model/config.h"
-#include "../model/kubelet-report.h"
 #include "find.h"
 
 /**
@@ -17,9 +17,8 @@
  *
  * Return: 0, or -ENOMEM.
  */
-int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet_report *ret);
+int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *ret,
+		 struct kubelet_decision *ret_decision);
 
 /* Was something refused that systemd may know better than the files? It was not asked yet. */
 bool kubelet_needs_systemd(const struct kubelet_found *k, const struct kubelet_decision *d);
-
-int kubelet_report_print(const struct kubelet_report *report, char **ret); /* 0 or -ENOMEM */
