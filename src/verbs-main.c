@@ -2,13 +2,12 @@
 /*
  * The program that has libibverbs: os/verbs-ask.h asks it, and nobody else does.
  *
- *   rdma-provision-verbs try IBDEV...                  a line for each: "RESULT MTU"
- *   rdma-provision-verbs ping IBDEV PORT GID_INDEX     one line: "RESULT STEP", see os/rc-ping.h
+ *   rdma-provision-verbs try IBDEV...     a line for each: "RESULT MTU"
  *
  * RESULT is 0 or -errno. The program is killed when the process that started it ends, because a
  * driver may never return from an open.
  */
-#include "os/rc-ping.h"
+#include "base/util.h"
 
 #include <infiniband/verbs.h>
 #include <signal.h>
@@ -76,19 +75,11 @@ static void try_all(char **names)
 
 int main(int argc, char **argv)
 {
-	const char *step = "";
-	int r;
-
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* it cannot fail with a valid signal */
-	if (argc > 2 && streq(argv[1], "try")) {
-		try_all(argv + 2);
-	} else if (argc == 5 && streq(argv[1], "ping")) {
-		r = rc_ping(argv[2], (uint8_t)atoi(argv[3]), atoi(argv[4]), &step);
-		printf("%d %s\n", r, step);
-	} else {
-		fprintf(stderr,
-			"usage: rdma-provision-verbs try IBDEV... | ping IBDEV PORT GID_INDEX\n");
+	if (argc < 3 || !streq(argv[1], "try")) {
+		fprintf(stderr, "usage: rdma-provision-verbs try IBDEV...\n");
 		return EXIT_FAILURE;
 	}
+	try_all(argv + 2);
 	return fflush(stdout) == EOF ? EXIT_FAILURE : EXIT_SUCCESS;
 }

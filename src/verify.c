@@ -4,9 +4,6 @@
 #include "base/document.h"
 #include "loop.h"
 #include "model/gid.h"
-#include "os/child.h"
-#include "os/rc-ping.h"
-#include "os/verbs-ask.h"
 #include "output/forecast.h"
 #include "output/nccl-output.h"
 #include "output/plugin-output.h"
@@ -15,7 +12,6 @@
 #define KUBELET_PLUGINS  "var/lib/kubelet/device-plugins" /* fixed: DevicePluginPath */
 #define CHECKPOINT_PATH  KUBELET_PLUGINS "/kubelet_internal_checkpoint"
 #define CHECKPOINT_BYTES (16u << 20)
-#define PING_USEC        (20 * USEC_PER_SEC)
 
 /* What was tried, and what came of it. */
 struct verify {
@@ -23,7 +19,8 @@ struct verify {
 	const struct config *config;
 	const struct node *node;
 	const struct plan *plan;
-	json_t *checks; /* owned; see add() */
+	char traffic[192]; /* the program that sends between two nodes, of the present device */
+	json_t *checks;    /* owned; see add() */
 	int n_failed;
 };
 
@@ -33,63 +30,79 @@ enum result {
 	SKIPPED
 };
 
-/*
- * @is: what was seen. @expected: what should be. @between: the command for two nodes. They are kept
- * as "is", "expected" and "between_nodes".
- */
-static int add(struct verify *v, const char *check, const char *target, enum result result,
-	       const char *is, const char *expected, const char *between)
+enum check {
+	CHECK_DEVICE,
+	CHECK_NODES,
+	CHECK_GID,
+	CHECK_SMC,
+	CHECK_NCCL,
+	CHECK_PLUGIN,
+	CHECK_ALLOCATABLE
+};
+
+/* @between: the command for two nodes, with the target; NULL: traffic. */
+static const struct {
+	const char *name, *expected, *between;
+} checks[] = {
+	[CHECK_DEVICE] = { "device", "driver bound, libibverbs opens it, port ACTIVE",
+			   "rdma-provision explain %s, on each node" },
+	[CHECK_NODES] = { "nodes", "uverbsN and rdma_cm in /dev/infiniband" },
+	[CHECK_GID] = { "gid",
+			"a RoCE v2 GID, without Type=sriov of an IPv4 or global IPv6 address",
+			"ibv_devinfo -v -d %s | grep GID" },
+	[CHECK_SMC] = { "smc", "smc loaded, a PNETID for each usable device",
+			"smcss -a: SMCR, and not TCP, for a connection" },
+	[CHECK_NCCL] = { "nccl", "ports and a GID index for NCCL",
+			 "NCCL_DEBUG=INFO rdma-nccl-env --exec all_reduce_perf: NET/IB, and these "
+			 "devices" },
+	[CHECK_PLUGIN] = { "plugin",
+			   "kubelet.sock and the socket of a device plugin in /" KUBELET_PLUGINS,
+			   "kubectl get pods -A -o wide: the device plugin's pod of each node is "
+			   "Running" },
+	[CHECK_ALLOCATABLE] = { "allocatable",
+				"what the plugin's file has, or any number of a vendor's plugin",
+				"kubectl get node NODE -o jsonpath='{.status.allocatable}', for "
+				"each node" },
+};
+
+/* @format: what was seen, or why the check is skipped. */
+_printf_(5, 6) static int add(struct verify *v, enum check check, const char *target,
+			      enum result result, const char *format, ...)
 {
 	static const char *const words[] = { "PASS", "FAIL", "skipped" };
+	char is[512], between[192] = "";
+	va_list arguments;
 
+	va_start(arguments, format);
+	vsnprintf(is, sizeof(is), format, arguments);
+	va_end(arguments);
+	if (result != SKIPPED)
+		snprintf(between, sizeof(between),
+			 checks[check].between ? checks[check].between : "%s",
+			 checks[check].between ? target : v->traffic);
 	v->n_failed += result == FAIL;
 	return json_array_append_new(v->checks,
-				     json_pack("{s:s, s:s, s:o, s:o, s:o, s:o}", "result",
-					       words[result], "check", check, "target",
+				     json_pack("{s:s, s:s, s:o, s:o, s:s, s:o}", "result",
+					       words[result], "check", checks[check].name, "target",
 					       document_text(target), "is", document_text(is),
-					       "expected", document_text(expected), "between_nodes",
-					       document_text(between))) < 0
+					       "expected",
+					       result == SKIPPED ? "" : checks[check].expected,
+					       "between_nodes", document_text(between))) < 0
 		       ? -ENOMEM
 		       : 0;
 }
 
 /* --- devices --- */
 
-static const char *ibdev_of(const struct device *d)
-{
-	return d->ibdev ? d->ibdev->name : d->ibdev_name;
-}
-
-static int check_nodes(struct verify *v, const struct device *d)
-{
-	const struct ibdev *ib = d->ibdev;
-	const bool has_all = ib && *ib->uverbs && v->node->has_rdma_cm;
-	char is[192], between[96];
-
-	if (!ib)
-		snprintf(is, sizeof(is), "no RDMA device");
-	else
-		snprintf(is, sizeof(is), "%s%s%s%s", *ib->uverbs ? ib->uverbs : "no uverbs",
-			 *ib->umad ? " " : "", ib->umad,
-			 v->node->has_rdma_cm ? " rdma_cm" : ", no rdma_cm");
-	snprintf(between, sizeof(between), "ibv_devinfo -d %s", ib ? ib->name : "DEVICE");
-	return add(v, "nodes", d->pci->address, has_all ? PASS : FAIL, is,
-		   "uverbsN and rdma_cm in /dev/infiniband", between);
-}
-
 static int check_usable(struct verify *v, const struct device *d)
 {
-	char is[512], between[96];
+	const char *pci = d->pci->address;
 
 	if (d->is_usable)
-		snprintf(is, sizeof(is), "%s is usable", ibdev_of(d));
-	else
-		snprintf(is, sizeof(is), "%s: %s%s%s", reason_code(d->reason),
-			 reason_meaning(d->reason), *d->detail ? ": " : "", d->detail);
-	snprintf(between, sizeof(between), "rdma-provision explain %s, on each node",
-		 d->pci->address);
-	return add(v, "device", d->pci->address, d->is_usable ? PASS : FAIL, is,
-		   "driver bound, libibverbs opens it, port ACTIVE", between);
+		return add(v, CHECK_DEVICE, pci, PASS, "%s is usable",
+			   d->ibdev ? d->ibdev->name : d->ibdev_name);
+	return add(v, CHECK_DEVICE, pci, FAIL, "%s: %s%s%s", reason_code(d->reason),
+		   reason_meaning(d->reason), *d->detail ? ": " : "", d->detail);
 }
 
 /* As programs choose: 3 for an IPv4 address, 2 for a global IPv6 address, 1 for the link's own. */
@@ -121,81 +134,45 @@ static bool is_infiniband(const struct port *p)
 	return streq(p->link_layer, "InfiniBand");
 }
 
+static void set_traffic(struct verify *v, const struct ibdev *ib)
+{
+	const struct gid *g = ib->n_ports > 0 && !is_infiniband(&ib->ports[0])
+				      ? find_gid(v, &ib->ports[0])
+				      : NULL;
+	char index[32] = "";
+
+	if (g)
+		snprintf(index, sizeof(index), " -x %" PRIu32, g->index);
+	snprintf(v->traffic, sizeof(v->traffic),
+		 streq(ib->node_type, "RNIC")
+			 ? "rping -s; on the other node rping -c -a ADDRESS"
+			 : "ib_write_bw -d %s%s; on the other node the same with ADDRESS",
+		 ib->name, index);
+}
+
+static int check_nodes(struct verify *v, const struct device *d)
+{
+	const struct ibdev *ib = d->ibdev;
+	const char *pci = d->pci->address;
+
+	v->traffic[0] = '\0';
+	if (!ib)
+		return add(v, CHECK_NODES, pci, FAIL, "no RDMA device");
+	set_traffic(v, ib);
+	return add(v, CHECK_NODES, pci, *ib->uverbs && v->node->has_rdma_cm ? PASS : FAIL,
+		   "%s%s%s%s", *ib->uverbs ? ib->uverbs : "no uverbs", *ib->umad ? " " : "",
+		   ib->umad, v->node->has_rdma_cm ? " rdma_cm" : ", no rdma_cm");
+}
+
 static int check_gid(struct verify *v, const struct device *d, const struct port *p)
 {
 	const struct gid *g = find_gid(v, p);
-	char is[128] = "no such GID", between[128];
 
 	if (is_infiniband(p) || streq(d->ibdev->node_type, "RNIC"))
 		return 0; /* the LID, and the IP address, are what counts there */
-	if (g)
-		snprintf(is, sizeof(is), "index %" PRIu32 ": %s", g->index, g->gid);
-	snprintf(between, sizeof(between), "ibv_devinfo -v -d %s | grep GID", d->ibdev->name);
-	return add(v, "gid", d->ibdev->name, g ? PASS : FAIL, is,
-		   plugin_gives_vfs(v->config->plugin.type)
-			   ? "a RoCE v2 GID"
-			   : "a RoCE v2 GID of an IPv4 or global IPv6 address",
-		   between);
-}
-
-struct verify_target {
-	char ibdev[IBDEV_LEN];
-	uint8_t port;
-	int gid_index;
-};
-
-static int on_ping(void *userdata, size_t i _unused_, char *error)
-{
-	const struct verify_target *t = userdata;
-	char step[64];
-	int r = verbs_ping(t->ibdev, t->port, t->gid_index, step, sizeof(step));
-
-	if (r < 0)
-		snprintf(error, CHILD_ERROR_LEN, "%s: %s", step, strerror(-r));
-	return r;
-}
-
-static int check_ping(struct verify *v, const struct device *d, const struct port *p)
-{
-	const struct gid *g = is_infiniband(p) ? NULL : find_gid(v, p);
-	struct verify_target t = { .port = (uint8_t)p->number,
-				   .gid_index = g ? (int)g->index : -1 };
-	struct child child = { .call = on_ping, .userdata = &t };
-	char is[CHILD_ERROR_LEN] = "", between[192], index[32] = "";
-	const char *why_not = NULL;
-	int r = 0;
-
-	COPY(t.ibdev, d->ibdev->name);
-	if (!v->os->fs.is_live)
-		why_not = "this is no running system";
-	else if (streq(d->ibdev->node_type, "RNIC"))
-		why_not = "an iWARP device is connected by rdma_cm only";
-	else if (!streq(p->state, "ACTIVE"))
-		why_not = "the port is not ACTIVE";
-	else if (!g && !is_infiniband(p))
-		why_not = "there is no GID";
-	if (!why_not)
-		r = child_call(&child, 0, PING_USEC, is, sizeof(is));
-	child_done(&child);
-
-	if (why_not)
-		COPY(is, why_not);
-	else if (r >= 0)
-		snprintf(is, sizeof(is), "%d bytes went both ways", RC_PING_BYTES);
-	else if (!*is)
-		COPY(is, strerror(-r));
-	if (g)
-		snprintf(index, sizeof(index), " -x %" PRIu32, g->index);
-	snprintf(between, sizeof(between),
-		 streq(d->ibdev->node_type, "RNIC")
-			 ? "rping -s; on the other node rping -c -a ADDRESS"
-			 : "ib_write_bw -d %s%s; on the other node the same with ADDRESS",
-		 d->ibdev->name, index);
-	return add(v, "rc-ping", d->ibdev->name,
-		   why_not ? SKIPPED
-		   : r < 0 ? FAIL
-			   : PASS,
-		   is, "a message between two queue pairs of the device, and its answer", between);
+	if (!g)
+		return add(v, CHECK_GID, d->ibdev->name, FAIL, "no such GID");
+	return add(v, CHECK_GID, d->ibdev->name, PASS, "index %" PRIu32 ": %s", g->index, g->gid);
 }
 
 static int check_device(struct verify *v, const struct device *d)
@@ -205,17 +182,15 @@ static int check_device(struct verify *v, const struct device *d)
 	if (!d->is_handed_out && d->reason == REASON_NONE)
 		return 0; /* a PF whose VFs are handed out */
 	if (d->aside != REASON_NONE || !d->is_handed_out)
-		return add(v, "device", d->pci->address, SKIPPED,
-			   reason_meaning(d->aside != REASON_NONE ? d->aside : d->reason),
-			   "it is not handed out", "");
+		return add(v, CHECK_DEVICE, d->pci->address, SKIPPED, "%s",
+			   reason_meaning(d->aside != REASON_NONE ? d->aside : d->reason));
 	r = check_usable(v, d);
 	if (r < 0 || d->is_in_pod)
 		return r;
 	r = check_nodes(v, d);
 	if (r < 0 || !d->ibdev || d->ibdev->n_ports == 0)
 		return r;
-	r = check_gid(v, d, &d->ibdev->ports[0]);
-	return r < 0 ? r : check_ping(v, d, &d->ibdev->ports[0]);
+	return check_gid(v, d, &d->ibdev->ports[0]);
 }
 
 static int check_devices(struct verify *v)
@@ -224,11 +199,9 @@ static int check_devices(struct verify *v)
 
 	/* Without a device the node is ready when each section has Expect=0. */
 	if (v->plan->n_devices == 0 && v->config->n_devices > 0 && v->plan->state == NODE_READY)
-		return add(v, "device", "node", SKIPPED, "no device matches, with Expect=0",
-			   "none is expected yet", "");
+		return add(v, CHECK_DEVICE, "node", SKIPPED, "no device matches, with Expect=0");
 	if (v->plan->n_devices == 0)
-		return add(v, "device", "node", FAIL, "no device matches",
-			   "a [Device NAME] section that matches an RDMA NIC", "");
+		return add(v, CHECK_DEVICE, "node", FAIL, "no device matches");
 	for (size_t i = 0; i < v->plan->n_devices && r >= 0; i++)
 		r = check_device(v, &v->plan->devices[i]);
 	return r;
@@ -255,13 +228,12 @@ static const char *why_no_smc(const struct verify *v)
 
 static int check_smc(struct verify *v)
 {
-	static const char between[] = "smcss -a: SMCR, and not TCP, for a connection";
 	const char *why_not = why_no_smc(v);
 	size_t n_usable = 0, n_named = 0;
-	char is[96];
+	bool is_good;
 
 	if (v->config->smc.enable == SMC_NO)
-		return add(v, "smc", "node", SKIPPED, "[SMC] Enable=no", "it is not asked for", "");
+		return add(v, CHECK_SMC, "node", SKIPPED, "[SMC] Enable=no");
 	for (size_t i = 0; i < v->plan->n_devices; i++) {
 		const struct device *d = &v->plan->devices[i];
 		bool is_named = false;
@@ -274,17 +246,13 @@ static int check_smc(struct verify *v)
 		n_usable++;
 		n_named += is_named;
 	}
-	snprintf(is, sizeof(is),
-		 v->node->has_pnets ? "%zu of %zu devices have a PNETID"
-				    : "the module smc is not loaded",
-		 n_named, n_usable);
-	if (v->node->has_pnets && n_usable > 0 && n_named == n_usable)
-		why_not = NULL;
-	else if (why_not)
-		return add(v, "smc", "node", SKIPPED, why_not, "", "");
-	return add(v, "smc", "node",
-		   v->node->has_pnets && n_usable > 0 && n_named == n_usable ? PASS : FAIL, is,
-		   "smc loaded, a PNETID for each usable device", between);
+	is_good = v->node->has_pnets && n_usable > 0 && n_named == n_usable;
+	if (!is_good && why_not)
+		return add(v, CHECK_SMC, "node", SKIPPED, "%s", why_not);
+	if (!v->node->has_pnets)
+		return add(v, CHECK_SMC, "node", FAIL, "the module smc is not loaded");
+	return add(v, CHECK_SMC, "node", is_good ? PASS : FAIL, "%zu of %zu devices have a PNETID",
+		   n_named, n_usable);
 }
 
 /* --- NCCL --- */
@@ -302,10 +270,8 @@ static int check_nccl(struct verify *v)
 		return r;
 	for (char *p = text; p && *p; p++)
 		*p = *p == '\n' ? (char)(p[1] ? ' ' : '\0') : *p;
-	return add(
-		v, "nccl", "node", text ? PASS : SKIPPED, text ? text : reason_meaning(c.reason),
-		"ports and a GID index for NCCL",
-		"NCCL_DEBUG=INFO rdma-nccl-env --exec all_reduce_perf: NET/IB, and these devices");
+	return add(v, CHECK_NCCL, "node", text ? PASS : SKIPPED, "%s",
+		   text ? text : reason_meaning(c.reason));
 }
 
 /* --- the kubelet --- */
@@ -354,8 +320,8 @@ static int check_sockets(struct verify *v)
 
 	r = fs_list(&v->os->fs, KUBELET_PLUGINS, &names);
 	if (r < 0 && (r != -ENOENT || !v->os->fs.is_live))
-		return add(v, "plugin", "kubelet", SKIPPED, strerror(-r),
-			   "/" KUBELET_PLUGINS " can be read, as root", "");
+		return add(v, CHECK_PLUGIN, "kubelet", SKIPPED, "/" KUBELET_PLUGINS ": %s",
+			   strerror(-r));
 	for (size_t i = 0; i < names.n_names && used < sizeof(is); i++) {
 		const char *name = names.names[i], *dot = strrchr(name, '.');
 
@@ -366,11 +332,9 @@ static int check_sockets(struct verify *v)
 						 used > 0 ? " " : "", name);
 	}
 	if ((!has_kubelet || used == 0) && !is_plugin_expected(v))
-		return add(v, "plugin", "kubelet", SKIPPED, NO_PLUGIN_ASKED, "", "");
-	return add(v, "plugin", "kubelet", has_kubelet && used > 0 ? PASS : FAIL,
-		   has_kubelet ? is : "no kubelet.sock: the kubelet does not run",
-		   "kubelet.sock and the socket of a device plugin in /" KUBELET_PLUGINS,
-		   "kubectl get pods -A -o wide: the device plugin's pod of each node is Running");
+		return add(v, CHECK_PLUGIN, "kubelet", SKIPPED, NO_PLUGIN_ASKED);
+	return add(v, CHECK_PLUGIN, "kubelet", has_kubelet && used > 0 ? PASS : FAIL, "%s",
+		   has_kubelet ? is : "no kubelet.sock: the kubelet does not run");
 }
 
 /* @n_devices: how many of them our plugin exposes now. */
@@ -380,18 +344,14 @@ static int check_resource(struct verify *v, const json_t *registered, const char
 	const size_t n = json_array_size(json_object_get(registered, resource));
 	const bool is_ours = v->config->plugin.type != PLUGIN_NONE;
 	const size_t expected = output_plugin_allocatable(v->config, n_devices);
-	char is[64], should[96];
 
 	if (n == 0 && !is_plugin_expected(v))
-		return add(v, "allocatable", resource, SKIPPED, NO_PLUGIN_ASKED, "", "");
-	snprintf(is, sizeof(is), "%zu registered", n);
-	if (is_ours)
-		snprintf(should, sizeof(should), "%zu, as the plugin's file has it", expected);
-	else
-		COPY(should, "registered by the vendor's device plugin");
-	return add(v, "allocatable", resource, (is_ours ? n == expected : n > 0) ? PASS : FAIL, is,
-		   should,
-		   "kubectl get node NODE -o jsonpath='{.status.allocatable}', for each node");
+		return add(v, CHECK_ALLOCATABLE, resource, SKIPPED, NO_PLUGIN_ASKED);
+	if (!is_ours)
+		return add(v, CHECK_ALLOCATABLE, resource, n > 0 ? PASS : FAIL, "%zu registered",
+			   n);
+	return add(v, CHECK_ALLOCATABLE, resource, n == expected ? PASS : FAIL,
+		   "%zu registered, and %zu in the plugin's file", n, expected);
 }
 
 static int check_allocatable(struct verify *v)
@@ -402,8 +362,8 @@ static int check_allocatable(struct verify *v)
 	int r;
 
 	if (is_ours && !plugin_has_file(v->config->plugin.type))
-		return add(v, "allocatable", "kubelet", SKIPPED, "a DRA driver has ResourceSlices",
-			   "", "");
+		return add(v, CHECK_ALLOCATABLE, "kubelet", SKIPPED,
+			   "a DRA driver has ResourceSlices");
 	r = forecast_make(v->config, v->plan, &f);
 	if (r < 0)
 		return r;
@@ -411,11 +371,11 @@ static int check_allocatable(struct verify *v)
 	if (r == -ENOMEM)
 		return r;
 	if (r == -ENOENT && !is_plugin_expected(v))
-		return add(v, "allocatable", "kubelet", SKIPPED, NO_PLUGIN_ASKED, "", "");
+		return add(v, CHECK_ALLOCATABLE, "kubelet", SKIPPED, NO_PLUGIN_ASKED);
 	if (r < 0)
-		return add(v, "allocatable", "kubelet",
-			   r == -ENOENT && v->os->fs.is_live ? FAIL : SKIPPED, strerror(-r),
-			   "/" CHECKPOINT_PATH, "");
+		return add(v, CHECK_ALLOCATABLE, "kubelet",
+			   r == -ENOENT && v->os->fs.is_live ? FAIL : SKIPPED,
+			   "/" CHECKPOINT_PATH ": %s", strerror(-r));
 	/* Nothing is, or will be, exposed: what is registered is left from before. */
 	if (f.n_pools == 0 && is_ours)
 		return check_resource(v, registered, v->config->plugin.resource, 0);
@@ -427,13 +387,13 @@ static int check_allocatable(struct verify *v)
 
 /* --- all of them --- */
 
-static int print_text(const json_t *checks, char **ret)
+static int print_text(const json_t *list, char **ret)
 {
 	_cleanup_(sheet_done) struct sheet s = {};
 
 	if (sheet_open(&s, 0, 0) < 0)
 		return -ENOMEM;
-	sheet_fill_list(&s, checks,
+	sheet_fill_list(&s, list,
 			"[{?result=FAIL}FAIL|{?result=PASS}PASS|skip] {check} {target}: {is}"
 			"[{!result=PASS}; expected: {expected}]"
 			"[\n     between nodes: {between_nodes}]");
@@ -442,7 +402,7 @@ static int print_text(const json_t *checks, char **ret)
 
 int verify(struct os *d, const struct config *c, bool is_json, char **ret)
 {
-	static int (*const checks[])(struct verify *) = {
+	static int (*const all[])(struct verify *) = {
 		check_devices, check_smc, check_nccl, check_sockets, check_allocatable,
 	};
 	_cleanup_(memory_done) struct memory memory = {};
@@ -456,8 +416,8 @@ int verify(struct os *d, const struct config *c, bool is_json, char **ret)
 		return -ENOMEM;
 	v.checks = list;
 	r = loop_plan(d, c, false, &n, &memory, &p);
-	for (size_t i = 0; i < ELEMENTSOF(checks) && r >= 0; i++)
-		r = checks[i](&v);
+	for (size_t i = 0; i < ELEMENTSOF(all) && r >= 0; i++)
+		r = all[i](&v);
 	if (r >= 0 && is_json) {
 		document = json_pack("{s:O, s:i}", "checks", list, "failed", v.n_failed);
 		r = document ? document_print(document, ret) : -ENOMEM;

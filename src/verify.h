@@ -3,8 +3,7 @@
  * Verify: the checks that the vendors' pages make users do by hand, each with what was expected and
  * the command that checks the same between two nodes.
  *
- * It changes nothing and opens no port. Messages go from a device to itself only (os/rc-ping.h).
- * Below --root nothing can be tried, so those checks are skipped.
+ * It changes nothing, opens no port and sends nothing.
  */
 #pragma once
 

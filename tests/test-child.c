@@ -12,6 +12,13 @@
 
 #include "../src/os/child.h"
 
+static int child_call(struct child *c, size_t i, uint64_t limit_usec, char *ret_error, size_t size)
+{
+	int r = child_begin(c, i);
+
+	return r < 0 ? r : child_end(c, now_usec() + limit_usec, ret_error, size);
+}
+
 #define MAX_CALLS 8
 #define LONG_USEC (60 * USEC_PER_SEC)
 

@@ -134,10 +134,3 @@ int child_end(struct child *c, uint64_t until_usec, char *ret_error, size_t size
 	copy(ret_error, size, answer.error);
 	return answer.result;
 }
-
-int child_call(struct child *c, size_t i, uint64_t deadline_usec, char *ret_error, size_t size)
-{
-	int r = child_begin(c, i);
-
-	return r < 0 ? r : child_end(c, now_usec() + deadline_usec, ret_error, size);
-}

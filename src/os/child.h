@@ -21,21 +21,17 @@ struct child {
 	int fd;    /* owned; only while there is one */
 };
 
-/**
- * child_call() - make call @i in the child process, a new one if there is none, and wait for it
- * @deadline_usec: after which the child is killed
- * @ret_error:     its words, empty when it had none
- *
- * The child dies with its parent (PR_SET_PDEATHSIG); a write that the kernel has begun it still
- * ends. Return: what the call returned, -ETIMEDOUT, -EIO when the child died, or -errno of fork().
- */
-int child_call(struct child *c, size_t i, uint64_t deadline_usec, char *ret_error, size_t size);
-
 /*
- * child_call() in two halves, for a call that goes on while others are made in another child. Not
- * more than one at a time in each.
+ * Begins call @i in the child process, a new one if there is none; not more than one at a time. The
+ * child dies with its parent (PR_SET_PDEATHSIG); a write that the kernel has begun it still ends.
+ * Return: 0, -EIO or -errno of fork().
  */
 int child_begin(struct child *c, size_t i);
+
+/*
+ * Waits for it, until the child is killed. @ret_error: its words, empty when it had none. Return:
+ * what the call returned, -ETIMEDOUT, or -EIO when the child died.
+ */
 int child_end(struct child *c, uint64_t until_usec, char *ret_error, size_t size);
 
 /* Kills the process and does not wait for its end: its call may be stuck in the kernel. */

@@ -21,6 +21,3 @@ struct verbs_answer {
  * @ret: one for each of @ibdevs, whose contexts are closed at once
  */
 void verbs_try(const char (*ibdevs)[IBDEV_LEN], size_t n, struct verbs_answer *ret);
-
-/* rc_ping() of rc-ping.h in that program; @ret_step of @size bytes. */
-int verbs_ping(const char *ibdev, uint8_t port, int gid_index, char *ret_step, size_t size);
