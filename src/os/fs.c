@@ -249,9 +249,8 @@ static int open_by_hand(const struct fs *fs, const char *path, int flags, mode_t
 	if (!COPY(w.rest, path))
 		return -ENAMETOOLONG;
 	r = walk_to_root(&w);
-	if (r < 0)
-		return r;
-	r = walk_open(&w, flags, mode);
+	if (r >= 0)
+		r = walk_open(&w, flags, mode);
 	if (r < 0)
 		return r;
 	if (ret_way)
@@ -260,7 +259,7 @@ static int open_by_hand(const struct fs *fs, const char *path, int flags, mode_t
 }
 
 /* Of processes all are alike: one stands for them. */
-void fs_note_denied(const struct fs *fs, const char *path)
+static void note_denied(const struct fs *fs, const char *path)
 {
 	const char *shown = is_prefix(path, "proc/") ? "proc/PID" : path;
 	struct fs_denied *denied = fs->denied;
@@ -303,7 +302,7 @@ int fs_open(const struct fs *fs, const char *path, int flags)
 
 	fd = open_path(fs, path, flags | O_CLOEXEC);
 	if (fd == -EACCES)
-		fs_note_denied(fs, path);
+		note_denied(fs, path);
 	return fd;
 }
 
@@ -376,41 +375,10 @@ static ssize_t read_up_to(int fd, char *buf, size_t size)
 	return (ssize_t)n;
 }
 
-/*
- * An attribute of the running kernel's sysfs is no FIFO, and one read() has all of it, which is at
- * most a page: sysfs_kf_seq_show() in fs/sysfs/file.c. A GID table has up to 1,024 of them for each
- * port, and each look reads all. So it is with the short files of procfs: seq_read_iter() in
- * fs/seq_file.c gives all of a single record that has room, proc_dostring() in kernel/sysctl.c a
- * setting; and a look reads one for each process.
- */
-static ssize_t read_attribute(const struct fs *fs, const char *path, char *buf, size_t size)
-{
-	_cleanup_(closep) int fd = -EBADF;
-	ssize_t n;
-
-	fd = fs_open(fs, path, O_RDONLY | CAUTIOUS);
-	if (fd < 0)
-		return fd;
-	do
-		n = read(fd, buf, size);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
-}
-
-static ssize_t read_line(const struct fs *fs, const char *path, char *buf, size_t size)
-{
-	_cleanup_(closep) int fd = -EBADF;
-
-	if (fs->is_live && (is_prefix(path, "sys/") || is_prefix(path, "proc/")))
-		return read_attribute(fs, path, buf, size);
-
-	fd = open_regular(fs, path, O_RDONLY);
-	return fd < 0 ? fd : read_up_to(fd, buf, size);
-}
-
 int fs_read(const struct fs *fs, const char *path, char *buf, size_t size)
 {
-	const ssize_t n = read_line(fs, path, buf, size);
+	_cleanup_(closep) int fd = open_regular(fs, path, O_RDONLY);
+	const ssize_t n = fd < 0 ? fd : read_up_to(fd, buf, size);
 
 	if (n < 0)
 		return (int)n;

@@ -66,9 +66,6 @@ void fs_done(struct fs *fs);
 void fs_enter(const struct fs *fs, const char *path, struct fs *ret);
 void fs_leave(struct fs *fs);
 
-/* Another process could not open it for us: to fs.denied. */
-void fs_note_denied(const struct fs *fs, const char *path);
-
 /*
  * Opens a file below the root with these open(2) flags; O_CLOEXEC is added, O_CREAT makes it 0600.
  * Return: fd or -errno.
