@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gid.h"
 
+#include "ip.h"
+
 #include <sys/socket.h>
 
 static int digit(char c)
@@ -39,10 +41,7 @@ bool gid_is_ipv4(const uint8_t gid[static 16])
 
 bool gid_is_global_ipv6(const uint8_t gid[static 16])
 {
-	static const uint8_t zero[16];
-
-	return !gid_is_ipv4(gid) && memcmp(gid, zero, sizeof(zero)) != 0 &&
-	       !(gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80);
+	return !gid_is_ipv4(gid) && !is_zero(gid) && !ip_is_link_local(AF_INET6, gid);
 }
 
 bool gid_is_there(const struct port *p, const char *netdev, const struct address *a)

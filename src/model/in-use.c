@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "in-use.h"
 
+#include "gid.h"
 #include "ip.h"
 #include "rtproto.h"
 
@@ -10,8 +11,9 @@
 #include <netinet/in.h>
 #include <stdarg.h>
 
-#define PORT_DHCP   68
-#define PORT_DHCPV6 546
+#define PORT_DHCP        68
+#define PORT_DHCPV6      546
+#define CLASS_INFINIBAND 0x0207
 
 struct finder {
 	const struct graph *g;
@@ -38,11 +40,6 @@ __attribute__((format(printf, 3, 4))) static void add(struct finder *s, enum use
 	vsnprintf(u->detail, sizeof(u->detail), format, arguments);
 	va_end(arguments);
 	s->n_users++;
-}
-
-static bool is_infiniband(const struct pci *pci)
-{
-	return pci->class >> 8 == 0x0207;
 }
 
 bool in_use_is_vfio(const struct pci *pci)
@@ -98,7 +95,7 @@ static bool is_netdev_away(const struct finder *s)
 	if (pci_is_erdma(
 		    s->f)) /* without an ibdev there is nothing to use, if no ibdev can be away */
 		return s->ib || can_ibdevs_leave(s->n);
-	return !(is_infiniband(s->f) && s->ib); /* ib_ipoib makes it, if loaded */
+	return !(s->f->class >> 8 == CLASS_INFINIBAND && s->ib); /* ib_ipoib makes it, if loaded */
 }
 
 static void add_away(struct finder *s)
@@ -143,16 +140,10 @@ static bool is_asked_for_ra(const struct graph *g, const struct memory *memory,
 	return false;
 }
 
-/* The kernel gives each netdev that is up one of these. */
-static bool is_link_local(int family, const uint8_t *bytes)
-{
-	return family == AF_INET6 && bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80;
-}
-
 static bool is_host_address(const struct memory *memory, const struct address *a, bool is_ra_ours,
 			    const char *text)
 {
-	if (is_link_local(a->family, a->local))
+	if (ip_is_link_local(a->family, a->local))
 		return false;
 	/* Autoconfigured ones have a lifetime: addrconf_prefix_rcv() in net/ipv6/addrconf.c */
 	if (is_ra_ours && a->family == AF_INET6 && !(a->flags & IFA_F_PERMANENT))
@@ -189,11 +180,9 @@ static const struct address *next_address(const struct node *n, const struct mem
  */
 static bool is_to_neighbours(const struct node *n, const struct route *t)
 {
-	static const uint8_t none[16];
-
 	if (t->prefix_len == 0)
 		return true;
-	if (memcmp(t->gateway, none, sizeof(none)) != 0)
+	if (!is_zero(t->gateway))
 		return false;
 	if (t->prefix_len == ip_bits(t->family))
 		return true;
@@ -430,12 +419,8 @@ static void add_elsewhere(struct finder *s, const struct netdev *nd, bool is_own
 {
 	const struct netns *ns = &s->n->netnses[nd->netns - 1];
 
-	if (is_own)
-		add(s, USE_NETDEV_NETNS, "%s in network namespace %" PRIu64 ", %.48s", nd->name,
-		    ns->inode, ns->name);
-	else
-		add(s, USE_UPPER, "%s in network namespace %" PRIu64 ", %.48s", nd->name, ns->inode,
-		    ns->name);
+	add(s, is_own ? USE_NETDEV_NETNS : USE_UPPER, "%s in network namespace %" PRIu64 ", %.48s",
+	    nd->name, ns->inode, ns->name);
 }
 
 static bool add_stacked(struct finder *s)
@@ -478,29 +463,11 @@ static void add_closed(struct finder *s)
 
 /* --- GIDs --- */
 
-/* "0000:0000:0000:0000:0000:ffff:0a00:0001" */
-static bool parse_gid(const char *text, uint8_t ret[16])
+static bool is_equal_gid(const uint8_t gid[static 16], int family, const uint8_t *address)
 {
-	for (size_t i = 0; i < 8; i++) {
-		char *end;
-		const unsigned long group = strtoul(text, &end, 16);
-
-		if (end != text + 4 || *end != (i < 7 ? ':' : '\0'))
-			return false;
-		ret[2 * i] = (uint8_t)(group >> 8);
-		ret[2 * i + 1] = (uint8_t)group;
-		text = end + 1;
-	}
-	return true;
-}
-
-static bool is_equal_gid(const uint8_t gid[16], int family, const uint8_t *address)
-{
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
 	if (family == AF_INET6)
 		return memcmp(gid, address, 16) == 0;
-	return memcmp(gid, mapped, sizeof(mapped)) == 0 && memcmp(gid + 12, address, 4) == 0;
+	return gid_is_ipv4(gid) && memcmp(gid + 12, address, 4) == 0;
 }
 
 /* Made of an address of this netdev? The kernel takes ifa_address, which may be the peer's. */
@@ -508,9 +475,9 @@ static bool is_own_gid(const struct node *n, const struct netdev *nd, const char
 {
 	uint8_t gid[16];
 
-	if (!parse_gid(text, gid))
+	if (!gid_parse(text, gid))
 		return false;
-	if (is_link_local(AF_INET6, gid)) /* of its MAC, always there */
+	if (ip_is_link_local(AF_INET6, gid)) /* of its MAC, always there */
 		return true;
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *a = &n->addresses[i];
@@ -596,17 +563,17 @@ enum in_use_degree in_use_degree(const struct graph *g, const struct memory *mem
 	struct user found[IN_USE_MAX];
 	const size_t n_found = in_use_find(g, memory, f, found);
 	const struct user *u;
+	size_t at = 0;
 
 	why[0] = '\0';
-	for (size_t i = 0; (u = node_user(g->n, f->address, &i));)
-		if (u->use != USE_ADDRESS) {
-			in_use_words(u, why, size);
-			return IN_USE_USED;
-		}
-	for (size_t i = 0; i < n_found; i++)
-		if (found[i].use != USE_ADDRESS) {
-			in_use_words(&found[i], why, size);
-			return IN_USE_USED;
-		}
-	return judge_host(g, memory, f, is_ra_ours, why, size);
+	do
+		u = node_user(g->n, f->address, &at);
+	while (u && u->use == USE_ADDRESS);
+	for (size_t i = 0; i < n_found && !u; i++)
+		if (found[i].use != USE_ADDRESS)
+			u = &found[i];
+	if (!u)
+		return judge_host(g, memory, f, is_ra_ours, why, size);
+	in_use_words(u, why, size);
+	return IN_USE_USED;
 }

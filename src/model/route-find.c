@@ -31,12 +31,6 @@ const struct netdev *route_vrf_of(const struct node *n, const struct netdev *nd)
 	return nd && streq(nd->kind, "vrf") ? nd : NULL;
 }
 
-static bool is_loopback(int family, const uint8_t *bytes)
-{
-	return family == AF_INET ? bytes[0] == 127
-				 : IN6_IS_ADDR_LOOPBACK((const struct in6_addr *)bytes);
-}
-
 static bool is_multicast(int family, const uint8_t *bytes)
 {
 	return family == AF_INET ? bytes[0] >> 4 == 14 : bytes[0] == 0xff;
@@ -354,7 +348,7 @@ static int find_first(const struct packet *p, struct lookup *l)
 		return -EINVAL;
 	if (l->family == AF_INET && p->device && !p->device->is_up)
 		return -ENETUNREACH;
-	if (!is_loopback(l->family, l->dst) || p->oif)
+	if (!ip_is_loopback(l->family, l->dst) || p->oif)
 		return 1;
 	leave_by(l, LOOPBACK);
 	l->protocol = RTPROT_KERNEL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sock.h"
 
+#include "../model/ip.h"
 #include "nl.h"
 
 #include <arpa/inet.h>
@@ -31,21 +32,6 @@ static void socks_done(struct socks *l)
 	free(l->items);
 }
 
-static bool is_any(const uint8_t address[16])
-{
-	static const uint8_t none[16];
-
-	return memcmp(address, none, sizeof(none)) == 0;
-}
-
-static bool is_loopback(const struct sock *s)
-{
-	static const uint8_t loopback[16] = { [15] = 1 };
-
-	return s->family == AF_INET ? s->local[0] == 127
-				    : memcmp(s->local, loopback, sizeof(loopback)) == 0;
-}
-
 /* A socket of IPv6 may have addresses of IPv4: ::ffff:192.0.2.1 */
 static void unmap(struct sock *s)
 {
@@ -66,7 +52,8 @@ static int add(struct socks *l, struct sock s, uint8_t state)
 	struct sock *slot;
 
 	unmap(&s);
-	if (state == TCP_TIME_WAIT || (is_any(s.local) && s.ifindex == 0) || is_loopback(&s))
+	if (state == TCP_TIME_WAIT || (is_zero(s.local) && s.ifindex == 0) ||
+	    ip_is_loopback(s.family, s.local))
 		return 0;
 	if (l->n == SOCKS_MAX)
 		return -E2BIG;

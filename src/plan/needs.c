@@ -128,19 +128,13 @@ static int add_named(struct search *s, const char *match)
 
 /* --- the kubelet's address --- */
 
-static bool is_loopback(int family, const uint8_t *bytes)
-{
-	return family == AF_INET ? bytes[0] == 127
-				 : IN6_IS_ADDR_LOOPBACK((const struct in6_addr *)bytes);
-}
-
 /* Return: 1 when a netdev here has the address, 0, or -ENOMEM. */
 static int add_owner(struct search *s, int family, const uint8_t bytes[static 16], const char *how)
 {
 	const size_t size = ip_bits(family) / 8;
 	enum leads leads = LEADS_NONE;
 
-	for (size_t i = 0; i < s->n->n_addresses && !is_loopback(family, bytes); i++) {
+	for (size_t i = 0; i < s->n->n_addresses && !ip_is_loopback(family, bytes); i++) {
 		const struct address *a = &s->n->addresses[i];
 		const struct netdev *nd = node_netdev(s->n, a->ifindex);
 		char address[INET6_ADDRSTRLEN], words[160];
@@ -162,12 +156,11 @@ static int add_owner(struct search *s, int family, const uint8_t bytes[static 16
 
 static int add_address(struct search *s, const char *text, const char *how)
 {
-	uint8_t bytes[16] = {};
-	const uint8_t none[16] = {};
-	const int family = strchr(text, ':') ? AF_INET6 : AF_INET;
+	uint8_t bytes[16];
+	int family;
 
 	/* 0.0.0.0 and :: only choose the family. */
-	if (inet_pton(family, text, bytes) != 1 || memcmp(bytes, none, sizeof(bytes)) == 0)
+	if (!ip_parse(text, &family, bytes) || is_zero(bytes))
 		return 0;
 	return add_owner(s, family, bytes, how);
 }
@@ -286,26 +279,24 @@ static int add_hop(struct search *s, const struct destination *d, uint32_t ifind
 	return add_root(s, nd, &e, ret);
 }
 
+static bool is_advertised_default(const struct route *t)
+{
+	return t->table == RT_TABLE_MAIN && t->family == AF_INET6 && t->prefix_len == 0 &&
+	       t->protocol == RTPROT_RA;
+}
+
 /* Each rail may have a default route by router advertisement, of one metric. */
 static int add_advertised(struct search *s, const struct destination *d, enum leads *ret)
 {
-	const struct route *best = NULL;
+	uint32_t best = UINT32_MAX;
 	int r = 0;
 
-	for (size_t i = 0; i < s->n->n_routes; i++) {
-		const struct route *t = &s->n->routes[i];
-
-		if (t->table == RT_TABLE_MAIN && t->family == AF_INET6 && t->prefix_len == 0 &&
-		    t->protocol == RTPROT_RA && (!best || t->metric < best->metric))
-			best = t;
-	}
-	for (size_t i = 0; i < s->n->n_routes && best && r >= 0; i++) {
-		const struct route *t = &s->n->routes[i];
-
-		if (t->table == RT_TABLE_MAIN && t->family == AF_INET6 && t->prefix_len == 0 &&
-		    t->protocol == RTPROT_RA && t->metric == best->metric)
-			r = add_hop(s, d, t->ifindex, ret);
-	}
+	for (size_t i = 0; i < s->n->n_routes; i++)
+		if (is_advertised_default(&s->n->routes[i]))
+			best = MIN(best, s->n->routes[i].metric);
+	for (size_t i = 0; i < s->n->n_routes && r >= 0; i++)
+		if (is_advertised_default(&s->n->routes[i]) && s->n->routes[i].metric == best)
+			r = add_hop(s, d, s->n->routes[i].ifindex, ret);
 	return r;
 }
 
@@ -319,14 +310,12 @@ static bool is_advertised(const struct destination *d)
 static int add_source(struct search *s, const struct destination *d)
 {
 	const struct lookup *l = &d->lookup;
-	const uint8_t none[16] = {};
 	enum leads leads = LEADS_NONE;
 
 	for (size_t i = 0; i < s->n->n_addresses; i++) {
 		const struct address *a = &s->n->addresses[i];
 
-		if (a->family == l->family && a->ifindex != l->found &&
-		    memcmp(l->source, none, sizeof(none)) != 0 &&
+		if (a->family == l->family && a->ifindex != l->found && !is_zero(l->source) &&
 		    memcmp(a->local, l->source, sizeof(a->local)) == 0)
 			return add_hop(s, d, a->ifindex, &leads);
 	}
@@ -682,48 +671,33 @@ static int add_unknown(struct search *s, const struct boot *now)
 
 /* --- all of them --- */
 
-struct ordered {
-	const struct need *need;
-	size_t i; /* the first evidence goes first */
-};
-
 static int compare_need(const void *a, const void *b)
 {
-	const struct ordered *x = a, *y = b;
-	const int r = strcmp(x->need->pci, y->need->pci);
-
-	return r ? r : (x->i > y->i) - (x->i < y->i);
+	return strcmp(((const struct need *)a)->pci, ((const struct need *)b)->pci);
 }
 
-static int merge_needs(struct plan *p)
+/* The first evidence of a function stays first. */
+static void merge_needs(struct plan *p)
 {
-	_cleanup_(freep) struct ordered *order = calloc(p->n_needs + 1, sizeof(*order));
-	struct need *all = calloc(p->n_needs + 1, sizeof(*all)), *last = NULL;
 	size_t n = 0;
 
-	if (!order || !all) {
-		free(all);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < p->n_needs; i++)
-		order[i] = (struct ordered){ &p->needs[i], i };
-	qsort(order, p->n_needs, sizeof(*order), compare_need);
 	for (size_t i = 0; i < p->n_needs; i++) {
-		const struct need *k = order[i].need;
+		const struct need *k = &p->needs[i];
+		struct need *have = p->needs;
 
-		if (last && streq(last->pci, k->pci)) {
-			last->is_by_vf &= k->is_by_vf;
-			last->is_kept |= k->is_kept;
-			add_words(last, k->words);
-		} else {
-			last = &all[n++];
-			*last = *k;
+		while (have < p->needs + n && !streq(have->pci, k->pci))
+			have++;
+		if (have == p->needs + n) {
+			p->needs[n++] = *k;
+			continue;
 		}
+		have->is_by_vf &= k->is_by_vf;
+		have->is_kept |= k->is_kept;
+		add_words(have, k->words);
 	}
-	free(p->needs);
-	p->needs = all;
 	p->n_needs = n;
-	return 0;
+	if (n > 0)
+		qsort(p->needs, n, sizeof(*p->needs), compare_need);
 }
 
 static int search(struct search *s)
@@ -769,6 +743,6 @@ int plan_needs(const struct config *c, const struct node *n, const struct memory
 	if (r >= 0)
 		r = search(&s);
 	if (r >= 0)
-		r = merge_needs(p);
+		merge_needs(p);
 	return r;
 }
