@@ -45,14 +45,6 @@ static bool is_unit_enabled(const struct fs *fs, const char *name)
 	return fs_exists(fs, FS_PATH("etc/systemd/system/multi-user.target.wants/%s", name));
 }
 
-/* Unified hierarchy, and systemd's own of version 1. */
-static bool has_cgroup(const struct fs *fs, const char *name)
-{
-	if (fs_exists(fs, FS_PATH("sys/fs/cgroup/system.slice/%s", name)))
-		return true;
-	return fs_exists(fs, FS_PATH("sys/fs/cgroup/systemd/system.slice/%s", name));
-}
-
 /* The unit: one that runs before one that is enabled before one that is there. "": none. */
 static void which_unit(const struct fs *fs, char *ret, size_t size)
 {
@@ -60,7 +52,7 @@ static void which_unit(const struct fs *fs, char *ret, size_t size)
 
 	*ret = '\0';
 	for (size_t i = 0; i < N_KUBELET_UNITS && best < 3; i++) {
-		const int worth = has_cgroup(fs, kubelet_units[i])                    ? 3
+		const int worth = unit_file_has_cgroup(fs, kubelet_units[i])          ? 3
 				  : best < 2 && is_unit_enabled(fs, kubelet_units[i]) ? 2
 										      : 1;
 
@@ -96,33 +88,23 @@ static int is_kubelet(const struct fs *fs, const char *pid)
 /* The first process of a unit that is, or has in it, a kubelet, or 0. Return: 0 or -ENOMEM. */
 static int which_process(const struct fs *fs, const char *unit, uint32_t *ret_pid)
 {
-	static const char *const folders[] = { "sys/fs/cgroup/system.slice",
-					       "sys/fs/cgroup/systemd/system.slice" };
+	_cleanup_(freep) char *list = NULL;
+	char *rest, *pid;
+	size_t size;
+	int r;
 
 	*ret_pid = 0;
-	for (size_t i = 0; i < ELEMENTSOF(folders) && *unit; i++) {
-		_cleanup_(freep) char *list = NULL;
-		char *rest, *pid;
-		size_t size;
-		int r;
-
-		r = fs_read_all(fs, FS_PATH("%s/%s/cgroup.procs", folders[i], unit), MAX_CMDLINE,
-				false, &list, &size);
-		if (r == -ENOMEM)
-			return r;
-		for (rest = list; r >= 0 && (pid = strsep(&rest, "\n"));) {
-			if (!*pid || strlen(pid) > 9 || pid[strspn(pid, "0123456789")])
-				continue;
-			r = is_kubelet(fs, pid);
-			if (r > 0) {
-				*ret_pid = (uint32_t)strtoul(pid, NULL, 10);
-				return 0;
-			}
+	r = *unit ? unit_file_read_pids(fs, unit, false, &list, &size) : 0;
+	for (rest = list; r >= 0 && (pid = strsep(&rest, "\n"));) {
+		if (!*pid || strlen(pid) > 9 || pid[strspn(pid, "0123456789")])
+			continue;
+		r = is_kubelet(fs, pid);
+		if (r > 0) {
+			*ret_pid = (uint32_t)strtoul(pid, NULL, 10);
+			return 0;
 		}
-		if (r == -ENOMEM)
-			return r;
 	}
-	return 0;
+	return r == -ENOMEM ? r : 0;
 }
 
 /* The command line */

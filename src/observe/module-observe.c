@@ -2,11 +2,11 @@
 #include "module-observe.h"
 
 #include "../model/module-options.h"
+#include "../os/unit-file.h"
 #include "blacklist.h"
 #include "cmdline.h"
 
 #define CLASS_NETWORK     0x02
-#define MAX_PIDS_BYTES    65536u
 #define MODULE_BLACKLIST  "module_blacklist="
 #define MODULE_BLACKLIST2 "module-blacklist="
 
@@ -356,19 +356,10 @@ static int on_word(void *userdata, const char *word)
 /* While a oneshot unit is activating, and only then, there are processes of it. */
 static bool is_dkms_building(const struct fs *fs)
 {
-	static const char *const lists[] = {
-		"sys/fs/cgroup/system.slice/dkms.service/cgroup.procs",
-		"sys/fs/cgroup/systemd/system.slice/dkms.service/cgroup.procs", /* cgroup v1 */
-	};
+	_cleanup_(freep) char *pids = NULL;
+	size_t size;
 
-	for (size_t i = 0; i < ELEMENTSOF(lists); i++) {
-		_cleanup_(freep) char *pids = NULL;
-		size_t size;
-
-		if (fs_read_all(fs, lists[i], MAX_PIDS_BYTES, true, &pids, &size) >= 0 && size > 0)
-			return true;
-	}
-	return false;
+	return unit_file_read_pids(fs, "dkms.service", true, &pids, &size) >= 0 && size > 0;
 }
 
 static bool has_infiniband(const struct node *n)
@@ -414,9 +405,8 @@ int observe_modules(struct os *d, struct node *n)
 		return r;
 	if (!d->fs.is_live)
 		r = keep_out(d, n);
-	if (r < 0)
-		return r;
-	r = cmdline_read(&d->fs, on_word, n);
+	if (r >= 0)
+		r = cmdline_read(&d->fs, on_word, n);
 	if (r < 0)
 		return r;
 	if (d->fs.is_live)

@@ -2,6 +2,7 @@
 #include "signs.h"
 
 #include "../model/ip.h"
+#include "../os/unit-file.h"
 
 #define MAX_BYTES        65536u
 #define MAX_PACKET_BYTES (4u << 20)
@@ -22,16 +23,9 @@ static void signs_done(struct signs *s)
 	free(s->ifstate);
 }
 
-/* The folder of a unit's control group: unified hierarchy, and systemd's own of version 1. */
-static bool has_cgroup(const struct fs *fs, const char *unit)
-{
-	return fs_exists(fs, FS_PATH("sys/fs/cgroup/system.slice/%s", unit)) ||
-	       fs_exists(fs, FS_PATH("sys/fs/cgroup/systemd/system.slice/%s", unit));
-}
-
 static bool runs(const struct fs *fs, const char *unit, const char *folder)
 {
-	return fs_exists(fs, folder) && (!fs->is_live || has_cgroup(fs, unit));
+	return fs_exists(fs, folder) && (!fs->is_live || unit_file_has_cgroup(fs, unit));
 }
 
 /* "sk RefCnt Type Proto Iface ...": Iface 0 is any. */
@@ -172,8 +166,8 @@ static int see_ifup(const struct signs *s, const struct netdev *nd, char *ret, s
 	if (!s->ifstate || is_in_ifstate(s->ifstate, nd->name))
 		return 0;
 	escape(nd->name, name, sizeof(name));
-	if (!has_cgroup(s->fs, FS_PATH("ifup@%s.service", name)) &&
-	    !has_cgroup(s->fs, FS_PATH("system-ifup.slice/ifup@%s.service", name)))
+	if (!unit_file_has_cgroup(s->fs, FS_PATH("ifup@%s.service", name)) &&
+	    !unit_file_has_cgroup(s->fs, FS_PATH("system-ifup.slice/ifup@%s.service", name)))
 		return 0;
 	snprintf(ret, size, "ifup@%s.service is starting", name);
 	return 1;

@@ -3,8 +3,9 @@
 
 #include "conf-files.h"
 
-#define BLANKS    " \t\r"
-#define MAX_FILES 1001 /* one more than a reader takes: it has to see that there are too many */
+#define BLANKS         " \t\r"
+#define MAX_PIDS_BYTES (2u << 20)
+#define MAX_FILES      1001 /* one more than a reader takes: it has to see that there are too many */
 
 /* In systemd's order of precedence: systemd.unit(5). */
 static const char *const folders[] = {
@@ -74,6 +75,28 @@ bool unit_file_is_there(const struct fs *fs, const char *unit)
 	char path[160];
 
 	return find_main(fs, unit, path, sizeof(path)) > 0;
+}
+
+static const char *const cgroup_folders[] = { "sys/fs/cgroup/system.slice",
+					      "sys/fs/cgroup/systemd/system.slice" };
+
+bool unit_file_has_cgroup(const struct fs *fs, const char *unit)
+{
+	for (size_t i = 0; i < ELEMENTSOF(cgroup_folders); i++)
+		if (fs_exists(fs, FS_PATH("%s/%s", cgroup_folders[i], unit)))
+			return true;
+	return false;
+}
+
+int unit_file_read_pids(const struct fs *fs, const char *unit, bool secret, char **ret,
+			size_t *ret_size)
+{
+	int r = -ENOENT;
+
+	for (size_t i = 0; i < ELEMENTSOF(cgroup_folders) && r < 0 && r != -ENOMEM; i++)
+		r = fs_read_all(fs, FS_PATH("%s/%s/cgroup.procs", cgroup_folders[i], unit),
+				MAX_PIDS_BYTES, secret, ret, ret_size);
+	return r;
 }
 
 static int add_drop_ins(const struct fs *fs, const char *const *in, struct unit_paths *l)

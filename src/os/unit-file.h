@@ -10,6 +10,14 @@
 /* Has it a file, which is not masked? */
 bool unit_file_is_there(const struct fs *fs, const char *unit);
 
+/*
+ * Has it a control group in system.slice, of the unified hierarchy or systemd's own of version 1?
+ * And the PIDs in that, a line each. Return: 0, or -errno.
+ */
+bool unit_file_has_cgroup(const struct fs *fs, const char *unit);
+int unit_file_read_pids(const struct fs *fs, const char *unit, bool secret, char **ret,
+			size_t *ret_size);
+
 struct unit_paths {
 	char (*items)[512]; /* owned; below the root, in the order in which they count */
 	size_t n;
