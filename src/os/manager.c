@@ -48,12 +48,10 @@ static int open_private(sd_bus **ret)
 	int r;
 
 	r = sd_bus_new(&bus);
-	if (r < 0)
-		return r;
-	r = sd_bus_set_address(bus, "unix:path=/run/systemd/private");
-	if (r < 0)
-		return r;
-	r = sd_bus_start(bus);
+	if (r >= 0)
+		r = sd_bus_set_address(bus, "unix:path=/run/systemd/private");
+	if (r >= 0)
+		r = sd_bus_start(bus);
 	if (r < 0)
 		return r;
 
@@ -112,20 +110,30 @@ static int connect_manager(struct manager_job *job, sd_bus **ret)
 	return 0;
 }
 
-static int queue_job(sd_bus *bus, const char *method, const char *unit, uint64_t timeout_usec,
-		     sd_bus_message **ret)
+/*
+ * @types, and what follows: the arguments. Return: 0; -ENOENT: there is no such unit; -EOPNOTSUPP:
+ * it has no such job; or -errno.
+ */
+static int call(sd_bus *bus, uint64_t deadline, const char *path, const char *interface,
+		const char *method, sd_bus_message **ret, const char *types, ...)
 {
 	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
 	_cleanup_(error_donep) sd_bus_error error = SD_BUS_ERROR_NULL;
+	const uint64_t left = left_usec(deadline);
+	va_list arguments;
 	int r;
 
-	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, SYSTEMD_PATH, MANAGER, method);
+	if (left == 0)
+		return -ETIMEDOUT;
+	r = sd_bus_message_new_method_call(bus, &m,
+					   is_prefix(interface, NETWORKD) ? NETWORKD : SYSTEMD,
+					   path, interface, method);
+	va_start(arguments, types);
+	if (r >= 0 && *types)
+		r = sd_bus_message_appendv(m, types, arguments);
+	va_end(arguments);
 	if (r >= 0)
-		r = sd_bus_message_append(m, "ss", unit, "replace");
-	if (r < 0)
-		return r;
-
-	r = sd_bus_call(bus, m, MAX(timeout_usec, UINT64_C(1)), &error, ret);
+		r = sd_bus_call(bus, m, left, &error, ret);
 	if (r < 0 && sd_bus_error_has_name(&error, SYSTEMD ".NoSuchUnit"))
 		return -ENOENT;
 	if (r < 0 && sd_bus_error_has_name(&error, SYSTEMD ".JobTypeNotApplicable"))
@@ -174,7 +182,7 @@ static int run_job(const char *method, const char *unit, uint64_t timeout_usec, 
 	if (r < 0)
 		return r;
 
-	r = queue_job(bus, method, unit, timeout_usec, &reply);
+	r = call(bus, deadline, SYSTEMD_PATH, MANAGER, method, &reply, "ss", unit, "replace");
 	if (r >= 0)
 		r = sd_bus_message_read(reply, "o", &job.path);
 
@@ -215,35 +223,14 @@ static int connect_quietly(sd_bus **ret)
 	return -EHOSTDOWN;
 }
 
-static int call(sd_bus *bus, uint64_t deadline, const char *path, const char *interface,
-		const char *method, const char *types, const char *a, const char *b,
-		sd_bus_message **ret)
-{
-	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
-	uint64_t left = left_usec(deadline);
-	int r;
-
-	if (left == 0)
-		return -ETIMEDOUT;
-	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, path, interface, method);
-	if (r < 0)
-		return r;
-	r = streq(types, "s") ? sd_bus_message_append(m, types, a)
-			      : sd_bus_message_append(m, types, a, b);
-	if (r < 0)
-		return r;
-	r = sd_bus_call(bus, m, left, NULL, ret);
-	return MIN(r, 0);
-}
-
 static int get_property(sd_bus *bus, uint64_t deadline, const char *path, const char *interface,
 			const char *name, const char *type, sd_bus_message **ret)
 {
 	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
 	int r;
 
-	r = call(bus, deadline, path, "org.freedesktop.DBus.Properties", "Get", "ss", interface,
-		 name, &m);
+	r = call(bus, deadline, path, "org.freedesktop.DBus.Properties", "Get", &m, "ss", interface,
+		 name);
 	if (r >= 0)
 		r = sd_bus_message_enter_container(m, SD_BUS_TYPE_VARIANT, type);
 	if (r < 0)
@@ -325,41 +312,48 @@ static int read_start(sd_bus *bus, uint64_t deadline, const char *path, uint64_t
 	return 0;
 }
 
-static int read_unit(sd_bus *bus, const char *unit, uint64_t deadline, struct manager_unit *ret)
+/* The path of its object. */
+static int load_unit(sd_bus *bus, uint64_t deadline, const char *unit, char **ret)
 {
-	_cleanup_(message_unrefp) sd_bus_message *loaded = NULL, *exec = NULL, *environment = NULL,
-						 *files = NULL, *inherited = NULL;
+	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
 	const char *path;
 	int r;
 
-	r = call(bus, deadline, SYSTEMD_PATH, MANAGER, "LoadUnit", "s", unit, NULL, &loaded);
+	r = call(bus, deadline, SYSTEMD_PATH, MANAGER, "LoadUnit", &m, "s", unit);
+	if (r >= 0)
+		r = sd_bus_message_read(m, "o", &path);
 	if (r < 0)
 		return r;
-	r = sd_bus_message_read(loaded, "o", &path);
-	if (r < 0)
-		return r;
-	r = get_property(bus, deadline, path, SERVICE, "ExecStart", "a(sasbttttuii)", &exec);
-	if (r < 0)
-		return r;
-	r = read_exec(exec, &ret->exec);
-	if (r < 0)
-		return r;
-	r = get_property(bus, deadline, path, SERVICE, "Environment", "as", &environment);
-	if (r < 0)
-		return r;
-	r = read_words(environment, &ret->environment);
-	if (r < 0)
-		return r;
-	r = get_property(bus, deadline, SYSTEMD_PATH, MANAGER, "Environment", "as", &inherited);
-	if (r < 0)
-		return r;
-	r = read_words(inherited, &ret->inherited);
-	if (r < 0)
-		return r;
-	r = get_property(bus, deadline, path, SERVICE, "EnvironmentFiles", "a(sb)", &files);
-	if (r < 0)
-		return r;
-	r = read_env_files(files, &ret->env_files);
+	*ret = strdup(path);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int read_unit(sd_bus *bus, const char *unit, uint64_t deadline, struct manager_unit *ret)
+{
+	_cleanup_(message_unrefp) sd_bus_message *exec = NULL, *environment = NULL, *files = NULL,
+						 *inherited = NULL;
+	_cleanup_(freep) char *path = NULL;
+	int r;
+
+	r = load_unit(bus, deadline, unit, &path);
+	if (r >= 0)
+		r = get_property(bus, deadline, path, SERVICE, "ExecStart", "a(sasbttttuii)",
+				 &exec);
+	if (r >= 0)
+		r = read_exec(exec, &ret->exec);
+	if (r >= 0)
+		r = get_property(bus, deadline, path, SERVICE, "Environment", "as", &environment);
+	if (r >= 0)
+		r = read_words(environment, &ret->environment);
+	if (r >= 0)
+		r = get_property(bus, deadline, SYSTEMD_PATH, MANAGER, "Environment", "as",
+				 &inherited);
+	if (r >= 0)
+		r = read_words(inherited, &ret->inherited);
+	if (r >= 0)
+		r = get_property(bus, deadline, path, SERVICE, "EnvironmentFiles", "a(sb)", &files);
+	if (r >= 0)
+		r = read_env_files(files, &ret->env_files);
 	return r < 0 ? r : read_start(bus, deadline, path, &ret->start_usec);
 }
 
@@ -381,25 +375,18 @@ int manager_read_unit(const char *unit, uint64_t timeout_usec, struct manager_un
 
 static int get_state(sd_bus *bus, const char *unit, uint64_t timeout_usec, char *ret, size_t size)
 {
-	_cleanup_(message_unrefp) sd_bus_message *m = NULL, *reply = NULL;
-	_cleanup_(error_donep) sd_bus_error error = SD_BUS_ERROR_NULL;
+	_cleanup_(message_unrefp) sd_bus_message *reply = NULL;
 	_cleanup_(freep) char *state = NULL;
 	const char *path;
 	int r;
 
-	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, SYSTEMD_PATH, MANAGER, "GetUnit");
-	if (r < 0)
-		return r;
-	r = sd_bus_message_append(m, "s", unit);
-	if (r < 0)
-		return r;
-	r = sd_bus_call(bus, m, MAX(timeout_usec, UINT64_C(1)), &error, &reply);
-	if (r < 0)
-		return sd_bus_error_has_name(&error, SYSTEMD ".NoSuchUnit") ? -ENOENT : r;
-	r = sd_bus_message_read(reply, "o", &path);
-	if (r < 0)
-		return r;
-	r = sd_bus_get_property_string(bus, SYSTEMD, path, UNIT, "ActiveState", NULL, &state);
+	r = call(bus, now_usec() + timeout_usec, SYSTEMD_PATH, MANAGER, "GetUnit", &reply, "s",
+		 unit);
+	if (r >= 0)
+		r = sd_bus_message_read(reply, "o", &path);
+	if (r >= 0)
+		r = sd_bus_get_property_string(bus, SYSTEMD, path, UNIT, "ActiveState", NULL,
+					       &state);
 	if (r < 0)
 		return r;
 
@@ -439,28 +426,18 @@ void manager_watch_done(struct manager_watch *w)
 int manager_watch_open(const char *unit, struct manager_watch *ret)
 {
 	_cleanup_(manager_watch_done) struct manager_watch w = {};
-	_cleanup_(message_unrefp) sd_bus_message *reply = NULL;
 	static struct manager_job no_job;
-	const char *path;
 	int r;
 
 	r = connect_manager(&no_job, &w.bus);
+	if (r >= 0)
+		r = load_unit(w.bus, now_usec() + WATCH_USEC, unit, &w.path);
+	if (r >= 0)
+		r = sd_bus_match_signal(w.bus, NULL, NULL, w.path,
+					"org.freedesktop.DBus.Properties", "PropertiesChanged",
+					on_changed, NULL);
 	if (r < 0)
 		return r;
-	r = call(w.bus, now_usec() + WATCH_USEC, SYSTEMD_PATH, MANAGER, "LoadUnit", "s", unit, NULL,
-		 &reply);
-	if (r < 0)
-		return r;
-	r = sd_bus_message_read(reply, "o", &path);
-	if (r < 0)
-		return r;
-	r = sd_bus_match_signal(w.bus, NULL, NULL, path, "org.freedesktop.DBus.Properties",
-				"PropertiesChanged", on_changed, NULL);
-	if (r < 0)
-		return r;
-	w.path = strdup(path);
-	if (!w.path)
-		return -ENOMEM;
 
 	*ret = TAKE_STRUCT(w);
 	return 0;
@@ -488,15 +465,13 @@ static int read_activity(struct manager_watch *w, struct manager_activity *ret)
 	int r;
 
 	r = read_text(w, "ActiveState", a.active, sizeof(a.active));
-	if (r < 0)
-		return r;
-	r = read_text(w, "LoadState", a.load, sizeof(a.load));
-	if (r < 0)
-		return r;
-	r = get_property(w->bus, now_usec() + WATCH_USEC, w->path, UNIT, "Job", "(uo)", &job);
-	if (r < 0)
-		return r;
-	r = sd_bus_message_read(job, "(uo)", &id, NULL);
+	if (r >= 0)
+		r = read_text(w, "LoadState", a.load, sizeof(a.load));
+	if (r >= 0)
+		r = get_property(w->bus, now_usec() + WATCH_USEC, w->path, UNIT, "Job", "(uo)",
+				 &job);
+	if (r >= 0)
+		r = sd_bus_message_read(job, "(uo)", &id, NULL);
 	if (r < 0)
 		return r;
 	a.has_job = id != 0;
@@ -543,17 +518,6 @@ int manager_reload_unit(const char *unit, uint64_t timeout_usec)
 	return r == -EOPNOTSUPP || r == -EIO ? hang_up(unit) : r;
 }
 
-static int reload(sd_bus *bus, uint64_t timeout_usec)
-{
-	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
-	int r;
-
-	r = sd_bus_message_new_method_call(bus, &m, SYSTEMD, SYSTEMD_PATH, MANAGER, "Reload");
-	if (r >= 0)
-		r = sd_bus_call(bus, m, MAX(timeout_usec, UINT64_C(1)), NULL, NULL);
-	return MIN(r, 0);
-}
-
 int manager_reload(uint64_t timeout_usec)
 {
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
@@ -561,7 +525,7 @@ int manager_reload(uint64_t timeout_usec)
 
 	r = connect_quietly(&bus);
 	if (r >= 0)
-		r = reload(bus, timeout_usec);
+		r = call(bus, now_usec() + timeout_usec, SYSTEMD_PATH, MANAGER, "Reload", NULL, "");
 	return is_gone(r) ? -EHOSTDOWN : r;
 }
 
@@ -591,17 +555,11 @@ int manager_get_start(const char *unit, uint64_t *ret_usec)
 
 int manager_reload_networkd(uint64_t timeout_usec)
 {
-	_cleanup_(message_unrefp) sd_bus_message *m = NULL;
 	_cleanup_(bus_donep) sd_bus *bus = NULL;
-	int r;
 
 	/* networkd is on the system bus only. */
 	if (sd_bus_open_system(&bus) < 0)
 		return -EHOSTDOWN;
-
-	r = sd_bus_message_new_method_call(bus, &m, NETWORKD, "/org/freedesktop/network1",
-					   NETWORKD ".Manager", "Reload");
-	if (r >= 0)
-		r = sd_bus_call(bus, m, MAX(timeout_usec, UINT64_C(1)), NULL, NULL);
-	return MIN(r, 0);
+	return call(bus, now_usec() + timeout_usec, "/org/freedesktop/network1",
+		    NETWORKD ".Manager", "Reload", NULL, "");
 }
