@@ -28,9 +28,8 @@ int degrade(const struct config *c, enum reason reason, const char *detail)
 	int r;
 
 	r = fs_open_root(NULL, &fs);
-	if (r < 0)
-		return r;
-	r = fs_read(&fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
+	if (r >= 0)
+		r = fs_read(&fs, "proc/sys/kernel/random/boot_id", boot_id, sizeof(boot_id));
 	if (r < 0)
 		return r;
 	r = fs_read_all(&fs, STATE_PATH, MAX_STATE_BYTES, false, &before, &size);
@@ -38,9 +37,8 @@ int degrade(const struct config *c, enum reason reason, const char *detail)
 		r = output_degrade(before, boot_id, c->hash, reason, detail, &state);
 	if (r < 0 && r != -ENOMEM)
 		r = make_degraded(c, boot_id, reason, detail, &state);
-	if (r < 0)
-		return r;
-	r = fs_remove(&fs, READY_PATH);
+	if (r >= 0)
+		r = fs_remove(&fs, READY_PATH);
 	if (r < 0)
 		return r;
 	/* The pass that goes on may be writing its own at this very moment. */

@@ -49,9 +49,8 @@ static int generate(const struct fs *fs, const char *folder)
 	int r;
 
 	r = load(fs, &c);
-	if (r < 0)
-		return r;
-	r = units_kubelet_drop_in(&c, &kubelet);
+	if (r >= 0)
+		r = units_kubelet_drop_in(&c, &kubelet);
 	if (r < 0)
 		return r;
 	r = units_gate_drop_in(&c, &gate);

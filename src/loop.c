@@ -199,12 +199,10 @@ static int look_and_plan(const struct view *v, struct node *ret_node, struct mem
 	int r;
 
 	r = w->look(w->userdata, v->config, v->tried, &n, &memory);
-	if (r < 0)
-		return r;
-	r = settle_memory(v, &n, &memory);
-	if (r < 0)
-		return r;
-	r = ask_and_plan(v, &n, &memory, &p);
+	if (r >= 0)
+		r = settle_memory(v, &n, &memory);
+	if (r >= 0)
+		r = ask_and_plan(v, &n, &memory, &p);
 	if (r < 0)
 		return r;
 

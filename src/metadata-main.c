@@ -271,15 +271,12 @@ static int ask_address(struct metadata_session *s, const char *mac, char *ret, s
 	int r;
 
 	r = take_token(s);
-	if (r < 0)
-		return r;
-	r = ask_nic(s, mac, "primary-ip-address", address);
-	if (r < 0)
-		return r;
-	r = ask_nic(s, mac, "vswitch-cidr-block", prefix);
-	if (r < 0)
-		return r;
-	r = ask_nic(s, mac, "gateway", gateway);
+	if (r >= 0)
+		r = ask_nic(s, mac, "primary-ip-address", address);
+	if (r >= 0)
+		r = ask_nic(s, mac, "vswitch-cidr-block", prefix);
+	if (r >= 0)
+		r = ask_nic(s, mac, "gateway", gateway);
 	if (r < 0)
 		return r;
 	if (metadata_make(address, prefix, gateway, &m, s->problem, sizeof(s->problem)) < 0)

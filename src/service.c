@@ -700,21 +700,18 @@ static int subscribe(struct watch *w)
 	int r;
 
 	r = sd_event_new(&w->event);
-	if (r < 0)
-		return r;
-	r = uevents_open(&w->uevents);
-	if (r < 0)
-		return r;
-	r = sd_event_add_io(w->event, &w->uevent_io, uevents_fd(&w->uevents), EPOLLIN, on_uevent,
-			    w);
+	if (r >= 0)
+		r = uevents_open(&w->uevents);
+	if (r >= 0)
+		r = sd_event_add_io(w->event, &w->uevent_io, uevents_fd(&w->uevents), EPOLLIN,
+				    on_uevent, w);
 	if (r < 0)
 		return r;
 	link_log_break(&w->link_log, now_usec());
 	r = events_open(&w->events);
-	if (r < 0)
-		return r;
-	r = sd_event_add_io(w->event, &w->netlink_io, events_fd(&w->events), EPOLLIN, on_netlink,
-			    w);
+	if (r >= 0)
+		r = sd_event_add_io(w->event, &w->netlink_io, events_fd(&w->events), EPOLLIN,
+				    on_netlink, w);
 	if (r < 0)
 		return r;
 	r = watch_devlink(w);
@@ -722,12 +719,10 @@ static int subscribe(struct watch *w)
 		w->armed_usec[i] = SCHEDULE_NEVER;
 		r = add_timer(w, &w->timers[i], on_timer);
 	}
-	if (r < 0)
-		return r;
-	r = add_timer(w, &w->tell, on_tell);
-	if (r < 0)
-		return r;
-	r = add_timer(w, &w->rest, on_rested);
+	if (r >= 0)
+		r = add_timer(w, &w->tell, on_tell);
+	if (r >= 0)
+		r = add_timer(w, &w->rest, on_rested);
 	if (r < 0)
 		return r;
 	r = add_timer(w, &w->worker_limit, on_worker_limit);
@@ -769,12 +764,10 @@ static int run(struct watch *w)
 		request_prepare();
 	go_on(w);
 	r = open_watch(w);
-	if (r < 0)
-		return r;
-	r = add_signals(w);
-	if (r < 0)
-		return r;
-	r = sd_event_set_watchdog(w->event, true);
+	if (r >= 0)
+		r = add_signals(w);
+	if (r >= 0)
+		r = sd_event_set_watchdog(w->event, true);
 	if (r < 0)
 		return r;
 	tell_status(w, "looking at the node", w->config.service.ready_timeout_usec);

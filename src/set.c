@@ -509,23 +509,19 @@ static int run(struct setting_change *c, struct set_result *ret)
 		return r;
 	if (c->n_items > 0)
 		r = read_old(c);
-	if (r < 0)
-		return r;
-	r = edit(c);
-	if (r < 0)
-		return r;
-	r = make_text(c);
-	if (r < 0)
-		return r;
-	r = validate(c, &config);
+	if (r >= 0)
+		r = edit(c);
+	if (r >= 0)
+		r = make_text(c);
+	if (r >= 0)
+		r = validate(c, &config);
 	if (r < 0)
 		return r;
 
 	is_same = is_same_as_before(c->fs, &config);
 	r = c->req->refuse && !is_same ? c->req->refuse(c->req->userdata, &config) : 0;
-	if (r < 0)
-		return r;
-	r = write_all(c);
+	if (r >= 0)
+		r = write_all(c);
 	if (r < 0)
 		return r;
 	if (r > 0)

@@ -78,12 +78,10 @@ int apply_write_output(struct work *w, const struct action *a)
 		return -ENOENT; /* a plan that was not made for this */
 
 	r = look_again(fs, o, a->target + 1);
-	if (r < 0)
-		return r;
-	r = record_file(fs, o, a->target, true);
-	if (r < 0)
-		return r;
-	r = other_files_put(fs, output_name(o), a->target, wanted->text);
+	if (r >= 0)
+		r = record_file(fs, o, a->target, true);
+	if (r >= 0)
+		r = other_files_put(fs, output_name(o), a->target, wanted->text);
 	return MIN(r, 0);
 }
 

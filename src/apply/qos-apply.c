@@ -42,9 +42,8 @@ static int set_default(struct work *w, const struct action *a, uint32_t index, c
 	int r;
 
 	r = rdma_read_name(&w->os->rdma, index, name, IBDEV_LEN);
-	if (r < 0)
-		return r;
-	r = rdma_cm_open(fs, name);
+	if (r >= 0)
+		r = rdma_cm_open(fs, name);
 	if (r < 0)
 		return r;
 	r = rdma_cm_read(fs, name, a->subject, from, sizeof(from));

@@ -73,9 +73,8 @@ int apply_write_rules(struct work *w, const struct action *a)
 
 	r = w->rules ? fs_replace(fs, a->target + 1, w->rules, strlen(w->rules), 0644)
 		     : fs_remove(fs, a->target + 1);
-	if (r < 0)
-		return r;
-	r = tell_udev(w, a);
+	if (r >= 0)
+		r = tell_udev(w, a);
 	if (r < 0)
 		return r;
 	if (w->rules)

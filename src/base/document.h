@@ -123,12 +123,6 @@ static inline bool document_to_file_name(const json_t *value, char *ret, size_t 
 	       !streq(ret, "..");
 }
 
-/* The same of a member. */
-static inline bool document_get_name(const json_t *object, const char *key, char *ret, size_t size)
-{
-	return document_to_name(json_object_get(object, key), ret, size);
-}
-
 static inline int64_t document_get_number(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));

@@ -527,12 +527,6 @@ static int check_ipv6(const struct merge *m, size_t layer, const struct config *
 			    d->name);
 }
 
-/* The gateway of IPv6 is mostly known by its link-local address. */
-static bool is_link_local(const struct ip *ip)
-{
-	return ip->family == AF_INET6 && ip->bytes[0] == 0xfe && (ip->bytes[1] & 0xc0) == 0x80;
-}
-
 /* StaticAddress= and Gateway= of one section: of one NIC, and of one network. */
 static int check_address(const struct merge *m, size_t layer, const struct device_config *d)
 {
@@ -550,8 +544,9 @@ static int check_address(const struct merge *m, size_t layer, const struct devic
 				    "Gateway= without StaticAddress= in [Device %s]: accepted: "
 				    "with it",
 				    d->name);
+	/* The gateway of IPv6 is mostly known by its link-local address. */
 	if (d->gateway.family != d->address.family ||
-	    (!is_link_local(&d->gateway) &&
+	    (!ip_is_link_local(d->gateway.family, d->gateway.bytes) &&
 	     !ip_is_in_prefix(d->gateway.bytes, d->address.bytes, d->address.prefix_len)) ||
 	    memcmp(d->gateway.bytes, d->address.bytes, sizeof(d->gateway.bytes)) == 0)
 		return malformed_at(m, later(address, gateway),
@@ -579,18 +574,14 @@ static int build(const struct merge *m, struct config *c)
 	int r;
 
 	r = fill(m, 0, false, c);
-	if (r < 0)
-		return r;
-	r = check_netns(m, c);
-	if (r < 0)
-		return r;
-	r = check_manifest(m, c);
-	if (r < 0)
-		return r;
-	r = check_dscp(m, c);
-	if (r < 0)
-		return r;
-	r = check_is_meant(m);
+	if (r >= 0)
+		r = check_netns(m, c);
+	if (r >= 0)
+		r = check_manifest(m, c);
+	if (r >= 0)
+		r = check_dscp(m, c);
+	if (r >= 0)
+		r = check_is_meant(m);
 	if (r < 0)
 		return r;
 
@@ -601,15 +592,12 @@ static int build(const struct merge *m, struct config *c)
 			return -ENOMEM;
 		COPY(d->name, m->layers[i].name);
 		r = fill(m, i, true, d);
-		if (r < 0)
-			return r;
-		r = check_count(m, i, d);
-		if (r < 0)
-			return r;
-		r = check_address(m, i, d);
-		if (r < 0)
-			return r;
-		r = check_ipv6(m, i, c, d);
+		if (r >= 0)
+			r = check_count(m, i, d);
+		if (r >= 0)
+			r = check_address(m, i, d);
+		if (r >= 0)
+			r = check_ipv6(m, i, c, d);
 		if (r < 0)
 			return r;
 	}

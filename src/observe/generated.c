@@ -48,9 +48,8 @@ int observe_generated(const struct fs *fs, const struct config *c)
 	if (!fs->is_live || c->is_one_file || !fs_exists(fs, "run/systemd/system"))
 		return 0;
 	r = units_kubelet_drop_in(c, &kubelet);
-	if (r < 0)
-		return r;
-	r = units_gate_drop_in(c, &gate);
+	if (r >= 0)
+		r = units_gate_drop_in(c, &gate);
 	if (r < 0)
 		return r;
 	r = is_other(fs, kubelet_units[0], kubelet);

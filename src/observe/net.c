@@ -79,18 +79,14 @@ static int observe_live(struct os *d, struct node *n)
 	int r;
 
 	r = netlink_open(&d->route);
-	if (r < 0)
-		return r;
-	r = observe_links(d, n);
-	if (r < 0)
-		return r;
-	r = link_list_addresses(&d->route, &n->addresses, &n->n_addresses);
-	if (r < 0)
-		return r;
-	r = route_list(&d->route, &n->routes, &n->n_routes);
-	if (r < 0)
-		return r;
-	r = rule_list(&d->route, &n->rules, &n->n_rules);
+	if (r >= 0)
+		r = observe_links(d, n);
+	if (r >= 0)
+		r = link_list_addresses(&d->route, &n->addresses, &n->n_addresses);
+	if (r >= 0)
+		r = route_list(&d->route, &n->routes, &n->n_routes);
+	if (r >= 0)
+		r = rule_list(&d->route, &n->rules, &n->n_rules);
 	if (r < 0)
 		return r;
 	r = neighbour_list(&d->route, &n->neighbours, &n->n_neighbours);

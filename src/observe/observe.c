@@ -216,9 +216,8 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 	read_optional(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
 
 	r = observe_memory(&d->fs, &n, &memory);
-	if (r < 0)
-		return r;
-	r = observe_pci(&d->fs, &n, &memory);
+	if (r >= 0)
+		r = observe_pci(&d->fs, &n, &memory);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n.n_pcis; i++)
@@ -228,38 +227,30 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 		r = observe_snapshot(&d->fs, &n);
 	if (r >= 0 && !d->fs.is_live)
 		r = observe_socks(d, &n);
-	if (r < 0)
-		return r;
-	r = observe_net(d, &n);
-	if (r < 0)
-		return r;
-	r = observe_signs(&d->fs, &n);
-	if (r < 0)
-		return r;
-	r = observe_metadata(&d->fs, &n, &memory);
-	if (r < 0)
-		return r;
-	r = observe_cni(&d->fs, &n, &memory);
-	if (r < 0)
-		return r;
-	r = observe_devices(d, &n, &memory);
+	if (r >= 0)
+		r = observe_net(d, &n);
+	if (r >= 0)
+		r = observe_signs(&d->fs, &n);
+	if (r >= 0)
+		r = observe_metadata(&d->fs, &n, &memory);
+	if (r >= 0)
+		r = observe_cni(&d->fs, &n, &memory);
+	if (r >= 0)
+		r = observe_devices(d, &n, &memory);
 	if (r < 0)
 		return r;
 	node_forget_replaced(&n, &memory); /* before it is used */
 	r = observe_modules(d, &n);
-	if (r < 0)
-		return r;
-	r = observe_smc(d, &n);
+	if (r >= 0)
+		r = observe_smc(d, &n);
 	if (r < 0)
 		return r;
 	observe_rdma_cm(&d->fs, &n);
 	r = observe_options(&d->fs, &n);
-	if (r < 0)
-		return r;
-	r = observe_limits(&d->fs, &n);
-	if (r < 0)
-		return r;
-	r = observe_outputs(&d->fs, &n);
+	if (r >= 0)
+		r = observe_limits(&d->fs, &n);
+	if (r >= 0)
+		r = observe_outputs(&d->fs, &n);
 	if (r < 0)
 		return r;
 

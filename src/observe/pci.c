@@ -165,9 +165,8 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 	fs = &inside;
 	read_numa_node(fs, &pci);
 	r = read_driver(fs, &pci);
-	if (r < 0)
-		return r;
-	r = read_sriov(fs, &pci);
+	if (r >= 0)
+		r = read_sriov(fs, &pci);
 	if (r < 0)
 		return r;
 

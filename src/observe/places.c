@@ -215,9 +215,7 @@ int places_add(struct places *p, enum destination_to to, const char *host, const
 	if (zone)
 		*zone++ = '\0';
 	if (ip_parse(text, &family, bytes)) {
-		const bool is_zoned = zone || ip_is_link_local(family, bytes);
-
-		if (is_zoned)
+		if (zone || ip_is_link_local(family, bytes))
 			return zone && to != TO_NAME_SERVER
 				       ? places_add_device(p, to, places_netdev(p, zone), words)
 				       : 0;

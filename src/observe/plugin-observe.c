@@ -178,9 +178,8 @@ int observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
 	int r;
 
 	r = find_old_file(fs, c, n, memory);
-	if (r < 0)
-		return r;
-	r = find_old_manifest(fs, c, n);
+	if (r >= 0)
+		r = find_old_manifest(fs, c, n);
 	if (r < 0)
 		return r;
 	if (*c->plugin.config_file)

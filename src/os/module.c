@@ -94,9 +94,8 @@ static int open_ctx(const struct modules *m, struct kmod_ctx **ret)
 		below_root[i] = paths[i] + strspn(paths[i], "/");
 	}
 	r = fs_open_root(NULL, &here);
-	if (r < 0)
-		return r;
-	r = check_config(&here, below_root);
+	if (r >= 0)
+		r = check_config(&here, below_root);
 	if (r < 0)
 		return r;
 
@@ -371,12 +370,10 @@ int module_compare_symbols(struct modules *m, const char *name, const char *prov
 	int r, n = 0;
 
 	r = refresh(m);
-	if (r < 0)
-		return r;
-	r = kmod_module_new_from_name(m->ctx, name, &taker);
-	if (r < 0)
-		return r;
-	r = kmod_module_new_from_name(m->ctx, provider, &giver);
+	if (r >= 0)
+		r = kmod_module_new_from_name(m->ctx, name, &taker);
+	if (r >= 0)
+		r = kmod_module_new_from_name(m->ctx, provider, &giver);
 	if (r < 0)
 		return r;
 	if (kmod_module_get_versions(taker, &versions) < 0 ||

@@ -524,9 +524,8 @@ int output_lint(const struct config *c, const struct node *n, const struct plan 
 		return r;
 	if (lint.refusal == REASON_NONE) {
 		r = find_missing(&l);
-		if (r < 0)
-			return r;
-		r = find_foreign(&l);
+		if (r >= 0)
+			r = find_foreign(&l);
 		if (r < 0)
 			return r;
 		if (lint.n_exposed == 0)

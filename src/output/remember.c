@@ -233,9 +233,8 @@ int output_memory(const struct config *c, const struct node *n, const struct mem
 			return r;
 	}
 	r = add_gone(n, memory, p, &to);
-	if (r < 0)
-		return r;
-	r = add_attempts(memory, p, &to);
+	if (r >= 0)
+		r = add_attempts(memory, p, &to);
 	if (r < 0)
 		return r;
 	*ret = TAKE_STRUCT(to);

@@ -595,9 +595,8 @@ int output_read_state(const char *json, const char *boot_id, enum node_state *re
 	int r;
 
 	r = document_parse(json, strlen(json), 0, &document, NULL);
-	if (r < 0)
-		return r;
-	r = fields_parse(&head_fields, document, &head, NULL);
+	if (r >= 0)
+		r = fields_parse(&head_fields, document, &head, NULL);
 	if (r < 0)
 		return r;
 	if (boot_id && !streq(head.boot_id, boot_id))

@@ -167,9 +167,8 @@ int plan_coexistence(const struct config *c, const struct node *n, const struct 
 {
 	int r = hint_vke_mode(n, p);
 
-	if (r < 0)
-		return r;
-	r = hint_vke_mgpu(n, p);
+	if (r >= 0)
+		r = hint_vke_mgpu(n, p);
 	if (r < 0)
 		return r;
 	r = hint_same_mac(n, p);
@@ -179,12 +178,10 @@ int plan_coexistence(const struct config *c, const struct node *n, const struct 
 		const struct nic_netdev *k = &p->nic_netdevs[i];
 
 		r = hint_terway(n, p, k);
-		if (r < 0)
-			return r;
-		r = hint_rival(c, n, p, k);
-		if (r < 0)
-			return r;
-		r = hint_contested(memory, p, k);
+		if (r >= 0)
+			r = hint_rival(c, n, p, k);
+		if (r >= 0)
+			r = hint_contested(memory, p, k);
 		if (r < 0)
 			return r;
 	}

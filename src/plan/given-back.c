@@ -117,12 +117,10 @@ static int want_all(struct back *b, const struct given *now, const struct given 
 	int r;
 
 	r = want_number(b, VERB_SET_VF_VLAN, now->vlan, g->vlan);
-	if (r < 0)
-		return r;
-	r = want_text(b, VERB_SET_VF_MAC, now->vf_mac, g->vf_mac);
-	if (r < 0)
-		return r;
-	r = want_text(b, VERB_SET_MAC, now->mac, g->mac);
+	if (r >= 0)
+		r = want_text(b, VERB_SET_VF_MAC, now->vf_mac, g->vf_mac);
+	if (r >= 0)
+		r = want_text(b, VERB_SET_MAC, now->mac, g->mac);
 	if (r < 0)
 		return r;
 	if (dc->trust == TRUST_KEEP)
@@ -131,9 +129,8 @@ static int want_all(struct back *b, const struct given *now, const struct given 
 		return r;
 	if (dc->mtu == 0)
 		r = want_number(b, VERB_SET_MTU, now->mtu, g->mtu);
-	if (r < 0)
-		return r;
-	r = want_altnames(b, VERB_REMOVE_ALTNAME, now->altnames, g->altnames);
+	if (r >= 0)
+		r = want_altnames(b, VERB_REMOVE_ALTNAME, now->altnames, g->altnames);
 	if (r < 0)
 		return r;
 	r = want_name(b, now, g);

@@ -143,15 +143,12 @@ int plan_health(const struct node *n, const struct memory *memory, struct plan *
 		if (d->is_vf)
 			continue;
 		r = tell_link(p, d->pci);
-		if (r < 0)
-			return r;
-		r = tell_errors(p, d->pci, memory_device(memory, d->pci->address));
-		if (r < 0)
-			return r;
-		r = tell_rate(p, d);
-		if (r < 0)
-			return r;
-		r = tell_iommu(p, d->pci);
+		if (r >= 0)
+			r = tell_errors(p, d->pci, memory_device(memory, d->pci->address));
+		if (r >= 0)
+			r = tell_rate(p, d);
+		if (r >= 0)
+			r = tell_iommu(p, d->pci);
 		if (r < 0)
 			return r;
 	}

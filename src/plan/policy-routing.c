@@ -286,9 +286,8 @@ static int add_family(const struct node *n, const struct plan *p, struct tables 
 		    !nic_netdev_is_routed(a) || nic_netdev_is_leaving(p, a))
 			continue;
 		r = add_prefix(l, k, a);
-		if (r < 0)
-			return r;
-		r = add_source_rule(l, k, a);
+		if (r >= 0)
+			r = add_source_rule(l, k, a);
 		if (r < 0)
 			return r;
 	}

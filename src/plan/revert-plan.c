@@ -357,15 +357,12 @@ int plan_revert(const struct node *n, const struct memory *memory, bool with_vfs
 
 	if (r >= 0)
 		r = revert_outputs(n, &p, with_vfs);
-	if (r < 0)
-		return r;
-	r = revert_rules(n, &p);
-	if (r < 0)
-		return r;
-	r = revert_routes(n, &p);
-	if (r < 0)
-		return r;
-	r = revert_neighbours(n, &p);
+	if (r >= 0)
+		r = revert_rules(n, &p);
+	if (r >= 0)
+		r = revert_routes(n, &p);
+	if (r >= 0)
+		r = revert_neighbours(n, &p);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < ELEMENTSOF(noted); i++) {

@@ -181,9 +181,8 @@ static int want_settings(const struct node *n, const struct memory *memory, stru
 		return 0;
 
 	r = want_mac(n, memory, p, v);
-	if (r < 0)
-		return r;
-	r = want_guids(n, memory, p, v);
+	if (r >= 0)
+		r = want_guids(n, memory, p, v);
 	if (r < 0)
 		return r;
 	r = want_trust(n, memory, p, v);
@@ -402,9 +401,8 @@ static int hint_pf(const struct node *n, struct plan *p, const struct device *pf
 
 	if (has_autoprobe_off(pf->pci))
 		r = plan_add_hint(p, REASON_AUTOPROBE_OFF, pf->pci->address, NULL);
-	if (r < 0)
-		return r;
-	r = hint_foreign(p, pf);
+	if (r >= 0)
+		r = hint_foreign(p, pf);
 	if (r < 0)
 		return r;
 	if (dc->identity == IDENTITY_DERIVED && node_vf_info(n, pf->pci->address, 0) &&
@@ -436,12 +434,10 @@ int plan_vf_setup(const struct config *c _unused_, const struct node *n,
 	int r;
 
 	r = for_each_vf(n, memory, p, want_settings);
-	if (r < 0)
-		return r;
-	r = restore_autoprobe(n, memory, p);
-	if (r < 0)
-		return r;
-	r = for_each_vf(n, memory, p, want_binding);
+	if (r >= 0)
+		r = restore_autoprobe(n, memory, p);
+	if (r >= 0)
+		r = for_each_vf(n, memory, p, want_binding);
 	if (r < 0)
 		return r;
 	r = for_each_vf(n, memory, p, want_rebuild);
