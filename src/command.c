@@ -152,8 +152,13 @@ int command_early(const struct command *cmd)
 {
 	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
 
-	return session_open(cmd, &s) < 0 || early(&s.os, &s.config) < 0 ? EXIT_FAILURE
-									: EXIT_SUCCESS;
+	int r = open_doors(cmd, &s);
+
+	if (r >= 0)
+		r = load_valid(&s.os.fs, cmd->config, &s.config);
+	if (r == -EINVAL)
+		return EXIT_SUCCESS; /* the service tells of it */
+	return r < 0 || early(&s.os, &s.config) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int command_plan(const struct command *cmd)

@@ -132,7 +132,7 @@ static int run_gate(const struct gate_command *cmd)
 	if (cmd->is_strict)
 		return r >= 0 && is_ready(&fs) ? EXIT_SUCCESS : EXIT_FAILURE;
 	/* Whatever is wrong with the configuration itself is the service's to tell. */
-	if (r < 0 || load_config(&fs, cmd->config, &c) < 0)
+	if (r < 0 || load_valid(&fs, cmd->config, &c) < 0)
 		return EXIT_SUCCESS;
 	return is_gate_open(&fs, &c) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,29 +3,17 @@
  * Generator: what systemd runs at boot and at each daemon-reload, systemd.generator(7). Writes the
  * drop-ins that [Kubelet] asks for into the folder that is its first argument.
  *
- * Reads the configuration and nothing else, and never fails: without a valid one, or a last good
- * one (/var may not be mounted yet), nothing is written, and rdma-provision.service asks for
- * another daemon-reload when that is not what its configuration wants.
+ * Reads the configuration and nothing else, and never fails: without a valid one nothing is
+ * written, and rdma-provision.service asks for another daemon-reload when that is not what a valid
+ * one wants.
  */
 #include "base/log.h"
-#include "config/config-read.h"
+#include "load.h"
 #include "model/units.h"
 
 #include <sys/resource.h>
 
 #define LIMIT_SEC 5 /* systemd waits for generators before it does anything else */
-
-static int load(const struct fs *fs, struct config *ret)
-{
-	_cleanup_(config_errors_done) struct config_errors errors = {};
-	int r;
-
-	r = config_load(fs, NULL, ret, &errors);
-	if (r != -EINVAL)
-		return r;
-	log_warning("%s", config_errors_first(&errors));
-	return config_load_last_good(fs, ret);
-}
 
 static int write_drop_in(const struct fs *fs, const char *folder, const char *unit,
 			 const char *text)
@@ -48,7 +36,7 @@ static int generate(const struct fs *fs, const char *folder)
 	_cleanup_(freep) char *kubelet = NULL, *gate = NULL;
 	int r;
 
-	r = load(fs, &c);
+	r = load_valid(fs, NULL, &c);
 	if (r >= 0)
 		r = units_kubelet_drop_in(&c, &kubelet);
 	if (r < 0)

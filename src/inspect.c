@@ -125,12 +125,18 @@ int inspect_check(struct os *d, const struct check_request *req, char **ret)
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(freep) char *problem = NULL;
 	const struct plan *seen = NULL;
+	char ignored[sizeof(c.ignored)] = "";
 	bool is_bad;
 	int r;
 
 	r = load_file(&d->fs, req->file, &c, &errors);
 	if (r < 0 && r != -EINVAL)
 		return log_error_errno(r, "The configuration cannot be read");
+	if (!req->file &&
+	    (config_files_ignored(&d->fs, ignored, sizeof(ignored)) < 0 ||
+	     (*ignored && config_errors_add(&errors, true, ignored, 0, "%s",
+					    reason_meaning(REASON_CONFIG_IGNORED)) < 0)))
+		return -ENOMEM;
 	is_bad = r < 0 || errors.n_unknown > 0;
 
 	if (r >= 0) {

@@ -4,6 +4,8 @@
 #include "base/log.h"
 #include "model/paths.h"
 
+#define UNREADABLE "The configuration cannot be read"
+
 int load_file(const struct fs *fs, const char *file, struct config *ret,
 	      struct config_errors *errors)
 {
@@ -42,32 +44,50 @@ static int load_instead(const struct fs *fs, struct config *ret)
 	return r < 0 ? config_load_default(ret) : 0;
 }
 
+/* Logs what is wrong. @errors: the first of it is the configuration's problem. */
+static int load_told(const struct fs *fs, const char *file, struct config *ret,
+		     struct config_errors *errors)
+{
+	int r = load_file(fs, file, ret, errors);
+
+	for (size_t i = 0; i < errors->n_items; i++)
+		log_line(errors->items[i].is_unknown ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "%s",
+			 errors->items[i].text);
+	return r;
+}
+
+int load_valid(const struct fs *fs, const char *file, struct config *ret)
+{
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+	int r = load_told(fs, file, ret, &errors);
+
+	return r < 0 && r != -EINVAL ? log_error_errno(r, UNREADABLE) : r;
+}
+
 int load_config(const struct fs *fs, const char *file, struct config *ret)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
-	struct config c = {};
+	_cleanup_(config_done) struct config c = {};
 	const char *problem;
 	int r;
 
-	r = load_file(fs, file, &c, &errors);
-	for (size_t i = 0; i < errors.n_items; i++)
-		log_line(errors.items[i].is_unknown ? LOG_LEVEL_WARNING : LOG_LEVEL_ERROR, "%s",
-			 errors.items[i].text);
-	if (r < 0 && r != -EINVAL)
-		return log_error_errno(r, "The configuration cannot be read");
-
+	r = load_told(fs, file, &c, &errors);
 	if (r == -EINVAL) {
 		r = load_instead(fs, &c);
-		if (r < 0)
-			return log_error_errno(r, "The configuration cannot be read");
 		c.is_invalid = true;
 	}
+	if (r >= 0 && !file)
+		r = config_files_ignored(fs, c.ignored, sizeof(c.ignored));
+	if (r < 0)
+		return log_error_errno(r, UNREADABLE);
+	if (*c.ignored)
+		log_warning("%s: is not read, as no configuration below /run is", c.ignored);
 
 	problem = config_errors_first(&errors);
 	if (problem)
 		COPY(c.problem, problem);
 	c.is_one_file = file != NULL;
-	*ret = c;
+	*ret = TAKE_STRUCT(c);
 	return 0;
 }
 
@@ -79,10 +99,11 @@ bool load_is_changed(const struct fs *fs, const char *file, const struct config 
 	int r;
 
 	r = load_file(fs, file, &now, &errors);
-	if (r < 0 && r != -EINVAL)
+	if ((r < 0 && r != -EINVAL) ||
+	    (!file && config_files_ignored(fs, now.ignored, sizeof(now.ignored)) < 0))
 		return false;
 	problem = config_errors_first(&errors);
-	if (c->is_invalid != (r < 0) ||
+	if (c->is_invalid != (r < 0) || !streq(now.ignored, c->ignored) ||
 	    strncmp(problem ? problem : "", c->problem, sizeof(c->problem) - 1) != 0)
 		return true;
 	return r >= 0 && !streq(now.hash, c->hash);

@@ -49,12 +49,13 @@ static int serve_files(struct os *d, const struct helper_question *q, _unused_ c
 	struct file_request allowed;
 	int r;
 
-	r = load_config(&d->fs, NULL, &c);
+	r = load_valid(&d->fs, NULL, &c);
 	if (r >= 0)
 		r = make_manifest(&d->fs, &c, &manifest);
-	if (r < 0)
-		return r;
-	allowed = (struct file_request){ .manifest = c.plugin.manifest, .manifest_text = manifest };
+	/* What the service works with, while the files are malformed, is the last good one. */
+	allowed = (struct file_request){ .manifest = c.plugin.manifest,
+					 .manifest_text = manifest,
+					 .unread = r == -EINVAL ? -ESTALE : r };
 	for (enum output o = 0; o < _OUTPUT_N; o++)
 		allowed.paths[o] = c.output.paths[o];
 	return other_files_serve(&d->fs, &allowed, q->text);

@@ -15,6 +15,7 @@
 #include "../src/config/parse.h"
 #include "../src/config/reader.h"
 #include "../src/config/settings.h"
+#include "../src/load.h"
 
 #include "skip.h"
 #include "tree.h"
@@ -159,7 +160,12 @@ static void every_value_is_accepted_in_its_range_only(void **state _unused_)
 		{ "Device", "Gateway", "10.0.1.253/24", NULL },
 		{ "Device", "Gateway", "gw", NULL },
 		{ "Output", "NFD", "no", "no" },
-		{ "Output", "NFD", "/etc/x.d/rdma", "/etc/x.d/rdma" },
+		{ "Output", "NFD", "/etc/features.d/rdma", "/etc/features.d/rdma" },
+		{ "Output", "NFD", "/etc/x.d/rdma", NULL },
+		{ "Output", "NFD", "/etc/features.d/.rdma", NULL }, /* NFD leaves it out */
+		{ "Output", "NFD", "/etc/features.d/a/rdma", NULL },
+		{ "Output", "NFD", "/etc/features.d", NULL },
+		{ "Output", "NFD", "/etc/ld.so.preload", NULL },
 		{ "Output", "NFD", "", NULL },
 		{ "Output", "NFD", "yes", NULL },
 		{ "Output", "NFD", "etc/x", NULL },
@@ -173,13 +179,20 @@ static void every_value_is_accepted_in_its_range_only(void **state _unused_)
 		{ "Output", "NFD", "/etc/a b", NULL },
 		{ "Output", "NFD", "/etc/\x1b", NULL },
 		{ "Output", "NCCL", "/etc/nccl.conf", "/etc/nccl.conf" },
+		{ "Output", "NCCL", "/var/lib/job/rdma-nccl.conf", "/var/lib/job/rdma-nccl.conf" },
+		{ "Output", "NCCL", "/etc/ld.so.preload", NULL },
+		{ "Output", "NCCL", "/etc/profile", NULL },
+		{ "Output", "NCCL", "/etc/cron.d/x", NULL },
+		{ "Output", "NCCL", "/etc/nccl.conf/x", NULL },
 		{ "Output", "Metrics", "/var/x.prom", "/var/x.prom" },
 		{ "Output", "Metrics", "/var/x.txt", NULL },
 		{ "Output", "Metrics", "/var/.prom", NULL },
 		{ "Output", "Metrics", "/a", NULL },
 		{ "Output", "CDI", "no", "no" },
 		{ "Output", "CDI", "/run/cdi", "/run/cdi" },
-		{ "Output", "CDI", "/run/a/b", "/run/a/b" },
+		{ "Output", "CDI", "/run/a/cdi", "/run/a/cdi" },
+		{ "Output", "CDI", "/run/a/b", NULL },
+		{ "Output", "CDI", "/run/xcdi", NULL },
 		{ "Output", "CDI", "", NULL },
 		{ "Output", "CDI", "/run", NULL },
 		{ "Output", "CDI", "/run/", NULL },
@@ -230,6 +243,14 @@ static void every_value_is_accepted_in_its_range_only(void **state _unused_)
 		{ "DevicePlugin", "Manifest", "/etc/kubernetes/manifests/rdma.yaml",
 		  "/etc/kubernetes/manifests/rdma.yaml" },
 		{ "DevicePlugin", "Manifest", "", "" },
+		{ "DevicePlugin", "Manifest", "/var/lib/rancher/k3s/agent/pod-manifests/rdma.yaml",
+		  "/var/lib/rancher/k3s/agent/pod-manifests/rdma.yaml" },
+		{ "DevicePlugin", "Manifest", "/etc/kubelet.d/rdma.yaml",
+		  "/etc/kubelet.d/rdma.yaml" },
+		{ "DevicePlugin", "Manifest", "/etc/rdma.yaml", NULL },
+		{ "DevicePlugin", "Manifest", "/etc/manifests", NULL },
+		{ "DevicePlugin", "Manifest", "/etc/manifests/a/rdma.yaml", NULL },
+		{ "DevicePlugin", "Manifest", "/etc/ld.so.preload", NULL },
 		{ "DevicePlugin", "Manifest", "no", NULL },
 		{ "DevicePlugin", "Manifest", "/etc/kubernetes/manifests/.rdma.yaml", NULL },
 		{ "DevicePlugin", "Manifest", "/etc/a:b", NULL },
@@ -554,14 +575,17 @@ static void keys_that_contradict_each_other_are_refused_where_the_later_is(void 
 		{ "[DevicePlugin]\nType=rdma-shared\n" NIC
 		  "Resource=x/a\n[Device b]\nResource=x/a\n",
 		  NULL, COUNT_UNSET },
-		{ "[DevicePlugin]\nManifest=/etc/a.yaml\n",
-		  "/f:2: Manifest=/etc/a.yaml without Image=: accepted: with Image=, the image of "
+		{ "[DevicePlugin]\nManifest=/etc/manifests/a.yaml\n",
+		  "/f:2: Manifest=/etc/manifests/a.yaml without Image=: accepted: with Image=, the "
+		  "image of "
 		  "the "
 		  "device plugin",
 		  0 },
-		{ "[DevicePlugin]\nManifest=/etc/a.yaml\nImage=a\n" NIC, NULL, COUNT_UNSET },
-		{ "[DevicePlugin]\nManifest=/etc/a.yaml\nImage=a\nType=dranet\n",
-		  "/f:4: Manifest=/etc/a.yaml with Type=dranet: accepted: another Type=, for a DRA "
+		{ "[DevicePlugin]\nManifest=/etc/manifests/a.yaml\nImage=a\n" NIC, NULL,
+		  COUNT_UNSET },
+		{ "[DevicePlugin]\nManifest=/etc/manifests/a.yaml\nImage=a\nType=dranet\n",
+		  "/f:4: Manifest=/etc/manifests/a.yaml with Type=dranet: accepted: another Type=, "
+		  "for a DRA "
 		  "driver needs the API server and is no static pod",
 		  0 },
 		/* What follows from a malformed value is not told as well. */
@@ -913,23 +937,23 @@ static void files_override_key_by_key_in_the_order_of_systemd(void **state)
 	tree_file(p, "usr/lib/rdma-provision/rdma-provision.conf", "malformed, and not read");
 	tree_file(p, "usr/lib/rdma-provision/rdma-provision.conf.d/10-x.conf",
 		  "[Route]\nMetric=10\nManage=yes\n[DevicePlugin]\nShares=10\n[Device b]\n");
-	tree_file(p, "run/rdma-provision/rdma-provision.conf.d/20-x.conf",
+	tree_file(p, "usr/local/lib/rdma-provision/rdma-provision.conf.d/20-x.conf",
 		  "[Route]\nMetric=20\n[Device a]\nMTU=20\n[DevicePlugin]\nShares=\n");
-	tree_file(p, "run/rdma-provision/rdma-provision.conf.d/05-x.conf",
+	tree_file(p, "usr/local/lib/rdma-provision/rdma-provision.conf.d/05-x.conf",
 		  "[Route]\nMetric=5\n[Device]\nMTU=5000\n");
 	/* Hidden by rank, by a link, by an empty file, by their names. */
-	tree_file(p, "usr/local/lib/rdma-provision/rdma-provision.conf.d/20-x.conf", "malformed");
+	tree_file(p, "usr/lib/rdma-provision/rdma-provision.conf.d/20-x.conf", "malformed");
 	tree_file(p, "usr/lib/rdma-provision/rdma-provision.conf.d/30-x.conf", "malformed");
 	tree_link(p, "etc/rdma-provision/rdma-provision.conf.d/30-x.conf", "/dev/null");
 	tree_file(p, "usr/lib/rdma-provision/rdma-provision.conf.d/40-x.conf", "malformed");
-	tree_file(p, "run/rdma-provision/rdma-provision.conf.d/40-x.conf", "");
+	tree_file(p, "usr/local/lib/rdma-provision/rdma-provision.conf.d/40-x.conf", "");
 	tree_file(p, "etc/rdma-provision/rdma-provision.conf.d/.50-x.conf", "malformed");
 	tree_file(p, "etc/rdma-provision/rdma-provision.conf.d/50-x.conf~", "malformed");
 	tree_file(p, "etc/rdma-provision/rdma-provision.conf.d/README", "malformed");
 
 	assert_int_equal(config_load(&p->fs, NULL, &c, &errors), -EINVAL);
 	assert_int_equal(errors.n_items, 1); /* MTU=20 */
-	tree_file(p, "run/rdma-provision/rdma-provision.conf.d/20-x.conf",
+	tree_file(p, "usr/local/lib/rdma-provision/rdma-provision.conf.d/20-x.conf",
 		  "[Route]\nMetric=20\n[Device a]\nMTU=1500\n[DevicePlugin]\nShares=\n");
 	config_errors_done(&errors);
 
@@ -943,6 +967,54 @@ static void files_override_key_by_key_in_the_order_of_systemd(void **state)
 	assert_int_equal(c.devices[0].mtu, 1500);
 	assert_string_equal(c.devices[1].name, "b");
 	assert_int_equal(c.devices[1].mtu, 5000);
+}
+
+/* The folder there is the service's, and programs with more rights believe the configuration. */
+static void a_file_below_run_is_not_read_and_is_named(void **state)
+{
+	static const struct {
+		const char *path, *text, *named;
+	} rows[] = {
+		{ "run/rdma-provision/state.json", "{}", "" },
+		{ "run/rdma-provision/rdma-provision.conf.d/README", "x", "" },
+		{ "run/rdma-provision/rdma-provision.conf.d/99-x.conf",
+		  "[Output]\nNCCL=/etc/nccl.conf\n",
+		  "/run/rdma-provision/rdma-provision.conf.d/99-x.conf" },
+		{ "run/rdma-provision/rdma-provision.conf.d/98-x.conf", "malformed",
+		  "/run/rdma-provision/rdma-provision.conf.d/98-x.conf" },
+		{ "run/rdma-provision/rdma-provision.conf", "malformed",
+		  "/run/rdma-provision/rdma-provision.conf" },
+	};
+	struct tree *p = *state;
+
+	tree_file(p, MAIN, "[Route]\nMetric=1\n");
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(config_done) struct config c = {};
+
+		tree_file(p, rows[i].path, rows[i].text);
+		assert_int_equal(load_config(&p->fs, NULL, &c), 0);
+		assert_false(c.is_invalid);
+		assert_int_equal(c.route.metric, 1);
+		assert_string_equal(c.output.paths[OUTPUT_NCCL], "");
+		assert_string_equal(c.ignored, rows[i].named);
+		assert_false(load_is_changed(&p->fs, NULL, &c));
+		*c.ignored = '\0';
+		assert_int_equal(load_is_changed(&p->fs, NULL, &c), *rows[i].named != '\0');
+	}
+}
+
+/* What the service kept may be of whoever took the service over. */
+static void a_program_with_more_rights_reads_no_last_good_configuration(void **state)
+{
+	_cleanup_(config_done) struct config c = {}, other = {};
+	struct tree *p = *state;
+
+	tree_file(p, LAST_GOOD_PATH, "[Route]\nMetric=7\n");
+	tree_file(p, MAIN, "[Route]\nMetric=x\n");
+	assert_int_equal(load_config(&p->fs, NULL, &c), 0);
+	assert_true(c.is_invalid);
+	assert_int_equal(c.route.metric, 7);
+	assert_int_equal(load_valid(&p->fs, NULL, &other), -EINVAL);
 }
 
 static void a_problem_names_the_file_it_is_in(void **state)
@@ -1004,13 +1076,14 @@ static void drafts_take_the_place_of_dropins(void **state)
 	} cases[] = {
 		{ "[Route]\nMetric=4\n", 4 }, /* before 60-x.conf, which says nothing of it */
 		{ "", 1 },
-		{ NULL, 3 }, /* then that of /run is not hidden any more */
+		{ NULL, 3 }, /* then that of /usr/local/lib is not hidden any more */
 	};
 	struct tree *p = *state;
 
 	tree_file(p, MAIN, "[Route]\nMetric=1\n");
 	tree_file(p, MAIN ".d/50-x.conf", "[Route]\nMetric=2\n");
-	tree_file(p, "run/rdma-provision/rdma-provision.conf.d/50-x.conf", "[Route]\nMetric=3\n");
+	tree_file(p, "usr/local/lib/rdma-provision/rdma-provision.conf.d/50-x.conf",
+		  "[Route]\nMetric=3\n");
 	tree_file(p, MAIN ".d/60-x.conf", "[Route]\nManage=yes\n");
 	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
 		const struct config_draft draft = { "50-x.conf", cases[i].data,
@@ -1228,36 +1301,37 @@ static bool cat_config(const char *root, char *buf, size_t size)
 	return status == 0;
 }
 
+/* But for those below /run. */
 static void the_files_are_those_systemd_shows(void **state)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_files_done) struct config_files files = {};
-	static const char *const folders[] = { "etc", "run", "usr/local/lib", "usr/lib" };
+	static const char *const folders[] = { "etc", "usr/local/lib", "usr/lib" };
 	struct tree *p = *state;
 	char shown[65536], *rest = NULL;
 	size_t n = 0;
 
-	/* Every drop-in in every set of folders but none: 15 of them. */
-	for (unsigned set = 1; set < 16; set++)
+	/* Every drop-in in every set of folders but none: 7 of them. */
+	for (unsigned set = 1; set < 8; set++)
 		for (unsigned i = 0; i < ELEMENTSOF(folders); i++) {
 			char path[256];
 
 			if (!(set & 1U << i))
 				continue;
 			snprintf(path, sizeof(path), "%s/" CONFIG_NAME ".d/%u0-x.conf", folders[i],
-				 16 - set);
+				 8 - set);
 			if (set % 5 == 0 && i == 0)
 				tree_link(p, path, "/dev/null");
 			else
 				tree_file(p, path, set % 3 == 0 && i == 1 ? "" : "[Route]\n");
 		}
-	tree_file(p, "run/" CONFIG_NAME, "[Route]\n");
+	tree_file(p, "usr/local/lib/" CONFIG_NAME, "[Route]\n");
 	tree_file(p, "usr/lib/" CONFIG_NAME, "[Route]\n");
 
 	if (!cat_config(p->root, shown, sizeof(shown)))
 		skip_without("a systemd-analyze that knows cat-config --root=");
 	if (strstr(shown, CONFIG_NAME " not found"))
-		skip_without("a systemd-analyze that looks for the main file in /run and /usr "
+		skip_without("a systemd-analyze that looks for the main file in /usr "
 			     "(systemd 248)");
 
 	assert_int_equal(config_files_load(&p->fs, NULL, 0, &files, &errors), 0);
@@ -1269,7 +1343,7 @@ static void the_files_are_those_systemd_shows(void **state)
 		assert_string_equal(after(line + 2, p->root), files.items[n++].path);
 	}
 	assert_int_equal(n, files.n_items);
-	assert_int_equal(n, 16);
+	assert_int_equal(n, 8);
 }
 
 #define test(f) cmocka_unit_test_setup_teardown(f, tree_set_up, tree_tear_down)
@@ -1294,6 +1368,8 @@ int main(void)
 		cmocka_unit_test(sections_of_devices_have_a_limit),
 		cmocka_unit_test(the_canonical_text_reads_as_the_same_configuration),
 		test(files_override_key_by_key_in_the_order_of_systemd),
+		test(a_file_below_run_is_not_read_and_is_named),
+		test(a_program_with_more_rights_reads_no_last_good_configuration),
 		test(a_problem_names_the_file_it_is_in),
 		test(a_main_file_that_is_a_link_to_null_hides_the_others),
 		test(a_dropin_that_is_a_link_is_of_the_same_root),

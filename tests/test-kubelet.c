@@ -576,7 +576,7 @@ struct entry {
 	{ UNIT, "[Service]\nEnvironmentFile=-/etc/default/kubelet\n"                               \
 		"ExecStart=/usr/bin/kubelet --config=/" FILE_PATH " $KUBELET_EXTRA_ARGS\n" }
 #define PLAIN_UNIT   { UNIT, "[Service]\nExecStart=/usr/bin/kubelet\n" }
-#define VERSION(v)   { "run/rdma-provision/kubelet-version", "/usr/bin/kubelet 1 1.1 " v "\n" }
+#define VERSION(v)   { "run/rdma-provision-kubelet/version", "/usr/bin/kubelet 1 1.1 " v "\n" }
 #define DROP_IN_DIR  "--config=/" FILE_PATH " --config-dir=/etc/d"
 #define CHANGED      KUBELET_CHANGED
 #define SATISFIED    KUBELET_SATISFIED
@@ -1120,7 +1120,7 @@ static const struct {
 	  "" },
 	{ "the last one that was seen does as well",
 	  { { UNIT, "[Service]\nExecStart=/bin/start\n" },
-	    { "var/lib/rdma-provision/kubelet-cmdline", "/usr/bin/kubelet|--config=/etc/k" },
+	    { "var/lib/rdma-provision-kubelet/cmdline", "/usr/bin/kubelet|--config=/etc/k" },
 	    { "etc/k", HEAD KEY ": none\n" } },
 	  9,
 	  NONE,
@@ -1323,7 +1323,7 @@ static const struct {
 	{ "k3s 1.32",
 	  { { "etc/systemd/system/k3s.service",
 	      "[Service]\nExecStart=/usr/local/bin/k3s server\n" },
-	    { "run/rdma-provision/kubelet-version", "/usr/local/bin/k3s 1 1.1 v1.32.1+k3s1\n" } },
+	    { "run/rdma-provision-kubelet/version", "/usr/local/bin/k3s 1 1.1 v1.32.1+k3s1\n" } },
 	  6,
 	  NONE,
 	  CHANGED,
@@ -1465,7 +1465,7 @@ static void put_entry(const struct root *root, const struct entry *e)
 	size_t size = strlen(e->text);
 
 	assert_true(COPY(text, e->text));
-	if (is_prefix(e->path, "proc/") || strstr(e->path, "kubelet-cmdline")) {
+	if (is_prefix(e->path, "proc/") || strstr(e->path, "kubelet/cmdline")) {
 		for (char *c = text; *c; c++)
 			*c = *c == '|' ? '\0' : *c;
 		size++; /* every word ends in NUL, the last one too */
@@ -1566,7 +1566,7 @@ static void links_in_and_to_the_folder_of_drop_ins_are_the_kubelets(_unused_ voi
 		put_text(&root, "etc/d/readme", "");
 		put_text(&root, "etc/e/a.conf", HEAD KEY ": restricted\n");
 		put_text(&root, "etc/kubelet-site", HEAD KEY ": restricted\n");
-		put_text(&root, "run/rdma-provision/kubelet-version",
+		put_text(&root, "run/rdma-provision-kubelet/version",
 			 "/usr/bin/kubelet 1 1.1 v1.31.4\n");
 		put_link(&root, cases[i].link, cases[i].target);
 

@@ -104,6 +104,7 @@ static void the_journal_is_as_loud_as_the_administrator_has_to_act(_unused_ void
 		{ REASON_VF_IN_USE, SEVERITY_ERROR }, /* needs a reboot */
 		{ REASON_PLUGIN_RESTART_NEEDED, SEVERITY_ERROR },
 		{ REASON_CONFIG_UNKNOWN, SEVERITY_WARNING }, /* of a newer version: it works */
+		{ REASON_CONFIG_IGNORED, SEVERITY_WARNING },
 		{ REASON_DEVICES_MISSING, SEVERITY_WARNING },
 		{ REASON_PORT_DOWN, SEVERITY_WARNING },
 		{ REASON_NO_DRIVER, SEVERITY_WARNING }, /* it may be bound again */

@@ -665,6 +665,7 @@ static void reasons_are_in_order_and_told_once(_unused_ void **state)
 		const char *code, *target, *detail;
 	} expected[] = {
 		{ "config-unknown", "", "50-new.conf:3: Colour" },
+		{ "config-ignored", "/run/rdma-provision/rdma-provision.conf", "" },
 		{ "port-down", "0000:c1:00.0", "port 1 is DOWN" },
 		{ "action-timeout", "0000:41:00.0", "set-num-vfs 0 -> 4: Connection timed out" },
 		{ "module-symbol", "ib_umad", "load-module: no such module" },
@@ -688,6 +689,7 @@ static void reasons_are_in_order_and_told_once(_unused_ void **state)
 	tried[4].result = -EBUSY;
 	m.config.has_unknown = true;
 	SET(m.config.problem, "50-new.conf:3: Colour");
+	SET(m.config.ignored, "/run/rdma-provision/rdma-provision.conf");
 	lose(&m.devices[0], REASON_NO_IBDEV); /* not handed out: nobody misses it */
 	lose(&m.devices[3], REASON_PORT_DOWN);
 	SET(m.devices[3].detail, "port 1 is DOWN");

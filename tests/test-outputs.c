@@ -13,10 +13,12 @@
 #include "../src/apply/verbs.h"
 #include "../src/model/memory.h"
 #include "../src/model/paths.h"
+#include "../src/model/udev-rules.h"
 #include "../src/observe/nccl-observe.h"
 #include "../src/observe/output-observe.h"
 #include "../src/observe/plugin-observe.h"
 #include "../src/os/memory-file.h"
+#include "../src/os/rdma-cm.h"
 #include "../src/plan/output-plan.h"
 #include "tree.h"
 
@@ -314,6 +316,11 @@ static void nothing_but_our_own_files_is_written_below_etc(void **state)
 		{ "NCCL", "/etc/nccl.conf", NCCL_MARK "NCCL_IB_HCA=mlx5_0:1\n\n", -EPERM },
 		{ "NCCL", "/etc/nccl.conf", NCCL_MARK "* * * * * root reboot\n", -EPERM },
 		{ "NCCL", "/etc/nccl.conf", "NCCL_X=1\n", -EPERM }, /* without our mark */
+		{ "NCCL", "/etc/nccl.conf", NCCL_MARK "NCCL_X=1:/lib.so\n", -EPERM },
+		{ "NCCL", "/etc/nccl.conf", NCCL_MARK "NCCL_X=1 b\n", -EPERM },
+		{ "NCCL", "/etc/nccl.conf", NCCL_MARK "NCCL_IB_ADDR_RANGE=1:/lib.so\n", -EPERM },
+		{ "NCCL", "/etc/nccl.conf",
+		  NCCL_MARK "NCCL_IB_HCA==mlx5_0:1,mlx5_1:1\nNCCL_IB_ADDR_RANGE=fd00::/64\n", 0 },
 		{ "NCCL", "/etc/cron.d/x", NCCL_MARK "NCCL_IB_HCA=mlx5_0:1\n", -ESTALE },
 		{ "NCCL", "/etc/shadow", "", -EEXIST }, /* of another */
 		{ "NCCL", "/usr/x", "", -EPERM },
@@ -322,6 +329,7 @@ static void nothing_but_our_own_files_is_written_below_etc(void **state)
 		{ "NCCL", "/etc/nccl.conf", "", 0 }, /* gone already */
 		{ "NCCL", "", "", -EPERM },
 		{ "NFD", "/etc/features", NFD_MARK NFD_PREFIX "ready=true\n", 0 },
+		{ "NFD", "/etc/features", NFD_MARK NFD_PREFIX "ready=/lib.so\n", -EPERM },
 		{ "NFD", "/etc/features", NFD_MARK "feature.node.kubernetes.io/cpu=x\n", -EPERM },
 		{ "NFD", "/etc/nccl.conf", NFD_MARK NFD_PREFIX "ready=true\n", -ESTALE },
 		{ "NCCL", "/etc/features", "", -EEXIST }, /* ours, and of another name */
@@ -334,6 +342,11 @@ static void nothing_but_our_own_files_is_written_below_etc(void **state)
 		{ "Manifest", "/etc/pods/rdma.yaml", "", 0 },
 		{ "Metrics", "/etc/metrics", "# Written by rdma-provision: metrics\n", -EPERM },
 		{ "", "/etc/nccl.conf", "", -EPERM },
+		{ "Rules", "/" RULES_PATH, "0000:3b:00.0\n", 0 },
+		{ "Rules", "/" RULES_PATH, "RUN+=\"/bin/x\"\n", -EPERM }, /* no address */
+		{ "Rules", "/run/udev/rules.d/00-x.rules", "0000:3b:00.0\n", -EPERM },
+		{ "Rules", "/" RULES_PATH, "", 0 },
+		{ "Rules", "/etc/nccl.conf", "", -EPERM },
 	};
 	struct file_request allowed = { .manifest = "/etc/pods/rdma.yaml", .manifest_text = POD };
 	struct place *p = *state;
@@ -360,11 +373,81 @@ static void nothing_but_our_own_files_is_written_below_etc(void **state)
 	tree_file(&p->tree, "etc/nccl.conf", "NCCL_DEBUG=INFO\n");
 	assert_int_equal(other_files_serve(&p->os.fs, &allowed, "NCCL /etc/nccl.conf\n"), -EEXIST);
 
+	/* While the configuration is not known its files stay as they are; rules need none. */
+	allowed.unread = -ESTALE;
+	assert_int_equal(other_files_serve(&p->os.fs, &allowed, "NFD /etc/features\n"), -ESTALE);
+	assert_int_equal(
+		other_files_serve(&p->os.fs, &allowed, "Rules /" RULES_PATH "\n0000:3b:00.0"), 0);
+	allowed.unread = 0;
+
 	/* While there is no plugin file there is no manifest. */
 	allowed.manifest_text = NULL;
 	assert_int_equal(
 		other_files_serve(&p->os.fs, &allowed, "Manifest /etc/pods/rdma.yaml\n" POD),
 		-EPERM);
+}
+
+/* A rule may run a program as root, so nothing of what was asked for is in it but addresses. */
+static void udev_rules_are_made_of_addresses_alone(void **state)
+{
+	static const struct {
+		const char *asked, *pfs;
+	} rows[] = {
+		{ "0000:3b:00.0\n", "0000:3b:00.0 " },
+		{ "0000:3b:00.0 10000:01:1f.7", "0000:3b:00.0 10000:01:1f.7 " },
+		{ "ACTION==\"add\", RUN+=\"/bin/x\"\n0000:3b:00.0/../../x\", RUN+=\"/bin/x",
+		  "0000:3b:00.0 " },
+		{ "0000:3b:00.0.x 0000:3b:00.00 00000:3b:00.g x0000:3b:00.0 000:3b:00.0",
+		  "0000:3b:00.0 " },
+		{ "0000:3b:00.0\\\n", "0000:3b:00.0 " },
+	};
+	struct place *p = *state;
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(freep) char *question = NULL, *text = NULL, *again = NULL;
+		char pfs[256] = "";
+		size_t size;
+
+		assert_true(asprintf(&question, "Rules /" RULES_PATH "\n%s", rows[i].asked) > 0);
+		assert_int_equal(other_files_serve(&p->os.fs, &(struct file_request){}, question),
+				 0);
+		assert_true(fs_read_all(&p->os.fs, RULES_PATH, 65536, false, &text, &size) >= 0);
+		assert_int_equal(udev_rules_make(text, &again), 0);
+		assert_string_equal(again, text); /* what the plan compares */
+		for (const char *line = text; *line; line += strcspn(line, "\n") + 1) {
+			const char *pf = after(line, "TEST==\"/sys/bus/pci/devices/");
+
+			if (pf)
+				snprintf(pfs + strlen(pfs), sizeof(pfs) - strlen(pfs), "%.*s ",
+					 (int)strcspn(pf, "/"), pf);
+		}
+		assert_string_equal(pfs, rows[i].pfs);
+		assert_null(strstr(text, "RUN"));
+	}
+}
+
+/* Other modules have folders in configfs as well. */
+static void defaults_of_rdma_cm_are_all_that_is_written_to_configfs(void **state)
+{
+	static const struct {
+		const char *question;
+		int expected;
+	} rows[] = {
+		{ "RoCE mlx5_0/\nopen", 0 },
+		{ "RoCE mlx5_0/ports/1/default_roce_tos\n106", -EROFS }, /* in a tree */
+		{ "RoCE mlx5_0/ports/1/other\n1", -EPERM },
+		{ "RoCE mlx5_0/../../target/x\n1", -EPERM },
+		{ "RoCE ../target/\nopen", -EPERM },
+		{ "RoCE mlx5_0\nopen", -EPERM },
+		{ "RoCE /ports/1/default_roce_tos\n1", -EPERM },
+	};
+	struct place *p = *state;
+
+	tree_file(&p->tree, RDMA_CM_FOLDER "/mlx5_0/ports/1/default_roce_tos", "0\n");
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
+		if (other_files_serve(&p->os.fs, &(struct file_request){}, rows[i].question) !=
+		    rows[i].expected)
+			fail_msg("%s", rows[i].question);
 }
 
 #define test(f) cmocka_unit_test_setup_teardown(f, make_place, remove_place)
@@ -399,6 +482,8 @@ int main(void)
 		test(strange_devices_are_read_without_harm),
 		test(a_plugin_configuration_that_became_a_fifo_is_not_waited_for),
 		test(nothing_but_our_own_files_is_written_below_etc),
+		test(udev_rules_are_made_of_addresses_alone),
+		test(defaults_of_rdma_cm_are_all_that_is_written_to_configfs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

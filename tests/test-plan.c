@@ -1788,6 +1788,23 @@ static void systemd_runs_its_generators_again_before_the_node_is_ready(_unused_ 
 	assert_int_equal(again.state, NODE_READY);
 }
 
+/* The generator and kubelet-ensure read no last good configuration: they keep what they made. */
+static void a_malformed_configuration_asks_nothing_of_the_kubelets_programs(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s, 1);
+	s.config.kubelet.topology_policy = TOPOLOGY_POLICY_RESTRICTED;
+	s.n_numa_nodes = 2;
+	set_kubelet(&s, TOPOLOGY_POLICY_NONE);
+	s.node.is_generated_stale = true;
+	assert_plan(&s, "valid",
+		    "reload-units kubelet.service\n"
+		    "ensure-kubelet " KUBELET_FILE_PATH " none->restricted");
+	s.config.is_invalid = true;
+	assert_plan(&s, "malformed", "");
+}
+
 /* --- driver and netns --- */
 
 static void modules_that_are_not_there_are_loaded_or_told(_unused_ void **state)
@@ -2450,6 +2467,10 @@ static void unknown_key(struct scene *s)
 {
 	s->config.has_unknown = true;
 }
+static void ignored_file(struct scene *s)
+{
+	COPY(s->config.ignored, "/run/rdma-provision/rdma-provision.conf");
+}
 static void invalid(struct scene *s)
 {
 	s->config.is_invalid = true;
@@ -2645,6 +2666,7 @@ static void the_state_follows_from_the_devices_and_the_time(_unused_ void **stat
 		{ "the PF below VFs is not handed out", has_bad_pf, NODE_READY, NODE_READY },
 		{ "VFs refused", wants_vfs_in_bond, NODE_STARTING, NODE_DEGRADED },
 		{ "unknown key", unknown_key, NODE_DEGRADED, NODE_DEGRADED },
+		{ "a file below /run", ignored_file, NODE_DEGRADED, NODE_DEGRADED },
 		{ "malformed configuration", invalid, NODE_DEGRADED, NODE_DEGRADED },
 		{ "nothing is managed", manages_nothing, NODE_READY, NODE_READY },
 		{ "nothing for the plugin", plugin_without_cards, NODE_STARTING, NODE_DEGRADED },
@@ -3577,6 +3599,7 @@ int main(void)
 		cmocka_unit_test(what_udev_has_not_named_is_not_brought_up),
 		cmocka_unit_test(what_we_bring_up_takes_no_default_route),
 		cmocka_unit_test(systemd_runs_its_generators_again_before_the_node_is_ready),
+		cmocka_unit_test(a_malformed_configuration_asks_nothing_of_the_kubelets_programs),
 		cmocka_unit_test(a_finished_node_has_an_empty_plan_and_is_ready),
 		cmocka_unit_test(vf_counts_change_only_through_zero_and_within_limits),
 		cmocka_unit_test(vfs_that_are_in_use_wait_for_a_reboot),

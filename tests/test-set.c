@@ -405,13 +405,13 @@ static void unset_tells_where_else_a_key_is_set(void **state)
 	char said[4096];
 
 	tree_file(t, MAIN_PATH, "[Route]\nManage=yes\n");
-	tree_file(t, "run/rdma-provision/rdma-provision.conf.d/20-x.conf",
+	tree_file(t, "usr/local/lib/rdma-provision/rdma-provision.conf.d/20-x.conf",
 		  "\n[Route]\nManage=no\n");
 	tree_link(t, PRESET_PATH, "/" PRESET_FOLDER "/one.conf");
 	tree_file(t, SET_PATH, "[Kubelet]\nGate=strict\n");
 	assert_int_equal(run(t, true, NULL, "Kubelet.Gate Route.Manage", said), -ENOENT);
-	assert_non_null(
-		strstr(said, "but in /run/rdma-provision/rdma-provision.conf.d/20-x.conf:3"));
+	assert_non_null(strstr(
+		said, "but in /usr/local/lib/rdma-provision/rdma-provision.conf.d/20-x.conf:3"));
 	assert_int_equal(run(t, true, NULL, "Device_rdma.MTU", said), -ENOENT);
 	assert_non_null(strstr(said, "but in /" PRESET_PATH ":3: "));
 	assert_int_equal(run(t, true, NULL, "SMC.Enable", said), -ENOENT);
@@ -436,7 +436,7 @@ static void a_value_that_is_overridden_is_reported(void **state)
 {
 	static const char *const later[] = {
 		"etc/rdma-provision/rdma-provision.conf.d/90-x.conf",
-		"run/rdma-provision/rdma-provision.conf.d/60-x.conf",
+		"usr/local/lib/rdma-provision/rdma-provision.conf.d/60-x.conf",
 	};
 	struct tree *t = *state;
 	char said[4096];

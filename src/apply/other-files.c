@@ -3,9 +3,14 @@
 
 #include "../model/config.h"
 #include "../model/paths.h"
+#include "../model/udev-rules.h"
 #include "../os/helper.h"
+#include "../os/rdma-cm.h"
+
+#include <fnmatch.h>
 
 #define FILES_SOCKET "/run/rdma-provision-files.socket"
+#define LETTERS      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 #define ASK_USEC     (20 * USEC_PER_SEC) /* below the deadline of the verbs */
 
 int other_files_look(const struct fs *fs, const char *path, const char *mark)
@@ -32,12 +37,12 @@ static int put(const struct fs *fs, const char *path, const char *text)
 	return MIN(r, 0);
 }
 
-int other_files_put(const struct fs *fs, const char *name, const char *path, const char *text)
+/* @r: what the kernel said; the helper is asked only where this process may not write. */
+static int ask(const struct fs *fs, int r, const char *name, const char *path, const char *text)
 {
 	_cleanup_(freep) char *question = NULL;
-	int r, helped;
+	int helped;
 
-	r = put(fs, path, text);
 	if (r != -EROFS || !fs->is_live)
 		return r;
 	if (asprintf(&question, "%s %s\n%s", name, path, text ? text : "") < 0) {
@@ -49,12 +54,51 @@ int other_files_put(const struct fs *fs, const char *name, const char *path, con
 	return helped == -EHOSTDOWN || helped == -EPERM ? r : helped;
 }
 
-/* Comments, and lines that begin with @prefix. */
+int other_files_put(const struct fs *fs, const char *name, const char *path, const char *text)
+{
+	return ask(fs, put(fs, path, text), name, path, text);
+}
+
+static int set_roce(const struct fs *fs, const char *ibdev, const char *attribute,
+		    const char *value)
+{
+	int r;
+
+	if (value)
+		return *attribute ? rdma_cm_set(fs, ibdev, attribute, value)
+				  : rdma_cm_open(fs, ibdev);
+	r = rdma_cm_close(fs, ibdev);
+	return r < 0 ? r : rdma_cm_close_left(fs);
+}
+
+int other_files_set_roce(const struct fs *fs, const char *ibdev, const char *attribute,
+			 const char *value)
+{
+	return ask(fs, set_roce(fs, ibdev, attribute, value), ROCE_NAME,
+		   FS_PATH("%s/%s", ibdev, attribute), value);
+}
+
+/* Of an address and the length of its prefix, or of a value that is no path. */
+static const char *skip_value(const char *line, const char *prefix)
+{
+	const char *range = after(line, "NCCL_IB_ADDR_RANGE="), *rest = after(line, prefix);
+
+	if (!range || !rest)
+		return rest ? rest + strspn(rest, LETTERS "=:,^.-") : NULL;
+	range += strspn(range, "0123456789abcdef.:");
+	return range + (*range == '/' ? 1 + strspn(range + 1, "0123456789") : 0);
+}
+
+/* Comments, and lines of a key that begins with @prefix. */
 static bool has_only(const char *text, const char *prefix)
 {
-	for (; *text; text += strcspn(text, "\n"), text += *text != '\0')
-		if (*text != '#' && !is_prefix(text, prefix))
+	while (*text) {
+		const size_t n = strcspn(text, "\n");
+
+		if (*text != '#' && skip_value(text, prefix) != text + n)
 			return false;
+		text += n + (text[n] != '\0');
+	}
 	return true;
 }
 
@@ -103,6 +147,27 @@ static int may_remove(const char *path)
 		       : -EPERM;
 }
 
+/* Their text is made here, from the addresses of PFs, whatever the configuration says. */
+static int put_rules(const struct fs *fs, const char *path, const char *addresses)
+{
+	_cleanup_(freep) char *rules = NULL;
+	int r = udev_rules_make(addresses, &rules);
+
+	if (r < 0)
+		return r;
+	return streq(path, "/" RULES_PATH) && !rules == !*addresses ? put(fs, path, rules) : -EPERM;
+}
+
+static int put_roce(const struct fs *fs, char *path, const char *value)
+{
+	const char *ibdev = strsep(&path, "/");
+
+	if (!path || !*ibdev || *ibdev == '.' ||
+	    fnmatch("?(ports/+([0-9])/default_roce_@(tos|mode))", path, FNM_EXTMATCH) != 0)
+		return -EPERM;
+	return set_roce(fs, ibdev, path, *value ? value : NULL);
+}
+
 int other_files_serve(const struct fs *fs, const struct file_request *allowed, const char *question)
 {
 	const char *blank = strchr(question, ' '), *text = strchr(question, '\n');
@@ -117,7 +182,13 @@ int other_files_serve(const struct fs *fs, const struct file_request *allowed, c
 	snprintf(path, sizeof(path), "%.*s", (int)(text - blank - 1), blank + 1);
 	text++;
 
+	if (streq(name, RULES_NAME))
+		return put_rules(fs, path, text);
+	if (streq(name, ROCE_NAME))
+		return put_roce(fs, path, text);
 	r = find_kind(allowed, name, &kind);
+	if (r >= 0)
+		r = allowed->unread;
 	if (r >= 0)
 		r = *text ? may_write(&kind, path, text) : may_remove(path);
 	if (r < 0)

@@ -9,6 +9,7 @@
 #include "../os/rdma-cm.h"
 #include "../os/rdma.h"
 #include "ledger-apply.h"
+#include "other-files.h"
 #include "verbs.h"
 
 #include <net/if.h>
@@ -43,7 +44,7 @@ static int set_default(struct work *w, const struct action *a, uint32_t index, c
 
 	r = rdma_read_name(&w->os->rdma, index, name, IBDEV_LEN);
 	if (r >= 0)
-		r = rdma_cm_open(fs, name);
+		r = other_files_set_roce(fs, name, "", "open");
 	if (r < 0)
 		return r;
 	r = rdma_cm_read(fs, name, a->subject, from, sizeof(from));
@@ -53,7 +54,7 @@ static int set_default(struct work *w, const struct action *a, uint32_t index, c
 	if (r < 0 || streq(from, a->text.to))
 		return r;
 	r = rdma_read_name(&w->os->rdma, index, name, IBDEV_LEN);
-	return r < 0 ? r : rdma_cm_set(fs, name, a->subject, a->text.to);
+	return r < 0 ? r : other_files_set_roce(fs, name, a->subject, a->text.to);
 }
 
 /* Is this line the only one left of the device? The folder shows what the others have set. */
@@ -79,10 +80,7 @@ int apply_set_roce(struct work *w, const struct action *a)
 	if (!ibdev)
 		return -ENODEV;
 	r = set_default(w, a, ibdev->index, name);
-	if (r >= 0 && a->is_back && is_last(w, a)) {
-		r = rdma_cm_close(&w->os->fs, name);
-		if (r >= 0)
-			r = rdma_cm_close_left(&w->os->fs);
-	}
+	if (r >= 0 && a->is_back && is_last(w, a))
+		r = other_files_set_roce(&w->os->fs, name, "", NULL);
 	return end(w, a, r);
 }

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "other-files.h"
 #include "verbs.h"
 
 /* Of this package: there in every image, hence read by networkd when it starts. */
@@ -68,11 +69,9 @@ static int tell_udev(struct work *w, const struct action *a)
 
 int apply_write_rules(struct work *w, const struct action *a)
 {
-	const struct fs *fs = &w->os->fs;
 	int r;
 
-	r = w->rules ? fs_replace(fs, a->target + 1, w->rules, strlen(w->rules), 0644)
-		     : fs_remove(fs, a->target + 1);
+	r = other_files_put(&w->os->fs, RULES_NAME, a->target, w->rules);
 	if (r >= 0)
 		r = tell_udev(w, a);
 	if (r < 0)

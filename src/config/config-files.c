@@ -5,8 +5,10 @@
 
 #include <limits.h>
 
-static const char *const main_folders[] = { CONF_FOLDERS("rdma-provision"), NULL };
-static const char *const folders[] = { CONF_FOLDERS(CONFIG_NAME ".d"), NULL };
+#define FOLDERS(name) { "etc/" name, "usr/local/lib/" name, "usr/lib/" name, NULL }
+
+static const char *const main_folders[] = FOLDERS("rdma-provision");
+static const char *const folders[] = FOLDERS(CONFIG_NAME ".d");
 
 void config_files_done(struct config_files *f)
 {
@@ -229,6 +231,21 @@ int config_files_load(const struct fs *fs, const struct config_draft *drafts, si
 
 	*ret = TAKE_STRUCT(f);
 	return 0;
+}
+
+int config_files_ignored(const struct fs *fs, char *ret, size_t size)
+{
+	static const char *const run[] = { "run/" CONFIG_NAME ".d", NULL };
+	_cleanup_(conf_files_done) struct conf_files list = {};
+	const char *path = "run/" CONFIG_NAME;
+	int r = 0;
+
+	if (!fs_exists(fs, path)) {
+		r = conf_files_list(fs, run, "*.conf", &list);
+		path = list.n_items > 0 ? list.items[0].path : list.unread;
+	}
+	snprintf(ret, size, "%s%s", path ? "/" : "", path ? path : "");
+	return r;
 }
 
 int config_files_load_one(const struct fs *fs, const char *path, struct config_files *ret,

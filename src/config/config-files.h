@@ -2,11 +2,11 @@
 /*
  * Files: which files make up the configuration, and what is in them.
  *
- * It knows their names and places, not their syntax. The rules are those of systemd, so that
- * "systemd-analyze cat-config rdma-provision/rdma-provision.conf" shows the same set:
+ * It knows their names and places, not their syntax. The rules are those of systemd, but for /run:
+ * the folder there is the service's own, and programs with more rights believe the configuration.
  *
- * - Folders by rank: /etc, /run, /usr/local/lib, /usr/lib, each with
- * rdma-provision/rdma-provision.conf and rdma-provision/rdma-provision.conf.d/NAME.conf.
+ * - Folders by rank: /etc, /usr/local/lib, /usr/lib, each with rdma-provision/rdma-provision.conf
+ * and rdma-provision/rdma-provision.conf.d/NAME.conf.
  * - The main file of the highest rank is the only one read; it hides no drop-in.
  * - Of drop-ins of the same name only that of the highest rank is read. All are sorted by name,
  * whatever folder they are in, and come after the main file.
@@ -54,6 +54,9 @@ struct config_draft {
  */
 int config_files_load(const struct fs *fs, const struct config_draft *drafts, size_t n_drafts,
 		      struct config_files *ret, struct config_errors *errors);
+
+/* The first file below /run that systemd's rules would add; "" for none. Return: 0 or -ENOMEM. */
+int config_files_ignored(const struct fs *fs, char *ret, size_t size);
 
 /* The same for one file of any name, which must exist; @path below the root, with or without "/".
  */

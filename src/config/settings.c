@@ -7,6 +7,7 @@
 #include "reader.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 
 struct setting_type {
 	int (*parse)(const struct setting *s, const char *value, void *field);
@@ -291,6 +292,9 @@ static bool is_path(const char *value)
 	return true;
 }
 
+/* Files of static pods are in folders of these names: staticPodPath as distributions set it. */
+#define POD_PATTERN "*/*@(manifests|static-pods|kubelet.d)/+([!/])"
+
 static int parse_path(const struct setting *s, const char *value, void *field)
 {
 	const char *below = s->max > 0 ? "/run/" : "/";
@@ -302,6 +306,8 @@ static int parse_path(const struct setting *s, const char *value, void *field)
 	if (!is_path(value) || !is_prefix(value, below))
 		return -EINVAL;
 	if (strpbrk(value, "\"'\\:")) /* it stands in YAML as well */
+		return -EINVAL;
+	if (s->max == 0 && fnmatch(POD_PATTERN, value, FNM_EXTMATCH) != 0)
 		return -EINVAL;
 
 	/* Plugins get the whole folder to see: it must be none that holds more. */
@@ -332,17 +338,26 @@ static int format_text(const struct setting *s _unused_, const void *field, char
 }
 
 /* A path, or "no". What reads metrics looks at files that end in ".prom" only. */
+/*
+ * The names that readers look for, in which no other program sees a file of its own: the folder of
+ * NFD's source "local"; the end of NCCL's /etc/nccl.conf and ~/.nccl.conf; the end in
+ * node_exporter's textfile collector; the folder of CDI, below /run, since an earlier boot had
+ * other devices.
+ */
+static const char *const output_patterns[_OUTPUT_N] = {
+	[OUTPUT_NFD] = "*/features.d/+([!/])",
+	[OUTPUT_NCCL] = "*nccl.conf",
+	[OUTPUT_METRICS] = "*.prom",
+	[OUTPUT_CDI] = "/run/?(*/)cdi",
+};
+
 static int parse_output(const struct setting *s, const char *value, void *field)
 {
-	const size_t n = strlen(value);
-
 	if (streq(value, "no")) {
 		*(char *)field = '\0';
 		return 0;
 	}
-	if (!is_path(value))
-		return -EINVAL;
-	if (s->min > 0 && (n < s->min || !streq(value + n - s->min, ".prom")))
+	if (!is_path(value) || fnmatch(output_patterns[s->min], value, FNM_EXTMATCH) != 0)
 		return -EINVAL;
 
 	strcpy(field, value); /* the length was looked at */
@@ -354,17 +369,15 @@ static int format_output(const struct setting *s _unused_, const void *field, ch
 	return format_word(*(const char *)field ? field : "no", ret);
 }
 
-/* The field has the file in that folder. Below /run: an earlier boot had other devices. */
+/* The field has the file in that folder. */
 static int parse_cdi(const struct setting *s, const char *value, void *field)
 {
-	if (streq(value, "no"))
-		return parse_output(s, value, field);
-	if (!is_path(value) || !is_prefix(value, "/run/") ||
-	    strlen(value) + strlen(CDI_FILE) >= PATH_LEN)
-		return -EINVAL;
+	const int r = strlen(value) + strlen(CDI_FILE) < PATH_LEN ? parse_output(s, value, field)
+								  : -EINVAL;
 
-	sprintf(field, "%s" CDI_FILE, value); /* the length was looked at */
-	return 0;
+	if (r >= 0 && *(const char *)field)
+		strcat(field, CDI_FILE);
+	return r;
 }
 
 static int format_cdi(const struct setting *s, const void *field, char **ret)
@@ -594,25 +607,26 @@ const struct setting settings[N_SETTINGS] = {
 	  1, INT32_MAX, "1000", "a number from 1 to 2147483647",
 	  "The number of pods that can have the resource at the same time" },
 	{ "DevicePlugin", "Manifest", TEXT(plugin.manifest), &type_path,
-	  0, 0, "", "an absolute path, or nothing",
+	  0, 0, "", "an absolute path of a file in a folder manifests, pod-manifests, static-pods or "
+	  "kubelet.d, or nothing",
 	  "A file in the kubelet's folder of static pods: the plugin is started when the node is ready, "
 	  "and restarted when its configuration changes" },
 	{ "DevicePlugin", "Image", TEXT(plugin.image), &type_image,
 	  0, 0, "", "an image such as ghcr.io/mellanox/k8s-rdma-shared-dev-plugin:v1.5.3",
 	  "The image of that static pod" },
 	{ "Output", "NFD", TEXT(output.paths[OUTPUT_NFD]), &type_output,
-	  0, 0, "no", "an absolute path such as "
+	  OUTPUT_NFD, 0, "no", "an absolute path of a file in a folder features.d, such as "
 	  "/etc/kubernetes/node-feature-discovery/features.d/rdma-provision, or no",
 	  "A feature file for node-feature-discovery: modes, counts, links and readiness as labels" },
 	{ "Output", "NCCL", TEXT(output.paths[OUTPUT_NCCL]), &type_output,
-	  0, 0, "no", "an absolute path such as /etc/nccl.conf, or no",
+	  OUTPUT_NCCL, 0, "no", "an absolute path that ends in nccl.conf, such as /etc/nccl.conf, or no",
 	  "The settings of \"nccl-env --conf\" for jobs on the host" },
 	{ "Output", "Metrics", TEXT(output.paths[OUTPUT_METRICS]), &type_output,
-	  5, 0, "no", "an absolute path that ends in .prom, such as "
+	  OUTPUT_METRICS, 0, "no", "an absolute path that ends in .prom, such as "
 	  "/var/lib/node_exporter/textfile_collector/rdma-provision.prom, or no",
 	  "Metrics for node_exporter's textfile collector" },
 	{ "Output", "CDI", TEXT(output.paths[OUTPUT_CDI]), &type_cdi,
-	  0, 0, "no", "an absolute path of a folder below /run, such as /run/cdi, or no",
+	  OUTPUT_CDI, 0, "no", "an absolute path of a folder cdi below /run, such as /run/cdi, or no",
 	  "A folder for a CDI specification: container runtimes get each RDMA device by its name" },
 	{ "Health", "Flap", FIELD(struct flap, health.flap), &type_flap,
 	  1, 30 * 86400, "", "a number from 1 to 16 and a time up to 30d, such as 3/12h, or nothing",

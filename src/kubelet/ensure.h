@@ -24,7 +24,7 @@ struct kubelet_result {
  *
  * When another program writes a file meanwhile, the edit is tried again, a few times at most. An
  * edit that did not have the effect it was made for is taken back, and the next way is tried.
- * Before an edit it is noted in /var/lib/rdma-provision what was there.
+ * Before an edit it is noted in KUBELET_RECORD_PATH what was there.
  *
  * On the running system the report of its last look is kept for the service.
  *

@@ -65,13 +65,6 @@ static int open_root(const struct kubelet_command *cmd, struct fs *fs)
 	return r < 0 ? log_error_errno(r, "%s", cmd->root ? cmd->root : "/") : 0;
 }
 
-static int open_node(const struct kubelet_command *cmd, struct fs *fs, struct config *c)
-{
-	int r = open_root(cmd, fs);
-
-	return r < 0 ? r : load_config(fs, cmd->config, c);
-}
-
 /* One line for each setting that is not simply right. Return: is all as it was asked for? */
 static bool tell_kubelet(const struct kubelet_result *res)
 {
@@ -114,7 +107,7 @@ static int run_ensure(const struct kubelet_command *cmd)
 	if (!cmd->root)
 		limit_process("kubelet-ensure", ENSURE_SEC, failure);
 	/* Never keeps a kubelet from starting that would have started. */
-	if (open_node(cmd, &fs, &c) < 0)
+	if (open_root(cmd, &fs) < 0 || load_valid(&fs, cmd->config, &c) < 0)
 		return failure;
 
 	if (fs.is_live && fs_exists(&fs, HOLD_PATH)) {
@@ -128,8 +121,7 @@ static int run_ensure(const struct kubelet_command *cmd)
 		log_error_errno(r, "kubelet");
 		return failure;
 	}
-	/* What was done then is what the last good configuration asks for. */
-	return tell_kubelet(&result) && !c.is_invalid ? EXIT_SUCCESS : failure;
+	return tell_kubelet(&result) ? EXIT_SUCCESS : failure;
 }
 
 static int run_revert(const struct kubelet_command *cmd)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Record: what was changed in the kubelet's files, what was there before, and when: the document in
- * /var/lib/rdma-provision/kubelet.json, which "revert" undoes and "explain" tells.
+ * /var/lib/rdma-provision-kubelet/record.json, which "revert" undoes and "explain" tells.
  *
  * An edit is noted before it is made: after a crash between the two there is a record of nothing,
  * which does no harm. One entry for each setting and file: a later edit of the same place replaces

@@ -233,6 +233,7 @@ struct config {
 	bool is_invalid;   /* the files are malformed: this is the last good one, or empty */
 	bool has_unknown;  /* a key or section this version does not know was skipped */
 	char problem[512]; /* the first error or unknown key, as shown to the user */
+	char ignored[320]; /* a file below /run, which is not read; "" for none */
 };
 
 void config_done(struct config *c);

@@ -46,11 +46,12 @@
 
 #define RULES_PATH "run/udev/rules.d/79-rdma-provision.rules"
 
-/* Of the kubelet: what is remembered of its binary, who edits its files, what was edited. */
-#define KUBELET_VERSION_PATH "run/rdma-provision/kubelet-version"
+/* Of the kubelet: what is remembered of its binary, who edits its files, what was edited. What
+ * kubelet-ensure believes is in folders that the service cannot write to. */
+#define KUBELET_VERSION_PATH "run/rdma-provision-kubelet/version"
 #define KUBELET_LOCK_PATH    "run/rdma-provision/kubelet.lock"
-#define KUBELET_CMDLINE_PATH "var/lib/rdma-provision/kubelet-cmdline"
-#define KUBELET_RECORD_PATH  "var/lib/rdma-provision/kubelet.json"
+#define KUBELET_CMDLINE_PATH "var/lib/rdma-provision-kubelet/cmdline"
+#define KUBELET_RECORD_PATH  "var/lib/rdma-provision-kubelet/record.json"
 
 /* For "apply" beside a running service: apply-request.h. */
 #define REQUEST_PATH "run/rdma-provision/request"

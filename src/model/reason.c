@@ -21,6 +21,12 @@ static const struct {
 		"Correct its name or remove it (\"rdma-provision check\" names the nearest one), "
 		"or install the version that knows it.",
 	},
+	[REASON_CONFIG_IGNORED] = {
+		"config-ignored",
+		"A configuration file is in a folder of /run and is not read",
+		"Move the file to the folder of the same name below /etc, or remove it, then "
+		"\"systemctl reload rdma-provision\".",
+	},
 
 	[REASON_CONFIG_CHANGED] = {
 		"configuration-changed",

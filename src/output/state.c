@@ -72,12 +72,13 @@ static int add_hints(json_t *list, const struct diagnostic *hints, size_t n)
 
 static int add_config_reasons(json_t *list, const struct config *c)
 {
-	if (c->is_invalid)
-		return add_reason(list, REASON_CONFIG_INVALID, "", c->problem);
-	if (c->has_unknown)
-		return add_reason(list, REASON_CONFIG_UNKNOWN, "", c->problem);
+	int r = 0;
 
-	return 0;
+	if (c->is_invalid)
+		r = add_reason(list, REASON_CONFIG_INVALID, "", c->problem);
+	else if (c->has_unknown)
+		r = add_reason(list, REASON_CONFIG_UNKNOWN, "", c->problem);
+	return r < 0 || !*c->ignored ? r : add_reason(list, REASON_CONFIG_IGNORED, c->ignored, "");
 }
 
 static int add_failure(json_t *list, const struct action *a)

@@ -264,7 +264,7 @@ int plan_state(const struct config *c, const struct node *n, const struct memory
 		p->state = NODE_DEGRADED;
 	/* Without a last good configuration an invalid one stands for an empty one: nothing to wait
 	 * for. */
-	if (p->state == NODE_READY && (c->has_unknown || c->is_invalid))
+	if (p->state == NODE_READY && (c->has_unknown || c->is_invalid || *c->ignored))
 		p->state = NODE_DEGRADED;
 	return 0;
 }

@@ -25,7 +25,7 @@ static const struct {
 	  { "no-gid", "route-not-ranked", "vke-mode", "vke-mgpu", "plugin-twice",
 	    "manifest-foreign" } },
 	{ "test-model.c", { "config-invalid", "config-unknown", "plugin-restart-needed" } },
-	{ "netns/changes", { "configuration-changed" } },
+	{ "netns/changes", { "configuration-changed", "config-ignored" } },
 	{ "test-vf.c", { "vf-driver", "vf-foreign", "identity-unstable" } },
 	{ "test-health.c",
 	  { "gpu-without-nic", "pcie-slow", "pcie-errors", "rate-below-siblings", "memlock-limited",

@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rules: the udev rules that say which VFs are ours, so that networkd and NetworkManager keep off
- * them, and only them. They have to be there before the VFs are. What follows from that is the same
- * on every node, and stands in udev-rules/80-rdma-provision.rules.
- *
- * A VF is known by the link from its PF to it, which the kernel makes before it makes the VF's
- * netdev (pci_iov_add_virtfn() in drivers/pci/iov.c): "*" in TEST is any one entry of the PF's
- * folder, one being virtfnN. The other way round, ATTR{device/physfn/uevent} would wait for
- * the end of the write that makes the VFs: from Linux 6.10 to 6.14, and in stable kernels of that
- * time, uevent_show() takes the device's lock.
- *
- * The property is set at every event but "remove", for the database of udev keeps only those of the
- * last one. VFs that are there already get it at their next event; none is made here, because
- * nothing is taken from a netdev that was set up before.
+ * Rules: the udev rules of the PFs that are to have VFs of ours. They have to be there before the
+ * VFs are.
  */
 #include "../model/paths.h"
+#include "../model/udev-rules.h"
 #include "steps.h"
 
 #define PATH "/" RULES_PATH
-
-static const char head[] =
-	"# Written by rdma-provision: networkd and NetworkManager keep off the VFs of these PFs.\n"
-	"SUBSYSTEM!=\"net\", GOTO=\"rdma_provision_end\"\n"
-	"ACTION==\"remove\", GOTO=\"rdma_provision_end\"\n"
-	"TEST!=\"device/physfn\", GOTO=\"rdma_provision_end\"\n";
-static const char tail[] = "LABEL=\"rdma_provision_end\"\n";
 
 static bool is_wanted(const struct plan *p, const struct pci *pci)
 {
@@ -50,35 +33,23 @@ static bool is_kept(const struct node *n, const struct pci *pci)
 static int make_text(const struct node *node, const struct plan *p, char **ret, size_t *ret_n)
 {
 	_cleanup_(stream_done) struct stream out = {};
-	size_t n = 0;
 
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
-
-	fputs(head, out.f);
 	for (size_t i = 0; i < node->n_pcis; i++)
 		if (node->pcis[i].has_sriov &&
 		    (is_wanted(p, &node->pcis[i]) || is_kept(node, &node->pcis[i]))) {
-			fprintf(out.f,
-				"TEST==\"/sys/bus/pci/devices/%s/*/net/%%k\", "
-				"ENV{ID_RDMA_PROVISION_VF}=\"1\"\n",
-				node->pcis[i].address);
-			n++;
+			fprintf(out.f, "%s\n", node->pcis[i].address);
+			*ret_n += 1;
 		}
-	fputs(tail, out.f);
-	if (stream_close(&out) < 0)
-		return -ENOMEM;
-
-	*ret = n > 0 ? TAKE(out.text) : NULL;
-	*ret_n = n;
-	return 0;
+	return stream_close(&out) < 0 ? -ENOMEM : udev_rules_make(out.text, ret);
 }
 
 int plan_udev_rules(const struct config *c, const struct node *n,
 		    const struct memory *memory _unused_, struct plan *p)
 {
 	struct action *a;
-	size_t n_pfs;
+	size_t n_pfs = 0;
 	int r;
 
 	r = make_text(n, p, &p->rules, &n_pfs);
