@@ -1042,7 +1042,8 @@ static void a_file_elsewhere_is_ours_with_the_text_that_was_recorded(void **stat
 {
 	struct place *place = *state;
 	_cleanup_(memory_done) struct memory memory = {};
-	_cleanup_(node_done) struct node n = {};
+	_cleanup_(node_done) struct node n = {}, other = {};
+	struct plugin_record record;
 	struct config c = {};
 
 	put_text(place, PLUGIN_FILE, "the file");
@@ -1056,6 +1057,15 @@ static void a_file_elsewhere_is_ours_with_the_text_that_was_recorded(void **stat
 	run_verb(place, VERB_REMOVE_PLUGIN, PLUGIN_FILE, 0, "");
 	put_text(place, PLUGIN_FILE, "the file");
 	assert_ours(place, false);
+
+	/* The service may have recorded what "revert" could remove, and the service not. */
+	put_text(place, "/etc/shadow", "root:*");
+	plugin_record_make(&record, "/etc/shadow", "root:*");
+	assert_int_equal(memory_write(&place->os.fs, MEMORY_BOOT, &plugin_record_fields, &record),
+			 0);
+	COPY(memory.last_plugin_path, "/etc/shadow");
+	assert_int_equal(observe_plugin(&place->os.fs, &c, &other, &memory), 0);
+	assert_string_equal(other.old_plugin_path, "");
 
 	/* In our own folder there is no record, and none is missed. */
 	COPY(c.plugin.config_file, "/" PLUGIN_CONFIG_PATH);

@@ -437,6 +437,7 @@ static void defaults_of_rdma_cm_are_all_that_is_written_to_configfs(void **state
 		{ "RoCE mlx5_0/ports/1/default_roce_tos\n106", -EROFS }, /* in a tree */
 		{ "RoCE mlx5_0/ports/1/other\n1", -EPERM },
 		{ "RoCE mlx5_0/../../target/x\n1", -EPERM },
+		{ "RoCE mlx5_0/ports/1/../../../target/default_roce_tos\n1", -EPERM },
 		{ "RoCE ../target/\nopen", -EPERM },
 		{ "RoCE mlx5_0\nopen", -EPERM },
 		{ "RoCE /ports/1/default_roce_tos\n1", -EPERM },

@@ -51,9 +51,11 @@ static bool is_recorded(const struct fs *fs, const char *path, const char *text)
 	       streq(record.text, expected.text);
 }
 
+/* ConfigFile= is below /run, whatever a record says: "revert" may remove more than the service. */
 static bool is_ours(const struct fs *fs, const char *path, const char *text)
 {
-	return is_prefix(path, "/" PLUGIN_FOLDER) || (text && is_recorded(fs, path, text));
+	return is_prefix(path, "/" PLUGIN_FOLDER) ||
+	       (is_prefix(path, "/run/") && text && is_recorded(fs, path, text));
 }
 
 /* Absolute @path. */

@@ -2,21 +2,26 @@
 #include "rdma-cm.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <sys/stat.h>
 
-static void format_path(const char *ibdev, const char *attribute, char *ret, size_t size)
+/* Ledgers and questions name them as well: no other path comes of that. */
+static int format_path(const char *ibdev, const char *attribute, char *ret, size_t size)
 {
+	if (fnmatch("ports/+([0-9])/default_roce_@(tos|mode)", attribute, FNM_EXTMATCH) != 0)
+		return -EPERM;
 	snprintf(ret, size, RDMA_CM_FOLDER "/%s/%s", ibdev, attribute);
+	return 0;
 }
 
 int rdma_cm_read(const struct fs *fs, const char *ibdev, const char *attribute, char *ret,
 		 size_t size)
 {
 	char path[192], line[64]; /* @ret need not have room for the newline */
-	int r;
+	int r = format_path(ibdev, attribute, path, sizeof(path));
 
-	format_path(ibdev, attribute, path, sizeof(path));
-	r = fs_read(fs, path, line, sizeof(line));
+	if (r >= 0)
+		r = fs_read(fs, path, line, sizeof(line));
 	return r < 0 ? r : copy(ret, size, line) ? 0 : -EMSGSIZE;
 }
 
@@ -33,9 +38,9 @@ int rdma_cm_open(const struct fs *fs, const char *ibdev)
 int rdma_cm_set(const struct fs *fs, const char *ibdev, const char *attribute, const char *value)
 {
 	char path[192];
+	int r = format_path(ibdev, attribute, path, sizeof(path));
 
-	format_path(ibdev, attribute, path, sizeof(path));
-	return fs_write_attribute(fs, path, value);
+	return r < 0 ? r : fs_write_attribute(fs, path, value);
 }
 
 int rdma_cm_close(const struct fs *fs, const char *ibdev)

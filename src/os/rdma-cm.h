@@ -12,7 +12,7 @@
 
 #define RDMA_CM_FOLDER "sys/kernel/config/rdma_cm"
 
-/* -ENOENT: its folder is not there. */
+/* -ENOENT: its folder is not there. -EPERM: no such attribute. */
 int rdma_cm_read(const struct fs *fs, const char *ibdev, const char *attribute, char *ret,
 		 size_t size);
 
