@@ -254,6 +254,8 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 	if (r < 0)
 		return r;
 
+	if (os_is_incomplete(d))
+		log_warning(OS_INCOMPLETE ": some of them may be missing from this look");
 	*ret = TAKE_STRUCT(n);
 	*ret_memory = TAKE_STRUCT(memory);
 	return 0;

@@ -7,7 +7,6 @@
 #include <netlink/genl/ctrl.h>
 #include <sys/socket.h>
 
-#define ATTEMPTS    5  /* at a dump that changes while it is read */
 #define TURN_MAX    64 /* datagrams in one turn */
 #define STATE_ERROR 1  /* DEVLINK_HEALTH_REPORTER_STATE_ERROR of include/net/devlink.h */
 
@@ -61,8 +60,12 @@ int devlink_on_reporter(struct nlmsghdr *h, void *userdata)
 	};
 	struct nlattr *tb[DEVLINK_ATTR_MAX + 1], *reporter[DEVLINK_ATTR_MAX + 1];
 	struct pci *pci;
-	int r = parse(h, userdata, tb, &pci);
+	struct devlink_functions *f = userdata;
+	int r = parse(h, f, tb, &pci);
 
+	for (size_t i = 0; i < f->n_pcis && f->n_reporters == 0; i++)
+		f->pcis[i].health[0] = '\0';
+	f->n_reporters++;
 	if (r < 0 || !pci || !tb[DEVLINK_ATTR_HEALTH_REPORTER])
 		return r;
 	if (nla_parse_nested(reporter, DEVLINK_ATTR_MAX, tb[DEVLINK_ATTR_HEALTH_REPORTER], policy) <
@@ -100,19 +103,10 @@ int devlink_on_eswitch(struct nlmsghdr *h, void *userdata)
 
 static int read_health(struct netlink *nl, uint16_t family, struct devlink_functions *f)
 {
-	int r = -EAGAIN;
+	struct nl_msg *m = netlink_request(family, DEVLINK_CMD_HEALTH_REPORTER_GET,
+					   DEVLINK_GENL_VERSION, NLM_F_DUMP);
 
-	for (unsigned i = 0; i < ATTEMPTS && r == -EAGAIN; i++) {
-		_cleanup_(nlmsg_freep) struct nl_msg *m = netlink_request(
-			family, DEVLINK_CMD_HEALTH_REPORTER_GET, DEVLINK_GENL_VERSION, NLM_F_DUMP);
-
-		if (!m)
-			return -ENOMEM;
-		for (size_t k = 0; k < f->n_pcis; k++)
-			f->pcis[k].health[0] = '\0';
-		r = netlink_dump(nl, TAKE(m), devlink_on_reporter, f);
-	}
-	return r;
+	return m ? netlink_list(nl, m, devlink_on_reporter, f, &f->n_reporters) : -ENOMEM;
 }
 
 static int read_eswitch(struct netlink *nl, uint16_t family, struct devlink_functions *f,

@@ -35,10 +35,11 @@ int devlink_drain(struct netlink *nl);
 
 /* Of the above, for tests: how many messages of one datagram count; @buf aligned for them. */
 int devlink_count(void *buf, int size);
-/* What one answer says: what one answer says. @userdata is a struct devlink_functions. */
+/* Fill what one answer says. @userdata is a struct devlink_functions. */
 struct devlink_functions {
 	struct pci *pcis; /* sorted by address */
 	size_t n_pcis;
+	size_t n_reporters; /* answers of this dump; the first one clears what was known */
 };
 int devlink_on_reporter(struct nlmsghdr *h, void *userdata);
 int devlink_on_eswitch(struct nlmsghdr *h, void *userdata);

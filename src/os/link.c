@@ -14,8 +14,6 @@
 #include <linux/rtnetlink.h>
 #include <netinet/ether.h>
 
-#define ATTEMPTS 5 /* at a dump that changes while it is read */
-
 enum {                                     /* newer than the oldest headers */
 	ATTR_IFLA_CARRIER_DOWN_COUNT = 48, /* 4.16 */
 	ATTR_IFLA_PROP_LIST = 52,          /* 5.5 */
@@ -548,7 +546,8 @@ int link_change_altname(struct netlink *nl, uint32_t ifindex, const char *name, 
 struct link_change {
 	const struct address *wanted;
 	uint32_t metric;
-	struct nl_msg *request; /* owned; NULL: not found */
+	struct nl_msg *request; /* owned */
+	size_t n;               /* 0: the address was not found */
 };
 
 static void change_done(struct link_change *c)
@@ -602,12 +601,14 @@ static int on_address_to_change(struct nlmsghdr *h, void *userdata)
 	r = parse_address(h, tb, &a);
 	if (r <= 0)
 		return r;
-	if (c->request || !is_same(&a, c->wanted))
+	if (c->n > 0 || !is_same(&a, c->wanted))
 		return 0;
 	if (a.family == AF_INET6 && !(a.flags & IFA_F_PERMANENT))
 		return -EOPNOTSUPP;
 
+	nlmsg_free(c->request);
 	c->request = make_change(&a, c->metric, tb);
+	c->n = 1;
 	return c->request ? 0 : -ENOMEM;
 }
 
@@ -615,30 +616,20 @@ static int on_address_to_change(struct nlmsghdr *h, void *userdata)
  * An address deleted between the two requests would come back by the second: the kernel knows no
  * "only if it is there" (it ignores the absence of NLM_F_CREATE). Nothing is done in between.
  */
-static int set_metric_once(struct netlink *nl, const struct address *address, uint32_t metric)
+int link_set_metric(struct netlink *nl, const struct address *address, uint32_t metric)
 {
 	_cleanup_(change_done) struct link_change c = { .wanted = address, .metric = metric };
 	const struct ifaddrmsg i = { .ifa_family = address->family };
 	struct nl_msg *m = netlink_make(RTM_GETADDR, NLM_F_DUMP, &i, sizeof(i));
 	int r;
 
-	r = m ? netlink_dump(nl, m, on_address_to_change, &c) : -ENOMEM;
+	r = m ? netlink_list(nl, m, on_address_to_change, &c, &c.n) : -ENOMEM;
 	if (r < 0)
 		return r;
-	if (!c.request)
+	if (c.n == 0)
 		return -EADDRNOTAVAIL;
 
 	return netlink_ask(nl, TAKE(c.request));
-}
-
-int link_set_metric(struct netlink *nl, const struct address *address, uint32_t metric)
-{
-	int r = -EAGAIN;
-
-	for (unsigned i = 0; i < ATTEMPTS && r == -EAGAIN; i++)
-		r = set_metric_once(nl, address, metric);
-
-	return r;
 }
 
 static struct nl_msg *make_address(int request, int flags, const struct address *a)

@@ -7,8 +7,9 @@
 #include <linux/netlink.h>
 #include <sys/socket.h>
 
-#define ANSWER_BYTES (32 * 1024) /* the kernel fills no more than this into one part of a dump */
-#define ATTEMPTS     5           /* at a dump that changes while it is read */
+#define ANSWER_BYTES (32 * 1024)   /* the kernel fills no more than this into one part of a dump */
+#define RETRY_USEC   USEC_PER_SEC  /* at a dump that changes while it is read */
+#define PAUSE_USEC   USEC_PER_MSEC /* before the second try; each further pause is twice as long */
 
 /* One request and what has come of it. */
 struct exchange {
@@ -109,8 +110,9 @@ static void finish(struct exchange *x, struct nlmsghdr *h)
 	if (h->nlmsg_type == NLMSG_ERROR && h->nlmsg_len >= NLMSG_LENGTH(sizeof(struct nlmsgerr)))
 		keep_words(x->nl, h);
 
+	/* -ENOMEM is this process's own, and ends a look. */
 	if (x->result >= 0 && error < 0)
-		x->result = error;
+		x->result = error == -ENOMEM ? -ENOBUFS : error;
 	x->is_over = true;
 }
 
@@ -146,11 +148,10 @@ static int receive(struct exchange *x)
 			return errno > 0 ? -errno : -EIO;
 	}
 
-	if (x->result < 0)
-		return x->result;
-	return x->is_interrupted ? -EAGAIN : 0;
+	return x->result < 0 ? x->result : x->is_interrupted;
 }
 
+/* Return: 0; 1: it was interrupted by a change; or -errno. */
 static int dump(struct netlink *nl, struct nl_msg *m,
 		int (*on_message)(struct nlmsghdr *h, void *userdata), void *userdata)
 {
@@ -178,23 +179,28 @@ int netlink_list(struct netlink *nl, struct nl_msg *m,
 		 int (*on_message)(struct nlmsghdr *h, void *userdata), void *userdata, size_t *n)
 {
 	_cleanup_(nlmsg_freep) struct nl_msg *owned = m;
+	const uint64_t deadline = now_usec() + RETRY_USEC;
 	const size_t before = *n;
-	int r = -EAGAIN;
+	int r = dump(nl, owned, on_message, userdata);
 
-	for (unsigned i = 0; i < ATTEMPTS && r == -EAGAIN; i++) {
+	/* There is no event that tells when the changes are over. */
+	for (uint64_t pause = PAUSE_USEC; r > 0 && now_usec() + pause < deadline; pause *= 2) {
+		usleep((useconds_t)pause);
 		*n = before;
 		nlmsg_hdr(owned)->nlmsg_seq = NL_AUTO_SEQ;
 		r = dump(nl, owned, on_message, userdata);
 	}
-	return r;
+	nl->is_incomplete |= r > 0;
+	return MIN(r, 0);
 }
 
 int netlink_dump(struct netlink *nl, struct nl_msg *m,
 		 int (*on_message)(struct nlmsghdr *h, void *userdata), void *userdata)
 {
 	_cleanup_(nlmsg_freep) struct nl_msg *owned = m;
+	int r = dump(nl, owned, on_message, userdata);
 
-	return dump(nl, owned, on_message, userdata);
+	return MIN(r, 0);
 }
 
 int netlink_ask(struct netlink *nl, struct nl_msg *m)

@@ -3,7 +3,8 @@
  * Netlink: requests that wait for their answer. The only door other os may use.
  *
  * Errors are the kernel's own negative errno, never -NLE_*; what it says in words (extended ACK) is
- * kept in struct netlink.
+ * kept in struct netlink. -ENOMEM is always the want of memory in this process: where the kernel
+ * answers it, it becomes -ENOBUFS.
  */
 #pragma once
 
@@ -17,6 +18,8 @@ struct netlink {
 	struct nl_sock *sock; /* owned; NULL: not open yet */
 	int protocol;         /* NETLINK_ROUTE, NETLINK_RDMA */
 	char error[160];      /* the kernel's words about the last request; empty: it had none */
+	bool is_incomplete;   /* a list changed each time until netlink_list() gave up; it stays set
+			       */
 };
 
 /* Opens at most once. Return: 0, or -errno (-EPROTONOSUPPORT: the kernel has no such protocol). */
@@ -29,16 +32,17 @@ void nlmsg_freep(struct nl_msg **m); /* for _cleanup_ */
 int netlink_ask(struct netlink *nl, struct nl_msg *m);
 
 /*
- * The same for requests with answers: calls @on_message for each (a dump's or a single one's).
- * A dump the kernel marks as interrupted by a change (NLM_F_DUMP_INTR) gives -EAGAIN: ask again.
- * A negative value from @on_message ends it and is returned.
+ * The same for requests with an answer, for which it calls @on_message. A negative value from
+ * @on_message ends it and is returned.
  */
 int netlink_dump(struct netlink *nl, struct nl_msg *m,
 		 int (*on_message)(struct nlmsghdr *h, void *userdata), void *userdata);
 
 /*
- * The same for what @on_message appends to a list, whose count is @n: when a change interrupts the
- * dump the count is set back and the dump asked for again, some times. -EAGAIN: it always changed.
+ * The same for the answers of a dump, which @on_message appends to a list, whose count is @n. Where
+ * the kernel says that a change interrupted the dump (NLM_F_DUMP_INTR), the count is set back and
+ * the dump is asked for again, after pauses that grow, for 1 s. Then the list is what the last dump
+ * gave, and @nl is marked as incomplete.
  */
 int netlink_list(struct netlink *nl, struct nl_msg *m,
 		 int (*on_message)(struct nlmsghdr *h, void *userdata), void *userdata, size_t *n);

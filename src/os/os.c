@@ -40,6 +40,12 @@ void os_close(struct os *d)
 	fs_done(&d->fs);
 }
 
+bool os_is_incomplete(const struct os *d)
+{
+	return d->route.is_incomplete || d->rdma.is_incomplete || d->devlink.is_incomplete ||
+	       d->smc.is_incomplete || d->wireguard.is_incomplete || d->socks.is_incomplete;
+}
+
 bool os_has_node(const struct fs *fs)
 {
 	return fs_exists(fs, "sys/bus/pci") &&

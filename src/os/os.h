@@ -42,6 +42,11 @@ struct os {
 
 int os_open(const char *root, struct os *ret); /* NULL: the running system */
 void os_close(struct os *d);
+/* Did some list of the kernel change each time that it was read? See struct netlink. */
+bool os_is_incomplete(const struct os *d);
+#define OS_INCOMPLETE                                                                              \
+	"Links, addresses, routes or RDMA devices changed each time that they were listed, for "   \
+	"a second"
 
 /*
  * Is there a node to look at? Not in the tree of an image, nor in a chroot, where sysfs, when there

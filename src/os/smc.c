@@ -88,7 +88,7 @@ int smc_list(struct netlink *nl, struct pnet **ret, size_t *ret_n)
 
 	r = make_request(nl, SMC_PNETID_GET, NLM_F_DUMP, NULL, &m);
 	if (r >= 0)
-		r = netlink_dump(nl, TAKE(m), smc_on_entry, &t);
+		r = netlink_list(nl, TAKE(m), smc_on_entry, &t, &t.n);
 	if (r < 0)
 		return r;
 
