@@ -5,6 +5,7 @@
 #include "bake.h"
 #include "base/document.h"
 #include "base/log.h"
+#include "base/standard.h"
 #include "capture.h"
 #include "config/parse.h"
 #include "early.h"
@@ -87,14 +88,10 @@ static int session_open(const struct command *cmd, struct session *ret)
 	return r < 0 ? r : load_config(&ret->os.fs, cmd->config, &ret->config);
 }
 
-/* Prints the whole of a document, or says that nobody took it. */
+/* As standard_print(). Return: an exit code. */
 static int print(const char *text)
 {
-	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF) {
-		log_error_errno(-errno, "The output cannot be written");
-		return EXIT_FAILURE;
-	}
-	return EXIT_SUCCESS;
+	return standard_print(text) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /*
@@ -430,8 +427,11 @@ static void tell_no_nic(const struct config *c)
 	}
 }
 
-/* What a reload would do. An error here is logged, and is no failure: the files are written. */
-static void tell_plan(const struct command *cmd, struct os *d, const struct config *c)
+/*
+ * What a reload would do. An error here is logged, and is no failure: the files are written; but
+ * what cannot be printed is one. Return: an exit code.
+ */
+static int tell_plan(const struct command *cmd, struct os *d, const struct config *c)
 {
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
@@ -449,16 +449,14 @@ static void tell_plan(const struct command *cmd, struct os *d, const struct conf
 		log_warning_errno(r, "What a reload would do is not known");
 	else if (os_has_node(&d->fs) && p.n_devices == 0)
 		tell_no_nic(c);
-	if (!text) {
-		if (cmd->is_json)
-			print("null\n");
-		return;
-	}
+	if (!text)
+		return cmd->is_json ? print("null\n") : EXIT_SUCCESS;
 
 	if (p.n_actions > 0)
 		log_info("A reload would do this:");
-	print(text);
+	r = print(text);
 	tell_reboot(&p);
+	return r;
 }
 
 /* The kubelet's unit has other lines now: systemd reads them, and starts nothing. */
@@ -473,9 +471,11 @@ static void reload_units(void)
 		log_notice("kubelet.service: systemd has read its drop-ins again");
 }
 
-static void tell_change(const struct command *cmd, struct os *d, const struct set_result *res,
-			bool is_written)
+static int tell_change(const struct command *cmd, struct os *d, const struct set_result *res,
+		       bool is_written)
 {
+	int r = EXIT_SUCCESS;
+
 	if (res->is_same && is_written && res->config.n_devices == 0)
 		log_warning(NO_NIC); /* defaults for no section are no values in force */
 	else if (res->is_same)
@@ -483,11 +483,12 @@ static void tell_change(const struct command *cmd, struct os *d, const struct se
 				      "force before"
 				    : "Nothing to change");
 	if (!res->is_same || cmd->is_json)
-		tell_plan(cmd, d, &res->config);
+		r = tell_plan(cmd, d, &res->config);
 	if (is_written && observe_generated(&d->fs, &res->config) > 0)
 		reload_units();
 	if (!res->is_same && os_has_node(&d->fs))
 		log_info("To put it into force: systemctl reload rdma-provision");
+	return r;
 }
 
 /* Of --preset=auto. */
@@ -539,8 +540,8 @@ static int change_configuration(const struct command *cmd, struct set_request *r
 {
 	struct preset_choice choice = {};
 	struct set_result res = {};
+	int told = EXIT_SUCCESS, r;
 	struct os d = {};
-	int r;
 
 	r = open_root(cmd, &d);
 	if (r < 0)
@@ -560,11 +561,11 @@ static int change_configuration(const struct command *cmd, struct set_request *r
 	} else
 		r = set_change(&d.fs, req, &res);
 	if (r >= 0)
-		tell_change(cmd, &d, &res, r > 0);
+		told = tell_change(cmd, &d, &res, r > 0);
 	config_done(&res.config);
 	os_close(&d);
 	req->userdata = NULL; /* it is gone */
-	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return r < 0 ? EXIT_FAILURE : told;
 }
 
 /* "--preset NAME": the argument that is no KEY=VALUE. */
@@ -832,8 +833,8 @@ int command_wait(const struct command *cmd)
 	}
 	manager_watch_done(&w.watch);
 	if (r == -ETIMEDOUT) {
-		print_state(cmd, &fs);
-		return EXIT_CODE_NOT_YET;
+		print_state(cmd, &fs); /* there may be none */
+		return ferror(stdout) ? EXIT_FAILURE : EXIT_CODE_NOT_YET;
 	}
 	if (r == -ESRCH) {
 		log_error(UNIT
@@ -950,7 +951,7 @@ int command_capture(const struct command *cmd)
 	if (!is_stdout)
 		log_info("%s: unpack it into a folder and use --root=FOLDER with plan or status",
 			 path);
-	return EXIT_SUCCESS;
+	return r > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int command_helper(const struct command *cmd)

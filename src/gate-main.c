@@ -5,6 +5,7 @@
  * rdma-provision(8) does: 0 when the kubelet may start.
  */
 #include "base/log.h"
+#include "base/standard.h"
 #include "load.h"
 #include "os/manager.h"
 #include "wait.h"
@@ -160,10 +161,12 @@ int main(int argc, char **argv)
 {
 	struct gate_command cmd = {};
 
+	if (standard_open() < 0)
+		return EXIT_FAILURE;
 	if (parse(argc, argv, &cmd))
 		return run_gate(&cmd);
 	if (argc == 2 && streq(argv[1], "--help"))
-		return puts(USAGE) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+		return standard_print(USAGE "\n") < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	log_error(USAGE);
 	return EXIT_FAILURE;
 }

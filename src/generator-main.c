@@ -8,6 +8,7 @@
  * one wants.
  */
 #include "base/log.h"
+#include "base/standard.h"
 #include "load.h"
 #include "model/units.h"
 
@@ -53,6 +54,8 @@ int main(int argc, char **argv)
 	const struct rlimit limit = { LIMIT_BYTES, LIMIT_BYTES };
 	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
 
+	if (standard_open() < 0)
+		return EXIT_FAILURE;
 	if (argc < 2 || *argv[1] != '/') {
 		log_error("usage: rdma-provision-generator FOLDER, by systemd");
 		return EXIT_FAILURE;

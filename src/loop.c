@@ -222,7 +222,7 @@ int loop_plan(struct os *d, const struct config *c, bool is_wait_over, struct no
 	return look_and_plan(&v, ret_node, ret_memory, ret);
 }
 
-int loop_lock(const struct fs *fs, const struct pass *pass)
+static int lock_pass(const struct fs *fs, const struct pass *pass)
 {
 	_cleanup_(closep) int fd = -EBADF;
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -253,6 +253,13 @@ int loop_lock(const struct fs *fs, const struct pass *pass)
 	}
 
 	return TAKE_FD(fd);
+}
+
+int loop_lock(const struct fs *fs, const struct pass *pass)
+{
+	int fd = lock_pass(fs, pass);
+
+	return fd < 0 ? log_error_errno(fd, "/" LOCK_PATH) : fd;
 }
 
 static int save_last_good(const struct fs *fs, const struct config *c)
@@ -652,7 +659,7 @@ int loop_pass(const struct world *w, const struct pass *pass, struct pass_result
 
 	lock_fd = loop_lock(fs, pass);
 	if (lock_fd < 0)
-		return log_error_errno(lock_fd, "/" LOCK_PATH);
+		return lock_fd;
 
 	r = pass->is_kept ? save_last_good(fs, pass->config) : 0;
 	if (r < 0 && pass->is_first) /* "/var" may be read-only or not there yet */

@@ -69,7 +69,7 @@ int loop_plan(struct os *d, const struct config *c, bool is_wait_over, struct no
 /*
  * The lock of a pass, waited for; closing the descriptor releases it. Held by this process alone: a
  * child that gets stuck must not keep it (hence no flock). @pass: for its on_wait; or NULL. Return:
- * fd or -errno.
+ * fd, or -errno, which is logged with the path.
  */
 int loop_lock(const struct fs *fs, const struct pass *pass);
 

@@ -3,6 +3,7 @@
  * Main: the table of verbs and the reading of the command line. Nothing else.
  */
 #include "base/log.h"
+#include "base/standard.h"
 #include "command.h"
 #include "config/config-errors.h"
 #include "config/parse.h"
@@ -92,7 +93,9 @@ static const struct {
 	  "node labels, the functions on the bus and the instance type. With --json: the document\n"
 	  "of \"plan --json\", null "
 	  "without a node.\n"
-	  "Exit code: 0 written, or nothing to change; 1 error, and nothing is written.\n" },
+	  "Exit code: 0 written, or nothing to change; 1 error, and nothing is written unless only "
+	  "the\n"
+	  "output failed.\n" },
 	{ "presets", "", "list the presets, with the purpose of each", command_presets,
 	  TAKES_ROOT | TAKES_JSON,
 	  "\"*\" marks the preset that \"set --preset=NAME\" linked. With --json:\n"
@@ -103,7 +106,8 @@ static const struct {
 	  "KEY is SECTION.KEY: \"Driver.Mode\", \"Device nic.MTU\". Other files are not changed; "
 	  "if\n"
 	  "another file sets the key, unset names it. --preset, without a name, removes the link.\n"
-	  "Exit code: 0 written; 1 error, and nothing is written.\n" },
+	  "Exit code: 0 written; 1 error, and nothing is written unless only the output "
+	  "failed.\n" },
 	{ "verify", "",
 	  "test devices, GIDs, messages, SMC-R, and the resources that the kubelet has",
 	  command_verify, TAKES_ROOT | TAKES_CONFIG | TAKES_JSON,
@@ -169,7 +173,7 @@ static const struct {
 	  "FILE defaults to rdma-provision-capture.tar; \"-\" is standard output. --root accepts "
 	  "the\n"
 	  "unpacked archive.\n"
-	  "Exit code: 0 or 1.\n" },
+	  "Exit code: 0; 1 error, or the archive lacks what is named: it could not be read.\n" },
 };
 
 struct verb_line {
@@ -247,7 +251,7 @@ static int print_help(void)
 		print_option(i);
 	printf("Manual: rdma-provision(8); configuration: "
 	       "/etc/rdma-provision/rdma-provision.conf\n");
-	return EXIT_SUCCESS;
+	return standard_print("") < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static int print_verb_help(size_t verb)
@@ -258,7 +262,7 @@ static int print_verb_help(size_t verb)
 	for (size_t i = 0; i < ELEMENTSOF(options); i++)
 		if (options[i].takes & verbs[verb].takes)
 			print_option(i);
-	return EXIT_SUCCESS;
+	return standard_print("") < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* Return: the verb's row, or ELEMENTSOF(verbs) with the nearest one suggested. */
@@ -355,18 +359,20 @@ int main(int argc, char **argv)
 		.command.exec = nccl_env_cut_command(&argc, argv),
 	};
 	size_t verb;
+	int r;
 
+	if (standard_open() < 0)
+		return EXIT_FAILURE;
 	if (line.command.exec)
 		line.given = TAKES_NCCL;
 	if (read_options(argc, argv, &line) < 0)
 		return refuse_line(&line, argv[optind]);
-	if (line.is_version) {
-		printf("rdma-provision " PROJECT_VERSION "\n");
-		return EXIT_SUCCESS;
-	}
+	if (line.is_version)
+		return standard_print("rdma-provision " PROJECT_VERSION "\n") < 0 ? EXIT_FAILURE
+										  : EXIT_SUCCESS;
 	if (optind >= argc) {
-		print_help();
-		return line.is_help ? EXIT_SUCCESS : EXIT_USAGE;
+		r = print_help();
+		return line.is_help ? r : EXIT_USAGE;
 	}
 
 	verb = find_verb(argv[optind]);

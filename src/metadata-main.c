@@ -22,6 +22,7 @@
  * for libcurl and its TLS library read more of it than can be switched off (SSLKEYLOGFILE names a
  * file to write).
  */
+#include "base/standard.h"
 #include "model/metadata.h"
 #include "os/helper.h"
 
@@ -369,6 +370,8 @@ int main(void)
 	char known[METADATA_LINE_LEN] = "";
 	int r;
 
+	if (standard_open() < 0)
+		return EXIT_FAILURE;
 	alarm(WHOLE_SEC);
 	if (clearenv() != 0)
 		return EXIT_FAILURE;

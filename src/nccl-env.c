@@ -2,15 +2,9 @@
 #include "nccl-env.h"
 
 #include "base/log.h"
+#include "base/standard.h"
 #include "observe/nccl-observe.h"
 #include "output/nccl-output.h"
-
-static int print_text(const char *text)
-{
-	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF)
-		return log_error_errno(-errno, "The output cannot be written");
-	return 0;
-}
 
 /* Returns only when it fails. */
 static int become(char *const *command, char *settings)
@@ -32,7 +26,7 @@ static int use_settings(const struct nccl *c, const struct nccl_request *req)
 	r = nccl_text(c, req->is_export && !req->exec, req->is_exact, &text);
 	if (r < 0)
 		return log_error_errno(r, "NCCL");
-	return req->exec ? become(req->exec, text) : print_text(text);
+	return req->exec ? become(req->exec, text) : standard_print(text);
 }
 
 int nccl_env(const struct fs *fs, struct node *recorded, const struct nccl_request *req)
@@ -66,7 +60,7 @@ int nccl_env(const struct fs *fs, struct node *recorded, const struct nccl_reque
 int nccl_env_exit_code(int r, bool is_export)
 {
 	if (r < 0 && is_export)
-		print_text("false\n");
+		standard_print("false\n");
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

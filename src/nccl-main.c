@@ -4,6 +4,7 @@
  * libraries. Its command line, nothing else.
  */
 #include "base/log.h"
+#include "base/standard.h"
 #include "nccl-env.h"
 #include "os/fs.h"
 
@@ -25,7 +26,7 @@ static int print_help(void)
 	       "Exit code: 0, or 1 when there are none, with the reason; with --exec that of "
 	       "the command.\n"
 	       "Manual: rdma-nccl-env(1)\n");
-	return EXIT_SUCCESS;
+	return standard_print("") < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 static int run(const char *root, const struct nccl_request *req)
@@ -57,6 +58,8 @@ int main(int argc, char **argv)
 	const char *root = NULL;
 	int letter;
 
+	if (standard_open() < 0)
+		return EXIT_FAILURE;
 	while ((letter = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (letter) {
 		case 'e':
@@ -74,8 +77,9 @@ int main(int argc, char **argv)
 		case 'h':
 			return print_help();
 		case 'v':
-			printf("rdma-nccl-env " PROJECT_VERSION "\n");
-			return EXIT_SUCCESS;
+			return standard_print("rdma-nccl-env " PROJECT_VERSION "\n") < 0
+				       ? EXIT_FAILURE
+				       : EXIT_SUCCESS;
 		default:
 			is_wrong = true; /* getopt_long() has said what */
 		}

@@ -11,12 +11,13 @@ static int look(void *userdata, const struct config *c _unused_, struct attempts
 		struct node *ret, struct memory *ret_memory)
 {
 	struct options *o = userdata;
-	int r = 0;
 
-	for (size_t i = 0; i < ELEMENTSOF(o->files) && o->files[i].path && r >= 0; i++)
-		r = observe_option_file(&o->os->fs, o->files[i].path, &o->files[i].have);
-	if (r < 0)
-		return r;
+	for (size_t i = 0; i < ELEMENTSOF(o->files) && o->files[i].path; i++) {
+		int r = observe_option_file(&o->os->fs, o->files[i].path, &o->files[i].have);
+
+		if (r < 0)
+			return log_error_errno(r, "/%s", o->files[i].path);
+	}
 	*ret = (struct node){};
 	*ret_memory = (struct memory){ .tried = tried };
 	return 0;

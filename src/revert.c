@@ -53,7 +53,7 @@ int revert(const struct world *w, bool with_vfs)
 
 	lock = loop_lock(fs, NULL);
 	if (lock < 0)
-		return log_error_errno(lock, "/" LOCK_PATH);
+		return lock;
 
 	r = fs_replace(fs, HOLD_PATH, "", 0, 0644);
 	if (r < 0)

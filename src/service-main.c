@@ -6,6 +6,7 @@
  *   rdma-provision-service [--config=FILE] [--debug]
  */
 #include "base/log.h"
+#include "base/standard.h"
 #include "service.h"
 
 #include <getopt.h>
@@ -24,6 +25,8 @@ int main(int argc, char **argv)
 	const char *file = NULL;
 	int letter;
 
+	if (standard_open() < 0)
+		return EXIT_FAILURE;
 	prctl(PR_SET_NAME, "rdma-provision"); /* its workers are of this name as well */
 	while ((letter = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (letter == 'c')
@@ -31,7 +34,7 @@ int main(int argc, char **argv)
 		else if (letter == 'd')
 			log_set_level(LOG_LEVEL_DEBUG);
 		else if (letter == 'h')
-			return puts(USAGE) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+			return standard_print(USAGE "\n") < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 		else
 			return EXIT_FAILURE; /* getopt_long() has said what is wrong */
 	}

@@ -2,6 +2,7 @@
 #include "status.h"
 
 #include "base/log.h"
+#include "base/standard.h"
 #include "config/config-read.h"
 #include "load.h"
 #include "loop.h"
@@ -140,10 +141,10 @@ int status_show(struct os *d, const char *config, bool is_json, enum node_state 
 	if (r < 0)
 		return r;
 
-	if (fputs(is_json ? state : tree, stdout) == EOF || fflush(stdout) == EOF)
-		return log_error_errno(-errno, "The output cannot be written");
-	*ret = now;
-	return 0;
+	r = standard_print(is_json ? state : tree);
+	if (r >= 0)
+		*ret = now;
+	return r;
 }
 
 /* Following it */

@@ -7,6 +7,7 @@
  * RESULT is 0 or -errno. The program is killed when the process that started it ends, because a
  * driver may never return from an open.
  */
+#include "base/standard.h"
 #include "base/util.h"
 
 #include <infiniband/verbs.h>
@@ -75,6 +76,8 @@ static void try_all(char **names)
 
 int main(int argc, char **argv)
 {
+	if (standard_open() < 0)
+		return EXIT_FAILURE;
 	prctl(PR_SET_PDEATHSIG, SIGKILL); /* it cannot fail with a valid signal */
 	if (argc < 3 || !streq(argv[1], "try")) {
 		fprintf(stderr, "usage: rdma-provision-verbs try IBDEV...\n");

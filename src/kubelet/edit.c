@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include "../base/log.h"
 #include "../model/paths.h"
 #include "target.h"
 #include "yaml-edit.h"
@@ -41,21 +42,23 @@ static char *duplicate(const char *text, size_t size)
  * that only root can open: a lock on the temporary file, which gets the mode of the real one, could
  * be held by anybody who can read that.
  */
+static int open_lock(const struct fs *fs)
+{
+	int r = fs_make_folders(fs, RUN_FOLDER);
+
+	return r < 0 ? r : fs_open(fs, KUBELET_LOCK_PATH, O_RDWR | O_CREAT | O_NOFOLLOW);
+}
+
 int kubelet_lock(const struct fs *fs, bool is_waited)
 {
-	_cleanup_(closep) int fd = -EBADF;
-	int r;
+	_cleanup_(closep) int fd = open_lock(fs);
+	int r = MIN(fd, 0);
 
-	r = fs_make_folders(fs, RUN_FOLDER);
-	if (r < 0)
-		return r;
-	fd = fs_open(fs, KUBELET_LOCK_PATH, O_RDWR | O_CREAT | O_NOFOLLOW);
-	if (fd < 0)
-		return fd;
-
-	while (flock(fd, LOCK_EX | (is_waited ? 0 : LOCK_NB)) < 0)
+	while (r >= 0 && flock(fd, LOCK_EX | (is_waited ? 0 : LOCK_NB)) < 0)
 		if (errno != EINTR)
-			return -errno;
+			r = -errno;
+	if (r < 0)
+		return r == -EWOULDBLOCK ? r : log_error_errno(r, "/" KUBELET_LOCK_PATH);
 	return TAKE_FD(fd);
 }
 

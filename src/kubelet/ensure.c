@@ -87,10 +87,8 @@ static void keep_notes(const struct run *run, const struct kubelet_notes *notes)
 		return;
 	if (!run->is_locked) {
 		locked = kubelet_lock(fs, true);
-		if (locked < 0) {
-			log_warning_errno(locked, "/" KUBELET_LOCK_PATH);
+		if (locked < 0)
 			return;
-		}
 	}
 	if (*notes->version)
 		r = fs_replace(fs, KUBELET_VERSION_PATH, notes->version, strlen(notes->version),

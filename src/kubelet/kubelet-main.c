@@ -5,6 +5,7 @@
  * "rdma-provision" runs it (command.c). How it ends is how the verb of rdma-provision(8) does.
  */
 #include "../base/log.h"
+#include "../base/standard.h"
 #include "../load.h"
 #include "../model/paths.h"
 #include "cpus.h"
@@ -175,12 +176,14 @@ int main(int argc, char **argv)
 {
 	struct kubelet_command cmd;
 
+	if (standard_open() < 0)
+		return EXIT_FAILURE;
 	for (size_t i = 0; i < ELEMENTSOF(verbs) && parse(argc, argv, &cmd); i++)
 		if (streq(argv[1], verbs[i].name))
 			return verbs[i].run(&cmd);
 
 	if (argc == 2 && streq(argv[1], "--help"))
-		return puts(USAGE) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+		return standard_print(USAGE "\n") < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	log_error(USAGE);
 	return EXIT_FAILURE;
 }
