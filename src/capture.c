@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "capture.h"
 
+#include "base/log.h"
 #include "load.h"
 #include "observe/limits.h"
 #include "observe/observe.h"
 #include "observe/qos-observe.h"
 #include "observe/snapshot.h"
 #include "os/tar.h"
+#include "status.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -170,6 +172,17 @@ static int answer_all(struct os *d, struct node *n, const struct memory *memory)
 	return observe_dcbs(d, &q, n, memory);
 }
 
+/* Return: 1 when something of the node is not in the archive, which is said; else 0. */
+static int tell_left_out(const struct os *d, const struct node *n)
+{
+	if (!n->has_socks)
+		log_error("The sockets of the node are not in the archive: they cannot be listed");
+	if (os_is_incomplete(d))
+		log_error(OS_INCOMPLETE ": the archive may lack some of them");
+	status_tell_denied(d->fs.denied);
+	return !n->has_socks || os_is_incomplete(d) || d->fs.denied->n > 0;
+}
+
 int capture(struct os *d, const char *config_file, int fd)
 {
 	_cleanup_(recorder_done) struct recorder rec = {};
@@ -178,8 +191,10 @@ int capture(struct os *d, const char *config_file, int fd)
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(freep) char *answers = NULL;
+	struct fs_denied denied = {};
 	int r;
 
+	d->fs.denied = &denied;
 	d->fs.on_read = on_read;
 	d->fs.userdata = &rec;
 	r = load_config(&d->fs, config_file, &c);
@@ -188,14 +203,16 @@ int capture(struct os *d, const char *config_file, int fd)
 	if (r >= 0)
 		r = answer_all(d, &n, &memory);
 	d->fs.on_read = NULL;
-	if (r < 0)
-		return r;
-	if (rec.error >= 0)
+	if (r >= 0 && rec.error >= 0)
 		record_carriers(&rec, &n);
-	if (rec.error < 0)
-		return rec.error;
-	r = snapshot_write(&n, &answers);
-	return r < 0 ? r : write_archive(&rec, answers, fd);
+	if (r >= 0)
+		r = rec.error < 0 ? rec.error : snapshot_write(&n, &answers);
+	if (r >= 0)
+		r = write_archive(&rec, answers, fd);
+	if (r >= 0)
+		r = tell_left_out(d, &n);
+	d->fs.denied = NULL;
+	return r;
 }
 
 /* Only for the one who asked: mode 0600. */
@@ -277,7 +294,7 @@ static int write_file(struct os *d, const char *config_file, const char *path)
 	if (unlinkat(folder, temporary, 0) < 0 && errno != ENOENT)
 		return -errno;
 	r = write_beside(d, config_file, folder, temporary, name);
-	return r < 0 ? r : fsync(folder) < 0 ? -errno : 0;
+	return r >= 0 && fsync(folder) < 0 ? -errno : r;
 }
 
 int capture_file(struct os *d, const char *config_file, const char *path)

@@ -4,14 +4,18 @@
  * unpacked.
  *
  * Holds what the stages read and nothing else: files of the kernel and our own as they were read,
- * files of others made from the keys that were understood, links, and the answers of
+ * but for the comments of the configuration, files of others made from the keys that were
+ * understood, links, and the answers of
  * netlink, libkmod and libibverbs (observe/snapshot.h). Empty GIDs are left out.
  */
 #pragma once
 
 #include "loop.h"
 
-/* Writes the archive to @fd. Return: 0 or -errno. */
+/*
+ * Writes the archive to @fd. Return: 0; 1: it lacks something of the node that could not be read,
+ * which is logged; or -errno.
+ */
 int capture(struct os *d, const char *config_file, int fd);
 /*
  * The same into a file, below the working directory and not below the root: as fs_replace(). What

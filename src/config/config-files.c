@@ -85,6 +85,32 @@ static int on_unreadable(const struct fs *fs, const char *path, int result, stru
 	}
 }
 
+/*
+ * A recorder gets blanks in place of comments. The bytes that decide about a line stay as they are:
+ * its end, its length, and a NUL.
+ */
+static int record(const struct fs *fs, const char *path, const char *data, size_t size)
+{
+	_cleanup_(freep) char *copied = NULL;
+	bool is_comment = false, is_begun = false;
+	const size_t n_bom = is_prefix(data, "\xef\xbb\xbf") ? 3 : 0;
+
+	if (!fs->on_read)
+		return 0;
+	copied = malloc(size + 1);
+	if (!copied)
+		return -ENOMEM;
+	for (size_t i = 0; i <= size; i++) { /* the NUL behind it as well */
+		copied[i] = is_comment && data[i] && !strchr("\r\n", data[i]) ? ' ' : data[i];
+		is_comment |= !is_begun && (data[i] == '#' || data[i] == ';');
+		is_begun |= i >= n_bom && !strchr(" \t", data[i]);
+		if (data[i] == '\n')
+			is_comment = is_begun = false;
+	}
+	fs_record(fs, RECORD_FILE, path, copied, size);
+	return 0;
+}
+
 /* Return: 1 when the file is there, read or refused; 0 when it is not. */
 static int load(const struct fs *fs, const char *path, struct config_files *f,
 		struct config_errors *errors)
@@ -93,7 +119,9 @@ static int load(const struct fs *fs, const char *path, struct config_files *f,
 	size_t size, sum = 0;
 	int r;
 
-	r = fs_read_all(fs, path, FILE_MAX_BYTES, false, &data, &size);
+	r = fs_read_all(fs, path, FILE_MAX_BYTES, true, &data, &size);
+	if (r >= 0)
+		r = record(fs, path, data, size);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flags.h"
 
+#include "../model/kubelet.h"
 #include "arguments.h"
 
 static const char *const names[] = {
@@ -134,6 +135,7 @@ int flags_read(struct unit *u, struct flags *ret)
 		/* What RKE2 or k3s pass on may be any flag of the kubelet. */
 		a->is_relevant = kind != FLAG_KUBELET_ARG || flags_is_kubelets(f->value);
 		value->is_relevant = a->is_relevant;
+		value->is_labels = kind == FLAG_NODE_LABELS && from == 0;
 		if (value->place.page < u->n_pages) {
 			COPY(f->path, u->pages[value->place.page].path);
 			f->line = unit_line(u, value->place.page, value->at);
@@ -201,6 +203,40 @@ int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t
 	COPY(f->path, path);
 	f->line = line;
 	return 0;
+}
+
+size_t flags_labels(const char *text)
+{
+	const char *rest = text + strspn(text, "-");
+	enum flag_kind kind;
+	size_t n;
+
+	if (!is_flag(rest, &kind, &n) || !rest[n])
+		return SIZE_MAX;
+	rest += n + 1;
+	if (kind == FLAG_KUBELET_ARG) {
+		n = flags_labels(rest);
+		return n == SIZE_MAX ? n : (size_t)(rest - text) + n;
+	}
+	return kind == FLAG_NODE_LABELS ? (size_t)(rest - text) : SIZE_MAX;
+}
+
+bool flags_is_shown(const char *text, size_t labels, size_t at)
+{
+	static const char *const read[] = { VKE_RDMA_MODE "=", VKE_GPU_SCHEDULE "=" };
+	size_t from = at;
+
+	if (at < labels)
+		return true;
+	if (at - labels >= sizeof(((struct flag *)0)->value) - 1)
+		return false; /* flags_read() does not see it either */
+	while (from > labels && text[from - 1] != ',')
+		from--;
+	for (size_t i = 0; i < ELEMENTSOF(read); i++)
+		if (is_prefix(text + from, read[i]))
+			return true;
+	/* A variable that has whole labels. */
+	return text[from] == '$' && text[from + 1] == '{';
 }
 
 const struct flag *flags_last(const struct flags *l, enum flag_kind kind)

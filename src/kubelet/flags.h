@@ -66,6 +66,14 @@ int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t
 /* Would flags_add_text() take it as a flag of the kubelet itself, rather than of RKE2 or k3s? */
 bool flags_is_kubelets(const char *text);
 
+/*
+ * Of the labels of a node a capture has those that are looked at. flags_labels(): where they begin
+ * in a word as "--node-labels=a=b,c=d"; SIZE_MAX: it has none. flags_is_shown(): may this byte of
+ * the word be shown?
+ */
+size_t flags_labels(const char *text);
+bool flags_is_shown(const char *text, size_t labels, size_t at);
+
 const struct flag *flags_last(const struct flags *l, enum flag_kind kind); /* or NULL */
 /*
  * A key of a map. Return: whether the flag was given at all; then @ret is the value, or "" without

@@ -94,6 +94,8 @@ static void put_item(FILE *f, const struct yaml_item *item, uint32_t *line, cons
 {
 	const bool is_first = !streq(*open, item->key);
 	char host[sizeof(item->text)];
+	const char *text = kept_text(item, host, sizeof(host));
+	const size_t labels = flags_labels(text);
 
 	if (is_first)
 		fputs(**open && !is_one(*open) ? "]" : "", f);
@@ -104,8 +106,9 @@ static void put_item(FILE *f, const struct yaml_item *item, uint32_t *line, cons
 	if (is_first)
 		fprintf(f, "%s: %s", item->key, is_one(item->key) ? "" : "[");
 	fputc('\'', f);
-	for (const char *c = kept_text(item, host, sizeof(host)); *c; c++)
-		fprintf(f, *c == '\'' ? "''" : "%c", *c);
+	for (size_t i = 0; text[i]; i++)
+		if (flags_is_shown(text, labels, i))
+			fprintf(f, text[i] == '\'' ? "''" : "%c", text[i]);
 	fputs(is_one(item->key) ? "'" : "',", f);
 	*open = item->key;
 }

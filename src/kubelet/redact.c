@@ -2,6 +2,7 @@
 #include "redact.h"
 
 #include "../model/ip.h"
+#include "flags.h"
 #include "rancher.h"
 
 /* One copy in the making. */
@@ -24,10 +25,26 @@ static void put(struct redacted *c, char byte, const char *special)
 	fputc(byte, c->f);
 }
 
-static void put_text(struct redacted *c, const char *text, const char *special)
+/* @labels: where the labels of a node begin in it, as flags_labels() tells it. */
+static void put_text(struct redacted *c, const char *text, size_t labels, const char *special)
 {
-	for (; *text; text++)
-		put(c, *text, special);
+	for (size_t i = 0; text[i]; i++)
+		if (flags_is_shown(text, labels, i))
+			put(c, text[i], special);
+}
+
+static size_t labels_of(const struct argument *a)
+{
+	return a->is_labels ? 0 : flags_labels(a->text);
+}
+
+/* The same of the word of ExecStart= @source. */
+static size_t labels_of_source(const struct unit *u, size_t source)
+{
+	for (size_t i = 0; i < u->n_arguments; i++)
+		if (u->arguments[i].source == source && u->arguments[i].is_labels)
+			return 0;
+	return flags_labels(u->exec.words[source]);
 }
 
 /* Does the word of ExecStart= @source become something relevant? */
@@ -44,25 +61,34 @@ static bool is_alone(const char *word, const char *name)
 	return *word == '$' && streq(word + 1, name);
 }
 
-/* Is "${NAME}" a part of something relevant? Then its value is. */
-static bool is_inside(const struct unit *u, const char *name)
+/* Is "${NAME}" a part of something relevant? Then its value is. @ret_labels: of it, as above. */
+static bool is_inside(const struct unit *u, const char *name, size_t *ret_labels)
 {
 	char pattern[80];
 
 	snprintf(pattern, sizeof(pattern), "${%s}", name);
-	for (size_t i = 0; i < u->exec.n; i++)
-		if (strstr(u->exec.words[i], pattern) && is_source_relevant(u, i))
-			return true;
+	for (size_t i = 0; i < u->exec.n; i++) {
+		const char *word = u->exec.words[i], *found = strstr(word, pattern);
+		const size_t at = found ? (size_t)(found - word) : 0,
+			     labels = labels_of_source(u, i);
+
+		if (!found || !is_source_relevant(u, i) || !flags_is_shown(word, labels, at))
+			continue;
+		*ret_labels = at == labels || (at > labels && word[at - 1] == ',') ? 0 : SIZE_MAX;
+		return true;
+	}
 	return false;
 }
 
 /* Blanks and quotes of a word that "$NAME" will split off again. */
-static void put_split(struct redacted *c, const char *word, const char *special)
+static void put_split(struct redacted *c, const struct argument *a, const char *special)
 {
-	for (; *word; word++) {
-		if (strchr(" \t\"'\\", *word))
+	for (size_t i = 0; a->text[i]; i++) {
+		if (!flags_is_shown(a->text, labels_of(a), i))
+			continue;
+		if (strchr(" \t\"'\\", a->text[i]))
 			put(c, '\\', special);
-		put(c, *word, special);
+		put(c, a->text[i], special);
 	}
 	fputc(' ', c->f);
 }
@@ -74,12 +100,13 @@ static void put_value(const struct unit *u, struct redacted *c, const struct var
 	const char *special = u->pages[page].kind == PAGE_UNIT ? "\"\\%" : "\"\\`$";
 
 	char host[256];
+	size_t labels;
 
 	ip_host(v->value, host, sizeof(host));
-	if (is_inside(u, v->name))
-		put_text(c, v->value, special);
+	if (is_inside(u, v->name, &labels))
+		put_text(c, v->value, labels, special);
 	else if (rancher_reads_variable(v->name))
-		put_text(c, host, special);
+		put_text(c, host, SIZE_MAX, special);
 
 	for (size_t i = 0; i < u->n_arguments; i++) {
 		const struct argument *a = &u->arguments[i];
@@ -88,7 +115,7 @@ static void put_value(const struct unit *u, struct redacted *c, const struct var
 		    !is_alone(u->exec.words[a->source], v->name))
 			continue;
 		go_to(c, unit_line(u, page, a->at), "\\");
-		put_split(c, a->text, special);
+		put_split(c, a, special);
 	}
 }
 
@@ -109,7 +136,7 @@ static void put_exec(const struct unit *u, struct redacted *c, uint16_t page)
 			continue;
 		go_to(c, unit_line(u, page, u->exec_at[i]), "\\");
 		fputc('"', c->f);
-		put_text(c, w, "\"\\%");
+		put_text(c, w, labels_of_source(u, i), "\"\\%");
 		fputs("\" ", c->f);
 	}
 }
@@ -240,7 +267,7 @@ static void put_flags(const struct unit *u, struct redacted *c, uint16_t page)
 			continue;
 		if (!is_process)
 			go_to(c, unit_line(u, page, a->at), "");
-		put_text(c, a->text, is_process ? "" : "\"'\\ ");
+		put_text(c, a->text, labels_of(a), is_process ? "" : "\"'\\ ");
 		fputc(is_process ? '\0' : ' ', c->f);
 	}
 }

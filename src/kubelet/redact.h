@@ -4,8 +4,9 @@
  * answer with nothing else in them.
  *
  * What is kept: the lines at which things stand, the program, the names of variables and of files
- * of variables, and the flags that flags.h knows with their values. Tokens, proxies with passwords
- * and the like are not copied at all, rather than looked for.
+ * of variables, and the flags that flags.h knows with their values, but of the node's labels
+ * those that are looked at. Tokens, proxies with passwords and the like are not copied at all,
+ * rather than looked for.
  */
 #pragma once
 

@@ -47,6 +47,7 @@ struct argument {
 	uint32_t at;        /* byte where it begins there, as near as is known */
 	bool is_literal;    /* it stands there as it is */
 	bool is_relevant;   /* it is about a flag that we know: set by flags.c */
+	bool is_labels;     /* it is the value of --node-labels: the same */
 };
 
 struct env_file {
