@@ -7,6 +7,7 @@
 #include "config/reader.h"
 #include "model/kubelet.h"
 #include "model/paths.h"
+#include "os/target.h"
 #include "preset.h"
 
 #define HEADER                                                                                     \
@@ -181,6 +182,7 @@ static int parse_all(struct setting_change *c)
 static int read_old(struct setting_change *c)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
+	_cleanup_(target_done) struct target t = TARGET_NONE;
 	char target[QUOTED_LEN * 4], buf[QUOTED_LEN];
 	int r;
 
@@ -191,15 +193,17 @@ static int read_old(struct setting_change *c)
 			  streq(target, "/dev/null") ? ", so it is masked" : "");
 		return -EEXIST;
 	}
-	r = fs_read_all(c->fs, SET_PATH, FILE_MAX_BYTES, false, &c->old, &c->old_size);
+	r = target_open(c->fs, SET_PATH, FILE_MAX_BYTES, &t);
 	if (r == -ENOENT)
 		return 0;
 	if (r == -EISDIR || r == -EINVAL)
 		log_error("/" SET_PATH ": is no regular file, and is left as it is");
 	else if (r < 0)
-		log_error_errno(r, "/" SET_PATH);
+		log_error("/" SET_PATH ": %s", target_problem(r));
 	if (r < 0)
 		return r;
+	c->old = TAKE(t.text);
+	c->old_size = t.size;
 
 	r = pairs_parse("/" SET_PATH, c->old, c->old_size, &c->pairs, &errors);
 	for (size_t i = 0; i < errors.n_items; i++)
@@ -355,12 +359,10 @@ static int validate(struct setting_change *c, struct config *ret)
 /* Writes one of the two files as it will be, or as it was. */
 static int put(const struct setting_change *c, bool is_preset, bool is_back)
 {
-	const char *text = is_back ? c->old : c->text;
-
 	if (is_preset)
 		return preset_put(c->fs, &c->preset, is_back);
-	return text ? fs_replace(c->fs, SET_PATH, text, is_back ? c->old_size : c->size, 0644)
-		    : fs_remove(c->fs, SET_PATH);
+	return is_back ? target_change(c->fs, SET_PATH, c->text, c->size, c->old, c->old_size)
+		       : target_change(c->fs, SET_PATH, c->old, c->old_size, c->text, c->size);
 }
 
 /* With one of the two files new and the other as it is. */
@@ -400,7 +402,7 @@ static int write_all(const struct setting_change *c)
 
 		if (r >= 0)
 			continue;
-		log_error_errno(r, "%s", paths[is_preset]);
+		log_error("%s: %s", paths[is_preset], target_problem(r));
 		if (r_back < 0)
 			log_error_errno(r_back, "%s: cannot be put back, and is new",
 					paths[!is_preset]);

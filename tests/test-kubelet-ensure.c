@@ -694,6 +694,69 @@ static void what_is_no_file_is_refused_at_once(_unused_ void **state)
 	}
 }
 
+/* Opened by a program that has written nothing yet, as "make-flags >FILE" is in its beginning. */
+static void a_file_that_is_open_for_writing_waits_for_the_next_start(_unused_ void **state)
+{
+	static const struct {
+		const char *unit, *path, *text, *way_out;
+	} cases[] = {
+		{ WITH_FILE, FILE_PATH, HEAD, ENV },
+		{ UNIT_TEXT "$KUBELET_EXTRA_ARGS\n", ENV, ARGS("--v=2"), FILE_PATH },
+		{ UNIT_TEXT "$KUBELET_EXTRA_ARGS\n", ENV,
+		  ARGS("--v=2 --topology-manager-policy=none"), FILE_PATH },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(root_done) struct root root = {};
+		_cleanup_(closep) int fd = -EBADF;
+		struct verdict v;
+
+		root_open(&root);
+		put_text(&root, cases[i].path, cases[i].text);
+		put_text(&root, UNIT, cases[i].unit);
+		fd = fs_open(&root.fs, cases[i].path, O_WRONLY);
+		assert_true(fd >= 0);
+		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+		assert_int_equal(v.outcome, KUBELET_REFUSED);
+		assert_int_equal(v.reason, REASON_KUBELET_FILE_REFUSED);
+		assert_non_null(strstr(v.detail, "another program is writing it"));
+		assert_is(&root, cases[i].path, cases[i].text);
+		assert_is(&root, cases[i].way_out, NULL);
+
+		closep(&fd);
+		fd = -EBADF;
+		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+		assert_int_equal(v.outcome, KUBELET_CHANGED);
+		assert_string_equal(v.path + 1, cases[i].path);
+
+		fd = fs_open(&root.fs, cases[i].path, O_WRONLY);
+		assert_int_equal(kubelet_revert(&root.fs), 1);
+		closep(&fd);
+		fd = -EBADF;
+		assert_int_equal(kubelet_revert(&root.fs), 0);
+		assert_is(&root, cases[i].path, cases[i].text);
+	}
+}
+
+static void a_file_with_a_second_name_is_left_for_the_next_way(_unused_ void **state)
+{
+	_cleanup_(root_done) struct root root = {};
+	char path[PATH_MAX], other[PATH_MAX];
+	struct verdict v;
+
+	root_open(&root);
+	put_text(&root, FILE_PATH, HEAD);
+	put_text(&root, UNIT, WITH_FILE);
+	full_path(&root, FILE_PATH, path);
+	full_path(&root, "var/lib/kubelet/second", other);
+	assert_int_equal(link(path, other), 0);
+	assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+	assert_int_equal(v.outcome, KUBELET_CHANGED);
+	assert_int_equal(v.way, KUBELET_WAY_EXTRA);
+	assert_is(&root, FILE_PATH, HEAD);
+	assert_is(&root, ENV, ARGS("--topology-manager-policy=best-effort"));
+}
+
 static void an_immutable_file_is_left_for_the_next_way(_unused_ void **state)
 {
 	_cleanup_(root_done) struct root root = {};
@@ -935,6 +998,8 @@ int main(void)
 		cmocka_unit_test(an_entry_beside_a_damaged_one_is_taken_back),
 		cmocka_unit_test(an_edit_without_effect_is_taken_back),
 		cmocka_unit_test(what_is_no_file_is_refused_at_once),
+		cmocka_unit_test(a_file_that_is_open_for_writing_waits_for_the_next_start),
+		cmocka_unit_test(a_file_with_a_second_name_is_left_for_the_next_way),
 		cmocka_unit_test(an_immutable_file_is_left_for_the_next_way),
 		cmocka_unit_test(a_full_disk_leaves_the_old_file_whole),
 		cmocka_unit_test(the_label_is_kept),

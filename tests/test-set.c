@@ -477,6 +477,32 @@ static void what_is_no_file_of_its_own_is_left(void **state)
 	assert_non_null(strstr(said, "is no regular file"));
 }
 
+static void a_file_that_is_open_in_an_editor_is_left(void **state)
+{
+	_cleanup_(closep) int fd = -EBADF;
+	struct tree *t = *state;
+	char said[4096], path[512];
+	struct stat st;
+
+	assert_int_equal(run(t, false, NULL, "Route.Metric=300", said), 1);
+	tree_path(t, SET_PATH, path, sizeof(path));
+	assert_int_equal(chmod(path, 0600), 0);
+	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	assert_true(fd >= 0);
+	assert_int_equal(run(t, false, NULL, "Route.Metric=400", said), -EAGAIN);
+	assert_non_null(strstr(said, "/" SET_PATH ": another program is writing it"));
+	assert_int_equal(run(t, true, NULL, "Route.Metric", said), -EAGAIN);
+	assert_int_equal(write(fd, "Manage=yes\n", 11), 11);
+	closep(&fd);
+	fd = -EBADF;
+
+	/* What was added is in it, and so is the mode. */
+	assert_int_equal(run(t, false, NULL, "Route.Metric=400", said), 1);
+	assert_int_equal(run(t, true, NULL, "Route.Manage", said), 1);
+	assert_int_equal(fs_stat(&t->fs, SET_PATH, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+}
+
 static void assert_preset(struct tree *t, const char *want)
 {
 	char target[256];
@@ -663,6 +689,7 @@ int main(void)
 		WITH_TREE(unset_may_not_leave_something_invalid),
 		WITH_TREE(a_value_that_is_overridden_is_reported),
 		WITH_TREE(what_is_no_file_of_its_own_is_left),
+		WITH_TREE(a_file_that_is_open_in_an_editor_is_left),
 		WITH_TREE(a_preset_is_linked_replaced_and_removed),
 		WITH_TREE(a_preset_that_is_none_changes_nothing),
 		WITH_TREE(only_a_link_to_a_preset_is_replaced),

@@ -6,7 +6,7 @@
 
 #include "../base/log.h"
 #include "../model/paths.h"
-#include "target.h"
+#include "../os/target.h"
 #include "yaml-edit.h"
 #include "yaml.h"
 
@@ -213,7 +213,10 @@ static int make_file(const struct fs *fs, const struct kubelet_edit *e, struct k
 	if (r < 0)
 		return r;
 	u->after_size = strlen(u->after);
-	return fs_replace(fs, path, u->after, u->after_size, 0644);
+	if (e->way != KUBELET_WAY_EXTRA)
+		return fs_replace(fs, path, u->after, u->after_size, 0644);
+	r = target_change(fs, path, NULL, 0, u->after, u->after_size);
+	return r < 0 ? r : 1;
 }
 
 int kubelet_edit(const struct fs *fs, const struct kubelet_edit *e, struct kubelet_undo *ret)
@@ -238,16 +241,7 @@ int kubelet_edit(const struct fs *fs, const struct kubelet_edit *e, struct kubel
 
 int kubelet_undo(const struct fs *fs, const struct kubelet_undo *u)
 {
-	_cleanup_(target_done) struct target t = TARGET_NONE;
-	int r;
-
-	r = target_open(fs, u->path, YAML_MAX_BYTES, &t);
-	if (r < 0)
-		return r;
-	if (t.size != u->after_size || memcmp(t.text, u->after, t.size) != 0)
-		return -EAGAIN;
-	return u->before ? target_replace(&t, u->before, u->before_size)
-			 : fs_remove(fs, fs_bare(u->path));
+	return target_change(fs, u->path, u->after, u->after_size, u->before, u->before_size);
 }
 
 /* Only where our value still is what counts in the file. */
@@ -324,10 +318,7 @@ int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool wa
 	if (r <= 0)
 		return r;
 
-	if (is_created && is_hollow(text, size))
-		r = fs_remove(fs, fs_bare(e->path));
-	else
-		r = target_replace(&t, text, size);
+	r = target_replace(&t, is_created && is_hollow(text, size) ? NULL : text, size);
 	return r < 0 ? r : 1;
 }
 
@@ -339,6 +330,7 @@ bool kubelet_is_refusal(int r)
 	case -EPERM: /* immutable */
 	case -EACCES:
 	case -EAGAIN:
+	case -EMLINK: /* a hard link */
 	case -ENOENT: /* just removed */
 	case -ENOTDIR:
 	case -EISDIR:

@@ -3,6 +3,7 @@
 
 #include "../base/log.h"
 #include "../model/paths.h"
+#include "../os/target.h"
 #include "decide.h"
 #include "edit.h"
 #include "find.h"
@@ -235,6 +236,27 @@ static void note_changes(const struct run *run, struct kubelet_result *res)
 	}
 }
 
+/*
+ * A run that was killed when its edit was made, and not yet over, left the old text beside the file
+ * that now has our value. An edit, or its way back, removes it as well.
+ */
+static int tidy(const struct run *run, const struct kubelet_result *res, int *locked)
+{
+	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
+		_cleanup_(target_done) struct target t = TARGET_NONE;
+		const char *path = res->kubelet.seen.values[s].path;
+
+		if (!*path || !target_is_left(run->fs, path))
+			continue;
+		if (*locked < 0)
+			*locked = kubelet_lock(run->fs, true);
+		if (*locked < 0)
+			return *locked;
+		target_open(run->fs, path, YAML_MAX_BYTES, &t); /* that removes it */
+	}
+	return 0;
+}
+
 static int make_rounds(struct run *run, struct kubelet_result *res)
 {
 	_cleanup_(closep) int locked = -EBADF;
@@ -256,15 +278,17 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 			r = look(run, res); /* another one may have done it meanwhile */
 			continue;
 		}
-		if (first < 0)
-			return remove_state(run->fs, res);
+		if (first < 0) {
+			r = remove_state(run->fs, res);
+			break;
+		}
 
 		make_edit(&res->kubelet, &res->decision, first, &e);
 		r = edit(run, &e, res);
 		if (r == -EAGAIN && again++ < MAX_AGAIN)
 			r = look(run, res);
 	}
-	return r == -EAGAIN ? 0 : r;
+	return r >= 0 ? tidy(run, res, &locked) : r == -EAGAIN ? 0 : r;
 }
 
 static int ensure(struct run *run, struct kubelet_result *res)

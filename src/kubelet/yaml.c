@@ -2,6 +2,7 @@
 #include "yaml.h"
 
 #include "../base/document.h"
+#include "../os/target.h"
 #include "yaml-events.h"
 
 #define API_VERSION  "kubelet.config.k8s.io/v1beta1"
@@ -377,5 +378,5 @@ const char *yaml_problem(int r)
 	for (size_t i = 0; i < ELEMENTSOF(problems); i++)
 		if (problems[i].r == r)
 			return problems[i].text;
-	return strerror(-r);
+	return target_problem(r);
 }

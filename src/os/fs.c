@@ -878,10 +878,25 @@ static int begin_replacing(int folder, const char *name, char temporary[static N
 	return unlinkat(folder, temporary, 0) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-/* @r: of making the temporary file. Return: 1 or -errno. */
-static int end_replacing(int folder, const char *temporary, const char *name, int r)
+/*
+ * A second name is one that no other file has: NFS has no RENAME_NOREPLACE.
+ * Source: nfs_rename() in fs/nfs/dir.c
+ */
+static int rename_new(int folder, const char *temporary, const char *name)
 {
-	if (r >= 0 && renameat(folder, temporary, folder, name) < 0)
+	if (renameat2(folder, temporary, folder, name, RENAME_NOREPLACE) >= 0)
+		return 0;
+	if (errno != EINVAL || linkat(folder, temporary, folder, name, 0) < 0)
+		return -errno;
+	return unlinkat(folder, temporary, 0) < 0 ? -errno : 0;
+}
+
+/* @r: of making the temporary file. Return: 1 or -errno. */
+static int end_replacing(int folder, const char *temporary, const char *name, bool is_new, int r)
+{
+	if (r >= 0 && is_new)
+		r = rename_new(folder, temporary, name);
+	else if (r >= 0 && renameat(folder, temporary, folder, name) < 0)
 		r = -errno;
 	if (r < 0) {
 		unlinkat(folder, temporary, 0);
@@ -890,18 +905,24 @@ static int end_replacing(int folder, const char *temporary, const char *name, in
 	return fsync(folder) < 0 ? -errno : 1;
 }
 
-static int replace_in(int folder, const char *name, const char *data, size_t size, mode_t mode)
+static int put_in(int folder, const char *name, const char *data, size_t size, mode_t mode,
+		  bool is_new)
 {
 	char temporary[NAME_MAX + 1];
 	int r;
 
-	if (is_equal(folder, name, data, size, mode))
-		return 0;
 	r = begin_replacing(folder, name, temporary);
 	if (r < 0)
 		return r;
 	r = write_new(folder, temporary, data, size, mode);
-	return end_replacing(folder, temporary, name, r);
+	return end_replacing(folder, temporary, name, is_new, r);
+}
+
+static int replace_in(int folder, const char *name, const char *data, size_t size, mode_t mode)
+{
+	return is_equal(folder, name, data, size, mode)
+		       ? 0
+		       : put_in(folder, name, data, size, mode, false);
 }
 
 int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
@@ -911,6 +932,15 @@ int fs_replace(const struct fs *fs, const char *path, const char *data, size_t s
 
 	folder = open_parent_made(fs, path, &name);
 	return folder < 0 ? folder : replace_in(folder, name, data, size, mode);
+}
+
+int fs_create(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode)
+{
+	_cleanup_(closep) int folder = -EBADF;
+	const char *name;
+
+	folder = open_parent_made(fs, path, &name);
+	return folder < 0 ? folder : put_in(folder, name, data, size, mode, true);
 }
 
 int fs_rename(const struct fs *fs, const char *from, const char *to)
@@ -954,7 +984,7 @@ int fs_replace_link(const struct fs *fs, const char *path, const char *target)
 	if (r < 0)
 		return r;
 	r = symlinkat(target, folder, temporary) < 0 ? -errno : 0;
-	return end_replacing(folder, temporary, name, r);
+	return end_replacing(folder, temporary, name, false, r);
 }
 
 static void on_alarm(_unused_ int signal)

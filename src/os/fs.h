@@ -140,6 +140,8 @@ int fs_writer(const struct fs *fs, const char *path);
  * Return: 1 when written, 0 when it was equal, or -errno with the old file still whole.
  */
 int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
+/* The same for a file that is not there; -EEXIST when one is, also when it was made just now. */
+int fs_create(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
 /* To a descriptor that is open, also in more than one write. Return: 0 or -errno. */
 int fs_write_all(int fd, const char *data, size_t size);
 /* Both of one file system; @to is replaced. Return: 0 or -errno. */

@@ -14,7 +14,6 @@
 #include "place.h"
 
 /* Answers are parsed by functions of these files alone. */
-#include "../../src/os/kubelet-ask.c"
 #include "../../src/os/manager-unit.c"
 
 #define MANIFEST "kind: Pod\n"
@@ -82,31 +81,8 @@ static void try_unit(const char *text, _unused_ size_t size)
 	require(streq(first, second));
 }
 
-static void on_read(void *userdata, _unused_ enum record_kind kind, const char *path,
-		    const char *data, size_t size)
-{
-	size_t *sum = userdata;
-
-	*sum += strlen(path);
-	for (size_t i = 0; i < size; i++)
-		*sum += (unsigned char)data[i];
-}
-
-static void try_look(const char *text, size_t size)
-{
-	static struct kubelet_report report;
-	struct fs recorded = fs;
-	size_t sum = 0;
-	int r = 0;
-
-	recorded.on_read = on_read;
-	recorded.userdata = &sum;
-	for (const char *at = text; at < text + size && r >= 0;)
-		r = take_chunk(&recorded, &at, text + size, &report);
-}
-
-static void (*const programs[])(const char *text, size_t size) = { try_files, try_loader, try_unit,
-								   try_look };
+static void (*const programs[])(const char *text, size_t size) = { try_files, try_loader,
+								   try_unit };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
