@@ -41,7 +41,7 @@ __attribute__((noinline)) static int plan_node(const struct config *c, struct no
 	if (r >= 0)
 		r = output_plugin_all(c, n, &p);
 	if (r >= 0)
-		r = plan_finish(c, n, memory, false, &p);
+		r = plan_finish(c, n, memory, &p);
 	return r;
 }
 

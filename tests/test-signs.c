@@ -78,6 +78,9 @@ static void a_sign_is_seen(_unused_ void **state)
 		  { { PACKET, HEADER "00000000 3      3    0003   0     1 0      0      20\n"
 				     "ffff9876 3      2    0800   2     1 0      0      21\n" } },
 		  .expected = DHCP },
+		{ "networkd listens for LLDP",
+		  { { PACKET, HEADER "0 3 3 88cc 2 1 0 0 2\n" } },
+		  .expected = "" },
 		{ "a packet socket of another netdev, and of any",
 		  { { PACKET, HEADER "0 3 3 0003 0 1 0 0 2\n0 3 3 88cc 3 1 0 0 2\n0 3 22\n\n" } },
 		  .expected = "" },

@@ -4,6 +4,8 @@
 #include "../model/ip.h"
 #include "../os/unit-file.h"
 
+#include <linux/if_ether.h>
+
 #define MAX_BYTES        65536u
 #define MAX_PACKET_BYTES (4u << 20)
 #define PACKET           "proc/self/net/packet"
@@ -28,7 +30,7 @@ static bool runs(const struct fs *fs, const char *unit, const char *folder)
 	return fs_exists(fs, folder) && (!fs->is_live || unit_file_has_cgroup(fs, unit));
 }
 
-/* "sk RefCnt Type Proto Iface ...": Iface 0 is any. */
+/* "sk RefCnt Type Proto Iface ...": Iface 0 is any. networkd listens for LLDP on each link. */
 static int read_packets(struct signs *s)
 {
 	_cleanup_(stream_done) struct stream out = {};
@@ -43,9 +45,10 @@ static int read_packets(struct signs *s)
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
 	for (rest = text; (line = strsep(&rest, "\n"));) {
-		uint32_t ifindex = 0, *slot;
+		uint32_t proto = 0, ifindex = 0, *slot;
 
-		if (sscanf(line, "%*s %*u %*u %*x %" SCNu32, &ifindex) != 1 || ifindex == 0)
+		if (sscanf(line, "%*s %*u %*u %" SCNx32 " %" SCNu32, &proto, &ifindex) != 2 ||
+		    ifindex == 0 || proto == ETH_P_LLDP)
 			continue;
 		slot = APPEND(s->packets, s->n_packets);
 		if (!slot)

@@ -3,8 +3,9 @@
  * Signs: is some program still at work on the addresses of a netdev?
  *
  *   packet socket    Iface of /proc/net/packet, packet_seq_show() in net/packet/af_packet.c. Every
- *                    DHCP client has one, and LLDP agents too. Which process it is nobody asks: its
- *                    inode would have to be looked for in all of /proc.
+ *                    DHCP client has one, and LLDP agents that take all protocols; one of LLDP's
+ *                    own number, as networkd has for each link, does not count. Which process it is
+ *                    nobody asks: its inode would have to be looked for in all of /proc.
  *   networkd         ADMIN_STATE= in /run/systemd/netif/links/IFINDEX is pending, initialized or
  *                    configuring: link_save() in src/network/networkd-state-file.c. It stays
  *                    "configuring" while a netdev without carrier waits for one.
