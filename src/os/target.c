@@ -21,7 +21,7 @@ void target_done(struct target *t)
 	free(t->text);
 }
 
-/* -ENOENT with the folder open: the file is not there, and a temporary one of its may be. */
+/* -ENOENT with the folder open: the file is not there, its temporary file may be. */
 static int open_folder(const struct fs *fs, const char *path, struct target *t)
 {
 	char way[PATH_MAX], *slash;
@@ -46,7 +46,7 @@ static int open_folder(const struct fs *fs, const char *path, struct target *t)
 }
 
 /*
- * NFS 4 has leases for files that the server delegated alone, and answers EAGAIN for all others.
+ * NFS 4 has leases only for files that the server delegated, and answers EAGAIN for all others.
  * Source: nfs4_add_lease() in fs/nfs/nfs4proc.c
  */
 static int lease(struct target *t)
@@ -71,15 +71,15 @@ static int read_target(struct target *t, size_t max)
 
 	t->file = openat(t->folder, t->name,
 			 O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (t->file < 0 || fstat(t->file, &t->st) < 0)
+	if (t->file < 0)
 		return -errno;
-	if (!S_ISREG(t->st.st_mode))
-		return -EINVAL;
 	r = lease(t);
 	if (r < 0)
 		return r;
-	if (fstat(t->file, &t->st) < 0) /* with the lease it keeps its size */
+	if (fstat(t->file, &t->st) < 0)
 		return -errno;
+	if (!S_ISREG(t->st.st_mode))
+		return -EINVAL;
 	if (t->st.st_size > (off_t)max)
 		return -EFBIG;
 
