@@ -43,5 +43,5 @@ int degrade(const struct config *c, enum reason reason, const char *detail)
 		return r;
 	/* The pass that goes on may be writing its own at this very moment. */
 	r = fs_replace(&fs, DEGRADED_PATH, state, strlen(state), 0644);
-	return r < 0 ? r : fs_rename(&fs, DEGRADED_PATH, STATE_PATH);
+	return r < 0 ? r : fs_rename(&fs, DEGRADED_PATH, STATE_PATH, false);
 }

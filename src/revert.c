@@ -28,7 +28,7 @@ static int forget(const struct fs *fs)
 	/* A crash may have come between the pod and its record. */
 	r = memory_write(fs, MEMORY_NODE, &manifest_record_fields, &none);
 	if (r >= 0)
-		r = memory_read(fs, MEMORY_BOOT, &ledger_fields, &l);
+		r = memory_read_all(fs, MEMORY_BOOT, &ledger_fields, &l);
 	for (size_t i = 0; i < l.n_entries && r >= 0; i++)
 		if (streq(l.entries[i].verb, verb_name(VERB_SET_NUM_VFS)))
 			l.entries[kept++] = l.entries[i];

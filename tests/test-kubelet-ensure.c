@@ -21,12 +21,13 @@
 
 #include "../src/kubelet/cpus.h"
 #include "../src/kubelet/find.h"
+#include "../src/kubelet/ledger-files.h"
 #include "../src/kubelet/program.h"
-#include "../src/kubelet/record.h"
-#include "../src/kubelet/take-back.h"
 #include "../src/kubelet/version.h"
 #include "../src/kubelet/yaml.h"
+#include "../src/model/ledger.h"
 #include "../src/model/paths.h"
+#include "../src/os/memory-file.h"
 #include "kubelet-root.h"
 #include "skip.h"
 
@@ -477,13 +478,8 @@ static void odd_values_go_back_in_quotes(_unused_ void **state)
 		_cleanup_(root_done) struct root root = {};
 		const struct config c = { .kubelet.topology_policy = TOPOLOGY_POLICY_BEST_EFFORT,
 					  .kubelet.topology_scope = TOPOLOGY_SCOPE_POD };
-		static const struct record_entry odd = { .way = KUBELET_WAY_FILE,
-							 .setting = KUBELET_TOPOLOGY_POLICY,
-							 .was_there = true,
-							 .path = "/" FILE_PATH,
-							 .to = "best-effort" };
-		_cleanup_(record_done) struct record rec = {};
-		struct record_entry entry = odd;
+		_cleanup_(ledger_done) struct ledger l = {};
+		struct ledger_entry *entry;
 		struct kubelet_result res;
 		struct yaml_document d = { .key = "topologyManagerPolicy" };
 
@@ -494,12 +490,20 @@ static void odd_values_go_back_in_quotes(_unused_ void **state)
 				     cases[i].after ? cases[i].after : cases[i].before) > 0);
 		root_open(&root);
 		assert_int_equal(yaml_document_read(before, strlen(before), YAML_KUBELET, &d), 0);
-		COPY(entry.from, d.entry.value);
 		put_text(&root, FILE_PATH, HEAD "topologyManagerPolicy: \"best-effort\"\n");
 		assert_int_equal(kubelet_ensure(&root.fs, &c, 2, &res), 0); /* the scope alone */
-		assert_int_equal(record_load(&root.fs, &rec), 0);
-		assert_int_equal(record_set(&rec, &entry), 0);
-		assert_int_equal(record_save(&root.fs, &rec), 1);
+		assert_int_equal(
+			memory_read_all(&root.fs, MEMORY_KUBELET, &ledger_files_fields, &l), 0);
+		entry = APPEND(l.entries, l.n_entries);
+		assert_non_null(entry);
+		*entry = (struct ledger_entry){ .way = KUBELET_WAY_FILE,
+						.setting = KUBELET_TOPOLOGY_POLICY,
+						.was_there = true,
+						.target = "/" FILE_PATH,
+						.to = "best-effort" };
+		COPY(entry->from, d.entry.value);
+		assert_int_equal(memory_write(&root.fs, MEMORY_KUBELET, &ledger_files_fields, &l),
+				 0);
 
 		assert_int_equal(kubelet_revert(&root.fs), cases[i].is_left);
 		assert_is(&root, FILE_PATH, after);

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "../src/kubelet/find.h"
-#include "../src/kubelet/take-back.h"
+#include "../src/kubelet/ledger-files.h"
 #include "../src/kubelet/yaml.h"
 #include "kubelet-root.h"
 

@@ -473,6 +473,32 @@ static void people_read_what_goes_on(_unused_ void **state)
 	}
 }
 
+/* The rule of model/ledger.h, for the kernel and for files. */
+static void before_is_the_first_value_that_is_not_ours(_unused_ void **state)
+{
+	static const struct {
+		const char *now, *to, *from, *before; /* what is there; what comes of it */
+	} steps[] = {
+		{ "theirs", "a", "theirs", "" },
+		{ "a", "b", "theirs", "a" },
+		{ "a", "c", "theirs", "a" }, /* "b" failed */
+		{ "c", "c", "theirs", "c" },
+		{ "theirs", "d", "theirs", "" },
+		{ "other", "d", "other", "" },
+		{ "d", "a", "other", "d" },
+		{ "", "a", "", "" },
+	};
+	struct ledger_entry e = {};
+
+	for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
+		ledger_enter(&e, steps[i].now, steps[i].to);
+		assert_string_equal(e.from, steps[i].from);
+		assert_string_equal(e.before, steps[i].before);
+		assert_true(ledger_is_ours(&e, steps[i].to));
+		assert_false(ledger_is_ours(&e, "theirs"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -493,6 +519,7 @@ int main(void)
 		cmocka_unit_test(a_representor_is_no_netdev_of_its_pf),
 		cmocka_unit_test(a_module_is_found_by_either_spelling),
 		cmocka_unit_test(an_empty_node_has_nothing_and_is_emptied_again),
+		cmocka_unit_test(before_is_the_first_value_that_is_not_ours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -216,7 +216,7 @@ static void an_exchange_that_came_after_an_open_is_taken_back(void **state)
 static void put_by_rename(const struct tree *t, const char *text)
 {
 	tree_file(t, "etc/other", text);
-	assert_int_equal(fs_rename(&t->fs, "etc/other", PATH), 0);
+	assert_int_equal(fs_rename(&t->fs, "etc/other", PATH, false), 0);
 }
 
 static int rename_at_first(const struct tree *t, int n)
@@ -745,7 +745,7 @@ static void what_a_crash_left_is_found_and_removed(void **state)
 	assert_false(fs_exists(&t->fs, TEMPORARY));
 
 	/* It was killed when the file was to be removed. */
-	assert_int_equal(fs_rename(&t->fs, PATH, TEMPORARY), 0);
+	assert_int_equal(fs_rename(&t->fs, PATH, TEMPORARY, false), 0);
 	assert_true(target_is_left(&t->fs, PATH));
 	assert_int_equal(target_change(&t->fs, PATH, NEW, strlen(NEW), NULL, 0), -ENOENT);
 	assert_false(fs_exists(&t->fs, TEMPORARY));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ledger-apply.h"
 
-#include "../model/memory.h"
 #include "../os/memory-file.h"
 
 #include <fcntl.h>
@@ -26,10 +25,10 @@ void apply_unlock_lanes(int *lock)
 		fcntl(*lock, F_SETLK, &whole);
 }
 
-static bool is_of(const struct ledger_entry *e, const struct action *a, enum verb verb)
+static struct ledger_entry *find(const struct ledger *l, const struct action *a, enum verb verb)
 {
-	return streq(e->verb, verb_name(verb)) && e->ifindex == a->ifindex &&
-	       (a->ifindex > 0 || streq(e->target, a->target)) && streq(e->subject, a->subject);
+	return ledger_find(l->entries, l->n_entries, verb_name(verb), a->target, a->ifindex,
+			   a->subject);
 }
 
 /* Without those of netdevs that are gone. Another action of this plan may have written since the
@@ -39,7 +38,7 @@ static int read_ledger(struct work *w, struct ledger *ret)
 	size_t kept = 0;
 	int r;
 
-	r = memory_read(&w->os->fs, MEMORY_BOOT, &ledger_fields, ret);
+	r = memory_read_all(&w->os->fs, MEMORY_BOOT, &ledger_fields, ret);
 	for (size_t i = 0; i < ret->n_entries && r >= 0; i++)
 		if (ret->entries[i].ifindex == 0 || node_netdev(w->node, ret->entries[i].ifindex))
 			ret->entries[kept++] = ret->entries[i];
@@ -47,15 +46,7 @@ static int read_ledger(struct work *w, struct ledger *ret)
 	return r;
 }
 
-static struct ledger_entry *find(struct ledger *l, const struct action *a, enum verb verb)
-{
-	for (size_t i = 0; i < l->n_entries; i++)
-		if (is_of(&l->entries[i], a, verb))
-			return &l->entries[i];
-	return NULL;
-}
-
-static struct ledger_entry *add(struct ledger *l, const struct action *a, const char *from)
+static struct ledger_entry *add(struct ledger *l, const struct action *a)
 {
 	struct ledger_entry *e = APPEND(l->entries, l->n_entries);
 
@@ -64,7 +55,6 @@ static struct ledger_entry *add(struct ledger *l, const struct action *a, const 
 	COPY(e->verb, verb_name(a->verb));
 	COPY(e->target, a->target);
 	COPY(e->subject, a->subject);
-	COPY(e->from, from);
 	e->ifindex = a->ifindex;
 	return e;
 }
@@ -87,7 +77,7 @@ int ledger_note(struct work *w, const struct action *a, const char *from)
 
 	e = find(&l, a, a->verb);
 	if (!e)
-		e = add(&l, a, from);
+		e = add(&l, a);
 	if (!e)
 		return -ENOMEM;
 	/* Only the same once more is a restoration. */
@@ -97,8 +87,7 @@ int ledger_note(struct work *w, const struct action *a, const char *from)
 	}
 	e->total = streq(e->to, to) ? e->total + 1 : 1;
 	e->n++;
-	COPY(e->before, streq(from, e->to) || streq(from, e->before) ? from : "");
-	COPY(e->to, to);
+	ledger_enter(e, from, to);
 	r = memory_write(&w->os->fs, MEMORY_BOOT, &ledger_fields, &l);
 	if (r < 0)
 		snprintf(w->error, sizeof(a->error),
@@ -110,18 +99,13 @@ int ledger_forget(struct work *w, const struct action *a, enum verb verb)
 {
 	_cleanup_(ledger_done) struct ledger l = {};
 	_cleanup_(apply_unlock_lanes) int lock = apply_lock_lanes(w);
-	size_t kept = 0;
+	struct ledger_entry *e;
 	int r;
 
 	r = lock < 0 ? lock : read_ledger(w, &l);
-	if (r < 0)
+	e = r < 0 ? NULL : find(&l, a, verb);
+	if (!e)
 		return r;
-
-	for (size_t i = 0; i < l.n_entries; i++)
-		if (!is_of(&l.entries[i], a, verb))
-			l.entries[kept++] = l.entries[i];
-	if (kept == l.n_entries)
-		return 0;
-	l.n_entries = kept;
+	ledger_drop(&l, e);
 	return memory_write(&w->os->fs, MEMORY_BOOT, &ledger_fields, &l);
 }

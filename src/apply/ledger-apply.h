@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ledger: notes what is about to be set, and what was there before, so that it can be taken back.
- * For verbs only.
+ * Ledger: notes what is about to be set in the kernel, and what was there before, so that it can be
+ * taken back, by the rule of model/ledger.h. For verbs only.
  *
- * The first value that was met stays the one to go back to, however often it is set again. Lines of
- * netdevs that are gone are dropped: another netdev may get the number.
+ * Lines of netdevs that are gone are dropped: another netdev may get the number.
  */
 #pragma once
 

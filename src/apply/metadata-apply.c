@@ -28,7 +28,7 @@ static int keep(const struct work *w, const struct metadata *m)
 	struct metadata_answer *a = NULL;
 	int r;
 
-	r = lock < 0 ? lock : memory_read(fs, MEMORY_BOOT, &metadata_answers_fields, &l);
+	r = lock < 0 ? lock : memory_read_all(fs, MEMORY_BOOT, &metadata_answers_fields, &l);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < l.n_entries; i++)

@@ -33,7 +33,7 @@ static int change_record(const struct fs *fs, enum memory_lifetime lifetime,
 	size_t i;
 	int r;
 
-	r = memory_read(fs, lifetime, &output_records_fields, &l);
+	r = memory_read_all(fs, lifetime, &output_records_fields, &l);
 	if (r < 0)
 		return r;
 	for (i = 0; i < l.n_entries; i++)

@@ -133,7 +133,7 @@ static int change_record(const struct fs *fs, enum memory_lifetime lifetime, con
 	size_t n;
 	int r;
 
-	r = memory_read(fs, lifetime, &autoprobes_fields, &l);
+	r = memory_read_all(fs, lifetime, &autoprobes_fields, &l);
 	if (r < 0)
 		return r;
 	n = l.n_entries;

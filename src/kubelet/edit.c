@@ -11,12 +11,18 @@
 #include "yaml.h"
 
 #define MAX_FLAGS_BYTES ((size_t)256 * 1024) /* of a file of variables or flags */
+#define OWN_LINE        "# Made by rdma-provision as its [Kubelet] section says; edits are lost.\n"
 
 void kubelet_undo_done(struct kubelet_undo *u)
 {
 	free(u->before);
 	free(u->after);
 	*u = (struct kubelet_undo){};
+}
+
+bool kubelet_is_own(enum kubelet_way way)
+{
+	return way == KUBELET_WAY_DROP_IN || way == KUBELET_WAY_RANCHER;
 }
 
 void kubelet_edit_add(struct kubelet_edit *e, enum kubelet_setting s, const char *value)
@@ -126,11 +132,12 @@ static int print_flags(const struct kubelet_edit *e, const char *end, char *ret,
 	return n < size ? 0 : -EOPNOTSUPP;
 }
 
-/* Into the variable, or as a line of its own at the end. */
+/* Into the variable, or as a line of its own at the end, which ends as the line before it did. */
 static int add_flags(const char *text, size_t size, const struct kubelet_edit *e, char **ret,
 		     size_t *ret_size)
 {
 	char flags[512], put[700];
+	bool is_open;
 	int r;
 
 	if (e->bytes != size)
@@ -144,8 +151,9 @@ static int add_flags(const char *text, size_t size, const struct kubelet_edit *e
 		snprintf(put, sizeof(put), "%s%s", e->is_empty ? "" : " ", flags);
 		return put_between(text, size, e->at, e->at, put, ret, ret_size);
 	}
-	snprintf(put, sizeof(put), *e->variable ? "%s%s=\"%s\"\n" : "%s%s%s\n",
-		 size > 0 && text[size - 1] != '\n' ? "\n" : "", e->variable, flags);
+	is_open = size > 0 && text[size - 1] != '\n';
+	snprintf(put, sizeof(put), *e->variable ? "%s%s=\"%s\"%s" : "%s%s%s%s", is_open ? "\n" : "",
+		 e->variable, flags, is_open ? "" : "\n");
 	return put_between(text, size, size, size, put, ret, ret_size);
 }
 
@@ -156,7 +164,7 @@ int kubelet_own_text(const struct kubelet_edit *e, char **ret)
 
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
-	fputs("# Made by rdma-provision as its [Kubelet] section says; edits are lost.\n", out.f);
+	fputs(OWN_LINE, out.f);
 	fputs(is_drop_in ? "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
 			 : "kubelet-arg+:\n",
 	      out.f);
@@ -195,27 +203,56 @@ static int edit_target(const struct fs *fs, const struct kubelet_edit *e, struct
 	u->before_size = t.size;
 	if (!u->before)
 		return -ENOMEM;
+	t.on_written = e->on_written;
 	r = is_changed ? target_replace(&t, u->after, u->after_size) : 0;
 	return r < 0 ? r : is_changed;
+}
+
+/* As fs_remove() of @path knows it. */
+static const char *name_temporary(const char *path, char ret[static FS_PATH_LEN])
+{
+	const char *slash = strrchr(path, '/');
+	const int n = slash ? (int)(slash + 1 - path) : 0;
+
+	snprintf(ret, FS_PATH_LEN, "%.*s.%s.tmp", n, path, path + n);
+	return ret;
+}
+
+int kubelet_remove_temporary(const struct fs *fs, const char *path)
+{
+	return fs_remove(fs, name_temporary(fs_bare(path), (char[FS_PATH_LEN]){}));
 }
 
 /* A file of ours, or one of variables that was not there. */
 static int make_file(const struct fs *fs, const struct kubelet_edit *e, struct kubelet_undo *u)
 {
 	const char *path = fs_bare(e->path);
+	char temporary[FS_PATH_LEN];
+	struct stat written;
 	int r;
 
 	r = fs_read_all(fs, path, MAX_FLAGS_BYTES, true, &u->before, &u->before_size);
 	if (r < 0 && r != -ENOENT)
 		return r;
+	if (r >= 0 && !is_prefix(u->before, OWN_LINE))
+		return -EEXIST;
 	r = e->way == KUBELET_WAY_EXTRA ? add_flags("", 0, e, &u->after, &u->after_size)
 					: kubelet_own_text(e, &u->after);
 	if (r < 0)
 		return r;
 	u->after_size = strlen(u->after);
-	if (e->way != KUBELET_WAY_EXTRA)
-		return fs_replace(fs, path, u->after, u->after_size, 0644);
-	r = target_change(fs, path, NULL, 0, u->after, u->after_size);
+	if (u->before && streq(u->before, u->after))
+		return 0;
+	name_temporary(path, temporary);
+	r = fs_replace(fs, temporary, u->after, u->after_size, 0644);
+	if (r >= 0)
+		r = fs_stat(fs, temporary, &written);
+	if (r >= 0 && e->on_written)
+		r = e->on_written(fs, e->path, &written);
+	if (r >= 0)
+		r = fs_rename(fs, temporary, path, e->way == KUBELET_WAY_EXTRA);
+	if (r < 0)
+		fs_remove(fs, temporary);
 	return r < 0 ? r : 1;
 }
 
@@ -257,21 +294,37 @@ static int unset_value(const struct target *t, const struct kubelet_edit *e, boo
 		return r;
 	if (d.n_entries == 0 || !d.entry.is_scalar || !streq(d.entry.value, e->old))
 		return 0;
-	if (!was_there)
-		return edit_unset(t->text, t->size, key, ret, ret_size);
-	return edit_set(t->text, t->size, key,
-			*e->pairs[0].value ? e->pairs[0].value
-					   : kubelet_word(e->pairs[0].setting, 1),
-			ret, ret_size);
+	return was_there ? edit_set(t->text, t->size, key, e->pairs[0].value, ret, ret_size)
+			 : edit_unset(t->text, t->size, key, ret, ret_size);
 }
 
-/* The flag as it was added, with the blank before it; a second one like it is not ours. */
+/* All of the lines where nothing is left but @rest. The end of an open last line is before it. */
+static void widen(const struct target *t, const char *rest, size_t *from, size_t *to)
+{
+	const size_t n = strlen(rest);
+	size_t line = *from, end = *to;
+
+	while (line > 0 && t->text[line - 1] != '\n')
+		line--;
+	while (end < t->size && t->text[end] != '\n')
+		end++;
+	if (*from - line + end - *to != n || memcmp(t->text + line, rest, *from - line) != 0 ||
+	    memcmp(t->text + *to, rest + (*from - line), end - *to) != 0)
+		return;
+	*from = line > 0 && end == t->size ? line - 1 : line;
+	*to = MIN(end + 1, t->size);
+}
+
+/*
+ * The flag as it was added, with the blank before it, and with a variable that was added for it; a
+ * second one like it is not ours.
+ */
 static int remove_flag(const struct target *t, const struct kubelet_edit *e, char **ret,
 		       size_t *ret_size)
 {
-	char flag[160];
+	char flag[160], rest[80];
 	const char *at, *end;
-	size_t from;
+	size_t from, to;
 	int n = snprintf(flag, sizeof(flag), "--%s=%s", kubelet_flag(e->pairs[0].setting), e->old);
 
 	at = memmem(t->text, t->size, flag, (size_t)n);
@@ -281,11 +334,14 @@ static int remove_flag(const struct target *t, const struct kubelet_edit *e, cha
 	if (end < t->text + t->size && !strchr(" \t\r\n\"'", *end))
 		return 0; /* it is longer now */
 	from = (size_t)(at - t->text);
+	to = (size_t)(end - t->text);
 	if (from > 0 && t->text[from - 1] == ' ')
 		from--;
-	else if (*end == '\n' && (from == 0 || t->text[from - 1] == '\n'))
-		end++; /* a line of its own */
-	return put_between(t->text, t->size, from, (size_t)(end - t->text), "", ret, ret_size);
+	else if (*end == ' ')
+		to++;
+	snprintf(rest, sizeof(rest), "%s%s", e->variable, *e->variable ? "=\"\"" : "");
+	widen(t, rest, &from, &to);
+	return put_between(t->text, t->size, from, to, "", ret, ret_size);
 }
 
 /* Is nothing in it but a variable without a value? */
@@ -331,6 +387,7 @@ bool kubelet_is_refusal(int r)
 	case -EACCES:
 	case -EAGAIN:
 	case -EMLINK: /* a hard link */
+	case -EEXIST:
 	case -ENOENT: /* just removed */
 	case -ENOTDIR:
 	case -EISDIR:

@@ -27,7 +27,14 @@ struct kubelet_edit {
 	char variable[64];
 	uint32_t at, bytes;
 	bool is_empty;
+
+	/* NULL, or called once the new file is on the disk: when it fails, the old one stays. */
+	int (*on_written)(const struct fs *fs, const char *path, const struct stat *written);
 };
+
+/* Does only this program write the file of this way? Then it has no value of others to give back.
+ */
+bool kubelet_is_own(enum kubelet_way way);
 
 void kubelet_edit_add(struct kubelet_edit *e, enum kubelet_setting s, const char *value);
 
@@ -45,8 +52,8 @@ void kubelet_undo_done(struct kubelet_undo *u);
  * @ret: what was done, also when nothing had to be
  *
  * Return: 1 when something was written, 0 when it was so already; -EAGAIN when another program
- * wrote the file meanwhile; what kubelet_is_refusal() knows; or -ENOMEM, -ENOSPC, -EIO. The old
- * file is still whole then.
+ * wrote the file meanwhile; what kubelet_is_refusal() knows, such as -EEXIST: another program made
+ * a file of the name of ours; or -ENOMEM, -ENOSPC, -EIO. The old file is still whole then.
  */
 int kubelet_edit(const struct fs *fs, const struct kubelet_edit *e, struct kubelet_undo *ret);
 
@@ -55,12 +62,15 @@ int kubelet_undo(const struct fs *fs, const struct kubelet_undo *u);
 
 /*
  * Takes back an edit of an earlier run: @e has its file, in @old what it put there, in its pair
- * what was there before, if anything (@was_there). A value that is no longer ours is left: 0.
- * @is_created: the file was not there; it goes when nothing else is in it. Return: 1, 0, or as
- * kubelet_edit().
+ * what was there before, if anything (@was_there), in @variable one that goes with its last flag. A
+ * value that is no longer ours is left: 0. @is_created: the file was not there; it goes when
+ * nothing else is in it. Return: 1, 0, or as kubelet_edit().
  */
 int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool was_there,
 		      bool is_created);
+
+/* What a crash left beside a file that was about to be made. 0 or -errno. */
+int kubelet_remove_temporary(const struct fs *fs, const char *path);
 
 /* The whole text of a file of ours: a drop-in, or one of config.yaml.d. 0 or -ENOMEM. */
 int kubelet_own_text(const struct kubelet_edit *e, char **ret);

@@ -7,9 +7,8 @@
 #include "decide.h"
 #include "edit.h"
 #include "find.h"
+#include "ledger-files.h"
 #include "look.h"
-#include "record.h"
-#include "take-back.h"
 #include "yaml.h"
 
 #define MAX_ROUNDS 16 /* one edit each; four settings, and four ways to try */
@@ -31,7 +30,7 @@ static void make_edit(const struct kubelet_found *k, const struct kubelet_decisi
 		      struct kubelet_edit *ret)
 {
 	const struct kubelet_item *lead = &d->items[first];
-	struct kubelet_edit e = { .way = lead->way };
+	struct kubelet_edit e = { .way = lead->way, .on_written = ledger_files_note_written };
 
 	COPY(e.path, lead->path);
 	if (e.way == KUBELET_WAY_TOKEN) {
@@ -52,7 +51,7 @@ static void make_edit(const struct kubelet_found *k, const struct kubelet_decisi
 		if (item->row > 0 && item->outcome == KUBELET_CHANGED && item->way == lead->way &&
 		    streq(item->path, lead->path))
 			kubelet_edit_add(&e, (enum kubelet_setting)s, item->to);
-		else if (record_is_own(e.way) && streq(k->seen.values[s].path, lead->path))
+		else if (kubelet_is_own(e.way) && streq(k->seen.values[s].path, lead->path))
 			kubelet_edit_add(&e, (enum kubelet_setting)s, k->seen.values[s].text);
 	}
 	COPY(e.variable, k->extra_variable);
@@ -128,10 +127,12 @@ static int look(struct run *run, struct kubelet_result *res)
 	return 0;
 }
 
-static void block(struct run *run, const struct kubelet_edit *e, const char *why)
+/* This way is not tried again. */
+static int refuse(struct run *run, const struct kubelet_edit *e, const char *why)
 {
 	run->blocked |= 1u << e->way;
 	snprintf(run->blocked_detail, sizeof(run->blocked_detail), "%.128s: %.120s", e->path, why);
+	return 0;
 }
 
 /* Did each pair of the edit take effect, and nothing else? */
@@ -152,13 +153,15 @@ static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_re
 	const uint64_t rest = res->kubelet.rest;
 	int r;
 
-	r = record_note(run->fs, &res->kubelet.seen, e, run->running);
+	r = ledger_files_note(run->fs, &res->kubelet.seen, e, run->running);
+	if (kubelet_is_refusal(r) && r != -EAGAIN)
+		return refuse(run, e, "what is there now cannot be noted");
 	if (r >= 0)
 		r = kubelet_edit(run->fs, e, &undo);
-	if (kubelet_is_refusal(r) && r != -EAGAIN) {
-		block(run, e, yaml_problem(r));
-		return look(run, res);
-	}
+	if (r == -EEXIST)
+		return refuse(run, e, "another program made it");
+	if (kubelet_is_refusal(r) && r != -EAGAIN)
+		return refuse(run, e, yaml_problem(r));
 	if (r < 0)
 		return r;
 
@@ -181,8 +184,7 @@ static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_re
 	r = kubelet_undo(run->fs, &undo);
 	if (r < 0 && r != -EAGAIN && r != -ENOENT)
 		return r;
-	block(run, e, "the edit had no effect and was taken back");
-	return look(run, res);
+	return refuse(run, e, "the edit had no effect and was taken back");
 }
 
 static int remove_state(const struct fs *fs, struct kubelet_result *res)
@@ -268,14 +270,16 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 		struct kubelet_edit e;
 		int first = first_change(&res->decision);
 
-		if (first < 0 && !res->decision.is_state_removed)
+		if (first < 0 && !res->decision.is_state_removed &&
+		    (run->is_locked || !res->kubelet.is_open))
 			break;
 		if (locked < 0) {
 			locked = kubelet_lock(run->fs, true);
 			if (locked < 0)
 				return locked;
 			run->is_locked = true;
-			r = look(run, res); /* another one may have done it meanwhile */
+			ledger_files_settle(run->fs); /* of one that was killed; it logs */
+			r = look(run, res);           /* another one may have done it meanwhile */
 			continue;
 		}
 		if (first < 0) {
@@ -285,7 +289,8 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 
 		make_edit(&res->kubelet, &res->decision, first, &e);
 		r = edit(run, &e, res);
-		if (r == -EAGAIN && again++ < MAX_AGAIN)
+		ledger_files_settle(run->fs);
+		if (r >= 0 || (r == -EAGAIN && again++ < MAX_AGAIN))
 			r = look(run, res);
 	}
 	return r >= 0 ? tidy(run, res, &locked) : r == -EAGAIN ? 0 : r;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "find.h"
 
-#include "../base/log.h"
+#include "../model/ledger.h"
 #include "../model/paths.h"
 #include "../model/units.h"
+#include "../os/memory-file.h"
 #include "../os/unit-file.h"
 #include "arguments.h"
 #include "cpus.h"
 #include "find-values.h"
-#include "record.h"
 #include "redact.h"
 #include "servers.h"
 #include "version.h"
@@ -348,28 +348,23 @@ static void identify(const struct value_look *l, char *ret, size_t size)
 			 (int)MIN(strcspn(field + 1, " "), 20), field + 1);
 }
 
-static void recall(const struct value_look *l, struct kubelet_found *k, const char *running)
+static int recall(const struct value_look *l, struct kubelet_found *k, const char *running)
 {
-	_cleanup_(record_done) struct record rec = {};
-	_cleanup_(freep) char *text = NULL;
-	size_t size;
+	_cleanup_(ledger_done) struct ledger ledger = {};
+	int r = memory_read(l->fs, MEMORY_KUBELET, &ledger_files_fields, &ledger);
 
-	if (fs_read_all(l->fs, KUBELET_RECORD_PATH, 1u << 20, false, &text, &size) < 0)
-		return;
-	if (record_parse(text, size, &rec) < 0) {
-		log_debug("/" KUBELET_RECORD_PATH ": is damaged, not used");
-		return;
-	}
-	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
-		const struct kubelet_value *v = &k->seen.values[s];
-		const struct record_entry *e = record_find(&rec, (enum kubelet_setting)s, v->path);
+	for (size_t i = 0; i < ledger.n_entries; i++) {
+		const struct ledger_entry *e = &ledger.entries[i];
+		const struct kubelet_value *v = &k->seen.values[e->setting];
 
-		if (!e || !streq(e->to, v->text))
+		k->is_open |= *e->file != '\0';
+		if (*e->file || !streq(e->target, v->path) || !streq(e->to, v->text))
 			continue;
 		if (strcmp(e->since, k->seen.since) > 0)
 			COPY(k->seen.since, e->since);
 		k->seen.is_deferred |= *running && streq(e->running, running);
 	}
+	return r;
 }
 
 int kubelet_find(const struct fs *fs, bool is_asking, struct kubelet_found *ret,
@@ -412,9 +407,9 @@ int kubelet_find(const struct fs *fs, bool is_asking, struct kubelet_found *ret,
 	k.was_started = was_started(&l, &k);
 	k.is_unasked = l.unit.is_unasked;
 	identify(&l, running, sizeof(running));
-	recall(&l, &k, running);
-
-	r = redact_unit(fs, &l.unit);
+	r = recall(&l, &k, running);
+	if (r >= 0)
+		r = redact_unit(fs, &l.unit);
 	if (r >= 0)
 		r = redact_unit(fs, &l.process);
 	if (r < 0)

@@ -30,6 +30,7 @@ struct kubelet_found {
 	bool was_started;  /* it has run in this boot */
 	bool is_unasked;   /* systemd was not asked for its unit: its files tell */
 	bool is_waiting;   /* a file that its unit needs is not there yet */
+	bool is_open;      /* whether an edit was made is to be looked at: ledger-files.h */
 	uint64_t rest;     /* of its command line but our settings: no edit may change it */
 	int file_result;   /* of reading seen.file: 0, or an error of yaml.h */
 	bool is_reset;     /* 1.28: its drop-ins set all that they do not say to the default */

@@ -11,7 +11,7 @@
 #include "cpus.h"
 #include "edit.h"
 #include "ensure.h"
-#include "take-back.h"
+#include "ledger-files.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -134,9 +134,7 @@ static int run_revert(const struct kubelet_command *cmd)
 		return EXIT_FAILURE;
 	if (!cmd->root)
 		limit_process("revert of the kubelet's files", REVERT_SEC, EXIT_FAILURE);
-	r = kubelet_revert(&fs);
-	if (r < 0)
-		log_error_errno(r, "kubelet");
+	r = kubelet_revert(&fs); /* it logs */
 	return r != 0 || cmd->is_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

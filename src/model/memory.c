@@ -171,31 +171,6 @@ void memory_take(struct memory *m, const char *boot_id, const struct state_head 
 	m->attempts = TAKE(seen->attempts);
 }
 
-static const struct field ledger_rows[] = {
-	FIELD(FIELD_NAME, struct ledger_entry, "verb", verb, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct ledger_entry, "target", target),
-	NUMBER(struct ledger_entry, "ifindex", ifindex, .flags = FIELD_NEEDED),
-	FIELD(FIELD_NAME, struct ledger_entry, "subject", subject),
-	FIELD(FIELD_NAME, struct ledger_entry, "from", from),
-	FIELD(FIELD_NAME, struct ledger_entry, "to", to),
-	FIELD(FIELD_NAME, struct ledger_entry, "before", before, .flags = FIELD_SPARSE),
-	NUMBER(struct ledger_entry, "n", n),
-	NUMBER(struct ledger_entry, "since_usec", since_usec),
-	NUMBER(struct ledger_entry, "total", total),
-};
-static const struct fields ledger_entry_fields = FIELDS(ledger_rows, struct ledger_entry);
-
-static const struct field changes_rows[] = {
-	LIST(FIELD_LIST, struct ledger, "changes", entries, ledger_entry_fields,
-	     .flags = FIELD_FORGET | FIELD_SPARSE),
-};
-const struct fields ledger_fields = FIELDS(changes_rows, struct ledger);
-
-void ledger_done(struct ledger *l)
-{
-	free(l->entries);
-}
-
 static const struct field step_rows[] = {
 	WORD_FIELD(struct boot_step, "verb", verb, verb_name, _VERB_N, .flags = FIELD_NEEDED),
 	FIELD(FIELD_NAME, struct boot_step, "target", target),

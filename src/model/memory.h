@@ -9,6 +9,7 @@
 
 #include "../base/fields.h"
 #include "boots.h"
+#include "ledger.h"
 
 /*
  * What a pass tells the next one of this boot: boot_id, last_hash, devices, stuck,
@@ -31,14 +32,6 @@ extern const struct fields state_head_fields;
  */
 void memory_take(struct memory *m, const char *boot_id, const struct state_head *head,
 		 struct memory *seen);
-
-/* "changes", of this boot: what was set in the kernel, and what was there before. */
-struct ledger {
-	struct ledger_entry *entries; /* owned */
-	size_t n_entries;
-};
-extern const struct fields ledger_fields;
-void ledger_done(struct ledger *l);
 
 /* "boots", over boots. */
 struct boots {

@@ -195,14 +195,7 @@ bool node_keeps_down(const struct node *n, const struct netdev *nd)
 const struct ledger_entry *memory_entry(const struct memory *m, const char *verb,
 					const char *target, uint32_t ifindex, const char *subject)
 {
-	for (size_t i = m->n_ledger; i > 0; i--) {
-		const struct ledger_entry *e = &m->ledger[i - 1];
-
-		if (streq(e->verb, verb) && e->ifindex == ifindex &&
-		    (ifindex > 0 || streq(e->target, target)) && streq(e->subject, subject))
-			return e;
-	}
-	return NULL;
+	return ledger_find(m->ledger, m->n_ledger, verb, target, ifindex, subject);
 }
 
 bool memory_gave(const struct memory *m, const struct address *a)

@@ -10,6 +10,7 @@
 #include "../base/text-index.h"
 #include "config.h"
 #include "kubelet.h"
+#include "ledger.h"
 #include "reason.h"
 
 #define PCI_LEN    20 /* "0000:3b:00.0"; domains of 8 digits fit */
@@ -216,20 +217,6 @@ struct sock {
 	uint16_t local_port, remote_port;
 	uint32_t ifindex; /* of SO_BINDTODEVICE; 0: none */
 	bool is_listening;
-};
-
-/* Something that was set by us in this boot, with what was there before: model/memory.h. */
-struct ledger_entry {
-	char verb[24];   /* verb_name() */
-	char target[64]; /* PCI address, for people, and of verbs without ifindex */
-	uint32_t ifindex;
-	char subject[96]; /* of the action */
-	char from[48], to[48];
-	uint32_t n; /* times it was done since since_usec, which is a minute at most: for the probes
-		       of a neighbour */
-	uint64_t since_usec;
-	uint32_t total;  /* times that this very value was set in this boot */
-	char before[48]; /* what we had set before "to", and is there still when that failed */
 };
 
 #define BOND_MODE_UNKNOWN (-1)

@@ -882,20 +882,20 @@ static int begin_replacing(int folder, const char *name, char temporary[static N
  * A second name is one that no other file has: NFS has no RENAME_NOREPLACE.
  * Source: nfs_rename() in fs/nfs/dir.c
  */
-static int rename_new(int folder, const char *temporary, const char *name)
+static int rename_new(int from, const char *temporary, int to, const char *name)
 {
-	if (renameat2(folder, temporary, folder, name, RENAME_NOREPLACE) >= 0)
+	if (renameat2(from, temporary, to, name, RENAME_NOREPLACE) >= 0)
 		return 0;
-	if (errno != EINVAL || linkat(folder, temporary, folder, name, 0) < 0)
+	if (errno != EINVAL || linkat(from, temporary, to, name, 0) < 0)
 		return -errno;
-	return unlinkat(folder, temporary, 0) < 0 ? -errno : 0;
+	return unlinkat(from, temporary, 0) < 0 ? -errno : 0;
 }
 
 /* @r: of making the temporary file. Return: 1 or -errno. */
 static int end_replacing(int folder, const char *temporary, const char *name, bool is_new, int r)
 {
 	if (r >= 0 && is_new)
-		r = rename_new(folder, temporary, name);
+		r = rename_new(folder, temporary, folder, name);
 	else if (r >= 0 && renameat(folder, temporary, folder, name) < 0)
 		r = -errno;
 	if (r < 0) {
@@ -943,10 +943,11 @@ int fs_create(const struct fs *fs, const char *path, const char *data, size_t si
 	return folder < 0 ? folder : put_in(folder, name, data, size, mode, true);
 }
 
-int fs_rename(const struct fs *fs, const char *from, const char *to)
+int fs_rename(const struct fs *fs, const char *from, const char *to, bool is_new)
 {
 	_cleanup_(closep) int folder_from = -EBADF, folder_to = -EBADF;
 	const char *name_from, *name_to;
+	int r = 0;
 
 	folder_from = open_parent(fs, from, &name_from);
 	if (folder_from < 0)
@@ -954,7 +955,11 @@ int fs_rename(const struct fs *fs, const char *from, const char *to)
 	folder_to = open_parent(fs, to, &name_to);
 	if (folder_to < 0)
 		return folder_to;
-	return renameat(folder_from, name_from, folder_to, name_to) < 0 ? -errno : 0;
+	if (is_new)
+		r = rename_new(folder_from, name_from, folder_to, name_to);
+	else if (renameat(folder_from, name_from, folder_to, name_to) < 0)
+		r = -errno;
+	return r < 0 ? r : fsync(folder_to) < 0 ? -errno : 0;
 }
 
 static bool is_link_to(int folder, const char *name, const char *target)

@@ -144,8 +144,11 @@ int fs_replace(const struct fs *fs, const char *path, const char *data, size_t s
 int fs_create(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
 /* To a descriptor that is open, also in more than one write. Return: 0 or -errno. */
 int fs_write_all(int fd, const char *data, size_t size);
-/* Both of one file system; @to is replaced. Return: 0 or -errno. */
-int fs_rename(const struct fs *fs, const char *from, const char *to);
+/*
+ * Both of one file system; @to is replaced, or with @is_new there is to be none: -EEXIST. On the
+ * disk when this returns 0; or -errno.
+ */
+int fs_rename(const struct fs *fs, const char *from, const char *to, bool is_new);
 /* fs_replace() for a link to @target; what is no link is not replaced: -EEXIST. */
 int fs_replace_link(const struct fs *fs, const char *path, const char *target);
 /* With a temporary file that a crash left, and fsync of the folder; 0 when absent. */

@@ -11,7 +11,8 @@
 
 #define LOCK_LIMIT_USEC (5 * USEC_PER_SEC)
 
-static const char *const paths[] = { MEMORY_BOOT_PATH, MEMORY_NODE_PATH };
+static const char *const paths[] = { MEMORY_BOOT_PATH, MEMORY_NODE_PATH, KUBELET_RECORD_PATH };
+static const unsigned modes[] = { 0644, 0644, 0600 };
 
 static int parse(const char *path, const char *text, size_t size, json_t **ret)
 {
@@ -48,17 +49,13 @@ static int load(const struct fs *fs, enum memory_lifetime l, json_t **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-int memory_read_tables(const struct fs *fs, enum memory_lifetime l,
+static int read_tables(const struct fs *fs, enum memory_lifetime l,
 		       const struct memory_table *tables, size_t n)
 {
 	json_auto_t *object = NULL;
 	int r, is_other = 0;
 
-	r = load(fs, l, &object);
-	if (r < 0 && r != -ENOMEM) {
-		log_debug_errno(r, "/%s: not used", paths[l]);
-		return 1;
-	}
+	r = is_other = load(fs, l, &object);
 	for (size_t i = 0; i < n && r >= 0; i++) {
 		r = fields_parse(tables[i].fields, object, tables[i].ret, NULL);
 		if (r > 0)
@@ -68,9 +65,22 @@ int memory_read_tables(const struct fs *fs, enum memory_lifetime l,
 	return r < 0 ? r : is_other;
 }
 
+int memory_read_tables(const struct fs *fs, enum memory_lifetime l,
+		       const struct memory_table *tables, size_t n)
+{
+	int r = read_tables(fs, l, tables, n);
+
+	return r >= 0 || r == -ENOMEM ? r : log_debug_errno(r, "/%s: not used", paths[l]) < 0;
+}
+
 int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret)
 {
 	return MIN(memory_read_tables(fs, l, &(struct memory_table){ s, ret }, 1), 0);
+}
+
+int memory_read_all(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret)
+{
+	return MIN(read_tables(fs, l, &(struct memory_table){ s, ret }, 1), 0);
 }
 
 /*
@@ -97,7 +107,7 @@ static int lock(const struct fs *fs)
 int memory_write(const struct fs *fs, enum memory_lifetime l, const struct fields *s,
 		 const void *from)
 {
-	_cleanup_(closep) int fd = lock(fs);
+	_cleanup_(closep) int fd = l == MEMORY_KUBELET ? -ENOENT : lock(fs);
 	_cleanup_(freep) char *text = NULL;
 	json_auto_t *object = NULL;
 	int r;
@@ -109,12 +119,13 @@ int memory_write(const struct fs *fs, enum memory_lifetime l, const struct field
 		return r;
 	if (fields_update(object, s, from) < 0)
 		return -ENOMEM;
+	json_object_del(object, "schema"); /* of versions up to 0.1.0 */
 	/* Without blanks: only this program reads it, in each look. */
 	r = json_object_size(object) > 0 ? document_dump(object, JSON_COMPACT, &text) : 0;
 	if (r < 0)
 		return r;
 	if (text)
-		r = fs_replace(fs, paths[l], text, strlen(text), 0644);
+		r = fs_replace(fs, paths[l], text, strlen(text), modes[l]);
 	else if (fs_exists(fs, paths[l]))
 		r = fs_remove(fs, paths[l]);
 	return MIN(r, 0);

@@ -13,6 +13,8 @@
 enum memory_lifetime {
 	MEMORY_BOOT, /* MEMORY_BOOT_PATH, in /run */
 	MEMORY_NODE, /* MEMORY_NODE_PATH, in /var: over boots */
+	/* KUBELET_RECORD_PATH, in /var: for who has the lock of kubelet/edit.h, and no other */
+	MEMORY_KUBELET,
 };
 
 /*
@@ -20,6 +22,12 @@ enum memory_lifetime {
  * an object: that is logged. Return: 0 or -ENOMEM.
  */
 int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret);
+
+/*
+ * The same for what is changed and written again: a file that is there and cannot be read is an
+ * error, since all that it has would be lost. Return: 0 or -errno.
+ */
+int memory_read_all(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret);
 
 /*
  * The same for several tables: the file of a node with many VFs takes a while to be parsed. Return:

@@ -40,6 +40,7 @@ static int open_folder(const struct fs *fs, const char *path, struct target *t)
 			     t->name) >= sizeof(t->temporary))
 		return -ENAMETOOLONG;
 	*(slash ? slash : way) = '\0';
+	t->fs = fs;
 	t->path = path;
 	t->folder = fs_open(fs, *way ? way : ".", O_RDONLY | O_DIRECTORY);
 	return t->folder < 0 ? t->folder : r;
@@ -185,6 +186,7 @@ static int make_alike(const struct target *t, int to)
 static int write_temporary(const struct target *t, const char *text, size_t size)
 {
 	_cleanup_(closep) int fd = -EBADF;
+	struct stat written;
 	int r;
 
 	if (unlinkat(t->folder, t->temporary, 0) < 0 && errno != ENOENT)
@@ -200,7 +202,9 @@ static int write_temporary(const struct target *t, const char *text, size_t size
 	r = fs_write_all(fd, text, size);
 	if (r >= 0)
 		r = make_alike(t, fd);
-	return r < 0 ? r : fsync(fd) < 0 ? -errno : 0;
+	if (r >= 0 && (fsync(fd) < 0 || fstat(fd, &written) < 0))
+		r = -errno;
+	return r >= 0 && t->on_written ? t->on_written(t->fs, t->path, &written) : r;
 }
 
 /* --- at rest --- */

@@ -26,7 +26,8 @@
 #include "fs.h"
 
 struct target {
-	const char *path;        /* borrowed */
+	const struct fs *fs; /* borrowed, as the path */
+	const char *path;
 	int folder, file;        /* owned */
 	char name[NAME_MAX + 1]; /* in the folder; no link */
 	char temporary[NAME_MAX + 1];
@@ -34,6 +35,8 @@ struct target {
 	struct stat st; /* when it was read */
 	char *text;     /* owned; NUL is appended, and may be in it */
 	size_t size;
+	/* NULL, or called once the new file is on the disk: when it fails, the old one stays. */
+	int (*on_written)(const struct fs *fs, const char *path, const struct stat *written);
 };
 #define TARGET_NONE { .folder = -EBADF, .file = -EBADF }
 

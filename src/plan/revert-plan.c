@@ -108,12 +108,6 @@ static int revert_address(const struct node *n, const struct memory *memory _unu
 	return 0;
 }
 
-/* The note comes before the change, which may have failed. */
-static bool is_as_set(const struct ledger_entry *e, const char *now)
-{
-	return streq(now, e->to) || (*e->before && streq(now, e->before));
-}
-
 static int revert_metric(const struct node *n, const struct memory *memory, struct plan *p,
 			 const struct ledger_entry *e)
 {
@@ -124,7 +118,7 @@ static int revert_metric(const struct node *n, const struct memory *memory, stru
 	if (!have || memory_entry(memory, verb_name(VERB_ADD_ADDRESS), "", e->ifindex, e->subject))
 		return 0; /* one of ours goes as a whole */
 	snprintf(now, sizeof(now), "%" PRIu32, have->metric);
-	if (!is_as_set(e, now))
+	if (!ledger_is_ours(e, now))
 		return 0;
 
 	/* The kernel takes no 0 for IPv6, and means this by it: inet6_addr_modify(),
@@ -149,7 +143,7 @@ static int revert_sysctl(const struct node *n, const struct memory *memory _unus
 		if (!streq(netconf_name(key), e->subject) || !(nd->conf.known & 1u << key))
 			continue;
 		snprintf(now, sizeof(now), "%" PRId32, nd->conf.values[key]);
-		if (!is_as_set(e, now) || streq(now, e->from))
+		if (!ledger_is_ours(e, now) || streq(now, e->from))
 			return 0;
 		a = add(p, STEP_ROUTE, VERB_SET_SYSCTL, e->target, e, e->from);
 		if (!a)
@@ -172,7 +166,7 @@ static int revert_dcb(const struct node *n, const struct memory *memory, struct 
 	p->questions.set |= 1u << QUESTION_DCB;
 	if (d)
 		qos_value(d, e->subject, now);
-	if (!*now || !is_as_set(e, now) || streq(now, e->from))
+	if (!*now || !ledger_is_ours(e, now) || streq(now, e->from))
 		return 0;
 	a = add(p, STEP_LINK, VERB_SET_DCB, e->target, e, e->from);
 	if (!a)
@@ -198,7 +192,7 @@ static int revert_roce(const struct node *n, const struct memory *memory _unused
 		char prefix[32];
 
 		snprintf(prefix, sizeof(prefix), "ports/%" PRIu32 "/", port->number);
-		if (!after(e->subject, prefix) || (*now && !is_as_set(e, now)))
+		if (!after(e->subject, prefix) || (*now && !ledger_is_ours(e, now)))
 			continue;
 		a = add(p, STEP_LINK, VERB_SET_ROCE, e->target, e, e->from);
 		if (!a)

@@ -8,7 +8,7 @@
  */
 #include "../../src/kubelet/ensure.h"
 #include "../../src/base/log.h"
-#include "../../src/kubelet/take-back.h"
+#include "../../src/kubelet/ledger-files.h"
 #include "place.h"
 
 static const struct {
