@@ -21,7 +21,7 @@ static int put(struct os *d, const char *text)
 
 	r = observe_option_file(&d->fs, MODPROBE_BAKED_PATH, &have);
 	if (r < 0)
-		return r;
+		return log_error_errno(r, "/" MODPROBE_BAKED_PATH);
 	if (have && !output_is_modprobe(have)) {
 		log_error("/" MODPROBE_BAKED_PATH
 			  ": is not of rdma-provision, and is left as it is; move it away");

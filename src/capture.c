@@ -179,8 +179,8 @@ static int tell_left_out(const struct os *d, const struct node *n)
 		log_error("The sockets of the node are not in the archive: they cannot be listed");
 	if (os_is_incomplete(d))
 		log_error(OS_INCOMPLETE ": the archive may lack some of them");
-	status_tell_denied(d->fs.denied);
-	return !n->has_socks || os_is_incomplete(d) || d->fs.denied->n > 0;
+	status_tell_denied(d->fs.unread);
+	return !n->has_socks || os_is_incomplete(d) || d->fs.unread->n > 0;
 }
 
 int capture(struct os *d, const char *config_file, int fd)
@@ -191,10 +191,10 @@ int capture(struct os *d, const char *config_file, int fd)
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(freep) char *answers = NULL;
-	struct fs_denied denied = {};
+	struct fs_unread unread = {};
 	int r;
 
-	d->fs.denied = &denied;
+	d->fs.unread = &unread;
 	d->fs.on_read = on_read;
 	d->fs.userdata = &rec;
 	r = load_config(&d->fs, config_file, &c);
@@ -211,7 +211,7 @@ int capture(struct os *d, const char *config_file, int fd)
 		r = write_archive(&rec, answers, fd);
 	if (r >= 0)
 		r = tell_left_out(d, &n);
-	d->fs.denied = NULL;
+	d->fs.unread = NULL;
 	return r;
 }
 

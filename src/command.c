@@ -52,7 +52,7 @@
 struct session {
 	struct os os;
 	struct config config;
-	struct fs_denied denied;
+	struct fs_unread denied;
 };
 
 static void session_done(struct session *s)
@@ -77,7 +77,7 @@ static int open_doors(const struct command *cmd, struct session *ret)
 		*ret = (struct session){ .os.fs.root = -EBADF };
 		return r;
 	}
-	ret->os.fs.denied = &ret->denied;
+	ret->os.fs.unread = &ret->denied;
 	return 0;
 }
 

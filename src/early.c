@@ -19,7 +19,7 @@ static int look_module(struct os *d, struct node *n, const char *name)
 	COPY(m->name, name);
 	m->state = MODULE_LOADED;
 	snprintf(path, sizeof(path), "sys/module/%s", name);
-	return fs_exists(&d->fs, path) ? 0 : module_look(&d->modules, name, &m->state);
+	return fs_exists(&d->fs, path) > 0 ? 0 : module_look(&d->modules, name, &m->state);
 }
 
 /* "auto" depends on the PCI functions, and on whether the GPU's driver is there. */

@@ -28,12 +28,11 @@ static int64_t tell_sec(void *userdata _unused_)
 	return time(NULL);
 }
 
-static int look(void *userdata, const struct config *c, struct attempts *tried, struct node *ret,
-		struct memory *ret_memory)
+static int look_at(struct os *d, const struct config *c, struct attempts *tried, struct node *ret,
+		   struct memory *ret_memory)
 {
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
-	struct os *d = userdata;
 	int r;
 
 	r = observe_node(d, tried, &n, &memory);
@@ -62,10 +61,32 @@ static int look(void *userdata, const struct config *c, struct attempts *tried, 
 		r = observe_files(&d->fs, c, &n);
 	if (r < 0)
 		return r;
+	/* One of which not even the absence is known would else count as absent. */
+	if (d->fs.unread->error < 0)
+		return log_error_errno(d->fs.unread->error, "The node cannot be observed: /%s",
+				       d->fs.unread->path);
 
 	*ret = TAKE_STRUCT(n);
 	*ret_memory = TAKE_STRUCT(memory);
 	return 0;
+}
+
+static int look(void *userdata, const struct config *c, struct attempts *tried, struct node *ret,
+		struct memory *ret_memory)
+{
+	struct os *d = userdata;
+	struct fs_unread *callers = d->fs.unread, unread = {};
+	int r;
+
+	d->fs.unread = &unread;
+	r = look_at(d, c, tried, ret, ret_memory);
+	d->fs.unread = callers;
+	for (size_t i = 0; i < MIN(unread.n, ELEMENTSOF(unread.paths)); i++) {
+		fs_note_unread(&d->fs, unread.paths[i], -EACCES);
+		if (!callers)
+			log_warning_errno(-EACCES, "/%s", unread.paths[i]);
+	}
+	return r;
 }
 
 static int answer(void *userdata, const struct questions *q, const struct memory *memory,

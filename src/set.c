@@ -464,7 +464,7 @@ static void tell_hidden(const struct setting_change *c)
 		return;
 	for (size_t i = 0; i < ELEMENTSOF(others); i++) {
 		snprintf(path, sizeof(path), "%s/%s", others[i], strchr(SET_PATH, '/') + 1);
-		if (fs_exists(c->fs, path))
+		if (fs_exists(c->fs, path) > 0)
 			log_warning("/%s: is not in force any more, /" SET_PATH " hides it", path);
 	}
 }

@@ -111,11 +111,11 @@ int status_add_config_changed(const struct fs *fs, char **state)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config c = {};
-	struct fs_denied denied = {};
+	struct fs_unread denied = {};
 	struct fs mine = *fs; /* borrowed */
 	int r;
 
-	mine.denied = &denied;
+	mine.unread = &denied;
 	r = config_load(&mine, NULL, &c, &errors);
 	if ((r < 0 && r != -EINVAL) || denied.n > 0)
 		return MIN(r, 0) == -ENOMEM ? r : 0;
@@ -341,7 +341,7 @@ int status_follow(const struct fs *fs, bool is_json, enum node_state *ret)
 	return r < 0 ? log_error_errno(r, "/" STATE_PATH " cannot be followed") : 0;
 }
 
-void status_tell_denied(const struct fs_denied *denied)
+void status_tell_denied(const struct fs_unread *denied)
 {
 	char text[512] = "";
 	size_t n = 0;

@@ -40,4 +40,4 @@ int status_follow(const struct fs *fs, bool is_json, enum node_state *ret);
 int status_add_config_changed(const struct fs *fs, char **state);
 
 /* Says, in one line, which files the caller may not read: what they tell is missing. */
-void status_tell_denied(const struct fs_denied *denied);
+void status_tell_denied(const struct fs_unread *denied);

@@ -690,9 +690,9 @@ static void what_is_no_file_is_refused_at_once(_unused_ void **state)
 		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
 		alarm(0);
 		print_message("  row %u %s: %s\n", v.row, reason_code(v.reason), v.detail);
-		/* The flag is the next way; a link that leads nowhere is a file to wait for. */
-		assert_true(v.outcome == KUBELET_CHANGED ? v.way == KUBELET_WAY_EXTRA
-							 : v.outcome == KUBELET_WAITING);
+		/* A link that leads nowhere is a file to wait for; of others nothing is known. */
+		assert_true(v.outcome == KUBELET_WAITING ||
+			    v.reason == REASON_KUBELET_VALUE_UNKNOWN);
 		after = stat_of(&root, FILE_PATH);
 		assert_int_equal(before.st_ino, after.st_ino);
 	}
@@ -759,6 +759,160 @@ static void a_file_with_a_second_name_is_left_for_the_next_way(_unused_ void **s
 	assert_int_equal(v.way, KUBELET_WAY_EXTRA);
 	assert_is(&root, FILE_PATH, HEAD);
 	assert_is(&root, ENV, ARGS("--topology-manager-policy=best-effort"));
+}
+
+#define POLICY       "topologyManagerPolicy: restricted\n"
+#define BRACKETS     "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["
+#define BRACKETS_OUT "]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]"
+#define KIND_TEXT(s) s, sizeof(s) - 1
+
+/*
+ * A file beside whose policy, restricted, there is something. @line: of the cause; 0: it is
+ * understood; UINT32_MAX: the cause has no line.
+ */
+static const struct {
+	const char *name, *text;
+	size_t size;
+	uint32_t line;
+	void (*make)(const char *path); /* no file with a text */
+} kinds[] = {
+	{ "nothing", KIND_TEXT(HEAD POLICY), 0, NULL },
+	{ "an alias", KIND_TEXT(HEAD "a: &e {b: 1}\nc: *e\n" POLICY), 0, NULL },
+	{ "an alias that is the policy",
+	  KIND_TEXT(HEAD "a: &e restricted\ntopologyManagerPolicy: *e\n"), 0, NULL },
+	{ "an alias in an alias", KIND_TEXT(HEAD "a: &e 1\nb: &f {c: *e}\nd: *f\n" POLICY), 0,
+	  NULL },
+	{ "a merge key", KIND_TEXT(HEAD "a: &e {topologyManagerPolicy: restricted}\n<<: *e\n"), 0,
+	  NULL },
+	{ "a list of merges",
+	  KIND_TEXT(HEAD "a: &e {b: 1}\n<<: [*e, {topologyManagerPolicy: restricted}]\n"), 0,
+	  NULL },
+	{ "a merge key in another key", KIND_TEXT(HEAD "a: &e {b: 1}\nc:\n  <<: *e\n" POLICY), 0,
+	  NULL },
+	{ "an explicit key", KIND_TEXT(HEAD "? a\n: b\n" POLICY), 0, NULL },
+	{ "the policy as an explicit key",
+	  KIND_TEXT(HEAD "? topologyManagerPolicy\n: restricted\n"), 0, NULL },
+	{ "an alias as the key", KIND_TEXT(HEAD "a: &e topologyManagerPolicy\n*e : restricted\n"),
+	  0, NULL },
+	{ "a tagged key", KIND_TEXT(HEAD "!!str a: b\n" POLICY), 0, NULL },
+	{ "a tagged value", KIND_TEXT(HEAD "a: !!int 1\n" POLICY), 0, NULL },
+	{ "an anchor on the value", KIND_TEXT(HEAD "topologyManagerPolicy: &e restricted\n"), 0,
+	  NULL },
+	{ "a directive", KIND_TEXT("%YAML 1.1\n---\n" HEAD POLICY), 0, NULL },
+	{ "a mapping in braces below a comment",
+	  KIND_TEXT("# c\n{kind: KubeletConfiguration, topologyManagerPolicy: restricted,\n"
+		    "apiVersion: kubelet.config.k8s.io/v1beta1}\n"),
+	  0, NULL },
+	{ "120 nested brackets",
+	  KIND_TEXT(HEAD "a: " BRACKETS BRACKETS BRACKETS BRACKETS BRACKETS_OUT BRACKETS_OUT
+			    BRACKETS_OUT BRACKETS_OUT "\n" POLICY),
+	  0, NULL },
+
+	{ "an alias that has no end", KIND_TEXT(HEAD "a: &e [*e]\n<<: *e\n" POLICY), UINT32_MAX,
+	  NULL },
+	{ "an alias of nothing", KIND_TEXT(HEAD "a: *e\n" POLICY), 3, NULL },
+	{ "a key with a tag of its own", KIND_TEXT(HEAD "!e a: b\n" POLICY), 3, NULL },
+	{ "a collection as the key", KIND_TEXT(HEAD "? [a]\n: b\n" POLICY), 4, NULL },
+	{ "a merge key and the key",
+	  KIND_TEXT(HEAD "a: &e {topologyManagerPolicy: none}\n" POLICY "<<: *e\n"), UINT32_MAX,
+	  NULL },
+	{ "UTF-16", KIND_TEXT("\xFF\xFEk\0i\0n\0d\0:\0"), 1, NULL },
+	{ "Latin-1 in a comment", KIND_TEXT(HEAD POLICY "# caf\xE9\n"), 4, NULL },
+	{ "a NUL in a comment", KIND_TEXT(HEAD POLICY "# \0\n"), 4, NULL },
+	{ "a C1 control in a comment", KIND_TEXT(HEAD POLICY "# \xC2\x85\n"), 4, NULL },
+	{ "a tab", KIND_TEXT(HEAD "a:\n\tb: c\n" POLICY), 4, NULL },
+	{ "a broken last line", KIND_TEXT(HEAD POLICY "a: \"b\n"), UINT32_MAX, NULL },
+	{ "an alias of another file", KIND_TEXT(HEAD POLICY "a: *b\n"), UINT32_MAX, NULL },
+	{ "another kind", KIND_TEXT(API "kind: Config\n" POLICY), UINT32_MAX, NULL },
+	{ "JSON with a comment", KIND_TEXT("{} # c\n"), UINT32_MAX, NULL },
+	{ "a FIFO", NULL, 0, UINT32_MAX, make_fifo },
+	{ "a folder", NULL, 0, UINT32_MAX, make_folder },
+	{ "a device", NULL, 0, UINT32_MAX, make_device },
+	{ "a link to itself", NULL, 0, UINT32_MAX, make_loop },
+	{ "a link to a link to it", NULL, 0, UINT32_MAX, make_long_loop },
+};
+
+static void put_kind(const struct root *root, size_t i, const char *path)
+{
+	char full[PATH_MAX];
+
+	full_path(root, path, full);
+	put_text(root, path, "");
+	unlink(full);
+	if (kinds[i].make)
+		kinds[i].make(full);
+	else
+		put(root, path, kinds[i].text, kinds[i].size);
+}
+
+/* Best-effort is asked for, and there is a variable that could have a flag for it. */
+static void check_kind(struct root *root, size_t i, const char *path)
+{
+	char cause[128] = "";
+	struct verdict v;
+
+	put_text(root, UNIT,
+		 UNIT_TEXT "--config=/" FILE_PATH " --config-dir=/etc/d $KUBELET_EXTRA_ARGS\n");
+	put_text(root, "run/rdma-provision/kubelet-version", "/usr/bin/kubelet 1 1.1 v1.31.4\n");
+	put_kind(root, i, path);
+	alarm(10);
+	assert_int_equal(ensure(&root->fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+	alarm(0);
+	print_message("  %s: row %u %s: %s\n", kinds[i].name, v.row, reason_code(v.reason),
+		      v.detail);
+	if (kinds[i].line != UINT32_MAX && kinds[i].line > 0)
+		snprintf(cause, sizeof(cause), "/%s:%" PRIu32 ": ", path, kinds[i].line);
+	else if (kinds[i].line == UINT32_MAX)
+		snprintf(cause, sizeof(cause), "/%s", path);
+	assert_int_equal(v.outcome, kinds[i].line > 0 ? KUBELET_REFUSED : KUBELET_SATISFIED);
+	assert_non_null(strstr(v.detail, cause));
+	assert_int_equal(fs_exists(&root->fs, ENV), 0);
+	assert_int_equal(fs_exists(&root->fs, "etc/d/90-rdma-provision.conf"), 0);
+	if (kinds[i].text)
+		assert_text(root, path, kinds[i].text, kinds[i].size);
+}
+
+static void a_file_that_cannot_be_read_has_no_value(_unused_ void **state)
+{
+	for (size_t i = 0; i < ELEMENTSOF(kinds); i++) {
+		_cleanup_(root_done) struct root root = {}, with_drop_in = {};
+
+		root_open(&root);
+		check_kind(&root, i, FILE_PATH);
+		if (kinds[i].make == make_folder) /* has drop-ins in it, none of which is there */
+			continue;
+		root_open(&with_drop_in);
+		put_text(&with_drop_in, FILE_PATH, HEAD);
+		check_kind(&with_drop_in, i, "etc/d/a.conf");
+	}
+}
+
+/* The size of a file is no reason; an empty one is being written. */
+static void a_large_file_is_understood_and_an_empty_one_waited_for(_unused_ void **state)
+{
+	static const struct {
+		size_t size;
+		enum kubelet_outcome outcome;
+	} cases[] = { { 0, KUBELET_WAITING },
+		      { 1200 * 1024, KUBELET_SATISFIED },
+		      { YAML_MAX_BYTES + 1, KUBELET_REFUSED } };
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		_cleanup_(root_done) struct root root = {};
+		_cleanup_(freep) char *text = malloc(cases[i].size + 1);
+		struct verdict v;
+
+		assert_non_null(text);
+		memset(text, '#', cases[i].size);
+		memcpy(text, HEAD POLICY, MIN(strlen(HEAD POLICY), cases[i].size));
+		root_open(&root);
+		put_text(&root, UNIT, WITH_FILE);
+		put(&root, FILE_PATH, text, cases[i].size);
+		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+		print_message("  %zu bytes: %s\n", cases[i].size, v.detail);
+		assert_int_equal(v.outcome, cases[i].outcome);
+		assert_int_equal(fs_exists(&root.fs, ENV), 0);
+	}
 }
 
 static void an_immutable_file_is_left_for_the_next_way(_unused_ void **state)
@@ -1004,6 +1158,8 @@ int main(void)
 		cmocka_unit_test(what_is_no_file_is_refused_at_once),
 		cmocka_unit_test(a_file_that_is_open_for_writing_waits_for_the_next_start),
 		cmocka_unit_test(a_file_with_a_second_name_is_left_for_the_next_way),
+		cmocka_unit_test(a_file_that_cannot_be_read_has_no_value),
+		cmocka_unit_test(a_large_file_is_understood_and_an_empty_one_waited_for),
 		cmocka_unit_test(an_immutable_file_is_left_for_the_next_way),
 		cmocka_unit_test(a_full_disk_leaves_the_old_file_whole),
 		cmocka_unit_test(the_label_is_kept),

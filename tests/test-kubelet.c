@@ -319,11 +319,11 @@ static const struct {
 	{ "several lines", TEXT(HEAD KEY ": none\n  more\n"), SAME, KUBELET_REFUSED, UNSET },
 	{ "a hidden NUL", TEXT(HEAD KEY ": \"best-effort\\0x\"\n"), SAME, KUBELET_REFUSED, UNSET },
 	{ "a vendor's value", TEXT(HEAD KEY ": enhanced-static\n"), SAME, KUBELET_REFUSED, UNSET },
-	{ "anchor on the value", TEXT(HEAD KEY ": &a none\n"), SAME, KUBELET_REFUSED, UNSET },
+	{ "anchor on the value", TEXT(HEAD KEY ": &a none\n"), SAME, KUBELET_REFUSED, NONE },
 	{ "tag on the value", TEXT(HEAD KEY ": !!str none\n"), SAME, KUBELET_REFUSED, UNSET },
 	{ "tag without a value", TEXT(HEAD KEY ": !!null\n"), SAME, KUBELET_REFUSED, UNSET },
 	{ "alias as the value", TEXT(HEAD "a: &a none\n" KEY ": *a\n"), SAME, KUBELET_REFUSED,
-	  UNSET },
+	  NONE },
 
 	/* refused: structure */
 	{ "merge key", TEXT(HEAD "a: &k {" KEY ": none}\n" KEY ": best-effort\n<<: *k\n"), SAME,
@@ -335,24 +335,24 @@ static const struct {
 	  KUBELET_REFUSED, UNSET },
 	{ "merge by tag", TEXT(HEAD KEY ": best-effort\n!!merge x: {" KEY ": none}\n"), SAME,
 	  KUBELET_REFUSED, UNSET },
-	{ "alias elsewhere", TEXT(HEAD "a: &a 1\nb: [*a]\n"), SAME, KUBELET_REFUSED, UNSET },
-	{ "alias as key", TEXT(HEAD "a: &a " KEY "\n*a : restricted\n"), SAME, KUBELET_REFUSED,
-	  UNSET },
-	{ "anchor on the key", TEXT(HEAD "&a " KEY ": none\n"), SAME, KUBELET_REFUSED, UNSET },
-	{ "tag on the key", TEXT(HEAD "!!str " KEY ": none\n"), SAME, KUBELET_REFUSED, UNSET },
-	{ "complex key", TEXT(HEAD "? " KEY "\n: none\n"), SAME, KUBELET_REFUSED, UNSET },
+	{ "alias elsewhere", TEXT(HEAD "a: &a 1\nb: [*a]\n"), SAME, KUBELET_REFUSED, NONE },
+	{ "alias as key", TEXT(HEAD "a: &a " KEY "\n*a : restricted\n"), SAME, KUBELET_SATISFIED,
+	  TOPOLOGY_POLICY_RESTRICTED },
+	{ "anchor on the key", TEXT(HEAD "&a " KEY ": none\n"), SAME, KUBELET_REFUSED, NONE },
+	{ "tag on the key", TEXT(HEAD "!!str " KEY ": none\n"), SAME, KUBELET_REFUSED, NONE },
+	{ "complex key", TEXT(HEAD "? " KEY "\n: none\n"), SAME, KUBELET_REFUSED, NONE },
 	{ "complex kind", TEXT("? kind\n: KubeletConfiguration\n" API), SAME, KUBELET_REFUSED,
-	  UNSET },
+	  NONE },
 	{ "list as key", TEXT(HEAD "? [a]\n: b\n"), SAME, KUBELET_REFUSED, UNSET },
-	{ "tagged document", TEXT("--- !!map\n" HEAD), SAME, KUBELET_REFUSED, UNSET },
+	{ "tagged document", TEXT("--- !!map\n" HEAD), SAME, KUBELET_REFUSED, NONE },
 	{ "flow mapping on the marker's line", TEXT("--- {kind: KubeletConfiguration}\n"), SAME,
 	  KUBELET_REFUSED, UNSET },
 	{ "flow mapping below a comment",
 	  TEXT("# c\n{kind: KubeletConfiguration, apiVersion: kubelet.config.k8s.io/v1beta1}\n"),
-	  SAME, KUBELET_REFUSED, UNSET },
-	{ "directive", TEXT("%YAML 1.1\n---\n" HEAD), SAME, KUBELET_REFUSED, UNSET },
+	  SAME, KUBELET_REFUSED, NONE },
+	{ "directive", TEXT("%YAML 1.1\n---\n" HEAD), SAME, KUBELET_REFUSED, NONE },
 	{ "tag directive", TEXT("%TAG !e! tag:example.com,2000:\n---\n" HEAD), SAME,
-	  KUBELET_REFUSED, UNSET },
+	  KUBELET_REFUSED, NONE },
 	{ "percent sign in the middle", TEXT(HEAD "%x\n"), SAME, KUBELET_REFUSED, UNSET },
 	{ "dedent below the first key",
 	  TEXT("  apiVersion: kubelet.config.k8s.io/v1beta1\n"
@@ -377,7 +377,7 @@ static const struct {
 	  KUBELET_REFUSED, UNSET },
 	{ "JSON with half a surrogate", TEXT(JSON("", ",\"a\":\"\\ud83d\"")), SAME, KUBELET_REFUSED,
 	  UNSET },
-	{ "JSON behind a BOM", TEXT(BOM JSON("", "")), SAME, KUBELET_REFUSED, UNSET },
+	{ "JSON behind a BOM", TEXT(BOM JSON("", "")), SAME, KUBELET_REFUSED, NONE },
 
 	/* JSON */
 	{ "JSON, compact, absent", TEXT(JSON("", "")),
@@ -426,11 +426,11 @@ static const struct {
 	  KUBELET_CHANGED, NONE },
 
 	/* refused: another kind, or none */
-	{ "nothing", TEXT(""), SAME, KUBELET_REFUSED, UNSET },
-	{ "blanks", TEXT(" \n\n"), SAME, KUBELET_REFUSED, UNSET },
-	{ "comments only", TEXT("# kind: KubeletConfiguration\n"), SAME, KUBELET_REFUSED, UNSET },
-	{ "marker only", TEXT("---\n"), SAME, KUBELET_REFUSED, UNSET },
-	{ "empty first document", TEXT("---\n---\n" HEAD), SAME, KUBELET_REFUSED, UNSET },
+	{ "nothing", TEXT(""), SAME, KUBELET_WAITING, UNSET },
+	{ "blanks", TEXT(" \n\n"), SAME, KUBELET_WAITING, UNSET },
+	{ "comments only", TEXT("# kind: KubeletConfiguration\n"), SAME, KUBELET_WAITING, UNSET },
+	{ "marker only", TEXT("---\n"), SAME, KUBELET_WAITING, UNSET },
+	{ "empty first document", TEXT("---\n---\n" HEAD), SAME, KUBELET_WAITING, UNSET },
 	{ "first document of kubeadm",
 	  TEXT("apiVersion: kubeadm.k8s.io/v1beta3\nkind: ClusterConfiguration\n---\n" HEAD), SAME,
 	  KUBELET_REFUSED, UNSET },
@@ -443,7 +443,7 @@ static const struct {
 	  KUBELET_REFUSED, UNSET },
 	{ "kind twice", TEXT(HEAD KIND), SAME, KUBELET_REFUSED, UNSET },
 	{ "kind with a tag", TEXT(API "kind: !!str KubeletConfiguration\n"), SAME, KUBELET_REFUSED,
-	  UNSET },
+	  NONE },
 	{ "kind as a block", TEXT(API "kind: |-\n  KubeletConfiguration\n"), SAME, KUBELET_REFUSED,
 	  UNSET },
 	{ "a list of documents", TEXT("- " API "  " KIND), SAME, KUBELET_REFUSED, UNSET },
@@ -483,7 +483,8 @@ static void an_edit_changes_the_value_and_nothing_else(_unused_ void **state)
 		print_message("    %s\n", res.detail);
 		assert_int_equal(res.outcome, files[i].outcome);
 		assert_int_equal(res.from, files[i].before);
-		assert_int_equal(res.reason, res.outcome != KUBELET_REFUSED ? REASON_NONE
+		assert_int_equal(res.reason, res.outcome == KUBELET_WAITING ? REASON_KUBELET_NO_FILE
+					     : res.outcome != KUBELET_REFUSED ? REASON_NONE
 					     : res.row == 4 ? REASON_KUBELET_VALUE_UNKNOWN
 							    : REASON_KUBELET_FILE_REFUSED);
 		assert_string_equal(res.path, "/" FILE_PATH);
@@ -502,7 +503,7 @@ static void an_edit_changes_the_value_and_nothing_else(_unused_ void **state)
 	}
 }
 
-static void a_file_above_one_mebibyte_is_refused(_unused_ void **state)
+static void a_file_above_four_mebibytes_is_refused(_unused_ void **state)
 {
 	static const struct {
 		size_t size;
@@ -1028,10 +1029,10 @@ static const struct {
 	{ "kubeconfig in its place",
 	  { OWN_UNIT("--config \"/etc/kubernetes/kubelet.conf\""),
 	    { "etc/kubernetes/kubelet.conf", "apiVersion: v1\nkind: Config\ntoken: s3cret\n" } },
-	  12,
-	  NONE,
+	  4,
+	  UNSET,
 	  REFUSED,
-	  FILE_REFUSED,
+	  REASON_KUBELET_VALUE_UNKNOWN,
 	  0,
 	  "/etc/kubernetes/kubelet.conf",
 	  "is not a KubeletConfiguration" },
@@ -1039,13 +1040,13 @@ static const struct {
 	  { { UNIT, "[Service]\nEnvironmentFile=-/etc/default/kubelet\nExecStart=/usr/bin/kubelet "
 		    "--config=/etc/kubernetes/kubelet.conf $KUBELET_EXTRA_ARGS\n" },
 	    { "etc/kubernetes/kubelet.conf", "apiVersion: v1\nkind: Config\n" } },
-	  11,
-	  NONE,
-	  CHANGED,
+	  4,
+	  UNSET,
+	  REFUSED,
+	  REASON_KUBELET_VALUE_UNKNOWN,
 	  0,
-	  KUBELET_WAY_EXTRA,
-	  "/etc/default/kubelet",
-	  "" },
+	  "/etc/kubernetes/kubelet.conf",
+	  "is not a KubeletConfiguration" },
 	{ "file not there",
 	  { OWN_UNIT("--config=/etc/kubernetes/absent") },
 	  10,
@@ -1281,7 +1282,7 @@ static const struct {
 	{ "a drop-in without kind ends the kubelet",
 	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/a.conf", KEY ": restricted\n" } },
 	  12,
-	  NONE,
+	  UNSET,
 	  REFUSED,
 	  UNCLEAR,
 	  0,
@@ -1290,7 +1291,7 @@ static const struct {
 	{ "and one with a key twice",
 	  { OWN_UNIT(DROP_IN_DIR), { "etc/d/a.conf", HEAD "a: 1\na: 2\n" } },
 	  12,
-	  NONE,
+	  UNSET,
 	  REFUSED,
 	  UNCLEAR,
 	  0,
@@ -1539,9 +1540,9 @@ static void links_in_and_to_the_folder_of_drop_ins_are_the_kubelets(_unused_ voi
 		{ "a file", "etc/d/50.conf", "../kubelet-site", "/etc/d", 4, RESTRICTED,
 		  "50.conf:3" },
 		{ "nowhere: the kubelet would not start", "etc/d/x.conf", "gone", "/etc/d", 12,
-		  NONE, "x.conf: leads nowhere" },
+		  UNSET, "x.conf: leads nowhere" },
 		{ "nowhere, with another ending", "etc/d/x.yaml", "gone", "/etc/d", 7, NONE, "" },
-		{ "a folder that ends in .conf", "etc/d/x.conf", "../e", "/etc/d", 12, NONE,
+		{ "a folder that ends in .conf", "etc/d/x.conf", "../e", "/etc/d", 12, UNSET,
 		  "x.conf" },
 		{ "the folder itself: nothing is read", "etc/link", "e", "/etc/link", 9, NONE, "" },
 		{ "the folder itself, with a slash", "etc/link", "e", "/etc/link/", 4, RESTRICTED,
@@ -2273,7 +2274,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_edit_changes_the_value_and_nothing_else),
-		cmocka_unit_test(a_file_above_one_mebibyte_is_refused),
+		cmocka_unit_test(a_file_above_four_mebibytes_is_refused),
 		cmocka_unit_test(deep_or_long_files_take_no_long_time),
 		cmocka_unit_test(the_file_or_flag_that_decides_is_found),
 		cmocka_unit_test(links_in_and_to_the_folder_of_drop_ins_are_the_kubelets),

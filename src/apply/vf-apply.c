@@ -273,7 +273,7 @@ int apply_rebind_driver(struct work *w, const struct action *a)
 	int r;
 
 	/* Never a PF, whatever took the address of the VF meanwhile. */
-	if (!fs_exists(&w->os->fs, FS_PATH("sys/bus/pci/devices/%s/physfn", a->target)))
+	if (fs_exists(&w->os->fs, FS_PATH("sys/bus/pci/devices/%s/physfn", a->target)) <= 0)
 		return -ENODEV;
 
 	r = fs_write_attribute(

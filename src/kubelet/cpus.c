@@ -156,6 +156,7 @@ static void observe_reserved(const struct sources *sources, const struct flags *
 	uint64_t sum = 0;
 	int n;
 
+	ret->is_unclear |= *sources->problem != '\0';
 	ret->has_cgroup = has_text(sources, flags, "kubeReservedCgroup", FLAG_KUBE_CGROUP) ||
 			  has_text(sources, flags, "systemReservedCgroup", FLAG_SYSTEM_CGROUP);
 	add_amount(sources, flags, "kubeReserved", FLAG_KUBE_RESERVED, &sum, ret);
@@ -244,9 +245,12 @@ uint32_t cpus_numa_nodes(const struct fs *fs)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	uint32_t n = 0;
+	int r;
 
-	if (fs_list(fs, "sys/devices/system/node", &names) < 0)
-		return 0; /* a kernel without NUMA */
+	r = fs_list(fs, "sys/devices/system/node", &names);
+	if (r < 0)
+		return r == -ENOENT || r == -ENOTDIR ? 0
+						     : CPUS_UNKNOWN; /* 0: a kernel without NUMA */
 
 	for (size_t i = 0; i < names.n_names; i++) {
 		const char *number = after(names.names[i], "node");

@@ -21,5 +21,6 @@ int cpus_parse_amount(const char *text, uint64_t *ret);
 /* A list as "0-3,8". Return: how many there are, all below @n; or -EINVAL. */
 int cpus_count(const char *list, uint32_t n);
 
-/* How many NUMA nodes the machine has; 0: the kernel tells of none. */
+/* How many NUMA nodes the machine has; 0: the kernel tells of none; or CPUS_UNKNOWN. */
+#define CPUS_UNKNOWN UINT32_MAX
 uint32_t cpus_numa_nodes(const struct fs *fs);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide.h"
 
+#include "cpus.h"
+
 /* The kubelet exits above this with any policy, unless an option raises it:
  * pkg/kubelet/cm/topologymanager/topology_manager.go */
 #define MAX_NUMA_NODES 8
@@ -35,13 +37,22 @@ static bool is_managed(const struct kubelet_question *q)
 
 static bool has_too_many_nodes(const struct kubelet_question *q)
 {
-	return q->setting == KUBELET_TOPOLOGY_POLICY &&
+	return q->setting == KUBELET_TOPOLOGY_POLICY && !*q->k->unknown &&
+	       q->n_numa_nodes != CPUS_UNKNOWN &&
 	       q->n_numa_nodes > MAX(MAX_NUMA_NODES, q->k->max_numa_nodes);
 }
 
-/* A vendor's word, or one of a newer kubelet, or a misspelt stricter one. */
+static bool is_unread(const struct kubelet_question *q)
+{
+	return q->v->source == KUBELET_UNKNOWN ||
+	       (*q->k->unknown && q->n_numa_nodes > MAX_NUMA_NODES);
+}
+
+/* A vendor's word, or one of a newer kubelet, or a misspelt stricter one; or it cannot be read. */
 static bool is_unknown(const struct kubelet_question *q)
 {
+	if (is_unread(q) || q->n_numa_nodes == CPUS_UNKNOWN)
+		return true;
 	return q->setting != KUBELET_RESERVED_CPUS && (q->v->rank == 0 || q->v->rank > q->want);
 }
 
@@ -50,14 +61,16 @@ static bool is_unclear(const struct kubelet_question *q)
 	return *q->k->seen.problem != '\0';
 }
 
-static bool is_waiting(const struct kubelet_question *q)
-{
-	return q->k->is_waiting || (*q->k->seen.file && !q->k->seen.has_file);
-}
-
 static bool is_flag(const struct kubelet_question *q)
 {
 	return q->v->source == KUBELET_FLAG;
+}
+
+/* A file that another agent writes first, and fills then. */
+static bool is_waiting(const struct kubelet_question *q)
+{
+	return q->k->is_waiting || (*q->k->seen.file && !is_flag(q) &&
+				    (!q->k->seen.has_file || q->k->file_result == -ENODATA));
 }
 
 static bool is_editable_flag(const struct kubelet_question *q)
@@ -100,8 +113,9 @@ static bool is_drop_in(const struct kubelet_question *q)
 /* Also where a folder of drop-ins is used by 1.28, or by a kubelet of unknown version. */
 static bool is_file(const struct kubelet_question *q)
 {
-	return q->k->seen.has_file && q->k->file_result == 0 && q->v->source != KUBELET_DROP_IN &&
-	       !q->k->is_reset && !is_flag(q) && is_open(q, KUBELET_WAY_FILE);
+	return q->k->seen.has_file && q->k->file_result == 0 && !q->k->is_fixed &&
+	       q->v->source != KUBELET_DROP_IN && !q->k->is_reset && !is_flag(q) &&
+	       is_open(q, KUBELET_WAY_FILE);
 }
 
 static bool is_extra(const struct kubelet_question *q)
@@ -127,9 +141,10 @@ static const struct {
 } rows[] = {
 	{ is_managed, 1, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_MANAGED },
 	{ has_too_many_nodes, 2, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_NUMA_NODES },
+	{ is_waiting, 10, KUBELET_WAITING, KUBELET_WAY_NONE, REASON_KUBELET_NO_FILE },
 	{ is_strict_enough, 4, KUBELET_SATISFIED, KUBELET_WAY_NONE, REASON_NONE },
-	{ is_unknown, 4, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_VALUE_UNKNOWN },
 	{ is_unclear, 12, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_UNCLEAR },
+	{ is_unknown, 4, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_VALUE_UNKNOWN },
 	{ is_editable_flag, 5, KUBELET_CHANGED, KUBELET_WAY_TOKEN, REASON_NONE },
 	{ is_flag_and_extra, 5, KUBELET_CHANGED, KUBELET_WAY_EXTRA, REASON_NONE },
 	{ is_rancher_drop_in, 6, KUBELET_CHANGED, KUBELET_WAY_DROP_IN, REASON_NONE },
@@ -139,7 +154,6 @@ static const struct {
 	{ is_flag, 5, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_FLAG_WINS },
 	{ is_drop_in, 7, KUBELET_CHANGED, KUBELET_WAY_DROP_IN, REASON_NONE },
 	{ is_file, 9, KUBELET_CHANGED, KUBELET_WAY_FILE, REASON_NONE },
-	{ is_waiting, 10, KUBELET_WAITING, KUBELET_WAY_NONE, REASON_KUBELET_NO_FILE },
 	{ is_extra, 11, KUBELET_CHANGED, KUBELET_WAY_EXTRA, REASON_NONE },
 	{ is_always, 12, KUBELET_REFUSED, KUBELET_WAY_NONE, REASON_KUBELET_FILE_REFUSED },
 };
@@ -152,7 +166,11 @@ static void show_value(const struct kubelet_question *q, char *ret, size_t size)
 
 	if (v->line > 0)
 		snprintf(line, sizeof(line), ":%" PRIu32, v->line);
-	if (v->source == KUBELET_DEFAULT)
+	if (is_unread(q))
+		copy(ret, size, q->k->unknown);
+	else if (q->n_numa_nodes == CPUS_UNKNOWN)
+		copy(ret, size, "how many NUMA nodes there are cannot be read");
+	else if (v->source == KUBELET_DEFAULT)
 		snprintf(ret, size, "%.160s%s%s is not set", q->k->seen.file,
 			 *q->k->seen.file ? ": " : "", kubelet_key(q->setting));
 	else
@@ -181,13 +199,14 @@ static void explain(const struct kubelet_question *q, struct kubelet_item *item)
 		COPY(item->detail, k->seen.problem);
 		break;
 	case REASON_KUBELET_NO_FILE:
-		snprintf(item->detail, sizeof(item->detail), "%.200s is not there",
-			 *k->seen.file ? k->seen.file : "a file that the kubelet's unit names");
+		snprintf(item->detail, sizeof(item->detail), "%.200s is %s",
+			 *k->seen.file ? k->seen.file : "a file that the kubelet's unit names",
+			 k->file_result == -ENODATA ? "empty" : "not there");
 		break;
 	case REASON_KUBELET_FILE_REFUSED:
 		if (*k->blocked_detail)
 			COPY(item->detail, k->blocked_detail);
-		else if (k->seen.has_file && k->file_result < 0)
+		else if (*k->seen.file_problem)
 			snprintf(item->detail, sizeof(item->detail), "%.128s: %s", k->seen.file,
 				 k->seen.file_problem);
 		else if (k->is_reset)
@@ -227,7 +246,8 @@ static void decide(const struct kubelet_question *q, const char *to, struct kube
 					       .reason = rows[i].reason };
 		break;
 	}
-	COPY(item->from, q->v->source == KUBELET_DEFAULT || !*q->v->text
+	COPY(item->from, q->v->source == KUBELET_UNKNOWN ? ""
+			 : q->v->source == KUBELET_DEFAULT || !*q->v->text
 				 ? kubelet_word(q->setting, 1)
 				 : q->v->text);
 	COPY(item->to, to);
@@ -331,7 +351,7 @@ void kubelet_decide(const struct config *c, const struct kubelet_found *k, uint3
 	};
 
 	*ret = (struct kubelet_decision){};
-	if (!k->seen.is_there)
+	if (!k->seen.is_there && !*k->unknown)
 		return;
 
 	for (size_t i = 0; i < ELEMENTSOF(wanted); i++) {

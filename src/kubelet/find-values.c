@@ -66,12 +66,16 @@ static int read_file(struct value_look *l, struct kubelet_found *k, const char *
 	int r;
 
 	COPY(k->seen.file, path);
+	l->sources.problem[0] = k->unknown[0] = '\0'; /* of another one of the usual files */
 	r = sources_add_file(&l->sources, l->fs, path, "");
 	if (r == -ENOMEM)
 		return r;
 	k->seen.has_file = r != -ENOENT;
 	k->file_result = r;
+	k->is_fixed = r >= 0 && l->sources.sources[0].items.is_fixed;
+	r = k->is_fixed ? -EOPNOTSUPP : r;
 	COPY(k->seen.file_problem, r < 0 ? yaml_problem(r) : "");
+	COPY(k->unknown, l->sources.problem);
 	return 0;
 }
 
@@ -245,6 +249,10 @@ static void find_value(const struct value_look *l, struct kubelet_found *k, enum
 	const struct source *source;
 
 	*v = (struct kubelet_value){ .rank = 1 };
+	if (!f && *k->unknown) {
+		*v = (struct kubelet_value){ .source = KUBELET_UNKNOWN };
+		return;
+	}
 	if (f) {
 		v->source = KUBELET_FLAG;
 		set_text(v, s, f->is_cut ? "?" : f->value, false);
@@ -307,7 +315,9 @@ int find_values_files(struct value_look *l, struct kubelet_found *k)
 
 void find_values(struct value_look *l, struct kubelet_found *k)
 {
-	find_values_problem(k, l->sources.problem);
+	if (!*k->unknown)
+		find_values_problem(k, l->sources.problem);
+	COPY(k->unknown, l->sources.problem);
 	forget_reset(l, k);
 	if (k->seen.has_folder || k->flavour == KUBELET_RANCHER)
 		find_drop_in(l, k);

@@ -42,7 +42,7 @@ static const char *base_name(const char *path)
 
 static bool is_unit_enabled(const struct fs *fs, const char *name)
 {
-	return fs_exists(fs, FS_PATH("etc/systemd/system/multi-user.target.wants/%s", name));
+	return fs_exists(fs, FS_PATH("etc/systemd/system/multi-user.target.wants/%s", name)) > 0;
 }
 
 /* The unit: one that runs before one that is enabled before one that is there. "": none. */
@@ -290,7 +290,7 @@ static void find_manager(const struct fs *fs, struct kubelet_found *k)
 		const char *id, *name;
 	} systems[] = { { "bottlerocket", "bottlerocket" }, { "talos", "talos" } };
 
-	if (fs_exists(fs, "etc/machine-config-daemon/currentconfig"))
+	if (fs_exists(fs, "etc/machine-config-daemon/currentconfig") > 0)
 		COPY(k->seen.manager, "openshift");
 	for (size_t i = 0; i < ELEMENTSOF(files) && !*k->seen.manager; i++) {
 		_cleanup_(freep) char *text = NULL;
@@ -323,7 +323,7 @@ static bool was_started(const struct value_look *l, const struct kubelet_found *
 	if (k->seen.is_running || l->unit.start_usec > 0)
 		return true;
 	for (size_t i = 0; i < ELEMENTSOF(traces); i++)
-		if (fs_exists(l->fs, traces[i]))
+		if (fs_exists(l->fs, traces[i]) != 0) /* not known: it may run */
 			return true;
 	return false;
 }
@@ -367,15 +367,35 @@ static int recall(const struct value_look *l, struct kubelet_found *k, const cha
 	return r;
 }
 
-int kubelet_find(const struct fs *fs, bool is_asking, struct kubelet_found *ret,
+/* Nothing is known where a file could not be looked at: it may say anything, and of anything. */
+static void forget_values(const struct fs *fs, const struct fs_unread *unread,
+			  struct kubelet_found *k)
+{
+	const char *path = unread->error < 0 ? unread->path : unread->paths[0];
+	const int error = unread->error < 0 ? unread->error : -EACCES;
+
+	for (size_t i = 0; i < MIN(unread->n, ELEMENTSOF(unread->paths)); i++)
+		fs_note_unread(fs, unread->paths[i], -EACCES);
+	if (unread->error == 0 && unread->n == 0)
+		return;
+	snprintf(k->unknown, sizeof(k->unknown), "/%.190s: %s", path, strerror(-error));
+	for (int s = 0; s < _KUBELET_SETTING_N; s++)
+		k->seen.values[s] = (struct kubelet_value){ .source = KUBELET_UNKNOWN };
+}
+
+int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_found *ret,
 		 struct kubelet_notes *ret_notes)
 {
+	struct fs_unread unread = {};
+	struct fs looking = *caller_fs;
+	const struct fs *fs = &looking;
 	_cleanup_(find_values_done) struct value_look l = { .fs = fs, .is_asking = is_asking };
 	struct kubelet_found k = {};
 	struct version version = {};
 	char running[80];
 	int r;
 
+	looking.unread = &unread;
 	r = read_unit(&l, &k);
 	if (r >= 0)
 		r = which_process(fs, k.seen.unit, &l.pid);
@@ -390,7 +410,7 @@ int kubelet_find(const struct fs *fs, bool is_asking, struct kubelet_found *ret,
 	/* Behind it: one of the usual files may be either kind, and of a kubeconfig this copy
 	 * stays. */
 	if (r >= 0)
-		r = servers_find(fs, &l.flags, *l.rancher.name ? &l.rancher : NULL, &k.seen);
+		r = servers_find(caller_fs, &l.flags, *l.rancher.name ? &l.rancher : NULL, &k.seen);
 	/* Nothing else depends on the version: then nothing is run. */
 	if (r >= 0 && *k.seen.folder && is_kubelet_program(k.binary))
 		r = version_observe(fs, k.binary, ret_notes != NULL, &version);
@@ -406,6 +426,8 @@ int kubelet_find(const struct fs *fs, bool is_asking, struct kubelet_found *ret,
 	find_manager(fs, &k);
 	k.was_started = was_started(&l, &k);
 	k.is_unasked = l.unit.is_unasked;
+	forget_values(caller_fs, &unread, &k);
+	l.fs = caller_fs;
 	identify(&l, running, sizeof(running));
 	r = recall(&l, &k, running);
 	if (r >= 0)

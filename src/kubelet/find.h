@@ -25,14 +25,18 @@ struct kubelet_found {
 	struct kubelet seen; /* by all others */
 
 	enum kubelet_flavour flavour;
-	uint32_t minor;    /* N of version 1.N; 0: not known */
-	char binary[256];  /* that the unit runs, absolute; empty: not known */
-	bool was_started;  /* it has run in this boot */
-	bool is_unasked;   /* systemd was not asked for its unit: its files tell */
-	bool is_waiting;   /* a file that its unit needs is not there yet */
-	bool is_open;      /* whether an edit was made is to be looked at: ledger-files.h */
-	uint64_t rest;     /* of its command line but our settings: no edit may change it */
-	int file_result;   /* of reading seen.file: 0, or an error of yaml.h */
+	uint32_t minor;   /* N of version 1.N; 0: not known */
+	char binary[256]; /* that the unit runs, absolute; empty: not known */
+	bool was_started; /* it has run in this boot */
+	bool is_unasked;  /* systemd was not asked for its unit: its files tell */
+	bool is_waiting;  /* a file that its unit needs is not there yet */
+	bool is_open;     /* whether an edit was made is to be looked at: ledger-files.h */
+	uint64_t rest;    /* of its command line but our settings: no edit may change it */
+	int file_result;  /* of reading seen.file: 0, or an error of yaml.h */
+	bool is_fixed;    /* seen.file is understood, but no edit of it is safe */
+	/* "PATH:LINE: why" of the first file that may set what no flag does, and is not known;
+	 * empty: all are. */
+	char unknown[256];
 	bool is_reset;     /* 1.28: its drop-ins set all that they do not say to the default */
 	char drop_in[256]; /* a file in seen.folder that would win; empty: there is no such name */
 	char extra_path[256];    /* of variables or flags, where a flag that wins can be added; or
@@ -75,7 +79,8 @@ void kubelet_notes_done(struct kubelet_notes *n);
  * A recorder gets copies that give the same answer with nothing else in them: of a
  * KubeletConfiguration all but staticPodURLHeader, of other files only the flags looked at.
  *
- * Return: 0, or -ENOMEM. What cannot be read or understood is noted in @ret.
+ * Return: 0, or -ENOMEM. What cannot be read or understood is noted in @ret. Where not even that a
+ * file is absent could be seen, all values are KUBELET_UNKNOWN.
  */
 int kubelet_find(const struct fs *fs, bool is_asking, struct kubelet_found *ret,
 		 struct kubelet_notes *ret_notes);

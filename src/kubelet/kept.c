@@ -152,6 +152,10 @@ int kept_write(const struct yaml_items *l, char **ret, size_t *ret_size)
 	}
 	if (yaml_has_duplicates(l))
 		put_duplicates(&w);
+	if (l->is_fixed) { /* by an alias, as good as whatever it was */
+		begin(&w, w.line);
+		fputs("leftOut: [&leftOut ~, *leftOut]", w.f);
+	}
 	fputs(w.is_json ? "}\n" : "\n", w.f);
 	if (stream_take(&out, ret) < 0)
 		return -ENOMEM;

@@ -111,7 +111,12 @@ static int run_ensure(const struct kubelet_command *cmd)
 	if (open_root(cmd, &fs) < 0 || load_valid(&fs, cmd->config, &c) < 0)
 		return failure;
 
-	if (fs.is_live && fs_exists(&fs, HOLD_PATH)) {
+	r = fs.is_live ? fs_exists(&fs, HOLD_PATH) : 0;
+	if (r < 0) {
+		log_error_errno(r, "/" HOLD_PATH);
+		return failure;
+	}
+	if (r > 0) {
 		log_info("Nothing is changed after \"revert\", until rdma-provision.service is "
 			 "started or reloaded");
 		return EXIT_SUCCESS;

@@ -157,16 +157,14 @@ static int take_item(struct rancher *rn, const struct yaml_item *item, const cha
 static int read_config(struct rancher *rn, const struct fs *fs, const char *path)
 {
 	_cleanup_(yaml_items_done) struct yaml_items items = {};
+	char problem[256] = "";
 	int has_flags = 0, r;
 
-	r = source_read(fs, path, YAML_ANY, &items);
-	if (r == -ENOENT || r == -ENODATA || r == -ENOMEM)
+	r = source_read(fs, path, YAML_ANY, problem, &items);
+	if (r < 0 && r != -ENODATA && !*rn->problem)
+		COPY(rn->problem, problem);
+	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	if (r < 0) {
-		if (!*rn->problem)
-			snprintf(rn->problem, sizeof(rn->problem), "%s: %s", path, yaml_problem(r));
-		return 0;
-	}
 
 	for (size_t i = 0; i < items.n_items && r >= 0; i++) {
 		const bool is_flag = is_key(&items.items[i], "kubelet-arg");
@@ -202,6 +200,8 @@ static int read_folder(struct rancher *rn, const struct fs *fs, const char *fold
 		if (!is_config_name(names.names[i]))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", folder, names.names[i]);
+		if (strlen(path) >= MAX_PATH && !*rn->problem)
+			snprintf(rn->problem, sizeof(rn->problem), "%.200s: too long a path", path);
 		r = strlen(path) >= MAX_PATH ? 0 : read_config(rn, fs, path);
 		if (r < 0)
 			return r;

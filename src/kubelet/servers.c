@@ -132,13 +132,14 @@ static int read_file(const struct fs *fs, const char *path, struct kubelet *k)
 	_cleanup_(yaml_events_done) struct yaml_events events = {};
 	_cleanup_(freep) char *text = NULL;
 	struct kubelet found = {};
+	uint32_t line;
 	size_t size;
 	int r;
 
 	r = fs_read_all(fs, fs_bare(path), YAML_MAX_BYTES, true, &text, &size);
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
-	r = yaml_events_check(text, size);
+	r = yaml_events_check(text, size, &line);
 	if (r >= 0)
 		r = yaml_events_open(&events, text, size);
 	if (r >= 0)

@@ -28,28 +28,45 @@ static const struct {
 	const char *text;
 } stand_ins[] = {
 	{ -ENODATA, "# left out\n" },
-	{ -EILSEQ, "# left out\n\x7F" },
-	{ -EBADMSG, "# left out\n]" },
+	{ -EILSEQ, "\x7F left out" },
+	{ -EBADMSG, "] left out" },
 	{ -EMEDIUMTYPE, "# left out: not a KubeletConfiguration\nkind: Other\n" },
-	{ -EOPNOTSUPP, "# left out\n? kind\n" },
+	{ -EOPNOTSUPP, "!leftOut kind: x\n" },
 };
 
-static int record_refused(const struct fs *fs, const char *path, int why)
+static int record_text(const struct fs *fs, const char *path, uint32_t line, const char *text)
+{
+	_cleanup_(stream_done) struct stream out = {};
+
+	if (stream_open(&out) < 0)
+		return -ENOMEM;
+	for (; line > 1; line--)
+		fputc('\n', out.f);
+	fputs(text, out.f);
+	if (stream_close(&out) < 0)
+		return -ENOMEM;
+	fs_record(fs, RECORD_FILE, path, out.text, out.size);
+	return 0;
+}
+
+/* @line: in which it is refused, or 0, as of what is no JSON. */
+static int record_refused(const struct fs *fs, const char *path, uint32_t line, int why)
 {
 	_cleanup_(freep) char *large = NULL;
+	int r = 0;
 
 	if (!fs->on_read)
 		return 0;
 
-	for (size_t i = 0; i < ELEMENTSOF(stand_ins); i++)
+	for (size_t i = 0; i < ELEMENTSOF(stand_ins) && r >= 0; i++)
 		if (stand_ins[i].r == why)
-			fs_record(fs, RECORD_FILE, path, stand_ins[i].text,
-				  strlen(stand_ins[i].text));
+			r = record_text(fs, path, line,
+					why == -EBADMSG && line == 0 ? "{" : stand_ins[i].text);
 
 	if (why == -EISDIR)
 		fs_record(fs, RECORD_FOLDER, path, NULL, 0);
 	if (why != -EFBIG)
-		return 0;
+		return r;
 
 	large = malloc(YAML_MAX_BYTES + 1);
 	if (!large)
@@ -75,16 +92,28 @@ static int record_understood(const struct fs *fs, const char *path, const struct
 	return 0;
 }
 
-int source_read(const struct fs *fs, const char *path, enum yaml_kind kind, struct yaml_items *ret)
+int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,
+		char problem[static 256], struct yaml_items *ret)
 {
 	_cleanup_(freep) char *text = NULL;
+	char at[16] = "";
+	uint32_t line = 0;
 	size_t size;
 	int r;
 
 	r = fs_read_all(fs, fs_bare(path), YAML_MAX_BYTES, true, &text, &size);
 	if (r == -ENOTDIR)
-		return -ENOENT;
-	return r < 0 ? r : yaml_read(text, size, kind, ret);
+		r = -ENOENT;
+	if (r >= 0)
+		r = yaml_read(text, size, kind, ret, &line);
+	if (line > 0)
+		snprintf(at, sizeof(at), ":%" PRIu32, line);
+	if (r < 0 && r != -ENOENT && !*problem)
+		snprintf(problem, 256, "%.160s%s: %s", path, at, yaml_problem(r));
+	if (r < 0 && r != -ENOENT && kind == YAML_KUBELET &&
+	    record_refused(fs, fs_bare(path), line, r) < 0)
+		return -ENOMEM;
+	return r;
 }
 
 int sources_add_file(struct sources *l, const struct fs *fs, const char *path, const char *name)
@@ -93,11 +122,9 @@ int sources_add_file(struct sources *l, const struct fs *fs, const char *path, c
 	struct source *s;
 	int r;
 
-	r = source_read(fs, path, YAML_KUBELET, &items);
+	r = source_read(fs, path, YAML_KUBELET, l->problem, &items);
 	if (r >= 0)
 		r = record_understood(fs, fs_bare(path), &items);
-	else if (r != -ENOENT && r != -ENOMEM && record_refused(fs, fs_bare(path), r) < 0)
-		return -ENOMEM;
 	if (r < 0)
 		return r;
 
@@ -133,9 +160,9 @@ static int add_drop_in(struct sources *l, const struct fs *fs, const char *path,
 	r = sources_add_file(l, fs, path, name);
 	if (r == -ENOMEM)
 		return r;
-	if (r < 0)
-		problem(l, "%s: %s", path, r == -ENOENT ? "leads nowhere" : yaml_problem(r));
-	else if (yaml_has_duplicates(&l->sources[n].items))
+	if (r == -ENOENT)
+		problem(l, "%s: leads nowhere", path);
+	else if (r >= 0 && yaml_has_duplicates(&l->sources[n].items))
 		problem(l, "%s: a key is there twice", path);
 	return 0;
 }
@@ -165,10 +192,12 @@ static int walk(struct sources *l, const struct fs *fs, const char *folder, cons
 		if (fs_read_link(fs, fs_bare(path), link, sizeof(link)) < 0)
 			fd = fs_open(fs, fs_bare(path), O_PATH | O_DIRECTORY);
 		r = 0;
-		if (fd >= 0 && depth < MAX_DEPTH) {
+		if (fd >= 0 && depth == MAX_DEPTH) {
+			problem(l, "%s: too many folders in each other", path);
+		} else if (fd >= 0) {
 			strcat(name, "/");
 			r = walk(l, fs, path, name, depth + 1);
-		} else if (fd < 0 && dot && streq(dot, ".conf")) {
+		} else if (dot && streq(dot, ".conf")) {
 			r = add_drop_in(l, fs, path, name);
 		}
 		if (r < 0)

@@ -22,15 +22,16 @@ struct source {
 struct sources {
 	struct source *sources; /* owned */
 	size_t n_sources;
-	char problem[256]; /* the kubelet will not start with it; empty: none was seen */
+	/* "PATH:LINE: why" of the first file whose values are not known; empty: all are. */
+	char problem[256];
 };
 
 void sources_done(struct sources *l);
 
 /*
  * Reads a file, absolute @path; @name as in struct source. A recorder gets the keys that are read
- * (kept.h); of a file that is refused something that is refused for the same reason. Return: 0,
- * -ENOENT, -ENOMEM, or an error of yaml.h.
+ * (kept.h); of a file that is refused something that is refused for the same reason, which is
+ * noted as a problem. Return: 0, -ENOENT, -ENOMEM, or an error of yaml.h.
  */
 int sources_add_file(struct sources *l, const struct fs *fs, const char *path, const char *name);
 
@@ -44,5 +45,9 @@ int sources_add_folder(struct sources *l, const struct fs *fs, const char *folde
 const struct yaml_item *sources_find(const struct sources *l, const char *key, const char *sub,
 				     const struct source **ret);
 
-/* Reads YAML of any kind; what is recorded is up to the caller. As sources_add_file(). */
-int source_read(const struct fs *fs, const char *path, enum yaml_kind kind, struct yaml_items *ret);
+/*
+ * Reads YAML of any kind; what is understood is recorded by the caller. @problem: as in struct
+ * sources, written to unless the file is not there. Return: as sources_add_file().
+ */
+int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,
+		char problem[static 256], struct yaml_items *ret);

@@ -88,10 +88,11 @@ static bool is_allowed(uint32_t c)
 	return c != 0x2028 && c != 0x2029 && c != 0xFEFF && c != 0xFFFE && c != 0xFFFF;
 }
 
-int yaml_events_check(const char *text, size_t size)
+int yaml_events_check(const char *text, size_t size, uint32_t *ret_line)
 {
 	size_t first = 0;
 
+	*ret_line = 0;
 	if (size > YAML_MAX_BYTES)
 		return -EFBIG;
 
@@ -99,6 +100,7 @@ int yaml_events_check(const char *text, size_t size)
 		uint32_t c;
 
 		n = decode((const unsigned char *)text + i, size - i, &c);
+		*ret_line += i == 0 || text[i - 1] == '\n';
 		if (n == 0 || !is_allowed(c))
 			return -EILSEQ;
 	}
@@ -108,6 +110,7 @@ int yaml_events_check(const char *text, size_t size)
 		first++;
 	if (first == size)
 		return -ENODATA;
+	*ret_line = 0;
 	return text[first] == '{';
 }
 
@@ -117,16 +120,65 @@ bool yaml_events_is_text(const yaml_event_t *e, const char *text)
 	       memcmp(e->data.scalar.value, text, strlen(text)) == 0;
 }
 
+static const yaml_char_t *anchor_of(const yaml_event_t *e)
+{
+	return e->type == YAML_SCALAR_EVENT           ? e->data.scalar.anchor
+	       : e->type == YAML_MAPPING_START_EVENT  ? e->data.mapping_start.anchor
+	       : e->type == YAML_SEQUENCE_START_EVENT ? e->data.sequence_start.anchor
+						      : NULL;
+}
+
 bool yaml_events_is_marked(const yaml_event_t *e)
 {
 	switch (e->type) {
 	case YAML_SCALAR_EVENT:
-		return e->data.scalar.anchor || e->data.scalar.tag;
+		return anchor_of(e) || e->data.scalar.tag;
 	case YAML_MAPPING_START_EVENT:
-		return e->data.mapping_start.anchor || e->data.mapping_start.tag;
+		return anchor_of(e) || e->data.mapping_start.tag;
 	case YAML_SEQUENCE_START_EVENT:
-		return e->data.sequence_start.anchor || e->data.sequence_start.tag;
+		return anchor_of(e) || e->data.sequence_start.tag;
 	default:
 		return true;
 	}
+}
+
+bool yaml_events_is_string(const yaml_event_t *e)
+{
+	return e->type == YAML_SCALAR_EVENT &&
+	       (!e->data.scalar.tag || streq((const char *)e->data.scalar.tag, YAML_STR_TAG));
+}
+
+uint32_t yaml_events_line(const struct yaml_events *s)
+{
+	const yaml_mark_t *mark = s->parser.error ? &s->parser.problem_mark : &s->parser.mark;
+
+	return (uint32_t)mark->line + 1;
+}
+
+int yaml_events_follow(const struct yaml_events *s, const yaml_event_t *alias,
+		       struct yaml_events *behind, yaml_event_t *ret)
+{
+	const char *name = (const char *)alias->data.alias.anchor;
+	size_t found = 0;
+	int r;
+
+	r = yaml_events_open(behind, s->text, s->size);
+	while (r >= 0 && behind->n_events + 1 < s->n_events) {
+		_cleanup_(yaml_event_delete) yaml_event_t e = {};
+
+		r = yaml_events_next(behind, &e);
+		if (r >= 0 && anchor_of(&e) && streq((const char *)anchor_of(&e), name))
+			found = behind->n_events;
+	}
+	yaml_events_done(behind);
+	*behind = (struct yaml_events){};
+	if (r < 0 || found == 0)
+		return r < 0 ? r : -EBADMSG;
+
+	r = yaml_events_open(behind, s->text, s->size);
+	while (r >= 0 && behind->n_events < found) {
+		yaml_event_delete(ret);
+		r = yaml_events_next(behind, ret);
+	}
+	return r;
 }

@@ -26,9 +26,10 @@ size_t yaml_events_bom(const char *text, size_t size);
 /*
  * Is it text a kubelet could read? At most YAML_MAX_BYTES of UTF-8 without control characters and
  * without those that only YAML takes for line breaks. Return: 1 when it is JSON to the kubelet
- * (which looks at the first byte that is no blank), 0, or -ENODATA, -EFBIG, -EILSEQ.
+ * (which looks at the first byte that is no blank), 0, or -ENODATA, -EFBIG, -EILSEQ. @ret_line: of
+ * a character that is refused, else 0.
  */
-int yaml_events_check(const char *text, size_t size);
+int yaml_events_check(const char *text, size_t size, uint32_t *ret_line);
 
 int yaml_events_open(struct yaml_events *s, const char *text, size_t size); /* 0 or -ENOMEM */
 void yaml_events_done(struct yaml_events *s);
@@ -38,3 +39,12 @@ size_t yaml_events_byte(struct yaml_events *s, const yaml_mark_t *mark);
 bool yaml_events_is_text(const yaml_event_t *e, const char *text); /* of a scalar */
 bool yaml_events_is_marked(
 	const yaml_event_t *e); /* has an anchor or a tag, or is something else */
+bool yaml_events_is_string(const yaml_event_t *e); /* a scalar without a tag, or with "!!str" */
+uint32_t yaml_events_line(const struct yaml_events *s); /* that has been reached, or is wrong */
+
+/*
+ * What an alias that @s gave last means: its first event, in @behind, which is opened for it and
+ * parses the text again. Return: 0, -EBADMSG (there is no such anchor) or -ENOMEM.
+ */
+int yaml_events_follow(const struct yaml_events *s, const yaml_event_t *alias,
+		       struct yaml_events *behind, yaml_event_t *ret);

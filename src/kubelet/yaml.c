@@ -7,21 +7,32 @@
 
 #define API_VERSION  "kubelet.config.k8s.io/v1beta1"
 #define KIND         "KubeletConfiguration"
-#define MAX_DEPTH    64    /* of nested collections; also keeps old libyaml from quadratic time */
-#define MAX_ITEMS    65536 /* of the first two levels */
+#define MAX_DEPTH    1000         /* of nested collections, as libyaml's own limit */
+#define MAX_ITEMS    65536        /* of the first two levels */
 #define MAX_COMPARED (size_t)2048 /* of them, for duplicates */
+#define MAX_BEHIND   8            /* aliases and merge keys inside of each other: "&a [*a]" */
+#define MAX_FOLLOWED ((size_t)32 * 1024 * 1024) /* bytes that are parsed again for aliases */
+
+/* The place at which the document is read: itself, or what an alias means. */
+struct place {
+	struct yaml_events *scan;
+	uint32_t line; /* of the alias; 0: of each event */
+	int n_behind;
+};
 
 /* What is read while one document is gone through. */
 struct yaml_reader {
-	struct yaml_events scan;
+	struct yaml_events document;
+	struct place at;
 	struct yaml_document *d;
 	struct yaml_entry version;
-	size_t n_kinds, n_versions;
+	size_t n_kinds, n_versions, n_followed, column;
+	bool is_merged;
 };
 
 static void reader_done(struct yaml_reader *rd)
 {
-	yaml_events_done(&rd->scan);
+	yaml_events_done(&rd->document);
 }
 
 static void take_text(char *ret, size_t size, const yaml_event_t *e)
@@ -60,9 +71,9 @@ static int add_item(struct yaml_reader *rd, const char *key, const char *sub, bo
 
 	COPY(item->key, key);
 	COPY(item->sub, sub);
-	item->line = (uint32_t)e->start_mark.line + 1;
+	item->line = rd->at.line ? rd->at.line : (uint32_t)e->start_mark.line + 1;
 	item->is_listed = is_listed;
-	item->is_odd = e->type != YAML_SCALAR_EVENT || yaml_events_is_marked(e);
+	item->is_odd = e->type != YAML_SCALAR_EVENT || e->data.scalar.tag;
 	if (e->type != YAML_SCALAR_EVENT)
 		return 0;
 
@@ -85,57 +96,150 @@ static bool is_end(const yaml_event_t *e)
 }
 
 /*
+ * The next event. In the place of an alias the first one of what it means, which is read from
+ * @behind until the caller goes back to where it was.
+ */
+static int next_node(struct yaml_reader *rd, struct yaml_events *behind, yaml_event_t *e)
+{
+	_cleanup_(yaml_event_delete) yaml_event_t alias = {};
+	int r;
+
+	r = yaml_events_next(rd->at.scan, e);
+	if (r < 0 || e->type != YAML_ALIAS_EVENT)
+		return r;
+	alias = TAKE_STRUCT(*e);
+	rd->d->is_fixed = true;
+	rd->n_followed += rd->at.scan->size;
+	if (rd->at.n_behind == MAX_BEHIND || rd->n_followed > MAX_FOLLOWED)
+		return -EOPNOTSUPP;
+	r = yaml_events_follow(rd->at.scan, &alias, behind, e);
+	if (r < 0)
+		return r;
+	if (rd->at.line == 0)
+		rd->at.line = (uint32_t)alias.start_mark.line + 1;
+	rd->at.scan = behind;
+	rd->at.n_behind++;
+	return 0;
+}
+
+/* A key that is no word, or too long: no name that anybody looks for. Return: 1 for a merge key. */
+static int take_key(struct yaml_reader *rd, const yaml_event_t *e, char ret[static 64])
+{
+	const bool is_scalar = e->type == YAML_SCALAR_EVENT;
+
+	rd->d->is_fixed |= yaml_events_is_marked(e);
+	if (!yaml_events_is_string(e))
+		return -EOPNOTSUPP;
+	take_text(ret, 64, e);
+	if (strlen(ret) != e->data.scalar.length || !*ret)
+		copy(ret, 64, "?");
+	return is_scalar && e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+	       yaml_events_is_text(e, "<<");
+}
+
+static int read_mapping(struct yaml_reader *rd, yaml_event_t *e);
+static int read_collection(struct yaml_reader *rd, const char *key, yaml_event_t *e);
+
+/*
+ * The value @e of a merge key, in the top level where @key is "": a mapping or a list of mappings,
+ * whose keys stand in the place of the merge key.
+ */
+static int read_merge(struct yaml_reader *rd, const char *key, yaml_event_t *e)
+{
+	rd->d->is_fixed = rd->is_merged = true;
+	if (rd->at.n_behind++ == MAX_BEHIND)
+		return -EOPNOTSUPP;
+	if (e->type == YAML_MAPPING_START_EVENT)
+		return *key ? read_collection(rd, key, e) : read_mapping(rd, e);
+	if (e->type != YAML_SEQUENCE_START_EVENT)
+		return -EBADMSG;
+
+	for (;;) {
+		_cleanup_(yaml_events_done) struct yaml_events behind = {};
+		const struct place here = rd->at;
+		int r;
+
+		yaml_event_delete(e);
+		r = next_node(rd, &behind, e);
+		if (r < 0 || is_end(e))
+			return r;
+		r = e->type == YAML_MAPPING_START_EVENT ? read_merge(rd, key, e) : -EBADMSG;
+		rd->at = here;
+		if (r < 0)
+			return r;
+	}
+}
+
+/* Goes to the end of the collection that @e begins, where it begins one: then @e is its end. */
+static int skip(struct yaml_reader *rd, yaml_event_t *e)
+{
+	size_t depth = is_start(e);
+	int r;
+
+	while (depth > 0) {
+		yaml_event_delete(e);
+		r = yaml_events_next(rd->at.scan, e);
+		if (r < 0)
+			return r;
+		rd->d->is_fixed |= e->type == YAML_ALIAS_EVENT;
+		depth += is_start(e);
+		depth -= is_end(e);
+		if (depth > MAX_DEPTH)
+			return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/*
  * Goes to the end of the collection whose start is @e: then @e is its end. The scalars right below
  * it are noted.
  */
 static int read_collection(struct yaml_reader *rd, const char *key, yaml_event_t *e)
 {
 	const bool is_mapping = e->type == YAML_MAPPING_START_EVENT;
-	bool is_key = is_mapping; /* the next one of depth 1 */
+	bool is_key = is_mapping; /* the next one */
 	char sub[64] = "";
-	size_t depth = 1;
-	int r;
+	int is_merge = 0;
 
-	while (depth > 0) {
+	for (;;) {
+		_cleanup_(yaml_events_done) struct yaml_events behind = {};
+		const struct place here = rd->at;
+		int r;
+
 		yaml_event_delete(e);
-		r = yaml_events_next(&rd->scan, e);
+		r = next_node(rd, &behind, e);
+		if (r < 0 || is_end(e))
+			return r;
+		if (is_key && e->type == YAML_SCALAR_EVENT)
+			r = is_merge = take_key(rd, e, sub);
+		else if (is_key)
+			COPY(sub, "?");
+		else if (is_merge)
+			r = read_merge(rd, key, e);
+		else
+			r = add_item(rd, key, sub, !is_mapping, e);
+		if (r >= 0 && (is_key || !is_merge))
+			r = skip(rd, e);
 		if (r < 0)
 			return r;
-
-		if (e->type == YAML_ALIAS_EVENT) /* what it brings in would have to be understood */
-			return -EOPNOTSUPP;
-		if (depth == 1 && !is_end(e)) {
-			r = 0;
-			if (!is_key)
-				r = add_item(rd, key, sub, !is_mapping, e);
-			else if (e->type == YAML_SCALAR_EVENT && !yaml_events_is_marked(e))
-				take_text(sub, sizeof(sub), e);
-			else
-				COPY(sub, "?"); /* no name that anybody looks for */
-			if (r < 0)
-				return r;
-			is_key = is_mapping && !is_key;
-		}
-		depth += is_start(e);
-		depth -= is_end(e);
-		if (depth > MAX_DEPTH)
-			return -EOPNOTSUPP;
+		rd->at = here;
+		is_key = is_mapping && !is_key;
 	}
-
-	return 0;
 }
 
-static int read_value(struct yaml_reader *rd, struct yaml_entry *ret)
+static int read_value(struct yaml_reader *rd, bool is_merge, struct yaml_entry *ret)
 {
+	_cleanup_(yaml_events_done) struct yaml_events behind = {};
 	_cleanup_(yaml_event_delete) yaml_event_t e = {};
+	const struct place here = rd->at;
 	int r;
 
-	r = yaml_events_next(&rd->scan, &e);
+	r = next_node(rd, &behind, &e);
 	if (r < 0)
 		return r;
 
-	ret->event = rd->scan.n_events;
-	ret->at = yaml_events_byte(&rd->scan, &e.start_mark);
+	ret->event = rd->at.scan->n_events;
+	ret->at = yaml_events_byte(rd->at.scan, &e.start_mark);
 	ret->line = (uint32_t)e.start_mark.line + 1;
 	ret->is_marked = yaml_events_is_marked(&e);
 	ret->is_scalar = e.type == YAML_SCALAR_EVENT;
@@ -145,39 +249,32 @@ static int read_value(struct yaml_reader *rd, struct yaml_entry *ret)
 		ret->length = e.data.scalar.length;
 		ret->is_null = !ret->is_marked && is_null_text(&e);
 		take_text(ret->value, sizeof(ret->value), &e);
-		r = add_item(rd, ret->key, "", false, &e);
-	} else if (e.type == YAML_ALIAS_EVENT) {
-		r = -EOPNOTSUPP;
-	} else {
-		r = add_item(rd, ret->key, "", false, &e);
-		if (r >= 0)
-			r = read_collection(rd, ret->key, &e);
 	}
+	r = is_merge ? read_merge(rd, "", &e) : add_item(rd, ret->key, "", false, &e);
+	if (r >= 0 && !is_merge && !ret->is_scalar)
+		r = read_collection(rd, ret->key, &e);
 	if (r < 0)
 		return r;
 
-	ret->to = yaml_events_byte(&rd->scan, &e.end_mark);
+	ret->to = yaml_events_byte(rd->at.scan, &e.end_mark);
+	rd->at = here;
 	return 0;
 }
 
-static int read_entry(struct yaml_reader *rd, const yaml_event_t *key, size_t column)
+static int read_entry(struct yaml_reader *rd, const yaml_event_t *key, const struct place *here)
 {
 	struct yaml_document *d = rd->d;
 	struct yaml_entry entry = {};
 	int r;
 
 	/* "? key" is the only way for a key to stand elsewhere than its mapping begins. */
-	if (key->type != YAML_SCALAR_EVENT || yaml_events_is_marked(key) ||
-	    (!d->is_json && key->start_mark.column != column) || key->data.scalar.length == 0 ||
-	    yaml_events_is_text(key, "<<"))
-		return -EOPNOTSUPP;
-
-	entry.key_at = yaml_events_byte(&rd->scan, &key->start_mark);
-	entry.key_to = yaml_events_byte(&rd->scan, &key->end_mark);
-	take_text(entry.key, sizeof(entry.key), key);
-	if (strlen(entry.key) != key->data.scalar.length) /* nobody looks for such a long one */
-		COPY(entry.key, "?");
-	r = read_value(rd, &entry);
+	d->is_fixed |= !d->is_json && key->start_mark.column != rd->column;
+	entry.key_at = yaml_events_byte(rd->at.scan, &key->start_mark);
+	entry.key_to = yaml_events_byte(rd->at.scan, &key->end_mark);
+	r = take_key(rd, key, entry.key);
+	rd->at = *here;
+	if (r >= 0)
+		r = read_value(rd, r > 0, &entry);
 	if (r < 0)
 		return r;
 
@@ -195,35 +292,52 @@ static int read_entry(struct yaml_reader *rd, const yaml_event_t *key, size_t co
 	return 0;
 }
 
+/* A mapping of the top level, whose start is @e, to its end. */
+static int read_mapping(struct yaml_reader *rd, yaml_event_t *e)
+{
+	for (;;) {
+		_cleanup_(yaml_events_done) struct yaml_events behind = {};
+		const struct place here = rd->at;
+		int r;
+
+		yaml_event_delete(e);
+		r = next_node(rd, &behind, e);
+		if (r >= 0 && e->type != YAML_MAPPING_END_EVENT)
+			r = read_entry(rd, e, &here);
+		else
+			return r;
+		if (r < 0)
+			return r;
+	}
+}
+
 /* To the start of the first document's mapping: @ret is that event. */
 static int read_start(struct yaml_reader *rd, yaml_event_t *ret)
 {
-	bool has_directives = false;
 	int r;
 
 	for (;;) {
-		r = yaml_events_next(&rd->scan, ret);
+		r = yaml_events_next(rd->at.scan, ret);
 		if (r < 0)
 			return r;
 		if (ret->type == YAML_DOCUMENT_START_EVENT)
-			has_directives = ret->data.document_start.version_directive ||
-					 ret->data.document_start.tag_directives.start !=
-						 ret->data.document_start.tag_directives.end;
+			rd->d->is_fixed = ret->data.document_start.version_directive ||
+					  ret->data.document_start.tag_directives.start !=
+						  ret->data.document_start.tag_directives.end;
 		else if (ret->type != YAML_STREAM_START_EVENT)
 			break;
 		yaml_event_delete(ret);
 	}
 
-	if (has_directives)
-		return -EOPNOTSUPP;
 	if (ret->type == YAML_STREAM_END_EVENT ||
 	    (ret->type == YAML_SCALAR_EVENT && ret->data.scalar.length == 0))
 		return -ENODATA;
 	if (ret->type != YAML_MAPPING_START_EVENT)
 		return -EMEDIUMTYPE;
-	if (yaml_events_is_marked(ret) ||
-	    (ret->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE && !rd->d->is_json))
-		return -EOPNOTSUPP;
+	rd->d->is_fixed |=
+		yaml_events_is_marked(ret) ||
+		(ret->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE && !rd->d->is_json);
+	rd->column = ret->start_mark.column;
 	return 0;
 }
 
@@ -236,47 +350,50 @@ static int read_end(struct yaml_reader *rd)
 	_cleanup_(yaml_event_delete) yaml_event_t end = {}, next = {};
 	int r;
 
-	r = yaml_events_next(&rd->scan, &end);
+	r = yaml_events_next(rd->at.scan, &end);
 	if (r < 0)
 		return r;
 	if (end.type != YAML_DOCUMENT_END_EVENT)
 		return -EBADMSG;
 
-	return end.data.document_end.implicit ? yaml_events_next(&rd->scan, &next) : 0;
+	return end.data.document_end.implicit ? yaml_events_next(rd->at.scan, &next) : 0;
 }
 
 static bool is_word(const struct yaml_entry *e, const char *text)
 {
-	return e->is_scalar && !e->is_marked && e->length == strlen(text) &&
-	       streq(e->value, text) && e->style != YAML_LITERAL_SCALAR_STYLE &&
-	       e->style != YAML_FOLDED_SCALAR_STYLE;
+	return e->is_scalar && e->length == strlen(text) && streq(e->value, text) &&
+	       e->style != YAML_LITERAL_SCALAR_STYLE && e->style != YAML_FOLDED_SCALAR_STYLE;
 }
 
-static int read_document(struct yaml_reader *rd, const char *text, size_t size)
+/* Which of a merged key and another of that name counts depends on the kubelet: neither is known.
+ */
+static int mark_merged(const struct yaml_reader *rd)
+{
+	const struct yaml_items *l = rd->d->items;
+
+	if (!rd->is_merged || !l)
+		return 0;
+	if (l->n_items > MAX_COMPARED)
+		return -EOPNOTSUPP;
+	for (size_t i = 0; i < l->n_items; i++)
+		for (size_t k = 0; k < i && !l->items[i].is_listed; k++)
+			if (!l->items[k].is_listed && streq(l->items[i].key, l->items[k].key) &&
+			    streq(l->items[i].sub, l->items[k].sub))
+				l->items[i].is_odd = true;
+	return 0;
+}
+
+static int read_document(struct yaml_reader *rd)
 {
 	_cleanup_(yaml_event_delete) yaml_event_t e = {};
-	size_t column;
 	int r;
 
-	r = yaml_events_open(&rd->scan, text, size);
+	r = read_start(rd, &e);
 	if (r >= 0)
-		r = read_start(rd, &e);
-	if (r < 0)
-		return r;
-
-	for (column = e.start_mark.column;;) {
-		yaml_event_delete(&e);
-		r = yaml_events_next(&rd->scan, &e);
-		if (r < 0)
-			return r;
-		if (e.type == YAML_MAPPING_END_EVENT)
-			break;
-		r = read_entry(rd, &e, column);
-		if (r < 0)
-			return r;
-	}
-
-	return read_end(rd);
+		r = read_mapping(rd, &e);
+	if (r >= 0)
+		r = read_end(rd);
+	return r < 0 ? r : mark_merged(rd);
 }
 
 /* libyaml takes more for JSON than the kubelet does: comments, trailing commas, single quotes. */
@@ -293,33 +410,43 @@ int yaml_document_read(const char *text, size_t size, enum yaml_kind kind, struc
 	_cleanup_(reader_done) struct yaml_reader rd = { .d = d };
 	int r;
 
-	r = yaml_events_check(text, size);
+	rd.at.scan = &rd.document;
+	r = yaml_events_check(text, size, &d->line);
 	if (r < 0)
 		return r;
 	d->is_json = r > 0;
 	r = d->is_json ? check_json(text, size) : 0;
 	if (r >= 0)
-		r = read_document(&rd, text, size);
-	if (r < 0 || kind == YAML_ANY)
+		r = yaml_events_open(&rd.document, text, size);
+	if (r < 0)
 		return r;
-
-	return rd.n_kinds == 1 && rd.n_versions == 1 && is_word(&d->kind, KIND) &&
-			       is_word(&rd.version, API_VERSION)
-		       ? 0
-		       : -EMEDIUMTYPE;
+	r = read_document(&rd);
+	if (r == -EBADMSG || r == -EOPNOTSUPP)
+		d->line = yaml_events_line(&rd.document);
+	if (r < 0)
+		return r;
+	d->is_fixed |= d->kind.is_marked;
+	if (kind == YAML_KUBELET &&
+	    (rd.n_kinds != 1 || rd.n_versions != 1 || !is_word(&d->kind, KIND) ||
+	     !is_word(&rd.version, API_VERSION)))
+		return -EMEDIUMTYPE;
+	return d->is_fixed && !d->items ? -EOPNOTSUPP : 0;
 }
 
-int yaml_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_items *ret)
+int yaml_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_items *ret,
+	      uint32_t *ret_line)
 {
 	_cleanup_(yaml_items_done) struct yaml_items l = {};
 	struct yaml_document d = { .items = &l };
 	int r;
 
 	r = yaml_document_read(text, size, kind, &d);
+	*ret_line = d.line;
 	if (r < 0)
 		return r;
 
 	l.is_json = d.is_json;
+	l.is_fixed = d.is_fixed;
 	*ret = TAKE_STRUCT(l);
 	return 0;
 }
@@ -367,11 +494,12 @@ const char *yaml_problem(int r)
 		const char *text;
 	} problems[] = {
 		{ -ENODATA, "is empty" },
-		{ -EFBIG, "is larger than 1 MiB" },
+		{ -EFBIG, "is larger than 4 MiB" },
 		{ -EILSEQ, "is not UTF-8 or has characters that no configuration has" },
 		{ -EBADMSG, "is not valid YAML or JSON" },
 		{ -EMEDIUMTYPE, "is not a " KIND " of " API_VERSION },
-		{ -EOPNOTSUPP, "uses YAML that is not edited: aliases, tags, complex keys, {...}" },
+		{ -EOPNOTSUPP,
+		  "uses YAML that is not understood or not edited: aliases, tags, ..." },
 		{ -EUCLEAN, "would not read as meant after the edit" },
 	};
 

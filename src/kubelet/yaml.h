@@ -5,17 +5,18 @@
  * RKE2 and k3s, and to tell where they stand. Editing is in edit.h.
  *
  * Is not a general YAML library and keeps no tree. It reads what the kubelet reads: the first
- * document only, the last of equal keys; what begins with "{" is JSON. What could be read in two
- * ways is refused:
+ * document only, the last of equal keys, what aliases and merge keys bring in; what begins with "{"
+ * is JSON. A text whose values cannot be told is refused, for nothing is known of it then:
  *
  *   -ENODATA    empty, or comments only
  *   -EFBIG      more than YAML_MAX_BYTES
  *   -EILSEQ     not UTF-8, a control character, or one that only YAML takes for a line break
  *   -EBADMSG    not YAML; begins with "{" and is not JSON
  *   -EMEDIUMTYPE not a KubeletConfiguration of v1beta1, or "kind" or "apiVersion" not told once
- *   -EOPNOTSUPP an alias anywhere; at the top level a "? key", tag, anchor or merge key, or flow
- *               style; directives; in what is edited: a value of several parts where a word is
- *               meant
+ *   -EOPNOTSUPP a key with a tag that is no string, or that is a collection; too many aliases,
+ *               levels or keys; for editing alone: an alias anywhere; at the top level a "? key", a
+ *               key with a tag or anchor, a merge key, or flow style; directives; a value of
+ *               several parts where a word is meant
  *   -EUCLEAN    the edited text would not read as meant (edit.h only)
  *   -ENOMEM
  */
@@ -23,7 +24,7 @@
 
 #include "../base/util.h"
 
-#define YAML_MAX_BYTES ((size_t)1024 * 1024)
+#define YAML_MAX_BYTES ((size_t)4 * 1024 * 1024)
 
 /* A scalar of the top level, or one level below it. */
 struct yaml_item {
@@ -34,13 +35,15 @@ struct yaml_item {
 	bool is_null;   /* "key:", "key: ~", "key: null" */
 	bool is_plain;  /* without quotes: a number or a boolean is no string to the kubelet */
 	bool is_listed; /* an element of a list */
-	bool is_odd;    /* a collection, marked by a tag or anchor, too long, or with a NUL in it */
+	bool is_odd;    /* a collection, with a tag, too long, with a NUL in it, or said by a merge
+			   key and another way */
 };
 
 struct yaml_items {
 	struct yaml_item *items; /* owned; in the order of the file */
 	size_t n_items;
 	bool is_json;
+	bool is_fixed; /* no edit is safe: -EOPNOTSUPP */
 };
 
 enum yaml_kind {
@@ -48,8 +51,12 @@ enum yaml_kind {
 	YAML_ANY,     /* any mapping; "[]" and "{}" alone are none */
 };
 
-/* Every scalar of the first two levels. A collection gives an odd item before those in it. */
-int yaml_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_items *ret);
+/*
+ * Every scalar of the first two levels. A collection gives an odd item before those in it.
+ * @ret_line: of what was refused; 0: not known.
+ */
+int yaml_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_items *ret,
+	      uint32_t *ret_line);
 void yaml_items_done(struct yaml_items *l);
 
 /* The last one of that name, @sub "" for a scalar of the top level; NULL: there is none. */
@@ -58,7 +65,7 @@ const struct yaml_item *yaml_find(const struct yaml_items *l, const char *key, c
 /* Is a key of the top level there twice? The kubelet takes the last; in a drop-in it is fatal. */
 bool yaml_has_duplicates(const struct yaml_items *l);
 
-/* One of the errors above as people read it: "is larger than 1 MiB". */
+/* One of the errors above as people read it: "is larger than 4 MiB". */
 const char *yaml_problem(int r);
 
 /* --- for edit.c --- */
@@ -78,13 +85,14 @@ struct yaml_entry {
 
 struct yaml_document {
 	/* Filled by yaml_document_read(). */
-	bool is_json;
+	bool is_json, is_fixed;
 	struct yaml_entry kind, entry; /* the last "kind", and the last of the key asked for */
 	size_t n_entries;              /* of the key asked for */
+	uint32_t line;                 /* as of yaml_read() */
 
 	/* Asked for. */
 	const char *key;
-	struct yaml_items *items; /* NULL: not wanted */
+	struct yaml_items *items; /* NULL: it is to be edited */
 };
 
 int yaml_document_read(const char *text, size_t size, enum yaml_kind kind, struct yaml_document *d);

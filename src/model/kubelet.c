@@ -61,4 +61,5 @@ NAMES(kubelet_source_name, enum kubelet_source, _KUBELET_SOURCE_N,
       { [KUBELET_DEFAULT] = "default",
 	[KUBELET_FILE] = "file",
 	[KUBELET_DROP_IN] = "drop-in",
-	[KUBELET_FLAG] = "flag" });
+	[KUBELET_FLAG] = "flag",
+	[KUBELET_UNKNOWN] = "unknown" });

@@ -27,11 +27,12 @@ const char *kubelet_flag(enum kubelet_setting s); /* "topology-manager-policy" *
 uint32_t kubelet_rank(enum kubelet_setting s, const char *word);
 const char *kubelet_word(enum kubelet_setting s, uint32_t rank);
 
-enum kubelet_source { /* in the kubelet's order: the later ones win */
-	KUBELET_DEFAULT,
+enum kubelet_source {    /* in the kubelet's order: the later ones win */
+	KUBELET_DEFAULT, /* nothing sets it */
 	KUBELET_FILE,    /* of --config */
 	KUBELET_DROP_IN, /* of --config-dir */
 	KUBELET_FLAG,
+	KUBELET_UNKNOWN, /* something that could set it cannot be read, or not understood */
 	_KUBELET_SOURCE_N
 };
 

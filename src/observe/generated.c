@@ -31,7 +31,7 @@ static bool is_replaced(const struct fs *fs)
 					       "usr/local/lib/systemd/system-generators" };
 
 	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
-		if (fs_exists(fs, FS_PATH("%s/rdma-provision-generator", folders[i])))
+		if (fs_exists(fs, FS_PATH("%s/rdma-provision-generator", folders[i])) > 0)
 			return true;
 	}
 	return false;

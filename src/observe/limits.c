@@ -345,7 +345,7 @@ int observe_limits(const struct fs *fs, struct node *n)
 		if (is_nic(n, &n->pcis[i]))
 			observe_iommu(fs, &n->pcis[i]);
 	/* A capture has its answers beside it, or knows nothing: of units it has what it copied. */
-	if (n->has_memlocks || (!fs->is_live && fs_exists(fs, ANSWERS_PATH)))
+	if (n->has_memlocks || (!fs->is_live && fs_exists(fs, ANSWERS_PATH) > 0))
 		return 0;
 	return observe_memlocks(fs, n);
 }

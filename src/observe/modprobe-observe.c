@@ -405,7 +405,9 @@ int observe_option_file(const struct fs *fs, const char *path, char **ret)
 	int r;
 
 	r = fs_read_all(fs, path, MAX_FILE_BYTES, false, &text, &size);
-	if (r < 0 && r != -ENOMEM && fs_exists(fs, path)) {
+	/* No file of ours; the last is a link to nothing. */
+	if (r == -EISDIR || r == -EINVAL || r == -EFBIG || r == -ELOOP ||
+	    (r == -ENOENT && fs_exists(fs, path) > 0)) {
 		log_debug_errno(r, "/%s", path);
 		text = strdup("");
 		r = text ? 0 : -ENOMEM;

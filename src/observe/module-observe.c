@@ -45,7 +45,7 @@ static bool is_loaded(const struct fs *fs, const char *name, enum module_state *
 
 	snprintf(path, sizeof(path), "sys/module/%s", name);
 	*ret = MODULE_BUILTIN;
-	return fs_exists(fs, path);
+	return fs_exists(fs, path) > 0;
 }
 
 /* Text that is absent, closed to us or longer than anything sensible stays empty. */

@@ -153,7 +153,7 @@ int observe_memory(const struct fs *fs, struct node *n, struct memory *memory)
 {
 	int r;
 
-	memory->is_held = fs_exists(fs, HOLD_PATH);
+	memory->is_held = fs_exists(fs, HOLD_PATH) != 0; /* also where that is not known */
 	r = recall(fs, n, memory);
 	find_stuck(fs, memory);
 	return r < 0 ? r : observe_boots(fs, n, memory);

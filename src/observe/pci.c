@@ -383,7 +383,7 @@ int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory
 	for (size_t i = 0; i < n->n_pcis && node_has_gpu(n); i++)
 		read_root_port(fs, &n->pcis[i]);
 
-	n->is_container_loading = fs_exists(fs, CONTAINER_FOLDER) &&
+	n->is_container_loading = fs_exists(fs, CONTAINER_FOLDER) > 0 &&
 				  !fs_exists(fs, CONTAINER_FOLDER "/.driver-ready");
 	return name_vdpas(fs, n);
 }
@@ -481,7 +481,7 @@ void observe_netdev_name(const struct fs *fs, struct netdev *nd)
 			&text, &size);
 	/* It may have been renamed since it was listed. Without udev it has the name that it has.
 	 */
-	nd->is_unnamed = (r == -ENOENT && fs_exists(fs, "run/udev/data")) ||
+	nd->is_unnamed = (r == -ENOENT && fs_exists(fs, "run/udev/data") > 0) ||
 			 (r >= 0 && strstr(text, "\nE:ID_RENAMING=1")) ||
 			 !fs_exists(fs, FS_PATH("sys/class/net/%s", nd->name));
 }

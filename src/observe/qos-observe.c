@@ -56,7 +56,7 @@ static void read_port(const struct fs *fs, const char *ibdev, struct port *port)
 
 void observe_rdma_cm(const struct fs *fs, struct node *n)
 {
-	n->has_cm_config = fs_exists(fs, RDMA_CM_FOLDER);
+	n->has_cm_config = fs_exists(fs, RDMA_CM_FOLDER) > 0;
 	for (size_t i = 0; i < n->n_ibdevs && n->has_cm_config; i++)
 		for (size_t k = 0; k < n->ibdevs[i].n_ports; k++)
 			read_port(fs, n->ibdevs[i].name, &n->ibdevs[i].ports[k]);

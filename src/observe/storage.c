@@ -185,7 +185,7 @@ static bool resolve(const struct storage *s, const char *path, char ret[static P
 {
 	const struct fs *fs = s->p->fs;
 
-	return fs_exists(fs, path) && fs_resolve(fs, path, ret) >= 0 && fs_exists(fs, ret);
+	return fs_exists(fs, path) > 0 && fs_resolve(fs, path, ret) >= 0 && fs_exists(fs, ret) > 0;
 }
 
 /* --- block devices --- */
@@ -321,7 +321,7 @@ static int visit_block(struct storage *s, const char *path)
 		return 0;
 	if (!resolve(s, path, real) || !strchr(real, '/'))
 		return visit_any(s);
-	if (fs_exists(s->p->fs, FS_PATH("%s/partition", real)))
+	if (fs_exists(s->p->fs, FS_PATH("%s/partition", real)) > 0)
 		*strrchr(real, '/') = '\0';
 	r = visit_iscsi(s, real);
 	if (r >= 0)

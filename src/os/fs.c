@@ -259,19 +259,40 @@ static int open_by_hand(const struct fs *fs, const char *path, int flags, mode_t
 }
 
 /* Of processes all are alike: one stands for them. */
-static void note_denied(const struct fs *fs, const char *path)
+static void note_denied(struct fs_unread *unread, const char *path)
 {
 	const char *shown = is_prefix(path, "proc/") ? "proc/PID" : path;
-	struct fs_denied *denied = fs->denied;
 
-	if (!denied)
-		return;
-	for (size_t i = 0; i < MIN(denied->n, ELEMENTSOF(denied->paths)); i++)
-		if (streq(denied->paths[i], shown))
+	for (size_t i = 0; i < MIN(unread->n, ELEMENTSOF(unread->paths)); i++)
+		if (streq(unread->paths[i], shown))
 			return;
-	if (denied->n < ELEMENTSOF(denied->paths))
-		COPY(denied->paths[denied->n], shown);
-	denied->n++;
+	if (unread->n < ELEMENTSOF(unread->paths))
+		COPY(unread->paths[unread->n], shown);
+	unread->n++;
+}
+
+void fs_note_unread(const struct fs *fs, const char *path, int error)
+{
+	/* Of a disk, of a server, or for want of descriptors or memory. */
+	static const int others[] = { -EIO,    -EMFILE,  -ENFILE,  -ENOMEM,
+				      -ESTALE, -EUCLEAN, -EBADMSG, -ETIMEDOUT };
+
+	if (!fs->unread)
+		return;
+	if (error == -EACCES || error == -EPERM)
+		note_denied(fs->unread, path);
+	for (size_t i = 0; i < ELEMENTSOF(others) && fs->unread->error == 0; i++)
+		if (error == others[i]) {
+			fs->unread->error = error;
+			COPY(fs->unread->path, path);
+		}
+}
+
+/* Of a file of the running kernel an error of read(2) is an answer, of its driver. */
+static void note_read(const struct fs *fs, const char *path, ssize_t r)
+{
+	if (r < 0 && !(fs->is_live && (is_prefix(path, "sys/") || is_prefix(path, "proc/"))))
+		fs_note_unread(fs, path, (int)r);
 }
 
 static int open_path(const struct fs *fs, const char *path, int flags)
@@ -301,8 +322,8 @@ int fs_open(const struct fs *fs, const char *path, int flags)
 		return -EINVAL;
 
 	fd = open_path(fs, path, flags | O_CLOEXEC);
-	if (fd == -EACCES)
-		note_denied(fs, path);
+	if (fd < 0 && !(flags & O_CREAT))
+		fs_note_unread(fs, path, fd);
 	return fd;
 }
 
@@ -380,6 +401,7 @@ int fs_read(const struct fs *fs, const char *path, char *buf, size_t size)
 	_cleanup_(closep) int fd = open_regular(fs, path, O_RDONLY);
 	const ssize_t n = fd < 0 ? fd : read_up_to(fd, buf, size);
 
+	note_read(fs, path, n);
 	if (n < 0)
 		return (int)n;
 	if ((size_t)n >= size)
@@ -442,6 +464,7 @@ int fs_read_all(const struct fs *fs, const char *path, size_t max, bool secret, 
 		data = grown;
 
 		n = read_up_to(fd, data + size, room - size);
+		note_read(fs, path, n);
 		if (n < 0)
 			return (int)n;
 		size += (size_t)n;
@@ -469,6 +492,7 @@ static int read_link(const struct fs *fs, const char *path, char *buf, size_t si
 		return fd;
 
 	n = readlinkat(fd, "", buf, size);
+	note_read(fs, path, n < 0 ? -errno : n);
 	if (n < 0)
 		return -errno; /* ENOENT as well when it is no link */
 	if ((size_t)n >= size)
@@ -589,9 +613,11 @@ static int record_entry(const struct fs *fs, const char *path, bool with_files)
 	return 0;
 }
 
-bool fs_exists(const struct fs *fs, const char *path)
+int fs_exists(const struct fs *fs, const char *path)
 {
-	return record_entry(fs, path, true) >= 0;
+	const int r = record_entry(fs, path, true);
+
+	return r >= 0 ? 1 : r == -ENOENT || r == -ENOTDIR ? 0 : r;
 }
 
 static int compare_names(const void *a, const void *b)
@@ -651,6 +677,7 @@ int fs_list(const struct fs *fs, const char *path, struct fs_names *ret)
 	}
 
 	r = read_names(d, &names);
+	note_read(fs, path, r);
 	if (r < 0)
 		return r;
 	if (fs->on_read)

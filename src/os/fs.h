@@ -25,10 +25,16 @@ enum record_kind {
 	RECORD_FOLDER,
 };
 
-/* Files that could not be opened for want of permission, each once. */
-struct fs_denied {
-	size_t n; /* may be more than there is room for */
+/*
+ * Files of which a look learned nothing, not even that they are absent: those that could not be
+ * opened for want of permission, each once, and the first with another error, such as EIO or
+ * EMFILE.
+ */
+struct fs_unread {
+	size_t n; /* without permission; may be more than there is room for */
 	char paths[3][128];
+	int error; /* of the other one: -errno; 0: there is none */
+	char path[256];
 };
 
 struct fs {
@@ -37,7 +43,7 @@ struct fs {
 	void (*on_read)(void *userdata, enum record_kind kind, const char *path, const char *data,
 			size_t size);
 	void *userdata;
-	struct fs_denied *denied; /* filled, when not NULL */
+	struct fs_unread *unread; /* filled, when not NULL */
 	const char *inside;       /* NULL, or the folder of fs_enter(), borrowed */
 	int inside_fd;            /* O_PATH of it */
 };
@@ -65,6 +71,9 @@ void fs_done(struct fs *fs);
  */
 void fs_enter(const struct fs *fs, const char *path, struct fs *ret);
 void fs_leave(struct fs *fs);
+
+/* This or another process could not look at it: to fs.unread, when this error is one of those. */
+void fs_note_unread(const struct fs *fs, const char *path, int error);
 
 /*
  * Opens a file below the root with these open(2) flags; O_CLOEXEC is added, O_CREAT makes it 0600.
@@ -105,8 +114,11 @@ int fs_read_link(const struct fs *fs, const char *path, char *buf, size_t size);
 int fs_inode(const struct fs *fs, const char *path, uint64_t *ret);
 int fs_stat(const struct fs *fs, const char *path, struct stat *ret); /* of the same */
 
-bool fs_exists(const struct fs *fs,
-	       const char *path); /* recorded as what it is: link, folder or empty file */
+/*
+ * Recorded as what it is: link, folder or empty file. Return: 1, 0 when it is not there, or -errno
+ * when that is not known.
+ */
+int fs_exists(const struct fs *fs, const char *path);
 
 /* The names in a folder without "." and "..", sorted by bytes. Release with fs_names_done(). */
 struct fs_names {

@@ -48,6 +48,6 @@ bool os_is_incomplete(const struct os *d)
 
 bool os_has_node(const struct fs *fs)
 {
-	return fs_exists(fs, "sys/bus/pci") &&
-	       (!fs->is_live || fs_exists(fs, "run/systemd/system"));
+	return fs_exists(fs, "sys/bus/pci") > 0 &&
+	       (!fs->is_live || fs_exists(fs, "run/systemd/system") > 0);
 }

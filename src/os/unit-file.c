@@ -64,7 +64,7 @@ static int find_main(const struct fs *fs, const char *unit, char *ret, size_t si
 			continue;
 		if (conf_file_is_masked(fs, ret))
 			return 0;
-		if (fs_exists(fs, ret))
+		if (fs_exists(fs, ret) > 0)
 			return 1;
 	}
 	return 0;
@@ -83,7 +83,7 @@ static const char *const cgroup_folders[] = { "sys/fs/cgroup/system.slice",
 bool unit_file_has_cgroup(const struct fs *fs, const char *unit)
 {
 	for (size_t i = 0; i < ELEMENTSOF(cgroup_folders); i++)
-		if (fs_exists(fs, FS_PATH("%s/%s", cgroup_folders[i], unit)))
+		if (fs_exists(fs, FS_PATH("%s/%s", cgroup_folders[i], unit)) > 0)
 			return true;
 	return false;
 }
@@ -145,7 +145,7 @@ int unit_file_list_manager(const struct fs *fs, struct unit_paths *ret)
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(files) && l.n == 0 && r >= 0; i++)
-		if (fs_exists(fs, files[i]))
+		if (fs_exists(fs, files[i]) > 0)
 			r = add_path(&l, files[i]);
 	if (r >= 0)
 		r = add_drop_ins(fs, in, &l);

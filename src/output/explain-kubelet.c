@@ -92,9 +92,11 @@ static const struct sheet_row start_rows[] = {
 
 static const struct sheet_row setting_rows[] = {
 	{ "at the next start", "",
-	  "[{value}|nothing][{?misspelt}, which the kubelet does not understand]" },
+	  "[{?source=unknown}not known|{value}|nothing][{?misspelt}, which the kubelet does not "
+	  "understand]" },
 	{ "decided by", "",
-	  "[{?source=default}nobody: it is the kubelet's default"
+	  "[{?source=default}nobody: it is the kubelet's default|{?source=unknown}"
+	  "a file that cannot be read or understood"
 	  "|{source}, [{path}|in a place that is not known][:{+line}]]" },
 	{ "asked for", "", "[{?+row}{wanted}|nothing: it is left alone]" },
 	{ "verdict", "", "[[{?outcome=pending}to be changed|{outcome}][ {code}]]" },

@@ -16,8 +16,8 @@
  * {
  *   "present", "unit", "version", "config", "config_dir": "" for none; "managed_by", "problem",
  *   "running", "deferred": it was started before our last edit, "since": that edit, "" for none,
- *   "settings": [ { "key", "value", "source": "default", "file", "drop-in" or "flag", "path",
- *       "line", "wanted": "" is left alone, "row": of the decision table, 0 for none, "outcome":
+ *   "settings": [ { "key", "value", "source": "default", "file", "drop-in", "flag" or "unknown",
+ * "path", "line", "wanted": "" is left alone, "row": of the decision table, 0 for none, "outcome":
  *       as in state.json, "way": how it would be edited, "edits": the file, "code", "detail",
  *       "advice" } ],
  *   "cpus": { "reserved", "online", "checkpoint": policy of the state file, "" for none },
