@@ -887,6 +887,56 @@ static void a_file_that_cannot_be_read_has_no_value(_unused_ void **state)
 	}
 }
 
+/* Beside a stricter flag in the configuration of k3s. */
+static void a_configuration_of_k3s_that_cannot_be_read_has_no_flags(_unused_ void **state)
+{
+#define FLAG "topology-manager-policy=restricted"
+#define DIR  "etc/rancher/k3s/config.yaml.d"
+	static const struct {
+		const char *name, *text;
+		enum kubelet_outcome outcome;
+		void (*make)(const char *path);
+	} cases[] = {
+		{ "a list", "kubelet-arg+: [" FLAG "]\n", KUBELET_SATISFIED, NULL },
+		{ "an alias", "a: &e " FLAG "\nkubelet-arg+: [*e]\n", KUBELET_SATISFIED, NULL },
+		{ "a list by alias", "a: &e [" FLAG "]\nkubelet-arg+: *e\n", KUBELET_SATISFIED,
+		  NULL },
+		{ "a merge key", "a: &e {kubelet-arg+: [" FLAG "]}\n<<: *e\n", KUBELET_SATISFIED,
+		  NULL },
+		{ "an explicit key", "? kubelet-arg+\n: [" FLAG "]\n", KUBELET_SATISFIED, NULL },
+		{ "a tag", "kubelet-arg+: [!!str " FLAG "]\n", KUBELET_REFUSED, NULL },
+		{ "a tab", "kubelet-arg+:\n\t- " FLAG "\n", KUBELET_REFUSED, NULL },
+		{ "Latin-1", "kubelet-arg+: [" FLAG "] # \xE9\n", KUBELET_REFUSED, NULL },
+		{ "a FIFO", NULL, KUBELET_REFUSED, make_fifo },
+		{ "a folder", NULL, KUBELET_REFUSED, make_folder },
+		{ "a link to itself", NULL, KUBELET_REFUSED, make_loop },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+		const char *name = cases[i].make == make_loop ? DIR "/config.yaml" : DIR "/50.yaml";
+		_cleanup_(root_done) struct root root = {};
+		char full[PATH_MAX];
+		struct verdict v;
+
+		root_open(&root);
+		put_text(&root, "usr/lib/systemd/system/k3s.service",
+			 "[Service]\nExecStart=/usr/local/bin/k3s server\n");
+		put_text(&root, name, cases[i].text ? cases[i].text : "");
+		full_path(&root, name, full);
+		if (cases[i].make) {
+			unlink(full);
+			cases[i].make(full);
+		}
+		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
+		print_message("  %s: row %u %s: %s\n", cases[i].name, v.row, reason_code(v.reason),
+			      v.detail);
+		assert_int_equal(v.outcome, cases[i].outcome);
+		assert_int_equal(fs_exists(&root.fs, DIR "/99-rdma-provision.yaml"), 0);
+	}
+#undef FLAG
+#undef DIR
+}
+
 /* The size of a file is no reason; an empty one is being written. */
 static void a_large_file_is_understood_and_an_empty_one_waited_for(_unused_ void **state)
 {
@@ -1159,6 +1209,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_is_open_for_writing_waits_for_the_next_start),
 		cmocka_unit_test(a_file_with_a_second_name_is_left_for_the_next_way),
 		cmocka_unit_test(a_file_that_cannot_be_read_has_no_value),
+		cmocka_unit_test(a_configuration_of_k3s_that_cannot_be_read_has_no_flags),
 		cmocka_unit_test(a_large_file_is_understood_and_an_empty_one_waited_for),
 		cmocka_unit_test(an_immutable_file_is_left_for_the_next_way),
 		cmocka_unit_test(a_full_disk_leaves_the_old_file_whole),

@@ -80,9 +80,17 @@ static const struct own *own_of(const struct yaml_item *item)
 	return NULL;
 }
 
+/* A flag of the kubelet with a tag, or one that is cut: its value is not known. */
+static bool is_odd_flag(const struct yaml_item *item)
+{
+	return item->is_odd && is_key(item, "kubelet-arg") &&
+	       (*item->text ? flags_is_kubelets(item->text) : item->is_listed);
+}
+
 static bool is_kept(const struct yaml_item *item)
 {
-	return !item->is_odd && !item->is_null && (own_of(item) || is_key(item, "kubelet-arg"));
+	return is_odd_flag(item) ||
+	       (!item->is_odd && !item->is_null && (own_of(item) || is_key(item, "kubelet-arg")));
 }
 
 static bool is_one(const char *key)
@@ -105,7 +113,7 @@ static void put_item(FILE *f, const struct yaml_item *item, uint32_t *line, cons
 	}
 	if (is_first)
 		fprintf(f, "%s: %s", item->key, is_one(item->key) ? "" : "[");
-	fputc('\'', f);
+	fputs(item->is_odd ? "!!str '" : "'", f);
 	for (size_t i = 0; text[i]; i++)
 		if (flags_is_shown(text, labels, i))
 			fprintf(f, text[i] == '\'' ? "''" : "%c", text[i]);
@@ -170,6 +178,10 @@ static int read_config(struct rancher *rn, const struct fs *fs, const char *path
 		const bool is_flag = is_key(&items.items[i], "kubelet-arg");
 
 		has_flags |= is_flag;
+		if (is_odd_flag(&items.items[i]) && !*rn->problem)
+			snprintf(rn->problem, sizeof(rn->problem),
+				 "%.160s:%" PRIu32 ": a flag is not understood", path,
+				 items.items[i].line);
 		if (!items.items[i].sub[0] && (is_flag || own_of(&items.items[i])))
 			r = take_item(rn, &items.items[i], path);
 	}

@@ -30,7 +30,7 @@ static const struct {
 	{ -ENODATA, "# left out\n" },
 	{ -EILSEQ, "\x7F left out" },
 	{ -EBADMSG, "] left out" },
-	{ -EMEDIUMTYPE, "# left out: not a KubeletConfiguration\nkind: Other\n" },
+	{ -EMEDIUMTYPE, "- left out\n" },
 	{ -EOPNOTSUPP, "!leftOut kind: x\n" },
 };
 
@@ -110,8 +110,7 @@ int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,
 		snprintf(at, sizeof(at), ":%" PRIu32, line);
 	if (r < 0 && r != -ENOENT && !*problem)
 		snprintf(problem, 256, "%.160s%s: %s", path, at, yaml_problem(r));
-	if (r < 0 && r != -ENOENT && kind == YAML_KUBELET &&
-	    record_refused(fs, fs_bare(path), line, r) < 0)
+	if (r < 0 && r != -ENOENT && r != -ENOMEM && record_refused(fs, fs_bare(path), line, r) < 0)
 		return -ENOMEM;
 	return r;
 }

@@ -46,7 +46,8 @@ const struct yaml_item *sources_find(const struct sources *l, const char *key, c
 				     const struct source **ret);
 
 /*
- * Reads YAML of any kind; what is understood is recorded by the caller. @problem: as in struct
+ * Reads YAML of any kind; of what is refused something is recorded that is refused for the same
+ * reason, and what is understood is recorded by the caller. @problem: as in struct
  * sources, written to unless the file is not there. Return: as sources_add_file().
  */
 int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,

@@ -742,10 +742,10 @@ static const struct {
 	},
 	[REASON_KUBELET_VALUE_UNKNOWN] = {
 		"kubelet-value-unknown",
-		"The kubelet's value is not known: its file cannot be read or understood, or the "
-		"value is unknown, or misspelt and stricter than the requested one",
-		"Correct the file, or correct or remove the value in the file or flag that sets it; "
-		"rdma-provision does not overwrite it.",
+		"A value of the kubelet is not known: its file cannot be read or understood, or "
+		"the word is unknown, or misspelt and stricter than the requested one",
+		"Correct or remove the value in the file or flag that sets it; rdma-provision does "
+		"not overwrite it.",
 		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_UNCLEAR] = {
