@@ -14,7 +14,7 @@
 #define MAX_FOLLOWED ((size_t)32 * 1024 * 1024) /* bytes that are parsed again for aliases */
 
 /* The place at which the document is read: itself, or what an alias means. */
-struct place {
+struct yaml_place {
 	struct yaml_events *scan;
 	uint32_t line; /* of the alias; 0: of each event */
 	int n_behind;
@@ -23,7 +23,7 @@ struct place {
 /* What is read while one document is gone through. */
 struct yaml_reader {
 	struct yaml_events document;
-	struct place at;
+	struct yaml_place at;
 	struct yaml_document *d;
 	struct yaml_entry version;
 	size_t n_kinds, n_versions, n_followed, column;
@@ -156,7 +156,7 @@ static int read_merge(struct yaml_reader *rd, const char *key, yaml_event_t *e)
 
 	for (;;) {
 		_cleanup_(yaml_events_done) struct yaml_events behind = {};
-		const struct place here = rd->at;
+		const struct yaml_place here = rd->at;
 		int r;
 
 		yaml_event_delete(e);
@@ -203,7 +203,7 @@ static int read_collection(struct yaml_reader *rd, const char *key, yaml_event_t
 
 	for (;;) {
 		_cleanup_(yaml_events_done) struct yaml_events behind = {};
-		const struct place here = rd->at;
+		const struct yaml_place here = rd->at;
 		int r;
 
 		yaml_event_delete(e);
@@ -231,7 +231,7 @@ static int read_value(struct yaml_reader *rd, bool is_merge, struct yaml_entry *
 {
 	_cleanup_(yaml_events_done) struct yaml_events behind = {};
 	_cleanup_(yaml_event_delete) yaml_event_t e = {};
-	const struct place here = rd->at;
+	const struct yaml_place here = rd->at;
 	int r;
 
 	r = next_node(rd, &behind, &e);
@@ -261,7 +261,7 @@ static int read_value(struct yaml_reader *rd, bool is_merge, struct yaml_entry *
 	return 0;
 }
 
-static int read_entry(struct yaml_reader *rd, const yaml_event_t *key, const struct place *here)
+static int read_entry(struct yaml_reader *rd, const yaml_event_t *key, const struct yaml_place *here)
 {
 	struct yaml_document *d = rd->d;
 	struct yaml_entry entry = {};
@@ -297,7 +297,7 @@ static int read_mapping(struct yaml_reader *rd, yaml_event_t *e)
 {
 	for (;;) {
 		_cleanup_(yaml_events_done) struct yaml_events behind = {};
-		const struct place here = rd->at;
+		const struct yaml_place here = rd->at;
 		int r;
 
 		yaml_event_delete(e);
