@@ -261,7 +261,8 @@ static int read_value(struct yaml_reader *rd, bool is_merge, struct yaml_entry *
 	return 0;
 }
 
-static int read_entry(struct yaml_reader *rd, const yaml_event_t *key, const struct yaml_place *here)
+static int read_entry(struct yaml_reader *rd, const yaml_event_t *key,
+		      const struct yaml_place *here)
 {
 	struct yaml_document *d = rd->d;
 	struct yaml_entry entry = {};
