@@ -544,9 +544,9 @@ static void write_config(bool is_other)
 		PICK("60", "120", "300"), PICK("0.1", "0.5", "2"),
 		PICK("none", "rdma-shared", "sriov", "hca"));
 	if (sim_random(3) == 0)
-		fputs("Manifest=/run/pods/plugin.yaml\nImage=example.com/plugin:1\n"
-		      "[Output]\nMetrics=/run/metrics/node.prom\nNFD=/run/metrics/features\n"
-		      "CDI=/run/metrics\n",
+		fputs("Manifest=/run/manifests/plugin.yaml\nImage=example.com/plugin:1\n"
+		      "[Output]\nMetrics=/run/metrics/node.prom\nNFD=/run/features.d/node\n"
+		      "CDI=/run/cdi\n",
 		      f);
 	fprintf(f, "[Device rdma]\nMatch=%s\n", match);
 	put_device(f);
@@ -573,7 +573,8 @@ static void make_folders(const char *const *folders, size_t n)
 
 static void boot(unsigned number)
 {
-	static const char *const folders[] = { "run/metrics", "run/pods" };
+	static const char *const folders[] = { "run/metrics", "run/manifests", "run/features.d",
+					       "run/cdi" };
 
 	sim_trace("--- boot %u ---", number);
 	disk_boot(sim.is_dead);
