@@ -241,21 +241,22 @@ int cpus_observe(const struct fs *fs, const struct sources *sources, const struc
 	return r;
 }
 
-uint32_t cpus_numa_nodes(const struct fs *fs)
+int cpus_numa_nodes(const struct fs *fs, uint32_t *ret)
 {
 	_cleanup_(fs_names_done) struct fs_names names = {};
 	uint32_t n = 0;
 	int r;
 
 	r = fs_list(fs, "sys/devices/system/node", &names);
+	if (r == -ENOMEM)
+		return r;
 	if (r < 0)
-		return r == -ENOENT || r == -ENOTDIR ? 0
-						     : CPUS_UNKNOWN; /* 0: a kernel without NUMA */
-
+		n = r == -ENOENT || r == -ENOTDIR ? 0 : CPUS_UNKNOWN;
 	for (size_t i = 0; i < names.n_names; i++) {
 		const char *number = after(names.names[i], "node");
 
 		n += number && *number >= '0' && *number <= '9';
 	}
-	return n;
+	*ret = n;
+	return 0;
 }

@@ -21,6 +21,9 @@ int cpus_parse_amount(const char *text, uint64_t *ret);
 /* A list as "0-3,8". Return: how many there are, all below @n; or -EINVAL. */
 int cpus_count(const char *list, uint32_t n);
 
-/* How many NUMA nodes the machine has; 0: the kernel tells of none; or CPUS_UNKNOWN. */
+/*
+ * How many NUMA nodes the machine has; 0: the kernel tells of none; or CPUS_UNKNOWN. Return: 0 or
+ * -ENOMEM.
+ */
 #define CPUS_UNKNOWN UINT32_MAX
-uint32_t cpus_numa_nodes(const struct fs *fs);
+int cpus_numa_nodes(const struct fs *fs, uint32_t *ret);

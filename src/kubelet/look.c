@@ -19,13 +19,16 @@ int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *re
 	struct kubelet_decision decision;
 	bool is_asking = false, is_again;
 	struct kubelet_found k;
+	uint32_t n_numa_nodes;
 	int r;
 
 	do {
 		r = kubelet_find(fs, is_asking, &k, NULL);
+		if (r >= 0)
+			r = cpus_numa_nodes(fs, &n_numa_nodes);
 		if (r < 0)
 			return r;
-		kubelet_decide(c, &k, cpus_numa_nodes(fs), &decision);
+		kubelet_decide(c, &k, n_numa_nodes, &decision);
 		is_again = !is_asking && kubelet_needs_systemd(&k, &decision);
 		is_asking = true;
 	} while (is_again);
