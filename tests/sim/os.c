@@ -30,7 +30,7 @@ bool __real_fs_exists(const struct fs *fs, const char *path);
 int __real_fs_replace(const struct fs *fs, const char *path, const char *data, size_t size,
 		      unsigned mode);
 int __real_fs_remove(const struct fs *fs, const char *path);
-int __real_fs_rename(const struct fs *fs, const char *from, const char *to);
+int __real_fs_rename(const struct fs *fs, const char *from, const char *to, bool is_new);
 int __real_fs_output(const struct fs *fs, const char *path, const char *data, size_t size,
 		     unsigned mode);
 int __real_fs_output_remove(const struct fs *fs, const char *path);
@@ -451,13 +451,13 @@ int __wrap_fs_remove(const struct fs *fs, const char *path)
 	return r < 0 ? r : __real_fs_remove(fs, path);
 }
 
-int __wrap_fs_rename(const struct fs *fs, const char *from, const char *to)
+int __wrap_fs_rename(const struct fs *fs, const char *from, const char *to, bool is_new)
 {
 	int r = may_write(to);
 
 	if (r >= 0)
 		COPY(sim.state_hash, sim.config->hash);
-	return r < 0 ? r : __real_fs_rename(fs, from, to);
+	return r < 0 ? r : __real_fs_rename(fs, from, to, is_new);
 }
 
 /* What is handed out was usable when it was looked at, or one look before: SettleSec= has to pass
