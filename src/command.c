@@ -428,7 +428,7 @@ static void tell_no_nic(const struct config *c)
 }
 
 /*
- * What a reload would do. An error here is logged, and is no failure: the files are written; but
+ * Prints the plan of a reload. An error is logged, and is no failure: the files are written; but
  * what cannot be printed is one. Return: an exit code.
  */
 static int tell_plan(const struct command *cmd, struct os *d, const struct config *c)

@@ -61,7 +61,7 @@ static int look_at(struct os *d, const struct config *c, struct attempts *tried,
 		r = observe_files(&d->fs, c, &n);
 	if (r < 0)
 		return r;
-	/* One of which not even the absence is known would else count as absent. */
+	/* A file whose absence is not known either would count as absent. */
 	if (d->fs.unread->error < 0)
 		return log_error_errno(d->fs.unread->error, "The node cannot be observed: /%s",
 				       d->fs.unread->path);

@@ -76,7 +76,7 @@ int other_files_set_roce(const struct fs *fs, const char *ibdev, const char *att
 		   FS_PATH("%s/%s", ibdev, attribute), value);
 }
 
-/* Of an address and the length of its prefix, or of a value that is no path. */
+/* Skips an address and the length of its prefix, or a value that is no path. */
 static const char *skip_value(const char *line, const char *prefix)
 {
 	const char *range = after(line, "NCCL_IB_ADDR_RANGE="), *rest = after(line, prefix);

@@ -69,7 +69,7 @@ int kubelet_undo(const struct fs *fs, const struct kubelet_undo *u);
 int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool was_there,
 		      bool is_created);
 
-/* What a crash left beside a file that was about to be made. 0 or -errno. */
+/* Removes what a crash left beside a file that was about to be made. Return: 0 or -errno. */
 int kubelet_remove_temporary(const struct fs *fs, const char *path);
 
 /* The whole text of a file of ours: a drop-in, or one of config.yaml.d. 0 or -ENOMEM. */

@@ -67,7 +67,7 @@ int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t
 bool flags_is_kubelets(const char *text);
 
 /*
- * Of the labels of a node a capture has those that are looked at. flags_labels(): where they begin
+ * A capture has those labels of a node that are looked at. flags_labels(): where they begin
  * in a word as "--node-labels=a=b,c=d"; SIZE_MAX: it has none. flags_is_shown(): may this byte of
  * the word be shown?
  */

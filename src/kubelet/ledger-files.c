@@ -205,7 +205,7 @@ int ledger_files_note_written(const struct fs *fs, const char *path, const struc
 
 /* The way back */
 
-/* What is in a file of ours as the ledger has it. Return: as kubelet_take_back(). */
+/* Removes a value from a file of ours, as the ledger has it. Return: as kubelet_take_back(). */
 static int revert_own(const struct fs *fs, const struct ledger *l, const struct ledger_entry *e)
 {
 	_cleanup_(freep) char *text = NULL, *have = NULL;

@@ -43,7 +43,7 @@ bool yaml_events_is_string(const yaml_event_t *e); /* a scalar without a tag, or
 uint32_t yaml_events_line(const struct yaml_events *s); /* that has been reached, or is wrong */
 
 /*
- * What an alias that @s gave last means: its first event, in @behind, which is opened for it and
+ * Follows an alias that @s gave last, to its first event, in @behind, which is opened for it and
  * parses the text again. Return: 0, -EBADMSG (there is no such anchor) or -ENOMEM.
  */
 int yaml_events_follow(const struct yaml_events *s, const yaml_event_t *alias,

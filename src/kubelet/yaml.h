@@ -65,7 +65,7 @@ const struct yaml_item *yaml_find(const struct yaml_items *l, const char *key, c
 /* Is a key of the top level there twice? The kubelet takes the last; in a drop-in it is fatal. */
 bool yaml_has_duplicates(const struct yaml_items *l);
 
-/* One of the errors above as people read it: "is larger than 4 MiB". */
+/* The errors above as people read them: "is larger than 4 MiB". */
 const char *yaml_problem(int r);
 
 /* --- for edit.c --- */

@@ -11,7 +11,7 @@
  * entry nothing is changed.
  *
  * There are two files. What is set in the kernel lasts one boot, and the service keeps it in /run.
- * What is set in the kubelet's files lasts over boots, and rdma-provision-kubelet alone, which may
+ * Values in the kubelet's files last over boots, and rdma-provision-kubelet alone, which may
  * write to any folder, keeps it in /var/lib: it must not do what a file of the service says.
  */
 #pragma once
@@ -26,7 +26,7 @@ struct ledger_entry {
 	char to[64];      /* what was to be set last; empty: @from was to be given back */
 	char before[64];  /* what we had set before "to", and is there still when that failed */
 
-	/* Of the kernel. */
+	/* A change of the kernel: */
 	char verb[24]; /* verb_name() */
 	uint32_t ifindex;
 	char subject[96]; /* of the action */
@@ -35,7 +35,7 @@ struct ledger_entry {
 	uint64_t since_usec;
 	uint32_t total; /* times that this very value was set in this boot */
 
-	/* Of a file. */
+	/* A change of a file: */
 	enum kubelet_setting setting;
 	enum kubelet_way way;
 	bool was_there;   /* the key or flag */

@@ -46,7 +46,7 @@
 
 #define RULES_PATH "run/udev/rules.d/79-rdma-provision.rules"
 
-/* Of the kubelet: what is remembered of its binary, who edits its files, what was edited. What
+/* The kubelet: what is remembered of its binary, who edits its files, what was edited. What
  * kubelet-ensure believes is in folders that the service cannot write to. */
 #define KUBELET_VERSION_PATH "run/rdma-provision-kubelet/version"
 #define KUBELET_LOCK_PATH    "run/rdma-provision/kubelet.lock"

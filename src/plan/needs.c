@@ -587,7 +587,7 @@ static const char *sign_of(const struct search *s, const struct netdev *nd)
 	if (has_asked_for_router(s, nd))
 		return "it has asked for a router, and none has answered yet";
 	return s->is_young && is_pf(s->n, nd) && is_untouched(s, nd)
-		       ? "somebody may still begin to configure it"
+		       ? "a network manager may still begin to configure it"
 		       : NULL;
 }
 
