@@ -434,8 +434,9 @@ static const struct {
 	[REASON_VF_ORPHAN] = {
 		"vf-orphan",
 		"The network device of the virtual function is in no network namespace",
-		"The driver is rebound when no process uses the function: end the processes that "
-		"\"rdma-provision explain\" with its address lists.",
+		"The driver is rebound by the first pass at which no process uses the function: end "
+		"the processes that \"rdma-provision explain\" with its address lists, then run "
+		"\"rdma-provision apply\".",
 		SEVERITY_ERROR,
 	},
 
