@@ -3,6 +3,7 @@
 
 #include "apply/other-files.h"
 #include "base/log.h"
+#include "kubelet/look.h"
 #include "load.h"
 #include "os/child.h"
 #include "os/helper.h"
@@ -31,6 +32,7 @@ static int serve_module(struct os *d, const struct helper_question *q, _unused_ 
 static int make_manifest(const struct fs *fs, const struct config *c, char **ret)
 {
 	_cleanup_(freep) char *document = NULL;
+	struct kubelet_found k;
 	size_t size;
 	int r;
 
@@ -39,7 +41,9 @@ static int make_manifest(const struct fs *fs, const struct config *c, char **ret
 	r = fs_read_all(fs, c->plugin.config_file + 1, MAX_OUTPUT_BYTES, true, &document, &size);
 	if (r == -ENOENT)
 		return 0;
-	return r < 0 ? r : output_manifest(c, document, ret);
+	if (r >= 0)
+		r = kubelet_find(fs, false, &k, NULL);
+	return r < 0 ? r : output_manifest(c, k.seen.root_dir, document, ret);
 }
 
 static int serve_files(struct os *d, const struct helper_question *q, _unused_ char **ret)

@@ -809,9 +809,9 @@ static void a_pod_is_another_when_its_file_is(_unused_ void **state)
 	set_scene(&s, PLUGIN_SRIOV);
 	COPY(s.config.plugin.image, "example.com/plugin:v1");
 	COPY(s.config.plugin.config_file, "/run/a/b/plugin.json");
-	assert_int_equal(output_manifest(&s.config, "one", &a), 0);
-	assert_int_equal(output_manifest(&s.config, "one", &b), 0);
-	assert_int_equal(output_manifest(&s.config, "two", &c), 0);
+	assert_int_equal(output_manifest(&s.config, KUBELET_ROOT_DIR, "one", &a), 0);
+	assert_int_equal(output_manifest(&s.config, KUBELET_ROOT_DIR, "one", &b), 0);
+	assert_int_equal(output_manifest(&s.config, KUBELET_ROOT_DIR, "two", &c), 0);
 	assert_string_equal(a, b);
 	assert_string_not_equal(a, c);
 	assert_true(is_prefix(a, MANIFEST_MARK "\n"));

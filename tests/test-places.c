@@ -101,7 +101,7 @@ static void look(const struct fs *fs, const struct row *row, struct node *ret)
 		ret->kubelet.n_servers++;
 	}
 	COPY(ret->kubelet.host_name, row->own_name ? row->own_name : "");
-	COPY(ret->kubelet.cpus.checkpoint_path, row->root_dir ? row->root_dir : "");
+	COPY(ret->kubelet.root_dir, row->root_dir ? row->root_dir : "");
 	assert_int_equal(observe_places(fs, ret), 0);
 }
 
@@ -216,7 +216,7 @@ static void what_file_systems_come_from_is_a_destination(_unused_ void **state)
 		  .expected = "storage 10.0.0.9 (nfs4 server of /big one, /" MOUNTS ")" },
 		{ "NFS of the folder of --root-dir",
 		  { { MOUNTS, NFS("/data") } },
-		  .root_dir = "/data/kubelet/cpu_manager_state",
+		  .root_dir = "/data/kubelet",
 		  .expected = "storage 10.0.0.9 (nfs4 server of /data, /" MOUNTS ")" },
 		{ "NFS of nothing that the node lives on",
 		  { { MOUNTS, NFS("/data") NFS("/var/lib/kubelet/pods/x") NFS("/usr/local") } },

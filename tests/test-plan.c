@@ -1737,7 +1737,7 @@ static void the_kubelets_settings_are_one_change_and_refusals_are_reported(_unus
 		{ "not asked for", 0, TOPOLOGY_POLICY_UNSET, TOPOLOGY_POLICY_NONE, 0, 2, "",
 		  REASON_NONE },
 		{ "no kubelet", 1, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_UNSET, 0, 2, "",
-		  REASON_NONE },
+		  REASON_KUBELET_NOT_FOUND },
 		{ "9 NUMA nodes", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_NONE, 0, 9, "",
 		  REASON_KUBELET_NUMA_NODES },
 		{ "not understood", 0, TOPOLOGY_POLICY_BEST_EFFORT, TOPOLOGY_POLICY_UNSET, 0, 2,

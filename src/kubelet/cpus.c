@@ -5,7 +5,6 @@
 
 #define MAX_CPUS       8192 /* CONFIG_NR_CPUS of distributions */
 #define MAX_CHECKPOINT ((size_t)1024 * 1024)
-#define ROOT_FOLDER    "/var/lib/kubelet"
 
 static bool is_digit(char c)
 {
@@ -78,9 +77,14 @@ static int take_number(const char **text, uint32_t *ret)
 	return 0;
 }
 
-int cpus_count(const char *list, uint32_t n)
+struct cpuset {
+	uint64_t bits[MAX_CPUS / 64];
+};
+
+/* Adds a list. Return: how many of it were not there, all below @n; or -EINVAL. */
+static int add_list(struct cpuset *set, const char *list, uint32_t n)
 {
-	uint64_t is_in[MAX_CPUS / 64] = {};
+	uint64_t *is_in = set->bits;
 	int count = 0;
 
 	for (;; list++) {
@@ -105,6 +109,39 @@ int cpus_count(const char *list, uint32_t n)
 		if (*list != ',')
 			return -EINVAL;
 	}
+}
+
+int cpus_count(const char *list, uint32_t n)
+{
+	return add_list(&(struct cpuset){}, list, n);
+}
+
+static bool is_subset(const struct cpuset *a, const struct cpuset *of)
+{
+	for (size_t i = 0; i < ELEMENTSOF(a->bits); i++)
+		if (a->bits[i] & ~of->bits[i])
+			return false;
+	return true;
+}
+
+/* As the kubelet shows it: "0-3,8". */
+static const char *show_set(const struct cpuset *set, char ret[static 64])
+{
+	size_t at = 0;
+
+	*ret = '\0';
+	for (uint32_t i = 0, to; i < MAX_CPUS && at < 48; i = to) {
+		to = i;
+		while (to < MAX_CPUS && set->bits[to / 64] >> to % 64 & 1)
+			to++;
+		if (to == i) {
+			to++;
+			continue;
+		}
+		at += (size_t)snprintf(ret + at, 64 - at, to - i > 1 ? "%s%u-%u" : "%s%u",
+				       at > 0 ? "," : "", i, to - 1);
+	}
+	return ret;
 }
 
 /* What one of the two maps says of CPUs, in thousandths. */
@@ -147,8 +184,10 @@ static bool has_text(const struct sources *sources, const struct flags *flags, c
 }
 
 static void observe_reserved(const struct sources *sources, const struct flags *flags,
+			     const struct cpuset *online, struct cpuset *reserved,
 			     struct kubelet_cpus *ret)
 {
+	char a[64], b[64];
 	const struct flag *f = flags_last(flags, FLAG_RESERVED_CPUS);
 	const struct source *source;
 	const struct yaml_item *item = sources_find(sources, "reservedSystemCPUs", "", &source);
@@ -170,37 +209,99 @@ static void observe_reserved(const struct sources *sources, const struct flags *
 	ret->is_unclear |= n < 0 || (f && f->is_cut) ||
 			   (!f && (item->is_odd || (item->is_plain && !strpbrk(list, "-,"))));
 	ret->n_reserved = n < 0 ? 0 : (uint32_t)n;
+	if (n >= 0 && add_list(reserved, list, MAX_CPUS) >= 0 && ret->n_online > 0 &&
+	    !is_subset(reserved, online))
+		snprintf(ret->list_problem, sizeof(ret->list_problem),
+			 "reserved-cpus: %s is not a subset of online-cpus: %s",
+			 show_set(reserved, a), show_set(online, b));
 }
 
-/* Without the pods in it. */
-static int record_checkpoint(const struct fs *fs, const struct kubelet_cpus *cpus)
+/* validateState() of pkg/kubelet/cm/cpumanager/policy_static.go. */
+static void judge_state(const struct cpuset *online, const struct cpuset *reserved, bool is_strict,
+			const struct cpuset *free, const struct cpuset *taken,
+			struct kubelet_cpus *ret)
+{
+	struct cpuset all = *free, usable = *online, common = {};
+	bool is_empty = true, is_shared = false, has_reserved = false;
+	char a[64], b[64];
+
+	for (size_t i = 0; i < ELEMENTSOF(all.bits); i++) {
+		is_empty &= !free->bits[i];
+		is_shared |= free->bits[i] & taken->bits[i];
+		common.bits[i] = free->bits[i] & reserved->bits[i];
+		has_reserved |= common.bits[i];
+		all.bits[i] |= taken->bits[i];
+		usable.bits[i] &= is_strict ? ~reserved->bits[i] : UINT64_MAX;
+	}
+	if (is_empty && is_subset(taken, free))
+		return; /* it is made anew */
+	if (is_empty)
+		COPY(ret->state_problem, "default cpuset cannot be empty");
+	else if (is_strict ? has_reserved : !is_subset(reserved, &common))
+		snprintf(ret->state_problem, sizeof(ret->state_problem),
+			 is_strict ? "some of strictly reserved cpus: \"%s\" are present in "
+				     "defaultCpuSet: \"%s\""
+				   : "not all reserved cpus: \"%s\" are present in defaultCpuSet: "
+				     "\"%s\"",
+			 show_set(is_strict ? &common : reserved, a), show_set(free, b));
+	else if (is_shared)
+		snprintf(ret->state_problem, sizeof(ret->state_problem),
+			 "a container's cpuset overlaps with default cpuset \"%s\"",
+			 show_set(free, b));
+	else if (!is_subset(&all, &usable) || !is_subset(&usable, &all))
+		snprintf(ret->state_problem, sizeof(ret->state_problem),
+			 "current set of available CPUs \"%s\" doesn't match with CPUs in state "
+			 "\"%s\"",
+			 show_set(&usable, a), show_set(&all, b));
+}
+
+/* CPUs that pods have, as the state file tells. */
+static void add_taken(json_t *entries, struct cpuset *ret)
+{
+	const char *name;
+	json_t *pod, *set;
+
+	json_object_foreach(entries, name, pod)
+	{
+		const char *container;
+
+		json_object_foreach(pod, container, set)
+			add_list(ret, json_string_value(set) ?: "", MAX_CPUS);
+	}
+}
+
+/* Without the pods in it: their CPUs are those of one. */
+static int record_checkpoint(const struct fs *fs, const struct kubelet_cpus *cpus,
+			     const struct cpuset *free, const struct cpuset *taken)
 {
 	json_auto_t *document = NULL;
 	_cleanup_(freep) char *text = NULL;
+	char buf[64], of_pods[64];
 
 	if (!fs->on_read)
 		return 0;
-	document = json_pack("{s:o}", "policyName", document_text(cpus->checkpoint));
+	document = json_pack("{s:o, s:s, s:{s:{s:s}}}", "policyName",
+			     document_text(cpus->checkpoint), "defaultCpuSet", show_set(free, buf),
+			     "entries", "", "", show_set(taken, of_pods));
 	if (!document || document_print(document, &text) < 0)
 		return -ENOMEM;
 	fs_record(fs, RECORD_FILE, cpus->checkpoint_path + 1, text, strlen(text));
 	return 0;
 }
 
-static int read_checkpoint(const struct fs *fs, const struct flags *flags, struct kubelet_cpus *ret)
+static int read_checkpoint(const struct fs *fs, const char *root_dir, bool is_strict,
+			   const struct cpuset *online, const struct cpuset *reserved,
+			   struct kubelet_cpus *ret)
 {
-	const struct flag *f = flags_last(flags, FLAG_ROOT_DIR);
+	struct cpuset free = {}, taken = {};
 	_cleanup_(freep) char *text = NULL;
 	json_auto_t *document = NULL;
 	const char *name;
 	size_t size;
 	int r;
 
-	/* MicroK8s has variables of its wrapper in there. */
-	if (f && (f->is_cut || f->value[0] != '/'))
-		ret->is_unclear = true;
-	snprintf(ret->checkpoint_path, sizeof(ret->checkpoint_path), "%.230s/cpu_manager_state",
-		 f && f->value[0] == '/' ? f->value : ROOT_FOLDER);
+	snprintf(ret->checkpoint_path, sizeof(ret->checkpoint_path), "%s/cpu_manager_state",
+		 root_dir);
 	r = fs_read_all(fs, ret->checkpoint_path + 1, MAX_CHECKPOINT, true, &text, &size);
 	if (r == -ENOENT || r == -ENOTDIR || r == -ENOMEM)
 		return r == -ENOMEM ? r : 0;
@@ -210,32 +311,34 @@ static int read_checkpoint(const struct fs *fs, const struct flags *flags, struc
 	name = json_string_value(json_object_get(document, "policyName"));
 	/* A damaged one is as bad for the kubelet as one of another policy. */
 	COPY(ret->checkpoint, name ? (*name ? name : "none") : "damaged");
-	return record_checkpoint(fs, ret);
+	add_list(&free, json_string_value(json_object_get(document, "defaultCpuSet")) ?: "",
+		 MAX_CPUS);
+	add_taken(json_object_get(document, "entries"), &taken);
+	if (ret->n_online > 0)
+		judge_state(online, reserved, is_strict, &free, &taken, ret);
+	return record_checkpoint(fs, ret, &free, &taken);
 }
 
 int cpus_observe(const struct fs *fs, const struct sources *sources, const struct flags *flags,
-		 struct kubelet_cpus *ret)
+		 const char *root_dir, bool is_strict, struct kubelet_cpus *ret)
 {
-	struct kubelet_cpus cpus = {};
-	char online[256];
+	struct kubelet_cpus cpus = { .is_unclear = ret->is_unclear };
+	struct cpuset online = {}, reserved = {};
+	char list[256];
 	int n, r;
 
-	if (fs_read(fs, "sys/devices/system/cpu/online", online, sizeof(online)) >= 0) {
-		n = cpus_count(online, MAX_CPUS);
-		if (n == -ENOMEM)
-			return n;
+	if (fs_read(fs, "sys/devices/system/cpu/online", list, sizeof(list)) >= 0) {
+		n = add_list(&online, list, MAX_CPUS);
 		cpus.n_online = n < 0 ? 0 : (uint32_t)n;
 	}
 	if (fs_read(fs, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list",
 		    cpus.first_core, sizeof(cpus.first_core)) >= 0) {
 		n = cpus_count(cpus.first_core, MAX_CPUS);
-		if (n == -ENOMEM)
-			return n;
 		cpus.n_first_core = n < 0 ? 0 : (uint32_t)n;
 	}
-	observe_reserved(sources, flags, &cpus);
+	observe_reserved(sources, flags, &online, &reserved, &cpus);
 
-	r = read_checkpoint(fs, flags, &cpus);
+	r = read_checkpoint(fs, root_dir, is_strict, &online, &reserved, &cpus);
 	if (r >= 0)
 		*ret = cpus;
 	return r;

@@ -11,9 +11,12 @@
 #include "flags.h"
 #include "sources.h"
 
-/* Return: 0 or -ENOMEM. */
+/*
+ * @is_strict: strict-cpu-reservation is on. @ret: is_unclear stays when it is set. Return: 0 or
+ * -ENOMEM.
+ */
 int cpus_observe(const struct fs *fs, const struct sources *sources, const struct flags *flags,
-		 struct kubelet_cpus *ret);
+		 const char *root_dir, bool is_strict, struct kubelet_cpus *ret);
 
 /* "500m", "1", "0.5", "2e3m": in thousandths, rounded up. -EINVAL, -ERANGE */
 int cpus_parse_amount(const char *text, uint64_t *ret);

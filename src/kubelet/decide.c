@@ -2,6 +2,7 @@
 #include "decide.h"
 
 #include "cpus.h"
+#include "start.h"
 
 /* The kubelet exits above this with any policy, unless an option raises it:
  * pkg/kubelet/cm/topologymanager/topology_manager.go */
@@ -315,7 +316,9 @@ static void decide_cpus(const struct kubelet_found *k, uint32_t n_numa_nodes,
 	if (item->outcome == KUBELET_SATISFIED) {
 		if (has_other_state(&k->seen.cpus) && k->was_started)
 			refuse(item, REASON_KUBELET_CPU_STATE, detail);
-		ret->is_state_removed = has_other_state(&k->seen.cpus) && !k->was_started;
+		ret->is_state_removed =
+			(has_other_state(&k->seen.cpus) || *k->seen.cpus.state_problem) &&
+			!k->was_started;
 		return;
 	}
 
@@ -337,6 +340,50 @@ static void decide_cpus(const struct kubelet_found *k, uint32_t n_numa_nodes,
 	COPY(reserved->from, q.v->source == KUBELET_DEFAULT ? "" : q.v->text);
 	if (reserved->outcome != KUBELET_CHANGED)
 		refuse(item, reserved->reason, reserved->detail);
+}
+
+static uint32_t rank_of(const struct kubelet_found *k, const struct kubelet_decision *d,
+			enum kubelet_setting s, bool is_after)
+{
+	if (is_after && d->items[s].outcome == KUBELET_CHANGED)
+		return kubelet_rank(s, d->items[s].to);
+	return k->seen.values[s].source == KUBELET_UNKNOWN ? 0 : k->seen.values[s].rank;
+}
+
+static void find_exit(const struct kubelet_found *k, const struct kubelet_decision *d,
+		      uint32_t n_numa_nodes, bool is_after, char ret[256])
+{
+	const bool is_cpu_changed =
+		is_after && d->items[KUBELET_CPU_POLICY].outcome == KUBELET_CHANGED;
+	const struct start_policies policies = {
+		.topology = rank_of(k, d, KUBELET_TOPOLOGY_POLICY, is_after),
+		.cpu = rank_of(k, d, KUBELET_CPU_POLICY, is_after),
+		.is_cpu_state_asked = !d->is_state_removed && !is_cpu_changed,
+		.is_reserved =
+			is_after && d->items[KUBELET_RESERVED_CPUS].outcome == KUBELET_CHANGED,
+		.n_numa_nodes = n_numa_nodes,
+	};
+
+	start_find_exit(k, &policies, ret);
+}
+
+/* A kubelet that would exit is told of before it does, and no edit makes it one. */
+static void decide_exit(const struct kubelet_found *k, uint32_t n_numa_nodes,
+			struct kubelet_decision *ret)
+{
+	char before[256], after[256];
+
+	for (int s = 0; s < _KUBELET_SETTING_N; s++)
+		if (ret->items[s].outcome == KUBELET_REFUSED)
+			return; /* for a reason of its own */
+	find_exit(k, ret, n_numa_nodes, false, before);
+	find_exit(k, ret, n_numa_nodes, true, after);
+	COPY(ret->would_exit, after);
+	for (int s = 0; s < _KUBELET_SETTING_N && *after && !*before; s++)
+		if (ret->items[s].row > 0 && ret->items[s].outcome == KUBELET_CHANGED) {
+			refuse(&ret->items[s], REASON_KUBELET_WOULD_EXIT, after);
+			ret->would_exit[0] = '\0';
+		}
 }
 
 void kubelet_decide(const struct config *c, const struct kubelet_found *k, uint32_t n_numa_nodes,
@@ -364,4 +411,5 @@ void kubelet_decide(const struct config *c, const struct kubelet_found *k, uint3
 	}
 	if (c->kubelet.cpu_policy == CPU_POLICY_STATIC)
 		decide_cpus(k, n_numa_nodes, ret);
+	decide_exit(k, n_numa_nodes, ret);
 }

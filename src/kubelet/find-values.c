@@ -7,6 +7,7 @@
 #include "yaml.h"
 
 #define OPTION_NUMA "max-allowable-numa-nodes"
+#define K0S_FILE    "/var/lib/k0s/kubelet-config.yaml" /* that k0s writes before it starts one */
 #define MINOR_RESET 28 /* its drop-ins set what they do not say to the default */
 
 /* Where configurations are when no unit says it, as distributions lay it out. Told by content, not
@@ -107,6 +108,8 @@ static int find_file(struct value_look *l, struct kubelet_found *k)
 
 	if (!*k->seen.unit)
 		return read_usual_file(l, k);
+	if (!f && is_prefix(k->seen.unit, "k0s"))
+		return read_file(l, k, K0S_FILE);
 	if (!f || k->flavour == KUBELET_RANCHER)
 		return 0;
 	if (f->is_cut || !is_plain_path(f->value)) {
@@ -283,12 +286,17 @@ static void find_settings(const struct value_look *l, struct kubelet_found *k)
 {
 	const struct flag *node_ip = flags_last(&l->flags, FLAG_NODE_IP);
 	const struct flag *host_name = flags_last(&l->flags, FLAG_HOST_NAME);
+	const struct flag *root_dir = flags_last(&l->flags, FLAG_ROOT_DIR);
 	const struct yaml_item *item;
 	const struct source *source;
 	char text[16];
 
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
 		find_value(l, k, (enum kubelet_setting)s);
+	/* MicroK8s has variables of its wrapper in there. */
+	k->seen.cpus.is_unclear = root_dir && (root_dir->is_cut || root_dir->value[0] != '/');
+	COPY(k->seen.root_dir,
+	     root_dir && !k->seen.cpus.is_unclear ? root_dir->value : KUBELET_ROOT_DIR);
 	COPY(k->seen.node_ip, node_ip ? node_ip->value : "");
 	COPY(k->seen.host_name, host_name ? host_name->value : "");
 	COPY(k->seen.flannel_iface, l->rancher.flannel_iface);

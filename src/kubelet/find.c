@@ -11,10 +11,12 @@
 #include "find-values.h"
 #include "redact.h"
 #include "servers.h"
+#include "start.h"
 #include "version.h"
 
-#define MAX_CMDLINE ((size_t)2 * 1024 * 1024) /* the kernel's default limit */
-#define SNAP_ARGS   "/var/snap/microk8s/current/args/kubelet"
+#define MAX_CMDLINE   ((size_t)2 * 1024 * 1024)           /* the kernel's default limit */
+#define K8S_ARGS      "/var/snap/k8s/common/args/kubelet" /* of Canonical Kubernetes */
+#define MICROK8S_ARGS "/var/snap/microk8s/current/args/kubelet"
 
 /*
  * Variables that are there for more flags. Not those of kubeadm: it writes
@@ -52,11 +54,15 @@ static void which_unit(const struct fs *fs, char *ret, size_t size)
 
 	*ret = '\0';
 	for (size_t i = 0; i < N_KUBELET_UNITS && best < 3; i++) {
-		const int worth = unit_file_has_cgroup(fs, kubelet_units[i])          ? 3
-				  : best < 2 && is_unit_enabled(fs, kubelet_units[i]) ? 2
-										      : 1;
+		int worth = 1;
 
-		if (worth > best && unit_file_is_there(fs, kubelet_units[i])) {
+		if (!unit_file_is_there(fs, kubelet_units[i]))
+			continue;
+		if (unit_file_has_cgroup(fs, kubelet_units[i]))
+			worth = 3;
+		else if (is_unit_enabled(fs, kubelet_units[i]))
+			worth = 2;
+		if (worth > best) {
 			best = worth;
 			copy(ret, size, kubelet_units[i]);
 		}
@@ -181,11 +187,13 @@ static int read_unit(struct value_look *l, struct kubelet_found *k)
 		k->flavour = KUBELET_SNAP;
 
 	if (k->flavour == KUBELET_SNAP) {
-		page = unit_add_page(&l->unit, l->fs, SNAP_ARGS, PAGE_FLAGS);
+		const char *args = is_prefix(k->seen.unit, "snap.k8s.") ? K8S_ARGS : MICROK8S_ARGS;
+
+		page = unit_add_page(&l->unit, l->fs, args, PAGE_FLAGS);
 		if (page == -ENOMEM)
 			return page;
 		if (page >= 0) {
-			COPY(k->extra_path, SNAP_ARGS);
+			COPY(k->extra_path, args);
 			k->extra_at = UINT32_MAX;
 			k->extra_bytes = (uint32_t)l->unit.pages[page].size;
 			return arguments_add_page(&l->unit, (uint16_t)page);
@@ -282,7 +290,8 @@ static void find_extra(const struct unit *u, struct kubelet_found *k)
 
 /* The rest */
 
-/* OpenShift degrades a node whose files were edited; the others cannot be edited at all. */
+/* OpenShift degrades a node whose files were edited; k0s writes them anew at each start; those of
+ * the others cannot be edited at all. */
 static void find_manager(const struct fs *fs, struct kubelet_found *k)
 {
 	static const char *const files[] = { "etc/os-release", "usr/lib/os-release" };
@@ -292,6 +301,8 @@ static void find_manager(const struct fs *fs, struct kubelet_found *k)
 
 	if (fs_exists(fs, "etc/machine-config-daemon/currentconfig") > 0)
 		COPY(k->seen.manager, "openshift");
+	if (is_prefix(k->seen.unit, "k0s"))
+		COPY(k->seen.manager, "k0s");
 	for (size_t i = 0; i < ELEMENTSOF(files) && !*k->seen.manager; i++) {
 		_cleanup_(freep) char *text = NULL;
 		size_t size, at = 0;
@@ -420,7 +431,10 @@ int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_foun
 	k.minor = version.minor;
 	COPY(k.seen.version, version.text);
 	find_values(&l, &k);
-	r = cpus_observe(fs, &l.sources, &l.flags, &k.seen.cpus);
+	r = start_observe(fs, &l.sources, &l.flags, k.seen.root_dir, &k.start);
+	if (r >= 0)
+		r = cpus_observe(fs, &l.sources, &l.flags, k.seen.root_dir,
+				 k.start.cpu_options & 1u << CPU_OPTION_STRICT, &k.seen.cpus);
 	if (r < 0)
 		return r;
 	find_manager(fs, &k);

@@ -21,8 +21,30 @@ enum kubelet_flavour {
 	_KUBELET_FLAVOUR_N
 };
 
+/* Of the static CPU policy: pkg/kubelet/cm/cpumanager/policy_options.go. */
+enum cpu_option {
+	CPU_OPTION_FULL_PCPUS,
+	CPU_OPTION_ACROSS_NUMA,
+	CPU_OPTION_ACROSS_CORES,
+	CPU_OPTION_BY_SOCKET,
+	CPU_OPTION_STRICT,
+	CPU_OPTION_UNCORE,
+	_CPU_OPTION_N
+};
+
+/* What start.c judges, beside all else. */
+struct kubelet_start {
+	uint32_t cpu_options; /* that are true, by bits of enum cpu_option */
+	bool has_alpha_options;
+	uint32_t gates;      /* that newer kubelets do not know, and are set: bits by start.c */
+	uint32_t n_packages; /* of processors; 0: not asked */
+	char memory_policy[16];
+	char memory_state[16]; /* policyName of memory_manager_state; empty: not known, or none */
+};
+
 struct kubelet_found {
 	struct kubelet seen; /* by all others */
+	struct kubelet_start start;
 
 	enum kubelet_flavour flavour;
 	uint32_t minor;   /* N of version 1.N; 0: not known */

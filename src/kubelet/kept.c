@@ -5,7 +5,7 @@
 
 #define CUT_BYTES (sizeof(((struct yaml_item *)0)->text) + 1)
 
-/* Besides the settings of model/kubelet.h. */
+/* Besides the settings of model/kubelet.h. NULL: all of a map. */
 static const struct {
 	const char *key, *sub;
 } keys[] = {
@@ -16,26 +16,28 @@ static const struct {
 	{ "systemReserved", "cpu" },
 	{ "systemReservedCgroup", "" },
 	{ "topologyManagerPolicyOptions", "max-allowable-numa-nodes" },
+	{ "cpuManagerPolicyOptions", NULL },
+	{ "featureGates", NULL },
+	{ "memoryManagerPolicy", "" },
 };
-
-/* What is kept of the value of a key: "" its word, else the word of this key in it. NULL: nothing.
- */
-static const char *kept_sub(const char *key)
-{
-	for (int s = 0; s < _KUBELET_SETTING_N; s++)
-		if (streq(key, kubelet_key((enum kubelet_setting)s)))
-			return "";
-	for (size_t i = 0; i < ELEMENTSOF(keys); i++)
-		if (streq(key, keys[i].key))
-			return keys[i].sub;
-	return NULL;
-}
 
 bool kept_is_read(const char *key, const char *sub)
 {
-	const char *kept = kept_sub(key);
+	for (int s = 0; s < _KUBELET_SETTING_N; s++)
+		if (streq(key, kubelet_key((enum kubelet_setting)s)))
+			return !*sub;
+	for (size_t i = 0; i < ELEMENTSOF(keys); i++)
+		if (streq(key, keys[i].key) && (!keys[i].sub || streq(sub, keys[i].sub)))
+			return true;
+	return false;
+}
 
-	return kept && streq(kept, sub);
+static bool is_key_read(const char *key)
+{
+	for (size_t i = 0; i < ELEMENTSOF(keys); i++)
+		if (streq(key, keys[i].key))
+			return true;
+	return kept_is_read(key, "");
 }
 
 struct writer {
@@ -88,21 +90,29 @@ static void put_word(const struct writer *w, const struct yaml_item *item)
 	}
 }
 
-/* A map with the one key that is read; other collections are empty ones. */
+/* A map with the keys that are read; other collections are empty ones. */
 static void put_value(const struct writer *w, const struct yaml_items *l,
 		      const struct yaml_item *top)
 {
-	const char *sub = kept_sub(top->key);
-	const struct yaml_item *item =
-		*sub && !*top->text && top->is_odd ? yaml_find(l, top->key, sub) : NULL;
+	const char *mark = "{";
 
-	if (!item) {
-		put_word(w, top);
-		return;
+	for (size_t i = 0; i < l->n_items && !*top->text && top->is_odd; i++) {
+		const struct yaml_item *item = &l->items[i];
+
+		if (!streq(item->key, top->key) || !*item->sub ||
+		    !kept_is_read(item->key, item->sub) ||
+		    yaml_find(l, item->key, item->sub) != item)
+			continue;
+		fputs(mark, w->f);
+		put_quoted(w, item->sub, 0);
+		fputs(": ", w->f);
+		put_word(w, item);
+		mark = ", ";
 	}
-	fprintf(w->f, "{\"%s\": ", sub);
-	put_word(w, item);
-	fputc('}', w->f);
+	if (*mark == '{')
+		put_word(w, top);
+	else
+		fputc('}', w->f);
 }
 
 static void begin(struct writer *w, uint32_t line)
@@ -144,7 +154,7 @@ int kept_write(const struct yaml_items *l, char **ret, size_t *ret_size)
 		const struct yaml_item *item = &l->items[i];
 
 		/* Of equal keys the last one counts. */
-		if (!kept_sub(item->key) || yaml_find(l, item->key, "") != item)
+		if (!is_key_read(item->key) || yaml_find(l, item->key, "") != item)
 			continue;
 		begin(&w, item->line);
 		put_key(&w, item->key);

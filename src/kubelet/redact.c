@@ -290,6 +290,9 @@ int redact_unit(const struct fs *fs, const struct unit *u)
 			put_flags(u, &c, (uint16_t)i);
 		if (u->pages[i].kind != PAGE_PROCESS)
 			fputc('\n', c.f);
+		/* Behind all that has a line number. */
+		if (*u->slice && u->slice_page == i)
+			fprintf(c.f, "Slice=%s\n", u->slice);
 		if (stream_close(&out) < 0 || r < 0)
 			return -ENOMEM;
 		fs_record(fs, RECORD_FILE, u->pages[i].path + 1, out.text, out.size);

@@ -259,6 +259,14 @@ static int on_env_file(struct unit *u, const struct place *place, const char *va
 	return 0;
 }
 
+/* For the copy: unit_file_has_cgroup() reads it. */
+static int on_slice(struct unit *u, const struct place *place, const char *value)
+{
+	COPY(u->slice, value);
+	u->slice_page = place->page;
+	return 0;
+}
+
 /* In a copy that redact.c made: what is wrong with the unit, instead of what is wrong in it. */
 static int on_problem(struct unit *u, _unused_ const struct place *place, const char *value)
 {
@@ -274,7 +282,8 @@ static int scan_unit(struct unit *u, uint16_t page)
 	} keys[] = { { "EnvironmentFile", on_env_file },
 		     { UNIT_PROBLEM_KEY, on_problem },
 		     { "ExecStart", on_exec },
-		     { "Environment", on_environment } };
+		     { "Environment", on_environment },
+		     { "Slice", on_slice } };
 	bool is_service = false;
 	size_t at = 0;
 	int r = 1;

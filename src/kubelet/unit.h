@@ -65,6 +65,8 @@ struct unit {
 	size_t n_pages;
 	struct words exec;       /* of ExecStart=, before variables */
 	struct place exec_place; /* of it */
+	char slice[128];         /* Slice=; empty: it is not given */
+	uint16_t slice_page;     /* that gives it */
 	uint32_t *exec_at;       /* owned; where each word of it begins: see arguments_expand() */
 	struct variable *variables; /* owned; of the unit, then of its files: the last one counts */
 	size_t n_variables;

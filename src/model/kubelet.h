@@ -46,6 +46,8 @@ struct kubelet_value {
 	uint32_t line;  /* from 1; 0: not known */
 };
 
+#define KUBELET_ROOT_DIR "/var/lib/kubelet" /* its default */
+
 /* CPUs that are reserved, counted as the kubelet does: see kubelet/cpus.h. */
 struct kubelet_cpus {
 	uint32_t n_online;     /* 0: not known */
@@ -58,6 +60,9 @@ struct kubelet_cpus {
 	uint32_t n_first_core; /* how many that are */
 	char checkpoint[32];   /* policyName of cpu_manager_state; empty: no such file */
 	char checkpoint_path[256]; /* absolute */
+	/* The words with which a kubelet of the static policy ends for the CPUs in that file, and
+	 * any kubelet for the list of reserved CPUs; empty: it does not. */
+	char state_problem[192], list_problem[192];
 };
 
 /* The label of VKE for the mode of its RDMA NICs. */
@@ -67,12 +72,15 @@ struct kubelet_cpus {
 #define VKE_GPU_SCHEDULE "vke.node.gpu.schedule"
 
 struct kubelet {
-	bool is_there;    /* a kubelet is installed or configured on this node */
-	char unit[64];    /* that runs it; empty: none found */
-	char manager[16]; /* "openshift", "bottlerocket", "talos": who owns its files; or empty */
-	char version[48]; /* as it says it; empty: not known */
-	char node_ip[96]; /* --node-ip: "10.0.0.2,fd00::2"; empty: not given */
-	char host_name[254];    /* --hostname-override; empty: not given */
+	bool is_there;       /* a kubelet is installed or configured on this node */
+	char unit[64];       /* that runs it; empty: none found */
+	char manager[16];    /* "openshift", "bottlerocket", "talos", "k0s": who owns its files; or
+				empty */
+	char version[48];    /* as it says it; empty: not known */
+	char root_dir[200];  /* --root-dir, absolute: plugins_registry, state files and volumes are
+				below */
+	char node_ip[96];    /* --node-ip: "10.0.0.2,fd00::2"; empty: not given */
+	char host_name[254]; /* --hostname-override; empty: not given */
 	char flannel_iface[16]; /* of k3s and RKE2: flannel takes the node's address from it */
 	struct kubelet_server {
 		char host[254]; /* address, or a name that nobody was asked for */
@@ -134,4 +142,5 @@ struct kubelet_item {
 struct kubelet_decision {
 	struct kubelet_item items[_KUBELET_SETTING_N];
 	bool is_state_removed; /* cpu_manager_state goes, after the edits */
+	char would_exit[256];  /* the words with which the kubelet exits at its next start */
 };

@@ -738,7 +738,8 @@ static const struct {
 		"kubelet-managed",
 		"The kubelet's configuration belongs to the operating system's own agent",
 		"Set the policy where that agent takes it from: a KubeletConfig resource (OpenShift), "
-		"settings.kubernetes (Bottlerocket), machine.kubelet.extraConfig (Talos).",
+		"settings.kubernetes (Bottlerocket), machine.kubelet.extraConfig (Talos), a worker "
+		"profile or --kubelet-extra-args (k0s).",
 		SEVERITY_ERROR,
 	},
 	[REASON_KUBELET_VALUE_UNKNOWN] = {
@@ -783,6 +784,20 @@ static const struct {
 		"Set [Kubelet] TopologyManagerPolicy=best-effort as well. The device plugin must "
 		"report NUMA nodes to the kubelet: Type=sriov and the plugin of the ACK eRDMA "
 		"Controller do.",
+	},
+
+	[REASON_KUBELET_WOULD_EXIT] = {
+		"kubelet-would-exit",
+		"The kubelet would exit at its next start",
+		"Change the setting that the kubelet's words name; drain the node and remove the "
+		"state file while the kubelet is stopped if they name that.",
+		SEVERITY_ERROR,
+	},
+	[REASON_KUBELET_NOT_FOUND] = {
+		"kubelet-not-found",
+		"[Kubelet] asks for a policy or a gate, and no kubelet was found",
+		"Install the kubelet, or leave TopologyManagerPolicy=, "
+		"CPUManagerPolicy= and Gate= out.",
 	},
 
 	[REASON_NOT_READY] = {

@@ -14,6 +14,9 @@ const char *const kubelet_units[N_KUBELET_UNITS] = {
 	"k3s-agent.service",
 	"snap.microk8s.daemon-kubelite.service",
 	"snap.microk8s.daemon-kubelet.service",
+	"snap.k8s.kubelet.service",
+	"k0sworker.service",
+	"k0scontroller.service",
 };
 
 /*

@@ -16,7 +16,7 @@
 #define KUBELET_PROGRAM  "/usr/lib/rdma-provision/rdma-provision-kubelet"
 #define GATE_PROGRAM     "/usr/lib/rdma-provision/rdma-provision-gate"
 
-#define N_KUBELET_UNITS 7
+#define N_KUBELET_UNITS 10
 extern const char *const kubelet_units[N_KUBELET_UNITS]; /* the first that is there counts */
 
 /*

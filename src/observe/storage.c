@@ -449,25 +449,20 @@ static int visit_folders(struct storage *s)
 					       "/usr",
 					       "/var",
 					       "/var/lib",
-					       "/var/lib/kubelet",
+					       KUBELET_ROOT_DIR,
 					       "/var/lib/containerd",
 					       "/var/lib/docker",
 					       "/var/lib/containers",
 					       "/var/lib/rancher",
 					       "/var/lib/k0s",
 					       "/var/snap" };
-	char root_dir[sizeof(s->p->n->kubelet.cpus.checkpoint_path)], *slash;
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(folders) && r >= 0; i++)
 		r = visit_path(s, folders[i]);
-	/* cpu_manager_state is in the folder of --root-dir. */
-	COPY(root_dir, s->p->n->kubelet.cpus.checkpoint_path);
-	slash = strrchr(root_dir, '/');
-	if (!slash || slash == root_dir || r < 0)
+	if (r < 0 || !*s->p->n->kubelet.root_dir)
 		return r;
-	*slash = '\0';
-	return visit_path(s, root_dir);
+	return visit_path(s, s->p->n->kubelet.root_dir);
 }
 
 /* The service may have mounts of its own; those of the first process are the host's. */

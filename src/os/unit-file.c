@@ -3,9 +3,9 @@
 
 #include "conf-files.h"
 
-#define BLANKS         " \t\r"
-#define MAX_PIDS_BYTES (2u << 20)
-#define MAX_FILES      1001 /* one more than a reader takes: it has to see that there are too many */
+#define BLANKS    " \t\r"
+#define MAX_BYTES (2u << 20)
+#define MAX_FILES 1001 /* one more than a reader takes: it has to see that there are too many */
 
 /* In systemd's order of precedence: systemd.unit(5). */
 static const char *const folders[] = {
@@ -75,28 +75,6 @@ bool unit_file_is_there(const struct fs *fs, const char *unit)
 	char path[160];
 
 	return find_main(fs, unit, path, sizeof(path)) > 0;
-}
-
-static const char *const cgroup_folders[] = { "sys/fs/cgroup/system.slice",
-					      "sys/fs/cgroup/systemd/system.slice" };
-
-bool unit_file_has_cgroup(const struct fs *fs, const char *unit)
-{
-	for (size_t i = 0; i < ELEMENTSOF(cgroup_folders); i++)
-		if (fs_exists(fs, FS_PATH("%s/%s", cgroup_folders[i], unit)) > 0)
-			return true;
-	return false;
-}
-
-int unit_file_read_pids(const struct fs *fs, const char *unit, bool secret, char **ret,
-			size_t *ret_size)
-{
-	int r = -ENOENT;
-
-	for (size_t i = 0; i < ELEMENTSOF(cgroup_folders) && r < 0 && r != -ENOMEM; i++)
-		r = fs_read_all(fs, FS_PATH("%s/%s/cgroup.procs", cgroup_folders[i], unit),
-				MAX_PIDS_BYTES, secret, ret, ret_size);
-	return r;
 }
 
 static int add_drop_ins(const struct fs *fs, const char *const *in, struct unit_paths *l)
@@ -238,4 +216,87 @@ int unit_file_next(const char *text, size_t size, size_t *at, bool *is_service,
 		}
 	}
 	return 0;
+}
+
+/* Control groups */
+
+static const char *const cgroup_folders[] = { "sys/fs/cgroup", "sys/fs/cgroup/systemd" };
+
+/*
+ * The slice that the unit's files name, as the path of its control group: "a-b.slice" is below
+ * "a.slice", systemd.slice(5). One that is not understood is no control group.
+ */
+static int find_slice(const struct fs *fs, const char *unit, char ret[static 256])
+{
+	_cleanup_(unit_paths_done) struct unit_paths paths = {};
+	int r = unit_file_list(fs, unit, &paths);
+
+	copy(ret, 256, "system.slice");
+	for (size_t i = 0; i < paths.n && r >= 0; i++) {
+		_cleanup_(freep) char *text = NULL;
+		bool is_service = false;
+		size_t size, at = 0;
+
+		r = fs_read_all(fs, paths.items[i], MAX_BYTES, true, &text, &size);
+		if (r < 0 && r != -ENOMEM)
+			r = 1; /* whoever reads the unit says so */
+		for (int more = text ? 1 : 0; more > 0 && r >= 0;) {
+			_cleanup_(unit_setting_done) struct unit_setting s = {};
+
+			more = unit_file_next(text, size, &at, &is_service, &s);
+			r = MIN(more, 0);
+			if (more > 0 && streq(s.key, "Slice"))
+				copy(ret, 256, *s.value ? s.value : "system.slice");
+		}
+	}
+	return MIN(r, 0);
+}
+
+static void slice_path(const char *slice, char *ret, size_t size)
+{
+	size_t at = 0;
+
+	for (const char *dash = strchr(slice, '-'); dash; dash = strchr(dash + 1, '-')) {
+		at += (size_t)snprintf(ret + at, size - at, "%.*s.slice/", (int)(dash - slice),
+				       slice);
+		at = MIN(at, size - 1);
+	}
+	copy(ret + at, size - at, slice);
+}
+
+/* Return: 1 and the folder, 0: it has none, or -ENOMEM. */
+static int find_cgroup(const struct fs *fs, const char *unit, char ret[static FS_PATH_LEN])
+{
+	char slice[256], path[512] = "system.slice";
+	int r = 0;
+
+	for (int attempt = 0; attempt < 2 && r >= 0; attempt++) {
+		for (size_t i = 0; i < ELEMENTSOF(cgroup_folders); i++) {
+			fs_format(ret, "%s/%s/%s", cgroup_folders[i], path, unit);
+			if (fs_exists(fs, ret) > 0)
+				return 1;
+		}
+		r = attempt == 0 ? find_slice(fs, unit, slice) : 0;
+		slice_path(slice, path, sizeof(path));
+		if (streq(path, "system.slice") || strchr(slice, '/'))
+			break;
+	}
+	return MIN(r, 0);
+}
+
+bool unit_file_has_cgroup(const struct fs *fs, const char *unit)
+{
+	return find_cgroup(fs, unit, (char[FS_PATH_LEN]){}) > 0;
+}
+
+int unit_file_read_pids(const struct fs *fs, const char *unit, bool secret, char **ret,
+			size_t *ret_size)
+{
+	char folder[FS_PATH_LEN];
+	int r = find_cgroup(fs, unit, folder);
+
+	if (r <= 0)
+		return r < 0 ? r : -ENOENT;
+	return fs_read_all(fs, FS_PATH("%s/cgroup.procs", folder), MAX_BYTES, secret, ret,
+			   ret_size);
 }

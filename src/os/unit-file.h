@@ -11,8 +11,8 @@
 bool unit_file_is_there(const struct fs *fs, const char *unit);
 
 /*
- * Has it a control group in system.slice, of the unified hierarchy or systemd's own of version 1?
- * And the PIDs in that, a line each. Return: 0, or -errno.
+ * Has it a control group in system.slice, or in the slice that its files name, of the unified
+ * hierarchy or systemd's own of version 1? And the PIDs in that, a line each. Return: 0, or -errno.
  */
 bool unit_file_has_cgroup(const struct fs *fs, const char *unit);
 int unit_file_read_pids(const struct fs *fs, const char *unit, bool secret, char **ret,

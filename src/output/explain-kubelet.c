@@ -56,12 +56,13 @@ static json_t *make_document(const struct config *c, const struct node *n)
 	const struct kubelet *k = &n->kubelet;
 
 	/* clang-format off */
-	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:b, s:s, s:o, s:{s:I, s:I, s:o}, s:s, s:b}",
+	return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:b, s:b, s:s, s:o, s:{s:I, s:I, s:o}, s:s, s:b}",
 			 "present", k->is_there,
 			 "unit", document_text(k->unit),
 			 "version", document_text(k->version),
 			 "config", document_text(k->file),
 			 "config_dir", document_text(k->folder),
+			 "root_dir", document_text(k->root_dir),
 			 "managed_by", k->manager,
 			 "problem", document_text(k->problem),
 			 "running", k->is_running,
@@ -83,6 +84,7 @@ static const struct sheet_row start_rows[] = {
 	{ "--config", "", "[{config}[{!has_file}, which is not there][: {file_problem}]]" },
 	{ "--config-dir", "",
 	  "[{config_dir}[{!has_folder}, which is no folder: nothing in it is read]]" },
+	{ "--root-dir", "", "[{!root_dir=" KUBELET_ROOT_DIR "}{root_dir}]" },
 	{ "managed by", "", "{managed_by}" },
 	{ "not clear", "", "{problem}" },
 	{ "runs", "",

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "manifest.h"
 
-#define MOUNTS_MAX 5
+#define MOUNTS_MAX       5
+#define PLUGINS_REGISTRY KUBELET_ROOT_DIR "/plugins_registry"
 
 static const struct {
 	const char *name;
 	const char *folder;             /* where the plugin looks for its file */
 	const char *argument;           /* that names the file; NULL: there is none */
-	const char *mounts[MOUNTS_MAX]; /* folders of the host, seen under the same path */
+	const char *mounts[MOUNTS_MAX]; /* folders of the host */
 } plugins[] = {
 	[PLUGIN_RDMA_SHARED] = { "rdma-shared-device-plugin",
 				 "/k8s-rdma-shared-dev-plugin",
 				 "--config-file",
-				 { "/var/lib/kubelet/device-plugins",
-				   "/var/lib/kubelet/plugins_registry", "/dev" } },
+				 { KUBELET_ROOT_DIR "/device-plugins", PLUGINS_REGISTRY, "/dev" } },
 	[PLUGIN_SRIOV] = { "sriov-network-device-plugin",
 			   "/etc/pcidp",
 			   "--config-file",
-			   { "/var/lib/kubelet/device-plugins", "/var/lib/kubelet/plugins_registry",
+			   { KUBELET_ROOT_DIR "/device-plugins", PLUGINS_REGISTRY,
 			     "/var/run/k8s.cni.cncf.io/devinfo/dp", "/dev" } },
 	[PLUGIN_HCA] = { "rdma-hca-device-plugin",
 			 "/k8s-rdma-sriov-dev-plugin",
 			 NULL,
-			 { "/var/lib/kubelet/device-plugins", "/dev" } },
+			 { KUBELET_ROOT_DIR "/device-plugins", "/dev" } },
 };
 
 static void print_head(FILE *f, enum plugin_type type, const struct config *c, const char *document)
@@ -73,8 +73,20 @@ static void print_container(FILE *f, enum plugin_type type, const char *file)
 			i, plugins[type].mounts[i]);
 }
 
-static void print_volumes(FILE *f, enum plugin_type type, const char *folder)
+/* Seen under the same path, but for PLUGINS_REGISTRY: that is below --root-dir, which no plugin
+ * knows. DevicePluginPath of the kubelet is fixed. */
+static const char *host_path(const char *mount, const char *root_dir, char ret[static PATH_LEN])
 {
+	if (!streq(mount, PLUGINS_REGISTRY))
+		return mount;
+	snprintf(ret, PATH_LEN, "%s%s", root_dir, mount + strlen(KUBELET_ROOT_DIR));
+	return ret;
+}
+
+static void print_volumes(FILE *f, enum plugin_type type, const char *folder, const char *root_dir)
+{
+	char path[PATH_LEN];
+
 	fprintf(f,
 		"  volumes:\n"
 		"  - name: config\n"
@@ -88,10 +100,10 @@ static void print_volumes(FILE *f, enum plugin_type type, const char *folder)
 			"    hostPath:\n"
 			"      path: %s\n"
 			"      type: DirectoryOrCreate\n",
-			i, plugins[type].mounts[i]);
+			i, host_path(plugins[type].mounts[i], root_dir, path));
 }
 
-int output_manifest(const struct config *c, const char *document, char **ret)
+int output_manifest(const struct config *c, const char *root_dir, const char *document, char **ret)
 {
 	const char *slash = strrchr(c->plugin.config_file, '/');
 	_cleanup_(stream_done) struct stream out = {};
@@ -104,6 +116,6 @@ int output_manifest(const struct config *c, const char *document, char **ret)
 		 c->plugin.config_file);
 	print_head(out.f, c->plugin.type, c, document);
 	print_container(out.f, c->plugin.type, slash ? slash + 1 : "");
-	print_volumes(out.f, c->plugin.type, folder);
+	print_volumes(out.f, c->plugin.type, folder, root_dir);
 	return stream_take(&out, ret);
 }

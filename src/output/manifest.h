@@ -15,9 +15,10 @@
 /**
  * output_manifest() - the pod
  * @c:        for the type, the image and the folder of the plugin's file
+ * @root_dir: of the kubelet: the plugin registers below it
  * @document: the text of that file, for the hash
  * @ret:      YAML, owned by the caller
  *
  * Return: 0 or -ENOMEM.
  */
-int output_manifest(const struct config *c, const char *document, char **ret);
+int output_manifest(const struct config *c, const char *root_dir, const char *document, char **ret);

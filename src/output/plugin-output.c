@@ -342,5 +342,5 @@ int output_plugin_all(const struct config *c, const struct node *n, struct plan 
 	r = output_lint(c, n, p, p->plugin, &p->lint);
 	if (r < 0 || !*c->plugin.manifest)
 		return r;
-	return output_manifest(c, p->plugin, &p->manifest);
+	return output_manifest(c, n->kubelet.root_dir, p->plugin, &p->manifest);
 }

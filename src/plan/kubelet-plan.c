@@ -79,6 +79,18 @@ static int hint_alignment(const struct config *c, const struct node *n, struct p
 			     "CPUManagerPolicy=static with the topology policy none");
 }
 
+/* The places: kubelet_units, and the usual files of kubelet/find-values.c. */
+static int hint_not_found(const struct config *c, const struct node *n, struct plan *p)
+{
+	if ((!config_has_kubelet_policy(c) && c->kubelet.gate == GATE_OFF) || n->kubelet.is_there ||
+	    n->kubelet_decision.items[KUBELET_TOPOLOGY_POLICY].row > 0)
+		return 0;
+	return plan_add_hint(
+		p, REASON_KUBELET_NOT_FOUND, "kubelet",
+		"there is no kubelet.service, no unit of k3s, RKE2, MicroK8s, "
+		"Canonical Kubernetes or k0s, and no KubeletConfiguration in a usual file");
+}
+
 int plan_kubelet(const struct config *c, const struct node *n, const struct memory *memory _unused_,
 		 struct plan *p)
 {
@@ -117,5 +129,9 @@ int plan_kubelet(const struct config *c, const struct node *n, const struct memo
 	}
 	if (is_done && n->kubelet.is_deferred)
 		r = plan_add_hint(p, REASON_KUBELET_DEFERRED, "kubelet", NULL);
+	if (r >= 0 && *d->would_exit)
+		r = plan_add_hint(p, REASON_KUBELET_WOULD_EXIT, "kubelet", "%s", d->would_exit);
+	if (r >= 0)
+		r = hint_not_found(c, n, p);
 	return r < 0 ? r : hint_alignment(c, n, p);
 }
