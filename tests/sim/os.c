@@ -460,8 +460,7 @@ int __wrap_fs_rename(const struct fs *fs, const char *from, const char *to, bool
 	return r < 0 ? r : __real_fs_rename(fs, from, to, is_new);
 }
 
-/* What is handed out was usable when it was looked at, or one look before: SettleSec= has to pass
- * until a loss counts. */
+/* What is handed out was usable when it was looked at, or less than SettleSec= before. */
 static void check_plugin_file(const char *path, const char *text)
 {
 	if (!strstr(path, "device-plugin/"))
@@ -469,7 +468,10 @@ static void check_plugin_file(const char *path, const char *text)
 	for (const char *at = text; (at = strstr(at, "0000:")); at++) {
 		const struct func *f = kernel_find(at, strlen("0000:00:00.0"));
 
-		if (!f || (!f->was_usable_at_look && !f->was_usable_before))
+		if (!f || (!f->was_usable_at_look &&
+			   (f->lost_usec == 0 ||
+			    (f->lost_usec < sim.look_usec &&
+			     sim.look_usec - f->lost_usec >= sim.config->service.settle_usec))))
 			sim_fail("%.12s is handed out, and is not usable", at);
 	}
 	links_check_plugin_file(text);

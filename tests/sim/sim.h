@@ -96,8 +96,9 @@ struct func {
 	bool is_orphan;                    /* its netdev is gone, in no namespace */
 	bool was_cni_at_look;
 	bool is_spoilt; /* others changed it in this boot, or what the program set failed */
-	bool was_usable_at_look, was_usable_before, was_usable_with_pf, was_used_at_look,
-		was_lag_at_look;
+	bool was_usable_at_look, was_usable_with_pf, was_used_at_look, was_lag_at_look;
+	uint64_t lost_usec; /* of the first look that did not see it usable, after one that did; 0:
+			       none */
 	/* links.c: */
 	uint32_t carrier_downs, n_losses; /* n_losses: of its cable, in this boot */
 	uint64_t bounce_usec, heard_usec; /* heard: from then on each loss has to be counted */
@@ -118,6 +119,7 @@ struct rates { /* of a thousand */
 struct sim {
 	uint64_t seed, random;
 	uint64_t now_usec;
+	uint64_t look_usec; /* of the last look of a pass */
 	bool is_traced, is_dead, is_failed, is_quiet;
 	bool is_cut; /* the power, and nothing is written any more */
 	char failure[400];

@@ -49,10 +49,14 @@ static int look_at_files(const struct config *c, struct node *n, struct memory *
 /* "revert" hands nothing out, and tells no pass what it saw. */
 static void note_usable(void)
 {
+	sim.look_usec = sim.now_usec;
 	for (size_t i = 0; i < sim.n_funcs; i++) {
 		if (!sim.is_reverting) {
-			sim.funcs[i].was_usable_before = sim.funcs[i].was_usable_at_look;
-			sim.funcs[i].was_usable_at_look = func_is_usable(&sim.funcs[i]);
+			const bool is_usable = func_is_usable(&sim.funcs[i]);
+
+			if (is_usable || sim.funcs[i].was_usable_at_look)
+				sim.funcs[i].lost_usec = is_usable ? 0 : sim.now_usec;
+			sim.funcs[i].was_usable_at_look = is_usable;
 			sim.funcs[i].was_usable_with_pf |= sim.funcs[i].was_usable_at_look &&
 							   sim.funcs[i].pf >= 0 &&
 							   !sim.funcs[sim.funcs[i].pf].is_in_pod;
