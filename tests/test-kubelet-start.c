@@ -125,7 +125,8 @@ static const struct {
 	  .exit = "some of strictly reserved cpus: \"1\" are present in defaultCpuSet: \"1-7\"" },
 	{ "memory state of another policy", "memoryManagerPolicy: Static\n",
 	  .memory_state = "{\"policyName\":\"None\"}",
-	  .exit = "configured policy \"Static\" differs from state checkpoint policy \"None\": "
+	  .exit = "[memorymanager] configured policy \"Static\" differs from state checkpoint "
+		  "policy \"None\": "
 		  "/var/lib/kubelet/memory_manager_state" },
 	{ "memory state of this policy", "memoryManagerPolicy: Static\n",
 	  .memory_state = "{\"policyName\":\"Static\"}" },

@@ -3,9 +3,10 @@
 
 #include "cpus.h"
 
-#define MAX_NODES   8 /* defaultMaxAllowableNUMANodes in topologymanager/topology_manager.go */
-#define POLICY_NONE 1 /* of topology policies, and of CPU policies */
-#define SINGLE_NODE "single-numa-node"
+#define MAX_NODES       8 /* defaultMaxAllowableNUMANodes in topologymanager/topology_manager.go */
+#define MINOR_LOOKED_AT 35
+#define POLICY_NONE     1 /* of topology policies, and of CPU policies */
+#define SINGLE_NODE     "single-numa-node"
 
 static const char *const option_names[] = {
 	[CPU_OPTION_FULL_PCPUS] = "full-pcpus-only",
@@ -82,11 +83,14 @@ static bool has_unlike_options(const struct start_question *q, char ret[256])
 	return false;
 }
 
+/* Up to the newest version that was looked at. */
 static bool has_alpha_option(const struct start_question *q, char ret[256])
 {
 	static const enum cpu_option alpha[] = { CPU_OPTION_BY_SOCKET, CPU_OPTION_ACROSS_CORES };
 
-	for (size_t i = 0; i < ELEMENTSOF(alpha) && !q->k->start.has_alpha_options; i++)
+	for (size_t i = 0; i < ELEMENTSOF(alpha) && !q->k->start.has_alpha_options &&
+			   q->k->minor <= MINOR_LOOKED_AT;
+	     i++)
 		if (has_option(q, alpha[i])) {
 			snprintf(ret, 256,
 				 "CPU Manager Policy Alpha-level Options not enabled, but "
@@ -173,7 +177,7 @@ static bool has_other_cpu_state(const struct start_question *q, char ret[256])
 			 "%.140s",
 			 policy, c->checkpoint, c->checkpoint_path);
 	return q->p->is_cpu_state_asked && q->p->cpu > 0 && *c->checkpoint &&
-	       !streq(c->checkpoint, policy);
+	       !streq(c->checkpoint, policy) && !c->is_unclear;
 }
 
 static bool has_unlike_cpu_state(const struct start_question *q, char ret[256])
@@ -181,7 +185,7 @@ static bool has_unlike_cpu_state(const struct start_question *q, char ret[256])
 	const struct kubelet_cpus *c = &q->k->seen.cpus;
 
 	copy(ret, 256, c->state_problem);
-	return q->p->is_cpu_state_asked && q->is_static && *c->state_problem;
+	return q->p->is_cpu_state_asked && q->is_static && *c->state_problem && !c->is_unclear;
 }
 
 static bool has_other_memory_state(const struct start_question *q, char ret[256])
@@ -189,10 +193,11 @@ static bool has_other_memory_state(const struct start_question *q, char ret[256]
 	const struct kubelet_start *s = &q->k->start;
 
 	snprintf(ret, 256,
-		 "configured policy \"%s\" differs from state checkpoint policy \"%s\": "
-		 "%.140s/memory_manager_state",
+		 "[memorymanager] configured policy \"%s\" differs from state checkpoint policy "
+		 "\"%s\": %.120s/memory_manager_state",
 		 s->memory_policy, s->memory_state, q->k->seen.root_dir);
-	return *s->memory_state && !streq(s->memory_state, s->memory_policy);
+	return *s->memory_state && !streq(s->memory_state, s->memory_policy) &&
+	       !q->k->seen.cpus.is_unclear;
 }
 
 /*
