@@ -750,10 +750,25 @@ static void an_older_answer_is_read_as_it_was_meant(_unused_ void **state)
 	assert_int_equal(n.rules[1].suppress_prefix, -1);
 	assert_int_equal(n.rules[1].action, 1);
 	assert_false(n.has_socks);
-	/* in any order in the file; those of one netdev stay as they are */
 	assert_int_equal(node_first_address(&n, 7), 2);
 	assert_int_equal(node_first_address(&n, 3), 0);
+	assert_int_equal(n.addresses[0].local[3], 8);
+}
+
+static void the_place_of_an_entry_is_said_in_it(_unused_ void **state)
+{
+	static const char text[] =
+		"{\"addresses\": [{\"ifindex\": 3, \"address\": \"10.0.0.8/24\", \"order\": 10},"
+		" {\"ifindex\": 3, \"address\": \"10.0.0.9/24\", \"order\": 9}]}";
+	static const char malformed[] = "{\"addresses\": [{\"address\": \"b\", \"order\": 1},"
+					" {\"address\": \"10.0.0.9/24\", \"order\": 0}]}";
+	_cleanup_(node_done) struct node n = {}, none = {};
+	char problem[128] = "";
+
+	assert_int_equal(snapshot_read(text, &n, problem, sizeof(problem)), 0);
 	assert_int_equal(n.addresses[0].local[3], 9);
+	assert_int_equal(snapshot_read(malformed, &none, problem, sizeof(problem)), -EINVAL);
+	assert_non_null(strstr(problem, "addresses: entry 0: address"));
 }
 
 int main(void)
@@ -775,6 +790,7 @@ int main(void)
 		cmocka_unit_test(answers_of_the_network_come_back),
 		cmocka_unit_test(the_way_of_each_packet_comes_back),
 		cmocka_unit_test(an_older_answer_is_read_as_it_was_meant),
+		cmocka_unit_test(the_place_of_an_entry_is_said_in_it),
 		cmocka_unit_test(malformed_answers_name_the_place),
 	};
 

@@ -367,6 +367,25 @@ static void carry_out(struct scene *s)
 	}
 }
 
+static void the_primary_address_is_the_source_in_any_order(_unused_ void **state)
+{
+	for (size_t order = 0; order < 2; order++) {
+		struct scene s;
+
+		set_scene(&s);
+		two_of_a_prefix(&s);
+		if (order == 1) {
+			const struct address primary = s.addresses[0];
+
+			s.addresses[0] = s.addresses[1];
+			s.addresses[1] = primary;
+		}
+		carry_out(&s);
+		assert_int_equal(s.node.n_routes, 1);
+		assert_memory_equal(s.routes[0].src, ((uint8_t[4]){ 10, 0, 0, 2 }), 4);
+	}
+}
+
 static void finished(_unused_ struct scene *s)
 {
 }
@@ -1194,6 +1213,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_table_and_rules_for_each_nic_that_needs_them),
+		cmocka_unit_test(the_primary_address_is_the_source_in_any_order),
 		cmocka_unit_test(a_route_is_replaced_where_one_of_ours_is),
 		cmocka_unit_test(only_the_difference_is_written),
 		cmocka_unit_test(the_kernel_is_asked_whether_rules_hold),

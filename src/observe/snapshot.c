@@ -469,6 +469,94 @@ static void distribute(const struct extras *a, struct node *n)
 	}
 }
 
+/* --- the order of what is in a list --- */
+
+#define ORDER "order" /* the place that an entry had, which is said in it */
+
+static int number_entries(json_t *root)
+{
+	const char *key;
+	json_t *list, *entry;
+	size_t i;
+
+	json_object_foreach(root, key, list)
+	{
+		json_array_foreach(list, i,
+				   entry) if (document_add_number(entry, ORDER, (int64_t)i) <
+					      0) return -ENOMEM;
+	}
+	return 0;
+}
+
+struct entry {
+	json_t *value; /* a reference */
+	json_int_t order;
+	char *text; /* owned */
+};
+
+struct entries {
+	struct entry *items; /* owned */
+	size_t n_items;
+};
+
+static void entries_done(struct entries *l)
+{
+	for (size_t i = 0; i < l->n_items; i++) {
+		json_decref(l->items[i].value);
+		free(l->items[i].text);
+	}
+	free(l->items);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	return x->order != y->order ? (x->order > y->order) - (x->order < y->order)
+				    : strverscmp(x->text, y->text);
+}
+
+/* A list without places, as people write it and older captures have it, has one order as well. */
+static json_t *sort_list(json_t *list)
+{
+	_cleanup_(entries_done) struct entries l = {};
+	json_auto_t *sorted = json_array();
+	json_t *value;
+	size_t i;
+
+	json_array_foreach(list, i, value)
+	{
+		struct entry *e = APPEND(l.items, l.n_items);
+
+		if (!e)
+			return NULL;
+		*e = (struct entry){
+			json_incref(value), json_integer_value(json_object_get(value, ORDER)),
+			json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY)
+		};
+		if (!e->text)
+			return NULL;
+	}
+	if (l.n_items > 0)
+		qsort(l.items, l.n_items, sizeof(*l.items), compare_entries);
+	for (i = 0; i < l.n_items; i++)
+		if (json_array_append(sorted, l.items[i].value) < 0)
+			return NULL;
+	return TAKE(sorted);
+}
+
+static json_t *sort_lists(json_t *root)
+{
+	json_auto_t *sorted = json_copy(root);
+	const char *key;
+	json_t *list;
+
+	json_object_foreach(root, key, list) if (json_is_array(list) &&
+						 json_object_set_new(sorted, key, sort_list(list)) <
+							 0) return NULL;
+	return TAKE(sorted);
+}
+
 int snapshot_write(const struct node *n, char **ret)
 {
 	_cleanup_(extras_done) struct extras a = {};
@@ -477,7 +565,7 @@ int snapshot_write(const struct node *n, char **ret)
 	if (collect(n, &a) < 0)
 		return -ENOMEM;
 	rest = fields_pack(&extras_fields, &a);
-	if (!rest || !root || json_object_update(root, rest) < 0 ||
+	if (!rest || !root || json_object_update(root, rest) < 0 || number_entries(root) < 0 ||
 	    document_add_number(root, "schema", 1) < 0)
 		return -ENOMEM;
 	*ret = json_dumps(root, JSON_INDENT(1));
@@ -517,7 +605,7 @@ static void complete_vrfs(struct node *n)
 int snapshot_read(const char *text, struct node *n, char *problem, size_t size)
 {
 	_cleanup_(extras_done) struct extras a = {};
-	json_auto_t *root = NULL;
+	json_auto_t *root = NULL, *sorted = NULL;
 	char place[FIELDS_PLACE_LEN];
 	json_error_t error;
 	int r;
@@ -531,7 +619,12 @@ int snapshot_read(const char *text, struct node *n, char *problem, size_t size)
 		return -EINVAL;
 	}
 
-	r = fields_parse(&node_fields, root, n, place);
+	sorted = sort_lists(root);
+	if (!sorted)
+		return -ENOMEM;
+	r = fields_parse(&node_fields, sorted, n, place);
+	if (r == -EINVAL) /* the place is that of the file */
+		r = fields_parse(&node_fields, root, n, place);
 	if (r >= 0)
 		r = fields_parse(&extras_fields, root, &a, place);
 	if (r == -EINVAL)

@@ -126,7 +126,7 @@ static bool is_same_key(const struct route *a, const struct route *b)
 	       a->metric == b->metric && memcmp(a->dst, b->dst, sizeof(a->dst)) == 0;
 }
 
-/* The first to have a destination has it: it is the primary address of the prefix. */
+/* The first to have a destination has it. */
 static struct route *add_route(struct tables *l, const struct nic_netdev *k, int family,
 			       const uint8_t *dst, uint32_t prefix_len)
 {
@@ -164,7 +164,7 @@ static int add_prefix(struct tables *l, const struct nic_netdev *k, const struct
 	if (!t)
 		return -ENOMEM;
 	/* IPv6 refuses one that is tentative, and finds the right one by the netdev. */
-	if (a->family == AF_INET && is_zero(t->src))
+	if (a->family == AF_INET && (is_zero(t->src) || !(a->flags & IFA_F_SECONDARY)))
 		memcpy(t->src, a->local, sizeof(t->src));
 	return 0;
 }
