@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <linux/rtnetlink.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -385,6 +386,21 @@ static void is_compat(struct scene *s)
 {
 	set_parameter(s, 0, NULL, "Y");
 }
+static void with_controller(struct scene *s)
+{
+	static struct route route = { .family = AF_INET,
+				      .prefix_len = 20,
+				      .table = RT_TABLE_MAIN,
+				      .type = RTN_UNICAST,
+				      .protocol = RTPROT_BOOT,
+				      .metric = 200,
+				      .dst = { 192, 168 } };
+
+	with_gpu(s);
+	route.ifindex = s->netdevs[0].ifindex;
+	s->node.routes = &route;
+	s->node.n_routes = 1;
+}
 static void not_loaded(struct scene *s)
 {
 	erdma(s)->state = MODULE_AVAILABLE;
@@ -606,8 +622,15 @@ static void each_mode_is_brought_about_or_told(_unused_ void **state)
 		{ "default, in-tree", DRIVER_MODE_DEFAULT, intree, "", false },
 		{ "default, in-tree to be loaded", DRIVER_MODE_DEFAULT, intree_not_loaded,
 		  "load-module erdma", false },
+		{ "auto without GPU", DRIVER_MODE_AUTO, NULL, "", false },
+		{ "auto with GPU", DRIVER_MODE_AUTO, with_gpu,
+		  "reload-module erdma compat_mode=N->compat_mode=Y" NODEPORT, false },
+		{ "auto with GPU and the controller's routes", DRIVER_MODE_AUTO, with_controller,
+		  "hint driver-mode-kept erdma", false },
+		{ "ofed with the controller's routes", DRIVER_MODE_OFED, with_controller,
+		  "reload-module erdma compat_mode=N->compat_mode=Y" NODEPORT, false },
 		{ "auto without GPU, in compat", DRIVER_MODE_AUTO, is_compat,
-		  "reload-module erdma compat_mode=Y->compat_mode=N", false },
+		  "hint ports-nodeport erdma\nhint driver-mode-kept erdma", false },
 		{ "compat", DRIVER_MODE_COMPAT, is_compat, "hint ports-nodeport erdma", false },
 		{ "compat, to be loaded", DRIVER_MODE_COMPAT, not_loaded,
 		  "load-module erdma ->compat_mode=Y" NODEPORT, false },

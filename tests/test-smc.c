@@ -104,7 +104,8 @@ static void set_scene(struct scene *s)
 	s->config.devices = &s->section;
 	s->config.n_devices = 1;
 	s->config.smc.enable = SMC_YES;
-	s->node = (struct node){ .netns_mode = NETNS_MODE_SHARED,
+	s->node = (struct node){ .kernel = "5.10.134-17.al8.x86_64",
+				 .netns_mode = NETNS_MODE_SHARED,
 				 .has_rdma_cm = true,
 				 .pcis = s->pcis,
 				 .n_pcis = 2,
@@ -156,8 +157,8 @@ static void assert_plan(struct scene *s, const char *row, const char *expected)
 				      a->text.to, a->reason ? " " : "", reason_code(a->reason));
 	}
 	for (size_t i = 0; i < p.n_reasons; i++)
-		if (p.reasons[i].reason == REASON_SMC_WITH_COMPAT ||
-		    p.reasons[i].reason == REASON_SMC_ABSENT)
+		if (p.reasons[i].reason == REASON_SMC_ABSENT ||
+		    p.reasons[i].reason == REASON_SMC_IWARP)
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%shint %s",
 					      n ? "\n" : "", reason_code(p.reasons[i].reason));
 	assert_row(row, text, expected);
@@ -184,8 +185,15 @@ static void the_mode_decides_whether_it_is_wanted(_unused_ void **state)
 		{ "auto, keep", SMC_AUTO, DRIVER_MODE_KEEP, "N", BOTH },
 		{ "auto, keep, compat in force", SMC_AUTO, DRIVER_MODE_KEEP, "Y", "" },
 		{ "yes, keep, compat in force", SMC_YES, DRIVER_MODE_KEEP, "1",
-		  BOTH "\nhint smc-with-compat" },
-		{ "yes, compat", SMC_YES, DRIVER_MODE_COMPAT, "Y", BOTH "\nhint smc-with-compat" },
+		  "load-module smc -> smc-with-compat" },
+		{ "yes, compat", SMC_YES, DRIVER_MODE_COMPAT, "Y",
+		  "load-module smc -> smc-with-compat" },
+		{ "yes, compat to come", SMC_YES, DRIVER_MODE_COMPAT, "N",
+		  "load-module smc -> smc-with-compat" },
+		{ "yes, compat kept by auto", SMC_YES, DRIVER_MODE_AUTO, "Y",
+		  "load-module smc -> smc-with-compat" },
+		{ "auto, compat kept by auto", SMC_AUTO, DRIVER_MODE_AUTO, "Y", "" },
+		{ "yes, default to come", SMC_YES, DRIVER_MODE_DEFAULT, "Y", "" },
 		{ "auto, compat", SMC_AUTO, DRIVER_MODE_COMPAT, "Y", "" },
 		{ "yes, ofed", SMC_YES, DRIVER_MODE_OFED, "Y", "load-module smc -> smc-with-ofed" },
 		{ "auto, ofed", SMC_AUTO, DRIVER_MODE_OFED, "Y", "" },
@@ -345,10 +353,11 @@ static void iwarp_takes_a_kernel_that_knows_it(_unused_ void **state)
 		const char *kernel;
 		bool is_taken;
 	} rows[] = {
-		{ "5.10.134-17.3.al8.x86_64", true }, { "5.10.134-16.al8.x86_64", false },
-		{ "5.10.134-17.an8.x86_64", true },   { "6.6.102-5.alnx4.x86_64", true },
-		{ "5.10.0-30-amd64", false },         { "6.12.48+deb13-amd64", false },
-		{ "4.19.91-27.al7.x86_64", false },
+		{ "5.10.134-17.3.al8.x86_64", true },    { "5.10.134-16.al8.x86_64", false },
+		{ "5.10.134-17.al8.aarch64", true },     { "5.10.134-17.an8.x86_64", false },
+		{ "5.10.134-17.al7.x86_64", false },     { "6.6.102-5.alnx4.x86_64", false },
+		{ "5.10.134-17.lifsea8.x86_64", false }, { "5.10.0-30-amd64", false },
+		{ "6.12.48+deb13-amd64", false },        { "4.19.91-27.al7.x86_64", false },
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
@@ -363,10 +372,13 @@ static void iwarp_takes_a_kernel_that_knows_it(_unused_ void **state)
 					     : "set-pnetid " B " -> smc-iwarp");
 		s.config.smc.enable = SMC_AUTO;
 		assert_plan(&s, rows[i].kernel,
-			    rows[i].is_taken ? "set-pnetid " B " ->5254000ABC02" : "");
-		/* In mode compat it is no iWARP device. */
+			    rows[i].is_taken ? "set-pnetid " B " ->5254000ABC02"
+					     : "hint smc-iwarp");
+		/* Of eRDMA the page counts, whatever the device says. */
 		COPY(s.ibdevs[1].node_type, "CA");
-		assert_plan(&s, rows[i].kernel, "set-pnetid " B " ->5254000ABC02");
+		assert_plan(&s, rows[i].kernel,
+			    rows[i].is_taken ? "set-pnetid " B " ->5254000ABC02"
+					     : "hint smc-iwarp");
 	}
 }
 

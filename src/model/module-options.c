@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "module-options.h"
 
+#include <linux/rtnetlink.h>
+
+#define CONTROLLER_METRIC 200 /* the lowest that the ACK eRDMA Controller gives its routes */
+
 enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool has_nvidia_module)
 {
 	if (mode != DRIVER_MODE_AUTO)
@@ -23,9 +27,45 @@ static bool has_nvidia_module(const struct node *n)
 	return false;
 }
 
+bool module_options_is_compat(const struct node *n)
+{
+	const struct parameter *p = module_parameter(node_module(n, ERDMA_MODULE), ERDMA_COMPAT);
+
+	return p && p->value[0] && module_options_is_same("bool", p->value, "Y");
+}
+
+/* Has another program made routes by an eRDMA NIC, as the ACK eRDMA Controller does? */
+static bool has_controller(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *t = &n->routes[i];
+		const struct netdev *nd = node_netdev(n, t->ifindex);
+		bool is_erdma = false;
+
+		for (size_t k = 0; nd && k < n->n_ibdevs && !is_erdma; k++)
+			is_erdma = streq(n->ibdevs[k].netdev, nd->name) &&
+				   pci_is_erdma(node_pci(n, n->ibdevs[k].pci));
+		if (is_erdma && t->protocol == RTPROT_BOOT && t->metric >= CONTROLLER_METRIC)
+			return true;
+	}
+	return false;
+}
+
 enum driver_mode node_driver_mode(const struct config *c, const struct node *n)
 {
-	return driver_mode_resolve(c->driver.mode, node_has_gpu(n), has_nvidia_module(n));
+	const enum driver_mode mode = node_driver_mode_alone(c, n);
+	const struct parameter *p = module_parameter(node_module(n, ERDMA_MODULE), ERDMA_COMPAT);
+
+	if (c->driver.mode != DRIVER_MODE_AUTO || !p || !p->value[0])
+		return mode;
+	if (mode == DRIVER_MODE_DEFAULT)
+		return module_options_is_compat(n) ? DRIVER_MODE_COMPAT : mode;
+	return !module_options_is_compat(n) && has_controller(n) ? DRIVER_MODE_DEFAULT : mode;
+}
+
+enum driver_mode node_driver_mode_alone(const struct config *c, const struct node *n)
+{
+	return driver_mode_resolve(c->driver.mode, node_count_gpus(n) > 0, has_nvidia_module(n));
 }
 
 enum reason reason_without_umad(const struct config *c, const struct node *n, const struct pci *pci)

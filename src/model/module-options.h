@@ -39,7 +39,15 @@ struct module_options {
  */
 enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool has_nvidia_module);
 
+/*
+ * The mode that is wanted. auto keeps a mode that another program set: eRDMA's driver loaded with
+ * compat_mode=Y, which nothing but an option does, and any mode where routes of the ACK eRDMA
+ * Controller are. The other function says what auto would choose alone.
+ */
 enum driver_mode node_driver_mode(const struct config *c, const struct node *n);
+enum driver_mode node_driver_mode_alone(const struct config *c, const struct node *n);
+/* Is eRDMA's driver loaded with compat_mode=Y? */
+bool module_options_is_compat(const struct node *n);
 /* eRDMA never has a umad device in its default mode; others, and eRDMA in compat, may get one. */
 enum reason reason_without_umad(const struct config *c, const struct node *n,
 				const struct pci *pci);

@@ -367,12 +367,13 @@ bool pci_is_gpu(const struct pci *pci)
 	return pci->vendor == GPU_VENDOR && pci->class >> 16 == CLASS_DISPLAY;
 }
 
-bool node_has_gpu(const struct node *n)
+size_t node_count_gpus(const struct node *n)
 {
+	size_t n_gpus = 0;
+
 	for (size_t i = 0; i < n->n_pcis; i++)
-		if (pci_is_gpu(&n->pcis[i]))
-			return true;
-	return false;
+		n_gpus += pci_is_gpu(&n->pcis[i]);
+	return n_gpus;
 }
 
 enum nearness pci_nearness(const struct pci *a, const struct pci *b)

@@ -793,7 +793,7 @@ const struct pci *node_pci(const struct node *n, const char *address);
  */
 #define PCI_ID_LEN 5
 void pci_print_id(uint32_t id, char ret[static PCI_ID_LEN]);
-bool node_has_gpu(const struct node *n); /* node.pcis is enough */
+size_t node_count_gpus(const struct node *n); /* node.pcis is enough */
 const struct netdev *node_netdev(const struct node *n, uint32_t ifindex);
 
 /* By ifindex; those of one netdev stay in the kernel's order, the primary one first. */

@@ -25,21 +25,22 @@ static const struct {
 		"config-ignored",
 		"A configuration file is in a folder of /run and is not read",
 		"Move the file to the folder of the same name below /etc, or remove it, then "
-		"\"systemctl reload rdma-provision\".",
+		"\"systemctl restart rdma-provision.service\".",
 	},
 
 	[REASON_CONFIG_CHANGED] = {
 		"configuration-changed",
 		"The configuration on disk differs from the one the service runs with",
-		"Run \"systemctl reload rdma-provision\".",
+		"Run \"systemctl restart rdma-provision.service\".",
 	},
 
 	[REASON_MODULE_MISSING] = {
 		"module-missing",
 		"A required kernel module is not installed for the running kernel",
-		"Install the package that contains it for this kernel (see uname -r): the "
-		"kernel's extra modules, rdma-core or the vendor's driver; after a kernel update "
-		"rebuild it (dkms autoinstall). The driver of eRDMA is installed by the ACK eRDMA "
+		"Install the package that contains it for this kernel (see uname -r): "
+		"linux-modules-extra (Ubuntu), kernel-modules-extra (RHEL, Alibaba Cloud Linux, "
+		"Fedora) or the vendor's driver; after a kernel update rebuild it (dkms "
+		"autoinstall). The driver of eRDMA is installed by the ACK eRDMA "
 		"Controller, or by the vendor's env_setup.sh "
 		"(http://mirrors.cloud.aliyuncs.com/erdma/).",
 		SEVERITY_ERROR,
@@ -165,6 +166,12 @@ static const struct {
 		"A module option in another file contradicts the configuration",
 		"Remove the line that is named, and rebuild the initramfs if it contains the line.",
 		SEVERITY_ERROR,
+	},
+	[REASON_DRIVER_MODE_KEPT] = {
+		"driver-mode-kept",
+		"Mode=auto keeps the mode in which the driver of eRDMA is loaded",
+		"Set [Driver] Mode= to the mode that is wanted, the same as preferDriver of the ACK "
+		"eRDMA Controller where that runs.",
 	},
 	[REASON_OPTION_STALE] = {
 		"option-stale",
@@ -301,7 +308,7 @@ static const struct {
 		"The physical function is not healthy, or a driver failed or took more than 20 s "
 		"on one of its VFs: its other VFs are left alone",
 		"Look in \"dmesg\" for the PCI address and at \"devlink health\". The service "
-		"tries again when something changes; \"systemctl restart rdma-provision\" makes "
+		"tries again when something changes; \"systemctl restart rdma-provision.service\" makes "
 		"it try now. If it does not recover: power cycle, then update the firmware or "
 		"replace the card.",
 	},
@@ -470,8 +477,9 @@ static const struct {
 	[REASON_VERBS_FAILED] = {
 		"verbs-failed",
 		"libibverbs cannot open the RDMA device",
-		"Install the user-space provider that matches the driver (ibverbs-providers, or "
-		"the vendor's rdma-core; eRDMA needs 43 or newer) and try \"ibv_devinfo -d\" with "
+		"Install the user-space provider that matches the driver (ibverbs-providers on "
+		"Debian and Ubuntu, libibverbs on RHEL, Alibaba Cloud Linux and Fedora, or the "
+		"vendor's; eRDMA needs 43 or newer) and try \"ibv_devinfo -d\" with "
 		"the device.",
 		SEVERITY_ERROR,
 	},
@@ -678,7 +686,7 @@ static const struct {
 		"held",
 		"\"rdma-provision revert\" was run: nothing is changed until the next start or "
 		"reload of the service, or \"rdma-provision apply\"",
-		"Correct the settings, then run \"systemctl reload rdma-provision\".",
+		"Correct the settings, then run \"systemctl restart rdma-provision.service\".",
 	},
 
 	[REASON_SMC_ABSENT] = {
@@ -689,9 +697,9 @@ static const struct {
 	},
 	[REASON_SMC_WITH_COMPAT] = {
 		"smc-with-compat",
-		"SMC is enabled in driver mode compat, which no vendor supports",
-		"Set [Driver] Mode=default, in which SMC-R over eRDMA is supported, or [SMC] "
-		"Enable=auto, which does not use SMC here.",
+		"SMC-R over eRDMA is not supported in driver mode compat, so no PNETID is set",
+		"Set [Driver] Mode=default, the only mode that the vendor supports with SMC-R, or "
+		"[SMC] Enable=auto, which does not use SMC here.",
 	},
 	[REASON_SMC_NO_TABLE] = {
 		"smc-no-table",
@@ -702,8 +710,8 @@ static const struct {
 	},
 	[REASON_SMC_IWARP] = {
 		"smc-iwarp",
-		"The smc of the running kernel does not take the iWARP devices of eRDMA in mode "
-		"default, so they get no PNETID",
+		"The running kernel is not known to use SMC-R over eRDMA in mode default, whose "
+		"devices get no PNETID",
 		"Use Alibaba Cloud Linux 3 with kernel 5.10.134-17 or later, or set [SMC] Enable=no.",
 	},
 
@@ -949,7 +957,7 @@ static const struct {
 		"output-no-folder",
 		"The folder of a file of [Output] does not exist",
 		"Install the program that reads it (NFD, node_exporter), create the folder, or "
-		"configure another one; then \"systemctl reload rdma-provision\".",
+		"configure another one; then \"systemctl restart rdma-provision.service\".",
 	},
 	[REASON_OUTPUT_READ_ONLY] = {
 		"output-read-only",
@@ -1060,7 +1068,7 @@ static const struct {
 		"worker-died",
 		"The worker process of a pass ended before it was done",
 		"Look in \"journalctl -u rdma-provision\" for its signal and \"coredumpctl "
-		"list\"; \"systemctl reload rdma-provision\" starts the next pass now.",
+		"list\"; \"systemctl restart rdma-provision.service\" starts the next pass now.",
 		SEVERITY_ERROR,
 	},
 	[REASON_READY_TIMEOUT] = {

@@ -144,7 +144,7 @@ int output_dra(const struct config *c, const struct node *n, const struct plan *
 		if (pool.is_sriov)
 			put_policy(out.f, &pool);
 		put_class(out.f, &pool);
-		put_claim(out.f, &pool, node_has_gpu(n));
+		put_claim(out.f, &pool, node_count_gpus(n) > 0);
 	}
 	return stream_take(&out, ret);
 }

@@ -566,7 +566,7 @@ int output_state(const struct config *c, const struct node *n, const struct memo
 				    p,
 				    SCHEMA,
 				    p->n_health > 0,
-				    node_has_gpu(n),
+				    node_count_gpus(n) > 0,
 				    qos_is_set(c),
 				    c->smc.enable != SMC_NO || n->has_pnets,
 				    boots_telling(n, memory, &first) > 0,

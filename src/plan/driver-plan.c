@@ -229,6 +229,20 @@ static bool is_driven_by_erdma(const struct pci *pci)
 	return pci_is_erdma(pci) && (!pci->driver[0] || streq(pci->driver, ERDMA_MODULE));
 }
 
+static int hint_kept(const struct config *c, const struct node *n, struct plan *p)
+{
+	const enum driver_mode alone = node_driver_mode_alone(c, n);
+
+	return node_driver_mode(c, n) == alone
+		       ? 0
+		       : plan_add_hint(p, REASON_DRIVER_MODE_KEPT, ERDMA_MODULE,
+				       "it is loaded with compat_mode=%c; Mode=auto is %s here, "
+				       "compat_mode=%c",
+				       module_options_is_compat(n) ? 'Y' : 'N',
+				       driver_mode_name(alone),
+				       module_options_is_compat(n) ? 'N' : 'Y');
+}
+
 static int hint_smc(const struct node *n, struct plan *p)
 {
 	return module_is_in_kernel(node_module(n, SMC_MODULE))
@@ -284,6 +298,8 @@ static int plan_mode(const struct config *c, const struct node *n, const struct 
 
 	if (has_erdma && erdma->sets_options)
 		r = plan_erdma(c, n, memory, p, &wanted);
+	if (r >= 0 && has_erdma)
+		r = hint_kept(c, n, p);
 	if (r < 0)
 		return r;
 	if (has_erdma && erdma->refuses_smc)
@@ -330,15 +346,6 @@ static int want_ipoib(const struct node *n, struct plan *p, const struct device 
 	return plan_want_module(n, p, IPOIB_MODULE, STEP_DRIVER);
 }
 
-static size_t count_gpus(const struct node *n)
-{
-	size_t n_gpus = 0;
-
-	for (size_t i = 0; i < n->n_pcis; i++)
-		n_gpus += pci_is_gpu(&n->pcis[i]);
-	return n_gpus;
-}
-
 /*
  * nvidia_peermem, with which GPUs register their memory for RDMA. Best effort: a failure is
  * reported and changes no state, for NCCL has dmabuf. It is tried late, when nvidia, ib_core and an
@@ -350,7 +357,7 @@ static int plan_peermem(const struct config *c, const struct node *n, struct pla
 {
 	const struct module *m = node_module(n, PEERMEM_MODULE);
 	const bool is_asked = c->driver.peermem == PEERMEM_YES;
-	const size_t n_gpus = count_gpus(n);
+	const size_t n_gpus = node_count_gpus(n);
 	struct action *a;
 
 	if (c->driver.peermem == PEERMEM_NO || (!is_asked && (!is_wanted || n_gpus == 0)) ||

@@ -21,21 +21,17 @@ static enum driver_mode mode_in_force(const struct config *c, const struct node 
 				      const struct plan *p)
 {
 	const enum driver_mode mode = node_driver_mode(c, n);
-	const struct parameter *compat =
-		module_parameter(node_module(n, ERDMA_MODULE), ERDMA_COMPAT);
 
 	if (mode != DRIVER_MODE_KEEP)
 		return mode;
-	return has_erdma(p) && compat && compat->value[0] &&
-			       module_options_is_same("bool", compat->value, "Y")
-		       ? DRIVER_MODE_COMPAT
-		       : DRIVER_MODE_DEFAULT;
+	return has_erdma(p) && module_options_is_compat(n) ? DRIVER_MODE_COMPAT
+							   : DRIVER_MODE_DEFAULT;
 }
 
-static int refuse(struct plan *p)
+static int refuse(struct plan *p, enum reason reason)
 {
-	return plan_add_item(p, STEP_SMC, VERB_LOAD_MODULE, CLASS_REFUSED, SMC_MODULE,
-			     REASON_SMC_WITH_OFED, NULL);
+	return plan_add_item(p, STEP_SMC, VERB_LOAD_MODULE, CLASS_REFUSED, SMC_MODULE, reason,
+			     NULL);
 }
 
 /* Words for people: what it is about, and what is replaced. */
@@ -94,20 +90,20 @@ static bool is_at_least(const char *release, const unsigned *least, size_t n)
 
 /*
  * smc_ib_add_dev() in net/smc/smc_ib.c takes IB_CA devices alone: eRDMA in mode default is iWARP.
- * The kernels of Alibaba Cloud Linux (".al8", ".alnx4") and Anolis OS (".an8") take it as well,
- * from 5.10.134-17 on: README of alibabacloud-erdma-controller.
+ * The kernels of Alibaba Cloud Linux 3 (".al8") take it as well, from 5.10.134-17 on: README of
+ * alibabacloud-erdma-controller, and ACK's page, which name no other system.
  */
 static bool takes_iwarp(const char *release)
 {
 	static const unsigned least[] = { 5, 10, 134, 17 };
 
-	return (strstr(release, ".al") || strstr(release, ".an")) &&
-	       is_at_least(release, least, ELEMENTSOF(least));
+	return strstr(release, ".al8") && is_at_least(release, least, ELEMENTSOF(least));
 }
 
 static bool is_refused_by_smc(const struct node *n, const struct device *d)
 {
-	return d->ibdev && streq(d->ibdev->node_type, "RNIC") && !takes_iwarp(n->kernel);
+	return ((d->ibdev && streq(d->ibdev->node_type, "RNIC")) || pci_is_erdma(d->pci)) &&
+	       !takes_iwarp(n->kernel);
 }
 
 /* yes is not done; auto does without, and says so. */
@@ -152,16 +148,16 @@ int plan_smc(const struct config *c, const struct node *n, const struct memory *
 	     struct plan *p)
 {
 	const enum driver_mode mode = mode_in_force(c, n, p);
-	int r;
 
 	if (c->smc.enable == SMC_NO || p->n_devices == 0 ||
 	    (c->smc.enable == SMC_AUTO && mode != DRIVER_MODE_DEFAULT))
 		return 0;
 	if (mode == DRIVER_MODE_OFED)
-		return refuse(p);
-
-	r = want_table(c, n, memory, p);
-	if (r >= 0 && mode == DRIVER_MODE_COMPAT && has_erdma(p))
-		r = plan_add_hint(p, REASON_SMC_WITH_COMPAT, SMC_MODULE, NULL);
-	return r;
+		return refuse(p, REASON_SMC_WITH_OFED);
+	if (has_erdma(p) && mode == DRIVER_MODE_COMPAT)
+		return refuse(p, REASON_SMC_WITH_COMPAT);
+	/* The driver is to be reloaded in another mode: the next look finds devices of that. */
+	if (has_erdma(p) && module_options_is_compat(n))
+		return 0;
+	return want_table(c, n, memory, p);
 }

@@ -338,7 +338,6 @@ def ack_controller():
         'version': '0.2.37', 'srcversion': 'E2A1F5C0D3B4968712AB3CD', 'intree': False,
         'parameters': {'compat_mode': 'bool', 'reserve_ports_base': 'ushort'}}
     t.module('erdma', '0.2.37', 'E2A1F5C0D3B4968712AB3CD', 'OE', 0, compat_mode='Y', reserve_ports_base='30608')
-    t.config(t.read('etc/rdma-provision/rdma-provision.conf').replace('Mode=auto', 'Mode=compat'))
     return t
 
 
