@@ -80,22 +80,22 @@ static bool is_any_usable(const struct plan *p)
 	return false;
 }
 
-static int print_pod(const struct config *c, const struct plan *p, char **ret)
+static int print_pod(const struct config *c, const struct node *n, const struct plan *p, char **ret)
 {
 	_cleanup_(forecast_done) struct forecast f = {};
 	int r;
 
-	r = p ? forecast_make(c, p, &f) : 0;
+	r = p ? forecast_make(c, p, &f) : -ENODATA;
 	if (r >= 0)
-		r = output_pod(c, &f, ret);
+		r = output_pod(c, n, p, &f, ret);
 	if (r == -ENODATA)
 		log_error("There is no device of this node that a pod could ask for");
 	return r == -ENODATA ? -EINVAL : r;
 }
 
 static int print_check(const struct check_request *req, const struct config_errors *errors,
-		       const char *problem, const struct config *c, const struct plan *p,
-		       char **ret)
+		       const char *problem, const struct config *c, const struct node *n,
+		       const struct plan *p, char **ret)
 {
 	if (req->is_json)
 		return make_check_document(errors, problem, c, p, ret);
@@ -103,7 +103,7 @@ static int print_check(const struct check_request *req, const struct config_erro
 		log_error("%s", errors->items[i].text);
 	if (problem)
 		log_error("%s", problem);
-	return req->with_pod ? print_pod(c, p, ret) : output_check_text(c, p, ret);
+	return req->with_pod ? print_pod(c, n, p, ret) : output_check_text(c, p, ret);
 }
 
 /* It says nothing about the node, so it is no problem. */
@@ -147,7 +147,7 @@ int inspect_check(struct os *d, const struct check_request *req, char **ret)
 		if (r < 0)
 			return r;
 	}
-	r = print_check(req, &errors, problem, &c, seen, ret);
+	r = print_check(req, &errors, problem, &c, &n, seen, ret);
 	if (r >= 0 && req->is_ready && !is_any_usable(seen)) {
 		log_error("No RDMA device that is handed out is usable now");
 		return -EINVAL;

