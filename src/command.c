@@ -428,7 +428,7 @@ static void tell_no_nic(const struct config *c)
 }
 
 /*
- * Prints the plan of a reload. An error is logged, and is no failure: the files are written; but
+ * Prints the plan of a restart. An error is logged, and is no failure: the files are written; but
  * what cannot be printed is one. Return: an exit code.
  */
 static int tell_plan(const struct command *cmd, struct os *d, const struct config *c)
@@ -446,14 +446,14 @@ static int tell_plan(const struct command *cmd, struct os *d, const struct confi
 	if (r >= 0 && os_has_node(&d->fs))
 		r = cmd->is_json ? output_actions_json(&p, &text) : output_actions_text(&p, &text);
 	if (r < 0)
-		log_warning_errno(r, "What a reload would do is not known");
+		log_warning_errno(r, "What a restart would do is not known");
 	else if (os_has_node(&d->fs) && p.n_devices == 0)
 		tell_no_nic(c);
 	if (!text)
 		return cmd->is_json ? print("null\n") : EXIT_SUCCESS;
 
 	if (p.n_actions > 0)
-		log_info("A reload would do this:");
+		log_info("A restart would do this:");
 	r = print(text);
 	tell_reboot(&p);
 	return r;
@@ -487,7 +487,7 @@ static int tell_change(const struct command *cmd, struct os *d, const struct set
 	if (is_written && observe_generated(&d->fs, &res->config) > 0)
 		reload_units();
 	if (!res->is_same && os_has_node(&d->fs))
-		log_info("To put it into force: systemctl reload rdma-provision");
+		log_info("To put it into force: systemctl restart rdma-provision.service");
 	return r;
 }
 

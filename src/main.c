@@ -88,7 +88,7 @@ static const struct {
 	  "checked with the whole configuration, and by the rules of the device plugin on this\n"
 	  "node, written to /etc/rdma-provision/rdma-provision.conf.d/50-set.conf, and the "
 	  "changes\n"
-	  "that a reload would make are printed. --preset=auto chooses the preset by the "
+	  "that a restart would make are printed. --preset=auto chooses the preset by the "
 	  "kubelet's\n"
 	  "node labels, the functions on the bus and the instance type. With --json: the document\n"
 	  "of \"plan --json\", null "
