@@ -759,7 +759,9 @@ static void the_place_of_an_entry_is_said_in_it(_unused_ void **state)
 {
 	static const char text[] =
 		"{\"addresses\": [{\"ifindex\": 3, \"address\": \"10.0.0.8/24\", \"order\": 10},"
-		" {\"ifindex\": 3, \"address\": \"10.0.0.9/24\", \"order\": 9}]}";
+		" {\"ifindex\": 3, \"address\": \"10.0.0.9/24\", \"order\": 9}],"
+		/* links refer to their places, so they stay */
+		" \"netnses\": [{\"inode\": 9, \"name\": \"b\"}, {\"inode\": 8, \"name\": \"a\"}]}";
 	static const char malformed[] = "{\"addresses\": [{\"address\": \"b\", \"order\": 1},"
 					" {\"address\": \"10.0.0.9/24\", \"order\": 0}]}";
 	_cleanup_(node_done) struct node n = {}, none = {};
@@ -767,6 +769,7 @@ static void the_place_of_an_entry_is_said_in_it(_unused_ void **state)
 
 	assert_int_equal(snapshot_read(text, &n, problem, sizeof(problem)), 0);
 	assert_int_equal(n.addresses[0].local[3], 9);
+	assert_string_equal(n.netnses[0].name, "b");
 	assert_int_equal(snapshot_read(malformed, &none, problem, sizeof(problem)), -EINVAL);
 	assert_non_null(strstr(problem, "addresses: entry 0: address"));
 }

@@ -481,9 +481,11 @@ static int number_entries(json_t *root)
 
 	json_object_foreach(root, key, list)
 	{
-		json_array_foreach(list, i,
-				   entry) if (document_add_number(entry, ORDER, (int64_t)i) <
-					      0) return -ENOMEM;
+		json_array_foreach(list, i, entry)
+		{
+			if (document_add_number(entry, ORDER, (int64_t)i) < 0)
+				return -ENOMEM;
+		}
 	}
 	return 0;
 }
@@ -545,15 +547,24 @@ static json_t *sort_list(json_t *list)
 	return TAKE(sorted);
 }
 
+/* Links say the place of their namespace in a list without places. */
+static bool is_referred_to(const char *key, const json_t *list)
+{
+	return streq(key, "netnses") && !json_object_get(json_array_get(list, 0), ORDER);
+}
+
 static json_t *sort_lists(json_t *root)
 {
 	json_auto_t *sorted = json_copy(root);
 	const char *key;
 	json_t *list;
 
-	json_object_foreach(root, key, list) if (json_is_array(list) &&
-						 json_object_set_new(sorted, key, sort_list(list)) <
-							 0) return NULL;
+	json_object_foreach(root, key, list)
+	{
+		if (json_is_array(list) && !is_referred_to(key, list) &&
+		    json_object_set_new(sorted, key, sort_list(list)) < 0)
+			return NULL;
+	}
 	return TAKE(sorted);
 }
 
