@@ -472,6 +472,7 @@ static void distribute(const struct extras *a, struct node *n)
 /* --- the order of what is in a list --- */
 
 #define ORDER "order" /* the place that an entry had, which is said in it */
+#define TEXT  "text"  /* of an entry, while it is sorted; no list has such a key */
 
 static int number_entries(json_t *root)
 {
@@ -490,59 +491,38 @@ static int number_entries(json_t *root)
 	return 0;
 }
 
-struct entry {
-	json_t *value; /* a reference */
-	json_int_t order;
-	char *text; /* owned */
-};
-
-struct entries {
-	struct entry *items; /* owned */
-	size_t n_items;
-};
-
-static void entries_done(struct entries *l)
-{
-	for (size_t i = 0; i < l->n_items; i++) {
-		json_decref(l->items[i].value);
-		free(l->items[i].text);
-	}
-	free(l->items);
-}
-
 static int compare_entries(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
+	const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
+	const json_int_t i = json_integer_value(json_object_get(x, ORDER)),
+			 k = json_integer_value(json_object_get(y, ORDER));
 
-	return x->order != y->order ? (x->order > y->order) - (x->order < y->order)
-				    : strverscmp(x->text, y->text);
+	return i != k ? (i > k) - (i < k)
+		      : strverscmp(json_string_value(json_object_get(x, TEXT)),
+				   json_string_value(json_object_get(y, TEXT)));
 }
 
 /* A list without places, as people write it and older captures have it, has one order as well. */
 static json_t *sort_list(json_t *list)
 {
-	_cleanup_(entries_done) struct entries l = {};
+	const size_t n = json_array_size(list);
+	_cleanup_(freep) json_t **entries = calloc(n + 1, sizeof(*entries));
 	json_auto_t *sorted = json_array();
-	json_t *value;
-	size_t i;
 
-	json_array_foreach(list, i, value)
-	{
-		struct entry *e = APPEND(l.items, l.n_items);
+	for (size_t i = 0; i < n; i++) {
+		json_t *entry = json_array_get(list, i);
+		_cleanup_(freep) char *text = json_dumps(entry, JSON_COMPACT | JSON_SORT_KEYS);
 
-		if (!e)
+		if (!json_is_object(entry)) /* malformed: its place is that of the file */
+			return json_incref(list);
+		if (!entries || json_object_set_new(entry, TEXT, json_string(text)) < 0)
 			return NULL;
-		*e = (struct entry){
-			json_incref(value), json_integer_value(json_object_get(value, ORDER)),
-			json_dumps(value, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY)
-		};
-		if (!e->text)
-			return NULL;
+		entries[i] = entry;
 	}
-	if (l.n_items > 0)
-		qsort(l.items, l.n_items, sizeof(*l.items), compare_entries);
-	for (i = 0; i < l.n_items; i++)
-		if (json_array_append(sorted, l.items[i].value) < 0)
+	if (n > 0)
+		qsort(entries, n, sizeof(*entries), compare_entries);
+	for (size_t i = 0; i < n; i++)
+		if (json_array_append(sorted, entries[i]) < 0)
 			return NULL;
 	return TAKE(sorted);
 }
