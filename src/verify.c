@@ -48,7 +48,7 @@ static const struct {
 			   "rdma-provision explain %s, on each node" },
 	[CHECK_NODES] = { "nodes", "uverbsN and rdma_cm in /dev/infiniband" },
 	[CHECK_GID] = { "gid",
-			"a RoCE v2 GID, without Type=sriov of an IPv4 or global IPv6 address",
+			"a RoCE v2 GID, with RequireAddress= of an IPv4 or global IPv6 address",
 			"ibv_devinfo -v -d %s | grep GID" },
 	[CHECK_SMC] = { "smc", "smc loaded, a PNETID for each usable device",
 			"smcss -a: SMCR, and not TCP, for a connection" },
@@ -112,14 +112,13 @@ static int rank_gid(const struct gid *g)
 
 	if (!streq(g->type, GID_ROCE_V2) || !gid_parse(g->gid, gid))
 		return 0;
-	return gid_is_ipv4(gid) ? 3 : gid_is_global_ipv6(gid) ? 2 : 1;
+	return !gid_is_routable(gid) ? 1 : gid_is_ipv4(gid) ? 3 : 2;
 }
 
-/* With sriov the CNI gives the addresses, in the pod. */
-static const struct gid *find_gid(const struct verify *v, const struct port *p)
+static const struct gid *find_gid(const struct device *d, const struct port *p)
 {
 	const struct gid *best = NULL;
-	int best_rank = plugin_gives_vfs(v->config->plugin.type) ? 0 : 1;
+	int best_rank = d->needs_address ? 1 : 0;
 
 	for (size_t i = 0; i < p->n_gids; i++)
 		if (rank_gid(&p->gids[i]) > best_rank) {
@@ -134,10 +133,11 @@ static bool is_infiniband(const struct port *p)
 	return streq(p->link_layer, "InfiniBand");
 }
 
-static void set_traffic(struct verify *v, const struct ibdev *ib)
+static void set_traffic(struct verify *v, const struct device *d)
 {
+	const struct ibdev *ib = d->ibdev;
 	const struct gid *g = ib->n_ports > 0 && !is_infiniband(&ib->ports[0])
-				      ? find_gid(v, &ib->ports[0])
+				      ? find_gid(d, &ib->ports[0])
 				      : NULL;
 	char index[32] = "";
 
@@ -158,7 +158,7 @@ static int check_nodes(struct verify *v, const struct device *d)
 	v->traffic[0] = '\0';
 	if (!ib)
 		return add(v, CHECK_NODES, pci, FAIL, "no RDMA device");
-	set_traffic(v, ib);
+	set_traffic(v, d);
 	return add(v, CHECK_NODES, pci, *ib->uverbs && v->node->has_rdma_cm ? PASS : FAIL,
 		   "%s%s%s%s", *ib->uverbs ? ib->uverbs : "no uverbs", *ib->umad ? " " : "",
 		   ib->umad, v->node->has_rdma_cm ? " rdma_cm" : ", no rdma_cm");
@@ -166,7 +166,7 @@ static int check_nodes(struct verify *v, const struct device *d)
 
 static int check_gid(struct verify *v, const struct device *d, const struct port *p)
 {
-	const struct gid *g = find_gid(v, p);
+	const struct gid *g = find_gid(d, p);
 
 	if (is_infiniband(p) || streq(d->ibdev->node_type, "RNIC"))
 		return 0; /* the LID, and the IP address, are what counts there */

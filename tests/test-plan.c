@@ -1673,6 +1673,7 @@ prefix_routes_rank_below_everybody_elses_and_the_same_on_every_run(_unused_ void
 		set_scene(&s, 2);
 		s.config.route.manage = true;
 		s.config.route.rules = POLICY_RULES_NO;
+		s.sections[0].require_address = REQUIRE_ADDRESS_NO;
 		add_netdev(&s, OTHER, "eth9", "");
 		add_address(&s, RAIL1, "10.0.0.2", 24);
 		if (rows[i].set)
@@ -2167,6 +2168,87 @@ static void a_device_is_usable_when_every_condition_holds(_unused_ void **state)
 			assert_int_equal(p.actions[0].reason, rows[i].reason);
 			assert_string_equal(p.actions[0].target, FIRST);
 		}
+	}
+}
+
+static void on_a_vlan(struct scene *s)
+{
+	struct netdev *vlan = add_netdev(s, 30, "eth1.7", "");
+
+	vlan->link = netdev_of(s, FIRST)->ifindex;
+	COPY(vlan->kind, "vlan");
+	first_port(s)->gids[1] = first_port(s)->gids[0];
+	first_port(s)->n_gids = 2;
+	COPY(first_port(s)->gids[1].netdev, "eth1.7");
+	COPY(first_port(s)->gids[1].gid, "0000:0000:0000:0000:0000:ffff:0a00:0002");
+}
+
+static void a_device_needs_an_address_where_pods_use_that_of_the_host(_unused_ void **state)
+{
+	static const struct {
+		const char *name;
+		void (*set)(struct scene *s);
+		const char *address; /* of eth1 */
+		const char *gid;     /* instead of the one that the address makes */
+		enum require_address require;
+		bool is_managed;
+		enum vf_mode mode;
+		enum plugin_type type;
+		enum reason reason;
+	} rows[] = {
+		{ .name = "nobody asks" },
+		{ .name = "the routes are ours", .is_managed = true, .reason = REASON_NO_ADDRESS },
+		{ .name = "the section asks",
+		  .require = REQUIRE_ADDRESS_YES,
+		  .reason = REASON_NO_ADDRESS },
+		{ .name = "the section does not",
+		  .is_managed = true,
+		  .require = REQUIRE_ADDRESS_NO },
+		{ .name = "it moves into the pod", .is_managed = true, .type = PLUGIN_SRIOV },
+		{ .name = "another program moves it",
+		  .is_managed = true,
+		  .mode = VF_MODE_EXCLUSIVE },
+		{ .name = "IPv4", .is_managed = true, .address = "10.0.0.2" },
+		{ .name = "of the link alone",
+		  .is_managed = true,
+		  .address = "169.254.0.2",
+		  .reason = REASON_NO_ADDRESS },
+		{ .name = "its GID is due",
+		  .is_managed = true,
+		  .address = "10.0.0.2",
+		  .gid = OWN_GID,
+		  .reason = REASON_GID_PENDING },
+		{ .name = "IPv6",
+		  .is_managed = true,
+		  .address = "10.0.0.2",
+		  .gid = "fd00:0000:0000:0000:0000:0000:0000:0002" },
+		{ .name = "on a VLAN", .set = on_a_vlan, .is_managed = true },
+		{ .name = "iWARP without",
+		  .set = iwarp,
+		  .is_managed = true,
+		  .reason = REASON_NO_ADDRESS },
+		{ .name = "iWARP", .set = iwarp, .is_managed = true, .address = "10.0.0.2" },
+		{ .name = "InfiniBand", .set = infiniband, .is_managed = true },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(plan_done) struct plan p = {};
+		struct scene s;
+
+		set_scene(&s, 1);
+		s.config.route.manage = rows[i].is_managed;
+		s.config.plugin.type = rows[i].type;
+		s.sections[0].mode = rows[i].mode;
+		s.sections[0].require_address = rows[i].require;
+		if (rows[i].address)
+			add_address(&s, netdev_of(&s, FIRST)->ifindex, rows[i].address, 24);
+		if (rows[i].set)
+			rows[i].set(&s);
+		if (rows[i].gid)
+			COPY(first_port(&s)->gids[1].gid, rows[i].gid);
+		make_plan(&s, &p);
+		assert_row(rows[i].name, reason_code(p.devices[0].reason),
+			   reason_code(rows[i].reason));
 	}
 }
 
@@ -3624,6 +3706,7 @@ int main(void)
 		cmocka_unit_test(an_unbound_pf_that_is_handed_out_is_a_reason),
 		cmocka_unit_test(the_netns_mode_is_changed_where_it_is_known_and_differs),
 		cmocka_unit_test(a_device_is_usable_when_every_condition_holds),
+		cmocka_unit_test(a_device_needs_an_address_where_pods_use_that_of_the_host),
 		cmocka_unit_test(a_port_that_is_down_names_its_cause),
 		cmocka_unit_test(a_first_boot_waits_for_the_default_route),
 		cmocka_unit_test(the_port_of_a_bond_is_left_to_it),

@@ -131,6 +131,7 @@ static void set_scene(struct scene *s)
 	*s = (struct scene){};
 	s->sections[0] = (struct device_config){ .name = "rail",
 						 .count = COUNT_UNSET,
+						 .require_address = REQUIRE_ADDRESS_NO,
 						 .match = (char *)"driver:mlx5_core" };
 	s->config.devices = s->sections;
 	s->config.n_devices = 1;

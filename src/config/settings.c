@@ -468,6 +468,7 @@ WORDS(type_driver_mode, driver_mode_name, enum driver_mode);
 WORDS(type_peermem, peermem_mode_name, enum peermem_mode);
 WORDS(type_trust, trust_name, enum trust);
 WORDS(type_identity, identity_name, enum identity);
+WORDS(type_require, require_address_name, enum require_address);
 WORDS(type_vf_mode, vf_mode_name, enum vf_mode);
 WORDS(type_netns, netns_mode_name, enum netns_mode);
 WORDS(type_rules, policy_rules_name, enum policy_rules);
@@ -550,6 +551,9 @@ const struct setting settings[N_SETTINGS] = {
 	{ "Device", "Expect", DEVICE(uint32_t, expect), &type_u32,
 	  0, 65535, "1", "a number from 0 to 65535",
 	  "The number of NICs that must be present before the node is ready; 0: none" },
+	{ "Device", "RequireAddress", DEVICE(enum require_address, require_address), &type_require,
+	  0, _REQUIRE_ADDRESS_N - 1, "auto", "auto, yes or no",
+	  "Whether a device is usable only with an address of the host; auto: with [Route] Manage=yes" },
 	{ "Device", "StaticAddress", DEVICE(struct ip, address), &type_ip,
 	  0, 1, "", "an address with prefix length, such as 10.0.1.5/24",
 	  "With [Route] Address=static: the address of the NIC, which must be the only one that matches" },

@@ -9,7 +9,7 @@
 
 #include "../model/config.h"
 
-#define N_SETTINGS 48
+#define N_SETTINGS 49
 
 struct setting {
 	const char *section, *name;

@@ -39,6 +39,11 @@ NAMES(trust_name, enum trust, _TRUST_N,
 NAMES(identity_name, enum identity, _IDENTITY_N,
       { [IDENTITY_DERIVED] = "derived", [IDENTITY_KEEP] = "keep" });
 
+NAMES(require_address_name, enum require_address, _REQUIRE_ADDRESS_N,
+      { [REQUIRE_ADDRESS_AUTO] = "auto",
+	[REQUIRE_ADDRESS_YES] = "yes",
+	[REQUIRE_ADDRESS_NO] = "no" });
+
 NAMES(vf_mode_name, enum vf_mode, _VF_MODE_N,
       { [VF_MODE_KEEP] = "keep",
 	[VF_MODE_EXCLUSIVE] = "exclusive",

@@ -145,6 +145,13 @@ struct flap {
 	uint64_t usec;
 };
 
+enum require_address {
+	REQUIRE_ADDRESS_AUTO, /* as [Route] Manage= */
+	REQUIRE_ADDRESS_YES,
+	REQUIRE_ADDRESS_NO,
+	_REQUIRE_ADDRESS_N
+};
+
 #define COUNT_UNSET UINT32_MAX       /* Count= was not given */
 #define COUNT_MAX   (UINT32_MAX - 1) /* Count=max */
 
@@ -167,9 +174,10 @@ struct device_config {
 	enum trust trust; /* of the VFs */
 	enum identity identity;
 	char resource[RESOURCE_LEN]; /* empty: that of [DevicePlugin] */
-	struct ip address;           /* with [Route] Address=static; of the one NIC that matches */
-	struct ip gateway;           /* prefix_len is of no meaning */
-	uint32_t expect;             /* PFs that must appear before the node is ready */
+	enum require_address require_address;
+	struct ip address; /* with [Route] Address=static; of the one NIC that matches */
+	struct ip gateway; /* prefix_len is of no meaning */
+	uint32_t expect;   /* PFs that must appear before the node is ready */
 };
 
 struct config {
@@ -246,6 +254,7 @@ const char *driver_mode_name(enum driver_mode m);
 const char *peermem_mode_name(enum peermem_mode m);
 const char *trust_name(enum trust t);
 const char *identity_name(enum identity i);
+const char *require_address_name(enum require_address r);
 const char *vf_mode_name(enum vf_mode m);
 const char *netns_mode_name(enum netns_mode m);
 const char *policy_rules_name(enum policy_rules p);

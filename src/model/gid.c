@@ -44,6 +44,11 @@ bool gid_is_global_ipv6(const uint8_t gid[static 16])
 	return !gid_is_ipv4(gid) && !is_zero(gid) && !ip_is_link_local(AF_INET6, gid);
 }
 
+bool gid_is_routable(const uint8_t gid[static 16])
+{
+	return gid_is_ipv4(gid) ? gid[12] != 169 || gid[13] != 254 : gid_is_global_ipv6(gid);
+}
+
 bool gid_is_there(const struct port *p, const char *netdev, const struct address *a)
 {
 	uint8_t wanted[16] = { [10] = 0xff, [11] = 0xff }, have[16];

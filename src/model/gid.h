@@ -12,6 +12,7 @@
 bool gid_parse(const char *text, uint8_t ret[static 16]);
 bool gid_is_ipv4(const uint8_t gid[static 16]);        /* ::ffff:a.b.c.d */
 bool gid_is_global_ipv6(const uint8_t gid[static 16]); /* no IPv4, none of the link alone */
+bool gid_is_routable(const uint8_t gid[static 16]);    /* global IPv6, or IPv4 but 169.254/16 */
 
 /*
  * Has this port the RoCE v2 GID of an address of this netdev? It is made of IFA_ADDRESS, which for

@@ -522,6 +522,15 @@ static const struct {
 		"proto ra\"); the kernel requests an advertisement only when the link comes up, "
 		"and otherwise waits for the next one.",
 	},
+	[REASON_NO_ADDRESS] = {
+		"no-address",
+		"The RDMA device has no address that another network can reach, which "
+		"RequireAddress= asks for",
+		"The network manager of the node gives it (networkd, NetworkManager, cloud-init): "
+		"configure the network device there, or set [Route] Manage=yes and "
+		"Address=metadata or static. If pods bring their own addresses set "
+		"RequireAddress=no.",
+	},
 	[REASON_IN_POD] = {
 		"in-pod",
 		"The device is in the network namespace of a pod",

@@ -85,6 +85,7 @@ enum reason {
 	REASON_PORT_DOWN,
 	REASON_NO_GID,
 	REASON_NO_IPV6_GID,
+	REASON_NO_ADDRESS,
 	REASON_IN_POD,     /* usable: told, never a deviation */
 	REASON_GIVEN_BACK, /* a hint */
 	REASON_MAC_TWICE,  /* a hint */

@@ -15,6 +15,7 @@
 
 #include <fnmatch.h>
 #include <linux/if_link.h>
+#include <sys/socket.h>
 
 #define CLASS_NETWORK 0x02
 
@@ -243,37 +244,128 @@ static bool is_gid_ready(const struct device *d, const struct port *port, bool i
 	return false;
 }
 
-/* The best reason over all ports: one good port makes a device usable. */
-static enum reason judge_ports(const struct config *c, const struct node *n, struct device *d)
+/*
+ * Is it used with an address that the host has? That of a VF, and of a NIC that moves into a pod,
+ * is the pod's.
+ */
+static bool needs_address(const struct config *c, const struct device *d)
 {
+	if (d->is_vf && plugin_gives_vfs(c->plugin.type))
+		return false;
+	if (d->config->require_address != REQUIRE_ADDRESS_AUTO)
+		return d->config->require_address == REQUIRE_ADDRESS_YES;
+	return c->route.manage && !d->is_vf && d->config->mode == VF_MODE_KEEP &&
+	       !plugin_moves_netdev(c->plugin.type);
+}
+
+static bool has_routable_gid(const struct port *port, const struct netdev *nd)
+{
+	uint8_t gid[16];
+
+	for (size_t i = 0; i < port->n_gids; i++)
+		if (streq(port->gids[i].type, GID_ROCE_V2) &&
+		    streq(port->gids[i].netdev, nd->name) && gid_parse(port->gids[i].gid, gid) &&
+		    gid_is_routable(gid))
+			return true;
+	return false;
+}
+
+static bool has_routable_address(const struct node *n, const struct netdev *nd)
+{
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+		uint8_t gid[16] = { [10] = 0xff, [11] = 0xff };
+
+		if (a->family == AF_INET)
+			memcpy(gid + 12, a->local, 4);
+		else
+			memcpy(gid, a->local, sizeof(gid));
+		if (a->ifindex == nd->ifindex && gid_is_routable(gid))
+			return true;
+	}
+	return false;
+}
+
+/* Of its own netdev or one above, as a VLAN or a bond. @port: as a GID of it; NULL: at all. */
+static bool has_address(const struct plan *p, const struct device *d, const struct port *port)
+{
+	const struct netdev *nd;
+
+	for (size_t i = 0; (nd = graph_of(&p->graph, d->pci->address, &i));)
+		if (nd->netns == 0 &&
+		    (port ? has_routable_gid(port, nd) : has_routable_address(p->graph.n, nd)))
+			return true;
+	return false;
+}
+
+/* Who is to give the address that it lacks; NULL: the network manager, as the reason says. */
+static const char *who_gives(const struct config *c, const struct device *d)
+{
+	if (c->route.manage && c->route.address == ADDRESS_METADATA)
+		return "The metadata service gives it ([Route] Address=metadata): \"rdma-provision "
+		       "plan\" shows what it was asked and what it answered.";
+	if (c->route.manage && c->route.address == ADDRESS_STATIC)
+		return "It is set by StaticAddress= in a section of this NIC ([Route] "
+		       "Address=static).";
+	if (pci_is_erdma(d->pci))
+		return "The eRDMA controller gives it before the interface is up; set [Route] "
+		       "Address=metadata, or configure the interface in the network manager of the "
+		       "node. If Terway has the interface, its addresses are those of pods: "
+		       "exclude it by eni_tag_filter.";
+	return NULL;
+}
+
+/* Of an active port of Ethernet. */
+static enum reason judge_address(const struct config *c, const struct plan *p, struct device *d,
+				 const struct port *port)
+{
+	const bool is_iwarp = streq(d->ibdev->node_type, "RNIC");
 	const bool is_ipv6 = c->route.manage && c->route.ipv6 == IPV6_RA && !pci_is_erdma(d->pci);
+
+	if (!is_iwarp && !is_gid_ready(d, port, false))
+		return REASON_NO_GID;
+	if (!is_iwarp && is_ipv6 && !is_gid_ready(d, port, true))
+		return REASON_NO_IPV6_GID;
+	/* iWARP has no GID of an address. */
+	if (!d->needs_address || has_address(p, d, is_iwarp ? NULL : port))
+		return REASON_NONE;
+	if (has_address(p, d, NULL)) /* for a moment: plan/gid-plan.c */
+		return REASON_GID_PENDING;
+	d->advice = who_gives(c, d);
+	return REASON_NO_ADDRESS;
+}
+
+/* The best reason over all ports: one good port makes a device usable. */
+static enum reason judge_ports(const struct config *c, const struct node *n, const struct plan *p,
+			       struct device *d)
+{
 	enum reason worst = REASON_PORT_DOWN;
 	const struct ibdev *ib = d->ibdev;
-	const char *advice = NULL;
 
 	for (size_t i = 0; i < ib->n_ports; i++) {
 		const struct port *port = &ib->ports[i];
 
 		if (!streq(port->state, "ACTIVE")) {
+			if (worst != REASON_PORT_DOWN)
+				continue;
 			snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 " is %s",
 				 ib->name, port->number,
 				 port->state[0] ? port->state : "unreadable");
-			advice = cause_of_port(n, d->pci, i == 0 ? d->netdev : NULL, port,
-					       d->detail, sizeof(d->detail));
+			d->advice = cause_of_port(n, d->pci, i == 0 ? d->netdev : NULL, port,
+						  d->detail, sizeof(d->detail));
 			continue;
 		}
-		/* InfiniBand has its GID from the fabric; iWARP has one that is no address. */
-		if (!streq(port->link_layer, "Ethernet") || streq(ib->node_type, "RNIC") ||
-		    is_gid_ready(d, port, is_ipv6)) {
+		/* InfiniBand has its GID from the fabric. */
+		d->advice = NULL;
+		worst = streq(port->link_layer, "Ethernet") ? judge_address(c, p, d, port)
+							    : REASON_NONE;
+		if (worst == REASON_NONE) {
 			d->detail[0] = '\0';
 			return REASON_NONE;
 		}
-		worst = is_ipv6 && is_gid_ready(d, port, false) ? REASON_NO_IPV6_GID
-								: REASON_NO_GID;
 		snprintf(d->detail, sizeof(d->detail), "%s port %" PRIu32 ", netdev %s", ib->name,
 			 port->number, d->netdev_name[0] ? d->netdev_name : "not known");
 	}
-	d->advice = worst == REASON_PORT_DOWN ? advice : NULL;
 	return worst;
 }
 
@@ -362,6 +454,7 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 	const struct device *pf = pf_of(p, d);
 	const struct ibdev *ib = d->ibdev;
 
+	d->needs_address = needs_address(c, d);
 	/* Its driver hangs: nobody may count on it. */
 	if (streq(memory->stuck, d->pci->address)) {
 		COPY(d->detail, "a write to it never came back");
@@ -418,7 +511,8 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 		snprintf(d->detail, sizeof(d->detail), "%s: %s", ib->name, strerror(-ib->verbs));
 		return REASON_VERBS_FAILED;
 	}
-	return d->is_vf && plugin_gives_vfs(c->plugin.type) ? judge_pf(n, d) : judge_ports(c, n, d);
+	return d->is_vf && plugin_gives_vfs(c->plugin.type) ? judge_pf(n, d)
+							    : judge_ports(c, n, p, d);
 }
 
 /* Bound again since: its driver makes its devices here, and has not made them yet. */

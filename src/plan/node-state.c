@@ -46,6 +46,8 @@ static enum step step_of(enum reason reason)
 	case REASON_PORT_DOWN:
 	case REASON_NO_GID:
 	case REASON_NO_IPV6_GID:
+	case REASON_NO_ADDRESS:
+	case REASON_GID_PENDING:
 		return STEP_LINK;
 	default:
 		return STEP_DRIVER;
@@ -101,9 +103,11 @@ static int wait_for_device(struct plan *p, const struct device *d)
 	if (!d->is_handed_out || d->is_usable || is_changing(p, d))
 		return 0;
 
-	/* The same obstacle may stand there already as the reason why its VFs cannot be made. */
+	/* The same obstacle may stand there already, as the reason why its VFs cannot be made or it
+	 * has no address. */
 	while ((same = plan_next(p, d->pci->address, same)))
-		if (same->reason == d->reason)
+		if (same->reason == d->reason ||
+		    (d->reason == REASON_NO_ADDRESS && same->step == STEP_ROUTE && same->reason))
 			return 0;
 
 	a = plan_add_reason(p, step_of(d->reason), VERB_WAIT, CLASS_WAITING, d->pci->address,
