@@ -105,6 +105,7 @@ static void assert_capture_tells_the_same(struct root *root, const char *secret)
 	assert_string_equal(again.seen.folder, k.seen.folder);
 	assert_string_equal(again.seen.problem, k.seen.problem);
 	assert_string_equal(again.seen.node_ip, k.seen.node_ip);
+	assert_string_equal(again.seen.vke_rdma_mode, k.seen.vke_rdma_mode);
 	assert_string_equal(again.seen.host_name, k.seen.host_name);
 	assert_string_equal(again.seen.flannel_iface, k.seen.flannel_iface);
 	assert_memory_equal(&again.seen.servers, &k.seen.servers, sizeof(k.seen.servers));
@@ -1759,6 +1760,50 @@ static void a_node_without_kubelet_has_none(_unused_ void **state)
 	assert_capture_tells_the_same(&root, NULL);
 }
 
+#define LONG_LABELS                                                                                \
+	"example.com/first=0123456789012345678901234567890123456789012345678901234567890,"         \
+	"example.com/second=0123456789012345678901234567890123456789012345678901234567890,"        \
+	"example.com/third=0123456789012345678901234567890123456789012345678901234567890,"         \
+	"example.com/fourth=0123456789012345678901234567890123456789012345678901234567890,"
+
+static void the_label_of_the_mode_is_read_wherever_flags_are(_unused_ void **state)
+{
+	static const struct {
+		struct entry entries[3];
+		const char *mode;
+	} rows[] = {
+		{ { PLAIN_UNIT }, "" },
+		{ { OWN_UNIT("--node-labels=a=b,vke.node.rdma.mode=shared") }, "shared" },
+		{ { OWN_UNIT("--node-labels a=b,not.vke.node.rdma.mode=shared") }, "" },
+		{ { OWN_UNIT("--node-labels=" LONG_LABELS "vke.node.rdma.mode=exclusive,c=d") },
+		  "exclusive" },
+		{ { OWN_UNIT("--node-labels=a=b --node-labels=vke.node.rdma.mode=shared-multi") },
+		  "shared-multi" },
+		{ { PLAIN_UNIT,
+		    { "etc/systemd/system/kubelet.service.d/20-labels.conf",
+		      "[Service]\nExecStart=\nExecStart=/usr/bin/kubelet "
+		      "--node-labels=vke.node.rdma.mode=shared\n" } },
+		  "shared" },
+		{ { EXTRA,
+		    { "etc/default/kubelet", "KUBELET_EXTRA_ARGS=--node-labels=" LONG_LABELS
+					     "vke.node.rdma.mode=shared\n" } },
+		  "shared" },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		_cleanup_(root_done) struct root root = {};
+		struct kubelet_found k;
+
+		root_open(&root);
+		for (size_t e = 0; e < 3 && rows[i].entries[e].path; e++)
+			put_text(&root, rows[i].entries[e].path, rows[i].entries[e].text);
+		look_for(&root.fs, BEST_EFFORT, &k);
+		assert_string_equal(k.seen.vke_rdma_mode, rows[i].mode);
+		assert_string_equal(k.seen.label_source, *rows[i].mode ? "--node-labels" : "");
+		assert_capture_tells_the_same(&root, NULL);
+	}
+}
+
 #define K3S_UNIT "etc/systemd/system/k3s.service"
 #define K3S      "etc/rancher/k3s/config.yaml"
 
@@ -2342,6 +2387,7 @@ int main(void)
 		cmocka_unit_test(a_command_line_that_grows_without_bound_is_not_understood),
 		cmocka_unit_test(a_node_without_kubelet_has_none),
 		cmocka_unit_test(a_capture_holds_no_secrets),
+		cmocka_unit_test(the_label_of_the_mode_is_read_wherever_flags_are),
 		cmocka_unit_test(the_nodes_address_is_read),
 		cmocka_unit_test(the_api_servers_are_read),
 		cmocka_unit_test(a_capture_of_k3s_holds_no_secrets),

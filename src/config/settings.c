@@ -318,6 +318,15 @@ static int parse_path(const struct setting *s, const char *value, void *field)
 	return 0;
 }
 
+static int parse_file(const struct setting *s _unused_, const char *value, void *field)
+{
+	if (*value && !is_path(value))
+		return -EINVAL;
+
+	strcpy(field, value); /* the length was looked at */
+	return 0;
+}
+
 /* A reference to an image, as far as it can do harm: distribution/reference has the grammar. */
 static int parse_image(const struct setting *s _unused_, const char *value, void *field)
 {
@@ -497,6 +506,7 @@ static const struct setting_type type_node_nic = { parse_node_nic, format_text, 
 static const struct setting_type type_resource = { parse_resource, format_text, NULL };
 static const struct setting_type type_ip = { parse_address, format_address, NULL };
 static const struct setting_type type_path = { parse_path, format_text, NULL };
+static const struct setting_type type_file = { parse_file, format_text, NULL };
 static const struct setting_type type_image = { parse_image, format_text, NULL };
 static const struct setting_type type_output = { parse_output, format_output, NULL };
 static const struct setting_type type_cdi = { parse_cdi, format_cdi, NULL };
@@ -596,6 +606,9 @@ const struct setting settings[N_SETTINGS] = {
 	{ "Kubelet", "Gate", FIELD(enum gate_mode, kubelet.gate), &type_gate,
 	  0, _GATE_N - 1, "off", "off, degraded or strict",
 	  "Hold the kubelet back until the node is ready or degraded (degraded), or ready (strict)" },
+	{ "Kubelet", "LabelFile", TEXT(kubelet.label_file), &type_file,
+	  0, 0, "", "an absolute path of a file, or nothing",
+	  "A file with labels of the node, which win over --node-labels of the kubelet" },
 	{ "DevicePlugin", "Type", FIELD(enum plugin_type, plugin.type), &type_plugin,
 	  0, _PLUGIN_N - 1, "none", "none, rdma-shared, sriov, hca, dranet or dra-sriov",
 	  "The device plugin to write a configuration for: k8s-rdma-shared-dev-plugin (rdma-shared), "

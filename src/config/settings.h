@@ -9,7 +9,7 @@
 
 #include "../model/config.h"
 
-#define N_SETTINGS 49
+#define N_SETTINGS 50
 
 struct setting {
 	const char *section, *name;

@@ -102,6 +102,34 @@ static bool is_edited(enum flag_kind kind)
 	return kind >= FLAG_POLICY && kind <= FLAG_RESERVED_CPUS;
 }
 
+/* The labels of a node that are looked at. */
+static const char *const labels_read[] = { VKE_RDMA_MODE "=", VKE_GPU_SCHEDULE "=" };
+
+static bool is_label_read(const char *pair)
+{
+	for (size_t i = 0; i < ELEMENTSOF(labels_read); i++)
+		if (is_prefix(pair, labels_read[i]))
+			return true;
+	return false;
+}
+
+/* Of labels those that are looked at, wherever they stand in a long list. */
+static void set_value(struct flag *f, const char *text)
+{
+	size_t used = 0, n;
+
+	if (f->kind != FLAG_NODE_LABELS) {
+		f->is_cut = !COPY(f->value, text);
+		return;
+	}
+	for (; *text; text += n + (text[n] == ',')) {
+		n = strcspn(text, ",");
+		if (is_label_read(text) && used + n + 2 <= sizeof(f->value))
+			used += (size_t)snprintf(f->value + used, sizeof(f->value) - used, "%.*s,",
+						 (int)n, text);
+	}
+}
+
 int flags_read(struct unit *u, struct flags *ret)
 {
 	_cleanup_(flags_done) struct flags l = {};
@@ -134,7 +162,7 @@ int flags_read(struct unit *u, struct flags *ret)
 		f = add(&l, kind);
 		if (!f)
 			return -ENOMEM;
-		f->is_cut = !COPY(f->value, value->text + from);
+		set_value(f, value->text + from);
 		/* What RKE2 or k3s pass on may be any flag of the kubelet. */
 		a->is_relevant = kind != FLAG_KUBELET_ARG || flags_is_kubelets(f->value);
 		value->is_relevant = a->is_relevant;
@@ -202,7 +230,7 @@ int flags_add_text(struct flags *l, const char *text, const char *path, uint32_t
 	f = add(l, kind);
 	if (!f)
 		return -ENOMEM;
-	f->is_cut = !COPY(f->value, text + n + (text[n] == '='));
+	set_value(f, text + n + (text[n] == '='));
 	COPY(f->path, path);
 	f->line = line;
 	return 0;
@@ -226,18 +254,14 @@ size_t flags_labels(const char *text)
 
 bool flags_is_shown(const char *text, size_t labels, size_t at)
 {
-	static const char *const read[] = { VKE_RDMA_MODE "=", VKE_GPU_SCHEDULE "=" };
 	size_t from = at;
 
 	if (at < labels)
 		return true;
-	if (at - labels >= sizeof(((struct flag *)0)->value) - 1)
-		return false; /* flags_read() does not see it either */
 	while (from > labels && text[from - 1] != ',')
 		from--;
-	for (size_t i = 0; i < ELEMENTSOF(read); i++)
-		if (is_prefix(text + from, read[i]))
-			return true;
+	if (is_label_read(text + from))
+		return true;
 	/* A variable that has whole labels. */
 	return text[from] == '$' && text[from + 1] == '{';
 }

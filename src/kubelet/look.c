@@ -4,6 +4,9 @@
 #include "cpus.h"
 #include "decide.h"
 
+#define MAX_LABEL_BYTES ((size_t)1024 * 1024)
+#define LABEL_CHARS     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
 bool kubelet_needs_systemd(const struct kubelet_found *k, const struct kubelet_decision *d)
 {
 	bool is_refused = *k->seen.problem;
@@ -11,6 +14,54 @@ bool kubelet_needs_systemd(const struct kubelet_found *k, const struct kubelet_d
 	for (size_t i = 0; i < _KUBELET_SETTING_N; i++)
 		is_refused |= d->items[i].row > 0 && d->items[i].outcome == KUBELET_REFUSED;
 	return k->is_unasked && is_refused;
+}
+
+/*
+ * The value of the last line that has the label: vke.node.rdma.mode="shared" as the downward API
+ * and scripts write it, or with ":" as YAML and JSON have it.
+ */
+static bool find_label(const char *text, char *ret, size_t size)
+{
+	static const char key[] = VKE_RDMA_MODE, quotes[] = " \t\"'\\";
+	const char *value;
+	bool is_found = false;
+
+	for (; (text = strstr(text, key)); text = value) {
+		value = text + strlen(key);
+		value += strspn(value, quotes);
+		if (*value != '=' && *value != ':')
+			continue;
+		value++;
+		value += strspn(value, quotes);
+		snprintf(ret, size, "%.*s", (int)strspn(value, LABEL_CHARS), value);
+		is_found = *ret;
+	}
+	return is_found;
+}
+
+/* Of the file no more is recorded than that label: user data may hold secrets. */
+static int read_label(const struct fs *fs, const char *path, struct kubelet *k)
+{
+	char mode[sizeof(k->vke_rdma_mode)], line[64];
+	_cleanup_(freep) char *text = NULL;
+	size_t size;
+	int r;
+
+	if (!*path)
+		return 0;
+	r = fs_read_all(fs, path + 1, MAX_LABEL_BYTES, true, &text, &size);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 || !find_label(text, mode, sizeof(mode))) {
+		snprintf(k->label_problem, sizeof(k->label_problem), "%s",
+			 r < 0 ? strerror(-r) : "it does not have the label " VKE_RDMA_MODE);
+		return 0;
+	}
+	COPY(k->vke_rdma_mode, mode);
+	COPY(k->label_source, path);
+	snprintf(line, sizeof(line), VKE_RDMA_MODE "=%s\n", mode);
+	fs_record(fs, RECORD_FILE, path + 1, line, strlen(line));
+	return 0;
 }
 
 int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *ret,
@@ -33,6 +84,9 @@ int kubelet_look(const struct fs *fs, const struct config *c, struct kubelet *re
 		is_asking = true;
 	} while (is_again);
 
+	r = read_label(fs, c->kubelet.label_file, &k.seen);
+	if (r < 0)
+		return r;
 	*ret = k.seen;
 	*ret_decision = decision;
 	return 0;

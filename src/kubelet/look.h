@@ -12,6 +12,9 @@
  * kubelet_look() - what is found, and what is to be done about it
  * @c: the policies that are asked for
  *
+ * Labels are those of --node-labels and, before them, of LabelFile=. Of that file other labels are
+ * not looked at, and a NUL ends it.
+ *
  * Edits nothing and runs nothing. The manager helper is asked for what systemd has loaded of the
  * unit where something cannot be done to the kubelet by what its files say.
  *

@@ -207,6 +207,7 @@ struct config {
 		enum topology_scope topology_scope;
 		enum cpu_policy cpu_policy;
 		enum gate_mode gate;
+		char label_file[PATH_LEN]; /* absolute; empty: none */
 	} kubelet;
 	struct {
 		enum plugin_type type;

@@ -87,7 +87,9 @@ struct kubelet {
 		char path[160]; /* of the file that names it, absolute; or "K3S_URL" */
 	} servers[8];           /* of its kubeconfigs, also those on the loopback address */
 	size_t n_servers;
-	char vke_rdma_mode[24]; /* that label of --node-labels: "shared"; empty: not given */
+	char vke_rdma_mode[24]; /* that label: "shared"; empty: not known */
+	char label_source[256]; /* that has it: "--node-labels", or the path of LabelFile= */
+	char label_problem[96]; /* why LabelFile= has none, as people read it; empty: it has */
 	char vke_gpu_schedule[16];
 	bool is_running;   /* a process of it was seen */
 	bool is_deferred;  /* the running one was started before our last edit */

@@ -661,6 +661,12 @@ static const struct {
 		"Take the ENI out of Terway's pool: tag it, and name the tag in eni_tag_filter of "
 		"Terway's configuration.",
 	},
+	[REASON_LABEL_UNKNOWN] = {
+		"label-unknown",
+		"The file of [Kubelet] LabelFile= does not tell the node's label vke.node.rdma.mode",
+		"Write it, for example with \"kubectl label --list node NODE >FILE\", or unset "
+		"LabelFile=.",
+	},
 	[REASON_VKE_MODE] = {
 		"vke-mode",
 		"The node label vke.node.rdma.mode asks for another mode than the configuration",

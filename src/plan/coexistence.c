@@ -66,18 +66,23 @@ static int hint_contested(const struct memory *memory, struct plan *p, const str
 }
 
 /* The plugin of VKE acts on the label, this service on the sections: both have to mean the same. */
-static int hint_vke_mode(const struct node *n, struct plan *p)
+static int hint_vke_mode(const struct config *c, const struct node *n, struct plan *p)
 {
 	const char *label = n->kubelet.vke_rdma_mode;
 
+	if (*n->kubelet.label_problem &&
+	    plan_add_hint(p, REASON_LABEL_UNKNOWN, c->kubelet.label_file, "%s",
+			  n->kubelet.label_problem) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < p->n_devices && *label; i++) {
 		const struct device_config *dc = p->devices[i].config;
 
 		if (p->devices[i].is_vf || streq(vf_mode_name(dc->mode), label))
 			continue;
 		return plan_add_hint(p, REASON_VKE_MODE, "kubelet",
-				     "the label is %s, [Device %s] VirtualFunctions=%s", label,
-				     dc->name, vf_mode_name(dc->mode));
+				     "the label is %s in %s, [Device %s] VirtualFunctions=%s",
+				     label, n->kubelet.label_source, dc->name,
+				     vf_mode_name(dc->mode));
 	}
 	return 0;
 }
@@ -165,7 +170,7 @@ static int hint_same_mac(const struct node *n, struct plan *p)
 int plan_coexistence(const struct config *c, const struct node *n, const struct memory *memory,
 		     struct plan *p)
 {
-	int r = hint_vke_mode(n, p);
+	int r = hint_vke_mode(c, n, p);
 
 	if (r >= 0)
 		r = hint_vke_mgpu(n, p);

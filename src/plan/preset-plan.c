@@ -8,8 +8,8 @@ static bool choose_by_label(const struct node *n, struct preset_choice *c)
 
 	if (!*mode)
 		return false;
-	snprintf(c->why, sizeof(c->why), "the kubelet has --node-labels=" VKE_RDMA_MODE "=%s",
-		 mode);
+	snprintf(c->why, sizeof(c->why), "the label " VKE_RDMA_MODE "=%s of %.120s", mode,
+		 n->kubelet.label_source);
 	for (size_t i = 0; i < ELEMENTSOF(modes); i++)
 		if (streq(modes[i], mode))
 			snprintf(c->name, sizeof(c->name), "vke-%s", mode);

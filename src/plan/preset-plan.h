@@ -2,10 +2,10 @@
 /*
  * Preset: which one is for this node, as "set --preset=auto" asks. Pure.
  *
- * It knows the node label of VKE, which the kubelet is given by --node-labels, and eRDMA functions,
- * which only ACK serves. Other NICs are in more than one of the systems, which the type of the
- * instance tells: ecs.scc* are those of Super Computing Clusters of Alibaba Cloud; ecs.hpc* and
- * ecs.ebmhpc* are the HPC types of Volcengine, whose documentation of the plugin recommends
+ * It knows the node label of VKE, which --node-labels of the kubelet or LabelFile= tells, and eRDMA
+ * functions, which only ACK serves. Other NICs are in more than one of the systems, which the type
+ * of the instance tells: ecs.scc* are those of Super Computing Clusters of Alibaba Cloud; ecs.hpc*
+ * and ecs.ebmhpc* are the HPC types of Volcengine, whose documentation of the plugin recommends
  * "shared", but for ecs.hpcg1ve.21xlarge, and ecs.hpcpni2.28xlarge in some regions, which need
  * "exclusive". Otherwise the caller has to name the preset.
  */

@@ -25,6 +25,7 @@ static const struct {
 	  { "no-gid", "route-not-ranked", "vke-mode", "vke-mgpu", "plugin-twice",
 	    "manifest-foreign", "node-nic-unknown", "port-addressed" } },
 	{ "test-metadata.c", { "metadata-refused" } },
+	{ "check-verify", { "label-unknown" } },
 	{ "test-model.c", { "config-invalid", "config-unknown", "plugin-restart-needed" } },
 	{ "netns/changes", { "configuration-changed", "config-ignored" } },
 	{ "test-vf.c", { "vf-driver", "vf-foreign", "identity-unstable" } },
