@@ -4,20 +4,17 @@
 #include "base/document.h"
 #include "loop.h"
 #include "model/gid.h"
+#include "observe/plugin-observe.h"
 #include "output/forecast.h"
 #include "output/nccl-output.h"
 #include "output/plugin-output.h"
 #include "output/sheet.h"
 
-#define KUBELET_PLUGINS  "var/lib/kubelet/device-plugins" /* fixed: DevicePluginPath */
-#define CHECKPOINT_PATH  KUBELET_PLUGINS "/kubelet_internal_checkpoint"
-#define CHECKPOINT_BYTES (16u << 20)
-
 /* What was tried, and what came of it. */
 struct verify {
 	struct os *os;
 	const struct config *config;
-	const struct node *node;
+	struct node *node;
 	const struct plan *plan;
 	char traffic[192]; /* the program that sends between two nodes, of the present device */
 	json_t *checks;    /* owned; see add() */
@@ -56,7 +53,7 @@ static const struct {
 			 "NCCL_DEBUG=INFO rdma-nccl-env --exec all_reduce_perf: NET/IB, and these "
 			 "devices" },
 	[CHECK_PLUGIN] = { "plugin",
-			   "kubelet.sock and the socket of a device plugin in /" KUBELET_PLUGINS,
+			   "kubelet.sock and the socket of a device plugin in /" PLUGIN_SOCKETS,
 			   "kubectl get pods -A -o wide: the device plugin's pod of each node is "
 			   "Running" },
 	[CHECK_ALLOCATABLE] = { "allocatable",
@@ -276,25 +273,6 @@ static int check_nccl(struct verify *v)
 
 /* --- the kubelet --- */
 
-/* {"Data": {"RegisteredDevices": {"rdma/hca": ["0", ...]}}}: checkpoint.go in devicemanager */
-static int read_registered(const struct fs *fs, json_t **ret)
-{
-	_cleanup_(freep) char *text = NULL;
-	json_auto_t *document = NULL;
-	json_t *registered;
-	size_t size;
-	int r;
-
-	r = fs_read_all(fs, CHECKPOINT_PATH, CHECKPOINT_BYTES, false, &text, &size);
-	if (r >= 0)
-		r = document_parse(text, size, 0, &document, NULL);
-	if (r < 0)
-		return r;
-	registered = json_object_get(json_object_get(document, "Data"), "RegisteredDevices");
-	*ret = json_is_object(registered) ? json_incref(registered) : json_object();
-	return *ret ? 0 : -ENOMEM;
-}
-
 /* With Type=none and without a Resource= nobody has said that a device plugin should be here. */
 static bool is_plugin_expected(const struct verify *v)
 {
@@ -312,36 +290,35 @@ static bool is_plugin_expected(const struct verify *v)
 
 static int check_sockets(struct verify *v)
 {
-	_cleanup_(fs_names_done) struct fs_names names = {};
 	bool has_kubelet = false;
-	char is[512] = "no socket of a plugin";
-	size_t used = 0;
-	int r;
+	int r = observe_plugin_sockets(&v->os->fs, v->config, v->node, &has_kubelet);
+	const bool is_there = has_kubelet && v->node->n_plugin_sockets > 0;
 
-	r = fs_list(&v->os->fs, KUBELET_PLUGINS, &names);
+	if (r == -ENOMEM)
+		return r;
 	if (r < 0 && (r != -ENOENT || !v->os->fs.is_live))
-		return add(v, CHECK_PLUGIN, "kubelet", SKIPPED, "/" KUBELET_PLUGINS ": %s",
+		return add(v, CHECK_PLUGIN, "kubelet", SKIPPED, "/" PLUGIN_SOCKETS ": %s",
 			   strerror(-r));
-	for (size_t i = 0; i < names.n_names && used < sizeof(is); i++) {
-		const char *name = names.names[i], *dot = strrchr(name, '.');
-
-		if (streq(name, "kubelet.sock"))
-			has_kubelet = true;
-		else if (dot && streq(dot, ".sock"))
-			used += (size_t)snprintf(is + used, sizeof(is) - used, "%s%s",
-						 used > 0 ? " " : "", name);
-	}
-	if ((!has_kubelet || used == 0) && !is_plugin_expected(v))
+	if (!is_there && !is_plugin_expected(v))
 		return add(v, CHECK_PLUGIN, "kubelet", SKIPPED, NO_PLUGIN_ASKED);
-	return add(v, CHECK_PLUGIN, "kubelet", has_kubelet && used > 0 ? PASS : FAIL, "%s",
-		   has_kubelet ? is : "no kubelet.sock: the kubelet does not run");
+	return add(v, CHECK_PLUGIN, "kubelet", is_there ? PASS : FAIL, "%s",
+		   !has_kubelet ? "no kubelet.sock: the kubelet does not run"
+		   : is_there   ? v->node->plugin_sockets
+				: "no socket of a plugin");
+}
+
+static size_t n_registered(const struct node *n, const char *resource)
+{
+	for (size_t i = 0; i < n->n_plugin_resources; i++)
+		if (streq(n->plugin_resources[i].name, resource))
+			return n->plugin_resources[i].n_devices;
+	return 0;
 }
 
 /* @n_devices: how many of them our plugin exposes now. */
-static int check_resource(struct verify *v, const json_t *registered, const char *resource,
-			  size_t n_devices)
+static int check_resource(struct verify *v, const char *resource, size_t n_devices)
 {
-	const size_t n = json_array_size(json_object_get(registered, resource));
+	const size_t n = n_registered(v->node, resource);
 	const bool is_ours = v->config->plugin.type != PLUGIN_NONE;
 	const size_t expected = output_plugin_allocatable(v->config, n_devices);
 
@@ -358,7 +335,6 @@ static int check_allocatable(struct verify *v)
 {
 	_cleanup_(forecast_done) struct forecast f = {};
 	const bool is_ours = v->config->plugin.type != PLUGIN_NONE;
-	json_auto_t *registered = NULL;
 	int r;
 
 	if (is_ours && !plugin_has_file(v->config->plugin.type))
@@ -367,7 +343,7 @@ static int check_allocatable(struct verify *v)
 	r = forecast_make(v->config, v->plan, &f);
 	if (r < 0)
 		return r;
-	r = read_registered(&v->os->fs, &registered);
+	r = observe_plugin_resources(&v->os->fs, v->node);
 	if (r == -ENOMEM)
 		return r;
 	if (r == -ENOENT && !is_plugin_expected(v))
@@ -375,13 +351,13 @@ static int check_allocatable(struct verify *v)
 	if (r < 0)
 		return add(v, CHECK_ALLOCATABLE, "kubelet",
 			   r == -ENOENT && v->os->fs.is_live ? FAIL : SKIPPED,
-			   "/" CHECKPOINT_PATH ": %s", strerror(-r));
+			   "/" PLUGIN_CHECKPOINT ": %s", strerror(-r));
 	/* Nothing is, or will be, exposed: what is registered is left from before. */
 	if (f.n_pools == 0 && is_ours)
-		return check_resource(v, registered, v->config->plugin.resource, 0);
+		return check_resource(v, v->config->plugin.resource, 0);
 	r = 0;
 	for (size_t i = 0; i < f.n_pools && r >= 0; i++)
-		r = check_resource(v, registered, f.pools[i].resource, f.pools[i].n_now);
+		r = check_resource(v, f.pools[i].resource, f.pools[i].n_now);
 	return r;
 }
 

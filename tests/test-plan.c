@@ -3310,39 +3310,38 @@ static void a_plugin_that_has_not_read_its_file_is_named(_unused_ void **state)
 	}
 }
 
-static void two_plugins_of_a_kind_are_a_hint(_unused_ void **state)
+static void a_socket_more_than_resources_is_a_second_plugin(_unused_ void **state)
 {
 	static const struct {
 		enum plugin_type type;
-		const char *containers[2], *label;
+		uint32_t n_sockets;
+		const char *resources[2];
 		bool is_hint;
 	} rows[] = {
-		{ PLUGIN_RDMA_SHARED, { "cri-a", "cri-b" }, "", true },
-		{ PLUGIN_RDMA_SHARED, { "cri-a", "cri-a" }, "", false }, /* a program, its child */
-		{ PLUGIN_RDMA_SHARED, { "cri-a", "" }, "", false },
-		{ PLUGIN_HCA, { "cri-a", "cri-b" }, "", true },
-		{ PLUGIN_SRIOV, { "cri-a", "cri-b" }, "", false }, /* one may be for DPDK */
-		{ PLUGIN_SRIOV, { "cri-a", "cri-b" }, "shared", true },
-		{ PLUGIN_SRIOV, { "cri-a", "cri-a" }, "shared", false },
+		{ PLUGIN_RDMA_SHARED, 1, { "rdma/hca", NULL }, false },
+		{ PLUGIN_RDMA_SHARED, 2, { "rdma/hca", NULL }, true },
+		{ PLUGIN_RDMA_SHARED, 2, { "nvidia.com/gpu", "rdma/hca" }, false },
+		{ PLUGIN_SRIOV, 3, { "nvidia.com/gpu", "rdma/hca" }, true },
+		{ PLUGIN_SRIOV, 3, { "nvidia.com/gpu", "rdma/other" }, false }, /* none is ours */
+		{ PLUGIN_SRIOV, 2, { NULL }, false }, /* none has registered yet */
 	};
 
 	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
-		struct plugin_process processes[2] = { { .pid = 7, .is_dated = true },
-						       { .pid = 8, .is_dated = true } };
 		_cleanup_(plan_done) struct plan p = {};
+		struct plugin_resource resources[2];
 		struct scene s;
 
 		set_scene(&s, 2);
 		s.config.plugin.type = rows[i].type;
-		s.node.plugin_file = (char *)BOTH;
-		COPY(s.node.kubelet.vke_rdma_mode, rows[i].label);
-		for (size_t k = 0; k < 2; k++)
-			COPY(processes[k].container, rows[i].containers[k]);
-		s.node.plugin_processes = processes;
-		s.node.n_plugin_processes = 2;
+		COPY(s.config.plugin.resource, "rdma/hca");
+		s.node.n_plugin_sockets = rows[i].n_sockets;
+		s.node.plugin_resources = resources;
+		for (size_t k = 0; k < 2 && rows[i].resources[k]; k++) {
+			COPY(resources[k].name, rows[i].resources[k]);
+			s.node.n_plugin_resources++;
+		}
 		make_plan(&s, &p);
 		assert_int_equal(has_hint(&p, REASON_PLUGIN_TWICE), rows[i].is_hint);
-		assert_false(has_hint(&p, REASON_PLUGIN_RESTART_NEEDED)); /* both read the file */
 	}
 }
 
@@ -3727,7 +3726,7 @@ int main(void)
 		cmocka_unit_test(a_file_shrinks_only_when_two_looks_miss_the_device),
 		cmocka_unit_test(a_static_pod_is_there_only_with_the_file_it_reads),
 		cmocka_unit_test(a_plugin_that_has_not_read_its_file_is_named),
-		cmocka_unit_test(two_plugins_of_a_kind_are_a_hint),
+		cmocka_unit_test(a_socket_more_than_resources_is_a_second_plugin),
 		cmocka_unit_test(a_vf_for_the_sriov_plugin_is_brought_up_by_a_cni),
 		cmocka_unit_test(what_is_contested_waits_and_the_rest_goes_on),
 		cmocka_unit_test(what_was_tried_and_is_still_wanted_has_failed),

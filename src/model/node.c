@@ -72,6 +72,7 @@ void node_done(struct node *n)
 	free(n->plugin_file);
 	free(n->manifest_file);
 	free(n->plugin_processes);
+	free(n->plugin_resources);
 	free(n->rules_file);
 	for (size_t i = 0; i < _OUTPUT_N; i++)
 		free(n->outputs[i].text);

@@ -579,6 +579,11 @@ struct plugin_process {
 	uint64_t started_usec;    /* CLOCK_MONOTONIC */
 };
 
+struct plugin_resource {
+	char name[RESOURCE_LEN];
+	uint32_t n_devices;
+};
+
 /* A file of [Output], as it is now. */
 struct output_file {
 	bool has_folder;
@@ -755,6 +760,11 @@ struct node {
 	char old_plugin_path[PATH_LEN], old_manifest_path[PATH_LEN];
 	struct plugin_process *plugin_processes; /* owned; by pid */
 	size_t n_plugin_processes;
+	/* Sockets of device plugins, and what they registered with the kubelet: plugin-observe.h */
+	char plugin_sockets[256]; /* "a.sock b.sock", cut */
+	uint32_t n_plugin_sockets;
+	struct plugin_resource *plugin_resources; /* owned */
+	size_t n_plugin_resources;
 	char *rules_file; /* owned; content of the generated udev rules, NULL: absent */
 	struct output_file outputs[_OUTPUT_N];
 	struct output_record *output_records; /* owned */

@@ -934,8 +934,8 @@ static const struct {
 	},
 	[REASON_PLUGIN_TWICE] = {
 		"plugin-twice",
-		"Two device plugins of this kind run on the node; if both register the same "
-		"resource, the kubelet uses the last one",
+		"More sockets of device plugins are there than resources: two plugins register the "
+		"same one, and the kubelet uses the last one",
 		"Remove one of their DaemonSets: \"kubectl get daemonset -A\". Where the cloud has a "
 		"plugin of its own, set [DevicePlugin] Type=none or turn that add-on off.",
 	},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugin-observe.h"
 
+#include "../base/document.h"
 #include "../base/log.h"
 #include "../model/memory.h"
 #include "../model/paths.h"
@@ -12,6 +13,10 @@
 
 #define MAX_BYTES (1u << 20)
 #define STAND_IN  "# left out\n"
+
+#define SOCKET           ".sock"
+#define PLUGIN_REGISTRY  "var/lib/kubelet/plugins_registry"
+#define CHECKPOINT_BYTES (16u << 20)
 
 /* As far as comm shows them. */
 static const char *const commands[_PLUGIN_N] = {
@@ -173,6 +178,121 @@ static int find_processes(const struct fs *fs, const char *command, const uint64
 	return r == -ENOMEM ? r : 0;
 }
 
+/* As k8s-rdma-shared-dev-plugin and sriov-network-device-plugin name theirs: "hca.sock" or
+ * "rdma_hca.sock" of rdma/hca. */
+static bool is_of_resource(const char *socket, const char *resource)
+{
+	const char *name = strchr(resource, '/');
+	const size_t n = strlen(socket) - strlen(SOCKET), n_name = name ? strlen(name + 1) : 0;
+
+	return n_name > 0 && n >= n_name && strncmp(socket + n - n_name, name + 1, n_name) == 0 &&
+	       (n == n_name || socket[n - n_name - 1] == '_');
+}
+
+static bool is_ours_by_name(const struct config *c, const char *socket)
+{
+	bool is_ours = is_of_resource(socket, c->plugin.resource);
+
+	for (size_t i = 0; i < c->n_devices; i++)
+		is_ours = is_ours || is_of_resource(socket, c->devices[i].resource);
+	return is_ours;
+}
+
+static int add_sockets(const struct fs *fs, const struct config *c, const char *folder,
+		       struct node *n, bool *has_kubelet)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	int r = fs_list(fs, folder, &names);
+
+	for (size_t i = 0; i < names.n_names && r >= 0; i++) {
+		const char *name = names.names[i], *dot = strrchr(name, '.');
+		const size_t used = strlen(n->plugin_sockets);
+
+		if (!dot || !streq(dot, SOCKET))
+			continue;
+		if (streq(name, "kubelet" SOCKET)) {
+			*has_kubelet = true;
+			continue;
+		}
+		if (streq(folder, PLUGIN_REGISTRY) && !is_ours_by_name(c, name))
+			continue;
+		n->n_plugin_sockets++;
+		snprintf(n->plugin_sockets + used, sizeof(n->plugin_sockets) - used, "%s%s",
+			 used > 0 ? " " : "", name);
+	}
+	return r;
+}
+
+int observe_plugin_sockets(const struct fs *fs, const struct config *c, struct node *n,
+			   bool *ret_has_kubelet)
+{
+	bool has_kubelet = false;
+	int r;
+
+	n->n_plugin_sockets = 0;
+	n->plugin_sockets[0] = '\0';
+	r = add_sockets(fs, c, PLUGIN_SOCKETS, n, &has_kubelet);
+	if (r < 0)
+		return r;
+	r = add_sockets(fs, c, PLUGIN_REGISTRY, n, &(bool){ false });
+	*ret_has_kubelet = has_kubelet;
+	return r == -ENOMEM ? r : 0;
+}
+
+/* Of the checkpoint, which has what pods were given, a capture has this alone. */
+static void record_registered(const struct fs *fs, json_t *registered)
+{
+	json_auto_t *document = json_pack("{s:{s:O}}", "Data", "RegisteredDevices", registered);
+	_cleanup_(freep) char *text = NULL;
+
+	if (document && document_print(document, &text) >= 0)
+		fs_record(fs, RECORD_FILE, PLUGIN_CHECKPOINT, text, strlen(text));
+}
+
+int observe_plugin_resources(const struct fs *fs, struct node *n)
+{
+	_cleanup_(freep) char *text = NULL;
+	json_auto_t *document = NULL;
+	json_t *registered, *ids;
+	const char *name;
+	size_t size;
+	int r;
+
+	r = fs_read_all(fs, PLUGIN_CHECKPOINT, CHECKPOINT_BYTES, true, &text, &size);
+	if (r >= 0)
+		r = document_parse(text, size, 0, &document, NULL);
+	if (r < 0)
+		return r;
+	free(TAKE(n->plugin_resources));
+	n->n_plugin_resources = 0;
+	registered = json_object_get(json_object_get(document, "Data"), "RegisteredDevices");
+	json_object_foreach(registered, name, ids)
+	{
+		struct plugin_resource *p = APPEND(n->plugin_resources, n->n_plugin_resources);
+
+		if (!p)
+			return -ENOMEM;
+		COPY(p->name, name);
+		p->n_devices = (uint32_t)json_array_size(ids);
+	}
+	if (registered)
+		record_registered(fs, registered);
+	return 0;
+}
+
+/* Nothing is known of them where there is no kubelet yet, or its file is being replaced. */
+static int observe_registered(const struct fs *fs, const struct config *c, struct node *n)
+{
+	bool has_kubelet;
+	int r = observe_plugin_sockets(fs, c, n, &has_kubelet);
+
+	if (r >= 0 && n->n_plugin_sockets > 1)
+		r = observe_plugin_resources(fs, n);
+	if (r < 0 && r != -ENOENT && r != -ENOMEM)
+		log_debug_errno(r, "/" PLUGIN_SOCKETS);
+	return r == -ENOMEM ? r : 0;
+}
+
 int observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
 		   const struct memory *memory)
 {
@@ -192,6 +312,10 @@ int observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
 		return r;
 	if (*c->plugin.manifest)
 		r = read_manifest(fs, c->plugin.manifest + 1, &n->manifest_file);
+	if (r < 0)
+		return r;
+	if (plugin_has_file(c->plugin.type))
+		r = observe_registered(fs, c, n);
 	if (r < 0)
 		return r;
 	if (fs->is_live && c->plugin.type == PLUGIN_DRA_SRIOV)

@@ -14,7 +14,8 @@
 
 /*
  * Fills plugin_file, is_plugin_foreign, manifest_file, old_plugin_path, old_manifest_path and, on
- * the running system, plugin_processes: those of the configured type, where there is a file. For a
+ * the running system, plugin_processes: those of the configured type, where there is a file; and,
+ * with a type that has one, plugin_sockets and plugin_resources. For a
  * configuration that names no files, what was written is old.
  *
  * A file is ours in the folder of PLUGIN_CONFIG_PATH, and elsewhere with the content that
@@ -23,6 +24,25 @@
  */
 int observe_plugin(const struct fs *fs, const struct config *c, struct node *n,
 		   const struct memory *memory);
+
+/*
+ * Part of observe_plugin() where there are several sockets, and asked for by "verify": fills
+ * plugin_resources with what is registered with the kubelet, by its checkpoint: {"Data":
+ * {"RegisteredDevices": {"rdma/hca": ["0", ...]}}}, checkpoint.go of its devicemanager. It has a
+ * resource until the kubelet is started again, also without a plugin. Return: 0 or -errno.
+ */
+#define PLUGIN_CHECKPOINT "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"
+int observe_plugin_resources(const struct fs *fs, struct node *n);
+
+/*
+ * Fills plugin_sockets and n_plugin_sockets, and whether the kubelet's own is there. A plugin has
+ * one for each resource, in the fixed folder of device plugins, where the kubelet removes all when
+ * it starts; or, as both published ones, in that of all kinds of plugins, where only those named
+ * like @c's resources count. Return: 0 or -errno.
+ */
+#define PLUGIN_SOCKETS "var/lib/kubelet/device-plugins"
+int observe_plugin_sockets(const struct fs *fs, const struct config *c, struct node *n,
+			   bool *ret_has_kubelet);
 
 /*
  * Fills plugin_processes again, also where there is no file: for a person who asks.

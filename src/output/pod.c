@@ -4,7 +4,6 @@
 #include "../model/module-options.h"
 #include "plugin-output.h"
 
-#define HCA_RESOURCE   "rdma/hca"
 #define VKE_RESOURCE   "vke.volcengine.com/rdma"
 #define VKE_ANNOTATION "k8s.volcengine.com/pod-networks"
 #define SMC_ANNOTATION "network.alibabacloud.com/erdma-smcr"

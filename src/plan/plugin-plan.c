@@ -134,23 +134,22 @@ int plan_old_pod(const struct config *c, const struct node *n, const struct memo
 }
 
 /*
- * Several DPDK and RDMA instances of the sriov plugin on one node are usual, but not where VKE has
- * labelled the node for RDMA: then the second one is likely to be VKE's.
+ * Each plugin has a socket for each of its resources. The kubelet knows a resource once, whoever
+ * registered it last, so a socket too many is of a second plugin for the same name.
  */
 static int hint_twice(const struct config *c, const struct node *n, struct plan *p)
 {
-	const struct plugin_process *first = n->plugin_processes;
+	for (size_t i = 0; i < n->n_plugin_resources; i++) {
+		const char *name = n->plugin_resources[i].name;
+		bool is_ours = streq(name, c->plugin.resource);
 
-	if (c->plugin.type == PLUGIN_SRIOV && !*n->kubelet.vke_rdma_mode)
-		return 0;
-	for (size_t i = 1; i < n->n_plugin_processes; i++) {
-		const struct plugin_process *q = &n->plugin_processes[i];
-
-		if (!*q->container || !*first->container || streq(q->container, first->container))
-			continue;
-		return plan_add_hint(p, REASON_PLUGIN_TWICE, q->command,
-				     "pid %" PRIu32 " in %s, pid %" PRIu32 " in %s", first->pid,
-				     first->container, q->pid, q->container);
+		for (size_t k = 0; k < c->n_devices; k++)
+			is_ours = is_ours || streq(name, c->devices[k].resource);
+		if (is_ours && n->n_plugin_sockets > n->n_plugin_resources)
+			return plan_add_hint(p, REASON_PLUGIN_TWICE, name,
+					     "%" PRIu32 " sockets of plugins (%s), %zu resources",
+					     n->n_plugin_sockets, n->plugin_sockets,
+					     n->n_plugin_resources);
 	}
 	return 0;
 }
@@ -256,6 +255,8 @@ int plan_plugin(const struct config *c, const struct node *n, const struct memor
 	r = end_old(c, n, p);
 	if (r >= 0 && !c->is_invalid)
 		r = hint_missed(c, n, memory, p);
+	if (r >= 0)
+		r = hint_twice(c, n, p);
 	if (r < 0)
 		return r;
 
@@ -280,7 +281,5 @@ int plan_plugin(const struct config *c, const struct node *n, const struct memor
 		r = plan_manifest(c, n, p);
 	else if (r == 0 && !n->plugin_file)
 		r = end_manifest(c, n, p);
-	if (r >= 0)
-		r = hint_twice(c, n, p);
 	return r < 0 ? r : plan_restart(c, n, p);
 }
