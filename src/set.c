@@ -299,26 +299,41 @@ static int make_text(struct setting_change *c)
 
 /* --- is it valid with everything else? --- */
 
-/* Lines of 50-set.conf are those of the file that is there. */
-static void tell_error(const struct setting_change *c, const struct config_error *e)
+/* In that line of 50-set.conf as it will be, or as it is where it stays; NULL: there is none. */
+static const struct pair *find_line(struct setting_change *c, unsigned line)
 {
-	const struct pair *pair = NULL;
+	_cleanup_(config_errors_done) struct config_errors errors = {};
+
+	for (size_t i = 0; i < c->files.n_items && c->pairs.n_items == 0; i++) {
+		const struct config_file *f = &c->files.items[i];
+
+		if (streq(f->path, "/" SET_PATH) && f->size > 0 &&
+		    pairs_parse(f->path, f->data, f->size, &c->pairs, &errors) < 0)
+			return NULL;
+	}
+	for (size_t i = 0; i < c->pairs.n_items; i++)
+		if ((c->text ? c->pairs.items[i].put : c->pairs.items[i].line) == line)
+			return &c->pairs.items[i];
+	return NULL;
+}
+
+/* Lines of 50-set.conf are those of the file that is there. An empty value would clear what a
+ * preset sets as well. */
+static void tell_error(struct setting_change *c, const struct config_error *e)
+{
+	const bool is_of_set = is_prefix(e->text, "/" SET_PATH ":") && e->line > 0;
+	const struct pair *pair = is_of_set ? find_line(c, e->line) : NULL;
 
 	if (c->preset.is_new && is_prefix(e->text, "/" PRESET_PATH ":")) {
 		log_error("%s:%u: %s", c->preset.target, e->line, e->what);
 		return;
 	}
-	if (!c->text || !is_prefix(e->text, "/" SET_PATH ":") || e->line == 0) {
-		log_error("%s", e->text);
-		return;
-	}
-
-	for (size_t i = 0; i < c->pairs.n_items && !pair; i++)
-		if (c->pairs.items[i].put == e->line)
-			pair = &c->pairs.items[i];
 	if (pair && pair->line > 0 && pair->key)
-		log_error("/" SET_PATH ":%u: %s; to clear it, add \"%s.%s=\" to this command",
+		log_error("/" SET_PATH ":%u: %s; to clear it first: "
+			  "rdma-provision unset \"%s.%s\"",
 			  pair->line, e->what, pair->section, pair->key);
+	else if (!c->text || !is_of_set)
+		log_error("%s", e->text);
 	else if (pair && !strstr(e->what, " in [")) /* the section is not told yet */
 		log_error("[%s] %s", pair->section, e->what);
 	else

@@ -303,6 +303,19 @@ static void assert_plan(struct scene *s, const char *row, const char *expected)
 	assert_row(row, text, expected);
 }
 
+static void assert_handed_out(struct scene *s, const char *row, const char *expected)
+{
+	_cleanup_(plan_done) struct plan p = {};
+	char text[256] = "";
+
+	make_plan(s, &p);
+	for (size_t i = 0; i < p.n_devices; i++)
+		if (p.devices[i].is_handed_out)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+				 *text ? " " : "", p.devices[i].pci->address + strlen("0000:"));
+	assert_row(row, text, expected);
+}
+
 static void assert_state(struct scene *s, const char *row, enum node_state expected)
 {
 	_cleanup_(plan_done) struct plan p = {};
@@ -793,11 +806,10 @@ static void vfs_that_are_in_use_wait_for_a_reboot(_unused_ void **state)
 			rows[i].spoil(&s);
 			s.sections[0].mode = wishes[k].mode;
 			s.sections[0].count = wishes[k].count;
-			/* VFs of other modes than ours are not handed out and not waited for */
+			/* Until their number changes they are handed out as before. */
 			snprintf(expected, sizeof(expected), "%s%s",
 				 *rows[i].user ? wishes[k].used : wishes[k].unused,
-				 rows[i].is_usable || wishes[k].mode == VF_MODE_EXCLUSIVE ||
-						 (!*rows[i].user && *wishes[k].unused)
+				 rows[i].is_usable || (!*rows[i].user && *wishes[k].unused)
 					 ? ""
 					 : "wait " VF " waiting no-ibdev\n");
 			if (*expected)
@@ -810,6 +822,45 @@ static void vfs_that_are_in_use_wait_for_a_reboot(_unused_ void **state)
 					fail_msg("%s: %s", rows[i].name, p.actions[0].detail);
 		}
 	}
+}
+
+static void nics_of_a_section_change_together(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s, 2);
+	add_vfs(&s, 3);
+	s.sections[0].mode = VF_MODE_SHARED_MULTI;
+	s.sections[0].count = 4;
+	assert_plan(&s, "none is used",
+		    "set-num-vfs " FIRST " 3->0\nset-num-vfs " FIRST " 0->4\n"
+		    "set-num-vfs " SECOND " 0->4");
+	ibdev_of(&s, VF)->n_contexts = 1;
+	assert_plan(&s, "a VF is open",
+		    "set-num-vfs " FIRST " 3->4 needs-reboot vf-in-use\n"
+		    "set-num-vfs " SECOND " 0->4 needs-reboot vf-in-use");
+	assert_handed_out(&s, "until then as before", "41:00.1 41:00.2 41:00.3");
+	s.sections[0].mode = VF_MODE_EXCLUSIVE;
+	s.sections[0].count = COUNT_UNSET;
+	assert_plan(&s, "one that has none wants none",
+		    "set-num-vfs " FIRST " 3->0 needs-reboot vf-in-use");
+	assert_handed_out(&s, "it was not in that mode", "41:00.1 41:00.2 41:00.3");
+	ibdev_of(&s, VF)->n_contexts = 0;
+	assert_handed_out(&s, "none is used", "41:00.0 42:00.0");
+}
+
+static void a_pf_in_a_pod_keeps_the_mode_of_its_section(_unused_ void **state)
+{
+	struct scene s;
+
+	set_scene(&s, 2);
+	s.sections[0].mode = VF_MODE_SHARED;
+	remember(&s, FIRST, true);
+	drop_netdev(&s, FIRST);
+	assert_plan(&s, "its PF",
+		    "set-num-vfs " FIRST " 0->1 needs-reboot vf-in-use\n"
+		    "set-num-vfs " SECOND " 0->1 needs-reboot vf-in-use");
+	assert_handed_out(&s, "both are handed out as before", "41:00.0 42:00.0");
 }
 
 static void one_card_that_cannot_does_not_keep_the_others(_unused_ void **state)
@@ -3684,6 +3735,8 @@ int main(void)
 		cmocka_unit_test(a_finished_node_has_an_empty_plan_and_is_ready),
 		cmocka_unit_test(vf_counts_change_only_through_zero_and_within_limits),
 		cmocka_unit_test(vfs_that_are_in_use_wait_for_a_reboot),
+		cmocka_unit_test(nics_of_a_section_change_together),
+		cmocka_unit_test(a_pf_in_a_pod_keeps_the_mode_of_its_section),
 		cmocka_unit_test(one_card_that_cannot_does_not_keep_the_others),
 		cmocka_unit_test(match_words_of_a_kind_are_alternatives_and_kinds_add_up),
 		cmocka_unit_test(a_driver_matches_in_either_spelling),

@@ -187,6 +187,16 @@ const struct device *plan_device(const struct plan *p, const struct pci *pci)
 		       : NULL;
 }
 
+bool plan_changes_vfs(const struct plan *p, const char *pf)
+{
+	const struct action *a = NULL;
+
+	while ((a = plan_next(p, pf, a)))
+		if (a->verb == VERB_SET_NUM_VFS)
+			return a->class == CLASS_CHANGE;
+	return false;
+}
+
 bool plan_has_lost_devices(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n_devices; i++)

@@ -81,6 +81,11 @@ struct device {
 	uint32_t unsupported; /* vf_setting bits that its PF's driver does not have */
 	bool is_rebuilt;      /* a VF that was unbound and bound once by us, in this boot */
 	uint32_t wanted_vfs;  /* of a PF: how many it is to have; UINT32_MAX: left as they are */
+	bool has_vf_mode;     /* of a PF: its VFs are handed out, or will be, and not itself */
+	/* Of a PF: the PF of its section, maybe itself, of which a function is in use: no number of
+	 * VFs of the section changes before the next boot, and until then all are handed out as they
+	 * were; NULL: none. */
+	const struct device *put_off_by;
 	/* Of a PF: its VFs are left, for binding one of them failed or was slow; empty: they are
 	 * not */
 	char sick[128];
@@ -234,6 +239,8 @@ void plan_describe_need(const struct need *k, char *ret, size_t size);
 
 /* The device of this function, or NULL: searched for, in the order they are in. */
 const struct device *plan_device(const struct plan *p, const struct pci *pci);
+/* Is the number of VFs of this PF changed by the plan? */
+bool plan_changes_vfs(const struct plan *p, const char *pf);
 bool plan_has_lost_devices(const struct plan *p); /* or gone ones: the loss is not confirmed yet */
 bool plan_has_needed_changes(const struct plan *p); /* open ones beside those */
 

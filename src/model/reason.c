@@ -243,7 +243,8 @@ static const struct {
 	},
 	[REASON_VF_IN_USE] = {
 		"vf-in-use",
-		"The number of virtual functions cannot change while one of them is in use",
+		"The NICs of a section change their numbers of virtual functions together, and a "
+		"function of one of them is in use",
 		"Drain the node and reboot: the number is set at boot, before workloads start. Or "
 		"stop the listed users, then \"rdma-provision apply\".",
 		SEVERITY_ERROR,

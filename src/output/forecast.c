@@ -27,15 +27,6 @@ static const char *pf_of(const struct device *d)
 	return d->is_vf ? d->pci->physfn : d->pci->address;
 }
 
-/* Is the number of VFs of this PF changed by the plan? */
-static bool is_changed(const struct plan *p, const char *pf)
-{
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (p->actions[i].verb == VERB_SET_NUM_VFS && streq(p->actions[i].target, pf))
-			return p->actions[i].class == CLASS_CHANGE;
-	return false;
-}
-
 static bool is_exposed(const struct plan *p, const struct device *d)
 {
 	for (size_t i = 0; i < p->lint.n_exposed; i++)
@@ -55,7 +46,7 @@ static bool is_coming(const struct config *c, const struct plan *p, const struct
 /* Of a PF whose VFs are made: those. Of all others: one that comes. */
 static size_t count_after(const struct config *c, const struct plan *p, const struct device *d)
 {
-	if (!is_changed(p, pf_of(d)))
+	if (!plan_changes_vfs(p, pf_of(d)))
 		return is_coming(c, p, d);
 	return d->is_vf || d->aside != REASON_NONE ? 0 : MAX(d->wanted_vfs, UINT32_C(1));
 }

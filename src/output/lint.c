@@ -465,8 +465,11 @@ static int lint_document(struct linter *l, const json_t *document, const char *p
 	}
 }
 
-/* What was promised and is not exposed, each with the rule that keeps it out. */
-static int find_missing(struct linter *l)
+/*
+ * What was promised and is not exposed, each with the rule that keeps it out. A PF that loses its
+ * VFs by this plan is exposed after it.
+ */
+static int find_missing(struct linter *l, bool *ret_later)
 {
 	int r = 0;
 
@@ -477,6 +480,10 @@ static int find_missing(struct linter *l)
 
 		if (!output_plugin_offers(d) || number_of(l, d->pci->address))
 			continue;
+		if (plan_changes_vfs(l->plan, d->pci->address)) {
+			*ret_later = true;
+			continue;
+		}
 		reason = l->config->plugin.type == PLUGIN_HCA      ? REASON_NO_IBDEV
 			 : plugin_has_file(l->config->plugin.type) ? broken_rule(l, &f)
 								   : broken_dra_rule(l, &f);
@@ -523,12 +530,14 @@ int output_lint(const struct config *c, const struct node *n, const struct plan 
 	if (r < 0)
 		return r;
 	if (lint.refusal == REASON_NONE) {
-		r = find_missing(&l);
+		bool is_later = false;
+
+		r = find_missing(&l, &is_later);
 		if (r >= 0)
 			r = find_foreign(&l);
 		if (r < 0)
 			return r;
-		if (lint.n_exposed == 0)
+		if (lint.n_exposed == 0 && !is_later)
 			refuse(&l, REASON_PLUGIN_EMPTY, "");
 	}
 

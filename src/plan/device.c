@@ -406,7 +406,7 @@ static enum reason judge_pf(const struct node *n, struct device *d)
 	return REASON_PORT_DOWN;
 }
 
-/* The one before it that is none, of a VF; else NULL. */
+/* The PF of a VF: the nearest device before it that is none. NULL of a PF. */
 static const struct device *pf_of(const struct plan *p, const struct device *d)
 {
 	if (!d->is_vf)
@@ -627,13 +627,6 @@ static bool has_vf_wish(const struct device_config *dc)
 	return dc->mode == VF_MODE_SHARED || dc->mode == VF_MODE_SHARED_MULTI;
 }
 
-/* Is it a PF that is to have VFs? It is no stand-in for them, whatever keeps them from being made.
- */
-static bool is_stand_in(const struct device *d)
-{
-	return !d->is_vf && has_vf_wish(d->config);
-}
-
 /*
  * With a type that moves the netdev nothing is handed out that carries the node or that the host
  * uses. The other types share the RDMA device, and move nothing.
@@ -642,7 +635,7 @@ static enum reason find_aside(const struct config *c, const struct device *d)
 {
 	if (!plugin_moves_netdev(c->plugin.type) || guard_may(d, GUARD_MOVE))
 		return REASON_NONE;
-	if (is_stand_in(d)) /* of what the node needs, those that are there */
+	if (d->has_vf_mode) /* of what the node needs, those that are there */
 		return d->need && !d->is_named && d->pci->num_vfs == 0 ? guard_reason(d->need)
 								       : REASON_NONE;
 	return guard_reason(d->need);
@@ -702,9 +695,20 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 			     d->pci->address, reason, "%s", detail);
 }
 
+/* A PF that is to have VFs is no stand-in for them, whatever keeps them from being made. */
+static void hand_out(const struct config *c, const struct node *n, const struct plan *p,
+		     struct device *d)
+{
+	const bool is_meant =
+		d->is_vf ? pf_of(p, d)->has_vf_mode : !d->has_vf_mode && !is_part_of_lag(n, d->pci);
+
+	if (is_meant || !d->is_vf) /* VFs of others are not handed out in any case */
+		d->aside = find_aside(c, d);
+	d->is_handed_out = is_meant && d->aside == REASON_NONE && !d->is_foreign;
+}
+
 static int add_device(const struct config *c, const struct node *n, const struct memory *memory,
-		      struct plan *p, const struct pci *pci, const struct device_config *dc,
-		      bool is_handed_out)
+		      struct plan *p, const struct pci *pci, const struct device_config *dc)
 {
 	const struct device_memory *m = memory_device(memory, pci->address);
 	struct device *d = APPEND(p->devices, p->n_devices);
@@ -718,6 +722,7 @@ static int add_device(const struct config *c, const struct node *n, const struct
 	d->config = dc;
 	d->need = plan_need(p, pci->address);
 	d->is_vf = pci->physfn[0];
+	d->has_vf_mode = !d->is_vf && has_vf_wish(dc);
 	d->is_by_name = !d->is_vf && strstr(dc->match, "netdev:");
 	d->is_named = !d->is_vf && is_named(dc->match, n, memory, pci);
 	d->is_in_pod = is_in_pod(n, d, m);
@@ -735,13 +740,9 @@ static int add_device(const struct config *c, const struct node *n, const struct
 			     : d->netdev                     ? d->netdev->name
 							     : "");
 	COPY(d->ibdev_name, d->ibdev ? d->ibdev->name : "");
-	if (is_handed_out || !d->is_vf) /* VFs of others are not handed out in any case */
-		d->aside = find_aside(c, d);
-	d->is_handed_out = is_handed_out && d->aside == REASON_NONE && !is_stand_in(d);
-
 	d->is_foreign = in_use_is_foreign(pci, d->detail, sizeof(d->detail));
 	if (d->is_foreign) {
-		d->is_handed_out = d->is_in_pod = false;
+		d->is_in_pod = false;
 		d->reason = REASON_VF_FOREIGN;
 		return 0;
 	}
@@ -765,8 +766,7 @@ static int add_device(const struct config *c, const struct node *n, const struct
 }
 
 static int add_vfs(const struct config *c, const struct node *n, const struct memory *memory,
-		   struct plan *p, const struct pci *pf, const struct device_config *dc,
-		   bool is_handed_out)
+		   struct plan *p, const struct pci *pf, const struct device_config *dc)
 {
 	for (uint32_t i = 0, found = 0; found < pf->num_vfs && i < pf->total_vfs; i++) {
 		const struct pci *vf = node_vf(n, pf->address, i);
@@ -775,7 +775,7 @@ static int add_vfs(const struct config *c, const struct node *n, const struct me
 		if (!vf)
 			continue;
 		found++;
-		r = add_device(c, n, memory, p, vf, dc, is_handed_out);
+		r = add_device(c, n, memory, p, vf, dc);
 		if (r < 0)
 			return r;
 	}
@@ -822,7 +822,6 @@ int plan_devices(const struct config *c, const struct node *n, const struct memo
 	for (size_t i = 0; i < n->n_pcis; i++) {
 		const struct pci *pci = &n->pcis[i];
 		const struct device_config *dc;
-		bool has_our_vfs;
 
 		if (pci->physfn[0])
 			continue;
@@ -830,14 +829,16 @@ int plan_devices(const struct config *c, const struct node *n, const struct memo
 		if (!dc)
 			continue;
 
-		has_our_vfs = pci->num_vfs > 0 && has_vf_wish(dc);
-		r = add_device(c, n, memory, p, pci, dc, !has_our_vfs && !is_part_of_lag(n, pci));
+		r = add_device(c, n, memory, p, pci, dc);
 		if (r >= 0)
-			r = add_vfs(c, n, memory, p, pci, dc, has_our_vfs);
+			r = add_vfs(c, n, memory, p, pci, dc);
 		if (r < 0)
 			return r;
 	}
 
+	plan_put_off(n, memory, p);
+	for (size_t i = 0; i < p->n_devices; i++)
+		hand_out(c, n, p, &p->devices[i]);
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
 		r = tell_aside(c, n, p, &p->devices[i]);
 	count_missing(c, p);

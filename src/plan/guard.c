@@ -8,7 +8,7 @@ enum verdict {
 	NO,
 	YES,
 	NAMED,      /* where its section names it: pci: or netdev: without a glob */
-	EXCLUSIVE,  /* where its section says VirtualFunctions=exclusive */
+	EXCLUSIVE,  /* where its section says VirtualFunctions=exclusive, or did so */
 	NO_PORT,    /* unless it is a port of a bond, team, bridge or datapath */
 	KEEPS_LINK, /* where its driver keeps the link meanwhile; else at the next boot */
 };
@@ -76,7 +76,7 @@ static bool resolve(const struct device *d, enum verdict answer)
 	case NAMED:
 		return d->is_named;
 	case EXCLUSIVE:
-		return d->config->mode == VF_MODE_EXCLUSIVE;
+		return d->config->mode == VF_MODE_EXCLUSIVE || d->put_off_by;
 	case NO_PORT:
 		return !d->is_port;
 	case KEEPS_LINK:

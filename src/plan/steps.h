@@ -17,7 +17,7 @@ int plan_old_pod(const struct config *c, const struct node *n, const struct memo
  * Which functions are managed, which of them are handed out, and what each is worth.
  *
  * Where VFs are asked for, they are handed out; otherwise the PF, and instead of VFs that could not
- * be made nothing, but for what carries the node. With Type=sriov, which moves netdevs into pods,
+ * be made nothing, but for what carries the node. A change of that waits for the number of VFs. With Type=sriov, which moves netdevs into pods,
  * nothing that carries the node or that the host uses. The first [Device NAME] section that matches
  * a PF owns it.
  */
@@ -88,6 +88,11 @@ bool plan_is_making_vfs(const struct memory *memory, const struct plan *p,
 			const char *pf); /* the number changes by this plan */
 /* Are VFs to be made that get no driver before this service binds them? */
 bool plan_makes_unbound_vfs(const struct node *n, const struct device *pf);
+/*
+ * The NICs of a section change their numbers of VFs together, so that a node never has two modes:
+ * sets put_off_by and has_vf_mode of PFs.
+ */
+void plan_put_off(const struct node *n, const struct memory *memory, struct plan *p);
 /* A VF that carries the node, so that the number of VFs its PF is to have is refused; or NULL. */
 const struct need *plan_vf_of_node(const struct node *n, const struct plan *p,
 				   const struct device *d);

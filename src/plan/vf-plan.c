@@ -132,76 +132,112 @@ const struct need *plan_vf_of_node(const struct node *n, const struct plan *p,
 	return NULL;
 }
 
+/* What keeps the number of VFs of this PF from changing now. CLASS_CHANGE: nothing. */
+static enum class judge(const struct node *n, const struct memory *memory, const struct plan *p,
+			const struct device *d, enum reason *ret, char *detail, size_t size) {
+	const struct need *vf = plan_vf_of_node(n, p, d); const uint32_t want = wish_of(d);
+		enum class class;
+
+		if (vf){ *ret = guard_reason(vf); plan_describe_need(vf, detail, size);
+			 return CLASS_REFUSED;
+}
+*ret = vf_obstacle(p, memory, d->pci, want, &class, detail, size);
+if (*ret == REASON_PF_SICK && d->is_in_pod) {
+	*ret = REASON_VF_IN_USE;
+	in_use_of_function(&p->graph, memory, d->pci, detail, size);
+	return CLASS_NEEDS_REBOOT;
+}
+if (*ret != REASON_NONE)
+	return class;
+if (d->sick[0]) {
+	*ret = REASON_PF_SICK;
+	copy(detail, size, d->sick);
+	return CLASS_WAITING;
+}
+if (in_use_of_vfs(&p->graph, memory, d->pci, detail, size)) {
+	*ret = REASON_VF_IN_USE;
+	return CLASS_NEEDS_REBOOT;
+}
+if (guard_may_at_boot(d, GUARD_NUM_VFS)) {
+	*ret = REASON_PF_IN_USE;
+	copy(detail, size, d->used_by);
+	return CLASS_NEEDS_REBOOT;
+}
+/* Those that are made now would never get GUIDs by which others could reach them. */
+if (want > 0 && identity_lacks_ipoib(n, d)) {
+	*ret = REASON_NO_IPOIB;
+	snprintf(detail, size, "%s is %s", IPOIB_MODULE,
+		 module_is_in_kernel(node_module(n, IPOIB_MODULE)) ? "loaded" : "not loaded");
+	return CLASS_WAITING;
+}
+return CLASS_CHANGE;
+}
+
+/* What was tried and is not so has failed, and keeps no other NIC. */
+static bool wants_change(const struct memory *memory, const struct device *d)
+{
+	const uint32_t want = wish_of(d);
+
+	return !d->is_vf && want != UINT32_MAX && want != d->pci->num_vfs &&
+	       !attempts_find_number(memory->tried, VERB_SET_NUM_VFS, d->pci->address, want);
+}
+
+void plan_put_off(const struct node *n, const struct memory *memory, struct plan *p)
+{
+	char detail[GATE_DETAIL_LEN];
+	enum reason reason;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *by = &p->devices[i];
+		bool has_vfs = false;
+
+		if (by->put_off_by || !wants_change(memory, by) ||
+		    judge(n, memory, p, by, &reason, detail, sizeof(detail)) !=
+			    CLASS_NEEDS_REBOOT ||
+		    reason != REASON_VF_IN_USE)
+			continue;
+		for (size_t k = 0; k < p->n_devices; k++)
+			has_vfs |= p->devices[k].is_vf && p->devices[k].config == by->config;
+		for (size_t k = 0; k < p->n_devices; k++) {
+			struct device *d = &p->devices[k];
+
+			/* What the node needs is left as it is. */
+			if (d->wanted_vfs == UINT32_MAX || d->config != by->config)
+				continue;
+			d->put_off_by = by;
+			d->has_vf_mode = has_vfs;
+		}
+	}
+}
+
 static int plan_pf(const struct node *n, const struct memory *memory, struct plan *p,
 		   const struct device *d)
 {
-	const struct pci *pf = d->pci;
-	uint32_t have = pf->num_vfs, want = wish_of(d);
-	char users[ELEMENTSOF(((struct action *)0)->detail)], detail[GATE_DETAIL_LEN];
-	const struct need *vf;
+	const uint32_t want = wish_of(d);
+	char detail[ELEMENTSOF(((struct action *)0)->detail)];
 	enum class class;
-	enum reason obstacle;
+	enum reason reason;
 	const struct action *running;
 	struct action *a;
 
-	running = attempts_changing_vfs(memory->tried, pf->address);
+	running = attempts_changing_vfs(memory->tried, d->pci->address);
 	if (running) { /* how many there are its end tells */
-		a = plan_add(p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, pf->address);
+		a = plan_add(p, STEP_VF, VERB_SET_NUM_VFS, CLASS_CHANGE, d->pci->address);
 		if (a)
 			*a = *running;
 		return a ? 0 : -ENOMEM;
 	}
-	if (want == UINT32_MAX || want == have)
+	if (want == UINT32_MAX || want == d->pci->num_vfs)
 		return 0;
-	vf = plan_vf_of_node(n, p, d);
-	if (vf) {
-		a = add_change(p, CLASS_REFUSED, guard_reason(vf), pf, have, want);
-		if (a)
-			plan_describe_need(vf, a->detail, sizeof(a->detail));
-		return a ? 0 : -ENOMEM;
-	}
-
-	obstacle = vf_obstacle(p, memory, pf, want, &class, detail, sizeof(detail));
-	if (obstacle == REASON_NONE && d->sick[0]) {
-		obstacle = REASON_PF_SICK;
-		class = CLASS_WAITING;
-		COPY(detail, d->sick);
-	}
-	if (obstacle != REASON_NONE) {
-		a = add_change(p, class, obstacle, pf, have, want);
-		if (a)
-			COPY(a->detail, detail);
-		return a ? 0 : -ENOMEM;
-	}
-
-	if (in_use_of_vfs(&p->graph, memory, pf, users, sizeof(users))) {
-		a = add_change(p, CLASS_NEEDS_REBOOT, REASON_VF_IN_USE, pf, have, want);
-		if (!a)
-			return -ENOMEM;
-		COPY(a->detail, users);
-		return 0;
-	}
-
-	if (guard_may_at_boot(d, GUARD_NUM_VFS)) {
-		a = add_change(p, CLASS_NEEDS_REBOOT, REASON_PF_IN_USE, pf, have, want);
-		if (a)
-			COPY(a->detail, d->used_by);
-		return a ? 0 : -ENOMEM;
-	}
-
-	/* Those that are made now would never get GUIDs by which others could reach them. */
-	if (want > 0 && identity_lacks_ipoib(n, d)) {
-		const struct module *m = node_module(n, IPOIB_MODULE);
-
-		a = add_change(p, CLASS_WAITING, REASON_NO_IPOIB, pf, have, want);
-		if (!a)
-			return -ENOMEM;
-		snprintf(a->detail, sizeof(a->detail), "%s is %s", IPOIB_MODULE,
-			 module_is_in_kernel(m) ? "loaded" : "not loaded");
-		return 0;
-	}
-
-	return add_changes(n, memory, p, d, want);
+	class = judge(n, memory, p, d, &reason, detail, sizeof(detail));
+	if (class == CLASS_CHANGE && d->put_off_by)
+		class = judge(n, memory, p, d->put_off_by, &reason, detail, sizeof(detail));
+	if (class == CLASS_CHANGE)
+		return add_changes(n, memory, p, d, want);
+	a = add_change(p, class, reason, d->pci, d->pci->num_vfs, want);
+	if (a)
+		COPY(a->detail, detail);
+	return a ? 0 : -ENOMEM;
 }
 
 /* Display controllers of class 3D have no screen: they compute, whatever their vendor. So does what

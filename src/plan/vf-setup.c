@@ -443,8 +443,7 @@ int plan_vf_setup(const struct config *c _unused_, const struct node *n,
 	r = for_each_vf(n, memory, p, want_rebuild);
 
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
-		if (!p->devices[i].is_vf && (p->devices[i].config->mode == VF_MODE_SHARED ||
-					     p->devices[i].config->mode == VF_MODE_SHARED_MULTI))
+		if (p->devices[i].has_vf_mode)
 			r = hint_pf(n, p, &p->devices[i]);
 	return r;
 }

@@ -495,6 +495,28 @@ def vke_4pf():
     t.done()
 
 
+def vke_modes():
+    """Two NICs with four VFs each, of which a container has one open; now preset vke-shared, which wants one."""
+    t = Tree('made-vke-modes')
+    t.system('5.10.0', 31, 2, RDMA_MODULES + ['mlx5_core'])
+    uplink(t)
+    for n, bus in enumerate(['41', '65']):
+        pf = '0000:%s:00.0' % bus
+        mlx5_rail(t, n, 0, pf, n, 0x101B, 3 + n, 'eth%d' % (n + 1), 16, '10.30.%d.2' % (n + 1))
+        for v in range(4):
+            vf, mac, name = '0000:%s:00.%d' % (bus, v + 1), '02:00:%s:00:00:%02x' % (bus, v), 'eth%dv%d' % (n + 1, v)
+            t.vf(pf, v, vf, 0x101C, 'mlx5_core', n, mac=mac)
+            t.netdev(10 * (n + 1) + v, name, mac, vf, perm_mac=mac)
+            t.ibdev('mlx5_%d' % (10 * (n + 1) + v), vf, groups(eui64(mac)), name, mlx5_gids(mac, None, name),
+                    '200 Gb/sec (4X HDR)')
+            t.answers['rdma'][-1]['contexts'] = int(n == v == 0)
+    t.answers['users'] = [{'target': '0000:41:00.1', 'use': 'open-context', 'pid': 2199, 'command': 'python3',
+                           'container': 'cri-0123456789ab', 'detail': 'mlx5_10'}]
+    t.kubelet('none')
+    t.preset('vke-shared')
+    t.done()
+
+
 def mlx5_slow():
     """Four NICs that work, each with something that costs speed, and a runtime that lets pods lock little memory."""
     t = Tree('made-mlx5-slow')
@@ -1176,5 +1198,6 @@ if __name__ == '__main__':
     vf_host_address()
     vke_4pf()
     vke_gpus().done()
+    vke_modes()
     vlan_rails()
     vrf_rails()
