@@ -5,6 +5,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
 
 #include "../src/model/given.h"
 #include "../src/output/remember.h"
@@ -226,6 +228,60 @@ static void what_a_pod_left_changed_is_put_back_once_it_is_quiet(_unused_ void *
 	COPY(vf_netdev(&s)->name, "mine");
 	assert_pass(&s, 50, "");
 	assert_pass(&s, 70, "");
+	memory_done(&s.memory);
+}
+
+/* The second PF, which is handed out itself, with an address and a route by a gateway. */
+static void a_pf_gets_back_the_addresses_and_routes_that_it_lost(_unused_ void **state)
+{
+	struct address addresses[] = {
+		{ .family = AF_INET, .local = { 10, 30, 2, 2 }, .flags = IFA_F_PERMANENT },
+		{ .family = AF_INET, .local = { 10, 30, 3, 2 } }, /* has a lifetime */
+	};
+	struct route routes[] = {
+		{ .family = AF_INET, .gateway = { 10, 30, 2, 1 }, .table = 100 },
+		{ .family = AF_INET, .gateway = { 10, 30, 2, 1 }, .table = 254 },
+	};
+	struct netdev *nd;
+	struct scene s;
+
+	set_scene(&s);
+	nd = &s.netdevs[OF_SECOND];
+	COPY(s.config.service.node_nic, "none");
+	s.section.match = (char *)"netdev:ens2";
+	COPY(s.ibdevs[OF_SECOND].node_type, "RNIC"); /* no GID of an address is waited for */
+	s.section.mode = VF_MODE_EXCLUSIVE;
+	for (size_t i = 0; i < 2; i++) {
+		memcpy(addresses[i].peer, addresses[i].local, 4);
+		addresses[i].ifindex = routes[i].ifindex = nd->ifindex;
+		addresses[i].prefix_len = 24;
+		routes[i].type = RTN_UNICAST;
+		routes[i].protocol = i == 0 ? RTPROT_STATIC : RTPROT_DHCP;
+	}
+	s.node.addresses = addresses;
+	s.node.routes = routes;
+	s.node.n_addresses = s.node.n_routes = 2;
+	assert_pass(&s, 0, "");
+
+	nd->pci[0] = '\0';
+	s.node.n_netdevs = N - 1;
+	s.node.n_addresses = s.node.n_routes = 0;
+	assert_pass(&s, 20, "");
+	COPY(nd->pci, SECOND);
+	nd->is_up = false;
+	s.node.n_netdevs = N;
+	assert_pass(&s, 30, "set-link-up ");
+	nd->is_up = true;
+	s.pcis[OF_SECOND].cni_pid = 4711;
+	assert_pass(&s, 30, "");
+	s.pcis[OF_SECOND].cni_pid = 0;
+	assert_pass(&s, 30, "add-address >10.30.2.2/24");
+	s.node.n_addresses = 1;
+	assert_pass(&s, 30, "set-route ");
+	s.node.n_routes = 1;
+	assert_pass(&s, 30, "");
+	s.node.n_addresses = s.node.n_routes = 0; /* it is here: others may take it away */
+	assert_pass(&s, 31, "");
 	memory_done(&s.memory);
 }
 
@@ -690,6 +746,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_pod_left_changed_is_put_back_once_it_is_quiet),
+		cmocka_unit_test(a_pf_gets_back_the_addresses_and_routes_that_it_lost),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_is_as_it_was),
 		cmocka_unit_test(a_device_in_a_pod_is_no_netdev_of_the_host_with_its_name),

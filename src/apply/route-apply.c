@@ -59,7 +59,9 @@ int apply_add_address(struct work *w, const struct action *a)
 {
 	int r = begin(w, a, "");
 
-	return r < 0 ? r : link_add_address(&w->os->route, &a->address);
+	r = r < 0 ? r : link_add_address(&w->os->route, &a->address);
+	/* A network manager that puts it back as well may be sooner. */
+	return r == -EEXIST && a->is_back ? 0 : r;
 }
 
 int apply_remove_address(struct work *w, const struct action *a)
@@ -77,7 +79,8 @@ int apply_set_route(struct work *w, const struct action *a)
 {
 	int r = begin(w, a, "");
 
-	return r < 0 ? r : route_set(&w->os->route, &a->route.route, a->route.is_replaced);
+	r = r < 0 ? r : route_set(&w->os->route, &a->route.route, a->route.is_replaced);
+	return r == -EEXIST && a->is_back ? 0 : r;
 }
 
 int apply_remove_route(struct work *w, const struct action *a)

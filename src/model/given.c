@@ -1,10 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "given.h"
 
-#define ETHERNET_MAC_CHARS 17
+#include "ip.h"
+#include "rtproto.h"
 
-void given_look(const struct node *n, const struct pci *pci, const struct netdev *nd,
-		struct given *ret)
+#include <arpa/inet.h>
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+
+#define ETHERNET_MAC_CHARS 17
+#define WORD_LEN           128
+
+/* One that there is no room for is left out. */
+static void add_word(char *list, size_t size, const char *word)
+{
+	const size_t n = strlen(list);
+
+	if (n + strlen(word) + 2 <= size)
+		snprintf(list + n, size - n, "%s%s", n > 0 ? " " : "", word);
+}
+
+static void look_at_addresses(const struct node *n, const struct memory *memory, uint32_t ifindex,
+			      struct given *g)
+{
+	char text[INET6_ADDRSTRLEN + 8], word[WORD_LEN];
+
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		const struct address *a = &n->addresses[i];
+
+		if (a->ifindex != ifindex || !(a->flags & IFA_F_PERMANENT) ||
+		    ip_is_link_local(a->family, a->local))
+			continue;
+		ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
+		snprintf(word, sizeof(word), "%s,%" PRIu32, text, a->metric);
+		if (!memory_entry(memory, "add-address", "", ifindex, text))
+			add_word(g->addresses, sizeof(g->addresses), word);
+	}
+}
+
+static void look_at_routes(const struct node *n, uint32_t ifindex, struct given *g)
+{
+	char dst[INET6_ADDRSTRLEN + 8], gateway[INET6_ADDRSTRLEN], word[WORD_LEN];
+
+	for (size_t i = 0; i < n->n_routes; i++) {
+		const struct route *t = &n->routes[i];
+
+		if (t->ifindex != ifindex || t->type != RTN_UNICAST || t->has_more || t->nexthop ||
+		    t->protocol == RTPROT_KERNEL || t->protocol == RTPROT_RA ||
+		    t->protocol == RTPROT_DHCP || t->protocol == OWN_PROTOCOL)
+			continue;
+		ip_format(t->family, t->dst, t->prefix_len, dst, sizeof(dst));
+		ip_format(t->family, t->gateway, UINT32_MAX, gateway, sizeof(gateway));
+		snprintf(word, sizeof(word), "%s,%s,%" PRIu32 ",%" PRIu32 ",%u", dst, gateway,
+			 t->metric, t->table, t->protocol);
+		add_word(g->routes, sizeof(g->routes), word);
+	}
+}
+
+void given_look(const struct node *n, const struct memory *memory, const struct pci *pci,
+		const struct netdev *nd, struct given *ret)
 {
 	const struct vf_info *v =
 		pci->physfn[0] ? node_vf_info(n, pci->physfn, pci->vf_index) : NULL;
@@ -15,6 +69,10 @@ void given_look(const struct node *n, const struct pci *pci, const struct netdev
 	COPY(g.mac, strlen(nd->mac) == ETHERNET_MAC_CHARS ? nd->mac : "");
 	COPY(g.altnames, nd->altnames);
 	COPY(g.vf_mac, v && !node_is_infiniband(n, pci) ? v->mac : "");
+	if (!pci->physfn[0]) {
+		look_at_addresses(n, memory, nd->ifindex, &g);
+		look_at_routes(n, nd->ifindex, &g);
+	}
 	*ret = g;
 }
 
@@ -53,5 +111,59 @@ bool given_is_same(const struct given *a, const struct given *b)
 {
 	return streq(a->name, b->name) && streq(a->mac, b->mac) && a->mtu == b->mtu &&
 	       has_same_words(a->altnames, b->altnames) && streq(a->vf_mac, b->vf_mac) &&
-	       a->vlan == b->vlan && a->trust == b->trust;
+	       a->vlan == b->vlan && a->trust == b->trust &&
+	       has_same_words(a->addresses, b->addresses) && has_same_words(a->routes, b->routes);
+}
+
+/* "10.0.0.2/24,0" or "0.0.0.0/0,10.0.0.1,100,254,3": an address with its length, and what follows.
+ */
+static bool parse_word(const char *word, int *ret_family, uint8_t ret[static 16],
+		       char fields[][INET6_ADDRSTRLEN], size_t n_fields)
+{
+	for (size_t i = 0; i < n_fields; i++) {
+		const size_t len = strcspn(word, i == 0 ? "/" : ",");
+
+		snprintf(fields[i], INET6_ADDRSTRLEN, "%.*s", (int)len, word);
+		if ((i + 1 < n_fields) != (word[len] != '\0'))
+			return false;
+		word += len + 1;
+	}
+	return ip_parse(fields[0], ret_family, ret);
+}
+
+static uint32_t number(const char *text)
+{
+	return (uint32_t)strtoul(text, NULL, 10);
+}
+
+bool given_parse_address(const char *word, uint32_t ifindex, struct address *ret)
+{
+	struct address a = { .ifindex = ifindex, .scope = RT_SCOPE_UNIVERSE };
+	char fields[3][INET6_ADDRSTRLEN];
+
+	if (!parse_word(word, &a.family, a.local, fields, 3))
+		return false;
+	memcpy(a.peer, a.local, sizeof(a.peer));
+	a.prefix_len = number(fields[1]);
+	a.metric = number(fields[2]);
+	*ret = a;
+	return true;
+}
+
+bool given_parse_route(const char *word, uint32_t ifindex, struct route *ret)
+{
+	struct route t = { .ifindex = ifindex, .type = RTN_UNICAST };
+	char fields[6][INET6_ADDRSTRLEN];
+	int family;
+
+	if (!parse_word(word, &t.family, t.dst, fields, 6) ||
+	    !ip_parse(fields[2], &family, t.gateway))
+		return false;
+	t.prefix_len = number(fields[1]);
+	t.metric = number(fields[3]);
+	t.table = number(fields[4]);
+	t.protocol = (uint8_t)number(fields[5]);
+	t.scope = t.family == AF_INET && is_zero(t.gateway) ? RT_SCOPE_LINK : RT_SCOPE_UNIVERSE;
+	*ret = t;
+	return true;
 }

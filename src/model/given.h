@@ -7,6 +7,10 @@
  * default_device_exit_net() in net/core/dev.c moves it and changes nothing. A CNI plugin puts back
  * what it remembers, unless it was killed or the pod ended without it.
  *
+ * A PF that leaves loses its addresses and routes: those that have no lifetime and that neither this
+ * service nor the kernel or a router made are put back when it is here and up. What has a lifetime
+ * comes again from who gave it.
+ *
  * struct device_memory has the values of the device as it was usable first since its driver was
  * bound and udev had named it, or since an administrator last wanted a pass. Others that it has for
  * GIVEN_USEC while it is here are taken for them; a CNI plugin moves a device sooner after it has
@@ -19,8 +23,8 @@
 #define GIVEN_USEC (10 * USEC_PER_SEC)
 
 /* As this look has it; @nd is its netdev. */
-void given_look(const struct node *n, const struct pci *pci, const struct netdev *nd,
-		struct given *ret);
+void given_look(const struct node *n, const struct memory *memory, const struct pci *pci,
+		const struct netdev *nd, struct given *ret);
 bool given_is_same(const struct given *a, const struct given *b);
 
 /* Is @word one of a blank-separated list? */
@@ -28,3 +32,7 @@ bool given_has_word(const char *list, const char *word);
 /* The next word of a list from *list on, which moves behind it. Return: false when there is none.
  */
 bool given_next_word(const char **list, char *ret, size_t size);
+
+/* One of those words, on that netdev. Return: false when it is none. */
+bool given_parse_address(const char *word, uint32_t ifindex, struct address *ret);
+bool given_parse_route(const char *word, uint32_t ifindex, struct route *ret);

@@ -24,6 +24,10 @@ static const struct fields moment_fields = FIELDS(moment_rows, struct moment);
 		      .flags = FIELD_SPARSE),                                                      \
 		FIELD(FIELD_NAME, struct device_memory, prefix "_vf_mac", m.vf_mac,                \
 		      .flags = FIELD_SPARSE),                                                      \
+		FIELD(FIELD_NAME, struct device_memory, prefix "_addresses", m.addresses,          \
+		      .flags = FIELD_SPARSE),                                                      \
+		FIELD(FIELD_NAME, struct device_memory, prefix "_routes", m.routes,                \
+		      .flags = FIELD_SPARSE),                                                      \
 		NUMBER(struct device_memory, prefix "_vlan", m.vlan, .min = -1, .max = UINT16_MAX, \
 		       .flags = FIELD_SPARSE),                                                     \
 		NUMBER(struct device_memory, prefix "_trust", m.trust, .min = -1, .max = 1,        \

@@ -313,13 +313,13 @@ int route_list(struct netlink *nl, struct route **ret, size_t *ret_n)
 	return 0;
 }
 
-static struct nl_msg *make(int request, int flags, const struct route *t)
+static struct nl_msg *make(int request, int flags, uint8_t protocol, const struct route *t)
 {
 	struct rtmsg i = {
 		.rtm_family = t->family,
 		.rtm_dst_len = t->prefix_len,
 		.rtm_table = t->table < 256 ? t->table : RT_TABLE_UNSPEC,
-		.rtm_protocol = OWN_PROTOCOL,
+		.rtm_protocol = protocol,
 		.rtm_scope = t->scope,
 		.rtm_type = RTN_UNICAST,
 	};
@@ -362,13 +362,14 @@ int route_set(struct netlink *nl, const struct route *t, bool is_replaced)
 
 	if (r < 0)
 		return r;
-	m = make(RTM_NEWROUTE, NLM_F_CREATE | (is_replaced ? NLM_F_REPLACE : NLM_F_EXCL), t);
+	m = make(RTM_NEWROUTE, NLM_F_CREATE | (is_replaced ? NLM_F_REPLACE : NLM_F_EXCL),
+		 t->protocol ? t->protocol : OWN_PROTOCOL, t);
 	return m ? netlink_ask(nl, m) : -ENOMEM;
 }
 
 int route_remove(struct netlink *nl, const struct route *t)
 {
-	struct nl_msg *m = make(RTM_DELROUTE, 0, t);
+	struct nl_msg *m = make(RTM_DELROUTE, 0, OWN_PROTOCOL, t);
 	int r;
 
 	r = m ? netlink_ask(nl, m) : -ENOMEM;

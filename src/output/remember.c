@@ -49,8 +49,9 @@ static bool has_stayed(const struct node *n, const struct device_memory *m)
 }
 
 /* The rules are those of model/given.h; @old is NULL when nothing is remembered. */
-static void remember_given(const struct node *n, const struct device *d, bool is_wanted,
-			   const struct device_memory *old, struct device_memory *m)
+static void remember_given(const struct node *n, const struct memory *memory,
+			   const struct device *d, bool is_wanted, const struct device_memory *old,
+			   struct device_memory *m)
 {
 	const bool is_new = !old || !old->given.name[0] || is_wanted ||
 			    old->usable_instance != d->pci->instance;
@@ -63,7 +64,7 @@ static void remember_given(const struct node *n, const struct device *d, bool is
 	if (d->is_in_pod || !d->netdev || (!d->is_handed_out && !m->is_out))
 		return;
 
-	given_look(n, d->pci, d->netdev, &now);
+	given_look(n, memory, d->pci, d->netdev, &now);
 	known = with_pf(&now, &m->given);
 	m->is_out = d->is_changed || (m->is_out && m->given.vlan >= 0 && now.vlan < 0);
 	if (!m->is_out && is_new && (!d->is_usable || d->netdev->is_unnamed))
@@ -110,7 +111,7 @@ static struct device_memory remember(const struct node *n, const struct memory *
 		m.no_carrier_usec = n->now_usec;
 	m.losses = d->losses;
 	m.aer = MIN(m.aer, d->pci->n_aer); /* it begins at 0 when the kernel finds the card again */
-	remember_given(n, d, is_wanted, old, &m);
+	remember_given(n, memory, d, is_wanted, old, &m);
 	if (d->is_by_name && d->netdev && !m.matched[0])
 		COPY(m.matched, d->netdev->name);
 	m.was_usable = d->is_usable || m.was_usable;

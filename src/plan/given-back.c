@@ -4,8 +4,10 @@
  * a device is handed out with is in model/given.h.
  */
 #include "../model/given.h"
+#include "../model/ip.h"
 #include "identity.h"
 #include "in-use-plan.h"
+#include "nic-netdev.h"
 #include "steps.h"
 
 #define LONGEST_USEC (60 * USEC_PER_SEC) /* between two looks at a lock */
@@ -137,6 +139,79 @@ static int want_all(struct back *b, const struct given *now, const struct given 
 	return r < 0 ? r : want_altnames(b, VERB_ADD_ALTNAME, g->altnames, now->altnames);
 }
 
+/* --- what a PF lost --- */
+
+static struct action *add_lost(struct back *b, enum verb verb)
+{
+	const struct device *d = b->d;
+	struct action *a = plan_add(b->p, STEP_ROUTE, verb, CLASS_CHANGE, d->pci->address);
+
+	if (!a)
+		return NULL;
+	a->ifindex = d->netdev->ifindex;
+	a->is_back = true;
+	snprintf(a->detail, sizeof(a->detail), "%s had it before a pod had %s", d->netdev->name,
+		 d->netdev->name);
+	return a;
+}
+
+static int put_address(struct back *b, const char *word)
+{
+	struct address x;
+	struct action *a;
+
+	if (!given_parse_address(word, b->d->netdev->ifindex, &x))
+		return 0;
+	a = add_lost(b, VERB_ADD_ADDRESS);
+	if (!a)
+		return -ENOMEM;
+	a->address = x;
+	ip_format(x.family, x.local, x.prefix_len, a->subject, sizeof(a->subject));
+	return 0;
+}
+
+static int put_route(struct back *b, const char *word)
+{
+	struct route t;
+	struct action *a;
+
+	if (!given_parse_route(word, b->d->netdev->ifindex, &t))
+		return 0;
+	a = add_lost(b, VERB_SET_ROUTE);
+	if (!a)
+		return -ENOMEM;
+	a->route.route = t;
+	nic_netdev_format_route(&t, a->subject, sizeof(a->subject));
+	return 0;
+}
+
+/* Those of @list that are not there: once the link is up, and no CNI plugin is at work on it. */
+static int want_lost(struct back *b, const char *list, const char *now,
+		     int (*put)(struct back *b, const char *word))
+{
+	char word[sizeof(((struct given *)0)->altnames)];
+	int r = 0;
+
+	while (r >= 0 && given_next_word(&list, word, sizeof(word))) {
+		if (given_has_word(now, word))
+			continue;
+		b->differs = true;
+		if (b->d->netdev->is_up && b->d->pci->cni_pid == 0)
+			r = put(b, word);
+	}
+	return r;
+}
+
+/* Routes by a gateway need the addresses first. */
+static int want_all_lost(struct back *b, const struct given *now, const struct given *g)
+{
+	int r;
+
+	b->differs = false;
+	r = want_lost(b, g->addresses, now->addresses, put_address);
+	return r < 0 || b->differs ? r : want_lost(b, g->routes, now->routes, put_route);
+}
+
 /* No event tells that a lock is released. One that is kept is looked at less and less. */
 static uint64_t next_look(const struct config *c, const struct node *n, uint64_t same_usec)
 {
@@ -177,7 +252,7 @@ static int plan_one(const struct config *c, const struct node *n, const struct m
 	if (!m || !m->is_out || !d->netdev || d->netdev->master || d->is_in_pod ||
 	    plan_carries_node(d) || m->usable_instance != d->pci->instance)
 		return 0;
-	given_look(n, d->pci, d->netdev, &now);
+	given_look(n, memory, d->pci, d->netdev, &now);
 	b.is_used = d->ibdev && d->ibdev->n_contexts > 0 && d->ibdev->n_contexts != UINT32_MAX;
 	b.is_quiet = is_quiet(c, n, memory, d, m, &now);
 	r = want_all(&b, &now, &m->given);
@@ -185,6 +260,9 @@ static int plan_one(const struct config *c, const struct node *n, const struct m
 		r = hint(c, &b, given_is_same(&now, &m->seen) ? n->now_usec - m->seen_usec : 0);
 	d->is_changed = b.differs;
 	d->is_restore_due = b.differs && !b.is_used && (!b.is_quiet || b.is_pending);
+	if (r >= 0)
+		r = want_all_lost(&b, &now, &m->given);
+	d->is_changed |= b.differs;
 	return r;
 }
 

@@ -77,7 +77,7 @@ static void look_at(const struct func *f, struct given *ret)
 	nd = node_netdev_of(&n, f->address);
 	if (!nd)
 		return;
-	given_look(&n, node_pci(&n, f->address), nd, ret);
+	given_look(&n, &(struct memory){}, node_pci(&n, f->address), nd, ret);
 	COPY(ret->vf_mac, v ? v->mac : "");
 	ret->vlan = v ? v->vlan : -1;
 	ret->trust = v ? v->trust : -1;
