@@ -144,6 +144,8 @@ int inspect_check(struct os *d, const struct check_request *req, char **ret)
 		r = look(d, &c, &n, &memory, &p, &seen);
 		if (r >= 0)
 			r = output_check_plugin(&c, seen, &problem);
+		if (r >= 0 && seen && !problem)
+			r = output_check_exposed(&c, seen, &problem);
 		if (r < 0)
 			return r;
 	}

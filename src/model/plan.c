@@ -180,6 +180,26 @@ void plan_describe_need(const struct need *k, char *ret, size_t size)
 	snprintf(ret, size, "%s%s", k->is_by_vf ? "by one of its VFs: " : "", k->words);
 }
 
+void plan_describe_aside(const struct plan *p, const struct device *d, char *ret, size_t size)
+{
+	size_t n_match = 0, n_out = 0, n = 0;
+
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const bool is_like = !p->devices[i].is_vf && p->devices[i].config == d->config;
+
+		n_match += is_like;
+		n_out += is_like && p->devices[i].aside != REASON_NONE;
+	}
+	if (!d->is_vf)
+		n = (size_t)snprintf(ret, size, "%zu match%s, %zu %s left out: %s, ", n_match,
+				     n_match == 1 ? "es" : "", n_out, n_out == 1 ? "is" : "are",
+				     reason_code(d->aside));
+	if (d->need)
+		plan_describe_need(d->need, ret + n, size - n);
+	else
+		copy(ret + n, size - n, d->used_by);
+}
+
 const struct device *plan_device(const struct plan *p, const struct pci *pci)
 {
 	return p->n_devices > 0

@@ -75,6 +75,7 @@ struct device {
 	bool is_flapping;
 	bool is_excluded;     /* itself or its PF flaps: not in the plugin's file */
 	enum reason aside;    /* left to the host, though its section matches; REASON_NONE: not */
+	bool is_asked_for;    /* and it is named, or the section has fewer NICs now than Expect= */
 	enum reason reason;   /* why not usable, or REASON_IN_POD */
 	char detail[192];     /* names and numbers for the reason */
 	const char *advice;   /* what to do about it; NULL: reason_advice() says it */
@@ -236,6 +237,10 @@ bool plan_has_open_changes(const struct plan *p);
 const struct need *plan_need(const struct plan *p, const char *pci);
 /* Its words, of a PF for its VF: "by one of its VFs: ..." */
 void plan_describe_need(const struct need *k, char *ret, size_t size);
+
+/* Why a device is left to the host. Of a PF: "4 match, 1 is left out: port-in-use, eth1 has a route
+ * to 10.0.0.0/8" */
+void plan_describe_aside(const struct plan *p, const struct device *d, char *ret, size_t size);
 
 /* The device of this function, or NULL: searched for, in the order they are in. */
 const struct device *plan_device(const struct plan *p, const struct pci *pci);

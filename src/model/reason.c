@@ -281,8 +281,8 @@ static const struct {
 	},
 	[REASON_PORT_ADDRESSED] = {
 		"port-addressed",
-		"The host has addresses on this function, and loses them and their routes while a pod has "
-		"it",
+		"The host has addresses on this function, loses them and their routes while a pod "
+		"has it, and gets them back afterwards",
 		"Nothing, if no program of the host uses them: the pod gets what its CNI plugin gives. "
 		"To keep them on the host, exclude the function from Match=.",
 	},
@@ -292,8 +292,7 @@ static const struct {
 		"pod",
 		"End the use that is named, also in the network configuration. Where it is an address "
 		"and nothing else, VirtualFunctions=exclusive hands the function out, and the host has "
-		"its address again when the pod ends. [DevicePlugin] Type=rdma-shared moves no device. "
-		"Or exclude it from Match=.",
+		"its address again when the pod ends. Or exclude it from Match=.",
 	},
 	[REASON_PF_IN_LAG] = {
 		"pf-in-lag",

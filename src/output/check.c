@@ -47,6 +47,25 @@ int output_check_plugin(const struct config *c, const struct plan *p, char **ret
 	return 0;
 }
 
+/* Expect=0 says that no NIC is needed. */
+int output_check_exposed(const struct config *c, const struct plan *p, char **ret)
+{
+	_cleanup_(forecast_done) struct forecast f = {};
+	bool is_asked = c->n_devices == 0;
+	size_t n = 0;
+	int r;
+
+	*ret = NULL;
+	r = forecast_make(c, p, &f);
+	for (size_t i = 0; i < f.n_pools; i++)
+		n += f.pools[i].n_after;
+	for (size_t i = 0; i < c->n_devices; i++)
+		is_asked |= c->devices[i].expect > 0;
+	if (r < 0 || n > 0 || !is_asked || c->plugin.type == PLUGIN_NONE)
+		return r;
+	return make_problem(c, p->n_devices > 0 ? REASON_PLUGIN_EMPTY : REASON_NO_DEVICES, "", ret);
+}
+
 static int add_excluded(json_t *list, const char *target, enum reason reason, const char *detail)
 {
 	json_t *item = output_reason(reason, target, detail, NULL);
@@ -54,16 +73,20 @@ static int add_excluded(json_t *list, const char *target, enum reason reason, co
 	return json_array_append_new(list, item) < 0 ? -ENOMEM : 0;
 }
 
-/* First what is handed out and not usable, then what the plugin drops. */
+/* First what is handed out and not usable, or left to the host, then what the plugin drops. */
 static json_t *make_excluded(const struct plan *p)
 {
 	json_auto_t *list = json_array();
+	char detail[448];
 	int r = list ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
 		const struct device *d = &p->devices[i];
 
-		if (d->is_handed_out && !output_plugin_offers(d))
+		if (d->aside != REASON_NONE) {
+			plan_describe_aside(p, d, detail, sizeof(detail));
+			r = add_excluded(list, d->pci->address, d->aside, detail);
+		} else if (d->is_handed_out && !output_plugin_offers(d))
 			r = add_excluded(list, d->pci->address, output_plugin_reason(d), d->detail);
 	}
 	for (size_t i = 0; i < p->lint.n_findings && r >= 0; i++)

@@ -20,6 +20,10 @@
  */
 int output_check_plugin(const struct config *c, const struct plan *p, char **ret);
 
+/* The same: nothing is exposed when the plan is done, on a node that is to have a NIC for it. More
+ * NICs may come, so this is no reason not to set something. */
+int output_check_exposed(const struct config *c, const struct plan *p, char **ret);
+
 /**
  * output_check() - the verdict for programs
  * @problems: sentences: file, line, key, value, what is accepted; or of output_check_plugin()

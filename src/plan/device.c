@@ -663,7 +663,7 @@ static void list_left_out(const struct config *c, const struct device *d, char *
 			 d->config->mtu != d->netdev->mtu,
 		 "MTU=");
 	add_word(ret, size, plan_carries_node(d) && d->netdev && c->route.manage, "[Route]");
-	add_word(ret, size, d->aside != REASON_NONE, "[DevicePlugin] Type=sriov");
+	add_word(ret, size, d->is_vf && d->aside != REASON_NONE, "[DevicePlugin] Type=sriov");
 }
 
 /* Once for each function: a hint, for a glob may well match it by chance. */
@@ -677,18 +677,19 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 	if (plugin_moves_netdev(c->plugin.type) && d->use == DEVICE_ADDRESSED && d->is_handed_out)
 		return plan_add_hint(p, REASON_PORT_ADDRESSED, d->pci->address, "%s", d->used_by);
 	list_left_out(c, d, left_out, sizeof(left_out));
-	if (reason == REASON_NONE || d->is_in_pod || !left_out[0])
+	if (reason == REASON_NONE || d->is_in_pod || (!left_out[0] && d->aside == REASON_NONE))
 		return 0;
 	if (!d->is_vf && plan_vf_of_node(n, p, d)) /* said by the change that is refused */
 		return 0;
 
-	if (d->need)
-		plan_describe_need(d->need, detail, sizeof(detail));
+	if (d->aside != REASON_NONE)
+		plan_describe_aside(p, d, detail, sizeof(detail));
 	else
-		COPY(detail, d->used_by);
-	snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail), "; left out: %s",
-		 left_out);
-	if (!is_waiting && (!d->is_named || d->aside == REASON_NONE))
+		plan_describe_need(d->need, detail, sizeof(detail));
+	if (left_out[0])
+		snprintf(detail + strlen(detail), sizeof(detail) - strlen(detail), "; left out: %s",
+			 left_out);
+	if (!is_waiting && !d->is_asked_for)
 		return plan_add_hint(p, reason, d->pci->address, "%s", detail);
 
 	return plan_add_item(p, STEP_PLUGIN, VERB_WAIT, is_waiting ? CLASS_WAITING : CLASS_REFUSED,
@@ -791,15 +792,26 @@ static void add_missing(struct plan *p, const struct device_config *dc, uint32_t
 		p->unmatched = dc;
 }
 
-/* Expect= counts the PFs of each section, but those that are left to the host. */
+/* Expect= counts the PFs that each section matches. One that is left to the host is there. */
 static void count_missing(const struct config *c, struct plan *p)
 {
 	for (size_t i = 0; i < c->n_devices; i++) {
-		uint32_t n_there = 0;
+		uint32_t n_there = 0, n_kept = 0;
 
-		for (size_t k = 0; k < p->n_devices; k++)
-			n_there += !p->devices[k].is_vf && p->devices[k].aside == REASON_NONE &&
-				   p->devices[k].config == &c->devices[i];
+		for (size_t k = 0; k < p->n_devices; k++) {
+			const struct device *d = &p->devices[k];
+			const bool is_match = !d->is_vf && d->config == &c->devices[i];
+
+			n_there += is_match;
+			n_kept += is_match && d->aside == REASON_NONE;
+		}
+		for (size_t k = 0; k < p->n_devices; k++) {
+			struct device *d = &p->devices[k];
+
+			d->is_asked_for |= !d->is_vf && d->config == &c->devices[i] &&
+					   d->aside != REASON_NONE &&
+					   (d->is_named || n_kept < c->devices[i].expect);
+		}
 		if (n_there < c->devices[i].expect)
 			add_missing(p, &c->devices[i], n_there);
 	}
@@ -839,9 +851,9 @@ int plan_devices(const struct config *c, const struct node *n, const struct memo
 	plan_put_off(n, memory, p);
 	for (size_t i = 0; i < p->n_devices; i++)
 		hand_out(c, n, p, &p->devices[i]);
+	count_missing(c, p);
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
 		r = tell_aside(c, n, p, &p->devices[i]);
-	count_missing(c, p);
 	count_gone(n, memory, p);
 	return r;
 }

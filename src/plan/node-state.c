@@ -183,7 +183,7 @@ static bool is_complete(const struct config *c, const struct plan *p, bool or_mi
 		return false;
 
 	for (size_t i = 0; i < p->n_devices; i++)
-		if ((p->devices[i].is_named && p->devices[i].aside != REASON_NONE) ||
+		if (p->devices[i].is_asked_for ||
 		    (p->devices[i].is_handed_out && !is_done(&p->devices[i], or_missing)) ||
 		    (!p->devices[i].is_vf && !has_all_vfs(p, i, or_missing)))
 			return false;

@@ -17,9 +17,9 @@ int plan_old_pod(const struct config *c, const struct node *n, const struct memo
  * Which functions are managed, which of them are handed out, and what each is worth.
  *
  * Where VFs are asked for, they are handed out; otherwise the PF, and instead of VFs that could not
- * be made nothing, but for what carries the node. A change of that waits for the number of VFs. With Type=sriov, which moves netdevs into pods,
- * nothing that carries the node or that the host uses. The first [Device NAME] section that matches
- * a PF owns it.
+ * be made nothing, but for what carries the node. A change of that waits for the number of VFs.
+ * With Type=sriov, which moves netdevs into pods, nothing that carries the node or that the host
+ * uses. The first [Device NAME] section that matches a PF owns it.
  */
 int plan_devices(const struct config *c, const struct node *n, const struct memory *memory,
 		 struct plan *p);
