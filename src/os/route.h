@@ -19,10 +19,10 @@
 int route_list(struct netlink *nl, struct route **ret, size_t *ret_n);
 
 /*
- * Adds a unicast route, with OWN_PROTOCOL where it has none. @is_replaced: one of ours with the same destination,
- * table and metric is there, and is replaced in place. Return: 0 or -errno: -EEXIST there is one of
- * another program, which stays, -ENETDOWN the netdev is down, -ENETUNREACH or -EHOSTUNREACH the
- * gateway is not on a link of it, -EINVAL src is no address of this host.
+ * Adds a unicast route, with OWN_PROTOCOL where it has none. @is_replaced: one of ours with the
+ * same destination, table and metric is there, and is replaced in place. Return: 0 or -errno:
+ * -EEXIST there is one of another program, which stays, -ENETDOWN the netdev is down, -ENETUNREACH
+ * or -EHOSTUNREACH the gateway is not on a link of it, -EINVAL src is no address of this host.
  */
 int route_set(struct netlink *nl, const struct route *t, bool is_replaced);
 
