@@ -7,9 +7,9 @@
  * default_device_exit_net() in net/core/dev.c moves it and changes nothing. A CNI plugin puts back
  * what it remembers, unless it was killed or the pod ended without it.
  *
- * A PF that leaves loses its addresses and routes: those that have no lifetime and that neither this
- * service nor the kernel or a router made are put back when it is here and up. What has a lifetime
- * comes again from who gave it.
+ * A PF that leaves loses its addresses and routes: those that have no lifetime and that neither
+ * this service nor the kernel or a router made are put back when it is here and up. What has a
+ * lifetime comes again from who gave it.
  *
  * struct device_memory has the values of the device as it was usable first since its driver was
  * bound and udev had named it, or since an administrator last wanted a pass. Others that it has for

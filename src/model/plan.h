@@ -84,8 +84,8 @@ struct device {
 	uint32_t wanted_vfs;  /* of a PF: how many it is to have; UINT32_MAX: left as they are */
 	bool has_vf_mode;     /* of a PF: its VFs are handed out, or will be, and not itself */
 	/* Of a PF: the PF of its section, maybe itself, of which a function is in use: no number of
-	 * VFs of the section changes before the next boot, and until then all are handed out as they
-	 * were; NULL: none. */
+	 * VFs of the section changes before the next boot, and until then all are handed out as
+	 * they were; NULL: none. */
 	const struct device *put_off_by;
 	/* Of a PF: its VFs are left, for binding one of them failed or was slow; empty: they are
 	 * not */

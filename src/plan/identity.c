@@ -215,7 +215,7 @@ bool identity_is_unset_guid(const struct node *n, const struct pci *vf, const st
 
 bool identity_lacks_ipoib(const struct node *n, const struct device *pf)
 {
-	return pf->has_vf_mode && pf->config->identity == IDENTITY_DERIVED &&
-	       pf->pci->driver[0] && node_is_infiniband(n, pf->pci) && !pf->netdev &&
+	return pf->has_vf_mode && pf->config->identity == IDENTITY_DERIVED && pf->pci->driver[0] &&
+	       node_is_infiniband(n, pf->pci) && !pf->netdev &&
 	       !(pf->unsupported & VF_SETTING_GUID);
 }
