@@ -357,9 +357,10 @@ static int for_each_vf(const struct node *n, const struct memory *memory, struct
 			identity_seed(n, d->pci, seed);
 			continue;
 		}
-		/* VFs of others, and what this plan removes, are left alone. While a write to the
-		 * PF goes on nothing is known of its VFs. */
+		/* VFs of others, and what this plan or the next boot removes, are left alone. While
+		 * a write to the PF goes on nothing is known of its VFs. */
 		if (!pf || pf->pci->is_busy || !d->is_handed_out || d->need ||
+		    pf->config->mode == VF_MODE_EXCLUSIVE ||
 		    plan_is_making_vfs(memory, p, pf->pci->address) ||
 		    vf_precheck_is_container(n, pf->pci))
 			continue;
