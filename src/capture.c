@@ -122,39 +122,6 @@ static int write_archive(const struct recorder *rec, const char *answers, int fd
 	return r < 0 ? r : tar_end(&tar);
 }
 
-/* Where a link "../../devices/..." of /sys/class/net leads, or the folder itself. */
-static void find_netdev(const struct recorder *rec, const char *name, char *ret, size_t size)
-{
-	snprintf(ret, size, "sys/class/net/%s", name);
-	for (size_t i = 0; i < rec->n_records; i++)
-		if (rec->records[i].kind == RECORD_LINK && streq(rec->records[i].path, ret) &&
-		    is_prefix(rec->records[i].data, "../../devices/")) {
-			snprintf(ret, size, "sys/%s", rec->records[i].data + strlen("../../"));
-			return;
-		}
-}
-
-/* "rdma-nccl-env --root" reads no answers: it takes the carrier from where the kernel has it. */
-static void record_carriers(struct recorder *rec, const struct node *n)
-{
-	char folder[PATH_MAX], *slash;
-
-	for (size_t i = 0; i < n->n_netdevs; i++) {
-		const struct netdev *nd = &n->netdevs[i];
-
-		if (strchr(nd->name, '/') || streq(nd->name, ".."))
-			continue; /* of answers that are not ours */
-		find_netdev(rec, nd->name, folder, sizeof(folder));
-		if (strstr(folder, ".."))
-			continue;
-		on_read(rec, RECORD_FILE, FS_PATH("%s/carrier", folder),
-			nd->has_carrier ? "1\n" : "0\n", 2);
-		slash = strrchr(folder, '/');
-		*slash = '\0';
-		on_read(rec, RECORD_FOLDER, folder, "", 0); /* as a capture of this one has it */
-	}
-}
-
 /* Of PFs that are not managed as well: a plan of another configuration may ask for it. */
 static int answer_all(struct os *d, struct node *n, const struct memory *memory)
 {
@@ -203,8 +170,6 @@ int capture(struct os *d, const char *config_file, int fd)
 	if (r >= 0)
 		r = answer_all(d, &n, &memory);
 	d->fs.on_read = NULL;
-	if (r >= 0 && rec.error >= 0)
-		record_carriers(&rec, &n);
 	if (r >= 0)
 		r = rec.error < 0 ? rec.error : snapshot_write(&n, &answers);
 	if (r >= 0)

@@ -892,23 +892,13 @@ int command_bake(const struct command *cmd)
 									      : EXIT_SUCCESS;
 }
 
-/* A container has no configuration; "check" and the service report a malformed one. */
-static void add_qos(const struct fs *fs, struct nccl_request *req)
-{
-	_cleanup_(config_errors_done) struct config_errors errors = {};
-	_cleanup_(config_done) struct config c = {};
-
-	if (config_load(fs, NULL, &c, &errors) < 0)
-		return;
-	req->traffic_class = qos_traffic_class(&c);
-	req->service_level = qos_priority(&c);
-}
-
 static int run_nccl_env(const struct command *cmd)
 {
 	struct nccl_request req = { cmd->is_export, cmd->is_exact, cmd->exec, -1, -1 };
-	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
-	_cleanup_(node_done) struct node recorded = {};
+	_cleanup_(session_done) struct session s = { .os.fs.root = -EBADF };
+	_cleanup_(memory_done) struct memory memory = {};
+	_cleanup_(node_done) struct node n = {};
+	_cleanup_(plan_done) struct plan p = {};
 	int r;
 
 	if (cmd->is_export + cmd->is_conf + (cmd->exec != NULL) > 1 ||
@@ -916,13 +906,13 @@ static int run_nccl_env(const struct command *cmd)
 		log_error(NCCL_ENV_FORMS);
 		return -EINVAL;
 	}
-	r = fs_open_root(cmd->root, &fs);
+	r = session_open(cmd, &s);
 	if (r < 0)
-		return log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
-	add_qos(&fs, &req);
-	if (!fs.is_live)
-		r = observe_snapshot(&fs, &recorded);
-	return r < 0 ? r : nccl_env(&fs, &recorded, &req);
+		return r;
+	req.traffic_class = qos_traffic_class(&s.config);
+	req.service_level = qos_priority(&s.config);
+	r = loop_plan(&s.os, &s.config, false, &n, &memory, &p);
+	return r < 0 ? r : nccl_env(&s.config, &n, &p, &req);
 }
 
 int command_nccl_env(const struct command *cmd)

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/standard.h"
 #include "observe/nccl-observe.h"
+#include "observe/snapshot.h"
 #include "output/nccl-output.h"
 
 /* Returns only when it fails. */
@@ -12,7 +13,7 @@ static int become(char *const *command, char *settings)
 	char *rest = NULL;
 
 	for (char *line = strtok_r(settings, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		if (putenv(line) != 0)
+		if (*line != '#' && putenv(line) != 0)
 			return log_error_errno(-errno, "%s", line);
 	execvp(command[0], command);
 	return log_error_errno(-errno, "%s", command[0]);
@@ -29,21 +30,13 @@ static int use_settings(const struct nccl *c, const struct nccl_request *req)
 	return req->exec ? become(req->exec, text) : standard_print(text);
 }
 
-int nccl_env(const struct fs *fs, struct node *recorded, const struct nccl_request *req)
+int nccl_env(const struct config *config, const struct node *n, const struct plan *p,
+	     const struct nccl_request *req)
 {
 	_cleanup_(nccl_done) struct nccl c = {};
-	_cleanup_(node_done) struct node n = {};
 	int r;
 
-	if (recorded) {
-		n.netdevs = TAKE(recorded->netdevs);
-		n.n_netdevs = recorded->n_netdevs;
-		recorded->n_netdevs = 0;
-	}
-	r = observe_nccl(fs, &n);
-	if (r < 0)
-		return log_error_errno(r, "/sys cannot be read");
-	r = nccl_choose(&n, &c);
+	r = nccl_choose(config, n, p, &c);
 	if (r < 0)
 		return log_error_errno(r, "NCCL");
 
@@ -55,6 +48,18 @@ int nccl_env(const struct fs *fs, struct node *recorded, const struct nccl_reque
 	c.traffic_class = req->traffic_class;
 	c.service_level = req->service_level;
 	return use_settings(&c, req);
+}
+
+int nccl_env_here(const struct fs *fs, const struct nccl_request *req)
+{
+	_cleanup_(node_done) struct node n = {};
+	int r;
+
+	if (!fs->is_live && fs_exists(fs, ANSWERS_PATH) > 0)
+		return log_error_errno(-ENOTSUP, "This program cannot read captures: use "
+						 "\"rdma-provision nccl-env --root=\"");
+	r = observe_nccl(fs, &n);
+	return r < 0 ? log_error_errno(r, "/sys cannot be read") : nccl_env(NULL, &n, NULL, req);
 }
 
 int nccl_env_exit_code(int r, bool is_export)

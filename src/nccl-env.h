@@ -8,8 +8,10 @@
 
 #include "base/util.h"
 
+struct config;
 struct fs;
 struct node;
+struct plan;
 
 #define NCCL_ENV_FORMS "accepted: one of --export, --conf and --exec COMMAND"
 
@@ -21,10 +23,13 @@ struct nccl_request {
 
 /*
  * Prints the settings on stdout, or becomes the command, which has them in its environment; without
- * settings it prints why, and what to do, on stderr. @recorded: netdevs of a captured tree, taken
- * over; NULL for none. Return: 0, or -errno with the reason told.
+ * settings it prints why, and what to do, on stderr. Arguments are those of nccl_choose().
+ * Return: 0, or -errno with the reason told.
  */
-int nccl_env(const struct fs *fs, struct node *recorded, const struct nccl_request *req);
+int nccl_env(const struct config *c, const struct node *n, const struct plan *p,
+	     const struct nccl_request *req);
+/* The same for what observe_nccl() sees, without a plan. A capture is refused: -ENOTSUP. */
+int nccl_env_here(const struct fs *fs, const struct nccl_request *req);
 
 /*
  * The exit code for the result of nccl_env(), or of what comes before it. A shell that evaluates

@@ -20,7 +20,7 @@ static int print_help(void)
 	       "none\n"
 	       "  --conf      as /etc/nccl.conf takes it\n"
 	       "  --exact     NCCL_IB_HCA with \"=\": these names, not what begins with them\n"
-	       "  --root=DIR  look at a captured or mounted tree instead of the running system\n"
+	       "  --root=DIR  look at a mounted tree instead of the running system\n"
 	       "  --help      this text\n"
 	       "  --version   print the version\n"
 	       "Exit code: 0, or 1 when there are none, with the reason; with --exec that of "
@@ -37,7 +37,7 @@ static int run(const char *root, const struct nccl_request *req)
 	r = fs_open_root(root, &fs);
 	if (r < 0)
 		return log_error_errno(r, "%s", root ? root : "/");
-	return nccl_env(&fs, NULL, req);
+	return nccl_env_here(&fs, req);
 }
 
 int main(int argc, char **argv)

@@ -171,6 +171,8 @@ static void the_whole_of_a_device_is_shown(_unused_ void **state)
 		"              port 1: ACTIVE, Ethernet, 100 Gb/sec (4X EDR)\n"
 		"                gid 0 fe80::1 RoCE v2 of eth0\n"
 		"Netdev        eth0, up, no carrier, MTU 1500, 00:16:3e:00:00:01\n"
+		"NCCL          erdma_0 is left out: it has no GID of an address beyond link-local "
+		"ones, on a netdev with carrier\n"
 		"Namespaces    RDMA mode shared\n"
 		"Users         not looked for\n"
 		"Plan          nothing to do for it\n"

@@ -134,9 +134,11 @@ static void a_port_is_named_once_and_in_order_of_rails(void **state _unused_)
 		make(&m);
 		for (size_t k = 0; k < 3; k++) {
 			COPY(m.ibdevs[k].pci, cases[i].pci[k]);
+			if (*cases[i].pci[k])
+				COPY(m.netdevs[k].pci, cases[i].pci[k]);
 			COPY(m.ports[k].rate, cases[i].rate[k]);
 		}
-		assert_int_equal(nccl_choose(&m.node, &choice), 0);
+		assert_int_equal(nccl_choose(&m.config, &m.node, &m.plan, &choice), 0);
 		assert_int_equal(nccl_text(&choice, false, false, &text), 0);
 		assert_string_equal(text, cases[i].hca);
 	}
@@ -172,10 +174,11 @@ static void where_indexes_differ_nccl_searches_by_family_and_range(void **state 
 			COPY(m.gids[k][1].gid, cases[i].all);
 		m.gids[2][1].index = 5;
 		COPY(m.gids[2][1].gid, cases[i].other);
-		assert_int_equal(nccl_choose(&m.node, &choice), 0);
+		assert_int_equal(nccl_choose(&m.config, &m.node, &m.plan, &choice), 0);
 		assert_int_equal(choice.reason, REASON_NONE);
 		assert_true(asprintf(&expected,
 				     "NCCL_IB_HCA=mlx5_0:1,mlx5_1:1,mlx5_2:1\n"
+				     "# the index -1 needs NCCL 2.21 or later\n"
 				     "NCCL_IB_GID_INDEX=-1\nNCCL_IB_ADDR_FAMILY=%s"
 				     "NCCL_IB_ROCE_VERSION_NUM=2\n",
 				     cases[i].settings) > 0);

@@ -414,9 +414,13 @@ static void nccl_gets_the_same_numbers(_unused_ void **state)
 {
 	struct ibdev ib = { .name = "mlx5_0" };
 	struct port port = { .number = 1 };
-	struct gid gid = { .index = 3 };
-	struct nccl_port np = { &ib, &port, &gid, PF, 10000 };
-	struct nccl c = { .ports = &np, .n_ports = 1, .traffic_class = 106, .service_level = 3 };
+	struct nccl_port np = { &ib, &port, PF, "", 10000 };
+	struct nccl c = { .ports = &np,
+			  .n_ports = 1,
+			  .kind = NCCL_V2_IPV4,
+			  .index = 3,
+			  .traffic_class = 106,
+			  .service_level = 3 };
 	struct scene s;
 	char *text;
 

@@ -49,15 +49,22 @@ bool gid_is_routable(const uint8_t gid[static 16])
 	return gid_is_ipv4(gid) ? gid[12] != 169 || gid[13] != 254 : gid_is_global_ipv6(gid);
 }
 
-bool gid_is_there(const struct port *p, const char *netdev, const struct address *a)
+void gid_of_address(const struct address *a, uint8_t ret[static 16])
 {
-	uint8_t wanted[16] = { [10] = 0xff, [11] = 0xff }, have[16];
+	uint8_t gid[16] = { [10] = 0xff, [11] = 0xff };
 
 	if (a->family == AF_INET)
-		memcpy(wanted + 12, a->peer, 4);
+		memcpy(gid + 12, a->peer, 4);
 	else
-		memcpy(wanted, a->local, sizeof(wanted));
+		memcpy(gid, a->local, sizeof(gid));
+	memcpy(ret, gid, sizeof(gid));
+}
 
+bool gid_is_there(const struct port *p, const char *netdev, const struct address *a)
+{
+	uint8_t wanted[16], have[16];
+
+	gid_of_address(a, wanted);
 	for (size_t i = 0; i < p->n_gids; i++)
 		if (streq(p->gids[i].type, GID_ROCE_V2) && streq(p->gids[i].netdev, netdev) &&
 		    gid_parse(p->gids[i].gid, have) && memcmp(have, wanted, sizeof(have)) == 0)

@@ -6,6 +6,7 @@
 
 #include "node.h"
 
+#define GID_ROCE_V1 "IB/RoCE v1"
 #define GID_ROCE_V2 "RoCE v2"
 
 /* "0000:0000:0000:0000:0000:ffff:0a00:0102", as in sysfs. */
@@ -15,9 +16,12 @@ bool gid_is_global_ipv6(const uint8_t gid[static 16]); /* no IPv4, none of the l
 bool gid_is_routable(const uint8_t gid[static 16]);    /* global IPv6, or IPv4 but 169.254/16 */
 
 /*
- * Has this port the RoCE v2 GID of an address of this netdev? It is made of IFA_ADDRESS, which for
- * IPv4 is the peer's where there is one: drivers/infiniband/core/roce_gid_mgmt.c.
+ * The GID that the kernel makes of an address: of IFA_ADDRESS, which for IPv4 is the peer's where
+ * there is one: drivers/infiniband/core/roce_gid_mgmt.c.
  */
+void gid_of_address(const struct address *a, uint8_t ret[static 16]);
+
+/* Has this port the RoCE v2 GID of an address of this netdev? */
 bool gid_is_there(const struct port *p, const char *netdev, const struct address *a);
 
 /*

@@ -630,20 +630,22 @@ const struct netdev *node_netdev_named(const struct node *n, const char *name)
 
 const struct ibdev *node_ibdev_of(const struct node *n, const char *pci)
 {
-	const struct ibdev *virtual = NULL;
+	const struct ibdev *best = NULL;
 	size_t at = SIZE_MAX, i;
 
 	if (is_empty(pci))
 		return NULL;
 
 	while ((i = node_next(n, NODE_INDEX_IBDEV_PCI, pci, &at)) != SIZE_MAX) {
-		if (*n->ibdevs[i].pci) /* the hardware's own goes first */
-			return &n->ibdevs[i];
-		if (!virtual)
-			virtual = &n->ibdevs[i];
+		const struct ibdev *ib = &n->ibdevs[i];
+
+		if (*ib->pci && *ib->uverbs)
+			return ib;
+		if (!best || (*ib->pci && !*best->pci))
+			best = ib;
 	}
 
-	return virtual;
+	return best;
 }
 
 static int compare_ibdev(const void *key, const void *element)

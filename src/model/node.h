@@ -725,6 +725,7 @@ struct node {
 	char machine[17];  /* hash of /etc/machine-id; empty: there is none */
 	struct metadata *metadatas; /* owned, by MAC; of whom nobody asked there is none */
 	size_t n_metadatas;
+	bool has_verbs;       /* the class of uverbs devices is there: only then none is none */
 	struct ibdev *ibdevs; /* owned, by name */
 	size_t n_ibdevs;
 	bool has_pnets;     /* SMC's table could be read: the module is there */
@@ -834,7 +835,12 @@ const struct netdev *node_portless(const struct node *n, bool or_bridge);
 const struct netdev *node_netdev_of(const struct node *n, const char *pci);
 const struct netdev *node_netdev_named(const struct node *n, const char *name);
 const struct dcb *node_dcb(const struct node *n, uint32_t ifindex);
-const struct ibdev *node_ibdev_of(const struct node *n, const char *pci); /* the first */
+/*
+ * The first RDMA device of a function: the hardware's own before a virtual one, and before both one
+ * with a uverbs device, which a device for management datagrams alone (RDMA_DEVICE_TYPE_SMI) never
+ * has: ib_uverbs_add_one() in drivers/infiniband/core/uverbs_main.c.
+ */
+const struct ibdev *node_ibdev_of(const struct node *n, const char *pci);
 const struct ibdev *node_ibdev_named(const struct node *n, const char *name);
 const struct module *node_module(const struct node *n,
 				 const char *name); /* '-' and '_' are equal */

@@ -995,8 +995,8 @@ static const struct {
 	},
 	[REASON_NCCL_NONE] = {
 		"nccl-none",
-		"No port is usable for NCCL: it needs a RoCE v2 GID of an IPv4 or global IPv6 "
-		"address, on a netdev with carrier",
+		"No port is usable for NCCL: it needs an active InfiniBand port, or a RoCE GID of "
+		"an IPv4 or global IPv6 address beyond link-local ones, on a netdev with carrier",
 		"Give the RDMA interfaces addresses and bring them up; \"rdma-provision explain "
 		"DEVICE\" shows the GIDs of each.",
 	},

@@ -184,3 +184,43 @@ int observe_all_gids(const struct fs *fs, struct ibdev *ib)
 	}
 	return r;
 }
+
+static int observe_class(const struct fs *fs, struct node *n, const char *class, const char *prefix,
+			 size_t member)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char ibdev[IBDEV_LEN];
+	struct ibdev *ib;
+	int r;
+
+	r = fs_list(fs, class, &names);
+	if (r < 0)
+		return r;
+
+	for (size_t i = 0; i < names.n_names; i++) {
+		if (!is_prefix(names.names[i], prefix))
+			continue;
+		/* The attribute is live; names and udev links may be of before a rename. */
+		observe_text(fs, FS_PATH("%s/%s/ibdev", class, names.names[i]), ibdev,
+			     sizeof(ibdev));
+		if (!ibdev[0] || !fs_exists(fs, FS_PATH("dev/infiniband/%s", names.names[i])))
+			continue;
+
+		ib = (struct ibdev *)node_ibdev_named(n, ibdev); /* one of our own */
+		if (ib)
+			copy((char *)ib + member, sizeof(ib->uverbs), names.names[i]);
+	}
+	return 0;
+}
+
+int observe_nodes(const struct fs *fs, struct node *n)
+{
+	int r = observe_class(fs, n, "sys/class/infiniband_verbs", "uverbs",
+			      offsetof(struct ibdev, uverbs));
+
+	n->has_verbs = r >= 0;
+	if (r >= 0 || r == -ENOENT)
+		r = observe_class(fs, n, "sys/class/infiniband_mad", "umad",
+				  offsetof(struct ibdev, umad));
+	return r == -ENOENT ? 0 : r;
+}

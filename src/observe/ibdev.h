@@ -25,5 +25,11 @@ int observe_ibdev(const struct fs *fs, bool is_short, struct ibdev *ib);
 /* Reads the GIDs of all ports again, to the last slot. Return: 0 or -errno. */
 int observe_all_gids(const struct fs *fs, struct ibdev *ib);
 
+/*
+ * Gives each ibdev of the node the names of its character devices, "uverbs0" and "umad0", that have
+ * a node in /dev. Return: 0 or -errno.
+ */
+int observe_nodes(const struct fs *fs, struct node *n);
+
 /* Text that may be absent, unreadable now, or longer than anything sensible: it is empty then. */
 void observe_text(const struct fs *fs, const char *path, char *ret, size_t size);

@@ -128,35 +128,6 @@ static int observe_one(const struct fs *fs, const struct node *n, struct ibdev *
 	return has_gids_of_all_addresses(n, ib) ? 0 : observe_all_gids(fs, ib);
 }
 
-/* Gives each ibdev the name of its character device: "uverbs0", "umad0". */
-static int observe_nodes(const struct fs *fs, struct node *n, const char *class, const char *prefix,
-			 size_t member)
-{
-	_cleanup_(fs_names_done) struct fs_names names = {};
-	char ibdev[IBDEV_LEN];
-	struct ibdev *ib;
-	int r;
-
-	r = fs_list(fs, class, &names);
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-
-	for (size_t i = 0; i < names.n_names; i++) {
-		if (!is_prefix(names.names[i], prefix))
-			continue;
-		/* The attribute is live; names and udev links may be of before a rename. */
-		observe_text(fs, FS_PATH("%s/%s/ibdev", class, names.names[i]), ibdev,
-			     sizeof(ibdev));
-		if (!ibdev[0] || !fs_exists(fs, FS_PATH("dev/infiniband/%s", names.names[i])))
-			continue;
-
-		ib = (struct ibdev *)node_ibdev_named(n, ibdev); /* one of our own */
-		if (ib)
-			copy((char *)ib + member, sizeof(ib->uverbs), names.names[i]);
-	}
-	return 0;
-}
-
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(((const struct ibdev *)a)->name, ((const struct ibdev *)b)->name);
@@ -328,11 +299,7 @@ int observe_rdma(struct os *d, struct node *n, const struct memory *memory)
 	}
 	adopt_erdma(&d->fs, n);
 
-	r = observe_nodes(&d->fs, n, "sys/class/infiniband_verbs", "uverbs",
-			  offsetof(struct ibdev, uverbs));
-	return r < 0 ? r
-		     : observe_nodes(&d->fs, n, "sys/class/infiniband_mad", "umad",
-				     offsetof(struct ibdev, umad));
+	return observe_nodes(&d->fs, n);
 }
 
 static bool is_counted(const struct questions *q, const struct node *n, const struct ibdev *ib)

@@ -18,14 +18,14 @@ static int make_nccl(const struct config *c, const struct node *n, const struct 
 		     struct plan_output *o)
 {
 	_cleanup_(nccl_done) struct nccl choice = {};
-	_cleanup_(freep) char *settings = NULL;
+	_cleanup_(freep) char *settings = NULL, *left_out = NULL;
 	int r;
 
 	o->is_kept = p->state == NODE_STARTING || (n->outputs[OUTPUT_NCCL].text && has_in_pod(p));
 	if (o->is_kept)
 		return 0;
 
-	r = nccl_choose(n, &choice);
+	r = nccl_choose(c, n, p, &choice);
 	if (r < 0)
 		return r;
 	o->reason = choice.reason;
@@ -36,9 +36,11 @@ static int make_nccl(const struct config *c, const struct node *n, const struct 
 	choice.traffic_class = qos_traffic_class(c);
 	choice.service_level = qos_priority(c);
 	r = nccl_text(&choice, false, false, &settings);
+	if (r >= 0)
+		r = nccl_left_out(&choice, &left_out);
 	if (r < 0)
 		return r;
-	if (asprintf(&o->text, "%s%s", output_mark(OUTPUT_NCCL), settings) < 0) {
+	if (asprintf(&o->text, "%s%s%s", output_mark(OUTPUT_NCCL), settings, left_out) < 0) {
 		o->text = NULL;
 		return -ENOMEM;
 	}

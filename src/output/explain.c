@@ -5,6 +5,7 @@
 #include "../model/gid.h"
 #include "../model/module-options.h"
 #include "../plan/plan-make.h"
+#include "nccl-output.h"
 #include "qos-output.h"
 #include "sheet.h"
 #include "state.h"
@@ -385,6 +386,25 @@ static json_t *make_notes(const struct facts *f)
 	return json_pack("[s]", text);
 }
 
+/* For jobs on the host, a text for each port. */
+static json_t *make_nccl(const struct facts *f)
+{
+	_cleanup_(nccl_done) struct nccl c = {};
+	json_auto_t *list = json_array();
+	char text[256];
+
+	if (nccl_choose(f->config, f->node, f->plan, &c) < 0)
+		return NULL;
+	for (size_t i = 0; i < c.n_ports; i++) {
+		if (c.ports[i].ibdev != f->ibdev)
+			continue;
+		nccl_describe(&c.ports[i], text, sizeof(text));
+		if (json_array_append_new(list, document_text(text)) < 0)
+			return NULL;
+	}
+	return TAKE(list);
+}
+
 /* Empty: the function does not carry the node. */
 static json_t *make_node_nic(const struct facts *f)
 {
@@ -458,6 +478,7 @@ static json_t *make_document(const struct config *c, const struct node *n,
 	/* clang-format on */
 
 	if (json_object_set_new(document, "node_nic", make_node_nic(&f)) < 0 ||
+	    json_object_set_new(document, "nccl", make_nccl(&f)) < 0 ||
 	    json_object_set_new(document, "qos", output_qos(n, f.netdev, f.ibdev)) < 0 ||
 	    json_object_set_new(document, "aside", document_text(d ? reason_code(d->aside) : "")) <
 		    0)
@@ -603,6 +624,7 @@ static const struct sheet_row other_rows[] = {
 	  "{mac}[{!perm_mac=@mac}, permanent {perm_mac}][, enslaved to {master}]" },
 	{ NULL, "", "[carries the node: {node_nic}]" },
 	{ "QoS", "qos", OUTPUT_QOS },
+	{ "NCCL", "nccl", "{}" },
 	{ "Namespaces", "", "RDMA mode [{!netns_mode=keep}{netns_mode}|not known]" },
 	{ "Users", "", "[{!users_known}not looked for|{!users}none]" },
 	{ NULL, "users", "{target}: {use}[ pid {+pid}][ {command}][ in {container}][, {detail}]" },

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <stdarg.h>
 
 #define BOOTSTRAP_NETDEV "eth0"
 
@@ -38,90 +39,164 @@ static bool is_plain(const char *name)
 	return *name;
 }
 
-static bool has_carrier(const struct node *n, const char *netdev)
-{
-	const struct netdev *nd = node_netdev_named(n, netdev);
+/* --- the GIDs of a port --- */
 
-	return nd && nd->has_carrier;
-}
-
-/* Of an IPv4 address: VKE's rule. */
-static bool is_ipv4(const struct gid *g)
+/* _NCCL_KIND_N: an address of the link alone, or no GID of RoCE. */
+static enum nccl_kind kind_of(const struct gid *g)
 {
-	return is_prefix(g->gid, "0000:");
-}
-
-static bool is_ipv6(const struct gid *g)
-{
+	const bool is_v2 = streq(g->type, GID_ROCE_V2);
 	uint8_t gid[16];
 
-	return gid_parse(g->gid, gid) && gid_is_global_ipv6(gid);
+	if ((!is_v2 && !streq(g->type, GID_ROCE_V1)) || !gid_parse(g->gid, gid))
+		return _NCCL_KIND_N;
+	if (gid_is_ipv4(gid)) {
+		if (gid[12] == 169 && gid[13] == 254)
+			return _NCCL_KIND_N;
+		return is_v2 ? NCCL_V2_IPV4 : NCCL_V1_IPV4;
+	}
+	if (!gid_is_global_ipv6(gid))
+		return _NCCL_KIND_N;
+	return is_v2 ? NCCL_V2_IPV6 : NCCL_V1_IPV6;
 }
 
-static bool is_candidate(const struct node *n, const struct gid *g, bool with_ipv6)
+/*
+ * A GID names its netdev, which may be in another network namespace and have a namesake here: its
+ * address tells them apart. Without any address, as in a mounted tree, a netdev of the same
+ * function is it, and a virtual one where that function has a netdev here, to stand on.
+ */
+static const struct netdev *netdev_here(const struct node *n, const struct ibdev *ib,
+					const struct gid *g)
 {
-	return (with_ipv6 ? is_ipv6(g) : is_ipv4(g)) && streq(g->type, GID_ROCE_V2) &&
-	       has_carrier(n, g->netdev);
+	const struct netdev *nd = node_netdev_named(n, g->netdev);
+	uint8_t gid[16], of_address[16];
+	bool is_it = !*ib->pci || (nd && *nd->pci ? streq(nd->pci, ib->pci)
+						  : node_netdev_of(n, ib->pci) != NULL);
+
+	if (!nd || !gid_parse(g->gid, gid))
+		return NULL;
+	for (size_t i = 0; i < n->n_addresses; i++) {
+		gid_of_address(&n->addresses[i], of_address);
+		is_it = n->addresses[i].ifindex == nd->ifindex && memcmp(gid, of_address, 16) == 0;
+		if (is_it)
+			break;
+	}
+	return is_it ? nd : NULL;
 }
 
-static int add_port(const struct node *n, const struct ibdev *ib, const struct port *p,
-		    const struct gid *g, struct nccl *c)
+/* A GID that counts, in the one case or the other: by a netdev here, or by one elsewhere. */
+static bool has_way(const struct node *n, const struct ibdev *ib, const struct gid *g, bool is_away)
 {
-	const struct netdev *nd = g ? node_netdev_named(n, g->netdev) : NULL;
-	struct nccl_port *slot = APPEND(c->ports, c->n_ports);
+	const struct netdev *nd = netdev_here(n, ib, g);
 
-	if (!slot)
+	return is_away ? !nd : nd && nd->has_carrier;
+}
+
+static void find_kinds(const struct node *n, struct nccl_port *np)
+{
+	if (streq(np->port->link_layer, "InfiniBand"))
+		np->here = np->away = 1u << NCCL_INFINIBAND;
+	for (size_t i = 0; i < np->port->n_gids && !streq(np->port->link_layer, "InfiniBand");
+	     i++) {
+		const struct gid *g = &np->port->gids[i];
+		const enum nccl_kind kind = kind_of(g);
+
+		if (kind == _NCCL_KIND_N)
+			continue;
+		if (has_way(n, np->ibdev, g, false))
+			np->here |= 1u << kind;
+		if (has_way(n, np->ibdev, g, true))
+			np->away |= 1u << kind;
+	}
+}
+
+/* --- who is a candidate --- */
+
+static _printf_(2, 3) void leave_out(struct nccl_port *np, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(np->why, sizeof(np->why), format, ap);
+	va_end(ap);
+}
+
+static bool is_synthetic(const struct node *n, const char *pci)
+{
+	const struct netdev *nd = *pci ? node_netdev_of(n, pci) : NULL;
+	const struct netdev *master = nd && nd->master ? node_netdev(n, nd->master) : NULL;
+
+	return master && master->has_device && !*master->kind;
+}
+
+/* By the configuration and what the node needs. */
+static void ask_plan(const struct config *c, const struct plan *p, const struct pci *pci,
+		     struct nccl_port *np)
+{
+	const struct device *d = pci ? plan_device(p, pci) : NULL;
+	const struct need *need = plan_need(p, np->pci);
+	char words[96];
+
+	if (c->n_devices > 0 && !d)
+		leave_out(np, "no [Device NAME] section is for it");
+	else if (d && d->is_in_pod)
+		leave_out(np, "a pod has it");
+	else if (d ? d->aside == REASON_NODE_NIC : need && need->why < NEED_UNKNOWN) {
+		plan_describe_need(need, words, sizeof(words));
+		leave_out(np, "the node needs it, %s", words);
+	}
+}
+
+static void judge(const struct config *c, const struct node *n, const struct plan *p,
+		  const struct pci *pci, struct nccl_port *np)
+{
+	if (n->has_verbs && !*np->ibdev->uverbs)
+		leave_out(np, "it has no character device here");
+	else if (streq(np->ibdev->node_type, "RNIC"))
+		leave_out(np, "an iWARP device, which NCCL cannot use");
+	else if (is_synthetic(n, np->pci))
+		leave_out(np, "a port of a synthetic NIC");
+	else if (p)
+		ask_plan(c, p, pci, np);
+	if (!*np->why && !streq(np->port->state, "ACTIVE"))
+		leave_out(np, "its port is %s", *np->port->state ? np->port->state : "not known");
+	if (!*np->why)
+		find_kinds(n, np);
+	if (!*np->why && !np->here && !np->away)
+		leave_out(np, "it has no GID of an address beyond link-local ones, on a netdev "
+			      "with carrier");
+}
+
+static int add_port(const struct config *c, const struct node *n, const struct plan *p,
+		    const struct ibdev *ib, const struct port *port, struct nccl *ret)
+{
+	struct nccl_port *np = APPEND(ret->ports, ret->n_ports);
+	const struct netdev *nd = NULL;
+	const struct pci *pci;
+
+	if (!np)
 		return -ENOMEM;
-	*slot = (struct nccl_port){ ib, p, g, ib->pci, parse_rate(p->rate) };
-	if (!*slot->pci && nd)
-		slot->pci = nd->pci;
+	*np = (struct nccl_port){ ib, port, ib->pci, "", parse_rate(port->rate) };
+	for (size_t i = 0; i < port->n_gids && !*np->pci && !nd; i++)
+		nd = node_netdev_named(n, port->gids[i].netdev);
+	if (nd)
+		np->pci = nd->pci;
+	pci = node_pci(n, np->pci);
+	if (pci)
+		np->physfn = pci->physfn;
+	judge(c, n, p, pci, np);
 	return 0;
 }
 
-static int add_roce(const struct node *n, const struct ibdev *ib, const struct port *p,
-		    struct nccl *c)
-{
-	int r = 0;
-
-	for (size_t g = 0; g < p->n_gids && r >= 0; g++)
-		if (is_candidate(n, &p->gids[g], c->is_ipv6))
-			r = add_port(n, ib, p, &p->gids[g], c);
-	return r;
-}
-
-static int add_infiniband(const struct node *n, const struct ibdev *ib, const struct port *p,
-			  struct nccl *c)
-{
-	if (!streq(p->link_layer, "InfiniBand") || !streq(p->state, "ACTIVE"))
-		return 0;
-	return add_port(n, ib, p, NULL, c);
-}
-
-static int add_all(const struct node *n,
-		   int (*add)(const struct node *n, const struct ibdev *ib, const struct port *p,
-			      struct nccl *c),
-		   struct nccl *c)
+static int add_all(const struct config *c, const struct node *n, const struct plan *p,
+		   struct nccl *ret)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < n->n_ibdevs && r >= 0; i++)
-		for (size_t p = 0; p < n->ibdevs[i].n_ports && r >= 0; p++)
+		for (size_t k = 0; k < n->ibdevs[i].n_ports && r >= 0; k++)
 			if (is_plain(n->ibdevs[i].name))
-				r = add(n, &n->ibdevs[i], &n->ibdevs[i].ports[p], c);
+				r = add_port(c, n, p, &n->ibdevs[i], &n->ibdevs[i].ports[k], ret);
 	return r;
-}
-
-static void keep_fastest(struct nccl *c)
-{
-	uint32_t highest = 0;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < c->n_ports; i++)
-		highest = MAX(highest, c->ports[i].rate);
-	for (size_t i = 0; i < c->n_ports; i++)
-		if (c->ports[i].rate == highest)
-			c->ports[kept++] = c->ports[i];
-	c->n_ports = kept;
 }
 
 /* mlx5_2 goes before mlx5_10. */
@@ -152,24 +227,104 @@ static int compare_ports(const void *a, const void *b)
 		r = compare_names(x->ibdev->name, y->ibdev->name);
 	if (r == 0)
 		r = (x->port->number > y->port->number) - (x->port->number < y->port->number);
-	if (r == 0 && x->gid && y->gid)
-		r = (x->gid->index > y->gid->index) - (x->gid->index < y->gid->index);
 	return r;
 }
 
-/*
- * NCCL takes one index for all ports, or finds the index of each by itself. The index of an IPv6
- * address depends on when its router was heard, so it is never fixed.
- */
-static bool is_searched(const struct nccl *c)
-{
-	bool is_mixed = false;
+/* --- which candidates are listed --- */
 
-	for (size_t i = 1; i < c->n_ports; i++)
-		is_mixed = is_mixed || (c->ports[i].gid && c->ports[0].gid &&
-					c->ports[i].gid->index != c->ports[0].gid->index);
-	return is_mixed || c->is_ipv6;
+#define EACH_LISTED(c, np)                                                                         \
+	for (struct nccl_port *np = (c)->ports; np < (c)->ports + (c)->n_ports; np++)              \
+		if (!*np->why)
+
+static unsigned kinds_of(const struct nccl *c, const struct nccl_port *np)
+{
+	return c->is_away ? np->away : np->here;
 }
+
+static void keep_those_here(struct nccl *c)
+{
+	c->is_away = true;
+	EACH_LISTED(c, np)
+	c->is_away = c->is_away && (np->here & ~(1u << NCCL_INFINIBAND)) == 0;
+	EACH_LISTED(c, np)
+	if (!kinds_of(c, np))
+		leave_out(np, "its addresses are in another network namespace");
+}
+
+/* The other function on the same physical port that goes before this one, or NULL. */
+static const struct nccl_port *find_twin(const struct nccl *c, const struct nccl_port *vf)
+{
+	EACH_LISTED(c, np)
+	if (np != vf && np->port->number == vf->port->number &&
+	    (streq(np->pci, vf->physfn) || (streq(np->physfn, vf->physfn) && np < vf)))
+		return np;
+	return NULL;
+}
+
+/* From the last one on, so that the first VF of a port is compared with its PF alone. */
+static void keep_one_function(struct nccl *c)
+{
+	for (size_t i = c->n_ports; i-- > 0;) {
+		struct nccl_port *np = &c->ports[i];
+		const struct nccl_port *twin = *np->why || !*np->physfn ? NULL : find_twin(c, np);
+
+		if (twin)
+			leave_out(np, "%s is a function of the same port", twin->ibdev->name);
+	}
+}
+
+static void keep_fastest(struct nccl *c)
+{
+	uint32_t highest = 0;
+
+	EACH_LISTED(c, np)
+	highest = MAX(highest, np->rate);
+	EACH_LISTED(c, np)
+	if (np->rate < highest)
+		leave_out(np, "it has %" PRIu32 " Gb/s, others %" PRIu32, np->rate / 100,
+			  highest / 100);
+}
+
+static void keep_one_kind(struct nccl *c)
+{
+	static const char *const names[_NCCL_KIND_N] = { "InfiniBand", "RoCE v2 by IPv4",
+							 "RoCE v2 by IPv6", "RoCE v1 by IPv4",
+							 "RoCE v1 by IPv6" };
+	size_t n[_NCCL_KIND_N] = {}, end;
+
+	EACH_LISTED(c, np)
+	for (enum nccl_kind k = 0; k < _NCCL_KIND_N; k++)
+		n[k] += kinds_of(c, np) >> k & 1;
+	end = n[NCCL_INFINIBAND] + n[NCCL_V2_IPV4] + n[NCCL_V2_IPV6] > 0 ? NCCL_V1_IPV4
+									 : _NCCL_KIND_N;
+	for (enum nccl_kind k = 0; k < end; k++)
+		if (n[k] > n[c->kind])
+			c->kind = k;
+	EACH_LISTED(c, np)
+	if (!(kinds_of(c, np) >> c->kind & 1))
+		leave_out(np, "it has no %s, which others have", names[c->kind]);
+}
+
+static bool is_listed(const struct nccl *c, const struct ibdev *ib, uint32_t number)
+{
+	EACH_LISTED(c, np)
+	if (np->ibdev == ib && np->port->number == number)
+		return true;
+	return false;
+}
+
+/* Would NCCL take a port that is not listed for the continuation of a listed name? */
+static bool is_ambiguous(const struct node *n, const struct nccl *c)
+{
+	EACH_LISTED(c, np)
+	for (size_t i = 0; i < n->n_ibdevs; i++)
+		if (is_prefix(n->ibdevs[i].name, np->ibdev->name) &&
+		    !is_listed(c, &n->ibdevs[i], np->port->number))
+			return true;
+	return false;
+}
+
+/* --- the index --- */
 
 static unsigned common_bits(const uint8_t a[static 16], const uint8_t b[static 16])
 {
@@ -181,27 +336,51 @@ static unsigned common_bits(const uint8_t a[static 16], const uint8_t b[static 1
 }
 
 /*
- * The smallest network with all of the addresses in it: NCCL takes the first GID of a port that is
- * in it. "" when they have nothing in common: then the family alone decides.
+ * The common index, or that there is none; then also the smallest network with all of the addresses
+ * in it: NCCL takes the first GID of a port that is in it. "" when they have nothing in common.
  */
-static void find_range(struct nccl *c)
+static void find_index(const struct node *n, struct nccl *c)
 {
-	const unsigned n_before = c->is_ipv6 ? 0 : 96; /* ::ffff:a.b.c.d */
+	const bool is_v4 = c->kind == NCCL_V2_IPV4 || c->kind == NCCL_V1_IPV4;
+	const unsigned n_before = is_v4 ? 96 : 0; /* ::ffff:a.b.c.d */
 	uint8_t first[16], other[16];
 	char text[INET6_ADDRSTRLEN];
-	unsigned length = 128;
+	unsigned length = 129;
 
-	if (!gid_parse(c->ports[0].gid->gid, first))
+	if (c->kind == NCCL_INFINIBAND)
 		return;
-	for (size_t i = 1; i < c->n_ports; i++)
-		if (gid_parse(c->ports[i].gid->gid, other))
-			length = MIN(length, common_bits(first, other));
-	if (length < n_before + 8)
+	c->is_searched = !is_v4;
+	EACH_LISTED(c, np)
+	for (size_t i = 0; i < np->port->n_gids; i++) {
+		const struct gid *g = &np->port->gids[i];
+
+		if (kind_of(g) != c->kind || !has_way(n, np->ibdev, g, c->is_away))
+			continue;
+		gid_parse(g->gid, other);
+		if (length > 128) {
+			memcpy(first, other, sizeof(first));
+			c->index = g->index;
+			length = 128;
+		}
+		length = MIN(length, common_bits(first, other));
+		c->is_searched = c->is_searched || g->index != c->index;
+	}
+	if (!c->is_searched || length > 128 || length < n_before + 8)
 		return;
-	for (unsigned n = length; n < 128; n++)
-		first[n / 8] &= (uint8_t)~(0x80 >> n % 8);
-	inet_ntop(c->is_ipv6 ? AF_INET6 : AF_INET, first + n_before / 8, text, sizeof(text));
+	for (unsigned bit = length; bit < 128; bit++)
+		first[bit / 8] &= (uint8_t)~(0x80 >> bit % 8);
+	inet_ntop(is_v4 ? AF_INET : AF_INET6, first + n_before / 8, text, sizeof(text));
 	snprintf(c->range, sizeof(c->range), "%s/%u", text, length - n_before);
+}
+
+void nccl_describe(const struct nccl_port *np, char *ret, size_t size)
+{
+	char number[16] = "";
+
+	if (np->ibdev->n_ports > 1)
+		snprintf(number, sizeof(number), " port %" PRIu32, np->port->number);
+	snprintf(ret, size, "%s%s is %s%s", np->ibdev->name, number,
+		 *np->why ? "left out: " : "listed", np->why);
 }
 
 static void explain_none(const struct node *n, struct nccl *c)
@@ -216,70 +395,77 @@ static void explain_none(const struct node *n, struct nccl *c)
 			COPY(c->advice, "For eRDMA set [Driver] Mode=ofed or compat.");
 			return;
 		}
+	if (c->n_ports > 0)
+		nccl_describe(&c->ports[0], c->detail, sizeof(c->detail));
+}
+
+static size_t count_listed(const struct nccl *c)
+{
+	size_t n = 0;
+
+	EACH_LISTED(c, np)
+	n++;
+	return n;
 }
 
 /* All of them, and a netdev for bootstrap is there. */
 static bool is_erdma_node(const struct node *n, const struct nccl *c)
 {
-	for (size_t i = 0; i < c->n_ports; i++) {
-		const struct pci *pci = node_pci(n, c->ports[i].pci);
+	const struct netdev *bootstrap = node_netdev_named(n, BOOTSTRAP_NETDEV);
+
+	EACH_LISTED(c, np)
+	{
+		const struct pci *pci = node_pci(n, np->pci);
 
 		if (!pci || !pci_is_erdma(pci))
 			return false;
 	}
-	return has_carrier(n, BOOTSTRAP_NETDEV);
+	return bootstrap && bootstrap->has_carrier;
 }
 
-int nccl_choose(const struct node *n, struct nccl *ret)
+int nccl_choose(const struct config *c, const struct node *n, const struct plan *p,
+		struct nccl *ret)
 {
-	_cleanup_(nccl_done) struct nccl c = { .traffic_class = -1, .service_level = -1 };
+	_cleanup_(nccl_done) struct nccl choice = { .traffic_class = -1, .service_level = -1 };
 	int r;
 
-	r = add_all(n, add_roce, &c);
-	if (r >= 0 && c.n_ports == 0) {
-		c.is_ipv6 = true;
-		r = add_all(n, add_roce, &c);
-	}
-	if (r >= 0 && c.n_ports == 0) {
-		c.is_ipv6 = false;
-		r = add_all(n, add_infiniband, &c);
-	}
+	r = add_all(c, n, p, &choice);
 	if (r < 0)
 		return r;
-
-	if (c.n_ports == 0) {
-		explain_none(n, &c);
+	if (choice.n_ports > 0)
+		qsort(choice.ports, choice.n_ports, sizeof(*choice.ports), compare_ports);
+	keep_those_here(&choice);
+	keep_one_function(&choice);
+	keep_fastest(&choice);
+	keep_one_kind(&choice);
+	if (count_listed(&choice) == 0) {
+		explain_none(n, &choice);
 	} else {
-		keep_fastest(&c);
-		qsort(c.ports, c.n_ports, sizeof(*c.ports), compare_ports);
-		c.is_searched = is_searched(&c);
-		if (c.is_searched)
-			find_range(&c);
-		c.is_erdma = is_erdma_node(n, &c);
+		choice.is_exact = is_ambiguous(n, &choice);
+		find_index(n, &choice);
+		choice.is_erdma = is_erdma_node(n, &choice);
 	}
 
-	*ret = TAKE_STRUCT(c);
+	*ret = TAKE_STRUCT(choice);
 	return 0;
-}
-
-/* One port has several GIDs, which are neighbours in the list. */
-static bool is_repeated(const struct nccl *c, size_t i)
-{
-	return i > 0 && c->ports[i].port == c->ports[i - 1].port;
 }
 
 static void print_search(FILE *f, const struct nccl *c, const char *prefix)
 {
+	const bool is_v6 = c->kind == NCCL_V2_IPV6 || c->kind == NCCL_V1_IPV6;
+
+	fprintf(f, "# the index -1 needs NCCL 2.21 or later\n");
 	fprintf(f, "%sNCCL_IB_GID_INDEX=-1\n", prefix);
-	fprintf(f, "%sNCCL_IB_ADDR_FAMILY=%s\n", prefix, c->is_ipv6 ? "AF_INET6" : "AF_INET");
+	fprintf(f, "%sNCCL_IB_ADDR_FAMILY=%s\n", prefix, is_v6 ? "AF_INET6" : "AF_INET");
 	if (*c->range)
 		fprintf(f, "%sNCCL_IB_ADDR_RANGE=%s\n", prefix, c->range);
-	fprintf(f, "%sNCCL_IB_ROCE_VERSION_NUM=2\n", prefix);
+	fprintf(f, "%sNCCL_IB_ROCE_VERSION_NUM=%d\n", prefix, c->kind >= NCCL_V1_IPV4 ? 1 : 2);
 }
 
 int nccl_text(const struct nccl *c, bool is_export, bool is_exact, char **ret)
 {
-	const char *prefix = is_export ? "export " : "";
+	const char *prefix = is_export ? "export " : "", *comma = "";
+	const bool is_roce = c->kind != NCCL_INFINIBAND;
 	_cleanup_(stream_done) struct stream out = {};
 
 	if (c->reason != REASON_NONE)
@@ -287,21 +473,44 @@ int nccl_text(const struct nccl *c, bool is_export, bool is_exact, char **ret)
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
 
-	fprintf(out.f, "%sNCCL_IB_HCA=%s", prefix, is_exact ? "=" : "");
-	for (size_t i = 0; i < c->n_ports; i++)
-		if (!is_repeated(c, i))
-			fprintf(out.f, "%s%s:%" PRIu32, i > 0 ? "," : "", c->ports[i].ibdev->name,
-				c->ports[i].port->number);
+	fprintf(out.f, "%sNCCL_IB_HCA=%s", prefix, is_exact || c->is_exact ? "=" : "");
+	EACH_LISTED(c, np)
+	{
+		fprintf(out.f, "%s%s:%" PRIu32, comma, np->ibdev->name, np->port->number);
+		comma = ",";
+	}
 	fputc('\n', out.f);
 	if (c->is_searched)
 		print_search(out.f, c, prefix);
-	else if (c->ports[0].gid)
-		fprintf(out.f, "%sNCCL_IB_GID_INDEX=%" PRIu32 "\n", prefix, c->ports[0].gid->index);
-	if (c->traffic_class >= 0 && c->ports[0].gid)
+	else if (is_roce)
+		fprintf(out.f, "%sNCCL_IB_GID_INDEX=%" PRIu32 "\n", prefix, c->index);
+	if (c->traffic_class >= 0 && is_roce)
 		fprintf(out.f, "%sNCCL_IB_TC=%d\n", prefix, c->traffic_class);
-	if (c->service_level >= 0 && c->ports[0].gid)
+	if (c->service_level >= 0 && is_roce)
 		fprintf(out.f, "%sNCCL_IB_SL=%d\n", prefix, c->service_level);
 	if (c->is_erdma)
 		fprintf(out.f, "%sNCCL_SOCKET_IFNAME=" BOOTSTRAP_NETDEV "\n", prefix);
+	return stream_take(&out, ret);
+}
+
+int nccl_left_out(const struct nccl *c, char **ret)
+{
+	_cleanup_(stream_done) struct stream out = {};
+	size_t n_vfs = 0;
+	char text[256];
+
+	if (stream_open(&out) < 0)
+		return -ENOMEM;
+	for (const struct nccl_port *np = c->ports; np < c->ports + c->n_ports; np++) {
+		n_vfs += *np->why && *np->physfn;
+		if (!*np->why || *np->physfn)
+			continue;
+		nccl_describe(np, text, sizeof(text));
+		for (char *p = text; *p; p++)
+			*p = *p == '=' || iscntrl((unsigned char)*p) ? ' ' : *p;
+		fprintf(out.f, "# %s\n", text);
+	}
+	if (n_vfs > 0)
+		fprintf(out.f, "# %zu VFs are left out\n", n_vfs);
 	return stream_take(&out, ret);
 }

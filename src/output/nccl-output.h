@@ -1,75 +1,108 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Nccl: which ports NCCL is to use and with which GID index, by VKE's rule.
+ * Nccl: which ports NCCL is to use and with which GID index.
  *
  * Pure, and libc alone: the verb, the file on the host and the static binary for containers ask the
  * same code.
  *
- * The rule: over all devices and ports take the GIDs that are not zero, whose first group is 0000
- * (an IPv4 address), of type "RoCE v2", and whose netdev has carrier; of these keep the ones on the
- * ports with the highest rate. NCCL_IB_HCA lists their ports, NCCL_IB_GID_INDEX is their common
- * index. No port at all is an error.
+ * The rule, each step on what the one before left:
  *
- * Beyond the rule, which ends with an error here: where indexes differ, also on one port, NCCL
- * searches the table of each port itself (NCCL_IB_GID_INDEX=-1) for a GID of this address family,
- * address range and RoCE version. NCCL 2.21 and later can:
- * docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html. Where no GID is of an IPv4 address,
- * those of global IPv6 addresses count, always with that search.
+ * 1. Candidates are active ports of devices with a character device here. With a plan they are of
+ *    managed NICs that are not left to the host as the node's own; without any section, of NICs
+ *    that the node does not need. No port of a synthetic NIC (netvsc of Hyper-V) counts, no iWARP
+ *    device.
+ * 2. An InfiniBand port counts as it is. An Ethernet port needs a GID of an address that is not of
+ *    the link alone (fe80::/10, 169.254.0.0/16). A GID whose netdev is here counts with carrier.
+ *    Where no port has such a GID, as in a pod with a network namespace of its own, GIDs of
+ *    netdevs elsewhere count: then the state of the port is that of its carrier.
+ * 3. One function for each physical port: the PF, or the first VF where the PF is no candidate.
+ * 4. The highest rate.
+ * 5. One kind, that of most ports. Among equals InfiniBand, then IPv4, then IPv6; RoCE v1 only
+ *    where there is no v2.
  *
- * Where the rule finds nothing and active InfiniBand links are there, the fastest of those are
- * listed, without an index: NCCL has no use for one there (src/transport/net_ib/connect.cc).
+ * NCCL_IB_GID_INDEX is the common index of all GIDs of that kind. Where they differ, also on one
+ * port, and with IPv6 (where it depends on when a router was heard), NCCL searches the table of
+ * each port (NCCL_IB_GID_INDEX=-1) for a GID of this address family, address range and RoCE
+ * version: NCCL 2.21 and later, docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html. It has
+ * no use for an index on InfiniBand (src/transport/net_ib/connect.cc).
  *
  * NCCL pairs devices of different nodes by their place in the list. Hence it is in order of rails:
  * of PCI addresses, which equal nodes have in common, and not of names.
  */
 #pragma once
 
-#include "../model/node.h"
+#include "../model/plan.h"
+
+enum nccl_kind {
+	NCCL_INFINIBAND,
+	NCCL_V2_IPV4,
+	NCCL_V2_IPV6,
+	NCCL_V1_IPV4,
+	NCCL_V1_IPV6,
+	_NCCL_KIND_N
+};
 
 struct nccl_port {
 	const struct ibdev *ibdev; /* of the node */
 	const struct port *port;   /* of the ibdev */
-	const struct gid *gid;     /* of the port; NULL: InfiniBand */
-	const char *pci;           /* of the ibdev or, for a virtual one, of the GID's netdev */
+	const char *pci;           /* of the ibdev or, for a virtual one, of its GIDs' netdev */
+	const char *physfn;        /* of a VF: its PF; else "" */
 	uint32_t rate;             /* in hundredths of a Gbit/s; 0: not known */
+	unsigned here, away; /* kinds it has by netdevs here, by others: 1 << enum nccl_kind */
+	char why[160];       /* it is not listed; "": it is */
 };
 
 struct nccl {
 	enum reason reason;      /* REASON_NONE, or REASON_NCCL_NONE: there is no text */
-	struct nccl_port *ports; /* owned; what the rule keeps, in order of rails */
+	struct nccl_port *ports; /* owned; all of the node, in order of rails */
 	size_t n_ports;
-	bool is_erdma;                    /* all of them are, and eth0 is there and has carrier */
-	bool is_ipv6;                     /* their GIDs are of IPv6 addresses */
-	bool is_searched;                 /* NCCL has to find the index of each port */
+	enum nccl_kind kind; /* of those that are listed */
+	bool is_away;        /* their GIDs are of netdevs elsewhere */
+	bool is_exact;       /* a listed name is the beginning of another that is not listed */
+	bool is_erdma;       /* all of them are, and eth0 is there and has carrier */
+	bool is_searched;    /* NCCL has to find the index of each port */
+	uint32_t index;      /* else: the common one */
 	int traffic_class, service_level; /* with [QoS]; below 0: not known */
-	char range[64];                   /* for that: "10.0.0.0/23", or "" for any of the family */
-	char detail[128];                 /* for the reason: the device */
-	char advice[64]; /* for the reason, instead of what it says itself; or "" */
+	char range[64];   /* where it is searched: "10.0.0.0/23", or "" for any of the family */
+	char detail[192]; /* for the reason: the device, why the first port is left out */
+	char advice[64];  /* for the reason, instead of what it says itself; or "" */
 };
 
 /**
  * nccl_choose() - apply the rule
- * @n:    ibdevs with their ports, netdevs with has_carrier, pcis of the ibdevs; no more is looked
- * at
- * @ret:  points into @n; release with nccl_done()
+ * @c, @p: the configuration, and its plan of @n; both NULL in a container, where what is there is
+ *         for its jobs
+ * @n:     ibdevs with their ports, netdevs with has_carrier, addresses, pcis of the ibdevs
+ * @ret:   points into @n; release with nccl_done()
  *
- * Devices whose name would not survive in a list of NCCL or in a shell are left out.
+ * Devices whose name would not survive in a list of NCCL or in a shell are passed over.
  * Return: 0 or -ENOMEM.
  */
-int nccl_choose(const struct node *n, struct nccl *ret);
+int nccl_choose(const struct config *c, const struct node *n, const struct plan *p,
+		struct nccl *ret);
 void nccl_done(struct nccl *c);
 
 /**
  * nccl_text() - the settings, a line for each
  * @is_export: "export NCCL_IB_HCA=mlx5_0:1" for a shell; without it as /etc/nccl.conf takes it
- * @is_exact: "=" before the list: without it NCCL takes each name as the beginning of others too
- * (mlx5_1 is also mlx5_10), but that is what VKE's rule prints
- * @ret:      owned by the caller
+ * @is_exact:  "=" before the list in any case. NCCL takes each name as the beginning of others too
+ *             (mlx5_1 is also mlx5_10); where it would take one that is not listed, "=" is there
+ * @ret:       owned by the caller
  *
  * With RoceToS= also NCCL_IB_TC, the same number, and NCCL_IB_SL, the priority that it leads to,
  * for RoCE: connections of NCCL are none of rdma_cm, and have no default.
  *
  * With eRDMA also NCCL_SOCKET_IFNAME=eth0, as ACK has it: eRDMA interfaces are not for bootstrap.
- * Return: 0, -ENODATA when the rule gave a reason instead, or -ENOMEM.
+ * A line that begins with "#" is a comment. Return: 0, -ENODATA when the rule gave a reason
+ * instead, or -ENOMEM.
  */
 int nccl_text(const struct nccl *c, bool is_export, bool is_exact, char **ret);
+
+/*
+ * A comment for each port that is not listed, with the reason; VFs are one line. No "=" is in them:
+ * an NCCL that knows no comments would take them for settings, setEnvFile() in src/misc/param.cc.
+ * Return: 0 or -ENOMEM.
+ */
+int nccl_left_out(const struct nccl *c, char **ret);
+/* "mlx5_0 is listed", "mlx4_0 port 2 is left out: its port is DOWN" */
+void nccl_describe(const struct nccl_port *np, char *ret, size_t size);

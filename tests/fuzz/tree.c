@@ -225,7 +225,7 @@ static void list_all(const struct config *c, const struct node *n, const struct 
 	if (p->plugin)
 		require_json(strdup(p->plugin));
 
-	require(nccl_choose(n, &nccl) == 0);
+	require(nccl_choose(c, n, p, &nccl) == 0);
 	text = NULL;
 	if (nccl_text(&nccl, true, false, &text) == 0)
 		require_plain(text);
