@@ -120,9 +120,12 @@ json_t *output_check_make_plugin(const struct config *c, const struct plan *p)
 static json_t *make_pool(const struct config *c, const struct forecast_pool *pool)
 {
 	json_t *item = output_plugin_resource_item(c, pool->resource, pool->n_after);
+	const size_t n_mixed = pool->n_infiniband < pool->n_after ? pool->n_infiniband : 0;
 
 	if (item &&
-	    json_object_set_new(item, "devices_now", json_integer((json_int_t)pool->n_now)) < 0) {
+	    (json_object_set_new(item, "devices_now", json_integer((json_int_t)pool->n_now)) < 0 ||
+	     (n_mixed > 0 &&
+	      json_object_set_new(item, "infiniband", json_integer((json_int_t)n_mixed)) < 0))) {
 		json_decref(item);
 		return NULL;
 	}
@@ -195,7 +198,9 @@ static void print_head(struct sheet *s, const struct config *c, const struct pla
 		sheet_fill_list(
 			s, pools,
 			"  " OUTPUT_PLUGIN_AMOUNT
-			"[{!devices=@devices_now} after the plan; [{+devices_now}|none] now]");
+			"[{!devices=@devices_now} after the plan; [{+devices_now}|none] now]"
+			"[; {+infiniband} of InfiniBand, the others of Ethernet: a pod gets "
+			"either]");
 }
 
 /* The NICs that an administrator says carry the node. */

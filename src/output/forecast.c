@@ -74,6 +74,7 @@ static int add_later(const struct config *c, const struct plan *p, struct foreca
 		if (!pool)
 			return -ENOMEM;
 		pool->n_after += n;
+		pool->n_infiniband += device_is_infiniband(d) ? n : 0;
 		pool->n_nics += is_first_of_pf(c, p, i);
 	}
 	return 0;

@@ -13,6 +13,7 @@ struct forecast {
 	struct forecast_pool {
 		char resource[RESOURCE_LEN];
 		size_t n_now, n_after; /* devices */
+		size_t n_infiniband;   /* of those of later */
 		size_t n_nics;         /* PFs that the devices of later belong to */
 	} *pools;                      /* owned; in the order of the devices */
 	size_t n_pools;
