@@ -425,10 +425,39 @@ static void nccl_uses_the_right_ports_of_any_fabric(void **state _unused_)
 	assert_true(n_searched > N_FABRICS / 20);
 }
 
+/* Is the port of this function listed, in a fabric that is no pod's? */
+static bool is_listed(const struct fabric *f, size_t i)
+{
+	_cleanup_(nccl_done) struct nccl c = {};
+
+	assert_int_equal(nccl_choose(&f->config, &f->node, &f->plan, &c), 0);
+	for (size_t k = 0; k < c.n_ports; k++)
+		if (c.ports[k].ibdev == &f->ibdevs[i])
+			return !*c.ports[k].why;
+	return false;
+}
+
+/* netvsc of Hyper-V has a device and no kind, a bond has a kind and no device. */
+static void a_port_of_a_synthetic_nic_is_left_out_and_one_of_a_bond_is_not(void **state _unused_)
+{
+	static struct fabric f;
+	struct netdev *master;
+
+	while (make(&f) || !is_listed(&f, 0))
+		;
+	master = &f.netdevs[f.node.n_netdevs++];
+	*master = (struct netdev){ .ifindex = 1000, .name = "eth0", .kind = "bond" };
+	f.netdevs[0].master = master->ifindex;
+	assert_true(is_listed(&f, 0));
+	*master = (struct netdev){ .ifindex = 1000, .name = "eth0", .has_device = true };
+	assert_false(is_listed(&f, 0));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nccl_uses_the_right_ports_of_any_fabric),
+		cmocka_unit_test(a_port_of_a_synthetic_nic_is_left_out_and_one_of_a_bond_is_not),
 	};
 
 	if (argc > 1)

@@ -279,6 +279,17 @@ static void a_function_finds_its_first_netdev_its_ibdev_and_its_vfs(_unused_ voi
 	assert_null(node_vf(&node, "", 0)); /* not the physical ones */
 }
 
+static void an_rdma_device_for_data_goes_before_one_for_management(_unused_ void **state)
+{
+	struct ibdev both[] = { { .name = "smi1", .pci = "0000:41:00.0" },
+				{ .name = "xdr0", .pci = "0000:41:00.0", .uverbs = "uverbs0" } };
+	const struct node n = { .ibdevs = both, .n_ibdevs = 2 };
+
+	assert_ptr_equal(node_ibdev_of(&n, "0000:41:00.0"), &both[1]);
+	both[1].uverbs[0] = '\0'; /* ib_uverbs is not loaded: neither has one */
+	assert_ptr_equal(node_ibdev_of(&n, "0000:41:00.0"), &both[0]);
+}
+
 static void assert_same_search(const struct node *with, enum node_index_of which, const char *key)
 {
 	size_t at = SIZE_MAX, at_plain = SIZE_MAX, i;
@@ -514,6 +525,7 @@ int main(void)
 		cmocka_unit_test(people_read_what_goes_on),
 		cmocka_unit_test(searches_find_each_element_and_nothing_else),
 		cmocka_unit_test(a_function_finds_its_first_netdev_its_ibdev_and_its_vfs),
+		cmocka_unit_test(an_rdma_device_for_data_goes_before_one_for_management),
 		cmocka_unit_test(indexes_find_what_a_search_through_all_finds),
 		cmocka_unit_test(a_function_finds_its_device_in_the_plan),
 		cmocka_unit_test(a_representor_is_no_netdev_of_its_pf),
