@@ -267,18 +267,21 @@ static bool is_everywhere(const struct node *n, const struct sock *s)
 static void put_sock(const struct sock *s, const struct netdev *nd, bool is_connected, char *ret,
 		     size_t size)
 {
-	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN];
+	char local[INET6_ADDRSTRLEN], remote[INET6_ADDRSTRLEN], who[64] = "";
 
+	if (s->pid > 0)
+		snprintf(who, sizeof(who), " of process %" PRIu32 " (%s)", s->pid, s->command);
 	ip_format(s->family, s->local, UINT32_MAX, local, sizeof(local));
 	ip_format(s->family, s->remote, UINT32_MAX, remote, sizeof(remote));
 	if (s->ifindex == nd->ifindex)
-		snprintf(ret, size, "a socket is bound to %s, %s port %u", nd->name,
+		snprintf(ret, size, "a socket%s is bound to %s, %s port %u", who, nd->name,
 			 s->protocol == IPPROTO_TCP ? "TCP" : "UDP", s->local_port);
 	else if (is_connected)
-		snprintf(ret, size, "%s has a connection to %s port %u", local, remote,
+		snprintf(ret, size, "%s has a connection%s to %s port %u", local, who, remote,
 			 s->remote_port);
 	else
-		snprintf(ret, size, "a program listens on %s, %s port %u", local,
+		snprintf(ret, size, "%s listens on %s, %s port %u",
+			 s->pid > 0 ? after(who, " of ") : "a program", local,
 			 s->protocol == IPPROTO_TCP ? "TCP" : "UDP", s->local_port);
 }
 

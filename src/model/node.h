@@ -217,6 +217,9 @@ struct sock {
 	uint16_t local_port, remote_port;
 	uint32_t ifindex; /* of SO_BINDTODEVICE; 0: none */
 	bool is_listening;
+	uint64_t inode;   /* 0: not told */
+	uint32_t pid;     /* of a process that has it; 0: not known, or the kernel's own */
+	char command[32]; /* of that */
 };
 
 #define BOND_MODE_UNKNOWN (-1)

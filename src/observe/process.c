@@ -5,8 +5,9 @@
 
 #define MAX_CGROUP_BYTES   65536u
 #define MAX_CHILDREN_BYTES (1u << 20)
-#define ID_DIGITS          12 /* of a container's id: what its tools print */
-#define LEAST_ID_DIGITS    32 /* what is shorter is a name */
+#define ID_DIGITS          12   /* of a container's id: what its tools print */
+#define NAMED_SOCKS_MAX    4096 /* each is compared with all open files */
+#define LEAST_ID_DIGITS    32   /* what is shorter is a name */
 
 static bool parse_pid(const char *text, uint32_t *ret)
 {
@@ -213,4 +214,44 @@ void process_container(const struct fs *fs, uint32_t pid, char *ret, size_t size
 	if (fs_read_all(fs, FS_PATH("proc/%" PRIu32 "/cgroup", pid), MAX_CGROUP_BYTES, true, &text,
 			&n) >= 0)
 		parse_cgroup(text, ret, size);
+}
+
+/* --- sockets --- */
+
+static void name_sock(const struct fs *fs, const char *pid, uint64_t inode, struct sock *socks,
+		      size_t n)
+{
+	struct process p = {};
+
+	for (size_t i = 0; i < n; i++) {
+		if (socks[i].inode != inode || socks[i].pid > 0 || !parse_pid(pid, &p.pid) ||
+		    !read_process(fs, pid, &p))
+			continue;
+		socks[i].pid = p.pid;
+		COPY(socks[i].command, p.command);
+	}
+}
+
+void process_name_socks(const struct fs *fs, struct sock *socks, size_t n)
+{
+	_cleanup_(fs_names_done) struct fs_names names = {};
+	char target[64];
+	uint32_t pid;
+	int r;
+
+	r = n > 0 && n <= NAMED_SOCKS_MAX ? fs_list(fs, "proc", &names) : -ENOENT;
+	for (size_t i = 0; i < names.n_names && r != -EACCES; i++) {
+		_cleanup_(fs_names_done) struct fs_names fds = {};
+
+		if (!parse_pid(names.names[i], &pid))
+			continue;
+		r = fs_list(fs, FS_PATH("proc/%s/fd", names.names[i]), &fds);
+		for (size_t k = 0; k < fds.n_names && r != -EACCES; k++) {
+			r = fs_read_link(fs, FS_PATH("proc/%s/fd/%s", names.names[i], fds.names[k]),
+					 target, sizeof(target));
+			if (r >= 0 && is_prefix(target, "socket:["))
+				name_sock(fs, names.names[i],
+					  strtoull(after(target, "socket:["), NULL, 10), socks, n);
+		}
+	}
 }

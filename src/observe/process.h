@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "../model/node.h"
 #include "../os/fs.h"
 
 struct process {
@@ -27,6 +28,12 @@ struct processes {
  */
 int processes_list_named(const struct fs *fs, const char *command, struct processes *ret);
 void processes_done(struct processes *p);
+
+/*
+ * Names a process that has each of these sockets, by /proc/PID/fd. A caller who may not look into
+ * one process looks into none: that takes CAP_SYS_PTRACE, which a person has and the service not.
+ */
+void process_name_socks(const struct fs *fs, struct sock *socks, size_t n);
 
 /*
  * The container of a process, else its systemd unit, from /proc/PID/cgroup: see

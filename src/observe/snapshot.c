@@ -197,6 +197,8 @@ static const struct field sock_rows[] = {
 	NUMBER(struct sock, "remote_port", remote_port),
 	NUMBER(struct sock, "ifindex", ifindex, .flags = FIELD_SPARSE),
 	FIELD(FIELD_FLAG, struct sock, "listening", is_listening, .flags = FIELD_SPARSE),
+	NUMBER(struct sock, "pid", pid, .flags = FIELD_SPARSE),
+	FIELD(FIELD_NAME, struct sock, "command", command, .flags = FIELD_SPARSE),
 };
 static const struct fields sock_fields = FIELDS(sock_rows, struct sock);
 

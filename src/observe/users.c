@@ -267,6 +267,7 @@ int observe_socks(struct os *d, struct node *n)
 		r = sock_read(&unrecorded, &n->socks, &n->n_socks);
 	if (r < 0 && r != -ENOMEM)
 		log_debug_errno(r, "The sockets of the node cannot be listed");
+	process_name_socks(&unrecorded, n->socks, n->n_socks);
 	/* A tree of before has none, and plans what it planned. */
 	n->has_socks = r >= 0 || !d->fs.is_live;
 	return r == -ENOMEM ? r : 0;

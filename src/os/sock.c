@@ -75,6 +75,7 @@ static int on_sock(struct nlmsghdr *h, void *userdata)
 		return -EBADMSG;
 	s.family = m->idiag_family;
 	s.ifindex = m->id.idiag_if;
+	s.inode = m->idiag_inode;
 	s.local_port = ntohs(m->id.idiag_sport);
 	s.remote_port = ntohs(m->id.idiag_dport);
 	memcpy(s.local, m->id.idiag_src, address_bytes(s.family));
@@ -126,17 +127,19 @@ static bool parse_end(const char *text, int family, uint8_t ret[16], uint16_t *r
 	return true;
 }
 
-/* "sl local_address rem_address st ...": the first row has these names. */
+/* "sl local_address rem_address st queues timer retransmissions uid timeout inode ...": the first
+ * row has these names. */
 static int on_row(char *row, int family, struct socks *l)
 {
 	struct sock s = { .family = family };
-	char *fields[4] = {}, *save = NULL;
+	char *fields[10] = {}, *save = NULL;
 
 	for (size_t i = 0; i < ELEMENTSOF(fields); i++)
 		fields[i] = strtok_r(i == 0 ? row : NULL, " ", &save);
 	if (!fields[3] || !parse_end(fields[1], family, s.local, &s.local_port) ||
 	    !parse_end(fields[2], family, s.remote, &s.remote_port))
 		return 0;
+	s.inode = fields[9] ? strtoull(fields[9], NULL, 10) : 0;
 	return add(l, s, (uint8_t)strtoul(fields[3], NULL, 16));
 }
 
