@@ -493,15 +493,27 @@ static int number_entries(json_t *root)
 	return 0;
 }
 
+static const char *text_of(const json_t *entry)
+{
+	const char *text = json_string_value(json_object_get(entry, TEXT));
+
+	return text ? text : "";
+}
+
 static int compare_entries(const void *a, const void *b)
 {
 	const json_t *x = *(json_t *const *)a, *y = *(json_t *const *)b;
 	const json_int_t i = json_integer_value(json_object_get(x, ORDER)),
 			 k = json_integer_value(json_object_get(y, ORDER));
 
-	return i != k ? (i > k) - (i < k)
-		      : strverscmp(json_string_value(json_object_get(x, TEXT)),
-				   json_string_value(json_object_get(y, TEXT)));
+	return i != k ? (i > k) - (i < k) : strverscmp(text_of(x), text_of(y));
+}
+
+static int note_text(json_t *entry)
+{
+	_cleanup_(freep) char *text = json_dumps(entry, JSON_COMPACT | JSON_SORT_KEYS);
+
+	return json_object_set_new(entry, TEXT, json_string(text));
 }
 
 /* A list without places, as people write it and older captures have it, has one order as well. */
@@ -513,11 +525,10 @@ static json_t *sort_list(json_t *list)
 
 	for (size_t i = 0; i < n; i++) {
 		json_t *entry = json_array_get(list, i);
-		_cleanup_(freep) char *text = json_dumps(entry, JSON_COMPACT | JSON_SORT_KEYS);
 
 		if (!json_is_object(entry)) /* malformed: its place is that of the file */
 			return json_incref(list);
-		if (!entries || json_object_set_new(entry, TEXT, json_string(text)) < 0)
+		if (!entries || (!json_object_get(entry, ORDER) && note_text(entry) < 0))
 			return NULL;
 		entries[i] = entry;
 	}
@@ -529,10 +540,14 @@ static json_t *sort_list(json_t *list)
 	return TAKE(sorted);
 }
 
-/* Links say the place of their namespace in a list without places. */
-static bool is_referred_to(const char *key, const json_t *list)
+/* Others are sorted when they are read; links say the place of their namespace in its list. */
+static bool is_to_be_sorted(const char *key, const json_t *list)
 {
-	return streq(key, "netnses") && !json_object_get(json_array_get(list, 0), ORDER);
+	for (size_t i = 0; i < ELEMENTSOF(node_rows); i++)
+		if (streq(node_rows[i].key, key) && node_rows[i].of && node_rows[i].of->compare)
+			return false;
+	return json_is_array(list) &&
+	       (!streq(key, "netnses") || json_object_get(json_array_get(list, 0), ORDER));
 }
 
 static json_t *sort_lists(json_t *root)
@@ -543,7 +558,7 @@ static json_t *sort_lists(json_t *root)
 
 	json_object_foreach(root, key, list)
 	{
-		if (json_is_array(list) && !is_referred_to(key, list) &&
+		if (is_to_be_sorted(key, list) &&
 		    json_object_set_new(sorted, key, sort_list(list)) < 0)
 			return NULL;
 	}
