@@ -109,11 +109,25 @@ static int print_check(const struct check_request *req, const struct config_erro
 /* It says nothing about the node, so it is no problem. */
 static void warn_of_names(const struct config *c)
 {
-	for (size_t i = 0; i < c->n_devices; i++)
-		if (c->devices[i].match && strstr(c->devices[i].match, "netdev:"))
-			log_warning("[Device %s] Match=%s: other programs can change the name of a "
-				    "network device; pci: or id: keeps its meaning over boots",
-				    c->devices[i].name, c->devices[i].match);
+	for (size_t i = 0; i < c->n_devices; i++) {
+		const char *match = c->devices[i].match ? c->devices[i].match : "";
+
+		if (strstr(match, "netdev:") || strstr(match, "ibdev:"))
+			log_warning(
+				"[Device %s] Match=%s: other programs can change the name of a "
+				"network device or RDMA device, and the kernel numbers those that "
+				"it names in the order of their probes; pci: or id: keeps its "
+				"meaning over boots",
+				c->devices[i].name, match);
+	}
+}
+
+static void warn_of_owners(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_reasons; i++)
+		if (p->reasons[i].reason == REASON_VF_BUSY)
+			log_warning("%s: %s: %s", p->reasons[i].target,
+				    reason_meaning(REASON_VF_BUSY), p->reasons[i].detail);
 }
 
 int inspect_check(struct os *d, const struct check_request *req, char **ret)
@@ -148,6 +162,7 @@ int inspect_check(struct os *d, const struct check_request *req, char **ret)
 			r = output_check_exposed(&c, seen, &problem);
 		if (r < 0)
 			return r;
+		warn_of_owners(&p);
 	}
 	r = print_check(req, &errors, problem, &c, &n, seen, ret);
 	if (r >= 0 && req->is_ready && !is_any_usable(seen)) {

@@ -13,6 +13,7 @@
 #include "observe/plugin-observe.h"
 #include "observe/qos-observe.h"
 #include "observe/rdma-observe.h"
+#include "observe/vf-observe.h"
 #include "observe/way.h"
 #include "os/child.h"
 
@@ -96,6 +97,9 @@ static int answer(void *userdata, const struct questions *q, const struct memory
 	int n_known = 0, r;
 
 	observe_pcie(&d->fs, q, n); /* nothing is planned by it */
+	r = observe_vf_owners(&d->fs, q, n);
+	if (r < 0)
+		return r;
 	n_known = observe_link_downed(&d->fs, q, n);
 	if (!d->fs.is_live)
 		return n_known;

@@ -52,6 +52,7 @@ void node_done(struct node *n)
 	free(n->users);
 	free(n->options);
 	free(n->netnses);
+	free(n->vf_owners);
 	free(n->pcis);
 	free(n->netdevs);
 	free(n->aways);

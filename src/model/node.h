@@ -472,6 +472,12 @@ enum metadata_state {
 	METADATA_KNOWN,   /* address, prefix_len and gateway are valid */
 	_METADATA_STATE_N
 };
+/* A file by which another program sets a number of VFs: observe/vf-observe.h. */
+struct vf_owner {
+	char path[160], key[32]; /* "/etc/netplan/50-rails.yaml", "virtual-function-count" */
+	char pci[PCI_LEN];       /* of the PF that it sets it of */
+};
+
 
 struct metadata {
 	char mac[MAC_LEN]; /* of the netdev that was asked about: netdev.mac */
@@ -764,6 +770,8 @@ struct node {
 	bool is_plugin_foreign;  /* there is something that this service did not write */
 	char *manifest_file;     /* owned; content of Manifest=, NULL: absent */
 	/* What an earlier configuration had written, and is still there; empty: nothing. */
+	struct vf_owner *vf_owners; /* owned */
+	size_t n_vf_owners;
 	char old_plugin_path[PATH_LEN], old_manifest_path[PATH_LEN];
 	struct plugin_process *plugin_processes; /* owned; by pid */
 	size_t n_plugin_processes;

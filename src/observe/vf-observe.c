@@ -3,9 +3,13 @@
 
 #include "../base/log.h"
 #include "../model/memory.h"
+#include "../os/conf-files.h"
 #include "../os/memory-file.h"
 #include "../os/vf.h"
 
+#include <regex.h>
+
+#define MAX_OWNER_BYTES (1u << 20)
 #define NET_ADDR_RANDOM 1 /* include/uapi/linux/netdevice.h */
 
 static int recall_autoprobe(const struct fs *fs, enum memory_lifetime lifetime, struct node *n)
@@ -68,6 +72,91 @@ static void look_for_random_mac(const struct fs *fs, struct node *n, struct netd
 	nd->is_random_mac = fs_read_u32(fs, FS_PATH("sys/class/net/%s/addr_assign_type", nd->name),
 					&type) >= 0 &&
 			    type == NET_ADDR_RANDOM;
+}
+
+/* Where other programs are told a number of VFs, and by which word. */
+static const struct {
+	const char *folders[5], *pattern, *key;
+} owner_files[] = {
+	{ { CONF_FOLDERS("systemd/network") }, "*.link", "SR-IOVVirtualFunctions" },
+	{ { CONF_FOLDERS("netplan") }, "*.yaml", "virtual-function-count" },
+	{ { CONF_FOLDERS("NetworkManager/system-connections") }, "*", "total-vfs" },
+	{ { CONF_FOLDERS("udev/rules.d"), "lib/udev/rules.d" }, "*.rules", "sriov_numvfs" },
+	{ { CONF_FOLDERS("systemd/system") }, "*.service", "sriov_numvfs" },
+	{ { CONF_FOLDERS("tmpfiles.d") }, "*.conf", "sriov_numvfs" },
+	{ { "etc/network", "etc/network/interfaces.d" }, "*", "sriov_numvfs" },
+	{ { "etc/sriov-operator/pci" }, "*", "numVfs" }, /* of the SR-IOV network operator */
+};
+
+/* As a word of its own, in a line that is no comment: "eth1" is not in "eth10". */
+static bool has_word(const char *text, const char *word)
+{
+	char pattern[128];
+	regex_t r;
+	bool is_there;
+
+	snprintf(pattern, sizeof(pattern), "^([^#;]*[^#;a-z0-9])?%s([^a-z0-9]|$)", word);
+	if (!word[0] || regcomp(&r, pattern, REG_EXTENDED | REG_ICASE | REG_NEWLINE | REG_NOSUB))
+		return false;
+	is_there = regexec(&r, text, 0, NULL, 0) == 0;
+	regfree(&r);
+	return is_there;
+}
+
+static bool is_named(const char *text, const struct node *n, const struct pci *pci)
+{
+	const struct netdev *nd = node_netdev_of(n, pci->address);
+
+	return strstr(text, pci->address) ||
+	       (nd && (has_word(text, nd->name) || has_word(text, nd->mac)));
+}
+
+/* For each PF that it names; one that names none may be of any. */
+static int add_owner(const struct fs *fs, const char *path, const char *key, struct node *n)
+{
+	_cleanup_(freep) char *text = NULL;
+	bool names_any = false;
+	size_t size;
+
+	if (strstr(path, "rdma-provision") ||
+	    fs_read_all(fs, path, MAX_OWNER_BYTES, true, &text, &size) < 0 || !strstr(text, key) ||
+	    !has_word(text, key))
+		return 0;
+	for (size_t i = 0; i < n->n_pcis; i++)
+		names_any |= is_named(text, n, &n->pcis[i]);
+	for (size_t i = 0; i < n->n_pcis; i++) {
+		const struct pci *pci = &n->pcis[i];
+		struct vf_owner *o;
+
+		if (!pci->has_sriov || (names_any && !is_named(text, n, pci)))
+			continue;
+		o = APPEND(n->vf_owners, n->n_vf_owners);
+		if (!o)
+			return -ENOMEM;
+		snprintf(o->path, sizeof(o->path), "/%s", path);
+		COPY(o->key, key);
+		COPY(o->pci, pci->address);
+	}
+	return 0;
+}
+
+int observe_vf_owners(const struct fs *fs, const struct questions *q, struct node *n)
+{
+	struct fs quiet = *fs; /* a capture is to have no passwords */
+	int r = 0;
+
+	quiet.on_read = NULL;
+	quiet.unread = NULL;
+	for (size_t i = 0; i < ELEMENTSOF(owner_files) && questions_ask(q, QUESTION_PCIE) && r >= 0;
+	     i++) {
+		_cleanup_(conf_files_done) struct conf_files files = {};
+
+		r = conf_files_list(&quiet, owner_files[i].folders, owner_files[i].pattern, &files);
+		for (size_t k = 0; k < files.n_items && r >= 0; k++)
+			if (!files.items[k].is_masked)
+				r = add_owner(&quiet, files.items[k].path, owner_files[i].key, n);
+	}
+	return r;
 }
 
 int observe_vfs(struct os *d, struct node *n, const struct memory *memory)

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "../model/node.h"
+#include "../model/question.h"
 #include "../os/os.h"
 
 /*
@@ -16,3 +16,6 @@
  * Return: 0 or -errno. A driver that does not answer for its VFs leaves nothing of them.
  */
 int observe_vfs(struct os *d, struct node *n, const struct memory *memory);
+
+/* QUESTION_PCIE: node.vf_owners, also in a copy; no capture has them. Return: 0 or -ENOMEM. */
+int observe_vf_owners(const struct fs *fs, const struct questions *q, struct node *n);

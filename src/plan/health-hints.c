@@ -133,6 +133,18 @@ static int tell_gpu(struct plan *p, const struct pci *gpu)
 			     gpu->numa_node);
 }
 
+/* Each of them writes 0 and then its number, under VFs that pods may have. */
+static int tell_owners(const struct node *n, struct plan *p, const struct device *d)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n->n_vf_owners && d->wanted_vfs != UINT32_MAX && r >= 0; i++)
+		if (streq(n->vf_owners[i].pci, d->pci->address))
+			r = plan_add_hint(p, REASON_VF_BUSY, n->vf_owners[i].path, "%s, %s",
+					  n->vf_owners[i].key, d->pci->address);
+	return r;
+}
+
 int plan_health(const struct node *n, const struct memory *memory, struct plan *p)
 {
 	int r = 0;
@@ -149,6 +161,8 @@ int plan_health(const struct node *n, const struct memory *memory, struct plan *
 			r = tell_rate(p, d);
 		if (r >= 0)
 			r = tell_iommu(p, d->pci);
+		if (r >= 0)
+			r = tell_owners(n, p, d);
 		if (r < 0)
 			return r;
 	}
