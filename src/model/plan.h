@@ -57,8 +57,9 @@ struct device {
 	char used_by[192]; /* "eth1 has 10.0.0.2/24"; empty: nobody, or the node */
 	bool is_port;      /* its netdev is a port of a bond, team, bridge or datapath */
 	bool is_vf;
-	bool is_named;   /* a PF that its section names: pci: or netdev: without a glob */
-	bool is_by_name; /* a PF whose section has netdev: in its Match= */
+	bool gives_nothing; /* a PF whose VFs are impossible, and that is not handed out instead */
+	bool is_named;      /* a PF that its section names: pci: or netdev: without a glob */
+	bool is_by_name;    /* a PF whose section has netdev: in its Match= */
 	bool is_handed_out;
 	bool is_usable;
 	bool needs_address; /* of the host, to be usable: RequireAddress= */

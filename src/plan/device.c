@@ -12,6 +12,7 @@
 #include "identity.h"
 #include "plan-make.h"
 #include "steps.h"
+#include "vf-precheck.h"
 
 #include <fnmatch.h>
 #include <linux/if_link.h>
@@ -696,6 +697,18 @@ static int tell_aside(const struct config *c, const struct node *n, struct plan 
 			     d->pci->address, reason, "%s", detail);
 }
 
+static bool gives_nothing(const struct memory *memory, const struct plan *p, const struct device *d)
+{
+	char detail[GATE_DETAIL_LEN];
+	enum class class;
+
+	return d->has_vf_mode && d->pci->num_vfs == 0 && d->wanted_vfs != UINT32_MAX &&
+	       d->wanted_vfs > 0 &&
+	       vf_obstacle(p, memory, d->pci, d->wanted_vfs, &class, detail, sizeof(detail)) !=
+		       REASON_NONE &&
+	       class == CLASS_IMPOSSIBLE;
+}
+
 /* A PF that is to have VFs is no stand-in for them, whatever keeps them from being made. */
 static void hand_out(const struct config *c, const struct node *n, const struct plan *p,
 		     struct device *d)
@@ -741,6 +754,7 @@ static int add_device(const struct config *c, const struct node *n, const struct
 			     : d->netdev                     ? d->netdev->name
 							     : "");
 	COPY(d->ibdev_name, d->ibdev ? d->ibdev->name : "");
+	d->gives_nothing = gives_nothing(memory, p, d);
 	d->is_foreign = in_use_is_foreign(pci, d->detail, sizeof(d->detail));
 	if (d->is_foreign) {
 		d->is_in_pod = false;

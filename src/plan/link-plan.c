@@ -161,7 +161,7 @@ static bool is_up_after_vfs(const struct node *n, const struct device *d)
 /* Has this function a netdev that is ours to bring up or to change? */
 static bool is_ours(const struct memory *memory, const struct plan *p, const struct device *d)
 {
-	if (!d->netdev || d->is_in_pod || d->is_restore_due)
+	if (!d->netdev || d->is_in_pod || d->is_restore_due || d->gives_nothing)
 		return false;
 	/* VFs that are not ours to hand out are not ours to bring up. */
 	if (d->is_vf && (!d->is_handed_out || is_going(memory, p, d)))

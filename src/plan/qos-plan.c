@@ -79,8 +79,8 @@ static void want_map(const struct config *c, const struct dcb *d, struct wishes 
 /* Does its port have a link layer with DCB, and its netdev a driver of its own? */
 static bool has_port(const struct node *n, const struct device *d)
 {
-	return !d->is_vf && d->netdev && !d->is_in_pod && !pci_is_erdma(d->pci) &&
-	       !node_is_infiniband(n, d->pci);
+	return !d->is_vf && !d->gives_nothing && d->netdev && !d->is_in_pod &&
+	       !pci_is_erdma(d->pci) && !node_is_infiniband(n, d->pci);
 }
 
 static int refuse(struct plan *p, const struct device *d, enum class class, enum reason reason,

@@ -14,7 +14,8 @@ static bool is_wanted(const struct plan *p, const struct pci *pci)
 	for (size_t i = 0; i < p->n_devices; i++)
 		if (p->devices[i].pci == pci && !p->devices[i].is_vf)
 			/* A manager may have what carries the node. */
-			return p->devices[i].wanted_vfs != UINT32_MAX && p->devices[i].has_vf_mode;
+			return p->devices[i].wanted_vfs != UINT32_MAX &&
+			       !p->devices[i].gives_nothing && p->devices[i].has_vf_mode;
 	return false;
 }
 
