@@ -1577,6 +1577,10 @@ static void ipoib_loaded(struct scene *s)
 {
 	ipoib_module(s, MODULE_LOADED);
 }
+static void ipoib_missing(struct scene *s)
+{
+	ipoib_module(s, MODULE_MISSING);
+}
 static void ipoib_blacklisted(struct scene *s)
 {
 	ipoib_module(s, MODULE_BLACKLISTED);
@@ -1611,8 +1615,9 @@ static void infiniband_vfs_are_made_when_guids_can_be_given(_unused_ void **stat
 		{ "it is, but the netdev is elsewhere", ipoib_loaded, NO_IPOIB },
 		{ "it must not", ipoib_blacklisted,
 		  "load-module oib > refused module-blacklisted\n" NO_IPOIB },
-		{ "there is none", no_ipoib,
+		{ "there is none", ipoib_missing,
 		  "load-module oib > impossible module-missing\n" NO_IPOIB },
+		{ "a tree does not tell of it", no_ipoib, NO_IPOIB },
 		{ "identity is kept", ipoib_not_asked_for, OFF MAKE("1") },
 		{ "the driver has no such setting", ipoib_of_no_use, OFF MAKE("1") },
 		{ "Ethernet", ipoib_of_ethernet, "set-num-vfs 41:00.0 0>1 waiting pf-sick" },

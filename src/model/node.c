@@ -364,6 +364,51 @@ bool pci_is_erdma(const struct pci *pci)
 	       streq(pci->driver[0] ? pci->driver : pci->module, ERDMA_MODULE);
 }
 
+/* The auxiliary_device_id tables and module aliases below drivers/infiniband/hw. */
+const struct rdma_part *rdma_part_of(const char *driver)
+{
+	static const struct rdma_part parts[] = {
+		{ "mlx5_core", "mlx5_ib", false },
+		{ "mlx4_core", "mlx4_ib", false },
+		{ "bnxt_en", "bnxt_re", false },
+		{ "hns3", "hns_roce_hw_v2", false },
+		/* VFs are driven by iavf, which makes no auxiliary device for irdma:
+		 * irdma_auxiliary_id_table[] in .../irdma/main.c */
+		{ "ice", "irdma", true },
+		{ "i40e", "irdma", true },
+		{ "cxgb4", "iw_cxgb4", true }, /* cxgb4vf has no upper-layer drivers */
+		{ "qede", "qedr", true },      /* rdma_supported in .../qed/qed_main.c */
+		{ "be2net", "ocrdma", false },
+		{ "mana", "mana_ib", false },
+		{ "ionic", "ionic_rdma", false },
+		{ "idpf", "irdma", false },
+		{ "enic", "usnic_verbs", false },
+		{ "erdma", "erdma", false },
+		{ "efa", "efa", false },
+		{ "hfi1", "hfi1", false },
+		{ "ib_qib", "ib_qib", false },
+		{ "ib_mthca", "ib_mthca", false },
+		{ "vmw_pvrdma", "vmw_pvrdma", false },
+	};
+
+	for (size_t i = 0; i < ELEMENTSOF(parts); i++)
+		if (streq(parts[i].driver, driver))
+			return &parts[i];
+	return NULL;
+}
+
+/* The PCI id tables of mlx5_core, mlx4_core, iavf and hclgevf. */
+bool pci_is_vf(const struct pci *pci)
+{
+	const uint16_t id = pci->device;
+
+	return pci->physfn[0] ||
+	       (pci->vendor == 0x15b3 && id % 2 == 0 &&
+		((id >= 0x1014 && id <= 0x101e) || id == 0x1002 || id == 0x1004)) ||
+	       (pci->vendor == 0x8086 && (id == 0x1889 || id == 0x154c)) ||
+	       (pci->vendor == 0x19e5 && (id == 0xa22e || id == 0xa22f));
+}
+
 bool pci_is_gpu(const struct pci *pci)
 {
 	return pci->vendor == GPU_VENDOR && pci->class >> 16 == CLASS_DISPLAY;

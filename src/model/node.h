@@ -76,8 +76,21 @@ struct pci {
 	/* Of a VF, or a PF of InfiniBand, that had a netdev, on a running system: it has none any
 	 * more, in no namespace. */
 	bool is_without_netdev;
+	/* On a running system: its driver made a netdev, or an RDMA device, that another network
+	 * namespace has now. */
+	bool is_away;
+	bool has_config;  /* of a tree: the file that each function has; else it was copied in part
+			   */
 	uint32_t cni_pid; /* of the CNI plugin that is at work on it: observe/cni.h; 0: none */
 };
+
+/* The module that makes the RDMA devices of a driver's functions. */
+struct rdma_part {
+	const char *driver, *module; /* the same where one module does both */
+	bool lacks_vfs; /* VFs of the driver have no RDMA; of the others it is not known */
+};
+
+const struct rdma_part *rdma_part_of(const char *driver); /* NULL: none is known */
 
 /* How near two functions are to each other. */
 enum nearness {
@@ -89,6 +102,7 @@ enum nearness {
 
 #define ERDMA_MODULE "erdma"
 bool pci_is_erdma(const struct pci *pci); /* 1ded:107f, or of the driver of that name */
+bool pci_is_vf(const struct pci *pci);    /* of a PF here, or by its id: of one of the host */
 bool pci_is_gpu(const struct pci *pci);   /* of NVIDIA: vendor 10de, class 03xx */
 enum nearness pci_nearness(const struct pci *a, const struct pci *b);
 const char *nearness_name(enum nearness n); /* "switch", "numa_node", "" */
@@ -458,6 +472,12 @@ struct option {
 	uint32_t line;  /* from 1; 0 for the command line */
 };
 
+/* A file by which another program sets a number of VFs: observe/vf-observe.h. */
+struct vf_owner {
+	char path[160], key[32]; /* "/etc/netplan/50-rails.yaml", "virtual-function-count" */
+	char pci[PCI_LEN];       /* of the PF that it sets it of */
+};
+
 /* A network namespace that has a name, other than our own: observe/namespace.h. */
 struct netns {
 	uint64_t inode; /* 0: not known */
@@ -472,12 +492,6 @@ enum metadata_state {
 	METADATA_KNOWN,   /* address, prefix_len and gateway are valid */
 	_METADATA_STATE_N
 };
-/* A file by which another program sets a number of VFs: observe/vf-observe.h. */
-struct vf_owner {
-	char path[160], key[32]; /* "/etc/netplan/50-rails.yaml", "virtual-function-count" */
-	char pci[PCI_LEN];       /* of the PF that it sets it of */
-};
-
 
 struct metadata {
 	char mac[MAC_LEN]; /* of the netdev that was asked about: netdev.mac */
@@ -756,6 +770,8 @@ struct node {
 	size_t n_users;
 	struct option *options; /* owned, in the order in which they count: the last wins */
 	size_t n_options;
+	struct vf_owner *vf_owners; /* owned */
+	size_t n_vf_owners;
 	struct netns *netnses; /* owned */
 	size_t n_netnses;
 	bool is_dkms_building; /* dkms.service is activating */
@@ -770,8 +786,6 @@ struct node {
 	bool is_plugin_foreign;  /* there is something that this service did not write */
 	char *manifest_file;     /* owned; content of Manifest=, NULL: absent */
 	/* What an earlier configuration had written, and is still there; empty: nothing. */
-	struct vf_owner *vf_owners; /* owned */
-	size_t n_vf_owners;
 	char old_plugin_path[PATH_LEN], old_manifest_path[PATH_LEN];
 	struct plugin_process *plugin_processes; /* owned; by pid */
 	size_t n_plugin_processes;
@@ -785,7 +799,9 @@ struct node {
 	struct output_record *output_records; /* owned */
 	size_t n_output_records;
 	char program[64]; /* which build of ours this is */
-	bool is_by_hand;  /* an administrator wants it now, also what failed in earlier boots */
+	/* A copy of files, and no capture: what it does not have is not known. */
+	bool is_copy;
+	bool is_by_hand; /* an administrator wants it now, also what failed in earlier boots */
 
 	/* Of the function that "explain" is asked about. */
 	struct log_line log_lines[LOG_LINES_MAX];

@@ -229,9 +229,8 @@ static const struct {
 	[REASON_NO_SRIOV] = {
 		"no-sriov",
 		"The function does not support SR-IOV",
-		"Enable SR-IOV in the card's firmware (mlx5: mstconfig SRIOV_EN=1 and NUM_OF_VFS) "
-		"and in the BIOS, then power cycle; if neither is possible, use "
-		"VirtualFunctions=exclusive.",
+		"Use VirtualFunctions=exclusive; or, where the card has SR-IOV by its data sheet, "
+		"enable it in the card's firmware and in the BIOS.",
 		SEVERITY_ERROR,
 	},
 	[REASON_TOO_MANY_VFS] = {
@@ -423,7 +422,7 @@ static const struct {
 	},
 	[REASON_ZERO_GUID] = {
 		"zero-guid",
-		"The RDMA device has a node GUID of zero, so connections fail",
+		"The RDMA device has a node GUID of zero",
 		"Stop the users of the virtual function, then run \"rdma-provision apply\". If "
 		"the GUID is still zero, set the MAC through the physical function (\"ip link set "
 		"PF vf N mac\") and rebind its driver; for a function that was assigned to a "
@@ -463,8 +462,22 @@ static const struct {
 	[REASON_NO_IBDEV] = {
 		"no-ibdev",
 		"The function has no RDMA device",
-		"Load the driver's RDMA part (mlx5_ib, erdma, irdma) and look in \"dmesg\": "
-		"symbol errors mean that it was built for another RDMA stack.",
+		"Where the driver's RDMA part (mlx5_ib, irdma, bnxt_re) is not loaded, \"rdma-provision "
+		"plan\" says what stands against it; else look in \"dmesg\": symbol errors mean that it "
+		"was built for another RDMA stack.",
+	},
+	[REASON_IN_NETNS] = {
+		"in-netns",
+		"A device of this function is missing here, and is or may be in another network "
+		"namespace",
+		"Find it with \"ip -n NAMESPACE link\" and \"rdma -n NAMESPACE dev\", and give it back "
+		"(\"ip -n NAMESPACE link set NETDEV netns 1\"); or exclude the function from Match=. "
+		"If no namespace has it, look in \"dmesg\" for the PCI address.",
+	},
+	[REASON_NOT_RECORDED] = {
+		"not-recorded",
+		"The tree that is looked at does not have this, so it is not known",
+		"Make the tree with \"rdma-provision capture\" on the node.",
 	},
 	[REASON_PORT_OF_LAG] = {
 		"port-of-lag",

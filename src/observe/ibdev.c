@@ -185,6 +185,11 @@ int observe_all_gids(const struct fs *fs, struct ibdev *ib)
 	return r;
 }
 
+bool ibdev_has_dev(const struct fs *fs, const struct node *n)
+{
+	return !n->is_copy || fs_exists(fs, "dev") > 0;
+}
+
 static int observe_class(const struct fs *fs, struct node *n, const char *class, const char *prefix,
 			 size_t member)
 {
@@ -203,7 +208,8 @@ static int observe_class(const struct fs *fs, struct node *n, const char *class,
 		/* The attribute is live; names and udev links may be of before a rename. */
 		observe_text(fs, FS_PATH("%s/%s/ibdev", class, names.names[i]), ibdev,
 			     sizeof(ibdev));
-		if (!ibdev[0] || !fs_exists(fs, FS_PATH("dev/infiniband/%s", names.names[i])))
+		if (!ibdev[0] || (ibdev_has_dev(fs, n) &&
+				  !fs_exists(fs, FS_PATH("dev/infiniband/%s", names.names[i]))))
 			continue;
 
 		ib = (struct ibdev *)node_ibdev_named(n, ibdev); /* one of our own */
@@ -213,14 +219,29 @@ static int observe_class(const struct fs *fs, struct node *n, const char *class,
 	return 0;
 }
 
+/* Of a copy below the function as well: it may have no links of a class. */
+static int observe_class_of(const struct fs *fs, struct node *n, const char *name,
+			    const char *prefix, size_t member)
+{
+	int r = observe_class(fs, n, FS_PATH("sys/class/%s", name), prefix, member);
+
+	for (size_t i = 0; i < n->n_ibdevs && n->is_copy; i++) {
+		const int below = observe_class(
+			fs, n, FS_PATH("sys/bus/pci/devices/%s/%s", n->ibdevs[i].pci, name), prefix,
+			member);
+		if (below != -ENOENT)
+			r = below;
+	}
+	return r;
+}
+
 int observe_nodes(const struct fs *fs, struct node *n)
 {
-	int r = observe_class(fs, n, "sys/class/infiniband_verbs", "uverbs",
-			      offsetof(struct ibdev, uverbs));
+	int r = observe_class_of(fs, n, "infiniband_verbs", "uverbs",
+				 offsetof(struct ibdev, uverbs));
 
 	n->has_verbs = r >= 0;
 	if (r >= 0 || r == -ENOENT)
-		r = observe_class(fs, n, "sys/class/infiniband_mad", "umad",
-				  offsetof(struct ibdev, umad));
+		r = observe_class_of(fs, n, "infiniband_mad", "umad", offsetof(struct ibdev, umad));
 	return r == -ENOENT ? 0 : r;
 }

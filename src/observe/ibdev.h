@@ -25,6 +25,9 @@ int observe_ibdev(const struct fs *fs, bool is_short, struct ibdev *ib);
 /* Reads the GIDs of all ports again, to the last slot. Return: 0 or -errno. */
 int observe_all_gids(const struct fs *fs, struct ibdev *ib);
 
+/* Of a copy of /sys alone it is not known which character devices /dev has. */
+bool ibdev_has_dev(const struct fs *fs, const struct node *n);
+
 /*
  * Gives each ibdev of the node the names of its character devices, "uverbs0" and "umad0", that have
  * a node in /dev. Return: 0 or -errno.

@@ -141,8 +141,11 @@ static struct module *find(const struct node *n, const char *name)
 		       : NULL;
 }
 
-/* Makes sure that a module is in node.modules, with its state. */
-static int look(struct os *d, struct node *n, const char *name)
+/*
+ * Makes sure that a module is in node.modules, with its state. One that a tree does not tell of is
+ * not known, and not there: only @is_at_work, as the driver of a function, it is in any case.
+ */
+static int look(struct os *d, struct node *n, const char *name, bool is_at_work)
 {
 	struct module module = {}, *slot;
 	int r;
@@ -153,6 +156,8 @@ static int look(struct os *d, struct node *n, const char *name)
 	copy_name(module.name, name);
 	module.refcnt = UINT32_MAX;
 	if (!is_loaded(&d->fs, module.name, &module.state)) {
+		if (d->modules.is_closed && !is_at_work)
+			return 0;
 		r = module_look(&d->modules, module.name, &module.state);
 		if (r < 0)
 			return r;
@@ -186,13 +191,16 @@ int observe_driver_module(const struct fs *fs, const struct pci *pci, char *ret,
  */
 static int look_driver(struct os *d, struct node *n, const struct pci *pci)
 {
+	const struct rdma_part *part = rdma_part_of(pci->driver);
 	char name[MODULE_LEN];
 	struct module *m;
 	int r;
 
 	r = observe_driver_module(&d->fs, pci, name, sizeof(name));
 	if (r >= 0)
-		r = look(d, n, name);
+		r = look(d, n, name, true);
+	if (r >= 0 && part)
+		r = look(d, n, part->module, false);
 	if (r < 0)
 		return r;
 
@@ -252,7 +260,7 @@ static int look_unbound(struct os *d, struct node *n, struct pci *pci)
 	r = resolve(d, n, pci);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	return look(d, n, pci->module);
+	return look(d, n, pci->module, false);
 }
 
 /*
@@ -376,11 +384,11 @@ static int look_all(struct os *d, struct node *n)
 	int r = 0;
 
 	for (size_t i = 0; i < ELEMENTSOF(rdma_modules) && r >= 0; i++)
-		r = look(d, n, rdma_modules[i]);
+		r = look(d, n, rdma_modules[i], false);
 	for (size_t i = 0; i < ELEMENTSOF(other_modules) && r >= 0; i++)
-		r = look(d, n, other_modules[i]);
+		r = look(d, n, other_modules[i], false);
 	if (r >= 0 && has_infiniband(n))
-		r = look(d, n, IPOIB_MODULE);
+		r = look(d, n, IPOIB_MODULE, false);
 	for (size_t i = 0; i < n->n_pcis && r >= 0; i++)
 		if (!n->pcis[i].driver[0])
 			r = look_unbound(d, n, &n->pcis[i]);

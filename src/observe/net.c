@@ -16,7 +16,8 @@
 static int observe_sysfs_link(const struct fs *fs, const char *name, struct node *n)
 {
 	struct netdev nd = { .bond_mode = BOND_MODE_UNKNOWN }, *slot;
-	uint32_t flags = 0;
+	uint32_t flags = 0, carrier = 0;
+	char state[16] = "";
 	int r;
 
 	if (!COPY(nd.name, name))
@@ -35,6 +36,13 @@ static int observe_sysfs_link(const struct fs *fs, const char *name, struct node
 		nd.port_name[0] = '\0'; /* -EOPNOTSUPP of most drivers */
 	if (fs_read_u32(fs, FS_PATH("sys/class/net/%s/flags", name), &flags) >= 0)
 		nd.is_up = flags & IFF_UP;
+	if (fs_read(fs, FS_PATH("sys/class/net/%s/operstate", name), state, sizeof(state)) < 0)
+		state[0] = '\0';
+	nd.has_carrier =
+		fs_read_u32(fs, FS_PATH("sys/class/net/%s/carrier", name), &carrier) >= 0
+			? carrier > 0
+			: nd.is_up && (!state[0] || streq(state, "up") || streq(state, "unknown"));
+	fs_read_u32(fs, FS_PATH("sys/class/net/%s/master/ifindex", name), &nd.master);
 
 	slot = APPEND(n->netdevs, n->n_netdevs);
 	if (!slot)

@@ -194,6 +194,30 @@ static int observe_smc(struct os *d, struct node *n)
 	return r == -ENOMEM ? r : 0;
 }
 
+/*
+ * The folders "net" and "infiniband" of a function are there while a netdev, or an RDMA device, is
+ * in any namespace: get_device_parent() and cleanup_glue_dir() in drivers/base/core.c.
+ */
+static void look_for_aways(const struct fs *fs, struct node *n)
+{
+	struct fs quiet = *fs; /* a captured tree has no empty folders */
+
+	quiet.on_read = NULL;
+	for (size_t i = 0; i < n->n_pcis && fs->is_live; i++) {
+		struct pci *pci = &n->pcis[i];
+
+		if (!pci->driver[0] || !rdma_part_of(pci->driver))
+			continue;
+		pci->is_away =
+			(!node_netdev_of(n, pci->address) &&
+			 fs_exists(&quiet, FS_PATH("sys/bus/pci/devices/%s/net", pci->address)) >
+				 0) ||
+			(!node_ibdev_of(n, pci->address) &&
+			 fs_exists(&quiet,
+				   FS_PATH("sys/bus/pci/devices/%s/infiniband", pci->address)) > 0);
+	}
+}
+
 /* VFs and RDMA devices, and the indexes once more. */
 static int observe_devices(struct os *d, struct node *n, const struct memory *memory)
 {
@@ -203,7 +227,30 @@ static int observe_devices(struct os *d, struct node *n, const struct memory *me
 	if (r < 0)
 		return r;
 	r = observe_rdma(d, n, memory);
-	return r < 0 ? r : node_make_indexes(n);
+	if (r >= 0)
+		r = node_make_indexes(n);
+	if (r >= 0)
+		look_for_aways(&d->fs, n);
+	return r;
+}
+
+/* Of a copy of files: what it does not have is neither there nor missing. */
+static void say_unknown(const struct fs *fs)
+{
+	static const struct {
+		const char *path, *words;
+	} rows[] = { { ANSWERS_PATH, "addresses, routes and users of devices" },
+		     { "sys/module", "kernel modules" },
+		     { "sys/class/net", "network devices" },
+		     { "run/udev/data", "names by udev" },
+		     { "dev", "character devices" } };
+	char words[160] = "";
+
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++)
+		if (!fs_exists(fs, rows[i].path))
+			snprintf(words + strlen(words), sizeof(words) - strlen(words), "%s%s",
+				 *words ? ", " : "", rows[i].words);
+	log_warning("Not in this tree, and so neither known nor judged: %s", words);
 }
 
 int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct memory *ret_memory)
@@ -215,6 +262,7 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 	read_optional(&d->fs, "proc/sys/kernel/osrelease", n.kernel, sizeof(n.kernel));
 	read_optional(&d->fs, "proc/sys/kernel/random/boot_id", n.boot_id, sizeof(n.boot_id));
 
+	n.is_copy = !d->fs.is_live && !fs_exists(&d->fs, ANSWERS_PATH);
 	r = observe_memory(&d->fs, &n, &memory);
 	if (r >= 0)
 		r = observe_pci(&d->fs, &n, &memory);
@@ -222,6 +270,8 @@ int observe_node(struct os *d, struct attempts *tried, struct node *ret, struct 
 		return r;
 	for (size_t i = 0; i < n.n_pcis; i++)
 		n.pcis[i].is_busy = attempts_is_being_written(tried, n.pcis[i].address);
+	if (n.is_copy && n.n_pcis > 0)
+		say_unknown(&d->fs);
 	observe_writer(&d->fs, &n, &memory);
 	if (!d->fs.is_live)
 		r = observe_snapshot(&d->fs, &n);

@@ -160,6 +160,7 @@ static int observe_function(const struct fs *fs, const char *address, struct pci
 		return 0;
 	}
 
+	pci.has_config = !fs->is_live && fs_exists(fs, FS_PATH(FOLDER "/%s/config", address)) > 0;
 	snprintf(folder, sizeof(folder), FOLDER "/%s", address);
 	fs_enter(fs, folder, &inside);
 	fs = &inside;
@@ -469,6 +470,15 @@ int observe_netdev_pci(const struct fs *fs, struct netdev *nd)
 	return 0;
 }
 
+/* Does udev tell of netdevs? A tree may have a part of its files. */
+static bool has_names(const struct fs *fs)
+{
+	uint32_t n = 0;
+
+	return fs->is_live ? fs_exists(fs, "run/udev/data") > 0
+			   : fs_count(fs, "run/udev/data", "n", &n) >= 0 && n > 0;
+}
+
 void observe_netdev_name(const struct fs *fs, struct netdev *nd)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -481,7 +491,7 @@ void observe_netdev_name(const struct fs *fs, struct netdev *nd)
 			&text, &size);
 	/* It may have been renamed since it was listed. Without udev it has the name that it has.
 	 */
-	nd->is_unnamed = (r == -ENOENT && fs_exists(fs, "run/udev/data") > 0) ||
+	nd->is_unnamed = (r == -ENOENT && has_names(fs)) ||
 			 (r >= 0 && strstr(text, "\nE:ID_RENAMING=1")) ||
 			 !fs_exists(fs, FS_PATH("sys/class/net/%s", nd->name));
 }

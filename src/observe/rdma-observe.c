@@ -269,7 +269,8 @@ int observe_rdma(struct os *d, struct node *n, const struct memory *memory)
 	n_seen = n->n_ibdevs;
 	n->n_ibdevs = 0;
 
-	n->has_rdma_cm = fs_exists(&d->fs, "dev/infiniband/rdma_cm") > 0;
+	n->has_rdma_cm =
+		!ibdev_has_dev(&d->fs, n) || fs_exists(&d->fs, "dev/infiniband/rdma_cm") > 0;
 	r = fs_list(&d->fs, IBDEV_FOLDER, &names);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;

@@ -363,6 +363,7 @@ static const struct field node_rows[] = {
 	LIST(FIELD_LIST, struct node, "dcb", dcbs, dcb_fields,
 	     .has = offsetof(struct node, has_dcbs)),
 	LIST(FIELD_MAP, struct node, "modules", modules, module_fields),
+	FIELD(FIELD_FLAG, struct node, "copy", is_copy, .flags = FIELD_SPARSE),
 	FIELD(FIELD_FLAG, struct node, "dkms_building", is_dkms_building, .flags = FIELD_SPARSE),
 	/* None and not known are not the same. */
 	LIST(FIELD_LIST, struct node, "users", users, user_fields,

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cause.h"
 
+#include "../model/in-use.h"
+
 #include <linux/if_link.h>
+
+#define CLASS_ETHERNET 0x0200
 
 /* What a port hangs on. All may be NULL but the first two. */
 struct cause_view {
@@ -30,82 +34,59 @@ static const struct netdev *find_representor(const struct node *n, const struct 
 	return NULL;
 }
 
-static bool is_own_down(const struct cause_view *v)
-{
-	return v->own && !v->own->is_up;
-}
+enum lack {
+	LACK_UP,
+	LACK_ENABLED, /* its PF has it disabled */
+	LACK_MANAGER, /* of InfiniBand: the link is trained, and it is a subnet manager's turn */
+	LACK_CABLE,
+	LACK_CARRIER,
+};
 
-static bool is_pf_down(const struct cause_view *v)
+static bool lacks(const struct cause_view *v, const struct netdev *nd, enum lack what)
 {
-	return v->pf && !v->pf->is_up;
-}
-
-static bool is_representor_down(const struct cause_view *v)
-{
-	return v->representor && !v->representor->is_up;
-}
-
-static bool is_disabled(const struct cause_view *v)
-{
-	return v->info && v->info->link_state == IFLA_VF_LINK_STATE_DISABLE;
-}
-
-/* Of InfiniBand: the link is trained, and it is a subnet manager's turn. */
-static bool is_without_manager(const struct cause_view *v)
-{
-	return v->port && streq(v->port->link_layer, "InfiniBand") &&
-	       (streq(v->port->state, "INIT") || streq(v->port->state, "ARMED"));
-}
-
-static bool has_no_cable(const struct cause_view *v)
-{
-	return v->own && streq(v->own->link_state, LINK_NO_CABLE);
-}
-
-static bool has_pf_no_cable(const struct cause_view *v)
-{
-	return v->pf && streq(v->pf->link_state, LINK_NO_CABLE);
-}
-
-static bool has_pf_no_carrier(const struct cause_view *v)
-{
-	return v->pf && !v->pf->has_carrier;
-}
-
-static bool has_no_carrier(const struct cause_view *v)
-{
-	return v->own && !v->own->has_carrier;
+	switch (what) {
+	case LACK_UP:
+		return nd && !nd->is_up;
+	case LACK_ENABLED:
+		return v->info && v->info->link_state == IFLA_VF_LINK_STATE_DISABLE;
+	case LACK_MANAGER:
+		return v->port && streq(v->port->link_layer, "InfiniBand") &&
+		       (streq(v->port->state, "INIT") || streq(v->port->state, "ARMED"));
+	case LACK_CABLE:
+		return nd && streq(nd->link_state, LINK_NO_CABLE);
+	default:
+		return nd && !nd->has_carrier;
+	}
 }
 
 static const struct {
-	bool (*is)(const struct cause_view *v);
+	enum lack lack;
 	size_t netdev; /* the one that is named: its place in struct cause_view */
 	const char *words, *advice;
 } causes[] = {
-	{ is_own_down, offsetof(struct cause_view, own), "no link was asked for, %s is down",
+	{ LACK_UP, offsetof(struct cause_view, own), "no link was asked for, %s is down",
 	  "It is brought up by the service; if it stays down look in \"journalctl -u "
 	  "rdma-provision\", and for what lowers it: a network manager (\"nmcli device\", "
 	  "\"networkctl\") or a script." },
-	{ is_pf_down, offsetof(struct cause_view, pf), "%s of its physical function is down",
+	{ LACK_UP, offsetof(struct cause_view, pf), "%s of its physical function is down",
 	  "A virtual function has a link only while its physical function is up: \"ip link set\" "
 	  "with the name and \"up\", and look for what lowers it." },
-	{ is_representor_down, offsetof(struct cause_view, representor),
-	  "its representor %s is down",
+	{ LACK_UP, offsetof(struct cause_view, representor), "its representor %s is down",
 	  "In switchdev mode a virtual function has a link while its representor is up: add it to "
 	  "the bridge of Open vSwitch, or \"ip link set\" with the name and \"up\"." },
-	{ is_disabled, offsetof(struct cause_view, pf),
+	{ LACK_ENABLED, offsetof(struct cause_view, pf),
 	  "%s keeps its link down (link-state disable)",
 	  "\"ip link set PF vf N state auto\", and look for what disables it." },
-	{ is_without_manager, offsetof(struct cause_view, own),
+	{ LACK_MANAGER, offsetof(struct cause_view, own),
 	  "it has a link, and no subnet manager makes it ACTIVE",
 	  "Start a subnet manager for this fabric (opensm, or that of a switch); \"sminfo\" tells "
 	  "whether one is reached from here." },
-	{ has_pf_no_cable, offsetof(struct cause_view, pf),
-	  "%s of its physical function has no cable", NULL },
-	{ has_no_cable, offsetof(struct cause_view, own), "%s has no cable", NULL },
-	{ has_pf_no_carrier, offsetof(struct cause_view, pf),
+	{ LACK_CABLE, offsetof(struct cause_view, pf), "%s of its physical function has no cable",
+	  NULL },
+	{ LACK_CABLE, offsetof(struct cause_view, own), "%s has no cable", NULL },
+	{ LACK_CARRIER, offsetof(struct cause_view, pf),
 	  "%s of its physical function has no carrier", NULL },
-	{ has_no_carrier, offsetof(struct cause_view, own), "%s has no carrier", NULL },
+	{ LACK_CARRIER, offsetof(struct cause_view, own), "%s has no carrier", NULL },
 };
 
 const char *cause_of_port(const struct node *n, const struct pci *pci, const struct netdev *nd,
@@ -125,9 +106,9 @@ const char *cause_of_port(const struct node *n, const struct pci *pci, const str
 		const char *words;
 		size_t used = strlen(detail);
 
-		if (!causes[i].is(&v))
-			continue;
 		memcpy(&named, (const char *)&v + causes[i].netdev, sizeof(named));
+		if (!lacks(&v, named, causes[i].lack))
+			continue;
 		used += (size_t)snprintf(detail + used, size - used, "%s", used > 0 ? ": " : "");
 		if (used < size)
 			used += (size_t)snprintf(detail + used, size - used, causes[i].words,
@@ -138,4 +119,117 @@ const char *cause_of_port(const struct node *n, const struct pci *pci, const str
 		return causes[i].advice;
 	}
 	return NULL;
+}
+
+/* --- what stands behind a catch-all reason: each gives a name for its words, or NULL --- */
+
+static const char *unloaded_part(const struct node *n, const struct pci *pci)
+{
+	const struct rdma_part *part = rdma_part_of(pci->driver);
+	const struct module *m = part ? node_module(n, part->module) : NULL;
+
+	return m && !module_is_in_kernel(m) && !node_ibdev_of(n, pci->address) ? m->name : NULL;
+}
+
+/* The folder of the function tells it; of a tree, that there are namespaces is all that does. */
+static const char *namespace_of(const struct node *n, const struct pci *pci)
+{
+	const bool lacks_netdev = pci->class >> 8 == CLASS_ETHERNET && !pci_is_erdma(pci) &&
+				  !node_netdev_of(n, pci->address);
+	const bool lacks_ibdev =
+		n->netns_mode == NETNS_MODE_EXCLUSIVE && !node_ibdev_of(n, pci->address);
+
+	if (!pci->driver[0] || pci->health[0] || !(lacks_netdev || lacks_ibdev) ||
+	    !(pci->is_away || (n->now_usec == 0 && n->n_netnses > 0)))
+		return NULL;
+	return n->n_netnses == 1 ? n->netnses[0].name : "\"ip netns\" or \"lsns -t net\" shows";
+}
+
+static const char *driver_of_vm(const struct node *n _unused_, const struct pci *pci)
+{
+	return in_use_is_vfio(pci) ? pci->driver : NULL;
+}
+
+static const char *driver_of_mlx5(const struct node *n _unused_, const struct pci *pci)
+{
+	return streq(pci->driver, "mlx5_core") ? "" : NULL;
+}
+
+static const char *vf_of_guest(const struct node *n _unused_, const struct pci *pci)
+{
+	return pci_is_vf(pci) ? "" : NULL;
+}
+
+static const char *driver_without_part(const struct node *n _unused_, const struct pci *pci)
+{
+	return rdma_part_of(pci->driver) ? NULL : pci->driver;
+}
+
+/* With RoCE it has the GID of the MAC as soon as the netdev is there:
+ * ib_cache_gid_set_default_gid() in drivers/infiniband/core/cache.c. */
+static const char *empty_table(const struct node *n, const struct pci *pci)
+{
+	const struct ibdev *ib = node_ibdev_of(n, pci->address);
+	const struct netdev *nd = node_netdev_of(n, pci->address);
+
+	for (size_t i = 0; ib && i < ib->n_ports; i++)
+		if (ib->ports[i].n_gids > 0)
+			return NULL;
+	return ib && nd && nd->is_up && !n->is_copy ? ib->name : NULL;
+}
+
+static const char *missing_file(const struct node *n, const struct pci *pci)
+{
+	return n->is_copy && !pci->has_config ? "sriov_totalvfs" : NULL;
+}
+
+/* The cheapest first. */
+static const struct {
+	enum reason of;
+	const char *(*seen)(const struct node *n, const struct pci *pci); /* NULL: always */
+	enum reason reason;
+	const char *words, *advice; /* NULL: the detail stays; the reason has the words */
+} evidence[] = {
+	{ REASON_PF_SICK, unloaded_part, REASON_NO_IBDEV, "%s is not loaded", NULL },
+	{ REASON_PF_SICK, namespace_of, REASON_IN_NETNS, "network namespaces: %s", NULL },
+	{ REASON_NO_IBDEV, driver_of_vm, REASON_NO_IBDEV, "it is bound to %s",
+	  "Leave the function out of Match=, or bind it to its own driver." },
+	{ REASON_NO_IBDEV, unloaded_part, REASON_NO_IBDEV, "%s is not loaded", NULL },
+	{ REASON_NO_IBDEV, namespace_of, REASON_IN_NETNS, "network namespaces: %s", NULL },
+	{ REASON_NO_IBDEV, driver_without_part, REASON_NO_IBDEV,
+	  "no RDMA part of the driver %s is known",
+	  "Leave the function out of Match=, unless a software RDMA device (rdma_rxe, siw) is made "
+	  "on its network device." },
+	{ REASON_NO_GID, namespace_of, REASON_IN_NETNS, "network namespaces: %s", NULL },
+	{ REASON_NO_GID, empty_table, REASON_NO_GID, "the GID table of %s is empty",
+	  "RoCE may be switched off: see \"devlink dev param show pci/ADDRESS name enable_roce\". "
+	  "If it is false, set it to true and run \"devlink dev reload\"." },
+	{ REASON_ZERO_GUID, vf_of_guest, REASON_ZERO_GUID, NULL, NULL },
+	{ REASON_ZERO_GUID, NULL, REASON_ZERO_GUID, NULL,
+	  "The GUID of a physical function is that of the card: compare it with what the vendor's "
+	  "tool shows (mlx5: \"mstflint -d ADDRESS query\"), and set it there." },
+	{ REASON_NO_SRIOV, missing_file, REASON_NOT_RECORDED, "%s", NULL },
+	{ REASON_NO_SRIOV, vf_of_guest, REASON_NO_SRIOV, NULL,
+	  "It is a virtual function itself, of a card of the host: use "
+	  "VirtualFunctions=exclusive." },
+	{ REASON_NO_SRIOV, driver_of_mlx5, REASON_NO_SRIOV, NULL,
+	  "Enable SR-IOV in the card's firmware (mstconfig SRIOV_EN=1 and NUM_OF_VFS) and in the "
+	  "BIOS, then power cycle; if neither is possible, use VirtualFunctions=exclusive." },
+};
+
+enum reason cause_of_reason(const struct node *n, const struct pci *pci, enum reason of,
+			    char *detail, size_t size, const char **ret_advice)
+{
+	for (size_t i = 0; i < ELEMENTSOF(evidence); i++) {
+		const char *name = !evidence[i].seen ? "" : evidence[i].seen(n, pci);
+
+		if (evidence[i].of != of || !name)
+			continue;
+		if (evidence[i].words)
+			snprintf(detail, size, evidence[i].words, name);
+		if (evidence[i].advice)
+			*ret_advice = evidence[i].advice;
+		return evidence[i].reason;
+	}
+	return of;
 }

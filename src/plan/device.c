@@ -489,10 +489,6 @@ static enum reason judge(const struct config *c, const struct node *n, const str
 			 d->bond->name);
 		return REASON_PORT_OF_LAG;
 	}
-	if (!ib && in_use_is_vfio(d->pci)) {
-		snprintf(d->detail, sizeof(d->detail), "it is bound to %s", d->pci->driver);
-		d->advice = "Leave the function out of Match=, or bind it to its own driver.";
-	}
 	if (!ib)
 		return REASON_NO_IBDEV;
 	if (guid_is_zero(ib->node_guid))
@@ -770,6 +766,7 @@ static int add_device(const struct config *c, const struct node *n, const struct
 	}
 
 	d->reason = judge(c, n, memory, p, d);
+	d->reason = cause_of_reason(n, pci, d->reason, d->detail, sizeof(d->detail), &d->advice);
 	d->is_usable = d->reason == REASON_NONE;
 	/* On its way into a pod, or back, a device is unusable for a moment: one look proves
 	 * nothing. One that was bound again was never usable. */

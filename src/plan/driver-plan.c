@@ -24,7 +24,7 @@ static enum reason find_obstacle(const struct node *n, const char *name, enum cl
 {
 	const struct module *m = node_module(n, name);
 
-	if (!m || m->state == MODULE_MISSING) {
+	if (m->state == MODULE_MISSING) {
 		*ret_class = n->is_dkms_building ? CLASS_WAITING : CLASS_IMPOSSIBLE;
 		return n->is_dkms_building ? REASON_DKMS_BUILDING : REASON_MODULE_MISSING;
 	}
@@ -66,8 +66,10 @@ static struct action *add_load(const struct node *n, struct plan *p, const char 
 
 int plan_want_module(const struct node *n, struct plan *p, const char *name, enum step step)
 {
-	if (module_is_in_kernel(node_module(n, name)) || is_planned(p, VERB_LOAD_MODULE, name))
-		return 0;
+	const struct module *m = node_module(n, name);
+
+	if (!m || module_is_in_kernel(m) || is_planned(p, VERB_LOAD_MODULE, name))
+		return 0; /* !m: a tree that does not tell of it */
 	return add_load(n, p, name, step) ? 0 : -ENOMEM;
 }
 
@@ -310,10 +312,14 @@ static int plan_mode(const struct config *c, const struct node *n, const struct 
 	return r < 0 ? r : wants_peermem;
 }
 
-/* The driver of a function that has none; eRDMA's comes with its mode. */
+/* The driver of a function that has none, or its part for RDMA; eRDMA's comes with its mode. */
 static int want_driver(const struct config *c, const struct node *n, struct plan *p,
 		       const struct device *d)
 {
+	const struct rdma_part *part = rdma_part_of(d->pci->driver);
+
+	if (part && !d->ibdev)
+		return plan_want_module(n, p, part->module, STEP_DRIVER);
 	if (d->pci->driver[0] || (c->driver.mode != DRIVER_MODE_KEEP && pci_is_erdma(d->pci)))
 		return 0;
 	if (d->pci->module[0])

@@ -535,6 +535,14 @@ static int add_addressed(struct search *s, enum need_why why)
 					     : "nothing tells which NIC carries the node");
 		r = add_root(s, nd, &e, &leads);
 	}
+	for (size_t i = 0; i < s->n->n_netdevs && s->n->is_copy && r >= 0; i++) {
+		const struct netdev *nd = &s->n->netdevs[i];
+		const struct evidence e = { why, "", nd->name,
+					    "this tree does not tell whether it has an address",
+					    false };
+
+		r = add_root(s, nd, &e, &leads);
+	}
 	return r;
 }
 

@@ -15,11 +15,6 @@ static const struct {
 	{ 0x14e4, 0, QUIRK_UP_FIRST, "bnxt_en" },
 	/* igb_sriov_reinit() in drivers/net/ethernet/intel/igb/igb_main.c */
 	{ 0x8086, 0, QUIRK_UP_AFTER_VFS, "igb" },
-	/* Their VFs are driven by iavf, which makes no auxiliary device for irdma:
-	 * irdma_auxiliary_id_table[] in drivers/infiniband/hw/irdma/main.c,
-	 * i40iw_auxiliary_id_table[] in .../irdma/i40iw_if.c */
-	{ 0x8086, 0, QUIRK_NO_VF_RDMA, "ice" },
-	{ 0x8086, 0, QUIRK_NO_VF_RDMA, "i40e" },
 	/* mlx5_core_sriov_configure() in .../mlx5/core/sriov.c: the PF's netdev is not closed */
 	{ 0x15b3, 0, QUIRK_KEEPS_LINK, "mlx5_core" },
 	/* hns3_pci_sriov_configure() in drivers/net/ethernet/hisilicon/hns3/hns3_enet.c */

@@ -19,8 +19,6 @@ enum quirk {
 	/* Making VFs closes a netdev that is up and opens it again, and the link with it. It is
 	 * brought up when they are there, before they get their drivers. */
 	QUIRK_UP_AFTER_VFS,
-	/* Its VFs have no RDMA, so that they would only take the PF's place. */
-	QUIRK_NO_VF_RDMA,
 	/* A PF keeps its link while VFs are made or removed. */
 	QUIRK_KEEPS_LINK,
 	_QUIRK_N

@@ -3,6 +3,7 @@
  * Vf: how many VFs each PF is to have, and the way there. What forbids it is vf-precheck.h, what
  * becomes of VFs then plan/vf-setup.c.
  */
+#include "cause.h"
 #include "guard.h"
 #include "identity.h"
 #include "in-use-plan.h"
@@ -132,45 +133,50 @@ const struct need *plan_vf_of_node(const struct node *n, const struct plan *p,
 	return NULL;
 }
 
-/* What keeps the number of VFs of this PF from changing now. CLASS_CHANGE: nothing. */
-static enum class judge(const struct node *n, const struct memory *memory, const struct plan *p,
-			const struct device *d, enum reason *ret, char *detail, size_t size) {
-	const struct need *vf = plan_vf_of_node(n, p, d); const uint32_t want = wish_of(d);
-		enum class class;
+/* What keeps the number of VFs of this PF from changing now, and its class. REASON_NONE: nothing.
+ */
+static enum reason judge(const struct node *n, const struct memory *memory, const struct plan *p,
+			 const struct device *d, enum class *ret, char *detail, size_t size)
+{
+	const struct need *vf = plan_vf_of_node(n, p, d);
+	const uint32_t want = wish_of(d);
+	enum reason obstacle;
 
-		if (vf){ *ret = guard_reason(vf); plan_describe_need(vf, detail, size);
-			 return CLASS_REFUSED;
-}
-*ret = vf_obstacle(p, memory, d->pci, want, &class, detail, size);
-if (*ret == REASON_PF_SICK && d->is_in_pod) {
-	*ret = REASON_VF_IN_USE;
-	in_use_of_function(&p->graph, memory, d->pci, detail, size);
-	return CLASS_NEEDS_REBOOT;
-}
-if (*ret != REASON_NONE)
-	return class;
-if (d->sick[0]) {
-	*ret = REASON_PF_SICK;
-	copy(detail, size, d->sick);
-	return CLASS_WAITING;
-}
-if (in_use_of_vfs(&p->graph, memory, d->pci, detail, size)) {
-	*ret = REASON_VF_IN_USE;
-	return CLASS_NEEDS_REBOOT;
-}
-if (guard_may_at_boot(d, GUARD_NUM_VFS)) {
-	*ret = REASON_PF_IN_USE;
-	copy(detail, size, d->used_by);
-	return CLASS_NEEDS_REBOOT;
-}
-/* Those that are made now would never get GUIDs by which others could reach them. */
-if (want > 0 && identity_lacks_ipoib(n, d)) {
-	*ret = REASON_NO_IPOIB;
-	snprintf(detail, size, "%s is %s", IPOIB_MODULE,
-		 module_is_in_kernel(node_module(n, IPOIB_MODULE)) ? "loaded" : "not loaded");
-	return CLASS_WAITING;
-}
-return CLASS_CHANGE;
+	if (vf) {
+		*ret = CLASS_REFUSED;
+		plan_describe_need(vf, detail, size);
+		return guard_reason(vf);
+	}
+	obstacle = vf_obstacle(p, memory, d->pci, want, ret, detail, size);
+	if (obstacle == REASON_PF_SICK && d->is_in_pod) {
+		*ret = CLASS_NEEDS_REBOOT;
+		in_use_of_function(&p->graph, memory, d->pci, detail, size);
+		return REASON_VF_IN_USE;
+	}
+	if (obstacle != REASON_NONE)
+		return obstacle;
+	*ret = CLASS_WAITING;
+	if (d->sick[0]) {
+		copy(detail, size, d->sick);
+		return REASON_PF_SICK;
+	}
+	*ret = CLASS_NEEDS_REBOOT;
+	if (in_use_of_vfs(&p->graph, memory, d->pci, detail, size))
+		return REASON_VF_IN_USE;
+	if (guard_may_at_boot(d, GUARD_NUM_VFS)) {
+		copy(detail, size, d->used_by);
+		return REASON_PF_IN_USE;
+	}
+	*ret = CLASS_WAITING;
+	/* Those that are made now would never get GUIDs by which others could reach them. */
+	if (want > 0 && identity_lacks_ipoib(n, d)) {
+		snprintf(detail, size, "%s is %s", IPOIB_MODULE,
+			 module_is_in_kernel(node_module(n, IPOIB_MODULE)) ? "loaded"
+									   : "not loaded");
+		return REASON_NO_IPOIB;
+	}
+	*ret = CLASS_CHANGE;
+	return REASON_NONE;
 }
 
 /* What was tried and is not so has failed, and keeps no other NIC. */
@@ -185,16 +191,14 @@ static bool wants_change(const struct memory *memory, const struct device *d)
 void plan_put_off(const struct node *n, const struct memory *memory, struct plan *p)
 {
 	char detail[GATE_DETAIL_LEN];
-	enum reason reason;
+	enum class class;
 
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device *by = &p->devices[i];
 		bool has_vfs = false;
 
 		if (by->put_off_by || !wants_change(memory, by) ||
-		    judge(n, memory, p, by, &reason, detail, sizeof(detail)) !=
-			    CLASS_NEEDS_REBOOT ||
-		    reason != REASON_VF_IN_USE)
+		    judge(n, memory, p, by, &class, detail, sizeof(detail)) != REASON_VF_IN_USE)
 			continue;
 		for (size_t k = 0; k < p->n_devices; k++)
 			has_vfs |= p->devices[k].is_vf && p->devices[k].config == by->config;
@@ -215,6 +219,7 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 {
 	const uint32_t want = wish_of(d);
 	char detail[ELEMENTSOF(((struct action *)0)->detail)];
+	const char *advice = "";
 	enum class class;
 	enum reason reason;
 	const struct action *running;
@@ -229,15 +234,20 @@ static int plan_pf(const struct node *n, const struct memory *memory, struct pla
 	}
 	if (want == UINT32_MAX || want == d->pci->num_vfs)
 		return 0;
-	class = judge(n, memory, p, d, &reason, detail, sizeof(detail));
-	if (class == CLASS_CHANGE && d->put_off_by)
-		class = judge(n, memory, p, d->put_off_by, &reason, detail, sizeof(detail));
-	if (class == CLASS_CHANGE)
+	reason = judge(n, memory, p, d, &class, detail, sizeof(detail));
+	if (reason == REASON_NONE && d->put_off_by)
+		reason = judge(n, memory, p, d->put_off_by, &class, detail, sizeof(detail));
+	if (reason == REASON_NONE)
 		return add_changes(n, memory, p, d, want);
+	reason = cause_of_reason(n, d->pci, reason, detail, sizeof(detail), &advice);
+	if (reason == REASON_NOT_RECORDED)
+		class = CLASS_WAITING;
 	a = add_change(p, class, reason, d->pci, d->pci->num_vfs, want);
-	if (a)
-		COPY(a->detail, detail);
-	return a ? 0 : -ENOMEM;
+	if (!a)
+		return -ENOMEM;
+	COPY(a->detail, detail);
+	COPY(a->advice, advice);
+	return 0;
 }
 
 /* Display controllers of class 3D have no screen: they compute, whatever their vendor. So does what

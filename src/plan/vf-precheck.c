@@ -123,12 +123,13 @@ static bool is_sick(const struct node *n, const struct pci *pf, char *detail, si
 	return detail[0];
 }
 
-/* Intel's own drivers, which are out of tree, may have what the kernel's do not. */
+/* A vendor's own driver, which is out of tree, may have what the kernel's does not. */
 static bool lacks_rdma_vfs(const struct node *n, const struct pci *pf)
 {
+	const struct rdma_part *part = rdma_part_of(pf->driver);
 	const struct module *m = node_module(n, pf->driver);
 
-	return quirk_has(pf, QUIRK_NO_VF_RDMA) && !(m && m->is_out_of_tree);
+	return part && part->lacks_vfs && !(m && m->is_out_of_tree);
 }
 
 static bool is_down(const struct plan *p, const struct pci *pf)

@@ -1154,6 +1154,52 @@ def vlan_rails():
     t.done()
 
 
+def causes():
+    """Rails that look faulty and are not: RoCE switched off, a netdev in a namespace, a PF with a zero GUID; other
+    programs set the number of VFs of a fourth."""
+    t = Tree('made-causes')
+    t.system('6.8.0-51-generic', 34, 1, RDMA_MODULES + ['mlx5_core', 'mlx5_ib'])
+    uplink(t)
+    for n, bus in enumerate(['17', '27', '37', '47']):
+        address, name, ip = '0000:%s:00.0' % bus, 'rail%d' % n, '10.30.%d.2' % n
+        mac, guid = mlx5_nic(t, 0, address, 0, 0x1021, 4 + n, name, 16)
+        if n == 1:
+            os.remove(os.path.join(t.root, 'sys/class/net', name))
+            t.answers['links'] = [link for link in t.answers['links'] if link['name'] != name]
+            t.answers['addresses'] = [a for a in t.answers['addresses'] if a['ifindex'] != 4 + n]
+        else:
+            t.ipv4(4 + n, ip, 24, '10.30.%d.0' % n)
+        gids = [] if n == 0 else mlx5_gids(mac, ip, name if n != 1 else '')
+        t.ibdev('mlx5_%d' % n, address, '0000:0000:0000:0000' if n == 2 else guid, name if n != 1 else '', gids,
+                '400 Gb/sec (4X NDR)')
+    t.answers['netnses'] = [{'inode': 4026532999, 'name': 'storage'}]
+    t.file('etc/systemd/network/10-rail3.link', '[Match]\nPath=pci-0000:47:00.0\n[Link]\nSR-IOVVirtualFunctions=8\n')
+    t.file('etc/netplan/50-rails.yaml', 'network:\n  ethernets:\n    rail3:\n      virtual-function-count: 8\n')
+    t.file('etc/netplan/60-eth0.yaml', 'network:\n  ethernets:\n    eth0:\n      virtual-function-count: 8\n')
+    t.file('etc/udev/rules.d/50-off.rules', '# ATTR{device/sriov_numvfs}="8"\n')
+    t.config('[Device whole]\nMatch=pci:0000:17:00.0 pci:0000:27:00.0 pci:0000:37:00.0\n\n'
+             '[Device shared]\nMatch=pci:0000:47:00.0\nVirtualFunctions=shared-multi\nCount=4\n\n' + PLUGIN)
+    t.done()
+
+
+def copy():
+    """A copy of /sys as other tools make it, without the kernel's answers: what it lacks is not known."""
+    t = Tree('made-copy')
+    uplink(t)
+    for n, (bus, driver, device) in enumerate([('82', 'mlx4_core', 0x1003), ('83', 'mlx5_core', 0x1021)]):
+        address, mac = '0000:%s:00.0' % bus, 'b8:ce:f6:%s:00:00' % bus
+        t.function('pci0000:80/0000:80:0%d.0' % (n + 1), address, 0x15B3, device, 0x020700, driver, 0)
+        t.ibdev('mlx%d_0' % (4 + n), address, groups(eui64(mac)), '', [(0, default_gid(mac), None, None)],
+                '56 Gb/sec (4X FDR)', link_layer='InfiniBand')
+    for path in 'dev', 'sys/class/infiniband_verbs', 'sys/class/infiniband_mad', 'sys/module', 'proc':
+        shutil.rmtree(os.path.join(t.root, path), ignore_errors=True)
+    t.file('run/udev/data/b8:0', 'E:ID_SERIAL=disk\n')
+    t.config('[Device copied]\nMatch=driver:mlx4_core\n\n'
+             '[Device more]\nMatch=driver:mlx5_core\nVirtualFunctions=shared-multi\nCount=4\n\n' + PLUGIN)
+    t.done()
+    os.remove(os.path.join(t.root, 'rdma-provision-answers.json'))
+
+
 VFS = '[Device rail]\nMatch=driver:mlx5_core\nVirtualFunctions=shared\n'
 ROUTES = '[Route]\nManage=yes\n\n'
 PLUGIN = '[DevicePlugin]\nType=rdma-shared\n'
@@ -1163,6 +1209,8 @@ if __name__ == '__main__':
     ack_controller().done()
     ack_no_driver().done()
     ack_primary_eri()
+    causes()
+    copy()
     e810()
     ecs_erdma('made-ecs-erdma', 1, True).done()
     ecs_erdma_in_use().done()

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which cause is told in place of a catch-all reason, and that none is told which was not seen. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../src/plan/cause.h"
+
+#include "scene.h"
+
+#define ETHERNET   0x020000
+#define INFINIBAND 0x020700
+
+struct row {
+	const char *name;
+	enum reason of;
+	const char *driver;
+	uint32_t class;
+	uint16_t device;
+	bool has_netdev, has_ibdev, has_gid, is_away, is_live, is_exclusive, is_copy;
+	size_t n_netnses;
+	enum module_state part; /* of mlx5_ib; _MODULE_STATE_N: not told */
+	enum reason expected;
+	const char *detail, *advice; /* what is in them; NULL: the advice is that of the reason */
+};
+
+#define MLX5      .driver = "mlx5_core", .class = ETHERNET, .device = 0x1021, .part = MODULE_LOADED
+#define MLX5_IB   .driver = "mlx5_core", .class = INFINIBAND, .device = 0x1021
+#define SICK      .of = REASON_PF_SICK, .expected = REASON_PF_SICK, .detail = "before"
+#define NO_IBDEV  .of = REASON_NO_IBDEV, .expected = REASON_NO_IBDEV
+#define NO_GID    .of = REASON_NO_GID, .expected = REASON_NO_GID
+#define NO_SRIOV  .of = REASON_NO_SRIOV, .expected = REASON_NO_SRIOV, .detail = "before"
+#define AWAY      .expected = REASON_IN_NETNS
+#define ZERO_GUID .of = REASON_ZERO_GUID, .expected = REASON_ZERO_GUID, .detail = "before"
+
+/* clang-format off */
+static const struct row rows[] = {
+	{ "nothing is seen", SICK, MLX5 },
+	{ "another reason", .of = REASON_PORT_DOWN, MLX5, .expected = REASON_PORT_DOWN,
+	  .detail = "before", .n_netnses = 1 },
+
+	{ "mlx5_ib is not loaded", .of = REASON_PF_SICK, MLX5_IB, .part = MODULE_AVAILABLE,
+	  .expected = REASON_NO_IBDEV, .detail = "mlx5_ib is not loaded" },
+	{ "it is missing", NO_IBDEV, MLX5_IB, .part = MODULE_MISSING, .detail = "mlx5_ib is not loaded" },
+	{ "it is loaded", SICK, MLX5_IB, .part = MODULE_LOADED },
+	{ "a tree does not tell of it", SICK, MLX5_IB, .part = _MODULE_STATE_N },
+
+	{ "a netdev, and a namespace in a tree", .of = REASON_PF_SICK, MLX5, .has_ibdev = true,
+	  .n_netnses = 1, AWAY, .detail = "storage" },
+	{ "the same, asked for its GID", .of = REASON_NO_GID, MLX5, .has_ibdev = true, .n_netnses = 1,
+	  AWAY, .detail = "storage" },
+	{ "two of them", .of = REASON_NO_GID, MLX5, .has_ibdev = true, .n_netnses = 2, AWAY,
+	  .detail = "ip netns" },
+	{ "on a running system the folder of the function tells", SICK, MLX5, .has_ibdev = true,
+	  .n_netnses = 1, .is_live = true },
+	{ "and it does without a name", .of = REASON_PF_SICK, MLX5, .has_ibdev = true, .is_away = true,
+	  .is_live = true, AWAY, .detail = "lsns" },
+	{ "the netdev is here", NO_GID, MLX5, .has_netdev = true, .has_ibdev = true, .has_gid = true,
+	  .n_netnses = 1, .detail = "before" },
+	{ "an RDMA device", .of = REASON_NO_IBDEV, MLX5, .has_netdev = true, .n_netnses = 1,
+	  .is_exclusive = true, AWAY, .detail = "storage" },
+	{ "none leaves in mode shared", NO_IBDEV, MLX5, .has_netdev = true, .n_netnses = 1,
+	  .detail = "before" },
+
+	{ "a driver of virtual machines", NO_IBDEV, .driver = "vfio-pci", .class = ETHERNET,
+	  .detail = "it is bound to vfio-pci", .advice = "bind it to its own driver" },
+	{ "a driver without RDMA", NO_IBDEV, .driver = "igb", .class = ETHERNET, .has_netdev = true,
+	  .detail = "no RDMA part of the driver igb is known", .advice = "Leave the function out" },
+
+	{ "an empty table", NO_GID, MLX5, .has_netdev = true, .has_ibdev = true,
+	  .detail = "the GID table of mlx5_0 is empty", .advice = "enable_roce" },
+	{ "a copy may be without it", NO_GID, MLX5, .has_netdev = true, .has_ibdev = true,
+	  .is_copy = true, .detail = "before" },
+
+	{ "the GUID of a PF", ZERO_GUID, MLX5, .has_ibdev = true, .advice = "that of the card" },
+	{ "that of a VF of a guest", ZERO_GUID, .driver = "mlx5_core", .device = 0x101e },
+
+	{ "a PF of mlx5", NO_SRIOV, MLX5, .advice = "power cycle" },
+	{ "another card", NO_SRIOV, .driver = "hfi1" },
+	{ "a VF of a guest", NO_SRIOV, .driver = "mlx5_core", .device = 0x101e,
+	  .advice = "a virtual function itself" },
+	{ "a file that was not copied", .of = REASON_NO_SRIOV, MLX5, .is_copy = true,
+	  .expected = REASON_NOT_RECORDED, .detail = "sriov_totalvfs" },
+};
+/* clang-format on */
+
+static enum reason find(const struct row *row, char *detail, size_t size, const char **advice)
+{
+	struct pci pci = { .address = "0000:41:00.0",
+			   .vendor = 0x15b3,
+			   .device = row->device,
+			   .class = row->class,
+			   .is_away = row->is_away };
+	struct netdev nd = { .name = "eth1", .is_up = true };
+	struct gid gid = { .type = "RoCE v2" };
+	struct port port = { .number = 1, .gids = &gid, .n_gids = row->has_gid };
+	struct ibdev ib = { .name = "mlx5_0", .ports = &port, .n_ports = 1 };
+	struct module part = { .name = "mlx5_ib", .state = row->part };
+	struct netns netnses[] = { { .name = "storage" }, { .name = "web" } };
+	struct node n = { .pcis = &pci,
+			  .n_pcis = 1,
+			  .netdevs = &nd,
+			  .n_netdevs = row->has_netdev,
+			  .ibdevs = &ib,
+			  .n_ibdevs = row->has_ibdev,
+			  .modules = &part,
+			  .n_modules = row->part != _MODULE_STATE_N,
+			  .netnses = netnses,
+			  .n_netnses = row->n_netnses,
+			  .is_copy = row->is_copy,
+			  .now_usec = row->is_live ? 1 : 0,
+			  .netns_mode =
+				  row->is_exclusive ? NETNS_MODE_EXCLUSIVE : NETNS_MODE_SHARED };
+
+	COPY(pci.driver, row->driver);
+	COPY(nd.pci, pci.address);
+	COPY(ib.pci, pci.address);
+	return cause_of_reason(&n, &pci, row->of, detail, size, advice);
+}
+
+static void a_cause_is_told_only_when_it_is_seen(_unused_ void **state)
+{
+	for (size_t i = 0; i < ELEMENTSOF(rows); i++) {
+		char detail[192] = "before";
+		const char *advice = NULL;
+		enum reason reason = find(&rows[i], detail, sizeof(detail), &advice);
+
+		assert_row(rows[i].name, reason_code(reason), reason_code(rows[i].expected));
+		if (rows[i].detail && !strstr(detail, rows[i].detail))
+			assert_row(rows[i].name, detail, rows[i].detail);
+		if (!rows[i].advice != !advice || (advice && !strstr(advice, rows[i].advice)))
+			assert_row(rows[i].name, advice ? advice : "none",
+				   rows[i].advice ? rows[i].advice : "none");
+	}
+}
+
+/* Of nobody's guess: what costs a drain, a reboot or a card is said of what was seen alone. */
+static void a_reboot_or_a_card_is_advised_of_no_absence(_unused_ void **state)
+{
+	static const enum reason absent[] = { REASON_NO_IBDEV, REASON_NO_GID,    REASON_NO_SRIOV,
+					      REASON_IN_NETNS, REASON_NO_UVERBS, REASON_ZERO_GUID };
+
+	for (size_t i = 0; i < ELEMENTSOF(absent); i++) {
+		assert_null(strstr(reason_advice(absent[i]), "replace"));
+		assert_null(strstr(reason_advice(absent[i]), "power cycle"));
+		assert_null(strstr(reason_advice(absent[i]), "eboot"));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cause_is_told_only_when_it_is_seen),
+		cmocka_unit_test(a_reboot_or_a_card_is_advised_of_no_absence),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
