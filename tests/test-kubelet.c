@@ -1799,7 +1799,6 @@ static void the_label_of_the_mode_is_read_wherever_flags_are(_unused_ void **sta
 			put_text(&root, rows[i].entries[e].path, rows[i].entries[e].text);
 		look_for(&root.fs, BEST_EFFORT, &k);
 		assert_string_equal(k.seen.vke_rdma_mode, rows[i].mode);
-		assert_string_equal(k.seen.label_source, *rows[i].mode ? "--node-labels" : "");
 		assert_capture_tells_the_same(&root, NULL);
 	}
 }

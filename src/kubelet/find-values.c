@@ -302,7 +302,6 @@ static void find_settings(const struct value_look *l, struct kubelet_found *k)
 	COPY(k->seen.flannel_iface, l->rancher.flannel_iface);
 	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_RDMA_MODE, k->seen.vke_rdma_mode,
 		  sizeof(k->seen.vke_rdma_mode));
-	COPY(k->seen.label_source, *k->seen.vke_rdma_mode ? "--node-labels" : "");
 	flags_map(&l->flags, FLAG_NODE_LABELS, VKE_GPU_SCHEDULE, k->seen.vke_gpu_schedule,
 		  sizeof(k->seen.vke_gpu_schedule));
 

@@ -58,7 +58,7 @@ static int read_label(const struct fs *fs, const char *path, struct kubelet *k)
 		return 0;
 	}
 	COPY(k->vke_rdma_mode, mode);
-	COPY(k->label_source, path);
+	k->has_label_file = true;
 	snprintf(line, sizeof(line), VKE_RDMA_MODE "=%s\n", mode);
 	fs_record(fs, RECORD_FILE, path + 1, line, strlen(line));
 	return 0;

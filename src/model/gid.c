@@ -83,9 +83,11 @@ int gid_index_of(const struct port *p, const char *netdev, const struct netdev *
 		if (!streq(g->type, GID_ROCE_V2) || !gid_parse(g->gid, bytes) ||
 		    (!streq(g->netdev, netdev) && (!bond || !streq(g->netdev, bond->name))))
 			continue;
+		if (!gid_is_routable(bytes))
+			continue;
 		if (gid_is_ipv4(bytes))
 			return (int)g->index;
-		if (ipv6 < 0 && gid_is_global_ipv6(bytes))
+		if (ipv6 < 0)
 			ipv6 = (int)g->index;
 	}
 	return ipv6;

@@ -25,8 +25,8 @@ void gid_of_address(const struct address *a, uint8_t ret[static 16]);
 bool gid_is_there(const struct port *p, const char *netdev, const struct address *a);
 
 /*
- * The index of the RoCE v2 GID of an IPv4 address of this netdev, or of the bond that it is a port
- * of (NULL: none), the first one: what NCCL_IB_GID_INDEX means for this port. On a port without
- * such a one that of a global IPv6 address. -1: there is none.
+ * The index of the RoCE v2 GID of a routable IPv4 address of this netdev, or of the bond that it is
+ * a port of (NULL: none), the first one: what NCCL_IB_GID_INDEX means for this port. On a port
+ * without such a one that of a global IPv6 address. -1: there is none.
  */
 int gid_index_of(const struct port *p, const char *netdev, const struct netdev *bond);

@@ -88,7 +88,7 @@ struct kubelet {
 	} servers[8];           /* of its kubeconfigs, also those on the loopback address */
 	size_t n_servers;
 	char vke_rdma_mode[24]; /* that label: "shared"; empty: not known */
-	char label_source[256]; /* that has it: "--node-labels", or the path of LabelFile= */
+	bool has_label_file;    /* it is that of LabelFile=, and not of --node-labels */
 	char label_problem[96]; /* why LabelFile= has none, as people read it; empty: it has */
 	char vke_gpu_schedule[16];
 	bool is_running;   /* a process of it was seen */

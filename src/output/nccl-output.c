@@ -83,7 +83,7 @@ static const struct netdev *netdev_here(const struct node *n, const struct ibdev
 	return is_it ? nd : NULL;
 }
 
-/* A GID that counts, in the one case or the other: by a netdev here, or by one elsewhere. */
+/* Does the GID count: by a netdev here with carrier, or with @is_away by one elsewhere? */
 static bool has_way(const struct node *n, const struct ibdev *ib, const struct gid *g, bool is_away)
 {
 	const struct netdev *nd = netdev_here(n, ib, g);
@@ -93,19 +93,17 @@ static bool has_way(const struct node *n, const struct ibdev *ib, const struct g
 
 static void find_kinds(const struct node *n, struct nccl_port *np)
 {
-	if (streq(np->port->link_layer, "InfiniBand"))
-		np->here = np->away = 1u << NCCL_INFINIBAND;
-	for (size_t i = 0; i < np->port->n_gids && !streq(np->port->link_layer, "InfiniBand");
-	     i++) {
+	const bool is_infiniband = streq(np->port->link_layer, "InfiniBand");
+
+	np->here = np->away = is_infiniband ? 1u << NCCL_INFINIBAND : 0;
+	for (size_t i = 0; i < np->port->n_gids && !is_infiniband; i++) {
 		const struct gid *g = &np->port->gids[i];
 		const enum nccl_kind kind = kind_of(g);
 
 		if (kind == _NCCL_KIND_N)
 			continue;
-		if (has_way(n, np->ibdev, g, false))
-			np->here |= 1u << kind;
-		if (has_way(n, np->ibdev, g, true))
-			np->away |= 1u << kind;
+		np->here |= (unsigned)has_way(n, np->ibdev, g, false) << kind;
+		np->away |= (unsigned)has_way(n, np->ibdev, g, true) << kind;
 	}
 }
 
@@ -128,7 +126,7 @@ static bool is_synthetic(const struct node *n, const char *pci)
 	return master && master->has_device && !*master->kind;
 }
 
-/* By the configuration and what the node needs. */
+/* Leaves out a port that the configuration does not manage, or that the node needs itself. */
 static void ask_plan(const struct config *c, const struct plan *p, const struct pci *pci,
 		     struct nccl_port *np)
 {
@@ -232,9 +230,14 @@ static int compare_ports(const void *a, const void *b)
 
 /* --- which candidates are listed --- */
 
-#define EACH_LISTED(c, np)                                                                         \
-	for (struct nccl_port *np = (c)->ports; np < (c)->ports + (c)->n_ports; np++)              \
-		if (!*np->why)
+/* The listed port that comes after @np, the first one after NULL; NULL: there is none. */
+static struct nccl_port *next_listed(const struct nccl *c, const struct nccl_port *np)
+{
+	for (size_t i = np ? (size_t)(np - c->ports) + 1 : 0; i < c->n_ports; i++)
+		if (!*c->ports[i].why)
+			return &c->ports[i];
+	return NULL;
+}
 
 static unsigned kinds_of(const struct nccl *c, const struct nccl_port *np)
 {
@@ -244,24 +247,24 @@ static unsigned kinds_of(const struct nccl *c, const struct nccl_port *np)
 static void keep_those_here(struct nccl *c)
 {
 	c->is_away = true;
-	EACH_LISTED(c, np)
-	c->is_away = c->is_away && (np->here & ~(1u << NCCL_INFINIBAND)) == 0;
-	EACH_LISTED(c, np)
-	if (!kinds_of(c, np))
-		leave_out(np, "its addresses are in another network namespace");
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		c->is_away = c->is_away && (np->here & ~(1u << NCCL_INFINIBAND)) == 0;
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		if (!kinds_of(c, np))
+			leave_out(np, "its addresses are in another network namespace");
 }
 
 /* The other function on the same physical port that goes before this one, or NULL. */
 static const struct nccl_port *find_twin(const struct nccl *c, const struct nccl_port *vf)
 {
-	EACH_LISTED(c, np)
-	if (np != vf && np->port->number == vf->port->number &&
-	    (streq(np->pci, vf->physfn) || (streq(np->physfn, vf->physfn) && np < vf)))
-		return np;
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		if (np != vf && np->port->number == vf->port->number &&
+		    (streq(np->pci, vf->physfn) || (streq(np->physfn, vf->physfn) && np < vf)))
+			return np;
 	return NULL;
 }
 
-/* From the last one on, so that the first VF of a port is compared with its PF alone. */
+/* VFs go from the last one on, so that the first VF of a port is compared with its PF alone. */
 static void keep_one_function(struct nccl *c)
 {
 	for (size_t i = c->n_ports; i-- > 0;) {
@@ -277,12 +280,12 @@ static void keep_fastest(struct nccl *c)
 {
 	uint32_t highest = 0;
 
-	EACH_LISTED(c, np)
-	highest = MAX(highest, np->rate);
-	EACH_LISTED(c, np)
-	if (np->rate < highest)
-		leave_out(np, "it has %" PRIu32 " Gb/s, others %" PRIu32, np->rate / 100,
-			  highest / 100);
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		highest = MAX(highest, np->rate);
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		if (np->rate < highest)
+			leave_out(np, "it has %" PRIu32 " Gb/s, others %" PRIu32, np->rate / 100,
+				  highest / 100);
 }
 
 static void keep_one_kind(struct nccl *c)
@@ -292,35 +295,35 @@ static void keep_one_kind(struct nccl *c)
 							 "RoCE v1 by IPv6" };
 	size_t n[_NCCL_KIND_N] = {}, end;
 
-	EACH_LISTED(c, np)
-	for (enum nccl_kind k = 0; k < _NCCL_KIND_N; k++)
-		n[k] += kinds_of(c, np) >> k & 1;
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		for (enum nccl_kind k = 0; k < _NCCL_KIND_N; k++)
+			n[k] += kinds_of(c, np) >> k & 1;
 	end = n[NCCL_INFINIBAND] + n[NCCL_V2_IPV4] + n[NCCL_V2_IPV6] > 0 ? NCCL_V1_IPV4
 									 : _NCCL_KIND_N;
 	for (enum nccl_kind k = 0; k < end; k++)
 		if (n[k] > n[c->kind])
 			c->kind = k;
-	EACH_LISTED(c, np)
-	if (!(kinds_of(c, np) >> c->kind & 1))
-		leave_out(np, "it has no %s, which others have", names[c->kind]);
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		if (!(kinds_of(c, np) >> c->kind & 1))
+			leave_out(np, "it has no %s, which others have", names[c->kind]);
 }
 
 static bool is_listed(const struct nccl *c, const struct ibdev *ib, uint32_t number)
 {
-	EACH_LISTED(c, np)
-	if (np->ibdev == ib && np->port->number == number)
-		return true;
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		if (np->ibdev == ib && np->port->number == number)
+			return true;
 	return false;
 }
 
 /* Would NCCL take a port that is not listed for the continuation of a listed name? */
 static bool is_ambiguous(const struct node *n, const struct nccl *c)
 {
-	EACH_LISTED(c, np)
-	for (size_t i = 0; i < n->n_ibdevs; i++)
-		if (is_prefix(n->ibdevs[i].name, np->ibdev->name) &&
-		    !is_listed(c, &n->ibdevs[i], np->port->number))
-			return true;
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		for (size_t i = 0; i < n->n_ibdevs; i++)
+			if (is_prefix(n->ibdevs[i].name, np->ibdev->name) &&
+			    !is_listed(c, &n->ibdevs[i], np->port->number))
+				return true;
 	return false;
 }
 
@@ -350,21 +353,21 @@ static void find_index(const struct node *n, struct nccl *c)
 	if (c->kind == NCCL_INFINIBAND)
 		return;
 	c->is_searched = !is_v4;
-	EACH_LISTED(c, np)
-	for (size_t i = 0; i < np->port->n_gids; i++) {
-		const struct gid *g = &np->port->gids[i];
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));)
+		for (size_t i = 0; i < np->port->n_gids; i++) {
+			const struct gid *g = &np->port->gids[i];
 
-		if (kind_of(g) != c->kind || !has_way(n, np->ibdev, g, c->is_away))
-			continue;
-		gid_parse(g->gid, other);
-		if (length > 128) {
-			memcpy(first, other, sizeof(first));
-			c->index = g->index;
-			length = 128;
+			if (kind_of(g) != c->kind || !has_way(n, np->ibdev, g, c->is_away))
+				continue;
+			gid_parse(g->gid, other);
+			if (length > 128) {
+				memcpy(first, other, sizeof(first));
+				c->index = g->index;
+				length = 128;
+			}
+			length = MIN(length, common_bits(first, other));
+			c->is_searched = c->is_searched || g->index != c->index;
 		}
-		length = MIN(length, common_bits(first, other));
-		c->is_searched = c->is_searched || g->index != c->index;
-	}
 	if (!c->is_searched || length > 128 || length < n_before + 8)
 		return;
 	for (unsigned bit = length; bit < 128; bit++)
@@ -399,22 +402,12 @@ static void explain_none(const struct node *n, struct nccl *c)
 		nccl_describe(&c->ports[0], c->detail, sizeof(c->detail));
 }
 
-static size_t count_listed(const struct nccl *c)
-{
-	size_t n = 0;
-
-	EACH_LISTED(c, np)
-	n++;
-	return n;
-}
-
 /* All of them, and a netdev for bootstrap is there. */
 static bool is_erdma_node(const struct node *n, const struct nccl *c)
 {
 	const struct netdev *bootstrap = node_netdev_named(n, BOOTSTRAP_NETDEV);
 
-	EACH_LISTED(c, np)
-	{
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));) {
 		const struct pci *pci = node_pci(n, np->pci);
 
 		if (!pci || !pci_is_erdma(pci))
@@ -438,7 +431,7 @@ int nccl_choose(const struct config *c, const struct node *n, const struct plan 
 	keep_one_function(&choice);
 	keep_fastest(&choice);
 	keep_one_kind(&choice);
-	if (count_listed(&choice) == 0) {
+	if (!next_listed(&choice, NULL)) {
 		explain_none(n, &choice);
 	} else {
 		choice.is_exact = is_ambiguous(n, &choice);
@@ -474,8 +467,7 @@ int nccl_text(const struct nccl *c, bool is_export, bool is_exact, char **ret)
 		return -ENOMEM;
 
 	fprintf(out.f, "%sNCCL_IB_HCA=%s", prefix, is_exact || c->is_exact ? "=" : "");
-	EACH_LISTED(c, np)
-	{
+	for (struct nccl_port *np = NULL; (np = next_listed(c, np));) {
 		fprintf(out.f, "%s%s:%" PRIu32, comma, np->ibdev->name, np->port->number);
 		comma = ",";
 	}

@@ -69,6 +69,7 @@ static int hint_contested(const struct memory *memory, struct plan *p, const str
 static int hint_vke_mode(const struct config *c, const struct node *n, struct plan *p)
 {
 	const char *label = n->kubelet.vke_rdma_mode;
+	const bool is_file = n->kubelet.has_label_file;
 
 	if (*n->kubelet.label_problem &&
 	    plan_add_hint(p, REASON_LABEL_UNKNOWN, c->kubelet.label_file, "%s",
@@ -80,9 +81,9 @@ static int hint_vke_mode(const struct config *c, const struct node *n, struct pl
 		if (p->devices[i].is_vf || streq(vf_mode_name(dc->mode), label))
 			continue;
 		return plan_add_hint(p, REASON_VKE_MODE, "kubelet",
-				     "the label is %s in %s, [Device %s] VirtualFunctions=%s",
-				     label, n->kubelet.label_source, dc->name,
-				     vf_mode_name(dc->mode));
+				     "the label%s%s is %s, [Device %s] VirtualFunctions=%s",
+				     is_file ? " in " : "", is_file ? c->kubelet.label_file : "",
+				     label, dc->name, vf_mode_name(dc->mode));
 	}
 	return 0;
 }

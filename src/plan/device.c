@@ -259,18 +259,6 @@ static bool needs_address(const struct config *c, const struct device *d)
 	       !plugin_moves_netdev(c->plugin.type);
 }
 
-static bool has_routable_gid(const struct port *port, const struct netdev *nd)
-{
-	uint8_t gid[16];
-
-	for (size_t i = 0; i < port->n_gids; i++)
-		if (streq(port->gids[i].type, GID_ROCE_V2) &&
-		    streq(port->gids[i].netdev, nd->name) && gid_parse(port->gids[i].gid, gid) &&
-		    gid_is_routable(gid))
-			return true;
-	return false;
-}
-
 static bool has_routable_address(const struct node *n, const struct netdev *nd)
 {
 	for (size_t i = 0; i < n->n_addresses; i++) {
@@ -293,8 +281,8 @@ static bool has_address(const struct plan *p, const struct device *d, const stru
 	const struct netdev *nd;
 
 	for (size_t i = 0; (nd = graph_of(&p->graph, d->pci->address, &i));)
-		if (nd->netns == 0 &&
-		    (port ? has_routable_gid(port, nd) : has_routable_address(p->graph.n, nd)))
+		if (nd->netns == 0 && (port ? gid_index_of(port, nd->name, NULL) >= 0
+					    : has_routable_address(p->graph.n, nd)))
 			return true;
 	return false;
 }

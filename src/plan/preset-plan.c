@@ -8,8 +8,10 @@ static bool choose_by_label(const struct node *n, struct preset_choice *c)
 
 	if (!*mode)
 		return false;
-	snprintf(c->why, sizeof(c->why), "the label " VKE_RDMA_MODE "=%s of %.120s", mode,
-		 n->kubelet.label_source);
+	snprintf(c->why, sizeof(c->why), "%s" VKE_RDMA_MODE "=%s",
+		 n->kubelet.has_label_file ? "the file of LabelFile= has "
+					   : "the kubelet has --node-labels=",
+		 mode);
 	for (size_t i = 0; i < ELEMENTSOF(modes); i++)
 		if (streq(modes[i], mode))
 			snprintf(c->name, sizeof(c->name), "vke-%s", mode);
