@@ -285,7 +285,11 @@ static int compare_user(const void *a, const void *b)
 
 	if (r == 0)
 		r = (x->use > y->use) - (x->use < y->use);
-	return r != 0 ? r : compare_u32(&x->pid, &y->pid);
+	if (r == 0)
+		r = compare_u32(&x->pid, &y->pid);
+	if (r == 0)
+		r = strcmp(x->detail, y->detail);
+	return r != 0 ? r : strcmp(x->command, y->command);
 }
 
 static const struct fields user_fields = FIELDS(user_rows, struct user, .compare = compare_user);
