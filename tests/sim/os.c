@@ -435,6 +435,9 @@ int __wrap_fs_replace(const struct fs *fs, const char *path, const char *data, s
 
 	if (r >= 0)
 		r = __real_fs_replace(fs, path, data, size, mode);
+	/* What this pass saw of VFs while their PF was here is not remembered. */
+	for (size_t i = 0; i < sim.n_funcs && r < 0 && streq(path, MEMORY_BOOT_PATH); i++)
+		sim.funcs[i].was_usable_with_pf = false;
 	if (r > 0) {
 		sim.n_file_writes++;
 		sim_trace("  /%s is written", path);
