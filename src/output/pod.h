@@ -9,8 +9,8 @@
  * rdma/hca uses the network of the node, unless [Route] IPv6=ra gives pods addresses of their own,
  * and so does NCCL on eRDMA. VKE's resource has one network for each device in the annotation
  * k8s.volcengine.com/pod-networks, or the pod has no RDMA network; SMC-R is switched on by an
- * annotation. With GPUs the pod asks for them and runs NCCL's test. With Type=none it is the same pod,
- * for the platform's own plugin, as the resource tells.
+ * annotation. With GPUs the pod asks for them and runs NCCL's test. With Type=none it is the same
+ * pod, for the platform's own plugin, as the resource tells.
  */
 #pragma once
 
