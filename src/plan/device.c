@@ -263,12 +263,9 @@ static bool has_routable_address(const struct node *n, const struct netdev *nd)
 {
 	for (size_t i = 0; i < n->n_addresses; i++) {
 		const struct address *a = &n->addresses[i];
-		uint8_t gid[16] = { [10] = 0xff, [11] = 0xff };
+		uint8_t gid[16];
 
-		if (a->family == AF_INET)
-			memcpy(gid + 12, a->local, 4);
-		else
-			memcpy(gid, a->local, sizeof(gid));
+		gid_of_address(a, gid);
 		if (a->ifindex == nd->ifindex && gid_is_routable(gid))
 			return true;
 	}

@@ -548,7 +548,8 @@ static void write_config(bool is_other)
 		      "[Output]\nMetrics=/run/metrics/node.prom\nNFD=/run/features.d/node\n"
 		      "CDI=/run/cdi\n",
 		      f);
-	fprintf(f, "[Device rdma]\nMatch=%s\n", match);
+	/* Hardly any NIC of a life has an address. */
+	fprintf(f, "[Device rdma]\nMatch=%s\nRequireAddress=no\n", match);
 	put_device(f);
 	if (sim_random(3) == 0 || is_life_with_metadata())
 		put_route(f);
