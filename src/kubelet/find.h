@@ -21,7 +21,7 @@ enum kubelet_flavour {
 	_KUBELET_FLAVOUR_N
 };
 
-/* Of the static CPU policy: pkg/kubelet/cm/cpumanager/policy_options.go. */
+/* Options of the static CPU policy: pkg/kubelet/cm/cpumanager/policy_options.go. */
 enum cpu_option {
 	CPU_OPTION_FULL_PCPUS,
 	CPU_OPTION_ACROSS_NUMA,
@@ -32,7 +32,7 @@ enum cpu_option {
 	_CPU_OPTION_N
 };
 
-/* What start.c judges, beside all else. */
+/* Facts that start.c judges, beside all else. */
 struct kubelet_start {
 	uint32_t cpu_options; /* that are true, by bits of enum cpu_option */
 	bool has_alpha_options;

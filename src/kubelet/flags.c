@@ -113,7 +113,7 @@ static bool is_label_read(const char *pair)
 	return false;
 }
 
-/* Of labels those that are looked at, wherever they stand in a long list. */
+/* The labels that are looked at, wherever they stand in a long list. */
 static void set_value(struct flag *f, const char *text)
 {
 	size_t used = 0, n;

@@ -39,7 +39,7 @@ static bool find_label(const char *text, char *ret, size_t size)
 	return is_found;
 }
 
-/* Of the file no more is recorded than that label: user data may hold secrets. */
+/* No more of the file is recorded than that label: user data may hold secrets. */
 static int read_label(const struct fs *fs, const char *path, struct kubelet *k)
 {
 	char mode[sizeof(k->vke_rdma_mode)], line[64];

@@ -40,7 +40,7 @@ static bool has_option(const struct start_question *q, enum cpu_option o)
 	return q->is_static && q->k->start.cpu_options >> o & 1;
 }
 
-/* Of a version that is known not to be that old; one that is not known is taken for a newer one. */
+/* Is the version that new? One that is not known is taken for a newer one. */
 static bool is_since(const struct start_question *q, uint32_t minor)
 {
 	return q->k->minor == 0 || q->k->minor >= minor;

@@ -11,7 +11,7 @@
 #define ETHERNET_MAC_CHARS 17
 #define WORD_LEN           128
 
-/* One that there is no room for is left out. */
+/* A word that there is no room for is left out. */
 static void add_word(char *list, size_t size, const char *word)
 {
 	const size_t n = strlen(list);

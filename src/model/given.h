@@ -33,6 +33,6 @@ bool given_has_word(const char *list, const char *word);
  */
 bool given_next_word(const char **list, char *ret, size_t size);
 
-/* One of those words, on that netdev. Return: false when it is none. */
+/* Reads one of those words, on that netdev. Return: false when it is none. */
 bool given_parse_address(const char *word, uint32_t ifindex, struct address *ret);
 bool given_parse_route(const char *word, uint32_t ifindex, struct route *ret);

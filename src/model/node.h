@@ -540,7 +540,7 @@ struct given {
 	char altnames[192];
 	char vf_mac[24];
 	int vlan, trust; /* -1: not told */
-	/* Of a PF, what it loses when it leaves: model/given.h. */
+	/* A PF loses these when it leaves: model/given.h. */
 	char addresses[160]; /* "10.0.0.2/24,0 fd00::2/64,256": each with its metric */
 	char routes[256];    /* "0.0.0.0/0,10.0.0.1,100,254,3": gateway, metric, table, protocol */
 };

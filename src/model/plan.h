@@ -84,7 +84,7 @@ struct device {
 	bool is_rebuilt;      /* a VF that was unbound and bound once by us, in this boot */
 	uint32_t wanted_vfs;  /* of a PF: how many it is to have; UINT32_MAX: left as they are */
 	bool has_vf_mode;     /* of a PF: its VFs are handed out, or will be, and not itself */
-	/* Of a PF: the PF of its section, maybe itself, of which a function is in use: no number of
+	/* The PF of its section, maybe itself, of which a function is in use: no number of
 	 * VFs of the section changes before the next boot, and until then all are handed out as
 	 * they were; NULL: none. */
 	const struct device *put_off_by;

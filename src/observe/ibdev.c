@@ -219,7 +219,7 @@ static int observe_class(const struct fs *fs, struct node *n, const char *class,
 	return 0;
 }
 
-/* Of a copy below the function as well: it may have no links of a class. */
+/* A copy is asked below the function as well: it may have no links of a class. */
 static int observe_class_of(const struct fs *fs, struct node *n, const char *name,
 			    const char *prefix, size_t member)
 {

@@ -25,7 +25,7 @@ int observe_ibdev(const struct fs *fs, bool is_short, struct ibdev *ib);
 /* Reads the GIDs of all ports again, to the last slot. Return: 0 or -errno. */
 int observe_all_gids(const struct fs *fs, struct ibdev *ib);
 
-/* Of a copy of /sys alone it is not known which character devices /dev has. */
+/* Is it known which character devices /dev has? Not of a copy of /sys alone. */
 bool ibdev_has_dev(const struct fs *fs, const struct node *n);
 
 /*

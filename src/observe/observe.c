@@ -234,7 +234,7 @@ static int observe_devices(struct os *d, struct node *n, const struct memory *me
 	return r;
 }
 
-/* Of a copy of files: what it does not have is neither there nor missing. */
+/* A copy of files: what it does not have is neither there nor missing. */
 static void say_unknown(const struct fs *fs)
 {
 	static const struct {

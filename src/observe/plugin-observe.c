@@ -239,7 +239,7 @@ int observe_plugin_sockets(const struct fs *fs, const struct config *c, struct n
 	return r == -ENOMEM ? r : 0;
 }
 
-/* Of the checkpoint, which has what pods were given, a capture has this alone. */
+/* A capture has this alone of the checkpoint, which has what pods were given. */
 static void record_registered(const struct fs *fs, json_t *registered)
 {
 	json_auto_t *document = json_pack("{s:{s:O}}", "Data", "RegisteredDevices", registered);

@@ -272,7 +272,7 @@ static bool has_routable_address(const struct node *n, const struct netdev *nd)
 	return false;
 }
 
-/* Of its own netdev or one above, as a VLAN or a bond. @port: as a GID of it; NULL: at all. */
+/* Has its netdev one, or one above it, as a VLAN or a bond? @port: as a GID of it; NULL: at all. */
 static bool has_address(const struct plan *p, const struct device *d, const struct port *port)
 {
 	const struct netdev *nd;
@@ -284,7 +284,7 @@ static bool has_address(const struct plan *p, const struct device *d, const stru
 	return false;
 }
 
-/* Who is to give the address that it lacks; NULL: the network manager, as the reason says. */
+/* Names who is to give the address that it lacks; NULL: the network manager, as the reason says. */
 static const char *who_gives(const struct config *c, const struct device *d)
 {
 	if (c->route.manage && c->route.address == ADDRESS_METADATA)
@@ -301,7 +301,7 @@ static const char *who_gives(const struct config *c, const struct device *d)
 	return NULL;
 }
 
-/* Of an active port of Ethernet. */
+/* Judges an active port of Ethernet. */
 static enum reason judge_address(const struct config *c, const struct plan *p, struct device *d,
 				 const struct port *port)
 {

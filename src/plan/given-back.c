@@ -185,7 +185,7 @@ static int put_route(struct back *b, const char *word)
 	return 0;
 }
 
-/* Those of @list that are not there: once the link is up, and no CNI plugin is at work on it. */
+/* Adds what of @list is not there: once the link is up, and no CNI plugin is at work on it. */
 static int want_lost(struct back *b, const char *list, const char *now,
 		     int (*put)(struct back *b, const char *word))
 {

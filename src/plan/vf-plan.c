@@ -133,7 +133,8 @@ const struct need *plan_vf_of_node(const struct node *n, const struct plan *p,
 	return NULL;
 }
 
-/* What keeps the number of VFs of this PF from changing now, and its class. REASON_NONE: nothing.
+/* Finds what keeps the number of VFs of this PF from changing now, and its class. REASON_NONE:
+ * nothing.
  */
 static enum reason judge(const struct node *n, const struct memory *memory, const struct plan *p,
 			 const struct device *d, enum class *ret, char *detail, size_t size)
@@ -179,7 +180,7 @@ static enum reason judge(const struct node *n, const struct memory *memory, cons
 	return REASON_NONE;
 }
 
-/* What was tried and is not so has failed, and keeps no other NIC. */
+/* A change that was tried and is not so has failed, and keeps no other NIC. */
 static bool wants_change(const struct memory *memory, const struct device *d)
 {
 	const uint32_t want = wish_of(d);
