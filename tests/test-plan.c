@@ -2234,6 +2234,13 @@ static void on_a_vlan(struct scene *s)
 	COPY(first_port(s)->gids[1].gid, "0000:0000:0000:0000:0000:ffff:0a00:0002");
 }
 
+/* Its default GID is its own: those of the bond's address are the active port's. */
+static void is_backup_of_bond(struct scene *s)
+{
+	bonded(s);
+	add_address(s, node_netdev_named(&s->node, "bond0")->ifindex, "10.0.0.2", 24);
+}
+
 static void a_device_needs_an_address_where_pods_use_that_of_the_host(_unused_ void **state)
 {
 	static const struct {
@@ -2274,6 +2281,9 @@ static void a_device_needs_an_address_where_pods_use_that_of_the_host(_unused_ v
 		  .address = "10.0.0.2",
 		  .gid = "fd00:0000:0000:0000:0000:0000:0000:0002" },
 		{ .name = "on a VLAN", .set = on_a_vlan, .is_managed = true },
+		{ .name = "of a bond whose active port is another",
+		  .set = is_backup_of_bond,
+		  .is_managed = true },
 		{ .name = "iWARP without",
 		  .set = iwarp,
 		  .is_managed = true,

@@ -312,8 +312,9 @@ static enum reason judge_address(const struct config *c, const struct plan *p, s
 		return REASON_NO_GID;
 	if (!is_iwarp && is_ipv6 && !is_gid_ready(d, port, true))
 		return REASON_NO_IPV6_GID;
-	/* iWARP has no GID of an address. */
-	if (!d->needs_address || has_address(p, d, is_iwarp ? NULL : port))
+	/* iWARP has no GID of an address, and of the ports of a bond only the active one has it:
+	 * bond_delete_netdev_default_gids() in drivers/infiniband/core/roce_gid_mgmt.c. */
+	if (!d->needs_address || has_address(p, d, is_iwarp || d->bond ? NULL : port))
 		return REASON_NONE;
 	if (has_address(p, d, NULL)) /* for a moment: plan/gid-plan.c */
 		return REASON_GID_PENDING;
