@@ -147,7 +147,8 @@ static void add_function(struct fabric *f, struct function fn, unsigned bus, uns
 	snprintf(ib->name, sizeof(ib->name), "mlx5_%s%u", draw(20) == 0 ? "bond_" : "", number);
 	COPY(ib->pci, pci->address);
 	COPY(ib->node_type, "CA");
-	snprintf(ib->uverbs, sizeof(ib->uverbs), fn.has_node ? "uverbs%zu" : "", i);
+	if (fn.has_node)
+		snprintf(ib->uverbs, sizeof(ib->uverbs), "uverbs%zu", i);
 	ib->ports = p;
 	ib->n_ports = 1;
 	p->number = 1;
