@@ -493,7 +493,9 @@ int nccl_left_out(const struct nccl *c, char **ret)
 
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
-	for (const struct nccl_port *np = c->ports; np < c->ports + c->n_ports; np++) {
+	for (size_t i = 0; i < c->n_ports; i++) {
+		const struct nccl_port *np = &c->ports[i];
+
 		n_vfs += *np->why && *np->physfn;
 		if (!*np->why || *np->physfn)
 			continue;

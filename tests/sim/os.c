@@ -26,7 +26,7 @@ int __real_fs_count(const struct fs *fs, const char *path, const char *prefix, u
 int __real_fs_read(const struct fs *fs, const char *path, char *buf, size_t size);
 int __real_fs_read_u32(const struct fs *fs, const char *path, uint32_t *ret);
 int __real_fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t size);
-bool __real_fs_exists(const struct fs *fs, const char *path);
+int __real_fs_exists(const struct fs *fs, const char *path);
 int __real_fs_replace(const struct fs *fs, const char *path, const char *data, size_t size,
 		      unsigned mode);
 int __real_fs_remove(const struct fs *fs, const char *path);
@@ -396,7 +396,7 @@ int __wrap_fs_read_link_name(const struct fs *fs, const char *path, char *buf, s
 	return 0;
 }
 
-bool __wrap_fs_exists(const struct fs *fs, const char *path)
+int __wrap_fs_exists(const struct fs *fs, const char *path)
 {
 	const char *rest;
 	const struct func *f = of_path(path, &rest);
