@@ -167,6 +167,9 @@ static int check_gid(struct verify *v, const struct device *d, const struct port
 
 	if (is_infiniband(p) || streq(d->ibdev->node_type, "RNIC"))
 		return 0; /* the LID, and the IP address, are what counts there */
+	if (!g && d->is_backup)
+		return add(v, CHECK_GID, d->ibdev->name, PASS, "of the active port of %s",
+			   d->bond->name);
 	if (!g)
 		return add(v, CHECK_GID, d->ibdev->name, FAIL, "no such GID");
 	return add(v, CHECK_GID, d->ibdev->name, PASS, "index %" PRIu32 ": %s", g->index, g->gid);

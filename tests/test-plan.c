@@ -2235,10 +2235,21 @@ static void on_a_vlan(struct scene *s)
 }
 
 /* Its default GID is its own: those of the bond's address are the active port's. */
-static void is_backup_of_bond(struct scene *s)
+static void is_in_bond(struct scene *s)
 {
 	bonded(s);
 	add_address(s, node_netdev_named(&s->node, "bond0")->ifindex, "10.0.0.2", 24);
+}
+static void is_backup_of_bond(struct scene *s)
+{
+	struct port *p = &ibdev_of(s, SECOND)->ports[0];
+
+	is_in_bond(s);
+	netdev_of(s, SECOND)->master = 90;
+	p->gids[1] = p->gids[0];
+	p->n_gids = 2;
+	COPY(p->gids[1].netdev, "bond0");
+	COPY(p->gids[1].gid, "0000:0000:0000:0000:0000:ffff:0a00:0002");
 }
 
 static void a_device_needs_an_address_where_pods_use_that_of_the_host(_unused_ void **state)
@@ -2281,6 +2292,10 @@ static void a_device_needs_an_address_where_pods_use_that_of_the_host(_unused_ v
 		  .address = "10.0.0.2",
 		  .gid = "fd00:0000:0000:0000:0000:0000:0000:0002" },
 		{ .name = "on a VLAN", .set = on_a_vlan, .is_managed = true },
+		{ .name = "of a bond without its GID",
+		  .set = is_in_bond,
+		  .is_managed = true,
+		  .reason = REASON_GID_PENDING },
 		{ .name = "of a bond whose active port is another",
 		  .set = is_backup_of_bond,
 		  .is_managed = true },
@@ -2296,7 +2311,7 @@ static void a_device_needs_an_address_where_pods_use_that_of_the_host(_unused_ v
 		_cleanup_(plan_done) struct plan p = {};
 		struct scene s;
 
-		set_scene(&s, 1);
+		set_scene(&s, rows[i].set == is_backup_of_bond ? 2 : 1);
 		s.config.route.manage = rows[i].is_managed;
 		s.config.plugin.type = rows[i].type;
 		s.sections[0].mode = rows[i].mode;

@@ -63,6 +63,7 @@ struct device {
 	bool is_handed_out;
 	bool is_usable;
 	bool needs_address; /* of the host, to be usable: RequireAddress= */
+	bool is_backup; /* a port of a bond, and another one has the GIDs of the bond's address */
 	bool is_in_pod;
 	bool is_foreign;     /* a VF of another program: in-use.h */
 	bool is_changed;     /* back from a pod, and not as it was handed out */

@@ -284,6 +284,22 @@ static bool has_address(const struct plan *p, const struct device *d, const stru
 	return false;
 }
 
+/* Has another port of its bond the GIDs of the bond's address? The active port alone has them:
+ * bond_delete_netdev_default_gids() in drivers/infiniband/core/roce_gid_mgmt.c. */
+static bool is_backup(const struct node *n, const struct device *d)
+{
+	for (size_t i = 0; d->bond && i < n->n_netdevs; i++) {
+		const struct ibdev *ib = n->netdevs[i].master == d->bond->ifindex
+						 ? node_ibdev_of(n, n->netdevs[i].pci)
+						 : NULL;
+
+		for (size_t k = 0; ib && ib != d->ibdev && k < ib->n_ports; k++)
+			if (gid_index_of(&ib->ports[k], d->bond->name, NULL) >= 0)
+				return true;
+	}
+	return false;
+}
+
 /* Names who is to give the address that it lacks; NULL: the network manager, as the reason says. */
 static const char *who_gives(const struct config *c, const struct device *d)
 {
@@ -312,9 +328,11 @@ static enum reason judge_address(const struct config *c, const struct plan *p, s
 		return REASON_NO_GID;
 	if (!is_iwarp && is_ipv6 && !is_gid_ready(d, port, true))
 		return REASON_NO_IPV6_GID;
-	/* iWARP has no GID of an address, and of the ports of a bond only the active one has it:
-	 * bond_delete_netdev_default_gids() in drivers/infiniband/core/roce_gid_mgmt.c. */
-	if (!d->needs_address || has_address(p, d, is_iwarp || d->bond ? NULL : port))
+	/* iWARP has no GID of an address. */
+	if (!d->needs_address || has_address(p, d, is_iwarp ? NULL : port))
+		return REASON_NONE;
+	d->is_backup = is_backup(p->graph.n, d);
+	if (d->is_backup)
 		return REASON_NONE;
 	if (has_address(p, d, NULL)) /* for a moment: plan/gid-plan.c */
 		return REASON_GID_PENDING;
