@@ -185,34 +185,33 @@ static const char *missing_file(const struct node *n, const struct pci *pci)
 
 /* The cheapest first. */
 static const struct {
-	enum reason of;
+	enum reason of, reason;
 	const char *(*seen)(const struct node *n, const struct pci *pci); /* NULL: always */
-	enum reason reason;
 	const char *words, *advice; /* NULL: the detail stays; the reason has the words */
 } evidence[] = {
-	{ REASON_PF_SICK, unloaded_part, REASON_NO_IBDEV, "%s is not loaded", NULL },
-	{ REASON_PF_SICK, namespace_of, REASON_IN_NETNS, "network namespaces: %s", NULL },
-	{ REASON_NO_IBDEV, driver_of_vm, REASON_NO_IBDEV, "it is bound to %s",
+	{ REASON_PF_SICK, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
+	{ REASON_PF_SICK, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
+	{ REASON_NO_IBDEV, REASON_NO_IBDEV, driver_of_vm, "it is bound to %s",
 	  "Leave the function out of Match=, or bind it to its own driver." },
-	{ REASON_NO_IBDEV, unloaded_part, REASON_NO_IBDEV, "%s is not loaded", NULL },
-	{ REASON_NO_IBDEV, namespace_of, REASON_IN_NETNS, "network namespaces: %s", NULL },
-	{ REASON_NO_IBDEV, driver_without_part, REASON_NO_IBDEV,
+	{ REASON_NO_IBDEV, REASON_NO_IBDEV, unloaded_part, "%s is not loaded", NULL },
+	{ REASON_NO_IBDEV, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
+	{ REASON_NO_IBDEV, REASON_NO_IBDEV, driver_without_part,
 	  "no RDMA part of the driver %s is known",
 	  "Leave the function out of Match=, unless a software RDMA device (rdma_rxe, siw) is made "
 	  "on its network device." },
-	{ REASON_NO_GID, namespace_of, REASON_IN_NETNS, "network namespaces: %s", NULL },
-	{ REASON_NO_GID, empty_table, REASON_NO_GID, "the GID table of %s is empty",
+	{ REASON_NO_GID, REASON_IN_NETNS, namespace_of, "network namespaces: %s", NULL },
+	{ REASON_NO_GID, REASON_NO_GID, empty_table, "the GID table of %s is empty",
 	  "RoCE may be switched off: see \"devlink dev param show pci/ADDRESS name enable_roce\". "
 	  "If it is false, set it to true and run \"devlink dev reload\"." },
-	{ REASON_ZERO_GUID, vf_of_guest, REASON_ZERO_GUID, NULL, NULL },
-	{ REASON_ZERO_GUID, NULL, REASON_ZERO_GUID, NULL,
+	{ REASON_ZERO_GUID, REASON_ZERO_GUID, vf_of_guest, NULL, NULL },
+	{ REASON_ZERO_GUID, REASON_ZERO_GUID, NULL, NULL,
 	  "The GUID of a physical function is that of the card: compare it with what the vendor's "
 	  "tool shows (mlx5: \"mstflint -d ADDRESS query\"), and set it there." },
-	{ REASON_NO_SRIOV, missing_file, REASON_NOT_RECORDED, "%s", NULL },
-	{ REASON_NO_SRIOV, vf_of_guest, REASON_NO_SRIOV, NULL,
+	{ REASON_NO_SRIOV, REASON_NOT_RECORDED, missing_file, "%s", NULL },
+	{ REASON_NO_SRIOV, REASON_NO_SRIOV, vf_of_guest, NULL,
 	  "It is a virtual function itself, of a card of the host: use "
 	  "VirtualFunctions=exclusive." },
-	{ REASON_NO_SRIOV, driver_of_mlx5, REASON_NO_SRIOV, NULL,
+	{ REASON_NO_SRIOV, REASON_NO_SRIOV, driver_of_mlx5, NULL,
 	  "Enable SR-IOV in the card's firmware (mstconfig SRIOV_EN=1 and NUM_OF_VFS) and in the "
 	  "BIOS, then power cycle; if neither is possible, use VirtualFunctions=exclusive." },
 };
