@@ -234,7 +234,7 @@ static void judge_state(const struct cpuset *online, const struct cpuset *reserv
 		usable.bits[i] &= is_strict ? ~reserved->bits[i] : UINT64_MAX;
 	}
 	if (is_empty && is_subset(taken, free))
-		return; /* it is made anew */
+		return; /* the kubelet fills it */
 	if (is_empty)
 		COPY(ret->state_problem, "default cpuset cannot be empty");
 	else if (is_strict ? has_reserved : !is_subset(reserved, &common))

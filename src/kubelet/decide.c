@@ -367,7 +367,7 @@ static void find_exit(const struct kubelet_found *k, const struct kubelet_decisi
 	start_find_exit(k, &policies, ret);
 }
 
-/* A kubelet that would exit is told of before it does, and no edit makes it one. */
+/* Tells of a kubelet that would exit before it does; an edit with which it would is refused. */
 static void decide_exit(const struct kubelet_found *k, uint32_t n_numa_nodes,
 			struct kubelet_decision *ret)
 {

@@ -290,7 +290,7 @@ static void find_extra(const struct unit *u, struct kubelet_found *k)
 
 /* The rest */
 
-/* OpenShift degrades a node whose files were edited; k0s writes them anew at each start; those of
+/* OpenShift degrades a node whose files were edited, k0s writes them at each start, and those of
  * the others cannot be edited at all. */
 static void find_manager(const struct fs *fs, struct kubelet_found *k)
 {

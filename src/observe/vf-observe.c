@@ -74,7 +74,7 @@ static void look_for_random_mac(const struct fs *fs, struct node *n, struct netd
 			    type == NET_ADDR_RANDOM;
 }
 
-/* Where other programs are told a number of VFs, and by which word. */
+/* Files of other programs that set a number of VFs, and the word by which they do. */
 static const struct {
 	const char *folders[5], *pattern, *key;
 } owner_files[] = {

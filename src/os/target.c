@@ -298,7 +298,7 @@ int target_replace(const struct target *t, const char *text, size_t size)
 	r = text ? write_temporary(t, text, size) : 0;
 	if (r >= 0)
 		r = put(t, !text);
-	/* The old file may have that name now: it is said that it could not be removed. */
+	/* The old file may have that name now, and the caller reports that it stays there. */
 	if (unlinkat(t->folder, t->temporary, 0) < 0 && errno != ENOENT && r >= 0)
 		r = -errno;
 	return r < 0 ? r : fsync(t->folder) < 0 ? -errno : 0;

@@ -239,7 +239,7 @@ static int find_slice(const struct fs *fs, const char *unit, char ret[static 256
 
 		r = fs_read_all(fs, paths.items[i], MAX_BYTES, true, &text, &size);
 		if (r < 0 && r != -ENOMEM)
-			r = 1; /* whoever reads the unit says so */
+			r = 1; /* unit_read() reports it */
 		for (int more = text ? 1 : 0; more > 0 && r >= 0;) {
 			_cleanup_(unit_setting_done) struct unit_setting s = {};
 

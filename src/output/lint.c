@@ -466,8 +466,8 @@ static int lint_document(struct linter *l, const json_t *document, const char *p
 }
 
 /*
- * What was promised and is not exposed, each with the rule that keeps it out. A PF that loses its
- * VFs by this plan is exposed after it.
+ * Finds what was promised and is not exposed, each with the rule that keeps it out. A PF that loses
+ * its VFs by this plan is exposed after it.
  */
 static int find_missing(struct linter *l, bool *ret_later)
 {

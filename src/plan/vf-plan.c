@@ -206,8 +206,8 @@ void plan_put_off(const struct node *n, const struct memory *memory, struct plan
 		for (size_t k = 0; k < p->n_devices; k++) {
 			struct device *d = &p->devices[k];
 
-			/* What the node needs is left as it is. One without VFs, beside one that
-			 * has them, is in the middle of its change, or has just come. */
+			/* A NIC that the node needs is left as it is. One without VFs, beside one
+			 * that has them, is in the middle of its change, or has just come. */
 			if (d->wanted_vfs == UINT32_MAX || d->config != by->config ||
 			    (d->pci->num_vfs == 0 && wish_of(d) > 0 && by->pci->num_vfs > 0))
 				continue;

@@ -435,7 +435,7 @@ int __wrap_fs_replace(const struct fs *fs, const char *path, const char *data, s
 
 	if (r >= 0)
 		r = __real_fs_replace(fs, path, data, size, mode);
-	/* What this pass saw of VFs while their PF was here is not remembered. */
+	/* This pass remembers nothing of VFs that it saw while their PF was here. */
 	for (size_t i = 0; i < sim.n_funcs && r < 0 && streq(path, MEMORY_BOOT_PATH); i++)
 		sim.funcs[i].was_usable_with_pf = false;
 	if (r > 0) {
@@ -463,7 +463,7 @@ int __wrap_fs_rename(const struct fs *fs, const char *from, const char *to, bool
 	return r < 0 ? r : __real_fs_rename(fs, from, to, is_new);
 }
 
-/* What is handed out was usable when it was looked at, or less than SettleSec= before. */
+/* A device that is handed out was usable when it was looked at, or less than SettleSec= before. */
 static void check_plugin_file(const char *path, const char *text)
 {
 	if (!strstr(path, "device-plugin/"))
