@@ -128,8 +128,16 @@ static const struct {
 	  .exit = "[memorymanager] configured policy \"Static\" differs from state checkpoint "
 		  "policy \"None\": "
 		  "/var/lib/kubelet/memory_manager_state" },
-	{ "memory state of this policy", "memoryManagerPolicy: Static\n",
+	{ "memory state of this policy",
+	  "memoryManagerPolicy: Static\nreservedMemory: [{numaNode: 0, limits: {memory: 100Mi}}]\n",
 	  .memory_state = "{\"policyName\":\"Static\"}" },
+	{ "static memory without any reserved", "memoryManagerPolicy: Static\n",
+	  .exit = "the total amount \"0\" of type \"memory\" is not equal" },
+	{ "static memory, reserved by flag", "memoryManagerPolicy: Static\n",
+	  "--reserved-memory=0:memory=100Mi" },
+	{ "static memory, and nothing is kept free",
+	  "memoryManagerPolicy: Static\nevictionHard: {nodefs.available: 10%}\n" },
+	{ "no memory policy", "memoryManagerPolicy: None\n" },
 };
 
 static void put_number(const struct root *root, const char *format, uint32_t i, const char *text)

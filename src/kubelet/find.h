@@ -39,6 +39,7 @@ struct kubelet_start {
 	uint32_t gates;      /* that newer kubelets do not know, and are set: bits by start.c */
 	uint32_t n_packages; /* of processors; 0: not asked */
 	char memory_policy[16];
+	bool has_reserved_memory, has_eviction; /* reservedMemory and evictionHard say something */
 	char memory_state[16]; /* policyName of memory_manager_state; empty: not known, or none */
 };
 

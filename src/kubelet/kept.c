@@ -19,6 +19,8 @@ static const struct {
 	{ "cpuManagerPolicyOptions", NULL },
 	{ "featureGates", NULL },
 	{ "memoryManagerPolicy", "" },
+	{ "reservedMemory", "" },
+	{ "evictionHard", "" },
 };
 
 bool kept_is_read(const char *key, const char *sub)

@@ -25,6 +25,15 @@ static bool is_true(const struct sources *sources, const struct flags *flags, en
 	return streq(text, "true") || streq(text, "True") || streq(text, "1") || streq(text, "t");
 }
 
+static bool is_said(const struct sources *sources, const struct flags *flags, enum flag_kind kind,
+		    const char *key)
+{
+	const struct source *source;
+	const struct yaml_item *item = sources_find(sources, key, "", &source);
+
+	return flags_last(flags, kind) || (item && !item->is_null);
+}
+
 /* Packages of processors, as cadvisor counts them. */
 static int count_packages(const struct fs *fs, uint32_t *ret)
 {
@@ -100,6 +109,8 @@ int start_observe(const struct fs *fs, const struct sources *sources, const stru
 	COPY(ret->memory_policy, memory                                  ? memory->value
 				 : item && *item->text && !item->is_null ? item->text
 									 : "None");
+	ret->has_reserved_memory = is_said(sources, flags, FLAG_RESERVED_MEMORY, "reservedMemory");
+	ret->has_eviction = is_said(sources, flags, FLAG_EVICTION_HARD, "evictionHard");
 	r = read_memory_state(fs, root_dir, ret->memory_state, sizeof(ret->memory_state));
 	if (r >= 0 && ret->cpu_options & 1u << CPU_OPTION_BY_SOCKET)
 		r = count_packages(fs, &ret->n_packages);

@@ -200,6 +200,17 @@ static bool has_other_memory_state(const struct start_question *q, char ret[256]
 	       !q->k->seen.cpus.is_unclear;
 }
 
+/* By default 100Mi are kept free (evictionHard), which have to be reserved on some NUMA node. */
+static bool has_no_reserved_memory(const struct start_question *q, char ret[256])
+{
+	const struct kubelet_start *s = &q->k->start;
+
+	snprintf(ret, 256,
+		 "the total amount \"0\" of type \"memory\" is not equal to the value "
+		 "determined by Node Allocatable feature");
+	return streq(s->memory_policy, "Static") && !s->has_reserved_memory && !s->has_eviction;
+}
+
 /*
  * Below pkg/kubelet where no other folder is named. A version of which nothing is said has them
  * since 1.20.
@@ -221,6 +232,8 @@ static bool (*const rules[])(const struct start_question *q, char ret[256]) = {
 	has_other_cpu_state,    /* cm/cpumanager/state/state_checkpoint.go, restoreState() */
 	has_unlike_cpu_state,   /* cm/cpumanager/policy_static.go, validateState() */
 	has_other_memory_state, /* cm/memorymanager/state/state_checkpoint.go: 1.21 */
+	has_no_reserved_memory, /* cm/memorymanager/memory_manager.go,
+				   validateReservedMemory(): 1.21 */
 };
 
 void start_find_exit(const struct kubelet_found *k, const struct start_policies *p, char ret[256])
