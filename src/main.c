@@ -348,6 +348,8 @@ static int check_line(size_t verb, int n_arguments, const struct verb_line *line
 /* A script that reads the exit code must not take a wrong argument for an answer. */
 static int refuse_line(const struct verb_line *line, const char *verb)
 {
+	log_error("\"rdma-provision %s%s--help\" lists what is accepted", verb ? verb : "",
+		  verb ? " " : "");
 	return verb && streq(verb, "health") ? HEALTH_UNKNOWN
 					     : nccl_env_exit_code(-EINVAL, line->command.is_export);
 }
