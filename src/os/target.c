@@ -5,7 +5,9 @@
 
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/membarrier.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 
@@ -223,6 +225,23 @@ static bool is_at_rest(const struct target *t, const char *name, struct stat *re
 	       (!t->is_leased || fcntl(t->file, F_GETLEASE) == F_RDLCK);
 }
 
+/*
+ * The old file has the temporary name by now. An open() that found it by the old one may still be
+ * on its way, and breaks the lease once it is there: each processor leaves the kernel once
+ * meanwhile. A task that a preemptible kernel keeps right between the two is not waited for. A file
+ * that another program put there is seen at once, before more is built upon the new one.
+ * Source: membarrier(2), CMD_GLOBAL; do_dentry_open() in fs/open.c
+ */
+static bool is_at_rest_for_all(const struct target *t)
+{
+	struct stat now;
+
+	if (!is_at_rest(t, t->temporary, &now))
+		return false;
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	return is_at_rest(t, t->temporary, &now);
+}
+
 /* The old file goes to the name of the temporary one, or back from there. */
 static int move(const struct target *t, bool is_removed, bool is_back)
 {
@@ -278,12 +297,10 @@ static int put(const struct target *t, bool is_removed)
 	if (r < 0)
 		return r == -EINVAL ? move_plainly(t, is_removed) : r;
 
-	/* Not before that: an open() on its way to the old file has got there by now. */
-	if (fsync(t->folder) < 0)
+	r = is_at_rest_for_all(t) ? 0 : -EAGAIN;
+	if (r >= 0 && fsync(t->folder) < 0)
 		r = -errno;
-	else if (!is_at_rest(t, t->temporary, &now))
-		r = -EAGAIN;
-	else
+	if (r >= 0)
 		return 0;
 	r_back = move_back(t, is_removed, &new);
 	return r_back < 0 ? r_back : r;
