@@ -232,7 +232,7 @@ static void what_a_pod_left_changed_is_put_back_once_it_is_quiet(_unused_ void *
 }
 
 /* The second PF, which is handed out itself, with an address and a route by a gateway. */
-static void a_pf_gets_back_the_addresses_and_routes_that_it_lost(_unused_ void **state)
+static void a_pf_gets_back_its_addresses_and_routes_by_one_plan(_unused_ void **state)
 {
 	struct address addresses[] = {
 		{ .family = AF_INET, .local = { 10, 30, 2, 2 }, .flags = IFA_F_PERMANENT },
@@ -270,12 +270,12 @@ static void a_pf_gets_back_the_addresses_and_routes_that_it_lost(_unused_ void *
 	COPY(nd->pci, SECOND);
 	nd->is_up = false;
 	s.node.n_netdevs = N;
-	assert_pass(&s, 30, "set-link-up ");
-	nd->is_up = true;
 	s.pcis[OF_SECOND].cni_pid = 4711;
-	assert_pass(&s, 30, "");
+	assert_pass(&s, 30, "set-link-up ");
 	s.pcis[OF_SECOND].cni_pid = 0;
-	assert_pass(&s, 30, "add-address >10.30.2.2/24");
+	assert_pass(&s, 30, "set-link-up \nadd-address >10.30.2.2/24\nset-route ");
+	nd->is_up = true;
+	assert_pass(&s, 30, "add-address >10.30.2.2/24\nset-route ");
 	s.node.n_addresses = 1;
 	assert_pass(&s, 30, "set-route ");
 	s.node.n_routes = 1;
@@ -746,7 +746,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_pod_left_changed_is_put_back_once_it_is_quiet),
-		cmocka_unit_test(a_pf_gets_back_the_addresses_and_routes_that_it_lost),
+		cmocka_unit_test(a_pf_gets_back_its_addresses_and_routes_by_one_plan),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_waits_for_it),
 		cmocka_unit_test(what_a_pf_in_a_pod_does_not_tell_is_as_it_was),
 		cmocka_unit_test(a_device_in_a_pod_is_no_netdev_of_the_host_with_its_name),

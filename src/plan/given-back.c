@@ -185,6 +185,17 @@ static int put_route(struct back *b, const char *word)
 	return 0;
 }
 
+static bool is_up_by_then(const struct plan *p, const struct device *d)
+{
+	const struct action *a = NULL;
+
+	while ((a = plan_next(p, d->pci->address, a)))
+		if (a->verb == VERB_SET_LINK_UP && a->ifindex == d->netdev->ifindex &&
+		    action_is_open(a))
+			return true;
+	return d->netdev->is_up;
+}
+
 /* Adds what of @list is not there: once the link is up, and no CNI plugin is at work on it. */
 static int want_lost(struct back *b, const char *list, const char *now,
 		     int (*put)(struct back *b, const char *word))
@@ -195,21 +206,11 @@ static int want_lost(struct back *b, const char *list, const char *now,
 	while (r >= 0 && given_next_word(&list, word, sizeof(word))) {
 		if (given_has_word(now, word))
 			continue;
-		b->differs = true;
-		if (b->d->netdev->is_up && b->d->pci->cni_pid == 0)
+		b->d->is_changed = true;
+		if (is_up_by_then(b->p, b->d) && b->d->pci->cni_pid == 0)
 			r = put(b, word);
 	}
 	return r;
-}
-
-/* Routes by a gateway need the addresses first. */
-static int want_all_lost(struct back *b, const struct given *now, const struct given *g)
-{
-	int r;
-
-	b->differs = false;
-	r = want_lost(b, g->addresses, now->addresses, put_address);
-	return r < 0 || b->differs ? r : want_lost(b, g->routes, now->routes, put_route);
 }
 
 /* No event tells that a lock is released. One that is kept is looked at less and less. */
@@ -241,16 +242,27 @@ static int hint(const struct config *c, struct back *b, uint64_t same_usec)
 			     b->names, who);
 }
 
+/* The netdev of @d is the one that was handed out, and the host has it. NULL: not so. */
+static const struct device_memory *memory_of_out(const struct memory *memory,
+						 const struct device *d)
+{
+	const struct device_memory *m = memory_device(memory, d->pci->address);
+
+	return m && m->is_out && d->netdev && !d->netdev->master && !d->is_in_pod &&
+			       !plan_carries_node(d) && m->usable_instance == d->pci->instance
+		       ? m
+		       : NULL;
+}
+
 static int plan_one(const struct config *c, const struct node *n, const struct memory *memory,
 		    struct plan *p, struct device *d)
 {
-	const struct device_memory *m = memory_device(memory, d->pci->address);
+	const struct device_memory *m = memory_of_out(memory, d);
 	struct back b = { .n = n, .memory = memory, .p = p, .d = d };
 	struct given now;
 	int r;
 
-	if (!m || !m->is_out || !d->netdev || d->netdev->master || d->is_in_pod ||
-	    plan_carries_node(d) || m->usable_instance != d->pci->instance)
+	if (!m)
 		return 0;
 	given_look(n, memory, d->pci, d->netdev, &now);
 	b.is_used = d->ibdev && d->ibdev->n_contexts > 0 && d->ibdev->n_contexts != UINT32_MAX;
@@ -260,9 +272,6 @@ static int plan_one(const struct config *c, const struct node *n, const struct m
 		r = hint(c, &b, given_is_same(&now, &m->seen) ? n->now_usec - m->seen_usec : 0);
 	d->is_changed = b.differs;
 	d->is_restore_due = b.differs && !b.is_used && (!b.is_quiet || b.is_pending);
-	if (r >= 0)
-		r = want_all_lost(&b, &now, &m->given);
-	d->is_changed |= b.differs;
 	return r;
 }
 
@@ -273,5 +282,27 @@ int plan_given_back(const struct config *c, const struct node *n, const struct m
 
 	for (size_t i = 0; i < p->n_devices && r >= 0; i++)
 		r = plan_one(c, n, memory, p, &p->devices[i]);
+	return r;
+}
+
+/* Routes by a gateway follow the addresses, as they do in the plan. */
+int plan_lost(const struct config *c _unused_, const struct node *n, const struct memory *memory,
+	      struct plan *p)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < p->n_devices && r >= 0; i++) {
+		struct device *d = &p->devices[i];
+		const struct device_memory *m = memory_of_out(memory, d);
+		struct back b = { .n = n, .memory = memory, .p = p, .d = d };
+		struct given now;
+
+		if (!m)
+			continue;
+		given_look(n, memory, d->pci, d->netdev, &now);
+		r = want_lost(&b, m->given.addresses, now.addresses, put_address);
+		if (r >= 0)
+			r = want_lost(&b, m->given.routes, now.routes, put_route);
+	}
 	return r;
 }

@@ -50,6 +50,10 @@ bool plan_carries_node(const struct device *d);
 int plan_given_back(const struct config *c, const struct node *n, const struct memory *memory,
 		    struct plan *p);
 
+/* After the links: a route needs one that is up. */
+int plan_lost(const struct config *c, const struct node *n, const struct memory *memory,
+	      struct plan *p);
+
 int plan_driver(const struct config *c, const struct node *n, const struct memory *memory,
 		struct plan *p);
 /* Loads a module that is not in the kernel, or says what stands against it. */
