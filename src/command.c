@@ -368,7 +368,7 @@ int command_check(const struct command *cmd)
 		.is_ready = cmd->is_ready,
 		.with_pod = cmd->with_pod,
 	};
-	_cleanup_(freep) char *text = NULL;
+	_cleanup_(freep) char *text = NULL, *impossible = NULL;
 	struct os d = {};
 	int r;
 
@@ -380,13 +380,15 @@ int command_check(const struct command *cmd)
 	if (r < 0)
 		return EXIT_FAILURE;
 
-	r = inspect_check(&d, &req, &text);
+	r = inspect_check(&d, &req, &text, &impossible);
 	os_close(&d);
 	if (r >= 0 && !cmd->is_json && !cmd->with_pod &&
 	    print("The configuration is valid.\n") != EXIT_SUCCESS)
 		return EXIT_FAILURE;
 	if (text && print(text) != EXIT_SUCCESS)
 		return EXIT_FAILURE;
+	if (impossible)
+		log_error("%s", impossible);
 	return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
@@ -429,9 +431,10 @@ static void tell_no_nic(const struct config *c)
 
 /*
  * Prints the plan of a restart. An error is logged, and is no failure: the files are written; but
- * what cannot be printed is one. Return: an exit code.
+ * what cannot be printed is one. @ret_impossible: as output_impossible(). Return: an exit code.
  */
-static int tell_plan(const struct command *cmd, struct os *d, const struct config *c)
+static int tell_plan(const struct command *cmd, struct os *d, const struct config *c,
+		     char **ret_impossible)
 {
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
@@ -456,7 +459,7 @@ static int tell_plan(const struct command *cmd, struct os *d, const struct confi
 		log_info("A restart would do this:");
 	r = print(text);
 	tell_reboot(&p);
-	return r;
+	return output_impossible(&p, ret_impossible) < 0 ? EXIT_FAILURE : r;
 }
 
 /* The kubelet's unit has other lines now: systemd reads them, and starts nothing. */
@@ -474,6 +477,7 @@ static void reload_units(void)
 static int tell_change(const struct command *cmd, struct os *d, const struct set_result *res,
 		       bool is_written)
 {
+	_cleanup_(freep) char *impossible = NULL;
 	int r = EXIT_SUCCESS;
 
 	if (res->is_same && is_written && res->config.n_devices == 0)
@@ -483,12 +487,14 @@ static int tell_change(const struct command *cmd, struct os *d, const struct set
 				      "force before"
 				    : "Nothing to change");
 	if (!res->is_same || cmd->is_json)
-		r = tell_plan(cmd, d, &res->config);
+		r = tell_plan(cmd, d, &res->config, &impossible);
 	if (is_written && observe_generated(&d->fs, &res->config) > 0)
 		reload_units();
 	if (!res->is_same && os_has_node(&d->fs))
 		log_info("To put it into force: systemctl restart rdma-provision.service");
-	return r;
+	if (impossible)
+		log_error("%s", impossible);
+	return impossible ? EXIT_FAILURE : r;
 }
 
 /* Of --preset=auto. */
@@ -825,8 +831,9 @@ int command_wait(const struct command *cmd)
 	r = fs_open_root(NULL, &fs);
 	if (r >= 0 && manager_watch_open(UNIT, &w.watch) >= 0)
 		w.fd = manager_watch_fd(&w.watch);
+	/* The state of a service that has ended says nothing of the node as it is now. */
 	if (r >= 0)
-		r = wait_for_node(cmd, &w, &state);
+		r = may_get_ready(&w, true) ? wait_for_node(cmd, &w, &state) : -ESRCH;
 	if (r == -ETIMEDOUT) {
 		log_info("The node is not ready yet.");
 		tell_waiting(&w);

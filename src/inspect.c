@@ -10,6 +10,7 @@
 #include "observe/plugin-observe.h"
 #include "observe/qos-observe.h"
 #include "os/kmsg.h"
+#include "output/actions.h"
 #include "output/check.h"
 #include "output/dra.h"
 #include "output/explain-kubelet.h"
@@ -130,7 +131,7 @@ static void warn_of_owners(const struct plan *p)
 				    reason_meaning(REASON_VF_BUSY), p->reasons[i].detail);
 }
 
-int inspect_check(struct os *d, const struct check_request *req, char **ret)
+int inspect_check(struct os *d, const struct check_request *req, char **ret, char **ret_impossible)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
 	_cleanup_(config_done) struct config c = {};
@@ -143,6 +144,7 @@ int inspect_check(struct os *d, const struct check_request *req, char **ret)
 	bool is_bad;
 	int r;
 
+	*ret_impossible = NULL;
 	r = load_file(&d->fs, req->file, &c, &errors);
 	if (r < 0 && r != -EINVAL)
 		return log_error_errno(r, "The configuration cannot be read");
@@ -158,7 +160,9 @@ int inspect_check(struct os *d, const struct check_request *req, char **ret)
 		r = look(d, &c, &n, &memory, &p, &seen);
 		if (r >= 0)
 			r = output_check_plugin(&c, seen, &problem);
-		if (r >= 0 && seen && !problem)
+		if (r >= 0 && seen && !problem && !req->with_pod)
+			r = output_impossible(seen, req->is_json ? &problem : ret_impossible);
+		if (r >= 0 && seen && !problem && !*ret_impossible)
 			r = output_check_exposed(&c, seen, &problem);
 		if (r < 0)
 			return r;
@@ -169,7 +173,7 @@ int inspect_check(struct os *d, const struct check_request *req, char **ret)
 		log_error("No RDMA device that is handed out is usable now");
 		return -EINVAL;
 	}
-	return r < 0 ? r : is_bad || problem ? -EINVAL : 0;
+	return r < 0 ? r : is_bad || problem || *ret_impossible ? -EINVAL : 0;
 }
 
 /* Mean these, whatever else has that name. */

@@ -19,7 +19,8 @@ struct check_request {
 	bool is_ready; /* it is wrong when no device is usable now */
 	bool with_pod; /* a pod for this node instead of what the plugin would expose */
 };
-int inspect_check(struct os *d, const struct check_request *req, char **ret);
+/* @ret_impossible: as output_impossible(), to be said last; NULL as well where @ret has it */
+int inspect_check(struct os *d, const struct check_request *req, char **ret, char **ret_impossible);
 
 /*
  * Would the device plugin refuse what is written for this configuration? A node that cannot be

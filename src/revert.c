@@ -2,6 +2,7 @@
 #include "revert.h"
 
 #include "base/log.h"
+#include "load.h"
 #include "loop.h"
 #include "model/memory.h"
 #include "model/paths.h"
@@ -38,6 +39,19 @@ static int forget(const struct fs *fs)
 	return memory_write(fs, MEMORY_BOOT, &ledger_fields, &l);
 }
 
+/* A look that changes nothing, as the service makes it while it holds still. Without it the state
+ * would go on to tell of what was taken back. */
+static int write_state(const struct world *w)
+{
+	_cleanup_(config_done) struct config c = {};
+	const struct pass pass = { .config = &c, .is_service = true };
+	struct pass_result result = {};
+	int r;
+
+	r = load_config(&w->os->fs, NULL, &c);
+	return r < 0 ? r : loop_rounds(w, &pass, &result);
+}
+
 int revert(const struct world *w, bool with_vfs)
 {
 	/* Nothing is wanted, so that each file of ours is an old one. */
@@ -49,7 +63,7 @@ int revert(const struct world *w, bool with_vfs)
 	_cleanup_(closep) int lock = -EBADF;
 	const struct fs *fs = &w->os->fs;
 	struct pass_result result = {};
-	int r;
+	int r, r_state;
 
 	lock = loop_lock(fs, NULL);
 	if (lock < 0)
@@ -61,5 +75,8 @@ int revert(const struct world *w, bool with_vfs)
 	r = fs_remove(fs, READY_PATH);
 	if (r >= 0)
 		r = loop_rounds(w, &pass, &result);
-	return r < 0 ? r : forget(fs);
+	if (r >= 0)
+		r = forget(fs);
+	r_state = write_state(w);
+	return r < 0 ? r : MIN(r_state, 0);
 }

@@ -1183,7 +1183,7 @@ static void every_cut_of_a_state_is_refused(_unused_ void **state)
 static void tree_is_read_in_ten_seconds(_unused_ void **state)
 {
 	static const char expected[] =
-		"degraded: 2 of 3 devices usable, 1 reason (boot 1b4e28ba)\n"
+		"degraded: 2 of 3 devices usable, no-ibdev on 0000:c1:00.0 (boot 1b4e28ba)\n"
 		"\n"
 		"NUMA node 0\n"
 		"└─ · 0000:41:00.0     mlx5_0  ens1    mlx5_core  ACTIVE  400 Gb/s  2 of 8 VFs, "

@@ -205,3 +205,26 @@ int output_actions_text(const struct plan *p, char **ret)
 		make_still(*ret);
 	return r;
 }
+
+int output_impossible(const struct plan *p, char **ret)
+{
+	const struct action *first = NULL;
+	size_t n = 0;
+
+	*ret = NULL;
+	for (size_t i = p->n_actions; i-- > 0;)
+		if (p->actions[i].class == CLASS_IMPOSSIBLE &&
+		    !action_is_best_effort(&p->actions[i])) {
+			first = &p->actions[i];
+			n++;
+		}
+	if (!first)
+		return 0;
+	return asprintf(ret, "%zu change%s impossible: %s: %s: %s%s%s. %s", n,
+			n > 1 ? "s are" : " is", first->target[0] ? first->target : "the node",
+			verb_name(first->verb), reason_meaning(first->reason),
+			first->detail[0] ? ": " : "", first->detail,
+			first->advice[0] ? first->advice : reason_advice(first->reason)) < 0
+		       ? -ENOMEM
+		       : 0;
+}

@@ -32,3 +32,12 @@ int output_actions_json(const struct plan *p, char **ret);
  * Return: 0, or -ENOMEM.
  */
 int output_actions_text(const struct plan *p, char **ret);
+
+/**
+ * output_impossible() - the last line of "check" and "set" when what was asked for cannot be had
+ * @ret: "1 change is impossible: 0000:41:00.0: set-num-vfs: ...", with the first of them; owned by
+ * the caller; NULL: none is
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int output_impossible(const struct plan *p, char **ret);

@@ -351,6 +351,17 @@ static bool has_port_of_lag(const json_t *devices)
 	return false;
 }
 
+static void draw_first(const struct tree *t, size_t n_reasons)
+{
+	const json_t *first = json_array_get(json_object_get(t->state, "reasons"), 0);
+	char words[192];
+
+	sheet_format(first, "{code}[ on {target}]", words, sizeof(words));
+	fputs(words, t->f);
+	if (n_reasons > 1)
+		fprintf(t->f, ", %zu more", n_reasons - 1);
+}
+
 static void draw_head(const struct tree *t)
 {
 	const json_t *devices = json_object_get(t->state, "devices");
@@ -372,8 +383,10 @@ static void draw_head(const struct tree *t)
 	fprintf(t->f, "%zu of %zu devices usable, ", n_usable, n);
 	if (n_reasons == 0)
 		fputs("nothing to report", t->f);
-	else
+	else if (streq(word, "ready"))
 		fprintf(t->f, "%zu reason%s", n_reasons, n_reasons == 1 ? "" : "s");
+	else
+		draw_first(t, n_reasons);
 	if (n_health > 0)
 		fprintf(t->f, ", %zu health hint%s", n_health, n_health == 1 ? "" : "s");
 	fprintf(t->f, " (boot %s)\n\n", boot);

@@ -148,6 +148,16 @@ static bool is_done(const struct device *d, bool or_missing)
 	return d->is_usable || (or_missing && d->is_missing);
 }
 
+static bool cannot_have_vfs(const struct plan *p, const struct device *d)
+{
+	const struct action *a = NULL;
+
+	while ((a = plan_next(p, d->pci->address, a)))
+		if (a->verb == VERB_SET_NUM_VFS && a->class == CLASS_IMPOSSIBLE)
+			return true;
+	return false;
+}
+
 /* Are there as many such VFs as this PF was asked for? Those of other programs are not missing
  * while there is another one. */
 static bool has_all_vfs(const struct plan *p, size_t pf, bool or_missing)
@@ -155,7 +165,7 @@ static bool has_all_vfs(const struct plan *p, size_t pf, bool or_missing)
 	const struct device *d = &p->devices[pf];
 	uint32_t want = d->wanted_vfs, usable = 0, foreign = 0;
 
-	if (!d->has_vf_mode || want == UINT32_MAX)
+	if (!d->has_vf_mode || want == UINT32_MAX || (or_missing && cannot_have_vfs(p, d)))
 		return true;
 
 	for (size_t i = pf + 1; i < p->n_devices && p->devices[i].is_vf; i++) {
