@@ -392,6 +392,10 @@ static void metrics_count_devices_by_state_and_reason(void **state _unused_)
 		"\nrdma_provision_devices{state=\"usable\",reason=\"none\"} 1\n",
 		"\nrdma_provision_devices{state=\"unusable\",reason=\"port-down\"} 1\n",
 		"\nrdma_provision_devices{state=\"missing\",reason=\"devices-missing\"} 3\n",
+		"\nrdma_provision_reasons{code=\"port-down\",severity=\"warning\",pci=\"0000:41:"
+		"00.1\"} 1\n",
+		"\nrdma_provision_changes{class=\"waiting\"} 0\n",
+		"\nrdma_provision_build_info{version=\"" PROJECT_VERSION "\"} 1\n",
 		"\nrdma_provision_virtual_functions_wanted{pci=\"0000:41:00.0\"} 2\n",
 		"\nrdma_provision_virtual_functions_present{pci=\"0000:41:00.0\"} 2\n",
 		"\nrdma_provision_last_change_timestamp_seconds 1795284000\n",
@@ -402,7 +406,7 @@ static void metrics_count_devices_by_state_and_reason(void **state _unused_)
 	struct machine m;
 
 	make_unlike(&m);
-	assert_int_equal(metrics_text(&m.memory, &m.plan, &text), 0);
+	assert_int_equal(metrics_text(&m.config, &m.node, &m.memory, &m.plan, &text), 0);
 	for (size_t i = 0; i < ELEMENTSOF(lines); i++)
 		if (!strstr(text, lines[i]))
 			fail_msg("%s is not in\n%s", lines[i] + 1, text);
@@ -428,7 +432,7 @@ static void the_last_change_is_read_back_from_the_file(void **state _unused_)
 	struct machine m;
 
 	make_unlike(&m);
-	assert_int_equal(metrics_text(&m.memory, &m.plan, &text), 0);
+	assert_int_equal(metrics_text(&m.config, &m.node, &m.memory, &m.plan, &text), 0);
 	assert_int_equal(metrics_read_change(text, &change), 0);
 	assert_int_equal(change.steps, 12);
 	assert_int_equal(change.time_sec, 1795284000);
@@ -703,7 +707,8 @@ static int print_metrics(void)
 	struct machine m;
 
 	make_unlike(&m);
-	return metrics_text(&m.memory, &m.plan, &text) < 0 || fputs(text, stdout) == EOF;
+	return metrics_text(&m.config, &m.node, &m.memory, &m.plan, &text) < 0 ||
+	       fputs(text, stdout) == EOF;
 }
 
 int main(int argc, char **argv)

@@ -65,7 +65,7 @@ static int make(const struct config *c, const struct node *n, const struct memor
 	case OUTPUT_CDI:
 		return make_cdi(n, p, o);
 	default:
-		return metrics_text(memory, p, &o->text);
+		return metrics_text(c, n, memory, p, &o->text);
 	}
 }
 

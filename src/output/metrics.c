@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "metrics.h"
 
+#include "../base/document.h"
+#include "plugin-output.h"
+#include "state.h"
+
 #define NAME     "rdma_provision_"
 #define TIME     NAME "last_change_timestamp_seconds"
 #define DURATION NAME "last_change_duration_seconds"
@@ -55,6 +59,98 @@ static void put_label(FILE *f, const char *s)
 		if (*s == '\\' || *s == '"')
 			fputc('\\', f);
 		fputc(*s == '\n' ? '?' : *s, f);
+	}
+}
+
+/* Reasons of one code about one NIC: a card of 64 VFs is one line. */
+struct reason_count {
+	enum reason reason;
+	const char *pci; /* "": of the node, or of a file */
+	uint32_t n;
+};
+
+static const char *nic_of(const struct node *n, const char *target)
+{
+	const struct pci *pci = node_pci(n, target);
+
+	return !pci ? "" : pci->physfn[0] ? pci->physfn : pci->address;
+}
+
+static int count_reason(struct reason_count **counts, size_t *n_counts, enum reason reason,
+			const char *pci)
+{
+	struct reason_count *found;
+
+	for (size_t i = 0; i < *n_counts; i++)
+		if ((*counts)[i].reason == reason && streq((*counts)[i].pci, pci)) {
+			(*counts)[i].n++;
+			return 0;
+		}
+	found = APPEND(*counts, *n_counts);
+	if (!found)
+		return -ENOMEM;
+	*found = (struct reason_count){ reason, pci, 1 };
+	return 0;
+}
+
+static int put_reasons(FILE *f, const struct config *c, const struct node *n, const struct plan *p)
+{
+	static const char *const severities[] = { "warning", "error", "none" };
+	_cleanup_(freep) struct reason_count *counts = NULL;
+	json_auto_t *reasons = output_reasons(c, p);
+	size_t n_counts = 0, i;
+	json_t *item;
+
+	if (!reasons)
+		return -ENOMEM;
+	json_array_foreach(reasons, i,
+			   item) if (count_reason(&counts, &n_counts,
+						  reason_from_code(document_get_text(item, "code")),
+						  nic_of(n, document_get_text(item, "target"))) <
+				     0) return -ENOMEM;
+	if (n_counts > 0)
+		put_head(f, NAME "reasons",
+			 "Why the node is not as it was asked for, by code and NIC.");
+	for (i = 0; i < n_counts; i++) {
+		fprintf(f, NAME "reasons{code=\"%s\",severity=\"%s\",pci=\"",
+			reason_code(counts[i].reason),
+			severities[reason_severity(counts[i].reason)]);
+		put_label(f, counts[i].pci);
+		fprintf(f, "\"} %" PRIu32 "\n", counts[i].n);
+	}
+	return 0;
+}
+
+static void put_changes(FILE *f, const struct plan *p)
+{
+	put_head(f, NAME "changes", "Changes that were asked for and are not made, by class.");
+	for (enum class class = CLASS_CHANGE + 1; class < _CLASS_N; class ++) {
+		uint32_t n = 0;
+
+		for (size_t i = 0; i < p->n_actions; i++)
+			n += p->actions[i].class == class;
+		fprintf(f, NAME "changes{class=\"%s\"} %" PRIu32 "\n", class_name(class), n);
+	}
+}
+
+static void put_resources(FILE *f, const struct config *c, const struct plan *p)
+{
+	const char *resource = NULL;
+	bool has_head = false;
+
+	while ((resource = output_plugin_next_resource(c, p, resource))) {
+		uint32_t n = 0;
+
+		if (!has_head)
+			put_head(f, NAME "resource_devices",
+				 "Devices that the device plugin exposes.");
+		has_head = true;
+
+		for (size_t i = 0; i < p->lint.n_exposed; i++)
+			n += streq(p->lint.exposed[i].resource, resource);
+		fprintf(f, NAME "resource_devices{resource=\"");
+		put_label(f, resource);
+		fprintf(f, "\"} %" PRIu32 "\n", n);
 	}
 }
 
@@ -136,7 +232,8 @@ static void put_change(FILE *f, const struct last_change *change)
 	fprintf(f, STEPS " %" PRIu32 "\n", change->steps);
 }
 
-int metrics_text(const struct memory *memory, const struct plan *p, char **ret)
+int metrics_text(const struct config *c, const struct node *n, const struct memory *memory,
+		 const struct plan *p, char **ret)
 {
 	_cleanup_(stream_done) struct stream out = {};
 
@@ -145,6 +242,12 @@ int metrics_text(const struct memory *memory, const struct plan *p, char **ret)
 	fputs(output_mark(OUTPUT_METRICS), out.f);
 	put_state(out.f, p);
 	put_devices(out.f, p);
+	if (put_reasons(out.f, c, n, p) < 0)
+		return -ENOMEM;
+	put_changes(out.f, p);
+	put_resources(out.f, c, p);
+	put_head(out.f, NAME "build_info", "The version of rdma-provision.");
+	fprintf(out.f, NAME "build_info{version=\"%s\"} 1\n", PROJECT_VERSION);
 	put_vfs(out.f, p, NAME "virtual_functions_wanted", "VFs that each NIC is to have.", true);
 	put_vfs(out.f, p, NAME "virtual_functions_present", "VFs that each NIC has.", false);
 	put_health(out.f, p);

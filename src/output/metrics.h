@@ -11,9 +11,17 @@
  *     rdma_provision_devices{state, reason}             functions handed out: "usable" (reason
  *                                                       "none"), "unusable"; "missing": NICs
  *                                                       that Expect= asks for
+ *     rdma_provision_reasons{code, severity, pci}       how many there are now of each code: of a
+ *                                                       NIC with its VFs, or of the node (pci "")
+ *     rdma_provision_changes{class}                     those that are not made, and why
+ *     rdma_provision_resource_devices{resource}         devices that the plugin exposes
+ *     rdma_provision_build_info{version}                1
  *     rdma_provision_virtual_functions_wanted{pci}      of each NIC, where a number is asked for
  *     rdma_provision_virtual_functions_present{pci}
  *     rdma_provision_health{target, code}               1 for each hint about health
+ *     rdma_provision_link_losses_total{pci}             with [Health], of each NIC
+ *     rdma_provision_link_returns_total{pci}
+ *     rdma_provision_link_flapping{pci}
  *     rdma_provision_last_change_timestamp_seconds      the end of that pass
  *     rdma_provision_last_change_duration_seconds
  *     rdma_provision_last_change_steps                  changes made in it
@@ -23,7 +31,8 @@
 #include "../model/plan.h"
 
 /* The whole file, with memory.last_change when there is one. Return: 0 or -ENOMEM. */
-int metrics_text(const struct memory *memory, const struct plan *p, char **ret);
+int metrics_text(const struct config *c, const struct node *n, const struct memory *memory,
+		 const struct plan *p, char **ret);
 
 /* The last change that a file of ours tells of. Return: 0, or -ENODATA when it tells of none. */
 int metrics_read_change(const char *text, struct last_change *ret);

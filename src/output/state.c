@@ -117,13 +117,11 @@ struct state_document {
 	bool has_hints;
 };
 
-static json_t *make_reasons(const void *item)
+json_t *output_reasons(const struct config *c, const struct plan *p)
 {
-	const struct state_document *s = item;
-	const struct plan *p = s->plan;
 	json_auto_t *list = json_array();
 
-	if (add_config_reasons(list, s->config) < 0)
+	if (add_config_reasons(list, c) < 0)
 		return NULL;
 	for (size_t i = 0; i < p->n_devices; i++) {
 		const struct device *d = &p->devices[i];
@@ -142,6 +140,13 @@ static json_t *make_reasons(const void *item)
 			return NULL;
 	}
 	return add_hints(list, p->reasons, p->n_reasons) < 0 ? NULL : TAKE(list);
+}
+
+static json_t *make_reasons(const void *item)
+{
+	const struct state_document *s = item;
+
+	return output_reasons(s->config, s->plan);
 }
 
 /* They are no reasons: nothing that looks at those meets them. */

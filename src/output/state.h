@@ -29,6 +29,9 @@
 int output_state(const struct config *c, const struct node *n, const struct memory *memory,
 		 const struct plan *p, char **ret);
 
+/* The reasons of that document, as the key "reasons"; NULL: there is no memory. */
+json_t *output_reasons(const struct config *c, const struct plan *p);
+
 /* The functions that the node needs, and why, as the key "needs"; NULL: there is no memory. */
 json_t *output_needs(const struct plan *p);
 

@@ -219,7 +219,7 @@ static void list_all(const struct config *c, const struct node *n, const struct 
 	require(nfd_text(c, n, p, NULL, &text) == 0);
 	require_plain(text);
 	free(text);
-	require(metrics_text(memory, p, &text) == 0);
+	require(metrics_text(c, n, memory, p, &text) == 0);
 	require_plain(text);
 	free(text);
 	if (p->plugin)
