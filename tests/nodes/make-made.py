@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the trees made-*/root: nodes made by hand, from facts, of machines that were not at hand.
+"""make-made.py FOLDER [NAME...]: writes FOLDER/made-*/root, or those named: nodes made by hand, from facts, of machines that were
+not at hand.
 
-Only root/ is written; what is expected of it (plan.json, state.json) is checked by a person.
+It is run by make-trees. What is expected of a tree (plan.json, state.json) is checked by a person.
 """
 
 import json
 import os
 import shutil
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -41,7 +43,8 @@ def ipv4_gid(address):
 
 class Tree:
     def __init__(self, name):
-        self.root = os.path.join(HERE, name, 'root')
+        self.name = name
+        self.root = os.path.abspath(os.path.join(name, 'root'))
         shutil.rmtree(self.root, ignore_errors=True)
         self.folders = {}  # of PCI functions, by address
         self.answers = {'schema': 1, 'netns_mode': 'shared', 'links': [], 'addresses': [],
@@ -188,11 +191,14 @@ class Tree:
 
     def ibdev(self, name, address, guid, netdev, gids, rate, state='4: ACTIVE',
               node_type='1: CA', has_umad=True, link_layer='Ethernet'):
-        """gids: (index, GID, type, netdev of the GID); a slot that is not set has no files here."""
-        folder = '%s/infiniband/%s' % (self.folders[address], name)
+        """gids: (index, GID, type, netdev of the GID); a slot that is not set has no files here. address: None for a
+        device that its driver gave no parent."""
+        parent = self.folders[address] if address else 'sys/devices/virtual'
+        folder = '%s/infiniband/%s' % (parent, name)
         self.link('sys/class/infiniband/' + name, folder)
         os.makedirs(os.path.join(self.root, folder))
-        os.symlink('../../../' + address, os.path.join(self.root, folder, 'device'))
+        if address:
+            os.symlink('../../../' + address, os.path.join(self.root, folder, 'device'))
         self.file(folder + '/node_guid', guid + '\n')
         self.file(folder + '/node_type', node_type + '\n')
         port = folder + '/ports/1'
@@ -205,15 +211,15 @@ class Tree:
                 self.file('%s/gid_attrs/types/%d' % (port, index), gid_type + '\n')
             if gid_netdev:
                 self.file('%s/gid_attrs/ndevs/%d' % (port, index), gid_netdev + '\n')
-        self.characters(name, address, has_umad)
+        self.characters(name, parent, has_umad)
         self.answers['rdma'].append({'name': name, 'index': len(self.answers['rdma']),
                                      'netdev': netdev, 'contexts': 0, 'verbs': 0})
 
-    def characters(self, name, address, has_umad):
+    def characters(self, name, parent, has_umad):
         classes = [('infiniband_verbs', 'uverbs')] + [('infiniband_mad', 'umad')] * has_umad
         for kind, prefix in classes:
             node = '%s%d' % (prefix, self.n_uverbs)
-            folder = '%s/%s/%s' % (self.folders[address], kind, node)
+            folder = '%s/%s/%s' % (parent, kind, node)
             self.link('sys/class/%s/%s' % (kind, node), folder)
             self.file(folder + '/ibdev', name + '\n')
             self.file('dev/infiniband/' + node, '')
@@ -233,9 +239,9 @@ class Tree:
                   'kind: KubeletConfiguration\n'
                   'topologyManagerPolicy: %s\n' % policy)
 
-    def preset(self, name):
-        """The preset, as "set --preset=" links it."""
-        with open(os.path.join(HERE, '../../conf/presets', name + '.conf'), encoding='ascii') as f:
+    def asked(self):
+        """What is asked for stands beside NODE: a preset, as it was shipped when the node was made."""
+        with open(os.path.join(HERE, self.name, 'rdma-provision.conf'), encoding='ascii') as f:
             self.config(f.read())
 
     def config(self, text):
@@ -320,7 +326,7 @@ def ack_no_driver():
         t.ipv4(3 + i, '192.168.0.%d' % (11 + i), 20, '192.168.0.0')
         t.function('pci0000:00', '0000:00:0%d.0' % (8 + i), 0x1DED, 0x107F, 0x000000, '', -1)
     t.answers['modules']['erdma'] = 'missing'
-    t.preset('ack-erdma')
+    t.asked()
     return t
 
 
@@ -332,13 +338,37 @@ def ack_controller():
     for i in range(2):
         t.route('192.168.0.0/20', 3 + i, RTPROT_BOOT, SCOPE_LINK, 200 + i)
         t.default('192.168.15.253', 3 + i, RTPROT_BOOT, 200 + i)
-    t.preset('ack-erdma')
+    t.asked()
     t.answers['modules']['erdma'] = {
         'state': 'loaded', 'path': '/lib/modules/5.10.134-17.3.al8.x86_64/extra/erdma.ko.xz',
         'version': '0.2.37', 'srcversion': 'E2A1F5C0D3B4968712AB3CD', 'intree': False,
         'parameters': {'compat_mode': 'bool', 'reserve_ports_base': 'ushort'}}
     t.module('erdma', '0.2.37', 'E2A1F5C0D3B4968712AB3CD', 'OE', 0, compat_mode='Y', reserve_ports_base='30608')
     return t
+
+
+def ack_intree():
+    """Two ERIs and the driver of Linux 6.12, whose RDMA devices have no parent; preset ack-erdma."""
+    t = Tree('made-ack-intree')
+    t.system('6.12.117+deb13-amd64', 18, 2, RDMA_MODULES)
+    for i in range(3):
+        virtio_nic(t, '0000:00:0%d.0' % (5 + i), 2 + i, 2 + i, 'eth%d' % i, '00:16:3e:12:00:0%d' % i)
+        t.ipv4(2 + i, '192.168.0.%d' % (10 + i), 20, '192.168.0.0')
+        if i == 0:
+            t.default('192.168.15.253', 2)
+    for i in range(2):
+        mac = '00:16:3e:12:00:0%d' % (i + 1)
+        t.function('pci0000:00', '0000:00:0%d.0' % (8 + i), 0x1DED, 0x107F, 0x020000, 'erdma', i)
+        t.ibdev('erdma_%d' % i, None, groups(eui64(mac)), 'eth%d' % (i + 1),
+                [(0, groups([int(part, 16) for part in mac.split(':')] + [0] * 10), 'IB/RoCE v1', None)],
+                '2.5 Gb/sec (1X SDR)', node_type='4: RNIC', has_umad=False)
+        t.file('sys/devices/virtual/infiniband/erdma_%d/node_desc' % i, 'Elastic RDMA Adapter stack\n')
+    t.answers['modules']['erdma'] = {
+        'state': 'loaded', 'path': '/lib/modules/6.12.117+deb13-amd64/kernel/drivers/infiniband/hw/erdma/erdma.ko.xz',
+        'version': '', 'srcversion': '', 'intree': True, 'parameters': {}}
+    t.module('erdma', '', '', '', 0)
+    t.asked()
+    t.done()
 
 
 def vke_gpus():
@@ -351,7 +381,7 @@ def vke_gpus():
     for bus, parent, numa_node in (('43', '0000:41:01.0', 0), ('62', '0000:61:01.0', 0), ('c2', '0000:c1:01.0', 1),
                                    ('d2', '0000:d1:01.0', 1)):
         t.function('pci0000:%s/%s' % (parent[5:7], parent), '0000:%s:00.0' % bus, 0x10DE, 0x2330, 0x030200, 'nvidia', numa_node)
-    t.preset('vke-shared')
+    t.asked()
     t.kubelet('best-effort')
     t.file('usr/lib/systemd/system/kubelet.service.d/20-labels.conf',
            '[Service]\nExecStart=\nExecStart=/usr/bin/kubelet $KUBELET_CONFIG_ARGS --node-labels=vke.node.rdma.mode=exclusive,vke.node.gpu.schedule=mgpu\n')
@@ -513,7 +543,7 @@ def vke_modes():
     t.answers['users'] = [{'target': '0000:41:00.1', 'use': 'open-context', 'pid': 2199, 'command': 'python3',
                            'container': 'cri-0123456789ab', 'detail': 'mlx5_10'}]
     t.kubelet('none')
-    t.preset('vke-shared')
+    t.asked()
     t.done()
 
 
@@ -841,7 +871,7 @@ def ack_primary_eri():
         t.function('pci0000:00', address, 0x1DED, 0x107F, 0x000000, 'erdma', -1)
         gids = [(0, default_gid(mac), 'RoCE v2', name), (1, ipv4_gid(ip), 'RoCE v2', name)]
         t.ibdev('erdma_%d' % i, address, groups(eui64(mac)), name, gids, '100 Gb/sec (4X EDR)')
-    t.preset('ack-erdma')
+    t.asked()
     t.done()
 
 
@@ -853,7 +883,7 @@ def mlx5_rails(t, buses, first_ifindex, with_ipv4=True, total_vfs=16):
         mlx5_rail(t, n + 2, 0, address, 0, 0x101D, ifindex, name, total_vfs, ip)
 
 
-def mgmt_mlx5(name, boot, preset, bonded):
+def mgmt_mlx5(name, boot, bonded):
     """Two rails, and a management NIC of two ports with the same driver: one port, or a bond of both."""
     t = Tree(name)
     t.system('5.15.0-91-generic', boot, 1, RDMA_MODULES + ['mlx5_core'])
@@ -871,7 +901,7 @@ def mgmt_mlx5(name, boot, preset, bonded):
     # Pods as Calico and a route to each node lay them out.
     t.route('10.244.1.0/24', 20 if bonded else 2, RTPROT_STATIC, SCOPE_UNIVERSE, gateway='192.0.2.11')
     mlx5_rails(t, ['81', 'a1'], 6, with_ipv4=False)
-    t.preset(preset)
+    t.asked()
     t.done()
 
 
@@ -884,7 +914,7 @@ def first_boot():
     t.file('run/systemd/netif/links/2', 'ADMIN_STATE=configuring\n')
     t.file('proc/self/net/packet', '0 0 0 0 2\n')
     mlx5_rails(t, ['81', 'a1'], 6, with_ipv4=False)
-    t.preset('vke-shared')
+    t.asked()
     t.done()
 
 
@@ -903,7 +933,7 @@ def lingjun_ipv6_ra():
         t.default('fe80::1', ifindex, RTPROT_RA, 1024)
         gids = mlx5_gids(mac, None, name) + [(2, groups([0xFD, 0x10, 0, n] + [0] * 11 + [2]), 'RoCE v2', name)]
         t.ibdev('mlx5_%d' % n, address, guid, name, gids, '400 Gb/sec (4X NDR)')
-    t.preset('lingjun-ipv6')
+    t.asked()
     t.done()
 
 
@@ -922,7 +952,7 @@ def vf_host_address():
         t.ibdev('mlx5_%d' % (2 * n + 1), vf, groups(eui64(mac)), name, mlx5_gids(mac, ip, name),
                 '200 Gb/sec (4X HDR)')
     t.default('10.99.0.1', 3)
-    t.preset('vke-exclusive')
+    t.asked()
     t.done()
 
 
@@ -935,7 +965,7 @@ def mgmt_sf():
     t.sf('0000:41:00.0', 88, 3, 'eth0s88', '00:00:00:00:88:88')
     t.ipv4(3, '10.0.0.30', 24, '10.0.0.0')
     t.default('10.0.0.1', 3)
-    t.preset('vke-shared')
+    t.asked()
     t.done()
 
 
@@ -952,7 +982,7 @@ def scc_bond():
     t.default('10.0.255.253', 20)
     t.ibdev('mlx5_bond_0', '0000:3b:00.0', 'b8ce:f603:003b:0000', 'eth0', mlx5_gids(mac, '10.0.0.20', 'bond0'),
             '25 Gb/sec (1X EDR)')
-    t.preset('scc')
+    t.asked()
     t.done()
 
 
@@ -1017,7 +1047,7 @@ def needs_lease():
         'state': 'ready', 'steps': [], 'node_nics': [{
             'pci': '0000:5a:00.0', 'card': 'b8:ce:f6:5a:00:00', 'of': 'default inet 0',
             'words': 'eth0 has the default route'}]}]}) + '\n')
-    t.preset('vke-exclusive')
+    t.asked()
     t.done()
 
 
@@ -1045,7 +1075,7 @@ def storage_vlan():
     mlx5_rails(t, ['81', 'a1'], 4, with_ipv4=False)
     t.netdev(20, 'rail0.300', 'b8:ce:f6:81:00:00', kind='vlan', link=4)
     t.ipv4(20, '10.60.0.2', 24, '10.60.0.0')
-    t.preset('vke-exclusive')
+    t.asked()
     t.done()
 
 
@@ -1062,7 +1092,7 @@ def ovs_dpdk():
     t.default('10.7.0.1', 20)
     mlx5_rails(t, ['81'], 4)
     mlx5_rail(t, 3, 0, '0000:a1:00.0', 0, 0x101D, 5, 'rail1', 16)
-    t.preset('vke-exclusive')
+    t.asked()
     t.done()
 
 
@@ -1205,47 +1235,61 @@ ROUTES = '[Route]\nManage=yes\n\n'
 PLUGIN = '[DevicePlugin]\nType=rdma-shared\n'
 
 
+def main():
+    made = {
+        'made-ack-controller': ack_controller,
+        'made-ack-intree': ack_intree,
+        'made-ack-no-driver': ack_no_driver,
+        'made-ack-primary-eri': ack_primary_eri,
+        'made-causes': causes,
+        'made-copy': copy,
+        'made-e810': e810,
+        'made-ecs-erdma': lambda: ecs_erdma('made-ecs-erdma', 1, True),
+        'made-ecs-erdma-in-use': ecs_erdma_in_use,
+        'made-first-boot': first_boot,
+        'made-hgx-b300': hgx_b300,
+        'made-ib-vfs': ib_vfs,
+        'made-ipoib-child': ipoib_child,
+        'made-l3-rails': l3_rails,
+        'made-lingjun-8xmlx5': lingjun_8xmlx5,
+        'made-lingjun-bond': lingjun_bond,
+        'made-lingjun-ipv6-ra': lingjun_ipv6_ra,
+        'made-mgmt-bond-vke-exclusive': lambda: mgmt_mlx5('made-mgmt-bond-vke-exclusive', 14, True),
+        'made-mgmt-bond-vke-shared': lambda: mgmt_mlx5('made-mgmt-bond-vke-shared', 15, True),
+        'made-mgmt-vke-exclusive': lambda: mgmt_mlx5('made-mgmt-vke-exclusive', 12, False),
+        'made-mgmt-vke-shared': lambda: mgmt_mlx5('made-mgmt-vke-shared', 13, False),
+        'made-mgmt-sf': mgmt_sf,
+        'made-mlx5-crashed': mlx5_crashed,
+        'made-mlx5-foreign': mlx5_foreign,
+        'made-mlx5-identity': mlx5_identity,
+        'made-mlx5-qos': mlx5_qos,
+        'made-mlx5-slow': mlx5_slow,
+        'made-mlx5-team': mlx5_team,
+        'made-needs-hosts': needs_hosts,
+        'made-needs-lease': needs_lease,
+        'made-needs-nfs-root': needs_nfs_root,
+        'made-needs-tunnel': needs_tunnel,
+        'made-needs-unknown': needs_unknown,
+        'made-needs-vrf': needs_vrf,
+        'made-nm-late': nm_late,
+        'made-ovs-dpdk': ovs_dpdk,
+        'made-scc-bond': scc_bond,
+        'made-storage-vlan': storage_vlan,
+        'made-vf-host-address': vf_host_address,
+        'made-vke-4pf': vke_4pf,
+        'made-vke-gpus': vke_gpus,
+        'made-vke-modes': vke_modes,
+        'made-vlan-rails': vlan_rails,
+        'made-vrf-rails': vrf_rails,
+    }
+    if len(sys.argv) < 2 or not set(sys.argv[2:]) <= set(made):
+        sys.exit('usage: make-made.py FOLDER [NAME...], each one of: ' + ' '.join(made))
+    os.chdir(sys.argv[1])
+    for name in sys.argv[2:] or made:
+        t = made[name]()
+        if t:
+            t.done()
+
+
 if __name__ == '__main__':
-    ack_controller().done()
-    ack_no_driver().done()
-    ack_primary_eri()
-    causes()
-    copy()
-    e810()
-    ecs_erdma('made-ecs-erdma', 1, True).done()
-    ecs_erdma_in_use().done()
-    first_boot()
-    hgx_b300()
-    ib_vfs()
-    ipoib_child()
-    l3_rails()
-    lingjun_8xmlx5()
-    lingjun_bond()
-    lingjun_ipv6_ra()
-    mgmt_mlx5('made-mgmt-bond-vke-exclusive', 14, 'vke-exclusive', True)
-    mgmt_mlx5('made-mgmt-bond-vke-shared', 15, 'vke-shared', True)
-    mgmt_mlx5('made-mgmt-vke-exclusive', 12, 'vke-exclusive', False)
-    mgmt_mlx5('made-mgmt-vke-shared', 13, 'vke-shared', False)
-    mgmt_sf()
-    mlx5_crashed()
-    mlx5_foreign()
-    mlx5_identity()
-    mlx5_qos()
-    mlx5_slow()
-    mlx5_team()
-    needs_hosts()
-    needs_lease()
-    needs_nfs_root()
-    needs_tunnel()
-    needs_unknown()
-    needs_vrf()
-    nm_late()
-    ovs_dpdk()
-    scc_bond()
-    storage_vlan()
-    vf_host_address()
-    vke_4pf()
-    vke_gpus().done()
-    vke_modes()
-    vlan_rails()
-    vrf_rails()
+    main()
