@@ -346,11 +346,11 @@ static void an_edit_changes_the_literal_that_decides_and_no_other_byte(_unused_ 
 	for (size_t i = 0; i < ELEMENTSOF(layouts); i++) {
 		_cleanup_(root_done) struct root root = {};
 		unsigned n_ways[_KUBELET_WAY_N] = {};
-		char command[256];
+		char command[1024];
 
 		root_open(&root);
-		snprintf(command, sizeof(command), "cp -r tests/nodes/%s/root/. %s",
-			 layouts[i].node, root.path);
+		snprintf(command, sizeof(command), "cp -r " NODES "/%s/root/. %s", layouts[i].node,
+			 root.path);
 		assert_int_equal(system(command), 0);
 		for (unsigned k = 1; k <= N_VARIANTS; k++) {
 			struct variant v;
