@@ -444,9 +444,7 @@ static int write_state(const struct fs *fs, const struct config *c, const struct
 	r = fs_read_all(fs, STATE_PATH, MAX_STATE_BYTES, false, &before, &size);
 	if (r == -ENOMEM)
 		return r;
-	r = memory->file && fields_equal(&pass_memory_fields, memory->file, &next)
-		    ? 0
-		    : memory_write(fs, MEMORY_BOOT, &pass_memory_fields, &next);
+	r = memory_write(fs, MEMORY_BOOT, &pass_memory_fields, &next);
 	if (r < 0)
 		return log_error_errno(r, "What is remembered cannot be written to "
 					  "/" MEMORY_BOOT_PATH);

@@ -16,14 +16,15 @@ static inline int take_texts(const char *state, const char *memory, const char *
 {
 	json_auto_t *document = json_loads(state, JSON_REJECT_DUPLICATES, NULL);
 	json_auto_t *object = json_loads(memory, JSON_REJECT_DUPLICATES, NULL);
-	_cleanup_(memory_done) struct memory seen = {};
 	struct state_head head = {}, none = {};
 	int r;
 
 	r = fields_parse(&state_head_fields, document, &head, NULL);
-	if (fields_parse(&pass_memory_fields, object, &seen, NULL) < 0)
-		memory_done(&seen);
-	memory_take(ret, boot_id, r < 0 ? &none : &head, &seen);
+	if (fields_parse(&pass_memory_fields, object, ret, NULL) < 0) {
+		memory_done(ret);
+		*ret = (struct memory){};
+	}
+	memory_take(ret, boot_id, r < 0 ? &none : &head);
 	return r;
 }
 

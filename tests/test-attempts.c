@@ -173,10 +173,10 @@ static void next_pass(const struct scene *s, const char *boot_id, struct plan *p
 {
 	const struct state_head head = { .boot_id = BOOT, .config_hash = "0011223344556677" };
 	_cleanup_(attempts_done) struct attempts tried = {};
-	_cleanup_(memory_done) struct memory memory = { .tried = &tried }, seen = {};
+	_cleanup_(memory_done) struct memory memory = { .tried = &tried };
 
-	assert_int_equal(memory_read(&s->tree.fs, MEMORY_BOOT, &pass_memory_fields, &seen), 0);
-	memory_take(&memory, boot_id, &head, &seen);
+	assert_int_equal(memory_read(&s->tree.fs, MEMORY_BOOT, &pass_memory_fields, &memory), 0);
+	memory_take(&memory, boot_id, &head);
 	assert_int_equal(plan_note_repeats(&s->config, &s->node, &memory), 0);
 	assert_true(plan_recall_failures(&s->config, &s->node, &memory, &tried) >= 0);
 	plan_contest(&s->config, &s->node, &memory, 0, p);

@@ -159,32 +159,6 @@ static bool is_empty_field(const struct field *f, const char *base)
 	return true;
 }
 
-static bool is_equal_field(const struct field *f, const char *a, const char *b)
-{
-	const char *x, *y;
-
-	if (is_text(f))
-		return streq(a + f->offset, b + f->offset);
-	if (!is_list(f))
-		return memcmp(a + f->offset, b + f->offset, f->size) == 0;
-	if (count_of(f, a) != count_of(f, b))
-		return false;
-	x = items_of(f, a);
-	y = items_of(f, b);
-	for (size_t i = 0; i < count_of(f, a); i++)
-		if (!fields_equal(f->of, x + i * f->of->size, y + i * f->of->size))
-			return false;
-	return true;
-}
-
-bool fields_equal(const struct fields *s, const void *a, const void *b)
-{
-	for (size_t i = 0; i < s->n_rows; i++)
-		if (!is_equal_field(&s->rows[i], a, b))
-			return false;
-	return true;
-}
-
 static json_t *pack_numbers(const struct field *f, const char *base)
 {
 	const uint32_t known = *(const uint32_t *)(base + f->known);

@@ -107,8 +107,6 @@ struct fields {
  * -ENOMEM.
  */
 int fields_update(json_t *object, const struct fields *s, const void *from);
-/* Of a table of numbers, flags, texts, words and lists: are all of its members the same? */
-bool fields_equal(const struct fields *s, const void *a, const void *b);
 /* Return: NULL when there is no memory. */
 json_t *fields_pack(const struct fields *s, const void *from);
 /* A list of @n such structs. Return: NULL when there is no memory. */

@@ -148,31 +148,26 @@ static bool is_own_path(const char *path)
 	return is_prefix(path, "/run/") && !strstr(path, "/.");
 }
 
-void memory_take(struct memory *m, const char *boot_id, const struct state_head *head,
-		 struct memory *seen)
+void memory_take(struct memory *m, const char *boot_id, const struct state_head *head)
 {
-	if (streq(head->boot_id, boot_id)) {
-		m->last_state = head->state;
-		m->was_wait_over = head->state != NODE_STARTING;
-		COPY(m->last_hash, head->config_hash);
-	}
-	if (!streq(seen->boot_id, boot_id))
-		return;
+	static const struct state_head none;
+	const struct attempts *tried = m->tried;
 
-	m->n_devices = drop_duplicates(seen->devices, seen->n_devices);
-	m->devices = TAKE(seen->devices);
-	COPY(m->stuck, seen->stuck);
-	m->stuck_pid = seen->stuck_pid;
-	m->devlink_pid = seen->devlink_pid;
-	m->net_hash = seen->net_hash;
-	m->net_usec = seen->net_usec;
+	if (!streq(m->boot_id, boot_id)) {
+		memory_done(m);
+		*m = (struct memory){ .tried = tried };
+	}
+	if (!streq(head->boot_id, boot_id))
+		head = &none;
+	if (!streq(m->last_hash, head->config_hash))
+		m->n_attempts = 0;
+	COPY(m->last_hash, head->config_hash);
+	m->last_state = head->state;
+	m->was_wait_over = head->state != NODE_STARTING;
+	m->n_devices = drop_duplicates(m->devices, m->n_devices);
 	/* It is a path of ours, but may have been planted: only below /run. */
-	COPY(m->last_plugin_path,
-	     is_own_path(seen->last_plugin_path) ? seen->last_plugin_path : "");
-	if (!streq(seen->last_hash, m->last_hash))
-		return;
-	m->n_attempts = seen->n_attempts;
-	m->attempts = TAKE(seen->attempts);
+	if (!is_own_path(m->last_plugin_path))
+		m->last_plugin_path[0] = '\0';
 }
 
 static const struct field step_rows[] = {

@@ -27,11 +27,11 @@ struct state_head {
 extern const struct fields state_head_fields;
 
 /*
- * What is of the boot @boot_id: of @head last_state, last_hash and was_wait_over; of @seen the
- * rest, which is taken from it, attempts only when they are of that configuration.
+ * Makes what was read by that table fit for use: forgets it when it is of another boot than
+ * @boot_id, and attempts when they are of another configuration than @head, from which last_state,
+ * last_hash and was_wait_over are taken when that is of this boot.
  */
-void memory_take(struct memory *m, const char *boot_id, const struct state_head *head,
-		 struct memory *seen);
+void memory_take(struct memory *m, const char *boot_id, const struct state_head *head);
 
 /* "boots", over boots. */
 struct boots {

@@ -34,9 +34,6 @@ void memory_done(struct memory *m)
 	free(m->devices);
 	free(m->attempts);
 	text_index_done(&m->by_target);
-	if (m->file)
-		memory_done(m->file);
-	free(m->file);
 }
 
 void node_done(struct node *n)

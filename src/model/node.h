@@ -679,8 +679,6 @@ struct memory {
 	uint32_t stuck_pid; /* of the process that is still at it */
 	/* Of the process that asked devlink and waits for a driver; 0: none, it is asked. */
 	uint32_t devlink_pid;
-
-	struct memory *file; /* owned: what its file had at this look; NULL: not known */
 };
 
 /* What is found by a name: its array is not sorted by it, or has long elements. */

@@ -97,27 +97,19 @@ static int read_head(const struct fs *fs, struct state_head *ret)
 
 static int recall(const struct fs *fs, const struct node *n, struct memory *memory)
 {
-	_cleanup_(memory_done) struct memory seen = {}, file = {};
 	struct state_head head = {};
 	struct ledger ledger = {};
-	const struct memory_table tables[] = { { &pass_memory_fields, &seen },
-					       { &pass_memory_fields, &file },
+	const struct memory_table tables[] = { { &pass_memory_fields, memory },
 					       { &ledger_fields, &ledger } };
 	int r;
 
 	r = read_head(fs, &head);
 	if (r >= 0)
 		r = memory_read_tables(fs, MEMORY_BOOT, tables, ELEMENTSOF(tables));
-	if (r == 0) {
-		memory->file = calloc(1, sizeof(file));
-		if (!memory->file)
-			return -ENOMEM;
-		*memory->file = TAKE_STRUCT(file);
-	}
+	if (r >= 0)
+		memory_take(memory, n->boot_id, &head);
 	memory->ledger = ledger.entries;
 	memory->n_ledger = ledger.n_entries;
-	if (r >= 0)
-		memory_take(memory, n->boot_id, &head, &seen);
 	return r;
 }
 
@@ -153,8 +145,8 @@ int observe_memory(const struct fs *fs, struct node *n, struct memory *memory)
 {
 	int r;
 
-	memory->is_held = fs_exists(fs, HOLD_PATH) != 0; /* also where that is not known */
 	r = recall(fs, n, memory);
+	memory->is_held = fs_exists(fs, HOLD_PATH) != 0; /* also where that is not known */
 	find_stuck(fs, memory);
 	return r < 0 ? r : observe_boots(fs, n, memory);
 }

@@ -53,16 +53,14 @@ static int read_tables(const struct fs *fs, enum memory_lifetime l,
 		       const struct memory_table *tables, size_t n)
 {
 	json_auto_t *object = NULL;
-	int r, is_other = 0;
+	int r = load(fs, l, &object);
 
-	r = is_other = load(fs, l, &object);
 	for (size_t i = 0; i < n && r >= 0; i++) {
 		r = fields_parse(tables[i].fields, object, tables[i].ret, NULL);
 		if (r > 0)
 			log_warning("/%s: %d entries are damaged and not used", paths[l], r);
-		is_other |= r > 0;
 	}
-	return r < 0 ? r : is_other;
+	return MIN(r, 0);
 }
 
 int memory_read_tables(const struct fs *fs, enum memory_lifetime l,
@@ -70,17 +68,19 @@ int memory_read_tables(const struct fs *fs, enum memory_lifetime l,
 {
 	int r = read_tables(fs, l, tables, n);
 
-	return r >= 0 || r == -ENOMEM ? r : log_debug_errno(r, "/%s: not used", paths[l]) < 0;
+	if (r < 0 && r != -ENOMEM)
+		log_debug_errno(r, "/%s: not used", paths[l]);
+	return r == -ENOMEM ? r : 0;
 }
 
 int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret)
 {
-	return MIN(memory_read_tables(fs, l, &(struct memory_table){ s, ret }, 1), 0);
+	return memory_read_tables(fs, l, &(struct memory_table){ s, ret }, 1);
 }
 
 int memory_read_all(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret)
 {
-	return MIN(read_tables(fs, l, &(struct memory_table){ s, ret }, 1), 0);
+	return read_tables(fs, l, &(struct memory_table){ s, ret }, 1);
 }
 
 /*

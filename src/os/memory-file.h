@@ -29,11 +29,7 @@ int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields
  */
 int memory_read_all(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret);
 
-/*
- * The same for several tables: the file of a node with many VFs takes a while to be parsed. Return:
- * 1 when @ret is not all that the file has: it cannot be read, or some of it is damaged; 0, also
- * when there is no file; or -ENOMEM.
- */
+/* memory_read() for several tables: the file of a node with many VFs takes a while to be parsed. */
 struct memory_table {
 	const struct fields *fields;
 	void *ret;

@@ -94,8 +94,8 @@ static void try_memory(const char *text, size_t size)
 /* What a pass takes of the one before: no name leads elsewhere. */
 static void try_pass(const char *text, size_t size)
 {
-	_cleanup_(memory_done) struct memory seen = {}, again = {}, m = {};
-	char boot_id[sizeof(m.boot_id)];
+	_cleanup_(memory_done) struct memory seen = {}, again = {};
+	char boot_id[sizeof(seen.boot_id)];
 	json_auto_t *packed = NULL, *packed_again = NULL;
 	const struct state_head head = { .state = NODE_READY };
 
@@ -107,10 +107,10 @@ static void try_pass(const char *text, size_t size)
 	packed_again = fields_pack(&pass_memory_fields, &again);
 	require(json_equal(packed, packed_again));
 	COPY(boot_id, seen.boot_id);
-	memory_take(&m, boot_id, &head, &seen);
-	for (size_t i = 0; i < m.n_devices; i++)
-		require(!strchr(m.devices[i].ibdev, '/') && !strchr(m.devices[i].pci, '/') &&
-			(i == 0 || strcmp(m.devices[i - 1].pci, m.devices[i].pci) < 0));
+	memory_take(&seen, boot_id, &head);
+	for (size_t i = 0; i < seen.n_devices; i++)
+		require(!strchr(seen.devices[i].ibdev, '/') && !strchr(seen.devices[i].pci, '/') &&
+			(i == 0 || strcmp(seen.devices[i - 1].pci, seen.devices[i].pci) < 0));
 }
 
 static void try_answers(const char *text)
