@@ -39,7 +39,7 @@ static int add_outputs(const struct config *c, struct node *n, struct memory *me
 	const char *metrics = n->outputs[OUTPUT_METRICS].text;
 	int r;
 
-	if (memory->tried && memory->tried->change.steps > 0)
+	if (memory->tried->change.steps > 0)
 		memory->last_change = memory->tried->change;
 	else if (metrics && metrics_read_change(metrics, &memory->last_change) < 0)
 		memory->last_change = (struct last_change){}; /* nothing was changed yet */
@@ -53,36 +53,52 @@ struct loss {
 	uint64_t since_usec; /* of the first look of this pass that found it so */
 };
 
-/* Who looks and plans, and what for. */
-struct view {
+/* A pass, or a look for one, and how far it has come. */
+struct progress {
 	const struct world *world;
-	const struct pass *pass; /* NULL: nothing is changed */
-	const struct config *config;
-	struct attempts *tried; /* NULL: nothing was */
-	const char *clear;      /* the NIC whose losses are forgotten; NULL: none */
+	const struct pass *pass;
+	struct attempts tried;
+	const char *clear; /* the NIC whose losses are forgotten; NULL: none */
+	bool is_recalling; /* what failed before has failed in the next plan as well */
 	bool is_wait_over;
 	struct loss *losses; /* owned */
 	size_t n_losses;
+	const struct node *node; /* of this round */
+	struct boot_notes notes;
+	uint64_t started_usec;
+	bool is_out_of_memory;
 };
 
-static struct loss *find_loss(const struct view *v, const char *pci)
+static void progress_done(struct progress *pr)
 {
-	for (size_t i = 0; i < v->n_losses; i++)
-		if (streq(v->losses[i].pci, pci))
-			return &v->losses[i];
+	attempts_done(&pr->tried);
+	boot_notes_done(&pr->notes);
+	free(pr->losses);
+}
+
+static uint64_t now(const struct world *w)
+{
+	return w->now_usec(w->userdata);
+}
+
+static struct loss *find_loss(const struct progress *pr, const char *pci)
+{
+	for (size_t i = 0; i < pr->n_losses; i++)
+		if (streq(pr->losses[i].pci, pci))
+			return &pr->losses[i];
 	return NULL;
 }
 
 /* A pass may take minutes: what is lost for SettleSec= within it is lost, as after a second pass.
  */
-static void remember_losses(const struct view *v, struct memory *memory)
+static void remember_losses(const struct progress *pr, struct memory *memory)
 {
-	const uint64_t now_usec = v->world->now_usec(v->world->userdata);
+	const uint64_t settle_usec = pr->pass->config->service.settle_usec;
 
 	for (size_t i = 0; i < memory->n_devices; i++) {
-		const struct loss *loss = find_loss(v, memory->devices[i].pci);
+		const struct loss *loss = find_loss(pr, memory->devices[i].pci);
 
-		if (loss && now_usec - loss->since_usec >= v->config->service.settle_usec)
+		if (loss && now(pr->world) - loss->since_usec >= settle_usec)
 			memory->devices[i].was_lost = true;
 	}
 }
@@ -97,112 +113,110 @@ static bool is_lost(const struct node *n, const struct plan *p, const struct dev
 	return !node_pci(n, m->pci);
 }
 
-static int note_losses(struct view *v, const struct node *n, const struct memory *memory,
+static int note_losses(struct progress *pr, const struct node *n, const struct memory *memory,
 		       const struct plan *p)
 {
 	for (size_t i = 0; i < memory->n_devices; i++) {
 		const struct device_memory *m = &memory->devices[i];
-		struct loss *loss = find_loss(v, m->pci);
+		struct loss *loss = find_loss(pr, m->pci);
 
-		if (!is_lost(n, p, m)) {
-			if (loss)
-				*loss = v->losses[--v->n_losses];
-			continue;
+		if (!loss && is_lost(n, p, m)) {
+			loss = APPEND(pr->losses, pr->n_losses);
+			if (!loss)
+				return -ENOMEM;
+			COPY(loss->pci, m->pci);
+			loss->since_usec = now(pr->world);
+		} else if (loss && !is_lost(n, p, m)) {
+			*loss = pr->losses[--pr->n_losses];
 		}
-		if (loss)
-			continue;
-		loss = APPEND(v->losses, v->n_losses);
-		if (!loss)
-			return -ENOMEM;
-		COPY(loss->pci, m->pci);
-		loss->since_usec = v->world->now_usec(v->world->userdata);
 	}
 	return 0;
 }
 
-static bool has_goal(const struct view *v)
-{
-	return v->pass && v->pass->make_plan;
-}
-
-static int make_plan(const struct view *v, const struct node *n, const struct memory *memory,
+static int make_plan(const struct progress *pr, const struct node *n, const struct memory *memory,
 		     struct plan *p)
 {
+	const struct config *c = pr->pass->config;
 	int r;
 
 	plan_done(p);
-	if (has_goal(v))
-		return v->pass->make_plan(v->pass, n, memory, p);
-	r = plan_make(v->config, n, memory, v->is_wait_over, p);
+	if (pr->pass->make_plan)
+		return pr->pass->make_plan(pr->pass, n, memory, p);
+	r = plan_make(c, n, memory, pr->is_wait_over, p);
 	if (r < 0)
 		return r;
-	r = output_plugin_all(v->config, n, p);
-	return r < 0 ? r : plan_finish(v->config, n, memory, p);
+	r = output_plugin_all(c, n, p);
+	return r < 0 ? r : plan_finish(c, n, memory, p);
 }
 
 /* A plan that asks for facts is made again with them. Each is asked for once in a look. */
-static int ask_and_plan(const struct view *v, struct node *n, struct memory *memory, struct plan *p)
+static int ask_and_plan(const struct progress *pr, struct node *n, struct memory *memory,
+			struct plan *p)
 {
 	int r;
 
-	r = make_plan(v, n, memory, p);
+	r = make_plan(pr, n, memory, p);
 	while (r >= 0 && p->questions.set) {
 		n->asked |= p->questions.set;
-		r = v->world->answer(v->world->userdata, &p->questions, memory, n);
+		r = pr->world->answer(pr->world->userdata, &p->questions, memory, n);
 		if (r == 0)
 			break;
 		if (r > 0)
-			r = make_plan(v, n, memory, p);
+			r = make_plan(pr, n, memory, p);
 	}
-	if (r >= 0 && !has_goal(v))
-		r = plan_health(n, memory, p);
-	return r < 0 || has_goal(v) ? r : add_outputs(v->config, n, memory, p);
+	if (r < 0 || pr->pass->make_plan)
+		return r;
+	r = plan_health(n, memory, p);
+	return r < 0 ? r : add_outputs(pr->pass->config, n, memory, p);
 }
 
 /* The number stays: it only grows in a boot. */
-static void clear_losses(const struct view *v, struct memory *memory)
+static void clear_losses(const struct progress *pr, struct memory *memory)
 {
-	for (size_t i = 0; i < memory->n_devices && v->clear; i++)
-		if (streq(memory->devices[i].pci, v->clear)) {
+	for (size_t i = 0; i < memory->n_devices && pr->clear; i++)
+		if (streq(memory->devices[i].pci, pr->clear)) {
 			memory->devices[i].losses.n_last = 0;
 			memory->devices[i].aer = UINT32_MAX;
 		}
 }
 
-/* What was remembered or tried and is past by now. */
-static int settle_memory(const struct view *v, struct node *n, struct memory *memory)
+/* Drops what was remembered or tried and is past by now. */
+static int settle_memory(struct progress *pr, struct node *n, struct memory *memory)
 {
+	const struct config *c = pr->pass->config;
 	int r;
 
-	n->is_by_hand = v->pass && v->pass->is_by_hand;
-	if (!has_goal(v))
-		plan_forget_names(v->config, n, memory);
-	if (!v->tried || has_goal(v))
+	n->is_by_hand = pr->pass->is_by_hand;
+	if (pr->pass->make_plan)
 		return 0;
-	remember_losses(v, memory);
-	clear_losses(v, memory);
-	plan_forget_replaced(n, v->tried);
-	r = plan_note_repeats(v->config, n, memory);
+	plan_forget_names(c, n, memory);
+	remember_losses(pr, memory);
+	clear_losses(pr, memory);
+	plan_forget_replaced(n, &pr->tried);
+	r = plan_note_repeats(c, n, memory);
 	if (r < 0)
 		return r;
 	plan_forget_ended(n, memory);
-	return 0;
+	if (pr->is_recalling)
+		r = plan_recall_failures(c, n, memory, &pr->tried);
+	pr->is_recalling = false;
+	return r;
 }
 
-static int look_and_plan(const struct view *v, struct node *ret_node, struct memory *ret_memory,
+static int look_and_plan(struct progress *pr, struct node *ret_node, struct memory *ret_memory,
 			 struct plan *ret)
 {
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
-	const struct world *w = v->world;
+	const struct world *w = pr->world;
 	int r;
 
-	r = w->look(w->userdata, v->config, v->tried, &n, &memory);
+	r = w->look(w->userdata, pr->pass->config, &pr->tried, &n, &memory);
 	if (r >= 0)
-		r = settle_memory(v, &n, &memory);
+		r = settle_memory(pr, &n, &memory);
 	if (r >= 0)
-		r = ask_and_plan(v, &n, &memory, &p);
+		r = ask_and_plan(pr, &n, &memory, &p);
 	if (r < 0)
 		return r;
 
@@ -217,9 +231,13 @@ int loop_plan(struct os *d, const struct config *c, bool is_wait_over, struct no
 	      struct memory *ret_memory, struct plan *ret)
 {
 	const struct world w = live_world(d);
-	const struct view v = { .world = &w, .config = c, .is_wait_over = is_wait_over };
+	const struct pass pass = { .config = c };
+	struct progress pr = { .world = &w, .pass = &pass, .is_wait_over = is_wait_over };
+	int r = look_and_plan(&pr, ret_node, ret_memory, ret);
 
-	return look_and_plan(&v, ret_node, ret_memory, ret);
+	if (r >= 0)
+		ret_memory->tried = NULL;
+	return r;
 }
 
 static int lock_pass(const struct fs *fs, const struct pass *pass)
@@ -277,40 +295,31 @@ static int save_last_good(const struct fs *fs, const struct config *c)
 	return r < 0 ? r : 0;
 }
 
-struct progress {
-	struct view view;
-	const struct fs *fs; /* of what is remembered */
-	const struct pass *pass;
-	struct attempts *tried;
-	const struct node *node; /* of this round */
-	struct boot_notes *notes;
-	uint64_t started_usec;
-	bool is_out_of_memory;
-};
-
-static uint64_t now(const struct world *w)
-{
-	return w->now_usec(w->userdata);
-}
-
 /* Remembers what is tried, so that the next round's plan knows what goes on and what failed. */
 static void on_start(void *userdata, const struct action *a, uint64_t deadline_usec)
 {
-	struct progress *progress = userdata;
+	struct progress *pr = userdata;
+	const struct pass *pass = pr->pass;
 
-	progress->is_out_of_memory |= attempts_begin(progress->tried, a) < 0;
-	boot_notes_start(progress->notes, progress->fs, progress->pass->config, progress->node, a);
-	if (progress->pass->on_start)
-		progress->pass->on_start(progress->pass->userdata, a, deadline_usec);
+	pr->is_out_of_memory |= attempts_begin(&pr->tried, a) < 0;
+	boot_notes_start(&pr->notes, &pr->world->os->fs, pass->config, pr->node, a);
+	if (pass->on_start)
+		pass->on_start(pass->userdata, a, deadline_usec);
 }
 
 static void on_end(void *userdata, const struct action *a)
 {
-	const struct progress *progress = userdata;
+	struct progress *pr = userdata;
+	const struct world *w = pr->world;
 
 	report_action(a);
-	boot_notes_end(progress->notes, progress->pass->config, progress->node, a);
-	attempts_end(progress->tried, a);
+	boot_notes_end(&pr->notes, pr->pass->config, pr->node, a);
+	attempts_end(&pr->tried, a);
+	/* How far the pass has come in changing the node. Files that tell of it are no steps. */
+	if (a->result >= 0 && !verb_is_output(a->verb))
+		pr->tried.change =
+			(struct last_change){ pr->tried.change.steps + 1, w->time_sec(w->userdata),
+					      now(w) - pr->started_usec };
 }
 
 /* The same change in a plan that was made again, or what stands in its place. */
@@ -338,14 +347,13 @@ static const struct action *find_again(const struct plan *p, const struct action
  */
 static int recheck(void *userdata, const struct action *a, char *words, size_t size)
 {
-	const struct progress *progress = userdata;
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	const struct action *now;
 	int r;
 
-	r = look_and_plan(&progress->view, &n, &memory, &p);
+	r = look_and_plan(userdata, &n, &memory, &p);
 	if (r < 0) {
 		snprintf(words, size, "the node could not be looked at again right before");
 		return r;
@@ -462,31 +470,9 @@ static int write_first_state(const struct fs *fs, const struct config *c, const 
 	return streq(memory->last_hash, c->hash) ? 0 : write_state(fs, c, n, memory, p);
 }
 
-/* How far the pass has come in changing the node. Files that tell of it are none of its steps. */
-static void count_steps(const struct world *w, uint64_t started_usec, struct attempts *tried)
-{
-	uint32_t steps = 0;
-
-	for (size_t i = 0; i < tried->n_actions; i++)
-		steps += tried->actions[i].is_done && tried->actions[i].result >= 0 &&
-			 !verb_is_output(tried->actions[i].verb);
-	if (steps > tried->change.steps)
-		tried->change = (struct last_change){ steps, w->time_sec(w->userdata),
-						      now(w) - started_usec };
-}
-
 static bool is_over(const struct world *w, const struct pass *pass)
 {
 	return pass->is_wait_over || (pass->wait_end_usec > 0 && now(w) >= pass->wait_end_usec);
-}
-
-/* What failed before has failed in this plan as well. */
-static int recall_failures(const struct view *v, struct node *n, struct memory *memory,
-			   struct plan *p)
-{
-	int r = plan_recall_failures(v->config, n, memory, v->tried);
-
-	return r > 0 ? ask_and_plan(v, n, memory, p) : r;
 }
 
 /* One look at the node, with a plan for it. In the first one failures of before are recalled. */
@@ -496,21 +482,18 @@ static int look_again(struct progress *pr, bool is_first, struct node *n, struct
 	const struct pass *pass = pr->pass;
 	int r;
 
-	pr->view.is_wait_over = is_over(pr->view.world, pass);
-	r = look_and_plan(&pr->view, n, memory, p);
+	pr->is_wait_over = is_over(pr->world, pass);
+	pr->is_recalling = is_first && !pass->is_retry;
+	r = look_and_plan(pr, n, memory, p);
 	if (r < 0 || pass->make_plan)
 		return r;
-	r = note_losses(&pr->view, n, memory, p);
-	if (r < 0)
-		return r;
-	if (is_first && !pass->is_retry)
-		r = recall_failures(&pr->view, n, memory, p);
+	r = note_losses(pr, n, memory, p);
 	if (r < 0)
 		return r;
 	if (is_first && pass->on_looked)
 		pass->on_looked(pass->userdata, p->is_whole);
 	if (is_first)
-		r = boot_notes_open(n, memory, pr->notes);
+		r = boot_notes_open(n, memory, &pr->notes);
 	if (r < 0)
 		return r;
 	if (pass->is_service && memory->is_held)
@@ -540,16 +523,17 @@ static int tell_what_is_left(const struct plan *p)
 static int conclude(struct progress *pr, const struct node *n, const struct memory *memory,
 		    const struct plan *p, struct pass_result *ret)
 {
+	const struct fs *fs = &pr->world->os->fs;
 	const struct pass *pass = pr->pass;
 
 	if (pass->make_plan)
 		return tell_what_is_left(p);
-	boot_notes_conclude(pr->notes, pr->fs, pass->config, n, memory, p);
+	boot_notes_conclude(&pr->notes, fs, pass->config, n, memory, p);
 	ret->state = p->state;
 	ret->exit_code = report_exit_code(p);
 	summarise(p, ret);
 	ret->is_watched = config_watches_links(pass->config);
-	return write_state(pr->fs, pass->config, n, memory, p);
+	return write_state(fs, pass->config, n, memory, p);
 }
 
 /*
@@ -564,11 +548,11 @@ static int write_meanwhile(const struct progress *pr, const struct apply *ap, co
 	int r;
 
 	if (!pr->pass->is_service || pr->pass->make_plan ||
-	    now(pr->view.world) - pr->started_usec < LONG_USEC)
+	    now(pr->world) - pr->started_usec < LONG_USEC)
 		return 0;
 	action_describe(apply_oldest(ap), text, sizeof(text));
-	r = pr->view.is_wait_over ? plan_add_hint(p, REASON_READY_TIMEOUT, "", "%s", text) : 0;
-	return r < 0 ? r : write_state(pr->fs, pr->pass->config, n, memory, p);
+	r = pr->is_wait_over ? plan_add_hint(p, REASON_READY_TIMEOUT, "", "%s", text) : 0;
+	return r < 0 ? r : write_state(&pr->world->os->fs, pr->pass->config, n, memory, p);
 }
 
 /* When to look again although nothing ended. */
@@ -577,8 +561,8 @@ static uint64_t wait_until(const struct progress *pr)
 	const struct pass *pass = pr->pass;
 	const uint64_t long_usec = pr->started_usec + LONG_USEC;
 
-	if (pr->view.is_wait_over || pass->wait_end_usec == 0)
-		return now(pr->view.world) < long_usec && pass->is_service ? long_usec : UINT64_MAX;
+	if (pr->is_wait_over || pass->wait_end_usec == 0)
+		return now(pr->world) < long_usec && pass->is_service ? long_usec : UINT64_MAX;
 	return pass->wait_end_usec;
 }
 
@@ -590,7 +574,7 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	const struct pass *pass = pr->pass;
-	const struct world *w = pr->view.world;
+	const struct world *w = pr->world;
 	const uint64_t begun_usec = now(w);
 	int r;
 
@@ -602,7 +586,9 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	ap->is_stale = false;
 	if (plan_has_open_changes(&p) && round < MAX_ROUNDS + n.n_pcis &&
 	    !(pass->is_service && memory.is_held)) {
-		r = pass->make_plan ? 0 : write_first_state(pr->fs, pass->config, &n, &memory, &p);
+		r = pass->make_plan
+			    ? 0
+			    : write_first_state(&pr->world->os->fs, pass->config, &n, &memory, &p);
 		if (r >= 0)
 			r = apply_some(ap, &n, &memory, &p);
 	}
@@ -625,26 +611,20 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 /* Rounds of plan and apply, until there is nothing to do that was not tried. */
 int loop_rounds(const struct world *w, const struct pass *pass, struct pass_result *ret)
 {
-	_cleanup_(boot_notes_done) struct boot_notes notes = {};
-	/* A person who asks wants it now, however often another program undid it. */
-	_cleanup_(attempts_done) struct attempts tried = {
-		.is_asked = !pass->is_service || pass->is_first, .is_first = pass->is_first
+	_cleanup_(progress_done) struct progress pr = {
+		.world = w,
+		.pass = pass,
+		/* A person who asks wants it now, however often another program undid it. */
+		.tried = { .is_asked = !pass->is_service || pass->is_first,
+			   .is_first = pass->is_first },
+		.started_usec = now(w)
 	};
-	struct progress progress = { .view = { w, pass, pass->config, &tried },
-				     .fs = &w->os->fs,
-				     .pass = pass,
-				     .tried = &tried,
-				     .notes = &notes,
-				     .started_usec = now(w) };
-	const struct apply_hooks hooks = { on_start, on_end, recheck, &progress };
+	const struct apply_hooks hooks = { on_start, on_end, recheck, &pr };
 	_cleanup_(apply_done) struct apply ap = { .world = w, .hooks = &hooks };
 	int r = 0;
 
-	for (uint32_t round = 0; r == 0; round++) {
-		r = run_round(&progress, &ap, round, ret);
-		count_steps(w, progress.started_usec, &tried);
-	}
-	free(progress.view.losses);
+	for (uint32_t round = 0; r == 0; round++)
+		r = run_round(&pr, &ap, round, ret);
 	return MIN(r, 0);
 }
 
@@ -673,20 +653,14 @@ int loop_pass(const struct world *w, const struct pass *pass, struct pass_result
 
 int loop_clear(const struct world *w, const struct config *c, const char *pci)
 {
-	_cleanup_(boot_notes_done) struct boot_notes notes = {};
-	_cleanup_(attempts_done) struct attempts tried = {};
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	_cleanup_(closep) int lock = loop_lock(&w->os->fs, NULL);
 	const struct pass pass = { .config = c, .is_service = true };
-	struct progress pr = { .view = { w, &pass, c, &tried, pci },
-			       .fs = &w->os->fs,
-			       .pass = &pass,
-			       .notes = &notes };
+	_cleanup_(progress_done) struct progress pr = { .world = w, .pass = &pass, .clear = pci };
 	int r = lock < 0 ? lock : look_again(&pr, true, &n, &memory, &p);
 
-	free(pr.view.losses);
 	if (r >= 0 && !streq(memory.last_hash, c->hash))
 		r = -ESTALE;
 	if (r < 0)
@@ -697,22 +671,19 @@ int loop_clear(const struct world *w, const struct config *c, const char *pci)
 
 int loop_state(struct os *d, const struct config *c, char **ret)
 {
-	_cleanup_(attempts_done) struct attempts tried = {};
 	_cleanup_(memory_done) struct memory memory = {};
 	_cleanup_(node_done) struct node n = {};
 	_cleanup_(plan_done) struct plan p = {};
 	const struct world w = live_world(d);
-	struct view v = { .world = &w, .config = c };
+	const struct pass pass = { .config = c };
+	/* What failed before is reported as a pass reports it. */
+	_cleanup_(progress_done) struct progress pr = { .world = &w,
+							.pass = &pass,
+							.is_recalling = true };
 	int r;
 
-	r = look_and_plan(&v, &n, &memory, &p);
-	memory.tried = v.tried = &tried;
-	if (r < 0)
-		return r;
-	/* What failed before is reported as a pass reports it. */
-	r = recall_failures(&v, &n, &memory, &p);
-	if (r < 0)
-		return r;
-	r = loop_add_config_changed(c, &memory, &p);
+	r = look_and_plan(&pr, &n, &memory, &p);
+	if (r >= 0)
+		r = loop_add_config_changed(c, &memory, &p);
 	return r < 0 ? r : output_state(c, &n, &memory, &p, ret);
 }

@@ -408,8 +408,6 @@ void plan_forget_ended(const struct node *n, struct memory *memory)
 int plan_recall_failures(const struct config *c, const struct node *n, const struct memory *memory,
 			 struct attempts *tried)
 {
-	int found = 0;
-
 	if (!streq(memory->last_hash, c->hash))
 		return 0;
 
@@ -433,10 +431,9 @@ int plan_recall_failures(const struct config *c, const struct node *n, const str
 		COPY(a.error, f->error);
 		if (!attempts_add(tried, &a))
 			return -ENOMEM;
-		found = 1;
 	}
 	plan_forget_replaced(n, tried);
-	return found;
+	return 0;
 }
 
 /* --- what this pass tried --- */

@@ -69,7 +69,7 @@ void plan_forget_ended(const struct node *n, struct memory *memory);
 
 /*
  * What failed before in this boot, with the same configuration, has failed: adds it to @tried.
- * Return: 1 when there was such, 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM.
  */
 int plan_recall_failures(const struct config *c, const struct node *n, const struct memory *memory,
 			 struct attempts *tried);
