@@ -8,20 +8,18 @@
 
 int boot_notes_open(const struct node *n, const struct memory *memory, struct boot_notes *ret)
 {
-	const size_t n_old = MIN(memory->n_boots, (size_t)MAX_BOOTS);
-	struct boot_notes b = {};
+	struct boot_notes b = { .n = memory->n_boots };
 	struct boot *present;
 
 	if (!n->boot_id[0]) /* nobody could tell this boot from others */
 		return 0;
-	b.boots = calloc(n_old + 1, sizeof(*b.boots));
+	b.boots = calloc(b.n + 1, sizeof(*b.boots));
 	if (!b.boots)
 		return -ENOMEM;
 
-	if (n_old > 0)
-		memcpy(b.boots, memory->boots + memory->n_boots - n_old, n_old * sizeof(*b.boots));
-	b.n = n_old;
-	if (n_old == 0 || !streq(b.boots[n_old - 1].boot_id, n->boot_id)) {
+	for (size_t i = 0; i < b.n; i++)
+		b.boots[i] = memory->boots[i];
+	if (b.n == 0 || !streq(b.boots[b.n - 1].boot_id, n->boot_id)) {
 		present = &b.boots[b.n++];
 		COPY(present->boot_id, n->boot_id);
 		COPY(present->kernel, n->kernel);

@@ -132,16 +132,16 @@ void boots_drop(struct boot *b, const struct boot_step *s)
 	b->n_steps--;
 }
 
-/* How it went when it was last tried. */
-static int last_result(const struct node *n, const struct memory *memory, const struct boot_step *s)
+const struct boot_step *boots_last(const struct node *n, const struct memory *memory,
+				   const struct boot_step *s)
 {
 	for (size_t i = memory->n_boots; i > 0; i--) {
 		const struct boot_step *found = boots_find(&memory->boots[i - 1], s);
 
 		if (found && !is_present(n, &memory->boots[i - 1]))
-			return found->result;
+			return found;
 	}
-	return 0;
+	return NULL;
 }
 
 /* As it was noted before it was tried: trying may have changed what there is of the driver. */
@@ -231,7 +231,7 @@ void boots_conclude(const struct config *c, const struct node *n, const struct m
 		if (!boots_step(c, n, a, &s))
 			continue;
 		s.is_skipped = a->reason == REASON_BOOT_LOOP && boots_is_loop(n, memory, &s);
-		s.result = s.is_skipped ? last_result(n, memory, &s) : a->result;
+		s.result = s.is_skipped ? boots_last(n, memory, &s)->result : a->result;
 		if (s.is_skipped)
 			boots_put(b, &s);
 		else if (a->class == CLASS_CHANGE && boots_counts(a))

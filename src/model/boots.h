@@ -68,6 +68,10 @@ bool boots_is_loop(const struct node *n, const struct memory *memory, const stru
 /* The same step in a boot, or NULL. */
 const struct boot_step *boots_find(const struct boot *b, const struct boot_step *s);
 
+/* The same step in the last boot before this one that has it, or NULL. */
+const struct boot_step *boots_last(const struct node *n, const struct memory *memory,
+				   const struct boot_step *s);
+
 /* Does the result of an action that was tried count as one that failed? */
 bool boots_counts(const struct action *a);
 

@@ -533,13 +533,9 @@ void plan_mark_tried(const struct attempts *tried, struct plan *p)
 static void tell_how(const struct node *n, const struct memory *memory, const struct boot_step *s,
 		     char *ret, size_t size)
 {
-	const struct boot_step *last = NULL;
+	const struct boot_step *last = boots_last(n, memory, s);
 
-	for (size_t i = 0; i < memory->n_boots; i++)
-		if (!streq(memory->boots[i].boot_id, n->boot_id) &&
-		    boots_find(&memory->boots[i], s))
-			last = boots_find(&memory->boots[i], s);
-	if (last && last->result < 0)
+	if (last->result < 0)
 		snprintf(ret, size, "%s%s%s failed in 3 boots: %s", verb_name(s->verb),
 			 s->to[0] ? " " : "", s->to, strerror(-last->result));
 	else
