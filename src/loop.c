@@ -192,14 +192,13 @@ static int settle_memory(struct progress *pr, struct node *n, struct memory *mem
 	plan_forget_names(c, n, memory);
 	remember_losses(pr, memory);
 	clear_losses(pr, memory);
-	plan_forget_replaced(n, &pr->tried);
-	r = plan_note_repeats(c, n, memory);
+	r = pr->is_recalling ? plan_recall_failures(c, memory, &pr->tried) : 0;
 	if (r < 0)
 		return r;
-	plan_forget_ended(n, memory);
-	if (pr->is_recalling)
-		r = plan_recall_failures(c, n, memory, &pr->tried);
 	pr->is_recalling = false;
+	plan_forget_replaced(n, &pr->tried);
+	r = plan_note_repeats(c, n, memory);
+	plan_forget_ended(n, memory);
 	return r;
 }
 
@@ -462,19 +461,6 @@ static int write_state(const struct fs *fs, const struct config *c, const struct
 	return tell_news(p, before, state);
 }
 
-/* Before the changes of a new configuration, nobody may take the state of the old one for this
- * one's. */
-static int write_first_state(const struct fs *fs, const struct config *c, const struct node *n,
-			     const struct memory *memory, const struct plan *p)
-{
-	return streq(memory->last_hash, c->hash) ? 0 : write_state(fs, c, n, memory, p);
-}
-
-static bool is_over(const struct world *w, const struct pass *pass)
-{
-	return pass->is_wait_over || (pass->wait_end_usec > 0 && now(w) >= pass->wait_end_usec);
-}
-
 /* One look at the node, with a plan for it. In the first one failures of before are recalled. */
 static int look_again(struct progress *pr, bool is_first, struct node *n, struct memory *memory,
 		      struct plan *p)
@@ -482,7 +468,8 @@ static int look_again(struct progress *pr, bool is_first, struct node *n, struct
 	const struct pass *pass = pr->pass;
 	int r;
 
-	pr->is_wait_over = is_over(pr->world, pass);
+	pr->is_wait_over = pass->is_wait_over ||
+			   (pass->wait_end_usec > 0 && now(pr->world) >= pass->wait_end_usec);
 	pr->is_recalling = is_first && !pass->is_retry;
 	r = look_and_plan(pr, n, memory, p);
 	if (r < 0 || pass->make_plan)
@@ -586,9 +573,9 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	ap->is_stale = false;
 	if (plan_has_open_changes(&p) && round < MAX_ROUNDS + n.n_pcis &&
 	    !(pass->is_service && memory.is_held)) {
-		r = pass->make_plan
-			    ? 0
-			    : write_first_state(&pr->world->os->fs, pass->config, &n, &memory, &p);
+		/* Nobody may take the state of an old configuration for this one's. */
+		if (!pass->make_plan && !streq(memory.last_hash, pass->config->hash))
+			r = write_state(&w->os->fs, pass->config, &n, &memory, &p);
 		if (r >= 0)
 			r = apply_some(ap, &n, &memory, &p);
 	}

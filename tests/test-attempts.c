@@ -177,8 +177,9 @@ static void next_pass(const struct scene *s, const char *boot_id, struct plan *p
 
 	assert_int_equal(memory_read(&s->tree.fs, MEMORY_BOOT, &pass_memory_fields, &memory), 0);
 	memory_take(&memory, boot_id, &head);
+	assert_true(plan_recall_failures(&s->config, &memory, &tried) >= 0);
+	plan_forget_replaced(&s->node, &tried);
 	assert_int_equal(plan_note_repeats(&s->config, &s->node, &memory), 0);
-	assert_true(plan_recall_failures(&s->config, &s->node, &memory, &tried) >= 0);
 	plan_contest(&s->config, &s->node, &memory, 0, p);
 	plan_mark_tried(&tried, p);
 }

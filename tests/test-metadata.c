@@ -159,13 +159,13 @@ static void the_answers_of_a_boot_are_read_back(_unused_ void **state)
 static void what_else_is_known_of_a_nic_is_noted(_unused_ void **state)
 {
 	static const struct attempt failures[] = {
-		{ "ask-metadata", "0000:41:00.0", MAC, -EAGAIN, .error = "status 500" },
-		{ "ask-metadata", "0000:42:00.0", "52:54:00:0a:bc:02", -EBADMSG,
+		{ VERB_ASK_METADATA, "0000:41:00.0", MAC, -EAGAIN, .error = "status 500" },
+		{ VERB_ASK_METADATA, "0000:42:00.0", "52:54:00:0a:bc:02", -EBADMSG,
 		  .error = "no gateway" },
-		{ "ask-metadata", "0000:43:00.0", "52:54:00:0a:bc:03", -EAGAIN,
+		{ VERB_ASK_METADATA, "0000:43:00.0", "52:54:00:0a:bc:03", -EAGAIN,
 		  .error = "status 500" },
-		{ "set-mtu", "0000:44:00.0", "52:54:00:0a:bc:04", -EAGAIN, .error = "" },
-		{ "ask-metadata", "0000:44:00.0", "../etc", -EAGAIN, .error = "" },
+		{ VERB_SET_MTU, "0000:44:00.0", "52:54:00:0a:bc:04", -EAGAIN, .error = "" },
+		{ VERB_ASK_METADATA, "0000:44:00.0", "../etc", -EAGAIN, .error = "" },
 	};
 	struct netdev netdevs[] = { { .ifindex = 2, .mac = "52:54:00:0a:bc:05" },
 				    { .ifindex = 3, .mac = MAC },

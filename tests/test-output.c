@@ -714,7 +714,7 @@ static void reasons_are_in_order_and_told_once(_unused_ void **state)
 				    reason_advice(reason_from_code(expected[i].code)));
 	}
 	assert_int_equal(take_next(&m.config, &m.node, &m.memory, &m.plan, BOOT, &next), 0);
-	assert_string_equal(next.stuck, "0000:41:00.0");
+	assert_string_equal(next.stuck, ""); /* the next look finds it */
 	free(m.plan.reasons);
 }
 
@@ -783,7 +783,7 @@ static void memory_comes_back_as_it_was_written(_unused_ void **state)
 		{ "0000:c1:00.0", "mlx5_1", "ens2", 3, true },
 	};
 	static const struct attempt repeat = {
-		.verb = "set-sysctl",
+		.verb = VERB_SET_SYSCTL,
 		.target = "0000:41:00.0",
 		.subject = "ipv4/arp_ignore",
 		.ifindex = 7,
@@ -1138,7 +1138,7 @@ static void a_name_of_any_bytes_is_remembered_byte_for_byte(_unused_ void **stat
 	for (size_t i = 0; i < ELEMENTSOF(names); i++) {
 		_cleanup_(memory_done) struct memory next = {};
 		_cleanup_(freep) char *text = NULL;
-		struct attempt repeat = { .verb = "set-mtu" };
+		struct attempt repeat = { .verb = VERB_SET_MTU };
 		enum node_state now;
 		struct machine m;
 

@@ -1980,7 +1980,7 @@ static void a_pf_whose_probe_came_too_early_is_probed_again(_unused_ void **stat
 
 static void it_is_probed_once_a_minute_and_after_all_else(_unused_ void **state)
 {
-	struct attempt repeat = { .verb = "probe-driver", .target = FIRST, .n = 1 };
+	struct attempt repeat = { .verb = VERB_PROBE_DRIVER, .target = FIRST, .n = 1 };
 	_cleanup_(plan_done) struct plan p = {}, later = {};
 	struct plan tried = {};
 	struct scene s;
@@ -3465,15 +3465,14 @@ static void try_all(struct plan *p, int result)
 	}
 }
 
-static void contest(struct scene *s, struct attempt *e, const char *verb, const char *target,
+static void contest(struct scene *s, struct attempt *e, enum verb verb, const char *target,
 		    const struct plan *wanted)
 {
 	*e = (struct attempt){ .n = 3, .since_usec = 1, .last_usec = 2, .pause_usec = 60000000 };
-	COPY(e->verb, verb);
+	e->verb = verb;
 	COPY(e->target, target);
 	for (size_t i = 0; i < wanted->n_actions; i++)
-		if (streq(verb_name(wanted->actions[i].verb), verb) &&
-		    streq(wanted->actions[i].target, target)) {
+		if (wanted->actions[i].verb == verb && streq(wanted->actions[i].target, target)) {
 			e->instance = wanted->actions[i].instance;
 			e->value = wanted->actions[i].value;
 		}
@@ -3499,7 +3498,7 @@ static void what_is_contested_waits_and_the_rest_goes_on(_unused_ void **state)
 	make_plan(&s, &before);
 	assert_true(plan_has_open_changes(&before));
 
-	contest(&s, &e, "set-num-vfs", FIRST, &before);
+	contest(&s, &e, VERB_SET_NUM_VFS, FIRST, &before);
 	make_plan(&s, &after);
 	describe(&after, text, sizeof(text));
 	/* Not even autoprobe is switched, and the other card gets what is its own. */

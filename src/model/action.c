@@ -169,15 +169,6 @@ bool action_is_bad_bind(const struct action *a)
 	return a->took_usec > SLOW_BIND_USEC || (a->result < 0 && a->result != -EBUSY);
 }
 
-const struct action *actions_stuck(const struct action *actions, size_t n)
-{
-	for (size_t i = n; i-- > 0;)
-		if (actions[i].verb == VERB_SET_NUM_VFS && actions[i].is_done &&
-		    actions[i].result == -ETIMEDOUT)
-			return &actions[i];
-	return NULL;
-}
-
 void action_describe(const struct action *a, char *ret, size_t size)
 {
 	const char *target = a->target[0] ? a->target : "the node";

@@ -122,8 +122,6 @@ bool action_is_destructive(const struct action *a);
 #define SLOW_BIND_USEC (20 * USEC_PER_SEC)
 bool action_is_bad_bind(const struct action *a);
 
-/* The last write of a number of VFs that never came back, or NULL. */
-const struct action *actions_stuck(const struct action *actions, size_t n);
 /* "creating 4 VFs on 0000:41:00.0", for STATUS= and for people who wait. */
 void action_describe(const struct action *a, char *ret, size_t size);
 uint64_t action_deadline_usec(const struct action *a); /* how long it may take */

@@ -92,11 +92,6 @@ const struct action *attempts_find_number(const struct attempts *t, enum verb ve
 	return a;
 }
 
-const struct action *attempts_stuck(const struct attempts *t)
-{
-	return t ? actions_stuck(t->actions, t->n_actions) : NULL;
-}
-
 bool attempts_is_being_written(const struct attempts *t, const char *target)
 {
 	const struct action *a = NULL;

@@ -38,8 +38,6 @@ const struct action *attempts_find(const struct attempts *t, enum verb verb, con
 				   const char *to);
 const struct action *attempts_find_number(const struct attempts *t, enum verb verb,
 					  const char *target, int64_t to);
-/* The last write of a number of VFs that never came back, or NULL. */
-const struct action *attempts_stuck(const struct attempts *t);
 /*
  * Is a write to this function going on? A change of its link is none: the kernel holds the lock of
  * all network devices for it, and what is asked of any of them waits for it anyway.

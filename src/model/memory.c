@@ -87,7 +87,7 @@ static const struct fields device_memory_fields =
 	FIELDS(device_rows, struct device_memory, .is_valid = complete_device, .compare = by_pci);
 
 static const struct field attempt_rows[] = {
-	FIELD(FIELD_NAME, struct attempt, "verb", verb),
+	WORD_FIELD(struct attempt, "verb", verb, verb_name, _VERB_N, .flags = FIELD_NEEDED),
 	FIELD(FIELD_NAME, struct attempt, "target", target),
 	FIELD(FIELD_NAME, struct attempt, "subject", subject, .flags = FIELD_SPARSE),
 	FIELD(FIELD_NAME, struct attempt, "to", to, .flags = FIELD_SPARSE),

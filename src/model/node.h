@@ -12,6 +12,7 @@
 #include "kubelet.h"
 #include "ledger.h"
 #include "reason.h"
+#include "verb.h"
 
 #define PCI_LEN    20 /* "0000:3b:00.0"; domains of 8 digits fit */
 #define IFNAME_LEN 16 /* IFNAMSIZ */
@@ -580,7 +581,7 @@ struct device_memory {
  * that was made not long ago is known when others undo it again and again: plan/attempts-plan.h.
  */
 struct attempt {
-	char verb[24]; /* verb_name() */
+	enum verb verb;
 	char target[256], to[48];
 	int result; /* -errno, or 0: it was made, and n and what follows are known */
 	char error[192];

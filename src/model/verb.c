@@ -99,15 +99,6 @@ const char *verb_name(enum verb v)
 	return (size_t)v < ELEMENTSOF(verbs) ? verbs[v].name : "";
 }
 
-enum verb verb_from_name(const char *name)
-{
-	enum verb v = 0;
-
-	while (v < _VERB_N && !streq(name, verb_name(v)))
-		v++;
-	return v;
-}
-
 static bool has_flag(enum verb v, uint32_t flag)
 {
 	return (size_t)v < ELEMENTSOF(verbs) && verbs[v].flags & flag;

@@ -69,8 +69,7 @@ enum verb_value {
 	VALUE_ROUTE, /* or a rule, or a neighbour: shown by the subject alone */
 };
 
-const char *verb_name(enum verb v);         /* "set-num-vfs" */
-enum verb verb_from_name(const char *name); /* _VERB_N: there is none */
+const char *verb_name(enum verb v); /* "set-num-vfs" */
 enum verb_value verb_value(enum verb v);
 bool verb_is_numeric(enum verb v); /* VALUE_NUMBER: a number in JSON as well */
 bool verb_can_crash(enum verb v);  /* a driver that is not right may take the machine down in it */

@@ -3,7 +3,6 @@
 
 #include "../model/memory.h"
 #include "../model/metadata.h"
-#include "../model/verb.h"
 #include "../os/memory-file.h"
 
 #include <linux/rtnetlink.h>
@@ -46,8 +45,7 @@ static int note_failures(struct node *n, const struct memory *memory)
 		const struct attempt *f = &memory->attempts[i];
 		struct metadata *m;
 
-		if (f->result >= 0 || !streq(f->verb, verb_name(VERB_ASK_METADATA)) ||
-		    !metadata_is_mac(f->to))
+		if (f->result >= 0 || f->verb != VERB_ASK_METADATA || !metadata_is_mac(f->to))
 			continue;
 		m = entry_of(n, f->to);
 		if (!m)

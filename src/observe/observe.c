@@ -126,11 +126,13 @@ static bool is_ours(const struct fs *fs, uint32_t pid)
 /* What got stuck, in this pass or before, is so until its process is gone. */
 static void find_stuck(const struct fs *fs, struct memory *memory)
 {
-	const struct action *stuck = attempts_stuck(memory->tried);
+	for (size_t i = 0; memory->tried && i < memory->tried->n_actions; i++) {
+		const struct action *a = &memory->tried->actions[i];
 
-	if (stuck) {
-		COPY(memory->stuck, stuck->target);
-		memory->stuck_pid = stuck->pid;
+		if (a->verb != VERB_SET_NUM_VFS || !a->is_done || a->result != -ETIMEDOUT)
+			continue;
+		COPY(memory->stuck, a->target);
+		memory->stuck_pid = a->pid;
 	}
 	if (!is_ours(fs, memory->stuck_pid) && fs->is_live)
 		memory->stuck[0] = '\0';

@@ -125,22 +125,14 @@ static struct device_memory remember(const struct node *n, const struct memory *
 }
 
 /*
- * Another program may have undone it while this pass went on: if that happens again and again,
- * plan_contest() leaves the netdev alone.
+ * What was made, and of this pass what failed. Another program may have undone a change of a netdev
+ * while this pass went on: if that happens again and again, plan_contest() leaves it alone.
  */
-static bool is_undone(const struct action *a)
-{
-	return a->is_vain && a->ifindex > 0;
-}
-
-/* What was made, and of this pass what failed. */
 static int add_attempts(const struct memory *memory, const struct plan *p, struct memory *to)
 {
 	struct attempt *t;
 
 	for (size_t i = 0; i < memory->n_attempts; i++) {
-		if (memory->attempts[i].result < 0)
-			continue;
 		t = APPEND(to->attempts, to->n_attempts);
 		if (!t)
 			return -ENOMEM;
@@ -150,7 +142,7 @@ static int add_attempts(const struct memory *memory, const struct plan *p, struc
 		const struct action *a = &p->actions[i];
 		char to_text[SHOWN_LEN];
 
-		if (!a->is_done || a->result >= 0 || is_undone(a))
+		if (!a->is_done || a->result >= 0 || (a->is_vain && a->ifindex > 0))
 			continue;
 		t = APPEND(to->attempts, to->n_attempts);
 		if (!t)
@@ -160,7 +152,7 @@ static int add_attempts(const struct memory *memory, const struct plan *p, struc
 		t->value = a->value;
 		t->result = a->result;
 		t->is_vain = a->is_vain;
-		COPY(t->verb, verb_name(a->verb));
+		t->verb = a->verb;
 		COPY(t->target, a->target);
 		COPY(t->subject, a->subject);
 		COPY(t->to, action_to(a, to_text));
@@ -210,8 +202,6 @@ static int add_gone(const struct node *n, const struct memory *memory, const str
 int output_memory(const struct config *c, const struct node *n, const struct memory *memory,
 		  const struct plan *p, struct memory *ret)
 {
-	const struct action *now = actions_stuck(p->actions, p->n_actions);
-	const bool is_new = !*memory->stuck && now;
 	/* An administrator who asks for a pass, or for other settings, means the node as it is. A
 	 * service that is started again may find a CNI plugin in the middle of its work. */
 	const bool is_wanted = n->is_by_hand || !streq(memory->last_hash, c->hash);
@@ -220,8 +210,8 @@ int output_memory(const struct config *c, const struct node *n, const struct mem
 
 	COPY(to.boot_id, n->boot_id);
 	COPY(to.last_hash, c->hash);
-	COPY(to.stuck, is_new ? now->target : memory->stuck);
-	to.stuck_pid = is_new ? now->pid : *memory->stuck ? memory->stuck_pid : 0;
+	COPY(to.stuck, memory->stuck);
+	to.stuck_pid = *memory->stuck ? memory->stuck_pid : 0;
 	to.devlink_pid = memory->devlink_pid;
 	to.net_hash = p->net_hash;
 	to.net_usec = p->net_usec;

@@ -13,8 +13,7 @@
  * @ret: release it with memory_done()
  *
  * A function was usable when it is, or was before in this boot. Names of what is not seen now are
- * kept. "index" is of the ibdev that libibverbs opened. "stuck" is the target of a PCI write that
- * ended in -ETIMEDOUT.
+ * kept. "index" is of the ibdev that libibverbs opened.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -107,8 +107,8 @@ static uint64_t value_of(const struct plan *p, const struct action *a)
 
 static bool is_of(const struct attempt *e, const struct action *a, enum verb verb)
 {
-	return e->result == 0 && e->ifindex == a->ifindex && e->instance == a->instance &&
-	       streq(e->verb, verb_name(verb)) && streq(e->target, a->target) &&
+	return e->result == 0 && e->verb == verb && e->ifindex == a->ifindex &&
+	       e->instance == a->instance && streq(e->target, a->target) &&
 	       streq(e->subject, a->subject);
 }
 
@@ -151,30 +151,36 @@ static void leave_alone(const struct attempt *e, struct action *a)
 	a->reason = REASON_CONTESTED;
 }
 
-/* The way of a VF count through zero is one item. Return: true when @a has become part of another.
+/* Drops what is open of a change of a VF count: the way through zero, and what gets ready for it.
  */
-static bool is_merged(struct plan *p, const struct action *a)
+static void drop_rest(struct plan *p, const char *pf)
 {
-	for (struct action *b = p->actions; b < a; b++) {
-		if (b->reason != REASON_CONTESTED || key_verb(b) != VERB_SET_NUM_VFS ||
-		    key_verb(a) != VERB_SET_NUM_VFS || !streq(a->target, b->target))
-			continue;
-		if (a->verb == VERB_SET_NUM_VFS) {
-			if (b->verb == VERB_SET_NUM_VFS)
-				b->number.to = a->number.to;
-			else
-				*b = *a;
-		}
-		return true;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->n_actions; i++) {
+		const struct action *a = &p->actions[i];
+
+		if (!action_is_open(a) || !streq(a->target, pf) || key_verb(a) != VERB_SET_NUM_VFS)
+			p->actions[kept++] = *a;
 	}
-	return false;
+	p->n_actions = kept;
+	plan_index(p);
 }
 
-static void drop(struct plan *p, size_t i)
+/* The way of a VF count through zero is one item, at the place of its first action. */
+static void leave_count_alone(const struct attempt *e, struct plan *p, struct action *a)
 {
-	memmove(&p->actions[i], &p->actions[i + 1], (p->n_actions - i - 1) * sizeof(*p->actions));
-	p->n_actions--;
-	plan_index(p);
+	const struct action *b = a;
+
+	while ((b = plan_next(p, a->target, b)))
+		if (action_is_open(b) && b->verb == VERB_SET_NUM_VFS) {
+			if (a->verb == VERB_SET_NUM_VFS)
+				a->number.to = b->number.to;
+			else
+				*a = *b;
+		}
+	leave_alone(e, a);
+	drop_rest(p, a->target);
 }
 
 void plan_contest(const struct config *c, const struct node *n, const struct memory *memory,
@@ -200,58 +206,48 @@ void plan_contest(const struct config *c, const struct node *n, const struct mem
 		end = e->last_usec + e->pause_usec;
 		if (p->again_usec == 0 || end < p->again_usec)
 			p->again_usec = end;
-		leave_alone(e, a);
-		if (is_merged(p, a))
-			drop(p, i--);
+		if (key_verb(a) == VERB_SET_NUM_VFS)
+			leave_count_alone(e, p, a);
+		else
+			leave_alone(e, a);
 	}
 }
 
 /* --- what is remembered --- */
 
-/* Made on a netdev that is gone, or is in a pod. A failure is forgotten once no look wants it. */
+/* A netdev that comes back from a pod may have the number that it had: its count begins again. */
 static bool is_of_gone(const struct node *n, const struct memory *memory, const struct attempt *e)
 {
-	const struct device_memory *m = e->ifindex > 0 ? NULL : memory_device(memory, e->target);
+	const struct device_memory *m;
 
-	if (e->result < 0)
-		return false;
 	if (e->ifindex > 0)
 		return !node_netdev(n, e->ifindex);
+	m = memory_device(memory, e->target);
 	return m && m->is_out && !node_netdev_of(n, e->target);
 }
 
-/* A netdev that comes back from a pod may have the number that it had: its count begins again. */
-static void forget_gone(const struct node *n, struct memory *memory)
+static bool is_past(const struct node *n, const struct attempt *e)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < memory->n_attempts; i++)
-		if (!is_of_gone(n, memory, &memory->attempts[i]))
-			memory->attempts[kept++] = memory->attempts[i];
-	memory->n_attempts = kept;
+	return n->now_usec < e->last_usec ||
+	       n->now_usec - e->last_usec > MAX(MINUTE_USEC, 2 * e->pause_usec);
 }
 
-static void forget_past(const struct node *n, struct memory *memory)
+/* A probe is no more due for being asked for. What failed is in @tried, if it is to count. */
+static void forget(const struct node *n, struct memory *memory, bool is_new)
 {
 	size_t kept = 0;
 
+	text_index_done(&memory->by_target);
 	for (size_t i = 0; i < memory->n_attempts; i++) {
 		const struct attempt *e = &memory->attempts[i];
 
-		if (e->result < 0 ||
-		    (n->now_usec >= e->last_usec &&
-		     n->now_usec - e->last_usec <= MAX(MINUTE_USEC, 2 * e->pause_usec)))
-			memory->attempts[kept++] = *e;
+		if (e->result < 0 || is_past(n, e) || is_of_gone(n, memory, e) ||
+		    (is_new && e->verb != VERB_PROBE_DRIVER))
+			continue;
+		memory->attempts[kept++] = *e;
+		text_index_add(&memory->by_target, e->target);
 	}
-	/* APPEND() finds at least the room that it expects. */
-	memory->n_attempts = kept;
-}
-
-static void index_attempts(struct memory *memory)
-{
-	text_index_done(&memory->by_target);
-	for (size_t i = 0; i < memory->n_attempts; i++)
-		text_index_add(&memory->by_target, memory->attempts[i].target);
+	memory->n_attempts = kept; /* APPEND() finds at least the room that it expects */
 }
 
 static void forget_opposite(const struct action *a, struct memory *memory)
@@ -259,10 +255,8 @@ static void forget_opposite(const struct action *a, struct memory *memory)
 	const enum verb opposite = verb_opposite(a->verb);
 	struct attempt *e = opposite != _VERB_N ? find(memory, a, opposite) : NULL;
 
-	if (!e)
-		return;
-	*e = memory->attempts[--memory->n_attempts];
-	index_attempts(memory);
+	if (e)
+		e->n = e->last_usec = e->pause_usec = 0;
 }
 
 /* Once more, or for the first time when e->n is 0. */
@@ -310,7 +304,7 @@ static int note(const struct action *a, const struct node *n, struct memory *mem
 		e = APPEND(memory->attempts, memory->n_attempts);
 		if (!e)
 			return -ENOMEM;
-		COPY(e->verb, verb_name(key_verb(a)));
+		e->verb = key_verb(a);
 		COPY(e->target, a->target);
 		COPY(e->subject, a->subject);
 		e->ifindex = a->ifindex;
@@ -324,25 +318,14 @@ static int note(const struct action *a, const struct node *n, struct memory *mem
 int plan_note_repeats(const struct config *c, const struct node *n, struct memory *memory)
 {
 	const struct attempts *tried = memory->tried;
-	bool is_begun = false;
 	int r = 0;
 
-	forget_gone(n, memory);
-	index_attempts(memory);
+	forget(n, memory, tried->is_asked || !streq(memory->last_hash, c->hash));
 	for (size_t i = 0; i < tried->n_actions && r >= 0; i++) {
 		const struct action *a = &tried->actions[i];
 
-		if (!a->is_done || a->result < 0 || !is_counted(a))
-			continue;
-		if (!is_begun) {
-			forget_past(n, memory);
-			if (tried->is_asked || !streq(memory->last_hash, c->hash))
-				memory->n_attempts = 0;
-			index_attempts(memory);
-			is_begun = true;
-		}
-		/* A probe is no more due for being asked for. */
-		if ((!tried->is_asked || a->verb == VERB_PROBE_DRIVER) && !is_part(tried, a))
+		if (a->is_done && a->result >= 0 && is_counted(a) &&
+		    (!tried->is_asked || a->verb == VERB_PROBE_DRIVER) && !is_part(tried, a))
 			r = note(a, n, memory);
 	}
 	return r;
@@ -405,7 +388,7 @@ void plan_forget_ended(const struct node *n, struct memory *memory)
 	memory->n_devices = kept;
 }
 
-int plan_recall_failures(const struct config *c, const struct node *n, const struct memory *memory,
+int plan_recall_failures(const struct config *c, const struct memory *memory,
 			 struct attempts *tried)
 {
 	if (!streq(memory->last_hash, c->hash))
@@ -416,7 +399,7 @@ int plan_recall_failures(const struct config *c, const struct node *n, const str
 		struct action a = { .class = CLASS_CHANGE,
 				    .is_done = true,
 				    .is_recalled = true,
-				    .verb = verb_from_name(f->verb),
+				    .verb = f->verb,
 				    .ifindex = f->ifindex,
 				    .result = f->result,
 				    .is_vain = f->is_vain,
@@ -432,7 +415,6 @@ int plan_recall_failures(const struct config *c, const struct node *n, const str
 		if (!attempts_add(tried, &a))
 			return -ENOMEM;
 	}
-	plan_forget_replaced(n, tried);
 	return 0;
 }
 
@@ -548,23 +530,6 @@ static void refuse_loop(struct action *a, const char *detail)
 	a->class = CLASS_REFUSED;
 	a->reason = REASON_BOOT_LOOP;
 	COPY(a->detail, detail);
-}
-
-/* A number of VFs that is not set is no reason to remove others first, or to get ready for it. */
-static void drop_rest(struct plan *p, const char *pf)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
-		const bool is_rest = a->verb == VERB_SET_NUM_VFS ||
-				     (a->verb == VERB_SET_AUTOPROBE && action_is_to(a, 0));
-
-		if (!action_is_open(a) || !streq(a->target, pf) || !is_rest)
-			p->actions[kept++] = *a;
-	}
-	p->n_actions = kept;
-	plan_index(p);
 }
 
 int plan_boots(const struct config *c, const struct node *n, const struct memory *memory,

@@ -46,13 +46,11 @@ void plan_contest(const struct config *c, const struct node *n, const struct mem
 		  size_t first, struct plan *p);
 
 /*
- * Counts what was tried in this pass and succeeded, as of the time of this look. memory->attempts
- * stays what it was when nothing was and no netdev is gone: a pass without changes writes nothing.
- * What a person asked for is no restoration: all counts begin again after it, and with another
- * configuration.
+ * What failed before in this boot, with the same configuration, has failed: adds it to @tried.
  * Return: 0 or -ENOMEM.
  */
-int plan_note_repeats(const struct config *c, const struct node *n, struct memory *memory);
+int plan_recall_failures(const struct config *c, const struct memory *memory,
+			 struct attempts *tried);
 
 /*
  * What was tried on a function that was plugged in or bound again since was tried on another one:
@@ -61,18 +59,18 @@ int plan_note_repeats(const struct config *c, const struct node *n, struct memor
 void plan_forget_replaced(const struct node *n, struct attempts *tried);
 
 /*
+ * Counts what was tried in this pass and succeeded, as of the time of this look, and forgets what
+ * failed and what is past. What a person asked for is no restoration: all counts begin again after
+ * it, and with another configuration. Return: 0 or -ENOMEM.
+ */
+int plan_note_repeats(const struct config *c, const struct node *n, struct memory *memory);
+
+/*
  * Drops what is remembered of VFs that were destroyed since, by what was tried in this pass: by a
  * change of their number, or by a reload of their PF's driver. Those that have their addresses now
  * are others. What is remembered of PFs is kept.
  */
 void plan_forget_ended(const struct node *n, struct memory *memory);
-
-/*
- * What failed before in this boot, with the same configuration, has failed: adds it to @tried.
- * Return: 0 or -ENOMEM.
- */
-int plan_recall_failures(const struct config *c, const struct node *n, const struct memory *memory,
-			 struct attempts *tried);
 
 /* A change that is still wanted although it was tried has failed: the second plan shows it. */
 void plan_mark_tried(const struct attempts *tried, struct plan *p);

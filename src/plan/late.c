@@ -32,7 +32,7 @@ static uint64_t not_before(const struct node *n, const struct memory *memory, co
 	for (size_t i = 0; i < memory->n_attempts; i++) {
 		const struct attempt *t = &memory->attempts[i];
 
-		if (t->result == 0 && streq(t->verb, verb_name(VERB_PROBE_DRIVER)) &&
+		if (t->result == 0 && t->verb == VERB_PROBE_DRIVER &&
 		    streq(t->target, pci->address) && n->now_usec >= t->last_usec &&
 		    n->now_usec - t->last_usec < PAUSE_USEC)
 			return t->last_usec + PAUSE_USEC;

@@ -223,12 +223,11 @@ static void check_not_failed(const struct action *a)
 	for (size_t i = 0; i < before.n_attempts; i++) {
 		const struct attempt *f = &before.attempts[i];
 
-		if (f->result < 0 && streq(f->verb, verb_name(a->verb)) &&
-		    streq(f->target, a->target) && streq(f->subject, a->subject) &&
-		    streq(f->to, action_to(a, to)) && f->ifindex == a->ifindex &&
-		    f->instance == a->instance && f->value == a->value)
+		if (f->result < 0 && f->verb == a->verb && streq(f->target, a->target) &&
+		    streq(f->subject, a->subject) && streq(f->to, action_to(a, to)) &&
+		    f->ifindex == a->ifindex && f->instance == a->instance && f->value == a->value)
 			sim_fail("%s: %s failed before, and is tried again by an event", a->target,
-				 f->verb);
+				 verb_name(f->verb));
 	}
 }
 
@@ -276,7 +275,7 @@ static void check_memory(void)
 static bool was_tried(const struct attempt *f)
 {
 	for (size_t i = 0; i < n_tried; i++)
-		if (streq(verb_name(tried[i].verb), f->verb) && streq(tried[i].target, f->target))
+		if (tried[i].verb == f->verb && streq(tried[i].target, f->target))
 			return true;
 	return false;
 }
@@ -300,7 +299,7 @@ static void check_failures(bool is_quiet)
 		if (f->result < 0 && func && func->is_replaced && func->instance == f->instance &&
 		    !was_tried(f))
 			sim_fail("%s: %s failed on the card before, and is not tried on this one",
-				 f->target, f->verb);
+				 f->target, verb_name(f->verb));
 	}
 	for (size_t i = 0; i < sim.n_funcs; i++)
 		sim.funcs[i].is_replaced = false;
