@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/standard.h"
 #include "capture.h"
-#include "config/parse.h"
 #include "early.h"
 #include "inspect.h"
 #include "live.h"
@@ -34,7 +33,6 @@
 #include "status.h"
 #include "verify.h"
 #include "wait.h"
-#include "work.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -46,7 +44,6 @@
 #define RELOAD_USEC       (60 * USEC_PER_SEC)
 #define TOLD_ITEMS        3 /* reasons, of all */
 #define UNIT              "rdma-provision.service"
-#define SERVICE_PROGRAM   "/usr/lib/rdma-provision/rdma-provision-service"
 
 /* What most verbs need, released together. */
 struct session {
@@ -130,19 +127,7 @@ static int become(const struct command *cmd, const char *program, const char *ve
 
 int command_run(const struct command *cmd)
 {
-	return become(cmd, SERVICE_PROGRAM, NULL, false);
-}
-
-int command_pass(const struct command *cmd)
-{
-	uint64_t fd;
-
-	if (!cmd->argument || parse_number(cmd->argument, 0, INT_MAX, &fd) < 0) {
-		log_error("pass %s: accepted: the number of a descriptor, by the service",
-			  cmd->argument ? cmd->argument : "");
-		return EXIT_FAILURE;
-	}
-	return work((int)fd) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	return service_run(cmd->config) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int command_early(const struct command *cmd)

@@ -25,7 +25,6 @@ struct command {
 };
 
 int command_run(const struct command *cmd);
-int command_pass(const struct command *cmd);
 int command_early(const struct command *cmd);
 int command_plan(const struct command *cmd);
 int command_apply(const struct command *cmd);

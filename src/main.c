@@ -39,9 +39,6 @@ static const struct {
 	{ "run", "", "run the service: passes until the node is finished, then hotplug",
 	  command_run, TAKES_CONFIG,
 	  "Started by rdma-provision.service; SIGHUP reads the configuration again.\n" },
-	{ "pass", "FD", "make one pass for the service, which starts this", command_pass, 0,
-	  "FD is the descriptor of what the service hands over.\n"
-	  "Exit code: 0 success, 1 failure.\n" },
 	{ "early", "", "write module options and set the RDMA netns mode, before drivers load",
 	  command_early, TAKES_CONFIG,
 	  "Started by rdma-provision-early.service. Writes only below /run/modprobe.d.\n" },

@@ -34,7 +34,6 @@ struct watch {
 	/* Of "apply": makes a pass in this process. NULL: passes run in workers. */
 	int (*run_here)(void *userdata, const struct pass *pass, struct pass_result *ret);
 	void *userdata;
-	int program;      /* owned; what workers run; -EBADF: there are none */
 	const char *file; /* --config */
 	struct config config;
 	struct schedule schedule;
@@ -316,7 +315,7 @@ static int start_worker(struct watch *w, bool is_held)
 
 	w->has_result = false;
 	w->result = (struct pass_result){};
-	r = worker_start(w->program, &pass, is_held, &w->worker);
+	r = worker_start(&pass, is_held, &w->worker);
 	if (r < 0) {
 		COPY(w->problem, strerror(-r));
 		return fail(w);
@@ -796,15 +795,11 @@ static int listen_to_apply(struct watch *w)
 
 int service_run(const char *file)
 {
-	struct watch w = {
-		.file = file, .program = -EBADF, .fs = { .root = -EBADF }, .requests = -EBADF
-	};
+	struct watch w = { .file = file, .fs = { .root = -EBADF }, .requests = -EBADF };
 	const uint64_t started_usec = now_usec();
 	int r;
 
-	r = w.program = worker_open();
-	if (r >= 0)
-		r = fs_open_root(NULL, &w.fs);
+	r = fs_open_root(NULL, &w.fs);
 	if (r >= 0)
 		r = listen_to_apply(&w);
 	if (r >= 0)
@@ -815,7 +810,6 @@ int service_run(const char *file)
 		close_watch(&w);
 	}
 	closep(&w.requests);
-	closep(&w.program);
 	fs_done(&w.fs);
 	config_done(&w.config);
 	return r;
@@ -826,7 +820,6 @@ int service_apply(int (*run_pass)(void *userdata, const struct pass *pass, struc
 {
 	struct watch w = { .run_here = run_pass,
 			   .userdata = userdata,
-			   .program = -EBADF,
 			   .requests = -EBADF,
 			   .config = *c,
 			   .file = file };

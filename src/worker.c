@@ -2,22 +2,79 @@
 #include "worker.h"
 
 #include "base/log.h"
-#include "hand-over.h"
-#include "os/program-path.h"
+#include "live.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 
-#define WORKER_PROGRAM "/usr/bin/rdma-provision"
-
-int worker_open(void)
+static void tell(const struct worker *w, enum worker_message_kind kind, const struct action *a,
+		 uint64_t deadline_usec)
 {
-	char path[PATH_MAX];
-	const char *program = program_path("", WORKER_PROGRAM, path);
-	int fd = open(program, O_PATH | O_CLOEXEC);
+	struct worker_message m = { .kind = kind, .deadline_usec = deadline_usec };
 
-	return fd < 0 ? log_error_errno(-errno, "%s", program) : fd;
+	action_describe(a, m.text, sizeof(m.text));
+	if (a->verb == VERB_SET_NUM_VFS && !action_is_to(a, 0)) {
+		copy(m.pf, sizeof(m.pf), a->target);
+		m.n_vfs = (uint32_t)a->number.to.n;
+	}
+	/* Nobody listens any more: the service is being stopped, and so are we. */
+	if (write(w->pipe, &m, sizeof(m)) < 0)
+		log_debug_errno(-errno, "Progress cannot be told");
+}
+
+static void on_start(void *userdata, const struct action *a, uint64_t deadline_usec)
+{
+	tell(userdata, WORKER_STARTS, a, deadline_usec);
+}
+
+static void on_wait_for(void *userdata, const struct action *a)
+{
+	tell(userdata, WORKER_WAITS, a, 0);
+}
+
+/* A pass of the command line may be making VFs, PF by PF. */
+static void on_wait(void *userdata, bool is_over)
+{
+	struct worker_message m = { .kind = WORKER_LOCKS };
+	const struct worker *w = userdata;
+
+	m.deadline_usec = is_over ? 0 : 3600 * USEC_PER_SEC;
+	COPY(m.text, is_over ? "looking at the node" : "waiting for another pass to end");
+	if (write(w->pipe, &m, sizeof(m)) < 0)
+		log_debug_errno(-errno, "Progress cannot be told");
+}
+
+static void on_looked(void *userdata, bool is_ready)
+{
+	struct worker_message m = { .kind = WORKER_LOOKED, .is_ready = is_ready };
+	const struct worker *w = userdata;
+	eventfd_t value;
+
+	if (w->gate < 0)
+		return;
+	/* What cannot be waited for is a failed pass, and made again. */
+	if (write(w->pipe, &m, sizeof(m)) < 0 || eventfd_read(w->gate, &value) < 0)
+		_exit(EXIT_FAILURE);
+}
+
+static int run_pass(const struct pass *pass, struct pass_result *ret)
+{
+	struct os d = {};
+	struct world w;
+	int r;
+
+	r = os_open(NULL, &d);
+	if (r < 0)
+		return r;
+	d.is_service = true;
+	d.link_log = pass->link_log;
+	w = live_world(&d);
+	r = loop_pass(&w, pass, ret);
+	os_close(&d);
+	return r;
 }
 
 /* When memory is short the kernel takes the pass, which is made again, and not the service. */
@@ -29,33 +86,51 @@ static void go_first(void)
 		log_debug_errno(-errno, "oom_score_adj");
 }
 
-/* Of what the service has open, the worker gets @given and what is named there. */
-_Noreturn static void become_worker(int program, int given, const struct hand_over *h)
+/* A worker that is stuck in the kernel must not keep the service's sockets and pipes open. */
+static int close_others(const struct worker *w)
+{
+	_cleanup_(closedirp) DIR *folder = opendir("/proc/self/fd");
+	const struct dirent *d;
+
+	if (!folder)
+		return log_error_errno(-errno, "/proc/self/fd");
+	while ((d = readdir(folder))) {
+		const int fd = (int)strtol(d->d_name, NULL, 10);
+
+		if (fd > STDERR_FILENO && fd != w->pipe && fd != w->gate && fd != dirfd(folder))
+			close(fd);
+	}
+	return 0;
+}
+
+_Noreturn static void be_worker(struct worker *w, pid_t service, struct pass pass)
 {
 	struct worker_message m = { .kind = WORKER_ENDS };
-	char number[16];
-	const char *words[] = { "rdma-provision", "pass", number, NULL };
 	sigset_t none;
 
 	go_first();
-	snprintf(number, sizeof(number), "%d", given);
 	/* The service blocks the signals that it reads from a descriptor. */
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	fcntl(given, F_SETFD, 0);
-	fcntl(h->pipe, F_SETFD, 0);
-	if (h->gate >= 0)
-		fcntl(h->gate, F_SETFD, 0);
-	fexecve(program, (char **)words, environ);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != service)
+		_exit(EXIT_FAILURE);
 
-	m.error = -errno;
-	_exit(write(h->pipe, &m, sizeof(m)) == sizeof(m) ? EXIT_SUCCESS : EXIT_FAILURE);
+	pass.on_start = on_start;
+	pass.on_wait_for = on_wait_for;
+	pass.on_wait = on_wait;
+	pass.on_looked = on_looked;
+	pass.userdata = w;
+	m.error = close_others(w);
+	if (m.error >= 0)
+		m.error = run_pass(&pass, &m.result);
+	_exit(write(w->pipe, &m, sizeof(m)) == sizeof(m) ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-int worker_start(int program, const struct pass *pass, bool is_held, struct worker *ret)
+int worker_start(const struct pass *pass, bool is_held, struct worker *ret)
 {
-	_cleanup_(closep) int from = -EBADF, to = -EBADF, gate = -EBADF, given = -EBADF;
-	struct hand_over h = { .parent = getpid(), .level = log_level(), .pass = *pass };
+	_cleanup_(closep) int from = -EBADF, to = -EBADF, gate = -EBADF;
+	const pid_t service = getpid();
 	int fds[2];
 	pid_t pid;
 
@@ -70,17 +145,12 @@ int worker_start(int program, const struct pass *pass, bool is_held, struct work
 		if (gate < 0)
 			return -errno;
 	}
-	h.pipe = to;
-	h.gate = gate;
-	given = hand_over_write(&h);
-	if (given < 0)
-		return given;
 
 	pid = fork();
 	if (pid < 0)
 		return -errno;
 	if (pid == 0)
-		become_worker(program, given, &h);
+		be_worker(&(struct worker){ .pipe = to, .gate = gate }, service, *pass);
 
 	ret->pid = pid;
 	ret->pipe = TAKE_FD(from);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Worker: a pass of the service in a child process, which tells its progress and its result over a
- * pipe. This is the service's side of it; work.h is the other one.
+ * pipe.
  *
  * The main process makes no call that can wait for a driver; this one may. It ends with its pass,
- * and what the next one must know is in state.json. It is another program, with the libraries that
- * a pass needs: the service stays between passes, and is small.
+ * and what the next one must know is in state.json. It is a fork of the service, with the
+ * configuration that the service has at that moment, and closes what the service has open.
  *
  * A worker that is held looks at the node and then waits for worker_release() before it changes
  * anything. One that is not wanted any more can be killed until then.
@@ -46,17 +46,8 @@ struct worker {
 	int gate;  /* owned; an eventfd that one that is held waits for; else -EBADF */
 };
 
-/*
- * The program that workers run. It is opened once, so that all of them are of the service's own
- * build, also after an upgrade has replaced the file. Return: fd or -errno.
- */
-int worker_open(void);
-
-/*
- * @program: of worker_open(). The hooks of @pass are the worker's own. Return: 0 or -errno. If the
- * program cannot be run, a message of WORKER_ENDS has the error.
- */
-int worker_start(int program, const struct pass *pass, bool is_held, struct worker *ret);
+/* The hooks of @pass are the worker's own. Return: 0 or -errno. */
+int worker_start(const struct pass *pass, bool is_held, struct worker *ret);
 /* Lets one that is held go on, after its look or at once when it has looked already. */
 int worker_release(struct worker *w);
 /* Closes what is open; the process is left to its caller. */

@@ -49,8 +49,7 @@ static void configure(const char *settle)
 
 int __real_fs_open_root(const char *path, struct fs *ret);
 int __wrap_fs_open_root(const char *path, struct fs *ret);
-int __wrap_worker_open(void);
-int __wrap_worker_start(int program, const struct pass *pass, bool is_held, struct worker *ret);
+int __wrap_worker_start(const struct pass *pass, bool is_held, struct worker *ret);
 int __wrap_sd_notify(int unset, const char *state);
 int __wrap_sd_notifyf(int unset, const char *format, ...);
 int __wrap_uevents_open(struct uevents *u);
@@ -63,11 +62,6 @@ void __wrap_request_prepare(void);
 int __wrap_fs_open_root(const char *path, struct fs *ret)
 {
 	return __real_fs_open_root(path ? path : scene.tree.root, ret);
-}
-
-int __wrap_worker_open(void)
-{
-	return eventfd(0, EFD_CLOEXEC);
 }
 
 _Noreturn static void be_worker(int pipe, int gate)
@@ -83,8 +77,7 @@ _Noreturn static void be_worker(int pipe, int gate)
 	_exit(write(pipe, &ends, sizeof(ends)) < 0);
 }
 
-int __wrap_worker_start(_unused_ int program, const struct pass *pass, bool is_held,
-			struct worker *ret)
+int __wrap_worker_start(const struct pass *pass, bool is_held, struct worker *ret)
 {
 	const unsigned n = ++scene.n_passes;
 	int fds[2];

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "../src/hand-over.h"
 #include "../src/worker.h"
 
 #define SEC USEC_PER_SEC
@@ -31,18 +30,21 @@ static void write_score(int score)
 	assert_true(dprintf(fd, "%d", score) > 0);
 }
 
-/* This program as a worker: its message tells what it was started with. */
-static int be_worker(int fd)
+int __wrap_loop_pass(const struct world *w, const struct pass *pass, struct pass_result *ret);
+
+/* Its summary tells in which state the worker is. */
+int __wrap_loop_pass(_unused_ const struct world *w, const struct pass *pass,
+		     struct pass_result *ret)
 {
-	_cleanup_(hand_over_done) struct hand_over h = {};
-	struct worker_message m = { .kind = WORKER_ENDS };
 	sigset_t blocked;
 
-	if (hand_over_read(fd, &h) < 0 || sigprocmask(SIG_BLOCK, NULL, &blocked) < 0)
-		return EXIT_FAILURE;
-	snprintf(m.text, sizeof(m.text), "TERM %d, HUP %d, memory %d",
+	if (pass->on_looked)
+		pass->on_looked(pass->userdata, true);
+	if (sigprocmask(SIG_BLOCK, NULL, &blocked) < 0)
+		return -errno;
+	snprintf(ret->summary, sizeof(ret->summary), "TERM %d, HUP %d, memory %d",
 		 sigismember(&blocked, SIGTERM), sigismember(&blocked, SIGHUP), read_score());
-	return write(h.pipe, &m, sizeof(m)) == sizeof(m) ? EXIT_SUCCESS : EXIT_FAILURE;
+	return 0;
 }
 
 /* What the service does to itself before. */
@@ -56,28 +58,45 @@ static void be_service(sigset_t *ret_mask)
 	assert_int_equal(sigprocmask(SIG_BLOCK, &mask, ret_mask), 0);
 }
 
-static void a_worker_can_be_ended_and_goes_first_when_memory_is_short(void **state _unused_)
+/* @m: the message that comes next. */
+static void read_next(struct worker *w, struct worker_message *m)
 {
-	_cleanup_(closep) int program = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+	struct pollfd p = { .fd = w->pipe, .events = POLLIN };
+
+	assert_int_equal(poll(&p, 1, 10000), 1);
+	assert_int_equal(worker_read(w, m), 1);
+}
+
+static void a_worker_can_be_ended_goes_first_and_has_nothing_open(void **state _unused_)
+{
 	const int score = read_score();
-	struct config config = {};
-	const struct pass pass = { .config = &config };
+	const struct pass pass = {};
 	struct worker_message m = {};
 	struct worker w = {};
-	struct pollfd p;
+	int status, of_service[2];
 	sigset_t mask;
-	int status;
+	char byte;
 
 	be_service(&mask);
 	write_score(500);
-	assert_int_equal(worker_start(program, &pass, false, &w), 0);
+	assert_int_equal(pipe2(of_service, O_CLOEXEC | O_NONBLOCK), 0);
+	assert_int_equal(worker_start(&pass, true, &w), 0);
 	write_score(score);
-	p = (struct pollfd){ .fd = w.pipe, .events = POLLIN };
-	assert_int_equal(poll(&p, 1, 10000), 1);
-	assert_int_equal(worker_read(&w, &m), 1);
-	assert_string_equal(m.text, "TERM 0, HUP 0, memory 0");
+	read_next(&w, &m);
+	assert_int_equal(m.kind, WORKER_LOOKED);
+	assert_true(m.is_ready);
+	close(of_service[1]);
+	assert_int_equal(read(of_service[0], &byte, 1), 0); /* nobody else has it open */
+	close(of_service[0]);
+	assert_int_equal(waitpid(w.pid, &status, WNOHANG), 0);
+	assert_int_equal(worker_release(&w), 0);
+	read_next(&w, &m);
+	assert_int_equal(m.kind, WORKER_ENDS);
+	assert_int_equal(m.error, 0);
+	assert_string_equal(m.result.summary, "TERM 0, HUP 0, memory 0");
 	assert_int_equal(waitpid(w.pid, &status, 0), w.pid);
 	assert_int_equal(status, 0);
+	assert_int_equal(worker_read(&w, &m), -EPIPE);
 	worker_done(&w);
 	assert_int_equal(sigprocmask(SIG_SETMASK, &mask, NULL), 0);
 }
@@ -117,15 +136,13 @@ static void the_time_for_the_lock_is_not_left_to_the_pass(void **state _unused_)
 	assert_int_equal(limit_usec, 160 * SEC);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_worker_can_be_ended_and_goes_first_when_memory_is_short),
+		cmocka_unit_test(a_worker_can_be_ended_goes_first_and_has_nothing_open),
 		cmocka_unit_test(a_worker_is_given_up_after_the_longest_of_its_actions),
 		cmocka_unit_test(the_time_for_the_lock_is_not_left_to_the_pass),
 	};
 
-	if (argc == 3 && streq(argv[1], "pass"))
-		return be_worker(atoi(argv[2]));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,11 +12,6 @@ void log_set_level(enum log_level level)
 	max_level = level;
 }
 
-enum log_level log_level(void)
-{
-	return max_level;
-}
-
 /* The variable is set for scripts as well, wherever their output goes: systemd.exec(5) */
 bool log_is_journal(void)
 {

@@ -19,7 +19,6 @@ enum log_level {
 };
 
 void log_set_level(enum log_level level);
-enum log_level log_level(void);
 bool log_is_journal(void); /* stderr is the journal itself, not a file or a terminal */
 void log_line(enum log_level level, const char *format, ...) _printf_(2, 3);
 
