@@ -35,6 +35,7 @@
 #include "wait.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #define TYPE_USEC (12 * USEC_PER_SEC) /* the helper ends after 10 s */
@@ -44,6 +45,7 @@
 #define RELOAD_USEC       (60 * USEC_PER_SEC)
 #define TOLD_ITEMS        3 /* reasons, of all */
 #define UNIT              "rdma-provision.service"
+#define STRICT_USEC       (2 * USEC_PER_SEC)
 
 /* What most verbs need, released together. */
 struct session {
@@ -91,24 +93,19 @@ static int print(const char *text)
 	return standard_print(text) < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/*
- * This process becomes @program, one of those that do their work with other libraries. @verb: of
- * it, or NULL. Return: the exit code when it cannot.
- */
-static int become(const struct command *cmd, const char *program, const char *verb, bool is_failed)
+/* This process becomes KUBELET_PROGRAM. Return: the exit code when it cannot. */
+static int become(const struct command *cmd, bool is_failed)
 {
 	_cleanup_(freep) char *root = NULL, *config = NULL;
 	char path[PATH_MAX];
-	const char *name = strrchr(program, '/') + 1, *words[8] = { name };
-	size_t n = 1;
+	const char *words[8] = { "rdma-provision-kubelet", cmd->verb };
+	size_t n = 2;
 
 	if ((cmd->root && asprintf(&root, "--root=%s", cmd->root) < 0) ||
 	    (cmd->config && asprintf(&config, "--config=%s", cmd->config) < 0)) {
 		log_error_errno(-ENOMEM, "%s", cmd->verb);
 		return EXIT_FAILURE;
 	}
-	if (verb)
-		words[n++] = verb;
 	if (root)
 		words[n++] = root;
 	if (config)
@@ -120,8 +117,8 @@ static int become(const struct command *cmd, const char *program, const char *ve
 	if (cmd->is_debug)
 		words[n++] = "--debug";
 
-	execv(program_path(name + strlen("rdma-provision"), program, path), (char **)words);
-	log_error_errno(-errno, "%s", program);
+	execv(program_path("-kubelet", KUBELET_PROGRAM, path), (char **)words);
+	log_error_errno(-errno, KUBELET_PROGRAM);
 	return EXIT_FAILURE;
 }
 
@@ -779,7 +776,7 @@ static void tell_waiting(void *userdata)
 }
 
 /* One that cannot be asked may do anything. */
-static bool may_get_ready(void *userdata, bool has_state _unused_)
+static bool may_get_ready(void *userdata)
 {
 	struct waiting *w = userdata;
 	const struct manager_activity *a = &w->activity;
@@ -846,12 +843,51 @@ int command_wait(const struct command *cmd)
 
 int command_kubelet(const struct command *cmd)
 {
-	return become(cmd, KUBELET_PROGRAM, cmd->verb, false);
+	return become(cmd, false);
 }
 
+static bool may_come(void *userdata _unused_)
+{
+	return true;
+}
+
+/* Whatever the service is at: without the wait systemd restarts a kubelet ten times a second. */
+static bool is_ready(const struct fs *fs)
+{
+	const struct wait w = { .timeout_usec = fs->is_live ? STRICT_USEC : 0,
+				.until_ready = true,
+				.may_come = may_come };
+	enum node_state state;
+
+	wait_state(fs, &w, &state);
+	if (wait_read_state(fs, &state) < 0)
+		state = NODE_STARTING;
+	if (state != NODE_READY)
+		log_error("The kubelet is held back: Gate=strict and the node is %s; see "
+			  "\"rdma-provision status\"",
+			  node_state_name(state));
+	return state == NODE_READY;
+}
+
+/* --strict: by the drop-in of Gate=strict, which holds whatever has become of the files since then.
+ */
 int command_gate(const struct command *cmd)
 {
-	return become(cmd, GATE_PROGRAM, NULL, false);
+	_cleanup_(config_done) struct config c = {};
+	_cleanup_(fs_done) struct fs fs = { .root = -EBADF };
+	int r;
+
+	/* As in serve.c. A failure is no reason to hold a kubelet. */
+	if (prctl(PR_SET_DUMPABLE, 0) < 0)
+		log_warning_errno(-errno, "PR_SET_DUMPABLE");
+	r = fs_open_root(cmd->root, &fs);
+	if (r < 0)
+		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
+	/* Whatever is wrong with the configuration itself is the service's to tell. */
+	if (!cmd->is_strict &&
+	    (r < 0 || load_valid(&fs, cmd->config, &c) < 0 || c.kubelet.gate != GATE_STRICT))
+		return EXIT_SUCCESS;
+	return r >= 0 && is_ready(&fs) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 int command_revert(const struct command *cmd)
@@ -869,7 +905,7 @@ int command_revert(const struct command *cmd)
 	w = live_world(&d);
 	r = d.fs.is_live ? revert(&w, cmd->with_vfs) : 0;
 	os_close(&d);
-	return become(cmd, KUBELET_PROGRAM, cmd->verb, r < 0);
+	return become(cmd, r < 0);
 }
 
 int command_bake(const struct command *cmd)

@@ -3,9 +3,9 @@
  * Generator: what systemd runs at boot and at each daemon-reload, systemd.generator(7). Writes the
  * drop-ins that [Kubelet] asks for into the folder that is its first argument.
  *
- * Reads the configuration and nothing else, and never fails: without a valid one nothing is
- * written, and rdma-provision.service asks for another daemon-reload when that is not what a valid
- * one wants.
+ * Reads the configuration and nothing else, and never fails: without a valid one the drop-ins are
+ * those of the default, and rdma-provision.service asks for another daemon-reload when that is not
+ * what a valid one wants.
  */
 #include "base/log.h"
 #include "base/standard.h"
@@ -34,18 +34,17 @@ static int write_drop_in(const struct fs *fs, const char *folder, const char *un
 static int generate(const struct fs *fs, const char *folder)
 {
 	_cleanup_(config_done) struct config c = {};
-	_cleanup_(freep) char *kubelet = NULL, *gate = NULL;
+	_cleanup_(freep) char *kubelet = NULL;
 	int r;
 
 	r = load_valid(fs, NULL, &c);
+	if (r < 0)
+		r = config_load_default(&c);
 	if (r >= 0)
 		r = units_kubelet_drop_in(&c, &kubelet);
-	if (r < 0)
-		return r;
-	r = units_gate_drop_in(&c, &gate);
 	for (size_t i = 0; i < N_KUBELET_UNITS && r >= 0 && kubelet; i++)
 		r = write_drop_in(fs, folder, kubelet_units[i], kubelet);
-	return r < 0 || !gate ? r : write_drop_in(fs, folder, GATE_UNIT, gate);
+	return r;
 }
 
 /* A generator that fails is logged by systemd as well; the boot goes on all the same. */

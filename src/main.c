@@ -133,11 +133,10 @@ static const struct {
 	  "state\n"
 	  "in the end, as status does.\n"
 	  "Exit code: 0 ready, 3 degraded, 4 the time is over, 1 error or no service.\n" },
-	{ "gate", "", "before the kubelet starts: wait or fail, depending on [Kubelet] Gate=",
+	{ "gate", "", "before the kubelet starts: fail with [Kubelet] Gate=strict, unless ready",
 	  command_gate, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,
-	  "Gate=off returns at once, degraded waits while the node is starting, at most\n"
-	  "ReadyTimeoutSec=, strict fails unless the node gets ready within 2 s; --strict does\n"
-	  "so whatever the configuration is.\n"
+	  "Gate=strict waits 2 s at most for the node to get ready, and so does --strict whatever\n"
+	  "the configuration is. With another Gate= it returns at once.\n"
 	  "Exit code: 0 start the kubelet, 1 do not start it.\n" },
 	{ "kubelet-ensure", "", "set the requested settings in the kubelet's configuration",
 	  command_kubelet, TAKES_ROOT | TAKES_CONFIG | TAKES_STRICT,

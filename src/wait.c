@@ -98,7 +98,7 @@ int wait_state(const struct fs *fs, const struct wait *w, enum node_state *ret)
 			return r;
 		if (r >= 0 && (*ret == NODE_READY || (*ret != NODE_STARTING && !w->until_ready)))
 			return 0;
-		if (w->may_come && !w->may_come(w->userdata, r >= 0))
+		if (w->may_come && !w->may_come(w->userdata))
 			return r < 0 && r != -ENOENT ? r : -ESRCH;
 		r = wait_event(inotify, w, until, &tick);
 		if (r < 0)

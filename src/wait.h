@@ -18,7 +18,7 @@ struct wait {
 	bool until_ready;      /* a degraded node is waited for as well */
 	/* Asked before each wait whether another state than starting is still to be expected; then
 	 * a state that cannot be read is waited for as well. NULL: it always is. */
-	bool (*may_come)(void *userdata, bool has_state);
+	bool (*may_come)(void *userdata);
 	void (*on_tick)(void *userdata); /* each WAIT_TICK_USEC; NULL: never */
 	const int *fd; /* one that wakes it as well, or a negative number; NULL: none */
 	void *userdata;

@@ -62,7 +62,7 @@ static void no_file_changes_nothing(void **state)
 	assert_false(c.route.manage);
 	assert_int_equal(c.route.metric, 200);
 	assert_int_equal(c.kubelet.topology_policy, TOPOLOGY_POLICY_UNSET);
-	assert_int_equal(c.kubelet.gate, GATE_OFF);
+	assert_int_equal(c.kubelet.gate, GATE_DEGRADED);
 	assert_int_equal(c.plugin.type, PLUGIN_NONE);
 	assert_string_equal(c.plugin.resource, "rdma/hca");
 	assert_int_equal(c.plugin.shares, 1000);

@@ -604,7 +604,7 @@ const struct setting settings[N_SETTINGS] = {
 	  "static, or nothing to keep it",
 	  "The CPU manager policy to set, only if the kubelet is certain to start with it" },
 	{ "Kubelet", "Gate", FIELD(enum gate_mode, kubelet.gate), &type_gate,
-	  0, _GATE_N - 1, "off", "off, degraded or strict",
+	  0, _GATE_N - 1, "degraded", "off, degraded or strict",
 	  "Hold the kubelet back until the node is ready or degraded (degraded), or ready (strict)" },
 	{ "Kubelet", "LabelFile", TEXT(kubelet.label_file), &type_file,
 	  0, 0, "", "an absolute path of a file, or nothing",

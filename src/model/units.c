@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "units.h"
 
-#include <inttypes.h>
-
-#define MARK            "# Written by rdma-provision-generator from [Kubelet]; see rdma-provision.conf(5).\n"
-#define GATE_MARGIN_SEC 10 /* the gate ends by itself after ReadyTimeoutSec= */
+#define MARK "# Written by rdma-provision-generator from [Kubelet]; see rdma-provision.conf(5).\n"
 
 const char *const kubelet_units[N_KUBELET_UNITS] = {
 	"kubelet.service",
@@ -28,33 +25,20 @@ const char *const kubelet_units[N_KUBELET_UNITS] = {
  */
 int units_kubelet_drop_in(const struct config *c, char **ret)
 {
-	static const char *const unit[] = {
-		[GATE_DEGRADED] = "Wants=" GATE_UNIT "\nAfter=" GATE_UNIT "\n",
-		[GATE_STRICT] = "StartLimitIntervalSec=0\n",
-	};
-	static const char ensure[] = "ExecStartPre=-+" KUBELET_PROGRAM " kubelet-ensure\n",
-			  strict[] = "ExecStartPre=+" GATE_PROGRAM " --strict\n";
-	const bool is_policy = config_has_kubelet_policy(c);
+	static const char after[] = "[Unit]\nAfter=rdma-provision.service\n",
+			  no_limit[] = "StartLimitIntervalSec=0\n",
+			  ensure[] = "ExecStartPre=-+" KUBELET_PROGRAM " kubelet-ensure\n",
+			  strict[] = "ExecStartPre=+" GATE_COMMAND "\n";
+	const bool is_policy = config_has_kubelet_policy(c),
+		   is_strict = c->kubelet.gate == GATE_STRICT;
 
 	if (!is_policy && c->kubelet.gate == GATE_OFF) {
 		*ret = NULL;
 		return 0;
 	}
-	if (asprintf(ret, MARK "[Unit]\nAfter=rdma-provision.service\n%s\n[Service]\n%s%s",
-		     c->kubelet.gate == GATE_OFF ? "" : unit[c->kubelet.gate],
-		     is_policy ? ensure : "", c->kubelet.gate == GATE_STRICT ? strict : "") < 0)
+	if (asprintf(ret, MARK "%s%s\n[Service]\n%s%s", c->kubelet.gate == GATE_OFF ? "" : after,
+		     is_strict ? no_limit : "", is_policy ? ensure : "",
+		     is_strict ? strict : "") < 0)
 		return -ENOMEM;
 	return 0;
-}
-
-int units_gate_drop_in(const struct config *c, char **ret)
-{
-	const uint64_t sec = c->service.ready_timeout_usec / USEC_PER_SEC + GATE_MARGIN_SEC;
-
-	if (c->kubelet.gate != GATE_DEGRADED) {
-		*ret = NULL;
-		return 0;
-	}
-	return asprintf(ret, MARK "[Service]\nTimeoutStartSec=%" PRIu64 "s\n", sec) < 0 ? -ENOMEM
-											: 0;
 }

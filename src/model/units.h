@@ -12,16 +12,14 @@
 
 #define GENERATED_FOLDER "run/systemd/generator"  /* what systemd gives generators for this */
 #define DROP_IN_NAME     "zz-rdma-provision.conf" /* behind the drop-ins of others */
-#define GATE_UNIT        "rdma-provision-gate.service"
 #define KUBELET_PROGRAM  "/usr/lib/rdma-provision/rdma-provision-kubelet"
-#define GATE_PROGRAM     "/usr/lib/rdma-provision/rdma-provision-gate"
+#define GATE_COMMAND     "/usr/bin/rdma-provision gate --strict"
 
 #define N_KUBELET_UNITS 10
 extern const char *const kubelet_units[N_KUBELET_UNITS]; /* the first that is there counts */
 
 /*
- * The drop-in of a kubelet's unit, and that of GATE_UNIT. Both begin with a comment that says who
- * wrote them. @ret: owned; NULL when none is asked for. Return: 0 or -ENOMEM.
+ * The drop-in of a kubelet's unit. It begins with a comment that says who wrote it. @ret: owned;
+ * NULL when none is asked for. Return: 0 or -ENOMEM.
  */
 int units_kubelet_drop_in(const struct config *c, char **ret);
-int units_gate_drop_in(const struct config *c, char **ret);

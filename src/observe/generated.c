@@ -39,7 +39,7 @@ static bool is_replaced(const struct fs *fs)
 
 int observe_generated(const struct fs *fs, const struct config *c)
 {
-	_cleanup_(freep) char *kubelet = NULL, *gate = NULL;
+	_cleanup_(freep) char *kubelet = NULL;
 	struct fs unrecorded = *fs; /* in a captured tree there is no systemd that would read it */
 	int r;
 
@@ -49,11 +49,6 @@ int observe_generated(const struct fs *fs, const struct config *c)
 		return 0;
 	r = units_kubelet_drop_in(c, &kubelet);
 	if (r >= 0)
-		r = units_gate_drop_in(c, &gate);
-	if (r < 0)
-		return r;
-	r = is_other(fs, kubelet_units[0], kubelet);
-	if (r == 0)
-		r = is_other(fs, GATE_UNIT, gate);
+		r = is_other(fs, kubelet_units[0], kubelet);
 	return r > 0 ? !is_replaced(fs) : r;
 }

@@ -82,8 +82,8 @@ static int hint_alignment(const struct config *c, const struct node *n, struct p
 /* The places: kubelet_units, and the usual files of kubelet/find-values.c. */
 static int hint_not_found(const struct config *c, const struct node *n, struct plan *p)
 {
-	if ((!config_has_kubelet_policy(c) && c->kubelet.gate == GATE_OFF) || n->kubelet.is_there ||
-	    n->kubelet_decision.items[KUBELET_TOPOLOGY_POLICY].row > 0)
+	if ((!config_has_kubelet_policy(c) && c->kubelet.gate != GATE_STRICT) ||
+	    n->kubelet.is_there || n->kubelet_decision.items[KUBELET_TOPOLOGY_POLICY].row > 0)
 		return 0;
 	return plan_add_hint(
 		p, REASON_KUBELET_NOT_FOUND, "kubelet",
