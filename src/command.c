@@ -815,7 +815,7 @@ int command_wait(const struct command *cmd)
 		w.fd = manager_watch_fd(&w.watch);
 	/* The state of a service that has ended says nothing of the node as it is now. */
 	if (r >= 0)
-		r = may_get_ready(&w, true) ? wait_for_node(cmd, &w, &state) : -ESRCH;
+		r = may_get_ready(&w) ? wait_for_node(cmd, &w, &state) : -ESRCH;
 	if (r == -ETIMEDOUT) {
 		log_info("The node is not ready yet.");
 		tell_waiting(&w);
