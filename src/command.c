@@ -5,7 +5,6 @@
 #include "bake.h"
 #include "base/document.h"
 #include "base/log.h"
-#include "base/standard.h"
 #include "capture.h"
 #include "early.h"
 #include "inspect.h"

@@ -8,7 +8,6 @@
  * what a valid one wants.
  */
 #include "base/log.h"
-#include "base/standard.h"
 #include "load.h"
 #include "model/units.h"
 

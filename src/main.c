@@ -3,7 +3,6 @@
  * Main: the table of verbs and the reading of the command line. Nothing else.
  */
 #include "base/log.h"
-#include "base/standard.h"
 #include "command.h"
 #include "config/config-errors.h"
 #include "config/parse.h"

@@ -22,7 +22,7 @@
  * for libcurl and its TLS library read more of it than can be switched off (SSLKEYLOGFILE names a
  * file to write).
  */
-#include "base/standard.h"
+#include "base/log.h"
 #include "model/metadata.h"
 #include "os/helper.h"
 

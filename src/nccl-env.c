@@ -2,7 +2,6 @@
 #include "nccl-env.h"
 
 #include "base/log.h"
-#include "base/standard.h"
 #include "observe/nccl-observe.h"
 #include "observe/snapshot.h"
 #include "output/nccl-output.h"

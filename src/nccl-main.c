@@ -4,7 +4,6 @@
  * libraries. Its command line, nothing else.
  */
 #include "base/log.h"
-#include "base/standard.h"
 #include "nccl-env.h"
 #include "os/fs.h"
 

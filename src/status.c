@@ -2,7 +2,6 @@
 #include "status.h"
 
 #include "base/log.h"
-#include "base/standard.h"
 #include "config/config-read.h"
 #include "load.h"
 #include "loop.h"

@@ -7,7 +7,7 @@
  * RESULT is 0 or -errno. The program is killed when the process that started it ends, because a
  * driver may never return from an open.
  */
-#include "base/standard.h"
+#include "base/log.h"
 #include "base/util.h"
 
 #include <infiniband/verbs.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "log.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -83,4 +84,21 @@ int log_line_errno(enum log_level level, int r, const char *format, ...)
 	va_end(ap);
 	log_write(level, text, strerror(-r));
 	return r;
+}
+
+int standard_open(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+			return -errno;
+	return 0;
+}
+
+int standard_print(const char *text)
+{
+	errno = EIO; /* of what stdio wrote before the last part */
+	if (fputs(text, stdout) == EOF || fflush(stdout) == EOF || ferror(stdout))
+		return log_error_errno(-errno, "The output cannot be written");
+	return 0;
 }

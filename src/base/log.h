@@ -4,7 +4,8 @@
  *
  * Is not a file, not syslog. Level: error = someone must act; warning = usable, but not as asked;
  * notice = one line per change made; info = what a person at a terminal wants to know; debug =
- * every value read. The level is the only global of the program.
+ * every value read. The level is the only global of the program. The other two standard descriptors
+ * are opened and written here as well: standard_open(), standard_print().
  */
 #pragma once
 
@@ -33,3 +34,17 @@ int log_line_errno(enum log_level level, int r, const char *format, ...) _printf
 #define log_error_errno(r, ...)   log_line_errno(LOG_LEVEL_ERROR, (r), __VA_ARGS__)
 #define log_warning_errno(r, ...) log_line_errno(LOG_LEVEL_WARNING, (r), __VA_ARGS__)
 #define log_debug_errno(r, ...)   log_line_errno(LOG_LEVEL_DEBUG, (r), __VA_ARGS__)
+
+/*
+ * Opens /dev/null as those of the three that are closed: the first call of each main(), so that no
+ * file that is opened later becomes one of them. In the wrong direction: reading from the first of
+ * them and writing to the others is an error (EBADF), as it is for a closed one.
+ * Return: 0 or -errno.
+ */
+int standard_open(void);
+
+/*
+ * Prints @text and all that was printed before. Return: 0, or -errno where some of it could not be
+ * written, which is logged.
+ */
+int standard_print(const char *text);

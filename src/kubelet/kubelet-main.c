@@ -5,7 +5,6 @@
  * "rdma-provision" runs it (command.c). How it ends is how the verb of rdma-provision(8) does.
  */
 #include "../base/log.h"
-#include "../base/standard.h"
 #include "../load.h"
 #include "../model/paths.h"
 #include "cpus.h"
