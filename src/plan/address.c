@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Address: NICs get the address that was configured, or that the cloud told, and lose one of ours
- * that is another by now. Addresses that another program set are never touched.
+ * that is another by now. Addresses that another program set are never touched. Which NICs the
+ * cloud is asked about, and the wait for the GID that an address becomes, are here as well.
  */
+#include "../model/gid.h"
+#include "../model/metadata.h"
 #include "nic-netdev.h"
 
 #include <linux/if_addr.h>
@@ -93,5 +96,122 @@ int plan_addresses(const struct config *c, const struct node *n, const struct me
 		if (k && k->problem == REASON_NONE)
 			r = drop_address(memory, p, k, &n->addresses[i]);
 	}
+	return r;
+}
+
+static int wait_for_gid(struct plan *p, const struct device *d, const struct port *port,
+			const struct address *a)
+{
+	char text[48];
+
+	ip_format(a->family, a->local, a->prefix_len, text, sizeof(text));
+	return plan_add_item(p, STEP_ROUTE, VERB_WAIT, CLASS_WAITING, d->pci->address,
+			     REASON_GID_PENDING, "%s port %" PRIu32 ", %s", d->ibdev->name,
+			     port->number, text);
+}
+
+static int plan_port(const struct node *n, struct plan *p, const struct device *d,
+		     const struct netdev *nd, const struct port *port)
+{
+	for (size_t i = node_first_address(n, nd->ifindex);
+	     i < n->n_addresses && n->addresses[i].ifindex == nd->ifindex; i++) {
+		const struct address *a = &n->addresses[i];
+
+		if (a->family == AF_INET && a->scope == RT_SCOPE_UNIVERSE &&
+		    !gid_is_there(port, nd->name, a))
+			return wait_for_gid(p, d, port, a);
+	}
+	return 0;
+}
+
+/*
+ * The kernel adds the GID of an IPv4 address, ::ffff:a.b.c.d of type RoCE v2, a moment after it,
+ * and tells nobody: update_gid_event_work_handler() in drivers/infiniband/core/roce_gid_mgmt.c. A
+ * device that has no GID at all is not usable: that reason is enough.
+ */
+int plan_gids(const struct config *c _unused_, const struct node *n,
+	      const struct memory *memory _unused_, struct plan *p)
+{
+	for (size_t i = 0; i < p->n_devices; i++) {
+		const struct device *d = &p->devices[i];
+		const struct netdev *nd = node_netdev_named(n, d->netdev_name);
+
+		if (!d->is_handed_out || !d->is_usable || d->is_in_pod || !d->ibdev || !nd ||
+		    streq(d->ibdev->node_type, "RNIC"))
+			continue;
+		for (size_t k = 0; k < d->ibdev->n_ports; k++) {
+			const struct port *port = &d->ibdev->ports[k];
+
+			if (streq(port->state, "ACTIVE") && streq(port->link_layer, "Ethernet") &&
+			    plan_port(n, p, d, nd, port) < 0)
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* Of the main table: the primary ENI has it from the network manager. */
+static bool has_default_route(const struct node *n)
+{
+	for (size_t i = 0; i < n->n_routes; i++)
+		if (n->routes[i].table == RT_TABLE_MAIN && n->routes[i].family == AF_INET &&
+		    n->routes[i].prefix_len == 0 && n->routes[i].type == RTN_UNICAST &&
+		    n->routes[i].ifindex != 0)
+			return true;
+	return false;
+}
+
+static int wait_for(struct plan *p, const struct nic_netdev *k, const char *words)
+{
+	struct action *a = plan_add_reason(p, STEP_ROUTE, VERB_ASK_METADATA, CLASS_WAITING,
+					   k->device->pci->address, REASON_METADATA_WAITING);
+
+	if (!a)
+		return -ENOMEM;
+	COPY(a->text.to, k->netdev->mac);
+	snprintf(a->detail, sizeof(a->detail), "%s: %s", k->netdev->name, words);
+	return 0;
+}
+
+static int want_answer(const struct node *n, struct plan *p, const struct nic_netdev *k)
+{
+	const struct metadata *m = node_metadata(n, k->netdev->mac);
+	struct action *a;
+
+	if (m && m->state == METADATA_KNOWN)
+		return 0;
+	if (!has_default_route(n))
+		return wait_for(p, k,
+				"no NIC has a default route yet, so which is the primary one "
+				"cannot be told");
+	if (!k->netdev->is_up || !k->netdev->has_carrier)
+		return wait_for(p, k, "it has no link");
+	/* A pod may have given it back with another one. */
+	if (!k->netdev->master && k->netdev->perm_mac[0] &&
+	    !streq(k->netdev->perm_mac, k->netdev->mac))
+		return wait_for(p, k, "it does not have the MAC that it was made with");
+	if (!metadata_is_mac(k->netdev->mac))
+		return wait_for(p, k, "it has no MAC that can be asked about");
+
+	a = plan_add(p, STEP_ROUTE, VERB_ASK_METADATA, CLASS_CHANGE, k->device->pci->address);
+	if (!a)
+		return -ENOMEM;
+	COPY(a->text.to, k->netdev->mac);
+	COPY(a->detail, k->netdev->name);
+	return 0;
+}
+
+int plan_metadata(const struct config *c, const struct node *n,
+		  const struct memory *memory _unused_, struct plan *p)
+{
+	int r = 0;
+
+	if (!c->route.manage || c->route.address != ADDRESS_METADATA)
+		return 0;
+
+	/* A VF has no ENI of its own: the service knows nothing of it. */
+	for (size_t i = 0; i < p->n_nic_netdevs && r >= 0; i++)
+		if (!p->nic_netdevs[i].device->is_vf)
+			r = want_answer(n, p, &p->nic_netdevs[i]);
 	return r;
 }
