@@ -311,10 +311,8 @@ static const struct pair *find_line(struct setting_change *c, unsigned line)
 		    pairs_parse(f->path, f->data, f->size, &c->pairs, &errors) < 0)
 			return NULL;
 	}
-	for (size_t i = 0; i < c->pairs.n_items; i++)
-		if ((c->text ? c->pairs.items[i].put : c->pairs.items[i].line) == line)
-			return &c->pairs.items[i];
-	return NULL;
+	return FIND(item, c->pairs.items, c->pairs.n_items,
+		    (c->text ? item->put : item->line) == line);
 }
 
 /* Lines of 50-set.conf are those of the file that is there. An empty value would clear what a

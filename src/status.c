@@ -37,10 +37,7 @@ static bool is_active(const char *word)
 	static const char *const words[] = { "", "active", "activating", "reloading",
 					     "refreshing" };
 
-	for (size_t i = 0; i < ELEMENTSOF(words); i++)
-		if (streq(word, words[i]))
-			return true;
-	return false;
+	return ANY(w, words, ELEMENTSOF(words), streq(word, *w));
 }
 
 static int terminal_width(void)

@@ -153,10 +153,7 @@ static bool is_empty_field(const struct field *f, const char *base)
 		return !*at;
 	if (is_list(f) && f->count > 0)
 		return count_of(f, base) == 0;
-	for (size_t i = 0; i < f->size; i++)
-		if (at[i])
-			return false;
-	return true;
+	return !ANY(a, at, f->size, *a);
 }
 
 static json_t *pack_numbers(const struct field *f, const char *base)

@@ -79,6 +79,28 @@ static inline void *append_raw(void **array, size_t *n, size_t size)
 	return memset((char *)*array + size * (*n)++, 0, size);
 }
 
+/* Does @condition, an expression of the pointer @it, hold for any element of an array? */
+#define ANY(it, array, n, condition)                                                               \
+	({                                                                                         \
+		bool _any = false;                                                                 \
+		for (size_t _i = 0; _i < (n) && !_any; _i++) {                                     \
+			__typeof__(&*(array)) it = &(array)[_i];                                   \
+			_any = (condition);                                                        \
+		}                                                                                  \
+		_any;                                                                              \
+	})
+
+/* The first element for which @condition holds; else NULL. */
+#define FIND(it, array, n, condition)                                                              \
+	({                                                                                         \
+		__typeof__(&*(array)) _found = NULL;                                               \
+		for (size_t _i = 0; _i < (n) && !_found; _i++) {                                   \
+			__typeof__(&*(array)) it = &(array)[_i];                                   \
+			_found = (condition) ? it : NULL;                                          \
+		}                                                                                  \
+		_found;                                                                            \
+	})
+
 /* The address that is none. */
 static inline bool is_zero(const uint8_t bytes[static 16])
 {

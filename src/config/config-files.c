@@ -175,10 +175,7 @@ static int load_first(const struct fs *fs, const char *const *of, const char *na
 static const struct config_draft *find_draft(const struct config_draft *drafts, size_t n_drafts,
 					     const char *name)
 {
-	for (size_t i = 0; i < n_drafts; i++)
-		if (streq(drafts[i].name, name))
-			return &drafts[i];
-	return NULL;
+	return FIND(d, drafts, n_drafts, streq(d->name, name));
 }
 
 /* A file of /etc that is not there yet takes its place in the list. */

@@ -441,10 +441,7 @@ static bool is_resource_used(const struct config *c, size_t layer)
 {
 	if (layer > 0)
 		return c->devices[layer - 1].resource[0];
-	for (size_t i = 0; i < c->n_devices; i++)
-		if (!c->devices[i].resource[0])
-			return true;
-	return false;
+	return ANY(d, c->devices, c->n_devices, !d->resource[0]);
 }
 
 /* The plugin that is shared compares names without their prefixes. */

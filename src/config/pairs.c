@@ -29,15 +29,9 @@ void pairs_done(struct pairs *p)
 /* @key: NULL for the header. */
 static struct pair *find(const struct pairs *p, const char *section, const char *key)
 {
-	for (size_t i = 0; i < p->n_items; i++) {
-		struct pair *item = &p->items[i];
-
-		if (streq(item->section, section) &&
-		    (key ? item->key && streq(item->key, key) : !item->key))
-			return item;
-	}
-
-	return NULL;
+	return FIND(item, p->items, p->n_items,
+		    streq(item->section, section) &&
+			    (key ? item->key && streq(item->key, key) : !item->key));
 }
 
 const struct pair *pairs_find(const struct pairs *p, const char *section, const char *key)
@@ -141,11 +135,7 @@ static void drop(struct pairs *p, struct pair *item)
 
 static bool has_keys(const struct pairs *p, const char *section)
 {
-	for (size_t i = 0; i < p->n_items; i++)
-		if (p->items[i].key && streq(p->items[i].section, section))
-			return true;
-
-	return false;
+	return ANY(item, p->items, p->n_items, item->key && streq(item->section, section));
 }
 
 int pairs_unset(struct pairs *p, const char *section, const char *key)
@@ -164,11 +154,7 @@ int pairs_unset(struct pairs *p, const char *section, const char *key)
 
 static bool is_first_of_section(const struct pairs *p, size_t i)
 {
-	for (size_t k = 0; k < i; k++)
-		if (streq(p->items[k].section, p->items[i].section))
-			return false;
-
-	return true;
+	return !ANY(item, p->items, i, streq(item->section, p->items[i].section));
 }
 
 /* One section: a blank line, its header, its keys. */

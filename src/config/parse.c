@@ -222,10 +222,7 @@ static bool is_pci_glob(char *s)
 		"xxxxxxx:xx:xx.x", "xxxxxxxx:xx:xx.x",
 	};
 
-	for (size_t i = 0; i < ELEMENTSOF(shapes); i++)
-		if (is_hex_glob(s, ":.", shapes[i]))
-			return true;
-	return false;
+	return ANY(shape, shapes, ELEMENTSOF(shapes), is_hex_glob(s, ":.", *shape));
 }
 
 static bool is_id_glob(char *s)

@@ -230,11 +230,7 @@ static bool is_dns_label(const char *s, size_t n)
 	if (n == 0 || n > 63 || s[0] == '-' || s[n - 1] == '-')
 		return false;
 
-	for (size_t i = 0; i < n; i++)
-		if (!(s[i] >= 'a' && s[i] <= 'z') && !(s[i] >= '0' && s[i] <= '9') && s[i] != '-')
-			return false;
-
-	return true;
+	return !ANY(c, s, n, !(*c >= 'a' && *c <= 'z') && !(*c >= '0' && *c <= '9') && *c != '-');
 }
 
 /* No plugin takes more than letters, digits, "_" and "-" in names; which of them takes "-" is
@@ -700,11 +696,7 @@ bool setting_is_list(const struct setting *s)
 
 const struct setting *setting_find(const char *section, const char *name)
 {
-	for (size_t i = 0; i < N_SETTINGS; i++)
-		if (streq(settings[i].section, section) && streq(settings[i].name, name))
-			return &settings[i];
-
-	return NULL;
+	return FIND(s, settings, N_SETTINGS, streq(s->section, section) && streq(s->name, name));
 }
 
 int setting_parse(const struct setting *s, const char *value, void *base)

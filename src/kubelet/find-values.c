@@ -163,10 +163,7 @@ static int compare_names(const char *a, const char *b)
 
 static bool is_own_name(const char *name)
 {
-	for (size_t i = 0; i < ELEMENTSOF(own_drop_ins); i++)
-		if (streq(own_drop_ins[i], name))
-			return true;
-	return false;
+	return ANY(o, own_drop_ins, ELEMENTSOF(own_drop_ins), streq(*o, name));
 }
 
 /* A name behind all that say something about our settings. */

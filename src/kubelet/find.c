@@ -85,10 +85,7 @@ static int is_kubelet(const struct fs *fs, const char *pid)
 		return r == -ENOMEM ? r : 0; /* it has ended */
 	text[strcspn(text, " ")] = '\0'; /* k3s hides its arguments: "/usr/local/bin/k3s server" */
 	name = base_name(text);
-	for (size_t i = 0; i < ELEMENTSOF(process_names); i++)
-		if (streq(name, process_names[i]))
-			return 1;
-	return 0;
+	return ANY(p, process_names, ELEMENTSOF(process_names), streq(name, *p));
 }
 
 /* The first process of a unit that is, or has in it, a kubelet, or 0. Return: 0 or -ENOMEM. */
@@ -120,10 +117,7 @@ static bool is_kubelet_program(const char *path)
 {
 	static const char *const names[] = { "kubelet", "hyperkube", "rke2", "k3s", "snap" };
 
-	for (size_t i = 0; i < ELEMENTSOF(names); i++)
-		if (streq(base_name(path), names[i]))
-			return true;
-	return false;
+	return ANY(n, names, ELEMENTSOF(names), streq(base_name(path), *n));
 }
 
 /* Is it called as a kubelet is? One that runs another program has that as its first argument. */
@@ -243,10 +237,7 @@ static int read_flags(struct value_look *l, struct kubelet_found *k)
 
 static bool is_extra_variable(const char *name)
 {
-	for (size_t i = 0; i < ELEMENTSOF(extra_variables); i++)
-		if (streq(extra_variables[i], name))
-			return true;
-	return false;
+	return ANY(e, extra_variables, ELEMENTSOF(extra_variables), streq(*e, name));
 }
 
 /* Where a variable that nobody set can be set: the last file that kubeadm does not write. */
@@ -333,10 +324,8 @@ static bool was_started(const struct value_look *l, const struct kubelet_found *
 
 	if (k->seen.is_running || l->unit.start_usec > 0)
 		return true;
-	for (size_t i = 0; i < ELEMENTSOF(traces); i++)
-		if (fs_exists(l->fs, traces[i]) != 0) /* not known: it may run */
-			return true;
-	return false;
+	/* One that is not known may run. */
+	return ANY(t, traces, ELEMENTSOF(traces), fs_exists(l->fs, *t) != 0);
 }
 
 /* Names this very process: its number alone may be given away again. */

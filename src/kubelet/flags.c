@@ -109,10 +109,7 @@ static const char *const labels_read[] = { VKE_RDMA_MODE "=", VKE_GPU_SCHEDULE "
 
 static bool is_label_read(const char *pair)
 {
-	for (size_t i = 0; i < ELEMENTSOF(labels_read); i++)
-		if (is_prefix(pair, labels_read[i]))
-			return true;
-	return false;
+	return ANY(l, labels_read, ELEMENTSOF(labels_read), is_prefix(pair, *l));
 }
 
 /* The labels that are looked at, wherever they stand in a long list. */

@@ -28,18 +28,13 @@ bool kept_is_read(const char *key, const char *sub)
 	for (int s = 0; s < _KUBELET_SETTING_N; s++)
 		if (streq(key, kubelet_key((enum kubelet_setting)s)))
 			return !*sub;
-	for (size_t i = 0; i < ELEMENTSOF(keys); i++)
-		if (streq(key, keys[i].key) && (!keys[i].sub || streq(sub, keys[i].sub)))
-			return true;
-	return false;
+	return ANY(k, keys, ELEMENTSOF(keys),
+		   streq(key, k->key) && (!k->sub || streq(sub, k->sub)));
 }
 
 static bool is_key_read(const char *key)
 {
-	for (size_t i = 0; i < ELEMENTSOF(keys); i++)
-		if (streq(key, keys[i].key))
-			return true;
-	return kept_is_read(key, "");
+	return ANY(k, keys, ELEMENTSOF(keys), streq(key, k->key)) || kept_is_read(key, "");
 }
 
 struct writer {

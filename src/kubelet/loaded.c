@@ -84,13 +84,10 @@ static bool is_changed_since_reload(const struct unit *u, const struct fs *fs)
 
 	if (fs_stat(fs, "run/systemd/generator", &reloaded) < 0)
 		return false;
-	for (size_t i = 0; i < u->n_pages; i++)
-		if (u->pages[i].kind == PAGE_UNIT &&
-		    !is_prefix(u->pages[i].path, "/run/systemd/generator") &&
-		    fs_stat(fs, fs_bare(u->pages[i].path), &st) >= 0 &&
-		    is_later(&st.st_ctim, &reloaded.st_ctim))
-			return true;
-	return false;
+	return ANY(p, u->pages, u->n_pages,
+		   p->kind == PAGE_UNIT && !is_prefix(p->path, "/run/systemd/generator") &&
+			   fs_stat(fs, fs_bare(p->path), &st) >= 0 &&
+			   is_later(&st.st_ctim, &reloaded.st_ctim));
 }
 
 int loaded_read(struct unit *u, const struct fs *fs, bool is_asking)

@@ -74,10 +74,7 @@ static bool is_key(const struct yaml_item *item, const char *key)
 
 static const struct own *own_of(const struct yaml_item *item)
 {
-	for (size_t i = 0; i < ELEMENTSOF(owns); i++)
-		if (is_key(item, owns[i].key))
-			return &owns[i];
-	return NULL;
+	return FIND(o, owns, ELEMENTSOF(owns), is_key(item, o->key));
 }
 
 /* A flag of the kubelet with a tag, or one that is cut: its value is not known. */

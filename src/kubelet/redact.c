@@ -50,10 +50,7 @@ static size_t labels_of_source(const struct unit *u, size_t source)
 /* Does the word of ExecStart= @source become something relevant? */
 static bool is_source_relevant(const struct unit *u, size_t source)
 {
-	for (size_t i = 0; i < u->n_arguments; i++)
-		if (u->arguments[i].source == source && u->arguments[i].is_relevant)
-			return true;
-	return false;
+	return ANY(a, u->arguments, u->n_arguments, a->source == source && a->is_relevant);
 }
 
 static bool is_alone(const char *word, const char *name)

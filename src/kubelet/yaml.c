@@ -47,11 +47,8 @@ static bool is_null_text(const yaml_event_t *e)
 {
 	static const char *const nulls[] = { "", "~", "null", "Null", "NULL" };
 
-	for (size_t i = 0; i < ELEMENTSOF(nulls); i++)
-		if (e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-		    yaml_events_is_text(e, nulls[i]))
-			return true;
-	return false;
+	return ANY(n, nulls, ELEMENTSOF(nulls),
+		   e->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && yaml_events_is_text(e, *n));
 }
 
 /* @e: a scalar, or the start of a collection, which is noted as odd. */

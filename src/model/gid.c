@@ -65,11 +65,9 @@ bool gid_is_there(const struct port *p, const char *netdev, const struct address
 	uint8_t wanted[16], have[16];
 
 	gid_of_address(a, wanted);
-	for (size_t i = 0; i < p->n_gids; i++)
-		if (streq(p->gids[i].type, GID_ROCE_V2) && streq(p->gids[i].netdev, netdev) &&
-		    gid_parse(p->gids[i].gid, have) && memcmp(have, wanted, sizeof(have)) == 0)
-			return true;
-	return false;
+	return ANY(g, p->gids, p->n_gids,
+		   streq(g->type, GID_ROCE_V2) && streq(g->netdev, netdev) &&
+			   gid_parse(g->gid, have) && memcmp(have, wanted, sizeof(have)) == 0);
 }
 
 int gid_index_of(const struct port *p, const char *netdev, const struct netdev *bond)

@@ -93,10 +93,7 @@ static const struct netdev *netdev_in(const struct node *n, uint32_t netns, uint
 {
 	if (netns == 0)
 		return ifindex > 0 ? node_netdev(n, ifindex) : NULL;
-	for (size_t i = 0; i < n->n_aways; i++)
-		if (n->aways[i].netns == netns && n->aways[i].ifindex == ifindex)
-			return &n->aways[i];
-	return NULL;
+	return FIND(a, n->aways, n->n_aways, a->netns == netns && a->ifindex == ifindex);
 }
 
 static int add_step(const struct node *n, const struct netdev *upper, const struct netdev *lower,

@@ -237,14 +237,10 @@ static bool is_of_dhcp(const struct sock *s)
 
 static bool has_sock(const struct node *n, const struct sock *like, const struct address *a)
 {
-	for (size_t i = 0; i < n->n_socks; i++) {
-		const struct sock *s = &n->socks[i];
-
-		if (s->is_listening && s->family == like->family && s->protocol == like->protocol &&
-		    s->local_port == like->local_port && memcmp(s->local, a->local, 16) == 0)
-			return true;
-	}
-	return false;
+	return ANY(s, n->socks, n->n_socks,
+		   s->is_listening && s->family == like->family && s->protocol == like->protocol &&
+			   s->local_port == like->local_port &&
+			   memcmp(s->local, a->local, 16) == 0);
 }
 
 /* Does its program listen on the same port of every address, as ntpd and named do? */
@@ -482,14 +478,9 @@ static bool is_own_gid(const struct node *n, const struct netdev *nd, const char
 		return false;
 	if (ip_is_link_local(AF_INET6, gid)) /* of its MAC, always there */
 		return true;
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		const struct address *a = &n->addresses[i];
-
-		if (a->ifindex == nd->ifindex && (is_equal_gid(gid, a->family, a->local) ||
-						  is_equal_gid(gid, a->family, a->peer)))
-			return true;
-	}
-	return false;
+	return ANY(a, n->addresses, n->n_addresses,
+		   a->ifindex == nd->ifindex && (is_equal_gid(gid, a->family, a->local) ||
+						 is_equal_gid(gid, a->family, a->peer)));
 }
 
 /*

@@ -169,8 +169,5 @@ bool module_options_is_own(const char *path)
 		"/etc/modprobe.d/zz-rdma-provision.conf",
 	};
 
-	for (size_t i = 0; i < ELEMENTSOF(own); i++)
-		if (streq(path, own[i]) || streq(path, own[i] + 1))
-			return true;
-	return false;
+	return ANY(o, own, ELEMENTSOF(own), streq(path, *o) || streq(path, *o + 1));
 }

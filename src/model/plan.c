@@ -20,10 +20,7 @@ void questions_done(struct questions *q)
 
 bool questions_name(const struct questions *q, const char *pci)
 {
-	for (size_t i = 0; i < q->n_functions; i++)
-		if (streq(q->functions[i], pci))
-			return true;
-	return false;
+	return ANY(f, q->functions, q->n_functions, streq(*f, pci));
 }
 
 int questions_add_function(struct questions *q, const char *pci)
@@ -147,10 +144,7 @@ int plan_add_hint(struct plan *p, enum reason reason, const char *target, const 
 
 bool plan_has_open_changes(const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (action_is_open(&p->actions[i]))
-			return true;
-	return false;
+	return ANY(a, p->actions, p->n_actions, action_is_open(a));
 }
 
 static int compare_device(const void *key, const void *element)
@@ -219,18 +213,12 @@ bool plan_changes_vfs(const struct plan *p, const char *pf)
 
 bool plan_has_lost_devices(const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (p->devices[i].is_lost)
-			return true;
-	return p->n_gone > 0;
+	return ANY(d, p->devices, p->n_devices, d->is_lost) || p->n_gone > 0;
 }
 
 bool plan_has_needed_changes(const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (action_is_open(&p->actions[i]) && !action_is_best_effort(&p->actions[i]))
-			return true;
-	return false;
+	return ANY(a, p->actions, p->n_actions, action_is_open(a) && !action_is_best_effort(a));
 }
 
 const char *device_advice(const struct device *d)

@@ -63,9 +63,6 @@ enum pnet_worth pnet_judge(const struct node *n, const struct pnet_wish *w, cons
 bool pnet_is_there(const struct node *n, const struct pnet_wish *w, const struct pnet *table,
 		   size_t n_table, bool of_ibdev)
 {
-	for (size_t i = 0; i < n_table; i++)
-		if ((table[i].ibdev[0] != '\0') == of_ibdev &&
-		    pnet_judge(n, w, &table[i]) == PNET_RIGHT)
-			return true;
-	return false;
+	return ANY(t, table, n_table,
+		   (t->ibdev[0] != '\0') == of_ibdev && pnet_judge(n, w, t) == PNET_RIGHT);
 }

@@ -332,11 +332,8 @@ static void take(const struct packet *p, const struct match *m, struct lookup *l
 
 static bool has_address(const struct node *n, int family, const uint8_t *bytes)
 {
-	for (size_t i = 0; i < n->n_addresses; i++)
-		if (n->addresses[i].family == family &&
-		    memcmp(n->addresses[i].local, bytes, 16) == 0)
-			return true;
-	return false;
+	return ANY(a, n->addresses, n->n_addresses,
+		   a->family == family && memcmp(a->local, bytes, 16) == 0);
 }
 
 /* Before any rule: ip_route_output_key_hash_rcu() in net/ipv4/route.c. Return: 1 to go on. */
@@ -450,10 +447,7 @@ static int collect(const struct node *n, int family, struct prefixes *l)
 
 static bool is_covered(const struct prefixes *l, const uint8_t *bytes)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (ip_is_in_prefix(bytes, l->items[i].first, l->items[i].length))
-			return true;
-	return false;
+	return ANY(item, l->items, l->n, ip_is_in_prefix(bytes, item->first, item->length));
 }
 
 /* The first address behind a prefix; false: there is none. */

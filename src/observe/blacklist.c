@@ -84,12 +84,7 @@ int blacklist_read(const struct fs *fs, struct blacklist *ret)
 
 bool blacklist_has(const struct blacklist *b, const char *module)
 {
-	for (size_t i = 0; i < b->n_rules; i++) {
-		const struct blacklist_rule *rule = &b->rules[i];
-
-		if (rule->is_glob ? fnmatch(rule->module, module, 0) == 0
-				  : streq(rule->module, module))
-			return true;
-	}
-	return false;
+	return ANY(rule, b->rules, b->n_rules,
+		   rule->is_glob ? fnmatch(rule->module, module, 0) == 0
+				 : streq(rule->module, module));
 }

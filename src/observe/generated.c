@@ -30,11 +30,8 @@ static bool is_replaced(const struct fs *fs)
 					       "etc/systemd/system-generators",
 					       "usr/local/lib/systemd/system-generators" };
 
-	for (size_t i = 0; i < ELEMENTSOF(folders); i++) {
-		if (fs_exists(fs, FS_PATH("%s/rdma-provision-generator", folders[i])) > 0)
-			return true;
-	}
-	return false;
+	return ANY(f, folders, ELEMENTSOF(folders),
+		   fs_exists(fs, FS_PATH("%s/rdma-provision-generator", *f)) > 0);
 }
 
 int observe_generated(const struct fs *fs, const struct config *c)

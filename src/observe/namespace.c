@@ -83,10 +83,7 @@ static int add_links(const struct look *l, int fd)
 
 static bool is_known(const struct node *n, uint64_t inode)
 {
-	for (size_t i = 0; i < n->n_netnses; i++)
-		if (n->netnses[i].inode == inode)
-			return true;
-	return false;
+	return ANY(ns, n->netnses, n->n_netnses, ns->inode == inode);
 }
 
 static int add_file(const struct look *l, const char *folder, const char *file)

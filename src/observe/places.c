@@ -26,10 +26,7 @@ static char *cut_word(char **line)
 
 static bool is_known(const struct node *n, const char *name)
 {
-	for (size_t i = 0; i < n->n_hosts; i++)
-		if (streq(n->hosts[i].name, name))
-			return true;
-	return false;
+	return ANY(h, n->hosts, n->n_hosts, streq(h->name, name));
 }
 
 /* A line of /etc/hosts: hosts(5). */

@@ -106,10 +106,7 @@ static bool is_network(const char *type)
 	static const char *const types[] = { "nfs",  "nfs4",           "cifs",      "smb3",
 					     "ceph", "fuse.glusterfs", "fuse.sshfs" };
 
-	for (size_t i = 0; i < ELEMENTSOF(types); i++)
-		if (streq(type, types[i]))
-			return true;
-	return false;
+	return ANY(t, types, ELEMENTSOF(types), streq(type, *t));
 }
 
 static const char *const peer_keys[] = { "addr=", "mon_addr=" };
@@ -394,13 +391,8 @@ static void put_encoded(FILE *f, const char *text, size_t n)
 
 static bool is_kept(const char *option)
 {
-	for (size_t i = 0; i < ELEMENTSOF(peer_keys); i++)
-		if (is_prefix(option, peer_keys[i]))
-			return true;
-	for (size_t i = 0; i < ELEMENTSOF(layer_keys); i++)
-		if (is_prefix(option, layer_keys[i]))
-			return true;
-	return false;
+	return ANY(p, peer_keys, ELEMENTSOF(peer_keys), is_prefix(option, *p)) ||
+	       ANY(l, layer_keys, ELEMENTSOF(layer_keys), is_prefix(option, *l));
 }
 
 /* A user and a password, if any, are before "@". */

@@ -39,14 +39,9 @@ static bool has_asked(const struct node *n, enum destination_to to, const struct
 
 static bool has_default(const struct node *n, int family, uint32_t table)
 {
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *t = &n->routes[i];
-
-		if (t->family == family && t->table == table && t->prefix_len == 0 &&
-		    t->type == RTN_UNICAST)
-			return true;
-	}
-	return false;
+	return ANY(t, n->routes, n->n_routes,
+		   t->family == family && t->table == table && t->prefix_len == 0 &&
+			   t->type == RTN_UNICAST);
 }
 
 /* @vrf: NULL: by the main rules */

@@ -49,10 +49,7 @@ static bool is_known(const char *name)
 	static const char *const names[] = { ERDMA_MODULE,   IPOIB_MODULE, "ib_umad", "ib_uverbs",
 					     PEERMEM_MODULE, "rdma_ucm",   SMC_MODULE };
 
-	for (size_t i = 0; i < ELEMENTSOF(names); i++)
-		if (streq(names[i], name))
-			return true;
-	return false;
+	return ANY(n, names, ELEMENTSOF(names), streq(*n, name));
 }
 
 /* Does a function that is here ask for it? udev would load it as well. */
@@ -63,13 +60,11 @@ static bool is_asked_for(struct modules *m, const struct fs *fs, const char *nam
 
 	if (fs_list(fs, "sys/bus/pci/devices", &names) < 0)
 		return false;
-	for (size_t i = 0; i < names.n_names; i++) {
-		if (fs_read(fs, FS_PATH("sys/bus/pci/devices/%.64s/modalias", names.names[i]),
-			    modalias, sizeof(modalias)) >= 0 &&
-		    module_resolve(m, modalias, found, sizeof(found)) >= 0 && streq(found, name))
-			return true;
-	}
-	return false;
+	return ANY(n, names.names, names.n_names,
+		   fs_read(fs, FS_PATH("sys/bus/pci/devices/%.64s/modalias", *n), modalias,
+			   sizeof(modalias)) >= 0 &&
+			   module_resolve(m, modalias, found, sizeof(found)) >= 0 &&
+			   streq(found, name));
 }
 
 /* Words "compat_mode=Y reserve_ports_base=30608", of these two names. */

@@ -82,10 +82,7 @@ int request_make(enum request what, const char *argument, char *ret_words, size_
 
 static bool is_kubelet_unit(const char *unit)
 {
-	for (size_t i = 0; i < ELEMENTSOF(kubelet_units); i++)
-		if (streq(kubelet_units[i], unit))
-			return true;
-	return false;
+	return ANY(k, kubelet_units, ELEMENTSOF(kubelet_units), streq(*k, unit));
 }
 
 static int serve_unit(const char *unit, char **ret_answer)

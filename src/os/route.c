@@ -217,10 +217,7 @@ static int on_nexthop(struct nlmsghdr *h, void *userdata)
 
 static const struct nexthop *find_nexthop(const struct nexthops *l, uint32_t id)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (l->all[i].id == id)
-			return &l->all[i];
-	return NULL;
+	return FIND(a, l->all, l->n, a->id == id);
 }
 
 /* Groups have no groups as members. */

@@ -8,10 +8,7 @@
 
 static bool has_in_pod(const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (p->devices[i].is_in_pod)
-			return true;
-	return false;
+	return ANY(d, p->devices, p->n_devices, d->is_in_pod);
 }
 
 static int make_nccl(const struct config *c, const struct node *n, const struct plan *p,

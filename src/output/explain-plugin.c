@@ -14,10 +14,8 @@ struct obstacle {
 
 static const struct action *find_action(const struct plan *p, const char *path)
 {
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (p->actions[i].verb == VERB_WRITE_PLUGIN && streq(p->actions[i].target, path))
-			return &p->actions[i];
-	return NULL;
+	return FIND(a, p->actions, p->n_actions,
+		    a->verb == VERB_WRITE_PLUGIN && streq(a->target, path));
 }
 
 static bool is_written(const struct node *n, const struct plan *p)
@@ -31,14 +29,9 @@ static bool has_old_process(const struct config *c, const struct node *n,
 {
 	const bool is_file_read = !*c->plugin.manifest && is_written(n, p);
 
-	for (size_t i = 0; i < n->n_plugin_processes; i++) {
-		const struct plugin_process *q = &n->plugin_processes[i];
-
-		if ((is_file_read && q->is_dated && q->since_change_sec < 0) ||
-		    plan_missed_by(c, n, memory, p, q))
-			return true;
-	}
-	return false;
+	return ANY(q, n->plugin_processes, n->n_plugin_processes,
+		   (is_file_read && q->is_dated && q->since_change_sec < 0) ||
+			   plan_missed_by(c, n, memory, p, q));
 }
 
 /* The one device that is not exposed, or the first of several: its reason stands for all. */

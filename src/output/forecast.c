@@ -29,10 +29,7 @@ static const char *pf_of(const struct device *d)
 
 static bool is_exposed(const struct plan *p, const struct device *d)
 {
-	for (size_t i = 0; i < p->lint.n_exposed; i++)
-		if (streq(p->lint.exposed[i].pci, d->pci->address))
-			return true;
-	return false;
+	return ANY(e, p->lint.exposed, p->lint.n_exposed, streq(e->pci, d->pci->address));
 }
 
 /* One that is usable and not exposed stays out: the plugin, or its file, cannot have it. */
@@ -54,11 +51,8 @@ static size_t count_after(const struct config *c, const struct plan *p, const st
 /* No device before this one that counts is of the same PF. */
 static bool is_first_of_pf(const struct config *c, const struct plan *p, size_t i)
 {
-	for (size_t k = 0; k < i; k++)
-		if (streq(pf_of(&p->devices[k]), pf_of(&p->devices[i])) &&
-		    count_after(c, p, &p->devices[k]) > 0)
-			return false;
-	return true;
+	return !ANY(d, p->devices, i,
+		    streq(pf_of(d), pf_of(&p->devices[i])) && count_after(c, p, d) > 0);
 }
 
 static int add_later(const struct config *c, const struct plan *p, struct forecast *f)

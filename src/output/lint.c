@@ -85,11 +85,8 @@ static bool has_netdev(const struct linter *l, const struct function *f, const j
 	if (f->is_elsewhere && *output_plugin_netdev(f->device))
 		return has_text(list, output_plugin_netdev(f->device));
 
-	for (size_t i = 0; i < l->node->n_netdevs; i++)
-		if (streq(l->node->netdevs[i].pci, f->pci->address) &&
-		    has_text(list, l->node->netdevs[i].name))
-			return true;
-	return false;
+	return ANY(n, l->node->netdevs, l->node->n_netdevs,
+		   streq(n->pci, f->pci->address) && has_text(list, n->name));
 }
 
 /* Names of netlink's encapsulation, not of sysfs' link_layer. */

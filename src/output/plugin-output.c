@@ -104,23 +104,13 @@ static bool are_ids_exact(const struct pool *pool)
 	const struct plan *p = pool->plan;
 	const struct pci *last = NULL;
 
-	for (size_t i = 0; i < p->n_devices; i++) {
-		const struct device *d = &p->devices[i];
-
-		if (is_in(pool, d) ? !*d->pci->driver
+	return !ANY(d, p->devices, p->n_devices,
+		    is_in(pool, d) ? !*d->pci->driver
 				   : (output_plugin_offers(d) || is_taken(d->pci, d->ibdev)) &&
-					     is_new_selected(pool, d->pci, &last))
-			return false;
-	}
-
-	for (size_t i = 0; i < pool->node->n_pcis; i++) {
-		const struct pci *f = &pool->node->pcis[i];
-
-		if (!plan_device(p, f) && is_taken(f, node_ibdev_of(pool->node, f->address)) &&
-		    is_new_selected(pool, f, &last))
-			return false;
-	}
-	return true;
+					     is_new_selected(pool, d->pci, &last)) &&
+	       !ANY(f, pool->node->pcis, pool->node->n_pcis,
+		    !plan_device(p, f) && is_taken(f, node_ibdev_of(pool->node, f->address)) &&
+			    is_new_selected(pool, f, &last));
 }
 
 /* The one way in which the whole entry of a pool speaks of its devices. */

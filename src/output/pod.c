@@ -32,14 +32,9 @@ static bool has_smc(const struct config *c, const struct node *n, const struct p
 	if (c->smc.enable == SMC_NO || mode == DRIVER_MODE_OFED || mode == DRIVER_MODE_COMPAT ||
 	    (mode == DRIVER_MODE_KEEP && module_options_is_compat(n)))
 		return false;
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (p->actions[i].step == STEP_SMC && p->actions[i].class != CLASS_CHANGE)
-			return false;
-	for (size_t i = 0; i < p->n_reasons; i++)
-		if (p->reasons[i].reason == REASON_SMC_IWARP ||
-		    p->reasons[i].reason == REASON_SMC_ABSENT)
-			return false;
-	return true;
+	return !ANY(a, p->actions, p->n_actions, a->step == STEP_SMC && a->class != CLASS_CHANGE) &&
+	       !ANY(r, p->reasons, p->n_reasons,
+		    r->reason == REASON_SMC_IWARP || r->reason == REASON_SMC_ABSENT);
 }
 
 static struct pod describe(const struct config *c, const struct node *n, const struct plan *p,

@@ -163,10 +163,7 @@ static int add_attempts(const struct memory *memory, const struct plan *p, struc
 
 static bool is_planned(const struct plan *p, const char *pci)
 {
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (streq(p->devices[i].pci->address, pci))
-			return true;
-	return false;
+	return ANY(d, p->devices, p->n_devices, streq(d->pci->address, pci));
 }
 
 static int add_memory(struct memory *to, const struct device_memory *m)

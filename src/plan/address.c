@@ -153,12 +153,9 @@ int plan_gids(const struct config *c _unused_, const struct node *n,
 /* Of the main table: the primary ENI has it from the network manager. */
 static bool has_default_route(const struct node *n)
 {
-	for (size_t i = 0; i < n->n_routes; i++)
-		if (n->routes[i].table == RT_TABLE_MAIN && n->routes[i].family == AF_INET &&
-		    n->routes[i].prefix_len == 0 && n->routes[i].type == RTN_UNICAST &&
-		    n->routes[i].ifindex != 0)
-			return true;
-	return false;
+	return ANY(r, n->routes, n->n_routes,
+		   r->table == RT_TABLE_MAIN && r->family == AF_INET && r->prefix_len == 0 &&
+			   r->type == RTN_UNICAST && r->ifindex != 0);
 }
 
 static int wait_for(struct plan *p, const struct nic_netdev *k, const char *words)

@@ -68,12 +68,8 @@ static bool is_driver_match(const char *glob, const char *name)
 static bool is_name_of_other(const struct node *n, const struct memory *memory,
 			     const struct pci *pci, const char *name)
 {
-	for (size_t i = 0; i < memory->n_devices; i++)
-		if (streq(memory->devices[i].matched, name) &&
-		    !streq(memory->devices[i].pci, pci->address) &&
-		    node_pci(n, memory->devices[i].pci))
-			return true;
-	return false;
+	return ANY(d, memory->devices, memory->n_devices,
+		   streq(d->matched, name) && !streq(d->pci, pci->address) && node_pci(n, d->pci));
 }
 
 /* Does one word of Match= ("driver:mlx5_core") fit? @kind is set to its kind. */
@@ -218,13 +214,9 @@ static bool is_part_of_lag(const struct node *n, const struct pci *pci)
 	if (!bond || !streq(pci->driver, "mlx5_core") || node_ibdev_of(n, pci->address))
 		return false;
 
-	for (size_t i = 0; i < n->n_netdevs; i++)
-		if (n->netdevs[i].master == bond->ifindex &&
-		    strncmp(n->netdevs[i].pci, pci->address, slot) == 0 &&
-		    strcmp(n->netdevs[i].pci, pci->address) < 0 &&
-		    node_ibdev_of(n, n->netdevs[i].pci))
-			return true;
-	return false;
+	return ANY(nd, n->netdevs, n->n_netdevs,
+		   nd->master == bond->ifindex && strncmp(nd->pci, pci->address, slot) == 0 &&
+			   strcmp(nd->pci, pci->address) < 0 && node_ibdev_of(n, nd->pci));
 }
 
 /* The GIDs of a bonded port are of the bond, also where netlink tells of its slave. */

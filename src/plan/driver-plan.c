@@ -13,10 +13,7 @@
 
 static bool is_planned(const struct plan *p, enum verb verb, const char *target)
 {
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (p->actions[i].verb == verb && streq(p->actions[i].target, target))
-			return true;
-	return false;
+	return ANY(a, p->actions, p->n_actions, a->verb == verb && streq(a->target, target));
 }
 
 /* What stands against loading a module that is not loaded. */

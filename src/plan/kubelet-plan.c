@@ -48,11 +48,9 @@ static int add_refused(const struct kubelet_item *item, struct plan *p)
 
 static bool is_told(const struct kubelet_decision *d, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		if (d->items[i].row > 0 && d->items[i].reason == d->items[n].reason &&
-		    streq(d->items[i].detail, d->items[n].detail))
-			return true;
-	return false;
+	return ANY(item, d->items, n,
+		   item->row > 0 && item->reason == d->items[n].reason &&
+			   streq(item->detail, d->items[n].detail));
 }
 
 /* The policy that will be in force: what is asked for where it is set, else what the kubelet has.

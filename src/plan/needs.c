@@ -409,10 +409,7 @@ static bool is_bound_to(const struct node *n, struct plan *p, uint32_t ifindex)
 		p->questions.set |= 1u << QUESTION_SOCKS;
 		return true;
 	}
-	for (size_t i = 0; i < n->n_socks; i++)
-		if (n->socks[i].ifindex == ifindex)
-			return true;
-	return false;
+	return ANY(s, n->socks, n->n_socks, s->ifindex == ifindex);
 }
 
 /* The default destinations first: whether others count depends on their answers. */
@@ -476,18 +473,12 @@ static bool has_stayed(const struct search *s, const struct boot_need *b)
 /* Does the same evidence lead to another function now? */
 static bool is_answered(const struct plan *p, const struct boot_need *b)
 {
-	for (size_t i = 0; i < p->n_needs; i++)
-		if (streq(p->needs[i].of, b->of) && p->needs[i].why <= NEED_WAY)
-			return true;
-	return false;
+	return ANY(n, p->needs, p->n_needs, streq(n->of, b->of) && n->why <= NEED_WAY);
 }
 
 static bool is_listed(const struct plan *p, const char *pci)
 {
-	for (size_t i = 0; i < p->n_needs; i++)
-		if (streq(p->needs[i].pci, pci))
-			return true;
-	return false;
+	return ANY(n, p->needs, p->n_needs, streq(n->pci, pci));
 }
 
 static int add_before(struct search *s, const struct boot *b, bool is_present)

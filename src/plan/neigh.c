@@ -17,11 +17,8 @@
 
 static const struct neighbour *find(const struct node *n, uint32_t ifindex, const uint8_t *address)
 {
-	for (size_t i = 0; i < n->n_neighbours; i++)
-		if (n->neighbours[i].ifindex == ifindex &&
-		    memcmp(n->neighbours[i].address, address, 16) == 0)
-			return &n->neighbours[i];
-	return NULL;
+	return FIND(e, n->neighbours, n->n_neighbours,
+		    e->ifindex == ifindex && memcmp(e->address, address, 16) == 0);
 }
 
 static int add(struct plan *p, const struct nic_netdev *k, enum verb verb, uint32_t ifindex,

@@ -12,23 +12,15 @@
 
 const struct nic_netdev *nic_netdev_of(const struct plan *p, uint32_t ifindex)
 {
-	for (size_t i = 0; i < p->n_nic_netdevs; i++)
-		if (p->nic_netdevs[i].netdev->ifindex == ifindex)
-			return &p->nic_netdevs[i];
-	return NULL;
+	return FIND(n, p->nic_netdevs, p->n_nic_netdevs, n->netdev->ifindex == ifindex);
 }
 
 bool nic_netdev_is_leaving(const struct plan *p, const struct address *a)
 {
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *x = &p->actions[i];
-
-		if (x->verb == VERB_REMOVE_ADDRESS && x->ifindex == a->ifindex &&
-		    x->address.family == a->family &&
-		    memcmp(x->address.local, a->local, sizeof(a->local)) == 0)
-			return true;
-	}
-	return false;
+	return ANY(x, p->actions, p->n_actions,
+		   x->verb == VERB_REMOVE_ADDRESS && x->ifindex == a->ifindex &&
+			   x->address.family == a->family &&
+			   memcmp(x->address.local, a->local, sizeof(a->local)) == 0);
 }
 
 bool nic_netdev_is_hands_off(const struct nic_netdev *k)
@@ -282,13 +274,8 @@ bool nic_netdev_is_rival(const struct node *n, const struct nic_netdev *k, const
 	    t->protocol == RTPROT_DHCP || t->protocol == OWN_PROTOCOL)
 		return false;
 
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		const struct address *a = &n->addresses[i];
-
-		if (a->ifindex == t->ifindex && a->family == t->family &&
-		    a->prefix_len == t->prefix_len && nic_netdev_is_routed(a) &&
-		    ip_is_in_prefix(a->local, t->dst, t->prefix_len))
-			return true;
-	}
-	return false;
+	return ANY(a, n->addresses, n->n_addresses,
+		   a->ifindex == t->ifindex && a->family == t->family &&
+			   a->prefix_len == t->prefix_len && nic_netdev_is_routed(a) &&
+			   ip_is_in_prefix(a->local, t->dst, t->prefix_len));
 }

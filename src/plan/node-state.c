@@ -17,12 +17,9 @@ static bool is_needed_change(const struct action *a)
 /* Does this plan load a module, which may change any device? */
 static bool is_loading(const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_actions; i++)
-		if ((p->actions[i].verb == VERB_LOAD_MODULE ||
-		     p->actions[i].verb == VERB_RELOAD_MODULE) &&
-		    is_needed_change(&p->actions[i]))
-			return true;
-	return false;
+	return ANY(a, p->actions, p->n_actions,
+		   (a->verb == VERB_LOAD_MODULE || a->verb == VERB_RELOAD_MODULE) &&
+			   is_needed_change(a));
 }
 
 /* Will this plan change the device or its PF, so that it is too early to say what it lacks? */
@@ -178,11 +175,8 @@ static bool has_all_vfs(const struct plan *p, size_t pf, bool or_missing)
 /* Is something left out while what tells which NIC carries the node is still to come? */
 static bool waits_for_evidence(const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (p->actions[i].reason == REASON_NODE_NIC_UNKNOWN &&
-		    p->actions[i].class == CLASS_WAITING)
-			return true;
-	return false;
+	return ANY(a, p->actions, p->n_actions,
+		   a->reason == REASON_NODE_NIC_UNKNOWN && a->class == CLASS_WAITING);
 }
 
 static bool is_complete(const struct config *c, const struct plan *p, bool or_missing)
@@ -248,10 +242,7 @@ static bool is_silent(const struct config *c, const struct device *d)
 	    (d->netdev && d->netdev->is_up && d->netdev->has_carrier) ||
 	    (d->is_vf && (!d->is_handed_out || plugin_gives_vfs(c->plugin.type))))
 		return false;
-	for (size_t i = 0; i < d->ibdev->n_ports; i++)
-		if (streq(d->ibdev->ports[i].link_layer, "InfiniBand"))
-			return true;
-	return false;
+	return ANY(p, d->ibdev->ports, d->ibdev->n_ports, streq(p->link_layer, "InfiniBand"));
 }
 
 int plan_state(const struct config *c, const struct node *n, const struct memory *memory,

@@ -228,22 +228,15 @@ static bool is_behind(const struct node *n, const struct memory *memory, const s
 static bool is_changed_first(const struct node *n, const struct memory *memory,
 			     const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_actions; i++) {
-		const struct action *a = &p->actions[i];
-
-		if (action_is_open(a) && !action_is_best_effort(a) &&
-		    !(p->state == NODE_DEGRADED && (a->is_running || is_behind(n, memory, a))))
-			return true;
-	}
-	return false;
+	return ANY(
+		a, p->actions, p->n_actions,
+		action_is_open(a) && !action_is_best_effort(a) &&
+			!(p->state == NODE_DEGRADED && (a->is_running || is_behind(n, memory, a))));
 }
 
 static bool has_excluded(const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (p->devices[i].is_excluded)
-			return true;
-	return false;
+	return ANY(d, p->devices, p->n_devices, d->is_excluded);
 }
 
 static bool is_exposed(const struct plan *p, const struct device *d)

@@ -45,14 +45,10 @@ static uint32_t table_of(const struct nic_netdev *k)
 static bool has_routed_address(const struct node *n, const struct plan *p,
 			       const struct nic_netdev *k, int family)
 {
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		const struct address *a = &n->addresses[i];
-
-		if (a->ifindex == k->netdev->ifindex && nic_netdev_is_routed(a) &&
-		    !nic_netdev_is_leaving(p, a) && (family == AF_UNSPEC || a->family == family))
-			return true;
-	}
-	return false;
+	return ANY(a, n->addresses, n->n_addresses,
+		   a->ifindex == k->netdev->ifindex && nic_netdev_is_routed(a) &&
+			   !nic_netdev_is_leaving(p, a) &&
+			   (family == AF_UNSPEC || a->family == family));
 }
 
 static size_t count_rdma_nics(const struct node *n, const struct plan *p)
@@ -108,14 +104,9 @@ static bool is_wanted(const struct config *c, const struct node *n, const struct
 	if (count_rdma_nics(n, p) > 1)
 		return true;
 
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		const struct address *a = &n->addresses[i];
-
-		if (a->ifindex == k->netdev->ifindex && nic_netdev_is_routed(a) &&
-		    !is_picked_by_main(n, k, a))
-			return true;
-	}
-	return false;
+	return ANY(a, n->addresses, n->n_addresses,
+		   a->ifindex == k->netdev->ifindex && nic_netdev_is_routed(a) &&
+			   !is_picked_by_main(n, k, a));
 }
 
 /* --- what is to be there --- */
@@ -176,14 +167,9 @@ static bool is_on_link(const struct tables *l, const struct nic_netdev *k, int f
 {
 	if (family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)gateway))
 		return true;
-	for (size_t i = 0; i < l->n_routes; i++) {
-		const struct route *t = &l->routes[i];
-
-		if (t->table == table_of(k) && t->family == family && t->prefix_len > 0 &&
-		    ip_is_in_prefix(gateway, t->dst, t->prefix_len))
-			return true;
-	}
-	return false;
+	return ANY(t, l->routes, l->n_routes,
+		   t->table == table_of(k) && t->family == family && t->prefix_len > 0 &&
+			   ip_is_in_prefix(gateway, t->dst, t->prefix_len));
 }
 
 static int add_by_gateway(struct tables *l, const struct nic_netdev *k, int family,
@@ -348,18 +334,12 @@ static bool is_same_rule(const struct rule *a, const struct rule *b)
 
 static bool has_route(const struct node *n, const struct route *want)
 {
-	for (size_t i = 0; i < n->n_routes; i++)
-		if (is_same_route(&n->routes[i], want))
-			return true;
-	return false;
+	return ANY(r, n->routes, n->n_routes, is_same_route(r, want));
 }
 
 static bool has_rule(const struct node *n, const struct rule *want)
 {
-	for (size_t i = 0; i < n->n_rules; i++)
-		if (is_same_rule(&n->rules[i], want))
-			return true;
-	return false;
+	return ANY(r, n->rules, n->n_rules, is_same_rule(r, want));
 }
 
 static void describe_route(const struct route *t, struct action *a, const char *netdev)
@@ -498,14 +478,9 @@ static bool find_destination(const struct node *n, const struct tables *want,
 
 static const struct lookup *find_lookup(const struct node *n, const struct lookup *check)
 {
-	for (size_t i = 0; i < n->n_lookups; i++) {
-		const struct lookup *l = &n->lookups[i];
-
-		if (l->ifindex == check->ifindex && l->family == check->family &&
-		    memcmp(l->address, check->address, sizeof(l->address)) == 0)
-			return l;
-	}
-	return NULL;
+	return FIND(l, n->lookups, n->n_lookups,
+		    l->ifindex == check->ifindex && l->family == check->family &&
+			    memcmp(l->address, check->address, sizeof(l->address)) == 0);
 }
 
 static int tell_overruled(const struct node *n, struct plan *p, const struct lookup *l)

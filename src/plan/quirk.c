@@ -23,10 +23,8 @@ static const struct {
 
 bool quirk_has(const struct pci *pf, enum quirk q)
 {
-	for (size_t i = 0; i < ELEMENTSOF(quirks); i++)
-		if (quirks[i].quirk == q && quirks[i].vendor == pf->vendor &&
-		    (quirks[i].device == 0 || quirks[i].device == pf->device) &&
-		    streq(quirks[i].driver, pf->driver))
-			return true;
-	return false;
+	return ANY(k, quirks, ELEMENTSOF(quirks),
+		   k->quirk == q && k->vendor == pf->vendor &&
+			   (k->device == 0 || k->device == pf->device) &&
+			   streq(k->driver, pf->driver));
 }

@@ -70,15 +70,10 @@ static bool is_in(const struct node *n, const struct nic_netdev *k, const struct
 	if (k->address.family == a->family && k->address.prefix_len == a->prefix_len &&
 	    ip_is_in_prefix(k->address.bytes, prefix, a->prefix_len))
 		return true;
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		const struct address *b = &n->addresses[i];
-
-		if (b->ifindex == k->netdev->ifindex && b->family == a->family &&
-		    b->prefix_len == a->prefix_len && has_prefix_route(b) &&
-		    ip_is_in_prefix(b->peer, prefix, a->prefix_len))
-			return true;
-	}
-	return false;
+	return ANY(b, n->addresses, n->n_addresses,
+		   b->ifindex == k->netdev->ifindex && b->family == a->family &&
+			   b->prefix_len == a->prefix_len && has_prefix_route(b) &&
+			   ip_is_in_prefix(b->peer, prefix, a->prefix_len));
 }
 
 /* NIC netdevs are in the order of their PCI addresses, so each rail keeps its rank. */
@@ -125,10 +120,7 @@ static bool is_route_of(const struct route *t, const struct address *a)
 
 static bool has_route(const struct node *n, const struct address *a)
 {
-	for (size_t i = 0; i < n->n_routes; i++)
-		if (is_route_of(&n->routes[i], a))
-			return true;
-	return false;
+	return ANY(r, n->routes, n->n_routes, is_route_of(r, a));
 }
 
 /* To the prefix of this address, by its netdev, whatever metric it has. */
@@ -151,11 +143,9 @@ static bool is_ranked(const struct config *c, const struct node *n, const struct
 {
 	if (has_route(n, a) && metric_of(a) < c->route.metric)
 		return false;
-	for (size_t i = 0; i < n->n_routes; i++)
-		if (nic_netdev_is_rival(n, k, &n->routes[i]) && is_route_to(&n->routes[i], a) &&
-		    n->routes[i].metric >= c->route.metric)
-			return true;
-	return false;
+	return ANY(r, n->routes, n->n_routes,
+		   nic_netdev_is_rival(n, k, r) && is_route_to(r, a) &&
+			   r->metric >= c->route.metric);
 }
 
 static int rank(const struct config *c, const struct node *n, struct plan *p,

@@ -10,10 +10,7 @@
 /* Does a managed NIC belong to eRDMA? */
 static bool has_erdma(const struct plan *p)
 {
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (pci_is_erdma(p->devices[i].pci))
-			return true;
-	return false;
+	return ANY(d, p->devices, p->n_devices, pci_is_erdma(d->pci));
 }
 
 /* With keep the mode is the one that eRDMA's driver is loaded in. */

@@ -34,11 +34,10 @@ static int want_value(struct plan *p, const struct nic_netdev *k, enum netconf_k
 
 static bool has_ipv4(const struct node *n, const struct nic_netdev *k)
 {
-	for (size_t i = 0; i < n->n_addresses; i++)
-		if (n->addresses[i].ifindex == k->netdev->ifindex &&
-		    n->addresses[i].family == AF_INET && nic_netdev_is_routed(&n->addresses[i]))
-			return true;
-	return k->address.family == AF_INET;
+	return ANY(a, n->addresses, n->n_addresses,
+		   a->ifindex == k->netdev->ifindex && a->family == AF_INET &&
+			   nic_netdev_is_routed(a)) ||
+	       k->address.family == AF_INET;
 }
 
 static int tell_strict(struct plan *p, const struct nic_netdev *k, enum netconf_key key,

@@ -40,11 +40,8 @@ static const char *mode_name(int mode)
  * other. */
 static bool has_foreign_port(const struct node *n, const struct pci *pf, const struct netdev *bond)
 {
-	for (size_t i = 0; i < n->n_netdevs; i++)
-		if (n->netdevs[i].master == bond->ifindex &&
-		    !is_same_card(pf->address, n->netdevs[i].pci))
-			return true;
-	return false;
+	return ANY(nd, n->netdevs, n->n_netdevs,
+		   nd->master == bond->ifindex && !is_same_card(pf->address, nd->pci));
 }
 
 /* Of a bond that is not there yet neither the mode nor the other ports are known. */
@@ -83,11 +80,8 @@ static bool is_in_lag(const struct node *n, const struct pci *pf, char *detail, 
 		return false;
 	if (is_lag_port(n, pf, detail, size))
 		return true;
-	for (size_t i = 0; i < n->n_pcis; i++)
-		if (is_same_card(pf->address, n->pcis[i].address) &&
-		    is_lag_port(n, &n->pcis[i], detail, size))
-			return true;
-	return false;
+	return ANY(p, n->pcis, n->n_pcis,
+		   is_same_card(pf->address, p->address) && is_lag_port(n, p, detail, size));
 }
 
 /*

@@ -107,11 +107,9 @@ static void tell_news(const struct news *news)
 /* What failed was told when it did. */
 static bool was_reported(const struct plan *p, const struct news *news)
 {
-	for (size_t i = 0; i < p->n_actions; i++)
-		if (action_failure(&p->actions[i]) == news->reason && !p->actions[i].is_vain &&
-		    streq(p->actions[i].target, news->target))
-			return true;
-	return false;
+	return ANY(a, p->actions, p->n_actions,
+		   action_failure(a) == news->reason && !a->is_vain &&
+			   streq(a->target, news->target));
 }
 
 void report_news(const struct plan *p, const struct news *news, size_t n)
