@@ -104,6 +104,25 @@ int module_compare(const void *a, const void *b)
 	return strcmp(((const struct module *)a)->name, ((const struct module *)b)->name);
 }
 
+int ibdev_compare(const void *a, const void *b)
+{
+	return strcmp(((const struct ibdev *)a)->name, ((const struct ibdev *)b)->name);
+}
+
+int user_compare(const void *a, const void *b)
+{
+	const struct user *x = a, *y = b;
+	int r = strcmp(x->target, y->target);
+
+	if (r == 0)
+		r = (x->use > y->use) - (x->use < y->use);
+	if (r == 0)
+		r = compare_u32(&x->pid, &y->pid);
+	if (r == 0)
+		r = strcmp(x->detail, y->detail);
+	return r != 0 ? r : strcmp(x->command, y->command);
+}
+
 int vf_info_compare(const void *a, const void *b)
 {
 	const struct vf_info *x = a, *y = b;
@@ -208,10 +227,7 @@ bool memory_gave(const struct memory *m, const struct address *a)
 /* Few enough for a look at each. */
 const struct metadata *node_metadata(const struct node *n, const char *mac)
 {
-	for (size_t i = 0; i < n->n_metadatas; i++)
-		if (streq(n->metadatas[i].mac, mac))
-			return &n->metadatas[i];
-	return NULL;
+	return FIND(m, n->metadatas, n->n_metadatas, streq(m->mac, mac));
 }
 
 const struct user *node_user(const struct node *n, const char *target, size_t *i)
@@ -388,10 +404,7 @@ const struct rdma_part *rdma_part_of(const char *driver)
 		{ "vmw_pvrdma", "vmw_pvrdma", false },
 	};
 
-	for (size_t i = 0; i < ELEMENTSOF(parts); i++)
-		if (streq(parts[i].driver, driver))
-			return &parts[i];
-	return NULL;
+	return FIND(p, parts, ELEMENTSOF(parts), streq(p->driver, driver));
 }
 
 /* The PCI id tables of mlx5_core, mlx4_core, iavf and hclgevf. */
@@ -454,22 +467,14 @@ const struct netdev *node_bond_of(const struct node *n, const struct netdev *nd)
 
 static bool has_port(const struct node *n, uint32_t ifindex)
 {
-	for (size_t i = 0; i < n->n_netdevs; i++)
-		if (n->netdevs[i].master == ifindex)
-			return true;
-	return false;
+	return ANY(netdev, n->netdevs, n->n_netdevs, netdev->master == ifindex);
 }
 
 const struct netdev *node_portless(const struct node *n, bool or_bridge)
 {
-	for (size_t i = 0; i < n->n_netdevs; i++) {
-		const struct netdev *nd = &n->netdevs[i];
-
-		if ((netdev_is_lag_master(nd) || (or_bridge && streq(nd->kind, "bridge"))) &&
-		    !has_port(n, nd->ifindex))
-			return nd;
-	}
-	return NULL;
+	return FIND(nd, n->netdevs, n->n_netdevs,
+		    (netdev_is_lag_master(nd) || (or_bridge && streq(nd->kind, "bridge"))) &&
+			    !has_port(n, nd->ifindex));
 }
 
 /* "pf0vf3", "c1pf0", "pf0sf88"; the port itself is "p0". */
@@ -698,10 +703,7 @@ static int compare_ibdev(const void *key, const void *element)
 
 const struct dcb *node_dcb(const struct node *n, uint32_t ifindex)
 {
-	for (size_t i = 0; i < n->n_dcbs; i++)
-		if (n->dcbs[i].ifindex == ifindex)
-			return &n->dcbs[i];
-	return NULL;
+	return FIND(d, n->dcbs, n->n_dcbs, d->ifindex == ifindex);
 }
 
 const struct ibdev *node_ibdev_named(const struct node *n, const char *name)
@@ -721,11 +723,7 @@ static bool is_same_module(const char *a, const char *b)
 
 const struct module *node_module(const struct node *n, const char *name)
 {
-	for (size_t i = 0; i < n->n_modules; i++)
-		if (is_same_module(n->modules[i].name, name))
-			return &n->modules[i];
-
-	return NULL;
+	return FIND(m, n->modules, n->n_modules, is_same_module(m->name, name));
 }
 
 const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_index)
@@ -754,10 +752,7 @@ const struct pci *node_vf(const struct node *n, const char *physfn, uint32_t vf_
 
 bool ibdev_is_active(const struct ibdev *ib)
 {
-	for (size_t i = 0; i < ib->n_ports; i++)
-		if (streq(ib->ports[i].state, "ACTIVE"))
-			return true;
-	return false;
+	return ANY(p, ib->ports, ib->n_ports, streq(p->state, "ACTIVE"));
 }
 
 bool node_is_infiniband(const struct node *n, const struct pci *pf)

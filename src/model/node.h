@@ -826,6 +826,8 @@ int pci_compare(const void *a, const void *b);
 int netdev_compare(const void *a, const void *b);
 int module_compare(const void *a, const void *b);
 int vf_info_compare(const void *a, const void *b);
+int ibdev_compare(const void *a, const void *b);
+int user_compare(const void *a, const void *b);
 
 /* All NULL when there is none. Linear ones are for small arrays, the others search sorted ones. */
 const struct pci *node_pci(const struct node *n, const char *address);

@@ -128,11 +128,6 @@ static int observe_one(const struct fs *fs, const struct node *n, struct ibdev *
 	return has_gids_of_all_addresses(n, ib) ? 0 : observe_all_gids(fs, ib);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(((const struct ibdev *)a)->name, ((const struct ibdev *)b)->name);
-}
-
 /* Then its own MTU is another as well, and only libibverbs tells it. */
 static bool has_other_mtu(const struct node *n, const struct ibdev *ib,
 			  const struct device_memory *m)
@@ -161,7 +156,7 @@ static void take_counts(const struct node *n, const struct memory *memory, struc
 			const struct ibdev *seen, size_t n_seen)
 {
 	const struct ibdev *a =
-		n_seen > 0 ? bsearch(ib, seen, n_seen, sizeof(*seen), compare_names) : NULL;
+		n_seen > 0 ? bsearch(ib, seen, n_seen, sizeof(*seen), ibdev_compare) : NULL;
 
 	ib->index = a ? a->index : UINT32_MAX;
 	ib->n_contexts = a ? a->n_contexts : UINT32_MAX;
@@ -282,7 +277,7 @@ int observe_rdma(struct os *d, struct node *n, const struct memory *memory)
 	}
 
 	if (n_seen > 0)
-		qsort(seen, n_seen, sizeof(*seen), compare_names);
+		qsort(seen, n_seen, sizeof(*seen), ibdev_compare);
 	for (size_t i = 0; i < names.n_names; i++) {
 		struct ibdev *ib = APPEND(n->ibdevs, n->n_ibdevs);
 

@@ -213,13 +213,8 @@ static const struct field ibdev_rows[] = {
 	NUMBER(struct ibdev, "active_mtu", active_mtu),
 };
 
-static int compare_ibdev(const void *a, const void *b)
-{
-	return strcmp(((const struct ibdev *)a)->name, ((const struct ibdev *)b)->name);
-}
-
 static const struct fields ibdev_fields =
-	FIELDS(ibdev_rows, struct ibdev, .compare = compare_ibdev);
+	FIELDS(ibdev_rows, struct ibdev, .compare = ibdev_compare);
 
 static const struct field vf_rows[] = {
 	FIELD(FIELD_NAME, struct vf_info, "pf", pf, .flags = FIELD_NEEDED),
@@ -278,21 +273,7 @@ static const struct field user_rows[] = {
 	FIELD(FIELD_NAME, struct user, "detail", detail),
 };
 
-static int compare_user(const void *a, const void *b)
-{
-	const struct user *x = a, *y = b;
-	int r = strcmp(x->target, y->target);
-
-	if (r == 0)
-		r = (x->use > y->use) - (x->use < y->use);
-	if (r == 0)
-		r = compare_u32(&x->pid, &y->pid);
-	if (r == 0)
-		r = strcmp(x->detail, y->detail);
-	return r != 0 ? r : strcmp(x->command, y->command);
-}
-
-static const struct fields user_fields = FIELDS(user_rows, struct user, .compare = compare_user);
+static const struct fields user_fields = FIELDS(user_rows, struct user, .compare = user_compare);
 
 static const struct field netns_rows[] = {
 	NUMBER(struct netns, "inode", inode, .max = INT64_MAX, .flags = FIELD_NEEDED),
@@ -548,11 +529,10 @@ static json_t *sort_list(json_t *list)
 /* Others are sorted when they are read; links say the place of their namespace in its list. */
 static bool is_to_be_sorted(const char *key, const json_t *list)
 {
-	for (size_t i = 0; i < ELEMENTSOF(node_rows); i++)
-		if (streq(node_rows[i].key, key) && node_rows[i].of && node_rows[i].of->compare)
-			return false;
-	return json_is_array(list) &&
-	       (!streq(key, "netnses") || json_object_get(json_array_get(list, 0), ORDER));
+	return !ANY(n, node_rows, ELEMENTSOF(node_rows),
+		    streq(n->key, key) && n->of && n->of->compare) &&
+	       (json_is_array(list) &&
+		(!streq(key, "netnses") || json_object_get(json_array_get(list, 0), ORDER)));
 }
 
 static json_t *sort_lists(json_t *root)

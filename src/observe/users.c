@@ -50,12 +50,9 @@ static bool is_driver(const struct fs *fs, const struct node *n, const struct mo
 
 	if (streq(m->name, "erdma"))
 		return true;
-	for (size_t i = 0; i < n->n_pcis; i++)
-		if (n->pcis[i].driver[0] &&
-		    observe_driver_module(fs, &n->pcis[i], name, sizeof(name)) >= 0 &&
-		    streq(name, m->name))
-			return true;
-	return false;
+	return ANY(p, n->pcis, n->n_pcis,
+		   p->driver[0] && observe_driver_module(fs, p, name, sizeof(name)) >= 0 &&
+			   streq(name, m->name));
 }
 
 int users_add_modules(const struct fs *fs, struct node *n)
@@ -212,22 +209,10 @@ int users_add_found(const struct fs *fs, struct node *n, const struct memory *me
 	return 0;
 }
 
-static int compare_user(const void *a, const void *b)
-{
-	const struct user *x = a, *y = b;
-	int r = strcmp(x->target, y->target);
-
-	if (r == 0)
-		r = (x->use > y->use) - (x->use < y->use);
-	if (r == 0)
-		r = (x->pid > y->pid) - (x->pid < y->pid);
-	return r != 0 ? r : strcmp(x->detail, y->detail);
-}
-
 void users_sort(struct node *n)
 {
 	if (n->n_users > 0)
-		qsort(n->users, n->n_users, sizeof(*n->users), compare_user);
+		qsort(n->users, n->n_users, sizeof(*n->users), user_compare);
 }
 
 static void forget(struct node *n)

@@ -132,13 +132,6 @@ static int ask_about(struct netlink *nl, struct ibdev *d, int command, uint32_t 
 	return netlink_dump(nl, TAKE(m), on_message, d);
 }
 
-static int compare_ibdevs(const void *a, const void *b)
-{
-	const struct ibdev *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
 int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 {
 	_cleanup_(ibdevs_done) struct ibdevs list = {};
@@ -158,7 +151,7 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 	}
 
 	if (list.n > 0)
-		qsort(list.ibdevs, list.n, sizeof(*list.ibdevs), compare_ibdevs);
+		qsort(list.ibdevs, list.n, sizeof(*list.ibdevs), ibdev_compare);
 	*ret = TAKE(list.ibdevs);
 	*ret_n = list.n;
 	return 0;
