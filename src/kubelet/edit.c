@@ -55,17 +55,15 @@ static int open_lock(const struct fs *fs)
 	return r < 0 ? r : fs_open(fs, KUBELET_LOCK_PATH, O_RDWR | O_CREAT | O_NOFOLLOW);
 }
 
-int kubelet_lock(const struct fs *fs, bool is_waited)
+int kubelet_lock(const struct fs *fs)
 {
 	_cleanup_(closep) int fd = open_lock(fs);
 	int r = MIN(fd, 0);
 
-	while (r >= 0 && flock(fd, LOCK_EX | (is_waited ? 0 : LOCK_NB)) < 0)
+	while (r >= 0 && flock(fd, LOCK_EX) < 0)
 		if (errno != EINTR)
 			r = -errno;
-	if (r < 0)
-		return r == -EWOULDBLOCK ? r : log_error_errno(r, "/" KUBELET_LOCK_PATH);
-	return TAKE_FD(fd);
+	return r < 0 ? log_error_errno(r, "/" KUBELET_LOCK_PATH) : TAKE_FD(fd);
 }
 
 /* Texts */

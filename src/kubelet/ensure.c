@@ -86,7 +86,7 @@ static void keep_notes(const struct run *run, const struct kubelet_notes *notes)
 	if (!fs->is_live || (!*notes->version && !notes->cmdline))
 		return;
 	if (!run->is_locked) {
-		locked = kubelet_lock(fs, true);
+		locked = kubelet_lock(fs);
 		if (locked < 0)
 			return;
 	}
@@ -139,10 +139,9 @@ static int refuse(struct run *run, const struct kubelet_edit *e, const char *why
 static bool has_effect(const struct kubelet_result *res, const struct kubelet_edit *e,
 		       uint64_t rest)
 {
-	for (size_t i = 0; i < e->n_pairs; i++)
-		if (!streq(res->kubelet.seen.values[e->pairs[i].setting].text, e->pairs[i].value))
-			return false;
-	return res->kubelet.rest == rest;
+	return !ANY(p, e->pairs, e->n_pairs,
+		    !streq(res->kubelet.seen.values[p->setting].text, p->value)) &&
+	       res->kubelet.rest == rest;
 }
 
 /* One edit, and a look at what it did. */
@@ -251,7 +250,7 @@ static int tidy(const struct run *run, const struct kubelet_result *res, int *lo
 		if (!*path || !target_is_left(run->fs, path))
 			continue;
 		if (*locked < 0)
-			*locked = kubelet_lock(run->fs, true);
+			*locked = kubelet_lock(run->fs);
 		if (*locked < 0)
 			return *locked;
 		target_open(run->fs, path, YAML_MAX_BYTES, &t); /* that removes it */
@@ -274,7 +273,7 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 		    (run->is_locked || !res->kubelet.is_open))
 			break;
 		if (locked < 0) {
-			locked = kubelet_lock(run->fs, true);
+			locked = kubelet_lock(run->fs);
 			if (locked < 0)
 				return locked;
 			run->is_locked = true;

@@ -319,7 +319,7 @@ int kubelet_revert(const struct fs *fs)
 
 	if (is_absent(fs, KUBELET_RECORD_PATH))
 		return 0;
-	locked = kubelet_lock(fs, true);
+	locked = kubelet_lock(fs);
 	if (locked < 0)
 		return log_error_errno(locked, "/" KUBELET_LOCK_PATH);
 	r = load(fs, &l);
