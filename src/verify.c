@@ -3,7 +3,7 @@
 
 #include "base/document.h"
 #include "loop.h"
-#include "model/gid.h"
+#include "model/ip.h"
 #include "observe/plugin-observe.h"
 #include "output/forecast.h"
 #include "output/nccl-output.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../src/model/gid.h"
+#include "../src/model/ip.h"
 #include "../src/model/rtproto.h"
 #include "../src/plan/revert-plan.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "in-use.h"
 
-#include "gid.h"
 #include "ip.h"
 #include "rtproto.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rdma-observe.h"
 
-#include "../model/gid.h"
+#include "../model/ip.h"
 #include "../os/rdma.h"
 #include "ibdev.h"
 

@@ -2,7 +2,7 @@
 #include "explain.h"
 
 #include "../base/document.h"
-#include "../model/gid.h"
+#include "../model/ip.h"
 #include "../model/module-options.h"
 #include "../plan/plan-make.h"
 #include "nccl-output.h"

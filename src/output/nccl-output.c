@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nccl-output.h"
 
-#include "../model/gid.h"
+#include "../model/ip.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

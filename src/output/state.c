@@ -3,7 +3,7 @@
 
 #include "../base/document.h"
 #include "../base/fields.h"
-#include "../model/gid.h"
+#include "../model/ip.h"
 #include "../model/memory.h"
 #include "explain-kubelet.h"
 #include "plugin-output.h"

@@ -4,7 +4,7 @@
  * that is another by now. Addresses that another program set are never touched. Which NICs the
  * cloud is asked about, and the wait for the GID that an address becomes, are here as well.
  */
-#include "../model/gid.h"
+#include "../model/ip.h"
 #include "../model/metadata.h"
 #include "nic-netdev.h"
 

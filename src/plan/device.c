@@ -4,8 +4,8 @@
  * of usable. It adds no action: what is to be done about one that is not is plan/node-state.c, and
  * what else a NIC lacks the other files of this folder.
  */
-#include "../model/gid.h"
 #include "../model/in-use.h"
+#include "../model/ip.h"
 #include "../model/module-options.h"
 #include "cause.h"
 #include "guard.h"
