@@ -3,8 +3,8 @@
  * Coexistence: others who have their hands on managed NICs, told as hints; nothing is done about
  * them.
  */
+#include "../model/module-options.h"
 #include "../model/rtproto.h"
-#include "mode.h"
 #include "nic-netdev.h"
 
 #include <linux/rtnetlink.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Driver: which modules have to be loaded, and in which mode. What the modes are is mode.h, whose
- * options count option.h; a stack is reported and never changed.
+ * Driver: which modules have to be loaded, and in which mode. What the modes are is
+ * module-options.h, whose options count option.h; a stack is reported and never changed.
  */
+#include "../model/module-options.h"
 #include "identity.h"
 #include "in-use-plan.h"
-#include "mode.h"
 #include "option.h"
 #include "ports.h"
 #include "stack.h"

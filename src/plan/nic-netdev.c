@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nic-netdev.h"
 
+#include "../model/module-options.h"
 #include "../model/rtproto.h"
 #include "guard.h"
-#include "mode.h"
 #include "revert-plan.h"
 
 #include <linux/if_addr.h>
