@@ -16,7 +16,6 @@
 #include "output/explain-kubelet.h"
 #include "output/explain-plugin.h"
 #include "output/explain.h"
-#include "output/forecast.h"
 #include "output/plugin-output.h"
 #include "output/pod.h"
 

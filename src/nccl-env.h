@@ -42,3 +42,15 @@ int nccl_env_exit_code(int r, bool is_export);
  * its words, without a "--" before them, empty when there are none; NULL: there is no --exec.
  */
 char **nccl_env_cut_command(int *argc, char **argv);
+
+/*
+ * Reads the facts that the choice of NCCL's ports (output/nccl-output.h) depends on from the
+ * caller's sysfs, devices and addresses alone, without any privilege: in a container only the
+ * devices and netdevs of that container count.
+ *
+ * Fills ibdevs; netdevs (those that GIDs name, and eth0: name, ifindex, pci and has_carrier only),
+ * on the running system their addresses; pcis of the ibdevs (vendor, device, driver and physfn
+ * only). NICs that manage NVSwitches are without ports. A node without RDMA has none. Return: 0 or
+ * -errno.
+ */
+int observe_nccl(const struct fs *fs, struct node *n);

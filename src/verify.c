@@ -5,7 +5,7 @@
 #include "loop.h"
 #include "model/ip.h"
 #include "observe/plugin-observe.h"
-#include "output/forecast.h"
+#include "output/check.h"
 #include "output/nccl-output.h"
 #include "output/plugin-output.h"
 #include "output/sheet.h"

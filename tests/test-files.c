@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "../src/model/plan.h"
-#include "../src/output/cdi.h"
 #include "../src/output/documents.h"
 #include "../src/output/metrics.h"
 #include "../src/output/nccl-output.h"

@@ -22,7 +22,6 @@
 #include "../src/kubelet/cpus.h"
 #include "../src/kubelet/find.h"
 #include "../src/kubelet/ledger-files.h"
-#include "../src/kubelet/program.h"
 #include "../src/kubelet/version.h"
 #include "../src/kubelet/yaml.h"
 #include "../src/model/ledger.h"

@@ -14,7 +14,7 @@
 #include "../src/model/memory.h"
 #include "../src/model/paths.h"
 #include "../src/model/udev-rules.h"
-#include "../src/observe/nccl-observe.h"
+#include "../src/nccl-env.h"
 #include "../src/observe/output-observe.h"
 #include "../src/observe/plugin-observe.h"
 #include "../src/os/memory-file.h"

@@ -41,7 +41,7 @@ static void on_alarm(_unused_ int signal)
 /*
  * Ends this process after @sec seconds, with a line and this exit code, and limits its memory.
  * Files are replaced as a whole, so the process may end at any instant; locks end with it. The soft
- * limit alone: a program that is run has the hard one, program.h.
+ * limit alone: a program that is run has the hard one, version.h.
  */
 static void limit_process(const char *verb, unsigned sec, int code)
 {

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "version.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include "../base/log.h"
 #include "../model/paths.h"
-#include "program.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #define RUN_USEC (3 * USEC_PER_SEC) /* kubelet-ensure has 5 s for all it does */
 
@@ -88,4 +92,109 @@ int version_observe(const struct fs *fs, const char *binary, bool may_run, struc
 	snprintf(v.line, sizeof(v.line), "%s%s\n", key, v.text);
 	*ret = v;
 	return 0;
+}
+
+/* Of Linux 5.3; the oldest supported C libraries have no function for it. */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+#define KILL_WAIT_MSEC 1000 /* a program that is stuck in the kernel is left to it */
+
+static void run(const char *path, const char *argument, int out)
+{
+	char *const argv[] = { (char *)path, (char *)argument, NULL };
+	char *const environment[] = { (char *)"PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+				      (char *)"HOME=/", NULL };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct rlimit limit;
+
+	setpgid(0, 0);
+	if (getrlimit(RLIMIT_DATA, &limit) >= 0) {
+		limit.rlim_cur =
+			limit.rlim_max; /* what our own process took is not the program's */
+		setrlimit(RLIMIT_DATA, &limit);
+	}
+	if (null >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(out, STDOUT_FILENO) >= 0 &&
+	    dup2(null, STDERR_FILENO) >= 0)
+		execve(path, argv, environment);
+	_exit(127);
+}
+
+static int left_msec(uint64_t deadline)
+{
+	const uint64_t now = now_usec();
+
+	return now >= deadline ? 0 : (int)((deadline - now + USEC_PER_MSEC - 1) / USEC_PER_MSEC);
+}
+
+/* Until the program closes it or ends. What does not fit is read and forgotten. */
+static int read_output(int in, int process, uint64_t deadline, char *ret, size_t size)
+{
+	size_t n = 0;
+
+	for (;;) {
+		struct pollfd fds[] = { { .fd = in, .events = POLLIN },
+					{ .fd = process, .events = POLLIN } };
+		char buf[512];
+		ssize_t got;
+		int r;
+
+		r = poll(fds, ELEMENTSOF(fds), left_msec(deadline));
+		if (r < 0 && errno != EINTR)
+			return -errno;
+		if (r == 0)
+			return -ETIMEDOUT;
+		if (r < 0)
+			continue;
+		if (fds[0].revents) {
+			got = read(in, buf, sizeof(buf));
+			if (got < 0 && errno != EINTR)
+				return -errno;
+			for (ssize_t i = 0; i < got && n < size - 1; i++)
+				ret[n++] = buf[i];
+			ret[n] = '\0';
+			if (got == 0)
+				in = -1; /* only its end is waited for */
+		} else if (fds[1].revents) {
+			return 0;
+		}
+	}
+}
+
+int program_output(const char *path, const char *argument, uint64_t timeout_usec, char *ret,
+		   size_t size)
+{
+	const uint64_t deadline = now_usec() + timeout_usec;
+	_cleanup_(closep) int in = -EBADF, out = -EBADF, process = -EBADF;
+	int ends[2], status = 0, r;
+	pid_t pid;
+
+	*ret = '\0';
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	in = ends[0];
+	out = ends[1];
+
+	pid = fork();
+	if (pid < 0)
+		return -errno;
+	if (pid == 0)
+		run(path, argument, out);
+	setpgid(pid, pid); /* both processes call it: either may be first */
+	close(TAKE_FD(out));
+
+	process = (int)syscall(SYS_pidfd_open, pid, 0);
+	r = process < 0 ? -errno : read_output(in, process, deadline, ret, size);
+	if (r < 0) {
+		kill(-pid, SIGKILL);
+		if (process >= 0)
+			poll(&(struct pollfd){ .fd = process, .events = POLLIN }, 1,
+			     KILL_WAIT_MSEC);
+		waitpid(pid, &status, WNOHANG);
+		return r;
+	}
+	if (waitpid(pid, &status, 0) < 0)
+		return -errno;
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -EIO;
 }

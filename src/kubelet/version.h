@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "../base/util.h"
 #include "../os/fs.h"
 
 struct version {
@@ -21,3 +22,17 @@ int version_observe(const struct fs *fs, const char *binary, bool may_run, struc
 
 /* "Kubernetes v1.30.4-eks-a18cd3a", "rke2 version v1.32.1+rke2r1 (...)". 0: neither, or v0.0.0. */
 uint32_t version_parse(const char *output, char *ret_text, size_t size);
+
+/**
+ * program_output() - run a program with one argument and keep what it prints
+ * @path:     absolute
+ * @argument: "--version"
+ * @ret:      the first bytes of its standard output, NUL appended
+ *
+ * No shell, no environment and no input. The program, and what it starts, is killed at the
+ * deadline.
+ *
+ * Return: 0 when it ended with 0; -ETIMEDOUT, -EIO when it failed, or why it could not be run.
+ */
+int program_output(const char *path, const char *argument, uint64_t timeout_usec, char *ret,
+		   size_t size);

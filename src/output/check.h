@@ -45,3 +45,21 @@ struct json_t *output_check_make_plugin(const struct config *c, const struct pla
 
 /* The same of the plugin for people, a line for each device that is left out. 0 or -ENOMEM. */
 int output_check_text(const struct config *c, const struct plan *p, char **ret);
+
+/*
+ * The devices that the device plugin exposes when the plan is done, beside those it exposes now.
+ * One counts for later when it is handed out and usable, or waits for something that comes; VFs
+ * that the plan makes count, VFs that it refuses to make do not.
+ */
+struct forecast {
+	struct forecast_pool {
+		char resource[RESOURCE_LEN];
+		size_t n_now, n_after; /* devices */
+		size_t n_infiniband;   /* of those of later */
+		size_t n_nics;         /* PFs that the devices of later belong to */
+	} *pools;                      /* owned; in the order of the devices */
+	size_t n_pools;
+};
+
+int forecast_make(const struct config *c, const struct plan *p, struct forecast *ret);
+void forecast_done(struct forecast *f);

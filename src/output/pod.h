@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "forecast.h"
+#include "check.h"
 
 /* -ENODATA: there will be no device to ask for. */
 int output_pod(const struct config *c, const struct node *n, const struct plan *p,
