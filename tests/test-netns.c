@@ -12,7 +12,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#include "../src/observe/namespace.h"
+#include "../src/observe/net.h"
 #include "../src/os/link.h"
 #include "../src/os/netns.h"
 #include "netns.h"

@@ -18,7 +18,7 @@
 #include "../src/observe/output-observe.h"
 #include "../src/observe/plugin-observe.h"
 #include "../src/os/memory-file.h"
-#include "../src/os/rdma-cm.h"
+#include "../src/os/rdma.h"
 #include "../src/plan/output-plan.h"
 #include "tree.h"
 

@@ -5,7 +5,7 @@
 #include "../model/paths.h"
 #include "../model/udev-rules.h"
 #include "../os/helper.h"
-#include "../os/rdma-cm.h"
+#include "../os/rdma.h"
 
 #define FILES_SOCKET "/run/rdma-provision-files.socket"
 #define LETTERS      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"

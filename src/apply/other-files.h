@@ -24,7 +24,7 @@ int other_files_look(const struct fs *fs, const char *path, const char *mark);
 int other_files_put(const struct fs *fs, const char *name, const char *path, const char *text);
 
 /*
- * A default of rdma_cm (os/rdma-cm.h), in the same way: the service cannot write to configfs, where
+ * A default of rdma_cm (os/rdma.h), in the same way: the service cannot write to configfs, where
  * other modules have folders too. @attribute "": makes the folder of the device. @value NULL:
  * removes it, and those of names that no device has any more. Return: 0 or -errno.
  */

@@ -6,7 +6,6 @@
 #include "../model/memory.h"
 #include "../os/dcb.h"
 #include "../os/memory-file.h"
-#include "../os/rdma-cm.h"
 #include "../os/rdma.h"
 #include "ledger-apply.h"
 #include "other-files.h"

@@ -357,7 +357,7 @@ struct port {
 	char rate[48];       /* "400 Gb/sec (4X NDR)" */
 	struct gid *gids;    /* owned; only those that are not zero */
 	size_t n_gids;
-	/* What rdma_cm gives connections over RoCE: os/rdma-cm.h; empty: not shown. */
+	/* What rdma_cm gives connections over RoCE: os/rdma.h; empty: not shown. */
 	char roce_tos[QOS_TOS_LEN], roce_mode[16]; /* "106", "RoCE v2" */
 };
 
@@ -479,7 +479,7 @@ struct vf_owner {
 	char pci[PCI_LEN];       /* of the PF that it sets it of */
 };
 
-/* A network namespace that has a name, other than our own: observe/namespace.h. */
+/* A network namespace that has a name, other than our own: observe/net.h. */
 struct netns {
 	uint64_t inode; /* 0: not known */
 	char name[64];  /* of its file below /run/netns, else the path */

@@ -3,7 +3,7 @@
 
 #include "../base/log.h"
 #include "../os/dcb.h"
-#include "../os/rdma-cm.h"
+#include "../os/rdma.h"
 
 /* Is it one of these PFs, whose driver can be asked? */
 static bool is_asked(const struct questions *q, const struct node *n, const struct memory *memory,

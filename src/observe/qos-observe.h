@@ -15,5 +15,5 @@
 int observe_dcbs(struct os *d, const struct questions *q, struct node *n,
 		 const struct memory *memory);
 
-/* Of each port, what rdma_cm shows: os/rdma-cm.h. */
+/* Of each port, what rdma_cm shows: os/rdma.h. */
 void observe_rdma_cm(const struct fs *fs, struct node *n);

@@ -5,7 +5,7 @@
  * some lives, so that the others stay what they were.
  */
 #include "../../src/os/dcb.h"
-#include "../../src/os/rdma-cm.h"
+#include "../../src/os/rdma.h"
 #include "sim.h"
 
 #include <linux/dcbnl.h>
