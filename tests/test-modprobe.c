@@ -11,11 +11,9 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "../src/bake.h"
-#include "../src/early.h"
 #include "../src/model/paths.h"
 #include "../src/observe/modprobe-observe.h"
-#include "../src/output/modprobe-output.h"
+#include "../src/options.h"
 #include "tree.h"
 
 static struct tree tree;
