@@ -236,9 +236,7 @@ int observe_nccl(const struct fs *fs, struct node *n)
 		r = add_addresses(n);
 	if (r >= 0)
 		r = observe_nodes(fs, n);
-	if (n->n_netdevs > 0)
-		qsort(n->netdevs, n->n_netdevs, sizeof(*n->netdevs), netdev_compare);
-	if (n->n_pcis > 0)
-		qsort(n->pcis, n->n_pcis, sizeof(*n->pcis), pci_compare);
+	SORT(n->netdevs, n->n_netdevs, netdev_compare);
+	SORT(n->pcis, n->n_pcis, pci_compare);
 	return r;
 }

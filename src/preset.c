@@ -55,8 +55,7 @@ int preset_names(const struct fs *fs, struct fs_names *ret)
 		names.names[kept++] = name;
 	}
 	names.n_names = kept;
-	if (kept > 0)
-		qsort(names.names, kept, sizeof(*names.names), compare_names);
+	SORT(names.names, kept, compare_names);
 	*ret = TAKE_STRUCT(names);
 	return 0;
 }

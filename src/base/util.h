@@ -64,6 +64,22 @@
 /* Appends one zeroed element to an array with its own count: NULL when there is no memory. */
 #define APPEND(array, n) ((__typeof__(array))append_raw((void **)&(array), &(n), sizeof(*(array))))
 
+/* Appends a value: 0 or -ENOMEM. */
+#define ADD(array, n, ...)                                                                         \
+	({                                                                                         \
+		__typeof__(array) _slot = APPEND(array, n);                                        \
+		if (_slot)                                                                         \
+			*_slot = (__VA_ARGS__);                                                    \
+		_slot ? 0 : -ENOMEM;                                                               \
+	})
+
+/* qsort() wants no NULL, not even of no elements. */
+#define SORT(array, n, compare)                                                                    \
+	({                                                                                         \
+		if ((n) > 0)                                                                       \
+			qsort((array), (n), sizeof(*(array)), (compare));                          \
+	})
+
 static inline void *append_raw(void **array, size_t *n, size_t size)
 {
 	/* Grows at every power of two, so that the count alone tells the room there is. */

@@ -132,15 +132,9 @@ bool unit_has_room(struct unit *u, const char *word)
 
 static int add_variable(struct unit *u, struct variable *v)
 {
-	struct variable *slot;
-
 	if (!unit_has_room(u, v->value))
 		return 0;
-	slot = APPEND(u->variables, u->n_variables);
-	if (!slot)
-		return -ENOMEM;
-	*slot = TAKE_STRUCT(*v);
-	return 0;
+	return ADD(u->variables, u->n_variables, TAKE_STRUCT(*v));
 }
 
 int unit_assign(struct unit *u, const char *word, const struct place *place)
@@ -237,7 +231,6 @@ static int on_env_file(struct unit *u, const struct place *place, const char *va
 {
 	_cleanup_(freep) char *path = NULL;
 	struct env_file file = { .place = *place, .is_optional = *value == '-' };
-	struct env_file *slot;
 	int r;
 
 	if (!*value) {
@@ -252,11 +245,7 @@ static int on_env_file(struct unit *u, const struct place *place, const char *va
 		refuse(u, place, "EnvironmentFile");
 		return 0;
 	}
-	slot = APPEND(u->env_files, u->n_env_files);
-	if (!slot)
-		return -ENOMEM;
-	*slot = file;
-	return 0;
+	return ADD(u->env_files, u->n_env_files, file);
 }
 
 /* For the copy: unit_file_has_cgroup() reads it. */

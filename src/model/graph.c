@@ -43,20 +43,14 @@ static int compare_pair(const void *a, const void *b)
 
 static int add_pair(struct graph_pairs *p, uint32_t of, uint32_t is)
 {
-	struct graph_pair *pair = APPEND(p->items, p->n);
-
-	if (!pair)
-		return -ENOMEM;
-	*pair = (struct graph_pair){ of, is };
-	return 0;
+	return ADD(p->items, p->n, (struct graph_pair){ of, is });
 }
 
 static void sort_pairs(struct graph_pairs *p)
 {
 	size_t kept = 0;
 
-	if (p->n > 0)
-		qsort(p->items, p->n, sizeof(*p->items), compare_pair);
+	SORT(p->items, p->n, compare_pair);
 	for (size_t i = 0; i < p->n; i++)
 		if (kept == 0 || compare_pair(&p->items[kept - 1], &p->items[i]) != 0)
 			p->items[kept++] = p->items[i];

@@ -53,11 +53,8 @@ void link_log_break(struct link_log *log, uint64_t usec)
 int link_log_give(const struct link_log *log, struct node *n)
 {
 	for (size_t i = first(log); i < log->n; i++) {
-		struct link_news *slot = APPEND(n->link_news, n->n_link_news);
-
-		if (!slot)
+		if (ADD(n->link_news, n->n_link_news, *at(log, i)) < 0)
 			return -ENOMEM;
-		*slot = *at(log, i);
 	}
 	return 0;
 }

@@ -269,8 +269,7 @@ static int compare_parameter(const void *a, const void *b)
 
 void module_sort_parameters(struct module *m)
 {
-	if (m->n_parameters > 0)
-		qsort(m->parameters, m->n_parameters, sizeof(*m->parameters), compare_parameter);
+	SORT(m->parameters, m->n_parameters, compare_parameter);
 }
 
 bool module_is_in_kernel(const struct module *m)

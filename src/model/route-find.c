@@ -498,7 +498,6 @@ int route_find_default(const struct node *n, int family, uint8_t ret[static 16])
 			memcpy(ret, nobodys[i].bytes, 16);
 			return 0;
 		}
-	if (l.n > 0)
-		qsort(l.items, l.n, sizeof(*l.items), compare_prefix);
+	SORT(l.items, l.n, compare_prefix);
 	return find_gap(&l, family, ret) ? 0 : -ENOENT;
 }

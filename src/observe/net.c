@@ -19,7 +19,7 @@
 /* What sysfs alone tells of a link. */
 static int observe_sysfs_link(const struct fs *fs, const char *name, struct node *n)
 {
-	struct netdev nd = { .bond_mode = BOND_MODE_UNKNOWN }, *slot;
+	struct netdev nd = { .bond_mode = BOND_MODE_UNKNOWN };
 	uint32_t flags = 0, carrier = 0;
 	char state[16] = "";
 	int r;
@@ -48,11 +48,7 @@ static int observe_sysfs_link(const struct fs *fs, const char *name, struct node
 			: nd.is_up && (!state[0] || streq(state, "up") || streq(state, "unknown"));
 	fs_read_u32(fs, FS_PATH("sys/class/net/%s/master/ifindex", name), &nd.master);
 
-	slot = APPEND(n->netdevs, n->n_netdevs);
-	if (!slot)
-		return -ENOMEM;
-	*slot = nd;
-	return 0;
+	return ADD(n->netdevs, n->n_netdevs, nd);
 }
 
 static int observe_sysfs_links(const struct fs *fs, struct node *n)
@@ -69,8 +65,7 @@ static int observe_sysfs_links(const struct fs *fs, struct node *n)
 	if (r < 0)
 		return r;
 
-	if (n->n_netdevs > 0)
-		qsort(n->netdevs, n->n_netdevs, sizeof(*n->netdevs), netdev_compare);
+	SORT(n->netdevs, n->n_netdevs, netdev_compare);
 	return 0;
 }
 

@@ -351,7 +351,7 @@ int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory
 		return r;
 
 	for (size_t i = 0; i < names.n_names; i++) {
-		struct pci pci, *slot;
+		struct pci pci;
 
 		if (!is_address(names.names[i], strlen(names.names[i])))
 			continue;
@@ -363,10 +363,8 @@ int observe_pci(const struct fs *fs, struct node *n, const struct memory *memory
 		if (pci.class >> 16 == CLASS_BRIDGE)
 			continue;
 
-		slot = APPEND(n->pcis, n->n_pcis);
-		if (!slot)
+		if (ADD(n->pcis, n->n_pcis, pci) < 0)
 			return -ENOMEM;
-		*slot = pci;
 	}
 
 	for (size_t i = 0; i < n->n_pcis; i++) {

@@ -303,8 +303,8 @@ int observe_places(const struct fs *fs, struct node *n)
 		r = add_name_servers(&p);
 	if (r >= 0)
 		r = storage_add(&p);
-	if (r >= 0 && n->n_hosts > 0)
-		qsort(n->hosts, n->n_hosts, sizeof(*n->hosts), compare_hosts);
+	if (r >= 0)
+		SORT(n->hosts, n->n_hosts, compare_hosts);
 	if (r >= 0)
 		r = record_hosts(&p);
 	free(p.hosts);

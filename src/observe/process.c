@@ -68,18 +68,12 @@ static int read_process(const struct fs *fs, const char *name, struct process *r
 
 static int append_process(struct processes *list, const struct process *p)
 {
-	struct process *slot = APPEND(list->items, list->n);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = *p;
-	return 0;
+	return ADD(list->items, list->n, *p);
 }
 
 static void hand_over(struct processes *list, struct processes *ret)
 {
-	if (list->n > 0)
-		qsort(list->items, list->n, sizeof(*list->items), compare_process);
+	SORT(list->items, list->n, compare_process);
 	*ret = *list;
 	TAKE(list->items); /* the array changes hands with the struct */
 }
@@ -101,17 +95,12 @@ static int list_kernel_threads(const struct fs *fs, uint32_t **ret, size_t *ret_
 
 	for (char *save = NULL, *word = strtok_r(text, " ", &save); word;
 	     word = strtok_r(NULL, " ", &save)) {
-		uint32_t *slot;
-
 		if (!parse_pid(word, &pid))
 			continue;
-		slot = APPEND(*ret, *ret_n);
-		if (!slot)
+		if (ADD(*ret, *ret_n, pid) < 0)
 			return -ENOMEM;
-		*slot = pid;
 	}
-	if (*ret_n > 0)
-		qsort(*ret, *ret_n, sizeof(**ret), compare_u32);
+	SORT(*ret, *ret_n, compare_u32);
 	return 0;
 }
 

@@ -45,15 +45,13 @@ static int read_packets(struct signs *s)
 	if (stream_open(&out) < 0)
 		return -ENOMEM;
 	for (rest = text; (line = strsep(&rest, "\n"));) {
-		uint32_t proto = 0, ifindex = 0, *slot;
+		uint32_t proto = 0, ifindex = 0;
 
 		if (sscanf(line, "%*s %*u %*u %" SCNx32 " %" SCNu32, &proto, &ifindex) != 2 ||
 		    ifindex == 0 || proto == ETH_P_LLDP)
 			continue;
-		slot = APPEND(s->packets, s->n_packets);
-		if (!slot)
+		if (ADD(s->packets, s->n_packets, ifindex) < 0)
 			return -ENOMEM;
-		*slot = ifindex;
 		fprintf(out.f, "0 0 0 0 %" PRIu32 "\n", ifindex);
 	}
 	if (stream_close(&out) < 0)

@@ -518,8 +518,7 @@ static json_t *sort_list(json_t *list)
 			return NULL;
 		entries[i] = entry;
 	}
-	if (n > 0)
-		qsort(entries, n, sizeof(*entries), compare_entries);
+	SORT(entries, n, compare_entries);
 	for (size_t i = 0; i < n; i++)
 		if (json_array_append(sorted, entries[i]) < 0)
 			return NULL;

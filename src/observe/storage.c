@@ -472,14 +472,12 @@ static int add_mounts(struct storage *s)
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	for (rest = text; (line = strsep(&rest, "\n"));) {
-		struct mount m, *slot;
+		struct mount m;
 
 		if (!parse_mount(line, &m))
 			continue;
-		slot = APPEND(s->mounts, s->n_mounts);
-		if (!slot)
+		if (ADD(s->mounts, s->n_mounts, m) < 0)
 			return -ENOMEM;
-		*slot = m;
 	}
 	r = visit_folders(s);
 	return r < 0 ? r : record_mounts(s);

@@ -211,8 +211,7 @@ int users_add_found(const struct fs *fs, struct node *n, const struct memory *me
 
 void users_sort(struct node *n)
 {
-	if (n->n_users > 0)
-		qsort(n->users, n->n_users, sizeof(*n->users), user_compare);
+	SORT(n->users, n->n_users, user_compare);
 }
 
 static void forget(struct node *n)

@@ -75,8 +75,7 @@ static void sort(struct conf_files *f)
 {
 	size_t n = 0;
 
-	if (f->n_items > 0)
-		qsort(f->items, f->n_items, sizeof(*f->items), compare);
+	SORT(f->items, f->n_items, compare);
 	for (size_t i = 0; i < f->n_items; i++) {
 		if (n > 0 && streq(f->items[n - 1].name, f->items[i].name))
 			free(f->items[i].path);

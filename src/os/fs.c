@@ -643,8 +643,7 @@ static int read_names(DIR *d, struct fs_names *names)
 	if (errno != 0)
 		return -errno;
 
-	if (names->n_names > 0)
-		qsort(names->names, names->n_names, sizeof(*names->names), compare_names);
+	SORT(names->names, names->n_names, compare_names);
 	return 0;
 }
 

@@ -305,7 +305,7 @@ int link_parse(struct nlmsghdr *h, const int32_t *own, struct netdev *ret)
 static int on_link(struct nlmsghdr *h, void *userdata)
 {
 	struct link_list *links = userdata;
-	struct netdev d, *slot;
+	struct netdev d;
 	int r;
 
 	if (h->nlmsg_type != RTM_NEWLINK)
@@ -315,11 +315,7 @@ static int on_link(struct nlmsghdr *h, void *userdata)
 	r = parse_link(h, links->own, &d, links->own ? NULL : links);
 	if (r < 0)
 		return r;
-	slot = APPEND(links->netdevs, links->n);
-	if (!slot)
-		return -ENOMEM;
-	*slot = d;
-	return 0;
+	return ADD(links->netdevs, links->n, d);
 }
 
 static int compare_end(const void *a, const void *b)
@@ -347,10 +343,8 @@ static int list(struct netlink *nl, const int32_t *id, const int32_t *own, struc
 	if (r < 0)
 		return r;
 
-	if (links.n > 0)
-		qsort(links.netdevs, links.n, sizeof(*links.netdevs), netdev_compare);
-	if (links.n_ends > 0)
-		qsort(links.ends, links.n_ends, sizeof(*links.ends), compare_end);
+	SORT(links.netdevs, links.n, netdev_compare);
+	SORT(links.ends, links.n_ends, compare_end);
 	*ret = TAKE_STRUCT(links);
 	return 0;
 }

@@ -153,8 +153,7 @@ int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n)
 			return r;
 	}
 
-	if (list.n > 0)
-		qsort(list.ibdevs, list.n, sizeof(*list.ibdevs), ibdev_compare);
+	SORT(list.ibdevs, list.n, ibdev_compare);
 	*ret = TAKE(list.ibdevs);
 	*ret_n = list.n;
 	return 0;
@@ -210,7 +209,7 @@ static int add_holder(struct nlattr *entry, struct rdma_holder **holders, size_t
 		[RDMA_NLDEV_ATTR_RES_KERN_NAME] = { .type = NLA_STRING },
 	};
 	struct nlattr *tb[RDMA_ATTR_COUNT];
-	struct rdma_holder found = { .n = 1 }, *slot;
+	struct rdma_holder found = { .n = 1 };
 
 	if (nla_parse_nested(tb, RDMA_ATTR_COUNT - 1, entry, policy) < 0)
 		return -EBADMSG;
@@ -229,11 +228,7 @@ static int add_holder(struct nlattr *entry, struct rdma_holder **holders, size_t
 			return 0;
 		}
 
-	slot = APPEND(*holders, *n);
-	if (!slot)
-		return -ENOMEM;
-	*slot = found;
-	return 0;
+	return ADD(*holders, *n, found);
 }
 
 int rdma_add_holders(struct nlmsghdr *h, enum rdma_resource what, struct rdma_holder **holders,

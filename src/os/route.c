@@ -178,11 +178,9 @@ static int append_members(struct nexthops *list, uint32_t id, const struct nlatt
 	const struct nexthop_member *members = nla_data(group);
 
 	for (size_t i = 0; i < (size_t)nla_len(group) / sizeof(*members); i++) {
-		struct nexthop *to = APPEND(list->all, list->n);
-
-		if (!to)
+		if (ADD(list->all, list->n, (struct nexthop){ .id = id, .member = members[i].id }) <
+		    0)
 			return -ENOMEM;
-		*to = (struct nexthop){ .id = id, .member = members[i].id };
 	}
 	return 0;
 }

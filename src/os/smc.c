@@ -33,7 +33,7 @@ int smc_on_entry(struct nlmsghdr *h, void *userdata)
 	};
 	struct nlattr *tb[SMC_PNETID_MAX + 1];
 	struct smc_table *t = userdata;
-	struct pnet e = {}, *slot;
+	struct pnet e = {};
 
 	if (genlmsg_parse(h, 0, tb, SMC_PNETID_MAX, policy) < 0 || !tb[SMC_PNETID_NAME] ||
 	    !get_name(tb[SMC_PNETID_NAME], e.id, sizeof(e.id)) ||
@@ -45,11 +45,7 @@ int smc_on_entry(struct nlmsghdr *h, void *userdata)
 	if (!e.ibdev[0] == !e.netdev[0]) /* of neither or of both: no kernel says so */
 		return -EBADMSG;
 
-	slot = APPEND(t->entries, t->n);
-	if (!slot)
-		return -ENOMEM;
-	*slot = e;
-	return 0;
+	return ADD(t->entries, t->n, e);
 }
 
 static int compare_entry(const void *a, const void *b)
@@ -92,8 +88,7 @@ int smc_list(struct netlink *nl, struct pnet **ret, size_t *ret_n)
 	if (r < 0)
 		return r;
 
-	if (t.n > 0)
-		qsort(t.entries, t.n, sizeof(*t.entries), compare_entry);
+	SORT(t.entries, t.n, compare_entry);
 	*ret = TAKE(t.entries);
 	*ret_n = t.n;
 	return 0;

@@ -49,8 +49,6 @@ static void unmap(struct sock *s)
 /* Return: 0, -ENOMEM or -E2BIG. */
 static int add(struct socks *l, struct sock s, uint8_t state)
 {
-	struct sock *slot;
-
 	unmap(&s);
 	if (state == TCP_TIME_WAIT || (is_zero(s.local) && s.ifindex == 0) ||
 	    ip_is_loopback(s.family, s.local))
@@ -59,11 +57,7 @@ static int add(struct socks *l, struct sock s, uint8_t state)
 		return -E2BIG;
 	s.protocol = l->protocol;
 	s.is_listening = s.remote_port == 0;
-	slot = APPEND(l->items, l->n);
-	if (!slot)
-		return -ENOMEM;
-	*slot = s;
-	return 0;
+	return ADD(l->items, l->n, s);
 }
 
 static int on_sock(struct nlmsghdr *h, void *userdata)

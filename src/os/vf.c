@@ -81,17 +81,15 @@ int vf_parse(struct nlmsghdr *h, struct vf_info **list, size_t *n)
 
 	nla_for_each_nested(info, tb[IFLA_VFINFO_LIST], rest)
 	{
-		struct vf_info parsed, *slot;
+		struct vf_info parsed;
 
 		if (nla_type(info) != IFLA_VF_INFO)
 			continue;
 		r = parse_vf(info, &parsed);
 		if (r < 0)
 			return r;
-		slot = APPEND(*list, *n);
-		if (!slot)
+		if (ADD(*list, *n, parsed) < 0)
 			return -ENOMEM;
-		*slot = parsed;
 	}
 	return 0;
 }
@@ -118,8 +116,7 @@ int vf_list(struct netlink *nl, uint32_t ifindex, struct vf_info **ret, size_t *
 	if (r < 0)
 		return r;
 
-	if (list.n > 0)
-		qsort(list.infos, list.n, sizeof(*list.infos), vf_info_compare);
+	SORT(list.infos, list.n, vf_info_compare);
 	*ret = TAKE(list.infos);
 	*ret_n = list.n;
 	return 0;

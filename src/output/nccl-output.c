@@ -425,8 +425,7 @@ int nccl_choose(const struct config *c, const struct node *n, const struct plan 
 	r = add_all(c, n, p, &choice);
 	if (r < 0)
 		return r;
-	if (choice.n_ports > 0)
-		qsort(choice.ports, choice.n_ports, sizeof(*choice.ports), compare_ports);
+	SORT(choice.ports, choice.n_ports, compare_ports);
 	keep_those_here(&choice);
 	keep_one_function(&choice);
 	keep_fastest(&choice);

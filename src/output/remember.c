@@ -168,12 +168,7 @@ static bool is_planned(const struct plan *p, const char *pci)
 
 static int add_memory(struct memory *to, const struct device_memory *m)
 {
-	struct device_memory *slot = APPEND(to->devices, to->n_devices);
-
-	if (!slot)
-		return -ENOMEM;
-	*slot = *m;
-	return 0;
+	return ADD(to->devices, to->n_devices, *m);
 }
 
 /* Functions that are gone are remembered for one more look, which then drops them. */

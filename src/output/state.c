@@ -710,15 +710,11 @@ static bool has_equal(const json_t *list, const json_t *reason)
 
 static int add_news(const json_t *reason, bool is_over, struct news **news, size_t *n)
 {
-	struct news told = { .is_over = is_over }, *slot;
+	struct news told = { .is_over = is_over };
 
 	if (fields_parse(&reason_fields, reason, &told, NULL) < 0) /* of another version */
 		return 0;
-	slot = APPEND(*news, *n);
-	if (!slot)
-		return -ENOMEM;
-	*slot = told;
-	return 0;
+	return ADD(*news, *n, told);
 }
 
 static bool is_starting(const json_t *document)

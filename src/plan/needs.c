@@ -695,8 +695,7 @@ static void merge_needs(struct plan *p)
 		add_words(have, k->words);
 	}
 	p->n_needs = n;
-	if (n > 0)
-		qsort(p->needs, n, sizeof(*p->needs), compare_need);
+	SORT(p->needs, n, compare_need);
 }
 
 static int search(struct search *s)

@@ -512,7 +512,6 @@ static int check_rules(const struct node *n, struct plan *p, const struct tables
 		struct lookup check = { .ifindex = nic_netdev_of_rule(rule),
 					.family = rule->family };
 		const struct lookup *l;
-		struct lookup *slot;
 
 		if (!has_rule(n, rule) || !find_destination(n, want, rule, check.dst))
 			continue;
@@ -522,10 +521,8 @@ static int check_rules(const struct node *n, struct plan *p, const struct tables
 			return -ENOMEM;
 		if (l)
 			continue;
-		slot = APPEND(p->questions.lookups, p->questions.n_lookups);
-		if (!slot)
+		if (ADD(p->questions.lookups, p->questions.n_lookups, check) < 0)
 			return -ENOMEM;
-		*slot = check;
 	}
 	return 0;
 }
