@@ -283,10 +283,7 @@ static bool is_plugin_expected(const struct verify *v)
 
 	if (c->plugin.type != PLUGIN_NONE || !streq(c->plugin.resource, HCA_RESOURCE))
 		return true;
-	for (size_t i = 0; i < c->n_devices; i++)
-		if (*c->devices[i].resource)
-			return true;
-	return false;
+	return ANY(d, c->devices, c->n_devices, *d->resource);
 }
 
 #define NO_PLUGIN_ASKED "[DevicePlugin] Type=none, and no Resource="

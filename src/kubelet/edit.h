@@ -79,6 +79,6 @@ int kubelet_own_text(const struct kubelet_edit *e, char **ret);
  * ours? */
 bool kubelet_is_refusal(int r);
 
-/* One edit at a time. Return: a descriptor that holds the lock until it is closed; or -errno, logged
- * with the path. */
+/* One edit at a time. Return: a descriptor that holds the lock until it is closed; or -errno,
+ * logged with the path. */
 int kubelet_lock(const struct fs *fs);

@@ -37,10 +37,7 @@ bool rancher_reads_variable(const char *name)
 	const char *rest = after(name, "K3S_");
 
 	rest = rest ? rest : after(name, "RKE2_");
-	for (size_t i = 0; i < ELEMENTSOF(owns) && rest && *rest; i++)
-		if (streq(rest, owns[i].variable))
-			return true;
-	return false;
+	return rest && *rest && ANY(o, owns, ELEMENTSOF(owns), streq(rest, o->variable));
 }
 
 /* Sets it; @is_more: adds to what a list has. */

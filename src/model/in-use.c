@@ -126,17 +126,11 @@ static bool is_asked_for_ra(const struct graph *g, const struct memory *memory,
 {
 	const struct pci *pci = node_pci(g->n, nd->pci);
 
-	for (size_t i = 0; i < memory->n_ledger; i++) {
-		const struct ledger_entry *e = &memory->ledger[i];
-
-		if (e->ifindex == nd->ifindex && streq(e->verb, "set-sysctl") &&
-		    is_prefix(e->subject, "ipv6/"))
-			return true;
-		if (pci && pci->physfn[0] && streq(e->verb, "set-num-vfs") &&
-		    streq(e->target, pci->physfn))
-			return true;
-	}
-	return false;
+	return ANY(e, memory->ledger, memory->n_ledger,
+		   (e->ifindex == nd->ifindex && streq(e->verb, "set-sysctl") &&
+		    is_prefix(e->subject, "ipv6/")) ||
+			   (pci && pci->physfn[0] && streq(e->verb, "set-num-vfs") &&
+			    streq(e->target, pci->physfn)));
 }
 
 static bool is_host_address(const struct memory *memory, const struct address *a, bool is_ra_ours,

@@ -97,10 +97,8 @@ static bool is_of_device(const struct node *n, const struct ibdev *ib, const cha
 		return true;
 	if (pci && streq(pci->driver, kernel))
 		return true;
-	for (size_t i = 0; i < ELEMENTSOF(providers) && pci; i++)
-		if (streq(providers[i].driver, pci->driver) && streq(providers[i].rdma, kernel))
-			return true;
-	return false;
+	return pci && ANY(p, providers, ELEMENTSOF(providers),
+			  streq(p->driver, pci->driver) && streq(p->rdma, kernel));
 }
 
 /* Each IPoIB netdev has a PD; more of them than netdevs means that some are elsewhere. */

@@ -24,15 +24,10 @@ static bool add(struct node *n, enum destination_to to, const struct lookup *l, 
 
 static bool has_asked(const struct node *n, enum destination_to to, const struct lookup *l)
 {
-	for (size_t i = 0; i < n->n_destinations; i++) {
-		const struct lookup *have = &n->destinations[i].lookup;
-
-		if (n->destinations[i].to == to && have->family == l->family &&
-		    have->ifindex == l->ifindex && have->mark == l->mark &&
-		    memcmp(have->dst, l->dst, sizeof(l->dst)) == 0)
-			return true;
-	}
-	return false;
+	return ANY(d, n->destinations, n->n_destinations,
+		   d->to == to && d->lookup.family == l->family &&
+			   d->lookup.ifindex == l->ifindex && d->lookup.mark == l->mark &&
+			   memcmp(d->lookup.dst, l->dst, sizeof(l->dst)) == 0);
 }
 
 /* --- where default routes lead --- */

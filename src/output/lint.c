@@ -148,15 +148,10 @@ static bool is_selected(const struct linter *l, const struct function *f, const 
 
 static bool has_default_route(const struct node *n, const struct pci *f)
 {
-	for (size_t i = 0; i < n->n_routes; i++) {
-		const struct route *route = &n->routes[i];
-		const struct netdev *nd = node_netdev(n, route->ifindex);
-
-		if (route->table == RT_TABLE_MAIN && route->family == AF_INET &&
-		    route->prefix_len == 0 && nd && streq(nd->pci, f->address))
-			return true;
-	}
-	return false;
+	return ANY(r, n->routes, n->n_routes,
+		   r->table == RT_TABLE_MAIN && r->family == AF_INET && r->prefix_len == 0 &&
+			   node_netdev(n, r->ifindex) &&
+			   streq(node_netdev(n, r->ifindex)->pci, f->address));
 }
 
 static enum reason missing_node(const struct linter *l, const struct function *f)

@@ -14,15 +14,10 @@
 
 static bool has_address(const struct node *n, const struct nic_netdev *k)
 {
-	for (size_t i = 0; i < n->n_addresses; i++) {
-		const struct address *a = &n->addresses[i];
-
-		/* With another length it is another program's, and there all the same. */
-		if (a->ifindex == k->netdev->ifindex && a->family == k->address.family &&
-		    memcmp(a->local, k->address.bytes, sizeof(a->local)) == 0)
-			return true;
-	}
-	return false;
+	/* With another length it is another program's, and there all the same. */
+	return ANY(a, n->addresses, n->n_addresses,
+		   a->ifindex == k->netdev->ifindex && a->family == k->address.family &&
+			   memcmp(a->local, k->address.bytes, sizeof(a->local)) == 0);
 }
 
 static int want_address(const struct config *c, const struct node *n, struct plan *p,

@@ -182,10 +182,9 @@ static bool is_nic(const struct node *n, const struct pci *pci)
 const struct device_config *plan_section_of(const struct config *c, const struct node *n,
 					    const struct memory *memory, const struct pci *pci)
 {
-	for (size_t i = 0; i < c->n_devices && is_nic(n, pci); i++)
-		if (plan_is_match(c->devices[i].match, n, memory, pci))
-			return &c->devices[i];
-	return NULL;
+	if (!is_nic(n, pci))
+		return NULL;
+	return FIND(d, c->devices, c->n_devices, plan_is_match(d->match, n, memory, pci));
 }
 
 void plan_forget_names(const struct config *c, const struct node *n, struct memory *memory)

@@ -459,15 +459,10 @@ static bool has_stayed(const struct search *s, const struct boot_need *b)
 		if (streq(of, b->of))
 			d = &s->n->destinations[i];
 	}
-	for (size_t i = 0; i < s->n->n_routes && d; i++) {
-		const struct route *t = &s->n->routes[i];
-
-		if (t->family == d->lookup.family && t->type == RTN_UNICAST && !t->is_dead &&
-		    ip_is_in_prefix(d->lookup.dst, t->dst, t->prefix_len) &&
-		    is_of(&s->p->graph, b->pci, t->ifindex))
-			return true;
-	}
-	return false;
+	return d && ANY(t, s->n->routes, s->n->n_routes,
+			t->family == d->lookup.family && t->type == RTN_UNICAST && !t->is_dead &&
+				ip_is_in_prefix(d->lookup.dst, t->dst, t->prefix_len) &&
+				is_of(&s->p->graph, b->pci, t->ifindex));
 }
 
 /* Does the same evidence lead to another function now? */

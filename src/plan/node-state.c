@@ -186,12 +186,9 @@ static bool is_complete(const struct config *c, const struct plan *p, bool or_mi
 	if (p->n_missing > 0 || p->unmatched || lacks_sections(c))
 		return false;
 
-	for (size_t i = 0; i < p->n_devices; i++)
-		if (p->devices[i].is_asked_for ||
-		    (p->devices[i].is_handed_out && !is_done(&p->devices[i], or_missing)) ||
-		    (!p->devices[i].is_vf && !has_all_vfs(p, i, or_missing)))
-			return false;
-	return true;
+	return !ANY(d, p->devices, p->n_devices,
+		    d->is_asked_for || (d->is_handed_out && !is_done(d, or_missing)) ||
+			    (!d->is_vf && !has_all_vfs(p, (size_t)(d - p->devices), or_missing)));
 }
 
 /* Does the service stop at this until it is done? Of the rest of a plan a device may be used
