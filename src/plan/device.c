@@ -325,7 +325,7 @@ static enum reason judge_address(const struct config *c, const struct plan *p, s
 	d->is_backup = is_backup(p->graph.n, d);
 	if (d->is_backup)
 		return REASON_NONE;
-	if (has_address(p, d, NULL)) /* for a moment: plan/gid-plan.c */
+	if (has_address(p, d, NULL)) /* for a moment: plan/address.c */
 		return REASON_GID_PENDING;
 	d->advice = who_gives(c, d);
 	return REASON_NO_ADDRESS;
