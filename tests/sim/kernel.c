@@ -680,8 +680,6 @@ static void show_module(struct node *n, const char *name, bool is_loaded)
 								 : MODULE_AVAILABLE;
 }
 
-#define SORT(array, n, compare) ((n) > 1 ? qsort(array, n, sizeof(*(array)), compare) : (void)0)
-
 void kernel_show(struct node *n)
 {
 	COPY(n->kernel, sim.kernel);
