@@ -483,9 +483,10 @@ static int look_again(struct progress *pr, bool is_first, struct node *n, struct
 		r = boot_notes_open(n, memory, &pr->notes);
 	if (r < 0)
 		return r;
-	if (pass->is_service && memory->is_held)
-		r = plan_add_hint(p, REASON_HELD, "", NULL);
-	return r;
+	if (!pass->is_service || !memory->is_held)
+		return 0;
+	p->state = NODE_DEGRADED; /* nothing that is missing will be made */
+	return plan_add_hint(p, REASON_HELD, "", NULL);
 }
 
 /* Of a goal. Return: 0, or the -errno of what failed or was not to be tried. */
@@ -497,7 +498,7 @@ static int tell_what_is_left(const struct plan *p)
 		const struct action *a = &p->actions[i];
 
 		if (a->is_done) { /* told when it failed */
-			r = a->result;
+			r = MIN(r, a->result);
 			continue;
 		}
 		log_warning("%s: %s is left: %s: %s", a->target, verb_name(a->verb),
