@@ -56,10 +56,10 @@ static int (*const verbs[])(struct work *w, const struct action *a) = {
 };
 _Static_assert(ELEMENTSOF(verbs) == _VERB_N, "a function for every verb but those that only tell");
 
-/* What the child gets of a plan. */
+/* The part of a plan that a lane's child works on. */
 struct apply_job {
 	struct work work;
-	bool is_own; /* the os are the child's */
+	bool is_own; /* the child has closed the parent's sockets */
 };
 
 /* The parent's sockets have its answers in flight: the child opens its own. */
@@ -72,7 +72,7 @@ static void take_doors(struct apply_job *job)
 		netlink_done(&job->work.os->smc);
 	}
 	job->is_own = true;
-	/* What the kernel said of another action. */
+	/* The error texts may be those of another action. */
 	job->work.os->rdma.error[0] = job->work.os->route.error[0] = '\0';
 }
 
@@ -128,9 +128,9 @@ static bool is_link_of_vf(const struct node *n, const struct action *a)
 }
 
 /*
- * What a card's driver does for one of its PFs keeps no other PF waiting, and a VF gets its link
- * while the next one is bound; the rest is of the node, "". The lanes are those of the slow steps:
- * what is as quick as a route keeps its order.
+ * Names the lane of an action: a PF, whose driver keeps no other PF waiting; the links of its VFs,
+ * each of which is made while the next VF is bound; or the node, "". Only slow steps have the lane
+ * of a PF: an action as quick as adding a route keeps its order.
  */
 static void name_lane(const struct node *n, const struct action *a, char ret[static LANE_LEN])
 {
@@ -175,8 +175,8 @@ static bool is_void(const struct node *n, const struct plan *p, size_t i)
 }
 
 /*
- * What takes udev long is made beside what udev has no part in: it reloads its rules while the
- * links of PFs come up. The first VF waits for it.
+ * Actions that take udev long run beside those in which udev has no part: udev reloads its rules
+ * while the links of PFs come up. The first VF waits for the reload.
  */
 static bool goes_beside(const struct action *a)
 {
@@ -188,28 +188,28 @@ static bool may_overtake(const struct action *a)
 	return a->step == STEP_LINK;
 }
 
-/* No PF may be half made then. */
+/* No PF may be half made while the module or the netns mode is changed. */
 static bool needs_quiet(const struct action *a)
 {
 	return a->verb == VERB_RELOAD_MODULE || a->verb == VERB_SET_NETNS_MODE;
 }
 
-/* What takes longer is worth a look meanwhile. */
+/* An action that takes longer is worth a look at the node meanwhile. */
 #define PATIENCE_USEC (2 * USEC_PER_SEC)
 
-#define BESIDE "beside" /* the lane of what goes beside */
+#define BESIDE "beside" /* the lane of actions for which goes_beside() */
 
 /* A PF, the links of its VFs, or the node: one action after the other, in a process of its own. */
 struct lane {
 	char name[LANE_LEN];
 	struct child child;
 	struct apply_job job;
-	struct action action; /* that goes on */
-	size_t i;             /* its number in the plan that it is of */
-	bool is_busy;         /* one does */
-	bool is_blocked;      /* its next one may not begin now */
-	bool is_left;         /* nor with this plan: it waits for one of an earlier one */
-	bool is_old;          /* one of an earlier plan did when this plan was made: not for it */
+	struct action action; /* the one that runs */
+	size_t i;             /* the number of the action in its plan */
+	bool is_busy;         /* action runs */
+	bool is_blocked;      /* the next action may not begin now */
+	bool is_left;         /* nor under this plan: it waits for an action of an earlier plan */
+	bool is_old;          /* an action of an earlier plan ran when this plan was made */
 	uint64_t begun_usec, until_usec;
 };
 
@@ -258,9 +258,9 @@ const struct action *apply_oldest(const struct apply *ap)
 }
 
 /*
- * What goes on and keeps this one from beginning: what its lane is at, or another number of VFs.
- * The kernel takes one lock for all of those, and behind one that hangs each other would hang as
- * well: pci_lock_rescan_remove() in drivers/pci/iov.c since Linux 6.18. NULL: nothing does.
+ * The lane that blocks this action: its own if busy or old, or one that changes a VF count. The
+ * kernel takes one lock for all such changes, and behind one that hangs all others would hang as
+ * well: pci_lock_rescan_remove() in drivers/pci/iov.c since Linux 6.18. NULL: none does.
  */
 static const struct lane *find_before(const struct apply *ap, const struct lane *own,
 				      const struct action *a)
@@ -273,7 +273,7 @@ static const struct lane *find_before(const struct apply *ap, const struct lane 
 	return NULL;
 }
 
-/* The plan that a lane's process has a copy of is over. */
+/* The process of a lane has a copy of the last plan, so an idle one ends here. */
 static void take_plan(struct apply *ap, const struct node *n, const struct memory *memory,
 		      struct plan *p)
 {
@@ -302,7 +302,7 @@ static bool needs_look(const struct apply *ap, const struct action *a)
 	       (a->verb == VERB_SET_NUM_VFS && now(ap) - ap->planned_usec > OLD_USEC);
 }
 
-/* Return: it goes on. What could not be begun has ended. */
+/* Return: is it running? An action that could not be begun has ended. */
 static bool begin_action(struct apply *ap, struct lane *l, size_t i)
 {
 	const struct apply_hooks *hooks = ap->hooks;
@@ -338,7 +338,7 @@ static bool begin_action(struct apply *ap, struct lane *l, size_t i)
 	return true;
 }
 
-/* Its result, which is there or does not come. */
+/* Takes the result of a lane's action, which is there or does not come. */
 static void end_lane(struct apply *ap, struct lane *l)
 {
 	struct action *a = l->is_old ? &l->action : &ap->plan->actions[l->i];
@@ -351,11 +351,11 @@ static void end_lane(struct apply *ap, struct lane *l)
 		a->pid = pid;
 	l->is_busy = false;
 	end_action(ap, a);
-	/* Which PCI functions may still be written to, the next plan tells. */
+	/* The next plan knows which PCI functions may still be written to. */
 	ap->is_spoiled |= a->result == -ETIMEDOUT;
 }
 
-/* Its plan's successor takes for granted that it ends so. */
+/* Did the action end as the next plan, made while it ran, takes for granted? */
 static bool is_good(const struct action *a)
 {
 	return a->result >= 0 && !action_is_bad_bind(a) && a->verb != VERB_REBIND_DRIVER &&
@@ -363,9 +363,9 @@ static bool is_good(const struct action *a)
 }
 
 /*
- * What a lane began by an earlier plan ended well, as this plan takes for granted: the lane goes on
- * with this one, and so does the next PF whose number of VFs changes. After anything else it waits
- * for another look.
+ * After an action of an earlier plan that ended as this plan takes for granted, its lane goes on
+ * with this plan, and so does the next PF whose number of VFs changes. After any other end the lane
+ * waits for another look.
  */
 static void join_plan(struct apply *ap, struct lane *l)
 {
@@ -388,10 +388,10 @@ static void join_plan(struct apply *ap, struct lane *l)
 }
 
 /*
- * Begins what can begin. In its lane an action waits for the ones before it; what is of the node
- * waits for all before it, and all after it wait for that. What still goes on from an earlier plan
- * keeps only its lane waiting. Numbers of VFs change in the order of the plan, so that a PF whose
- * change hangs keeps none before it from its VFs.
+ * Begins the actions that can begin. An action waits for those before it in its lane; an action of
+ * the node waits for all before it, and all after it wait for that. An action of an earlier plan
+ * that still runs keeps only its lane waiting. Numbers of VFs change in the order of the plan, so
+ * that a PF whose change hangs keeps none before it from its VFs.
  */
 static int begin_all(struct apply *ap)
 {
@@ -400,7 +400,7 @@ static int begin_all(struct apply *ap)
 
 	for (size_t i = 0; i < ap->n_lanes; i++) {
 		ap->lanes[i].is_blocked = ap->lanes[i].is_left = false;
-		/* Of an earlier plan as well: the file is there, but udev has not read it. */
+		/* An earlier plan's action counts: the file is there, udev has not read it yet. */
 		has_beside |= streq(ap->lanes[i].name, BESIDE) && ap->lanes[i].is_busy;
 	}
 	for (size_t i = 0; i < p->n_actions && !ap->is_spoiled; i++) {
@@ -436,11 +436,11 @@ static int begin_all(struct apply *ap)
 	return 0;
 }
 
-/* One that has an answer or is out of time, or NULL at @until_usec. */
+/* A lane that has an answer or is out of time, or NULL at @until_usec. */
 static struct lane *wait_lane(struct apply *ap, uint64_t until_usec)
 {
 	struct pollfd *fds = ap->fds;
-	bool is_quiet = true; /* what goes beside ends after what overtakes it */
+	bool is_quiet = true; /* the lane BESIDE is ended after those that overtake it */
 
 	for (size_t i = 0; i < ap->n_lanes; i++)
 		is_quiet = is_quiet && (!ap->lanes[i].is_busy || ap->lanes[i].is_old ||
@@ -471,7 +471,7 @@ static struct lane *wait_lane(struct apply *ap, uint64_t until_usec)
 	}
 }
 
-/* Does something of this plan wait for the end of what a lane began by an earlier one? */
+/* Does an action of this plan wait for one of an earlier plan to end? */
 static bool is_held(const struct apply *ap)
 {
 	for (size_t i = 0; i < ap->n_lanes; i++)
@@ -481,10 +481,10 @@ static bool is_held(const struct apply *ap)
 }
 
 /*
- * When to look again although nothing ends. A lane with nothing left waits for a look, and so does
- * a plan that can begin nothing yet: those that are free soon wait for the same one. A lane that
- * only another one keeps waiting needs none, nor does a VF that was bound for its link, unless what
- * goes on takes long. The end of what went beside lets others begin, and needs no look.
+ * The time of the next look if no action ends. A lane with nothing left waits for a look, and so
+ * does a plan that can begin nothing yet: lanes that are free soon wait for the same look. A lane
+ * that only another lane keeps waiting needs none, nor does a VF that was bound for its link,
+ * unless running actions take long. The end of BESIDE lets others begin, and needs no look.
  */
 static uint64_t when_to_look(const struct apply *ap, size_t ended, bool has_bound)
 {

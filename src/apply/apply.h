@@ -16,7 +16,7 @@
 #include "../model/world.h"
 #include "../os/os.h"
 
-/* What the verbs get beside their action. */
+/* The data that a verb's function gets beside its action. */
 struct work {
 	struct os *os;           /* the child's own */
 	const struct node *node; /* as it was observed for the plan */
@@ -42,7 +42,7 @@ struct apply_hooks {
 	void *userdata;
 };
 
-/* What goes on over several plans. */
+/* The lanes, whose actions may run on while plans follow each other. */
 struct apply {
 	const struct world *world;
 	const struct apply_hooks *hooks;

@@ -22,7 +22,7 @@ struct boot_notes {
 int boot_notes_open(const struct node *n, const struct memory *memory, struct boot_notes *ret);
 void boot_notes_done(struct boot_notes *b);
 
-/* Of every action: before it, and with its result. */
+/* Call boot_notes_start() before every action, and boot_notes_end() with its result. */
 void boot_notes_start(struct boot_notes *b, const struct fs *fs, const struct config *c,
 		      const struct node *n, const struct action *a);
 void boot_notes_end(struct boot_notes *b, const struct config *c, const struct node *n,

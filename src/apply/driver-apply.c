@@ -11,7 +11,7 @@
 
 #define ERROR_LEN sizeof(((struct action *)0)->error)
 
-/* What is in force of "NAME=VALUE ..."? -EPROTO: not what was asked for, with words. */
+/* Does the module have the options "NAME=VALUE ..." in force? -EPROTO: not so, with words. */
 static int read_back(struct work *w, const char *module, const char *options)
 {
 	char option[64], value[64];
@@ -64,8 +64,8 @@ static int compare_build(struct work *w, const struct module *file)
 }
 
 /*
- * What it needs stays in the kernel: its file has to fit that, and not what is on disk by now. When
- * nothing can be compared it is not known whether it fits.
+ * Does the file of @module fit the modules it needs? These stay in the kernel, whatever files of
+ * them are on disk by now. -ESTALE: nothing can be compared, so it is not known whether it fits.
  */
 static int compare_symbols(struct work *w, const char *module)
 {
@@ -106,7 +106,7 @@ static int compare_symbols(struct work *w, const char *module)
 	return MIN(r, 0);
 }
 
-/* The same look again as the plan had, at this moment: DKMS may just be writing it. */
+/* Looks into the file again as the plan did, at this moment: DKMS may just be writing it. */
 static int look_into_file(struct work *w, const char *module)
 {
 	const struct module *planned = node_module(w->node, module);
@@ -126,7 +126,7 @@ static int look_into_file(struct work *w, const char *module)
 			     "its file is another build than the one that is loaded, which could "
 			     "not "
 			     "be loaded again: it is not unloaded");
-		/* The same one fits what is in the kernel, whatever is on disk beside it by now. */
+		/* The loaded build fits the kernel, whatever other files are on disk by now. */
 		return r > 0 ? compare_symbols(w, module) : r;
 	}
 
@@ -187,14 +187,14 @@ static int unload(struct work *w, const char *module)
 	return r == -EBUSY ? -EIO : r; /* no exit function, or half gone: no user of it */
 }
 
-/* After the new mode could not be had: the one before. Appends to the words what became of it. */
+/* Restores the mode before, and appends to the words whether that worked. */
 static void restore(struct work *w, const struct action *a)
 {
 	char words[ERROR_LEN], *cause = w->error;
 	size_t n;
 	int r;
 
-	/* Cut, so that there is room for what became of it. */
+	/* Cut, so that the outcome of restoring fits in. */
 	n = (size_t)snprintf(words, sizeof(words), "%.120s; ",
 			     cause[0] ? cause : "it cannot be loaded");
 	cause[0] = '\0';
@@ -214,8 +214,8 @@ static void restore(struct work *w, const struct action *a)
 }
 
 /*
- * Nobody depends on eRDMA's driver, and what it depends on stays: it goes and comes back alone.
- * What is known to fail is not even begun, for the way back is the same one.
+ * No module depends on eRDMA's driver, and those that it needs stay: it goes and comes back alone.
+ * A load that is known to fail is not even begun, for the way back is the same load.
  */
 int apply_reload_module(struct work *w, const struct action *a)
 {
@@ -239,7 +239,7 @@ int apply_reload_module(struct work *w, const struct action *a)
 	return r;
 }
 
-/* No driver took it, as before: that is looked at, and tried again later. */
+/* No driver took the function before: the next look tells, and it is tried again later. */
 int apply_probe_driver(struct work *w, const struct action *a)
 {
 	return fs_write_attribute(&w->os->fs, "sys/bus/pci/drivers_probe", a->target);

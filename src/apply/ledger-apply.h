@@ -10,18 +10,18 @@
 #include "apply.h"
 
 /*
- * What is read, changed and written as a whole, while other lanes may do the same: to be held for
- * so long. Return: for apply_unlock_lanes(), or -errno.
+ * Holds off other lanes while a file is read, changed and written as a whole. Return: for
+ * apply_unlock_lanes(), or -errno.
  */
 int apply_lock_lanes(const struct work *w);
 void apply_unlock_lanes(int *lock); /* for _cleanup_ */
 
 /*
- * Notes it before it is done, so that a crash in between forgets nothing; an action that takes
- * something back is not noted. @from: as the kernel tells it, which a person may be told otherwise.
- * Return: 0 or -errno: then the change must not be made.
+ * Notes a change before it is made, so that a crash in between forgets nothing; an action that
+ * takes something back is not noted. @from: the value as the kernel tells it; messages may show
+ * another text. Return: 0 or -errno: then the change must not be made.
  */
 int ledger_note(struct work *w, const struct action *a, const char *from);
 
-/* After it was taken back: of the verb that had set it. */
+/* Drops the entry of a change that was taken back; @verb is the one that had made it. */
 int ledger_forget(struct work *w, const struct action *a, enum verb verb);

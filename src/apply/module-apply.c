@@ -5,7 +5,7 @@
 
 #define ERROR_LEN sizeof(((struct action *)0)->error)
 
-/* What the kernel's answer to loading a module means: finit_module(2), kernel/module/main.c. */
+/* Meanings of the errors of loading a module: finit_module(2), kernel/module/main.c. */
 static const struct {
 	int error;
 	const char *text;

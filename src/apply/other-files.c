@@ -87,7 +87,7 @@ static const char *skip_value(const char *line, const char *prefix)
 	return range + (*range == '/' ? 1 + strspn(range + 1, "0123456789") : 0);
 }
 
-/* Comments, and lines of a key that begins with @prefix. */
+/* Does the text consist of comments, and lines of a key that begins with @prefix? */
 static bool has_only(const char *text, const char *prefix)
 {
 	while (*text) {
@@ -100,7 +100,7 @@ static bool has_only(const char *text, const char *prefix)
 	return true;
 }
 
-/* What files of a name are like; without @prefix the text is known as a whole. */
+/* A file that the helper writes; without @prefix it may only have the text @text. */
 struct file_kind {
 	const char *path, *mark, *prefix, *text;
 };
@@ -145,7 +145,7 @@ static int may_remove(const char *path)
 		       : -EPERM;
 }
 
-/* Their text is made here, from the addresses of PFs, whatever the configuration says. */
+/* Udev rules are made here, from the addresses of PFs, whatever the configuration says. */
 static int put_rules(const struct fs *fs, const char *path, const char *addresses)
 {
 	_cleanup_(freep) char *rules = NULL;

@@ -31,7 +31,7 @@ int other_files_put(const struct fs *fs, const char *name, const char *path, con
 int other_files_set_roce(const struct fs *fs, const char *ibdev, const char *attribute,
 			 const char *value);
 
-/* What the helper may write: by its own reading of the configuration. */
+/* The files that the helper may write, by its own reading of the configuration. */
 struct file_request {
 	const char *paths[_OUTPUT_N];         /* of [Output]; empty for none */
 	const char *manifest, *manifest_text; /* NULL: there is none to write */

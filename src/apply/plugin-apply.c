@@ -45,7 +45,7 @@ int apply_remove_plugin(struct work *w, const struct action *a)
 		       : memory_write(&w->os->fs, MEMORY_BOOT, &plugin_record_fields, &none);
 }
 
-/* What was not written a moment ago is nothing to start a plugin for. */
+/* Has the plugin's file its new text? There is no reason to start a plugin without it. */
 static bool is_plugin_written(const struct work *w)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -56,7 +56,7 @@ static bool is_plugin_written(const struct work *w)
 	       streq(text, w->plan->plugin);
 }
 
-/* Where it is has to be known after a reboot, whatever the configuration says by then. */
+/* The manifest's path has to be known after a reboot, whatever the configuration says then. */
 int apply_write_manifest(struct work *w, const struct action *a)
 {
 	struct manifest_record record;

@@ -34,7 +34,7 @@ int apply_set_dcb(struct work *w, const struct action *a)
 	return end(w, a, dcb_set(&w->os->route, name, a->subject, a->text.to));
 }
 
-/* What is there shows once the folder is. The name is asked for again after the ledger's write. */
+/* The default shows once the folder exists. The name is read again after the ledger's write. */
 static int set_default(struct work *w, const struct action *a, uint32_t index, char name[IBDEV_LEN])
 {
 	const struct fs *fs = &w->os->fs;
@@ -56,7 +56,7 @@ static int set_default(struct work *w, const struct action *a, uint32_t index, c
 	return r < 0 ? r : other_files_set_roce(fs, name, a->subject, a->text.to);
 }
 
-/* Is this line the only one left of the device? The folder shows what the others have set. */
+/* Is this the device's only entry left? Its folder shows what other entries have set. */
 static bool is_last(struct work *w, const struct action *a)
 {
 	_cleanup_(ledger_done) struct ledger l = {};

@@ -27,7 +27,7 @@ int apply_set_mtu(struct work *w, const struct action *a)
 	return r < 0 ? r : link_set_mtu(&w->os->route, a->ifindex, (uint32_t)a->number.to.n);
 }
 
-/* The door, and the line in the ledger, before anything is changed. */
+/* Opens the socket and notes the change in the ledger, before anything is changed. */
 static int begin(struct work *w, const struct action *a, const char *from)
 {
 	int r = netlink_open(&w->os->route);
@@ -35,7 +35,7 @@ static int begin(struct work *w, const struct action *a, const char *from)
 	return r < 0 ? r : ledger_note(w, a, from);
 }
 
-/* @verb: the one whose line in the ledger means nothing any more. */
+/* @verb: the verb whose entry in the ledger means nothing any more. */
 static int end(struct work *w, const struct action *a, enum verb verb, int r)
 {
 	return r < 0 ? r : ledger_forget(w, a, verb);
@@ -47,7 +47,7 @@ int apply_set_metric(struct work *w, const struct action *a)
 	char from[16];
 	int r;
 
-	/* Of IPv6 no metric shows as the one that the kernel makes of it. */
+	/* An IPv6 address without a metric shows the one that the kernel gives it. */
 	snprintf(from, sizeof(from), "%" PRIu32, address->metric);
 	r = begin(w, a, from);
 	if (r >= 0)
@@ -60,7 +60,7 @@ int apply_add_address(struct work *w, const struct action *a)
 	int r = begin(w, a, "");
 
 	r = r < 0 ? r : link_add_address(&w->os->route, &a->address);
-	/* A network manager that puts it back as well may be sooner. */
+	/* A network manager may have put the address back sooner. */
 	return r == -EEXIST && a->is_back ? 0 : r;
 }
 

@@ -10,7 +10,7 @@
 #include "other-files.h"
 #include "verbs.h"
 
-/* Of this package: there in every image, hence read by networkd when it starts. */
+/* The file of this package is in every image, hence networkd reads it when it starts. */
 static const char *const network_files[] = {
 	"usr/lib/systemd/network/00-rdma-provision.network",
 	"lib/systemd/network/00-rdma-provision.network",

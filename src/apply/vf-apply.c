@@ -12,7 +12,7 @@
 #include "ledger-apply.h"
 #include "verbs.h"
 
-/* What the kernel's answer means: sriov_numvfs_store() and sriov_enable() in drivers/pci/iov.c. */
+/* Meanings of errors: sriov_numvfs_store() and sriov_enable() in drivers/pci/iov.c. */
 static const struct {
 	int error;
 	const char *text;

@@ -26,7 +26,7 @@ static json_t *make_action(const struct action *a)
 			 "detail", document_text(a->detail));
 }
 
-/* One of a list, on a line of its own; @object is released. */
+/* Prints one object of a list on a line of its own, and releases @object. */
 static int print_object(FILE *f, size_t i, json_t *object)
 {
 	int r;
@@ -85,10 +85,10 @@ static void print_change(FILE *f, const struct action *a)
 		fprintf(f, " %s -> %s", from, to);
 	else if (*to)
 		fprintf(f, " %s", to);
-	/* The target of a netdev's change may have several of them: the detail names this one. */
+	/* A target may have several netdevs: the detail names the one that is changed. */
 	if (a->class == CLASS_CHANGE && *a->detail && (!*to || a->ifindex > 0))
 		fprintf(f, " (%s)", a->detail);
-	/* One change may be several edits: the others are in its detail. */
+	/* A change of the kubelet may be several edits: its detail has the others. */
 	if (a->verb == VERB_ENSURE_KUBELET && a->class == CLASS_CHANGE && *to && *a->detail)
 		fprintf(f, "; %s", a->detail);
 }
@@ -113,7 +113,7 @@ static void print_later(FILE *f, const struct plan *p)
 		fputc('\n', f);
 }
 
-/* Those from @first to before @end are alike. */
+/* The actions from @first to before @end are alike. */
 static void print_run(FILE *f, const struct plan *p, size_t first, size_t end)
 {
 	const struct action *a = &p->actions[first];
@@ -200,7 +200,7 @@ int output_actions_text(const struct plan *p, char **ret)
 {
 	int r = print(print_text, p, ret);
 
-	/* What others chose must not move the cursor. */
+	/* Names and words that other programs chose must not move the cursor. */
 	if (r >= 0)
 		make_still(*ret);
 	return r;

@@ -17,7 +17,7 @@ static int make_problem(const struct config *c, enum reason reason, const char *
 		       : 0;
 }
 
-/* It is in the right mode for what was asked, and will never be usable with this plugin. */
+/* The device is in the mode that was asked for, but will never be usable with this plugin. */
 static bool is_dead_end(const struct config *c, const struct device *d)
 {
 	return c->plugin.type == PLUGIN_RDMA_SHARED && d->is_handed_out &&
@@ -275,7 +275,7 @@ static bool is_exposed(const struct plan *p, const struct device *d)
 	return ANY(e, p->lint.exposed, p->lint.n_exposed, streq(e->pci, d->pci->address));
 }
 
-/* One that is usable and not exposed stays out: the plugin, or its file, cannot have it. */
+/* A device that is usable and not exposed stays out: the plugin, or its file, cannot have it. */
 static bool is_coming(const struct config *c, const struct plan *p, const struct device *d)
 {
 	if (output_plugin_offers(d))
@@ -283,7 +283,7 @@ static bool is_coming(const struct config *c, const struct plan *p, const struct
 	return d->is_handed_out && !d->is_missing && !d->is_excluded;
 }
 
-/* Of a PF whose VFs are made: those. Of all others: one that comes. */
+/* A PF whose VFs are made counts as these VFs, any other device as one if it will be exposed. */
 static size_t count_after(const struct config *c, const struct plan *p, const struct device *d)
 {
 	if (!plan_changes_vfs(p, pf_of(d)))

@@ -20,8 +20,8 @@
  */
 int output_check_plugin(const struct config *c, const struct plan *p, char **ret);
 
-/* The same: nothing is exposed when the plan is done, on a node that is to have a NIC for it. More
- * NICs may come, so this is no reason not to set something. */
+/* Finds, as output_check_plugin(), that nothing is exposed when the plan is done, on a node that is
+ * to have a NIC for it. More NICs may come, so this is no reason not to set something. */
 int output_check_exposed(const struct config *c, const struct plan *p, char **ret);
 
 /**
@@ -39,24 +39,24 @@ int output_check_exposed(const struct config *c, const struct plan *p, char **re
 int output_check(const char *const *problems, size_t n_problems, const struct config *c,
 		 const struct plan *p, char **ret);
 
-/* "plugin" of that document. Return: NULL when there is no memory. */
+/* Makes "plugin" of output_check(). Return: NULL when there is no memory. */
 struct json_t;
 struct json_t *output_check_make_plugin(const struct config *c, const struct plan *p);
 
-/* The same of the plugin for people, a line for each device that is left out. 0 or -ENOMEM. */
+/* Describes "plugin" for people, a line for each device that is left out. 0 or -ENOMEM. */
 int output_check_text(const struct config *c, const struct plan *p, char **ret);
 
 /*
- * The devices that the device plugin exposes when the plan is done, beside those it exposes now.
- * One counts for later when it is handed out and usable, or waits for something that comes; VFs
+ * The devices that the device plugin exposes when the plan is done, beside those it exposes now. A
+ * device counts in n_after when it is handed out and usable, or waits for something that comes; VFs
  * that the plan makes count, VFs that it refuses to make do not.
  */
 struct forecast {
 	struct forecast_pool {
 		char resource[RESOURCE_LEN];
 		size_t n_now, n_after; /* devices */
-		size_t n_infiniband;   /* of those of later */
-		size_t n_nics;         /* PFs that the devices of later belong to */
+		size_t n_infiniband;   /* devices of n_after */
+		size_t n_nics;         /* PFs of the devices of n_after */
 	} *pools;                      /* owned; in the order of the devices */
 	size_t n_pools;
 };

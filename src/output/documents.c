@@ -43,7 +43,7 @@ static int make_nccl(const struct config *c, const struct node *n, const struct 
 	return 0;
 }
 
-/* The first one names all devices; after that it names those that are there. */
+/* The first CDI file names all devices; later ones name those that are there. */
 static int make_cdi(const struct node *n, const struct plan *p, struct plan_output *o)
 {
 	o->is_kept = p->state == NODE_STARTING && !n->outputs[OUTPUT_CDI].text;

@@ -13,10 +13,10 @@
  * @n:   with node.outputs; @memory: with memory.last_change
  * @p:   a finished plan: the files tell of its devices and its state
  *
- * What is there stays while the loss of a device is not confirmed yet. The NCCL file is of a node
- * that is ready or degraded, and stays while a device is in a pod: files that change when pods come
- * and go would be read at the wrong moment. The CDI file appears when the node is ready or
- * degraded, and is gone while no device has a character device.
+ * A file that exists stays while the loss of a device is not confirmed yet. The NCCL file exists on
+ * a node that is ready or degraded, and stays while a device is in a pod: files that change when
+ * pods come and go would be read at the wrong moment. The CDI file appears when the node is ready
+ * or degraded, and is gone while no device has a character device.
  *
  * Return: 0 or -ENOMEM.
  */

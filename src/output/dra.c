@@ -9,7 +9,7 @@
 #define SRIOV_HEAD  "apiVersion: " SRIOV "/v1alpha1\nkind: "
 #define SRIOV_SPACE "  namespace: dra-driver-sriov\n"
 
-/* One resource and how its objects are called. */
+/* A resource and the names of its objects. */
 struct dra_pool {
 	const struct config *config;
 	const struct plan *plan;
@@ -26,7 +26,7 @@ static bool is_in(const struct dra_pool *pool, size_t i)
 	       streq(output_plugin_resource(pool->config, d), pool->resource);
 }
 
-/* What a device of the pool is selected by: its address, or that of its PF. */
+/* The PCI address that selects a device of the pool: its own, or with dra-driver-sriov its PF's. */
 static const char *key_of(const struct dra_pool *pool, size_t i)
 {
 	const struct pci *pci = pool->plan->devices[i].pci;
@@ -118,7 +118,7 @@ static void put_claim(FILE *f, const struct dra_pool *pool, bool has_gpu)
 			pool->name);
 }
 
-/* Of letters, digits, "-" and ".", as names of objects are. */
+/* Names of objects consist of lower-case letters, digits, "-" and ".". */
 static void set_name(struct dra_pool *pool)
 {
 	COPY(pool->name, pool->resource);

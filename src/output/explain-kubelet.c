@@ -122,7 +122,7 @@ static const struct sheet_row hint_rows[] = {
 
 #define FILL(s, d, rows) sheet_fill_rows((s), (d), rows, ELEMENTSOF(rows))
 
-/* What people read and programs do not get. */
+/* Adds keys that the text for people needs and "--json" does not print. */
 static int add_problems(json_t *document, const struct kubelet *k)
 {
 	json_t *settings = json_object_get(document, "settings");

@@ -6,7 +6,7 @@
 #include "plugin-output.h"
 #include "sheet.h"
 
-/* What keeps the plugin from exposing all that it should. */
+/* The reason why the plugin does not expose all that it should. */
 struct obstacle {
 	enum reason reason;
 	const char *detail, *advice;
@@ -23,7 +23,7 @@ static bool is_written(const struct node *n, const struct plan *p)
 	return p->plugin && n->plugin_file && streq(p->plugin, n->plugin_file);
 }
 
-/* Is one older than the file, or than a device that it finds without one? */
+/* Is a process older than the plugin's file, or than a device that it finds without a file? */
 static bool has_old_process(const struct config *c, const struct node *n,
 			    const struct memory *memory, const struct plan *p)
 {
@@ -51,7 +51,7 @@ static bool is_void(const struct config *c, const struct plan *p)
 		       : p->lint.refusal == REASON_NONE && p->lint.n_exposed == 0;
 }
 
-/* The first that counts, in the order in which they have to be mended. */
+/* The first obstacle, in the order in which obstacles have to be mended. */
 static struct obstacle find_obstacle(const struct config *c, const struct node *n,
 				     const struct memory *memory, const struct plan *p)
 {
@@ -92,7 +92,7 @@ static json_t *make_processes(const struct node *n)
 	return TAKE(list);
 }
 
-/* How many of each pool; those of one pool stand together. */
+/* The number of devices in each pool; devices of one pool stand together. */
 static json_t *make_resources(const struct config *c, const struct lint *l)
 {
 	json_auto_t *list = json_array();
@@ -136,8 +136,6 @@ static json_t *make_document(const struct config *c, const struct node *n,
 	/* clang-format on */
 	return document && more && json_object_update(document, more) == 0 ? TAKE(document) : NULL;
 }
-
-/* As people read it */
 
 #define LABEL_WIDTH 13
 

@@ -12,15 +12,13 @@
 
 #define LABEL_WIDTH 14
 
-/* Finding it */
-
 static bool is_named(const struct device *d, const char *name)
 {
 	return (d->netdev && streq(d->netdev->name, name)) || streq(d->netdev_name, name) ||
 	       (d->ibdev && streq(d->ibdev->name, name)) || streq(d->ibdev_name, name);
 }
 
-/* Of a bond or team: the function that has its RDMA device, else the first of its ports. */
+/* The function that has the RDMA device of a bond or team, else the first of its ports. */
 static const struct pci *find_bond(const struct node *n, const struct netdev *bond)
 {
 	const struct pci *first = NULL;
@@ -72,8 +70,6 @@ const char *output_explain_name(const struct node *n, size_t i)
 	return i < n->n_pcis ? n->pcis[i].address : NULL;
 }
 
-/* What is known of it */
-
 struct facts {
 	const struct config *config;
 	const struct node *node;
@@ -118,7 +114,7 @@ static json_t *make_sections(const struct config *c)
 	return TAKE(list);
 }
 
-/* Of a VF: those of its PF. */
+/* The numbers of a VF are those of its PF. */
 static json_t *make_vfs(const struct facts *f)
 {
 	const struct pci *pf = f->pci->physfn[0] ? node_pci(f->node, f->pci->physfn) : f->pci;
@@ -324,7 +320,7 @@ static json_t *make_pcie(const struct pci *pci)
 		(json_int_t)pci->max_slot.speed, "slot_width", (json_int_t)pci->max_slot.width);
 }
 
-/* Its own, and what is so for all devices. */
+/* Hints about the function, and those about all devices. */
 static json_t *make_hints(const struct facts *f, const struct diagnostic *hints, size_t n)
 {
 	json_auto_t *list = json_array();
@@ -368,8 +364,8 @@ static json_t *make_actions(const struct facts *f)
 }
 
 /*
- * What is right here depends on the cloud's side and on the workload, so it is shown and not
- * judged. Source: Alibaba Cloud, "Configure eRDMA on a GPU-accelerated instance".
+ * The right MTU depends on the cloud's side and on the workload, so the present one is shown and
+ * not judged. Source: Alibaba Cloud, "Configure eRDMA on a GPU-accelerated instance".
  */
 static json_t *make_notes(const struct facts *f)
 {
@@ -416,7 +412,7 @@ static json_t *make_node_nic(const struct facts *f)
 	return document_text(text);
 }
 
-/* What drivers said of it, the last warnings and errors. */
+/* The last warnings and errors that drivers logged. */
 static json_t *make_kernel_lines(const struct node *n)
 {
 	json_auto_t *list = json_array();
@@ -487,9 +483,7 @@ static json_t *make_document(const struct config *c, const struct node *n,
 	return TAKE(document);
 }
 
-/* As people read it */
-
-/* None has a section: all that there are. */
+/* Prints the section of the function, or all sections when it has none. */
 static void put_sections(struct sheet *s, const json_t *d)
 {
 	const json_t *sections = json_object_get(d, "sections"), *vfs = json_object_get(d, "vfs");
@@ -511,7 +505,7 @@ static void put_sections(struct sheet *s, const json_t *d)
 		sheet_end(s);
 	}
 
-	/* Where there never are any, no words about them. */
+	/* A function that never has VFs gets no line about them. */
 	s->label = "VFs";
 	if (document_get_number(vfs, "possible") > 0 || document_get_number(vfs, "wanted") > 0 ||
 	    strstr(document_get_text(vfs, "words"), ", before "))
@@ -549,7 +543,7 @@ static void put_pcie(struct sheet *s, const json_t *d)
 	sheet_fill(s, d, "[IOMMU group of type {iommu}]");
 }
 
-/* Of which address it is; see gid_index_of(). */
+/* Names the kind of address behind the GID index, which gid_index_of() chose. */
 static void put_gid_index(struct sheet *s, const json_t *port)
 {
 	const json_t *gids = json_object_get(port, "gids");

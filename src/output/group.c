@@ -48,7 +48,7 @@ static int begin(json_t *groups, const json_t *reason)
 	return add_detail(group, reason);
 }
 
-/* What is the same for all stands behind the meaning. */
+/* A detail that all targets share stands behind the meaning, instead of a list. */
 static int finish(json_t *group)
 {
 	const json_t *details = json_object_get(group, "details");

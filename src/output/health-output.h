@@ -29,8 +29,8 @@ enum { /* exit codes */
  */
 int output_npd(const char *json, const char *boot_id, const char *condition, char **ret);
 
-/* The same for people: a line for each NIC, and below it one for each hint. @name: as
- * output_find_nic() takes it, or NULL for all. */
+/* Describes links and cards for people: a line for each NIC, and below it one for each hint. @name:
+ * as output_find_nic() takes it, or NULL for all. */
 int output_health(const char *json, const char *boot_id, const char *name, char **ret);
 
 /* The PCI address of the managed NIC that has this PCI address, netdev or RDMA device, or a VF that

@@ -19,7 +19,7 @@ struct linter {
 		       one */
 };
 
-/* One function, as the plugin finds it. */
+/* A function as the plugin finds it. */
 struct function {
 	const struct pci *pci;
 	const struct ibdev *ibdev;
@@ -271,7 +271,7 @@ static size_t *place_of(const struct linter *l, const char *pci)
 	return f ? &l->at[f - l->node->pcis] : NULL;
 }
 
-/* Its number among the exposed, from 1; 0: it is none. */
+/* The number of a function among the exposed ones, from 1; 0: it is not exposed. */
 static size_t number_of(const struct linter *l, const char *pci)
 {
 	const size_t *at = place_of(l, pci);
@@ -411,7 +411,7 @@ static int lint_hca(struct linter *l, const json_t *document)
 	for (size_t i = 0; i < l->node->n_ibdevs && r >= 0; i++) {
 		const struct ibdev *ib = &l->node->ibdevs[i];
 
-		/* Of a VF and its PF by address; several ibdevs of one function are one device. */
+		/* A VF counts beside its PF, by address; the ibdevs of one function count once. */
 		if (!ib->is_virtual && !number_of(l, *ib->pci ? ib->pci : ib->name))
 			r = expose(l, *ib->pci ? ib->pci : ib->name, HCA_RESOURCE);
 	}
@@ -458,8 +458,8 @@ static int lint_document(struct linter *l, const json_t *document, const char *p
 }
 
 /*
- * Finds what was promised and is not exposed, each with the rule that keeps it out. A PF that loses
- * its VFs by this plan is exposed after it.
+ * Finds devices that have a place in the file and are not exposed, each with the rule that keeps it
+ * out. A PF that loses its VFs by this plan is exposed after it.
  */
 static int find_missing(struct linter *l, bool *ret_later)
 {

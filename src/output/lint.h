@@ -51,7 +51,7 @@ int output_lint(const struct config *c, const struct node *n, const struct plan 
 		const char *text, struct lint *ret);
 
 /*
- * What of a configuration is a dead end on any node: eRDMA by name, in driver mode default, with a
+ * Finds a section that is a dead end on any node: eRDMA by name, in driver mode default, with a
  * plugin that asks for umad. Return: the reason, with the section's name in @detail; REASON_NONE.
  */
 enum reason output_lint_config(const struct config *c, char *detail, size_t size);

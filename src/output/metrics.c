@@ -192,7 +192,7 @@ static void put_health(FILE *f, const struct plan *p)
 	}
 }
 
-/* Of each NIC that is watched. */
+/* Prints the link counters of each NIC that is watched. */
 static void put_links(FILE *f, const struct plan *p)
 {
 	static const char losses[] = NAME "link_losses_total",

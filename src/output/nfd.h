@@ -16,7 +16,7 @@
  *     ....link-layer=ethernet, infiniband or mixed
  *     ....rate-max-gbps=, rate-min-gbps=: Gbit/s of the ports of functions handed out
  *
- * What is not known has no line.
+ * A feature whose value is not known has no line.
  */
 #pragma once
 

@@ -51,7 +51,7 @@ const char *output_plugin_netdev(const struct device *d)
 	return "";
 }
 
-/* One resource and the devices of the plan that are of it. */
+/* A resource, and the plan that has its devices. */
 struct pool {
 	const struct config *config;
 	const struct node *node;

@@ -55,9 +55,9 @@ int output_plugin(const struct config *c, const struct node *n, const struct pla
 bool output_plugin_has(const struct config *c, const struct node *n, const struct plan *p,
 		       const struct device *d);
 
-/* Usable, or not to be missed yet: what has a place in the file. */
+/* Does the device have a place in the file? It has if it is usable, or not to be missed yet. */
 bool output_plugin_offers(const struct device *d);
-/* Of one that is handed out and has none. */
+/* Why a device that is handed out has no place in the file. */
 enum reason output_plugin_reason(const struct device *d);
 /* The name the plugin finds below the function itself: "" when it has no netdev of its own. */
 const char *output_plugin_netdev(const struct device *d);
@@ -68,7 +68,7 @@ const char *output_plugin_netdev(const struct device *d);
  */
 bool output_plugin_is_shared(const struct config *c);
 uint32_t output_plugin_allocatable(const struct config *c, size_t n_devices);
-/* The same in words, for an item of a list "resources" of state.json and "explain plugin". */
+/* The resource and its amount in words, for "resources" of state.json and "explain plugin". */
 #define OUTPUT_PLUGIN_AMOUNT                                                                       \
 	"{resource}: {allocatable}[{?shared}, each with {devices} [{?devices=1}device|devices]]"
 json_t *output_plugin_resource_item(const struct config *c, const char *resource, size_t n_devices);

@@ -20,7 +20,7 @@ static void remember_sick(const struct device *d, struct device_memory *m)
 	m->instance = d->is_sick_long ? d->pci->instance : 0;
 }
 
-/* What is set through the PF does not show while the PF is in a pod itself: it is as it was. */
+/* A PF in a pod does not show what was set through it: such values are those of @before. */
 static struct given with_pf(const struct given *g, const struct given *before)
 {
 	struct given known = *g;
@@ -78,7 +78,7 @@ static void remember_given(const struct node *n, const struct memory *memory,
 	}
 }
 
-/* What cannot be seen now is as it was. */
+/* A value that cannot be seen now is kept from the last pass. */
 static struct device_memory remember(const struct node *n, const struct memory *memory,
 				     const struct device *d, bool is_wanted)
 {
@@ -115,7 +115,7 @@ static struct device_memory remember(const struct node *n, const struct memory *
 	if (d->is_by_name && d->netdev && !m.matched[0])
 		COPY(m.matched, d->netdev->name);
 	m.was_usable = d->is_usable || m.was_usable;
-	/* What is left to the host is not handed out, so its loss counts at once. */
+	/* A device that is left to the host is not handed out, so its loss counts at once. */
 	m.was_lost = m.was_usable && (!d->is_usable || d->aside != REASON_NONE);
 	if (d->is_usable) {
 		m.usable_usec = device_usable_usec(n, memory, d);
@@ -125,8 +125,9 @@ static struct device_memory remember(const struct node *n, const struct memory *
 }
 
 /*
- * What was made, and of this pass what failed. Another program may have undone a change of a netdev
- * while this pass went on: if that happens again and again, plan_contest() leaves it alone.
+ * Adds the attempts that are remembered, and the actions of this pass that failed. Another program
+ * may have undone a change of a netdev while this pass went on: if that happens again and again,
+ * plan_contest() leaves the change alone.
  */
 static int add_attempts(const struct memory *memory, const struct plan *p, struct memory *to)
 {

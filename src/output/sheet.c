@@ -9,7 +9,7 @@ int sheet_open(struct sheet *s, int indent, int width)
 	return stream_open(&s->out);
 }
 
-/* What moves the cursor becomes '?', the end of a line as well. */
+/* Characters that move the cursor become '?', the end of a line as well. */
 static void plain(char *text)
 {
 	make_still(text);

@@ -41,10 +41,10 @@ void sheet_line(struct sheet *s, const char *format, ...) _printf_(2, 3); /* bot
 void sheet_fill(struct sheet *s, const json_t *document, const char *template);
 void sheet_fill_list(struct sheet *s, const json_t *list, const char *template);
 
-/* The same as a text. */
+/* Gives the lines of a document as a text. */
 void sheet_format(const json_t *document, const char *template, char *ret, size_t size);
 
-/* Many of them. */
+/* Rows of templates, each with a label. */
 struct sheet_row {
 	const char *label; /* NULL: as the row before */
 	const char *list;  /* key of a list or object in the document; "": the document itself */

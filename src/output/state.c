@@ -98,7 +98,7 @@ static int add_failure(json_t *list, const struct action *a)
 	return add_reason(list, action_failure(a), a->target, detail);
 }
 
-/* What the document is made of. */
+/* The data that the document is made from. */
 struct state_document {
 	const struct config *config;
 	const struct node *node;
@@ -149,7 +149,7 @@ static json_t *make_reasons(const void *item)
 	return output_reasons(s->config, s->plan);
 }
 
-/* They are no reasons: nothing that looks at those meets them. */
+/* Health hints are no reasons: a program that reads those does not meet them. */
 static json_t *make_health(const void *item)
 {
 	const struct plan *p = ((const struct state_document *)item)->plan;
@@ -415,7 +415,7 @@ static const struct field smc_rows[] = {
 };
 static const struct fields smc_fields = FIELDS(smc_rows, struct state_document);
 
-/* What each device does with priorities, where that is asked for. */
+/* How each device treats priorities, where the configuration asks for that. */
 static json_t *make_qos(const void *item)
 {
 	const struct state_document *s = item;
@@ -611,7 +611,7 @@ int output_read_state(const char *json, const char *boot_id, enum node_state *re
 	return 0;
 }
 
-/* Before all others, and once. */
+/* Puts the reason before all others, and once. */
 static int put_reason(json_t *document, enum reason reason, const char *detail)
 {
 	json_auto_t *list = json_array();
@@ -699,7 +699,7 @@ int output_state_line(const char *json, char **ret)
 	return asprintf(ret, "%s\n", text) < 0 ? -ENOMEM : 0;
 }
 
-/* Was it there word for word? */
+/* Is the reason in the list, word for word? */
 static bool has_equal(const json_t *list, const json_t *reason)
 {
 	for (size_t i = 0; i < json_array_size(list); i++)
