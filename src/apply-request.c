@@ -84,7 +84,7 @@ int apply_request_find(const struct fs *fs, struct apply_request *ret)
 	return fd < 0 ? fd : find_service(fd, &ret->service);
 }
 
-/* Two at a time get two numbers. Return: 0 or -errno. */
+/* Two requests at a time get two numbers. Return: 0 or -errno. */
 static int add_request(int fd, uint64_t *ret)
 {
 	struct flock lock = lock_of(BYTE_NUMBER);
@@ -102,8 +102,8 @@ static int add_request(int fd, uint64_t *ret)
 	return 0;
 }
 
-/* Right after it was found: the kernel gives the number of a process that has ended to another one.
- * A process of another PID namespace is 0 here. */
+/* Finds the service and at once sends the signal: the kernel gives the number of a process that has
+ * ended to another one. A process of another PID namespace is 0 here. */
 static int tell_service(int fd, int signal, pid_t *ret)
 {
 	int r = find_service(fd, ret);
@@ -174,7 +174,7 @@ int apply_request_wait(const struct fs *fs, const struct apply_request *req, uin
 	int r = MIN(inotify, 0);
 
 	while (r >= 0) {
-		/* It may answer and end between the two. */
+		/* The service may answer and end between the two. */
 		const bool is_there = is_running(fs, req);
 
 		r = read_answer(fs, req->number);

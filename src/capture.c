@@ -51,7 +51,7 @@ static void on_read(void *userdata, enum record_kind kind, const char *path, con
 	struct recorder *rec = userdata;
 	struct capture_record *record;
 
-	/* Of a captured tree; they are written again. */
+	/* A captured tree has such a file; the answers are written again. */
 	if (streq(path, ANSWERS_PATH))
 		return;
 	if (rec->error < 0 || (kind == RECORD_FILE && is_empty_gid(path, data, size)))
@@ -122,7 +122,7 @@ static int write_archive(const struct recorder *rec, const char *answers, int fd
 	return r < 0 ? r : tar_end(&tar);
 }
 
-/* Of PFs that are not managed as well: a plan of another configuration may ask for it. */
+/* PFs that are not managed are asked about as well: a plan of another configuration may need it. */
 static int answer_all(struct os *d, struct node *n, const struct memory *memory)
 {
 	_cleanup_(questions_done) struct questions q = {
@@ -139,7 +139,7 @@ static int answer_all(struct os *d, struct node *n, const struct memory *memory)
 	return observe_dcbs(d, &q, n, memory);
 }
 
-/* Return: 1 when something of the node is not in the archive, which is said; else 0. */
+/* Logs what of the node is not in the archive. Return: 1 when something is not, else 0. */
 static int tell_left_out(const struct os *d, const struct node *n)
 {
 	if (!n->has_socks)
@@ -180,7 +180,7 @@ int capture(struct os *d, const char *config_file, int fd)
 	return r;
 }
 
-/* Only for the one who asked: mode 0600. */
+/* Only the caller may read the archive: mode 0600. */
 static int write_beside(struct os *d, const char *config_file, int folder, const char *temporary,
 			const char *name)
 {
@@ -207,8 +207,8 @@ static bool is_stdout(const struct stat *st)
 }
 
 /*
- * What is there and no file of its own: a FIFO, a device as /dev/null, and the links that standard
- * output has in /dev and /proc. Any other link may have been planted, and is not followed.
+ * Opens a path that exists and is no regular file: a FIFO, a device as /dev/null, or a link that
+ * standard output has in /dev and /proc. Any other link may have been planted, and is not followed.
  */
 static int open_in_place(const char *path, bool is_link)
 {
@@ -255,7 +255,7 @@ static int write_file(struct os *d, const char *config_file, const char *path)
 	if (folder < 0)
 		return -errno;
 
-	/* One that a crash left behind. */
+	/* A crash may have left a temporary file behind. */
 	if (unlinkat(folder, temporary, 0) < 0 && errno != ENOENT)
 		return -errno;
 	r = write_beside(d, config_file, folder, temporary, name);

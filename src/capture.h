@@ -18,8 +18,8 @@
  */
 int capture(struct os *d, const char *config_file, int fd);
 /*
- * The same into a file, below the working directory and not below the root: as fs_replace(). What
- * is no file is not replaced but written into: standard output by any of its names, a FIFO, a
+ * Captures into a file, below the working directory and not below the root: as fs_replace(). A path
+ * that is no file is not replaced but written into: standard output by any of its names, a FIFO, a
  * character device. -ELOOP: another link; -EMEDIUMTYPE: a block device or a socket.
  */
 int capture_file(struct os *d, const char *config_file, const char *path);

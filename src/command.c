@@ -45,7 +45,7 @@
 #define UNIT              "rdma-provision.service"
 #define STRICT_USEC       (2 * USEC_PER_SEC)
 
-/* What most verbs need, released together. */
+/* The objects that most verbs need, released together. */
 struct session {
 	struct os os;
 	struct config config;
@@ -244,7 +244,7 @@ static int ask_service(const struct fs *fs, uint64_t timeout_usec)
 	return r;
 }
 
-/* By the service where one runs: two configurations must not take turns on the node. */
+/* Has a running service make the pass: two configurations must not take turns on the node. */
 static int apply(const struct command *cmd, struct session *s)
 {
 	struct apply_request service;
@@ -477,7 +477,7 @@ static int tell_change(const struct command *cmd, struct os *d, const struct set
 	return impossible ? EXIT_FAILURE : r;
 }
 
-/* Of --preset=auto. */
+/* Chooses the preset of --preset=auto. */
 static int choose_preset(struct os *d, struct preset_choice *ret, struct set_request *req)
 {
 	_cleanup_(config_done) struct config c = {};
@@ -688,7 +688,7 @@ int command_health(const struct command *cmd)
 	return r < 0 || print(text) != EXIT_SUCCESS ? HEALTH_UNKNOWN : r;
 }
 
-/* With the configuration of the last pass: that of the files, else the last good one. */
+/* Uses the configuration of the last pass: that of the files, else the last good one. */
 static int clear(const struct command *cmd, struct session *s, const char *pci)
 {
 	const struct world world = live_world(&s->os);
@@ -760,7 +760,7 @@ struct waiting {
 	struct manager_activity activity;
 };
 
-/* What keeps the node from being ready, as the last pass left it. */
+/* Logs what keeps the node from being ready, as the last pass left it. */
 static void tell_waiting(void *userdata)
 {
 	const struct waiting *w = userdata;
@@ -773,7 +773,7 @@ static void tell_waiting(void *userdata)
 		log_info("Waiting for the pass of " UNIT " to end");
 }
 
-/* One that cannot be asked may do anything. */
+/* May the service still make the node ready? It may when systemd cannot be asked. */
 static bool may_get_ready(void *userdata)
 {
 	struct waiting *w = userdata;
@@ -849,7 +849,8 @@ static bool may_come(void *userdata _unused_)
 	return true;
 }
 
-/* Whatever the service is at: without the wait systemd restarts a kubelet ten times a second. */
+/* Waits whatever the service does: without the wait systemd restarts a kubelet ten times a
+ * second. */
 static bool is_ready(const struct fs *fs)
 {
 	const struct wait w = { .timeout_usec = fs->is_live ? STRICT_USEC : 0,
@@ -881,7 +882,7 @@ int command_gate(const struct command *cmd)
 	r = fs_open_root(cmd->root, &fs);
 	if (r < 0)
 		log_error_errno(r, "%s", cmd->root ? cmd->root : "/");
-	/* Whatever is wrong with the configuration itself is the service's to tell. */
+	/* The service reports whatever is wrong with the configuration itself. */
 	if (!cmd->is_strict &&
 	    (r < 0 || load_valid(&fs, cmd->config, &c) < 0 || c.kubelet.gate != GATE_STRICT))
 		return EXIT_SUCCESS;
@@ -898,8 +899,8 @@ int command_revert(const struct command *cmd)
 	if (r < 0)
 		return EXIT_FAILURE;
 
-	/* Of a tree that is no running system there is nothing to take back but files. Each part
-	 * is taken back whatever became of the other. */
+	/* A tree that is no running system has only files to take back. Each part is taken back
+	 * whatever became of the other. */
 	w = live_world(&d);
 	r = d.fs.is_live ? revert(&w, cmd->with_vfs) : 0;
 	os_close(&d);

@@ -8,7 +8,7 @@
 
 #include "base/util.h"
 
-/* What stood on the command line. */
+/* The parsed command line. */
 struct command {
 	const char *verb;
 	const char *root;     /* --root, NULL: the running system */

@@ -5,7 +5,7 @@
 #include "os/fs.h"
 #include "output/state.h"
 
-/* A state that is of another boot, or none at all: what is known then is the reason alone. */
+/* Makes a new state, with the reason alone, where state.json is of another boot or missing. */
 static int make_degraded(const struct config *c, const char *boot_id, enum reason reason,
 			 const char *detail, char **ret)
 {
@@ -41,7 +41,7 @@ int degrade(const struct config *c, enum reason reason, const char *detail)
 		r = fs_remove(&fs, READY_PATH);
 	if (r < 0)
 		return r;
-	/* The pass that goes on may be writing its own at this very moment. */
+	/* The running pass may be writing its own state at this very moment. */
 	r = fs_replace(&fs, DEGRADED_PATH, state, strlen(state), 0644);
 	return r < 0 ? r : fs_rename(&fs, DEGRADED_PATH, STATE_PATH, false);
 }

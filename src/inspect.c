@@ -33,7 +33,7 @@ static int make_check_document(const struct config_errors *errors, const char *p
 	return output_check(texts, n, c, p, ret);
 }
 
-/* What the device plugin would make of this node; where there is none nothing is seen. */
+/* Plans what the device plugin would make of this node; @ret is NULL without a node. */
 static int look(struct os *d, const struct config *c, struct node *n, struct memory *memory,
 		struct plan *p, const struct plan **ret)
 {
@@ -206,8 +206,8 @@ static int explain_plugin(struct os *d, const struct config *c, struct node *n,
 	return r < 0 ? r : output_explain_plugin(c, n, memory, p, d->fs.is_live, is_json, ret);
 }
 
-/* What a pass does not look for each time. A person waits for it, so a look into processes is not
- * too much. */
+/* Looks for what a pass does not look for each time. A person waits for it, so a look into
+ * processes is not too much. */
 static int look_closer(struct os *d, const struct pci *pci, struct node *n, struct memory *memory)
 {
 	_cleanup_(questions_done) struct questions q = {};

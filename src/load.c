@@ -29,7 +29,7 @@ int load_file(const struct fs *fs, const char *file, struct config *ret,
 	return config_load(&here, path + strspn(path, "/") - 1, ret, errors);
 }
 
-/* What a malformed configuration leaves: the one that was good before, or none. */
+/* Loads, in place of a malformed configuration, the last good one, or an empty one. */
 static int load_instead(const struct fs *fs, struct config *ret)
 {
 	int r;
@@ -44,7 +44,7 @@ static int load_instead(const struct fs *fs, struct config *ret)
 	return r < 0 ? config_load_default(ret) : 0;
 }
 
-/* Logs what is wrong. @errors: the first of it is the configuration's problem. */
+/* Loads and logs all errors. The first one in @errors is the configuration's problem. */
 static int load_told(const struct fs *fs, const char *file, struct config *ret,
 		     struct config_errors *errors)
 {

@@ -20,13 +20,13 @@ int load_file(const struct fs *fs, const char *file, struct config *ret,
 int load_config(const struct fs *fs, const char *file, struct config *ret);
 
 /*
- * The same for a program that may do more than the service: -EINVAL for a malformed file set, since
- * the last good configuration is a file that the service writes.
+ * Does the same as load_config() for a program that may do more than the service: -EINVAL for a
+ * malformed file set, since the last good configuration is a file that the service writes.
  */
 int load_valid(const struct fs *fs, const char *file, struct config *ret);
 
 /*
- * Would load_config() give another configuration than @c, which it gave before? Logs nothing.
- * What cannot be read for a passing reason, such as memory, counts as unchanged.
+ * Would load_config() give another configuration than @c, which it gave before? Logs nothing. A
+ * file that cannot be read for a passing reason, such as memory, counts as unchanged.
  */
 bool load_is_changed(const struct fs *fs, const char *file, const struct config *c);

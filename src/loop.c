@@ -180,7 +180,7 @@ static void clear_losses(const struct progress *pr, struct memory *memory)
 		}
 }
 
-/* Drops what was remembered or tried and is past by now. */
+/* Drops remembered failures and attempts that no longer apply. */
 static int settle_memory(struct progress *pr, struct node *n, struct memory *memory)
 {
 	const struct config *c = pr->pass->config;
@@ -321,7 +321,7 @@ static void on_end(void *userdata, const struct action *a)
 					      now(w) - pr->started_usec };
 }
 
-/* The same change in a plan that was made again, or what stands in its place. */
+/* Finds the same change, or the one in its place, in a plan that was made again. */
 static const struct action *find_again(const struct plan *p, const struct action *a)
 {
 	const struct action *found = NULL;
@@ -379,19 +379,19 @@ static void summarise(const struct plan *p, struct pass_result *ret)
 		ret->n_lost += p->devices[i].is_lost;
 	}
 	ret->n_lost += p->n_gone;
-	/* Nobody tells that a plugin was restarted. */
+	/* No event tells that a plugin was restarted. */
 	for (size_t i = 0; i < p->n_reasons; i++)
 		ret->n_waiting += p->reasons[i].reason == REASON_PLUGIN_RESTART_NEEDED;
 	for (size_t i = 0; i < p->n_actions; i++) {
 		ret->n_lost += p->actions[i].reason == REASON_DEVICE_LOST;
-		/* What is left alone for a time has its own one, below. */
+		/* A contested change has a time of its own, again_usec below. */
 		ret->n_waiting += p->actions[i].class == CLASS_WAITING &&
 				  !action_is_best_effort(&p->actions[i]) &&
 				  !p->actions[i].is_missing &&
 				  p->actions[i].reason != REASON_CONTESTED;
 		ret->n_absent += p->actions[i].class == CLASS_WAITING &&
 				 p->actions[i].reason == REASON_NO_IBDEV;
-		/* What is best effort is tried again by events; a full disk makes none. */
+		/* Best-effort actions are tried again at events; a full disk causes none. */
 		ret->n_failed += p->actions[i].is_done && p->actions[i].result < 0 &&
 				 p->actions[i].verb != VERB_RELOAD_UNITS &&
 				 (!action_is_best_effort(&p->actions[i]) ||
@@ -461,7 +461,7 @@ static int write_state(const struct fs *fs, const struct config *c, const struct
 	return tell_news(p, before, state);
 }
 
-/* One look at the node, with a plan for it. In the first one failures of before are recalled. */
+/* Looks at the node and plans. The first look of a pass recalls failures of earlier passes. */
 static int look_again(struct progress *pr, bool is_first, struct node *n, struct memory *memory,
 		      struct plan *p)
 {
@@ -489,7 +489,7 @@ static int look_again(struct progress *pr, bool is_first, struct node *n, struct
 	return plan_add_hint(p, REASON_HELD, "", NULL);
 }
 
-/* Of a goal. Return: 0, or the -errno of what failed or was not to be tried. */
+/* Logs what is left of make_plan(). Return: 0, or -errno of what failed or was not to be tried. */
 static int tell_what_is_left(const struct plan *p)
 {
 	int r = 0;
@@ -525,9 +525,9 @@ static int conclude(struct progress *pr, const struct node *n, const struct memo
 }
 
 /*
- * Until the pass ends the state would be that of before: a driver whose firmware does not answer is
- * at a probe for two minutes, and what became of the other cards is known by then. Before the time
- * limit as well: degrade() adds to what was written last.
+ * Writes the state before the pass ends: a driver whose firmware does not answer is at a probe for
+ * two minutes, and what became of the other cards is known by then. This comes before the time
+ * limit as well: degrade() adds to the state that was written last.
  */
 static int write_meanwhile(const struct progress *pr, const struct apply *ap, const struct node *n,
 			   const struct memory *memory, struct plan *p)
@@ -543,7 +543,7 @@ static int write_meanwhile(const struct progress *pr, const struct apply *ap, co
 	return r < 0 ? r : write_state(&pr->world->os->fs, pr->pass->config, n, memory, p);
 }
 
-/* When to look again although nothing ended. */
+/* The time of the next look if no action ends before. */
 static uint64_t wait_until(const struct progress *pr)
 {
 	const struct pass *pass = pr->pass;
@@ -554,8 +554,8 @@ static uint64_t wait_until(const struct progress *pr)
 	return pass->wait_end_usec;
 }
 
-/* One look, and what of its plan can be begun. Return: 1 when there is nothing more, 0 or -errno.
- */
+/* Looks once, and begins the actions that can begin. Return: 1 when nothing is left, 0 or
+ * -errno. */
 static int run_round(struct progress *pr, struct apply *ap, uint32_t round, struct pass_result *ret)
 {
 	_cleanup_(memory_done) struct memory memory = {};
@@ -574,7 +574,7 @@ static int run_round(struct progress *pr, struct apply *ap, uint32_t round, stru
 	ap->is_stale = false;
 	if (plan_has_open_changes(&p) && round < MAX_ROUNDS + n.n_pcis &&
 	    !(pass->is_service && memory.is_held)) {
-		/* Nobody may take the state of an old configuration for this one's. */
+		/* The state of an old configuration must not be taken for this one's. */
 		if (!pass->make_plan && !streq(memory.last_hash, pass->config->hash))
 			r = write_state(&w->os->fs, pass->config, &n, &memory, &p);
 		if (r >= 0)
@@ -602,7 +602,7 @@ int loop_rounds(const struct world *w, const struct pass *pass, struct pass_resu
 	_cleanup_(progress_done) struct progress pr = {
 		.world = w,
 		.pass = pass,
-		/* A person who asks wants it now, however often another program undid it. */
+		/* An administrator wants the change now, however often another program undid it. */
 		.tried = { .is_asked = !pass->is_service || pass->is_first,
 			   .is_first = pass->is_first },
 		.started_usec = now(w)
@@ -664,7 +664,7 @@ int loop_state(struct os *d, const struct config *c, char **ret)
 	_cleanup_(plan_done) struct plan p = {};
 	const struct world w = live_world(d);
 	const struct pass pass = { .config = c };
-	/* What failed before is reported as a pass reports it. */
+	/* Failures of earlier passes are reported as a pass reports them. */
 	_cleanup_(progress_done) struct progress pr = { .world = &w,
 							.pass = &pass,
 							.is_recalling = true };

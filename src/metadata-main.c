@@ -151,7 +151,7 @@ static bool set_options(struct metadata_session *s, const char *path, bool is_pu
 	       (!is_put || curl_easy_setopt(s->curl, CURLOPT_CUSTOMREQUEST, "PUT") == CURLE_OK);
 }
 
-/* One word, and nothing that could become a second header. */
+/* The body is one word, so that it cannot become a second header. */
 static int take_body(struct metadata_session *s, const char *path, struct http_answer *a)
 {
 	a->body[a->size] = '\0';
@@ -217,7 +217,7 @@ static void wait_until(uint64_t end_usec)
 	nanosleep(&rest, NULL); /* alarm(2) ends it for good */
 }
 
-/* One question, tried again while that makes sense. The tries are those of the whole session. */
+/* Asks one question, again while that makes sense. The tries count for the whole session. */
 static int ask(struct metadata_session *s, const char *path, bool is_put,
 	       char ret[static ANSWER_LEN])
 {
@@ -310,8 +310,8 @@ static int ask_type(struct metadata_session *s, const char *other, char *ret, si
 	return r;
 }
 
-/* Who asks is the service; a test, where there is no socket. Return: 0, or what helper_take() says.
- */
+/* Reads the question of the service from the socket, or in a test from standard input. Return: 0,
+ * or an error of helper_take(). */
 static int read_question(struct helper_question *q)
 {
 	int r = helper_take(STDIN_FILENO, q);

@@ -38,8 +38,8 @@ int nccl_env_here(const struct fs *fs, const struct nccl_request *req);
 int nccl_env_exit_code(int r, bool is_export);
 
 /*
- * What follows --exec is a command with options of its own: it is cut off *argc and @argv. Return:
- * its words, without a "--" before them, empty when there are none; NULL: there is no --exec.
+ * Cuts the command after --exec, with options of its own, off *argc and @argv. Return: its words,
+ * without a "--" before them, empty when there are none; NULL: there is no --exec.
  */
 char **nccl_env_cut_command(int *argc, char **argv);
 

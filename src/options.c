@@ -82,8 +82,8 @@ static int make_plan(const struct pass *pass, const struct node *n, const struct
 }
 
 /*
- * Files first: opening the socket that sets the mode loads ib_core. What fails stops nothing that
- * follows. Return: how many changes there were, or the -errno of one that failed.
+ * Files come first: opening the socket that sets the mode loads ib_core. A failure stops nothing
+ * that follows. Return: how many changes there were, or the -errno of one that failed.
  */
 static int options_put(struct options *o)
 {
@@ -172,7 +172,7 @@ static int put(struct os *d, const char *text)
 	return r;
 }
 
-/* Which other lines, and modules that are loaded, are contrary to it? */
+/* Logs other lines of modprobe.d, and loaded modules, that are contrary to the options. */
 static void tell_rest(const struct fs *fs, enum driver_mode mode, const struct module_options *w)
 {
 	_cleanup_(node_done) struct node n = {};
@@ -304,7 +304,7 @@ static void tell_loaded(const struct fs *fs, const struct module_options *w)
 	}
 }
 
-/* What can be done is done: a driver mode that is not known costs no netns mode. */
+/* A driver mode that is not known does not keep the netns mode from being set. */
 int early(struct os *d, const struct config *c)
 {
 	_cleanup_(freep) char *text = NULL;

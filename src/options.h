@@ -20,7 +20,7 @@
  */
 int bake(struct os *d, const struct config *c);
 
-/* Removes that file again; the same errors, none when there is none. */
+/* Removes the file of bake(); the same errors, none when there is no file. */
 int bake_undo(struct os *d);
 
 /*
@@ -37,7 +37,7 @@ int bake_undo(struct os *d);
  * the configuration has changed since, a second one in /run, which comes after both, has the
  * options. With nothing asked for, the baked file is left as it is: "bake --undo" removes it.
  *
- * What fails stops nothing that follows: without a driver mode the netns mode is still set.
+ * A failure stops nothing that follows: without a driver mode the netns mode is still set.
  * Return: 0, or the -errno of what failed.
  */
 int early(struct os *d, const struct config *c);

@@ -24,7 +24,7 @@ static bool has_suffix(const char *name)
 	return name[0] != '.' && n > strlen(".conf") && streq(name + n - strlen(".conf"), ".conf");
 }
 
-/* One of ours: "/usr/lib/.../NAME.conf", or the same as a path from the folder of the link. */
+/* Is the link to a preset: "/usr/lib/.../NAME.conf", or the same as a path from its own folder? */
 static bool is_own_target(const char *target)
 {
 	const char *name;
@@ -140,7 +140,7 @@ static int read_preset(const struct fs *fs, const char *name, struct preset *p)
 	return 0;
 }
 
-/* What is there now. Return: 1 when it is a link to @want, 0 when it may become one, or -errno. */
+/* Reads the link. Return: 1 when it has the target, 0 when it may be replaced, or -errno. */
 static int look_at_link(const struct fs *fs, struct preset *p)
 {
 	char target[PATH_MAX], buf[QUOTED_LEN];

@@ -38,11 +38,11 @@ int preset_put(const struct fs *fs, const struct preset *p, bool is_back);
  */
 int preset_describe(const struct fs *fs, const char *name, char *ret, size_t size);
 
-/* Is it the linked one? The link may be absolute or relative. */
+/* Is this preset linked? The link may be absolute or relative. */
 bool preset_is_linked(const struct fs *fs, const char *name);
 
-/* The names that there are, in order. Release with fs_names_done(). 0 or -errno. */
+/* Lists the presets, in order of their names. Release with fs_names_done(). 0 or -errno. */
 int preset_names(const struct fs *fs, struct fs_names *ret);
 
-/* Logs the names that there are: "--preset= takes one of ack-erdma, ...". */
+/* Logs the names of the presets: "--preset= takes one of ack-erdma, ...". */
 void preset_list(const struct fs *fs, const char *begin);

@@ -17,8 +17,8 @@ static int make_plan(const struct pass *pass, const struct node *n, const struct
 	return plan_revert(n, memory, *with_vfs, ret);
 }
 
-/* What is taken back, and what another program had changed by then, is forgotten; VFs may be taken
- * back another time. */
+/* Forgets the changes that were taken back, or that another program had changed by then; VFs may be
+ * taken back another time. */
 static int forget(const struct fs *fs)
 {
 	static const struct manifest_record none;
@@ -26,7 +26,7 @@ static int forget(const struct fs *fs)
 	size_t kept = 0;
 	int r;
 
-	/* A crash may have come between the pod and its record. */
+	/* A crash may have left the record without its static pod. */
 	r = memory_write(fs, MEMORY_NODE, &manifest_record_fields, &none);
 	if (r >= 0)
 		r = memory_read_all(fs, MEMORY_BOOT, &ledger_fields, &l);
@@ -39,8 +39,8 @@ static int forget(const struct fs *fs)
 	return memory_write(fs, MEMORY_BOOT, &ledger_fields, &l);
 }
 
-/* A look that changes nothing, as the service makes it while it holds still. Without it the state
- * would go on to tell of what was taken back. */
+/* Looks once and changes nothing, as the service does while it is held. Without this look the state
+ * would still have what was taken back. */
 static int write_state(const struct world *w)
 {
 	_cleanup_(config_done) struct config c = {};

@@ -11,7 +11,7 @@
 /* The time to settle while RDMA devices are due: each announces itself by an event. */
 #define DUE_USEC       (2 * USEC_PER_SEC)
 #define DUE_STORM_USEC (30 * USEC_PER_SEC) /* nor for longer then */
-/* What failed is tried again at growing intervals, whatever happens meanwhile. */
+/* Failed passes and changes are tried again at growing intervals, whatever happens meanwhile. */
 #define RETRY_FIRST_USEC (10 * USEC_PER_SEC)
 #define RETRY_LAST_USEC  (600 * USEC_PER_SEC)
 /*
@@ -20,10 +20,10 @@
  */
 #define LOOK_FIRST_USEC (50 * USEC_PER_MSEC)
 #define LOOK_LAST_USEC  (60 * USEC_PER_SEC)
-/* The state of an InfiniBand port without IPoIB has no event at all: looked at as long as one is
- * managed. */
+/* The state of an InfiniBand port without IPoIB has no event at all: the service looks as long as
+ * one is managed. */
 #define LOOK_SILENT_USEC (30 * USEC_PER_SEC)
-/* Errors of a PCIe link, its width and its speed have none either. */
+/* Errors of a PCIe link, its width and its speed have no event either. */
 #define LOOK_WATCHED_USEC (300 * USEC_PER_SEC)
 
 /* The time to wait is over a little earlier than the time until READY=1. */
@@ -283,7 +283,7 @@ static unsigned on_result(struct schedule *s, const struct schedule_input *in)
 	return todo;
 }
 
-/* It died, was stuck, or could not look at the node: READY=1 does not wait for a better one. */
+/* The worker died, hung or could not look at the node: READY=1 does not wait for a better one. */
 static unsigned on_failed(struct schedule *s, const struct schedule_input *in)
 {
 	unsigned todo = 0;
@@ -304,7 +304,7 @@ static unsigned on_failed(struct schedule *s, const struct schedule_input *in)
 	return todo;
 }
 
-/* A pass that was due meanwhile, or the one that the timers are set for. */
+/* Starts a pass that became due meanwhile; otherwise the timers are set for the next one. */
 static unsigned on_ended(struct schedule *s, const struct schedule_input *in _unused_)
 {
 	s->state = SCHEDULE_IDLE;
@@ -319,7 +319,7 @@ static unsigned on_config(struct schedule *s, const struct schedule_input *in)
 	const unsigned todo = cancel(s);
 
 	s->is_again |= s->state != SCHEDULE_IDLE;
-	/* Who waits for a pass gives the devices of the node as long to appear as a new
+	/* An "apply" that waits gives the devices of the node as long to appear as a new
 	 * configuration. */
 	take_config(s, in->config, in->is_other || in->is_asked, in->now_usec);
 	s->is_by_hand |= in->is_asked;

@@ -59,7 +59,7 @@ struct schedule_input {
 	const struct pass_result *result;
 };
 
-/* What is to be done after an event, in this order. */
+/* The actions to take after an event, in this order. */
 enum {
 	DO_DEGRADE_FAILED = 1 << 0, /* passes fail: the state says so */
 	DO_DEGRADE_LATE = 1 << 1,   /* ReadyTimeoutSec= is over: so it does */
@@ -97,10 +97,10 @@ struct schedule {
 	uint64_t look_usec, retry_usec; /* the next intervals */
 };
 
-/* A service that begins; the first pass is due at once. */
+/* Starts the schedule of a service; the first pass is due at once. */
 void schedule_start(struct schedule *s, bool is_local, const struct config *c, uint64_t now_usec);
 /* Return: DO_* bits. */
 unsigned schedule_event(struct schedule *s, enum schedule_event event,
 			const struct schedule_input *in);
-/* What the schedule has to say to the pass that it starts. */
+/* Fills in the members of the next pass that the schedule decides. */
 void schedule_fill(const struct schedule *s, struct pass *ret);

@@ -28,7 +28,7 @@ static int serve_module(struct os *d, const struct helper_question *q, _unused_ 
 	return loader_serve(&d->modules, &d->fs, q->text);
 }
 
-/* Of the plugin's file as it is: that is written before. */
+/* Makes the manifest for the plugin's file on disk, which is written before. */
 static int make_manifest(const struct fs *fs, const struct config *c, char **ret)
 {
 	_cleanup_(freep) char *document = NULL;
@@ -56,7 +56,7 @@ static int serve_files(struct os *d, const struct helper_question *q, _unused_ c
 	r = load_valid(&d->fs, NULL, &c);
 	if (r >= 0)
 		r = make_manifest(&d->fs, &c, &manifest);
-	/* What the service works with, while the files are malformed, is the last good one. */
+	/* While the files are malformed, the service works with the last good configuration. */
 	allowed = (struct file_request){ .manifest = c.plugin.manifest,
 					 .manifest_text = manifest,
 					 .unread = r == -EINVAL ? -ESTALE : r };
@@ -83,7 +83,7 @@ struct job {
 	struct child child;
 };
 
-/* Return: 0, also when who asked does not wait any more, or -errno. */
+/* Return: 0, also when the client does not wait any more, or -errno. */
 static int run_question(const struct helper *h, struct helper_question *q)
 {
 	_cleanup_(freep) char *text = NULL;
@@ -117,7 +117,7 @@ static struct job *find_free(struct job *jobs)
 	return NULL;
 }
 
-/* One question. Return: 0, or -errno, logged. */
+/* Serves one question. Return: 0, or -errno, logged. */
 static int serve_one(const struct helper *h, struct job *jobs)
 {
 	struct job *j = h->is_parallel ? find_free(jobs) : NULL;
@@ -155,8 +155,8 @@ static void end_jobs(const struct pollfd *fds, struct job *jobs)
 }
 
 /*
- * To start a unit costs more than most questions, and they come in bursts: is there another one?
- * What is asked already has its own limit, and is waited for.
+ * Starting a unit costs more than most questions, and they come in bursts: is there another one?
+ * Jobs that run already have a limit of their own, and are waited for.
  */
 static bool is_asked_again(struct job *jobs, uint64_t until_usec)
 {

@@ -20,7 +20,7 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
-/* What is over sooner nobody could read of, and each line costs systemd and its bus a turn. */
+/* No STATUS= for shorter actions: nobody could read it, and each update wakes PID 1. */
 #define TELL_USEC (250 * USEC_PER_MSEC)
 /*
  * Until READY=1 a pass brings hundreds of events, and a wakeup for each takes the processors from
@@ -31,7 +31,7 @@
 #define STOP_USEC (1 * USEC_PER_SEC)
 
 struct watch {
-	/* Of "apply": makes a pass in this process. NULL: passes run in workers. */
+	/* Makes a pass of "apply", in this process. NULL: passes run in workers. */
 	int (*run_here)(void *userdata, const struct pass *pass, struct pass_result *ret);
 	void *userdata;
 	const char *file; /* --config */
@@ -121,7 +121,7 @@ static int on_tell(sd_event_source *s _unused_, uint64_t usec _unused_, void *us
 	return 0;
 }
 
-/* Quick ones come in rows: then the status names one now and again. */
+/* Quick actions come in rows: the status names one of them now and again. */
 static int tell_start(struct watch *w, const struct worker_message *m)
 {
 	int r, armed;
@@ -158,7 +158,7 @@ static int on_rested(sd_event_source *s _unused_, uint64_t usec _unused_, void *
 	return leave_on_error(w, listen_to(w, true));
 }
 
-/* After an event. */
+/* Stops reading events for REST_USEC after one of them. */
 static int rest(struct watch *w)
 {
 	int r;
@@ -237,7 +237,7 @@ static int on_worker_end(sd_event_source *s _unused_, const siginfo_t *si, void 
 	if (w->is_stopping)
 		return sd_event_exit(w->event, 0);
 
-	/* What it wrote last may still be in the pipe. */
+	/* The last message of the worker may still be in the pipe. */
 	if (w->worker_io)
 		on_worker_message(NULL, -1, 0, w);
 	forget_worker(w);
@@ -255,7 +255,7 @@ static int on_worker_end(sd_event_source *s _unused_, const siginfo_t *si, void 
 	return leave_on_error(w, fail(w));
 }
 
-/* sd-event has waited for it by then. */
+/* sd-event has reaped the worker by then. */
 static int on_left_end(sd_event_source *s _unused_, const siginfo_t *si _unused_,
 		       void *userdata _unused_)
 {
@@ -329,7 +329,7 @@ static int start_worker(struct watch *w, bool is_held)
 	return r < 0 ? r : set_limit(w, &(struct worker_message){ .kind = WORKER_STARTS });
 }
 
-/* Of "apply": a pass in this process. */
+/* Makes a pass of "apply" in this process. */
 static int run_here(struct watch *w)
 {
 	const struct pass pass = make_pass(w);
@@ -549,7 +549,7 @@ static int on_terminate(sd_event_source *s _unused_, const struct signalfd_sigin
 	if (!w->worker.pid || w->is_stopping)
 		return sd_event_exit(w->event, 0);
 
-	/* What the pass is about is found again by the next one, whatever instant it ends at. */
+	/* The pass may end at any instant: the next one finds again what it was about. */
 	kill(w->worker.pid, SIGKILL);
 	w->is_stopping = true;
 	return leave_on_error(w, arm(w->worker_limit, now_usec() + STOP_USEC));
@@ -580,7 +580,7 @@ static int watch_neighbours(struct watch *w)
 	return events_add_neighbours(&w->events);
 }
 
-/* What "revert" left behind for a running service: a start and a reload are the way on. */
+/* Removes the file by which "revert" holds a running service: a start or a reload lets it go on. */
 static void go_on(const struct watch *w)
 {
 	int r = fs_remove(&w->fs, HOLD_PATH);
@@ -589,8 +589,8 @@ static void go_on(const struct watch *w)
 		log_warning_errno(r, "/" HOLD_PATH ": nothing is changed while it is there");
 }
 
-/* Reads it, for all that follows. First the number of the last request, which came after it was
- * written. */
+/* Reads the configuration, for all that follows. The number of the last request is taken first,
+ * since the configuration was written before it. */
 static int take_config(struct watch *w)
 {
 	const uint64_t request = apply_request_take(w->requests);
@@ -637,7 +637,7 @@ static int on_reload(sd_event_source *s _unused_, const struct signalfd_siginfo 
 	return leave_on_error(w, reload(w));
 }
 
-/* Of "clear" */
+/* The signal that "clear" sends. */
 static int on_look(sd_event_source *s _unused_, const struct signalfd_siginfo *si _unused_,
 		   void *userdata)
 {

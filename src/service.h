@@ -19,7 +19,7 @@ struct pass_result;
 int service_run(const char *file);
 
 /*
- * One convergence, its passes made by @run_pass, which returns 0 or -errno. Waits for events while
+ * Converges once, by passes that @run_pass makes, which returns 0 or -errno. Waits for events while
  * devices that changed or are new in this boot still come up, at most ReadyTimeoutSec=; a node that
  * was ready or degraded before and needs no change is not waited for. Return: an exit code
  * (report.h), or -errno.

@@ -21,7 +21,7 @@ struct assignment {
 	char *value; /* owned; NULL: to be unset */
 };
 
-/* What will be written, and what is there. */
+/* A change of the settings: the present files, and those that will be written. */
 struct setting_change {
 	const struct fs *fs;
 	const struct set_request *req;
@@ -299,7 +299,7 @@ static int make_text(struct setting_change *c)
 
 /* --- is it valid with everything else? --- */
 
-/* In that line of 50-set.conf as it will be, or as it is where it stays; NULL: there is none. */
+/* The setting in this line of 50-set.conf as it will be, or is where it stays; NULL: none. */
 static const struct pair *find_line(struct setting_change *c, unsigned line)
 {
 	_cleanup_(config_errors_done) struct config_errors errors = {};
@@ -443,7 +443,7 @@ static void tell_written(const struct setting_change *c)
 			   c->preset.text ? c->preset.target : "");
 }
 
-/* What was set and is not in force all the same. */
+/* Logs settings that were set and that another file overrides. */
 static int tell_overridden(const struct setting_change *c)
 {
 	for (size_t i = 0; i < c->n_items; i++) {

@@ -34,7 +34,7 @@ struct set_result {
  * set_change() - make one change of the configuration
  * @ret: filled in on success
  *
- * What is written, what is wrong, and what other files override is logged.
+ * Settings that are written, errors, and settings that other files override are logged.
  *
  * Return: 1 when something was written; 0 when there was nothing to change; or -errno, and then
  * nothing was written.

@@ -21,7 +21,7 @@
 #define CLEAR            "\033[H\033[2J"
 #define CHUNK            4096 /* PIPE_BUF: what a pipe that is writable takes without waiting */
 
-/* The word of systemd for the service; "" when nobody can tell. */
+/* Asks systemd for the state of the service; "" when it cannot be asked. */
 static void ask_unit(char *ret, size_t size)
 {
 	int r = manager_unit_state(UNIT, ASK_MANAGER_USEC, ret, size);

@@ -21,8 +21,7 @@ static void device_listp(struct ibv_device ***list)
 		ibv_free_device_list(*list);
 }
 
-/* What the port does with packets: RoCE takes the largest MTU of InfiniBand that fits the netdev's.
- */
+/* The MTU of the port: RoCE takes the largest MTU of InfiniBand that fits the netdev's. */
 static uint32_t active_mtu(struct ibv_context *context)
 {
 	static const uint32_t bytes[] = { [IBV_MTU_256] = 256,

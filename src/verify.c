@@ -10,7 +10,7 @@
 #include "output/plugin-output.h"
 #include "output/sheet.h"
 
-/* What was tried, and what came of it. */
+/* The checks and their results. */
 struct verify {
 	struct os *os;
 	const struct config *config;

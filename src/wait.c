@@ -40,7 +40,7 @@ int wait_watch(int inotify)
 		return -errno;
 	if (inotify_add_watch(inotify, "/run", IN_CREATE | IN_ONLYDIR) < 0)
 		return -errno;
-	/* It may have been made between the two. */
+	/* The folder may have been made between the two. */
 	if (inotify_add_watch(inotify, FOLDER, FOLDER_EVENTS) < 0 && errno != ENOENT)
 		return -errno;
 	return 0;

@@ -34,11 +34,11 @@ int wait_state(const struct fs *fs, const struct wait *w, enum node_state *ret);
 int wait_event(int inotify, const struct wait *w, uint64_t until_usec, uint64_t *tick);
 
 /*
- * The same for a caller that waits for more than that: an inotify descriptor that does not block,
- * which becomes readable when a file in the folder of the state file was replaced or removed, or
- * when the folder itself comes or goes. wait_watch() is called before each look, so that no change
- * falls between; wait_drain() takes what has come. Reading the folder is all that it needs: no
- * privilege. Return: fd, or 0, or -errno.
+ * For a caller that waits for more than the state: an inotify descriptor that does not block, which
+ * becomes readable when a file in the folder of the state file was replaced or removed, or when the
+ * folder itself comes or goes. wait_watch() is called before each look, so that no change falls
+ * between; wait_drain() takes what has come. Reading the folder is all that it needs: no privilege.
+ * Return: fd, or 0, or -errno.
  */
 int wait_open(void);
 int wait_watch(int inotify);

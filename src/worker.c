@@ -20,7 +20,7 @@ static void tell(const struct worker *w, enum worker_message_kind kind, const st
 		copy(m.pf, sizeof(m.pf), a->target);
 		m.n_vfs = (uint32_t)a->number.to.n;
 	}
-	/* Nobody listens any more: the service is being stopped, and so are we. */
+	/* The service does not listen any more: it is being stopped, and so is the worker. */
 	if (write(w->pipe, &m, sizeof(m)) < 0)
 		log_debug_errno(-errno, "Progress cannot be told");
 }
@@ -55,7 +55,7 @@ static void on_looked(void *userdata, bool is_ready)
 
 	if (w->gate < 0)
 		return;
-	/* What cannot be waited for is a failed pass, and made again. */
+	/* If the worker cannot wait, the pass has failed, and the service makes another one. */
 	if (write(w->pipe, &m, sizeof(m)) < 0 || eventfd_read(w->gate, &value) < 0)
 		_exit(EXIT_FAILURE);
 }

@@ -48,9 +48,9 @@ struct worker {
 
 /* The hooks of @pass are the worker's own. Return: 0 or -errno. */
 int worker_start(const struct pass *pass, bool is_held, struct worker *ret);
-/* Lets one that is held go on, after its look or at once when it has looked already. */
+/* Lets a held worker go on, after its look or at once when it has looked already. */
 int worker_release(struct worker *w);
-/* Closes what is open; the process is left to its caller. */
+/* Closes the descriptors; the process is left to its caller. */
 void worker_done(struct worker *w);
 
 /*
@@ -60,6 +60,6 @@ void worker_done(struct worker *w);
  */
 uint64_t worker_limit(const struct worker_message *m, uint64_t now_usec, uint64_t limit_usec);
 
-/* The next message. Return: 1, 0 when there is none now, -EPIPE when the worker is gone, or -errno.
- */
+/* Reads a message. Return: 1, 0 when there is none now, -EPIPE when the worker is gone, or
+ * -errno. */
 int worker_read(struct worker *w, struct worker_message *ret);
