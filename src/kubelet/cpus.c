@@ -60,7 +60,7 @@ int cpus_parse_amount(const char *text, uint64_t *ret)
 	return 0;
 }
 
-/* One number of a list, and what follows it. */
+/* Takes one number of a list, and moves @text behind it. */
 static int take_number(const char **text, uint32_t *ret)
 {
 	unsigned long value;
@@ -124,7 +124,7 @@ static bool is_subset(const struct cpuset *a, const struct cpuset *of)
 	return true;
 }
 
-/* As the kubelet shows it: "0-3,8". */
+/* Prints a set as the kubelet does: "0-3,8". */
 static const char *show_set(const struct cpuset *set, char ret[static 64])
 {
 	size_t at = 0;
@@ -144,7 +144,7 @@ static const char *show_set(const struct cpuset *set, char ret[static 64])
 	return ret;
 }
 
-/* What one of the two maps says of CPUs, in thousandths. */
+/* Adds the CPUs that the map @key, or its flag, reserves, in thousandths. */
 static void add_amount(const struct sources *sources, const struct flags *flags, const char *key,
 		       enum flag_kind kind, uint64_t *sum, struct kubelet_cpus *ret)
 {

@@ -13,7 +13,7 @@
 #define MINOR_DROP_INS 29
 #define MINOR_RANCHER  32
 
-/* What one decision is about. */
+/* The facts for one decision: the setting, its value, and the rank that is wanted. */
 struct kubelet_question {
 	const struct kubelet_found *k;
 	const struct kubelet_value *v;

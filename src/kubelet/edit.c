@@ -44,9 +44,9 @@ static char *duplicate(const char *text, size_t size)
 }
 
 /*
- * One kubelet-ensure edits at a time; another one waits these few milliseconds. The lock is a file
+ * Only one kubelet-ensure edits at a time; another one waits a few milliseconds. The lock is a file
  * that only root can open: a lock on the temporary file, which gets the mode of the real one, could
- * be held by anybody who can read that.
+ * be held by any user who can read it.
  */
 static int open_lock(const struct fs *fs)
 {
@@ -110,7 +110,7 @@ static int put_between(const char *text, size_t size, size_t from, size_t to, co
 	return 1;
 }
 
-/* It must still stand where it was seen. */
+/* The old value must still stand where it was seen. */
 static int set_token(const char *text, size_t size, const struct kubelet_edit *e, char **ret,
 		     size_t *ret_size)
 {
@@ -206,7 +206,7 @@ static int edit_target(const struct fs *fs, const struct kubelet_edit *e, struct
 	return r < 0 ? r : is_changed;
 }
 
-/* As fs_remove() of @path knows it. */
+/* The name of the temporary file of @path, as fs_remove() knows it. */
 static const char *name_temporary(const char *path, char ret[static FS_PATH_LEN])
 {
 	const char *slash = strrchr(path, '/');
@@ -279,7 +279,7 @@ int kubelet_undo(const struct fs *fs, const struct kubelet_undo *u)
 	return target_change(fs, u->path, u->after, u->after_size, u->before, u->before_size);
 }
 
-/* Only where our value still is what counts in the file. */
+/* Takes our value back only where it still is the one that counts in the file. */
 static int unset_value(const struct target *t, const struct kubelet_edit *e, bool was_there,
 		       char **ret, size_t *ret_size)
 {
@@ -296,7 +296,7 @@ static int unset_value(const struct target *t, const struct kubelet_edit *e, boo
 			 : edit_unset(t->text, t->size, key, ret, ret_size);
 }
 
-/* All of the lines where nothing is left but @rest. The end of an open last line is before it. */
+/* Widens to whole lines where only @rest is left; an open last line goes with the end before it. */
 static void widen(const struct target *t, const char *rest, size_t *from, size_t *to)
 {
 	const size_t n = strlen(rest);

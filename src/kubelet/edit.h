@@ -2,15 +2,15 @@
 /*
  * Kubelet: carries out one edit of a kubelet's files.
  *
- * The only writer of kubelet files. What is to be edited is the plan's business; whether it had the
- * effect that was meant is looked at afterwards, and can be undone.
+ * The only writer of kubelet files. The plan chooses an edit; its caller looks afterwards whether
+ * the edit had the effect that was meant, and can undo it.
  */
 #pragma once
 
 #include "../model/kubelet.h"
 #include "../os/fs.h"
 
-/* One file, and the settings that are changed in it together. */
+/* The settings that are changed together in one file. */
 struct kubelet_edit {
 	enum kubelet_way way;
 	char path[256]; /* absolute below the root; a symbolic link to the file stays one */
@@ -38,7 +38,7 @@ bool kubelet_is_own(enum kubelet_way way);
 
 void kubelet_edit_add(struct kubelet_edit *e, enum kubelet_setting s, const char *value);
 
-/* What an edit did, to be undone. */
+/* A file before and after an edit, so that the edit can be undone. */
 struct kubelet_undo {
 	char path[256];
 	char *before, *after; /* owned; before: NULL when there was no file */
@@ -57,7 +57,7 @@ void kubelet_undo_done(struct kubelet_undo *u);
  */
 int kubelet_edit(const struct fs *fs, const struct kubelet_edit *e, struct kubelet_undo *ret);
 
-/* Puts back what was there, where nobody has changed it since. 0, -EAGAIN, or as kubelet_edit(). */
+/* Puts the old text back unless the file has changed since. 0, -EAGAIN, or as kubelet_edit(). */
 int kubelet_undo(const struct fs *fs, const struct kubelet_undo *u);
 
 /*
@@ -69,7 +69,7 @@ int kubelet_undo(const struct fs *fs, const struct kubelet_undo *u);
 int kubelet_take_back(const struct fs *fs, const struct kubelet_edit *e, bool was_there,
 		      bool is_created);
 
-/* Removes what a crash left beside a file that was about to be made. Return: 0 or -errno. */
+/* Removes the temporary file that a crash left before @path was made. Return: 0 or -errno. */
 int kubelet_remove_temporary(const struct fs *fs, const char *path);
 
 /* The whole text of a file of ours: a drop-in, or one of config.yaml.d. 0 or -ENOMEM. */
@@ -79,6 +79,6 @@ int kubelet_own_text(const struct kubelet_edit *e, char **ret);
  * ours? */
 bool kubelet_is_refusal(int r);
 
-/* One edit at a time. Return: a descriptor that holds the lock until it is closed; or -errno,
+/* Waits for other edits. Return: a descriptor that holds the lock until it is closed; or -errno,
  * logged with the path. */
 int kubelet_lock(const struct fs *fs);

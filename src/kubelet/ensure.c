@@ -25,7 +25,7 @@ static int first_change(const struct kubelet_decision *d)
 	return -1;
 }
 
-/* All that goes the same way into the same file; a flag's value is an edit by itself. */
+/* An edit has all changes of one way and one file; a flag's value is an edit by itself. */
 static void make_edit(const struct kubelet_found *k, const struct kubelet_decision *d, int first,
 		      struct kubelet_edit *ret)
 {
@@ -74,8 +74,8 @@ struct run {
 };
 
 /*
- * What the next look, or the next start, is to know. Without a word of it nothing is wrong. Under
- * the lock: of two at once, one would rename what the other has just begun to write.
+ * Stores the kubelet's version and command line for the next look or start; without them nothing is
+ * wrong. Takes the lock, or one process would rename what another has just begun to write.
  */
 static void keep_notes(const struct run *run, const struct kubelet_notes *notes)
 {
@@ -127,7 +127,7 @@ static int look(struct run *run, struct kubelet_result *res)
 	return 0;
 }
 
-/* This way is not tried again. */
+/* Notes why the way of @e is not tried again. */
 static int refuse(struct run *run, const struct kubelet_edit *e, const char *why)
 {
 	run->blocked |= 1u << e->way;
@@ -144,7 +144,7 @@ static bool has_effect(const struct kubelet_result *res, const struct kubelet_ed
 	       res->kubelet.rest == rest;
 }
 
-/* One edit, and a look at what it did. */
+/* Carries out one edit, and looks whether it took effect. */
 static int edit(struct run *run, const struct kubelet_edit *e, struct kubelet_result *res)
 {
 	_cleanup_(kubelet_undo_done) struct kubelet_undo undo = {};
@@ -212,7 +212,7 @@ static int take_back_policy(const struct fs *fs, const struct kubelet_result *re
 	return MIN(kubelet_revert(fs), 0);
 }
 
-/* What was changed says so, and what it was before. */
+/* Reports the settings that were changed as changed, with their values before. */
 static void note_changes(const struct run *run, struct kubelet_result *res)
 {
 	for (int s = 0; s < _KUBELET_SETTING_N; s++) {
@@ -277,8 +277,8 @@ static int make_rounds(struct run *run, struct kubelet_result *res)
 			if (locked < 0)
 				return locked;
 			run->is_locked = true;
-			ledger_files_settle(run->fs); /* of one that was killed; it logs */
-			r = look(run, res);           /* another one may have done it meanwhile */
+			ledger_files_settle(run->fs); /* of a killed run; it logs */
+			r = look(run, res);           /* another run may have done it meanwhile */
 			continue;
 		}
 		if (first < 0) {

@@ -23,11 +23,11 @@ struct value_look {
 
 void find_values_done(struct value_look *l);
 
-/* The first thing that is not understood: nothing is edited then. */
+/* Notes the first thing that is not understood: nothing is edited then. */
 void find_values_problem(struct kubelet_found *k, const char *text);
 
 /* The file of --config, or a usual one, and the folder of --config-dir. 0 or -ENOMEM. */
 int find_values_files(struct value_look *l, struct kubelet_found *k);
 
-/* What the settings will be, and where a drop-in of ours would win. The version must be known. */
+/* Fills in the coming values, and where a drop-in of ours would win. The version must be known. */
 void find_values(struct value_look *l, struct kubelet_found *k);

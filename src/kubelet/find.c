@@ -69,7 +69,7 @@ static void which_unit(const struct fs *fs, char *ret, size_t size)
 	}
 }
 
-/* Of MicroK8s and k3s the kubelet is a thread of theirs; RKE2 has it as a process. */
+/* MicroK8s (kubelite) and k3s run the kubelet as a thread; RKE2 runs it as a process. */
 static const char *const process_names[] = { "kubelet", "kubelite", "k3s" };
 
 /* A command of ExecStartPre=, such as ours, is no kubelet. */
@@ -312,7 +312,7 @@ static void find_manager(const struct fs *fs, struct kubelet_found *k)
 	}
 }
 
-/* Its groups of pods stay until the next boot, whatever became of it. */
+/* The kubelet's control groups of pods stay until the next boot, whatever became of it. */
 static bool was_started(const struct value_look *l, const struct kubelet_found *k)
 {
 	static const char *const traces[] = {
@@ -324,7 +324,7 @@ static bool was_started(const struct value_look *l, const struct kubelet_found *
 
 	if (k->seen.is_running || l->unit.start_usec > 0)
 		return true;
-	/* One that is not known may run. */
+	/* A trace that cannot be looked for counts: the kubelet may run. */
 	return ANY(t, traces, ELEMENTSOF(traces), fs_exists(l->fs, *t) != 0);
 }
 
@@ -367,7 +367,7 @@ static int recall(const struct value_look *l, struct kubelet_found *k, const cha
 	return r;
 }
 
-/* Nothing is known where a file could not be looked at: it may say anything, and of anything. */
+/* Forgets all values if a file could not be looked at: it may set any of them. */
 static void forget_values(const struct fs *fs, const struct fs_unread *unread,
 			  struct kubelet_found *k)
 {
@@ -411,7 +411,7 @@ int kubelet_find(const struct fs *caller_fs, bool is_asking, struct kubelet_foun
 	 * stays. */
 	if (r >= 0)
 		r = servers_find(caller_fs, &l.flags, *l.rancher.name ? &l.rancher : NULL, &k.seen);
-	/* Nothing else depends on the version: then nothing is run. */
+	/* Only drop-ins depend on the version: without their folder no program is run. */
 	if (r >= 0 && *k.seen.folder && is_kubelet_program(k.binary))
 		r = version_observe(fs, k.binary, ret_notes != NULL, &version);
 	if (r < 0)

@@ -3,10 +3,10 @@
  * Kubelet: which values the settings we know will have at the kubelet's next start, who says so,
  * and where they could be changed.
  *
- * What will be started is read as systemd reads it (unit.h). A running kubelet's own
- * command line counts where that is not clear, and it is remembered for the next start; where it is
+ * The command line of the next start is read as systemd reads it (unit.h). Where that is not clear,
+ * a running kubelet's own command line counts, and is remembered for the next start; where it is
  * clear, the unit tells of the next start and the process only of this one. Without a unit the
- * usual files are looked for, and told by what is in them, never by their name.
+ * usual files are looked for, and recognised by their content, never by their name.
  */
 #pragma once
 
@@ -68,8 +68,8 @@ struct kubelet_found {
 	uint32_t extra_at;       /* byte where it goes; UINT32_MAX: in a new line at the end */
 	uint32_t extra_bytes; /* of the file when it was looked at; 0: it is not there, or empty */
 	bool is_extra_empty;  /* there is nothing in the variable yet */
-	/* Of flags whose value is one plain word in a file of variables or flags: its bytes there;
-	 * to 0: of others. */
+	/* The bytes of a flag's value that is one plain word in a file of variables or flags; to 0:
+	 * other settings. */
 	struct {
 		uint32_t from, to;
 	} words[_KUBELET_SETTING_N];
@@ -81,7 +81,7 @@ struct kubelet_found {
 	char blocked_detail[256];
 };
 
-/* What kubelet-ensure keeps for later, beside what was found. */
+/* Notes for later runs, which only kubelet-ensure stores. */
 struct kubelet_notes {
 	char *cmdline; /* owned; of a running kubelet whose unit is not clear; NULL: nothing to keep
 			*/
@@ -102,8 +102,8 @@ void kubelet_notes_done(struct kubelet_notes *n);
  * A recorder gets copies that give the same answer with nothing else in them: of a
  * KubeletConfiguration all but staticPodURLHeader, of other files only the flags looked at.
  *
- * Return: 0, or -ENOMEM. What cannot be read or understood is noted in @ret. Where not even that a
- * file is absent could be seen, all values are KUBELET_UNKNOWN.
+ * Return: 0, or -ENOMEM. Files that cannot be read or understood are noted in @ret. If it is not
+ * even known whether a file is absent, all values are KUBELET_UNKNOWN.
  */
 int kubelet_find(const struct fs *fs, bool is_asking, struct kubelet_found *ret,
 		 struct kubelet_notes *ret_notes);

@@ -162,7 +162,7 @@ int flags_read(struct unit *u, struct flags *ret)
 		if (!f)
 			return -ENOMEM;
 		set_value(f, value->text + from);
-		/* What RKE2 or k3s pass on may be any flag of the kubelet. */
+		/* RKE2 and k3s pass on any flag of the kubelet: only known ones are relevant. */
 		a->is_relevant = kind != FLAG_KUBELET_ARG || flags_is_kubelets(f->value);
 		value->is_relevant = a->is_relevant;
 		value->is_labels = kind == FLAG_NODE_LABELS && from == 0;

@@ -3,7 +3,7 @@
  * Flags: those of the kubelet's command line that say something about the settings we know.
  *
  * As pflag reads them: the last one of a name wins, "_" is "-", the value follows "=" or is the
- * next word. Those of rke2 and k3s may have one dash as well: they are read by Go's package flag.
+ * next word. Flags of rke2 and k3s may have one dash as well: Go's package flag reads them.
  * Maps ("cpu=500m,memory=1Gi") add up over their occurrences, and the first one takes the whole map
  * of the file away: map_string_string.go in component-base.
  */
@@ -62,7 +62,7 @@ struct flags {
 int flags_read(struct unit *u, struct flags *ret);
 void flags_done(struct flags *l);
 
-/* Of all other words of the command line: what no edit of ours may change. */
+/* A hash of the command line's words that set nothing we edit: no edit of ours may change it. */
 uint64_t flags_rest(const struct unit *u);
 
 /* "NAME=VALUE" as RKE2 and k3s pass it on, without "--". 0 or -ENOMEM. */

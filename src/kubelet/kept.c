@@ -61,7 +61,7 @@ static void put_quoted(const struct writer *w, const char *text, size_t pad_to)
 	fputc('"', w->f);
 }
 
-/* A number or a boolean; whatever else has no quotes is as well quoted. */
+/* Is it a number or a boolean? Any other plain word may as well be quoted. */
 static bool is_bare(const struct yaml_item *item)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -72,7 +72,7 @@ static bool is_bare(const struct yaml_item *item)
 	       !item->text[(first == '-') + strspn(item->text + (first == '-'), letters)];
 }
 
-/* One that is odd stays odd: by a tag, or in JSON, which has none, by its length. */
+/* An odd value stays odd in the copy: by a tag; in JSON, which has no tags, by its length. */
 static void put_word(const struct writer *w, const struct yaml_item *item)
 {
 	if (item->is_null)
@@ -150,7 +150,7 @@ int kept_write(const struct yaml_items *l, char **ret, size_t *ret_size)
 	for (size_t i = 0; i < l->n_items; i++) {
 		const struct yaml_item *item = &l->items[i];
 
-		/* Of equal keys the last one counts. */
+		/* Only the last of equal keys counts. */
 		if (!is_key_read(item->key) || yaml_find(l, item->key, "") != item)
 			continue;
 		begin(&w, item->line);
@@ -159,7 +159,7 @@ int kept_write(const struct yaml_items *l, char **ret, size_t *ret_size)
 	}
 	if (yaml_has_duplicates(l))
 		put_duplicates(&w);
-	if (l->is_fixed) { /* by an alias, as good as whatever it was */
+	if (l->is_fixed) { /* an alias makes the copy fixed, too */
 		begin(&w, w.line);
 		fputs("leftOut: [&leftOut ~, *leftOut]", w.f);
 	}

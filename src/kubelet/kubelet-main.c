@@ -65,7 +65,7 @@ static int open_root(const struct kubelet_command *cmd, struct fs *fs)
 	return r < 0 ? log_error_errno(r, "%s", cmd->root ? cmd->root : "/") : 0;
 }
 
-/* One line for each setting that is not simply right. Return: is all as it was asked for? */
+/* Logs a line for each setting that is not simply right. Return: is all as configured? */
 static bool tell_kubelet(const struct kubelet_result *res)
 {
 	bool is_good = true;
@@ -107,7 +107,7 @@ static int run_ensure(const struct kubelet_command *cmd)
 
 	if (!cmd->root)
 		limit_process("kubelet-ensure", ENSURE_SEC, failure);
-	/* Never keeps a kubelet from starting that would have started. */
+	/* kubelet-ensure never keeps a kubelet from starting that would have started. */
 	if (open_root(cmd, &fs) < 0 || load_valid(&fs, cmd->config, &c) < 0)
 		return failure;
 

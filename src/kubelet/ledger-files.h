@@ -22,12 +22,12 @@
 int ledger_files_note(const struct fs *fs, const struct kubelet *k, const struct kubelet_edit *e,
 		      const char *running);
 
-/* The same once the new file is on the disk: for struct kubelet_edit. */
+/* ledger_files_note() once the new file is on the disk: for struct kubelet_edit. */
 int ledger_files_note_written(const struct fs *fs, const char *path, const struct stat *written);
 
 /*
- * Closes the open entries: one whose change was not made goes, or is what it was. One that cannot
- * be told stays open. Return: 0 or -errno, which was logged.
+ * Closes the open entries: an entry whose change was not made goes, or is what it was. An entry
+ * that cannot be told stays open. Return: 0 or -errno, which was logged.
  */
 int ledger_files_settle(const struct fs *fs);
 

@@ -25,8 +25,8 @@ static int adopt_exec(struct unit *u, const struct manager_unit *m)
 }
 
 /*
- * Those that the files do not have, or have otherwise: edited after the last daemon-reload. What
- * systemd itself has counts last.
+ * Takes variables that the files lack or set otherwise: a file was edited after the last
+ * daemon-reload. Variables of systemd itself (@is_inherited) only fill gaps.
  */
 static int adopt_environment(struct unit *u, const struct manager_words *l, bool is_inherited)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loaded: what systemd itself has of a unit, in place of what its files say: they may have been
- * edited after the last daemon-reload. What is the same in both keeps its place in the files.
+ * edited after the last daemon-reload. Words that are the same in both keep their place in a file.
  */
 #pragma once
 

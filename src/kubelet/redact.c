@@ -5,13 +5,13 @@
 #include "flags.h"
 #include "rancher.h"
 
-/* One copy in the making. */
+/* A copy that is being written. */
 struct redacted {
 	FILE *f;
 	uint32_t line;
 };
 
-/* Goes on to that line; @joint: what keeps two lines together. */
+/* Ends lines until @line; @joint: "\" where a line goes on in the next one, else "". */
 static void go_to(struct redacted *c, uint32_t line, const char *joint)
 {
 	for (; c->line < line; c->line++)
@@ -38,7 +38,7 @@ static size_t labels_of(const struct argument *a)
 	return a->is_labels ? 0 : flags_labels(a->text);
 }
 
-/* The same of the word of ExecStart= @source. */
+/* labels_of() for the word of ExecStart= @source. */
 static size_t labels_of_source(const struct unit *u, size_t source)
 {
 	for (size_t i = 0; i < u->n_arguments; i++)
@@ -176,7 +176,7 @@ static uint32_t next_line(const struct unit *u, uint16_t page, const uint32_t *l
 	return next;
 }
 
-/* Only what counts is in the copy, so that nothing needs to take back something else. */
+/* The copy has only statements that count, so that none needs to take back another. */
 static int put_unit(const struct unit *u, struct redacted *c, uint16_t page)
 {
 	_cleanup_(freep) uint32_t *lines = find_lines(u, page);
@@ -195,7 +195,7 @@ static int put_unit(const struct unit *u, struct redacted *c, uint16_t page)
 		if (line == header) {
 			go_to(c, line, "");
 			fputs("[Service]", c->f);
-			/* What a copy of the relevant parts does not show. */
+			/* A copy of the relevant parts would not show this problem. */
 			if (*u->problem && page == 0) {
 				go_to(c, line + 1, "");
 				fprintf(c->f, UNIT_PROBLEM_KEY "=%s", u->problem);

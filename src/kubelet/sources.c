@@ -20,8 +20,8 @@ void sources_done(struct sources *l)
 }
 
 /*
- * What stands for a file that was refused: it is refused for the same reason and tells nothing. The
- * longest is made by hand.
+ * Texts that are recorded in place of a refused file: each is refused for the same reason and tells
+ * nothing. The longest, for -EFBIG, is made in record_refused().
  */
 static const struct {
 	int r;
@@ -49,7 +49,7 @@ static int record_text(const struct fs *fs, const char *path, uint32_t line, con
 	return 0;
 }
 
-/* @line: in which it is refused, or 0, as of what is no JSON. */
+/* @line: where the file is refused, or 0, as for a text that is no JSON. */
 static int record_refused(const struct fs *fs, const char *path, uint32_t line, int why)
 {
 	_cleanup_(freep) char *large = NULL;

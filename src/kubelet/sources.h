@@ -5,8 +5,8 @@
  *
  * Rules of the drop-in folder (mergeKubeletConfigurations() in cmd/kubelet/app/server.go): names
  * that end in ".conf", hidden ones too, by bytes, folders gone into where they stand; maps merge by
- * key, everything else is replaced, null takes back. What is fatal to the kubelet there is reported
- * as a problem.
+ * key, everything else is replaced, null takes back. A drop-in that is fatal to the kubelet is
+ * reported as a problem.
  */
 #pragma once
 
@@ -30,7 +30,7 @@ void sources_done(struct sources *l);
 
 /*
  * Reads a file, absolute @path; @name as in struct source. A recorder gets the keys that are read
- * (kept.h); of a file that is refused something that is refused for the same reason, which is
+ * (kept.h); if the file is refused, it gets a text that is refused for the same reason, which is
  * noted as a problem. Return: 0, -ENOENT, -ENOMEM, or an error of yaml.h.
  */
 int sources_add_file(struct sources *l, const struct fs *fs, const char *path, const char *name);
@@ -39,16 +39,16 @@ int sources_add_file(struct sources *l, const struct fs *fs, const char *path, c
 int sources_add_folder(struct sources *l, const struct fs *fs, const char *folder);
 
 /*
- * What counts of a key, @sub "" at the top level: the last one that says it. NULL: none does, or it
- * was taken back. @ret: who says it.
+ * The item that counts for a key, @sub "" at the top level: the last one that sets it. NULL: none
+ * does, or the key was taken back. @ret: the file that sets it.
  */
 const struct yaml_item *sources_find(const struct sources *l, const char *key, const char *sub,
 				     const struct source **ret);
 
 /*
- * Reads YAML of any kind; of what is refused something is recorded that is refused for the same
- * reason, and what is understood is recorded by the caller. @problem: as in struct
- * sources, written to unless the file is not there. Return: as sources_add_file().
+ * Reads YAML of any kind. For a file that is refused, a text is recorded that is refused for the
+ * same reason; a file that is understood is recorded by the caller. @problem: as in struct sources,
+ * written to unless the file is not there. Return: as sources_add_file().
  */
 int source_read(const struct fs *fs, const char *path, enum yaml_kind kind,
 		char problem[static 256], struct yaml_items *ret);

@@ -82,7 +82,7 @@ int unit_add_page(struct unit *u, const struct fs *fs, const char *path, enum pa
 	page = APPEND(u->pages, u->n_pages);
 	if (!page)
 		return -ENOMEM;
-	/* As a file is that was not written to its end before the power went. */
+	/* A file has NULs if the power failed before it was written to its end. */
 	if (kind != PAGE_PROCESS && memchr(text, '\0', size))
 		unit_problem(u, "/%s: has a NUL in it", fs_bare(path));
 	page->kind = kind;
@@ -154,7 +154,7 @@ int unit_assign(struct unit *u, const char *word, const struct place *place)
 
 /* The files of a unit */
 
-/* What stands there is not understood: file and line. */
+/* Notes that the statement at @place is not understood. */
 static void refuse(struct unit *u, const struct place *place, const char *key)
 {
 	unit_problem(u, "%s:%" PRIu32 ": %s= is not understood", u->pages[place->page].path,

@@ -76,7 +76,7 @@ struct unit {
 	size_t n_arguments;
 	char program[256]; /* absolute; empty: not known */
 	size_t n_bytes;    /* taken of what variables and arguments may have */
-	/* Of its last start in this boot; 0: none, UINT64_MAX: systemd does not tell. */
+	/* The time of its last start in this boot; 0: none, UINT64_MAX: systemd does not tell. */
 	uint64_t start_usec;
 	bool is_unasked; /* systemd was not asked, as the files tell enough */
 };

@@ -45,7 +45,7 @@ uint32_t version_parse(const char *output, char *ret_text, size_t size)
 	return major == 1 && minor < 1000 ? (uint32_t)minor : 0;
 }
 
-/* What is remembered of it, of the running system only while the file is the same. */
+/* Is the version remembered? On the running system only while the file is the same, by @key. */
 static bool is_remembered(const struct fs *fs, const char *binary, const char *key,
 			  struct version *ret)
 {
@@ -88,13 +88,13 @@ int version_observe(const struct fs *fs, const char *binary, bool may_run, struc
 		log_warning_errno(r, "%s --version", binary);
 	else
 		v.minor = version_parse(output, v.text, sizeof(v.text));
-	/* A failure is remembered too: one that hangs would cost its time at every start. */
+	/* A failure is remembered too: a program that hangs would delay every start. */
 	snprintf(v.line, sizeof(v.line), "%s%s\n", key, v.text);
 	*ret = v;
 	return 0;
 }
 
-/* Of Linux 5.3; the oldest supported C libraries have no function for it. */
+/* pidfd_open(2) is of Linux 5.3; the oldest supported C libraries have no function for it. */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -128,7 +128,7 @@ static int left_msec(uint64_t deadline)
 	return now >= deadline ? 0 : (int)((deadline - now + USEC_PER_MSEC - 1) / USEC_PER_MSEC);
 }
 
-/* Until the program closes it or ends. What does not fit is read and forgotten. */
+/* Reads until the program closes @in or ends. Bytes that do not fit in @ret are dropped. */
 static int read_output(int in, int process, uint64_t deadline, char *ret, size_t size)
 {
 	size_t n = 0;

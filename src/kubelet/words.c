@@ -74,7 +74,7 @@ static int hex_of(char c)
 	return digit ? (int)(digit - digits) : -1;
 }
 
-/* What stands behind a backslash. Return: bytes used, or -EBADMSG. */
+/* Reads an escape sequence; @at is behind its backslash. Return: bytes used, or -EBADMSG. */
 static int unescape(const char *at, char *ret)
 {
 	static const char names[] = "abfnrtv\\\"'s", values[] = "\a\b\f\n\r\t\v\\\"' ";

@@ -12,7 +12,7 @@
 #define MAX_TEXT_BYTES ((size_t)128 * 1024) /* MAX_ARG_STRLEN of linux/binfmts.h: an argument */
 #define MAX_WORDS      ((size_t)8192)       /* of one text; a command line has some 50 */
 
-/* Text in the making. */
+/* A text that is being built. */
 struct text {
 	char *bytes; /* owned */
 	size_t n;
@@ -42,7 +42,7 @@ int words_split(const char *text, bool has_escapes, struct words *ret);
  */
 int word_expand_specifiers(const char *word, const char *unit, char **ret);
 
-/* One assignment of a file of variables. */
+/* An assignment of a file of variables, or of a unit. */
 struct variable {
 	char name[64];
 	char *value;        /* owned */

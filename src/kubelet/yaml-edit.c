@@ -15,7 +15,7 @@ enum yaml_change {
 	DROP_KEY,
 };
 
-/* What is put in, between which bytes of the old text. */
+/* A change of the text: new text in the place of some bytes of the old one. */
 struct splice {
 	enum yaml_change change;
 	size_t from, to;
@@ -81,7 +81,7 @@ static int expect(struct yaml_events *s, const char *text)
 		       : -EUCLEAN;
 }
 
-/* What the splice has put in, where the old text is at event number @at. 1: @old is done with. */
+/* Expects the splice's value at event @at of the old text. Return: 1: that event is done with. */
 static int expect_splice(struct yaml_events *b, size_t at, const struct splice *s)
 {
 	int r = 0;
@@ -231,7 +231,7 @@ static bool is_word(const char *s)
 	return *s >= 'a' && *s <= 'z' && !strchr(s, ',');
 }
 
-/* As it is written: an odd one in quotes of its own, which YAML and JSON read alike. */
+/* The value as it is written: an odd one has its own quotes, which YAML and JSON read alike. */
 static const char *text_of(const struct splice *s)
 {
 	return *s->odd ? s->odd : s->value;
@@ -268,7 +268,7 @@ static int add_to_yaml(const char *text, size_t size, const struct yaml_document
 			    s->key, quote, text_of(s), quote);
 }
 
-/* As the member "kind" is spaced. */
+/* Adds the key behind the member "kind", spaced like it. */
 static int add_to_json(const char *text, const struct yaml_document *d, struct splice *s)
 {
 	const struct yaml_entry *kind = &d->kind;
@@ -334,7 +334,7 @@ static bool is_value(const char *s)
 			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-,")] == '\0';
 }
 
-/* What others wrote, and is put back. */
+/* Quotes a value that another program wrote and that is put back. */
 static int write_odd(const char *value, char ret[static 2 * EDIT_MAX_VALUE + 2])
 {
 	char *to = ret;

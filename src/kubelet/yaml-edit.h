@@ -3,7 +3,7 @@
  * Edit: changes one top-level scalar of a KubeletConfiguration, in YAML or JSON, without touching
  * another byte. The second half of yaml.h, whose errors it returns.
  *
- * What comes out is parsed again and compared with what went in, event by event (and JSON value by
+ * The new text is parsed again and compared with the old one, event by event (and JSON value by
  * value): a text that would not read as meant is -EUCLEAN, never a result.
  */
 #pragma once
@@ -30,5 +30,5 @@
 int edit_set(const char *text, size_t size, const char *key, const char *value, char **ret,
 	     size_t *ret_size);
 
-/* The same without that key, as edit_set() put it in: alone on its line. -EOPNOTSUPP otherwise. */
+/* Removes a key that is alone on its line, else -EOPNOTSUPP. Return: as edit_set(). */
 int edit_unset(const char *text, size_t size, const char *key, char **ret, size_t *ret_size);

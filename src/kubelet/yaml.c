@@ -20,7 +20,7 @@ struct yaml_place {
 	int n_behind;
 };
 
-/* What is read while one document is gone through. */
+/* The state while one document is read. */
 struct yaml_reader {
 	struct yaml_events document;
 	struct yaml_place at;
@@ -119,7 +119,7 @@ static int next_node(struct yaml_reader *rd, struct yaml_events *behind, yaml_ev
 	return 0;
 }
 
-/* A key that is no word, or too long: no name that anybody looks for. Return: 1 for a merge key. */
+/* A key that is no word, or too long, is "?": no caller looks for it. Return: 1 for a merge key. */
 static int take_key(struct yaml_reader *rd, const yaml_event_t *e, char ret[static 64])
 {
 	const bool is_scalar = e->type == YAML_SCALAR_EVENT;
@@ -462,7 +462,7 @@ static bool is_top(const struct yaml_item *item)
 
 const struct yaml_item *yaml_find(const struct yaml_items *l, const char *key, const char *sub)
 {
-	/* What is in a collection follows the item of the collection itself. */
+	/* The items in a collection follow the item of the collection itself. */
 	for (size_t i = l->n_items; i-- > 0;) {
 		const struct yaml_item *item = &l->items[i];
 
