@@ -9,7 +9,7 @@
 
 #define ALIGN4(n) (((n) + 3) & ~(size_t)3)
 
-/* One note after another: a head, its name and its description, each up to a multiple of 4. */
+/* Each note has a head, a name and a description, each padded to a multiple of 4 bytes. */
 static int find_note(const char *bytes, size_t size, char ret[static BUILD_ID_LEN])
 {
 	Elf64_Nhdr head;

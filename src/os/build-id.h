@@ -12,14 +12,14 @@
 #define BUILD_ID_LEN 65 /* 32 bytes as hex digits; 20 are usual */
 
 /*
- * Of the file of a module, as hex digits. Only of one that is not compressed, of 64 bits and of
- * this machine's byte order. Return: 0; -ENOENT there is no such file or no such note; -ENOEXEC
- * no such file of a module, compressed or damaged; -ENOMEM, or another -errno.
+ * Reads the build-id of a module's file, as hex digits. The file must be uncompressed, of 64 bits
+ * and of this machine's byte order. Return: 0; -ENOENT there is no such file or no such note;
+ * -ENOEXEC no such file of a module, compressed or damaged; -ENOMEM, or another -errno.
  */
 int build_id_of_file(const struct fs *fs, const char *path, char ret[static BUILD_ID_LEN]);
 
-/* Of the module that is loaded. Return: as above. */
+/* Reads the build-id of a loaded module. Return: as build_id_of_file(). */
 int build_id_of_module(const struct fs *fs, const char *module, char ret[static BUILD_ID_LEN]);
 
-/* In the bytes of such a file. Pure. */
+/* Finds the build-id in the bytes of a module's file. Pure. */
 int build_id_parse(const char *bytes, size_t size, char ret[static BUILD_ID_LEN]);

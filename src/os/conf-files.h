@@ -2,10 +2,10 @@
 /*
  * Conf-files: the files of one set that are spread over several folders, by systemd's rules.
  *
- * Of files of the same name only that of the first folder counts, and all are sorted by name,
- * whatever folder they are in. A link to /dev/null, or an empty file, hides those of its name and
- * says nothing itself. Names that begin with "." are not looked at. What is in the files is not its
- * business.
+ * If several files have the same name, only that of the first folder counts, and all are sorted by
+ * name, whatever folder they are in. A link to /dev/null, or an empty file, hides those of its name
+ * and says nothing itself. Names that begin with "." are not looked at. The content of the files is
+ * the caller's business.
  *
  * Source: conf_files_list_strv() in src/basic/conf-files.c of systemd; conf_files_list() in
  * libkmod/libkmod-config.c of kmod does the same, without masks

@@ -8,7 +8,7 @@
 
 #define N_DSCP (QOS_DSCP_LEN - 1)
 
-/* What the kernel has, as it has it. */
+/* The kernel's answer, in its own structs. */
 struct answer {
 	bool has_ets, has_pfc;
 	struct ieee_ets ets;
@@ -127,7 +127,7 @@ static void format_ets(const struct ieee_ets *ets, char ret[static QOS_ETS_LEN])
 	}
 }
 
-/* Of several entries for a DSCP the last one shows: a change takes the others away. */
+/* The last of several entries for a DSCP is shown: a change removes the others. */
 static void format_map(const struct answer *a, char ret[static QOS_DSCP_LEN])
 {
 	memset(ret, '-', N_DSCP);
@@ -176,7 +176,7 @@ int dcb_read(struct netlink *nl, const char *netdev, struct dcb *ret)
 
 /* --- changes --- */
 
-/* Of entries of the map @n, of anything else one. */
+/* @n: how many entries of the map are in @data; 1 for anything else. */
 static int change(struct netlink *nl, const char *netdev, uint8_t command, int type,
 		  const void *data, size_t size, size_t n)
 {
@@ -253,8 +253,8 @@ static struct dcb_app make_app(unsigned dscp, char priority)
 }
 
 /*
- * Away with the entries of this DSCP, but for the one with @priority. mlx5 has taken the old one
- * away itself when it got another, so the map is read here.
+ * Removes the entries of this DSCP, but for the one with @priority. mlx5 removes the old entry
+ * itself when it gets another one, so the map is read here.
  */
 static int remove_others(struct netlink *nl, const char *netdev, unsigned dscp, char priority)
 {
@@ -271,7 +271,7 @@ static int remove_others(struct netlink *nl, const char *netdev, unsigned dscp, 
 	return change_map(nl, netdev, DCB_CMD_IEEE_DEL, a.apps, n);
 }
 
-/* The new one first: while the map is empty a card trusts no DSCP. */
+/* Adds the new entry first: while the map is empty a card trusts no DSCP. */
 static int set_dscp(struct netlink *nl, const char *netdev, unsigned dscp, char priority)
 {
 	const struct dcb_app app = make_app(dscp, priority);

@@ -3,8 +3,8 @@
  * Dcb: what a netdev does with priorities, by dcbnl over rtnetlink, in the texts of model/qos.h.
  *
  * Requests name the netdev, and there is no dump. The answer to a change has the driver's error in
- * its first byte, and the request itself succeeds: dcbnl_ieee_set() in net/dcb/dcbnl.c. What a
- * driver has no function for is passed over without an error.
+ * its first byte, and the request itself succeeds: dcbnl_ieee_set() in net/dcb/dcbnl.c. The kernel
+ * passes over a setting that a driver has no function for, without an error.
  */
 #pragma once
 
@@ -17,9 +17,9 @@ int dcb_read(struct netlink *nl, const char *netdev, struct dcb *ret);
 /*
  * Sets what @subject names (qos_value()) to that value; of a struct of the kernel no other member
  * changes. "trust" pcp removes all DSCPs from the map, dscp fills it by qos_class_of().
- * Return: 0, -EINVAL for words that are none, -ENODATA when the driver has not that part.
+ * Return: 0, -EINVAL for words that are none, -ENODATA when the driver lacks that part.
  */
 int dcb_set(struct netlink *nl, const char *netdev, const char *subject, const char *to);
 
-/* Of the above, for tests: what one answer says. */
+/* Reads one answer. Exported for tests. */
 int dcb_parse(struct nlmsghdr *h, struct dcb *ret);

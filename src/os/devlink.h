@@ -14,28 +14,27 @@
 
 /*
  * Fills health of all functions, and eswitch of the bound ones that have SR-IOV. Asks nothing when
- * none has. What is not told stays empty: no devlink in the kernel or in the driver, a driver
- * without reporters or eswitch, the eswitch without CAP_NET_ADMIN.
- * Return: 0, or -ENOMEM.
+ * none has. A fact that is not told stays empty: no devlink in the kernel or in the driver, a
+ * driver without reporters or eswitch, the eswitch without CAP_NET_ADMIN. Return: 0, or -ENOMEM.
  */
 int devlink_read(struct netlink *nl, struct pci *pcis, size_t n_pcis);
 
 /*
- * What is announced. A driver whose probe failed takes its devlink instance away again, and no
- * uevent tells of that: really_probe() in drivers/base/dd.c, mlx5_init_one() in
+ * Subscribes to announcements. A driver whose probe failed takes its devlink instance away again,
+ * and no uevent tells of that: really_probe() in drivers/base/dd.c, mlx5_init_one() in
  * drivers/net/ethernet/mellanox/mlx5/core/main.c. A health reporter tells of each error and of its
  * end: devlink_recover_notify().
- * Return of the first: 0, -ENOENT when this kernel has no devlink, or another -errno.
+ * Return: 0, -ENOENT when this kernel has no devlink, or another -errno.
  */
 int devlink_watch(struct netlink *nl);
 int devlink_fd(const struct netlink *nl); /* owned by @nl */
-/* Takes what is there, a bounded number. Return: how many of them tell that something changed, or
+/* Takes pending announcements, a bounded number. Return: how many tell that something changed, or
  * -errno; -ENOBUFS: some were lost. */
 int devlink_drain(struct netlink *nl);
 
-/* Of the above, for tests: how many messages of one datagram count; @buf aligned for them. */
+/* How many messages of one datagram count? @buf is aligned for them. Exported for tests. */
 int devlink_count(void *buf, int size);
-/* Fill what one answer says. @userdata is a struct devlink_functions. */
+/* Callbacks that store one answer. @userdata is a struct devlink_functions. */
 struct devlink_functions {
 	struct pci *pcis; /* sorted by address */
 	size_t n_pcis;

@@ -13,11 +13,11 @@
 
 /*
  * Fills link_state of the netdevs that are up without carrier, have a function and are no VF's: a
- * VF's port is that of its PF. What is not told stays empty. Asks nothing when there is no such
- * netdev. Return: 0 or -ENOMEM.
+ * VF's port is that of its PF. A state that is not told stays empty. Asks nothing when there is no
+ * such netdev. Return: 0 or -ENOMEM.
  */
 int ethtool_read(struct netlink *nl, const struct node *n, struct netdev *netdevs,
 		 size_t n_netdevs);
 
-/* Of the above, for tests: what one answer says. @userdata is the struct netdev. */
+/* Stores one answer in the struct netdev @userdata. Exported for tests. */
 int ethtool_on_link(struct nlmsghdr *h, void *userdata);

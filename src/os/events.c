@@ -54,7 +54,7 @@ int events_fd(const struct netlink *nl)
 }
 
 /*
- * The kernel names the device of a card in sysfs. What is stacked on others, or has ports, has a
+ * The kernel names the device of a card in sysfs. A netdev above others, or with ports, has a
  * link "lower_NAME" for each: netdev_adjacent_sysfs_add() in net/core/dev.c.
  */
 static bool leads_to_card(int net, const char *name, int depth)
@@ -183,7 +183,7 @@ static bool is_own_rule(struct nlmsghdr *h)
 	return attrs[FRA_PROTOCOL] && nla_get_u8(attrs[FRA_PROTOCOL]) == OWN_PROTOCOL;
 }
 
-/* Of conf/all and of cards; the index of "all" and "default" is negative. */
+/* Is it a setting of conf/all or of a card? The index of "all" and "default" is negative. */
 static bool is_setting_of_card(struct nlmsghdr *h)
 {
 	static const struct nla_policy policy[NETCONFA_MAX + 1] = {
@@ -234,7 +234,7 @@ static bool matters(struct nlmsghdr *h)
 	}
 }
 
-/* A VF says so only in sysfs, where no driver is asked for it. */
+/* Only sysfs tells that a link is a VF's, and asks no driver for it. */
 static bool is_of_vf(struct nlattr *name)
 {
 	char path[sizeof("/sys/class/net//device/physfn") + IFNAMSIZ];

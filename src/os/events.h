@@ -2,12 +2,12 @@
 /*
  * Events: rtnetlink's announcements of links, addresses and routes: something changed, look again.
  *
- * What is no part of any plan does not count: link-local addresses of IPv6, but their loss; and
- * what pods bring and take all day: links of a kind that is made by software (but bonds and teams,
- * which carry RDMA ports, VLANs and bridges above cards and Open vSwitch, which may carry the node,
- * and IPoIB, whose carrier is the only event of an InfiniBand port), addresses and settings of
- * links that are above no card, routes to single hosts, default routes of such links, rules
- * and routes in other tables than main, but those of ours (own.h).
+ * Changes that are no part of any plan do not count: link-local addresses of IPv6, but their loss;
+ * and things that pods bring and take all day: links of a kind that is made by software (but bonds
+ * and teams, which carry RDMA ports, VLANs and bridges above cards and Open vSwitch, which may
+ * carry the node, and IPoIB, whose carrier is the only event of an InfiniBand port), addresses and
+ * settings of links that are above no card, routes to single hosts, default routes of such links,
+ * rules and routes in other tables than main, but those of ours (own.h).
  */
 #pragma once
 
@@ -19,7 +19,7 @@
 int events_open(struct netlink *nl);
 
 /*
- * Also what becomes of neighbours that are IPv6 routers: before Linux 5.16 they have to be probed
+ * Adds announcements of neighbours that are IPv6 routers: before Linux 5.16 these have to be probed
  * again and again. Not asked for otherwise, because a node with pods has many neighbours. Return: 0
  * or -errno.
  */
@@ -27,14 +27,14 @@ int events_add_neighbours(struct netlink *nl);
 
 int events_fd(const struct netlink *nl); /* owned by @nl */
 
-/* Takes what is there, a bounded number as uevents_drain() does, and notes in @log what links of
- * cards tell; NULL: nothing. Return: how many, or -errno; -ENOBUFS: some were lost, look at
- * everything. */
+/* Takes pending announcements, a bounded number as uevents_drain() does, and notes in @log, if not
+ * NULL, what links of cards tell. Return: how many count, or -errno; -ENOBUFS: some were lost, look
+ * at everything. */
 int events_drain(struct netlink *nl, struct link_log *log);
 
-/* Of the above, for its test: is it a card, above one, or perhaps a port of a switch that has one?
- * @net is /sys/class/net. */
+/* Is a link a card, above one, or perhaps a port of a switch that has one? @net is a descriptor of
+ * /sys/class/net. Exported for a test. */
 bool events_has_card(int net, const char *name);
 
-/* Of the above, for its test: how many messages of one datagram count; @buf aligned for them. */
+/* How many messages of one datagram count? @buf is aligned for them. Exported for a test. */
 int events_count(void *buf, int size, struct link_log *log);

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 
-/* Of linux/openat2.h, which the oldest supported systems do not have. */
+/* Numbers for openat2(2): the oldest supported systems lack linux/openat2.h. */
 #ifndef SYS_openat2
 #define SYS_openat2 437
 #endif
@@ -19,7 +19,7 @@
 
 #define MAX_LINKS 40 /* on the way to a file, as the kernel's MAXSYMLINKS */
 
-/* Of a device or a FIFO in the place of a file: do not wait for it, do not become its terminal. */
+/* Do not wait for a device or FIFO in the place of a file, nor take it as controlling terminal. */
 #define CAUTIOUS (O_NONBLOCK | O_NOCTTY)
 
 const char *fs_format(char buf[static FS_PATH_LEN], const char *format, ...)
@@ -78,9 +78,9 @@ static void cut_last(char *path)
 }
 
 /*
- * The same by hand, where a seccomp filter knows no openat2(2): one part after the other, none of
- * which the kernel may follow. Links are read, and their text is walked below the root; ".." of a
- * folder is the one it was reached from.
+ * Walks a path by hand where a seccomp filter knows no openat2(2): one part after the other, none
+ * of which the kernel may follow. Links are read, and their text is walked below the root; ".." of
+ * a folder is the one it was reached from.
  */
 struct walk {
 	const struct fs *fs;
@@ -258,7 +258,7 @@ static int open_by_hand(const struct fs *fs, const char *path, int flags, mode_t
 	return r;
 }
 
-/* Of processes all are alike: one stands for them. */
+/* All processes count as one path, "proc/PID". */
 static void note_denied(struct fs_unread *unread, const char *path)
 {
 	const char *shown = is_prefix(path, "proc/") ? "proc/PID" : path;
@@ -273,7 +273,7 @@ static void note_denied(struct fs_unread *unread, const char *path)
 
 void fs_note_unread(const struct fs *fs, const char *path, int error)
 {
-	/* Of a disk, of a server, or for want of descriptors or memory. */
+	/* Errors of a disk or of a server, or for want of descriptors or memory. */
 	static const int others[] = { -EIO,    -EMFILE,  -ENFILE,  -ENOMEM,
 				      -ESTALE, -EUCLEAN, -EBADMSG, -ETIMEDOUT };
 
@@ -288,7 +288,7 @@ void fs_note_unread(const struct fs *fs, const char *path, int error)
 		}
 }
 
-/* Of a file of the running kernel an error of read(2) is an answer, of its driver. */
+/* An error of read(2) on a file of the running kernel is an answer of its driver. */
 static void note_read(const struct fs *fs, const char *path, ssize_t r)
 {
 	if (r < 0 && !(fs->is_live && (is_prefix(path, "sys/") || is_prefix(path, "proc/"))))
@@ -582,7 +582,7 @@ void fs_record(const struct fs *fs, enum record_kind kind, const char *path, con
 	if (!fs->on_read)
 		return;
 
-	/* What cannot be walked a second time has changed meanwhile: as it was asked for, then. */
+	/* A path that cannot be walked again has changed: record it as it was asked for. */
 	fd = open_by_hand(fs, path, flags, 0, way);
 	if (fd < 0)
 		COPY(way, path);
@@ -817,7 +817,7 @@ int fs_make_folders(const struct fs *fs, const char *path)
 	return 0;
 }
 
-/* Also in its mode: another one is set, and where it cannot be the file is no equal. */
+/* Compares the mode as well: a different one is set; if that fails, the file is not equal. */
 static bool is_equal(int folder, const char *name, const char *data, size_t size, mode_t mode)
 {
 	_cleanup_(closep) int fd = -EBADF;
@@ -896,7 +896,7 @@ static bool name_temporary(const char *name, char *ret, size_t size)
 	return (size_t)snprintf(ret, size, ".%s.tmp", name) < size;
 }
 
-/* The name of the temporary file, of which none is there: a crash may have left one. */
+/* Names the temporary file, and removes one that a crash left. */
 static int begin_replacing(int folder, const char *name, char temporary[static NAME_MAX + 1])
 {
 	if (!name_temporary(name, temporary, NAME_MAX + 1))
@@ -1020,7 +1020,7 @@ int fs_replace_link(const struct fs *fs, const char *path, const char *target)
 
 static void on_alarm(_unused_ int signal)
 {
-	/* It only ends a call that waits. */
+	/* The signal only ends a call that waits. */
 }
 
 /* With repeated signals: the first one may come before the call that it is to end. */
@@ -1058,7 +1058,7 @@ int fs_lock(const struct fs *fs, const char *path, uint64_t limit_usec)
 	if (r < 0)
 		return r;
 
-	/* Its holder removed the file: this lock is of one that no other process will find. */
+	/* If the holder removed the file, no other process will find the one locked here. */
 	for (;;) {
 		_cleanup_(closep) int fd = fs_open(fs, path, O_RDWR | O_CREAT | O_NOFOLLOW);
 		uint64_t inode = 0;
@@ -1112,7 +1112,7 @@ int fs_remove(const struct fs *fs, const char *path)
 	return remove_in(folder, name);
 }
 
-/* One folder in another, which is no link. */
+/* Opens a folder in another one; a link is refused. */
 static int open_step(int folder, const char *name, bool is_made)
 {
 	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;

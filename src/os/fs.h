@@ -63,16 +63,16 @@ int fs_open_root(const char *path, struct fs *ret); /* NULL or "/": the running 
 void fs_done(struct fs *fs);
 
 /*
- * The same root for who reads much below one folder: the way there, of a device in sysfs a dozen
- * parts and links, is walked once. Paths stay what they are, and what is not below @path is reached
- * as before; so is all in a --root, or when @path cannot be opened. What is removed and made again
- * under the same name meanwhile is not there any more. @path and @fs stay the caller's and must
- * live until fs_leave(), which takes a zeroed one as well.
+ * Opens @path once for many reads below it, which then skip the way there, for a device in sysfs a
+ * dozen parts and links. Paths stay what they are, and files elsewhere are reached as before; so is
+ * all in a --root, or when @path cannot be opened. A folder that is removed and made again under
+ * the same name meanwhile is not there any more. @path and @fs stay the caller's and must live
+ * until fs_leave(), which takes a zeroed one as well.
  */
 void fs_enter(const struct fs *fs, const char *path, struct fs *ret);
 void fs_leave(struct fs *fs);
 
-/* This or another process could not look at it: to fs.unread, when this error is one of those. */
+/* Adds @path to fs.unread if @error says that this or another process could not look at it. */
 void fs_note_unread(const struct fs *fs, const char *path, int error);
 
 /*
@@ -85,8 +85,8 @@ int fs_open(const struct fs *fs, const char *path, int flags);
 int fs_resolve(const struct fs *fs, const char *path, char ret[static PATH_MAX]); /* 0 or -errno */
 
 /*
- * One line of sysfs or procfs, without its newline. -EMSGSIZE: no room, the value may be cut short.
- * A file in /dev, a FIFO or a folder in its place gives -EISDIR or -EINVAL, never a wait.
+ * Reads a line of sysfs or procfs, without its newline. -EMSGSIZE: no room, the value may be cut
+ * short. A file in /dev, a FIFO or a folder in its place gives -EISDIR or -EINVAL, never a wait.
  */
 int fs_read(const struct fs *fs, const char *path, char *buf, size_t size);
 int fs_read_u32(const struct fs *fs, const char *path,
@@ -103,7 +103,7 @@ void fs_record(const struct fs *fs, enum record_kind kind, const char *path, con
 
 /* The last component of a symbolic link's target: "igb" of ".../driver". -ENOENT: no such link. */
 int fs_read_link_name(const struct fs *fs, const char *path, char *buf, size_t size);
-/* The same, with what fs_inode() tells of the link. */
+/* fs_read_link_name(), with what fs_inode() tells of the link. */
 int fs_read_link_inode(const struct fs *fs, const char *path, char *buf, size_t size,
 		       uint64_t *ret_inode);
 
@@ -152,24 +152,24 @@ int fs_writer(const struct fs *fs, const char *path);
  * Return: 1 when written, 0 when it was equal, or -errno with the old file still whole.
  */
 int fs_replace(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
-/* The same for a file that is not there; -EEXIST when one is, also when it was made just now. */
+/* fs_replace() for a new file; -EEXIST when there is one, also when it was made just now. */
 int fs_create(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
-/* To a descriptor that is open, also in more than one write. Return: 0 or -errno. */
+/* Writes to an open descriptor, also in more than one write(2). Return: 0 or -errno. */
 int fs_write_all(int fd, const char *data, size_t size);
 /*
- * Both of one file system; @to is replaced, or with @is_new there is to be none: -EEXIST. On the
- * disk when this returns 0; or -errno.
+ * Renames within one file system; @to is replaced, or with @is_new there is to be none: -EEXIST. On
+ * the disk when this returns 0; or -errno.
  */
 int fs_rename(const struct fs *fs, const char *from, const char *to, bool is_new);
 /* fs_replace() for a link to @target; what is no link is not replaced: -EEXIST. */
 int fs_replace_link(const struct fs *fs, const char *path, const char *target);
-/* With a temporary file that a crash left, and fsync of the folder; 0 when absent. */
+/* Removes a file, and the temporary one of a crash, with fsync of the folder; 0 when absent. */
 int fs_remove(const struct fs *fs, const char *path);
 
 /*
- * The same for files that others read, in folders that others may write to: no part of the path may
- * be a link (-ELOOP), so that what is planted there leads nowhere. Folders that are missing are
- * made.
+ * fs_replace() and fs_remove() for files that others read, in folders that others may write to: no
+ * part of the path may be a link (-ELOOP), so that a link planted there leads nowhere. Folders that
+ * are missing are made.
  */
 int fs_output(const struct fs *fs, const char *path, const char *data, size_t size, unsigned mode);
 int fs_output_remove(const struct fs *fs, const char *path);

@@ -210,7 +210,7 @@ static int descriptor_of(struct msghdr *m)
 	return fd;
 }
 
-/* Who has given up must not be served: what was asked for is not wanted any more. */
+/* Has the asker hung up? Then nothing must be done for it: it has given up. */
 static bool is_gone(int fd)
 {
 	struct pollfd p = { .fd = fd };
@@ -253,7 +253,7 @@ int helper_take(int socket, struct helper_question *ret)
 	ret->text[n] = '\0';
 	if (fd < 0 || m.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || strlen(ret->text) != (size_t)n)
 		return -EBADMSG;
-	/* Of who made the pair. */
+	/* SO_PEERCRED names the process that made the socket pair. */
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &asker, &size) < 0)
 		return -EBADMSG;
 	if (is_gone(fd) || send_all(fd, &taken, 1) < 0)

@@ -5,8 +5,8 @@
  * The service reads what others wrote, so it has neither the capabilities for kernel modules and
  * for other processes' descriptors, nor a way to systemd. Each such thing is done by a unit
  * rdma-provision-NAME.service, which its socket /run/rdma-provision-NAME.socket starts for one
- * question. The unit runs once at a time: questions wait in the socket, in their order. Those to
- * the manager have a process each, since what one of them starts may ask another one.
+ * question. The unit runs once at a time: questions wait in the socket, in their order. Each
+ * question to the manager has its own process: a unit that it starts may ask another one.
  *
  * A question is one datagram, with one end of a socket pair for the answer: connect(2) is not
  * called, so that the service needs no permission for it. The same call would reach systemd, the
@@ -21,8 +21,8 @@
 #define HELPER_QUESTION_LEN 32768
 
 /*
- * Does this process lack a capability (linux/capability.h)? Then a helper may have it, or nobody:
- * who asks does without when there is no helper for it.
+ * Does this process lack a capability (linux/capability.h)? Then a helper may have it; if there
+ * is none, the caller does without.
  */
 bool helper_is_needed(int capability);
 
@@ -40,12 +40,13 @@ bool helper_is_needed(int capability);
 int helper_ask(const char *path, const char *question, uint64_t deadline_usec, char **ret_answer);
 
 /*
- * Starts the helper before it is needed: the question has no words, and who asked it is gone. It
- * stays for a second, for the next one. Return: as helper_ask(), but for what a helper answers.
+ * Starts the helper before it is needed: the question has no words, and its asker is gone. The
+ * helper stays for a second, for the next question. Return: as helper_ask(), but for what a helper
+ * answers.
  */
 int helper_wake(const char *path);
 
-/* The other side: one question, taken. */
+/* A question as the helper takes it. */
 struct helper_question {
 	int fd; /* owned; where the answer goes */
 	char text[HELPER_QUESTION_LEN];
@@ -53,7 +54,7 @@ struct helper_question {
 
 /*
  * Takes the next question of a socket (SOCK_DGRAM), and tells the asker so. Return: 0; -ENOTSOCK;
- * -EAGAIN there is none; -ESRCH who asked is gone, nothing must be done for it any more; -EBADMSG
+ * -EAGAIN there is none; -ESRCH the asker is gone, nothing must be done for it any more; -EBADMSG
  * no question.
  */
 int helper_take(int socket, struct helper_question *ret);

@@ -45,7 +45,7 @@ int link_set_mtu(struct netlink *nl, uint32_t ifindex, uint32_t mtu);
  * for a name, dev_change_name(). */
 int link_set_mac(struct netlink *nl, uint32_t ifindex, const char *mac);
 int link_set_name(struct netlink *nl, uint32_t ifindex, const char *name);
-/* One more name, or one less; since Linux 5.5. */
+/* Adds or removes an alternative name; since Linux 5.5. */
 int link_change_altname(struct netlink *nl, uint32_t ifindex, const char *name, bool is_added);
 
 /*

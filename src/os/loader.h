@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loader: kernel modules are loaded and unloaded by this process, or, where it has no
- * CAP_SYS_MODULE as the sandboxed service, by the helper rdma-provision-module.service. What is
- * asked of either, and what it returns, is module.h's; without a helper the kernel's own refusal is
- * the answer.
+ * CAP_SYS_MODULE as the sandboxed service, by the helper rdma-provision-module.service. Requests
+ * and results are those of module.h; without a helper the kernel's own refusal is the answer.
  */
 #pragma once
 

@@ -15,7 +15,7 @@ struct manager_words {
 	size_t n;
 };
 
-/* What systemd has loaded of a service. */
+/* A service as systemd has loaded it. */
 struct manager_unit {
 	struct manager_words exec;        /* of the first ExecStart=: specifiers are expanded,
 					     variables not; the first word has no prefixes */

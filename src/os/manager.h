@@ -28,7 +28,7 @@ int manager_read_unit(const char *unit, uint64_t timeout_usec, struct manager_un
  */
 int manager_unit_state(const char *unit, uint64_t timeout_usec, char *ret, size_t size);
 
-/* What a unit is at, each as systemd has it. */
+/* The state of a unit, in systemd's words. */
 struct manager_activity {
 	char active[32]; /* ActiveState: "active", "activating", "inactive", "failed" */
 	char load[32];   /* LoadState: "loaded", "masked", "not-found" */
@@ -42,7 +42,7 @@ struct manager_watch {
 
 /*
  * Follows a unit: manager_watch_fd() becomes readable when something of it changed, and then
- * manager_watch_look() says what it is at. Return: 0 (fd), -EHOSTDOWN no systemd to ask, or another
+ * manager_watch_look() reads its state. Return: 0 (fd), -EHOSTDOWN no systemd to ask, or another
  * -errno.
  */
 int manager_watch_open(const char *unit, struct manager_watch *ret);

@@ -2,8 +2,8 @@
 /*
  * Memory file: what is remembered, one JSON object for each time that it lasts.
  *
- * Who remembers something has keys of the object and a table for them: model/memory.h. A file is
- * always replaced as a whole, by one process at a time; keys of others stay.
+ * Each module that remembers something has keys of the object and a table for them: model/memory.h.
+ * A file is always replaced as a whole, by one process at a time; keys of other modules stay.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 enum memory_lifetime {
 	MEMORY_BOOT, /* MEMORY_BOOT_PATH, in /run */
 	MEMORY_NODE, /* MEMORY_NODE_PATH, in /var: over boots */
-	/* KUBELET_RECORD_PATH, in /var: for who has the lock of kubelet/edit.h, and no other */
+	/* KUBELET_RECORD_PATH, in /var: only for the holder of the lock of kubelet/edit.h */
 	MEMORY_KUBELET,
 };
 
@@ -24,8 +24,8 @@ enum memory_lifetime {
 int memory_read(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret);
 
 /*
- * The same for what is changed and written again: a file that is there and cannot be read is an
- * error, since all that it has would be lost. Return: 0 or -errno.
+ * memory_read() for keys that are changed and written again: a file that is there and cannot be
+ * read is an error, since all that it has would be lost. Return: 0 or -errno.
  */
 int memory_read_all(const struct fs *fs, enum memory_lifetime l, const struct fields *s, void *ret);
 
@@ -38,7 +38,7 @@ int memory_read_tables(const struct fs *fs, enum memory_lifetime l,
 		       const struct memory_table *tables, size_t n);
 
 /*
- * Replaces the keys of a table. What is equal is not written; without a key there is no file.
+ * Replaces the keys of a table. An equal file is not written; a file without a key is removed.
  * Return: 0 or -errno; a file that cannot be read is not replaced; -ETIMEDOUT: another process
  * writes for more than 5 s.
  */

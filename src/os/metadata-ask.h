@@ -27,7 +27,7 @@ int metadata_ask(const char *path, const char *mac, uint64_t deadline_usec, stru
 int metadata_ask_type(const char *path, uint64_t deadline_usec, char ret[static METADATA_TYPE_LEN]);
 
 /*
- * Of the first, for its test: @line has @n bytes, no NUL behind them, and is changed. Fills all but
- * the MAC. Return: 0, or -EBADMSG for anything but one whole line of the helper's.
+ * Parses an answer; for metadata_ask() and its test. @line has @n bytes, no NUL behind them, and is
+ * changed. Fills all but the MAC. Return: 0, or -EBADMSG unless it is one whole line of the helper.
  */
 int metadata_parse_answer(char *line, size_t n, struct metadata *ret);

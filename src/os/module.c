@@ -393,7 +393,7 @@ int module_compare_symbols(struct modules *m, const char *name, const char *prov
 	return n;
 }
 
-/* In place of the command: of the module itself, or of one that it needs. */
+/* Refuses to run an "install" command, of the module itself or of one that it needs. */
 static int on_install_command(_unused_ struct kmod_module *m, _unused_ const char *command,
 			      _unused_ void *userdata)
 {
@@ -420,7 +420,7 @@ static int load(struct modules *m, const char *name, const char *options)
 	if (m->folder || m->is_closed) /* of another system */
 		return -EROFS;
 
-	/* One that is loaded needs no file and no permission. */
+	/* A loaded module needs neither its file nor permission. */
 	r = refresh(m);
 	if (r < 0)
 		return r;

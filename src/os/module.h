@@ -28,12 +28,12 @@ struct modules {
 
 void modules_done(struct modules *m);
 
-/* What was read of modprobe.d and of indexes is read again at the next question. */
+/* Makes the next question read modprobe.d and the indexes again. */
 void modules_forget(struct modules *m);
 
 /*
- * All below return -ENOTSUP, with the name in the log, when a file of modprobe.d is a FIFO or a
- * device, which libkmod would wait for.
+ * All functions below return -ENOTSUP, with the name in the log, when a file of modprobe.d is a
+ * FIFO or a device, which libkmod would wait for.
  *
  * The name of the module for a modalias, blacklists not regarded: -ENOENT when there is none.
  */
@@ -80,16 +80,16 @@ int module_compare_symbols(struct modules *m, const char *name, const char *prov
  * blacklisted (by modprobe.d, or the kernel's module_blacklist=, or lockdown), -ENOEXEC built for
  * another kernel, -EKEYREJECTED signature, -EINVAL parameter value, -ENODEV, -EADDRINUSE from its
  * init, -EBUSY it is just being removed, -EROFS with a folder, whose modules are not the running
- * kernel's. One that another process is just loading (initstate "coming") is waited for by
- * the kernel. Source: kmod_module_probe_insert_module() in libkmod, add_unformed_module() in
+ * kernel's. The kernel waits for a module that another process is just loading (initstate
+ * "coming"). Source: kmod_module_probe_insert_module() in libkmod, add_unformed_module() in
  * kernel/module/main.c
  */
 int module_load(struct modules *m, const char *name);
 
 /*
- * The same with options after those of modprobe.d, so that these win: "compat_mode=Y". To a module
- * that is loaded they would be lost without a word, hence -EEXIST then. A parameter that the module
- * does not have is ignored by the kernel: look at module_read() before, and at
+ * module_load() with options after those of modprobe.d, so that these win: "compat_mode=Y". To a
+ * module that is loaded they would be lost without a word, hence -EEXIST then. A parameter that the
+ * module does not have is ignored by the kernel: look at module_read() before, and at
  * /sys/module/NAME/parameters after.
  */
 int module_load_with(struct modules *m, const char *name, const char *options);

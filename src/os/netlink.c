@@ -11,7 +11,7 @@
 #define RETRY_USEC   USEC_PER_SEC  /* at a dump that changes while it is read */
 #define PAUSE_USEC   USEC_PER_MSEC /* before the second try; each further pause is twice as long */
 
-/* One request and what has come of it. */
+/* A request and its outcome. */
 struct exchange {
 	struct netlink *nl;
 	uint32_t seq;

@@ -19,7 +19,7 @@ int os_open(const char *root, struct os *ret)
 	if (r < 0)
 		return r;
 
-	/* What libkmod finds in the indexes of an unknown tree may be made to crash it. */
+	/* The module indexes of an unknown tree may be made to crash libkmod. */
 	d.modules.is_closed = !d.fs.is_live;
 	*ret = d;
 	return 0;

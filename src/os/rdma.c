@@ -10,7 +10,7 @@
 #include <rdma/rdma_netlink.h>
 #include <sys/stat.h>
 
-/* Of newer headers than the oldest supported systems have; the numbers are ABI. */
+/* Numbers from newer headers than the oldest supported systems have; they are ABI. */
 #define CMD_RES_CTX_GET    22
 #define ATTR_RES_CTX       86
 #define ATTR_RES_CTX_ENTRY 87

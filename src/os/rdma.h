@@ -13,21 +13,21 @@
 #include "netlink.h"
 
 /*
- * What netlink alone tells of each ibdev: name, index, n_contexts ("ctx" of RES_GET, UINT32_MAX
- * when the kernel does not tell), and the netdev of port 1 when it is in the caller's namespace.
- * Return: 0 or -errno. Sorted by name.
+ * Lists the ibdevs, sorted by name, with what netlink alone tells of each: name, index, n_contexts
+ * ("ctx" of RES_GET, UINT32_MAX when the kernel does not tell), and the netdev of port 1 when it is
+ * in the caller's namespace. Return: 0 or -errno.
  */
 int rdma_list(struct netlink *nl, struct ibdev **ret, size_t *ret_n);
 
 /*
- * What the ibdev with this index is called now. Udev gives it another name after its driver was
- * bound, and the kernel gives the first one to the next device: assign_name() and alloc_name() in
- * drivers/infiniband/core/device.c. Opens the socket, for the device is there. -ENODEV: it is gone,
- * or not to be seen here.
+ * Reads the current name of the ibdev with this index. Udev gives an ibdev another name after its
+ * driver was bound, and the kernel gives the first name to the next device: assign_name() and
+ * alloc_name() in drivers/infiniband/core/device.c. Opens the socket, for the device is there.
+ * -ENODEV: the device is gone, or not visible here.
  */
 int rdma_read_name(struct netlink *nl, uint32_t index, char *ret, size_t size);
 
-/* Who holds resources of one kind on one ibdev; a process, or a part of the kernel. */
+/* A process, or a part of the kernel, that holds resources of one kind on one ibdev. */
 struct rdma_holder {
 	uint32_t pid;    /* 0: of the kernel, or a process that is gone or not ours to see */
 	char kernel[32]; /* RES_KERN_NAME: "ib_core", "smc"; empty: of a process */
@@ -49,8 +49,8 @@ int rdma_list_holders(struct netlink *nl, uint32_t index, enum rdma_resource wha
 		      struct rdma_holder **ret, size_t *ret_n);
 
 /*
- * One message of such a list, added to @*holders: for rdma_list_holders() and the test of what it
- * makes of malformed ones. Return: 0, -EBADMSG or -ENOMEM.
+ * Adds the holders in one message to @*holders: for rdma_list_holders() and the test of what it
+ * makes of malformed messages. Return: 0, -EBADMSG or -ENOMEM.
  */
 int rdma_add_holders(struct nlmsghdr *h, enum rdma_resource what, struct rdma_holder **holders,
 		     size_t *n);

@@ -16,15 +16,15 @@
 int smc_list(struct netlink *nl, struct pnet **ret, size_t *ret_n);
 
 /*
- * One entry more. -EEXIST: its device has one, whatever it says, or a PNETID that is not in the
- * table (of the hardware, or of a name that it had before).
+ * Adds an entry. -EEXIST: its device has an entry already, whatever it says, or a PNETID that is
+ * not in the table (of the hardware, or of a name that the device had before).
  */
 int smc_add(struct netlink *nl, const struct pnet *e);
 
-/* All entries of a PNETID, given as it is in the table. -ENOENT: none has it. */
+/* Removes all entries of a PNETID, given as it is in the table. -ENOENT: none has it. */
 int smc_remove(struct netlink *nl, const char *id);
 
-/* Of the above, for tests: what one answer says, appended to @userdata, a struct smc_table. */
+/* Appends one answer to @userdata, a struct smc_table. Exported for tests. */
 struct smc_table {
 	struct pnet *entries; /* owned */
 	size_t n;

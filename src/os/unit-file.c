@@ -224,7 +224,7 @@ static const char *const cgroup_folders[] = { "sys/fs/cgroup", "sys/fs/cgroup/sy
 
 /*
  * The slice that the unit's files name, as the path of its control group: "a-b.slice" is below
- * "a.slice", systemd.slice(5). One that is not understood is no control group.
+ * "a.slice", systemd.slice(5). A name that is not understood is no control group's.
  */
 static int find_slice(const struct fs *fs, const char *unit, char ret[static 256])
 {

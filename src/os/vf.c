@@ -26,7 +26,7 @@ static void format_guid(uint64_t guid, char *ret, size_t size)
 		 (unsigned)(guid & 0xffff));
 }
 
-/* What a driver does not tell is -1 in the kernel: rtnl_fill_vfinfo(). */
+/* The kernel sends -1 for a setting that a driver does not tell: rtnl_fill_vfinfo(). */
 static int told(uint32_t value)
 {
 	return value > INT32_MAX ? -1 : (int)value;
@@ -122,7 +122,7 @@ int vf_list(struct netlink *nl, uint32_t ifindex, struct vf_info **ret, size_t *
 	return 0;
 }
 
-/* One setting of one VF in a request of its own, so that each has its own answer. */
+/* Sends one setting of one VF in a request of its own, so that each has its own answer. */
 static int set(struct netlink *nl, uint32_t ifindex, int type, const void *data, size_t size)
 {
 	struct ifinfomsg i = { .ifi_family = AF_UNSPEC, .ifi_index = (int)ifindex };

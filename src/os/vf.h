@@ -22,7 +22,7 @@
  */
 int vf_list(struct netlink *nl, uint32_t ifindex, struct vf_info **ret, size_t *ret_n);
 
-/* One answer to RTM_GETLINK, appended to the list: for vf_list() and its test. 0 or -errno. */
+/* Appends the VFs of one answer to RTM_GETLINK; for vf_list() and its test. 0 or -errno. */
 int vf_parse(struct nlmsghdr *h, struct vf_info **list, size_t *n);
 
 int vf_set_mac(struct netlink *nl, uint32_t ifindex, uint32_t vf, const char *mac); /* "02:..." */
