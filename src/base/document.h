@@ -76,7 +76,7 @@ static inline int document_add_number(json_t *object, const char *key, int64_t n
 	return json_object_set_new(object, key, json_integer(number)) < 0 ? -ENOMEM : 0;
 }
 
-/* What is read back: a member that is missing or of another type is empty. */
+/* Reads a text: a member that is missing or of another type is empty. */
 static inline const char *document_get_text(const json_t *object, const char *key)
 {
 	const char *s = json_string_value(json_object_get(object, key));
@@ -92,7 +92,7 @@ static inline int document_hex(char c)
 	return digit ? (int)(digit - digits) : -1;
 }
 
-/* What document_name() wrote; other text as it is. False: no room. */
+/* Reads back the text of document_name(); other text stays as it is. False: no room. */
 static inline bool document_from_name(const char *s, char *ret, size_t size)
 {
 	size_t n = 0;
@@ -110,13 +110,13 @@ static inline bool document_from_name(const char *s, char *ret, size_t size)
 	return true;
 }
 
-/* The same of a value: false also for one that is no text. */
+/* document_from_name() of a value: false also for one that is no text. */
 static inline bool document_to_name(const json_t *value, char *ret, size_t size)
 {
 	return json_is_string(value) && document_from_name(json_string_value(value), ret, size);
 }
 
-/* The same of what becomes part of a path: it must not lead elsewhere. */
+/* Reads a name that becomes part of a path: false also when it would lead elsewhere. */
 static inline bool document_to_file_name(const json_t *value, char *ret, size_t size)
 {
 	return document_to_name(value, ret, size) && !strchr(ret, '/') && !streq(ret, ".") &&

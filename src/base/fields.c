@@ -10,7 +10,7 @@
 
 /* Numbers */
 
-/* What JSON cannot hold is the largest that it can. */
+/* A number that JSON cannot hold becomes the largest that it can. */
 static int64_t load(const struct field *f, const void *at)
 {
 	switch (f->size) {
@@ -169,7 +169,7 @@ static json_t *pack_numbers(const struct field *f, const char *base)
 	return TAKE(object);
 }
 
-/* One that has nothing to tell is left out. */
+/* Leaves out items whose object would be empty. */
 static json_t *pack_map(const struct field *f, const char *base)
 {
 	const char *item = items_of(f, base);

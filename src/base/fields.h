@@ -2,9 +2,9 @@
 /*
  * Fields: a struct as a JSON object and back, by a table of its members.
  *
- * One row is one member: its key, its kind, and what it may be. Text, bounds and letters that JSON
- * does not have are dealt with here, by the rules of document.h, and nowhere else. Plain data, and
- * no file is opened.
+ * A row describes a member: its key, its kind, and what it may be. Text, bounds and letters that
+ * JSON does not have are dealt with here, by the rules of document.h, and nowhere else. Plain data,
+ * and no file is opened.
  *
  *     static const struct field rows[] = {
  *             NUMBER(struct netdev, "ifindex", ifindex, .flags = FIELD_NEEDED),

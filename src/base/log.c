@@ -33,8 +33,8 @@ static const char *const prefixes[] = {
 };
 
 /*
- * One write for one line: workers and the service share the descriptor. Names of devices and files,
- * which may hold escapes of a terminal, come this way.
+ * Writes a line by one write(2): workers and the service share the descriptor. Names of devices and
+ * files in it may hold escapes of a terminal.
  */
 static void log_write(enum log_level level, const char *text, const char *cause)
 {

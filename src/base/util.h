@@ -154,7 +154,7 @@ static inline int stream_close(struct stream *s)
 	return fclose(TAKE(s->f)) != 0 || is_bad || !s->text ? -ENOMEM : 0;
 }
 
-/* The same, and the text becomes the caller's. */
+/* Closes the stream as stream_close() does; the text becomes the caller's. */
 static inline int stream_take(struct stream *s, char **ret)
 {
 	int r = stream_close(s);
@@ -203,7 +203,7 @@ static inline bool is_prefix(const char *s, const char *prefix)
 	return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-/* What follows @prefix in @s, or NULL. */
+/* The rest of @s behind @prefix; NULL when it does not begin so. */
 static inline const char *after(const char *s, const char *prefix)
 {
 	return is_prefix(s, prefix) ? s + strlen(prefix) : NULL;
@@ -241,7 +241,7 @@ static inline bool copy(char *to, size_t size, const char *from)
 #define COPY(to, from) copy((to), sizeof(to), (from))
 
 /*
- * What a process takes at most that stands between a boot and its kubelet. AddressSanitizer maps
+ * RLIMIT_DATA of a process that stands between a boot and its kubelet. AddressSanitizer maps
  * terabytes for itself.
  */
 #ifdef SANITIZED
@@ -250,8 +250,7 @@ static inline bool copy(char *to, size_t size, const char *from)
 #define LIMIT_BYTES ((rlim_t)256 << 20)
 #endif
 
-/* Text that others chose, made fit for a terminal and for JSON: anything but printable ASCII
- * becomes '?'. */
+/* Makes foreign text fit for a terminal and for JSON: all but printable ASCII becomes '?'. */
 static inline void make_printable(char *s)
 {
 	for (; *s; s++)
@@ -259,8 +258,8 @@ static inline void make_printable(char *s)
 }
 
 /*
- * The same for text to be read by people, in which lines end and letters of UTF-8 stay: only what
- * moves the cursor becomes '?'.
+ * Makes foreign text fit to be read by people: newlines and letters of UTF-8 stay, bytes that move
+ * the cursor become '?'.
  */
 static inline void make_still(char *s)
 {

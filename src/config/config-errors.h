@@ -2,7 +2,7 @@
 /*
  * Config errors: what is wrong with a configuration, in sentences for people.
  *
- * Is a list, not a log: who asked for the configuration decides how loud a problem is. Two kinds:
+ * Is a list, not a log: the caller decides how loud a problem is. Two kinds:
  * what is malformed makes the file set unusable; what is unknown to this version was skipped, for a
  * newer configuration must not take down a node.
  */
@@ -10,7 +10,7 @@
 
 #include "../base/util.h"
 
-#define PROBLEMS_MAX 32 /* of each kind: nobody reads more, and garbage has no end */
+#define PROBLEMS_MAX 32 /* of each kind: more are not read, and garbage has no end */
 
 struct config_error {
 	char *text;       /* owned; "/etc/x.conf:12: Count=8 VFs: accepted: ..." */

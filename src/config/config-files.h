@@ -58,7 +58,6 @@ int config_files_load(const struct fs *fs, const struct config_draft *drafts, si
 /* The first file below /run that systemd's rules would add; "" for none. Return: 0 or -ENOMEM. */
 int config_files_ignored(const struct fs *fs, char *ret, size_t size);
 
-/* The same for one file of any name, which must exist; @path below the root, with or without "/".
- */
+/* Reads one file of any name, which must exist; @path: below the root, with or without "/". */
 int config_files_load_one(const struct fs *fs, const char *path, struct config_files *ret,
 			  struct config_errors *errors);

@@ -12,7 +12,7 @@
 
 #define DEVICES_MAX 256
 
-/* What the files say of one setting in one section. */
+/* The value that the files give a setting in a section. */
 struct said {
 	char *text;       /* owned; NULL: not said, or taken back by "Key=" */
 	const char *file; /* of the last file that says something, owned by the files; NULL: none */
@@ -20,7 +20,7 @@ struct said {
 	unsigned order; /* counts up over all files */
 };
 
-/* All settings of one section; of [Device] and the sections that are there once, in one. */
+/* All settings of a [Device NAME], or of [Device] and all other sections together. */
 struct layer {
 	char name[sizeof(
 		((struct device_config *)0)->name)]; /* of [Device NAME]; empty: the first */
@@ -59,7 +59,7 @@ static const char *table_section(const char *name)
 	return NULL;
 }
 
-/* Calls for each section of the table once, as its keys stand together. */
+/* Is it the first setting of its section? The keys of a section stand together. */
 static bool is_first_of_section(size_t i)
 {
 	return i == 0 || !streq(settings[i].section, settings[i - 1].section);
@@ -251,7 +251,7 @@ static int on_key(void *userdata, const char *section, const char *name, const c
 	return s ? set(m, s, value, line) : unknown_key(m, name, line);
 }
 
-/* Who says it for this section: itself, [Device], or nobody. */
+/* The value for a section: its own, else that of [Device], else NULL. */
 static const struct said *said_of(const struct merge *m, size_t layer, const struct setting *s)
 {
 	const struct said *own = &m->layers[layer].said[s - settings];
@@ -285,7 +285,7 @@ static const struct said *later(const struct said *a, const struct said *b)
 	return b && b->order > a->order ? b : a;
 }
 
-/* [Device] says it, the section itself does not. */
+/* Is it a value of [Device], and not of the section itself? */
 static bool is_general(const struct merge *m, const struct said *said)
 {
 	return said >= m->layers[0].said && said < m->layers[0].said + N_SETTINGS;
@@ -294,7 +294,7 @@ static bool is_general(const struct merge *m, const struct said *said)
 #define malformed_at(m, said, ...)                                                                 \
 	config_errors_add((m)->errors, false, (said)->file, (said)->line, __VA_ARGS__)
 
-/* Count= of an earlier file than what it does not go with: a later one can clear it. */
+/* Tells how to clear a Count= of an earlier file than the VirtualFunctions= it contradicts. */
 static void put_way_out(const struct merge *m, const struct said *mode, const struct said *count,
 			const char *name, char *ret, size_t size)
 {
@@ -317,7 +317,7 @@ static int check_count(const struct merge *m, size_t layer, struct device_config
 	const struct said *count = said_of(m, layer, c);
 	char way_out[PATH_LEN + 160] = "";
 
-	assert(mode || d->mode == VF_MODE_KEEP); /* what nobody said is the default */
+	assert(mode || d->mode == VF_MODE_KEEP); /* not set: the default */
 	if (mode && count)
 		put_way_out(m, mode, count, d->name, way_out, sizeof(way_out));
 	if (d->mode == VF_MODE_SHARED_MULTI && !count)
@@ -342,7 +342,7 @@ static int check_count(const struct merge *m, size_t layer, struct device_config
 		d->count = COUNT_UNSET;
 	}
 
-	/* One of [Device] is for those sections that have a use for it. */
+	/* Count= of [Device] is for those sections that have a use for it. */
 	if (d->mode == VF_MODE_KEEP && count) {
 		if (!is_general(m, count) || (mode && is_general(m, mode)))
 			return malformed_at(m, later(count, mode),
@@ -408,7 +408,7 @@ static int check_dscp(const struct merge *m, const struct config *c)
 			    map->text, trust_mode_name(c->qos.trust));
 }
 
-/* What a plugin takes for the part of a name behind its '/'. */
+/* The names that the plugin takes behind the '/', if @resource has another one; else NULL. */
 static const char *resource_problem(enum plugin_type type, const char *resource)
 {
 	switch (type) {
@@ -436,7 +436,7 @@ static const char *resource_of(const struct config *c, size_t layer)
 	return layer == 0 ? c->plugin.resource : c->devices[layer - 1].resource;
 }
 
-/* Nobody's devices are of the general one when every section has its own. */
+/* The resource of [DevicePlugin] has no devices when every section has its own. */
 static bool is_resource_used(const struct config *c, size_t layer)
 {
 	if (layer > 0)
@@ -444,7 +444,7 @@ static bool is_resource_used(const struct config *c, size_t layer)
 	return ANY(d, c->devices, c->n_devices, !d->resource[0]);
 }
 
-/* The plugin that is shared compares names without their prefixes. */
+/* k8s-rdma-shared-dev-plugin compares names without their prefixes. */
 static int check_equal_name(const struct merge *m, const struct config *c, size_t layer)
 {
 	const char *resource = resource_of(c, layer);
@@ -490,7 +490,7 @@ static int check_resources(const struct merge *m, const struct config *c)
 	return r;
 }
 
-/* Its network has no IPv6. Source: drivers/infiniband/hw/erdma/erdma_main.c, erdma_pci_tbl */
+/* eRDMA's network has no IPv6. Source: drivers/infiniband/hw/erdma/erdma_main.c, erdma_pci_tbl */
 static bool is_about_erdma(const char *match)
 {
 	_cleanup_(freep) char *words = match ? strdup(match) : NULL;
@@ -630,7 +630,7 @@ static int merge_files(struct merge *m, const struct config_files *files, struct
 			r = reader_parse(m->file, files->items[i].data, files->items[i].size,
 					 m->errors, on_key, m);
 	}
-	/* What is malformed is not merged: what it leads to would be reported as well. */
+	/* Malformed files are not merged: problems that follow would be reported as well. */
 	if (r >= 0 && m->errors->n_malformed == 0)
 		r = build(m, &c);
 	if (r >= 0 && m->errors->n_malformed == 0)
@@ -731,7 +731,7 @@ static int put_all(FILE *f, const struct config *c)
 		if (!setting_is_device(&settings[i]))
 			r = put_section(f, settings[i].section, i, c);
 
-		/* One that says nothing is there all the same: names and their order count. */
+		/* A section without keys is written all the same: names and their order count. */
 		for (size_t k = 0; setting_is_device(&settings[i]) && k < c->n_devices && r >= 0;
 		     k++) {
 			fprintf(f, "[Device %s]\n", c->devices[k].name);

@@ -59,16 +59,16 @@ int config_load(const struct fs *fs, const char *only_file, struct config *ret,
 		struct config_errors *errors);
 
 /*
- * What a key of a vendor's page is here: "Mode= in [Driver]" for "preferDriver"; NULL: it is none.
+ * The setting for a key of a vendor's page: "Mode= in [Driver]" for "preferDriver"; or NULL.
  * @section: where it stands, "" for nowhere.
  */
 const char *config_meant_by(const char *section, const char *word);
 
-/* The same for files that were read before. */
+/* config_load() of files that were read before. */
 int config_merge(const struct config_files *files, struct config *ret,
 		 struct config_errors *errors);
 
-/* The same for a text in memory; @file: a name for messages. */
+/* config_load() of a text in memory; @file: a name for messages. */
 int config_parse_text(const char *file, const char *text, size_t size, struct config *ret,
 		      struct config_errors *errors);
 

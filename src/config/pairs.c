@@ -157,7 +157,7 @@ static bool is_first_of_section(const struct pairs *p, size_t i)
 	return !ANY(item, p->items, i, streq(item->section, p->items[i].section));
 }
 
-/* One section: a blank line, its header, its keys. */
+/* Writes a section: a blank line, its header, its keys. */
 static void put_section(FILE *f, struct pairs *p, size_t first, unsigned *line)
 {
 	const char *section = p->items[first].section;

@@ -153,7 +153,7 @@ static bool is_address_of_host(const struct ip *ip)
 	       !IN6_IS_ADDR_MULTICAST(in6) && !IN6_IS_ADDR_V4MAPPED(in6);
 }
 
-/* The network's own address and its broadcast are of nobody: RFC 3021 knows no such in a /31. */
+/* The network's own address and its broadcast are no host's: RFC 3021 knows no such in a /31. */
 static bool is_first_or_last(const struct ip *ip)
 {
 	uint32_t host, mask;

@@ -224,7 +224,7 @@ static int format_address(const struct setting *s, const void *field, char **ret
 	return format_word(text, ret);
 }
 
-/* One label of a DNS name: RFC 1123. */
+/* Is it a label of a DNS name? RFC 1123. */
 static bool is_dns_label(const char *s, size_t n)
 {
 	if (n == 0 || n > 63 || s[0] == '-' || s[n - 1] == '-')
@@ -233,8 +233,8 @@ static bool is_dns_label(const char *s, size_t n)
 	return !ANY(c, s, n, !(*c >= 'a' && *c <= 'z') && !(*c >= '0' && *c <= '9') && *c != '-');
 }
 
-/* No plugin takes more than letters, digits, "_" and "-" in names; which of them takes "-" is
- * looked at once it is known which it is. */
+/* No plugin takes more than letters, digits, "_" and "-" in names; check_resources() of
+ * config-read.c knows which of them takes "-". */
 static int parse_resource(const struct setting *s, const char *value, void *field)
 {
 	const char *name = strchr(value, '/'), *label = value;
@@ -342,7 +342,6 @@ static int format_text(const struct setting *s _unused_, const void *field, char
 	return format_word(field, ret);
 }
 
-/* A path, or "no". What reads metrics looks at files that end in ".prom" only. */
 /*
  * The names that readers look for, in which no other program sees a file of its own: the folder of
  * NFD's source "local"; the end of NCCL's /etc/nccl.conf and ~/.nccl.conf; the end in
@@ -440,8 +439,7 @@ static int format_kept(const struct setting *s, const void *field, char **ret)
 	return format_word(*(const char *)field ? text : "keep", ret);
 }
 
-/* One of the words of the values min to max; nothing at all is the value 0, when that is outside.
- */
+/* Accepts the words of the values min to max; "" is the value 0, when that is outside. */
 static int parse_enum(const struct setting *s, const char *value, void *field)
 {
 	if (!*value && s->min > 0) {

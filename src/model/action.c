@@ -221,7 +221,7 @@ uint32_t action_unsupported_setting(const struct action *a)
 	return a->is_done && a->result == -EOPNOTSUPP ? verb_vf_setting(a->verb) : 0;
 }
 
-/* What the kernel's answer to loading a module means: finit_module(2), kernel/module/main.c. */
+/* The reason for the errno of loading a module: finit_module(2), kernel/module/main.c. */
 static enum reason load_failure(const struct action *a)
 {
 	static const struct {
@@ -252,7 +252,7 @@ static enum reason load_failure(const struct action *a)
 	return REASON_ACTION_FAILED;
 }
 
-/* What the kernel's answer means: sriov_numvfs_store() and sriov_enable() in drivers/pci/iov.c. */
+/* Reasons for the kernel's errno: sriov_numvfs_store() and sriov_enable() in drivers/pci/iov.c. */
 static const struct {
 	enum verb verb;
 	int error;
@@ -274,7 +274,7 @@ static const struct {
 	{ VERB_WRITE_OUTPUT, EEXIST, REASON_OUTPUT_FOREIGN }, /* of apply/: it came in between */
 };
 
-/* What the kernel's answer to writing or removing a file for others means. */
+/* The reason for the errno of writing or removing a file for others. */
 static enum reason file_failure(const struct action *a)
 {
 	static const struct {
@@ -314,7 +314,7 @@ enum reason action_failure(const struct action *a)
 {
 	const enum reason reason = failure(a);
 
-	/* No kernel said that: it is no answer to be looked up. */
+	/* The kernel accepts a change in vain: its result is no errno to be looked up. */
 	return reason != REASON_NONE && a->is_vain ? REASON_NO_EFFECT : reason;
 }
 

@@ -45,8 +45,7 @@ struct action {
 	enum class class;
 	enum reason reason; /* why it is no change; REASON_NONE for a change */
 	char target[256]; /* PCI address, module or path, as the verb says; empty: the whole node */
-	/* What is there, and what it becomes, by verb_value(). action_from() and action_to() show
-	 * it. */
+	/* Present and wanted value, by verb_value(), as action_from() and action_to() show them. */
 	union {
 		struct {
 			char from[SHOWN_LEN], to[SHOWN_LEN]; /* empty: not meant */
@@ -74,14 +73,14 @@ struct action {
 	char detail[512]; /* more for people: names, users, limits; may be empty */
 	char advice[384]; /* what to do about it; empty: reason_advice() says it */
 
-	/* Of what it changes, and what that becomes, for who undoes it: plan/attempts-plan.h. */
+	/* Instance it changes and hash of the new value, to see an undo: plan/attempts-plan.h. */
 	uint64_t instance, value;
 
 	bool is_missing; /* of VERB_WAIT: as that of the device */
 	bool is_back;    /* it takes something back: the ledger forgets it */
 
 	/* set by apply */
-	bool is_running;  /* it was begun and is not over: nobody begins it once more */
+	bool is_running;  /* it was begun and is not over: it is not begun once more */
 	bool is_done;     /* it was tried */
 	bool is_recalled; /* it failed in a pass before this one */
 	bool is_refused;  /* not begun: the look right before it did not want it */
@@ -89,7 +88,7 @@ struct action {
 	uint32_t pid;    /* of the process that did not come back; 0: it did */
 	bool is_gone;    /* it failed as its function was unplugged, or unbound, meanwhile */
 	int result;      /* 0 or -errno */
-	char error[192]; /* what the door had to say; empty: strerror() says it */
+	char error[192]; /* the text of the failed call; empty: strerror() says it */
 	bool is_vain;    /* set by the next plan: it was accepted, and is wanted still */
 };
 
@@ -97,10 +96,11 @@ struct action {
 bool action_is_open(const struct action *a);
 bool action_is_same_change(const struct action *a, const struct action *b); /* of two plans */
 
-/* "" when it is not meant; @buf is what it may be written into. */
+/* The value as text, "" when it is not meant; @buf is what it may be written into. */
 const char *action_from(const struct action *a, char buf[static SHOWN_LEN]);
 const char *action_to(const struct action *a, char buf[static SHOWN_LEN]);
-/* What these showed, as memory has it. What cannot be is not meant; an address is shown alone. */
+/* Sets the values from their texts, as memory has them. An impossible one is not meant; of an
+ * address only the subject is set. */
 void action_set(struct action *a, const char *from, const char *to);
 void action_set_numbers(struct action *a, int64_t from, int64_t to);
 bool action_is_to(const struct action *a,
@@ -108,7 +108,7 @@ bool action_is_to(const struct action *a,
 /* Have both the same from and to? Of one verb. */
 bool action_is_same_step(const struct action *a, const struct action *b);
 
-/* What changes no state when it fails, and what nobody waits for: nvidia_peermem, files of
+/* May it fail without changing the state, and does nothing wait for it? nvidia_peermem, files of
  * [Output]. */
 bool action_is_best_effort(const struct action *a);
 
@@ -132,5 +132,5 @@ const char *class_name(enum class c); /* "needs-reboot" */
 uint32_t action_unsupported_setting(const struct action *a); /* its vf_setting bit, or 0 */
 /* Why an action that was tried failed; REASON_NONE: it did not. */
 enum reason action_failure(const struct action *a);
-/* What to do about an action that is no change: its own advice, or that of its reason. */
+/* The advice about an action that is no change: its own, or that of its reason. */
 const char *action_advice(const struct action *a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Attempts: what a pass tried and tries, and what came of it. Which of it counts for what is wanted
- * next are the rules of plan/attempts-plan.h.
+ * Attempts: the changes that a pass tried or is trying, and their results. The rules by which they
+ * count in the next plan are in plan/attempts-plan.h.
  */
 #pragma once
 
@@ -29,11 +29,11 @@ void attempts_end(struct attempts *t, const struct action *a);
  */
 const struct action *attempts_next(const struct attempts *t, const char *target,
 				   const struct action *last);
-/* The same on the VFs of a PF, one VF after the other; @at is SIZE_MAX before the first. */
+/* The next attempt on the VFs of a PF, one VF after the other; @at is SIZE_MAX before the first. */
 const struct action *attempts_next_of_vfs(const struct attempts *t, const struct node *n,
 					  const char *pf, size_t *at, const struct action *last);
 
-/* What was done, whatever came of it; or NULL. */
+/* The attempt at this change that is over, whatever its result; or NULL. */
 const struct action *attempts_find(const struct attempts *t, enum verb verb, const char *target,
 				   const char *to);
 const struct action *attempts_find_number(const struct attempts *t, enum verb verb,

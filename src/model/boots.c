@@ -107,7 +107,7 @@ bool boots_counts(const struct action *a)
 {
 	const enum reason reason = action_failure(a);
 
-	/* It was in use, or unplugged: that says nothing about the step. */
+	/* A device that is in use, or was unplugged, says nothing about the step. */
 	return !a->is_gone && a->result != -EBUSY && !action_is_best_effort(a) &&
 	       (reason == REASON_ACTION_FAILED || reason == REASON_ACTION_TIMEOUT);
 }
@@ -189,7 +189,7 @@ static const struct boot_need *find_need(const struct boot *b, const char *pci)
 	return NULL;
 }
 
-/* Of a VF its PF is found again. */
+/* Leaves out a PF that is needed for its VF alone: the VF leads to it again. */
 static void note_needs(const struct node *n, const struct plan *p, struct boot *b)
 {
 	const struct boot before = *b;

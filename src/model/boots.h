@@ -59,23 +59,23 @@ struct boot {
 	size_t n_needs;
 };
 
-/* What a change is as a step. Return: false when it can crash nothing, and is none. */
+/* Makes @ret the step that @a is. Return: false when @a can crash nothing, and is none. */
 bool boots_step(const struct config *c, const struct node *n, const struct action *a,
 		struct boot_step *ret);
 
 /* Did each of the last LOOP_BOOTS boots before this one, with this kernel, fail at that step? */
 bool boots_is_loop(const struct node *n, const struct memory *memory, const struct boot_step *s);
-/* The same step in a boot, or NULL. */
+/* The step of @b that is the same as @s, or NULL. */
 const struct boot_step *boots_find(const struct boot *b, const struct boot_step *s);
 
-/* The same step in the last boot before this one that has it, or NULL. */
+/* The same step as @s in the last boot before this one that has it, or NULL. */
 const struct boot_step *boots_last(const struct node *n, const struct memory *memory,
 				   const struct boot_step *s);
 
 /* Does the result of an action that was tried count as one that failed? */
 bool boots_counts(const struct action *a);
 
-/* Of the present boot: puts a step in, or what became of it; takes it out. */
+/* Adds a step to the entry of the present boot, or updates its result; removes a step. */
 void boots_put(struct boot *b, const struct boot_step *s);
 void boots_drop(struct boot *b, const struct boot_step *s);
 

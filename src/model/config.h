@@ -164,7 +164,7 @@ struct ip {
 	uint32_t prefix_len;
 };
 
-/* One [Device NAME] section, the defaults of [Device] already in it. */
+/* A [Device NAME] section, the defaults of [Device] already in it. */
 struct device_config {
 	char name[64];
 	char *match; /* owned; blank-separated globs, or NULL: matches nothing */
@@ -238,7 +238,7 @@ struct config {
 	} service;
 
 	char hash[17];     /* of the merged text, hex */
-	bool is_one_file;  /* of --config: nobody else reads that */
+	bool is_one_file;  /* of --config: no other process reads that */
 	bool is_invalid;   /* the files are malformed: this is the last good one, or empty */
 	bool has_unknown;  /* a key or section this version does not know was skipped */
 	char problem[512]; /* the first error or unknown key, as shown to the user */

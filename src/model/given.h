@@ -9,7 +9,7 @@
  *
  * A PF that leaves loses its addresses and routes: those that have no lifetime and that neither
  * this service nor the kernel or a router made are put back when it is here and up. What has a
- * lifetime comes again from who gave it.
+ * lifetime comes again from the router or program that gave it.
  *
  * struct device_memory has the values of the device as it was usable first since its driver was
  * bound and udev had named it, or since an administrator last wanted a pass. Others that it has for

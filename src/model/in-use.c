@@ -188,7 +188,7 @@ static bool is_to_neighbours(const struct node *n, const struct route *t)
 	return false;
 }
 
-/* A route that somebody made; @is_further: to networks that are not the netdev's own. */
+/* A route of the host; @is_further: to networks that are not the netdev's own. */
 static bool find_route(const struct node *n, const struct netdev *nd, bool is_ra_ours,
 		       bool is_further, char *ret, size_t size)
 {
@@ -362,7 +362,7 @@ static enum in_use_degree judge_host(const struct graph *g, const struct memory 
 	return worst;
 }
 
-/* A PF that is only addressed is not in use: who takes it away asks in_use_degree(). */
+/* A PF that is only addressed is not in use: code that takes it away calls in_use_degree(). */
 static void add_host_use(struct finder *s)
 {
 	char text[IN_USE_WHY_LEN];

@@ -65,12 +65,12 @@ enum in_use_degree {
  *       (mount.nfs) to 10.30.9.9 port 2049", or as in_use_words(); IN_USE_WHY_LEN is enough for the
  * first kind
  *
- * A PF is only addressed when nobody in node.users and in_use_find() uses it, and all that the host
- * has on its netdevs are addresses, routes to their own prefixes, and routes without a gateway to a
- * single address, which is that of a gateway. No socket of the host is connected from one of these
- * addresses, listens on one of them alone, or is bound to the netdev; DHCP clients and programs
- * that listen on the same port of every address do not count. While node.has_socks is false, an
- * address is a use.
+ * A PF is only addressed when no user of node.users and in_use_find() uses it, and all that the
+ * host has on its netdevs are addresses, routes to their own prefixes, and routes without a gateway
+ * to a single address, which is that of a gateway. No socket of the host is connected from one of
+ * these addresses, listens on one of them alone, or is bound to the netdev; DHCP clients and
+ * programs that listen on the same port of every address do not count. While node.has_socks is
+ * false, an address is a use.
  */
 enum in_use_degree in_use_degree(const struct graph *g, const struct memory *memory,
 				 const struct pci *f, bool is_ra_ours, char *why, size_t size);

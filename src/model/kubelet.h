@@ -2,7 +2,7 @@
 /*
  * Kubelet: the settings of the kubelet that we know, what was seen of them, and what is to be done.
  *
- * Plain data, as kubelet/look.h tells it. What only the edits need is in kubelet/find.h.
+ * Plain data, as kubelet/look.h tells it. Facts that only the edits need are in kubelet/find.h.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ enum kubelet_source {    /* in the kubelet's order: the later ones win */
 	_KUBELET_SOURCE_N
 };
 
-/* One setting, as it will be in force at the kubelet's next start. */
+/* A setting, as it will be in force at the kubelet's next start. */
 struct kubelet_value {
 	enum kubelet_source source;
 	uint32_t rank;    /* 0: not a word that we know */
@@ -83,7 +83,7 @@ struct kubelet {
 	char host_name[254]; /* --hostname-override; empty: not given */
 	char flannel_iface[16]; /* of k3s and RKE2: flannel takes the node's address from it */
 	struct kubelet_server {
-		char host[254]; /* address, or a name that nobody was asked for */
+		char host[254]; /* address, or a name that was not resolved */
 		char path[160]; /* of the file that names it, absolute; or "K3S_URL" */
 	} servers[8];           /* of its kubeconfigs, also those on the loopback address */
 	size_t n_servers;
@@ -103,7 +103,7 @@ struct kubelet {
 	bool has_folder;       /* it is a folder, not a link to one: those are not read */
 	struct kubelet_cpus cpus;
 
-	/* Of the last edits of ours that are still in force; empty: none. */
+	/* Time of the last of our edits that are still in force; empty: none. */
 	char since[32]; /* "2026-01-31T08:00:00Z" */
 };
 
@@ -130,7 +130,7 @@ const char *kubelet_outcome_name(enum kubelet_outcome o); /* "satisfied" */
 const char *kubelet_way_name(enum kubelet_way w);         /* "drop-in" */
 const char *kubelet_source_name(enum kubelet_source s);   /* "flag" */
 
-/* What is to be done about one setting. */
+/* The decision about one setting. */
 struct kubelet_item {
 	enum kubelet_outcome outcome;
 	uint32_t row; /* of the decision table in kubelet/decide.c, from 1; 0: not asked for */

@@ -11,7 +11,7 @@ static size_t first(const struct link_log *log)
 	return log->n > LINK_LOG_MAX ? log->n - LINK_LOG_MAX : 0;
 }
 
-/* The one before of this link, since the last break; or NULL. */
+/* The last announcement of this link since the last break; or NULL. */
 static const struct link_news *find(const struct link_log *log, uint32_t ifindex)
 {
 	for (size_t i = log->n; i > first(log); i--) {

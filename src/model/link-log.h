@@ -4,8 +4,8 @@
  *
  * Each announcement has the counter of carrier losses as it was then, and whether the link was to
  * be up: rtnl_fill_ifinfo() in net/core/rtnetlink.c. Between two of them no loss is missed, and
- * nobody sets a link down or up without one: __dev_notify_flags() in net/core/dev.c. Only one that
- * says something new is kept. Plain data, bounded: the oldest ones make room.
+ * no link is set down or up without one: __dev_notify_flags() in net/core/dev.c. Only one that says
+ * something new is kept. Plain data, bounded: the oldest ones make room.
  */
 #pragma once
 
@@ -15,15 +15,15 @@
 
 struct link_log {
 	struct link_news items[LINK_LOG_MAX];
-	size_t n; /* that there were; the last LINK_LOG_MAX of them are there */
+	size_t n; /* that were added; the last LINK_LOG_MAX of them are there */
 };
 
-/* Of a VF there is nothing to count, and thousands of them are announced at once. @news: but for
- * the first one of a link, of which nothing is known yet, it tells of a change. */
+/* Adds @news when it is the first of its link, or tells of a change. VFs are left out: they have no
+ * losses to count, and thousands of them are announced at once. */
 void link_log_add(struct link_log *log, const struct link_news *news);
 
-/* Announcements were lost from here on, or nobody listened before. */
+/* Announcements were lost from here on, or this process did not listen before. */
 void link_log_break(struct link_log *log, uint64_t usec);
 
-/* To node.link_news. Return: 0 or -ENOMEM. */
+/* Appends the log to node.link_news. Return: 0 or -ENOMEM. */
 int link_log_give(const struct link_log *log, struct node *n);

@@ -70,7 +70,7 @@ static const struct field device_rows[] = {
 	FIELD(FIELD_FILE_NAME, struct device_memory, "matched", matched, .flags = FIELD_SPARSE),
 };
 
-/* Bits of another version are none. */
+/* Drops bits that only another version knows. */
 static bool complete_device(void *item)
 {
 	((struct device_memory *)item)->unsupported &= VF_SETTING_ALL;
@@ -132,7 +132,7 @@ static const struct field head_rows[] = {
 };
 const struct fields state_head_fields = FIELDS(head_rows, struct state_head);
 
-/* Of two for one function the first counts. */
+/* Keeps the first of several entries for one function. */
 static size_t drop_duplicates(struct device_memory *memories, size_t n)
 {
 	size_t kept = 0;
@@ -165,7 +165,7 @@ void memory_take(struct memory *m, const char *boot_id, const struct state_head 
 	m->last_state = head->state;
 	m->was_wait_over = head->state != NODE_STARTING;
 	m->n_devices = drop_duplicates(m->devices, m->n_devices);
-	/* It is a path of ours, but may have been planted: only below /run. */
+	/* The path is ours, but may have been planted: only one below /run is taken. */
 	if (!is_own_path(m->last_plugin_path))
 		m->last_plugin_path[0] = '\0';
 }
@@ -258,7 +258,7 @@ static const struct field answer_rows[] = {
 	FIELD(FIELD_NAME, struct metadata_answer, "answer", answer, .flags = FIELD_NEEDED),
 };
 
-/* The helper talks to a network, so nobody takes its word for an address. */
+/* Checks an answer again: the helper that gave it talks to a network. */
 static bool is_answer(void *item)
 {
 	const struct metadata_answer *a = item;

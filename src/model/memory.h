@@ -12,13 +12,13 @@
 #include "ledger.h"
 
 /*
- * What a pass tells the next one of this boot: boot_id, last_hash, devices, stuck,
- * stuck_pid, devlink_pid, last_plugin_path, attempts. A malformed entry is forgotten and none but
- * that: it is tried or done again, which does no harm.
+ * The members that a pass leaves for the next one of this boot: boot_id, last_hash, devices, stuck,
+ * stuck_pid, devlink_pid, last_plugin_path, attempts. A malformed entry is forgotten, the others
+ * are kept: what it noted is tried or done again, which does no harm.
  */
 extern const struct fields pass_memory_fields;
 
-/* Of state.json, which is for others: what the next pass takes from it. */
+/* The members of state.json, a file for others, that the next pass reads. */
 struct state_head {
 	char boot_id[40], config_hash[17];
 	enum node_state state;

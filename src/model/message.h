@@ -29,7 +29,7 @@ const char *message_name(enum message m);    /* "change" */
 const char *message_subject(enum message m); /* of the catalog, with @FIELD@ in it */
 const char *message_body(enum message m);    /* the same; sentences in one line */
 
-/* What a state has that the one before had not, or the other way round. */
+/* A deviation that is new in a state, or that was in the state before and is over. */
 struct news {
 	enum reason reason;
 	bool is_over;

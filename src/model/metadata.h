@@ -2,8 +2,8 @@
 /*
  * Metadata: what a cloud's metadata service may say of a NIC, as text and checked.
  *
- * Pure, and used on both sides of the helper's socket: the helper talks to a network, so nobody
- * takes its word for an address without looking at it again.
+ * Pure, and used on both sides of the helper's socket: the helper talks to a network, so the
+ * service checks each address again.
  */
 #pragma once
 

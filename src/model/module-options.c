@@ -157,7 +157,7 @@ bool module_options_is_same(const char *type, const char *a, const char *b)
 		return to_bool(a) >= 0 && to_bool(a) == to_bool(b);
 	if (to_number(a, &x) && to_number(b, &y))
 		return x == y;
-	/* Of a type that nobody told: only what no other type would read differently. */
+	/* The type is not known: only values that no type would read differently are the same. */
 	return !*type && *a && *b && to_bool(a) >= 0 && to_bool(a) == to_bool(b);
 }
 

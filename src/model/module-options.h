@@ -2,7 +2,7 @@
 /*
  * Module options: the driver mode in force, and the module options that follow from it.
  *
- * Pure, and asked by everybody who has to agree: plan/ compares it with what is loaded, apply/
+ * Pure, and called by all stages that have to agree: plan/ compares it with what is loaded, apply/
  * passes it when it loads, early and bake write it to modprobe.d. Facts: which parameters there
  * are, and that none of them can be changed at run time, is in kernel/src/erdma_main.c and
  * erdma_compat.c of the out-of-tree erdma driver, and in drivers/infiniband/core/device.c
@@ -34,15 +34,13 @@ struct module_options {
 	size_t n_options;
 };
 
-/* What "auto" stands for: ofed with a GPU and its driver, else default. Others stand for
- * themselves.
- */
+/* Resolves auto: ofed with a GPU and its driver, else default. Others stand for themselves. */
 enum driver_mode driver_mode_resolve(enum driver_mode mode, bool has_gpu, bool has_nvidia_module);
 
 /*
  * The mode that is wanted. auto keeps a mode that another program set: eRDMA's driver loaded with
  * compat_mode=Y, which nothing but an option does, and any mode where routes of the ACK eRDMA
- * Controller are. The other function says what auto would choose alone.
+ * Controller are. node_driver_mode_alone() says what auto would choose without that.
  */
 enum driver_mode node_driver_mode(const struct config *c, const struct node *n);
 enum driver_mode node_driver_mode_alone(const struct config *c, const struct node *n);
@@ -60,7 +58,7 @@ enum reason reason_without_umad(const struct config *c, const struct node *n,
 void module_options_wanted(const struct config *c, enum driver_mode mode,
 			   struct module_options *ret);
 
-/* The value, or NULL when this parameter is nobody's wish. */
+/* The wanted value of this parameter; NULL: none is wanted. */
 const char *module_options_value(const struct module_options *w, const char *module,
 				 const char *name);
 
@@ -78,8 +76,7 @@ bool module_options_text(const struct module_options *w, const char *module, cha
  */
 bool module_options_is_same(const char *type, const char *a, const char *b);
 
-/* One of the files of modprobe.d that this service writes: what stands in it is no contradiction.
- */
+/* Is it a file of modprobe.d that this service writes? Lines in those are no contradiction. */
 bool module_options_is_own(const char *path);
 
 /*

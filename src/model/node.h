@@ -18,7 +18,7 @@
 #define IFNAME_LEN 16 /* IFNAMSIZ */
 #define IBDEV_LEN  64 /* IB_DEVICE_NAME_MAX */
 #define MODULE_LEN 64 /* MODULE_NAME_LEN is 64 minus a pointer */
-#define MAC_LEN    64 /* "aa:bb:..."; 20 bytes for IPoIB: MAX_ADDR_LEN is 32, nobody uses it */
+#define MAC_LEN    64 /* "aa:bb:..."; 20 bytes for IPoIB; MAX_ADDR_LEN is 32, not in use */
 
 /* A PCIe link, or what one of its ends can do; 0: not told. */
 struct pcie {
@@ -51,7 +51,7 @@ struct pci {
 				all can */
 	char health[64];  /* devlink health reporters in error state, "fw fw_fatal"; empty: none */
 	char eswitch[16]; /* devlink eswitch mode: "legacy", "switchdev"; empty: not told */
-	/* Of PFs: limits.h. */
+	/* These are only known of PFs: limits.h. */
 	struct pcie link, max_link; /* as it is, and as the card could have it */
 	struct pcie max_slot;       /* as the port above it could */
 	uint32_t n_aer;             /* errors that the kernel counted, but for corrected ones */
@@ -60,7 +60,7 @@ struct pci {
 	char root_port[PCI_LEN];
 	char iommu[16]; /* type of its IOMMU group: "DMA", "DMA-FQ", "identity"; empty: none */
 	/*
-	 * Of VFs, that they are of another program: in-use.h. The override is only read while the
+	 * These tell that a VF is of another program: in-use.h. The override is only read while the
 	 * VF is unbound, since the read waits for a driver that is being bound: device_lock() in
 	 * driver_override_show(), drivers/pci/pci-sysfs.c.
 	 */
@@ -74,11 +74,11 @@ struct pci {
 	 */
 	uint64_t instance;
 	bool is_busy; /* a write of ours to it goes on: its driver is not asked for anything */
-	/* Of a VF, or a PF of InfiniBand, that had a netdev, on a running system: it has none any
-	 * more, in no namespace. */
+	/* On a running system: the function is a VF, or a PF of InfiniBand, that had a netdev and
+	 * has none any more, in no namespace. */
 	bool is_without_netdev;
-	/* On a running system: its driver made a netdev, or an RDMA device, that another network
-	 * namespace has now. */
+	/* On a running system: the function's netdev or RDMA device is in another network
+	 * namespace now. */
 	bool is_away;
 	bool has_config;  /* of a tree: the file that each function has; else it was copied in part
 			   */
@@ -157,7 +157,7 @@ struct rule {
 	bool has_more; /* conditions that are not here: TOS, uid, protocol, ports, ... */
 };
 
-/* Of managed gateways: an entry of the neighbour table of one that is a router. */
+/* An entry of the neighbour table for a managed gateway that is a router. */
 struct neighbour {
 	uint32_t ifindex;
 	int family;
@@ -270,7 +270,7 @@ struct netdev {
 	char port_name[IFNAME_LEN]; /* IFLA_PHYS_PORT_NAME: "p0"; empty: not told */
 	char kind[16];              /* IFLA_INFO_KIND: "bond", "team", "vlan"; empty: plain */
 	struct netconf conf;
-	/* Of a bond: IFLA_BOND_MODE, 0 to 6; BOND_MODE_UNKNOWN: not told, or a team, whose runner
+	/* IFLA_BOND_MODE of a bond, 0 to 6; BOND_MODE_UNKNOWN: not told, or a team, whose runner
 	 * only teamd knows. */
 	int bond_mode;
 	uint32_t mtu, max_mtu; /* bytes; max_mtu 0: not told */
@@ -283,20 +283,19 @@ struct netdev {
 	uint32_t inet6_flags; /* IFLA_INET6_FLAGS: a router solicitation is out, or answered */
 	/* A program is at work on its addresses, by observe/signs.h; empty: none */
 	char sign[96];
-	bool is_unnamed;    /* udev is to name it, and has not; only looked up with a function */
-	bool is_random_mac; /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */
-	bool is_up;         /* IFF_UP */
-	bool has_carrier;   /* IFF_LOWER_UP */
-	uint32_t carrier_downs; /* times that carrier was lost, for whatever reason */
+	bool is_unnamed;        /* udev has yet to name it; only looked up with a function */
+	bool is_random_mac;     /* addr_assign_type is NET_ADDR_RANDOM; only looked up of VFs */
+	bool is_up;             /* IFF_UP */
+	bool has_carrier;       /* IFF_LOWER_UP */
+	uint32_t carrier_downs; /* times that carrier was lost, for any reason */
 	char altnames[192];     /* blank-separated; of at most SHOWN_LEN - 1 letters each */
-	/* Of a PF's that is up without carrier: its driver's words, by os/ethtool.h; empty: none
-	 */
+	/* Driver's words on a PF's netdev that is up without carrier: os/ethtool.h; empty: none */
 	char link_state[24];
 };
 
 #define LINK_NO_CABLE "no-cable" /* ETHTOOL_LINK_EXT_STATE_NO_CABLE */
 
-/* What the kernel announced of a link: model/link-log.h. */
+/* An announcement of the kernel about a link: model/link-log.h. */
 struct link_news {
 	uint32_t ifindex;       /* 0: announcements before this one were lost */
 	uint32_t carrier_downs; /* IFLA_CARRIER_DOWN_COUNT */
@@ -317,21 +316,21 @@ struct link_losses {
 		int64_t sec;   /* CLOCK_REALTIME */
 	} last[LOSSES_MAX];    /* of those that clear did not drop, the last, oldest first */
 	size_t n_last;
-	/* They are counted from here on; 0: of no link yet. Without a netdev of an RDMA device. */
+	/* Losses count from here on; 0: of no link yet. Without a netdev: of an RDMA device. */
 	uint32_t ifindex, carrier_downs;
 	uint64_t seen_usec;  /* of the last announcement that was looked at */
 	uint64_t grace_usec; /* until then losses are of our own changes */
 	uint64_t back_usec;  /* carrier came back then */
 };
 
-/* What a PF's port does with priorities, by DCB: the texts are those of qos.h. */
+/* The DCB settings for priorities on a PF's port: the texts are those of qos.h. */
 struct dcb {
 	uint32_t ifindex;
 	uint32_t dcbx; /* DCB_CAP_DCBX_*; HOST where the driver has no words for it */
 	char pfc[QOS_PFC_LEN], ets[QOS_ETS_LEN], dscp[QOS_DSCP_LEN];
 };
 
-/* What a PF's driver tells of one of its VFs: IFLA_VFINFO_LIST. */
+/* The settings of a VF that its PF's driver reports: IFLA_VFINFO_LIST. */
 struct vf_info {
 	char pf[PCI_LEN]; /* of the PF; sorted by it and by index */
 	uint32_t index;
@@ -357,7 +356,7 @@ struct port {
 	char rate[48];       /* "400 Gb/sec (4X NDR)" */
 	struct gid *gids;    /* owned; only those that are not zero */
 	size_t n_gids;
-	/* What rdma_cm gives connections over RoCE: os/rdma.h; empty: not shown. */
+	/* The defaults of rdma_cm for connections over RoCE: os/rdma.h; empty: not shown. */
 	char roce_tos[QOS_TOS_LEN], roce_mode[16]; /* "106", "RoCE v2" */
 };
 
@@ -381,8 +380,8 @@ struct ibdev {
 	int verbs;           /* of libibverbs: 0 could be opened, -errno, or 1: not tried */
 	struct port *ports;  /* owned */
 	size_t n_ports;
-	/* Of an InfiniBand device without a netdev: losses of its ports' links, counted since its
-	 * driver was bound; and when it was read, CLOCK_REALTIME, 0: it was not. */
+	/* Link losses of the ports of an InfiniBand device without a netdev, counted since its
+	 * driver was bound; and when they were read, CLOCK_REALTIME, 0: they were not. */
 	uint32_t link_downed;
 	int64_t link_downed_sec;
 };
@@ -406,7 +405,7 @@ struct module {
 	char name[MODULE_LEN]; /* '_' for '-' */
 	enum module_state state;
 
-	/* Of the file on disk, as libkmod's kmod_module_get_info() tells it; empty where there is
+	/* The file on disk, as libkmod's kmod_module_get_info() reads it; empty where there is
 	 * none. */
 	char path[256];
 	bool has_info; /* the file was opened and could be read: only then the next ones count, and
@@ -415,11 +414,11 @@ struct module {
 	char vermagic[192]; /* begins with the release it was built for; empty: not told */
 	bool is_intree;     /* the file says intree=Y */
 
-	/* Of the one that is loaded. */
+	/* The module that is loaded. */
 	char loaded_version[64], loaded_srcversion[32];
-	bool is_blacklisted; /* it could not be loaded again: of those that a mode is of */
+	bool is_blacklisted; /* it could not be loaded again; only of modules of a driver mode */
 	bool has_taint;      /* /sys/module/X/taint could be read: only then the next one counts */
-	bool is_out_of_tree; /* it has O */
+	bool is_out_of_tree; /* the taint has O */
 	uint32_t refcnt;     /* UINT32_MAX: not known, which is never zero */
 	char holders[256];   /* blank-separated */
 
@@ -427,7 +426,7 @@ struct module {
 	size_t n_parameters;
 };
 
-/* One way in which a function, its ibdev or its netdev is used by a process that is not ours. */
+/* A way in which a process that is not ours uses a function, its ibdev or its netdev. */
 enum use {
 	USE_CONTEXT,      /* a process has an open uverbs context */
 	USE_QP,           /* a QP of a process; only of a capture of an older version */
@@ -456,7 +455,7 @@ struct user {
 	char detail[128];   /* names: ibdev, netdev, namespace */
 };
 
-/* One option of a module, or one line that keeps it from what we want, with where it was said. */
+/* The place of an option of a module, or of a line that keeps the module from what we want. */
 enum option_source {
 	OPTION_MODPROBE, /* a line of modprobe.d */
 	OPTION_CMDLINE,  /* MODULE.PARAMETER=VALUE on the kernel's command line */
@@ -486,7 +485,7 @@ struct netns {
 	bool is_closed; /* its links are not known: which functions they use is not known either */
 };
 
-/* What the cloud's metadata service said of one NIC: only with [Route] Address=metadata. */
+/* The answer of the cloud's metadata service for a NIC: only with [Route] Address=metadata. */
 enum metadata_state {
 	METADATA_WAITING, /* no answer yet, or none in time: asked again when the link comes up */
 	METADATA_REFUSED, /* it answered with something that cannot be right */
@@ -533,7 +532,7 @@ enum vf_setting {
 	VF_SETTING_ALL = 63,
 };
 
-/* What a pod may leave changed: of the netdev, and of a VF what its PF's driver has of it. */
+/* Values that a pod may change: those of the netdev, and of a VF those in its PF's driver. */
 struct given {
 	char name[IFNAME_LEN]; /* empty: not known */
 	char mac[24];          /* empty: not told, or of InfiniBand */
@@ -546,7 +545,7 @@ struct given {
 	char routes[256];    /* "0.0.0.0/0,10.0.0.1,100,254,3": gateway, metric, table, protocol */
 };
 
-/* What earlier passes of this boot found: model/memory.h. */
+/* Facts of a function that earlier passes of this boot found: model/memory.h. */
 struct device_memory {
 	char pci[PCI_LEN];
 	char ibdev[IBDEV_LEN];
@@ -554,13 +553,13 @@ struct device_memory {
 	uint32_t index;  /* of the ibdev when it was last opened by libibverbs */
 	bool was_usable; /* at any look of this boot */
 	bool was_lost;   /* usable before, but at the last look not, or left to the host */
-	/* A card is known by it wherever it is: another in the same slot is another. */
+	/* Identifies the card in any slot: another card in the same slot has another one. */
 	char card[MAC_LEN];   /* node_card() of that time; empty: not known */
 	uint32_t unsupported; /* of a PF: vf_setting bits */
 	bool was_virtual;     /* of the ibdev: is_virtual, and it goes with its netdev: not erdma */
 	bool was_rebuilt;     /* of a VF: unbound and bound again by us */
 	uint32_t active_mtu, mtu; /* of ibdev and netdev when it was last opened; 0: not known */
-	/* Of a PF: of struct device, of one that is so for this boot. */
+	/* As in struct device, of a PF with is_sick_long; else empty. */
 	char sick[128];
 	uint32_t sick_pid;
 	uint64_t instance;         /* of the function at that time */
@@ -569,7 +568,7 @@ struct device_memory {
 	struct link_losses losses; /* of a PF, with [Health] */
 	uint32_t aer; /* of a PF: n_aer when "clear" was used; UINT32_MAX: when it is read next */
 	uint64_t no_carrier_usec; /* CLOCK_MONOTONIC: device_lacks_carrier() since then; 0: not */
-	/* What it was handed out with, and since when it has something else: model/given.h. */
+	/* given: as it was handed out; seen: other values, since seen_usec: model/given.h. */
 	struct given given, seen;
 	uint64_t seen_usec;       /* CLOCK_MONOTONIC */
 	bool is_out;              /* in a pod, or back from one and not yet as it was */
@@ -624,7 +623,7 @@ struct output_record {
 	char path[PATH_LEN];
 };
 
-/* What a pass that changed something was like. */
+/* Size and time of a pass that changed something. */
 struct last_change {
 	uint32_t steps;         /* changes made; 0: no such pass is known */
 	int64_t time_sec;       /* of its end, CLOCK_REALTIME */
@@ -650,9 +649,9 @@ struct log_line {
 struct attempts;
 struct boot;
 
-/* What was done and seen before: in this pass, in this boot and over boots. */
+/* Changes made and facts seen before: in this pass, in this boot and over boots. */
 struct memory {
-	const struct attempts *tried;   /* of this pass; NULL: nothing was. Not owned */
+	const struct attempts *tried;   /* of this pass; NULL: nothing was tried. Not owned */
 	struct last_change last_change; /* of this pass or of one before */
 	bool is_held; /* "revert" was run: nothing is changed until the next start or reload */
 	struct ledger_entry *ledger; /* owned, in the order in which they came */
@@ -673,16 +672,16 @@ struct memory {
 	size_t n_attempts;
 	struct text_index by_target; /* of attempts */
 	/*
-	 * The number of VFs of this PF was written and that did not come back. The write holds a
-	 * lock that all others take: pci_lock_rescan_remove() in drivers/pci/iov.c since Linux 6.18
+	 * The write of this PF's number of VFs did not return. It holds a lock that all others
+	 * take: pci_lock_rescan_remove() in drivers/pci/iov.c since Linux 6.18
 	 */
 	char stuck[PCI_LEN];
-	uint32_t stuck_pid; /* of the process that is still at it */
-	/* Of the process that asked devlink and waits for a driver; 0: none, it is asked. */
+	uint32_t stuck_pid; /* of the process that still writes */
+	/* The process that asked devlink and waits for a driver; 0: none, devlink is asked. */
 	uint32_t devlink_pid;
 };
 
-/* What is found by a name: its array is not sorted by it, or has long elements. */
+/* Keys with an index: the array is not sorted by the key, or has long elements. */
 enum node_index_of {
 	NODE_INDEX_PCI,
 	NODE_INDEX_NETDEV_PCI,
@@ -745,7 +744,7 @@ struct node {
 	uint32_t asked;    /* 1 << enum question: a plan of this look asked for them, once */
 	uint64_t now_usec; /* CLOCK_MONOTONIC at this look; 0: of a captured tree */
 	char machine[17];  /* hash of /etc/machine-id; empty: there is none */
-	struct metadata *metadatas; /* owned, by MAC; of whom nobody asked there is none */
+	struct metadata *metadatas; /* owned, by MAC; only of NICs that were asked about */
 	size_t n_metadatas;
 	bool has_verbs;       /* the class of uverbs devices is there: only then none is none */
 	struct ibdev *ibdevs; /* owned, by name */
@@ -784,7 +783,7 @@ struct node {
 	char *plugin_file;       /* owned; content of the device plugin's file, NULL: absent */
 	bool is_plugin_foreign;  /* there is something that this service did not write */
 	char *manifest_file;     /* owned; content of Manifest=, NULL: absent */
-	/* What an earlier configuration had written, and is still there; empty: nothing. */
+	/* Files of an earlier configuration that are still there; empty: none. */
 	char old_plugin_path[PATH_LEN], old_manifest_path[PATH_LEN];
 	struct plugin_process *plugin_processes; /* owned; by pid */
 	size_t n_plugin_processes;
@@ -802,7 +801,7 @@ struct node {
 	bool is_copy;
 	bool is_by_hand; /* an administrator wants it now, also what failed in earlier boots */
 
-	/* Of the function that "explain" is asked about. */
+	/* The kernel's log about the function that "explain" is asked about. */
 	struct log_line log_lines[LOG_LINES_MAX];
 	size_t n_log_lines;
 
@@ -881,8 +880,8 @@ const char *netconf_name(enum netconf_key k);            /* "ipv4/arp_ignore" */
 /* Does the kernel of this release ("6.1.0-13-amd64") keep neighbours resolved by itself?
  * Since 5.16. */
 bool node_has_managed_neighbours(const char *release);
-/* What is up has to keep its name before Linux 6.2: -EBUSY of dev_change_name() in net/core/dev.c.
- * True while udev is to give this one another. */
+/* Must @nd stay down until udev has renamed it? Before Linux 6.2 a netdev that is up keeps its
+ * name: -EBUSY of dev_change_name() in net/core/dev.c. */
 bool node_keeps_down(const struct node *n, const struct netdev *nd);
 /* The last one of this key, or NULL. @ifindex 0: by @target. */
 const struct ledger_entry *memory_entry(const struct memory *m, const char *verb,
@@ -907,7 +906,7 @@ const struct device_memory *memory_device(const struct memory *m, const char *pc
 
 /* By class or by its netdev. */
 bool node_is_infiniband(const struct node *n, const struct pci *pf);
-/* Is any of its ports? */
+/* Has it a port that is ACTIVE? */
 bool ibdev_is_active(const struct ibdev *ib);
 
 /*
@@ -918,14 +917,13 @@ bool ibdev_is_active(const struct ibdev *ib);
 void ipoib_guid(const char *mac, char ret[static MAC_LEN]);
 
 /*
- * What lasts of the card that a function belongs to (of its PF, for a VF); @ret is "" when it is
- * not told.
+ * The lasting identity of the card of a function (of its PF, for a VF); "" when it is not told.
  *
  * Ethernet: the permanent MAC. InfiniBand: the node GUID of the ibdev, which is there without
  * ib_ipoib, else the port GUID of its permanent MAC.
  */
 void node_card(const struct node *n, const struct pci *pci, char ret[static MAC_LEN]);
-/* Drops what is remembered of functions that are of another card now. */
+/* Drops the memory of functions that are of another card now. */
 void node_forget_replaced(const struct node *n, struct memory *memory);
 bool guid_is_zero(const char *guid); /* "0000:0000:0000:0000"; one not known is not zero */
 

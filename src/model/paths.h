@@ -2,7 +2,7 @@
 /*
  * Paths: the files this service owns, below the root and hence without "/".
  *
- * What is in /run is of this boot alone, so nobody reads yesterday's truth.
+ * Files in /run are of this boot alone, so no program reads the state of an earlier one.
  */
 #pragma once
 
@@ -19,13 +19,13 @@
 #define MANIFEST_MARK  "# Written by rdma-provision, and replaced when the node changes."
 #define LAST_GOOD_PATH "var/lib/rdma-provision/last-good.conf"
 
-/* What is remembered of this boot, and over boots: os/memory-file.h. */
+/* The memory of this boot, and over boots: os/memory-file.h. */
 #define MEMORY_BOOT_PATH "run/rdma-provision/memory.json"
 #define MEMORY_NODE_PATH "var/lib/rdma-provision/memory.json"
 #define MEMORY_LOCK_PATH "run/rdma-provision/memory.lock" /* held for one write of either */
 #define MAX_MEMORY_BYTES (16u << 20)
 
-/* What "set" writes: values, and a link to a preset. */
+/* Files of "set": values, and a link to a preset. */
 #define DROPIN_FOLDER "etc/rdma-provision/rdma-provision.conf.d"
 #define SET_NAME      "50-set.conf"
 #define SET_PATH      DROPIN_FOLDER "/" SET_NAME
@@ -34,7 +34,7 @@
 #define PRESET_FOLDER "usr/lib/rdma-provision/presets"
 #define SET_LOCK_PATH "run/rdma-provision/set.lock" /* while "set" or "unset" runs */
 
-/* Of the helper that speaks IP, rdma-provision-metadata.socket. */
+/* The socket of the helper that speaks IP: rdma-provision-metadata.socket. */
 #define METADATA_SOCKET_PATH "run/rdma-provision-metadata.socket"
 
 /* Options of modules. The first of them hides the second, so there is a third: module-options.h
@@ -46,17 +46,17 @@
 
 #define RULES_PATH "run/udev/rules.d/79-rdma-provision.rules"
 
-/* The kubelet: what is remembered of its binary, who edits its files, what was edited. What
- * kubelet-ensure believes is in folders that the service cannot write to. */
+/* The kubelet: its version and command line, the lock and the record of edits. Files that
+ * kubelet-ensure trusts are in folders that the service cannot write to. */
 #define KUBELET_VERSION_PATH "run/rdma-provision-kubelet/version"
 #define KUBELET_LOCK_PATH    "run/rdma-provision/kubelet.lock"
 #define KUBELET_CMDLINE_PATH "var/lib/rdma-provision-kubelet/cmdline"
 #define KUBELET_RECORD_PATH  "var/lib/rdma-provision-kubelet/record.json"
 
-/* For "apply" beside a running service: apply-request.h. */
+/* A request of "apply" to a running service, and the answer: apply-request.h. */
 #define REQUEST_PATH "run/rdma-provision/request"
 #define ANSWER_PATH  "run/rdma-provision/answer"
 
-/* There after "revert": a running service changes nothing until its next start, reload or "apply".
+/* Exists after "revert": a running service changes nothing until its next start, reload or "apply".
  */
 #define HOLD_PATH "run/rdma-provision/hold"

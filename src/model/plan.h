@@ -42,7 +42,7 @@ enum device_use {
 	_DEVICE_USE_N
 };
 
-/* One function of a managed NIC: what it is worth. */
+/* A function of a managed NIC: what it is worth. */
 struct device {
 	const struct pci *pci;       /* of the node */
 	const struct netdev *netdev; /* of the node, or NULL */
@@ -54,7 +54,7 @@ struct device {
 	char ibdev_name[IBDEV_LEN];
 	const struct need *need; /* of the plan: the node needs it; NULL: it does not */
 	enum device_use use;
-	char used_by[192]; /* "eth1 has 10.0.0.2/24"; empty: nobody, or the node */
+	char used_by[192]; /* "eth1 has 10.0.0.2/24"; empty: no user, or the node */
 	bool is_port;      /* its netdev is a port of a bond, team, bridge or datapath */
 	bool is_vf;
 	bool gives_nothing; /* a PF whose VFs are impossible, and that is not handed out instead */
@@ -67,7 +67,7 @@ struct device {
 	bool is_in_pod;
 	bool is_foreign;     /* a VF of another program: in-use.h */
 	bool is_changed;     /* back from a pod, and not as it was handed out */
-	bool is_restore_due; /* that is to be put back first: its link waits for it */
+	bool is_restore_due; /* its values are to be put back first: its link waits */
 	bool is_missing; /* not usable, and no wait brings it: of a port without a cable, of a sick
 			    PF */
 	bool is_lost; /* was usable before, and at this look for the first time is not: still handed
@@ -77,7 +77,7 @@ struct device {
 	bool is_flapping;
 	bool is_excluded;     /* itself or its PF flaps: not in the plugin's file */
 	enum reason aside;    /* left to the host, though its section matches; REASON_NONE: not */
-	bool is_asked_for;    /* and it is named, or the section has fewer NICs now than Expect= */
+	bool is_asked_for;    /* left out, though named, or fewer NICs are there than Expect= */
 	enum reason reason;   /* why not usable, or REASON_IN_POD */
 	char detail[192];     /* names and numbers for the reason */
 	const char *advice;   /* what to do about it; NULL: reason_advice() says it */
@@ -89,11 +89,10 @@ struct device {
 	 * VFs of the section changes before the next boot, and until then all are handed out as
 	 * they were; NULL: none. */
 	const struct device *put_off_by;
-	/* Of a PF: its VFs are left, for binding one of them failed or was slow; empty: they are
-	 * not */
+	/* Why the VFs of a PF are left: binding one failed or was slow; empty: they are not */
 	char sick[128];
 	bool is_sick_long; /* in this boot, until a start, a reload or "apply" tries it again */
-	uint32_t sick_pid; /* of the process that is still at it; 0: none */
+	uint32_t sick_pid; /* of the process that still binds; 0: none */
 };
 
 bool device_is_infiniband(const struct device *d); /* has it a port of InfiniBand? */
@@ -140,9 +139,7 @@ struct diagnostic {
 	char target[256], detail[256];
 };
 
-/*
- * What the device plugin would make of its file on this node: output/lint.h.
- */
+/* A prediction of how the device plugin reads its file on this node: output/lint.h. */
 struct lint {
 	enum reason refusal; /* why it would not start, or expose nothing; REASON_NONE: it would */
 	char detail[256];    /* names for that */
@@ -151,7 +148,7 @@ struct lint {
 		char resource[RESOURCE_LEN];
 	} *exposed; /* owned; in the order of the file, then of the addresses */
 	size_t n_exposed;
-	/* What keeps a device out that was meant to be in, or in that was not. The target is a PCI
+	/* Why a device is out that was meant to be in, or in that was not. The target is a PCI
 	 * address or a resource. */
 	struct diagnostic *findings; /* owned */
 	size_t n_findings;
@@ -187,8 +184,8 @@ struct plan {
 	uint32_t n_missing;         /* PFs that Expect= asks for and that are not there */
 	/* The first section that matches no PF and needs one; NULL: each that needs one has it. */
 	const struct device_config *unmatched;
-	/* InfiniBand devices whose port nobody announces: they have no IPoIB netdev here that is
-	 * up. */
+	/* InfiniBand devices whose port the kernel does not announce: no IPoIB netdev of theirs
+	 * is here and up. */
 	uint32_t n_silent;
 	enum node_state state;
 	bool is_whole; /* ready but for the files that tell others so */
@@ -208,19 +205,19 @@ struct plan {
 		*health; /* owned; what costs speed, or will fail in pods: no state knows it */
 	size_t n_health;
 
-	uint64_t again_usec; /* CLOCK_MONOTONIC: the first of what is left alone for a time is tried
-				again; 0: nothing is */
+	uint64_t again_usec; /* CLOCK_MONOTONIC: the first change that is left alone for a time is
+				tried again; 0: none is left alone */
 };
 
 void plan_done(struct plan *p);
 
-/* One row appended, all but step, verb and class empty; NULL when there is no memory. */
+/* Appends an action, all other members empty; NULL when there is no memory. */
 struct action *plan_add(struct plan *p, enum step step, enum verb verb, enum class class,
 			const char *target);
-/* The same for what cannot be done now. */
+/* Appends an action that cannot be made now, with the reason. */
 struct action *plan_add_reason(struct plan *p, enum step step, enum verb verb, enum class class,
 			       const char *target, enum reason reason);
-/* The whole reason, with the detail as by printf; NULL: there is none. */
+/* plan_add_reason() with a detail, made as by printf; @format NULL: there is none. */
 _printf_(7, 8) int plan_add_item(struct plan *p, enum step step, enum verb verb, enum class class,
 				 const char *target, enum reason reason, const char *format, ...);
 /* A deviation without an action of its own, or a hint about health. The detail is made as by

@@ -67,7 +67,7 @@ int qos_traffic_class(const struct config *c);
 
 /* The priority of RoceToS=, by DSCP= or the map that TrustMode=dscp sets; -1: not known. */
 int qos_priority(const struct config *c);
-/* What TrustMode=dscp sets in an empty map: the upper three bits of each DSCP, as cards have it. */
+/* A DSCP's priority by TrustMode=dscp in an empty map: its upper three bits, as cards have it. */
 char qos_class_of(unsigned dscp);
 
 bool qos_is_dcb_set(const struct config *c);

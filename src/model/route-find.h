@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Route find: by which netdev a packet leaves, computed from a node's rules, routes, addresses and
- * links as the kernel would; for trees in which nobody asked the kernel.
+ * links as the kernel would; for trees in which the kernel was not asked.
  *
  * Pure. A tree without rules has the kernel's own three (of IPv6 two), and the one for VRFs where
  * there is a VRF. Sources: fib_rules_lookup() in net/core/fib_rules.c, fib_table_lookup() in

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Own: the numbers by which routes and rules of ours are known.
+ * Routing protocol: the numbers by which routes and rules of ours are known.
  *
- * Only what carries OWN_PROTOCOL is ever changed or removed, also when another program made it: "ip
- * route show table all proto 114", "ip rule | grep 'proto 114'". The number is in nobody's list:
- * /etc/iproute2/rt_protos and include/uapi/linux/rtnetlink.h of Linux 6.12; to give it a name add a
- * line "114 rdma-provision" there.
+ * Only routes and rules with OWN_PROTOCOL are ever changed or removed, also when another
+ * program made them: "ip route show table all proto 114", "ip rule | grep 'proto 114'". The number
+ * is neither in /etc/iproute2/rt_protos nor in include/uapi/linux/rtnetlink.h of Linux 6.12; a line
+ * "114 rdma-provision" in rt_protos gives it a name.
  */
 #pragma once
 
@@ -21,6 +21,6 @@
 #define OWN_PREFERENCE_FROM 30114
 #define OWN_PREFERENCE_OIF  30115
 
-/* What is set again more often than this in a boot, however slowly, is undone by another program:
- * that is reported. */
+/* A setting that is restored more often than this in a boot, however slowly, is reported as undone
+ * by another program. */
 #define OWN_RESTORES_MAX 5

@@ -16,7 +16,7 @@ struct os;
 struct pollfd;
 
 struct world {
-	/* What the verbs work with. Memory (os/memory-file.h) is below its fs. */
+	/* The handles that the verbs work with. Memory (os/memory-file.h) is below its fs. */
 	struct os *os;
 
 	/* Clock: CLOCK_MONOTONIC, and seconds since 1970. */

@@ -13,7 +13,7 @@ struct report_line {
 	const char *target, *code, *detail;
 };
 
-/* What "journalctl -o cat" or a pager shows moves no cursor either. */
+/* Copies a text that "journalctl -o cat" or a pager may show: it must not move the cursor. */
 static void copy_still(char *to, size_t size, const char *from)
 {
 	copy(to, size, from);
@@ -67,12 +67,12 @@ void report_action(const struct action *a)
 		snprintf(text + n, sizeof(text) - (size_t)n, ": %s%s%s%s", strerror(-a->result),
 			 a->error[0] ? " (" : "", a->error, a->error[0] ? ")" : "");
 
-	/* Nothing is wrong with a node whose card was taken out. No driver: there is a reason. */
+	/* Nothing is wrong with a node whose card was taken out; a missing driver is a reason. */
 	if (a->is_gone) {
 		log_info("%s: unplugged or unbound meanwhile", text);
 		return;
 	}
-	/* What a driver does not have is its answer; where it was asked for, a hint says so. */
+	/* A setting that a driver lacks is no failure; where it was asked for, a hint says so. */
 	if (action_unsupported_setting(a) & ~(uint32_t)VF_SETTING_MTU) {
 		log_debug("%s", text);
 		return;
@@ -104,7 +104,7 @@ static void tell_news(const struct news *news)
 	     text);
 }
 
-/* What failed was told when it did. */
+/* Did report_action() report this when the action failed? */
 static bool was_reported(const struct plan *p, const struct news *news)
 {
 	return ANY(a, p->actions, p->n_actions,

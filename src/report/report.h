@@ -18,15 +18,15 @@ enum {
 };
 
 /*
- * One line for an action that was tried: a notice for a change made; for one that failed an error
- * or a warning, as reason_severity() has it.
+ * Reports an action that was tried in one line: a notice for a change made; for one that failed an
+ * error or a warning, as reason_severity() has it.
  */
 void report_action(const struct action *a);
 
-/* One line for each; but none for what report_action() has told of this plan, or SEVERITY_NONE. */
+/* Logs each in one line; not those that report_action() told of this plan, or SEVERITY_NONE. */
 void report_news(const struct plan *p, const struct news *news, size_t n);
 
-/* One line: a notice for a node that became ready, a warning for one that became degraded. */
+/* Logs a notice for a node that became ready, a warning for one that became degraded. */
 void report_change_of_state(enum node_state state, const char *summary);
 
 /*
