@@ -46,8 +46,8 @@ enum field_flag {
 	FIELD_SPARSE = 1, /* not written when it is zero or empty */
 	FIELD_NEEDED = 2, /* absent is malformed, and so is an empty text or host */
 	FIELD_FORGET = 4, /* malformed counts as absent; of items, those alone, which own nothing */
-	FIELD_ALONE = 8, /* what is no object is this member, and so is written what has no other */
-	FIELD_NONE = 16, /* of a number without sign: all ones is "none", which is -1 */
+	FIELD_ALONE = 8,  /* a value that is no object is this member; written so if alone */
+	FIELD_NONE = 16,  /* of a number without sign: all ones is "none", which is -1 */
 	FIELD_FAMILY = 32, /* of addresses: this one says family and length, others have to agree */
 	FIELD_SHOWN = 64,  /* only written: another row reads the member */
 	FIELD_VIA = 128,   /* the member is of the struct that .via points to; NULL: zero or "" */

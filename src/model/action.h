@@ -69,7 +69,7 @@ struct action {
 		struct neighbour neighbour;
 	};
 	uint32_t ifindex; /* of the netdev meant, for the link and route verbs */
-	char subject[96]; /* what of the target, where to does not say it: an address, a key */
+	char subject[96]; /* part of the target, where "to" does not say it: an address, a key */
 	char detail[512]; /* more for people: names, users, limits; may be empty */
 	char advice[384]; /* what to do about it; empty: reason_advice() says it */
 

@@ -8,13 +8,12 @@
  *
  * A step is what was tried, and with what: configuration, driver, firmware, program and the kernel
  * of its boot. Any other of these makes it another step, which is tried. VFs are bound one by one
- * and crash at any of them, so what is done to a VF is a step of its PF.
+ * and crash at any of them, so a change of a VF is a step of its PF.
  *
  * Not every failure counts. A kernel that answers with a reason of its own (too-many-vfs,
- * module-signature) has hung nothing; what that takes is often none of the above (a setting of the
- * BIOS, a key of the firmware), and asking once more at the next boot costs nothing. What counts is
- * a step that never ended, that did not come back in its time, or that failed for no reason that is
- * known.
+ * module-signature) has hung nothing; the remedy is often none of the above (a setting of the BIOS,
+ * a key of the firmware), and asking once more at the next boot costs nothing. A step counts that
+ * never ended, that did not come back in its time, or that failed for no reason that is known.
  */
 #pragma once
 

@@ -8,8 +8,8 @@
  * what it remembers, unless it was killed or the pod ended without it.
  *
  * A PF that leaves loses its addresses and routes: those that have no lifetime and that neither
- * this service nor the kernel or a router made are put back when it is here and up. What has a
- * lifetime comes again from the router or program that gave it.
+ * this service nor the kernel or a router made are put back when it is here and up. Those
+ * with a lifetime come again from the router or program that gave them.
  *
  * struct device_memory has the values of the device as it was usable first since its driver was
  * bound and udev had named it, or since an administrator last wanted a pass. Others that it has for

@@ -4,7 +4,7 @@
  *
  * Pure. Every look at the node has these facts, also one that does not read /proc/PID. plan/
  * decides by them, and observe/ adds them to node.users, so that documents have all users in one
- * list. What cannot be known counts as a use.
+ * list. A fact that cannot be known counts as a use.
  */
 #pragma once
 
@@ -46,9 +46,9 @@ size_t in_use_find(const struct graph *g, const struct memory *memory, const str
  * @ret:        "eth1 has 10.0.0.2/24", "eth1 has a route to 10.0.0.0/8"
  *
  * An address of any scope but link-local IPv6, which the kernel gives every netdev; or a route of
- * any table that the kernel did not make of an address. What this service added does not count, nor
- * what a router advertised to a netdev whose IPv6 settings this service has changed or to a VF that
- * it made: by the ledger.
+ * any table that the kernel did not make of an address. Those that this service added do not count,
+ * nor those that a router advertised to a netdev whose IPv6 settings this service has changed or to
+ * a VF that it made: by the ledger.
  */
 bool in_use_by_host(const struct graph *g, const struct memory *memory, const struct netdev *nd,
 		    bool is_ra_ours, char *ret, size_t size);

@@ -10,9 +10,9 @@
  * An entry is written before the change, so that a crash in between forgets nothing; without an
  * entry nothing is changed.
  *
- * There are two files. What is set in the kernel lasts one boot, and the service keeps it in /run.
- * Values in the kubelet's files last over boots, and rdma-provision-kubelet alone, which may
- * write to any folder, keeps it in /var/lib: it must not do what a file of the service says.
+ * There are two files. Values in the kernel last one boot: the service keeps their entries in /run.
+ * Values in the kubelet's files last over boots: rdma-provision-kubelet alone, which may write to
+ * any folder, keeps theirs in /var/lib: it must not do what a file of the service says.
  */
 #pragma once
 

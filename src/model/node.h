@@ -34,7 +34,7 @@ struct pci {
 	int numa_node;           /* -1: none told */
 	char driver[MODULE_LEN]; /* bound to; empty: unbound */
 	char modalias[128];      /* "pci:v00008086d..." */
-	char module[MODULE_LEN]; /* what libkmod finds for the modalias; only looked up when
+	char module[MODULE_LEN]; /* that libkmod finds for the modalias; only looked up when
 				    unbound, and of VFs with another driver than their PF */
 	char physfn[PCI_LEN];    /* of a VF: its PF; empty: no VF */
 	uint32_t vf_index;       /* of a VF: N of its virtfnN */
@@ -47,8 +47,8 @@ struct pci {
 	bool autoprobe;      /* its value */
 	bool is_recorded;    /* our own record has it as switched off by us, once */
 	bool is_switched;    /* by us, in this boot */
-	char unreadable[64]; /* what of it cannot be read, and why: "sriov_totalvfs: ..."; empty:
-				all can */
+	char unreadable[64]; /* attributes that cannot be read, and why: "sriov_totalvfs: ...";
+				empty: all can */
 	char health[64];  /* devlink health reporters in error state, "fw fw_fatal"; empty: none */
 	char eswitch[16]; /* devlink eswitch mode: "legacy", "switchdev"; empty: not told */
 	/* These are only known of PFs: limits.h. */

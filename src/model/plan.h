@@ -128,8 +128,8 @@ const struct device *plan_missed_by(const struct config *c, const struct node *n
 struct nic_netdev {
 	const struct netdev *netdev; /* of the node */
 	const struct device *device;
-	struct ip address, gateway; /* what it is to have beside what it has; family 0: nothing */
-	enum reason problem;        /* why that is not known */
+	struct ip address, gateway; /* wanted beside those it has; family 0: none is */
+	enum reason problem;        /* why they are not known */
 	char detail[192];
 	bool is_ra; /* its IPv6 address is to come from router advertisements */
 };

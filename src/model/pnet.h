@@ -3,7 +3,7 @@
  * Pnet: what SMC's table has to say of one device, and what each of its entries is worth then.
  *
  * Pure, and called by both that have to agree: plan/ compares it with the table that was seen,
- * apply/ with the one it finds. What the kernel does is in net/smc/smc_pnet.c: it compares names
+ * apply/ with the one it finds. The kernel's side is net/smc/smc_pnet.c: it compares names
  * only when an entry is made or a device appears, so a rename leaves the old name in the table, and
  * the RDMA device takes no other PNETID while the old one is applied to it.
  */
@@ -28,7 +28,7 @@ enum pnet_worth {
 
 /*
  * Only for a netdev with a MAC of 6 bytes and an RDMA device with an Ethernet port: SMC-R runs over
- * RoCE. What is in a pod lacks one of the two here, and keeps what it has.
+ * RoCE. A device in a pod lacks one of the two here, and keeps its entry.
  * Return: false when the device has no wish.
  */
 bool pnet_wish(const struct memory *memory, const char *pci, const struct netdev *netdev,

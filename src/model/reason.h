@@ -186,8 +186,8 @@ enum reason {
 /*
  * How loud the journal is about it; a code has the same severity wherever it comes from.
  *
- * ERROR: the administrator must act. What was asked for is impossible, and no wait will bring it.
- * WARNING: what was asked for may still come, from a cable, a router or a build that goes on; or
+ * ERROR: the administrator must act. The configured state is impossible, and no wait will bring it.
+ * WARNING: the configured state may still come, from a cable, a router or a build that goes on; or
  * the node works, though not as one would want it. NONE: a passing moment, or nothing wrong at all.
  * Status tells it, the journal does not.
  */

@@ -25,8 +25,8 @@ int route_find(const struct node *n, struct lookup *l);
 
 /*
  * An address that only default routes lead to: neither a route of any table longer than /1 (of IPv6
- * /3), nor an address or a rule covers it. Of those for documentation (RFC 5737 and 3849) if there
- * is one, else the first global one. Return: 0, -ENOENT there is none, or -ENOMEM.
+ * /3), nor an address or a rule covers it. One for documentation (RFC 5737 and 3849) if there is
+ * such, else the first global one. Return: 0, -ENOENT there is none, or -ENOMEM.
  */
 int route_find_default(const struct node *n, int family, uint8_t ret[static 16]);
 
